@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The parts of a RoCE v2 packet that rocesteer reads. IB spec vol. 1, 9.2
+ * (BTH), 9.3 (AETH), annex A17 (RoCE v2). The kernel's include/rdma/ib_hdrs.h
+ * has the same facts but neither BPF nor user space can include it.
+ */
+#ifndef ROCESTEER_ROCE_H
+#define ROCESTEER_ROCE_H
+
+#include <linux/types.h>
+
+/* Base Transport Header, right behind the UDP header. */
+struct rocesteer_bth {
+	__u8 opcode;
+	__u8 flags;		/* solicited, migration, pad count, version */
+	__be16 pkey;
+	__be32 dqpn;		/* resv8a (masked in the ICRC), 24-bit QPN */
+	__be32 apsn;		/* AckReq, resv7, 24-bit PSN */
+};
+
+#define ROCESTEER_BTH_TVER	0x0f	/* in flags, 0 is the only version */
+#define ROCESTEER_QPN_MASK	0xffffff
+#define ROCESTEER_ICRC_SIZE	4
+
+/* Opcodes: bits 7..5 are the transport service, RC is 0. */
+#define ROCESTEER_OP_SERVICE	0xe0
+#define ROCESTEER_OP_RC		0x00
+#define ROCESTEER_OP_RC_LAST	0x17	/* SEND ONLY with Invalidate */
+#define ROCESTEER_OP_RC_ACK	0x11
+#define ROCESTEER_OP_RC_ATOMIC_ACK 0x12
+#define ROCESTEER_OP_CNP	0x81
+
+/* AETH syndrome, its first byte: IB spec table 44 and 45. */
+#define ROCESTEER_AETH_TYPE	0x60
+#define ROCESTEER_AETH_ACK	0x00
+#define ROCESTEER_AETH_RNR	0x20
+#define ROCESTEER_AETH_NAK	0x60
+#define ROCESTEER_AETH_NAK_PSN	0x60	/* NAK with code 0, PSN sequence error */
+
+/* UDP payload no shorter than this can be RoCE v2: BTH and ICRC. */
+#define ROCESTEER_MIN_UDP_LEN	(8 + sizeof(struct rocesteer_bth) + ROCESTEER_ICRC_SIZE)
+/* The longest: GRH-sized room for extended headers, 4096 bytes payload. */
+#define ROCESTEER_MAX_UDP_LEN	(ROCESTEER_MIN_UDP_LEN + 40 + 4096)
+
+_Static_assert(sizeof(struct rocesteer_bth) == 12, "IB spec 9.2");
+
+#endif /* ROCESTEER_ROCE_H */
