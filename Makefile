@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# make demo     everything, in a guest: the fabric, the traffic, the comparison
+# make check    all tests
+# make          the rocesteer command for this machine: build/rocesteer
+# make bench    what steering costs
+# make module   rocesteer.ko for this machine's kernel (KDIR=, needs its headers)
+# make install  command, manual pages, completion (PREFIX=, DESTDIR=)
+
+BUILD	?= $(CURDIR)/build
+KDIR	?= /lib/modules/$(shell uname -r)/build
+PREFIX	?= /usr/local
+DESTDIR	?=
+
+MAN	:= $(wildcard Documentation/man/*.rst)
+
+all: $(BUILD)/rocesteer
+
+bpf:
+	$(MAKE) -C bpf BUILD=$(BUILD)
+
+$(BUILD)/rocesteer: bpf
+	$(MAKE) -C user BUILD=$(BUILD) rocesteer
+
+tests: bpf
+	$(MAKE) -C user BUILD=$(BUILD) tests
+	$(MAKE) -C selftests BUILD=$(BUILD)
+
+# Kernels before 6.13 build a module where its source is: build a copy.
+module:
+	mkdir -p $(BUILD)/module
+	cp -ru kmod include $(BUILD)/module/
+	$(MAKE) -C $(BUILD)/module/kmod KDIR=$(KDIR)
+	cp $(BUILD)/module/kmod/rocesteer.ko $(BUILD)/
+
+demo:
+	scripts/deps demo
+	demo/run $(DEMO)
+
+check:
+	scripts/deps check
+	scripts/check
+
+bench:
+	scripts/deps check
+	bench/run
+
+man: $(patsubst Documentation/man/%.rst,$(BUILD)/man/%,$(MAN))
+
+$(BUILD)/man/%: Documentation/man/%.rst
+	@mkdir -p $(@D)
+	rst2man $< $@
+
+install: all man
+	install -D -t $(DESTDIR)$(PREFIX)/sbin $(BUILD)/rocesteer
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/*.8
+	install -D -m 644 packaging/completion/rocesteer.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all bpf tests module demo check bench man install clean $(BUILD)/rocesteer

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The tables. Pinned by name, one set per network namespace; types and their
+ * documentation are in rocesteer/types.h. Written by user space except where
+ * noted. None evicts: a full table refuses, and the refusal is counted.
+ */
+#ifndef MAPS_BPF_H
+#define MAPS_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "rocesteer/types.h"
+
+/* Per-flow paths. Written by the egress program, one entry per flow. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_FLOWS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_flow_key);
+	__type(value, struct rocesteer_flow_path);
+} rs_flows SEC(".maps");
+
+/* The port maps: which source port takes which path to a peer. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_PEERS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_peer_key);
+	__type(value, struct rocesteer_peer);
+} rs_peers SEC(".maps");
+
+/* Flows per path of each group; the programs count, user space creates. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_PEERS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_group_key);
+	__type(value, struct rocesteer_group);
+} rs_groups SEC(".maps");
+
+/* Loaded jobs, for user space: the programs never read it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_JOBS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, __u32);
+	__type(value, struct rocesteer_job);
+} rs_jobs SEC(".maps");
+
+/* Job of a device's flows that no other job claims, by ifindex. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_JOBS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, __u32);
+	__type(value, __u32);
+} rs_devices SEC(".maps");
+
+/* Packets by what became of them at egress. Written by the egress program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, __u32);
+	__type(value, struct rocesteer_verdicts);
+} rs_verdicts SEC(".maps");
+
+/* RoCE packets by what they told at ingress. Written by the ingress program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, __u32);
+	__type(value, struct rocesteer_observations);
+} rs_observed SEC(".maps");
+
+/* Count one under @index, of @max counters in the only entry of @map. */
+static __always_inline void count(void *map, __u32 index, __u32 max)
+{
+	__u32 zero = 0;
+	__u64 *counters = bpf_map_lookup_elem(map, &zero);
+
+	if (counters && index < max)
+		counters[index]++;
+}
+
+#endif /* MAPS_BPF_H */

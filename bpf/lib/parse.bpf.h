@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * From an Ethernet frame to the RoCE v2 packet in it. Reads only: bytes and
+ * layout of a packet that is not ours stay as they are.
+ */
+#ifndef PARSE_BPF_H
+#define PARSE_BPF_H
+
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include "rocesteer/roce.h"
+#include "rocesteer/types.h"
+
+/* A step that is not a verdict: go on. */
+#define FURTHER		(-1)
+
+/* Tags inside the frame; the outermost one is mostly in skb->vlan_tci. */
+#define VLAN_DEPTH	2
+
+/* Where the UDP header can begin at most: two tags, fifteen words of IPv4. */
+#define HEADERS_MAX	(ETH_HLEN + VLAN_DEPTH * 4 + 60)
+
+#define IP_FRAGMENT	0x3fff	/* More Fragments, or an offset */
+
+struct vlan_tag {
+	__be16 tci;
+	__be16 proto;
+};
+
+/**
+ * struct packet - what the programs want to know of a RoCE v2 packet
+ * @key: its flow, as seen from the sender
+ * @l4_off: offset of the UDP header in the frame
+ * @l4_end: offset behind the IP payload
+ * @udp_len: length of the UDP datagram, header to ICRC; a multiple of 4
+ * @sport: UDP source port
+ * @check: UDP checksum
+ * @opcode: BTH opcode
+ * @syndrome: first byte of the AETH, or of whatever follows the BTH
+ */
+struct packet {
+	struct rocesteer_flow_key key;
+	__u32 l4_off;
+	__u32 l4_end;
+	__u32 udp_len;
+	__be16 sport;
+	__sum16 check;
+	__u8 opcode;
+	__u8 syndrome;
+};
+
+/* The @len bytes at @off, or NULL if the packet ends before. */
+static __always_inline void *header(struct __sk_buff *skb, __u32 off, __u32 len)
+{
+	void *data;
+
+	barrier_var(off);	/* or clang drops what the verifier asks for */
+	if (off > HEADERS_MAX)
+		return NULL;
+	data = (void *)(long)skb->data;
+	if (data + off + len > (void *)(long)skb->data_end &&
+	    bpf_skb_pull_data(skb, off + len))
+		return NULL;
+	data = (void *)(long)skb->data;
+	if (data + off + len > (void *)(long)skb->data_end)
+		return NULL;
+	return data + off;
+}
+
+/* IPv4, options included. Sets the peer and where the UDP datagram lies. */
+static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
+				      struct packet *pkt)
+{
+	struct iphdr *ip = header(skb, off, sizeof(*ip));
+
+	if (!ip || ip->version != 4 || ip->ihl < 5 ||
+	    ip->protocol != IPPROTO_UDP)
+		return ROCESTEER_FOREIGN;
+	if (ip->frag_off & bpf_htons(IP_FRAGMENT))
+		return ROCESTEER_FRAGMENT;
+	pkt->l4_off = off + ip->ihl * 4;
+	pkt->l4_end = off + bpf_ntohs(ip->tot_len);
+	__builtin_memset(pkt->key.peer, 0, 10);
+	__builtin_memset(pkt->key.peer + 10, 0xff, 2);
+	__builtin_memcpy(pkt->key.peer + 12, &ip->daddr, 4);
+	return FURTHER;
+}
+
+/* IPv6. RoCE v2 puts UDP right behind it (annex A17.3.1). */
+static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
+				      struct packet *pkt)
+{
+	struct ipv6hdr *ip = header(skb, off, sizeof(*ip));
+
+	if (!ip || ip->version != 6)
+		return ROCESTEER_FOREIGN;
+	if (ip->nexthdr == IPPROTO_FRAGMENT)
+		return ROCESTEER_FRAGMENT;
+	if (ip->nexthdr != IPPROTO_UDP)
+		return ROCESTEER_FOREIGN;
+	pkt->l4_off = off + sizeof(*ip);
+	pkt->l4_end = pkt->l4_off + bpf_ntohs(ip->payload_len);
+	__builtin_memcpy(pkt->key.peer, &ip->daddr, 16);
+	return FURTHER;
+}
+
+/* Ethernet and up to VLAN_DEPTH tags, then IP. */
+static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt)
+{
+	struct ethhdr *eth = header(skb, 0, sizeof(*eth));
+	__u32 off = sizeof(*eth);
+	__be16 proto;
+	int i;
+
+	if (!eth)
+		return ROCESTEER_FOREIGN;
+	proto = eth->h_proto;
+	for (i = 0; i < VLAN_DEPTH; i++) {
+		struct vlan_tag *tag;
+
+		if (proto != bpf_htons(ETH_P_8021Q) &&
+		    proto != bpf_htons(ETH_P_8021AD))
+			break;
+		tag = header(skb, off, sizeof(*tag));
+		if (!tag)
+			return ROCESTEER_FOREIGN;
+		proto = tag->proto;
+		off += sizeof(*tag);
+	}
+	if (proto == bpf_htons(ETH_P_IP))
+		return parse_ipv4(skb, off, pkt);
+	if (proto == bpf_htons(ETH_P_IPV6))
+		return parse_ipv6(skb, off, pkt);
+	return ROCESTEER_FOREIGN;
+}
+
+/**
+ * parse_roce() - find the RoCE v2 packet in a frame
+ * @skb: the frame
+ * @pkt: filled in when FURTHER is returned
+ *
+ * UDP and BTH are read as one, which every RoCE v2 packet has.
+ *
+ * Return: FURTHER, or the verdict on a frame that is not RoCE v2.
+ */
+static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt)
+{
+	struct {
+		struct udphdr udp;
+		struct rocesteer_bth bth;
+		__u8 syndrome;
+		__u8 payload[3];
+	} *h;
+	struct udphdr *udp;
+	int verdict;
+
+	verdict = parse_l3(skb, pkt);
+	if (verdict != FURTHER)
+		return verdict;
+	udp = header(skb, pkt->l4_off, sizeof(*udp));
+	if (!udp || udp->dest != bpf_htons(ROCESTEER_ROCE_PORT))
+		return ROCESTEER_FOREIGN;
+	if (skb->gso_size)
+		return ROCESTEER_GSO;
+	pkt->udp_len = bpf_ntohs(udp->len);
+	if (pkt->udp_len < ROCESTEER_MIN_UDP_LEN ||
+	    pkt->udp_len > ROCESTEER_MAX_UDP_LEN || pkt->udp_len & 3 ||
+	    pkt->l4_off + pkt->udp_len != pkt->l4_end ||
+	    pkt->l4_end > skb->len)
+		return ROCESTEER_MALFORMED;
+	/* The ICRC stands where the syndrome would if there is none. */
+	h = header(skb, pkt->l4_off, sizeof(*h));
+	if (!h || h->bth.flags & ROCESTEER_BTH_TVER)
+		return ROCESTEER_MALFORMED;
+	pkt->key.ifindex = skb->ifindex;
+	pkt->key.dqpn = bpf_ntohl(h->bth.dqpn) & ROCESTEER_QPN_MASK;
+	pkt->sport = h->udp.source;
+	pkt->check = h->udp.check;
+	pkt->opcode = h->bth.opcode;
+	pkt->syndrome = h->syndrome;
+	return FURTHER;
+}
+
+#endif /* PARSE_BPF_H */
