@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Send frames through the egress program on a veth and compare what comes out,
+ * byte for byte.
+ *
+ * replay [--module] DIRECTORY
+ *
+ * DIRECTORY is what vectors.py wrote. With --module the programs call the
+ * module, and it is a failure if they do not. Runs in a network namespace of
+ * its own, which ends with it. Output is KTAP.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "rocesteer.skel.h"
+#include "../../include/rocesteer/icrc.h"
+#include "../../include/rocesteer/types.h"
+
+#define BATCH		32	/* frames in flight, fewer than a receive buffer holds */
+#define FRAME_MAX	8192
+#define REPLY_MS	5000
+
+struct frame {
+	size_t len;
+	unsigned char data[FRAME_MAX];
+};
+
+static struct frame sent[BATCH], expected[BATCH];
+
+static void die(const char *what)
+{
+	printf("Bail out! %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static FILE *open_in(const char *dir, const char *name, size_t skip)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "r");
+	if (!f || fseek(f, skip, SEEK_SET))
+		die(path);
+	return f;
+}
+
+/* Next record of a pcap file; its global header was skipped. */
+static bool next_frame(FILE *f, struct frame *frame)
+{
+	__u32 header[4];
+
+	if (fread(header, sizeof(header), 1, f) != 1)
+		return false;
+	frame->len = header[2];
+	if (frame->len > FRAME_MAX || fread(frame->data, frame->len, 1, f) != 1)
+		die("pcap record");
+	return true;
+}
+
+static void add_flows(struct rocesteer_bpf *skel, const char *dir, int ifindex)
+{
+	FILE *f = open_in(dir, "flows.txt", 0);
+	unsigned int dqpn, sport, i;
+	char peer[33];
+
+	while (fscanf(f, "%32s %u %u", peer, &dqpn, &sport) == 3) {
+		struct rocesteer_flow_key key = { .ifindex = ifindex,
+						  .dqpn = dqpn };
+		struct rocesteer_flow_path path = { .job = 1,
+						    .sport = htons(sport) };
+
+		for (i = 0; i < 16; i++)
+			if (sscanf(peer + 2 * i, "%2hhx", &key.peer[i]) != 1)
+				die("flows.txt");
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows), &key,
+					&path, BPF_NOEXIST))
+			die("rs_flows");
+	}
+	fclose(f);
+}
+
+static struct rocesteer_bpf *load(bool module)
+{
+	struct rocesteer_bpf *skel = rocesteer_bpf__open();
+	struct bpf_map *map;
+
+	if (!skel)
+		die("open");
+	bpf_object__for_each_map(map, skel->obj)
+		bpf_map__set_pin_path(map, NULL);
+	rocesteer_icrc_init(skel->rodata->rs_icrc);
+	skel->rodata->rs_use_module = module;
+	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, false);
+	if (rocesteer_bpf__load(skel))
+		die("load");
+	return skel;
+}
+
+static int packet_socket(const char *dev)
+{
+	struct sockaddr_ll addr = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = if_nametoindex(dev),
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW, 0), on = 1, size = 16 << 20;
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on,
+		       sizeof(on)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+		die("packet socket");
+	return fd;
+}
+
+/* The kernel takes the outer VLAN tag out on receive: put it back. */
+static void restore_tag(struct msghdr *msg, struct frame *frame)
+{
+	struct cmsghdr *c;
+
+	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		const struct tpacket_auxdata *aux = (void *)CMSG_DATA(c);
+		__be16 tag[2];
+
+		if (c->cmsg_level != SOL_PACKET ||
+		    c->cmsg_type != PACKET_AUXDATA ||
+		    !(aux->tp_status & TP_STATUS_VLAN_VALID))
+			continue;
+		tag[0] = htons(aux->tp_vlan_tpid);
+		tag[1] = htons(aux->tp_vlan_tci);
+		memmove(frame->data + 16, frame->data + 12, frame->len - 12);
+		memcpy(frame->data + 12, tag, sizeof(tag));
+		frame->len += sizeof(tag);
+	}
+}
+
+static bool receive(int fd, struct frame *frame)
+{
+	char control[256];
+	struct iovec iov = { frame->data, FRAME_MAX - 4 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
+			      .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	ssize_t len;
+
+	if (poll(&p, 1, REPLY_MS) != 1)
+		return false;
+	len = recvmsg(fd, &msg, 0);
+	if (len < 0)
+		die("receive");
+	frame->len = len;
+	restore_tag(&msg, frame);
+	return true;
+}
+
+static void explain(const struct frame *want, const struct frame *got)
+{
+	size_t i;
+
+	printf("# length %zu, expected %zu\n", got->len, want->len);
+	for (i = 0; i < want->len && i < got->len; i++)
+		if (want->data[i] != got->data[i])
+			printf("# byte %zu: %02x, expected %02x\n", i,
+			       got->data[i], want->data[i]);
+}
+
+/* Return: frames that came out wrong, or not at all. */
+static unsigned int replay(const char *dir, int tx, int rx, unsigned int *total)
+{
+	FILE *in = open_in(dir, "in.pcap", 24), *out = open_in(dir, "out.pcap", 24);
+	unsigned int wrong = 0, n, i;
+	struct frame got;
+
+	for (*total = 0;; *total += n) {
+		for (n = 0; n < BATCH && next_frame(in, &sent[n]); n++) {
+			if (!next_frame(out, &expected[n]))
+				die("out.pcap is shorter than in.pcap");
+			if (send(tx, sent[n].data, sent[n].len, 0) < 0)
+				die("send");
+		}
+		if (!n)
+			break;
+		for (i = 0; i < n; i++) {
+			if (!receive(rx, &got))
+				die("a frame was lost");
+			if (got.len == expected[i].len &&
+			    !memcmp(got.data, expected[i].data, got.len))
+				continue;
+			if (!wrong++)
+				explain(&expected[i], &got);
+		}
+	}
+	fclose(in);
+	fclose(out);
+	return wrong;
+}
+
+static void report_verdicts(struct rocesteer_bpf *skel, unsigned int steered,
+			    unsigned int total)
+{
+	int cpus = libbpf_num_possible_cpus(), cpu, v;
+	__u64 sum[ROCESTEER_VERDICT_MAX] = {}, all = 0;
+	__u64 (*values)[ROCESTEER_VERDICT_MAX] = calloc(cpus, sizeof(*values));
+	__u32 zero = 0;
+
+	if (!values || bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_verdicts),
+					   &zero, values))
+		die("rs_verdicts");
+	for (cpu = 0; cpu < cpus; cpu++)
+		for (v = 0; v < ROCESTEER_VERDICT_MAX; v++)
+			sum[v] += values[cpu][v];
+	for (v = 0; v < ROCESTEER_VERDICT_MAX; v++) {
+		printf("# verdict %d: %llu\n", v, sum[v]);
+		all += sum[v];
+	}
+	printf("%sok 2 every frame counted once, the valid ones as steered\n",
+	       sum[ROCESTEER_STEERED] == steered && all == total ? "" : "not ");
+	free(values);
+}
+
+static bool calls_module(struct rocesteer_bpf *skel)
+{
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_prog_get_info_by_fd(bpf_program__fd(skel->progs.rocesteer_egress),
+				    &info, &len))
+		die("program info");
+	printf("# egress: %u instructions verified\n", info.verified_insns);
+	printf("%sok 3 the egress program verifies in under 3000 instructions\n",
+	       info.verified_insns < 3000 ? "" : "not ");
+	return !access("/sys/kernel/btf/rocesteer", F_OK);
+}
+
+static unsigned int count_flows(struct rocesteer_bpf *skel)
+{
+	struct rocesteer_flow_key key, *prev = NULL;
+	unsigned int n = 0;
+
+	while (!bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_flows), prev,
+				     &key)) {
+		prev = &key;
+		n++;
+	}
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	bool module = argc == 3 && !strcmp(argv[1], "--module");
+	unsigned int wrong, total;
+	struct rocesteer_bpf *skel;
+	int ifindex, tx, rx;
+
+	if (argc != 2 + module) {
+		fprintf(stderr, "usage: replay [--module] DIRECTORY\n");
+		return 2;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("KTAP version 1\n1..%d\n", module ? 4 : 3);
+	if (unshare(CLONE_NEWNET) ||
+	    system("sysctl -qw net.ipv6.conf.default.disable_ipv6=1 && "
+		   "ip link add in0 mtu 9000 type veth peer out0 mtu 9000 && "
+		   "ip link set in0 up && ip link set out0 up"))
+		die("network namespace");
+	ifindex = if_nametoindex("in0");
+	skel = load(module);
+	add_flows(skel, argv[argc - 1], ifindex);
+	skel->links.rocesteer_egress =
+		bpf_program__attach_tcx(skel->progs.rocesteer_egress, ifindex,
+					NULL);
+	if (!skel->links.rocesteer_egress)
+		die("attach");
+	tx = packet_socket("in0");
+	rx = packet_socket("out0");
+	wrong = replay(argv[argc - 1], tx, rx, &total);
+	printf("# %u of %u frames came out wrong\n", wrong, total);
+	printf("%sok 1 every frame comes out as it has to\n",
+	       wrong || !total ? "not " : "");
+	report_verdicts(skel, count_flows(skel), total);
+	if (!calls_module(skel) && module)
+		printf("not ");
+	if (module)
+		printf("ok 4 the module is there\n");
+	rocesteer_bpf__destroy(skel);
+	close(tx);
+	close(rx);
+	return 0;
+}
