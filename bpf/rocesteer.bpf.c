@@ -32,11 +32,9 @@ static __always_inline int steer(struct __sk_buff *skb)
 		if (verdict != FURTHER)
 			return verdict;
 	}
-	if (set_sport(skb, &pkt, path))
-		return ROCESTEER_REWRITE_FAILED;
 	__sync_fetch_and_add(&path->packets, 1);
 	__sync_fetch_and_add(&path->bytes, skb->len);
-	return ROCESTEER_STEERED;
+	return set_sport(skb, &pkt, path);
 }
 
 SEC("tcx/egress")

@@ -26,6 +26,9 @@
 /* Where the UDP header can begin at most: two tags, fifteen words of IPv4. */
 #define HEADERS_MAX	(ETH_HLEN + VLAN_DEPTH * 4 + 60)
 
+/* The longest frame that holds a RoCE v2 packet. */
+#define FRAME_MAX	(HEADERS_MAX + ROCESTEER_MAX_UDP_LEN)
+
 #define IP_FRAGMENT	0x3fff	/* More Fragments, or an offset */
 
 struct vlan_tag {

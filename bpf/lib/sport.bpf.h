@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include "rocesteer/icrc.h"
+#include "maps.bpf.h"
 #include "parse.bpf.h"
 
 /* K of every UDP length, see rocesteer/icrc.h; user space fills it. */
@@ -37,46 +38,105 @@ static __always_inline __u32 icrc_delta(struct rocesteer_flow_path *path,
 }
 
 /*
- * The ICRC goes first: it lies last, so that once it is written the kernel has
- * made all before it writable and nothing behind can fail half-way.
+ * The change of one packet, handed to rocesteer_write in skb->cb: writing to
+ * packets directly is several times as fast as bpf_skb_store_bytes(), but makes
+ * the kernel unshare every packet the program sees. In a program of its own it
+ * does so for those that are steered, and foreign traffic stays untouched.
  */
-static __always_inline int set_sport_bpf(struct __sk_buff *skb,
-					 const struct packet *pkt,
-					 struct rocesteer_flow_path *path)
+enum {
+	CB_L4_OFF,
+	CB_ICRC_OFF,
+	CB_ICRC_XOR,
+	CB_SPORT,	/* network order */
+};
+
+int rocesteer_write(struct __sk_buff *skb);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__uint(key_size, sizeof(__u32));
+	__array(values, int (struct __sk_buff *));
+} rs_write SEC(".maps") = {
+	.values = { (void *)&rocesteer_write },
+};
+
+/* Make @len bytes linear and writable. Return: NULL when they are not. */
+static __always_inline void *writable(struct __sk_buff *skb, __u32 len)
 {
-	__u32 icrc_off = pkt->l4_end - ROCESTEER_ICRC_SIZE;
-	__be16 sport = path->sport;
-	__u32 old, new;
-
-	if (bpf_skb_load_bytes(skb, icrc_off, &old, sizeof(old)))
-		return -1;
-	new = old ^ icrc_delta(path, pkt->sport ^ sport, pkt->udp_len);
-	if (bpf_skb_store_bytes(skb, icrc_off, &new, sizeof(new), 0) ||
-	    bpf_skb_store_bytes(skb, pkt->l4_off +
-				offsetof(struct udphdr, source),
-				&sport, sizeof(sport), 0))
-		return -1;
-	if (pkt->check) {
-		__u32 off = pkt->l4_off + offsetof(struct udphdr, check);
-
-		bpf_l4_csum_replace(skb, off, pkt->sport, sport,
-				    BPF_F_MARK_MANGLED_0 | sizeof(sport));
-		bpf_l4_csum_replace(skb, off, old, new,
-				    BPF_F_MARK_MANGLED_0 | sizeof(new));
-	}
-	return 0;
+	if (skb->data + len > skb->data_end && bpf_skb_pull_data(skb, len))
+		return NULL;
+	return (void *)(long)skb->data;
 }
 
-/* Return: 0, or nonzero when the packet is as it was. */
+/* Nothing is written unless all can be. */
+SEC("tcx/egress")
+int rocesteer_write(struct __sk_buff *skb)
+{
+	__u32 l4_off = skb->cb[CB_L4_OFF], icrc_off = skb->cb[CB_ICRC_OFF];
+	__u32 old_icrc, new_icrc;
+	__be16 old, new = skb->cb[CB_SPORT];
+	struct udphdr *udp;
+	__u32 *icrc;
+	void *data;
+
+	if (l4_off > HEADERS_MAX || icrc_off > FRAME_MAX)
+		goto failed;
+	data = writable(skb, icrc_off + sizeof(*icrc));
+	if (!data)
+		goto failed;
+	icrc = data + icrc_off;
+	udp = data + l4_off;
+	if ((void *)(icrc + 1) > (void *)(long)skb->data_end ||
+	    (void *)(udp + 1) > (void *)(long)skb->data_end)
+		goto failed;
+	old = udp->source;
+	old_icrc = *icrc;
+	new_icrc = old_icrc ^ skb->cb[CB_ICRC_XOR];
+	*icrc = new_icrc;
+	udp->source = new;
+	if (udp->check) {
+		__u32 off = l4_off + offsetof(struct udphdr, check);
+
+		bpf_l4_csum_replace(skb, off, old, new,
+				    BPF_F_MARK_MANGLED_0 | sizeof(new));
+		bpf_l4_csum_replace(skb, off, old_icrc, new_icrc,
+				    BPF_F_MARK_MANGLED_0 | sizeof(new_icrc));
+	}
+	count(&rs_verdicts, ROCESTEER_STEERED, ROCESTEER_VERDICT_MAX);
+	return TCX_NEXT;
+failed:
+	count(&rs_verdicts, ROCESTEER_REWRITE_FAILED, ROCESTEER_VERDICT_MAX);
+	return TCX_NEXT;
+}
+
+/**
+ * set_sport() - give a packet the port of its path
+ * @skb: the packet
+ * @pkt: parsed
+ * @path: of its flow
+ *
+ * Return: the verdict; does not return when rocesteer_write takes over.
+ */
 static __always_inline int set_sport(struct __sk_buff *skb,
 				     const struct packet *pkt,
 				     struct rocesteer_flow_path *path)
 {
-	if (pkt->sport == path->sport)
-		return 0;
+	__be16 sport = path->sport;
+
+	if (pkt->sport == sport)
+		return ROCESTEER_STEERED;
 	if (rs_use_module && bpf_ksym_exists(bpf_rocesteer_set_sport))
-		return bpf_rocesteer_set_sport(skb, pkt->l4_off, path->sport);
-	return set_sport_bpf(skb, pkt, path);
+		return bpf_rocesteer_set_sport(skb, pkt->l4_off, sport) ?
+		       ROCESTEER_REWRITE_FAILED : ROCESTEER_STEERED;
+	skb->cb[CB_L4_OFF] = pkt->l4_off;
+	skb->cb[CB_ICRC_OFF] = pkt->l4_end - ROCESTEER_ICRC_SIZE;
+	skb->cb[CB_ICRC_XOR] = icrc_delta(path, pkt->sport ^ sport,
+					  pkt->udp_len);
+	skb->cb[CB_SPORT] = sport;
+	bpf_tail_call_static(skb, &rs_write, 0);
+	return ROCESTEER_REWRITE_FAILED;
 }
 
 #endif /* SPORT_BPF_H */
