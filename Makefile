@@ -25,6 +25,7 @@ $(BUILD)/rocesteer: bpf
 tests: bpf
 	$(MAKE) -C user BUILD=$(BUILD) tests
 	$(MAKE) -C selftests BUILD=$(BUILD)
+	$(MAKE) -C bench BUILD=$(BUILD)
 
 # Kernels before 6.13 build a module where its source is: build a copy.
 module:

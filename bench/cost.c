@@ -13,8 +13,11 @@
  * hits no program alone. The ICRC from scratch is libdeflate's CRC-32 over the
  * same frame, timed in user space in the same rounds.
  *
- * Prints JSON; bench/run makes the table. With --module the egress program is
- * measured calling the module, and in BPF alone, and nothing else.
+ * The time of the whole send is there too, as the difference to a device with
+ * nothing attached: the only figure that tc's own pedit action has.
+ *
+ * Prints JSON; bench/run makes the table. With --module, in the guest, the
+ * egress program is also measured calling the module, and pedit beside it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,6 +52,12 @@
 static const int payloads[] = { 256, 1024, 4096 };
 #define NR_PAYLOADS	3
 
+/* The first two subjects are what the others are measured from. */
+enum { NOTHING, EMPTY };
+
+#define PEDIT	"tc qdisc add dev in0 clsact && tc filter add dev in0 egress " \
+		"matchall action pedit ex munge udp sport set 49443"
+
 struct frame {
 	struct ethhdr eth;
 	struct iphdr ip;
@@ -57,11 +66,20 @@ struct frame {
 	unsigned char payload[4096 + ROCESTEER_ICRC_SIZE];
 } __attribute__((packed));
 
-/* One column of the table. */
+/**
+ * struct subject - one row of the table
+ * @name: its key in the output
+ * @prog: the program, or -1
+ * @attach: command that attaches what is not a program, or NULL
+ * @run: least time of a run of the program by payload, in ns
+ * @send: least time of a send
+ */
 struct subject {
 	const char *name;
 	int prog;
-	double ns[NR_PAYLOADS];
+	const char *attach;
+	double run[NR_PAYLOADS];
+	double send[NR_PAYLOADS];
 };
 
 static void die(const char *what)
@@ -132,43 +150,12 @@ static double run_time(int prog, __u64 *runs)
 	return info.run_time_ns;
 }
 
-/* Mean time of one run of the program over a round. */
-static double measure(struct subject *s, int ifindex, int fd,
-		      const struct frame *f, size_t len)
+static double now(void)
 {
-	int link = bpf_link_create(s->prog, ifindex, BPF_TCX_EGRESS, NULL);
-	__u64 before, after;
-	double start, end;
-	int i;
+	struct timespec t;
 
-	if (link < 0)
-		die("attach");
-	start = run_time(s->prog, &before);
-	for (i = 0; i < PACKETS; i++)
-		if (send(fd, &f->ip, len - sizeof(f->eth), 0) < 0)
-			die("send");
-	end = run_time(s->prog, &after);
-	close(link);
-	if (after == before)
-		die("the program did not run");
-	return (end - start) / (after - before);
-}
-
-/* CRC-32 from scratch over what the ICRC covers. */
-static double recompute(const struct frame *f, size_t len)
-{
-	struct timespec a, b;
-	__u32 crc = 0;
-	int i;
-
-	clock_gettime(CLOCK_MONOTONIC, &a);
-	for (i = 0; i < PACKETS; i++) {
-		crc = libdeflate_crc32(crc, &f->ip, len - sizeof(f->eth) -
-				       ROCESTEER_ICRC_SIZE);
-		asm volatile("" : "+r"(crc));
-	}
-	clock_gettime(CLOCK_MONOTONIC, &b);
-	return ((b.tv_sec - a.tv_sec) * 1e9 + b.tv_nsec - a.tv_nsec) / PACKETS;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
 static void least(double *ns, double value)
@@ -177,7 +164,56 @@ static void least(double *ns, double value)
 		*ns = value;
 }
 
-static struct json_object *to_json(const struct subject *s, double clock[])
+/* One round of a subject. */
+static void measure(struct subject *s, int p, int ifindex, int fd,
+		    const struct frame *f, size_t len)
+{
+	__u64 before = 0, after = 0;
+	double ran = 0, start, sent;
+	int link = -1, i;
+
+	if (s->prog >= 0) {
+		link = bpf_link_create(s->prog, ifindex, BPF_TCX_EGRESS, NULL);
+		if (link < 0)
+			die("attach");
+		ran = run_time(s->prog, &before);
+	}
+	if (s->attach && system(s->attach))
+		die(s->attach);
+	start = now();
+	for (i = 0; i < PACKETS; i++)
+		if (send(fd, &f->ip, len - sizeof(f->eth), 0) < 0)
+			die("send");
+	sent = now() - start;
+	least(&s->send[p], sent / PACKETS);
+	if (s->attach && system("tc qdisc del dev in0 clsact"))
+		die("tc");
+	if (s->prog < 0)
+		return;
+	ran = run_time(s->prog, &after) - ran;
+	close(link);
+	if (after == before)
+		die("the program did not run");
+	least(&s->run[p], ran / (after - before));
+}
+
+/* CRC-32 from scratch over what the ICRC covers. */
+static double recompute(const struct frame *f, size_t len)
+{
+	double start = now();
+	__u32 crc = 0;
+	int i;
+
+	for (i = 0; i < PACKETS; i++) {
+		crc = libdeflate_crc32(crc, &f->ip, len - sizeof(f->eth) -
+				       ROCESTEER_ICRC_SIZE);
+		asm volatile("" : "+r"(crc));
+	}
+	return (now() - start) / PACKETS;
+}
+
+/* Times by payload, less those of a baseline. */
+static struct json_object *to_json(const double *ns, const double *less)
 {
 	struct json_object *o = json_object_new_object();
 	char key[16];
@@ -186,19 +222,47 @@ static struct json_object *to_json(const struct subject *s, double clock[])
 	for (p = 0; p < NR_PAYLOADS; p++) {
 		snprintf(key, sizeof(key), "%d", payloads[p]);
 		json_object_object_add(o, key, json_object_new_double(
-				       s->ns[p] - (clock ? clock[p] : 0)));
+				       ns[p] - (less ? less[p] : 0)));
 	}
 	return o;
+}
+
+static void print(const struct subject *subjects, int nr, const double *scratch)
+{
+	struct json_object *root = json_object_new_object();
+	struct json_object *run = json_object_new_object();
+	struct json_object *sent = json_object_new_object();
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		if (subjects[i].prog >= 0)
+			json_object_object_add(run, subjects[i].name,
+				to_json(subjects[i].run,
+					i == EMPTY ? NULL : subjects[EMPTY].run));
+		json_object_object_add(sent, subjects[i].name,
+				       to_json(subjects[i].send,
+					       i == NOTHING ? NULL :
+					       subjects[NOTHING].send));
+	}
+	json_object_object_add(run, "recompute", to_json(scratch, NULL));
+	json_object_object_add(root, "run_ns", run);
+	json_object_object_add(root, "send_ns", sent);
+	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
+	json_object_put(root);
+}
+
+static int egress(bool module, int ifindex, bool flow)
+{
+	return bpf_program__fd(load(module, ifindex, flow)->progs.rocesteer_egress);
 }
 
 int main(int argc, char **argv)
 {
 	bool module = argc == 2 && !strcmp(argv[1], "--module");
-	struct json_object *root = json_object_new_object();
 	struct sockaddr_in addr = { .sin_family = AF_INET,
 				    .sin_addr.s_addr = inet_addr(PEER) };
-	struct subject subjects[5] = {}, scratch = { .name = "recompute" };
-	int stats, fd, ifindex, nr = 0, r, p, i;
+	double scratch[NR_PAYLOADS] = {};
+	int stats, fd, ifindex, nr, r, p, i;
 	struct peers_bpf *peers;
 	static struct frame f;
 
@@ -215,37 +279,27 @@ int main(int argc, char **argv)
 	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
 	    stats < 0 || !peers)
 		die("set up");
-	subjects[nr++] = (struct subject){
-		.name = "clock", .prog = bpf_program__fd(peers->progs.nothing) };
-	subjects[nr++] = (struct subject){
-		.name = "port_only",
-		.prog = bpf_program__fd(peers->progs.port_only) };
-	subjects[nr++] = (struct subject){
-		.name = "idle", .prog = bpf_program__fd(
-			load(false, ifindex, false)->progs.rocesteer_egress) };
-	subjects[nr++] = (struct subject){
-		.name = "steer", .prog = bpf_program__fd(
-			load(false, ifindex, true)->progs.rocesteer_egress) };
-	if (module)
-		subjects[nr++] = (struct subject){
-			.name = "steer_module", .prog = bpf_program__fd(
-			load(true, ifindex, true)->progs.rocesteer_egress) };
+
+	struct subject subjects[] = {
+		[NOTHING] = { "nothing", -1 },
+		[EMPTY] = { "empty", bpf_program__fd(peers->progs.nothing) },
+		{ "port_only", bpf_program__fd(peers->progs.port_only) },
+		{ "idle", egress(false, ifindex, false) },
+		{ "steer", egress(false, ifindex, true) },
+		{ "steer_module", module ? egress(true, ifindex, true) : -1 },
+		{ "pedit", -1, PEDIT },
+	};
+
+	nr = module ? 7 : 5;
 	for (r = 0; r < ROUNDS; r++) {
 		for (p = 0; p < NR_PAYLOADS; p++) {
 			size_t len = make_frame(&f, payloads[p]);
 
 			for (i = 0; i < nr; i++)
-				least(&subjects[i].ns[p],
-				      measure(&subjects[i], ifindex, fd, &f,
-					      len));
-			least(&scratch.ns[p], recompute(&f, len));
+				measure(&subjects[i], p, ifindex, fd, &f, len);
+			least(&scratch[p], recompute(&f, len));
 		}
 	}
-	json_object_object_add(root, "clock", to_json(&subjects[0], NULL));
-	for (i = 1; i < nr; i++)
-		json_object_object_add(root, subjects[i].name,
-				       to_json(&subjects[i], subjects[0].ns));
-	json_object_object_add(root, scratch.name, to_json(&scratch, NULL));
-	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
+	print(subjects, nr, scratch);
 	return 0;
 }

@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""One table of what bench/cost measured: table.py NATIVE.json GUEST.json
+
+Times are those in the program, without the clock's; ratios are to the first
+row of each part. Exits 1 when the cost is above what the README says.
+"""
+import json
+import sys
+
+NAMES = {
+    "port_only": "port only, ICRC left broken",
+    "idle": "attached, nothing to steer",
+    "steer": "steering whole flows, in BPF",
+    "steer_module": "steering whole flows, by kfunc",
+    "recompute": "ICRC from scratch, libdeflate",
+    "pedit": "act_pedit, ICRC left broken",
+}
+MAX_TO_PORT_ONLY = 1.5
+MAX_TO_RECOMPUTE = 1 / 3
+MAX_GROWTH = 1.25
+
+
+def part(title, times, rows):
+    base = times[rows[0]]
+    print(f"{title:<34}" + "".join(f"{p + ' B':>18}" for p in base))
+    for row in rows:
+        print(f"  {NAMES[row]:<32}" + "".join(
+            f"{times[row][p]:>9.0f} ns {times[row][p] / base[p]:>4.2f}x"
+            for p in base))
+    print()
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as f:
+        native = json.load(f)
+    with open(sys.argv[2], encoding="utf-8") as f:
+        guest = json.load(f)
+    part("this machine, time in the program", native["run_ns"],
+         ["port_only", "idle", "steer", "recompute"])
+    part("guest, time in the program", guest["run_ns"],
+         ["steer", "steer_module", "idle", "port_only"])
+    part("guest, time added to a send", guest["send_ns"],
+         ["pedit", "steer", "steer_module"])
+    run = native["run_ns"]
+    failed = False
+    for what, ratio, limit in (
+            ("steering : port only, worst payload",
+             max(run["steer"][p] / run["port_only"][p] for p in run["steer"]),
+             MAX_TO_PORT_ONLY),
+            ("steering : ICRC from scratch, 4096 B",
+             run["steer"]["4096"] / run["recompute"]["4096"],
+             MAX_TO_RECOMPUTE),
+            ("steering 4096 B : 256 B",
+             run["steer"]["4096"] / run["steer"]["256"], MAX_GROWTH)):
+        failed |= ratio > limit
+        print(f"{what:<40} {ratio:.2f}, at most {limit:.2f}")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,388 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A leaf-spine fabric of Linux ECMP routers, with soft-RoCE hosts below.
+#
+#	 spine0      spine1     ..	routers, each a network namespace
+#	   |  \      /  |
+#	   |   \    /   |		every leaf to every spine
+#	   |    \  /    |
+#	 leaf0  ..  leafL-1		routers with a bridge for their hosts
+#	  / \         / \
+#	host0 host1  ..  hostN-1	namespaces from Linux 7.1 on; before,
+#					rxe works in the initial one only
+#
+# leaf l     10.255.0.l+1 on lo; spine<s> to the spines, br0 10.1.l.254/24
+# spine s    10.255.1.s+1 on lo; leaf<l> to the leaves
+# host i     10.1.l.h+1 and fd00:1:l::h+1 with i = l * hosts + h; eth0 in
+#            namespace host<i>, or eth<i> in the initial one; rxe<i>
+#
+# Links between routers have no addresses: routes name the neighbour's loopback
+# address with onlink. Every route has the router's own as its source, so that
+# an ICMP error names the router. Neighbours are permanent, so that no packet
+# waits for one. Starting a process is what costs time under TCG: work is done
+# in batches, one process per namespace.
+#
+# As a command: see usage. Sourced, it offers the host_* functions.
+
+fabric_state=/run/fabric
+fabric_mtu=4200
+
+fabric_usage()
+{
+	cat <<-E
+	usage: fabric.sh up [--leaves N] [--spines N] [--hosts PER_LEAF]
+	                    [--rate RATE] [--host-rate RATE] [--seed N]
+	       fabric.sh down
+	       fabric.sh seed N         other hash seeds on every router
+	       fabric.sh links --json   bytes sent on every link between routers
+	       fabric.sh hosts --json
+	E
+}
+
+fabric_die()
+{
+	echo "fabric: $*" >&2
+	exit 1
+}
+
+# True where each host has a namespace of its own.
+fabric_has_host_netns()
+{
+	local release major minor
+
+	read -r release </proc/sys/kernel/osrelease
+	IFS=.- read -r major minor _ <<<"$release"
+	((major > 7 || (major == 7 && minor >= 1)))
+}
+
+# Sets leaves, spines, hosts (per leaf) of the fabric that is up.
+fabric_load()
+{
+	[[ -e $fabric_state ]] || fabric_die "no fabric is up"
+	# shellcheck source=/dev/null
+	. "$fabric_state"
+}
+
+host_count()
+{
+	echo $((leaves * hosts))
+}
+
+host_leaf()
+{
+	echo $(($1 / hosts))
+}
+
+host_ip()
+{
+	echo 10.1.$(($1 / hosts)).$(($1 % hosts + 1))
+}
+
+host_ip6()
+{
+	printf 'fd00:1:%x::%x\n' $(($1 / hosts)) $(($1 % hosts + 1))
+}
+
+host_netns()
+{
+	! fabric_has_host_netns || echo "host$1"
+}
+
+host_dev()
+{
+	if fabric_has_host_netns; then
+		echo eth0
+	else
+		echo "eth$1"
+	fi
+}
+
+host_rdma()
+{
+	echo "rxe$1"
+}
+
+# The index of the host's RoCE v2 GID that holds its IPv4 address.
+host_gid()
+{
+	local port=/sys/class/infiniband/rxe$1/ports/1 want file gid type
+
+	printf -v want '0000:0000:0000:0000:0000:ffff:0a01:%02x%02x' \
+		$(($1 / hosts)) $(($1 % hosts + 1))
+	for file in "$port"/gids/*; do
+		read -r gid <"$file" || continue
+		[[ $gid == "$want" ]] || continue
+		# Entries that are in use have a type.
+		read -r type <"$port/gid_attrs/types/${file##*/}" || continue
+		if [[ $type == "RoCE v2" ]]; then
+			echo "${file##*/}"
+			return
+		fi
+	done 2>/dev/null
+	return 1
+}
+
+# netns_exec NETNS COMMAND...: unlike "ip netns exec" it leaves /sys alone, and
+# with it /sys/fs/bpf.
+netns_exec()
+{
+	local netns=$1
+	shift
+
+	nsenter --net="/run/netns/$netns" "$@"
+}
+
+# host_exec HOST COMMAND...
+host_exec()
+{
+	local host=$1
+	shift
+
+	if fabric_has_host_netns; then
+		netns_exec "host$host" "$@"
+	else
+		"$@"
+	fi
+}
+
+# Addresses of the link between leaf $2 and spine $3, and of host ports.
+mac()
+{
+	local kind=$1
+
+	case $kind in
+	host)	kind=1 ;;
+	bridge)	kind=2 ;;
+	leaf)	kind=3 ;;
+	spine)	kind=4 ;;
+	esac
+	printf -v "$4" '02:00:00:%02x:%02x:%02x' $kind "$2" "$3"
+}
+
+# A seed for router $2, counting leaves first: different for each, the same
+# in each run, and never 0, which means random.
+router_seed()
+{
+	echo $((($1 * 0x9e3779b1 + ($2 + 1) * 0x85ebca6b) % 0x7fffffff + 1))
+}
+
+router_sysctl()
+{
+	cat <<-E
+	net.ipv4.ip_forward = 1
+	net.ipv4.fib_multipath_hash_policy = 3
+	net.ipv4.fib_multipath_hash_fields = 0x37
+	net.ipv4.fib_multipath_hash_seed = $(router_seed "$seed" "$1")
+	net.ipv4.icmp_ratelimit = 0
+	net.ipv6.conf.all.forwarding = 1
+	net.ipv6.conf.default.accept_dad = 0
+	net.ipv6.conf.default.addr_gen_mode = 1
+	net.ipv6.fib_multipath_hash_policy = 3
+	net.ipv6.fib_multipath_hash_fields = 0x37
+	net.ipv6.icmp.ratelimit = 0
+	E
+}
+
+host_sysctl()
+{
+	cat <<-E
+	net.ipv6.conf.default.accept_dad = 0
+	net.ipv6.conf.default.addr_gen_mode = 1
+	E
+}
+
+# All links, made from the initial namespace.
+links_batch()
+{
+	local l s h i a b netns
+
+	for ((l = 0; l < leaves; l++)); do
+		for ((s = 0; s < spines; s++)); do
+			mac leaf $l $s a
+			mac spine $l $s b
+			echo "link add spine$s netns leaf$l mtu $fabric_mtu address $a" \
+				"type veth peer name leaf$l netns spine$s" \
+				"mtu $fabric_mtu address $b"
+		done
+		mac bridge $l 0 a
+		echo "link add br0 netns leaf$l mtu $fabric_mtu address $a type bridge"
+		for ((h = 0; h < hosts; h++)); do
+			i=$((l * hosts + h))
+			mac host $l $h a
+			netns=$(host_netns $i)
+			echo "link add host$i netns leaf$l mtu $fabric_mtu" \
+				"type veth peer name $(host_dev $i)" \
+				"${netns:+netns $netns} mtu $fabric_mtu address $a"
+		done
+	done
+}
+
+leaf_batch()
+{
+	local l=$1 o s h a i self=10.255.0.$(($1 + 1)) self6 prefix6 paths paths6
+
+	printf -v self6 'fd00:255:0::%x' $((l + 1))
+	cat <<-E
+	link set lo up
+	addr add $self/32 dev lo
+	addr add $self6/128 dev lo
+	link set br0 up
+	addr add 10.1.$l.254/24 dev br0 noprefixroute
+	route add 10.1.$l.0/24 dev br0 src $self
+	E
+	printf -v prefix6 'fd00:1:%x::' $l
+	echo "addr add ${prefix6}fffe/64 dev br0 noprefixroute nodad"
+	echo "route add $prefix6/64 dev br0 src $self6"
+	for ((h = 0; h < hosts; h++)); do
+		i=$((l * hosts + h))
+		mac host $l $h a
+		echo "link set host$i master br0 up"
+		echo "neigh add $(host_ip $i) lladdr $a dev br0"
+		echo "neigh add $(host_ip6 $i) lladdr $a dev br0"
+	done
+
+	for ((s = 0; s < spines; s++)); do
+		mac spine $l $s a
+		echo "link set spine$s up"
+		echo "neigh add 10.255.1.$((s + 1)) lladdr $a dev spine$s"
+		echo "neigh add fe80::1:$((s + 1)) lladdr $a dev spine$s"
+		paths+=" nexthop via 10.255.1.$((s + 1)) dev spine$s onlink"
+		paths6+=" nexthop via fe80::1:$((s + 1)) dev spine$s"
+	done
+	for ((o = 0; o < leaves; o++)); do
+		((o != l)) || continue
+		printf -v prefix6 'fd00:1:%x::' $o
+		echo "route add 10.1.$o.0/24 src $self$paths"
+		echo "route add $prefix6/64 src $self6$paths6"
+	done
+}
+
+spine_batch()
+{
+	local s=$1 l a self=10.255.1.$(($1 + 1)) self6 prefix6
+
+	printf -v self6 'fd00:255:1::%x' $((s + 1))
+	cat <<-E
+	link set lo up
+	addr add $self/32 dev lo
+	addr add $self6/128 dev lo
+	E
+	for ((l = 0; l < leaves; l++)); do
+		mac leaf $l $s a
+		printf -v prefix6 'fd00:1:%x::' $l
+		cat <<-E
+		link set leaf$l up
+		neigh add 10.255.0.$((l + 1)) lladdr $a dev leaf$l
+		neigh add fe80::$((l + 1)) lladdr $a dev leaf$l
+		route add 10.1.$l.0/24 via 10.255.0.$((l + 1)) dev leaf$l onlink src $self
+		route add $prefix6/64 via fe80::$((l + 1)) dev leaf$l src $self6
+		E
+	done
+}
+
+# Where hosts share a namespace, traffic between them must leave it: host i
+# has table 100 + i, consulted before the local one for what it sends itself.
+host_batch()
+{
+	local i=$1 l=$(($1 / hosts)) h a dev ip ip6 prefix6 table=
+
+	dev=$(host_dev "$i")
+	ip=$(host_ip "$i")
+	ip6=$(host_ip6 "$i")
+	printf -v prefix6 'fd00:1:%x::' $l
+	if ! fabric_has_host_netns; then
+		table="table $((100 + i))"
+		cat <<-E
+		rule add pref 10 iif lo from $ip to 10.1.0.0/16 lookup $((100 + i))
+		-6 rule add pref 10 iif lo from $ip6 to fd00:1::/32 lookup $((100 + i))
+		E
+	fi
+	cat <<-E
+	link set lo up
+	link set $dev up
+	addr add $ip/24 dev $dev
+	addr add $ip6/64 dev $dev nodad
+	E
+	mac bridge $l 0 a
+	echo "neigh add 10.1.$l.254 lladdr $a dev $dev"
+	echo "neigh add ${prefix6}fffe lladdr $a dev $dev"
+	for ((h = 0; h < hosts; h++)); do
+		((h != i % hosts)) || continue
+		mac host $l $h a
+		echo "neigh add 10.1.$l.$((h + 1)) lladdr $a dev $dev"
+		echo "neigh add $(host_ip6 $((l * hosts + h))) lladdr $a dev $dev"
+	done
+	if [[ $table ]]; then
+		echo "route add 10.1.$l.0/24 dev $dev src $ip $table"
+		echo "route add $prefix6/64 dev $dev src $ip6 $table"
+		echo "route add local $ip dev lo $table"
+		echo "route add local $ip6 dev lo $table"
+	fi
+	echo "route add 10.1.0.0/16 via 10.1.$l.254 dev $dev src $ip $table"
+	echo "route add fd00:1::/32 via ${prefix6}fffe dev $dev src $ip6 $table"
+}
+
+# tbf_batch RATE DEVICE...: the limit holds what queue pairs have in flight.
+tbf_batch()
+{
+	local rate=$1 dev
+	shift
+
+	for dev; do
+		echo "qdisc add dev $dev root tbf rate $rate burst 20k limit 8m"
+	done
+}
+
+routers()
+{
+	local n
+
+	for ((n = 0; n < leaves; n++)); do
+		echo "leaf$n"
+	done
+	for ((n = 0; n < spines; n++)); do
+		echo "spine$n"
+	done
+}
+
+# Hosts that have a namespace.
+host_namespaces()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_netns $i
+	done
+}
+
+shared_hosts_up()
+{
+	local i devices=() settings=(
+		net.ipv4.conf.all.accept_local=1
+		net.ipv4.conf.all.rp_filter=0
+	)
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		devices+=("eth$i")
+		settings+=(
+			"net.ipv4.conf.eth$i.accept_local=1"
+			"net.ipv4.conf.eth$i.rp_filter=0"
+			"net.ipv6.conf.eth$i.accept_dad=0"
+			"net.ipv6.conf.eth$i.addr_gen_mode=1"
+		)
+	done
+	sysctl -q -w "${settings[@]}"
+	{
+		# The local table steps behind those of the hosts.
+		echo "-4 rule add pref 32000 lookup local"
+		echo "-4 rule del pref 0"
+		echo "-6 rule add pref 32000 lookup local"
+		echo "-6 rule del pref 0"
+		for ((i = 0; i < leaves * hosts; i++)); do
+			host_batch $i
+		done
+	} | sed -n 'p' | while read -r line; do printf '%s\n' "$line"; done >/run/fabric.batch
+	ip -batch /run/fabric.batch
+	tbf_batch "$host_rate" "${devices[@]}" | tc -batch -
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the selftests share: KTAP output, waiting for a condition, cleanup.
+#
+#	. lib.sh
+#	ktap_plan 2
+#	defer rm -r "$dir"
+#	check "the port opens" busywait 5000 port_is_open
+#	check "it answers" ask
+#	ktap_finish
+
+KSFT_SKIP=4
+
+ktap_count=0
+ktap_failed=0
+ktap_skipped=0
+deferred=()
+
+ktap_plan()
+{
+	echo "KTAP version 1"
+	echo "1..$1"
+}
+
+# ktap_result "ok"|"not ok" NAME [DIRECTIVE]
+ktap_result()
+{
+	echo "$1 $((++ktap_count)) $2${3:+ # $3}"
+}
+
+ok()
+{
+	ktap_result ok "$1"
+}
+
+not_ok()
+{
+	ktap_failed=$((ktap_failed + 1))
+	ktap_result "not ok" "$1"
+}
+
+# skip NAME REASON
+skip()
+{
+	ktap_skipped=$((ktap_skipped + 1))
+	ktap_result ok "$1" "SKIP $2"
+}
+
+# check NAME COMMAND...: ok when it succeeds; its output becomes diagnostics.
+# The command runs in this shell, so that what it sets stays set.
+check()
+{
+	local name=$1 log=${TMPDIR:-/tmp}/check.$$ line
+	shift
+
+	if "$@" >"$log" 2>&1; then
+		ok "$name"
+	else
+		not_ok "$name"
+	fi
+	while IFS= read -r line; do
+		echo "# $line"
+	done <"$log"
+	rm -f "$log"
+}
+
+skip_all()
+{
+	echo "KTAP version 1"
+	echo "1..0 # SKIP $*"
+	exit $KSFT_SKIP
+}
+
+ktap_finish()
+{
+	echo "# Totals: pass:$((ktap_count - ktap_failed - ktap_skipped))" \
+		"fail:$ktap_failed skip:$ktap_skipped"
+	exit $((ktap_failed > 0))
+}
+
+# defer COMMAND...: run at exit, in reverse order.
+defer()
+{
+	deferred=("${*@Q}" "${deferred[@]}")
+	trap deferred_run EXIT
+}
+
+deferred_run()
+{
+	local command
+
+	for command in "${deferred[@]}"; do
+		eval "$command" || echo "# cleanup failed: $command"
+	done
+	deferred=()
+}
+
+# busywait MILLISECONDS COMMAND...: until it succeeds, or fail in the end.
+busywait()
+{
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000)) pause
+	shift
+
+	# A pause without a process: wait for input that never comes.
+	exec {pause}<> <(:)
+	while ! "$@"; do
+		if ((${EPOCHREALTIME/./} > end)); then
+			exec {pause}>&-
+			return 1
+		fi
+		read -r -t 0.02 -u "$pause" || :
+	done
+	exec {pause}>&-
+}

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A leaf-spine network of Linux routers in network namespaces, to be sourced:
+#
+#	h0, h3 --- leaf0 === spine0 .. spine(N-1) === leaf1 --- h1, h2
+#
+# h0 10.1.0.1, h3 10.2.0.1 (another subnet under the same leaf), h1 10.1.1.1,
+# h2 10.1.1.2; IPv6 the same way: fd00:1:0::1, ... Each name has a prefix that
+# belongs to this process.
+
+prefix=rs$$-
+
+in_ns()
+{
+	local ns=$prefix$1
+
+	shift
+	ip netns exec "$ns" "$@"
+}
+
+fabric_router()
+{
+	ip netns add "$prefix$1"
+	ip -n "$prefix$1" link set lo up
+	in_ns "$1" sysctl -qw net.ipv4.ip_forward=1 \
+		net.ipv6.conf.all.forwarding=1 \
+		net.ipv6.conf.default.accept_dad=0 \
+		net.ipv4.icmp_ratelimit=0 net.ipv4.icmp_msgs_per_sec=100000 \
+		net.ipv4.icmp_msgs_burst=100000 net.ipv6.icmp.ratelimit=0 \
+		net.ipv4.fib_multipath_hash_policy=3 \
+		net.ipv4.fib_multipath_hash_fields=0x37 \
+		net.ipv6.fib_multipath_hash_policy=3 \
+		net.ipv6.fib_multipath_hash_fields=0x37
+}
+
+# fabric_link NS0 DEV0 NS1 DEV1
+fabric_link()
+{
+	ip link add name "$2" netns "$prefix$1" mtu 4200 type veth \
+		peer name "$4" netns "$prefix$3" mtu 4200
+	ip -n "$prefix$1" link set "$2" up
+	ip -n "$prefix$3" link set "$4" up
+}
+
+# fabric_host NAME LEAF DEV SUBNET HOST
+fabric_host()
+{
+	ip netns add "$prefix$1"
+	in_ns "$1" sysctl -qw net.ipv6.conf.default.accept_dad=0
+	ip -n "$prefix$1" link set lo up
+	fabric_link "$1" eth0 "$2" "$3"
+	ip -n "$prefix$1" addr add "10.$4.$5/24" dev eth0
+	ip -n "$prefix$1" addr add "fd00:${4/./:}::$5/64" dev eth0 nodad
+	ip -n "$prefix$2" link set "$3" master "br${4/./-}"
+	ip -n "$prefix$1" route add default via "10.$4.254"
+	ip -n "$prefix$1" route add default via "fd00:${4/./:}::fe"
+}
+
+# fabric_subnet LEAF SUBNET
+fabric_subnet()
+{
+	local br=br${2/./-}
+
+	ip -n "$prefix$1" link add "$br" mtu 4200 type bridge
+	ip -n "$prefix$1" link set "$br" up
+	ip -n "$prefix$1" addr add "10.$2.254/24" dev "$br"
+	ip -n "$prefix$1" addr add "fd00:${2/./:}::fe/64" dev "$br" nodad
+}
+
+# fabric_uplinks LEAF REMOTE-SUBNETS.. : equal-cost routes by all spines
+fabric_uplinks()
+{
+	local l=${1#leaf} leaf=$prefix$1 s nh4=() nh6=() net
+
+	shift
+	for ((s = 0; s < spines; s++)); do
+		nh4+=(nexthop via "10.9.$l.$((s * 4 + 2))")
+		nh6+=(nexthop via "fd00:9:$l:$s::2")
+	done
+	for net; do
+		ip -n "$leaf" route add "10.$net.0/24" "${nh4[@]}"
+		ip -n "$leaf" route add "fd00:${net/./:}::/64" "${nh6[@]}"
+	done
+}
+
+# fabric_spine NUMBER
+fabric_spine()
+{
+	local s=$1 l net
+	local -A nets=([0]="1.0 2.0" [1]="1.1")
+
+	fabric_router "spine$s"
+	for l in 0 1; do
+		fabric_link "leaf$l" "s$s" "spine$s" "l$l"
+		ip -n "${prefix}leaf$l" addr add \
+			"10.9.$l.$((s * 4 + 1))/30" dev "s$s"
+		ip -n "${prefix}spine$s" addr add \
+			"10.9.$l.$((s * 4 + 2))/30" dev "l$l"
+		ip -n "${prefix}leaf$l" addr add \
+			"fd00:9:$l:$s::1/64" dev "s$s" nodad
+		ip -n "${prefix}spine$s" addr add \
+			"fd00:9:$l:$s::2/64" dev "l$l" nodad
+		for net in ${nets[$l]}; do
+			ip -n "${prefix}spine$s" route add "10.$net.0/24" \
+				via "10.9.$l.$((s * 4 + 1))"
+			ip -n "${prefix}spine$s" route add \
+				"fd00:${net/./:}::/64" via "fd00:9:$l:$s::1"
+		done
+	done
+}
+
+# fabric_create SPINES
+fabric_create()
+{
+	local s
+
+	spines=$1
+	fabric_router leaf0
+	fabric_router leaf1
+	for ((s = 0; s < spines; s++)); do
+		fabric_spine "$s"
+	done
+	fabric_subnet leaf0 1.0
+	fabric_subnet leaf0 2.0
+	fabric_subnet leaf1 1.1
+	fabric_uplinks leaf0 1.1
+	fabric_uplinks leaf1 1.0 2.0
+	fabric_host h0 leaf0 dn0 1.0 1
+	fabric_host h3 leaf0 dn3 2.0 1
+	fabric_host h1 leaf1 dn1 1.1 1
+	fabric_host h2 leaf1 dn2 1.1 2
+}
+
+fabric_destroy()
+{
+	local ns
+
+	for ns in $(ip netns list | awk -v p="$prefix" \
+			'index($1, p) == 1 { print $1 }'); do
+		ip netns del "$ns"
+	done
+}
+
+# The spine's number that leaf0 sends a flow to, by the kernel's own choice.
+# fabric_oracle SOURCE PEER PORT
+fabric_oracle()
+{
+	local via
+
+	via=$(ip -n "${prefix}leaf0" -j route get "$2" from "$1" iif br1-0 \
+		ipproto udp sport "$3" dport 4791 | jq -r '.[0].gateway')
+	echo "$via"
+}
