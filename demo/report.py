@@ -58,6 +58,13 @@ def seen(path):
     return flows
 
 
+def planned_spines(run, host):
+    """Spine of each (peer, port) in the host's port map."""
+    return {(peer["address"], port): int(path["router"].rsplit(".", 1)[1]) - 1
+            for peer in load(run, f"ports{host}.json")["peers"]
+            for path in peer["paths"] for port in path["ports"]}
+
+
 def landed(run, shape):
     """Planned flows, and those whose packets all passed the planned spine."""
     spines = []
@@ -66,14 +73,14 @@ def landed(run, shape):
         after = seen(os.path.join(run, f"after.spine{s}"))
         spines.append({k: n - before.get(k, 0) for k, n in after.items()})
     planned = good = 0
-    for path in glob.glob(os.path.join(run, "flows*")):
-        for flow in load(path)["flows"]:
+    for host in range(shape["leaves"] * shape["hosts"]):
+        planned_spine = planned_spines(run, host)
+        for flow in load(run, f"flows{host}")["flows"]:
             if flow.get("path") is None:
                 continue
             planned += 1
-            key = flow["peer"], flow["dqpn"]
-            spine = int(flow["router"].rsplit(".", 1)[1]) - 1
-            counts = [s.get(key, 0) for s in spines]
+            spine = planned_spine[flow["peer"], flow["port"]]
+            counts = [s.get((flow["peer"], flow["dqpn"]), 0) for s in spines]
             good += counts[spine] > 0 and counts[spine] == sum(counts)
     return planned, good
 
@@ -86,7 +93,7 @@ def measure(run, shape):
                    for w in ("before", "after"))
     count = {k: last[k] - first[k] for k in last}
     links = [b for leaf in up for b in leaf]
-    ideal = sum(links) / len(links) * 8 / (shape["rate_mbit"] * 1e6)
+    ideal = sum(links) / len(links) * 8 / (shape["link_mbit"] * 1e6)
     seconds = max(client_seconds(c)
                   for c in glob.glob(os.path.join(run, "client*")))
     seed, policy = os.path.basename(run).split("-")
@@ -156,7 +163,7 @@ def main():
         "kernel": kernel,
         "fabric": {k: shape[k] for k in ("leaves", "spines", "hosts")},
         "queue_pairs": shape["queue_pairs"],
-        "link_mbit": shape["rate_mbit"],
+        "link_mbit": shape["link_mbit"],
         "port_map": {"flows": sum(t[0] for t in totals),
                      "landed_as_planned": sum(t[1] for t in totals)},
         "runs": runs,

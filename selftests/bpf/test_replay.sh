@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The frames of vectors.py through the egress program of this kernel, in BPF
+# alone and calling the module.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+
+status=0
+build/guest/selftests/replay build/vectors-guest || status=1
+insmod "build/guest/$(uname -r)/rocesteer.ko" || exit
+build/guest/selftests/replay --module build/vectors-guest || status=1
+# The programs that call it are gone with the process; the kernel frees them
+# a grace period later.
+busywait 10000 rmmod rocesteer || status=1
+exit $status

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the tests of steering share: a fabric, jobs on its hosts, traffic.
+
+. selftests/fabric/fabric.sh
+
+port=18515
+
+# steer_up [fabric_up's options]: a fabric, the port map from host 0 to the
+# first host of the next leaf and back in $dir, observers at the spines.
+steer_up()
+{
+	dir=$(mktemp -d)
+	defer rm -rf "$dir"
+	fabric_up --rate 40mbit --host-rate 80mbit "$@"
+	fabric_load
+	defer fabric_down
+	far=$hosts	# the first host under leaf 1
+	mkdir /sys/fs/cgroup/test
+	defer rmdir /sys/fs/cgroup/test
+	discover 0 "$far" && discover "$far" 0
+}
+
+# discover HOST PEER [OPTION...]
+discover()
+{
+	local host=$1 peer=$2
+	shift 2
+
+	host_exec "$host" rocesteer path discover --dev "$(host_dev "$host")" \
+		--source "$(host_ip "$host")" --peer "$(host_ip "$peer")" \
+		--out "$dir/ports$host.json" "$@"
+}
+
+module_load()
+{
+	insmod "build/guest/$(uname -r)/rocesteer.ko"
+}
+
+# The programs that pin it go a grace period after their links.
+module_unload()
+{
+	busywait 10000 rmmod rocesteer
+}
+
+job_load()
+{
+	local host=$1
+	shift
+
+	host_exec "$host" rocesteer job load --job 1 \
+		--paths "$dir/ports$host.json" "$@"
+}
+
+# As job_load, tagging by the cgroup that traffic runs in.
+job_load_cgroup()
+{
+	job_load "$1" --cgroup /sys/fs/cgroup/test
+}
+
+job_unload()
+{
+	host_exec "$1" rocesteer job unload --all
+}
+
+in_cgroup()
+{
+	echo $BASHPID >/sys/fs/cgroup/test/cgroup.procs
+	"$@"
+}
+
+server_listens()
+{
+	[[ $(host_exec "$far" ss -Hltn "sport = :$port") ]]
+}
+
+# Stop what traffic_start began, if it still runs.
+traffic_kill()
+{
+	kill "$server" "$client" 2>/dev/null
+	wait "$server" "$client" 2>/dev/null
+	return 0
+}
+
+# traffic_start [ib_write_bw's options]: from host 0 to $far, in the background
+traffic_start()
+{
+	local common=(-F -m 4096 -u 20 -p "$port")
+
+	in_cgroup host_exec "$far" timeout 120 ib_write_bw \
+		-d "$(host_rdma "$far")" -x "$(host_gid "$far")" \
+		"${common[@]}" "$@" >"$dir/server" 2>&1 &
+	server=$!
+	busywait 20000 server_listens || return
+	in_cgroup host_exec 0 timeout 120 ib_write_bw \
+		-d "$(host_rdma 0)" -x "$(host_gid 0)" \
+		"${common[@]}" "$@" "$(host_ip "$far")" >"$dir/client" 2>&1 &
+	client=$!
+}
+
+traffic_wait()
+{
+	local status=0
+
+	wait "$client" || status=1
+	wait "$server" || status=1
+	((!status)) || tail -n 4 "$dir/client" "$dir/server"
+	return $status
+}
+
+traffic()
+{
+	traffic_start "$@" && traffic_wait
+}
+
+# hw_counter NAME: the sum over all rxe devices
+hw_counter()
+{
+	awk '{ n += $1 } END { print n }' \
+		/sys/class/infiniband/rxe*/ports/1/hw_counters/"$1"
+}
+
+stat_of()
+{
+	host_exec "$1" rocesteer --json stat | jq ".verdicts.$2"
+}
+
+flows_of()
+{
+	host_exec "$1" rocesteer --json flow show
+}

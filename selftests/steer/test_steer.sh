@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Real RoCE traffic, steered: by owner with the module, by device and by flow
+# without; and what keeps flowing while jobs and the module come and go.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/steer/lib.sh
+
+qps=4
+
+paths_of_flows()
+{
+	flows_of 0 | jq -r '.flows[] | select(.path != null) | .path' | sort -n
+}
+
+# Every queue pair has its path, and no two the same.
+spread()
+{
+	local n
+
+	n=$(paths_of_flows | wc -l)
+	((n == qps && $(paths_of_flows | uniq | wc -l) == qps))
+}
+
+no_flow()
+{
+	[[ ! $(paths_of_flows) ]]
+}
+
+lost()
+{
+	echo $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))
+}
+
+# Traffic whose flows spread; nothing lost, nothing out of sequence.
+steered_traffic()
+{
+	local lost_before sequence_before
+
+	lost_before=$(lost)
+	sequence_before=$(hw_counter out_of_seq_request)
+	traffic_start -q $qps -s 65536 -n 60 || return
+	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
+	traffic_wait || return
+	flows_of 0
+	host_exec 0 rocesteer stat
+	echo "lost $(($(lost) - lost_before))"
+	(($(lost) == lost_before)) &&
+		(($(hw_counter out_of_seq_request) == sequence_before))
+}
+
+by_cgroup()
+{
+	module_load && job_load_cgroup 0 && job_load_cgroup "$far" &&
+		steered_traffic
+}
+
+# The module has seen the queue pairs go, and the groups are empty again.
+flows_are_gone()
+{
+	busywait 10000 no_flow &&
+		[[ $(host_exec 0 rocesteer --json job show --job 1 |
+			jq '[.. | .flows? // empty | arrays | add] | add // 0') == 0 ]]
+}
+
+module_is_pinned()
+{
+	! rmmod rocesteer
+}
+
+unloaded()
+{
+	job_unload 0 && job_unload "$far" && module_unload &&
+		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] &&
+		! bpftool net | grep rocesteer
+}
+
+# Queue pairs that are there before the job: they are tagged when it comes.
+late_job()
+{
+	module_load || return
+	traffic_start -q $qps -s 65536 -n 400 || return
+	busywait 20000 server_busy || return
+	job_load_cgroup 0 || return
+	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
+	traffic_wait && job_unload 0 && module_unload
+}
+
+server_busy()
+{
+	(($(host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
+		jq '[.[] | select(.type == "RC" and .state == "RTS")] | length') >= qps))
+}
+
+# Load, reload, unload and rmmod under traffic that goes on.
+churn()
+{
+	local i lost_before
+
+	lost_before=$(lost)
+	traffic_start -q $qps -s 65536 -n 1500 || return
+	busywait 20000 server_busy || return
+	for ((i = 0; i < 5; i++)); do
+		module_load && job_load 0 --all && job_load "$far" --all &&
+			job_unload 0 && job_load 0 --all && job_unload 0 &&
+			job_unload "$far" && module_unload || return
+	done
+	kill -0 "$client" || { echo "the traffic ended too early"; return 1; }
+	traffic_wait && (($(lost) == lost_before))
+}
+
+by_device()
+{
+	job_load 0 --all && steered_traffic && job_unload 0
+}
+
+# The explicit list: the flow is known when the queue pairs are connected.
+by_flow()
+{
+	local dqpn
+
+	traffic_start -q 1 -s 65536 -n 400 || return
+	qps=1 busywait 20000 server_busy || return
+	dqpn=$(host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
+		jq '[.[] | select(.type == "RC")][0].rqpn')
+	job_load 0 --flow "$(host_ip "$far")/$dqpn" || return
+	busywait 10000 flow_moves || { flows_of 0; return 1; }
+	traffic_wait && job_unload 0
+}
+
+flow_moves()
+{
+	(($(flows_of 0 | jq '.flows[0].packets // 0') > 0))
+}
+
+tools()
+{
+	job_load 0 --all && traffic -q 2 -s 65536 -n 5 || return
+	host_exec 0 bpftool net | grep 'tcx/egress rocesteer_egress' &&
+		bpftool --json map dump pinned "$(echo \
+			/sys/fs/bpf/rocesteer/netns-*/rs_flows)" |
+		jq -e 'length >= 2 and .[0].formatted.value.packets > 0' &&
+		bpftool --json map dump pinned "$(echo \
+			/sys/fs/bpf/rocesteer/netns-*/rs_verdicts)" |
+		jq -e '[.[0].formatted.values[].value.steered] | add > 0' &&
+		bpftool prog show name rocesteer_egress && job_unload 0
+}
+
+# What the job does not claim leaves as it came, and is counted.
+untagged()
+{
+	local before
+
+	module_load && job_load 0 --pid $$ || return
+	before=$(stat_of 0 untagged)
+	traffic -q 2 -s 65536 -n 5 || return
+	(($(stat_of 0 untagged) > before && $(stat_of 0 steered) == 0)) &&
+		job_unload 0 && module_unload
+}
+
+ktap_plan 11
+check "a fabric and its port map" steer_up
+check "flows of a cgroup spread over the paths" by_cgroup
+check "flows go with their queue pairs" flows_are_gone
+check "a job that calls the module keeps it" module_is_pinned
+check "unloading leaves nothing" unloaded
+check "a job tags the queue pairs that are there" late_job
+check "without the module: all flows of a device" by_device
+check "without the module: listed flows" by_flow
+check "the usual tools show it" tools
+check "flows of other processes are left alone" untagged
+check "traffic goes on while jobs and the module come and go" churn
+ktap_finish
