@@ -79,7 +79,8 @@ int BPF_PROG(rocesteer_flow_del, __u64 netns,
 {
 	struct rocesteer_flow_key key;
 
-	if (netns != rs_netns)
+	/* Never NULL, but Linux 7 wants to see it checked. */
+	if (netns != rs_netns || !gone)
 		return 0;
 	key.ifindex = gone->ifindex;
 	key.dqpn = gone->dqpn;

@@ -12,6 +12,18 @@
 
 KSFT_SKIP=4
 
+# module_load [FILE]: rocesteer.ko of the running kernel, and what it needs
+module_load()
+{
+	modprobe -a ib_core && insmod "${1:-build/guest/$(uname -r)/rocesteer.ko}"
+}
+
+# The programs that pin it go a grace period after their links.
+module_unload()
+{
+	busywait 10000 rmmod rocesteer
+}
+
 ktap_count=0
 ktap_failed=0
 ktap_skipped=0

@@ -3,6 +3,7 @@
 #ifndef SPORT_BPF_H
 #define SPORT_BPF_H
 
+#include <asm/errno.h>
 #include <stddef.h>
 #include "rocesteer/icrc.h"
 #include "maps.bpf.h"
@@ -104,11 +105,25 @@ int rocesteer_write(struct __sk_buff *skb)
 		bpf_l4_csum_replace(skb, off, old_icrc, new_icrc,
 				    BPF_F_MARK_MANGLED_0 | sizeof(new_icrc));
 	}
+	/* What hashes it from here on has to see the new port. */
+	bpf_set_hash_invalid(skb);
 	count(&rs_verdicts, ROCESTEER_STEERED, ROCESTEER_VERDICT_MAX);
 	return TCX_NEXT;
 failed:
 	count(&rs_verdicts, ROCESTEER_REWRITE_FAILED, ROCESTEER_VERDICT_MAX);
 	return TCX_NEXT;
+}
+
+/* The module writes in place or not at all: unsharing is up to us. */
+static __always_inline int set_sport_module(struct __sk_buff *skb,
+					    const struct packet *pkt,
+					    __be16 sport)
+{
+	int err = bpf_rocesteer_set_sport(skb, pkt->l4_off, sport);
+
+	if (err == -EAGAIN && !bpf_skb_pull_data(skb, pkt->l4_end))
+		err = bpf_rocesteer_set_sport(skb, pkt->l4_off, sport);
+	return err ? ROCESTEER_REWRITE_FAILED : ROCESTEER_STEERED;
 }
 
 /**
@@ -128,8 +143,7 @@ static __always_inline int set_sport(struct __sk_buff *skb,
 	if (pkt->sport == sport)
 		return ROCESTEER_STEERED;
 	if (rs_use_module && bpf_ksym_exists(bpf_rocesteer_set_sport))
-		return bpf_rocesteer_set_sport(skb, pkt->l4_off, sport) ?
-		       ROCESTEER_REWRITE_FAILED : ROCESTEER_STEERED;
+		return set_sport_module(skb, pkt, sport);
 	skb->cb[CB_L4_OFF] = pkt->l4_off;
 	skb->cb[CB_ICRC_OFF] = pkt->l4_end - ROCESTEER_ICRC_SIZE;
 	skb->cb[CB_ICRC_XOR] = icrc_delta(path, pkt->sport ^ sport,

@@ -9,9 +9,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 
 status=0
 build/guest/selftests/replay build/vectors-guest || status=1
-insmod "build/guest/$(uname -r)/rocesteer.ko" || exit
+module_load || exit
 build/guest/selftests/replay --module build/vectors-guest || status=1
-# The programs that call it are gone with the process; the kernel frees them
-# a grace period later.
-busywait 10000 rmmod rocesteer || status=1
+module_unload || status=1
 exit $status

@@ -81,7 +81,14 @@ host_ip()
 
 host_ip6()
 {
-	printf 'fd00:1:%x::%x\n' $(($1 / hosts)) $(($1 % hosts + 1))
+	local leaf=$(($1 / hosts))
+
+	# As the kernel writes it, which leaves out the 0 of the first leaf.
+	if ((leaf)); then
+		printf 'fd00:1:%x::%x\n' $leaf $(($1 % hosts + 1))
+	else
+		printf 'fd00:1::%x\n' $(($1 % hosts + 1))
+	fi
 }
 
 host_netns()
@@ -147,7 +154,7 @@ host_exec()
 }
 
 # Addresses of the link between leaf $2 and spine $3, and of host ports.
-mac()
+link_mac()
 {
 	local kind=$1
 
@@ -157,7 +164,7 @@ mac()
 	leaf)	kind=3 ;;
 	spine)	kind=4 ;;
 	esac
-	printf -v "$4" '02:00:00:%02x:%02x:%02x' $kind "$2" "$3"
+	printf -v "$4" '02:00:00:%02x:%02x:%02x' "$kind" "$2" "$3"
 }
 
 # A seed for router $2, counting leaves first: different for each, the same
@@ -167,9 +174,17 @@ router_seed()
 	echo $((($1 * 0x9e3779b1 + ($2 + 1) * 0x85ebca6b) % 0x7fffffff + 1))
 }
 
+# A veth packet is received on the CPU that sends it, which changes with every
+# timer of a rate limit: flows would be reordered. RPS gives each flow one CPU.
+cpu_mask()
+{
+	printf '%x\n' $(((1 << $(nproc)) - 1))
+}
+
 router_sysctl()
 {
 	cat <<-E
+	net.core.rps_default_mask = $cpus
 	net.ipv4.ip_forward = 1
 	net.ipv4.fib_multipath_hash_policy = 3
 	net.ipv4.fib_multipath_hash_fields = 0x37
@@ -187,6 +202,7 @@ router_sysctl()
 host_sysctl()
 {
 	cat <<-E
+	net.core.rps_default_mask = $cpus
 	net.ipv6.conf.default.accept_dad = 0
 	net.ipv6.conf.default.addr_gen_mode = 1
 	E
@@ -199,17 +215,17 @@ links_batch()
 
 	for ((l = 0; l < leaves; l++)); do
 		for ((s = 0; s < spines; s++)); do
-			mac leaf $l $s a
-			mac spine $l $s b
+			link_mac leaf "$l" $s a
+			link_mac spine "$l" $s b
 			echo "link add spine$s netns leaf$l mtu $fabric_mtu address $a" \
 				"type veth peer name leaf$l netns spine$s" \
 				"mtu $fabric_mtu address $b"
 		done
-		mac bridge $l 0 a
+		link_mac bridge "$l" 0 a
 		echo "link add br0 netns leaf$l mtu $fabric_mtu address $a type bridge"
 		for ((h = 0; h < hosts; h++)); do
 			i=$((l * hosts + h))
-			mac host $l $h a
+			link_mac host "$l" $h a
 			netns=$(host_netns $i)
 			echo "link add host$i netns leaf$l mtu $fabric_mtu" \
 				"type veth peer name $(host_dev $i)" \
@@ -226,24 +242,24 @@ leaf_batch()
 	cat <<-E
 	link set lo up
 	addr add $self/32 dev lo
-	addr add $self6/128 dev lo
+	addr add $self6/128 dev lo nodad
 	link set br0 up
 	addr add 10.1.$l.254/24 dev br0 noprefixroute
 	route add 10.1.$l.0/24 dev br0 src $self
 	E
-	printf -v prefix6 'fd00:1:%x::' $l
+	printf -v prefix6 'fd00:1:%x::' "$l"
 	echo "addr add ${prefix6}fffe/64 dev br0 noprefixroute nodad"
 	echo "route add $prefix6/64 dev br0 src $self6"
 	for ((h = 0; h < hosts; h++)); do
 		i=$((l * hosts + h))
-		mac host $l $h a
+		link_mac host "$l" $h a
 		echo "link set host$i master br0 up"
 		echo "neigh add $(host_ip $i) lladdr $a dev br0"
 		echo "neigh add $(host_ip6 $i) lladdr $a dev br0"
 	done
 
 	for ((s = 0; s < spines; s++)); do
-		mac spine $l $s a
+		link_mac spine "$l" $s a
 		echo "link set spine$s up"
 		echo "neigh add 10.255.1.$((s + 1)) lladdr $a dev spine$s"
 		echo "neigh add fe80::1:$((s + 1)) lladdr $a dev spine$s"
@@ -266,11 +282,11 @@ spine_batch()
 	cat <<-E
 	link set lo up
 	addr add $self/32 dev lo
-	addr add $self6/128 dev lo
+	addr add $self6/128 dev lo nodad
 	E
 	for ((l = 0; l < leaves; l++)); do
-		mac leaf $l $s a
-		printf -v prefix6 'fd00:1:%x::' $l
+		link_mac leaf "$l" "$s" a
+		printf -v prefix6 'fd00:1:%x::' "$l"
 		cat <<-E
 		link set leaf$l up
 		neigh add 10.255.0.$((l + 1)) lladdr $a dev leaf$l
@@ -290,13 +306,9 @@ host_batch()
 	dev=$(host_dev "$i")
 	ip=$(host_ip "$i")
 	ip6=$(host_ip6 "$i")
-	printf -v prefix6 'fd00:1:%x::' $l
+	printf -v prefix6 'fd00:1:%x::' "$l"
 	if ! fabric_has_host_netns; then
 		table="table $((100 + i))"
-		cat <<-E
-		rule add pref 10 iif lo from $ip to 10.1.0.0/16 lookup $((100 + i))
-		-6 rule add pref 10 iif lo from $ip6 to fd00:1::/32 lookup $((100 + i))
-		E
 	fi
 	cat <<-E
 	link set lo up
@@ -304,12 +316,12 @@ host_batch()
 	addr add $ip/24 dev $dev
 	addr add $ip6/64 dev $dev nodad
 	E
-	mac bridge $l 0 a
+	link_mac bridge "$l" 0 a
 	echo "neigh add 10.1.$l.254 lladdr $a dev $dev"
 	echo "neigh add ${prefix6}fffe lladdr $a dev $dev"
 	for ((h = 0; h < hosts; h++)); do
 		((h != i % hosts)) || continue
-		mac host $l $h a
+		link_mac host "$l" $h a
 		echo "neigh add 10.1.$l.$((h + 1)) lladdr $a dev $dev"
 		echo "neigh add $(host_ip6 $((l * hosts + h))) lladdr $a dev $dev"
 	done
@@ -356,6 +368,23 @@ host_namespaces()
 	done
 }
 
+# Rules of hosts that share a namespace, for "ip -4" or "ip -6".
+shared_rules_batch()
+{
+	local i address=host_ip to=10.1.0.0/16
+
+	if [[ $1 == 6 ]]; then
+		address=host_ip6 to=fd00:1::/32
+	fi
+	# The local table steps behind those of the hosts.
+	echo "rule add pref 32000 lookup local"
+	echo "rule del pref 0"
+	for ((i = 0; i < leaves * hosts; i++)); do
+		echo "rule add pref 10 iif lo from $($address $i) to $to" \
+			"lookup $((100 + i))"
+	done
+}
+
 shared_hosts_up()
 {
 	local i devices=() settings=(
@@ -373,16 +402,221 @@ shared_hosts_up()
 		)
 	done
 	sysctl -q -w "${settings[@]}"
-	{
-		# The local table steps behind those of the hosts.
-		echo "-4 rule add pref 32000 lookup local"
-		echo "-4 rule del pref 0"
-		echo "-6 rule add pref 32000 lookup local"
-		echo "-6 rule del pref 0"
-		for ((i = 0; i < leaves * hosts; i++)); do
-			host_batch $i
-		done
-	} | sed -n 'p' | while read -r line; do printf '%s\n' "$line"; done >/run/fabric.batch
-	ip -batch /run/fabric.batch
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_batch $i
+	done | ip -batch -
+	shared_rules_batch 4 | ip -4 -batch -
+	shared_rules_batch 6 | ip -6 -batch -
 	tbf_batch "$host_rate" "${devices[@]}" | tc -batch -
+	for ((i = 0; i < leaves * hosts; i++)); do
+		echo "link add rxe$i type rxe netdev eth$i"
+	done | rdma -b -
 }
+
+shared_hosts_down()
+{
+	local i family
+
+	for family in 4 6; do
+		[[ $(ip -$family rule show pref 32000) ]] || continue
+		{
+			echo "rule add pref 0 lookup local"
+			echo "rule del pref 32000"
+			for ((i = 0; i < leaves * hosts; i++)); do
+				echo "rule del pref 10"
+			done
+		} | ip -$family -force -batch - 2>/dev/null || :
+	done
+	# With a device go its RDMA device, routes and neighbours.
+	for ((i = 0; i < leaves * hosts; i++)); do
+		echo "link del eth$i"
+		echo "route del local $(host_ip $i) dev lo table $((100 + i))"
+		echo "route del local $(host_ip6 $i) dev lo table $((100 + i))"
+	done | ip -force -batch - 2>/dev/null || :
+	sysctl -q -w net.ipv4.conf.all.accept_local=0 net.core.rps_default_mask=0
+}
+
+namespaced_host_up()
+{
+	local i=$1
+
+	host_batch "$i" | ip -n "host$i" -batch -
+	tbf_batch "$host_rate" eth0 | tc -n "host$i" -batch -
+	netns_exec "host$i" rdma link add "rxe$i" type rxe netdev eth0
+}
+
+routers_up()
+{
+	local n devices
+
+	for ((n = 0; n < leaves; n++)); do
+		printf -v devices 'spine%d ' "${spine_list[@]}"
+		leaf_batch $n | ip -n "leaf$n" -batch -
+		# shellcheck disable=SC2086 # a list
+		tbf_batch "$rate" $devices | tc -n "leaf$n" -batch -
+	done
+	for ((n = 0; n < spines; n++)); do
+		printf -v devices 'leaf%d ' "${leaf_list[@]}"
+		spine_batch $n | ip -n "spine$n" -batch -
+		# shellcheck disable=SC2086
+		tbf_batch "$rate" $devices | tc -n "spine$n" -batch -
+	done
+}
+
+fabric_up()
+{
+	local leaves=4 spines=4 hosts=2 rate=16mbit host_rate='' seed=1
+	local i n netns leaf_list spine_list cpus
+
+	while (($#)); do
+		(($# > 1)) || fabric_die "$1 needs a value"
+		case $1 in
+		--leaves)	leaves=$2 ;;
+		--spines)	spines=$2 ;;
+		--hosts)	hosts=$2 ;;
+		--rate)		rate=$2 ;;
+		--host-rate)	host_rate=$2 ;;
+		--seed)		seed=$2 ;;
+		*)		fabric_die "unknown option $1" ;;
+		esac
+		shift 2
+	done
+	for n in "$leaves" "$spines" "$hosts"; do
+		[[ $n =~ ^[1-9][0-9]?$ ]] || fabric_die "$n is not within 1..99"
+	done
+	[[ $seed =~ ^[0-9]{1,9}$ ]] || fabric_die "seed $seed is not a number"
+	host_rate=${host_rate:-$rate}
+	[[ ! -e $fabric_state ]] || fabric_die "a fabric is up already"
+
+	modprobe -a bridge ib_uverbs rdma_rxe rdma_ucm sch_tbf veth
+	declare -p leaves spines hosts | sed 's/^declare --/declare -g --/' >"$fabric_state"
+	trap 'fabric_down >/dev/null 2>&1' EXIT
+
+	cpus=$(cpu_mask)
+	mapfile -t leaf_list < <(seq 0 $((leaves - 1)))
+	mapfile -t spine_list < <(seq 0 $((spines - 1)))
+	{
+		routers
+		host_namespaces
+	} | sed 's/^/netns add /' | ip -batch -
+	n=0
+	for netns in $(routers); do
+		router_sysctl $n | netns_exec "$netns" sysctl -q -e -p -
+		n=$((n + 1))
+	done
+	for netns in $(host_namespaces); do
+		host_sysctl | netns_exec "$netns" sysctl -q -p -
+	done
+	fabric_has_host_netns || sysctl -q -w "net.core.rps_default_mask=$cpus"
+	links_batch | ip -batch -
+	routers_up
+	if fabric_has_host_netns; then
+		for ((i = 0; i < leaves * hosts; i++)); do
+			namespaced_host_up $i
+		done
+	else
+		shared_hosts_up
+	fi
+	trap - EXIT
+}
+
+# True when no trace of the fabric's devices is left: the kernel takes a
+# namespace down in the background.
+fabric_is_gone()
+{
+	local netns rdma=(/sys/class/infiniband/rxe*)
+
+	for netns in $(routers) $(host_namespaces); do
+		[[ ! -e /run/netns/$netns ]] || return 1
+	done
+	[[ ! -e ${rdma[0]} ]]
+}
+
+fabric_down()
+{
+	local i
+
+	fabric_load
+	# Ahead of their namespaces: a namespace cannot be created (ENODEV, on
+	# Linux 7.2) while one with an RDMA device is being taken down.
+	for ((i = 0; i < leaves * hosts; i++)); do
+		echo "link del $(host_rdma $i)"
+	done | rdma -b - 2>/dev/null || :
+	fabric_has_host_netns || shared_hosts_down
+	{
+		host_namespaces
+		routers
+	} | sed 's/^/netns del /' | ip -force -batch - || :
+	busywait 20000 fabric_is_gone || fabric_die "something of it is still there"
+	rm -f "$fabric_state"
+}
+
+fabric_seed()
+{
+	local seed=${1:-} n=0 netns
+
+	[[ $seed =~ ^[0-9]{1,9}$ ]] || fabric_die "seed: not a number: $seed"
+	fabric_load
+	for netns in $(routers); do
+		netns_exec "$netns" sysctl -q -w \
+			"net.ipv4.fib_multipath_hash_seed=$(router_seed "$seed" $n)"
+		n=$((n + 1))
+	done
+}
+
+# {"uplinks":[[bytes to each spine] of each leaf],
+#  "downlinks":[[bytes to each leaf] of each spine]}
+fabric_links()
+{
+	local netns
+
+	fabric_load
+	for netns in $(routers); do
+		ip -n "$netns" -s -j link show type veth
+	done | jq -c -s --argjson leaves "$leaves" '
+		def sent(to): map(select(.ifname | test("^" + to + "[0-9]+$")))
+			| sort_by(.ifname[(to | length):] | tonumber)
+			| map(.stats64.tx.bytes);
+		{uplinks: .[:$leaves] | map(sent("spine")),
+		 downlinks: .[$leaves:] | map(sent("leaf"))}'
+}
+
+fabric_hosts()
+{
+	local i comma=''
+
+	fabric_load
+	printf '['
+	for ((i = 0; i < leaves * hosts; i++)); do
+		printf '%s{"host":%d,"name":"host%d","netns":"%s","netdev":"%s",' \
+			"$comma" $i $i "$(host_netns $i)" "$(host_dev $i)"
+		printf '"rdma":"%s","ipv4":"%s","ipv6":"%s","leaf":%d}' \
+			"$(host_rdma $i)" "$(host_ip $i)" "$(host_ip6 $i)" \
+			"$(host_leaf $i)"
+		comma=,
+	done
+	echo ']'
+}
+
+fabric_main()
+{
+	local command=${1:-}
+
+	set -euo pipefail
+	(($#)) && shift
+	case $command in
+	up)	fabric_up "$@" ;;
+	down)	fabric_down ;;
+	seed)	fabric_seed "$@" ;;
+	links)	fabric_links ;;
+	hosts)	fabric_hosts ;;
+	--help)	fabric_usage ;;
+	*)	fabric_usage >&2; exit 2 ;;
+	esac
+}
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+	fabric_main "$@"
+fi

@@ -7,13 +7,13 @@
 
 port=18515
 
-# steer_up [fabric_up's options]: a fabric, the port map from host 0 to the
-# first host of the next leaf and back in $dir, observers at the spines.
+# steer_up: a fabric, the port map from host 0 to the
+# first host of the next leaf and back in $dir.
 steer_up()
 {
 	dir=$(mktemp -d)
 	defer rm -rf "$dir"
-	fabric_up --rate 40mbit --host-rate 80mbit "$@"
+	fabric_up --rate 40mbit --host-rate 80mbit
 	fabric_load
 	defer fabric_down
 	far=$hosts	# the first host under leaf 1
@@ -31,17 +31,6 @@ discover()
 	host_exec "$host" rocesteer path discover --dev "$(host_dev "$host")" \
 		--source "$(host_ip "$host")" --peer "$(host_ip "$peer")" \
 		--out "$dir/ports$host.json" "$@"
-}
-
-module_load()
-{
-	insmod "build/guest/$(uname -r)/rocesteer.ko"
-}
-
-# The programs that pin it go a grace period after their links.
-module_unload()
-{
-	busywait 10000 rmmod rocesteer
 }
 
 job_load()

@@ -40,7 +40,7 @@ steered_traffic()
 
 	lost_before=$(lost)
 	sequence_before=$(hw_counter out_of_seq_request)
-	traffic_start -q $qps -s 65536 -n 60 || return
+	traffic_start -q "$qps" -s 65536 -n 60 || return
 	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
 	traffic_wait || return
 	flows_of 0
@@ -80,7 +80,7 @@ unloaded()
 late_job()
 {
 	module_load || return
-	traffic_start -q $qps -s 65536 -n 400 || return
+	traffic_start -q "$qps" -s 65536 -n 400 || return
 	busywait 20000 server_busy || return
 	job_load_cgroup 0 || return
 	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
@@ -99,7 +99,7 @@ churn()
 	local i lost_before
 
 	lost_before=$(lost)
-	traffic_start -q $qps -s 65536 -n 1500 || return
+	traffic_start -q "$qps" -s 65536 -n 1500 || return
 	busywait 20000 server_busy || return
 	for ((i = 0; i < 5; i++)); do
 		module_load && job_load 0 --all && job_load "$far" --all &&

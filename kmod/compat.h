@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What differs between the kernels this module builds for: 6.12 to 7.2. The
+ * only place with such knowledge; each entry says which kernel needs it, so
+ * that it can go with that kernel.
+ */
+#ifndef ROCESTEER_COMPAT_H
+#define ROCESTEER_COMPAT_H
+
+#include <linux/btf.h>
+#include <linux/slab.h>
+
+#if !IS_ENABLED(CONFIG_64BIT) || !IS_ENABLED(CONFIG_CGROUPS) || \
+	!IS_ENABLED(CONFIG_DEBUG_INFO_BTF_MODULES) || \
+	IS_ENABLED(CONFIG_PREEMPT_RT)
+/*
+ * 32 bit: cgroup ids are reused. PREEMPT_RT: kprobe handlers run with
+ * preemption off, where neither spinlock_t nor kmalloc() may be used.
+ */
+#error "rocesteer needs a 64-bit kernel with cgroups and module BTF, not RT"
+#endif
+
+/*
+ * Needed up to 6.18, gone from 7.1 (2026-06): all kfunc arguments are trusted
+ * there.
+ */
+#ifndef KF_TRUSTED_ARGS
+#define KF_TRUSTED_ARGS 0
+#endif
+
+/* New in 7.0 (2026-04), and in 6.12.y only since about 6.12.100. */
+#ifndef kzalloc_obj
+#define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
+#endif
+
+#endif /* ROCESTEER_COMPAT_H */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_FLOW_H
+#define ROCESTEER_FLOW_H
+
+#include <linux/rhashtable-types.h>
+#include <linux/types.h>
+#include <rdma/ib_verbs.h>
+
+#include <rocesteer/types.h>
+
+struct pid;
+struct rocesteer_net;
+
+/**
+ * struct rocesteer_flow_qp - what is known of a flow's queue pair
+ * @qp: which one: compared, never dereferenced, since a flow holds no
+ *	reference. NULL when the flow was only given by flow-add
+ * @owner: thread group that connected it; NULL for the kernel's own
+ * @sqpn: its number
+ * @path_mtu: in bytes
+ * @device: name of the RDMA device when the queue pair was connected
+ */
+struct rocesteer_flow_qp {
+	const struct ib_qp *qp;
+	struct pid *owner;
+	u32 sqpn;
+	u32 path_mtu;
+	char device[IB_DEVICE_NAME_MAX];
+};
+
+/**
+ * struct rocesteer_flow - a flow of a network namespace
+ * @node: in rocesteer_net.flows
+ * @qp_node: in the index by queue pair, when there is one
+ * @rn: namespace. Safe to use under rocesteer_lock while @linked: a namespace
+ *	loses its flows before it is freed
+ * @key: immutable
+ * @job: job number or 0. Written under rocesteer_lock, read under RCU
+ * @id: index in rocesteer_net.flow_ids, immutable while @linked
+ * @linked: in the tables, under rocesteer_lock. Who met the flow under RCU and
+ *	then took the lock must check
+ * @by_hand: @job was given by flow-add, under rocesteer_lock
+ * @qp: its queue pair, under rocesteer_lock
+ * @rcu: frees it
+ *
+ * Owned by the tables; unlinking it hands it to RCU.
+ */
+struct rocesteer_flow {
+	struct rhash_head node;
+	struct rhash_head qp_node;
+	struct rocesteer_net *rn;
+	struct rocesteer_flow_key key;
+	u32 job;
+	u32 id;
+	bool linked;
+	bool by_hand;
+	struct rocesteer_flow_qp qp;
+	struct rcu_head rcu;
+};
+
+int rocesteer_flow_init(void);
+void rocesteer_flow_exit(void);
+int rocesteer_flow_table_init(struct rocesteer_net *rn);
+void rocesteer_flow_table_free(struct rocesteer_net *rn);
+
+s64 rocesteer_flow_job(struct rocesteer_net *rn,
+		       const struct rocesteer_flow_key *key);
+struct rocesteer_flow *
+rocesteer_flow_find(struct rocesteer_net *rn,
+		    const struct rocesteer_flow_key *key);
+int rocesteer_flow_add(struct rocesteer_net *rn,
+		       const struct rocesteer_flow_key *key, u32 job);
+int rocesteer_flow_del(struct rocesteer_net *rn,
+		       const struct rocesteer_flow_key *key);
+void rocesteer_flow_learn(struct rocesteer_net *rn,
+			  const struct rocesteer_flow_key *key,
+			  const struct rocesteer_flow_qp *qp);
+void rocesteer_flow_forget(const struct ib_qp *qp);
+void rocesteer_flow_claim(struct rocesteer_net *rn);
+void rocesteer_flow_disown(struct rocesteer_net *rn, u32 job);
+void rocesteer_flow_flush(struct rocesteer_net *rn, u32 ifindex);
+
+#endif /* ROCESTEER_FLOW_H */

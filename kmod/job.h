@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_JOB_H
+#define ROCESTEER_JOB_H
+
+#include <linux/types.h>
+#include <uapi/linux/rocesteer.h>
+
+struct netlink_ext_ack;
+struct pid;
+struct rocesteer_net;
+
+/**
+ * struct rocesteer_job_rule - a job and the rule that says what belongs to it
+ * @id: job number, not 0
+ * @flows: flows it has, written under rocesteer_lock
+ * @cgroup_id: owner's cgroup on the default hierarchy, or 0. A number, not a
+ *	reference: 64-bit ids are not reused, and the job must not keep a
+ *	removed cgroup alive
+ * @pid: owning thread group, with a reference, or NULL
+ * @name: name for people, or empty
+ * @rcu: frees it
+ *
+ * Immutable but for @flows. In rocesteer_net.jobs from rocesteer_job_add() to
+ * rocesteer_job_del(), which owns it from then on and frees it by RCU.
+ */
+struct rocesteer_job_rule {
+	u32 id;
+	u32 flows;
+	u64 cgroup_id;
+	struct pid *pid;
+	char name[ROCESTEER_NAME_SIZE];
+	struct rcu_head rcu;
+};
+
+int rocesteer_job_add(struct rocesteer_net *rn,
+		      const struct rocesteer_job_rule *rule,
+		      struct netlink_ext_ack *extack);
+int rocesteer_job_del(struct rocesteer_net *rn, u32 id);
+u32 rocesteer_job_match(struct rocesteer_net *rn, struct pid *owner);
+void rocesteer_job_count(struct rocesteer_net *rn, u32 id, int change);
+void rocesteer_job_free_all(struct rocesteer_net *rn);
+
+#endif /* ROCESTEER_JOB_H */

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rocesteer: knows which RoCE v2 flows belong to which job, and rewrites their
+ * source ports for TC programs that choose their paths.
+ */
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+
+#include "flow.h"
+#include "net.h"
+#include "netlink.h"
+#include "qp.h"
+#include "sport.h"
+#include "steer_bpf.h"
+
+static int __init rocesteer_init(void)
+{
+	int err;
+
+	rocesteer_sport_init();
+
+	err = rocesteer_flow_init();
+	if (err)
+		return err;
+	err = rocesteer_net_register();
+	if (err)
+		goto exit_flow;
+	err = rocesteer_nl_register();
+	if (err)
+		goto unregister_net;
+	err = rocesteer_net_watch();
+	if (err)
+		goto unregister_nl;
+	err = rocesteer_steer_bpf_register();
+	if (err)
+		goto unwatch_net;
+	err = rocesteer_qp_watch();
+	if (err)
+		goto unwatch_net;
+	return 0;
+
+unwatch_net:
+	rocesteer_net_unwatch();
+unregister_nl:
+	rocesteer_nl_unregister();
+unregister_net:
+	rocesteer_net_unregister();
+exit_flow:
+	rcu_barrier();
+	rocesteer_flow_exit();
+	return err;
+}
+
+/*
+ * No BPF program uses the module any more: each held a reference. What is left
+ * ends in this order:
+ * - probes, so that no flow is learnt any more; handlers under way are waited
+ *   for;
+ * - the device notifier, whose parting events remove all flows, and announce
+ *   it while the netlink family is still there;
+ * - netlink; requests under way are waited for. Jobs, and flows added since,
+ *   are left over;
+ * - the namespaces, which free those;
+ * - RCU callbacks, which are this module's code.
+ */
+static void __exit rocesteer_exit(void)
+{
+	rocesteer_qp_unwatch();
+	rocesteer_net_unwatch();
+	rocesteer_nl_unregister();
+	rocesteer_net_unregister();
+	rcu_barrier();
+	rocesteer_flow_exit();
+}
+
+module_init(rocesteer_init);
+module_exit(rocesteer_exit);
+
+MODULE_DESCRIPTION("Path steering for RoCE v2 flows");
+MODULE_AUTHOR("The rocesteer developers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_NET_H
+#define ROCESTEER_NET_H
+
+#include <linux/mutex.h>
+#include <linux/rhashtable-types.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "stats.h"
+
+/**
+ * struct rocesteer_net - what the module knows in one network namespace
+ * @net: the namespace, which outlives this
+ * @conf: serialises changes made over netlink, so that the walk over the
+ *	flows that a job's change entails is finished before the next change.
+ *	Taken before rocesteer_lock
+ * @jobs: struct rocesteer_job_rule by job number. Written under
+ *	rocesteer_lock, read under RCU
+ * @nr_jobs: entries of @jobs, under rocesteer_lock
+ * @nr_flows: entries of @flows, under rocesteer_lock
+ * @flows: struct rocesteer_flow by key. Written under rocesteer_lock, read
+ *	under RCU
+ * @flow_ids: the same flows by a number that rises: what dumps and walks go
+ *	by, since it lets them go on where they stopped. Written under
+ *	rocesteer_lock, read under RCU
+ * @next_flow_id: cursor of @flow_ids, under rocesteer_lock
+ * @stats: counters
+ */
+struct rocesteer_net {
+	struct net *net;
+	struct mutex conf;	/* see above */
+	struct xarray jobs;
+	u32 nr_jobs;
+	u32 nr_flows;
+	struct rhashtable flows;
+	struct xarray flow_ids;
+	u32 next_flow_id;
+	struct rocesteer_stats __percpu *stats;
+};
+
+/*
+ * Guards all changes to jobs and flows, in all namespaces: queue pairs know no
+ * namespace, and they come and go rarely compared with packets, which take no
+ * lock. Taken in process context only, also with preemption or interrupts off
+ * (kprobe handlers); never in softirq, hence without _bh.
+ */
+extern spinlock_t rocesteer_lock;
+extern unsigned int rocesteer_net_id;
+
+/**
+ * rocesteer_net() - the module's part of a namespace
+ * @net: namespace
+ *
+ * Context: Any, while @net is alive: under RCU, or with a reference.
+ * Return: never NULL while the module is loaded.
+ */
+static inline struct rocesteer_net *rocesteer_net(const struct net *net)
+{
+	return net_generic(net, rocesteer_net_id);
+}
+
+int rocesteer_net_register(void);
+void rocesteer_net_unregister(void);
+int rocesteer_net_watch(void);
+void rocesteer_net_unwatch(void);
+
+#endif /* ROCESTEER_NET_H */

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Learning flows from queue pairs: kprobes on the functions of the RDMA core
+ * through which all RC queue pairs are connected and destroyed, except those
+ * that a driver's own interface connects behind its back (mlx5's DEVX).
+ *
+ * A flow is registered when its queue pair is moved to RTR, which is where the
+ * peer's address and queue pair number are set. The probes are at the entry of
+ * the function, before it can fail. That is right all the same: no request
+ * leaves before RTS, so the flow is known in time, and a queue pair whose
+ * modify failed sends nothing and is removed when it is tried again, reset or
+ * destroyed. A probe at the return would come too late to change the
+ * attributes, which is how hardware is told the source port.
+ *
+ * A flow is removed at RESET, from where the queue pair can only be connected
+ * anew, and when it is destroyed (or is about to be: where destroying fails,
+ * the flow goes back to its ECMP path). Not at ERR: most queue pairs get there
+ * without a call, so the probe would see some only; one in ERR sends nothing,
+ * and flow_learn() lets its process connect another one to the same peer.
+ *
+ * Handlers run in the process that makes the call, with preemption off and,
+ * where the probe is a breakpoint, interrupts off: no sleeping, no _bh locks.
+ */
+#include <linux/inetdevice.h>
+#include <linux/kprobes.h>
+#include <linux/netdevice.h>
+#include <linux/sched.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_verbs.h>
+
+#include <rocesteer/roce.h>
+
+#include "flow.h"
+#include "net.h"
+#include "qp.h"
+
+/* What RTR must set for the flow to be known. */
+#define RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN)
+
+/* Register the flow. The device is listed as long as we are under RCU. */
+static void qp_learn_rcu(const struct ib_qp *qp, const struct ib_qp_attr *attr,
+			 int mask, const struct net_device *dev)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(&attr->ah_attr);
+	struct rocesteer_flow_key key = {
+		.ifindex = dev->ifindex,
+		.dqpn = attr->dest_qp_num & ROCESTEER_QPN_MASK,
+	};
+	struct rocesteer_flow_qp info = {
+		.qp = qp,
+		.sqpn = qp->qp_num,
+	};
+	int mtu = -1;
+
+	static_assert(sizeof(key.peer) == sizeof(grh->dgid.raw));
+	memcpy(key.peer, grh->dgid.raw, sizeof(key.peer));
+
+	/* The kernel's own queue pairs have no process that could own them. */
+	if (!(current->flags & PF_KTHREAD))
+		info.owner = task_tgid(current);
+	if (mask & IB_QP_PATH_MTU)
+		mtu = ib_mtu_enum_to_int(attr->path_mtu);
+	info.path_mtu = max(mtu, 0);
+	/* Not dev_name(): a rename would free that under our eyes. */
+	strscpy(info.device, qp->device->name);
+
+	rocesteer_flow_learn(rocesteer_net(dev_net(dev)), &key, &info);
+}
+
+static void qp_learn(const struct ib_qp *qp, const struct ib_qp_attr *attr,
+		     int mask)
+{
+	const struct rdma_ah_attr *ah = &attr->ah_attr;
+	const struct ib_gid_attr *gid;
+	const struct net_device *dev;
+
+	if ((mask & RTR_MASK) != RTR_MASK || qp->qp_type != IB_QPT_RC ||
+	    ah->type != RDMA_AH_ATTR_TYPE_ROCE)
+		return;
+
+	gid = rdma_get_gid_attr(qp->device, rdma_ah_get_port_num(ah),
+				rdma_ah_read_grh(ah)->sgid_index);
+	if (IS_ERR(gid))	/* the modify will fail, too */
+		return;
+	if (gid->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP) {
+		rcu_read_lock();
+		dev = rdma_read_gid_attr_ndev_rcu(gid);
+		if (!IS_ERR(dev))
+			qp_learn_rcu(qp, attr, mask, dev);
+		rcu_read_unlock();
+	}
+	rdma_put_gid_attr(gid);
+}
+
+/* int ib_modify_qp*(struct ib_qp *, struct ib_qp_attr *, int mask, ...) */
+static int qp_modify(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
+	const struct ib_qp_attr *attr =
+		(void *)regs_get_kernel_argument(regs, 1);
+	int mask = regs_get_kernel_argument(regs, 2);
+
+	if (!(mask & IB_QP_STATE))
+		return 0;
+	/* qp may be one of several handles (XRC); the flow is the real one's */
+	if (attr->qp_state == IB_QPS_RTR)
+		qp_learn(qp->real_qp, attr, mask);
+	else if (attr->qp_state == IB_QPS_RESET)
+		rocesteer_flow_forget(qp->real_qp);
+	return 0;
+}
+
+/* int ib_destroy_qp_user(struct ib_qp *, struct ib_udata *) */
+static int qp_destroy(struct kprobe *kp, struct pt_regs *regs)
+{
+	rocesteer_flow_forget((void *)regs_get_kernel_argument(regs, 0));
+	return 0;
+}
+
+static struct kprobe modify_user = {
+	.symbol_name = "ib_modify_qp_with_udata",
+	.pre_handler = qp_modify,
+};
+
+static struct kprobe modify_kernel = {
+	.symbol_name = "ib_modify_qp",
+	.pre_handler = qp_modify,
+};
+
+static struct kprobe destroy = {
+	.symbol_name = "ib_destroy_qp_user",
+	.pre_handler = qp_destroy,
+};
+
+/* Destroy first: no queue pair may be learnt whose end we would not see. */
+static struct kprobe *probes[] = { &destroy, &modify_user, &modify_kernel };
+
+/**
+ * rocesteer_qp_watch() - begin to learn
+ *
+ * Queue pairs connected before are not known.
+ *
+ * Return: 0; -EOPNOTSUPP where probes would run in NMI context; or what
+ * register_kprobes() says.
+ */
+int rocesteer_qp_watch(void)
+{
+	int err, i;
+
+	err = register_kprobes(probes, ARRAY_SIZE(probes));
+	if (err)
+		return err;
+
+	/* An int3 of x86 is an NMI, in which no lock may be taken. */
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		if (IS_ENABLED(CONFIG_X86) && !kprobe_ftrace(probes[i])) {
+			pr_err("no ftrace at %s\n", probes[i]->symbol_name);
+			rocesteer_qp_unwatch();
+			return -EOPNOTSUPP;
+		}
+	}
+	return 0;
+}
+
+/**
+ * rocesteer_qp_unwatch() - stop learning
+ *
+ * Context: Process context, may sleep. No handler runs any more afterwards.
+ */
+void rocesteer_qp_unwatch(void)
+{
+	unregister_kprobes(probes, ARRAY_SIZE(probes));
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_STATS_H
+#define ROCESTEER_STATS_H
+
+#include <linux/u64_stats_sync.h>
+
+struct rocesteer_net;
+struct sk_buff;
+
+/**
+ * enum rocesteer_counter - counters of a network namespace
+ *
+ * Each is a netlink attribute of the same name; what they mean is said in
+ * Documentation/netlink/specs/rocesteer.yaml.
+ *
+ * @ROCESTEER_COUNT_LEARNT: queue pairs registered
+ * @ROCESTEER_COUNT_UNTAGGED: of these, belonging to no job
+ * @ROCESTEER_COUNT_REMOVED: flows removed with their queue pair or device
+ * @ROCESTEER_COUNT_DUPLICATE: queue pairs not registered, key taken
+ * @ROCESTEER_COUNT_FULL: queue pairs not registered, max_flows reached
+ * @ROCESTEER_COUNT_NO_MEMORY: queue pairs not registered, no memory
+ * @ROCESTEER_COUNT_REWRITTEN: source ports rewritten
+ * @ROCESTEER_COUNT_REWRITE_FAILED: packets left alone, malformed
+ * @ROCESTEER_COUNT_MAX: number of counters
+ */
+enum rocesteer_counter {
+	ROCESTEER_COUNT_LEARNT,
+	ROCESTEER_COUNT_UNTAGGED,
+	ROCESTEER_COUNT_REMOVED,
+	ROCESTEER_COUNT_DUPLICATE,
+	ROCESTEER_COUNT_FULL,
+	ROCESTEER_COUNT_NO_MEMORY,
+	ROCESTEER_COUNT_REWRITTEN,
+	ROCESTEER_COUNT_REWRITE_FAILED,
+	ROCESTEER_COUNT_MAX,
+};
+
+/**
+ * struct rocesteer_stats - one CPU's counters
+ * @count: indexed by enum rocesteer_counter
+ */
+struct rocesteer_stats {
+	u64_stats_t count[ROCESTEER_COUNT_MAX];
+};
+
+void rocesteer_stats_inc(struct rocesteer_net *rn, enum rocesteer_counter c);
+int rocesteer_stats_fill(struct rocesteer_net *rn, struct sk_buff *skb);
+
+#endif /* ROCESTEER_STATS_H */

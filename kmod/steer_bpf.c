@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * kfuncs for TC programs: what BPF cannot know or do by itself. They are
+ * unstable, as all kfuncs are; bpf/ is built with them.
+ *
+ * A loaded program that calls one of them holds the module.
+ */
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+
+#include <rocesteer/types.h>
+
+#include "compat.h"
+#include "flow.h"
+#include "net.h"
+#include "sport.h"
+#include "steer_bpf.h"
+
+__bpf_kfunc_start_defs();
+
+/* bpf_rocesteer_flow_job - Look up the job of a flow
+ *
+ * The flow is looked up in the network namespace of the packet's device.
+ *
+ * Parameters:
+ * @ctx		Pointer to ctx (__sk_buff) in TC program. Cannot be NULL
+ * @key		Flow to look up. Cannot be NULL
+ * @key__sz	Length of the key, sizeof(struct rocesteer_flow_key)
+ *
+ * Returns the job number; 0 when the flow is known and belongs to no job;
+ * -ENOENT when it is not known; -EINVAL when the length is wrong.
+ */
+__bpf_kfunc s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
+				       const struct rocesteer_flow_key *key,
+				       u32 key__sz)
+{
+	const struct sk_buff *skb = (struct sk_buff *)ctx;
+
+	if (key__sz != sizeof(*key))
+		return -EINVAL;
+	return rocesteer_flow_job(rocesteer_net(dev_net(skb->dev)), key);
+}
+
+/* bpf_rocesteer_set_sport - Set the UDP source port of a RoCE v2 packet
+ *
+ * The ICRC and a UDP checksum follow. The packet stays where it is: pointers
+ * into it remain valid. That it is RoCE v2, and no fragment, is the program's
+ * to know; ports and lengths are checked.
+ *
+ * Parameters:
+ * @ctx		Pointer to ctx (__sk_buff) in TC program. Cannot be NULL
+ * @l4_off	Offset of the UDP header from the start of the packet
+ * @sport	New source port, in network order
+ *
+ * Returns 0; -EINVAL when lengths or the destination port are wrong; -EAGAIN
+ * when the packet is cloned or not linear: bpf_skb_pull_data() up to the end
+ * of the UDP payload and try again. Nothing is changed on error.
+ */
+__bpf_kfunc int bpf_rocesteer_set_sport(struct __sk_buff *ctx, u32 l4_off,
+					__be16 sport)
+{
+	struct sk_buff *skb = (struct sk_buff *)ctx;
+	struct rocesteer_net *rn = rocesteer_net(dev_net(skb->dev));
+	int err;
+
+	err = rocesteer_sport_set(skb, l4_off, sport);
+	if (!err)
+		rocesteer_stats_inc(rn, ROCESTEER_COUNT_REWRITTEN);
+	else if (err != -EAGAIN)
+		rocesteer_stats_inc(rn, ROCESTEER_COUNT_REWRITE_FAILED);
+	return err;
+}
+
+__bpf_kfunc_end_defs();
+
+BTF_KFUNCS_START(rocesteer_kfunc_set)
+BTF_ID_FLAGS(func, bpf_rocesteer_flow_job, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_rocesteer_set_sport, KF_TRUSTED_ARGS)
+BTF_KFUNCS_END(rocesteer_kfunc_set)
+
+static const struct btf_kfunc_id_set rocesteer_bpf_kfunc_set = {
+	.owner = THIS_MODULE,
+	.set = &rocesteer_kfunc_set,
+};
+
+/**
+ * rocesteer_steer_bpf_register() - offer the kfuncs
+ *
+ * They go with the module: there is nothing to unregister. No program can
+ * find them before the module's init function has succeeded.
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init rocesteer_steer_bpf_register(void)
+{
+	return register_btf_kfunc_id_set(BPF_PROG_TYPE_SCHED_CLS,
+					 &rocesteer_bpf_kfunc_set);
+}

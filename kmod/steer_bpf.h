@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_STEER_BPF_H
+#define ROCESTEER_STEER_BPF_H
+
+#include <linux/types.h>
+
+struct __sk_buff;
+struct rocesteer_flow_key;
+
+s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
+			   const struct rocesteer_flow_key *key, u32 key__sz);
+int bpf_rocesteer_set_sport(struct __sk_buff *ctx, u32 l4_off, __be16 sport);
+
+int rocesteer_steer_bpf_register(void);
+
+#endif /* ROCESTEER_STEER_BPF_H */

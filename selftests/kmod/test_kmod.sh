@@ -1,0 +1,676 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer.ko, as root in the guest: test_kmod.sh [MODULE]
+#
+#	init_net                          (7.2 only)  namespace rs-host
+#	rsa 10.77.0.1 --- rsb 10.77.0.2               rsc 10.78.0.1 --- rsd
+#	 |                 |                           |
+#	rxea              rxeb                        rxec
+#
+# Most queue pairs are connected to 10.77.0.9, which does not exist: flows are
+# learnt at RTR, no packet is needed. Real traffic goes from rsa to rsb.
+
+set -u
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+# shellcheck source=selftests/lib.sh
+. "$here/../lib.sh"
+
+release=$(uname -r)
+build=$here/../../build/guest
+module=${1:-$build/$release/rocesteer.ko}
+genl=$build/selftests/genl
+qps=$build/selftests/qps
+cgroot=/sys/fs/cgroup
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+
+((EUID == 0)) || skip_all "needs root"
+[[ -e $module ]] || skip_all "no module for $release: $module"
+modprobe rdma_rxe || skip_all "no rxe in kernel $release"
+modprobe -a ib_uverbs veth dummy crc32 2>/dev/null
+
+export PATH=$PATH:$build/selftests
+
+#
+# Vocabulary
+#
+
+# expect TEXT COMMAND...: its output has TEXT
+expect()
+{
+	local text=$1 out
+	shift
+	out=$("$@" 2>&1)
+	[[ $out == *"$text"* ]] && return
+	echo "$*: expected \"$text\", got \"$out\""
+	return 1
+}
+
+# refused TEXT COMMAND...: it fails, and says TEXT
+refused()
+{
+	local text=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		echo "$*: not refused"
+		return 1
+	fi
+	[[ $out == *"$text"* ]] && return
+	echo "$*: expected \"$text\", got \"$out\""
+	return 1
+}
+
+# field NAME COMMAND...: its value in the reply
+field()
+{
+	local name=$1 word
+	shift
+	for word in $("$@"); do
+		[[ $word != "$name="* ]] || echo "${word#*=}"
+	done
+}
+
+stat()
+{
+	field "$1" "$genl" stats-get
+}
+
+is()
+{
+	[[ $1 == "$2" ]] && return
+	echo "expected \"$2\", got \"$1\""
+	return 1
+}
+
+ifindex()
+{
+	cat "/sys/class/net/$1/ifindex"
+}
+
+# Flows of a job that the kernel dumps
+flows_of()
+{
+	"$genl" flow-dump | grep -c " job=$1 "
+}
+
+flows_are()
+{
+	is "$(flows_of "$1")" "$2"
+}
+
+# qps_start NAME ARGUMENT...: in the background; its pid is ${qp_pid[NAME]}
+declare -A qp_pid qp_in qp_out
+qps_start()
+{
+	local name=$1 in out
+	shift
+	mkfifo "$dir/$name.in" "$dir/$name.out"
+	"${launch[@]}" "$qps" "$@" <"$dir/$name.in" >"$dir/$name.out" &
+	qp_pid[$name]=$!
+	exec {in}>"$dir/$name.in" {out}<"$dir/$name.out"
+	qp_in[$name]=$in qp_out[$name]=$out
+	rm "$dir/$name.in" "$dir/$name.out"
+	qps_answers "$name" ready
+}
+launch=()
+
+qps_answers()
+{
+	local line=
+	read -r -t 60 -u "${qp_out[$1]}" line
+	[[ $line == "$2" ]] || { echo "qps said \"$line\""; return 1; }
+}
+
+qps_tell()
+{
+	echo "$2" >&"${qp_in[$1]}"
+	qps_answers "$1" "${3:-done}"
+}
+
+qps_end()
+{
+	local name=$1 in=${qp_in[$1]} out=${qp_out[$1]}
+	exec {in}>&- {out}<&-
+	wait "${qp_pid[$name]}"
+	unset "qp_in[$name]" "qp_out[$name]" "qp_pid[$name]"
+}
+
+load()
+{
+	insmod "$module" "$@"
+}
+
+unload()
+{
+	rmmod rocesteer
+}
+
+#
+# The world
+#
+
+world_make()
+{
+	local end
+	ip link add rsa mtu 4200 type veth peer name rsb mtu 4200
+	ip address add 10.77.0.1/24 dev rsa
+	ip address add 10.77.0.2/24 dev rsb
+	ip link set lo up
+	# Between two devices of one host, over the wire
+	for end in rsa rsb all; do
+		sysctl -q "net.ipv4.conf.$end.accept_local=1" \
+			"net.ipv4.conf.$end.rp_filter=0"
+	done
+	ip link set rsa up
+	ip link set rsb up
+	ip route add 10.77.0.2 dev rsa src 10.77.0.1 table 71
+	ip route add 10.77.0.1 dev rsb src 10.77.0.2 table 72
+	ip route add 10.77.0.9 dev rsa src 10.77.0.1 table 71
+	ip rule add pref 10 iif lo from 10.77.0.1 lookup 71
+	ip rule add pref 10 iif lo from 10.77.0.2 lookup 72
+	ip rule add pref 32000 lookup local
+	ip rule del pref 0
+	ip neighbour replace 10.77.0.9 lladdr 02:00:00:00:00:09 dev rsa
+	for end in a b; do
+		rdma link add "rxe$end" type rxe netdev "rs$end" || return
+	done
+	mountpoint -q "$cgroot" || mount -t cgroup2 none "$cgroot"
+	mkdir -p "$cgroot/rs/inner"
+}
+
+world_end()
+{
+	rdma link del rxea
+	rdma link del rxeb
+	ip link del rsa
+	ip rule add pref 0 lookup local
+	ip rule del pref 32000
+	ip rule del pref 10
+	ip rule del pref 10
+	rmdir "$cgroot/rs/inner" "$cgroot/rs"
+}
+
+#
+# Tests
+#
+
+test_load()
+{
+	load || return
+	[[ -e /sys/kernel/btf/rocesteer ]] || { echo "no BTF"; return 1; }
+	is "$(cat /sys/module/rocesteer/parameters/max_flows)" 65536
+}
+
+test_job()
+{
+	local id
+	id=$(command stat -c %i "$cgroot/rs")
+	expect "" "$genl" job-add id=7 name=train "cgroup-id=$id" &&
+	expect "id=7 name=train cgroup-id=$id flows=0" "$genl" job-get id=7 &&
+	refused "EEXIST Job exists already" "$genl" job-add id=7 &&
+	refused "EEXIST Cgroup belongs to job 7 already" \
+		"$genl" job-add id=8 "cgroup-id=$id" &&
+	"$genl" job-add id=9 pid=$$ &&
+	expect "id=9 pid=$$ flows=0" "$genl" job-get id=9 &&
+	refused "EEXIST Process belongs to job 9 already" \
+		"$genl" job-add id=8 pid=$$ &&
+	"$genl" job-add id=4294967295 &&
+	is "$("$genl" job-dump | wc -l)" 3 &&
+	is "$(stat jobs)" 3 &&
+	"$genl" job-del id=7 && "$genl" job-del id=9 &&
+	"$genl" job-del id=4294967295 &&
+	is "$("$genl" job-dump)" ""
+}
+
+test_job_refusals()
+{
+	sleep 60 &
+	local thread
+	refused "EINVAL Job id is missing" "$genl" job-add name=x &&
+	refused "ERANGE" "$genl" job-add id=0 &&
+	refused "EINVAL" "$genl" job-add id=1 \
+		name=01234567890123456789012345678901 &&
+	refused "ENOENT No such cgroup" "$genl" job-add id=1 cgroup-id=99999999 &&
+	refused "ERANGE" "$genl" job-add id=1 cgroup-id=0 &&
+	refused "ESRCH No such process" "$genl" job-add id=1 pid=4194303 &&
+	refused "EINVAL Owner is a cgroup or a process, not both" \
+		"$genl" job-add id=1 "cgroup-id=$(command stat -c %i "$cgroot")" pid=1 &&
+	refused "EINVAL Job id is missing" "$genl" job-del &&
+	refused "ENOENT No such job" "$genl" job-del id=1 &&
+	refused "EINVAL Job id is missing" "$genl" job-get &&
+	refused "ENOENT No such job" "$genl" job-get id=1 &&
+	is "$(stat jobs)" 0
+	thread=$?
+	kill $!
+	wait $! 2>/dev/null
+	return "$thread"
+}
+
+test_flow()
+{
+	local rsa key peer=fd00::1:2
+	rsa=$(ifindex rsa)
+	key="ifindex=$rsa peer=$peer dqpn=17"
+	# shellcheck disable=SC2086 # the words of a key
+	"$genl" job-add id=5 && "$genl" flow-add $key job=5 &&
+	expect "ifindex=$rsa peer=$peer dqpn=17 job=5 origin=0" \
+		"$genl" flow-get $key &&
+	refused "EEXIST Flow belongs to a job already" \
+		"$genl" flow-add $key job=5 &&
+	expect "flows=1" "$genl" job-get id=5 &&
+	"$genl" flow-add "ifindex=$rsa" peer=10.77.0.2 dqpn=0xffffff job=5 &&
+	expect "peer=::ffff:10.77.0.2 dqpn=16777215" "$genl" flow-dump &&
+	is "$(stat flows)" 2 &&
+	"$genl" flow-del $key &&
+	refused "ENOENT No such flow" "$genl" flow-get $key &&
+	refused "ENOENT No such flow" "$genl" flow-del $key &&
+	"$genl" job-del id=5 &&
+	is "$("$genl" flow-dump)" ""
+}
+
+test_flow_refusals()
+{
+	local rsa
+	rsa=$(ifindex rsa)
+	"$genl" job-add id=5
+	refused "EINVAL Device is missing" \
+		"$genl" flow-add peer=1.2.3.4 dqpn=1 job=5 &&
+	refused "EINVAL Peer address is missing" \
+		"$genl" flow-add "ifindex=$rsa" dqpn=1 job=5 &&
+	refused "EINVAL Destination queue pair number is missing" \
+		"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 job=5 &&
+	refused "EINVAL Job is missing" \
+		"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=1 &&
+	refused "ENOENT No such job" \
+		"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=1 job=6 &&
+	refused "ENOENT No such job" \
+		"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=1 job=0 &&
+	refused "ENODEV No such device" \
+		"$genl" flow-add ifindex=99999 peer=1.2.3.4 dqpn=1 job=5 &&
+	refused "ERANGE" \
+		"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=0x1000000 job=5 &&
+	refused "ERANGE" \
+		"$genl" flow-add ifindex=0 peer=1.2.3.4 dqpn=1 job=5 &&
+	refused "EINVAL Device is missing" "$genl" flow-del &&
+	refused "EINVAL Device is missing" "$genl" flow-get &&
+	is "$(stat flows)" 0 && "$genl" job-del id=5
+}
+
+test_permission()
+{
+	local as=(setpriv --reuid=1000 --clear-groups) rsa
+	rsa=$(ifindex rsa)
+	refused EPERM "${as[@]}" "$genl" job-add id=1 &&
+	refused EPERM "${as[@]}" "$genl" job-del id=1 &&
+	refused EPERM "${as[@]}" "$genl" flow-add "ifindex=$rsa" \
+		peer=1.2.3.4 dqpn=1 job=1 &&
+	refused EPERM "${as[@]}" "$genl" flow-del "ifindex=$rsa" \
+		peer=1.2.3.4 dqpn=1 &&
+	is "$(stat jobs)" 0
+}
+
+# Larger than any message; complete, in order and without repetition
+test_dump()
+{
+	local rsa i
+	rsa=$(ifindex rsa)
+	for ((i = 1; i <= 1024; i++)); do
+		echo "job-add id=$i name=job-$i"
+	done >"$dir/batch"
+	for ((i = 0; i < 3000; i++)); do
+		echo "flow-add ifindex=$rsa peer=10.77.0.9 dqpn=$i job=1"
+	done >>"$dir/batch"
+	expect "" "$genl" - <"$dir/batch" &&
+	refused "ENOSPC Namespace has 1024 jobs already" \
+		"$genl" job-add id=2000 &&
+	is "$("$genl" job-dump | grep -o '^id=[0-9]*' | uniq | wc -l)" 1024 &&
+	is "$("$genl" flow-dump | grep -o 'dqpn=[0-9]*' | sort -u | wc -l)" 3000 &&
+	is "$("$genl" flow-dump | wc -l)" 3000 &&
+	expect flows=3000 "$genl" job-get id=1 &&
+	for ((i = 1; i <= 1024; i++)); do
+		echo "job-del id=$i"
+	done | "$genl" - &&
+	is "$(stat flows)" 0
+}
+
+test_learn()
+{
+	local learnt untagged
+	learnt=$(stat learnt) untagged=$(stat untagged)
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 3 &&
+	expect "ifindex=$(ifindex rsa) peer=::ffff:10.77.0.9 dqpn=101 job=0 origin=1" \
+		"$genl" flow-dump &&
+	expect "rdma-device=rxea pid=${qp_pid[one]} path-mtu=1024" \
+		"$genl" flow-dump &&
+	is "$(stat flows)" 3 &&
+	is "$(stat learnt)" $((learnt + 3)) &&
+	is "$(stat untagged)" $((untagged + 3))
+}
+
+test_sqpn()
+{
+	local rdma kernel
+	rdma=$(rdma resource show qp link rxea | grep -o 'lqpn [0-9]*' |
+		cut -d ' ' -f 2 | sort)
+	kernel=$("$genl" flow-dump | grep -o 'sqpn=[0-9]*' | cut -d = -f 2 |
+		sort)
+	for kernel in $kernel; do
+		[[ $rdma == *"$kernel"* ]] ||
+			{ echo "sqpn $kernel not in $rdma"; return 1; }
+	done
+}
+
+test_job_after_qp()
+{
+	"$genl" job-add id=3 "pid=${qp_pid[one]}" &&
+	flows_are 3 3 && expect flows=3 "$genl" job-get id=3 &&
+	"$genl" job-del id=3 && flows_are 0 3
+}
+
+test_reset_error_destroy()
+{
+	qps_tell one error && is "$(stat flows)" 3 &&
+	qps_tell one reset && is "$(stat flows)" 0 &&
+	qps_tell one connect && is "$(stat flows)" 3 &&
+	qps_tell one destroy && is "$(stat flows)" 0 && qps_end one
+}
+
+test_exit()
+{
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 3 && is "$(stat flows)" 3 &&
+	kill -9 "${qp_pid[one]}" && { qps_end one 2>/dev/null
+	busywait 5000 is "$(stat flows)" 0; }
+}
+
+# pid beats cgroup, the deeper cgroup beats the shallower
+test_owner()
+{
+	local outer inner
+	outer=$(command stat -c %i "$cgroot/rs")
+	inner=$(command stat -c %i "$cgroot/rs/inner")
+	"$genl" job-add id=1 "cgroup-id=$outer" || return
+	echo $$ >"$cgroot/rs/inner/cgroup.procs"
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 && flows_are 1 1 &&
+	"$genl" job-add id=2 "cgroup-id=$inner" && flows_are 1 1 &&
+	qps_start two rxea 10.77.0.1 10.77.0.9 200 1 && flows_are 2 1 &&
+	"$genl" job-add id=3 "pid=${qp_pid[two]}" && flows_are 3 0 &&
+	qps_tell two reset && qps_tell two connect && flows_are 3 1 &&
+	flows_are 2 0
+	local result=$?
+	echo $$ >"$cgroot/cgroup.procs"
+	qps_start three rxea 10.77.0.1 10.77.0.9 300 1 && flows_are 0 1 &&
+	"$genl" job-del id=1 && "$genl" job-del id=2 && "$genl" job-del id=3 &&
+	flows_are 0 3 && "$genl" job-add id=2 "cgroup-id=$inner" &&
+	flows_are 2 2 && "$genl" job-del id=2 || result=1
+	qps_end one
+	qps_end two
+	qps_end three
+	is "$(stat flows)" 0 && return "$result"
+}
+
+test_by_hand()
+{
+	local key
+	key="ifindex=$(ifindex rsa) peer=10.77.0.9 dqpn=100"
+	# shellcheck disable=SC2086 # the words of a key
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	refused "EBUSY Flow was learnt and goes with its queue pair" \
+		"$genl" flow-del $key &&
+	"$genl" job-add id=4 && "$genl" flow-add $key job=4 && flows_are 4 1 &&
+	refused "EEXIST Flow belongs to a job already" \
+		"$genl" flow-add $key job=4 &&
+	"$genl" flow-del $key && flows_are 0 1 &&
+	"$genl" flow-add $key job=4 && qps_end one && is "$(stat flows)" 0 &&
+	"$genl" flow-add $key job=4 &&
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	expect "job=4 origin=1" "$genl" flow-get $key &&
+	"$genl" job-del id=4 && flows_are 0 1 && qps_end one &&
+	is "$(stat flows)" 0
+}
+
+# Another process cannot take over a flow; its own can move on
+test_duplicate()
+{
+	local duplicate pid
+	duplicate=$(stat duplicate)
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	qps_start two rxea 10.77.0.1 10.77.0.9 100 1 &&
+	is "$(stat duplicate)" $((duplicate + 1)) && is "$(stat flows)" 1 &&
+	pid=$(field pid "$genl" flow-dump) && is "$pid" "${qp_pid[one]}" &&
+	qps_end two && is "$(stat flows)" 1 &&
+	qps_tell one another && is "$(stat duplicate)" $((duplicate + 1)) &&
+	is "$(stat flows)" 1 &&
+	qps_tell one destroy && is "$(stat flows)" 1 &&
+	qps_end one && is "$(stat flows)" 0
+}
+
+test_device()
+{
+	ip netns add rs-host
+	ip link add rsx type dummy
+	ip link add rsy type dummy
+	"$genl" job-add id=1 &&
+	"$genl" flow-add "ifindex=$(ifindex rsx)" peer=1.2.3.4 dqpn=1 job=1 &&
+	"$genl" flow-add "ifindex=$(ifindex rsy)" peer=1.2.3.4 dqpn=1 job=1 &&
+	ip link del rsx && is "$(stat flows)" 1 &&
+	ip link set rsy netns rs-host && is "$(stat flows)" 0 &&
+	expect flows=0 "$genl" job-get id=1 && "$genl" job-del id=1
+	local result=$?
+	ip netns del rs-host
+	return "$result"
+}
+
+test_namespace()
+{
+	local in=(ip netns exec rs-host) result
+	ip netns add rs-host
+	"$genl" job-add id=1 &&
+	"$genl" flow-add "ifindex=$(ifindex rsa)" peer=1.2.3.4 dqpn=1 job=1 &&
+	is "$("${in[@]}" "$genl" job-dump)" "" &&
+	is "$("${in[@]}" "$genl" flow-dump)" "" &&
+	refused "ENOENT No such job" "${in[@]}" "$genl" job-del id=1 &&
+	"${in[@]}" "$genl" job-add id=1 name=other &&
+	refused "ENODEV No such device" "${in[@]}" "$genl" flow-add \
+		"ifindex=$(ifindex rsa)" peer=1.2.3.4 dqpn=1 job=1 &&
+	"${in[@]}" "$genl" flow-add ifindex=1 peer=1.2.3.4 dqpn=1 job=1 &&
+	"$genl" job-del id=1 && is "$(stat flows)" 0 &&
+	expect flows=1 "${in[@]}" "$genl" job-get id=1
+	result=$?
+	ip netns del rs-host
+	return "$result"
+}
+
+# rxe works in namespaces from 7.1 on
+test_namespace_qp()
+{
+	local result in=(ip netns exec rs-host)
+	ip netns add rs-host
+	"${in[@]}" ip link add rsc type veth peer name rsd
+	"${in[@]}" ip address add 10.78.0.1/24 dev rsc
+	"${in[@]}" ip link set lo up
+	"${in[@]}" ip link set rsc up
+	"${in[@]}" ip link set rsd up
+	"${in[@]}" ip neighbour replace 10.78.0.9 \
+		lladdr 02:00:00:00:00:09 dev rsc
+	"${in[@]}" rdma link add rxec type rxe netdev rsc &&
+	launch=("${in[@]}") &&
+	qps_start one rxec 10.78.0.1 10.78.0.9 100 2 && launch=() &&
+	is "$(stat flows)" 0 &&
+	expect "dqpn=101 job=0 origin=1" "${in[@]}" "$genl" flow-dump &&
+	"${in[@]}" "$genl" job-add id=6 "pid=${qp_pid[one]}" &&
+	expect flows=2 "${in[@]}" "$genl" job-get id=6
+	result=$?
+	launch=()
+	qps_end one
+	is "$("${in[@]}" "$genl" flow-dump)" "" || result=1
+	"${in[@]}" rdma link del rxec
+	ip netns del rs-host
+	return "$result"
+}
+
+test_events()
+{
+	local key events want
+	key="ifindex=$(ifindex rsa) peer=10.77.0.9 dqpn=100"
+	"$genl" monitor >"$dir/events" &
+	events=$!
+	busywait 5000 grep -q listening "$dir/events" &&
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	"$genl" job-add id=1 "pid=${qp_pid[one]}" && "$genl" job-del id=1 &&
+	qps_end one
+	# shellcheck disable=SC2086 # the words of a key
+	"$genl" job-add id=2 && "$genl" flow-add $key job=2 &&
+	"$genl" flow-del $key && "$genl" job-del id=2
+	busywait 5000 grep -q "job-del-ntf id=2" "$dir/events"
+	kill "$events"
+	wait "$events" 2>/dev/null
+	want='flow-add-ntf job=0 job-add-ntf flow-add-ntf job=1'
+	want+=' flow-add-ntf job=0 job-del-ntf flow-del-ntf job=0 job-add-ntf'
+	want+=' flow-add-ntf job=2 flow-del-ntf job=2 job-del-ntf'
+	is "$(grep -o -E '[a-z-]*-ntf|job=[0-9]' "$dir/events" | xargs)" "$want"
+}
+
+test_trace()
+{
+	local tracing=/sys/kernel/tracing
+	mountpoint -q "$tracing" || mount -t tracefs none "$tracing"
+	echo 1 >"$tracing/events/rocesteer/enable"
+	: >"$tracing/trace"
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	"$genl" job-add id=1 "pid=${qp_pid[one]}" && "$genl" job-del id=1 &&
+	qps_end one
+	echo 0 >"$tracing/events/rocesteer/enable"
+	grep -o 'rocesteer_flow_.*' "$tracing/trace"
+	local want
+	want='add 0 add 1 del 1 add 0 del 0'
+	is "$(sed -n 's/.*rocesteer_flow_\(...\):.*peer=::ffff:10.77.0.9 dqpn=0x000064 job=\(.\)/\1 \2/p' \
+		"$tracing/trace" | xargs)" "$want"
+}
+
+test_max_flows()
+{
+	local rsa
+	rsa=$(ifindex rsa)
+	unload && load max_flows=3 && "$genl" job-add id=1 &&
+	"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=1 job=1 &&
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 5 &&
+	is "$(stat flows)" 3 && is "$(stat full)" 3 &&
+	refused "ENOSPC Namespace has max_flows flows already" \
+		"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=2 job=1 &&
+	qps_end one && is "$(stat flows)" 1 &&
+	"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=2 job=1
+	local result=$?
+	unload && load || result=1
+	return "$result"
+}
+
+# Memory that the module must have given back after rmmod
+memory()
+{
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '/^(SUnreclaim|Percpu):/ { sum += $2 } END { print sum }' \
+		/proc/meminfo
+}
+
+test_reload()
+{
+	local i before after
+	unload
+	for ((i = 0; i < 10; i++)); do
+		load && unload || return
+	done
+	before=$(memory)
+	for ((i = 0; i < 100; i++)); do
+		load && unload || return
+	done
+	after=$(memory)
+	load
+	echo "unreclaimable memory: $before KiB before, $after KiB after"
+	((after - before < 4096))
+}
+
+# Queue pairs, jobs, dumps and real traffic come and go while the module does
+test_unload_under_load()
+{
+	local churn i pid failed=
+	(
+		while [[ ! -e $dir/stop ]]; do
+			"$qps" rxea 10.77.0.1 10.77.0.9 500 40 </dev/null
+		done
+	) >/dev/null 2>&1 &
+	churn=$!
+	(
+		while [[ ! -e $dir/stop ]]; do
+			"$genl" job-add id=1 "cgroup-id=$(command stat -c %i "$cgroot")"
+			"$genl" flow-add "ifindex=$(ifindex rsa)" \
+				peer=1.2.3.4 dqpn=1 job=1
+			"$genl" flow-dump
+			"$genl" job-del id=1
+		done
+	) >/dev/null 2>&1 &
+	churn+=" $!"
+	ib_write_bw -d rxeb -D 60 -s 4096 -F --report_gbits \
+		>"$dir/server" 2>&1 &
+	pid=$!
+	busywait 10000 eval "ss -ltn | grep -q :18515"
+	ib_write_bw -d rxea --bind_source_ip 10.77.0.1 -D 15 -s 4096 -F \
+		10.77.0.2 >"$dir/client" 2>&1 &
+	for ((i = 0; i < 20; i++)); do
+		unload && load || failed=1
+	done
+	if ! wait $!; then
+		echo "traffic stopped: $(tail -n 3 "$dir/client")"
+		failed=1
+	fi
+	touch "$dir/stop"
+	kill "$pid" 2>/dev/null
+	for pid in $churn; do
+		wait "$pid"
+	done
+	busywait 5000 flows_are 0 0 && [[ ! $failed ]]
+}
+
+test_quiet()
+{
+	! dmesg | sed "1,/kmod.sh begins/d" | grep -A 30 -E "$trouble"
+}
+
+# What a healthy kernel never says
+trouble='WARNING|BUG|Oops|rcu: INFO|Call Trace|blocked for|UBSAN|refcount_t'
+trouble+='|leaked'
+echo "kmod.sh begins" >/dev/kmsg
+
+ktap_plan 25
+defer world_end
+check "a veth pair with rxe at both ends" world_make
+check "the module loads and has BTF" test_load
+defer rmmod rocesteer
+check "jobs are added, read, dumped and deleted" test_job
+check "jobs are refused with a reason" test_job_refusals
+check "flows are added, read, dumped and deleted" test_flow
+check "flows are refused with a reason" test_flow_refusals
+check "without CAP_NET_ADMIN nothing is changed" test_permission
+check "long dumps are complete" test_dump
+check "a queue pair is learnt at RTR" test_learn
+check "its number is the one rdma shows" test_sqpn
+check "a job loaded later claims it" test_job_after_qp
+check "RESET and destroy remove it, ERR does not" test_reset_error_destroy
+check "it goes with its process" test_exit
+check "the most specific owner wins" test_owner
+check "flow-add tags a learnt flow" test_by_hand
+check "a flow cannot be taken over" test_duplicate
+check "flows go with their device" test_device
+check "namespaces see only their own" test_namespace
+if [[ $(printf '%s\n' 7.1 "$release" | sort -V | head -n 1) == 7.1 ]]; then
+	check "a namespace's queue pair is learnt there" test_namespace_qp
+else
+	skip "a namespace's queue pair is learnt there" "rxe, $release"
+fi
+check "changes are announced in order" test_events
+check "changes are traced in order" test_trace
+check "max_flows bounds a namespace" test_max_flows
+check "100 times in and out" test_reload
+check "in and out under load" test_unload_under_load
+check "the kernel did not complain" test_quiet
+ktap_finish

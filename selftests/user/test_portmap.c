@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The reader of port maps on good and bad files; the writer; names of leaves. */
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../user/lib/leaf.h"
+#include "../../user/lib/portmap.h"
+#include "ktap.h"
+
+static char dir[] = "/tmp/rocesteer-portmap-XXXXXX";
+static char file[64];
+
+#define HEAD	"{\"format\":1,\"generation\":3,\"created\":\"2026-01-02T03:04:05Z\"," \
+		"\"device\":\"eth0\",\"hop\":2,\"peers\":["
+#define PEER	"{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\",\"local\":false," \
+		"\"leaf\":\"10.255.0.2\",\"probed\":22,\"paths\":["
+#define PATH0	"{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":[49152,49160]}"
+#define PATH1	"{\"path\":1,\"router\":\"10.255.1.2\",\"ports\":[49153]}"
+#define GOOD	HEAD PEER PATH0 "," PATH1 "]}]}"
+
+static void put(const char *text)
+{
+	FILE *f = fopen(file, "w");
+
+	fputs(text, f);
+	fclose(f);
+}
+
+/* A file with this text is refused with a message that ends so. */
+static void refused(const char *text, const char *message)
+{
+	struct err err = {};
+	struct portmap map;
+	char want[256];
+	int ret;
+
+	put(text);
+	ret = portmap_read(file, &map, &err);
+	if (!ret)
+		portmap_free(&map);
+	snprintf(want, sizeof(want), "%s: %s", file, message);
+	ktap_result(ret < 0 && err.exit_status == EXIT_BAD_INPUT &&
+		    !strcmp(err.message, want), "refused: %s", message);
+	if (!ret || strcmp(err.message, want))
+		printf("# got: %s\n", ret ? err.message : "no error");
+}
+
+static void test_head(void)
+{
+	refused("[]", "(root): is not an object");
+	refused("{}", "format: is missing");
+	refused("{\"format\":\"1\"}", "format: is a string, not a int");
+	refused("{\"format\":2}", "format: 2 is not known, this program knows 1");
+	refused("{\"format\":1,\"generation\":0}",
+		"generation: 0 is not a number from 1 to 9223372036854775806");
+	refused("{\"format\":1,\"generation\":99999999999999999999}",
+		"generation: 18446744073709551615 is not a number from 1 to 9223372036854775806");
+	refused("{\"format\":1,\"generation\":1,\"created\":\"now\",\"device\":\"a\",\"hop\":2}",
+		"created: is not an RFC 3339 time");
+	refused("{\"format\":1,\"generation\":1,\"created\":\"\"}",
+		"created: is empty");
+	refused("{\"format\":1,\"generation\":1,\"created\":\"2026-01-02T03:04:05Z\",\"device\":\"an-interface-name\"}",
+		"device: is longer than 15 bytes");
+	refused("{\"format\":1,\"generation\":1,\"created\":\"2026-01-02T03:04:05Z\",\"device\":\"a/b\",\"hop\":2}",
+		"device: is not the name of a device");
+	refused("{\"format\":1,\"generation\":1,\"created\":\"2026-01-02T03:04:05Z\",\"device\":\"a\",\"hop\":-1}",
+		"hop: -1 is not a number from 1 to 30");
+	refused(HEAD "]}", "peers: is empty");
+	refused(HEAD "7]}", "peers[0]: is not an object");
+}
+
+static void test_peer(void)
+{
+	refused(HEAD "{}]}", "peers[0].address: is missing");
+	refused(HEAD "{\"address\":\"10.1.1\"}]}",
+		"peers[0].address: '10.1.1' is not an address of a host");
+	refused(HEAD "{\"address\":\"224.0.0.1\"}]}",
+		"peers[0].address: '224.0.0.1' is not an address of a host");
+	refused(HEAD "{\"address\":\"1.1.1.1\\u0000\"}]}",
+		"peers[0].address: contains a NUL");
+	refused(HEAD "{\"address\":\"fd00::1\",\"source\":\"10.1.0.1\",\"local\":true,\"probed\":0,\"paths\":[]}]}",
+		"peers[0].source: is not of the address's family");
+	refused(HEAD "{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\",\"local\":1}]}",
+		"peers[0].local: is a int, not a boolean");
+	refused(HEAD "{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\",\"local\":true,\"probed\":0,\"paths\":[" PATH0 "]}]}",
+		"peers[0].paths: must be empty: the peer is local");
+	refused(HEAD PEER "]}]}",
+		"peers[0].paths: is empty and the peer is not local");
+	refused(HEAD PEER PATH0 "]}," PEER PATH1 "]}]}",
+		"peers[1].paths[0].path: 1 is out of order, expected 0");
+	refused(HEAD PEER PATH0 "]}," PEER PATH0 "]}]}",
+		"peers[1].address: 10.1.1.1 is the same as that of peers[0]");
+	refused("{\"incomplete\":true,\"format\":1,\"generation\":3,\"created\":\"2026-01-02T03:04:05Z\",\"device\":\"eth0\",\"hop\":2,\"peers\":[]}",
+		"incomplete: paths are missing from this map");
+}
+
+static void test_path(void)
+{
+	refused(HEAD PEER "[]]}]}", "peers[0].paths[0]: is not an object");
+	refused(HEAD PEER PATH0 "," PATH0 "]}]}",
+		"peers[0].paths[1].path: 0 is out of order, expected 1");
+	refused(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.1\",\"ports\":[49153]}]}]}",
+		"peers[0].paths[1].router: is a duplicate or out of order: paths ascend by router");
+	refused(HEAD PEER "{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":[]}]}]}",
+		"peers[0].paths[0].ports: is empty: no port takes this path");
+	refused(HEAD PEER "{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":[49152,49153,70000]}]}]}",
+		"peers[0].paths[0].ports[2]: 70000 is not a port (49152..65535)");
+	refused(HEAD PEER "{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":[4791]}]}]}",
+		"peers[0].paths[0].ports[0]: 4791 is not a port (49152..65535)");
+	refused(HEAD PEER "{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":[\"x\"]}]}]}",
+		"peers[0].paths[0].ports[0]: is not a number");
+	refused(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.2\",\"ports\":[49160]}]}]}",
+		"peers[0].paths[1].ports[0]: port 49160 is listed twice for this peer");
+}
+
+static void test_json(void)
+{
+	char deep[64], *many;
+	size_t i, len;
+
+	refused("", "is not JSON: it ends too early");
+	refused(HEAD, "is not JSON: it ends too early");
+	refused("{\n\"format\":1,\n}", "line 3: is not JSON: object property name expected");
+	refused(GOOD " x", "line 1: is not JSON: unexpected character");
+	memset(deep, '[', 40);
+	deep[40] = '\0';
+	refused(deep, "line 1: is not JSON: nesting too deep");
+
+	many = malloc(65 * 64 + sizeof(HEAD PEER) + 8);
+	len = sprintf(many, HEAD PEER);
+	for (i = 0; i < 65; i++)
+		len += sprintf(many + len, "%s{}", i ? "," : "");
+	sprintf(many + len, "]}]}");
+	refused(many, "peers[0].paths: has 65 entries, at most 64 are supported");
+	free(many);
+}
+
+static void test_files(void)
+{
+	struct err err = {};
+	struct portmap map;
+	char want[96];
+	int ret;
+
+	unlink(file);
+	ret = portmap_read(file, &map, &err);
+	snprintf(want, sizeof(want), "%s: No such file or directory", file);
+	ktap_result(ret && err.exit_status == EXIT_BAD_INPUT &&
+		    !strcmp(err.message, want), "a missing file is named");
+	ret = portmap_read(dir, &map, &err);
+	snprintf(want, sizeof(want), "%s: Is a directory", dir);
+	ktap_result(ret && !strcmp(err.message, want), "so is a directory");
+}
+
+static bool same(const struct portmap *a, const struct portmap *b)
+{
+	struct json_object *left = portmap_to_json(a);
+	struct json_object *right = portmap_to_json(b);
+	bool equal = json_object_equal(left, right);
+
+	json_object_put(left);
+	json_object_put(right);
+	return equal;
+}
+
+static void test_round_trip(void)
+{
+	struct portmap map, again;
+	struct err err = {};
+	int ret;
+
+	put(GOOD);
+	ret = portmap_read(file, &map, &err);
+	ktap_result(!ret && map.generation == 3 && map.nr_peers == 1 &&
+		    map.peers[0].nr_paths == 2 &&
+		    map.peers[0].paths[0].nr_ports == 2 &&
+		    map.peers[0].paths[0].ports[1] == 49160,
+		    "a good file is read");
+	ret = portmap_write(file, &map, &err);
+	ktap_result(!ret && map.generation == 4, "writing counts the generation");
+	ret = portmap_read(file, &again, &err);
+	ktap_result(!ret && same(&map, &again), "what is written is read again");
+	portmap_free(&again);
+	unlink(file);
+	ret = portmap_write(file, &map, &err);
+	ktap_result(!ret && map.generation == 1, "a new file is generation 1");
+	put("precious");
+	ret = portmap_write(file, &map, &err);
+	ktap_result(ret && err.hint[0], "a file that is no port map is kept");
+	portmap_free(&map);
+	unlink(file);
+	ktap_result(!rmdir(dir), "no temporary file is left");
+}
+
+static void test_fuzz(void)
+{
+	char text[sizeof(GOOD)];
+	struct portmap map;
+	unsigned int seed = 1, i, accepted = 0;
+	bool sane = true;
+
+	for (i = 0; i < 20000; i++) {
+		struct json_object *root;
+		struct err err = {};
+		unsigned int n;
+
+		strcpy(text, GOOD);
+		for (n = 1 + rand_r(&seed) % 3; n; n--)
+			text[rand_r(&seed) % (sizeof(GOOD) - 1)] =
+				"0123456789.:,[]{}\"-a \n"[rand_r(&seed) % 22];
+		root = json_tokener_parse(text);
+		if (!root)
+			continue;
+		if (!portmap_from_json(root, "f", &map, &err)) {
+			accepted++;
+			portmap_free(&map);
+		} else {
+			sane &= err.message[0] && err.code;
+		}
+		json_object_put(root);
+	}
+	ktap_result(sane, "20000 damaged files: accepted or refused in words");
+	printf("# %u accepted\n", accepted);
+}
+
+static void test_leaves(void)
+{
+	struct leaf_sighting seen[] = {
+		{ .addr = { 5 }, .peer = 0 }, { .addr = { 3 }, .peer = 0 },
+		{ .addr = { 5 }, .peer = 1 }, { .addr = { 9 }, .peer = 1 },
+		{ .addr = { 9 }, .peer = 2 }, { .addr = { 4 }, .peer = 3 },
+	};
+	__u8 leaf[5][16] = {};
+
+	leaf_name(seen, 6, leaf, 5);
+	ktap_result(leaf[0][0] == 3 && leaf[1][0] == 3 && leaf[2][0] == 3 &&
+		    leaf[3][0] == 4 && leaf[4][0] == 0,
+		    "peers that share a router have one leaf");
+}
+
+int main(void)
+{
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(file, sizeof(file), "%s/ports.json", dir);
+	ktap_begin();
+	test_head();
+	test_peer();
+	test_path();
+	test_json();
+	test_files();
+	test_round_trip();
+	test_fuzz();
+	test_leaves();
+	return ktap_end();
+}
