@@ -52,17 +52,40 @@ def seen(path):
     flows = {}
     for entry in load(path):
         key = entry["formatted"]["key"]
-        address = ipaddress.ip_address(bytes(key["peer"]))
-        flows[str(address.ipv4_mapped or address), key["dqpn"]] = \
+        flows[address(key["peer"]), key["dqpn"]] = \
             entry["formatted"]["value"]["packets"]
     return flows
 
 
-def planned_spines(run, host):
-    """Spine of each (peer, port) in the host's port map."""
-    return {(peer["address"], port): int(path["router"].rsplit(".", 1)[1]) - 1
-            for peer in load(run, f"ports{host}.json")["peers"]
-            for path in peer["paths"] for port in path["ports"]}
+def address(octets):
+    parsed = ipaddress.ip_address(bytes(octets))
+    return str(parsed.ipv4_mapped or parsed)
+
+
+def planned_flows(run, shape):
+    """Spine that each flow is planned on, by (peer, QPN): from the samples of
+    the hosts' path tables, and the router that their port maps say."""
+    spine_of = {}
+    for host in range(shape["leaves"] * shape["hosts"]):
+        for peer in load(run, f"ports{host}.json")["peers"]:
+            for path in peer["paths"]:
+                for port in path["ports"]:
+                    spine_of[host + 1, peer["address"], port] = \
+                        int(path["router"].rsplit(".", 1)[1]) - 1
+    flows = {}
+    decoder = json.JSONDecoder()
+    with open(os.path.join(run, "flows"), encoding="utf-8") as f:
+        text = f.read().strip()
+    while text:
+        sample, end = decoder.raw_decode(text)
+        text = text[end:].lstrip()
+        for entry in (e["formatted"] for t in sample for e in t["output"]):
+            peer = address(entry["key"]["peer"])
+            port = int.from_bytes(entry["value"]["sport"].to_bytes(2, "little"),
+                                  "big")
+            flows[peer, entry["key"]["dqpn"]] = \
+                spine_of[entry["value"]["job"], peer, port]
+    return flows
 
 
 def landed(run, shape):
@@ -72,17 +95,12 @@ def landed(run, shape):
         before = seen(os.path.join(run, f"before.spine{s}"))
         after = seen(os.path.join(run, f"after.spine{s}"))
         spines.append({k: n - before.get(k, 0) for k, n in after.items()})
-    planned = good = 0
-    for host in range(shape["leaves"] * shape["hosts"]):
-        planned_spine = planned_spines(run, host)
-        for flow in load(run, f"flows{host}")["flows"]:
-            if flow.get("path") is None:
-                continue
-            planned += 1
-            spine = planned_spine[flow["peer"], flow["port"]]
-            counts = [s.get((flow["peer"], flow["dqpn"]), 0) for s in spines]
-            good += counts[spine] > 0 and counts[spine] == sum(counts)
-    return planned, good
+    planned = planned_flows(run, shape)
+    good = 0
+    for flow, spine in planned.items():
+        counts = [s.get(flow, 0) for s in spines]
+        good += counts[spine] > 0 and counts[spine] == sum(counts)
+    return len(planned), good
 
 
 def measure(run, shape):

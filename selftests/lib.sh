@@ -12,10 +12,10 @@
 
 KSFT_SKIP=4
 
-# module_load [FILE]: rocesteer.ko of the running kernel, and what it needs
+# rocesteer.ko of the running kernel, and what it needs
 module_load()
 {
-	modprobe -a ib_core && insmod "${1:-build/guest/$(uname -r)/rocesteer.ko}"
+	modprobe -a ib_core && insmod "build/guest/$(uname -r)/rocesteer.ko"
 }
 
 # The programs that pin it go a grace period after their links.

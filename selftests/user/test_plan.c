@@ -206,7 +206,7 @@ static void test_bounds(void)
 		    "too many pieces are refused");
 	for (p = 0; p < PLAN_MAX_PATHS; p++)
 		prime[p] = 4294967291u - (p & 1);
-	ktap_result(code(PLAN_WRAP, PLAN_MAX_FLOWS - 1, PLAN_MAX_PATHS, prime)
+	ktap_result(code(PLAN_WRAP, PLAN_MAX_FLOWS - 3, PLAN_MAX_PATHS, prime)
 		    == -EOVERFLOW, "units beyond 63 bits are refused");
 	free(prime);
 }

@@ -123,7 +123,7 @@ static void test_json(void)
 
 	refused("", "is not JSON: it ends too early");
 	refused(HEAD, "is not JSON: it ends too early");
-	refused("{\n\"format\":1,\n}", "line 3: is not JSON: object property name expected");
+	refused("{\n\"format\":1,\n}", "line 3: is not JSON: unexpected character");
 	refused(GOOD " x", "line 1: is not JSON: unexpected character");
 	memset(deep, '[', 40);
 	deep[40] = '\0';
