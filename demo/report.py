@@ -79,7 +79,7 @@ def planned_flows(run, shape):
     while text:
         sample, end = decoder.raw_decode(text)
         text = text[end:].lstrip()
-        for entry in (e["formatted"] for t in sample for e in t["output"]):
+        for entry in (e["formatted"] for t in sample for e in t.get("output", [])):
             peer = address(entry["key"]["peer"])
             port = int.from_bytes(entry["value"]["sport"].to_bytes(2, "little"),
                                   "big")
