@@ -22,8 +22,11 @@ bpf:
 $(BUILD)/rocesteer: bpf
 	$(MAKE) -C user BUILD=$(BUILD) rocesteer
 
-tests: bpf
+tests: guest
 	$(MAKE) -C user BUILD=$(BUILD) tests
+
+# What selftests and benchmarks run in the guest as well.
+guest: all
 	$(MAKE) -C selftests BUILD=$(BUILD)
 	$(MAKE) -C bench BUILD=$(BUILD)
 
@@ -61,4 +64,4 @@ install: all man
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all bpf tests module demo check bench man install clean $(BUILD)/rocesteer
+.PHONY: all bpf guest tests module demo check bench man install clean $(BUILD)/rocesteer

@@ -336,13 +336,21 @@ host_batch()
 }
 
 # tbf_batch RATE DEVICE...: the limit holds what queue pairs have in flight.
+# IPv4 packets below 128 bytes go first: the links are thousands of times slower
+# than real ones, rxe's windows are not smaller, and an acknowledgement would
+# wait behind seconds of data while the sender's window is closed.
 tbf_batch()
 {
 	local rate=$1 dev
 	shift
 
 	for dev; do
-		echo "qdisc add dev $dev root tbf rate $rate burst 20k limit 8m"
+		cat <<-E
+		qdisc add dev $dev root handle 1: tbf rate $rate burst 20k limit 8m
+		qdisc add dev $dev parent 1: handle 2: prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+		qdisc add dev $dev parent 2:2 bfifo limit 8m
+		filter add dev $dev parent 2: protocol ip u32 match u16 0 0xff80 at 2 flowid 2:1
+		E
 	done
 }
 
@@ -488,7 +496,7 @@ fabric_up()
 	host_rate=${host_rate:-$rate}
 	[[ ! -e $fabric_state ]] || fabric_die "a fabric is up already"
 
-	modprobe -a bridge ib_uverbs rdma_rxe rdma_ucm sch_tbf veth
+	modprobe -a bridge cls_u32 ib_uverbs rdma_rxe rdma_ucm sch_prio sch_tbf veth
 	declare -p leaves spines hosts | sed 's/^declare --/declare -g --/' >"$fabric_state"
 	trap 'fabric_down >/dev/null 2>&1' EXIT
 
