@@ -21,7 +21,7 @@ def places(n, y):
 def box(x, y, w, text, fill):
     return (f'<rect x="{x - w / 2:.1f}" y="{y - 13}" width="{w}" height="26" '
             f'rx="5" fill="{fill}"/>'
-            f'<text x="{x:.1f}" y="{y + 5}" fill="#fff">{escape(text)}</text>')
+            f'<text class="b" x="{x:.1f}" y="{y + 5}">{escape(text)}</text>')
 
 
 def panel(run, fabric, left):
@@ -74,7 +74,7 @@ def draw(report, path):
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * WIDTH}" '
            f'height="{HEIGHT}" viewBox="0 0 {2 * WIDTH} {HEIGHT}">',
            "<style>text{font:13px sans-serif;text-anchor:middle;fill:#222}"
-           "rect+text{fill:#fff}.t{font-size:20px;font-weight:bold}"
+           ".b{fill:#fff}.t{font-size:20px;font-weight:bold}"
            ".h{font-size:10px;fill:#fff}</style>",
            f'<rect width="{2 * WIDTH}" height="{HEIGHT}" fill="#fff"/>',
            f'<text x="{WIDTH}" y="28">Every host writes to one under another '

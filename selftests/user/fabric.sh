@@ -10,6 +10,7 @@
 # belongs to this process.
 
 prefix=rs$$-
+spines=4
 
 in_ns()
 {
@@ -142,13 +143,47 @@ fabric_destroy()
 	done
 }
 
-# The spine's number that leaf0 sends a flow to, by the kernel's own choice.
-# fabric_oracle SOURCE PEER PORT
+# Gateway that leaf0 sends each flow to, by the kernel's own choice, for the
+# source ports on standard input: fabric_oracle SOURCE PEER
+#
+# Only IPv4: for IPv6 it hashes a packet that it makes up, without ports.
 fabric_oracle()
 {
-	local via
+	local port
 
-	via=$(ip -n "${prefix}leaf0" -j route get "$2" from "$1" iif br1-0 \
-		ipproto udp sport "$3" dport 4791 | jq -r '.[0].gateway')
-	echo "$via"
+	while read -r port; do
+		echo "route get $2 from $1 iif br1-0 ipproto udp" \
+			"sport $port dport 4791"
+	done | ip -n "${prefix}leaf0" -batch - |
+		sed -n 's/.* via \([^ ]*\) .*/\1/p'
+}
+
+# Packets that leaf0 has sent to each spine.
+fabric_uplink_packets()
+{
+	local s
+
+	for ((s = 0; s < spines; s++)); do
+		ip -n "${prefix}leaf0" -s -j link show "s$s" |
+			jq '.[0].stats64.tx.packets'
+	done
+}
+
+# The spine that a flow's packets really take: fabric_uplink SOURCE PEER PORT
+fabric_uplink()
+{
+	local before after s best=0
+
+	mapfile -t before < <(fabric_uplink_packets)
+	in_ns h0 python3 -c 'import socket, sys
+source, peer, port = sys.argv[1:]
+s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+s.bind((source, int(port)))
+for i in range(50):
+    s.sendto(b"x" * 32, (peer, 4791))' "$@"
+	mapfile -t after < <(fabric_uplink_packets)
+	for ((s = 0; s < spines; s++)); do
+		((after[s] - before[s] < after[best] - before[best])) || best=$s
+	done
+	((after[best] - before[best] >= 50)) && echo "$best"
 }

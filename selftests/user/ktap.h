@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "../../user/lib/compiler.h"
+
 static unsigned int ktap_count, ktap_failed;
 
 static inline void ktap_begin(void)
@@ -15,8 +17,7 @@ static inline void ktap_begin(void)
 	fflush(stdout);
 }
 
-static inline void ktap_result(bool ok, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+static inline void ktap_result(bool ok, const char *fmt, ...) __printf(2, 3);
 
 static inline void ktap_result(bool ok, const char *fmt, ...)
 {

@@ -66,8 +66,8 @@ static bool loads_exact(const struct plan *plan, const __u32 *weights)
 		__u32 weight = weights ? weights[p] : 1;
 
 		ok = load[p] == plan->load[p] &&
-		     (unsigned __int128)load[p] * sum ==
-		     (unsigned __int128)plan->unit * plan->flows * weight;
+		     (__uint128_t)load[p] * sum ==
+		     (__uint128_t)plan->unit * plan->flows * weight;
 	}
 	free(load);
 	return ok;

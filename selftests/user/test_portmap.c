@@ -10,14 +10,18 @@
 #include "../../user/lib/portmap.h"
 #include "ktap.h"
 
-static char dir[] = "/tmp/rocesteer-portmap-XXXXXX";
-static char file[64];
+static char dir[64];
+static char file[96];
 
-#define HEAD	"{\"format\":1,\"generation\":3,\"created\":\"2026-01-02T03:04:05Z\"," \
-		"\"device\":\"eth0\",\"hop\":2,\"peers\":["
+#define START	"{\"format\":1,\"generation\":3," \
+		"\"created\":\"2026-01-02T03:04:05Z\""
+#define HEAD	START ",\"device\":\"eth0\",\"hop\":2,\"peers\":["
 #define PEER	"{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\",\"local\":false," \
 		"\"leaf\":\"10.255.0.2\",\"probed\":22,\"paths\":["
-#define PATH0	"{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":[49152,49160]}"
+#define LOCAL	"\"source\":\"10.1.0.1\",\"local\":true,\"probed\":0," \
+		"\"paths\":["
+#define ROUTER0	"{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":"
+#define PATH0	ROUTER0 "[49152,49160]}"
 #define PATH1	"{\"path\":1,\"router\":\"10.255.1.2\",\"ports\":[49153]}"
 #define GOOD	HEAD PEER PATH0 "," PATH1 "]}]}"
 
@@ -30,7 +34,7 @@ static void put(const char *text)
 }
 
 /* A file with this text is refused with a message that ends so. */
-static void refused(const char *text, const char *message)
+static void rejects(const char *text, const char *message)
 {
 	struct err err = {};
 	struct portmap map;
@@ -50,69 +54,69 @@ static void refused(const char *text, const char *message)
 
 static void test_head(void)
 {
-	refused("[]", "(root): is not an object");
-	refused("{}", "format: is missing");
-	refused("{\"format\":\"1\"}", "format: is a string, not a int");
-	refused("{\"format\":2}", "format: 2 is not known, this program knows 1");
-	refused("{\"format\":1,\"generation\":0}",
+	rejects("[]", "(root): is not an object");
+	rejects("{}", "format: is missing");
+	rejects("{\"format\":\"1\"}", "format: is of type string, not int");
+	rejects("{\"format\":2}", "format: 2 is not known, this program knows 1");
+	rejects("{\"format\":1,\"generation\":0}",
 		"generation: 0 is not a number from 1 to 9223372036854775806");
-	refused("{\"format\":1,\"generation\":99999999999999999999}",
+	rejects("{\"format\":1,\"generation\":99999999999999999999}",
 		"generation: 18446744073709551615 is not a number from 1 to 9223372036854775806");
-	refused("{\"format\":1,\"generation\":1,\"created\":\"now\",\"device\":\"a\",\"hop\":2}",
+	rejects("{\"format\":1,\"generation\":1,\"created\":\"now\",\"device\":\"a\",\"hop\":2}",
 		"created: is not an RFC 3339 time");
-	refused("{\"format\":1,\"generation\":1,\"created\":\"\"}",
+	rejects("{\"format\":1,\"generation\":1,\"created\":\"\"}",
 		"created: is empty");
-	refused("{\"format\":1,\"generation\":1,\"created\":\"2026-01-02T03:04:05Z\",\"device\":\"an-interface-name\"}",
+	rejects(START ",\"device\":\"an-interface-name\"}",
 		"device: is longer than 15 bytes");
-	refused("{\"format\":1,\"generation\":1,\"created\":\"2026-01-02T03:04:05Z\",\"device\":\"a/b\",\"hop\":2}",
+	rejects(START ",\"device\":\"a/b\",\"hop\":2}",
 		"device: is not the name of a device");
-	refused("{\"format\":1,\"generation\":1,\"created\":\"2026-01-02T03:04:05Z\",\"device\":\"a\",\"hop\":-1}",
+	rejects(START ",\"device\":\"a\",\"hop\":-1}",
 		"hop: -1 is not a number from 1 to 30");
-	refused(HEAD "]}", "peers: is empty");
-	refused(HEAD "7]}", "peers[0]: is not an object");
+	rejects(HEAD "]}", "peers: is empty");
+	rejects(HEAD "7]}", "peers[0]: is not an object");
 }
 
 static void test_peer(void)
 {
-	refused(HEAD "{}]}", "peers[0].address: is missing");
-	refused(HEAD "{\"address\":\"10.1.1\"}]}",
+	rejects(HEAD "{}]}", "peers[0].address: is missing");
+	rejects(HEAD "{\"address\":\"10.1.1\"}]}",
 		"peers[0].address: '10.1.1' is not an address of a host");
-	refused(HEAD "{\"address\":\"224.0.0.1\"}]}",
+	rejects(HEAD "{\"address\":\"224.0.0.1\"}]}",
 		"peers[0].address: '224.0.0.1' is not an address of a host");
-	refused(HEAD "{\"address\":\"1.1.1.1\\u0000\"}]}",
+	rejects(HEAD "{\"address\":\"1.1.1.1\\u0000\"}]}",
 		"peers[0].address: contains a NUL");
-	refused(HEAD "{\"address\":\"fd00::1\",\"source\":\"10.1.0.1\",\"local\":true,\"probed\":0,\"paths\":[]}]}",
+	rejects(HEAD "{\"address\":\"fd00::1\"," LOCAL "]}]}",
 		"peers[0].source: is not of the address's family");
-	refused(HEAD "{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\",\"local\":1}]}",
-		"peers[0].local: is a int, not a boolean");
-	refused(HEAD "{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\",\"local\":true,\"probed\":0,\"paths\":[" PATH0 "]}]}",
+	rejects(HEAD "{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\",\"local\":1}]}",
+		"peers[0].local: is of type int, not boolean");
+	rejects(HEAD "{\"address\":\"10.1.1.1\"," LOCAL PATH0 "]}]}",
 		"peers[0].paths: must be empty: the peer is local");
-	refused(HEAD PEER "]}]}",
+	rejects(HEAD PEER "]}]}",
 		"peers[0].paths: is empty and the peer is not local");
-	refused(HEAD PEER PATH0 "]}," PEER PATH1 "]}]}",
+	rejects(HEAD PEER PATH0 "]}," PEER PATH1 "]}]}",
 		"peers[1].paths[0].path: 1 is out of order, expected 0");
-	refused(HEAD PEER PATH0 "]}," PEER PATH0 "]}]}",
+	rejects(HEAD PEER PATH0 "]}," PEER PATH0 "]}]}",
 		"peers[1].address: 10.1.1.1 is the same as that of peers[0]");
-	refused("{\"incomplete\":true,\"format\":1,\"generation\":3,\"created\":\"2026-01-02T03:04:05Z\",\"device\":\"eth0\",\"hop\":2,\"peers\":[]}",
+	rejects(START ",\"incomplete\":true,\"device\":\"a\",\"hop\":2}",
 		"incomplete: paths are missing from this map");
 }
 
 static void test_path(void)
 {
-	refused(HEAD PEER "[]]}]}", "peers[0].paths[0]: is not an object");
-	refused(HEAD PEER PATH0 "," PATH0 "]}]}",
+	rejects(HEAD PEER "[]]}]}", "peers[0].paths[0]: is not an object");
+	rejects(HEAD PEER PATH0 "," PATH0 "]}]}",
 		"peers[0].paths[1].path: 0 is out of order, expected 1");
-	refused(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.1\",\"ports\":[49153]}]}]}",
+	rejects(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.1\",\"ports\":[49153]}]}]}",
 		"peers[0].paths[1].router: is a duplicate or out of order: paths ascend by router");
-	refused(HEAD PEER "{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":[]}]}]}",
+	rejects(HEAD PEER ROUTER0 "[]}]}]}",
 		"peers[0].paths[0].ports: is empty: no port takes this path");
-	refused(HEAD PEER "{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":[49152,49153,70000]}]}]}",
+	rejects(HEAD PEER ROUTER0 "[49152,49153,70000]}]}]}",
 		"peers[0].paths[0].ports[2]: 70000 is not a port (49152..65535)");
-	refused(HEAD PEER "{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":[4791]}]}]}",
+	rejects(HEAD PEER ROUTER0 "[4791]}]}]}",
 		"peers[0].paths[0].ports[0]: 4791 is not a port (49152..65535)");
-	refused(HEAD PEER "{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":[\"x\"]}]}]}",
+	rejects(HEAD PEER ROUTER0 "[\"x\"]}]}]}",
 		"peers[0].paths[0].ports[0]: is not a number");
-	refused(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.2\",\"ports\":[49160]}]}]}",
+	rejects(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.2\",\"ports\":[49160]}]}]}",
 		"peers[0].paths[1].ports[0]: port 49160 is listed twice for this peer");
 }
 
@@ -121,20 +125,20 @@ static void test_json(void)
 	char deep[64], *many;
 	size_t i, len;
 
-	refused("", "is not JSON: it ends too early");
-	refused(HEAD, "is not JSON: it ends too early");
-	refused("{\n\"format\":1,\n}", "line 3: is not JSON: unexpected character");
-	refused(GOOD " x", "line 1: is not JSON: unexpected character");
+	rejects("", "is not JSON: it ends too early");
+	rejects(HEAD, "is not JSON: it ends too early");
+	rejects("{\n\"format\":1,\n}", "line 3: is not JSON: unexpected character");
+	rejects(GOOD " x", "line 1: is not JSON: unexpected character");
 	memset(deep, '[', 40);
 	deep[40] = '\0';
-	refused(deep, "line 1: is not JSON: nesting too deep");
+	rejects(deep, "line 1: is not JSON: nesting too deep");
 
 	many = malloc(65 * 64 + sizeof(HEAD PEER) + 8);
 	len = sprintf(many, HEAD PEER);
 	for (i = 0; i < 65; i++)
 		len += sprintf(many + len, "%s{}", i ? "," : "");
 	sprintf(many + len, "]}]}");
-	refused(many, "peers[0].paths: has 65 entries, at most 64 are supported");
+	rejects(many, "peers[0].paths: has 65 entries, at most 64 are supported");
 	free(many);
 }
 
@@ -142,7 +146,7 @@ static void test_files(void)
 {
 	struct err err = {};
 	struct portmap map;
-	char want[96];
+	char want[192];
 	int ret;
 
 	unlink(file);
@@ -207,10 +211,10 @@ static void test_fuzz(void)
 		struct err err = {};
 		unsigned int n;
 
-		strcpy(text, GOOD);
+		memcpy(text, GOOD, sizeof(GOOD));
 		for (n = 1 + rand_r(&seed) % 3; n; n--)
 			text[rand_r(&seed) % (sizeof(GOOD) - 1)] =
-				"0123456789.:,[]{}\"-a \n"[rand_r(&seed) % 22];
+				"\n 0123456789.:,[]{}\"-a"[rand_r(&seed) % 22];
 		root = json_tokener_parse(text);
 		if (!root)
 			continue;
@@ -235,7 +239,7 @@ static void test_leaves(void)
 	};
 	__u8 leaf[5][16] = {};
 
-	leaf_name(seen, 6, leaf, 5);
+	leaf_name(seen, 6, leaf[0], 5);
 	ktap_result(leaf[0][0] == 3 && leaf[1][0] == 3 && leaf[2][0] == 3 &&
 		    leaf[3][0] == 4 && leaf[4][0] == 0,
 		    "peers that share a router have one leaf");
@@ -243,6 +247,8 @@ static void test_leaves(void)
 
 int main(void)
 {
+	snprintf(dir, sizeof(dir), "%s/rocesteer-XXXXXX",
+		 getenv("TMPDIR") ?: "/tmp");
 	if (!mkdtemp(dir))
 		return 1;
 	snprintf(file, sizeof(file), "%s/ports.json", dir);

@@ -1,0 +1,234 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Usage errors, exit statuses, and what a plan looks like: nothing here needs a
+# privilege or the kernel.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=${ROCESTEER:-build/rocesteer}
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+
+# refused CODE MESSAGE ARGUMENT...: exit 2, in words and in JSON
+refused()
+{
+	local code=$1 message=$2 text json status json_status
+	shift 2
+
+	text=$("$rocesteer" "$@" 2>&1 >"$dir/stdout")
+	status=$?
+	json=$("$rocesteer" "$@" --json 2>"$dir/stderr")
+	json_status=$?
+	echo "$text"
+	((status == 2 && json_status == 2)) || return
+	[[ $text == "rocesteer: $message"* && ! -s $dir/stdout &&
+	   ! -s $dir/stderr ]] || return
+	jq -e --arg code "$code" --arg message "$message" \
+		'.error == {code: $code, message: $message}' <<<"$json"
+}
+
+usage()
+{
+	refused usage "$@"
+}
+
+usage_all()
+{
+	usage "no object is given" &&
+	usage "unknown object nonsense" nonsense &&
+	usage "unknown option --nonsense" --nonsense &&
+	usage "no verb is given for path" path &&
+	usage "unknown verb nonsense" path nonsense &&
+	usage "unknown option --nonsense" plan --nonsense &&
+	usage "--flows needs an argument" plan --flows &&
+	usage "--flows is given twice" plan --flows 1 --flows 2 &&
+	usage "unexpected argument x" plan x &&
+	usage "FILE is missing" path show &&
+	usage "unexpected argument b" path show a b
+}
+
+usage_plan()
+{
+	usage "--flows N is missing" plan &&
+	usage "--paths S is missing" plan --flows 1 &&
+	usage "--flows: '0' is not a number from 1 to 1048576" \
+		plan --flows 0 --paths 1 &&
+	usage "--flows: '-1' is not a number from 1 to 1048576" \
+		plan --flows -1 --paths 1 &&
+	usage "--flows: ' 1' is not a number from 1 to 1048576" \
+		plan --flows ' 1' --paths 1 &&
+	usage "--flows: '1x' is not a number from 1 to 1048576" \
+		plan --flows 1x --paths 1 &&
+	usage "--paths: '99999999999999999999' is not a number from 1 to 4096" \
+		plan --flows 1 --paths 99999999999999999999 &&
+	usage "--split: 'half' is neither wrap nor equal" \
+		plan --flows 1 --paths 1 --split half &&
+	usage "--weights: 2 weights for 3 paths" \
+		plan --flows 1 --paths 3 --weights 1,2 &&
+	usage "--weights: more than the 1 paths" \
+		plan --flows 1 --paths 1 --weights 1,2 &&
+	usage "--weights: W1: '-2' is not a number from 0 to 4294967295" \
+		plan --flows 1 --paths 2 --weights 1,-2 &&
+	usage "--weights: W1 is empty or too long" \
+		plan --flows 1 --paths 2 --weights 1, &&
+	refused weights "--weights: all weights are 0, no path can be used" \
+		plan --flows 1 --paths 2 --weights 0,0 &&
+	refused weights \
+		"--weights: --split equal knows only paths of the same weight" \
+		plan --flows 1 --paths 2 --weights 1,2 --split equal &&
+	refused pieces "the plan has more than 4194304 pieces" \
+		plan --flows 4095 --paths 4096 --split equal
+}
+
+usage_path()
+{
+	usage "--dev DEV is missing" path discover &&
+	usage "--peer ADDR[,ADDR..] is missing" path discover --dev lo &&
+	usage "--peer: '10.0.0' is not an address of a host" \
+		path discover --dev lo --peer 10.0.0 &&
+	usage "--peer: '224.0.0.1' is not an address of a host" \
+		path discover --dev lo --peer 10.0.0.1,224.0.0.1 &&
+	usage "--peer: 10.0.0.1 is given twice" \
+		path discover --dev lo --peer 10.0.0.1,10.0.0.1 &&
+	usage "--peer: an address is empty or too long" \
+		path discover --dev lo --peer 10.0.0.1, &&
+	usage "--source: fd00::1 is not of the peers' family" \
+		path discover --dev lo --peer 10.0.0.1 --source fd00::1 &&
+	usage "--hop: '31' is not a number from 1 to 30" \
+		path discover --dev lo --peer 10.0.0.1 --hop 31 &&
+	usage "--paths: '65' is not a number from 1 to 64" \
+		path discover --dev lo --peer 10.0.0.1 --paths 65 &&
+	refused no-file "$dir/nowhere: No such file or directory" \
+		path show "$dir/nowhere" &&
+	refused bad-file "$dir/bad: is not JSON: it ends too early" \
+		path show "$dir/bad" &&
+	refused bad-file "$dir/bad: is not JSON: it ends too early" \
+		path verify "$dir/bad"
+}
+
+# In a program without privileges all of this would be "permission".
+usage_job()
+{
+	local map=$dir/map.json load=(job load --job 1 --paths "$dir/map.json")
+
+	if ((EUID)); then
+		echo "not root"
+		return
+	fi
+	cat >"$map" <<-E
+	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
+	 "device":"lo","hop":2,"peers":[
+	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
+	   "leaf":"10.255.0.2","probed":1,"paths":[
+	    {"path":0,"router":"10.255.1.1","ports":[49152]}]},
+	  {"address":"10.1.0.2","source":"10.1.0.1","local":true,
+	   "probed":0,"paths":[]}]}
+	E
+	usage "--job ID is missing" job load &&
+	usage "--paths FILE is missing" job load --job 1 &&
+	usage "--job: '0' is not a number from 1 to 4294967295" \
+		job load --job 0 --paths x --all &&
+	usage "one of --cgroup, --pid, --flow and --all must be given" \
+		"${load[@]}" &&
+	usage "only one of --cgroup, --pid, --flow and --all must be given" \
+		"${load[@]}" --all --pid 1 &&
+	usage "--module: 'maybe' is neither auto, yes nor no" \
+		"${load[@]}" --all --module maybe &&
+	usage "--name: longer than 31 bytes" \
+		"${load[@]}" --all --name 12345678901234567890123456789012 &&
+	refused no-cgroup "--cgroup: /nowhere: No such file or directory" \
+		"${load[@]}" --cgroup /nowhere &&
+	refused no-cgroup "--cgroup: / is not a cgroup v2 directory" \
+		"${load[@]}" --cgroup / &&
+	refused no-process "--pid: there is no process 4194304" \
+		"${load[@]}" --pid 4194304 &&
+	usage "--flow: '10.1.1.1' is not ADDR/QPN" \
+		"${load[@]}" --flow 10.1.1.1 &&
+	usage "--flow: '10.1.1.1/0x1000000' is not ADDR/QPN" \
+		"${load[@]}" --flow 10.1.1.1/0x1000000 &&
+	usage "--flow: 10.1.1.1/0x11 is given twice" \
+		"${load[@]}" --flow 10.1.1.1/17,10.1.1.1/0x11 &&
+	refused no-peer "--flow: 10.9.9.9/17: the peer is not in $map" \
+		"${load[@]}" --flow 10.9.9.9/17 &&
+	refused local-peer "--flow: 10.1.0.2/17: the peer is under our own leaf, there is nothing to steer" \
+		"${load[@]}" --flow 10.1.0.2/17 &&
+	usage "one of --job and --all must be given" job unload &&
+	usage "one of --job and --all must be given" \
+		job unload --job 1 --all &&
+	usage "--job ID is missing" job show
+}
+
+plan_as_designed()
+{
+	local want='{"flows":3,"paths":2,"unit":2,"pieces":[
+		{"flow":0,"path":0,"from":0,"to":2},
+		{"flow":1,"path":0,"from":0,"to":1},
+		{"flow":1,"path":1,"from":1,"to":2},
+		{"flow":2,"path":1,"from":0,"to":2}],"load":[3,3]}'
+
+	"$rocesteer" plan --flows 3 --paths 2 --json |
+		jq -e --argjson want "$want" '. == $want' &&
+		"$rocesteer" --json plan --paths 2 --flows 3 |
+		jq -e --argjson want "$want" '. == $want' &&
+		"$rocesteer" plan --json --flows 3 --paths 2 |
+		jq -e --argjson want "$want" '. == $want'
+}
+
+plan_equal()
+{
+	"$rocesteer" plan --flows 15 --paths 16 --split equal --json |
+		jq -e '(.pieces | length) == 240 and (.load | unique) == [15]'
+}
+
+plan_weights()
+{
+	"$rocesteer" plan --flows 7 --paths 4 --weights 1,0,2,4 --json |
+		jq -e '.load == [1,0,2,4] and .unit == 1'
+}
+
+unprivileged()
+{
+	local json command
+
+	if ((EUID)) || ! command -v setpriv; then
+		echo "not root, or no setpriv"
+		return
+	fi
+	for command in "job load --job 1 --all --paths $dir/nowhere" \
+		"job unload --all"; do
+		# shellcheck disable=SC2086 # words
+		json=$(setpriv --bounding-set=-net_admin --inh-caps=-all \
+			"$rocesteer" --json $command)
+		(($? == 1)) || return
+		jq -e '.error.code == "permission"
+			and (.error.message | contains("CAP_NET_ADMIN"))' \
+			<<<"$json" || return
+	done
+	# shellcheck disable=SC2086
+	json=$(setpriv --bounding-set=-bpf,-sys_admin --inh-caps=-all \
+		"$rocesteer" --json $command)
+	jq -e '.error.message | contains("CAP_BPF")' <<<"$json"
+}
+
+# A full disk is no success.
+output_fails()
+{
+	! "$rocesteer" plan --flows 1 --paths 1 >/dev/full
+}
+
+echo '{"format": 1,' >"$dir/bad"
+ktap_plan 11
+check "wrong usage" usage_all
+check "wrong usage of plan" usage_plan
+check "wrong usage of path, and bad files" usage_path
+check "wrong usage of job" usage_job
+check "plan is as designed, --json stands anywhere" plan_as_designed
+check "plan by the rule equal" plan_equal
+check "plan with weights" plan_weights
+check "without privileges nothing is begun" unprivileged
+check "output that fails is a failure" output_fails
+check "--version" "$rocesteer" --version
+check "help" "$rocesteer" help
+ktap_finish

@@ -1,0 +1,170 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# --help, the manual pages and the completion say the same.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. packaging/completion/rocesteer.bash
+rocesteer=${ROCESTEER:-build/rocesteer}
+
+# Words of a section of a help text: names SECTION <TEXT
+names()
+{
+	sed -n "/^$1:/,/^\$/s/^  \([^ ]*\).*/\1/p"
+}
+
+# The options of a help text with their arguments: a column of its own.
+options()
+{
+	sed -n '/^Options:/,$s/^  \(--.\{26\}\).*/\1/p' | sed 's/ *$//'
+}
+
+objects()
+{
+	"$rocesteer" help | names Objects
+}
+
+verbs()
+{
+	"$rocesteer" "$1" help | names Verbs
+}
+
+# Every object, and every object and verb.
+commands()
+{
+	local object verb verbs
+
+	for object in $(objects); do
+		verbs=$(verbs "$object")
+		[[ $verbs ]] || echo "$object"
+		for verb in $verbs; do
+			echo "$object $verb"
+		done
+	done
+}
+
+# Options of a manual page: **--name** *ARG*, more than one a line.
+documented()
+{
+	grep '^\*\*--' "$1" | sed 's/\*\*, \*\*/**\n**/g; s/, \*\*--/\n**--/g' |
+		tr -d '*'
+}
+
+page_is_complete()
+{
+	local object=$1 page=Documentation/man/rocesteer-$1.8.rst verb
+
+	diff <(for verb in $(verbs "$object") ''; do
+			# shellcheck disable=SC2086 # maybe no verb
+			[[ ! $verb && $(verbs "$object") ]] ||
+				"$rocesteer" "$object" $verb --help | options
+		done | grep -v -x -e '--json' -e '--help' | sort -u) \
+		<(documented "$page" | sort -u) &&
+		for verb in $(verbs "$object"); do
+			grep -q "rocesteer $object $verb\*\*" "$page" || {
+				echo "$page: $verb is missing"
+				return 1
+			}
+		done
+}
+
+main_page_is_complete()
+{
+	diff <("$rocesteer" help | options | sort) \
+		<(documented Documentation/man/rocesteer.8.rst | sort) &&
+		diff <(objects) <(sed -n '/^OBJECTS$/,/^OPTIONS$/s/^\*\*\(.*\)\*\*$/\1/p' \
+			Documentation/man/rocesteer.8.rst)
+}
+
+pages_are_complete()
+{
+	local object status=0
+
+	for object in $(objects); do
+		page_is_complete "$object" || status=1
+	done
+	return "$status"
+}
+
+# What rst2man warns of, it prints into the page as well.
+pages_are_correct()
+{
+	local page status=0
+
+	for page in Documentation/man/*.rst Documentation/formats.rst; do
+		rst2html --strict "$page" >/dev/null || status=1
+	done
+	return "$status"
+}
+
+words()
+{
+	tr ' ' '\n' | sort
+}
+
+completion_is_complete()
+{
+	local command object status=0
+
+	diff <({ objects; echo help; "$rocesteer" help | options; } | sort) \
+		<(_rocesteer_words '' | words) || status=1
+	for object in $(objects); do
+		[[ ! $(verbs "$object") ]] ||
+			diff <({ verbs "$object"; echo help; } | sort) \
+				<(_rocesteer_words "$object" | words) || status=1
+	done
+	while read -r command; do
+		# shellcheck disable=SC2086 # words
+		diff <("$rocesteer" $command --help | options |
+			cut -d ' ' -f 1 | sort) \
+			<(_rocesteer_words "$command" | words) || status=1
+	done < <(commands)
+	return "$status"
+}
+
+# complete_line WORD...: what the last word could become
+complete_line()
+{
+	COMP_WORDS=(rocesteer "$@")
+	COMP_CWORD=$#
+	_rocesteer
+	echo "${COMPREPLY[*]}"
+}
+
+completion_works()
+{
+	[[ $(complete_line p) == "plan path" ]] &&
+		[[ $(complete_line path v) == verify ]] &&
+		[[ $(complete_line --json job lo) == load ]] &&
+		[[ $(complete_line job load --p) == "--paths --pid" ]] &&
+		[[ $(complete_line job load --module y) == yes ]] &&
+		[[ $(complete_line plan --split '') == "wrap equal" ]] &&
+		[[ $(complete_line path discover --dev l) == *lo* ]] &&
+		[[ $(complete_line path show Makef) == Makefile ]] &&
+		[[ $(complete_line job load --paths Makef) == Makefile ]]
+}
+
+# The same text by "help" and by "--help"; never an error.
+help_everywhere()
+{
+	local object command
+
+	for object in $(objects); do
+		diff <("$rocesteer" "$object" help) \
+			<("$rocesteer" "$object" --help) || return
+	done
+	while read -r command; do
+		# shellcheck disable=SC2086 # words
+		"$rocesteer" $command --help >/dev/null || return
+	done < <(commands)
+}
+
+ktap_plan 6
+check "help everywhere" help_everywhere
+check "rocesteer(8) and --help agree" main_page_is_complete
+check "the other pages and --help agree" pages_are_complete
+check "the pages are correct reStructuredText" pages_are_correct
+check "completion and --help agree" completion_is_complete
+check "completion completes" completion_works
+ktap_finish

@@ -1,0 +1,361 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# path discover and verify against Linux routers: what they find, and that they
+# end, in words, where routers limit their ICMP or do not answer.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. selftests/user/fabric.sh
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+
+remote=10.1.1.1,10.1.1.2
+remote6=fd00:1:1::1,fd00:1:1::2
+
+# path VERB...: on host h0
+path()
+{
+	in_ns h0 timeout 120 "$rocesteer" path "$@"
+}
+
+discover()
+{
+	path discover --dev eth0 "$@"
+}
+
+# fails CODE TEXT COMMAND...: exit 1, and the message has the text
+fails()
+{
+	local code=$1 text=$2 json
+	shift 2
+
+	json=$("$@" --json)
+	(($? == 1)) || return
+	echo "$json"
+	jq -e --arg code "$code" --arg text "$text" '.error.code == $code and
+		(.error.message | contains($text))' <<<"$json" >/dev/null
+}
+
+has_all_paths()
+{
+	jq -e --argjson spines "$1" 'all(.peers[]; (.paths | length) == $spines
+		and .local == false)' "$dir/ports.json" >/dev/null
+}
+
+one_leaf()
+{
+	jq -e '[.peers[].leaf] | unique | length == 1' "$dir/ports.json"
+}
+
+# Each port of the map takes the spine that leaf0 itself names.
+agrees()
+{
+	local source peer count=0
+
+	while read -r source peer; do
+		jq -r --arg peer "$peer" '.peers[] | select(.address == $peer)
+			| .paths[].ports[]' "$dir/ports.json" >"$dir/ports"
+		jq -r --arg peer "$peer" '.peers[] | select(.address == $peer)
+			| .paths[] | .router as $r | .ports[] | $r' \
+			"$dir/ports.json" >"$dir/found"
+		fabric_oracle "$source" "$peer" <"$dir/ports" >"$dir/oracle"
+		diff "$dir/oracle" "$dir/found" || return
+		count=$((count + $(wc -l <"$dir/found")))
+	done < <(jq -r '.peers[] | "\(.source) \(.address)"' "$dir/ports.json")
+	echo "$count ports"
+	((count > 0))
+}
+
+# The same for IPv6, by packets: the first port of each path to the first peer.
+agrees6()
+{
+	local port router spine count=0
+
+	while read -r port router; do
+		spine=$(fabric_uplink fd00:1::1 fd00:1:1::1 "$port") || return
+		# fd00:9:0:SPINE::2, with a group of 0 left out
+		echo "$port $router spine$spine"
+		((spine)) || spine=''
+		[[ $router == "fd00:9:${spine:+0:$spine:}:2" ]] || return
+		count=$((count + 1))
+	done < <(jq -r '.peers[0].paths[] | "\(.ports[0]) \(.router)"' \
+		"$dir/ports.json")
+	((count == spines))
+}
+
+# found PEERS SPINES
+found()
+{
+	rm -f "$dir/ports.json"
+	discover --peer "$1" --out "$dir/ports.json" &&
+		has_all_paths "$2" && one_leaf
+}
+
+counts_generations()
+{
+	discover --peer "$remote" --out "$dir/ports.json" >/dev/null &&
+		jq -e '.generation == 2' "$dir/ports.json"
+}
+
+keeps_other_files()
+{
+	local status
+
+	echo precious >"$dir/other"
+	discover --peer "$remote" --out "$dir/other"
+	status=$?
+	((status == 2)) && [[ $(<"$dir/other") == precious ]]
+}
+
+verifies()
+{
+	path verify "$dir/ports.json" --all
+}
+
+# leaf0 with its next hops in another order
+leaf0_order()
+{
+	local s nexthops=()
+
+	for s; do
+		nexthops+=(nexthop via "10.9.0.$((s * 4 + 2))")
+	done
+	ip -n "${prefix}leaf0" route replace 10.1.1.0/24 "${nexthops[@]}"
+}
+
+verify_finds_moved()
+{
+	local json status before
+
+	before=$(<"$dir/ports.json")
+	leaf0_order 1 2 3 0
+	json=$(path verify "$dir/ports.json" --all --json)
+	status=$?
+	leaf0_order 0 1 2 3
+	jq -c '.moved[0]' <<<"$json"
+	# Each port moved, none got lost, and the file is as it was.
+	((status == 1)) && jq -e '(.moved | length) == .checked and
+		all(.moved[]; .actual != null and .actual != .expected)' \
+		<<<"$json" >/dev/null && [[ $(<"$dir/ports.json") == "$before" ]]
+}
+
+reports_missing()
+{
+	local json status before
+
+	before=$(<"$dir/ports.json")
+	json=$(discover --peer "$remote" --paths 5 --out "$dir/ports.json" --json)
+	status=$?
+	jq -c '.peers[0] | {probed, missing}' <<<"$json"
+	((status == 1)) && [[ $(<"$dir/ports.json") == "$before" ]] &&
+		jq -e '.incomplete and all(.peers[]; .missing == 1 and
+			(.paths | length) == 4)' <<<"$json" >/dev/null
+}
+
+stops_when_found()
+{
+	discover --peer "$remote" --paths 4 --json |
+		jq -e '(.incomplete | not) and
+			all(.peers[]; (.paths | length) == 4)' >/dev/null
+}
+
+# On the link, and under our leaf, whether it listens to RoCE or not.
+is_local()
+{
+	discover --peer 10.1.0.254,10.2.0.1,fd00:2::1 --json |
+		jq -ce '[.peers[].local] == [true, true, true]'
+}
+
+is_local_listening()
+{
+	local status listener
+
+	in_ns h3 python3 -c 'import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("", 4791))
+print("ready", flush=True)
+time.sleep(60)' >"$dir/listener" &
+	listener=$!
+	busywait 10000 grep -q ready "$dir/listener" &&
+		discover --peer 10.2.0.1 --timeout 50 --retries 1 --json |
+		jq -e '.peers[0].local' >/dev/null
+	status=$?
+	kill "$listener"
+	wait "$listener" 2>/dev/null
+	return "$status"
+}
+
+# sysctl_each SETTING...: on each router but our leaf
+sysctl_each()
+{
+	local s
+
+	for ((s = 0; s < 4; s++)); do
+		in_ns "spine$s" sysctl -qw "$@"
+	done
+	in_ns leaf1 sysctl -qw "$@"
+}
+
+# Linux's own default: one ICMP error a second to each host.
+survives_rate_limit()
+{
+	local status start=$SECONDS
+
+	sysctl_each net.ipv4.icmp_ratelimit=1000
+	rm -f "$dir/ports.json"
+	discover --peer 10.1.1.1 --paths 4 --out "$dir/ports.json" &&
+		has_all_paths 4 && agrees
+	status=$?
+	echo "with --paths: $((SECONDS - start)) s"
+	start=$SECONDS
+	rm -f "$dir/ports.json"
+	((!status)) && discover --peer "$remote" --out "$dir/ports.json" \
+		2>"$dir/stderr" && has_all_paths 4 && agrees &&
+		grep 'slowing down' "$dir/stderr"
+	status=$?
+	echo "without: $((SECONDS - start)) s"
+	sysctl_each net.ipv4.icmp_ratelimit=0
+	return "$status"
+}
+
+# silence ROUTER...: they send no packet of their own
+silence()
+{
+	local router
+
+	for router; do
+		ip -n "$prefix$router" rule add pref 1 iif lo blackhole
+	done
+}
+
+unsilence()
+{
+	local router
+
+	for router; do
+		ip -n "$prefix$router" rule del pref 1
+	done
+}
+
+silent_spine()
+{
+	local json
+
+	silence spine2
+	json=$(discover --peer 10.1.1.1 --timeout 20 --json)
+	unsilence spine2
+	jq -c '.peers[0] | {probed, unanswered, paths: [.paths[].path]}' \
+		<<<"$json"
+	jq -e '.peers[0] | .unanswered > 0 and (.paths | length) == 3' \
+		<<<"$json" >/dev/null
+}
+
+silent_spines()
+{
+	local status
+
+	silence spine0 spine1 spine2 spine3
+	fails no-reply "hop 2 on the way to 10.1.1.1" \
+		discover --peer "$remote" --timeout 20
+	status=$?
+	unsilence spine0 spine1 spine2 spine3
+	return "$status"
+}
+
+silent_leaf()
+{
+	local status
+
+	silence leaf1
+	fails no-reply "hop 3 on the way to 10.1.1.1" \
+		discover --peer "$remote" --timeout 20
+	status=$?
+	unsilence leaf1
+	return "$status"
+}
+
+unreachable()
+{
+	fails unreachable "says that 10.7.0.1 is unreachable" \
+		discover --peer 10.7.0.1 --timeout 20
+}
+
+no_device()
+{
+	fails no-device "no network device nope0" \
+		path discover --dev nope0 --peer 10.1.1.1
+}
+
+no_route()
+{
+	ip -n "${prefix}h0" route del default via 10.1.0.254 || return
+	fails no-route "no route to 10.1.1.1 by eth0" \
+		discover --peer 10.1.1.1
+	local status=$?
+
+	ip -n "${prefix}h0" route add default via 10.1.0.254
+	return "$status"
+}
+
+own_address()
+{
+	fails no-route "10.1.0.1 is an address of this host" \
+		discover --peer 10.1.0.1
+}
+
+no_source()
+{
+	fails no-route "from 10.1.0.99" \
+		discover --peer 10.1.1.1 --source 10.1.0.99
+}
+
+no_privilege()
+{
+	fails permission "CAP_NET_RAW" in_ns h0 setpriv \
+		--bounding-set=-net_raw --inh-caps=-all \
+		"$rocesteer" path discover --dev eth0 --peer 10.1.1.1
+}
+
+world_is_empty()
+{
+	fabric_destroy
+	! ip netns list | grep "^$prefix"
+}
+
+if ! ip netns add "$prefix" 2>/dev/null; then
+	skip_all "no network namespaces: not root, or not allowed"
+fi
+ip netns del "$prefix"
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+defer fabric_destroy
+
+ktap_plan 23
+check "a fabric of 2 spines" fabric_create 2
+check "2 spines: every path, as ip route get has it" \
+	eval 'found "$remote" 2 && agrees'
+check "it is gone" world_is_empty
+check "a fabric of 4 spines" fabric_create 4
+check "4 spines: every path, as ip route get has it" \
+	eval 'found "$remote" 4 && agrees'
+check "the same for IPv6, as packets go" eval 'found "$remote6" 4 && agrees6'
+found "$remote" 4 >/dev/null
+check "a new map counts up the generation" counts_generations
+check "a file that is no port map is kept" keeps_other_files
+check "verify agrees" verifies
+check "verify names ports that moved" verify_finds_moved
+check "missing paths are reported, the file is kept" reports_missing
+check "with --paths probing stops early" stops_when_found
+check "peers under our leaf are local" is_local
+check "one that listens to RoCE too" is_local_listening
+check "routers that limit their ICMP" survives_rate_limit
+check "a silent spine" silent_spine
+check "silent spines" silent_spines
+check "a silent leaf" silent_leaf
+check "an unreachable peer" unreachable
+check "wrong device" no_device
+check "no route, own address, wrong source" eval \
+	"no_route && own_address && no_source"
+check "no privilege" no_privilege
+check "nothing is left behind" world_is_empty
+ktap_finish

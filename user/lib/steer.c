@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include <linux/magic.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "rocesteer.skel.h"
+#include "../../include/rocesteer/icrc.h"
+#include "steer_priv.h"
+
+#define BPFFS		"/sys/fs/bpf"
+#define PIN_ROOT	BPFFS "/rocesteer"
+
+static const struct {
+	const char *name;
+	__u32 key_size;
+	__u32 value_size;
+} map_specs[MAP_MAX] = {
+	[MAP_FLOWS] = { "rs_flows", sizeof(struct rocesteer_flow_key),
+			sizeof(struct rocesteer_flow_path) },
+	[MAP_PEERS] = { "rs_peers", sizeof(struct rocesteer_peer_key),
+			sizeof(struct rocesteer_peer) },
+	[MAP_GROUPS] = { "rs_groups", sizeof(struct rocesteer_group_key),
+			 sizeof(struct rocesteer_group) },
+	[MAP_JOBS] = { "rs_jobs", sizeof(__u32), sizeof(struct rocesteer_job) },
+	[MAP_DEVICES] = { "rs_devices", sizeof(__u32), sizeof(__u32) },
+	[MAP_VERDICTS] = { "rs_verdicts", sizeof(__u32),
+			   sizeof(struct rocesteer_verdicts) },
+	[MAP_OBSERVED] = { "rs_observed", sizeof(__u32),
+			   sizeof(struct rocesteer_observations) },
+};
+
+static int pin_path(char *buf, size_t size, const char *dir, const char *name)
+{
+	return snprintf(buf, size, "%s/%s", dir, name) < (int)size ?
+	       0 : -ENAMETOOLONG;
+}
+
+static int pin_get(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+
+	return pin_path(path, sizeof(path), dir, name) ?: bpf_obj_get(path);
+}
+
+static int pin_put(const char *dir, const char *name, int fd)
+{
+	char path[PATH_MAX];
+
+	return pin_path(path, sizeof(path), dir, name) ?:
+	       bpf_obj_pin(fd, path);
+}
+
+/* Links go by ifindex: bpffs takes no dot in a name, VLAN devices have one. */
+static void link_name(char *buf, size_t size, const char *hook,
+		      unsigned int ifindex)
+{
+	snprintf(buf, size, "link_%s_%u", hook, ifindex);
+}
+
+/* Remove a pin directory with all that is in it. */
+static void pins_remove(const char *dir)
+{
+	struct dirent *de;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return;
+	while ((de = readdir(d)))
+		if (de->d_name[0] != '.')
+			unlinkat(dirfd(d), de->d_name, 0);
+	closedir(d);
+	rmdir(dir);
+}
+
+/* Has every link in @dir lost its device, as when its namespace is gone? */
+static bool pins_stale(const char *dir)
+{
+	struct dirent *de;
+	bool links = false;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return false;
+	while ((de = readdir(d))) {
+		struct bpf_link_info info = {};
+		__u32 len = sizeof(info);
+		int fd, err;
+
+		if (strncmp(de->d_name, "link_egress_", 12))
+			continue;
+		fd = pin_get(dir, de->d_name);
+		if (fd < 0)
+			continue;
+		err = bpf_link_get_info_by_fd(fd, &info, &len);
+		close(fd);
+		links = !err && !info.tcx.ifindex;
+		if (!links)
+			break;
+	}
+	closedir(d);
+	return links;
+}
+
+/* Namespaces end without telling us: what they left pinned goes now. */
+static void pins_sweep(const char *own)
+{
+	char path[PATH_MAX];
+	struct dirent *de;
+	DIR *d = opendir(PIN_ROOT);
+
+	if (!d)
+		return;
+	while ((de = readdir(d))) {
+		if (strncmp(de->d_name, "netns-", 6) ||
+		    pin_path(path, sizeof(path), PIN_ROOT, de->d_name) ||
+		    !strcmp(path, own))
+			continue;
+		if (pins_stale(path))
+			pins_remove(path);
+	}
+	closedir(d);
+}
+
+static int netns_cookie(__u64 *cookie, struct err *err)
+{
+	socklen_t len = sizeof(*cookie);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int ret = 0;
+
+	if (fd < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &len))
+		ret = err_set(err, EXIT_FAILED, "netns",
+			      "cannot tell this network namespace: %s",
+			      strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static int lock_root(int flags, struct err *err)
+{
+	struct statfs fs;
+	int fd;
+
+	if (statfs(BPFFS, &fs) || fs.f_type != BPF_FS_MAGIC) {
+		err_set(err, EXIT_FAILED, "no-bpffs",
+			"no BPF file system is mounted on %s", BPFFS);
+		err_hint(err, "mount -t bpf bpf %s", BPFFS);
+		return -ENODEV;
+	}
+	if ((flags & STEER_CREATE) && mkdir(PIN_ROOT, 0700) && errno != EEXIST)
+		return err_set(err, EXIT_FAILED, "pin", "cannot create %s: %s",
+			       PIN_ROOT, strerror(errno));
+	fd = open(PIN_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX)) {
+		err_set(err, EXIT_FAILED, errno == ENOENT ? "no-job" :
+			errno == EACCES ? "permission" : "pin",
+			errno == ENOENT ? "no job is loaded" :
+			"cannot open %s: %s", PIN_ROOT, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -errno ?: -EIO;
+	}
+	return fd;
+}
+
+static int maps_open(struct steer *s, struct err *err)
+{
+	int i;
+
+	for (i = 0; i < MAP_MAX; i++) {
+		struct bpf_map_info info = {};
+		__u32 len = sizeof(info);
+
+		s->maps[i] = pin_get(s->dir, map_specs[i].name);
+		if (s->maps[i] < 0)
+			return err_set(err, EXIT_FAILED, "pin",
+				       "cannot open %s/%s: %s", s->dir,
+				       map_specs[i].name, strerror(errno));
+		if (bpf_map_get_info_by_fd(s->maps[i], &info, &len) ||
+		    info.key_size != map_specs[i].key_size ||
+		    info.value_size != map_specs[i].value_size) {
+			err_set(err, EXIT_FAILED, "version",
+				"%s/%s has another layout than version %d",
+				s->dir, map_specs[i].name, ROCESTEER_ABI);
+			err_hint(err, "unload the jobs with the version of rocesteer that loaded them");
+			return -EPROTO;
+		}
+	}
+	return 0;
+}
+
+static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
+{
+	int ret;
+
+	ret = pin_put(s->dir, "ingress",
+		      bpf_program__fd(skel->progs.rocesteer_ingress));
+	if (ret)
+		return ret;
+	if (s->module) {
+		skel->links.rocesteer_flow_del =
+			bpf_program__attach(skel->progs.rocesteer_flow_del);
+		if (!skel->links.rocesteer_flow_del)
+			return -errno;
+		ret = pin_put(s->dir, "link_flow_del",
+			      bpf_link__fd(skel->links.rocesteer_flow_del));
+		if (ret)
+			return ret;
+	}
+	/* Last: its presence says that all else is there. */
+	return pin_put(s->dir, "egress",
+		       bpf_program__fd(skel->progs.rocesteer_egress));
+}
+
+static int load(struct steer *s, struct err *err)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .pin_root_path = s->dir);
+	struct rocesteer_bpf *skel = rocesteer_bpf__open_opts(&opts);
+	int ret;
+
+	if (!skel)
+		return err_set(err, EXIT_FAILED, "bpf",
+			       "cannot open the BPF programs: %s",
+			       strerror(errno));
+	rocesteer_icrc_init(skel->rodata->rs_icrc);
+	skel->rodata->rs_netns = s->netns;
+	skel->rodata->rs_use_module = s->module;
+	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, s->module);
+	ret = rocesteer_bpf__load(skel);
+	if (!ret)
+		ret = pin_programs(s, skel);
+	if (ret) {
+		errno = -ret;
+		ret = err_set(err, EXIT_FAILED,
+			      ret == -EPERM ? "permission" : "bpf",
+			      "cannot load the BPF programs: %s",
+			      strerror(-ret));
+		pins_remove(s->dir);
+	}
+	rocesteer_bpf__destroy(skel);
+	return ret;
+}
+
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	if (level != LIBBPF_WARN || !getenv("ROCESTEER_DEBUG"))
+		return 0;
+	return vfprintf(stderr, fmt, args);
+}
+
+static int open_pins(struct steer *s, int flags, struct err *err)
+{
+	int fd, ret;
+
+	fd = pin_get(s->dir, "egress");
+	if (fd >= 0) {
+		close(fd);
+		fd = pin_get(s->dir, "link_flow_del");
+		s->module = fd >= 0;
+		if (fd >= 0)
+			close(fd);
+		return maps_open(s, err);
+	}
+	if (!(flags & STEER_CREATE)) {
+		err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
+		return -ENOENT;
+	}
+	s->module = !(flags & STEER_NO_MODULE) &&
+		    !access("/sys/kernel/btf/rocesteer", F_OK);
+	pins_sweep(s->dir);
+	pins_remove(s->dir);	/* what a killed command began */
+	if (mkdir(s->dir, 0700))
+		return err_set(err, EXIT_FAILED, "pin", "cannot create %s: %s",
+			       s->dir, strerror(errno));
+	ret = load(s, err);
+	return ret ?: maps_open(s, err);
+}
+
+int steer_open(struct steer **sp, int flags, struct err *err)
+{
+	struct steer *s = malloc(sizeof(*s));
+	int ret;
+
+	if (!s)
+		return err_set(err, EXIT_FAILED, "memory", "out of memory");
+	*s = (struct steer){ .lock = -1 };
+	memset(s->maps, -1, sizeof(s->maps));
+	libbpf_set_print(quiet);
+	ret = netns_cookie(&s->netns, err);
+	if (ret)
+		goto err_close;
+	ret = lock_root(flags, err);
+	if (ret < 0)
+		goto err_close;
+	s->lock = ret;
+	snprintf(s->dir, sizeof(s->dir), PIN_ROOT "/netns-%llu", s->netns);
+	ret = open_pins(s, flags, err);
+	if (ret)
+		goto err_close;
+	s->ours = true;
+	*sp = s;
+	return 0;
+
+err_close:
+	steer_close(s);
+	return ret;
+}
+
+void steer_close(struct steer *s)
+{
+	__u32 key;
+	int i;
+
+	if (!s)
+		return;
+	if (s->ours &&
+	    bpf_map_get_next_key(s->maps[MAP_JOBS], NULL, &key))
+		pins_remove(s->dir);
+	for (i = 0; i < MAP_MAX; i++)
+		if (s->maps[i] >= 0)
+			close(s->maps[i]);
+	if (s->lock >= 0)
+		close(s->lock);
+	free(s);
+}
+
+bool steer_has_module(const struct steer *s)
+{
+	return s->module;
+}
+
+const char *steer_pin_dir(const struct steer *s)
+{
+	return s->dir;
+}
+
+static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
+		  unsigned int ifindex)
+{
+	char name[32];
+	int prog_fd, link_fd, ret;
+
+	link_name(name, sizeof(name), prog, ifindex);
+	link_fd = pin_get(s->dir, name);
+	if (link_fd >= 0) {	/* another job is on this device */
+		close(link_fd);
+		return 0;
+	}
+	prog_fd = pin_get(s->dir, prog);
+	if (prog_fd < 0)
+		return prog_fd;
+	link_fd = bpf_link_create(prog_fd, ifindex, type, NULL);
+	close(prog_fd);
+	if (link_fd < 0)
+		return link_fd;
+	ret = pin_put(s->dir, name, link_fd);
+	close(link_fd);
+	return ret;
+}
+
+int steer_attach(struct steer *s, unsigned int ifindex, struct err *err)
+{
+	int ret;
+
+	ret = attach(s, "egress", BPF_TCX_EGRESS, ifindex);
+	if (!ret)
+		ret = attach(s, "ingress", BPF_TCX_INGRESS, ifindex);
+	if (!ret)
+		return 0;
+	steer_detach(s, ifindex);
+	errno = -ret;
+	return err_set(err, EXIT_FAILED, ret == -EPERM ? "permission" : "attach",
+		       "cannot attach to device %u: %s", ifindex,
+		       strerror(-ret));
+}
+
+void steer_detach(struct steer *s, unsigned int ifindex)
+{
+	static const char *const hooks[] = { "egress", "ingress" };
+	char name[32], path[PATH_MAX];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		link_name(name, sizeof(name), hooks[i], ifindex);
+		if (!pin_path(path, sizeof(path), s->dir, name))
+			unlink(path);
+	}
+}

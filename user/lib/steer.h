@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The BPF programs and tables of this network namespace: load, attach, pin,
+ * fill, read. They live in /sys/fs/bpf/rocesteer/netns-COOKIE and outlive the
+ * command; the last job to go takes them with it.
+ */
+#ifndef ROCESTEER_STEER_H
+#define ROCESTEER_STEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "../../include/rocesteer/types.h"
+#include "err.h"
+#include "portmap.h"
+
+struct steer;
+
+/* Flags of steer_open(). */
+#define STEER_CREATE	1	/* load and pin the programs if they are absent */
+#define STEER_NO_MODULE	2	/* steer in BPF even where the module is loaded */
+
+/**
+ * steer_open() - get at the programs and tables of this namespace
+ * @s: set; to be given back by steer_close()
+ * @flags: of the above
+ * @err: filled on failure
+ *
+ * Waits while another process has them open: a command sees no half-made job.
+ * Without STEER_CREATE -ENOENT with code "no-job" where nothing is loaded.
+ *
+ * Return: 0 or a negative errno.
+ */
+int steer_open(struct steer **s, int flags, struct err *err);
+
+/* Give @s back. Programs and tables go as well if there is no job in them. */
+void steer_close(struct steer *s);
+
+/* Do the programs call the module? */
+bool steer_has_module(const struct steer *s);
+
+/* Directory of the pins. */
+const char *steer_pin_dir(const struct steer *s);
+
+/**
+ * struct steer_job_spec - what a job wants
+ * @id: number, not 0
+ * @name: for people, at most 31 bytes
+ * @cgroup_id: noted only, the module does the tagging
+ * @pid: likewise
+ * @all: all flows of the device that no other job claims
+ * @ifindex: device of @map
+ * @map: paths; peers that are local are left out
+ * @flows: explicit flows, their peers are in @map
+ * @nr_flows: 0 where the job has none
+ * @seed: of this host: on which path the deal starts
+ */
+struct steer_job_spec {
+	__u32 id;
+	const char *name;
+	__u64 cgroup_id;
+	__u32 pid;
+	bool all;
+	unsigned int ifindex;
+	const struct portmap *map;
+	const struct rocesteer_flow_key *flows;
+	size_t nr_flows;
+	__u32 seed;
+};
+
+/**
+ * steer_job_add() - attach to the job's device and fill its tables
+ * @s: opened with STEER_CREATE
+ * @spec: the job
+ * @err: filled on failure
+ *
+ * All or nothing.
+ *
+ * Return: 0 or a negative errno; -EEXIST, code "exists", for a job that is
+ * loaded.
+ */
+int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
+		  struct err *err);
+
+/**
+ * steer_job_del() - empty a job's tables and detach from a device it was the
+ * last to use
+ * @s: open
+ * @id: the job
+ * @err: filled on failure
+ *
+ * Flows go back to their ECMP paths at once. Return: 0, or -ENOENT.
+ */
+int steer_job_del(struct steer *s, __u32 id, struct err *err);
+
+/* Walks; a callback that returns nonzero ends the walk with that value. */
+int steer_job_each(struct steer *s,
+		   int (*fn)(__u32 id, const struct rocesteer_job *job,
+			     void *arg), void *arg);
+int steer_peer_each(struct steer *s, __u32 job,
+		    int (*fn)(const struct rocesteer_peer_key *key,
+			      const struct rocesteer_peer *peer, void *arg),
+		    void *arg);
+int steer_group_each(struct steer *s, __u32 job,
+		     int (*fn)(const struct rocesteer_group_key *key,
+			       const __u32 *flows_per_path, __u32 nr_paths,
+			       void *arg), void *arg);
+int steer_flow_each(struct steer *s,
+		    int (*fn)(const struct rocesteer_flow_key *key,
+			      const struct rocesteer_flow_path *path,
+			      void *arg), void *arg);
+
+/* Sums over the CPUs. Return: 0 or a negative errno. */
+int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],
+		   __u64 observed[ROCESTEER_OBSERVED_MAX]);
+
+#endif /* ROCESTEER_STEER_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Shared by steer.c (programs and pins) and steer_tables.c (what is in them). */
+#ifndef ROCESTEER_STEER_PRIV_H
+#define ROCESTEER_STEER_PRIV_H
+
+#include "steer.h"
+
+/* The pinned maps; the order is that of map_specs[] in steer.c. */
+enum steer_map {
+	MAP_FLOWS,
+	MAP_PEERS,
+	MAP_GROUPS,
+	MAP_JOBS,
+	MAP_DEVICES,
+	MAP_VERDICTS,
+	MAP_OBSERVED,
+	MAP_MAX,
+};
+
+/**
+ * struct steer - handle
+ * @lock: fd of the pins' parent directory, flock()ed while the handle is open
+ * @netns: SO_NETNS_COOKIE
+ * @dir: directory of the pins
+ * @maps: their fds
+ * @ours: all was opened and has the layout we know: empty, it may be removed
+ * @module: the programs call the module
+ */
+struct steer {
+	int lock;
+	__u64 netns;
+	char dir[64];
+	int maps[MAP_MAX];
+	bool ours;
+	bool module;
+};
+
+/* Attach to or detach from a device. Return: 0 or a negative errno. */
+int steer_attach(struct steer *s, unsigned int ifindex, struct err *err);
+void steer_detach(struct steer *s, unsigned int ifindex);
+
+#endif /* ROCESTEER_STEER_PRIV_H */

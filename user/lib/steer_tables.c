@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/membarrier.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "plan.h"
+#include "steer_priv.h"
+
+#define KEY_MAX		32	/* the longest key of our maps */
+
+/*
+ * Walk a map. The next key is taken before the callback, which may delete the
+ * current one.
+ */
+static int map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
+		    void *arg)
+{
+	unsigned char key[KEY_MAX], next[KEY_MAX];
+	int ret, more = !bpf_map_get_next_key(fd, NULL, next);
+
+	while (more) {
+		memcpy(key, next, sizeof(key));
+		more = !bpf_map_get_next_key(fd, key, next);
+		ret = fn(fd, key, arg);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Wait until no program runs that saw the tables as they were. */
+static void wait_programs(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+/* Number of @router among the group's routers, which are sorted. */
+static int router_index(__u8 (*routers)[16], unsigned int nr,
+			const __u8 router[16])
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!memcmp(routers[i], router, 16))
+			return i;
+	return -1;
+}
+
+static int router_cmp(const void *a, const void *b)
+{
+	return memcmp(a, b, 16);
+}
+
+/*
+ * The routers that lead to @leaf, over all its peers: path p has to mean the
+ * same router for each of them, also where one peer lacks a port for it.
+ */
+static int group_routers(const struct portmap *map, const __u8 leaf[16],
+			 __u8 (*routers)[16])
+{
+	unsigned int nr = 0, p;
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++) {
+		const struct portmap_peer *peer = &map->peers[i];
+
+		if (peer->local || memcmp(peer->leaf, leaf, 16))
+			continue;
+		for (p = 0; p < peer->nr_paths; p++) {
+			const __u8 *router = peer->paths[p].router;
+
+			if (router_index(routers, nr, router) >= 0)
+				continue;
+			if (nr == ROCESTEER_MAX_PATHS)
+				return -E2BIG;
+			memcpy(routers[nr++], router, 16);
+		}
+	}
+	qsort(routers, nr, 16, router_cmp);
+	return nr;
+}
+
+static int add_peer(struct steer *s, const struct steer_job_spec *spec,
+		    const struct portmap_peer *from)
+{
+	struct rocesteer_group_key gkey = { .job = spec->id,
+					    .ifindex = spec->ifindex };
+	struct rocesteer_peer_key key = { .job = spec->id,
+					  .ifindex = spec->ifindex };
+	__u8 routers[ROCESTEER_MAX_PATHS][16];
+	unsigned int order[ROCESTEER_MAX_PATHS], p;
+	struct rocesteer_group group = {};
+	struct rocesteer_peer peer = {};
+	int nr;
+
+	nr = group_routers(spec->map, from->leaf, routers);
+	if (nr <= 0)
+		return nr ?: -ENOENT;
+	memcpy(key.addr, from->addr, 16);
+	memcpy(peer.leaf, from->leaf, 16);
+	peer.nr_paths = nr;
+	for (p = 0; p < from->nr_paths; p++)
+		peer.sport[router_index(routers, nr, from->paths[p].router)] =
+			htons(from->paths[p].ports[0]);
+	memcpy(gkey.leaf, from->leaf, 16);
+	plan_order(spec->seed ^ gkey.leaf[15], nr, order);
+	group.nr_paths = nr;
+	group.first = order[0];
+	/* The group of a leaf comes with its first peer. */
+	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group,
+				BPF_NOEXIST) && errno != EEXIST)
+		return -errno;
+	return bpf_map_update_elem(s->maps[MAP_PEERS], &key, &peer,
+				   BPF_NOEXIST) ? -errno : 0;
+}
+
+/* Deal an explicit flow here, as the egress program would. */
+static int add_flow(struct steer *s, __u32 job,
+		    const struct rocesteer_flow_key *flow)
+{
+	struct rocesteer_peer_key key = { .job = job,
+					  .ifindex = flow->ifindex };
+	struct rocesteer_group_key gkey = { .job = job,
+					    .ifindex = flow->ifindex };
+	struct rocesteer_flow_path path = { .job = job };
+	struct rocesteer_group group;
+	struct rocesteer_peer peer;
+	int best = -1;
+	__u32 i;
+
+	memcpy(key.addr, flow->peer, 16);
+	if (bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer))
+		return -errno;
+	memcpy(gkey.leaf, peer.leaf, 16);
+	if (bpf_map_lookup_elem(s->maps[MAP_GROUPS], &gkey, &group))
+		return -errno;
+	for (i = 0; i < group.nr_paths; i++) {
+		__u32 p = (group.first + i) % group.nr_paths;
+
+		if (peer.sport[p] &&
+		    (best < 0 || group.flows[p] < group.flows[best]))
+			best = p;
+	}
+	if (best < 0)
+		return -ENOENT;
+	path.path = best;
+	path.sport = peer.sport[best];
+	memcpy(path.leaf, peer.leaf, 16);
+	group.flows[best]++;
+	/* No program deals in this group yet: the job's flows are not tagged. */
+	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group, BPF_EXIST) ||
+	    bpf_map_update_elem(s->maps[MAP_FLOWS], flow, &path, BPF_NOEXIST))
+		return -errno;
+	return 0;
+}
+
+/* The last step makes the job visible, and its device's flows its own. */
+static int add_job(struct steer *s, const struct steer_job_spec *spec)
+{
+	struct rocesteer_job job = {
+		.cgroup_id = spec->cgroup_id,
+		.pid = spec->pid,
+		.ifindex = spec->ifindex,
+		.all = spec->all,
+		.loaded_at = time(NULL),
+	};
+
+	if (spec->name)
+		strncpy(job.name, spec->name, sizeof(job.name) - 1);
+	if (bpf_map_update_elem(s->maps[MAP_JOBS], &spec->id, &job,
+				BPF_NOEXIST))
+		return -errno;
+	if (spec->all && bpf_map_update_elem(s->maps[MAP_DEVICES],
+					     &spec->ifindex, &spec->id,
+					     BPF_NOEXIST))
+		return -errno;
+	return 0;
+}
+
+static int fill(struct steer *s, const struct steer_job_spec *spec)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < spec->map->nr_peers; i++) {
+		if (spec->map->peers[i].local)
+			continue;
+		ret = add_peer(s, spec, &spec->map->peers[i]);
+		if (ret)
+			return ret;
+	}
+	for (i = 0; i < spec->nr_flows; i++) {
+		ret = add_flow(s, spec->id, &spec->flows[i]);
+		if (ret)
+			return ret;
+	}
+	return add_job(s, spec);
+}
+
+struct purge {
+	__u32 job;
+	enum steer_map map;
+};
+
+/* Delete the entry if it is the job's. */
+static int purge_one(int fd, const void *key, void *arg)
+{
+	const struct purge *purge = arg;
+	struct rocesteer_flow_path path;
+	__u32 job = 0;
+
+	switch (purge->map) {
+	case MAP_FLOWS:
+		if (!bpf_map_lookup_elem(fd, key, &path))
+			job = path.job;
+		break;
+	case MAP_DEVICES:
+		if (bpf_map_lookup_elem(fd, key, &job))
+			job = 0;
+		break;
+	default:	/* the key begins with the job */
+		memcpy(&job, key, sizeof(job));
+	}
+	if (job == purge->job)
+		bpf_map_delete_elem(fd, key);
+	return 0;
+}
+
+/*
+ * Peers first: without them nothing is dealt any more, and once no program
+ * runs that still saw them, no flow can appear behind our back.
+ */
+static void purge(struct steer *s, __u32 job)
+{
+	static const enum steer_map order[] = {
+		MAP_DEVICES, MAP_PEERS, MAP_FLOWS, MAP_GROUPS, MAP_JOBS,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		struct purge p = { .job = job, .map = order[i] };
+
+		if (order[i] == MAP_FLOWS)
+			wait_programs();
+		map_each(s->maps[order[i]], purge_one, &p);
+	}
+}
+
+static int uses_device(int fd, const void *key, void *arg)
+{
+	struct rocesteer_job job;
+
+	return !bpf_map_lookup_elem(fd, key, &job) &&
+	       job.ifindex == *(__u32 *)arg;
+}
+
+static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
+{
+	purge(s, id);
+	if (!map_each(s->maps[MAP_JOBS], uses_device, &ifindex))
+		steer_detach(s, ifindex);
+}
+
+static int check_job(struct steer *s, const struct steer_job_spec *spec,
+		     struct err *err)
+{
+	struct rocesteer_job job;
+	__u32 other;
+
+	if (!bpf_map_lookup_elem(s->maps[MAP_JOBS], &spec->id, &job)) {
+		err_set(err, EXIT_FAILED, "exists", "job %u is loaded already",
+			spec->id);
+		err_hint(err, "rocesteer job unload --job %u", spec->id);
+		return -EEXIST;
+	}
+	if (spec->all && !bpf_map_lookup_elem(s->maps[MAP_DEVICES],
+					      &spec->ifindex, &other)) {
+		err_set(err, EXIT_FAILED, "device-taken",
+			"job %u has all flows of %s already", other,
+			spec->map->device);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
+		  struct err *err)
+{
+	int ret;
+
+	ret = check_job(s, spec, err);
+	if (ret)
+		return ret;
+	ret = fill(s, spec);
+	if (ret) {
+		errno = -ret;
+		ret = err_set(err, ret == -E2BIG ? EXIT_REFUSED : EXIT_FAILED,
+			      ret == -E2BIG ? "full" : "tables",
+			      "cannot fill the tables of job %u: %s", spec->id,
+			      strerror(-ret));
+		goto err_remove;
+	}
+	ret = steer_attach(s, spec->ifindex, err);
+	if (ret)
+		goto err_remove;
+	return 0;
+
+err_remove:
+	remove_job(s, spec->id, spec->ifindex);
+	return ret;
+}
+
+int steer_job_del(struct steer *s, __u32 id, struct err *err)
+{
+	struct rocesteer_job job;
+
+	if (bpf_map_lookup_elem(s->maps[MAP_JOBS], &id, &job)) {
+		err_set(err, EXIT_FAILED, "no-job", "job %u is not loaded", id);
+		return -ENOENT;
+	}
+	remove_job(s, id, job.ifindex);
+	return 0;
+}
+
+/* The walks: a callback each, with the type of its map. */
+struct walk {
+	__u32 job;
+	void *fn;
+	void *arg;
+};
+
+static int job_one(int fd, const void *key, void *arg)
+{
+	int (*fn)(__u32, const struct rocesteer_job *, void *);
+	const struct walk *w = arg;
+	struct rocesteer_job job;
+
+	fn = w->fn;
+	if (bpf_map_lookup_elem(fd, key, &job))
+		return 0;
+	return fn(*(const __u32 *)key, &job, w->arg);
+}
+
+int steer_job_each(struct steer *s,
+		   int (*fn)(__u32 id, const struct rocesteer_job *job,
+			     void *arg), void *arg)
+{
+	struct walk w = { .fn = fn, .arg = arg };
+
+	return map_each(s->maps[MAP_JOBS], job_one, &w);
+}
+
+static int peer_one(int fd, const void *key, void *arg)
+{
+	int (*fn)(const struct rocesteer_peer_key *,
+		  const struct rocesteer_peer *, void *);
+	const struct rocesteer_peer_key *k = key;
+	const struct walk *w = arg;
+	struct rocesteer_peer peer;
+
+	fn = w->fn;
+	if (k->job != w->job || bpf_map_lookup_elem(fd, key, &peer))
+		return 0;
+	return fn(k, &peer, w->arg);
+}
+
+int steer_peer_each(struct steer *s, __u32 job,
+		    int (*fn)(const struct rocesteer_peer_key *key,
+			      const struct rocesteer_peer *peer, void *arg),
+		    void *arg)
+{
+	struct walk w = { .job = job, .fn = fn, .arg = arg };
+
+	return map_each(s->maps[MAP_PEERS], peer_one, &w);
+}
+
+static int group_one(int fd, const void *key, void *arg)
+{
+	int (*fn)(const struct rocesteer_group_key *, const __u32 *, __u32,
+		  void *);
+	const struct rocesteer_group_key *k = key;
+	const struct walk *w = arg;
+	struct rocesteer_group group;
+
+	fn = w->fn;
+	if (k->job != w->job || bpf_map_lookup_elem(fd, key, &group))
+		return 0;
+	return fn(k, group.flows, group.nr_paths, w->arg);
+}
+
+int steer_group_each(struct steer *s, __u32 job,
+		     int (*fn)(const struct rocesteer_group_key *key,
+			       const __u32 *flows_per_path, __u32 nr_paths,
+			       void *arg), void *arg)
+{
+	struct walk w = { .job = job, .fn = fn, .arg = arg };
+
+	return map_each(s->maps[MAP_GROUPS], group_one, &w);
+}
+
+static int flow_one(int fd, const void *key, void *arg)
+{
+	int (*fn)(const struct rocesteer_flow_key *,
+		  const struct rocesteer_flow_path *, void *);
+	const struct walk *w = arg;
+	struct rocesteer_flow_path path;
+
+	fn = w->fn;
+	if (bpf_map_lookup_elem(fd, key, &path))
+		return 0;
+	return fn(key, &path, w->arg);
+}
+
+int steer_flow_each(struct steer *s,
+		    int (*fn)(const struct rocesteer_flow_key *key,
+			      const struct rocesteer_flow_path *path,
+			      void *arg), void *arg)
+{
+	struct walk w = { .fn = fn, .arg = arg };
+
+	return map_each(s->maps[MAP_FLOWS], flow_one, &w);
+}
+
+/* Add up the @nr counters that each CPU has in the only entry. */
+static int sum_cpus(int fd, __u32 nr, __u64 *sums)
+{
+	int cpus = libbpf_num_possible_cpus();
+	__u32 zero = 0, i;
+	__u64 *values;
+	int ret;
+
+	if (cpus < 0)
+		return cpus;
+	values = calloc((size_t)cpus * nr, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	ret = bpf_map_lookup_elem(fd, &zero, values);
+	memset(sums, 0, nr * sizeof(*sums));
+	for (i = 0; !ret && i < cpus * nr; i++)
+		sums[i % nr] += values[i];
+	free(values);
+	return ret;
+}
+
+int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],
+		   __u64 observed[ROCESTEER_OBSERVED_MAX])
+{
+	return sum_cpus(s->maps[MAP_VERDICTS], ROCESTEER_VERDICT_MAX,
+			verdicts) ?:
+	       sum_cpus(s->maps[MAP_OBSERVED], ROCESTEER_OBSERVED_MAX,
+			observed);
+}
