@@ -17,8 +17,8 @@ steer_up()
 	fabric_load
 	defer fabric_down
 	far=$hosts	# the first host under leaf 1
-	mkdir /sys/fs/cgroup/test
-	defer rmdir /sys/fs/cgroup/test
+	mkdir /sys/fs/cgroup/test{0,"$far"}
+	defer rmdir /sys/fs/cgroup/test{0,"$far"}
 	discover 0 "$far" && discover "$far" 0
 }
 
@@ -33,30 +33,32 @@ discover()
 		--out "$dir/ports$host.json" "$@"
 }
 
+# job_load HOST OPTION...: the job of a host, which may share its namespace
 job_load()
 {
 	local host=$1
 	shift
 
-	host_exec "$host" rocesteer job load --job 1 \
+	host_exec "$host" rocesteer job load --job $((host + 1)) \
 		--paths "$dir/ports$host.json" "$@"
 }
 
-# As job_load, tagging by the cgroup that traffic runs in.
+# As job_load, tagging by the cgroup that the host's traffic runs in.
 job_load_cgroup()
 {
-	job_load "$1" --cgroup /sys/fs/cgroup/test
+	job_load "$1" --cgroup "/sys/fs/cgroup/test$1"
 }
 
 job_unload()
 {
-	host_exec "$1" rocesteer job unload --all
+	host_exec "$1" rocesteer job unload --job $(($1 + 1))
 }
 
+# in_cgroup HOST COMMAND...: on the host, in its cgroup
 in_cgroup()
 {
-	echo $BASHPID >/sys/fs/cgroup/test/cgroup.procs
-	"$@"
+	echo $BASHPID >"/sys/fs/cgroup/test$1/cgroup.procs"
+	host_exec "$@"
 }
 
 server_listens()
@@ -77,12 +79,12 @@ traffic_start()
 {
 	local common=(-F -m 4096 -u 20 -p "$port")
 
-	in_cgroup host_exec "$far" timeout 120 ib_write_bw \
+	in_cgroup "$far" timeout 120 ib_write_bw \
 		-d "$(host_rdma "$far")" -x "$(host_gid "$far")" \
 		"${common[@]}" "$@" >"$dir/server" 2>&1 &
 	server=$!
 	busywait 20000 server_listens || return
-	in_cgroup host_exec 0 timeout 120 ib_write_bw \
+	in_cgroup 0 timeout 120 ib_write_bw \
 		-d "$(host_rdma 0)" -x "$(host_gid 0)" \
 		"${common[@]}" "$@" "$(host_ip "$far")" >"$dir/client" 2>&1 &
 	client=$!

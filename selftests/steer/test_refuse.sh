@@ -76,7 +76,7 @@ device_taken()
 no_module()
 {
 	refused module-not-loaded 1 rocesteer job load --job 2 \
-		--cgroup /sys/fs/cgroup/test --paths "$dir/ports0.json"
+		--cgroup /sys/fs/cgroup/test0 --paths "$dir/ports0.json"
 }
 
 module_without_btf()
@@ -86,7 +86,7 @@ module_without_btf()
 	objcopy --remove-section .BTF --remove-section .BTF.base \
 		"build/guest/$(uname -r)/rocesteer.ko" "$ko" && modprobe -a ib_core && insmod "$ko" || return
 	refused module-no-btf 1 rocesteer job load --job 2 \
-		--cgroup /sys/fs/cgroup/test --paths "$dir/ports0.json"
+		--cgroup /sys/fs/cgroup/test0 --paths "$dir/ports0.json"
 	status=$?
 	rmmod rocesteer && return "$status"
 }
@@ -98,7 +98,7 @@ other_version()
 
 	module_load || return
 	refused version 1 build/guest/selftests/rocesteer-next job load --job 2 \
-		--cgroup /sys/fs/cgroup/test --paths "$dir/ports0.json"
+		--cgroup /sys/fs/cgroup/test0 --paths "$dir/ports0.json"
 	status=$?
 	module_unload && return "$status"
 }
