@@ -213,18 +213,20 @@ static double recompute(const struct frame *f, size_t len)
 }
 
 /* Times by payload, less those of a baseline. */
-static struct json_object *to_json(const double *ns, const double *less)
+static void add_row(struct json_object *part, const char *name,
+		    const double *ns, const double *less)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *row = json_object_new_object();
 	char key[16];
 	int p;
 
 	for (p = 0; p < NR_PAYLOADS; p++) {
+		double value = ns[p] - (less ? less[p] : 0);
+
 		snprintf(key, sizeof(key), "%d", payloads[p]);
-		json_object_object_add(o, key, json_object_new_double(
-				       ns[p] - (less ? less[p] : 0)));
+		json_object_object_add(row, key, json_object_new_double(value));
 	}
-	return o;
+	json_object_object_add(part, name, row);
 }
 
 static void print(const struct subject *subjects, int nr, const double *scratch)
@@ -236,15 +238,12 @@ static void print(const struct subject *subjects, int nr, const double *scratch)
 
 	for (i = 0; i < nr; i++) {
 		if (subjects[i].prog >= 0)
-			json_object_object_add(run, subjects[i].name,
-				to_json(subjects[i].run,
-					i == EMPTY ? NULL : subjects[EMPTY].run));
-		json_object_object_add(sent, subjects[i].name,
-				       to_json(subjects[i].send,
-					       i == NOTHING ? NULL :
-					       subjects[NOTHING].send));
+			add_row(run, subjects[i].name, subjects[i].run,
+				i == EMPTY ? NULL : subjects[EMPTY].run);
+		add_row(sent, subjects[i].name, subjects[i].send,
+			i == NOTHING ? NULL : subjects[NOTHING].send);
 	}
-	json_object_object_add(run, "recompute", to_json(scratch, NULL));
+	add_row(run, "recompute", scratch, NULL);
 	json_object_object_add(root, "run_ns", run);
 	json_object_object_add(root, "send_ns", sent);
 	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
@@ -267,10 +266,10 @@ int main(int argc, char **argv)
 	static struct frame f;
 
 	if (unshare(CLONE_NEWNET) ||
-	    system("ip link add in0 mtu 9000 type veth peer out0 mtu 9000 && "
-		   "ip link set in0 up && ip link set out0 up && "
-		   "ip addr add " SELF "/24 dev in0 && "
-		   "ip neigh add " PEER " dev in0 lladdr 02:00:00:00:00:02"))
+	    system("ip link add in0 mtu 9000 type veth peer out0 mtu 9000") ||
+	    system("ip link set in0 up; ip link set out0 up") ||
+	    system("ip addr add " SELF "/24 dev in0") ||
+	    system("ip neigh add " PEER " dev in0 lladdr 02:00:00:00:00:02"))
 		die("network namespace");
 	ifindex = if_nametoindex("in0");
 	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);

@@ -151,7 +151,7 @@ struct rocesteer_job {
  * @ROCESTEER_UNTAGGED: RC, but the flow belongs to no job
  * @ROCESTEER_NO_PEER: the job has no port map to this peer
  * @ROCESTEER_NO_PATH: the port map has no usable path, or its group is gone
- * @ROCESTEER_UNASSIGNED: acknowledgement of a flow that sends no requests and
+ * @ROCESTEER_UNASSIGNED: acknowledgment of a flow that sends no requests and
  *	therefore takes no share of a path
  * @ROCESTEER_TABLE_FULL: rs_flows has no room for the flow
  * @ROCESTEER_REWRITE_FAILED: the kernel could not make the packet writable
@@ -198,7 +198,7 @@ struct rocesteer_verdicts {
  * Order of struct rocesteer_observations. AETH syndromes: IB spec 9.7.5.2.1; CNP: annex A17.9.3.
  *
  * @ROCESTEER_SAW_OTHER: RoCE v2, none of the below
- * @ROCESTEER_SAW_ACK: positive acknowledgement
+ * @ROCESTEER_SAW_ACK: positive acknowledgment
  * @ROCESTEER_SAW_RNR: RNR NAK, receiver not ready
  * @ROCESTEER_SAW_NAK_SEQUENCE: NAK, PSN sequence error
  * @ROCESTEER_SAW_NAK_OTHER: NAK for another reason

@@ -276,9 +276,9 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("KTAP version 1\n1..%d\n", module ? 4 : 3);
 	if (unshare(CLONE_NEWNET) ||
-	    system("sysctl -qw net.ipv6.conf.default.disable_ipv6=1 && "
-		   "ip link add in0 mtu 9000 type veth peer out0 mtu 9000 && "
-		   "ip link set in0 up && ip link set out0 up"))
+	    system("sysctl -qw net.ipv6.conf.default.disable_ipv6=1") ||
+	    system("ip link add in0 mtu 9000 type veth peer out0 mtu 9000") ||
+	    system("ip link set in0 up; ip link set out0 up"))
 		die("network namespace");
 	ifindex = if_nametoindex("in0");
 	skel = load(module);

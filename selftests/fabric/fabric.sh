@@ -337,7 +337,7 @@ host_batch()
 
 # tbf_batch RATE DEVICE...: the limit holds what queue pairs have in flight.
 # IPv4 packets below 128 bytes go first: the links are thousands of times slower
-# than real ones, rxe's windows are not smaller, and an acknowledgement would
+# than real ones, rxe's windows are not smaller, and an acknowledgment would
 # wait behind seconds of data while the sender's window is closed.
 tbf_batch()
 {

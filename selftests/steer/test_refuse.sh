@@ -182,7 +182,7 @@ other_namespace()
 
 	before=$(state)
 	ip netns add test-other || return
-	netns_exec test-other rocesteer --json job list | grep '"id":1' && status=1
+	netns_exec test-other rocesteer --json job list | grep '"job":1' && status=1
 	netns_exec test-other rocesteer --json flow show | grep peer && status=1
 	netns_exec test-other rocesteer job unload --job 1 && status=1
 	netns_exec test-other rocesteer job unload --all

@@ -91,6 +91,16 @@ found()
 		has_all_paths "$2" && one_leaf
 }
 
+found4()
+{
+	found "$remote" "$1" && agrees
+}
+
+found6()
+{
+	found "$remote6" "$1" && agrees6
+}
+
 counts_generations()
 {
 	discover --peer "$remote" --out "$dir/ports.json" >/dev/null &&
@@ -330,15 +340,13 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 defer fabric_destroy
 
-ktap_plan 23
+ktap_plan 25
 check "a fabric of 2 spines" fabric_create 2
-check "2 spines: every path, as ip route get has it" \
-	eval 'found "$remote" 2 && agrees'
+check "2 spines: every path, as ip route get has it" found4 2
 check "it is gone" world_is_empty
 check "a fabric of 4 spines" fabric_create 4
-check "4 spines: every path, as ip route get has it" \
-	eval 'found "$remote" 4 && agrees'
-check "the same for IPv6, as packets go" eval 'found "$remote6" 4 && agrees6'
+check "4 spines: every path, as ip route get has it" found4 4
+check "the same for IPv6, as packets go" found6 4
 found "$remote" 4 >/dev/null
 check "a new map counts up the generation" counts_generations
 check "a file that is no port map is kept" keeps_other_files
@@ -354,8 +362,9 @@ check "silent spines" silent_spines
 check "a silent leaf" silent_leaf
 check "an unreachable peer" unreachable
 check "wrong device" no_device
-check "no route, own address, wrong source" eval \
-	"no_route && own_address && no_source"
+check "no route" no_route
+check "an address of our own" own_address
+check "a source that is not ours" no_source
 check "no privilege" no_privilege
 check "nothing is left behind" world_is_empty
 ktap_finish

@@ -195,7 +195,8 @@ static int maps_open(struct steer *s, struct err *err)
 			err_set(err, EXIT_FAILED, "version",
 				"%s/%s has another layout than version %d",
 				s->dir, map_specs[i].name, ROCESTEER_ABI);
-			err_hint(err, "unload the jobs with the version of rocesteer that loaded them");
+			err_hint(err,
+				 "unload the jobs with the rocesteer that loaded them");
 			return -EPROTO;
 		}
 	}

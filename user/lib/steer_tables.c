@@ -291,6 +291,23 @@ static int check_job(struct steer *s, const struct steer_job_spec *spec,
 	return 0;
 }
 
+static int fill_error(__u32 id, int ret, struct err *err)
+{
+	errno = -ret;
+	switch (ret) {
+	case -E2BIG:
+		return err_set(err, EXIT_REFUSED, "full",
+			       "job %u: the tables are full", id);
+	case -EEXIST:
+		return err_set(err, EXIT_FAILED, "flow-taken",
+			       "job %u: another job has one of its flows", id);
+	default:
+		return err_set(err, EXIT_FAILED, "tables",
+			       "cannot fill the tables of job %u: %s", id,
+			       strerror(-ret));
+	}
+}
+
 int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 		  struct err *err)
 {
@@ -301,11 +318,7 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 		return ret;
 	ret = fill(s, spec);
 	if (ret) {
-		errno = -ret;
-		ret = err_set(err, ret == -E2BIG ? EXIT_REFUSED : EXIT_FAILED,
-			      ret == -E2BIG ? "full" : "tables",
-			      "cannot fill the tables of job %u: %s", spec->id,
-			      strerror(-ret));
+		ret = fill_error(spec->id, ret, err);
 		goto err_remove;
 	}
 	ret = steer_attach(s, spec->ifindex, err);
@@ -339,7 +352,7 @@ struct walk {
 
 static int job_one(int fd, const void *key, void *arg)
 {
-	int (*fn)(__u32, const struct rocesteer_job *, void *);
+	int (*fn)(__u32 id, const struct rocesteer_job *job, void *arg);
 	const struct walk *w = arg;
 	struct rocesteer_job job;
 
@@ -360,8 +373,8 @@ int steer_job_each(struct steer *s,
 
 static int peer_one(int fd, const void *key, void *arg)
 {
-	int (*fn)(const struct rocesteer_peer_key *,
-		  const struct rocesteer_peer *, void *);
+	int (*fn)(const struct rocesteer_peer_key *key,
+		  const struct rocesteer_peer *peer, void *arg);
 	const struct rocesteer_peer_key *k = key;
 	const struct walk *w = arg;
 	struct rocesteer_peer peer;
@@ -384,8 +397,8 @@ int steer_peer_each(struct steer *s, __u32 job,
 
 static int group_one(int fd, const void *key, void *arg)
 {
-	int (*fn)(const struct rocesteer_group_key *, const __u32 *, __u32,
-		  void *);
+	int (*fn)(const struct rocesteer_group_key *key,
+		  const __u32 *flows_per_path, __u32 nr_paths, void *arg);
 	const struct rocesteer_group_key *k = key;
 	const struct walk *w = arg;
 	struct rocesteer_group group;
@@ -408,8 +421,8 @@ int steer_group_each(struct steer *s, __u32 job,
 
 static int flow_one(int fd, const void *key, void *arg)
 {
-	int (*fn)(const struct rocesteer_flow_key *,
-		  const struct rocesteer_flow_path *, void *);
+	int (*fn)(const struct rocesteer_flow_key *key,
+		  const struct rocesteer_flow_path *path, void *arg);
 	const struct walk *w = arg;
 	struct rocesteer_flow_path path;
 

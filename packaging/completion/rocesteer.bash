@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Completion of rocesteer in bash. selftests/user/test_docs.sh keeps the words
+# in step with --help.
+
+# Words that may follow an object and a verb.
+_rocesteer_words()
+{
+	case $1 in
+	'')
+		echo "plan path job flow stat monitor help" \
+			"--json --version --help"
+		;;
+	plan)
+		echo "--flows --paths --weights --split --json --help"
+		;;
+	path)
+		echo "discover verify show help"
+		;;
+	'path discover')
+		echo "--dev --peer --source --hop --paths --ports --rate" \
+			"--retries --timeout --out --json --help"
+		;;
+	'path verify')
+		echo "--all --rate --retries --timeout --json --help"
+		;;
+	'path show')
+		echo "--json --help"
+		;;
+	job)
+		echo "load unload list show help"
+		;;
+	'job load')
+		echo "--job --name --paths --cgroup --pid --flow --all" \
+			"--module --json --help"
+		;;
+	'job unload')
+		echo "--job --all --json --help"
+		;;
+	'job list')
+		echo "--json --help"
+		;;
+	'job show')
+		echo "--job --json --help"
+		;;
+	flow)
+		echo "show help"
+		;;
+	'flow show')
+		echo "--job --json --help"
+		;;
+	stat | monitor)
+		echo "--json --help"
+		;;
+	esac
+}
+
+# The argument of an option, where it can be guessed.
+_rocesteer_argument()
+{
+	local cur=$2 words=''
+
+	case $1 in
+	--dev)
+		words=$(command ls /sys/class/net 2>/dev/null)
+		;;
+	--split)
+		words="wrap equal"
+		;;
+	--module)
+		words="auto yes no"
+		;;
+	--out | --cgroup)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return 0
+		;;
+	--paths)
+		# A number of "plan" and "path", a file of "job".
+		[[ $3 != job* ]] ||
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return 0
+		;;
+	--peer | --source | --hop | --ports | --rate | --retries | --timeout | \
+		--flows | --weights | --job | --name | --pid | --flow)
+		return 0
+		;;
+	*)
+		return 1
+		;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+
+_rocesteer()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev='' object='' words word i
+
+	COMPREPLY=()
+	((COMP_CWORD < 2)) || prev=${COMP_WORDS[COMP_CWORD - 1]}
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		[[ $word != -* ]] || continue
+		words=$(_rocesteer_words "$object")
+		[[ " $words " == *" $word "* ]] || continue
+		object+=${object:+ }$word
+	done
+	! _rocesteer_argument "$prev" "$cur" "$object" || return 0
+	words=$(_rocesteer_words "$object")
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+	case $object in
+	'path show' | 'path verify')
+		[[ $cur == -* ]] ||
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		;;
+	esac
+}
+
+complete -F _rocesteer rocesteer

@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Jobs on this machine's kernel, without the module: load, show, refuse, unload.
+# In a network namespace and a BPF file system of its own.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+
+if [[ ! ${ROCESTEER_TEST_JOB:-} ]]; then
+	unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
+		skip_all "no network namespaces or BPF: not root, or not allowed"
+	[[ ! -e /sys/module/rocesteer ]] ||
+		skip_all "the module is loaded"
+	ROCESTEER_TEST_JOB=1 exec unshare --net --mount "$0"
+fi
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+map=$dir/map.json
+
+ready()
+{
+	mount -t bpf bpf /sys/fs/bpf &&
+		ip link add name rs0 type veth peer name rs1 &&
+		ip link set rs0 up &&
+		ip link set rs1 up || return
+	cat >"$map" <<-E
+	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
+	 "device":"rs0","hop":2,"peers":[
+	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
+	   "leaf":"10.255.0.2","probed":2,"paths":[
+	    {"path":0,"router":"10.255.1.1","ports":[49152]},
+	    {"path":1,"router":"10.255.1.2","ports":[49160]}]},
+	  {"address":"fd00:1::2","source":"fd00::1","local":false,
+	   "leaf":"fd00:255::2","probed":1,"paths":[
+	    {"path":0,"router":"fd00:255:1::1","ports":[50000]}]},
+	  {"address":"10.1.0.2","source":"10.1.0.1","local":true,
+	   "probed":0,"paths":[]}]}
+	E
+}
+
+job()
+{
+	timeout 30 "$rocesteer" --json job "$@"
+}
+
+state()
+{
+	job list
+	job show --job 7
+	"$rocesteer" --json flow show
+}
+
+empty()
+{
+	job list | jq -e '.jobs == []' &&
+		"$rocesteer" --json flow show | jq -e '.flows == []' &&
+		[[ $(ip -d link show rs0) != *tcx* ]] &&
+		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
+}
+
+loads()
+{
+	job load --job 7 --name train --paths "$map" \
+		--flow 10.1.1.1/17,10.1.1.1/0x12,fd00:1::2/19 |
+		jq -e '.job == 7 and .device == "rs0" and .module == false'
+}
+
+shows()
+{
+	job list | jq -e '.jobs == [.jobs[0]] and
+		(.jobs[0] | .job == 7 and .name == "train" and
+			.owner == "flows" and .device == "rs0")' &&
+	job show --job 7 | jq -e '(.peers | length) == 2 and
+		(.peers[] | select(.address == "10.1.1.1").ports) ==
+			[49152, 49160] and
+		(.groups[] | select(.leaf == "10.255.0.2").load) == [1, 1] and
+		(.groups[] | select(.leaf == "fd00:255::2").load) == [1]'
+}
+
+shows_flows()
+{
+	local flows
+
+	flows=$("$rocesteer" --json flow show --job 7)
+	jq -c '.flows[]' <<<"$flows"
+	jq -e '[.flows[] | {peer, dqpn}] == [
+		{peer: "10.1.1.1", dqpn: 17}, {peer: "10.1.1.1", dqpn: 18},
+		{peer: "fd00:1::2", dqpn: 19}] and
+		([.flows[:2][].port] | sort) == [49152, 49160] and
+		.flows[2].port == 50000' <<<"$flows" &&
+		"$rocesteer" --json flow show --job 8 | jq -e '.flows == []'
+}
+
+counts()
+{
+	"$rocesteer" --json stat | jq -e '(.verdicts | length) == 12 and
+		(.observed | length) == 6 and .verdicts.steered == 0 and
+		(has("module") | not)'
+}
+
+# refused CODE STATUS ARGUMENT...: what is loaded stays as it is
+refused()
+{
+	local code=$1 want=$2 before json status
+	shift 2
+
+	before=$(state)
+	json=$(job "$@")
+	status=$?
+	echo "$json"
+	((status == want)) && [[ $(state) == "$before" ]] &&
+		jq -e --arg code "$code" '.error.code == $code' <<<"$json"
+}
+
+refuses()
+{
+	sed 's/rs0/nope0/' "$map" >"$dir/elsewhere.json"
+	refused exists 1 load --job 7 --paths "$map" --flow 10.1.1.1/99 &&
+		refused no-device 1 load --job 8 --all \
+			--paths "$dir/elsewhere.json" &&
+		refused no-file 2 load --job 8 --all --paths "$dir/none" &&
+		refused no-job 1 unload --job 8 &&
+		refused no-job 1 show --job 8 &&
+		refused module-not-loaded 1 load --job 8 --pid $$ \
+			--paths "$map" &&
+		refused module-not-loaded 1 load --job 8 --all --module yes \
+			--paths "$map" &&
+		refused usage 2 load --job 8 --pid $$ --module no \
+			--paths "$map"
+}
+
+# In words too: an error names what can be done.
+says_what_to_do()
+{
+	"$rocesteer" job load --job 8 --pid $$ --paths "$map" 2>&1 |
+		grep -- '--flow or --all'
+	"$rocesteer" monitor 2>&1 | grep 'modprobe rocesteer'
+}
+
+unprivileged()
+{
+	local before
+
+	before=$(state)
+	setpriv --bounding-set=-net_admin --inh-caps=-all \
+		"$rocesteer" --json job unload --all |
+		jq -e '.error.code == "permission"' &&
+		[[ $(state) == "$before" ]]
+}
+
+other_namespace()
+{
+	unshare --net "$rocesteer" --json job list | jq -e '.jobs == []' &&
+		! unshare --net "$rocesteer" job unload --job 7 &&
+		unshare --net "$rocesteer" job unload --all &&
+		job list | jq -e '.jobs | length == 1'
+}
+
+unloads()
+{
+	job unload --job 7 | jq -e '.unloaded == [7]'
+}
+
+unloads_all()
+{
+	job load --job 1 --paths "$map" --flow 10.1.1.1/17 &&
+		job load --job 2 --paths "$map" --flow 10.1.1.1/18 &&
+		job unload --all | jq -e '.unloaded | sort == [1, 2]' &&
+		job unload --all | jq -e '.unloaded == []'
+}
+
+ktap_plan 14
+check "a device and a port map" ready
+check "nothing is loaded" empty
+check "a job is loaded" loads
+check "it is listed and shown" shows
+check "its flows are dealt to paths" shows_flows
+check "counters are named" counts
+check "refusals leave it as it was" refuses
+check "errors say what to do" says_what_to_do
+check "without privileges it stays" unprivileged
+check "another namespace sees and changes nothing" other_namespace
+check "it is unloaded" unloads
+check "nothing is left" empty
+check "unload --all" unloads_all
+check "nothing is left again" empty
+ktap_finish

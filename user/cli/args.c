@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Values of options. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+int cli_number(const char *text, __u64 min, __u64 max, __u64 *value)
+{
+	int base = text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10;
+	unsigned long long number;
+	char *end;
+
+	/* strtoull() would also take a sign, space, or "0x" alone. */
+	if (text[0] < '0' || text[0] > '9' ||
+	    (base == 16 && !strchr("0123456789abcdefABCDEF", text[2])) ||
+	    (base == 16 && !text[2]))
+		return -EINVAL;
+	errno = 0;
+	number = strtoull(text, &end, base);
+	if (errno || *end || number < min || number > max)
+		return -EINVAL;
+	*value = number;
+	return 0;
+}
+
+int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
+	     __u64 *value, struct err *err)
+{
+	const char *text = args->value[option];
+
+	if (!text || !cli_number(text, min, max, value))
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "usage",
+		       "--%s: '%s' is not a number from %llu to %llu",
+		       args->options[option].name, text, min, max);
+}
+
+int cli_need(const struct cli_args *args, int option, struct err *err)
+{
+	if (args->value[option])
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "usage", "--%s %s is missing",
+		       args->options[option].name, args->options[option].arg);
+}
+
+int cli_each(const char *text, int (*fn)(const char *item, void *arg),
+	     void *arg)
+{
+	char item[256];
+	size_t len;
+	int ret;
+
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		if (!len || len >= sizeof(item))
+			return -EINVAL;
+		memcpy(item, text, len);
+		item[len] = '\0';
+		ret = fn(item, arg);
+		if (ret || !text[len])
+			return ret;
+	}
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The command line: objects, their verbs, and the options of each verb. The
+ * tables here are what getopt_long(), --help and the tests of the man pages
+ * and of the completion read.
+ */
+#ifndef ROCESTEER_CLI_H
+#define ROCESTEER_CLI_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#include "../lib/err.h"
+#include "../lib/out.h"
+
+#define CLI_MAX_OPTIONS	16
+
+/**
+ * struct cli_option - one long option of a verb
+ * @name: without the dashes; NULL ends a table
+ * @arg: what its argument is called, NULL: it takes none
+ * @help: one line
+ */
+struct cli_option {
+	const char *name;
+	const char *arg;
+	const char *help;
+};
+
+/**
+ * struct cli_args - a verb's parsed arguments
+ * @out: where to print
+ * @options: table of the verb
+ * @value: by index in @options: argument, "" for an option that takes none,
+ *	NULL where the option was not given
+ * @operand: the verb's operand, or NULL
+ */
+struct cli_args {
+	struct out out;
+	const struct cli_option *options;
+	const char *value[CLI_MAX_OPTIONS];
+	const char *operand;
+};
+
+/**
+ * struct cli_verb - something that can be done
+ * @name: NULL: the object has this one verb, which is not named
+ * @operand: what its one operand is called, NULL: it takes none
+ * @help: one line
+ * @options: ended by one without name
+ * @changes: it changes what the kernel does: CAP_NET_ADMIN and CAP_BPF
+ * @run: returns 0, or a negative errno with @err filled, or an exit status
+ */
+struct cli_verb {
+	const char *name;
+	const char *operand;
+	const char *help;
+	const struct cli_option *options;
+	bool changes;
+	int (*run)(const struct cli_args *args, struct err *err);
+};
+
+/**
+ * struct cli_object - something that things are done to
+ * @name: its name
+ * @help: one line
+ * @verbs: ended by one without @run
+ */
+struct cli_object {
+	const char *name;
+	const char *help;
+	const struct cli_verb *verbs;
+};
+
+extern const struct cli_object cli_plan;
+extern const struct cli_object cli_path;
+extern const struct cli_object cli_job;
+extern const struct cli_object cli_flow;
+extern const struct cli_object cli_stat;
+extern const struct cli_object cli_monitor;
+
+/**
+ * cli_uint() - read an option's number
+ * @args: arguments
+ * @option: its index; when absent @value stays as it is
+ * @min: smallest
+ * @max: largest
+ * @value: set
+ * @err: names the option
+ *
+ * Decimal, or hexadecimal behind 0x. Return: 0 or -EINVAL.
+ */
+int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
+	     __u64 *value, struct err *err);
+
+/**
+ * cli_number() - read a number that is all of a text
+ * @text: the text
+ * @min: smallest
+ * @max: largest
+ * @value: set
+ *
+ * Return: 0 or -EINVAL.
+ */
+int cli_number(const char *text, __u64 min, __u64 max, __u64 *value);
+
+/* An option that must be given. Return: 0 or -EINVAL. */
+int cli_need(const struct cli_args *args, int option, struct err *err);
+
+/**
+ * cli_each() - go through a list separated by commas
+ * @text: the list
+ * @fn: called for each item; nonzero ends the walk
+ * @arg: passed on
+ *
+ * Return: 0, what @fn returned, or -EINVAL for an empty item or one beyond 255
+ * bytes.
+ */
+int cli_each(const char *text, int (*fn)(const char *item, void *arg),
+	     void *arg);
+
+/* Help pages on standard output. */
+void cli_help(const struct cli_object * const *objects);
+void cli_help_object(const struct cli_object *object);
+void cli_help_verb(const struct cli_object *object,
+		   const struct cli_verb *verb);
+
+#endif /* ROCESTEER_CLI_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_CLI_FLOW_H
+#define ROCESTEER_CLI_FLOW_H
+
+#include <json-c/json.h>
+
+#include "../lib/genl.h"
+
+/* Add what the module knows of a flow, as flow show and monitor print it. */
+void flow_put(struct json_object *obj, const struct genl_flow *flow);
+
+/* Add a flow's key. */
+void flow_put_key(struct json_object *obj,
+		  const struct rocesteer_flow_key *key);
+
+#endif /* ROCESTEER_CLI_FLOW_H */

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer job: list and show. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "../lib/steer.h"
+#include "job.h"
+#include "module.h"
+
+static const struct cli_option list_options[] = { {} };
+
+enum { JOB };
+
+static const struct cli_option show_options[] = {
+	[JOB] = { "job", "ID", "number of the job" },
+	{}
+};
+
+static const struct out_column list_columns[] = {
+	{ "job", "JOB" },
+	{ "name", "NAME" },
+	{ "device", "DEVICE" },
+	{ "owner", "OWNER" },
+	{ "flows", "FLOWS" },
+	{ "loaded", "LOADED" },
+	{}
+};
+
+static const struct out_view list_views[] = {
+	{ .rows = "jobs", .columns = list_columns, .empty = "no job is loaded" },
+	{}
+};
+
+static const struct out_column job_columns[] = {
+	{ "job", "job" },
+	{ "name", "name" },
+	{ "device", "device" },
+	{ "owner", "owner" },
+	{ "flows", "flows" },
+	{ "loaded", "loaded" },
+	{ "module", "module" },
+	{ "pins", "pins" },
+	{}
+};
+
+static const struct out_column peer_columns[] = {
+	{ "address", "PEER" },
+	{ "leaf", "LEAF" },
+	{ "ports", "PORTS OF PATHS" },
+	{}
+};
+
+static const struct out_column group_columns[] = {
+	{ "leaf", "LEAF" },
+	{ "load", "FLOWS ON PATHS" },
+	{}
+};
+
+static const struct out_view show_views[] = {
+	{ .columns = job_columns },
+	{ .rows = "peers", .columns = peer_columns },
+	{ .rows = "groups", .columns = group_columns },
+	{}
+};
+
+static void put_device(struct json_object *obj, unsigned int ifindex)
+{
+	char name[IF_NAMESIZE];
+
+	if (!if_indextoname(ifindex, name))
+		snprintf(name, sizeof(name), "if%u", ifindex);
+	out_string(obj, "device", name);
+}
+
+static void put_job(struct json_object *obj, __u32 id,
+		    const struct rocesteer_job *job)
+{
+	time_t at = job->loaded_at;
+	char text[40];
+
+	out_uint(obj, "job", id);
+	snprintf(text, sizeof(text), "%.*s", (int)sizeof(job->name),
+		 job->name);
+	if (text[0])
+		out_string(obj, "name", text);
+	put_device(obj, job->ifindex);
+	if (job->cgroup_id)
+		snprintf(text, sizeof(text), "cgroup %llu", job->cgroup_id);
+	else if (job->pid)
+		snprintf(text, sizeof(text), "pid %u", job->pid);
+	else
+		snprintf(text, sizeof(text), "%s", job->all ? "all" : "flows");
+	out_string(obj, "owner", text);
+	if (job->cgroup_id)
+		out_uint(obj, "cgroup", job->cgroup_id);
+	if (job->pid)
+		out_uint(obj, "pid", job->pid);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&at));
+	out_string(obj, "loaded", text);
+}
+
+/* How many flows the module has for the job; nothing where it is not used. */
+static void put_flows(struct json_object *obj, __u32 id, struct genl *genl)
+{
+	struct genl_job job;
+
+	if (genl && !genl_job_get(genl, id, &job, NULL))
+		out_uint(obj, "flows", job.flows);
+}
+
+struct list {
+	struct json_object *array;
+	struct genl *genl;
+};
+
+static int list_job(__u32 id, const struct rocesteer_job *job, void *arg)
+{
+	struct list *list = arg;
+	struct json_object *obj = out_append_object(list->array);
+
+	put_job(obj, id, job);
+	put_flows(obj, id, list->genl);
+	return 0;
+}
+
+static int list(const struct cli_args *args, struct err *err)
+{
+	struct json_object *root;
+	struct steer *steer = NULL;
+	struct list list = {};
+	int ret;
+
+	ret = steer_open(&steer, 0, err);
+	if (ret && ret != -ENOENT)
+		return ret;
+	/* What cannot be asked is not listed. */
+	if (module_open(&list.genl, MODULE_AUTO, err))
+		list.genl = NULL;
+	err->code = NULL;
+	root = out_root();
+	list.array = out_array(root, "jobs");
+	ret = steer ? steer_job_each(steer, list_job, &list) : 0;
+	if (ret)
+		json_object_put(root);
+	else
+		ret = out_show(&args->out, root, list_views);
+	genl_close(list.genl);
+	if (steer)
+		steer_close(steer);
+	return ret;
+}
+
+struct show {
+	__u32 id;
+	bool found;
+	struct json_object *root;
+	struct json_object *array;
+};
+
+static int show_job(__u32 id, const struct rocesteer_job *job, void *arg)
+{
+	struct show *show = arg;
+
+	if (id != show->id)
+		return 0;
+	put_job(show->root, id, job);
+	show->found = true;
+	return 0;
+}
+
+static int show_peer(const struct rocesteer_peer_key *key,
+		     const struct rocesteer_peer *peer, void *arg)
+{
+	struct show *show = arg;
+	struct json_object *obj = out_append_object(show->array), *ports;
+	__u32 i;
+
+	out_addr(obj, "address", key->addr);
+	out_addr(obj, "leaf", peer->leaf);
+	ports = out_array(obj, "ports");
+	for (i = 0; i < peer->nr_paths && i < ROCESTEER_MAX_PATHS; i++)
+		out_append_uint(ports, ntohs(peer->sport[i]));
+	return 0;
+}
+
+static int show_group(const struct rocesteer_group_key *key,
+		      const __u32 *flows_per_path, __u32 nr_paths, void *arg)
+{
+	struct show *show = arg;
+	struct json_object *obj = out_append_object(show->array), *load;
+	__u32 i;
+
+	out_addr(obj, "leaf", key->leaf);
+	load = out_array(obj, "load");
+	for (i = 0; i < nr_paths; i++)
+		out_append_uint(load, flows_per_path[i]);
+	return 0;
+}
+
+static int collect(struct show *show, struct steer *steer, struct err *err)
+{
+	struct genl *genl;
+	int ret;
+
+	ret = steer_job_each(steer, show_job, show);
+	if (ret)
+		return ret;
+	if (!show->found) {
+		err_set(err, EXIT_FAILED, "no-job", "no job %u is loaded",
+			show->id);
+		err_hint(err, "See: rocesteer job list");
+		return -ENOENT;
+	}
+	if (module_open(&genl, MODULE_AUTO, err))
+		genl = NULL;
+	err->code = NULL;
+	put_flows(show->root, show->id, genl);
+	genl_close(genl);
+	out_bool(show->root, "module", steer_has_module(steer));
+	out_string(show->root, "pins", steer_pin_dir(steer));
+	show->array = out_array(show->root, "peers");
+	ret = steer_peer_each(steer, show->id, show_peer, show);
+	show->array = out_array(show->root, "groups");
+	return ret ?: steer_group_each(steer, show->id, show_group, show);
+}
+
+static int show(const struct cli_args *args, struct err *err)
+{
+	struct show show = {};
+	struct steer *steer;
+	__u64 id;
+	int ret;
+
+	ret = cli_need(args, JOB, err) ?:
+	      cli_uint(args, JOB, 1, 0xffffffff, &id, err) ?:
+	      steer_open(&steer, 0, err);
+	if (ret)
+		return ret;
+	show.id = id;
+	show.root = out_root();
+	ret = collect(&show, steer, err);
+	if (ret)
+		json_object_put(show.root);
+	else
+		ret = out_show(&args->out, show.root, show_views);
+	steer_close(steer);
+	return ret;
+}
+
+static const struct cli_verb verbs[] = {
+	{
+		.name = "load",
+		.help = "Load a job: steer its flows by a port map",
+		.options = job_load_options,
+		.changes = true,
+		.run = job_load,
+	},
+	{
+		.name = "unload",
+		.help = "Unload jobs: their flows go back to their ECMP paths",
+		.options = job_unload_options,
+		.changes = true,
+		.run = job_unload,
+	},
+	{
+		.name = "list",
+		.help = "List the jobs of this network namespace",
+		.options = list_options,
+		.run = list,
+	},
+	{
+		.name = "show",
+		.help = "Show a job's paths and the load of its groups",
+		.options = show_options,
+		.run = show,
+	},
+	{}
+};
+
+const struct cli_object cli_job = {
+	.name = "job",
+	.help = "load, unload and show jobs",
+	.verbs = verbs,
+};

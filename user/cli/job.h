@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The verbs of the object job, one file each for load and unload. */
+#ifndef ROCESTEER_JOB_H
+#define ROCESTEER_JOB_H
+
+#include "cli.h"
+
+extern const struct cli_option job_load_options[];
+extern const struct cli_option job_unload_options[];
+
+int job_load(const struct cli_args *args, struct err *err);
+int job_unload(const struct cli_args *args, struct err *err);
+
+#endif /* ROCESTEER_JOB_H */

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer job unload: the module first, so that it tags no more flows. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/steer.h"
+#include "job.h"
+#include "module.h"
+
+enum { JOB, ALL };
+
+const struct cli_option job_unload_options[] = {
+	[JOB] = { "job", "ID", "number of the job" },
+	[ALL] = { "all", NULL, "every job of this network namespace" },
+	{}
+};
+
+/* The jobs to unload. */
+struct ids {
+	__u32 *id;
+	size_t n;
+};
+
+static const struct out_column columns[] = {
+	{ "unloaded", "unloaded" },
+	{}
+};
+
+static const struct out_view views[] = {
+	{ .columns = columns },
+	{}
+};
+
+static int add_id(struct ids *ids, __u32 id)
+{
+	__u32 *bigger;
+	size_t i;
+
+	for (i = 0; i < ids->n; i++)
+		if (ids->id[i] == id)
+			return 0;
+	bigger = reallocarray(ids->id, ids->n + 1, sizeof(id));
+	if (!bigger)
+		return -ENOMEM;
+	ids->id = bigger;
+	ids->id[ids->n++] = id;
+	return 0;
+}
+
+static int take_loaded(__u32 id, const struct rocesteer_job *job, void *arg)
+{
+	(void)job;
+	return add_id(arg, id);
+}
+
+static int take_registered(const struct genl_job *job, void *arg)
+{
+	return add_id(arg, job->id);
+}
+
+static int collect(const struct cli_args *args, struct steer *steer,
+		   struct genl *genl, struct ids *ids, struct err *err)
+{
+	__u64 id = 0;
+	int ret = 0;
+
+	if (args->value[JOB]) {
+		ret = cli_uint(args, JOB, 1, 0xffffffff, &id, err);
+		return ret ?: add_id(ids, id);
+	}
+	if (steer)
+		ret = steer_job_each(steer, take_loaded, ids);
+	if (!ret && genl)
+		ret = genl_job_each(genl, take_registered, ids, err);
+	return ret;
+}
+
+static int unload(struct steer *steer, struct genl *genl, __u32 id,
+		  struct err *err)
+{
+	int module = -ENOENT, tables = -ENOENT;
+
+	if (genl)
+		module = genl_job_del(genl, id, err);
+	if (module && module != -ENOENT)
+		return module;
+	if (steer)
+		tables = steer_job_del(steer, id, err);
+	if (tables && tables != -ENOENT)
+		return tables;
+	if (!module || !tables) {
+		err->code = NULL;
+		return 0;
+	}
+	err_set(err, EXIT_FAILED, "no-job", "no job %u is loaded", id);
+	err_hint(err, "See: rocesteer job list");
+	return -ENOENT;
+}
+
+static int unload_each(const struct cli_args *args, struct steer *steer,
+		       struct genl *genl, struct err *err)
+{
+	struct json_object *root, *array;
+	struct ids ids = {};
+	size_t i;
+	int ret;
+
+	ret = collect(args, steer, genl, &ids, err);
+	root = out_root();
+	array = out_array(root, "unloaded");
+	for (i = 0; !ret && i < ids.n; i++) {
+		ret = unload(steer, genl, ids.id[i], err);
+		if (!ret)
+			out_append_uint(array, ids.id[i]);
+	}
+	free(ids.id);
+	if (!ret)
+		return out_show(&args->out, root, views);
+	json_object_put(root);
+	return ret;
+}
+
+int job_unload(const struct cli_args *args, struct err *err)
+{
+	struct steer *steer = NULL;
+	struct genl *genl = NULL;
+	__u64 id = 0;
+	int ret;
+
+	if (!args->value[JOB] == !args->value[ALL])
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "one of --job and --all must be given");
+	ret = cli_uint(args, JOB, 1, 0xffffffff, &id, err);
+	if (ret)
+		return ret;
+	ret = steer_open(&steer, 0, err);
+	if (ret && ret != -ENOENT)
+		return ret;
+	/* A module that cannot be talked to holds no job back. */
+	if (module_open(&genl, MODULE_AUTO, err))
+		out_note(&args->out, "%s", err->message);
+	err->code = NULL;
+	ret = unload_each(args, steer, genl, err);
+	genl_close(genl);
+	if (steer)
+		steer_close(steer);
+	return ret;
+}

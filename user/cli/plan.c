@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer plan: who carries what. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/plan.h"
+#include "cli.h"
+
+enum { FLOWS, PATHS, WEIGHTS, SPLIT };
+
+static const struct cli_option options[] = {
+	[FLOWS] = { "flows", "N", "number of flows, all of the same length" },
+	[PATHS] = { "paths", "S", "number of paths" },
+	[WEIGHTS] = { "weights", "W0,W1,..",
+		      "capacity of each path (default: all alike)" },
+	[SPLIT] = { "split", "wrap|equal",
+		    "wrap: fewest pieces (default), equal: equal pieces" },
+	{}
+};
+
+static const struct out_column total_columns[] = {
+	{ "flows", "flows" },
+	{ "paths", "paths" },
+	{ "unit", "units per flow" },
+	{ "load", "load of paths" },
+	{}
+};
+
+static const struct out_column piece_columns[] = {
+	{ "flow", "FLOW" },
+	{ "path", "PATH" },
+	{ "from", "FROM" },
+	{ "to", "TO" },
+	{}
+};
+
+static const struct out_view views[] = {
+	{ .columns = total_columns },
+	{ .rows = "pieces", .columns = piece_columns },
+	{}
+};
+
+struct weights {
+	__u32 *value;
+	__u32 n;
+	__u32 max;
+	struct err *err;
+};
+
+static int weight_add(const char *item, void *arg)
+{
+	struct weights *weights = arg;
+	__u64 value;
+
+	if (weights->n == weights->max)
+		return err_set(weights->err, EXIT_BAD_INPUT, "usage",
+			       "--weights: more than the %u paths",
+			       weights->max);
+	if (cli_number(item, 0, 0xffffffff, &value))
+		return err_set(weights->err, EXIT_BAD_INPUT, "usage",
+			       "--weights: W%u: '%s' is not a number from 0 to 4294967295",
+			       weights->n, item);
+	weights->value[weights->n++] = value;
+	return 0;
+}
+
+static int weights_read(struct weights *weights, const char *text)
+{
+	struct err *err = weights->err;
+	int ret;
+
+	weights->value = calloc(weights->max, sizeof(*weights->value));
+	if (!weights->value)
+		return -ENOMEM;
+	ret = cli_each(text, weight_add, weights);
+	if (ret && !err->code)
+		err_set(err, EXIT_BAD_INPUT, "usage",
+			"--weights: W%u is empty or too long", weights->n);
+	if (!ret && weights->n != weights->max)
+		ret = err_set(err, EXIT_BAD_INPUT, "usage",
+			      "--weights: %u weights for %u paths", weights->n,
+			      weights->max);
+	return ret;
+}
+
+static int rule_read(const struct cli_args *args, enum plan_rule *rule,
+		     struct err *err)
+{
+	const char *text = args->value[SPLIT];
+
+	*rule = PLAN_WRAP;
+	if (!text || !strcmp(text, "wrap"))
+		return 0;
+	*rule = PLAN_EQUAL;
+	if (!strcmp(text, "equal"))
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "usage",
+		       "--split: '%s' is neither wrap nor equal", text);
+}
+
+/* Say what plan_make() did not like. */
+static int explain(int ret, struct err *err)
+{
+	switch (ret) {
+	case -EINVAL:
+		err_set(err, EXIT_BAD_INPUT, "weights",
+			"--weights: all weights are 0, no path can be used");
+		break;
+	case -EOPNOTSUPP:
+		err_set(err, EXIT_BAD_INPUT, "weights",
+			"--weights: --split equal knows only paths of the same weight");
+		err_hint(err, "Use --split wrap.");
+		break;
+	case -EOVERFLOW:
+		err_set(err, EXIT_BAD_INPUT, "weights",
+			"--weights: the units of this plan exceed 63 bits");
+		err_hint(err, "Use weights with a common divisor, or smaller ones.");
+		break;
+	case -E2BIG:
+		err_set(err, EXIT_BAD_INPUT, "pieces",
+			"the plan has more than %u pieces", PLAN_MAX_PIECES);
+		err_hint(err, "--split wrap needs fewer pieces.");
+		break;
+	}
+	return ret;
+}
+
+static struct json_object *to_json(const struct plan *plan)
+{
+	struct json_object *root = out_root(), *array;
+	size_t i;
+
+	out_uint(root, "flows", plan->flows);
+	out_uint(root, "paths", plan->paths);
+	out_uint(root, "unit", plan->unit);
+	array = out_array(root, "pieces");
+	for (i = 0; i < plan->nr_pieces; i++) {
+		const struct plan_piece *piece = &plan->pieces[i];
+		struct json_object *obj = out_append_object(array);
+
+		out_uint(obj, "flow", piece->flow);
+		out_uint(obj, "path", piece->path);
+		out_uint(obj, "from", piece->from);
+		out_uint(obj, "to", piece->to);
+	}
+	array = out_array(root, "load");
+	for (i = 0; i < plan->paths; i++)
+		out_append_uint(array, plan->load[i]);
+	return root;
+}
+
+static int run(const struct cli_args *args, struct err *err)
+{
+	struct weights weights = { .err = err };
+	enum plan_rule rule;
+	__u64 flows, paths;
+	struct plan plan;
+	int ret;
+
+	ret = cli_need(args, FLOWS, err) ?: cli_need(args, PATHS, err) ?:
+	      cli_uint(args, FLOWS, 1, PLAN_MAX_FLOWS, &flows, err) ?:
+	      cli_uint(args, PATHS, 1, PLAN_MAX_PATHS, &paths, err) ?:
+	      rule_read(args, &rule, err);
+	if (ret)
+		return ret;
+	weights.max = paths;
+	if (args->value[WEIGHTS])
+		ret = weights_read(&weights, args->value[WEIGHTS]);
+	if (!ret)
+		ret = explain(plan_make(&plan, rule, flows, paths,
+					weights.value), err);
+	free(weights.value);
+	if (ret)
+		return ret;
+	ret = out_show(&args->out, to_json(&plan), views);
+	plan_free(&plan);
+	return ret;
+}
+
+static const struct cli_verb verbs[] = {
+	{
+		.help = "Share flows out to paths so that each carries exactly its share",
+		.options = options,
+		.run = run,
+	},
+	{}
+};
+
+const struct cli_object cli_plan = {
+	.name = "plan",
+	.help = "share flows out to paths exactly",
+	.verbs = verbs,
+};

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "out.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "addr.h"
+#include "table.h"
+
+static int flush(void)
+{
+	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
+}
+
+static void print_json(struct json_object *root)
+{
+	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
+					    JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+int out_show(const struct out *out, struct json_object *root,
+	     const struct out_view *views)
+{
+	bool first = true;
+
+	if (!root)
+		return -ENOMEM;
+	if (out->json)
+		print_json(root);
+	else
+		for (; views->columns; views++)
+			if (table_print(root, views, first))
+				first = false;
+	json_object_put(root);
+	return flush();
+}
+
+int out_event(const struct out *out, struct json_object *event,
+	      const struct out_column *columns)
+{
+	if (!event)
+		return -ENOMEM;
+	if (out->json)
+		print_json(event);
+	else
+		table_print_line(event, columns);
+	json_object_put(event);
+	return flush();
+}
+
+int out_error(const struct out *out, const struct err *err)
+{
+	struct json_object *root, *error;
+
+	if (!out->json) {
+		fflush(stdout);
+		fprintf(stderr, "rocesteer: %s\n", err->message);
+		if (err->hint[0])
+			fprintf(stderr, "%s\n", err->hint);
+		return err->exit_status;
+	}
+	root = out_root();
+	error = out_object(root, "error");
+	out_string(error, "code", err->code);
+	out_string(error, "message", err->message);
+	print_json(root);
+	json_object_put(root);
+	fflush(stdout);
+	return err->exit_status;
+}
+
+void out_note(const struct out *out, const char *fmt, ...)
+{
+	va_list args;
+
+	if (out->json)
+		return;
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+/* json-c reports only a lack of memory: nothing useful is left to do then. */
+static struct json_object *must(struct json_object *obj)
+{
+	if (obj)
+		return obj;
+	fputs("rocesteer: out of memory\n", stderr);
+	exit(EXIT_FAILED);
+}
+
+static void add(struct json_object *obj, const char *key,
+		struct json_object *value)
+{
+	if (json_object_object_add(obj, key, value))
+		must(NULL);
+}
+
+static void append(struct json_object *array, struct json_object *value)
+{
+	if (json_object_array_add(array, value))
+		must(NULL);
+}
+
+void out_uint(struct json_object *obj, const char *key, __u64 value)
+{
+	add(obj, key, must(json_object_new_uint64(value)));
+}
+
+void out_string(struct json_object *obj, const char *key, const char *value)
+{
+	add(obj, key, must(json_object_new_string(value)));
+}
+
+void out_bool(struct json_object *obj, const char *key, bool value)
+{
+	add(obj, key, must(json_object_new_boolean(value)));
+}
+
+void out_addr(struct json_object *obj, const char *key, const __u8 addr[16])
+{
+	char text[ADDR_STRLEN];
+
+	out_string(obj, key, addr_format(addr, text));
+}
+
+struct json_object *out_object(struct json_object *obj, const char *key)
+{
+	struct json_object *value = out_root();
+
+	add(obj, key, value);
+	return value;
+}
+
+struct json_object *out_array(struct json_object *obj, const char *key)
+{
+	struct json_object *value = must(json_object_new_array());
+
+	add(obj, key, value);
+	return value;
+}
+
+struct json_object *out_append_object(struct json_object *array)
+{
+	struct json_object *value = out_root();
+
+	append(array, value);
+	return value;
+}
+
+void out_append_uint(struct json_object *array, __u64 value)
+{
+	append(array, must(json_object_new_uint64(value)));
+}
+
+struct json_object *out_root(void)
+{
+	return must(json_object_new_object());
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "portmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "out.h"
+
+static struct portmap_path *find_path(struct portmap_peer *peer,
+				      const __u8 router[16])
+{
+	unsigned int i;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		if (!addr_compare(peer->paths[i].router, router))
+			return &peer->paths[i];
+	return NULL;
+}
+
+static struct portmap_path *new_path(struct portmap_peer *peer,
+				     const __u8 router[16])
+{
+	struct portmap_path *path;
+
+	if (!peer->paths)
+		peer->paths = calloc(ROCESTEER_MAX_PATHS, sizeof(*peer->paths));
+	if (!peer->paths)
+		return NULL;
+	path = &peer->paths[peer->nr_paths++];
+	memcpy(path->router, router, 16);
+	return path;
+}
+
+int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
+			  unsigned int port)
+{
+	struct portmap_path *path = find_path(peer, router);
+	bool fresh = !path;
+	__u16 *ports;
+
+	if (fresh && peer->nr_paths == ROCESTEER_MAX_PATHS)
+		return -ENOSPC;
+	if (fresh)
+		path = new_path(peer, router);
+	if (!path)
+		return -ENOMEM;
+	if (!(path->nr_ports & (path->nr_ports - 1))) {	/* 0, or full */
+		size_t room = path->nr_ports ? path->nr_ports * 2 : 1;
+
+		ports = reallocarray(path->ports, room, sizeof(*ports));
+		if (!ports)
+			return -ENOMEM;
+		path->ports = ports;
+	}
+	path->ports[path->nr_ports++] = port;
+	return fresh;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+	const struct portmap_path *left = a, *right = b;
+
+	return addr_compare(left->router, right->router);
+}
+
+void portmap_sort(struct portmap *map)
+{
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		if (map->peers[i].nr_paths)
+			qsort(map->peers[i].paths, map->peers[i].nr_paths,
+			      sizeof(*map->peers[i].paths), compare_paths);
+}
+
+void portmap_peer_free(struct portmap_peer *peer)
+{
+	unsigned int i;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		free(peer->paths[i].ports);
+	free(peer->paths);
+	peer->paths = NULL;
+	peer->nr_paths = 0;
+}
+
+void portmap_free(struct portmap *map)
+{
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		portmap_peer_free(&map->peers[i]);
+	free(map->peers);
+	memset(map, 0, sizeof(*map));
+}
+
+static void path_to_json(const struct portmap_path *path, unsigned int number,
+			 struct json_object *obj)
+{
+	struct json_object *ports;
+	size_t i;
+
+	out_uint(obj, "path", number);
+	out_addr(obj, "router", path->router);
+	ports = out_array(obj, "ports");
+	for (i = 0; i < path->nr_ports; i++)
+		out_append_uint(ports, path->ports[i]);
+}
+
+static void peer_to_json(const struct portmap_peer *peer,
+			 struct json_object *obj)
+{
+	struct json_object *paths;
+	unsigned int i;
+
+	out_addr(obj, "address", peer->addr);
+	out_addr(obj, "source", peer->source);
+	out_bool(obj, "local", peer->local);
+	if (!peer->local)
+		out_addr(obj, "leaf", peer->leaf);
+	out_uint(obj, "probed", peer->probed);
+	if (peer->unanswered)
+		out_uint(obj, "unanswered", peer->unanswered);
+	paths = out_array(obj, "paths");
+	for (i = 0; i < peer->nr_paths; i++)
+		path_to_json(&peer->paths[i], i, out_append_object(paths));
+}
+
+struct json_object *portmap_to_json(const struct portmap *map)
+{
+	struct json_object *root = out_root(), *peers;
+	size_t i;
+
+	out_uint(root, "format", PORTMAP_FORMAT);
+	out_uint(root, "generation", map->generation);
+	out_string(root, "created", map->created);
+	out_string(root, "device", map->device);
+	out_uint(root, "hop", map->hop);
+	peers = out_array(root, "peers");
+	for (i = 0; i < map->nr_peers; i++)
+		peer_to_json(&map->peers[i], out_append_object(peers));
+	return root;
+}
+
+/* Generation of the file to be replaced, 0 where there is none. */
+static int old_generation(const char *file, __u64 *generation, struct err *err)
+{
+	struct portmap old;
+	struct stat st;
+	int ret;
+
+	*generation = 0;
+	if (stat(file, &st) && errno == ENOENT)
+		return 0;
+	ret = portmap_read(file, &old, err);
+	if (ret) {
+		err_hint(err, "It exists and is no port map: remove it, or choose another --out.");
+		return ret;
+	}
+	*generation = old.generation;
+	portmap_free(&old);
+	return 0;
+}
+
+static int write_synced(int fd, struct json_object *root)
+{
+	int ret = 0;
+
+	if (fchmod(fd, 0644) ||
+	    json_object_to_fd(fd, root, JSON_C_TO_STRING_PRETTY |
+			      JSON_C_TO_STRING_SPACED |
+			      JSON_C_TO_STRING_NOSLASHESCAPE) ||
+	    write(fd, "\n", 1) != 1 || fsync(fd))
+		ret = -(errno ?: EIO);
+	if (close(fd) && !ret)
+		ret = -errno;
+	return ret;
+}
+
+/* Make the new name last: its directory is what was changed. */
+static void sync_directory(const char *file)
+{
+	char *slash, *dir = strdup(file);
+	int fd;
+
+	if (!dir)
+		return;
+	slash = strrchr(dir, '/');
+	if (slash)
+		slash[slash == dir] = '\0';
+	fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(dir);
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
+}
+
+static int replace(const char *file, struct json_object *root)
+{
+	char *temp;
+	int fd, ret;
+
+	if (asprintf(&temp, "%s.XXXXXX", file) < 0)
+		return -ENOMEM;
+	errno = 0;
+	fd = mkostemp(temp, O_CLOEXEC);
+	if (fd < 0) {
+		ret = -errno;
+		goto out_free;
+	}
+	ret = write_synced(fd, root);
+	if (!ret && rename(temp, file))
+		ret = -errno;
+	if (ret)
+		unlink(temp);
+	else
+		sync_directory(file);
+out_free:
+	free(temp);
+	return ret;
+}
+
+int portmap_write(const char *file, struct portmap *map, struct err *err)
+{
+	struct json_object *root;
+	__u64 generation;
+	int ret;
+
+	ret = old_generation(file, &generation, err);
+	if (ret)
+		return ret;
+	map->generation = generation + 1;
+	root = portmap_to_json(map);
+	ret = replace(file, root);
+	json_object_put(root);
+	if (ret)
+		err_set(err, EXIT_FAILED, "write", "cannot write %s: %s", file,
+			strerror(-ret));
+	return ret;
+}

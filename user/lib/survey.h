@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Many probes at a bounded rate, several outstanding, repeated when lost, and
+ * slower where routers limit their ICMP. Which probes is the client's affair.
+ */
+#ifndef ROCESTEER_SURVEY_H
+#define ROCESTEER_SURVEY_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "err.h"
+#include "probe.h"
+#include "progress.h"
+
+/* Probes outstanding or waiting to be repeated, at most. */
+#define SURVEY_ACTIVE	256
+
+/**
+ * struct survey_config - how to probe
+ * @device: network device
+ * @hop: TTL that ends at the routers that tell paths apart
+ * @ports: source ports to probe per peer, at most
+ * @rate: probes per second, at most
+ * @retries: times that a lost probe is repeated
+ * @timeout_ms: wait for the first answer; doubled with each repetition
+ */
+struct survey_config {
+	const char *device;
+	unsigned int hop;
+	unsigned int ports;
+	unsigned int rate;
+	unsigned int retries;
+	unsigned int timeout_ms;
+};
+
+/**
+ * struct survey_probe - one probe as the client sees it
+ * @peer: the client's number of the peer
+ * @kind: what for
+ * @port: UDP source port
+ */
+struct survey_probe {
+	__u32 peer;
+	enum probe_kind kind;
+	__u16 port;
+};
+
+/**
+ * struct survey_ops - the client
+ * @next: the next probe and its addresses; -EAGAIN: none before an answer to
+ *	an earlier one
+ * @answer: a probe was answered; nonzero ends the survey
+ * @lost: a probe was not answered and not repeated any more
+ * @status: write a line about the progress
+ * @slow: the routers answer too little, said once
+ */
+struct survey_ops {
+	int (*next)(void *client, struct survey_probe *probe,
+		    const __u8 **source, const __u8 **peer);
+	int (*answer)(void *client, const struct survey_probe *probe,
+		      const struct probe_answer *answer);
+	int (*lost)(void *client, const struct survey_probe *probe);
+	void (*status)(void *client, char *line, size_t size);
+	void (*slow)(void *client, double per_second);
+};
+
+/**
+ * survey_run() - probe until the client has no more probes and none is out
+ * @config: how
+ * @ops: the client
+ * @client: passed to @ops
+ * @err: filled on failure
+ *
+ * Return: 0, a negative errno, or what the client ended it with.
+ */
+int survey_run(const struct survey_config *config,
+	       const struct survey_ops *ops, void *client, struct err *err);
+
+#endif /* ROCESTEER_SURVEY_H */
