@@ -249,6 +249,7 @@ static int load(struct steer *s, struct err *err)
 			      ret == -EPERM ? "permission" : "bpf",
 			      "cannot load the BPF programs: %s",
 			      strerror(-ret));
+		err_hint(err, "ROCESTEER_DEBUG=1 shows what the kernel says");
 		pins_remove(s->dir);
 	}
 	rocesteer_bpf__destroy(skel);
