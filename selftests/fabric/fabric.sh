@@ -501,10 +501,6 @@ fabric_up()
 	trap 'fabric_down >/dev/null 2>&1' EXIT
 
 	cpus=$(cpu_mask)
-	# Attaching to TC patches the receive path the first time, and once in a
-	# while TCG runs the breakpoint when it is gone already: do it now.
-	tc qdisc add dev lo clsact
-
 	mapfile -t leaf_list < <(seq 0 $((leaves - 1)))
 	mapfile -t spine_list < <(seq 0 $((spines - 1)))
 	{
@@ -559,7 +555,6 @@ fabric_down()
 		host_namespaces
 		routers
 	} | sed 's/^/netns del /' | ip -force -batch - || :
-	tc qdisc del dev lo clsact || :
 	busywait 20000 fabric_is_gone || fabric_die "something of it is still there"
 	rm -f "$fabric_state"
 }
