@@ -41,9 +41,8 @@
 #include <libdeflate.h>
 
 #include "peers.skel.h"
-#include "rocesteer.skel.h"
-#include "../include/rocesteer/icrc.h"
 #include "../include/rocesteer/types.h"
+#include "../selftests/bpf/unpinned.h"
 
 #define SELF	"10.0.0.1"
 #define PEER	"10.0.0.2"
@@ -119,18 +118,10 @@ static struct rocesteer_bpf *load(bool module, int ifindex, bool flow)
 {
 	struct rocesteer_flow_key key = { .ifindex = ifindex, .dqpn = 0x11 };
 	struct rocesteer_flow_path path = { .sport = htons(0xc123) };
-	struct rocesteer_bpf *skel = rocesteer_bpf__open();
-	struct bpf_map *map;
+	struct rocesteer_bpf *skel = load_unpinned(module);
 	__be32 peer = inet_addr(PEER);
 
 	if (!skel)
-		die("open");
-	bpf_object__for_each_map(map, skel->obj)
-		bpf_map__set_pin_path(map, NULL);
-	rocesteer_icrc_init(skel->rodata->rs_icrc);
-	skel->rodata->rs_use_module = module;
-	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, false);
-	if (rocesteer_bpf__load(skel))
 		die("load");
 	memset(key.peer + 10, 0xff, 2);
 	memcpy(key.peer + 12, &peer, 4);

@@ -26,8 +26,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "rocesteer.skel.h"
-#include "../../include/rocesteer/icrc.h"
+#include "unpinned.h"
 #include "../../include/rocesteer/types.h"
 
 #define BATCH		32	/* frames in flight, fewer than a receive buffer holds */
@@ -92,23 +91,6 @@ static void add_flows(struct rocesteer_bpf *skel, const char *dir, int ifindex)
 			die("rs_flows");
 	}
 	fclose(f);
-}
-
-static struct rocesteer_bpf *load(bool module)
-{
-	struct rocesteer_bpf *skel = rocesteer_bpf__open();
-	struct bpf_map *map;
-
-	if (!skel)
-		die("open");
-	bpf_object__for_each_map(map, skel->obj)
-		bpf_map__set_pin_path(map, NULL);
-	rocesteer_icrc_init(skel->rodata->rs_icrc);
-	skel->rodata->rs_use_module = module;
-	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, false);
-	if (rocesteer_bpf__load(skel))
-		die("load");
-	return skel;
 }
 
 static int packet_socket(const char *dev)
@@ -281,7 +263,9 @@ int main(int argc, char **argv)
 	    system("ip link set in0 up; ip link set out0 up"))
 		die("network namespace");
 	ifindex = if_nametoindex("in0");
-	skel = load(module);
+	skel = load_unpinned(module);
+	if (!skel)
+		die("load");
 	add_flows(skel, argv[argc - 1], ifindex);
 	skel->links.rocesteer_egress =
 		bpf_program__attach_tcx(skel->progs.rocesteer_egress, ifindex,

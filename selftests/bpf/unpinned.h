@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The programs for a test or a benchmark: loaded, not pinned. */
+#ifndef UNPINNED_H
+#define UNPINNED_H
+
+#include <stdbool.h>
+
+#include <bpf/libbpf.h>
+
+#include "rocesteer.skel.h"
+#include "../../include/rocesteer/icrc.h"
+
+/**
+ * load_unpinned() - load the programs with tables of their own
+ * @module: call the module where it is loaded
+ *
+ * Return: the skeleton, NULL with errno set on failure.
+ */
+static inline struct rocesteer_bpf *load_unpinned(bool module)
+{
+	struct rocesteer_bpf *skel = rocesteer_bpf__open();
+	struct bpf_map *map;
+
+	if (!skel)
+		return NULL;
+	bpf_object__for_each_map(map, skel->obj)
+		bpf_map__set_pin_path(map, NULL);
+	rocesteer_icrc_init(skel->rodata->rs_icrc);
+	skel->rodata->rs_use_module = module;
+	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, false);
+	if (!rocesteer_bpf__load(skel))
+		return skel;
+	rocesteer_bpf__destroy(skel);
+	return NULL;
+}
+
+#endif /* UNPINNED_H */
