@@ -23,6 +23,13 @@ spread()
 	((n == qps && $(paths_of_flows | uniq | wc -l) == qps))
 }
 
+# Flows that the groups of host 0's job count: "[N]", it has one group.
+dealt()
+{
+	host_exec 0 rocesteer --json job show --job 1 |
+		jq -c '[.. | .load? | arrays | add]'
+}
+
 no_flow()
 {
 	[[ ! $(paths_of_flows) ]]
@@ -41,7 +48,12 @@ steered_traffic()
 	lost_before=$(lost)
 	sequence_before=$(hw_counter out_of_seq_request)
 	traffic_start -q "$qps" -s 65536 -n 60 || return
-	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
+	busywait 20000 spread && [[ $(dealt) == "[$qps]" ]] || {
+		flows_of 0
+		dealt
+		traffic_kill
+		return 1
+	}
 	traffic_wait || return
 	flows_of 0
 	host_exec 0 rocesteer stat
@@ -59,9 +71,7 @@ by_cgroup()
 # The module has seen the queue pairs go, and the groups are empty again.
 flows_are_gone()
 {
-	busywait 10000 no_flow &&
-		[[ $(host_exec 0 rocesteer --json job show --job 1 |
-			jq '[.. | .flows? // empty | arrays | add] | add // 0') == 0 ]]
+	busywait 10000 no_flow && dealt && [[ $(dealt) == "[0]" ]]
 }
 
 module_is_pinned()

@@ -297,17 +297,12 @@ static void status(void *client, char *line, size_t size)
 		 run->done, run->map->nr_peers, probed);
 }
 
-static void slow(void *client, double per_second)
+static void slow(void *client, const char *line)
 {
 	const struct discover *discover = ((struct run *)client)->discover;
-	char line[128];
 
-	if (!discover->note)
-		return;
-	snprintf(line, sizeof(line),
-		 "Many probes get no answer, as where routers limit their ICMP: slowing down to %.0f a second.",
-		 per_second);
-	discover->note(discover->arg, line);
+	if (discover->note)
+		discover->note(discover->arg, line);
 }
 
 static const struct survey_ops ops = {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -264,6 +265,17 @@ static int wait_for_event(struct survey *s, __u64 now)
 	return 0;
 }
 
+static void tell_slow(struct survey *s)
+{
+	char line[128];
+
+	s->told = true;
+	snprintf(line, sizeof(line),
+		 "Many probes get no answer, as where routers limit their ICMP: slowing down to %.0f a second.",
+		 s->pace.rate);
+	s->ops->slow(s->client, line);
+}
+
 static int step(struct survey *s)
 {
 	__u64 now = progress_now();
@@ -272,10 +284,8 @@ static int step(struct survey *s)
 	ret = receive(s) ?: expire(s, now) ?: send_due(s, now);
 	if (ret)
 		return ret;
-	if (pace_adapt(&s->pace, now) && !s->told) {
-		s->told = true;
-		s->ops->slow(s->client, s->pace.rate);
-	}
+	if (pace_adapt(&s->pace, now) && !s->told)
+		tell_slow(s);
 	return 0;
 }
 

@@ -53,7 +53,7 @@ struct survey_probe {
  * @answer: a probe was answered; nonzero ends the survey
  * @lost: a probe was not answered and not repeated any more
  * @status: write a line about the progress
- * @slow: the routers answer too little, said once
+ * @slow: the routers answer too little, said once; the line is for people
  */
 struct survey_ops {
 	int (*next)(void *client, struct survey_probe *probe,
@@ -62,7 +62,7 @@ struct survey_ops {
 		      const struct probe_answer *answer);
 	int (*lost)(void *client, const struct survey_probe *probe);
 	void (*status)(void *client, char *line, size_t size);
-	void (*slow)(void *client, double per_second);
+	void (*slow)(void *client, const char *line);
 };
 
 /**

@@ -109,17 +109,12 @@ static void status(void *client, char *line, size_t size)
 		 run->verify->nr_moved);
 }
 
-static void slow(void *client, double per_second)
+static void slow(void *client, const char *line)
 {
 	struct run *run = client;
-	char line[128];
 
-	if (!run->note)
-		return;
-	snprintf(line, sizeof(line),
-		 "Many probes get no answer, as where routers limit their ICMP: slowing down to %.0f a second.",
-		 per_second);
-	run->note(run->arg, line);
+	if (run->note)
+		run->note(run->arg, line);
 }
 
 static const struct survey_ops ops = {
