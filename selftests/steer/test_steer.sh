@@ -48,12 +48,12 @@ steered_traffic()
 	lost_before=$(lost)
 	sequence_before=$(hw_counter out_of_seq_request)
 	traffic_start -q "$qps" -s 65536 -n 60 || return
-	busywait 20000 spread && [[ $(dealt) == "[$qps]" ]] || {
+	if ! busywait 20000 spread || [[ $(dealt) != "[$qps]" ]]; then
 		flows_of 0
 		dealt
 		traffic_kill
 		return 1
-	}
+	fi
 	traffic_wait || return
 	flows_of 0
 	host_exec 0 rocesteer stat
