@@ -114,18 +114,29 @@ static size_t make_frame(struct frame *f, int payload)
 	return sizeof(f->eth) + sizeof(f->ip) + udp;
 }
 
-static struct rocesteer_bpf *load(bool module, int ifindex, bool flow)
+/* With a flow in that many pieces, none when 0. */
+static struct rocesteer_bpf *load(bool module, int ifindex, __u32 pieces)
 {
 	struct rocesteer_flow_key key = { .ifindex = ifindex, .dqpn = 0x11 };
-	struct rocesteer_flow_path path = { .sport = htons(0xc123) };
+	struct rocesteer_flow_path path = {
+		.flags = ROCESTEER_FLOW_SHARE,
+		.nr_pieces = pieces,
+		.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
+	};
 	struct rocesteer_bpf *skel = load_unpinned(module);
 	__be32 peer = inet_addr(PEER);
+	__u32 i;
 
 	if (!skel)
 		die("load");
+	for (i = 0; i < pieces; i++) {
+		path.piece[i].end = i + 1;
+		path.piece[i].path = i;
+		path.piece[i].sport = htons(0xc123 + i);
+	}
 	memset(key.peer + 10, 0xff, 2);
 	memcpy(key.peer + 12, &peer, 4);
-	if (flow && bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows), &key,
+	if (pieces && bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows), &key,
 					&path, BPF_NOEXIST))
 		die("rs_flows");
 	return skel;
@@ -158,8 +169,9 @@ static void least(double *ns, double value)
 
 /* One round of a subject. */
 static void measure(struct subject *s, int p, int ifindex, int fd,
-		    const struct frame *f, size_t len)
+		    struct frame *f, size_t len)
 {
+	static __u32 psn;	/* rises, as that of a flow does */
 	__u64 before = 0, after = 0;
 	double ran = 0, start, sent;
 	int link = -1, i;
@@ -173,9 +185,11 @@ static void measure(struct subject *s, int p, int ifindex, int fd,
 	if (s->attach && system(s->attach))
 		die(s->attach);
 	start = now();
-	for (i = 0; i < PACKETS; i++)
+	for (i = 0; i < PACKETS; i++) {
+		f->bth.apsn = htonl(psn++ & ROCESTEER_PSN_MASK);
 		if (send(fd, &f->ip, len - sizeof(f->eth), 0) < 0)
 			die("send");
+	}
 	sent = now() - start;
 	least(&s->send[p], sent / PACKETS);
 	if (s->attach && system("tc qdisc del dev in0 clsact"))
@@ -242,9 +256,9 @@ static void print(const struct subject *subjects, int nr, const double *scratch)
 	json_object_put(root);
 }
 
-static int egress(bool module, int ifindex, bool flow)
+static int egress(bool module, int ifindex, __u32 pieces)
 {
-	return bpf_program__fd(load(module, ifindex, flow)->progs.rocesteer_egress);
+	return bpf_program__fd(load(module, ifindex, pieces)->progs.rocesteer_egress);
 }
 
 int main(int argc, char **argv)
@@ -276,13 +290,14 @@ int main(int argc, char **argv)
 		[NOTHING] = { "nothing", -1 },
 		[EMPTY] = { "empty", bpf_program__fd(peers->progs.nothing) },
 		{ "port_only", bpf_program__fd(peers->progs.port_only) },
-		{ "idle", egress(false, ifindex, false) },
-		{ "steer", egress(false, ifindex, true) },
-		{ "steer_module", module ? egress(true, ifindex, true) : -1 },
+		{ "idle", egress(false, ifindex, 0) },
+		{ "steer", egress(false, ifindex, 1) },
+		{ "split", egress(false, ifindex, 4) },
+		{ "steer_module", module ? egress(true, ifindex, 1) : -1 },
 		{ "pedit", -1, PEDIT },
 	};
 
-	nr = module ? 7 : 5;
+	nr = module ? 8 : 6;
 	for (r = 0; r < ROUNDS; r++) {
 		for (p = 0; p < NR_PAYLOADS; p++) {
 			size_t len = make_frame(&f, payloads[p]);

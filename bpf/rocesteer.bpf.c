@@ -1,24 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rocesteer on TCX: keeps every RC flow of a job on the path that its group
- * dealt it, by its UDP source port.
+ * rocesteer on TCX: gives every packet of a job's RC flows the UDP source port
+ * of its path: that of the whole flow, or of the piece of the flow that it is in.
  *
- * Whole flows only. A flow that is tagged while it sends changes its path
- * once, and may be received out of order that once.
+ * A flow that is tagged while it sends changes its path once, and may be
+ * received out of order that once.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
-#include "lib/deal.bpf.h"
+#include "lib/detour.bpf.h"
+#include "lib/pieces.bpf.h"
+#include "lib/plan.bpf.h"
+#include "lib/psn.bpf.h"
 
 /* SO_NETNS_COOKIE of the namespace these tables serve. */
 const volatile __u64 rs_netns;
 
+/* Keep account of what is sent on a path. */
+static __always_inline void count_sent(struct rocesteer_flow_path *flow,
+				       __u32 path, __u32 len)
+{
+	barrier_var(path);	/* or clang checks another copy than it uses */
+	if (path >= ROCESTEER_MAX_PATHS)
+		return;
+	__sync_fetch_and_add(&flow->sent[path].packets, 1);
+	__sync_fetch_and_add(&flow->sent[path].bytes, len);
+}
+
+/*
+ * Lengths go through the context, from where they come back as numbers that the
+ * verifier knows nothing of: what follows looks the same to it for every kind
+ * of header, and is verified once.
+ */
+static __always_inline void forget_ranges(struct __sk_buff *skb,
+					  struct packet *pkt)
+{
+	volatile __u32 *cb = skb->cb;
+
+	cb[0] = pkt->l4_off;
+	cb[1] = pkt->l4_end;
+	cb[2] = pkt->udp_len;
+	pkt->l4_off = cb[0];
+	pkt->l4_end = cb[1];
+	pkt->udp_len = cb[2];
+}
+
 static __always_inline int steer(struct __sk_buff *skb)
 {
-	struct rocesteer_flow_path *path;
+	struct rocesteer_flow_path *flow;
 	struct packet pkt;
+	struct way way;
+	__u32 rounds, i;
 	int verdict;
 
 	verdict = parse_roce(skb, &pkt);
@@ -26,15 +60,33 @@ static __always_inline int steer(struct __sk_buff *skb)
 		return verdict;
 	if (pkt.opcode > ROCESTEER_OP_RC_LAST)
 		return ROCESTEER_NOT_RC;
-	path = bpf_map_lookup_elem(&rs_flows, &pkt.key);
-	if (!path) {
-		verdict = deal_flow(skb, &pkt, &path);
+	forget_ranges(skb, &pkt);
+	flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
+	if (!flow) {
+		verdict = enter_flow(skb, &pkt);
 		if (verdict != FURTHER)
 			return verdict;
+		flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
 	}
-	__sync_fetch_and_add(&path->packets, 1);
-	__sync_fetch_and_add(&path->bytes, skb->len);
-	return set_sport(skb, &pkt, path);
+	if (!flow || !flow->nr_pieces)
+		return ROCESTEER_UNASSIGNED;
+	if (!(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&pkt))
+		take_share(&pkt.key);
+
+	if (is_response(&pkt)) {
+		i = 0;
+		rounds = psn_note(&flow->psns[ROCESTEER_RESPONSES], pkt.psn);
+	} else {
+		i = find_piece(flow, pkt.psn);
+		rounds = psn_note(&flow->psns[ROCESTEER_REQUESTS], pkt.psn);
+	}
+	if (rounds)
+		note_round(&pkt.key, i, rounds);
+	way = find_way(flow, i);
+	count_sent(flow, way.path, skb->len);
+	if (!way.sport)
+		return ROCESTEER_NO_PATH;
+	return set_sport(skb, &pkt, way.sport, &flow->icrc_cache[i]);
 }
 
 SEC("tcx/egress")

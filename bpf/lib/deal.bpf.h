@@ -10,6 +10,12 @@
 /* Rounds of a deal that other CPUs keep winning. */
 #define DEAL_TRIES	8
 
+/* What a flow is before anything is known of it. */
+static const struct rocesteer_flow_path new_flow = {
+	.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
+	.psns[ROCESTEER_RESPONSES].next = ROCESTEER_PSN_NONE,
+};
+
 /* kmod/steer_bpf.c */
 extern __s64 bpf_rocesteer_flow_job(struct __sk_buff *skb,
 				    const struct rocesteer_flow_key *key,
@@ -31,13 +37,79 @@ static __always_inline __u32 flow_job(struct __sk_buff *skb,
 	return job ? *job : 0;
 }
 
-/* The usable path with the fewest flows, from the group's first one on. */
-static __always_inline int least_loaded(const struct rocesteer_group *group,
-					const struct rocesteer_peer *peer,
-					__u32 *flows)
+
+/* Tell rocesteer daemon. What does not fit is lost, and it will notice. */
+static __always_inline void tell(enum rocesteer_event_type type,
+				 const struct rocesteer_flow_key *key,
+				 const struct rocesteer_flow_path *flow,
+				 __u32 path)
 {
-	__u32 nr = group->nr_paths, first = group->first;
+	struct rocesteer_event *event;
+
+	event = bpf_ringbuf_reserve(&rs_events, sizeof(*event), 0);
+	if (!event)
+		return;
+	event->type = type;
+	event->job = flow->job;
+	event->key = *key;
+	__builtin_memcpy(event->leaf, flow->leaf, sizeof(event->leaf));
+	event->path = path;
+	event->reserved = 0;
+	bpf_ringbuf_submit(event, 0);
+}
+
+static __always_inline struct rocesteer_group *
+find_group(const struct rocesteer_flow_key *key, __u32 job, const __u8 leaf[16])
+{
+	struct rocesteer_group_key gkey = {
+		.job = job,
+		.ifindex = key->ifindex,
+	};
+
+	__builtin_memcpy(gkey.leaf, leaf, sizeof(gkey.leaf));
+	return bpf_map_lookup_elem(&rs_groups, &gkey);
+}
+
+static __always_inline struct rocesteer_peer *
+find_peer(const struct rocesteer_flow_key *key, __u32 job)
+{
+	struct rocesteer_peer_key pkey = {
+		.job = job,
+		.ifindex = key->ifindex,
+	};
+
+	__builtin_memcpy(pkey.addr, key->peer, sizeof(pkey.addr));
+	return bpf_map_lookup_elem(&rs_peers, &pkey);
+}
+
+/*
+ * What is done once for a flow is in functions that are neither inlined nor
+ * static: the verifier looks at each by itself, with pointers that may be NULL,
+ * and the way of the packets that follow stays short for it.
+ */
+
+/**
+ * least_loaded() - the path with the fewest flows for its weight
+ * @group: group; of equals the first one from @group->first on is taken
+ * @peer: port map; a path without a port is not taken
+ * @avoid: bit p: nor is path p
+ * @flows: set to the flows of the path
+ *
+ * Return: the path, or -1.
+ */
+__noinline int least_loaded(const struct rocesteer_group *group,
+			    const struct rocesteer_peer *peer, __u64 avoid,
+			    __u32 *flows)
+{
+	__u64 most = 0, weight = 0;
+	__u32 nr, first;
 	int best = -1, i;
+
+	if (!group || !peer || !flows)
+		return -1;
+	nr = group->nr_paths;
+	first = group->first;
+	avoid |= group->down;
 
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
 		__u32 p = first + i, n;
@@ -46,12 +118,15 @@ static __always_inline int least_loaded(const struct rocesteer_group *group,
 			break;
 		if (p >= nr)
 			p -= nr;
-		if (p >= ROCESTEER_MAX_PATHS || !peer->sport[p])
+		p &= ROCESTEER_MAX_PATHS - 1;
+		if (!peer->sport[p] || avoid >> p & 1)
 			continue;
 		n = group->flows[p];
-		if (best < 0 || n < *flows) {
+		if (best < 0 || (n + 1) * weight < most * group->weight[p]) {
 			best = p;
 			*flows = n;
+			most = n + 1;
+			weight = group->weight[p];
 		}
 	}
 	return best;
@@ -68,8 +143,9 @@ static __always_inline int deal_path(struct rocesteer_group *group,
 
 	bpf_for(try, 0, DEAL_TRIES) {
 		__u32 flows = 0;
-		int p = least_loaded(group, peer, &flows);
+		int p = least_loaded(group, peer, 0, &flows);
 
+		barrier_var(p);	/* or clang checks another copy than it uses */
 		if (p < 0 || p >= ROCESTEER_MAX_PATHS)
 			break;
 		if (__sync_val_compare_and_swap(&group->flows[p], flows,
@@ -79,77 +155,117 @@ static __always_inline int deal_path(struct rocesteer_group *group,
 	return -1;
 }
 
-/**
- * deal_flow() - path of a flow that has none yet
- * @skb: its first request packet
- * @pkt: that packet, parsed
- * @path: set to the entry in rs_flows when FURTHER is returned
- *
- * A flow that only acknowledges takes no share: its few packets would count
- * as much as another's many.
- */
-static __always_inline int deal_flow(struct __sk_buff *skb,
-				     const struct packet *pkt,
-				     struct rocesteer_flow_path **path)
+/* Make a path the home of a flow, which thereby is whole. */
+static __always_inline void set_home(struct rocesteer_flow_path *flow,
+				     const struct rocesteer_peer *peer, __u32 p)
 {
-	struct rocesteer_flow_path new = {};
-	struct rocesteer_group_key gkey;
-	struct rocesteer_peer_key pkey;
+	barrier_var(p);
+	if (p >= ROCESTEER_MAX_PATHS)
+		return;
+	flow->piece[0].end = 1;
+	flow->piece[0].path = p;
+	flow->piece[0].sport = peer->sport[p];
+	flow->nr_pieces = 1;
+}
+
+/**
+ * enter_flow() - enter a flow that sends its first packet
+ * @skb: the packet
+ * @pkt: parsed
+ *
+ * It has no share of its path yet: a flow that only acknowledges takes none,
+ * its few packets would count as much as another's many.
+ *
+ * Return: FURTHER, or the verdict on a packet that leaves as it came.
+ */
+__noinline int enter_flow(struct __sk_buff *skb, const struct packet *pkt)
+{
+	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
-	long err;
+	__u32 job, unused = 0;
 	int p;
 
-	new.job = flow_job(skb, &pkt->key);
-	if (!new.job)
+	job = pkt ? flow_job(skb, &pkt->key) : 0;
+	if (!job)
 		return ROCESTEER_UNTAGGED;
-	pkey.job = new.job;
-	pkey.ifindex = pkt->key.ifindex;
-	__builtin_memcpy(pkey.addr, pkt->key.peer, sizeof(pkey.addr));
-	peer = bpf_map_lookup_elem(&rs_peers, &pkey);
+	peer = find_peer(&pkt->key, job);
 	if (!peer)
 		return ROCESTEER_NO_PEER;
-	if (pkt->opcode == ROCESTEER_OP_RC_ACK ||
-	    pkt->opcode == ROCESTEER_OP_RC_ATOMIC_ACK)
-		return ROCESTEER_UNASSIGNED;
-	gkey.job = new.job;
-	gkey.ifindex = pkt->key.ifindex;
-	__builtin_memcpy(gkey.leaf, peer->leaf, sizeof(gkey.leaf));
-	group = bpf_map_lookup_elem(&rs_groups, &gkey);
-	if (!group)
+	group = find_group(&pkt->key, job, peer->leaf);
+	p = group ? least_loaded(group, peer, 0, &unused) : -1;
+	if (p < 0)
 		return ROCESTEER_NO_PATH;
+	/* Fails for want of room, or where another CPU was first. */
+	bpf_map_update_elem(&rs_flows, &pkt->key, &new_flow, BPF_NOEXIST);
+	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
+	if (!flow)
+		return ROCESTEER_TABLE_FULL;
+	flow->job = job;
+	__builtin_memcpy(flow->leaf, peer->leaf, sizeof(flow->leaf));
+	set_home(flow, peer, p);
+	return FURTHER;
+}
+
+/**
+ * take_share() - give a flow that sends requests its share of a path
+ * @key: the flow
+ *
+ * Return: 0, or -1 when no path can be used now.
+ */
+__noinline int take_share(const struct rocesteer_flow_key *key)
+{
+	struct rocesteer_flow_path *flow;
+	struct rocesteer_group *group;
+	struct rocesteer_peer *peer;
+	int p;
+
+	flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
+	if (!flow)
+		return -1;
+	peer = find_peer(key, flow->job);
+	group = find_group(key, flow->job, flow->leaf);
+	if (!group || !peer)
+		return -1;
+	if (__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_SHARE) &
+	    ROCESTEER_FLOW_SHARE)
+		return 0;	/* another CPU was first */
 	p = deal_path(group, peer);
-	if (p < 0 || p >= ROCESTEER_MAX_PATHS)
-		return ROCESTEER_NO_PATH;
-	new.path = p;
-	new.sport = peer->sport[p];
-	__builtin_memcpy(new.leaf, peer->leaf, sizeof(new.leaf));
-	err = bpf_map_update_elem(&rs_flows, &pkt->key, &new, BPF_NOEXIST);
-	if (err)	/* no room, or another CPU was first */
-		__sync_fetch_and_sub(&group->flows[p], 1);
-	*path = bpf_map_lookup_elem(&rs_flows, &pkt->key);
-	return *path ? FURTHER : ROCESTEER_TABLE_FULL;
+	if (p < 0) {
+		__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_SHARE);
+		return -1;
+	}
+	set_home(flow, peer, p);
+	tell(ROCESTEER_EVENT_SHARE, key, flow, p);
+	return 0;
+}
+
+/* Change the number of flows that are at home on a path. */
+static __always_inline void add_flows(struct rocesteer_group *group, __u32 p,
+				      __u32 n)
+{
+	barrier_var(p);	/* or clang checks another copy than it uses */
+	if (p < ROCESTEER_MAX_PATHS)
+		__sync_fetch_and_add(&group->flows[p], n);
 }
 
 /* Forget a flow that is gone and give its share back. */
 static __always_inline void forget_flow(const struct rocesteer_flow_key *key)
 {
-	struct rocesteer_flow_path *path = bpf_map_lookup_elem(&rs_flows, key);
-	struct rocesteer_group_key gkey;
+	struct rocesteer_flow_path *flow = bpf_map_lookup_elem(&rs_flows, key);
 	struct rocesteer_group *group;
 	__u32 p;
 
-	if (!path)
+	if (!flow)
 		return;
-	p = path->path;
-	gkey.job = path->job;
-	gkey.ifindex = key->ifindex;
-	__builtin_memcpy(gkey.leaf, path->leaf, sizeof(gkey.leaf));
-	if (bpf_map_delete_elem(&rs_flows, key))
-		return;
-	group = bpf_map_lookup_elem(&rs_groups, &gkey);
-	if (group && p < ROCESTEER_MAX_PATHS)
-		__sync_fetch_and_sub(&group->flows[p], 1);
+	p = flow->piece[0].path;
+	group = find_group(key, flow->job, flow->leaf);
+	if (flow->flags & ROCESTEER_FLOW_SHARE) {
+		if (group)
+			add_flows(group, p, -1);
+		tell(ROCESTEER_EVENT_GONE, key, flow, p);
+	}
+	bpf_map_delete_elem(&rs_flows, key);
 }
 
 #endif /* DEAL_BPF_H */

@@ -11,7 +11,7 @@
 #include <bpf/bpf_helpers.h>
 #include "rocesteer/types.h"
 
-/* Per-flow paths. Written by the egress program, one entry per flow. */
+/* Per-flow paths. Written by the programs, one entry per flow. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -41,7 +41,7 @@ struct {
 	__type(value, struct rocesteer_group);
 } rs_groups SEC(".maps");
 
-/* Loaded jobs, for user space: the programs never read it. */
+/* Loaded jobs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -78,6 +78,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct rocesteer_observations);
 } rs_observed SEC(".maps");
+
+/* What rocesteer daemon has to know at once: struct rocesteer_event. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 18);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} rs_events SEC(".maps");
 
 /* Count one under @index, of @max counters in the only entry of @map. */
 static __always_inline void count(void *map, __u32 index, __u32 max)

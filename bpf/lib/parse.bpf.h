@@ -12,6 +12,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <stdbool.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include "rocesteer/roce.h"
@@ -42,6 +43,7 @@ struct vlan_tag {
  * @l4_off: offset of the UDP header in the frame
  * @l4_end: offset behind the IP payload
  * @udp_len: length of the UDP datagram, header to ICRC; a multiple of 4
+ * @psn: packet sequence number
  * @sport: UDP source port
  * @check: UDP checksum
  * @opcode: BTH opcode
@@ -52,6 +54,7 @@ struct packet {
 	__u32 l4_off;
 	__u32 l4_end;
 	__u32 udp_len;
+	__u32 psn;
 	__be16 sport;
 	__sum16 check;
 	__u8 opcode;
@@ -183,11 +186,26 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt)
 		return ROCESTEER_MALFORMED;
 	pkt->key.ifindex = skb->ifindex;
 	pkt->key.dqpn = bpf_ntohl(h->bth.dqpn) & ROCESTEER_QPN_MASK;
+	pkt->psn = bpf_ntohl(h->bth.apsn) & ROCESTEER_PSN_MASK;
 	pkt->sport = h->udp.source;
 	pkt->check = h->udp.check;
 	pkt->opcode = h->bth.opcode;
 	pkt->syndrome = h->syndrome;
 	return FURTHER;
+}
+
+/* Is it numbered by the peer: READ data, an acknowledgment? */
+static __always_inline bool is_response(const struct packet *pkt)
+{
+	return pkt->opcode >= ROCESTEER_OP_RC_READ_FIRST &&
+	       pkt->opcode <= ROCESTEER_OP_RC_ATOMIC_ACK;
+}
+
+/* Is it only an acknowledgment? */
+static __always_inline bool is_ack(const struct packet *pkt)
+{
+	return pkt->opcode == ROCESTEER_OP_RC_ACK ||
+	       pkt->opcode == ROCESTEER_OP_RC_ATOMIC_ACK;
 }
 
 #endif /* PARSE_BPF_H */

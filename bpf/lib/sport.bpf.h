@@ -19,22 +19,25 @@ const volatile bool rs_use_module = true;
 extern int bpf_rocesteer_set_sport(struct __sk_buff *skb, __u32 l4_off,
 				   __be16 sport) __ksym __weak;
 
-/* One XOR where the flow's last packet had the same length and port. */
-static __always_inline __u32 icrc_delta(struct rocesteer_flow_path *path,
-					__u16 v, __u32 udp_len)
+/* Not static: the verifier looks at the sixteen steps once. */
+__noinline __u32 icrc_compute(__u32 v, __u32 word)
 {
-	__u64 cache = *(volatile __u64 *)&path->icrc_cache;
+	return word < ROCESTEER_ICRC_WORDS ?
+	       rocesteer_icrc_delta(v, rs_icrc[word]) : 0;
+}
+
+/* One XOR where the piece's last packet had the same length and port. */
+static __always_inline __u32 icrc_delta(volatile __u64 *icrc_cache, __u16 v,
+					__u32 udp_len)
+{
+	__u64 cache = *icrc_cache;
 	__u32 tag = udp_len << 16 | v;
-	__u32 word = udp_len / 4;
 	__u32 delta;
 
 	if ((__u32)cache == tag)
 		return cache >> 32;
-	barrier_var(word);	/* the parser's check, for the verifier */
-	if (word >= ROCESTEER_ICRC_WORDS)
-		return 0;
-	delta = rocesteer_icrc_delta(v, rs_icrc[word]);
-	*(volatile __u64 *)&path->icrc_cache = (__u64)delta << 32 | tag;
+	delta = icrc_compute(v, udp_len / 4);
+	*icrc_cache = (__u64)delta << 32 | tag;
 	return delta;
 }
 
@@ -128,23 +131,22 @@ static __always_inline int set_sport_module(struct __sk_buff *skb,
  * set_sport() - give a packet the port of its path
  * @skb: the packet
  * @pkt: parsed
- * @path: of its flow
+ * @sport: port of the path
+ * @icrc_cache: of its piece
  *
  * Return: the verdict; does not return when rocesteer_write takes over.
  */
 static __always_inline int set_sport(struct __sk_buff *skb,
 				     const struct packet *pkt,
-				     struct rocesteer_flow_path *path)
+				     __be16 sport, volatile __u64 *icrc_cache)
 {
-	__be16 sport = path->sport;
-
 	if (pkt->sport == sport)
 		return ROCESTEER_STEERED;
 	if (rs_use_module && bpf_ksym_exists(bpf_rocesteer_set_sport))
 		return set_sport_module(skb, pkt, sport);
 	skb->cb[CB_L4_OFF] = pkt->l4_off;
 	skb->cb[CB_ICRC_OFF] = pkt->l4_end - ROCESTEER_ICRC_SIZE;
-	skb->cb[CB_ICRC_XOR] = icrc_delta(path, pkt->sport ^ sport,
+	skb->cb[CB_ICRC_XOR] = icrc_delta(icrc_cache, pkt->sport ^ sport,
 					  pkt->udp_len);
 	skb->cb[CB_SPORT] = sport;
 	bpf_tail_call_static(skb, &rs_write, 0);

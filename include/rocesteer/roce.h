@@ -20,12 +20,14 @@ struct rocesteer_bth {
 
 #define ROCESTEER_BTH_TVER	0x0f	/* in flags, 0 is the only version */
 #define ROCESTEER_QPN_MASK	0xffffff
+#define ROCESTEER_PSN_MASK	0xffffff
 #define ROCESTEER_ICRC_SIZE	4
 
 /* Opcodes: bits 7..5 are the transport service, RC is 0. */
 #define ROCESTEER_OP_SERVICE	0xe0
 #define ROCESTEER_OP_RC		0x00
 #define ROCESTEER_OP_RC_LAST	0x17	/* SEND ONLY with Invalidate */
+#define ROCESTEER_OP_RC_READ_FIRST 0x0d	/* to ATOMIC_ACK: responses */
 #define ROCESTEER_OP_RC_ACK	0x11
 #define ROCESTEER_OP_RC_ATOMIC_ACK 0x12
 #define ROCESTEER_OP_CNP	0x81

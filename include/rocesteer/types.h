@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps below; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		1
+#define ROCESTEER_ABI		2
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -42,26 +42,108 @@ struct rocesteer_flow_key {
 };
 
 /**
- * struct rocesteer_flow_path - the path of one flow, value of rs_flows
- * @icrc_cache: ICRC change of the last packet: the XOR word in bits 63..32,
- *	the UDP length in 31..16, old port ^ new port in 15..0. One word, so
- *	that a torn read is impossible.
- * @packets: packets steered
- * @bytes: their bytes, Ethernet header included
- * @job: job the flow belongs to
+ * struct rocesteer_piece - a share of a flow on one path
+ * @end: packet of the period behind the piece, which begins where the one
+ *	before it ends, or at 0
  * @path: index into rocesteer_peer.sport
  * @sport: UDP source port that takes this path, network order
- * @leaf: router address of the destination leaf, names the group
  */
-struct rocesteer_flow_path {
-	__u64 icrc_cache;
-	__u64 packets;
-	__u64 bytes;
-	__u32 job;
+struct rocesteer_piece {
+	__u32 end;
 	__u16 path;
 	__be16 sport;
-	__u8 leaf[16];
 };
+
+/**
+ * struct rocesteer_sent - what a flow sent on one path
+ * @packets: packets
+ * @bytes: their bytes, Ethernet header included
+ * @rounds: rounds of go-back-N whose first packet has this path: it, or its
+ *	acknowledgment, was lost
+ */
+struct rocesteer_sent {
+	__u64 packets;
+	__u64 bytes;
+	__u64 rounds;
+};
+
+/**
+ * enum rocesteer_sequence - the PSNs that a flow has packets of
+ * @ROCESTEER_REQUESTS: numbered by this end
+ * @ROCESTEER_RESPONSES: numbered by the peer: acknowledgments, READ data
+ */
+enum rocesteer_sequence {
+	ROCESTEER_REQUESTS,
+	ROCESTEER_RESPONSES,
+	ROCESTEER_PSNS_MAX,
+};
+
+/**
+ * struct rocesteer_psns - how far a flow is in one of its two PSN sequences
+ * @next: PSN behind the highest that was sent, or ROCESTEER_PSN_NONE
+ * @last: PSN behind the last one that was sent; less than @next in a round of
+ *	go-back-N
+ * @again: PSN that the last such round began with
+ * @rounds: how many rounds in a row began with it
+ */
+struct rocesteer_psns {
+	__u32 next;
+	__u32 last;
+	__u32 again;
+	__u32 rounds;
+};
+
+#define ROCESTEER_PSN_NONE	0xffffffff	/* a PSN has 24 bits */
+
+/**
+ * struct rocesteer_detour - a path that a flow avoids for a while
+ * @until: CLOCK_MONOTONIC nanoseconds; 0 when there is none
+ * @from: path that is avoided
+ * @to: path that is taken instead
+ * @sport: its source port, network order
+ * @reserved: zero
+ */
+struct rocesteer_detour {
+	__u64 until;
+	__u16 from;
+	__u16 to;
+	__be16 sport;
+	__u16 reserved;
+};
+
+/**
+ * struct rocesteer_flow_path - the paths of one flow, value of rs_flows
+ * @job: job the flow belongs to
+ * @flags: ROCESTEER_FLOW_*
+ * @nr_pieces: 1 for a whole flow; 0 only while it is being dealt
+ * @recent: piece of the last request
+ * @leaf: router address of the destination leaf, names the group
+ * @detour: for the time a path seems to be dead
+ * @psns: by enum rocesteer_sequence
+ * @piece: by rising @end; the last @end is the period. A request with PSN x
+ *	takes the piece that x % period falls into, a response the first one
+ * @icrc_cache: by piece, ICRC change of its last packet: the XOR word in bits
+ *	63..32, the UDP length in 31..16, old port ^ new port in 15..0. One
+ *	word, so that a torn read is impossible.
+ * @sent: by path
+ */
+struct rocesteer_flow_path {
+	__u32 job;
+	__u32 flags;
+	__u32 nr_pieces;
+	__u32 recent;
+	__u8 leaf[16];
+	struct rocesteer_detour detour;
+	struct rocesteer_psns psns[ROCESTEER_PSNS_MAX];
+	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
+	__u64 icrc_cache[ROCESTEER_MAX_PATHS];
+	struct rocesteer_sent sent[ROCESTEER_MAX_PATHS];
+};
+
+/* The flow has a share of a path: it sent more than acknowledgments. */
+#define ROCESTEER_FLOW_SHARE		1
+/* The peer restores the order of this flow's packets: it may be split. */
+#define ROCESTEER_FLOW_RESEQUENCED	2
 
 /**
  * struct rocesteer_peer_key - key of rs_peers
@@ -106,15 +188,44 @@ struct rocesteer_group_key {
  * struct rocesteer_group - how a group's flows are dealt, value of rs_groups
  * @nr_paths: paths to deal to, 1..ROCESTEER_MAX_PATHS
  * @first: path the deal starts at, shuffled per host
- * @flows: flows that each path carries now
+ * @down: bit p: path p is held down and not dealt to
+ * @flows: flows that are at home on each path: their first piece is there
+ * @weight: capacity of each path, relative to the others; never 0
  *
- * A new flow goes to the path with the fewest flows, the first such from
- * @first on: whole flows, dealt round robin (Ethereal, algorithm 1).
+ * A new flow goes whole to the path with the fewest flows for its weight, the
+ * first such from @first on (Ethereal, algorithm 1). rocesteer daemon splits
+ * what does not come out even.
  */
 struct rocesteer_group {
 	__u32 nr_paths;
 	__u32 first;
+	__u64 down;
 	__u32 flows[ROCESTEER_MAX_PATHS];
+	__u16 weight[ROCESTEER_MAX_PATHS];
+};
+
+/**
+ * enum rocesteer_split - how flows that do not come out even are split
+ * @ROCESTEER_SPLIT_NONE: not at all
+ * @ROCESTEER_SPLIT_WRAP: fewest pieces (user/lib/plan.h)
+ * @ROCESTEER_SPLIT_EQUAL: equal pieces, as the Ethereal paper does
+ */
+enum rocesteer_split {
+	ROCESTEER_SPLIT_NONE,
+	ROCESTEER_SPLIT_WRAP,
+	ROCESTEER_SPLIT_EQUAL,
+};
+
+/**
+ * enum rocesteer_resequence - who restores the order of split flows
+ * @ROCESTEER_RESEQUENCE_OFF: nobody; flows stay whole
+ * @ROCESTEER_RESEQUENCE_ON: the module at each end of all the job's flows
+ * @ROCESTEER_RESEQUENCE_AUTO: the module, for flows whose peer says it does
+ */
+enum rocesteer_resequence {
+	ROCESTEER_RESEQUENCE_OFF,
+	ROCESTEER_RESEQUENCE_ON,
+	ROCESTEER_RESEQUENCE_AUTO,
 };
 
 /**
@@ -123,6 +234,9 @@ struct rocesteer_group {
  * @pid: process that owns them, or 0
  * @ifindex: network device
  * @all: all RC flows of the device that no other job claims belong to it
+ * @split: enum rocesteer_split
+ * @resequence: enum rocesteer_resequence
+ * @reserved: zero
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
  */
@@ -131,7 +245,9 @@ struct rocesteer_job {
 	__u32 pid;
 	__u32 ifindex;
 	__u32 all;
-	__u32 reserved;
+	__u8 split;
+	__u8 resequence;
+	__u16 reserved;
 	__u64 loaded_at;
 	char name[32];
 };
@@ -151,8 +267,7 @@ struct rocesteer_job {
  * @ROCESTEER_UNTAGGED: RC, but the flow belongs to no job
  * @ROCESTEER_NO_PEER: the job has no port map to this peer
  * @ROCESTEER_NO_PATH: the port map has no usable path, or its group is gone
- * @ROCESTEER_UNASSIGNED: acknowledgment of a flow that sends no requests and
- *	therefore takes no share of a path
+ * @ROCESTEER_UNASSIGNED: another CPU deals the flow its path at this moment
  * @ROCESTEER_TABLE_FULL: rs_flows has no room for the flow
  * @ROCESTEER_REWRITE_FAILED: the kernel could not make the packet writable
  */
@@ -229,13 +344,84 @@ struct rocesteer_observations {
 	__u64 cnp;
 };
 
+/**
+ * enum rocesteer_event_type - what the programs tell rocesteer daemon
+ * @ROCESTEER_EVENT_SHARE: a flow got a share of a path, and waits for a plan
+ * @ROCESTEER_EVENT_GONE: a flow gave its share back
+ * @ROCESTEER_EVENT_DETOUR: a flow avoids a path that lost the same packet twice
+ * @ROCESTEER_EVENT_RESEQUENCED: the peer of a flow restores its order
+ */
+enum rocesteer_event_type {
+	ROCESTEER_EVENT_SHARE,
+	ROCESTEER_EVENT_GONE,
+	ROCESTEER_EVENT_DETOUR,
+	ROCESTEER_EVENT_RESEQUENCED,
+};
+
+/**
+ * struct rocesteer_event - record of rs_events
+ * @type: enum rocesteer_event_type
+ * @job: job number
+ * @key: flow
+ * @leaf: its group
+ * @path: home path, or the one that is avoided
+ * @reserved: zero
+ *
+ * Where the buffer is full events are lost: a reader that finds it so reads
+ * the tables again.
+ */
+struct rocesteer_event {
+	__u32 type;
+	__u32 job;
+	struct rocesteer_flow_key key;
+	__u8 leaf[16];
+	__u32 path;
+	__u32 reserved;
+};
+
+/**
+ * struct rocesteer_set_flow - argument of the program rocesteer_set_flow
+ * @key: flow
+ * @job: job that it must belong to
+ * @nr_pieces: 1..ROCESTEER_MAX_PATHS
+ * @piece: its new pieces
+ *
+ * The program returns 0; -ENOENT when the job has no such flow; -EINVAL when
+ * @nr_pieces or a path is out of range.
+ */
+struct rocesteer_set_flow {
+	struct rocesteer_flow_key key;
+	__u32 job;
+	__u32 nr_pieces;
+	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
+};
+
+/**
+ * struct rocesteer_set_group - argument of the program rocesteer_set_group
+ * @key: group
+ * @down: its paths that are held down, a bit each
+ *
+ * The program returns 0, or -ENOENT when there is no such group.
+ */
+struct rocesteer_set_group {
+	struct rocesteer_group_key key;
+	__u64 down;
+};
+
 _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
-_Static_assert(sizeof(struct rocesteer_flow_path) == 48, "padding");
+_Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
+_Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
+_Static_assert(sizeof(struct rocesteer_flow_path) ==
+	       80 + ROCESTEER_MAX_PATHS * 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) == 152, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
-_Static_assert(sizeof(struct rocesteer_group) == 264, "padding");
+_Static_assert(sizeof(struct rocesteer_group) == 400, "padding");
 _Static_assert(sizeof(struct rocesteer_job) == 64, "padding");
+_Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
+_Static_assert(sizeof(struct rocesteer_set_flow) ==
+	       32 + ROCESTEER_MAX_PATHS * 8, "padding");
+_Static_assert(sizeof(struct rocesteer_set_group) == 32, "padding");
 
 _Static_assert(sizeof(struct rocesteer_verdicts) ==
 	       ROCESTEER_VERDICT_MAX * sizeof(__u64), "a verdict has no name");

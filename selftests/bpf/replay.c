@@ -80,8 +80,12 @@ static void add_flows(struct rocesteer_bpf *skel, const char *dir, int ifindex)
 	while (fscanf(f, "%32s %u %u", peer, &dqpn, &sport) == 3) {
 		struct rocesteer_flow_key key = { .ifindex = ifindex,
 						  .dqpn = dqpn };
-		struct rocesteer_flow_path path = { .job = 1,
-						    .sport = htons(sport) };
+		struct rocesteer_flow_path path = {
+			.job = 1,
+			.flags = ROCESTEER_FLOW_SHARE,
+			.nr_pieces = 1,
+			.piece[0] = { .end = 1, .sport = htons(sport) },
+		};
 
 		for (i = 0; i < 16; i++)
 			if (sscanf(peer + 2 * i, "%2hhx", &key.peer[i]) != 1)

@@ -11,7 +11,7 @@ qps=4
 
 paths_of_flows()
 {
-	flows_of 0 | jq -r '.flows[] | select(.path != null) | .path' | sort -n
+	flows_of 0 | jq -r '.flows[] | select(.share) | .path' | sort -n
 }
 
 # Every queue pair has its path, and no two the same.
@@ -141,7 +141,7 @@ by_flow()
 
 flow_moves()
 {
-	(($(flows_of 0 | jq '.flows[0].packets // 0') > 0))
+	(($(flows_of 0 | jq '[.flows[].packets] | add // 0') > 0))
 }
 
 tools()
@@ -150,7 +150,8 @@ tools()
 	host_exec 0 bpftool net | grep 'tcx/egress rocesteer_egress' &&
 		bpftool --json map dump pinned "$(echo \
 			/sys/fs/bpf/rocesteer/netns-*/rs_flows)" |
-		jq -e 'length >= 2 and .[0].formatted.value.packets > 0' &&
+		jq -e 'length >= 2 and
+			([.[].formatted.value.sent[].packets] | add > 0)' &&
 		bpftool --json map dump pinned "$(echo \
 			/sys/fs/bpf/rocesteer/netns-*/rs_verdicts)" |
 		jq -e '[.[0].formatted.values[].value.steered] | add > 0' &&

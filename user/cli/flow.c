@@ -27,6 +27,7 @@ static const struct out_column columns[] = {
 	{ "dqpn", "DQPN" },
 	{ "path", "PATH" },
 	{ "port", "PORT" },
+	{ "shares", "PIECES" },
 	{ "leaf", "LEAF" },
 	{ "packets", "PACKETS" },
 	{ "bytes", "BYTES" },
@@ -42,12 +43,11 @@ static const struct out_view views[] = {
 	{}
 };
 
-/* One flow as one side, or both, know it. */
+/* One flow as one side, or both, know it; @path is NULL if it is not steered. */
 struct row {
 	struct rocesteer_flow_key key;
-	bool steered;
 	bool registered;
-	struct rocesteer_flow_path path;
+	struct rocesteer_flow_path *path;
 	struct genl_flow flow;
 };
 
@@ -81,8 +81,10 @@ static int add_steered(const struct rocesteer_flow_key *key,
 
 	if (!row)
 		return -ENOMEM;
-	row->steered = true;
-	row->path = *path;
+	row->path = malloc(sizeof(*path));
+	if (!row->path)
+		return -ENOMEM;
+	*row->path = *path;
 	return 0;
 }
 
@@ -108,7 +110,7 @@ static int compare(const void *a, const void *b)
 		return left->key.dqpn < right->key.dqpn ? -1 : 1;
 	if (left->key.ifindex != right->key.ifindex)
 		return left->key.ifindex < right->key.ifindex ? -1 : 1;
-	return right->steered - left->steered;
+	return !!right->path - !!left->path;
 }
 
 /* Sort, and join the two rows of a flow that both sides know. */
@@ -160,19 +162,68 @@ void flow_put(struct json_object *obj, const struct genl_flow *flow)
 
 static __u32 job_of(const struct row *row)
 {
-	return row->steered ? row->path.job : row->flow.job;
+	return row->path ? row->path->job : row->flow.job;
+}
+
+/* Pieces, and for people "path:packets of the period" where there are several. */
+static void put_pieces(struct json_object *obj,
+		       const struct rocesteer_flow_path *path)
+{
+	struct json_object *array = out_array(obj, "pieces"), *item;
+	char text[ROCESTEER_MAX_PATHS * 20];
+	__u32 from = 0, at = 0, i;
+
+	for (i = 0; i < path->nr_pieces && i < ROCESTEER_MAX_PATHS; i++) {
+		const struct rocesteer_piece *piece = &path->piece[i];
+
+		item = out_append_object(array);
+		out_uint(item, "path", piece->path);
+		out_uint(item, "port", ntohs(piece->sport));
+		out_uint(item, "from", from);
+		out_uint(item, "to", piece->end);
+		at += snprintf(text + at, sizeof(text) - at, "%s%u:%u",
+			       i ? "," : "", piece->path, piece->end - from);
+		from = piece->end;
+	}
+	if (path->nr_pieces > 1)
+		out_string(obj, "shares", text);
+}
+
+static void put_sent(struct json_object *obj,
+		     const struct rocesteer_flow_path *path)
+{
+	struct json_object *array = out_array(obj, "sent"), *item;
+	__u64 packets = 0, bytes = 0;
+	__u32 p;
+
+	for (p = 0; p < ROCESTEER_MAX_PATHS; p++) {
+		const struct rocesteer_sent *sent = &path->sent[p];
+
+		if (!sent->packets)
+			continue;
+		item = out_append_object(array);
+		out_uint(item, "path", p);
+		out_uint(item, "packets", sent->packets);
+		out_uint(item, "bytes", sent->bytes);
+		out_uint(item, "rounds", sent->rounds);
+		packets += sent->packets;
+		bytes += sent->bytes;
+	}
+	out_uint(obj, "packets", packets);
+	out_uint(obj, "bytes", bytes);
 }
 
 static void put_row(struct json_object *obj, const struct row *row)
 {
 	out_uint(obj, "job", job_of(row));
 	flow_put_key(obj, &row->key);
-	if (row->steered) {
-		out_uint(obj, "path", row->path.path);
-		out_uint(obj, "port", ntohs(row->path.sport));
-		out_addr(obj, "leaf", row->path.leaf);
-		out_uint(obj, "packets", row->path.packets);
-		out_uint(obj, "bytes", row->path.bytes);
+	if (row->path) {
+		out_uint(obj, "path", row->path->piece[0].path);
+		out_uint(obj, "port", ntohs(row->path->piece[0].sport));
+		out_bool(obj, "share", row->path->flags & ROCESTEER_FLOW_SHARE);
+		put_pieces(obj, row->path);
+		out_addr(obj, "leaf", row->path->leaf);
+		put_sent(obj, row->path);
 	}
 	if (row->registered)
 		flow_put(obj, &row->flow);
@@ -222,6 +273,8 @@ static int show(const struct cli_args *args, struct err *err)
 			put_row(out_append_object(array), &rows.row[i]);
 	ret = out_show(&args->out, root, views);
 out_free:
+	for (i = 0; i < rows.n; i++)
+		free(rows.row[i].path);
 	free(rows.row);
 	return ret;
 }

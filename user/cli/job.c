@@ -188,7 +188,7 @@ static int show_peer(const struct rocesteer_peer_key *key,
 }
 
 static int show_group(const struct rocesteer_group_key *key,
-		      const __u32 *flows_per_path, __u32 nr_paths, void *arg)
+		      const struct rocesteer_group *group, void *arg)
 {
 	struct show *show = arg;
 	struct json_object *obj = out_append_object(show->array), *load;
@@ -196,8 +196,8 @@ static int show_group(const struct rocesteer_group_key *key,
 
 	out_addr(obj, "leaf", key->leaf);
 	load = out_array(obj, "load");
-	for (i = 0; i < nr_paths; i++)
-		out_append_uint(load, flows_per_path[i]);
+	for (i = 0; i < group->nr_paths && i < ROCESTEER_MAX_PATHS; i++)
+		out_append_uint(load, group->flows[i]);
 	return 0;
 }
 

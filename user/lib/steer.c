@@ -39,6 +39,7 @@ static const struct {
 			   sizeof(struct rocesteer_verdicts) },
 	[MAP_OBSERVED] = { "rs_observed", sizeof(__u32),
 			   sizeof(struct rocesteer_observations) },
+	[MAP_EVENTS] = { "rs_events", 0, 0 },
 };
 
 static int pin_path(char *buf, size_t size, const char *dir, const char *name)
@@ -208,7 +209,11 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 	int ret;
 
 	ret = pin_put(s->dir, "ingress",
-		      bpf_program__fd(skel->progs.rocesteer_ingress));
+		      bpf_program__fd(skel->progs.rocesteer_ingress)) ?:
+	      pin_put(s->dir, "set_flow",
+		      bpf_program__fd(skel->progs.rocesteer_set_flow)) ?:
+	      pin_put(s->dir, "set_group",
+		      bpf_program__fd(skel->progs.rocesteer_set_group));
 	if (ret)
 		return ret;
 	if (s->module) {
@@ -400,4 +405,27 @@ void steer_detach(struct steer *s, unsigned int ifindex)
 		if (!pin_path(path, sizeof(path), s->dir, name))
 			unlink(path);
 	}
+}
+
+static int run(struct steer *s, const char *prog, const void *ctx, size_t size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
+		    .ctx_size_in = size);
+	int fd = pin_get(s->dir, prog), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = bpf_prog_test_run_opts(fd, &opts);
+	close(fd);
+	return ret ?: (int)opts.retval;
+}
+
+int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
+{
+	return run(s, "set_flow", set, sizeof(*set));
+}
+
+int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
+{
+	return run(s, "set_group", set, sizeof(*set));
 }

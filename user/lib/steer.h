@@ -48,6 +48,8 @@ const char *steer_pin_dir(const struct steer *s);
  * @cgroup_id: noted only, the module does the tagging
  * @pid: likewise
  * @all: all flows of the device that no other job claims
+ * @split: how flows that do not come out even are split
+ * @resequence: who restores their order
  * @ifindex: device of @map
  * @map: paths; peers that are local are left out
  * @flows: explicit flows, their peers are in @map
@@ -60,6 +62,8 @@ struct steer_job_spec {
 	__u64 cgroup_id;
 	__u32 pid;
 	bool all;
+	enum rocesteer_split split;
+	enum rocesteer_resequence resequence;
 	unsigned int ifindex;
 	const struct portmap *map;
 	const struct rocesteer_flow_key *flows;
@@ -102,12 +106,16 @@ int steer_peer_each(struct steer *s, __u32 job,
 		    void *arg);
 int steer_group_each(struct steer *s, __u32 job,
 		     int (*fn)(const struct rocesteer_group_key *key,
-			       const __u32 *flows_per_path, __u32 nr_paths,
-			       void *arg), void *arg);
+			       const struct rocesteer_group *group, void *arg),
+		     void *arg);
 int steer_flow_each(struct steer *s,
 		    int (*fn)(const struct rocesteer_flow_key *key,
 			      const struct rocesteer_flow_path *path,
 			      void *arg), void *arg);
+
+/* Run a program of that name: see its argument. Return: 0 or a negative errno. */
+int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set);
+int steer_set_group(struct steer *s, const struct rocesteer_set_group *set);
 
 /* Sums over the CPUs. Return: 0 or a negative errno. */
 int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],

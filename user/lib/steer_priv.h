@@ -14,6 +14,7 @@ enum steer_map {
 	MAP_DEVICES,
 	MAP_VERDICTS,
 	MAP_OBSERVED,
+	MAP_EVENTS,
 	MAP_MAX,
 };
 

@@ -114,6 +114,8 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 	plan_order(spec->seed ^ gkey.leaf[15], nr, order);
 	group.nr_paths = nr;
 	group.first = order[0];
+	for (p = 0; p < group.nr_paths; p++)
+		group.weight[p] = 1;
 	/* The group of a leaf comes with its first peer. */
 	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group,
 				BPF_NOEXIST) && errno != EEXIST)
@@ -122,7 +124,7 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 				   BPF_NOEXIST) ? -errno : 0;
 }
 
-/* Deal an explicit flow here, as the egress program would. */
+/* Deal an explicit flow its share here, as the egress program would. */
 static int add_flow(struct steer *s, __u32 job,
 		    const struct rocesteer_flow_key *flow)
 {
@@ -130,7 +132,14 @@ static int add_flow(struct steer *s, __u32 job,
 					  .ifindex = flow->ifindex };
 	struct rocesteer_group_key gkey = { .job = job,
 					    .ifindex = flow->ifindex };
-	struct rocesteer_flow_path path = { .job = job };
+	struct rocesteer_flow_path path = {
+		.job = job,
+		.flags = ROCESTEER_FLOW_SHARE,
+		.nr_pieces = 1,
+		.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
+		.psns[ROCESTEER_RESPONSES].next = ROCESTEER_PSN_NONE,
+		.piece[0].end = 1,
+	};
 	struct rocesteer_group group;
 	struct rocesteer_peer peer;
 	int best = -1;
@@ -151,8 +160,8 @@ static int add_flow(struct steer *s, __u32 job,
 	}
 	if (best < 0)
 		return -ENOENT;
-	path.path = best;
-	path.sport = peer.sport[best];
+	path.piece[0].path = best;
+	path.piece[0].sport = peer.sport[best];
 	memcpy(path.leaf, peer.leaf, 16);
 	group.flows[best]++;
 	/* No program deals in this group yet: the job's flows are not tagged. */
@@ -170,6 +179,8 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 		.pid = spec->pid,
 		.ifindex = spec->ifindex,
 		.all = spec->all,
+		.split = spec->split,
+		.resequence = spec->resequence,
 		.loaded_at = time(NULL),
 	};
 
@@ -398,7 +409,7 @@ int steer_peer_each(struct steer *s, __u32 job,
 static int group_one(int fd, const void *key, void *arg)
 {
 	int (*fn)(const struct rocesteer_group_key *key,
-		  const __u32 *flows_per_path, __u32 nr_paths, void *arg);
+		  const struct rocesteer_group *group, void *arg);
 	const struct rocesteer_group_key *k = key;
 	const struct walk *w = arg;
 	struct rocesteer_group group;
@@ -406,13 +417,13 @@ static int group_one(int fd, const void *key, void *arg)
 	fn = w->fn;
 	if (k->job != w->job || bpf_map_lookup_elem(fd, key, &group))
 		return 0;
-	return fn(k, group.flows, group.nr_paths, w->arg);
+	return fn(k, &group, w->arg);
 }
 
 int steer_group_each(struct steer *s, __u32 job,
 		     int (*fn)(const struct rocesteer_group_key *key,
-			       const __u32 *flows_per_path, __u32 nr_paths,
-			       void *arg), void *arg)
+			       const struct rocesteer_group *group, void *arg),
+		     void *arg)
 {
 	struct walk w = { .job = job, .fn = fn, .arg = arg };
 

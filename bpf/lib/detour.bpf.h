@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ways around a path that seems to be dead. What one flow sees is enough to
+ * save that flow at once; rocesteer daemon is told, finds out about the path
+ * and plans for all.
+ */
+#ifndef DETOUR_BPF_H
+#define DETOUR_BPF_H
+
+#include "deal.bpf.h"
+
+/*
+ * Rounds of go-back-N that begin with one PSN before its path is suspected. At
+ * random loss of 1 % one round in a hundred is followed by another.
+ */
+#define DETOUR_ROUNDS	2
+
+/* How long a path is avoided: the Ethereal paper's 100 ms. */
+#define DETOUR_NS	100000000ULL
+
+/**
+ * struct way - where a packet goes
+ * @path: path
+ * @sport: its source port, 0 where there is none
+ */
+struct way {
+	__u32 path;
+	__be16 sport;
+};
+
+/* The way of a packet, around its piece's path while that is avoided. */
+static __always_inline struct way find_way(struct rocesteer_flow_path *flow,
+					   __u32 piece)
+{
+	struct rocesteer_detour *detour = &flow->detour;
+	struct way way = {};
+
+	if (piece >= ROCESTEER_MAX_PATHS)
+		return way;
+	way.path = flow->piece[piece].path;
+	way.sport = flow->piece[piece].sport;
+	if (!detour->until || way.path != detour->from)
+		return way;
+	if (bpf_ktime_get_ns() > detour->until) {
+		detour->until = 0;
+		return way;
+	}
+	way.path = detour->to;
+	way.sport = detour->sport;
+	return way;
+}
+
+/* Avoid @from, and the path that was taken the last time. */
+static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
+					 struct rocesteer_flow_path *flow,
+					 __u32 from, __u32 last)
+{
+	struct rocesteer_peer *peer = find_peer(key, flow->job);
+	struct rocesteer_group *group;
+	__u32 unused = 0;
+	int p;
+
+	group = find_group(key, flow->job, flow->leaf);
+	if (!peer || !group)
+		return;
+	p = least_loaded(group, peer, 1ULL << (from & 63) | 1ULL << (last & 63),
+			 &unused);
+	barrier_var(p);
+	if (p < 0 || p >= ROCESTEER_MAX_PATHS)
+		return;
+	flow->detour.from = from;
+	flow->detour.to = p;
+	flow->detour.sport = peer->sport[p];
+	flow->detour.until = bpf_ktime_get_ns() + DETOUR_NS;
+	tell(ROCESTEER_EVENT_DETOUR, key, flow, from);
+}
+
+/**
+ * note_round() - a flow begins a round of go-back-N
+ * @key: the flow
+ * @piece: of the packet that the round begins with
+ * @rounds: that began with it in a row
+ *
+ * Return: 0, or -1 when the flow is gone.
+ */
+__noinline int note_round(const struct rocesteer_flow_key *key, __u32 piece,
+			  __u32 rounds)
+{
+	struct rocesteer_flow_path *flow;
+	struct way way;
+
+	flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
+	if (!flow || piece >= ROCESTEER_MAX_PATHS)
+		return -1;
+	way = find_way(flow, piece);
+	barrier_var(way.path);
+	if (way.path < ROCESTEER_MAX_PATHS)
+		__sync_fetch_and_add(&flow->sent[way.path].rounds, 1);
+	if (rounds >= DETOUR_ROUNDS)
+		begin_detour(key, flow, flow->piece[piece].path, way.path);
+	return 0;
+}
+
+#endif /* DETOUR_BPF_H */

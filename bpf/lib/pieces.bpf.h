@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which piece of its flow, and thereby which path, a packet takes. */
+#ifndef PIECES_BPF_H
+#define PIECES_BPF_H
+
+#include "maps.bpf.h"
+#include "parse.bpf.h"
+
+/* Is packet @x of the period in piece @i? */
+static __always_inline bool is_in_piece(const struct rocesteer_flow_path *flow,
+					__u32 i, __u32 x)
+{
+	if (i >= ROCESTEER_MAX_PATHS || x >= flow->piece[i].end)
+		return false;
+	return !i || x >= flow->piece[i - 1].end;
+}
+
+/* The slow way, taken after a loss or a new plan. */
+__noinline __u32 search_piece(const struct rocesteer_flow_path *flow, __u32 x)
+{
+	__u32 i;
+
+	if (!flow)	/* the verifier's question to what is not static */
+		return 0;
+	bpf_for(i, 0, ROCESTEER_MAX_PATHS)
+		if (is_in_piece(flow, i, x))
+			return i;
+	return 0;
+}
+
+/**
+ * find_piece() - the piece of a packet
+ * @flow: its flow
+ * @psn: a request's PSN; responses are not split
+ *
+ * By the PSN alone: a packet that is sent again takes its path again, whatever
+ * messages it was part of, and a flow needs no more state than its plan.
+ *
+ * While rocesteer_set_flow() writes, old and new pieces mix: each one is valid.
+ *
+ * Return: index below ROCESTEER_MAX_PATHS.
+ */
+static __always_inline __u32 find_piece(struct rocesteer_flow_path *flow,
+					__u32 psn)
+{
+	__u32 last = flow->nr_pieces - 1, period, x, i;
+
+	if (last - 1 >= ROCESTEER_MAX_PATHS - 1)
+		return 0;
+	period = flow->piece[last].end;
+	if (!period)
+		return 0;
+	x = psn % period;
+	i = flow->recent;
+	if (is_in_piece(flow, i, x))
+		return i;
+	i = i < last ? i + 1 : 0;
+	if (!is_in_piece(flow, i, x))
+		i = search_piece(flow, x) & (ROCESTEER_MAX_PATHS - 1);
+	flow->recent = i;
+	return i;
+}
+
+#endif /* PIECES_BPF_H */

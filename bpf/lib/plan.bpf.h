@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How user space changes entries that the programs count in: field by field,
+ * where bpf_map_update_elem() would put old counts back. Run by
+ * bpf_prog_test_run_opts(); arguments and errors: rocesteer/types.h.
+ */
+#ifndef PLAN_BPF_H
+#define PLAN_BPF_H
+
+#include "deal.bpf.h"
+
+SEC("syscall")
+int rocesteer_set_flow(struct rocesteer_set_flow *set)
+{
+	struct rocesteer_flow_key key = set->key;
+	struct rocesteer_flow_path *flow;
+	struct rocesteer_group *group;
+	__u32 nr_pieces = set->nr_pieces;
+
+	if (!nr_pieces || nr_pieces > ROCESTEER_MAX_PATHS ||
+	    set->piece[0].path >= ROCESTEER_MAX_PATHS)
+		return -EINVAL;
+	flow = bpf_map_lookup_elem(&rs_flows, &key);
+	if (!flow || flow->job != set->job)
+		return -ENOENT;
+	group = find_group(&key, flow->job, flow->leaf);
+	if (group && flow->flags & ROCESTEER_FLOW_SHARE) {
+		add_flows(group, flow->piece[0].path, -1);
+		add_flows(group, set->piece[0].path, 1);
+	}
+	/* Not memcpy(): the context may only be read at constant offsets. */
+	bpf_probe_read_kernel(flow->piece, sizeof(flow->piece), set->piece);
+	flow->nr_pieces = nr_pieces;
+	flow->recent = 0;
+	return 0;
+}
+
+SEC("syscall")
+int rocesteer_set_group(struct rocesteer_set_group *set)
+{
+	struct rocesteer_group_key key = set->key;
+	struct rocesteer_group *group = bpf_map_lookup_elem(&rs_groups, &key);
+
+	if (!group)
+		return -ENOENT;
+	group->down = set->down;
+	return 0;
+}
+
+#endif /* PLAN_BPF_H */
