@@ -29,24 +29,6 @@ static __always_inline void count_sent(struct rocesteer_flow_path *flow,
 	__sync_fetch_and_add(&flow->sent[path].bytes, len);
 }
 
-/*
- * Lengths go through the context, from where they come back as numbers that the
- * verifier knows nothing of: what follows looks the same to it for every kind
- * of header, and is verified once.
- */
-static __always_inline void forget_ranges(struct __sk_buff *skb,
-					  struct packet *pkt)
-{
-	volatile __u32 *cb = skb->cb;
-
-	cb[0] = pkt->l4_off;
-	cb[1] = pkt->l4_end;
-	cb[2] = pkt->udp_len;
-	pkt->l4_off = cb[0];
-	pkt->l4_end = cb[1];
-	pkt->udp_len = cb[2];
-}
-
 static __always_inline int steer(struct __sk_buff *skb)
 {
 	struct rocesteer_flow_path *flow;
@@ -60,7 +42,6 @@ static __always_inline int steer(struct __sk_buff *skb)
 		return verdict;
 	if (pkt.opcode > ROCESTEER_OP_RC_LAST)
 		return ROCESTEER_NOT_RC;
-	forget_ranges(skb, &pkt);
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
 	if (!flow) {
 		verdict = enter_flow(skb, &pkt);

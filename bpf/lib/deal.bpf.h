@@ -183,6 +183,7 @@ __noinline int enter_flow(struct __sk_buff *skb, const struct packet *pkt)
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
+	struct rocesteer_job *option;
 	__u32 job, unused = 0;
 	int p;
 
@@ -202,6 +203,9 @@ __noinline int enter_flow(struct __sk_buff *skb, const struct packet *pkt)
 	if (!flow)
 		return ROCESTEER_TABLE_FULL;
 	flow->job = job;
+	option = bpf_map_lookup_elem(&rs_jobs, &job);
+	if (option && option->resequence == ROCESTEER_RESEQUENCE_ON)
+		flow->flags = ROCESTEER_FLOW_RESEQUENCED;
 	__builtin_memcpy(flow->leaf, peer->leaf, sizeof(flow->leaf));
 	set_home(flow, peer, p);
 	return FURTHER;

@@ -92,6 +92,7 @@ static __always_inline void count(void *map, __u32 index, __u32 max)
 	__u32 zero = 0;
 	__u64 *counters = bpf_map_lookup_elem(map, &zero);
 
+	barrier_var(index);	/* or clang checks another copy than it uses */
 	if (counters && index < max)
 		counters[index]++;
 }

@@ -61,6 +61,19 @@ struct packet {
 	__u8 syndrome;
 };
 
+/*
+ * A number through the context, from where it comes back as one that the
+ * verifier knows nothing of: to it what follows looks the same for every kind
+ * of header, and is verified once.
+ */
+static __always_inline __u32 forget(struct __sk_buff *skb, __u32 number)
+{
+	volatile __u32 *cb = skb->cb;
+
+	*cb = number;
+	return *cb;
+}
+
 /* The @len bytes at @off, or NULL if the packet ends before. */
 static __always_inline void *header(struct __sk_buff *skb, __u32 off, __u32 len)
 {
@@ -139,6 +152,7 @@ static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt)
 		proto = tag->proto;
 		off += sizeof(*tag);
 	}
+	off = forget(skb, off);
 	if (proto == bpf_htons(ETH_P_IP))
 		return parse_ipv4(skb, off, pkt);
 	if (proto == bpf_htons(ETH_P_IPV6))
@@ -169,6 +183,8 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt)
 	verdict = parse_l3(skb, pkt);
 	if (verdict != FURTHER)
 		return verdict;
+	pkt->l4_off = forget(skb, pkt->l4_off);
+	pkt->l4_end = forget(skb, pkt->l4_end);
 	udp = header(skb, pkt->l4_off, sizeof(*udp));
 	if (!udp || udp->dest != bpf_htons(ROCESTEER_ROCE_PORT))
 		return ROCESTEER_FOREIGN;
@@ -184,6 +200,7 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt)
 	h = header(skb, pkt->l4_off, sizeof(*h));
 	if (!h || h->bth.flags & ROCESTEER_BTH_TVER)
 		return ROCESTEER_MALFORMED;
+	pkt->udp_len = forget(skb, pkt->udp_len);
 	pkt->key.ifindex = skb->ifindex;
 	pkt->key.dqpn = bpf_ntohl(h->bth.dqpn) & ROCESTEER_QPN_MASK;
 	pkt->psn = bpf_ntohl(h->bth.apsn) & ROCESTEER_PSN_MASK;

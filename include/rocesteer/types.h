@@ -386,8 +386,9 @@ struct rocesteer_event {
  * @nr_pieces: 1..ROCESTEER_MAX_PATHS
  * @piece: its new pieces
  *
- * The program returns 0; -ENOENT when the job has no such flow; -EINVAL when
- * @nr_pieces or a path is out of range.
+ * The program returns 0; -ENOENT when the job has no such flow; -EPERM when it
+ * would be split although nobody restores its order; -EINVAL when @nr_pieces or
+ * a path is out of range.
  */
 struct rocesteer_set_flow {
 	struct rocesteer_flow_key key;

@@ -125,15 +125,15 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 }
 
 /* Deal an explicit flow its share here, as the egress program would. */
-static int add_flow(struct steer *s, __u32 job,
+static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 		    const struct rocesteer_flow_key *flow)
 {
-	struct rocesteer_peer_key key = { .job = job,
+	struct rocesteer_peer_key key = { .job = spec->id,
 					  .ifindex = flow->ifindex };
-	struct rocesteer_group_key gkey = { .job = job,
+	struct rocesteer_group_key gkey = { .job = spec->id,
 					    .ifindex = flow->ifindex };
 	struct rocesteer_flow_path path = {
-		.job = job,
+		.job = spec->id,
 		.flags = ROCESTEER_FLOW_SHARE,
 		.nr_pieces = 1,
 		.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
@@ -160,6 +160,8 @@ static int add_flow(struct steer *s, __u32 job,
 	}
 	if (best < 0)
 		return -ENOENT;
+	if (spec->resequence == ROCESTEER_RESEQUENCE_ON)
+		path.flags |= ROCESTEER_FLOW_RESEQUENCED;
 	path.piece[0].path = best;
 	path.piece[0].sport = peer.sport[best];
 	memcpy(path.leaf, peer.leaf, 16);
@@ -209,7 +211,7 @@ static int fill(struct steer *s, const struct steer_job_spec *spec)
 			return ret;
 	}
 	for (i = 0; i < spec->nr_flows; i++) {
-		ret = add_flow(s, spec->id, &spec->flows[i]);
+		ret = add_flow(s, spec, &spec->flows[i]);
 		if (ret)
 			return ret;
 	}
