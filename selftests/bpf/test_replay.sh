@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The frames of vectors.py through the egress program of this kernel, in BPF
-# alone and calling the module.
+# alone and calling the module; and how it deals flows.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 
 status=0
 build/guest/selftests/replay build/vectors-guest || status=1
+build/guest/selftests/flows || status=1
 module_load || exit
 build/guest/selftests/replay --module build/vectors-guest || status=1
 module_unload || status=1

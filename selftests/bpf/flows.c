@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How the egress program deals flows to paths, shares them out by PSN and goes
+ * around a dead path: frames through BPF_PROG_TEST_RUN, tables of its own.
+ * Output is KTAP.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/udp.h>
+
+#include <bpf/bpf.h>
+
+#include "unpinned.h"
+#include "../user/ktap.h"
+#include "../../include/rocesteer/types.h"
+
+#define JOB		7
+#define PATHS		4
+#define IFINDEX		1	/* what BPF_PROG_TEST_RUN gives a frame */
+#define FIRST_PORT	0xc100	/* of path 0 */
+#define FAILED		(-1)	/* no path: what it had before */
+
+#define WRITE_MIDDLE	0x07
+#define READ_REQUEST	0x0c
+#define READ_MIDDLE	0x0e
+
+static const __u8 leaf[16] = { [15] = 9 };
+static struct rocesteer_bpf *skel;
+static struct ring_buffer *events;
+static struct rocesteer_event last_event;
+static unsigned int nr_events;
+
+struct frame {
+	struct ethhdr eth;
+	struct iphdr ip;
+	struct udphdr udp;
+	struct rocesteer_bth bth;
+	__u8 payload[64];
+	__u32 icrc;
+} __attribute__((packed));
+
+static void die(const char *what)
+{
+	printf("Bail out! %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int on_event(void *ctx, void *data, size_t size)
+{
+	(void)ctx;
+	if (size != sizeof(last_event))
+		return -1;
+	memcpy(&last_event, data, size);
+	nr_events++;
+	return 0;
+}
+
+/* Events since the last call; the last of them is in last_event. */
+static unsigned int take_events(void)
+{
+	nr_events = 0;
+	if (ring_buffer__consume(events) < 0)
+		die("rs_events");
+	return nr_events;
+}
+
+static struct rocesteer_flow_key flow_key(__u32 dqpn)
+{
+	struct rocesteer_flow_key key = { .ifindex = IFINDEX, .dqpn = dqpn };
+
+	memset(key.peer + 10, 0xff, 2);
+	key.peer[12] = 10;
+	key.peer[15] = 2;
+	return key;
+}
+
+/* Send one packet. Return: the path it left by, or FAILED. */
+static int send_packet(__u32 dqpn, __u8 opcode, __u32 psn)
+{
+	struct frame out, in = {
+		.eth.h_proto = htons(ETH_P_IP),
+		.ip = { .version = 4, .ihl = 5, .ttl = 64,
+			.protocol = IPPROTO_UDP,
+			.tot_len = htons(sizeof(in) - sizeof(in.eth)),
+			.daddr = htonl(0x0a000002) },
+		.udp = { .source = htons(ROCESTEER_SPORT_MIN),
+			 .dest = htons(ROCESTEER_ROCE_PORT),
+			 .len = htons(sizeof(in) - sizeof(in.eth) -
+				      sizeof(in.ip)) },
+		.bth = { .opcode = opcode, .dqpn = htonl(dqpn),
+			 .apsn = htonl(psn & ROCESTEER_PSN_MASK) },
+	};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = &in,
+		    .data_size_in = sizeof(in), .data_out = &out,
+		    .data_size_out = sizeof(out));
+	unsigned int path;
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_egress),
+				   &opts))
+		die("test run");
+	path = ntohs(out.udp.source) - FIRST_PORT;
+	return path < PATHS ? (int)path : FAILED;
+}
+
+static struct rocesteer_flow_path flow_entry(__u32 dqpn)
+{
+	struct rocesteer_flow_key key = flow_key(dqpn);
+	struct rocesteer_flow_path flow = {};
+
+	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_flows), &key, &flow);
+	return flow;
+}
+
+static struct rocesteer_group_key group_key(void)
+{
+	struct rocesteer_group_key key = { .job = JOB, .ifindex = IFINDEX };
+
+	memcpy(key.leaf, leaf, sizeof(leaf));
+	return key;
+}
+
+static struct rocesteer_group group_entry(void)
+{
+	struct rocesteer_group_key key = group_key();
+	struct rocesteer_group group = {};
+
+	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_groups), &key, &group);
+	return group;
+}
+
+static void put(struct bpf_map *map, const void *key, const void *value)
+{
+	if (bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY))
+		die(bpf_map__name(map));
+}
+
+/* A job that has the device, one peer, one group; no flow. */
+static void begin(__u8 resequence)
+{
+	struct rocesteer_peer_key pkey = { .job = JOB, .ifindex = IFINDEX };
+	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
+				     .resequence = resequence };
+	struct rocesteer_group group = { .nr_paths = PATHS, .first = 2 };
+	struct rocesteer_flow_key flow = flow_key(0);
+	struct rocesteer_group_key gkey = group_key();
+	struct rocesteer_peer peer = { .nr_paths = PATHS };
+	__u32 number = JOB, ifindex = IFINDEX, p;
+
+	rocesteer_bpf__destroy(skel);
+	ring_buffer__free(events);
+	skel = load_unpinned(false);
+	if (!skel)
+		die("load");
+	events = ring_buffer__new(bpf_map__fd(skel->maps.rs_events), on_event,
+				  NULL, NULL);
+	if (!events)
+		die("ring buffer");
+	memcpy(pkey.addr, flow.peer, sizeof(pkey.addr));
+	memcpy(peer.leaf, leaf, sizeof(leaf));
+	for (p = 0; p < PATHS; p++) {
+		peer.sport[p] = htons(FIRST_PORT + p);
+		group.weight[p] = 1;
+	}
+	put(skel->maps.rs_peers, &pkey, &peer);
+	put(skel->maps.rs_groups, &gkey, &group);
+	put(skel->maps.rs_jobs, &number, &job);
+	put(skel->maps.rs_devices, &ifindex, &number);
+}
+
+static int run(struct bpf_program *prog, const void *ctx, size_t size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
+		    .ctx_size_in = size);
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(prog), &opts))
+		die("syscall program");
+	return opts.retval;
+}
+
+/* A plan of @nr pieces on paths 0.. of so many packets each. */
+static int set_pieces(__u32 dqpn, __u32 nr, const __u32 *packets)
+{
+	struct rocesteer_set_flow set = { .key = flow_key(dqpn), .job = JOB,
+					  .nr_pieces = nr };
+	__u32 end = 0, i;
+
+	for (i = 0; i < nr && i < ROCESTEER_MAX_PATHS; i++) {
+		end += packets[i];
+		set.piece[i].end = end;
+		set.piece[i].path = i;
+		set.piece[i].sport = htons(FIRST_PORT + i);
+	}
+	return run(skel->progs.rocesteer_set_flow, &set, sizeof(set));
+}
+
+static void set_down(__u64 down)
+{
+	struct rocesteer_set_group set = { .key = group_key(), .down = down };
+
+	if (run(skel->progs.rocesteer_set_group, &set, sizeof(set)))
+		die("set_group");
+}
+
+static void test_deal(void)
+{
+	int paths[6], i;
+	struct rocesteer_group group;
+
+	begin(ROCESTEER_RESEQUENCE_OFF);
+	for (i = 0; i < 6; i++)
+		paths[i] = send_packet(i, WRITE_MIDDLE, 100);
+	group = group_entry();
+	ktap_result(paths[0] == 2 && paths[1] == 3 && paths[2] == 0 &&
+		    paths[3] == 1 && paths[4] == 2 && paths[5] == 3 &&
+		    group.flows[0] == 1 && group.flows[2] == 2,
+		    "flows are dealt in turn from the group's first path on");
+	ktap_result(take_events() == 6 &&
+		    last_event.type == ROCESTEER_EVENT_SHARE &&
+		    last_event.job == JOB && last_event.key.dqpn == 5 &&
+		    last_event.path == 3 && !memcmp(last_event.leaf, leaf, 16),
+		    "user space is told of each share");
+}
+
+static void test_share(void)
+{
+	int ack, request;
+
+	begin(ROCESTEER_RESEQUENCE_OFF);
+	ack = send_packet(1, ROCESTEER_OP_RC_ACK, 5);
+	ktap_result(ack == 2 && !group_entry().flows[2] && !take_events(),
+		    "a flow that only acknowledges has a path and no share");
+	request = send_packet(1, WRITE_MIDDLE, 100);
+	ktap_result(request == 2 && group_entry().flows[2] == 1 &&
+		    take_events() == 1, "its first request takes one");
+	ktap_result(send_packet(2, READ_MIDDLE, 9) == 3 &&
+		    group_entry().flows[3] == 1, "READ data takes one");
+}
+
+static void test_weights(void)
+{
+	struct rocesteer_group_key key = group_key();
+	struct rocesteer_group group;
+	int i;
+
+	begin(ROCESTEER_RESEQUENCE_OFF);
+	group = group_entry();
+	group.weight[1] = 3;
+	put(skel->maps.rs_groups, &key, &group);
+	for (i = 0; i < 12; i++)
+		send_packet(i, WRITE_MIDDLE, 0);
+	group = group_entry();
+	ktap_result(group.flows[0] == 2 && group.flows[1] == 6 &&
+		    group.flows[2] == 2 && group.flows[3] == 2,
+		    "a path of three times the weight gets three times the flows");
+}
+
+static void test_down(void)
+{
+	int i, on_down = 0;
+
+	begin(ROCESTEER_RESEQUENCE_OFF);
+	set_down(1 << 2 | 1 << 3);
+	for (i = 0; i < 8; i++)
+		on_down += send_packet(i, WRITE_MIDDLE, 0) >= 2;
+	ktap_result(!on_down && group_entry().flows[0] == 4,
+		    "nothing is dealt to a path that is down");
+	set_down(0xf);
+	ktap_result(send_packet(8, WRITE_MIDDLE, 0) == FAILED,
+		    "with all paths down a new flow leaves as it came");
+	set_down(0);
+	ktap_result(send_packet(8, WRITE_MIDDLE, 1) >= 2,
+		    "and is dealt when one is up again");
+}
+
+static void test_refused(void)
+{
+	static const __u32 alike[ROCESTEER_MAX_PATHS + 1] = { 1, 1, 1, 1 };
+	struct rocesteer_flow_path before, after;
+
+	begin(ROCESTEER_RESEQUENCE_OFF);
+	send_packet(1, WRITE_MIDDLE, 0);
+	before = flow_entry(1);
+	ktap_result(set_pieces(1, 4, alike) == -EPERM,
+		    "a flow whose order nobody restores is not split");
+	ktap_result(set_pieces(2, 1, alike) == -ENOENT &&
+		    set_pieces(1, 0, alike) == -EINVAL &&
+		    set_pieces(1, ROCESTEER_MAX_PATHS + 1, alike) == -EINVAL,
+		    "nor are unknown flows, and nonsense is refused");
+	after = flow_entry(1);
+	ktap_result(!memcmp(&before, &after, sizeof(before)),
+		    "what is refused changes nothing");
+	ktap_result(!set_pieces(1, 1, alike) && group_entry().flows[0] == 1 &&
+		    !group_entry().flows[2] &&
+		    send_packet(1, WRITE_MIDDLE, 1) == 0,
+		    "a whole flow moves, and its share with it");
+}
+
+/* Packets per path of @nr PSNs from @psn on. */
+static void send_many(__u32 dqpn, __u32 psn, int nr, int per_path[PATHS])
+{
+	int i, path;
+
+	memset(per_path, 0, PATHS * sizeof(*per_path));
+	for (i = 0; i < nr; i++) {
+		path = send_packet(dqpn, WRITE_MIDDLE, psn + i);
+		if (path >= 0)
+			per_path[path]++;
+	}
+}
+
+static void test_pieces(void)
+{
+	static const __u32 uneven[] = { 3, 1, 2 };
+	static const __u32 alike[] = { 1, 1, 1, 1 };
+	int per_path[PATHS], first, i, exact = 0;
+
+	begin(ROCESTEER_RESEQUENCE_ON);
+	send_packet(1, WRITE_MIDDLE, 0);
+	if (set_pieces(1, 3, uneven))
+		die("set_flow");
+	for (i = 0; i < 20; i++) {
+		send_many(1, 1 + 60 * i, 60, per_path);
+		exact += per_path[0] == 30 && per_path[1] == 10 &&
+			 per_path[2] == 20;
+	}
+	ktap_result(exact == 20, "each piece carries exactly its share");
+
+	first = send_packet(1, WRITE_MIDDLE, 5000);
+	send_packet(1, WRITE_MIDDLE, 5001);
+	ktap_result(first == send_packet(1, WRITE_MIDDLE, 5000),
+		    "what is sent again takes its path again");
+
+	if (set_pieces(1, 4, alike))
+		die("set_flow");
+	send_many(1, ROCESTEER_PSN_MASK - 1999, 4000, per_path);
+	ktap_result(per_path[0] == 1000 && per_path[1] == 1000 &&
+		    per_path[2] == 1000 && per_path[3] == 1000,
+		    "the 24-bit PSN wraps like any other");
+	ktap_result(send_packet(1, READ_MIDDLE, 7) == 0 &&
+		    send_packet(1, READ_MIDDLE, 8) == 0 &&
+		    send_packet(1, ROCESTEER_OP_RC_ACK, 8) == 0,
+		    "responses stay together");
+}
+
+static __u64 rounds(__u32 dqpn)
+{
+	struct rocesteer_flow_path flow = flow_entry(dqpn);
+	__u64 sum = 0;
+	int p;
+
+	for (p = 0; p < PATHS; p++)
+		sum += flow.sent[p].rounds;
+	return sum;
+}
+
+static void go_back(__u32 dqpn, __u32 from, __u32 to)
+{
+	for (; from != to; from++)
+		send_packet(dqpn, WRITE_MIDDLE, from);
+}
+
+static void test_rounds(void)
+{
+	begin(ROCESTEER_RESEQUENCE_OFF);
+	go_back(1, 0, 50);
+	send_packet(1, READ_REQUEST, 50);	/* of ten packets */
+	go_back(1, 60, 80);
+	ktap_result(!rounds(1), "progress is no round, nor is a READ's gap");
+	go_back(1, 40, 50);
+	send_packet(1, READ_REQUEST, 50);
+	go_back(1, 60, 90);
+	ktap_result(rounds(1) == 1, "going back is one, however long");
+	go_back(1, 45, 90);
+	ktap_result(rounds(1) == 2 && !flow_entry(1).detour.until,
+		    "another loss is another, and no reason to leave the path");
+}
+
+static __u64 now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static void test_detour(void)
+{
+	int home, away;
+	__u64 until;
+
+	begin(ROCESTEER_RESEQUENCE_OFF);
+	go_back(1, 0, 50);
+	go_back(2, 0, 50);
+	take_events();
+	home = send_packet(1, WRITE_MIDDLE, 50);
+	go_back(1, 20, 51);
+	go_back(1, 20, 51);
+	away = send_packet(1, WRITE_MIDDLE, 51);
+	ktap_result(home == 2 && away >= 0 && away != home,
+		    "a path that lost the same packet twice is left");
+	ktap_result(take_events() == 1 &&
+		    last_event.type == ROCESTEER_EVENT_DETOUR &&
+		    last_event.path == (__u32)home && last_event.key.dqpn == 1,
+		    "user space is told which");
+	ktap_result(send_packet(2, WRITE_MIDDLE, 50) == 3,
+		    "other flows stay where they are");
+	go_back(1, 20, 51);
+	ktap_result(send_packet(1, WRITE_MIDDLE, 52) != away &&
+		    send_packet(1, WRITE_MIDDLE, 53) != home,
+		    "if it is lost there as well the next path is taken");
+	until = flow_entry(1).detour.until;
+	ktap_result(until > now() && until <= now() + 100000000,
+		    "it is for 100 ms");
+	while (now() <= until)
+		;
+	ktap_result(send_packet(1, WRITE_MIDDLE, 54) == home,
+		    "then the flow is back on its path");
+}
+
+static void test_acks(void)
+{
+	int home, away;
+
+	begin(ROCESTEER_RESEQUENCE_OFF);
+	home = send_packet(1, ROCESTEER_OP_RC_ACK, 10);
+	send_packet(1, ROCESTEER_OP_RC_ACK, 20);
+	send_packet(1, ROCESTEER_OP_RC_ACK, 20);
+	away = send_packet(1, ROCESTEER_OP_RC_ACK, 20);
+	ktap_result(home == 2 && away >= 0 && away != home,
+		    "acknowledgments that do not arrive change their path, too");
+}
+
+int main(void)
+{
+	ktap_begin();
+	test_deal();
+	test_share();
+	test_weights();
+	test_down();
+	test_refused();
+	test_pieces();
+	test_rounds();
+	test_detour();
+	test_acks();
+	ring_buffer__free(events);
+	rocesteer_bpf__destroy(skel);
+	return ktap_end();
+}
