@@ -47,7 +47,7 @@ steered_traffic()
 
 	lost_before=$(lost)
 	sequence_before=$(hw_counter out_of_seq_request)
-	traffic_start -q "$qps" -s 65536 -n 60 || return
+	traffic_start -q "$qps" -s 65536 -n 300 || return
 	if ! busywait 20000 spread || [[ $(dealt) != "[$qps]" ]]; then
 		flows_of 0
 		dealt
