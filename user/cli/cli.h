@@ -73,6 +73,7 @@ struct cli_object {
 };
 
 extern const struct cli_object cli_plan;
+extern const struct cli_object cli_chunk;
 extern const struct cli_object cli_path;
 extern const struct cli_object cli_job;
 extern const struct cli_object cli_flow;
@@ -103,6 +104,19 @@ int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
  * Return: 0 or -EINVAL.
  */
 int cli_number(const char *text, __u64 min, __u64 max, __u64 *value);
+
+#define CLI_DECIMALS	6
+
+/**
+ * cli_decimal() - read a decimal number that is all of a text
+ * @text: digits, and at most CLI_DECIMALS more behind a point
+ * @min: smallest, in millionths
+ * @max: largest, in millionths, below 2^60
+ * @value: set, in millionths: nothing is rounded
+ *
+ * Return: 0 or -EINVAL.
+ */
+int cli_decimal(const char *text, __u64 min, __u64 max, __u64 *value);
 
 /* An option that must be given. Return: 0 or -EINVAL. */
 int cli_need(const struct cli_args *args, int option, struct err *err);

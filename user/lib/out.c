@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "addr.h"
 #include "table.h"
@@ -105,9 +106,28 @@ static void append(struct json_object *array, struct json_object *value)
 		must(NULL);
 }
 
+/* A number that prints exactly, with all its decimals: one to nine. */
+static struct json_object *decimal(__u64 value, unsigned int decimals)
+{
+	char text[32], *point;
+	int len;
+
+	len = sprintf(text, "%0*llu", (int)decimals + 1, value);
+	point = text + len - decimals;
+	memmove(point + 1, point, decimals + 1);
+	*point = '.';
+	return must(json_object_new_double_s(strtod(text, NULL), text));
+}
+
 void out_uint(struct json_object *obj, const char *key, __u64 value)
 {
 	add(obj, key, must(json_object_new_uint64(value)));
+}
+
+void out_decimal(struct json_object *obj, const char *key, __u64 value,
+		 unsigned int decimals)
+{
+	add(obj, key, decimal(value, decimals));
 }
 
 void out_string(struct json_object *obj, const char *key, const char *value)
@@ -154,6 +174,12 @@ struct json_object *out_append_object(struct json_object *array)
 void out_append_uint(struct json_object *array, __u64 value)
 {
 	append(array, must(json_object_new_uint64(value)));
+}
+
+void out_append_decimal(struct json_object *array, __u64 value,
+			unsigned int decimals)
+{
+	append(array, decimal(value, decimals));
 }
 
 struct json_object *out_root(void)

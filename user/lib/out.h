@@ -93,9 +93,15 @@ void out_addr(struct json_object *obj, const char *key, const __u8 addr[16]);
 struct json_object *out_object(struct json_object *obj, const char *key);
 struct json_object *out_array(struct json_object *obj, const char *key);
 
+/* @value / 10^@decimals, one to nine, printed exactly. */
+void out_decimal(struct json_object *obj, const char *key, __u64 value,
+		 unsigned int decimals);
+
 /* Append a value to an array. */
 struct json_object *out_append_object(struct json_object *array);
 void out_append_uint(struct json_object *array, __u64 value);
+void out_append_decimal(struct json_object *array, __u64 value,
+			unsigned int decimals);
 
 /* A root to begin with. */
 struct json_object *out_root(void);

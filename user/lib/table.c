@@ -111,7 +111,8 @@ static void measure(const struct row *row, void *arg)
 		if (!value)
 			continue;
 		table->used[i] = true;
-		if (json_object_get_type(value) != json_type_int)
+		if (json_object_get_type(value) != json_type_int &&
+		    json_object_get_type(value) != json_type_double)
 			table->number[i] = false;
 	}
 }
