@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The verbs of the object chunk, one file each, and the options they share. */
+#ifndef ROCESTEER_CLI_CHUNK_H
+#define ROCESTEER_CLI_CHUNK_H
+
+#include "../lib/chunk.h"
+#include "cli.h"
+
+/* What --policy names: two rules, and what a search finds. */
+enum {
+	CHUNK_POLICY_THEMIS,
+	CHUNK_POLICY_BASELINE,
+	CHUNK_POLICY_BEST,
+};
+
+#define CHUNK_QUEUE_ANY	(-1)	/* that the policy is made for */
+
+/* A verb's own options follow. */
+enum {
+	CHUNK_OPTION_DIMS,
+	CHUNK_OPTION_BANDWIDTH,
+	CHUNK_OPTION_SIZE,
+	CHUNK_OPTION_CHUNKS,
+	CHUNK_OPTION_COLLECTIVE,
+	CHUNK_OPTION_LATENCY,
+	CHUNK_OPTION_ALGORITHM,
+	CHUNK_OPTIONS,
+};
+
+#define CHUNK_SHARED_OPTIONS						\
+	[CHUNK_OPTION_DIMS] = { "dims", "N0xN1x..",			\
+		"endpoints that each dimension joins" },		\
+	[CHUNK_OPTION_BANDWIDTH] = { "bandwidth", "B0,B1,..",		\
+		"of each dimension, per endpoint, in GiB/s" },		\
+	[CHUNK_OPTION_SIZE] = { "size", "BYTES",			\
+		"of the whole buffer, also as 64K, 100M, 1G" },		\
+	[CHUNK_OPTION_CHUNKS] = { "chunks", "N",			\
+		"that the buffer is cut into (default: 64)" },		\
+	[CHUNK_OPTION_COLLECTIVE] = { "collective", "KIND",		\
+		"all-reduce (default), reduce-scatter, all-gather" },	\
+	[CHUNK_OPTION_LATENCY] = { "latency", "L0,L1,..",		\
+		"of a step in each dimension, in us (default: 0)" },	\
+	[CHUNK_OPTION_ALGORITHM] = { "algorithm", "A0,A1,..",		\
+		"whose steps: ring (default), halving, direct" }
+
+extern const struct cli_option chunk_plan_options[];
+extern const struct cli_option chunk_compare_options[];
+
+int chunk_plan_run(const struct cli_args *args, struct err *err);
+int chunk_compare_run(const struct cli_args *args, struct err *err);
+
+/**
+ * chunk_make() - plan by any policy
+ * @plan: filled; to be freed by chunk_plan_free()
+ * @of: what to plan
+ * @policy: CHUNK_POLICY_*
+ * @queue: enum chunk_queue, or CHUNK_QUEUE_ANY
+ *
+ * Return: as chunk_plan_make().
+ */
+int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
+	       int policy, int queue);
+
+/* Predicted time of such a plan, ps. Return: as chunk_plan_make(). */
+int chunk_predict(const struct chunk_collective *of, int policy, int queue,
+		  __u64 *ps);
+
+/* A time in ps, printed in us. */
+void chunk_add_us(struct json_object *obj, const char *key, __u64 ps);
+
+/* Thousandths of a percent, rounded down. */
+__u64 chunk_percent(__u64 part, __u64 whole);
+
+/* Collectives by their names. */
+extern const char * const chunk_kinds[];
+
+/**
+ * chunk_args_read() - read the shared options
+ * @args: arguments
+ * @of: filled; valid for chunk_plan_make()
+ * @err: names option and item
+ *
+ * Return: 0 or -EINVAL.
+ */
+int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
+		    struct err *err);
+
+/**
+ * chunk_args_word() - read an option that is one of some words
+ * @args: arguments
+ * @option: its index; when absent @value stays as it is
+ * @words: ended by NULL
+ * @value: set to the word's index
+ * @err: names the option and the words
+ *
+ * Return: 0 or -EINVAL.
+ */
+int chunk_args_word(const struct cli_args *args, int option,
+		    const char * const *words, int *value, struct err *err);
+
+#endif /* ROCESTEER_CLI_CHUNK_H */

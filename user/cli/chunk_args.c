@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The options that describe a collective and its network. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunk.h"
+
+const char * const chunk_kinds[] = {
+	[CHUNK_ALL_REDUCE] = "all-reduce",
+	[CHUNK_REDUCE_SCATTER] = "reduce-scatter",
+	[CHUNK_ALL_GATHER] = "all-gather",
+	NULL
+};
+
+/* Steps of a stage between so many endpoints. */
+static __u32 steps_ring(__u32 endpoints)
+{
+	return endpoints - 1;
+}
+
+static __u32 steps_halving(__u32 endpoints)
+{
+	return endpoints > 1 ? 32 - __builtin_clz(endpoints - 1) : 0;
+}
+
+static __u32 steps_direct(__u32 endpoints)
+{
+	return endpoints > 1;
+}
+
+static const struct {
+	const char *name;
+	__u32 (*steps)(__u32 endpoints);
+} algorithms[] = {
+	{ "ring", steps_ring },
+	{ "halving", steps_halving },
+	{ "direct", steps_direct },
+};
+
+/**
+ * struct list - an option with a value for each dimension
+ * @of: filled
+ * @steps: of a stage, by dimension
+ * @n: values so far
+ * @max: there may be
+ * @name: of the option
+ * @letter: of its values in messages
+ * @read: reads value @n
+ * @err: names option and value
+ */
+struct list {
+	struct chunk_collective *of;
+	__u32 steps[CHUNK_MAX_DIMS];
+	__u32 n;
+	__u32 max;
+	const char *name;
+	char letter;
+	int (*read)(struct list *list, const char *item);
+	struct err *err;
+};
+
+static int bad_item(const struct list *list, const char *item,
+		    const char *what)
+{
+	return err_set(list->err, EXIT_BAD_INPUT, "usage",
+		       "--%s: %c%u: '%s' is not %s", list->name, list->letter,
+		       list->n, item, what);
+}
+
+static int read_endpoints(struct list *list, const char *item)
+{
+	__u64 value;
+
+	if (cli_number(item, 1, CHUNK_MAX_ENDPOINTS, &value))
+		return bad_item(list, item, "a number from 1 to 65536");
+	list->of->dim[list->n].endpoints = value;
+	list->steps[list->n] = steps_ring(value);
+	return 0;
+}
+
+static int read_bandwidth(struct list *list, const char *item)
+{
+	struct chunk_dim *dim = &list->of->dim[list->n];
+
+	if (cli_decimal(item, 1, CHUNK_MAX_BANDWIDTH, &dim->bandwidth))
+		return bad_item(list, item,
+				"a number from 0.000001 to 100000 with at most six decimals");
+	if (chunk_time(dim, list->of->size) > CHUNK_MAX_TIME)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--bandwidth: B%u: at %s GiB/s, --size takes more than a day",
+			       list->n, item);
+	return 0;
+}
+
+static int read_algorithm(struct list *list, const char *item)
+{
+	__u32 endpoints = list->of->dim[list->n].endpoints, i;
+
+	for (i = 0; i < ARRAY_SIZE(algorithms); i++) {
+		if (strcmp(item, algorithms[i].name))
+			continue;
+		list->steps[list->n] = algorithms[i].steps(endpoints);
+		return 0;
+	}
+	return bad_item(list, item, "ring, halving or direct");
+}
+
+/* A millionth of a microsecond is a picosecond. */
+static int read_latency(struct list *list, const char *item)
+{
+	__u32 steps = list->steps[list->n];
+	__u64 value;
+
+	if (cli_decimal(item, 0, CHUNK_MAX_LATENCY, &value))
+		return bad_item(list, item,
+				"a number from 0 to 1000000 with at most six decimals");
+	if (value * steps > CHUNK_MAX_LATENCY)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--latency: L%u: %u steps of %s us are more than a second",
+			       list->n, steps, item);
+	list->of->dim[list->n].latency = value * steps;
+	return 0;
+}
+
+static int list_add(const char *item, void *arg)
+{
+	struct list *list = arg;
+	int ret;
+
+	if (list->n == list->max)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: more than %u dimensions", list->name,
+			       list->max);
+	ret = list->read(list, item);
+	if (!ret)
+		list->n++;
+	return ret;
+}
+
+static int list_read(struct list *list, const char *text)
+{
+	int ret;
+
+	list->n = 0;
+	ret = cli_each(text, list_add, list);
+	if (ret && !list->err->code)
+		err_set(list->err, EXIT_BAD_INPUT, "usage",
+			"--%s: %c%u is empty or too long", list->name,
+			list->letter, list->n);
+	return ret;
+}
+
+/* "16x8x8" is a list as well. */
+static int dims_read(struct list *list, const char *text)
+{
+	struct chunk_collective *of = list->of;
+	char *copy = strdup(text), *x;
+	__u32 most = 1, k;
+	int ret;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((x = strchr(copy, 'x')))
+		*x = ',';
+	list->max = CHUNK_MAX_DIMS;
+	ret = list_read(list, copy);
+	free(copy);
+	if (ret)
+		return ret;
+	of->dims = list->n;
+	for (k = 0; k < of->dims; k++)
+		if (of->dim[k].endpoints > most)
+			most = of->dim[k].endpoints;
+	if (most > 1)
+		return 0;
+	return err_set(list->err, EXIT_BAD_INPUT, "usage",
+		       "--dims: no dimension joins more than one endpoint");
+}
+
+/* A list with as many values as there are dimensions. */
+static int values_read(struct list *list, const char *text)
+{
+	int ret;
+
+	if (!text)
+		return 0;
+	list->max = list->of->dims;
+	ret = list_read(list, text);
+	if (!ret && list->n != list->max)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: %u values for %u dimensions", list->name,
+			       list->n, list->max);
+	return ret;
+}
+
+static int size_read(const struct cli_args *args, struct chunk_collective *of,
+		     struct err *err)
+{
+	static const char units[] = "KMGT";
+	const char *text = args->value[CHUNK_OPTION_SIZE], *unit;
+	size_t len = strlen(text);
+	char number[32];
+	int shift = 0;
+
+	unit = len ? strchr(units, text[len - 1]) : NULL;
+	if (unit && *unit) {
+		shift = 10 * (unit - units + 1);
+		len--;
+	}
+	if (len >= sizeof(number))
+		len = 0;
+	snprintf(number, sizeof(number), "%.*s", (int)len, text);
+	if (cli_number(number, 1, CHUNK_MAX_SIZE >> shift, &of->size))
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--size: '%s' is not a number of bytes from 1 to 1024T",
+			       text);
+	of->size <<= shift;
+	if (of->size < of->chunks)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--size: %llu bytes are fewer than the %u chunks",
+			       of->size, of->chunks);
+	return 0;
+}
+
+int chunk_args_word(const struct cli_args *args, int option,
+		    const char * const *words, int *value, struct err *err)
+{
+	const char *text = args->value[option];
+	char all[128] = "";
+	int i;
+
+	if (!text)
+		return 0;
+	for (i = 0; words[i]; i++) {
+		if (!strcmp(text, words[i])) {
+			*value = i;
+			return 0;
+		}
+		strcat(strcat(all, i ? ", " : ""), words[i]);
+	}
+	return err_set(err, EXIT_BAD_INPUT, "usage",
+		       "--%s: '%s' is none of %s", args->options[option].name,
+		       text, all);
+}
+
+static int network_read(const struct cli_args *args,
+			struct chunk_collective *of, struct err *err)
+{
+	static const struct {
+		int option;
+		char letter;
+		int (*read)(struct list *list, const char *item);
+	} lists[] = {
+		{ CHUNK_OPTION_DIMS, 'N', read_endpoints },
+		{ CHUNK_OPTION_BANDWIDTH, 'B', read_bandwidth },
+		{ CHUNK_OPTION_ALGORITHM, 'A', read_algorithm },
+		{ CHUNK_OPTION_LATENCY, 'L', read_latency },
+	};
+	struct list list = { .of = of, .err = err };
+	int ret = 0;
+	__u32 i;
+
+	for (i = 0; !ret && i < ARRAY_SIZE(lists); i++) {
+		const char *text = args->value[lists[i].option];
+
+		list.name = args->options[lists[i].option].name;
+		list.letter = lists[i].letter;
+		list.read = lists[i].read;
+		ret = i ? values_read(&list, text) : dims_read(&list, text);
+	}
+	return ret;
+}
+
+int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
+		    struct err *err)
+{
+	int kind = CHUNK_ALL_REDUCE, ret;
+	__u64 chunks = 64;
+
+	ret = cli_need(args, CHUNK_OPTION_DIMS, err) ?:
+	      cli_need(args, CHUNK_OPTION_BANDWIDTH, err) ?:
+	      cli_need(args, CHUNK_OPTION_SIZE, err) ?:
+	      cli_uint(args, CHUNK_OPTION_CHUNKS, 1, CHUNK_MAX_CHUNKS, &chunks,
+		       err) ?:
+	      chunk_args_word(args, CHUNK_OPTION_COLLECTIVE, chunk_kinds, &kind,
+			      err);
+	if (ret)
+		return ret;
+	memset(of, 0, sizeof(*of));
+	of->kind = kind;
+	of->chunks = chunks;
+	return size_read(args, of, err) ?: network_read(args, of, err);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer chunk plan: the order of dimensions of each chunk. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "../lib/chunk_model.h"
+#include "../lib/chunk_svg.h"
+#include "chunk.h"
+
+enum { POLICY = CHUNK_OPTIONS, QUEUE, SVG };
+
+const struct cli_option chunk_plan_options[] = {
+	CHUNK_SHARED_OPTIONS,
+	[POLICY] = { "policy", "POLICY", "themis (default), baseline, best" },
+	[QUEUE] = { "queue", "fifo|scf",
+		    "in a dimension: first come, smallest first" },
+	[SVG] = { "svg", "FILE", "draw what each dimension does over time" },
+	{}
+};
+
+static const struct out_column plan_columns[] = {
+	{ "collective", "collective" },
+	{ "policy", "policy" },
+	{ "queue", "queue" },
+	{ "fused", "fused" },
+	{ "size", "bytes" },
+	{ "load", "load of dimensions" },
+	{ "hash", "hash" },
+	{}
+};
+
+static const struct out_column predicted_columns[] = {
+	{ "plan_us", "this plan" },
+	{ "plan_percent", "its utilisation, %" },
+	{ "fifo_us", "its orders, fifo" },
+	{ "scf_us", "its orders, scf" },
+	{ "baseline_us", "baseline" },
+	{ "ideal_us", "ideal" },
+	{}
+};
+
+static const struct out_column dim_columns[] = {
+	{ "dim", "DIMENSION" },
+	{ "endpoints", "ENDPOINTS" },
+	{ "bandwidth", "GIB/S" },
+	{ "latency_us", "LATENCY US" },
+	{ "busy_us", "BUSY US" },
+	{ "busy_percent", "BUSY %" },
+	{}
+};
+
+static const struct out_column chunk_columns[] = {
+	{ "id", "CHUNK" },
+	{ "bytes", "BYTES" },
+	{ "order", "ORDER" },
+	{}
+};
+
+static const struct out_view views[] = {
+	{ .columns = plan_columns },
+	{ .in = "predicted", .title = "Predicted time, in us:",
+	  .columns = predicted_columns },
+	{ .rows = "dimensions", .columns = dim_columns },
+	{ .rows = "chunks", .columns = chunk_columns },
+	{}
+};
+
+static const char * const policies[] = {
+	[CHUNK_POLICY_THEMIS] = "themis",
+	[CHUNK_POLICY_BASELINE] = "baseline",
+	[CHUNK_POLICY_BEST] = "best",
+	NULL
+};
+
+static const char * const queues[] = {
+	[CHUNK_FIFO] = "fifo",
+	[CHUNK_SCF] = "scf",
+	NULL
+};
+
+/**
+ * struct prediction - what the model says of a plan
+ * @plan: its time, ps
+ * @queue: with each queue
+ * @baseline: of the baseline in its place
+ * @busy: by dimension, how long it works
+ */
+struct prediction {
+	__u64 plan;
+	__u64 queue[2];
+	__u64 baseline;
+	__u64 busy[CHUNK_MAX_DIMS];
+};
+
+static void add_busy(const struct chunk_stage *stage, void *arg)
+{
+	struct prediction *prediction = arg;
+
+	prediction->busy[stage->dim] += stage->to - stage->from;
+}
+
+static int predict(struct prediction *prediction, const struct chunk_plan *plan)
+{
+	struct chunk_model *model = chunk_model_new(&plan->of);
+	struct chunk_plan other = *plan;
+
+	if (!model)
+		return -ENOMEM;
+	prediction->plan = chunk_model_run(model, plan, add_busy, prediction);
+	for (other.queue = CHUNK_FIFO; other.queue <= CHUNK_SCF; other.queue++)
+		prediction->queue[other.queue] =
+			chunk_model_run(model, &other, NULL, NULL);
+	chunk_model_free(model);
+	return chunk_predict(&plan->of, CHUNK_POLICY_BASELINE, CHUNK_QUEUE_ANY,
+			     &prediction->baseline);
+}
+
+static void add_predicted(struct json_object *root,
+			  const struct chunk_plan *plan,
+			  const struct prediction *prediction)
+{
+	struct json_object *obj = out_object(root, "predicted");
+	__u64 ideal = chunk_model_ideal(&plan->of);
+
+	chunk_add_us(obj, "plan_us", prediction->plan);
+	out_decimal(obj, "plan_percent",
+		    chunk_percent(ideal, prediction->plan), 3);
+	chunk_add_us(obj, "fifo_us", prediction->queue[CHUNK_FIFO]);
+	chunk_add_us(obj, "scf_us", prediction->queue[CHUNK_SCF]);
+	chunk_add_us(obj, "baseline_us", prediction->baseline);
+	chunk_add_us(obj, "ideal_us", ideal);
+}
+
+/* Without the zeroes at its end. */
+static void add_short(struct json_object *obj, const char *key, __u64 value,
+		      unsigned int decimals)
+{
+	for (; decimals && value % 10 == 0; decimals--)
+		value /= 10;
+	if (decimals)
+		out_decimal(obj, key, value, decimals);
+	else
+		out_uint(obj, key, value);
+}
+
+static void add_dimensions(struct json_object *root,
+			   const struct chunk_plan *plan,
+			   const struct prediction *prediction)
+{
+	struct json_object *array = out_array(root, "dimensions");
+	__u32 k;
+
+	for (k = 0; k < plan->of.dims; k++) {
+		const struct chunk_dim *dim = &plan->of.dim[k];
+		struct json_object *obj = out_append_object(array);
+
+		out_uint(obj, "dim", k);
+		out_uint(obj, "endpoints", dim->endpoints);
+		add_short(obj, "bandwidth", dim->bandwidth, 6);
+		if (dim->latency)
+			add_short(obj, "latency_us", dim->latency, 6);
+		chunk_add_us(obj, "busy_us", prediction->busy[k]);
+		out_decimal(obj, "busy_percent",
+			    chunk_percent(prediction->busy[k],
+					  prediction->plan), 3);
+	}
+}
+
+static void add_chunks(struct json_object *root, const struct chunk_plan *plan)
+{
+	struct json_object *array = out_array(root, "chunks");
+	__u32 i, k;
+
+	for (i = 0; i < plan->of.chunks; i++) {
+		struct json_object *obj = out_append_object(array), *order;
+
+		out_uint(obj, "id", i);
+		out_uint(obj, "bytes", chunk_bytes(&plan->of, i));
+		order = out_array(obj, "order");
+		for (k = 0; k < plan->of.dims; k++)
+			out_append_uint(order, plan->order[i][k]);
+	}
+}
+
+static struct json_object *to_json(const struct chunk_plan *plan, int policy,
+				   const struct prediction *prediction)
+{
+	struct json_object *root = out_root(), *load;
+	char hash[17];
+	__u32 k;
+
+	snprintf(hash, sizeof(hash), "%016llx", chunk_plan_hash(plan));
+	out_string(root, "collective", chunk_kinds[plan->of.kind]);
+	out_string(root, "policy", policies[policy]);
+	out_string(root, "queue", queues[plan->queue]);
+	out_bool(root, "fused", plan->fused);
+	out_uint(root, "size", plan->of.size);
+	out_string(root, "hash", hash);
+	load = out_array(root, "load");
+	for (k = 0; k < plan->of.dims; k++)
+		out_append_decimal(load, chunk_plan_load(plan, k), 6);
+	add_predicted(root, plan, prediction);
+	add_dimensions(root, plan, prediction);
+	add_chunks(root, plan);
+	return root;
+}
+
+/* The baseline above the plan, unless that is the baseline. */
+static int draw(const char *file, const struct chunk_plan *plan, int policy,
+		struct err *err)
+{
+	struct chunk_svg_panel panels[2] = { { .name = "baseline" } };
+	struct chunk_plan baseline;
+	int ret;
+
+	ret = chunk_make(&baseline, &plan->of, CHUNK_POLICY_BASELINE,
+			 CHUNK_QUEUE_ANY);
+	if (ret)
+		return ret;
+	panels[0].plan = &baseline;
+	panels[1].plan = plan;
+	panels[1].name = policies[policy];
+	if (policy == CHUNK_POLICY_BASELINE)
+		ret = chunk_svg_write(file, panels + 1, 1, err);
+	else
+		ret = chunk_svg_write(file, panels, 2, err);
+	chunk_plan_free(&baseline);
+	return ret;
+}
+
+int chunk_plan_run(const struct cli_args *args, struct err *err)
+{
+	int policy = CHUNK_POLICY_THEMIS, queue = CHUNK_QUEUE_ANY, ret;
+	struct prediction prediction = {};
+	struct chunk_collective of;
+	struct chunk_plan plan;
+
+	ret = chunk_args_read(args, &of, err) ?:
+	      chunk_args_word(args, POLICY, policies, &policy, err) ?:
+	      chunk_args_word(args, QUEUE, queues, &queue, err) ?:
+	      chunk_make(&plan, &of, policy, queue);
+	if (ret)
+		return ret;
+	ret = predict(&prediction, &plan);
+	if (!ret && args->value[SVG])
+		ret = draw(args->value[SVG], &plan, policy, err);
+	if (!ret)
+		ret = out_show(&args->out, to_json(&plan, policy, &prediction),
+			       views);
+	chunk_plan_free(&plan);
+	return ret;
+}
