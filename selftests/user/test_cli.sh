@@ -82,6 +82,68 @@ usage_plan()
 		plan --flows 4095 --paths 4096 --split equal
 }
 
+usage_chunk()
+{
+	local net=(--dims 4x2 --bandwidth "2,1") plan=(chunk plan --size 1M)
+	local word="a number from 0.000001 to 100000 with at most six decimals"
+
+	usage "no verb is given for chunk" chunk &&
+	usage "--dims N0xN1x.. is missing" chunk plan &&
+	usage "--bandwidth B0,B1,.. is missing" chunk plan --dims 4x2 &&
+	usage "--size BYTES is missing" chunk plan "${net[@]}" &&
+	usage "--dims N0xN1x.. is missing" chunk compare --bandwidth 1 &&
+	usage "--size: '0' is not a number of bytes from 1 to 1024T" \
+		chunk plan "${net[@]}" --size 0 &&
+	usage "--size: '1025T' is not a number of bytes from 1 to 1024T" \
+		chunk plan "${net[@]}" --size 1025T &&
+	usage "--size: '1m' is not a number of bytes from 1 to 1024T" \
+		chunk plan "${net[@]}" --size 1m &&
+	usage "--size: 'M' is not a number of bytes from 1 to 1024T" \
+		chunk plan "${net[@]}" --size M &&
+	usage "--size: '' is not a number of bytes from 1 to 1024T" \
+		chunk plan "${net[@]}" --size '' &&
+	usage "--size: 63 bytes are fewer than the 64 chunks" \
+		chunk plan "${net[@]}" --size 63 &&
+	usage "--chunks: '0' is not a number from 1 to 16384" \
+		"${plan[@]}" "${net[@]}" --chunks 0 &&
+	usage "--dims: N1: '0' is not a number from 1 to 65536" \
+		"${plan[@]}" --dims 4x0 --bandwidth 2,1 &&
+	usage "--dims: N1 is empty or too long" \
+		"${plan[@]}" --dims 4x --bandwidth 2,1 &&
+	usage "--dims: more than 8 dimensions" \
+		"${plan[@]}" --dims 2x2x2x2x2x2x2x2x2 --bandwidth 2,1 &&
+	usage "--dims: no dimension joins more than one endpoint" \
+		"${plan[@]}" --dims 1x1 --bandwidth 2,1 &&
+	usage "--bandwidth: 1 values for 2 dimensions" \
+		"${plan[@]}" --dims 4x2 --bandwidth 2 &&
+	usage "--bandwidth: more than 2 dimensions" \
+		"${plan[@]}" --dims 4x2 --bandwidth 2,1,1 &&
+	usage "--bandwidth: B1: '0' is not $word" \
+		"${plan[@]}" --dims 4x2 --bandwidth 2,0 &&
+	usage "--bandwidth: B0: '-2' is not $word" \
+		"${plan[@]}" --dims 4x2 --bandwidth -2,1 &&
+	usage "--bandwidth: B0: '1.' is not $word" \
+		"${plan[@]}" --dims 4x2 --bandwidth 1.,1 &&
+	usage "--bandwidth: B0: '0.0000001' is not $word" \
+		"${plan[@]}" --dims 4x2 --bandwidth 0.0000001,1 &&
+	usage "--bandwidth: B0: '18446744073709.551617' is not $word" \
+		"${plan[@]}" --dims 4x2 --bandwidth 18446744073709.551617,1 &&
+	usage "--bandwidth: B1: at 0.001 GiB/s, --size takes more than a day" \
+		chunk plan --dims 4x2 --bandwidth 1,0.001 --size 1T &&
+	usage "--latency: L0: '1e3' is not a number from 0 to 1000000 with at most six decimals" \
+		"${plan[@]}" "${net[@]}" --latency 1e3,1 &&
+	usage "--latency: L0: 3 steps of 333334 us are more than a second" \
+		"${plan[@]}" "${net[@]}" --latency 333334,1 &&
+	usage "--algorithm: A1: 'tree' is not ring, halving or direct" \
+		"${plan[@]}" "${net[@]}" --algorithm ring,tree &&
+	usage "--collective: 'all' is none of all-reduce, reduce-scatter, all-gather" \
+		"${plan[@]}" "${net[@]}" --collective all &&
+	usage "--policy: 'worst' is none of themis, baseline, best" \
+		"${plan[@]}" "${net[@]}" --policy worst &&
+	usage "--queue: 'lifo' is none of fifo, scf" \
+		"${plan[@]}" "${net[@]}" --queue lifo
+}
+
 usage_path()
 {
 	usage "--dev DEV is missing" path discover &&
@@ -219,9 +281,10 @@ output_fails()
 }
 
 echo '{"format": 1,' >"$dir/bad"
-ktap_plan 11
+ktap_plan 12
 check "wrong usage" usage_all
 check "wrong usage of plan" usage_plan
+check "wrong usage of chunk" usage_chunk
 check "wrong usage of path, and bad files" usage_path
 check "wrong usage of job" usage_job
 check "plan is as designed, --json stands anywhere" plan_as_designed
