@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""One table of what bench/cost measured: table.py NATIVE.json GUEST.json
+"""One table of what was measured: table.py NATIVE.json GUEST.json CHUNK.json
+
+NATIVE and GUEST are from bench/cost, CHUNK from bench/chunk.
 
 Times are those in the program, without the clock's; ratios are to the first
 row of each part. Exits 1 when the cost is above what the README says.
@@ -15,10 +17,15 @@ NAMES = {
     "steer_module": "steering whole flows, by kfunc",
     "recompute": "ICRC from scratch, libdeflate",
     "pedit": "act_pedit, ICRC left broken",
+    "themis": "themis",
+    "predict": "themis, and how long it takes",
+    "best": "best",
 }
 MAX_TO_PORT_ONLY = 1.5
 MAX_TO_RECOMPUTE = 1 / 3
 MAX_GROWTH = 1.25
+MAX_PLANNING_US = {"themis": {"64": 20, "4096": 2000},
+                   "best": {"64": 500e3, "4096": 500e3}}
 
 
 def part(title, times, rows):
@@ -31,19 +38,37 @@ def part(title, times, rows):
     print()
 
 
+def planning(times):
+    print(f"{'planning over four dimensions':<34}"
+          f"{'64 chunks':>18}{'4096 chunks':>18}")
+    for row, took in times.items():
+        print(f"  {NAMES[row]:<32}" + "".join(
+            f"{us / 1e3:>15.1f} ms" if us >= 1e4 else f"{us:>15.1f} us"
+            for us in took.values()))
+    print()
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         native = json.load(f)
     with open(sys.argv[2], encoding="utf-8") as f:
         guest = json.load(f)
+    with open(sys.argv[3], encoding="utf-8") as f:
+        chunk = json.load(f)
     part("this machine, time in the program", native["run_ns"],
          ["port_only", "idle", "steer", "recompute"])
     part("guest, time in the program", guest["run_ns"],
          ["steer", "steer_module", "idle", "port_only"])
     part("guest, time added to a send", guest["send_ns"],
          ["pedit", "steer", "steer_module"])
+    planning(chunk)
     run = native["run_ns"]
     failed = False
+    for row, limits in MAX_PLANNING_US.items():
+        for chunks, limit in limits.items():
+            if chunk[row][chunks] > limit:
+                print(f"{NAMES[row]}, {chunks} chunks: above {limit} us")
+                failed = True
     for what, ratio, limit in (
             ("steering : port only, worst payload",
              max(run["steer"][p] / run["port_only"][p] for p in run["steer"]),

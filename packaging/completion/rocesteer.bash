@@ -9,11 +9,23 @@ _rocesteer_words()
 {
 	case $1 in
 	'')
-		echo "plan path job flow stat monitor help" \
+		echo "plan chunk path job flow stat monitor help" \
 			"--json --version --help"
 		;;
 	plan)
 		echo "--flows --paths --weights --split --json --help"
+		;;
+	chunk)
+		echo "plan compare help"
+		;;
+	'chunk plan')
+		echo "--dims --bandwidth --size --chunks --collective" \
+			"--latency --algorithm --policy --queue --svg" \
+			"--json --help"
+		;;
+	'chunk compare')
+		echo "--dims --bandwidth --size --chunks --collective" \
+			"--latency --algorithm --json --help"
 		;;
 	path)
 		echo "discover verify show help"
@@ -68,10 +80,22 @@ _rocesteer_argument()
 	--split)
 		words="wrap equal"
 		;;
+	--collective)
+		words="all-reduce reduce-scatter all-gather"
+		;;
+	--policy)
+		words="themis baseline best"
+		;;
+	--queue)
+		words="fifo scf"
+		;;
+	--algorithm)
+		words="ring halving direct"
+		;;
 	--module)
 		words="auto yes no"
 		;;
-	--out | --cgroup)
+	--out | --cgroup | --svg)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
@@ -82,7 +106,8 @@ _rocesteer_argument()
 		return 0
 		;;
 	--peer | --source | --hop | --ports | --rate | --retries | --timeout | \
-		--flows | --weights | --job | --name | --pid | --flow)
+		--flows | --weights | --job | --name | --pid | --flow | \
+		--dims | --bandwidth | --size | --chunks | --latency)
 		return 0
 		;;
 	*)
