@@ -67,7 +67,8 @@ static __always_inline int steer(struct __sk_buff *skb)
 	count_sent(flow, way.path, skb->len);
 	if (!way.sport)
 		return ROCESTEER_NO_PATH;
-	return set_sport(skb, &pkt, way.sport, &flow->icrc_cache[i]);
+	return set_sport(skb, &pkt, way.sport, &flow->icrc_cache[i],
+			 is_response(&pkt) ? 0 : flow->nr_pieces - 1);
 }
 
 SEC("tcx/egress")

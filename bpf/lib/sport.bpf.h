@@ -52,6 +52,7 @@ enum {
 	CB_ICRC_OFF,
 	CB_ICRC_XOR,
 	CB_SPORT,	/* network order */
+	CB_PATHS,	/* paths of the flow, less one */
 };
 
 int rocesteer_write(struct __sk_buff *skb);
@@ -74,14 +75,21 @@ static __always_inline void *writable(struct __sk_buff *skb, __u32 len)
 	return (void *)(long)skb->data;
 }
 
+/* What of a packet is changed. */
+struct steered {
+	struct udphdr udp;
+	struct rocesteer_bth bth;
+};
+
 /* Nothing is written unless all can be. */
 SEC("tcx/egress")
 int rocesteer_write(struct __sk_buff *skb)
 {
 	__u32 l4_off = skb->cb[CB_L4_OFF], icrc_off = skb->cb[CB_ICRC_OFF];
-	__u32 old_icrc, new_icrc;
+	__u32 old_icrc, new_icrc, paths = skb->cb[CB_PATHS];
 	__be16 old, new = skb->cb[CB_SPORT];
-	struct udphdr *udp;
+	__be32 old_dqpn, new_dqpn;
+	struct steered *h;
 	__u32 *icrc;
 	void *data;
 
@@ -91,18 +99,23 @@ int rocesteer_write(struct __sk_buff *skb)
 	if (!data)
 		goto failed;
 	icrc = data + icrc_off;
-	udp = data + l4_off;
+	h = data + l4_off;
 	if ((void *)(icrc + 1) > (void *)(long)skb->data_end ||
-	    (void *)(udp + 1) > (void *)(long)skb->data_end)
+	    (void *)(h + 1) > (void *)(long)skb->data_end)
 		goto failed;
-	old = udp->source;
+	old = h->udp.source;
 	old_icrc = *icrc;
 	new_icrc = old_icrc ^ skb->cb[CB_ICRC_XOR];
+	old_dqpn = h->bth.dqpn;
+	new_dqpn = old_dqpn | bpf_htonl(paths << ROCESTEER_BTH_PATHS_SHIFT);
 	*icrc = new_icrc;
-	udp->source = new;
-	if (udp->check) {
+	h->udp.source = new;
+	h->bth.dqpn = new_dqpn;
+	if (h->udp.check) {
 		__u32 off = l4_off + offsetof(struct udphdr, check);
 
+		bpf_l4_csum_replace(skb, off, old_dqpn, new_dqpn,
+				    BPF_F_MARK_MANGLED_0 | sizeof(new_dqpn));
 		bpf_l4_csum_replace(skb, off, old, new,
 				    BPF_F_MARK_MANGLED_0 | sizeof(new));
 		bpf_l4_csum_replace(skb, off, old_icrc, new_icrc,
@@ -133,22 +146,25 @@ static __always_inline int set_sport_module(struct __sk_buff *skb,
  * @pkt: parsed
  * @sport: port of the path
  * @icrc_cache: of its piece
+ * @paths: ROCESTEER_BTH_PATHS that it shall carry; 0: as it came
  *
  * Return: the verdict; does not return when rocesteer_write takes over.
  */
 static __always_inline int set_sport(struct __sk_buff *skb,
 				     const struct packet *pkt,
-				     __be16 sport, volatile __u64 *icrc_cache)
+				     __be16 sport, volatile __u64 *icrc_cache,
+				     __u32 paths)
 {
-	if (pkt->sport == sport)
+	if (pkt->sport == sport && !paths)
 		return ROCESTEER_STEERED;
-	if (rs_use_module && bpf_ksym_exists(bpf_rocesteer_set_sport))
+	if (!paths && rs_use_module && bpf_ksym_exists(bpf_rocesteer_set_sport))
 		return set_sport_module(skb, pkt, sport);
 	skb->cb[CB_L4_OFF] = pkt->l4_off;
 	skb->cb[CB_ICRC_OFF] = pkt->l4_end - ROCESTEER_ICRC_SIZE;
 	skb->cb[CB_ICRC_XOR] = icrc_delta(icrc_cache, pkt->sport ^ sport,
 					  pkt->udp_len);
 	skb->cb[CB_SPORT] = sport;
+	skb->cb[CB_PATHS] = paths;
 	bpf_tail_call_static(skb, &rs_write, 0);
 	return ROCESTEER_REWRITE_FAILED;
 }

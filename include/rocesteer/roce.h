@@ -14,7 +14,7 @@ struct rocesteer_bth {
 	__u8 opcode;
 	__u8 flags;		/* solicited, migration, pad count, version */
 	__be16 pkey;
-	__be32 dqpn;		/* resv8a (masked in the ICRC), 24-bit QPN */
+	__be32 dqpn;		/* FECN, BECN, resv6; 24-bit QPN */
 	__be32 apsn;		/* AckReq, resv7, 24-bit PSN */
 };
 
@@ -22,6 +22,14 @@ struct rocesteer_bth {
 #define ROCESTEER_QPN_MASK	0xffffff
 #define ROCESTEER_PSN_MASK	0xffffff
 #define ROCESTEER_ICRC_SIZE	4
+
+/*
+ * In dqpn, where the IB spec has six bits that are sent as zero, ignored when
+ * received, and masked in the ICRC: the number of paths, less one, that the
+ * sender deals the flow's packets to. So it is zero where nobody deals.
+ */
+#define ROCESTEER_BTH_PATHS_SHIFT 24
+#define ROCESTEER_BTH_PATHS	(0x3fu << ROCESTEER_BTH_PATHS_SHIFT)
 
 /* Opcodes: bits 7..5 are the transport service, RC is 0. */
 #define ROCESTEER_OP_SERVICE	0xe0

@@ -79,10 +79,28 @@ static struct rocesteer_flow_key flow_key(__u32 dqpn)
 	return key;
 }
 
+/* One's complement sum of the UDP datagram and its pseudo header; 0xffff: right. */
+static __u32 udp_sum(const struct frame *f)
+{
+	const __u8 *byte = (const __u8 *)&f->udp;
+	size_t len = ntohs(f->udp.len), i;
+	__u32 sum = len + IPPROTO_UDP;
+
+	for (i = 0; i < len; i++)
+		sum += i % 2 ? byte[i] : byte[i] << 8;
+	for (byte = (const __u8 *)&f->ip.saddr, i = 0; i < 8; i++)
+		sum += i % 2 ? byte[i] : byte[i] << 8;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+static struct frame out;	/* the last packet, as it left */
+
 /* Send one packet. Return: the path it left by, or FAILED. */
 static int send_packet(__u32 dqpn, __u8 opcode, __u32 psn)
 {
-	struct frame out, in = {
+	struct frame in = {
 		.eth.h_proto = htons(ETH_P_IP),
 		.ip = { .version = 4, .ihl = 5, .ttl = 64,
 			.protocol = IPPROTO_UDP,
@@ -100,6 +118,7 @@ static int send_packet(__u32 dqpn, __u8 opcode, __u32 psn)
 		    .data_size_out = sizeof(out));
 	unsigned int path;
 
+	in.udp.check = htons(~udp_sum(&in));
 	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_egress),
 				   &opts))
 		die("test run");
@@ -341,10 +360,13 @@ static void test_pieces(void)
 	ktap_result(per_path[0] == 1000 && per_path[1] == 1000 &&
 		    per_path[2] == 1000 && per_path[3] == 1000,
 		    "the 24-bit PSN wraps like any other");
+	ktap_result(out.bth.dqpn == htonl(3 << 24 | 1) &&
+		    udp_sum(&out) == 0xffff,
+		    "each packet says of how many paths, and its checksum is right");
 	ktap_result(send_packet(1, READ_MIDDLE, 7) == 0 &&
 		    send_packet(1, READ_MIDDLE, 8) == 0 &&
-		    send_packet(1, ROCESTEER_OP_RC_ACK, 8) == 0,
-		    "responses stay together");
+		    send_packet(1, ROCESTEER_OP_RC_ACK, 8) == 0 &&
+		    out.bth.dqpn == htonl(1), "responses stay together");
 }
 
 static __u64 rounds(__u32 dqpn)
