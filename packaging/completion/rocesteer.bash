@@ -13,7 +13,8 @@ _rocesteer_words()
 			"--json --version --help"
 		;;
 	plan)
-		echo "--flows --paths --weights --split --json --help"
+		echo "--flows --paths --weights --split --prior" \
+			"--recommend-qps --json --help"
 		;;
 	chunk)
 		echo "plan compare help"
@@ -95,7 +96,7 @@ _rocesteer_argument()
 	--module)
 		words="auto yes no"
 		;;
-	--out | --cgroup | --svg)
+	--out | --cgroup | --svg | --prior)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;

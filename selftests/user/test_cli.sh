@@ -79,7 +79,45 @@ usage_plan()
 		"--weights: --split equal knows only paths of the same weight" \
 		plan --flows 1 --paths 2 --weights 1,2 --split equal &&
 	refused pieces "the plan has more than 4194304 pieces" \
-		plan --flows 4095 --paths 4096 --split equal
+		plan --flows 4095 --paths 4096 --split equal &&
+	usage "--split does not go with --recommend-qps" \
+		plan --flows 1 --paths 1 --recommend-qps --split equal &&
+	usage "--prior does not go with --recommend-qps" \
+		plan --flows 1 --paths 1 --recommend-qps --prior x
+}
+
+# prior TEXT: what is said of a prior plan like that
+prior()
+{
+	echo "$2" >"$dir/prior.json"
+	refused bad-file "$dir/prior.json: $1" \
+		plan --flows 2 --paths 2 --prior "$dir/prior.json"
+}
+
+usage_prior()
+{
+	refused no-file "$dir/nowhere: No such file or directory" \
+		plan --flows 1 --paths 1 --prior "$dir/nowhere" &&
+	prior "pieces: is not an array" '{}' &&
+	prior "pieces: is not an array" '[]' &&
+	prior "pieces[0].flow: is missing" '{"pieces":[{}]}' &&
+	prior "pieces[0].flow: is missing" '{"pieces":[1]}' &&
+	prior "pieces[0].path: is not a number from 0 to 4095" \
+		'{"pieces":[{"flow":0,"path":4096,"from":0,"to":1}]}' &&
+	prior "pieces[0].from: is not a number from 0 to 0" \
+		'{"pieces":[{"flow":0,"path":0,"from":1,"to":2}]}' &&
+	prior "pieces[0].to: is not a number from 1 to 9223372036854775807" \
+		'{"pieces":[{"flow":0,"path":0,"from":0,"to":0}]}' &&
+	prior "pieces[1].from: is not a number from 1 to 1" \
+		'{"pieces":[{"flow":0,"path":0,"from":0,"to":1},
+			{"flow":0,"path":1,"from":2,"to":3}]}' &&
+	prior "pieces[1].flow: is not a number from 1 to 1048575" \
+		'{"pieces":[{"flow":1,"path":0,"from":0,"to":1},
+			{"flow":0,"path":1,"from":0,"to":1}]}' &&
+	echo '{"pieces":[{"flow":0,"path":0,"from":0,"to":9223372036854775807}]}' \
+		>"$dir/prior.json" &&
+	refused prior "--prior: a common unit of both plans exceeds 63 bits" \
+		plan --flows 1 --paths 2 --prior "$dir/prior.json"
 }
 
 usage_chunk()
@@ -226,9 +264,9 @@ plan_as_designed()
 {
 	local want='{"flows":3,"paths":2,"unit":2,"pieces":[
 		{"flow":0,"path":0,"from":0,"to":2},
-		{"flow":1,"path":0,"from":0,"to":1},
-		{"flow":1,"path":1,"from":1,"to":2},
-		{"flow":2,"path":1,"from":0,"to":2}],"load":[3,3]}'
+		{"flow":1,"path":1,"from":0,"to":2},
+		{"flow":2,"path":0,"from":0,"to":1},
+		{"flow":2,"path":1,"from":1,"to":2}],"load":[3,3]}'
 
 	"$rocesteer" plan --flows 3 --paths 2 --json |
 		jq -e --argjson want "$want" '. == $want' &&
@@ -248,6 +286,40 @@ plan_weights()
 {
 	"$rocesteer" plan --flows 7 --paths 4 --weights 1,0,2,4 --json |
 		jq -e '.load == [1,0,2,4] and .unit == 1'
+}
+
+# A path of eight whole flows dies: its two flows are all that moves.
+plan_prior()
+{
+	local plan=("$rocesteer" plan --flows 8 --paths 4)
+
+	"${plan[@]}" --json >"$dir/level.json" &&
+		"${plan[@]}" --prior "$dir/level.json" --weights 1,1,0,1 \
+			--json >"$dir/dead.json" &&
+		jq -e '.change == {moved: 6, must: 6, flows: 2, unit: 3} and
+			.load == [8,8,0,8]' "$dir/dead.json" &&
+		"${plan[@]}" --prior "$dir/dead.json" --json |
+		jq -e '.change == {moved: 6, must: 6, flows: 2, unit: 3}' &&
+		"${plan[@]}" --prior "$dir/level.json" --json |
+		jq -e --slurpfile level "$dir/level.json" 'del(.change) == $level[0]' &&
+		"${plan[@]}" --prior "$dir/level.json" |
+		grep -x 'moved at least  0'
+}
+
+plan_qps()
+{
+	"$rocesteer" plan --flows 6 --paths 4 --recommend-qps --json |
+		jq -e '. == {flows: 6, paths: 4, recommended: 2, exact: 2,
+			nccl: "NCCL_IB_QPS_PER_CONNECTION=2 NCCL_IB_SPLIT_DATA_ON_QPS=1",
+			choices: [{qps: 1, queue_pairs: 6, imbalance: 1.3333},
+				{qps: 2, queue_pairs: 12, imbalance: 1}]}' &&
+		"$rocesteer" plan --flows 6 --paths 64 --recommend-qps --json |
+		jq -e '.recommended == 10 and .exact == 32 and
+			(.choices[-2:] == [
+				{qps: 10, queue_pairs: 60, imbalance: 1.0667},
+				{qps: 32, queue_pairs: 192, imbalance: 1}])' &&
+		"$rocesteer" plan --flows 2 --paths 2 --weights 3,1 \
+			--recommend-qps --json | jq -e '.recommended == 2'
 }
 
 unprivileged()
@@ -281,15 +353,18 @@ output_fails()
 }
 
 echo '{"format": 1,' >"$dir/bad"
-ktap_plan 12
+ktap_plan 15
 check "wrong usage" usage_all
 check "wrong usage of plan" usage_plan
+check "wrong usage of plan --prior" usage_prior
 check "wrong usage of chunk" usage_chunk
 check "wrong usage of path, and bad files" usage_path
 check "wrong usage of job" usage_job
 check "plan is as designed, --json stands anywhere" plan_as_designed
 check "plan by the rule equal" plan_equal
 check "plan with weights" plan_weights
+check "plan from a prior plan" plan_prior
+check "plan --recommend-qps" plan_qps
 check "without privileges nothing is begun" unprivileged
 check "output that fails is a failure" output_fails
 check "--version" "$rocesteer" --version

@@ -5,100 +5,35 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../user/lib/plan.h"
 #include "ktap.h"
+#include "plan_check.h"
 
 #define ROUNDS	20000
 
-static __u32 state = 0x2545f491;
-
-static __u32 random_below(__u32 n)
+static int make(struct plan *plan, enum plan_rule rule, __u32 n, __u32 s,
+		const __u32 *weights)
 {
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % n;
-}
+	const struct plan_spec spec = {
+		.rule = rule,
+		.flows = n,
+		.paths = s,
+		.weights = weights,
+	};
 
-static __u64 gcd(__u64 a, __u64 b)
-{
-	return b ? gcd(b, a % b) : a;
-}
-
-/* Pieces ascend, are not empty, and each flow is covered without a gap. */
-static bool covers(const struct plan *plan)
-{
-	__u64 at = plan->unit;
-	__u32 flow = -1;
-	size_t i;
-
-	for (i = 0; i < plan->nr_pieces; i++) {
-		const struct plan_piece *p = &plan->pieces[i];
-
-		if (p->flow != flow) {
-			if (at != plan->unit || p->flow != flow + 1)
-				return false;
-			flow = p->flow;
-			at = 0;
-		}
-		if (p->from != at || p->to <= p->from || p->to > plan->unit ||
-		    p->path >= plan->paths)
-			return false;
-		at = p->to;
-	}
-	return at == plan->unit && flow == plan->flows - 1;
-}
-
-/* load[p] / weight[p] is the same for all p, and loads are the pieces' sums. */
-static bool loads_exact(const struct plan *plan, const __u32 *weights)
-{
-	__u64 *load = calloc(plan->paths, sizeof(*load)), sum = 0;
-	bool ok = true;
-	size_t i;
-	__u32 p;
-
-	for (i = 0; i < plan->nr_pieces; i++)
-		load[plan->pieces[i].path] += plan->pieces[i].to -
-					      plan->pieces[i].from;
-	for (p = 0; p < plan->paths; p++)
-		sum += weights ? weights[p] : 1;
-	for (p = 0; p < plan->paths && ok; p++) {
-		__u32 weight = weights ? weights[p] : 1;
-
-		ok = load[p] == plan->load[p] &&
-		     (__uint128_t)load[p] * sum ==
-		     (__uint128_t)plan->unit * plan->flows * weight;
-	}
-	free(load);
-	return ok;
-}
-
-/* No smaller unit would do: all cuts and the unit have no common divisor. */
-static bool unit_is_smallest(const struct plan *plan)
-{
-	__u64 common = plan->unit;
-	size_t i;
-
-	for (i = 0; i < plan->nr_pieces; i++)
-		common = gcd(common, plan->pieces[i].to);
-	return common == 1;
-}
-
-static size_t extra(const struct plan *plan)
-{
-	return plan->nr_pieces - plan->flows;
+	return plan_make(plan, &spec);
 }
 
 static void test_wrap(void)
 {
 	bool cover = true, exact = true, unit = true, minimal = true;
+	bool whole = true;
 	struct plan plan;
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
 		__u32 n = 1 + random_below(300), s = 1 + random_below(64);
 
-		if (plan_make(&plan, PLAN_WRAP, n, s, NULL)) {
+		if (make(&plan, PLAN_WRAP, n, s, NULL)) {
 			cover = false;
 			continue;
 		}
@@ -106,17 +41,20 @@ static void test_wrap(void)
 		exact &= loads_exact(&plan, NULL);
 		unit &= unit_is_smallest(&plan);
 		minimal &= extra(&plan) == s - gcd(n, s);
+		whole &= whole_is_most(&plan);
 		plan_free(&plan);
 	}
 	ktap_result(cover, "wrap: pieces cover each flow without a gap");
 	ktap_result(exact, "wrap: loads are equal");
 	ktap_result(unit, "wrap: the unit is the smallest");
 	ktap_result(minimal, "wrap: s - gcd(n, s) extra pieces");
+	ktap_result(whole, "wrap: all but n mod s flows are whole");
 }
 
 static void test_weights(void)
 {
 	bool cover = true, exact = true, unit = true, few = true;
+	bool whole = true;
 	__u32 weights[64];
 	struct plan plan;
 	int i;
@@ -131,7 +69,7 @@ static void test_weights(void)
 		}
 		if (!used)
 			weights[used++] = 1 + random_below(max);
-		if (plan_make(&plan, PLAN_WRAP, n, s, weights)) {
+		if (make(&plan, PLAN_WRAP, n, s, weights)) {
 			cover = false;
 			continue;
 		}
@@ -139,12 +77,14 @@ static void test_weights(void)
 		exact &= loads_exact(&plan, weights);
 		unit &= unit_is_smallest(&plan);
 		few &= extra(&plan) <= used - 1;
+		whole &= whole_is_most(&plan);
 		plan_free(&plan);
 	}
 	ktap_result(cover, "weights: pieces cover each flow without a gap");
 	ktap_result(exact, "weights: loads are proportional");
 	ktap_result(unit, "weights: the unit is the smallest");
 	ktap_result(few, "weights: at most one extra piece less than paths used");
+	ktap_result(whole, "weights: paths have what fits of whole flows");
 }
 
 static void test_equal(void)
@@ -157,7 +97,7 @@ static void test_equal(void)
 		__u32 n = 1 + random_below(300), s = 1 + random_below(64);
 		__u32 r = n % s;
 
-		if (plan_make(&plan, PLAN_EQUAL, n, s, NULL)) {
+		if (make(&plan, PLAN_EQUAL, n, s, NULL)) {
 			cover = false;
 			continue;
 		}
@@ -176,7 +116,7 @@ static void test_equal(void)
 static int code(enum plan_rule rule, __u32 n, __u32 s, const __u32 *weights)
 {
 	struct plan plan;
-	int ret = plan_make(&plan, rule, n, s, weights);
+	int ret = make(&plan, rule, n, s, weights);
 
 	if (!ret)
 		plan_free(&plan);
@@ -186,7 +126,7 @@ static int code(enum plan_rule rule, __u32 n, __u32 s, const __u32 *weights)
 static void test_bounds(void)
 {
 	static const __u32 zero[4], uneven[] = { 1, 2, 1, 1 };
-	static const __u32 even[] = { 5, 5, 5, 5 };
+	static const __u32 even[] = { 5, 5, 0, 5 };
 	__u32 *prime = malloc(PLAN_MAX_PATHS * sizeof(*prime)), p;
 
 	ktap_result(code(PLAN_WRAP, 0, 4, NULL) == -EINVAL &&
@@ -199,7 +139,7 @@ static void test_bounds(void)
 		    "all weights 0 are refused");
 	ktap_result(code(PLAN_EQUAL, 4, 4, uneven) == -EOPNOTSUPP &&
 		    !code(PLAN_EQUAL, 4, 4, even),
-		    "equal knows only paths of the same weight");
+		    "equal knows only paths of the same weight, or none");
 	ktap_result(!code(PLAN_WRAP, PLAN_MAX_FLOWS, PLAN_MAX_PATHS, NULL),
 		    "the largest plan is made");
 	ktap_result(code(PLAN_EQUAL, 4095, PLAN_MAX_PATHS, NULL) == -E2BIG,
@@ -216,18 +156,26 @@ static void test_known(void)
 	struct plan plan;
 	size_t wrap, equal;
 
-	plan_make(&plan, PLAN_WRAP, 15, 16, NULL);
+	make(&plan, PLAN_WRAP, 15, 16, NULL);
 	wrap = plan.nr_pieces;
 	plan_free(&plan);
-	plan_make(&plan, PLAN_EQUAL, 15, 16, NULL);
+	make(&plan, PLAN_EQUAL, 15, 16, NULL);
 	equal = plan.nr_pieces;
 	plan_free(&plan);
 	ktap_result(wrap == 30 && equal == 240,
 		    "15 flows on 16 paths: 30 pieces instead of 240");
 }
 
-static double micros(enum plan_rule rule)
+/* The least time of a plan for @flows, from @prior, in microseconds. */
+static double micros(enum plan_rule rule, __u32 flows, const struct plan *prior)
 {
+	const struct plan_spec spec = {
+		.rule = rule,
+		.flows = flows,
+		.paths = 64,
+		.prior = prior->pieces,
+		.nr_prior = prior->nr_pieces,
+	};
 	struct timespec from, to;
 	struct plan plan;
 	double best = 1e9;
@@ -237,7 +185,7 @@ static double micros(enum plan_rule rule)
 		double took;
 
 		clock_gettime(CLOCK_MONOTONIC, &from);
-		plan_make(&plan, rule, 4096 - 1, 64, NULL);
+		plan_make(&plan, &spec);
 		clock_gettime(CLOCK_MONOTONIC, &to);
 		plan_free(&plan);
 		took = (to.tv_sec - from.tv_sec) * 1e6 +
@@ -250,11 +198,69 @@ static double micros(enum plan_rule rule)
 
 static void test_speed(void)
 {
-	double wrap = micros(PLAN_WRAP), equal = micros(PLAN_EQUAL);
+	const struct plan none = {};
+	double new, more, equal;
+	struct plan plan;
 
-	ktap_result(wrap < 1000 && equal < 1000,
-		    "4095 flows on 64 paths in less than 1 ms");
-	printf("# wrap %.1f us, equal %.1f us\n", wrap, equal);
+	make(&plan, PLAN_WRAP, 4096, 64, NULL);
+	new = micros(PLAN_WRAP, 4096, &none);
+	more = micros(PLAN_WRAP, 4097, &plan);
+	equal = micros(PLAN_EQUAL, 4097, &plan);
+	plan_free(&plan);
+	ktap_result(new < 1000 && more < 1000 && equal < 1000,
+		    "4096 flows on 64 paths in less than 1 ms");
+	printf("# new %.1f us, one more flow %.1f us, by equal %.1f us\n", new,
+	       more, equal);
+}
+
+/* The imbalance of k queue pairs each, on @s paths alike. */
+static double imbalance(__u32 n, __u32 s, __u64 k)
+{
+	return (double)((n * k + s - 1) / s) * s / (n * k);
+}
+
+static bool qps_right(__u32 n, __u32 s)
+{
+	const struct plan_spec spec = { .flows = n, .paths = s };
+	struct plan_qps qps[PLAN_QPS_MAX + 1];
+	double best = 1e9;
+	size_t nr, i = 0;
+	__u64 k;
+
+	if (plan_qps(&spec, qps, &nr) || qps[nr - 1].qps != s / gcd(n, s))
+		return false;
+	for (k = 1; k <= qps[nr - 1].qps; k++) {
+		if (imbalance(n, s, k) >= best ||
+		    (k > PLAN_QPS_MAX && k < qps[nr - 1].qps))
+			continue;
+		best = imbalance(n, s, k);
+		if (qps[i].qps != k || !is_near(qps[i].imbalance, best))
+			return false;
+		i++;
+	}
+	return i == nr;
+}
+
+static void test_qps(void)
+{
+	static const __u32 weights[] = { 2, 0, 1, 1 };
+	const struct plan_spec uneven = { .flows = 3, .paths = 4,
+					  .weights = weights };
+	struct plan_qps qps[PLAN_QPS_MAX + 1];
+	bool right = true;
+	__u32 n, s;
+	size_t nr;
+
+	for (n = 1; n < 100; n++)
+		for (s = 1; s < 100; s++)
+			right &= qps_right(n, s);
+	ktap_result(right, "qps: the least imbalance, exact at s / gcd(n, s)");
+	/* The shares: 1.5 .75 .75 of 3 flows, 4.5 2.25 2.25 of 9, 6 3 3 of 12 */
+	ktap_result(!plan_qps(&uneven, qps, &nr) && nr == 3 &&
+		    qps[0].qps == 1 && qps[0].imbalance * 3 == 4 &&
+		    qps[1].qps == 3 && qps[1].imbalance * 9 == 10 &&
+		    qps[2].qps == 4 && qps[2].imbalance == 1,
+		    "qps: as weights have it");
 }
 
 static void test_order(void)
@@ -293,6 +299,7 @@ int main(void)
 	test_bounds();
 	test_known();
 	test_speed();
+	test_qps();
 	test_order();
 	return ktap_end();
 }

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/plan.h"
-#include "cli.h"
+#include "plan.h"
 
-enum { FLOWS, PATHS, WEIGHTS, SPLIT };
+enum { FLOWS, PATHS, WEIGHTS, SPLIT, PRIOR, RECOMMEND_QPS };
 
 static const struct cli_option options[] = {
 	[FLOWS] = { "flows", "N", "number of flows, all of the same length" },
@@ -16,6 +15,10 @@ static const struct cli_option options[] = {
 		      "capacity of each path (default: all alike)" },
 	[SPLIT] = { "split", "wrap|equal",
 		    "wrap: fewest pieces (default), equal: equal pieces" },
+	[PRIOR] = { "prior", "FILE",
+		    "an earlier plan (--json): move little of it" },
+	[RECOMMEND_QPS] = { "recommend-qps", NULL,
+			    "into how many queue pairs to split connections" },
 	{}
 };
 
@@ -35,8 +38,17 @@ static const struct out_column piece_columns[] = {
 	{}
 };
 
+static const struct out_column change_columns[] = {
+	{ "moved", "moved" },
+	{ "must", "moved at least" },
+	{ "flows", "of flows" },
+	{ "unit", "units per flow" },
+	{}
+};
+
 static const struct out_view views[] = {
 	{ .columns = total_columns },
+	{ .in = "change", .columns = change_columns },
 	{ .rows = "pieces", .columns = piece_columns },
 	{}
 };
@@ -99,7 +111,7 @@ static int rule_read(const struct cli_args *args, enum plan_rule *rule,
 		       "--split: '%s' is neither wrap nor equal", text);
 }
 
-/* Say what plan_make() did not like. */
+/* Say what the planner did not like. */
 static int explain(int ret, struct err *err)
 {
 	switch (ret) {
@@ -126,7 +138,19 @@ static int explain(int ret, struct err *err)
 	return ret;
 }
 
-static struct json_object *to_json(const struct plan *plan)
+static void add_change(struct json_object *root,
+		       const struct plan_change *change)
+{
+	struct json_object *obj = out_object(root, "change");
+
+	out_uint(obj, "moved", change->moved);
+	out_uint(obj, "must", change->must);
+	out_uint(obj, "flows", change->flows);
+	out_uint(obj, "unit", change->unit);
+}
+
+static struct json_object *to_json(const struct plan *plan,
+				   const struct plan_change *change)
 {
 	struct json_object *root = out_root(), *array;
 	size_t i;
@@ -147,34 +171,77 @@ static struct json_object *to_json(const struct plan *plan)
 	array = out_array(root, "load");
 	for (i = 0; i < plan->paths; i++)
 		out_append_uint(array, plan->load[i]);
+	if (change)
+		add_change(root, change);
 	return root;
+}
+
+static int show_plan(const struct out *out, const struct plan_spec *spec,
+		     struct err *err)
+{
+	struct plan_change change;
+	struct plan plan;
+	int ret;
+
+	ret = explain(plan_make(&plan, spec), err);
+	if (ret)
+		return ret;
+	if (spec->prior)
+		ret = plan_compare(&change, &plan, spec);
+	if (ret == -EOVERFLOW)
+		err_set(err, EXIT_BAD_INPUT, "prior",
+			"--prior: a common unit of both plans exceeds 63 bits");
+	if (!ret)
+		ret = out_show(out, to_json(&plan, spec->prior ? &change : NULL),
+			       views);
+	plan_free(&plan);
+	return ret;
+}
+
+/* What makes a plan makes no sense for queue pairs. */
+static int check_options(const struct cli_args *args, struct err *err)
+{
+	static const int plan_only[] = { SPLIT, PRIOR };
+	size_t i;
+
+	for (i = 0; args->value[RECOMMEND_QPS] && i < ARRAY_SIZE(plan_only); i++)
+		if (args->value[plan_only[i]])
+			return err_set(err, EXIT_BAD_INPUT, "usage",
+				       "--%s does not go with --recommend-qps",
+				       options[plan_only[i]].name);
+	return 0;
 }
 
 static int run(const struct cli_args *args, struct err *err)
 {
 	struct weights weights = { .err = err };
-	enum plan_rule rule;
+	struct plan_piece *prior = NULL;
+	struct plan_spec spec = {};
 	__u64 flows, paths;
-	struct plan plan;
 	int ret;
 
 	ret = cli_need(args, FLOWS, err) ?: cli_need(args, PATHS, err) ?:
 	      cli_uint(args, FLOWS, 1, PLAN_MAX_FLOWS, &flows, err) ?:
 	      cli_uint(args, PATHS, 1, PLAN_MAX_PATHS, &paths, err) ?:
-	      rule_read(args, &rule, err);
+	      rule_read(args, &spec.rule, err) ?: check_options(args, err);
 	if (ret)
 		return ret;
+	spec.flows = flows;
+	spec.paths = paths;
 	weights.max = paths;
 	if (args->value[WEIGHTS])
 		ret = weights_read(&weights, args->value[WEIGHTS]);
-	if (!ret)
-		ret = explain(plan_make(&plan, rule, flows, paths,
-					weights.value), err);
+	spec.weights = weights.value;
+	if (!ret && args->value[PRIOR])
+		ret = plan_prior_read(args->value[PRIOR], flows, &prior,
+				      &spec.nr_prior, err);
+	spec.prior = prior;
+	if (!ret && args->value[RECOMMEND_QPS])
+		ret = explain(plan_qps_show(&args->out, &spec), err);
+	else if (!ret)
+		ret = show_plan(&args->out, &spec, err);
 	free(weights.value);
-	if (ret)
-		return ret;
-	ret = out_show(&args->out, to_json(&plan), views);
-	plan_free(&plan);
+	free(prior);
 	return ret;
 }
 

@@ -85,7 +85,10 @@ int out_error(const struct out *out, const struct err *err);
 void out_note(const struct out *out, const char *fmt, ...)
 	__printf(2, 3);
 
-/* Add a value to an object. A failure to allocate ends the program. */
+/*
+ * Add a value to an object, a real one with four decimals. A failure to allocate
+ * ends the program.
+ */
 void out_uint(struct json_object *obj, const char *key, __u64 value);
 void out_string(struct json_object *obj, const char *key, const char *value);
 void out_bool(struct json_object *obj, const char *key, bool value);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rocesteer plan --recommend-qps: for applications that split each message over
+ * the queue pairs of a connection.
+ */
+#include <stdio.h>
+
+#include "plan.h"
+
+static const struct out_column total_columns[] = {
+	{ "flows", "connections" },
+	{ "paths", "paths" },
+	{ "recommended", "queue pairs each" },
+	{ "exact", "for exact balance" },
+	{ "nccl", "for NCCL" },
+	{}
+};
+
+static const struct out_column choice_columns[] = {
+	{ "qps", "EACH" },
+	{ "queue_pairs", "IN ALL" },
+	{ "imbalance", "IMBALANCE" },
+	{}
+};
+
+static const struct out_view views[] = {
+	{ .columns = total_columns },
+	{ .rows = "choices", .columns = choice_columns },
+	{}
+};
+
+int plan_qps_show(const struct out *out, const struct plan_spec *spec)
+{
+	struct plan_qps qps[PLAN_QPS_MAX + 1];
+	struct json_object *root, *choices;
+	__u64 recommended = 1;
+	char nccl[128];
+	size_t i, nr;
+	int ret;
+
+	ret = plan_qps(spec, qps, &nr);
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++)
+		if (qps[i].qps <= PLAN_QPS_MAX)
+			recommended = qps[i].qps;
+	snprintf(nccl, sizeof(nccl),
+		 "NCCL_IB_QPS_PER_CONNECTION=%llu NCCL_IB_SPLIT_DATA_ON_QPS=1",
+		 recommended);
+	root = out_root();
+	out_uint(root, "flows", spec->flows);
+	out_uint(root, "paths", spec->paths);
+	out_uint(root, "recommended", recommended);
+	out_uint(root, "exact", qps[nr - 1].qps);
+	out_string(root, "nccl", nccl);
+	choices = out_array(root, "choices");
+	for (i = 0; i < nr; i++) {
+		struct json_object *choice = out_append_object(choices);
+
+		out_uint(choice, "qps", qps[i].qps);
+		out_uint(choice, "queue_pairs", qps[i].qps * spec->flows);
+		out_decimal(choice, "imbalance",
+			    qps[i].imbalance * 10000 + 0.5, 4);
+	}
+	return out_show(out, root, views);
+}
