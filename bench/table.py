@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""One table of what was measured: table.py NATIVE.json GUEST.json CHUNK.json
+"""One table of what was measured:
+table.py NATIVE.json GUEST.json CHUNK.json PLAN.json
 
-NATIVE and GUEST are from bench/cost, CHUNK from bench/chunk.
+NATIVE and GUEST are from bench/cost, CHUNK from bench/chunk, PLAN from bench/plan.
 
 Times are those in the program, without the clock's; ratios are to the first
 row of each part. Exits 1 when the cost is above what the README says.
@@ -14,6 +15,7 @@ NAMES = {
     "port_only": "port only, ICRC left broken",
     "idle": "attached, nothing to steer",
     "steer": "steering whole flows, in BPF",
+    "split": "steering a flow of four pieces",
     "steer_module": "steering whole flows, by kfunc",
     "recompute": "ICRC from scratch, libdeflate",
     "pedit": "act_pedit, ICRC left broken",
@@ -21,9 +23,21 @@ NAMES = {
     "predict": "themis, and how long it takes",
     "best": "best",
 }
+PLANS = {
+    "plain": "plain wrap-around",
+    "new": "no prior",
+    "weights": "no prior, 64 weights",
+    "unplanned": "flows whole, dealt anywhere",
+    "path_dies": "a path dies",
+    "path_is_back": "it is back",
+    "flow_comes": "a flow comes",
+    "equal": "a flow comes, rule equal",
+}
+MAX_PLAN_US = 1000
 MAX_TO_PORT_ONLY = 1.5
 MAX_TO_RECOMPUTE = 1 / 3
 MAX_GROWTH = 1.25
+MAX_SPLIT = 1.5
 MAX_PLANNING_US = {"themis": {"64": 20, "4096": 2000},
                    "best": {"64": 500e3, "4096": 500e3}}
 
@@ -48,6 +62,14 @@ def planning(times):
     print()
 
 
+def plans(times):
+    print("this machine, planning 4,096 flows on 64 paths")
+    for case, name in PLANS.items():
+        print(f"  {name:<32}{times[case]:>9.0f} us "
+              f"{times[case] / times['plain']:>5.1f}x")
+    print()
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         native = json.load(f)
@@ -55,13 +77,16 @@ def main():
         guest = json.load(f)
     with open(sys.argv[3], encoding="utf-8") as f:
         chunk = json.load(f)
+    with open(sys.argv[4], encoding="utf-8") as f:
+        plan_us = json.load(f)
     part("this machine, time in the program", native["run_ns"],
-         ["port_only", "idle", "steer", "recompute"])
+         ["port_only", "idle", "steer", "split", "recompute"])
     part("guest, time in the program", guest["run_ns"],
-         ["steer", "steer_module", "idle", "port_only"])
+         ["steer", "split", "steer_module", "idle", "port_only"])
     part("guest, time added to a send", guest["send_ns"],
-         ["pedit", "steer", "steer_module"])
+         ["pedit", "steer", "split", "steer_module"])
     planning(chunk)
+    plans(plan_us)
     run = native["run_ns"]
     failed = False
     for row, limits in MAX_PLANNING_US.items():
@@ -77,7 +102,12 @@ def main():
              run["steer"]["4096"] / run["recompute"]["4096"],
              MAX_TO_RECOMPUTE),
             ("steering 4096 B : 256 B",
-             run["steer"]["4096"] / run["steer"]["256"], MAX_GROWTH)):
+             run["steer"]["4096"] / run["steer"]["256"], MAX_GROWTH),
+            ("splitting : steering, worst payload",
+             max(run["split"][p] / run["steer"][p] for p in run["split"]),
+             MAX_SPLIT),
+            ("slowest plan, in microseconds", max(plan_us.values()),
+             MAX_PLAN_US)):
         failed |= ratio > limit
         print(f"{what:<40} {ratio:.2f}, at most {limit:.2f}")
     return failed
