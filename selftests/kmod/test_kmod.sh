@@ -3,10 +3,10 @@
 #
 # rocesteer.ko, as root in the guest: test_kmod.sh [MODULE]
 #
-#	init_net                          (7.2 only)  namespace rs-host
-#	rsa 10.77.0.1 --- rsb 10.77.0.2               rsc 10.78.0.1 --- rsd
-#	 |                 |                           |
-#	rxea              rxeb                        rxec
+#	init_net: lib.sh         (7.2 only)  namespace rs-host
+#	rsa --- rsb                          rsc 10.78.0.1 --- rsd
+#	 |       |                            |
+#	rxea    rxeb                         rxec
 #
 # Most queue pairs are connected to 10.77.0.9, which does not exist: flows are
 # learnt at RTR, no packet is needed. Real traffic goes from rsa to rsb.
@@ -16,178 +16,21 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 # shellcheck source=selftests/lib.sh
 . "$here/../lib.sh"
 
-release=$(uname -r)
-build=$here/../../build/guest
-module=${1:-$build/$release/rocesteer.ko}
-genl=$build/selftests/genl
-qps=$build/selftests/qps
+# shellcheck source=selftests/kmod/lib.sh
+. "$here/lib.sh"
+
 cgroot=/sys/fs/cgroup
-dir=$(mktemp -d)
-defer rm -rf "$dir"
 
-((EUID == 0)) || skip_all "needs root"
-[[ -e $module ]] || skip_all "no module for $release: $module"
-modprobe rdma_rxe || skip_all "no rxe in kernel $release"
-modprobe -a ib_uverbs veth dummy crc32 2>/dev/null
-
-export PATH=$PATH:$build/selftests
-
-#
-# Vocabulary
-#
-
-# expect TEXT COMMAND...: its output has TEXT
-expect()
+groups_make()
 {
-	local text=$1 out
-	shift
-	out=$("$@" 2>&1)
-	[[ $out == *"$text"* ]] && return
-	echo "$*: expected \"$text\", got \"$out\""
-	return 1
-}
-
-# refused TEXT COMMAND...: it fails, and says TEXT
-refused()
-{
-	local text=$1 out
-	shift
-	if out=$("$@" 2>&1); then
-		echo "$*: not refused"
-		return 1
-	fi
-	[[ $out == *"$text"* ]] && return
-	echo "$*: expected \"$text\", got \"$out\""
-	return 1
-}
-
-# field NAME COMMAND...: its value in the reply
-field()
-{
-	local name=$1 word
-	shift
-	for word in $("$@"); do
-		[[ $word != "$name="* ]] || echo "${word#*=}"
-	done
-}
-
-stat()
-{
-	field "$1" "$genl" stats-get
-}
-
-is()
-{
-	[[ $1 == "$2" ]] && return
-	echo "expected \"$2\", got \"$1\""
-	return 1
-}
-
-ifindex()
-{
-	cat "/sys/class/net/$1/ifindex"
-}
-
-# Flows of a job that the kernel dumps
-flows_of()
-{
-	"$genl" flow-dump | grep -c " job=$1 "
-}
-
-flows_are()
-{
-	is "$(flows_of "$1")" "$2"
-}
-
-# qps_start NAME ARGUMENT...: in the background; its pid is ${qp_pid[NAME]}
-declare -A qp_pid qp_in qp_out
-qps_start()
-{
-	local name=$1 in out
-	shift
-	mkfifo "$dir/$name.in" "$dir/$name.out"
-	"${launch[@]}" "$qps" "$@" <"$dir/$name.in" >"$dir/$name.out" &
-	qp_pid[$name]=$!
-	exec {in}>"$dir/$name.in" {out}<"$dir/$name.out"
-	qp_in[$name]=$in qp_out[$name]=$out
-	rm "$dir/$name.in" "$dir/$name.out"
-	qps_answers "$name" ready
-}
-launch=()
-
-qps_answers()
-{
-	local line=
-	read -r -t 60 -u "${qp_out[$1]}" line
-	[[ $line == "$2" ]] || { echo "qps said \"$line\""; return 1; }
-}
-
-qps_tell()
-{
-	echo "$2" >&"${qp_in[$1]}"
-	qps_answers "$1" "${3:-done}"
-}
-
-qps_end()
-{
-	local name=$1 in=${qp_in[$1]} out=${qp_out[$1]}
-	exec {in}>&- {out}<&-
-	wait "${qp_pid[$name]}"
-	unset "qp_in[$name]" "qp_out[$name]" "qp_pid[$name]"
-}
-
-load()
-{
-	insmod "$module" "$@"
-}
-
-unload()
-{
-	rmmod rocesteer
-}
-
-#
-# The world
-#
-
-world_make()
-{
-	local end
-	ip link add rsa mtu 4200 type veth peer name rsb mtu 4200
-	ip address add 10.77.0.1/24 dev rsa
-	ip address add 10.77.0.2/24 dev rsb
-	ip link set lo up
-	# Between two devices of one host, over the wire
-	for end in rsa rsb all; do
-		sysctl -q "net.ipv4.conf.$end.accept_local=1" \
-			"net.ipv4.conf.$end.rp_filter=0"
-	done
-	ip link set rsa up
-	ip link set rsb up
-	ip route add 10.77.0.2 dev rsa src 10.77.0.1 table 71
-	ip route add 10.77.0.1 dev rsb src 10.77.0.2 table 72
-	ip route add 10.77.0.9 dev rsa src 10.77.0.1 table 71
-	ip rule add pref 10 iif lo from 10.77.0.1 lookup 71
-	ip rule add pref 10 iif lo from 10.77.0.2 lookup 72
-	ip rule add pref 32000 lookup local
-	ip rule del pref 0
-	ip neighbour replace 10.77.0.9 lladdr 02:00:00:00:00:09 dev rsa
-	for end in a b; do
-		rdma link add "rxe$end" type rxe netdev "rs$end" || return
-	done
+	world_make || return
 	mountpoint -q "$cgroot" || mount -t cgroup2 none "$cgroot"
 	mkdir -p "$cgroot/rs/inner"
 }
 
-world_end()
+groups_end()
 {
-	rdma link del rxea
-	rdma link del rxeb
-	ip link del rsa
-	ip rule add pref 0 lookup local
-	ip rule del pref 32000
-	ip rule del pref 10
-	ip rule del pref 10
+	world_end
 	rmdir "$cgroot/rs/inner" "$cgroot/rs"
 }
 
@@ -481,7 +324,6 @@ test_namespace()
 	return "$result"
 }
 
-# rxe works in namespaces from 7.1 on
 test_namespace_qp()
 {
 	local result in=(ip netns exec rs-host)
@@ -565,14 +407,6 @@ test_max_flows()
 	return "$result"
 }
 
-# Memory that the module must have given back after rmmod
-memory()
-{
-	echo 3 >/proc/sys/vm/drop_caches
-	awk '/^(SUnreclaim|Percpu):/ { sum += $2 } END { print sum }' \
-		/proc/meminfo
-}
-
 test_reload()
 {
 	local i before after
@@ -631,19 +465,9 @@ test_unload_under_load()
 	busywait 5000 flows_are 0 0 && [[ ! $failed ]]
 }
 
-test_quiet()
-{
-	! dmesg | sed "1,/kmod.sh begins/d" | grep -A 30 -E "$trouble"
-}
-
-# What a healthy kernel never says
-trouble='WARNING|BUG|Oops|rcu: INFO|Call Trace|blocked for|UBSAN|refcount_t'
-trouble+='|leaked'
-echo "kmod.sh begins" >/dev/kmsg
-
 ktap_plan 25
-defer world_end
-check "a veth pair with rxe at both ends" world_make
+defer groups_end
+check "a veth pair with rxe at both ends" groups_make
 check "the module loads and has BTF" test_load
 defer rmmod rocesteer
 check "jobs are added, read, dumped and deleted" test_job
@@ -662,7 +486,7 @@ check "flow-add tags a learnt flow" test_by_hand
 check "a flow cannot be taken over" test_duplicate
 check "flows go with their device" test_device
 check "namespaces see only their own" test_namespace
-if [[ $(printf '%s\n' 7.1 "$release" | sort -V | head -n 1) == 7.1 ]]; then
+if rxe_has_netns; then
 	check "a namespace's queue pair is learnt there" test_namespace_qp
 else
 	skip "a namespace's queue pair is learnt there" "rxe, $release"
@@ -672,5 +496,5 @@ check "changes are traced in order" test_trace
 check "max_flows bounds a namespace" test_max_flows
 check "100 times in and out" test_reload
 check "in and out under load" test_unload_under_load
-check "the kernel did not complain" test_quiet
+check "the kernel did not complain" kernel_quiet
 ktap_finish
