@@ -12,12 +12,13 @@
 
 #if !IS_ENABLED(CONFIG_64BIT) || !IS_ENABLED(CONFIG_CGROUPS) || \
 	!IS_ENABLED(CONFIG_DEBUG_INFO_BTF_MODULES) || \
+	!IS_ENABLED(CONFIG_NETFILTER) || !IS_ENABLED(CONFIG_IPV6) || \
 	IS_ENABLED(CONFIG_PREEMPT_RT)
 /*
  * 32 bit: cgroup ids are reused. PREEMPT_RT: kprobe handlers run with
  * preemption off, where neither spinlock_t nor kmalloc() may be used.
  */
-#error "rocesteer needs a 64-bit kernel with cgroups and module BTF, not RT"
+#error "rocesteer needs a 64-bit kernel with cgroups, netfilter, IPv6 and module BTF, not RT"
 #endif
 
 /*

@@ -21,6 +21,7 @@
 #include "job.h"
 #include "net.h"
 #include "netlink.h"
+#include "resequence.h"
 #include "trace.h"
 
 static unsigned int max_flows __ro_after_init = ROCESTEER_MAX_FLOWS;
@@ -131,6 +132,32 @@ static void flow_announce(struct rocesteer_flow *flow)
 }
 
 /*
+ * Follow the flow's job: are its packets resequenced? @fresh: none was received
+ * yet.
+ */
+static void flow_resequence(struct rocesteer_flow *flow, bool fresh)
+{
+	struct rocesteer_reseq *reseq;
+	bool wanted;
+
+	reseq = rcu_dereference_protected(flow->reseq,
+					  lockdep_is_held(&rocesteer_lock));
+	wanted = flow->linked && flow->qp.qp &&
+		 rocesteer_job_resequences(flow->rn, flow->job);
+	if (wanted == !!reseq)
+		return;
+	if (reseq) {
+		RCU_INIT_POINTER(flow->reseq, NULL);
+		rocesteer_reseq_del(reseq);
+		return;
+	}
+	reseq = rocesteer_reseq_new(flow, fresh);
+	if (!reseq)
+		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+	rcu_assign_pointer(flow->reseq, reseq);
+}
+
+/*
  * Put a flow into the tables. The device is looked up here, in the read-side
  * section in which the flow appears: a device that leaves the namespace is
  * unlisted first, then a grace period passes, then the notifier flushes. So
@@ -162,6 +189,7 @@ static int flow_link(struct rocesteer_flow *flow)
 	rn->nr_flows++;
 	flow->linked = true;
 	rocesteer_job_count(rn, flow->job, 1);
+	flow_resequence(flow, true);
 	flow_announce(flow);
 	return 0;
 }
@@ -181,6 +209,7 @@ static void flow_unlink(struct rocesteer_flow *flow)
 
 	trace_rocesteer_flow_del(rn->net->net_cookie, &flow->key, flow->job);
 	rocesteer_nl_flow_notify(flow, ROCESTEER_CMD_FLOW_DEL_NTF);
+	flow_resequence(flow, false);
 	call_rcu(&flow->rcu, flow_free_rcu);
 }
 
@@ -195,6 +224,7 @@ static void flow_set_job(struct rocesteer_flow *flow, u32 job)
 	WRITE_ONCE(flow->job, job);
 	rocesteer_job_count(rn, old, -1);
 	rocesteer_job_count(rn, job, 1);
+	flow_resequence(flow, false);
 	if (old)
 		trace_rocesteer_flow_del(rn->net->net_cookie, &flow->key, old);
 	flow_announce(flow);
@@ -221,6 +251,24 @@ s64 rocesteer_flow_job(struct rocesteer_net *rn,
 		job = READ_ONCE(flow->job);
 	rcu_read_unlock();
 	return job;
+}
+
+/**
+ * rocesteer_flow_reseq() - the resequencer of what comes back to a flow
+ * @rn: namespace
+ * @key: flow
+ *
+ * Context: RCU read-side critical section, in which the result stays.
+ * Return: resequencer, or NULL.
+ */
+struct rocesteer_reseq *
+rocesteer_flow_reseq(struct rocesteer_net *rn,
+		     const struct rocesteer_flow_key *key)
+{
+	struct rocesteer_flow *flow;
+
+	flow = rhashtable_lookup(&rn->flows, key, key_params);
+	return flow ? rcu_dereference(flow->reseq) : NULL;
 }
 
 /**
@@ -398,10 +446,11 @@ static int flow_learn(struct rocesteer_net *rn,
 	flow = rocesteer_flow_find(rn, key);
 	if (flow && !flow->qp.qp) {	/* flow-add came first: keep its job */
 		err = flow_bind(flow, qp);
-		if (!err)
-			rocesteer_nl_flow_notify(flow,
-						 ROCESTEER_CMD_FLOW_ADD_NTF);
-		return err;
+		if (err)
+			return err;
+		flow_resequence(flow, true);
+		rocesteer_nl_flow_notify(flow, ROCESTEER_CMD_FLOW_ADD_NTF);
+		return 0;
 	}
 	if (flow) {
 		/*

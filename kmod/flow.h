@@ -10,6 +10,7 @@
 
 struct pid;
 struct rocesteer_net;
+struct rocesteer_reseq;
 
 /**
  * struct rocesteer_flow_qp - what is known of a flow's queue pair
@@ -18,6 +19,7 @@ struct rocesteer_net;
  * @owner: thread group that connected it; NULL for the kernel's own
  * @sqpn: its number
  * @path_mtu: in bytes
+ * @rq_psn: PSN of the first packet it receives
  * @device: name of the RDMA device when the queue pair was connected
  */
 struct rocesteer_flow_qp {
@@ -25,6 +27,7 @@ struct rocesteer_flow_qp {
 	struct pid *owner;
 	u32 sqpn;
 	u32 path_mtu;
+	u32 rq_psn;
 	char device[IB_DEVICE_NAME_MAX];
 };
 
@@ -41,6 +44,8 @@ struct rocesteer_flow_qp {
  *	then took the lock must check
  * @by_hand: @job was given by flow-add, under rocesteer_lock
  * @qp: its queue pair, under rocesteer_lock
+ * @reseq: order of what the queue pair receives, or NULL. Written under
+ *	rocesteer_lock, read under RCU
  * @rcu: frees it
  *
  * Owned by the tables; unlinking it hands it to RCU.
@@ -55,6 +60,7 @@ struct rocesteer_flow {
 	bool linked;
 	bool by_hand;
 	struct rocesteer_flow_qp qp;
+	struct rocesteer_reseq __rcu *reseq;
 	struct rcu_head rcu;
 };
 
@@ -65,6 +71,9 @@ void rocesteer_flow_table_free(struct rocesteer_net *rn);
 
 s64 rocesteer_flow_job(struct rocesteer_net *rn,
 		       const struct rocesteer_flow_key *key);
+struct rocesteer_reseq *
+rocesteer_flow_reseq(struct rocesteer_net *rn,
+		     const struct rocesteer_flow_key *key);
 struct rocesteer_flow *
 rocesteer_flow_find(struct rocesteer_net *rn,
 		    const struct rocesteer_flow_key *key);

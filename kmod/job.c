@@ -12,6 +12,7 @@
 
 #include "compat.h"
 #include "flow.h"
+#include "hook.h"
 #include "job.h"
 #include "net.h"
 #include "netlink.h"
@@ -98,10 +99,13 @@ int rocesteer_job_add(struct rocesteer_net *rn,
 	err = xa_reserve(&rn->jobs, rule->id, GFP_KERNEL_ACCOUNT);
 	if (err)
 		return err;
+	err = rule->resequence ? rocesteer_hook_get(rn) : 0;
+	if (err)
+		goto release;
 	job = kmemdup(rule, sizeof(*rule), GFP_KERNEL_ACCOUNT);
 	if (!job) {
-		xa_release(&rn->jobs, rule->id);
-		return -ENOMEM;
+		err = -ENOMEM;
+		goto put_hook;
 	}
 	get_pid(job->pid);
 
@@ -114,6 +118,13 @@ int rocesteer_job_add(struct rocesteer_net *rn,
 	if (job->cgroup_id || job->pid)
 		rocesteer_flow_claim(rn);
 	return 0;
+
+put_hook:
+	if (rule->resequence)
+		rocesteer_hook_put(rn);
+release:
+	xa_release(&rn->jobs, rule->id);
+	return err;
 }
 
 /**
@@ -141,6 +152,8 @@ int rocesteer_job_del(struct rocesteer_net *rn, u32 id)
 		return -ENOENT;
 
 	rocesteer_flow_disown(rn, id);
+	if (job->resequence)
+		rocesteer_hook_put(rn);
 
 	spin_lock(&rocesteer_lock);
 	rocesteer_nl_job_notify(rn, job, ROCESTEER_CMD_JOB_DEL_NTF);
@@ -206,6 +219,22 @@ u32 rocesteer_job_match(struct rocesteer_net *rn, struct pid *owner)
 	}
 	rcu_read_unlock();
 	return match;
+}
+
+/**
+ * rocesteer_job_resequences() - are a job's packets resequenced?
+ * @rn: namespace
+ * @id: job number; 0, or a job just being deleted, resequences nothing
+ *
+ * Context: Holds rocesteer_lock.
+ */
+bool rocesteer_job_resequences(struct rocesteer_net *rn, u32 id)
+{
+	struct rocesteer_job_rule *job;
+
+	lockdep_assert_held(&rocesteer_lock);
+	job = xa_load(&rn->jobs, id);
+	return job && job->resequence;
 }
 
 /**

@@ -17,6 +17,7 @@ struct rocesteer_net;
  *	reference: 64-bit ids are not reused, and the job must not keep a
  *	removed cgroup alive
  * @pid: owning thread group, with a reference, or NULL
+ * @resequence: packets that its queue pairs receive are resequenced
  * @name: name for people, or empty
  * @rcu: frees it
  *
@@ -28,6 +29,7 @@ struct rocesteer_job_rule {
 	u32 flows;
 	u64 cgroup_id;
 	struct pid *pid;
+	bool resequence;
 	char name[ROCESTEER_NAME_SIZE];
 	struct rcu_head rcu;
 };
@@ -37,6 +39,7 @@ int rocesteer_job_add(struct rocesteer_net *rn,
 		      struct netlink_ext_ack *extack);
 int rocesteer_job_del(struct rocesteer_net *rn, u32 id);
 u32 rocesteer_job_match(struct rocesteer_net *rn, struct pid *owner);
+bool rocesteer_job_resequences(struct rocesteer_net *rn, u32 id);
 void rocesteer_job_count(struct rocesteer_net *rn, u32 id, int change);
 void rocesteer_job_free_all(struct rocesteer_net *rn);
 

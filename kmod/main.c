@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rocesteer: knows which RoCE v2 flows belong to which job, and rewrites their
- * source ports for TC programs that choose their paths.
+ * rocesteer: knows which RoCE v2 flows belong to which job, rewrites their
+ * source ports for TC programs that choose their paths, and puts packets that
+ * took several back into order.
  */
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -12,6 +13,7 @@
 #include "qp.h"
 #include "sport.h"
 #include "steer_bpf.h"
+#include "window.h"
 
 static int __init rocesteer_init(void)
 {
@@ -60,7 +62,7 @@ exit_flow:
  *   it while the netlink family is still there;
  * - netlink; requests under way are waited for. Jobs, and flows added since,
  *   are left over;
- * - the namespaces, which free those;
+ * - the namespaces, which free those, and their netfilter hooks;
  * - RCU callbacks, which are this module's code.
  */
 static void __exit rocesteer_exit(void)
@@ -71,6 +73,7 @@ static void __exit rocesteer_exit(void)
 	rocesteer_net_unregister();
 	rcu_barrier();
 	rocesteer_flow_exit();
+	WARN_ON(rocesteer_window_bytes());
 }
 
 module_init(rocesteer_init);

@@ -7,8 +7,10 @@
 #include <linux/percpu.h>
 
 #include "flow.h"
+#include "hook.h"
 #include "job.h"
 #include "net.h"
+#include "resequence.h"
 
 DEFINE_SPINLOCK(rocesteer_lock);
 unsigned int rocesteer_net_id __read_mostly;
@@ -29,11 +31,22 @@ static int __net_init net_init(struct net *net)
 	err = rocesteer_flow_table_init(rn);
 	if (err)
 		goto free_stats;
+	err = rocesteer_reseq_table_init(rn);
+	if (err)
+		goto free_flows;
 	return 0;
 
+free_flows:
+	rocesteer_flow_table_free(rn);
 free_stats:
 	free_percpu(rn->stats);
 	return err;
+}
+
+/* A grace period passes until net_exit(): then no hook runs any more. */
+static void __net_exit net_pre_exit(struct net *net)
+{
+	rocesteer_hook_end(rocesteer_net(net));
 }
 
 /*
@@ -46,12 +59,14 @@ static void __net_exit net_exit(struct net *net)
 	struct rocesteer_net *rn = rocesteer_net(net);
 
 	rocesteer_flow_table_free(rn);
+	rocesteer_reseq_table_free(rn);
 	rocesteer_job_free_all(rn);
 	free_percpu(rn->stats);
 }
 
 static struct pernet_operations net_ops = {
 	.init = net_init,
+	.pre_exit = net_pre_exit,
 	.exit = net_exit,
 	.id = &rocesteer_net_id,
 	.size = sizeof(struct rocesteer_net),

@@ -27,6 +27,9 @@
  *	by, since it lets them go on where they stopped. Written under
  *	rocesteer_lock, read under RCU
  * @next_flow_id: cursor of @flow_ids, under rocesteer_lock
+ * @reseqs: struct rocesteer_reseq by device and local queue pair number.
+ *	Written under rocesteer_lock, read under RCU
+ * @nr_hooks: jobs that need the netfilter hooks, under @conf
  * @stats: counters
  */
 struct rocesteer_net {
@@ -38,6 +41,8 @@ struct rocesteer_net {
 	struct rhashtable flows;
 	struct xarray flow_ids;
 	u32 next_flow_id;
+	struct rhashtable reseqs;
+	u32 nr_hooks;
 	struct rocesteer_stats __percpu *stats;
 };
 

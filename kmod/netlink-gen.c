@@ -17,11 +17,12 @@ static const struct netlink_range_validation rocesteer_a_flow_dqpn_range = {
 };
 
 /* ROCESTEER_CMD_JOB_ADD - do */
-static const struct nla_policy rocesteer_job_add_nl_policy[ROCESTEER_A_JOB_PID + 1] = {
+static const struct nla_policy rocesteer_job_add_nl_policy[ROCESTEER_A_JOB_RESEQUENCE + 1] = {
 	[ROCESTEER_A_JOB_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[ROCESTEER_A_JOB_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[ROCESTEER_A_JOB_CGROUP_ID] = NLA_POLICY_MIN(NLA_U64, 1),
 	[ROCESTEER_A_JOB_PID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[ROCESTEER_A_JOB_RESEQUENCE] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* ROCESTEER_CMD_JOB_DEL - do */
@@ -62,7 +63,7 @@ static const struct genl_split_ops rocesteer_nl_ops[] = {
 		.cmd		= ROCESTEER_CMD_JOB_ADD,
 		.doit		= rocesteer_nl_job_add_doit,
 		.policy		= rocesteer_job_add_nl_policy,
-		.maxattr	= ROCESTEER_A_JOB_PID,
+		.maxattr	= ROCESTEER_A_JOB_RESEQUENCE,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

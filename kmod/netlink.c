@@ -6,6 +6,7 @@
 #include <linux/cgroup.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
+#include <linux/time64.h>
 #include <net/genetlink.h>
 
 #include "flow.h"
@@ -13,6 +14,8 @@
 #include "net.h"
 #include "netlink.h"
 #include "netlink-gen.h"
+#include "resequence.h"
+#include "window.h"
 
 /* Room for a job or a flow with its header: all attributes are short. */
 #define MSG_SIZE	(GENL_HDRLEN + 256)
@@ -29,18 +32,23 @@ static int put_pid_nr(struct sk_buff *skb, int attr, struct pid *pid,
 	return nr ? nla_put_u32(skb, attr, nr) : 0;
 }
 
+/* Not nla_put_u64_64bit(): the family has no pad attribute. */
+static int put_u64(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put(skb, attr, sizeof(value), &value);
+}
+
 static int job_fill(struct sk_buff *skb, const struct rocesteer_job_rule *job,
 		    struct pid_namespace *ns)
 {
 	if (nla_put_u32(skb, ROCESTEER_A_JOB_ID, job->id) ||
 	    (job->name[0] &&
 	     nla_put_string(skb, ROCESTEER_A_JOB_NAME, job->name)) ||
-	    /* Not nla_put_u64_64bit(): the family has no pad attribute. */
 	    (job->cgroup_id &&
-	     nla_put(skb, ROCESTEER_A_JOB_CGROUP_ID, sizeof(job->cgroup_id),
-		     &job->cgroup_id)) ||
+	     put_u64(skb, ROCESTEER_A_JOB_CGROUP_ID, job->cgroup_id)) ||
 	    put_pid_nr(skb, ROCESTEER_A_JOB_PID, job->pid, ns) ||
-	    nla_put_u32(skb, ROCESTEER_A_JOB_FLOWS, READ_ONCE(job->flows)))
+	    nla_put_u32(skb, ROCESTEER_A_JOB_FLOWS, READ_ONCE(job->flows)) ||
+	    nla_put_u32(skb, ROCESTEER_A_JOB_RESEQUENCE, job->resequence))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -58,6 +66,27 @@ static int flow_fill_qp(struct sk_buff *skb, const struct rocesteer_flow_qp *qp,
 	return 0;
 }
 
+static int flow_fill_reseq(struct sk_buff *skb,
+			   const struct rocesteer_flow *flow)
+{
+	struct rocesteer_reseq_stat stat;
+	struct rocesteer_reseq *reseq;
+
+	reseq = rcu_dereference_protected(flow->reseq,
+					  lockdep_is_held(&rocesteer_lock));
+	if (!reseq)
+		return 0;
+	rocesteer_reseq_read(reseq, &stat);
+	if (nla_put_u32(skb, ROCESTEER_A_FLOW_RESEQ_DEPTH, stat.depth) ||
+	    put_u64(skb, ROCESTEER_A_FLOW_RESEQ_AGE,
+		    stat.age / NSEC_PER_USEC) ||
+	    put_u64(skb, ROCESTEER_A_FLOW_RESEQ_HELD, stat.held) ||
+	    put_u64(skb, ROCESTEER_A_FLOW_RESEQ_LOST, stat.lost) ||
+	    put_u64(skb, ROCESTEER_A_FLOW_RESEQ_TIMEOUT, stat.timeout))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int flow_fill(struct sk_buff *skb, const struct rocesteer_flow *flow,
 		     struct pid_namespace *ns)
 {
@@ -69,7 +98,8 @@ static int flow_fill(struct sk_buff *skb, const struct rocesteer_flow *flow,
 	    nla_put_u32(skb, ROCESTEER_A_FLOW_JOB, flow->job))
 		return -EMSGSIZE;
 	if (flow->qp.qp)
-		return flow_fill_qp(skb, &flow->qp, ns);
+		return flow_fill_qp(skb, &flow->qp, ns) ?:
+		       flow_fill_reseq(skb, flow);
 	return nla_put_u32(skb, ROCESTEER_A_FLOW_ORIGIN,
 			   ROCESTEER_ORIGIN_NETLINK);
 }
@@ -164,6 +194,9 @@ static int job_parse(struct rocesteer_job_rule *rule, struct genl_info *info)
 		return -EINVAL;
 	}
 	rule->id = nla_get_u32(info->attrs[ROCESTEER_A_JOB_ID]);
+	if (info->attrs[ROCESTEER_A_JOB_RESEQUENCE])
+		rule->resequence =
+			nla_get_u32(info->attrs[ROCESTEER_A_JOB_RESEQUENCE]);
 	if (info->attrs[ROCESTEER_A_JOB_NAME])
 		nla_strscpy(rule->name, info->attrs[ROCESTEER_A_JOB_NAME],
 			    sizeof(rule->name));
@@ -442,7 +475,9 @@ int rocesteer_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 			  READ_ONCE(rn->nr_jobs)) ?:
 	      nla_put_u32(msg, ROCESTEER_A_STATS_FLOWS,
 			  READ_ONCE(rn->nr_flows)) ?:
-	      rocesteer_stats_fill(rn, msg);
+	      rocesteer_stats_fill(rn, msg) ?:
+	      put_u64(msg, ROCESTEER_A_STATS_RESEQ_BYTES,
+		      rocesteer_window_bytes());
 	return reply_end(info, msg, hdr, err);
 }
 

@@ -34,8 +34,8 @@
 #include "net.h"
 #include "qp.h"
 
-/* What RTR must set for the flow to be known. */
-#define RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN)
+/* What RTR must set, or it fails, and we want to know. */
+#define RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
 
 /* Register the flow. The device is listed as long as we are under RCU. */
 static void qp_learn_rcu(const struct ib_qp *qp, const struct ib_qp_attr *attr,
@@ -49,6 +49,7 @@ static void qp_learn_rcu(const struct ib_qp *qp, const struct ib_qp_attr *attr,
 	struct rocesteer_flow_qp info = {
 		.qp = qp,
 		.sqpn = qp->qp_num,
+		.rq_psn = attr->rq_psn & ROCESTEER_PSN_MASK,
 	};
 	int mtu = -1;
 

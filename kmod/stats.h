@@ -21,6 +21,17 @@ struct sk_buff;
  * @ROCESTEER_COUNT_NO_MEMORY: queue pairs not registered, no memory
  * @ROCESTEER_COUNT_REWRITTEN: source ports rewritten
  * @ROCESTEER_COUNT_REWRITE_FAILED: packets left alone, malformed
+ * @ROCESTEER_COUNT_RESEQ_HELD: packets that had to wait
+ * @ROCESTEER_COUNT_RESEQ_FILLED: missing packets that came
+ * @ROCESTEER_COUNT_RESEQ_LOST: missing packets given up, all paths are beyond
+ * @ROCESTEER_COUNT_RESEQ_TIMEOUT: missing packets given up by the timer
+ * @ROCESTEER_COUNT_RESEQ_NAK: sequence and RNR NAKs seen to be sent
+ * @ROCESTEER_COUNT_RESEQ_BEHIND: packets passed, a later one had been
+ * @ROCESTEER_COUNT_RESEQ_RESYNC: of these, too far behind
+ * @ROCESTEER_COUNT_RESEQ_OUT_OF_WINDOW: packets passed, too far ahead
+ * @ROCESTEER_COUNT_RESEQ_NO_MEMORY: packets passed, no memory
+ * @ROCESTEER_COUNT_RESEQ_DROPPED: waiting packets freed
+ * @ROCESTEER_COUNT_RESEQ_FOREIGN: packets from another than the peer
  * @ROCESTEER_COUNT_MAX: number of counters
  */
 enum rocesteer_counter {
@@ -32,6 +43,17 @@ enum rocesteer_counter {
 	ROCESTEER_COUNT_NO_MEMORY,
 	ROCESTEER_COUNT_REWRITTEN,
 	ROCESTEER_COUNT_REWRITE_FAILED,
+	ROCESTEER_COUNT_RESEQ_HELD,
+	ROCESTEER_COUNT_RESEQ_FILLED,
+	ROCESTEER_COUNT_RESEQ_LOST,
+	ROCESTEER_COUNT_RESEQ_TIMEOUT,
+	ROCESTEER_COUNT_RESEQ_NAK,
+	ROCESTEER_COUNT_RESEQ_BEHIND,
+	ROCESTEER_COUNT_RESEQ_RESYNC,
+	ROCESTEER_COUNT_RESEQ_OUT_OF_WINDOW,
+	ROCESTEER_COUNT_RESEQ_NO_MEMORY,
+	ROCESTEER_COUNT_RESEQ_DROPPED,
+	ROCESTEER_COUNT_RESEQ_FOREIGN,
 	ROCESTEER_COUNT_MAX,
 };
 

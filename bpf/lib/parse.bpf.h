@@ -214,7 +214,7 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt)
 /* Is it numbered by the peer: READ data, an acknowledgment? */
 static __always_inline bool is_response(const struct packet *pkt)
 {
-	return pkt->opcode >= ROCESTEER_OP_RC_READ_FIRST &&
+	return pkt->opcode >= ROCESTEER_OP_RC_RESPONSE &&
 	       pkt->opcode <= ROCESTEER_OP_RC_ATOMIC_ACK;
 }
 

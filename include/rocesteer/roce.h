@@ -18,6 +18,13 @@ struct rocesteer_bth {
 	__be32 apsn;		/* AckReq, resv7, 24-bit PSN */
 };
 
+/* RDMA Extended Transport Header of WRITE and READ requests, behind the BTH. */
+struct rocesteer_reth {
+	__be32 va[2];
+	__be32 rkey;
+	__be32 length;
+};
+
 #define ROCESTEER_BTH_TVER	0x0f	/* in flags, 0 is the only version */
 #define ROCESTEER_QPN_MASK	0xffffff
 #define ROCESTEER_PSN_MASK	0xffffff
@@ -35,7 +42,8 @@ struct rocesteer_bth {
 #define ROCESTEER_OP_SERVICE	0xe0
 #define ROCESTEER_OP_RC		0x00
 #define ROCESTEER_OP_RC_LAST	0x17	/* SEND ONLY with Invalidate */
-#define ROCESTEER_OP_RC_READ_FIRST 0x0d	/* to ATOMIC_ACK: responses */
+#define ROCESTEER_OP_RC_READ	0x0c	/* READ request */
+#define ROCESTEER_OP_RC_RESPONSE 0x0d	/* to ATOMIC_ACK: no requests */
 #define ROCESTEER_OP_RC_ACK	0x11
 #define ROCESTEER_OP_RC_ATOMIC_ACK 0x12
 #define ROCESTEER_OP_CNP	0x81
@@ -53,5 +61,6 @@ struct rocesteer_bth {
 #define ROCESTEER_MAX_UDP_LEN	(ROCESTEER_MIN_UDP_LEN + 40 + 4096)
 
 _Static_assert(sizeof(struct rocesteer_bth) == 12, "IB spec 9.2");
+_Static_assert(sizeof(struct rocesteer_reth) == 16, "IB spec 9.3.3");
 
 #endif /* ROCESTEER_ROCE_H */

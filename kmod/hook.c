@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Netfilter hooks through which the resequencer sees packets: requests where
+ * they are delivered to the host, and NAKs where the host sends them.
+ *
+ * At LOCAL_IN, not at a device's ingress: there tags are stripped, IPv4 is
+ * reassembled, addresses and lengths are checked, and a packet that waits goes
+ * on where it was, through okfn(). Injected again at a device, it would pass
+ * taps and TC programs twice. We come last, after all that may drop a packet.
+ * Only a hook of the same priority may follow, that of connection tracking: it
+ * does not see packets of split flows, whose connections stay unconfirmed.
+ *
+ * What rxe loops back to its own device does not come by. It is not reordered.
+ *
+ * A namespace has the hooks as long as a job there wants them.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/ipv6.h>
+
+#include <rocesteer/roce.h>
+
+#include "flow.h"
+#include "hook.h"
+#include "net.h"
+#include "resequence.h"
+
+/* What every RoCE v2 packet has; the ICRC where there is no syndrome. */
+struct hook_headers {
+	struct udphdr udp;
+	struct rocesteer_bth bth;
+	u8 syndrome;
+	u8 rest[3];
+};
+
+/* The headers of an RC packet, or NULL. Extension headers have no place there. */
+static const struct hook_headers *hook_parse(const struct sk_buff *skb, u8 pf,
+					     struct hook_headers *buf)
+{
+	u8 proto = pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol :
+					ipv6_hdr(skb)->nexthdr;
+	const struct hook_headers *h;
+
+	if (proto != IPPROTO_UDP)
+		return NULL;
+	h = skb_header_pointer(skb, skb_transport_offset(skb), sizeof(*h), buf);
+	if (!h || h->udp.dest != htons(ROCESTEER_ROCE_PORT) ||
+	    h->bth.flags & ROCESTEER_BTH_TVER ||
+	    (h->bth.opcode & ROCESTEER_OP_SERVICE) != ROCESTEER_OP_RC)
+		return NULL;
+	return h;
+}
+
+/* Bytes that a READ request asks for; 0 for others, or where it is cut short. */
+static u32 hook_read_length(const struct sk_buff *skb,
+			    const struct hook_headers *h)
+{
+	const struct rocesteer_reth *reth;
+	struct rocesteer_reth buf;
+
+	if (h->bth.opcode != ROCESTEER_OP_RC_READ)
+		return 0;
+	reth = skb_header_pointer(skb, skb_transport_offset(skb) +
+				  offsetof(struct hook_headers, syndrome),
+				  sizeof(buf), &buf);
+	return reth ? be32_to_cpu(reth->length) : 0;
+}
+
+static void hook_peer(u8 *peer, const struct sk_buff *skb, u8 pf, bool in)
+{
+	struct in6_addr *addr = (struct in6_addr *)peer;
+
+	if (pf == NFPROTO_IPV6)
+		*addr = in ? ipv6_hdr(skb)->saddr : ipv6_hdr(skb)->daddr;
+	else
+		ipv6_addr_set_v4mapped(in ? ip_hdr(skb)->saddr :
+					    ip_hdr(skb)->daddr, addr);
+}
+
+/*
+ * The device is the one of the queue pair's GID: rxe takes packets from no
+ * other.
+ */
+static unsigned int hook_in(void *priv, struct sk_buff *skb,
+			    const struct nf_hook_state *state)
+{
+	const struct hook_headers *h;
+	struct rocesteer_request req;
+	struct hook_headers buf;
+	u32 dqpn;
+
+	/* With a socket already it is not for rxe; GRO is off for its port. */
+	if (skb->sk || skb_is_gso(skb))
+		return NF_ACCEPT;
+	h = hook_parse(skb, state->pf, &buf);
+	if (!h || (h->bth.opcode >= ROCESTEER_OP_RC_RESPONSE &&
+		   h->bth.opcode <= ROCESTEER_OP_RC_ATOMIC_ACK))
+		return NF_ACCEPT;
+
+	dqpn = be32_to_cpu(h->bth.dqpn);
+	req.key.ifindex = state->in->ifindex;
+	req.key.dqpn = dqpn & ROCESTEER_QPN_MASK;
+	hook_peer(req.key.peer, skb, state->pf, true);
+	req.psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
+	req.length = hook_read_length(skb, h);
+	req.paths = ((dqpn & ROCESTEER_BTH_PATHS) >>
+		     ROCESTEER_BTH_PATHS_SHIFT) + 1;
+	req.sport = h->udp.source;
+	return rocesteer_reseq_receive(rocesteer_net(state->net), &req, skb,
+				       state);
+}
+
+static unsigned int hook_out(void *priv, struct sk_buff *skb,
+			     const struct nf_hook_state *state)
+{
+	const struct hook_headers *h;
+	struct rocesteer_flow_key key;
+	struct rocesteer_reseq *reseq;
+	struct hook_headers buf;
+
+	h = hook_parse(skb, state->pf, &buf);
+	if (!h || h->bth.opcode != ROCESTEER_OP_RC_ACK ||
+	    (h->syndrome != ROCESTEER_AETH_NAK_PSN &&
+	     (h->syndrome & ROCESTEER_AETH_TYPE) != ROCESTEER_AETH_RNR))
+		return NF_ACCEPT;
+
+	key.ifindex = state->out->ifindex;
+	key.dqpn = be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK;
+	hook_peer(key.peer, skb, state->pf, false);
+	reseq = rocesteer_flow_reseq(rocesteer_net(state->net), &key);
+	if (reseq)
+		rocesteer_reseq_nak(reseq, be32_to_cpu(h->bth.apsn) &
+					   ROCESTEER_PSN_MASK);
+	return NF_ACCEPT;
+}
+
+static const struct nf_hook_ops hooks[] = {
+	{
+		.hook = hook_in,
+		.pf = NFPROTO_INET,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP_PRI_LAST,
+	},
+	{
+		.hook = hook_out,
+		.pf = NFPROTO_INET,
+		.hooknum = NF_INET_LOCAL_OUT,
+		.priority = NF_IP_PRI_LAST,
+	},
+};
+
+/**
+ * rocesteer_hook_get() - a job needs the hooks
+ * @rn: its namespace
+ *
+ * Context: Process context, may sleep, holds @rn->conf.
+ * Return: 0 or a negative errno.
+ */
+int rocesteer_hook_get(struct rocesteer_net *rn)
+{
+	int err;
+
+	lockdep_assert_held(&rn->conf);
+	if (!rn->nr_hooks) {
+		err = nf_register_net_hooks(rn->net, hooks, ARRAY_SIZE(hooks));
+		if (err)
+			return err;
+	}
+	rn->nr_hooks++;
+	return 0;
+}
+
+/**
+ * rocesteer_hook_put() - a job needs the hooks no more
+ * @rn: its namespace
+ *
+ * Hooks under way may still run afterwards; they find nothing to do.
+ *
+ * Context: Process context, may sleep, holds @rn->conf.
+ */
+void rocesteer_hook_put(struct rocesteer_net *rn)
+{
+	lockdep_assert_held(&rn->conf);
+	if (!--rn->nr_hooks)
+		nf_unregister_net_hooks(rn->net, hooks, ARRAY_SIZE(hooks));
+}
+
+/**
+ * rocesteer_hook_end() - take the hooks from a namespace that goes
+ * @rn: namespace, where nobody adds or deletes jobs any more
+ *
+ * Context: Process context, may sleep. A grace period must pass before @rn
+ * is freed.
+ */
+void rocesteer_hook_end(struct rocesteer_net *rn)
+{
+	if (rn->nr_hooks)
+		nf_unregister_net_hooks(rn->net, hooks, ARRAY_SIZE(hooks));
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_RESEQUENCE_H
+#define ROCESTEER_RESEQUENCE_H
+
+#include <linux/types.h>
+
+#include <rocesteer/types.h>
+
+struct nf_hook_state;
+struct rocesteer_flow;
+struct rocesteer_net;
+struct rocesteer_reseq;
+struct sk_buff;
+
+/**
+ * struct rocesteer_request - what matters of an RC request packet
+ * @key: device, local queue pair number and sender
+ * @psn: its packet sequence number
+ * @length: bytes that it asks for, 0 unless it is a READ request
+ * @paths: paths that its sender deals the flow to, 1..64
+ * @sport: UDP source port, which stands for the path
+ */
+struct rocesteer_request {
+	struct rocesteer_flow_key key;
+	u32 psn;
+	u32 length;
+	u8 paths;
+	__be16 sport;
+};
+
+/**
+ * struct rocesteer_reseq_stat - how a flow's resequencing does
+ * @depth: packets that wait now
+ * @age: nanoseconds since they wait for the one that is missing; 0 for none
+ * @held: packets that had to wait
+ * @lost: missing packets given up since all paths had delivered later ones
+ * @timeout: missing packets given up by the timer
+ */
+struct rocesteer_reseq_stat {
+	u32 depth;
+	u64 age;
+	u64 held;
+	u64 lost;
+	u64 timeout;
+};
+
+int rocesteer_reseq_table_init(struct rocesteer_net *rn);
+void rocesteer_reseq_table_free(struct rocesteer_net *rn);
+
+struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
+					    bool fresh);
+void rocesteer_reseq_del(struct rocesteer_reseq *reseq);
+void rocesteer_reseq_read(struct rocesteer_reseq *reseq,
+			  struct rocesteer_reseq_stat *stat);
+
+unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
+				     const struct rocesteer_request *req,
+				     struct sk_buff *skb,
+				     const struct nf_hook_state *state);
+void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn);
+
+#endif /* ROCESTEER_RESEQUENCE_H */

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets that wait for one before them, by PSN, and the paths they came by.
+ *
+ * Memory is bounded twofold: ROCESTEER_WINDOW packets for each window, and
+ * reseq_memory bytes for all, counted as sockets count them.
+ */
+#include <linux/atomic.h>
+#include <linux/module.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+
+#include <rocesteer/types.h>
+
+#include "compat.h"
+#include "window.h"
+
+/**
+ * struct window_slot - place of the packet with a PSN, modulo ROCESTEER_WINDOW
+ * @skb: packet, or NULL
+ * @span: PSNs that it takes
+ */
+struct window_slot {
+	struct sk_buff *skb;
+	u32 span;
+};
+
+/**
+ * struct window_port - a path
+ * @psn: of the last packet that it delivered, of those that had to wait
+ * @sport: UDP source port
+ */
+struct window_port {
+	u32 psn;
+	__be16 sport;
+};
+
+struct window_buffer {
+	struct window_slot slot[ROCESTEER_WINDOW];
+	unsigned int nr_ports;
+	struct window_port port[ROCESTEER_MAX_PATHS];
+};
+
+static unsigned long reseq_memory = 64UL << 20;
+module_param(reseq_memory, ulong, 0644);
+MODULE_PARM_DESC(reseq_memory,
+		 "Most bytes of packets that wait for one before them");
+
+/* Memory in use, of all windows. */
+static atomic_long_t window_bytes;
+
+/**
+ * rocesteer_window_bytes() - memory of packets that wait
+ *
+ * Return: bytes in use now, of all windows.
+ */
+u64 rocesteer_window_bytes(void)
+{
+	return atomic_long_read(&window_bytes);
+}
+
+static bool window_charge(unsigned int bytes)
+{
+	if (atomic_long_add_return(bytes, &window_bytes) <=
+	    READ_ONCE(reseq_memory))
+		return true;
+	atomic_long_sub(bytes, &window_bytes);
+	return false;
+}
+
+static void window_uncharge(unsigned int bytes)
+{
+	WARN_ON_ONCE(atomic_long_sub_return(bytes, &window_bytes) < 0);
+}
+
+static bool window_alloc(struct rocesteer_window *win)
+{
+	if (win->buffer)
+		return true;
+	if (!window_charge(sizeof(*win->buffer)))
+		return false;
+	win->buffer = kzalloc_obj(*win->buffer, GFP_ATOMIC | __GFP_NOWARN);
+	if (!win->buffer)
+		window_uncharge(sizeof(*win->buffer));
+	return win->buffer;
+}
+
+static struct window_slot *window_slot(struct rocesteer_window *win, u32 psn)
+{
+	return &win->buffer->slot[psn % ROCESTEER_WINDOW];
+}
+
+static void window_see_port(struct window_buffer *buffer, __be16 sport,
+			    u32 psn)
+{
+	unsigned int i;
+
+	for (i = 0; i < buffer->nr_ports; i++)
+		if (buffer->port[i].sport == sport)
+			break;
+	if (i == ROCESTEER_MAX_PATHS)
+		return;
+	if (i == buffer->nr_ports)
+		buffer->nr_ports++;
+	buffer->port[i] = (struct window_port) { .psn = psn, .sport = sport };
+}
+
+/**
+ * rocesteer_window_put() - let a packet wait
+ * @win: window
+ * @skb: packet
+ * @psn: its PSN, in the window
+ * @span: PSNs that it takes
+ * @sport: UDP source port, which stands for its path
+ *
+ * Of two with the same PSN the newer one stays: it is the one that may ask for
+ * an acknowledgment.
+ *
+ * Context: Softirq.
+ * Return: 0; 1 where another packet was freed for it; -ENOMEM where there is
+ * no memory, and the packet is still the caller's.
+ */
+int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
+			 u32 psn, u32 span, __be16 sport)
+{
+	struct window_slot *slot;
+	struct sk_buff *old;
+
+	if (!window_alloc(win) || !window_charge(skb->truesize))
+		return -ENOMEM;
+	slot = window_slot(win, psn);
+	old = slot->skb;
+	slot->skb = skb;
+	slot->span = span;
+	window_see_port(win->buffer, sport, psn);
+	if (!old) {
+		win->depth++;
+		return 0;
+	}
+	window_uncharge(old->truesize);
+	kfree_skb(old);
+	return 1;
+}
+
+/**
+ * rocesteer_window_take() - take a packet out
+ * @win: window
+ * @psn: its PSN, in the window
+ * @span: set to the PSNs that it takes
+ *
+ * Return: the packet, which is the caller's, or NULL if none waits there.
+ */
+struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn,
+				      u32 *span)
+{
+	struct window_slot *slot;
+	struct sk_buff *skb;
+
+	if (!win->depth)
+		return NULL;
+	slot = window_slot(win, psn);
+	skb = slot->skb;
+	if (!skb)
+		return NULL;
+	slot->skb = NULL;
+	*span = slot->span;
+	window_uncharge(skb->truesize);
+	if (!--win->depth)
+		rocesteer_window_forget_ports(win);
+	return skb;
+}
+
+/**
+ * rocesteer_window_ports() - how many paths have delivered later packets
+ * @win: window, not empty
+ * @psn: later than this one
+ */
+unsigned int rocesteer_window_ports(const struct rocesteer_window *win, u32 psn)
+{
+	const struct window_buffer *buffer = win->buffer;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < buffer->nr_ports; i++)
+		n += rocesteer_psn_diff(buffer->port[i].psn, psn) > 0;
+	return n;
+}
+
+/**
+ * rocesteer_window_forget_ports() - paths may deliver earlier packets again
+ * @win: window
+ */
+void rocesteer_window_forget_ports(struct rocesteer_window *win)
+{
+	if (win->buffer)
+		win->buffer->nr_ports = 0;
+}
+
+/**
+ * rocesteer_window_free() - free an empty window
+ * @win: window; packets may not be put into it any more
+ */
+void rocesteer_window_free(struct rocesteer_window *win)
+{
+	WARN_ON_ONCE(win->depth);
+	if (!win->buffer)
+		return;
+	window_uncharge(sizeof(*win->buffer));
+	kfree(win->buffer);
+	win->buffer = NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_WINDOW_H
+#define ROCESTEER_WINDOW_H
+
+#include <linux/types.h>
+
+struct sk_buff;
+struct window_buffer;
+
+/* PSNs from the expected one on that may wait: twice what rxe has in flight. */
+#define ROCESTEER_WINDOW	256
+
+/**
+ * struct rocesteer_window - packets that wait for one before them
+ * @depth: how many
+ * @buffer: where they are; NULL until the first one came
+ *
+ * All are from fewer than ROCESTEER_WINDOW consecutive PSNs: that is the
+ * caller's care, as is the lock. Zeroed, it is empty.
+ */
+struct rocesteer_window {
+	u32 depth;
+	struct window_buffer *buffer;
+};
+
+/* How far PSN @a is ahead of @b, by serial number arithmetic. */
+static inline s32 rocesteer_psn_diff(u32 a, u32 b)
+{
+	return (s32)((a - b) << 8) >> 8;
+}
+
+int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
+			 u32 psn, u32 span, __be16 sport);
+struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn,
+				      u32 *span);
+unsigned int rocesteer_window_ports(const struct rocesteer_window *win,
+				    u32 psn);
+void rocesteer_window_forget_ports(struct rocesteer_window *win);
+void rocesteer_window_free(struct rocesteer_window *win);
+u64 rocesteer_window_bytes(void);
+
+#endif /* ROCESTEER_WINDOW_H */
