@@ -36,6 +36,7 @@ static const struct attribute job_attrs[] = {
 	{ "cgroup-id", ROCESTEER_A_JOB_CGROUP_ID, U64 },
 	{ "pid", ROCESTEER_A_JOB_PID, U32 },
 	{ "flows", ROCESTEER_A_JOB_FLOWS, U32 },
+	{ "resequence", ROCESTEER_A_JOB_RESEQUENCE, U32 },
 	{ }
 };
 
@@ -49,6 +50,11 @@ static const struct attribute flow_attrs[] = {
 	{ "rdma-device", ROCESTEER_A_FLOW_RDMA_DEVICE, STRING },
 	{ "pid", ROCESTEER_A_FLOW_PID, U32 },
 	{ "path-mtu", ROCESTEER_A_FLOW_PATH_MTU, U32 },
+	{ "reseq-depth", ROCESTEER_A_FLOW_RESEQ_DEPTH, U32 },
+	{ "reseq-age", ROCESTEER_A_FLOW_RESEQ_AGE, U64 },
+	{ "reseq-held", ROCESTEER_A_FLOW_RESEQ_HELD, U64 },
+	{ "reseq-lost", ROCESTEER_A_FLOW_RESEQ_LOST, U64 },
+	{ "reseq-timeout", ROCESTEER_A_FLOW_RESEQ_TIMEOUT, U64 },
 	{ }
 };
 
@@ -63,6 +69,18 @@ static const struct attribute stats_attrs[] = {
 	{ "no-memory", ROCESTEER_A_STATS_NO_MEMORY, U64 },
 	{ "rewritten", ROCESTEER_A_STATS_REWRITTEN, U64 },
 	{ "rewrite-failed", ROCESTEER_A_STATS_REWRITE_FAILED, U64 },
+	{ "reseq-held", ROCESTEER_A_STATS_RESEQ_HELD, U64 },
+	{ "reseq-filled", ROCESTEER_A_STATS_RESEQ_FILLED, U64 },
+	{ "reseq-lost", ROCESTEER_A_STATS_RESEQ_LOST, U64 },
+	{ "reseq-timeout", ROCESTEER_A_STATS_RESEQ_TIMEOUT, U64 },
+	{ "reseq-nak", ROCESTEER_A_STATS_RESEQ_NAK, U64 },
+	{ "reseq-behind", ROCESTEER_A_STATS_RESEQ_BEHIND, U64 },
+	{ "reseq-resync", ROCESTEER_A_STATS_RESEQ_RESYNC, U64 },
+	{ "reseq-out-of-window", ROCESTEER_A_STATS_RESEQ_OUT_OF_WINDOW, U64 },
+	{ "reseq-no-memory", ROCESTEER_A_STATS_RESEQ_NO_MEMORY, U64 },
+	{ "reseq-dropped", ROCESTEER_A_STATS_RESEQ_DROPPED, U64 },
+	{ "reseq-foreign", ROCESTEER_A_STATS_RESEQ_FOREIGN, U64 },
+	{ "reseq-bytes", ROCESTEER_A_STATS_RESEQ_BYTES, U64 },
 	{ }
 };
 

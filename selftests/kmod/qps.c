@@ -2,12 +2,13 @@
 /*
  * Hold RC queue pairs that are connected to a peer that need not exist.
  *
- *	qps DEVICE LOCAL PEER DQPN COUNT
+ *	qps DEVICE LOCAL PEER DQPN COUNT [PSN]
  *
- * The queue pairs are moved to RTR, for DQPN, DQPN + 1, ... Then "ready" is
- * printed and commands are read from stdin: connect (again, after reset),
- * reset, error, another (one more to DQPN), destroy. Each is answered with
- * "done" or the errno's name. At the end of the input the process ends, without
+ * The queue pairs are moved to RTR, for DQPN, DQPN + 1, ..., and expect PSN, or
+ * 0. Then "ready" is printed and commands are read from stdin: connect (again,
+ * after reset), reset, error, another (one more to DQPN), destroy. Each is
+ * answered with "done" or the errno's name; memory, with the address and rkey
+ * of 1 MiB that may be read. At the end of the input the process ends, without
  * cleaning up: that is the kernel's.
  */
 #include <arpa/inet.h>
@@ -27,7 +28,7 @@ static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static struct ibv_qp *qps[MAX_QPS];
 static union ibv_gid peer;
-static unsigned int dqpn, count;
+static unsigned int dqpn, count, psn;
 static int gid_index;
 
 static union ibv_gid gid_of(const char *text)
@@ -90,9 +91,11 @@ static int qp_connect(struct ibv_qp *qp, unsigned int to)
 {
 	struct ibv_qp_attr init = {
 		.qp_state = IBV_QPS_INIT, .port_num = 1,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_READ,
 	}, rtr = {
 		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024,
-		.dest_qp_num = to, .max_dest_rd_atomic = 1,
+		.dest_qp_num = to, .rq_psn = psn, .max_dest_rd_atomic = 1,
 		.min_rnr_timer = 12,
 		.ah_attr = {
 			.is_global = 1, .port_num = 1,
@@ -116,6 +119,17 @@ static int qp_state(struct ibv_qp *qp, enum ibv_qp_state state)
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
 }
 
+static void memory_offer(void)
+{
+	static char memory[1 << 20];
+	struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory),
+				       IBV_ACCESS_REMOTE_READ);
+
+	if (!mr)
+		err(2, "MR");
+	printf("%p %u\n", mr->addr, mr->rkey);
+}
+
 static int obey(const char *name, unsigned int i)
 {
 	if (!strcmp(name, "connect"))
@@ -135,8 +149,8 @@ int main(int argc, char **argv)
 	unsigned int i;
 	int error;
 
-	if (argc != 6)
-		errx(2, "usage: qps DEVICE LOCAL PEER DQPN COUNT");
+	if (argc != 6 && argc != 7)
+		errx(2, "usage: qps DEVICE LOCAL PEER DQPN COUNT [PSN]");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* The shell's pipes to our siblings: they wait for these to close. */
 	close_range(3, ~0U, 0);
@@ -145,6 +159,8 @@ int main(int argc, char **argv)
 	peer = gid_of(argv[3]);
 	dqpn = strtoul(argv[4], NULL, 0);
 	count = strtoul(argv[5], NULL, 0);
+	if (argc == 7)
+		psn = strtoul(argv[6], NULL, 0);
 	if (count > MAX_QPS)
 		errx(2, "%u: too many", count);
 
@@ -159,6 +175,10 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
 		error = 0;
+		if (!strcmp(line, "memory")) {
+			memory_offer();
+			continue;
+		}
 		if (!strcmp(line, "another"))
 			error = qp_connect(qp_new(), dqpn);
 		else
