@@ -204,8 +204,8 @@ __noinline int enter_flow(struct __sk_buff *skb, const struct packet *pkt)
 		return ROCESTEER_TABLE_FULL;
 	flow->job = job;
 	option = bpf_map_lookup_elem(&rs_jobs, &job);
-	if (option && option->resequence == ROCESTEER_RESEQUENCE_ON)
-		flow->flags = ROCESTEER_FLOW_RESEQUENCED;
+	if (option && option->ordered == ROCESTEER_ORDERED_ALL)
+		flow->flags = ROCESTEER_FLOW_ORDERED;
 	__builtin_memcpy(flow->leaf, peer->leaf, sizeof(flow->leaf));
 	set_home(flow, peer, p);
 	return FURTHER;

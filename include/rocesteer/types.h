@@ -143,7 +143,7 @@ struct rocesteer_flow_path {
 /* The flow has a share of a path: it sent more than acknowledgments. */
 #define ROCESTEER_FLOW_SHARE		1
 /* The peer restores the order of this flow's packets: it may be split. */
-#define ROCESTEER_FLOW_RESEQUENCED	2
+#define ROCESTEER_FLOW_ORDERED		2
 
 /**
  * struct rocesteer_peer_key - key of rs_peers
@@ -217,15 +217,15 @@ enum rocesteer_split {
 };
 
 /**
- * enum rocesteer_resequence - who restores the order of split flows
- * @ROCESTEER_RESEQUENCE_OFF: nobody; flows stay whole
- * @ROCESTEER_RESEQUENCE_ON: the module at each end of all the job's flows
- * @ROCESTEER_RESEQUENCE_AUTO: the module, for flows whose peer says it does
+ * enum rocesteer_ordered - which flows have their order restored by the peer
+ * @ROCESTEER_ORDERED_NONE: none; all stay whole
+ * @ROCESTEER_ORDERED_ALL: all of the job: the module does it at each host
+ * @ROCESTEER_ORDERED_TOLD: those whose peer says that it does
  */
-enum rocesteer_resequence {
-	ROCESTEER_RESEQUENCE_OFF,
-	ROCESTEER_RESEQUENCE_ON,
-	ROCESTEER_RESEQUENCE_AUTO,
+enum rocesteer_ordered {
+	ROCESTEER_ORDERED_NONE,
+	ROCESTEER_ORDERED_ALL,
+	ROCESTEER_ORDERED_TOLD,
 };
 
 /**
@@ -235,7 +235,7 @@ enum rocesteer_resequence {
  * @ifindex: network device
  * @all: all RC flows of the device that no other job claims belong to it
  * @split: enum rocesteer_split
- * @resequence: enum rocesteer_resequence
+ * @ordered: enum rocesteer_ordered
  * @reserved: zero
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
@@ -246,7 +246,7 @@ struct rocesteer_job {
 	__u32 ifindex;
 	__u32 all;
 	__u8 split;
-	__u8 resequence;
+	__u8 ordered;
 	__u16 reserved;
 	__u64 loaded_at;
 	char name[32];
@@ -349,13 +349,13 @@ struct rocesteer_observations {
  * @ROCESTEER_EVENT_SHARE: a flow got a share of a path, and waits for a plan
  * @ROCESTEER_EVENT_GONE: a flow gave its share back
  * @ROCESTEER_EVENT_DETOUR: a flow avoids a path that lost the same packet twice
- * @ROCESTEER_EVENT_RESEQUENCED: the peer of a flow restores its order
+ * @ROCESTEER_EVENT_ORDERED: the peer of a flow restores its order
  */
 enum rocesteer_event_type {
 	ROCESTEER_EVENT_SHARE,
 	ROCESTEER_EVENT_GONE,
 	ROCESTEER_EVENT_DETOUR,
-	ROCESTEER_EVENT_RESEQUENCED,
+	ROCESTEER_EVENT_ORDERED,
 };
 
 /**

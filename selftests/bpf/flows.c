@@ -159,11 +159,11 @@ static void put(struct bpf_map *map, const void *key, const void *value)
 }
 
 /* A job that has the device, one peer, one group; no flow. */
-static void begin(__u8 resequence)
+static void begin(__u8 ordered)
 {
 	struct rocesteer_peer_key pkey = { .job = JOB, .ifindex = IFINDEX };
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
-				     .resequence = resequence };
+				     .ordered = ordered };
 	struct rocesteer_group group = { .nr_paths = PATHS, .first = 2 };
 	struct rocesteer_flow_key flow = flow_key(0);
 	struct rocesteer_group_key gkey = group_key();
@@ -230,7 +230,7 @@ static void test_deal(void)
 	int paths[6], i;
 	struct rocesteer_group group;
 
-	begin(ROCESTEER_RESEQUENCE_OFF);
+	begin(ROCESTEER_ORDERED_NONE);
 	for (i = 0; i < 6; i++)
 		paths[i] = send_packet(i, WRITE_MIDDLE, 100);
 	group = group_entry();
@@ -249,7 +249,7 @@ static void test_share(void)
 {
 	int ack, request;
 
-	begin(ROCESTEER_RESEQUENCE_OFF);
+	begin(ROCESTEER_ORDERED_NONE);
 	ack = send_packet(1, ROCESTEER_OP_RC_ACK, 5);
 	ktap_result(ack == 2 && !group_entry().flows[2] && !take_events(),
 		    "a flow that only acknowledges has a path and no share");
@@ -266,7 +266,7 @@ static void test_weights(void)
 	struct rocesteer_group group;
 	int i;
 
-	begin(ROCESTEER_RESEQUENCE_OFF);
+	begin(ROCESTEER_ORDERED_NONE);
 	group = group_entry();
 	group.weight[1] = 3;
 	put(skel->maps.rs_groups, &key, &group);
@@ -282,7 +282,7 @@ static void test_down(void)
 {
 	int i, on_down = 0;
 
-	begin(ROCESTEER_RESEQUENCE_OFF);
+	begin(ROCESTEER_ORDERED_NONE);
 	set_down(1 << 2 | 1 << 3);
 	for (i = 0; i < 8; i++)
 		on_down += send_packet(i, WRITE_MIDDLE, 0) >= 2;
@@ -301,7 +301,7 @@ static void test_refused(void)
 	static const __u32 alike[ROCESTEER_MAX_PATHS + 1] = { 1, 1, 1, 1 };
 	struct rocesteer_flow_path before, after;
 
-	begin(ROCESTEER_RESEQUENCE_OFF);
+	begin(ROCESTEER_ORDERED_NONE);
 	send_packet(1, WRITE_MIDDLE, 0);
 	before = flow_entry(1);
 	ktap_result(set_pieces(1, 4, alike) == -EPERM,
@@ -338,7 +338,7 @@ static void test_pieces(void)
 	static const __u32 alike[] = { 1, 1, 1, 1 };
 	int per_path[PATHS], first, i, exact = 0;
 
-	begin(ROCESTEER_RESEQUENCE_ON);
+	begin(ROCESTEER_ORDERED_ALL);
 	send_packet(1, WRITE_MIDDLE, 0);
 	if (set_pieces(1, 3, uneven))
 		die("set_flow");
@@ -388,7 +388,7 @@ static void go_back(__u32 dqpn, __u32 from, __u32 to)
 
 static void test_rounds(void)
 {
-	begin(ROCESTEER_RESEQUENCE_OFF);
+	begin(ROCESTEER_ORDERED_NONE);
 	go_back(1, 0, 50);
 	send_packet(1, READ_REQUEST, 50);	/* of ten packets */
 	go_back(1, 60, 80);
@@ -415,7 +415,7 @@ static void test_detour(void)
 	int home, away;
 	__u64 until;
 
-	begin(ROCESTEER_RESEQUENCE_OFF);
+	begin(ROCESTEER_ORDERED_NONE);
 	go_back(1, 0, 50);
 	go_back(2, 0, 50);
 	take_events();
@@ -448,7 +448,7 @@ static void test_acks(void)
 {
 	int home, away;
 
-	begin(ROCESTEER_RESEQUENCE_OFF);
+	begin(ROCESTEER_ORDERED_NONE);
 	home = send_packet(1, ROCESTEER_OP_RC_ACK, 10);
 	send_packet(1, ROCESTEER_OP_RC_ACK, 20);
 	send_packet(1, ROCESTEER_OP_RC_ACK, 20);

@@ -49,7 +49,7 @@ const char *steer_pin_dir(const struct steer *s);
  * @pid: likewise
  * @all: all flows of the device that no other job claims
  * @split: how flows that do not come out even are split
- * @resequence: who restores their order
+ * @ordered: which flows may be
  * @ifindex: device of @map
  * @map: paths; peers that are local are left out
  * @flows: explicit flows, their peers are in @map
@@ -63,7 +63,7 @@ struct steer_job_spec {
 	__u32 pid;
 	bool all;
 	enum rocesteer_split split;
-	enum rocesteer_resequence resequence;
+	enum rocesteer_ordered ordered;
 	unsigned int ifindex;
 	const struct portmap *map;
 	const struct rocesteer_flow_key *flows;

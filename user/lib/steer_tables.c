@@ -160,8 +160,8 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	}
 	if (best < 0)
 		return -ENOENT;
-	if (spec->resequence == ROCESTEER_RESEQUENCE_ON)
-		path.flags |= ROCESTEER_FLOW_RESEQUENCED;
+	if (spec->ordered == ROCESTEER_ORDERED_ALL)
+		path.flags |= ROCESTEER_FLOW_ORDERED;
 	path.piece[0].path = best;
 	path.piece[0].sport = peer.sport[best];
 	memcpy(path.leaf, peer.leaf, 16);
@@ -182,7 +182,7 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 		.ifindex = spec->ifindex,
 		.all = spec->all,
 		.split = spec->split,
-		.resequence = spec->resequence,
+		.ordered = spec->ordered,
 		.loaded_at = time(NULL),
 	};
 
