@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include "lib/ack.bpf.h"
 #include "lib/detour.bpf.h"
 #include "lib/pieces.bpf.h"
 #include "lib/plan.bpf.h"
@@ -34,10 +35,10 @@ static __always_inline int steer(struct __sk_buff *skb)
 	struct rocesteer_flow_path *flow;
 	struct packet pkt;
 	struct way way;
-	__u32 rounds, i;
+	__u32 rounds, paths, i;
 	int verdict;
 
-	verdict = parse_roce(skb, &pkt);
+	verdict = parse_roce(skb, &pkt, false);
 	if (verdict != FURTHER)
 		return verdict;
 	if (pkt.opcode > ROCESTEER_OP_RC_LAST)
@@ -58,6 +59,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 		i = 0;
 		rounds = psn_note(&flow->psns[ROCESTEER_RESPONSES], pkt.psn);
 	} else {
+		move_idle(flow);
 		i = find_piece(flow, pkt.psn);
 		rounds = psn_note(&flow->psns[ROCESTEER_REQUESTS], pkt.psn);
 	}
@@ -67,8 +69,11 @@ static __always_inline int steer(struct __sk_buff *skb)
 	count_sent(flow, way.path, skb->len);
 	if (!way.sport)
 		return ROCESTEER_NO_PATH;
-	return set_sport(skb, &pkt, way.sport, &flow->icrc_cache[i],
-			 is_response(&pkt) ? 0 : flow->nr_pieces - 1);
+	if (is_response(&pkt))
+		paths = !!(flow->flags & ROCESTEER_FLOW_ORDERS);
+	else
+		paths = flow->nr_pieces - 1;
+	return set_sport(skb, &pkt, way.sport, &flow->icrc_cache[i], paths);
 }
 
 SEC("tcx/egress")
@@ -101,8 +106,11 @@ int rocesteer_ingress(struct __sk_buff *skb)
 {
 	struct packet pkt;
 
-	if (parse_roce(skb, &pkt) == FURTHER)
-		count(&rs_observed, classify(&pkt), ROCESTEER_OBSERVED_MAX);
+	if (parse_roce(skb, &pkt, true) != FURTHER)
+		return TCX_NEXT;
+	count(&rs_observed, classify(&pkt), ROCESTEER_OBSERVED_MAX);
+	if (pkt.opcode == ROCESTEER_OP_RC_ACK)
+		note_ack(skb, &pkt);
 	return TCX_NEXT;
 }
 

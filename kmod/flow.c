@@ -236,7 +236,7 @@ static void flow_set_job(struct rocesteer_flow *flow, u32 job)
  * @key: flow
  *
  * Context: Any, takes no lock.
- * Return: job number; 0 when the flow belongs to no job; -ENOENT when it is
+ * Return: job number, with ROCESTEER_FLOW_JOB_ORDERS; 0 when the flow belongs to no job; -ENOENT when it is
  * not known.
  */
 s64 rocesteer_flow_job(struct rocesteer_net *rn,
@@ -247,8 +247,11 @@ s64 rocesteer_flow_job(struct rocesteer_net *rn,
 
 	rcu_read_lock();
 	flow = rhashtable_lookup(&rn->flows, key, key_params);
-	if (flow)
+	if (flow) {
 		job = READ_ONCE(flow->job);
+		if (job && rcu_access_pointer(flow->reseq))
+			job |= ROCESTEER_FLOW_JOB_ORDERS;
+	}
 	rcu_read_unlock();
 	return job;
 }

@@ -66,6 +66,7 @@ enum reseq_state {
  * @key: device, local queue pair number and peer. The number names it; the
  *	peer is compared, so that strangers are noticed. Immutable
  * @rn: namespace, which outlives this
+ * @dqpn: the peer's queue pair number, immutable
  * @path_mtu: of the queue pair, immutable
  * @lock: guards all that follows. Taken in softirq, and within rocesteer_lock
  * @synced: @expected is known
@@ -91,6 +92,7 @@ struct rocesteer_reseq {
 	struct rhash_head node;
 	struct rocesteer_flow_key key;
 	struct rocesteer_net *rn;
+	u32 dqpn;
 	u32 path_mtu;
 	spinlock_t lock;	/* see above */
 	bool synced;
@@ -401,6 +403,28 @@ static bool reseq_is_whole(struct rocesteer_reseq *reseq,
 }
 
 /**
+ * rocesteer_reseq_dqpn() - the peer's queue pair
+ * @rn: namespace
+ * @key: device, local queue pair number and peer
+ *
+ * Context: Any, takes no lock.
+ * Return: its number, or -ENOENT when there is none that is resequenced.
+ */
+s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
+			 const struct rocesteer_flow_key *key)
+{
+	struct rocesteer_reseq *reseq;
+	s64 dqpn = -ENOENT;
+
+	rcu_read_lock();
+	reseq = rhashtable_lookup(&rn->reseqs, key, reseq_params);
+	if (reseq && !memcmp(reseq->key.peer, key->peer, sizeof(key->peer)))
+		dqpn = reseq->dqpn;
+	rcu_read_unlock();
+	return dqpn;
+}
+
+/**
  * rocesteer_reseq_receive() - a request packet has come
  * @rn: namespace
  * @req: what it is
@@ -525,6 +549,7 @@ struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
 	reseq->key = flow->key;
 	reseq->key.dqpn = flow->qp.sqpn;
 	reseq->rn = flow->rn;
+	reseq->dqpn = flow->key.dqpn;
 	reseq->path_mtu = flow->qp.path_mtu;
 	spin_lock_init(&reseq->lock);
 	reseq->synced = fresh;

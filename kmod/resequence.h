@@ -53,6 +53,8 @@ void rocesteer_reseq_del(struct rocesteer_reseq *reseq);
 void rocesteer_reseq_read(struct rocesteer_reseq *reseq,
 			  struct rocesteer_reseq_stat *stat);
 
+s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
+			 const struct rocesteer_flow_key *key);
 unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 				     const struct rocesteer_request *req,
 				     struct sk_buff *skb,

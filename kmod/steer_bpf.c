@@ -17,6 +17,7 @@
 #include "compat.h"
 #include "flow.h"
 #include "net.h"
+#include "resequence.h"
 #include "sport.h"
 #include "steer_bpf.h"
 
@@ -31,8 +32,10 @@ __bpf_kfunc_start_defs();
  * @key		Flow to look up. Cannot be NULL
  * @key__sz	Length of the key, sizeof(struct rocesteer_flow_key)
  *
- * Returns the job number; 0 when the flow is known and belongs to no job;
- * -ENOENT when it is not known; -EINVAL when the length is wrong.
+ * Returns the job number, with ROCESTEER_FLOW_JOB_ORDERS where the module
+ * restores the order of what the flow's queue pair receives; 0 when the flow is
+ * known and belongs to no job; -ENOENT when it is not known; -EINVAL when the
+ * length is wrong.
  */
 __bpf_kfunc s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 				       const struct rocesteer_flow_key *key,
@@ -43,6 +46,29 @@ __bpf_kfunc s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 	if (key__sz != sizeof(*key))
 		return -EINVAL;
 	return rocesteer_flow_job(rocesteer_net(dev_net(skb->dev)), key);
+}
+
+/* bpf_rocesteer_flow_dqpn - Look up the flow of a local queue pair
+ *
+ * Only queue pairs whose packets are resequenced are found.
+ *
+ * Parameters:
+ * @ctx		Pointer to ctx (__sk_buff) in TC program. Cannot be NULL
+ * @key		Device, local queue pair number and peer. Cannot be NULL
+ * @key__sz	Length of the key, sizeof(struct rocesteer_flow_key)
+ *
+ * Returns the queue pair number that the flow is sent to; -ENOENT when there is
+ * no such queue pair; -EINVAL when the length is wrong.
+ */
+__bpf_kfunc s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *ctx,
+					const struct rocesteer_flow_key *key,
+					u32 key__sz)
+{
+	const struct sk_buff *skb = (struct sk_buff *)ctx;
+
+	if (key__sz != sizeof(*key))
+		return -EINVAL;
+	return rocesteer_reseq_dqpn(rocesteer_net(dev_net(skb->dev)), key);
 }
 
 /* bpf_rocesteer_set_sport - Set the UDP source port of a RoCE v2 packet
@@ -79,6 +105,7 @@ __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(rocesteer_kfunc_set)
 BTF_ID_FLAGS(func, bpf_rocesteer_flow_job, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_rocesteer_flow_dqpn, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_rocesteer_set_sport, KF_TRUSTED_ARGS)
 BTF_KFUNCS_END(rocesteer_kfunc_set)
 

@@ -12,6 +12,7 @@
 
 /* What a flow is before anything is known of it. */
 static const struct rocesteer_flow_path new_flow = {
+	.acked = ROCESTEER_PSN_NONE,
 	.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
 	.psns[ROCESTEER_RESPONSES].next = ROCESTEER_PSN_NONE,
 };
@@ -21,8 +22,11 @@ extern __s64 bpf_rocesteer_flow_job(struct __sk_buff *skb,
 				    const struct rocesteer_flow_key *key,
 				    __u32 key__sz) __ksym __weak;
 
-/* The job that claims the flow, else the one that has the device, else 0. */
-static __always_inline __u32 flow_job(struct __sk_buff *skb,
+/*
+ * The job that claims the flow, else the one that has the device, else 0.
+ * With ROCESTEER_FLOW_JOB_ORDERS as the module gives it.
+ */
+static __always_inline __u64 flow_job(struct __sk_buff *skb,
 				      const struct rocesteer_flow_key *key)
 {
 	__u32 *job;
@@ -30,7 +34,7 @@ static __always_inline __u32 flow_job(struct __sk_buff *skb,
 	if (rs_use_module && bpf_ksym_exists(bpf_rocesteer_flow_job)) {
 		__s64 claimed = bpf_rocesteer_flow_job(skb, key, sizeof(*key));
 
-		if (claimed > 0)
+		if (claimed > 0 && (__u32)claimed)
 			return claimed;
 	}
 	job = bpf_map_lookup_elem(&rs_devices, &key->ifindex);
@@ -168,6 +172,18 @@ static __always_inline void set_home(struct rocesteer_flow_path *flow,
 	flow->nr_pieces = 1;
 }
 
+/* May the job's flows be split? */
+static __always_inline __u32 order_flags(__u32 id)
+{
+	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
+
+	if (job && job->ordered == ROCESTEER_ORDERED_ALL)
+		return ROCESTEER_FLOW_ORDERED;
+	if (job && job->ordered == ROCESTEER_ORDERED_TOLD)
+		return ROCESTEER_FLOW_ASKS;
+	return 0;
+}
+
 /**
  * enter_flow() - enter a flow that sends its first packet
  * @skb: the packet
@@ -183,11 +199,12 @@ __noinline int enter_flow(struct __sk_buff *skb, const struct packet *pkt)
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
-	struct rocesteer_job *option;
 	__u32 job, unused = 0;
+	__u64 claimed;
 	int p;
 
-	job = pkt ? flow_job(skb, &pkt->key) : 0;
+	claimed = pkt ? flow_job(skb, &pkt->key) : 0;
+	job = claimed;
 	if (!job)
 		return ROCESTEER_UNTAGGED;
 	peer = find_peer(&pkt->key, job);
@@ -203,9 +220,9 @@ __noinline int enter_flow(struct __sk_buff *skb, const struct packet *pkt)
 	if (!flow)
 		return ROCESTEER_TABLE_FULL;
 	flow->job = job;
-	option = bpf_map_lookup_elem(&rs_jobs, &job);
-	if (option && option->ordered == ROCESTEER_ORDERED_ALL)
-		flow->flags = ROCESTEER_FLOW_ORDERED;
+	flow->flags = order_flags(job);
+	if (claimed & ROCESTEER_FLOW_JOB_ORDERS)
+		flow->flags |= ROCESTEER_FLOW_ORDERS;
 	__builtin_memcpy(flow->leaf, peer->leaf, sizeof(flow->leaf));
 	set_home(flow, peer, p);
 	return FURTHER;

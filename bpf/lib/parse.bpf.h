@@ -39,13 +39,15 @@ struct vlan_tag {
 
 /**
  * struct packet - what the programs want to know of a RoCE v2 packet
- * @key: its flow, as seen from the sender
+ * @key: its flow, as seen from the sender; of a packet that was received the
+ *	local queue pair and the sender's address
  * @l4_off: offset of the UDP header in the frame
  * @l4_end: offset behind the IP payload
  * @udp_len: length of the UDP datagram, header to ICRC; a multiple of 4
  * @psn: packet sequence number
  * @sport: UDP source port
  * @check: UDP checksum
+ * @paths: ROCESTEER_BTH_PATHS
  * @opcode: BTH opcode
  * @syndrome: first byte of the AETH, or of whatever follows the BTH
  */
@@ -57,6 +59,7 @@ struct packet {
 	__u32 psn;
 	__be16 sport;
 	__sum16 check;
+	__u8 paths;
 	__u8 opcode;
 	__u8 syndrome;
 };
@@ -94,7 +97,7 @@ static __always_inline void *header(struct __sk_buff *skb, __u32 off, __u32 len)
 
 /* IPv4, options included. Sets the peer and where the UDP datagram lies. */
 static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
-				      struct packet *pkt)
+				      struct packet *pkt, bool received)
 {
 	struct iphdr *ip = header(skb, off, sizeof(*ip));
 
@@ -107,13 +110,14 @@ static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
 	pkt->l4_end = off + bpf_ntohs(ip->tot_len);
 	__builtin_memset(pkt->key.peer, 0, 10);
 	__builtin_memset(pkt->key.peer + 10, 0xff, 2);
-	__builtin_memcpy(pkt->key.peer + 12, &ip->daddr, 4);
+	__builtin_memcpy(pkt->key.peer + 12,
+			 received ? &ip->saddr : &ip->daddr, 4);
 	return FURTHER;
 }
 
 /* IPv6. RoCE v2 puts UDP right behind it (annex A17.3.1). */
 static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
-				      struct packet *pkt)
+				      struct packet *pkt, bool received)
 {
 	struct ipv6hdr *ip = header(skb, off, sizeof(*ip));
 
@@ -125,12 +129,13 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 		return ROCESTEER_FOREIGN;
 	pkt->l4_off = off + sizeof(*ip);
 	pkt->l4_end = pkt->l4_off + bpf_ntohs(ip->payload_len);
-	__builtin_memcpy(pkt->key.peer, &ip->daddr, 16);
+	__builtin_memcpy(pkt->key.peer, received ? &ip->saddr : &ip->daddr, 16);
 	return FURTHER;
 }
 
 /* Ethernet and up to VLAN_DEPTH tags, then IP. */
-static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt)
+static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt,
+				    bool received)
 {
 	struct ethhdr *eth = header(skb, 0, sizeof(*eth));
 	__u32 off = sizeof(*eth);
@@ -154,9 +159,9 @@ static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt)
 	}
 	off = forget(skb, off);
 	if (proto == bpf_htons(ETH_P_IP))
-		return parse_ipv4(skb, off, pkt);
+		return parse_ipv4(skb, off, pkt, received);
 	if (proto == bpf_htons(ETH_P_IPV6))
-		return parse_ipv6(skb, off, pkt);
+		return parse_ipv6(skb, off, pkt, received);
 	return ROCESTEER_FOREIGN;
 }
 
@@ -164,12 +169,14 @@ static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt)
  * parse_roce() - find the RoCE v2 packet in a frame
  * @skb: the frame
  * @pkt: filled in when FURTHER is returned
+ * @received: it comes in
  *
  * UDP and BTH are read as one, which every RoCE v2 packet has.
  *
  * Return: FURTHER, or the verdict on a frame that is not RoCE v2.
  */
-static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt)
+static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
+				      bool received)
 {
 	struct {
 		struct udphdr udp;
@@ -180,7 +187,7 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt)
 	struct udphdr *udp;
 	int verdict;
 
-	verdict = parse_l3(skb, pkt);
+	verdict = parse_l3(skb, pkt, received);
 	if (verdict != FURTHER)
 		return verdict;
 	pkt->l4_off = forget(skb, pkt->l4_off);
@@ -206,6 +213,8 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt)
 	pkt->psn = bpf_ntohl(h->bth.apsn) & ROCESTEER_PSN_MASK;
 	pkt->sport = h->udp.source;
 	pkt->check = h->udp.check;
+	pkt->paths = (bpf_ntohl(h->bth.dqpn) & ROCESTEER_BTH_PATHS) >>
+		     ROCESTEER_BTH_PATHS_SHIFT;
 	pkt->opcode = h->bth.opcode;
 	pkt->syndrome = h->syndrome;
 	return FURTHER;

@@ -7,7 +7,7 @@
 #ifndef PLAN_BPF_H
 #define PLAN_BPF_H
 
-#include "deal.bpf.h"
+#include "ack.bpf.h"
 
 SEC("syscall")
 int rocesteer_set_flow(struct rocesteer_set_flow *set)
@@ -31,6 +31,13 @@ int rocesteer_set_flow(struct rocesteer_set_flow *set)
 		add_flows(group, set->piece[0].path, 1);
 	}
 	/* Not memcpy(): the context may only be read at constant offsets. */
+	if (!(flow->flags & ROCESTEER_FLOW_ORDERED) && !set->now &&
+	    !is_idle(flow)) {
+		bpf_probe_read_kernel(&flow->next, sizeof(flow->next),
+				      set->piece);
+		return 0;
+	}
+	flow->next.end = 0;
 	bpf_probe_read_kernel(flow->piece, sizeof(flow->piece), set->piece);
 	flow->nr_pieces = nr_pieces;
 	flow->recent = 0;

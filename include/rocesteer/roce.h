@@ -33,7 +33,9 @@ struct rocesteer_reth {
 /*
  * In dqpn, where the IB spec has six bits that are sent as zero, ignored when
  * received, and masked in the ICRC: the number of paths, less one, that the
- * sender deals the flow's packets to. So it is zero where nobody deals.
+ * sender deals the flow's packets to. So it is zero where nobody deals. In an
+ * acknowledgment, which is not dealt: not zero where its sender restores the
+ * order of what it receives.
  */
 #define ROCESTEER_BTH_PATHS_SHIFT 24
 #define ROCESTEER_BTH_PATHS	(0x3fu << ROCESTEER_BTH_PATHS_SHIFT)

@@ -118,6 +118,10 @@ struct rocesteer_detour {
  * @nr_pieces: 1 for a whole flow; 0 only while it is being dealt
  * @recent: piece of the last request
  * @leaf: router address of the destination leaf, names the group
+ * @acked: PSN of the last request that the peer acknowledged, or
+ *	ROCESTEER_PSN_NONE where that is not known
+ * @reserved: zero
+ * @next: where the whole flow goes when nothing is in flight; @end 0: it stays
  * @detour: for the time a path seems to be dead
  * @psns: by enum rocesteer_sequence
  * @piece: by rising @end; the last @end is the period. A request with PSN x
@@ -133,6 +137,9 @@ struct rocesteer_flow_path {
 	__u32 nr_pieces;
 	__u32 recent;
 	__u8 leaf[16];
+	__u32 acked;
+	__u32 reserved;
+	struct rocesteer_piece next;
 	struct rocesteer_detour detour;
 	struct rocesteer_psns psns[ROCESTEER_PSNS_MAX];
 	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
@@ -144,6 +151,16 @@ struct rocesteer_flow_path {
 #define ROCESTEER_FLOW_SHARE		1
 /* The peer restores the order of this flow's packets: it may be split. */
 #define ROCESTEER_FLOW_ORDERED		2
+/* ORDERED is set when the peer says so. */
+#define ROCESTEER_FLOW_ASKS		4
+/* This end restores the order of what comes back, and says so. */
+#define ROCESTEER_FLOW_ORDERS		8
+
+/*
+ * Of what the kfunc bpf_rocesteer_flow_job() returns: the module restores the
+ * order of what the flow's queue pair receives. The job is in bits 31..0.
+ */
+#define ROCESTEER_FLOW_JOB_ORDERS	(1ULL << 32)
 
 /**
  * struct rocesteer_peer_key - key of rs_peers
@@ -384,7 +401,12 @@ struct rocesteer_event {
  * @key: flow
  * @job: job that it must belong to
  * @nr_pieces: 1..ROCESTEER_MAX_PATHS
+ * @now: not 0: also where packets are in flight that may be overtaken
+ * @reserved: zero
  * @piece: its new pieces
+ *
+ * A flow whose order nobody restores moves when nothing is in flight, where
+ * that can be known.
  *
  * The program returns 0; -ENOENT when the job has no such flow; -EPERM when it
  * would be split although nobody restores its order; -EINVAL when @nr_pieces or
@@ -394,6 +416,8 @@ struct rocesteer_set_flow {
 	struct rocesteer_flow_key key;
 	__u32 job;
 	__u32 nr_pieces;
+	__u32 now;
+	__u32 reserved;
 	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
 };
 
@@ -413,7 +437,7 @@ _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
 _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
-	       80 + ROCESTEER_MAX_PATHS * 40, "padding");
+	       96 + ROCESTEER_MAX_PATHS * 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) == 152, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
@@ -421,7 +445,7 @@ _Static_assert(sizeof(struct rocesteer_group) == 400, "padding");
 _Static_assert(sizeof(struct rocesteer_job) == 64, "padding");
 _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 _Static_assert(sizeof(struct rocesteer_set_flow) ==
-	       32 + ROCESTEER_MAX_PATHS * 8, "padding");
+	       40 + ROCESTEER_MAX_PATHS * 8, "padding");
 _Static_assert(sizeof(struct rocesteer_set_group) == 32, "padding");
 
 _Static_assert(sizeof(struct rocesteer_verdicts) ==

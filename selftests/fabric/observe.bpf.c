@@ -27,7 +27,7 @@ int observe(struct __sk_buff *skb)
 	struct seen one = { 1, skb->len }, *seen_so_far;
 	struct packet pkt;
 
-	if (parse_roce(skb, &pkt) != FURTHER ||
+	if (parse_roce(skb, &pkt, false) != FURTHER ||
 	    pkt.opcode > ROCESTEER_OP_RC_LAST ||
 	    pkt.opcode == ROCESTEER_OP_RC_ACK)
 		return TC_ACT_UNSPEC;

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What acknowledgments tell a flow's sender. */
+#ifndef ACK_BPF_H
+#define ACK_BPF_H
+
+#include "deal.bpf.h"
+#include "psn.bpf.h"
+
+/* kmod/steer_bpf.c */
+extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
+				     const struct rocesteer_flow_key *key,
+				     __u32 key__sz) __ksym __weak;
+
+/**
+ * note_ack() - an acknowledgment was received
+ * @skb: the packet
+ * @pkt: parsed, as received
+ *
+ * It names the local queue pair; which flow that sends only the module knows.
+ */
+static __always_inline void note_ack(struct __sk_buff *skb,
+				     const struct packet *pkt)
+{
+	struct rocesteer_flow_key key = pkt->key;
+	struct rocesteer_flow_path *flow;
+	__s64 dqpn;
+
+	if (!rs_use_module || !bpf_ksym_exists(bpf_rocesteer_flow_dqpn))
+		return;
+	dqpn = bpf_rocesteer_flow_dqpn(skb, &key, sizeof(key));
+	if (dqpn < 0)
+		return;
+	key.dqpn = dqpn;
+	flow = bpf_map_lookup_elem(&rs_flows, &key);
+	if (!flow)
+		return;
+	if ((pkt->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_ACK)
+		flow->acked = pkt->psn;
+	if (pkt->paths && flow->flags & ROCESTEER_FLOW_ASKS) {
+		__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_ASKS);
+		__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_ORDERED);
+		tell(ROCESTEER_EVENT_ORDERED, &key, flow, 0);
+	}
+}
+
+/* Has the peer acknowledged all requests? Where it cannot be known, yes. */
+static __always_inline bool is_idle(const struct rocesteer_flow_path *flow)
+{
+	return flow->acked == ROCESTEER_PSN_NONE ||
+	       ((flow->acked + 1) & ROCESTEER_PSN_MASK) ==
+	       flow->psns[ROCESTEER_REQUESTS].next;
+}
+
+/* Let a whole flow go where it shall, now that it overtakes nothing. */
+static __always_inline void move_idle(struct rocesteer_flow_path *flow)
+{
+	if (!flow->next.end || !is_idle(flow))
+		return;
+	flow->piece[0] = flow->next;
+	flow->next.end = 0;
+}
+
+#endif /* ACK_BPF_H */
