@@ -46,7 +46,7 @@ _rocesteer_words()
 		;;
 	'job load')
 		echo "--job --name --paths --cgroup --pid --flow --all" \
-			"--module --json --help"
+			"--split --resequence --module --json --help"
 		;;
 	'job unload')
 		echo "--job --all --json --help"
@@ -79,7 +79,7 @@ _rocesteer_argument()
 		words=$(command ls /sys/class/net 2>/dev/null)
 		;;
 	--split)
-		words="wrap equal"
+		words="none wrap equal"
 		;;
 	--collective)
 		words="all-reduce reduce-scatter all-gather"
@@ -95,6 +95,9 @@ _rocesteer_argument()
 		;;
 	--module)
 		words="auto yes no"
+		;;
+	--resequence)
+		words="auto on off"
 		;;
 	--out | --cgroup | --svg | --prior)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")

@@ -234,8 +234,12 @@ usage_job()
 		"${load[@]}" &&
 	usage "only one of --cgroup, --pid, --flow and --all must be given" \
 		"${load[@]}" --all --pid 1 &&
-	usage "--module: 'maybe' is neither auto, yes nor no" \
+	usage "--module: 'maybe' is not one of auto|yes|no" \
 		"${load[@]}" --all --module maybe &&
+	usage "--split: 'some' is not one of none|wrap|equal" \
+		"${load[@]}" --all --split some &&
+	usage "--resequence: with --all the module does not know the job's flows" \
+		"${load[@]}" --all --resequence on &&
 	usage "--name: longer than 31 bytes" \
 		"${load[@]}" --all --name 12345678901234567890123456789012 &&
 	refused no-cgroup "--cgroup: /nowhere: No such file or directory" \

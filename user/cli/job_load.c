@@ -18,7 +18,7 @@
 #include "job.h"
 #include "module.h"
 
-enum { JOB, NAME, PATHS, CGROUP, PID, FLOW, ALL, MODULE };
+enum { JOB, NAME, PATHS, CGROUP, PID, FLOW, ALL, SPLIT, RESEQUENCE, MODULE };
 
 const struct cli_option job_load_options[] = {
 	[JOB] = { "job", "ID", "number of the job" },
@@ -30,6 +30,10 @@ const struct cli_option job_load_options[] = {
 	[FLOW] = { "flow", "ADDR/QPN[,..]",
 		   "these flows: peer address / destination QPN" },
 	[ALL] = { "all", NULL, "all flows of the device no other job claims" },
+	[SPLIT] = { "split", "none|wrap|equal",
+		    "how rocesteer daemon splits flows (default: none)" },
+	[RESEQUENCE] = { "resequence", "auto|on|off",
+			 "restore the order of split flows (default: auto with --split)" },
 	[MODULE] = { "module", "auto|yes|no",
 		     "use the kernel module (default: auto, if it is loaded)" },
 	{}
@@ -75,20 +79,70 @@ static int read_owner(struct load *l)
 		       given ? "only one" : "one");
 }
 
+/* The index of an option's value in @words, which ends with NULL. */
+static int read_word(struct load *l, int option, const char *const *words,
+		     int *index)
+{
+	const char *text = l->args->value[option];
+	int i;
+
+	if (!text)
+		return 0;
+	for (i = 0; words[i]; i++) {
+		if (!strcmp(text, words[i])) {
+			*index = i;
+			return 0;
+		}
+	}
+	return err_set(l->err, EXIT_BAD_INPUT, "usage", "--%s: '%s' is not one of %s",
+		       job_load_options[option].name, text,
+		       job_load_options[option].arg);
+}
+
 static int read_module(struct load *l)
 {
-	const char *text = l->args->value[MODULE] ?: "auto";
+	static const char *const words[] = {
+		[MODULE_AUTO] = "auto",
+		[MODULE_YES] = "yes",
+		[MODULE_NO] = "no",
+		NULL
+	};
+	int use = MODULE_AUTO, ret;
 
-	if (!strcmp(text, "auto"))
-		l->use = MODULE_AUTO;
-	else if (!strcmp(text, "yes"))
-		l->use = MODULE_YES;
-	else if (!strcmp(text, "no"))
-		l->use = MODULE_NO;
-	else
+	ret = read_word(l, MODULE, words, &use);
+	l->use = use;
+	return ret;
+}
+
+static int read_split(struct load *l)
+{
+	static const char *const splits[] = {
+		[ROCESTEER_SPLIT_NONE] = "none",
+		[ROCESTEER_SPLIT_WRAP] = "wrap",
+		[ROCESTEER_SPLIT_EQUAL] = "equal",
+		NULL
+	};
+	static const char *const ordered[] = {
+		[ROCESTEER_ORDERED_NONE] = "off",
+		[ROCESTEER_ORDERED_ALL] = "on",
+		[ROCESTEER_ORDERED_TOLD] = "auto",
+		NULL
+	};
+	int split = ROCESTEER_SPLIT_NONE, order, ret;
+
+	ret = read_word(l, SPLIT, splits, &split);
+	if (ret)
+		return ret;
+	order = split && !l->args->value[ALL] ? ROCESTEER_ORDERED_TOLD :
+						ROCESTEER_ORDERED_NONE;
+	ret = read_word(l, RESEQUENCE, ordered, &order);
+	if (ret)
+		return ret;
+	if (order && l->args->value[ALL])
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--module: '%s' is neither auto, yes nor no",
-			       text);
+			       "--resequence: with --all the module does not know the job's flows");
+	l->spec.split = split;
+	l->spec.ordered = order;
 	return 0;
 }
 
@@ -256,29 +310,37 @@ static int validate(struct load *l)
 	ret = cli_need(l->args, JOB, l->err) ?:
 	      cli_need(l->args, PATHS, l->err) ?:
 	      cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err) ?:
-	      read_owner(l) ?: read_module(l) ?: read_name(l) ?:
+	      read_owner(l) ?: read_module(l) ?: read_split(l) ?:
+	      read_name(l) ?:
 	      read_cgroup(l) ?: read_pid(l) ?: read_map(l) ?: read_flows(l);
 	l->spec.id = id;
 	l->spec.all = l->args->value[ALL];
 	return ret;
 }
 
+static bool needs_module(const struct load *l)
+{
+	return l->spec.cgroup_id || l->spec.pid || l->spec.ordered;
+}
+
 static int open_module(struct load *l)
 {
-	bool owner = l->spec.cgroup_id || l->spec.pid;
+	bool needed = needs_module(l);
 
-	if (owner && l->use == MODULE_NO)
+	if (needed && l->use == MODULE_NO)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--module no: tagging by --cgroup or --pid needs the module");
-	return module_open(&l->genl, owner ? MODULE_YES : l->use, l->err);
+			       "--module no: tagging by --cgroup or --pid, and --resequence, need the module");
+	return module_open(&l->genl, needed ? MODULE_YES : l->use, l->err);
 }
 
 /* Say what could be done without the module. */
 static int explain(struct load *l, int ret)
 {
-	if (ret == -ENOENT && (l->spec.cgroup_id || l->spec.pid)) {
+	if (ret == -ENOENT && needs_module(l)) {
 		err_set(l->err, EXIT_FAILED, "module-not-loaded",
-			"the module rocesteer is not loaded: tagging by owner needs it");
+			"the module rocesteer is not loaded: %s",
+			l->spec.ordered ? "restoring the order of split flows needs it" :
+					  "tagging by owner needs it");
 		err_hint(l->err,
 			 "modprobe rocesteer, or use --flow or --all: they work without it.");
 	}
@@ -289,7 +351,7 @@ static int check_programs(struct load *l)
 {
 	if (!l->genl || steer_has_module(l->steer))
 		return 0;
-	if (!l->spec.cgroup_id && !l->spec.pid && l->use != MODULE_YES)
+	if (!needs_module(l) && l->use != MODULE_YES)
 		return 0;
 	err_set(l->err, EXIT_FAILED, "module-not-used",
 		"the programs were loaded while the module was not, they do not call it");
@@ -303,6 +365,8 @@ static int register_job(struct load *l)
 		.id = l->spec.id,
 		.cgroup_id = l->spec.cgroup_id,
 		.pid = l->spec.pid,
+		.resequence = l->spec.ordered ? ROCESTEER_RESEQUENCE_ON :
+						ROCESTEER_RESEQUENCE_OFF,
 	};
 	size_t i;
 	int ret;

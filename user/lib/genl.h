@@ -22,6 +22,7 @@ struct genl;
  * @cgroup_id: owner, or 0
  * @pid: owner, or 0
  * @flows: flows it has now, in replies
+ * @resequence: enum rocesteer_resequence
  */
 struct genl_job {
 	__u32 id;
@@ -29,6 +30,7 @@ struct genl_job {
 	__u64 cgroup_id;
 	__u32 pid;
 	__u32 flows;
+	__u32 resequence;
 };
 
 /**

@@ -70,6 +70,9 @@ static void parse_job(const struct nlmsghdr *nlh, struct genl_job *job)
 		case ROCESTEER_A_JOB_FLOWS:
 			job->flows = get_uint(attr);
 			break;
+		case ROCESTEER_A_JOB_RESEQUENCE:
+			job->resequence = get_uint(attr);
+			break;
 		}
 	}
 }
@@ -165,6 +168,9 @@ int genl_job_add(struct genl *genl, const struct genl_job *job,
 				 job->cgroup_id);
 	if (job->pid)
 		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_PID, job->pid);
+	if (job->resequence)
+		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_RESEQUENCE,
+				 job->resequence);
 	return fail(genl, genl_talk(genl, nlh, NULL, NULL), err,
 		    "cannot add job %u", job->id);
 }
