@@ -35,6 +35,8 @@ static const struct out_column columns[] = {
 	{ "rdma_device", "RDMA" },
 	{ "pid", "PID" },
 	{ "mtu", "MTU" },
+	{ "waiting", "WAITING" },
+	{ "age_us", "AGE-US" },
 	{}
 };
 
@@ -158,6 +160,13 @@ void flow_put(struct json_object *obj, const struct genl_flow *flow)
 	if (flow->pid)
 		out_uint(obj, "pid", flow->pid);
 	out_uint(obj, "mtu", flow->path_mtu);
+	if (!flow->resequenced)
+		return;
+	out_uint(obj, "waiting", flow->reseq_depth);
+	out_uint(obj, "age_us", flow->reseq_age);
+	out_uint(obj, "waited", flow->reseq_held);
+	out_uint(obj, "lost", flow->reseq_lost);
+	out_uint(obj, "timeout", flow->reseq_timeout);
 }
 
 static __u32 job_of(const struct row *row)

@@ -42,6 +42,13 @@ struct genl_job {
  * @pid: owner of the queue pair, learnt flows, 0: not in our pid namespace
  * @path_mtu: of the queue pair in bytes, learnt flows
  * @rdma_device: name, learnt flows
+ * @resequenced: the module restores the order of what the queue pair receives,
+ *	and the following are known
+ * @reseq_depth: packets that wait now
+ * @reseq_age: microseconds since the oldest of them waits
+ * @reseq_held: packets that had to wait
+ * @reseq_lost: missing ones given up, all paths had delivered later ones
+ * @reseq_timeout: missing ones given up by the timer
  */
 struct genl_flow {
 	struct rocesteer_flow_key key;
@@ -51,6 +58,12 @@ struct genl_flow {
 	__u32 pid;
 	__u32 path_mtu;
 	char rdma_device[ROCESTEER_NAME_SIZE];
+	bool resequenced;
+	__u32 reseq_depth;
+	__u64 reseq_age;
+	__u64 reseq_held;
+	__u64 reseq_lost;
+	__u64 reseq_timeout;
 };
 
 /**

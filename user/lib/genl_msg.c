@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The messages of the family. */
+#include <assert.h>
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <poll.h>
@@ -23,7 +24,22 @@ static const char * const stat_names[] = {
 	[ROCESTEER_A_STATS_NO_MEMORY] = "no-memory",
 	[ROCESTEER_A_STATS_REWRITTEN] = "rewritten",
 	[ROCESTEER_A_STATS_REWRITE_FAILED] = "rewrite-failed",
+	[ROCESTEER_A_STATS_RESEQ_HELD] = "reseq-held",
+	[ROCESTEER_A_STATS_RESEQ_FILLED] = "reseq-filled",
+	[ROCESTEER_A_STATS_RESEQ_LOST] = "reseq-lost",
+	[ROCESTEER_A_STATS_RESEQ_TIMEOUT] = "reseq-timeout",
+	[ROCESTEER_A_STATS_RESEQ_NAK] = "reseq-nak",
+	[ROCESTEER_A_STATS_RESEQ_BEHIND] = "reseq-behind",
+	[ROCESTEER_A_STATS_RESEQ_RESYNC] = "reseq-resync",
+	[ROCESTEER_A_STATS_RESEQ_OUT_OF_WINDOW] = "reseq-out-of-window",
+	[ROCESTEER_A_STATS_RESEQ_NO_MEMORY] = "reseq-no-memory",
+	[ROCESTEER_A_STATS_RESEQ_DROPPED] = "reseq-dropped",
+	[ROCESTEER_A_STATS_RESEQ_FOREIGN] = "reseq-foreign",
+	[ROCESTEER_A_STATS_RESEQ_BYTES] = "reseq-bytes",
 };
+
+static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_A_STATS_MAX + 1,
+	      "each counter has a name");
 
 const char *genl_stat_name(unsigned int attr)
 {
@@ -112,6 +128,22 @@ static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
 			break;
 		case ROCESTEER_A_FLOW_PATH_MTU:
 			flow->path_mtu = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RESEQ_DEPTH:
+			flow->resequenced = true;
+			flow->reseq_depth = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RESEQ_AGE:
+			flow->reseq_age = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RESEQ_HELD:
+			flow->reseq_held = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RESEQ_LOST:
+			flow->reseq_lost = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RESEQ_TIMEOUT:
+			flow->reseq_timeout = get_uint(attr);
 			break;
 		}
 	}
