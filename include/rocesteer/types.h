@@ -177,15 +177,17 @@ struct rocesteer_peer_key {
 /**
  * struct rocesteer_peer - a job's port map to one peer, value of rs_peers
  * @leaf: router address of the leaf that the peer is under
+ * @source: our address that the flows have, for probes
  * @nr_paths: paths known, 1..ROCESTEER_MAX_PATHS
- * @reserved: zero
+ * @hop: TTL that ends at the routers that tell paths apart, for probes
  * @sport: per path the UDP source port that takes it, network order; 0 where
  *	no port was found that does
  */
 struct rocesteer_peer {
 	__u8 leaf[16];
+	__u8 source[16];
 	__u32 nr_paths;
-	__u32 reserved;
+	__u32 hop;
 	__be16 sport[ROCESTEER_MAX_PATHS];
 };
 
@@ -208,6 +210,7 @@ struct rocesteer_group_key {
  * @down: bit p: path p is held down and not dealt to
  * @flows: flows that are at home on each path: their first piece is there
  * @weight: capacity of each path, relative to the others; never 0
+ * @router: address of the router that tells each path from the others
  *
  * A new flow goes whole to the path with the fewest flows for its weight, the
  * first such from @first on (Ethereal, algorithm 1). rocesteer daemon splits
@@ -219,6 +222,7 @@ struct rocesteer_group {
 	__u64 down;
 	__u32 flows[ROCESTEER_MAX_PATHS];
 	__u16 weight[ROCESTEER_MAX_PATHS];
+	__u8 router[ROCESTEER_MAX_PATHS][16];
 };
 
 /**
@@ -439,9 +443,9 @@ _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
 	       96 + ROCESTEER_MAX_PATHS * 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
-_Static_assert(sizeof(struct rocesteer_peer) == 152, "padding");
+_Static_assert(sizeof(struct rocesteer_peer) == 168, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
-_Static_assert(sizeof(struct rocesteer_group) == 400, "padding");
+_Static_assert(sizeof(struct rocesteer_group) == 1424, "padding");
 _Static_assert(sizeof(struct rocesteer_job) == 64, "padding");
 _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 _Static_assert(sizeof(struct rocesteer_set_flow) ==

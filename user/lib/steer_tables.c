@@ -106,7 +106,9 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 		return nr ?: -ENOENT;
 	memcpy(key.addr, from->addr, 16);
 	memcpy(peer.leaf, from->leaf, 16);
+	memcpy(peer.source, from->source, 16);
 	peer.nr_paths = nr;
+	peer.hop = spec->map->hop;
 	for (p = 0; p < from->nr_paths; p++)
 		peer.sport[router_index(routers, nr, from->paths[p].router)] =
 			htons(from->paths[p].ports[0]);
@@ -114,6 +116,7 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 	plan_order(spec->seed ^ gkey.leaf[15], nr, order);
 	group.nr_paths = nr;
 	group.first = order[0];
+	memcpy(group.router, routers, nr * sizeof(*routers));
 	for (p = 0; p < group.nr_paths; p++)
 		group.weight[p] = 1;
 	/* The group of a leaf comes with its first peer. */
