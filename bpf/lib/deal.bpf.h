@@ -41,25 +41,30 @@ static __always_inline __u64 flow_job(struct __sk_buff *skb,
 	return job ? *job : 0;
 }
 
-
-/* Tell rocesteer daemon. What does not fit is lost, and it will notice. */
-static __always_inline void tell(enum rocesteer_event_type type,
-				 const struct rocesteer_flow_key *key,
-				 const struct rocesteer_flow_path *flow,
-				 __u32 path)
+/* What to tell rocesteer daemon. What does not fit is lost, and it will notice. */
+static __always_inline struct rocesteer_event *
+new_event(enum rocesteer_event_type type, const struct rocesteer_flow_key *key,
+	  const struct rocesteer_flow_path *flow, __u32 path)
 {
 	struct rocesteer_event *event;
 
 	event = bpf_ringbuf_reserve(&rs_events, sizeof(*event), 0);
 	if (!event)
-		return;
+		return NULL;
 	event->type = type;
 	event->job = flow->job;
 	event->key = *key;
 	__builtin_memcpy(event->leaf, flow->leaf, sizeof(event->leaf));
 	event->path = path;
 	event->reserved = 0;
-	bpf_ringbuf_submit(event, 0);
+	return event;
+}
+
+/* Tell it, once the tables are as the event says: they will be read then. */
+static __always_inline void tell(struct rocesteer_event *event)
+{
+	if (event)
+		bpf_ringbuf_submit(event, 0);
 }
 
 static __always_inline struct rocesteer_group *
@@ -257,7 +262,7 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 		return -1;
 	}
 	set_home(flow, peer, p);
-	tell(ROCESTEER_EVENT_SHARE, key, flow, p);
+	tell(new_event(ROCESTEER_EVENT_SHARE, key, flow, p));
 	return 0;
 }
 
@@ -274,6 +279,7 @@ static __always_inline void add_flows(struct rocesteer_group *group, __u32 p,
 static __always_inline void forget_flow(const struct rocesteer_flow_key *key)
 {
 	struct rocesteer_flow_path *flow = bpf_map_lookup_elem(&rs_flows, key);
+	struct rocesteer_event *event = NULL;
 	struct rocesteer_group *group;
 	__u32 p;
 
@@ -284,9 +290,10 @@ static __always_inline void forget_flow(const struct rocesteer_flow_key *key)
 	if (flow->flags & ROCESTEER_FLOW_SHARE) {
 		if (group)
 			add_flows(group, p, -1);
-		tell(ROCESTEER_EVENT_GONE, key, flow, p);
+		event = new_event(ROCESTEER_EVENT_GONE, key, flow, p);
 	}
 	bpf_map_delete_elem(&rs_flows, key);
+	tell(event);
 }
 
 #endif /* DEAL_BPF_H */

@@ -72,7 +72,7 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 	flow->detour.to = p;
 	flow->detour.sport = peer->sport[p];
 	flow->detour.until = bpf_ktime_get_ns() + DETOUR_NS;
-	tell(ROCESTEER_EVENT_DETOUR, key, flow, from);
+	tell(new_event(ROCESTEER_EVENT_DETOUR, key, flow, from));
 }
 
 /**
