@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -17,10 +16,8 @@
 
 #include "rocesteer.skel.h"
 #include "../../include/rocesteer/icrc.h"
+#include "netns.h"
 #include "steer_priv.h"
-
-#define BPFFS		"/sys/fs/bpf"
-#define PIN_ROOT	BPFFS "/rocesteer"
 
 static const struct {
 	const char *name;
@@ -40,6 +37,11 @@ static const struct {
 	[MAP_OBSERVED] = { "rs_observed", sizeof(__u32),
 			   sizeof(struct rocesteer_observations) },
 	[MAP_EVENTS] = { "rs_events", 0, 0 },
+};
+
+static const char *const prog_names[PROG_MAX] = {
+	[PROG_SET_FLOW] = "set_flow",
+	[PROG_SET_GROUP] = "set_group",
 };
 
 static int pin_path(char *buf, size_t size, const char *dir, const char *name)
@@ -134,26 +136,9 @@ static void pins_sweep(const char *own)
 	closedir(d);
 }
 
-static int netns_cookie(__u64 *cookie, struct err *err)
-{
-	socklen_t len = sizeof(*cookie);
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int ret = 0;
-
-	if (fd < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &len))
-		ret = err_set(err, EXIT_FAILED, "netns",
-			      "cannot tell this network namespace: %s",
-			      strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return ret;
-}
-
-static int lock_root(int flags, struct err *err)
+int steer_root(int flags, struct err *err)
 {
 	struct statfs fs;
-	int fd;
 
 	if (statfs(BPFFS, &fs) || fs.f_type != BPF_FS_MAGIC) {
 		err_set(err, EXIT_FAILED, "no-bpffs",
@@ -164,6 +149,16 @@ static int lock_root(int flags, struct err *err)
 	if ((flags & STEER_CREATE) && mkdir(PIN_ROOT, 0700) && errno != EEXIST)
 		return err_set(err, EXIT_FAILED, "pin", "cannot create %s: %s",
 			       PIN_ROOT, strerror(errno));
+	return 0;
+}
+
+static int lock_root(int flags, struct err *err)
+{
+	int fd, ret;
+
+	ret = steer_root(flags, err);
+	if (ret)
+		return ret;
 	fd = open(PIN_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || flock(fd, LOCK_EX)) {
 		err_set(err, EXIT_FAILED, errno == ENOENT ? "no-job" :
@@ -204,15 +199,30 @@ static int maps_open(struct steer *s, struct err *err)
 	return 0;
 }
 
+static int pins_open(struct steer *s, struct err *err)
+{
+	int ret, i;
+
+	ret = maps_open(s, err);
+	for (i = 0; !ret && i < PROG_MAX; i++) {
+		s->progs[i] = pin_get(s->dir, prog_names[i]);
+		if (s->progs[i] < 0)
+			ret = err_set(err, EXIT_FAILED, "pin",
+				      "cannot open %s/%s: %s", s->dir,
+				      prog_names[i], strerror(errno));
+	}
+	return ret;
+}
+
 static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 {
 	int ret;
 
 	ret = pin_put(s->dir, "ingress",
 		      bpf_program__fd(skel->progs.rocesteer_ingress)) ?:
-	      pin_put(s->dir, "set_flow",
+	      pin_put(s->dir, prog_names[PROG_SET_FLOW],
 		      bpf_program__fd(skel->progs.rocesteer_set_flow)) ?:
-	      pin_put(s->dir, "set_group",
+	      pin_put(s->dir, prog_names[PROG_SET_GROUP],
 		      bpf_program__fd(skel->progs.rocesteer_set_group));
 	if (ret)
 		return ret;
@@ -279,7 +289,7 @@ static int open_pins(struct steer *s, int flags, struct err *err)
 		s->module = fd >= 0;
 		if (fd >= 0)
 			close(fd);
-		return maps_open(s, err);
+		return pins_open(s, err);
 	}
 	if (!(flags & STEER_CREATE)) {
 		err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
@@ -293,7 +303,7 @@ static int open_pins(struct steer *s, int flags, struct err *err)
 		return err_set(err, EXIT_FAILED, "pin", "cannot create %s: %s",
 			       s->dir, strerror(errno));
 	ret = load(s, err);
-	return ret ?: maps_open(s, err);
+	return ret ?: pins_open(s, err);
 }
 
 int steer_open(struct steer **sp, int flags, struct err *err)
@@ -305,6 +315,7 @@ int steer_open(struct steer **sp, int flags, struct err *err)
 		return err_set(err, EXIT_FAILED, "memory", "out of memory");
 	*s = (struct steer){ .lock = -1 };
 	memset(s->maps, -1, sizeof(s->maps));
+	memset(s->progs, -1, sizeof(s->progs));
 	libbpf_set_print(quiet);
 	ret = netns_cookie(&s->netns, err);
 	if (ret)
@@ -313,7 +324,7 @@ int steer_open(struct steer **sp, int flags, struct err *err)
 	if (ret < 0)
 		goto err_close;
 	s->lock = ret;
-	snprintf(s->dir, sizeof(s->dir), PIN_ROOT "/netns-%llu", s->netns);
+	snprintf(s->dir, sizeof(s->dir), PIN_ROOT "/" PIN_DIR, s->netns);
 	ret = open_pins(s, flags, err);
 	if (ret)
 		goto err_close;
@@ -339,9 +350,19 @@ void steer_close(struct steer *s)
 	for (i = 0; i < MAP_MAX; i++)
 		if (s->maps[i] >= 0)
 			close(s->maps[i]);
+	for (i = 0; i < PROG_MAX; i++)
+		if (s->progs[i] >= 0)
+			close(s->progs[i]);
 	if (s->lock >= 0)
 		close(s->lock);
 	free(s);
+}
+
+void steer_unlock(struct steer *s)
+{
+	close(s->lock);
+	s->lock = -1;
+	s->ours = false;
 }
 
 bool steer_has_module(const struct steer *s)
@@ -407,25 +428,22 @@ void steer_detach(struct steer *s, unsigned int ifindex)
 	}
 }
 
-static int run(struct steer *s, const char *prog, const void *ctx, size_t size)
+static int run(struct steer *s, enum steer_prog prog, const void *ctx,
+	       size_t size)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
 		    .ctx_size_in = size);
-	int fd = pin_get(s->dir, prog), ret;
 
-	if (fd < 0)
-		return fd;
-	ret = bpf_prog_test_run_opts(fd, &opts);
-	close(fd);
-	return ret ?: (int)opts.retval;
+	return bpf_prog_test_run_opts(s->progs[prog], &opts) ?:
+	       (int)opts.retval;
 }
 
 int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 {
-	return run(s, "set_flow", set, sizeof(*set));
+	return run(s, PROG_SET_FLOW, set, sizeof(*set));
 }
 
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
 {
-	return run(s, "set_group", set, sizeof(*set));
+	return run(s, PROG_SET_GROUP, set, sizeof(*set));
 }

@@ -35,6 +35,15 @@ int steer_open(struct steer **s, int flags, struct err *err);
 /* Give @s back. Programs and tables go as well if there is no job in them. */
 void steer_close(struct steer *s);
 
+/**
+ * steer_unlock() - keep the tables open, but let other commands at them
+ * @s: open
+ *
+ * What is read from here on may be half of a job that is being loaded, and
+ * steer_close() removes nothing.
+ */
+void steer_unlock(struct steer *s);
+
 /* Do the programs call the module? */
 bool steer_has_module(const struct steer *s);
 
@@ -113,6 +122,16 @@ int steer_flow_each(struct steer *s,
 			      const struct rocesteer_flow_path *path,
 			      void *arg), void *arg);
 
+/* One entry. Return: 0, or -ENOENT where there is none. */
+int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
+		   struct rocesteer_flow_path *path);
+int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
+		   struct rocesteer_peer *peer);
+
+/* Replace an entry. Return: 0, or -ENOENT where there is none. */
+int steer_peer_set(struct steer *s, const struct rocesteer_peer_key *key,
+		   const struct rocesteer_peer *peer);
+
 /* Run a program of that name: see its argument. Return: 0 or a negative errno. */
 int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set);
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set);
@@ -120,5 +139,45 @@ int steer_set_group(struct steer *s, const struct rocesteer_set_group *set);
 /* Sums over the CPUs. Return: 0 or a negative errno. */
 int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],
 		   __u64 observed[ROCESTEER_OBSERVED_MAX]);
+
+/**
+ * steer_watch_open() - be told of jobs that come and go in this namespace
+ * @err: filled on failure
+ *
+ * Return: a file descriptor to wait for and to close, or a negative errno.
+ */
+int steer_watch_open(struct err *err);
+
+/* Did any since the last call? Return: 1, 0, or a negative errno. */
+int steer_watch_read(int fd);
+
+struct steer_events;
+
+/**
+ * steer_events_open() - read the programs' events, as their only reader
+ * @s: open; may be closed before the result
+ * @err: filled on failure
+ *
+ * Return: to be given back by steer_events_close(), or NULL.
+ */
+struct steer_events *steer_events_open(struct steer *s, struct err *err);
+
+void steer_events_close(struct steer_events *events);
+
+/* File descriptor to wait for. */
+int steer_events_fd(const struct steer_events *events);
+
+/**
+ * steer_events_read() - take the events there are
+ * @events: of this namespace
+ * @fn: called for each; NULL: forget them
+ * @arg: passed to @fn
+ *
+ * Return: 0; -ENOBUFS: some were taken, but others may be lost, as the buffer
+ * was full; another negative errno.
+ */
+int steer_events_read(struct steer_events *events,
+		      void (*fn)(const struct rocesteer_event *event, void *arg),
+		      void *arg);
 
 #endif /* ROCESTEER_STEER_H */

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Shared by steer.c (programs and pins) and steer_tables.c (what is in them). */
+/*
+ * Shared by steer.c (programs and pins), steer_tables.c (what is in them) and
+ * steer_watch.c (what changes in them).
+ */
 #ifndef ROCESTEER_STEER_PRIV_H
 #define ROCESTEER_STEER_PRIV_H
 
 #include "steer.h"
+
+#define BPFFS		"/sys/fs/bpf"
+#define PIN_ROOT	BPFFS "/rocesteer"
+#define PIN_DIR		"netns-%llu"
 
 /* The pinned maps; the order is that of map_specs[] in steer.c. */
 enum steer_map {
@@ -18,12 +25,20 @@ enum steer_map {
 	MAP_MAX,
 };
 
+/* The pinned programs that user space runs. */
+enum steer_prog {
+	PROG_SET_FLOW,
+	PROG_SET_GROUP,
+	PROG_MAX,
+};
+
 /**
  * struct steer - handle
- * @lock: fd of the pins' parent directory, flock()ed while the handle is open
+ * @lock: fd of the pins' parent directory, flock()ed until steer_unlock()
  * @netns: SO_NETNS_COOKIE
  * @dir: directory of the pins
  * @maps: their fds
+ * @progs: and those of programs
  * @ours: all was opened and has the layout we know: empty, it may be removed
  * @module: the programs call the module
  */
@@ -32,9 +47,16 @@ struct steer {
 	__u64 netns;
 	char dir[64];
 	int maps[MAP_MAX];
+	int progs[PROG_MAX];
 	bool ours;
 	bool module;
 };
+
+/*
+ * Is there a BPF file system? With STEER_CREATE make our directory in it.
+ * Return: 0 or a negative errno.
+ */
+int steer_root(int flags, struct err *err);
 
 /* Attach to or detach from a device. Return: 0 or a negative errno. */
 int steer_attach(struct steer *s, unsigned int ifindex, struct err *err);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,6 +42,12 @@ static int map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
 static void wait_programs(void)
 {
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+/* A job is only entries of tables: touch the directory for steer_watch_open(). */
+static void tell_watchers(struct steer *s)
+{
+	utimensat(AT_FDCWD, s->dir, NULL, 0);
 }
 
 /* Number of @router among the group's routers, which are sorted. */
@@ -340,6 +348,7 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 	ret = steer_attach(s, spec->ifindex, err);
 	if (ret)
 		goto err_remove;
+	tell_watchers(s);
 	return 0;
 
 err_remove:
@@ -356,6 +365,7 @@ int steer_job_del(struct steer *s, __u32 id, struct err *err)
 		return -ENOENT;
 	}
 	remove_job(s, id, job.ifindex);
+	tell_watchers(s);
 	return 0;
 }
 
@@ -456,6 +466,25 @@ int steer_flow_each(struct steer *s,
 	struct walk w = { .fn = fn, .arg = arg };
 
 	return map_each(s->maps[MAP_FLOWS], flow_one, &w);
+}
+
+int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
+		   struct rocesteer_flow_path *path)
+{
+	return bpf_map_lookup_elem(s->maps[MAP_FLOWS], key, path) ? -errno : 0;
+}
+
+int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
+		   struct rocesteer_peer *peer)
+{
+	return bpf_map_lookup_elem(s->maps[MAP_PEERS], key, peer) ? -errno : 0;
+}
+
+int steer_peer_set(struct steer *s, const struct rocesteer_peer_key *key,
+		   const struct rocesteer_peer *peer)
+{
+	return bpf_map_update_elem(s->maps[MAP_PEERS], key, peer, BPF_EXIST) ?
+	       -errno : 0;
 }
 
 /* Add up the @nr counters that each CPU has in the only entry. */
