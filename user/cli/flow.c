@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,11 +138,7 @@ static void merge(struct rows *rows)
 void flow_put_key(struct json_object *obj,
 		  const struct rocesteer_flow_key *key)
 {
-	char name[IF_NAMESIZE];
-
-	if (!if_indextoname(key->ifindex, name))
-		snprintf(name, sizeof(name), "if%u", key->ifindex);
-	out_string(obj, "device", name);
+	out_device(obj, "device", key->ifindex);
 	out_addr(obj, "peer", key->peer);
 	out_uint(obj, "dqpn", key->dqpn);
 }

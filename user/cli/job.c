@@ -2,7 +2,6 @@
 /* rocesteer job: list and show. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -67,15 +66,6 @@ static const struct out_view show_views[] = {
 	{}
 };
 
-static void put_device(struct json_object *obj, unsigned int ifindex)
-{
-	char name[IF_NAMESIZE];
-
-	if (!if_indextoname(ifindex, name))
-		snprintf(name, sizeof(name), "if%u", ifindex);
-	out_string(obj, "device", name);
-}
-
 static void put_job(struct json_object *obj, __u32 id,
 		    const struct rocesteer_job *job)
 {
@@ -87,7 +77,7 @@ static void put_job(struct json_object *obj, __u32 id,
 		 job->name);
 	if (text[0])
 		out_string(obj, "name", text);
-	put_device(obj, job->ifindex);
+	out_device(obj, "device", job->ifindex);
 	if (job->cgroup_id)
 		snprintf(text, sizeof(text), "cgroup %llu", job->cgroup_id);
 	else if (job->pid)

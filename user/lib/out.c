@@ -2,6 +2,7 @@
 #include "out.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +146,16 @@ void out_addr(struct json_object *obj, const char *key, const __u8 addr[16])
 	char text[ADDR_STRLEN];
 
 	out_string(obj, key, addr_format(addr, text));
+}
+
+/* By number where it has no name any more. */
+void out_device(struct json_object *obj, const char *key, unsigned int ifindex)
+{
+	char name[IF_NAMESIZE];
+
+	if (!if_indextoname(ifindex, name))
+		snprintf(name, sizeof(name), "if%u", ifindex);
+	out_string(obj, key, name);
 }
 
 struct json_object *out_object(struct json_object *obj, const char *key)

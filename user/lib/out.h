@@ -93,6 +93,7 @@ void out_uint(struct json_object *obj, const char *key, __u64 value);
 void out_string(struct json_object *obj, const char *key, const char *value);
 void out_bool(struct json_object *obj, const char *key, bool value);
 void out_addr(struct json_object *obj, const char *key, const __u8 addr[16]);
+void out_device(struct json_object *obj, const char *key, unsigned int ifindex);
 struct json_object *out_object(struct json_object *obj, const char *key);
 struct json_object *out_array(struct json_object *obj, const char *key);
 
