@@ -9,7 +9,7 @@ _rocesteer_words()
 {
 	case $1 in
 	'')
-		echo "plan chunk path job flow stat monitor help" \
+		echo "plan chunk path job flow stat monitor daemon help" \
 			"--json --version --help"
 		;;
 	plan)
@@ -63,7 +63,7 @@ _rocesteer_words()
 	'flow show')
 		echo "--job --json --help"
 		;;
-	stat | monitor)
+	stat | monitor | daemon)
 		echo "--json --help"
 		;;
 	esac
@@ -79,7 +79,8 @@ _rocesteer_argument()
 		words=$(command ls /sys/class/net 2>/dev/null)
 		;;
 	--split)
-		words="none wrap equal"
+		words="wrap equal"
+		[[ $3 != job* ]] || words="none $words"
 		;;
 	--collective)
 		words="all-reduce reduce-scatter all-gather"

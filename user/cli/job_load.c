@@ -12,7 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
+#include "../lib/feed.h"
 #include "../lib/portmap.h"
 #include "../lib/steer.h"
 #include "job.h"
@@ -144,6 +146,26 @@ static int read_split(struct load *l)
 	l->spec.split = split;
 	l->spec.ordered = order;
 	return 0;
+}
+
+static int read_split(struct load *l)
+{
+	static const char *const names[] = {
+		[ROCESTEER_SPLIT_NONE] = "none",
+		[ROCESTEER_SPLIT_WRAP] = "wrap",
+		[ROCESTEER_SPLIT_EQUAL] = "equal",
+	};
+	const char *text = l->args->value[SPLIT] ?: "none";
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(text, names[i]))
+			continue;
+		l->spec.split = i;
+		return 0;
+	}
+	return err_set(l->err, EXIT_BAD_INPUT, "usage",
+		       "--split: '%s' is neither none, wrap nor equal", text);
 }
 
 static int read_name(struct load *l)
@@ -397,6 +419,21 @@ static struct json_object *to_json(const struct load *l)
 	return root;
 }
 
+/* BPF deals flows whole: splitting them is up to the daemon. */
+static void note_daemon(const struct load *l)
+{
+	int fd;
+
+	if (!l->spec.split)
+		return;
+	fd = feed_connect();
+	if (fd >= 0)
+		close(fd);
+	else
+		out_note(&l->args->out,
+			 "Flows stay whole until the daemon runs: systemctl start rocesteer, or rocesteer daemon.");
+}
+
 static int load(struct load *l)
 {
 	int ret;
@@ -412,10 +449,12 @@ static int load(struct load *l)
 	if (ret)
 		goto out_steer;
 	ret = register_job(l);
-	if (ret)
+	if (ret) {
 		steer_job_del(l->steer, l->spec.id, NULL);
-	else
+	} else {
+		note_daemon(l);
 		ret = out_show(&l->args->out, to_json(l), views);
+	}
 out_steer:
 	steer_close(l->steer);
 out_module:

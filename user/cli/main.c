@@ -22,6 +22,7 @@ static const struct cli_object * const objects[] = {
 	&cli_flow,
 	&cli_stat,
 	&cli_monitor,
+	&cli_daemon,
 	NULL
 };
 

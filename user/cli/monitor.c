@@ -2,30 +2,37 @@
 /* rocesteer monitor: the module's events, one line each, until interrupted. */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../lib/event.h"
 #include "cli.h"
+#include "events.h"
 #include "flow.h"
 #include "module.h"
 
 static const struct cli_option options[] = { {} };
 
-static const struct out_column columns[] = {
+const struct out_column event_columns[] = {
 	{ "time", "" },
 	{ "event", "" },
 	{ "job", "job" },
 	{ "name", "name" },
 	{ "cgroup", "cgroup" },
 	{ "device", "device" },
+	{ "leaf", "leaf" },
+	{ "path", "path" },
+	{ "router", "router" },
 	{ "peer", "peer" },
 	{ "dqpn", "dqpn" },
 	{ "sqpn", "sqpn" },
 	{ "rdma_device", "rdma" },
 	{ "pid", "pid" },
 	{ "mtu", "mtu" },
+	{ "flows", "flows" },
+	{ "pieces", "pieces" },
+	{ "written", "written" },
+	{ "moved", "moved" },
 	{}
 };
 
@@ -42,23 +49,10 @@ static int catch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static void put_time(struct json_object *obj)
-{
-	struct timespec now;
-	char text[40], full[64];
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", gmtime(&now.tv_sec));
-	snprintf(full, sizeof(full), "%s.%06ldZ", text, now.tv_nsec / 1000);
-	out_string(obj, "time", full);
-}
-
 static int print(const struct genl_event *event, void *arg)
 {
-	struct json_object *obj = out_root();
+	struct json_object *obj = event_new(event->name);
 
-	put_time(obj);
-	out_string(obj, "event", event->name);
 	if (event->is_job) {
 		out_uint(obj, "job", event->job.id);
 		if (event->job.name[0])
@@ -73,7 +67,7 @@ static int print(const struct genl_event *event, void *arg)
 		flow_put_key(obj, &event->flow.key);
 		flow_put(obj, &event->flow);
 	}
-	return out_event(arg, obj, columns);
+	return out_event(arg, obj, event_columns);
 }
 
 static int run(const struct cli_args *args, struct err *err)

@@ -105,7 +105,10 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
  */
 int steer_job_del(struct steer *s, __u32 id, struct err *err);
 
-/* Walks; a callback that returns nonzero ends the walk with that value. */
+/*
+ * Walks; a callback that returns nonzero ends the walk with that value. @job 0:
+ * those of all jobs.
+ */
 int steer_job_each(struct steer *s,
 		   int (*fn)(__u32 id, const struct rocesteer_job *job,
 			     void *arg), void *arg);

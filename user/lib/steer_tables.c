@@ -406,7 +406,8 @@ static int peer_one(int fd, const void *key, void *arg)
 	struct rocesteer_peer peer;
 
 	fn = w->fn;
-	if (k->job != w->job || bpf_map_lookup_elem(fd, key, &peer))
+	if ((w->job && k->job != w->job) ||
+	    bpf_map_lookup_elem(fd, key, &peer))
 		return 0;
 	return fn(k, &peer, w->arg);
 }
@@ -430,7 +431,8 @@ static int group_one(int fd, const void *key, void *arg)
 	struct rocesteer_group group;
 
 	fn = w->fn;
-	if (k->job != w->job || bpf_map_lookup_elem(fd, key, &group))
+	if ((w->job && k->job != w->job) ||
+	    bpf_map_lookup_elem(fd, key, &group))
 		return 0;
 	return fn(k, &group, w->arg);
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer daemon: plan, and keep the plans true, until it is told to end. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../lib/keeper.h"
+#include "cli.h"
+#include "events.h"
+
+static const struct cli_option options[] = { {} };
+
+/* sd_notify(3), for systemd's Type=notify. */
+static void ready(void *arg)
+{
+	static const char text[] = "READY=1";
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd;
+
+	(void)arg;
+	if (!path || strlen(path) >= sizeof(address.sun_path))
+		return;
+	memcpy(address.sun_path, path, strlen(path));
+	if (path[0] == '@')	/* not in the file system */
+		address.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	sendto(fd, text, strlen(text), 0, (struct sockaddr *)&address,
+	       offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	close(fd);
+}
+
+static void tell(struct json_object *event, void *arg)
+{
+	out_event(arg, json_object_get(event), event_columns);
+}
+
+static int run(const struct cli_args *args, struct err *err)
+{
+	const struct keeper_config config = {
+		.ready = ready,
+		.tell = tell,
+		.arg = (void *)&args->out,
+	};
+
+	signal(SIGPIPE, SIG_IGN);	/* who reads our output may go */
+	return keeper_run(&config, err);
+}
+
+static const struct cli_verb verbs[] = {
+	{
+		.help = "Plan flows and watch paths, until interrupted",
+		.options = options,
+		.changes = true,
+		.run = run,
+	},
+	{}
+};
+
+const struct cli_object cli_daemon = {
+	.name = "daemon",
+	.help = "split flows over paths, and go around paths that are dead",
+	.verbs = verbs,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The daemon's events: JSON, one object a line, to everybody who connects to
+ * the UNIX stream socket /run/rocesteer/netns-COOKIE.sock, root only.
+ */
+#ifndef ROCESTEER_FEED_H
+#define ROCESTEER_FEED_H
+
+#include <json-c/json.h>
+
+#include "err.h"
+#include "loop.h"
+
+#define FEED_DIR	"/run/rocesteer"
+
+struct feed;
+
+/**
+ * feed_open() - be the daemon of this network namespace
+ * @feed: set; to be closed by feed_close()
+ * @loop: clients are waited for there
+ * @greet: called for each new client: what it should know first
+ * @arg: passed to @greet
+ * @err: filled on failure; code "running": there is one
+ *
+ * Return: 0 or a negative errno.
+ */
+int feed_open(struct feed **feed, struct loop *loop,
+	      void (*greet)(struct feed *feed, void *arg), void *arg,
+	      struct err *err);
+
+void feed_close(struct feed *feed);
+
+/**
+ * feed_tell() - tell all clients, or while one is greeted that one
+ * @feed: feed
+ * @event: not released here
+ *
+ * Nobody is waited for: a client that does not read is told "lost" later.
+ */
+void feed_tell(struct feed *feed, struct json_object *event);
+
+/* Connect to the daemon. Return: a file descriptor or a negative errno. */
+int feed_connect(void);
+
+#endif /* ROCESTEER_FEED_H */

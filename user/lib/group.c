@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The copy of the tables. Planning: group_plan.c. */
+#include "group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A job, as in rs_jobs. */
+struct job {
+	__u32 id;
+	struct rocesteer_job job;
+};
+
+static void free_flow(void *item)
+{
+	struct flow *flow = item;
+
+	free(flow->piece);
+	free(flow);
+}
+
+static void free_group(void *item)
+{
+	struct group *group = item;
+
+	set_clear(&group->flows, free_flow);
+	free(group);
+}
+
+struct group *groups_find(const struct groups *groups,
+			  const struct rocesteer_group_key *key)
+{
+	return set_find(&groups->group, key, sizeof(*key));
+}
+
+static int add_flow(struct group *group, const struct rocesteer_flow_key *key,
+		    const struct rocesteer_flow_path *path)
+{
+	struct rocesteer_piece *piece;
+	struct flow *flow;
+
+	if (!path->nr_pieces || path->nr_pieces > ROCESTEER_MAX_PATHS)
+		return 0;
+	flow = set_get(&group->flows, key, sizeof(*key), sizeof(*flow));
+	if (!flow)
+		return -ENOMEM;
+	piece = reallocarray(flow->piece, path->nr_pieces, sizeof(*piece));
+	if (!piece)
+		return -ENOMEM;
+	memcpy(piece, path->piece, path->nr_pieces * sizeof(*piece));
+	flow->piece = piece;
+	flow->nr_pieces = path->nr_pieces;
+	flow->ordered = path->flags & ROCESTEER_FLOW_ORDERED;
+	return 0;
+}
+
+static void remove_flow(struct group *group,
+			const struct rocesteer_flow_key *key)
+{
+	struct flow *flow = set_find(&group->flows, key, sizeof(*key));
+
+	if (!flow)
+		return;
+	set_remove(&group->flows, key, sizeof(*key));
+	free_flow(flow);
+}
+
+void group_sweep(struct group *group)
+{
+	size_t i;
+
+	for (i = group->flows.nr; i--;) {
+		struct flow *flow = group->flows.item[i];
+
+		if (!flow->nr_pieces)
+			remove_flow(group, &flow->key);
+	}
+}
+
+static bool is_in_group(const struct group *group,
+			const struct rocesteer_flow_path *path)
+{
+	return path->job == group->key.job &&
+	       !memcmp(path->leaf, group->key.leaf, sizeof(path->leaf));
+}
+
+int group_update(struct groups *groups, struct group *group,
+		 const struct rocesteer_flow_key *key)
+{
+	struct rocesteer_flow_path path;
+
+	group->changed = true;
+	if (!steer_flow_get(groups->steer, key, &path) &&
+	    path.flags & ROCESTEER_FLOW_SHARE && is_in_group(group, &path))
+		return add_flow(group, key, &path);
+	remove_flow(group, key);
+	return 0;
+}
+
+static int read_job(__u32 id, const struct rocesteer_job *from, void *arg)
+{
+	struct groups *groups = arg;
+	struct job *job = set_get(&groups->jobs, &id, sizeof(id), sizeof(*job));
+
+	if (!job)
+		return -ENOMEM;
+	job->job = *from;
+	return 0;
+}
+
+static int read_group(const struct rocesteer_group_key *key,
+		      const struct rocesteer_group *from, void *arg)
+{
+	struct groups *groups = arg;
+	const struct job *job = set_find(&groups->jobs, &key->job,
+					 sizeof(key->job));
+	struct group *group;
+
+	if (!job || from->nr_paths > ROCESTEER_MAX_PATHS)
+		return 0;
+	group = set_get(&groups->group, key, sizeof(*key), sizeof(*group));
+	if (!group)
+		return -ENOMEM;
+	group->split = job->job.split;
+	group->nr_paths = from->nr_paths;
+	group->down = from->down;
+	group->seed = from->first + 1;	/* 0 is no seed */
+	memcpy(group->weight, from->weight, sizeof(group->weight));
+	memcpy(group->router, from->router, sizeof(group->router));
+	group->changed = true;
+	group->seen = true;
+	return 0;
+}
+
+static int read_flow(const struct rocesteer_flow_key *key,
+		     const struct rocesteer_flow_path *path, void *arg)
+{
+	struct rocesteer_group_key gkey = { .job = path->job,
+					    .ifindex = key->ifindex };
+	struct groups *groups = arg;
+	struct group *group;
+
+	memcpy(gkey.leaf, path->leaf, sizeof(gkey.leaf));
+	group = groups_find(groups, &gkey);
+	if (!group || !(path->flags & ROCESTEER_FLOW_SHARE))
+		return 0;
+	return add_flow(group, key, path);
+}
+
+int groups_read(struct groups *groups,
+		void (*gone)(struct group *group, void *arg), void *arg)
+{
+	struct set *all = &groups->group;
+	struct group *group;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < all->nr; i++) {
+		group = all->item[i];
+		group->seen = false;
+		set_clear(&group->flows, free_flow);
+	}
+	set_clear(&groups->jobs, free);
+	ret = steer_job_each(groups->steer, read_job, groups) ?:
+	      steer_group_each(groups->steer, 0, read_group, groups) ?:
+	      steer_flow_each(groups->steer, read_flow, groups);
+	for (i = all->nr; i--;) {
+		group = all->item[i];
+		if (group->seen)
+			continue;
+		set_remove(all, &group->key, sizeof(group->key));
+		gone(group, arg);
+		free_group(group);
+	}
+	return ret;
+}
+
+void groups_clear(struct groups *groups)
+{
+	set_clear(&groups->jobs, free);
+	set_clear(&groups->group, free_group);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "keeper.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "event.h"
+#include "feed.h"
+#include "group.h"
+#include "loop.h"
+#include "progress.h"
+
+/* Flows come many at once: how long a plan waits for more of them, ns. */
+#define SETTLE	2000000ull
+
+#define STOP	1
+
+/**
+ * struct keeper - state
+ * @config: the caller's
+ * @err: likewise
+ * @loop: what is waited for
+ * @feed: who listens
+ * @events: reader of @source_events, NULL while no job is loaded
+ * @groups: the tables
+ * @plan_at: when to plan what has changed, or LOOP_NEVER
+ * @reload: the tables have to be read again
+ */
+struct keeper {
+	const struct keeper_config *config;
+	struct err *err;
+	struct loop loop;
+	struct feed *feed;
+	struct source source_signal;
+	struct source source_watch;
+	struct source source_events;
+	struct steer_events *events;
+	struct groups groups;
+	__u64 plan_at;
+	bool reload;
+};
+
+static void tell(struct keeper *k, struct json_object *event)
+{
+	feed_tell(k->feed, event);
+	k->config->tell(event, k->config->arg);
+	json_object_put(event);
+}
+
+static void plan_soon(struct keeper *k)
+{
+	if (k->plan_at == LOOP_NEVER)
+		k->plan_at = progress_now() + SETTLE;
+}
+
+static void tell_plan(struct keeper *k, const struct group *group,
+		      const struct group_plan *plan)
+{
+	struct json_object *event = event_group("replan", group);
+
+	out_uint(event, "flows", plan->flows);
+	out_uint(event, "pieces", plan->pieces);
+	out_uint(event, "written", plan->written);
+	out_uint(event, "moved", plan->moved);
+	tell(k, event);
+}
+
+static int plan_groups(struct keeper *k)
+{
+	struct group_plan plan;
+	size_t i;
+	int ret;
+
+	k->plan_at = LOOP_NEVER;
+	for (i = 0; i < k->groups.group.nr; i++) {
+		struct group *group = k->groups.group.item[i];
+
+		while (group->changed) {
+			ret = group_plan(&k->groups, group, &plan);
+			if (ret)
+				return ret;
+			if (plan.written)
+				tell_plan(k, group, &plan);
+		}
+	}
+	return 0;
+}
+
+static void take_event(const struct rocesteer_event *event, void *arg)
+{
+	struct rocesteer_group_key key = { .job = event->job,
+					   .ifindex = event->key.ifindex };
+	struct keeper *k = arg;
+	struct group *group;
+
+	memcpy(key.leaf, event->leaf, sizeof(key.leaf));
+	group = groups_find(&k->groups, &key);
+	if (!group || group_update(&k->groups, group, &event->key))
+		k->reload = true;
+}
+
+/* Events say what to look at; where some are lost, look at everything. */
+static int events_ready(void *arg)
+{
+	struct keeper *k = arg;
+	int ret;
+
+	ret = steer_events_read(k->events, take_event, k);
+	if (ret == -ENOBUFS)
+		k->reload = true;
+	else if (ret)
+		return ret;
+	plan_soon(k);
+	return 0;
+}
+
+static int watch_ready(void *arg)
+{
+	struct keeper *k = arg;
+	int ret = steer_watch_read(k->source_watch.fd);
+
+	if (ret > 0)
+		k->reload = true;
+	return ret < 0 ? ret : 0;
+}
+
+static int signal_ready(void *arg)
+{
+	(void)arg;
+	return STOP;
+}
+
+static void group_gone(struct group *group, void *arg)
+{
+	(void)group;
+	(void)arg;
+}
+
+static void close_tables(struct keeper *k)
+{
+	if (k->events) {
+		loop_remove(&k->loop, &k->source_events);
+		steer_events_close(k->events);
+		k->events = NULL;
+	}
+	steer_close(k->groups.steer);
+	k->groups.steer = NULL;
+}
+
+static int open_tables(struct keeper *k)
+{
+	int ret;
+
+	ret = steer_open(&k->groups.steer, 0, k->err);
+	if (ret)
+		return ret;
+	k->events = steer_events_open(k->groups.steer, k->err);
+	if (!k->events)
+		return -EIO;
+	k->source_events.fd = steer_events_fd(k->events);
+	k->source_events.ready = events_ready;
+	k->source_events.arg = k;
+	return loop_add(&k->loop, &k->source_events);
+}
+
+/*
+ * Forget the events first: they are about what is read next. While we have the
+ * lock, no job is half there.
+ */
+static int reload(struct keeper *k)
+{
+	int ret;
+
+	k->reload = false;
+	close_tables(k);
+	ret = open_tables(k);
+	if (ret == -ENOENT) {	/* no job is loaded */
+		k->err->code = NULL;
+		groups_clear(&k->groups);
+		return 0;
+	}
+	if (ret)
+		return ret;
+	ret = steer_events_read(k->events, NULL, NULL);
+	if (ret && ret != -ENOBUFS)
+		return ret;
+	ret = groups_read(&k->groups, group_gone, k);
+	steer_unlock(k->groups.steer);
+	return ret ?: plan_groups(k);
+}
+
+/* Signals as something to wait for. */
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int add_source(struct keeper *k, struct source *source, int fd,
+		      int (*ready)(void *arg))
+{
+	*source = (struct source) { .fd = fd, .ready = ready, .arg = k };
+	return fd < 0 ? fd : loop_add(&k->loop, source);
+}
+
+static void greet(struct feed *feed, void *arg)
+{
+	(void)feed;
+	(void)arg;
+}
+
+static int start(struct keeper *k)
+{
+	int ret;
+
+	ret = loop_open(&k->loop) ?:
+	      feed_open(&k->feed, &k->loop, greet, k, k->err) ?:
+	      add_source(k, &k->source_signal, open_signals(), signal_ready);
+	if (ret)
+		return ret;
+	ret = add_source(k, &k->source_watch, steer_watch_open(k->err),
+			 watch_ready) ?: reload(k);
+	if (!ret)
+		k->config->ready(k->config->arg);
+	return ret;
+}
+
+static int run(struct keeper *k)
+{
+	int ret;
+
+	do {
+		ret = loop_wait(&k->loop, k->plan_at);
+		if (!ret && k->reload)
+			ret = reload(k);
+		if (!ret && progress_now() >= k->plan_at)
+			ret = plan_groups(k);
+	} while (!ret);
+	return ret == STOP ? 0 : ret;
+}
+
+static void close_source(struct source *source)
+{
+	if (source->fd >= 0)
+		close(source->fd);
+}
+
+int keeper_run(const struct keeper_config *config, struct err *err)
+{
+	struct keeper k = {
+		.config = config,
+		.err = err,
+		.loop.fd = -1,
+		.source_signal.fd = -1,
+		.source_watch.fd = -1,
+		.plan_at = LOOP_NEVER,
+	};
+	int ret;
+
+	ret = start(&k) ?: run(&k);
+	close_tables(&k);
+	groups_clear(&k.groups);
+	feed_close(k.feed);
+	close_source(&k.source_watch);
+	close_source(&k.source_signal);
+	loop_close(&k.loop);
+	return ret;
+}

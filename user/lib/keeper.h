@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Keeps the tables of this network namespace true: plans a group when its
+ * flows change.
+ */
+#ifndef ROCESTEER_KEEPER_H
+#define ROCESTEER_KEEPER_H
+
+#include <json-c/json.h>
+
+#include "err.h"
+
+/**
+ * struct keeper_config - how
+ * @ready: called once, when everything is as it should be
+ * @tell: called for each event; released behind
+ * @arg: passed to both
+ */
+struct keeper_config {
+	void (*ready)(void *arg);
+	void (*tell)(struct json_object *event, void *arg);
+	void *arg;
+};
+
+/**
+ * keeper_run() - keep the tables true until SIGTERM or SIGINT
+ * @config: how
+ * @err: filled on failure: "running" and those of steer_open()
+ *
+ * Everything stays in the tables at the end.
+ *
+ * Return: 0 or a negative errno.
+ */
+int keeper_run(const struct keeper_config *config, struct err *err);
+
+#endif /* ROCESTEER_KEEPER_H */
