@@ -148,26 +148,6 @@ static int read_split(struct load *l)
 	return 0;
 }
 
-static int read_split(struct load *l)
-{
-	static const char *const names[] = {
-		[ROCESTEER_SPLIT_NONE] = "none",
-		[ROCESTEER_SPLIT_WRAP] = "wrap",
-		[ROCESTEER_SPLIT_EQUAL] = "equal",
-	};
-	const char *text = l->args->value[SPLIT] ?: "none";
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(text, names[i]))
-			continue;
-		l->spec.split = i;
-		return 0;
-	}
-	return err_set(l->err, EXIT_BAD_INPUT, "usage",
-		       "--split: '%s' is neither none, wrap nor equal", text);
-}
-
 static int read_name(struct load *l)
 {
 	const char *name = l->args->value[NAME] ?: "", *c;
