@@ -46,7 +46,10 @@ job_load()
 # As job_load, tagging by the cgroup that the host's traffic runs in.
 job_load_cgroup()
 {
-	job_load "$1" --cgroup "/sys/fs/cgroup/test$1"
+	local host=$1
+	shift
+
+	job_load "$host" --cgroup "/sys/fs/cgroup/test$host" "$@"
 }
 
 job_unload()

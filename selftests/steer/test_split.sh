@@ -1,0 +1,181 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# One queue pair over all paths: shared out exactly, in order at the receiver,
+# also where a path is slower than the others or loses packets.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/steer/lib.sh
+
+message=65536
+skewed=spine1	# the path that is made worse
+
+up()
+{
+	dir=$(mktemp -d)
+	defer rm -rf "$dir"
+	fabric_up --hosts 1 --rate 8mbit --host-rate 32mbit
+	fabric_load
+	defer fabric_down
+	far=$hosts
+	mkdir /sys/fs/cgroup/test{0,"$far"}
+	defer rmdir /sys/fs/cgroup/test{0,"$far"}
+	module_load
+	defer module_unload
+	discover 0 "$far" && discover "$far" 0
+}
+
+# jobs SENDER RECEIVER: how each of them treats the order of packets
+jobs()
+{
+	job_load_cgroup 0 --split wrap --resequence "$1" &&
+		job_load_cgroup "$far" --split wrap --resequence "$2"
+}
+
+unjobs()
+{
+	job_unload 0 && job_unload "$far"
+}
+
+daemon_up()
+{
+	host_exec 0 rocesteer daemon >"$dir/daemon" 2>&1 &
+	daemon=$!
+	defer daemon_down
+	busywait 20000 daemon_runs
+}
+
+daemon_runs()
+{
+	[[ -S $(echo /run/rocesteer/netns-*.sock) ]]
+}
+
+daemon_down()
+{
+	pkill -TERM -x rocesteer && wait "$daemon"
+}
+
+pieces()
+{
+	flows_of 0 | jq '[.flows[] | select(.share) | .pieces | length] | add // 0'
+}
+
+is_split()
+{
+	(($(pieces) == spines))
+}
+
+counts()
+{
+	echo $(($(hw_counter out_of_seq_request) + $(hw_counter rcvd_seq_err)))
+	echo $(($(hw_counter duplicate_request)))
+}
+
+# One queue pair sends; sets the NAKs and duplicates it took, and MiB/s.
+send()
+{
+	local before after
+
+	mapfile -t before < <(counts)
+	traffic_start -q 1 -s "$message" -n "${1:-300}" || return
+	if ! busywait 20000 "${2:-is_split}"; then
+		flows_of 0
+		cat "$dir/daemon"
+		traffic_kill
+		return 1
+	fi
+	flows_of 0 >"$dir/flows"
+	traffic_wait || return
+	mapfile -t after < <(counts)
+	naks=$((after[0] - before[0])) duplicates=$((after[1] - before[1]))
+	rate=$(awk -v size="$message" '$1 == size { print $4 }' "$dir/client")
+	echo "$naks NAKs, $duplicates duplicates, $rate MiB/s"
+	host_exec "$far" rocesteer --json stat | jq -c '.module |
+		with_entries(select(.key | startswith("reseq"))) | del(.. | select(. == 0))'
+}
+
+exact()
+{
+	jobs on on && daemon_up && send && plain=$rate &&
+		((!naks && !duplicates))
+}
+
+shared_out()
+{
+	jq '[.flows[] | select(.share) | .pieces[] | .to - .from] | unique |
+		length == 1' "$dir/flows" | grep -x true
+}
+
+slower()
+{
+	ip netns exec "$skewed" tc qdisc replace dev leaf1 parent 2:2 \
+		netem delay 5ms limit 4000
+	send || return
+	((!naks && !duplicates)) &&
+		awk -v a="$rate" -v b="$plain" 'BEGIN { exit !(a >= 0.95 * b) }'
+}
+
+told()
+{
+	unjobs && jobs auto auto && send && ((!naks && !duplicates))
+}
+
+# The same with nobody to restore the order: this is what it is for. It goes
+# back for ever; its end is not waited for.
+disordered()
+{
+	unjobs && jobs on off || return
+	mapfile -t before < <(counts)
+	traffic_start -q 1 -s "$message" -n 300 || return
+	busywait 60000 has_naks
+	local status=$?
+	traffic_kill
+	pkill -x ib_write_bw
+	busywait 20000 no_traffic && return "$status"
+}
+
+has_naks()
+{
+	(($(counts | head -n 1) > before[0] + 10))
+}
+
+no_traffic()
+{
+	! pgrep -x ib_write_bw
+}
+
+is_whole()
+{
+	(($(pieces) == 1))
+}
+
+# The peer does not say that it restores the order.
+untold()
+{
+	unjobs && jobs auto off && send 100 is_whole && is_whole_still
+}
+
+is_whole_still()
+{
+	jq -e 'all(.flows[] | select(.share); .pieces | length == 1)' "$dir/flows"
+}
+
+# One packet in a hundred, as one path in four loses four.
+lossy()
+{
+	ip netns exec "$skewed" tc qdisc replace dev leaf1 parent 2:2 \
+		netem loss 4% limit 4000
+	unjobs && jobs on on && send && ((naks > 0)) && unjobs
+}
+
+
+ktap_plan 8
+check "a fabric and its port map" up
+check "one queue pair is split over all paths, and nothing is out of order" exact
+check "its pieces are equal" shared_out
+check "a path 5 ms slower than the others costs no NAK and no rate" slower
+check "the same where the peer says that it restores the order" told
+check "without the resequencer it costs NAKs" disordered
+check "a flow whose peer does not say so stays whole" untold
+check "with 1 % loss all arrives" lossy
+ktap_finish
