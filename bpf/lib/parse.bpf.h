@@ -69,7 +69,7 @@ struct packet {
  * verifier knows nothing of: to it what follows looks the same for every kind
  * of header, and is verified once.
  */
-static __always_inline __u32 forget(struct __sk_buff *skb, __u32 number)
+static __always_inline __u32 forget_range(struct __sk_buff *skb, __u32 number)
 {
 	volatile __u32 *cb = skb->cb;
 
@@ -157,7 +157,7 @@ static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt,
 		proto = tag->proto;
 		off += sizeof(*tag);
 	}
-	off = forget(skb, off);
+	off = forget_range(skb, off);
 	if (proto == bpf_htons(ETH_P_IP))
 		return parse_ipv4(skb, off, pkt, received);
 	if (proto == bpf_htons(ETH_P_IPV6))
@@ -190,8 +190,8 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
 	verdict = parse_l3(skb, pkt, received);
 	if (verdict != FURTHER)
 		return verdict;
-	pkt->l4_off = forget(skb, pkt->l4_off);
-	pkt->l4_end = forget(skb, pkt->l4_end);
+	pkt->l4_off = forget_range(skb, pkt->l4_off);
+	pkt->l4_end = forget_range(skb, pkt->l4_end);
 	udp = header(skb, pkt->l4_off, sizeof(*udp));
 	if (!udp || udp->dest != bpf_htons(ROCESTEER_ROCE_PORT))
 		return ROCESTEER_FOREIGN;
@@ -207,7 +207,7 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
 	h = header(skb, pkt->l4_off, sizeof(*h));
 	if (!h || h->bth.flags & ROCESTEER_BTH_TVER)
 		return ROCESTEER_MALFORMED;
-	pkt->udp_len = forget(skb, pkt->udp_len);
+	pkt->udp_len = forget_range(skb, pkt->udp_len);
 	pkt->key.ifindex = skb->ifindex;
 	pkt->key.dqpn = bpf_ntohl(h->bth.dqpn) & ROCESTEER_QPN_MASK;
 	pkt->psn = bpf_ntohl(h->bth.apsn) & ROCESTEER_PSN_MASK;

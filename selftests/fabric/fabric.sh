@@ -350,6 +350,7 @@ tbf_batch()
 		qdisc add dev $dev parent 1: handle 2: prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
 		qdisc add dev $dev parent 2:2 bfifo limit 8m
 		filter add dev $dev parent 2: protocol ip u32 match u16 0 0xff80 at 2 flowid 2:1
+		filter add dev $dev parent 2: protocol ip u32 match ip protocol 6 0xff flowid 2:1
 		E
 	done
 }

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Read what demo/guest left of a run."""
+import glob
+import json
+import math
+import os
+
+from ideal import Traffic
+
+# selftests/fabric/link.bpf.h
+HOST, BRIDGE, UP, DOWN = 1, 2, 3, 4
+
+
+def load(*path):
+    with open(os.path.join(*path), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def counters(*path):
+    """Sum of each rxe hw_counter over the hosts."""
+    sums = {}
+    with open(os.path.join(*path), encoding="utf-8") as f:
+        for line in f:
+            name, value = line.rsplit("/", 1)[1].split(":")
+            sums[name] = sums.get(name, 0) + int(value)
+    return sums
+
+
+def dotted(octets):
+    return ".".join(map(str, octets))
+
+
+class Run:
+    """One run: its settings, the traffic, and what the judge saw of it."""
+
+    def __init__(self, directory, shape):
+        self.directory, self.shape = directory, shape
+        self.settings = load(directory, "run.json")
+        with open(os.path.join(directory, "flows"), encoding="utf-8") as f:
+            flows = [tuple(map(int, line.split())) for line in f]
+        self.traffic = Traffic(flows, self.settings["message"], shape,
+                               self.settings["hosts"],
+                               self.settings["host_mbit"])
+        self.seen = [(e["formatted"]["key"], e["formatted"]["value"])
+                     for e in load(directory, "seen")]
+
+    def links(self, sender):
+        """[leaf][spine]: bytes of requests"""
+        table = [[0] * self.shape["spines"] for _ in range(self.shape["leaves"])]
+        for key, value in self.seen:
+            if key["sender"] == sender:
+                table[key["leaf"]][key["index"]] += value["bytes"]
+        return table
+
+    def arrivals(self):
+        """Seconds from the first packet's arrival to the last one's, and the
+        number of packets."""
+        values = [v for k, v in self.seen if k["sender"] in (HOST, BRIDGE)]
+        return ((max(v["last"] for v in values) -
+                 min(v["first"] for v in values)) / 1e9,
+                sum(v["packets"] for v in values))
+
+    def counts(self):
+        before, after = (counters(self.directory, f"{w}.counters")
+                         for w in ("before", "after"))
+        return {k: after[k] - before[k] for k in after}
+
+    def landed(self, ports):
+        """Flows between leaves, and those of them all of whose packets passed
+        the spine that the sender's port map names for their port."""
+        flows = {}
+        for key, _ in self.seen:
+            if key["sender"] == UP:
+                source, peer = dotted(key["source"]), dotted(key["peer"])
+                right = ports.get((source, peer, key["sport"])) == key["index"]
+                flows.setdefault((source, peer, key["dqpn"]), []).append(right)
+        return len(flows), sum(map(all, flows.values()))
+
+    def pieces(self):
+        """Of each group of flows: how many there are, and in how many pieces."""
+        groups = {}
+        for host, path in enumerate(sorted(
+                glob.glob(os.path.join(self.directory, "plan*")))):
+            for flow in load(path)["flows"]:
+                if "leaf" in flow:
+                    group = groups.setdefault((host, flow["leaf"]), [0, 0])
+                    group[0] += 1
+                    group[1] += len(flow.get("pieces", [flow]))
+        return groups.values()
+
+
+def port_map(directory, hosts):
+    """Spine of each (source, peer, port)."""
+    spine_of = {}
+    for path in glob.glob(os.path.join(directory, f"ports-{hosts}", "*.json")):
+        for peer in load(path)["peers"]:
+            for way in peer["paths"]:
+                for port in way["ports"]:
+                    spine_of[peer["source"], peer["address"], port] = \
+                        int(way["router"].rsplit(".", 1)[1]) - 1
+    return spine_of
+
+
+def deviation(links, ideal):
+    """The largest, in percent of what the leaf's links carry ideally."""
+    return max((100 * abs(n - want) / want
+                for row, want in zip(links, ideal) if want for n in row),
+               default=0)
+
+
+def extra_limit(rule, flows, paths):
+    """Extra pieces that a rule needs for a group: user/lib/plan.h."""
+    if rule == "wrap":
+        return paths - math.gcd(flows, paths)
+    rest = flows % paths
+    return rest * (paths // math.gcd(rest, paths) - 1)
+
+
+def measure(directory, shape):
+    """A run as an entry of the report."""
+    run = Run(directory, shape)
+    settings, traffic = run.settings, run.traffic
+    up, down = run.links(UP), run.links(DOWN)
+    links = [n for row in up for n in row]
+    seconds, packets = run.arrivals()
+    count = run.counts()
+    entry = {k: settings[k] for k in
+             ("policy", "pattern", "hosts", "queue_pairs", "host_mbit")}
+    entry |= {
+        "completed": not os.path.exists(os.path.join(directory, "stopped")),
+        "completion_s": round(seconds, 3),
+        "bound_s": round(traffic.seconds(), 3),
+        "imbalance": round(max(links) * len(links) / sum(links), 4),
+        "uplink_deviation_percent": round(deviation(up, traffic.uplink()), 3),
+        "downlink_deviation_percent":
+            round(deviation(down, traffic.downlink()), 3),
+        "icrc_drops": load(directory, "icrc_drops")[0]["formatted"]["value"],
+        "out_of_sequence": count["out_of_seq_request"],
+        "naks": count["rcvd_seq_err"],
+        "retransmissions": packets - traffic.packets(),
+        "uplink_bytes": up,
+        "uplink_ideal_bytes": [round(n) for n in traffic.uplink()],
+        "downlink_bytes": down,
+        "downlink_ideal_bytes": [round(n) for n in traffic.downlink()],
+    }
+    rule = settings["policy"].removeprefix("ethereal-")
+    if rule != settings["policy"]:
+        entry["extra_pieces"], entry["extra_pieces_limit"] = max(
+            (pieces - flows, extra_limit(rule, flows, shape["spines"]))
+            for flows, pieces in run.pieces())
+    return entry, run

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # shared with demo/guest
+#
+# The policies of the demonstration: who chooses the way of a packet.
+#
+# ecmp            the switches, from the ports that RDMA takes; one queue pair
+#                 per connection, here and unless told otherwise
+# ecmp-8qp        the same with eight queue pairs per connection
+# spray           spray.bpf.c: each packet the next path, order is nobody's care
+# ethereal        rocesteer, whole flows: as many queue pairs as paths
+# ethereal-equal  rocesteer, splits flows by the rule of the Ethereal paper
+# ethereal-wrap   rocesteer, splits flows as little as possible
+
+policy_qps()
+{
+	case $1 in
+	ecmp-8qp)	echo 8 ;;
+	ethereal)	echo "$spines" ;;
+	*)		echo 1 ;;
+	esac
+}
+
+# What "job load" is told about splitting.
+job_options()
+{
+	case $1 in
+	ethereal-*)	echo --split "${1#ethereal-}" --resequence on ;;
+	esac
+}
+
+# Once per fabric: cgroups and port maps of all hosts.
+policies_prepare()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		mkdir -p "/sys/fs/cgroup/host$i"
+	done
+	ports=$out/ports-$hosts
+	mkdir "$ports"
+	discover
+}
+
+# Addresses of the hosts under other leaves.
+far_hosts()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		(($(host_leaf $i) == $(host_leaf "$1"))) || host_ip $i
+	done
+}
+
+discover()
+{
+	local i pids=()
+
+	say "finding the paths between $((leaves * hosts)) hosts"
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_exec $i rocesteer --json path discover \
+			--dev "$(host_dev $i)" --source "$(host_ip $i)" \
+			--paths "$spines" --peer "$(far_hosts $i | paste -sd,)" \
+			--out "$ports/$i.json" >"$ports/log$i" 2>&1 &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" || die "paths not found" "$ports"/log*
+	done
+}
+
+policy_start()
+{
+	case $1 in
+	spray)		spray_start ;;
+	ethereal*)	jobs_load "$1" ;;
+	esac
+}
+
+policy_stop()
+{
+	case $1 in
+	spray)		spray_stop ;;
+	ethereal*)	jobs_unload ;;
+	esac
+}
+
+# What rocesteer has planned, while the queue pairs are there.
+policy_sample()
+{
+	local i
+
+	[[ $policy == ethereal* ]] || return 0
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_exec $i rocesteer --json flow show >"$dir/plan$i"
+	done
+}
+
+jobs_load()
+{
+	local i
+
+	daemons=()
+	for ((i = 0; i < leaves * hosts; i++)); do
+		# shellcheck disable=SC2046 # a list
+		host_exec $i rocesteer job load --job $((i + 1)) \
+			--name "host$i" --paths "$ports/$i.json" \
+			--cgroup "/sys/fs/cgroup/host$i" $(job_options "$1") \
+			>/dev/null
+		[[ $1 != ethereal-* ]] || {
+			host_exec $i rocesteer daemon &
+			daemons+=($!)
+		}
+	done
+}
+
+jobs_unload()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_exec $i rocesteer job unload --job $((i + 1)) >/dev/null
+	done
+	((!${#daemons[@]})) || kill "${daemons[@]}"
+}
+
+# The port maps as commands of "bpftool batch": of each path the first port.
+spray_table()
+{
+	jq -r --arg map "$pins/spray_ports" '
+		.peers[] | select(.local | not) | (.paths | map(.ports[0])) as $ports |
+		"map update pinned \($map) key \(.source) \(.address) value 0.0.0.0" |
+		. + " \($ports | length).0.0.0" |
+		. + ([range(64) | $ports[.] // 0 | " \(. / 256 | floor) \(. % 256)"] | add) |
+		gsub("(?<=[0-9])\\.(?=[0-9])"; " ")' "$ports"/*.json
+}
+
+spray_start()
+{
+	local i
+
+	spray_table >"$ports/spray"
+	bpftool batch file "$ports/spray" >/dev/null
+	for ((i = 0; i < leaves * hosts; i++)); do
+		attach_batch "$(host_dev $i)" egress spray | sed 1d |
+			host_exec $i tc -batch -
+	done
+}
+
+spray_stop()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_exec $i tc filter delete dev "$(host_dev $i)" egress
+	done
+}

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # shared with demo/guest
+#
+# The traffic of the demonstration. A pattern is who sends to whom. What is sent
+# is chosen such that an ideal network takes the same time for all of them.
+#
+# permutation  each host to the one in its place under the next leaf
+# all-to-all   each host to every other, the next one first
+# ring         each host to the next: one flow leaves each leaf. The control:
+#              NICs as fast as a link have nothing to gain from other links.
+#
+# permutation and ring are ib_write_bw's. It has one peer per process, and for
+# all-to-all that would be hundreds of processes: there it is
+# selftests/fabric/writes.c, which also checks what arrives.
+#
+# All of it begins at one time: hosts hold their packets back behind a gate
+# until every one has some.
+
+declare -A client=([permutation]=perftest [ring]=perftest [all-to-all]=writes)
+under_way=2	# messages of each flow, so that queues stay short of the timeout
+ack_timeout=22	# 17 s
+port=18515
+
+# Bytes of a message: one of 4 KiB, or several, for each queue pair of any policy.
+pattern_message()
+{
+	local packets=8
+
+	while ((packets % spines)); do
+		packets=$((packets + 8))
+	done
+	[[ $1 == all-to-all ]] || packets=$((packets * 2))
+	echo $((packets * 2 * 4096))
+}
+
+# pattern_flows PATTERN: lines "from to", in the order hosts begin them
+pattern_flows()
+{
+	local count=$((leaves * hosts)) i step=1 last=1
+
+	case $1 in
+	permutation)	step=$hosts last=$hosts ;;
+	all-to-all)	last=$((count - 1)) ;;
+	esac
+	for ((; step <= last; step++)); do
+		for ((i = 0; i < count; i++)); do
+			echo $i $(((i + step) % count))
+		done
+	done
+}
+
+# Mbit/s of the hosts' NICs. But for ring each can fill all the uplinks of its
+# leaf, so that the links between switches decide.
+pattern_host_rate()
+{
+	if [[ $1 == ring ]]; then
+		echo "$rate"
+	else
+		echo $((rate * spines))
+	fi
+}
+
+# flows_plan PATTERN: lines "from to bytes"
+flows_plan()
+{
+	local bytes=$((seconds * rate * 1000000 / 8)) message
+
+	# Over what of it the fullest link carries.
+	case $1 in
+	permutation)	bytes=$((bytes * spines / hosts)) ;;
+	all-to-all)	bytes=$((bytes * spines / (hosts * hosts * (leaves - 1)))) ;;
+	esac
+	message=$(pattern_message "$1")
+	bytes=$((bytes / message))
+	bytes=$(((bytes < 5 ? 5 : bytes) * message))
+	pattern_flows "$1" | sed "s/\$/ $bytes/"
+}
+
+# Queues of the hosts that hold back what is not TCP nor an acknowledgment.
+gates_up()
+{
+	local i dev devices=()
+
+	modprobe sch_plug
+	for ((i = 0; i < leaves * hosts; i++)); do
+		dev=$(host_dev $i)
+		host_exec $i tc -batch - <<-E
+		qdisc replace dev $dev parent 2:2 handle 3: plug limit 8388608
+		qdisc add dev $dev clsact
+		E
+		devices+=("$(host_netns $i)/$dev")
+	done
+	coproc gates { nice -n -20 demo/gates.py "${devices[@]#/}"; }
+	host_rate=0
+}
+
+# gates open|close
+gates()
+{
+	local answer=''
+
+	echo "$1" >&"${gates[1]}"
+	read -r -u "${gates[0]}" answer || :
+	[[ $answer == "done" ]] || die "gates do not $1"
+}
+
+# Their process ends with its input.
+gates_down()
+{
+	local fd=${gates[1]}
+
+	exec {fd}>&-
+}
+
+# host_rate_set MBIT
+host_rate_set()
+{
+	local i
+
+	(($1 != host_rate)) || return 0
+	host_rate=$1
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_exec $i tc qdisc change dev "$(host_dev $i)" root \
+			handle 1: tbf rate "${1}mbit" burst 20k limit 8m
+	done
+}
+
+# What every host will have sent when every queue pair has a packet at the gate.
+begun_count()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		begun[i]=$(($(sent $i) + qps * $(grep -c "^$i " "$dir/flows")))
+	done
+}
+
+# Packets that the host has sent.
+sent()
+{
+	cat "/sys/class/infiniband/$(host_rdma "$1")/ports/1/hw_counters/sent_pkts"
+}
+
+all_begun()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		(($(sent $i) >= begun[i])) || return
+	done
+}
+
+# Run a command as part of the host's job.
+in_job()
+{
+	local host=$1
+	shift
+
+	echo $BASHPID >"/sys/fs/cgroup/host$host/cgroup.procs"
+	host_exec "$host" "$@"
+}
+
+listening()
+{
+	local from to bytes
+
+	while read -r from to bytes; do
+		[[ $(host_exec "$to" ss -Hltn "sport = :$((port + to))") ]] ||
+			return
+	done <"$dir/flows"
+}
+
+# perftest HOST PORT BYTES [SERVER]: nice, because it polls
+perftest()
+{
+	local host=$1
+
+	in_job "$host" timeout "$patience" nice -n 19 ib_write_bw -d "$(host_rdma "$host")" \
+		-x "$(host_gid "$host")" -p "$2" -q "$qps" -s "$size" \
+		-n $(($3 / size / qps)) -t $under_way -Q 1 -u $ack_timeout \
+		-F -m 4096 ${4:+"$4"}
+}
+
+perftest_start()
+{
+	local from to bytes
+
+	clients=()
+	while read -r from to bytes; do
+		perftest "$to" $((port + to)) "$bytes" >"$dir/log-server$to" 2>&1 &
+		clients+=($!)
+	done <"$dir/flows"
+	busywait 60000 listening || die "no server listens" "$dir"/log*
+	while read -r from to bytes; do
+		perftest "$from" $((port + to)) "$bytes" "$(host_ip "$to")" \
+			>"$dir/log-client$from" 2>&1 &
+		clients+=($!)
+	done <"$dir/flows"
+}
+
+writes_start()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		echo "host /sys/fs/cgroup/host$i" \
+			"$(fabric_has_host_netns && echo "/run/netns/$(host_netns $i)" || echo -)" \
+			"$(host_rdma $i) $(host_gid $i)"
+	done >"$dir/writes"
+	sed 's/^/flow /' "$dir/flows" >>"$dir/writes"
+	timeout "$patience" build/guest/selftests/writes "$qps" "$size" $under_way \
+		$ack_timeout <"$dir/writes" >"$dir/log" 2>&1 &
+	clients=($!)
+}
+
+# Wait for all of them. Sets stopped when one ran out of time: then what is still
+# under way has to be off the links before the next run. Fails when one fails.
+clients_wait()
+{
+	local pid status failed=0
+
+	stopped=''
+	for pid in "${clients[@]}"; do
+		status=0
+		wait "$pid" || status=$?
+		case $status in
+		0)	;;
+		124)	stopped=1 ;;
+		*)	failed=1 ;;
+		esac
+	done
+	if [[ $stopped ]]; then
+		links=''
+		busywait 60000 links_idle || die "links are still busy"
+	else
+		return $failed
+	fi
+}
+
+links_idle()
+{
+	local before=$links
+
+	links=$(fabric_links)
+	[[ $links == "$before" ]]
+}
