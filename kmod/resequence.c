@@ -44,7 +44,7 @@
 /* How long to wait for a missing packet, in nanoseconds. */
 #define RESEQ_WAIT_MIN	(10 * NSEC_PER_MSEC)
 #define RESEQ_WAIT_MAX	NSEC_PER_SEC
-#define RESEQ_SKEW	(50 * NSEC_PER_MSEC)	/* assumed at first */
+#define RESEQ_SKEW	(RESEQ_WAIT_MAX / 2)	/* assumed at first */
 #define RESEQ_DECAY	6			/* 1/64 with each gap filled */
 
 /**
