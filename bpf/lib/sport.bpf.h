@@ -121,6 +121,8 @@ int rocesteer_write(struct __sk_buff *skb)
 		bpf_l4_csum_replace(skb, off, old_icrc, new_icrc,
 				    BPF_F_MARK_MANGLED_0 | sizeof(new_icrc));
 	}
+	/* It named the old path: bonds and ECMP routes below us would go by it. */
+	bpf_set_hash_invalid(skb);
 	count(&rs_verdicts, ROCESTEER_STEERED, ROCESTEER_VERDICT_MAX);
 	return TCX_NEXT;
 failed:
