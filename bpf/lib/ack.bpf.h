@@ -46,8 +46,9 @@ static __always_inline void note_ack(struct __sk_buff *skb,
 /* Has the peer acknowledged all requests? Where it cannot be known, yes. */
 static __always_inline bool is_idle(const struct rocesteer_flow_path *flow)
 {
-	return flow->acked == ROCESTEER_PSN_NONE ||
-	       ((flow->acked + 1) & ROCESTEER_PSN_MASK) ==
+	if (flow->acked == ROCESTEER_PSN_NONE)
+		return !(flow->flags & ROCESTEER_FLOW_ASKS);
+	return ((flow->acked + 1) & ROCESTEER_PSN_MASK) ==
 	       flow->psns[ROCESTEER_REQUESTS].next;
 }
 

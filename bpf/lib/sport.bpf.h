@@ -122,7 +122,8 @@ int rocesteer_write(struct __sk_buff *skb)
 				    BPF_F_MARK_MANGLED_0 | sizeof(new_icrc));
 	}
 	/* It named the old path: bonds and ECMP routes below us would go by it. */
-	bpf_set_hash_invalid(skb);
+	if (skb->hash)
+		bpf_set_hash_invalid(skb);
 	count(&rs_verdicts, ROCESTEER_STEERED, ROCESTEER_VERDICT_MAX);
 	return TCX_NEXT;
 failed:
