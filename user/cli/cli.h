@@ -76,6 +76,7 @@ extern const struct cli_object cli_plan;
 extern const struct cli_object cli_path;
 extern const struct cli_object cli_job;
 extern const struct cli_object cli_flow;
+extern const struct cli_object cli_slice;
 extern const struct cli_object cli_stat;
 extern const struct cli_object cli_monitor;
 

@@ -95,6 +95,7 @@ struct json_object *out_array(struct json_object *obj, const char *key);
 
 /* Append a value to an array. */
 struct json_object *out_append_object(struct json_object *array);
+struct json_object *out_append_array(struct json_object *array);
 void out_append_uint(struct json_object *array, __u64 value);
 
 /* A root to begin with. */

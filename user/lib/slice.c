@@ -43,8 +43,8 @@ static __u32 servers_needed(const struct slice_fabric *fabric, __u32 gpus)
 	       (gpus % fabric->gpus_per_server != 0);
 }
 
-int slice_alloc(struct slice *slice, __u32 leaves, __u32 spines,
-		__u32 servers)
+int slice_make_room(struct slice *slice, __u32 leaves, __u32 spines,
+		    __u32 servers)
 {
 	slice->leaves = calloc(leaves, sizeof(*slice->leaves));
 	slice->spines = calloc(spines ?: 1, sizeof(*slice->spines));
@@ -124,7 +124,7 @@ static int place_in_server(const struct slice_fabric *fabric, __u32 gpus,
 		return 0;
 	slice->stage = SLICE_SERVER;
 	slice->objective = best_free;
-	if (slice_alloc(slice, 1, 0, 1))
+	if (slice_make_room(slice, 1, 0, 1))
 		return -ENOMEM;
 	slice->leaves[slice->nr_leaves++] = best_leaf;
 	add_server(slice, best_leaf, best, gpus);
@@ -152,7 +152,7 @@ static int place_in_leaf(const struct slice_fabric *fabric, __u32 gpus,
 		return 0;
 	slice->stage = SLICE_LEAF;
 	slice->objective = best_free;
-	if (slice_alloc(slice, 1, 0, need))
+	if (slice_make_room(slice, 1, 0, need))
 		return -ENOMEM;
 	slice->leaves[slice->nr_leaves++] = best;
 	slice_add_servers(slice, fabric, best, gpus);

@@ -172,10 +172,10 @@ static int take_leaves(const struct slice_fabric *fabric,
 		       const struct slice_shape *shape, const __u64 *bits,
 		       struct slice *slice)
 {
-	__u32 bit, i;
+	__u32 servers = shape->gpus / fabric->gpus_per_server, bit, i;
 
-	if (slice_alloc(slice, shape->leaves, shape->gpus, shape->leaves *
-			(shape->gpus / fabric->gpus_per_server)))
+	if (slice_make_room(slice, shape->leaves, shape->gpus,
+			    shape->leaves * servers))
 		return -ENOMEM;
 	slice->stage = SLICE_VCLOS;
 	for (i = 0; slice->nr_leaves < shape->leaves; i++) {

@@ -9,8 +9,8 @@
 __u32 slice_whole_servers(const struct slice_fabric *fabric, __u32 leaf);
 
 /* Make room in an empty slice. Return: 0 or -ENOMEM. */
-int slice_alloc(struct slice *slice, __u32 leaves, __u32 spines,
-		__u32 servers);
+int slice_make_room(struct slice *slice, __u32 leaves, __u32 spines,
+		    __u32 servers);
 
 /* Add wholly free servers of a leaf; the last may be used in part. */
 void slice_add_servers(struct slice *slice, const struct slice_fabric *fabric,
