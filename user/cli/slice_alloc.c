@@ -100,7 +100,7 @@ static int refuse(const struct cluster *c, int refusal, __u32 gpus,
 		"%s: %u GPUs: no leaves share enough free spines",
 		c->file, gpus);
 	if (!slice_shapes(fabric, gpus, shapes))
-		err_hint(err, "They do not divide over leaves in whole servers of %u, whatever is free.",
+		err_hint(err, "They do not divide over leaves by whole servers of %u.",
 			 each);
 	return -EINVAL;
 }
