@@ -9,11 +9,31 @@ _rocesteer_words()
 {
 	case $1 in
 	'')
-		echo "plan path job flow stat monitor help" \
+		echo "plan slice path job flow stat monitor help" \
 			"--json --version --help"
 		;;
 	plan)
 		echo "--flows --paths --weights --split --json --help"
+		;;
+	slice)
+		echo "alloc release list show mark check help"
+		;;
+	'slice alloc')
+		echo "--cluster --gpus --job --ocs --dry-run --lp --json --help"
+		;;
+	'slice release' | 'slice show')
+		echo "--cluster --job --json --help"
+		;;
+	'slice list')
+		echo "--cluster --json --help"
+		;;
+	'slice mark')
+		echo "--cluster --as --leaves --spines --servers --links" \
+			"--json --help"
+		;;
+	'slice check')
+		echo "--slice --cluster --job --flows --pattern --seed --json" \
+			"--help"
 		;;
 	path)
 		echo "discover verify show help"
@@ -71,18 +91,25 @@ _rocesteer_argument()
 	--module)
 		words="auto yes no"
 		;;
-	--out | --cgroup)
+	--as)
+		words="drained failed usable"
+		;;
+	--pattern)
+		words="ring halving-doubling all-to-all permutation"
+		;;
+	--out | --cgroup | --cluster | --slice | --lp)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
-	--paths)
-		# A number of "plan" and "path", a file of "job".
-		[[ $3 != job* ]] ||
+	--paths | --flows)
+		# Numbers of "plan" and "path", files of "job" and "slice".
+		[[ $3 != job* && $3 != slice* ]] ||
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
 	--peer | --source | --hop | --ports | --rate | --retries | --timeout | \
-		--flows | --weights | --job | --name | --pid | --flow)
+		--weights | --job | --name | --pid | --flow | --gpus | --seed | \
+		--leaves | --spines | --servers | --links)
 		return 0
 		;;
 	*)

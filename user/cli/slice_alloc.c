@@ -123,6 +123,7 @@ static struct json_object *decide(const char *decision, const char *id,
 	return line;
 }
 
+/* The program of what was taken, or of all that was tried. */
 static int write_lp(const char *name, const struct slice_fabric *fabric,
 		    __u32 gpus, const struct slice *slice, struct err *err)
 {
@@ -131,7 +132,7 @@ static int write_lp(const char *name, const struct slice_fabric *fabric,
 	FILE *file;
 	int failed;
 
-	if (slice->stage == SLICE_VCLOS && slice->nr_leaves)
+	if (slice->nr_leaves)
 		shapes[0] = (struct slice_shape) { slice->nr_leaves,
 						   slice->nr_spines };
 	else
@@ -159,38 +160,50 @@ static int carry_out(struct cluster *c, const char *id, __u32 gpus,
 	return cluster_commit(c, line, err);
 }
 
+/* Say why there is no place; in the journal too. */
+static int turn_down(const struct cli_args *args, struct cluster *c,
+		     int refusal, __u32 gpus, struct err *err)
+{
+	struct json_object *line;
+	int ret = refuse(c, refusal, gpus, err);
+
+	if (args->value[DRY_RUN])
+		return ret;
+	line = decide("refuse", args->value[JOB], NULL);
+	out_uint(line, "gpus", gpus);
+	out_string(line, "code", err->code);
+	return cluster_note(c, line, err) ?: ret;
+}
+
+static int print_slice(const struct cli_args *args, const char *id, __u32 gpus,
+		       const struct slice *slice)
+{
+	struct json_object *job = cluster_slice_json(gpus, slice), *root;
+
+	root = slice_job_json(id, job);
+	json_object_put(job);
+	return out_show(&args->out, root, alloc_views);
+}
+
 static int place(const struct cli_args *args, struct cluster *c,
 		 const char *id, __u32 gpus, struct err *err)
 {
-	bool dry_run = args->value[DRY_RUN];
-	struct json_object *line, *root;
 	struct slice slice;
-	int ret, refusal;
+	int ret = 0, refusal;
 
 	refusal = slice_place(&c->fabric, gpus, &slice);
 	if (refusal < 0)
 		return refusal;
-	ret = args->value[LP] ? write_lp(args->value[LP], &c->fabric, gpus,
-					 &slice, err) : 0;
-	if (!ret && refusal) {
-		refuse(c, refusal, gpus, err);
-		line = decide("refuse", args->value[JOB], NULL);
-		out_uint(line, "gpus", gpus);
-		out_string(line, "code", err->code);
-		if (dry_run)
-			json_object_put(line);
-		else
-			ret = cluster_note(c, line, err);
-		return ret ?: -EINVAL;
-	}
-	if (!ret && !dry_run)
+	if (args->value[LP] && slice.nr_leaves == 1)
+		out_note(&args->out, "--lp: under one leaf there is no program");
+	else if (args->value[LP])
+		ret = write_lp(args->value[LP], &c->fabric, gpus, &slice, err);
+	if (!ret && refusal)
+		ret = turn_down(args, c, refusal, gpus, err);
+	else if (!ret && !args->value[DRY_RUN])
 		ret = carry_out(c, id, gpus, &slice, err);
-	if (!ret) {
-		root = cluster_slice_json(gpus, &slice);
-		line = slice_job_json(id, root);
-		json_object_put(root);
-		ret = out_show(&args->out, line, alloc_views);
-	}
+	if (!ret)
+		ret = print_slice(args, id, gpus, &slice);
 	slice_free(&slice);
 	return ret;
 }
