@@ -3,8 +3,9 @@
 """What test_slice.sh needs beyond a shell: independent eyes on cluster files.
 
     slices.py verify FILE           jobs and what is free add up; the journal too
-    slices.py kill FILE COUNT       alloc and release from four processes, COUNT
-                                    of which are killed at a random point
+    slices.py kill FILE COUNT       alloc and release from four processes, until
+                                    COUNT are killed at a random point, and as
+                                    many are not
     slices.py solve COUNT DIR       glpsol or cbc agree on random 32x32 clusters
 
 ROCESTEER names the command.
@@ -113,7 +114,7 @@ class Worker(threading.Thread):
 
     def run(self):
         round_ = 0
-        while Worker.kills < self.count:
+        while min(Worker.kills, Worker.done) < self.count:
             round_ += 1
             start = time.monotonic()
             # pylint: disable-next=consider-using-with
@@ -164,7 +165,6 @@ def kill(name, count):
         os.path.basename(name) + end for end in ("", ".lock", ".journal"))
     print(f"{Worker.kills} killed, {Worker.done} carried out, {looks} looks, "
           f"{void} void in the journal")
-    assert Worker.done > count
 
 
 def make(rng):
