@@ -57,9 +57,8 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         rows = json.load(f)
     failed = False
-    print(f"{'leaves x GPUs x spines':<22}{'server':>7}{'fill':>6}{'placed':>8}"
-          f"{'p50':>9}{'p99':>10}{'worst':>11}{'slowest over leaves':>24}"
-          f"{'cbc':>11}")
+    print(f"{'leaves x GPUs x spines':<24}{'server':>6}{'used':>6}{'placed':>8}"
+          f"{'p50':>11}{'p99':>11}{'worst':>12}{'cbc':>10}")
     for row in rows:
         took, found = cbc(row["program"])
         want = row.get("slowest_objective")
@@ -69,13 +68,13 @@ def main():
             (row["p50_us"], row["p99_us"], row["worst_us"]), MOST[size])
             if most and us > most]
         failed |= bool(above) or not agrees
-        shape = f"{row['leaves']:.0f} x {row['gpus_per_leaf']:.0f} x {row['spines']:.0f}"
-        slowest = f"{row['slowest_gpus']:.0f} GPUs {row['slowest_us'] / 1e3:.3f} ms"
-        print(f"{shape:<22}{row['gpus_per_server']:>7.0f}"
-              f"{row['used'] * 100:>5.0f}%{row['placed'] * 100:>7.0f}%"
-              f"{row['p50_us'] / 1e3:>6.3f} ms{row['p99_us'] / 1e3:>7.3f} ms"
-              f"{row['worst_us'] / 1e3:>8.3f} ms{slowest:>24}"
-              f"{'>' if found == '?' else '':>2}{took:>7.2f} s"
+        shape = " x ".join(f"{row[key]:.0f}" for key in
+                           ("leaves", "gpus_per_leaf", "spines"))
+        print(f"{shape:<24}{row['gpus_per_server']:>6.0f}"
+              f"{row['used']:>6.0%}{row['placed']:>8.0%}"
+              f"{row['p50_us'] / 1e3:>8.3f} ms{row['p99_us'] / 1e3:>8.3f} ms"
+              f"{row['worst_us'] / 1e3:>9.3f} ms"
+              f"{('> ' if found == '?' else '') + f'{took:.2f}':>8} s"
               f"{'' if agrees else f'  {found} is not {want}'}"
               f"{'  too slow' if above else ''}", flush=True)
     print()

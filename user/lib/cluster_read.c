@@ -157,10 +157,10 @@ static int read_server(struct state *s, struct json_object *obj, __u64 *sum)
 	return 0;
 }
 
-static int read_servers(struct state *s, struct json_object *job, __u64 gpus)
+static int read_servers(struct state *s, struct json_object *job)
 {
 	struct json_object *servers;
-	__u64 sum = 0;
+	__u64 sum = 0, gpus;
 	size_t i, mark;
 	int ret;
 
@@ -175,10 +175,11 @@ static int read_servers(struct state *s, struct json_object *job, __u64 gpus)
 			return ret;
 		reader_leave(&s->r, mark);
 	}
-	if (sum != gpus)
+	ret = reader_uint(&s->r, job, "gpus", 1, UINT32_MAX, &gpus);
+	if (!ret && sum != gpus)
 		return reader_invalid(&s->r, "gpus", "%llu is not the %llu of the servers",
 				      gpus, sum);
-	return 0;
+	return ret;
 }
 
 static int read_links(struct state *s, struct json_object *job)
@@ -203,7 +204,6 @@ static int read_job(struct state *s, const char *id, struct json_object *job)
 	size_t mark = reader_enter_key(&s->r, "jobs");
 	char quoted[CLUSTER_MAX_ID + 1];
 	struct json_object *stage;
-	__u64 gpus;
 	int ret;
 
 	reader_enter_key(&s->r, reader_quote(id, quoted, sizeof(quoted)));
@@ -211,11 +211,10 @@ static int read_job(struct state *s, const char *id, struct json_object *job)
 		return reader_invalid(&s->r, "", "is not the name of a job");
 	if (json_object_get_type(job) != json_type_object)
 		return reader_invalid(&s->r, "", "is not an object");
-	ret = reader_uint(&s->r, job, "gpus", 1, UINT32_MAX, &gpus) ?:
-	      reader_get(&s->r, job, "stage", json_type_string, &stage) ?:
+	ret = reader_get(&s->r, job, "stage", json_type_string, &stage) ?:
 	      read_numbers(s, job, "leaves", s->fabric->leaves) ?:
 	      read_numbers(s, job, "spines", s->fabric->spines) ?:
-	      read_servers(s, job, gpus) ?:
+	      read_servers(s, job) ?:
 	      read_links(s, job);
 	reader_leave(&s->r, mark);
 	return ret;

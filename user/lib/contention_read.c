@@ -48,7 +48,7 @@ static int add_ranks(struct reader *r, struct contention_slice *slice, __u32 lea
 	if (!layout->leaves || slice->leaf[last] != leaf) {
 		for (i = 0; i < layout->leaves; i++)
 			if (slice->leaf[i] == leaf)
-				return reader_invalid(r, "leaf", "%u is there twice",
+				return reader_invalid(r, "servers", "those of leaf %u are apart",
 						      leaf);
 		slice->leaf[layout->leaves++] = leaf;
 		last = layout->leaves - 1;
@@ -64,46 +64,60 @@ static int add_ranks(struct reader *r, struct contention_slice *slice, __u32 lea
 	return 0;
 }
 
+/* Leaf and GPUs of a server. */
+static int read_server(struct reader *r, struct json_object *servers, size_t i,
+		       __u32 *leaf, __u32 *gpus)
+{
+	struct json_object *server = json_object_array_get_idx(servers, i);
+	size_t mark = reader_enter(r, "servers", i);
+	__u64 a, b;
+	int ret;
+
+	if (json_object_get_type(server) != json_type_object)
+		return reader_invalid(r, "", "is not an object");
+	ret = reader_uint(r, server, "leaf", 0, SLICE_MAX_LEAVES - 1, &a) ?:
+	      reader_uint(r, server, "gpus", 1, SLICE_MAX_GPUS, &b);
+	if (ret)
+		return ret;
+	*leaf = a;
+	*gpus = b;
+	reader_leave(r, mark);
+	return 0;
+}
+
 static int read_servers(struct reader *r, struct json_object *obj,
 			struct contention_slice *slice)
 {
 	struct contention_layout *layout = &slice->layout;
 	struct json_object *servers;
-	__u64 leaf, gpus, room;
-	size_t i, n, mark;
+	__u32 leaf, gpus;
+	size_t i, n, room = 0;
 	int ret;
 
-	ret = reader_get(r, obj, "servers", json_type_array, &servers) ?:
-	      reader_uint(r, obj, "gpus", 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
-			  &room);
+	ret = reader_get(r, obj, "servers", json_type_array, &servers);
 	if (ret)
 		return ret;
 	n = json_object_array_length(servers);
+	if (!n)
+		return reader_invalid(r, "servers", "is empty");
+	for (i = 0; !ret && i < n; i++) {
+		ret = read_server(r, servers, i, &leaf, &gpus);
+		room += gpus;
+	}
+	if (ret)
+		return ret;
+	if (room > SLICE_MAX_LEAVES * SLICE_MAX_GPUS)
+		return reader_invalid(r, "servers", "have %zu GPUs, at most %u",
+				      room, SLICE_MAX_LEAVES * SLICE_MAX_GPUS);
 	layout->leaf = calloc(room, sizeof(*layout->leaf));
 	layout->place = calloc(room, sizeof(*layout->place));
-	slice->leaf = calloc(n + 1, sizeof(*slice->leaf));
+	slice->leaf = calloc(n, sizeof(*slice->leaf));
 	if (!layout->leaf || !layout->place || !slice->leaf)
 		return -ENOMEM;
-	for (i = 0; i < n; i++) {
-		struct json_object *server;
-
-		server = json_object_array_get_idx(servers, i);
-		mark = reader_enter(r, "servers", i);
-		if (json_object_get_type(server) != json_type_object)
-			return reader_invalid(r, "", "is not an object");
-		ret = reader_uint(r, server, "leaf", 0, SLICE_MAX_LEAVES - 1,
-				  &leaf) ?:
-		      reader_uint(r, server, "gpus", 1, room - layout->ranks,
-				  &gpus) ?:
+	for (i = 0; !ret && i < n; i++)
+		ret = read_server(r, servers, i, &leaf, &gpus) ?:
 		      add_ranks(r, slice, leaf, gpus);
-		if (ret)
-			return ret;
-		reader_leave(r, mark);
-	}
-	if (layout->ranks != room)
-		return reader_invalid(r, "gpus", "%llu is not the %u of the servers",
-				      room, layout->ranks);
-	return 0;
+	return ret;
 }
 
 int contention_read_slice(struct contention_slice *slice,
