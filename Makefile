@@ -3,7 +3,7 @@
 # make demo     everything, in a guest: the fabric, the traffic, the comparison
 # make check    all tests
 # make          the rocesteer command for this machine: build/rocesteer
-# make bench    what steering costs
+# make bench    what steering and placing cost (BENCH=cost|slice: one of them)
 # make module   rocesteer.ko for this machine's kernel (KDIR=, needs its headers)
 # make install  command, manual pages, completion (PREFIX=, DESTDIR=)
 
@@ -47,7 +47,7 @@ check:
 
 bench:
 	scripts/deps check
-	bench/run
+	bench/run $(BENCH)
 
 man: $(patsubst Documentation/man/%.rst,$(BUILD)/man/%,$(MAN))
 

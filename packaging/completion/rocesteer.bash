@@ -9,7 +9,7 @@ _rocesteer_words()
 {
 	case $1 in
 	'')
-		echo "plan chunk path job flow stat monitor daemon help" \
+		echo "plan chunk slice path job flow stat monitor daemon help" \
 			"--json --version --help"
 		;;
 	plan)
@@ -27,6 +27,26 @@ _rocesteer_words()
 	'chunk compare')
 		echo "--dims --bandwidth --size --chunks --collective" \
 			"--latency --algorithm --json --help"
+		;;
+	slice)
+		echo "alloc release list show mark check help"
+		;;
+	'slice alloc')
+		echo "--cluster --gpus --job --ocs --dry-run --lp --json --help"
+		;;
+	'slice release' | 'slice show')
+		echo "--cluster --job --json --help"
+		;;
+	'slice list')
+		echo "--cluster --json --help"
+		;;
+	'slice mark')
+		echo "--cluster --as --leaves --spines --servers --links" \
+			"--json --help"
+		;;
+	'slice check')
+		echo "--slice --cluster --job --flows --pattern --seed --json" \
+			"--help"
 		;;
 	path)
 		echo "discover verify show help"
@@ -100,18 +120,25 @@ _rocesteer_argument()
 	--resequence)
 		words="auto on off"
 		;;
-	--out | --cgroup | --svg | --prior)
+	--as)
+		words="drained failed usable"
+		;;
+	--pattern)
+		words="ring halving-doubling all-to-all permutation"
+		;;
+	--out | --cgroup | --cluster | --slice | --lp | --svg | --prior)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
-	--paths)
-		# A number of "plan" and "path", a file of "job".
-		[[ $3 != job* ]] ||
+	--paths | --flows)
+		# Numbers of "plan" and "path", files of "job" and "slice".
+		[[ $3 != job* && $3 != slice* ]] ||
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
 	--peer | --source | --hop | --ports | --rate | --retries | --timeout | \
-		--flows | --weights | --job | --name | --pid | --flow | \
+		--weights | --job | --name | --pid | --flow | --gpus | --seed | \
+		--leaves | --spines | --servers | --links | \
 		--dims | --bandwidth | --size | --chunks | --latency)
 		return 0
 		;;

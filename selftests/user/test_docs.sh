@@ -141,6 +141,8 @@ completion_works()
 		[[ $(complete_line job load --module y) == yes ]] &&
 		[[ $(complete_line plan --split '') == "none wrap equal" ]] &&
 		[[ $(complete_line path discover --dev l) == *lo* ]] &&
+		[[ $(complete_line slice mark --as u) == usable ]] &&
+		[[ $(complete_line slice check --flows Makef) == Makefile ]] &&
 		[[ $(complete_line path show Makef) == Makefile ]] &&
 		[[ $(complete_line job load --paths Makef) == Makefile ]]
 }

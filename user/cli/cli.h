@@ -77,6 +77,7 @@ extern const struct cli_object cli_chunk;
 extern const struct cli_object cli_path;
 extern const struct cli_object cli_job;
 extern const struct cli_object cli_flow;
+extern const struct cli_object cli_slice;
 extern const struct cli_object cli_stat;
 extern const struct cli_object cli_monitor;
 extern const struct cli_object cli_daemon;

@@ -17,6 +17,7 @@ enum { OPTION_JSON = CLI_MAX_OPTIONS, OPTION_HELP };
 static const struct cli_object * const objects[] = {
 	&cli_plan,
 	&cli_chunk,
+	&cli_slice,
 	&cli_path,
 	&cli_job,
 	&cli_flow,

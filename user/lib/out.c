@@ -182,6 +182,14 @@ struct json_object *out_append_object(struct json_object *array)
 	return value;
 }
 
+struct json_object *out_append_array(struct json_object *array)
+{
+	struct json_object *value = must(json_object_new_array());
+
+	append(array, value);
+	return value;
+}
+
 void out_append_uint(struct json_object *array, __u64 value)
 {
 	append(array, must(json_object_new_uint64(value)));

@@ -103,6 +103,7 @@ void out_decimal(struct json_object *obj, const char *key, __u64 value,
 
 /* Append a value to an array. */
 struct json_object *out_append_object(struct json_object *array);
+struct json_object *out_append_array(struct json_object *array);
 void out_append_uint(struct json_object *array, __u64 value);
 void out_append_decimal(struct json_object *array, __u64 value,
 			unsigned int decimals);

@@ -2,7 +2,6 @@
 #include "portmap.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "out.h"
+#include "replace.h"
 
 static struct portmap_path *find_path(struct portmap_peer *peer,
 				      const __u8 router[16])
@@ -168,62 +168,24 @@ static int old_generation(const char *file, __u64 *generation, struct err *err)
 	return 0;
 }
 
-static int write_synced(int fd, struct json_object *root)
-{
-	int ret = 0;
-
-	if (fchmod(fd, 0644) ||
-	    json_object_to_fd(fd, root, JSON_C_TO_STRING_PRETTY |
-			      JSON_C_TO_STRING_SPACED |
-			      JSON_C_TO_STRING_NOSLASHESCAPE) ||
-	    write(fd, "\n", 1) != 1 || fsync(fd))
-		ret = -(errno ?: EIO);
-	if (close(fd) && !ret)
-		ret = -errno;
-	return ret;
-}
-
-/* Make the new name last: its directory is what was changed. */
-static void sync_directory(const char *file)
-{
-	char *slash, *dir = strdup(file);
-	int fd;
-
-	if (!dir)
-		return;
-	slash = strrchr(dir, '/');
-	if (slash)
-		slash[slash == dir] = '\0';
-	fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	free(dir);
-	if (fd < 0)
-		return;
-	fsync(fd);
-	close(fd);
-}
-
 static int replace(const char *file, struct json_object *root)
 {
-	char *temp;
-	int fd, ret;
+	const char *json;
+	char *temp, *text;
+	int len, ret;
 
-	if (asprintf(&temp, "%s.XXXXXX", file) < 0)
+	json = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+					      JSON_C_TO_STRING_SPACED |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
+	len = asprintf(&text, "%s\n", json);
+	if (len < 0)
 		return -ENOMEM;
-	errno = 0;
-	fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0) {
-		ret = -errno;
-		goto out_free;
+	ret = asprintf(&temp, "%s.%d", file, getpid()) < 0 ? -ENOMEM : 0;
+	if (!ret) {
+		ret = file_replace(file, temp, 0644, text, len);
+		free(temp);
 	}
-	ret = write_synced(fd, root);
-	if (!ret && rename(temp, file))
-		ret = -errno;
-	if (ret)
-		unlink(temp);
-	else
-		sync_directory(file);
-out_free:
-	free(temp);
+	free(text);
 	return ret;
 }
 

@@ -2,133 +2,28 @@
 /* The reader of port maps: a file is untrusted, every field is checked. */
 #include <errno.h>
 #include <json-c/json.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "jsonfile.h"
 #include "portmap.h"
+#include "reader.h"
 
 #define MAX_DEPTH	16	/* the format needs 6 */
-
-/* Where in the file we are, for messages. */
-struct reader {
-	const char *file;
-	char where[128];
-	struct err *err;
-};
-
-static int invalid(struct reader *r, const char *key, const char *fmt, ...)
-	__printf(3, 4);
-
-static int invalid(struct reader *r, const char *key, const char *fmt, ...)
-{
-	char what[192];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(what, sizeof(what), fmt, args);
-	va_end(args);
-	return err_set(r->err, EXIT_BAD_INPUT, "bad-file", "%s: %s%s%s: %s",
-		       r->file, r->where, r->where[0] && key[0] ? "." : "", key,
-		       what);
-}
-
-/* Enter an element of an array; what is returned goes to leave(). */
-static size_t enter(struct reader *r, const char *key, size_t i)
-{
-	size_t len = strlen(r->where);
-
-	snprintf(r->where + len, sizeof(r->where) - len, "%s%s[%zu]",
-		 len ? "." : "", key, i);
-	return len;
-}
-
-static void leave(struct reader *r, size_t len)
-{
-	r->where[len] = '\0';
-}
-
-/* A text from the file as a message may show it: short and printable. */
-static const char *quote(const char *text, char *buf, size_t size)
-{
-	size_t i;
-
-	for (i = 0; text[i] && i + 1 < size; i++)
-		buf[i] = text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?';
-	buf[i] = '\0';
-	return buf;
-}
-
-static int get(struct reader *r, struct json_object *obj, const char *key,
-	       enum json_type type, struct json_object **value)
-{
-	if (!json_object_object_get_ex(obj, key, value))
-		return invalid(r, key, "is missing");
-	if (json_object_get_type(*value) != type)
-		return invalid(r, key, "is of type %s, not %s",
-			       json_type_to_name(json_object_get_type(*value)),
-			       json_type_to_name(type));
-	return 0;
-}
-
-/* json-c saturates: what does not fit is out of range, never wrapped. */
-static bool in_range(struct json_object *value, __u64 min, __u64 max,
-		     __u64 *number)
-{
-	*number = json_object_get_uint64(value);
-	return json_object_get_int64(value) >= 0 && *number >= min &&
-	       *number <= max;
-}
-
-static int get_uint(struct reader *r, struct json_object *obj, const char *key,
-		    __u64 min, __u64 max, __u64 *number)
-{
-	struct json_object *value;
-	int ret = get(r, obj, key, json_type_int, &value);
-
-	if (ret)
-		return ret;
-	if (!in_range(value, min, max, number))
-		return invalid(r, key, "%s is not a number from %llu to %llu",
-			       json_object_get_string(value), min, max);
-	return 0;
-}
-
-static int get_string(struct reader *r, struct json_object *obj,
-		      const char *key, char *text, size_t size)
-{
-	struct json_object *value;
-	int ret = get(r, obj, key, json_type_string, &value);
-	int len;
-
-	if (ret)
-		return ret;
-	len = json_object_get_string_len(value);
-	if (!len)
-		return invalid(r, key, "is empty");
-	if ((size_t)len >= size)
-		return invalid(r, key, "is longer than %zu bytes", size - 1);
-	if ((size_t)len != strlen(json_object_get_string(value)))
-		return invalid(r, key, "contains a NUL");
-	memcpy(text, json_object_get_string(value), len + 1);
-	return 0;
-}
 
 static int get_addr(struct reader *r, struct json_object *obj, const char *key,
 		    __u8 addr[16])
 {
 	char text[ADDR_STRLEN], quoted[ADDR_STRLEN];
-	int ret = get_string(r, obj, key, text, sizeof(text));
+	int ret = reader_string(r, obj, key, text, sizeof(text));
 
 	if (ret)
 		return ret;
 	if (addr_parse(text, addr))
-		return invalid(r, key, "'%s' is not an address of a host",
-			       quote(text, quoted, sizeof(quoted)));
+		return reader_invalid(r, key, "'%s' is not an address of a host",
+				      reader_quote(text, quoted, sizeof(quoted)));
 	return 0;
 }
 
@@ -139,15 +34,15 @@ static int read_ports(struct reader *r, struct json_object *obj,
 	size_t i, n, mark;
 	int ret;
 
-	ret = get(r, obj, "ports", json_type_array, &ports);
+	ret = reader_get(r, obj, "ports", json_type_array, &ports);
 	if (ret)
 		return ret;
 	n = json_object_array_length(ports);
 	if (!n)
-		return invalid(r, "ports", "is empty: no port takes this path");
+		return reader_invalid(r, "ports", "is empty: no port takes this path");
 	if (n > PORTMAP_MAX_PORTS)
-		return invalid(r, "ports", "has %zu entries, more than there are ports",
-			       n);
+		return reader_invalid(r, "ports", "has %zu entries, more than there are ports",
+				      n);
 	path->ports = calloc(n, sizeof(*path->ports));
 	if (!path->ports)
 		return -ENOMEM;
@@ -155,20 +50,20 @@ static int read_ports(struct reader *r, struct json_object *obj,
 		struct json_object *value = json_object_array_get_idx(ports, i);
 		__u64 port;
 
-		mark = enter(r, "ports", i);
+		mark = reader_enter(r, "ports", i);
 		if (json_object_get_type(value) != json_type_int)
-			return invalid(r, "", "is not a number");
-		if (!in_range(value, ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX,
-			      &port))
-			return invalid(r, "", "%s is not a port (%u..%u)",
-				       json_object_get_string(value),
-				       ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX);
+			return reader_invalid(r, "", "is not a number");
+		if (!reader_in_range(value, ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX,
+				     &port))
+			return reader_invalid(r, "", "%s is not a port (%u..%u)",
+					      json_object_get_string(value),
+					      ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX);
 		if (taken[port - ROCESTEER_SPORT_MIN])
-			return invalid(r, "", "port %llu is listed twice for this peer",
-				       port);
+			return reader_invalid(r, "", "port %llu is listed twice for this peer",
+					      port);
 		taken[port - ROCESTEER_SPORT_MIN] = true;
 		path->ports[path->nr_ports++] = port;
-		leave(r, mark);
+		reader_leave(r, mark);
 	}
 	return 0;
 }
@@ -183,17 +78,17 @@ static int read_path(struct reader *r, struct json_object *obj,
 
 	peer->nr_paths++;	/* so that it is freed */
 	if (json_object_get_type(obj) != json_type_object)
-		return invalid(r, "", "is not an object");
-	ret = get_uint(r, obj, "path", 0, ROCESTEER_MAX_PATHS - 1, &given) ?:
+		return reader_invalid(r, "", "is not an object");
+	ret = reader_uint(r, obj, "path", 0, ROCESTEER_MAX_PATHS - 1, &given) ?:
 	      get_addr(r, obj, "router", path->router);
 	if (ret)
 		return ret;
 	if (given != number)
-		return invalid(r, "path", "%llu is out of order, expected %u",
-			       given, number);
+		return reader_invalid(r, "path", "%llu is out of order, expected %u",
+				      given, number);
 	if (number && addr_compare(path[-1].router, path->router) >= 0)
-		return invalid(r, "router",
-			       "is a duplicate or out of order: paths ascend by router");
+		return reader_invalid(r, "router",
+				      "is a duplicate or out of order: paths ascend by router");
 	return read_ports(r, obj, path, taken);
 }
 
@@ -205,27 +100,27 @@ static int read_paths(struct reader *r, struct json_object *obj,
 	size_t i, n, mark;
 	int ret;
 
-	ret = get(r, obj, "paths", json_type_array, &paths);
+	ret = reader_get(r, obj, "paths", json_type_array, &paths);
 	if (ret)
 		return ret;
 	n = json_object_array_length(paths);
 	if (peer->local && n)
-		return invalid(r, "paths", "must be empty: the peer is local");
+		return reader_invalid(r, "paths", "must be empty: the peer is local");
 	if (!peer->local && !n)
-		return invalid(r, "paths", "is empty and the peer is not local");
+		return reader_invalid(r, "paths", "is empty and the peer is not local");
 	if (n > ROCESTEER_MAX_PATHS)
-		return invalid(r, "paths", "has %zu entries, at most %u are supported",
-			       n, ROCESTEER_MAX_PATHS);
+		return reader_invalid(r, "paths", "has %zu entries, at most %u are supported",
+				      n, ROCESTEER_MAX_PATHS);
 	peer->paths = calloc(n ?: 1, sizeof(*peer->paths));
 	if (!peer->paths)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		mark = enter(r, "paths", i);
+		mark = reader_enter(r, "paths", i);
 		ret = read_path(r, json_object_array_get_idx(paths, i), peer, i,
 				taken);
 		if (ret)
 			return ret;
-		leave(r, mark);
+		reader_leave(r, mark);
 	}
 	return 0;
 }
@@ -238,17 +133,17 @@ static int read_peer(struct reader *r, struct json_object *obj,
 	int ret;
 
 	if (json_object_get_type(obj) != json_type_object)
-		return invalid(r, "", "is not an object");
+		return reader_invalid(r, "", "is not an object");
 	ret = get_addr(r, obj, "address", peer->addr) ?:
 	      get_addr(r, obj, "source", peer->source) ?:
-	      get(r, obj, "local", json_type_boolean, &local) ?:
-	      get_uint(r, obj, "probed", 0, PORTMAP_MAX_PORTS, &probed);
+	      reader_get(r, obj, "local", json_type_boolean, &local) ?:
+	      reader_uint(r, obj, "probed", 0, PORTMAP_MAX_PORTS, &probed);
 	if (ret)
 		return ret;
 	if (addr_is_v4(peer->addr) != addr_is_v4(peer->source))
-		return invalid(r, "source", "is not of the address's family");
+		return reader_invalid(r, "source", "is not of the address's family");
 	if (json_object_object_get(obj, "unanswered"))
-		ret = get_uint(r, obj, "unanswered", 0, probed, &unanswered);
+		ret = reader_uint(r, obj, "unanswered", 0, probed, &unanswered);
 	if (ret)
 		return ret;
 	peer->probed = probed;
@@ -290,10 +185,10 @@ static int check_duplicates(struct reader *r, const struct portmap *map)
 	for (i = 1; i < map->nr_peers && !ret; i++) {
 		if (addr_compare(sorted[i].peer->addr, sorted[i - 1].peer->addr))
 			continue;
-		enter(r, "peers", sorted[i].i);
-		ret = invalid(r, "address", "%s is the same as that of peers[%zu]",
-			      addr_format(sorted[i].peer->addr, text),
-			      sorted[i - 1].i);
+		reader_enter(r, "peers", sorted[i].i);
+		ret = reader_invalid(r, "address", "%s is the same as that of peers[%zu]",
+				     addr_format(sorted[i].peer->addr, text),
+				     sorted[i - 1].i);
 	}
 	free(sorted);
 	return ret;
@@ -306,26 +201,26 @@ static int read_peers(struct reader *r, struct json_object *root,
 	size_t i, n, mark;
 	int ret;
 
-	ret = get(r, root, "peers", json_type_array, &peers);
+	ret = reader_get(r, root, "peers", json_type_array, &peers);
 	if (ret)
 		return ret;
 	n = json_object_array_length(peers);
 	if (!n)
-		return invalid(r, "peers", "is empty");
+		return reader_invalid(r, "peers", "is empty");
 	if (n > ROCESTEER_MAX_PEERS)
-		return invalid(r, "peers", "has %zu entries, at most %u are supported",
-			       n, ROCESTEER_MAX_PEERS);
+		return reader_invalid(r, "peers", "has %zu entries, at most %u are supported",
+				      n, ROCESTEER_MAX_PEERS);
 	map->peers = calloc(n, sizeof(*map->peers));
 	if (!map->peers)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		map->nr_peers++;
-		mark = enter(r, "peers", i);
+		mark = reader_enter(r, "peers", i);
 		ret = read_peer(r, json_object_array_get_idx(peers, i),
 				&map->peers[i]);
 		if (ret)
 			return ret;
-		leave(r, mark);
+		reader_leave(r, mark);
 	}
 	return check_duplicates(r, map);
 }
@@ -339,29 +234,29 @@ static int read_head(struct reader *r, struct json_object *root,
 	int ret;
 
 	if (json_object_get_type(root) != json_type_object)
-		return invalid(r, "(root)", "is not an object");
-	ret = get_uint(r, root, "format", 1, INT64_MAX, &format);
+		return reader_invalid(r, "(root)", "is not an object");
+	ret = reader_uint(r, root, "format", 1, INT64_MAX, &format);
 	if (ret)
 		return ret;
 	if (format != PORTMAP_FORMAT)
-		return invalid(r, "format", "%llu is not known, this program knows %u",
-			       format, PORTMAP_FORMAT);
-	ret = get_uint(r, root, "generation", 1, INT64_MAX - 1,
-		       &map->generation) ?:
-	      get_string(r, root, "created", map->created,
-			 sizeof(map->created)) ?:
-	      get_string(r, root, "device", map->device, sizeof(map->device)) ?:
-	      get_uint(r, root, "hop", 1, PORTMAP_MAX_HOP, &hop);
+		return reader_invalid(r, "format", "%llu is not known, this program knows %u",
+				      format, PORTMAP_FORMAT);
+	ret = reader_uint(r, root, "generation", 1, INT64_MAX - 1,
+			  &map->generation) ?:
+	      reader_string(r, root, "created", map->created,
+			    sizeof(map->created)) ?:
+	      reader_string(r, root, "device", map->device, sizeof(map->device)) ?:
+	      reader_uint(r, root, "hop", 1, PORTMAP_MAX_HOP, &hop);
 	if (ret)
 		return ret;
 	map->hop = hop;
 	if (json_object_get_boolean(json_object_object_get(root, "incomplete")))
-		return invalid(r, "incomplete", "paths are missing from this map");
+		return reader_invalid(r, "incomplete", "paths are missing from this map");
 	if (!strptime(map->created, "%Y-%m-%dT%H:%M:%S", &tm))
-		return invalid(r, "created", "is not an RFC 3339 time");
+		return reader_invalid(r, "created", "is not an RFC 3339 time");
 	for (c = map->device; *c; c++)
 		if (*c <= ' ' || *c >= 0x7f || *c == '/')
-			return invalid(r, "device", "is not the name of a device");
+			return reader_invalid(r, "device", "is not the name of a device");
 	return 0;
 }
 

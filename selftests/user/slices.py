@@ -1,0 +1,241 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""What test_slice.sh needs beyond a shell: independent eyes on cluster files.
+
+    slices.py verify FILE           jobs and what is free add up; the journal too
+    slices.py kill FILE COUNT       alloc and release from four processes, until
+                                    COUNT are killed at a random point, and as
+                                    many are not
+    slices.py solve COUNT DIR       glpsol or cbc agree on random 32x32 clusters
+
+ROCESTEER names the command.
+"""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+ROCESTEER = os.environ.get("ROCESTEER", "build/rocesteer")
+
+
+def run(*args):
+    done = subprocess.run([ROCESTEER, "--json", "slice", *map(str, args)],
+                          capture_output=True, text=True, check=False)
+    out = json.loads(done.stdout) if done.stdout else {}
+    return done.returncode, out
+
+
+def read(name):
+    with open(name, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def check_state(cluster):
+    """Each GPU and link is free or owned by one job. Raises where not."""
+    links = cluster.get("links_per_pair", 1)
+    servers = cluster["gpus_per_leaf"] // cluster["gpus_per_server"]
+    gpus = [[0] * servers for _ in range(cluster["leaves"])]
+    pairs = [[0] * cluster["spines"] for _ in range(cluster["leaves"])]
+    for name, job in cluster["jobs"].items():
+        for server in job["servers"]:
+            gpus[server["leaf"]][server["server"]] += server["gpus"]
+        for leaf, spine in job["links"]:
+            pairs[leaf][spine] += 1
+        assert sum(s["gpus"] for s in job["servers"]) == job["gpus"], name
+        assert len(job["links"]) == len(job["leaves"]) * len(job["spines"])
+    for leaf in range(cluster["leaves"]):
+        for v in range(servers):
+            free = cluster["free_gpus"][leaf][v]
+            assert free >= 0 and \
+                free + gpus[leaf][v] == cluster["gpus_per_server"], (leaf, v)
+        for spine in range(cluster["spines"]):
+            free = cluster["free_links"][leaf][spine]
+            assert pairs[leaf][spine] <= links, (leaf, spine, "owned twice")
+            assert free + pairs[leaf][spine] == links, (leaf, spine)
+
+
+def check_journal(name, cluster):
+    """The journal, played from its beginning, leads to the file."""
+    jobs, undo, generation = {}, None, 0
+    with open(name + ".journal", encoding="utf-8") as f:
+        lines = [json.loads(line) for line in f]
+    for line in lines:
+        what = line["decision"]
+        if what == "void":
+            assert line["generation"] == generation and undo is not None, line
+            jobs, undo, generation = undo, None, generation - 1
+        elif what == "refuse":
+            assert line["generation"] == generation, line
+        else:
+            generation += 1
+            assert line["generation"] == generation, line
+            undo = dict(jobs)
+            if what == "alloc":
+                assert line["job"] not in jobs, line
+                jobs[line["job"]] = line["gpus"]
+            elif what == "release":
+                del jobs[line["job"]]
+    assert generation == cluster.get("generation", 0)
+    assert jobs == {name: job["gpus"] for name, job in cluster["jobs"].items()}
+    return lines
+
+
+def verify(name):
+    cluster = read(name)
+    check_state(cluster)
+    lines = check_journal(name, cluster)
+    print(f"{len(cluster['jobs'])} jobs, {len(lines)} lines of journal")
+
+
+class Worker(threading.Thread):
+    """Runs commands one after the other, and kills some of them."""
+    kills = 0
+    done = 0
+    lock = threading.Lock()
+
+    def __init__(self, number, name, count):
+        super().__init__()
+        self.number, self.name_of_file, self.count = number, name, count
+        self.random = random.Random(number)
+        self.took = 0.005
+
+    def command(self, round_):
+        mine = [job for job in read(self.name_of_file).get("jobs", {})
+                if job.startswith(f"w{self.number}-")]
+        if mine and self.random.random() < 0.5:
+            return ["release", "--job", self.random.choice(mine)]
+        size = self.random.choice((1, 2, 3, 4, 8, 12, 16, 24, 32))
+        return ["alloc", "--gpus", str(size), "--job",
+                f"w{self.number}-{round_}"]
+
+    def run(self):
+        round_ = 0
+        while min(Worker.kills, Worker.done) < self.count:
+            round_ += 1
+            start = time.monotonic()
+            # pylint: disable-next=consider-using-with
+            child = subprocess.Popen(
+                [ROCESTEER, "slice", *self.command(round_),
+                 "--cluster", self.name_of_file],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            if self.random.random() < 0.6:
+                try:
+                    child.wait(self.random.random() * 1.2 * self.took)
+                except subprocess.TimeoutExpired:
+                    child.send_signal(signal.SIGKILL)
+            status = child.wait()
+            if status >= 0:
+                self.took += (time.monotonic() - start - self.took) / 8
+            with Worker.lock:
+                Worker.kills += status == -signal.SIGKILL
+                Worker.done += status == 0
+                assert status in (0, 3, -signal.SIGKILL), status
+
+
+def kill(name, count):
+    threading.excepthook = lambda args: (sys.excepthook(*args[:3]),
+                                         os._exit(1))
+    workers = [Worker(i, name, count) for i in range(4)]
+    for worker in workers:
+        worker.start()
+    looks = 0
+    while any(worker.is_alive() for worker in workers):
+        cluster = read(name)        # at any time
+        if "free_gpus" in cluster:
+            check_state(cluster)
+        looks += 1
+        time.sleep(0.002)
+    for worker in workers:
+        worker.join()
+    # What a crash left in the journal is mended by the next that decides.
+    assert run("alloc", "--cluster", name, "--gpus", 1, "--job", "last")[0] in (0, 3)
+    verify(name)
+    for job in list(read(name)["jobs"]):
+        assert run("release", "--cluster", name, "--job", job)[0] == 0
+    cluster = read(name)
+    check_state(cluster)
+    lines = check_journal(name, cluster)
+    void = sum(line["decision"] == "void" for line in lines)
+    assert not cluster["jobs"]
+    assert sorted(os.listdir(os.path.dirname(name))) == sorted(
+        os.path.basename(name) + end for end in ("", ".lock", ".journal"))
+    print(f"{Worker.kills} killed, {Worker.done} carried out, {looks} looks, "
+          f"{void} void in the journal")
+
+
+def make(rng):
+    """A random cluster of 32 x 32, and a job too large for a leaf."""
+    each = rng.choice((1, 2, 4, 8))
+    density = rng.choice((0.3, 0.5, 0.7, 0.8, 0.9))
+    whole = rng.choice((0.5, 0.8, 1))
+    cluster = {
+        "leaves": 32, "spines": 32, "gpus_per_leaf": 32,
+        "gpus_per_server": each,
+        "free_gpus": [[each if rng.random() < whole else rng.randrange(each)
+                       for _ in range(32 // each)] for _ in range(32)],
+        "free_links": [[int(rng.random() < density) for _ in range(32)]
+                       for _ in range(32)],
+        "jobs": {},
+    }
+    return cluster, each * rng.choice((3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32))
+
+
+def glpsol(lp, limit):
+    """Return: optimum, None when there is no solution, "?" when undecided."""
+    subprocess.run(["glpsol", "--lp", lp, "--tmlim", str(limit), "--cuts",
+                    "-w", lp + ".out"], stdout=subprocess.DEVNULL, check=True)
+    with open(lp + ".out", encoding="utf-8") as f:
+        for line in f:
+            words = line.split()
+            if words[:2] == ["s", "mip"]:
+                return {"o": round(float(words[5])), "n": None}.get(words[4], "?")
+    return "?"
+
+
+def cbc(lp, limit):
+    done = subprocess.run(["cbc", lp, "-seconds", str(limit), "-solve"],
+                          capture_output=True, text=True, check=True)
+    if "Optimal solution found" in done.stdout:
+        line = next(line for line in done.stdout.splitlines()
+                    if line.startswith("Objective value:"))
+        return round(float(line.split()[-1]))
+    return None if "infeasible" in done.stdout else "?"
+
+
+def solve(count, where):
+    rng = random.Random(1)
+    placed = refused = by_cbc = 0
+    name, lp = os.path.join(where, "lp.json"), os.path.join(where, "lp.lp")
+    while placed + refused < count:
+        cluster, gpus = make(rng)
+        with open(name, "w", encoding="utf-8") as f:
+            json.dump(cluster, f)
+        status, out = run("alloc", "--cluster", name, "--gpus", gpus,
+                          "--dry-run", "--lp", lp)
+        if status == 0 and out["stage"] == "vclos":
+            want = out["objective"]
+        elif status == 3 and out["error"]["code"] == "network":
+            want = None
+        else:
+            continue
+        got = glpsol(lp, 1)
+        if got == "?":
+            got = cbc(lp, 60)
+            by_cbc += 1
+        assert got == want, (cluster, gpus, out, got)
+        placed += want is not None
+        refused += want is None
+    print(f"{placed} placed, {refused} refused; cbc was asked {by_cbc} times")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "verify":
+        verify(sys.argv[2])
+    elif sys.argv[1] == "kill":
+        kill(sys.argv[2], int(sys.argv[3]))
+    else:
+        solve(int(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,454 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer slice on cluster files: what is given, refused, kept and checked, by
+# several controllers at a time. What is best in a fabric is test_slice.c's.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=${ROCESTEER:-build/rocesteer}
+slices=selftests/user/slices.py
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+file=$dir/cluster.json
+
+slice()
+{
+	timeout 60 "$rocesteer" --json slice "$@" --cluster "$file"
+}
+
+cluster()
+{
+	rm -f "$file"*
+	echo "$1" >"$file"
+}
+
+small()
+{
+	cluster '{"leaves":4,"spines":4,"gpus_per_leaf":4,"gpus_per_server":2}'
+}
+
+# refused STATUS CODE MESSAGE ARGUMENT...: in JSON; and the file stays as it is
+refused()
+{
+	local want=$1 code=$2 message=$3 before json status
+	shift 3
+
+	before=$(<"$file")
+	json=$(slice "$@")
+	status=$?
+	echo "$json"
+	((status == want)) && [[ $(<"$file") == "$before" ]] &&
+		jq -e --arg code "$code" --arg message "$message" \
+			'.error.code == $code and
+			(.error.message | contains($message))' <<<"$json"
+}
+
+as_designed()
+{
+	small
+	slice alloc --gpus 8 --job train | jq -e '. == {
+		job: "train", gpus: 8, stage: "vclos", leaves: [0, 1],
+		spines: [0, 1, 2, 3], objective: 8, servers: [
+			{leaf: 0, server: 0, gpus: 2}, {leaf: 0, server: 1, gpus: 2},
+			{leaf: 1, server: 0, gpus: 2}, {leaf: 1, server: 1, gpus: 2}],
+		links: [[0, 0], [0, 1], [0, 2], [0, 3],
+			[1, 0], [1, 1], [1, 2], [1, 3]]}' &&
+		slice alloc --gpus 3 | jq -e '.stage == "leaf" and .leaves == [2]
+			and .servers[1].gpus == 1 and .objective == 4' &&
+		slice alloc --gpus 1 | jq -e '.stage == "server" and
+			.servers == [{leaf: 2, server: 1, gpus: 1}]' &&
+		jq -e '.free_gpus == [[0, 0], [0, 0], [0, 0], [2, 2]] and
+			.free_links[1:3] == [[0, 0, 0, 0], [1, 1, 1, 1]] and
+			(.jobs | keys) == ["2", "3", "train"]' "$file" &&
+		"$slices" verify "$file"
+}
+
+lists_and_shows()
+{
+	slice list | jq -e '.gpus == 16 and .usable_gpus == 4 and
+		.usable_servers == 2 and .usable_links == 8 and
+		[.jobs[].job] == ["train", "2", "3"]' &&
+		slice show --job train | jq -e '.gpus == 8 and
+			(.links | length) == 8 and .degraded == false'
+}
+
+dry_run_changes_nothing()
+{
+	local before
+
+	before=$(<"$file")
+	slice alloc --gpus 4 --dry-run | jq -e '.stage == "leaf"' &&
+		[[ $(<"$file") == "$before" ]]
+}
+
+releases()
+{
+	slice release --job train | jq -e '.gpus == 8 and .links == 8' &&
+		refused 2 no-job "jobs.train: there is no such job" \
+			release --job train &&
+		slice release --job 2 && slice release --job 3 &&
+		jq -e '.jobs == {} and (.free_gpus | flatten | add) == 16 and
+			(.free_links | flatten | add) == 16' "$file" &&
+		"$slices" verify "$file"
+}
+
+refuses()
+{
+	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
+		"free_gpus":[[2,2],[2,1],[1,1]],"free_links":[[1,1],[1,0],[0,1]],
+		"jobs":{}}'
+	refused 3 gpus "10 GPUs are wanted, 9 are free" alloc --gpus 10 &&
+		refused 3 locality \
+			"4 wholly free servers are needed, there are 3" \
+			alloc --gpus 8 &&
+		refused 3 network "6 GPUs" alloc --gpus 6 &&
+		refused 3 network "5 GPUs" alloc --gpus 5 &&
+		jq -s -e 'map(.decision) == ["refuse", "refuse", "refuse",
+			"refuse"] and map(.code) == ["gpus", "locality",
+			"network", "network"]' "$file.journal"
+}
+
+usage()
+{
+	small
+	slice alloc --gpus 2 --job a >"$dir/out" &&
+		refused 2 exists "jobs.a: the job has a slice already" \
+			alloc --gpus 2 --job a &&
+		refused 2 usage "--gpus N is missing" alloc &&
+		refused 2 usage "--gpus: '0' is not a number from 1" \
+			alloc --gpus 0 &&
+		refused 2 usage "--gpus: '99999999999' is not a number" \
+			alloc --gpus 99999999999 &&
+		refused 2 usage "--job: 'a/b' is not" alloc --gpus 1 --job a/b &&
+		refused 2 unsupported "--ocs" alloc --gpus 1 --ocs &&
+		refused 2 no-job "jobs.b: there is no such job" \
+			release --job b &&
+		refused 2 no-job "jobs.b: there is no such job" show --job b &&
+		refused 2 usage "--job ID is missing" release &&
+		refused 2 usage "one of --flows and --pattern" check --job a
+}
+
+# wrong FIELD MESSAGE JSON: a file that is refused, and stays as it is
+wrong()
+{
+	cluster "$3"
+	refused 2 bad-file "$file: $1: $2" alloc --gpus 1 &&
+		refused 2 bad-file "$file: $1: $2" release --job a &&
+		refused 2 bad-file "$file: $1: $2" list &&
+		[[ ! -e $file.journal ]]
+}
+
+wrong_files()
+{
+	local head='"leaves":2,"spines":2,"gpus_per_leaf":2,"gpus_per_server":2'
+	local job='"gpus":2,"stage":"leaf","leaves":[0],"spines":[]'
+	local server='"servers":[{"leaf":0,"server":0,"gpus":2}],"links":[]'
+
+	wrong "(root)" "is not an object" '[]' &&
+		wrong leaves "is missing" '{}' &&
+		wrong leaves "0 is not a number from 1 to 4096" '{"leaves":0}' &&
+		wrong spines "is of type string, not int" \
+			'{"leaves":2,"spines":"2"}' &&
+		wrong gpus_per_server "3 does not divide gpus_per_leaf" \
+			'{"leaves":2,"spines":2,"gpus_per_leaf":4,"gpus_per_server":3}' &&
+		wrong free_gpus "has 1 entries for 2 leaves" \
+			"{$head,\"free_gpus\":[[2]]}" &&
+		wrong "free_gpus[1]" "is not a list of 1 numbers" \
+			"{$head,\"free_gpus\":[[2],[2,2]]}" &&
+		wrong "free_gpus[1][0]" "is not a number from 0 to 2" \
+			"{$head,\"free_gpus\":[[2],[3]]}" &&
+		wrong "free_links[0][1]" "is not a number from 0 to 1" \
+			"{$head,\"free_links\":[[1,-1],[1,1]]}" &&
+		wrong "free_gpus[0][0]" \
+			"1 GPUs are free and jobs own 2, but there are 2" \
+			"{$head,\"free_gpus\":[[1],[2]],\"jobs\":{\"a\":{$job,$server}}}" &&
+		wrong jobs "is of type array, not object" "{$head,\"jobs\":[]}" &&
+		wrong "jobs.a b" "is not the name of a job" \
+			"{$head,\"jobs\":{\"a b\":{}}}" &&
+		wrong jobs.a.servers "is missing" "{$head,\"jobs\":{\"a\":{$job}}}" &&
+		wrong "jobs.b.servers[0].gpus" \
+			"jobs own more than the server's 2" \
+			"{$head,\"jobs\":{\"a\":{$job,$server},\"b\":{$job,$server}}}" &&
+		wrong "jobs.a.links[2]" "is owned more than once" \
+			"{$head,\"jobs\":{\"a\":{$job,${server%?}[0,1],[1,1],[0,1]]}}}" &&
+		wrong "jobs.a.links[0]" "is not a pair of numbers up to 1 and 1" \
+			"{$head,\"jobs\":{\"a\":{$job,${server%?}[0,2]]}}}" &&
+		wrong "failed.servers[0]" "is not a pair of numbers up to 1 and 0" \
+			"{$head,\"failed\":{\"servers\":[[0,1]]}}" &&
+		wrong "drained.leaves[1]" "is not a number from 0 to 1" \
+			"{$head,\"drained\":{\"leaves\":[0,2]}}" &&
+		wrong generation "is of type double, not int" \
+			"{$head,\"generation\":1.5}"
+}
+
+no_file()
+{
+	local json
+
+	json=$("$rocesteer" --json slice list --cluster "$dir/nowhere")
+	(($? == 2)) && jq -e '.error.code == "no-file"' <<<"$json" &&
+		echo '{"leaves":' >"$file" &&
+		refused 2 bad-file "is not JSON" alloc --gpus 1
+}
+
+# What was marked is not given, what a job has it keeps.
+marks()
+{
+	small
+	slice alloc --gpus 8 --job a >"$dir/out" &&
+		slice mark --as failed --leaves 2 --links 0/3,1/3 |
+		jq -e '.changed == 3' &&
+		refused 3 gpus "5 GPUs are wanted, 4 are free" alloc --gpus 5 &&
+		slice list | jq -e '.jobs[0].degraded and .usable_links == 4' &&
+		slice mark --as drained --servers 3/1 &&
+		refused 3 gpus "3 GPUs are wanted, 2 are free" alloc --gpus 3 &&
+		slice release --job a &&
+		slice alloc --gpus 8 --job a --dry-run |
+		jq -e '.error.code == "network"'
+	slice mark --as usable --leaves 2 --links 0/3 &&
+		slice alloc --gpus 8 --job a | jq -e '.leaves == [0, 2]' &&
+		slice mark --as usable --leaves 2 | jq -e '.changed == 0' &&
+		slice mark --as usable --servers 3/1 --links 1/3 &&
+		slice list | jq -e '.usable_gpus == 8' &&
+		refused 2 usage "--servers: there is no '3/2'" \
+			mark --as failed --servers 3/2 &&
+		refused 2 usage "--links: there is no '0'" \
+			mark --as failed --links 0 &&
+		refused 2 usage "--as: 'broken' is neither" \
+			mark --as broken --leaves 1 &&
+		refused 2 usage "one of --leaves, --spines, --servers and --links" \
+			mark --as failed &&
+		"$slices" verify "$file"
+}
+
+# Two links per pair: one spine serves two GPUs of a leaf.
+several_links()
+{
+	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
+		"links_per_pair":2}'
+	slice mark --as failed --links 2/0 &&
+		slice alloc --gpus 8 --job a | jq -e '.leaves == [0, 1] and
+			.spines == [0, 0, 1, 1] and (.links | length) == 8' &&
+		jq -e '.free_links == [[0, 0], [0, 0], [2, 2]]' "$file" &&
+		slice release --job a >"$dir/out" &&
+		slice mark --as drained --spines 1 >"$dir/out" &&
+		slice alloc --gpus 4 --job a | jq -e '.stage == "leaf"' &&
+		slice alloc --gpus 4 --job b | jq -e '.stage == "leaf"' &&
+		slice release --job a >"$dir/out" &&
+		slice mark --as drained --servers 0/0,2/0 >"$dir/out" &&
+		refused 3 network "4 GPUs" alloc --gpus 4 &&
+		slice mark --as usable --links 2/0 >"$dir/out" &&
+		slice alloc --gpus 4 | jq -e '.stage == "vclos" and
+			.spines == [0, 0] and .objective == 4' &&
+		"$slices" verify "$file"
+}
+
+# A later version's fields, and the order of the fields, stay.
+keeps_the_unknown()
+{
+	cluster '{"site":"a \"b\"","leaves":1,"spines":1,"gpus_per_leaf":2,
+		"gpus_per_server":1,"racks":[[1,2],{"x":null}],"z":{"é":[]}}'
+	chmod 640 "$file" &&
+		slice alloc --gpus 1 >"$dir/out" &&
+		jq -e '.site == "a \"b\"" and .racks == [[1, 2], {x: null}] and
+			.z == {"é": []} and (keys_unsorted[:2]) ==
+			["site", "leaves"]' "$file" &&
+		[[ $(stat -c %a "$file") == 640 ]]
+}
+
+# Through a symbolic link the file it leads to is replaced.
+follows_links()
+{
+	small
+	mkdir -p "$dir/elsewhere"
+	ln -sf "$file" "$dir/elsewhere/link.json"
+	timeout 60 "$rocesteer" slice alloc --gpus 1 \
+		--cluster "$dir/elsewhere/link.json" &&
+		[[ -L $dir/elsewhere/link.json ]] &&
+		jq -e '.jobs | length == 1' "$file" &&
+		[[ $(ls "$dir/elsewhere") == link.json ]]
+}
+
+# A line that was not written to its end, and one that was not carried out.
+mends_the_journal()
+{
+	small
+	slice alloc --gpus 1 --job a >"$dir/out"
+	echo '{"generation":2,"decision":"alloc","job":"b","gpus":1}' \
+		>>"$file.journal"
+	printf '{"generation":3,"dec' >>"$file.journal"
+	slice alloc --gpus 1 --job c >"$dir/out" &&
+		jq -s -e 'map([.generation, .decision]) == [[1, "alloc"],
+			[2, "alloc"], [2, "void"], [2, "alloc"]]' \
+			"$file.journal" &&
+		"$slices" verify "$file"
+}
+
+# What cannot be written is not done.
+full_disk()
+{
+	local before status
+
+	if ((EUID)) || ! unshare --mount true; then
+		echo "not root, or no mount namespaces"
+		return
+	fi
+	small
+	mkdir -p "$dir/full"
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare --mount bash -c 'mount -t tmpfs -o size=64k tmpfs "$1" &&
+		cp "$2" "$1/cluster.json" && cd "$1" &&
+		"$3" slice alloc --gpus 1 --job a --cluster cluster.json &&
+		cp cluster.json before && dd if=/dev/zero of=fill bs=1k
+		! "$3" slice alloc --gpus 1 --job b --cluster cluster.json &&
+		cmp cluster.json before && rm fill &&
+		"$3" slice alloc --gpus 1 --job b --cluster cluster.json &&
+		"$4" verify cluster.json' - "$dir/full" "$file" \
+		"$(realpath "$rocesteer")" "$(realpath "$slices")"
+}
+
+someone_waits()
+{
+	grep -q -- "-> FLOCK .*:$(stat -c %i "$file.lock") " /proc/locks
+}
+
+waits_for_the_lock()
+{
+	local lock pid
+
+	small
+	: >"$file.lock"
+	exec {lock}<"$file.lock"
+	flock "$lock" || return
+	slice alloc --gpus 1 --job a >"$dir/out" {lock}<&- &
+	pid=$!
+	busywait 10000 someone_waits &&
+		slice list | jq -e '.jobs == []' &&
+		jq -e 'has("jobs") | not' "$file" &&
+		exec {lock}<&- &&
+		wait "$pid" &&
+		jq -e '.jobs | has("a")' "$file"
+}
+
+# Three leaves with four GPUs each, whose ranks are 0-3, 4-7 and 8-11.
+three_leaves()
+{
+	cluster '{"leaves":3,"spines":4,"gpus_per_leaf":4,"gpus_per_server":2}'
+	slice alloc --gpus 12 --job a >"$dir/slice.json"
+}
+
+# flows JSON: what the check of these flows prints
+flows()
+{
+	echo "{\"flows\":$1}" >"$dir/flows.json"
+	timeout 60 "$rocesteer" --json slice check --slice "$dir/slice.json" \
+		--flows "$dir/flows.json"
+}
+
+checks_flows()
+{
+	local found status
+
+	three_leaves >"$dir/out" || return
+	found=$(flows '[{"from":4,"to":1},{"from":8,"to":2},{"from":5,"to":0},
+		{"from":8,"to":9},{"from":4,"to":8,"step":1}]')
+	status=$?
+	echo "$found"
+	((status == 1)) && jq -e '. == {ranks: 12, steps: 2, flows: 5,
+		contended: 1, links: [{step: 0, spine: 0, leaf: 0,
+			flows: [{from: 4, to: 1}, {from: 8, to: 2}]}]}' \
+		<<<"$found" &&
+		flows '[{"from":4,"to":1},{"from":8,"to":2,"step":7}]' |
+		jq -e '.contended == 0 and .steps == 2' &&
+		flows '[]' | jq -e '.contended == 0 and .steps == 0' &&
+		flows '[{"from":0,"to":12}]' | jq -e '.error.message |
+			contains("flows[0].to: 12 is not a number from 0 to 11")' &&
+		flows '[{"from":0}]' | jq -e '.error.code == "bad-file"'
+}
+
+checks_patterns()
+{
+	local pattern
+
+	for pattern in ring all-to-all; do
+		slice check --job a --pattern "$pattern" |
+			jq -e '.contended == 0 and .flows == .ranks * .steps' ||
+			return
+	done
+	slice check --job a --pattern permutation --seed 4 >"$dir/out"
+	(($? == 1)) && jq -e '.contended > 0 and
+		(.links | length) == .contended' "$dir/out" &&
+		refused 2 pattern "takes a power of two, not 12 ranks" \
+			check --job a --pattern halving-doubling &&
+		refused 2 usage "'star' is not the name of a pattern" \
+			check --job a --pattern star &&
+		refused 2 usage "one of --slice and --cluster" \
+			check --slice "$dir/slice.json" --pattern ring &&
+		refused 2 no-job "jobs.b" check --job b --pattern ring &&
+		jq '.spines = [0, 1]' "$dir/slice.json" >"$dir/few.json" &&
+		timeout 60 "$rocesteer" --json slice check --pattern ring \
+			--slice "$dir/few.json" | jq -e '.error.message |
+			contains("spines: 2 are fewer than the 4 GPUs of a leaf")'
+}
+
+kill_nine()
+{
+	small
+	mkdir "$dir/kill" &&
+		cp "$file" "$dir/kill/" &&
+		ROCESTEER=$rocesteer timeout 300 "$slices" kill \
+			"$dir/kill/cluster.json" 200
+}
+
+solvers_agree()
+{
+	ROCESTEER=$rocesteer timeout 500 "$slices" solve "$1" "$dir"
+}
+
+schema()
+{
+	as_designed >"$dir/out" &&
+		slice mark --as failed --leaves 2 --links 0/3 --servers 1/1 &&
+		/usr/bin/python3 - Documentation/cluster.schema.json "$file" <<-'E'
+	import json, sys, jsonschema
+	schema, cluster = (json.load(open(name)) for name in sys.argv[1:])
+	jsonschema.Draft7Validator.check_schema(schema)
+	jsonschema.validate(cluster, schema)
+	for key, value in (("leaves", 0), ("free_gpus", [1]), ("jobs", []),
+			   ("failed", {"leaves": [-1]})):
+	    try:
+	        jsonschema.validate(cluster | {key: value}, schema)
+	    except jsonschema.ValidationError:
+	        continue
+	    sys.exit(f"{key}: {value} is valid")
+	E
+}
+
+ktap_plan 20
+check "slices are as designed" as_designed
+check "they are listed and shown" lists_and_shows
+check "--dry-run changes nothing" dry_run_changes_nothing
+check "they are released, once" releases
+check "refusals name their cause, and are in the journal" refuses
+check "wrong usage" usage
+check "wrong files: file and field are named" wrong_files
+check "no file, or no JSON" no_file
+check "what is marked is not given" marks
+check "several links per pair" several_links
+check "unknown fields and the file's mode stay" keeps_the_unknown
+check "a symbolic link stays" follows_links
+check "the journal is mended" mends_the_journal
+check "a full disk leaves the file as it was" full_disk
+check "one controller waits for another, a reader does not" waits_for_the_lock
+check "flows that meet are named with their link" checks_flows
+check "patterns are checked" checks_patterns
+check "200 of four processes' commands are killed" kill_nine
+check "files fit the schema" schema
+if command -v glpsol cbc >/dev/null; then
+	check "solvers agree on 32x32" solvers_agree 50
+else
+	skip "solvers agree on 32x32" "no glpsol or cbc"
+fi
+ktap_finish

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer slice: list and show. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+
+#include "slice.h"
+
+enum { CLUSTER, JOB };
+
+static const struct cli_option list_options[] = {
+	[CLUSTER] = { "cluster", "FILE", "cluster file" },
+	{}
+};
+
+static const struct cli_option show_options[] = {
+	[CLUSTER] = { "cluster", "FILE", "cluster file" },
+	[JOB] = { "job", "ID", "name of the job" },
+	{}
+};
+
+static const struct out_column cluster_columns[] = {
+	{ "generation", "generation" },
+	{ "gpus", "GPUs" },
+	{ "usable_gpus", "GPUs to have" },
+	{ "usable_servers", "servers wholly to have" },
+	{ "links", "links" },
+	{ "usable_links", "links to have" },
+	{}
+};
+
+static const struct out_column list_columns[] = {
+	{ "job", "JOB" },
+	{ "gpus", "GPUS" },
+	{ "stage", "STAGE" },
+	{ "degraded", "DEGRADED" },
+	{ "since", "SINCE" },
+	{}
+};
+
+static const struct out_view list_views[] = {
+	{ .columns = cluster_columns },
+	{ .rows = "jobs", .columns = list_columns, .empty = "no job has a slice" },
+	{}
+};
+
+static const struct out_column job_columns[] = {
+	{ "job", "job" },
+	{ "gpus", "GPUs" },
+	{ "stage", "stage" },
+	{ "leaves", "leaves" },
+	{ "spines", "spines" },
+	{ "objective", "objective" },
+	{ "degraded", "degraded" },
+	{ "since", "since" },
+	{}
+};
+
+static const struct out_column server_columns[] = {
+	{ "leaf", "LEAF" },
+	{ "server", "SERVER" },
+	{ "gpus", "GPUS" },
+	{}
+};
+
+static const struct out_view show_views[] = {
+	{ .columns = job_columns },
+	{ .rows = "servers", .columns = server_columns },
+	{}
+};
+
+struct json_object *slice_find_job(const struct cluster *c, const char *id,
+				   struct err *err)
+{
+	struct json_object *job = cluster_job(c, id);
+
+	if (job)
+		return job;
+	err_set(err, EXIT_BAD_INPUT, "no-job", "%s: jobs.%s: there is no such job",
+		c->file, id);
+	err_hint(err, "See: rocesteer slice list --cluster %s", c->file);
+	return NULL;
+}
+
+struct json_object *slice_job_json(const char *id, struct json_object *job)
+{
+	struct json_object *root = out_root();
+
+	out_string(root, "job", id);
+	json_object_object_foreach(job, key, value)
+		json_object_object_add(root, key, json_object_get(value));
+	return root;
+}
+
+static void put_totals(struct json_object *root, const struct cluster *c)
+{
+	const struct slice_fabric *f = &c->fabric;
+	size_t servers = (size_t)f->leaves * f->gpus_per_leaf /
+			 f->gpus_per_server;
+	size_t pairs = (size_t)f->leaves * f->spines, i;
+	__u64 gpus = 0, whole = 0, links = 0;
+
+	for (i = 0; i < servers; i++) {
+		gpus += f->free_gpus[i];
+		whole += f->free_gpus[i] == f->gpus_per_server;
+	}
+	for (i = 0; i < pairs; i++)
+		links += f->free_links[i];
+	out_uint(root, "generation", c->generation);
+	out_uint(root, "gpus", (__u64)f->leaves * f->gpus_per_leaf);
+	out_uint(root, "usable_gpus", gpus);
+	out_uint(root, "usable_servers", whole);
+	out_uint(root, "links", pairs * f->links_per_pair);
+	out_uint(root, "usable_links", links);
+}
+
+static void put_marks(struct json_object *root, const struct cluster *c)
+{
+	struct json_object *parts;
+	int mark;
+
+	for (mark = 0; mark < CLUSTER_MARKS; mark++) {
+		const char *key = cluster_mark_names[mark];
+
+		if (json_object_object_get_ex(c->root, key, &parts))
+			json_object_object_add(root, key,
+					       json_object_get(parts));
+	}
+}
+
+static int list(const struct cli_args *args, struct err *err)
+{
+	struct json_object *root, *jobs, *array;
+	struct cluster c;
+	int ret;
+
+	ret = cli_need(args, CLUSTER, err) ?:
+	      cluster_read(&c, args->value[CLUSTER], err);
+	if (ret)
+		return ret;
+	root = out_root();
+	put_totals(root, &c);
+	put_marks(root, &c);
+	array = out_array(root, "jobs");
+	jobs = json_object_object_get(c.root, "jobs");
+	json_object_object_foreach(jobs, id, job) {
+		struct json_object *row = slice_job_json(id, job);
+
+		json_object_object_del(row, "servers");
+		json_object_object_del(row, "links");
+		out_bool(row, "degraded", cluster_job_degraded(&c, job));
+		json_object_array_add(array, row);
+	}
+	ret = out_show(&args->out, root, list_views);
+	cluster_close(&c);
+	return ret;
+}
+
+static int show(const struct cli_args *args, struct err *err)
+{
+	struct json_object *root, *job;
+	struct cluster c;
+	int ret;
+
+	ret = cli_need(args, CLUSTER, err) ?: cli_need(args, JOB, err) ?:
+	      cluster_read(&c, args->value[CLUSTER], err);
+	if (ret)
+		return ret;
+	job = slice_find_job(&c, args->value[JOB], err);
+	if (job) {
+		root = slice_job_json(args->value[JOB], job);
+		out_bool(root, "degraded", cluster_job_degraded(&c, job));
+		ret = out_show(&args->out, root, show_views);
+	} else {
+		ret = -ENOENT;
+	}
+	cluster_close(&c);
+	return ret;
+}
+
+static const struct cli_verb verbs[] = {
+	{
+		.name = "alloc",
+		.help = "Give a job servers, and links that no other job has",
+		.options = slice_alloc_options,
+		.run = slice_alloc,
+	},
+	{
+		.name = "release",
+		.help = "Take a job's servers and links back",
+		.options = slice_release_options,
+		.run = slice_release,
+	},
+	{
+		.name = "list",
+		.help = "List the jobs of a cluster, and what is free",
+		.options = list_options,
+		.run = list,
+	},
+	{
+		.name = "show",
+		.help = "Show what a job has",
+		.options = show_options,
+		.run = show,
+	},
+	{
+		.name = "mark",
+		.help = "Mark parts of a cluster as drained, failed or usable",
+		.options = slice_mark_options,
+		.run = slice_mark,
+	},
+	{
+		.name = "check",
+		.help = "Find the links that flows of a job would meet on",
+		.options = slice_check_options,
+		.run = slice_check,
+	},
+	{}
+};
+
+const struct cli_object cli_slice = {
+	.name = "slice",
+	.help = "give each job its own part of the fabric",
+	.verbs = verbs,
+};

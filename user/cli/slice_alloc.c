@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer slice alloc and release. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "slice.h"
+
+enum { CLUSTER, GPUS, JOB, OCS, DRY_RUN, LP };
+
+const struct cli_option slice_alloc_options[] = {
+	[CLUSTER] = { "cluster", "FILE", "cluster file" },
+	[GPUS] = { "gpus", "N", "number of GPUs" },
+	[JOB] = { "job", "ID", "name of the job (default: a number)" },
+	[OCS] = { "ocs", NULL, "re-wire optical circuits (not supported yet)" },
+	[DRY_RUN] = { "dry-run", NULL, "leave FILE as it is" },
+	[LP] = { "lp", "FILE", "write the integer program for a solver" },
+	{}
+};
+
+enum { R_CLUSTER, R_JOB };
+
+const struct cli_option slice_release_options[] = {
+	[R_CLUSTER] = { "cluster", "FILE", "cluster file" },
+	[R_JOB] = { "job", "ID", "name of the job" },
+	{}
+};
+
+static const struct out_column slice_columns[] = {
+	{ "job", "job" },
+	{ "gpus", "GPUs" },
+	{ "stage", "stage" },
+	{ "leaves", "leaves" },
+	{ "spines", "spines" },
+	{ "objective", "objective" },
+	{}
+};
+
+static const struct out_column server_columns[] = {
+	{ "leaf", "LEAF" },
+	{ "server", "SERVER" },
+	{ "gpus", "GPUS" },
+	{}
+};
+
+static const struct out_view alloc_views[] = {
+	{ .columns = slice_columns },
+	{ .rows = "servers", .columns = server_columns },
+	{}
+};
+
+static const struct out_column released_columns[] = {
+	{ "job", "job" },
+	{ "gpus", "GPUs released" },
+	{ "links", "links released" },
+	{}
+};
+
+static const struct out_view release_views[] = {
+	{ .columns = released_columns },
+	{}
+};
+
+/* What is free, for messages. */
+static void count_free(const struct slice_fabric *fabric, __u32 *gpus,
+		       __u32 *whole)
+{
+	size_t servers = (size_t)fabric->leaves * fabric->gpus_per_leaf /
+			 fabric->gpus_per_server, i;
+
+	*gpus = 0;
+	*whole = 0;
+	for (i = 0; i < servers; i++) {
+		*gpus += fabric->free_gpus[i];
+		*whole += fabric->free_gpus[i] == fabric->gpus_per_server;
+	}
+}
+
+/* Say why there is no place. */
+static int refuse(const struct cluster *c, int refusal, __u32 gpus,
+		  struct err *err)
+{
+	const struct slice_fabric *fabric = &c->fabric;
+	struct slice_shape shapes[SLICE_MAX_SHAPES];
+	__u32 each = fabric->gpus_per_server, free, whole;
+
+	count_free(fabric, &free, &whole);
+	switch (refusal) {
+	case SLICE_NO_GPUS:
+		return err_set(err, EXIT_REFUSED, "gpus",
+			       "%s: %u GPUs are wanted, %u are free", c->file,
+			       gpus, free);
+	case SLICE_NO_LOCALITY:
+		return err_set(err, EXIT_REFUSED, "locality",
+			       "%s: %u wholly free servers are needed, there are %u",
+			       c->file, gpus / each + !!(gpus % each), whole);
+	}
+	err_set(err, EXIT_REFUSED, "network",
+		"%s: %u GPUs: no leaves share enough free spines",
+		c->file, gpus);
+	if (!slice_shapes(fabric, gpus, shapes))
+		err_hint(err, "They do not divide over leaves by whole servers of %u.",
+			 each);
+	return -EINVAL;
+}
+
+/* The journal's line of what was decided; -ENOMEM ends the program. */
+static struct json_object *decide(const char *decision, const char *id,
+				  struct json_object *more)
+{
+	struct json_object *line = out_root();
+
+	out_string(line, "decision", decision);
+	if (id)
+		out_string(line, "job", id);
+	if (!more)
+		return line;
+	json_object_object_foreach(more, key, value)
+		if (strcmp(key, "servers") && strcmp(key, "links"))
+			json_object_object_add(line, key,
+					       json_object_get(value));
+	return line;
+}
+
+/* The program of what was taken, or of all that was tried. */
+static int write_lp(const char *name, const struct slice_fabric *fabric,
+		    __u32 gpus, const struct slice *slice, struct err *err)
+{
+	struct slice_shape shapes[SLICE_MAX_SHAPES];
+	unsigned int n = 1;
+	FILE *file;
+	int failed;
+
+	if (slice->nr_leaves)
+		shapes[0] = (struct slice_shape) { slice->nr_leaves,
+						   slice->nr_spines };
+	else
+		n = slice_shapes(fabric, gpus, shapes);
+	file = fopen(name, "we");
+	if (file) {
+		slice_write_lp(file, fabric, shapes, n);
+		failed = ferror(file);
+		if (!fclose(file) && !failed)
+			return 0;
+	}
+	return err_set(err, EXIT_FAILED, "write", "--lp: %s: %s", name,
+		       strerror(errno));
+}
+
+/* Make the change last. */
+static int carry_out(struct cluster *c, const char *id, __u32 gpus,
+		     const struct slice *slice, struct err *err)
+{
+	struct json_object *line;
+
+	cluster_add_job(c, id, gpus, slice);
+	line = decide("alloc", id, cluster_job(c, id));
+	json_object_object_del(line, "since");
+	return cluster_commit(c, line, err);
+}
+
+/* Say why there is no place; in the journal too. */
+static int turn_down(const struct cli_args *args, struct cluster *c,
+		     int refusal, __u32 gpus, struct err *err)
+{
+	struct json_object *line;
+	int ret = refuse(c, refusal, gpus, err);
+
+	if (args->value[DRY_RUN])
+		return ret;
+	line = decide("refuse", args->value[JOB], NULL);
+	out_uint(line, "gpus", gpus);
+	out_string(line, "code", err->code);
+	return cluster_note(c, line, err) ?: ret;
+}
+
+static int print_slice(const struct cli_args *args, const char *id, __u32 gpus,
+		       const struct slice *slice)
+{
+	struct json_object *job = cluster_slice_json(gpus, slice), *root;
+
+	root = slice_job_json(id, job);
+	json_object_put(job);
+	return out_show(&args->out, root, alloc_views);
+}
+
+static int place(const struct cli_args *args, struct cluster *c,
+		 const char *id, __u32 gpus, struct err *err)
+{
+	struct slice slice;
+	int ret = 0, refusal;
+
+	refusal = slice_place(&c->fabric, gpus, &slice);
+	if (refusal < 0)
+		return refusal;
+	if (args->value[LP] && slice.nr_leaves == 1)
+		out_note(&args->out, "--lp: under one leaf there is no program");
+	else if (args->value[LP])
+		ret = write_lp(args->value[LP], &c->fabric, gpus, &slice, err);
+	if (!ret && refusal)
+		ret = turn_down(args, c, refusal, gpus, err);
+	else if (!ret && !args->value[DRY_RUN])
+		ret = carry_out(c, id, gpus, &slice, err);
+	if (!ret)
+		ret = print_slice(args, id, gpus, &slice);
+	slice_free(&slice);
+	return ret;
+}
+
+static int check_id(const char *id, struct err *err)
+{
+	if (!id || cluster_id_valid(id))
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "usage",
+		       "--job: '%s' is not 1 to %u letters, digits and ._+-", id,
+		       CLUSTER_MAX_ID);
+}
+
+/* A job without a name gets the number of the change, or the next unused. */
+static void make_id(const struct cluster *c, char *id, size_t size)
+{
+	__u64 number = c->generation;
+
+	do {
+		snprintf(id, size, "%llu", ++number);
+	} while (cluster_job(c, id));
+}
+
+int slice_alloc(const struct cli_args *args, struct err *err)
+{
+	const char *id = args->value[JOB];
+	char number[CLUSTER_MAX_ID + 1];
+	struct cluster c;
+	__u64 gpus;
+	int ret;
+
+	ret = cli_need(args, CLUSTER, err) ?: cli_need(args, GPUS, err) ?:
+	      cli_uint(args, GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS, &gpus,
+		       err) ?:
+	      check_id(id, err);
+	if (ret)
+		return ret;
+	if (args->value[OCS])
+		return err_set(err, EXIT_BAD_INPUT, "unsupported",
+			       "--ocs: re-wiring is not supported yet");
+	ret = args->value[DRY_RUN] ?
+	      cluster_read(&c, args->value[CLUSTER], err) :
+	      cluster_open(&c, args->value[CLUSTER], err);
+	if (ret)
+		return ret;
+	if (!id) {
+		make_id(&c, number, sizeof(number));
+		id = number;
+	}
+	if (cluster_job(&c, id))
+		ret = err_set(err, EXIT_BAD_INPUT, "exists",
+			      "%s: jobs.%s: the job has a slice already",
+			      c.file, id);
+	else
+		ret = place(args, &c, id, gpus, err);
+	cluster_close(&c);
+	return ret;
+}
+
+static int release(const struct cli_args *args, struct cluster *c,
+		   struct json_object *job, struct err *err)
+{
+	const char *id = args->value[R_JOB];
+	struct json_object *root = out_root(), *gpus, *links;
+	int ret;
+
+	gpus = json_object_object_get(job, "gpus");
+	links = json_object_object_get(job, "links");
+	out_string(root, "job", id);
+	out_uint(root, "gpus", json_object_get_uint64(gpus));
+	out_uint(root, "links", json_object_array_length(links));
+	cluster_remove_job(c, id);
+	ret = cluster_commit(c, decide("release", id, NULL), err);
+	if (!ret)
+		return out_show(&args->out, root, release_views);
+	json_object_put(root);
+	return ret;
+}
+
+int slice_release(const struct cli_args *args, struct err *err)
+{
+	struct json_object *job;
+	struct cluster c;
+	int ret;
+
+	ret = cli_need(args, R_CLUSTER, err) ?: cli_need(args, R_JOB, err) ?:
+	      cluster_open(&c, args->value[R_CLUSTER], err);
+	if (ret)
+		return ret;
+	job = slice_find_job(&c, args->value[R_JOB], err);
+	ret = job ? release(args, &c, job, err) : -ENOENT;
+	cluster_close(&c);
+	return ret;
+}

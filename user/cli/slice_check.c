@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer slice check: the links that flows of a job would meet on. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/contention.h"
+#include "../lib/jsonfile.h"
+#include "slice.h"
+
+#define MAX_SIZE	(256u << 20)
+#define MAX_DEPTH	16
+#define MAX_LISTED	1000	/* links, of which flows are printed */
+
+enum { SLICE, CLUSTER, JOB, FLOWS, PATTERN, SEED };
+
+const struct cli_option slice_check_options[] = {
+	[SLICE] = { "slice", "FILE", "what alloc or show printed with --json" },
+	[CLUSTER] = { "cluster", "FILE", "or a cluster file" },
+	[JOB] = { "job", "ID", "and the job in it" },
+	[FLOWS] = { "flows", "FILE", "list of flows" },
+	[PATTERN] = { "pattern", "NAME",
+		      "ring, halving-doubling, all-to-all or permutation" },
+	[SEED] = { "seed", "N", "of the permutation (default: 1)" },
+	{}
+};
+
+static const struct out_column total_columns[] = {
+	{ "ranks", "ranks" },
+	{ "steps", "steps" },
+	{ "flows", "flows" },
+	{ "contended", "links contended" },
+	{}
+};
+
+static const struct out_column flow_columns[] = {
+	{ "step", "STEP" },
+	{ "spine", "SPINE" },
+	{ "leaf", "LEAF" },
+	{ "from", "FROM" },
+	{ "to", "TO" },
+	{}
+};
+
+static const struct out_view views[] = {
+	{ .columns = total_columns },
+	{ .rows = "links.flows", .columns = flow_columns },
+	{}
+};
+
+struct check {
+	struct contention_slice slice;
+	struct json_object *links;	/* contended ones, for the result */
+	__u64 steps;
+	__u64 flows;
+	__u64 contended;
+};
+
+static void report(const struct contention_link *link, void *arg)
+{
+	struct check *check = arg;
+	struct json_object *obj, *flows;
+	size_t i;
+
+	if (check->contended++ >= MAX_LISTED)
+		return;
+	obj = out_append_object(check->links);
+	out_uint(obj, "step", link->flows->step);
+	out_uint(obj, "spine", check->slice.spines[link->place]);
+	out_uint(obj, "leaf", check->slice.leaf[link->leaf]);
+	flows = out_array(obj, "flows");
+	for (i = 0; i < link->nr_flows; i++) {
+		struct json_object *flow = out_append_object(flows);
+
+		out_uint(flow, "from", link->flows[i].from);
+		out_uint(flow, "to", link->flows[i].to);
+	}
+}
+
+/* Test the flows of one step. */
+static int test(struct check *check, struct contention_flow *flows, size_t n)
+{
+	long ret;
+
+	check->steps++;
+	check->flows += n;
+	ret = contention_test(&check->slice.layout, flows, n, report, check);
+	return ret < 0 ? ret : 0;
+}
+
+/* Return: CONTENTION_PATTERNS when there is none of that name. */
+static enum contention_pattern find_pattern(const char *name)
+{
+	int i;
+
+	for (i = 0; i < CONTENTION_PATTERNS; i++)
+		if (!strcmp(name, contention_pattern_names[i]))
+			break;
+	return i;
+}
+
+static int check_pattern(const struct cli_args *args, struct check *check,
+			 struct err *err)
+{
+	__u32 ranks = check->slice.layout.ranks;
+	const char *name = args->value[PATTERN];
+	enum contention_pattern pattern = find_pattern(name);
+	struct contention_flow *flows;
+	long steps, step;
+	__u64 seed = 1;
+	int ret;
+
+	if (pattern == CONTENTION_PATTERNS)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--pattern: '%s' is not the name of a pattern",
+			       name);
+	ret = cli_uint(args, SEED, 0, UINT32_MAX, &seed, err);
+	if (ret)
+		return ret;
+	steps = contention_steps(pattern, ranks);
+	if (steps < 0)
+		return err_set(err, EXIT_BAD_INPUT, "pattern",
+			       "--pattern: halving-doubling takes a power of two, not %u ranks",
+			       ranks);
+	flows = calloc(ranks, sizeof(*flows));
+	if (!flows)
+		return -ENOMEM;
+	for (step = 0; !ret && step < steps; step++)
+		ret = contention_step(pattern, ranks, seed, step, flows) ?:
+		      test(check, flows, ranks);
+	free(flows);
+	return ret;
+}
+
+static int check_flows(const char *file, struct check *check, struct err *err)
+{
+	struct contention_flow *flows;
+	size_t from, to, n;
+	int ret;
+
+	ret = contention_read_flows(file, check->slice.layout.ranks, &flows, &n,
+				    err);
+	if (ret)
+		return ret;
+	for (from = 0; !ret && from < n; from = to) {
+		for (to = from; to < n && flows[to].step == flows[from].step;)
+			to++;
+		ret = test(check, flows + from, to - from);
+	}
+	free(flows);
+	return ret;
+}
+
+static int read_from_cluster(const struct cli_args *args, struct check *check,
+			     struct err *err)
+{
+	struct json_object *job;
+	struct cluster c;
+	int ret;
+
+	ret = cli_need(args, JOB, err) ?:
+	      cluster_read(&c, args->value[CLUSTER], err);
+	if (ret)
+		return ret;
+	job = slice_find_job(&c, args->value[JOB], err);
+	ret = job ? contention_read_slice(&check->slice, job, c.file, err) :
+		    -ENOENT;
+	cluster_close(&c);
+	return ret;
+}
+
+static int read_slice(const struct cli_args *args, struct check *check,
+		      struct err *err)
+{
+	const char *file = args->value[SLICE];
+	struct json_object *root;
+	int ret;
+
+	if (!file)
+		return read_from_cluster(args, check, err);
+	ret = json_file_read(file, MAX_SIZE, MAX_DEPTH, &root, err);
+	if (ret)
+		return ret;
+	ret = contention_read_slice(&check->slice, root, file, err);
+	json_object_put(root);
+	return ret;
+}
+
+static int check_options(const struct cli_args *args, struct err *err)
+{
+	if (!args->value[SLICE] == !args->value[CLUSTER])
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "one of --slice and --cluster must be given");
+	if (!args->value[FLOWS] == !args->value[PATTERN])
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "one of --flows and --pattern must be given");
+	return 0;
+}
+
+static int show(const struct cli_args *args, struct check *check)
+{
+	struct json_object *root = out_root();
+	int ret;
+
+	out_uint(root, "ranks", check->slice.layout.ranks);
+	out_uint(root, "steps", check->steps);
+	out_uint(root, "flows", check->flows);
+	out_uint(root, "contended", check->contended);
+	json_object_object_add(root, "links", json_object_get(check->links));
+	if (check->contended > MAX_LISTED)
+		out_note(&args->out, "the first %u links are listed", MAX_LISTED);
+	ret = out_show(&args->out, root, views);
+	if (!ret && check->contended)
+		ret = EXIT_FAILED;
+	return ret;
+}
+
+int slice_check(const struct cli_args *args, struct err *err)
+{
+	struct check check = {};
+	int ret;
+
+	ret = check_options(args, err);
+	if (ret)
+		return ret;
+	check.links = json_object_new_array();
+	ret = read_slice(args, &check, err);
+	if (!ret)
+		ret = args->value[FLOWS] ?
+		      check_flows(args->value[FLOWS], &check, err) :
+		      check_pattern(args, &check, err);
+	if (!ret)
+		ret = show(args, &check);
+	contention_slice_free(&check.slice);
+	json_object_put(check.links);
+	return ret;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer slice mark: what is not to be given to jobs. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "slice.h"
+
+enum { CLUSTER, AS, PARTS };
+
+const struct cli_option slice_mark_options[] = {
+	[CLUSTER] = { "cluster", "FILE", "cluster file" },
+	[AS] = { "as", "drained|failed|usable", "usable: remove both marks" },
+	[PARTS + CLUSTER_LEAVES] = { "leaves", "L[,L..]",
+				     "leaves, their servers and links" },
+	[PARTS + CLUSTER_SPINES] = { "spines", "S[,S..]",
+				     "spines and their links" },
+	[PARTS + CLUSTER_SERVERS] = { "servers", "L/V[,L/V..]",
+				      "servers of leaves" },
+	[PARTS + CLUSTER_LINKS] = { "links", "L/S[,L/S..]",
+				    "links between leaves and spines" },
+	{}
+};
+
+static const struct out_column columns[] = {
+	{ "changed", "marks changed" },
+	{ "generation", "generation" },
+	{}
+};
+
+static const struct out_view views[] = {
+	{ .columns = columns },
+	{}
+};
+
+/* The part that is read, and where to note it. */
+struct mark {
+	struct cluster *c;
+	const char *as;
+	enum cluster_part part;
+	const char *option;
+	struct json_object *line;	/* of the journal */
+	__u32 changed;
+	struct err *err;
+};
+
+static bool is_pair(enum cluster_part part)
+{
+	return part == CLUSTER_SERVERS || part == CLUSTER_LINKS;
+}
+
+/* L, or L/V. */
+static int read_part(const struct mark *mark, const char *item, __u64 *a,
+		     __u64 *b)
+{
+	const struct slice_fabric *fabric = &mark->c->fabric;
+	__u32 servers = fabric->gpus_per_leaf / fabric->gpus_per_server;
+	const char *slash = strchr(item, '/');
+	char first[32];
+
+	*b = 0;
+	if (!is_pair(mark->part))
+		return cli_number(item, 0, (mark->part == CLUSTER_SPINES ?
+					    fabric->spines : fabric->leaves) - 1,
+				  a);
+	if (!slash || slash - item >= (long)sizeof(first))
+		return -EINVAL;
+	snprintf(first, sizeof(first), "%.*s", (int)(slash - item), item);
+	return cli_number(first, 0, fabric->leaves - 1, a) ?:
+	       cli_number(slash + 1, 0, (mark->part == CLUSTER_SERVERS ?
+					 servers : fabric->spines) - 1, b);
+}
+
+static int mark_item(const char *item, void *arg)
+{
+	struct mark *mark = arg;
+	struct json_object *array, *pair;
+	__u64 a, b;
+	int i;
+
+	if (read_part(mark, item, &a, &b))
+		return err_set(mark->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: there is no '%s' in %s", mark->option,
+			       item, mark->c->file);
+	for (i = 0; i < CLUSTER_MARKS; i++) {
+		bool set = !strcmp(mark->as, cluster_mark_names[i]);
+
+		if (set || !strcmp(mark->as, "usable"))
+			mark->changed += cluster_mark(mark->c, i, set,
+						      mark->part, a, b);
+	}
+	array = json_object_object_get(mark->line, mark->option);
+	if (!array)
+		array = out_array(mark->line, mark->option);
+	pair = is_pair(mark->part) ? out_append_array(array) : array;
+	out_append_uint(pair, a);
+	if (pair != array)
+		out_append_uint(pair, b);
+	return 0;
+}
+
+static int mark_each(const struct cli_args *args, struct mark *mark)
+{
+	int part, ret = 0;
+
+	for (part = 0; !ret && part < CLUSTER_PARTS; part++) {
+		const char *list = args->value[PARTS + part];
+
+		if (!list)
+			continue;
+		mark->part = part;
+		mark->option = args->options[PARTS + part].name;
+		ret = cli_each(list, mark_item, mark);
+		if (ret && !mark->err->code)
+			err_set(mark->err, EXIT_BAD_INPUT, "usage",
+				"--%s: an item is empty or too long",
+				mark->option);
+	}
+	return ret;
+}
+
+static int check_options(const struct cli_args *args, struct err *err)
+{
+	const char *as = args->value[AS];
+	int part, parts = 0;
+
+	if (strcmp(as, "usable") && strcmp(as, "drained") &&
+	    strcmp(as, "failed"))
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--as: '%s' is neither drained, failed nor usable",
+			       as);
+	for (part = 0; part < CLUSTER_PARTS; part++)
+		parts += !!args->value[PARTS + part];
+	if (parts)
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "usage",
+		       "one of --leaves, --spines, --servers and --links must be given");
+}
+
+int slice_mark(const struct cli_args *args, struct err *err)
+{
+	struct mark mark = { .as = args->value[AS], .err = err };
+	struct json_object *root;
+	struct cluster c;
+	int ret;
+
+	ret = cli_need(args, CLUSTER, err) ?: cli_need(args, AS, err) ?:
+	      check_options(args, err) ?:
+	      cluster_open(&c, args->value[CLUSTER], err);
+	if (ret)
+		return ret;
+	mark.c = &c;
+	mark.line = out_root();
+	out_string(mark.line, "decision", "mark");
+	out_string(mark.line, "as", mark.as);
+	ret = mark_each(args, &mark);
+	if (!ret && mark.changed)
+		ret = cluster_commit(&c, json_object_get(mark.line), err);
+	json_object_put(mark.line);
+	if (!ret) {
+		root = out_root();
+		out_uint(root, "changed", mark.changed);
+		out_uint(root, "generation", c.generation);
+		ret = out_show(&args->out, root, views);
+	}
+	cluster_close(&c);
+	return ret;
+}

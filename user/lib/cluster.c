@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The cluster file: lock, read, replace. */
+#include "cluster.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cluster_priv.h"
+#include "jsonfile.h"
+#include "out.h"
+#include "replace.h"
+
+#define MAX_DEPTH	32	/* the format needs 6 */
+#define PLAIN		(JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
+
+static int take_lock(struct cluster *c, struct err *err)
+{
+	char *name;
+	int ret = 0;
+
+	if (asprintf(&name, "%s.lock", c->file) < 0)
+		return -ENOMEM;
+	c->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (c->lock < 0)
+		ret = -errno;
+	while (!ret && flock(c->lock, LOCK_EX))
+		ret = errno == EINTR ? 0 : -errno;
+	if (ret)
+		err_set(err, EXIT_FAILED, "lock", "%s: %s", name,
+			strerror(-ret));
+	free(name);
+	return ret;
+}
+
+static int begin(struct cluster *c, const char *file, struct err *err)
+{
+	int ret;
+
+	memset(c, 0, sizeof(*c));
+	c->lock = -1;
+	c->journal = -1;
+	c->file = realpath(file, NULL);
+	if (c->file)
+		return 0;
+	ret = -errno;
+	err_set(err, EXIT_BAD_INPUT, "no-file", "%s: %s", file,
+		strerror(-ret));
+	return ret;
+}
+
+static int read_all(struct cluster *c, struct err *err)
+{
+	return json_file_read(c->file, CLUSTER_MAX_SIZE, MAX_DEPTH, &c->root,
+			      err) ?: cluster_parse(c, err);
+}
+
+int cluster_read(struct cluster *c, const char *file, struct err *err)
+{
+	int ret = begin(c, file, err) ?: read_all(c, err);
+
+	if (ret)
+		cluster_close(c);
+	return ret;
+}
+
+int cluster_open(struct cluster *c, const char *file, struct err *err)
+{
+	int ret = begin(c, file, err) ?: take_lock(c, err) ?:
+		  read_all(c, err) ?: cluster_journal_open(c, err);
+
+	if (ret)
+		cluster_close(c);
+	return ret;
+}
+
+void cluster_close(struct cluster *c)
+{
+	if (c->journal >= 0)
+		close(c->journal);
+	if (c->lock >= 0)
+		close(c->lock);		/* lets go of it */
+	json_object_put(c->root);
+	free(c->fabric.free_gpus);
+	free(c->fabric.free_links);
+	free(c->failed_servers);
+	free(c->failed_links);
+	free(c->file);
+	memset(c, 0, sizeof(*c));
+}
+
+static const char *plain(struct json_object *value)
+{
+	return json_object_to_json_string_ext(value, PLAIN);
+}
+
+static void print_key(FILE *file, const char *key)
+{
+	struct json_object *text = json_object_new_string(key);
+
+	fprintf(file, "%s: ", plain(text));
+	json_object_put(text);
+}
+
+static void print_rows(FILE *file, struct json_object *array)
+{
+	size_t i, n = json_object_array_length(array);
+
+	for (i = 0; i < n; i++)
+		fprintf(file, "%s%s", i ? ",\n" : "[\n",
+			plain(json_object_array_get_idx(array, i)));
+	fputs(n ? "\n]" : "[]", file);
+}
+
+static void print_members(FILE *file, struct json_object *obj)
+{
+	bool first = true;
+
+	json_object_object_foreach(obj, key, value) {
+		fputs(first ? "{\n" : ",\n", file);
+		print_key(file, key);
+		fputs(plain(value), file);
+		first = false;
+	}
+	fputs(first ? "{}" : "\n}", file);
+}
+
+/* Each row of a table and each job has a line of its own. */
+static void print_root(FILE *file, struct json_object *root)
+{
+	bool first = true;
+
+	json_object_object_foreach(root, key, value) {
+		fputs(first ? "{\n" : ",\n", file);
+		print_key(file, key);
+		if (json_object_get_type(value) == json_type_array)
+			print_rows(file, value);
+		else if (json_object_get_type(value) == json_type_object)
+			print_members(file, value);
+		else
+			fputs(plain(value), file);
+		first = false;
+	}
+	fputs("\n}\n", file);
+}
+
+static int replace(const struct cluster *c)
+{
+	char *temp, *text = NULL;
+	size_t len = 0;
+	struct stat st;
+	FILE *file;
+	int ret;
+
+	if (stat(c->file, &st))
+		return -errno;
+	file = open_memstream(&text, &len);
+	if (!file)
+		return -errno;
+	print_root(file, c->root);
+	ret = fclose(file) ? -ENOMEM : 0;
+	if (!ret && asprintf(&temp, "%s.new", c->file) < 0)
+		ret = -ENOMEM;
+	if (!ret) {
+		ret = file_replace(c->file, temp, st.st_mode & 07777, text,
+				   len);
+		free(temp);
+	}
+	free(text);
+	return ret;
+}
+
+int cluster_commit(struct cluster *c, struct json_object *decision,
+		   struct err *err)
+{
+	int ret;
+
+	ret = cluster_journal_add(c, c->generation + 1, decision, err);
+	if (ret)
+		return ret;
+	c->generation++;
+	out_uint(c->root, "generation", c->generation);
+	ret = replace(c);
+	if (ret)
+		err_set(err, EXIT_FAILED, "write", "cannot replace %s: %s",
+			c->file, strerror(-ret));
+	return ret;
+}
+
+int cluster_note(struct cluster *c, struct json_object *decision,
+		 struct err *err)
+{
+	return cluster_journal_add(c, c->generation, decision, err);
+}

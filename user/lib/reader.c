@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int reader_invalid(struct reader *r, const char *key, const char *fmt, ...)
+{
+	char what[192];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	return err_set(r->err, EXIT_BAD_INPUT, "bad-file", "%s: %s%s%s: %s",
+		       r->file, r->where, r->where[0] && key[0] ? "." : "", key,
+		       what);
+}
+
+size_t reader_enter(struct reader *r, const char *key, size_t i)
+{
+	size_t len = strlen(r->where);
+
+	snprintf(r->where + len, sizeof(r->where) - len, "%s%s[%zu]",
+		 len ? "." : "", key, i);
+	return len;
+}
+
+size_t reader_enter_key(struct reader *r, const char *key)
+{
+	size_t len = strlen(r->where);
+
+	snprintf(r->where + len, sizeof(r->where) - len, "%s%s",
+		 len ? "." : "", key);
+	return len;
+}
+
+void reader_leave(struct reader *r, size_t mark)
+{
+	r->where[mark] = '\0';
+}
+
+const char *reader_quote(const char *text, char *buf, size_t size)
+{
+	size_t i;
+
+	for (i = 0; text[i] && i + 1 < size; i++)
+		buf[i] = text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?';
+	buf[i] = '\0';
+	return buf;
+}
+
+int reader_get(struct reader *r, struct json_object *obj, const char *key,
+	       enum json_type type, struct json_object **value)
+{
+	if (!json_object_object_get_ex(obj, key, value))
+		return reader_invalid(r, key, "is missing");
+	if (json_object_get_type(*value) != type)
+		return reader_invalid(r, key, "is of type %s, not %s",
+			       json_type_to_name(json_object_get_type(*value)),
+			       json_type_to_name(type));
+	return 0;
+}
+
+/* json-c saturates: what does not fit is out of range, never wrapped. */
+bool reader_in_range(struct json_object *value, __u64 min, __u64 max,
+		     __u64 *number)
+{
+	if (json_object_get_type(value) != json_type_int)
+		return false;
+	*number = json_object_get_uint64(value);
+	return json_object_get_int64(value) >= 0 && *number >= min &&
+	       *number <= max;
+}
+
+int reader_uint(struct reader *r, struct json_object *obj, const char *key,
+		__u64 min, __u64 max, __u64 *number)
+{
+	struct json_object *value;
+	int ret = reader_get(r, obj, key, json_type_int, &value);
+
+	if (ret)
+		return ret;
+	if (!reader_in_range(value, min, max, number))
+		return reader_invalid(r, key, "%s is not a number from %llu to %llu",
+			       json_object_get_string(value), min, max);
+	return 0;
+}
+
+int reader_string(struct reader *r, struct json_object *obj, const char *key,
+		  char *text, size_t size)
+{
+	struct json_object *value;
+	int ret = reader_get(r, obj, key, json_type_string, &value);
+	int len;
+
+	if (ret)
+		return ret;
+	len = json_object_get_string_len(value);
+	if (!len)
+		return reader_invalid(r, key, "is empty");
+	if ((size_t)len >= size)
+		return reader_invalid(r, key, "is longer than %zu bytes", size - 1);
+	if ((size_t)len != strlen(json_object_get_string(value)))
+		return reader_invalid(r, key, "contains a NUL");
+	memcpy(text, json_object_get_string(value), len + 1);
+	return 0;
+}

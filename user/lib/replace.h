@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Files that are replaced as a whole: a reader sees the old or the new one. */
+#ifndef ROCESTEER_REPLACE_H
+#define ROCESTEER_REPLACE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/**
+ * file_replace() - replace a file atomically and durably
+ * @file: replaced by rename, or created
+ * @temp: name beside it, for no one else to use; one left by a crash is removed
+ * @mode: permissions
+ * @text: contents
+ * @len: bytes of it
+ *
+ * Return: 0 or a negative errno: unless it is the directory that could not be
+ * synced, the file is then as it was.
+ */
+int file_replace(const char *file, const char *temp, mode_t mode,
+		 const char *text, size_t len);
+
+/* Write all of a text. Return: 0 or a negative errno. */
+int file_write(int fd, const char *text, size_t len);
+
+#endif /* ROCESTEER_REPLACE_H */

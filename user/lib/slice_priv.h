@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the planner of slices has in common. */
+#ifndef ROCESTEER_SLICE_PRIV_H
+#define ROCESTEER_SLICE_PRIV_H
+
+#include "slice.h"
+
+/* Servers of a leaf that are wholly free. */
+__u32 slice_whole_servers(const struct slice_fabric *fabric, __u32 leaf);
+
+/* Make room in an empty slice. Return: 0 or -ENOMEM. */
+int slice_make_room(struct slice *slice, __u32 leaves, __u32 spines,
+		    __u32 servers);
+
+/* Add wholly free servers of a leaf; the last may be used in part. */
+void slice_add_servers(struct slice *slice, const struct slice_fabric *fabric,
+		       __u32 leaf, __u32 gpus);
+
+/* Place over several leaves. Return: 1 when it was placed, 0, or -ENOMEM. */
+int slice_place_across(const struct slice_fabric *fabric, __u32 gpus,
+		       struct slice *slice);
+
+#endif /* ROCESTEER_SLICE_PRIV_H */
