@@ -139,7 +139,8 @@ completion_works()
 		[[ $(complete_line --json job lo) == load ]] &&
 		[[ $(complete_line job load --p) == "--paths --pid" ]] &&
 		[[ $(complete_line job load --module y) == yes ]] &&
-		[[ $(complete_line plan --split '') == "none wrap equal" ]] &&
+		[[ $(complete_line plan --split '') == "wrap equal" ]] &&
+		[[ $(complete_line job load --split n) == none ]] &&
 		[[ $(complete_line path discover --dev l) == *lo* ]] &&
 		[[ $(complete_line slice mark --as u) == usable ]] &&
 		[[ $(complete_line slice check --flows Makef) == Makefile ]] &&
