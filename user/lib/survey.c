@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "addr.h"
 #include "pace.h"
@@ -27,7 +29,6 @@ struct active {
 	struct survey_probe probe;
 	struct probe_packet packet;
 	struct probe_socket *sock;
-	unsigned int tries;
 	__u64 due;
 };
 
@@ -42,7 +43,9 @@ struct survey {
 	unsigned int nr_active;
 	struct pace pace;
 	__u32 cookie;
+	int epoll;		/* of the sockets */
 	bool exhausted;		/* no new probe before an answer */
+	bool slowed;		/* by the last step */
 	bool told;		/* that it is slow */
 };
 
@@ -62,12 +65,16 @@ static struct probe_socket *get_socket(struct survey *s, const __u8 source[16])
 	if (probe_open(&s->sockets[i], s->config->device, source, s->err))
 		return NULL;
 	s->nr_sockets++;
+	/* No flags: answers are errors, and these are always told. */
+	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->sockets[i].fd,
+		      &(struct epoll_event){}))
+		return NULL;
 	return &s->sockets[i];
 }
 
-static __u64 patience(const struct survey *s, unsigned int tries)
+static __u64 patience(const struct survey *s, unsigned int sent)
 {
-	return (s->config->timeout_ms * MSEC) << tries;
+	return (s->config->timeout_ms * MSEC) << sent;
 }
 
 /*
@@ -89,7 +96,7 @@ static int transmit(struct survey *s, struct active *a, __u64 now)
 		return ret;
 	}
 	a->state = WAITING;
-	a->due = now + patience(s, a->tries);
+	a->due = now + patience(s, a->probe.sent++);
 	return 0;
 }
 
@@ -129,7 +136,7 @@ static int start_probe(struct survey *s, struct active *a)
 	a->sock = get_socket(s, source);
 	if (!a->sock)
 		return -EIO;
-	a->tries = 0;
+	a->probe.sent = 0;
 	probe_build(&a->packet, a->sock, peer, a->probe.kind, s->config->hop,
 		    a->probe.port, s->cookie);
 	s->nr_active++;
@@ -222,7 +229,7 @@ static int expire(struct survey *s, __u64 now)
 		if (a->state != WAITING || a->due > now)
 			continue;
 		s->pace.lost++;
-		if (a->tries++ < s->config->retries) {
+		if (a->probe.sent <= s->config->retries) {
 			a->state = TO_REPEAT;
 			continue;
 		}
@@ -235,13 +242,11 @@ static int expire(struct survey *s, __u64 now)
 	return 0;
 }
 
-/* Sleep until an answer, a deadline, or the next probe may be sent. */
-static int wait_for_event(struct survey *s, __u64 now)
+/* When there is something to do without an answer: a deadline, or a probe. */
+static __u64 next_step(const struct survey *s)
 {
-	struct pollfd fds[MAX_SOCKETS];
-	__u64 until = NEVER, left;
-	struct timespec ts;
 	bool sendable = !s->exhausted && s->nr_active < SURVEY_ACTIVE;
+	__u64 until = NEVER;
 	unsigned int i;
 
 	for (i = 0; i < SURVEY_ACTIVE; i++) {
@@ -252,17 +257,7 @@ static int wait_for_event(struct survey *s, __u64 now)
 		if (a->state == TO_REPEAT)
 			sendable = true;
 	}
-	if (sendable && s->pace.next < until)
-		until = s->pace.next;
-	left = until > now ? until - now : 0;
-	if (left > 200 * MSEC)	/* the progress line wants to be fresh */
-		left = 200 * MSEC;
-	ts = (struct timespec) { left / (1000 * MSEC), left % (1000 * MSEC) };
-	for (i = 0; i < s->nr_sockets; i++)
-		fds[i] = (struct pollfd) { .fd = s->sockets[i].fd };
-	if (ppoll(fds, s->nr_sockets, &ts, NULL) < 0 && errno != EINTR)
-		return -errno;
-	return 0;
+	return sendable && s->pace.next < until ? s->pace.next : until;
 }
 
 static void tell_slow(struct survey *s)
@@ -276,59 +271,110 @@ static void tell_slow(struct survey *s)
 	s->ops->slow(s->client, line);
 }
 
-static int step(struct survey *s)
+int survey_step(struct survey *s, __u64 *until, struct err *err)
 {
 	__u64 now = progress_now();
 	int ret;
 
+	s->err = err;
 	ret = receive(s) ?: expire(s, now) ?: send_due(s, now);
 	if (ret)
 		return ret;
-	if (pace_adapt(&s->pace, now) && !s->told)
-		tell_slow(s);
+	s->slowed = !s->config->steady && pace_adapt(&s->pace, now);
+	*until = next_step(s);
+	return !s->nr_active && s->exhausted;
+}
+
+void survey_more(struct survey *s)
+{
+	s->exhausted = false;
+}
+
+int survey_fd(const struct survey *s)
+{
+	return s->epoll;
+}
+
+int survey_start(struct survey **out, const struct survey_config *config,
+		 const struct survey_ops *ops, void *client)
+{
+	struct survey *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0) {
+		free(s);
+		return -errno;
+	}
+	s->config = config;
+	s->ops = ops;
+	s->client = client;
+	if (getrandom(&s->cookie, sizeof(s->cookie), 0) < 0)
+		s->cookie = progress_now();
+	pace_start(&s->pace, config->rate, progress_now());
+	*out = s;
 	return 0;
 }
 
-static int loop(struct survey *s)
+void survey_end(struct survey *s)
+{
+	if (!s)
+		return;
+	while (s->nr_sockets)
+		probe_close(&s->sockets[--s->nr_sockets]);
+	close(s->epoll);
+	free(s);
+}
+
+/* Sleep until an answer or a time; the progress line wants to be fresh. */
+static int sleep_until(struct survey *s, __u64 until)
+{
+	__u64 now = progress_now(), left = until > now ? until - now : 0;
+	struct timespec ts;
+	struct pollfd fd = { .fd = s->epoll, .events = POLLIN };
+
+	if (left > 200 * MSEC)
+		left = 200 * MSEC;
+	ts = (struct timespec) { left / (1000 * MSEC), left % (1000 * MSEC) };
+	return ppoll(&fd, 1, &ts, NULL) < 0 && errno != EINTR ? -errno : 0;
+}
+
+static int loop(struct survey *s, struct err *err)
 {
 	struct progress progress;
 	char line[128];
+	__u64 until;
 	int ret;
 
 	progress_start(&progress);
-	pace_start(&s->pace, s->config->rate, progress_now());
 	for (;;) {
-		ret = step(s);
-		if (ret || (!s->nr_active && s->exhausted))
+		ret = survey_step(s, &until, err);
+		if (ret)
 			break;
+		if (s->slowed && !s->told)
+			tell_slow(s);
 		s->ops->status(s->client, line, sizeof(line));
 		progress_update(&progress, "%s, %.0f probes/s", line,
 				s->pace.rate);
-		ret = wait_for_event(s, progress_now());
+		ret = sleep_until(s, until);
 		if (ret)
 			break;
 	}
 	progress_end(&progress);
-	return ret;
+	return ret == 1 ? 0 : ret;
 }
 
 int survey_run(const struct survey_config *config,
 	       const struct survey_ops *ops, void *client, struct err *err)
 {
-	struct survey *s = calloc(1, sizeof(*s));
+	struct survey *s;
 	int ret;
 
-	if (!s)
-		return -ENOMEM;
-	s->config = config;
-	s->ops = ops;
-	s->client = client;
-	s->err = err;
-	if (getrandom(&s->cookie, sizeof(s->cookie), 0) < 0)
-		s->cookie = progress_now();
-	ret = loop(s);
-	while (s->nr_sockets)
-		probe_close(&s->sockets[--s->nr_sockets]);
-	free(s);
+	ret = survey_start(&s, config, ops, client);
+	if (ret)
+		return ret;
+	ret = loop(s, err);
+	survey_end(s);
 	return ret;
 }

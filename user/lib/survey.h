@@ -6,6 +6,7 @@
 #ifndef ROCESTEER_SURVEY_H
 #define ROCESTEER_SURVEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
@@ -22,6 +23,7 @@
  * @hop: TTL that ends at the routers that tell paths apart
  * @ports: source ports to probe per peer, at most
  * @rate: probes per second, at most
+ * @steady: not fewer, also where routers limit their ICMP
  * @retries: times that a lost probe is repeated
  * @timeout_ms: wait for the first answer; doubled with each repetition
  */
@@ -30,6 +32,7 @@ struct survey_config {
 	unsigned int hop;
 	unsigned int ports;
 	unsigned int rate;
+	bool steady;
 	unsigned int retries;
 	unsigned int timeout_ms;
 };
@@ -39,17 +42,19 @@ struct survey_config {
  * @peer: the client's number of the peer
  * @kind: what for
  * @port: UDP source port
+ * @sent: how many times it was sent, when it comes back
  */
 struct survey_probe {
 	__u32 peer;
 	enum probe_kind kind;
 	__u16 port;
+	unsigned int sent;
 };
 
 /**
  * struct survey_ops - the client
  * @next: the next probe and its addresses; -EAGAIN: none before an answer to
- *	an earlier one
+ *	an earlier one, or survey_more()
  * @answer: a probe was answered; nonzero ends the survey
  * @lost: a probe was not answered and not repeated any more
  * @status: write a line about the progress
@@ -76,5 +81,39 @@ struct survey_ops {
  */
 int survey_run(const struct survey_config *config,
 	       const struct survey_ops *ops, void *client, struct err *err);
+
+struct survey;
+
+/**
+ * survey_start() - the same for who has more to wait for
+ * @survey: set; to be given back by survey_end()
+ * @config: how; has to stay
+ * @ops: the client; @status and @slow are not called
+ * @client: passed to @ops
+ *
+ * Return: 0 or a negative errno.
+ */
+int survey_start(struct survey **survey, const struct survey_config *config,
+		 const struct survey_ops *ops, void *client);
+
+void survey_end(struct survey *survey);
+
+/* File descriptor to wait for: it can be read when there are answers. */
+int survey_fd(const struct survey *survey);
+
+/* The client has probes again. */
+void survey_more(struct survey *survey);
+
+/**
+ * survey_step() - do what can be done now
+ * @survey: survey
+ * @until: set: when to be called again, CLOCK_MONOTONIC ns, unless there are
+ *	answers before
+ * @err: filled on failure
+ *
+ * Return: 0; 1: no probe is out and the client has none; a negative errno, or
+ * what the client ended it with.
+ */
+int survey_step(struct survey *survey, __u64 *until, struct err *err);
 
 #endif /* ROCESTEER_SURVEY_H */
