@@ -83,7 +83,10 @@ _rocesteer_words()
 	'flow show')
 		echo "--job --json --help"
 		;;
-	stat | monitor | daemon)
+	daemon)
+		echo "--hold-down --timeout --json --help"
+		;;
+	stat | monitor)
 		echo "--json --help"
 		;;
 	esac
@@ -139,7 +142,8 @@ _rocesteer_argument()
 	--peer | --source | --hop | --ports | --rate | --retries | --timeout | \
 		--weights | --job | --name | --pid | --flow | --gpus | --seed | \
 		--leaves | --spines | --servers | --links | \
-		--dims | --bandwidth | --size | --chunks | --latency)
+		--dims | --bandwidth | --size | --chunks | --latency | \
+		--hold-down)
 		return 0
 		;;
 	*)

@@ -165,7 +165,7 @@ unprivileged()
 {
 	local cap
 
-	for cap in net_admin bpf,-sys_admin; do
+	for cap in net_admin bpf,-sys_admin net_raw; do
 		setpriv "--bounding-set=-$cap" --inh-caps=-all \
 			"$rocesteer" --json daemon |
 			jq -e '.error.code == "permission"' || return

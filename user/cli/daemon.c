@@ -12,8 +12,17 @@
 #include "../lib/keeper.h"
 #include "cli.h"
 #include "events.h"
+#include "permission.h"
 
-static const struct cli_option options[] = { {} };
+enum { HOLD_DOWN, TIMEOUT };
+
+static const struct cli_option options[] = {
+	[HOLD_DOWN] = { "hold-down", "MS",
+			"how long a dead path is not used at least (default: 100)" },
+	[TIMEOUT] = { "timeout", "MS",
+		      "wait for the first answer to a probe (default: 5)" },
+	{}
+};
 
 /* sd_notify(3), for systemd's Type=notify. */
 static void ready(void *arg)
@@ -42,12 +51,21 @@ static void tell(struct json_object *event, void *arg)
 
 static int run(const struct cli_args *args, struct err *err)
 {
-	const struct keeper_config config = {
+	struct keeper_config config = {
 		.ready = ready,
 		.tell = tell,
 		.arg = (void *)&args->out,
 	};
+	__u64 hold = 100, timeout = 5;
+	int ret;
 
+	ret = cli_uint(args, HOLD_DOWN, 1, 3600000, &hold, err) ?:
+	      cli_uint(args, TIMEOUT, 1, 10000, &timeout, err) ?:
+	      permission_probe(err);
+	if (ret)
+		return ret;
+	config.hold_ms = hold;
+	config.timeout_ms = timeout;
 	signal(SIGPIPE, SIG_IGN);	/* who reads our output may go */
 	return keeper_run(&config, err);
 }

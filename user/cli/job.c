@@ -56,6 +56,7 @@ static const struct out_column peer_columns[] = {
 static const struct out_column group_columns[] = {
 	{ "leaf", "LEAF" },
 	{ "load", "FLOWS ON PATHS" },
+	{ "down", "DOWN" },
 	{}
 };
 
@@ -181,13 +182,17 @@ static int show_group(const struct rocesteer_group_key *key,
 		      const struct rocesteer_group *group, void *arg)
 {
 	struct show *show = arg;
-	struct json_object *obj = out_append_object(show->array), *load;
+	struct json_object *obj = out_append_object(show->array), *load, *down;
 	__u32 i;
 
 	out_addr(obj, "leaf", key->leaf);
 	load = out_array(obj, "load");
-	for (i = 0; i < group->nr_paths && i < ROCESTEER_MAX_PATHS; i++)
+	down = out_array(obj, "down");
+	for (i = 0; i < group->nr_paths && i < ROCESTEER_MAX_PATHS; i++) {
 		out_append_uint(load, group->flows[i]);
+		if (group->down >> i & 1)
+			out_append_uint(down, i);
+	}
 	return 0;
 }
 

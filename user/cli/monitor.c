@@ -33,6 +33,12 @@ const struct out_column event_columns[] = {
 	{ "pieces", "pieces" },
 	{ "written", "written" },
 	{ "moved", "moved" },
+	{ "cause", "cause" },
+	{ "hold_ms", "hold_ms" },
+	{ "loss", "loss" },
+	{ "probes", "probes" },
+	{ "answers", "answers" },
+	{ "message", "" },
 	{}
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,30 +12,52 @@
 #define CAP_BPF	39
 #endif
 
-static int has(const struct __user_cap_data_struct *data, int cap)
-{
-	return data[cap / 32].effective >> (cap % 32) & 1;
-}
+struct caps {
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+};
 
-int permission_check(struct err *err)
+/* What cannot be told is refused by the kernel itself. */
+static bool get(struct caps *caps)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
 	};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
-	const char *missing;
 
-	if (syscall(SYS_capget, &header, data))
-		return 0;	/* the kernel will say no by itself */
-	if (!has(data, CAP_NET_ADMIN))
-		missing = "CAP_NET_ADMIN";
-	else if (!has(data, CAP_BPF) && !has(data, CAP_SYS_ADMIN))
-		missing = "CAP_BPF";
-	else
-		return 0;
-	err_set(err, EXIT_FAILED, "permission",
-		"not permitted: this changes what the kernel steers and needs %s",
+	return !syscall(SYS_capget, &header, caps->data);
+}
+
+static bool has(const struct caps *caps, int cap)
+{
+	return caps->data[cap / 32].effective >> (cap % 32) & 1;
+}
+
+static int refuse(struct err *err, const char *what, const char *missing)
+{
+	err_set(err, EXIT_FAILED, "permission", "not permitted: %s %s", what,
 		missing);
 	err_hint(err, "Run it as root.");
 	return -EPERM;
+}
+
+int permission_check(struct err *err)
+{
+	static const char what[] = "this changes what the kernel steers and needs";
+	struct caps caps = {};
+
+	if (!get(&caps))
+		return 0;
+	if (!has(&caps, CAP_NET_ADMIN))
+		return refuse(err, what, "CAP_NET_ADMIN");
+	if (!has(&caps, CAP_BPF) && !has(&caps, CAP_SYS_ADMIN))
+		return refuse(err, what, "CAP_BPF");
+	return 0;
+}
+
+int permission_probe(struct err *err)
+{
+	struct caps caps = {};
+
+	if (!get(&caps) || has(&caps, CAP_NET_RAW))
+		return 0;
+	return refuse(err, "probes need", "CAP_NET_RAW");
 }

@@ -15,4 +15,7 @@
  */
 int permission_check(struct err *err);
 
+/* May it probe? That takes CAP_NET_RAW. Return: 0 or -EPERM. */
+int permission_probe(struct err *err);
+
 #endif /* ROCESTEER_PERMISSION_H */

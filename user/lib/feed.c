@@ -128,6 +128,16 @@ void feed_tell(struct feed *feed, struct json_object *event)
 	}
 }
 
+bool feed_is_heard(const struct feed *feed)
+{
+	int i;
+
+	for (i = 0; i < MAX_CLIENTS; i++)
+		if (feed->client[i].source.fd >= 0)
+			return true;
+	return false;
+}
+
 /* Clients have nothing to say: whatever can be read, it ends here. */
 static int client_ready(void *arg)
 {

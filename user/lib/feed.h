@@ -40,6 +40,9 @@ void feed_close(struct feed *feed);
  */
 void feed_tell(struct feed *feed, struct json_object *event);
 
+/* Is there any client? */
+bool feed_is_heard(const struct feed *feed);
+
 /* Connect to the daemon. Return: a file descriptor or a negative errno. */
 int feed_connect(void);
 

@@ -25,6 +25,7 @@ static void free_group(void *item)
 	struct group *group = item;
 
 	set_clear(&group->flows, free_flow);
+	free(group->health);
 	free(group);
 }
 
@@ -174,6 +175,66 @@ int groups_read(struct groups *groups,
 		free_group(group);
 	}
 	return ret;
+}
+
+void group_traffic(struct groups *groups, const struct group *group,
+		   struct traffic *traffic)
+{
+	struct rocesteer_flow_path path;
+	size_t i;
+	__u32 p;
+
+	memset(traffic, 0, sizeof(*traffic));
+	for (i = 0; i < group->flows.nr; i++) {
+		const struct flow *flow = group->flows.item[i];
+
+		if (steer_flow_get(groups->steer, &flow->key, &path))
+			continue;
+		for (p = 0; p < group->nr_paths; p++) {
+			traffic->packets[p] += path.sent[p].packets;
+			traffic->rounds[p] += path.sent[p].rounds;
+		}
+	}
+}
+
+/* Any path will do, but not the same for all. */
+static int move_ack(const struct rocesteer_flow_key *key,
+		    const struct rocesteer_flow_path *path, void *arg)
+{
+	struct rocesteer_group_key gkey = { .job = path->job,
+					    .ifindex = key->ifindex };
+	struct rocesteer_peer_key pkey = { .job = path->job,
+					   .ifindex = key->ifindex };
+	struct rocesteer_set_flow set = { .key = *key, .job = path->job,
+					  .nr_pieces = 1, .piece[0].end = 1 };
+	struct groups *groups = arg;
+	const struct group *group;
+	struct rocesteer_peer peer;
+	__u32 i, p;
+	int ret;
+
+	memcpy(gkey.leaf, path->leaf, sizeof(gkey.leaf));
+	memcpy(pkey.addr, key->peer, sizeof(pkey.addr));
+	group = groups_find(groups, &gkey);
+	if (path->flags & ROCESTEER_FLOW_SHARE || !group ||
+	    !(group->down >> path->piece[0].path & 1) ||
+	    steer_peer_get(groups->steer, &pkey, &peer))
+		return 0;
+	for (i = 0; i < group->nr_paths; i++) {
+		p = (key->dqpn + i) % group->nr_paths;
+		if (group->down >> p & 1 || !peer.sport[p])
+			continue;
+		set.piece[0].path = p;
+		set.piece[0].sport = peer.sport[p];
+		ret = steer_set_flow(groups->steer, &set);
+		return ret == -ENOENT ? 0 : ret;
+	}
+	return 0;
+}
+
+int groups_move_acks(struct groups *groups)
+{
+	return steer_flow_each(groups->steer, move_ack, groups);
 }
 
 void groups_clear(struct groups *groups)

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include "../../include/rocesteer/types.h"
+#include "health.h"
 #include "set.h"
 #include "steer.h"
 
@@ -40,6 +41,7 @@ struct flow {
  * @flows: of struct flow
  * @changed: it is to be planned
  * @seen: by the last groups_read()
+ * @health: of its paths; NULL as long as nothing was wrong with any
  */
 struct group {
 	struct rocesteer_group_key key;
@@ -52,6 +54,7 @@ struct group {
 	struct set flows;
 	bool changed;
 	bool seen;
+	struct health *health;
 };
 
 /**
@@ -124,5 +127,18 @@ struct group_plan {
  */
 int group_plan(struct groups *groups, struct group *group,
 	       struct group_plan *plan);
+
+/* What the group's flows have sent. */
+void group_traffic(struct groups *groups, const struct group *group,
+		   struct traffic *traffic);
+
+/**
+ * groups_move_acks() - take flows without a share off paths that are down
+ * @groups: groups
+ *
+ * Acknowledgments are lost on a dead path, too. Their flows are not planned: the
+ * table is walked for them. Return: 0 or a negative errno.
+ */
+int groups_move_acks(struct groups *groups);
 
 #endif /* ROCESTEER_GROUP_H */

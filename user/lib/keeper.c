@@ -12,6 +12,7 @@
 #include "feed.h"
 #include "group.h"
 #include "loop.h"
+#include "paths.h"
 #include "progress.h"
 
 /* Flows come many at once: how long a plan waits for more of them, ns. */
@@ -27,6 +28,8 @@
  * @feed: who listens
  * @events: reader of @source_events, NULL while no job is loaded
  * @groups: the tables
+ * @paths: what is known of the paths
+ * @paths_config: of @paths
  * @plan_at: when to plan what has changed, or LOOP_NEVER
  * @reload: the tables have to be read again
  */
@@ -40,12 +43,16 @@ struct keeper {
 	struct source source_events;
 	struct steer_events *events;
 	struct groups groups;
+	struct paths_config paths_config;
+	struct paths *paths;
 	__u64 plan_at;
 	bool reload;
 };
 
-static void tell(struct keeper *k, struct json_object *event)
+static void tell(struct json_object *event, void *arg)
 {
+	struct keeper *k = arg;
+
 	feed_tell(k->feed, event);
 	k->config->tell(event, k->config->arg);
 	json_object_put(event);
@@ -66,7 +73,7 @@ static void tell_plan(struct keeper *k, const struct group *group,
 	out_uint(event, "pieces", plan->pieces);
 	out_uint(event, "written", plan->written);
 	out_uint(event, "moved", plan->moved);
-	tell(k, event);
+	tell(event, k);
 }
 
 static int plan_groups(struct keeper *k)
@@ -90,16 +97,41 @@ static int plan_groups(struct keeper *k)
 	return 0;
 }
 
+/* Not on our own output: there may be many, and those that matter go on. */
+static void tell_detour(struct keeper *k, const struct group *group,
+			const struct rocesteer_event *from)
+{
+	struct json_object *event = event_path("detour", group, from->path);
+
+	out_addr(event, "peer", from->key.peer);
+	out_uint(event, "dqpn", from->key.dqpn);
+	feed_tell(k->feed, event);
+	json_object_put(event);
+}
+
 static void take_event(const struct rocesteer_event *event, void *arg)
 {
 	struct rocesteer_group_key key = { .job = event->job,
 					   .ifindex = event->key.ifindex };
 	struct keeper *k = arg;
 	struct group *group;
+	int ret;
 
 	memcpy(key.leaf, event->leaf, sizeof(key.leaf));
 	group = groups_find(&k->groups, &key);
-	if (!group || group_update(&k->groups, group, &event->key))
+	if (!group) {
+		k->reload = true;
+		return;
+	}
+	if (event->type == ROCESTEER_EVENT_DETOUR) {
+		ret = paths_suspect(k->paths, group, &event->key, event->path);
+		if (feed_is_heard(k->feed))
+			tell_detour(k, group, event);
+	} else {
+		ret = group_update(&k->groups, group, &event->key);
+		plan_soon(k);
+	}
+	if (ret)
 		k->reload = true;
 }
 
@@ -114,7 +146,6 @@ static int events_ready(void *arg)
 		k->reload = true;
 	else if (ret)
 		return ret;
-	plan_soon(k);
 	return 0;
 }
 
@@ -136,8 +167,9 @@ static int signal_ready(void *arg)
 
 static void group_gone(struct group *group, void *arg)
 {
-	(void)group;
-	(void)arg;
+	struct keeper *k = arg;
+
+	paths_forget(k->paths, group);
 }
 
 static void close_tables(struct keeper *k)
@@ -180,6 +212,7 @@ static int reload(struct keeper *k)
 	ret = open_tables(k);
 	if (ret == -ENOENT) {	/* no job is loaded */
 		k->err->code = NULL;
+		paths_forget_all(k->paths);
 		groups_clear(&k->groups);
 		return 0;
 	}
@@ -190,7 +223,7 @@ static int reload(struct keeper *k)
 		return ret;
 	ret = groups_read(&k->groups, group_gone, k);
 	steer_unlock(k->groups.steer);
-	return ret ?: plan_groups(k);
+	return ret ?: paths_read(k->paths) ?: plan_groups(k);
 }
 
 /* Signals as something to wait for. */
@@ -213,10 +246,18 @@ static int add_source(struct keeper *k, struct source *source, int fd,
 	return fd < 0 ? fd : loop_add(&k->loop, source);
 }
 
+static void greet_path(struct json_object *event, void *arg)
+{
+	feed_tell(arg, event);
+	json_object_put(event);
+}
+
+/* Who comes is told of the paths that are not up. */
 static void greet(struct feed *feed, void *arg)
 {
-	(void)feed;
-	(void)arg;
+	struct keeper *k = arg;
+
+	paths_each(k->paths, greet_path, feed);
 }
 
 static int start(struct keeper *k)
@@ -225,6 +266,8 @@ static int start(struct keeper *k)
 
 	ret = loop_open(&k->loop) ?:
 	      feed_open(&k->feed, &k->loop, greet, k, k->err) ?:
+	      paths_open(&k->paths, &k->paths_config, &k->groups, &k->loop,
+			 k->err) ?:
 	      add_source(k, &k->source_signal, open_signals(), signal_ready);
 	if (ret)
 		return ret;
@@ -235,16 +278,34 @@ static int start(struct keeper *k)
 	return ret;
 }
 
+static __u64 next_time(const struct keeper *k)
+{
+	__u64 due = paths_due(k->paths);
+
+	return due < k->plan_at ? due : k->plan_at;
+}
+
+static int step(struct keeper *k)
+{
+	int ret = 0;
+
+	if (k->reload)
+		ret = reload(k);
+	if (!ret)
+		ret = paths_step(k->paths);
+	if (ret > 0)	/* the flows first: they have the data */
+		return plan_groups(k) ?: groups_move_acks(&k->groups);
+	if (!ret && progress_now() >= k->plan_at)
+		ret = plan_groups(k);
+	return ret;
+}
+
 static int run(struct keeper *k)
 {
 	int ret;
 
 	do {
-		ret = loop_wait(&k->loop, k->plan_at);
-		if (!ret && k->reload)
-			ret = reload(k);
-		if (!ret && progress_now() >= k->plan_at)
-			ret = plan_groups(k);
+		ret = loop_wait(&k->loop, next_time(k)) ?: step(k);
 	} while (!ret);
 	return ret == STOP ? 0 : ret;
 }
@@ -263,11 +324,18 @@ int keeper_run(const struct keeper_config *config, struct err *err)
 		.loop.fd = -1,
 		.source_signal.fd = -1,
 		.source_watch.fd = -1,
+		.paths_config = {
+			.hold = config->hold_ms * 1000000ull,
+			.timeout_ms = config->timeout_ms,
+			.tell = tell,
+			.arg = &k,
+		},
 		.plan_at = LOOP_NEVER,
 	};
 	int ret;
 
 	ret = start(&k) ?: run(&k);
+	paths_close(k.paths);
 	close_tables(&k);
 	groups_clear(&k.groups);
 	feed_close(k.feed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Keeps the tables of this network namespace true: plans a group when its
- * flows change.
+ * flows change, or one of its paths dies or comes back.
  */
 #ifndef ROCESTEER_KEEPER_H
 #define ROCESTEER_KEEPER_H
@@ -12,11 +12,15 @@
 
 /**
  * struct keeper_config - how
+ * @hold_ms: how long a path that is dead is held down at least
+ * @timeout_ms: how long the first answer to a probe is waited for
  * @ready: called once, when everything is as it should be
  * @tell: called for each event; released behind
  * @arg: passed to both
  */
 struct keeper_config {
+	unsigned int hold_ms;
+	unsigned int timeout_ms;
 	void (*ready)(void *arg);
 	void (*tell)(struct json_object *event, void *arg);
 	void *arg;

@@ -1,0 +1,355 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The daemon and paths that die, lose and come back: a fabric of Linux routers
+# that answer to probes, or do not, and flows that go back because the test says
+# so. On this machine's kernel, without the module.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. selftests/user/fabric.sh
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+
+if [[ ! ${ROCESTEER_TEST_FAILURE:-} ]]; then
+	unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
+		skip_all "no network namespaces or BPF: not root, or not allowed"
+	[[ ! -e /sys/module/rocesteer ]] ||
+		skip_all "the module is loaded"
+	ROCESTEER_TEST_FAILURE=1 exec unshare --mount "$0"
+fi
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+daemon=''
+qpns=16,17,18,19,20,21,22,23	# two of them on each path
+psn=0
+
+# "ip netns exec" would hide the BPF file system.
+on_h0()
+{
+	nsenter --net="/run/netns/${prefix}h0" timeout 60 "$@"
+}
+
+ready()
+{
+	mount -t bpf bpf /sys/fs/bpf && fabric_create 4 &&
+		on_h0 "$rocesteer" path discover --dev eth0 \
+			--peer 10.1.1.1,10.1.1.2 --paths 4 --out "$dir/ports.json" &&
+		load
+}
+
+load()
+{
+	on_h0 "$rocesteer" job load --job 1 --all --paths "$dir/ports.json" &&
+		flows 10.1.1.1 "$qpns"
+}
+
+flows()
+{
+	on_h0 selftests/user/flows.py eth0 10.1.0.1 "$@"
+}
+
+is_ready()
+{
+	[[ -e $dir/ready ]]
+}
+
+# The daemon says when it is ready, as to systemd.
+daemon_start()
+{
+	rm -f "$dir/notify" "$dir/ready"
+	python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+open(sys.argv[1] + ".bound", "w")
+if s.recv(64) == b"READY=1":
+    open(sys.argv[2], "w")' "$dir/notify" "$dir/ready" &
+	busywait 5000 test -S "$dir/notify" || return
+	NOTIFY_SOCKET=$dir/notify nsenter --net="/run/netns/${prefix}h0" \
+		"$rocesteer" --json daemon "$@" >"$dir/events" &
+	daemon=$!
+	busywait 5000 is_ready
+}
+
+daemon_stop()
+{
+	kill "$daemon" && wait "$daemon"
+}
+
+# events FILTER: does it hold for the array of events?
+events()
+{
+	jq -s -e "$1" "$dir/events" >/dev/null
+}
+
+show()
+{
+	on_h0 "$rocesteer" --json flow show
+}
+
+# on_path PATH [PEER]: numbers of the flows there
+on_path()
+{
+	show | jq -c --argjson p "$1" --arg peer "${2:-}" '[.flows[] |
+		select(.path == $p and (.peer == $peer or $peer == "")) | .dqpn]'
+}
+
+# used PATH...: each by two flows or more, and no other
+used()
+{
+	local p
+
+	for p in 0 1 2 3; do
+		if [[ " $* " == *" $p "* ]]; then
+			(($(on_path "$p" | jq length) >= 2)) || return
+		else
+			[[ $(on_path "$p") == "[]" ]] || return
+		fi
+	done
+}
+
+# Each flow that is on a path now loses the same packet twice.
+lose()
+{
+	local peer qpns
+
+	psn=$((psn + 8))
+	for peer in 10.1.1.1 10.1.1.2; do
+		qpns=$(on_path "$1" "$peer" | jq -r 'map(tostring) | join(",")')
+		[[ ! $qpns ]] || flows "$peer" "$qpns" "$psn,$psn,$psn"
+	done
+}
+
+# Packets vanish without a word; a link keeps its carrier.
+vanish()
+{
+	ip -n "$prefix$1" rule add pref 1 "${@:2}" blackhole
+}
+
+appear()
+{
+	ip -n "$prefix$1" rule del pref 1
+}
+
+# went STATE PATH [CAUSE]: the last that was told of a path
+went()
+{
+	events "[.[] | select(.path == $2)] | last | .event == \"path-$1\" and
+		.job == 1 and .device == \"eth0\" ${3:+and .cause == \"$3\"}"
+}
+
+is_down()
+{
+	[[ $(on_h0 "$rocesteer" --json job show --job 1 |
+		jq -c '.groups[0].down') == "[${1:-}]" ]]
+}
+
+# The spine of a path, as its router's address has it: 10.9.0.(4s + 2)
+spine_of()
+{
+	jq -r ".peers[0].paths[$1].router" "$dir/ports.json" |
+		awk -F . '{ print "spine" ($4 - 2) / 4 }'
+}
+
+# milliseconds from the test's $start to the last event
+took()
+{
+	jq -s -r 'last.time' "$dir/events" | { read -r t; date -d "$t" +%s%N; } |
+		{ read -r ns; echo "$(((ns - start) / 1000000)) ms"; }
+}
+
+starts()
+{
+	daemon_start && used 0 1 2 3 && is_down
+}
+
+# Ten packets lost once, one lost twice, of one flow.
+loses_some()
+{
+	local psns=''
+
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		psn=$((psn + 8))
+		psns+=$psn,$psn,
+	done
+	psn=$((psn + 8))
+	flows 10.1.1.1 "$1" "$psns$psn,$psn,$psn"
+	went lossy "$2"
+}
+
+# Its path answers: it stays in use.
+lossy()
+{
+	local qpn
+
+	qpn=$(on_path 3 | jq '.[0]')
+	busywait 10000 loses_some "$qpn" 3 && is_down && used 0 1 2 3 &&
+		events 'last | .loss > 0 and .probes >= 2 and .answers >= 2'
+}
+
+# The spine forwards nothing, and does not answer.
+dead_spine()
+{
+	local spine
+
+	spine=$(spine_of 2)
+	vanish "$spine"
+	start=$(date +%s%N)
+	lose 2
+	busywait 5000 went down 2 router && took && is_down 2 &&
+		busywait 5000 used 0 1 3
+}
+
+# Flows that come do not get it either; nor do those that only acknowledge.
+is_avoided()
+{
+	flows 10.1.1.2 30,31,32,33,34,35 && busywait 5000 used 0 1 3
+}
+
+back()
+{
+	appear "$(spine_of 2)"
+	busywait 5000 went up 2 && is_down && busywait 5000 used 0 1 2 3
+}
+
+# It answers, but what it forwards to the leaf gets lost.
+dead_downlink()
+{
+	local spine
+
+	spine=$(spine_of 1)
+	vanish leaf1 iif "s${spine#spine}"
+	lose 1
+	busywait 5000 went down 1 leaf && busywait 5000 used 0 2 3 &&
+		appear leaf1 && busywait 5000 went up 1 &&
+		busywait 5000 used 0 1 2 3
+}
+
+restarts_down()
+{
+	local spine
+
+	spine=$(spine_of 3)
+	vanish "$spine" && lose 3 && busywait 5000 went down 3 router &&
+		daemon_stop && is_down 3 && daemon_start && used 0 1 2 &&
+		is_down 3 && appear "$spine" && busywait 5000 went up 3 &&
+		is_down && busywait 5000 used 0 1 2 3
+}
+
+restarts_up()
+{
+	local spine
+
+	spine=$(spine_of 3)
+	vanish "$spine" && lose 3 && busywait 5000 went down 3 &&
+		daemon_stop && appear "$spine" && daemon_start &&
+		busywait 5000 went up 3 && busywait 5000 used 0 1 2 3
+}
+
+# Routers that answer to nobody: what counts is that only this path loses.
+silent_routers()
+{
+	local router status
+
+	daemon_stop && daemon_start || return
+
+	for router in spine0 spine1 spine2 spine3 leaf1; do
+		vanish "$router" iif lo
+	done
+	lose 0 && lose 0 && busywait 5000 went up 0 &&
+		events 'any(.[]; .event == "path-down") and all(.[];
+			.event != "path-down" or .cause == "data")'
+	status=$?
+	for router in spine0 spine1 spine2 spine3 leaf1; do
+		appear "$router"
+	done
+	return "$status"
+}
+
+# Without a carrier nothing answers.
+no_carrier()
+{
+	daemon_stop && daemon_start || return
+	ip -n "${prefix}leaf0" link set dn0 down
+	lose 0 && lose 1
+	ip -n "${prefix}leaf0" link set dn0 up
+	busywait 10000 on_h0 "$rocesteer" path verify "$dir/ports.json" \
+		--timeout 50 --retries 1 >"$dir/verify" && is_down &&
+		events 'all(.[]; .event != "path-down")'
+}
+
+loses_until_down()
+{
+	lose "$1"
+	is_down "$1"
+}
+
+# Linux's own default: one ICMP error a second to each host, after six.
+rate_limits()
+{
+	local router spine status
+
+	daemon_stop && daemon_start || return
+
+	for router in spine0 spine1 spine2 spine3 leaf1; do
+		in_ns "$router" sysctl -qw net.ipv4.icmp_ratelimit=1000
+	done
+	spine=$(spine_of 2)
+	lose 0 && lose 1 && lose 2 && vanish "$spine" &&
+		busywait 20000 loses_until_down 2 && appear "$spine" &&
+		busywait 20000 went up 2
+	status=$?
+	for router in spine0 spine1 spine2 spine3 leaf1; do
+		in_ns "$router" sysctl -qw net.ipv4.icmp_ratelimit=0
+	done
+	return "$status"
+}
+
+# One that fails again and again is held down longer each time.
+backs_off()
+{
+	local spine
+
+	daemon_stop && daemon_start --hold-down 50 || return
+	spine=$(spine_of 2)
+	for _ in 1 2 3; do
+		vanish "$spine" && lose 2 && busywait 5000 went down 2 &&
+			appear "$spine" && busywait 5000 went up 2 &&
+			busywait 5000 used 0 1 2 3 || return
+	done
+	jq -s -c '[.[] | select(.event == "path-down") | .hold_ms]' \
+		"$dir/events"
+	events '[.[] | select(.event == "path-down") | .hold_ms] ==
+		[50, 100, 200]'
+}
+
+daemon_kill()
+{
+	kill -KILL "$daemon" 2>/dev/null
+}
+
+world_is_empty()
+{
+	on_h0 "$rocesteer" job unload --all && daemon_stop &&
+		fabric_destroy && ! ip netns list | grep "^$prefix" &&
+		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
+}
+
+ktap_plan 14
+defer fabric_destroy
+check "a fabric, a job, its flows" ready
+defer daemon_kill
+check "the daemon, with all paths in use" starts
+check "a path that loses some packets stays in use" lossy
+check "a spine is dead: its flows leave" dead_spine
+check "nor does it get new ones" is_avoided
+check "it is back: they return" back
+check "the link behind a spine is dead, and back" dead_downlink
+check "a restart while a path is dead" restarts_down
+check "a path that came back in the meantime" restarts_up
+check "routers that do not answer" silent_routers
+check "a device without carrier" no_carrier
+check "routers that limit their ICMP" rate_limits
+check "a path that flaps is held down longer" backs_off
+check "nothing is left behind" world_is_empty
+ktap_finish

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "exam.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "health.h"
+#include "prober.h"
+#include "progress.h"
+
+/**
+ * struct exams - state
+ * @config: the caller's
+ * @prober_config: of the probers
+ * @probers: of struct entry
+ */
+struct exams {
+	struct exam_config config;
+	struct prober_config prober_config;
+	struct set probers;
+};
+
+/* A prober in a set. */
+struct entry {
+	struct prober_key key;
+	struct prober *prober;
+};
+
+/* A peer of a group. */
+struct search {
+	const struct group *group;
+	struct rocesteer_peer_key key;
+	struct rocesteer_peer peer;
+	bool found;
+};
+
+static struct prober *get_prober(struct exams *exams,
+				 const struct prober_key *key)
+{
+	struct entry *entry = set_get(&exams->probers, key, sizeof(*key),
+				      sizeof(*entry));
+
+	if (entry && !entry->prober)
+		entry->prober = prober_new(key, &exams->prober_config);
+	return entry ? entry->prober : NULL;
+}
+
+static int add_probes(struct prober *prober, struct group *group, __u32 p,
+		      const struct search *s)
+{
+	struct prober_probe probe = {
+		.owner = group,
+		.path = p,
+		.port = ntohs(s->peer.sport[p]),
+	};
+
+	memcpy(probe.source, s->peer.source, 16);
+	memcpy(probe.peer, s->key.addr, 16);
+	for (probe.kind = PROBE_PATH; probe.kind <= PROBE_LEAF; probe.kind++) {
+		if (prober_add(prober, &probe))
+			return -ENOMEM;
+		group->health->out++;
+	}
+	return 0;
+}
+
+static int take_peer(const struct rocesteer_peer_key *key,
+		     const struct rocesteer_peer *peer, void *arg)
+{
+	struct search *s = arg;
+
+	s->found = key->ifindex == s->group->key.ifindex &&
+		   !memcmp(peer->leaf, s->group->key.leaf, 16);
+	s->key = *key;
+	s->peer = *peer;
+	return s->found;
+}
+
+/* The peer that was last in trouble, or any. */
+static bool find_peer(struct exams *exams, struct search *s)
+{
+	const struct group *group = s->group;
+	struct steer *steer = exams->config.groups->steer;
+
+	s->key = (struct rocesteer_peer_key) { .job = group->key.job,
+					       .ifindex = group->key.ifindex };
+	memcpy(s->key.addr, group->health->peer, 16);
+	if (!steer_peer_get(steer, &s->key, &s->peer))
+		return true;
+	steer_peer_each(steer, group->key.job, take_peer, s);
+	return s->found;
+}
+
+/* Paths to which the peer has a port; none while its job is being unloaded. */
+static __u64 usable_paths(struct exams *exams, struct search *s)
+{
+	__u64 usable = 0;
+	__u32 p;
+
+	if (!find_peer(exams, s))
+		return 0;
+	for (p = 0; p < s->group->nr_paths; p++)
+		if (s->peer.sport[p])
+			usable |= 1ull << p;
+	return usable;
+}
+
+/* Probe some paths, and others only after them. */
+static int probe_paths(struct exams *exams, struct group *group,
+		       const struct search *s, __u64 first, __u64 then)
+{
+	struct prober *prober;
+	__u32 p;
+	int ret = 0;
+
+	prober = get_prober(exams, &(struct prober_key) {
+				    .ifindex = group->key.ifindex,
+				    .hop = s->peer.hop });
+	if (!prober)
+		return -ENOMEM;
+	for (p = 0; !ret && p < group->nr_paths; p++)
+		if (first >> p & 1)
+			ret = add_probes(prober, group, p, s);
+	for (p = 0; !ret && p < group->nr_paths; p++)
+		if (then >> p & 1)
+			ret = add_probes(prober, group, p, s);
+	return ret;
+}
+
+int exam_start(struct exams *exams, struct group *group, __u64 due)
+{
+	struct search s = { .group = group };
+	struct traffic traffic;
+	__u64 usable = usable_paths(exams, &s);
+
+	group_traffic(exams->config.groups, group, &traffic);
+	health_examine(group->health, due, usable, &traffic);
+	if (group->health->examined)
+		return probe_paths(exams, group, &s, group->health->examined,
+				   0);
+	health_postpone(group->health, progress_now());
+	return 0;
+}
+
+/* All probes of a round are in. */
+static void end_round(struct exams *exams, struct group *group)
+{
+	struct search s = { .group = group };
+	__u64 usable = usable_paths(exams, &s);
+	__u64 again = health_examine_again(group->health, usable);
+
+	if (!again || probe_paths(exams, group, &s, again,
+				  group->health->controls))
+		exams->config.done(group, exams->config.arg);
+}
+
+static void probe_done(const struct prober_probe *probe, const __u8 *from,
+		       unsigned int sent, void *arg)
+{
+	struct group *group = probe->owner;
+	struct health *health = group->health;
+	struct path *path = &health->path[probe->path];
+	bool control = health->controls >> probe->path & 1;
+	bool leaf = probe->kind == PROBE_LEAF;
+	bool own = from && !memcmp(from, group->router[probe->path], 16);
+
+	path->sent += sent;
+	path->answered += !!from;
+	if (from && leaf)
+		*(control ? &health->leaf : &path->leaf) = true;
+	else if (own)
+		*(control ? &health->router : &path->router) = true;
+	else if (from)
+		path->moved = true;
+	if (!--health->out)
+		end_round(arg, group);
+}
+
+void exam_cancel(struct exams *exams, struct group *group)
+{
+	size_t i;
+
+	if (!group->health)
+		return;
+	for (i = 0; i < exams->probers.nr; i++) {
+		const struct entry *entry = exams->probers.item[i];
+
+		prober_forget(entry->prober, group);
+	}
+	health_postpone(group->health, progress_now());
+}
+
+__u64 exams_due(const struct exams *exams)
+{
+	__u64 due = LOOP_NEVER, at;
+	size_t i;
+
+	for (i = 0; i < exams->probers.nr; i++) {
+		const struct entry *entry = exams->probers.item[i];
+
+		at = prober_due(entry->prober);
+		if (at < due)
+			due = at;
+	}
+	return due;
+}
+
+/* Nothing can be sent: as if nothing had been asked. */
+static void fail(struct exams *exams, __u32 ifindex, const struct err *err)
+{
+	const struct set *groups = &exams->config.groups->group;
+	size_t i;
+
+	exams->config.failed(ifindex, err, exams->config.arg);
+	for (i = 0; i < groups->nr; i++) {
+		struct group *group = groups->item[i];
+
+		if (group->key.ifindex == ifindex)
+			exam_cancel(exams, group);
+	}
+}
+
+void exams_step(struct exams *exams)
+{
+	__u64 now = progress_now();
+	size_t i;
+
+	for (i = 0; i < exams->probers.nr; i++) {
+		struct entry *entry = exams->probers.item[i];
+		struct err err = {};
+
+		if (prober_due(entry->prober) <= now &&
+		    prober_step(entry->prober, &err))
+			fail(exams, entry->key.ifindex, &err);
+	}
+}
+
+struct exams *exams_new(const struct exam_config *config)
+{
+	struct exams *exams = calloc(1, sizeof(*exams));
+
+	if (!exams)
+		return NULL;
+	exams->config = *config;
+	exams->prober_config = (struct prober_config) {
+		.loop = config->loop,
+		.timeout_ms = config->timeout_ms,
+		.done = probe_done,
+		.arg = exams,
+	};
+	return exams;
+}
+
+static void free_entry(void *item)
+{
+	struct entry *entry = item;
+
+	prober_free(entry->prober);
+	free(entry);
+}
+
+void exams_free(struct exams *exams)
+{
+	if (!exams)
+		return;
+	set_clear(&exams->probers, free_entry);
+	free(exams);
+}

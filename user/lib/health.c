@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "health.h"
+
+#include <string.h>
+
+#define MSEC		1000000ull
+
+#define ANSWERS		3	/* in a row before a path is used again */
+#define CONTROLS	2
+#define CALM		(100 * MSEC)
+#define CALM_MAX	6	/* doublings: 6.4 s */
+#define HOLD_MAX	64	/* times the shortest */
+#define WAIT_MAX	(1600 * MSEC)
+
+/* Not suspected for so long, a path starts afresh. */
+#define FORGET		(10000 * MSEC)
+
+/* So many rounds say something, and so many times those of other paths. */
+#define LOSSY_ROUNDS	8
+#define LOSSY_FACTOR	4
+
+/* A path among others. */
+static __u64 bit(__u32 p)
+{
+	return 1ull << p;
+}
+
+void health_suspect(struct health *health, __u32 p, __u64 now)
+{
+	struct path *path = &health->path[p];
+
+	if (path->state == PATH_DOWN)
+		return;
+	if (!path->suspected || now - path->suspected > FORGET) {
+		path->fresh = true;
+		path->detours = 0;
+		path->calm = 0;
+		path->sent = 0;
+		path->answered = 0;
+	}
+	path->suspected = now;
+	path->detours++;
+	if (path->state == PATH_LOSSY)
+		path->due = now + FORGET;
+	if (now >= path->calm_until)
+		health->suspects |= bit(p);
+}
+
+__u64 health_due(const struct health *health, __u64 now, __u64 *at)
+{
+	__u64 due = 0;
+	__u32 p;
+
+	*at = ~0ull;
+	for (p = 0; p < health->nr_paths; p++) {
+		const struct path *path = &health->path[p];
+
+		if (path->state == PATH_UP)
+			continue;
+		if (path->due <= now)
+			due |= bit(p);
+		if (path->due < *at)
+			*at = path->due;
+	}
+	return due;
+}
+
+static void expect(struct path *path)
+{
+	path->router = false;
+	path->leaf = false;
+	path->moved = false;
+}
+
+void health_examine(struct health *health, __u64 due, __u64 usable,
+		    const struct traffic *traffic)
+{
+	__u32 p;
+
+	health->examined = (due | health->suspects) & usable;
+	health->suspects = 0;
+	health->controls = 0;
+	health->router = false;
+	health->leaf = false;
+	for (p = 0; p < health->nr_paths; p++) {
+		struct path *path = &health->path[p];
+
+		expect(path);
+		if (!path->fresh)
+			continue;
+		path->packets = traffic->packets[p];
+		path->rounds = traffic->rounds[p];
+		path->fresh = false;
+	}
+}
+
+/* Its state depends on how others answer. */
+static bool wants_controls(const struct path *path)
+{
+	return !path->leaf && !path->moved &&
+	       (path->state != PATH_DOWN || path->cause == VERDICT_UNKNOWN);
+}
+
+__u64 health_examine_again(struct health *health, __u64 usable)
+{
+	__u32 nr = health->nr_paths, n = 0, first = 0, i, p;
+	__u64 again = 0;
+
+	if (health->controls)	/* that was it */
+		return 0;
+	for (p = 0; p < nr; p++)
+		if (health->examined & bit(p) &&
+		    wants_controls(&health->path[p])) {
+			again |= bit(p);
+			first = p + 1;
+		}
+	for (i = 0; again && i < nr && n < CONTROLS; i++) {
+		p = (first + i) % nr;
+		if (!(usable & ~again & bit(p)) ||
+		    health->path[p].state == PATH_DOWN)
+			continue;
+		health->controls |= bit(p);
+		n++;
+	}
+	for (p = 0; health->controls && p < nr; p++)
+		if (again & bit(p))
+			expect(&health->path[p]);
+	return health->controls ? again : 0;
+}
+
+void health_postpone(struct health *health, __u64 now)
+{
+	__u32 p;
+
+	health->suspects = 0;
+	health->examined = 0;
+	health->controls = 0;
+	health->out = 0;
+	for (p = 0; p < health->nr_paths; p++)
+		if (health->path[p].state == PATH_DOWN)
+			health->path[p].due = now + health->path[p].hold;
+}
+
+/* Since the path was first suspected; a flow that went took its counts along. */
+static __u64 since(__u64 now, __u64 then)
+{
+	return now > then ? now - then : 0;
+}
+
+/*
+ * On a dead path every second round begins like the one before, which is when
+ * the flow leaves it; on a lossy one few do.
+ */
+static bool only_this_loses(const struct health *health, __u32 p,
+			    const struct traffic *traffic)
+{
+	const struct path *path = &health->path[p];
+	__u32 q;
+
+	for (q = 0; q < health->nr_paths; q++)
+		if (q != p && health->path[q].state != PATH_DOWN &&
+		    health->path[q].suspected &&
+		    health->path[q].suspected + FORGET > path->suspected)
+			return false;
+	return path->detours >= 2 &&
+	       since(traffic->rounds[p], path->rounds) <= 4 * path->detours;
+}
+
+/* Is there a path whose router does not answer, while others do? */
+static bool has_dead_router(const struct health *health)
+{
+	const struct path *path = health->path;
+	__u32 p;
+
+	for (p = 0; health->router && p < health->nr_paths; p++)
+		if (health->examined & bit(p) && !path[p].router &&
+		    !path[p].leaf)
+			return true;
+	return false;
+}
+
+enum path_verdict health_judge(const struct health *health, __u32 p,
+			       const struct traffic *traffic)
+{
+	const struct path *path = &health->path[p];
+
+	if (path->leaf)
+		return VERDICT_ALIVE;
+	if (health->router && !path->router)
+		return VERDICT_ROUTER;
+	/*
+	 * Where a router is dead the leaf's answers to probes by good paths
+	 * may come back by it: that has to be out of the way first.
+	 */
+	if (has_dead_router(health))
+		return VERDICT_UNKNOWN;
+	if (health->leaf)
+		return VERDICT_LEAF;
+	return only_this_loses(health, p, traffic) ? VERDICT_DATA :
+						     VERDICT_UNKNOWN;
+}
+
+static double ratio(__u64 rounds, __u64 packets)
+{
+	return packets ? (double)rounds / packets : 0;
+}
+
+bool health_is_lossy(struct health *health, __u32 p,
+		     const struct traffic *traffic)
+{
+	struct path *path = &health->path[p];
+	__u64 rounds = since(traffic->rounds[p], path->rounds);
+	__u64 other_rounds = 0, other_packets = 0;
+	__u32 q;
+
+	path->loss = ratio(rounds, since(traffic->packets[p], path->packets));
+	for (q = 0; q < health->nr_paths; q++) {
+		if (q == p || health->path[q].state != PATH_UP)
+			continue;
+		other_rounds += traffic->rounds[q];
+		other_packets += traffic->packets[q];
+	}
+	return rounds >= LOSSY_ROUNDS &&
+	       path->loss > LOSSY_FACTOR * ratio(other_rounds, other_packets);
+}
+
+void health_lossy(struct health *health, __u32 p, __u64 now)
+{
+	health->path[p].state = PATH_LOSSY;
+	health->path[p].since = now;
+	health->path[p].due = now + FORGET;
+}
+
+void health_alive(struct health *health, __u32 p, __u64 now)
+{
+	struct path *path = &health->path[p];
+
+	path->calm_until = now + (CALM << path->calm);
+	if (path->calm < CALM_MAX)
+		path->calm++;
+}
+
+void health_down(struct health *health, __u32 p, enum path_verdict cause,
+		 __u64 hold, __u64 now)
+{
+	struct path *path = &health->path[p];
+	bool again = path->hold && now - path->since < FORGET;
+
+	path->hold = again ? path->hold * 2 : hold;
+	if (path->hold > HOLD_MAX * hold)
+		path->hold = HOLD_MAX * hold;
+	path->wait = path->hold;
+	path->state = PATH_DOWN;
+	path->cause = cause;
+	path->since = now;
+	path->due = now + path->hold;
+	path->streak = 0;
+}
+
+bool health_probed(struct health *health, __u32 p,
+		   const struct traffic *traffic, __u64 now)
+{
+	struct path *path = &health->path[p];
+	enum path_verdict verdict;
+
+	if (path->cause == VERDICT_UNKNOWN) {	/* it was down when we started */
+		verdict = health_judge(health, p, traffic);
+		if (verdict == VERDICT_UNKNOWN)
+			path->cause = VERDICT_DATA;
+		else if (verdict != VERDICT_ALIVE)
+			path->cause = verdict;
+	}
+	if (path->cause == VERDICT_DATA)	/* nobody to ask: try */
+		return true;
+	if (path->leaf || (path->cause != VERDICT_LEAF && path->router)) {
+		path->streak++;
+		path->due = now + path->hold;
+	} else {
+		path->streak = 0;
+		path->due = now + path->wait;
+		if (path->wait < WAIT_MAX)
+			path->wait *= 2;
+	}
+	return path->streak >= ANSWERS;
+}
+
+void health_up(struct health *health, __u32 p, __u64 now)
+{
+	struct path *path = &health->path[p];
+
+	path->state = PATH_UP;
+	path->since = now;
+	path->due = 0;
+	path->suspected = 0;
+	path->calm_until = 0;
+}

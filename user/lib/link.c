@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "link.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/if.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/**
+ * struct link_monitor - rtnetlink's group of devices
+ * @nl: socket
+ * @fn: called by link_read()
+ * @arg: passed to @fn
+ */
+struct link_monitor {
+	struct mnl_socket *nl;
+	void (*fn)(__u32 ifindex, bool carrier, void *arg);
+	void *arg;
+};
+
+/* Ask for all there are: the replies come like changes. */
+static int ask(struct link_monitor *link)
+{
+	char buf[MNL_NLMSG_HDRLEN + sizeof(struct ifinfomsg)] = {};
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+
+	nlh->nlmsg_type = RTM_GETLINK;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	mnl_nlmsg_put_extra_header(nlh, sizeof(struct ifinfomsg));
+	return mnl_socket_sendto(link->nl, nlh, nlh->nlmsg_len) < 0 ? -errno : 0;
+}
+
+struct link_monitor *link_open(struct err *err)
+{
+	struct link_monitor *link = calloc(1, sizeof(*link));
+
+	if (!link)
+		return NULL;
+	link->nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (link->nl && !mnl_socket_bind(link->nl, RTMGRP_LINK,
+					 MNL_SOCKET_AUTOPID) && !ask(link))
+		return link;
+	err_set(err, EXIT_FAILED, "netlink", "cannot watch the devices: %s",
+		strerror(errno));
+	link_close(link);
+	return NULL;
+}
+
+void link_close(struct link_monitor *link)
+{
+	if (!link)
+		return;
+	if (link->nl)
+		mnl_socket_close(link->nl);
+	free(link);
+}
+
+int link_fd(const struct link_monitor *link)
+{
+	return mnl_socket_get_fd(link->nl);
+}
+
+static int take(const struct nlmsghdr *nlh, void *data)
+{
+	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
+	struct link_monitor *link = data;
+
+	if (nlh->nlmsg_type == RTM_NEWLINK)
+		link->fn(ifi->ifi_index, ifi->ifi_flags & IFF_LOWER_UP,
+			 link->arg);
+	return MNL_CB_OK;
+}
+
+int link_read(struct link_monitor *link,
+	      void (*fn)(__u32 ifindex, bool carrier, void *arg), void *arg)
+{
+	char buf[32768];
+	ssize_t len;
+
+	link->fn = fn;
+	link->arg = arg;
+	for (;;) {
+		len = mnl_socket_recvfrom(link->nl, buf, sizeof(buf));
+		if (len < 0 && errno == ENOBUFS)	/* some were lost */
+			return ask(link);
+		if (len <= 0)
+			return len && errno != EAGAIN ? -errno : 0;
+		mnl_cb_run(buf, len, 0, 0, take, link);
+	}
+}

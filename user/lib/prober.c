@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "prober.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "survey.h"
+
+#define RATE		10000	/* probes a second: a bound, no target */
+#define RETRIES		2
+
+/**
+ * struct prober - state
+ * @key: which
+ * @config: the caller's
+ * @device: name of the device
+ * @survey: while probes are out, else NULL
+ * @survey_config: of @survey
+ * @source: answers to @survey
+ * @due: when @survey has something to do
+ * @probes: those since @survey began; one whose owner is NULL is forgotten
+ * @nr: how many
+ * @next: the first that is not sent
+ */
+struct prober {
+	struct prober_key key;
+	const struct prober_config *config;
+	char device[IF_NAMESIZE];
+	struct survey *survey;
+	struct survey_config survey_config;
+	struct source source;
+	__u64 due;
+	struct prober_probe *probes;
+	size_t nr;
+	size_t next;
+};
+
+struct prober *prober_new(const struct prober_key *key,
+			  const struct prober_config *config)
+{
+	struct prober *prober = calloc(1, sizeof(*prober));
+
+	if (!prober)
+		return NULL;
+	prober->key = *key;
+	prober->config = config;
+	prober->due = LOOP_NEVER;
+	return prober;
+}
+
+/* All probes are done, or can not be. */
+static void finish(struct prober *prober)
+{
+	if (prober->survey)
+		loop_remove(prober->config->loop, &prober->source);
+	survey_end(prober->survey);
+	free(prober->probes);
+	prober->survey = NULL;
+	prober->probes = NULL;
+	prober->nr = 0;
+	prober->next = 0;
+	prober->due = LOOP_NEVER;
+}
+
+void prober_free(struct prober *prober)
+{
+	if (!prober)
+		return;
+	finish(prober);
+	free(prober);
+}
+
+int prober_add(struct prober *prober, const struct prober_probe *probe)
+{
+	struct prober_probe *bigger;
+
+	bigger = reallocarray(prober->probes, prober->nr + 1, sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	prober->probes = bigger;
+	bigger[prober->nr++] = *probe;
+	if (prober->survey)
+		survey_more(prober->survey);
+	prober->due = 0;
+	return 0;
+}
+
+void prober_forget(struct prober *prober, const void *owner)
+{
+	size_t i;
+
+	for (i = 0; i < prober->nr; i++)
+		if (prober->probes[i].owner == owner)
+			prober->probes[i].owner = NULL;
+}
+
+__u64 prober_due(const struct prober *prober)
+{
+	return prober->due;
+}
+
+static int next_probe(void *client, struct survey_probe *probe,
+		      const __u8 **source, const __u8 **peer)
+{
+	struct prober *prober = client;
+	const struct prober_probe *next;
+
+	while (prober->next < prober->nr && !prober->probes[prober->next].owner)
+		prober->next++;
+	if (prober->next == prober->nr)
+		return -EAGAIN;
+	next = &prober->probes[prober->next];
+	probe->peer = prober->next++;
+	probe->kind = next->kind;
+	probe->port = next->port;
+	*source = next->source;
+	*peer = next->peer;
+	return 0;
+}
+
+/* The callback may add probes, and thereby move them all. */
+static int probe_done(struct prober *prober, const struct survey_probe *probe,
+		      const __u8 *from)
+{
+	struct prober_probe done = prober->probes[probe->peer];
+
+	if (done.owner)
+		prober->config->done(&done, from, probe->sent,
+				     prober->config->arg);
+	return 0;
+}
+
+static int got_answer(void *client, const struct survey_probe *probe,
+		      const struct probe_answer *answer)
+{
+	/* A router that cannot reach the peer is no way to it. */
+	return probe_done(client, probe, answer->type == PROBE_UNREACHABLE ?
+					 NULL : answer->from);
+}
+
+static int got_nothing(void *client, const struct survey_probe *probe)
+{
+	return probe_done(client, probe, NULL);
+}
+
+static const struct survey_ops ops = {
+	.next = next_probe,
+	.answer = got_answer,
+	.lost = got_nothing,
+};
+
+static int answers_ready(void *arg)
+{
+	struct prober *prober = arg;
+
+	prober->due = 0;
+	return 0;
+}
+
+static int start(struct prober *prober, struct err *err)
+{
+	int ret;
+
+	if (!if_indextoname(prober->key.ifindex, prober->device)) {
+		err_set(err, EXIT_FAILED, "no-device",
+			"there is no network device %u", prober->key.ifindex);
+		return -ENODEV;
+	}
+	prober->survey_config = (struct survey_config) {
+		.device = prober->device,
+		.hop = prober->key.hop,
+		.rate = RATE,
+		.steady = true,
+		.retries = RETRIES,
+		.timeout_ms = prober->config->timeout_ms,
+	};
+	ret = survey_start(&prober->survey, &prober->survey_config, &ops,
+			   prober);
+	if (ret)
+		return ret;
+	prober->source = (struct source) {
+		.fd = survey_fd(prober->survey),
+		.ready = answers_ready,
+		.arg = prober,
+	};
+	return loop_add(prober->config->loop, &prober->source);
+}
+
+int prober_step(struct prober *prober, struct err *err)
+{
+	int ret = 0;
+
+	if (!prober->survey)
+		ret = start(prober, err);
+	if (!ret)
+		ret = survey_step(prober->survey, &prober->due, err);
+	if (ret)
+		finish(prober);
+	return ret < 0 ? ret : 0;
+}
