@@ -61,7 +61,7 @@ static struct json_object *path_event(const struct group *group, __u32 p)
 		out_uint(event, "hold_ms", path->hold / MSEC);
 	}
 	if (path->state == PATH_LOSSY) {
-		out_real(event, "loss", path->loss);
+		out_decimal(event, "loss", path->loss * 10000 + 0.5, 4);
 		out_uint(event, "probes", path->sent);
 		out_uint(event, "answers", path->answered);
 	}
