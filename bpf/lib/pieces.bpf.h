@@ -45,7 +45,10 @@ static __always_inline __u32 find_piece(struct rocesteer_flow_path *flow,
 {
 	__u32 last = flow->nr_pieces - 1, period, x, i;
 
-	if (last - 1 >= ROCESTEER_MAX_PATHS - 1)
+	if (last >= ROCESTEER_MAX_PATHS)
+		return 0;
+	barrier_var(last);	/* or clang makes one check of last - 1 */
+	if (!last)
 		return 0;
 	period = flow->piece[last].end;
 	if (!period)
