@@ -21,6 +21,7 @@
 #include "job.h"
 #include "net.h"
 #include "netlink.h"
+#include "policy.h"
 #include "resequence.h"
 #include "trace.h"
 
@@ -190,7 +191,6 @@ static int flow_link(struct rocesteer_flow *flow)
 	flow->linked = true;
 	rocesteer_job_count(rn, flow->job, 1);
 	flow_resequence(flow, true);
-	flow_announce(flow);
 	return 0;
 }
 
@@ -334,8 +334,10 @@ int rocesteer_flow_add(struct rocesteer_net *rn,
 		err = flow_adopt(known, job);
 	} else {
 		err = flow_link(flow);
-		if (!err)
+		if (!err) {
+			flow_announce(flow);
 			flow = NULL;	/* is the table's now */
+		}
 	}
 	spin_unlock(&rocesteer_lock);
 	rcu_read_unlock();
@@ -399,16 +401,16 @@ static int flow_bind(struct rocesteer_flow *flow,
 	return 0;
 }
 
-static int flow_learn_new(struct rocesteer_net *rn,
-			  const struct rocesteer_flow_key *key,
-			  const struct rocesteer_flow_qp *qp)
+static struct rocesteer_flow *
+flow_learn_new(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
+	       const struct rocesteer_flow_qp *qp)
 {
 	struct rocesteer_flow *flow;
 	int err;
 
 	flow = flow_alloc(rn, key, GFP_ATOMIC);
 	if (!flow)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	flow->job = rocesteer_job_match(rn, qp->owner);
 	err = flow_bind(flow, qp);
 	if (err)
@@ -418,13 +420,13 @@ static int flow_learn_new(struct rocesteer_net *rn,
 		goto unbind;
 	if (!flow->job)
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_UNTAGGED);
-	return 0;
+	return flow;
 
 unbind:
 	rhashtable_remove_fast(&by_qp, &flow->qp_node, qp_params);
 free_flow:
 	call_rcu(&flow->rcu, flow_free_rcu);
-	return err;
+	return ERR_PTR(err);
 }
 
 static void flow_forget(const struct ib_qp *qp)
@@ -439,9 +441,9 @@ static void flow_forget(const struct ib_qp *qp)
 	}
 }
 
-static int flow_learn(struct rocesteer_net *rn,
-		      const struct rocesteer_flow_key *key,
-		      const struct rocesteer_flow_qp *qp)
+static struct rocesteer_flow *
+flow_learn(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
+	   const struct rocesteer_flow_qp *qp)
 {
 	struct rocesteer_flow *flow;
 	int err;
@@ -450,10 +452,9 @@ static int flow_learn(struct rocesteer_net *rn,
 	if (flow && !flow->qp.qp) {	/* flow-add came first: keep its job */
 		err = flow_bind(flow, qp);
 		if (err)
-			return err;
+			return ERR_PTR(err);
 		flow_resequence(flow, true);
-		rocesteer_nl_flow_notify(flow, ROCESTEER_CMD_FLOW_ADD_NTF);
-		return 0;
+		return flow;
 	}
 	if (flow) {
 		/*
@@ -463,11 +464,29 @@ static int flow_learn(struct rocesteer_net *rn,
 		 * attempt to take the flow out of its job.
 		 */
 		if (flow->qp.owner != qp->owner)
-			return -EEXIST;
+			return ERR_PTR(-EEXIST);
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_REMOVED);
 		flow_unlink(flow);
 	}
 	return flow_learn_new(rn, key, qp);
+}
+
+/* The source port for a flow's queue pair, unless that has one of its own. */
+static u16 flow_steer(struct rocesteer_flow *flow)
+{
+	u16 sport;
+
+	lockdep_assert_held(&rocesteer_lock);
+	if (flow->qp.label == ROCESTEER_LABEL_OWN) {
+		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_OWN_LABEL);
+		return 0;
+	}
+	sport = rocesteer_policy_sport(flow);
+	if (sport) {
+		flow->qp.label = ROCESTEER_LABEL_POLICY;
+		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_STEERED);
+	}
+	return sport;
 }
 
 /**
@@ -477,24 +496,32 @@ static int flow_learn(struct rocesteer_net *rn,
  * @qp: queue pair; its owner is borrowed
  *
  * Success and failure are counted: the caller, in the midst of somebody else's
- * system call, can do nothing about a failure.
+ * system call, can do nothing about a failure. The policy is asked about flows
+ * that are registered, since it is told when those go.
  *
  * Context: Process context, also with interrupts off. Inside the RCU read-side
  * critical section in which @rn was got from a listed device.
+ * Return: the source port that the queue pair is to have, host order, or 0.
  */
-void rocesteer_flow_learn(struct rocesteer_net *rn,
-			  const struct rocesteer_flow_key *key,
-			  const struct rocesteer_flow_qp *qp)
+u16 rocesteer_flow_learn(struct rocesteer_net *rn,
+			 const struct rocesteer_flow_key *key,
+			 const struct rocesteer_flow_qp *qp)
 {
+	struct rocesteer_flow *flow;
+	u16 sport = 0;
+
 	spin_lock(&rocesteer_lock);
 	/*
 	 * Known already, and no RESET was seen in between: the modify failed
 	 * and is tried again, or a kprobe was missed.
 	 */
 	flow_forget(qp->qp);
-	switch (flow_learn(rn, key, qp)) {
+	flow = flow_learn(rn, key, qp);
+	switch (PTR_ERR_OR_ZERO(flow)) {
 	case 0:
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_LEARNT);
+		sport = flow_steer(flow);
+		flow_announce(flow);
 		break;
 	case -ENODEV:	/* just leaving, and the queue pair with it */
 		break;
@@ -509,6 +536,7 @@ void rocesteer_flow_learn(struct rocesteer_net *rn,
 		break;
 	}
 	spin_unlock(&rocesteer_lock);
+	return sport;
 }
 
 /**

@@ -7,6 +7,7 @@
 #include <rdma/ib_verbs.h>
 
 #include <rocesteer/types.h>
+#include <uapi/linux/rocesteer.h>
 
 struct pid;
 struct rocesteer_net;
@@ -20,6 +21,8 @@ struct rocesteer_reseq;
  * @sqpn: its number
  * @path_mtu: in bytes
  * @rq_psn: PSN of the first packet it receives
+ * @label: who chose its flow label
+ * @software: its packets are made by the kernel and pass TC
  * @device: name of the RDMA device when the queue pair was connected
  */
 struct rocesteer_flow_qp {
@@ -28,6 +31,8 @@ struct rocesteer_flow_qp {
 	u32 sqpn;
 	u32 path_mtu;
 	u32 rq_psn;
+	enum rocesteer_label label;
+	bool software;
 	char device[IB_DEVICE_NAME_MAX];
 };
 
@@ -81,9 +86,9 @@ int rocesteer_flow_add(struct rocesteer_net *rn,
 		       const struct rocesteer_flow_key *key, u32 job);
 int rocesteer_flow_del(struct rocesteer_net *rn,
 		       const struct rocesteer_flow_key *key);
-void rocesteer_flow_learn(struct rocesteer_net *rn,
-			  const struct rocesteer_flow_key *key,
-			  const struct rocesteer_flow_qp *qp);
+u16 rocesteer_flow_learn(struct rocesteer_net *rn,
+			 const struct rocesteer_flow_key *key,
+			 const struct rocesteer_flow_qp *qp);
 void rocesteer_flow_forget(const struct ib_qp *qp);
 void rocesteer_flow_claim(struct rocesteer_net *rn);
 void rocesteer_flow_disown(struct rocesteer_net *rn, u32 job);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rocesteer: knows which RoCE v2 flows belong to which job, rewrites their
- * source ports for TC programs that choose their paths, and puts packets that
- * took several back into order.
+ * rocesteer: knows which RoCE v2 flows belong to which job, gives their packets,
+ * or their queue pairs, the source ports that BPF programs choose, and puts
+ * packets that took several paths back into order.
  */
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -10,6 +10,7 @@
 #include "flow.h"
 #include "net.h"
 #include "netlink.h"
+#include "policy.h"
 #include "qp.h"
 #include "sport.h"
 #include "steer_bpf.h"
@@ -34,6 +35,9 @@ static int __init rocesteer_init(void)
 	if (err)
 		goto unregister_nl;
 	err = rocesteer_steer_bpf_register();
+	if (err)
+		goto unwatch_net;
+	err = rocesteer_policy_register();
 	if (err)
 		goto unwatch_net;
 	err = rocesteer_qp_watch();

@@ -15,6 +15,8 @@
 DEFINE_SPINLOCK(rocesteer_lock);
 unsigned int rocesteer_net_id __read_mostly;
 
+static LIST_HEAD(nets);	/* under rocesteer_lock */
+
 static int __net_init net_init(struct net *net)
 {
 	struct rocesteer_net *rn = rocesteer_net(net);
@@ -34,6 +36,10 @@ static int __net_init net_init(struct net *net)
 	err = rocesteer_reseq_table_init(rn);
 	if (err)
 		goto free_flows;
+
+	spin_lock(&rocesteer_lock);
+	list_add(&rn->node, &nets);
+	spin_unlock(&rocesteer_lock);
 	return 0;
 
 free_flows:
@@ -57,6 +63,10 @@ static void __net_exit net_pre_exit(struct net *net)
 static void __net_exit net_exit(struct net *net)
 {
 	struct rocesteer_net *rn = rocesteer_net(net);
+
+	spin_lock(&rocesteer_lock);
+	list_del(&rn->node);
+	spin_unlock(&rocesteer_lock);
 
 	rocesteer_flow_table_free(rn);
 	rocesteer_reseq_table_free(rn);
@@ -90,6 +100,26 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 static struct notifier_block netdev_notifier = {
 	.notifier_call = netdev_event,
 };
+
+/**
+ * rocesteer_net_find() - the module's part of a namespace, by its cookie
+ * @cookie: as SO_NETNS_COOKIE says
+ *
+ * Also of one that is about to go and that the core does not list any more.
+ *
+ * Context: Holds rocesteer_lock, under which it stays.
+ * Return: NULL when there is no such namespace.
+ */
+struct rocesteer_net *rocesteer_net_find(u64 cookie)
+{
+	struct rocesteer_net *rn;
+
+	lockdep_assert_held(&rocesteer_lock);
+	list_for_each_entry(rn, &nets, node)
+		if (rn->net->net_cookie == cookie)
+			return rn;
+	return NULL;
+}
 
 /**
  * rocesteer_net_register() - set up all namespaces, present and future

@@ -2,6 +2,7 @@
 #ifndef ROCESTEER_NET_H
 #define ROCESTEER_NET_H
 
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
@@ -11,8 +12,11 @@
 
 #include "stats.h"
 
+struct rocesteer_policy;
+
 /**
  * struct rocesteer_net - what the module knows in one network namespace
+ * @node: in the list of all, under rocesteer_lock
  * @net: the namespace, which outlives this
  * @conf: serialises changes made over netlink, so that the walk over the
  *	flows that a job's change entails is finished before the next change.
@@ -30,9 +34,12 @@
  * @reseqs: struct rocesteer_reseq by device and local queue pair number.
  *	Written under rocesteer_lock, read under RCU
  * @nr_hooks: jobs that need the netfilter hooks, under @conf
+ * @policy: BPF's choice of source ports for queue pairs, or NULL. Read and
+ *	written under rocesteer_lock
  * @stats: counters
  */
 struct rocesteer_net {
+	struct list_head node;
 	struct net *net;
 	struct mutex conf;	/* see above */
 	struct xarray jobs;
@@ -43,6 +50,7 @@ struct rocesteer_net {
 	u32 next_flow_id;
 	struct rhashtable reseqs;
 	u32 nr_hooks;
+	const struct rocesteer_policy *policy;
 	struct rocesteer_stats __percpu *stats;
 };
 
@@ -67,6 +75,7 @@ static inline struct rocesteer_net *rocesteer_net(const struct net *net)
 	return net_generic(net, rocesteer_net_id);
 }
 
+struct rocesteer_net *rocesteer_net_find(u64 cookie);
 int rocesteer_net_register(void);
 void rocesteer_net_unregister(void);
 int rocesteer_net_watch(void);

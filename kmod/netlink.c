@@ -61,7 +61,9 @@ static int flow_fill_qp(struct sk_buff *skb, const struct rocesteer_flow_qp *qp,
 	    nla_put_u32(skb, ROCESTEER_A_FLOW_SQPN, qp->sqpn) ||
 	    nla_put_string(skb, ROCESTEER_A_FLOW_RDMA_DEVICE, qp->device) ||
 	    put_pid_nr(skb, ROCESTEER_A_FLOW_PID, qp->owner, ns) ||
-	    nla_put_u32(skb, ROCESTEER_A_FLOW_PATH_MTU, qp->path_mtu))
+	    nla_put_u32(skb, ROCESTEER_A_FLOW_PATH_MTU, qp->path_mtu) ||
+	    nla_put_u32(skb, ROCESTEER_A_FLOW_LABEL, qp->label) ||
+	    (qp->software && nla_put_flag(skb, ROCESTEER_A_FLOW_SOFTWARE)))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -8,9 +8,11 @@
  * peer's address and queue pair number are set. The probes are at the entry of
  * the function, before it can fail. That is right all the same: no request
  * leaves before RTS, so the flow is known in time, and a queue pair whose
- * modify failed sends nothing and is removed when it is tried again, reset or
- * destroyed. A probe at the return would come too late to change the
- * attributes, which is how hardware is told the source port.
+ * modify failed sends nothing and is removed, and its share of a path given
+ * back, when it is tried again, reset or destroyed. A probe at the return would
+ * come too late to change the attributes: that is how hardware is told the
+ * source port, by a flow label that its driver derives it from. What is changed
+ * is the kernel's copy of the attributes, the application's stay as they are.
  *
  * A flow is removed at RESET, from where the queue pair can only be connected
  * anew, and when it is destroyed (or is about to be: where destroying fails,
@@ -28,6 +30,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
+#include <rocesteer/label.h>
 #include <rocesteer/roce.h>
 
 #include "flow.h"
@@ -37,11 +40,14 @@
 /* What RTR must set, or it fails, and we want to know. */
 #define RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
 
-/* Register the flow. The device is listed as long as we are under RCU. */
-static void qp_learn_rcu(const struct ib_qp *qp, const struct ib_qp_attr *attr,
+/*
+ * Register the flow, and label the queue pair where it is to be steered. The
+ * device is listed as long as we are under RCU.
+ */
+static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
 			 int mask, const struct net_device *dev)
 {
-	const struct ib_global_route *grh = rdma_ah_read_grh(&attr->ah_attr);
+	struct ib_global_route *grh = rdma_ah_retrieve_grh(&attr->ah_attr);
 	struct rocesteer_flow_key key = {
 		.ifindex = dev->ifindex,
 		.dqpn = attr->dest_qp_num & ROCESTEER_QPN_MASK,
@@ -50,8 +56,13 @@ static void qp_learn_rcu(const struct ib_qp *qp, const struct ib_qp_attr *attr,
 		.qp = qp,
 		.sqpn = qp->qp_num,
 		.rq_psn = attr->rq_psn & ROCESTEER_PSN_MASK,
+		.label = grh->flow_label ? ROCESTEER_LABEL_OWN :
+					   ROCESTEER_LABEL_NONE,
+		/* A device without DMA leaves it to the kernel to send. */
+		.software = ib_uses_virt_dma(qp->device),
 	};
 	int mtu = -1;
+	u16 sport;
 
 	static_assert(sizeof(key.peer) == sizeof(grh->dgid.raw));
 	memcpy(key.peer, grh->dgid.raw, sizeof(key.peer));
@@ -65,11 +76,12 @@ static void qp_learn_rcu(const struct ib_qp *qp, const struct ib_qp_attr *attr,
 	/* Not dev_name(): a rename would free that under our eyes. */
 	strscpy(info.device, qp->device->name);
 
-	rocesteer_flow_learn(rocesteer_net(dev_net(dev)), &key, &info);
+	sport = rocesteer_flow_learn(rocesteer_net(dev_net(dev)), &key, &info);
+	if (sport)
+		grh->flow_label = rocesteer_label_of(sport);
 }
 
-static void qp_learn(const struct ib_qp *qp, const struct ib_qp_attr *attr,
-		     int mask)
+static void qp_learn(const struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 {
 	const struct rdma_ah_attr *ah = &attr->ah_attr;
 	const struct ib_gid_attr *gid;
@@ -97,8 +109,7 @@ static void qp_learn(const struct ib_qp *qp, const struct ib_qp_attr *attr,
 static int qp_modify(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
-	const struct ib_qp_attr *attr =
-		(void *)regs_get_kernel_argument(regs, 1);
+	struct ib_qp_attr *attr = (void *)regs_get_kernel_argument(regs, 1);
 	int mask = regs_get_kernel_argument(regs, 2);
 
 	if (!(mask & IB_QP_STATE))

@@ -32,6 +32,8 @@ struct sk_buff;
  * @ROCESTEER_COUNT_RESEQ_NO_MEMORY: packets passed, no memory
  * @ROCESTEER_COUNT_RESEQ_DROPPED: waiting packets freed
  * @ROCESTEER_COUNT_RESEQ_FOREIGN: packets from another than the peer
+ * @ROCESTEER_COUNT_QP_STEERED: queue pairs given a port by the policy
+ * @ROCESTEER_COUNT_QP_OWN_LABEL: queue pairs that had a flow label already
  * @ROCESTEER_COUNT_MAX: number of counters
  */
 enum rocesteer_counter {
@@ -54,6 +56,8 @@ enum rocesteer_counter {
 	ROCESTEER_COUNT_RESEQ_NO_MEMORY,
 	ROCESTEER_COUNT_RESEQ_DROPPED,
 	ROCESTEER_COUNT_RESEQ_FOREIGN,
+	ROCESTEER_COUNT_QP_STEERED,
+	ROCESTEER_COUNT_QP_OWN_LABEL,
 	ROCESTEER_COUNT_MAX,
 };
 

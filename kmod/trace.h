@@ -32,7 +32,7 @@ DECLARE_EVENT_CLASS(rocesteer_flow,
 			      __entry->peer, __entry->dqpn, __entry->job)
 );
 
-/* A flow was registered, or was given to a job; job 0 is none. */
+/* A flow was registered, got its queue pair or another job; job 0 is none. */
 DEFINE_EVENT(rocesteer_flow, rocesteer_flow_add,
 	     TP_PROTO(u64 netns_cookie,
 		      const struct rocesteer_flow_key *key, u32 job),

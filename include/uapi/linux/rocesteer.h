@@ -34,6 +34,22 @@ enum rocesteer_resequence {
 	ROCESTEER_RESEQUENCE_ON,
 };
 
+/**
+ * enum rocesteer_label - Who chose the flow label that a queue pair was
+ *   connected with, and thereby the source port, where its driver derives it
+ *   from there.
+ * @ROCESTEER_LABEL_NONE: Nobody, the driver derives the port from the queue
+ *   pair numbers.
+ * @ROCESTEER_LABEL_OWN: The application, or the kernel's connection manager
+ *   for it.
+ * @ROCESTEER_LABEL_POLICY: The BPF policy, to steer the queue pair.
+ */
+enum rocesteer_label {
+	ROCESTEER_LABEL_NONE,
+	ROCESTEER_LABEL_OWN,
+	ROCESTEER_LABEL_POLICY,
+};
+
 enum {
 	ROCESTEER_A_JOB_ID = 1,
 	ROCESTEER_A_JOB_NAME,
@@ -61,6 +77,8 @@ enum {
 	ROCESTEER_A_FLOW_RESEQ_HELD,
 	ROCESTEER_A_FLOW_RESEQ_LOST,
 	ROCESTEER_A_FLOW_RESEQ_TIMEOUT,
+	ROCESTEER_A_FLOW_LABEL,
+	ROCESTEER_A_FLOW_SOFTWARE,
 
 	__ROCESTEER_A_FLOW_MAX,
 	ROCESTEER_A_FLOW_MAX = (__ROCESTEER_A_FLOW_MAX - 1)
@@ -89,6 +107,8 @@ enum {
 	ROCESTEER_A_STATS_RESEQ_DROPPED,
 	ROCESTEER_A_STATS_RESEQ_FOREIGN,
 	ROCESTEER_A_STATS_RESEQ_BYTES,
+	ROCESTEER_A_STATS_QP_STEERED,
+	ROCESTEER_A_STATS_QP_OWN_LABEL,
 
 	__ROCESTEER_A_STATS_MAX,
 	ROCESTEER_A_STATS_MAX = (__ROCESTEER_A_STATS_MAX - 1)

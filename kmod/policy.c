@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The struct_ops type by which BPF chooses the source ports of queue pairs, as
+ * it does those of packets, from the same tables. Each network namespace has
+ * its own tables, and so its own policy, which names the namespace by its
+ * cookie: it may outlive the namespace, and does nothing then.
+ *
+ * A policy that is loaded holds the module.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_verifier.h>
+#include <linux/btf.h>
+#include <linux/module.h>
+
+#include <rocesteer/policy.h>
+
+#include "flow.h"
+#include "net.h"
+#include "policy.h"
+
+/**
+ * rocesteer_policy_sport() - ask for the source port of a queue pair
+ * @flow: its flow
+ *
+ * Context: Holds rocesteer_lock: neither the flow's job nor the policy change
+ * meanwhile, and what the policy notes of a flow it notes before anybody is
+ * told that the flow is gone.
+ * Return: host order; 0 when there is no policy, or it has no port.
+ */
+u16 rocesteer_policy_sport(const struct rocesteer_flow *flow)
+{
+	const struct rocesteer_policy *policy = flow->rn->policy;
+	u32 flags = flow->qp.software ? ROCESTEER_QP_SOFTWARE : 0;
+	u16 sport;
+
+	lockdep_assert_held(&rocesteer_lock);
+	if (!policy)
+		return 0;
+	sport = ntohs(policy->source_port(&flow->key, flow->job, flags));
+	return sport >= ROCESTEER_SPORT_MIN ? sport : 0;
+}
+
+static int policy_reg(void *kdata, struct bpf_link *link)
+{
+	struct rocesteer_policy *policy = kdata;
+	struct rocesteer_net *rn;
+	int err = 0;
+
+	spin_lock(&rocesteer_lock);
+	rn = rocesteer_net_find(policy->netns);
+	if (!rn)
+		err = -ENOENT;
+	else if (rn->policy)
+		err = -EBUSY;
+	else
+		rn->policy = policy;
+	spin_unlock(&rocesteer_lock);
+	return err;
+}
+
+/* Nobody is still asking it afterwards: that is done under the lock. */
+static void policy_unreg(void *kdata, struct bpf_link *link)
+{
+	const struct rocesteer_policy *policy = kdata;
+	struct rocesteer_net *rn;
+
+	spin_lock(&rocesteer_lock);
+	rn = rocesteer_net_find(policy->netns);
+	if (rn)
+		rn->policy = NULL;
+	spin_unlock(&rocesteer_lock);
+}
+
+/* It is called with preemption off. */
+static int policy_check_member(const struct btf_type *t,
+			       const struct btf_member *member,
+			       const struct bpf_prog *prog)
+{
+	return prog->sleepable ? -EINVAL : 0;
+}
+
+/* Members that are no programs are ours to copy: 1 says that we did. */
+static int policy_init_member(const struct btf_type *t,
+			      const struct btf_member *member,
+			      void *kdata, const void *udata)
+{
+	const struct rocesteer_policy *from = udata;
+	struct rocesteer_policy *to = kdata;
+
+	if (__btf_member_bit_offset(t, member) / 8 !=
+	    offsetof(struct rocesteer_policy, netns))
+		return 0;
+	to->netns = from->netns;
+	return 1;
+}
+
+static int policy_validate(void *kdata)
+{
+	const struct rocesteer_policy *policy = kdata;
+
+	return policy->source_port ? 0 : -EINVAL;
+}
+
+static int policy_init(struct btf *btf)
+{
+	return 0;
+}
+
+static const struct bpf_verifier_ops policy_verifier_ops = {
+	.get_func_proto = bpf_base_func_proto,
+	.is_valid_access = bpf_tracing_btf_ctx_access,
+};
+
+/* Never called: its type is what a program's is checked against. */
+static __be16 policy_source_port(const struct rocesteer_flow_key *key, u32 job,
+				 u32 flags)
+{
+	return 0;
+}
+
+static struct rocesteer_policy policy_stubs = {
+	.source_port = policy_source_port,
+};
+
+static struct bpf_struct_ops policy_struct_ops = {
+	.verifier_ops = &policy_verifier_ops,
+	.init = policy_init,
+	.check_member = policy_check_member,
+	.init_member = policy_init_member,
+	.validate = policy_validate,
+	.reg = policy_reg,
+	.unreg = policy_unreg,
+	.cfi_stubs = &policy_stubs,
+	.name = "rocesteer_policy",
+	.owner = THIS_MODULE,
+};
+
+/**
+ * rocesteer_policy_register() - offer the struct_ops type
+ *
+ * It goes with the module: there is nothing to unregister.
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init rocesteer_policy_register(void)
+{
+	return register_bpf_struct_ops(&policy_struct_ops, rocesteer_policy);
+}
