@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rocesteer on TCX: gives every packet of a job's RC flows the UDP source port
- * of its path: that of the whole flow, or of the piece of the flow that it is in.
+ * rocesteer in BPF. On TCX: gives every packet of a job's RC flows the UDP source
+ * port of its path: that of the whole flow, or of the piece of the flow that it
+ * is in. As the module's policy: gives queue pairs the port of the whole flow.
  *
  * A flow that is tagged while it sends changes its path once, and may be
  * received out of order that once.
@@ -14,6 +15,7 @@
 #include "lib/detour.bpf.h"
 #include "lib/pieces.bpf.h"
 #include "lib/plan.bpf.h"
+#include "lib/policy.bpf.h"
 #include "lib/psn.bpf.h"
 
 /* SO_NETNS_COOKIE of the namespace these tables serve. */
@@ -28,6 +30,17 @@ static __always_inline void count_sent(struct rocesteer_flow_path *flow,
 		return;
 	__sync_fetch_and_add(&flow->sent[path].packets, 1);
 	__sync_fetch_and_add(&flow->sent[path].bytes, len);
+}
+
+/* What became of the plan for a queue pair. */
+__noinline int check_port(struct rocesteer_flow_path *flow, __u32 sport,
+			  __u32 len)
+{
+	if (!flow)
+		return ROCESTEER_UNASSIGNED;
+	count_sent(flow, flow->piece[0].path, len);
+	return sport == flow->piece[0].sport ? ROCESTEER_ON_PLAN :
+					       ROCESTEER_OFF_PLAN;
 }
 
 static __always_inline int steer(struct __sk_buff *skb)
@@ -45,13 +58,15 @@ static __always_inline int steer(struct __sk_buff *skb)
 		return ROCESTEER_NOT_RC;
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
 	if (!flow) {
-		verdict = enter_flow(skb, &pkt);
+		verdict = enter_packet(skb, &pkt);
 		if (verdict != FURTHER)
 			return verdict;
 		flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
 	}
 	if (!flow || !flow->nr_pieces)
 		return ROCESTEER_UNASSIGNED;
+	if (flow->flags & ROCESTEER_FLOW_QP)
+		return check_port(flow, pkt.sport, skb->len);
 	if (!(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&pkt))
 		take_share(&pkt.key);
 

@@ -22,6 +22,14 @@ extern __s64 bpf_rocesteer_flow_job(struct __sk_buff *skb,
 				    const struct rocesteer_flow_key *key,
 				    __u32 key__sz) __ksym __weak;
 
+/* The job of a device's flows that no other job claims, or 0. */
+static __always_inline __u32 device_job(__u32 ifindex)
+{
+	__u32 *job = bpf_map_lookup_elem(&rs_devices, &ifindex);
+
+	return job ? *job : 0;
+}
+
 /*
  * The job that claims the flow, else the one that has the device, else 0.
  * With ROCESTEER_FLOW_JOB_ORDERS as the module gives it.
@@ -29,16 +37,22 @@ extern __s64 bpf_rocesteer_flow_job(struct __sk_buff *skb,
 static __always_inline __u64 flow_job(struct __sk_buff *skb,
 				      const struct rocesteer_flow_key *key)
 {
-	__u32 *job;
-
 	if (rs_use_module && bpf_ksym_exists(bpf_rocesteer_flow_job)) {
 		__s64 claimed = bpf_rocesteer_flow_job(skb, key, sizeof(*key));
 
 		if (claimed > 0 && (__u32)claimed)
 			return claimed;
 	}
-	job = bpf_map_lookup_elem(&rs_devices, &key->ifindex);
-	return job ? *job : 0;
+	return device_job(key->ifindex);
+}
+
+/* Is it by its queue pair that the job steers a flow? */
+static __always_inline bool steers_qp(__u32 id, bool software)
+{
+	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
+
+	return job && (job->actuator == ROCESTEER_ACTUATOR_QP ||
+		       (job->actuator == ROCESTEER_ACTUATOR_AUTO && !software));
 }
 
 /* What to tell rocesteer daemon. What does not fit is lost, and it will notice. */
@@ -190,38 +204,32 @@ static __always_inline __u32 order_flags(__u32 id)
 }
 
 /**
- * enter_flow() - enter a flow that sends its first packet
- * @skb: the packet
- * @pkt: parsed
+ * enter_flow() - enter a flow that is not known yet
+ * @key: the flow
+ * @claimed: its job, with ROCESTEER_FLOW_JOB_ORDERS
  *
- * It has no share of its path yet: a flow that only acknowledges takes none,
- * its few packets would count as much as another's many.
+ * It has no share of its path yet: see take_share().
  *
  * Return: FURTHER, or the verdict on a packet that leaves as it came.
  */
-__noinline int enter_flow(struct __sk_buff *skb, const struct packet *pkt)
+__noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
 {
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
-	__u32 job, unused = 0;
-	__u64 claimed;
+	__u32 job = claimed, unused = 0;
 	int p;
 
-	claimed = pkt ? flow_job(skb, &pkt->key) : 0;
-	job = claimed;
-	if (!job)
-		return ROCESTEER_UNTAGGED;
-	peer = find_peer(&pkt->key, job);
+	peer = key ? find_peer(key, job) : NULL;
 	if (!peer)
 		return ROCESTEER_NO_PEER;
-	group = find_group(&pkt->key, job, peer->leaf);
+	group = find_group(key, job, peer->leaf);
 	p = group ? least_loaded(group, peer, 0, &unused) : -1;
 	if (p < 0)
 		return ROCESTEER_NO_PATH;
 	/* Fails for want of room, or where another CPU was first. */
-	bpf_map_update_elem(&rs_flows, &pkt->key, &new_flow, BPF_NOEXIST);
-	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
+	bpf_map_update_elem(&rs_flows, key, &new_flow, BPF_NOEXIST);
+	flow = bpf_map_lookup_elem(&rs_flows, key);
 	if (!flow)
 		return ROCESTEER_TABLE_FULL;
 	flow->job = job;
@@ -234,8 +242,30 @@ __noinline int enter_flow(struct __sk_buff *skb, const struct packet *pkt)
 }
 
 /**
- * take_share() - give a flow that sends requests its share of a path
+ * enter_packet() - enter the flow of a packet
+ * @skb: the packet
+ * @pkt: parsed
+ *
+ * Return: as enter_flow().
+ */
+__noinline int enter_packet(struct __sk_buff *skb, const struct packet *pkt)
+{
+	__u64 claimed = pkt ? flow_job(skb, &pkt->key) : 0;
+
+	if (!(__u32)claimed)
+		return ROCESTEER_UNTAGGED;
+	if (steers_qp(claimed, true))
+		return ROCESTEER_UNPLANNED;
+	return enter_flow(&pkt->key, claimed);
+}
+
+/**
+ * take_share() - give a flow its share of a path
  * @key: the flow
+ *
+ * When it sends a request: one that only acknowledges takes none, its few
+ * packets would count as much as another's many. When its queue pair is to have
+ * one port for good: at once, not knowing what it will send.
  *
  * Return: 0, or -1 when no path can be used now.
  */

@@ -23,6 +23,8 @@ int rocesteer_set_flow(struct rocesteer_set_flow *set)
 	flow = bpf_map_lookup_elem(&rs_flows, &key);
 	if (!flow || flow->job != set->job)
 		return -ENOENT;
+	if (flow->flags & ROCESTEER_FLOW_QP)
+		return -EBUSY;
 	if (nr_pieces > 1 && !(flow->flags & ROCESTEER_FLOW_ORDERED))
 		return -EPERM;
 	group = find_group(&key, flow->job, flow->leaf);

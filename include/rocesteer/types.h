@@ -155,6 +155,8 @@ struct rocesteer_flow_path {
 #define ROCESTEER_FLOW_ASKS		4
 /* This end restores the order of what comes back, and says so. */
 #define ROCESTEER_FLOW_ORDERS		8
+/* The queue pair has the port of its only piece: packets are not rewritten. */
+#define ROCESTEER_FLOW_QP		16
 
 /*
  * Of what the kfunc bpf_rocesteer_flow_job() returns: the module restores the
@@ -250,6 +252,20 @@ enum rocesteer_ordered {
 };
 
 /**
+ * enum rocesteer_actuator - by what a job steers its flows
+ * @ROCESTEER_ACTUATOR_AUTO: packets where the kernel makes them, queue pairs of
+ *	devices that do it themselves
+ * @ROCESTEER_ACTUATOR_PACKET: packets, at TC egress
+ * @ROCESTEER_ACTUATOR_QP: queue pairs, by the flow label they are connected
+ *	with; needs the module
+ */
+enum rocesteer_actuator {
+	ROCESTEER_ACTUATOR_AUTO,
+	ROCESTEER_ACTUATOR_PACKET,
+	ROCESTEER_ACTUATOR_QP,
+};
+
+/**
  * struct rocesteer_job - a loaded job, value of rs_jobs, key is its number
  * @cgroup_id: cgroup v2 inode that owns the job's queue pairs, or 0
  * @pid: process that owns them, or 0
@@ -257,6 +273,7 @@ enum rocesteer_ordered {
  * @all: all RC flows of the device that no other job claims belong to it
  * @split: enum rocesteer_split
  * @ordered: enum rocesteer_ordered
+ * @actuator: enum rocesteer_actuator
  * @reserved: zero
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
@@ -268,7 +285,8 @@ struct rocesteer_job {
 	__u32 all;
 	__u8 split;
 	__u8 ordered;
-	__u16 reserved;
+	__u8 actuator;
+	__u8 reserved;
 	__u64 loaded_at;
 	char name[32];
 };
@@ -291,6 +309,10 @@ struct rocesteer_job {
  * @ROCESTEER_UNASSIGNED: another CPU deals the flow its path at this moment
  * @ROCESTEER_TABLE_FULL: rs_flows has no room for the flow
  * @ROCESTEER_REWRITE_FAILED: the kernel could not make the packet writable
+ * @ROCESTEER_ON_PLAN: of a queue pair that is steered, and has the planned port
+ * @ROCESTEER_OFF_PLAN: of such a queue pair, and has another port
+ * @ROCESTEER_UNPLANNED: of a job that steers queue pairs, but of one that it
+ *	could not: connected before the job came, or labelled by the application
  */
 enum rocesteer_verdict {
 	ROCESTEER_STEERED,
@@ -305,6 +327,9 @@ enum rocesteer_verdict {
 	ROCESTEER_UNASSIGNED,
 	ROCESTEER_TABLE_FULL,
 	ROCESTEER_REWRITE_FAILED,
+	ROCESTEER_ON_PLAN,
+	ROCESTEER_OFF_PLAN,
+	ROCESTEER_UNPLANNED,
 	ROCESTEER_VERDICT_MAX,
 };
 
@@ -326,6 +351,9 @@ struct rocesteer_verdicts {
 	__u64 unassigned;
 	__u64 table_full;
 	__u64 rewrite_failed;
+	__u64 on_plan;
+	__u64 off_plan;
+	__u64 unplanned;
 };
 
 /**
@@ -413,8 +441,8 @@ struct rocesteer_event {
  * that can be known.
  *
  * The program returns 0; -ENOENT when the job has no such flow; -EPERM when it
- * would be split although nobody restores its order; -EINVAL when @nr_pieces or
- * a path is out of range.
+ * would be split although nobody restores its order; -EBUSY when its queue pair
+ * has its port for good; -EINVAL when @nr_pieces or a path is out of range.
  */
 struct rocesteer_set_flow {
 	struct rocesteer_flow_key key;

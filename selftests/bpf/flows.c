@@ -457,6 +457,57 @@ static void test_acks(void)
 		    "acknowledgments that do not arrive change their path, too");
 }
 
+static __u64 verdicts(enum rocesteer_verdict verdict)
+{
+	int cpu, cpus = libbpf_num_possible_cpus();
+	struct rocesteer_verdicts all[cpus];
+	__u64 sum = 0;
+	__u32 zero = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_verdicts), &zero, all))
+		die("rs_verdicts");
+	for (cpu = 0; cpu < cpus; cpu++)
+		sum += ((__u64 *)&all[cpu])[verdict];
+	return sum;
+}
+
+/* Flows of queue pairs with these source ports; frames have the first one. */
+static void test_queue_pairs(void)
+{
+	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
+				     .actuator = ROCESTEER_ACTUATOR_QP };
+	struct rocesteer_flow_path flow = {
+		.job = JOB,
+		.flags = ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_QP,
+		.nr_pieces = 1,
+		.piece[0] = { .end = 1, .path = 1 },
+	};
+	static const __u32 alone[] = { 1 };
+	struct rocesteer_flow_key key;
+	__u32 number = JOB;
+
+	begin(ROCESTEER_ORDERED_NONE);
+	put(skel->maps.rs_jobs, &number, &job);
+	ktap_result(send_packet(1, WRITE_MIDDLE, 0) == FAILED &&
+		    verdicts(ROCESTEER_UNPLANNED) == 1 && !flow_entry(1).job,
+		    "a job that steers queue pairs leaves packets alone");
+	key = flow_key(2);
+	flow.piece[0].sport = htons(ROCESTEER_SPORT_MIN);
+	put(skel->maps.rs_flows, &key, &flow);
+	key = flow_key(3);
+	flow.piece[0].sport = htons(FIRST_PORT + 1);
+	put(skel->maps.rs_flows, &key, &flow);
+	ktap_result(send_packet(2, WRITE_MIDDLE, 0) == FAILED &&
+		    verdicts(ROCESTEER_ON_PLAN) == 1 &&
+		    flow_entry(2).sent[1].packets == 1,
+		    "those of queue pairs with the planned port are counted");
+	ktap_result(send_packet(3, WRITE_MIDDLE, 0) == FAILED &&
+		    verdicts(ROCESTEER_OFF_PLAN) == 1,
+		    "and so are others, but not rewritten");
+	ktap_result(set_pieces(2, 1, alone) == -EBUSY,
+		    "a queue pair stays on its path");
+}
+
 int main(void)
 {
 	ktap_begin();
@@ -469,6 +520,7 @@ int main(void)
 	test_rounds();
 	test_detour();
 	test_acks();
+	test_queue_pairs();
 	ring_buffer__free(events);
 	rocesteer_bpf__destroy(skel);
 	return ktap_end();

@@ -28,6 +28,8 @@ static inline struct rocesteer_bpf *load_unpinned(bool module)
 	rocesteer_icrc_init(skel->rodata->rs_icrc);
 	skel->rodata->rs_use_module = module;
 	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, false);
+	bpf_program__set_autoload(skel->progs.rocesteer_source_port, false);
+	bpf_map__set_autocreate(skel->maps.rs_policy, false);
 	if (!rocesteer_bpf__load(skel))
 		return skel;
 	rocesteer_bpf__destroy(skel);

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "../../include/rocesteer/types.h"
+#include "../../include/uapi/linux/rocesteer.h"
 #include "compiler.h"
 
 static const char * const verdicts[] = {
@@ -19,6 +20,9 @@ static const char * const verdicts[] = {
 	[ROCESTEER_UNASSIGNED] = "unassigned",
 	[ROCESTEER_TABLE_FULL] = "table_full",
 	[ROCESTEER_REWRITE_FAILED] = "rewrite_failed",
+	[ROCESTEER_ON_PLAN] = "on_plan",
+	[ROCESTEER_OFF_PLAN] = "off_plan",
+	[ROCESTEER_UNPLANNED] = "unplanned",
 };
 
 static const char * const observed[] = {
@@ -28,6 +32,18 @@ static const char * const observed[] = {
 	[ROCESTEER_SAW_NAK_SEQUENCE] = "nak_sequence",
 	[ROCESTEER_SAW_NAK_OTHER] = "nak_other",
 	[ROCESTEER_SAW_CNP] = "cnp",
+};
+
+static const char * const actuators[] = {
+	[ROCESTEER_ACTUATOR_AUTO] = "auto",
+	[ROCESTEER_ACTUATOR_PACKET] = "packet",
+	[ROCESTEER_ACTUATOR_QP] = "qp",
+};
+
+static const char * const labels[] = {
+	[ROCESTEER_LABEL_NONE] = "none",
+	[ROCESTEER_LABEL_OWN] = "own",
+	[ROCESTEER_LABEL_POLICY] = "policy",
 };
 
 static_assert(ARRAY_SIZE(verdicts) == ROCESTEER_VERDICT_MAX,
@@ -43,4 +59,15 @@ const char *verdict_name(unsigned int verdict)
 const char *observed_name(unsigned int value)
 {
 	return value < ROCESTEER_OBSERVED_MAX ? observed[value] : "unknown";
+}
+
+const char *actuator_name(unsigned int actuator)
+{
+	return actuator < ARRAY_SIZE(actuators) ? actuators[actuator] :
+						  "unknown";
+}
+
+const char *label_name(unsigned int label)
+{
+	return label < ARRAY_SIZE(labels) ? labels[label] : "unknown";
 }

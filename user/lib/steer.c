@@ -19,6 +19,8 @@
 #include "netns.h"
 #include "steer_priv.h"
 
+#define POLICY_PIN	"link_policy"
+
 static const struct {
 	const char *name;
 	__u32 key_size;
@@ -72,6 +74,20 @@ static void link_name(char *buf, size_t size, const char *hook,
 	snprintf(buf, size, "link_%s_%u", hook, ifindex);
 }
 
+/*
+ * The namespace can have another policy as soon as this one is detached; the
+ * link itself goes some time after its pin.
+ */
+static void policy_detach(const char *dir)
+{
+	int fd = pin_get(dir, POLICY_PIN);
+
+	if (fd < 0)
+		return;
+	bpf_link_detach(fd);
+	close(fd);
+}
+
 /* Remove a pin directory with all that is in it. */
 static void pins_remove(const char *dir)
 {
@@ -80,6 +96,7 @@ static void pins_remove(const char *dir)
 
 	if (!d)
 		return;
+	policy_detach(dir);
 	while ((de = readdir(d)))
 		if (de->d_name[0] != '.')
 			unlinkat(dirfd(d), de->d_name, 0);
@@ -214,6 +231,28 @@ static int pins_open(struct steer *s, struct err *err)
 	return ret;
 }
 
+/* What the module calls. Flows are dealt when we know of their end. */
+static int attach_module(struct steer *s, struct rocesteer_bpf *skel)
+{
+	struct bpf_link *policy;
+	int ret;
+
+	skel->links.rocesteer_flow_del =
+		bpf_program__attach(skel->progs.rocesteer_flow_del);
+	if (!skel->links.rocesteer_flow_del)
+		return -errno;
+	ret = pin_put(s->dir, "link_flow_del",
+		      bpf_link__fd(skel->links.rocesteer_flow_del));
+	if (ret)
+		return ret;
+	policy = bpf_map__attach_struct_ops(skel->maps.rs_policy);
+	if (!policy)
+		return -errno;
+	ret = pin_put(s->dir, POLICY_PIN, bpf_link__fd(policy));
+	bpf_link__destroy(policy);
+	return ret;
+}
+
 static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 {
 	int ret;
@@ -224,18 +263,10 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 		      bpf_program__fd(skel->progs.rocesteer_set_flow)) ?:
 	      pin_put(s->dir, prog_names[PROG_SET_GROUP],
 		      bpf_program__fd(skel->progs.rocesteer_set_group));
+	if (!ret && s->module)
+		ret = attach_module(s, skel);
 	if (ret)
 		return ret;
-	if (s->module) {
-		skel->links.rocesteer_flow_del =
-			bpf_program__attach(skel->progs.rocesteer_flow_del);
-		if (!skel->links.rocesteer_flow_del)
-			return -errno;
-		ret = pin_put(s->dir, "link_flow_del",
-			      bpf_link__fd(skel->links.rocesteer_flow_del));
-		if (ret)
-			return ret;
-	}
 	/* Last: its presence says that all else is there. */
 	return pin_put(s->dir, "egress",
 		       bpf_program__fd(skel->progs.rocesteer_egress));
@@ -254,7 +285,10 @@ static int load(struct steer *s, struct err *err)
 	rocesteer_icrc_init(skel->rodata->rs_icrc);
 	skel->rodata->rs_netns = s->netns;
 	skel->rodata->rs_use_module = s->module;
+	skel->struct_ops.rs_policy->netns = s->netns;
 	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, s->module);
+	bpf_program__set_autoload(skel->progs.rocesteer_source_port, s->module);
+	bpf_map__set_autocreate(skel->maps.rs_policy, s->module);
 	ret = rocesteer_bpf__load(skel);
 	if (!ret)
 		ret = pin_programs(s, skel);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The source port of a queue pair that is being connected: kmod/policy.c asks. */
+#ifndef POLICY_BPF_H
+#define POLICY_BPF_H
+
+#include <bpf/bpf_tracing.h>
+#include "rocesteer/policy.h"
+#include "deal.bpf.h"
+
+/* A flow that was given by hand may be known, and have its share. */
+SEC("struct_ops/source_port")
+__be16 BPF_PROG(rocesteer_source_port, const struct rocesteer_flow_key *asked,
+		__u32 claimed, __u32 options)
+{
+	__u32 job = claimed ?: device_job(asked->ifindex);
+	struct rocesteer_flow_path *flow;
+	struct rocesteer_flow_key key;
+
+	if (!job || !steers_qp(job, options & ROCESTEER_QP_SOFTWARE))
+		return 0;
+	bpf_probe_read_kernel(&key, sizeof(key), asked);
+	flow = bpf_map_lookup_elem(&rs_flows, &key);
+	if (!flow) {
+		if (enter_flow(&key, job) != FURTHER)
+			return 0;
+		flow = bpf_map_lookup_elem(&rs_flows, &key);
+	}
+	if (!flow || flow->job != job)
+		return 0;
+	__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_QP);
+	flow->nr_pieces = 1;
+	if (take_share(&key)) {
+		forget_flow(&key);
+		return 0;
+	}
+	return flow->piece[0].sport;
+}
+
+/* User space fills in the namespace. */
+SEC(".struct_ops.link")
+struct rocesteer_policy rs_policy = {
+	.source_port = (void *)rocesteer_source_port,
+};
+
+#endif /* POLICY_BPF_H */
