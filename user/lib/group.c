@@ -53,6 +53,7 @@ static int add_flow(struct group *group, const struct rocesteer_flow_key *key,
 	flow->piece = piece;
 	flow->nr_pieces = path->nr_pieces;
 	flow->ordered = path->flags & ROCESTEER_FLOW_ORDERED;
+	flow->stays = path->flags & ROCESTEER_FLOW_QP;
 	return 0;
 }
 

@@ -19,12 +19,14 @@
  * struct flow - a flow that has a share
  * @key: which
  * @ordered: the peer restores the order of its packets: it may be split
+ * @stays: its queue pair has the port of its path for good
  * @nr_pieces: how many
  * @piece: its pieces, as in rs_flows
  */
 struct flow {
 	struct rocesteer_flow_key key;
 	bool ordered;
+	bool stays;
 	__u32 nr_pieces;
 	struct rocesteer_piece *piece;
 };

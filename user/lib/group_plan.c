@@ -17,6 +17,7 @@
 
 #define SPLIT		(-1)	/* home of a flow that is to be split */
 #define NONE		(-2)	/* home of one that has to find a path */
+#define STAYS		(-3)	/* home of one that cannot leave its path */
 
 /**
  * struct work - a plan in the making
@@ -27,6 +28,7 @@
  * @total: their sum
  * @home: by number of the flow: its path, SPLIT or NONE
  * @load: whole flows on each path
+ * @stay: those of them that cannot leave it
  */
 struct work {
 	struct groups *groups;
@@ -36,6 +38,7 @@ struct work {
 	__u64 total;
 	int *home;
 	__u64 load[ROCESTEER_MAX_PATHS];
+	__u64 stay[ROCESTEER_MAX_PATHS];
 };
 
 static struct flow *nth_flow(const struct work *w, size_t i)
@@ -92,12 +95,13 @@ static __u32 least_loaded(const struct work *w)
 	return best;
 }
 
+/* The fullest path that a flow can leave. */
 static __u32 most_loaded(const struct work *w)
 {
 	__u32 nr = w->group->nr_paths, p, best = nr;
 
 	for (p = 0; p < nr; p++)
-		if (w->weight[p] &&
+		if (w->weight[p] && w->load[p] > w->stay[p] &&
 		    (best == nr || w->load[p] * w->weight[best] >
 				   w->load[best] * w->weight[p]))
 			best = p;
@@ -110,7 +114,8 @@ static void level(struct work *w)
 	for (;;) {
 		__u32 from = most_loaded(w), to = least_loaded(w);
 
-		if ((w->load[to] + 1) * w->weight[from] >=
+		if (from == w->group->nr_paths ||
+		    (w->load[to] + 1) * w->weight[from] >=
 		    w->load[from] * w->weight[to])
 			return;
 		w->load[from]--;
@@ -135,7 +140,8 @@ static void deal_whole(struct work *w)
 		if (w->home[i] == NONE)
 			w->load[least_loaded(w)]++;
 	level(w);
-	memcpy(room, w->load, sizeof(room));
+	for (i = 0; i < w->group->nr_paths; i++)
+		room[i] = w->load[i] - w->stay[i];
 	for (i = 0; i < n; i++) {
 		if (w->home[i] < 0)
 			continue;
@@ -191,8 +197,11 @@ static int put_flow(struct work *w, struct flow *flow,
 	set->key = flow->key;
 	set->job = w->group->key.job;
 	ret = ret ?: steer_set_flow(w->groups->steer, set);
-	if (ret == -ENOENT) {	/* it is gone: plan again without it */
+	if (ret == -ENOENT)	/* it is gone: plan again without it */
 		flow->nr_pieces = 0;
+	if (ret == -EBUSY)	/* its queue pair got a port: around it */
+		flow->stays = true;
+	if (ret == -ENOENT || ret == -EBUSY) {
 		w->group->changed = true;
 		return 0;
 	}
@@ -221,6 +230,8 @@ static int put_whole(struct work *w)
 
 		if (w->home[i] >= 0)
 			ret = put_flow(w, nth_flow(w, i), &set);
+		else if (w->home[i] == STAYS)
+			w->plan->pieces++;
 	}
 	return ret;
 }
@@ -370,12 +381,17 @@ static int find_homes(struct work *w)
 		const struct flow *flow = nth_flow(w, i);
 		__u32 p = flow->piece[0].path;
 
-		if (group->split && flow->ordered)
+		if (flow->stays && p < group->nr_paths) {
+			w->home[i] = STAYS;
+			w->stay[p]++;
+			w->load[p]++;
+		} else if (group->split && flow->ordered) {
 			w->home[i] = SPLIT;
-		else if (p < group->nr_paths && w->weight[p])
+		} else if (p < group->nr_paths && w->weight[p]) {
 			w->home[i] = p;
-		else
+		} else {
 			w->home[i] = NONE;
+		}
 	}
 	return 0;
 }
