@@ -66,7 +66,8 @@ _rocesteer_words()
 		;;
 	'job load')
 		echo "--job --name --paths --cgroup --pid --flow --all" \
-			"--split --resequence --module --json --help"
+			"--split --resequence --actuator --module" \
+			"--json --help"
 		;;
 	'job unload')
 		echo "--job --all --json --help"
@@ -98,6 +99,9 @@ _rocesteer_argument()
 	local cur=$2 words=''
 
 	case $1 in
+	--actuator)
+		words="auto packet qp"
+		;;
 	--dev)
 		words=$(command ls /sys/class/net 2>/dev/null)
 		;;

@@ -6,9 +6,9 @@
  *
  * The queue pairs are moved to RTR, for DQPN, DQPN + 1, ..., and expect PSN, or
  * 0. Then "ready" is printed and commands are read from stdin: connect (again,
- * after reset), reset, error, another (one more to DQPN), destroy. Each is
- * answered with "done" or the errno's name; memory, with the address and rkey
- * of 1 MiB that may be read. At the end of the input the process ends, without
+ * after reset), reset, rtr (fails after reset), error, another (one more to DQPN),
+ * destroy. Each is answered with "done" or the errno's name; memory, with the
+ * address and rkey of 1 MiB that may be read. At the end of the input the process ends, without
  * cleaning up: that is the kernel's.
  */
 #include <arpa/inet.h>
@@ -87,13 +87,9 @@ static struct ibv_qp *qp_new(void)
 	return qp;
 }
 
-static int qp_connect(struct ibv_qp *qp, unsigned int to)
+static int qp_rtr(struct ibv_qp *qp, unsigned int to)
 {
-	struct ibv_qp_attr init = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
-				   IBV_ACCESS_REMOTE_READ,
-	}, rtr = {
+	struct ibv_qp_attr rtr = {
 		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024,
 		.dest_qp_num = to, .rq_psn = psn, .max_dest_rd_atomic = 1,
 		.min_rnr_timer = 12,
@@ -104,12 +100,23 @@ static int qp_connect(struct ibv_qp *qp, unsigned int to)
 		},
 	};
 
-	return ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-			     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ?:
-	       ibv_modify_qp(qp, &rtr, IBV_QP_STATE | IBV_QP_AV |
+	return ibv_modify_qp(qp, &rtr, IBV_QP_STATE | IBV_QP_AV |
 			     IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 			     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
 			     IBV_QP_MIN_RNR_TIMER);
+}
+
+static int qp_connect(struct ibv_qp *qp, unsigned int to)
+{
+	struct ibv_qp_attr init = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_READ,
+	};
+
+	return ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+			     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ?:
+	       qp_rtr(qp, to);
 }
 
 static int qp_state(struct ibv_qp *qp, enum ibv_qp_state state)
@@ -134,6 +141,8 @@ static int obey(const char *name, unsigned int i)
 {
 	if (!strcmp(name, "connect"))
 		return qp_connect(qps[i], dqpn + i);
+	if (!strcmp(name, "rtr"))
+		return qp_rtr(qps[i], dqpn + i);
 	if (!strcmp(name, "reset"))
 		return qp_state(qps[i], IBV_QPS_RESET);
 	if (!strcmp(name, "error"))

@@ -92,7 +92,8 @@ pages_are_correct()
 {
 	local page status=0
 
-	for page in Documentation/man/*.rst Documentation/formats.rst; do
+	for page in Documentation/man/*.rst Documentation/formats.rst \
+		Documentation/drivers.rst; do
 		rst2html --strict "$page" >/dev/null || status=1
 	done
 	return "$status"

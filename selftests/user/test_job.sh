@@ -96,7 +96,7 @@ shows_flows()
 
 counts()
 {
-	"$rocesteer" --json stat | jq -e '(.verdicts | length) == 12 and
+	"$rocesteer" --json stat | jq -e '(.verdicts | length) == 15 and
 		(.observed | length) == 6 and .verdicts.steered == 0 and
 		(has("module") | not)'
 }
@@ -129,6 +129,14 @@ refuses()
 		refused module-not-loaded 1 load --job 8 --all --module yes \
 			--paths "$map" &&
 		refused usage 2 load --job 8 --pid $$ --module no \
+			--paths "$map" &&
+		refused module-not-loaded 1 load --job 8 --all --actuator qp \
+			--paths "$map" &&
+		refused usage 2 load --job 8 --all --actuator qp --module no \
+			--paths "$map" &&
+		refused usage 2 load --job 8 --all --actuator qp --split wrap \
+			--paths "$map" &&
+		refused usage 2 load --job 8 --all --actuator both \
 			--paths "$map"
 }
 

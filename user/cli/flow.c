@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/names.h"
 #include "../lib/steer.h"
 #include "cli.h"
 #include "module.h"
@@ -24,6 +25,8 @@ static const struct out_column columns[] = {
 	{ "device", "DEVICE" },
 	{ "peer", "PEER" },
 	{ "dqpn", "DQPN" },
+	{ "actuator", "ACTUATOR" },
+	{ "reason", "REASON" },
 	{ "path", "PATH" },
 	{ "port", "PORT" },
 	{ "shares", "PIECES" },
@@ -155,6 +158,8 @@ void flow_put(struct json_object *obj, const struct genl_flow *flow)
 	if (flow->pid)
 		out_uint(obj, "pid", flow->pid);
 	out_uint(obj, "mtu", flow->path_mtu);
+	out_string(obj, "label", label_name(flow->label));
+	out_bool(obj, "software", flow->software);
 	if (!flow->resequenced)
 		return;
 	out_uint(obj, "waiting", flow->reseq_depth);
@@ -217,10 +222,45 @@ static void put_sent(struct json_object *obj,
 	out_uint(obj, "bytes", bytes);
 }
 
-static void put_row(struct json_object *obj, const struct row *row)
+/* What gives the flow its source port, or NULL. */
+static const char *actuator_of(const struct row *row)
 {
+	if (!row->path)
+		return NULL;
+	if (!(row->path->flags & ROCESTEER_FLOW_QP))
+		return "packet";
+	return row->flow.label == ROCESTEER_LABEL_POLICY ? "qp" : NULL;
+}
+
+/* Why the job could not steer the flow's queue pair, or NULL. */
+static const char *reason_of(const struct row *row, struct steer *steer)
+{
+	const struct genl_flow *flow = &row->flow;
+	struct rocesteer_job job;
+
+	if (flow->origin != ROCESTEER_ORIGIN_LEARNT || !steer ||
+	    steer_job_get(steer, job_of(row), &job) ||
+	    job.actuator == ROCESTEER_ACTUATOR_PACKET ||
+	    (job.actuator == ROCESTEER_ACTUATOR_AUTO && flow->software))
+		return NULL;
+	if (flow->label == ROCESTEER_LABEL_OWN)
+		return "own-label";
+	return steer_has_peer(steer, job_of(row), &row->key) ?
+	       "connected-before" : "no-peer";
+}
+
+static void put_row(struct json_object *obj, const struct row *row,
+		    struct steer *steer)
+{
+	const char *actuator = actuator_of(row);
+	const char *reason = actuator ? NULL : reason_of(row, steer);
+
 	out_uint(obj, "job", job_of(row));
 	flow_put_key(obj, &row->key);
+	if (actuator)
+		out_string(obj, "actuator", actuator);
+	if (reason)
+		out_string(obj, "reason", reason);
 	if (row->path) {
 		out_uint(obj, "path", row->path->piece[0].path);
 		out_uint(obj, "port", ntohs(row->path->piece[0].sport));
@@ -233,19 +273,17 @@ static void put_row(struct json_object *obj, const struct row *row)
 		flow_put(obj, &row->flow);
 }
 
-static int collect(struct rows *rows, struct err *err)
+/* @steer is left NULL where no job is loaded. */
+static int collect(struct rows *rows, struct steer **steer, struct err *err)
 {
-	struct steer *steer;
 	struct genl *genl;
 	int ret;
 
-	ret = steer_open(&steer, 0, err);
-	if (!ret) {
-		ret = steer_flow_each(steer, add_steered, rows);
-		steer_close(steer);
-	} else if (ret == -ENOENT) {
+	ret = steer_open(steer, 0, err);
+	if (!ret)
+		ret = steer_flow_each(*steer, add_steered, rows);
+	else if (ret == -ENOENT)
 		ret = 0;
-	}
 	if (ret)
 		return ret;
 	err->code = NULL;
@@ -260,13 +298,14 @@ static int collect(struct rows *rows, struct err *err)
 static int show(const struct cli_args *args, struct err *err)
 {
 	struct json_object *root, *array;
+	struct steer *steer = NULL;
 	struct rows rows = {};
 	__u64 job = 0;
 	size_t i;
 	int ret;
 
 	ret = cli_uint(args, JOB, 1, 0xffffffff, &job, err) ?:
-	      collect(&rows, err);
+	      collect(&rows, &steer, err);
 	if (ret)
 		goto out_free;
 	merge(&rows);
@@ -274,9 +313,10 @@ static int show(const struct cli_args *args, struct err *err)
 	array = out_array(root, "flows");
 	for (i = 0; i < rows.n; i++)
 		if (!job || job_of(&rows.row[i]) == job)
-			put_row(out_append_object(array), &rows.row[i]);
+			put_row(out_append_object(array), &rows.row[i], steer);
 	ret = out_show(&args->out, root, views);
 out_free:
+	steer_close(steer);
 	for (i = 0; i < rows.n; i++)
 		free(rows.row[i].path);
 	free(rows.row);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../lib/names.h"
 #include "../lib/steer.h"
 #include "job.h"
 #include "module.h"
@@ -24,6 +25,7 @@ static const struct out_column list_columns[] = {
 	{ "name", "NAME" },
 	{ "device", "DEVICE" },
 	{ "owner", "OWNER" },
+	{ "actuator", "ACTUATOR" },
 	{ "flows", "FLOWS" },
 	{ "loaded", "LOADED" },
 	{}
@@ -39,6 +41,7 @@ static const struct out_column job_columns[] = {
 	{ "name", "name" },
 	{ "device", "device" },
 	{ "owner", "owner" },
+	{ "actuator", "actuator" },
 	{ "flows", "flows" },
 	{ "loaded", "loaded" },
 	{ "module", "module" },
@@ -90,6 +93,7 @@ static void put_job(struct json_object *obj, __u32 id,
 		out_uint(obj, "cgroup", job->cgroup_id);
 	if (job->pid)
 		out_uint(obj, "pid", job->pid);
+	out_string(obj, "actuator", actuator_name(job->actuator));
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&at));
 	out_string(obj, "loaded", text);
 }

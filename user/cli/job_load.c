@@ -15,12 +15,16 @@
 #include <unistd.h>
 
 #include "../lib/feed.h"
+#include "../lib/names.h"
 #include "../lib/portmap.h"
 #include "../lib/steer.h"
 #include "job.h"
 #include "module.h"
 
-enum { JOB, NAME, PATHS, CGROUP, PID, FLOW, ALL, SPLIT, RESEQUENCE, MODULE };
+enum {
+	JOB, NAME, PATHS, CGROUP, PID, FLOW, ALL, SPLIT, RESEQUENCE, ACTUATOR,
+	MODULE,
+};
 
 const struct cli_option job_load_options[] = {
 	[JOB] = { "job", "ID", "number of the job" },
@@ -36,6 +40,8 @@ const struct cli_option job_load_options[] = {
 		    "how rocesteer daemon splits flows (default: none)" },
 	[RESEQUENCE] = { "resequence", "auto|on|off",
 			 "restore the order of split flows (default: auto with --split)" },
+	[ACTUATOR] = { "actuator", "auto|packet|qp",
+		       "steer packets or queue pairs (default: auto, by device)" },
 	[MODULE] = { "module", "auto|yes|no",
 		     "use the kernel module (default: auto, if it is loaded)" },
 	{}
@@ -57,6 +63,7 @@ static const struct out_column columns[] = {
 	{ "name", "name" },
 	{ "device", "device" },
 	{ "peers", "peers" },
+	{ "actuator", "actuator" },
 	{ "module", "module" },
 	{ "pins", "pins" },
 	{}
@@ -145,6 +152,26 @@ static int read_split(struct load *l)
 			       "--resequence: with --all the module does not know the job's flows");
 	l->spec.split = split;
 	l->spec.ordered = order;
+	return 0;
+}
+
+static int read_actuator(struct load *l)
+{
+	static const char *const actuators[] = {
+		[ROCESTEER_ACTUATOR_AUTO] = "auto",
+		[ROCESTEER_ACTUATOR_PACKET] = "packet",
+		[ROCESTEER_ACTUATOR_QP] = "qp",
+		NULL
+	};
+	int actuator = ROCESTEER_ACTUATOR_AUTO, ret;
+
+	ret = read_word(l, ACTUATOR, actuators, &actuator);
+	if (ret)
+		return ret;
+	if (actuator == ROCESTEER_ACTUATOR_QP && l->spec.split)
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--split: a queue pair has one port, --actuator qp splits nothing");
+	l->spec.actuator = actuator;
 	return 0;
 }
 
@@ -313,26 +340,33 @@ static int validate(struct load *l)
 	      cli_need(l->args, PATHS, l->err) ?:
 	      cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err) ?:
 	      read_owner(l) ?: read_module(l) ?: read_split(l) ?:
-	      read_name(l) ?:
-	      read_cgroup(l) ?: read_pid(l) ?: read_map(l) ?: read_flows(l);
+	      read_actuator(l) ?: read_name(l) ?: read_cgroup(l) ?:
+	      read_pid(l) ?: read_map(l) ?: read_flows(l);
 	l->spec.id = id;
 	l->spec.all = l->args->value[ALL];
 	return ret;
 }
 
-static bool needs_module(const struct load *l)
+/* What cannot be done without the module, or NULL. */
+static const char *needs_module(const struct load *l)
 {
-	return l->spec.cgroup_id || l->spec.pid || l->spec.ordered;
+	if (l->spec.cgroup_id || l->spec.pid)
+		return "tagging by --cgroup or --pid";
+	if (l->spec.ordered)
+		return "restoring the order of split flows";
+	if (l->spec.actuator == ROCESTEER_ACTUATOR_QP)
+		return "--actuator qp";
+	return NULL;
 }
 
 static int open_module(struct load *l)
 {
-	bool needed = needs_module(l);
+	const char *what = needs_module(l);
 
-	if (needed && l->use == MODULE_NO)
+	if (what && l->use == MODULE_NO)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--module no: tagging by --cgroup or --pid, and --resequence, need the module");
-	return module_open(&l->genl, needed ? MODULE_YES : l->use, l->err);
+			       "--module no: %s needs the module", what);
+	return module_open(&l->genl, what ? MODULE_YES : l->use, l->err);
 }
 
 /* Say what could be done without the module. */
@@ -340,11 +374,10 @@ static int explain(struct load *l, int ret)
 {
 	if (ret == -ENOENT && needs_module(l)) {
 		err_set(l->err, EXIT_FAILED, "module-not-loaded",
-			"the module rocesteer is not loaded: %s",
-			l->spec.ordered ? "restoring the order of split flows needs it" :
-					  "tagging by owner needs it");
+			"the module rocesteer is not loaded: %s needs it",
+			needs_module(l));
 		err_hint(l->err,
-			 "modprobe rocesteer, or use --flow or --all: they work without it.");
+			 "modprobe rocesteer, or steer packets by --flow or --all: that works without it.");
 	}
 	return ret;
 }
@@ -394,6 +427,7 @@ static struct json_object *to_json(const struct load *l)
 		out_string(root, "name", l->spec.name);
 	out_string(root, "device", l->map.device);
 	out_uint(root, "peers", l->map.nr_peers);
+	out_string(root, "actuator", actuator_name(l->spec.actuator));
 	out_bool(root, "module", l->genl);
 	out_string(root, "pins", steer_pin_dir(l->steer));
 	return root;

@@ -36,6 +36,8 @@ static const char * const stat_names[] = {
 	[ROCESTEER_A_STATS_RESEQ_DROPPED] = "reseq-dropped",
 	[ROCESTEER_A_STATS_RESEQ_FOREIGN] = "reseq-foreign",
 	[ROCESTEER_A_STATS_RESEQ_BYTES] = "reseq-bytes",
+	[ROCESTEER_A_STATS_QP_STEERED] = "qp-steered",
+	[ROCESTEER_A_STATS_QP_OWN_LABEL] = "qp-own-label",
 };
 
 static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_A_STATS_MAX + 1,
@@ -144,6 +146,12 @@ static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
 			break;
 		case ROCESTEER_A_FLOW_RESEQ_TIMEOUT:
 			flow->reseq_timeout = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_LABEL:
+			flow->label = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_SOFTWARE:
+			flow->software = true;
 			break;
 		}
 	}

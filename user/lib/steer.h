@@ -59,6 +59,7 @@ const char *steer_pin_dir(const struct steer *s);
  * @all: all flows of the device that no other job claims
  * @split: how flows that do not come out even are split
  * @ordered: which flows may be
+ * @actuator: by packet or by queue pair
  * @ifindex: device of @map
  * @map: paths; peers that are local are left out
  * @flows: explicit flows, their peers are in @map
@@ -73,6 +74,7 @@ struct steer_job_spec {
 	bool all;
 	enum rocesteer_split split;
 	enum rocesteer_ordered ordered;
+	enum rocesteer_actuator actuator;
 	unsigned int ifindex;
 	const struct portmap *map;
 	const struct rocesteer_flow_key *flows;
@@ -104,6 +106,13 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
  * Flows go back to their ECMP paths at once. Return: 0, or -ENOENT.
  */
 int steer_job_del(struct steer *s, __u32 id, struct err *err);
+
+/* A loaded job. Return: 0 or -ENOENT. */
+int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job);
+
+/* Has the job a port map to the flow's peer? */
+bool steer_has_peer(struct steer *s, __u32 job,
+		    const struct rocesteer_flow_key *flow);
 
 /*
  * Walks; a callback that returns nonzero ends the walk with that value. @job 0:

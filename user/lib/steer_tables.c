@@ -173,6 +173,8 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 		return -ENOENT;
 	if (spec->ordered == ROCESTEER_ORDERED_ALL)
 		path.flags |= ROCESTEER_FLOW_ORDERED;
+	if (spec->actuator == ROCESTEER_ACTUATOR_QP)
+		path.flags |= ROCESTEER_FLOW_QP;
 	path.piece[0].path = best;
 	path.piece[0].sport = peer.sport[best];
 	memcpy(path.leaf, peer.leaf, 16);
@@ -194,6 +196,7 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 		.all = spec->all,
 		.split = spec->split,
 		.ordered = spec->ordered,
+		.actuator = spec->actuator,
 		.loaded_at = time(NULL),
 	};
 
@@ -367,6 +370,22 @@ int steer_job_del(struct steer *s, __u32 id, struct err *err)
 	remove_job(s, id, job.ifindex);
 	tell_watchers(s);
 	return 0;
+}
+
+int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job)
+{
+	return bpf_map_lookup_elem(s->maps[MAP_JOBS], &id, job) ? -ENOENT : 0;
+}
+
+bool steer_has_peer(struct steer *s, __u32 job,
+		    const struct rocesteer_flow_key *flow)
+{
+	struct rocesteer_peer_key key = { .job = job,
+					  .ifindex = flow->ifindex };
+	struct rocesteer_peer peer;
+
+	memcpy(key.addr, flow->peer, 16);
+	return !bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer);
 }
 
 /* The walks: a callback each, with the type of its map. */

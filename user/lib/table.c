@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_COLUMNS	16
+#define MAX_COLUMNS	24
 #define MAX_DEPTH	4
 #define MAX_CELL	256
 
