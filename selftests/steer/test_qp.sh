@@ -1,0 +1,298 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Queue pairs steered by their flow labels, as hardware has to be: on rxe, whose
+# packets show at TC and on the wire that nobody had to rewrite them.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/steer/lib.sh
+
+count=4
+
+pins=/sys/fs/bpf/test-qp
+
+# The judge: what the spines receive.
+observe()
+{
+	local s l
+
+	mkdir "$pins" && defer rm -r "$pins" &&
+		bpftool prog loadall build/guest/bpf/observe.bpf.o "$pins" \
+			pinmaps "$pins" || return
+	for ((s = 0; s < spines; s++)); do
+		for ((l = 0; l < leaves; l++)); do
+			echo "qdisc add dev leaf$l clsact"
+			echo "filter add dev leaf$l ingress bpf direct-action" \
+				"object-pinned $pins/observe"
+		done | netns_exec "spine$s" tc -batch - || return
+	done
+}
+
+forget()
+{
+	bpftool prog run pinned "$pins/forget" data_in /etc/passwd >/dev/null
+}
+
+# Lines "spine dqpn port" of the flows from host 0 to $far that a leaf sent up
+passed()
+{
+	bpftool --json map dump pinned "$pins/seen" |
+		jq -r --arg to "$(host_ip "$far")" '.[].formatted.key |
+			select(.sender == 3 and (.peer | map(tostring) |
+				join(".")) == $to) |
+			"\(.index) \(.dqpn) \(.sport)"' | sort
+}
+
+ready()
+{
+	steer_up && observe
+}
+
+steered_flows()
+{
+	flows_of 0 | jq -c '.flows[] | select(.job == 1 and .path != null)'
+}
+
+# Every queue pair has a path of its own. Path p is by spine p.
+spread()
+{
+	steered_flows >"$dir/flows"
+	jq -r '"\(.path) \(.dqpn) \(.port)"' "$dir/flows" | sort >"$dir/planned"
+	(($(wc -l <"$dir/planned") == count)) &&
+		(($(cut -d ' ' -f 1 "$dir/planned" | uniq | wc -l) == count))
+}
+
+dealt()
+{
+	host_exec 0 rocesteer --json job show --job 1 |
+		jq -c '[.. | .load? | arrays | add]'
+}
+
+module_stat()
+{
+	host_exec 0 rocesteer --json stat | jq ".module.\"$1\""
+}
+
+job_load_qp()
+{
+	job_load "$1" --cgroup "/sys/fs/cgroup/test$1" --actuator qp
+}
+
+# What the programs of both hosts counted
+verdicts()
+{
+	local host
+
+	for host in 0 "$far"; do
+		host_exec "$host" rocesteer --json stat
+	done | jq -s -c "map(.verdicts.$1) | add"
+}
+
+lost()
+{
+	echo $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))
+}
+
+# Packets leave by the ports, and the spines, of the plan; nobody touched them.
+by_label()
+{
+	local lost_before
+
+	module_load && job_load_qp 0 && job_load_qp "$far" || return
+	lost_before=$(lost)
+	forget && traffic_start -q "$count" -s 65536 -n 60 || return
+	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
+	traffic_wait || return
+	cat "$dir/flows"
+	[[ $(jq -r .actuator "$dir/flows" | uniq) == qp ]] &&
+		diff "$dir/planned" <(passed) && ((lost_before == $(lost)))
+}
+
+untouched()
+{
+	host_exec 0 rocesteer stat
+	(($(verdicts on_plan) > 0 && $(verdicts off_plan) == 0)) &&
+		(($(verdicts unplanned) == 0 && $(verdicts steered) == 0)) &&
+		(($(module_stat rewritten) == 0 && $(module_stat qp-own-label) == 0)) &&
+		(($(module_stat qp-steered) >= count))
+}
+
+no_flow()
+{
+	[[ ! $(steered_flows) && $(dealt) == "[0]" ]]
+}
+
+flows_are_gone()
+{
+	busywait 10000 no_flow || { flows_of 0; dealt; return 1; }
+}
+
+# Label 0x1234 makes port 0xd234, on all queue pairs.
+own_label()
+{
+	local before
+
+	before=$(module_stat qp-own-label)
+	forget && traffic_start -q 2 -s 65536 -n 40 --flow_label 4660 || return
+	busywait 20000 all_are own-label || { flows_of 0; traffic_kill; return 1; }
+	traffic_wait || return
+	[[ $(passed | cut -d ' ' -f 3 | uniq) == 53812 ]] &&
+		(($(module_stat qp-own-label) >= before + 2)) &&
+		(($(verdicts unplanned) > 0 && $(verdicts steered) == 0))
+}
+
+# Host 0 has flows, and none is steered, for that reason.
+all_are()
+{
+	flows_of 0 | jq -e --arg reason "$1" '[.flows[] | select(.job == 1)] |
+		length > 0 and all(.actuator == null and .reason == $reason)' \
+		>/dev/null
+}
+
+# A queue pair that is connected keeps its port.
+late_job()
+{
+	local before
+
+	job_unload 0 && traffic_start -q 2 -s 65536 -n 400 || return
+	busywait 20000 is_busy 2 && job_load_qp 0 || return
+	before=$(verdicts unplanned)
+	if ! busywait 20000 all_are connected-before ||
+	   ! busywait 20000 more_unplanned "$before"; then
+		flows_of 0
+		traffic_kill
+		return 1
+	fi
+	traffic_wait && (($(verdicts steered) == 0))
+}
+
+more_unplanned()
+{
+	(($(verdicts unplanned) > $1))
+}
+
+is_busy()
+{
+	(($(host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
+		jq '[.[] | select(.type == "RC" and .state == "RTS")] | length') >= $1))
+}
+
+# Hold queue pairs to DQPN 100 and on of $far. They belong to job 1.
+hold()
+{
+	coproc holder { in_cgroup 0 build/guest/selftests/qps "$(host_rdma 0)" \
+		"$(host_ip 0)" "$(host_ip "$far")" 100 "$1"; }
+	answered ready
+}
+
+answered()
+{
+	local line=
+
+	read -r -t 30 -u "${holder[0]}" line
+	[[ $line == "$1" ]] || { echo "answered \"$line\", not \"$1\""; return 1; }
+}
+
+# tell COMMAND [ANSWER]
+tell()
+{
+	echo "$1" >&"${holder[1]}"
+	answered "${2:-done}"
+}
+
+# The end of its input is the end of the process, and of its queue pairs.
+release()
+{
+	# shellcheck disable=SC2154 # coproc sets it
+	local pid=$holder_PID to=${holder[1]}
+
+	exec {to}>&-
+	wait "$pid"
+}
+
+dealt_is()
+{
+	[[ $(dealt) == "[$1]" ]] || { dealt; flows_of 0; return 1; }
+}
+
+# One share for each queue pair, also when it is connected anew, or in vain.
+shares()
+{
+	hold 6 && dealt_is 6 && tell reset && dealt_is 0 &&
+		tell connect && dealt_is 6 && tell reset &&
+		tell rtr EINVAL && dealt_is 1 &&
+		tell connect && dealt_is 6 &&
+		tell destroy && dealt_is 0 && release
+}
+
+# A flow that was listed before it is connected has its path already.
+listed()
+{
+	job_unload 0 && job_load 0 --actuator qp \
+		--flow "$(host_ip "$far")/100,$(host_ip "$far")/101" &&
+		dealt_is 2 && hold 2 && dealt_is 2 && steered_flows &&
+		[[ $(steered_flows | jq -r .actuator | uniq -c) == *"2 qp" ]] &&
+		release && busywait 10000 dealt_is 0
+}
+
+# rxe's packets are the kernel's: that is what "auto" goes by.
+auto()
+{
+	job_unload 0 && job_load_cgroup 0 || return
+	traffic_start -q "$count" -s 65536 -n 60 || return
+	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
+	traffic_wait && [[ $(jq -r .actuator "$dir/flows" | uniq) == packet ]] &&
+		(($(stat_of 0 steered) > 0))
+}
+
+unloaded()
+{
+	job_unload 0 && job_unload "$far" &&
+		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] &&
+		! bpftool link show | grep -B 1 -A 3 struct_ops &&
+		module_unload
+}
+
+refused_without_module()
+{
+	local json
+
+	json=$(job_load 0 --all --actuator qp --json)
+	echo "$json"
+	[[ $(jq -r .error.code <<<"$json") == module-not-loaded ]]
+}
+
+netns_is_gone()
+{
+	[[ ! -e /run/netns/host0 && ! -e /sys/class/infiniband/rxe0 ]]
+}
+
+# A policy may outlive its namespace: it does nothing, and goes when its pins
+# are found.
+namespace_goes()
+{
+	module_load && job_load_qp 0 && job_load_qp "$far" &&
+		rdma link del "$(host_rdma 0)" && ip netns del host0 &&
+		busywait 10000 netns_is_gone && job_unload "$far" &&
+		job_load_qp "$far" && job_unload "$far" &&
+		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] && module_unload
+}
+
+ktap_plan 12
+check "a fabric, its port map and its judges" ready
+check "without the module it is refused" refused_without_module
+check "packets leave by the planned ports and paths" by_label
+check "and nobody has rewritten them" untouched
+check "shares go with their queue pairs" flows_are_gone
+check "shares of reconnected and failed queue pairs" shares
+check "an application's own label stays" own_label
+check "queue pairs met connected are not steered, and why" late_job
+check "listed flows" listed
+check "by default rxe's packets are steered" auto
+check "unloading leaves nothing" unloaded
+if fabric_has_host_netns; then
+	check "and so does a namespace that goes" namespace_goes
+else
+	skip "and so does a namespace that goes" "rxe knows none here"
+fi
+ktap_finish
