@@ -109,7 +109,7 @@ churn()
 	local i lost_before
 
 	lost_before=$(lost)
-	traffic_start -q "$qps" -s 65536 -n 1500 || return
+	traffic_start -q "$qps" -s 65536 -n 2500 || return
 	busywait 20000 server_busy || return
 	for ((i = 0; i < 5; i++)); do
 		module_load && job_load 0 --all && job_load "$far" --all &&
