@@ -108,7 +108,7 @@ jobs_load()
 			--cgroup "/sys/fs/cgroup/host$i" $(job_options "$1") \
 			>/dev/null
 		[[ $1 != ethereal-* ]] || {
-			host_exec $i rocesteer daemon &
+			host_exec $i rocesteer daemon >>"$ports/daemon$i" 2>&1 &
 			daemons+=($!)
 		}
 	done
@@ -121,7 +121,10 @@ jobs_unload()
 	for ((i = 0; i < leaves * hosts; i++)); do
 		host_exec $i rocesteer job unload --job $((i + 1)) >/dev/null
 	done
-	((!${#daemons[@]})) || kill "${daemons[@]}"
+	((${#daemons[@]})) || return 0
+	# Not kill: the jobs of this shell are the wrappers that they run in.
+	pkill -TERM -x rocesteer
+	wait "${daemons[@]}" || :
 }
 
 # The port maps as commands of "bpftool batch": of each path the first port.
