@@ -305,6 +305,12 @@ static __always_inline void add_flows(struct rocesteer_group *group, __u32 p,
 		__sync_fetch_and_add(&group->flows[p], n);
 }
 
+/* Where a flow is counted: where it goes, as soon as it is idle. */
+static __always_inline __u32 home_of(const struct rocesteer_flow_path *flow)
+{
+	return flow->next.end ? flow->next.path : flow->piece[0].path;
+}
+
 /* Forget a flow that is gone and give its share back. */
 static __always_inline void forget_flow(const struct rocesteer_flow_key *key)
 {
@@ -315,7 +321,7 @@ static __always_inline void forget_flow(const struct rocesteer_flow_key *key)
 
 	if (!flow)
 		return;
-	p = flow->piece[0].path;
+	p = home_of(flow);
 	group = find_group(key, flow->job, flow->leaf);
 	if (flow->flags & ROCESTEER_FLOW_SHARE) {
 		if (group)

@@ -29,7 +29,7 @@ int rocesteer_set_flow(struct rocesteer_set_flow *set)
 		return -EPERM;
 	group = find_group(&key, flow->job, flow->leaf);
 	if (group && flow->flags & ROCESTEER_FLOW_SHARE) {
-		add_flows(group, flow->piece[0].path, -1);
+		add_flows(group, home_of(flow), -1);
 		add_flows(group, set->piece[0].path, 1);
 	}
 	/* Not memcpy(): the context may only be read at constant offsets. */

@@ -210,7 +210,8 @@ struct rocesteer_group_key {
  * @nr_paths: paths to deal to, 1..ROCESTEER_MAX_PATHS
  * @first: path the deal starts at, shuffled per host
  * @down: bit p: path p is held down and not dealt to
- * @flows: flows that are at home on each path: their first piece is there
+ * @flows: flows that are at home on each path: their first piece is there, or
+ *	will be
  * @weight: capacity of each path, relative to the others; never 0
  * @router: address of the router that tells each path from the others
  *

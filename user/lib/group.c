@@ -38,20 +38,24 @@ struct group *groups_find(const struct groups *groups,
 static int add_flow(struct group *group, const struct rocesteer_flow_key *key,
 		    const struct rocesteer_flow_path *path)
 {
+	bool moving = path->next.end;
+	const struct rocesteer_piece *from = moving ? &path->next : path->piece;
+	__u32 nr = moving ? 1 : path->nr_pieces;
 	struct rocesteer_piece *piece;
 	struct flow *flow;
 
-	if (!path->nr_pieces || path->nr_pieces > ROCESTEER_MAX_PATHS)
+	if (!nr || nr > ROCESTEER_MAX_PATHS)
 		return 0;
 	flow = set_get(&group->flows, key, sizeof(*key), sizeof(*flow));
 	if (!flow)
 		return -ENOMEM;
-	piece = reallocarray(flow->piece, path->nr_pieces, sizeof(*piece));
+	piece = reallocarray(flow->piece, nr, sizeof(*piece));
 	if (!piece)
 		return -ENOMEM;
-	memcpy(piece, path->piece, path->nr_pieces * sizeof(*piece));
+	memcpy(piece, from, nr * sizeof(*piece));
 	flow->piece = piece;
-	flow->nr_pieces = path->nr_pieces;
+	flow->nr_pieces = nr;
+	flow->moving = moving;
 	flow->ordered = path->flags & ROCESTEER_FLOW_ORDERED;
 	flow->stays = path->flags & ROCESTEER_FLOW_QP;
 	return 0;
@@ -207,7 +211,8 @@ static int move_ack(const struct rocesteer_flow_key *key,
 	struct rocesteer_peer_key pkey = { .job = path->job,
 					   .ifindex = key->ifindex };
 	struct rocesteer_set_flow set = { .key = *key, .job = path->job,
-					  .nr_pieces = 1, .piece[0].end = 1 };
+					  .nr_pieces = 1, .now = 1,
+					  .piece[0].end = 1 };
 	struct groups *groups = arg;
 	const struct group *group;
 	struct rocesteer_peer peer;

@@ -20,13 +20,15 @@
  * @key: which
  * @ordered: the peer restores the order of its packets: it may be split
  * @stays: its queue pair has the port of its path for good
+ * @moving: a whole flow that goes there as soon as it is idle
  * @nr_pieces: how many
- * @piece: its pieces, as in rs_flows
+ * @piece: its pieces
  */
 struct flow {
 	struct rocesteer_flow_key key;
 	bool ordered;
 	bool stays;
+	bool moving;
 	__u32 nr_pieces;
 	struct rocesteer_piece *piece;
 };

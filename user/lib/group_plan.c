@@ -177,11 +177,51 @@ static bool is_same(const struct flow *flow, const struct rocesteer_set_flow *se
 		       set->nr_pieces * sizeof(*set->piece));
 }
 
+/*
+ * Is the flow on a path that is down? There it will not be idle again, and need
+ * not wait for that.
+ */
+static bool is_stuck(const struct work *w, struct flow *flow)
+{
+	__u32 p = flow->piece[0].path;
+	struct rocesteer_flow_path path;
+
+	if (!w->group->down)
+		return false;
+	if (flow->moving &&
+	    !steer_flow_get(w->groups->steer, &flow->key, &path)) {
+		flow->moving = path.next.end;
+		p = path.piece[0].path;
+	}
+	return p < ROCESTEER_MAX_PATHS && w->group->down >> p & 1;
+}
+
+static int write_flow(struct work *w, struct flow *flow,
+		      struct rocesteer_set_flow *set)
+{
+	struct rocesteer_piece *piece;
+	int ret;
+
+	set->key = flow->key;
+	set->job = w->group->key.job;
+	ret = steer_set_flow(w->groups->steer, set);
+	if (ret)
+		return ret;
+	piece = reallocarray(flow->piece, set->nr_pieces, sizeof(*piece));
+	if (!piece)
+		return -ENOMEM;
+	memcpy(piece, set->piece, set->nr_pieces * sizeof(*piece));
+	flow->piece = piece;
+	flow->nr_pieces = set->nr_pieces;
+	flow->moving = !flow->ordered && !set->now;
+	w->plan->written++;
+	return 0;
+}
+
 /* Write a flow's pieces, if they are others than it has. */
 static int put_flow(struct work *w, struct flow *flow,
 		    struct rocesteer_set_flow *set)
 {
-	struct rocesteer_piece *piece;
 	struct rocesteer_peer peer;
 	__u32 i, moved = 0;
 	int ret;
@@ -192,28 +232,25 @@ static int put_flow(struct work *w, struct flow *flow,
 		moved += !has_path(flow, set->piece[i].path);
 	}
 	w->plan->pieces += set->nr_pieces;
-	if (!ret && is_same(flow, set))
+	set->now = is_stuck(w, flow);
+	if (!ret && !set->now && is_same(flow, set))
 		return 0;
-	set->key = flow->key;
-	set->job = w->group->key.job;
-	ret = ret ?: steer_set_flow(w->groups->steer, set);
-	if (ret == -ENOENT)	/* it is gone: plan again without it */
+	ret = ret ?: write_flow(w, flow, set);
+	switch (ret) {
+	case -ENOENT:	/* it is gone */
 		flow->nr_pieces = 0;
-	if (ret == -EBUSY)	/* its queue pair got a port: around it */
+		break;
+	case -EBUSY:	/* its queue pair got a port: around it */
 		flow->stays = true;
-	if (ret == -ENOENT || ret == -EBUSY) {
-		w->group->changed = true;
-		return 0;
+		break;
+	case -EPERM:	/* another flow has its numbers */
+		flow->ordered = false;
+		break;
+	default:
+		w->plan->moved += moved;
+		return ret;
 	}
-	piece = ret ? NULL : reallocarray(flow->piece, set->nr_pieces,
-					  sizeof(*piece));
-	if (!piece)
-		return ret ?: -ENOMEM;
-	memcpy(piece, set->piece, set->nr_pieces * sizeof(*piece));
-	flow->piece = piece;
-	flow->nr_pieces = set->nr_pieces;
-	w->plan->written++;
-	w->plan->moved += moved;
+	w->group->changed = true;	/* plan again without it */
 	return 0;
 }
 
