@@ -5,7 +5,7 @@
 # make          the rocesteer command for this machine: build/rocesteer
 # make bench    what steering and placing cost (BENCH=cost|slice: one of them)
 # make module   rocesteer.ko for this machine's kernel (KDIR=, needs its headers)
-# make install  command, manual pages, completion (PREFIX=, DESTDIR=)
+# make install  command, manual pages, completion, unit (PREFIX=, DESTDIR=)
 
 BUILD	?= $(CURDIR)/build
 KDIR	?= /lib/modules/$(shell uname -r)/build
@@ -60,6 +60,9 @@ install: all man
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/*.8
 	install -D -m 644 packaging/completion/rocesteer.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|/usr/local|$(PREFIX)|' packaging/systemd/rocesteer.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/rocesteer.service
 
 clean:
 	rm -rf $(BUILD)
