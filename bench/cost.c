@@ -136,8 +136,8 @@ static struct rocesteer_bpf *load(bool module, int ifindex, __u32 pieces)
 	}
 	memset(key.peer + 10, 0xff, 2);
 	memcpy(key.peer + 12, &peer, 4);
-	if (pieces && bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows), &key,
-					&path, BPF_NOEXIST))
+	if (pieces && bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows),
+					  &key, &path, BPF_NOEXIST))
 		die("rs_flows");
 	return skel;
 }

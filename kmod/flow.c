@@ -236,8 +236,8 @@ static void flow_set_job(struct rocesteer_flow *flow, u32 job)
  * @key: flow
  *
  * Context: Any, takes no lock.
- * Return: job number, with ROCESTEER_FLOW_JOB_ORDERS; 0 when the flow belongs to no job; -ENOENT when it is
- * not known.
+ * Return: job number, with ROCESTEER_FLOW_JOB_ORDERS; 0 when the flow belongs
+ * to no job; -ENOENT when it is not known.
  */
 s64 rocesteer_flow_job(struct rocesteer_net *rn,
 		       const struct rocesteer_flow_key *key)

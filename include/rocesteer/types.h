@@ -162,7 +162,7 @@ struct rocesteer_flow_path {
  * Of what the kfunc bpf_rocesteer_flow_job() returns: the module restores the
  * order of what the flow's queue pair receives. The job is in bits 31..0.
  */
-#define ROCESTEER_FLOW_JOB_ORDERS	(1ULL << 32)
+#define ROCESTEER_FLOW_JOB_ORDERS	0x100000000ULL
 
 /**
  * struct rocesteer_peer_key - key of rs_peers

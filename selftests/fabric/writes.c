@@ -15,6 +15,7 @@
  *
  * CGROUP and NETNS are files; NETNS may be - for the caller's own.
  */
+#include <linux/types.h>
 #include <err.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -53,16 +54,16 @@ struct connection {
 	const struct flow *flow;
 	struct ibv_qp *qp;
 	char *data;
-	uint32_t lkey;
+	__u32 lkey;
 	size_t bytes;
 	size_t posted;
 };
 
 /* What the process at the other end needs to know. */
 struct end {
-	uint32_t qpn;
-	uint32_t rkey;
-	uint64_t addr;
+	__u32 qpn;
+	__u32 rkey;
+	__u64 addr;
 };
 
 struct shared {
@@ -147,14 +148,14 @@ static void device_open(const struct host *host)
 }
 
 /* What is at word @i of connection @c. */
-static uint64_t content(unsigned int c, size_t i)
+static __u64 content(unsigned int c, size_t i)
 {
 	return (c + 1) * 0x9e3779b97f4a7c15ull + i;
 }
 
 static void fill(struct connection *conn)
 {
-	uint64_t *data = (uint64_t *)conn->data;
+	__u64 *data = (__u64 *)conn->data;
 	size_t i;
 
 	for (i = 0; i < conn->bytes / sizeof(*data); i++)
@@ -163,7 +164,7 @@ static void fill(struct connection *conn)
 
 static bool arrived(const struct connection *conn)
 {
-	const uint64_t *data = (const uint64_t *)conn->data;
+	const __u64 *data = (const __u64 *)conn->data;
 	size_t i;
 
 	for (i = 0; i < conn->bytes / sizeof(*data); i++)
@@ -217,7 +218,7 @@ static void connection_create(unsigned int c)
 }
 
 /* Both directions start anywhere in the 24 bits of a PSN, also near the end. */
-static uint32_t first_psn(uint32_t qpn)
+static __u32 first_psn(__u32 qpn)
 {
 	return qpn * 0x9e3779b1u >> 8;
 }
@@ -380,7 +381,7 @@ int main(int argc, char **argv)
 	message = strtoul(argv[2], NULL, 0);
 	window = strtoul(argv[3], NULL, 0);
 	timeout = strtoul(argv[4], NULL, 0);
-	if (!qps || !message || message % sizeof(uint64_t) || !window)
+	if (!qps || !message || message % sizeof(__u64) || !window)
 		errx(2, "not a number above 0, or not whole words");
 	traffic_read();
 	shared_create();
