@@ -32,7 +32,8 @@ on_h0()
 
 ready()
 {
-	mount -t bpf bpf /sys/fs/bpf && fabric_create 4 &&
+	mount -t bpf bpf /sys/fs/bpf && mount -t tmpfs run /run &&
+		fabric_create 4 &&
 		on_h0 "$rocesteer" path discover --dev eth0 \
 			--peer 10.1.1.1,10.1.1.2 --paths 4 --out "$dir/ports.json" &&
 		load
@@ -73,7 +74,13 @@ if s.recv(64) == b"READY=1":
 
 daemon_stop()
 {
-	kill "$daemon" && wait "$daemon"
+	local status
+
+	kill "$daemon"
+	wait "$daemon"
+	status=$?
+	daemon=''
+	return "$status"
 }
 
 # events FILTER: does it hold for the array of events?
@@ -323,9 +330,53 @@ backs_off()
 		[50, 100, 200]'
 }
 
+# monitor FILE: in the background
+monitor()
+{
+	nsenter --net="/run/netns/${prefix}h0" \
+		"$rocesteer" --json monitor >"$1" &
+	monitor=$!
+}
+
+is_connected()
+{
+	on_h0 ss -xHn state established | grep -q /run/rocesteer/
+}
+
+heard()
+{
+	jq -s -e "any(.[]; $2)" "$1" >/dev/null
+}
+
+# Clients hear what happens, and first what is wrong already; they end with the
+# daemon, or when they are told to.
+is_monitored()
+{
+	local spine
+
+	spine=$(spine_of 3)
+	monitor "$dir/first"
+	busywait 5000 is_connected && vanish "$spine" && busywait 10000 loses_until_down 3 || return
+	busywait 5000 heard "$dir/first" '.event == "detour" and .path == 3 and
+		.peer == "10.1.1.1" and .dqpn and .router' &&
+		busywait 5000 heard "$dir/first" '.event == "path-down" and
+			.path == 3' &&
+		busywait 5000 heard "$dir/first" '.event == "replan"' &&
+		kill "$monitor" && wait "$monitor" || return
+	monitor "$dir/second"
+	busywait 5000 heard "$dir/second" '.event == "path-down"' &&
+		jq -s -e 'first | .event == "path-down" and .path == 3' \
+			"$dir/second" && appear "$spine" &&
+		busywait 5000 heard "$dir/second" '.event == "path-up"' &&
+		daemon_stop || return
+	wait "$monitor"
+	(($? == 1)) && tail -n 1 "$dir/second" |
+		jq -e '.error.code == "daemon-ended"' && daemon_start
+}
+
 daemon_kill()
 {
-	kill -KILL "$daemon" 2>/dev/null
+	[[ ! $daemon ]] || kill -KILL "$daemon"
 }
 
 world_is_empty()
@@ -335,7 +386,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 14
+ktap_plan 15
 defer fabric_destroy
 check "a fabric, a job, its flows" ready
 defer daemon_kill
@@ -351,5 +402,6 @@ check "routers that do not answer" silent_routers
 check "a device without carrier" no_carrier
 check "routers that limit their ICMP" rate_limits
 check "a path that flaps is held down longer" backs_off
+check "clients are told" is_monitored
 check "nothing is left behind" world_is_empty
 ktap_finish

@@ -1,45 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer monitor: the module's events, one line each, until interrupted. */
+/*
+ * rocesteer monitor: the events of the module and of the daemon, one line each,
+ * until interrupted.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "../lib/event.h"
+#include "../lib/feed.h"
+#include "../lib/loop.h"
 #include "cli.h"
 #include "events.h"
 #include "flow.h"
 #include "module.h"
 
+#define STOP	1
+
 static const struct cli_option options[] = { {} };
 
-const struct out_column event_columns[] = {
-	{ "time", "" },
-	{ "event", "" },
-	{ "job", "job" },
-	{ "name", "name" },
-	{ "cgroup", "cgroup" },
-	{ "device", "device" },
-	{ "leaf", "leaf" },
-	{ "path", "path" },
-	{ "router", "router" },
-	{ "peer", "peer" },
-	{ "dqpn", "dqpn" },
-	{ "sqpn", "sqpn" },
-	{ "rdma_device", "rdma" },
-	{ "pid", "pid" },
-	{ "mtu", "mtu" },
-	{ "flows", "flows" },
-	{ "pieces", "pieces" },
-	{ "written", "written" },
-	{ "moved", "moved" },
-	{ "cause", "cause" },
-	{ "hold_ms", "hold_ms" },
-	{ "loss", "loss" },
-	{ "probes", "probes" },
-	{ "answers", "answers" },
-	{ "message", "" },
-	{}
+/* What is listened to; a file descriptor is -1 where there is nothing. */
+struct monitor {
+	const struct out *out;
+	struct err *err;
+	struct loop loop;
+	struct genl *genl;
+	struct source signals;
+	struct source module;
+	struct source daemon;
+	struct feed_reader reader;
 };
 
 /* Interrupt and termination, as something to wait for. */
@@ -51,12 +41,13 @@ static int catch_signals(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return -1;
+		return -errno;
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static int print(const struct genl_event *event, void *arg)
+static int print_module(const struct genl_event *event, void *arg)
 {
+	const struct monitor *m = arg;
 	struct json_object *obj = event_new(event->name);
 
 	if (event->is_job) {
@@ -73,32 +64,106 @@ static int print(const struct genl_event *event, void *arg)
 		flow_put_key(obj, &event->flow.key);
 		flow_put(obj, &event->flow);
 	}
-	return out_event(arg, obj, event_columns);
+	return out_event(m->out, obj, event_columns);
+}
+
+static int print_daemon(struct json_object *event, void *arg)
+{
+	const struct monitor *m = arg;
+
+	return out_event(m->out, event, event_columns);
+}
+
+static int stopped(void *arg)
+{
+	(void)arg;
+	return STOP;
+}
+
+static int module_ready(void *arg)
+{
+	struct monitor *m = arg;
+
+	return genl_receive(m->genl, print_module, m);
+}
+
+static int daemon_ready(void *arg)
+{
+	struct monitor *m = arg;
+	int ret = feed_read(&m->reader, print_daemon, m);
+
+	if (ret != -EPIPE)
+		return ret;
+	loop_remove(&m->loop, &m->daemon);
+	if (m->genl) {
+		out_note(m->out, "The daemon has ended.");
+		return 0;
+	}
+	err_set(m->err, EXIT_FAILED, "daemon-ended", "the daemon has ended");
+	return ret;
+}
+
+static int add(struct monitor *m, struct source *source, int fd,
+	       int (*ready)(void *arg))
+{
+	*source = (struct source) { .fd = fd, .ready = ready, .arg = m };
+	return fd < 0 ? fd : loop_add(&m->loop, source);
+}
+
+/* Either will do. */
+static int listen_to(struct monitor *m)
+{
+	struct err module = {};
+	int ret;
+
+	m->reader.fd = feed_connect();
+	ret = module_open(&m->genl, MODULE_YES, &module);
+	if (ret && m->reader.fd < 0) {
+		*m->err = module;
+		err_hint(m->err,
+			 "Load it: modprobe rocesteer; or start the daemon: systemctl start rocesteer");
+		return ret;
+	}
+	if (m->reader.fd < 0)
+		out_note(m->out, "The daemon does not run: only the module's events.");
+	if (ret)
+		out_note(m->out, "Only the daemon's events: %s.",
+			 module.message);
+	ret = 0;
+	if (m->reader.fd >= 0)
+		ret = add(m, &m->daemon, m->reader.fd, daemon_ready);
+	if (!ret && m->genl)
+		ret = add(m, &m->module, genl_listen(m->genl, m->err),
+			  module_ready);
+	return ret;
 }
 
 static int run(const struct cli_args *args, struct err *err)
 {
-	struct genl *genl;
-	int stop, ret;
+	struct monitor m = {
+		.out = &args->out,
+		.err = err,
+		.signals.fd = -1,
+		.reader.fd = -1,
+	};
+	int ret;
 
-	ret = module_open(&genl, MODULE_YES, err);
-	if (ret)
-		return ret;
-	stop = catch_signals();
-	if (stop < 0) {
-		ret = -errno;
-		goto out_close;
-	}
-	ret = genl_monitor(genl, stop, print, (void *)&args->out, err);
-	close(stop);
-out_close:
-	genl_close(genl);
-	return ret;
+	ret = loop_open(&m.loop) ?: listen_to(&m) ?:
+	      add(&m, &m.signals, catch_signals(), stopped);
+	while (!ret)
+		ret = loop_wait(&m.loop, LOOP_NEVER);
+	if (m.signals.fd >= 0)
+		close(m.signals.fd);
+	if (m.reader.fd >= 0)
+		close(m.reader.fd);
+	genl_close(m.genl);
+	loop_close(&m.loop);
+	return ret == STOP ? 0 : ret;
 }
 
 static const struct cli_verb verbs[] = {
 	{
-		.help = "Print the module's events, one line each, until interrupted",
+		.help = "Print events of the module and the daemon, until interrupted",
 		.options = options,
 		.run = run,
 	},
@@ -107,6 +172,6 @@ static const struct cli_verb verbs[] = {
 
 const struct cli_object cli_monitor = {
 	.name = "monitor",
-	.help = "print jobs and flows as they come and go",
+	.help = "print what happens to jobs, flows and paths",
 	.verbs = verbs,
 };

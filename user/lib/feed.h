@@ -46,4 +46,30 @@ bool feed_is_heard(const struct feed *feed);
 /* Connect to the daemon. Return: a file descriptor or a negative errno. */
 int feed_connect(void);
 
+#define FEED_LINE	4096
+
+/**
+ * struct feed_reader - what came from the daemon
+ * @fd: of feed_connect()
+ * @len: bytes of a line that is not complete
+ * @line: these
+ */
+struct feed_reader {
+	int fd;
+	size_t len;
+	char line[FEED_LINE];
+};
+
+/**
+ * feed_read() - take the events that have come
+ * @reader: reader
+ * @fn: called for each, which it releases; nonzero ends it
+ * @arg: passed to @fn
+ *
+ * Return: 0, what @fn returned, -EPIPE when the daemon has ended, -EBADMSG when
+ * it is none, or another negative errno.
+ */
+int feed_read(struct feed_reader *reader,
+	      int (*fn)(struct json_object *event, void *arg), void *arg);
+
 #endif /* ROCESTEER_FEED_H */

@@ -140,17 +140,24 @@ int genl_flow_each(struct genl *genl,
 int genl_stats(struct genl *genl, struct genl_stats *stats, struct err *err);
 
 /**
- * genl_monitor() - wait for events, until told or the callback ends it
- * @genl: connection
- * @stop: file descriptor: when it can be read, the wait ends
- * @fn: called for each event; nonzero ends the wait
- * @arg: passed to @fn
+ * genl_listen() - be told of events
+ * @genl: connection, for nothing else from here on
  * @err: filled on failure
  *
- * Return: 0 when told to end, what @fn returned, or a negative errno.
+ * Return: a file descriptor to wait for, or a negative errno.
  */
-int genl_monitor(struct genl *genl, int stop,
+int genl_listen(struct genl *genl, struct err *err);
+
+/**
+ * genl_receive() - take events that have come
+ * @genl: listening
+ * @fn: called for each; nonzero ends it
+ * @arg: passed to @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
+int genl_receive(struct genl *genl,
 		 int (*fn)(const struct genl_event *event, void *arg),
-		 void *arg, struct err *err);
+		 void *arg);
 
 #endif /* ROCESTEER_GENL_H */

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <linux/genetlink.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -371,9 +370,8 @@ static bool parse_event(const struct nlmsghdr *nlh, struct genl_event *event)
 	return true;
 }
 
-static int receive_events(struct genl *genl,
-			  int (*fn)(const struct genl_event *event, void *arg),
-			  void *arg)
+int genl_receive(struct genl *genl,
+		 int (*fn)(const struct genl_event *event, void *arg), void *arg)
 {
 	struct genl_event event = { .name = "lost" };
 	const struct nlmsghdr *nlh = (void *)genl->buf;
@@ -389,29 +387,12 @@ static int receive_events(struct genl *genl,
 	return ret;
 }
 
-int genl_monitor(struct genl *genl, int stop,
-		 int (*fn)(const struct genl_event *event, void *arg),
-		 void *arg, struct err *err)
+int genl_listen(struct genl *genl, struct err *err)
 {
-	struct pollfd fds[] = {
-		{ .fd = mnl_socket_get_fd(genl->nl), .events = POLLIN },
-		{ .fd = stop, .events = POLLIN },
-	};
-	int ret = 0;
-
 	if (mnl_socket_setsockopt(genl->nl, NETLINK_ADD_MEMBERSHIP,
 				  &genl->group, sizeof(genl->group)))
 		return err_set(err, EXIT_FAILED, "netlink",
 			       "cannot listen to the module's events: %s",
 			       strerror(errno));
-	while (!ret) {
-		if (poll(fds, ARRAY_SIZE(fds), -1) < 0) {
-			ret = errno == EINTR ? 0 : -errno;
-			continue;
-		}
-		if (fds[1].revents)
-			break;
-		ret = receive_events(genl, fn, arg);
-	}
-	return ret;
+	return mnl_socket_get_fd(genl->nl);
 }
