@@ -13,7 +13,7 @@
  *   packets from beyond the gap, what is missing is lost. A flow that is not
  *   split has one path: its packets pass, and so does any gap.
  * - Where a path has gone silent a timer decides. It waits twice as long as
- *   the longest gap that has filled lately.
+ *   packets have been late recently.
  *
  * Either way the first of the waiting packets is given to the queue pair, which
  * drops it and sends its NAK. The others wait on: with the missing one sent
@@ -45,7 +45,7 @@
 #define RESEQ_WAIT_MIN	(10 * NSEC_PER_MSEC)
 #define RESEQ_WAIT_MAX	NSEC_PER_SEC
 #define RESEQ_SKEW	(RESEQ_WAIT_MAX / 2)	/* assumed at first */
-#define RESEQ_DECAY	6			/* 1/64 with each gap filled */
+#define RESEQ_DECAY	6			/* 1/64 with each late packet */
 
 /**
  * enum reseq_state - what is done about the missing packet
@@ -75,7 +75,7 @@ enum reseq_state {
  * @state: what was done about the packet with PSN @expected
  * @paths: that the sender deals the flow to, by the last packet that waited
  * @expected: PSN that the queue pair expects next
- * @skew: how long a gap lasts that fills, in nanoseconds
+ * @skew: by how much missing packets were late recently, in nanoseconds
  * @since: time since which @expected is missed in @state, while packets wait
  * @window: packets that wait, all from (@expected, @expected + ROCESTEER_WINDOW)
  * @ready: packets in order, to be delivered
@@ -251,25 +251,36 @@ static void reseq_check_lost(struct rocesteer_reseq *reseq)
 	reseq_nudge(reseq);
 }
 
-/* Packets were waiting for the one that has come. */
-static void reseq_filled(struct rocesteer_reseq *reseq)
+/* By how much was the missing packet late? The one behind it knows. */
+static void reseq_note_skew(struct rocesteer_reseq *reseq, u64 since)
 {
-	u64 age = ktime_get_ns() - reseq->since;
+	u64 late;
+
+	if (!since)
+		return;
+	late = ktime_get_ns() - since;
+	if (late > reseq->skew)
+		reseq->skew = late;
+	else
+		reseq->skew -= (reseq->skew - late) >> RESEQ_DECAY;
+}
+
+/* Packets were waiting for the one that has come. */
+static void reseq_filled(struct rocesteer_reseq *reseq, u32 next)
+{
+	struct rocesteer_window *win = &reseq->window;
 
 	switch (reseq->state) {
 	case RESEQ_WAITING:
 		reseq_count(reseq, ROCESTEER_COUNT_RESEQ_FILLED);
-		if (age > reseq->skew)
-			reseq->skew = age;
-		else
-			reseq->skew -= (reseq->skew - age) >> RESEQ_DECAY;
+		reseq_note_skew(reseq, rocesteer_window_since(win, next));
 		break;
 	case RESEQ_ASKED:
 		/*
 		 * The sender has gone back: what a path delivered before says
 		 * nothing about what it still has to deliver.
 		 */
-		rocesteer_window_forget_ports(&reseq->window);
+		rocesteer_window_forget_ports(win);
 		break;
 	}
 }
@@ -281,7 +292,7 @@ static void reseq_pass(struct rocesteer_reseq *reseq, struct sk_buff *skb,
 	u32 psn = reseq->expected;
 
 	if (reseq->window.depth)
-		reseq_filled(reseq);
+		reseq_filled(reseq, psn + span);
 	do {
 		__skb_queue_tail(&reseq->ready, skb);
 		/* Where two claim the same PSNs, the queue pair shall judge. */

@@ -6,6 +6,7 @@
  * reseq_memory bytes for all, counted as sockets count them.
  */
 #include <linux/atomic.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
@@ -18,10 +19,12 @@
 /**
  * struct window_slot - place of the packet with a PSN, modulo ROCESTEER_WINDOW
  * @skb: packet, or NULL
+ * @since: when it came, in nanoseconds
  * @span: PSNs that it takes
  */
 struct window_slot {
 	struct sk_buff *skb;
+	u64 since;
 	u32 span;
 };
 
@@ -85,7 +88,8 @@ static bool window_alloc(struct rocesteer_window *win)
 	return win->buffer;
 }
 
-static struct window_slot *window_slot(struct rocesteer_window *win, u32 psn)
+static struct window_slot *window_slot(const struct rocesteer_window *win,
+				       u32 psn)
 {
 	return &win->buffer->slot[psn % ROCESTEER_WINDOW];
 }
@@ -130,8 +134,11 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 		return -ENOMEM;
 	slot = window_slot(win, psn);
 	old = slot->skb;
-	slot->skb = skb;
-	slot->span = span;
+	*slot = (struct window_slot) {
+		.skb = skb,
+		.since = ktime_get_ns(),
+		.span = span,
+	};
 	window_see_port(win->buffer, sport, psn);
 	if (!old) {
 		win->depth++;
@@ -168,6 +175,23 @@ struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn,
 	if (!--win->depth)
 		rocesteer_window_forget_ports(win);
 	return skb;
+}
+
+/**
+ * rocesteer_window_since() - how long does a packet wait?
+ * @win: window
+ * @psn: its PSN, in the window
+ *
+ * Return: when it came, in nanoseconds; 0 if none waits there.
+ */
+u64 rocesteer_window_since(const struct rocesteer_window *win, u32 psn)
+{
+	const struct window_slot *slot;
+
+	if (!win->depth)
+		return 0;
+	slot = window_slot(win, psn);
+	return slot->skb ? slot->since : 0;
 }
 
 /**

@@ -33,6 +33,7 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 			 u32 psn, u32 span, __be16 sport);
 struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn,
 				      u32 *span);
+u64 rocesteer_window_since(const struct rocesteer_window *win, u32 psn);
 unsigned int rocesteer_window_ports(const struct rocesteer_window *win,
 				    u32 psn);
 void rocesteer_window_forget_ports(struct rocesteer_window *win);
