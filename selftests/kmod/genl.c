@@ -22,7 +22,7 @@
 #include <linux/genetlink.h>
 #include "../../include/uapi/linux/rocesteer.h"
 
-enum kind { U32, U64, STRING, ADDRESS };
+enum kind { U32, U64, STRING, ADDRESS, FLAG };
 
 struct attribute {
 	const char *name;
@@ -55,6 +55,8 @@ static const struct attribute flow_attrs[] = {
 	{ "reseq-held", ROCESTEER_A_FLOW_RESEQ_HELD, U64 },
 	{ "reseq-lost", ROCESTEER_A_FLOW_RESEQ_LOST, U64 },
 	{ "reseq-timeout", ROCESTEER_A_FLOW_RESEQ_TIMEOUT, U64 },
+	{ "label", ROCESTEER_A_FLOW_LABEL, U32 },
+	{ "software", ROCESTEER_A_FLOW_SOFTWARE, FLAG },
 	{ }
 };
 
@@ -81,6 +83,8 @@ static const struct attribute stats_attrs[] = {
 	{ "reseq-dropped", ROCESTEER_A_STATS_RESEQ_DROPPED, U64 },
 	{ "reseq-foreign", ROCESTEER_A_STATS_RESEQ_FOREIGN, U64 },
 	{ "reseq-bytes", ROCESTEER_A_STATS_RESEQ_BYTES, U64 },
+	{ "qp-steered", ROCESTEER_A_STATS_QP_STEERED, U64 },
+	{ "qp-own-label", ROCESTEER_A_STATS_QP_OWN_LABEL, U64 },
 	{ }
 };
 
@@ -131,6 +135,9 @@ static void value_put(struct nlmsghdr *nlh, const struct attribute *attr,
 			errx(2, "%s: not an address", value);
 		mnl_attr_put(nlh, attr->type, sizeof(address), address);
 		break;
+	case FLAG:
+		mnl_attr_put(nlh, attr->type, 0, NULL);
+		break;
 	}
 }
 
@@ -151,6 +158,9 @@ static void value_print(const struct nlattr *nla, enum kind kind)
 	case ADDRESS:
 		printf("%s", inet_ntop(AF_INET6, mnl_attr_get_payload(nla),
 				       text, sizeof(text)));
+		break;
+	case FLAG:
+		printf("1");
 		break;
 	}
 }
