@@ -48,7 +48,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 	struct rocesteer_flow_path *flow;
 	struct packet pkt;
 	struct way way;
-	__u32 rounds, paths, i;
+	__u32 rounds, paths, seq, i;
 	int verdict;
 
 	verdict = parse_roce(skb, &pkt, false);
@@ -71,23 +71,25 @@ static __always_inline int steer(struct __sk_buff *skb)
 		take_share(&pkt.key);
 
 	if (is_response(&pkt)) {
+		seq = ROCESTEER_RESPONSES;
+		paths = !!(flow->flags & ROCESTEER_FLOW_ORDERS);
 		i = 0;
-		rounds = psn_note(&flow->psns[ROCESTEER_RESPONSES], pkt.psn);
 	} else {
 		move_idle(flow);
+		seq = ROCESTEER_REQUESTS;
+		paths = flow->nr_pieces - 1;
 		i = find_piece(flow, pkt.psn);
-		rounds = psn_note(&flow->psns[ROCESTEER_REQUESTS], pkt.psn);
 	}
+	seq = forget_range(skb, seq) % ROCESTEER_PSNS_MAX;
+	paths = forget_range(skb, paths);
+	i = forget_range(skb, i);
+	rounds = psn_note(&flow->psns[seq], pkt.psn);
 	if (rounds)
 		note_round(&pkt.key, i, rounds);
 	way = find_way(flow, i);
 	count_sent(flow, way.path, skb->len);
 	if (!way.sport)
 		return ROCESTEER_NO_PATH;
-	if (is_response(&pkt))
-		paths = !!(flow->flags & ROCESTEER_FLOW_ORDERS);
-	else
-		paths = flow->nr_pieces - 1;
 	return set_sport(skb, &pkt, way.sport, &flow->icrc_cache[i], paths);
 }
 

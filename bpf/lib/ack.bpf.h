@@ -39,6 +39,8 @@ static __always_inline void note_ack(struct __sk_buff *skb,
 	if (pkt->paths && flow->flags & ROCESTEER_FLOW_ASKS) {
 		__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_ASKS);
 		__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_ORDERED);
+		if (flow->flags & ROCESTEER_FLOW_SHARE)
+			spread(&key);
 		tell(new_event(ROCESTEER_EVENT_ORDERED, &key, flow, 0));
 	}
 }

@@ -55,6 +55,14 @@ static __always_inline bool steers_qp(__u32 id, bool software)
 		       (job->actuator == ROCESTEER_ACTUATOR_AUTO && !software));
 }
 
+/* Does the job want its flows split? */
+static __always_inline bool splits(__u32 id)
+{
+	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
+
+	return job && job->split != ROCESTEER_SPLIT_NONE;
+}
+
 /* What to tell rocesteer daemon. What does not fit is lost, and it will notice. */
 static __always_inline struct rocesteer_event *
 new_event(enum rocesteer_event_type type, const struct rocesteer_flow_key *key,
@@ -68,7 +76,7 @@ new_event(enum rocesteer_event_type type, const struct rocesteer_flow_key *key,
 	event->type = type;
 	event->job = flow->job;
 	event->key = *key;
-	__builtin_memcpy(event->leaf, flow->leaf, sizeof(event->leaf));
+	copy_addr(event->leaf, flow->leaf);
 	event->path = path;
 	event->reserved = 0;
 	return event;
@@ -89,7 +97,7 @@ find_group(const struct rocesteer_flow_key *key, __u32 job, const __u8 leaf[16])
 		.ifindex = key->ifindex,
 	};
 
-	__builtin_memcpy(gkey.leaf, leaf, sizeof(gkey.leaf));
+	copy_addr(gkey.leaf, leaf);
 	return bpf_map_lookup_elem(&rs_groups, &gkey);
 }
 
@@ -101,7 +109,7 @@ find_peer(const struct rocesteer_flow_key *key, __u32 job)
 		.ifindex = key->ifindex,
 	};
 
-	__builtin_memcpy(pkey.addr, key->peer, sizeof(pkey.addr));
+	copy_addr(pkey.addr, key->peer);
 	return bpf_map_lookup_elem(&rs_peers, &pkey);
 }
 
@@ -236,7 +244,7 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
 	flow->flags = order_flags(job);
 	if (claimed & ROCESTEER_FLOW_JOB_ORDERS)
 		flow->flags |= ROCESTEER_FLOW_ORDERS;
-	__builtin_memcpy(flow->leaf, peer->leaf, sizeof(flow->leaf));
+	copy_addr(flow->leaf, peer->leaf);
 	set_home(flow, peer, p);
 	return FURTHER;
 }
@@ -257,6 +265,52 @@ __noinline int enter_packet(struct __sk_buff *skb, const struct packet *pkt)
 	if (steers_qp(claimed, true))
 		return ROCESTEER_UNPLANNED;
 	return enter_flow(&pkt->key, claimed);
+}
+
+/**
+ * spread() - put a flow on all paths, a packet on each in turn, if it may be split
+ * @key: the flow; has a home, where it begins
+ *
+ * Whatever else there is in the group, that is what an ideal network does. A plan
+ * does as well with fewer pieces, but comes later, and what is sent before would
+ * have to be made up for. Where paths are not alike, or one cannot be used, the
+ * flow stays whole until then.
+ *
+ * Return: 0, or -1 where it stays whole.
+ */
+__noinline int spread(const struct rocesteer_flow_key *key)
+{
+	struct rocesteer_flow_path *flow;
+	struct rocesteer_group *group;
+	struct rocesteer_peer *peer;
+	__u32 nr, home, i;
+
+	flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
+	if (!flow || !(flow->flags & ROCESTEER_FLOW_ORDERED) ||
+	    flow->flags & ROCESTEER_FLOW_QP || !splits(flow->job))
+		return -1;
+	peer = find_peer(key, flow->job);
+	group = find_group(key, flow->job, flow->leaf);
+	if (!peer || !group || group->down)
+		return -1;
+	nr = group->nr_paths;
+	home = flow->piece[0].path;
+	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
+		__u32 p = home + i;
+
+		if (i >= nr)
+			break;
+		if (p >= nr)
+			p -= nr;
+		p &= ROCESTEER_MAX_PATHS - 1;
+		if (!peer->sport[p] || group->weight[p] != group->weight[0])
+			return -1;
+		flow->piece[i].end = i + 1;
+		flow->piece[i].path = p;
+		flow->piece[i].sport = peer->sport[p];
+	}
+	flow->nr_pieces = nr;
+	return 0;
 }
 
 /**
@@ -292,6 +346,7 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 		return -1;
 	}
 	set_home(flow, peer, p);
+	spread(key);
 	tell(new_event(ROCESTEER_EVENT_SHARE, key, flow, p));
 	return 0;
 }

@@ -86,6 +86,13 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } rs_events SEC(".maps");
 
+/* Clang does not see that the addresses in our structures are aligned. */
+static __always_inline void copy_addr(__u8 *to, const __u8 *from)
+{
+	__builtin_memcpy(__builtin_assume_aligned(to, 4),
+			 __builtin_assume_aligned(from, 4), 16);
+}
+
 /* Count one under @index, of @max counters in the only entry of @map. */
 static __always_inline void count(void *map, __u32 index, __u32 max)
 {

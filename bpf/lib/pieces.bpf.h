@@ -23,7 +23,7 @@ __noinline __u32 search_piece(const struct rocesteer_flow_path *flow, __u32 x)
 	if (!flow)	/* the verifier's question to what is not static */
 		return 0;
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS)
-		if (is_in_piece(flow, i, x))
+		if (x < flow->piece[i & (ROCESTEER_MAX_PATHS - 1)].end)
 			return i;
 	return 0;
 }

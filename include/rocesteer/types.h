@@ -215,9 +215,10 @@ struct rocesteer_group_key {
  * @weight: capacity of each path, relative to the others; never 0
  * @router: address of the router that tells each path from the others
  *
- * A new flow goes whole to the path with the fewest flows for its weight, the
- * first such from @first on (Ethereal, algorithm 1). rocesteer daemon splits
- * what does not come out even.
+ * A new flow is at home on the path with the fewest flows for its weight, the
+ * first such from @first on (Ethereal, algorithm 1). Where it may not be split it
+ * goes there whole, else over all paths, until rocesteer daemon has planned what
+ * has to be split.
  */
 struct rocesteer_group {
 	__u32 nr_paths;

@@ -369,6 +369,36 @@ static void test_pieces(void)
 		    out.bth.dqpn == htonl(1), "responses stay together");
 }
 
+static void test_spread(void)
+{
+	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
+				     .split = ROCESTEER_SPLIT_WRAP,
+				     .ordered = ROCESTEER_ORDERED_ALL };
+	struct rocesteer_group_key gkey = group_key();
+	struct rocesteer_group group;
+	int per_path[PATHS], p, exact = 0;
+	__u32 number = JOB;
+
+	begin(ROCESTEER_ORDERED_ALL);
+	put(skel->maps.rs_jobs, &number, &job);
+	send_many(1, 5001, 40 * PATHS, per_path);
+	for (p = 0; p < PATHS; p++)
+		exact += per_path[p] == 40;
+	ktap_result(exact == PATHS && flow_entry(1).piece[0].path == 2,
+		    "a flow that may be split begins on all paths, at home on one");
+
+	set_down(1 << 3);
+	send_many(2, 1, 40, per_path);
+	group = group_entry();
+	set_down(0);
+	group.weight[0] = 2;
+	put(skel->maps.rs_groups, &gkey, &group);
+	send_many(3, 1, 40, per_path);
+	ktap_result(flow_entry(2).nr_pieces == 1 &&
+		    flow_entry(3).nr_pieces == 1,
+		    "but whole where one is down, or has another weight");
+}
+
 static __u64 rounds(__u32 dqpn)
 {
 	struct rocesteer_flow_path flow = flow_entry(dqpn);
@@ -517,6 +547,7 @@ int main(void)
 	test_down();
 	test_refused();
 	test_pieces();
+	test_spread();
 	test_rounds();
 	test_detour();
 	test_acks();
