@@ -9,16 +9,39 @@
 
 #include "ack.bpf.h"
 
+/*
+ * Has the flow's job these paths, with these ports? Pieces are read one by one:
+ * together they fill the stack.
+ */
+static __always_inline bool has_paths(struct rocesteer_set_flow *set,
+				      const struct rocesteer_peer *peer,
+				      __u32 nr_paths)
+{
+	struct rocesteer_piece piece;
+	int i;
+
+	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
+		if ((__u32)i >= set->nr_pieces)
+			break;
+		bpf_probe_read_kernel(&piece, sizeof(piece), set->piece + i);
+		if (piece.path >= nr_paths ||
+		    piece.path >= ROCESTEER_MAX_PATHS || !piece.sport ||
+		    piece.sport != peer->sport[piece.path])
+			return false;
+	}
+	return true;
+}
+
 SEC("syscall")
 int rocesteer_set_flow(struct rocesteer_set_flow *set)
 {
 	struct rocesteer_flow_key key = set->key;
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
+	struct rocesteer_peer *peer;
 	__u32 nr_pieces = set->nr_pieces;
 
-	if (!nr_pieces || nr_pieces > ROCESTEER_MAX_PATHS ||
-	    set->piece[0].path >= ROCESTEER_MAX_PATHS)
+	if (!nr_pieces || nr_pieces > ROCESTEER_MAX_PATHS)
 		return -EINVAL;
 	flow = bpf_map_lookup_elem(&rs_flows, &key);
 	if (!flow || flow->job != set->job)
@@ -27,8 +50,13 @@ int rocesteer_set_flow(struct rocesteer_set_flow *set)
 		return -EBUSY;
 	if (nr_pieces > 1 && !(flow->flags & ROCESTEER_FLOW_ORDERED))
 		return -EPERM;
+	peer = find_peer(&key, flow->job);
 	group = find_group(&key, flow->job, flow->leaf);
-	if (group && flow->flags & ROCESTEER_FLOW_SHARE) {
+	if (!peer || !group)	/* its job is being unloaded */
+		return -ENOENT;
+	if (!has_paths(set, peer, group->nr_paths))
+		return -EINVAL;
+	if (flow->flags & ROCESTEER_FLOW_SHARE) {
 		add_flows(group, home_of(flow), -1);
 		add_flows(group, set->piece[0].path, 1);
 	}

@@ -212,7 +212,8 @@ struct rocesteer_group_key {
  * @down: bit p: path p is held down and not dealt to
  * @flows: flows that are at home on each path: their first piece is there, or
  *	will be
- * @weight: capacity of each path, relative to the others; never 0
+ * @weight: capacity of each path, relative to the others; never 0.
+ *	ROCESTEER_WEIGHT_HOME beside paths of 1: all flows take it while it is up
  * @router: address of the router that tells each path from the others
  *
  * A new flow is at home on the path with the fewest flows for its weight, the
@@ -228,6 +229,8 @@ struct rocesteer_group {
 	__u16 weight[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
 };
+
+#define ROCESTEER_WEIGHT_HOME	0xffff	/* as if there were room for all flows */
 
 /**
  * enum rocesteer_split - how flows that do not come out even are split
@@ -444,7 +447,8 @@ struct rocesteer_event {
  *
  * The program returns 0; -ENOENT when the job has no such flow; -EPERM when it
  * would be split although nobody restores its order; -EBUSY when its queue pair
- * has its port for good; -EINVAL when @nr_pieces or a path is out of range.
+ * has its port for good; -EINVAL when @nr_pieces is out of range, or a piece is
+ * not on a path of the flow's group, with the peer's port of that path.
  */
 struct rocesteer_set_flow {
 	struct rocesteer_flow_key key;

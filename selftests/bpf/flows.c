@@ -217,6 +217,16 @@ static int set_pieces(__u32 dqpn, __u32 nr, const __u32 *packets)
 	return run(skel->progs.rocesteer_set_flow, &set, sizeof(set));
 }
 
+static int set_piece(__u32 dqpn, __u16 path, __u16 sport)
+{
+	struct rocesteer_set_flow set = {
+		.key = flow_key(dqpn), .job = JOB, .nr_pieces = 1,
+		.piece[0] = { .end = 1, .path = path, .sport = htons(sport) },
+	};
+
+	return run(skel->progs.rocesteer_set_flow, &set, sizeof(set));
+}
+
 static void set_down(__u64 down)
 {
 	struct rocesteer_set_group set = { .key = group_key(), .down = down };
@@ -278,6 +288,28 @@ static void test_weights(void)
 		    "a path of three times the weight gets three times the flows");
 }
 
+static void test_home(void)
+{
+	struct rocesteer_group_key key = group_key();
+	struct rocesteer_group group;
+	int i, home = 0;
+
+	begin(ROCESTEER_ORDERED_NONE);
+	group = group_entry();
+	group.weight[1] = ROCESTEER_WEIGHT_HOME;
+	put(skel->maps.rs_groups, &key, &group);
+	for (i = 0; i < 1000; i++)
+		home += send_packet(i, WRITE_MIDDLE, 0) == 1;
+	ktap_result(home == 1000, "all flows take the path that is their home");
+	set_down(1 << 1);
+	for (i = 1000; i < 1003; i++)
+		send_packet(i, WRITE_MIDDLE, 0);
+	group = group_entry();
+	ktap_result(group.flows[0] == 1 && group.flows[1] == 1000 &&
+		    group.flows[2] == 1 && group.flows[3] == 1,
+		    "while it is down they are dealt over the others");
+}
+
 static void test_down(void)
 {
 	int i, on_down = 0;
@@ -310,6 +342,11 @@ static void test_refused(void)
 		    set_pieces(1, 0, alike) == -EINVAL &&
 		    set_pieces(1, ROCESTEER_MAX_PATHS + 1, alike) == -EINVAL,
 		    "nor are unknown flows, and nonsense is refused");
+	ktap_result(set_piece(1, PATHS, FIRST_PORT) == -EINVAL &&
+		    set_piece(1, 0, FIRST_PORT + PATHS) == -EINVAL &&
+		    set_piece(1, 0, FIRST_PORT + 1) == -EINVAL &&
+		    set_piece(1, 0, 0) == -EINVAL,
+		    "nor does a flow get a path that its job has not");
 	after = flow_entry(1);
 	ktap_result(!memcmp(&before, &after, sizeof(before)),
 		    "what is refused changes nothing");
@@ -544,6 +581,7 @@ int main(void)
 	test_deal();
 	test_share();
 	test_weights();
+	test_home();
 	test_down();
 	test_refused();
 	test_pieces();
