@@ -66,7 +66,7 @@ _rocesteer_words()
 		;;
 	'job load')
 		echo "--job --name --paths --cgroup --pid --flow --all" \
-			"--split --resequence --actuator --module" \
+			"--slice --cluster --pattern --split --resequence --actuator --module" \
 			"--json --help"
 		;;
 	'job unload')

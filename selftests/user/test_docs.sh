@@ -138,7 +138,7 @@ completion_works()
 	[[ $(complete_line p) == "plan path" ]] &&
 		[[ $(complete_line path v) == verify ]] &&
 		[[ $(complete_line --json job lo) == load ]] &&
-		[[ $(complete_line job load --p) == "--paths --pid" ]] &&
+		[[ $(complete_line job load --p) == "--paths --pid --pattern" ]] &&
 		[[ $(complete_line job load --module y) == yes ]] &&
 		[[ $(complete_line plan --split '') == "wrap equal" ]] &&
 		[[ $(complete_line job load --split n) == none ]] &&

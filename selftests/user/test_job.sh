@@ -148,6 +148,105 @@ says_what_to_do()
 	"$rocesteer" monitor 2>&1 | grep 'modprobe rocesteer'
 }
 
+# A slice that has spine 1 of each of the two leaves, and the two hosts.
+slice()
+{
+	cat >"$dir/slice.json" <<-E
+	{"job":"train","gpus":2,"stage":"vclos","leaves":[0,1],"spines":[1],
+	 "routers":["${1:-10.255.1.2}"],"links":[[0,1],[1,1]],"objective":2,
+	 "servers":[
+	  {"leaf":0,"server":0,"gpus":1,"nics":["${2:-10.1.0.1}"]},
+	  {"leaf":1,"server":0,"gpus":1,"nics":["${3:-10.1.1.1}"]}]}
+	E
+}
+
+# in_slice WEIGHTS SPINE ARGUMENT...: only what the slice has is in the tables
+in_slice()
+{
+	local weights=$1 spine=$2
+	shift 2
+
+	job load --job 9 --paths "$map" --all --slice "$@" |
+		jq -e --argjson spine "$spine" '.name == "train" and
+			.peers == 1 and .spines == [1] and .spine == $spine' &&
+		job show --job 9 | jq -e --argjson weights "$weights" '
+			[.peers[] | {address, ports}] ==
+				[{address: "10.1.1.1", ports: [49160]}] and
+			[.groups[] | {routers, weights}] == [{
+				routers: ["10.255.1.2"], weights: $weights}]' &&
+		job unload --job 9
+}
+
+restricts()
+{
+	slice
+	in_slice '[65535]' 1 "$dir/slice.json" &&
+		in_slice '[65535]' 1 "$dir/slice.json" --pattern ring &&
+		in_slice '[1]' null "$dir/slice.json" --pattern permutation
+}
+
+from_cluster()
+{
+	echo '{"leaves":2,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+		"routers":["10.255.1.1","10.255.1.2"],
+		"nics":[[["10.1.0.9"],["10.1.0.1"]],[["10.1.1.9"],["10.1.1.1"]]],
+		"free_gpus":[[0,1],[0,1]],"free_links":[[0,1],[0,1]]}' \
+		>"$dir/cluster.json"
+	"$rocesteer" --json slice alloc --cluster "$dir/cluster.json" --gpus 2 \
+		--job train >"$dir/slice.json" &&
+		jq -e '.routers == ["10.255.1.2"] and
+			[.servers[].nics] == [["10.1.0.1"], ["10.1.1.1"]]' \
+			"$dir/slice.json" &&
+		in_slice '[65535]' 1 "$dir/slice.json" &&
+		in_slice '[65535]' 1 train --cluster "$dir/cluster.json"
+}
+
+# A job under one leaf has no peers to steer to.
+under_one_leaf()
+{
+	echo '{"job":"small","spines":[],"servers":[
+		{"leaf":0,"server":0,"gpus":1}]}' >"$dir/slice.json"
+	job load --job 9 --paths "$map" --all --slice "$dir/slice.json" |
+		jq -e '.peers == 0 and (has("spines") | not)' &&
+		job show --job 9 | jq -e '.peers == [] and .groups == []' &&
+		job unload --job 9
+}
+
+# refused_slice CODE STATUS MESSAGE SLICE-ARGUMENT...
+refused_slice()
+{
+	local code=$1 want=$2 message=$3
+	shift 3
+
+	slice "$@"
+	refused "$code" "$want" load --job 8 --all --paths "$map" \
+		--slice "$dir/slice.json" >"$dir/said" || return
+	cat "$dir/said"
+	grep -F "$message" "$dir/said"
+}
+
+refuses_slices()
+{
+	refused_slice no-port 3 "10.1.1.1 by spine 1, 10.255.1.9" 10.255.1.9 &&
+		refused_slice no-port 3 "10.1.1.7 by spine 1" '' '' 10.1.1.7 &&
+		refused_slice not-in-slice 2 "10.1.0.1, the source" '' 10.1.0.7 &&
+		refused_slice bad-file 2 "servers: two GPUs have the NIC" '' \
+			10.1.1.1 &&
+		refused_slice bad-file 2 "routers[0]: is not the address" spine1 &&
+		refused_slice bad-file 2 "servers[1].nics[0]: is not" '' '' nic
+	slice
+	refused no-port 3 load --job 8 --all --paths "$map" --slice \
+		<(sed 's/10.1.1.1/10.1.0.2/' "$dir/slice.json") &&
+		refused bad-file 2 load --job 8 --all --paths "$map" --slice \
+			<(jq 'del(.routers)' "$dir/slice.json") &&
+		refused usage 2 load --job 8 --all --paths "$map" \
+			--pattern ring &&
+		refused usage 2 load --job 8 --all --paths "$map" \
+			--slice "$dir/slice.json" --pattern spiral &&
+		refused no-file 2 load --job 8 --all --paths "$map" \
+			--slice train --cluster "$dir/none"
+}
+
 unprivileged()
 {
 	local before
@@ -180,7 +279,7 @@ unloads_all()
 		job unload --all | jq -e '.unloaded == []'
 }
 
-ktap_plan 14
+ktap_plan 18
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "a job is loaded" loads
@@ -188,6 +287,10 @@ check "it is listed and shown" shows
 check "its flows are dealt to paths" shows_flows
 check "counters are named" counts
 check "refusals leave it as it was" refuses
+check "with a slice the tables have its paths only" restricts
+check "a slice from a cluster file" from_cluster
+check "a slice under one leaf" under_one_leaf
+check "a slice that the port map does not reach is refused" refuses_slices
 check "errors say what to do" says_what_to_do
 check "without privileges it stays" unprivileged
 check "another namespace sees and changes nothing" other_namespace

@@ -58,6 +58,8 @@ static const struct out_column peer_columns[] = {
 
 static const struct out_column group_columns[] = {
 	{ "leaf", "LEAF" },
+	{ "routers", "PATHS" },
+	{ "weights", "WEIGHTS" },
 	{ "load", "FLOWS ON PATHS" },
 	{ "down", "DOWN" },
 	{}
@@ -187,12 +189,17 @@ static int show_group(const struct rocesteer_group_key *key,
 {
 	struct show *show = arg;
 	struct json_object *obj = out_append_object(show->array), *load, *down;
+	struct json_object *routers, *weights;
 	__u32 i;
 
 	out_addr(obj, "leaf", key->leaf);
+	routers = out_array(obj, "routers");
+	weights = out_array(obj, "weights");
 	load = out_array(obj, "load");
 	down = out_array(obj, "down");
 	for (i = 0; i < group->nr_paths && i < ROCESTEER_MAX_PATHS; i++) {
+		out_append_addr(routers, group->router[i]);
+		out_append_uint(weights, group->weight[i]);
 		out_append_uint(load, group->flows[i]);
 		if (group->down >> i & 1)
 			out_append_uint(down, i);

@@ -4,7 +4,11 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "../lib/cluster_addr.h"
+#include "../lib/jsonfile.h"
 #include "slice.h"
+
+#define MAX_DEPTH	16	/* of a slice; it needs 4 */
 
 enum { CLUSTER, JOB };
 
@@ -82,14 +86,40 @@ struct json_object *slice_find_job(const struct cluster *c, const char *id,
 	return NULL;
 }
 
-struct json_object *slice_job_json(const char *id, struct json_object *job)
+/* A copy: addresses come into its servers. */
+struct json_object *slice_job_json(const struct cluster *c, const char *id,
+				   struct json_object *job)
 {
-	struct json_object *root = out_root();
+	struct json_object *root = out_root(), *copy;
 
 	out_string(root, "job", id);
-	json_object_object_foreach(job, key, value)
-		json_object_object_add(root, key, json_object_get(value));
+	json_object_object_foreach(job, key, value) {
+		copy = NULL;
+		json_object_deep_copy(value, &copy, NULL);
+		json_object_object_add(root, key, copy);
+	}
+	cluster_addr_put(c, root);
 	return root;
+}
+
+int slice_get(const char *file, const char *cluster, const char *id,
+	      struct json_object **root, struct err *err)
+{
+	struct json_object *job;
+	struct cluster c;
+	int ret;
+
+	if (file)
+		return json_file_read(file, CLUSTER_MAX_SIZE, MAX_DEPTH, root,
+				      err);
+	ret = cluster_read(&c, cluster, err);
+	if (ret)
+		return ret;
+	job = slice_find_job(&c, id, err);
+	if (job)
+		*root = slice_job_json(&c, id, job);
+	cluster_close(&c);
+	return job ? 0 : -ENOENT;
 }
 
 static void put_totals(struct json_object *root, const struct cluster *c)
@@ -144,7 +174,7 @@ static int list(const struct cli_args *args, struct err *err)
 	array = out_array(root, "jobs");
 	jobs = json_object_object_get(c.root, "jobs");
 	json_object_object_foreach(jobs, id, job) {
-		struct json_object *row = slice_job_json(id, job);
+		struct json_object *row = slice_job_json(&c, id, job);
 
 		json_object_object_del(row, "servers");
 		json_object_object_del(row, "links");
@@ -168,7 +198,7 @@ static int show(const struct cli_args *args, struct err *err)
 		return ret;
 	job = slice_find_job(&c, args->value[JOB], err);
 	if (job) {
-		root = slice_job_json(args->value[JOB], job);
+		root = slice_job_json(&c, args->value[JOB], job);
 		out_bool(root, "degraded", cluster_job_degraded(&c, job));
 		ret = out_show(&args->out, root, show_views);
 	} else {

@@ -4,6 +4,7 @@
 #define ROCESTEER_CLI_SLICE_H
 
 #include "../lib/cluster.h"
+#include "../lib/contention.h"
 #include "cli.h"
 
 extern const struct cli_option slice_alloc_options[];
@@ -23,6 +24,33 @@ struct json_object *slice_find_job(const struct cluster *c, const char *id,
 				   struct err *err);
 
 /* A job as commands print it. */
-struct json_object *slice_job_json(const char *id, struct json_object *job);
+struct json_object *slice_job_json(const struct cluster *c, const char *id,
+				   struct json_object *job);
+
+/**
+ * slice_get() - a slice as commands print it, from where options say
+ * @file: what alloc or show printed; NULL: it is in a cluster file
+ * @cluster: the cluster file
+ * @id: name of the job in it
+ * @root: set; to be released
+ * @err: names file and field
+ *
+ * Return: 0 or a negative errno.
+ */
+int slice_get(const char *file, const char *cluster, const char *id,
+	      struct json_object **root, struct err *err);
+
+/**
+ * slice_pattern() - the pattern of traffic that an option names
+ * @args: arguments
+ * @option: its index
+ * @ranks: that take part
+ * @pattern: set
+ * @err: names the option
+ *
+ * Return: 0 or -EINVAL.
+ */
+int slice_pattern(const struct cli_args *args, int option, __u32 ranks,
+		  enum contention_pattern *pattern, struct err *err);
 
 #endif /* ROCESTEER_CLI_SLICE_H */

@@ -175,12 +175,12 @@ static int turn_down(const struct cli_args *args, struct cluster *c,
 	return cluster_note(c, line, err) ?: ret;
 }
 
-static int print_slice(const struct cli_args *args, const char *id, __u32 gpus,
-		       const struct slice *slice)
+static int print_slice(const struct cli_args *args, const struct cluster *c,
+		       const char *id, __u32 gpus, const struct slice *slice)
 {
 	struct json_object *job = cluster_slice_json(gpus, slice), *root;
 
-	root = slice_job_json(id, job);
+	root = slice_job_json(c, id, job);
 	json_object_put(job);
 	return out_show(&args->out, root, alloc_views);
 }
@@ -203,7 +203,7 @@ static int place(const struct cli_args *args, struct cluster *c,
 	else if (!ret && !args->value[DRY_RUN])
 		ret = carry_out(c, id, gpus, &slice, err);
 	if (!ret)
-		ret = print_slice(args, id, gpus, &slice);
+		ret = print_slice(args, c, id, gpus, &slice);
 	slice_free(&slice);
 	return ret;
 }

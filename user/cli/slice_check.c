@@ -7,11 +7,8 @@
 #include <string.h>
 
 #include "../lib/contention.h"
-#include "../lib/jsonfile.h"
 #include "slice.h"
 
-#define MAX_SIZE	(256u << 20)
-#define MAX_DEPTH	16
 #define MAX_LISTED	1000	/* links, of which flows are printed */
 
 enum { SLICE, CLUSTER, JOB, FLOWS, PATTERN, SEED };
@@ -49,6 +46,27 @@ static const struct out_view views[] = {
 	{ .rows = "links.flows", .columns = flow_columns },
 	{}
 };
+
+int slice_pattern(const struct cli_args *args, int option, __u32 ranks,
+		  enum contention_pattern *pattern, struct err *err)
+{
+	const char *name = args->value[option];
+	int i;
+
+	for (i = 0; i < CONTENTION_PATTERNS; i++)
+		if (!strcmp(name, contention_pattern_names[i]))
+			break;
+	if (i == CONTENTION_PATTERNS)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--pattern: '%s' is not the name of a pattern",
+			       name);
+	if (contention_steps(i, ranks) < 0)
+		return err_set(err, EXIT_BAD_INPUT, "pattern",
+			       "--pattern: halving-doubling takes a power of two, not %u ranks",
+			       ranks);
+	*pattern = i;
+	return 0;
+}
 
 struct check {
 	struct contention_slice slice;
@@ -90,48 +108,23 @@ static int test(struct check *check, struct contention_flow *flows, size_t n)
 	return ret < 0 ? ret : 0;
 }
 
-/* Return: CONTENTION_PATTERNS when there is none of that name. */
-static enum contention_pattern find_pattern(const char *name)
-{
-	int i;
-
-	for (i = 0; i < CONTENTION_PATTERNS; i++)
-		if (!strcmp(name, contention_pattern_names[i]))
-			break;
-	return i;
-}
-
 static int check_pattern(const struct cli_args *args, struct check *check,
 			 struct err *err)
 {
 	__u32 ranks = check->slice.layout.ranks;
-	const char *name = args->value[PATTERN];
-	enum contention_pattern pattern = find_pattern(name);
-	struct contention_flow *flows;
-	long steps, step;
+	enum contention_pattern pattern;
 	__u64 seed = 1;
-	int ret;
+	long ret;
 
-	if (pattern == CONTENTION_PATTERNS)
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--pattern: '%s' is not the name of a pattern",
-			       name);
-	ret = cli_uint(args, SEED, 0, UINT32_MAX, &seed, err);
+	ret = slice_pattern(args, PATTERN, ranks, &pattern, err) ?:
+	      cli_uint(args, SEED, 0, UINT32_MAX, &seed, err);
 	if (ret)
 		return ret;
-	steps = contention_steps(pattern, ranks);
-	if (steps < 0)
-		return err_set(err, EXIT_BAD_INPUT, "pattern",
-			       "--pattern: halving-doubling takes a power of two, not %u ranks",
-			       ranks);
-	flows = calloc(ranks, sizeof(*flows));
-	if (!flows)
-		return -ENOMEM;
-	for (step = 0; !ret && step < steps; step++)
-		ret = contention_step(pattern, ranks, seed, step, flows) ?:
-		      test(check, flows, ranks);
-	free(flows);
-	return ret;
+	check->steps = contention_steps(pattern, ranks);
+	check->flows = check->steps * ranks;
+	ret = contention_test_pattern(&check->slice.layout, pattern, seed,
+				      report, check);
+	return ret < 0 ? ret : 0;
 }
 
 static int check_flows(const char *file, struct check *check, struct err *err)
@@ -153,37 +146,19 @@ static int check_flows(const char *file, struct check *check, struct err *err)
 	return ret;
 }
 
-static int read_from_cluster(const struct cli_args *args, struct check *check,
-			     struct err *err)
-{
-	struct json_object *job;
-	struct cluster c;
-	int ret;
-
-	ret = cli_need(args, JOB, err) ?:
-	      cluster_read(&c, args->value[CLUSTER], err);
-	if (ret)
-		return ret;
-	job = slice_find_job(&c, args->value[JOB], err);
-	ret = job ? contention_read_slice(&check->slice, job, c.file, err) :
-		    -ENOENT;
-	cluster_close(&c);
-	return ret;
-}
-
 static int read_slice(const struct cli_args *args, struct check *check,
 		      struct err *err)
 {
-	const char *file = args->value[SLICE];
+	const char *file = args->value[SLICE], *cluster = args->value[CLUSTER];
 	struct json_object *root;
-	int ret;
+	int ret = 0;
 
-	if (!file)
-		return read_from_cluster(args, check, err);
-	ret = json_file_read(file, MAX_SIZE, MAX_DEPTH, &root, err);
+	if (cluster)
+		ret = cli_need(args, JOB, err);
+	ret = ret ?: slice_get(file, cluster, args->value[JOB], &root, err);
 	if (ret)
 		return ret;
-	ret = contention_read_slice(&check->slice, root, file, err);
+	ret = contention_read_slice(&check->slice, root, file ?: cluster, err);
 	json_object_put(root);
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_addr.h"
 #include "cluster_priv.h"
 #include "out.h"
 
@@ -354,7 +355,9 @@ int cluster_parse(struct cluster *c, struct err *err)
 				  &c->generation);
 	else
 		ret = 0;
-	ret = ret ?: read_sizes(&s, c->root) ?: read_jobs(&s, c->root) ?:
+	ret = ret ?: read_sizes(&s, c->root) ?:
+	      cluster_addr_check(&s.r, c->root, s.fabric) ?:
+	      read_jobs(&s, c->root) ?:
 	      cluster_grid_read(&s.gpus, &s.r, c->root) ?:
 	      cluster_grid_read(&s.links, &s.r, c->root) ?:
 	      read_marks(&s, c->root, CLUSTER_DRAINED) ?:

@@ -152,3 +152,24 @@ int contention_step(enum contention_pattern pattern, __u32 ranks, __u32 seed,
 	return pattern == CONTENTION_PERMUTATION ?
 	       permute(ranks, seed, flows) : 0;
 }
+
+long contention_test_pattern(const struct contention_layout *layout,
+			     enum contention_pattern pattern, __u32 seed,
+			     void (*report)(const struct contention_link *link,
+					    void *arg),
+			     void *arg)
+{
+	struct contention_flow *flows = calloc(layout->ranks, sizeof(*flows));
+	long steps = contention_steps(pattern, layout->ranks), links = 0, step;
+	long ret = flows ? 0 : -ENOMEM;
+
+	for (step = 0; ret >= 0 && step < steps; step++) {
+		ret = contention_step(pattern, layout->ranks, seed, step, flows);
+		if (!ret)
+			ret = contention_test(layout, flows, layout->ranks,
+					      report, arg);
+		links += ret;
+	}
+	free(flows);
+	return ret < 0 ? ret : links;
+}

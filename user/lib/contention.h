@@ -100,6 +100,22 @@ long contention_steps(enum contention_pattern pattern, __u32 ranks);
 int contention_step(enum contention_pattern pattern, __u32 ranks, __u32 seed,
 		    __u32 step, struct contention_flow *flows);
 
+/**
+ * contention_test_pattern() - find the links that a pattern's flows meet on
+ * @layout: where the ranks are, of which the pattern takes so many
+ * @pattern: which
+ * @seed: of the permutation
+ * @report: called for each such link, step by step
+ * @arg: passed on
+ *
+ * Return: as contention_test(), over all steps.
+ */
+long contention_test_pattern(const struct contention_layout *layout,
+			     enum contention_pattern pattern, __u32 seed,
+			     void (*report)(const struct contention_link *link,
+					    void *arg),
+			     void *arg);
+
 struct err;
 struct json_object;
 

@@ -195,6 +195,13 @@ void out_append_uint(struct json_object *array, __u64 value)
 	append(array, must(json_object_new_uint64(value)));
 }
 
+void out_append_addr(struct json_object *array, const __u8 addr[16])
+{
+	char text[ADDR_STRLEN];
+
+	append(array, must(json_object_new_string(addr_format(addr, text))));
+}
+
 void out_append_decimal(struct json_object *array, __u64 value,
 			unsigned int decimals)
 {

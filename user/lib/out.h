@@ -105,6 +105,7 @@ void out_decimal(struct json_object *obj, const char *key, __u64 value,
 struct json_object *out_append_object(struct json_object *array);
 struct json_object *out_append_array(struct json_object *array);
 void out_append_uint(struct json_object *array, __u64 value);
+void out_append_addr(struct json_object *array, const __u8 addr[16]);
 void out_append_decimal(struct json_object *array, __u64 value,
 			unsigned int decimals);
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "addr.h"
+
 int reader_invalid(struct reader *r, const char *key, const char *fmt, ...)
 {
 	char what[192];
@@ -33,6 +35,14 @@ size_t reader_enter_key(struct reader *r, const char *key)
 
 	snprintf(r->where + len, sizeof(r->where) - len, "%s%s",
 		 len ? "." : "", key);
+	return len;
+}
+
+size_t reader_enter_index(struct reader *r, size_t i)
+{
+	size_t len = strlen(r->where);
+
+	snprintf(r->where + len, sizeof(r->where) - len, "[%zu]", i);
 	return len;
 }
 
@@ -105,5 +115,30 @@ int reader_string(struct reader *r, struct json_object *obj, const char *key,
 	if ((size_t)len != strlen(json_object_get_string(value)))
 		return reader_invalid(r, key, "contains a NUL");
 	memcpy(text, json_object_get_string(value), len + 1);
+	return 0;
+}
+
+int reader_addrs(struct reader *r, const char *key, struct json_object *array,
+		 size_t n, __u8 addr[][16])
+{
+	__u8 unused[16];
+	size_t i;
+
+	if (json_object_get_type(array) != json_type_array ||
+	    json_object_array_length(array) != n)
+		return reader_invalid(r, key, "is not an array of %zu addresses",
+				      n);
+	for (i = 0; i < n; i++) {
+		struct json_object *value = json_object_array_get_idx(array, i);
+
+		if (json_object_get_type(value) == json_type_string &&
+		    !addr_parse(json_object_get_string(value),
+				addr ? addr[i] : unused))
+			continue;
+		if (key[0])
+			reader_enter_key(r, key);
+		reader_enter_index(r, i);
+		return reader_invalid(r, "", "is not the address of a host");
+	}
 	return 0;
 }

@@ -39,8 +39,9 @@ int reader_invalid(struct reader *r, const char *key, const char *fmt, ...)
 /* Enter an element of an array; what is returned goes to reader_leave(). */
 size_t reader_enter(struct reader *r, const char *key, size_t i);
 
-/* Likewise a member of an object. */
+/* Likewise a member of an object, or an element of the array that is read. */
 size_t reader_enter_key(struct reader *r, const char *key);
+size_t reader_enter_index(struct reader *r, size_t i);
 
 void reader_leave(struct reader *r, size_t mark);
 
@@ -58,6 +59,19 @@ int reader_uint(struct reader *r, struct json_object *obj, const char *key,
 		__u64 min, __u64 max, __u64 *number);
 int reader_string(struct reader *r, struct json_object *obj, const char *key,
 		  char *text, size_t size);
+
+/**
+ * reader_addrs() - read an array of addresses
+ * @r: where
+ * @key: of the array, "" for what is read
+ * @array: any value
+ * @n: number of addresses that there have to be
+ * @addr: filled, or NULL: they are only checked
+ *
+ * Return: 0 or -EINVAL.
+ */
+int reader_addrs(struct reader *r, const char *key, struct json_object *array,
+		 size_t n, __u8 addr[][16]);
 
 /* Whether a value is a number of a range; it is set where it is a number. */
 bool reader_in_range(struct json_object *value, __u64 min, __u64 max,

@@ -96,6 +96,12 @@ static int group_routers(const struct portmap *map, const __u8 leaf[16],
 	return nr;
 }
 
+/* Is it by this router that all flows go? */
+static bool is_home(const struct steer_job_spec *spec, const __u8 router[16])
+{
+	return spec->home && !memcmp(spec->home, router, 16);
+}
+
 static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 		    const struct portmap_peer *from)
 {
@@ -126,7 +132,8 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 	group.first = order[0];
 	memcpy(group.router, routers, nr * sizeof(*routers));
 	for (p = 0; p < group.nr_paths; p++)
-		group.weight[p] = 1;
+		group.weight[p] = is_home(spec, routers[p]) ?
+				  ROCESTEER_WEIGHT_HOME : 1;
 	/* The group of a leaf comes with its first peer. */
 	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group,
 				BPF_NOEXIST) && errno != EEXIST)
@@ -166,7 +173,9 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 		__u32 p = (group.first + i) % group.nr_paths;
 
 		if (peer.sport[p] &&
-		    (best < 0 || group.flows[p] < group.flows[best]))
+		    (best < 0 ||
+		     (group.flows[p] + 1ull) * group.weight[best] <
+		     (group.flows[best] + 1ull) * group.weight[p]))
 			best = p;
 	}
 	if (best < 0)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Between the files of rocesteer job load. */
+#ifndef ROCESTEER_JOB_LOAD_H
+#define ROCESTEER_JOB_LOAD_H
+
+#include "../lib/job_slice.h"
+#include "../lib/portmap.h"
+#include "../lib/steer.h"
+#include "job.h"
+#include "module.h"
+
+/**
+ * struct load - a job to be loaded
+ * @args: arguments
+ * @err: filled on failure
+ * @map: port map, restricted to @slice
+ * @slice: of the job; without ranks where it has none
+ * @place: of its GPU on its leaf
+ * @spec: what the tables get
+ * @flows: of @spec
+ * @use: of the module
+ * @genl: the module, or NULL
+ * @steer: the tables
+ */
+struct load {
+	const struct cli_args *args;
+	struct err *err;
+	struct portmap map;
+	struct job_slice slice;
+	__u32 place;
+	struct steer_job_spec spec;
+	struct rocesteer_flow_key *flows;
+	enum module_use use;
+	struct genl *genl;
+	struct steer *steer;
+};
+
+/* Fill @l from its arguments. Return: 0 or a negative errno. */
+int job_options(struct load *l);
+
+#endif /* ROCESTEER_JOB_LOAD_H */

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What rocesteer job load is told: every option is checked before anything is done. */
+#include <errno.h>
+#include <linux/magic.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "job_load.h"
+#include "slice.h"
+
+enum {
+	JOB, NAME, PATHS, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, PATTERN,
+	SPLIT, RESEQUENCE, ACTUATOR, MODULE,
+};
+
+const struct cli_option job_load_options[] = {
+	[JOB] = { "job", "ID", "number of the job" },
+	[NAME] = { "name", "NAME", "name for people" },
+	[PATHS] = { "paths", "FILE", "port map, from rocesteer path discover" },
+	[CGROUP] = { "cgroup", "PATH",
+		     "the flows of processes in this cgroup v2 directory" },
+	[PID] = { "pid", "PID", "the flows of this process" },
+	[FLOW] = { "flow", "ADDR/QPN[,..]",
+		   "these flows: peer address / destination QPN" },
+	[ALL] = { "all", NULL, "all flows of the device no other job claims" },
+	[SLICE] = { "slice", "FILE|JOB",
+		    "keep to this slice, from rocesteer slice alloc or show --json" },
+	[CLUSTER] = { "cluster", "FILE",
+		      "cluster file that has the slice of JOB" },
+	[PATTERN] = { "pattern", "NAME",
+		      "ring, halving-doubling, all-to-all or permutation" },
+	[SPLIT] = { "split", "none|wrap|equal",
+		    "how rocesteer daemon splits flows (default: none)" },
+	[RESEQUENCE] = { "resequence", "auto|on|off",
+			 "restore the order of split flows (default: auto with --split)" },
+	[ACTUATOR] = { "actuator", "auto|packet|qp",
+		       "steer packets or queue pairs (default: auto, by device)" },
+	[MODULE] = { "module", "auto|yes|no",
+		     "use the kernel module (default: auto, if it is loaded)" },
+	{}
+};
+
+static int read_owner(struct load *l)
+{
+	static const int owners[] = { CGROUP, PID, FLOW, ALL };
+	unsigned int i, given = 0;
+
+	for (i = 0; i < ARRAY_SIZE(owners); i++)
+		given += !!l->args->value[owners[i]];
+	if (given == 1)
+		return 0;
+	return err_set(l->err, EXIT_BAD_INPUT, "usage",
+		       "%s of --cgroup, --pid, --flow and --all must be given",
+		       given ? "only one" : "one");
+}
+
+/* The index of an option's value in @words, which ends with NULL. */
+static int read_word(struct load *l, int option, const char *const *words,
+		     int *index)
+{
+	const char *text = l->args->value[option];
+	int i;
+
+	if (!text)
+		return 0;
+	for (i = 0; words[i]; i++) {
+		if (!strcmp(text, words[i])) {
+			*index = i;
+			return 0;
+		}
+	}
+	return err_set(l->err, EXIT_BAD_INPUT, "usage", "--%s: '%s' is not one of %s",
+		       job_load_options[option].name, text,
+		       job_load_options[option].arg);
+}
+
+static int read_module(struct load *l)
+{
+	static const char *const words[] = {
+		[MODULE_AUTO] = "auto",
+		[MODULE_YES] = "yes",
+		[MODULE_NO] = "no",
+		NULL
+	};
+	int use = MODULE_AUTO, ret;
+
+	ret = read_word(l, MODULE, words, &use);
+	l->use = use;
+	return ret;
+}
+
+static int read_split(struct load *l)
+{
+	static const char *const splits[] = {
+		[ROCESTEER_SPLIT_NONE] = "none",
+		[ROCESTEER_SPLIT_WRAP] = "wrap",
+		[ROCESTEER_SPLIT_EQUAL] = "equal",
+		NULL
+	};
+	static const char *const ordered[] = {
+		[ROCESTEER_ORDERED_NONE] = "off",
+		[ROCESTEER_ORDERED_ALL] = "on",
+		[ROCESTEER_ORDERED_TOLD] = "auto",
+		NULL
+	};
+	int split = ROCESTEER_SPLIT_NONE, order, ret;
+
+	ret = read_word(l, SPLIT, splits, &split);
+	if (ret)
+		return ret;
+	order = split && !l->args->value[ALL] ? ROCESTEER_ORDERED_TOLD :
+						ROCESTEER_ORDERED_NONE;
+	ret = read_word(l, RESEQUENCE, ordered, &order);
+	if (ret)
+		return ret;
+	if (order && l->args->value[ALL])
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--resequence: with --all the module does not know the job's flows");
+	l->spec.split = split;
+	l->spec.ordered = order;
+	return 0;
+}
+
+static int read_actuator(struct load *l)
+{
+	static const char *const actuators[] = {
+		[ROCESTEER_ACTUATOR_AUTO] = "auto",
+		[ROCESTEER_ACTUATOR_PACKET] = "packet",
+		[ROCESTEER_ACTUATOR_QP] = "qp",
+		NULL
+	};
+	int actuator = ROCESTEER_ACTUATOR_AUTO, ret;
+
+	ret = read_word(l, ACTUATOR, actuators, &actuator);
+	if (ret)
+		return ret;
+	if (actuator == ROCESTEER_ACTUATOR_QP && l->spec.split)
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--split: a queue pair has one port, --actuator qp splits nothing");
+	l->spec.actuator = actuator;
+	return 0;
+}
+
+static int read_name(struct load *l)
+{
+	const char *name = l->args->value[NAME] ?: "", *c;
+
+	if (strlen(name) >= sizeof(((struct rocesteer_job *)0)->name))
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--name: longer than 31 bytes");
+	for (c = name; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return err_set(l->err, EXIT_BAD_INPUT, "usage",
+				       "--name: contains a control character");
+	l->spec.name = name;
+	return 0;
+}
+
+static int read_cgroup(struct load *l)
+{
+	const char *path = l->args->value[CGROUP];
+	struct statfs fs;
+	struct stat st;
+
+	if (!path)
+		return 0;
+	if (statfs(path, &fs) || stat(path, &st))
+		return err_set(l->err, EXIT_BAD_INPUT, "no-cgroup",
+			       "--cgroup: %s: %s", path, strerror(errno));
+	if (fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode))
+		return err_set(l->err, EXIT_BAD_INPUT, "no-cgroup",
+			       "--cgroup: %s is not a cgroup v2 directory",
+			       path);
+	l->spec.cgroup_id = st.st_ino;
+	return 0;
+}
+
+static int read_pid(struct load *l)
+{
+	__u64 pid = 0;
+	int ret;
+
+	ret = cli_uint(l->args, PID, 1, 4194304, &pid, l->err);
+	if (ret || !pid)
+		return ret;
+	if (kill(pid, 0) && errno == ESRCH)
+		return err_set(l->err, EXIT_BAD_INPUT, "no-process",
+			       "--pid: there is no process %llu", pid);
+	l->spec.pid = pid;
+	return 0;
+}
+
+static const struct portmap_peer *find_peer(const struct portmap *map,
+					    const __u8 addr[16])
+{
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		if (!addr_compare(map->peers[i].addr, addr))
+			return &map->peers[i];
+	return NULL;
+}
+
+static int check_flow(struct load *l, const struct rocesteer_flow_key *key,
+		      const char *item)
+{
+	const struct portmap_peer *peer = find_peer(&l->map, key->peer);
+	size_t i;
+
+	if (!peer)
+		return err_set(l->err, EXIT_BAD_INPUT, "no-peer",
+			       "--flow: %s: the peer is not in %s", item,
+			       l->args->value[PATHS]);
+	if (peer->local)
+		return err_set(l->err, EXIT_BAD_INPUT, "local-peer",
+			       "--flow: %s: the peer is under our own leaf, there is nothing to steer",
+			       item);
+	for (i = 0; i < l->spec.nr_flows; i++)
+		if (!memcmp(&l->flows[i], key, sizeof(*key)))
+			return err_set(l->err, EXIT_BAD_INPUT, "usage",
+				       "--flow: %s is given twice", item);
+	return 0;
+}
+
+static int flow_add(const char *item, void *arg)
+{
+	struct rocesteer_flow_key key = {}, *bigger;
+	struct load *l = arg;
+	char addr[256];
+	__u64 qpn = 0;
+	char *slash;
+	int ret;
+
+	snprintf(addr, sizeof(addr), "%s", item);
+	slash = strchr(addr, '/');
+	if (slash)
+		*slash = '\0';
+	if (!slash || addr_parse(addr, key.peer) ||
+	    cli_number(slash + 1, 0, 0xffffff, &qpn))
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--flow: '%s' is not ADDR/QPN", item);
+	key.ifindex = l->spec.ifindex;
+	key.dqpn = qpn;
+	ret = check_flow(l, &key, item);
+	if (ret)
+		return ret;
+	bigger = reallocarray(l->flows, l->spec.nr_flows + 1, sizeof(key));
+	if (!bigger)
+		return -ENOMEM;
+	l->flows = bigger;
+	l->flows[l->spec.nr_flows++] = key;
+	return 0;
+}
+
+static int read_flows(struct load *l)
+{
+	int ret = 0;
+
+	if (l->args->value[FLOW])
+		ret = cli_each(l->args->value[FLOW], flow_add, l);
+	if (ret == -EINVAL && !l->err->code)
+		err_set(l->err, EXIT_BAD_INPUT, "usage",
+			"--flow: a flow is empty or too long");
+	l->spec.flows = l->flows;
+	return ret;
+}
+
+/* Each host deals from another path: FNV-1a of its own address. */
+static __u32 host_seed(const struct portmap *map)
+{
+	__u32 hash = 0x811c9dc5;
+	int i;
+
+	for (i = 0; i < 16; i++)
+		hash = (hash ^ map->peers[0].source[i]) * 0x01000193;
+	return hash;
+}
+
+static int read_map(struct load *l)
+{
+	const char *file = l->args->value[PATHS];
+	int ret;
+
+	ret = portmap_read(file, &l->map, l->err);
+	if (ret)
+		return ret;
+	l->spec.ifindex = if_nametoindex(l->map.device);
+	if (!l->spec.ifindex) {
+		err_set(l->err, EXIT_FAILED, "no-device",
+			"%s: device: there is no network device %s", file,
+			l->map.device);
+		err_hint(l->err, "The port map may be of another host or network namespace.");
+		return -ENODEV;
+	}
+	l->spec.map = &l->map;
+	l->spec.seed = host_seed(&l->map);
+	return 0;
+}
+
+static int check_slice_options(struct load *l)
+{
+	static const int need[] = { CLUSTER, PATTERN };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(need); i++)
+		if (l->args->value[need[i]] && !l->args->value[SLICE])
+			return err_set(l->err, EXIT_BAD_INPUT, "usage",
+				       "--%s: only with --slice",
+				       job_load_options[need[i]].name);
+	return 0;
+}
+
+static void ignore(const struct contention_link *link, void *arg)
+{
+	(void)link;
+	(void)arg;
+}
+
+/*
+ * Each GPU by the spine of its place, unless flows of its job would meet then:
+ * those are dealt over all spines of the slice.
+ */
+static int choose_routing(struct load *l)
+{
+	const struct contention_layout *layout = &l->slice.slice.layout;
+	enum contention_pattern pattern = CONTENTION_RING;
+	long shared = 0;
+	int ret;
+
+	if (layout->leaves == 1)
+		return 0;
+	if (l->args->value[PATTERN]) {
+		ret = slice_pattern(l->args, PATTERN, layout->ranks, &pattern,
+				    l->err);
+		if (ret)
+			return ret;
+		shared = contention_test_pattern(layout, pattern, 0, ignore,
+						 NULL);
+	}
+	if (shared < 0)
+		return shared;
+	/* Of permutations some are free of contention, but not any. */
+	if (shared || pattern == CONTENTION_PERMUTATION)
+		return 0;
+	l->spec.home = l->slice.router[l->place];
+	l->spec.split = ROCESTEER_SPLIT_NONE;
+	l->spec.ordered = ROCESTEER_ORDERED_NONE;
+	return 0;
+}
+
+static int read_slice(struct load *l)
+{
+	const char *slice = l->args->value[SLICE];
+	const char *cluster = l->args->value[CLUSTER];
+	struct json_object *root;
+	int ret;
+
+	ret = check_slice_options(l);
+	if (ret || !slice)
+		return ret;
+	ret = slice_get(cluster ? NULL : slice, cluster, slice, &root, l->err);
+	if (ret)
+		return ret;
+	ret = job_slice_read(&l->slice, root, cluster ?: slice, l->err);
+	json_object_put(root);
+	if (!ret)
+		ret = job_slice_restrict(&l->slice, &l->map, &l->place, l->err);
+	if (ret)
+		return ret;
+	if (!l->args->value[NAME])
+		l->spec.name = l->slice.job;
+	return choose_routing(l);
+}
+
+int job_options(struct load *l)
+{
+	__u64 id = 0;
+	int ret;
+
+	ret = cli_need(l->args, JOB, l->err) ?:
+	      cli_need(l->args, PATHS, l->err) ?:
+	      cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err) ?:
+	      read_owner(l) ?: read_module(l) ?: read_split(l) ?:
+	      read_actuator(l) ?: read_name(l) ?: read_cgroup(l) ?:
+	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?: read_flows(l);
+	l->spec.id = id;
+	l->spec.all = l->args->value[ALL];
+	return ret;
+}
+
