@@ -42,7 +42,8 @@ class Run:
                                self.settings["hosts"],
                                self.settings["host_mbit"])
         self.seen = [(e["formatted"]["key"], e["formatted"]["value"])
-                     for e in load(directory, "seen")]
+                     for e in load(directory, "seen")
+                     if not e["formatted"]["key"]["ack"]]
 
     def links(self, sender):
         """[leaf][spine]: bytes of requests"""

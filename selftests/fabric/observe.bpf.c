@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which flows pass where, and when: RC request packets by flow, source port
- * and the link that they came by; and what rxe drops for its ICRC. The judge of
+ * Which flows pass where, and when: RC packets by flow, source port and the
+ * link that they came by; and what rxe drops for its ICRC. The judge of
  * where flows went: it shares the parser with what it judges, but none of the
  * tables.
  *
@@ -26,6 +26,7 @@
  * @sender: enum link_sender
  * @leaf: leaf of the link
  * @index: the other end of the link
+ * @ack: 1 for acknowledgments, 0 for all else
  * @reserved: zero
  */
 struct seen_key {
@@ -36,12 +37,13 @@ struct seen_key {
 	__u8 sender;
 	__u8 leaf;
 	__u8 index;
-	__u8 reserved[3];
+	__u8 ack;
+	__u8 reserved[2];
 };
 
 /**
  * struct seen - what was seen of it
- * @packets: request packets
+ * @packets: packets
  * @bytes: of frames
  * @first: CLOCK_MONOTONIC of the first packet, in ns
  * @last: of the last
@@ -78,7 +80,6 @@ static __always_inline bool identify(struct __sk_buff *skb,
 
 	if (parse_roce(skb, &pkt, false) != FURTHER ||
 	    pkt.opcode > ROCESTEER_OP_RC_LAST ||
-	    pkt.opcode == ROCESTEER_OP_RC_ACK ||
 	    bpf_skb_load_bytes(skb, offsetof(struct ethhdr, h_source), &link,
 			       sizeof(link)) ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + offsetof(struct iphdr, saddr),
@@ -90,6 +91,7 @@ static __always_inline bool identify(struct __sk_buff *skb,
 	key->sender = link.sender;
 	key->leaf = link.leaf;
 	key->index = link.index;
+	key->ack = pkt.opcode == ROCESTEER_OP_RC_ACK;
 	return true;
 }
 

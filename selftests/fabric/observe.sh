@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # pins, and what fabric_load sets
+#
+# Count what passes the links of the fabric: observe.bpf.c on all of them, with
+# programs and tables pinned in $pins. To be sourced.
+
+# rdma_rxe has to be there for the program that looks into it.
+observe_load()
+{
+	modprobe rdma_rxe
+	mkdir "$pins"
+	bpftool prog loadall build/guest/bpf/observe.bpf.o "$pins" \
+		pinmaps "$pins" autoattach 2>/dev/null
+}
+
+observe_forget()
+{
+	bpftool prog run pinned "$pins/forget" data_in /etc/passwd >/dev/null
+}
+
+# What passes the links of the fabric that is up, and what arrives behind them.
+observe()
+{
+	local l s h
+
+	for ((s = 0; s < spines; s++)); do
+		for ((l = 0; l < leaves; l++)); do
+			attach_batch "leaf$l" ingress observe
+		done | netns_exec "spine$s" tc -batch -
+	done
+	for ((l = 0; l < leaves; l++)); do
+		{
+			for ((s = 0; s < spines; s++)); do
+				attach_batch "spine$s" ingress observe
+			done
+			for ((h = l * hosts; h < (l + 1) * hosts; h++)); do
+				attach_batch "host$h" egress observe
+			done
+		} | netns_exec "leaf$l" tc -batch -
+	done
+}
+
+# attach_batch DEVICE ingress|egress PROGRAM
+attach_batch()
+{
+	cat <<-E
+	qdisc add dev $1 clsact
+	filter add dev $1 $2 bpf direct-action object-pinned $pins/$3
+	E
+}
