@@ -57,6 +57,7 @@ void slice_free(struct slice *slice)
 	free(slice->leaves);
 	free(slice->spines);
 	free(slice->servers);
+	free(slice->oxcs);
 	memset(slice, 0, sizeof(*slice));
 }
 

@@ -76,8 +76,10 @@ struct slice_server {
  * @nr_spines: GPUs per leaf, 0 inside a leaf
  * @servers: ascending by leaf, then server
  * @nr_servers: at least 1
- * @objective: what was least: free GPUs of the leaf before, or the sum of the
- *	leaves' free uplinks before
+ * @oxcs: the OXC of each link, by leaf, then spine; NULL where links are not
+ *	circuits: see ocs.h
+ * @objective: what was least: free GPUs of the leaf before, the sum of the
+ *	leaves' free uplinks before, or the circuits that were taken down
  */
 struct slice {
 	enum slice_stage stage;
@@ -87,6 +89,7 @@ struct slice {
 	__u32 nr_spines;
 	struct slice_server *servers;
 	__u32 nr_servers;
+	__u32 *oxcs;
 	__u64 objective;
 };
 
