@@ -29,16 +29,20 @@ _rocesteer_words()
 			"--latency --algorithm --json --help"
 		;;
 	slice)
-		echo "alloc release list show mark check help"
+		echo "alloc release list show mark wire check help"
 		;;
 	'slice alloc')
-		echo "--cluster --gpus --job --ocs --dry-run --lp --json --help"
+		echo "--cluster --gpus --job --ocs --driver --dry-run --lp" \
+			"--json --help"
 		;;
 	'slice release' | 'slice show')
 		echo "--cluster --job --json --help"
 		;;
 	'slice list')
 		echo "--cluster --json --help"
+		;;
+	'slice wire')
+		echo "--cluster --driver --json --help"
 		;;
 	'slice mark')
 		echo "--cluster --as --leaves --spines --servers --links" \
@@ -133,7 +137,7 @@ _rocesteer_argument()
 	--pattern)
 		words="ring halving-doubling all-to-all permutation"
 		;;
-	--out | --cgroup | --cluster | --slice | --lp | --svg | --prior)
+	--out | --cgroup | --cluster | --driver | --slice | --lp | --svg | --prior)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;

@@ -7,6 +7,7 @@
                                     COUNT are killed at a random point, and as
                                     many are not
     slices.py solve COUNT DIR       glpsol or cbc agree on random 32x32 clusters
+    slices.py solve-ocs COUNT DIR   likewise on the circuits to move, 8x4x4
 
 ROCESTEER names the command.
 """
@@ -34,8 +35,21 @@ def read(name):
         return json.load(f)
 
 
+def check_circuits(cluster):
+    """Each link of a job is a circuit of its own. Raises where not."""
+    ports = set()
+    for name, job in cluster["jobs"].items():
+        for (leaf, spine), oxc in zip(job["links"], job.get("oxcs", [])):
+            assert cluster["circuits"][leaf][oxc] == spine, name
+            assert (leaf, oxc) not in ports, name
+            ports.add((leaf, oxc))
+        assert len(job["links"]) == len(job.get("oxcs", [])), name
+
+
 def check_state(cluster):
     """Each GPU and link is free or owned by one job. Raises where not."""
+    if "circuits" in cluster:
+        check_circuits(cluster)
     links = cluster.get("links_per_pair", 1)
     servers = cluster["gpus_per_leaf"] // cluster["gpus_per_server"]
     gpus = [[0] * servers for _ in range(cluster["leaves"])]
@@ -52,7 +66,7 @@ def check_state(cluster):
             free = cluster["free_gpus"][leaf][v]
             assert free >= 0 and \
                 free + gpus[leaf][v] == cluster["gpus_per_server"], (leaf, v)
-        for spine in range(cluster["spines"]):
+        for spine in range("circuits" not in cluster and cluster["spines"]):
             free = cluster["free_links"][leaf][spine]
             assert pairs[leaf][spine] <= links, (leaf, spine, "owned twice")
             assert free + pairs[leaf][spine] == links, (leaf, spine)
@@ -232,10 +246,56 @@ def solve(count, where):
     print(f"{placed} placed, {refused} refused; cbc was asked {by_cbc} times")
 
 
+def shuffled(rng, cluster):
+    """Other circuits at the ports that no job has."""
+    owned = {(leaf, oxc) for job in cluster["jobs"].values()
+             for (leaf, _), oxc in zip(job["links"], job.get("oxcs", []))}
+    for oxc in range(cluster["oxcs"]):
+        idle = [leaf for leaf in range(cluster["leaves"])
+                if (leaf, oxc) not in owned]
+        spines = [cluster["circuits"][leaf][oxc] for leaf in idle]
+        rng.shuffle(spines)
+        for leaf, spine in zip(idle, spines):
+            cluster["circuits"][leaf][oxc] = \
+                spine if rng.random() < 0.9 else None
+    return cluster
+
+
+def solve_ocs(count, where):
+    rng = random.Random(1)
+    name, lp = os.path.join(where, "ocs.json"), os.path.join(where, "ocs.lp")
+    moved, most = 0, 0
+    while moved < count:
+        with open(name, "w", encoding="utf-8") as f:
+            json.dump({"leaves": 8, "spines": 4, "gpus_per_leaf": 4,
+                       "gpus_per_server": 1, "oxcs": 4}, f)
+        for _ in range(8):
+            run("alloc", "--cluster", name, "--gpus", rng.choice((1, 2, 3, 5, 6)))
+        for job in read(name)["jobs"]:
+            if rng.random() < 0.4:
+                run("release", "--cluster", name, "--job", job)
+        cluster = shuffled(rng, read(name))
+        with open(name, "w", encoding="utf-8") as f:
+            json.dump(cluster, f)
+        gpus = rng.choice((4, 6, 8, 9, 10, 12))
+        status, out = run("alloc", "--cluster", name, "--gpus", gpus, "--ocs",
+                          "--dry-run", "--lp", lp)
+        if status or out["stage"] != "ocs":
+            continue
+        assert out["proven"], cluster
+        got = cbc(lp, 60)
+        assert got == out["objective"], (cluster, gpus, out, got)
+        moved += 1
+        most = max(most, got)
+    print(f"{moved} places, {most} circuits taken down at most")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "verify":
         verify(sys.argv[2])
     elif sys.argv[1] == "kill":
         kill(sys.argv[2], int(sys.argv[3]))
+    elif sys.argv[1] == "solve-ocs":
+        solve_ocs(int(sys.argv[2]), sys.argv[3])
     else:
         solve(int(sys.argv[2]), sys.argv[3])

@@ -122,7 +122,6 @@ usage()
 		refused 2 usage "--gpus: '99999999999' is not a number" \
 			alloc --gpus 99999999999 &&
 		refused 2 usage "--job: 'a/b' is not" alloc --gpus 1 --job a/b &&
-		refused 2 unsupported "--ocs" alloc --gpus 1 --ocs &&
 		refused 2 no-job "jobs.b: there is no such job" \
 			release --job b &&
 		refused 2 no-job "jobs.b: there is no such job" show --job b &&

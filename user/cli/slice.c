@@ -136,11 +136,20 @@ static void put_totals(struct json_object *root, const struct cluster *c)
 	}
 	for (i = 0; i < pairs; i++)
 		links += f->free_links[i];
+	pairs *= f->links_per_pair;
+	if (c->ocs.oxcs) {
+		links = 0;
+		pairs = 0;
+		for (i = 0; i < (size_t)f->leaves * c->ocs.oxcs; i++) {
+			links += ocs_idle_link(&c->ocs, i);
+			pairs += c->ocs.circuit[i] != OCS_DARK;
+		}
+	}
 	out_uint(root, "generation", c->generation);
 	out_uint(root, "gpus", (__u64)f->leaves * f->gpus_per_leaf);
 	out_uint(root, "usable_gpus", gpus);
 	out_uint(root, "usable_servers", whole);
-	out_uint(root, "links", pairs * f->links_per_pair);
+	out_uint(root, "links", pairs);
 	out_uint(root, "usable_links", links);
 }
 
@@ -238,6 +247,12 @@ static const struct cli_verb verbs[] = {
 		.help = "Mark parts of a cluster as drained, failed or usable",
 		.options = slice_mark_options,
 		.run = slice_mark,
+	},
+	{
+		.name = "wire",
+		.help = "Have all circuits joined as the cluster file says",
+		.options = slice_wire_options,
+		.run = slice_wire,
 	},
 	{
 		.name = "check",

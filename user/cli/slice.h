@@ -13,6 +13,29 @@ int slice_alloc(const struct cli_args *args, struct err *err);
 extern const struct cli_option slice_release_options[];
 int slice_release(const struct cli_args *args, struct err *err);
 
+/*
+ * What an allocation needs of circuits: slice_place(), and where that finds no
+ * place in the network and --ocs is given, circuits that are moved for one.
+ */
+struct slice_plan {
+	struct slice slice;
+	__u16 *circuit;		/* that are to be, NULL: they stay */
+	bool proven;		/* no fewer can be moved */
+};
+
+/* Return: 0, an enum slice_refusal, or a negative errno; to be freed. */
+int slice_plan_make(const struct cluster *c, __u32 gpus, bool ocs,
+		    struct slice_plan *plan);
+void slice_plan_free(struct slice_plan *plan);
+
+/* Have the circuits of a plan moved, or moved back. */
+int slice_plan_move(const struct cluster *c, const struct slice_plan *plan,
+		    const char *driver, const char *id, bool back,
+		    struct err *err);
+
+extern const struct cli_option slice_wire_options[];
+int slice_wire(const struct cli_args *args, struct err *err);
+
 extern const struct cli_option slice_mark_options[];
 int slice_mark(const struct cli_args *args, struct err *err);
 

@@ -7,13 +7,14 @@
 
 #include "slice.h"
 
-enum { CLUSTER, GPUS, JOB, OCS, DRY_RUN, LP };
+enum { CLUSTER, GPUS, JOB, OCS, DRIVER, DRY_RUN, LP };
 
 const struct cli_option slice_alloc_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file" },
 	[GPUS] = { "gpus", "N", "number of GPUs" },
 	[JOB] = { "job", "ID", "name of the job (default: a number)" },
-	[OCS] = { "ocs", NULL, "re-wire optical circuits (not supported yet)" },
+	[OCS] = { "ocs", NULL, "move idle optical circuits where that helps" },
+	[DRIVER] = { "driver", "COMMAND", "what moves circuits, for --ocs" },
 	[DRY_RUN] = { "dry-run", NULL, "leave FILE as it is" },
 	[LP] = { "lp", "FILE", "write the integer program for a solver" },
 	{}
@@ -44,9 +45,18 @@ static const struct out_column server_columns[] = {
 	{}
 };
 
+static const struct out_column change_columns[] = {
+	{ "leaf", "LEAF" },
+	{ "oxc", "OXC" },
+	{ "from", "FROM SPINE" },
+	{ "to", "TO SPINE" },
+	{}
+};
+
 static const struct out_view alloc_views[] = {
 	{ .columns = slice_columns },
 	{ .rows = "servers", .columns = server_columns },
+	{ .rows = "changes", .columns = change_columns },
 	{}
 };
 
@@ -79,7 +89,7 @@ static void count_free(const struct slice_fabric *fabric, __u32 *gpus,
 
 /* Say why there is no place. */
 static int refuse(const struct cluster *c, int refusal, __u32 gpus,
-		  struct err *err)
+		  bool proven, struct err *err)
 {
 	const struct slice_fabric *fabric = &c->fabric;
 	struct slice_shape shapes[SLICE_MAX_SHAPES];
@@ -99,7 +109,9 @@ static int refuse(const struct cluster *c, int refusal, __u32 gpus,
 	err_set(err, EXIT_REFUSED, "network",
 		"%s: %u GPUs: no leaves share enough free spines",
 		c->file, gpus);
-	if (!slice_shapes(fabric, gpus, shapes))
+	if (!proven)
+		err_hint(err, "The search for circuits ended at its bound: there may be a place.");
+	else if (!slice_shapes(fabric, gpus, shapes))
 		err_hint(err, "They do not divide over leaves by whole servers of %u.",
 			 each);
 	return -EINVAL;
@@ -117,16 +129,18 @@ static struct json_object *decide(const char *decision, const char *id,
 	if (!more)
 		return line;
 	json_object_object_foreach(more, key, value)
-		if (strcmp(key, "servers") && strcmp(key, "links"))
+		if (strcmp(key, "servers") && strcmp(key, "links") &&
+		    strcmp(key, "oxcs"))
 			json_object_object_add(line, key,
 					       json_object_get(value));
 	return line;
 }
 
 /* The program of what was taken, or of all that was tried. */
-static int write_lp(const char *name, const struct slice_fabric *fabric,
-		    __u32 gpus, const struct slice *slice, struct err *err)
+static int write_lp(const char *name, const struct cluster *c, __u32 gpus,
+		    const struct slice *slice, struct err *err)
 {
+	const struct slice_fabric *fabric = &c->fabric;
 	struct slice_shape shapes[SLICE_MAX_SHAPES];
 	unsigned int n = 1;
 	FILE *file;
@@ -139,7 +153,10 @@ static int write_lp(const char *name, const struct slice_fabric *fabric,
 		n = slice_shapes(fabric, gpus, shapes);
 	file = fopen(name, "we");
 	if (file) {
-		slice_write_lp(file, fabric, shapes, n);
+		if (slice->stage == SLICE_OCS)
+			ocs_write_lp(file, fabric, &c->ocs, shapes);
+		else
+			slice_write_lp(file, fabric, shapes, n);
 		failed = ferror(file);
 		if (!fclose(file) && !failed)
 			return 0;
@@ -148,24 +165,48 @@ static int write_lp(const char *name, const struct slice_fabric *fabric,
 		       strerror(errno));
 }
 
-/* Make the change last. */
+static void add_changes(struct json_object *obj, const struct cluster *c,
+			const struct slice_plan *plan)
+{
+	if (!plan->circuit)
+		return;
+	json_object_object_add(obj, "changes",
+			       cluster_changes_json(&c->ocs, c->ocs.circuit,
+						    plan->circuit));
+	out_bool(obj, "proven", plan->proven);
+}
+
+/* Make the change last. What then fails leaves the circuits as they were. */
 static int carry_out(struct cluster *c, const char *id, __u32 gpus,
-		     const struct slice *slice, struct err *err)
+		     const struct slice_plan *plan, const char *driver,
+		     struct err *err)
 {
 	struct json_object *line;
+	struct err more = {};
+	int ret;
 
-	cluster_add_job(c, id, gpus, slice);
-	line = decide("alloc", id, cluster_job(c, id));
-	json_object_object_del(line, "since");
-	return cluster_commit(c, line, err);
+	ret = slice_plan_move(c, plan, driver, id, false, err);
+	if (!ret) {
+		cluster_add_job(c, id, gpus, &plan->slice);
+		if (plan->circuit)
+			cluster_move_circuits(c, plan->circuit);
+		line = decide("alloc", id, cluster_job(c, id));
+		json_object_object_del(line, "since");
+		add_changes(line, c, plan);
+		ret = cluster_commit(c, line, err);
+	}
+	if (ret && slice_plan_move(c, plan, driver, id, true, &more))
+		err_hint(err, "Circuits could not be moved back (%s): see rocesteer slice wire.",
+			 more.message);
+	return ret;
 }
 
 /* Say why there is no place; in the journal too. */
 static int turn_down(const struct cli_args *args, struct cluster *c,
-		     int refusal, __u32 gpus, struct err *err)
+		     int refusal, __u32 gpus, bool proven, struct err *err)
 {
 	struct json_object *line;
-	int ret = refuse(c, refusal, gpus, err);
+	int ret = refuse(c, refusal, gpus, proven, err);
 
 	if (args->value[DRY_RUN])
 		return ret;
@@ -176,36 +217,49 @@ static int turn_down(const struct cli_args *args, struct cluster *c,
 }
 
 static int print_slice(const struct cli_args *args, const struct cluster *c,
-		       const char *id, __u32 gpus, const struct slice *slice)
+		       const char *id, __u32 gpus,
+		       const struct slice_plan *plan)
 {
-	struct json_object *job = cluster_slice_json(gpus, slice), *root;
+	struct json_object *job = cluster_slice_json(gpus, &plan->slice), *root;
 
 	root = slice_job_json(c, id, job);
 	json_object_put(job);
+	add_changes(root, c, plan);
 	return out_show(&args->out, root, alloc_views);
 }
 
 static int place(const struct cli_args *args, struct cluster *c,
 		 const char *id, __u32 gpus, struct err *err)
 {
-	struct slice slice;
+	struct slice_plan plan;
 	int ret = 0, refusal;
 
-	refusal = slice_place(&c->fabric, gpus, &slice);
+	refusal = slice_plan_make(c, gpus, args->value[OCS], &plan);
 	if (refusal < 0)
-		return refusal;
-	if (args->value[LP] && slice.nr_leaves == 1)
+		ret = refusal;
+	else if (args->value[LP] && plan.slice.nr_leaves == 1)
 		out_note(&args->out, "--lp: under one leaf there is no program");
 	else if (args->value[LP])
-		ret = write_lp(args->value[LP], &c->fabric, gpus, &slice, err);
+		ret = write_lp(args->value[LP], c, gpus, &plan.slice, err);
 	if (!ret && refusal)
-		ret = turn_down(args, c, refusal, gpus, err);
+		ret = turn_down(args, c, refusal, gpus, plan.proven, err);
 	else if (!ret && !args->value[DRY_RUN])
-		ret = carry_out(c, id, gpus, &slice, err);
+		ret = carry_out(c, id, gpus, &plan, args->value[DRIVER], err);
+	if (!ret && !plan.proven)
+		out_note(&args->out, "The search ended at its bound: fewer circuits may do.");
 	if (!ret)
-		ret = print_slice(args, c, id, gpus, &slice);
-	slice_free(&slice);
+		ret = print_slice(args, c, id, gpus, &plan);
+	slice_plan_free(&plan);
 	return ret;
+}
+
+/* Circuits that a file has moved are to be moved. */
+static int check_ocs(const struct cli_args *args, struct err *err)
+{
+	if (args->value[OCS] && !args->value[DRIVER] && !args->value[DRY_RUN])
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--ocs: --driver COMMAND is missing, or --dry-run");
+	return 0;
 }
 
 static int check_id(const char *id, struct err *err)
@@ -238,12 +292,9 @@ int slice_alloc(const struct cli_args *args, struct err *err)
 	ret = cli_need(args, CLUSTER, err) ?: cli_need(args, GPUS, err) ?:
 	      cli_uint(args, GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS, &gpus,
 		       err) ?:
-	      check_id(id, err);
+	      check_id(id, err) ?: check_ocs(args, err);
 	if (ret)
 		return ret;
-	if (args->value[OCS])
-		return err_set(err, EXIT_BAD_INPUT, "unsupported",
-			       "--ocs: re-wiring is not supported yet");
 	ret = args->value[DRY_RUN] ?
 	      cluster_read(&c, args->value[CLUSTER], err) :
 	      cluster_open(&c, args->value[CLUSTER], err);
@@ -253,7 +304,11 @@ int slice_alloc(const struct cli_args *args, struct err *err)
 		make_id(&c, number, sizeof(number));
 		id = number;
 	}
-	if (cluster_job(&c, id))
+	if (args->value[OCS] && !c.ocs.oxcs)
+		ret = err_set(err, EXIT_BAD_INPUT, "no-ocs",
+			      "%s: oxcs: is missing: there are no circuits",
+			      c.file);
+	else if (cluster_job(&c, id))
 		ret = err_set(err, EXIT_BAD_INPUT, "exists",
 			      "%s: jobs.%s: the job has a slice already",
 			      c.file, id);

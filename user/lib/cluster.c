@@ -88,6 +88,7 @@ void cluster_close(struct cluster *c)
 	json_object_put(c->root);
 	free(c->fabric.free_gpus);
 	free(c->fabric.free_links);
+	ocs_free(&c->ocs);
 	free(c->failed_servers);
 	free(c->failed_links);
 	free(c->file);

@@ -16,6 +16,7 @@
 #include <linux/types.h>
 
 #include "err.h"
+#include "ocs.h"
 #include "slice.h"
 
 struct json_object;
@@ -45,6 +46,7 @@ enum cluster_part {
  * @root: all of it; what this program does not know stays in it
  * @generation: counts the versions of the file
  * @fabric: sizes, and what a job may have: free, not drained, not failed
+ * @ocs: its circuits, no tables where links are not circuits
  * @failed_servers: by leaf, then server: whether it failed
  * @failed_links: by leaf, then spine: whether more links failed than are free
  * @lock: descriptor of the lock, -1 without
@@ -55,6 +57,7 @@ struct cluster {
 	struct json_object *root;
 	__u64 generation;
 	struct slice_fabric fabric;
+	struct ocs ocs;
 	bool *failed_servers;
 	bool *failed_links;
 	int lock;
@@ -98,6 +101,24 @@ bool cluster_job_degraded(const struct cluster *c, struct json_object *job);
  */
 void cluster_add_job(struct cluster *c, const char *id, __u32 gpus,
 		     const struct slice *slice);
+
+/**
+ * cluster_move_circuits() - note what circuits there are
+ * @c: locked, with OXCs; changed in memory only
+ * @circuit: all, as @c->ocs.circuit, which stays
+ */
+void cluster_move_circuits(struct cluster *c, const __u16 *circuit);
+
+/**
+ * cluster_changes_json() - the ports whose circuits differ
+ * @ocs: its sizes
+ * @from: circuits, NULL: not known, all ports are listed
+ * @to: circuits
+ *
+ * Return: a list of leaf, OXC, and what they are and are to be joined to.
+ */
+struct json_object *cluster_changes_json(const struct ocs *ocs,
+					 const __u16 *from, const __u16 *to);
 
 /* Take a job's slice back. @id is in use. */
 void cluster_remove_job(struct cluster *c, const char *id);

@@ -57,6 +57,11 @@ struct json_object *cluster_slice_json(__u32 gpus, const struct slice *slice)
 	for (i = 0; i < slice->nr_leaves; i++)
 		for (j = 0; j < slice->nr_spines; j++)
 			add_pair(array, slice->leaves[i], slice->spines[j]);
+	if (slice->oxcs) {
+		array = out_array(root, "oxcs");
+		for (i = 0; i < slice->nr_leaves * slice->nr_spines; i++)
+			out_append_uint(array, slice->oxcs[i]);
+	}
 	out_uint(root, "objective", slice->objective);
 	return root;
 }
@@ -91,7 +96,8 @@ static void move(struct cluster *c, struct json_object *job, int sign)
 		       json_object_get_int64(member(server, "server")),
 		       sign * json_object_get_int64(member(server, "gpus")));
 	}
-	for (i = 0; i < json_object_array_length(links); i++) {
+	/* Which circuits are free, is not in the file. */
+	for (i = 0; !c->ocs.oxcs && i < json_object_array_length(links); i++) {
 		struct json_object *link = json_object_array_get_idx(links, i);
 
 		change(c, "free_links", element(link, 0), element(link, 1),

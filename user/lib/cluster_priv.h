@@ -55,6 +55,24 @@ void cluster_grid_mark(const struct cluster_grid *grid, __u32 row,
 /* What of a cell a job may have. */
 __u32 cluster_grid_usable(const struct cluster_grid *grid, size_t i);
 
+/* Read the OXCs and their circuits. Return: 0 or a negative errno. */
+int cluster_read_ocs(struct cluster *c, struct reader *r);
+
+/* Fix the circuit of a job's link @i. Return: 0 or a negative errno. */
+int cluster_own_circuit(struct cluster *c, struct reader *r,
+			struct json_object *job, size_t i, __u32 leaf,
+			__u32 spine);
+
+/* Count the circuits that no job owns as free links. */
+void cluster_count_circuits(const struct cluster *c,
+			    struct cluster_grid *links);
+
+/*
+ * Fix the circuits whose links are marked, which uses the marks up, and tell the
+ * planner what is left.
+ */
+void cluster_mark_circuits(struct cluster *c, const struct cluster_grid *links);
+
 /* Check @c->root and fill in what it says. Return: 0 or a negative errno. */
 int cluster_parse(struct cluster *c, struct err *err);
 

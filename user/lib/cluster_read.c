@@ -13,6 +13,7 @@
 
 struct state {
 	struct reader r;
+	struct cluster *c;
 	struct slice_fabric *fabric;
 	struct cluster_grid gpus;
 	struct cluster_grid links;
@@ -66,6 +67,10 @@ static int read_sizes(struct state *s, struct json_object *root)
 		.leaves = leaves, .spines = spines, .gpus_per_leaf = gpus,
 		.gpus_per_server = each, .links_per_pair = links,
 	};
+	if (json_object_object_get_ex(root, "oxcs", NULL)) {
+		ret = cluster_read_ocs(s->c, r);
+		links = s->c->ocs.oxcs;		/* of a pair at most */
+	}
 	s->gpus = (struct cluster_grid) {
 		.key = "free_gpus", .what = "GPUs", .rows = leaves,
 		.columns = gpus / each, .each = each,
@@ -74,7 +79,8 @@ static int read_sizes(struct state *s, struct json_object *root)
 		.key = "free_links", .what = "links", .rows = leaves,
 		.columns = spines, .each = links,
 	};
-	return cluster_grid_init(&s->gpus) ?: cluster_grid_init(&s->links);
+	return ret ?: cluster_grid_init(&s->gpus) ?:
+	       cluster_grid_init(&s->links);
 }
 
 static int invalid_entry(struct state *s, const char *key, size_t i,
@@ -196,6 +202,9 @@ static int read_links(struct state *s, struct json_object *job)
 		if (!ret && !cluster_grid_own(&s->links, leaf, spine, 1))
 			ret = invalid_entry(s, "links", i,
 					    "is owned more than once");
+		if (!ret && s->c->ocs.oxcs)
+			ret = cluster_own_circuit(s->c, &s->r, job, i, leaf,
+						  spine);
 	}
 	return ret;
 }
@@ -257,6 +266,17 @@ static void mark_spine(struct state *s, __u32 spine, enum cluster_mark mark)
 		cluster_grid_mark(&s->links, leaf, spine, s->links.each, mark);
 }
 
+/* Its idle circuits may be moved to another spine. */
+static void mark_ocs_spine(struct state *s, __u32 spine, enum cluster_mark mark)
+{
+	__u32 leaf;
+
+	s->c->ocs.shut[spine] = true;
+	for (leaf = 0; mark == CLUSTER_FAILED && leaf < s->links.rows; leaf++)
+		*cluster_cell(&s->links, s->links.failed, leaf, spine) =
+			s->links.each;
+}
+
 /* Element i of a list of marked parts. */
 static int read_marked(struct state *s, enum cluster_mark mark,
 		       enum cluster_part part, struct json_object *array,
@@ -274,7 +294,9 @@ static int read_marked(struct state *s, enum cluster_mark mark,
 		return ret;
 	case CLUSTER_SPINES:
 		ret = read_number(s, array, key, i, s->fabric->spines, &a);
-		if (!ret)
+		if (!ret && s->c->ocs.oxcs)
+			mark_ocs_spine(s, a, mark);
+		else if (!ret)
 			mark_spine(s, a, mark);
 		return ret;
 	case CLUSTER_SERVERS:
@@ -337,13 +359,24 @@ static int make_fabric(const struct state *s, struct cluster *c)
 		/* Which of several failed is not known: a free one, if any. */
 		c->failed_links[i] = s->links.failed[i] > s->links.free[i];
 	}
+	if (c->ocs.oxcs)
+		cluster_mark_circuits(c, &s->links);
+	return 0;
+}
+
+static int read_free_links(struct state *s, struct json_object *root)
+{
+	if (!s->c->ocs.oxcs)
+		return cluster_grid_read(&s->links, &s->r, root);
+	cluster_count_circuits(s->c, &s->links);
 	return 0;
 }
 
 int cluster_parse(struct cluster *c, struct err *err)
 {
 	struct state s = {
-		.r = { .file = c->file, .err = err }, .fabric = &c->fabric,
+		.r = { .file = c->file, .err = err },
+		.c = c, .fabric = &c->fabric,
 	};
 	int ret;
 
@@ -359,7 +392,7 @@ int cluster_parse(struct cluster *c, struct err *err)
 	      cluster_addr_check(&s.r, c->root, s.fabric) ?:
 	      read_jobs(&s, c->root) ?:
 	      cluster_grid_read(&s.gpus, &s.r, c->root) ?:
-	      cluster_grid_read(&s.links, &s.r, c->root) ?:
+	      read_free_links(&s, c->root) ?:
 	      read_marks(&s, c->root, CLUSTER_DRAINED) ?:
 	      read_marks(&s, c->root, CLUSTER_FAILED) ?: make_fabric(&s, c);
 	cluster_grid_free(&s.gpus);

@@ -1,0 +1,287 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer slice with optical circuits: what is moved, by whom, and what happens
+# when that fails. What is least to move is test_ocs.c's.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=${ROCESTEER:-build/rocesteer}
+slices=selftests/user/slices.py
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+file=$dir/cluster.json
+export OCS_TEST=$dir
+
+slice()
+{
+	timeout 60 "$rocesteer" --json slice "$@" --cluster "$file"
+}
+
+cluster()
+{
+	rm -f "$file"* "$dir/requests"
+	echo "$1" >"$file"
+	slice list >"$dir/out" && jq -c .circuits "$file" >"$dir/wiring"
+}
+
+# A driver that keeps what it was asked for, and the circuits that there are.
+# With OCS_FAIL it sets as many ports, and fails; the next request it carries out.
+cat >"$dir/driver" <<'E2'
+#!/bin/bash
+request=$(cat)
+echo "$request" >>"$OCS_TEST/requests"
+echo "a word on standard output"
+most=${OCS_FAIL:-99999}
+(($(wc -l <"$OCS_TEST/requests") == 1)) || most=99999
+jq -c --argjson most "$most" '.[0].changes[:$most] as $changes |
+	reduce $changes[] as $c (.[1]; .[$c.leaf][$c.oxc] = $c.to)' \
+	-s - "$OCS_TEST/wiring" <<<"$request" >"$OCS_TEST/new" &&
+	mv "$OCS_TEST/new" "$OCS_TEST/wiring"
+((most == 99999)) || exit 7
+E2
+chmod +x "$dir/driver"
+
+# Each leaf has both circuits to one spine: they share none.
+torn()
+{
+	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+		"oxcs":2,"spine_ports":2,"circuits":[[0,0],[1,1],[1,0]]}'
+}
+
+# The circuits of the file are those that there are.
+wired_as_said()
+{
+	diff <(jq -c .circuits "$file") "$dir/wiring"
+}
+
+refused()
+{
+	local want=$1 code=$2 message=$3 before json status
+	shift 3
+
+	before=$(<"$file")
+	json=$(slice "$@")
+	status=$?
+	echo "$json"
+	((status == want)) && [[ $(<"$file") == "$before" ]] &&
+		jq -e --arg code "$code" --arg message "$message" \
+			'.error.code == $code and
+			(.error.message | contains($message))' <<<"$json"
+}
+
+defaults()
+{
+	cluster '{"leaves":4,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+		"oxcs":2}'
+	slice alloc --gpus 4 --job a | jq -e '.stage == "vclos" and
+		.links == [[0, 0], [0, 1], [1, 0], [1, 1]] and
+		.oxcs == [0, 1, 1, 0]' &&
+		jq -e '.circuits == [[0, 1], [1, 0], [0, 1], [1, 0]] and
+			(has("free_links") | not)' "$file" &&
+		slice list | jq -e '.links == 8 and .usable_links == 4' &&
+		slice release --job a | jq -e '.links == 4' &&
+		slice list | jq -e '.usable_links == 8'
+}
+
+moves()
+{
+	torn
+	slice mark --as drained --leaves 2 >"$dir/out" &&
+		refused 3 network "4 GPUs" alloc --gpus 4 &&
+		refused 3 network "4 GPUs" alloc --gpus 4 --dry-run &&
+		slice alloc --gpus 4 --ocs --dry-run |
+		jq -e '.stage == "ocs" and .proven and .objective ==
+			([.changes[] | select(.from != null)] | length)' &&
+		[[ ! -e $dir/requests ]] && wired_as_said &&
+		slice alloc --gpus 4 --job a --ocs --driver "$dir/driver" \
+			>"$dir/out" 2>"$dir/said" &&
+		jq -e '.stage == "ocs" and .leaves == [0, 1] and
+			(.oxcs | length) == 4' "$dir/out" &&
+		[[ $(<"$dir/said") == "a word on standard output" ]] &&
+		jq -e --slurpfile out "$dir/out" '.job == "a" and
+			.changes == $out[0].changes and (.cluster |
+			endswith("/cluster.json"))' "$dir/requests" &&
+		wired_as_said &&
+		jq -s -e --slurpfile out "$dir/out" '.[-1] |
+			.decision == "alloc" and
+			.changes == $out[0].changes' "$file.journal" &&
+		"$slices" verify "$file"
+}
+
+# A job's circuits stay where they are; without moving there is no place.
+stays_away_from_jobs()
+{
+	cluster '{"leaves":4,"spines":2,"gpus_per_leaf":4,"gpus_per_server":1,
+		"oxcs":4,"spine_ports":3,"circuits":[[0,0,1,1],[0,0,1,1],
+		[1,1,1,1],[0,1,0,0]]}'
+	slice mark --as drained --servers 0/2,0/3,1/2,1/3,2/2,2/3,3/2,3/3 &&
+		slice mark --as drained --leaves 2,3 &&
+		slice alloc --gpus 4 --job a | jq -e '.stage == "vclos"' &&
+		slice mark --as usable --leaves 2,3 || return
+	jq -c '[.jobs.a | .links, .oxcs]' "$file" >"$dir/before"
+	slice alloc --gpus 4 --job b --ocs --driver "$dir/driver" \
+		2>"$dir/said" | jq -e '.stage == "ocs" and .objective == 1 and
+			.leaves == [2, 3]' &&
+		jq -c '[.jobs.a | .links, .oxcs]' "$file" |
+		diff - "$dir/before" &&
+		jq -e '.jobs.a as $a | .circuits as $c | [range(4)] | all($c[
+			$a.links[.][0]][$a.oxcs[.]] == $a.links[.][1])' \
+			"$file" &&
+		wired_as_said && "$slices" verify "$file"
+}
+
+# All or nothing, wherever the driver stops.
+driver_fails()
+{
+	local n before
+
+	for n in 0 1 2; do
+		torn
+		slice mark --as drained --leaves 2 >"$dir/out" || return
+		before=$(<"$dir/wiring")
+		OCS_FAIL=$n refused 1 driver "driver: exit status 7" \
+			alloc --gpus 4 --job a --ocs --driver "$dir/driver" \
+			2>"$dir/said" &&
+			[[ $(<"$dir/wiring") == "$before" ]] &&
+			jq -s -e 'length == 2 and (.[0].changes |
+				map([.leaf, .oxc, .from, .to])) ==
+				(.[1].changes | map([.leaf, .oxc, .to, .from]))' \
+				"$dir/requests" &&
+			"$slices" verify "$file" || return
+	done
+	refused 1 driver "$dir/nothing: No such file" alloc --gpus 4 --ocs \
+		--driver "$dir/nothing" && wired_as_said
+}
+
+# The file cannot be written: circuits go back.
+file_fails()
+{
+	if ((EUID)) || ! unshare --mount true; then
+		echo "not root, or no mount namespaces"
+		return
+	fi
+	torn
+	slice mark --as drained --leaves 2 >"$dir/out" || return
+	mkdir -p "$dir/full"
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare --mount bash -c 'mount -t tmpfs -o size=16k tmpfs "$1" &&
+		cp "$2" "$1/cluster.json" && cd "$1" &&
+		cp cluster.json before && dd if=/dev/zero of=fill bs=1k
+		! "$3" slice alloc --gpus 4 --job a --cluster cluster.json \
+			--ocs --driver "$4" && cmp cluster.json before' - \
+		"$dir/full" "$file" "$(realpath "$rocesteer")" "$dir/driver" &&
+		wired_as_said && (($(wc -l <"$dir/requests") == 2))
+}
+
+wires()
+{
+	torn
+	jq -c 'map(map(null))' "$dir/wiring" >"$dir/new" &&
+		mv "$dir/new" "$dir/wiring" &&
+		slice wire --driver "$dir/driver" 2>"$dir/said" |
+		jq -e '.ports == 6' && wired_as_said &&
+		jq -e '(has("job") | not) and (.changes | length) == 6 and
+			all(.changes[]; .from == null)' "$dir/requests"
+}
+
+usage()
+{
+	torn
+	refused 2 usage "--driver COMMAND is missing" alloc --gpus 4 --ocs &&
+		refused 2 usage "--driver COMMAND is missing" wire || return
+	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1}'
+	refused 2 no-ocs "oxcs: is missing" alloc --gpus 4 --ocs --dry-run &&
+		refused 2 no-ocs "oxcs: is missing" wire --driver true
+}
+
+# wrong FIELD MESSAGE MORE: fields of a file that is refused
+wrong()
+{
+	echo "{\"leaves\":2,\"spines\":2,\"gpus_per_leaf\":2,
+		\"gpus_per_server\":1,\"oxcs\":2$3}" >"$file"
+	refused 2 bad-file "$file: $1: $2" alloc --gpus 1
+}
+
+wrong_files()
+{
+	local job='"gpus":1,"stage":"ocs","leaves":[0],"spines":[0],
+		"servers":[{"leaf":0,"server":0,"gpus":1}],"links":[[0,0]]'
+
+	wrong oxcs "0 is not a number from 1 to 1024" ',"oxcs":0' &&
+		wrong spine_ports "0 is not" ',"spine_ports":0' &&
+		wrong free_links "is not for a cluster with OXCs" \
+			',"free_links":[[1,1],[1,1]]' &&
+		wrong circuits "has 1 entries for 2 leaves" ',"circuits":[[0,1]]' &&
+		wrong "circuits[1]" "is not a list of 2 spines" \
+			',"circuits":[[0,1],[0]]' &&
+		wrong "circuits[0][1]" "is neither null nor a number from 0 to 1" \
+			',"circuits":[[0,2],[0,1]]' &&
+		wrong "circuits[1][0]" "the spine has no more than 1 ports" \
+			',"circuits":[[0,1],[0,null]]' &&
+		wrong jobs.a.oxcs "is missing" ",\"jobs\":{\"a\":{$job}}" &&
+		wrong jobs.a.oxcs "are fewer than the links" \
+			",\"jobs\":{\"a\":{$job,\"oxcs\":[]}}" &&
+		wrong "jobs.a.oxcs[0]" "the circuit is not that of the link" \
+			",\"jobs\":{\"a\":{$job,\"oxcs\":[1]}}" &&
+		wrong "jobs.b.oxcs[0]" "the port is owned more than once" \
+			",\"spine_ports\":2,\"circuits\":[[0,0],[1,1]],\"jobs\":{
+			\"a\":{$job,\"oxcs\":[0]},\"b\":{${job/r\":0/r\":1},\"oxcs\":[0]}}"
+}
+
+# A drained spine gets no circuits, a failed link is left alone.
+marks()
+{
+	torn
+	slice mark --as drained --spines 1 >"$dir/out" &&
+		slice list | jq -e '.usable_links == 3' &&
+		slice alloc --gpus 4 --ocs --dry-run |
+		jq -e '.spines == [0, 0] and .objective == 1' &&
+		slice mark --as failed --links 2/1 >"$dir/out" &&
+		slice alloc --gpus 4 --ocs --dry-run |
+		jq -e '.leaves == [0, 1] and .objective == 3' &&
+		slice mark --as failed --links 0/0 >"$dir/out" &&
+		refused 3 network "4 GPUs" alloc --gpus 4 --ocs --dry-run
+}
+
+schema()
+{
+	torn
+	slice alloc --gpus 4 --job a --ocs --driver "$dir/driver" \
+		>"$dir/out" 2>&1 &&
+		/usr/bin/python3 - Documentation/cluster.schema.json "$file" <<-'E2'
+	import json, sys, jsonschema
+	schema, cluster = (json.load(open(name)) for name in sys.argv[1:])
+	jsonschema.validate(cluster, schema)
+	for key, value in (("oxcs", 0), ("circuits", [[-1]]), ("spine_ports", "2")):
+	    try:
+	        jsonschema.validate(cluster | {key: value}, schema)
+	    except jsonschema.ValidationError:
+	        continue
+	    sys.exit(f"{key}: {value} is valid")
+	E2
+}
+
+solvers_agree()
+{
+	ROCESTEER=$rocesteer timeout 300 "$slices" solve-ocs "$1" "$dir"
+}
+
+ktap_plan 11
+check "circuits are all to all where the file does not say" defaults
+check "idle circuits are moved by the driver" moves
+check "the circuits of jobs stay" stays_away_from_jobs
+check "a driver that fails leaves all as it was" driver_fails
+check "so does a file that cannot be written" file_fails
+check "all circuits are set on request" wires
+check "wrong usage" usage
+check "wrong files: file and field are named" wrong_files
+check "what is marked is not used" marks
+check "files fit the schema" schema
+if command -v glpsol cbc >/dev/null; then
+	check "solvers agree on what is least to move" solvers_agree 30
+else
+	skip "solvers agree on what is least to move" "no glpsol or cbc"
+fi
+ktap_finish

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Circuits of rocesteer slice: what alloc --ocs moves, and slice wire. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/ocs_driver.h"
+#include "slice.h"
+
+enum { CLUSTER, DRIVER };
+
+const struct cli_option slice_wire_options[] = {
+	[CLUSTER] = { "cluster", "FILE", "cluster file" },
+	[DRIVER] = { "driver", "COMMAND", "what moves circuits" },
+	{}
+};
+
+static const struct out_column columns[] = {
+	{ "ports", "ports set" },
+	{}
+};
+
+static const struct out_view views[] = {
+	{ .columns = columns },
+	{}
+};
+
+static int move_circuits(const struct cluster *c, const struct ocs *ocs,
+			 __u32 gpus, struct slice_plan *plan)
+{
+	size_t ports = (size_t)ocs->leaves * ocs->oxcs;
+
+	plan->circuit = calloc(ports, sizeof(*plan->circuit));
+	if (!plan->circuit)
+		return -ENOMEM;
+	return ocs_place(&c->fabric, ocs, gpus, OCS_STEPS, &plan->slice,
+			 plan->circuit, &plan->proven);
+}
+
+int slice_plan_make(const struct cluster *c, __u32 gpus, bool ocs,
+		    struct slice_plan *plan)
+{
+	int ret;
+
+	*plan = (struct slice_plan) { .proven = true };
+	ret = slice_place(&c->fabric, gpus, &plan->slice);
+	if (ret == SLICE_NO_NETWORK && ocs)
+		return move_circuits(c, &c->ocs, gpus, plan);
+	if (!ret && c->ocs.oxcs && plan->slice.nr_spines)
+		ret = ocs_assign(&c->ocs, c->ocs.circuit, &plan->slice);
+	return ret;
+}
+
+void slice_plan_free(struct slice_plan *plan)
+{
+	slice_free(&plan->slice);
+	free(plan->circuit);
+}
+
+/* Ask the driver for circuits; @id: the job they are for, or NULL. */
+static int drive(const struct cluster *c, const char *driver, const char *id,
+		 const __u16 *from, const __u16 *to, struct err *err)
+{
+	struct json_object *request = out_root();
+	int ret;
+
+	out_string(request, "cluster", c->file);
+	if (id)
+		out_string(request, "job", id);
+	json_object_object_add(request, "changes",
+			       cluster_changes_json(&c->ocs, from, to));
+	ret = ocs_driver_run(driver, request, err);
+	json_object_put(request);
+	return ret;
+}
+
+int slice_plan_move(const struct cluster *c, const struct slice_plan *plan,
+		    const char *driver, const char *id, bool back,
+		    struct err *err)
+{
+	const __u16 *is = c->ocs.circuit;
+
+	if (!plan->circuit)
+		return 0;
+	return drive(c, driver, id, back ? plan->circuit : is,
+		     back ? is : plan->circuit, err);
+}
+
+int slice_wire(const struct cli_args *args, struct err *err)
+{
+	struct json_object *root;
+	struct cluster c;
+	int ret;
+
+	ret = cli_need(args, CLUSTER, err) ?: cli_need(args, DRIVER, err) ?:
+	      cluster_open(&c, args->value[CLUSTER], err);
+	if (ret)
+		return ret;
+	if (!c.ocs.oxcs)
+		ret = err_set(err, EXIT_BAD_INPUT, "no-ocs",
+			      "%s: oxcs: is missing: there are no circuits",
+			      c.file);
+	else
+		ret = drive(&c, args->value[DRIVER], NULL, NULL, c.ocs.circuit,
+			    err);
+	if (!ret) {
+		root = out_root();
+		out_uint(root, "ports", (__u64)c.ocs.leaves * c.ocs.oxcs);
+		ret = out_show(&args->out, root, views);
+	}
+	cluster_close(&c);
+	return ret;
+}
