@@ -58,7 +58,9 @@ static int add_probes(struct prober *prober, struct group *group, __u32 p,
 
 	memcpy(probe.source, s->peer.source, 16);
 	memcpy(probe.peer, s->key.addr, 16);
-	for (probe.kind = PROBE_PATH; probe.kind <= PROBE_LEAF; probe.kind++) {
+	/* Routers limit how often they answer: one that did is not asked again. */
+	probe.kind = group->health->path[p].router ? PROBE_LEAF : PROBE_PATH;
+	for (; probe.kind <= PROBE_LEAF; probe.kind++) {
 		if (prober_add(prober, &probe))
 			return -ENOMEM;
 		group->health->out++;

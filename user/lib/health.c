@@ -65,13 +65,6 @@ __u64 health_due(const struct health *health, __u64 now, __u64 *at)
 	return due;
 }
 
-static void expect(struct path *path)
-{
-	path->router = false;
-	path->leaf = false;
-	path->moved = false;
-}
-
 void health_examine(struct health *health, __u64 due, __u64 usable,
 		    const struct traffic *traffic)
 {
@@ -85,7 +78,9 @@ void health_examine(struct health *health, __u64 due, __u64 usable,
 	for (p = 0; p < health->nr_paths; p++) {
 		struct path *path = &health->path[p];
 
-		expect(path);
+		path->router = false;
+		path->leaf = false;
+		path->moved = false;
 		if (!path->fresh)
 			continue;
 		path->packets = traffic->packets[p];
@@ -120,11 +115,9 @@ __u64 health_examine_again(struct health *health, __u64 usable)
 		    health->path[p].state == PATH_DOWN)
 			continue;
 		health->controls |= bit(p);
+		health->router |= health->path[p].router;
 		n++;
 	}
-	for (p = 0; health->controls && p < nr; p++)
-		if (again & bit(p))
-			expect(&health->path[p]);
 	return health->controls ? again : 0;
 }
 
