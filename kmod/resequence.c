@@ -45,7 +45,8 @@
 #define RESEQ_WAIT_MIN	(10 * NSEC_PER_MSEC)
 #define RESEQ_WAIT_MAX	NSEC_PER_SEC
 #define RESEQ_SKEW	(RESEQ_WAIT_MAX / 2)	/* assumed at first */
-#define RESEQ_DECAY	6			/* 1/64 with each late packet */
+#define RESEQ_FADE	30			/* by half in 0.7 s */
+#define RESEQ_FADE_MAX	(RESEQ_WAIT_MAX / 16)	/* not while nobody sends */
 
 /**
  * enum reseq_state - what is done about the missing packet
@@ -76,6 +77,7 @@ enum reseq_state {
  * @paths: that the sender deals the flow to, by the last packet that waited
  * @expected: PSN that the queue pair expects next
  * @skew: by how much missing packets were late recently, in nanoseconds
+ * @noted: when that was last found out
  * @since: time since which @expected is missed in @state, while packets wait
  * @window: packets that wait, all from (@expected, @expected + ROCESTEER_WINDOW)
  * @ready: packets in order, to be delivered
@@ -102,6 +104,7 @@ struct rocesteer_reseq {
 	u8 paths;
 	u32 expected;
 	u64 skew;
+	u64 noted;
 	u64 since;
 	struct rocesteer_window window;
 	struct sk_buff_head ready;
@@ -251,18 +254,21 @@ static void reseq_check_lost(struct rocesteer_reseq *reseq)
 	reseq_nudge(reseq);
 }
 
-/* By how much was the missing packet late? The one behind it knows. */
+/*
+ * By how much was the missing packet late? The one behind it knows. Old news
+ * fade with time, not with newer ones: many packets come a little late for each
+ * that comes very late.
+ */
 static void reseq_note_skew(struct rocesteer_reseq *reseq, u64 since)
 {
-	u64 late;
+	u64 now = ktime_get_ns(), elapsed;
 
 	if (!since)
 		return;
-	late = ktime_get_ns() - since;
-	if (late > reseq->skew)
-		reseq->skew = late;
-	else
-		reseq->skew -= (reseq->skew - late) >> RESEQ_DECAY;
+	elapsed = min(now - reseq->noted, RESEQ_FADE_MAX);
+	reseq->noted = now;
+	reseq->skew -= reseq->skew * elapsed >> RESEQ_FADE;
+	reseq->skew = clamp(now - since, reseq->skew, RESEQ_WAIT_MAX);
 }
 
 /* Packets were waiting for the one that has come. */
