@@ -48,6 +48,9 @@
 #define RESEQ_FADE	30			/* by half in 0.7 s */
 #define RESEQ_FADE_MAX	(RESEQ_WAIT_MAX / 16)	/* not while nobody sends */
 
+/* Packets that may be ready, and that one CPU delivers in a row. */
+#define RESEQ_BUDGET	(2 * ROCESTEER_WINDOW)
+
 /**
  * enum reseq_state - what is done about the missing packet
  * @RESEQ_WAITING: nothing yet
@@ -82,7 +85,7 @@ enum reseq_state {
  * @window: packets that wait, all from (@expected, @expected + ROCESTEER_WINDOW)
  * @ready: packets in order, to be delivered
  * @okfn: where the stack goes on with a packet
- * @timer: pending while packets wait, or longer
+ * @timer: pending while packets wait, or longer; or else to go on delivering
  * @held: packets that had to wait so far
  * @lost: missing packets given up since all paths had delivered later ones
  * @timeout: missing packets given up by @timer
@@ -211,6 +214,12 @@ static u32 reseq_release_all(struct rocesteer_reseq *reseq)
 	return reseq_release(reseq, reseq->expected + 1, ROCESTEER_WINDOW - 1);
 }
 
+static void reseq_drop(struct rocesteer_reseq *reseq, struct sk_buff *skb)
+{
+	reseq_count(reseq, ROCESTEER_COUNT_RESEQ_DROPPED);
+	dev_kfree_skb_any(skb);	/* maybe with interrupts off */
+}
+
 static void reseq_drop_all(struct rocesteer_reseq *reseq)
 {
 	u32 psn = reseq->expected, span;
@@ -219,10 +228,8 @@ static void reseq_drop_all(struct rocesteer_reseq *reseq)
 	lockdep_assert_held(&reseq->lock);
 	while (reseq->window.depth) {
 		skb = rocesteer_window_take(&reseq->window, ++psn, &span);
-		if (!skb)
-			continue;
-		reseq_count(reseq, ROCESTEER_COUNT_RESEQ_DROPPED);
-		dev_kfree_skb_any(skb);	/* maybe with interrupts off */
+		if (skb)
+			reseq_drop(reseq, skb);
 	}
 }
 
@@ -326,18 +333,26 @@ static void reseq_behind(struct rocesteer_reseq *reseq, struct sk_buff *skb,
 	__skb_queue_tail(&reseq->ready, skb);
 }
 
+/*
+ * The packet will outlast this critical section of RCU, from which its route is
+ * borrowed. Return: false where the route is gone, and the packet with it.
+ */
+static bool reseq_keep(struct rocesteer_reseq *reseq, struct sk_buff *skb)
+{
+	if (!skb_dst(skb) || skb_dst_force(skb))
+		return true;
+	reseq_drop(reseq, skb);
+	return false;
+}
+
 /* A packet ahead, in the window. */
 static void reseq_hold(struct rocesteer_reseq *reseq, struct sk_buff *skb,
 		       const struct rocesteer_request *req, u32 span)
 {
 	int err;
 
-	/* Its route is borrowed from RCU, and waiting is no critical section. */
-	if (skb_dst(skb) && !skb_dst_force(skb)) {
-		reseq_count(reseq, ROCESTEER_COUNT_RESEQ_DROPPED);
-		kfree_skb(skb);
+	if (!reseq_keep(reseq, skb))
 		return;
-	}
 	err = rocesteer_window_put(&reseq->window, skb, req->psn, span,
 				   req->sport);
 	if (err < 0) {
@@ -362,6 +377,9 @@ static void reseq_sort(struct rocesteer_reseq *reseq, struct sk_buff *skb,
 	s32 ahead;
 
 	lockdep_assert_held(&reseq->lock);
+	/* It may be left to the CPU that delivers. */
+	if (reseq->delivering && !reseq_keep(reseq, skb))
+		return;
 	if (!reseq->synced) {
 		reseq->synced = true;
 		reseq->expected = req->psn;
@@ -382,15 +400,18 @@ static void reseq_sort(struct rocesteer_reseq *reseq, struct sk_buff *skb,
 /*
  * Deliver what is ready. The paths of a flow are spread over CPUs, which must
  * not overtake each other: one of them delivers, without the lock, and the
- * others leave their packets to it.
+ * others leave their packets to it. More than it can deliver comes from nobody
+ * who heeds acknowledgments; then the timer goes on, and others get their turn.
  *
  * Whoever delivers is in softirq, which neither the device nor the namespace
- * nor this module outlives: each waits for RCU when it goes.
+ * nor this module outlives: each waits for RCU when it goes, after
+ * rocesteer_reseq_del(), behind which nothing is left to be delivered later.
  */
 static void reseq_deliver(struct rocesteer_reseq *reseq)
 	__must_hold(&reseq->lock)
 {
 	struct sk_buff_head batch;
+	unsigned int n = 0;
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&reseq->lock);
@@ -399,6 +420,11 @@ static void reseq_deliver(struct rocesteer_reseq *reseq)
 	reseq->delivering = true;
 	__skb_queue_head_init(&batch);
 	while (!skb_queue_empty(&reseq->ready)) {
+		if (n > RESEQ_BUDGET && !reseq->dead) {
+			reseq_start_timer(reseq, 0);
+			break;
+		}
+		n += skb_queue_len(&reseq->ready);
 		skb_queue_splice_init(&reseq->ready, &batch);
 		spin_unlock(&reseq->lock);
 		while ((skb = __skb_dequeue(&batch)))
@@ -412,7 +438,8 @@ static void reseq_deliver(struct rocesteer_reseq *reseq)
 static bool reseq_is_whole(struct rocesteer_reseq *reseq,
 			   const struct rocesteer_request *req)
 {
-	if (req->paths > 1 || reseq->window.depth || reseq->delivering)
+	if (req->paths > 1 || reseq->window.depth || reseq->delivering ||
+	    !skb_queue_empty(&reseq->ready))
 		return false;
 	reseq->synced = true;
 	reseq_expect(reseq, req->psn + reseq_psns(reseq, req->length));
@@ -469,7 +496,9 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 	}
 
 	spin_lock(&reseq->lock);
-	if (!reseq->dead && !reseq_is_whole(reseq, req)) {
+	if (skb_queue_len(&reseq->ready) > RESEQ_BUDGET) {
+		reseq_count(reseq, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+	} else if (!reseq->dead && !reseq_is_whole(reseq, req)) {
 		reseq->okfn = state->okfn;	/* the family's, always the same */
 		reseq_sort(reseq, skb, req);
 		reseq_deliver(reseq);
@@ -537,8 +566,8 @@ static void reseq_expire(struct timer_list *timer)
 			reseq_give_up(reseq);
 		else
 			reseq_start_timer(reseq, wait - age);
-		reseq_deliver(reseq);
 	}
+	reseq_deliver(reseq);
 	spin_unlock(&reseq->lock);
 	rcu_read_unlock();
 }
@@ -598,6 +627,7 @@ struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
  */
 void rocesteer_reseq_del(struct rocesteer_reseq *reseq)
 {
+	struct sk_buff *skb;
 	unsigned long flags;
 
 	lockdep_assert_held(&rocesteer_lock);
@@ -606,6 +636,8 @@ void rocesteer_reseq_del(struct rocesteer_reseq *reseq)
 	spin_lock_irqsave(&reseq->lock, flags);
 	reseq->dead = true;
 	reseq_drop_all(reseq);
+	while (!reseq->delivering && (skb = __skb_dequeue(&reseq->ready)))
+		reseq_drop(reseq, skb);
 	rocesteer_window_free(&reseq->window);
 	spin_unlock_irqrestore(&reseq->lock, flags);
 
