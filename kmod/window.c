@@ -2,8 +2,11 @@
 /*
  * Packets that wait for one before them, by PSN, and the paths they came by.
  *
- * Memory is bounded twofold: ROCESTEER_WINDOW packets for each window, and
- * reseq_memory bytes for all, counted as sockets count them.
+ * Memory is bounded threefold: ROCESTEER_WINDOW packets for each window,
+ * reseq_memory bytes for all, counted as sockets count them, and for each of
+ * them no more than it leaves to the others. So whoever fills a window, or k of
+ * them, leaves one part in k + 1 to a flow that comes (Choudhury and Hahne,
+ * dynamic queue length thresholds).
  */
 #include <linux/atomic.h>
 #include <linux/ktime.h>
@@ -47,7 +50,7 @@ struct window_buffer {
 static unsigned long reseq_memory = 64UL << 20;
 module_param(reseq_memory, ulong, 0644);
 MODULE_PARM_DESC(reseq_memory,
-		 "Most bytes of packets that wait for one before them");
+		 "Most bytes of packets that wait for one before them; of a flow no more than it leaves to others");
 
 /* Memory in use, of all windows. */
 static atomic_long_t window_bytes;
@@ -62,17 +65,22 @@ u64 rocesteer_window_bytes(void)
 	return atomic_long_read(&window_bytes);
 }
 
-static bool window_charge(unsigned int bytes)
+static bool window_charge(struct rocesteer_window *win, unsigned int bytes)
 {
-	if (atomic_long_add_return(bytes, &window_bytes) <=
-	    READ_ONCE(reseq_memory))
+	unsigned long used = atomic_long_add_return(bytes, &window_bytes);
+	unsigned long limit = READ_ONCE(reseq_memory);
+
+	if (used <= limit && win->bytes + bytes <= limit - used) {
+		win->bytes += bytes;
 		return true;
+	}
 	atomic_long_sub(bytes, &window_bytes);
 	return false;
 }
 
-static void window_uncharge(unsigned int bytes)
+static void window_uncharge(struct rocesteer_window *win, unsigned int bytes)
 {
+	win->bytes -= bytes;
 	WARN_ON_ONCE(atomic_long_sub_return(bytes, &window_bytes) < 0);
 }
 
@@ -80,11 +88,11 @@ static bool window_alloc(struct rocesteer_window *win)
 {
 	if (win->buffer)
 		return true;
-	if (!window_charge(sizeof(*win->buffer)))
+	if (!window_charge(win, sizeof(*win->buffer)))
 		return false;
 	win->buffer = kzalloc_obj(*win->buffer, GFP_ATOMIC | __GFP_NOWARN);
 	if (!win->buffer)
-		window_uncharge(sizeof(*win->buffer));
+		window_uncharge(win, sizeof(*win->buffer));
 	return win->buffer;
 }
 
@@ -130,7 +138,7 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 	struct window_slot *slot;
 	struct sk_buff *old;
 
-	if (!window_alloc(win) || !window_charge(skb->truesize))
+	if (!window_alloc(win) || !window_charge(win, skb->truesize))
 		return -ENOMEM;
 	slot = window_slot(win, psn);
 	old = slot->skb;
@@ -144,7 +152,7 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 		win->depth++;
 		return 0;
 	}
-	window_uncharge(old->truesize);
+	window_uncharge(win, old->truesize);
 	kfree_skb(old);
 	return 1;
 }
@@ -171,7 +179,7 @@ struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn,
 		return NULL;
 	slot->skb = NULL;
 	*span = slot->span;
-	window_uncharge(skb->truesize);
+	window_uncharge(win, skb->truesize);
 	if (!--win->depth)
 		rocesteer_window_forget_ports(win);
 	return skb;
@@ -228,7 +236,7 @@ void rocesteer_window_free(struct rocesteer_window *win)
 	WARN_ON_ONCE(win->depth);
 	if (!win->buffer)
 		return;
-	window_uncharge(sizeof(*win->buffer));
+	window_uncharge(win, sizeof(*win->buffer));
 	kfree(win->buffer);
 	win->buffer = NULL;
 }

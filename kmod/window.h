@@ -13,6 +13,7 @@ struct window_buffer;
 /**
  * struct rocesteer_window - packets that wait for one before them
  * @depth: how many
+ * @bytes: memory that they and @buffer take
  * @buffer: where they are; NULL until the first one came
  *
  * All are from fewer than ROCESTEER_WINDOW consecutive PSNs: that is the
@@ -20,6 +21,7 @@ struct window_buffer;
  */
 struct rocesteer_window {
 	u32 depth;
+	unsigned long bytes;
 	struct window_buffer *buffer;
 };
 
