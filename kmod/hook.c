@@ -21,6 +21,7 @@
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/ipv6.h>
+#include <net/sock.h>
 
 #include <rocesteer/roce.h>
 
@@ -126,6 +127,9 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	if (!h || h->bth.opcode != ROCESTEER_OP_RC_ACK ||
 	    (h->syndrome != ROCESTEER_AETH_NAK_PSN &&
 	     (h->syndrome & ROCESTEER_AETH_TYPE) != ROCESTEER_AETH_RNR))
+		return NF_ACCEPT;
+	/* Any program may send what looks like it; rxe's sockets are its own. */
+	if (skb->sk && !skb->sk->sk_kern_sock)
 		return NF_ACCEPT;
 
 	key.ifindex = state->out->ifindex;
