@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send RC request packets as given, whatever order or address they have.
+ * Send RC packets as given, whatever order or address they have.
  *
- *	inject SOURCE DESTINATION QPN [ADDRESS RKEY]
+ *	inject SOURCE DESTINATION
  *
- * Reads one packet a line: "write PSN SPORT PATHS", a WRITE of nothing, which
- * needs no memory, or "read PSN SPORT PATHS LENGTH", of ADDRESS. PATHS is what
- * the packet says of its flow. Each asks for an acknowledgment.
+ * Reads a command a line:
+ *
+ *	to QPN			the queue pair that gets what follows
+ *	memory ADDRESS RKEY	what READ requests that follow ask for
+ *	write PSN SPORT PATHS	a WRITE of nothing, which needs no memory
+ *	broken PSN SPORT PATHS	the same with a wrong ICRC
+ *	read PSN SPORT PATHS LENGTH
+ *	ack PSN SPORT PATHS SYNDROME
+ *	echo WORD		print it: everything before has been sent
+ *
+ * PATHS is what the packet says of its flow. Requests ask for an acknowledgment.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -19,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "../../include/rocesteer/icrc.h"
 #include "../../include/rocesteer/types.h"
@@ -26,18 +35,15 @@
 #define OP_WRITE_ONLY	0x0a
 #define ACK_REQUEST	0x80000000u
 
-/* Everything from UDP on; IP goes before it. */
-struct request {
+struct packet {
+	__u8 ip[sizeof(struct ip6_hdr)];	/* its end, where it is IPv4 */
 	struct udphdr udp;
 	struct rocesteer_bth bth;
-	struct rocesteer_reth reth;
+	struct rocesteer_reth reth;	/* an AETH is its first word, no more */
 	__u32 icrc;
 } __attribute__((packed));
 
-struct packet {
-	__u8 ip[sizeof(struct ip6_hdr)];	/* its end, where it is IPv4 */
-	struct request req;
-};
+#define UDP_LEN	(sizeof(struct packet) - offsetof(struct packet, udp))
 
 static struct sockaddr_storage destination;
 static struct packet packet;
@@ -60,7 +66,7 @@ static int ipv4_open(const char *from, const char *to)
 	header->daddr = addr->sin_addr.s_addr;
 	header->version = 4;
 	header->ihl = 5;
-	header->tot_len = htons(ip_len + sizeof(packet.req));
+	header->tot_len = htons(ip_len + UDP_LEN);
 	header->id = htons(1);	/* 0 would have the kernel choose one */
 	header->frag_off = htons(IP_DF);
 	header->ttl = 64;
@@ -82,7 +88,7 @@ static int ipv6_open(const char *from, const char *to)
 		errx(2, "%s, %s: not two addresses of one family", from, to);
 	header->ip6_dst = addr->sin6_addr;
 	header->ip6_vfc = 6 << 4;
-	header->ip6_plen = htons(sizeof(packet.req));
+	header->ip6_plen = htons(UDP_LEN);
 	header->ip6_nxt = IPPROTO_UDP;
 	header->ip6_hlim = 64;
 	return socket(AF_INET6, SOCK_RAW, IPPROTO_RAW);
@@ -119,63 +125,91 @@ static __u32 icrc(void)
 		v6->ip6_flow = htonl(6u << 28 | 0x0fffffff);
 		v6->ip6_hlim = 0xff;
 	}
-	masked.req.udp.check = 0xffff;
-	masked.req.bth.dqpn |= htonl(~ROCESTEER_QPN_MASK);
+	masked.udp.check = 0xffff;
+	masked.bth.dqpn |= htonl(~ROCESTEER_QPN_MASK);
 	return ~crc(crc(~0u, lrh, sizeof(lrh)), header,
-		    ip_len + offsetof(struct request, icrc));
+		    ip_len + UDP_LEN - sizeof(masked.icrc));
 }
 
-static void request_send(int fd, const char *op, unsigned int psn,
-			 unsigned int sport, unsigned int paths,
-			 unsigned int length)
+static __u8 opcode(const char *name)
 {
-	struct request *req = &packet.req;
+	if (!strcmp(name, "read"))
+		return ROCESTEER_OP_RC_READ;
+	if (!strcmp(name, "ack"))
+		return ROCESTEER_OP_RC_ACK;
+	return OP_WRITE_ONLY;
+}
 
-	req->udp.source = htons(sport);
-	req->bth.opcode = strcmp(op, "read") ? OP_WRITE_ONLY :
-			  ROCESTEER_OP_RC_READ;
-	req->bth.dqpn &= htonl(ROCESTEER_QPN_MASK);
-	req->bth.dqpn |= htonl((paths - 1) << ROCESTEER_BTH_PATHS_SHIFT);
-	req->bth.apsn = htonl(ACK_REQUEST | (psn & ROCESTEER_PSN_MASK));
-	req->reth.length = htonl(length);
-	req->icrc = htole32(icrc());
-	if (sendto(fd, ip, ip_len + sizeof(*req), 0, (void *)&destination,
+/* @more: bytes that a READ asks for; an acknowledgment's syndrome */
+static void packet_send(int fd, const char *name, int psn, unsigned int sport,
+			unsigned int paths, unsigned int more)
+{
+	struct packet sent = packet;
+
+	packet.udp.source = htons(sport);
+	packet.bth.opcode = opcode(name);
+	packet.bth.dqpn |= htonl((paths - 1) << ROCESTEER_BTH_PATHS_SHIFT);
+	packet.bth.apsn = htonl(psn & ROCESTEER_PSN_MASK);
+	if (packet.bth.opcode == ROCESTEER_OP_RC_ACK) {
+		packet.reth.va[0] = htonl(more << 24);
+	} else {
+		packet.bth.apsn |= htonl(ACK_REQUEST);
+		packet.reth.length = htonl(more);
+	}
+	packet.icrc = htole32(icrc() ^ !strcmp(name, "broken"));
+	if (sendto(fd, ip, ip_len + UDP_LEN, 0, (void *)&destination,
 		   ip_len == sizeof(struct iphdr) ? sizeof(struct sockaddr_in) :
 		   sizeof(struct sockaddr_in6)) < 0)
 		err(1, "send");
+	packet = sent;
+}
+
+static void memory_set(__u64 va, unsigned int rkey)
+{
+	packet.reth.va[0] = htonl(va >> 32);
+	packet.reth.va[1] = htonl(va);
+	packet.reth.rkey = htonl(rkey);
+}
+
+static void obey(int fd, const char *line)
+{
+	unsigned int sport, paths, number, length = 0;
+	unsigned long long va;
+	char word[16];
+	int psn;
+
+	if (sscanf(line, "to %u", &number) == 1)
+		packet.bth.dqpn = htonl(number);
+	else if (sscanf(line, "memory %lli %u", &va, &number) == 2)
+		memory_set(va, number);
+	else if (sscanf(line, "echo %15s", word) == 1)
+		puts(word);
+	else if (sscanf(line, "%15s %i %u %u %u", word, &psn, &sport, &paths,
+			&length) >= 4)
+		packet_send(fd, word, psn, sport, paths, length);
+	else
+		errx(2, "not a command: %s", line);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned int sport, paths, length;
-	char line[80], op[8];
-	int fd, psn;
+	char line[80];
+	int fd;
 
-	if (argc != 4 && argc != 6)
-		errx(2, "usage: inject SOURCE DESTINATION QPN [ADDRESS RKEY]");
+	if (argc != 3)
+		errx(2, "usage: inject SOURCE DESTINATION");
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* The shell's pipes to our siblings: they wait for these to close. */
+	close_range(3, ~0U, 0);
 	fd = ipv4_open(argv[1], argv[2]);
 	if (fd < 0)
 		fd = ipv6_open(argv[1], argv[2]);
 	if (fd < 0)
 		err(2, "raw socket");
-	packet.req.udp.dest = htons(ROCESTEER_ROCE_PORT);
-	packet.req.udp.len = htons(sizeof(packet.req));
-	packet.req.bth.pkey = htons(0xffff);
-	packet.req.bth.dqpn = htonl(strtoul(argv[3], NULL, 0));
-	if (argc == 6) {
-		__u64 va = strtoull(argv[4], NULL, 0);
-
-		packet.req.reth.va[0] = htonl(va >> 32);
-		packet.req.reth.va[1] = htonl(va);
-		packet.req.reth.rkey = htonl(strtoul(argv[5], NULL, 0));
-	}
-
-	while (fgets(line, sizeof(line), stdin)) {
-		length = 0;
-		if (sscanf(line, "%7s %i %u %u %u", op, &psn, &sport, &paths,
-			   &length) < 4)
-			errx(2, "not a packet: %s", line);
-		request_send(fd, op, psn, sport, paths, length);
-	}
+	packet.udp.dest = htons(ROCESTEER_ROCE_PORT);
+	packet.udp.len = htons(UDP_LEN);
+	packet.bth.pkey = htons(0xffff);
+	while (fgets(line, sizeof(line), stdin))
+		obey(fd, line);
 	return 0;
 }

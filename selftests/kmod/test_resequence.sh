@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The resequencer, as root in the guest: test_resequence.sh [MODULE]
+# The resequencer and what it is sent: test_resequence.sh [MODULE], as root in
+# the guest.
 #
 #	init_net                            namespace rs-peer
 #	rst 10.79.0.1, fd00:79::1 --------- rsp 10.79.0.2, .3, fd00:79::2
@@ -52,7 +53,12 @@ qp_open()
 	"$genl" job-add id=1 "resequence=$resequence" &&
 	"$genl" flow-add "ifindex=$(ifindex rst)" "peer=$peer_ip" \
 		dqpn=8000000 job=1 &&
-	qps_start qp rxet "$local_ip" "$peer_ip" 8000000 1 "$2" &&
+	qps_start qp rxet "$local_ip" "$peer_ip" 8000000 1 "$2" && qp_look
+}
+
+# Its number, and the counters as they are now
+qp_look()
+{
 	qpn=$(field sqpn "$genl" flow-dump) && counters_mark
 }
 
@@ -63,32 +69,90 @@ qp_close()
 	busywait 5000 stat_is flows 0
 }
 
+# with_qp COMMAND...: it opens a queue pair, which is closed behind it
+with_qp()
+{
+	local result=0
+	"$@" || result=1
+	qp_close || result=1
+	is "$(stat reseq-bytes)" 0 && return "$result"
+}
+
 stat_is()
 {
 	[[ $(stat "$1") == "$2" ]]
 }
 
 # send PATHS WORD...: a letter names the path of the PSNs behind it; PSN:LENGTH
-# is a READ request. "memory" is what it reads.
-send_from()
-{
-	local from=$1 paths=$2 word sport=
-	shift 2
-	for word; do
-		case $word in
-		[a-z])	sport=$((50000 + $(printf %d "'$word"))) ;;
-		*:*)	echo "read ${word%:*} $sport $paths ${word#*:}" ;;
-		*)	echo "write $word $sport $paths" ;;
-		esac
-	done | nsenter --net=/run/netns/rs-peer \
-		"$build/selftests/inject" "$from" "$local_ip" "$qpn" "${memory[@]}"
-}
-
+# is a READ request, PSN! has a wrong ICRC
 send()
 {
 	send_from "$peer_ip" "$@"
 }
-memory=()
+
+send_from()
+{
+	local from=$1 paths=$2 word sport=
+	shift 2
+	{
+		echo "to $qpn"
+		for word; do
+			case $word in
+			[a-z])	sport=$((50000 + $(printf %d "'$word"))) ;;
+			*:*)	echo "read ${word%:*} $sport $paths ${word#*:}" ;;
+			*!)	echo "broken ${word%!} $sport $paths" ;;
+			*)	echo "write $word $sport $paths" ;;
+			esac
+		done
+	} | inject "$from"
+}
+
+# inject FROM: commands on stdin, to a program that stays
+declare -A inject_in inject_out
+inject()
+{
+	local answer=
+	{
+		cat
+		echo "echo sent"
+	} >&"${inject_in[$1]}"
+	read -r -t 60 -u "${inject_out[$1]}" answer
+	[[ $answer == sent ]] || { echo "inject said \"$answer\""; return 1; }
+}
+
+# inject_start FROM TO
+inject_start()
+{
+	local in out
+	mkfifo "$dir/in" "$dir/out"
+	nsenter --net=/run/netns/rs-peer "$build/selftests/inject" "$@" \
+		<"$dir/in" >"$dir/out" &
+	exec {in}>"$dir/in" {out}<"$dir/out"
+	inject_in[$1]=$in inject_out[$1]=$out
+	rm "$dir/in" "$dir/out"
+}
+
+peers_start()
+{
+	inject_start 10.79.0.2 10.79.0.1
+	inject_start 10.79.0.3 10.79.0.1
+	inject_start fd00:79::2 fd00:79::1
+}
+
+peers_end()
+{
+	local from
+	for from in "${!inject_in[@]}"; do
+		inject_end "$from"
+	done
+}
+
+inject_end()
+{
+	local in=${inject_in[$1]} out=${inject_out[$1]}
+	exec {in}>&- {out}<&-
+	unset "inject_in[$1]" "inject_out[$1]"
+}
 
 counter()
 {
@@ -104,10 +168,13 @@ counter()
 declare -A marked
 counters_mark()
 {
-	local name
-	for name in naks dups held filled lost timeout nak behind resync \
-			out-of-window no-memory dropped foreign; do
-		marked[$name]=$(counter "$name")
+	local word
+	marked[naks]=$(counter naks) marked[dups]=$(counter dups)
+	for word in $("$genl" stats-get); do
+		[[ $word != reseq-* ]] || {
+			word=${word#reseq-}
+			marked[${word%=*}]=${word#*=}
+		}
 	done
 }
 
@@ -149,28 +216,18 @@ depth()
 	field reseq-depth "$genl" flow-dump
 }
 
-flow_shows()
-{
-	"$genl" flow-dump | grep -q "$1"
-}
-
 depth_is()
 {
 	[[ $(depth) == "$1" ]]
 }
 
-# Run a test that opens a queue pair and leaves it open
-with_qp()
+flow_shows()
 {
-	local result=0
-	"$@" || result=1
-	qp_close || result=1
-	memory=()
-	return "$result"
+	"$genl" flow-dump | grep -q "$1"
 }
 
 #
-# Tests
+# Order
 #
 
 shuffled=(b 1001 1003 1005 a 1000 1002 1004 1006)
@@ -193,7 +250,7 @@ whole()
 {
 	qp_open on 1000 &&
 	send 1 a 1000 1001 1003 1004 && reached 1002 &&
-	grown naks=1 held=0 nak=1 &&
+	busywait 5000 grown naks=1 held=0 nak=1 &&
 	send 1 a 1002 1003 1004 && reached 1005 && grown naks=1 held=0
 }
 
@@ -202,9 +259,9 @@ lost()
 {
 	qp_open on 1000 &&
 	send 2 a 1000 1002 b 1001 a 1004 b 1005 a 1006 && reached 1003 &&
-	grown naks=1 lost=1 timeout=0 nak=1 && depth_is 2 &&
+	busywait 5000 grown naks=1 lost=1 timeout=0 nak=1 held=4 &&
 	send 2 b 1003 a 1004 b 1005 a 1006 && reached 1007 &&
-	grown naks=1 lost=1 timeout=0 && depth_is 0
+	grown naks=1 lost=1 && depth_is 0
 }
 
 # Path b is silent. What waits can be seen, for as long as the NAK may take.
@@ -228,6 +285,15 @@ hopeless()
 	grown naks=1 timeout=2 dropped=0 && expects 1001
 }
 
+# rxe drops 1001, as it would a damaged one, and nobody notices until 1003
+broken()
+{
+	qp_open on 1000 &&
+	send 2 a 1000 b 1001! a 1002 && busywait 5000 grown naks=1 nak=1 &&
+	expects 1001 &&
+	send 2 b 1003 a 1002 b 1001 && reached 1004 && grown naks=1 lost=0
+}
+
 wrap()
 {
 	qp_open on 0xfffffd &&
@@ -241,29 +307,26 @@ duplicates()
 {
 	qp_open on 1000 &&
 	send 2 a 1000 1000 b 1001 1003 1003 a 1002 1002 && reached 1004 &&
-	grown naks=0 dups=2 behind=2 dropped=1 held=2
+	busywait 5000 grown dups=2 && grown naks=0 behind=2 dropped=1 held=2
 }
 
 # Each READ of 3000 bytes takes three PSNs of 1024 bytes
 reads()
 {
-	qp_open on 1000 && qps_tell_memory &&
+	local memory
+	qp_open on 1000 &&
+	echo memory >&"${qp_in[qp]}" &&
+	read -r -t 60 -u "${qp_out[qp]}" memory &&
+	inject 10.79.0.2 <<<"memory $memory" &&
 	send 2 b 1003 a 1000:3000 && reached 1004 && grown naks=0 held=1 &&
 	send 2 b 1007:0 a 1004:3072 && reached 1008 && grown naks=0 held=2
-}
-
-qps_tell_memory()
-{
-	echo memory >&"${qp_in[qp]}"
-	read -r -t 60 -a memory -u "${qp_out[qp]}"
 }
 
 # A job that comes later knows where the flow is by its first packet
 later()
 {
-	qps_start qp rxet 10.79.0.1 10.79.0.2 8000000 1 1000 &&
-	local_ip=10.79.0.1 peer_ip=10.79.0.2 &&
-	qpn=$(field sqpn "$genl" flow-dump) && counters_mark &&
+	local_ip=10.79.0.1 peer_ip=10.79.0.2
+	qps_start qp rxet 10.79.0.1 10.79.0.2 8000000 1 1000 && qp_look &&
 	send 2 a 1000 && reached 1001 &&
 	"$genl" job-add id=1 resequence=1 "pid=${qp_pid[qp]}" &&
 	send 2 a 1001 b 1003 a 1002 && reached 1004 && grown naks=0 held=1 &&
@@ -275,11 +338,147 @@ later()
 	is "$(depth)" ""
 }
 
-ktap_plan 14
+#
+# Hostile input
+#
+
+# From another address, whatever it is: counted and passed, to be dropped
+foreign()
+{
+	local i
+	qp_open on 1000 && send 2 a 1000 &&
+	for ((i = 0; i < 500; i++)); do
+		echo "$((i % 2 ? i : i * 32768 + i))"
+	done | xargs -n 100 | while read -r -a i; do
+		send_from 10.79.0.3 64 a "${i[@]}"
+	done &&
+	grown foreign=500 held=0 &&
+	send 2 b 1003 1001 a 1002 && reached 1004 && grown naks=0 held=1
+}
+
+# In the peer's name. 5000 is too far ahead, 999 - 4096 too far behind: from
+# there on order starts anew, until the queue pair says what it expects.
+forged()
+{
+	qp_open on 1000 &&
+	send 2 a 5000 && busywait 5000 grown naks=1 out-of-window=1 &&
+	send 2 b 1001 a 1000 && reached 1002 && grown naks=1 &&
+	send 2 a $((999 - 4096)) && busywait 5000 grown resync=1 dups=1 &&
+	send 2 b 1003 && busywait 5000 grown naks=2 out-of-window=2 &&
+	send 2 a 1004 b 1003 a 1002 && reached 1005 && grown naks=2
+}
+
+# A READ that says it takes 2^22 PSNs, of memory that is not there
+forged_read()
+{
+	qp_open on 1000 &&
+	send 2 b 1003:4294967295 1001 a 1000 1002 && reached 1003 &&
+	grown naks=0 held=2 &&
+	send 2 b 1003 && grown out-of-window=0 resync=1
+}
+
+# A flood in the peer's name: the window is all that waits
+flood()
+{
+	local i words=()
+	for ((i = 1; i < 1000; i++)); do
+		words+=($((1000 + i)))
+	done
+	qp_open on 1000 && send 64 a "${words[@]}" && grown held=255 &&
+	grown out-of-window=744 && (($(stat reseq-bytes) < 1 << 20)) &&
+	busywait 10000 depth_is 0
+}
+
+# What answers requests is not resequenced, and tells nothing: in the peer's
+# name, and from another host
+forged_answers()
+{
+	local from
+	qp_open on 1000 && send 2 b 1001 && grown held=1 &&
+	for from in 10.79.0.2 10.79.0.3; do
+		echo "to $qpn
+		ack 1000 50097 2 $((0x1f))
+		ack 2000 50097 2 $((0x1f))
+		ack 1000 50097 2 $((0x60))
+		ack 2000 50097 2 $((0x2c))" | inject "$from" || return
+	done &&
+	send 2 a 1000 && reached 1002 && grown nak=0 naks=0 foreign=0
+}
+
+# A program of this host sends the peer what a NAK of the queue pair looks like,
+# for PSN 2000
+forged_nak()
+{
+	local nak='\x11\0\xff\xff' dqpn='\0\x7a\x12\0' psn='\0\0\x07\xd0'
+	qp_open on 1000 && send 2 b 1001 && grown held=1 &&
+	printf %b "$nak$dqpn$psn\x60\0\0\0\0\0\0\0" >/dev/udp/10.79.0.2/4791 &&
+	grown nak=0 && send 2 a 1000 && reached 1002 && grown naks=0
+}
+
+limit=/sys/module/rocesteer/parameters/reseq_memory
+
+# with_limit BYTES COMMAND...: reseq_memory for its time
+with_limit()
+{
+	local was result
+	was=$(<"$limit")
+	echo "$1" >"$limit"
+	shift
+	"$@"
+	result=$?
+	echo "$was" >"$limit"
+	return "$result"
+}
+
+# 64 KiB do not hold 64 packets; the others pass, and the queue pair notices
+memory_bound()
+{
+	local words=() i held
+	for ((i = 1; i <= 64; i++)); do
+		words+=($((1000 + i)))
+	done
+	qp_open on 1000 && send 2 a "${words[@]}" &&
+	(($(stat reseq-bytes) <= 65536)) && busywait 5000 grown naks=1 &&
+	held=$(($(stat reseq-held) - marked[held])) &&
+	((held > 0)) && grown no-memory=$((64 - held)) &&
+	memory_shared && busywait 10000 depth_is 0 && echo 0 >"$limit" &&
+	send 2 a "${words[@]}" && grown "held=$((held + 3))"
+}
+
+# One flow leaves enough to another
+memory_shared()
+{
+	local first=$qpn result
+	"$genl" flow-add "ifindex=$(ifindex rst)" "peer=$peer_ip" \
+		dqpn=8000001 job=1 &&
+	qps_start other rxet "$local_ip" "$peer_ip" 8000001 1 1000 &&
+	qpn=$(field sqpn "$genl" flow-dump | grep -vx "$first") &&
+	send 2 "${shuffled[@]}" && reached 1007
+	result=$?
+	qps_end other
+	qpn=$first
+	return "$result"
+}
+
+# Connected anew a queue pair expects its first PSN again
+reset()
+{
+	qp_open on 1000 && send 2 a 1001 1002 b 1004 && grown held=3 &&
+	qps_tell qp reset && stat_is reseq-bytes 0 &&
+	"$genl" flow-add "ifindex=$(ifindex rst)" "peer=$peer_ip" \
+		dqpn=8000000 job=1 &&
+	qps_tell qp connect && qp_look &&
+	send 2 a 1001 1002 b 1000 && reached 1003 && grown naks=0
+}
+
+ktap_plan 23
 check "a link to a peer that is no rxe" peer_make
 defer peer_end
 check "the module loads" load
 defer unload
+peers_start
+defer peers_end
+
 check "shuffled packets are delivered in order" with_qp order
 check "over IPv6 too" with_qp order fd00:79::1 fd00:79::2
 check "without the resequencer they are not" with_qp off
@@ -287,9 +486,19 @@ check "a flow that is not split passes" with_qp whole
 check "a lost packet is asked for once" with_qp lost
 check "a path that is silent is not waited for long" with_qp silent
 check "nothing waits for ever" with_qp hopeless
+check "a broken packet does not upset the order" with_qp broken
 check "PSNs wrap" with_qp wrap
 check "duplicates pass" with_qp duplicates
 check "READ requests take several PSNs" with_qp reads
 check "a job that comes later, and goes" with_qp later
+
+check "another host's packets are told" with_qp foreign
+check "forged PSNs upset nothing for long" with_qp forged
+check "nor do forged lengths" with_qp forged_read
+check "a flood fills the window, not the memory" with_qp flood
+check "nor do forged answers" with_qp forged_answers
+check "nor does a NAK that another program sends" with_qp forged_nak
+check "memory is bounded, and shared" with_limit 65536 with_qp memory_bound
+check "a queue pair is reset" with_qp reset
 check "the kernel did not complain" kernel_quiet
 ktap_finish
