@@ -9,7 +9,7 @@ _rocesteer_words()
 {
 	case $1 in
 	'')
-		echo "plan chunk slice path job flow stat monitor daemon help" \
+		echo "plan chunk slice path job flow stat monitor daemon top help" \
 			"--json --version --help"
 		;;
 	plan)
@@ -91,6 +91,9 @@ _rocesteer_words()
 	daemon)
 		echo "--hold-down --timeout --json --help"
 		;;
+	top)
+		echo "--interval --count --json --help"
+		;;
 	stat | monitor)
 		echo "--json --help"
 		;;
@@ -151,7 +154,7 @@ _rocesteer_argument()
 		--weights | --job | --name | --pid | --flow | --gpus | --seed | \
 		--leaves | --spines | --servers | --links | \
 		--dims | --bandwidth | --size | --chunks | --latency | \
-		--hold-down)
+		--hold-down | --interval | --count)
 		return 0
 		;;
 	*)

@@ -61,7 +61,7 @@ daemon_start()
 {
 	"$rocesteer" daemon --json >"$dir/events" 2>"$dir/errors" &
 	daemon=$!
-	busywait 5000 is_serving
+	busywait 20000 is_serving
 }
 
 daemon_stop()
@@ -143,7 +143,7 @@ counted()
 
 is_planned()
 {
-	busywait 5000 planned "$@" && return
+	busywait 20000 planned "$@" && return
 	jq -c '.flows[] | [.peer, .dqpn, .pieces]' "$dir/flows" | head
 	return 1
 }
@@ -292,7 +292,8 @@ unloads()
 		is_planned 6 8
 }
 
-# The flag of rs_flows that says: the queue pair has its port for good.
+# As a flow is whose queue pair has its port for good: whole, and with a flag
+# in rs_flows that says so.
 has_port()
 {
 	local pin entry key value
@@ -304,6 +305,7 @@ has_port()
 	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
 	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
 	value[4]=$((value[4] | 16))
+	value[8]=1
 	bpftool map update pinned "$pin/rs_flows" key "${key[@]}" \
 		value "${value[@]}"
 }
@@ -328,13 +330,40 @@ goes_around()
 		[[ $(path_of "$cut") == "$before" && $before != *,* ]]
 }
 
+# A hundred packets of each flow: a period has 2 or 4.
+sends_exactly()
+{
+	flows 10.1.1.1 16,17,18,19,20,21 "$(seq -s , "$psn" $((psn + 99)))"
+	psn=$((psn + 100))
+	jq -s -e 'any(.[]; .groups[].paths | length == 4 and
+		(map(.packets_per_s) | unique | length == 1) and all(.[];
+		.packets_per_s > 0 and .bytes_per_s > 300 * .packets_per_s and
+		.rounds_per_s == 0 and .state == "up" and .pieces == 2))' \
+		"$dir/top" >/dev/null
+}
+
+# What top shows of a time in which all of that was sent.
+tops()
+{
+	local top psn=100 status
+
+	"$rocesteer" --json top --interval 500 >"$dir/top" &
+	top=$!
+	busywait 20000 sends_exactly
+	status=$?
+	kill "$top"
+	wait "$top"
+	((!status)) && "$rocesteer" top --count 1 --interval 10 |
+		grep 'STATE.*ROUNDS/S'
+}
+
 # At the end of the daemon everything stays where it is.
 leaves()
 {
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 18
+ktap_plan 19
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
@@ -350,6 +379,7 @@ check "a peer without a port for a path" lacks_a_port
 check "flows are split by equal" splits_equal
 check "flows that may not be split are not" stays_whole
 check "the tables go and come back" unloads
+check "top shows what goes over the paths" tops
 check "a steered queue pair stays where it is" goes_around
 check "a SIGTERM leaves the tables" leaves
 check "nothing is left" test -z "$(socket | grep -v '\*')"

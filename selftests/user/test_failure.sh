@@ -183,6 +183,13 @@ spine_of()
 		awk -F . '{ print "spine" ($4 - 2) / 4 }'
 }
 
+# topped STATE PATH: did top show that?
+topped()
+{
+	jq -s -e "any(.[]; .groups[0].paths[$2].state == \"$1\")" "$dir/top" \
+		>/dev/null
+}
+
 # milliseconds from the test's $start to the last event
 took()
 {
@@ -204,14 +211,20 @@ restarts()
 # Ten packets lost once, one lost twice, of one flow.
 loses_some()
 {
-	local psns=''
+	local psns='' top
 
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		psn=$((psn + 8))
 		psns+=$psn,$psn,
 	done
 	psn=$((psn + 8))
+	nsenter --net="/run/netns/${prefix}h0" \
+		"$rocesteer" --json top --interval 10 >"$dir/top" &
+	top=$!
 	flows 10.1.1.1 "$1" "$psns$psn,$psn,$psn"
+	busywait 2000 topped suspected "$2"
+	kill "$top"
+	wait "$top"
 	went lossy "$2"
 }
 
@@ -221,7 +234,8 @@ lossy()
 	local qpn
 
 	qpn=$(on_path 3 | jq '.[0]')
-	busywait 20000 loses_some "$qpn" 3 && is_down && used 0 1 2 3 &&
+	busywait 20000 loses_some "$qpn" 3 && topped suspected 3 &&
+		is_down && used 0 1 2 3 &&
 		events 'last | .loss > 0 and .probes >= 2 and .answers >= 2'
 }
 
@@ -235,7 +249,9 @@ dead_spine()
 	start=$(date +%s%N)
 	lose 2
 	busywait 20000 went down 2 router && took && is_down 2 &&
-		busywait 20000 used 0 1 3
+		busywait 20000 used 0 1 3 &&
+		on_h0 "$rocesteer" --json top --count 1 >"$dir/top" &&
+		topped down 2 && topped up 1
 }
 
 # Flows that come do not get it either; nor do those that only acknowledge.

@@ -81,6 +81,7 @@ extern const struct cli_object cli_slice;
 extern const struct cli_object cli_stat;
 extern const struct cli_object cli_monitor;
 extern const struct cli_object cli_daemon;
+extern const struct cli_object cli_top;
 
 /**
  * cli_uint() - read an option's number

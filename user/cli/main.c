@@ -24,6 +24,7 @@ static const struct cli_object * const objects[] = {
 	&cli_stat,
 	&cli_monitor,
 	&cli_daemon,
+	&cli_top,
 	NULL
 };
 
