@@ -83,10 +83,10 @@ class Run:
         for host, path in enumerate(sorted(
                 glob.glob(os.path.join(self.directory, "plan*")))):
             for flow in load(path)["flows"]:
-                if "leaf" in flow:
+                if flow.get("share"):
                     group = groups.setdefault((host, flow["leaf"]), [0, 0])
                     group[0] += 1
-                    group[1] += len(flow.get("pieces", [flow]))
+                    group[1] += len(flow["pieces"])
         return groups.values()
 
 

@@ -21,6 +21,16 @@ policy_qps()
 	esac
 }
 
+# Seconds that a run may take, with the time to start. Spraying may take for ever:
+# rxe drops what is ahead of its turn and goes back.
+policy_patience()
+{
+	case $1 in
+	spray)	echo $((10 + 5 * seconds)) ;;
+	*)	echo 300 ;;
+	esac
+}
+
 # What "job load" is told about splitting.
 job_options()
 {
@@ -85,15 +95,26 @@ policy_stop()
 	esac
 }
 
-# What rocesteer has planned, while the queue pairs are there.
+# Keep what rocesteer daemon has planned, while the queue pairs are there.
 policy_sample()
 {
-	local i
+	[[ $policy == ethereal-* ]] || return 0
+	plans=''
+	busywait 20000 plans_settle || die "plans do not settle"
+}
 
-	[[ $policy == ethereal* ]] || return 0
+# Nothing is sent behind closed gates: all that can change is the plans.
+plans_settle()
+{
+	local i pids=() before=$plans
+
 	for ((i = 0; i < leaves * hosts; i++)); do
-		host_exec $i rocesteer --json flow show >"$dir/plan$i"
+		host_exec $i rocesteer --json flow show >"$dir/plan$i" &
+		pids+=($!)
 	done
+	wait "${pids[@]}"
+	plans=$(cat "$dir"/plan*)
+	[[ $plans == "$before" ]]
 }
 
 jobs_load()

@@ -19,10 +19,10 @@
 
 declare -A client=([permutation]=perftest [ring]=perftest [all-to-all]=writes)
 under_way=2	# messages of each flow, so that queues stay short of the timeout
-ack_timeout=22	# 17 s
+ack_timeout=23	# 34 s, which packets may spend at the gate
 port=18515
 
-# Bytes of a message: one of 4 KiB, or several, for each queue pair of any policy.
+# Bytes of a message: some packets of 4 KiB for each queue pair of any policy.
 pattern_message()
 {
 	local packets=8
@@ -30,8 +30,8 @@ pattern_message()
 	while ((packets % spines)); do
 		packets=$((packets + 8))
 	done
-	[[ $1 == all-to-all ]] || packets=$((packets * 2))
-	echo $((packets * 2 * 4096))
+	[[ $1 == all-to-all ]] || packets=$((packets * 4))
+	echo $((packets * 4096))
 }
 
 # pattern_flows PATTERN: lines "from to", in the order hosts begin them
@@ -73,6 +73,7 @@ flows_plan()
 	esac
 	message=$(pattern_message "$1")
 	bytes=$((bytes / message))
+	# ib_write_bw sends no less than five.
 	bytes=$(((bytes < 5 ? 5 : bytes) * message))
 	pattern_flows "$1" | sed "s/\$/ $bytes/"
 }
@@ -126,28 +127,35 @@ host_rate_set()
 	done
 }
 
-# What every host will have sent when every queue pair has a packet at the gate.
-begun_count()
+# Sets sent to the packets that each host has sent.
+sent_read()
 {
 	local i
 
 	for ((i = 0; i < leaves * hosts; i++)); do
-		begun[i]=$(($(sent $i) + qps * $(grep -c "^$i " "$dir/flows")))
+		read -r "sent[i]" <"/sys/class/infiniband/rxe$i/ports/1/hw_counters/sent_pkts"
 	done
 }
 
-# Packets that the host has sent.
-sent()
+# What each host will have sent when every queue pair has a packet at the gate.
+begun_plan()
 {
-	cat "/sys/class/infiniband/$(host_rdma "$1")/ports/1/hw_counters/sent_pkts"
+	local from to bytes
+
+	sent_read
+	begun=("${sent[@]}")
+	while read -r from to bytes; do
+		begun[from]=$((begun[from] + qps))
+	done <"$dir/flows"
 }
 
 all_begun()
 {
 	local i
 
+	sent_read
 	for ((i = 0; i < leaves * hosts; i++)); do
-		(($(sent $i) >= begun[i])) || return
+		((sent[i] >= begun[i])) || return
 	done
 }
 
@@ -214,8 +222,8 @@ writes_start()
 	clients=($!)
 }
 
-# Wait for all of them. Sets stopped when one ran out of time: then what is still
-# under way has to be off the links before the next run. Fails when one fails.
+# Wait for all of them. Sets stopped when one ran out of patience: then what is
+# still under way has to be off the links before the next run. Fails when one does.
 clients_wait()
 {
 	local pid status failed=0
