@@ -209,11 +209,11 @@ perftest_start()
 
 writes_start()
 {
-	local i
+	local i netns
 
 	for ((i = 0; i < leaves * hosts; i++)); do
-		echo "host /sys/fs/cgroup/host$i" \
-			"$(fabric_has_host_netns && echo "/run/netns/$(host_netns $i)" || echo -)" \
+		netns=$(host_netns $i)
+		echo "host /sys/fs/cgroup/host$i ${netns:+/run/netns/}${netns:--}" \
 			"$(host_rdma $i) $(host_gid $i)"
 	done >"$dir/writes"
 	sed 's/^/flow /' "$dir/flows" >>"$dir/writes"

@@ -79,6 +79,33 @@ rdma_crosses_spines()
 	grep -H -x 0 "$counters/hw_counters/out_of_seq_request"
 }
 
+# Every host writes to every other. What arrives is checked by the program; here,
+# that the flows between leaves, and no others, crossed the spines.
+all_write_to_all()
+{
+	local i j count=$((leaves * hosts)) netns before after
+	local want=$((leaves * hosts * (leaves - 1) * hosts * chunk))
+
+	for ((i = 0; i < count; i++)); do
+		netns=$(host_netns "$i")
+		echo "host /sys/fs/cgroup ${netns:+/run/netns/}${netns:--}" \
+			"$(host_rdma "$i") $(host_gid "$i")"
+	done >"$work/traffic"
+	for ((i = 1; i < count; i++)); do
+		for ((j = 0; j < count; j++)); do
+			echo "flow $j $(((i + j) % count)) $chunk"
+		done
+	done >>"$work/traffic"
+	"$fabric" links --json >"$work/before"
+	timeout 60 "$dir/../../build/guest/selftests/writes" 2 $((chunk / 4)) 2 20 \
+		<"$work/traffic" || return
+	"$fabric" links --json >"$work/after"
+	before=$(sum .uplinks "$work/before")
+	after=$(sum .uplinks "$work/after")
+	echo "uplinks carried $((after - before)) bytes for $want"
+	((after - before >= want && after - before < want * 5 / 4))
+}
+
 # probe FAMILY TTL: from the first host to the last
 probe()
 {
@@ -177,13 +204,14 @@ same_world()
 ((EUID == 0)) || skip_all "needs root"
 modinfo rdma_rxe >/dev/null 2>&1 || skip_all "the kernel has no rdma_rxe"
 
-ktap_plan 11
+ktap_plan 12
 defer rm -r "$work"
 world >"$work/world"
 check "a fabric of 4 leaves, 4 spines and 8 hosts goes up" "$fabric" up
 fabric_load
 defer eval "[[ ! -e $fabric_state ]] || $fabric down"
 check "RDMA writes cross the spines" rdma_crosses_spines
+check "all hosts write to all others" all_write_to_all
 check "IPv4: the first hop names the leaf" first_hop_is_leaf 4 10.255.0.1
 check "IPv6: the first hop names the leaf" first_hop_is_leaf 6 fd00:255::1
 check "IPv4: routers choose the spine that they announce" oracle_agrees

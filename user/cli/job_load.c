@@ -131,7 +131,7 @@ static struct json_object *to_json(const struct load *l)
 	return root;
 }
 
-/* BPF deals flows whole: splitting them is up to the daemon. */
+/* BPF deals flows one by one: planning them together is up to the daemon. */
 static void note_daemon(const struct load *l)
 {
 	int fd;
@@ -143,7 +143,7 @@ static void note_daemon(const struct load *l)
 		close(fd);
 	else
 		out_note(&l->args->out,
-			 "Flows stay whole until the daemon runs: systemctl start rocesteer, or rocesteer daemon.");
+			 "Flows are not planned until the daemon runs: systemctl start rocesteer, or rocesteer daemon.");
 }
 
 static int load(struct load *l)
