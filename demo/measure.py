@@ -44,6 +44,8 @@ class Run:
         self.seen = [(e["formatted"]["key"], e["formatted"]["value"])
                      for e in load(directory, "seen")
                      if not e["formatted"]["key"]["ack"]]
+        stopped = os.path.join(directory, "stopped")
+        self.stopped = load(stopped) if os.path.exists(stopped) else None
 
     def links(self, sender):
         """[leaf][spine]: bytes of requests"""
@@ -54,10 +56,11 @@ class Run:
         return table
 
     def arrivals(self):
-        """Seconds from the first packet's arrival to the last one's, and the
-        number of packets."""
+        """Seconds from the first packet's arrival to the last one's, or until
+        the run was stopped; and the number of packets."""
         values = [v for k, v in self.seen if k["sender"] in (HOST, BRIDGE)]
-        return ((max(v["last"] for v in values) -
+        return (self.stopped or
+                (max(v["last"] for v in values) -
                  min(v["first"] for v in values)) / 1e9,
                 sum(v["packets"] for v in values))
 
@@ -128,7 +131,7 @@ def measure(directory, shape):
     entry = {k: settings[k] for k in
              ("policy", "pattern", "hosts", "queue_pairs", "host_mbit")}
     entry |= {
-        "completed": not os.path.exists(os.path.join(directory, "stopped")),
+        "completed": not run.stopped,
         "completion_s": round(seconds, 3),
         "bound_s": round(traffic.seconds(), 3),
         "imbalance": round(max(links) * len(links) / sum(links), 4),

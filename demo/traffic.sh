@@ -222,7 +222,7 @@ writes_start()
 	clients=($!)
 }
 
-# Wait for all of them. Sets stopped when one ran out of patience: then what is
+# Wait for all of them. Sets stopped to when one ran out of patience: then what is
 # still under way has to be off the links before the next run. Fails when one does.
 clients_wait()
 {
@@ -234,7 +234,7 @@ clients_wait()
 		wait "$pid" || status=$?
 		case $status in
 		0)	;;
-		124)	stopped=1 ;;
+		124)	stopped=${stopped:-$SECONDS} ;;
 		*)	failed=1 ;;
 		esac
 	done
