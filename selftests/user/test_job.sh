@@ -279,7 +279,19 @@ unloads_all()
 		job unload --all | jq -e '.unloaded == []'
 }
 
-ktap_plan 18
+# Path 1 has three times the capacity of path 0.
+weighs()
+{
+	sed '/10.255.1.2/ s/"ports"/"weight":3,&/' "$map" >"$dir/weights.json"
+	job load --job 1 --paths "$dir/weights.json" --flow \
+		10.1.1.1/1,10.1.1.1/2,10.1.1.1/3,10.1.1.1/4,10.1.1.1/5 \
+		>"$dir/log" || return
+	job show --job 1 | jq -ce '.groups[] |
+		select(.leaf == "10.255.0.2").load == [1, 4]' &&
+		job unload --job 1 >"$dir/log"
+}
+
+ktap_plan 19
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "a job is loaded" loads
@@ -297,5 +309,6 @@ check "another namespace sees and changes nothing" other_namespace
 check "it is unloaded" unloads
 check "nothing is left" empty
 check "unload --all" unloads_all
+check "paths take flows by their weight" weighs
 check "nothing is left again" empty
 ktap_finish

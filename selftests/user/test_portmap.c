@@ -22,7 +22,9 @@ static char file[96];
 		"\"paths\":["
 #define ROUTER0	"{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":"
 #define PATH0	ROUTER0 "[49152,49160]}"
-#define PATH1	"{\"path\":1,\"router\":\"10.255.1.2\",\"ports\":[49153]}"
+#define WEIGHT	"{\"path\":0,\"router\":\"10.255.1.1\",\"weight\":"
+#define PATH1	"{\"path\":1,\"router\":\"10.255.1.2\",\"weight\":2," \
+		"\"ports\":[49153]}"
 #define GOOD	HEAD PEER PATH0 "," PATH1 "]}]}"
 
 static void put(const char *text)
@@ -108,6 +110,8 @@ static void test_path(void)
 		"peers[0].paths[1].path: 0 is out of order, expected 1");
 	rejects(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.1\",\"ports\":[49153]}]}]}",
 		"peers[0].paths[1].router: is a duplicate or out of order: paths ascend by router");
+	rejects(HEAD PEER WEIGHT "0,\"ports\":[49152]}]}]}",
+		"peers[0].paths[0].weight: 0 is not a number from 1 to 65534");
 	rejects(HEAD PEER ROUTER0 "[]}]}]}",
 		"peers[0].paths[0].ports: is empty: no port takes this path");
 	rejects(HEAD PEER ROUTER0 "[49152,49153,70000]}]}]}",
@@ -181,7 +185,9 @@ static void test_round_trip(void)
 	ktap_result(!ret && map.generation == 3 && map.nr_peers == 1 &&
 		    map.peers[0].nr_paths == 2 &&
 		    map.peers[0].paths[0].nr_ports == 2 &&
-		    map.peers[0].paths[0].ports[1] == 49160,
+		    map.peers[0].paths[0].ports[1] == 49160 &&
+		    map.peers[0].paths[0].weight == 1 &&
+		    map.peers[0].paths[1].weight == 2,
 		    "a good file is read");
 	ret = portmap_write(file, &map, &err);
 	ktap_result(!ret && map.generation == 4, "writing counts the generation");

@@ -34,6 +34,7 @@ static struct portmap_path *new_path(struct portmap_peer *peer,
 		return NULL;
 	path = &peer->paths[peer->nr_paths++];
 	memcpy(path->router, router, 16);
+	path->weight = 1;
 	return path;
 }
 
@@ -108,6 +109,8 @@ static void path_to_json(const struct portmap_path *path, unsigned int number,
 
 	out_uint(obj, "path", number);
 	out_addr(obj, "router", path->router);
+	if (path->weight != 1)
+		out_uint(obj, "weight", path->weight);
 	ports = out_array(obj, "ports");
 	for (i = 0; i < path->nr_ports; i++)
 		out_append_uint(ports, path->ports[i]);

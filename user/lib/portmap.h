@@ -26,11 +26,13 @@
  * @ports: probed UDP source ports that take the path, host order, ascending
  *	order of probing; the first is the one to use
  * @nr_ports: at least 1
+ * @weight: its capacity, relative to the others; at least 1
  */
 struct portmap_path {
 	__u8 router[16];
 	__u16 *ports;
 	size_t nr_ports;
+	__u16 weight;
 };
 
 /**

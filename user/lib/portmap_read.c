@@ -73,7 +73,7 @@ static int read_path(struct reader *r, struct json_object *obj,
 		     bool *taken)
 {
 	struct portmap_path *path = &peer->paths[number];
-	__u64 given;
+	__u64 given, weight = 1;
 	int ret;
 
 	peer->nr_paths++;	/* so that it is freed */
@@ -81,8 +81,11 @@ static int read_path(struct reader *r, struct json_object *obj,
 		return reader_invalid(r, "", "is not an object");
 	ret = reader_uint(r, obj, "path", 0, ROCESTEER_MAX_PATHS - 1, &given) ?:
 	      get_addr(r, obj, "router", path->router);
+	if (!ret && json_object_object_get(obj, "weight"))
+		ret = reader_uint(r, obj, "weight", 1, ROCESTEER_WEIGHT_HOME - 1, &weight);
 	if (ret)
 		return ret;
+	path->weight = weight;
 	if (given != number)
 		return reader_invalid(r, "path", "%llu is out of order, expected %u",
 				      given, number);

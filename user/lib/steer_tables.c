@@ -96,10 +96,35 @@ static int group_routers(const struct portmap *map, const __u8 leaf[16],
 	return nr;
 }
 
-/* Is it by this router that all flows go? */
-static bool is_home(const struct steer_job_spec *spec, const __u8 router[16])
+/* With a home all flows go there while it is up: the others are as good. */
+static __u16 path_weight(const struct steer_job_spec *spec,
+			 const struct portmap_path *path)
 {
-	return spec->home && !memcmp(spec->home, router, 16);
+	if (!spec->home)
+		return path->weight;
+	return memcmp(spec->home, path->router, 16) ? 1 : ROCESTEER_WEIGHT_HOME;
+}
+
+static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],
+			struct rocesteer_group *group)
+{
+	unsigned int p;
+	size_t n;
+
+	for (n = 0; n < spec->map->nr_peers; n++) {
+		const struct portmap_peer *peer = &spec->map->peers[n];
+
+		if (peer->local || memcmp(peer->leaf, leaf, 16))
+			continue;
+		for (p = 0; p < peer->nr_paths; p++) {
+			int i = router_index(group->router, group->nr_paths,
+					     peer->paths[p].router);
+			__u16 weight = path_weight(spec, &peer->paths[p]);
+
+			if (group->weight[i] < weight)
+				group->weight[i] = weight;
+		}
+	}
 }
 
 static int add_peer(struct steer *s, const struct steer_job_spec *spec,
@@ -109,13 +134,12 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 					    .ifindex = spec->ifindex };
 	struct rocesteer_peer_key key = { .job = spec->id,
 					  .ifindex = spec->ifindex };
-	__u8 routers[ROCESTEER_MAX_PATHS][16];
 	unsigned int order[ROCESTEER_MAX_PATHS], p;
 	struct rocesteer_group group = {};
 	struct rocesteer_peer peer = {};
 	int nr;
 
-	nr = group_routers(spec->map, from->leaf, routers);
+	nr = group_routers(spec->map, from->leaf, group.router);
 	if (nr <= 0)
 		return nr ?: -ENOENT;
 	memcpy(key.addr, from->addr, 16);
@@ -124,16 +148,13 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 	peer.nr_paths = nr;
 	peer.hop = spec->map->hop;
 	for (p = 0; p < from->nr_paths; p++)
-		peer.sport[router_index(routers, nr, from->paths[p].router)] =
+		peer.sport[router_index(group.router, nr, from->paths[p].router)] =
 			htons(from->paths[p].ports[0]);
 	memcpy(gkey.leaf, from->leaf, 16);
 	plan_order(spec->seed ^ gkey.leaf[15], nr, order);
 	group.nr_paths = nr;
 	group.first = order[0];
-	memcpy(group.router, routers, nr * sizeof(*routers));
-	for (p = 0; p < group.nr_paths; p++)
-		group.weight[p] = is_home(spec, routers[p]) ?
-				  ROCESTEER_WEIGHT_HOME : 1;
+	set_weights(spec, from->leaf, &group);
 	/* The group of a leaf comes with its first peer. */
 	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group,
 				BPF_NOEXIST) && errno != EEXIST)
