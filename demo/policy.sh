@@ -122,17 +122,27 @@ jobs_load()
 	local i
 
 	daemons=()
+	if [[ $1 == ethereal-* ]]; then
+		for ((i = 0; i < leaves * hosts; i++)); do
+			host_exec $i rocesteer daemon >>"$ports/daemon$i" 2>&1 &
+			daemons+=($!)
+		done
+		busywait 20000 daemons_ready || die "no daemons" "$ports"/daemon*
+	fi
 	for ((i = 0; i < leaves * hosts; i++)); do
 		# shellcheck disable=SC2046 # a list
 		host_exec $i rocesteer job load --job $((i + 1)) \
 			--name "host$i" --paths "$ports/$i.json" \
 			--cgroup "/sys/fs/cgroup/host$i" $(job_options "$1") \
 			>/dev/null
-		[[ $1 != ethereal-* ]] || {
-			host_exec $i rocesteer daemon >>"$ports/daemon$i" 2>&1 &
-			daemons+=($!)
-		}
 	done
+}
+
+daemons_ready()
+{
+	local sockets=(/run/rocesteer/*.sock)
+
+	((${#sockets[@]} == leaves * hosts))
 }
 
 jobs_unload()

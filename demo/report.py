@@ -63,8 +63,8 @@ def groups(runs):
 
 def table(runs):
     for (hosts, pattern), same in groups(runs):
-        print(f"\n{pattern}, {hosts} hosts per leaf; no network takes less "
-              f"than {same[0]['bound_s']:.2f} s")
+        print(f"\n{pattern}, {hosts} hosts per leaf; "
+              f"{same[0]['bound_s']:.2f} s at the rate of the links")
         print(" ".join(f"{name:{form}}" for name, form in COLUMNS))
         for run in same:
             print(" ".join(f"{value:{form}}" for value, (_, form)

@@ -14,8 +14,9 @@
 # all-to-all that would be hundreds of processes: there it is
 # selftests/fabric/writes.c, which also checks what arrives.
 #
-# All of it begins at one time: hosts hold their packets back behind a gate
-# until every one has some.
+# All of it begins at one time. Hosts hold what ib_write_bw sends back behind a gate
+# until every one has some; writes.c holds itself back after a message of each
+# queue pair, which does not count.
 
 declare -A client=([permutation]=perftest [ring]=perftest [all-to-all]=writes)
 under_way=2	# messages of each flow, so that queues stay short of the timeout
@@ -93,6 +94,7 @@ gates_up()
 		devices+=("$(host_netns $i)/$dev")
 	done
 	coproc gates { nice -n -20 demo/gates.py "${devices[@]#/}"; }
+	gates open
 	host_rate=0
 }
 
@@ -190,10 +192,15 @@ perftest()
 		-F -m 4096 ${4:+"$4"}
 }
 
+# CLIENT_start: start the traffic of $dir/flows and return when all queue pairs
+# have begun and wait. What is counted begins in it. CLIENT_go: let them go on.
 perftest_start()
 {
 	local from to bytes
 
+	gates close
+	begun_plan
+	count_begin
 	clients=()
 	while read -r from to bytes; do
 		perftest "$to" $((port + to)) "$bytes" >"$dir/log-server$to" 2>&1 &
@@ -205,6 +212,12 @@ perftest_start()
 			>"$dir/log-client$from" 2>&1 &
 		clients+=($!)
 	done <"$dir/flows"
+	busywait 60000 all_begun || die "not all hosts send" "$dir"/log*
+}
+
+perftest_go()
+{
+	gates open
 }
 
 writes_start()
@@ -217,9 +230,23 @@ writes_start()
 			"$(host_rdma $i) $(host_gid $i)"
 	done >"$dir/writes"
 	sed 's/^/flow /' "$dir/flows" >>"$dir/writes"
+	echo ready >>"$dir/writes"
+	mkfifo /run/writes
 	timeout "$patience" build/guest/selftests/writes "$qps" "$size" $under_way \
-		$ack_timeout <"$dir/writes" >"$dir/log" 2>&1 &
+		$ack_timeout </run/writes >"$dir/log" 2>&1 &
 	clients=($!)
+	exec {input}>/run/writes
+	rm /run/writes
+	cat "$dir/writes" >&"$input"
+	# Sprayed, that may take for ever, too.
+	busywait 60000 grep -q ready "$dir/log" || [[ $policy == spray ]] ||
+		die "not all hosts send" "$dir/log"
+	count_begin
+}
+
+writes_go()
+{
+	exec {input}>&-
 }
 
 # Wait for all of them. Sets stopped to when one ran out of patience: then what is

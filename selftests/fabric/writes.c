@@ -12,8 +12,11 @@
  *
  *	host CGROUP NETNS DEVICE GID_INDEX
  *	flow FROM TO BYTES
+ *	ready
  *
- * CGROUP and NETNS are files; NETNS may be - for the caller's own.
+ * CGROUP and NETNS are files; NETNS may be - for the caller's own. With "ready",
+ * which may be left out, every queue pair writes one message to warm up; then it
+ * says "ready" as well, and at the end of the input begins.
  */
 #include <linux/types.h>
 #include <err.h>
@@ -76,6 +79,7 @@ static struct host hosts[MAX_HOSTS];
 static struct flow flows[MAX_FLOWS];
 static unsigned int nr_hosts, nr_flows, nr_connections, qps, window, timeout;
 static size_t message;
+static bool holds;	/* between a first message and all of them */
 
 /* Of this host's process. */
 static unsigned int self;
@@ -92,10 +96,13 @@ static void traffic_read(void)
 	struct host host;
 	char line[512];
 
-	while (fgets(line, sizeof(line), stdin)) {
-		if (nr_hosts < MAX_HOSTS &&
-		    sscanf(line, "host %127s %127s %31s %d", host.cgroup,
-			   host.netns, host.device, &host.gid_index) == 4)
+	while (!holds && fgets(line, sizeof(line), stdin)) {
+		if (!strcmp(line, "ready\n"))
+			holds = true;
+		else if (nr_hosts < MAX_HOSTS &&
+			 sscanf(line, "host %127s %127s %31s %d", host.cgroup,
+				host.netns, host.device,
+				&host.gid_index) == 4)
 			hosts[nr_hosts++] = host;
 		else if (nr_flows < MAX_FLOWS &&
 			 sscanf(line, "flow %u %u %zu", &flow.from, &flow.to,
@@ -282,12 +289,12 @@ static bool connection_post(unsigned int c)
 	return true;
 }
 
-/* One message of each queue pair, then the next, up to their windows. */
-static unsigned int post_windows(void)
+/* One message of each queue pair, then the next. */
+static unsigned int post_messages(unsigned int each)
 {
-	unsigned int c, w, under_way = 0;
+	unsigned int c, under_way = 0;
 
-	for (w = 0; w < window; w++)
+	for (; each; each--)
 		for (c = 0; c < nr_connections; c++)
 			if (is_sender(&connections[c]))
 				under_way += connection_post(c);
@@ -303,27 +310,43 @@ static void wait_event(void)
 	if (ibv_get_cq_event(channel, &ready, &cq_context))
 		err(1, "event");
 	ibv_ack_cq_events(ready, 1);
-}
-
-static void write_all(void)
-{
-	unsigned int under_way;
-	struct ibv_wc wc;
-
 	if (ibv_req_notify_cq(cq, 0))
 		err(1, "notify");
-	under_way = post_windows();
+}
+
+/* Until @under_way messages are complete, and those that follow if @go_on. */
+static void complete(unsigned int under_way, bool go_on)
+{
+	struct ibv_wc wc;
+
 	while (under_way) {
 		wait_event();
-		if (ibv_req_notify_cq(cq, 0))
-			err(1, "notify");
 		while (ibv_poll_cq(cq, 1, &wc) > 0) {
 			if (wc.status != IBV_WC_SUCCESS)
 				errx(1, "write: %s",
 				     ibv_wc_status_str(wc.status));
-			under_way += connection_post(wc.wr_id) - 1;
+			under_way--;
+			if (go_on)
+				under_way += connection_post(wc.wr_id);
 		}
 	}
+}
+
+static void warm_up(void)
+{
+	unsigned int c;
+
+	complete(post_messages(1), false);
+	for (c = 0; c < nr_connections; c++)
+		connections[c].posted = 0;
+	pthread_barrier_wait(&shared->barrier);
+	if (!self) {
+		puts("ready");
+		fflush(stdout);
+		while (getchar() != EOF)
+			;
+	}
+	pthread_barrier_wait(&shared->barrier);
 }
 
 /* The life of a host's process; all of them are always at the same step. */
@@ -340,8 +363,12 @@ static int host_run(void)
 	for (c = 0; c < nr_connections; c++)
 		if (is_ours(&connections[c]))
 			connection_connect(c);
+	if (ibv_req_notify_cq(cq, 0))
+		err(1, "notify");
 	pthread_barrier_wait(&shared->barrier);
-	write_all();
+	if (holds)
+		warm_up();
+	complete(post_messages(window), true);
 	pthread_barrier_wait(&shared->barrier);
 	for (c = 0; c < nr_connections; c++)
 		if (is_ours(&connections[c]) && !is_sender(&connections[c]) &&
