@@ -32,8 +32,8 @@ _rocesteer_words()
 		echo "alloc release list show mark wire check help"
 		;;
 	'slice alloc')
-		echo "--cluster --gpus --job --ocs --driver --dry-run --lp" \
-			"--json --help"
+		echo "--cluster --gpus --servers --nodes --job --ocs" \
+			"--driver --dry-run --lp --json --help"
 		;;
 	'slice release' | 'slice show')
 		echo "--cluster --job --json --help"
@@ -152,7 +152,7 @@ _rocesteer_argument()
 		;;
 	--peer | --source | --hop | --ports | --rate | --retries | --timeout | \
 		--weights | --job | --name | --pid | --flow | --gpus | --seed | \
-		--leaves | --spines | --servers | --links | \
+		--leaves | --spines | --servers | --links | --nodes | \
 		--dims | --bandwidth | --size | --chunks | --latency | \
 		--hold-down | --interval | --count)
 		return 0

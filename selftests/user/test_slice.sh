@@ -94,6 +94,61 @@ releases()
 		"$slices" verify "$file"
 }
 
+named()
+{
+	cluster '{"leaves":3,"spines":4,"gpus_per_leaf":6,"gpus_per_server":2,
+		"nodes":[["a0","a1","a2"],["b0",null,"b2"],["c0","c1","c2"]]}'
+}
+
+# Servers that were chosen already: leaves may have different numbers of them.
+servers_by_name()
+{
+	local before again
+
+	named
+	before=$(slice alloc --nodes b0,a1,a0 --job 7) &&
+		jq -e '. == {job: "7", gpus: 6, stage: "vclos",
+			leaves: [0, 1], spines: [0, 1, 2, 3], objective: 8,
+			servers: [{leaf: 0, server: 0, gpus: 2},
+				{leaf: 0, server: 1, gpus: 2},
+				{leaf: 1, server: 0, gpus: 2}],
+			links: [[0, 0], [0, 1], [0, 2], [0, 3],
+				[1, 0], [1, 1], [1, 2], [1, 3]]}' \
+			<<<"$before" &&
+		slice check --job 7 --pattern all-to-all |
+		jq -e '.contended == 0' &&
+		again=$(slice alloc --nodes a0,a1,b0 --job 7) &&
+		jq -e --argjson before "$before" 'del(.since) == $before and
+			has("since")' <<<"$again" &&
+		jq -e '.generation == 1' "$file" &&
+		slice alloc --servers 2/2 | jq -e '.stage == "server" and
+			.servers == [{leaf: 2, server: 2, gpus: 2}]' &&
+		slice alloc --nodes c0,c1 | jq -e '.stage == "leaf" and
+			.links == [] and .objective == 4' &&
+		"$slices" verify "$file"
+}
+
+refuses_servers()
+{
+	refused 3 locality "server 0/0: of 2 GPUs 0 can be had" \
+		alloc --nodes a0,a2 --job 9 &&
+		refused 3 network "4 GPUs: the leaves of these servers share" \
+			alloc --nodes a2,b2 --job 9 &&
+		refused 2 exists "jobs.7: the job has a slice already" \
+			alloc --nodes a0,a1 --job 7 &&
+		refused 2 no-node "$file: nodes: there is no 'b1'" \
+			alloc --nodes a2,b1 &&
+		refused 2 usage "--servers: server 1/2 is given twice" \
+			alloc --servers 1/2,1/2 &&
+		refused 2 usage "--servers: there is no '1/3' in $file" \
+			alloc --servers 1/3 &&
+		refused 2 usage "--nodes: an item is empty" alloc --nodes a2, &&
+		slice release --job 7 >"$dir/out" &&
+		slice mark --as failed --spines 1,2 >"$dir/out" &&
+		slice alloc --nodes a2,b2 | jq -e '.spines == [0, 3]' &&
+		"$slices" verify "$file"
+}
+
 refuses()
 {
 	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
@@ -116,7 +171,11 @@ usage()
 	slice alloc --gpus 2 --job a >"$dir/out" &&
 		refused 2 exists "jobs.a: the job has a slice already" \
 			alloc --gpus 2 --job a &&
-		refused 2 usage "--gpus N is missing" alloc &&
+		refused 2 usage "one of --gpus, --servers and --nodes" alloc &&
+		refused 2 usage "one of --gpus, --servers and --nodes" \
+			alloc --gpus 2 --servers 0/0 &&
+		refused 2 usage "--ocs: only with --gpus" \
+			alloc --ocs --dry-run --servers 0/0 &&
 		refused 2 usage "--gpus: '0' is not a number from 1" \
 			alloc --gpus 0 &&
 		refused 2 usage "--gpus: '99999999999' is not a number" \
@@ -163,6 +222,15 @@ wrong_files()
 		wrong "free_gpus[0][0]" \
 			"1 GPUs are free and jobs own 2, but there are 2" \
 			"{$head,\"free_gpus\":[[1],[2]],\"jobs\":{\"a\":{$job,$server}}}" &&
+		wrong nodes "is not an array of 2" "{$head,\"nodes\":[]}" &&
+		wrong "nodes[1]" "is not an array of 1" \
+			"{$head,\"nodes\":[[\"a\"],\"b\"]}" &&
+		wrong "nodes[1][0]" "nodes[0][0] has the same name" \
+			"{$head,\"nodes\":[[\"a\"],[\"a\"]]}" &&
+		wrong "nodes[0][0]" "is not the name of a node" \
+			"{$head,\"nodes\":[[\"a,b\"],[null]]}" &&
+		wrong "nodes[1][0]" "is not the name of a node" \
+			"{$head,\"nodes\":[[null],[7]]}" &&
 		wrong jobs "is of type array, not object" "{$head,\"jobs\":[]}" &&
 		wrong "jobs.a b" "is not the name of a job" \
 			"{$head,\"jobs\":{\"a b\":{}}}" &&
@@ -416,6 +484,7 @@ schema()
 	jsonschema.Draft7Validator.check_schema(schema)
 	jsonschema.validate(cluster, schema)
 	for key, value in (("leaves", 0), ("free_gpus", [1]), ("jobs", []),
+			   ("nodes", [["a,b"]]),
 			   ("failed", {"leaves": [-1]})):
 	    try:
 	        jsonschema.validate(cluster | {key: value}, schema)
@@ -425,11 +494,13 @@ schema()
 	E
 }
 
-ktap_plan 20
+ktap_plan 22
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
 check "they are released, once" releases
+check "servers by name, several times" servers_by_name
+check "servers that cannot be had" refuses_servers
 check "refusals name their cause, and are in the journal" refuses
 check "wrong usage" usage
 check "wrong files: file and field are named" wrong_files

@@ -25,6 +25,19 @@ int cli_number(const char *text, __u64 min, __u64 max, __u64 *value)
 	return 0;
 }
 
+int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b)
+{
+	const char *slash = strchr(text, '/');
+	char first[32];
+
+	if (!slash || slash - text >= (long)sizeof(first))
+		return -EINVAL;
+	memcpy(first, text, slash - text);
+	first[slash - text] = '\0';
+	return cli_number(first, 0, rows - 1, a) ?:
+	       cli_number(slash + 1, 0, columns - 1, b);
+}
+
 int cli_decimal(const char *text, __u64 min, __u64 max, __u64 *value)
 {
 	__u64 number = 0;

@@ -108,6 +108,9 @@ int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
  */
 int cli_number(const char *text, __u64 min, __u64 max, __u64 *value);
 
+/* Read A/B: numbers below @rows and @columns. Return: 0 or -EINVAL. */
+int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b);
+
 #define CLI_DECIMALS	6
 
 /**

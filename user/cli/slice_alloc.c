@@ -3,15 +3,19 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "slice.h"
 
-enum { CLUSTER, GPUS, JOB, OCS, DRIVER, DRY_RUN, LP };
+enum { CLUSTER, GPUS, SERVERS, NODES, JOB, OCS, DRIVER, DRY_RUN, LP };
 
 const struct cli_option slice_alloc_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file" },
-	[GPUS] = { "gpus", "N", "number of GPUs" },
+	[GPUS] = { "gpus", "N", "number of GPUs, anywhere" },
+	[SERVERS] = { "servers", "L/V[,L/V..]", "all GPUs of these servers" },
+	[NODES] = { "nodes", "NAME[,NAME..]",
+		    "likewise, by their names in the cluster file" },
 	[JOB] = { "job", "ID", "name of the job (default: a number)" },
 	[OCS] = { "ocs", NULL, "move idle optical circuits where that helps" },
 	[DRIVER] = { "driver", "COMMAND", "what moves circuits, for --ocs" },
@@ -88,13 +92,15 @@ static void count_free(const struct slice_fabric *fabric, __u32 *gpus,
 }
 
 /* Say why there is no place. */
-static int refuse(const struct cluster *c, int refusal, __u32 gpus,
-		  bool proven, struct err *err)
+static int refuse(const struct cluster *c, int refusal,
+		  const struct slice_want *want, bool proven, struct err *err)
 {
 	const struct slice_fabric *fabric = &c->fabric;
 	struct slice_shape shapes[SLICE_MAX_SHAPES];
-	__u32 each = fabric->gpus_per_server, free, whole;
+	__u32 each = fabric->gpus_per_server, gpus = want->gpus, free, whole;
 
+	if (want->nr)
+		return slice_want_refuse(c, want, refusal, err);
 	count_free(fabric, &free, &whole);
 	switch (refusal) {
 	case SLICE_NO_GPUS:
@@ -203,15 +209,16 @@ static int carry_out(struct cluster *c, const char *id, __u32 gpus,
 
 /* Say why there is no place; in the journal too. */
 static int turn_down(const struct cli_args *args, struct cluster *c,
-		     int refusal, __u32 gpus, bool proven, struct err *err)
+		     int refusal, const struct slice_want *want, bool proven,
+		     struct err *err)
 {
 	struct json_object *line;
-	int ret = refuse(c, refusal, gpus, proven, err);
+	int ret = refuse(c, refusal, want, proven, err);
 
 	if (args->value[DRY_RUN])
 		return ret;
 	line = decide("refuse", args->value[JOB], NULL);
-	out_uint(line, "gpus", gpus);
+	out_uint(line, "gpus", want->gpus);
 	out_string(line, "code", err->code);
 	return cluster_note(c, line, err) ?: ret;
 }
@@ -229,12 +236,13 @@ static int print_slice(const struct cli_args *args, const struct cluster *c,
 }
 
 static int place(const struct cli_args *args, struct cluster *c,
-		 const char *id, __u32 gpus, struct err *err)
+		 const char *id, const struct slice_want *want, struct err *err)
 {
 	struct slice_plan plan;
+	__u32 gpus = want->gpus;
 	int ret = 0, refusal;
 
-	refusal = slice_plan_make(c, gpus, args->value[OCS], &plan);
+	refusal = slice_plan_make(c, want, args->value[OCS], &plan);
 	if (refusal < 0)
 		ret = refusal;
 	else if (args->value[LP] && plan.slice.nr_leaves == 1)
@@ -242,7 +250,7 @@ static int place(const struct cli_args *args, struct cluster *c,
 	else if (args->value[LP])
 		ret = write_lp(args->value[LP], c, gpus, &plan.slice, err);
 	if (!ret && refusal)
-		ret = turn_down(args, c, refusal, gpus, plan.proven, err);
+		ret = turn_down(args, c, refusal, want, plan.proven, err);
 	else if (!ret && !args->value[DRY_RUN])
 		ret = carry_out(c, id, gpus, &plan, args->value[DRIVER], err);
 	if (!ret && !plan.proven)
@@ -251,6 +259,24 @@ static int place(const struct cli_args *args, struct cluster *c,
 		ret = print_slice(args, c, id, gpus, &plan);
 	slice_plan_free(&plan);
 	return ret;
+}
+
+/* One of three; and what looks for a place needs one to look for. */
+static int check_want(const struct cli_args *args, struct err *err)
+{
+	static const int anywhere[] = { OCS, LP };
+	size_t i;
+
+	if (!args->value[GPUS] + !args->value[SERVERS] +
+	    !args->value[NODES] != 2)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "one of --gpus, --servers and --nodes must be given");
+	for (i = 0; i < ARRAY_SIZE(anywhere); i++)
+		if (args->value[anywhere[i]] && !args->value[GPUS])
+			return err_set(err, EXIT_BAD_INPUT, "usage",
+				       "--%s: only with --gpus",
+				       slice_alloc_options[anywhere[i]].name);
+	return 0;
 }
 
 /* Circuits that a file has moved are to be moved. */
@@ -281,15 +307,51 @@ static void make_id(const struct cluster *c, char *id, size_t size)
 	} while (cluster_job(c, id));
 }
 
+/* A job that has its servers already has its slice: who asks may ask again. */
+static int find_slice(const struct cli_args *args, const struct cluster *c,
+		      const char *id, const struct slice_want *want,
+		      struct err *err)
+{
+	struct json_object *job = cluster_job(c, id);
+
+	if (!slice_want_is(want, job))
+		return err_set(err, EXIT_BAD_INPUT, "exists",
+			       "%s: jobs.%s: the job has a slice already",
+			       c->file, id);
+	return out_show(&args->out, slice_job_json(c, id, job), alloc_views);
+}
+
+static int alloc(const struct cli_args *args, struct cluster *c,
+		 const char *id, __u32 gpus, struct err *err)
+{
+	const char *nodes = args->value[NODES];
+	struct slice_want want = { .gpus = gpus };
+	int ret = 0;
+
+	if (args->value[OCS] && !c->ocs.oxcs)
+		return err_set(err, EXIT_BAD_INPUT, "no-ocs",
+			       "%s: oxcs: is missing: there are no circuits",
+			       c->file);
+	if (!args->value[GPUS])
+		ret = slice_want_read(c, nodes ?: args->value[SERVERS], nodes,
+				      &want, err);
+	if (!ret && cluster_job(c, id))
+		ret = find_slice(args, c, id, &want, err);
+	else if (!ret)
+		ret = place(args, c, id, &want, err);
+	free(want.servers);
+	return ret;
+}
+
 int slice_alloc(const struct cli_args *args, struct err *err)
 {
 	const char *id = args->value[JOB];
 	char number[CLUSTER_MAX_ID + 1];
 	struct cluster c;
-	__u64 gpus;
+	__u64 gpus = 0;
 	int ret;
 
-	ret = cli_need(args, CLUSTER, err) ?: cli_need(args, GPUS, err) ?:
+	ret = cli_need(args, CLUSTER, err) ?: check_want(args, err) ?:
 	      cli_uint(args, GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS, &gpus,
 		       err) ?:
 	      check_id(id, err) ?: check_ocs(args, err);
@@ -304,16 +366,7 @@ int slice_alloc(const struct cli_args *args, struct err *err)
 		make_id(&c, number, sizeof(number));
 		id = number;
 	}
-	if (args->value[OCS] && !c.ocs.oxcs)
-		ret = err_set(err, EXIT_BAD_INPUT, "no-ocs",
-			      "%s: oxcs: is missing: there are no circuits",
-			      c.file);
-	else if (cluster_job(&c, id))
-		ret = err_set(err, EXIT_BAD_INPUT, "exists",
-			      "%s: jobs.%s: the job has a slice already",
-			      c.file, id);
-	else
-		ret = place(args, &c, id, gpus, err);
+	ret = alloc(args, &c, id, gpus, err);
 	cluster_close(&c);
 	return ret;
 }

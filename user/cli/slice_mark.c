@@ -2,7 +2,6 @@
 /* rocesteer slice mark: what is not to be given to jobs. */
 #include <errno.h>
 #include <json-c/json.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "slice.h"
@@ -56,20 +55,14 @@ static int read_part(const struct mark *mark, const char *item, __u64 *a,
 {
 	const struct slice_fabric *fabric = &mark->c->fabric;
 	__u32 servers = fabric->gpus_per_leaf / fabric->gpus_per_server;
-	const char *slash = strchr(item, '/');
-	char first[32];
 
 	*b = 0;
 	if (!is_pair(mark->part))
 		return cli_number(item, 0, (mark->part == CLUSTER_SPINES ?
 					    fabric->spines : fabric->leaves) - 1,
 				  a);
-	if (!slash || slash - item >= (long)sizeof(first))
-		return -EINVAL;
-	snprintf(first, sizeof(first), "%.*s", (int)(slash - item), item);
-	return cli_number(first, 0, fabric->leaves - 1, a) ?:
-	       cli_number(slash + 1, 0, (mark->part == CLUSTER_SERVERS ?
-					 servers : fabric->spines) - 1, b);
+	return cli_pair(item, fabric->leaves, mark->part == CLUSTER_SERVERS ?
+			servers : fabric->spines, a, b);
 }
 
 static int mark_item(const char *item, void *arg)

@@ -38,15 +38,17 @@ static int move_circuits(const struct cluster *c, const struct ocs *ocs,
 			 plan->circuit, &plan->proven);
 }
 
-int slice_plan_make(const struct cluster *c, __u32 gpus, bool ocs,
-		    struct slice_plan *plan)
+int slice_plan_make(const struct cluster *c, const struct slice_want *want,
+		    bool ocs, struct slice_plan *plan)
 {
 	int ret;
 
 	*plan = (struct slice_plan) { .proven = true };
-	ret = slice_place(&c->fabric, gpus, &plan->slice);
+	ret = want->nr ? slice_place_at(&c->fabric, want->servers, want->nr,
+					&plan->slice) :
+			 slice_place(&c->fabric, want->gpus, &plan->slice);
 	if (ret == SLICE_NO_NETWORK && ocs)
-		return move_circuits(c, &c->ocs, gpus, plan);
+		return move_circuits(c, &c->ocs, want->gpus, plan);
 	if (!ret && c->ocs.oxcs && plan->slice.nr_spines)
 		ret = ocs_assign(&c->ocs, c->ocs.circuit, &plan->slice);
 	return ret;

@@ -86,6 +86,7 @@ void cluster_close(struct cluster *c)
 	if (c->lock >= 0)
 		close(c->lock);		/* lets go of it */
 	json_object_put(c->root);
+	json_object_put(c->nodes);
 	free(c->fabric.free_gpus);
 	free(c->fabric.free_links);
 	ocs_free(&c->ocs);

@@ -47,6 +47,7 @@ enum cluster_part {
  * @generation: counts the versions of the file
  * @fabric: sizes, and what a job may have: free, not drained, not failed
  * @ocs: its circuits, no tables where links are not circuits
+ * @nodes: by name of a server: [leaf, server]; NULL: they have no names
  * @failed_servers: by leaf, then server: whether it failed
  * @failed_links: by leaf, then spine: whether more links failed than are free
  * @lock: descriptor of the lock, -1 without
@@ -58,6 +59,7 @@ struct cluster {
 	__u64 generation;
 	struct slice_fabric fabric;
 	struct ocs ocs;
+	struct json_object *nodes;
 	bool *failed_servers;
 	bool *failed_links;
 	int lock;
@@ -88,6 +90,10 @@ bool cluster_id_valid(const char *id);
 
 /* A job as the file has it, NULL: there is none. It stays @c's. */
 struct json_object *cluster_job(const struct cluster *c, const char *id);
+
+/* The server of a name. Return: whether there is one. */
+bool cluster_find_node(const struct cluster *c, const char *name, __u32 *leaf,
+		       __u32 *server);
 
 /* Whether something that a job has failed. */
 bool cluster_job_degraded(const struct cluster *c, struct json_object *job);

@@ -13,14 +13,6 @@ static struct json_object *member(struct json_object *obj, const char *key)
 	return json_object_object_get(obj, key);
 }
 
-static int check_array(struct reader *r, struct json_object *array, size_t n)
-{
-	if (json_object_get_type(array) != json_type_array ||
-	    json_object_array_length(array) != n)
-		return reader_invalid(r, "", "is not an array of %zu", n);
-	return 0;
-}
-
 static int check_leaf(struct reader *r, struct json_object *leaf,
 		      const struct slice_fabric *fabric)
 {
@@ -29,7 +21,7 @@ static int check_leaf(struct reader *r, struct json_object *leaf,
 	size_t mark;
 	int ret;
 
-	ret = check_array(r, leaf, n);
+	ret = reader_length(r, leaf, n);
 	for (i = 0; !ret && i < n; i++) {
 		mark = reader_enter_index(r, i);
 		ret = reader_addrs(r, "", json_object_array_get_idx(leaf, i),
@@ -47,7 +39,7 @@ static int check_nics(struct reader *r, struct json_object *nics,
 	__u32 i;
 	int ret;
 
-	ret = check_array(r, nics, fabric->leaves);
+	ret = reader_length(r, nics, fabric->leaves);
 	for (i = 0; !ret && i < fabric->leaves; i++) {
 		mark = reader_enter_index(r, i);
 		ret = check_leaf(r, json_object_array_get_idx(nics, i), fabric);

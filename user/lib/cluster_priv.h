@@ -55,6 +55,9 @@ void cluster_grid_mark(const struct cluster_grid *grid, __u32 row,
 /* What of a cell a job may have. */
 __u32 cluster_grid_usable(const struct cluster_grid *grid, size_t i);
 
+/* Read the names of servers. Return: 0 or a negative errno. */
+int cluster_read_nodes(struct cluster *c, struct reader *r);
+
 /* Read the OXCs and their circuits. Return: 0 or a negative errno. */
 int cluster_read_ocs(struct cluster *c, struct reader *r);
 

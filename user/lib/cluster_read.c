@@ -390,6 +390,7 @@ int cluster_parse(struct cluster *c, struct err *err)
 		ret = 0;
 	ret = ret ?: read_sizes(&s, c->root) ?:
 	      cluster_addr_check(&s.r, c->root, s.fabric) ?:
+	      cluster_read_nodes(c, &s.r) ?:
 	      read_jobs(&s, c->root) ?:
 	      cluster_grid_read(&s.gpus, &s.r, c->root) ?:
 	      read_free_links(&s, c->root) ?:

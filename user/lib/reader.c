@@ -118,6 +118,14 @@ int reader_string(struct reader *r, struct json_object *obj, const char *key,
 	return 0;
 }
 
+int reader_length(struct reader *r, struct json_object *array, size_t n)
+{
+	if (json_object_get_type(array) != json_type_array ||
+	    json_object_array_length(array) != n)
+		return reader_invalid(r, "", "is not an array of %zu", n);
+	return 0;
+}
+
 int reader_addrs(struct reader *r, const char *key, struct json_object *array,
 		 size_t n, __u8 addr[][16])
 {

@@ -60,6 +60,9 @@ int reader_uint(struct reader *r, struct json_object *obj, const char *key,
 int reader_string(struct reader *r, struct json_object *obj, const char *key,
 		  char *text, size_t size);
 
+/* Check that a value is an array of @n. Return: 0 or -EINVAL. */
+int reader_length(struct reader *r, struct json_object *array, size_t n);
+
 /**
  * reader_addrs() - read an array of addresses
  * @r: where

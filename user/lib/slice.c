@@ -2,6 +2,7 @@
 #include "slice_priv.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,4 +194,71 @@ int slice_place(const struct slice_fabric *fabric, __u32 gpus,
 		return ret == 1 ? 0 : ret;
 	return whole < servers_needed(fabric, gpus) ? SLICE_NO_LOCALITY :
 						      SLICE_NO_NETWORK;
+}
+
+/* Take what all leaves of a slice have free links to. Return: whether it does. */
+static bool take_spines(const struct slice_fabric *fabric, __u32 need,
+			struct slice *slice)
+{
+	__u32 spine, i;
+
+	for (spine = 0; spine < fabric->spines; spine++) {
+		__u32 links = fabric->links_per_pair;
+
+		for (i = 0; i < slice->nr_leaves; i++) {
+			size_t pair = (size_t)slice->leaves[i] *
+				      fabric->spines + spine;
+
+			if (fabric->free_links[pair] < links)
+				links = fabric->free_links[pair];
+			slice->objective += fabric->free_links[pair];
+		}
+		for (; links && slice->nr_spines < need; links--)
+			slice->spines[slice->nr_spines++] = spine;
+	}
+	return slice->nr_spines == need;
+}
+
+/* Return: 0, or an enum slice_refusal. */
+static int place_at(const struct slice_fabric *fabric,
+		    const struct slice_server *servers, __u32 nr,
+		    struct slice *slice)
+{
+	__u32 on_leaf = 0, most = 0, i;
+
+	for (i = 0; i < nr; i++) {
+		__u32 leaf = servers[i].leaf, gpus = servers[i].gpus;
+
+		if (gpus_of(fabric, leaf)[servers[i].server] < gpus)
+			return SLICE_NO_LOCALITY;
+		if (!i || leaf != servers[i - 1].leaf) {
+			slice->leaves[slice->nr_leaves++] = leaf;
+			on_leaf = 0;
+		}
+		on_leaf += gpus;
+		if (on_leaf > most)
+			most = on_leaf;
+		add_server(slice, leaf, servers[i].server, gpus);
+	}
+	if (slice->nr_leaves > 1) {
+		slice->stage = SLICE_VCLOS;
+		return take_spines(fabric, most, slice) ? 0 : SLICE_NO_NETWORK;
+	}
+	slice->stage = nr > 1 ? SLICE_LEAF : SLICE_SERVER;
+	slice->objective = free_on_leaf(fabric, servers->leaf);
+	return 0;
+}
+
+int slice_place_at(const struct slice_fabric *fabric,
+		   const struct slice_server *servers, __u32 nr,
+		   struct slice *slice)
+{
+	int ret;
+
+	memset(slice, 0, sizeof(*slice));
+	ret = slice_make_room(slice, nr, fabric->gpus_per_leaf, nr) ?:
+	      place_at(fabric, servers, nr, slice);
+	if (ret)
+		slice_free(slice);
+	return ret;
 }

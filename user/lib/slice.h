@@ -107,6 +107,23 @@ struct slice {
 int slice_place(const struct slice_fabric *fabric, __u32 gpus,
 		struct slice *slice);
 
+/**
+ * slice_place_at() - give a job servers that were chosen already
+ * @fabric: stays as it is
+ * @servers: ascending by leaf, then server, no two the same; GPUs of each
+ * @nr: number of @servers, at least 1
+ * @slice: filled; to be freed by slice_free()
+ *
+ * Over several leaves each of them gets as many links as the one with the most
+ * GPUs needs, to the same spines.
+ *
+ * Return: 0; SLICE_NO_LOCALITY: a server has fewer free GPUs; SLICE_NO_NETWORK;
+ * -ENOMEM.
+ */
+int slice_place_at(const struct slice_fabric *fabric,
+		   const struct slice_server *servers, __u32 nr,
+		   struct slice *slice);
+
 void slice_free(struct slice *slice);
 
 /**
