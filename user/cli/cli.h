@@ -13,7 +13,7 @@
 #include "../lib/err.h"
 #include "../lib/out.h"
 
-#define CLI_MAX_OPTIONS	16
+#define CLI_MAX_OPTIONS	20
 
 /**
  * struct cli_option - one long option of a verb
@@ -62,7 +62,7 @@ struct cli_verb {
 
 /**
  * struct cli_object - something that things are done to
- * @name: its name
+ * @name: its name; "": the program does nothing else
  * @help: one line
  * @verbs: ended by one without @run
  */
@@ -82,6 +82,43 @@ extern const struct cli_object cli_stat;
 extern const struct cli_object cli_monitor;
 extern const struct cli_object cli_daemon;
 extern const struct cli_object cli_top;
+
+/* The name of the program. */
+extern const char cli_program[];
+
+/* "--json" may stand anywhere: take it out before anything can fail. */
+bool cli_take_json(int *argc, char **argv);
+
+bool cli_wants_help(const char *arg);
+
+/**
+ * cli_usage() - refuse arguments
+ * @err: filled
+ * @what: is wrong
+ * @name: with what, or NULL
+ * @see: object and verb whose help says more, or NULL
+ *
+ * Return: -EINVAL.
+ */
+int cli_usage(struct err *err, const char *what, const char *name,
+	      const char *see);
+
+/**
+ * cli_run() - run a verb
+ * @object: it belongs to
+ * @verb: the verb
+ * @args: zeroed but for @out
+ * @argc: arguments from the verb on
+ * @argv: likewise; the first is not looked at
+ * @err: filled on failure
+ *
+ * Return: as the verb's run().
+ */
+int cli_run(const struct cli_object *object, const struct cli_verb *verb,
+	    struct cli_args *args, int argc, char **argv, struct err *err);
+
+/* Print what went wrong, if something did. Return: the exit status. */
+int cli_exit(const struct out *out, int ret, struct err *err);
 
 /**
  * cli_uint() - read an option's number

@@ -7,7 +7,7 @@
 static void print_usage(const struct cli_object *object,
 			const struct cli_verb *verb)
 {
-	printf("rocesteer %s", object->name);
+	printf("%s%s%s", cli_program, *object->name ? " " : "", object->name);
 	if (verb->name)
 		printf(" %s", verb->name);
 	if (verb->operand)

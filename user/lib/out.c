@@ -58,7 +58,8 @@ int out_error(const struct out *out, const struct err *err)
 
 	if (!out->json) {
 		fflush(stdout);
-		fprintf(stderr, "rocesteer: %s\n", err->message);
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name,
+			err->message);
 		if (err->hint[0])
 			fprintf(stderr, "%s\n", err->hint);
 		return err->exit_status;
@@ -90,7 +91,7 @@ static struct json_object *must(struct json_object *obj)
 {
 	if (obj)
 		return obj;
-	fputs("rocesteer: out of memory\n", stderr);
+	fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
 	exit(EXIT_FAILED);
 }
 
