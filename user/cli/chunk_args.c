@@ -14,35 +14,9 @@ const char * const chunk_kinds[] = {
 	NULL
 };
 
-/* Steps of a stage between so many endpoints. */
-static __u32 steps_ring(__u32 endpoints)
-{
-	return endpoints - 1;
-}
-
-static __u32 steps_halving(__u32 endpoints)
-{
-	return endpoints > 1 ? 32 - __builtin_clz(endpoints - 1) : 0;
-}
-
-static __u32 steps_direct(__u32 endpoints)
-{
-	return endpoints > 1;
-}
-
-static const struct {
-	const char *name;
-	__u32 (*steps)(__u32 endpoints);
-} algorithms[] = {
-	{ "ring", steps_ring },
-	{ "halving", steps_halving },
-	{ "direct", steps_direct },
-};
-
 /**
  * struct list - an option with a value for each dimension
  * @of: filled
- * @steps: of a stage, by dimension
  * @n: values so far
  * @max: there may be
  * @name: of the option
@@ -52,7 +26,6 @@ static const struct {
  */
 struct list {
 	struct chunk_collective *of;
-	__u32 steps[CHUNK_MAX_DIMS];
 	__u32 n;
 	__u32 max;
 	const char *name;
@@ -76,7 +49,6 @@ static int read_endpoints(struct list *list, const char *item)
 	if (cli_number(item, 1, CHUNK_MAX_ENDPOINTS, &value))
 		return bad_item(list, item, "a number from 1 to 65536");
 	list->of->dim[list->n].endpoints = value;
-	list->steps[list->n] = steps_ring(value);
 	return 0;
 }
 
@@ -96,12 +68,12 @@ static int read_bandwidth(struct list *list, const char *item)
 
 static int read_algorithm(struct list *list, const char *item)
 {
-	__u32 endpoints = list->of->dim[list->n].endpoints, i;
+	int i;
 
-	for (i = 0; i < ARRAY_SIZE(algorithms); i++) {
-		if (strcmp(item, algorithms[i].name))
+	for (i = 0; chunk_algs[i]; i++) {
+		if (strcmp(item, chunk_algs[i]))
 			continue;
-		list->steps[list->n] = algorithms[i].steps(endpoints);
+		list->of->dim[list->n].alg = i;
 		return 0;
 	}
 	return bad_item(list, item, "ring, halving or direct");
@@ -110,7 +82,8 @@ static int read_algorithm(struct list *list, const char *item)
 /* A millionth of a microsecond is a picosecond. */
 static int read_latency(struct list *list, const char *item)
 {
-	__u32 steps = list->steps[list->n];
+	struct chunk_dim *dim = &list->of->dim[list->n];
+	__u32 steps = chunk_alg_steps(dim->alg, dim->endpoints);
 	__u64 value;
 
 	if (cli_decimal(item, 0, CHUNK_MAX_LATENCY, &value))
@@ -120,7 +93,7 @@ static int read_latency(struct list *list, const char *item)
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
 			       "--latency: L%u: %u steps of %s us are more than a second",
 			       list->n, steps, item);
-	list->of->dim[list->n].latency = value * steps;
+	dim->latency = value * steps;
 	return 0;
 }
 

@@ -65,19 +65,6 @@ static const struct out_view views[] = {
 	{}
 };
 
-static const char * const policies[] = {
-	[CHUNK_POLICY_THEMIS] = "themis",
-	[CHUNK_POLICY_BASELINE] = "baseline",
-	[CHUNK_POLICY_BEST] = "best",
-	NULL
-};
-
-static const char * const queues[] = {
-	[CHUNK_FIFO] = "fifo",
-	[CHUNK_SCF] = "scf",
-	NULL
-};
-
 /**
  * struct prediction - what the model says of a plan
  * @plan: its time, ps
@@ -191,8 +178,8 @@ static struct json_object *to_json(const struct chunk_plan *plan, int policy,
 
 	snprintf(hash, sizeof(hash), "%016llx", chunk_plan_hash(plan));
 	out_string(root, "collective", chunk_kinds[plan->of.kind]);
-	out_string(root, "policy", policies[policy]);
-	out_string(root, "queue", queues[plan->queue]);
+	out_string(root, "policy", chunk_policies[policy]);
+	out_string(root, "queue", chunk_queues[plan->queue]);
 	out_bool(root, "fused", plan->fused);
 	out_uint(root, "size", plan->of.size);
 	out_string(root, "hash", hash);
@@ -219,7 +206,7 @@ static int draw(const char *file, const struct chunk_plan *plan, int policy,
 		return ret;
 	panels[0].plan = &baseline;
 	panels[1].plan = plan;
-	panels[1].name = policies[policy];
+	panels[1].name = chunk_policies[policy];
 	if (policy == CHUNK_POLICY_BASELINE)
 		ret = chunk_svg_write(file, panels + 1, 1, err);
 	else
@@ -236,8 +223,8 @@ int chunk_plan_run(const struct cli_args *args, struct err *err)
 	struct chunk_plan plan;
 
 	ret = chunk_args_read(args, &of, err) ?:
-	      chunk_args_word(args, POLICY, policies, &policy, err) ?:
-	      chunk_args_word(args, QUEUE, queues, &queue, err) ?:
+	      chunk_args_word(args, POLICY, chunk_policies, &policy, err) ?:
+	      chunk_args_word(args, QUEUE, chunk_queues, &queue, err) ?:
 	      chunk_make(&plan, &of, policy, queue);
 	if (ret)
 		return ret;

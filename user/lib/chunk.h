@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
+#include "chunk_alg.h"
+
 #define CHUNK_MAX_DIMS		8u
 #define CHUNK_MAX_CHUNKS	16384u
 #define CHUNK_MAX_ENDPOINTS	65536u			/* of a dimension */
@@ -53,11 +55,13 @@ enum chunk_queue {
  *	decimals: 1..CHUNK_MAX_BANDWIDTH
  * @latency: that a stage takes beside its bytes, in ps, 0..CHUNK_MAX_LATENCY;
  *	in the model of time only
+ * @alg: by which its stages are run; for who runs them only
  */
 struct chunk_dim {
 	__u32 endpoints;
 	__u64 bandwidth;
 	__u64 latency;
+	enum chunk_alg alg;
 };
 
 /**
