@@ -2,7 +2,7 @@
 #
 # make demo     everything, in a guest: the fabric, the traffic, the comparison
 # make check    all tests
-# make          the rocesteer command for this machine: build/rocesteer
+# make          the commands for this machine: build/rocesteer, rocesteer-perf
 # make bench    what steering and placing cost (BENCH=cost|slice: one of them)
 # make module   rocesteer.ko for this machine's kernel (KDIR=, needs its headers)
 # make install  command, manual pages, completion, unit (PREFIX=, DESTDIR=)
@@ -14,13 +14,16 @@ DESTDIR	?=
 
 MAN	:= $(wildcard Documentation/man/*.rst)
 
-all: $(BUILD)/rocesteer
+all: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf
 
 bpf:
 	$(MAKE) -C bpf BUILD=$(BUILD)
 
 $(BUILD)/rocesteer: bpf
 	$(MAKE) -C user BUILD=$(BUILD) rocesteer
+
+$(BUILD)/rocesteer-perf:
+	$(MAKE) -C user BUILD=$(BUILD) rocesteer-perf
 
 tests: guest
 	$(MAKE) -C user BUILD=$(BUILD) tests
@@ -56,7 +59,8 @@ $(BUILD)/man/%: Documentation/man/%.rst
 	rst2man $< $@
 
 install: all man
-	install -D -t $(DESTDIR)$(PREFIX)/sbin $(BUILD)/rocesteer
+	install -D -t $(DESTDIR)$(PREFIX)/sbin $(BUILD)/rocesteer \
+		$(BUILD)/rocesteer-perf
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/*.8
 	install -D -m 644 packaging/completion/rocesteer.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer
@@ -67,4 +71,5 @@ install: all man
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all bpf guest tests module demo check bench man install clean $(BUILD)/rocesteer
+.PHONY: all bpf guest tests module demo check bench man install clean $(BUILD)/rocesteer \
+	$(BUILD)/rocesteer-perf

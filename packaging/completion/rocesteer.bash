@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Completion of rocesteer in bash. selftests/user/test_docs.sh keeps the words
+# Completion of rocesteer and rocesteer-perf in bash. selftests/user/test_docs.sh keeps the words
 # in step with --help.
 
 # Words that may follow an object and a verb.
@@ -97,6 +97,12 @@ _rocesteer_words()
 	stat | monitor)
 		echo "--json --help"
 		;;
+	perf)
+		echo "--dims --bandwidth --size --chunks --collective" \
+			"--latency --algorithm --policy --queue --dev" \
+			"--type --iters --warmup --in-flight --rank" \
+			"--rendezvous --timeout --ranges --json --help"
+		;;
 	esac
 }
 
@@ -110,7 +116,12 @@ _rocesteer_argument()
 		words="auto packet qp"
 		;;
 	--dev)
-		words=$(command ls /sys/class/net 2>/dev/null)
+		words=net
+		[[ $3 != perf ]] || words=infiniband
+		words=$(command ls "/sys/class/$words" 2>/dev/null)
+		;;
+	--type)
+		words="int32 float32"
 		;;
 	--split)
 		words="wrap equal"
@@ -140,7 +151,8 @@ _rocesteer_argument()
 	--pattern)
 		words="ring halving-doubling all-to-all permutation"
 		;;
-	--out | --cgroup | --cluster | --driver | --slice | --lp | --svg | --prior)
+	--out | --cgroup | --cluster | --driver | --slice | --lp | --svg | --prior | \
+		--ranges)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
@@ -154,7 +166,8 @@ _rocesteer_argument()
 		--weights | --job | --name | --pid | --flow | --gpus | --seed | \
 		--leaves | --spines | --servers | --links | --nodes | \
 		--dims | --bandwidth | --size | --chunks | --latency | \
-		--hold-down | --interval | --count)
+		--hold-down | --interval | --count | --iters | --warmup | \
+		--in-flight | --rank | --rendezvous)
 		return 0
 		;;
 	*)
@@ -188,4 +201,16 @@ _rocesteer()
 	esac
 }
 
+# rocesteer-perf has options only.
+_rocesteer_perf()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]}
+
+	COMPREPLY=()
+	_rocesteer_argument "${COMP_WORDS[COMP_CWORD - 1]}" "$cur" perf ||
+		mapfile -t COMPREPLY < <(compgen -W \
+			"$(_rocesteer_words perf)" -- "$cur")
+}
+
 complete -F _rocesteer rocesteer
+complete -F _rocesteer_perf rocesteer-perf

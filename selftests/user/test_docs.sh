@@ -51,6 +51,12 @@ documented()
 		tr -d '*'
 }
 
+perf_options()
+{
+	build/rocesteer-perf --help | options |
+		grep -v -x -e '--json' -e '--help' | sort
+}
+
 page_is_complete()
 {
 	local object=$1 page=Documentation/man/rocesteer-$1.8.rst verb
@@ -84,6 +90,9 @@ pages_are_complete()
 	for object in $(objects); do
 		page_is_complete "$object" || status=1
 	done
+	diff <(perf_options) \
+		<(documented Documentation/man/rocesteer-perf.8.rst | sort) ||
+		status=1
 	return "$status"
 }
 
@@ -121,6 +130,8 @@ completion_is_complete()
 			cut -d ' ' -f 1 | sort) \
 			<(_rocesteer_words "$command" | words) || status=1
 	done < <(commands)
+	diff <(build/rocesteer-perf --help | options | cut -d ' ' -f 1 | sort) \
+		<(_rocesteer_words perf | words) || status=1
 	return "$status"
 }
 

@@ -84,7 +84,7 @@ extern const struct cli_object cli_daemon;
 extern const struct cli_object cli_top;
 
 /* The name of the program. */
-extern const char cli_program[];
+extern const char * const cli_program;
 
 /* "--json" may stand anywhere: take it out before anything can fail. */
 bool cli_take_json(int *argc, char **argv);

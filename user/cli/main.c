@@ -9,7 +9,7 @@
 #define ROCESTEER_VERSION	"0.1.0"
 #endif
 
-const char cli_program[] = "rocesteer";
+const char * const cli_program = "rocesteer";
 
 static const struct cli_object * const objects[] = {
 	&cli_plan,

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The options of rocesteer-perf. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf.h"
+
+#define SECOND	1000000000ull
+
+const struct cli_option perf_options[] = {
+	CHUNK_SHARED_OPTIONS,
+	[PERF_OPTION_POLICY] = { "policy", "POLICY",
+		"themis (default), baseline, best" },
+	[PERF_OPTION_QUEUE] = { "queue", "fifo|scf",
+		"in a dimension: first come, smallest first" },
+	[PERF_OPTION_DEV] = { "dev", "D0[/GID0],..",
+		"RDMA device of each dimension, GID index" },
+	[PERF_OPTION_TYPE] = { "type", "int32|float32",
+		"of the elements (default: int32)" },
+	[PERF_OPTION_ITERS] = { "iters", "N",
+		"runs that are measured (default: 20)" },
+	[PERF_OPTION_WARMUP] = { "warmup", "N",
+		"runs before these (default: 5)" },
+	[PERF_OPTION_IN_FLIGHT] = { "in-flight", "N",
+		"stages at a time per dimension (default: 4)" },
+	[PERF_OPTION_RANK] = { "rank", "RANK",
+		"of this process, unless mpirun or srun says it" },
+	[PERF_OPTION_RENDEZVOUS] = { "rendezvous", "HOST[:PORT]",
+		"where rank 0 is" },
+	[PERF_OPTION_TIMEOUT] = { "timeout", "SECONDS",
+		"without progress, then all ranks end (30)" },
+	[PERF_OPTION_RANGES] = { "ranges", "FILE",
+		"write which addresses belong to which chunk" },
+	{}
+};
+
+/* Names are given to dimensions that have stages, in their order. */
+struct devices {
+	struct perf_config *config;
+	__u32 dim;
+	struct err *err;
+};
+
+static int add_device(const char *item, void *arg)
+{
+	struct devices *devices = arg;
+	const struct chunk_collective *of = &devices->config->plan.of;
+	const char *slash = strchrnul(item, '/');
+	struct perf_dev *dev;
+	__u64 index;
+
+	if (devices->dim == of->dims)
+		return err_set(devices->err, EXIT_BAD_INPUT, "usage",
+			       "--dev: more than %u dimensions", of->dims);
+	dev = &devices->config->dev[devices->dim++];
+	if (slash == item || slash - item >= (int)sizeof(dev->name) ||
+	    (*slash && cli_number(slash + 1, 0, 65535, &index)))
+		return err_set(devices->err, EXIT_BAD_INPUT, "usage",
+			       "--dev: '%s' is not DEVICE or DEVICE/GID-INDEX",
+			       item);
+	snprintf(dev->name, sizeof(dev->name), "%.*s", (int)(slash - item),
+		 item);
+	dev->gid_index = *slash ? (int)index : NIC_ANY_GID;
+	return 0;
+}
+
+static int read_devices(const struct cli_args *args,
+			struct perf_config *config, struct err *err)
+{
+	struct devices devices = { .config = config, .err = err };
+	int ret;
+
+	ret = cli_need(args, PERF_OPTION_DEV, err);
+	if (ret)
+		return ret;
+	ret = cli_each(args->value[PERF_OPTION_DEV], add_device, &devices);
+	if (ret && !err->code)
+		err_set(err, EXIT_BAD_INPUT, "usage",
+			"--dev: D%u is empty or too long", devices.dim);
+	if (!ret && devices.dim < config->plan.of.dims)
+		ret = err_set(err, EXIT_BAD_INPUT, "usage",
+			      "--dev: %u devices for %u dimensions",
+			      devices.dim, config->plan.of.dims);
+	return ret;
+}
+
+static int read_numbers(const struct cli_args *args,
+			struct perf_config *config, struct err *err)
+{
+	__u64 iters = 20, warmup = 5, in_flight = 4, timeout = 30;
+	int ret;
+
+	ret = cli_uint(args, PERF_OPTION_ITERS, 0, 1000000, &iters, err) ?:
+	      cli_uint(args, PERF_OPTION_WARMUP, 0, 1000000, &warmup, err) ?:
+	      cli_uint(args, PERF_OPTION_IN_FLIGHT, 1, CHUNK_MAX_CHUNKS,
+		       &in_flight, err) ?:
+	      cli_uint(args, PERF_OPTION_TIMEOUT, 1, 86400, &timeout, err);
+	config->iters = iters;
+	config->warmup = warmup;
+	config->in_flight = in_flight;
+	config->timeout = timeout * SECOND;
+	config->ranges = args->value[PERF_OPTION_RANGES];
+	return ret;
+}
+
+/* What can be planned, but not run. */
+static int check(const struct chunk_collective *of, struct err *err)
+{
+	__u32 k;
+
+	if (layout_ranks(of) > LAYOUT_MAX_RANKS)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--dims: more than %u ranks", LAYOUT_MAX_RANKS);
+	if (of->size % ELEMENT || of->size / of->chunks % ELEMENT)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--size: %llu bytes in %u chunks are not elements of %u bytes: take a multiple of %u",
+			       of->size, of->chunks, ELEMENT,
+			       ELEMENT * of->chunks);
+	for (k = 0; k < of->dims; k++)
+		if (!chunk_alg_takes(of->dim[k].alg, of->dim[k].endpoints))
+			return err_set(err, EXIT_BAD_INPUT, "usage",
+				       "--algorithm: A%u: %s needs a power of two, not %u endpoints",
+				       k, chunk_algs[of->dim[k].alg],
+				       of->dim[k].endpoints);
+	return 0;
+}
+
+static int make_plan(const struct cli_args *args, struct perf_config *config,
+		     struct err *err)
+{
+	int queue = CHUNK_QUEUE_ANY, ret;
+	struct chunk_collective of;
+
+	config->policy = CHUNK_POLICY_THEMIS;
+	ret = chunk_args_read(args, &of, err) ?:
+	      chunk_args_word(args, PERF_OPTION_POLICY, chunk_policies,
+			      &config->policy, err) ?:
+	      chunk_args_word(args, PERF_OPTION_QUEUE, chunk_queues, &queue,
+			      err) ?:
+	      check(&of, err);
+	return ret ?: chunk_make(&config->plan, &of, config->policy, queue);
+}
+
+int perf_args_read(const struct cli_args *args, struct perf_config *config,
+		   struct err *err)
+{
+	int ret;
+
+	ret = make_plan(args, config, err);
+	if (ret)
+		return ret;
+	ret = read_devices(args, config, err) ?:
+	      read_numbers(args, config, err) ?:
+	      chunk_args_word(args, PERF_OPTION_TYPE, data_types,
+			      &config->type, err) ?:
+	      launch_read(&config->launch, args->value[PERF_OPTION_RANK],
+			  args->value[PERF_OPTION_RENDEZVOUS],
+			  layout_ranks(&config->plan.of), err);
+	return ret ?: layout_init(&config->layout, &config->plan);
+}
+
+void perf_config_free(struct perf_config *config)
+{
+	layout_free(&config->layout);
+	chunk_plan_free(&config->plan);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "../lib/progress.h"
+#include "engine_priv.h"
+
+static bool is_received(const struct work *work)
+{
+	return work->begun && work->index == work->exchanges;
+}
+
+static bool is_done(const struct work *work)
+{
+	return is_received(work) && !work->unsent;
+}
+
+/* Add what has arrived; what is gathered is in its place already. */
+static void take(struct engine *engine, struct work *work, __u32 index)
+{
+	struct chunk_exchange x = engine_exchange(engine->layout, engine->rank,
+					      work, index);
+	struct range range = layout_parts(work->range, work->members,
+					  x.receive, x.parts);
+	__u64 staged;
+
+	work->left--;
+	if (index >= work->reduces)
+		return;
+	staged = layout_place(engine->layout, work->chunk, work->stage.leg,
+			      x.staged);
+	data_add(engine->type, engine->window + range.from * ELEMENT,
+		 engine->window + staged * ELEMENT, range.to - range.from);
+}
+
+/* Send what the step sends, and take what has come before. */
+static int step_begin(struct engine *engine, struct work *work)
+{
+	__u32 i, end = work->index + work->width;
+
+	work->left = work->width;
+	for (i = work->index; i < end; i++) {
+		struct message message = engine_message(engine->layout,
+						    engine->rank, work, i);
+		int ret;
+
+		work->unsent++;
+		ret = engine->write(engine->arg, &message);
+		if (ret)
+			return ret;
+	}
+	for (i = work->index; i < end; i++)
+		if (work->arrived[i])
+			take(engine, work, i);
+	return 0;
+}
+
+/* Go through the steps, as far as messages have come. */
+static int work_proceed(struct engine *engine, struct work *work)
+{
+	int ret;
+
+	while (!work->left) {
+		work->index += work->width;
+		if (is_received(work)) {
+			engine->reached[work->chunk]++;
+			return 0;
+		}
+		ret = step_begin(engine, work);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int work_begin(struct engine *engine, struct work *work)
+{
+	int ret;
+
+	work->begun = true;
+	work->unsent = 0;
+	work->from = progress_now();
+	ret = step_begin(engine, work);
+	return ret ?: work_proceed(engine, work);
+}
+
+/* Return: 1 when a stage has begun, 0 when none could, or a negative errno. */
+static int line_proceed(struct engine *engine, struct line *line)
+{
+	__u32 i;
+
+	while (line->done < line->nr && is_done(line->work[line->done]))
+		line->done++;
+	for (i = line->done; i < line->nr &&
+	     i - line->done < engine->in_flight; i++) {
+		struct work *work = line->work[i];
+
+		if (!work->begun && engine->reached[work->chunk] == work->number)
+			return work_begin(engine, work) ?: 1;
+	}
+	return 0;
+}
+
+/* What begins in one dimension may be over at once, and begin in the next. */
+static int proceed(struct engine *engine)
+{
+	int ret, any;
+	__u32 k;
+
+	do {
+		any = 0;
+		for (k = 0; k < engine->layout->plan->of.dims; k++) {
+			ret = line_proceed(engine, &engine->line[k]);
+			if (ret < 0)
+				return ret;
+			any |= ret;
+		}
+	} while (any);
+	return 0;
+}
+
+int engine_start(struct engine *engine)
+{
+	return proceed(engine);
+}
+
+static struct work *work_find(const struct engine *engine, __u32 id)
+{
+	__u32 stage = id >> INDEX_BITS & ((1u << STAGE_BITS) - 1);
+	__u32 chunk = id >> (INDEX_BITS + STAGE_BITS);
+
+	if (chunk >= engine->layout->plan->of.chunks ||
+	    stage >= engine->layout->stages)
+		return NULL;
+	return &engine->work[chunk * engine->layout->stages + stage];
+}
+
+static void watch(struct engine *engine, const struct work *work)
+{
+	if (engine->watch && is_done(work))
+		engine->watch(engine->watch_arg, work->chunk, work->number,
+			      work->stage.dim, work->from, progress_now());
+}
+
+int engine_arrived(struct engine *engine, __u32 dim, __u32 member, __u32 id)
+{
+	__u32 index = id & ((1u << INDEX_BITS) - 1);
+	struct work *work = work_find(engine, id);
+	int ret;
+
+	if (!work || work->stage.dim != dim || index >= work->exchanges ||
+	    work->arrived[index] ||
+	    engine_exchange(engine->layout, engine->rank, work, index).from !=
+	    member)
+		return -EPROTO;
+	work->arrived[index] = true;
+	if (!work->begun || index < work->index ||
+	    index >= work->index + work->width)
+		return 0;
+	take(engine, work, index);
+	ret = work_proceed(engine, work);
+	if (ret)
+		return ret;
+	watch(engine, work);
+	return proceed(engine);
+}
+
+int engine_sent(struct engine *engine, __u32 id)
+{
+	struct work *work = work_find(engine, id);
+
+	if (!work || !work->begun || !work->unsent)
+		return -EPROTO;
+	work->unsent--;
+	watch(engine, work);
+	return proceed(engine);
+}
+
+bool engine_is_done(const struct engine *engine)
+{
+	__u32 k;
+
+	for (k = 0; k < engine->layout->plan->of.dims; k++)
+		if (engine->line[k].done < engine->line[k].nr)
+			return false;
+	return true;
+}
+
+/* Of a stage that has begun: the first message that has not come. */
+static bool awaits(const struct engine *engine, const struct work *work,
+		   struct awaited *awaited)
+{
+	__u32 i, end = work->index + work->width;
+	struct chunk_exchange x;
+
+	awaited->dim = work->stage.dim;
+	awaited->chunk = work->chunk;
+	awaited->stage = work->number;
+	awaited->arrival = !is_received(work);
+	for (i = work->index; awaited->arrival && i < end; i++) {
+		if (work->arrived[i])
+			continue;
+		x = engine_exchange(engine->layout, engine->rank, work, i);
+		awaited->rank = layout_rank(engine->layout, engine->rank,
+					    work->stage.dim, x.from);
+		return true;
+	}
+	/* All have come. One of those to whom the last step wrote: */
+	x = engine_exchange(engine->layout, engine->rank, work,
+			    work->exchanges - 1);
+	awaited->rank = layout_rank(engine->layout, engine->rank,
+				    work->stage.dim, x.to);
+	return awaited->arrival;
+}
+
+struct awaited engine_awaits(const struct engine *engine)
+{
+	struct awaited awaited = { .rank = engine->rank };
+	__u32 k, i;
+
+	for (k = 0; k < engine->layout->plan->of.dims; k++) {
+		const struct line *line = &engine->line[k];
+
+		for (i = line->done; i < line->nr &&
+		     i - line->done < engine->in_flight; i++)
+			if (line->work[i]->begun &&
+			    !is_done(line->work[i]) &&
+			    awaits(engine, line->work[i], &awaited))
+				return awaited;
+	}
+	return awaited;
+}

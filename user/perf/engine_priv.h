@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What an engine is made of, for the files that it is made of. */
+#ifndef ROCESTEER_PERF_ENGINE_PRIV_H
+#define ROCESTEER_PERF_ENGINE_PRIV_H
+
+#include "engine.h"
+
+/* An id: chunk, stage, index of the exchange in the stage. */
+#define INDEX_BITS	13
+#define STAGE_BITS	4
+
+/**
+ * struct work - a stage of a chunk
+ * @chunk: of which chunk
+ * @number: of the stage
+ * @stage: what it does
+ * @range: on which elements
+ * @members: of the group
+ * @width: exchanges of a step
+ * @reduces: exchanges of the Reduce-Scatter; those of the All-Gather follow
+ * @exchanges: of both
+ * @arrived: by exchange: its message is here
+ * @index: first exchange of the step it is at
+ * @left: exchanges of that step that have not arrived
+ * @unsent: messages that are not acknowledged
+ * @begun: its messages are being sent
+ * @from: when it began, ns
+ */
+struct work {
+	__u32 chunk;
+	__u32 number;
+	struct stage stage;
+	struct range range;
+	__u32 members;
+	__u32 width;
+	__u32 reduces;
+	__u32 exchanges;
+	bool *arrived;
+	__u32 index;
+	__u32 left;
+	__u32 unsent;
+	bool begun;
+	__u64 from;
+};
+
+/* The stages of a dimension in their order; those before @done are done. */
+struct line {
+	struct work **work;
+	__u32 nr;
+	__u32 done;
+};
+
+/**
+ * struct engine - a rank that runs a plan
+ * @reached: by chunk: stages whose messages have all arrived
+ * @work: by chunk and stage
+ * @arrived: of all
+ */
+struct engine {
+	const struct layout *layout;
+	__u32 rank;
+	enum data_type type;
+	char *window;
+	__u32 in_flight;
+	engine_write_fn *write;
+	void *arg;
+	engine_watch_fn *watch;
+	void *watch_arg;
+	struct line line[CHUNK_MAX_DIMS];
+	__u32 *reached;
+	struct work *work;
+	bool *arrived;
+	size_t nr_arrived;
+};
+
+/* Exchange @index of a stage, as this rank has it. */
+struct chunk_exchange engine_exchange(const struct layout *layout, __u32 rank,
+				      const struct work *work, __u32 index);
+
+/* The message that it sends. */
+struct message engine_message(const struct layout *layout, __u32 rank,
+			      const struct work *work, __u32 index);
+
+#endif /* ROCESTEER_PERF_ENGINE_PRIV_H */

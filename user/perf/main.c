@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer-perf - run the plan of a collective over RoCE, and measure it. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "perf.h"
+
+const char * const cli_program = "rocesteer-perf";
+
+static int fail_wrong(const struct perf_result *result, struct err *err)
+{
+	errno = EIO;
+	return err_set(err, EXIT_FAILED, "wrong",
+		       "%llu elements are wrong, the first of them on rank %u",
+		       result->wrong, result->wrong_rank);
+}
+
+static int perf(const struct cli_args *args, struct err *err)
+{
+	struct perf_config config = {};
+	struct perf_result result = {};
+	int ret;
+
+	ret = perf_args_read(args, &config, err) ?:
+	      perf_run(&config, &result, err);
+	if (!ret && !config.launch.rank)
+		ret = perf_report(&args->out, &config, &result);
+	if (!ret && result.wrong)
+		ret = fail_wrong(&result, err);
+	free(result.stage);
+	perf_config_free(&config);
+	return ret;
+}
+
+static const struct cli_verb verb = {
+	.help = "Run the plan of a collective over RoCE, one process per host, and measure it",
+	.options = perf_options,
+	.run = perf,
+};
+
+static const struct cli_object object = { .name = "", .verbs = &verb };
+
+int main(int argc, char **argv)
+{
+	struct cli_args args = {};
+	struct err err = {};
+
+	args.out.json = cli_take_json(&argc, argv);
+	return cli_exit(&args.out, cli_run(&object, &verb, &args, argc, argv,
+					   &err), &err);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "meet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../lib/progress.h"
+
+#define MSEC	1000000ull
+#define PAUSE	(50 * MSEC)	/* before it is tried again */
+#define BACKLOG	1024
+
+static int resolve(const char *host, const char *port, struct addrinfo **list,
+		   struct err *err)
+{
+	struct addrinfo hints = {
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = host ? 0 : AI_PASSIVE,
+		.ai_family = host ? AF_UNSPEC : AF_INET6,
+	};
+	int ret = getaddrinfo(host, port, &hints, list);
+
+	/* A host without IPv6 listens by IPv4. */
+	if (ret && !host) {
+		hints.ai_family = AF_INET;
+		ret = getaddrinfo(host, port, &hints, list);
+	}
+	if (!ret)
+		return 0;
+	errno = EADDRNOTAVAIL;
+	return err_set(err, EXIT_FAILED, "no-address",
+		       "rendezvous: %s:%s: %s", host ?: "", port,
+		       gai_strerror(ret));
+}
+
+int meet_listen(const char *port, int *fd, struct err *err)
+{
+	struct addrinfo *list;
+	int on = 1, off = 0;
+	int ret;
+
+	ret = resolve(NULL, port, &list, err);
+	if (ret)
+		return ret;
+	*fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		     0);
+	if (*fd >= 0) {
+		setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+		setsockopt(*fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	}
+	if (*fd < 0 || bind(*fd, list->ai_addr, list->ai_addrlen) ||
+	    listen(*fd, BACKLOG)) {
+		ret = err_set(err, EXIT_FAILED, "listen",
+			      "rendezvous: cannot listen on port %s: %s", port,
+			      strerror(errno));
+		if (*fd >= 0)
+			close(*fd);
+		*fd = -1;
+	}
+	freeaddrinfo(list);
+	return ret;
+}
+
+/* Return: the socket, or a negative errno. */
+static int try_one(const struct addrinfo *info, __u64 until)
+{
+	__u64 now = progress_now();
+	struct pollfd poll_fd = { .events = POLLOUT };
+	int error = ETIMEDOUT;
+	socklen_t len = sizeof(error);
+	int fd;
+
+	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		    0);
+	if (fd < 0)
+		return -errno;
+	poll_fd.fd = fd;
+	if (!connect(fd, info->ai_addr, info->ai_addrlen))
+		error = 0;
+	else if (errno != EINPROGRESS)
+		error = errno;
+	else if (now < until &&
+		 poll(&poll_fd, 1, (until - now) / MSEC + 1) > 0)
+		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
+	if (!error)
+		return fd;
+	close(fd);
+	return -error;
+}
+
+int meet_connect(const char *host, const char *port, __u64 until, int *fd,
+		 struct err *err)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE };
+	/* Time for one try is always left. */
+	__u64 last = until - PAUSE;
+	struct addrinfo *list, *info;
+	int ret;
+
+	ret = resolve(host, port, &list, err);
+	if (ret)
+		return ret;
+	for (;;) {
+		for (info = list; info; info = info->ai_next) {
+			*fd = try_one(info, until);
+			if (*fd >= 0)
+				break;
+		}
+		if (*fd >= 0 || progress_now() >= last)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	freeaddrinfo(list);
+	if (*fd < 0) {
+		errno = -*fd;
+		return err_set(err, EXIT_FAILED, "rank-absent",
+			       "rank 0 does not listen on %s port %s: %s", host,
+			       port, strerror(errno));
+	}
+	/* Writes wait, as long as SO_SNDTIMEO says. */
+	fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
+	return 0;
+}
+
+void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name,
+	       size_t size)
+{
+	if (getnameinfo((const struct sockaddr *)addr, len, name, size, NULL,
+			0, NI_NUMERICHOST))
+		snprintf(name, size, "unknown address");
+	/* An IPv4 address on an IPv6 socket */
+	if (!strncmp(name, "::ffff:", 7))
+		memmove(name, name + 7, strlen(name + 7) + 1);
+}

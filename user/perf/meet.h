@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* TCP sockets of the rendezvous. */
+#ifndef ROCESTEER_PERF_MEET_H
+#define ROCESTEER_PERF_MEET_H
+
+#include <sys/socket.h>
+#include <linux/types.h>
+
+#include "../lib/err.h"
+
+/**
+ * meet_listen() - listen on all addresses of this host
+ * @port: number or name
+ * @fd: set to the socket
+ * @err: names the port
+ *
+ * Return: 0 or a negative errno.
+ */
+int meet_listen(const char *port, int *fd, struct err *err);
+
+/**
+ * meet_connect() - connect to a host that may not listen yet
+ * @host: name or address
+ * @port: number or name
+ * @until: CLOCK_MONOTONIC nanoseconds
+ * @fd: set to the socket, which blocks
+ * @err: names host and port
+ *
+ * Return: 0 or a negative errno.
+ */
+int meet_connect(const char *host, const char *port, __u64 until, int *fd,
+		 struct err *err);
+
+/* An address as people write it. */
+void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name,
+	       size_t size);
+
+#endif /* ROCESTEER_PERF_MEET_H */

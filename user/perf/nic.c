@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "nic_priv.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PORT		1
+#define MAX_DEPTH	1024u	/* of a queue */
+
+int nic_fail(const struct nic *nic, const char *code, const char *what)
+{
+	return err_set(nic->err, EXIT_FAILED, code,
+		       "dimension %u: %s: %s: %s", nic->dim, nic->name, what,
+		       strerror(errno));
+}
+
+__u32 nic_rank(const struct nic *nic, __u32 member)
+{
+	return layout_rank(nic->layout, nic->rank, nic->dim, member);
+}
+
+static __u32 members(const struct nic *nic)
+{
+	return nic->layout->plan->of.dim[nic->dim].endpoints;
+}
+
+static int device_open(struct nic *nic)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	int i;
+
+	for (i = 0; list && list[i]; i++) {
+		if (strcmp(ibv_get_device_name(list[i]), nic->name))
+			continue;
+		nic->context = ibv_open_device(list[i]);
+		ibv_free_device_list(list);
+		return nic->context ? 0 : nic_fail(nic, "device", "cannot open it");
+	}
+	if (list)
+		ibv_free_device_list(list);
+	errno = ENODEV;
+	return err_set(nic->err, EXIT_FAILED, "no-device",
+		       "dimension %u: there is no RDMA device %s", nic->dim,
+		       nic->name);
+}
+
+/* How much a GID is wanted; 0: not at all. */
+static int worth(const struct ibv_gid_entry *entry)
+{
+	const __u8 *raw = entry->gid.raw;
+
+	if (entry->gid_type != IBV_GID_TYPE_ROCE_V2)
+		return 0;
+	if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)raw))
+		return 3;
+	return IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)raw) ? 1 : 2;
+}
+
+static int gid_find(struct nic *nic)
+{
+	struct ibv_gid_entry entry;
+	int best = 0, i;
+
+	if (nic->gid_index != NIC_ANY_GID)
+		return ibv_query_gid_ex(nic->context, PORT, nic->gid_index,
+					&entry, 0) ||
+		       ibv_query_gid(nic->context, PORT, nic->gid_index,
+				     &nic->gid) ?
+		       nic_fail(nic, "no-gid", "its GID index") : 0;
+	for (i = 0; i < nic->port.gid_tbl_len; i++) {
+		if (ibv_query_gid_ex(nic->context, PORT, i, &entry, 0) ||
+		    worth(&entry) <= best)
+			continue;
+		best = worth(&entry);
+		nic->gid_index = i;
+		nic->gid = entry.gid;
+	}
+	if (best)
+		return 0;
+	errno = EADDRNOTAVAIL;
+	return nic_fail(nic, "no-gid", "it has no GID of RoCE v2");
+}
+
+static int window_register(struct nic *nic, void *window)
+{
+	nic->mr = ibv_reg_mr_iova(nic->pd, window,
+				  nic->layout->elements * ELEMENT, WINDOW_IOVA,
+				  IBV_ACCESS_LOCAL_WRITE |
+				  IBV_ACCESS_REMOTE_WRITE);
+	if (nic->mr)
+		return 0;
+	return nic_fail(nic, "memory",
+		    "cannot register the buffer (see ulimit -l)");
+}
+
+/* Messages of a run, by member. */
+static void count(void *arg, __u32 chunk, __u32 stage,
+		  const struct message *message)
+{
+	struct nic *nic = arg;
+
+	(void)chunk;
+	(void)stage;
+	if (message->dim != nic->dim)
+		return;
+	nic->link[message->member].messages++;
+	nic->link[message->source].answers++;
+}
+
+static int link_create(struct nic *nic, struct link *link)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = nic->cq, .recv_cq = nic->cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = link->depth ?: 1,
+			 .max_recv_wr = link->receives ?: 1,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	link->waiting = calloc(link->messages + 1, sizeof(*link->waiting));
+	if (!link->waiting)
+		return -ENOMEM;
+	link->qp = ibv_create_qp(nic->pd, &init);
+	return link->qp ? 0 : nic_fail(nic, "queue-pair", "cannot create one");
+}
+
+/* Of what a queue should hold, as much as it may. */
+static __u32 depth_of(const struct nic *nic, __u32 wanted)
+{
+	__u32 most = nic->attr.max_cqe / (2 * members(nic));
+
+	if (most > (__u32)nic->attr.max_qp_wr)
+		most = nic->attr.max_qp_wr;
+	if (most > MAX_DEPTH)
+		most = MAX_DEPTH;
+	return wanted < most ? wanted : most;
+}
+
+static int links_create(struct nic *nic)
+{
+	__u32 completions = 1, i;
+	int ret = 0;
+
+	nic->link = calloc(members(nic), sizeof(*nic->link));
+	if (!nic->link)
+		return -ENOMEM;
+	engine_messages(nic->layout, nic->rank, count, nic);
+	for (i = 0; i < members(nic); i++) {
+		struct link *link = &nic->link[i];
+
+		link->depth = depth_of(nic, link->messages);
+		link->receives = depth_of(nic, link->answers);
+		completions += link->depth + link->receives;
+	}
+	nic->channel = ibv_create_comp_channel(nic->context);
+	if (!nic->channel)
+		return nic_fail(nic, "device", "cannot get events");
+	nic->cq = ibv_create_cq(nic->context, completions, NULL, nic->channel,
+				0);
+	if (!nic->cq)
+		return nic_fail(nic, "device", "cannot create a completion queue");
+	for (i = 0; !ret && i < members(nic); i++)
+		if (nic->link[i].messages || nic->link[i].answers)
+			ret = link_create(nic, &nic->link[i]);
+	return ret;
+}
+
+/* With seven retries they give up before the ranks do. */
+static __u32 retry_of(__u64 timeout)
+{
+	__u32 retry = 1;
+
+	while (retry < 31 && (4096ull << (retry + 1)) * 8 < timeout)
+		retry++;
+	return retry;
+}
+
+int nic_open(struct nic *nic, void *window, __u64 timeout)
+{
+	int ret;
+
+	nic->retry = retry_of(timeout);
+	ret = device_open(nic);
+	if (ret)
+		return ret;
+	if (ibv_query_device(nic->context, &nic->attr) ||
+	    ibv_query_port(nic->context, PORT, &nic->port))
+		return nic_fail(nic, "device", "cannot query it");
+	if (nic->port.state != IBV_PORT_ACTIVE) {
+		errno = ENETDOWN;
+		return nic_fail(nic, "device", "its port is not active");
+	}
+	ret = gid_find(nic);
+	if (ret)
+		return ret;
+	nic->pd = ibv_alloc_pd(nic->context);
+	if (!nic->pd)
+		return nic_fail(nic, "device", "cannot allocate");
+	return window_register(nic, window) ?: links_create(nic);
+}
+
+void nic_close(struct nic *nic)
+{
+	__u32 i;
+
+	if (nic->source.ready)
+		loop_remove(nic->loop, &nic->source);
+	for (i = 0; nic->link && i < members(nic); i++) {
+		if (nic->link[i].qp)
+			ibv_destroy_qp(nic->link[i].qp);
+		free(nic->link[i].waiting);
+	}
+	free(nic->link);
+	if (nic->cq)
+		ibv_destroy_cq(nic->cq);
+	if (nic->channel)
+		ibv_destroy_comp_channel(nic->channel);
+	if (nic->mr)
+		ibv_dereg_mr(nic->mr);
+	if (nic->pd)
+		ibv_dealloc_pd(nic->pd);
+	if (nic->context)
+		ibv_close_device(nic->context);
+}
+
+void nic_describe(const struct nic *nic, struct nic_address *address,
+		  __u32 *qpns)
+{
+	__u32 i;
+
+	memcpy(address->gid, nic->gid.raw, sizeof(address->gid));
+	address->rkey = nic->mr->rkey;
+	address->mtu = nic->port.active_mtu;
+	for (i = 0; i < members(nic); i++)
+		qpns[i] = nic->link[i].qp ? nic->link[i].qp->qp_num : 0;
+}
+
+static int qp_init(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = PORT,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+			     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+/* Sequence numbers begin anywhere: by the number of the one that sends. */
+static __u32 first_psn(__u32 qpn)
+{
+	return qpn * 0x9e3779b1u >> 8;
+}
+
+static int qp_connect(struct nic *nic, struct ibv_qp *qp,
+		      const struct nic_address *address, __u32 qpn)
+{
+	struct ibv_qp_attr rtr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = address->mtu < nic->port.active_mtu ?
+			    address->mtu : nic->port.active_mtu,
+		.dest_qp_num = qpn, .rq_psn = first_psn(qpn),
+		.max_dest_rd_atomic = 1, .min_rnr_timer = 12,
+		.ah_attr = {
+			.is_global = 1, .port_num = PORT,
+			.grh = { .hop_limit = 64,
+				 .sgid_index = nic->gid_index },
+		},
+	}, rts = {
+		.qp_state = IBV_QPS_RTS, .sq_psn = first_psn(qp->qp_num),
+		.timeout = nic->retry, .retry_cnt = 7, .rnr_retry = 7,
+		.max_rd_atomic = 1,
+	};
+
+	memcpy(rtr.ah_attr.grh.dgid.raw, address->gid, sizeof(address->gid));
+	return ibv_modify_qp(qp, &rtr, IBV_QP_STATE | IBV_QP_AV |
+			     IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+			     IBV_QP_MIN_RNR_TIMER) ?:
+	       ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN |
+			     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+			     IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+int nic_connect(struct nic *nic, __u32 member,
+		const struct nic_address *address, __u32 qpn)
+{
+	struct link *link = &nic->link[member];
+	__u32 i;
+	int ret;
+
+	if (!link->qp)
+		return 0;
+	link->rkey = address->rkey;
+	memcpy(link->gid, address->gid, sizeof(link->gid));
+	errno = qp_init(link->qp);
+	for (i = 0; !errno && i < link->receives; i++) {
+		ret = nic_post_receive(nic, member);
+		if (ret)
+			return ret;
+	}
+	if (!errno)
+		errno = qp_connect(nic, link->qp, address, qpn);
+	if (!errno)
+		return 0;
+	return err_set(nic->err, EXIT_FAILED, "connect",
+		       "dimension %u: %s: cannot connect to rank %u: %s",
+		       nic->dim, nic->name, nic_rank(nic, member),
+		       strerror(errno));
+}
+
+const __u8 *nic_peer(const struct nic *nic, __u32 member)
+{
+	return nic->link[member].qp ? nic->link[member].gid : NULL;
+}

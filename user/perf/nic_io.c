@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Messages of a NIC, out and in. */
+#include <arpa/inet.h>
+#include <errno.h>
+
+#include "nic_priv.h"
+
+#define POLL_BATCH	32
+#define ARRIVED		0x8000000000000000ull	/* of a wr_id: a receive */
+
+int nic_post_receive(struct nic *nic, __u32 member)
+{
+	struct ibv_recv_wr *bad, wr = { .wr_id = ARRIVED | member };
+
+	errno = ibv_post_recv(nic->link[member].qp, &wr, &bad);
+	return errno ? nic_fail(nic, "queue-pair", "cannot receive") : 0;
+}
+
+static int post(struct nic *nic, const struct message *message)
+{
+	struct link *link = &nic->link[message->member];
+	struct ibv_sge sge = {
+		.addr = WINDOW_IOVA + message->from * ELEMENT,
+		.length = message->elements * ELEMENT,
+		.lkey = nic->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = (__u64)message->member << 32 | message->id,
+		.sg_list = &sge, .num_sge = message->elements ? 1 : 0,
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		.send_flags = IBV_SEND_SIGNALED,
+		.imm_data = htonl(message->id),
+		.wr.rdma = {
+			.remote_addr = WINDOW_IOVA + message->to * ELEMENT,
+			.rkey = link->rkey,
+		},
+	};
+
+	errno = ibv_post_send(link->qp, &wr, &bad);
+	if (errno)
+		return nic_fail(nic, "queue-pair", "cannot send");
+	link->posted++;
+	return 0;
+}
+
+int nic_write(struct nic *nic, const struct message *message)
+{
+	struct link *link = &nic->link[message->member];
+
+	if (link->posted < link->depth)
+		return post(nic, message);
+	link->waiting[(link->first + link->nr++) % link->messages] = *message;
+	return 0;
+}
+
+static int sent(struct nic *nic, __u32 member, __u32 id)
+{
+	struct link *link = &nic->link[member];
+	int ret = 0;
+
+	link->posted--;
+	if (link->nr) {
+		ret = post(nic, &link->waiting[link->first]);
+		link->first = (link->first + 1) % link->messages;
+		link->nr--;
+	}
+	return ret ?: engine_sent(nic->engine, id);
+}
+
+/* Of a member and its message, what a queue pair has to say. */
+static int fail_member(struct nic *nic, __u32 member, const char *what)
+{
+	errno = ECOMM;
+	return err_set(nic->err, EXIT_FAILED, "rank-unreachable",
+		       "dimension %u: rank %u: %s", nic->dim,
+		       nic_rank(nic, member), what);
+}
+
+static int completed(struct nic *nic, const struct ibv_wc *wc)
+{
+	bool arrived = wc->wr_id & ARRIVED;
+	__u32 member = arrived ? (__u32)wc->wr_id :
+				 (__u32)(wc->wr_id >> 32);
+	int ret;
+
+	nic->completed++;
+	if (wc->status != IBV_WC_SUCCESS)
+		return fail_member(nic, member, ibv_wc_status_str(wc->status));
+	if (!arrived)
+		ret = sent(nic, member, (__u32)wc->wr_id);
+	else
+		ret = nic_post_receive(nic, member) ?:
+		      engine_arrived(nic->engine, nic->dim, member,
+				     ntohl(wc->imm_data));
+	if (ret == -EPROTO)
+		return fail_member(nic, member,
+				   "sent what it should not have");
+	return ret;
+}
+
+static int drain(struct nic *nic)
+{
+	struct ibv_wc wc[POLL_BATCH];
+	int nr, i, ret;
+
+	while ((nr = ibv_poll_cq(nic->cq, POLL_BATCH, wc)) > 0)
+		for (i = 0; i < nr; i++) {
+			ret = completed(nic, &wc[i]);
+			if (ret)
+				return ret;
+		}
+	return nr < 0 ? nic_fail(nic, "device", "cannot poll") : 0;
+}
+
+/* What has come before the queue was armed makes no event. */
+static int arm(struct nic *nic)
+{
+	errno = ibv_req_notify_cq(nic->cq, 0);
+	if (errno)
+		return nic_fail(nic, "device", "cannot get events");
+	return drain(nic);
+}
+
+static int ready(void *arg)
+{
+	struct nic *nic = arg;
+	struct ibv_cq *cq;
+	void *cq_context;
+
+	if (ibv_get_cq_event(nic->channel, &cq, &cq_context))
+		return nic_fail(nic, "device", "cannot get events");
+	ibv_ack_cq_events(cq, 1);
+	return arm(nic);
+}
+
+int nic_start(struct nic *nic, struct engine *engine, struct loop *loop)
+{
+	int ret;
+
+	nic->engine = engine;
+	nic->loop = loop;
+	nic->source = (struct source) { nic->channel->fd, ready, nic };
+	ret = loop_add(loop, &nic->source);
+	return ret ?: arm(nic);
+}

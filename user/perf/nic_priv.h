@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the NIC share. */
+#ifndef ROCESTEER_PERF_NIC_PRIV_H
+#define ROCESTEER_PERF_NIC_PRIV_H
+
+#include "nic.h"
+
+/**
+ * struct link - to one member of the group
+ * @qp: NULL: it gets no message
+ * @gid: its address
+ * @rkey: of its window
+ * @messages: that a run writes to it
+ * @answers: that it writes to us
+ * @depth: of the send queue
+ * @receives: that are posted
+ * @posted: in the send queue
+ * @waiting: messages that it had no room for, a ring
+ * @first: of them
+ * @nr: how many
+ */
+struct link {
+	struct ibv_qp *qp;
+	__u8 gid[16];
+	__u32 rkey;
+	__u32 messages;
+	__u32 answers;
+	__u32 depth;
+	__u32 receives;
+	__u32 posted;
+	struct message *waiting;
+	__u32 first;
+	__u32 nr;
+};
+
+/* Sets nic->err: @what has failed, by errno. Return: a negative errno. */
+int nic_fail(const struct nic *nic, const char *code, const char *what);
+
+/* The rank that a member of the group is. */
+__u32 nic_rank(const struct nic *nic, __u32 member);
+
+/* Be ready for one more message. Return: as nic_open(). */
+int nic_post_receive(struct nic *nic, __u32 member);
+
+#endif /* ROCESTEER_PERF_NIC_PRIV_H */

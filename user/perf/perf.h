@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A run from beginning to end, and what it was told to do. */
+#ifndef ROCESTEER_PERF_H
+#define ROCESTEER_PERF_H
+
+#include "../cli/chunk.h"
+#include "launch.h"
+#include "nic.h"
+
+/* The options of chunk come first. */
+enum {
+	PERF_OPTION_POLICY = CHUNK_OPTIONS,
+	PERF_OPTION_QUEUE,
+	PERF_OPTION_DEV,
+	PERF_OPTION_TYPE,
+	PERF_OPTION_ITERS,
+	PERF_OPTION_WARMUP,
+	PERF_OPTION_IN_FLIGHT,
+	PERF_OPTION_RANK,
+	PERF_OPTION_RENDEZVOUS,
+	PERF_OPTION_TIMEOUT,
+	PERF_OPTION_RANGES,
+};
+
+/* The RDMA device of a dimension. */
+struct perf_dev {
+	char name[IBV_SYSFS_NAME_MAX];
+	int gid_index;
+};
+
+/**
+ * struct perf_config - the options
+ * @plan: to be run
+ * @policy: CHUNK_POLICY_* that it was planned by
+ * @layout: of @plan
+ * @dev: by dimension; without name where there is one endpoint
+ * @type: of the elements
+ * @iters: runs that are measured
+ * @warmup: runs before
+ * @in_flight: stages at a time in each dimension
+ * @launch: who we are
+ * @timeout: ns
+ * @ranges: file to write, or NULL
+ */
+struct perf_config {
+	struct chunk_plan plan;
+	int policy;
+	struct layout layout;
+	struct perf_dev dev[CHUNK_MAX_DIMS];
+	int type;
+	__u32 iters;
+	__u32 warmup;
+	__u32 in_flight;
+	struct launch launch;
+	__u64 timeout;
+	const char *ranges;
+};
+
+extern const struct cli_option perf_options[];
+
+/**
+ * perf_args_read() - read the options, and plan
+ * @args: arguments
+ * @config: zeroed; filled; to be freed by perf_config_free(), also after a
+ *	failure
+ * @err: names option and item
+ *
+ * Return: 0 or a negative errno.
+ */
+int perf_args_read(const struct cli_args *args, struct perf_config *config,
+		   struct err *err);
+
+void perf_config_free(struct perf_config *config);
+
+/* A stage of the last run, ns from its beginning. */
+struct perf_stage {
+	__u32 chunk;
+	__u32 stage;
+	__u32 dim;
+	__u64 from;
+	__u64 to;
+};
+
+/**
+ * struct perf_result - what the runs have shown, the same on all ranks but for
+ * the stages
+ * @ns: of all measured runs, each as long as its slowest rank took
+ * @least: of the quickest run
+ * @most: of the slowest run
+ * @wrong: elements, on all ranks, in all runs
+ * @wrong_rank: the first rank that had any
+ * @stage: of the last run, in the order in which they ended, on this rank
+ * @stages: how many
+ */
+struct perf_result {
+	__u64 ns;
+	__u64 least;
+	__u64 most;
+	__u64 wrong;
+	__u32 wrong_rank;
+	struct perf_stage *stage;
+	__u32 stages;
+};
+
+/**
+ * perf_run() - meet the other ranks and run the plan
+ * @config: what to run
+ * @result: zeroed; filled; @stage is to be freed
+ * @err: what went wrong, on whichever rank
+ *
+ * Return: 0 or a negative errno.
+ */
+int perf_run(const struct perf_config *config, struct perf_result *result,
+	     struct err *err);
+
+/* Print the result. Return: as out_show(). */
+int perf_report(const struct out *out, const struct perf_config *config,
+		const struct perf_result *result);
+
+struct setting;
+
+#define PERF_SETTINGS	13	/* the last one without name */
+
+/* What ranks compare: PERF_SETTINGS zeroed ones are filled. */
+void perf_settings_fill(struct setting *setting,
+			const struct perf_config *config);
+
+/**
+ * perf_ranges_write() - write down what will be written where
+ * @config: of this rank
+ * @nic: by dimension
+ * @err: names the file
+ *
+ * The format is in Documentation/formats.rst. Return: 0 or a negative errno.
+ */
+int perf_ranges_write(const struct perf_config *config, const struct nic *nic,
+		      struct err *err);
+
+#endif /* ROCESTEER_PERF_H */

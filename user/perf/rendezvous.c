@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "rendezvous.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../lib/progress.h"
+#include "meet.h"
+#include "wire.h"
+
+#define SECOND	1000000000ull
+#define MAX_HELLO	4096u
+
+/**
+ * struct peer - a connection to another rank
+ * @rendezvous: it belongs to
+ * @wire: connection
+ * @source: of the loop
+ * @name: its address
+ * @rank: who it is, UNKNOWN: it has not said so
+ * @gone: a negative errno: nothing more will come
+ */
+struct peer {
+	struct rendezvous *rendezvous;
+	struct wire wire;
+	struct source source;
+	char name[64];
+	__u32 rank;
+	int gone;
+};
+
+#define UNKNOWN	(~0u)
+
+/**
+ * struct rendezvous - rank 0 has all others as peers, the others have rank 0
+ * @config: who and where
+ * @loop: all connections are in
+ * @listener: socket of rank 0
+ * @peer: by rank; of other ranks the first only
+ * @guest: who has not said yet which rank it is, or NULL
+ * @met: ranks that have come
+ * @err: the first failure
+ * @code: of @err when another rank has sent it
+ */
+struct rendezvous {
+	const struct rendezvous_config *config;
+	struct loop *loop;
+	struct source listener;
+	struct peer **peer;
+	struct peer **guest;
+	__u32 met;
+	struct err err;
+	char code[32];
+};
+
+static void peer_free(struct peer *peer)
+{
+	if (!peer)
+		return;
+	if (peer->wire.fd >= 0)
+		loop_remove(peer->rendezvous->loop, &peer->source);
+	wire_close(&peer->wire);
+	free(peer);
+}
+
+/* The first failure is the cause. */
+static void fail(struct rendezvous *rendezvous, int exit_status,
+		 const char *code, const char *text)
+{
+	if (!rendezvous->err.code)
+		err_set(&rendezvous->err, exit_status, code, "%s", text);
+}
+
+static void fail_peer(struct peer *peer, const char *what)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "rank %u (%s) %s", peer->rank, peer->name,
+		 what);
+	fail(peer->rendezvous, EXIT_FAILED, "rank-gone", text);
+}
+
+/* Another rank has failed, and says why. */
+static void take_error(struct peer *peer, const struct frame *frame)
+{
+	struct rendezvous *rendezvous = peer->rendezvous;
+	const struct frame_error *error = (const void *)(frame + 1);
+
+	if (rendezvous->err.code || frame->length != sizeof(*error))
+		return;
+	snprintf(rendezvous->code, sizeof(rendezvous->code), "%.*s",
+		 (int)sizeof(error->code), error->code);
+	err_set(&rendezvous->err, error->exit_status, rendezvous->code, "%.*s",
+		(int)sizeof(error->message), error->message);
+}
+
+/* The value of a setting in "name=value\n.." */
+static bool setting_get(const char *text, const char *name, char *value,
+			size_t size)
+{
+	size_t len = strlen(name);
+
+	for (; text; text = strchr(text, '\n')) {
+		text += *text == '\n';
+		if (strncmp(text, name, len) || text[len] != '=')
+			continue;
+		snprintf(value, size, "%.*s",
+			 (int)strcspn(text + len + 1, "\n"), text + len + 1);
+		return true;
+	}
+	return false;
+}
+
+static void compare(struct peer *peer, const char *text)
+{
+	const struct rendezvous_config *config = peer->rendezvous->config;
+	const struct setting *setting;
+	char value[128], line[512];
+
+	for (setting = config->settings; setting->name; setting++) {
+		if (!setting_get(text, setting->name, value, sizeof(value)))
+			strcpy(value, "unknown");
+		if (!strcmp(value, setting->value))
+			continue;
+		snprintf(line, sizeof(line),
+			 "rank %u (%s) differs: %s is %s there, %s on rank 0",
+			 peer->rank, peer->name, setting->name, value,
+			 setting->value);
+		fail(peer->rendezvous, EXIT_BAD_INPUT, "mismatch", line);
+		return;
+	}
+}
+
+static void tell(struct peer *peer, const struct err *err)
+{
+	struct frame_error error = { .exit_status = err->exit_status };
+
+	snprintf(error.code, sizeof(error.code), "%s", err->code);
+	snprintf(error.message, sizeof(error.message), "%s", err->message);
+	wire_send(&peer->wire, FRAME_ERROR, &error, sizeof(error));
+}
+
+/* A stranger is not let in; a rank that is strange is a failure. */
+static bool take_hello(struct peer *peer, const struct frame *frame)
+{
+	struct rendezvous *rendezvous = peer->rendezvous;
+	const struct rendezvous_config *config = rendezvous->config;
+	char text[MAX_HELLO + 1] = "", line[256];
+	size_t length = frame->length;
+
+	if (frame->type != FRAME_HELLO || length < sizeof(peer->rank) ||
+	    length > MAX_HELLO)
+		return false;
+	memcpy(&peer->rank, frame + 1, sizeof(peer->rank));
+	memcpy(text, (const char *)(frame + 1) + sizeof(peer->rank),
+	       length - sizeof(peer->rank));
+	compare(peer, text);
+	if (peer->rank >= config->ranks || rendezvous->peer[peer->rank]) {
+		snprintf(line, sizeof(line),
+			 "%s says that it is rank %u of %u, which %s",
+			 peer->name, peer->rank, config->ranks,
+			 peer->rank < config->ranks ? "is here already" :
+			 "there is not");
+		fail(rendezvous, EXIT_BAD_INPUT, "mismatch", line);
+		tell(peer, &rendezvous->err);
+		/* As many come as are to come. */
+		rendezvous->met++;
+		return false;
+	}
+	rendezvous->peer[peer->rank] = peer;
+	rendezvous->met++;
+	wire_next(&peer->wire);
+	return true;
+}
+
+static void fail_gone(struct peer *peer)
+{
+	fail_peer(peer, peer->gone == -EPIPE || peer->gone == -ECONNRESET ?
+		  "has ended" : strerror(-peer->gone));
+}
+
+/*
+ * Who sends an error, or the last there is to send, is gone next. Nobody may go
+ * while others are still waited for.
+ */
+static int peer_ready(void *arg)
+{
+	struct peer *peer = arg;
+	const struct frame *frame;
+
+	peer->gone = wire_read(&peer->wire);
+	if (peer->gone)
+		loop_remove(peer->rendezvous->loop, &peer->source);
+	frame = wire_frame(&peer->wire);
+	if (frame && frame->type == FRAME_ERROR)
+		take_error(peer, frame);
+	else if (peer->gone && (!frame || peer->rendezvous->listener.fd >= 0))
+		fail_gone(peer);
+	return peer->rendezvous->err.code ? -ECONNABORTED : 0;
+}
+
+static int guest_ready(void *arg)
+{
+	struct peer *peer = arg;
+	struct rendezvous *rendezvous = peer->rendezvous;
+	int ret = wire_read(&peer->wire);
+	const struct frame *frame = wire_frame(&peer->wire);
+	__u32 i;
+
+	if (!frame && !ret)
+		return 0;
+	for (i = 0; i < rendezvous->config->ranks; i++)
+		if (rendezvous->guest[i] == peer)
+			rendezvous->guest[i] = NULL;
+	peer->source.ready = peer_ready;
+	if (!frame || !take_hello(peer, frame))
+		peer_free(peer);
+	return 0;
+}
+
+static int peer_add(struct rendezvous *rendezvous, struct peer *peer, int fd,
+		    int (*ready)(void *arg))
+{
+	wire_open(&peer->wire, fd, rendezvous->config->timeout);
+	peer->rendezvous = rendezvous;
+	peer->source = (struct source) { fd, ready, peer };
+	return loop_add(rendezvous->loop, &peer->source);
+}
+
+/* As many may be unknown at a time as there are ranks. */
+static int accept_guest(void *arg)
+{
+	struct rendezvous *rendezvous = arg;
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+	struct peer *peer;
+	__u32 i;
+	int fd;
+
+	fd = accept4(rendezvous->listener.fd, (struct sockaddr *)&addr, &len,
+		     SOCK_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	for (i = 0; i < rendezvous->config->ranks && rendezvous->guest[i]; i++)
+		;
+	peer = i < rendezvous->config->ranks ? calloc(1, sizeof(*peer)) : NULL;
+	if (!peer) {
+		close(fd);
+		return 0;
+	}
+	peer->rank = UNKNOWN;
+	meet_name(&addr, len, peer->name, sizeof(peer->name));
+	if (peer_add(rendezvous, peer, fd, guest_ready)) {
+		peer_free(peer);
+		return 0;
+	}
+	rendezvous->guest[i] = peer;
+	return 0;
+}
+
+static void fail_absent(struct rendezvous *rendezvous, __u64 waited)
+{
+	__u32 missing = rendezvous->config->ranks - rendezvous->met, rank = 1;
+	char line[256], more[64] = "";
+
+	while (rank < rendezvous->config->ranks - 1 && rendezvous->peer[rank])
+		rank++;
+	if (missing > 1)
+		snprintf(more, sizeof(more), " nor have %u more", missing - 1);
+	snprintf(line, sizeof(line),
+		 "rank %u has not connected in %llu seconds%s", rank,
+		 waited / SECOND, more);
+	fail(rendezvous, EXIT_FAILED, "rank-absent", line);
+}
+
+/* Also those who come after one that differs are waited for, to be told. */
+static int meet_all(struct rendezvous *rendezvous)
+{
+	const struct rendezvous_config *config = rendezvous->config;
+	__u64 patience = config->timeout / 4 * 3;
+	__u64 until = progress_now() + patience;
+	int ret = 0;
+
+	while (!ret && rendezvous->met < config->ranks &&
+	       progress_now() < until) {
+		ret = loop_wait(rendezvous->loop, until);
+		/* Gone before the others are here: they are told as well. */
+		if (ret == -ECONNABORTED)
+			ret = 0;
+	}
+	if (ret)
+		return ret;
+	if (rendezvous->met < config->ranks)
+		fail_absent(rendezvous, patience);
+	loop_remove(rendezvous->loop, &rendezvous->listener);
+	close(rendezvous->listener.fd);
+	rendezvous->listener.fd = -1;
+	return rendezvous->err.code ? -ECONNABORTED : 0;
+}
+
+static int open_first(struct rendezvous *rendezvous, struct err *err)
+{
+	const struct rendezvous_config *config = rendezvous->config;
+	int ret;
+
+	rendezvous->guest = calloc(config->ranks, sizeof(struct peer *));
+	if (!rendezvous->guest)
+		return -ENOMEM;
+	ret = meet_listen(config->port, &rendezvous->listener.fd, err);
+	if (ret)
+		return ret;
+	rendezvous->listener.ready = accept_guest;
+	rendezvous->listener.arg = rendezvous;
+	rendezvous->met = 1;
+	ret = loop_add(rendezvous->loop, &rendezvous->listener);
+	return ret ?: meet_all(rendezvous);
+}
+
+static int say_hello(struct rendezvous *rendezvous)
+{
+	const struct rendezvous_config *config = rendezvous->config;
+	const struct setting *setting;
+	char hello[MAX_HELLO];
+	size_t length = sizeof(config->rank);
+
+	memcpy(hello, &config->rank, length);
+	for (setting = config->settings; setting->name; setting++) {
+		length += snprintf(hello + length, sizeof(hello) - length,
+				   "%s=%s\n", setting->name, setting->value);
+		if (length >= sizeof(hello))
+			return -EMSGSIZE;
+	}
+	return wire_send(&rendezvous->peer[0]->wire, FRAME_HELLO, hello,
+			 length);
+}
+
+static int open_other(struct rendezvous *rendezvous, struct err *err)
+{
+	const struct rendezvous_config *config = rendezvous->config;
+	struct peer *peer = calloc(1, sizeof(*peer));
+	int fd, ret;
+
+	if (!peer)
+		return -ENOMEM;
+	peer->wire.fd = -1;
+	peer->rendezvous = rendezvous;
+	rendezvous->peer[0] = peer;
+	snprintf(peer->name, sizeof(peer->name), "%s", config->host);
+	ret = meet_connect(config->host, config->port,
+			   progress_now() + config->timeout, &fd, err);
+	if (ret)
+		return ret;
+	ret = peer_add(rendezvous, peer, fd, peer_ready);
+	return ret ?: say_hello(rendezvous);
+}
+
+/* Wait for the next frame of a rank. */
+static int await(struct rendezvous *rendezvous, struct peer *peer,
+		 const char *what, __u64 until)
+{
+	char line[128];
+	int ret = 0;
+
+	while (!ret && !wire_frame(&peer->wire)) {
+		if (peer->gone) {
+			fail_gone(peer);
+			return peer->gone;
+		}
+		if (progress_now() >= until) {
+			snprintf(line, sizeof(line),
+				 "does not answer: it has not sent its %s",
+				 what);
+			fail_peer(peer, line);
+			return -ETIMEDOUT;
+		}
+		ret = loop_wait(rendezvous->loop, until);
+	}
+	return ret;
+}
+
+static int take_data(struct rendezvous *rendezvous, struct peer *peer,
+		     const char *what, void *data, size_t bytes, __u64 until)
+{
+	const struct frame *frame;
+	int ret;
+
+	ret = await(rendezvous, peer, what, until);
+	if (ret)
+		return ret;
+	frame = wire_frame(&peer->wire);
+	if (frame->type != FRAME_DATA || frame->length != bytes) {
+		fail_peer(peer, "does not follow the protocol");
+		return -EPROTO;
+	}
+	if (bytes)
+		memcpy(data, frame + 1, bytes);
+	wire_next(&peer->wire);
+	return 0;
+}
+
+static int send_data(struct peer *peer, const void *data, size_t bytes)
+{
+	int ret = wire_send(&peer->wire, FRAME_DATA, data, bytes);
+
+	/* Why it is gone may be there to be read. */
+	if (ret && !peer->gone && !peer_ready(peer))
+		peer->gone = ret;
+	if (ret)
+		fail_gone(peer);
+	return ret;
+}
+
+/* @patience: of other ranks with rank 0 */
+static int gather(struct rendezvous *rendezvous, const char *what, char *all,
+		  size_t bytes, __u64 patience)
+{
+	const struct rendezvous_config *config = rendezvous->config;
+	__u64 until = progress_now();
+	int ret = 0;
+	__u32 rank;
+
+	if (config->rank)
+		return send_data(rendezvous->peer[0],
+				 all + config->rank * bytes, bytes) ?:
+		       take_data(rendezvous, rendezvous->peer[0], what, all,
+				 bytes * config->ranks, until + patience);
+	until += config->timeout / 4;
+	for (rank = 1; !ret && rank < config->ranks; rank++)
+		ret = take_data(rendezvous, rendezvous->peer[rank], what,
+				all + rank * bytes, bytes, until);
+	for (rank = 1; !ret && rank < config->ranks; rank++)
+		ret = send_data(rendezvous->peer[rank], all,
+				bytes * config->ranks);
+	return ret;
+}
+
+int rendezvous_open(struct rendezvous **rendezvous,
+		    const struct rendezvous_config *config, struct loop *loop,
+		    struct err *err)
+{
+	struct rendezvous *new = calloc(1, sizeof(*new));
+	int ret;
+
+	*rendezvous = new;
+	if (!new)
+		return -ENOMEM;
+	new->config = config;
+	new->loop = loop;
+	new->listener.fd = -1;
+	new->peer = calloc(config->ranks, sizeof(*new->peer));
+	if (!new->peer)
+		return -ENOMEM;
+	ret = config->rank ? open_other(new, err) : open_first(new, err);
+	/* Nobody goes on before all have been found to agree. */
+	ret = ret ?: gather(new, "word that all are here", NULL, 0,
+			    config->timeout);
+	if (ret && new->err.code)
+		*err = new->err;
+	return ret;
+}
+
+int rendezvous_gather(struct rendezvous *rendezvous, const char *what,
+		      const void *mine, void *all, size_t bytes,
+		      struct err *err)
+{
+	int ret;
+
+	if (bytes)
+		memcpy((char *)all + rendezvous->config->rank * bytes, mine,
+		       bytes);
+	ret = gather(rendezvous, what, all, bytes,
+		     rendezvous->config->timeout / 2);
+	if (ret && rendezvous->err.code)
+		*err = rendezvous->err;
+	return ret;
+}
+
+const struct err *rendezvous_error(const struct rendezvous *rendezvous)
+{
+	return rendezvous->err.code ? &rendezvous->err : NULL;
+}
+
+static void tell_all(struct rendezvous *rendezvous, const struct err *err)
+{
+	__u32 rank;
+
+	for (rank = 0; rank < rendezvous->config->ranks; rank++)
+		if (rendezvous->peer[rank] &&
+		    rendezvous->peer[rank]->wire.fd >= 0)
+			tell(rendezvous->peer[rank], err);
+}
+
+void rendezvous_close(struct rendezvous *rendezvous, const struct err *err)
+{
+	__u64 until = progress_now() + SECOND;
+	__u32 rank;
+
+	if (!rendezvous)
+		return;
+	if (rendezvous->peer && err->code)
+		tell_all(rendezvous, err);
+	for (rank = 0; rank < rendezvous->config->ranks; rank++) {
+		if (rendezvous->guest)
+			peer_free(rendezvous->guest[rank]);
+		if (!rendezvous->peer || !rendezvous->peer[rank])
+			continue;
+		if (err->code && rendezvous->peer[rank]->wire.fd >= 0) {
+			loop_remove(rendezvous->loop,
+				    &rendezvous->peer[rank]->source);
+			wire_close_gently(&rendezvous->peer[rank]->wire, until);
+		}
+		peer_free(rendezvous->peer[rank]);
+	}
+	if (rendezvous->listener.fd >= 0)
+		close(rendezvous->listener.fd);
+	free(rendezvous->guest);
+	free(rendezvous->peer);
+	free(rendezvous);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where ranks meet: rank 0 listens, the others connect to it over TCP and stay
+ * connected. It compares what they are about to do, hands round what they need
+ * to know of each other, keeps them in step, and tells all of them when one
+ * fails or is gone, so that all end with the same words. Nobody is
+ * authenticated: for the network of a cluster.
+ *
+ * A rank that is gone without a word is found out by rank 0, which waits less
+ * long for it than the others wait for rank 0: three quarters of the timeout for
+ * all to come, a quarter for what they have later.
+ */
+#ifndef ROCESTEER_PERF_RENDEZVOUS_H
+#define ROCESTEER_PERF_RENDEZVOUS_H
+
+#include <stddef.h>
+
+#include "../lib/err.h"
+#include "../lib/loop.h"
+
+struct rendezvous;
+
+/**
+ * struct setting - what must be the same on all ranks
+ * @name: what it is called in messages, without '=' and newline
+ * @value: likewise
+ */
+struct setting {
+	const char *name;
+	char value[128];
+};
+
+/**
+ * struct rendezvous_config - who meets where
+ * @rank: who we are
+ * @ranks: how many there are
+ * @host: name or address of rank 0, which listens on all of its own
+ * @port: there
+ * @timeout: ns
+ * @settings: ended by one without name; the first that differs is reported
+ */
+struct rendezvous_config {
+	__u32 rank;
+	__u32 ranks;
+	const char *host;
+	const char *port;
+	__u64 timeout;
+	const struct setting *settings;
+};
+
+/**
+ * rendezvous_open() - meet
+ * @rendezvous: set; to be closed
+ * @config: who and where; stays valid
+ * @loop: watched for the others from now on: loop_wait() fails when a rank
+ *	fails or is gone, and rendezvous_error() says so
+ * @err: names the rank that is absent, or differs, and in what; ranks other
+ *	than 0 learn that later
+ *
+ * Return: 0 or a negative errno.
+ */
+int rendezvous_open(struct rendezvous **rendezvous,
+		    const struct rendezvous_config *config, struct loop *loop,
+		    struct err *err);
+
+/**
+ * rendezvous_gather() - everybody learns what everybody has
+ * @rendezvous: rendezvous
+ * @what: it is, for messages
+ * @mine: @bytes
+ * @all: @bytes of each rank
+ * @bytes: as on all ranks; 0: they only wait for each other
+ * @err: names the rank
+ *
+ * Return: 0 or a negative errno.
+ */
+int rendezvous_gather(struct rendezvous *rendezvous, const char *what,
+		      const void *mine, void *all, size_t bytes,
+		      struct err *err);
+
+/* What a rank has told, or why it is gone; NULL: nothing of the kind. */
+const struct err *rendezvous_error(const struct rendezvous *rendezvous);
+
+/**
+ * rendezvous_close() - go
+ * @rendezvous: freed; may be NULL
+ * @err: why, for the others; without code: all is well
+ */
+void rendezvous_close(struct rendezvous *rendezvous, const struct err *err);
+
+#endif /* ROCESTEER_PERF_RENDEZVOUS_H */

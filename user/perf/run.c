@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "../lib/progress.h"
+#include "perf.h"
+#include "rendezvous.h"
+
+/**
+ * struct run - what a run holds
+ * @config: what to run
+ * @err: why it fails
+ * @settings: that ranks compare
+ * @meeting: of the rendezvous
+ * @window: of this rank
+ * @nic: by dimension
+ * @began: ns, the run under way
+ * @same: all ranks find the failure at the same time
+ * @result: to be filled
+ */
+struct run {
+	const struct perf_config *config;
+	struct err *err;
+	struct setting settings[PERF_SETTINGS];
+	struct rendezvous_config meeting;
+	struct loop loop;
+	struct rendezvous *rendezvous;
+	void *window;
+	struct nic nic[CHUNK_MAX_DIMS];
+	struct engine *engine;
+	__u64 began;
+	bool same;
+	struct perf_result *result;
+};
+
+/**
+ * struct sample - how a run went on one rank
+ * @ns: it took
+ * @wrong: elements of the result
+ * @stuck: nothing has happened for long
+ * @awaited: then: what it waits for
+ */
+struct sample {
+	__u64 ns;
+	__u64 wrong;
+	__u64 stuck;
+	struct awaited awaited;
+};
+
+static int meet(struct run *run)
+{
+	const struct perf_config *config = run->config;
+	int ret;
+
+	perf_settings_fill(run->settings, config);
+	run->meeting = (struct rendezvous_config) {
+		.rank = config->launch.rank,
+		.ranks = config->layout.ranks,
+		.host = config->launch.host,
+		.port = config->launch.port,
+		.timeout = config->timeout,
+		.settings = run->settings,
+	};
+	ret = loop_open(&run->loop);
+	return ret ?: rendezvous_open(&run->rendezvous, &run->meeting,
+				      &run->loop, run->err);
+}
+
+static bool has_nic(const struct run *run, __u32 k)
+{
+	return run->config->plan.of.dim[k].endpoints > 1;
+}
+
+static int window_get(struct run *run)
+{
+	size_t bytes = run->config->layout.elements * ELEMENT;
+
+	run->window = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (run->window != MAP_FAILED)
+		return 0;
+	run->window = NULL;
+	return err_set(run->err, EXIT_FAILED, "memory",
+		       "no memory for a buffer of %zu bytes: %s", bytes,
+		       strerror(errno));
+}
+
+static int nics_open(struct run *run)
+{
+	const struct perf_config *config = run->config;
+	int ret = 0;
+	__u32 k;
+
+	for (k = 0; !ret && k < config->plan.of.dims; k++) {
+		struct nic *nic = &run->nic[k];
+
+		if (!has_nic(run, k))
+			continue;
+		nic->dim = k;
+		nic->layout = &config->layout;
+		nic->rank = config->launch.rank;
+		nic->name = config->dev[k].name;
+		nic->gid_index = config->dev[k].gid_index;
+		nic->err = run->err;
+		ret = nic_open(nic, run->window, config->timeout / 4);
+	}
+	return ret;
+}
+
+/*
+ * What a rank tells of itself: for each dimension with a NIC its address, then
+ * a queue pair for each member of the group.
+ */
+static size_t card_size(const struct chunk_collective *of)
+{
+	size_t size = 0;
+	__u32 k;
+
+	for (k = 0; k < of->dims; k++)
+		size += sizeof(struct nic_address) +
+			of->dim[k].endpoints * sizeof(__u32);
+	return size;
+}
+
+static struct nic_address *card_address(const struct chunk_collective *of,
+					char *card, __u32 dim)
+{
+	__u32 k;
+
+	for (k = 0; k < dim; k++)
+		card += sizeof(struct nic_address) +
+			of->dim[k].endpoints * sizeof(__u32);
+	return (struct nic_address *)card;
+}
+
+static int connect_dim(struct run *run, char *cards, __u32 k)
+{
+	const struct layout *layout = &run->config->layout;
+	const struct chunk_collective *of = &layout->plan->of;
+	__u32 self = run->config->launch.rank, m;
+	__u32 me = layout_member(layout, self, k);
+	int ret = 0;
+
+	for (m = 0; !ret && m < of->dim[k].endpoints; m++) {
+		__u32 rank = layout_rank(layout, self, k, m);
+		struct nic_address *address =
+			card_address(of, cards + rank * card_size(of), k);
+		const __u32 *qpns = (const __u32 *)(address + 1);
+
+		if (m != me)
+			ret = nic_connect(&run->nic[k], m, address, qpns[me]);
+	}
+	return ret;
+}
+
+/* Ranges are written down before anybody sends. */
+static int nics_connect(struct run *run)
+{
+	const struct perf_config *config = run->config;
+	const struct chunk_collective *of = &config->plan.of;
+	size_t size = card_size(of);
+	char *cards = calloc(config->layout.ranks, size);
+	char *mine = calloc(1, size);
+	int ret = cards && mine ? 0 : -ENOMEM;
+	__u32 k;
+
+	for (k = 0; !ret && k < of->dims; k++)
+		if (has_nic(run, k)) {
+			struct nic_address *address = card_address(of, mine, k);
+
+			nic_describe(&run->nic[k], address,
+				     (__u32 *)(address + 1));
+		}
+	ret = ret ?: rendezvous_gather(run->rendezvous, "addresses", mine,
+				       cards, size, run->err);
+	for (k = 0; !ret && k < of->dims; k++)
+		if (has_nic(run, k))
+			ret = connect_dim(run, cards, k);
+	if (!ret && config->ranges)
+		ret = perf_ranges_write(config, run->nic, run->err);
+	free(cards);
+	free(mine);
+	return ret;
+}
+
+static int write_message(void *arg, const struct message *message)
+{
+	struct run *run = arg;
+
+	return nic_write(&run->nic[message->dim], message);
+}
+
+static void watch(void *arg, __u32 chunk, __u32 stage, __u32 dim, __u64 from,
+		  __u64 to)
+{
+	struct run *run = arg;
+
+	run->result->stage[run->result->stages++] = (struct perf_stage) {
+		.chunk = chunk,
+		.stage = stage,
+		.dim = dim,
+		.from = from - run->began,
+		.to = to - run->began,
+	};
+}
+
+static int engine_open(struct run *run)
+{
+	const struct perf_config *config = run->config;
+	__u32 k;
+	int ret = 0;
+
+	run->engine = engine_new(&config->layout, config->launch.rank,
+				 config->type, run->window, config->in_flight,
+				 write_message, run);
+	run->result->stage = calloc((size_t)config->plan.of.chunks *
+				    config->layout.stages,
+				    sizeof(*run->result->stage));
+	if (!run->engine || !run->result->stage)
+		return -ENOMEM;
+	engine_watch(run->engine, watch, run);
+	for (k = 0; !ret && k < config->plan.of.dims; k++)
+		if (has_nic(run, k))
+			ret = nic_start(&run->nic[k], run->engine, &run->loop);
+	return ret;
+}
+
+static __u64 completed(const struct run *run)
+{
+	__u64 sum = 0;
+	__u32 k;
+
+	for (k = 0; k < run->config->plan.of.dims; k++)
+		sum += run->nic[k].completed;
+	return sum;
+}
+
+/* From start to end, while something happens. */
+static int go(struct run *run, struct sample *sample)
+{
+	__u64 patience = run->config->timeout / 2, until, before;
+	int ret;
+
+	run->began = progress_now();
+	ret = engine_start(run->engine);
+	until = run->began + patience;
+	while (!ret && !engine_is_done(run->engine) && !sample->stuck) {
+		before = completed(run);
+		ret = loop_wait(&run->loop, until);
+		if (completed(run) != before)
+			until = progress_now() + patience;
+		else if (progress_now() >= until)
+			sample->stuck = patience;
+	}
+	if (ret && rendezvous_error(run->rendezvous))
+		*run->err = *rendezvous_error(run->rendezvous);
+	sample->ns = progress_now() - run->began;
+	if (sample->stuck)
+		sample->awaited = engine_awaits(run->engine);
+	return ret;
+}
+
+/* A rank that does not even say that it is stuck is found out before. */
+static int check_stuck(struct run *run, const struct sample *all)
+{
+	__u32 i;
+
+	for (i = 0; i < run->config->layout.ranks; i++) {
+		const struct awaited *awaited = &all[i].awaited;
+
+		if (!all[i].stuck)
+			continue;
+		run->same = true;
+		errno = ETIMEDOUT;
+		return err_set(run->err, EXIT_FAILED, "stuck",
+			       "rank %u waits for rank %u to %s in dimension %u, for %llu seconds (chunk %u, stage %u)",
+			       i, awaited->rank,
+			       awaited->arrival ? "send" : "acknowledge",
+			       awaited->dim, all[i].stuck / 1000000000,
+			       awaited->chunk, awaited->stage);
+	}
+	return 0;
+}
+
+/* Filled and checked outside the time, begun and ended by all together. */
+static int go_once(struct run *run, struct sample *all)
+{
+	const struct perf_config *config = run->config;
+	struct sample mine = {};
+	int ret;
+
+	data_fill(&config->layout, config->type, config->launch.rank,
+		  run->window);
+	engine_reset(run->engine);
+	run->result->stages = 0;
+	ret = rendezvous_gather(run->rendezvous, "word that it is ready", NULL,
+				NULL, 0, run->err);
+	ret = ret ?: go(run, &mine);
+	if (ret)
+		return ret;
+	mine.wrong = data_check(&config->layout, config->type,
+				config->launch.rank, run->window);
+	return rendezvous_gather(run->rendezvous, "result", &mine, all,
+				 sizeof(mine), run->err) ?:
+	       check_stuck(run, all);
+}
+
+static void add_samples(struct perf_result *result, const struct sample *all,
+			__u32 ranks, bool measured)
+{
+	__u64 most = 0;
+	__u32 i;
+
+	for (i = 0; i < ranks; i++) {
+		if (all[i].ns > most)
+			most = all[i].ns;
+		if (all[i].wrong && !result->wrong)
+			result->wrong_rank = i;
+		result->wrong += all[i].wrong;
+	}
+	if (!measured)
+		return;
+	result->ns += most;
+	if (most > result->most)
+		result->most = most;
+	if (most < result->least || !result->least)
+		result->least = most;
+}
+
+static int go_all(struct run *run)
+{
+	const struct perf_config *config = run->config;
+	__u32 ranks = config->layout.ranks, all = config->warmup + config->iters;
+	struct sample *samples = calloc(ranks, sizeof(*samples));
+	struct progress progress;
+	int ret = samples ? 0 : -ENOMEM;
+	__u32 i;
+
+	progress_start(&progress);
+	for (i = 0; !ret && i < all; i++) {
+		if (!config->launch.rank)
+			progress_update(&progress, "run %u of %u", i + 1, all);
+		ret = go_once(run, samples);
+		if (!ret)
+			add_samples(run->result, samples, ranks,
+				    i >= config->warmup);
+	}
+	progress_end(&progress);
+	free(samples);
+	return ret;
+}
+
+/* A failure of ours gets our rank; one of others has theirs. */
+static void explain(struct run *run, int ret)
+{
+	struct err *err = run->err;
+	char message[sizeof(err->message) - 16];
+
+	if (!err->code)
+		err_set(err, EXIT_FAILED, "system", "%s", strerror(-ret));
+	if (run->same || (run->rendezvous && rendezvous_error(run->rendezvous)))
+		return;
+	snprintf(message, sizeof(message), "%.*s", (int)sizeof(message) - 1,
+		 err->message);
+	snprintf(err->message, sizeof(err->message), "rank %u: %s",
+		 run->config->launch.rank, message);
+}
+
+static void close_all(struct run *run)
+{
+	__u32 k;
+
+	rendezvous_close(run->rendezvous, run->err);
+	for (k = 0; k < run->config->plan.of.dims; k++)
+		if (has_nic(run, k))
+			nic_close(&run->nic[k]);
+	engine_free(run->engine);
+	if (run->window)
+		munmap(run->window, run->config->layout.elements * ELEMENT);
+	loop_close(&run->loop);
+}
+
+int perf_run(const struct perf_config *config, struct perf_result *result,
+	     struct err *err)
+{
+	struct run run = {
+		.config = config,
+		.err = err,
+		.result = result,
+		.loop.fd = -1,
+	};
+	int ret;
+
+	ret = meet(&run) ?: window_get(&run) ?: nics_open(&run) ?:
+	      nics_connect(&run) ?: engine_open(&run) ?: go_all(&run);
+	if (ret)
+		explain(&run, ret);
+	close_all(&run);
+	return ret;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What must be the same on all ranks. What leads to a plan is before the plan:
+ * the first that differs is reported.
+ */
+#include <stdio.h>
+
+#include "perf.h"
+#include "rendezvous.h"
+
+static struct setting *add(struct setting *setting, const char *name,
+			   __u64 value)
+{
+	setting->name = name;
+	snprintf(setting->value, sizeof(setting->value), "%llu", value);
+	return setting + 1;
+}
+
+static struct setting *add_word(struct setting *setting, const char *name,
+				const char *word)
+{
+	setting->name = name;
+	snprintf(setting->value, sizeof(setting->value), "%s", word);
+	return setting + 1;
+}
+
+/* The same of each dimension, separated by commas. */
+static struct setting *add_dims(struct setting *setting, const char *name,
+				const struct chunk_collective *of,
+				__u64 (*get)(const struct chunk_dim *dim))
+{
+	size_t length = 0;
+	__u32 k;
+
+	setting->name = name;
+	for (k = 0; k < of->dims && length < sizeof(setting->value); k++)
+		length += snprintf(setting->value + length,
+				   sizeof(setting->value) - length, "%s%llu",
+				   k ? "," : "", get(&of->dim[k]));
+	return setting + 1;
+}
+
+static __u64 get_endpoints(const struct chunk_dim *dim)
+{
+	return dim->endpoints;
+}
+
+static __u64 get_bandwidth(const struct chunk_dim *dim)
+{
+	return dim->bandwidth;
+}
+
+static __u64 get_latency(const struct chunk_dim *dim)
+{
+	return dim->latency;
+}
+
+static __u64 get_alg(const struct chunk_dim *dim)
+{
+	return dim->alg;
+}
+
+void perf_settings_fill(struct setting *setting,
+			const struct perf_config *config)
+{
+	const struct chunk_collective *of = &config->plan.of;
+	char hash[17];
+
+	snprintf(hash, sizeof(hash), "%016llx", chunk_plan_hash(&config->plan));
+	setting = add_dims(setting, "dims", of, get_endpoints);
+	setting = add_word(setting, "collective", chunk_kinds[of->kind]);
+	setting = add(setting, "size", of->size);
+	setting = add_word(setting, "type", data_types[config->type]);
+	setting = add(setting, "chunks", of->chunks);
+	setting = add_dims(setting, "algorithm", of, get_alg);
+	setting = add_dims(setting, "bandwidth (10^-6 GiB/s)", of,
+			   get_bandwidth);
+	setting = add_dims(setting, "latency (ps)", of, get_latency);
+	setting = add(setting, "in-flight", config->in_flight);
+	setting = add(setting, "warmup", config->warmup);
+	setting = add(setting, "iters", config->iters);
+	add_word(setting, "plan hash", hash);
+}
