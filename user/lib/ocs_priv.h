@@ -24,6 +24,7 @@
  * @leaf: the leaves that are tried
  * @times: their circuits to each spine
  * @least: no circuits for them take down fewer
+ * @cut: a part of the search ended at its bound
  */
 struct ocs_search {
 	const struct slice_fabric *fabric;
@@ -37,6 +38,7 @@ struct ocs_search {
 	__u32 *leaf;
 	__u32 *times;
 	__u32 least;
+	bool cut;
 };
 
 /* Count a step. Return: false when there are none left. */
@@ -46,6 +48,21 @@ static inline bool ocs_step(struct ocs_search *s)
 		return false;
 	--*s->steps;
 	return true;
+}
+
+/* Let a part of the search have half of the steps that are left. */
+static inline __u64 ocs_part_begin(struct ocs_search *s)
+{
+	__u64 rest = *s->steps / 2;
+
+	*s->steps -= rest;
+	return rest;
+}
+
+static inline void ocs_part_end(struct ocs_search *s, __u64 rest)
+{
+	s->cut |= !*s->steps;
+	*s->steps += rest;
 }
 
 /* Find the best place of a shape. Return: 0 or -ENOMEM; @s->best says it. */

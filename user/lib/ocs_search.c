@@ -165,7 +165,8 @@ static void reset_spine(struct choice *c, __u32 spine, __u32 from)
 
 /*
  * The least bound for @units circuits to spines from @first on, which are left
- * in @c->times; OCS_NONE when there are not as many.
+ * in @c->times; OCS_NONE when there are not as many. Of spines alike, one with
+ * ports to spare.
  */
 static __u32 spread(struct choice *c, __u32 from, __u32 first, __u32 units)
 {
@@ -174,13 +175,18 @@ static __u32 spread(struct choice *c, __u32 from, __u32 first, __u32 units)
 	for (spine = first; spine < spines; spine++)
 		reset_spine(c, spine, from);
 	while (units--) {
-		__u32 best = OCS_NONE, at = 0;
+		__u32 best = OCS_NONE, most = 0, at = 0;
 
 		for (spine = first; spine < spines; spine++) {
-			if (c->step[spine] < best) {
-				best = c->step[spine];
-				at = spine;
-			}
+			__u32 left = c->room[spine] -
+				     c->s->shape.leaves * c->times[spine];
+
+			if (c->step[spine] > best || c->step[spine] == OCS_NONE ||
+			    (c->step[spine] == best && left <= most))
+				continue;
+			best = c->step[spine];
+			most = left;
+			at = spine;
 		}
 		if (best == OCS_NONE)
 			return OCS_NONE;
@@ -207,6 +213,7 @@ static void choose_spines(struct choice *c, __u32 spine, __u32 units,
 {
 	struct ocs_search *s = c->s;
 	__u32 rest, first, times;
+	__u64 part;
 
 	if (!ocs_step(s))
 		return;
@@ -216,7 +223,9 @@ static void choose_spines(struct choice *c, __u32 spine, __u32 units,
 	if (spine == s->ocs->spines) {
 		memcpy(s->times, c->times, spine * sizeof(*s->times));
 		s->least = bound(c, cost, c->nr);
+		part = ocs_part_begin(s);
 		ocs_wire_solve(c->wire);
+		ocs_part_end(s, part);
 		return;
 	}
 	/* The best of the bound first, then all others. */
@@ -259,6 +268,7 @@ static void add_leaf(struct choice *c, __u32 i, int sign)
 static void choose_leaves(struct choice *c, __u32 from)
 {
 	struct ocs_search *s = c->s;
+	__u64 part;
 
 	for (; c->nr - from >= s->shape.leaves - c->chosen; from++) {
 		if (!ocs_step(s) ||
@@ -266,7 +276,9 @@ static void choose_leaves(struct choice *c, __u32 from)
 		    s->best)
 			return;
 		if (c->chosen == s->shape.leaves) {
+			part = ocs_part_begin(s);
 			choose_spines(c, 0, s->shape.gpus, 0);
+			ocs_part_end(s, part);
 			return;
 		}
 		add_leaf(c, from, 1);

@@ -5,6 +5,9 @@
  * it or not, then what lacks is made at other ports of the leaf, the spine with
  * the fewest ports to choose from first, the cheapest port first.
  *
+ * Before that, matchings of spines with ports give a place to compare with, leaf by
+ * leaf: a circuit that finds no port takes that of another, which looks for one.
+ *
  * The cost is the number of circuits taken down. Those of the leaves' own ports
  * count when their port gets another. Others count where a spine's new circuits
  * at an OXC are more than its ports that were dark or lost their circuit so. As
@@ -204,24 +207,156 @@ static void make_new(struct ocs_wire *w, __u32 i)
 	w->base = base;
 }
 
-static __u32 count_dark(const struct ocs_wire *w, __u32 i)
+/* Use a port for a spine: keep its circuit, or make one. */
+static void put(struct ocs_wire *w, __u32 i, __u32 oxc, __u32 spine)
 {
 	const struct ocs *ocs = w->s->ocs;
-	__u32 oxc, n = 0;
+
+	if (ocs->circuit[ocs_port(ocs, w->s->leaf[i], oxc)] != spine) {
+		make(w, i, oxc, spine, 1);
+		return;
+	}
+	w->port[ocs_port(ocs, i, oxc)] = KEPT;
+	w->need[(size_t)i * ocs->spines + spine]--;
+	w->lack[i]--;
+	w->used[spine_port(w, spine, oxc)]++;
+}
+
+/* Undo that. Return: the spine. */
+static __u32 lift(struct ocs_wire *w, __u32 i, __u32 oxc)
+{
+	const struct ocs *ocs = w->s->ocs;
+	__u32 spine = w->port[ocs_port(ocs, i, oxc)];
+
+	if (spine != KEPT) {
+		make(w, i, oxc, spine, -1);
+		return spine;
+	}
+	spine = ocs->circuit[ocs_port(ocs, w->s->leaf[i], oxc)];
+	w->port[ocs_port(ocs, i, oxc)] = FREE;
+	w->need[(size_t)i * ocs->spines + spine]++;
+	w->lack[i]++;
+	w->used[spine_port(w, spine, oxc)]--;
+	return spine;
+}
+
+/* The cheapest port that is left for a spine; the number of OXCs: none is. */
+static __u32 find_port(const struct ocs_wire *w, __u32 i, __u32 spine)
+{
+	const struct ocs *ocs = w->s->ocs;
+	__u32 least = OCS_NONE, best = ocs->oxcs, oxc;
 
 	for (oxc = 0; oxc < ocs->oxcs; oxc++) {
 		size_t port = ocs_port(ocs, w->s->leaf[i], oxc);
+		__u32 cost = price(w, i, oxc, spine);
 
-		n += !ocs->fixed[port] && ocs->circuit[port] == OCS_DARK;
+		if (ocs->circuit[port] == spine && !ocs->fixed[port] &&
+		    w->port[ocs_port(ocs, i, oxc)] == FREE)
+			return oxc;
+		if (cost < least) {
+			least = cost;
+			best = oxc;
+		}
 	}
-	return n;
+	return best;
+}
+
+/* Find a port for a spine; ports of @seen are not to be taken from others. */
+static bool match(struct ocs_wire *w, __u32 i, __u32 spine, bool *seen)
+{
+	const struct ocs *ocs = w->s->ocs;
+	__u32 oxc = find_port(w, i, spine), other;
+
+	if (oxc < ocs->oxcs) {
+		put(w, i, oxc, spine);
+		return true;
+	}
+	for (oxc = 0; oxc < ocs->oxcs; oxc++) {
+		if (seen[oxc] || w->port[ocs_port(ocs, i, oxc)] == FREE)
+			continue;
+		other = lift(w, i, oxc);
+		if (other != spine && (price(w, i, oxc, spine) != OCS_NONE ||
+				       ocs->circuit[ocs_port(ocs, w->s->leaf[i],
+							     oxc)] == spine)) {
+			seen[oxc] = true;
+			put(w, i, oxc, spine);
+			if (match(w, i, other, seen))
+				return true;
+			lift(w, i, oxc);
+		}
+		put(w, i, oxc, other);
+	}
+	return false;
+}
+
+/* Match what leaf i lacks. Return: false when that was not possible. */
+static bool match_leaf(struct ocs_wire *w, __u32 i)
+{
+	const struct ocs *ocs = w->s->ocs;
+	bool seen[SLICE_MAX_UPLINKS];
+
+	while (w->lack[i]) {
+		memset(seen, 0, ocs->oxcs * sizeof(*seen));
+		if (!ocs_step(w->s) || !match(w, i, pick_spine(w, i), seen))
+			return false;
+	}
+	return true;
+}
+
+/* Keep what can be, match what lacks, save that, and undo it all. */
+static void match_all(struct ocs_wire *w)
+{
+	const struct ocs *ocs = w->s->ocs;
+	__u32 leaves = w->s->shape.leaves, i, oxc;
+
+	for (i = 0; i < leaves; i++) {
+		for (oxc = 0; oxc < ocs->oxcs; oxc++) {
+			size_t port = ocs_port(ocs, w->s->leaf[i], oxc);
+
+			if (ocs_idle_link(ocs, port) &&
+			    w->need[(size_t)i * ocs->spines +
+				    ocs->circuit[port]])
+				put(w, i, oxc, ocs->circuit[port]);
+		}
+	}
+	for (i = 0; i < leaves; i++)
+		if (!match_leaf(w, i))
+			break;
+	if (i == leaves && w->cost < w->s->best)
+		save(w);
+	for (i = 0; i < leaves; i++)
+		for (oxc = 0; oxc < ocs->oxcs; oxc++)
+			if (w->port[ocs_port(ocs, i, oxc)] != FREE)
+				lift(w, i, oxc);
+}
+
+/* Circuits that leaf i takes down at least, if it may keep those from an OXC on. */
+static __u32 count_lit(const struct ocs_wire *w, __u32 i, __u32 oxc)
+{
+	const struct ocs *ocs = w->s->ocs;
+	__u16 kept[SLICE_MAX_SPINES];
+	__u32 dark = 0, lack = w->lack[i], k;
+
+	memset(kept, 0, ocs->spines * sizeof(*kept));
+	for (k = 0; k < ocs->oxcs; k++) {
+		size_t port = ocs_port(ocs, w->s->leaf[i], k);
+		__u16 spine = ocs->circuit[port];
+
+		if (!ocs->fixed[port] && spine == OCS_DARK)
+			dark++;
+		if (k < oxc || !ocs_idle_link(ocs, port) ||
+		    kept[spine] == w->need[(size_t)i * ocs->spines + spine])
+			continue;
+		kept[spine]++;
+		lack--;
+	}
+	return lack > dark ? lack - dark : 0;
 }
 
 /* Keep circuits of leaf i from an OXC on, and of those after it, or do not. */
 static void keep(struct ocs_wire *w, __u32 i, __u32 oxc, __u32 lit)
 {
 	const struct ocs *ocs = w->s->ocs;
-	__u32 dark;
 	size_t port, at;
 	__u16 *need;
 
@@ -235,15 +370,16 @@ static void keep(struct ocs_wire *w, __u32 i, __u32 oxc, __u32 lit)
 			if (*need)
 				goto found;
 		}
-		dark = count_dark(w, i);
-		lit += w->lack[i] > dark ? w->lack[i] - dark : 0;
-		if (lit >= w->s->best || !ocs_step(w->s))
+		lit += count_lit(w, i, ocs->oxcs);
+		if (lit >= w->s->best)
 			return;
 	}
 	make_new(w, 0);
 	return;
 
 found:
+	if (!ocs_step(w->s))
+		return;
 	at = spine_port(w, ocs->circuit[port], oxc);
 	--*need;
 	w->lack[i]--;
@@ -254,7 +390,7 @@ found:
 	w->used[at]--;
 	w->lack[i]++;
 	++*need;
-	if (!is_done(w))
+	if (!is_done(w) && lit + count_lit(w, i, oxc + 1) < w->s->best)
 		keep(w, i, oxc + 1, lit);
 }
 
@@ -270,7 +406,9 @@ void ocs_wire_solve(struct ocs_wire *w)
 			w->need[(size_t)i * ocs->spines + spine] =
 				s->times[spine];
 	}
-	keep(w, 0, 0, 0);
+	match_all(w);
+	if (!is_done(w))
+		keep(w, 0, 0, 0);
 }
 
 struct ocs_wire *ocs_wire_new(struct ocs_search *s)
