@@ -29,7 +29,7 @@ _rocesteer_words()
 			"--latency --algorithm --json --help"
 		;;
 	slice)
-		echo "alloc release list show mark wire check help"
+		echo "alloc release list show mark wire check replay trace help"
 		;;
 	'slice alloc')
 		echo "--cluster --gpus --servers --nodes --job --ocs" \
@@ -40,6 +40,12 @@ _rocesteer_words()
 		;;
 	'slice list')
 		echo "--cluster --json --help"
+		;;
+	'slice replay')
+		echo "--cluster --policy --order --seed --svg --json --help"
+		;;
+	'slice trace')
+		echo "--jobs --gpus --load --seed --json --help"
 		;;
 	'slice wire')
 		echo "--cluster --driver --json --help"

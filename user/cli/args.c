@@ -38,34 +38,6 @@ int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b)
 	       cli_number(slash + 1, 0, columns - 1, b);
 }
 
-int cli_decimal(const char *text, __u64 min, __u64 max, __u64 *value)
-{
-	__u64 number = 0;
-	int decimals = -1;	/* before the point */
-	const char *at;
-
-	for (at = text; *at; at++) {
-		if (*at == '.' && at > text && at[1] && decimals < 0) {
-			decimals = 0;
-			continue;
-		}
-		if (*at < '0' || *at > '9' || decimals == CLI_DECIMALS ||
-		    number > max)
-			return -EINVAL;
-		number = number * 10 + *at - '0';
-		decimals += decimals >= 0;
-	}
-	for (decimals += decimals < 0; decimals < CLI_DECIMALS; decimals++) {
-		if (number > max)
-			return -EINVAL;
-		number *= 10;
-	}
-	if (at == text || number < min || number > max)
-		return -EINVAL;
-	*value = number;
-	return 0;
-}
-
 int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
 	     __u64 *value, struct err *err)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/decimal.h"
 #include "chunk.h"
 
 const char * const chunk_kinds[] = {
@@ -56,7 +57,7 @@ static int read_bandwidth(struct list *list, const char *item)
 {
 	struct chunk_dim *dim = &list->of->dim[list->n];
 
-	if (cli_decimal(item, 1, CHUNK_MAX_BANDWIDTH, &dim->bandwidth))
+	if (decimal_read(item, 1, CHUNK_MAX_BANDWIDTH, &dim->bandwidth))
 		return bad_item(list, item,
 				"a number from 0.000001 to 100000 with at most six decimals");
 	if (chunk_time(dim, list->of->size) > CHUNK_MAX_TIME)
@@ -86,7 +87,7 @@ static int read_latency(struct list *list, const char *item)
 	__u32 steps = chunk_alg_steps(dim->alg, dim->endpoints);
 	__u64 value;
 
-	if (cli_decimal(item, 0, CHUNK_MAX_LATENCY, &value))
+	if (decimal_read(item, 0, CHUNK_MAX_LATENCY, &value))
 		return bad_item(list, item,
 				"a number from 0 to 1000000 with at most six decimals");
 	if (value * steps > CHUNK_MAX_LATENCY)

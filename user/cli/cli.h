@@ -148,19 +148,6 @@ int cli_number(const char *text, __u64 min, __u64 max, __u64 *value);
 /* Read A/B: numbers below @rows and @columns. Return: 0 or -EINVAL. */
 int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b);
 
-#define CLI_DECIMALS	6
-
-/**
- * cli_decimal() - read a decimal number that is all of a text
- * @text: digits, and at most CLI_DECIMALS more behind a point
- * @min: smallest, in millionths
- * @max: largest, in millionths, below 2^60
- * @value: set, in millionths: nothing is rounded
- *
- * Return: 0 or -EINVAL.
- */
-int cli_decimal(const char *text, __u64 min, __u64 max, __u64 *value);
-
 /* An option that must be given. Return: 0 or -EINVAL. */
 int cli_need(const struct cli_args *args, int option, struct err *err);
 

@@ -260,6 +260,19 @@ static const struct cli_verb verbs[] = {
 		.options = slice_check_options,
 		.run = slice_check,
 	},
+	{
+		.name = "replay",
+		.operand = "TRACE",
+		.help = "Play a trace of jobs through queue and allocator",
+		.options = slice_replay_options,
+		.run = slice_replay,
+	},
+	{
+		.name = "trace",
+		.help = "Make up a trace of jobs",
+		.options = slice_trace_options,
+		.run = slice_trace,
+	},
 	{}
 };
 

@@ -65,6 +65,12 @@ int slice_plan_move(const struct cluster *c, const struct slice_plan *plan,
 		    const char *driver, const char *id, bool back,
 		    struct err *err);
 
+extern const struct cli_option slice_replay_options[];
+int slice_replay(const struct cli_args *args, struct err *err);
+
+extern const struct cli_option slice_trace_options[];
+int slice_trace(const struct cli_args *args, struct err *err);
+
 extern const struct cli_option slice_wire_options[];
 int slice_wire(const struct cli_args *args, struct err *err);
 

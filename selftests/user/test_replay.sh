@@ -1,0 +1,229 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer slice replay and trace: times as worked out by hand, orders of the
+# queue, wrong traces, and how policies compare on a trace that is made up.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=${ROCESTEER:-build/rocesteer}
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+file=$dir/cluster.json
+trace=$dir/trace.csv
+
+# cluster LEAVES SPINES GPUS_PER_LEAF GPUS_PER_SERVER
+cluster()
+{
+	printf '{"leaves":%d,"spines":%d,"gpus_per_leaf":%d,"gpus_per_server":%d}' \
+		"$@" >"$file"
+}
+
+# trace LINE...: behind the header
+trace()
+{
+	printf '%s\n' arrival,gpus,duration,communication,pattern "$@" >"$trace"
+}
+
+replay()
+{
+	timeout 120 "$rocesteer" --json slice replay "$trace" \
+		--cluster "$file" "$@"
+}
+
+# of POLICY FILTER: of a replay on standard input
+of()
+{
+	jq -e ".policies[] | select(.policy == \"$1\") | $2"
+}
+
+contention_within_a_job()
+{
+	cluster 2 1 2 1
+	trace 0,4,100,0.5,halving-doubling
+	replay --policy ecmp,ideal >"$dir/out" &&
+		of ecmp '.jrt_s == 150 and .slowed == 1 and .jwt_s == 0 and
+			.jct_to_ideal == 1.5' <"$dir/out" &&
+		of ideal '.jrt_s == 100 and .slowed == 0' <"$dir/out" &&
+		trace 0,2,100,0.5,halving-doubling &&
+		replay --policy ecmp | of ecmp '.jrt_s == 100'
+}
+
+# Each has four GPUs under a leaf of its own, and one under a leaf they share:
+# from 50 s on their flows meet there, until the first one ends.
+contention_between_jobs()
+{
+	cluster 3 1 4 1
+	trace 0,5,100,0.5,ring 50,5,100,0.5,ring
+	replay --policy ecmp,source-routing,ideal >"$dir/out" &&
+		of ecmp '.jrt_s == 125 and .slowed == 2 and
+			.makespan_s == 175' <"$dir/out" &&
+		of ideal '.jrt_s == 100 and .makespan_s == 150' <"$dir/out" &&
+		trace 0,5,100,0,ring 50,5,100,0,ring &&
+		replay --policy ecmp | of ecmp '.jrt_s == 100 and .slowed == 0'
+}
+
+# Under source routing two GPUs of a leaf never share a link up.
+routes_by_source()
+{
+	cluster 2 4 4 1
+	trace 0,8,100,1,halving-doubling
+	replay --seed 3 >"$dir/out" &&
+		of source-routing '.jrt_s == 100' <"$dir/out" &&
+		of vclos '.jrt_s == 100' <"$dir/out" &&
+		of ecmp '.jrt_s > 100' <"$dir/out"
+}
+
+# The second job waits for all GPUs, and the third behind it.
+orders()
+{
+	cluster 1 1 4 4
+	trace 0,3,100,0,ring 1,4,10,0,ring 2,1,20,0,ring
+	replay --policy ideal | of ideal '.jwt_s == (99 + 108) / 3' &&
+		replay --policy ideal --order fewest-gpus |
+		of ideal '.jwt_s == 99 / 3' &&
+		replay --policy ideal --order shortest |
+		of ideal '.jwt_s == (99 + 108) / 3' &&
+		trace 0,4,100,0,ring 1,4,50,0,ring 2,4,20,0,ring &&
+		replay --policy ideal --order shortest |
+		of ideal '.jwt_s * 3 | round == 98 + 119' &&
+		replay --policy ideal --order fewest-gpus |
+		of ideal '.jwt_s * 3 | round == 99 + 148'
+}
+
+# In slices three GPUs have three leaves, of which the first job takes one. An
+# ideal network would use 4 GPUs for 100 s, where 1 is used; then 3 are, for 50 s.
+fragmentation()
+{
+	echo '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+		"free_gpus":[[1,0],[1,1],[1,0]]}' >"$file"
+	trace 0,1,100,0,ring 0,3,50,0,ring
+	replay --policy vclos,ideal >"$dir/out" &&
+		of vclos '.jwt_s == 50 and .fragmentation == 0.4545' \
+			<"$dir/out" &&
+		of ideal '.jwt_s == 0 and .fragmentation == 1' <"$dir/out" &&
+		trace 0,3,50,0,ring 0,5,10,0,ring &&
+		replay --policy vclos,ideal >"$dir/out" &&
+		of vclos '.refused == 1 and .jrt_s == 50' <"$dir/out" &&
+		of ideal '.refused == 1' <"$dir/out"
+}
+
+# Leaves 0 and 1 have free links to different spines: without moving them the
+# second job waits for the first.
+moves_circuits()
+{
+	echo '{"leaves":2,"spines":2,"gpus_per_leaf":3,"gpus_per_server":1,
+		"oxcs":2,"spine_ports":2,"circuits":[[0,0],[1,1]],
+		"free_gpus":[[0,1,1],[0,1,1]]}' >"$file"
+	trace 0,4,10,0,ring
+	replay >"$dir/out" && of vclos '.refused == 1' <"$dir/out" &&
+		of ocs-vclos '.refused == 0 and .moved > 0 and .jrt_s == 10' \
+			<"$dir/out"
+}
+
+# wrong LINE FIELD MESSAGE TRACE-LINE...
+wrong()
+{
+	local line=$1 field=$2 message=$3 json status
+	shift 3
+
+	trace "$@"
+	json=$(replay)
+	status=$?
+	echo "$json"
+	((status == 2)) && jq -e --arg m "$trace: line $line: $field$message" \
+		'.error.code == "bad-file" and (.error.message |
+			startswith($m))' <<<"$json"
+}
+
+wrong_traces()
+{
+	cluster 2 2 4 2
+	wrong 2 arrival ": '-1' is not a time in seconds" -1,1,1,0,ring &&
+		wrong 3 arrival ": '4' is before that of the line before" \
+			5,1,1,0,ring 4,1,1,0,ring &&
+		wrong 2 gpus ": '0' is not a number from 1 to 8" 1,0,1,0,ring &&
+		wrong 2 gpus ": '9' is not" 1,9,1,0,ring &&
+		wrong 2 gpus ": '2.0' is not" 1,2.0,1,0,ring &&
+		wrong 2 duration ": '0' is not a time" 1,1,0,0,ring &&
+		wrong 2 duration ": '' is not a time" 1,1,,0,ring &&
+		wrong 4 communication ": '1.1' is not a share" 1,1,1,0,ring \
+			1,1,1,1,ring 1,1,1,1.1,ring &&
+		wrong 2 pattern ": 'star' is not the name" 1,1,1,0,star &&
+		wrong 2 pattern ": 'halving-doubling' takes a power of two" \
+			1,3,1,0,halving-doubling &&
+		wrong 2 "there are not 5 fields" "" 1,1,1,0 &&
+		wrong 2 "there are not 5 fields" "" 1,1,1,0,ring,2 &&
+		wrong 2 "there is no job" "" &&
+		echo 1,1,1,0,ring >"$trace" &&
+		replay | jq -e '.error.message | contains("line 1: is not the header")' &&
+		rm "$trace" && replay | jq -e '.error.code == "no-file"'
+}
+
+usage()
+{
+	trace 0,1,1,0,ring
+	replay --policy ecmp,all | jq -e '.error.code == "usage"' &&
+		replay --order last | jq -e '.error.code == "usage"' &&
+		"$rocesteer" --json slice trace --jobs 0 --gpus 1 |
+		jq -e '.error.code == "usage"' &&
+		"$rocesteer" --json slice trace --jobs 9 --gpus 1 --load 0 |
+		jq -e '.error.message | contains("--load")'
+}
+
+makes_traces()
+{
+	"$rocesteer" --json slice trace --jobs 2000 --gpus 1024 --seed 7 \
+		>"$dir/out" &&
+		jq -e '(.jobs | length) == 2000 and all(.jobs[];
+			.gpus <= 256 and (.gpus | log2 | . == floor) and
+			.duration >= 10 and .communication >= 0.1 and
+			.communication <= 0.5) and
+			([.jobs[].arrival] | . == sort)' "$dir/out" &&
+		jq -e '([.jobs[] | .gpus * .duration] | add) as $busy |
+			$busy / 1024 / .jobs[-1].arrival |
+			. > 0.8 and . < 1' \
+			"$dir/out" &&
+		"$rocesteer" slice trace --jobs 2000 --gpus 1024 --seed 7 \
+			>"$trace" &&
+		"$rocesteer" slice trace --jobs 2000 --gpus 1024 --seed 7 |
+		cmp - "$trace" &&
+		! "$rocesteer" slice trace --jobs 2000 --gpus 1024 --seed 8 |
+		cmp -s - "$trace"
+}
+
+# 5,000 jobs on 8,192 GPUs; and again, to the same result.
+policies_compare()
+{
+	cluster 256 32 32 8
+	"$rocesteer" slice trace --jobs 5000 --gpus 8192 >"$trace" &&
+		replay --svg "$dir/times.svg" >"$dir/out" &&
+		jq -c '.policies[]' "$dir/out" &&
+		jq -e '[.policies[].policy] == ["ecmp", "source-routing",
+			"vclos", "ocs-vclos", "ideal"] and
+			(.policies | map({(.policy): .}) | add |
+			.["ocs-vclos"].jct_to_ideal <= 1.04 and
+			.["ocs-vclos"].slowed == 0 and .vclos.slowed == 0 and
+			.ecmp.slowed > .["source-routing"].slowed and
+			.ecmp.jct_s > .["source-routing"].jct_s and
+			all(.[]; .refused == 0 and .fragmentation <= 1))' \
+			"$dir/out" &&
+		replay | cmp - "$dir/out" &&
+		/usr/bin/python3 -c 'import sys, xml.dom.minidom
+assert len(xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("rect")) == 13' \
+			"$dir/times.svg"
+}
+
+ktap_plan 10
+check "flows of a job share a link" contention_within_a_job
+check "two jobs slow each other while both run" contention_between_jobs
+check "source routing keeps links up apart" routes_by_source
+check "the queue has its orders, and blocks" orders
+check "fragmentation, and jobs without a place" fragmentation
+check "circuits are moved" moves_circuits
+check "wrong traces: file, line and field are named" wrong_traces
+check "wrong usage" usage
+check "traces are made up, by seed" makes_traces
+check "policies compare on 5000 jobs" policies_compare
+ktap_finish

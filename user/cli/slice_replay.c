@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer slice replay and trace. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/decimal.h"
+#include "../lib/progress.h"
+#include "../lib/replay.h"
+#include "../lib/trace.h"
+#include "slice.h"
+
+#define STEPS 20000
+
+enum { CLUSTER, POLICY, ORDER, SEED, SVG };
+
+const struct cli_option slice_replay_options[] = {
+	[CLUSTER] = { "cluster", "FILE", "cluster file: what jobs may have" },
+	[POLICY] = { "policy", "NAME[,NAME..]",
+		     "which policies (default: all)" },
+	[ORDER] = { "order", "ORDER",
+		    "fifo, fewest-gpus or shortest (default: fifo)" },
+	[SEED] = { "seed", "N", "of what is random (default: 1)" },
+	[SVG] = { "svg", "FILE", "draw the mean times" },
+	{}
+};
+
+enum { T_JOBS, T_GPUS, T_LOAD, T_SEED };
+
+const struct cli_option slice_trace_options[] = {
+	[T_JOBS] = { "jobs", "N", "number of jobs" },
+	[T_GPUS] = { "gpus", "N", "GPUs of the cluster" },
+	[T_LOAD] = { "load", "SHARE",
+		     "of its GPUs that are wanted (default: 0.9)" },
+	[T_SEED] = { "seed", "N", "of what is random (default: 1)" },
+	{}
+};
+
+static const struct out_column total_columns[] = {
+	{ "jobs", "jobs" },
+	{ "gpus", "GPUs to have" },
+	{ "order", "order" },
+	{}
+};
+
+static const struct out_column policy_columns[] = {
+	{ "policy", "POLICY" },
+	{ "jrt_s", "JRT" },
+	{ "jwt_s", "JWT" },
+	{ "jct_s", "JCT" },
+	{ "jct_p99_s", "JCT P99" },
+	{ "jct_to_ideal", "TO IDEAL" },
+	{ "fragmentation", "FRAGMENTATION" },
+	{ "slowed", "SLOWED" },
+	{ "refused", "REFUSED" },
+	{ "moved", "MOVED" },
+	{}
+};
+
+static const struct out_view views[] = {
+	{ .columns = total_columns },
+	{ .rows = "policies", .title = "Mean times in s:",
+	  .columns = policy_columns },
+	{}
+};
+
+/* What is played, and what has come of it. */
+struct play {
+	struct replay_spec spec;
+	struct cluster c;
+	struct ocs ocs;		/* where the file has none */
+	bool wanted[REPLAY_POLICIES];
+	struct replay_bar bar[REPLAY_POLICIES];
+	__u32 nr;
+	struct progress line;
+};
+
+static int want(const char *item, void *arg)
+{
+	struct play *play = arg;
+	int i;
+
+	for (i = 0; i < REPLAY_POLICIES; i++)
+		if (!strcmp(item, replay_policy_names[i]))
+			break;
+	if (i == REPLAY_POLICIES)
+		return -EINVAL;
+	play->wanted[i] = true;
+	return 0;
+}
+
+static int read_options(const struct cli_args *args, struct play *play,
+			struct err *err)
+{
+	const char *list = args->value[POLICY], *order = args->value[ORDER];
+	__u64 seed = 1;
+	int i;
+
+	for (i = 0; !list && i < REPLAY_POLICIES; i++)
+		play->wanted[i] = true;
+	if (list && cli_each(list, want, play))
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--policy: '%s' is not a list of policies", list);
+	if (order)
+		play->spec.order = queue_find_order(order);
+	if (play->spec.order == QUEUE_ORDERS)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--order: '%s' is not the name of an order",
+			       order);
+	if (cli_uint(args, SEED, 0, UINT32_MAX, &seed, err))
+		return -EINVAL;
+	play->spec.seed = seed;
+	play->spec.steps = STEPS;
+	return 0;
+}
+
+/*
+ * The circuits that make the cables of a cluster without OXCs: as many OXCs as
+ * a leaf has links, and the links that jobs have fixed.
+ */
+static int make_ocs(const struct slice_fabric *fabric, struct ocs *ocs)
+{
+	__u32 leaf, oxc;
+
+	*ocs = (struct ocs) {
+		.leaves = fabric->leaves, .spines = fabric->spines,
+		.oxcs = fabric->spines * fabric->links_per_pair,
+		.spine_ports = (fabric->leaves + fabric->spines - 1) /
+			       fabric->spines,
+	};
+	if (ocs_init(ocs))
+		return -ENOMEM;
+	ocs_wire_default(ocs);
+	for (leaf = 0; leaf < ocs->leaves; leaf++) {
+		for (oxc = 0; oxc < ocs->oxcs; oxc++) {
+			size_t port = ocs_port(ocs, leaf, oxc);
+			__u32 spine = ocs->circuit[port];
+
+			ocs->fixed[port] = oxc / ocs->spines >=
+				fabric->free_links[leaf * ocs->spines + spine];
+		}
+	}
+	return 0;
+}
+
+static void show_progress(__u32 done, void *arg)
+{
+	struct play *play = arg;
+
+	progress_update(&play->line, "%s: %u of %u jobs",
+			play->bar[play->nr].name, done, play->spec.jobs);
+}
+
+static int run(struct play *play)
+{
+	int policy, ret = 0;
+
+	progress_start(&play->line);
+	play->spec.progress = show_progress;
+	play->spec.arg = play;
+	for (policy = 0; !ret && policy < REPLAY_POLICIES; policy++) {
+		struct replay_bar *bar = &play->bar[play->nr];
+
+		if (!play->wanted[policy])
+			continue;
+		bar->name = replay_policy_names[policy];
+		ret = replay_run(&play->spec, policy, &bar->result);
+		play->nr++;
+	}
+	progress_end(&play->line);
+	return ret;
+}
+
+static __u64 ratio(__u64 part, __u64 whole)
+{
+	return whole ? (__uint128_t)part * 10000 / whole : 10000;
+}
+
+/* A mean in milliseconds, for three decimals. */
+static void put_mean(struct json_object *row, const char *key, __u64 sum,
+		     __u32 jobs)
+{
+	out_decimal(row, key, jobs ? sum / jobs / 1000 : 0, 3);
+}
+
+static void put_policy(struct json_object *rows, const struct replay_bar *bar,
+		       const struct replay_bar *ideal)
+{
+	const struct replay_result *r = &bar->result;
+	struct json_object *row = out_append_object(rows);
+
+	out_string(row, "policy", bar->name);
+	put_mean(row, "jrt_s", r->jrt, r->placed);
+	put_mean(row, "jwt_s", r->jwt, r->placed);
+	put_mean(row, "jct_s", r->jrt + r->jwt, r->placed);
+	put_mean(row, "jct_p99_s", r->jct_p99, 1);
+	if (ideal && ideal->result.placed == r->placed)
+		out_decimal(row, "jct_to_ideal",
+			    ratio(r->jrt + r->jwt, ideal->result.jrt +
+				  ideal->result.jwt), 4);
+	put_mean(row, "makespan_s", r->makespan, 1);
+	out_decimal(row, "fragmentation", ratio(r->used, r->usable), 4);
+	out_uint(row, "slowed", r->slowed);
+	out_uint(row, "refused", r->refused);
+	out_uint(row, "moved", r->moved);
+	out_uint(row, "unproven", r->unproven);
+}
+
+static int show(const struct cli_args *args, const struct play *play)
+{
+	const char *name = replay_policy_names[REPLAY_IDEAL];
+	const struct replay_bar *ideal = NULL;
+	struct json_object *root = out_root(), *rows;
+	size_t servers = (size_t)play->c.fabric.leaves *
+			 play->c.fabric.gpus_per_leaf /
+			 play->c.fabric.gpus_per_server, i;
+	__u64 gpus = 0;
+
+	for (i = 0; i < servers; i++)
+		gpus += play->c.fabric.free_gpus[i];
+	out_uint(root, "jobs", play->spec.jobs);
+	out_uint(root, "gpus", gpus);
+	out_string(root, "order", queue_order_names[play->spec.order]);
+	rows = out_array(root, "policies");
+	for (i = 0; i < play->nr; i++)
+		if (play->bar[i].name == name)
+			ideal = &play->bar[i];
+	for (i = 0; i < play->nr; i++)
+		put_policy(rows, &play->bar[i], ideal);
+	return out_show(&args->out, root, views);
+}
+
+/* The trace, and what there is of the cluster, then all of it. */
+static int play_trace(const struct cli_args *args, struct play *play,
+		      struct err *err)
+{
+	const struct slice_fabric *fabric = &play->c.fabric;
+	struct trace_job *jobs;
+	int ret;
+
+	ret = trace_read(args->operand, fabric->leaves * fabric->gpus_per_leaf,
+			 &jobs, &play->spec.jobs, err);
+	if (ret)
+		return ret;
+	play->spec.fabric = fabric;
+	play->spec.job = jobs;
+	play->spec.ocs = &play->c.ocs;
+	if (!play->c.ocs.oxcs) {
+		ret = make_ocs(fabric, &play->ocs);
+		play->spec.ocs = &play->ocs;
+	}
+	ret = ret ?: run(play);
+	if (!ret && args->value[SVG])
+		ret = replay_svg_write(args->value[SVG], play->bar, play->nr,
+				       err);
+	ret = ret ?: show(args, play);
+	ocs_free(&play->ocs);
+	free(jobs);
+	return ret;
+}
+
+int slice_replay(const struct cli_args *args, struct err *err)
+{
+	struct play play = {};
+	int ret;
+
+	ret = cli_need(args, CLUSTER, err) ?: read_options(args, &play, err) ?:
+	      cluster_read(&play.c, args->value[CLUSTER], err);
+	if (ret)
+		return ret;
+	ret = play_trace(args, &play, err);
+	cluster_close(&play.c);
+	return ret;
+}
+
+static int print_trace(const struct cli_args *args,
+		       const struct trace_job *jobs, __u32 nr, struct err *err)
+{
+	struct json_object *root, *rows, *row;
+	__u32 i;
+
+	if (!args->out.json) {
+		trace_write(stdout, jobs, nr);
+		if (!fflush(stdout) && !ferror(stdout))
+			return 0;
+		return err_set(err, EXIT_FAILED, "write", "%s",
+			       strerror(errno));
+	}
+	root = out_root();
+	rows = out_array(root, "jobs");
+	for (i = 0; i < nr; i++) {
+		row = out_append_object(rows);
+		out_decimal(row, "arrival", jobs[i].arrival, DECIMAL_PLACES);
+		out_uint(row, "gpus", jobs[i].gpus);
+		out_decimal(row, "duration", jobs[i].duration, DECIMAL_PLACES);
+		out_decimal(row, "communication", jobs[i].communication,
+			    DECIMAL_PLACES);
+		out_string(row, "pattern",
+			   contention_pattern_names[jobs[i].pattern]);
+	}
+	return out_show(&args->out, root, NULL);
+}
+
+int slice_trace(const struct cli_args *args, struct err *err)
+{
+	__u64 jobs = 0, gpus = 0, load = 900000, seed = 1;
+	const char *share = args->value[T_LOAD];
+	struct trace_spec spec;
+	struct trace_job *job;
+	int ret;
+
+	ret = cli_need(args, T_JOBS, err) ?: cli_need(args, T_GPUS, err) ?:
+	      cli_uint(args, T_JOBS, 1, TRACE_MAX_JOBS, &jobs, err) ?:
+	      cli_uint(args, T_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
+		       &gpus, err) ?:
+	      cli_uint(args, T_SEED, 0, UINT32_MAX, &seed, err);
+	if (!ret && share && decimal_read(share, 1000, 100 * TRACE_SHARE, &load))
+		ret = err_set(err, EXIT_BAD_INPUT, "usage",
+			      "--load: '%s' is not a number from 0.001 to 100",
+			      share);
+	if (ret)
+		return ret;
+	job = calloc(jobs, sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	spec = (struct trace_spec) { jobs, gpus, load, seed };
+	trace_make(&spec, job);
+	if (job[jobs - 1].arrival > TRACE_MAX_TIME)
+		ret = err_set(err, EXIT_BAD_INPUT, "usage",
+			      "--jobs: they would arrive over more than %llu s",
+			      TRACE_MAX_TIME / TRACE_SECOND);
+	else
+		ret = print_trace(args, job, jobs, err);
+	free(job);
+	return ret;
+}

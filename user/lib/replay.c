@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "replay_priv.h"
+
+#define NEVER		(~0ull)
+#define PROGRESS	64	/* events between two reports */
+
+const char * const replay_policy_names[] = {
+	[REPLAY_ECMP] = "ecmp",
+	[REPLAY_SOURCE] = "source-routing",
+	[REPLAY_VCLOS] = "vclos",
+	[REPLAY_OCS] = "ocs-vclos",
+	[REPLAY_IDEAL] = "ideal",
+};
+
+/**
+ * struct running - a job that runs
+ * @job: of the trace
+ * @place: where
+ * @flows: of its worst step, between leaves
+ * @nr_flows: how many
+ * @factor: in millionths, how many times as long it takes
+ * @since: when that began
+ * @left: of its duration, then
+ * @end: when it will be finished if nothing changes
+ * @slowed: it met contention
+ */
+struct running {
+	const struct trace_job *job;
+	struct replay_place place;
+	struct replay_flow *flows;
+	__u32 nr_flows;
+	__u64 factor;
+	__u64 since;
+	__u64 left;
+	__u64 end;
+	bool slowed;
+};
+
+struct replay {
+	const struct replay_spec *spec;
+	enum replay_policy policy;
+	struct replay_result *result;
+	struct replay_site site;
+	struct replay_load load;
+	struct queue queue;
+	struct running *run;
+	__u32 running;
+	__u32 arrived;
+	__u64 now;
+	__u64 *jct;	/* of jobs that ended */
+};
+
+static void set_factor(struct running *r, __u64 now, __u32 worst)
+{
+	__u64 factor = TRACE_SHARE +
+		       (__u64)r->job->communication * (worst - 1);
+
+	if (factor == r->factor)
+		return;
+	r->left -= (__uint128_t)(now - r->since) * TRACE_SHARE / r->factor;
+	r->since = now;
+	r->factor = factor;
+	r->end = now + ((__uint128_t)r->left * factor + TRACE_SHARE - 1) /
+		 TRACE_SHARE;
+	r->slowed |= factor > TRACE_SHARE;
+}
+
+/* Flows came or went: other jobs may run at another speed. */
+static void set_factors(struct replay *p)
+{
+	__u32 i;
+
+	for (i = 0; i < p->running; i++) {
+		struct running *r = &p->run[i];
+
+		if (r->nr_flows)
+			set_factor(r, p->now,
+				   replay_load_worst(&p->load, r->flows,
+						     r->nr_flows));
+	}
+}
+
+/* Return: 1 when the job has started, 0, or -ENOMEM. */
+static int start(struct replay *p, __u32 number)
+{
+	const struct trace_job *job = &p->spec->job[number];
+	struct running *r = &p->run[p->running];
+	int ret;
+
+	*r = (struct running) {
+		.job = job, .factor = TRACE_SHARE, .since = p->now,
+		.left = job->duration, .end = p->now + job->duration,
+	};
+	ret = replay_site_take(&p->site, p->policy, job->gpus, p->spec->steps,
+			       &r->place, p->result);
+	if (ret <= 0)
+		return ret;
+	p->running++;
+	p->result->placed++;
+	p->result->jwt += p->now - job->arrival;
+	r->flows = calloc(job->gpus, sizeof(*r->flows));
+	if (!r->flows)
+		return -ENOMEM;
+	ret = replay_load_route(&p->load, p->policy, job, &r->place,
+				p->spec->seed + number, r->flows, &r->nr_flows);
+	if (ret)
+		return ret;
+	replay_load_add(&p->load, r->flows, r->nr_flows, 1);
+	return 1;
+}
+
+static void end(struct replay *p, __u32 i)
+{
+	struct replay_result *result = p->result;
+	struct running *r = &p->run[i];
+	__u64 jct = p->now - r->job->arrival;
+
+	p->jct[result->placed - p->running] = jct;
+	result->jrt += p->now - r->job->arrival;
+	result->slowed += r->slowed;
+	result->makespan = p->now;
+	replay_load_add(&p->load, r->flows, r->nr_flows, -1);
+	replay_site_give(&p->site, &r->place);
+	free(r->flows);
+	*r = p->run[--p->running];
+}
+
+/* Start the first jobs of the queue. What has no place at all goes. */
+static int start_all(struct replay *p)
+{
+	while (p->queue.nr) {
+		int ret = start(p, queue_job(&p->queue, 0)->number);
+
+		if (ret < 0)
+			return ret;
+		if (!ret && p->running)
+			break;
+		p->result->refused += !ret;
+		queue_pop(&p->queue);
+	}
+	return 0;
+}
+
+static void end_all(struct replay *p)
+{
+	__u32 i;
+
+	for (i = p->running; i--;)
+		if (p->run[i].end == p->now)
+			end(p, i);
+}
+
+static void arrive(struct replay *p)
+{
+	const struct trace_job *job = p->spec->job;
+
+	for (; p->arrived < p->spec->jobs &&
+	     job[p->arrived].arrival == p->now; p->arrived++)
+		queue_add(&p->queue, &(struct queue_job) {
+			.number = p->arrived,
+			.gpus = job[p->arrived].gpus,
+			.duration = job[p->arrived].duration,
+		});
+}
+
+/* GPUs that the first jobs of the queue would use in an ideal network. */
+static __u32 count_blocked(const struct replay *p)
+{
+	__u32 n = 0, i;
+
+	for (i = 0; i < p->queue.nr; i++) {
+		__u32 gpus = queue_job(&p->queue, i)->gpus;
+
+		if (n + gpus > p->site.free_gpus)
+			break;
+		n += gpus;
+	}
+	return n;
+}
+
+/* Go on to the next event. Return: false when there is none. */
+static bool advance(struct replay *p, __u32 all)
+{
+	__u64 next = NEVER, used = all - p->site.free_gpus;
+	__u32 i;
+
+	if (p->arrived < p->spec->jobs)
+		next = p->spec->job[p->arrived].arrival;
+	for (i = 0; i < p->running; i++)
+		if (p->run[i].end < next)
+			next = p->run[i].end;
+	if (next == NEVER)
+		return false;
+	p->result->used += used * (next - p->now);
+	p->result->usable += (used + count_blocked(p)) * (next - p->now);
+	p->now = next;
+	return true;
+}
+
+static int play(struct replay *p)
+{
+	__u32 all = p->site.free_gpus, events = 0;
+	int ret = 0;
+
+	while (!ret && advance(p, all)) {
+		end_all(p);
+		arrive(p);
+		ret = start_all(p);
+		set_factors(p);
+		if (p->spec->progress && !(++events % PROGRESS))
+			p->spec->progress(p->result->placed - p->running,
+					  p->spec->arg);
+	}
+	return ret;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const __u64 *left = a, *right = b;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+int replay_run(const struct replay_spec *spec, enum replay_policy policy,
+	       struct replay_result *result)
+{
+	struct replay p = {
+		.spec = spec, .policy = policy, .result = result,
+		.run = calloc(spec->jobs, sizeof(*p.run)),
+		.jct = calloc(spec->jobs, sizeof(*p.jct)),
+	};
+	__u32 n;
+	int ret = -ENOMEM;
+
+	*result = (struct replay_result) {};
+	if (p.run && p.jct && !replay_load_init(&p.load, spec->fabric) &&
+	    !replay_site_init(&p.site, spec, policy) &&
+	    !queue_init(&p.queue, spec->order, spec->jobs))
+		ret = play(&p);
+	n = result->placed;
+	if (!ret && n) {
+		qsort(p.jct, n, sizeof(*p.jct), compare_times);
+		result->jct_p99 = p.jct[(n - 1) * 99ull / 100];
+		result->jrt -= result->jwt;
+	}
+	while (p.running)
+		end(&p, 0);
+	queue_free(&p.queue);
+	replay_site_free(&p.site);
+	replay_load_free(&p.load);
+	free(p.run);
+	free(p.jct);
+	return ret;
+}
