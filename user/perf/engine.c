@@ -19,7 +19,7 @@ static bool is_done(const struct work *work)
 static void take(struct engine *engine, struct work *work, __u32 index)
 {
 	struct chunk_exchange x = engine_exchange(engine->layout, engine->rank,
-					      work, index);
+						  work, index);
 	struct range range = layout_parts(work->range, work->members,
 					  x.receive, x.parts);
 	__u64 staged;
@@ -41,7 +41,7 @@ static int step_begin(struct engine *engine, struct work *work)
 	work->left = work->width;
 	for (i = work->index; i < end; i++) {
 		struct message message = engine_message(engine->layout,
-						    engine->rank, work, i);
+							engine->rank, work, i);
 		int ret;
 
 		work->unsent++;

@@ -52,9 +52,20 @@ struct line {
 
 /**
  * struct engine - a rank that runs a plan
+ * @layout: of the plan
+ * @rank: who we are
+ * @type: of the elements
+ * @window: of this rank
+ * @in_flight: stages of a dimension that may be under way
+ * @write: called for each message
+ * @arg: passed to @write
+ * @watch: called for each stage that is done, or NULL
+ * @watch_arg: passed to @watch
+ * @line: by dimension
  * @reached: by chunk: stages whose messages have all arrived
  * @work: by chunk and stage
- * @arrived: of all
+ * @arrived: flags of all works
+ * @nr_arrived: of them
  */
 struct engine {
 	const struct layout *layout;

@@ -132,10 +132,14 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name,
 	       size_t size)
 {
-	if (getnameinfo((const struct sockaddr *)addr, len, name, size, NULL,
-			0, NI_NUMERICHOST))
-		snprintf(name, size, "unknown address");
+	static const char mapped[] = "::ffff:";
+	char host[NI_MAXHOST] = "unknown address";
+	size_t skip = strlen(mapped);
+
+	getnameinfo((const struct sockaddr *)addr, len, host, sizeof(host),
+		    NULL, 0, NI_NUMERICHOST);
 	/* An IPv4 address on an IPv6 socket */
-	if (!strncmp(name, "::ffff:", 7))
-		memmove(name, name + 7, strlen(name + 7) + 1);
+	if (strncmp(host, mapped, skip))
+		skip = 0;
+	snprintf(name, size, "%s", host + skip);
 }

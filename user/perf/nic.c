@@ -107,6 +107,8 @@ static void count(void *arg, __u32 chunk, __u32 stage,
 	if (message->dim != nic->dim)
 		return;
 	nic->link[message->member].messages++;
+	if (message->elements > nic->largest)
+		nic->largest = message->elements;
 	nic->link[message->source].answers++;
 }
 
@@ -147,6 +149,10 @@ static int links_create(struct nic *nic)
 	if (!nic->link)
 		return -ENOMEM;
 	engine_messages(nic->layout, nic->rank, count, nic);
+	if (nic->largest * ELEMENT > nic->port.max_msg_sz) {
+		errno = EMSGSIZE;
+		return nic_fail(nic, "message", "needs more chunks");
+	}
 	for (i = 0; i < members(nic); i++) {
 		struct link *link = &nic->link[i];
 

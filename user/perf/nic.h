@@ -29,6 +29,7 @@ struct link;
  * @port: of its port 1
  * @retry: how long queue pairs wait before each of seven retries: 4.096 us *
  *	2^retry
+ * @largest: message, in elements
  * @link: to each member; without a queue pair to those that get no message
  * @engine: is told of messages
  * @completed: messages so far, both ways
@@ -50,6 +51,7 @@ struct nic {
 	struct ibv_mr *mr;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
+	__u64 largest;
 	struct link *link;
 	struct engine *engine;
 	__u64 completed;

@@ -11,6 +11,7 @@
 
 #include "../lib/progress.h"
 #include "meet.h"
+#include "setting.h"
 #include "wire.h"
 
 #define SECOND	1000000000ull
@@ -42,10 +43,9 @@ struct peer {
  * @loop: all connections are in
  * @listener: socket of rank 0
  * @peer: by rank; of other ranks the first only
- * @guest: who has not said yet which rank it is, or NULL
+ * @guest: while ranks meet: who has not said yet which it is, or NULL
  * @met: ranks that have come
  * @err: the first failure
- * @code: of @err when another rank has sent it
  */
 struct rendezvous {
 	const struct rendezvous_config *config;
@@ -55,7 +55,6 @@ struct rendezvous {
 	struct peer **guest;
 	__u32 met;
 	struct err err;
-	char code[32];
 };
 
 static void peer_free(struct peer *peer)
@@ -85,55 +84,31 @@ static void fail_peer(struct peer *peer, const char *what)
 	fail(peer->rendezvous, EXIT_FAILED, "rank-gone", text);
 }
 
-/* Another rank has failed, and says why. */
+/* Another rank has failed, and says why. There is one such code: the first. */
 static void take_error(struct peer *peer, const struct frame *frame)
 {
+	static char code[WIRE_CODE];
 	struct rendezvous *rendezvous = peer->rendezvous;
 	const struct frame_error *error = (const void *)(frame + 1);
 
 	if (rendezvous->err.code || frame->length != sizeof(*error))
 		return;
-	snprintf(rendezvous->code, sizeof(rendezvous->code), "%.*s",
-		 (int)sizeof(error->code), error->code);
-	err_set(&rendezvous->err, error->exit_status, rendezvous->code, "%.*s",
+	snprintf(code, sizeof(code), "%.*s", (int)sizeof(error->code),
+		 error->code);
+	err_set(&rendezvous->err, error->exit_status, code, "%.*s",
 		(int)sizeof(error->message), error->message);
-}
-
-/* The value of a setting in "name=value\n.." */
-static bool setting_get(const char *text, const char *name, char *value,
-			size_t size)
-{
-	size_t len = strlen(name);
-
-	for (; text; text = strchr(text, '\n')) {
-		text += *text == '\n';
-		if (strncmp(text, name, len) || text[len] != '=')
-			continue;
-		snprintf(value, size, "%.*s",
-			 (int)strcspn(text + len + 1, "\n"), text + len + 1);
-		return true;
-	}
-	return false;
 }
 
 static void compare(struct peer *peer, const char *text)
 {
-	const struct rendezvous_config *config = peer->rendezvous->config;
-	const struct setting *setting;
-	char value[128], line[512];
+	char difference[320], line[512];
 
-	for (setting = config->settings; setting->name; setting++) {
-		if (!setting_get(text, setting->name, value, sizeof(value)))
-			strcpy(value, "unknown");
-		if (!strcmp(value, setting->value))
-			continue;
-		snprintf(line, sizeof(line),
-			 "rank %u (%s) differs: %s is %s there, %s on rank 0",
-			 peer->rank, peer->name, setting->name, value,
-			 setting->value);
-		fail(peer->rendezvous, EXIT_BAD_INPUT, "mismatch", line);
+	if (!setting_differs(peer->rendezvous->config->settings, text,
+			     difference, sizeof(difference)))
 		return;
-	}
+	snprintf(line, sizeof(line), "rank %u (%s) differs: %s", peer->rank,
+		 peer->name, difference);
+	fail(peer->rendezvous, EXIT_BAD_INPUT, "mismatch", line);
 }
 
 static void tell(struct peer *peer, const struct err *err)
@@ -278,6 +253,16 @@ static void fail_absent(struct rendezvous *rendezvous, __u64 waited)
 	fail(rendezvous, EXIT_FAILED, "rank-absent", line);
 }
 
+static void guests_free(struct rendezvous *rendezvous)
+{
+	__u32 i;
+
+	for (i = 0; rendezvous->guest && i < rendezvous->config->ranks; i++)
+		peer_free(rendezvous->guest[i]);
+	free(rendezvous->guest);
+	rendezvous->guest = NULL;
+}
+
 /* Also those who come after one that differs are waited for, to be told. */
 static int meet_all(struct rendezvous *rendezvous)
 {
@@ -300,6 +285,7 @@ static int meet_all(struct rendezvous *rendezvous)
 	loop_remove(rendezvous->loop, &rendezvous->listener);
 	close(rendezvous->listener.fd);
 	rendezvous->listener.fd = -1;
+	guests_free(rendezvous);
 	return rendezvous->err.code ? -ECONNABORTED : 0;
 }
 
@@ -324,17 +310,16 @@ static int open_first(struct rendezvous *rendezvous, struct err *err)
 static int say_hello(struct rendezvous *rendezvous)
 {
 	const struct rendezvous_config *config = rendezvous->config;
-	const struct setting *setting;
 	char hello[MAX_HELLO];
 	size_t length = sizeof(config->rank);
+	int ret;
 
 	memcpy(hello, &config->rank, length);
-	for (setting = config->settings; setting->name; setting++) {
-		length += snprintf(hello + length, sizeof(hello) - length,
-				   "%s=%s\n", setting->name, setting->value);
-		if (length >= sizeof(hello))
-			return -EMSGSIZE;
-	}
+	ret = setting_print(config->settings, hello + length,
+			    sizeof(hello) - length);
+	if (ret < 0)
+		return ret;
+	length += ret;
 	return wire_send(&rendezvous->peer[0]->wire, FRAME_HELLO, hello,
 			 length);
 }
@@ -504,9 +489,8 @@ void rendezvous_close(struct rendezvous *rendezvous, const struct err *err)
 		return;
 	if (rendezvous->peer && err->code)
 		tell_all(rendezvous, err);
+	guests_free(rendezvous);
 	for (rank = 0; rank < rendezvous->config->ranks; rank++) {
-		if (rendezvous->guest)
-			peer_free(rendezvous->guest[rank]);
 		if (!rendezvous->peer || !rendezvous->peer[rank])
 			continue;
 		if (err->code && rendezvous->peer[rank]->wire.fd >= 0) {
@@ -518,7 +502,6 @@ void rendezvous_close(struct rendezvous *rendezvous, const struct err *err)
 	}
 	if (rendezvous->listener.fd >= 0)
 		close(rendezvous->listener.fd);
-	free(rendezvous->guest);
 	free(rendezvous->peer);
 	free(rendezvous);
 }

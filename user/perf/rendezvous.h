@@ -19,16 +19,7 @@
 #include "../lib/loop.h"
 
 struct rendezvous;
-
-/**
- * struct setting - what must be the same on all ranks
- * @name: what it is called in messages, without '=' and newline
- * @value: likewise
- */
-struct setting {
-	const char *name;
-	char value[128];
-};
+struct setting;
 
 /**
  * struct rendezvous_config - who meets where

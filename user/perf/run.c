@@ -8,6 +8,7 @@
 #include "../lib/progress.h"
 #include "perf.h"
 #include "rendezvous.h"
+#include "setting.h"
 
 /**
  * struct run - what a run holds

@@ -31,10 +31,12 @@ struct frame {
 
 #define WIRE_MAGIC	0x52537031u	/* another version has another one */
 
+#define WIRE_CODE	32
+
 /* A struct err on its way. */
 struct frame_error {
 	__u32 exit_status;
-	char code[32];
+	char code[WIRE_CODE];
 	char message[512];
 };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "perf.h"
-#include "rendezvous.h"
+#include "setting.h"
 
 static struct setting *add(struct setting *setting, const char *name,
 			   __u64 value)
