@@ -419,6 +419,34 @@ is_monitored()
 		jq -e '.error.code == "daemon-ended"' && daemon_start
 }
 
+# Do all flows go where they are planned, by the kernel's own choice?
+lands_as_planned()
+{
+	local peer
+
+	for peer in 10.1.1.1 10.1.1.2; do
+		show | jq -r --arg peer "$peer" \
+			--slurpfile map "$dir/ports.json" '.flows[] |
+			select(.peer == $peer) | .pieces[] | "\(.port) " +
+			$map[0].peers[0].paths[.path].router' |
+			sort -u >"$dir/planned"
+		[[ -s $dir/planned ]] && cmp -s <(cut -d ' ' -f 2 "$dir/planned") \
+			<(cut -d ' ' -f 1 "$dir/planned" |
+			fabric_oracle 10.1.0.1 "$peer") || return
+	done
+}
+
+hashes_otherwise()
+{
+	restarts && lands_as_planned || return
+	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=7
+	! lands_as_planned && busywait 20000 lands_as_planned && is_down &&
+		busywait 20000 used 0 1 2 3 &&
+		events 'any(.[]; .event == "path-moved" and .router) and
+			any(.[]; .event == "remapped" and .job == 1) and
+			all(.[]; .event != "path-down" and .event != "error")'
+}
+
 daemon_kill()
 {
 	[[ ! $daemon ]] || kill -KILL "$daemon"
@@ -431,7 +459,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 15
+ktap_plan 16
 defer fabric_destroy
 check "a fabric, a job, its flows" ready
 defer daemon_kill
@@ -448,5 +476,6 @@ check "a device without carrier" attempt no_carrier
 check "routers that limit their ICMP" attempt rate_limits
 check "a path that flaps is held down longer" attempt backs_off
 check "clients are told" attempt is_monitored
+check "the fabric hashes otherwise: ports are found again" attempt hashes_otherwise
 check "nothing is left behind" world_is_empty
 ktap_finish

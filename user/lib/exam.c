@@ -55,15 +55,20 @@ static int add_probes(struct prober *prober, struct group *group, __u32 p,
 		.path = p,
 		.port = ntohs(s->peer.sport[p]),
 	};
+	struct health *health = group->health;
+	__u64 bit = 1ull << p;
+	enum probe_kind last;
 
 	memcpy(probe.source, s->peer.source, 16);
 	memcpy(probe.peer, s->key.addr, 16);
-	/* Routers limit how often they answer: one that did is not asked again. */
-	probe.kind = group->health->path[p].router ? PROBE_LEAF : PROBE_PATH;
-	for (; probe.kind <= PROBE_LEAF; probe.kind++) {
+	/* Routers limit how often they answer: none is asked in vain. */
+	probe.kind = health->path[p].router ? PROBE_LEAF : PROBE_PATH;
+	last = health->watched & ~health->controls & bit ? PROBE_PATH :
+							   PROBE_LEAF;
+	for (; probe.kind <= last; probe.kind++) {
 		if (prober_add(prober, &probe))
 			return -ENOMEM;
-		group->health->out++;
+		health->out++;
 	}
 	return 0;
 }
@@ -131,14 +136,15 @@ static int probe_paths(struct exams *exams, struct group *group,
 	return ret;
 }
 
-int exam_start(struct exams *exams, struct group *group, __u64 due)
+int exam_start(struct exams *exams, struct group *group, __u64 due,
+	       __u64 watched)
 {
 	struct search s = { .group = group };
 	struct traffic traffic;
 	__u64 usable = usable_paths(exams, &s);
 
 	group_traffic(exams->config.groups, group, &traffic);
-	health_examine(group->health, due, usable, &traffic);
+	health_examine(group->health, due, watched, usable, &traffic);
 	if (group->health->examined)
 		return probe_paths(exams, group, &s, group->health->examined,
 				   0);

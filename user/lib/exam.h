@@ -33,14 +33,16 @@ struct exams *exams_new(const struct exam_config *config);
 void exams_free(struct exams *exams);
 
 /**
- * exam_start() - examine what is due and what is suspected
+ * exam_start() - examine what is due, suspected or watched
  * @exams: exams
  * @group: it has health, and no probe is out
  * @due: paths, a bit for each
+ * @watched: likewise
  *
  * Return: 0 or -ENOMEM.
  */
-int exam_start(struct exams *exams, struct group *group, __u64 due);
+int exam_start(struct exams *exams, struct group *group, __u64 due,
+	       __u64 watched);
 
 /* Forget an examination that is under way. */
 void exam_cancel(struct exams *exams, struct group *group);

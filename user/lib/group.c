@@ -222,9 +222,11 @@ static int move_ack(const struct rocesteer_flow_key *key,
 	memcpy(gkey.leaf, path->leaf, sizeof(gkey.leaf));
 	memcpy(pkey.addr, key->peer, sizeof(pkey.addr));
 	group = groups_find(groups, &gkey);
+	p = path->piece[0].path;
 	if (path->flags & ROCESTEER_FLOW_SHARE || !group ||
-	    !(group->down >> path->piece[0].path & 1) ||
-	    steer_peer_get(groups->steer, &pkey, &peer))
+	    p >= ROCESTEER_MAX_PATHS ||
+	    steer_peer_get(groups->steer, &pkey, &peer) ||
+	    (!(group->down >> p & 1) && path->piece[0].sport == peer.sport[p]))
 		return 0;
 	for (i = 0; i < group->nr_paths; i++) {
 		p = (key->dqpn + i) % group->nr_paths;

@@ -137,7 +137,8 @@ void group_traffic(struct groups *groups, const struct group *group,
 		   struct traffic *traffic);
 
 /**
- * groups_move_acks() - take flows without a share off paths that are down
+ * groups_move_acks() - take flows without a share off paths that are down, and
+ * off ports that take another one
  * @groups: groups
  *
  * Acknowledgments are lost on a dead path, too. Their flows are not planned: the

@@ -65,12 +65,13 @@ __u64 health_due(const struct health *health, __u64 now, __u64 *at)
 	return due;
 }
 
-void health_examine(struct health *health, __u64 due, __u64 usable,
-		    const struct traffic *traffic)
+void health_examine(struct health *health, __u64 due, __u64 watched,
+		    __u64 usable, const struct traffic *traffic)
 {
 	__u32 p;
 
-	health->examined = (due | health->suspects) & usable;
+	health->examined = (due | health->suspects | watched) & usable;
+	health->watched = watched & ~(due | health->suspects);
 	health->suspects = 0;
 	health->controls = 0;
 	health->router = false;
@@ -104,7 +105,7 @@ __u64 health_examine_again(struct health *health, __u64 usable)
 	if (health->controls)	/* that was it */
 		return 0;
 	for (p = 0; p < nr; p++)
-		if (health->examined & bit(p) &&
+		if (health->examined & ~health->watched & bit(p) &&
 		    wants_controls(&health->path[p])) {
 			again |= bit(p);
 			first = p + 1;
@@ -166,7 +167,8 @@ static bool has_dead_router(const struct health *health)
 	__u32 p;
 
 	for (p = 0; health->router && p < health->nr_paths; p++)
-		if (health->examined & bit(p) && !path[p].router &&
+		if (health->examined & ~health->watched & bit(p) &&
+		    !path[p].router &&
 		    !path[p].leaf)
 			return true;
 	return false;

@@ -94,6 +94,7 @@ struct path {
  * @nr_paths: how many
  * @suspects: a bit for each path that is suspected
  * @examined: that is examined now
+ * @watched: of these: only to see whether its port still takes it
  * @controls: that is probed to compare, in the second round
  * @router: the router of a control answered
  * @leaf: the leaf did, by a control
@@ -105,6 +106,7 @@ struct health {
 	__u32 nr_paths;
 	__u64 suspects;
 	__u64 examined;
+	__u64 watched;
 	__u64 controls;
 	bool router;
 	bool leaf;
@@ -147,13 +149,14 @@ __u64 health_due(const struct health *health, __u64 now, __u64 *at);
  * health_examine() - begin an examination
  * @health: of a group, with no probe out
  * @due: of health_due(): these, and the suspects, are to be probed
+ * @watched: so are these, but nothing is made of their silence
  * @usable: paths that can be probed
  * @traffic: of the group
  *
- * Sets @examined.
+ * Sets @examined and @watched.
  */
-void health_examine(struct health *health, __u64 due, __u64 usable,
-		    const struct traffic *traffic);
+void health_examine(struct health *health, __u64 due, __u64 watched,
+		    __u64 usable, const struct traffic *traffic);
 
 /**
  * health_examine_again() - is there to be a second round?

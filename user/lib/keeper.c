@@ -14,6 +14,7 @@
 #include "loop.h"
 #include "paths.h"
 #include "progress.h"
+#include "remap.h"
 
 /* Flows come many at once: how long a plan waits for more of them, ns. */
 #define SETTLE	2000000ull
@@ -30,6 +31,7 @@
  * @groups: the tables
  * @paths: what is known of the paths
  * @paths_config: of @paths
+ * @remap: finds the ports of paths again
  * @plan_at: when to plan what has changed, or LOOP_NEVER
  * @reload: the tables have to be read again
  */
@@ -45,6 +47,7 @@ struct keeper {
 	struct groups groups;
 	struct paths_config paths_config;
 	struct paths *paths;
+	struct remap remap;
 	__u64 plan_at;
 	bool reload;
 };
@@ -172,6 +175,29 @@ static void group_gone(struct group *group, void *arg)
 	paths_forget(k->paths, group);
 }
 
+static void path_moved(struct group *group, __u32 p, void *arg)
+{
+	struct keeper *k = arg;
+
+	if (remap_start(&k->remap, &k->groups, group) > 0)
+		tell(event_path("path-moved", group, p), k);
+}
+
+/* The ports are in the tables, or some of them. */
+static int remapped(const char *message, void *arg)
+{
+	struct keeper *k = arg;
+	struct json_object *event = event_new(message[0] ? "error" : "remapped");
+
+	out_uint(event, "job", k->remap.job);
+	out_device(event, "device", k->remap.ifindex);
+	if (message[0])
+		out_string(event, "message", message);
+	tell(event, k);
+	k->reload = true;
+	return 0;
+}
+
 static void close_tables(struct keeper *k)
 {
 	if (k->events) {
@@ -223,7 +249,8 @@ static int reload(struct keeper *k)
 		return ret;
 	ret = groups_read(&k->groups, group_gone, k);
 	steer_unlock(k->groups.steer);
-	return ret ?: paths_read(k->paths) ?: plan_groups(k);
+	return ret ?: paths_read(k->paths) ?: plan_groups(k) ?:
+	       groups_move_acks(&k->groups);
 }
 
 /* Signals as something to wait for. */
@@ -328,13 +355,16 @@ int keeper_run(const struct keeper_config *config, struct err *err)
 			.hold = config->hold_ms * 1000000ull,
 			.timeout_ms = config->timeout_ms,
 			.tell = tell,
+			.moved = path_moved,
 			.arg = &k,
 		},
+		.remap = { .loop = &k.loop, .done = remapped, .arg = &k },
 		.plan_at = LOOP_NEVER,
 	};
 	int ret;
 
 	ret = start(&k) ?: run(&k);
+	remap_stop(&k.remap);
 	paths_close(k.paths);
 	close_tables(&k);
 	groups_clear(&k.groups);

@@ -13,6 +13,9 @@
 
 #define MSEC	1000000ull
 
+/* From the port of one path to that of the next, of all groups. */
+#define WATCH	(1000 * MSEC)
+
 /**
  * struct paths - state
  * @config: the caller's
@@ -22,6 +25,9 @@
  * @dark: of struct nic: devices without a carrier
  * @exams: examinations
  * @changes: paths that went down or came up in this step
+ * @watch_at: when to look at a path
+ * @watch_group: the number of its group
+ * @watch_path: the path
  */
 struct paths {
 	const struct paths_config *config;
@@ -32,6 +38,9 @@ struct paths {
 	struct set dark;
 	struct exams *exams;
 	int changes;
+	__u64 watch_at;
+	size_t watch_group;
+	__u32 watch_path;
 };
 
 struct nic {
@@ -158,9 +167,13 @@ static void exam_done(struct group *group, void *arg)
 	for (p = 0; p < health->nr_paths; p++) {
 		if (!(health->examined >> p & 1))
 			continue;
-		if (health->path[p].state != PATH_DOWN) {
-			if (!health->path[p].moved)
-				judge_suspect(paths, group, p, &traffic, now);
+		if (health->path[p].moved) {
+			health->path[p].due = now + health->path[p].hold;
+			paths->config->moved(group, p, paths->config->arg);
+		} else if (health->watched >> p & 1) {
+			continue;
+		} else if (health->path[p].state != PATH_DOWN) {
+			judge_suspect(paths, group, p, &traffic, now);
 		} else if (health_probed(health, p, &traffic, now)) {
 			path_up(paths, group, p, now);
 		}
@@ -171,7 +184,8 @@ static void exam_done(struct group *group, void *arg)
 }
 
 /* What needs no probe, and what does. */
-static int step_group(struct paths *paths, struct group *group, __u64 now)
+static int step_group(struct paths *paths, struct group *group, __u64 watched,
+		      __u64 now)
 {
 	struct health *health = group->health;
 	__u64 due, at;
@@ -189,8 +203,28 @@ static int step_group(struct paths *paths, struct group *group, __u64 now)
 		due &= ~(1ull << p);
 		path_up(paths, group, p, now);
 	}
-	return due || health->suspects ?
-	       exam_start(paths->exams, group, due) : 0;
+	return due || health->suspects || watched ?
+	       exam_start(paths->exams, group, due, watched) : 0;
+}
+
+/* The group whose turn it is to have a path looked at, or NULL. */
+static struct group *watch_next(struct paths *paths, __u64 now)
+{
+	const struct set *all = &paths->groups->group;
+	struct group *group;
+
+	if (now < paths->watch_at || !all->nr)
+		return NULL;
+	paths->watch_at = now + WATCH;
+	if (paths->watch_group >= all->nr)
+		paths->watch_group = 0;
+	group = all->item[paths->watch_group];
+	if (++paths->watch_path >= group->nr_paths) {
+		paths->watch_path = 0;
+		paths->watch_group = (paths->watch_group + 1) % all->nr;
+		group = all->item[paths->watch_group];
+	}
+	return get_health(group) ? group : NULL;
 }
 
 static void exam_failed(__u32 ifindex, const struct err *err, void *arg)
@@ -201,17 +235,23 @@ static void exam_failed(__u32 ifindex, const struct err *err, void *arg)
 	out_device(event, "device", ifindex);
 	out_string(event, "message", err->message);
 	paths->config->tell(event, paths->config->arg);
+	paths->watch_at = LOOP_NEVER;	/* once is enough */
 }
 
 int paths_step(struct paths *paths)
 {
 	__u64 now = progress_now();
+	const struct group *watched = watch_next(paths, now);
 	size_t i;
 	int ret = 0;
 
 	paths->changes = 0;
-	for (i = 0; !ret && i < paths->groups->group.nr; i++)
-		ret = step_group(paths, paths->groups->group.item[i], now);
+	for (i = 0; !ret && i < paths->groups->group.nr; i++) {
+		struct group *group = paths->groups->group.item[i];
+
+		ret = step_group(paths, group, group == watched ?
+				 1ull << paths->watch_path : 0, now);
+	}
 	if (!ret)
 		exams_step(paths->exams);
 	return ret ?: paths->changes;
@@ -222,6 +262,8 @@ __u64 paths_due(struct paths *paths)
 	__u64 now = progress_now(), due = LOOP_NEVER, at;
 	size_t i;
 
+	if (paths->groups->group.nr)
+		due = paths->watch_at;
 	for (i = 0; i < paths->groups->group.nr; i++) {
 		const struct group *group = paths->groups->group.item[i];
 
@@ -293,6 +335,7 @@ int paths_read(struct paths *paths)
 
 	for (i = 0; !ret && i < paths->groups->group.nr; i++)
 		ret = read_group(paths, paths->groups->group.item[i], now);
+	paths->watch_at = now + WATCH;
 	return ret;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Finds out which paths are dead: examines those that flows avoid, takes them
- * out of use, and back when they answer again.
+ * out of use, and back when they answer again. And which are others now: looks at
+ * one a second.
  */
 #ifndef ROCESTEER_PATHS_H
 #define ROCESTEER_PATHS_H
@@ -17,12 +18,14 @@
  * @hold: how long a path is held down at least, ns
  * @timeout_ms: how long the first answer to a probe is waited for
  * @tell: called for each event, which is released there
- * @arg: passed to @tell
+ * @moved: called when the port of path @p takes another one now
+ * @arg: passed to both
  */
 struct paths_config {
 	__u64 hold;
 	unsigned int timeout_ms;
 	void (*tell)(struct json_object *event, void *arg);
+	void (*moved)(struct group *group, __u32 p, void *arg);
 	void *arg;
 };
 

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "remap.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "discover.h"
+#include "progress.h"
+
+#define PAUSE	10000000000ull
+
+/* The peers of the job by the device that are reached from one address. */
+struct peers {
+	__u32 ifindex;
+	__u8 (*addr)[16];
+	struct rocesteer_peer *peer;
+	size_t nr;
+};
+
+static int add_peer(const struct rocesteer_peer_key *key,
+		    const struct rocesteer_peer *peer, void *arg)
+{
+	struct peers *peers = arg;
+	size_t n = peers->nr + 1;
+
+	if (key->ifindex != peers->ifindex)
+		return 0;
+	peers->addr = reallocarray(peers->addr, n, sizeof(*peers->addr));
+	peers->peer = reallocarray(peers->peer, n, sizeof(*peers->peer));
+	if (!peers->addr || !peers->peer)
+		return -ENOMEM;
+	memcpy(peers->addr[peers->nr], key->addr, 16);
+	peers->peer[peers->nr++] = *peer;
+	return 0;
+}
+
+/* The port that takes a path now: the one it had, where that is still true. */
+static __be16 port_of(const struct portmap_peer *found, const __u8 router[16],
+		      __be16 old, bool down)
+{
+	unsigned int i;
+	size_t j;
+
+	for (i = 0; i < found->nr_paths; i++) {
+		const struct portmap_path *path = &found->paths[i];
+
+		if (memcmp(path->router, router, 16))
+			continue;
+		for (j = 0; j < path->nr_ports; j++)
+			if (htons(path->ports[j]) == old)
+				return old;
+		return htons(path->ports[0]);
+	}
+	return down ? old : 0;
+}
+
+static int put_peer(const struct remap *remap, struct groups *groups,
+		    const struct portmap_peer *found)
+{
+	struct rocesteer_peer_key key = { .job = remap->job,
+					  .ifindex = remap->ifindex };
+	struct rocesteer_group_key gkey = { .job = remap->job,
+					    .ifindex = remap->ifindex };
+	const struct group *group;
+	struct rocesteer_peer peer;
+	int ret;
+	__u32 p;
+
+	memcpy(key.addr, found->addr, 16);
+	ret = steer_peer_get(groups->steer, &key, &peer);
+	if (ret)	/* its job is being unloaded */
+		return 0;
+	memcpy(gkey.leaf, peer.leaf, 16);
+	group = groups_find(groups, &gkey);
+	for (p = 0; group && p < group->nr_paths; p++)
+		peer.sport[p] = port_of(found, group->router[p], peer.sport[p],
+					group->down >> p & 1);
+	ret = steer_peer_set(groups->steer, &key, &peer);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+/* All that have the source address and the distance of the first one. */
+static size_t take_alike(struct peers *peers)
+{
+	const struct rocesteer_peer first = peers->peer[0];
+	size_t i, n = 0;
+
+	for (i = 0; i < peers->nr; i++) {
+		const struct rocesteer_peer peer = peers->peer[i];
+		__u8 addr[16];
+
+		if (memcmp(peer.source, first.source, 16) ||
+		    peer.hop != first.hop)
+			continue;
+		memcpy(addr, peers->addr[i], 16);
+		memcpy(peers->addr[i], peers->addr[n], 16);
+		peers->peer[i] = peers->peer[n];
+		memcpy(peers->addr[n], addr, 16);
+		peers->peer[n++] = peer;
+	}
+	return n;
+}
+
+static int find_ports(const struct remap *remap, struct groups *groups,
+		      const struct peers *peers, size_t nr, struct err *err)
+{
+	char device[IF_NAMESIZE];
+	struct discover discover = {
+		.config = { .device = device, .hop = peers->peer[0].hop,
+			    .ports = 1024, .rate = 1000, .retries = 3,
+			    .timeout_ms = 200 },
+		.paths = peers->peer[0].nr_paths,
+		.source = peers->peer[0].source,
+		.peers = peers->addr,
+		.nr_peers = nr,
+	};
+	struct portmap map;
+	size_t i;
+	int ret;
+
+	if (!if_indextoname(remap->ifindex, device))
+		return -errno;
+	ret = discover_run(&discover, &map, err);
+	if (ret)
+		return ret;
+	for (i = 0; !ret && i < map.nr_peers; i++)
+		if (!map.peers[i].local)
+			ret = put_peer(remap, groups, &map.peers[i]);
+	portmap_free(&map);
+	return ret;
+}
+
+static int run(const struct remap *remap, struct groups *groups,
+	       struct err *err)
+{
+	struct peers peers = { .ifindex = remap->ifindex };
+	size_t n;
+	int ret;
+
+	ret = steer_peer_each(groups->steer, remap->job, add_peer, &peers);
+	while (!ret && peers.nr) {
+		n = take_alike(&peers);
+		ret = find_ports(remap, groups, &peers, n, err);
+		peers.nr -= n;
+		peers.peer += n;
+		peers.addr += n;
+	}
+	return ret;
+}
+
+/* The process; it ends with its memory, and with the daemon. */
+static void child(const struct remap *remap, struct groups *groups, int fd)
+{
+	struct err err = {};
+	int ret;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	ret = run(remap, groups, &err);
+	if (ret)
+		dprintf(fd, "%s", err.code ? err.message : strerror(-ret));
+	_exit(!!ret);
+}
+
+static void finish(struct remap *remap)
+{
+	loop_remove(remap->loop, &remap->source);
+	close(remap->source.fd);
+	waitpid(remap->pid, NULL, 0);
+	remap->pid = 0;
+}
+
+/* It says one thing at most, at its end. */
+static int said(void *arg)
+{
+	struct remap *remap = arg;
+	char message[sizeof(((struct err *)0)->message)];
+	ssize_t len = read(remap->source.fd, message, sizeof(message) - 1);
+
+	message[len > 0 ? len : 0] = '\0';
+	finish(remap);
+	return remap->done(message, remap->arg);
+}
+
+int remap_start(struct remap *remap, struct groups *groups,
+		const struct group *group)
+{
+	__u64 now = progress_now();
+	int fd[2], ret;
+
+	if (remap->pid || (remap->job == group->key.job &&
+			   remap->ifindex == group->key.ifindex &&
+			   now < remap->again))
+		return 0;
+	if (pipe(fd))
+		return -errno;
+	remap->again = now + PAUSE;
+	remap->job = group->key.job;
+	remap->ifindex = group->key.ifindex;
+	remap->pid = fork();
+	if (!remap->pid)
+		child(remap, groups, fd[1]);
+	close(fd[1]);
+	remap->source = (struct source) { .fd = fd[0], .ready = said,
+					  .arg = remap };
+	ret = remap->pid < 0 ? -errno : loop_add(remap->loop, &remap->source);
+	if (!ret)
+		return 1;
+	close(fd[0]);
+	if (remap->pid > 0) {
+		kill(remap->pid, SIGKILL);
+		waitpid(remap->pid, NULL, 0);
+	}
+	remap->pid = 0;
+	return ret;
+}
+
+void remap_stop(struct remap *remap)
+{
+	if (!remap->pid)
+		return;
+	kill(remap->pid, SIGKILL);
+	finish(remap);
+}
