@@ -2,7 +2,8 @@
 /*
  * rocesteer in BPF. On TCX: gives every packet of a job's RC flows the UDP source
  * port of its path: that of the whole flow, or of the piece of the flow that it
- * is in. As the module's policy: gives queue pairs the port of the whole flow.
+ * is in; tags packets with the class of their chunk. As the module's policy: gives
+ * queue pairs the port of the whole flow.
  *
  * A flow that is tagged while it sends changes its path once, and may be
  * received out of order that once.
@@ -12,6 +13,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "lib/ack.bpf.h"
+#include "lib/chunk.bpf.h"
 #include "lib/detour.bpf.h"
 #include "lib/pieces.bpf.h"
 #include "lib/plan.bpf.h"
@@ -144,6 +146,7 @@ int BPF_PROG(rocesteer_flow_del, __u64 netns,
 	key.ifindex = gone->ifindex;
 	key.dqpn = gone->dqpn;
 	bpf_probe_read_kernel(key.peer, sizeof(key.peer), gone->peer);
+	bpf_map_delete_elem(&rs_tags, &key);
 	forget_flow(&key);
 	return 0;
 }

@@ -41,7 +41,8 @@ struct vlan_tag {
  * struct packet - what the programs want to know of a RoCE v2 packet
  * @key: its flow, as seen from the sender; of a packet that was received the
  *	local queue pair and the sender's address
- * @l4_off: offset of the UDP header in the frame
+ * @l3_off: offset of the IP header in the frame
+ * @l4_off: of the UDP header
  * @l4_end: offset behind the IP payload
  * @udp_len: length of the UDP datagram, header to ICRC; a multiple of 4
  * @psn: packet sequence number
@@ -53,6 +54,7 @@ struct vlan_tag {
  */
 struct packet {
 	struct rocesteer_flow_key key;
+	__u32 l3_off;
 	__u32 l4_off;
 	__u32 l4_end;
 	__u32 udp_len;
@@ -158,6 +160,7 @@ static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt,
 		off += sizeof(*tag);
 	}
 	off = forget_range(skb, off);
+	pkt->l3_off = off;
 	if (proto == bpf_htons(ETH_P_IP))
 		return parse_ipv4(skb, off, pkt, received);
 	if (proto == bpf_htons(ETH_P_IPV6))

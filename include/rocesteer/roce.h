@@ -44,6 +44,10 @@ struct rocesteer_reth {
 #define ROCESTEER_OP_SERVICE	0xe0
 #define ROCESTEER_OP_RC		0x00
 #define ROCESTEER_OP_RC_LAST	0x17	/* SEND ONLY with Invalidate */
+#define ROCESTEER_OP_RC_WRITE_FIRST 0x06	/* has a RETH */
+#define ROCESTEER_OP_RC_WRITE_LAST_IMM 0x09	/* to here the rest, without */
+#define ROCESTEER_OP_RC_WRITE_ONLY 0x0a		/* has a RETH, as has the next */
+#define ROCESTEER_OP_RC_WRITE_ONLY_IMM 0x0b
 #define ROCESTEER_OP_RC_READ	0x0c	/* READ request */
 #define ROCESTEER_OP_RC_RESPONSE 0x0d	/* to ATOMIC_ACK: no requests */
 #define ROCESTEER_OP_RC_ACK	0x11

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The frames of vectors.py through the egress program of this kernel, in BPF
-# alone and calling the module; and how it deals flows.
+# alone and calling the module; how it deals flows; and the classes of chunks.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -10,6 +10,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 status=0
 build/guest/selftests/replay build/vectors-guest || status=1
 build/guest/selftests/flows || status=1
+build/guest/selftests/chunks || status=1
 module_load || exit
 build/guest/selftests/replay --module build/vectors-guest || status=1
 module_unload || status=1

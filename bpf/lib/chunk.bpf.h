@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tags packets with the class of the chunk that they carry. A program of its own,
+ * at the egress of devices on which a job has chunks.
+ *
+ * The address that a WRITE goes to says which chunk it is, but only its first
+ * packet has it: of each flow the PSNs of the messages in flight are kept, also
+ * for what is sent again from the middle of a message.
+ */
+#ifndef CHUNK_BPF_H
+#define CHUNK_BPF_H
+
+#include "rocesteer/chunk.h"
+#include "deal.bpf.h"
+
+/* Jobs that have chunks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_JOBS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, __u32);
+	__type(value, struct rocesteer_chunk_job);
+} rs_chunk_jobs SEC(".maps");
+
+/* Their chunks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_CHUNKS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_chunk_key);
+	__type(value, struct rocesteer_chunk);
+} rs_chunks SEC(".maps");
+
+/* Where they are written to: by peer, sorted by address. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_RANGES);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_range_key);
+	__type(value, struct rocesteer_range);
+} rs_ranges SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_PEERS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_peer_key);
+	__type(value, struct rocesteer_ranges);
+} rs_range_peers SEC(".maps");
+
+/* Messages in flight. Written by rocesteer_chunk, one entry per flow. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_FLOWS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_flow_key);
+	__type(value, struct rocesteer_tags);
+} rs_tags SEC(".maps");
+
+/* What was sent. Entries are made with the job, rocesteer_chunk counts in them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_CHUNKS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_count_key);
+	__type(value, struct rocesteer_count);
+} rs_chunk_counts SEC(".maps");
+
+static const struct rocesteer_tags new_tags;
+static const struct rocesteer_tag no_tag = {
+	.dimension = ROCESTEER_NO_DIMENSION,
+};
+
+#define NO_RANGE	(~0ull)
+
+/**
+ * find_range() - what is written to an address
+ * @key: flow
+ * @job: its job
+ * @start: address
+ * @length: of the message; it is in one range or in none
+ *
+ * Return: number of the chunk in bits 63..32, its stage in the others; NO_RANGE.
+ */
+__noinline __u64 find_range(const struct rocesteer_flow_key *key, __u32 job,
+			    __u64 start, __u32 length)
+{
+	struct rocesteer_range_key rkey = {};
+	struct rocesteer_ranges *ranges;
+	__u32 from = 0, to;
+	int i;
+
+	if (!key || !length)
+		return NO_RANGE;
+	rkey.peer.job = job;
+	rkey.peer.ifindex = key->ifindex;
+	copy_addr(rkey.peer.addr, key->peer);
+	ranges = bpf_map_lookup_elem(&rs_range_peers, &rkey.peer);
+	to = ranges ? ranges->nr : 0;
+	bpf_for(i, 0, 32) {
+		const struct rocesteer_range *range;
+
+		if (from >= to)
+			break;
+		rkey.index = from + (to - from) / 2;
+		range = bpf_map_lookup_elem(&rs_ranges, &rkey);
+		if (!range)
+			break;
+		if (start < range->start) {
+			to = rkey.index;
+			continue;
+		}
+		if (start - range->start >= range->length) {
+			from = rkey.index + 1;
+			continue;
+		}
+		if (length > range->length - (start - range->start))
+			break;
+		return (__u64)range->chunk << 32 | range->stage;
+	}
+	return NO_RANGE;
+}
+
+/* What a WRITE with this RETH is. */
+static __always_inline struct rocesteer_tag
+make_tag(const struct rocesteer_flow_key *key, __u32 job,
+	 const struct rocesteer_reth *reth)
+{
+	__u64 start = (__u64)bpf_ntohl(reth->va[0]) << 32 |
+		      bpf_ntohl(reth->va[1]);
+	__u64 found = find_range(key, job, start, bpf_ntohl(reth->length));
+	struct rocesteer_chunk_key ckey = { .job = job, .chunk = found >> 32 };
+	const struct rocesteer_chunk_job *owner;
+	struct rocesteer_tag tag = no_tag;
+	const struct rocesteer_chunk *chunk;
+	__u32 stage = found, class;
+
+	if (found == NO_RANGE)
+		return tag;
+	owner = bpf_map_lookup_elem(&rs_chunk_jobs, &job);
+	chunk = bpf_map_lookup_elem(&rs_chunks, &ckey);
+	if (!owner || !chunk)
+		return tag;
+	stage &= ROCESTEER_MAX_STAGES - 1;
+	class = chunk->class[stage] & (ROCESTEER_MAX_CLASSES - 1);
+	tag.class = class;
+	tag.dimension = chunk->dimension[stage];
+	tag.dscp = owner->dscp[class];
+	return tag;
+}
+
+static __always_inline bool has_psn(const struct rocesteer_message *message,
+				    __u32 psn)
+{
+	return ((psn - message->psn) & ROCESTEER_PSN_MASK) < message->packets;
+}
+
+/**
+ * note_message() - note which PSNs a message has
+ * @tags: of its flow
+ * @psn: the first one
+ * @packets: how many
+ *
+ * What had one of them before is forgotten: it is this message, which is sent
+ * again, or the numbers have gone round.
+ *
+ * Return: where it is noted.
+ */
+__noinline __u32 note_message(struct rocesteer_tags *tags, __u32 psn,
+			      __u32 packets)
+{
+	struct rocesteer_message *message;
+	__u32 at;
+	int i;
+
+	if (!tags)
+		return 0;
+	bpf_for(i, 0, ROCESTEER_MAX_MESSAGES) {
+		message = &tags->message[i & (ROCESTEER_MAX_MESSAGES - 1)];
+		if (has_psn(message, psn) ||
+		    ((message->psn - psn) & ROCESTEER_PSN_MASK) < packets)
+			message->packets = 0;
+	}
+	at = tags->next & (ROCESTEER_MAX_MESSAGES - 1);
+	tags->next = at + 1;
+	message = &tags->message[at];
+	message->psn = psn;
+	message->packets = packets;
+	return at;
+}
+
+/* Where the message of a PSN is noted, or ROCESTEER_MAX_MESSAGES. */
+__noinline __u32 search_message(const struct rocesteer_tags *tags, __u32 psn)
+{
+	int i;
+
+	if (!tags)
+		return ROCESTEER_MAX_MESSAGES;
+	bpf_for(i, 0, ROCESTEER_MAX_MESSAGES)
+		if (has_psn(&tags->message[i & (ROCESTEER_MAX_MESSAGES - 1)],
+			    psn))
+			return i;
+	return ROCESTEER_MAX_MESSAGES;
+}
+
+/* A packet that begins a message: only the first of several is full. */
+static __always_inline struct rocesteer_tag
+begin_message(struct __sk_buff *skb, const struct packet *pkt,
+	      struct rocesteer_tags *tags)
+{
+	__u32 off = sizeof(struct udphdr) + sizeof(struct rocesteer_bth), full, at;
+	struct rocesteer_reth reth;
+	struct rocesteer_tag tag = no_tag;
+
+	full = pkt->udp_len - off - sizeof(reth) - ROCESTEER_ICRC_SIZE;
+	if ((__s32)full < 0 ||
+	    bpf_skb_load_bytes(skb, pkt->l4_off + off, &reth, sizeof(reth)))
+		return tag;
+	tag = make_tag(&pkt->key, tags->job, &reth);
+	if (pkt->opcode != ROCESTEER_OP_RC_WRITE_FIRST || !full)
+		return tag;
+	at = note_message(tags, pkt->psn,
+			  (bpf_ntohl(reth.length) + full - 1) / full);
+	barrier_var(at);	/* or clang drops what the verifier asks for */
+	at &= ROCESTEER_MAX_MESSAGES - 1;
+	tags->message[at].tag = tag;
+	tags->recent = at;
+	return tag;
+}
+
+/* Which of the flow's messages a packet continues. */
+static __always_inline struct rocesteer_tag
+continue_message(const struct packet *pkt, struct rocesteer_tags *tags)
+{
+	__u32 at = tags->recent;
+
+	at &= ROCESTEER_MAX_MESSAGES - 1;
+	if (!has_psn(&tags->message[at], pkt->psn)) {
+		at = search_message(tags, pkt->psn);
+		barrier_var(at);
+		if (at >= ROCESTEER_MAX_MESSAGES)
+			return no_tag;
+		tags->recent = at;
+	}
+	return tags->message[at].tag;
+}
+
+static __always_inline bool begins_write(const struct packet *pkt)
+{
+	return pkt->opcode == ROCESTEER_OP_RC_WRITE_FIRST ||
+	       pkt->opcode == ROCESTEER_OP_RC_WRITE_ONLY ||
+	       pkt->opcode == ROCESTEER_OP_RC_WRITE_ONLY_IMM;
+}
+
+static __always_inline struct rocesteer_tag
+find_tag(struct __sk_buff *skb, const struct packet *pkt,
+	 struct rocesteer_tags *tags)
+{
+	if (begins_write(pkt))
+		return begin_message(skb, pkt, tags);
+	if (pkt->opcode > ROCESTEER_OP_RC_WRITE_FIRST &&
+	    pkt->opcode <= ROCESTEER_OP_RC_WRITE_LAST_IMM)
+		return continue_message(pkt, tags);
+	return no_tag;
+}
+
+/**
+ * enter_tags() - enter a flow that is not known yet
+ * @skb: its packet
+ * @pkt: parsed
+ *
+ * Return: 0, or -1 where its job has no chunks, or the table no room.
+ */
+__noinline int enter_tags(struct __sk_buff *skb, const struct packet *pkt)
+{
+	struct rocesteer_flow_path *flow;
+	struct rocesteer_tags *tags;
+	__u32 job;
+
+	if (!pkt)
+		return -1;
+	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
+	job = flow ? flow->job : flow_job(skb, &pkt->key);
+	if (!bpf_map_lookup_elem(&rs_chunk_jobs, &job))
+		return -1;
+	bpf_map_update_elem(&rs_tags, &pkt->key, &new_tags, BPF_NOEXIST);
+	tags = bpf_map_lookup_elem(&rs_tags, &pkt->key);
+	if (!tags)
+		return -1;
+	tags->job = job;
+	return 0;
+}
+
+static __always_inline void count_tag(const struct __sk_buff *skb,
+				      const struct packet *pkt,
+				      struct rocesteer_tags *tags,
+				      struct rocesteer_tag tag)
+{
+	struct rocesteer_count_key key = {
+		.job = tags->job,
+		.class = tag.class,
+		.dimension = tag.dimension,
+	};
+	struct rocesteer_count *count;
+
+	tags->packets[tag.class & (ROCESTEER_MAX_CLASSES - 1)]++;
+	count = bpf_map_lookup_elem(&rs_chunk_counts, &key);
+	if (!count)
+		return;
+	count->messages += begins_write(pkt);
+	count->packets++;
+	count->bytes += skb->len;
+}
+
+/* Neither the ICRC nor the UDP checksum covers it; ECN stays. */
+static __always_inline void set_dscp(struct __sk_buff *skb, __u32 off, __u8 dscp)
+{
+	__be16 old, new;
+	__u16 word;
+
+	/* IPv4: version, IHL, TOS; IPv6: version, traffic class, flow label. */
+	if (bpf_skb_load_bytes(skb, off, &old, sizeof(old)))
+		return;
+	word = bpf_ntohs(old);
+	if (word >> 12 == 4)
+		word = (word & ~0xfc) | dscp << 2;
+	else
+		word = (word & ~0x0fc0) | dscp << 6;
+	new = bpf_htons(word);
+	if (new == old)
+		return;
+	if (word >> 12 == 4 &&
+	    bpf_l3_csum_replace(skb, off + offsetof(struct iphdr, check), old,
+				new, sizeof(new)))
+		return;
+	bpf_skb_store_bytes(skb, off, &new, sizeof(new), 0);
+}
+
+/* A packet that belongs to no chunk leaves as it came. */
+SEC("tcx/egress")
+int rocesteer_chunk(struct __sk_buff *skb)
+{
+	struct rocesteer_tags *tags;
+	struct rocesteer_tag tag;
+	struct packet pkt;
+
+	if (parse_roce(skb, &pkt, false) != FURTHER ||
+	    pkt.opcode > ROCESTEER_OP_RC_LAST || is_response(&pkt))
+		return TCX_NEXT;
+	tags = bpf_map_lookup_elem(&rs_tags, &pkt.key);
+	if (!tags) {
+		if (enter_tags(skb, &pkt))
+			return TCX_NEXT;
+		tags = bpf_map_lookup_elem(&rs_tags, &pkt.key);
+		if (!tags)
+			return TCX_NEXT;
+	}
+	tag = find_tag(skb, &pkt, tags);
+	count_tag(skb, &pkt, tags, tag);
+	if (tag.class) {
+		skb->priority = tag.class;
+		set_dscp(skb, pkt.l3_off, tag.dscp);
+	}
+	return TCX_NEXT;
+}
+
+#endif /* CHUNK_BPF_H */

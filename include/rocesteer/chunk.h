@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Types of the pinned maps that say which chunk of a collective a message
+ * belongs to; user/lib/chunk.h has what chunks, stages and dimensions are. As in
+ * types.h: addresses are 16 bytes, all else is in host order.
+ */
+#ifndef ROCESTEER_CHUNK_TABLE_H
+#define ROCESTEER_CHUNK_TABLE_H
+
+#include "types.h"
+
+/* Bounds of the tables, over all jobs; a table that is full refuses. */
+#define ROCESTEER_MAX_CHUNKS	65536
+#define ROCESTEER_MAX_RANGES	1048576
+
+#define ROCESTEER_MAX_STAGES	16	/* of a chunk */
+#define ROCESTEER_MAX_CLASSES	8	/* the first is 0: none */
+#define ROCESTEER_NO_DIMENSION	0xff
+
+/* Messages of more than one packet that a flow has in flight, at most. */
+#define ROCESTEER_MAX_MESSAGES	64
+
+/**
+ * struct rocesteer_chunk_job - a job that has chunks, value of rs_chunk_jobs, key
+ * is its number
+ * @hash: of its plan, as rocesteer chunk plan prints it
+ * @nr_chunks: of the plan
+ * @nr_classes: highest class
+ * @dscp: by class, DSCP that packets get, 0..63; of class 0 it is not used
+ */
+struct rocesteer_chunk_job {
+	__u64 hash;
+	__u32 nr_chunks;
+	__u32 nr_classes;
+	__u8 dscp[ROCESTEER_MAX_CLASSES];
+};
+
+/* Key of rs_chunks. */
+struct rocesteer_chunk_key {
+	__u32 job;
+	__u32 chunk;
+};
+
+/**
+ * struct rocesteer_chunk - a chunk, value of rs_chunks
+ * @offset: in the buffer, bytes
+ * @bytes: of it
+ * @nr_stages: that it goes through
+ * @reserved: zero
+ * @dimension: by stage
+ * @class: by stage, 1..nr_classes; the higher, the sooner it shall go
+ */
+struct rocesteer_chunk {
+	__u64 offset;
+	__u64 bytes;
+	__u32 nr_stages;
+	__u32 reserved;
+	__u8 dimension[ROCESTEER_MAX_STAGES];
+	__u8 class[ROCESTEER_MAX_STAGES];
+};
+
+/**
+ * struct rocesteer_range_key - key of rs_ranges
+ * @peer: whose memory it is, and the job that writes to it
+ * @index: 0.. by rising address
+ */
+struct rocesteer_range_key {
+	struct rocesteer_peer_key peer;
+	__u32 index;
+};
+
+/**
+ * struct rocesteer_range - part of a peer's memory, value of rs_ranges
+ * @start: address, as in the RETH of a WRITE
+ * @length: bytes
+ * @chunk: that is written there
+ * @stage: of the chunk
+ */
+struct rocesteer_range {
+	__u64 start;
+	__u64 length;
+	__u32 chunk;
+	__u32 stage;
+};
+
+/**
+ * struct rocesteer_ranges - how many ranges there are of a peer's memory, value of
+ * rs_range_peers, key is struct rocesteer_peer_key
+ * @nr: entries of rs_ranges
+ */
+struct rocesteer_ranges {
+	__u32 nr;
+};
+
+/**
+ * struct rocesteer_tag - what is known of a message
+ * @class: of its chunk's stage; 0: its address is not in the table
+ * @dimension: or ROCESTEER_NO_DIMENSION
+ * @dscp: that its packets get
+ * @reserved: zero
+ */
+struct rocesteer_tag {
+	__u8 class;
+	__u8 dimension;
+	__u8 dscp;
+	__u8 reserved;
+};
+
+/**
+ * struct rocesteer_message - PSNs of a message
+ * @psn: the first
+ * @packets: how many; 0: none
+ * @tag: of all of them
+ */
+struct rocesteer_message {
+	__u32 psn;
+	__u32 packets;
+	struct rocesteer_tag tag;
+};
+
+/**
+ * struct rocesteer_tags - messages that a flow sent last, value of rs_tags, key is
+ * struct rocesteer_flow_key
+ * @job: job the flow belongs to
+ * @next: where the next message is noted
+ * @recent: where the last packet's is
+ * @reserved: zero
+ * @message: of more than one packet; no two have a PSN in common
+ * @packets: requests by class
+ */
+struct rocesteer_tags {
+	__u32 job;
+	__u32 next;
+	__u32 recent;
+	__u32 reserved;
+	struct rocesteer_message message[ROCESTEER_MAX_MESSAGES];
+	__u64 packets[ROCESTEER_MAX_CLASSES];
+};
+
+/* Key of rs_chunk_counts; there is one for class 0 and no dimension. */
+struct rocesteer_count_key {
+	__u32 job;
+	__u16 class;
+	__u16 dimension;
+};
+
+/**
+ * struct rocesteer_count - what a job sent of a class in a dimension, per CPU, value
+ * of rs_chunk_counts
+ * @messages: WRITEs whose first packet was sent, again or not
+ * @packets: request packets
+ * @bytes: of their frames
+ */
+struct rocesteer_count {
+	__u64 messages;
+	__u64 packets;
+	__u64 bytes;
+};
+
+_Static_assert(sizeof(struct rocesteer_chunk_job) == 24, "padding");
+_Static_assert(sizeof(struct rocesteer_chunk) == 56, "padding");
+_Static_assert(sizeof(struct rocesteer_range_key) == 28, "padding");
+_Static_assert(sizeof(struct rocesteer_range) == 24, "padding");
+_Static_assert(sizeof(struct rocesteer_message) == 12, "padding");
+_Static_assert(sizeof(struct rocesteer_tags) ==
+	       16 + ROCESTEER_MAX_MESSAGES * 12 + ROCESTEER_MAX_CLASSES * 8,
+	       "padding");
+_Static_assert(sizeof(struct rocesteer_count_key) == 8, "padding");
+
+#endif /* ROCESTEER_CHUNK_TABLE_H */

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which class rocesteer_chunk gives a packet: frames through BPF_PROG_TEST_RUN,
+ * tables of its own. Output is KTAP.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+
+#include <bpf/bpf.h>
+
+#include "unpinned.h"
+#include "../user/ktap.h"
+#include "../../include/rocesteer/chunk.h"
+
+#define JOB		7
+#define OTHER_JOB	8
+#define IFINDEX		1	/* what BPF_PROG_TEST_RUN gives a frame */
+#define MTU		256
+#define BASE		0xfffffffff000ull	/* of the ranges */
+#define RANGE		0x10000			/* bytes of each */
+#define RANGES		48
+#define CLASSES		4
+#define ECN		2
+
+enum {
+	SEND_MIDDLE = 1,
+	FIRST = 6,
+	MIDDLE,
+	LAST,
+	LAST_IMM,
+	ONLY,
+	ONLY_IMM,
+	READ,
+};
+
+static struct rocesteer_bpf *skel;
+
+/* With room for a RETH and a packet's payload. */
+struct roce {
+	struct udphdr udp;
+	struct rocesteer_bth bth;
+	struct rocesteer_reth reth;
+	__u8 payload[MTU];
+	__u32 icrc;
+} __attribute__((packed));
+
+struct frame4 {
+	struct ethhdr eth;
+	struct iphdr ip;
+	struct roce roce;
+} __attribute__((packed));
+
+struct frame6 {
+	struct ethhdr eth;
+	struct ipv6hdr ip;
+	struct roce roce;
+} __attribute__((packed));
+
+static void die(const char *what)
+{
+	printf("Bail out! %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void put(struct bpf_map *map, const void *key, const void *value)
+{
+	if (bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY))
+		die(bpf_map__name(map));
+}
+
+static struct rocesteer_flow_key flow_key(__u32 dqpn)
+{
+	struct rocesteer_flow_key key = { .ifindex = IFINDEX, .dqpn = dqpn };
+
+	memset(key.peer + 10, 0xff, 2);
+	key.peer[12] = 10;
+	key.peer[15] = 2;
+	return key;
+}
+
+/* Chunk c is written to range c; its stage has this class and dimension. */
+static __u8 class_of(__u32 job, __u32 chunk)
+{
+	return 1 + (job + chunk) % CLASSES;
+}
+
+static __u8 dimension_of(__u32 chunk)
+{
+	return chunk % 2;
+}
+
+static __u8 dscp_of(__u8 class)
+{
+	return 8 * class + 1;
+}
+
+static __u8 stage_of(__u32 chunk)
+{
+	return chunk % ROCESTEER_MAX_STAGES;
+}
+
+/* @gap: bytes between ranges that are nobody's. */
+static void add_ranges(__u32 job, const __u8 peer[16], __u64 gap)
+{
+	struct rocesteer_range_key key = { .peer = { .job = job,
+						     .ifindex = IFINDEX } };
+	struct rocesteer_ranges ranges = { .nr = RANGES };
+	struct rocesteer_chunk_key ckey = { .job = job };
+	__u32 i;
+
+	memcpy(key.peer.addr, peer, 16);
+	for (i = 0; i < RANGES; i++) {
+		struct rocesteer_range range = {
+			.start = BASE + i * (RANGE + gap), .length = RANGE,
+			.chunk = i, .stage = stage_of(i),
+		};
+		struct rocesteer_chunk chunk = { .nr_stages = 16 };
+
+		chunk.class[stage_of(i)] = class_of(job, i);
+		chunk.dimension[stage_of(i)] = dimension_of(i);
+		key.index = i;
+		ckey.chunk = i;
+		put(skel->maps.rs_ranges, &key, &range);
+		put(skel->maps.rs_chunks, &ckey, &chunk);
+	}
+	put(skel->maps.rs_range_peers, &key.peer, &ranges);
+}
+
+static void add_job(__u32 job)
+{
+	int cpus = libbpf_num_possible_cpus(), class, dimension;
+	struct rocesteer_count none[cpus];
+	struct rocesteer_chunk_job owner = { .nr_chunks = RANGES,
+					     .nr_classes = CLASSES };
+	struct rocesteer_count_key key = { .job = job,
+					   .dimension = ROCESTEER_NO_DIMENSION };
+
+	memset(none, 0, sizeof(none));
+	put(skel->maps.rs_chunk_counts, &key, none);
+	for (class = 1; class <= CLASSES; class++) {
+		owner.dscp[class] = dscp_of(class);
+		for (dimension = 0; dimension < 2; dimension++) {
+			key.class = class;
+			key.dimension = dimension;
+			put(skel->maps.rs_chunk_counts, &key, none);
+		}
+	}
+	put(skel->maps.rs_chunk_jobs, &job, &owner);
+}
+
+/* Two jobs that write to the same addresses; one has the device. */
+static void begin(void)
+{
+	struct rocesteer_flow_path flow = { .job = OTHER_JOB, .nr_pieces = 1 };
+	struct rocesteer_flow_key key = flow_key(99);
+	__u32 ifindex = IFINDEX, job = JOB;
+
+	rocesteer_bpf__destroy(skel);
+	skel = load_unpinned(false);
+	if (!skel)
+		die("load");
+	put(skel->maps.rs_devices, &ifindex, &job);
+	put(skel->maps.rs_flows, &key, &flow);
+	add_job(JOB);
+	add_job(OTHER_JOB);
+	add_ranges(JOB, key.peer, 0);
+	add_ranges(OTHER_JOB, key.peer, 0);
+}
+
+/* One's complement sum of an IPv4 header; 0xffff: right. */
+static __u32 ip_sum(const void *ip)
+{
+	const __u8 *byte = ip;
+	__u32 sum = 0;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		sum += i % 2 ? byte[i] : byte[i] << 8;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+static void make_roce(struct roce *roce, __u32 dqpn, __u8 opcode, __u32 psn,
+		      __u64 va, __u32 length)
+{
+	roce->udp.source = htons(ROCESTEER_SPORT_MIN);
+	roce->udp.dest = htons(ROCESTEER_ROCE_PORT);
+	roce->udp.len = htons(sizeof(*roce));
+	roce->bth.opcode = opcode;
+	roce->bth.dqpn = htonl(dqpn);
+	roce->bth.apsn = htonl(psn & ROCESTEER_PSN_MASK);
+	roce->reth.va[0] = htonl(va >> 32);
+	roce->reth.va[1] = htonl(va);
+	roce->reth.length = htonl(length);
+}
+
+/* What a packet got; @class is -1 where more was changed than is to be. */
+struct got {
+	int class;
+	__u8 dscp;
+};
+
+/* Return: the priority that the frame left with. */
+static int run(void *in, void *out, size_t size)
+{
+	static const struct __sk_buff before;
+	static struct __sk_buff after;
+
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in,
+		    .data_size_in = size, .data_out = out,
+		    .data_size_out = size, .ctx_in = &before,
+		    .ctx_size_in = sizeof(before), .ctx_out = &after,
+		    .ctx_size_out = sizeof(after));
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_chunk),
+				   &opts))
+		die("test run");
+	return after.priority;
+}
+
+static struct got send_packet(__u32 dqpn, __u8 opcode, __u32 psn, __u64 va,
+			      __u32 length)
+{
+	struct frame4 in = {
+		.eth.h_proto = htons(ETH_P_IP),
+		.ip = { .version = 4, .ihl = 5, .ttl = 64, .tos = 0x20 | ECN,
+			.protocol = IPPROTO_UDP, .daddr = htonl(0x0a000002),
+			.tot_len = htons(sizeof(in) - sizeof(in.eth)) },
+	}, out;
+	struct got got;
+
+	make_roce(&in.roce, dqpn, opcode, psn, va, length);
+	in.ip.check = htons(~ip_sum(&in.ip));
+	got.class = run(&in, &out, sizeof(in));
+	got.dscp = out.ip.tos >> 2;
+	if (ip_sum(&out.ip) != 0xffff || (out.ip.tos & 3) != ECN)
+		got.class = -1;
+	in.ip.tos = out.ip.tos;
+	in.ip.check = out.ip.check;
+	if (memcmp(&in, &out, sizeof(in)))
+		got.class = -1;
+	return got;
+}
+
+static __u64 address(__u32 chunk)
+{
+	return BASE + chunk * RANGE;
+}
+
+static bool is_class(struct got got, int class)
+{
+	return got.class == class && got.dscp == (class ? dscp_of(class) : 8);
+}
+
+static bool has_class(__u32 dqpn, __u8 opcode, __u32 psn, int class)
+{
+	/* No RETH: what is in its place must not matter. */
+	return is_class(send_packet(dqpn, opcode, psn, address(psn % RANGES), 1),
+			class);
+}
+
+/* The first packet of a message of @packets. */
+static bool begins(__u32 dqpn, __u32 psn, __u32 chunk, __u32 packets, int class)
+{
+	return is_class(send_packet(dqpn, FIRST, psn, address(chunk),
+				    packets * MTU), class);
+}
+
+/* A whole message to a chunk. */
+static bool whole(__u32 dqpn, __u32 psn, __u32 chunk, __u32 packets, int class)
+{
+	bool ok = begins(dqpn, psn, chunk, packets, class);
+	__u32 i;
+
+	for (i = 1; i < packets; i++)
+		ok &= has_class(dqpn, i == packets - 1 ? LAST_IMM : MIDDLE,
+				psn + i, class);
+	return ok;
+}
+
+static struct rocesteer_count counted(__u32 job, __u16 class, __u16 dimension)
+{
+	struct rocesteer_count_key key = { job, class, dimension };
+	int cpu, cpus = libbpf_num_possible_cpus();
+	struct rocesteer_count all[cpus], sum = {};
+
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_chunk_counts), &key,
+				all))
+		die("rs_chunk_counts");
+	for (cpu = 0; cpu < cpus; cpu++) {
+		sum.messages += all[cpu].messages;
+		sum.packets += all[cpu].packets;
+		sum.bytes += all[cpu].bytes;
+	}
+	return sum;
+}
+
+static void test_address(void)
+{
+	bool ok = true;
+	__u32 i;
+
+	begin();
+	for (i = 0; i < RANGES; i++) {
+		int class = class_of(JOB, i);
+
+		ok &= is_class(send_packet(1, ONLY, i, address(i), 1), class);
+		ok &= is_class(send_packet(1, ONLY_IMM, i,
+					   address(i) + RANGE - MTU, MTU),
+			       class);
+	}
+	ktap_result(ok, "a packet's class and DSCP are those of its address");
+	ktap_result(is_class(send_packet(1, ONLY, 0, address(0) - 1, 1), 0) &&
+		    is_class(send_packet(1, ONLY, 0, address(RANGES), 1), 0) &&
+		    is_class(send_packet(1, ONLY, 0, 0, MTU), 0) &&
+		    is_class(send_packet(1, ONLY, 0, ~0ull, MTU), 0),
+		    "an address that is in no range has none");
+	ktap_result(is_class(send_packet(1, ONLY, 0, address(1) - 1, 2), 0) &&
+		    is_class(send_packet(1, FIRST, 0, address(1),
+					 RANGE + 1), 0) &&
+		    is_class(send_packet(1, FIRST, 0, address(1), ~0u), 0) &&
+		    is_class(send_packet(1, ONLY, 0, address(1), 0), 0),
+		    "nor has a message that is not all in one");
+	begin();
+	add_ranges(JOB, flow_key(1).peer, 100);
+	ktap_result(is_class(send_packet(1, ONLY, 0, BASE + RANGE + 99, 1), 0) &&
+		    is_class(send_packet(1, ONLY, 0, BASE + RANGE + 100, 1),
+			     class_of(JOB, 1)), "nor one between two");
+}
+
+static void test_messages(void)
+{
+	bool ok = true;
+	__u32 i;
+
+	begin();
+	ok = whole(1, 100, 5, 10, class_of(JOB, 5)) &&
+	     whole(1, 110, 6, 2, class_of(JOB, 6));
+	ktap_result(ok, "all packets of a message have its class");
+	ktap_result(has_class(1, MIDDLE, 104, class_of(JOB, 5)) &&
+		    has_class(1, LAST, 109, class_of(JOB, 5)) &&
+		    begins(1, 110, 6, 2, class_of(JOB, 6)) &&
+		    has_class(1, LAST, 111, class_of(JOB, 6)) &&
+		    has_class(1, MIDDLE, 112, 0),
+		    "also when it is sent again from its middle");
+	ktap_result(whole(1, ROCESTEER_PSN_MASK - 3, 7, 8, class_of(JOB, 7)) &&
+		    has_class(1, MIDDLE, ROCESTEER_PSN_MASK, class_of(JOB, 7)) &&
+		    has_class(1, LAST, 3, class_of(JOB, 7)) &&
+		    has_class(1, MIDDLE, 4, 0), "and where the PSN wraps");
+	ktap_result(whole(1, 100, 8, 6, class_of(JOB, 8)) &&
+		    whole(1, 107, 9, 3, class_of(JOB, 9)) &&
+		    has_class(1, MIDDLE, 106, 0) &&
+		    has_class(1, MIDDLE, 108, class_of(JOB, 9)),
+		    "a message that got the PSNs of others is itself");
+	ktap_result(whole(1, 2000, 3, 5, class_of(JOB, 3)) &&
+		    begins(1, 2000, RANGES, 5, 0) &&
+		    has_class(1, MIDDLE, 2001, 0) && has_class(1, LAST, 2004, 0),
+		    "a message without a class stays without");
+
+	begin();
+	for (i = 0; i < ROCESTEER_MAX_MESSAGES; i++)
+		ok &= begins(1, 10 * i, i % RANGES, 10,
+			     class_of(JOB, i % RANGES));
+	for (i = 0; i < ROCESTEER_MAX_MESSAGES; i++)
+		ok &= has_class(1, MIDDLE, 10 * i + 1 + i % 8,
+				class_of(JOB, i % RANGES));
+	ktap_result(ok, "%u messages may be in flight", ROCESTEER_MAX_MESSAGES);
+	ktap_result(begins(1, 10 * i, 0, 10, class_of(JOB, 0)) &&
+		    has_class(1, MIDDLE, 5, 0) &&
+		    has_class(1, MIDDLE, 15, class_of(JOB, 1)),
+		    "one more, and the first is forgotten");
+}
+
+static void test_jobs(void)
+{
+	bool ok;
+
+	begin();
+	ok = whole(1, 0, 4, 5, class_of(JOB, 4)) &&
+	     whole(99, 0, 4, 5, class_of(OTHER_JOB, 4));
+	ktap_result(ok && has_class(1, MIDDLE, 2, class_of(JOB, 4)) &&
+		    has_class(99, MIDDLE, 2, class_of(OTHER_JOB, 4)),
+		    "flows of two jobs have the classes of their own chunks");
+	ktap_result(counted(JOB, class_of(JOB, 4), 0).packets == 6 &&
+		    counted(OTHER_JOB, class_of(OTHER_JOB, 4), 0).packets == 6 &&
+		    !counted(JOB, class_of(OTHER_JOB, 4), 0).packets,
+		    "and are counted apart");
+}
+
+static void test_counts(void)
+{
+	const size_t size = sizeof(struct frame4);
+	struct rocesteer_tags tags = {};
+	struct rocesteer_flow_key key = flow_key(1);
+	struct rocesteer_count even, odd, none;
+
+	begin();
+	whole(1, 0, 2, 5, 0);
+	whole(1, 5, 3, 2, 0);
+	has_class(1, MIDDLE, 3, 0);
+	send_packet(1, ONLY, 7, 0, 1);
+	send_packet(1, READ, 8, address(0), 1);
+	even = counted(JOB, class_of(JOB, 2), 0);
+	odd = counted(JOB, class_of(JOB, 3), 1);
+	none = counted(JOB, 0, ROCESTEER_NO_DIMENSION);
+	ktap_result(even.messages == 1 && even.packets == 6 &&
+		    even.bytes == 6 * size && odd.messages == 1 &&
+		    odd.packets == 2 && none.messages == 1 &&
+		    none.packets == 2 && none.bytes == 2 * size,
+		    "messages, packets and bytes by class and dimension");
+	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_tags), &key, &tags);
+	ktap_result(tags.job == JOB && tags.packets[0] == 2 &&
+		    tags.packets[class_of(JOB, 2)] == 6 &&
+		    tags.packets[class_of(JOB, 3)] == 2,
+		    "and packets of each flow by class");
+}
+
+static void test_others(void)
+{
+	struct rocesteer_flow_path flow = { .job = 1234, .nr_pieces = 1 };
+	struct rocesteer_flow_key key = flow_key(50), next;
+	bool ok;
+
+	begin();
+	ok = has_class(1, ROCESTEER_OP_RC_ACK, 0, 0) &&
+	     has_class(1, 0x0e, 0, 0) && has_class(1, 0x64, 0, 0);
+	ktap_result(ok && bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_tags),
+					       NULL, &next),
+		    "responses and other services are left alone");
+	put(skel->maps.rs_flows, &key, &flow);
+	ok = is_class(send_packet(50, ONLY, 0, address(0), 1), 0);
+	ktap_result(ok && bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_tags),
+					       NULL, &next),
+		    "so are flows of jobs without chunks");
+	ktap_result(has_class(1, SEND_MIDDLE, 3, 0) &&
+		    begins(1, 0, 1, 9, class_of(JOB, 1)) &&
+		    has_class(1, SEND_MIDDLE, 3, 0),
+		    "only WRITEs have a class");
+}
+
+static void test_ipv6(void)
+{
+	struct frame6 in = {
+		.eth.h_proto = htons(ETH_P_IPV6),
+		.ip = { .version = 6, .priority = 0, .hop_limit = 64,
+			.flow_lbl = { 0x2a, 0xbc, 0xde },
+			.nexthdr = IPPROTO_UDP,
+			.payload_len = htons(sizeof(in.roce)) },
+	}, out;
+	__u8 class = class_of(JOB, 3);
+	int got;
+
+	begin();
+	in.ip.daddr.s6_addr[0] = 0xfd;
+	in.ip.daddr.s6_addr[15] = 2;
+	add_ranges(JOB, in.ip.daddr.s6_addr, 0);
+	make_roce(&in.roce, 1, ONLY, 0, address(3), 1);
+	got = run(&in, &out, sizeof(in));
+	in.ip.priority = dscp_of(class) >> 2;
+	in.ip.flow_lbl[0] |= dscp_of(class) << 6;
+	ktap_result(got == class && !memcmp(&in, &out, sizeof(in)),
+		    "in IPv6 it is the traffic class, and nothing else");
+}
+
+/* What the program should know, told from all that was sent. */
+static __u8 model[ROCESTEER_PSN_MASK + 1];
+
+static __u32 random_below(__u32 n)
+{
+	static __u32 state = 0x2545f491;
+
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state % n;
+}
+
+/* Go back to a PSN of what is in flight, and send all from there again. */
+static bool go_back(__u32 psn, const __u32 *first, __u32 nr)
+{
+	__u32 from = first[nr - 4 + random_below(4)] + random_below(3), at;
+	bool ok = true;
+
+	if (((psn - from) & ROCESTEER_PSN_MASK) > 1000)
+		return true;
+	for (at = from & ROCESTEER_PSN_MASK; at != psn;
+	     at = (at + 1) & ROCESTEER_PSN_MASK)
+		if (!(model[at] & 0x80))
+			ok &= has_class(1, MIDDLE, at, model[at]);
+	return ok;
+}
+
+static void test_random(void)
+{
+	__u32 psn = ROCESTEER_PSN_MASK - 20000, packets = 0, nr = 0, i;
+	static __u32 first[20000];
+	bool ok = true;
+
+	begin();
+	while (packets < 40000) {
+		__u32 chunk = random_below(RANGES + 4);
+		__u32 n = 1 + random_below(8);
+		__u8 class = chunk < RANGES ? class_of(JOB, chunk) : 0;
+
+		for (i = 0; i < n; i++)	/* the high bit: it has a RETH */
+			model[(psn + i) & ROCESTEER_PSN_MASK] =
+				i ? class : class | 0x80;
+		ok &= n > 1 ? whole(1, psn, chunk, n, class) :
+			      is_class(send_packet(1, ONLY, psn,
+						   address(chunk), 1), class);
+		first[nr++] = psn;
+		psn = (psn + n) & ROCESTEER_PSN_MASK;
+		packets += n;
+		if (nr > 4 && !random_below(10))
+			ok &= go_back(psn, first, nr);
+	}
+	ktap_result(ok, "random messages, rounds of go-back-N and a wrap: as told");
+}
+
+static void test_size(void)
+{
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_prog_get_info_by_fd(bpf_program__fd(skel->progs.rocesteer_chunk),
+				    &info, &len))
+		die("prog info");
+	printf("# chunk: %u instructions verified\n", info.verified_insns);
+}
+
+int main(void)
+{
+	ktap_begin();
+	test_address();
+	test_messages();
+	test_jobs();
+	test_counts();
+	test_others();
+	test_ipv6();
+	test_random();
+	test_size();
+	rocesteer_bpf__destroy(skel);
+	return ktap_end();
+}
