@@ -17,7 +17,7 @@ _rocesteer_words()
 			"--recommend-qps --json --help"
 		;;
 	chunk)
-		echo "plan compare help"
+		echo "plan compare load unload help"
 		;;
 	'chunk plan')
 		echo "--dims --bandwidth --size --chunks --collective" \
@@ -27,6 +27,12 @@ _rocesteer_words()
 	'chunk compare')
 		echo "--dims --bandwidth --size --chunks --collective" \
 			"--latency --algorithm --json --help"
+		;;
+	'chunk load')
+		echo "--job --plan --ranges --dscp --json --help"
+		;;
+	'chunk unload')
+		echo "--job --json --help"
 		;;
 	slice)
 		echo "alloc release list show mark wire check replay trace help"
@@ -76,7 +82,8 @@ _rocesteer_words()
 		;;
 	'job load')
 		echo "--job --name --paths --cgroup --pid --flow --all" \
-			"--slice --cluster --pattern --split --resequence --actuator --module" \
+			"--slice --cluster --pattern --chunks --ranges" \
+			"--dscp --split --resequence --actuator --module" \
 			"--json --help"
 		;;
 	'job unload')
@@ -158,12 +165,12 @@ _rocesteer_argument()
 		words="ring halving-doubling all-to-all permutation"
 		;;
 	--out | --cgroup | --cluster | --driver | --slice | --lp | --svg | --prior | \
-		--ranges)
+		--plan | --ranges)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
-	--paths | --flows)
-		# Numbers of "plan" and "path", files of "job" and "slice".
+	--paths | --flows | --chunks)
+		# Numbers of "plan", "path" and "chunk", files of "job" and "slice".
 		[[ $3 != job* && $3 != slice* ]] ||
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
@@ -171,7 +178,7 @@ _rocesteer_argument()
 	--peer | --source | --hop | --ports | --rate | --retries | --timeout | \
 		--weights | --job | --name | --pid | --flow | --gpus | --seed | \
 		--leaves | --spines | --servers | --links | --nodes | \
-		--dims | --bandwidth | --size | --chunks | --latency | \
+		--dims | --bandwidth | --size | --latency | --dscp | \
 		--hold-down | --interval | --count | --iters | --warmup | \
 		--in-flight | --rank | --rendezvous)
 		return 0

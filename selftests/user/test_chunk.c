@@ -11,6 +11,7 @@
 
 #include "../../user/lib/chunk_model.h"
 #include "../../user/lib/chunk_search.h"
+#include "../../user/lib/chunk_table.h"
 #include "ktap.h"
 
 #define VECTOR	"selftests/user/themis_2d.csv"
@@ -575,6 +576,73 @@ static void test_model(void)
 	ktap_result(least, "model: nothing beats the ideal");
 }
 
+/* What takes less time in a dimension has no lower class, last stages but one. */
+static bool in_order(const struct chunk_plan *plan,
+		     const struct rocesteer_chunk *chunks, __u32 nr)
+{
+	static __u64 least[CHUNK_MAX_DIMS][ROCESTEER_MAX_CLASSES];
+	static __u64 most[CHUNK_MAX_DIMS][ROCESTEER_MAX_CLASSES];
+	__u64 time[2 * CHUNK_MAX_DIMS];
+	__u8 dim[2 * CHUNK_MAX_DIMS];
+	__u32 i, n, s, class;
+	bool ok = true;
+
+	memset(least, 0xff, sizeof(least));
+	memset(most, 0, sizeof(most));
+	for (i = 0; i < plan->of.chunks; i++) {
+		n = expected(plan, i, dim, time);
+		ok &= n == chunks[i].nr_stages && chunks[i].class[n - 1] == 1 &&
+		      !memcmp(dim, chunks[i].dimension, n);
+		for (s = 0; s + 1 < n; s++) {
+			class = chunks[i].class[s];
+			ok &= class <= nr && class >= (nr > 1 ? 2 : 1);
+			if (plan->fused && s + 1 == (n + 1) / 2)
+				continue;	/* takes twice the time */
+			if (time[s] < least[dim[s]][class])
+				least[dim[s]][class] = time[s];
+			if (time[s] > most[dim[s]][class])
+				most[dim[s]][class] = time[s];
+		}
+	}
+	for (i = 0; i < plan->of.dims; i++)
+		for (class = 1; class < nr; class++)
+			for (s = class + 1; s <= nr; s++)
+				ok &= most[i][s] <= least[i][class];
+	return ok;
+}
+
+static void test_classes(void)
+{
+	static const __u32 dims[][2] = { { 4, 2 }, { 2, 1 }, {} };
+	struct chunk_collective of = collective(4 << 20, 4, dims);
+	struct rocesteer_chunk chunks[128];
+	struct chunk_plan plan;
+	bool ok = true;
+	int round;
+
+	chunk_plan_make(&plan, &of, CHUNK_BASELINE);
+	plan.fused = false;
+	chunk_classes(&plan, 4, chunks);
+	ktap_result(chunks[3].offset == 3 << 20 && chunks[3].bytes == 1 << 20 &&
+		    chunks[3].nr_stages == 4 &&
+		    !memcmp(chunks[3].dimension, "\0\1\1", 4) &&
+		    !memcmp(chunks[3].class, "\4\4\4\1", 4),
+		    "a chunk's place, stages and classes");
+	chunk_plan_free(&plan);
+	for (round = 0; round < 500; round++) {
+		__u32 nr = 1 + random_below(ROCESTEER_MAX_CLASSES - 1);
+
+		of = random_collective();
+		if (chunk_plan_make(&plan, &of, random_below(2) ?
+				    CHUNK_THEMIS : CHUNK_BASELINE))
+			continue;
+		ok &= !chunk_classes(&plan, nr, chunks) &&
+		      in_order(&plan, chunks, nr);
+		chunk_plan_free(&plan);
+	}
+	ktap_result(ok, "smaller chunks have higher classes, last stages the lowest");
+}
+
 static void test_best(void)
 {
 	unsigned int better = 0, rounds = 0;
@@ -804,6 +872,7 @@ int main(void)
 	test_reverse();
 	test_loads();
 	test_model();
+	test_classes();
 	test_best();
 	test_six();
 	test_hash();

@@ -14,6 +14,20 @@ static const struct cli_verb verbs[] = {
 		.options = chunk_compare_options,
 		.run = chunk_compare_run,
 	},
+	{
+		.name = "load",
+		.help = "Tag the packets of a job by their chunks",
+		.options = chunk_load_options,
+		.changes = true,
+		.run = chunk_load_run,
+	},
+	{
+		.name = "unload",
+		.help = "Tag the packets of a job no longer",
+		.options = chunk_unload_options,
+		.changes = true,
+		.run = chunk_unload_run,
+	},
 	{}
 };
 

@@ -49,6 +49,12 @@ extern const struct cli_option chunk_compare_options[];
 int chunk_plan_run(const struct cli_args *args, struct err *err);
 int chunk_compare_run(const struct cli_args *args, struct err *err);
 
+extern const struct cli_option chunk_load_options[];
+extern const struct cli_option chunk_unload_options[];
+
+int chunk_load_run(const struct cli_args *args, struct err *err);
+int chunk_unload_run(const struct cli_args *args, struct err *err);
+
 /**
  * chunk_make() - plan by any policy
  * @plan: filled; to be freed by chunk_plan_free()

@@ -13,7 +13,7 @@
 #include "../lib/err.h"
 #include "../lib/out.h"
 
-#define CLI_MAX_OPTIONS	20
+#define CLI_MAX_OPTIONS	24
 
 /**
  * struct cli_option - one long option of a verb

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../lib/names.h"
-#include "../lib/steer.h"
+#include "../lib/steer_chunks.h"
 #include "cli.h"
 #include "module.h"
 
@@ -33,6 +33,7 @@ static const struct out_column columns[] = {
 	{ "leaf", "LEAF" },
 	{ "packets", "PACKETS" },
 	{ "bytes", "BYTES" },
+	{ "classes", "CLASSES" },
 	{ "sqpn", "SQPN" },
 	{ "rdma_device", "RDMA" },
 	{ "pid", "PID" },
@@ -249,6 +250,23 @@ static const char *reason_of(const struct row *row, struct steer *steer)
 	       "connected-before" : "no-peer";
 }
 
+/* Packets by class, 0 first, where the job has chunks. */
+static void put_classes(struct json_object *obj, const struct row *row,
+			struct steer *steer)
+{
+	struct rocesteer_chunk_job chunks;
+	struct rocesteer_tags tags;
+	struct json_object *array;
+	__u32 i;
+
+	if (!steer || steer_tags_get(steer, &row->key, &tags) ||
+	    steer_chunks_get(steer, tags.job, &chunks))
+		return;
+	array = out_array(obj, "classes");
+	for (i = 0; i <= chunks.nr_classes && i < ROCESTEER_MAX_CLASSES; i++)
+		out_append_uint(array, tags.packets[i]);
+}
+
 static void put_row(struct json_object *obj, const struct row *row,
 		    struct steer *steer)
 {
@@ -269,6 +287,7 @@ static void put_row(struct json_object *obj, const struct row *row,
 		out_addr(obj, "leaf", row->path->leaf);
 		put_sent(obj, row->path);
 	}
+	put_classes(obj, row, steer);
 	if (row->registered)
 		flow_put(obj, &row->flow);
 }

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "../lib/names.h"
-#include "../lib/steer.h"
+#include "../lib/steer_chunks.h"
 #include "job.h"
 #include "module.h"
 
@@ -44,6 +44,8 @@ static const struct out_column job_columns[] = {
 	{ "actuator", "actuator" },
 	{ "flows", "flows" },
 	{ "loaded", "loaded" },
+	{ "hash", "hash of chunks" },
+	{ "chunks", "chunks" },
 	{ "module", "module" },
 	{ "pins", "pins" },
 	{}
@@ -65,10 +67,20 @@ static const struct out_column group_columns[] = {
 	{}
 };
 
+static const struct out_column class_columns[] = {
+	{ "class", "CLASS" },
+	{ "dimension", "DIMENSION" },
+	{ "messages", "MESSAGES" },
+	{ "packets", "PACKETS" },
+	{ "bytes", "BYTES" },
+	{}
+};
+
 static const struct out_view show_views[] = {
 	{ .columns = job_columns },
 	{ .rows = "peers", .columns = peer_columns },
 	{ .rows = "groups", .columns = group_columns },
+	{ .rows = "classes", .columns = class_columns },
 	{}
 };
 
@@ -207,6 +219,36 @@ static int show_group(const struct rocesteer_group_key *key,
 	return 0;
 }
 
+/* Class 0 is what belongs to no chunk, and has no dimension. */
+static int show_count(const struct rocesteer_count_key *key,
+		      const struct rocesteer_count *count, void *arg)
+{
+	struct show *show = arg;
+	struct json_object *obj = out_append_object(show->array);
+
+	out_uint(obj, "class", key->class);
+	if (key->class)
+		out_uint(obj, "dimension", key->dimension);
+	out_uint(obj, "messages", count->messages);
+	out_uint(obj, "packets", count->packets);
+	out_uint(obj, "bytes", count->bytes);
+	return 0;
+}
+
+static int show_chunks(struct show *show, struct steer *steer)
+{
+	struct rocesteer_chunk_job chunks;
+	char hash[17];
+
+	if (steer_chunks_get(steer, show->id, &chunks))
+		return 0;
+	snprintf(hash, sizeof(hash), "%016llx", chunks.hash);
+	out_string(show->root, "hash", hash);
+	out_uint(show->root, "chunks", chunks.nr_chunks);
+	show->array = out_array(show->root, "classes");
+	return steer_count_each(steer, show->id, show_count, show);
+}
+
 static int collect(struct show *show, struct steer *steer, struct err *err)
 {
 	struct genl *genl;
@@ -231,7 +273,8 @@ static int collect(struct show *show, struct steer *steer, struct err *err)
 	show->array = out_array(show->root, "peers");
 	ret = steer_peer_each(steer, show->id, show_peer, show);
 	show->array = out_array(show->root, "groups");
-	return ret ?: steer_group_each(steer, show->id, show_group, show);
+	return ret ?: steer_group_each(steer, show->id, show_group, show) ?:
+	       show_chunks(show, steer);
 }
 
 static int show(const struct cli_args *args, struct err *err)

@@ -10,6 +10,7 @@
 
 #include "../lib/feed.h"
 #include "../lib/names.h"
+#include "chunk_load.h"
 #include "job_load.h"
 
 static const struct out_column columns[] = {
@@ -19,6 +20,10 @@ static const struct out_column columns[] = {
 	{ "peers", "peers" },
 	{ "spines", "spines" },
 	{ "spine", "spine" },
+	{ "hash", "hash of chunks" },
+	{ "chunks", "chunks" },
+	{ "ranges", "ranges" },
+	{ "dscp", "DSCP of classes" },
 	{ "actuator", "actuator" },
 	{ "module", "module" },
 	{ "pins", "pins" },
@@ -125,6 +130,8 @@ static struct json_object *to_json(const struct load *l)
 	out_uint(root, "peers", l->map.nr_peers);
 	if (l->slice.slice.nr_spines)
 		put_spines(root, l);
+	if (l->chunks.nr_ranges)
+		chunk_load_put(root, &l->chunks);
 	out_string(root, "actuator", actuator_name(l->spec.actuator));
 	out_bool(root, "module", l->genl);
 	out_string(root, "pins", steer_pin_dir(l->steer));
@@ -160,7 +167,10 @@ static int load(struct load *l)
 	ret = check_programs(l) ?: steer_job_add(l->steer, &l->spec, l->err);
 	if (ret)
 		goto out_steer;
-	ret = register_job(l);
+	if (l->chunks.nr_ranges)
+		ret = steer_chunks_add(l->steer, l->spec.id, &l->chunks,
+				       l->err);
+	ret = ret ?: register_job(l);
 	if (ret) {
 		steer_job_del(l->steer, l->spec.id, NULL);
 	} else {
@@ -182,6 +192,7 @@ int job_load(const struct cli_args *args, struct err *err)
 	ret = job_options(&l) ?: load(&l);
 	free(l.flows);
 	job_slice_free(&l.slice);
+	chunk_table_free(&l.chunks);
 	portmap_free(&l.map);
 	return ret;
 }

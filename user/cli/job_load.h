@@ -5,7 +5,7 @@
 
 #include "../lib/job_slice.h"
 #include "../lib/portmap.h"
-#include "../lib/steer.h"
+#include "../lib/steer_chunks.h"
 #include "job.h"
 #include "module.h"
 
@@ -16,6 +16,7 @@
  * @map: port map, restricted to @slice
  * @slice: of the job; without ranks where it has none
  * @place: of its GPU on its leaf
+ * @chunks: of the job, without any where it has none
  * @spec: what the tables get
  * @flows: of @spec
  * @use: of the module
@@ -28,6 +29,7 @@ struct load {
 	struct portmap map;
 	struct job_slice slice;
 	__u32 place;
+	struct chunk_table chunks;
 	struct steer_job_spec spec;
 	struct rocesteer_flow_key *flows;
 	enum module_use use;

@@ -10,12 +10,13 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "chunk_load.h"
 #include "job_load.h"
 #include "slice.h"
 
 enum {
 	JOB, NAME, PATHS, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, PATTERN,
-	SPLIT, RESEQUENCE, ACTUATOR, MODULE,
+	CHUNKS, RANGES, DSCP, SPLIT, RESEQUENCE, ACTUATOR, MODULE,
 };
 
 const struct cli_option job_load_options[] = {
@@ -34,6 +35,10 @@ const struct cli_option job_load_options[] = {
 		      "cluster file that has the slice of JOB" },
 	[PATTERN] = { "pattern", "NAME",
 		      "ring, halving-doubling, all-to-all or permutation" },
+	[CHUNKS] = { "chunks", "FILE",
+		     "tag packets by this plan, from rocesteer chunk plan --json" },
+	[RANGES] = { "ranges", "FILE", "what memory of its peers the host writes" },
+	[DSCP] = { "dscp", "D1,..", CHUNK_DSCP_HELP },
 	[SPLIT] = { "split", "none|wrap|equal",
 		    "how rocesteer daemon splits flows (default: none)" },
 	[RESEQUENCE] = { "resequence", "auto|on|off",
@@ -302,16 +307,25 @@ static int read_map(struct load *l)
 	return 0;
 }
 
-static int check_slice_options(struct load *l)
+/* Options that mean nothing without another. */
+static int read_dependent(struct load *l)
 {
-	static const int need[] = { CLUSTER, PATTERN };
+	static const struct {
+		int option;
+		int needs;
+	} need[] = {
+		{ CLUSTER, SLICE }, { PATTERN, SLICE }, { RANGES, CHUNKS },
+		{ DSCP, CHUNKS }, { CHUNKS, RANGES },
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(need); i++)
-		if (l->args->value[need[i]] && !l->args->value[SLICE])
+		if (l->args->value[need[i].option] &&
+		    !l->args->value[need[i].needs])
 			return err_set(l->err, EXIT_BAD_INPUT, "usage",
-				       "--%s: only with --slice",
-				       job_load_options[need[i]].name);
+				       "--%s: only with --%s",
+				       job_load_options[need[i].option].name,
+				       job_load_options[need[i].needs].name);
 	return 0;
 }
 
@@ -360,9 +374,8 @@ static int read_slice(struct load *l)
 	struct json_object *root;
 	int ret;
 
-	ret = check_slice_options(l);
-	if (ret || !slice)
-		return ret;
+	if (!slice)
+		return 0;
 	ret = slice_get(cluster ? NULL : slice, cluster, slice, &root, l->err);
 	if (ret)
 		return ret;
@@ -377,6 +390,14 @@ static int read_slice(struct load *l)
 	return choose_routing(l);
 }
 
+static int read_chunks(struct load *l)
+{
+	const char *plan = l->args->value[CHUNKS];
+
+	return plan ? chunk_load_read(&l->chunks, plan, l->args->value[RANGES],
+				      l->args->value[DSCP], l->err) : 0;
+}
+
 int job_options(struct load *l)
 {
 	__u64 id = 0;
@@ -385,9 +406,10 @@ int job_options(struct load *l)
 	ret = cli_need(l->args, JOB, l->err) ?:
 	      cli_need(l->args, PATHS, l->err) ?:
 	      cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err) ?:
-	      read_owner(l) ?: read_module(l) ?: read_split(l) ?:
+	      read_owner(l) ?: read_dependent(l) ?: read_module(l) ?: read_split(l) ?:
 	      read_actuator(l) ?: read_name(l) ?: read_cgroup(l) ?:
-	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?: read_flows(l);
+	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?:
+	      read_chunks(l) ?: read_flows(l);
 	l->spec.id = id;
 	l->spec.all = l->args->value[ALL];
 	return ret;

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "../lib/names.h"
-#include "../lib/steer.h"
+#include "../lib/steer_chunks.h"
 #include "cli.h"
 #include "module.h"
 
@@ -28,6 +28,52 @@ static int put_counters(struct json_object *root, struct steer *steer)
 	return 0;
 }
 
+/* Sums over the jobs and dimensions. */
+struct classes {
+	bool any;
+	struct rocesteer_count count[ROCESTEER_MAX_CLASSES];
+};
+
+static int add_class(const struct rocesteer_count_key *key,
+		     const struct rocesteer_count *count, void *arg)
+{
+	struct classes *classes = arg;
+	struct rocesteer_count *sum;
+
+	if (key->class >= ROCESTEER_MAX_CLASSES)
+		return 0;
+	sum = &classes->count[key->class];
+	sum->messages += count->messages;
+	sum->packets += count->packets;
+	sum->bytes += count->bytes;
+	classes->any = true;
+	return 0;
+}
+
+/* Of the classes of chunks, where a job has any. */
+static int put_classes(struct json_object *root, struct steer *steer)
+{
+	struct json_object *array, *obj;
+	struct classes classes = {};
+	unsigned int i;
+	int ret;
+
+	ret = steer_count_each(steer, 0, add_class, &classes);
+	if (ret || !classes.any)
+		return ret;
+	array = out_array(root, "classes");
+	for (i = 0; i < ROCESTEER_MAX_CLASSES; i++) {
+		if (i && !classes.count[i].packets)
+			continue;
+		obj = out_append_object(array);
+		out_uint(obj, "class", i);
+		out_uint(obj, "messages", classes.count[i].messages);
+		out_uint(obj, "packets", classes.count[i].packets);
+		out_uint(obj, "bytes", classes.count[i].bytes);
+	}
+	return 0;
+}
+
 static int put_module(struct json_object *root, struct genl *genl,
 		      struct err *err)
 {
@@ -46,6 +92,14 @@ static int put_module(struct json_object *root, struct genl *genl,
 	return 0;
 }
 
+static const struct out_column class_columns[] = {
+	{ "class", "CLASS" },
+	{ "messages", "MESSAGES" },
+	{ "packets", "PACKETS" },
+	{ "bytes", "BYTES" },
+	{}
+};
+
 static struct out_column name_column(const char *name)
 {
 	return (struct out_column) { .key = name, .heading = name };
@@ -62,6 +116,8 @@ static int print(const struct out *out, struct json_object *root)
 		  .columns = verdicts },
 		{ .in = "observed", .title = "Packets at ingress:",
 		  .columns = observed },
+		{ .rows = "classes", .title = "Packets of jobs with chunks:",
+		  .columns = class_columns },
 		{ .in = "module", .title = "Module:", .columns = module },
 		{}
 	};
@@ -99,7 +155,7 @@ static int run(const struct cli_args *args, struct err *err)
 		ret = -ENOENT;
 	}
 	if (steer)
-		ret = put_counters(root, steer);
+		ret = put_counters(root, steer) ?: put_classes(root, steer);
 	if (!ret && genl)
 		ret = put_module(root, genl, err);
 	genl_close(genl);

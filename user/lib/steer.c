@@ -15,6 +15,7 @@
 #include <bpf/libbpf.h>
 
 #include "rocesteer.skel.h"
+#include "../../include/rocesteer/chunk.h"
 #include "../../include/rocesteer/icrc.h"
 #include "netns.h"
 #include "steer_priv.h"
@@ -39,6 +40,20 @@ static const struct {
 	[MAP_OBSERVED] = { "rs_observed", sizeof(__u32),
 			   sizeof(struct rocesteer_observations) },
 	[MAP_EVENTS] = { "rs_events", 0, 0 },
+	[MAP_CHUNK_JOBS] = { "rs_chunk_jobs", sizeof(__u32),
+			     sizeof(struct rocesteer_chunk_job) },
+	[MAP_CHUNKS] = { "rs_chunks", sizeof(struct rocesteer_chunk_key),
+			 sizeof(struct rocesteer_chunk) },
+	[MAP_RANGES] = { "rs_ranges", sizeof(struct rocesteer_range_key),
+			 sizeof(struct rocesteer_range) },
+	[MAP_RANGE_PEERS] = { "rs_range_peers",
+			      sizeof(struct rocesteer_peer_key),
+			      sizeof(struct rocesteer_ranges) },
+	[MAP_TAGS] = { "rs_tags", sizeof(struct rocesteer_flow_key),
+		       sizeof(struct rocesteer_tags) },
+	[MAP_CHUNK_COUNTS] = { "rs_chunk_counts",
+			       sizeof(struct rocesteer_count_key),
+			       sizeof(struct rocesteer_count) },
 };
 
 static const char *const prog_names[PROG_MAX] = {
@@ -259,6 +274,8 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 
 	ret = pin_put(s->dir, "ingress",
 		      bpf_program__fd(skel->progs.rocesteer_ingress)) ?:
+	      pin_put(s->dir, "chunk",
+		      bpf_program__fd(skel->progs.rocesteer_chunk)) ?:
 	      pin_put(s->dir, prog_names[PROG_SET_FLOW],
 		      bpf_program__fd(skel->progs.rocesteer_set_flow)) ?:
 	      pin_put(s->dir, prog_names[PROG_SET_GROUP],
@@ -433,6 +450,23 @@ static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 	return ret;
 }
 
+static void detach(struct steer *s, const char *prog, unsigned int ifindex)
+{
+	char name[32], path[PATH_MAX];
+
+	link_name(name, sizeof(name), prog, ifindex);
+	if (!pin_path(path, sizeof(path), s->dir, name))
+		unlink(path);
+}
+
+static int attach_error(unsigned int ifindex, int ret, struct err *err)
+{
+	errno = -ret;
+	return err_set(err, EXIT_FAILED, ret == -EPERM ? "permission" : "attach",
+		       "cannot attach to device %u: %s", ifindex,
+		       strerror(-ret));
+}
+
 int steer_attach(struct steer *s, unsigned int ifindex, struct err *err)
 {
 	int ret;
@@ -443,23 +477,25 @@ int steer_attach(struct steer *s, unsigned int ifindex, struct err *err)
 	if (!ret)
 		return 0;
 	steer_detach(s, ifindex);
-	errno = -ret;
-	return err_set(err, EXIT_FAILED, ret == -EPERM ? "permission" : "attach",
-		       "cannot attach to device %u: %s", ifindex,
-		       strerror(-ret));
+	return attach_error(ifindex, ret, err);
 }
 
 void steer_detach(struct steer *s, unsigned int ifindex)
 {
-	static const char *const hooks[] = { "egress", "ingress" };
-	char name[32], path[PATH_MAX];
-	size_t i;
+	detach(s, "egress", ifindex);
+	detach(s, "ingress", ifindex);
+}
 
-	for (i = 0; i < 2; i++) {
-		link_name(name, sizeof(name), hooks[i], ifindex);
-		if (!pin_path(path, sizeof(path), s->dir, name))
-			unlink(path);
-	}
+int steer_attach_chunk(struct steer *s, unsigned int ifindex, struct err *err)
+{
+	int ret = attach(s, "chunk", BPF_TCX_EGRESS, ifindex);
+
+	return ret ? attach_error(ifindex, ret, err) : 0;
+}
+
+void steer_detach_chunk(struct steer *s, unsigned int ifindex)
+{
+	detach(s, "chunk", ifindex);
 }
 
 static int run(struct steer *s, enum steer_prog prog, const void *ctx,

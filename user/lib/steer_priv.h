@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by steer.c (programs and pins), steer_tables.c (what is in them) and
- * steer_watch.c (what changes in them).
+ * Shared by steer.c (programs and pins), steer_tables.c and steer_chunks.c (what
+ * is in them) and steer_watch.c (what changes in them).
  */
 #ifndef ROCESTEER_STEER_PRIV_H
 #define ROCESTEER_STEER_PRIV_H
@@ -22,6 +22,12 @@ enum steer_map {
 	MAP_VERDICTS,
 	MAP_OBSERVED,
 	MAP_EVENTS,
+	MAP_CHUNK_JOBS,
+	MAP_CHUNKS,
+	MAP_RANGES,
+	MAP_RANGE_PEERS,
+	MAP_TAGS,
+	MAP_CHUNK_COUNTS,
 	MAP_MAX,
 };
 
@@ -61,5 +67,27 @@ int steer_root(int flags, struct err *err);
 /* Attach to or detach from a device. Return: 0 or a negative errno. */
 int steer_attach(struct steer *s, unsigned int ifindex, struct err *err);
 void steer_detach(struct steer *s, unsigned int ifindex);
+
+/* Likewise the program that tags packets by their chunks. */
+int steer_attach_chunk(struct steer *s, unsigned int ifindex, struct err *err);
+void steer_detach_chunk(struct steer *s, unsigned int ifindex);
+
+#define STEER_KEY_MAX	32	/* the longest key of our maps */
+
+/*
+ * Walk a map. The next key is taken before the callback, which may delete the
+ * current one. What it returns, if not 0, ends the walk.
+ */
+int steer_map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
+		   void *arg);
+
+/* Wait until no program runs that saw the tables as they were. */
+void steer_wait_programs(void);
+
+/* Add up the @nr counters that each CPU has. Return: 0 or a negative errno. */
+int steer_sum_cpus(int fd, const void *key, __u32 nr, __u64 *sums);
+
+/* Take a job's chunks away, if it has any. */
+void steer_chunks_purge(struct steer *s, __u32 job);
 
 #endif /* ROCESTEER_STEER_PRIV_H */

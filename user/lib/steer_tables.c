@@ -16,16 +16,10 @@
 #include "plan.h"
 #include "steer_priv.h"
 
-#define KEY_MAX		32	/* the longest key of our maps */
-
-/*
- * Walk a map. The next key is taken before the callback, which may delete the
- * current one.
- */
-static int map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
-		    void *arg)
+int steer_map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
+		   void *arg)
 {
-	unsigned char key[KEY_MAX], next[KEY_MAX];
+	unsigned char key[STEER_KEY_MAX], next[STEER_KEY_MAX];
 	int ret, more = !bpf_map_get_next_key(fd, NULL, next);
 
 	while (more) {
@@ -38,8 +32,7 @@ static int map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
 	return 0;
 }
 
-/* Wait until no program runs that saw the tables as they were. */
-static void wait_programs(void)
+void steer_wait_programs(void)
 {
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
@@ -306,8 +299,8 @@ static void purge(struct steer *s, __u32 job)
 		struct purge p = { .job = job, .map = order[i] };
 
 		if (order[i] == MAP_FLOWS)
-			wait_programs();
-		map_each(s->maps[order[i]], purge_one, &p);
+			steer_wait_programs();
+		steer_map_each(s->maps[order[i]], purge_one, &p);
 	}
 }
 
@@ -321,8 +314,9 @@ static int uses_device(int fd, const void *key, void *arg)
 
 static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
 {
+	steer_chunks_purge(s, id);
 	purge(s, id);
-	if (!map_each(s->maps[MAP_JOBS], uses_device, &ifindex))
+	if (!steer_map_each(s->maps[MAP_JOBS], uses_device, &ifindex))
 		steer_detach(s, ifindex);
 }
 
@@ -443,7 +437,7 @@ int steer_job_each(struct steer *s,
 {
 	struct walk w = { .fn = fn, .arg = arg };
 
-	return map_each(s->maps[MAP_JOBS], job_one, &w);
+	return steer_map_each(s->maps[MAP_JOBS], job_one, &w);
 }
 
 static int peer_one(int fd, const void *key, void *arg)
@@ -468,7 +462,7 @@ int steer_peer_each(struct steer *s, __u32 job,
 {
 	struct walk w = { .job = job, .fn = fn, .arg = arg };
 
-	return map_each(s->maps[MAP_PEERS], peer_one, &w);
+	return steer_map_each(s->maps[MAP_PEERS], peer_one, &w);
 }
 
 static int group_one(int fd, const void *key, void *arg)
@@ -493,7 +487,7 @@ int steer_group_each(struct steer *s, __u32 job,
 {
 	struct walk w = { .job = job, .fn = fn, .arg = arg };
 
-	return map_each(s->maps[MAP_GROUPS], group_one, &w);
+	return steer_map_each(s->maps[MAP_GROUPS], group_one, &w);
 }
 
 static int flow_one(int fd, const void *key, void *arg)
@@ -516,7 +510,7 @@ int steer_flow_each(struct steer *s,
 {
 	struct walk w = { .fn = fn, .arg = arg };
 
-	return map_each(s->maps[MAP_FLOWS], flow_one, &w);
+	return steer_map_each(s->maps[MAP_FLOWS], flow_one, &w);
 }
 
 int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
@@ -538,12 +532,11 @@ int steer_peer_set(struct steer *s, const struct rocesteer_peer_key *key,
 	       -errno : 0;
 }
 
-/* Add up the @nr counters that each CPU has in the only entry. */
-static int sum_cpus(int fd, __u32 nr, __u64 *sums)
+int steer_sum_cpus(int fd, const void *key, __u32 nr, __u64 *sums)
 {
 	int cpus = libbpf_num_possible_cpus();
-	__u32 zero = 0, i;
 	__u64 *values;
+	__u32 i;
 	int ret;
 
 	if (cpus < 0)
@@ -551,7 +544,7 @@ static int sum_cpus(int fd, __u32 nr, __u64 *sums)
 	values = calloc((size_t)cpus * nr, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	ret = bpf_map_lookup_elem(fd, &zero, values);
+	ret = bpf_map_lookup_elem(fd, key, values);
 	memset(sums, 0, nr * sizeof(*sums));
 	for (i = 0; !ret && i < cpus * nr; i++)
 		sums[i % nr] += values[i];
@@ -562,8 +555,10 @@ static int sum_cpus(int fd, __u32 nr, __u64 *sums)
 int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],
 		   __u64 observed[ROCESTEER_OBSERVED_MAX])
 {
-	return sum_cpus(s->maps[MAP_VERDICTS], ROCESTEER_VERDICT_MAX,
-			verdicts) ?:
-	       sum_cpus(s->maps[MAP_OBSERVED], ROCESTEER_OBSERVED_MAX,
-			observed);
+	__u32 zero = 0;
+
+	return steer_sum_cpus(s->maps[MAP_VERDICTS], &zero,
+			      ROCESTEER_VERDICT_MAX, verdicts) ?:
+	       steer_sum_cpus(s->maps[MAP_OBSERVED], &zero,
+			      ROCESTEER_OBSERVED_MAX, observed);
 }

@@ -1,0 +1,259 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Chunks of jobs on this machine's kernel, without the module: load, tag, refuse,
+# unload. In a network namespace and a BPF file system of its own.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+set -o pipefail
+
+if [[ ! ${ROCESTEER_TEST_CHUNK_LOAD:-} ]]; then
+	unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
+		skip_all "no network namespaces or BPF: not root, or not allowed"
+	[[ ! -e /sys/module/rocesteer ]] ||
+		skip_all "the module is loaded"
+	ROCESTEER_TEST_CHUNK_LOAD=1 exec unshare --net --mount "$0"
+fi
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+map=$dir/map.json plan=$dir/plan.json ranges=$dir/ranges.json
+
+# A port map of rs0, a plan of four chunks over 4 x 2 endpoints, and where a host
+# writes them: to three peers by rs0 and to one by rs2.
+ready()
+{
+	local dev
+
+	mount -t bpf bpf /sys/fs/bpf || return
+	for dev in rs0 rs2; do
+		ip link add name "$dev" type veth peer name "$dev-far" &&
+			ip link set "$dev" up && ip link set "$dev-far" up || return
+	done
+	cat >"$map" <<-E
+	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
+	 "device":"rs0","hop":2,"peers":[
+	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
+	   "leaf":"10.255.0.2","probed":2,"paths":[
+	    {"path":0,"router":"10.255.1.1","ports":[49152]}]}]}
+	E
+	"$rocesteer" --json chunk plan --dims 4x2 --bandwidth 2,1 --size 4M \
+		--chunks 4 >"$plan"
+	jq '{format: 1, rank: 0, hash, dimensions: [
+		{dimension: 0, device: "rxe0", netdev: "rs0", source: "10.1.0.1"},
+		{dimension: 1, device: "rxe1", netdev: "rs2", source: "10.2.0.1"}],
+		ranges: [.chunks[] | .id as $id |
+			(.order + (.order | reverse)) | to_entries[] |
+			{dimension: .value, stage: .key, chunk: $id,
+			 peer: [["10.1.0.2", "10.1.0.3", "10.1.1.1"],
+				["10.2.0.2"]][.value][],
+			 length: 4096} | . + {start: "0x100000\(.chunk)\(.stage)000"}]
+		}' "$plan" >"$ranges"
+}
+
+cmd()
+{
+	timeout 30 "$rocesteer" --json "$@"
+}
+
+# dump MAP: its entries, as bpftool makes them out
+dump()
+{
+	bpftool --json map dump pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/$1" |
+		jq -c '[.[].formatted]'
+}
+
+attached()
+{
+	[[ $(bpftool --json net | jq -r '[.[].tc[] |
+		select(.name == "rocesteer_chunk").devname] | sort | join(",")') == "$1" ]]
+}
+
+loads()
+{
+	cmd job load --job 7 --all --paths "$map" --chunks "$plan" \
+		--ranges "$ranges" | jq -e --slurpfile plan "$plan" '
+		.hash == $plan[0].hash and .chunks == 4 and .ranges == 32 and
+		.dscp == [8, 16, 24, 32]' &&
+		attached rs0,rs2
+}
+
+# The plan as it was, and every range of it, by rising address.
+tables()
+{
+	dump rs_chunks | jq -e --slurpfile plan "$plan" '
+		sort_by(.key.chunk) | map(.value) as $chunks |
+		($chunks | map(.bytes)) == ($plan[0].chunks | map(.bytes)) and
+		($chunks | map(.offset)) == [0, 1048576, 2097152, 3145728] and
+		($chunks | map(.dimension[:2])) == ($plan[0].chunks | map(.order)) and
+		($chunks | map(.class[3]) | unique) == [1]' &&
+		dump rs_ranges | jq -e --slurpfile ranges "$ranges" '
+		map(select(.key.peer.addr[15] == 3)) | sort_by(.key.index) |
+		(map(.key.index) == [range(length)]) and
+		(map(.value.start) | . == sort) and
+		map([.value.chunk, .value.stage]) == ($ranges[0].ranges |
+			map(select(.peer == "10.1.0.3") | [.chunk, .stage]))' &&
+		dump rs_range_peers | jq -e 'map(.value.nr) | add == 32'
+}
+
+# send DEVICE PEER DQPN ADDRESS: a WRITE of one packet; prints its DSCP at the
+# other end
+send()
+{
+	timeout 20 python3 - "$@" <<-'E'
+	import socket, struct, sys
+	dev, peer, dqpn, va = sys.argv[1:]
+	def opened(name):
+	    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x800))
+	    s.bind((name, 0x800))
+	    return s
+	far = opened(dev + "-far")
+	roce = struct.pack("!BBHIIQII", 10, 0, 0xffff, int(dqpn), 5, int(va, 0), 0, 64)
+	udp = struct.pack("!HHHH", 49153, 4791, 8 + len(roce) + 68, 0)
+	ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + len(roce) + 68, 0, 0, 64, 17,
+	    0, socket.inet_aton("10.1.0.1"), socket.inet_aton(peer))
+	opened(dev).send(bytes(12) + b"\x08\0" + ip + udp + roce + bytes(68))
+	while True:
+	    frame = far.recv(2048)
+	    if frame[23] == 17 and frame[36:38] == struct.pack("!H", 4791):
+	        break
+	print(frame[15] >> 2)
+	E
+}
+
+# What the plan says of a chunk's stage.
+dscp_of()
+{
+	dump rs_chunks | jq --argjson chunk "$1" --argjson stage "$2" '
+		.[] | select(.key.chunk == $chunk).value.class[$stage] * 8'
+}
+
+# Without the module nobody tells that flows of another device are the job's.
+tags()
+{
+	local chunk stage peer dscp
+
+	packets=0
+	while read -r chunk stage peer; do
+		dscp=$(send rs0 "$peer" 17 "0x100000$chunk${stage}040") || return
+		echo "chunk $chunk, stage $stage: $dscp"
+		[[ $dscp == "$(dscp_of "$chunk" "$stage")" ]] || return
+		packets=$((packets + 1))
+	done < <(jq -r '.ranges[] | select(.dimension == 0) |
+		"\(.chunk) \(.stage) \(.peer)"' "$ranges" | head -n 12)
+	((packets == 12)) && [[ $(send rs0 10.1.0.2 17 0x200000000) == 0 ]] &&
+		[[ $(send rs2 10.2.0.2 17 0x10000001000) == 0 ]]
+}
+
+counts()
+{
+	cmd job show --job 7 | jq -e --argjson packets "$packets" '.chunks == 4 and
+		([.classes[] | select(.class > 0).packets] | add) == $packets and
+		(.classes[] | select(.class == 0).packets) == 1' &&
+		cmd stat | jq -e --argjson packets "$packets" \
+			'([.classes[].packets] | add) == $packets + 1'
+}
+
+refused()
+{
+	local code=$1 want=$2 message=$3 before json status
+	shift 3
+
+	before=$(dump rs_ranges; dump rs_chunks; cmd job list)
+	json=$(cmd "$@")
+	status=$?
+	echo "$json"
+	((status == want)) &&
+		[[ $(dump rs_ranges; dump rs_chunks; cmd job list) == "$before" ]] &&
+		jq -e --arg code "$code" --arg message "$message" \
+			'.error.code == $code and
+			(.error.message | contains($message))' <<<"$json"
+}
+
+# wrong MESSAGE JQ-FILTER [FILE]: changes the ranges, or another file
+wrong()
+{
+	local file=${3:-$ranges}
+
+	jq "$2" "$file" >"$dir/wrong.json" || return
+	if [[ $file == "$plan" ]]; then
+		refused bad-file 2 "wrong.json: $1" job load --job 8 --paths "$map" \
+			--flow 10.1.1.1/18 --chunks "$dir/wrong.json" \
+			--ranges "$ranges"
+	else
+		refused bad-file 2 "wrong.json: $1" job load --job 8 --paths "$map" \
+			--flow 10.1.1.1/18 --chunks "$plan" \
+			--ranges "$dir/wrong.json"
+	fi
+}
+
+refuses()
+{
+	wrong "format: 2 is not" '.format = 2' &&
+		wrong "hash: is not the plan's" '.hash = "0123456789abcdef"' &&
+		wrong "ranges[3].stage: 4 is not" '.ranges[3].stage = 4' &&
+		wrong "ranges[0].dimension: 1 is not that of" \
+			'.ranges[0].dimension = 1' &&
+		wrong "ranges[1].peer: is not the address" '.ranges[1].peer = "h"' &&
+		wrong "ranges[1].start: is not a hex" '.ranges[1].start = "12"' &&
+		wrong "ranges[1].length: 0 is not" '.ranges[1].length = 0' &&
+		wrong "ranges: those of 10.1.0.2 overlap at 0x10000003000" \
+			'.ranges[0].length = 65536' &&
+		wrong "dimensions[1].netdev: there is no network device" \
+			'.dimensions[1].netdev = "none0"' &&
+		wrong "ranges[3].dimension: 1 has no device" '.dimensions |= .[:1]' &&
+		wrong "chunks[1].order: is not one" '.chunks[1].order = [0,0]' "$plan" &&
+		wrong "chunks[0].bytes: 1 is not" '.chunks[0].bytes = 1' "$plan" &&
+		wrong "hash: is not the plan's" '.chunks[0].order |= reverse' "$plan" &&
+		refused usage 2 "--dscp" chunk load --job 7 --plan "$plan" \
+			--ranges "$ranges" --dscp 1,64 &&
+		refused usage 2 "--chunks: only with --ranges" job load --job 8 \
+			--paths "$map" --flow 10.1.1.1/18 --chunks "$plan" &&
+		refused exists 1 "job 7 has chunks" chunk load --job 7 \
+			--plan "$plan" --ranges "$ranges" &&
+		refused no-job 1 "job 8 is not loaded" chunk load --job 8 \
+			--plan "$plan" --ranges "$ranges" &&
+		refused no-job 1 "job 8" job show --job 8
+}
+
+# A second job writes to the same addresses, in classes of its own.
+two_jobs()
+{
+	cmd job load --job 8 --paths "$map" --flow 10.1.1.1/18 &&
+		refused no-chunks 1 "job 8 has no chunks" chunk unload --job 8 &&
+		cmd chunk load --job 8 --plan "$plan" --ranges "$ranges" \
+			--dscp 44,45 | jq -e '.dscp == [44, 45]' &&
+		[[ $(send rs0 10.1.1.1 18 0x1000002"$last"000) == 44 ]] &&
+		[[ $(send rs0 10.1.1.1 17 0x1000002"$last"000) == 8 ]] &&
+		cmd chunk unload --job 7 | jq -e '.unloaded == 4' &&
+		[[ $(send rs0 10.1.1.1 17 0x1000002"$last"000) == 0 ]] &&
+		[[ $(send rs0 10.1.1.1 18 0x1000002"$last"000) == 44 ]] &&
+		attached rs0,rs2 && dump rs_ranges | jq -e 'length == 32'
+}
+
+unloads()
+{
+	local table
+
+	cmd job unload --job 8 && attached '' &&
+		for table in rs_chunk_jobs rs_chunks rs_ranges rs_range_peers \
+			rs_tags rs_chunk_counts; do
+			[[ $(dump "$table") == '[]' ]] || return
+		done
+	cmd job unload --all && [[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
+}
+
+last=3	# stage of chunk 2 that is its last, in dimension 0
+
+ktap_plan 8
+check "devices, a port map, a plan and ranges" ready
+check "a job is loaded with its chunks" loads
+check "its tables have plan and ranges" tables
+check "its packets get the DSCP of their chunks" tags
+check "they are counted" counts
+check "refusals leave all as it was" refuses
+check "two jobs have chunks of their own" two_jobs
+check "unloading leaves nothing" unloads
+ktap_finish
