@@ -28,6 +28,7 @@
 #include "flow.h"
 #include "hook.h"
 #include "net.h"
+#include "order.h"
 #include "resequence.h"
 
 /* What every RoCE v2 packet has; the ICRC where there is no syndrome. */

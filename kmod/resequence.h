@@ -9,24 +9,9 @@
 struct nf_hook_state;
 struct rocesteer_flow;
 struct rocesteer_net;
+struct rocesteer_request;
 struct rocesteer_reseq;
 struct sk_buff;
-
-/**
- * struct rocesteer_request - what matters of an RC request packet
- * @key: device, local queue pair number and sender
- * @psn: its packet sequence number
- * @length: bytes that it asks for, 0 unless it is a READ request
- * @paths: paths that its sender deals the flow to, 1..64
- * @sport: UDP source port, which stands for the path
- */
-struct rocesteer_request {
-	struct rocesteer_flow_key key;
-	u32 psn;
-	u32 length;
-	u8 paths;
-	__be16 sport;
-};
 
 /**
  * struct rocesteer_reseq_stat - how a flow's resequencing does

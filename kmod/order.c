@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Order of the request packets that a queue pair receives: which of them is
+ * ready, which has to wait, and when what is missing is given up.
+ *
+ * A packet ahead of the expected one waits. When the missing one comes, all
+ * that follow it without a gap go on. It does not come where it was lost, and
+ * then the queue pair must say so, and soon:
+ *
+ * - A path is FIFO, and a UDP source port stands for it. Each packet says how
+ *   many paths its sender deals the flow to. Once as many ports have delivered
+ *   packets from beyond the gap, what is missing is lost. A flow that is not
+ *   split has one path: its packets pass, and so does any gap.
+ * - Where a path has gone silent a timer decides. It waits twice as long as
+ *   packets have been late recently.
+ *
+ * Either way the first of the waiting packets is given to the queue pair, which
+ * drops it and sends its NAK. The others wait on: with the missing one sent
+ * again they will do. No NAK and no ACK is made or swallowed here.
+ *
+ * But the queue pair's NAKs are listened to: what it asks for comes next. That
+ * also heals a wrong notion of the expected PSN, whether the queue pair dropped
+ * a packet or somebody forged one in the peer's name.
+ */
+#include <linux/ktime.h>
+#include <linux/skbuff.h>
+#include <net/dst.h>
+
+#include <rocesteer/roce.h>
+
+#include "net.h"
+#include "order.h"
+
+/* How long to wait for a missing packet, in nanoseconds. */
+#define ORDER_WAIT_MIN	(10 * NSEC_PER_MSEC)
+#define ORDER_WAIT_MAX	NSEC_PER_SEC
+#define ORDER_SKEW	(ORDER_WAIT_MAX / 2)	/* assumed at first */
+#define ORDER_FADE	30			/* by half in 0.7 s */
+#define ORDER_FADE_MAX	(ORDER_WAIT_MAX / 16)	/* not while nobody sends */
+
+/**
+ * enum order_state - what is done about the missing packet
+ * @ORDER_WAITING: nothing yet
+ * @ORDER_NUDGED: it was given up: a packet from behind it was delivered
+ * @ORDER_ASKED: the queue pair has asked for it by a NAK, and drops whatever
+ *	else it gets
+ */
+enum order_state {
+	ORDER_WAITING,
+	ORDER_NUDGED,
+	ORDER_ASKED,
+};
+
+static void order_count(struct rocesteer_order *order, enum rocesteer_counter c)
+{
+	rocesteer_stats_inc(order->rn, c);
+}
+
+/*
+ * A READ takes a PSN for each packet of the response. Whoever lies about the
+ * length makes us expect the wrong PSN until the next NAK, no more.
+ */
+static u32 order_psns(const struct rocesteer_order *order, u32 length)
+{
+	return max(1U, DIV_ROUND_UP_ULL(length, order->path_mtu));
+}
+
+static u64 order_wait(const struct rocesteer_order *order)
+{
+	/* Then a timer only frees memory: the sender has to be waited for. */
+	if (order->state == ORDER_ASKED)
+		return ORDER_WAIT_MAX;
+	return clamp(2 * order->skew, ORDER_WAIT_MIN, ORDER_WAIT_MAX);
+}
+
+/**
+ * rocesteer_order_start_timer() - make it expire soon
+ * @order: order
+ * @wait: nanoseconds, at most
+ */
+void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait)
+{
+	timer_reduce(&order->timer, jiffies + 1 + nsecs_to_jiffies(wait));
+}
+
+/* Begin to wait. A timer that is pending finds out that it came too early. */
+static void order_since_now(struct rocesteer_order *order)
+{
+	order->since = ktime_get_ns();
+	rocesteer_order_start_timer(order, order_wait(order));
+}
+
+static void order_expect(struct rocesteer_order *order, u32 psn)
+{
+	lockdep_assert_held(&order->lock);
+	order->expected = psn & ROCESTEER_PSN_MASK;
+	order->state = ORDER_WAITING;
+	if (order->window.depth)
+		order_since_now(order);
+}
+
+/*
+ * Make those of @n PSNs from @psn on ready that wait. Return: the PSN behind
+ * the last of them, or @psn when there is none.
+ */
+static u32 order_release(struct rocesteer_order *order, u32 psn, u32 n)
+{
+	struct sk_buff *skb;
+	u32 behind = psn, span;
+
+	lockdep_assert_held(&order->lock);
+	for (; n && order->window.depth; n--, psn++) {
+		skb = rocesteer_window_take(&order->window, psn, &span);
+		if (!skb)
+			continue;
+		behind = psn + span;
+		__skb_queue_tail(&order->ready, skb);
+	}
+	return behind;
+}
+
+static u32 order_release_all(struct rocesteer_order *order)
+{
+	return order_release(order, order->expected + 1, ROCESTEER_WINDOW - 1);
+}
+
+static void order_drop(struct rocesteer_order *order, struct sk_buff *skb)
+{
+	order_count(order, ROCESTEER_COUNT_RESEQ_DROPPED);
+	dev_kfree_skb_any(skb);	/* maybe with interrupts off */
+}
+
+static void order_drop_waiting(struct rocesteer_order *order)
+{
+	u32 psn = order->expected, span;
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&order->lock);
+	while (order->window.depth) {
+		skb = rocesteer_window_take(&order->window, ++psn, &span);
+		if (skb)
+			order_drop(order, skb);
+	}
+}
+
+/* Let the queue pair notice the gap: give it the first packet behind. */
+static void order_nudge(struct rocesteer_order *order)
+{
+	u32 psn = order->expected, span;
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&order->lock);
+	do
+		skb = rocesteer_window_take(&order->window, ++psn, &span);
+	while (!skb);
+	__skb_queue_tail(&order->ready, skb);
+	order->state = ORDER_NUDGED;
+	order_since_now(order);
+}
+
+/* Has every path delivered a packet from beyond the gap? */
+static void order_check_lost(struct rocesteer_order *order)
+{
+	struct rocesteer_window *win = &order->window;
+
+	if (!win->depth || order->state != ORDER_WAITING ||
+	    rocesteer_window_ports(win, order->expected) < order->paths)
+		return;
+	order->lost++;
+	order_count(order, ROCESTEER_COUNT_RESEQ_LOST);
+	order_nudge(order);
+}
+
+/*
+ * By how much was the missing packet late? The one behind it knows. Old news
+ * fade with time, not with newer ones: many packets come a little late for each
+ * that comes very late.
+ */
+static void order_note_skew(struct rocesteer_order *order, u64 since)
+{
+	u64 now = ktime_get_ns(), elapsed;
+
+	if (!since)
+		return;
+	elapsed = min(now - order->noted, ORDER_FADE_MAX);
+	order->noted = now;
+	order->skew -= order->skew * elapsed >> ORDER_FADE;
+	order->skew = clamp(now - since, order->skew, ORDER_WAIT_MAX);
+}
+
+/* Packets were waiting for the one that has come. */
+static void order_filled(struct rocesteer_order *order, u32 next)
+{
+	struct rocesteer_window *win = &order->window;
+
+	switch (order->state) {
+	case ORDER_WAITING:
+		order_count(order, ROCESTEER_COUNT_RESEQ_FILLED);
+		order_note_skew(order, rocesteer_window_since(win, next));
+		break;
+	case ORDER_ASKED:
+		/*
+		 * The sender has gone back: what a path delivered before says
+		 * nothing about what it still has to deliver.
+		 */
+		rocesteer_window_forget_ports(win);
+		break;
+	}
+}
+
+/* The expected packet: it goes on, and with it all that follow. */
+static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
+		       u32 span)
+{
+	u32 psn = order->expected;
+
+	if (order->window.depth)
+		order_filled(order, psn + span);
+	do {
+		__skb_queue_tail(&order->ready, skb);
+		/* Where two claim the same PSNs, the queue pair shall judge. */
+		order_release(order, psn + 1, min(span, ROCESTEER_WINDOW) - 1);
+		psn += span;
+		skb = rocesteer_window_take(&order->window, psn, &span);
+	} while (skb);
+	order_expect(order, psn);
+	order_check_lost(order);
+}
+
+/*
+ * A duplicate, or sent again. No sender goes back by more than the window:
+ * then it is our notion of what is expected that is wrong.
+ */
+static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
+			 u32 psn, u32 span)
+{
+	order_count(order, ROCESTEER_COUNT_RESEQ_BEHIND);
+	if (rocesteer_psn_diff(order->expected, psn) >= ROCESTEER_WINDOW) {
+		order_count(order, ROCESTEER_COUNT_RESEQ_RESYNC);
+		order_release_all(order);
+		order_expect(order, psn + span);
+	}
+	__skb_queue_tail(&order->ready, skb);
+}
+
+/*
+ * The packet will outlast this critical section of RCU, from which its route is
+ * borrowed. Return: false where the route is gone, and the packet with it.
+ */
+static bool order_keep(struct rocesteer_order *order, struct sk_buff *skb)
+{
+	if (!skb_dst(skb) || skb_dst_force(skb))
+		return true;
+	order_drop(order, skb);
+	return false;
+}
+
+/* A packet ahead, in the window. */
+static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
+		       const struct rocesteer_request *req, u32 span)
+{
+	int err;
+
+	if (!order_keep(order, skb))
+		return;
+	err = rocesteer_window_put(&order->window, skb, req->psn, span,
+				   req->sport);
+	if (err < 0) {
+		order_count(order, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+		__skb_queue_tail(&order->ready, skb);
+		return;
+	}
+	if (err)
+		order_count(order, ROCESTEER_COUNT_RESEQ_DROPPED);
+	else if (order->window.depth == 1)
+		order_since_now(order);
+	order_count(order, ROCESTEER_COUNT_RESEQ_HELD);
+	order->held++;
+	order->paths = req->paths;
+	order_check_lost(order);
+}
+
+/**
+ * rocesteer_order_sort() - a packet has come
+ * @order: order
+ * @skb: packet, which is ready, waits or is freed afterwards
+ * @req: what it is
+ *
+ * Context: Softirq, RCU read-side critical section, holds @order->lock.
+ */
+void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
+			  const struct rocesteer_request *req)
+{
+	u32 span = order_psns(order, req->length);
+	s32 ahead;
+
+	lockdep_assert_held(&order->lock);
+	/* It may be left to the CPU that delivers. */
+	if (order->delivering && !order_keep(order, skb))
+		return;
+	if (!order->synced) {
+		order->synced = true;
+		order->expected = req->psn;
+	}
+	ahead = rocesteer_psn_diff(req->psn, order->expected);
+	if (!ahead) {
+		order_pass(order, skb, span);
+	} else if (ahead < 0) {
+		order_behind(order, skb, req->psn, span);
+	} else if (ahead >= ROCESTEER_WINDOW) {
+		order_count(order, ROCESTEER_COUNT_RESEQ_OUT_OF_WINDOW);
+		__skb_queue_tail(&order->ready, skb);
+	} else {
+		order_hold(order, skb, req, span);
+	}
+}
+
+/**
+ * rocesteer_order_is_whole() - may a packet just pass?
+ * @order: order
+ * @req: what it is
+ *
+ * That of a flow that is not split does, where none waits. It is only noted.
+ *
+ * Context: Softirq, holds @order->lock.
+ */
+bool rocesteer_order_is_whole(struct rocesteer_order *order,
+			      const struct rocesteer_request *req)
+{
+	lockdep_assert_held(&order->lock);
+	if (req->paths > 1 || order->window.depth || order->delivering ||
+	    !skb_queue_empty(&order->ready))
+		return false;
+	order->synced = true;
+	order_expect(order, req->psn + order_psns(order, req->length));
+	return true;
+}
+
+/**
+ * rocesteer_order_ask() - the queue pair asks for a packet
+ * @order: order
+ * @psn: its PSN
+ *
+ * The sender will send that packet and all behind it again. Packets that wait
+ * for another one are of no use: the queue pair takes none of them, and its
+ * NAK is out.
+ *
+ * Context: BH disabled, holds @order->lock.
+ */
+void rocesteer_order_ask(struct rocesteer_order *order, u32 psn)
+{
+	order_count(order, ROCESTEER_COUNT_RESEQ_NAK);
+	if (!order->synced || psn != order->expected)
+		order_drop_waiting(order);
+	order_expect(order, psn);
+	order->synced = true;
+	order->state = ORDER_ASKED;
+}
+
+/*
+ * Waiting is over. First the queue pair is made to ask for the missing packet.
+ * Where even that did not help, all go: nobody knows what it expects.
+ */
+static void order_give_up(struct rocesteer_order *order)
+{
+	u32 behind;
+
+	order->timeout++;
+	order_count(order, ROCESTEER_COUNT_RESEQ_TIMEOUT);
+	if (order->state == ORDER_WAITING) {
+		order->skew = min(2 * order->skew, ORDER_WAIT_MAX / 2);
+		order_nudge(order);
+		return;
+	}
+	behind = order_release_all(order);
+	if (order->state == ORDER_NUDGED)
+		order_expect(order, behind);
+}
+
+/**
+ * rocesteer_order_expire() - the timer has expired, maybe too early
+ * @order: order
+ *
+ * Context: Softirq, holds @order->lock.
+ */
+void rocesteer_order_expire(struct rocesteer_order *order)
+{
+	u64 age, wait;
+
+	lockdep_assert_held(&order->lock);
+	if (!order->window.depth)
+		return;
+	age = ktime_get_ns() - order->since;
+	wait = order_wait(order);
+	if (age >= wait)
+		order_give_up(order);
+	else
+		rocesteer_order_start_timer(order, wait - age);
+}
+
+/**
+ * rocesteer_order_init() - begin
+ * @order: zeroed; its timer is set up by the owner
+ * @rn: namespace, which outlives it
+ * @path_mtu: of the queue pair
+ * @psn: PSN of the first packet that the queue pair receives
+ * @fresh: it has not received anything yet
+ */
+void rocesteer_order_init(struct rocesteer_order *order,
+			  struct rocesteer_net *rn, u32 path_mtu, u32 psn,
+			  bool fresh)
+{
+	order->rn = rn;
+	order->path_mtu = path_mtu;
+	spin_lock_init(&order->lock);
+	order->synced = fresh;
+	order->expected = psn;
+	order->skew = ORDER_SKEW;
+	__skb_queue_head_init(&order->ready);
+}
+
+/**
+ * rocesteer_order_end() - drop all packets and free what they were in
+ * @order: order, to which none comes any more
+ *
+ * What somebody delivers at this moment is his.
+ *
+ * Context: Any, also with interrupts off, holds @order->lock.
+ */
+void rocesteer_order_end(struct rocesteer_order *order)
+{
+	struct sk_buff *skb;
+
+	order_drop_waiting(order);
+	while (!order->delivering && (skb = __skb_dequeue(&order->ready)))
+		order_drop(order, skb);
+	rocesteer_window_free(&order->window);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_ORDER_H
+#define ROCESTEER_ORDER_H
+
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+
+#include <rocesteer/types.h>
+
+#include "window.h"
+
+struct rocesteer_net;
+
+/**
+ * struct rocesteer_request - what matters of an RC request packet
+ * @key: device, local queue pair number and sender
+ * @psn: its packet sequence number
+ * @length: bytes that it asks for, 0 unless it is a READ request
+ * @paths: paths that its sender deals the flow to, 1..64
+ * @sport: UDP source port, which stands for the path
+ */
+struct rocesteer_request {
+	struct rocesteer_flow_key key;
+	u32 psn;
+	u32 length;
+	u8 paths;
+	__be16 sport;
+};
+
+/**
+ * struct rocesteer_order - order of the packets that a queue pair receives
+ * @rn: namespace, which outlives this
+ * @path_mtu: of the queue pair, immutable
+ * @lock: guards all that follows. Taken in softirq, and within rocesteer_lock
+ * @synced: @expected is known
+ * @delivering: somebody is delivering @ready
+ * @state: what was done about the packet with PSN @expected
+ * @paths: that the sender deals the flow to, by the last packet that waited
+ * @expected: PSN that the queue pair expects next
+ * @skew: by how much missing packets were late recently, in nanoseconds
+ * @noted: when that was last found out
+ * @since: time since which @expected is missed in @state, while packets wait
+ * @window: packets that wait, all from (@expected, @expected + ROCESTEER_WINDOW)
+ * @ready: packets in order, to be delivered
+ * @timer: pending while packets wait, or longer; or else to go on delivering
+ * @held: packets that had to wait so far
+ * @lost: missing packets given up since all paths had delivered later ones
+ * @timeout: missing packets given up by @timer
+ */
+struct rocesteer_order {
+	struct rocesteer_net *rn;
+	u32 path_mtu;
+	spinlock_t lock;	/* see above */
+	bool synced;
+	bool delivering;
+	u8 state;
+	u8 paths;
+	u32 expected;
+	u64 skew;
+	u64 noted;
+	u64 since;
+	struct rocesteer_window window;
+	struct sk_buff_head ready;
+	struct timer_list timer;
+	u64 held;
+	u64 lost;
+	u64 timeout;
+};
+
+void rocesteer_order_init(struct rocesteer_order *order,
+			  struct rocesteer_net *rn, u32 path_mtu, u32 psn,
+			  bool fresh);
+void rocesteer_order_end(struct rocesteer_order *order);
+bool rocesteer_order_is_whole(struct rocesteer_order *order,
+			      const struct rocesteer_request *req);
+void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
+			  const struct rocesteer_request *req);
+void rocesteer_order_ask(struct rocesteer_order *order, u32 psn);
+void rocesteer_order_expire(struct rocesteer_order *order);
+void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait);
+
+#endif /* ROCESTEER_ORDER_H */
