@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The least that splits flows: deals the RC request packets that rxe sends by a
+ * device to four paths, four PSNs at a time, and says so in them.
+ */
+#include <linux/bpf.h>
+#include <linux/pkt_cls.h>
+#include <stddef.h>
+#include <bpf/bpf_helpers.h>
+#include "../../bpf/lib/parse.bpf.h"
+
+#define PATHS		4
+#define RUN		4
+#define FIRST_PORT	50000
+
+extern int bpf_rocesteer_set_sport(struct __sk_buff *skb, __u32 l4_off,
+				   __be16 sport) __ksym;
+
+SEC("tc")
+int split(struct __sk_buff *skb)
+{
+	struct packet pkt;
+	__be32 dqpn;
+	__u16 sport;
+
+	if (parse_roce(skb, &pkt, false) != FURTHER ||
+	    pkt.opcode & ROCESTEER_OP_SERVICE || is_response(&pkt) ||
+	    bpf_ntohs(pkt.sport) < ROCESTEER_SPORT_MIN)
+		return TC_ACT_UNSPEC;
+	dqpn = bpf_htonl(pkt.key.dqpn |
+			 (PATHS - 1) << ROCESTEER_BTH_PATHS_SHIFT);
+	bpf_skb_store_bytes(skb, pkt.l4_off + sizeof(struct udphdr) +
+			    offsetof(struct rocesteer_bth, dqpn),
+			    &dqpn, sizeof(dqpn), 0);
+	sport = FIRST_PORT + pkt.psn / RUN % PATHS;
+	bpf_rocesteer_set_sport(skb, pkt.l4_off, bpf_htons(sport));
+	return TC_ACT_UNSPEC;
+}
+
+char _license[] SEC("license") = "GPL";

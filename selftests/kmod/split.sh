@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Real traffic, split over four paths. Sourced behind lib.sh. Starting a process
+# is what costs time under TCG.
+
+# shellcheck disable=SC2034,SC2154 # for and from whoever sources this
+writes=$build/selftests/writes
+# shellcheck disable=SC2034
+cgroup=/sys/fs/cgroup/test-split
+split_prog=/sys/fs/bpf/split
+modprobe -a sch_netem sch_prio cls_u32 cls_bpf
+
+# split_load: the program that splits, which holds the module
+split_load()
+{
+	bpftool prog load "$build/bpf/split.bpf.o" "$split_prog"
+}
+
+split_unload()
+{
+	rm "$split_prog"
+}
+
+# split_start DEVICE [COMMAND...]: COMMAND enters its network namespace
+split_start()
+{
+	local dev=$1
+	shift
+	"$@" tc filter add dev "$dev" egress bpf direct-action \
+		object-pinned "$split_prog"
+}
+
+# split_end DEVICE [COMMAND...]
+split_end()
+{
+	local dev=$1
+	shift
+	"$@" tc filter del dev "$dev" egress
+}
+
+# paths_make DEVICE [COMMAND...]: the fourth of its paths is a class of its own,
+# 2, and so is what does not come from rxe, 3
+paths_make()
+{
+	local dev=$1
+	shift
+	"$@" tc -batch - <<-E
+		qdisc add dev $dev clsact
+		qdisc add dev $dev root handle 1: prio bands 3 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+		filter add dev $dev parent 1: protocol ip u32 match ip sport 50003 0xffff flowid 1:2
+		filter add dev $dev parent 1: protocol ip u32 match ip sport 0x8000 0xc000 flowid 1:3
+	E
+}
+
+# paths DEVICE CLASS NETEM...: 1 is that of the other three paths
+paths()
+{
+	local dev=$1 class=$2
+	shift 2
+	"${enter[@]}" tc qdisc replace dev "$dev" parent "1:$class" \
+		netem limit 100000 "$@"
+}
+enter=()	# command that enters the namespace of the device
+
+# gid_index DEVICE ADDRESS: the index of its RoCE v2 GID with the IPv4 address
+gid_index()
+{
+	local ports=/sys/class/infiniband/$1/ports/1 want file gid type
+	# shellcheck disable=SC2086 # four numbers
+	printf -v want '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' ${2//./ }
+	for file in "$ports"/gids/*; do
+		read -r gid <"$file"
+		[[ $gid == "$want" ]] || continue
+		read -r type <"$ports/gid_attrs/types/${file##*/}"
+		[[ $type != "RoCE v2" ]] || { echo "${file##*/}"; return; }
+	done
+	return 1
+}
