@@ -1,0 +1,230 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Jobs, queue pairs, network namespaces and the module go while packets of
+# split traffic wait: test_lifetime.sh [MODULE], as root in the guest.
+#
+# LIFETIME_ROUNDS is how many go, one after the other: 16, or 200 for a soak that
+# takes some minutes under TCG.
+#
+#	rs-a: rsa 10.77.0.1 ====== four paths ====== rs-b: rsb 10.77.0.2
+#	       |                one of them 100 ms          |
+#	      rxea                  slower                 rxeb
+
+set -u
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+# shellcheck source=selftests/lib.sh
+. "$here/../lib.sh"
+# shellcheck source=selftests/kmod/lib.sh
+. "$here/lib.sh"
+# shellcheck source=selftests/kmod/split.sh
+. "$here/split.sh"
+
+goals=${LIFETIME_ROUNDS:-16}
+
+#
+# Vocabulary
+#
+
+in_a()
+{
+	nsenter --net=/run/netns/rs-a "$@"
+}
+
+in_b()
+{
+	nsenter --net=/run/netns/rs-b "$@"
+}
+
+fabric_make()
+{
+	ip netns add rs-a && ip netns add rs-b &&
+	ip link add rsa mtu 4200 netns rs-a type veth \
+		peer name rsb mtu 4200 netns rs-b &&
+	ip -n rs-a -batch - <<-E && ip -n rs-b -batch - <<-E &&
+		address add 10.77.0.1/24 dev rsa
+		link set rsa up
+	E
+		address add 10.77.0.2/24 dev rsb
+		link set rsb up
+	E
+	in_a rdma link add rxea type rxe netdev rsa &&
+	in_b rdma link add rxeb type rxe netdev rsb &&
+	paths_make rsa in_a && enter=(in_a) && paths rsa 2 delay 100ms
+}
+
+fabric_end()
+{
+	ip netns del rs-a
+	ip netns del rs-b 2>/dev/null
+	busywait 20000 fabric_is_gone
+}
+
+fabric_is_gone()
+{
+	[[ ! $(rdma link show) ]]
+}
+
+steer()
+{
+	in_b "$genl" job-add id=1 resequence=1 \
+		"cgroup-id=$cgroup_id" && split_start rsa in_a
+}
+
+# shellcheck disable=SC2119 # without parameters
+module_start()
+{
+	load && split_load && steer
+}
+
+up()
+{
+	mkdir "$cgroup" && cgroup_id=$(command stat -c %i "$cgroup") &&
+		fabric_make && module_start
+}
+
+down()
+{
+	traffic_kill
+	! lsmod | grep -q '^rocesteer ' || module_end
+	fabric_end
+	rmdir "$cgroup"
+}
+
+# Programs hold the module
+module_end()
+{
+	split_end rsa in_a
+	split_unload
+	busywait 20000 unload
+}
+
+traffic=
+traffic_runs()
+{
+	[[ $traffic ]] && kill -0 "$traffic" 2>/dev/null
+}
+
+traffic_start()
+{
+	"$writes" 1 65536 4 18 >"$dir/writes" 2>&1 <<-E &
+		host $cgroup - rxea $(gid_index rxea 10.77.0.1)
+		host $cgroup - rxeb $(gid_index rxeb 10.77.0.2)
+		flow 0 1 $((8 << 20))
+	E
+	traffic=$!
+}
+
+# With the process that started it both ends go, and their queue pairs
+traffic_kill()
+{
+	[[ $traffic ]] || return 0
+	kill -9 "$traffic"
+	wait "$traffic"
+	traffic=
+	busywait 20000 cgroup_is_empty
+} 2>/dev/null
+
+cgroup_is_empty()
+{
+	[[ ! $(<"$cgroup/cgroup.procs") ]]
+}
+
+# Packets wait at this moment. Counts them.
+waited=0
+some_wait()
+{
+	local depth
+	traffic_runs || traffic_start
+	depth=$(field reseq-depth in_b "$genl" flow-dump)
+	((depth)) && ((waited += depth))
+}
+
+nothing_waits()
+{
+	[[ $(stat reseq-bytes) == 0 ]]
+}
+
+no_flows()
+{
+	[[ $(field flows in_b "$genl" stats-get) == 0 ]]
+}
+
+# Packets of the whole system; those that are kept to be used again do not count
+skbs()
+{
+	echo 1 >/sys/kernel/slab/skbuff_head_cache/shrink
+	awk '$1 == "skbuff_head_cache" { print $2 }' /proc/slabinfo
+}
+
+# Some are free only after they have gone their way
+skbs_are_back()
+{
+	(($(skbs) <= $1))
+}
+
+#
+# What goes
+#
+
+goes_job()
+{
+	in_b "$genl" job-del id=1 && nothing_waits &&
+	in_b "$genl" job-add id=1 resequence=1 \
+		"cgroup-id=$cgroup_id"
+}
+
+goes_qp()
+{
+	traffic_kill && no_flows && nothing_waits
+}
+
+# The device waits for the processes that have its queue pairs
+goes_netns()
+{
+	ip netns del rs-b && busywait 20000 nothing_waits && traffic_kill &&
+	fabric_end && fabric_make && steer
+}
+
+goes_module()
+{
+	module_end && traffic_kill && module_start
+}
+
+# Queue pairs and jobs come and go more often than the others
+kinds=(job qp netns job qp module job qp)
+
+rounds()
+{
+	local i
+	for ((i = 0; i < $1; i++)); do
+		busywait 20000 some_wait && "goes_${kinds[i % 8]}" && continue
+		echo "round $i: ${kinds[i % 8]}"
+		cat "$dir/writes"
+		return 1
+	done
+}
+
+soak()
+{
+	local kept used after
+	traffic_kill && module_end && kept=$(skbs) && used=$(memory) &&
+	module_start && waited=0 && rounds "$goals" &&
+	traffic_kill && module_end || return
+	busywait 10000 skbs_are_back $((kept + 8))
+	local result=$?
+	after=$(memory)
+	echo "$goals rounds, $waited packets waited; packets: $kept before," \
+		"$(skbs) after; unreclaimable memory: $used KiB before," \
+		"$after KiB after"
+	module_start && ((!result && waited >= goals && after - used < 4096))
+}
+
+rxe_has_netns || skip_all "rxe works in no namespace, $release"
+ktap_plan 4
+defer down
+check "two namespaces, and flows that are split" up
+check "each goes once" rounds 6
+check "$goals times one of them goes, and nothing is left" soak
+check "the kernel did not complain" kernel_quiet
+ktap_finish
