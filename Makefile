@@ -5,7 +5,8 @@
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
 # make bench    what steering and placing cost (BENCH=cost|slice: one of them)
 # make module   rocesteer.ko for this machine's kernel (KDIR=, needs its headers)
-# make install  command, manual pages, completion, unit (PREFIX=, DESTDIR=)
+# make install  command, manual pages, completion, unit, what Slurm loads (PREFIX=,
+#               DESTDIR=)
 
 BUILD	?= $(CURDIR)/build
 KDIR	?= /lib/modules/$(shell uname -r)/build
@@ -14,7 +15,7 @@ DESTDIR	?=
 
 MAN	:= $(wildcard Documentation/man/*.rst)
 
-all: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf
+all: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm
 
 bpf:
 	$(MAKE) -C bpf BUILD=$(BUILD)
@@ -24,6 +25,10 @@ $(BUILD)/rocesteer: bpf
 
 $(BUILD)/rocesteer-perf:
 	$(MAKE) -C user BUILD=$(BUILD) rocesteer-perf
+
+# The plugin for Slurm, where its headers are.
+slurm:
+	$(MAKE) -C packaging/slurm BUILD=$(BUILD)
 
 tests: guest
 	$(MAKE) -C user BUILD=$(BUILD) tests
@@ -64,6 +69,9 @@ install: all man
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/*.8
 	install -D -m 644 packaging/completion/rocesteer.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer
+	install -D -t $(DESTDIR)$(PREFIX)/lib/rocesteer \
+		packaging/slurm/rocesteer-slurmctld \
+		$(wildcard $(BUILD)/slurm/rocesteer.so)
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	sed 's|/usr/local|$(PREFIX)|' packaging/systemd/rocesteer.service \
 		>$(DESTDIR)$(PREFIX)/lib/systemd/system/rocesteer.service
@@ -71,5 +79,5 @@ install: all man
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all bpf guest tests module demo check bench man install clean $(BUILD)/rocesteer \
+.PHONY: all bpf slurm guest tests module demo check bench man install clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf

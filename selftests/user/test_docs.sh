@@ -102,7 +102,7 @@ pages_are_correct()
 	local page status=0
 
 	for page in Documentation/man/*.rst Documentation/formats.rst \
-		Documentation/drivers.rst; do
+		Documentation/drivers.rst Documentation/slurm.rst; do
 		rst2html --strict "$page" >/dev/null || status=1
 	done
 	return "$status"

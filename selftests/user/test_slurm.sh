@@ -1,0 +1,401 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Slices of Slurm jobs: munged, slurmctld, and two slurmd with a network namespace
+# each, on two leaves:
+#
+#	ctl 10.9.0.1 --+-- a0 10.9.0.2, NIC rs0 10.1.0.1, under leaf 0
+#	               +-- b0 10.9.0.3, NIC rs0 10.1.1.1, under leaf 1
+#
+# All in mount, network and PID namespaces of their own.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+plugin=$PWD/build/slurm/rocesteer.so
+
+if [[ ! ${ROCESTEER_TEST_SLURM:-} ]]; then
+	for command in munged slurmctld slurmd sbatch; do
+		command -v "$command" >/dev/null ||
+			skip_all "there is no $command"
+	done
+	[[ -e $plugin ]] ||
+		skip_all "the plugin is not built: there is no slurm/spank.h"
+	unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
+		skip_all "no network namespaces or BPF: not root, or not allowed"
+	[[ ! -e /sys/module/rocesteer ]] ||
+		skip_all "the module is loaded"
+	ROCESTEER_TEST_SLURM=1 exec unshare --net --mount --pid --fork \
+		--kill-child --mount-proc "$0"
+fi
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+export SLURM_CONF=$dir/slurm.conf
+file=$dir/cluster.json
+declare -A slurmd
+
+configure()
+{
+	cat >"$SLURM_CONF" <<-E
+	ClusterName=test
+	SlurmctldHost=$(hostname -s)(10.9.0.1)
+	SlurmUser=root
+	AuthInfo=socket=$dir/munge.socket
+	StateSaveLocation=$dir/state
+	SlurmdSpoolDir=$dir/spool.%n
+	SlurmctldPidFile=$dir/slurmctld.pid
+	SlurmdPidFile=$dir/%n.pid
+	ProctrackType=proctrack/linuxproc
+	TaskPlugin=task/none
+	JobAcctGatherType=jobacct_gather/none
+	SwitchType=switch/none
+	SelectType=select/linear
+	SchedulerType=sched/builtin
+	SchedulerParameters=batch_sched_delay=0
+	MpiDefault=none
+	ReturnToService=2
+	SlurmdTimeout=300
+	KillWait=1
+	PrologFlags=Alloc
+	PrologSlurmctld=$dir/slurmctld
+	EpilogSlurmctld=$dir/slurmctld
+	PlugStackConfig=$dir/plugstack.conf
+	SlurmdParameters=config_overrides
+	NodeName=a0 NodeAddr=10.9.0.2
+	NodeName=b0 NodeAddr=10.9.0.3
+	PartitionName=all Nodes=ALL Default=YES
+	E
+	cat >"$dir/plugstack.conf" <<-E
+	required $plugin cluster=$file paths=$dir/ports.json command=$rocesteer
+	E
+	cat >"$dir/slurmctld" <<-E
+	#!/bin/bash
+	export PATH=$(dirname "$rocesteer"):\$PATH ROCESTEER_CLUSTER=$file
+	export SLURM_CONF=$SLURM_CONF
+	exec $PWD/packaging/slurm/rocesteer-slurmctld
+	E
+	chmod +x "$dir/slurmctld"
+	mkdir "$dir/state" "$dir/spool.a0" "$dir/spool.b0"
+	dd if=/dev/urandom of="$dir/munge.key" bs=128 count=1 status=none
+	chmod 600 "$dir/munge.key"
+}
+
+cluster()
+{
+	cat >"$file" <<-E
+	{"leaves":2,"spines":2,"gpus_per_leaf":1,"gpus_per_server":1,
+	 "routers":["10.255.1.1","10.255.1.2"],
+	 "nics":[[["10.1.0.1"]],[["10.1.1.1"]]],"nodes":[["a0"],["b0"]]}
+	E
+}
+
+# portmap NODE LEAF PEER: of the node that is not the peer
+portmap()
+{
+	cat >"$dir/$1.json" <<-E
+	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
+	 "device":"rs0","hop":2,"peers":[
+	  {"address":"10.1.$3.1","source":"10.1.$2.1","local":false,
+	   "leaf":"10.255.0.$3","probed":2,"paths":[
+	    {"path":0,"router":"10.255.1.1","ports":[49152]},
+	    {"path":1,"router":"10.255.1.2","ports":[49160]}]}]}
+	E
+}
+
+# on NODE COMMAND...
+on()
+{
+	local node=$1
+	shift
+
+	nsenter --net="/run/netns/$node" "$@"
+}
+
+node_add()
+{
+	ip netns add "$1" &&
+		ip link add name "$1" type veth peer name m0 netns "$1" &&
+		ip link set "$1" master br0 up &&
+		on "$1" ip addr add "$2/24" dev m0 &&
+		on "$1" ip link set m0 up &&
+		on "$1" ip link set lo up &&
+		on "$1" ip link add name rs0 type veth peer name rs1 &&
+		on "$1" ip link set rs0 up &&
+		on "$1" ip link set rs1 up
+}
+
+# Each has a port map of its own under the same name.
+slurmd_start()
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	nsenter --net="/run/netns/$1" unshare --mount bash -c \
+		'mount --bind "$1/$2.json" "$1/ports.json" &&
+		exec slurmd -D -N "$2" -L "$1/$2.log"' - "$dir" "$1" \
+		>/dev/null 2>&1 &
+	slurmd[$1]=$!
+}
+
+state()
+{
+	sinfo -h -N -o '%N %t' | tr '\n' ' '
+}
+
+idle()
+{
+	[[ $(state) == "a0 idle b0 idle " ]]
+}
+
+ready()
+{
+	mount -t bpf bpf /sys/fs/bpf &&
+		mount -t tmpfs tmpfs /run &&
+		mkdir /run/netns &&
+		ip link set lo up &&
+		ip link add name br0 type bridge &&
+		ip addr add 10.9.0.1/24 dev br0 &&
+		ip link set br0 up &&
+		node_add a0 10.9.0.2 && node_add b0 10.9.0.3 || return
+	configure
+	cluster
+	portmap a0 0 1
+	portmap b0 1 0
+	: >"$dir/ports.json"
+	mkfifo "$dir/go"
+	cat >"$dir/batch" <<-E
+	#!/bin/bash
+	: >"$dir/begun.\$SLURM_JOB_ID"
+	read -r <"$dir/go"
+	E
+	munged --foreground --force --key-file "$dir/munge.key" \
+		--socket "$dir/munge.socket" --pid-file "$dir/munge.pid" \
+		--log-file "$dir/munge.log" --seed-file "$dir/munge.seed" \
+		>/dev/null 2>&1 &
+	busywait 30000 test -S "$dir/munge.socket" || return
+	slurmctld -D -L "$dir/slurmctld.log" >/dev/null 2>&1 &
+	slurmd_start a0
+	slurmd_start b0
+	busywait 60000 idle
+}
+
+slices()
+{
+	"$rocesteer" --json slice list --cluster "$file" | jq -c '[.jobs[].job]'
+}
+
+# loaded NODE: names of the jobs
+loaded()
+{
+	on "$1" "$rocesteer" --json job list | jq -c '[.jobs[].name]'
+}
+
+empty()
+{
+	[[ $(slices) == '[]' && $(loaded a0) == '[]' && $(loaded b0) == '[]' &&
+		! $(find /sys/fs/bpf -name 'rs_*') ]]
+}
+
+# What Slurm says of the job: field NAME
+field()
+{
+	scontrol -o show job "$job" | grep -o -P "\b$1=\K.*?(?= \w+=|\$)"
+}
+
+# submit ARGUMENT...: a job that waits for finish()
+submit()
+{
+	job=$(sbatch --parsable --output="$dir/out.%j" --nodes=2 "$@" \
+		"$dir/batch")
+}
+
+# The job's script has begun.
+running()
+{
+	[[ -e $dir/begun.$job ]]
+}
+
+finish()
+{
+	echo >"$dir/go"
+}
+
+# On both nodes.
+sliced()
+{
+	[[ $(slices) == "[\"$job\"]" && $(loaded a0) == "[\"$job\"]" &&
+		$(loaded b0) == "[\"$job\"]" ]]
+}
+
+over()
+{
+	idle && empty
+}
+
+runs()
+{
+	submit --rocesteer && busywait 60000 running && sliced || return
+	jq -e --arg job "$job" '.jobs[$job] | .stage == "vclos" and
+		.links == [[0, 0], [1, 0]]' "$file" &&
+		on a0 "$rocesteer" --json job show --job "$job" |
+		jq -e '[.peers[] | {address, ports}] ==
+			[{address: "10.1.1.1", ports: [49152]}]' &&
+		finish &&
+		busywait 60000 over &&
+		[[ $(field JobState) == COMPLETED ]]
+}
+
+not_asked()
+{
+	submit && busywait 60000 running && empty && finish &&
+		busywait 60000 over &&
+		submit --rocesteer=none && busywait 60000 running && empty &&
+		finish && busywait 60000 over &&
+		! submit --rocesteer=maybe
+}
+
+cancelled()
+{
+	submit --rocesteer=auto && busywait 60000 running && sliced &&
+		scancel "$job" &&
+		busywait 60000 over &&
+		[[ $(field JobState) == CANCELLED ]]
+}
+
+held()
+{
+	[[ $(field Priority) == 0 && $(field JobState) == PENDING ]]
+}
+
+# Held, and says why; released by the operator it finds its links.
+no_links()
+{
+	"$rocesteer" slice mark --cluster "$file" --as drained --spines 0,1 &&
+		submit --rocesteer && busywait 60000 held && empty &&
+		field AdminComment |
+		grep -F "the leaves of these servers share too few free spines" &&
+		"$rocesteer" slice mark --cluster "$file" --as usable \
+			--spines 0,1 &&
+		busywait 60000 idle &&
+		scontrol update JobId="$job" StartTime=now &&
+		scontrol release "$job" &&
+		busywait 60000 running && sliced && finish &&
+		busywait 60000 over
+}
+
+failed()
+{
+	[[ $(field JobState) =~ ^(CANCELLED|FAILED|NODE_FAIL) ]]
+}
+
+# What cannot be queued again ends.
+no_links_at_once()
+{
+	"$rocesteer" slice mark --cluster "$file" --as failed --spines 0,1 &&
+		submit --rocesteer --no-requeue && busywait 60000 failed &&
+		field AdminComment | grep -F "too few free spines" &&
+		busywait 60000 over &&
+		! timeout 60 srun --nodes=2 --rocesteer true 2>"$dir/said" &&
+		cat "$dir/said" && grep -F "too few free spines" "$dir/said" &&
+		busywait 60000 over &&
+		"$rocesteer" slice mark --cluster "$file" --as usable \
+			--spines 0,1
+}
+
+drained()
+{
+	[[ $(state) == "a0 idle b0 drain " ]]
+}
+
+# A node without a port to the peer by the slice's spine.
+no_port()
+{
+	portmap b0 1 7
+	submit --rocesteer && busywait 60000 held || return
+	field AdminComment
+	field AdminComment |
+		grep -F "b0: load: rocesteer: job $job: the port map has no port to 10.1.0.1" &&
+		busywait 60000 drained && busywait 60000 empty &&
+		scancel "$job" &&
+		portmap b0 1 0 && scontrol update NodeName=b0 State=RESUME &&
+		busywait 60000 over
+}
+
+released_but()
+{
+	[[ $(slices) == '[]' && $(loaded a0) == '[]' && $(loaded "$1") != '[]' ]]
+}
+
+# How long a node may be silent, in seconds.
+patience()
+{
+	sed -i "s/^SlurmdTimeout=.*/SlurmdTimeout=$1/" "$SLURM_CONF" &&
+		scontrol reconfigure
+}
+
+# The other node and the slice are free; what is loaded here goes with the next
+# job.
+node_dies()
+{
+	submit --rocesteer --no-requeue && busywait 60000 running && sliced &&
+		kill -9 "${slurmd[b0]}" && patience 5 &&
+		busywait 60000 failed &&
+		[[ $(field JobState) == NODE_FAIL ]] &&
+		busywait 60000 released_but b0 && patience 300 &&
+		slurmd_start b0 && busywait 60000 idle && runs
+}
+
+# controller CONTEXT NODES: as slurmctld does
+controller()
+{
+	SPANK_ROCESTEER=auto SLURM_JOB_ID=99 SLURM_JOB_NODELIST=$2 \
+		SLURM_SCRIPT_CONTEXT=$1 "$dir/slurmctld"
+}
+
+again()
+{
+	controller prolog_slurmctld 'a0,b0' &&
+		controller prolog_slurmctld 'a0,b0' &&
+		jq -e '.jobs["99"].gpus == 2' "$file" &&
+		controller prolog_slurmctld b0 &&
+		jq -e '.jobs["99"].servers == [{leaf: 1, server: 0, gpus: 1}]' \
+			"$file" &&
+		controller epilog_slurmctld b0 &&
+		controller epilog_slurmctld b0 &&
+		empty
+}
+
+processes()
+{
+	pgrep -x 'slurm(ctld|scriptd|d|stepd)(-wlm)?|munged'
+}
+
+gone()
+{
+	! processes
+}
+
+nothing_left()
+{
+	[[ ! $(squeue -h -t running,pending,completing) ]] && empty &&
+		jq -e '.jobs == {} and .free_gpus == [[1], [1]] and
+			.free_links == [[1, 1], [1, 1]]' "$file" &&
+		processes &&
+		mapfile -t pids < <(jobs -p) &&
+		kill "${pids[@]}" && busywait 30000 gone
+}
+
+ktap_plan 11
+check "a controller and two nodes" ready
+check "nothing is loaded" over
+check "a job gets its slice, on each node, and gives it back" runs
+check "a job that does not ask gets none" not_asked
+check "a job that is cancelled gives it back" cancelled
+check "without links a job is held and says why" no_links
+check "what cannot be held ends and says why" no_links_at_once
+check "a node that cannot load refuses the job" no_port
+check "a node dies: the others and the slice are free" node_dies
+check "the controller's scripts may run again" again
+[[ ! ${TRY:-} ]] || bash -c "$TRY"
+((!ktap_failed)) || tail -n 40 "$dir"/*.log
+check "nothing is left" nothing_left
+ktap_finish
