@@ -71,7 +71,7 @@ int meet_listen(const char *port, int *fd, struct err *err)
 /* Return: the socket, or a negative errno. */
 static int try_one(const struct addrinfo *info, __u64 until)
 {
-	__u64 now = progress_now();
+	__u64 now = progress_now(), wait = PAUSE;
 	struct pollfd poll_fd = { .events = POLLOUT };
 	int error = ETIMEDOUT;
 	socklen_t len = sizeof(error);
@@ -82,12 +82,14 @@ static int try_one(const struct addrinfo *info, __u64 until)
 	if (fd < 0)
 		return -errno;
 	poll_fd.fd = fd;
+	/* Late as it may be: time for an answer from nearby. */
+	if (now + wait < until)
+		wait = until - now;
 	if (!connect(fd, info->ai_addr, info->ai_addrlen))
 		error = 0;
 	else if (errno != EINPROGRESS)
 		error = errno;
-	else if (now < until &&
-		 poll(&poll_fd, 1, (until - now) / MSEC + 1) > 0)
+	else if (poll(&poll_fd, 1, wait / MSEC) > 0)
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
 	if (!error)
 		return fd;
@@ -99,8 +101,6 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 		 struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE };
-	/* Time for one try is always left. */
-	__u64 last = until - PAUSE;
 	struct addrinfo *list, *info;
 	int ret;
 
@@ -113,7 +113,7 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 			if (*fd >= 0)
 				break;
 		}
-		if (*fd >= 0 || progress_now() >= last)
+		if (*fd >= 0 || progress_now() >= until)
 			break;
 		nanosleep(&pause, NULL);
 	}

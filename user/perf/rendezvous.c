@@ -159,22 +159,19 @@ static void fail_gone(struct peer *peer)
 		  "has ended" : strerror(-peer->gone));
 }
 
-/*
- * Who sends an error, or the last there is to send, is gone next. Nobody may go
- * while others are still waited for.
- */
+/* Who sends an error says nothing else; who is well says so before it goes. */
 static int peer_ready(void *arg)
 {
 	struct peer *peer = arg;
-	const struct frame *frame;
+	const struct frame *last;
 
 	peer->gone = wire_read(&peer->wire);
 	if (peer->gone)
 		loop_remove(peer->rendezvous->loop, &peer->source);
-	frame = wire_frame(&peer->wire);
-	if (frame && frame->type == FRAME_ERROR)
-		take_error(peer, frame);
-	else if (peer->gone && (!frame || peer->rendezvous->listener.fd >= 0))
+	last = wire_last(&peer->wire);
+	if (last && last->type == FRAME_ERROR)
+		take_error(peer, last);
+	else if (peer->gone && (!last || last->type != FRAME_BYE))
 		fail_gone(peer);
 	return peer->rendezvous->err.code ? -ECONNABORTED : 0;
 }
@@ -400,27 +397,41 @@ static int send_data(struct peer *peer, const void *data, size_t bytes)
 	return ret;
 }
 
-/* @patience: of other ranks with rank 0 */
-static int gather(struct rendezvous *rendezvous, const char *what, char *all,
-		  size_t bytes, __u64 patience)
+static int gather_first(struct rendezvous *rendezvous, const char *what,
+			char *all, size_t bytes)
 {
 	const struct rendezvous_config *config = rendezvous->config;
-	__u64 until = progress_now();
+	__u64 until = progress_now() + config->timeout / 4;
 	int ret = 0;
 	__u32 rank;
 
-	if (config->rank)
-		return send_data(rendezvous->peer[0],
-				 all + config->rank * bytes, bytes) ?:
-		       take_data(rendezvous, rendezvous->peer[0], what, all,
-				 bytes * config->ranks, until + patience);
-	until += config->timeout / 4;
 	for (rank = 1; !ret && rank < config->ranks; rank++)
 		ret = take_data(rendezvous, rendezvous->peer[rank], what,
 				all + rank * bytes, bytes, until);
 	for (rank = 1; !ret && rank < config->ranks; rank++)
 		ret = send_data(rendezvous->peer[rank], all,
 				bytes * config->ranks);
+	return ret;
+}
+
+/* @patience: of other ranks with rank 0 */
+static int gather(struct rendezvous *rendezvous, const char *what, char *all,
+		  size_t bytes, __u64 patience)
+{
+	const struct rendezvous_config *config = rendezvous->config;
+	int ret;
+
+	if (!config->rank)
+		ret = gather_first(rendezvous, what, all, bytes);
+	else
+		ret = send_data(rendezvous->peer[0], all + config->rank * bytes,
+				bytes) ?:
+		      take_data(rendezvous, rendezvous->peer[0], what, all,
+				bytes * config->ranks,
+				progress_now() + patience);
+	/* A failure may have come behind what was to come. */
+	if (!ret && rendezvous->err.code)
+		ret = -ECONNABORTED;
 	return ret;
 }
 
@@ -470,14 +481,21 @@ const struct err *rendezvous_error(const struct rendezvous *rendezvous)
 	return rendezvous->err.code ? &rendezvous->err : NULL;
 }
 
+/* Why we go, or that all is well. */
 static void tell_all(struct rendezvous *rendezvous, const struct err *err)
 {
 	__u32 rank;
 
-	for (rank = 0; rank < rendezvous->config->ranks; rank++)
-		if (rendezvous->peer[rank] &&
-		    rendezvous->peer[rank]->wire.fd >= 0)
-			tell(rendezvous->peer[rank], err);
+	for (rank = 0; rank < rendezvous->config->ranks; rank++) {
+		struct peer *peer = rendezvous->peer[rank];
+
+		if (!peer || peer->wire.fd < 0)
+			continue;
+		if (err->code)
+			tell(peer, err);
+		else
+			wire_send(&peer->wire, FRAME_BYE, NULL, 0);
+	}
 }
 
 void rendezvous_close(struct rendezvous *rendezvous, const struct err *err)
@@ -487,7 +505,7 @@ void rendezvous_close(struct rendezvous *rendezvous, const struct err *err)
 
 	if (!rendezvous)
 		return;
-	if (rendezvous->peer && err->code)
+	if (rendezvous->peer)
 		tell_all(rendezvous, err);
 	guests_free(rendezvous);
 	for (rank = 0; rank < rendezvous->config->ranks; rank++) {

@@ -140,14 +140,31 @@ int wire_read(struct wire *wire)
 	}
 }
 
-const struct frame *wire_frame(const struct wire *wire)
+static const struct frame *frame_at(const struct wire *wire, size_t at)
 {
-	const struct frame *frame = (const struct frame *)wire->buf;
+	const struct frame *frame = (const struct frame *)(wire->buf + at);
 
-	if (wire->used < sizeof(*frame) ||
-	    wire->used < sizeof(*frame) + frame->length)
+	if (wire->used - at < sizeof(*frame) ||
+	    wire->used - at < sizeof(*frame) + frame->length)
 		return NULL;
 	return frame;
+}
+
+const struct frame *wire_frame(const struct wire *wire)
+{
+	return frame_at(wire, 0);
+}
+
+const struct frame *wire_last(const struct wire *wire)
+{
+	const struct frame *last = NULL, *frame;
+	size_t at = 0;
+
+	while ((frame = frame_at(wire, at))) {
+		at += sizeof(*frame) + frame->length;
+		last = frame;
+	}
+	return last;
 }
 
 void wire_next(struct wire *wire)

@@ -15,6 +15,7 @@ enum frame_type {
 	FRAME_HELLO,	/* __u32 rank, then settings as text */
 	FRAME_DATA,	/* one step of rendezvous_gather() */
 	FRAME_ERROR,	/* struct frame_error */
+	FRAME_BYE,	/* empty: the end, and all is well */
 };
 
 /**
@@ -77,6 +78,9 @@ int wire_read(struct wire *wire);
 
 /* The first frame, when it is complete, else NULL. */
 const struct frame *wire_frame(const struct wire *wire);
+
+/* The last frame that is complete, or NULL. */
+const struct frame *wire_last(const struct wire *wire);
 
 /* Forget the first frame. */
 void wire_next(struct wire *wire);
