@@ -235,10 +235,27 @@ static int show_count(const struct rocesteer_count_key *key,
 	return 0;
 }
 
+static __u64 count_order(const void *item)
+{
+	struct json_object *obj = *(struct json_object **)item;
+	struct json_object *class = json_object_object_get(obj, "class");
+	struct json_object *dim = json_object_object_get(obj, "dimension");
+
+	return json_object_get_uint64(class) << 32 | json_object_get_uint64(dim);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	__u64 x = count_order(a), y = count_order(b);
+
+	return (x > y) - (x < y);
+}
+
 static int show_chunks(struct show *show, struct steer *steer)
 {
 	struct rocesteer_chunk_job chunks;
 	char hash[17];
+	int ret;
 
 	if (steer_chunks_get(steer, show->id, &chunks))
 		return 0;
@@ -246,7 +263,9 @@ static int show_chunks(struct show *show, struct steer *steer)
 	out_string(show->root, "hash", hash);
 	out_uint(show->root, "chunks", chunks.nr_chunks);
 	show->array = out_array(show->root, "classes");
-	return steer_count_each(steer, show->id, show_count, show);
+	ret = steer_count_each(steer, show->id, show_count, show);
+	json_object_array_sort(show->array, compare_counts);
+	return ret;
 }
 
 static int collect(struct show *show, struct steer *steer, struct err *err)
