@@ -35,7 +35,7 @@ _rocesteer_words()
 		echo "--job --json --help"
 		;;
 	slice)
-		echo "alloc release list show mark wire check replay trace help"
+		echo "alloc release list show mark wire check submit queue replay trace help"
 		;;
 	'slice alloc')
 		echo "--cluster --gpus --servers --nodes --job --ocs" \
@@ -46,6 +46,12 @@ _rocesteer_words()
 		;;
 	'slice list')
 		echo "--cluster --json --help"
+		;;
+	'slice submit')
+		echo "--cluster --gpus --job --duration --json --help"
+		;;
+	'slice queue')
+		echo "--cluster --order --start --ocs --driver --json --help"
 		;;
 	'slice replay')
 		echo "--cluster --policy --order --seed --svg --json --help"

@@ -261,6 +261,18 @@ static const struct cli_verb verbs[] = {
 		.run = slice_check,
 	},
 	{
+		.name = "submit",
+		.help = "Let a job wait for a place",
+		.options = slice_submit_options,
+		.run = slice_submit,
+	},
+	{
+		.name = "queue",
+		.help = "List the jobs that wait, and start the first ones",
+		.options = slice_queue_options,
+		.run = slice_queue,
+	},
+	{
 		.name = "replay",
 		.operand = "TRACE",
 		.help = "Play a trace of jobs through queue and allocator",

@@ -65,6 +65,36 @@ int slice_plan_move(const struct cluster *c, const struct slice_plan *plan,
 		    const char *driver, const char *id, bool back,
 		    struct err *err);
 
+/*
+ * Make an allocation last, by a driver where circuits move. What fails leaves
+ * file and circuits as they were.
+ */
+int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
+		    const struct slice_plan *plan, const char *driver,
+		    struct err *err);
+
+/*
+ * The journal's line of what was decided on a job, which may be NULL, and what
+ * there is to say but for its parts. -ENOMEM ends the program.
+ */
+struct json_object *slice_decision(const char *decision, const char *id,
+				   struct json_object *more);
+
+/* Whether a name can be a job's, which NULL is. Return: 0 or -EINVAL. */
+int slice_check_id(const char *id, struct err *err);
+
+/* A job without a name gets the number of the change, or the next unused. */
+void slice_make_id(const struct cluster *c, char *id, size_t size);
+
+/* What there is too little of, for an enum slice_refusal. */
+const char *slice_lacks(int refusal);
+
+extern const struct cli_option slice_submit_options[];
+int slice_submit(const struct cli_args *args, struct err *err);
+
+extern const struct cli_option slice_queue_options[];
+int slice_queue(const struct cli_args *args, struct err *err);
+
 extern const struct cli_option slice_replay_options[];
 int slice_replay(const struct cli_args *args, struct err *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer slice alloc and release. */
+/* rocesteer slice alloc. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -21,14 +21,6 @@ const struct cli_option slice_alloc_options[] = {
 	[DRIVER] = { "driver", "COMMAND", "what moves circuits, for --ocs" },
 	[DRY_RUN] = { "dry-run", NULL, "leave FILE as it is" },
 	[LP] = { "lp", "FILE", "write the integer program for a solver" },
-	{}
-};
-
-enum { R_CLUSTER, R_JOB };
-
-const struct cli_option slice_release_options[] = {
-	[R_CLUSTER] = { "cluster", "FILE", "cluster file" },
-	[R_JOB] = { "job", "ID", "name of the job" },
 	{}
 };
 
@@ -64,17 +56,16 @@ static const struct out_view alloc_views[] = {
 	{}
 };
 
-static const struct out_column released_columns[] = {
-	{ "job", "job" },
-	{ "gpus", "GPUs released" },
-	{ "links", "links released" },
-	{}
-};
+const char *slice_lacks(int refusal)
+{
+	static const char * const names[] = {
+		[SLICE_NO_GPUS] = "gpus",
+		[SLICE_NO_LOCALITY] = "locality",
+		[SLICE_NO_NETWORK] = "network",
+	};
 
-static const struct out_view release_views[] = {
-	{ .columns = released_columns },
-	{}
-};
+	return names[refusal];
+}
 
 /* What is free, for messages. */
 static void count_free(const struct slice_fabric *fabric, __u32 *gpus,
@@ -123,9 +114,8 @@ static int refuse(const struct cluster *c, int refusal,
 	return -EINVAL;
 }
 
-/* The journal's line of what was decided; -ENOMEM ends the program. */
-static struct json_object *decide(const char *decision, const char *id,
-				  struct json_object *more)
+struct json_object *slice_decision(const char *decision, const char *id,
+				   struct json_object *more)
 {
 	struct json_object *line = out_root();
 
@@ -182,10 +172,9 @@ static void add_changes(struct json_object *obj, const struct cluster *c,
 	out_bool(obj, "proven", plan->proven);
 }
 
-/* Make the change last. What then fails leaves the circuits as they were. */
-static int carry_out(struct cluster *c, const char *id, __u32 gpus,
-		     const struct slice_plan *plan, const char *driver,
-		     struct err *err)
+int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
+		    const struct slice_plan *plan, const char *driver,
+		    struct err *err)
 {
 	struct json_object *line;
 	struct err more = {};
@@ -196,7 +185,7 @@ static int carry_out(struct cluster *c, const char *id, __u32 gpus,
 		cluster_add_job(c, id, gpus, &plan->slice);
 		if (plan->circuit)
 			cluster_move_circuits(c, plan->circuit);
-		line = decide("alloc", id, cluster_job(c, id));
+		line = slice_decision("alloc", id, cluster_job(c, id));
 		json_object_object_del(line, "since");
 		add_changes(line, c, plan);
 		ret = cluster_commit(c, line, err);
@@ -217,7 +206,7 @@ static int turn_down(const struct cli_args *args, struct cluster *c,
 
 	if (args->value[DRY_RUN])
 		return ret;
-	line = decide("refuse", args->value[JOB], NULL);
+	line = slice_decision("refuse", args->value[JOB], NULL);
 	out_uint(line, "gpus", want->gpus);
 	out_string(line, "code", err->code);
 	return cluster_note(c, line, err) ?: ret;
@@ -252,7 +241,8 @@ static int place(const struct cli_args *args, struct cluster *c,
 	if (!ret && refusal)
 		ret = turn_down(args, c, refusal, want, plan.proven, err);
 	else if (!ret && !args->value[DRY_RUN])
-		ret = carry_out(c, id, gpus, &plan, args->value[DRIVER], err);
+		ret = slice_carry_out(c, id, gpus, &plan, args->value[DRIVER],
+				      err);
 	if (!ret && !plan.proven)
 		out_note(&args->out, "The search ended at its bound: fewer circuits may do.");
 	if (!ret)
@@ -288,7 +278,7 @@ static int check_ocs(const struct cli_args *args, struct err *err)
 	return 0;
 }
 
-static int check_id(const char *id, struct err *err)
+int slice_check_id(const char *id, struct err *err)
 {
 	if (!id || cluster_id_valid(id))
 		return 0;
@@ -297,14 +287,13 @@ static int check_id(const char *id, struct err *err)
 		       CLUSTER_MAX_ID);
 }
 
-/* A job without a name gets the number of the change, or the next unused. */
-static void make_id(const struct cluster *c, char *id, size_t size)
+void slice_make_id(const struct cluster *c, char *id, size_t size)
 {
 	__u64 number = c->generation;
 
 	do {
 		snprintf(id, size, "%llu", ++number);
-	} while (cluster_job(c, id));
+	} while (cluster_job(c, id) || cluster_queue_has(c, id));
 }
 
 /* A job that has its servers already has its slice: who asks may ask again. */
@@ -354,7 +343,7 @@ int slice_alloc(const struct cli_args *args, struct err *err)
 	ret = cli_need(args, CLUSTER, err) ?: check_want(args, err) ?:
 	      cli_uint(args, GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS, &gpus,
 		       err) ?:
-	      check_id(id, err) ?: check_ocs(args, err);
+	      slice_check_id(id, err) ?: check_ocs(args, err);
 	if (ret)
 		return ret;
 	ret = args->value[DRY_RUN] ?
@@ -363,46 +352,10 @@ int slice_alloc(const struct cli_args *args, struct err *err)
 	if (ret)
 		return ret;
 	if (!id) {
-		make_id(&c, number, sizeof(number));
+		slice_make_id(&c, number, sizeof(number));
 		id = number;
 	}
 	ret = alloc(args, &c, id, gpus, err);
-	cluster_close(&c);
-	return ret;
-}
-
-static int release(const struct cli_args *args, struct cluster *c,
-		   struct json_object *job, struct err *err)
-{
-	const char *id = args->value[R_JOB];
-	struct json_object *root = out_root(), *gpus, *links;
-	int ret;
-
-	gpus = json_object_object_get(job, "gpus");
-	links = json_object_object_get(job, "links");
-	out_string(root, "job", id);
-	out_uint(root, "gpus", json_object_get_uint64(gpus));
-	out_uint(root, "links", json_object_array_length(links));
-	cluster_remove_job(c, id);
-	ret = cluster_commit(c, decide("release", id, NULL), err);
-	if (!ret)
-		return out_show(&args->out, root, release_views);
-	json_object_put(root);
-	return ret;
-}
-
-int slice_release(const struct cli_args *args, struct err *err)
-{
-	struct json_object *job;
-	struct cluster c;
-	int ret;
-
-	ret = cli_need(args, R_CLUSTER, err) ?: cli_need(args, R_JOB, err) ?:
-	      cluster_open(&c, args->value[R_CLUSTER], err);
-	if (ret)
-		return ret;
-	job = slice_find_job(&c, args->value[R_JOB], err);
-	ret = job ? release(args, &c, job, err) : -ENOENT;
 	cluster_close(&c);
 	return ret;
 }

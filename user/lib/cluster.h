@@ -17,6 +17,7 @@
 
 #include "err.h"
 #include "ocs.h"
+#include "queue.h"
 #include "slice.h"
 
 struct json_object;
@@ -98,8 +99,30 @@ bool cluster_find_node(const struct cluster *c, const char *name, __u32 *leaf,
 /* Whether something that a job has failed. */
 bool cluster_job_degraded(const struct cluster *c, struct json_object *job);
 
+/* Jobs that wait, in the order they came. */
+size_t cluster_queue_length(const struct cluster *c);
+struct json_object *cluster_queue_entry(const struct cluster *c, size_t i);
+bool cluster_queue_has(const struct cluster *c, const char *id);
+
+/* Name of a job that waits, and what it wants, as the @number-th one. */
+const char *cluster_entry_job(struct json_object *entry);
+struct queue_job cluster_entry_wants(struct json_object *entry, __u32 number);
+
+/* Seconds that have passed since the RFC 3339 time in a field. */
+__u64 cluster_seconds_since(struct json_object *obj, const char *key);
+
+/* Add a job that waits; @duration in seconds, 0: not known. In memory only. */
+void cluster_queue_add(struct cluster *c, const char *id, __u32 gpus,
+		       __u64 duration);
+
+/* Take a job out. Return: its entry, to be released, NULL: it does not wait. */
+struct json_object *cluster_queue_take(struct cluster *c, const char *id);
+
+/* Name of the stage a slice was found in. */
+const char *cluster_stage_name(const struct slice *slice);
+
 /**
- * cluster_add_job() - give a job its slice
+ * cluster_add_job() - give a job its slice; if it waits, it no longer does
  * @c: locked; changed in memory only, as by the next two
  * @id: unused
  * @gpus: of the job

@@ -14,6 +14,11 @@ static const char * const stages[] = {
 	[SLICE_OCS] = "ocs",
 };
 
+const char *cluster_stage_name(const struct slice *slice)
+{
+	return stages[slice->stage];
+}
+
 static struct json_object *member(struct json_object *obj, const char *key)
 {
 	return json_object_object_get(obj, key);
@@ -38,7 +43,7 @@ struct json_object *cluster_slice_json(__u32 gpus, const struct slice *slice)
 	__u32 i, j;
 
 	out_uint(root, "gpus", gpus);
-	out_string(root, "stage", stages[slice->stage]);
+	out_string(root, "stage", cluster_stage_name(slice));
 	array = out_array(root, "leaves");
 	for (i = 0; i < slice->nr_leaves; i++)
 		out_append_uint(array, slice->leaves[i]);
@@ -109,9 +114,15 @@ void cluster_add_job(struct cluster *c, const char *id, __u32 gpus,
 		     const struct slice *slice)
 {
 	struct json_object *job = cluster_slice_json(gpus, slice);
+	struct json_object *entry = cluster_queue_take(c, id);
 	time_t now = time(NULL);
 	char text[32];
 
+	if (entry)
+		json_object_object_add(job, "submitted",
+				       json_object_get(member(entry,
+							      "submitted")));
+	json_object_put(entry);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
 	out_string(job, "since", text);
 	move(c, job, -1);

@@ -76,6 +76,9 @@ void cluster_count_circuits(const struct cluster *c,
  */
 void cluster_mark_circuits(struct cluster *c, const struct cluster_grid *links);
 
+/* Check the queue. Return: 0 or a negative errno. */
+int cluster_read_queue(struct cluster *c, struct reader *r);
+
 /* Check @c->root and fill in what it says. Return: 0 or a negative errno. */
 int cluster_parse(struct cluster *c, struct err *err);
 

@@ -391,7 +391,7 @@ int cluster_parse(struct cluster *c, struct err *err)
 	ret = ret ?: read_sizes(&s, c->root) ?:
 	      cluster_addr_check(&s.r, c->root, s.fabric) ?:
 	      cluster_read_nodes(c, &s.r) ?:
-	      read_jobs(&s, c->root) ?:
+	      read_jobs(&s, c->root) ?: cluster_read_queue(c, &s.r) ?:
 	      cluster_grid_read(&s.gpus, &s.r, c->root) ?:
 	      read_free_links(&s, c->root) ?:
 	      read_marks(&s, c->root, CLUSTER_DRAINED) ?:

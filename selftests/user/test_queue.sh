@@ -1,0 +1,175 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer slice submit and queue: who starts when, and what the file says.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=${ROCESTEER:-build/rocesteer}
+slices=selftests/user/slices.py
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+file=$dir/cluster.json
+
+slice()
+{
+	timeout 60 "$rocesteer" --json slice "$@" --cluster "$file"
+}
+
+cluster()
+{
+	rm -f "$file"*
+	echo "$1" >"$file"
+}
+
+# One that takes half of all, one that takes all, and a small one.
+three()
+{
+	cluster '{"leaves":2,"spines":4,"gpus_per_leaf":4,"gpus_per_server":2}'
+	slice submit --gpus 4 --job half --duration 100 &&
+		slice submit --gpus 8 --job all --duration 10 &&
+		slice submit --gpus 1 --job one --duration 50 |
+		jq -e '.waiting == 3'
+}
+
+# queue ORDER NAMES: who waits in this order
+queue()
+{
+	slice queue --order "$1" |
+		jq -e --arg names "$2" '.started == [] and
+			([.waiting[].job] | join(" ")) == $names'
+}
+
+orders()
+{
+	three && queue fifo "half all one" &&
+		queue fewest-gpus "one half all" &&
+		queue shortest "all one half" &&
+		jq -e '[.queue[].job] == ["half", "all", "one"]' "$file"
+}
+
+# The first that has no place holds back those behind it.
+blocks()
+{
+	three && slice queue --start | jq -e '[.started[].job] == ["half"] and
+		.started[0].stage == "leaf" and .started[0].jwt_s >= 0 and
+		([.waiting[] | [.job, .lacks]] ==
+			[["all", "gpus"], ["one", null]])' &&
+		jq -e '(.jobs | keys) == ["half"] and (.queue | length) == 2 and
+			(.jobs.half | has("submitted") and has("since"))' \
+			"$file" &&
+		slice release --job half | jq -e '.gpus == 4 and .jwt_s >= 0 and
+			.jct_s == .jwt_s + .jrt_s' &&
+		slice queue --start | jq -e '[.started[].job] == ["all"] and
+			[.waiting[].job] == ["one"]' &&
+		slice release --job all &&
+		slice queue --start | jq -e '[.started[].job] == ["one"] and
+			.waiting == []' &&
+		jq -e '.queue == []' "$file" && "$slices" verify "$file"
+}
+
+fewest_first()
+{
+	three && slice queue --start --order fewest-gpus |
+		jq -e '[.started[].job] == ["one", "half"] and
+			[.waiting[].job] == ["all"]' &&
+		"$slices" verify "$file"
+}
+
+withdraws()
+{
+	three && slice release --job all | jq -e '.gpus == 0' &&
+		jq -e '[.queue[].job] == ["half", "one"]' "$file" &&
+		slice queue --start | jq -e '[.started[].job] ==
+			["half", "one"]' &&
+		jq -s -e 'map(.decision) == ["submit", "submit", "submit",
+			"withdraw", "alloc", "alloc"]' "$file.journal" &&
+		"$slices" verify "$file"
+}
+
+moves_circuits()
+{
+	cluster '{"leaves":2,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+		"oxcs":2,"spine_ports":2,"circuits":[[0,0],[1,1]]}'
+	slice submit --gpus 4 --job a &&
+		slice queue --start | jq -e '.waiting[0].lacks == "network"' &&
+		slice queue --start --ocs --driver false |
+		jq -e '.error.code == "driver"' &&
+		jq -e '(.queue | length) == 1 and .circuits[0] == [0, 0]' "$file" &&
+		slice queue --start --ocs --driver true |
+		jq -e '.started[0].stage == "ocs" and .waiting == []' &&
+		"$slices" verify "$file"
+}
+
+# refused STATUS CODE MESSAGE ARGUMENT...
+refused()
+{
+	local want=$1 code=$2 message=$3 json status
+	shift 3
+
+	json=$(slice "$@")
+	status=$?
+	echo "$json"
+	((status == want)) && jq -e --arg code "$code" --arg m "$message" \
+		'.error.code == $code and (.error.message | contains($m))' \
+		<<<"$json"
+}
+
+usage()
+{
+	three && refused 2 exists "the job all is there already" \
+		submit --gpus 1 --job all &&
+		refused 3 gpus "9 GPUs are wanted, there are 8" submit --gpus 9 &&
+		refused 2 usage "--duration: '0'" submit --gpus 1 --duration 0 &&
+		refused 2 usage "--job: 'a/b'" submit --gpus 1 --job a/b &&
+		refused 2 usage "--order: 'last'" queue --order last &&
+		refused 2 usage "--driver COMMAND is missing" \
+			queue --start --ocs &&
+		refused 2 no-ocs "oxcs: is missing" queue --ocs
+}
+
+# wrong FIELD MESSAGE QUEUE
+wrong()
+{
+	cluster "{\"leaves\":1,\"spines\":1,\"gpus_per_leaf\":2,
+		\"gpus_per_server\":1,\"queue\":$3}"
+	refused 2 bad-file "$file: $1: $2" queue
+}
+
+wrong_files()
+{
+	local a='"job":"a","gpus":1,"submitted":"2026-01-02T03:04:05Z"'
+
+	wrong queue "is of type object" '{}' &&
+		wrong "queue[0]" "is not an object" '[1]' &&
+		wrong "queue[0].job" "is missing" '[{}]' &&
+		wrong "queue[0].gpus" "3 is not a number from 1 to 2" \
+			"[{${a/s\":1/s\":3}}]" &&
+		wrong "queue[0].submitted" "is not an RFC 3339 time" \
+			"[{${a/T03/ 03}}]" &&
+		wrong "queue[0].duration" "0 is not" "[{$a,\"duration\":0}]" &&
+		wrong "queue[0].job" "is not the name of a job" \
+			"[{${a/\"a\"/\"a b\"}}]" &&
+		wrong "queue[1].job" "is there more than once" "[{$a},{$a}]"
+}
+
+schema()
+{
+	three && slice queue --start >"$dir/out" &&
+		/usr/bin/python3 -c 'import json, sys, jsonschema
+schema, cluster = (json.load(open(name)) for name in sys.argv[1:])
+jsonschema.validate(cluster, schema)
+assert cluster["queue"]' Documentation/cluster.schema.json "$file"
+}
+
+ktap_plan 8
+check "jobs wait in the order that is asked for" orders
+check "the first one without a place holds the others back" blocks
+check "with the fewest GPUs first, small ones pass" fewest_first
+check "a job that waits can be taken back" withdraws
+check "circuits are moved for a job that waits" moves_circuits
+check "wrong usage" usage
+check "wrong files: file and field are named" wrong_files
+check "files fit the schema" schema
+ktap_finish

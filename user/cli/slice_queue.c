@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer slice submit and queue. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "slice.h"
+
+enum { S_CLUSTER, S_GPUS, S_JOB, S_DURATION };
+
+const struct cli_option slice_submit_options[] = {
+	[S_CLUSTER] = { "cluster", "FILE", "cluster file" },
+	[S_GPUS] = { "gpus", "N", "number of GPUs" },
+	[S_JOB] = { "job", "ID", "name of the job (default: a number)" },
+	[S_DURATION] = { "duration", "SECONDS", "that it will run" },
+	{}
+};
+
+enum { CLUSTER, ORDER, START, OCS, DRIVER };
+
+const struct cli_option slice_queue_options[] = {
+	[CLUSTER] = { "cluster", "FILE", "cluster file" },
+	[ORDER] = { "order", "ORDER",
+		    "fifo, fewest-gpus or shortest (default: fifo)" },
+	[START] = { "start", NULL, "start the first ones that have a place" },
+	[OCS] = { "ocs", NULL, "move idle optical circuits where that helps" },
+	[DRIVER] = { "driver", "COMMAND", "what moves circuits, for --ocs" },
+	{}
+};
+
+static const struct out_column submit_columns[] = {
+	{ "job", "job" },
+	{ "gpus", "GPUs" },
+	{ "waiting", "jobs that wait" },
+	{}
+};
+
+static const struct out_view submit_views[] = {
+	{ .columns = submit_columns },
+	{}
+};
+
+static const struct out_column started_columns[] = {
+	{ "job", "STARTED" },
+	{ "gpus", "GPUS" },
+	{ "stage", "STAGE" },
+	{ "jwt_s", "WAITED" },
+	{}
+};
+
+static const struct out_column waiting_columns[] = {
+	{ "job", "WAITING" },
+	{ "gpus", "GPUS" },
+	{ "duration", "DURATION" },
+	{ "waited_s", "FOR" },
+	{ "lacks", "LACKS" },
+	{}
+};
+
+static const struct out_view queue_views[] = {
+	{ .rows = "started", .columns = started_columns },
+	{ .rows = "waiting", .columns = waiting_columns,
+	  .empty = "no job waits" },
+	{}
+};
+
+static int submit(const struct cli_args *args, struct cluster *c, __u32 gpus,
+		  __u64 duration, struct err *err)
+{
+	const char *id = args->value[S_JOB];
+	char number[CLUSTER_MAX_ID + 1];
+	__u32 all = c->fabric.leaves * c->fabric.gpus_per_leaf;
+	struct json_object *root, *line;
+	int ret;
+
+	if (!id) {
+		slice_make_id(c, number, sizeof(number));
+		id = number;
+	}
+	if (cluster_job(c, id) || cluster_queue_has(c, id))
+		return err_set(err, EXIT_BAD_INPUT, "exists",
+			       "%s: the job %s is there already", c->file, id);
+	if (gpus > all)
+		return err_set(err, EXIT_REFUSED, "gpus",
+			       "%s: %u GPUs are wanted, there are %u", c->file,
+			       gpus, all);
+	cluster_queue_add(c, id, gpus, duration);
+	line = slice_decision("submit", id, NULL);
+	out_uint(line, "gpus", gpus);
+	ret = cluster_commit(c, line, err);
+	if (ret)
+		return ret;
+	root = out_root();
+	out_string(root, "job", id);
+	out_uint(root, "gpus", gpus);
+	out_uint(root, "waiting", cluster_queue_length(c));
+	return out_show(&args->out, root, submit_views);
+}
+
+int slice_submit(const struct cli_args *args, struct err *err)
+{
+	__u64 gpus = 0, duration = 0;
+	struct cluster c;
+	int ret;
+
+	ret = cli_need(args, S_CLUSTER, err) ?: cli_need(args, S_GPUS, err) ?:
+	      cli_uint(args, S_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
+		       &gpus, err) ?:
+	      cli_uint(args, S_DURATION, 1, INT64_MAX, &duration, err) ?:
+	      slice_check_id(args->value[S_JOB], err) ?:
+	      cluster_open(&c, args->value[S_CLUSTER], err);
+	if (ret)
+		return ret;
+	ret = submit(args, &c, gpus, duration, err);
+	cluster_close(&c);
+	return ret;
+}
+
+/* The queue of a file, in an order. Return: 0 or -ENOMEM; free in any case. */
+static int make_queue(const struct cluster *c, enum queue_order order,
+		      struct queue *queue)
+{
+	size_t n = cluster_queue_length(c), i;
+	int ret = queue_init(queue, order, n);
+
+	for (i = 0; !ret && i < n; i++) {
+		struct queue_job job;
+
+		job = cluster_entry_wants(cluster_queue_entry(c, i), i);
+		queue_add(queue, &job);
+	}
+	return ret;
+}
+
+/* How the file is to be read, and what came of it. */
+struct run {
+	const struct cli_args *args;
+	enum queue_order order;
+	struct json_object *started;
+	struct json_object *waiting;
+};
+
+/* Start the first job. Return: 1 when there is another to try, or 0. */
+static int start(struct run *run, struct cluster *c, struct json_object *entry,
+		 __u32 gpus, const char **lacks, struct err *err)
+{
+	struct slice_want want = { .gpus = gpus };
+	const char *id = cluster_entry_job(entry);
+	struct json_object *row;
+	struct slice_plan plan;
+	int ret;
+
+	json_object_get(entry);
+	ret = slice_plan_make(c, &want, run->args->value[OCS], &plan);
+	*lacks = ret > 0 ? slice_lacks(ret) : NULL;
+	if (!ret && run->args->value[START]) {
+		row = out_append_object(run->started);
+		out_string(row, "job", id);
+		out_uint(row, "gpus", gpus);
+		out_string(row, "stage", cluster_stage_name(&plan.slice));
+		out_uint(row, "jwt_s", cluster_seconds_since(entry, "submitted"));
+		ret = slice_carry_out(c, id, gpus, &plan,
+				      run->args->value[DRIVER], err) ?: 1;
+	}
+	slice_plan_free(&plan);
+	json_object_put(entry);
+	return *lacks ? 0 : ret;
+}
+
+static void list(struct run *run, const struct cluster *c,
+		 const struct queue *queue, const char *lacks)
+{
+	__u32 i;
+
+	for (i = 0; i < queue->nr; i++) {
+		struct json_object *row = out_append_object(run->waiting);
+		struct json_object *entry;
+
+		entry = cluster_queue_entry(c, queue_job(queue, i)->number);
+		json_object_object_foreach(entry, key, value)
+			json_object_object_add(row, key,
+					       json_object_get(value));
+		out_uint(row, "waited_s",
+			 cluster_seconds_since(entry, "submitted"));
+		if (!i && lacks)
+			out_string(row, "lacks", lacks);
+	}
+}
+
+/* Read the file, and start the first job or list all. Return: as start(). */
+static int step(struct run *run, struct err *err)
+{
+	const char *file = run->args->value[CLUSTER], *lacks = NULL;
+	struct queue queue = {};
+	struct json_object *entry;
+	struct cluster c;
+	int ret;
+
+	ret = run->args->value[START] ? cluster_open(&c, file, err) :
+					cluster_read(&c, file, err);
+	if (ret)
+		return ret;
+	if (run->args->value[OCS] && !c.ocs.oxcs)
+		ret = err_set(err, EXIT_BAD_INPUT, "no-ocs",
+			      "%s: oxcs: is missing: there are no circuits",
+			      c.file);
+	ret = ret ?: make_queue(&c, run->order, &queue);
+	if (!ret && queue.nr) {
+		entry = cluster_queue_entry(&c, queue_job(&queue, 0)->number);
+		ret = start(run, &c, entry, queue_job(&queue, 0)->gpus, &lacks,
+			    err);
+	}
+	if (!ret)
+		list(run, &c, &queue, lacks);
+	queue_free(&queue);
+	cluster_close(&c);
+	return ret;
+}
+
+static int check_options(const struct cli_args *args, struct run *run,
+			 struct err *err)
+{
+	const char *order = args->value[ORDER];
+
+	if (order)
+		run->order = queue_find_order(order);
+	if (run->order == QUEUE_ORDERS)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--order: '%s' is not the name of an order",
+			       order);
+	if (args->value[OCS] && args->value[START] && !args->value[DRIVER])
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--ocs: --driver COMMAND is missing");
+	return 0;
+}
+
+int slice_queue(const struct cli_args *args, struct err *err)
+{
+	struct run run = { .args = args };
+	struct json_object *root;
+	int ret;
+
+	ret = cli_need(args, CLUSTER, err) ?: check_options(args, &run, err);
+	if (ret)
+		return ret;
+	root = out_root();
+	run.started = out_array(root, "started");
+	run.waiting = out_array(root, "waiting");
+	do {
+		ret = step(&run, err);
+	} while (ret == 1);
+	if (!ret)
+		return out_show(&args->out, root, queue_views);
+	json_object_put(root);
+	return ret;
+}
