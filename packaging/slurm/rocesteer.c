@@ -53,7 +53,7 @@ static bool is_asked;		/* where the job is submitted */
 
 static bool is_auto(const char *arg)
 {
-	return !arg || !arg[0] || !strcmp(arg, "(null)") || !strcmp(arg, "auto");
+	return !arg || !arg[0] || !strcmp(arg, "auto");
 }
 
 static int option_check(int val, const char *arg, int remote)
@@ -67,15 +67,6 @@ static int option_check(int val, const char *arg, int remote)
 	return -1;
 }
 
-/* Whether it is set in a prolog or epilog. */
-static bool is_wanted(spank_t spank)
-{
-	char *arg = NULL;
-
-	return spank_option_getopt(spank, &option, &arg) == ESPANK_SUCCESS &&
-	       is_auto(arg);
-}
-
 int slurm_spank_init(spank_t spank, int ac, char **av)
 {
 	(void)ac;
@@ -83,7 +74,10 @@ int slurm_spank_init(spank_t spank, int ac, char **av)
 	return spank_option_register(spank, &option);
 }
 
-/* Tell the scripts of the controller. */
+/*
+ * What is set here is SPANK_ROCESTEER for every prolog and epilog: controller and
+ * nodes cannot differ on whether there is a slice.
+ */
 int slurm_spank_init_post_opt(spank_t spank, int ac, char **av)
 {
 	(void)ac;
@@ -245,7 +239,9 @@ static int job_load(const struct config *config, __u32 job)
 static int begin(spank_t spank, int ac, char **av, struct config *config,
 		 __u32 *job)
 {
-	if (!is_wanted(spank))
+	const char *wanted = getenv("SPANK_ROCESTEER");
+
+	if (!wanted || strcmp(wanted, "auto"))
 		return 0;
 	if (spank_get_item(spank, S_JOB_ID, job) != ESPANK_SUCCESS)
 		return -1;

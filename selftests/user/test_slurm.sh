@@ -4,8 +4,8 @@
 # Slices of Slurm jobs: munged, slurmctld, and two slurmd with a network namespace
 # each, on two leaves:
 #
-#	ctl 10.9.0.1 --+-- a0 10.9.0.2, NIC rs0 10.1.0.1, under leaf 0
-#	               +-- b0 10.9.0.3, NIC rs0 10.1.1.1, under leaf 1
+#	ctl 10.9.0.1 --+-- a0 10.9.0.2, under leaf 0, NICs rs0 10.1.0.1, rs2 10.2.0.1
+#	               +-- b0 10.9.0.3, under leaf 1, NICs rs0 10.1.1.1, rs2 10.2.1.1
 #
 # All in mount, network and PID namespaces of their own.
 
@@ -67,7 +67,7 @@ configure()
 	PartitionName=all Nodes=ALL Default=YES
 	E
 	cat >"$dir/plugstack.conf" <<-E
-	required $plugin cluster=$file paths=$dir/ports.json command=$rocesteer
+	required $plugin cluster=$file paths=$dir/rs0.json,$dir/rs2.json command=$rocesteer
 	E
 	cat >"$dir/slurmctld" <<-E
 	#!/bin/bash
@@ -84,22 +84,31 @@ configure()
 cluster()
 {
 	cat >"$file" <<-E
-	{"leaves":2,"spines":2,"gpus_per_leaf":1,"gpus_per_server":1,
+	{"leaves":2,"spines":2,"gpus_per_leaf":2,"gpus_per_server":2,
 	 "routers":["10.255.1.1","10.255.1.2"],
-	 "nics":[[["10.1.0.1"]],[["10.1.1.1"]]],"nodes":[["a0"],["b0"]]}
+	 "nics":[[["10.1.0.1","10.2.0.1"]],[["10.1.1.1","10.2.1.1"]]],
+	 "nodes":[["a0"],["b0"]]}
 	E
 }
 
-# portmap NODE LEAF PEER: of the node that is not the peer
+# peer LEAF NIC, from LEAF NIC
+peer()
+{
+	cat <<-E
+	  {"address":"10.$2.$1.1","source":"10.$4.$3.1","local":false,
+	   "leaf":"10.255.0.$1","probed":2,"paths":[
+	    {"path":0,"router":"10.255.1.1","ports":[49152]},
+	    {"path":1,"router":"10.255.1.2","ports":[49160]}]}
+	E
+}
+
+# portmap NODE DEVICE LEAF NIC PEERS-LEAF
 portmap()
 {
-	cat >"$dir/$1.json" <<-E
+	cat >"$dir/$1-$2.json" <<-E
 	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
-	 "device":"rs0","hop":2,"peers":[
-	  {"address":"10.1.$3.1","source":"10.1.$2.1","local":false,
-	   "leaf":"10.255.0.$3","probed":2,"paths":[
-	    {"path":0,"router":"10.255.1.1","ports":[49152]},
-	    {"path":1,"router":"10.255.1.2","ports":[49160]}]}]}
+	 "device":"$2","hop":2,"peers":[
+	$(peer "$5" 1 "$3" "$4"),$(peer "$5" 2 "$3" "$4")]}
 	E
 }
 
@@ -121,16 +130,18 @@ node_add()
 		on "$1" ip link set m0 up &&
 		on "$1" ip link set lo up &&
 		on "$1" ip link add name rs0 type veth peer name rs1 &&
+		on "$1" ip link add name rs2 type veth peer name rs3 &&
 		on "$1" ip link set rs0 up &&
-		on "$1" ip link set rs1 up
+		on "$1" ip link set rs2 up
 }
 
-# Each has a port map of its own under the same name.
+# Each has port maps of its own under the same names.
 slurmd_start()
 {
 	# shellcheck disable=SC2016 # the inner shell's
 	nsenter --net="/run/netns/$1" unshare --mount bash -c \
-		'mount --bind "$1/$2.json" "$1/ports.json" &&
+		'mount --bind "$1/$2-rs0.json" "$1/rs0.json" &&
+		mount --bind "$1/$2-rs2.json" "$1/rs2.json" &&
 		exec slurmd -D -N "$2" -L "$1/$2.log"' - "$dir" "$1" \
 		>/dev/null 2>&1 &
 	slurmd[$1]=$!
@@ -158,9 +169,12 @@ ready()
 		node_add a0 10.9.0.2 && node_add b0 10.9.0.3 || return
 	configure
 	cluster
-	portmap a0 0 1
-	portmap b0 1 0
-	: >"$dir/ports.json"
+	portmap a0 rs0 0 1 1
+	portmap a0 rs2 0 2 1
+	portmap b0 rs0 1 1 0
+	portmap b0 rs2 1 2 0
+	: >"$dir/rs0.json"
+	: >"$dir/rs2.json"
 	mkfifo "$dir/go"
 	cat >"$dir/batch" <<-E
 	#!/bin/bash
@@ -219,11 +233,13 @@ finish()
 	echo >"$dir/go"
 }
 
-# On both nodes.
+# On both nodes, for both NICs.
 sliced()
 {
-	[[ $(slices) == "[\"$job\"]" && $(loaded a0) == "[\"$job\"]" &&
-		$(loaded b0) == "[\"$job\"]" ]]
+	local two="[\"$job\",\"$job\"]"
+
+	[[ $(slices) == "[\"$job\"]" && $(loaded a0) == "$two" &&
+		$(loaded b0) == "$two" ]]
 }
 
 over()
@@ -231,14 +247,22 @@ over()
 	idle && empty
 }
 
+# steered DEVICE NUMBER WEIGHTS: a NIC's place is its spine
+steered()
+{
+	on a0 "$rocesteer" --json job show --job "$2" |
+		jq -e --arg device "$1" --argjson weights "$3" '
+			.device == $device and (.peers | length) == 2 and
+			[.groups[].weights] == [$weights]'
+}
+
 runs()
 {
 	submit --rocesteer && busywait 60000 running && sliced || return
 	jq -e --arg job "$job" '.jobs[$job] | .stage == "vclos" and
-		.links == [[0, 0], [1, 0]]' "$file" &&
-		on a0 "$rocesteer" --json job show --job "$job" |
-		jq -e '[.peers[] | {address, ports}] ==
-			[{address: "10.1.1.1", ports: [49152]}]' &&
+		(.links | length) == 4' "$file" &&
+		steered rs0 "$job" '[65535, 1]' &&
+		steered rs2 "$((job + (1 << 26)))" '[1, 65535]' &&
 		finish &&
 		busywait 60000 over &&
 		[[ $(field JobState) == COMPLETED ]]
@@ -306,17 +330,18 @@ drained()
 	[[ $(state) == "a0 idle b0 drain " ]]
 }
 
-# A node without a port to the peer by the slice's spine.
+# A node whose second NIC has no port to the peer by the slice's spines: the first
+# is not left loaded.
 no_port()
 {
-	portmap b0 1 7
+	portmap b0 rs2 1 2 7
 	submit --rocesteer && busywait 60000 held || return
 	field AdminComment
 	field AdminComment |
 		grep -F "b0: load: rocesteer: job $job: the port map has no port to 10.1.0.1" &&
 		busywait 60000 drained && busywait 60000 empty &&
 		scancel "$job" &&
-		portmap b0 1 0 && scontrol update NodeName=b0 State=RESUME &&
+		portmap b0 rs2 1 2 0 && scontrol update NodeName=b0 State=RESUME &&
 		busywait 60000 over
 }
 
@@ -355,9 +380,9 @@ again()
 {
 	controller prolog_slurmctld 'a0,b0' &&
 		controller prolog_slurmctld 'a0,b0' &&
-		jq -e '.jobs["99"].gpus == 2' "$file" &&
+		jq -e '.jobs["99"].gpus == 4' "$file" &&
 		controller prolog_slurmctld b0 &&
-		jq -e '.jobs["99"].servers == [{leaf: 1, server: 0, gpus: 1}]' \
+		jq -e '.jobs["99"].servers == [{leaf: 1, server: 0, gpus: 2}]' \
 			"$file" &&
 		controller epilog_slurmctld b0 &&
 		controller epilog_slurmctld b0 &&
@@ -377,7 +402,7 @@ gone()
 nothing_left()
 {
 	[[ ! $(squeue -h -t running,pending,completing) ]] && empty &&
-		jq -e '.jobs == {} and .free_gpus == [[1], [1]] and
+		jq -e '.jobs == {} and .free_gpus == [[2], [2]] and
 			.free_links == [[1, 1], [1, 1]]' "$file" &&
 		processes &&
 		mapfile -t pids < <(jobs -p) &&
