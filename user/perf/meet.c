@@ -17,21 +17,16 @@
 #define PAUSE	(50 * MSEC)	/* before it is tried again */
 #define BACKLOG	1024
 
-static int resolve(const char *host, const char *port, struct addrinfo **list,
-		   struct err *err)
+static int resolve(const char *host, const char *port, int family,
+		   struct addrinfo **list, struct err *err)
 {
 	struct addrinfo hints = {
 		.ai_socktype = SOCK_STREAM,
 		.ai_flags = host ? 0 : AI_PASSIVE,
-		.ai_family = host ? AF_UNSPEC : AF_INET6,
+		.ai_family = family,
 	};
 	int ret = getaddrinfo(host, port, &hints, list);
 
-	/* A host without IPv6 listens by IPv4. */
-	if (ret && !host) {
-		hints.ai_family = AF_INET;
-		ret = getaddrinfo(host, port, &hints, list);
-	}
 	if (!ret)
 		return 0;
 	errno = EADDRNOTAVAIL;
@@ -40,32 +35,46 @@ static int resolve(const char *host, const char *port, struct addrinfo **list,
 		       gai_strerror(ret));
 }
 
+/* Return: the socket, or a negative errno. */
+static int listen_on(const struct addrinfo *info)
+{
+	int on = 1, off = 0, fd, ret;
+
+	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		    0);
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (!bind(fd, info->ai_addr, info->ai_addrlen) && !listen(fd, BACKLOG))
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* By IPv6, which takes IPv4 as well, or where there is none by IPv4. */
 int meet_listen(const char *port, int *fd, struct err *err)
 {
+	static const int families[] = { AF_INET6, AF_INET };
 	struct addrinfo *list;
-	int on = 1, off = 0;
+	size_t i;
 	int ret;
 
-	ret = resolve(NULL, port, &list, err);
-	if (ret)
-		return ret;
-	*fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		     0);
-	if (*fd >= 0) {
-		setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-		setsockopt(*fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	*fd = -1;
+	for (i = 0; i < ARRAY_SIZE(families) && *fd < 0; i++) {
+		ret = resolve(NULL, port, families[i], &list, err);
+		if (ret)
+			return ret;
+		*fd = listen_on(list);
+		freeaddrinfo(list);
 	}
-	if (*fd < 0 || bind(*fd, list->ai_addr, list->ai_addrlen) ||
-	    listen(*fd, BACKLOG)) {
-		ret = err_set(err, EXIT_FAILED, "listen",
-			      "rendezvous: cannot listen on port %s: %s", port,
-			      strerror(errno));
-		if (*fd >= 0)
-			close(*fd);
-		*fd = -1;
-	}
-	freeaddrinfo(list);
-	return ret;
+	if (*fd >= 0)
+		return 0;
+	errno = -*fd;
+	return err_set(err, EXIT_FAILED, "listen",
+		       "rendezvous: cannot listen on port %s: %s", port,
+		       strerror(errno));
 }
 
 /* Return: the socket, or a negative errno. */
@@ -104,7 +113,7 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 	struct addrinfo *list, *info;
 	int ret;
 
-	ret = resolve(host, port, &list, err);
+	ret = resolve(host, port, AF_UNSPEC, &list, err);
 	if (ret)
 		return ret;
 	for (;;) {
