@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Circuits that really move, in the fabric of selftests/fabric without its RDMA
+# devices: a job that has no place gets one, and nothing of a running job's traffic
+# is lost meanwhile.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/fabric/fabric.sh
+rocesteer=$(realpath "${ROCESTEER:-build/rocesteer}")
+
+# A world of its own: the fabric's namespaces have names that all would share.
+if [[ ! ${OCS_INSIDE:-} ]]; then
+	if ((EUID)) || ! unshare --mount --net true 2>/dev/null; then
+		skip_all "not root, or no namespaces"
+	fi
+	OCS_INSIDE=1 exec unshare --mount --net "$0"
+fi
+mount -t tmpfs tmpfs /run || skip_all "cannot mount"
+
+fabric_has_host_netns()
+{
+	true
+}
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+file=$dir/cluster.json
+leaves=4 spines=2 hosts=1
+
+slice()
+{
+	timeout 60 "$rocesteer" --json slice "$@" --cluster "$file"
+}
+
+destroy()
+{
+	local netns
+
+	for netns in $(routers) $(host_namespaces); do
+		ip netns del "$netns"
+	done
+}
+
+up()
+{
+	local netns n
+
+	declare -p leaves spines hosts | sed 's/^declare --/declare -g --/' \
+		>"$fabric_state"
+	{
+		routers
+		host_namespaces
+	} | sed 's/^/netns add /' | ip -batch - || return
+	defer destroy
+	for netns in $(routers); do
+		netns_exec "$netns" sysctl -q -w net.ipv4.ip_forward=1 \
+			net.ipv4.fib_multipath_hash_policy=1 || return
+	done
+	links_batch | ip -batch - || return
+	for ((n = 0; n < leaves; n++)); do
+		leaf_batch "$n" | ip -n "leaf$n" -batch - || return
+		host_batch "$n" | ip -n "host$n" -batch - || return
+	done
+	for ((n = 0; n < spines; n++)); do
+		spine_batch "$n" | ip -n "spine$n" -batch - || return
+	done
+	answers 0 1 && answers 2 3
+}
+
+# answers HOST HOST: to all of eight
+answers()
+{
+	host_exec "$1" ping -q -c 8 -i 0.01 -W 1 "$(host_ip "$2")"
+}
+
+# Leaves 0 and 1 get both circuits to one spine each: no spine in common.
+tears()
+{
+	echo '{"leaves":4,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+		"oxcs":2,"circuits":[[0,0],[1,1],[0,1],[1,0]]}' >"$file"
+	slice wire --driver "$driver" | jq -e '.ports == 8' &&
+		! answers 0 1 && answers 2 3 &&
+		slice wire --driver "$driver" && answers 2 3 &&
+		slice alloc --gpus 4 --job running | jq -e '.leaves == [2, 3]' &&
+		slice alloc --gpus 4 --job new | jq -e '.error.code == "network"'
+}
+
+# Devices of leaves 2 and 3, with their numbers in the kernel, and routes.
+running_paths()
+{
+	local n
+
+	for n in 2 3; do
+		ip -n "leaf$n" -o link show type veth | cut -d ' ' -f 1,2
+		ip -n "leaf$n" route show 10.1.$((5 - n)).0/24
+	done
+}
+
+# Until the circuits have moved; what was lost is said in the end.
+traffic()
+{
+	while :; do
+		host_exec 2 ping -q -c 500 -i 0.001 -W 5 "$(host_ip 3)" || return
+		[[ ! -e $dir/moved ]] || return 0
+	done
+}
+
+lossless()
+{
+	local before pid status
+
+	before=$(running_paths)
+	traffic >"$dir/ping" &
+	pid=$!
+	slice alloc --gpus 4 --job new --ocs --driver "$driver" >"$dir/new"
+	status=$?
+	: >"$dir/moved"
+	wait "$pid" || return
+	cat "$dir/new" "$dir/ping"
+	((!status)) && jq -e '.stage == "ocs" and .leaves == [0, 1]' "$dir/new" &&
+		! grep "packet loss" "$dir/ping" | grep -v " 0% packet loss" &&
+		[[ $(running_paths) == "$before" ]] && answers 0 1
+}
+
+# The file and the fabric say the same.
+agrees()
+{
+	local l s want have
+
+	for ((l = 0; l < leaves; l++)); do
+		for ((s = 0; s < spines; s++)); do
+			want=$(jq --argjson l "$l" --argjson s "$s" \
+				'[.circuits[$l][] | select(. == $s)] | length' "$file")
+			have=$(ip -n "spine$s" -o link show up |
+				grep -c ": leaf${l}[.@]")
+			((want == have)) || {
+				echo "leaf $l, spine $s: $have circuits, not $want"
+				return 1
+			}
+		done
+	done
+}
+
+gone()
+{
+	deferred_run
+	[[ ! $(ip netns list) ]]
+}
+
+driver=$PWD/selftests/fabric/ocs.sh
+ktap_plan 5
+check "a fabric" up
+check "circuits are torn: a job has no place" tears
+check "they are moved, and the running job loses no packet" lossless
+check "the fabric is as the file says" agrees
+check "nothing is left" gone
+ktap_finish
