@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # make demo     everything, in a guest: the fabric, the traffic, the comparison
+# make demo-chunk  collectives over two dimensions, measured against their plans
 # make check    all tests
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
 # make bench    what steering and placing cost (BENCH=cost|slice: one of them)
@@ -49,6 +50,10 @@ demo:
 	scripts/deps demo
 	demo/run $(DEMO)
 
+demo-chunk:
+	scripts/deps demo
+	demo/chunk.sh $(DEMO)
+
 check:
 	scripts/deps check
 	scripts/check
@@ -79,5 +84,5 @@ install: all man
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all bpf slurm guest tests module demo check bench man install clean $(BUILD)/rocesteer \
+.PHONY: all bpf slurm guest tests module demo demo-chunk check bench man install clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The report of demo/chunk.sh: chunk.py OUT
+
+Fails when an element was wrong, or when Themis gains less than GATE of what its
+plan predicts over the baseline's.
+"""
+import json
+import os
+import sys
+
+GATE = 0.9
+POLICIES = ("baseline", "fifo", "scf")
+TITLES = {"baseline": "baseline", "fifo": "Themis, FIFO",
+          "scf": "Themis, smallest chunk first"}
+LEFT, WIDTH, ROW, HEAD, COLUMNS = 190, 900, 60, 46, 12
+STYLE = ("<style>text{font:13px sans-serif;fill:#222}.e{text-anchor:end}"
+         ".t{font-size:16px;font-weight:bold}.i{fill:#e8ebee}.u{fill:#2678be}"
+         "</style>")
+
+
+def load(out, name):
+    with open(os.path.join(out, name, "out0"), encoding="utf-8") as file:
+        run = json.load(file)
+    with open(os.path.join(out, name, "samples"), encoding="ascii") as file:
+        rows = [list(map(float, line.split())) for line in file]
+    # Before there is a bridge, and where it was killed, lines are short.
+    rows = [row for row in rows if len(row) == len(run["dims"]) + 1]
+    result = run["results"][0]
+    run["time_us"] = result["time_us"]
+    run["wrong"] = result["wrong"]
+    run["use"] = use(run, rows)
+    return run
+
+
+def capacity(run, dim, seconds):
+    """Bytes that all ranks could send, packets and all."""
+    ranks = 1
+    for n in run["dims"]:
+        ranks *= n
+    used = run["dimensions"][dim]
+    # What rank 0 used of its dimension, of what it sent.
+    rate = used["bytes"] / (used["used_percent"] / 100) / run["time_us"] * 1e6
+    return rate * (4096 + 74) / 4096 * ranks * seconds
+
+
+def use(run, rows):
+    """Utilisation over the last run: by dimension a list of (from, to, part).
+
+    Time is from the moment in which the dimension with most to do began it.
+    """
+    length = run["time_us"] / 1e6
+    end = max(i for i in range(1, len(rows)) if rows[i][1:] != rows[i - 1][1:])
+    begin = rows[end][0] - length
+    result = []
+    for dim in range(len(run["dims"])):
+        series = []
+        for before, after in zip(rows, rows[1:end + 1]):
+            if after[0] <= begin:
+                continue
+            moved = after[dim + 1] - before[dim + 1]
+            series.append((max(0, before[0] - begin), after[0] - begin,
+                           moved / capacity(run, dim, after[0] - before[0])))
+        result.append(series)
+    return result
+
+
+def part(series, begin, end):
+    """Mean utilisation between two moments."""
+    total = sum(u * max(0, min(b, end) - max(a, begin)) for a, b, u in series)
+    return total / (end - begin)
+
+
+def draw(grid, runs):
+    longest = max(run["time_us"] for run in runs.values()) / 1e6
+    body, y = [], 20
+    for policy, run in runs.items():
+        seconds = run["time_us"] / 1e6
+        body.append(f'<text class="t" x="{LEFT}" y="{y + 16}">'
+                    f'{TITLES[policy]}: {seconds:.2f} s, predicted '
+                    f'{run["predicted_us"] / 1e6:.2f} s</text>')
+        y += HEAD - 16
+        for dim, series in enumerate(run["use"]):
+            width = seconds / longest * WIDTH
+            body.append(f'<text class="e" x="{LEFT - 8}" y="{y + 24}">dimension '
+                        f'{dim}: {part(series, 0, seconds):.0%}</text>')
+            body.append(f'<rect class="i" x="{LEFT}" y="{y}" '
+                        f'width="{width:.1f}" height="{ROW - 14}"/>')
+            for a, b, used in series:
+                high = min(1.0, used) * (ROW - 14)
+                left, right = a / longest * WIDTH, b / longest * WIDTH
+                body.append(f'<rect class="u" x="{LEFT + left:.1f}" '
+                            f'y="{y + ROW - 14 - high:.1f}" '
+                            f'width="{max(0, min(right, width) - left):.1f}" '
+                            f'height="{high:.1f}"/>')
+            y += ROW
+        y += 10
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 20}"'
+            f' height="{y + 10}">{STYLE}<rect width="100%" height="100%" '
+            f'fill="#fff"/>{"".join(body)}</svg>\n')
+
+
+def table(grid, runs):
+    base = runs["baseline"]
+    failed = False
+    print(f"\n{grid}: All-Reduce of 512 KiB in 16 chunks\n")
+    print("POLICY                         SECONDS  PREDICTED  GAIN %  "
+          "PREDICTED %  OF IT %  WRONG")
+    for policy, run in runs.items():
+        gain = 1 - run["time_us"] / base["time_us"]
+        hoped = 1 - run["predicted_us"] / base["predicted_us"]
+        run["gain"], run["predicted_gain"] = gain, hoped
+        of_it = f"{gain / hoped * 100:7.1f}" if hoped else "      -"
+        print(f"{TITLES[policy]:30} {run['time_us'] / 1e6:7.3f}  "
+              f"{run['predicted_us'] / 1e6:9.3f}  {gain * 100:6.1f}  "
+              f"{hoped * 100:11.1f}  {of_it}  {run['wrong']:5}")
+        failed |= run["wrong"] > 0 or gain < GATE * hoped
+    print(f"\nUse of the links in each {COLUMNS}th of the run, %")
+    for policy, run in runs.items():
+        seconds = run["time_us"] / 1e6
+        for dim, series in enumerate(run["use"]):
+            cells = (part(series, i * seconds / COLUMNS,
+                          (i + 1) * seconds / COLUMNS) for i in range(COLUMNS))
+            print(f"{policy:9} dimension {dim} ",
+                  *(f"{cell * 100:4.0f}" for cell in cells),
+                  f" mean {part(series, 0, seconds) * 100:3.0f}")
+    return failed
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    out = sys.argv[1]
+    names = [name for name in os.listdir(out) if name.endswith("-scf")]
+    failed, report = False, {}
+    for grid in sorted(name.rpartition("-")[0] for name in names):
+        runs = {policy: load(out, f"{grid}-{policy}") for policy in POLICIES}
+        failed |= table(grid, runs)
+        with open(os.path.join(out, grid + ".svg"), "w",
+                  encoding="utf-8") as file:
+            file.write(draw(grid, runs))
+        report[grid] = [{key: run[key] for key in (
+            "policy", "queue", "hash", "time_us", "predicted_us", "gain",
+            "predicted_gain", "wrong", "use")} for run in runs.values()]
+    with open(os.path.join(out, "report.json"), "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=1)
+    if failed:
+        sys.exit(f"demo: Themis gains less than {GATE:.0%} of what is predicted,"
+                 " or elements are wrong")
+
+
+main()

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Collectives over two dimensions, on hosts with a NIC in each: the same
+# All-Reduce by the baseline and by Themis, against what their plans predict.
+#
+#	make demo-chunk [DEMO="GRID.."]		4x2 by default
+#
+# Writes build/demo/chunk: report.json, GRID.svg, and what was measured.
+
+set -euo pipefail
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/.."
+out=$PWD/build/demo/chunk
+(($#)) || set -- 4x2
+for grid; do
+	[[ $grid =~ ^[2-8]x[2-8]$ ]] || {
+		echo "demo: $grid is not a grid from 2x2 to 8x8" >&2
+		exit 2
+	}
+done
+
+rm -rf "$out"
+mkdir -p "$out"
+selftests/vm/build
+selftests/vm/run --kernel 7.2 --mem 3072 --timeout $((300 * $#)) -- \
+	demo/chunk-guest "$out" "$@"
+demo/chunk.py "$out"
