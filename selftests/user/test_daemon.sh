@@ -357,13 +357,25 @@ tops()
 		grep 'STATE.*ROUNDS/S'
 }
 
+# What each flow sent, by path: 100 packets at a time, to two paths where it is cut.
+shows()
+{
+	show | jq -e 'all(.flows[]; .job == 1 and .actuator == "packet" and
+		([.pieces[].path] - [.sent[].path] == []) and
+		([.sent[].bytes] | add) == .bytes and
+		([.sent[].packets] | add) == .packets and
+		.packets % 100 == 1) and any(.flows[];
+		.pieces | length == 2)' &&
+		"$rocesteer" flow show | grep -E ' [0-3]:[0-9]+,[0-3]:[0-9]+ '
+}
+
 # At the end of the daemon everything stays where it is.
 leaves()
 {
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 19
+ktap_plan 20
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
@@ -380,6 +392,7 @@ check "flows are split by equal" splits_equal
 check "flows that may not be split are not" stays_whole
 check "the tables go and come back" unloads
 check "top shows what goes over the paths" tops
+check "flow show has jobs, actuators, and bytes by path" shows
 check "a steered queue pair stays where it is" goes_around
 check "a SIGTERM leaves the tables" leaves
 check "nothing is left" test -z "$(socket | grep -v '\*')"

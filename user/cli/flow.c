@@ -34,6 +34,7 @@ static const struct out_column columns[] = {
 	{ "packets", "PACKETS" },
 	{ "bytes", "BYTES" },
 	{ "classes", "CLASSES" },
+	{ "per_path", "BYTES/PATH" },
 	{ "sqpn", "SQPN" },
 	{ "rdma_device", "RDMA" },
 	{ "pid", "PID" },
@@ -199,12 +200,14 @@ static void put_pieces(struct json_object *obj,
 		out_string(obj, "shares", text);
 }
 
+/* By path, and for people "path:bytes" where there are several. */
 static void put_sent(struct json_object *obj,
 		     const struct rocesteer_flow_path *path)
 {
 	struct json_object *array = out_array(obj, "sent"), *item;
+	char text[ROCESTEER_MAX_PATHS * 24];
 	__u64 packets = 0, bytes = 0;
-	__u32 p;
+	__u32 at = 0, p;
 
 	for (p = 0; p < ROCESTEER_MAX_PATHS; p++) {
 		const struct rocesteer_sent *sent = &path->sent[p];
@@ -216,9 +219,13 @@ static void put_sent(struct json_object *obj,
 		out_uint(item, "packets", sent->packets);
 		out_uint(item, "bytes", sent->bytes);
 		out_uint(item, "rounds", sent->rounds);
+		at += snprintf(text + at, sizeof(text) - at, "%s%u:%llu",
+			       at ? "," : "", p, sent->bytes);
 		packets += sent->packets;
 		bytes += sent->bytes;
 	}
+	if (json_object_array_length(array) > 1)
+		out_string(obj, "per_path", text);
 	out_uint(obj, "packets", packets);
 	out_uint(obj, "bytes", bytes);
 }
