@@ -5,7 +5,7 @@
 
 #define MSEC		1000000ull
 
-#define ANSWERS		3	/* in a row before a path is used again */
+#define ANSWERS		3	/* more than silences before a path is used again */
 #define CONTROLS	2
 #define CALM		(100 * MSEC)
 #define CALM_MAX	6	/* doublings: 6.4 s */
@@ -271,7 +271,8 @@ bool health_probed(struct health *health, __u32 p,
 		path->streak++;
 		path->due = now + path->hold;
 	} else {
-		path->streak = 0;
+		if (path->streak)	/* a router may be limited */
+			path->streak--;
 		path->due = now + path->wait;
 		if (path->wait < WAIT_MAX)
 			path->wait *= 2;

@@ -57,7 +57,7 @@ enum path_verdict {
  * @packets: sent on it by the group's flows when it was first suspected
  * @rounds: rounds of go-back-N that began on it until then
  * @loss: rounds per packet since it was first suspected
- * @streak: times in a row that it answered while down
+ * @streak: times that it answered while down, less those that it did not
  * @sent: probes sent since it was first suspected
  * @answered: and answered
  * @router: its router answered to this examination
@@ -222,8 +222,8 @@ void health_down(struct health *health, __u32 p, enum path_verdict cause,
  * @traffic: of the group
  * @now: time
  *
- * Return: true: it can be used again, as it answered three times in a row, or as
- * there is nobody to ask.
+ * Return: true: it can be used again, as it answered three times more than it did
+ * not, or as there is nobody to ask.
  */
 bool health_probed(struct health *health, __u32 p,
 		   const struct traffic *traffic, __u64 now);
