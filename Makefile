@@ -35,7 +35,7 @@ tests: guest
 	$(MAKE) -C user BUILD=$(BUILD) tests
 
 # What selftests and benchmarks run in the guest as well.
-guest: all
+guest: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf
 	$(MAKE) -C selftests BUILD=$(BUILD)
 	$(MAKE) -C bench BUILD=$(BUILD)
 
