@@ -533,12 +533,12 @@ fabric_up()
 # namespace down in the background.
 fabric_is_gone()
 {
-	local netns rdma=(/sys/class/infiniband/rxe*)
+	local netns
 
 	for netns in $(routers) $(host_namespaces); do
 		[[ ! -e /run/netns/$netns ]] || return 1
 	done
-	[[ ! -e ${rdma[0]} ]]
+	[[ $(rdma link show) != *"link rxe"* ]]
 }
 
 fabric_down()
@@ -550,7 +550,7 @@ fabric_down()
 	# Linux 7.2) while one with an RDMA device is being taken down.
 	for ((i = 0; i < leaves * hosts; i++)); do
 		echo "link del $(host_rdma $i)"
-	done | rdma -b - 2>/dev/null || :
+	done | rdma -f -b - 2>/dev/null || :
 	fabric_has_host_netns || shared_hosts_down
 	{
 		host_namespaces

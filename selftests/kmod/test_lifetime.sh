@@ -150,17 +150,22 @@ no_flows()
 	[[ $(field flows in_b "$genl" stats-get) == 0 ]]
 }
 
-# Packets of the whole system; those that are kept to be used again do not count
-skbs()
+# Buffers as large as the packets, of the whole system. Not their sk_buffs: of
+# those each CPU keeps some to use them again.
+buffers()
 {
-	echo 1 >/sys/kernel/slab/skbuff_head_cache/shrink
-	awk '$1 == "skbuff_head_cache" { print $2 }' /proc/slabinfo
+	local cache
+
+	for cache in /sys/kernel/slab/kmalloc*-8k; do
+		echo 1 >"$cache/shrink"
+	done
+	awk '$1 ~ /^kmalloc.*-8k$/ { n += $2 } END { print n }' /proc/slabinfo
 }
 
 # Some are free only after they have gone their way
-skbs_are_back()
+buffers_are_back()
 {
-	(($(skbs) <= $1))
+	(($(buffers) <= $1))
 }
 
 #
@@ -208,14 +213,14 @@ rounds()
 soak()
 {
 	local kept used after
-	traffic_kill && module_end && kept=$(skbs) && used=$(memory) &&
+	traffic_kill && module_end && kept=$(buffers) && used=$(memory) &&
 	module_start && waited=0 && rounds "$goals" &&
 	traffic_kill && module_end || return
-	busywait 10000 skbs_are_back $((kept + 8))
+	busywait 10000 buffers_are_back $((kept + 8))
 	local result=$?
 	after=$(memory)
-	echo "$goals rounds, $waited packets waited; packets: $kept before," \
-		"$(skbs) after; unreclaimable memory: $used KiB before," \
+	echo "$goals rounds, $waited packets waited; buffers: $kept before," \
+		"$(buffers) after; unreclaimable memory: $used KiB before," \
 		"$after KiB after"
 	module_start && ((!result && waited >= goals && after - used < 4096))
 }

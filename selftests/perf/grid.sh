@@ -121,7 +121,7 @@ grid_down()
 		for ((k = 0; k < ${#grid_rates[@]}; k++)); do
 			echo "link del rxe${i}_$k"
 		done
-	done | rdma -b - 2>/dev/null
+	done | rdma -f -b - 2>/dev/null
 	{
 		echo "netns del grid"
 		for ((i = 0; i < grid_ranks; i++)); do
