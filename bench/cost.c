@@ -6,8 +6,8 @@
  *
  * RoCE v2 frames of 256, 1,024 and 4,096 bytes of payload are sent to a dummy
  * device, or a veth where the kernel has none, in a network namespace of its
- * own, through a raw socket, which makes them linear as rxe's are; each program
- * in turn is attached to its egress. The kernel's own run-time statistics
+ * own, through a raw socket, which makes them linear as rxe's are and, as long as
+ * it is not connected, without a hash; each program in turn is attached to its egress. The kernel's own run-time statistics
  * (bpf_stats) give the time in the program, less that of an empty one: the
  * clock. Rounds of all programs alternate and the least of them counts, so that
  * what else the machine does hits no program alone. The ICRC from scratch is
@@ -172,6 +172,8 @@ static void measure(struct subject *s, int p, int ifindex, int fd,
 		    struct frame *f, size_t len)
 {
 	static __u32 psn;	/* rises, as that of a flow does */
+	const struct sockaddr_in peer = { .sin_family = AF_INET,
+					  .sin_addr.s_addr = inet_addr(PEER) };
 	__u64 before = 0, after = 0;
 	double ran = 0, start, sent;
 	int link = -1, i;
@@ -187,8 +189,9 @@ static void measure(struct subject *s, int p, int ifindex, int fd,
 	start = now();
 	for (i = 0; i < PACKETS; i++) {
 		f->bth.apsn = htonl(psn++ & ROCESTEER_PSN_MASK);
-		if (send(fd, &f->ip, len - sizeof(f->eth), 0) < 0)
-			die("send");
+		if (sendto(fd, &f->ip, len - sizeof(f->eth), 0,
+			   (const struct sockaddr *)&peer, sizeof(peer)) < 0)
+			die("sendto");
 	}
 	sent = now() - start;
 	least(&s->send[p], sent / PACKETS);
@@ -264,8 +267,6 @@ static int egress(bool module, int ifindex, __u32 pieces)
 int main(int argc, char **argv)
 {
 	bool module = argc == 2 && !strcmp(argv[1], "--module");
-	struct sockaddr_in addr = { .sin_family = AF_INET,
-				    .sin_addr.s_addr = inet_addr(PEER) };
 	double scratch[NR_PAYLOADS] = {};
 	int stats, fd, ifindex, nr, r, p, i;
 	struct peers_bpf *peers;
@@ -282,8 +283,7 @@ int main(int argc, char **argv)
 	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
 	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	peers = peers_bpf__open_and_load();
-	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
-	    stats < 0 || !peers)
+	if (fd < 0 || stats < 0 || !peers)
 		die("set up");
 
 	struct subject subjects[] = {
