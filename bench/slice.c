@@ -24,6 +24,7 @@
 #include <json-c/json.h>
 
 #include "../user/lib/slice.h"
+#include "../selftests/random.h"
 
 #define CALLS		5000
 #define MAX_JOBS	65536
@@ -41,7 +42,6 @@ static struct slice_fabric fabric;
 static struct slice jobs[MAX_JOBS];
 static int nr_jobs;
 static long used;
-static __u64 state = 0x2545f4914f6cdd1d;
 
 /* The slowest call so far. */
 static struct {
@@ -50,14 +50,6 @@ static struct {
 	bool placed;
 	__u64 objective;
 } slowest;
-
-static __u32 random_below(__u32 n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 33) % n;
-}
 
 static void die(const char *what)
 {

@@ -17,6 +17,7 @@
 #include "unpinned.h"
 #include "../user/ktap.h"
 #include "../../include/rocesteer/chunk.h"
+#include "../random.h"
 
 #define JOB		7
 #define OTHER_JOB	8
@@ -471,16 +472,6 @@ static void test_ipv6(void)
 
 /* What the program should know, told from all that was sent. */
 static __u8 model[ROCESTEER_PSN_MASK + 1];
-
-static __u32 random_below(__u32 n)
-{
-	static __u32 state = 0x2545f491;
-
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % n;
-}
 
 /* Go back to a PSN of what is in flight, and send all from there again. */
 static bool go_back(__u32 psn, const __u32 *first, __u32 nr)

@@ -7,16 +7,7 @@
 #include <stdlib.h>
 
 #include "../../user/lib/plan.h"
-
-static inline __u32 random_below(__u32 n)
-{
-	static __u32 state = 0x2545f491;
-
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % n;
-}
+#include "../random.h"
 
 static inline __u64 gcd(__u64 a, __u64 b)
 {

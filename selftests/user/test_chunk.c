@@ -13,19 +13,10 @@
 #include "../../user/lib/chunk_search.h"
 #include "../../user/lib/chunk_table.h"
 #include "ktap.h"
+#include "../random.h"
 
 #define VECTOR	"selftests/user/themis_2d.csv"
 #define GIB	0x40000000ull
-
-static __u32 state = 0x2545f491;
-
-static __u32 random_below(__u32 n)
-{
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % n;
-}
 
 static double micros(void)
 {

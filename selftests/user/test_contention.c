@@ -5,20 +5,11 @@
 
 #include "../../user/lib/contention.h"
 #include "ktap.h"
+#include "../random.h"
 
 #define ROUNDS		5000
 #define MAX_RANKS	256
 #define MAX_FLOWS	300
-
-static __u32 state = 0x2545f491;
-
-static __u32 random_below(__u32 n)
-{
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % n;
-}
 
 static __u32 leaf_room[MAX_RANKS], place_room[MAX_RANKS];
 

@@ -9,22 +9,13 @@
 
 #include "../../user/lib/ocs.h"
 #include "ktap.h"
+#include "../random.h"
 
 #define ROUNDS		3000
 #define MAX_LEAVES	6
 #define MAX_SPINES	4
 #define MAX_OXCS	5
 #define NONE		(~0u)
-
-static __u64 state = 0x2545f4914f6cdd1d;
-
-static __u32 random_below(__u32 n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 33) % n;
-}
 
 static __u16 gpus_room[MAX_LEAVES * MAX_OXCS];
 static __u8 links_room[MAX_LEAVES * MAX_SPINES];

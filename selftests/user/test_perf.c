@@ -9,18 +9,9 @@
 
 #include "../../user/perf/engine.h"
 #include "ktap.h"
+#include "../random.h"
 
 #define MAX_RANKS	64u
-
-static __u32 state = 0x2545f491;
-
-static __u32 random_below(__u32 n)
-{
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % n;
-}
 
 /* What a queue pair carries one way, in order, and what it acknowledges. */
 struct wire {

@@ -9,22 +9,13 @@
 
 #include "../../user/lib/slice.h"
 #include "ktap.h"
+#include "../random.h"
 
 #define ROUNDS		200000
 #define MAX_LEAVES	7
 #define MAX_SPINES	6
 #define MAX_SERVERS	6
 #define NONE		(~0ull)
-
-static __u64 state = 0x2545f4914f6cdd1d;
-
-static __u32 random_below(__u32 n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 33) % n;
-}
 
 #define WIDE_LEAVES	150
 #define WIDE_SPINES	130
