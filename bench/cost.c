@@ -6,10 +6,10 @@
  *
  * RoCE v2 frames of 256, 1,024 and 4,096 bytes of payload are sent to a dummy
  * device, or a veth where the kernel has none, in a network namespace of its
- * own, through a raw socket, which makes them linear as rxe's are and, as long as
- * it is not connected, without a hash; each program in turn is attached to its egress. The kernel's own run-time statistics
- * (bpf_stats) give the time in the program, less that of an empty one: the
- * clock. Rounds of all programs alternate and the least of them counts, so that
+ * own, through a raw socket: linear as rxe's are, and without a hash as long as it
+ * is not connected. Each program in turn is attached to its egress. The kernel's
+ * own run-time statistics (bpf_stats) give the time in the program, less that of
+ * an empty one: the clock. Rounds of all programs alternate and the least of them counts, so that
  * what else the machine does hits no program alone. The ICRC from scratch is
  * libdeflate's CRC-32 over the same frame, timed in user space in the same
  * rounds.
