@@ -6,24 +6,15 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=${ROCESTEER:-build/rocesteer}
-slices=selftests/user/slices.py
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-file=$dir/cluster.json
+. selftests/user/slices.sh
 export OCS_TEST=$dir
 
-slice()
+# wiring JSON: a cluster, and what the driver finds
+wiring()
 {
-	timeout 60 "$rocesteer" --json slice "$@" --cluster "$file"
-}
-
-cluster()
-{
-	rm -f "$file"* "$dir/requests"
-	echo "$1" >"$file"
-	slice list >"$dir/out" && jq -c .circuits "$file" >"$dir/wiring"
+	rm -f "$dir/requests"
+	cluster "$1" && slice list >"$dir/out" &&
+		jq -c .circuits "$file" >"$dir/wiring"
 }
 
 # A driver that keeps what it was asked for, and the circuits that there are.
@@ -46,7 +37,7 @@ chmod +x "$dir/driver"
 # Each leaf has both circuits to one spine: they share none.
 torn()
 {
-	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+	wiring '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
 		"oxcs":2,"spine_ports":2,"circuits":[[0,0],[1,1],[1,0]]}'
 }
 
@@ -56,24 +47,9 @@ wired_as_said()
 	diff <(jq -c .circuits "$file") "$dir/wiring"
 }
 
-refused()
-{
-	local want=$1 code=$2 message=$3 before json status
-	shift 3
-
-	before=$(<"$file")
-	json=$(slice "$@")
-	status=$?
-	echo "$json"
-	((status == want)) && [[ $(<"$file") == "$before" ]] &&
-		jq -e --arg code "$code" --arg message "$message" \
-			'.error.code == $code and
-			(.error.message | contains($message))' <<<"$json"
-}
-
 defaults()
 {
-	cluster '{"leaves":4,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+	wiring '{"leaves":4,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
 		"oxcs":2}'
 	slice alloc --gpus 4 --job a | jq -e '.stage == "vclos" and
 		.links == [[0, 0], [0, 1], [1, 0], [1, 1]] and
@@ -107,13 +83,13 @@ moves()
 		jq -s -e --slurpfile out "$dir/out" '.[-1] |
 			.decision == "alloc" and
 			.changes == $out[0].changes' "$file.journal" &&
-		"$slices" verify "$file"
+		file_is_right
 }
 
 # A job's circuits stay where they are; without moving there is no place.
 stays_away_from_jobs()
 {
-	cluster '{"leaves":4,"spines":2,"gpus_per_leaf":4,"gpus_per_server":1,
+	wiring '{"leaves":4,"spines":2,"gpus_per_leaf":4,"gpus_per_server":1,
 		"oxcs":4,"spine_ports":3,"circuits":[[0,0,1,1],[0,0,1,1],
 		[1,1,1,1],[0,1,0,0]]}'
 	slice mark --as drained --servers 0/2,0/3,1/2,1/3,2/2,2/3,3/2,3/3 &&
@@ -129,7 +105,7 @@ stays_away_from_jobs()
 		jq -e '.jobs.a as $a | .circuits as $c | [range(4)] | all($c[
 			$a.links[.][0]][$a.oxcs[.]] == $a.links[.][1])' \
 			"$file" &&
-		wired_as_said && "$slices" verify "$file"
+		wired_as_said && file_is_right
 }
 
 # All or nothing, wherever the driver stops.
@@ -149,7 +125,7 @@ driver_fails()
 				map([.leaf, .oxc, .from, .to])) ==
 				(.[1].changes | map([.leaf, .oxc, .to, .from]))' \
 				"$dir/requests" &&
-			"$slices" verify "$file" || return
+			file_is_right || return
 	done
 	refused 1 driver "$dir/nothing: No such file" alloc --gpus 4 --ocs \
 		--driver "$dir/nothing" && wired_as_said
@@ -191,7 +167,7 @@ usage()
 	torn
 	refused 2 usage "--driver COMMAND is missing" alloc --gpus 4 --ocs &&
 		refused 2 usage "--driver COMMAND is missing" wire || return
-	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1}'
+	wiring '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1}'
 	refused 2 no-ocs "oxcs: is missing" alloc --gpus 4 --ocs --dry-run &&
 		refused 2 no-ocs "oxcs: is missing" wire --driver true
 }

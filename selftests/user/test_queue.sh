@@ -5,23 +5,7 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=${ROCESTEER:-build/rocesteer}
-slices=selftests/user/slices.py
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-file=$dir/cluster.json
-
-slice()
-{
-	timeout 60 "$rocesteer" --json slice "$@" --cluster "$file"
-}
-
-cluster()
-{
-	rm -f "$file"*
-	echo "$1" >"$file"
-}
+. selftests/user/slices.sh
 
 # One that takes half of all, one that takes all, and a small one.
 three()
@@ -66,7 +50,7 @@ blocks()
 		slice release --job all &&
 		slice queue --start | jq -e '[.started[].job] == ["one"] and
 			.waiting == []' &&
-		jq -e '.queue == []' "$file" && "$slices" verify "$file"
+		jq -e '.queue == []' "$file" && file_is_right
 }
 
 fewest_first()
@@ -74,7 +58,7 @@ fewest_first()
 	three && slice queue --start --order fewest-gpus |
 		jq -e '[.started[].job] == ["one", "half"] and
 			[.waiting[].job] == ["all"]' &&
-		"$slices" verify "$file"
+		file_is_right
 }
 
 withdraws()
@@ -85,7 +69,7 @@ withdraws()
 			["half", "one"]' &&
 		jq -s -e 'map(.decision) == ["submit", "submit", "submit",
 			"withdraw", "alloc", "alloc"]' "$file.journal" &&
-		"$slices" verify "$file"
+		file_is_right
 }
 
 moves_circuits()
@@ -99,21 +83,7 @@ moves_circuits()
 		jq -e '(.queue | length) == 1 and .circuits[0] == [0, 0]' "$file" &&
 		slice queue --start --ocs --driver true |
 		jq -e '.started[0].stage == "ocs" and .waiting == []' &&
-		"$slices" verify "$file"
-}
-
-# refused STATUS CODE MESSAGE ARGUMENT...
-refused()
-{
-	local want=$1 code=$2 message=$3 json status
-	shift 3
-
-	json=$(slice "$@")
-	status=$?
-	echo "$json"
-	((status == want)) && jq -e --arg code "$code" --arg m "$message" \
-		'.error.code == $code and (.error.message | contains($m))' \
-		<<<"$json"
+		file_is_right
 }
 
 usage()

@@ -6,43 +6,11 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=${ROCESTEER:-build/rocesteer}
-slices=selftests/user/slices.py
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-file=$dir/cluster.json
-
-slice()
-{
-	timeout 60 "$rocesteer" --json slice "$@" --cluster "$file"
-}
-
-cluster()
-{
-	rm -f "$file"*
-	echo "$1" >"$file"
-}
+. selftests/user/slices.sh
 
 small()
 {
 	cluster '{"leaves":4,"spines":4,"gpus_per_leaf":4,"gpus_per_server":2}'
-}
-
-# refused STATUS CODE MESSAGE ARGUMENT...: in JSON; and the file stays as it is
-refused()
-{
-	local want=$1 code=$2 message=$3 before json status
-	shift 3
-
-	before=$(<"$file")
-	json=$(slice "$@")
-	status=$?
-	echo "$json"
-	((status == want)) && [[ $(<"$file") == "$before" ]] &&
-		jq -e --arg code "$code" --arg message "$message" \
-			'.error.code == $code and
-			(.error.message | contains($message))' <<<"$json"
 }
 
 as_designed()
@@ -62,7 +30,7 @@ as_designed()
 		jq -e '.free_gpus == [[0, 0], [0, 0], [0, 0], [2, 2]] and
 			.free_links[1:3] == [[0, 0, 0, 0], [1, 1, 1, 1]] and
 			(.jobs | keys) == ["2", "3", "train"]' "$file" &&
-		"$slices" verify "$file"
+		file_is_right
 }
 
 lists_and_shows()
@@ -91,7 +59,7 @@ releases()
 		slice release --job 2 && slice release --job 3 &&
 		jq -e '.jobs == {} and (.free_gpus | flatten | add) == 16 and
 			(.free_links | flatten | add) == 16' "$file" &&
-		"$slices" verify "$file"
+		file_is_right
 }
 
 named()
@@ -125,7 +93,7 @@ servers_by_name()
 			.servers == [{leaf: 2, server: 2, gpus: 2}]' &&
 		slice alloc --nodes c0,c1 | jq -e '.stage == "leaf" and
 			.links == [] and .objective == 4' &&
-		"$slices" verify "$file"
+		file_is_right
 }
 
 refuses_servers()
@@ -146,7 +114,7 @@ refuses_servers()
 		slice release --job 7 >"$dir/out" &&
 		slice mark --as failed --spines 1,2 >"$dir/out" &&
 		slice alloc --nodes a2,b2 | jq -e '.spines == [0, 3]' &&
-		"$slices" verify "$file"
+		file_is_right
 }
 
 refuses()
@@ -287,7 +255,7 @@ marks()
 			mark --as broken --leaves 1 &&
 		refused 2 usage "one of --leaves, --spines, --servers and --links" \
 			mark --as failed &&
-		"$slices" verify "$file"
+		file_is_right
 }
 
 # Two links per pair: one spine serves two GPUs of a leaf.
@@ -309,7 +277,7 @@ several_links()
 		slice mark --as usable --links 2/0 >"$dir/out" &&
 		slice alloc --gpus 4 | jq -e '.stage == "vclos" and
 			.spines == [0, 0] and .objective == 4' &&
-		"$slices" verify "$file"
+		file_is_right
 }
 
 # A later version's fields, and the order of the fields, stay.
@@ -350,7 +318,7 @@ mends_the_journal()
 		jq -s -e 'map([.generation, .decision]) == [[1, "alloc"],
 			[2, "alloc"], [2, "void"], [2, "alloc"]]' \
 			"$file.journal" &&
-		"$slices" verify "$file"
+		file_is_right
 }
 
 # What cannot be written is not done.
