@@ -12,6 +12,7 @@
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+perf=$PWD/build/rocesteer-perf
 plugin=$PWD/build/slurm/rocesteer.so
 
 if [[ ! ${ROCESTEER_TEST_SLURM:-} ]]; then
@@ -166,7 +167,9 @@ ready()
 		ip link add name br0 type bridge &&
 		ip addr add 10.9.0.1/24 dev br0 &&
 		ip link set br0 up &&
-		node_add a0 10.9.0.2 && node_add b0 10.9.0.3 || return
+		node_add a0 10.9.0.2 && node_add b0 10.9.0.3 &&
+		printf '10.9.0.2 a0\n10.9.0.3 b0\n' >"$dir/hosts" &&
+		mount --bind "$dir/hosts" /etc/hosts || return
 	configure
 	cluster
 	portmap a0 rs0 0 1 1
@@ -350,6 +353,21 @@ released_but()
 	[[ $(slices) == '[]' && $(loaded a0) == '[]' && $(loaded "$1") != '[]' ]]
 }
 
+# Ranks on two nodes find each other by what srun tells them: each learns what the
+# other one has.
+perf()
+{
+	local differs="rank 1 (10.9.0.3) differs: size is 131072 there, 65536 on rank 0"
+
+	# shellcheck disable=SC2016 # the ranks' shell
+	! timeout 60 srun --nodes=2 --label bash -c 'exec "$0" --dims 2 \
+		--bandwidth 1 --size "$((64 << SLURM_PROCID))K" --chunks 1 \
+		--timeout 20 --dev none0' "$perf" >"$dir/said" 2>&1 || return
+	cat "$dir/said"
+	grep "^0: .*$differs" "$dir/said" && grep "^1: .*$differs" "$dir/said" &&
+		busywait 60000 over
+}
+
 # How long a node may be silent, in seconds.
 patience()
 {
@@ -409,7 +427,7 @@ nothing_left()
 		kill "${pids[@]}" && busywait 30000 gone
 }
 
-ktap_plan 11
+ktap_plan 12
 check "a controller and two nodes" ready
 check "nothing is loaded" over
 check "a job gets its slice, on each node, and gives it back" runs
@@ -418,6 +436,7 @@ check "a job that is cancelled gives it back" cancelled
 check "without links a job is held and says why" no_links
 check "what cannot be held ends and says why" no_links_at_once
 check "a node that cannot load refuses the job" no_port
+check "rocesteer-perf by srun" perf
 check "a node dies: the others and the slice are free" node_dies
 check "the controller's scripts may run again" again
 [[ ! ${TRY:-} ]] || bash -c "$TRY"
