@@ -41,11 +41,14 @@
 #include <libdeflate.h>
 
 #include "peers.skel.h"
+#include "tagging.h"
 #include "../include/rocesteer/types.h"
 #include "../selftests/bpf/unpinned.h"
 
 #define SELF	"10.0.0.1"
 #define PEER	"10.0.0.2"
+#define WRITE_FIRST	0x06
+#define WRITE_MIDDLE	0x07
 #define PACKETS	4000	/* a round */
 #define ROUNDS	15
 
@@ -71,6 +74,7 @@ struct frame {
  * @name: its key in the output
  * @prog: the program, or -1
  * @attach: command that attaches what is not a program, or NULL
+ * @opcode: of its packets, where it is not WRITE_MIDDLE
  * @run: least time of a run of the program by payload, in ns
  * @send: least time of a send
  */
@@ -78,6 +82,7 @@ struct subject {
 	const char *name;
 	int prog;
 	const char *attach;
+	__u8 opcode;
 	double run[NR_PAYLOADS];
 	double send[NR_PAYLOADS];
 };
@@ -90,6 +95,7 @@ static void die(const char *what)
 
 static size_t make_frame(struct frame *f, int payload)
 {
+	const struct rocesteer_reth reth = tagging_reth();
 	size_t udp = sizeof(f->udp) + sizeof(f->bth) + payload +
 		     ROCESTEER_ICRC_SIZE;
 	int i;
@@ -107,24 +113,33 @@ static size_t make_frame(struct frame *f, int payload)
 	f->udp.source = htons(ROCESTEER_SPORT_MIN);
 	f->udp.dest = htons(ROCESTEER_ROCE_PORT);
 	f->udp.len = htons(udp);
-	f->bth.opcode = 0x07;	/* RDMA WRITE Middle */
 	f->bth.dqpn = htonl(0x11);
 	for (i = 0; i < payload; i++)
 		f->payload[i] = 7 * i + 3;
+	memcpy(f->payload, &reth, sizeof(reth));
 	return sizeof(f->eth) + sizeof(f->ip) + udp;
+}
+
+static struct rocesteer_flow_key flow_key(int ifindex)
+{
+	struct rocesteer_flow_key key = { .ifindex = ifindex, .dqpn = 0x11 };
+	__be32 peer = inet_addr(PEER);
+
+	memset(key.peer + 10, 0xff, 2);
+	memcpy(key.peer + 12, &peer, 4);
+	return key;
 }
 
 /* With a flow in that many pieces, none when 0. */
 static struct rocesteer_bpf *load(bool module, int ifindex, __u32 pieces)
 {
-	struct rocesteer_flow_key key = { .ifindex = ifindex, .dqpn = 0x11 };
+	struct rocesteer_flow_key key = flow_key(ifindex);
 	struct rocesteer_flow_path path = {
 		.flags = ROCESTEER_FLOW_SHARE,
 		.nr_pieces = pieces,
 		.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
 	};
 	struct rocesteer_bpf *skel = load_unpinned(module);
-	__be32 peer = inet_addr(PEER);
 	__u32 i;
 
 	if (!skel)
@@ -134,8 +149,6 @@ static struct rocesteer_bpf *load(bool module, int ifindex, __u32 pieces)
 		path.piece[i].path = i;
 		path.piece[i].sport = htons(0xc123 + i);
 	}
-	memset(key.peer + 10, 0xff, 2);
-	memcpy(key.peer + 12, &peer, 4);
 	if (pieces && bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows),
 					  &key, &path, BPF_NOEXIST))
 		die("rs_flows");
@@ -186,6 +199,7 @@ static void measure(struct subject *s, int p, int ifindex, int fd,
 	}
 	if (s->attach && system(s->attach))
 		die(s->attach);
+	f->bth.opcode = s->opcode ?: WRITE_MIDDLE;
 	start = now();
 	for (i = 0; i < PACKETS; i++) {
 		f->bth.apsn = htonl(psn++ & ROCESTEER_PSN_MASK);
@@ -264,6 +278,17 @@ static int egress(bool module, int ifindex, __u32 pieces)
 	return bpf_program__fd(load(module, ifindex, pieces)->progs.rocesteer_egress);
 }
 
+/* The program that tags packets; the flow's job has chunks, or another. */
+static int tags(int ifindex, bool chunks)
+{
+	struct rocesteer_flow_key key = flow_key(ifindex);
+	struct rocesteer_bpf *skel = load(false, ifindex, 1);
+
+	if (tagging_tables(skel, &key) || (chunks && tagging_flow(skel, &key)))
+		die("tables of chunks");
+	return bpf_program__fd(skel->progs.rocesteer_chunk);
+}
+
 int main(int argc, char **argv)
 {
 	bool module = argc == 2 && !strcmp(argv[1], "--module");
@@ -293,11 +318,14 @@ int main(int argc, char **argv)
 		{ "idle", egress(false, ifindex, 0) },
 		{ "steer", egress(false, ifindex, 1) },
 		{ "split", egress(false, ifindex, 4) },
+		{ "tag_none", tags(ifindex, false) },
+		{ "tag", tags(ifindex, true) },
+		{ "tag_first", tags(ifindex, true), .opcode = WRITE_FIRST },
 		{ "steer_module", module ? egress(true, ifindex, 1) : -1 },
 		{ "pedit", -1, PEDIT },
 	};
 
-	nr = module ? 8 : 6;
+	nr = module ? 11 : 9;
 	for (r = 0; r < ROUNDS; r++) {
 		for (p = 0; p < NR_PAYLOADS; p++) {
 			size_t len = make_frame(&f, payloads[p]);

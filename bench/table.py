@@ -16,6 +16,9 @@ NAMES = {
     "idle": "attached, nothing to steer",
     "steer": "steering whole flows, in BPF",
     "split": "steering a flow of four pieces",
+    "tag_none": "and finding that it has no chunk",
+    "tag": "and tagging it",
+    "tag_first": "and so with a message's first",
     "steer_module": "steering whole flows, by kfunc",
     "recompute": "ICRC from scratch, libdeflate",
     "pedit": "act_pedit, ICRC left broken",
@@ -56,6 +59,15 @@ def part(title, times, rows):
     print()
 
 
+def tagged(times):
+    """Chunks are another program's: what both take, by what it does."""
+    steer = times["steer"]
+    part("both programs, where jobs have chunks", {"steer": steer} | {
+        row: {p: steer[p] + times[row][p] for p in steer}
+        for row in ("tag_none", "tag", "tag_first")},
+        ["steer", "tag_none", "tag", "tag_first"])
+
+
 def order(times):
     print("guest, time added to the receipt of a packet")
     for row in ("whole", "in_order", "swapped"):
@@ -94,6 +106,7 @@ def main():
     received = guest["receive_ns"]
     part("this machine, time in the program", native["run_ns"],
          ["port_only", "idle", "steer", "split", "recompute"])
+    tagged(native["run_ns"])
     part("guest, time in the program", guest["run_ns"],
          ["steer", "split", "steer_module", "idle", "port_only"])
     part("guest, time added to a send", guest["send_ns"],
