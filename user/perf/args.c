@@ -24,7 +24,7 @@ const struct cli_option perf_options[] = {
 	[PERF_OPTION_WARMUP] = { "warmup", "N",
 		"runs before these (default: 5)" },
 	[PERF_OPTION_IN_FLIGHT] = { "in-flight", "N",
-		"stages at a time per dimension (default: 4)" },
+		"stages at a time per dimension (default: 8)" },
 	[PERF_OPTION_RANK] = { "rank", "RANK",
 		"of this process, unless mpirun or srun says it" },
 	[PERF_OPTION_RENDEZVOUS] = { "rendezvous", "HOST[:PORT]",
@@ -89,7 +89,7 @@ static int read_devices(const struct cli_args *args,
 static int read_numbers(const struct cli_args *args,
 			struct perf_config *config, struct err *err)
 {
-	__u64 iters = 20, warmup = 5, in_flight = 4, timeout = 30;
+	__u64 iters = 20, warmup = 5, in_flight = 8, timeout = 30;
 	int ret;
 
 	ret = cli_uint(args, PERF_OPTION_ITERS, 0, 1000000, &iters, err) ?:

@@ -8,7 +8,8 @@
  * begins them, which is the same on all ranks. Of these the first that are not
  * done, as many as may be in flight, begin as soon as their chunks get there.
  * Since no stage waits for a later one in this order, ranks cannot deadlock,
- * however far they are apart.
+ * however far they are apart. Messages that wait to be sent are to leave in this
+ * order, too: in another one they would only be late.
  *
  * A message arrives at a place that nothing else is written to in the same run,
  * also when the stage has not begun yet here.
@@ -27,6 +28,7 @@
  * @from: where it is, in elements of the window
  * @to: where it goes, in elements of the other's window
  * @elements: may be 0
+ * @order: of its stage among those of the dimension, from 0
  * @id: which one it is, for the other: the immediate
  */
 struct message {
@@ -36,6 +38,7 @@ struct message {
 	__u64 from;
 	__u64 to;
 	__u64 elements;
+	__u32 order;
 	__u32 id;
 };
 
@@ -114,7 +117,7 @@ void engine_watch(struct engine *engine, engine_watch_fn *fn, void *arg);
 typedef void engine_message_fn(void *arg, __u32 chunk, __u32 stage,
 			       const struct message *message);
 
-/* Tell of all messages of a run in advance, chunk by chunk. */
+/* Tell of all messages of a run in advance, chunk by chunk; @order is 0. */
 void engine_messages(const struct layout *layout, __u32 rank,
 		     engine_message_fn *fn, void *arg);
 

@@ -54,6 +54,7 @@ struct message engine_message(const struct layout *layout, __u32 rank,
 		      layout_place(layout, work->chunk, work->stage.leg,
 				   x.place),
 		.elements = range.to - range.from,
+		.order = work->order,
 		.id = (work->chunk << STAGE_BITS | work->number) <<
 		      INDEX_BITS | index,
 	};
@@ -82,10 +83,12 @@ static void line_add(const struct chunk_stage *stage, void *arg)
 {
 	struct engine *engine = arg;
 	struct line *line = &engine->line[stage->dim];
+	struct work *work = &engine->work[stage->chunk *
+					  engine->layout->stages +
+					  stage->stage];
 
-	line->work[line->nr++] = &engine->work[stage->chunk *
-					       engine->layout->stages +
-					       stage->stage];
+	work->order = line->nr;
+	line->work[line->nr++] = work;
 }
 
 /* The model says in which order. */

@@ -13,6 +13,7 @@
  * struct work - a stage of a chunk
  * @chunk: of which chunk
  * @number: of the stage
+ * @order: in the line
  * @stage: what it does
  * @range: on which elements
  * @members: of the group
@@ -29,6 +30,7 @@
 struct work {
 	__u32 chunk;
 	__u32 number;
+	__u32 order;
 	struct stage stage;
 	struct range range;
 	__u32 members;

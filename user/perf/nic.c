@@ -9,6 +9,7 @@
 
 #define PORT		1
 #define MAX_DEPTH	1024u	/* of a queue */
+#define AHEAD_US	100u	/* of work that a NIC has, to stay busy */
 
 int nic_fail(const struct nic *nic, const char *code, const char *what)
 {
@@ -106,26 +107,11 @@ static void count(void *arg, __u32 chunk, __u32 stage,
 	(void)stage;
 	if (message->dim != nic->dim)
 		return;
+	nic->outbox.room++;
 	nic->link[message->member].messages++;
 	if (message->elements > nic->largest)
 		nic->largest = message->elements;
 	nic->link[message->source].answers++;
-}
-
-static int link_create(struct nic *nic, struct link *link)
-{
-	struct ibv_qp_init_attr init = {
-		.send_cq = nic->cq, .recv_cq = nic->cq, .qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = link->depth ?: 1,
-			 .max_recv_wr = link->receives ?: 1,
-			 .max_send_sge = 1, .max_recv_sge = 1 },
-	};
-
-	link->waiting = calloc(link->messages + 1, sizeof(*link->waiting));
-	if (!link->waiting)
-		return -ENOMEM;
-	link->qp = ibv_create_qp(nic->pd, &init);
-	return link->qp ? 0 : nic_fail(nic, "queue-pair", "cannot create one");
 }
 
 /* Of what a queue should hold, as much as it may. */
@@ -140,10 +126,33 @@ static __u32 depth_of(const struct nic *nic, __u32 wanted)
 	return wanted < most ? wanted : most;
 }
 
+static int link_create(struct nic *nic, struct link *link)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = nic->cq, .recv_cq = nic->cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = depth_of(nic, link->messages) ?: 1,
+			 .max_recv_wr = link->receives ?: 1,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	link->qp = ibv_create_qp(nic->pd, &init);
+	return link->qp ? 0 : nic_fail(nic, "queue-pair", "cannot create one");
+}
+
+static int outbox_create(struct nic *nic)
+{
+	const struct chunk_dim *dim = &nic->layout->plan->of.dim[nic->dim];
+
+	nic->outbox.most = depth_of(nic, nic->outbox.room);
+	nic->outbox.enough = ((__uint128_t)dim->bandwidth << 30) * AHEAD_US /
+			     (1000000ull * CHUNK_BANDWIDTH_UNIT);
+	return outbox_init(&nic->outbox);
+}
+
 static int links_create(struct nic *nic)
 {
 	__u32 completions = 1, i;
-	int ret = 0;
+	int ret;
 
 	nic->link = calloc(members(nic), sizeof(*nic->link));
 	if (!nic->link)
@@ -156,10 +165,12 @@ static int links_create(struct nic *nic)
 	for (i = 0; i < members(nic); i++) {
 		struct link *link = &nic->link[i];
 
-		link->depth = depth_of(nic, link->messages);
 		link->receives = depth_of(nic, link->answers);
-		completions += link->depth + link->receives;
+		completions += depth_of(nic, link->messages) + link->receives;
 	}
+	ret = outbox_create(nic);
+	if (ret)
+		return ret;
 	nic->channel = ibv_create_comp_channel(nic->context);
 	if (!nic->channel)
 		return nic_fail(nic, "device", "cannot get events");
@@ -213,12 +224,11 @@ void nic_close(struct nic *nic)
 
 	if (nic->source.ready)
 		loop_remove(nic->loop, &nic->source);
-	for (i = 0; nic->link && i < members(nic); i++) {
+	for (i = 0; nic->link && i < members(nic); i++)
 		if (nic->link[i].qp)
 			ibv_destroy_qp(nic->link[i].qp);
-		free(nic->link[i].waiting);
-	}
 	free(nic->link);
+	outbox_free(&nic->outbox);
 	if (nic->cq)
 		ibv_destroy_cq(nic->cq);
 	if (nic->channel)

@@ -11,7 +11,7 @@
 
 #include "../lib/err.h"
 #include "../lib/loop.h"
-#include "engine.h"
+#include "outbox.h"
 
 #define NIC_ANY_GID	(-1)	/* the first of RoCE v2, IPv4 before IPv6 */
 
@@ -30,6 +30,7 @@ struct link;
  * @retry: how long queue pairs wait before each of seven retries: 4.096 us *
  *	2^retry
  * @largest: message, in elements
+ * @outbox: messages that go out
  * @link: to each member; without a queue pair to those that get no message
  * @engine: is told of messages
  * @completed: messages so far, both ways
@@ -52,6 +53,7 @@ struct nic {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	__u64 largest;
+	struct outbox outbox;
 	struct link *link;
 	struct engine *engine;
 	__u64 completed;
@@ -102,7 +104,7 @@ const __u8 *nic_peer(const struct nic *nic, __u32 member);
 /* Tell an engine of what happens, from loop_wait(). Return: as nic_open(). */
 int nic_start(struct nic *nic, struct engine *engine, struct loop *loop);
 
-/* Write a message, or keep it until there is room. Return: as nic_open(). */
+/* Write a message, or keep it until it is its turn. Return: as nic_open(). */
 int nic_write(struct nic *nic, const struct message *message);
 
 #endif /* ROCESTEER_PERF_NIC_H */

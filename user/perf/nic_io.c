@@ -16,16 +16,16 @@ int nic_post_receive(struct nic *nic, __u32 member)
 	return errno ? nic_fail(nic, "queue-pair", "cannot receive") : 0;
 }
 
-static int post(struct nic *nic, const struct message *message)
+static int post(struct nic *nic, const struct message *message, __u32 index)
 {
-	struct link *link = &nic->link[message->member];
+	const struct link *link = &nic->link[message->member];
 	struct ibv_sge sge = {
 		.addr = WINDOW_IOVA + message->from * ELEMENT,
 		.length = message->elements * ELEMENT,
 		.lkey = nic->mr->lkey,
 	};
 	struct ibv_send_wr *bad, wr = {
-		.wr_id = (__u64)message->member << 32 | message->id,
+		.wr_id = index,
 		.sg_list = &sge, .num_sge = message->elements ? 1 : 0,
 		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
 		.send_flags = IBV_SEND_SIGNALED,
@@ -37,34 +37,29 @@ static int post(struct nic *nic, const struct message *message)
 	};
 
 	errno = ibv_post_send(link->qp, &wr, &bad);
-	if (errno)
-		return nic_fail(nic, "queue-pair", "cannot send");
-	link->posted++;
-	return 0;
+	return errno ? nic_fail(nic, "queue-pair", "cannot send") : 0;
+}
+
+static int post_waiting(struct nic *nic)
+{
+	const struct message *message;
+	__u32 index;
+	int ret = 0;
+
+	while (!ret && (message = outbox_get(&nic->outbox, &index)))
+		ret = post(nic, message, index);
+	return ret;
 }
 
 int nic_write(struct nic *nic, const struct message *message)
 {
-	struct link *link = &nic->link[message->member];
-
-	if (link->posted < link->depth)
-		return post(nic, message);
-	link->waiting[(link->first + link->nr++) % link->messages] = *message;
-	return 0;
+	outbox_put(&nic->outbox, message);
+	return post_waiting(nic);
 }
 
-static int sent(struct nic *nic, __u32 member, __u32 id)
+static int sent(struct nic *nic, const struct message *message)
 {
-	struct link *link = &nic->link[member];
-	int ret = 0;
-
-	link->posted--;
-	if (link->nr) {
-		ret = post(nic, &link->waiting[link->first]);
-		link->first = (link->first + 1) % link->messages;
-		link->nr--;
-	}
-	return ret ?: engine_sent(nic->engine, id);
+	return post_waiting(nic) ?: engine_sent(nic->engine, message->id);
 }
 
 /* Of a member and its message, what a queue pair has to say. */
@@ -78,16 +73,19 @@ static int fail_member(struct nic *nic, __u32 member, const char *what)
 
 static int completed(struct nic *nic, const struct ibv_wc *wc)
 {
-	bool arrived = wc->wr_id & ARRIVED;
-	__u32 member = arrived ? (__u32)wc->wr_id :
-				 (__u32)(wc->wr_id >> 32);
+	const struct message *message = NULL;
+	__u32 member = wc->wr_id;
 	int ret;
 
 	nic->completed++;
+	if (!(wc->wr_id & ARRIVED)) {
+		message = outbox_done(&nic->outbox, wc->wr_id);
+		member = message->member;
+	}
 	if (wc->status != IBV_WC_SUCCESS)
 		return fail_member(nic, member, ibv_wc_status_str(wc->status));
-	if (!arrived)
-		ret = sent(nic, member, (__u32)wc->wr_id);
+	if (message)
+		ret = sent(nic, message);
 	else
 		ret = nic_post_receive(nic, member) ?:
 		      engine_arrived(nic->engine, nic->dim, member,

@@ -12,12 +12,7 @@
  * @rkey: of its window
  * @messages: that a run writes to it
  * @answers: that it writes to us
- * @depth: of the send queue
  * @receives: that are posted
- * @posted: in the send queue
- * @waiting: messages that it had no room for, a ring
- * @first: of them
- * @nr: how many
  */
 struct link {
 	struct ibv_qp *qp;
@@ -25,12 +20,7 @@ struct link {
 	__u32 rkey;
 	__u32 messages;
 	__u32 answers;
-	__u32 depth;
 	__u32 receives;
-	__u32 posted;
-	struct message *waiting;
-	__u32 first;
-	__u32 nr;
 };
 
 /* Sets nic->err: @what has failed, by errno. Return: a negative errno. */
