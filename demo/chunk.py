@@ -27,8 +27,8 @@ def load(out, name):
     # Before there is a bridge, and where it was killed, lines are short.
     rows = [row for row in rows if len(row) == len(run["dims"]) + 1]
     result = run["results"][0]
-    run["time_us"] = result["time_us"]
-    run["wrong"] = result["wrong"]
+    for key in ("size", "time_us", "wrong"):
+        run[key] = result[key]
     run["use"] = use(run, rows)
     return run
 
@@ -71,7 +71,7 @@ def part(series, begin, end):
     return total / (end - begin)
 
 
-def draw(grid, runs):
+def draw(runs):
     longest = max(run["time_us"] for run in runs.values()) / 1e6
     body, y = [], 20
     for policy, run in runs.items():
@@ -86,13 +86,12 @@ def draw(grid, runs):
                         f'{dim}: {part(series, 0, seconds):.0%}</text>')
             body.append(f'<rect class="i" x="{LEFT}" y="{y}" '
                         f'width="{width:.1f}" height="{ROW - 14}"/>')
-            for a, b, used in series:
-                high = min(1.0, used) * (ROW - 14)
-                left, right = a / longest * WIDTH, b / longest * WIDTH
-                body.append(f'<rect class="u" x="{LEFT + left:.1f}" '
-                            f'y="{y + ROW - 14 - high:.1f}" '
-                            f'width="{max(0, min(right, width) - left):.1f}" '
-                            f'height="{high:.1f}"/>')
+            steps = "".join(
+                f"V{y + (ROW - 14) * (1 - min(1.0, used)):.1f}"
+                f"H{LEFT + min(end / longest * WIDTH, width):.1f}"
+                for _, end, used in series)
+            body.append(f'<path class="u" d="M{LEFT} {y + ROW - 14}{steps}'
+                        f'V{y + ROW - 14}z"/>')
             y += ROW
         y += 10
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 20}"'
@@ -103,9 +102,10 @@ def draw(grid, runs):
 def table(grid, runs):
     base = runs["baseline"]
     failed = False
-    print(f"\n{grid}: All-Reduce of 512 KiB in 16 chunks\n")
+    print(f"\n{grid}: All-Reduce of {base['size'] / 2**20:g} MiB in "
+          f"{base['chunks']} chunks\n")
     print("POLICY                         SECONDS  PREDICTED  GAIN %  "
-          "PREDICTED %  OF IT %  WRONG")
+          "PREDICTED %  OF IT %  WRONG  DIM 0 %  DIM 1 %")
     for policy, run in runs.items():
         gain = 1 - run["time_us"] / base["time_us"]
         hoped = 1 - run["predicted_us"] / base["predicted_us"]
@@ -113,7 +113,9 @@ def table(grid, runs):
         of_it = f"{gain / hoped * 100:7.1f}" if hoped else "      -"
         print(f"{TITLES[policy]:30} {run['time_us'] / 1e6:7.3f}  "
               f"{run['predicted_us'] / 1e6:9.3f}  {gain * 100:6.1f}  "
-              f"{hoped * 100:11.1f}  {of_it}  {run['wrong']:5}")
+              f"{hoped * 100:11.1f}  {of_it}  {run['wrong']:5}",
+              *(f"{part(series, 0, run['time_us'] / 1e6) * 100:8.1f}"
+                for series in run["use"]))
         failed |= run["wrong"] > 0 or gain < GATE * hoped
     print(f"\nUse of the links in each {COLUMNS}th of the run, %")
     for policy, run in runs.items():
@@ -122,8 +124,7 @@ def table(grid, runs):
             cells = (part(series, i * seconds / COLUMNS,
                           (i + 1) * seconds / COLUMNS) for i in range(COLUMNS))
             print(f"{policy:9} dimension {dim} ",
-                  *(f"{cell * 100:4.0f}" for cell in cells),
-                  f" mean {part(series, 0, seconds) * 100:3.0f}")
+                  *(f"{cell * 100:4.0f}" for cell in cells))
     return failed
 
 
@@ -138,7 +139,7 @@ def main():
         failed |= table(grid, runs)
         with open(os.path.join(out, grid + ".svg"), "w",
                   encoding="utf-8") as file:
-            file.write(draw(grid, runs))
+            file.write(draw(runs))
         report[grid] = [{key: run[key] for key in (
             "policy", "queue", "hash", "time_us", "predicted_us", "gain",
             "predicted_gain", "wrong", "use")} for run in runs.values()]

@@ -4,7 +4,7 @@
 # Collectives over two dimensions, on hosts with a NIC in each: the same
 # All-Reduce by the baseline and by Themis, against what their plans predict.
 #
-#	make demo-chunk [DEMO="GRID.."]		4x2 by default
+#	make demo-chunk [DEMO="GRID.."]		4x2 and 4x4 by default
 #
 # Writes build/demo/chunk: report.json, GRID.svg, and what was measured.
 
@@ -12,17 +12,19 @@ set -euo pipefail
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/.."
 out=$PWD/build/demo/chunk
-(($#)) || set -- 4x2
+(($#)) || set -- 4x2 4x4
+seconds=0
 for grid; do
 	[[ $grid =~ ^[2-8]x[2-8]$ ]] || {
 		echo "demo: $grid is not a grid from 2x2 to 8x8" >&2
 		exit 2
 	}
+	seconds=$((seconds + 120 + 20 * (${grid/x/*})))
 done
 
 rm -rf "$out"
 mkdir -p "$out"
 selftests/vm/build
-selftests/vm/run --kernel 7.2 --mem 3072 --timeout $((300 * $#)) -- \
+selftests/vm/run --kernel 7.2 --mem 3072 --timeout "$seconds" -- \
 	demo/chunk-guest "$out" "$@"
 demo/chunk.py "$out"

@@ -9,7 +9,7 @@ A line is CLOCK_MONOTONIC in seconds, and for each dimension the bytes of all.
 import sys
 import time
 
-PERIOD = 0.1
+PERIOD = 0.25
 
 
 def main():
