@@ -50,7 +50,7 @@
 #define WRITE_FIRST	0x06
 #define WRITE_MIDDLE	0x07
 #define PACKETS	4000	/* a round */
-#define ROUNDS	15
+#define ROUNDS	40
 
 static const int payloads[] = { 256, 1024, 4096 };
 #define NR_PAYLOADS	3
