@@ -56,7 +56,13 @@ fabric_has_host_netns()
 	((major > 7 || (major == 7 && minor >= 1)))
 }
 
-# Sets leaves, spines, hosts (per leaf) of the fabric that is up.
+fabric_save()
+{
+	declare -p leaves spines hosts rate | sed 's/^declare --/declare -g --/' \
+		>"$fabric_state"
+}
+
+# Sets leaves, spines, hosts (per leaf), rate of the fabric that is up.
 fabric_load()
 {
 	[[ -e $fabric_state ]] || fabric_die "no fabric is up"
@@ -498,7 +504,7 @@ fabric_up()
 	[[ ! -e $fabric_state ]] || fabric_die "a fabric is up already"
 
 	modprobe -a bridge cls_u32 ib_uverbs rdma_rxe rdma_ucm sch_prio sch_tbf veth
-	declare -p leaves spines hosts | sed 's/^declare --/declare -g --/' >"$fabric_state"
+	fabric_save
 	trap 'fabric_down >/dev/null 2>&1' EXIT
 
 	cpus=$(cpu_mask)

@@ -8,17 +8,27 @@
 # The alias of both ends names leaf and OXC. At first leaf l's device spine<s> is
 # the circuit of OXC (s - l) modulo spines, as rocesteer has it by default. Routes
 # follow: a leaf's to another leaf go by the spines that both have circuits to. Those
-# that stay the same are left alone. Moved ends lose their rate limit.
+# that stay the same are left alone: what hosts know of their ports stays true.
+# Starting a process is what costs time under TCG: one for all of a router.
 
 set -euo pipefail
 
 # shellcheck source=selftests/fabric/fabric.sh
 . "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/fabric.sh"
-declare leaves spines	# set by this:
+declare leaves spines rate	# set by this:
 fabric_load
-declare -A at		# "leaf oxc": spine, by what there is
+declare -A at		# "leaf oxc": spine, or dark:spine, by what there is
 declare -A leaf_dev	# "leaf oxc": the leaf's device
+declare -A leaf_mac	# its address
 declare -A spine_dev	# likewise the spine's
+declare -A spine_mac
+declare -A have		# prefix: paths, of one router
+
+# circuit_alias DEVICE LEAF SPINE
+circuit_alias()
+{
+	echo "link set $1 alias 'circuit $2 $((($3 - $2 + leaves * spines) % spines))'"
+}
 
 # Name each circuit on both ends, once.
 name_circuits()
@@ -28,43 +38,46 @@ name_circuits()
 	[[ $(ip -n leaf0 link show) != *"alias circuit"* ]] || return 0
 	for ((l = 0; l < leaves; l++)); do
 		for ((s = 0; s < spines; s++)); do
-			ip -n "leaf$l" link set "spine$s" \
-				alias "circuit $l $(((s - l + leaves * spines) % spines))"
-			ip -n "spine$s" link set "leaf$l" \
-				alias "circuit $l $(((s - l + leaves * spines) % spines))"
-		done
+			circuit_alias "spine$s" $l $s
+		done | ip -n "leaf$l" -batch -
+	done
+	for ((s = 0; s < spines; s++)); do
+		for ((l = 0; l < leaves; l++)); do
+			circuit_alias "leaf$l" $l $s
+		done | ip -n "spine$s" -batch -
 	done
 }
 
-# aliases NETNS: lines of device, leaf, OXC, and UP or DOWN
+# aliases NETNS: lines of device, its address, UP or DOWN, leaf, and OXC
 aliases()
 {
 	ip -n "$1" -j link show type veth | jq -r '.[] |
 		select((.ifalias // "") | startswith("circuit ")) |
-		"\(.ifname) \(.ifalias[8:]) \(.flags | if index("UP")
-			then "UP" else "DOWN" end)"'
+		"\(.ifname) \(.address) \(.flags | if index("UP")
+			then "UP" else "DOWN" end) \(.ifalias[8:])"'
 }
 
 find_circuits()
 {
-	local n dev l k state
+	local n dev mac state circuit
 
-	at=()
 	for ((n = 0; n < leaves; n++)); do
-		while read -r dev l k state; do
-			leaf_dev[$l $k]=$dev
+		while read -r dev mac state circuit; do
+			leaf_dev[$circuit]=$dev
+			leaf_mac[$circuit]=$mac
 		done < <(aliases "leaf$n")
 	done
 	for ((n = 0; n < spines; n++)); do
-		while read -r dev l k state; do
-			spine_dev[$l $k]=$dev
-			at[$l $k]=$n
-			[[ $state == UP ]] || at[$l $k]=dark:$n
+		while read -r dev mac state circuit; do
+			spine_dev[$circuit]=$dev
+			spine_mac[$circuit]=$mac
+			at[$circuit]=$n
+			[[ $state == UP ]] || at[$circuit]=dark:$n
 		done < <(aliases "spine$n")
 	done
 }
 
-# move LEAF OXC SPINE
+# move LEAF OXC SPINE. In another namespace a device has no rate limit at first.
 move()
 {
 	local l=$1 k=$2 to=$3 from=${at[$1 $2]#dark:} old=${leaf_dev[$1 $2]}
@@ -78,6 +91,8 @@ move()
 		ip -n "leaf$l" link set "$old" name "$new"
 		leaf_dev[$l $k]=$new
 		spine_dev[$l $k]=$far
+		[[ ! $rate ]] ||
+			tbf_batch "$rate" "$far" | tc -n "spine$to" -batch -
 	fi
 	ip -n "spine$to" link set "${spine_dev[$l $k]}" up
 	ip -n "leaf$l" link set "${leaf_dev[$l $k]}" up
@@ -103,63 +118,99 @@ reaches()
 	return 1
 }
 
-# set_route NETNS PREFIX SOURCE PATHS: make it so, but for one that is so
-set_route()
+find_routes()
 {
-	local want="$4" have
+	local prefix paths
 
-	have=$(ip -n "$1" -j route show "$2" | jq -r '.[] | (.nexthops // [.])[] |
-		"nexthop via \(.gateway) dev \(.dev) onlink"' | paste -sd ' ')
-	[[ $have != "$want" ]] || return 0
-	if [[ $want ]]; then
-		# shellcheck disable=SC2086 # words
-		ip -n "$1" route replace "$2" src "$3" $want
+	have=()
+	while read -r prefix paths; do
+		have[$prefix]=$paths
+	done < <({
+		ip -n "$1" -j -4 route show
+		ip -n "$1" -j -6 route show
+	} | jq -r '.[] | select((.nexthops // [.])[0].gateway) | .dst + " " +
+		([(.nexthops // [.])[] |
+			"nexthop via \(.gateway) dev \(.dev) onlink"] | join(" "))')
+}
+
+# route PREFIX SOURCE PATHS: how to make it so, but for one that is so
+route()
+{
+	if [[ ${have[$1]:-} == "$3" ]]; then
+		:
+	elif [[ $3 ]]; then
+		echo "route replace $1 src $2 $3"
 	else
-		ip -n "$1" route del "$2"
+		echo "route del $1"
 	fi
+}
+
+# path_by TIER NUMBER DEVICE: add one, by a leaf (tier 0) or a spine (1)
+path_by()
+{
+	local n=$(($2 + 1))
+
+	paths+="${paths:+ }nexthop via 10.255.$1.$n dev $3 onlink"
+	[[ $1 == 0 ]] || n=1:$n
+	paths6+="${paths6:+ }nexthop via fe80::$n dev $3 onlink"
+}
+
+# neighbour TIER NUMBER MAC DEVICE
+neighbour()
+{
+	local n=$(($2 + 1))
+
+	echo "neigh replace 10.255.$1.$n lladdr $3 dev $4"
+	[[ $1 == 0 ]] || n=1:$n
+	echo "neigh replace fe80::$n lladdr $3 dev $4"
+}
+
+# routes_to LEAF TIER NUMBER: for its hosts, at a router, by the paths
+routes_to()
+{
+	local self6 prefix6
+
+	printf -v self6 'fd00:255:%d::%x' "$2" $(($3 + 1))
+	prefix6=$(host_ip6 $(($1 * hosts)))
+	route "10.1.$1.0/24" "10.255.$2.$(($3 + 1))" "$paths"
+	route "${prefix6%1}/64" "$self6" "$paths6"
 }
 
 leaf_routes()
 {
-	local l=$1 o k s mac paths
+	local l=$1 o k s paths paths6
 
 	for ((k = 0; k < spines; k++)); do
 		s=${at[$l $k]}
-		[[ $s != dark:* ]] || continue
-		mac=$(ip -n "spine$s" -j link show "${spine_dev[$l $k]}" |
-			jq -r '.[0].address')
-		ip -n "leaf$l" neigh replace "10.255.1.$((s + 1))" \
-			lladdr "$mac" dev "${leaf_dev[$l $k]}"
+		[[ $s == dark:* ]] ||
+			neighbour 1 "$s" "${spine_mac[$l $k]}" "${leaf_dev[$l $k]}"
 	done
 	for ((o = 0; o < leaves; o++)); do
 		((o != l)) || continue
-		paths=
+		paths='' paths6=''
 		for ((s = 0; s < spines; s++)); do
-			reaches "$o" $s || continue
+			reaches $o $s || continue
 			for ((k = 0; k < spines; k++)); do
-				[[ ${at[$l $k]} == "$s" ]] || continue
-				paths+=" nexthop via 10.255.1.$((s + 1)) dev ${leaf_dev[$l $k]} onlink"
+				[[ ${at[$l $k]} != "$s" ]] ||
+					path_by 1 $s "${leaf_dev[$l $k]}"
 			done
 		done
-		set_route "leaf$l" "10.1.$o.0/24" "10.255.0.$((l + 1))" "${paths# }"
+		routes_to $o 0 "$l"
 	done
 }
 
 spine_routes()
 {
-	local s=$1 l k mac paths
+	local s=$1 l k paths paths6
 
 	for ((l = 0; l < leaves; l++)); do
-		paths=
+		paths='' paths6=''
 		for ((k = 0; k < spines; k++)); do
 			[[ ${at[$l $k]} == "$s" ]] || continue
-			mac=$(ip -n "leaf$l" -j link show "${leaf_dev[$l $k]}" |
-				jq -r '.[0].address')
-			ip -n "spine$s" neigh replace "10.255.0.$((l + 1))" \
-				lladdr "$mac" dev "${spine_dev[$l $k]}"
-			paths+=" nexthop via 10.255.0.$((l + 1)) dev ${spine_dev[$l $k]} onlink"
+			neighbour 0 $l "${leaf_mac[$l $k]}" "${spine_dev[$l $k]}"
+			path_by 0 $l "${spine_dev[$l $k]}"
 		done
-		set_route "spine$s" "10.1.$l.0/24" "10.255.1.$((s + 1))" "${paths# }"
+		routes_to $l 1 "$s"
 	done
 }
 
@@ -175,8 +226,10 @@ while read -r l k to; do
 done < <(jq -r '.changes | sort_by(.to != null) | .[] |
 	"\(.leaf) \(.oxc) \(.to)"' <<<"$request")
 for ((n = 0; n < spines; n++)); do
-	spine_routes "$n"
+	find_routes "spine$n"
+	spine_routes $n | ip -n "spine$n" -batch -
 done
 for ((n = 0; n < leaves; n++)); do
-	leaf_routes "$n"
+	find_routes "leaf$n"
+	leaf_routes $n | ip -n "leaf$n" -batch -
 done

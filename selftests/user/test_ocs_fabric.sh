@@ -26,7 +26,8 @@ fabric_has_host_netns()
 dir=$(mktemp -d)
 defer rm -rf "$dir"
 file=$dir/cluster.json
-leaves=4 spines=2 hosts=1
+leaves=4 spines=2 hosts=1 rate='' seed=1
+cpus=$(cpu_mask)
 
 slice()
 {
@@ -44,18 +45,20 @@ destroy()
 
 up()
 {
-	local netns n
+	local netns n=0
 
-	declare -p leaves spines hosts | sed 's/^declare --/declare -g --/' \
-		>"$fabric_state"
+	fabric_save
 	{
 		routers
 		host_namespaces
 	} | sed 's/^/netns add /' | ip -batch - || return
 	defer destroy
 	for netns in $(routers); do
-		netns_exec "$netns" sysctl -q -w net.ipv4.ip_forward=1 \
-			net.ipv4.fib_multipath_hash_policy=1 || return
+		router_sysctl $((n++)) |
+			netns_exec "$netns" sysctl -q -e -p - || return
+	done
+	for netns in $(host_namespaces); do
+		host_sysctl | netns_exec "$netns" sysctl -q -e -p - || return
 	done
 	links_batch | ip -batch - || return
 	for ((n = 0; n < leaves; n++)); do
@@ -68,10 +71,18 @@ up()
 	answers 0 1 && answers 2 3
 }
 
-# answers HOST HOST: to all of eight
+# answers HOST HOST: to all of eight, by IPv4 and IPv6
 answers()
 {
-	host_exec "$1" ping -q -c 8 -i 0.01 -W 1 "$(host_ip "$2")"
+	host_exec "$1" ping -q -c 8 -i 0.01 -W 1 "$(host_ip "$2")" &&
+		host_exec "$1" ping -q -c 8 -i 0.01 -W 1 "$(host_ip6 "$2")"
+}
+
+# silent HOST HOST: to each of them
+silent()
+{
+	! host_exec "$1" ping -q -c 1 -W 1 "$(host_ip "$2")" &&
+		! host_exec "$1" ping -q -c 1 -W 1 "$(host_ip6 "$2")"
 }
 
 # Leaves 0 and 1 get both circuits to one spine each: no spine in common.
@@ -80,7 +91,7 @@ tears()
 	echo '{"leaves":4,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
 		"oxcs":2,"circuits":[[0,0],[1,1],[0,1],[1,0]]}' >"$file"
 	slice wire --driver "$driver" | jq -e '.ports == 8' &&
-		! answers 0 1 && answers 2 3 &&
+		silent 0 1 && answers 2 3 &&
 		slice wire --driver "$driver" && answers 2 3 &&
 		slice alloc --gpus 4 --job running | jq -e '.leaves == [2, 3]' &&
 		slice alloc --gpus 4 --job new | jq -e '.error.code == "network"'
@@ -94,32 +105,35 @@ running_paths()
 	for n in 2 3; do
 		ip -n "leaf$n" -o link show type veth | cut -d ' ' -f 1,2
 		ip -n "leaf$n" route show 10.1.$((5 - n)).0/24
+		ip -n "leaf$n" route show fd00:1:$((5 - n))::/64
 	done
 }
 
-# Until the circuits have moved; what was lost is said in the end.
+# traffic ADDRESS: until the circuits have moved; what was lost is said in the end.
 traffic()
 {
 	while :; do
-		host_exec 2 ping -q -c 500 -i 0.001 -W 5 "$(host_ip 3)" || return
+		host_exec 2 ping -q -c 500 -i 0.001 -W 5 "$1" || return
 		[[ ! -e $dir/moved ]] || return 0
 	done
 }
 
 lossless()
 {
-	local before pid status
+	local before four six status
 
 	before=$(running_paths)
-	traffic >"$dir/ping" &
-	pid=$!
+	traffic "$(host_ip 3)" >"$dir/ping4" &
+	four=$!
+	traffic "$(host_ip6 3)" >"$dir/ping6" &
+	six=$!
 	slice alloc --gpus 4 --job new --ocs --driver "$driver" >"$dir/new"
 	status=$?
 	: >"$dir/moved"
-	wait "$pid" || return
-	cat "$dir/new" "$dir/ping"
+	wait "$four" && wait "$six" || return
+	cat "$dir/new" "$dir"/ping[46]
 	((!status)) && jq -e '.stage == "ocs" and .leaves == [0, 1]' "$dir/new" &&
-		! grep "packet loss" "$dir/ping" | grep -v " 0% packet loss" &&
+		! grep -h "packet loss" "$dir"/ping[46] | grep -v " 0% packet loss" &&
 		[[ $(running_paths) == "$before" ]] && answers 0 1
 }
 
