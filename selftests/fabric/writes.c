@@ -12,11 +12,12 @@
  *
  *	host CGROUP NETNS DEVICE GID_INDEX
  *	flow FROM TO BYTES
- *	ready
+ *	ready | repeat
  *
- * CGROUP and NETNS are files; NETNS may be - for the caller's own. With "ready",
- * which may be left out, every queue pair writes one message to warm up; then it
- * says "ready" as well, and at the end of the input begins.
+ * CGROUP and NETNS are files; NETNS may be - for the caller's own. The last line may
+ * be left out. With "ready" every queue pair writes one message to warm up; then it
+ * says "ready" as well, and at the end of the input begins. With "repeat" each of
+ * them writes all of its messages again and again, until the end of the input.
  */
 #include <linux/types.h>
 #include <err.h>
@@ -71,6 +72,7 @@ struct end {
 
 struct shared {
 	pthread_barrier_t barrier;
+	bool over;		/* what repeats */
 	union ibv_gid gid[MAX_HOSTS];
 	struct end ends[];	/* sender, receiver of each connection */
 };
@@ -80,6 +82,7 @@ static struct flow flows[MAX_FLOWS];
 static unsigned int nr_hosts, nr_flows, nr_connections, qps, window, timeout;
 static size_t message;
 static bool holds;	/* between a first message and all of them */
+static bool repeats;
 
 /* Of this host's process. */
 static unsigned int self;
@@ -96,9 +99,11 @@ static void traffic_read(void)
 	struct host host;
 	char line[512];
 
-	while (!holds && fgets(line, sizeof(line), stdin)) {
+	while (!holds && !repeats && fgets(line, sizeof(line), stdin)) {
 		if (!strcmp(line, "ready\n"))
 			holds = true;
+		else if (!strcmp(line, "repeat\n"))
+			repeats = true;
 		else if (nr_hosts < MAX_HOSTS &&
 			 sscanf(line, "host %127s %127s %31s %d", host.cgroup,
 				host.netns, host.device,
@@ -286,6 +291,8 @@ static bool connection_post(unsigned int c)
 	if (ibv_post_send(conn->qp, &wr, &bad))
 		err(1, "post");
 	conn->posted += message;
+	if (conn->posted == conn->bytes && repeats && !shared->over)
+		conn->posted = 0;
 	return true;
 }
 
@@ -332,6 +339,12 @@ static void complete(unsigned int under_way, bool go_on)
 	}
 }
 
+static void read_to_end(void)
+{
+	while (getchar() != EOF)
+		;
+}
+
 static void warm_up(void)
 {
 	unsigned int c;
@@ -343,8 +356,7 @@ static void warm_up(void)
 	if (!self) {
 		puts("ready");
 		fflush(stdout);
-		while (getchar() != EOF)
-			;
+		read_to_end();
 	}
 	pthread_barrier_wait(&shared->barrier);
 }
@@ -416,6 +428,10 @@ int main(int argc, char **argv)
 		if (!fork())
 			/* The others would wait for ever for one that fails. */
 			return prctl(PR_SET_PDEATHSIG, SIGKILL) ?: host_run();
+	if (repeats) {
+		read_to_end();
+		shared->over = true;
+	}
 	for (left = nr_hosts; left; left--)
 		if (wait(&status) < 0 || status)
 			return 1;
