@@ -11,7 +11,7 @@
 #include "ktap.h"
 #include "../random.h"
 
-#define ROUNDS		3000
+#define ROUNDS		6000
 #define MAX_LEAVES	6
 #define MAX_SPINES	4
 #define MAX_OXCS	5

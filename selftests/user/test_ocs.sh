@@ -256,7 +256,7 @@ check "wrong files: file and field are named" wrong_files
 check "what is marked is not used" marks
 check "files fit the schema" schema
 if command -v glpsol cbc >/dev/null; then
-	check "solvers agree on what is least to move" solvers_agree 30
+	check "solvers agree on what is least to move" solvers_agree 200
 else
 	skip "solvers agree on what is least to move" "no glpsol or cbc"
 fi
