@@ -53,7 +53,7 @@ configure()
 	SwitchType=switch/none
 	SelectType=select/linear
 	SchedulerType=sched/builtin
-	SchedulerParameters=batch_sched_delay=0
+	SchedulerParameters=batch_sched_delay=0,sched_interval=1
 	MpiDefault=none
 	ReturnToService=2
 	SlurmdTimeout=300
@@ -288,6 +288,18 @@ cancelled()
 		[[ $(field JobState) == CANCELLED ]]
 }
 
+# Its slice is free while it waits, and it gets one when it starts again; not within
+# the second in which it was stopped, which nodes take for a job that is to be killed.
+requeued()
+{
+	submit --rocesteer && busywait 60000 running && sliced &&
+		rm "$dir/begun.$job" && scontrol requeue "$job" &&
+		busywait 60000 over && [[ $(field JobState) == PENDING ]] &&
+		scontrol update JobId="$job" StartTime=now+3 &&
+		busywait 60000 running && sliced && finish &&
+		busywait 60000 over && [[ $(field Restarts) == 1 ]]
+}
+
 held()
 {
 	[[ $(field Priority) == 0 && $(field JobState) == PENDING ]]
@@ -345,6 +357,25 @@ no_port()
 		busywait 60000 drained && busywait 60000 empty &&
 		scancel "$job" &&
 		portmap b0 rs2 1 2 0 && scontrol update NodeName=b0 State=RESUME &&
+		busywait 60000 over
+}
+
+all_drained()
+{
+	[[ $(state) == "a0 drain b0 drain " ]]
+}
+
+# What plugstack.conf has for job load gets there; here what it refuses.
+passes_options()
+{
+	sed -i 's|$| --cgroup /none|' "$dir/plugstack.conf"
+	submit --rocesteer && busywait 60000 held || return
+	field AdminComment | grep -F \
+		"load: rocesteer: --cgroup: /none: No such file or directory" &&
+		busywait 60000 all_drained && busywait 60000 empty &&
+		scancel "$job" &&
+		sed -i 's| --cgroup /none$||' "$dir/plugstack.conf" &&
+		scontrol update NodeName=a0,b0 State=RESUME &&
 		busywait 60000 over
 }
 
@@ -427,16 +458,18 @@ nothing_left()
 		kill "${pids[@]}" && busywait 30000 gone
 }
 
-ktap_plan 12
+ktap_plan 14
 check "a controller and two nodes" ready
 check "nothing is loaded" over
 check "a job gets its slice, on each node, and gives it back" runs
 check "a job that does not ask gets none" not_asked
 check "a job that is cancelled gives it back" cancelled
+check "a job that is requeued gives it back, and gets one again" requeued
 check "without links a job is held and says why" no_links
 check "what cannot be held ends and says why" no_links_at_once
 check "a node that cannot load refuses the job" no_port
 check "rocesteer-perf by srun" perf
+check "options are passed to job load" passes_options
 check "a node dies: the others and the slice are free" node_dies
 check "the controller's scripts may run again" again
 [[ ! ${TRY:-} ]] || bash -c "$TRY"
