@@ -50,11 +50,15 @@ static __always_inline struct way find_way(struct rocesteer_flow_path *flow,
 	return way;
 }
 
-/* Avoid @from, and the path that was taken the last time. */
+/*
+ * Avoid @from, and the path that was taken the last time; also where that was
+ * @tried as a way around, and may be over since: it is the one to suspect.
+ */
 static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 					 struct rocesteer_flow_path *flow,
-					 __u32 from, __u32 last)
+					 __u32 from, __u32 last, bool tried)
 {
+	__u32 suspect = tried ? flow->detour.to : from;
 	struct rocesteer_peer *peer = find_peer(key, flow->job);
 	struct rocesteer_group *group;
 	__u32 unused = 0;
@@ -63,16 +67,18 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 	group = find_group(key, flow->job, flow->leaf);
 	if (!peer || !group)
 		return;
-	p = least_loaded(group, peer, 1ULL << (from & 63) | 1ULL << (last & 63),
-			 &unused);
+	p = least_loaded(group, peer, 1ULL << (from & 63) |
+			 1ULL << (last & 63) | 1ULL << (suspect & 63), &unused);
 	barrier_var(p);
-	if (p < 0 || p >= ROCESTEER_MAX_PATHS)
+	if (p < 0 || p >= ROCESTEER_MAX_PATHS) {
+		flow->detour.sport = 0;	/* from the beginning */
 		return;
+	}
 	flow->detour.from = from;
 	flow->detour.to = p;
 	flow->detour.sport = peer->sport[p];
 	flow->detour.until = bpf_ktime_get_ns() + DETOUR_NS;
-	tell(new_event(ROCESTEER_EVENT_DETOUR, key, flow, from));
+	tell(new_event(ROCESTEER_EVENT_DETOUR, key, flow, suspect));
 }
 
 /**
@@ -97,7 +103,8 @@ __noinline int note_round(const struct rocesteer_flow_key *key, __u32 piece,
 	if (way.path < ROCESTEER_MAX_PATHS)
 		__sync_fetch_and_add(&flow->sent[way.path].rounds, 1);
 	if (rounds >= DETOUR_ROUNDS)
-		begin_detour(key, flow, flow->piece[piece].path, way.path);
+		begin_detour(key, flow, flow->piece[piece].path, way.path,
+			     rounds > DETOUR_ROUNDS && flow->detour.sport);
 	return 0;
 }
 
