@@ -87,7 +87,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 	i = forget_range(skb, i);
 	rounds = psn_note(&flow->psns[seq], pkt.psn);
 	if (rounds)
-		note_round(&pkt.key, i, rounds);
+		note_round(&pkt.key, i, rounds, seq);
 	way = find_way(flow, i);
 	count_sent(flow, way.path, skb->len);
 	if (!way.sport)

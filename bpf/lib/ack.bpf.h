@@ -36,6 +36,8 @@ static __always_inline void note_ack(struct __sk_buff *skb,
 		return;
 	if ((pkt->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_ACK)
 		flow->acked = pkt->psn;
+	else
+		psn_asked(&flow->psns[ROCESTEER_REQUESTS], pkt->psn);
 	if (pkt->paths && flow->flags & ROCESTEER_FLOW_ASKS) {
 		__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_ASKS);
 		__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_ORDERED);

@@ -10,8 +10,9 @@
 #include "deal.bpf.h"
 
 /*
- * Rounds of go-back-N that begin with one PSN before its path is suspected. At
- * random loss of 1 % one round in a hundred is followed by another.
+ * Rounds of go-back-N that begin with one PSN before its path is suspected, where
+ * the peer asks for what it misses. At random loss of 1 % one round in a hundred is
+ * followed by another.
  */
 #define DETOUR_ROUNDS	2
 
@@ -82,18 +83,43 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 }
 
 /**
+ * enough_rounds() - rounds that are enough to suspect a path
+ * @flow: flow
+ * @seq: enum rocesteer_sequence
+ *
+ * One, where the peer did not ask for it: for a whole timeout nothing came back; or
+ * where it repeats what was acknowledged. All that it repeats is acknowledged again:
+ * that is one round.
+ *
+ * Return: how many.
+ */
+__noinline __u32 enough_rounds(const struct rocesteer_flow_path *flow, __u32 seq)
+{
+	if (!flow)	/* the verifier's question to what is not static */
+		return 0;
+	if (seq == ROCESTEER_RESPONSES)
+		return bpf_ktime_get_ns() < flow->detour.until ? ~0U : 1;
+	if (flow->acked == ROCESTEER_PSN_NONE ||	/* NAKs are not known */
+	    flow->psns[ROCESTEER_REQUESTS].again & ROCESTEER_PSN_ASKED)
+		return DETOUR_ROUNDS;
+	return 1;
+}
+
+/**
  * note_round() - a flow begins a round of go-back-N
  * @key: the flow
  * @piece: of the packet that the round begins with
  * @rounds: that began with it in a row
+ * @seq: enum rocesteer_sequence
  *
  * Return: 0, or -1 when the flow is gone.
  */
 __noinline int note_round(const struct rocesteer_flow_key *key, __u32 piece,
-			  __u32 rounds)
+			  __u32 rounds, __u32 seq)
 {
 	struct rocesteer_flow_path *flow;
 	struct way way;
+	__u32 enough;
 
 	flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
 	if (!flow || piece >= ROCESTEER_MAX_PATHS)
@@ -102,9 +128,10 @@ __noinline int note_round(const struct rocesteer_flow_key *key, __u32 piece,
 	barrier_var(way.path);
 	if (way.path < ROCESTEER_MAX_PATHS)
 		__sync_fetch_and_add(&flow->sent[way.path].rounds, 1);
-	if (rounds >= DETOUR_ROUNDS)
+	enough = enough_rounds(flow, seq);
+	if (rounds >= enough)
 		begin_detour(key, flow, flow->piece[piece].path, way.path,
-			     rounds > DETOUR_ROUNDS && flow->detour.sport);
+			     rounds > enough && flow->detour.sport);
 	return 0;
 }
 

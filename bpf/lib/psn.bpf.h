@@ -37,11 +37,20 @@ static __always_inline __u32 psn_note(struct rocesteer_psns *psns, __u32 psn)
 	}
 	if (!psn_before(psn, last))
 		return 0;
-	if (psns->again != psn) {
+	if ((psns->again & ROCESTEER_PSN_MASK) != psn) {
 		psns->again = psn;
 		psns->rounds = 0;
 	}
 	return ++psns->rounds;
+}
+
+/* The peer asks for a packet, which begins the next round. */
+static __always_inline void psn_asked(struct rocesteer_psns *psns, __u32 psn)
+{
+	if ((psns->again & ROCESTEER_PSN_MASK) == psn)
+		return;
+	psns->again = psn | ROCESTEER_PSN_ASKED;
+	psns->rounds = 0;
 }
 
 #endif /* PSN_BPF_H */

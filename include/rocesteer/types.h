@@ -83,7 +83,8 @@ enum rocesteer_sequence {
  * @next: PSN behind the highest that was sent, or ROCESTEER_PSN_NONE
  * @last: PSN behind the last one that was sent; less than @next in a round of
  *	go-back-N
- * @again: PSN that the last such round began with
+ * @again: PSN that the last such round began with, or that the peer asks for:
+ *	then with ROCESTEER_PSN_ASKED
  * @rounds: how many rounds in a row began with it
  */
 struct rocesteer_psns {
@@ -94,6 +95,7 @@ struct rocesteer_psns {
 };
 
 #define ROCESTEER_PSN_NONE	0xffffffff	/* a PSN has 24 bits */
+#define ROCESTEER_PSN_ASKED	0x01000000
 
 /**
  * struct rocesteer_detour - a path that a flow avoids for a while
@@ -402,7 +404,7 @@ struct rocesteer_observations {
  * enum rocesteer_event_type - what the programs tell rocesteer daemon
  * @ROCESTEER_EVENT_SHARE: a flow got a share of a path, and waits for a plan
  * @ROCESTEER_EVENT_GONE: a flow gave its share back
- * @ROCESTEER_EVENT_DETOUR: a flow avoids a path that lost the same packet twice
+ * @ROCESTEER_EVENT_DETOUR: a flow avoids a path that seems to be dead
  * @ROCESTEER_EVENT_ORDERED: the peer of a flow restores its order
  */
 enum rocesteer_event_type {

@@ -402,7 +402,7 @@ static void test_pieces(void)
 		    "each packet says of how many paths, and its checksum is right");
 	ktap_result(send_packet(1, READ_MIDDLE, 7) == 0 &&
 		    send_packet(1, READ_MIDDLE, 8) == 0 &&
-		    send_packet(1, ROCESTEER_OP_RC_ACK, 8) == 0 &&
+		    send_packet(1, ROCESTEER_OP_RC_ACK, 9) == 0 &&
 		    out.bth.dqpn == htonl(1), "responses stay together");
 }
 
@@ -479,6 +479,8 @@ static __u64 now(void)
 
 static void test_detour(void)
 {
+	struct rocesteer_flow_path flow;
+	struct rocesteer_flow_key key;
 	int home, away;
 	__u64 until;
 
@@ -509,6 +511,18 @@ static void test_detour(void)
 		;
 	ktap_result(send_packet(1, WRITE_MIDDLE, 54) == home,
 		    "then the flow is back on its path");
+
+	go_back(4, 0, 50);
+	key = flow_key(4);
+	flow = flow_entry(4);
+	flow.acked = 19;
+	flow.psns[ROCESTEER_REQUESTS].again = 30 | ROCESTEER_PSN_ASKED;
+	put(skel->maps.rs_flows, &key, &flow);
+	go_back(4, 30, 50);
+	until = flow_entry(4).detour.until;
+	go_back(4, 20, 50);
+	ktap_result(!until && flow_entry(4).detour.until,
+		    "a timeout is enough, where the peer's NAKs are known");
 }
 
 static void test_acks(void)
