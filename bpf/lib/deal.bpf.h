@@ -123,7 +123,7 @@ find_peer(const struct rocesteer_flow_key *key, __u32 job)
  * least_loaded() - the path with the fewest flows for its weight
  * @group: group; of equals the first one from @group->first on is taken
  * @peer: port map; a path without a port is not taken
- * @avoid: bit p: nor is path p
+ * @avoid: bit p: nor is path p, as a rule one that is held down
  * @flows: set to the flows of the path
  *
  * Return: the path, or -1.
@@ -140,7 +140,6 @@ __noinline int least_loaded(const struct rocesteer_group *group,
 		return -1;
 	nr = group->nr_paths;
 	first = group->first;
-	avoid |= group->down;
 
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
 		__u32 p = first + i, n;
@@ -174,7 +173,7 @@ static __always_inline int deal_path(struct rocesteer_group *group,
 
 	bpf_for(try, 0, DEAL_TRIES) {
 		__u32 flows = 0;
-		int p = least_loaded(group, peer, 0, &flows);
+		int p = least_loaded(group, peer, group->down, &flows);
 
 		barrier_var(p);	/* or clang checks another copy than it uses */
 		if (p < 0 || p >= ROCESTEER_MAX_PATHS)
@@ -232,7 +231,7 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
 	if (!peer)
 		return ROCESTEER_NO_PEER;
 	group = find_group(key, job, peer->leaf);
-	p = group ? least_loaded(group, peer, 0, &unused) : -1;
+	p = group ? least_loaded(group, peer, group->down, &unused) : -1;
 	if (p < 0)
 		return ROCESTEER_NO_PATH;
 	/* Fails for want of room, or where another CPU was first. */

@@ -62,14 +62,20 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 	__u32 suspect = tried ? flow->detour.to : from;
 	struct rocesteer_peer *peer = find_peer(key, flow->job);
 	struct rocesteer_group *group;
+	__u64 avoid, others;
 	__u32 unused = 0;
 	int p;
 
 	group = find_group(key, flow->job, flow->leaf);
 	if (!peer || !group)
 		return;
-	p = least_loaded(group, peer, 1ULL << (from & 63) |
-			 1ULL << (last & 63) | 1ULL << (suspect & 63), &unused);
+	avoid = 1ULL << (from & 63) | 1ULL << (last & 63) |
+		1ULL << (suspect & 63);
+	/* Where no other path is up one that is held down may be alive. */
+	others = ~0ULL >> (-group->nr_paths & 63) & ~(1ULL << (from & 63));
+	if (others & ~group->down)
+		avoid |= group->down;
+	p = least_loaded(group, peer, avoid, &unused);
 	barrier_var(p);
 	if (p < 0 || p >= ROCESTEER_MAX_PATHS) {
 		flow->detour.sport = 0;	/* from the beginning */

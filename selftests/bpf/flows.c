@@ -523,6 +523,15 @@ static void test_detour(void)
 	go_back(4, 20, 50);
 	ktap_result(!until && flow_entry(4).detour.until,
 		    "a timeout is enough, where the peer's NAKs are known");
+
+	home = send_packet(3, WRITE_MIDDLE, 50);
+	set_down(~(1 << home));
+	go_back(3, 20, 51);
+	go_back(3, 20, 51);
+	away = send_packet(3, WRITE_MIDDLE, 51);
+	ktap_result(home >= 0 && away >= 0 && away != home,
+		    "where no other path is up, one that is held down is tried");
+	set_down(0);
 }
 
 static void test_acks(void)

@@ -374,6 +374,24 @@ backs_off()
 		[50, 100, 200]'
 }
 
+# All other paths answer again, but are held down for long.
+last_path()
+{
+	local p
+
+	restarts --hold-down 60000 || return
+	for p in 0 1 2; do
+		vanish "$(spine_of "$p")" && lose "$p" &&
+			busywait 20000 went down "$p" &&
+			appear "$(spine_of "$p")" || return
+	done
+	busywait 20000 used 3 && is_down 0,1,2 &&
+		vanish "$(spine_of 3)" && lose 3 &&
+		busywait 20000 went down 3 && [[ $(on_path 3) == "[]" ]] &&
+		appear "$(spine_of 3)" && daemon_stop && daemon_start &&
+		busywait 20000 is_down && busywait 20000 used 0 1 2 3
+}
+
 # monitor FILE: in the background
 monitor()
 {
@@ -459,7 +477,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 16
+ktap_plan 17
 defer fabric_destroy
 check "a fabric, a job, its flows" ready
 defer daemon_kill
@@ -476,6 +494,7 @@ check "a device without carrier" attempt no_carrier
 check "routers that limit their ICMP" attempt rate_limits
 check "a path that flaps is held down longer" attempt backs_off
 check "clients are told" attempt is_monitored
+check "the last path dies: others are not held down any longer" attempt last_path
 check "the fabric hashes otherwise: ports are found again" attempt hashes_otherwise
 check "nothing is left behind" world_is_empty
 ktap_finish

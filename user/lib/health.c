@@ -97,28 +97,41 @@ static bool wants_controls(const struct path *path)
 	       (path->state != PATH_DOWN || path->cause == VERDICT_UNKNOWN);
 }
 
-__u64 health_examine_again(struct health *health, __u64 usable)
+/* A few of @among, from @first on. */
+static void pick_controls(struct health *health, __u64 among, __u32 first)
 {
-	__u32 nr = health->nr_paths, n = 0, first = 0, i, p;
-	__u64 again = 0;
+	__u32 nr = health->nr_paths, n = 0, i, p;
 
-	if (health->controls)	/* that was it */
-		return 0;
-	for (p = 0; p < nr; p++)
-		if (health->examined & ~health->watched & bit(p) &&
-		    wants_controls(&health->path[p])) {
-			again |= bit(p);
-			first = p + 1;
-		}
-	for (i = 0; again && i < nr && n < CONTROLS; i++) {
+	for (i = 0; i < nr && n < CONTROLS; i++) {
 		p = (first + i) % nr;
-		if (!(usable & ~again & bit(p)) ||
-		    health->path[p].state == PATH_DOWN)
+		if (!(among & bit(p)))
 			continue;
 		health->controls |= bit(p);
 		health->router |= health->path[p].router;
 		n++;
 	}
+}
+
+__u64 health_examine_again(struct health *health, __u64 usable)
+{
+	__u64 again = 0, down = 0;
+	__u32 first = 0, p;
+
+	if (health->controls)	/* that was it */
+		return 0;
+	for (p = 0; p < health->nr_paths; p++) {
+		if (health->path[p].state == PATH_DOWN)
+			down |= bit(p);
+		if (health->examined & ~health->watched & bit(p) &&
+		    wants_controls(&health->path[p])) {
+			again |= bit(p);
+			first = p + 1;
+		}
+	}
+	if (!again)
+		return 0;
+	usable &= ~again;
+	pick_controls(health, usable & ~down ?: usable, first);
 	return health->controls ? again : 0;
 }
 

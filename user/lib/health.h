@@ -164,7 +164,8 @@ void health_examine(struct health *health, __u64 due, __u64 watched,
  * @usable: paths that can be probed
  *
  * For suspects that did not answer: these are probed again, and then @controls,
- * which are few, as the leaf answers for all of them.
+ * which are few, as the leaf answers for all of them. Where no other path is up
+ * they are paths that are down.
  *
  * Return: suspects to probe, a bit for each.
  */

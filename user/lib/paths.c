@@ -110,19 +110,6 @@ static void put_down(struct paths *paths, struct group *group)
 	paths->changes++;
 }
 
-static void path_down(struct paths *paths, struct group *group, __u32 p,
-		      enum path_verdict cause, __u64 now)
-{
-	__u64 all = group->nr_paths < 64 ? (1ull << group->nr_paths) - 1 : ~0ull;
-
-	if (!(all & ~group->down & ~(1ull << p)))
-		return;		/* the last one is better than none */
-	health_down(group->health, p, cause, paths->config->hold, now);
-	group->down |= 1ull << p;
-	put_down(paths, group);
-	tell(paths, group, p);
-}
-
 static void path_up(struct paths *paths, struct group *group, __u32 p,
 		    __u64 now)
 {
@@ -131,6 +118,39 @@ static void path_up(struct paths *paths, struct group *group, __u32 p,
 		group->down &= ~(1ull << p);
 		put_down(paths, group);
 	}
+	tell(paths, group, p);
+}
+
+/*
+ * The last path that is up is @dead, as one of the controls answered, which are
+ * held down: use them. Return: is there one?
+ */
+static bool controls_up(struct paths *paths, struct group *group, __u32 dead,
+			__u64 now)
+{
+	const struct health *health = group->health;
+	__u64 controls = health->controls & ~(1ull << dead);
+	__u32 p;
+
+	if (!health->router && !health->leaf)
+		return false;
+	for (p = 0; p < group->nr_paths; p++)
+		if (controls >> p & 1)
+			path_up(paths, group, p, now);
+	return controls;
+}
+
+static void path_down(struct paths *paths, struct group *group, __u32 p,
+		      enum path_verdict cause, __u64 now)
+{
+	__u64 all = group->nr_paths < 64 ? (1ull << group->nr_paths) - 1 : ~0ull;
+
+	if (!(all & ~group->down & ~(1ull << p)) &&
+	    !controls_up(paths, group, p, now))
+		return;		/* the last one is better than none */
+	health_down(group->health, p, cause, paths->config->hold, now);
+	group->down |= 1ull << p;
+	put_down(paths, group);
 	tell(paths, group, p);
 }
 
