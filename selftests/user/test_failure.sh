@@ -374,6 +374,21 @@ backs_off()
 		[50, 100, 200]'
 }
 
+# It was suspected again and again, and answered: nobody asks it for a while.
+was_alive()
+{
+	local spine
+
+	restarts || return
+	spine=$(spine_of 2)
+	for _ in 1 2 3 4 5 6; do
+		lose 2
+	done
+	vanish "$spine" && lose 2 && busywait 20000 went down 2 router &&
+		appear "$spine" && busywait 20000 went up 2 &&
+		busywait 20000 used 0 1 2 3
+}
+
 # All other paths answer again, but are held down for long.
 last_path()
 {
@@ -477,7 +492,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 17
+ktap_plan 18
 defer fabric_destroy
 check "a fabric, a job, its flows" ready
 defer daemon_kill
@@ -492,6 +507,7 @@ check "a path that came back in the meantime" attempt restarts_up
 check "routers that do not answer" attempt silent_routers
 check "a device without carrier" attempt no_carrier
 check "routers that limit their ICMP" attempt rate_limits
+check "a path that answered just now dies" attempt was_alive
 check "a path that flaps is held down longer" attempt backs_off
 check "clients are told" attempt is_monitored
 check "the last path dies: others are not held down any longer" attempt last_path

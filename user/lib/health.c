@@ -8,7 +8,7 @@
 #define ANSWERS		3	/* more than silences before a path is used again */
 #define CONTROLS	2
 #define CALM		(100 * MSEC)
-#define CALM_MAX	6	/* doublings: 6.4 s */
+#define CALM_MAX	2	/* doublings: 400 ms */
 #define HOLD_MAX	64	/* times the shortest */
 #define WAIT_MAX	(1600 * MSEC)
 
@@ -44,6 +44,8 @@ void health_suspect(struct health *health, __u32 p, __u64 now)
 		path->due = now + FORGET;
 	if (now >= path->calm_until)
 		health->suspects |= bit(p);
+	else if (path->state == PATH_UP)
+		path->due = path->calm_until;
 }
 
 __u64 health_due(const struct health *health, __u64 now, __u64 *at)
@@ -55,7 +57,7 @@ __u64 health_due(const struct health *health, __u64 now, __u64 *at)
 	for (p = 0; p < health->nr_paths; p++) {
 		const struct path *path = &health->path[p];
 
-		if (path->state == PATH_UP)
+		if (!path->due)
 			continue;
 		if (path->due <= now)
 			due |= bit(p);
@@ -82,6 +84,8 @@ void health_examine(struct health *health, __u64 due, __u64 watched,
 		path->router = false;
 		path->leaf = false;
 		path->moved = false;
+		if (path->state == PATH_UP && due & bit(p))
+			path->due = 0;
 		if (!path->fresh)
 			continue;
 		path->packets = traffic->packets[p];

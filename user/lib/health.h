@@ -49,7 +49,7 @@ enum path_verdict {
  * @hold: how long it is held down at least
  * @wait: how long until it is probed again, as long as it does not answer
  * @due: when to look at it again, unless 0
- * @calm_until: a suspicion is not followed before
+ * @calm_until: a suspicion is followed then, not before
  * @calm: times in a row that it answered although suspected
  * @suspected: when it was last suspected
  * @detours: how often since it was first
@@ -131,7 +131,7 @@ struct traffic {
  * @p: the path
  * @now: time
  *
- * Sets its bit in @suspects, unless it is down, or answered just now.
+ * Sets its bit in @suspects, unless it is down; later if it answered just now.
  */
 void health_suspect(struct health *health, __u32 p, __u64 now);
 
@@ -141,7 +141,7 @@ void health_suspect(struct health *health, __u32 p, __u64 now);
  * @now: time
  * @at: set: when there will be something, or ~0
  *
- * Return: paths that are down or lossy and whose time it is, a bit for each.
+ * Return: paths whose time it is, a bit for each.
  */
 __u64 health_due(const struct health *health, __u64 now, __u64 *at);
 

@@ -188,7 +188,9 @@ static void exam_done(struct group *group, void *arg)
 		if (!(health->examined >> p & 1))
 			continue;
 		if (health->path[p].moved) {
-			health->path[p].due = now + health->path[p].hold;
+			if (health->path[p].state == PATH_DOWN)
+				health->path[p].due = now +
+						      health->path[p].hold;
 			paths->config->moved(group, p, paths->config->arg);
 		} else if (health->watched >> p & 1) {
 			continue;
@@ -217,8 +219,8 @@ static int step_group(struct paths *paths, struct group *group, __u64 watched,
 	for (p = 0; p < group->nr_paths; p++) {
 		struct path *path = &health->path[p];
 
-		if (!(due >> p & 1) || (path->state == PATH_DOWN &&
-					path->cause != VERDICT_DATA))
+		if (!(due >> p & 1) || path->state == PATH_UP ||
+		    (path->state == PATH_DOWN && path->cause != VERDICT_DATA))
 			continue;
 		due &= ~(1ull << p);
 		path_up(paths, group, p, now);
