@@ -57,14 +57,14 @@ static int add_probes(struct prober *prober, struct group *group, __u32 p,
 	};
 	struct health *health = group->health;
 	__u64 bit = 1ull << p;
+	__u64 whole = (health->examined & ~health->watched) | health->controls;
 	enum probe_kind last;
 
 	memcpy(probe.source, s->peer.source, 16);
 	memcpy(probe.peer, s->key.addr, 16);
 	/* Routers limit how often they answer: none is asked in vain. */
 	probe.kind = health->path[p].router ? PROBE_LEAF : PROBE_PATH;
-	last = health->watched & ~health->controls & bit ? PROBE_PATH :
-							   PROBE_LEAF;
+	last = whole & bit ? PROBE_LEAF : PROBE_PATH;
 	for (; probe.kind <= last; probe.kind++) {
 		if (prober_add(prober, &probe))
 			return -ENOMEM;
@@ -160,7 +160,8 @@ static void end_round(struct exams *exams, struct group *group)
 	__u64 again = health_examine_again(group->health, usable);
 
 	if (!again || probe_paths(exams, group, &s, again,
-				  group->health->controls))
+				  group->health->controls |
+				  group->health->witnesses))
 		exams->config.done(group, exams->config.arg);
 }
 
@@ -176,12 +177,14 @@ static void probe_done(const struct prober_probe *probe, const __u8 *from,
 
 	path->sent += sent;
 	path->answered += !!from;
-	if (from && leaf)
+	if (from && leaf) {
 		*(control ? &health->leaf : &path->leaf) = true;
-	else if (own)
-		*(control ? &health->router : &path->router) = true;
-	else if (from)
+	} else if (own) {
+		health->router |= control;
+		path->router = true;
+	} else if (from) {
 		path->moved = true;
+	}
 	if (!--health->out)
 		end_round(arg, group);
 }

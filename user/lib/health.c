@@ -76,6 +76,7 @@ void health_examine(struct health *health, __u64 due, __u64 watched,
 	health->watched = watched & ~(due | health->suspects);
 	health->suspects = 0;
 	health->controls = 0;
+	health->witnesses = 0;
 	health->router = false;
 	health->leaf = false;
 	for (p = 0; p < health->nr_paths; p++) {
@@ -101,6 +102,17 @@ static bool wants_controls(const struct path *path)
 	       (path->state != PATH_DOWN || path->cause == VERDICT_UNKNOWN);
 }
 
+static __u64 down_paths(const struct health *health)
+{
+	__u64 down = 0;
+	__u32 p;
+
+	for (p = 0; p < health->nr_paths; p++)
+		if (health->path[p].state == PATH_DOWN)
+			down |= bit(p);
+	return down;
+}
+
 /* A few of @among, from @first on. */
 static void pick_controls(struct health *health, __u64 among, __u32 first)
 {
@@ -118,24 +130,26 @@ static void pick_controls(struct health *health, __u64 among, __u32 first)
 
 __u64 health_examine_again(struct health *health, __u64 usable)
 {
-	__u64 again = 0, down = 0;
+	__u64 again = 0, up;
+	bool asks_all = false;
 	__u32 first = 0, p;
 
 	if (health->controls)	/* that was it */
 		return 0;
-	for (p = 0; p < health->nr_paths; p++) {
-		if (health->path[p].state == PATH_DOWN)
-			down |= bit(p);
+	for (p = 0; p < health->nr_paths; p++)
 		if (health->examined & ~health->watched & bit(p) &&
 		    wants_controls(&health->path[p])) {
 			again |= bit(p);
+			asks_all |= health->path[p].router;
 			first = p + 1;
 		}
-	}
 	if (!again)
 		return 0;
 	usable &= ~again;
-	pick_controls(health, usable & ~down ?: usable, first);
+	up = usable & ~down_paths(health);
+	pick_controls(health, up ?: usable, first);
+	if (asks_all)
+		health->witnesses = usable;
 	return health->controls ? again : 0;
 }
 
@@ -146,6 +160,7 @@ void health_postpone(struct health *health, __u64 now)
 	health->suspects = 0;
 	health->examined = 0;
 	health->controls = 0;
+	health->witnesses = 0;
 	health->out = 0;
 	for (p = 0; p < health->nr_paths; p++)
 		if (health->path[p].state == PATH_DOWN)
@@ -177,24 +192,25 @@ static bool only_this_loses(const struct health *health, __u32 p,
 	       since(traffic->rounds[p], path->rounds) <= 4 * path->detours;
 }
 
-/* Is there a path whose router does not answer, while others do? */
-static bool has_dead_router(const struct health *health)
+/* Paths whose router does not answer, while others do, a bit for each. */
+static __u64 dead_routers(const struct health *health)
 {
+	__u64 asked = (health->examined & ~health->watched) | health->witnesses;
 	const struct path *path = health->path;
+	__u64 dead = 0;
 	__u32 p;
 
 	for (p = 0; health->router && p < health->nr_paths; p++)
-		if (health->examined & ~health->watched & bit(p) &&
-		    !path[p].router &&
-		    !path[p].leaf)
-			return true;
-	return false;
+		if (asked & bit(p) && !path[p].router && !path[p].leaf)
+			dead |= bit(p);
+	return dead;
 }
 
 enum path_verdict health_judge(const struct health *health, __u32 p,
 			       const struct traffic *traffic)
 {
 	const struct path *path = &health->path[p];
+	__u64 dead;
 
 	if (path->leaf)
 		return VERDICT_ALIVE;
@@ -202,11 +218,13 @@ enum path_verdict health_judge(const struct health *health, __u32 p,
 		return VERDICT_ROUTER;
 	/*
 	 * Where a router is dead the leaf's answers to probes by good paths
-	 * may come back by it: that has to be out of the way first.
+	 * may come back by it: it has to be out of the way first, and even then
+	 * they say nothing.
 	 */
-	if (has_dead_router(health))
+	dead = dead_routers(health);
+	if (dead & ~down_paths(health))
 		return VERDICT_UNKNOWN;
-	if (health->leaf)
+	if (health->leaf && !dead)
 		return VERDICT_LEAF;
 	return only_this_loses(health, p, traffic) ? VERDICT_DATA :
 						     VERDICT_UNKNOWN;

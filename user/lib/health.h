@@ -96,6 +96,7 @@ struct path {
  * @examined: that is examined now
  * @watched: of these: only to see whether its port still takes it
  * @controls: that is probed to compare, in the second round
+ * @witnesses: whose router is asked only, in the second round
  * @router: the router of a control answered
  * @leaf: the leaf did, by a control
  * @out: probes that are out
@@ -108,6 +109,7 @@ struct health {
 	__u64 examined;
 	__u64 watched;
 	__u64 controls;
+	__u64 witnesses;
 	bool router;
 	bool leaf;
 	unsigned int out;
@@ -165,7 +167,9 @@ void health_examine(struct health *health, __u64 due, __u64 watched,
  *
  * For suspects that did not answer: these are probed again, and then @controls,
  * which are few, as the leaf answers for all of them. Where no other path is up
- * they are paths that are down.
+ * they are paths that are down. Where the router of a suspect answered, but the leaf
+ * did not, the routers of all other paths are @witnesses: the answer of the leaf may
+ * have been lost on its way back.
  *
  * Return: suspects to probe, a bit for each.
  */

@@ -203,6 +203,7 @@ static void exam_done(struct group *group, void *arg)
 	health->suspects &= ~health->examined;
 	health->examined = 0;
 	health->controls = 0;
+	health->witnesses = 0;
 }
 
 /* What needs no probe, and what does. */
