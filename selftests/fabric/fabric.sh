@@ -58,11 +58,11 @@ fabric_has_host_netns()
 
 fabric_save()
 {
-	declare -p leaves spines hosts rate | sed 's/^declare --/declare -g --/' \
+	declare -p leaves spines hosts link_rate | sed 's/^declare --/declare -g --/' \
 		>"$fabric_state"
 }
 
-# Sets leaves, spines, hosts (per leaf), rate of the fabric that is up.
+# Sets leaves, spines, hosts (per leaf), link_rate of the fabric that is up.
 fabric_load()
 {
 	[[ -e $fabric_state ]] || fabric_die "no fabric is up"
@@ -468,19 +468,19 @@ routers_up()
 		printf -v devices 'spine%d ' "${spine_list[@]}"
 		leaf_batch $n | ip -n "leaf$n" -batch -
 		# shellcheck disable=SC2086 # a list
-		tbf_batch "$rate" $devices | tc -n "leaf$n" -batch -
+		tbf_batch "$link_rate" $devices | tc -n "leaf$n" -batch -
 	done
 	for ((n = 0; n < spines; n++)); do
 		printf -v devices 'leaf%d ' "${leaf_list[@]}"
 		spine_batch $n | ip -n "spine$n" -batch -
 		# shellcheck disable=SC2086
-		tbf_batch "$rate" $devices | tc -n "spine$n" -batch -
+		tbf_batch "$link_rate" $devices | tc -n "spine$n" -batch -
 	done
 }
 
 fabric_up()
 {
-	local leaves=4 spines=4 hosts=2 rate=16mbit host_rate='' seed=1
+	local leaves=4 spines=4 hosts=2 link_rate=16mbit host_rate='' seed=1
 	local i n netns leaf_list spine_list cpus
 
 	while (($#)); do
@@ -489,7 +489,7 @@ fabric_up()
 		--leaves)	leaves=$2 ;;
 		--spines)	spines=$2 ;;
 		--hosts)	hosts=$2 ;;
-		--rate)		rate=$2 ;;
+		--rate)		link_rate=$2 ;;
 		--host-rate)	host_rate=$2 ;;
 		--seed)		seed=$2 ;;
 		*)		fabric_die "unknown option $1" ;;
@@ -500,7 +500,7 @@ fabric_up()
 		[[ $n =~ ^[1-9][0-9]?$ ]] || fabric_die "$n is not within 1..99"
 	done
 	[[ $seed =~ ^[0-9]{1,9}$ ]] || fabric_die "seed $seed is not a number"
-	host_rate=${host_rate:-$rate}
+	host_rate=${host_rate:-$link_rate}
 	[[ ! -e $fabric_state ]] || fabric_die "a fabric is up already"
 
 	modprobe -a bridge cls_u32 ib_uverbs rdma_rxe rdma_ucm sch_prio sch_tbf veth

@@ -15,7 +15,7 @@ set -euo pipefail
 
 # shellcheck source=selftests/fabric/fabric.sh
 . "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/fabric.sh"
-declare leaves spines rate	# set by this:
+declare leaves spines link_rate	# set by this:
 fabric_load
 declare -A at		# "leaf oxc": spine, or dark:spine, by what there is
 declare -A leaf_dev	# "leaf oxc": the leaf's device
@@ -91,8 +91,8 @@ move()
 		ip -n "leaf$l" link set "$old" name "$new"
 		leaf_dev[$l $k]=$new
 		spine_dev[$l $k]=$far
-		[[ ! $rate ]] ||
-			tbf_batch "$rate" "$far" | tc -n "spine$to" -batch -
+		[[ ! $link_rate ]] ||
+			tbf_batch "$link_rate" "$far" | tc -n "spine$to" -batch -
 	fi
 	ip -n "spine$to" link set "${spine_dev[$l $k]}" up
 	ip -n "leaf$l" link set "${leaf_dev[$l $k]}" up

@@ -26,7 +26,7 @@ fabric_has_host_netns()
 dir=$(mktemp -d)
 defer rm -rf "$dir"
 file=$dir/cluster.json
-leaves=4 spines=2 hosts=1 rate='' seed=1
+leaves=4 spines=2 hosts=1 link_rate='' seed=1
 cpus=$(cpu_mask)
 
 slice()
