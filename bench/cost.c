@@ -9,10 +9,10 @@
  * own, through a raw socket: linear as rxe's are, and without a hash as long as it
  * is not connected. Each program in turn is attached to its egress. The kernel's
  * own run-time statistics (bpf_stats) give the time in the program, less that of
- * an empty one: the clock. Rounds of all programs alternate and the least of them counts, so that
- * what else the machine does hits no program alone. The ICRC from scratch is
- * libdeflate's CRC-32 over the same frame, timed in user space in the same
- * rounds.
+ * an empty one: the clock. Rounds of all programs alternate and the least of them
+ * counts, so that what else the machine does hits no program alone. The ICRC from
+ * scratch is libdeflate's CRC-32 over the same frame, timed in user space in the
+ * same rounds.
  *
  * The time of the whole send is there too, as the difference to a device with
  * nothing attached: the only figure that tc's own pedit action has.
