@@ -3,6 +3,8 @@
  * Rewriting the UDP source port of a RoCE v2 packet, with the ICRC and the UDP
  * checksum that cover it. The cost does not depend on the packet's length.
  */
+#include <linux/hash.h>
+#include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <linux/unaligned.h>
@@ -15,6 +17,14 @@
 
 /* K of icrc.h, by UDP length / 4 */
 static u32 icrc_k[ROCESTEER_ICRC_WORDS] __ro_after_init;
+
+/*
+ * Changes of the ICRC that were computed: the word in bits 63..32, the UDP length
+ * in 31..16, old port ^ new port in 15..0. One word, so that whoever interrupts
+ * or migrates us finds a whole one.
+ */
+#define SPORT_CACHE_BITS	6
+static DEFINE_PER_CPU(u64, icrc_cache[1 << SPORT_CACHE_BITS]);
 
 /**
  * rocesteer_sport_init() - compute the table
@@ -34,6 +44,20 @@ static bool sport_writable(const struct sk_buff *skb, unsigned int len)
 	       (!skb_cloned(skb) || skb_clone_writable(skb, len));
 }
 
+/* Of a flow most packets have one length, and all of them the same ports. */
+static u32 sport_delta(u16 v, unsigned int udp_len)
+{
+	u32 tag = udp_len << 16 | v, slot = hash_32(tag, SPORT_CACHE_BITS);
+	u64 cache = this_cpu_read(icrc_cache[slot]);
+	u32 delta;
+
+	if ((u32)cache == tag)
+		return cache >> 32;
+	delta = rocesteer_icrc_delta(v, icrc_k[udp_len / 4]);
+	this_cpu_write(icrc_cache[slot], (u64)delta << 32 | tag);
+	return delta;
+}
+
 /* Change a UDP header and the ICRC behind it. All of it is writable. */
 static void sport_write(struct sk_buff *skb, struct udphdr *uh, __be16 sport)
 {
@@ -44,8 +68,8 @@ static void sport_write(struct sk_buff *skb, struct udphdr *uh, __be16 sport)
 
 	v = le16_to_cpu((__force __le16)(uh->source ^ sport));
 	from = get_unaligned((__be32 *)icrc);
-	put_unaligned_le32(get_unaligned_le32(icrc) ^
-			   rocesteer_icrc_delta(v, icrc_k[udp_len / 4]), icrc);
+	put_unaligned_le32(get_unaligned_le32(icrc) ^ sport_delta(v, udp_len),
+			   icrc);
 	to = get_unaligned((__be32 *)icrc);
 
 	if (uh->check) {
