@@ -12,6 +12,7 @@
 
 #include "rocesteer/chunk.h"
 #include "deal.bpf.h"
+#include "sport.bpf.h"
 
 /* Jobs that have chunks. */
 struct {
@@ -318,28 +319,65 @@ static __always_inline void count_tag(const struct __sk_buff *skb,
 	count->bytes += skb->len;
 }
 
-/* Neither the ICRC nor the UDP checksum covers it; ECN stays. */
-static __always_inline void set_dscp(struct __sk_buff *skb, __u32 off, __u8 dscp)
-{
-	__be16 old, new;
-	__u16 word;
+/* The change of one packet, handed to rocesteer_mark in skb->cb. */
+enum {
+	CB_L3_OFF,
+	CB_DSCP,
+};
 
+int rocesteer_mark(struct __sk_buff *skb);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__uint(key_size, sizeof(__u32));
+	__array(values, int (struct __sk_buff *));
+} rs_mark SEC(".maps") = {
+	.values = { (void *)&rocesteer_mark },
+};
+
+/* RFC 1624. All are in network order. */
+static __always_inline __sum16 csum_replace(__sum16 check, __be16 old, __be16 new)
+{
+	__u32 sum = (__u16)~check + (__u16)~old + new;
+
+	sum = (sum >> 16) + (sum & 0xffff);
+	return ~(sum + (sum >> 16));
+}
+
+/*
+ * Set the DSCP. Neither the ICRC nor the UDP checksum covers it; ECN stays. A
+ * program of its own for the same reason as rocesteer_write.
+ */
+SEC("tcx/egress")
+int rocesteer_mark(struct __sk_buff *skb)
+{
+	__u32 off = skb->cb[CB_L3_OFF], dscp = skb->cb[CB_DSCP];
+	struct iphdr *ip;
+	__be16 *first, new;
+	__u16 word;
+	void *data;
+
+	if (off > HEADERS_MAX)
+		return TCX_NEXT;
+	data = writable(skb, off + sizeof(*ip));
+	if (!data)
+		return TCX_NEXT;
+	ip = data + off;
+	if ((void *)(ip + 1) > (void *)(long)skb->data_end)
+		return TCX_NEXT;
 	/* IPv4: version, IHL, TOS; IPv6: version, traffic class, flow label. */
-	if (bpf_skb_load_bytes(skb, off, &old, sizeof(old)))
-		return;
-	word = bpf_ntohs(old);
-	if (word >> 12 == 4)
-		word = (word & ~0xfc) | dscp << 2;
-	else
-		word = (word & ~0x0fc0) | dscp << 6;
-	new = bpf_htons(word);
-	if (new == old)
-		return;
-	if (word >> 12 == 4 &&
-	    bpf_l3_csum_replace(skb, off + offsetof(struct iphdr, check), old,
-				new, sizeof(new)))
-		return;
-	bpf_skb_store_bytes(skb, off, &new, sizeof(new), 0);
+	first = (void *)ip;
+	word = bpf_ntohs(*first);
+	if (word >> 12 == 4) {
+		new = bpf_htons((word & ~0xfc) | dscp << 2);
+		ip->check = csum_replace(ip->check, *first, new);
+	} else {
+		new = bpf_htons((word & ~0x0fc0) | dscp << 6);
+	}
+	*first = new;
+	return TCX_NEXT;
 }
 
 /* A packet that belongs to no chunk leaves as it came. */
@@ -365,7 +403,9 @@ int rocesteer_chunk(struct __sk_buff *skb)
 	count_tag(skb, &pkt, tags, tag);
 	if (tag.class) {
 		skb->priority = tag.class;
-		set_dscp(skb, pkt.l3_off, tag.dscp);
+		skb->cb[CB_L3_OFF] = pkt.l3_off;
+		skb->cb[CB_DSCP] = tag.dscp;
+		bpf_tail_call_static(skb, &rs_mark, 0);
 	}
 	return TCX_NEXT;
 }
