@@ -5,8 +5,9 @@ table.py NATIVE.json GUEST.json CHUNK.json PLAN.json
 
 NATIVE and GUEST are from bench/cost, CHUNK from bench/chunk, PLAN from bench/plan.
 
-Times are those in the program, without the clock's; ratios are to the first
-row of each part. Exits 1 when the cost is above what the README says.
+Times are those in the program, without the clock's. In the guest a nanosecond is
+an instruction. Ratios are to the first row of each part. Exits 1 when the cost is
+above what the README says.
 """
 import json
 import sys
@@ -25,6 +26,9 @@ NAMES = {
     "whole": "a flow that is not split",
     "in_order": "one that is, in order",
     "swapped": "each second packet waits",
+    "without": "without rocesteer",
+    "module": "through the module",
+    "steered": "and steered",
     "themis": "themis",
     "predict": "themis, and how long it takes",
     "best": "best",
@@ -49,12 +53,12 @@ MAX_PLANNING_US = {"themis": {"64": 20, "4096": 2000},
                    "best": {"64": 500e3, "4096": 500e3}}
 
 
-def part(title, times, rows):
+def part(title, times, rows, unit="ns"):
     base = times[rows[0]]
     print(f"{title:<34}" + "".join(f"{p + ' B':>18}" for p in base))
     for row in rows:
         print(f"  {NAMES[row]:<32}" + "".join(
-            f"{times[row][p]:>9.0f} ns {times[row][p] / base[p]:>4.2f}x"
+            f"{times[row][p]:>9.0f} {unit} {times[row][p] / base[p]:>4.2f}x"
             for p in base))
     print()
 
@@ -68,11 +72,19 @@ def tagged(times):
         ["steer", "tag_none", "tag", "tag_first"])
 
 
-def order(times):
-    print("guest, time added to the receipt of a packet")
+def order(cost):
+    print("guest, instructions added to the receipt of a packet")
     for row in ("whole", "in_order", "swapped"):
-        print(f"  {NAMES[row]:<32}{times[row]:>9.0f} ns "
-              f"{times[row] / times['whole']:>4.2f}x")
+        print(f"  {NAMES[row]:<32}{cost[row]:>9.0f}    "
+              f"{cost[row] / cost['whole']:>4.2f}x")
+    print()
+
+
+def rate(cost):
+    print("guest, instructions a packet of a flow that is not split, both ends")
+    for row in ("without", "module", "steered"):
+        print(f"  {NAMES[row]:<32}{cost[row]:>9.0f}   "
+              f"{100 * cost['without'] / cost[row]:>5.1f} % of the rate")
     print()
 
 
@@ -107,18 +119,19 @@ def main():
     part("this machine, time in the program", native["run_ns"],
          ["port_only", "idle", "steer", "split", "recompute"])
     tagged(native["run_ns"])
-    part("guest, time in the program", guest["run_ns"],
-         ["steer", "split", "steer_module", "idle", "port_only"])
-    part("guest, time added to a send", guest["send_ns"],
-         ["pedit", "steer", "split", "steer_module"])
+    part("guest, instructions in the program", guest["run_ns"],
+         ["steer", "split", "steer_module", "idle", "port_only"], "  ")
+    part("guest, instructions added to sends", guest["send_ns"],
+         ["pedit", "steer", "split", "steer_module"], "  ")
     order(received)
+    rate(guest["rate_ns"])
     planning(chunk)
     plans(plan_us)
     run = native["run_ns"]
-    failed = guest["rate_percent"] < MIN_RATE
-    print(f"a flow that is not split, with the module: "
-          f"{guest['rate_percent']:.1f} % of the rate without, "
-          f"at least {MIN_RATE}")
+    kept = 100 * guest["rate_ns"]["without"] / guest["rate_ns"]["module"]
+    failed = kept < MIN_RATE
+    print(f"rate kept through the module, in %       {kept:.1f}, "
+          f"at least {MIN_RATE:.1f}")
     for row, limits in MAX_PLANNING_US.items():
         for chunks, limit in limits.items():
             if chunk[row][chunks] > limit:
