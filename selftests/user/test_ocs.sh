@@ -241,10 +241,10 @@ schema()
 
 solvers_agree()
 {
-	ROCESTEER=$rocesteer timeout 300 "$slices" solve-ocs "$1" "$dir"
+	ROCESTEER=$rocesteer timeout 300 "$slices" solve-ocs "$1" "$dir" "${@:2}"
 }
 
-ktap_plan 11
+ktap_plan 12
 check "circuits are all to all where the file does not say" defaults
 check "idle circuits are moved by the driver" moves
 check "the circuits of jobs stay" stays_away_from_jobs
@@ -255,9 +255,13 @@ check "wrong usage" usage
 check "wrong files: file and field are named" wrong_files
 check "what is marked is not used" marks
 check "files fit the schema" schema
-if command -v glpsol cbc >/dev/null; then
-	check "solvers agree on what is least to move" solvers_agree 200
-else
-	skip "solvers agree on what is least to move" "no glpsol or cbc"
-fi
+for size in "200 8 4 4" "10 16 8 8 2"; do
+	what="a solver agrees on what is least to move: $size"
+	if command -v cbc >/dev/null; then
+		# shellcheck disable=SC2086 # several arguments
+		check "$what" solvers_agree $size
+	else
+		skip "$what" "no cbc"
+	fi
+done
 ktap_finish

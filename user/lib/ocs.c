@@ -264,7 +264,7 @@ int ocs_place(const struct slice_fabric *fabric, const struct ocs *ocs,
 		};
 
 		ret = try_shape(&s, slice, circuit);
-		*proven &= left > 0 && !s.cut;
+		*proven &= s.proven;
 		if (ret) {
 			slice_free(slice);
 			return ret;

@@ -23,8 +23,9 @@
  *	OCS_DARK: not needed
  * @leaf: the leaves that are tried
  * @times: their circuits to each spine
- * @least: no circuits for them take down fewer
- * @cut: a part of the search ended at its bound
+ * @seed: of what is tried at random
+ * @open: it is not known whether some circuits are better
+ * @proven: no place takes down fewer
  */
 struct ocs_search {
 	const struct slice_fabric *fabric;
@@ -37,41 +38,41 @@ struct ocs_search {
 	__u16 *best_port;
 	__u32 *leaf;
 	__u32 *times;
-	__u32 least;
-	bool cut;
+	__u64 seed;
+	bool open;
+	bool proven;
 };
 
-/* Count a step. Return: false when there are none left. */
-static inline bool ocs_step(struct ocs_search *s)
+/* Count steps. Return: false when there are not as many left. */
+static inline bool ocs_step(struct ocs_search *s, __u64 n)
 {
-	if (!*s->steps)
+	if (*s->steps <= n) {
+		*s->steps = 0;
 		return false;
-	--*s->steps;
+	}
+	*s->steps -= n;
 	return true;
-}
-
-/* Let a part of the search have half of the steps that are left. */
-static inline __u64 ocs_part_begin(struct ocs_search *s)
-{
-	__u64 rest = *s->steps / 2;
-
-	*s->steps -= rest;
-	return rest;
-}
-
-static inline void ocs_part_end(struct ocs_search *s, __u64 rest)
-{
-	s->cut |= !*s->steps;
-	*s->steps += rest;
 }
 
 /* Find the best place of a shape. Return: 0 or -ENOMEM; @s->best says it. */
 int ocs_search_place(struct ocs_search *s);
 
-/* Find circuits for @s->leaf and @s->times, better than the best known. */
+/* A number at random; equal searches get equal numbers. */
+static inline __u32 ocs_random(struct ocs_search *s)
+{
+	s->seed = s->seed * 6364136223846793005ull + 1442695040888963407ull;
+	return s->seed >> 33;
+}
+
+/*
+ * Find circuits for @s->leaf and @s->times, better than the best known; @all: or
+ * prove that there are none.
+ */
 struct ocs_wire;
 struct ocs_wire *ocs_wire_new(struct ocs_search *s);
 void ocs_wire_free(struct ocs_wire *w);
-void ocs_wire_solve(struct ocs_wire *w);
+void ocs_wire_solve(struct ocs_wire *w, bool all);
+/* Likewise, from what the best place has for the same leaves, and briefly. */
+void ocs_wire_retry(struct ocs_wire *w);
 
 #endif /* ROCESTEER_OCS_PRIV_H */

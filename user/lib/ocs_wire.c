@@ -1,454 +1,388 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Circuits for given leaves, each of which wants t_j to spine j: a branch and
- * bound over ports. First each port of the leaves whose circuit is wanted keeps
- * it or not, then what lacks is made at other ports of the leaf, the spine with
- * the fewest ports to choose from first, the cheapest port first.
+ * Circuits for given leaves, each of which wants t_j to spine j.
  *
- * Before that, matchings of spines with ports give a place to compare with, leaf by
- * leaf: a circuit that finds no port takes that of another, which looks for one.
+ * The cost is the number of circuits taken down: those of the leaves' own ports
+ * that get another, and others where a spine's ports at an OXC, its slot, do not
+ * suffice for all.
  *
- * The cost is the number of circuits taken down. Those of the leaves' own ports
- * count when their port gets another. Others count where a spine's new circuits
- * at an OXC are more than its ports that were dark or lost their circuit so. As
- * a circuit of the first kind may spare one of the second, but never more, the
- * cost never falls on the way down.
+ * To find good ones, each leaf in turn has its circuits assigned to its ports
+ * anew, at the least cost while the others are as they are; of those alike one at
+ * random, so that the next may find better.
+ *
+ * To prove that there are no better ones: a branch and bound over the leaves'
+ * ports, by the bound of ocs_bound.c. Where that is made of circuits that can be,
+ * it is what they cost, or close to it; else two spines want a port, and that is
+ * decided next: one of the spines has it, or it is not used.
  */
-#include "ocs_priv.h"
+#include "ocs_wire.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a leaf's port: a spine, or what follows. */
-#define FREE	((__u16)-1)
-#define KEPT	((__u16)-2)
+#define CROWD	64	/* cost of one user of a slot too many, while that may be */
+#define CHANCE	32	/* of a cost; less is random */
+#define STALE	24	/* rounds of turns without a better place until they end */
+#define RETRY	3	/* likewise, where a place was changed a little */
+#define ROUNDS	30	/* of prices, at first */
+#define AGAIN	3	/* likewise, where a port more is decided */
 
-/**
- * struct ocs_wire - the search
- * @s: what is searched for
- * @room: by spine and OXC: ports that are not fixed
- * @dark: likewise: without a circuit
- * @used: likewise: kept and new circuits of the leaves
- * @fresh: likewise: new circuits, less those that lost their port to another
- * @banned: likewise: tried, by the node of this depth; matters from @base on
- * @base: depth of the leaf's first node
- * @depth: of the node
- * @need: by leaf of the search, then spine: circuits that lack
- * @lack: by leaf of the search: their sum
- * @port: by leaf of the search, then OXC
- * @cost: so far
- */
-struct ocs_wire {
-	struct ocs_search *s;
-	__u16 *room;
-	__u16 *dark;
-	__u16 *used;
-	int *fresh;
-	__u32 *banned;
-	__u32 base;
-	__u32 depth;
-	__u16 *need;
-	__u32 *lack;
-	__u16 *port;
-	__u32 cost;
-};
-
-static size_t spine_port(const struct ocs_wire *w, __u32 spine, __u32 oxc)
+/* Circuits taken down in a slot, where so many are used and would stay. */
+static __s64 slot_cost(const struct ocs_wire *w, size_t at, __u32 used,
+		       __u32 stay)
 {
-	return (size_t)spine * w->s->ocs->oxcs + oxc;
+	__u32 all = used + stay + w->out[at];
+
+	if (used > w->room[at])
+		return (__s64)OCS_NEVER * (used - w->room[at]);
+	return all > w->room[at] ? all - w->room[at] : 0;
 }
 
-static __u32 displaced(const struct ocs_wire *w, size_t at)
-{
-	return w->fresh[at] > w->dark[at] ? w->fresh[at] - w->dark[at] : 0;
-}
-
-/* Add to a spine's new circuits at an OXC. */
-static void add_fresh(struct ocs_wire *w, __u32 spine, __u32 oxc, int n)
-{
-	size_t at = spine_port(w, spine, oxc);
-
-	w->cost -= displaced(w, at);
-	w->fresh[at] += n;
-	w->cost += displaced(w, at);
-}
-
-/* Join a port of a leaf to a spine, or undo that with @n = -1. */
-static void make(struct ocs_wire *w, __u32 i, __u32 oxc, __u32 spine, int n)
+/* Enter a leaf's ports into the slots, or take them out with @n = -1. */
+static void enter(struct ocs_wire *w, const __u16 *port, __u32 i, int n)
 {
 	const struct ocs *ocs = w->s->ocs;
-	__u16 old = ocs->circuit[ocs_port(ocs, w->s->leaf[i], oxc)];
+	__u32 oxc;
 
-	w->port[ocs_port(ocs, i, oxc)] = n > 0 ? spine : FREE;
-	w->need[(size_t)i * ocs->spines + spine] -= n;
-	w->lack[i] -= n;
-	w->used[spine_port(w, spine, oxc)] += n;
-	add_fresh(w, spine, oxc, n);
-	if (old == OCS_DARK)
-		return;
-	w->cost += n;
-	add_fresh(w, old, oxc, -n);
+	for (oxc = 0; oxc < ocs->oxcs; oxc++) {
+		__u16 own = w->own[ocs_port(ocs, i, oxc)];
+		__u16 to = port[ocs_port(ocs, i, oxc)];
+
+		if (to < OCS_OPEN)
+			w->used[ocs_slot(w, to, oxc)] += n;
+		else if (to == OCS_FREE && own != OCS_DARK)
+			w->stay[ocs_slot(w, own, oxc)] += n;
+	}
 }
 
-/* What a new circuit would cost, OCS_NONE when it cannot be. */
-static __u32 price(const struct ocs_wire *w, __u32 i, __u32 oxc, __u32 spine)
+/* Enter all ports. Return: the circuits taken down; from OCS_NEVER: cannot be. */
+static __s64 tally(struct ocs_wire *w, const __u16 *port)
 {
-	const struct ocs *ocs = w->s->ocs;
-	size_t port = ocs_port(ocs, w->s->leaf[i], oxc);
-	size_t at = spine_port(w, spine, oxc);
-	__u32 cost;
+	size_t ports = (size_t)w->s->shape.leaves * w->s->ocs->oxcs, at;
+	__s64 cost = 0;
+	__u32 i;
 
-	if (ocs->fixed[port] || w->port[ocs_port(ocs, i, oxc)] != FREE ||
-	    ocs->circuit[port] == spine || w->used[at] >= w->room[at] ||
-	    w->banned[at] > w->base)
-		return OCS_NONE;
-	cost = w->fresh[at] >= w->dark[at];
-	if (ocs->circuit[port] != OCS_DARK)
-		cost += 1 - !!displaced(w, spine_port(w, ocs->circuit[port],
-						      oxc));
+	memset(w->used, 0, w->slots * sizeof(*w->used));
+	memset(w->stay, 0, w->slots * sizeof(*w->stay));
+	for (i = 0; i < w->s->shape.leaves; i++)
+		enter(w, port, i, 1);
+	for (at = 0; at < ports; at++)
+		cost += port[at] < OCS_OPEN && w->own[at] != OCS_DARK &&
+			port[at] != w->own[at];
+	for (at = 0; at < w->slots; at++)
+		cost += slot_cost(w, at, w->used[at], w->stay[at]);
 	return cost;
 }
 
-static __u32 count_ports(const struct ocs_wire *w, __u32 i, __u32 spine)
-{
-	__u32 oxc, n = 0;
-
-	for (oxc = 0; oxc < w->s->ocs->oxcs; oxc++)
-		n += price(w, i, oxc, spine) != OCS_NONE;
-	return n;
-}
-
-/* The spine that has the fewest ports to choose from beyond what it needs. */
-static __u32 pick_spine(const struct ocs_wire *w, __u32 i)
-{
-	__u32 spines = w->s->ocs->spines, best = 0, spine;
-	__s64 least = INT64_MAX;
-
-	for (spine = 0; spine < spines; spine++) {
-		__u16 need = w->need[(size_t)i * spines + spine];
-		__s64 n;
-
-		if (!need)
-			continue;
-		n = (__s64)count_ports(w, i, spine) - need;
-		if (n < least) {
-			least = n;
-			best = spine;
-		}
-	}
-	return best;
-}
-
-static void save(struct ocs_wire *w)
+/* Keep what was found; also what is as good, which may lead to better. */
+static void save(struct ocs_wire *w, __s64 cost)
 {
 	struct ocs_search *s = w->s;
 	const struct ocs *ocs = s->ocs;
-	__u32 i, oxc;
 
-	s->best = w->cost;
+	if (cost >= OCS_NEVER || cost > s->best)
+		return;
+	s->best = cost;
 	memcpy(s->best_leaf, s->leaf, s->shape.leaves * sizeof(*s->leaf));
 	memcpy(s->best_spine, s->times, ocs->spines * sizeof(*s->times));
-	for (i = 0; i < s->shape.leaves; i++) {
-		for (oxc = 0; oxc < ocs->oxcs; oxc++) {
-			size_t at = ocs_port(ocs, i, oxc);
-			size_t port = ocs_port(ocs, s->leaf[i], oxc);
-
-			s->best_port[at] = w->port[at] == KEPT ?
-					   ocs->circuit[port] : w->port[at];
-		}
-	}
+	memcpy(s->best_port, w->port,
+	       (size_t)s->shape.leaves * ocs->oxcs * sizeof(*w->port));
 }
 
-/* Nothing better is to be found for these leaves and spines. */
-static bool is_done(const struct ocs_wire *w)
+/* What a port costs more than when it is left, the others being as they are. */
+static int port_cost(const struct ocs_wire *w, __u16 own, __u32 oxc,
+		     __u32 spine)
 {
-	return w->s->best <= w->s->least || !*w->s->steps;
+	size_t at = ocs_slot(w, spine, oxc);
+	__s64 cost;
+
+	if (own == spine)
+		return w->used[at] < w->room[at] ? 0 : CROWD;
+	cost = slot_cost(w, at, w->used[at] + 1, w->stay[at]) -
+	       slot_cost(w, at, w->used[at], w->stay[at]);
+	if (cost >= OCS_NEVER)
+		cost = CROWD;
+	if (own == OCS_DARK)
+		return cost;
+	at = ocs_slot(w, own, oxc);
+	return cost + 1 + slot_cost(w, at, w->used[at], w->stay[at]) -
+	       slot_cost(w, at, w->used[at], w->stay[at] + 1);
 }
 
-static void make_new(struct ocs_wire *w, __u32 i);
-
-/* One more to a spine: a port that was tried is not for those that follow. */
-static void make_one(struct ocs_wire *w, __u32 i, __u32 spine)
-{
-	__u32 oxcs = w->s->ocs->oxcs, oxc, cost;
-
-	w->depth++;
-	for (cost = 0; cost <= 2; cost++) {
-		for (oxc = 0; oxc < oxcs && !is_done(w); oxc++) {
-			if (price(w, i, oxc, spine) != cost)
-				continue;
-			make(w, i, oxc, spine, 1);
-			make_new(w, i);
-			make(w, i, oxc, spine, -1);
-			w->banned[spine_port(w, spine, oxc)] = w->depth;
-		}
-	}
-	for (oxc = 0; oxc < oxcs; oxc++)
-		if (w->banned[spine_port(w, spine, oxc)] == w->depth)
-			w->banned[spine_port(w, spine, oxc)] = 0;
-	w->depth--;
-}
-
-/* Make what leaf i and those after it lack. */
-static void make_new(struct ocs_wire *w, __u32 i)
-{
-	__u32 base = w->base;
-
-	if (w->cost >= w->s->best || !ocs_step(w->s))
-		return;
-	while (i < w->s->shape.leaves && !w->lack[i]) {
-		i++;
-		w->base = w->depth;
-	}
-	if (i == w->s->shape.leaves)
-		save(w);
-	else
-		make_one(w, i, pick_spine(w, i));
-	w->base = base;
-}
-
-/* Use a port for a spine: keep its circuit, or make one. */
-static void put(struct ocs_wire *w, __u32 i, __u32 oxc, __u32 spine)
+/* Give leaf i the ports that were assigned. */
+static void take_ports(struct ocs_wire *w, __u32 i)
 {
 	const struct ocs *ocs = w->s->ocs;
-
-	if (ocs->circuit[ocs_port(ocs, w->s->leaf[i], oxc)] != spine) {
-		make(w, i, oxc, spine, 1);
-		return;
-	}
-	w->port[ocs_port(ocs, i, oxc)] = KEPT;
-	w->need[(size_t)i * ocs->spines + spine]--;
-	w->lack[i]--;
-	w->used[spine_port(w, spine, oxc)]++;
-}
-
-/* Undo that. Return: the spine. */
-static __u32 lift(struct ocs_wire *w, __u32 i, __u32 oxc)
-{
-	const struct ocs *ocs = w->s->ocs;
-	__u32 spine = w->port[ocs_port(ocs, i, oxc)];
-
-	if (spine != KEPT) {
-		make(w, i, oxc, spine, -1);
-		return spine;
-	}
-	spine = ocs->circuit[ocs_port(ocs, w->s->leaf[i], oxc)];
-	w->port[ocs_port(ocs, i, oxc)] = FREE;
-	w->need[(size_t)i * ocs->spines + spine]++;
-	w->lack[i]++;
-	w->used[spine_port(w, spine, oxc)]--;
-	return spine;
-}
-
-/* The cheapest port that is left for a spine; the number of OXCs: none is. */
-static __u32 find_port(const struct ocs_wire *w, __u32 i, __u32 spine)
-{
-	const struct ocs *ocs = w->s->ocs;
-	__u32 least = OCS_NONE, best = ocs->oxcs, oxc;
+	__u32 oxc, row;
 
 	for (oxc = 0; oxc < ocs->oxcs; oxc++) {
-		size_t port = ocs_port(ocs, w->s->leaf[i], oxc);
-		__u32 cost = price(w, i, oxc, spine);
+		row = w->match.row[oxc];
+		w->port[ocs_port(ocs, i, oxc)] =
+			row == OCS_NO_ROW ? OCS_FREE : w->unit[row];
+	}
+}
 
-		if (ocs->circuit[port] == spine && !ocs->fixed[port] &&
-		    w->port[ocs_port(ocs, i, oxc)] == FREE)
-			return oxc;
-		if (cost < least) {
-			least = cost;
-			best = oxc;
+/* Assign leaf i anew, where nothing is pinned but what is fixed. */
+static bool turn(struct ocs_wire *w, __u32 i)
+{
+	const struct ocs *ocs = w->s->ocs;
+	int *line = w->cost;
+	__u32 n, oxc;
+	__s64 cost;
+
+	if (!ocs_step(w->s, (__u64)w->nr * ocs->oxcs))
+		return false;
+	enter(w, w->port, i, -1);
+	w->match.rows = 0;
+	w->match.cols = ocs->oxcs;
+	for (n = 0; n < w->nr; n++) {
+		for (oxc = 0; oxc < ocs->oxcs; oxc++) {
+			size_t at = ocs_port(ocs, i, oxc);
+
+			*line++ = w->pin[at] != OCS_OPEN ? OCS_NEVER :
+				  CHANCE * port_cost(w, w->own[at], oxc,
+						     w->spine[n]) +
+				  (int)(ocs_random(w->s) & 3);
 		}
+		ocs_add_rows(w, w->s->times[w->spine[n]], w->spine[n], n);
+	}
+	cost = ocs_match(&w->match, w->s->steps);
+	if (cost < 0 || cost >= OCS_NEVER)
+		return false;
+	take_ports(w, i);
+	enter(w, w->port, i, 1);
+	return true;
+}
+
+/* Assign the leaves in turn, as long as that finds better; @least will do. */
+static void take_turns(struct ocs_wire *w, __s64 least, __u32 rounds)
+{
+	__s64 cost, best = INT64_MAX;
+	__u32 stale = 0, i;
+
+	tally(w, w->port);
+	while (stale++ < rounds && w->s->best > least) {
+		for (i = 0; i < w->s->shape.leaves; i++)
+			if (!turn(w, i))
+				return;
+		if (!ocs_step(w->s, w->slots))
+			return;
+		cost = tally(w, w->port);
+		if (cost < best) {
+			best = cost;
+			stale = 0;
+		}
+		save(w, cost);
+	}
+}
+
+/* A port to decide next: where the bound is not made of what can be. */
+static size_t pick(const struct ocs_wire *w)
+{
+	size_t ports = (size_t)w->s->shape.leaves * w->s->ocs->oxcs, at;
+	size_t best = OCS_NO_PORT;
+
+	if (w->clash != OCS_NO_PORT && w->pin[w->clash] == OCS_OPEN)
+		return w->clash;
+	for (at = 0; at < ports; at++) {
+		if (w->pin[at] != OCS_OPEN)
+			continue;
+		if (w->hits[at] < 0)
+			return at;
+		if (best == OCS_NO_PORT || (w->hits[at] && !w->hits[best]))
+			best = at;
 	}
 	return best;
 }
 
-/* Find a port for a spine; ports of @seen are not to be taken from others. */
-static bool match(struct ocs_wire *w, __u32 i, __u32 spine, bool *seen)
+static __s64 bound(struct ocs_wire *w, __u32 rounds)
 {
-	const struct ocs *ocs = w->s->ocs;
-	__u32 oxc = find_port(w, i, spine), other;
+	__s64 cost;
 
-	if (oxc < ocs->oxcs) {
-		put(w, i, oxc, spine);
-		return true;
-	}
-	for (oxc = 0; oxc < ocs->oxcs; oxc++) {
-		if (seen[oxc] || w->port[ocs_port(ocs, i, oxc)] == FREE)
-			continue;
-		other = lift(w, i, oxc);
-		if (other != spine && (price(w, i, oxc, spine) != OCS_NONE ||
-				       ocs->circuit[ocs_port(ocs, w->s->leaf[i],
-							     oxc)] == spine)) {
-			seen[oxc] = true;
-			put(w, i, oxc, spine);
-			if (match(w, i, other, seen))
-				return true;
-			lift(w, i, oxc);
-		}
-		put(w, i, oxc, other);
-	}
-	return false;
+	if (!ocs_step(w->s, w->slots))
+		return OCS_NEVER;
+	cost = tally(w, w->pin);
+	if (cost >= w->s->best || cost >= OCS_NEVER)
+		return cost;
+	return ocs_bound(w, cost, rounds);
 }
 
-/* Match what leaf i lacks. Return: false when that was not possible. */
-static bool match_leaf(struct ocs_wire *w, __u32 i)
+static void decide(struct ocs_wire *w);
+
+/* Decide a port; the spine, or that it is not used. */
+static void decide_port(struct ocs_wire *w, size_t at, __u16 to)
 {
 	const struct ocs *ocs = w->s->ocs;
-	bool seen[SLICE_MAX_UPLINKS];
+	__u16 *need = to == OCS_FREE ? NULL :
+		      w->need + at / ocs->oxcs * ocs->spines + to;
 
-	while (w->lack[i]) {
-		memset(seen, 0, ocs->oxcs * sizeof(*seen));
-		if (!ocs_step(w->s) || !match(w, i, pick_spine(w, i), seen))
-			return false;
+	if (need && !*need)
+		return;
+	w->pin[at] = to;
+	if (need)
+		--*need;
+	decide(w);
+	w->pin[at] = OCS_OPEN;
+	if (need)
+		++*need;
+}
+
+/* All that can follow what is pinned. */
+static void decide(struct ocs_wire *w)
+{
+	__s64 least = bound(w, AGAIN);
+	__u16 first;
+	size_t at;
+	__u32 n;
+
+	if (least >= w->s->best || least >= OCS_NEVER)
+		return;
+	if (w->clash == OCS_NO_PORT)
+		save(w, tally(w, w->port));
+	at = pick(w);
+	if (least >= w->s->best || at == OCS_NO_PORT)
+		return;
+	first = w->port[at];
+	decide_port(w, at, first);
+	for (n = 0; n <= w->nr; n++) {
+		__u16 to = n < w->nr ? w->spine[n] : OCS_FREE;
+
+		if (to != first)
+			decide_port(w, at, to);
+	}
+}
+
+/*
+ * Enter the leaves and spines that are searched for, nothing decided. Return:
+ * false: no steps are left.
+ */
+static bool begin(struct ocs_wire *w)
+{
+	const struct ocs_search *s = w->s;
+	const struct ocs *ocs = s->ocs;
+	__u32 i, oxc, spine;
+
+	if (!ocs_step(w->s, w->slots + (__u64)s->shape.leaves *
+			    (ocs->spines + ocs->oxcs)))
+		return false;
+	w->nr = 0;
+	for (spine = 0; spine < ocs->spines; spine++)
+		if (s->times[spine])
+			w->spine[w->nr++] = spine;
+	memcpy(w->out, w->idle, w->slots * sizeof(*w->out));
+	for (i = 0; i < s->shape.leaves; i++) {
+		for (spine = 0; spine < ocs->spines; spine++)
+			w->need[(size_t)i * ocs->spines + spine] =
+				s->times[spine];
+		for (oxc = 0; oxc < ocs->oxcs; oxc++) {
+			size_t port = ocs_port(ocs, s->leaf[i], oxc);
+			size_t at = ocs_port(ocs, i, oxc);
+
+			w->own[at] = ocs->fixed[port] ? OCS_DARK :
+							ocs->circuit[port];
+			w->pin[at] = ocs->fixed[port] ? OCS_FREE : OCS_OPEN;
+			w->port[at] = OCS_FREE;
+			if (w->own[at] != OCS_DARK)
+				w->out[ocs_slot(w, w->own[at], oxc)]--;
+		}
 	}
 	return true;
 }
 
-/* Keep what can be, match what lacks, save that, and undo it all. */
-static void match_all(struct ocs_wire *w)
+void ocs_wire_solve(struct ocs_wire *w, bool all)
 {
-	const struct ocs *ocs = w->s->ocs;
-	__u32 leaves = w->s->shape.leaves, i, oxc;
+	__s64 least;
 
-	for (i = 0; i < leaves; i++) {
-		for (oxc = 0; oxc < ocs->oxcs; oxc++) {
-			size_t port = ocs_port(ocs, w->s->leaf[i], oxc);
-
-			if (ocs_idle_link(ocs, port) &&
-			    w->need[(size_t)i * ocs->spines +
-				    ocs->circuit[port]])
-				put(w, i, oxc, ocs->circuit[port]);
-		}
-	}
-	for (i = 0; i < leaves; i++)
-		if (!match_leaf(w, i))
-			break;
-	if (i == leaves && w->cost < w->s->best)
-		save(w);
-	for (i = 0; i < leaves; i++)
-		for (oxc = 0; oxc < ocs->oxcs; oxc++)
-			if (w->port[ocs_port(ocs, i, oxc)] != FREE)
-				lift(w, i, oxc);
-}
-
-/* Circuits that leaf i takes down at least, if it may keep those from an OXC on. */
-static __u32 count_lit(const struct ocs_wire *w, __u32 i, __u32 oxc)
-{
-	const struct ocs *ocs = w->s->ocs;
-	__u16 kept[SLICE_MAX_SPINES];
-	__u32 dark = 0, lack = w->lack[i], k;
-
-	memset(kept, 0, ocs->spines * sizeof(*kept));
-	for (k = 0; k < ocs->oxcs; k++) {
-		size_t port = ocs_port(ocs, w->s->leaf[i], k);
-		__u16 spine = ocs->circuit[port];
-
-		if (!ocs->fixed[port] && spine == OCS_DARK)
-			dark++;
-		if (k < oxc || !ocs_idle_link(ocs, port) ||
-		    kept[spine] == w->need[(size_t)i * ocs->spines + spine])
-			continue;
-		kept[spine]++;
-		lack--;
-	}
-	return lack > dark ? lack - dark : 0;
-}
-
-/* Keep circuits of leaf i from an OXC on, and of those after it, or do not. */
-static void keep(struct ocs_wire *w, __u32 i, __u32 oxc, __u32 lit)
-{
-	const struct ocs *ocs = w->s->ocs;
-	size_t port, at;
-	__u16 *need;
-
-	for (; i < w->s->shape.leaves; i++, oxc = 0) {
-		for (; oxc < ocs->oxcs; oxc++) {
-			port = ocs_port(ocs, w->s->leaf[i], oxc);
-			if (!ocs_idle_link(ocs, port))
-				continue;
-			need = &w->need[(size_t)i * ocs->spines +
-					ocs->circuit[port]];
-			if (*need)
-				goto found;
-		}
-		lit += count_lit(w, i, ocs->oxcs);
-		if (lit >= w->s->best)
-			return;
-	}
-	make_new(w, 0);
-	return;
-
-found:
-	if (!ocs_step(w->s))
+	if (!begin(w))
 		return;
-	at = spine_port(w, ocs->circuit[port], oxc);
-	--*need;
-	w->lack[i]--;
-	w->used[at]++;
-	w->port[ocs_port(ocs, i, oxc)] = KEPT;
-	keep(w, i, oxc + 1, lit);
-	w->port[ocs_port(ocs, i, oxc)] = FREE;
-	w->used[at]--;
-	w->lack[i]++;
-	++*need;
-	if (!is_done(w) && lit + count_lit(w, i, oxc + 1) < w->s->best)
-		keep(w, i, oxc + 1, lit);
+	ocs_bound_begin(w);
+	least = bound(w, ROUNDS);
+	if (least >= w->s->best || least >= OCS_NEVER)
+		return;
+	take_turns(w, least, STALE);
+	if (least >= w->s->best)
+		return;
+	w->s->open = true;
+	if (all)
+		decide(w);
 }
 
-void ocs_wire_solve(struct ocs_wire *w)
+void ocs_wire_retry(struct ocs_wire *w)
 {
-	struct ocs_search *s = w->s;
-	const struct ocs *ocs = s->ocs;
-	__u32 i, spine;
+	const struct ocs_search *s = w->s;
+	size_t row = s->ocs->oxcs;
+	__u32 i;
 
-	for (i = 0; i < s->shape.leaves; i++) {
-		w->lack[i] = s->shape.gpus;
-		for (spine = 0; spine < ocs->spines; spine++)
-			w->need[(size_t)i * ocs->spines + spine] =
-				s->times[spine];
-	}
-	match_all(w);
-	if (!is_done(w))
-		keep(w, 0, 0, 0);
+	if (!begin(w))
+		return;
+	for (i = 0; i < s->shape.leaves; i++)
+		if (s->leaf[i] == s->best_leaf[i])
+			memcpy(w->port + i * row, s->best_port + i * row,
+			       row * sizeof(*w->port));
+	take_turns(w, 0, RETRY);
+}
+
+/* All in one piece, but for @match. */
+static struct ocs_wire *make_room(const struct ocs_search *s)
+{
+	const struct ocs *ocs = s->ocs;
+	size_t slots = (size_t)ocs->spines * ocs->oxcs;
+	size_t ports = (size_t)s->shape.leaves * ocs->oxcs;
+	size_t needs = (size_t)s->shape.leaves * ocs->spines;
+	size_t lines = (size_t)s->shape.leaves * OCS_SIDE;
+	size_t cells = slots > lines ? slots : lines;
+	struct ocs_wire *w;
+
+	w = calloc(1, sizeof(*w) + OCS_SIDE * sizeof(*w->col) +
+		   (cells + 2 * ports) * sizeof(*w->cost) +
+		   (OCS_SIDE + ocs->spines) * sizeof(*w->unit) +
+		   (5 * slots + 3 * ports + needs) * sizeof(*w->room));
+	if (!w)
+		return NULL;
+	w->slots = slots;
+	w->col = (struct ocs_column *)(w + 1);
+	w->cost = (int *)(w->col + OCS_SIDE);
+	w->price = w->cost + cells;
+	w->hits = w->price + ports;
+	w->unit = (__u32 *)(w->hits + ports);
+	w->spine = w->unit + OCS_SIDE;
+	w->room = (__u16 *)(w->spine + ocs->spines);
+	w->idle = w->room + slots;
+	w->out = w->idle + slots;
+	w->used = w->out + slots;
+	w->stay = w->used + slots;
+	w->own = w->stay + slots;
+	w->pin = w->own + ports;
+	w->port = w->pin + ports;
+	w->need = w->port + ports;
+	return w;
 }
 
 struct ocs_wire *ocs_wire_new(struct ocs_search *s)
 {
 	const struct ocs *ocs = s->ocs;
-	size_t pairs = (size_t)ocs->spines * ocs->oxcs, at;
-	__u32 leaves = s->shape.leaves, leaf, oxc;
-	struct ocs_wire *w;
-	__u16 *half;
+	struct ocs_wire *w = make_room(s);
+	__u32 leaf, oxc;
+	size_t at;
 
-	w = calloc(1, sizeof(*w) + pairs * sizeof(*w->fresh) +
-		   (leaves + pairs) * sizeof(*w->lack) +
-		   (3 * pairs + (size_t)leaves * (ocs->spines + ocs->oxcs)) *
-		   sizeof(*half));
 	if (!w)
 		return NULL;
 	w->s = s;
-	w->fresh = (int *)(w + 1);
-	w->lack = (__u32 *)(w->fresh + pairs);
-	w->banned = w->lack + leaves;
-	half = (__u16 *)(w->banned + pairs);
-	w->room = half;
-	w->dark = w->room + pairs;
-	w->used = w->dark + pairs;
-	w->need = w->used + pairs;
-	w->port = w->need + (size_t)leaves * ocs->spines;
-	memset(w->port, 0xff, (size_t)leaves * ocs->oxcs * sizeof(*w->port));
-	for (at = 0; at < pairs; at++) {
-		w->room[at] = ocs->spine_ports;
-		w->dark[at] = ocs->spine_ports;
+	if (ocs_match_init(&w->match, OCS_SIDE, OCS_SIDE)) {
+		ocs_wire_free(w);
+		return NULL;
 	}
+	for (at = 0; at < w->slots; at++)
+		w->room[at] = ocs->spine_ports;
 	for (leaf = 0; leaf < ocs->leaves; leaf++) {
 		for (oxc = 0; oxc < ocs->oxcs; oxc++) {
-			size_t port = ocs_port(ocs, leaf, oxc);
-
-			if (ocs->circuit[port] == OCS_DARK)
+			at = ocs_port(ocs, leaf, oxc);
+			if (ocs->circuit[at] == OCS_DARK)
 				continue;
-			at = spine_port(w, ocs->circuit[port], oxc);
-			w->dark[at]--;
-			w->room[at] -= ocs->fixed[port];
+			if (ocs->fixed[at])
+				w->room[ocs_slot(w, ocs->circuit[at], oxc)]--;
+			else
+				w->idle[ocs_slot(w, ocs->circuit[at], oxc)]++;
 		}
 	}
 	return w;
@@ -456,5 +390,8 @@ struct ocs_wire *ocs_wire_new(struct ocs_search *s)
 
 void ocs_wire_free(struct ocs_wire *w)
 {
+	if (!w)
+		return;
+	ocs_match_free(&w->match);
 	free(w);
 }
