@@ -59,8 +59,8 @@ void ocs_bound_begin(struct ocs_wire *w)
 }
 
 /*
- * Columns for a slot: first circuits of the leaves, then what is dark, then other
- * circuits. Return: whether there was room for them.
+ * Columns for a slot: first circuits of the leaves, all of them, as each may be
+ * kept; then what is dark, then other circuits. Return: whether there was room.
  */
 static bool add_slot(struct ocs_wire *w, __u32 spine, __u32 oxc)
 {
@@ -69,7 +69,7 @@ static bool add_slot(struct ocs_wire *w, __u32 spine, __u32 oxc)
 
 	all = w->used[at] + w->stay[at] + w->out[at];
 	end = n + w->room[at] - w->used[at];
-	for (i = 0; i < leaves && n < end && n < OCS_SIDE; i++) {
+	for (i = 0; i < leaves && n < OCS_SIDE; i++) {
 		size_t port = ocs_port(w->s->ocs, i, oxc);
 
 		if (w->own[port] != spine || w->pin[port] != OCS_OPEN)
@@ -79,12 +79,14 @@ static bool add_slot(struct ocs_wire *w, __u32 spine, __u32 oxc)
 		};
 		all++;
 	}
+	if (i < leaves)
+		return false;
 	for (i = 0; i < leaves && n < end && n < OCS_SIDE; i++, all++)
 		w->col[n++] = (struct ocs_column){
 			oxc, leaves, all < w->room[at] ? 0 : SCALE,
 		};
 	w->match.cols = n;
-	return n == end || i == leaves;
+	return n >= end || i == leaves;
 }
 
 /* A circuit of leaf i in a column. */

@@ -28,7 +28,7 @@ struct ocs_leaf {
  * @step: by spine: cost of one more
  * @below: by spine: chosen leaves with at most @times circuits
  * @times: by spine: how often it is used
- * @order: of leaves, those that are tried first
+ * @order: of leaves: the chosen ones first
  * @all: prove that no circuits are better, or just try
  * @chosen: number of chosen leaves
  * @dark: ports of these

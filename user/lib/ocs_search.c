@@ -25,6 +25,29 @@ static __u32 bound(const struct ocs_choice *c, __u32 cost, __u32 from)
 	return cost > dark ? cost - dark : 0;
 }
 
+/* What is chosen costs at least, where no leaf has the dark ports of another. */
+static __u32 least_cost(const struct ocs_choice *c)
+{
+	__u32 take = c->chosen, spines = c->s->ocs->spines, cost = 0, i, spine;
+
+	for (i = 0; i < take; i++) {
+		const __u16 *have = c->have + (size_t)c->order[i] * spines;
+		__u32 dark = c->leaf[c->order[i]].dark, lack = 0;
+
+		for (spine = 0; spine < spines; spine++)
+			if (c->times[spine] > have[spine])
+				lack += c->times[spine] - have[spine];
+		cost += lack > dark ? lack - dark : 0;
+	}
+	for (spine = 0; spine < spines; spine++) {
+		__u32 need = take * c->times[spine];
+		__u32 covered = c->sum[spine] + c->spare[spine];
+
+		cost += need > covered ? need - covered : 0;
+	}
+	return cost;
+}
+
 /* Use spine @spine @times more often; @cost is that of the spines before. */
 static void choose_spines(struct ocs_choice *c, __u32 spine, __u32 units,
 			  __u32 cost)
@@ -38,6 +61,8 @@ static void choose_spines(struct ocs_choice *c, __u32 spine, __u32 units,
 	if (rest == OCS_NONE || bound(c, cost + rest, c->nr) >= s->best)
 		return;
 	if (spine == s->ocs->spines) {
+		if (least_cost(c) >= s->best)
+			return;
 		memcpy(s->times, c->times, spine * sizeof(*s->times));
 		ocs_wire_solve(c->wire, c->all);
 		return;
@@ -76,6 +101,7 @@ static void choose_leaves(struct ocs_choice *c, __u32 from)
 			choose_spines(c, 0, s->shape.gpus, 0);
 			return;
 		}
+		c->order[c->chosen] = from;
 		ocs_choice_leaf(c, from, 1);
 		choose_leaves(c, from + 1);
 		ocs_choice_leaf(c, from, -1);
@@ -103,7 +129,7 @@ static void search(struct ocs_choice *c)
 	struct ocs_search *s = c->s;
 
 	ocs_guess(c);
-	s->proven = go_through(c, false, 8) &&
+	s->proven = go_through(c, false, 2) &&
 		    (!s->open || go_through(c, true, 2));
 	if (!s->proven && s->best == OCS_NONE)
 		s->proven = go_through(c, true, 1);

@@ -176,21 +176,23 @@ static void take_turns(struct ocs_wire *w, __s64 least, __u32 rounds)
 	}
 }
 
-/* A port to decide next: where the bound is not made of what can be. */
+/* A port to decide next: the one most wanted or lost, and of these the dearest. */
 static size_t pick(const struct ocs_wire *w)
 {
 	size_t ports = (size_t)w->s->shape.leaves * w->s->ocs->oxcs, at;
 	size_t best = OCS_NO_PORT;
+	int most = 0;
 
-	if (w->clash != OCS_NO_PORT && w->pin[w->clash] == OCS_OPEN)
-		return w->clash;
 	for (at = 0; at < ports; at++) {
-		if (w->pin[at] != OCS_OPEN)
+		int hits = abs(w->hits[at]);
+
+		if (w->pin[at] != OCS_OPEN ||
+		    (best != OCS_NO_PORT &&
+		     (hits < most || (hits == most &&
+				      w->price[at] <= w->price[best]))))
 			continue;
-		if (w->hits[at] < 0)
-			return at;
-		if (best == OCS_NO_PORT || (w->hits[at] && !w->hits[best]))
-			best = at;
+		best = at;
+		most = hits;
 	}
 	return best;
 }
