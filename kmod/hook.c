@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netfilter hooks through which the resequencer sees packets: requests where
- * they are delivered to the host, and NAKs where the host sends them.
+ * Netfilter hooks through which the resequencer sees packets: all where they are
+ * delivered to the host; where the host sends them NAKs, and requests that ask for
+ * data.
  *
  * At LOCAL_IN, not at a device's ingress: there tags are stripped, IPv4 is
  * reassembled, addresses and lengths are checked, and a packet that waits goes
@@ -30,6 +31,7 @@
 #include "net.h"
 #include "order.h"
 #include "resequence.h"
+#include "sport.h"
 
 /* What every RoCE v2 packet has; the ICRC where there is no syndrome. */
 struct hook_headers {
@@ -83,6 +85,19 @@ static void hook_peer(u8 *peer, const struct sk_buff *skb, u8 pf, bool in)
 					    ip_hdr(skb)->daddr, addr);
 }
 
+static bool hook_is_ack(const struct hook_headers *h)
+{
+	return h->bth.opcode == ROCESTEER_OP_RC_ACK ||
+	       h->bth.opcode == ROCESTEER_OP_RC_ATOMIC_ACK;
+}
+
+static bool hook_is_nak(const struct hook_headers *h)
+{
+	return h->bth.opcode == ROCESTEER_OP_RC_ACK &&
+	       (h->syndrome == ROCESTEER_AETH_NAK_PSN ||
+		(h->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_RNR);
+}
+
 /*
  * The device is the one of the queue pair's GID: rxe takes packets from no
  * other.
@@ -91,7 +106,7 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state)
 {
 	const struct hook_headers *h;
-	struct rocesteer_request req;
+	struct rocesteer_packet pkt;
 	struct hook_headers buf;
 	u32 dqpn;
 
@@ -99,20 +114,23 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 	if (skb->sk || skb_is_gso(skb))
 		return NF_ACCEPT;
 	h = hook_parse(skb, state->pf, &buf);
-	if (!h || (h->bth.opcode >= ROCESTEER_OP_RC_RESPONSE &&
-		   h->bth.opcode <= ROCESTEER_OP_RC_ATOMIC_ACK))
+	if (!h)
 		return NF_ACCEPT;
 
 	dqpn = be32_to_cpu(h->bth.dqpn);
-	req.key.ifindex = state->in->ifindex;
-	req.key.dqpn = dqpn & ROCESTEER_QPN_MASK;
-	hook_peer(req.key.peer, skb, state->pf, true);
-	req.psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
-	req.length = hook_read_length(skb, h);
-	req.paths = ((dqpn & ROCESTEER_BTH_PATHS) >>
-		     ROCESTEER_BTH_PATHS_SHIFT) + 1;
-	req.sport = h->udp.source;
-	return rocesteer_reseq_receive(rocesteer_net(state->net), &req, skb,
+	pkt.key.ifindex = state->in->ifindex;
+	pkt.key.dqpn = dqpn & ROCESTEER_QPN_MASK;
+	hook_peer(pkt.key.peer, skb, state->pf, true);
+	pkt.seq = ROCESTEER_REQUESTS;
+	if (h->bth.opcode >= ROCESTEER_OP_RC_RESPONSE &&
+	    h->bth.opcode <= ROCESTEER_OP_RC_ATOMIC_ACK)
+		pkt.seq = ROCESTEER_RESPONSES;
+	pkt.psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
+	pkt.length = hook_read_length(skb, h);
+	pkt.paths = hook_is_ack(h) ? 0 : ((dqpn & ROCESTEER_BTH_PATHS) >>
+					  ROCESTEER_BTH_PATHS_SHIFT) + 1;
+	pkt.sport = hook_is_ack(h) ? 0 : h->udp.source;
+	return rocesteer_reseq_receive(rocesteer_net(state->net), &pkt, skb,
 				       state);
 }
 
@@ -123,11 +141,11 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	struct rocesteer_flow_key key;
 	struct rocesteer_reseq *reseq;
 	struct hook_headers buf;
+	u32 psn;
 
 	h = hook_parse(skb, state->pf, &buf);
-	if (!h || h->bth.opcode != ROCESTEER_OP_RC_ACK ||
-	    (h->syndrome != ROCESTEER_AETH_NAK_PSN &&
-	     (h->syndrome & ROCESTEER_AETH_TYPE) != ROCESTEER_AETH_RNR))
+	if (!h || !(hook_is_nak(h) ||
+		    ROCESTEER_OPS_ANSWERED & BIT(h->bth.opcode)))
 		return NF_ACCEPT;
 	/* Any program may send what looks like it; rxe's sockets are its own. */
 	if (skb->sk && !skb->sk->sk_kern_sock)
@@ -137,9 +155,14 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	key.dqpn = be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK;
 	hook_peer(key.peer, skb, state->pf, false);
 	reseq = rocesteer_flow_reseq(rocesteer_net(state->net), &key);
-	if (reseq)
-		rocesteer_reseq_nak(reseq, be32_to_cpu(h->bth.apsn) &
-					   ROCESTEER_PSN_MASK);
+	if (!reseq)
+		return NF_ACCEPT;
+	psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
+	if (h->bth.opcode == ROCESTEER_OP_RC_ACK)
+		rocesteer_reseq_nak(reseq, psn);
+	else if (rocesteer_reseq_want(reseq, psn, hook_read_length(skb, h)) &&
+		 h->bth.opcode == ROCESTEER_OP_RC_READ)
+		rocesteer_sport_promise(skb, skb_transport_offset(skb));
 	return NF_ACCEPT;
 }
 

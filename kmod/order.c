@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Order of the request packets that a queue pair receives: which of them is
- * ready, which has to wait, and when what is missing is given up.
+ * Order of the packets that a queue pair receives, requests or responses: which of
+ * them is ready, which has to wait, and when what is missing is given up.
  *
  * A packet ahead of the expected one waits. When the missing one comes, all
  * that follow it without a gap go on. It does not come where it was lost, and
- * then the queue pair must say so, and soon:
+ * then the queue pair must notice, and soon:
  *
  * - A path is FIFO, and a UDP source port stands for it. Each packet says how
  *   many paths its sender deals the flow to. Once as many ports have delivered
@@ -14,13 +14,18 @@
  * - Where a path has gone silent a timer decides. It waits twice as long as
  *   packets have been late recently.
  *
- * Either way the first of the waiting packets is given to the queue pair, which
- * drops it and sends its NAK. The others wait on: with the missing one sent
- * again they will do. No NAK and no ACK is made or swallowed here.
+ * Either way a copy of the last waiting packet is given to the queue pair, which
+ * drops it and sends its NAK, or asks again for what it has not got. They all
+ * wait on: with the missing one sent again they will do. No NAK and no ACK is made
+ * or swallowed here.
  *
- * But the queue pair's NAKs are listened to: what it asks for comes next. That
- * also heals a wrong notion of the expected PSN, whether the queue pair dropped
- * a packet or somebody forged one in the peer's name.
+ * But the queue pair is listened to: what it asks for comes next. That also heals a
+ * wrong notion of the expected PSN, whether the queue pair dropped a packet or
+ * somebody forged one in the peer's name.
+ *
+ * Requests have all PSNs. Of responses only those have to come that answer a READ or
+ * an atomic, which the queue pair was seen to send; what acknowledges other requests
+ * may not overtake them. Where none is awaited, responses pass.
  */
 #include <linux/ktime.h>
 #include <linux/skbuff.h>
@@ -30,6 +35,7 @@
 
 #include "net.h"
 #include "order.h"
+#include "reads.h"
 
 /* How long to wait for a missing packet, in nanoseconds. */
 #define ORDER_WAIT_MIN	(10 * NSEC_PER_MSEC)
@@ -41,7 +47,7 @@
 /**
  * enum order_state - what is done about the missing packet
  * @ORDER_WAITING: nothing yet
- * @ORDER_NUDGED: it was given up: a packet from behind it was delivered
+ * @ORDER_NUDGED: it was given up: one from behind it was shown to the queue pair
  * @ORDER_ASKED: the queue pair has asked for it by a NAK, and drops whatever
  *	else it gets
  */
@@ -100,6 +106,23 @@ static void order_expect(struct rocesteer_order *order, u32 psn)
 }
 
 /*
+ * The packet with PSN @psn, which takes @span of them, goes on. Return: the PSN
+ * that is expected next; where nothing is, one so far ahead that nothing waits.
+ */
+static u32 order_next(struct rocesteer_order *order, u32 psn, u32 span)
+{
+	u32 next;
+
+	lockdep_assert_held(&order->lock);
+	if (!order->reads)
+		return psn + span;
+	if (rocesteer_reads_pass(order->reads, psn, &next))
+		return next;
+	order->synced = false;
+	return psn + order->window.size;
+}
+
+/*
  * Make those of @n PSNs from @psn on ready that wait. Return: the PSN behind
  * the last of them, or @psn when there is none.
  */
@@ -121,7 +144,8 @@ static u32 order_release(struct rocesteer_order *order, u32 psn, u32 n)
 
 static u32 order_release_all(struct rocesteer_order *order)
 {
-	return order_release(order, order->expected + 1, ROCESTEER_WINDOW - 1);
+	return order_release(order, order->expected + 1,
+			     order->window.size - 1);
 }
 
 static void order_drop(struct rocesteer_order *order, struct sk_buff *skb)
@@ -143,17 +167,21 @@ static void order_drop_waiting(struct rocesteer_order *order)
 	}
 }
 
-/* Let the queue pair notice the gap: give it the first packet behind. */
+/*
+ * Let the queue pair notice the gap: show it the last packet behind. Of responses
+ * any other may belong to the READ that has the gap, and those rxe ignores.
+ */
 static void order_nudge(struct rocesteer_order *order)
 {
-	u32 psn = order->expected, span;
+	u32 psn = order->expected + order->window.size;
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&order->lock);
-	do
-		skb = rocesteer_window_take(&order->window, ++psn, &span);
-	while (!skb);
-	__skb_queue_tail(&order->ready, skb);
+	while (!rocesteer_window_since(&order->window, --psn))
+		;
+	skb = rocesteer_window_copy(&order->window, psn);
+	if (skb)	/* else the timer goes on */
+		__skb_queue_tail(&order->ready, skb);
 	order->state = ORDER_NUDGED;
 	order_since_now(order);
 }
@@ -212,30 +240,40 @@ static void order_filled(struct rocesteer_order *order, u32 next)
 static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 		       u32 span)
 {
-	u32 psn = order->expected;
+	u32 psn = order->expected, next = order_next(order, psn, span);
 
 	if (order->window.depth)
-		order_filled(order, psn + span);
-	do {
+		order_filled(order, next);
+	for (;;) {
 		__skb_queue_tail(&order->ready, skb);
-		/* Where two claim the same PSNs, the queue pair shall judge. */
-		order_release(order, psn + 1, min(span, ROCESTEER_WINDOW) - 1);
-		psn += span;
+		/*
+		 * What is in between is not waited for: acknowledgments. Where
+		 * two claim the same PSNs, the queue pair shall judge.
+		 */
+		order_release(order, psn + 1,
+			      clamp((next - psn) & ROCESTEER_PSN_MASK, 1,
+				    order->window.size) - 1);
+		psn = next;
 		skb = rocesteer_window_take(&order->window, psn, &span);
-	} while (skb);
+		if (!skb)
+			break;
+		next = order_next(order, psn, span);
+	}
 	order_expect(order, psn);
 	order_check_lost(order);
 }
 
 /*
- * A duplicate, or sent again. No sender goes back by more than the window:
- * then it is our notion of what is expected that is wrong.
+ * A duplicate, or sent again. No sender of requests goes back by more than the
+ * window: then it is our notion of what is expected that is wrong.
  */
 static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 			 u32 psn, u32 span)
 {
+	s32 behind = rocesteer_psn_diff(order->expected, psn);
+
 	order_count(order, ROCESTEER_COUNT_RESEQ_BEHIND);
-	if (rocesteer_psn_diff(order->expected, psn) >= ROCESTEER_WINDOW) {
+	if (!order->reads && behind >= (s32)order->window.size) {
 		order_count(order, ROCESTEER_COUNT_RESEQ_RESYNC);
 		order_release_all(order);
 		order_expect(order, psn + span);
@@ -257,14 +295,14 @@ static bool order_keep(struct rocesteer_order *order, struct sk_buff *skb)
 
 /* A packet ahead, in the window. */
 static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
-		       const struct rocesteer_request *req, u32 span)
+		       const struct rocesteer_packet *pkt, u32 span)
 {
 	int err;
 
 	if (!order_keep(order, skb))
 		return;
-	err = rocesteer_window_put(&order->window, skb, req->psn, span,
-				   req->sport);
+	err = rocesteer_window_put(&order->window, skb, pkt->psn, span,
+				   pkt->sport);
 	if (err < 0) {
 		order_count(order, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 		__skb_queue_tail(&order->ready, skb);
@@ -276,7 +314,8 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 		order_since_now(order);
 	order_count(order, ROCESTEER_COUNT_RESEQ_HELD);
 	order->held++;
-	order->paths = req->paths;
+	if (pkt->paths)
+		order->paths = pkt->paths;
 	order_check_lost(order);
 }
 
@@ -284,14 +323,14 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
  * rocesteer_order_sort() - a packet has come
  * @order: order
  * @skb: packet, which is ready, waits or is freed afterwards
- * @req: what it is
+ * @pkt: what it is
  *
  * Context: Softirq, RCU read-side critical section, holds @order->lock.
  */
 void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
-			  const struct rocesteer_request *req)
+			  const struct rocesteer_packet *pkt)
 {
-	u32 span = order_psns(order, req->length);
+	u32 span = order_psns(order, pkt->length);
 	s32 ahead;
 
 	lockdep_assert_held(&order->lock);
@@ -300,50 +339,54 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 		return;
 	if (!order->synced) {
 		order->synced = true;
-		order->expected = req->psn;
+		order->expected = pkt->psn;
 	}
-	ahead = rocesteer_psn_diff(req->psn, order->expected);
+	ahead = rocesteer_psn_diff(pkt->psn, order->expected);
 	if (!ahead) {
 		order_pass(order, skb, span);
 	} else if (ahead < 0) {
-		order_behind(order, skb, req->psn, span);
-	} else if (ahead >= ROCESTEER_WINDOW) {
+		order_behind(order, skb, pkt->psn, span);
+	} else if (ahead >= (s32)order->window.size) {
 		order_count(order, ROCESTEER_COUNT_RESEQ_OUT_OF_WINDOW);
 		__skb_queue_tail(&order->ready, skb);
 	} else {
-		order_hold(order, skb, req, span);
+		order_hold(order, skb, pkt, span);
 	}
 }
 
 /**
  * rocesteer_order_is_whole() - may a packet just pass?
  * @order: order
- * @req: what it is
+ * @pkt: what it is
  *
  * That of a flow that is not split does, where none waits. It is only noted.
  *
  * Context: Softirq, holds @order->lock.
  */
 bool rocesteer_order_is_whole(struct rocesteer_order *order,
-			      const struct rocesteer_request *req)
+			      const struct rocesteer_packet *pkt)
 {
+	u32 span = order_psns(order, pkt->length);
+	u8 paths = pkt->paths ?: order->paths;
+
 	lockdep_assert_held(&order->lock);
-	if (req->paths > 1 || order->window.depth || order->delivering ||
+	if (paths > 1 || order->window.depth || order->delivering ||
 	    !skb_queue_empty(&order->ready))
 		return false;
+	order->paths = paths;
 	order->synced = true;
-	order_expect(order, req->psn + order_psns(order, req->length));
+	order_expect(order, order_next(order, pkt->psn, span));
 	return true;
 }
 
 /**
- * rocesteer_order_ask() - the queue pair asks for a packet
+ * rocesteer_order_ask() - the queue pair asks for a packet once more
  * @order: order
  * @psn: its PSN
  *
  * The sender will send that packet and all behind it again. Packets that wait
- * for another one are of no use: the queue pair takes none of them, and its
- * NAK is out.
+ * for another one are of no use: the queue pair takes none of them, and what it
+ * asked for comes again.
  *
  * Context: BH disabled, holds @order->lock.
  */
@@ -355,6 +398,47 @@ void rocesteer_order_ask(struct rocesteer_order *order, u32 psn)
 	order_expect(order, psn);
 	order->synced = true;
 	order->state = ORDER_ASKED;
+}
+
+/**
+ * rocesteer_order_want() - the queue pair sends a READ request, or an atomic
+ * @order: order of the responses
+ * @psn: its PSN
+ * @length: bytes that it asks for
+ *
+ * Context: BH disabled, holds @order->lock.
+ * Return: whether the order of what answers it is restored.
+ */
+bool rocesteer_order_want(struct rocesteer_order *order, u32 psn, u32 length)
+{
+	struct rocesteer_reads *reads = order->reads;
+	int back;
+
+	lockdep_assert_held(&order->lock);
+	if (order->dead)
+		return false;
+	if (!reads) {
+		reads = kzalloc_obj(*reads, GFP_ATOMIC | __GFP_NOWARN);
+		if (!reads)
+			goto no_memory;
+		WRITE_ONCE(order->reads, reads);
+	}
+	back = rocesteer_reads_add(reads, psn, order_psns(order, length));
+	if (back < 0) {
+		order_drop_waiting(order);
+		order->synced = false;
+		goto no_memory;
+	}
+	if (back)
+		rocesteer_order_ask(order, psn);
+	else if (!order->synced)
+		order_expect(order, psn);
+	order->synced = true;
+	return true;
+
+no_memory:
+	order_count(order, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+	return false;
 }
 
 /*
@@ -374,7 +458,7 @@ static void order_give_up(struct rocesteer_order *order)
 	}
 	behind = order_release_all(order);
 	if (order->state == ORDER_NUDGED)
-		order_expect(order, behind);
+		order_expect(order, order_next(order, behind - 1, 1));
 }
 
 /**
@@ -402,19 +486,22 @@ void rocesteer_order_expire(struct rocesteer_order *order)
  * rocesteer_order_init() - begin
  * @order: zeroed; its timer is set up by the owner
  * @rn: namespace, which outlives it
+ * @size: of the window
  * @path_mtu: of the queue pair
  * @psn: PSN of the first packet that the queue pair receives
  * @fresh: it has not received anything yet
  */
 void rocesteer_order_init(struct rocesteer_order *order,
-			  struct rocesteer_net *rn, u32 path_mtu, u32 psn,
-			  bool fresh)
+			  struct rocesteer_net *rn, u32 size, u32 path_mtu,
+			  u32 psn, bool fresh)
 {
 	order->rn = rn;
+	order->window.size = size;
 	order->path_mtu = path_mtu;
 	spin_lock_init(&order->lock);
 	order->synced = fresh;
 	order->expected = psn;
+	order->paths = ROCESTEER_MAX_PATHS;	/* until one says */
 	order->skew = ORDER_SKEW;
 	__skb_queue_head_init(&order->ready);
 }
@@ -431,8 +518,12 @@ void rocesteer_order_end(struct rocesteer_order *order)
 {
 	struct sk_buff *skb;
 
+	lockdep_assert_held(&order->lock);
+	order->dead = true;
 	order_drop_waiting(order);
 	while (!order->delivering && (skb = __skb_dequeue(&order->ready)))
 		order_drop(order, skb);
 	rocesteer_window_free(&order->window);
+	kfree(order->reads);
+	WRITE_ONCE(order->reads, NULL);
 }

@@ -10,18 +10,26 @@
 
 #include "window.h"
 
+struct net;
 struct rocesteer_net;
+struct rocesteer_reads;
+struct sock;
 
 /**
- * struct rocesteer_request - what matters of an RC request packet
+ * struct rocesteer_packet - what matters of an RC packet that is received
  * @key: device, local queue pair number and sender
+ * @seq: which of the two PSN sequences it is numbered in
  * @psn: its packet sequence number
  * @length: bytes that it asks for, 0 unless it is a READ request
  * @paths: paths that its sender deals the flow to, 1..64
  * @sport: UDP source port, which stands for the path
+ *
+ * An acknowledgment has 0 for @paths, which it does not tell, and for @sport: switches
+ * may let it overtake data on its path.
  */
-struct rocesteer_request {
+struct rocesteer_packet {
 	struct rocesteer_flow_key key;
+	enum rocesteer_sequence seq;
 	u32 psn;
 	u32 length;
 	u8 paths;
@@ -29,20 +37,26 @@ struct rocesteer_request {
 };
 
 /**
- * struct rocesteer_order - order of the packets that a queue pair receives
+ * struct rocesteer_order - order of the requests, or of the responses, that a queue
+ * pair receives
  * @rn: namespace, which outlives this
  * @path_mtu: of the queue pair, immutable
  * @lock: guards all that follows. Taken in softirq, and within rocesteer_lock
  * @synced: @expected is known
  * @delivering: somebody is delivering @ready
+ * @dead: nothing may wait any more
  * @state: what was done about the packet with PSN @expected
- * @paths: that the sender deals the flow to, by the last packet that waited
+ * @paths: that the sender deals the flow to, by the last packet that waited, or of a
+ *	flow that is not split
  * @expected: PSN that the queue pair expects next
  * @skew: by how much missing packets were late recently, in nanoseconds
  * @noted: when that was last found out
  * @since: time since which @expected is missed in @state, while packets wait
- * @window: packets that wait, all from (@expected, @expected + ROCESTEER_WINDOW)
+ * @reads: of responses, those that are awaited; NULL before the first. Written
+ *	once, so that it can be looked at without the lock. Of requests NULL
+ * @window: packets that wait, all from (@expected, @expected + size)
  * @ready: packets in order, to be delivered
+ * @okfn: where the stack goes on with them
  * @timer: pending while packets wait, or longer; or else to go on delivering
  * @held: packets that had to wait so far
  * @lost: missing packets given up since all paths had delivered later ones
@@ -54,14 +68,17 @@ struct rocesteer_order {
 	spinlock_t lock;	/* see above */
 	bool synced;
 	bool delivering;
+	bool dead;
 	u8 state;
 	u8 paths;
 	u32 expected;
 	u64 skew;
 	u64 noted;
 	u64 since;
+	struct rocesteer_reads *reads;
 	struct rocesteer_window window;
 	struct sk_buff_head ready;
+	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
 	struct timer_list timer;
 	u64 held;
 	u64 lost;
@@ -69,13 +86,14 @@ struct rocesteer_order {
 };
 
 void rocesteer_order_init(struct rocesteer_order *order,
-			  struct rocesteer_net *rn, u32 path_mtu, u32 psn,
-			  bool fresh);
+			  struct rocesteer_net *rn, u32 size, u32 path_mtu,
+			  u32 psn, bool fresh);
 void rocesteer_order_end(struct rocesteer_order *order);
 bool rocesteer_order_is_whole(struct rocesteer_order *order,
-			      const struct rocesteer_request *req);
+			      const struct rocesteer_packet *pkt);
 void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
-			  const struct rocesteer_request *req);
+			  const struct rocesteer_packet *pkt);
+bool rocesteer_order_want(struct rocesteer_order *order, u32 psn, u32 length);
 void rocesteer_order_ask(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_expire(struct rocesteer_order *order);
 void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Resequencer: puts the request packets of a flow that its sender splits over
- * paths back into the order of their PSNs, for a queue pair that takes them in
- * no other (go-back-N) and answers a gap with a NAK. How is said in order.c;
- * here packets find their queue pair, and are delivered.
+ * Resequencer: puts the packets of a flow that its sender splits over paths back
+ * into the order of their PSNs, for a queue pair that takes them in no other
+ * (go-back-N). How is said in order.c; here packets find their queue pair, and are
+ * delivered.
  *
  * Other hosts' packets are told by their address; they pass.
  */
@@ -21,7 +21,10 @@
 #include "resequence.h"
 
 /* Packets that may be ready, and that one CPU delivers in a row. */
-#define RESEQ_BUDGET	(2 * ROCESTEER_WINDOW)
+static u32 reseq_budget(const struct rocesteer_order *order)
+{
+	return 2 * order->window.size;
+}
 
 /**
  * struct rocesteer_reseq - a queue pair whose packets are resequenced
@@ -29,9 +32,7 @@
  * @key: device, local queue pair number and peer. The number names it; the
  *	peer is compared, so that strangers are noticed. Immutable
  * @dqpn: the peer's queue pair number, immutable
- * @order: order of its packets. Its lock guards what follows
- * @dead: nothing may wait any more
- * @okfn: where the stack goes on with a packet
+ * @order: of what it receives, by enum rocesteer_sequence
  * @rcu: frees it
  *
  * Owned by its flow.
@@ -40,9 +41,7 @@ struct rocesteer_reseq {
 	struct rhash_head node;
 	struct rocesteer_flow_key key;
 	u32 dqpn;
-	struct rocesteer_order order;
-	bool dead;
-	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
+	struct rocesteer_order order[ROCESTEER_PSNS_MAX];
 	struct rcu_head rcu;
 };
 
@@ -83,10 +82,9 @@ void rocesteer_reseq_table_free(struct rocesteer_net *rn)
  * nor this module outlives: each waits for RCU when it goes, after
  * rocesteer_reseq_del(), behind which nothing is left to be delivered later.
  */
-static void reseq_deliver(struct rocesteer_reseq *reseq)
-	__must_hold(&reseq->order.lock)
+static void reseq_deliver(struct rocesteer_order *order)
+	__must_hold(&order->lock)
 {
-	struct rocesteer_order *order = &reseq->order;
 	struct sk_buff_head batch;
 	unsigned int n = 0;
 	struct sk_buff *skb;
@@ -97,7 +95,7 @@ static void reseq_deliver(struct rocesteer_reseq *reseq)
 	order->delivering = true;
 	__skb_queue_head_init(&batch);
 	while (!skb_queue_empty(&order->ready)) {
-		if (n > RESEQ_BUDGET && !reseq->dead) {
+		if (n > reseq_budget(order) && !order->dead) {
 			rocesteer_order_start_timer(order, 0);
 			break;
 		}
@@ -105,7 +103,7 @@ static void reseq_deliver(struct rocesteer_reseq *reseq)
 		skb_queue_splice_init(&order->ready, &batch);
 		spin_unlock(&order->lock);
 		while ((skb = __skb_dequeue(&batch)))
-			reseq->okfn(order->rn->net, NULL, skb);
+			order->okfn(order->rn->net, NULL, skb);
 		spin_lock(&order->lock);
 	}
 	order->delivering = false;
@@ -134,9 +132,9 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 }
 
 /**
- * rocesteer_reseq_receive() - a request packet has come
+ * rocesteer_reseq_receive() - a packet has come
  * @rn: namespace
- * @req: what it is
+ * @pkt: what it is
  * @skb: packet, not aggregated, without a socket
  * @state: the hook's
  *
@@ -145,7 +143,7 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
  * was delivered or waits.
  */
 unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
-				     const struct rocesteer_request *req,
+				     const struct rocesteer_packet *pkt,
 				     struct sk_buff *skb,
 				     const struct nf_hook_state *state)
 {
@@ -153,22 +151,24 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 	struct rocesteer_reseq *reseq;
 	struct rocesteer_order *order;
 
-	reseq = rhashtable_lookup(&rn->reseqs, &req->key, reseq_params);
+	reseq = rhashtable_lookup(&rn->reseqs, &pkt->key, reseq_params);
 	if (!reseq)
 		return NF_ACCEPT;
-	if (memcmp(reseq->key.peer, req->key.peer, sizeof(req->key.peer))) {
+	order = &reseq->order[pkt->seq];
+	if (pkt->seq == ROCESTEER_RESPONSES && !READ_ONCE(order->reads))
+		return NF_ACCEPT;	/* only acknowledgments come */
+	if (memcmp(reseq->key.peer, pkt->key.peer, sizeof(pkt->key.peer))) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_FOREIGN);
 		return NF_ACCEPT;
 	}
 
-	order = &reseq->order;
 	spin_lock(&order->lock);
-	if (skb_queue_len(&order->ready) > RESEQ_BUDGET) {
+	if (skb_queue_len(&order->ready) > reseq_budget(order)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
-	} else if (!reseq->dead && !rocesteer_order_is_whole(order, req)) {
-		reseq->okfn = state->okfn;	/* the family's, always the same */
-		rocesteer_order_sort(order, skb, req);
-		reseq_deliver(reseq);
+	} else if (!order->dead && !rocesteer_order_is_whole(order, pkt)) {
+		order->okfn = state->okfn;	/* the family's, always the same */
+		rocesteer_order_sort(order, skb, pkt);
+		reseq_deliver(order);
 		verdict = NF_STOLEN;
 	}
 	spin_unlock(&order->lock);
@@ -184,21 +184,43 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
  */
 void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn)
 {
-	spin_lock_bh(&reseq->order.lock);
-	rocesteer_order_ask(&reseq->order, psn);
-	spin_unlock_bh(&reseq->order.lock);
+	struct rocesteer_order *order = &reseq->order[ROCESTEER_REQUESTS];
+
+	spin_lock_bh(&order->lock);
+	rocesteer_order_ask(order, psn);
+	spin_unlock_bh(&order->lock);
+}
+
+/**
+ * rocesteer_reseq_want() - the queue pair sends a READ request, or an atomic
+ * @reseq: its resequencer
+ * @psn: PSN of the request, and of the first response
+ * @length: bytes that it asks for
+ *
+ * Context: Any but hard interrupts, RCU read-side critical section.
+ * Return: whether the order of what answers it is restored.
+ */
+bool rocesteer_reseq_want(struct rocesteer_reseq *reseq, u32 psn, u32 length)
+{
+	struct rocesteer_order *order = &reseq->order[ROCESTEER_RESPONSES];
+	bool restored;
+
+	spin_lock_bh(&order->lock);
+	restored = rocesteer_order_want(order, psn, length);
+	spin_unlock_bh(&order->lock);
+	return restored;
 }
 
 static void reseq_expire(struct timer_list *timer)
 {
-	struct rocesteer_reseq *reseq;
+	struct rocesteer_order *order;
 
-	reseq = container_of(timer, struct rocesteer_reseq, order.timer);
+	order = container_of(timer, struct rocesteer_order, timer);
 	rcu_read_lock();
-	spin_lock(&reseq->order.lock);
-	rocesteer_order_expire(&reseq->order);
-	reseq_deliver(reseq);
-	spin_unlock(&reseq->order.lock);
+	spin_lock(&order->lock);
+	rocesteer_order_expire(order);
+	reseq_deliver(order);
+	spin_unlock(&order->lock);
 	rcu_read_unlock();
 }
 
@@ -215,6 +237,7 @@ struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
 					    bool fresh)
 {
 	struct rocesteer_reseq *reseq;
+	int i;
 
 	lockdep_assert_held(&rocesteer_lock);
 	if (!flow->qp.path_mtu)		/* the modify will fail */
@@ -225,9 +248,14 @@ struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
 	reseq->key = flow->key;
 	reseq->key.dqpn = flow->qp.sqpn;
 	reseq->dqpn = flow->key.dqpn;
-	rocesteer_order_init(&reseq->order, flow->rn, flow->qp.path_mtu,
+	rocesteer_order_init(&reseq->order[ROCESTEER_REQUESTS], flow->rn,
+			     ROCESTEER_WINDOW_REQUESTS, flow->qp.path_mtu,
 			     flow->qp.rq_psn, fresh);
-	timer_setup(&reseq->order.timer, reseq_expire, 0);
+	rocesteer_order_init(&reseq->order[ROCESTEER_RESPONSES], flow->rn,
+			     ROCESTEER_WINDOW_RESPONSES, flow->qp.path_mtu,
+			     0, false);
+	for (i = 0; i < ROCESTEER_PSNS_MAX; i++)
+		timer_setup(&reseq->order[i].timer, reseq_expire, 0);
 
 	if (rhashtable_insert_fast(&flow->rn->reseqs, &reseq->node,
 				   reseq_params)) {
@@ -252,18 +280,18 @@ struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
  */
 void rocesteer_reseq_del(struct rocesteer_reseq *reseq)
 {
-	struct rocesteer_order *order = &reseq->order;
+	struct rocesteer_order *order = reseq->order;
 	unsigned long flags;
 
 	lockdep_assert_held(&rocesteer_lock);
 	rhashtable_remove_fast(&order->rn->reseqs, &reseq->node, reseq_params);
 
-	spin_lock_irqsave(&order->lock, flags);
-	reseq->dead = true;
-	rocesteer_order_end(order);
-	spin_unlock_irqrestore(&order->lock, flags);
-
-	timer_shutdown(&order->timer);
+	for (; order < reseq->order + ROCESTEER_PSNS_MAX; order++) {
+		spin_lock_irqsave(&order->lock, flags);
+		rocesteer_order_end(order);
+		spin_unlock_irqrestore(&order->lock, flags);
+		timer_shutdown(&order->timer);
+	}
 	kfree_rcu(reseq, rcu);
 }
 
@@ -277,14 +305,19 @@ void rocesteer_reseq_del(struct rocesteer_reseq *reseq)
 void rocesteer_reseq_read(struct rocesteer_reseq *reseq,
 			  struct rocesteer_reseq_stat *stat)
 {
-	struct rocesteer_order *order = &reseq->order;
+	struct rocesteer_order *order = reseq->order;
 	unsigned long flags;
 
-	spin_lock_irqsave(&order->lock, flags);
-	stat->depth = order->window.depth;
-	stat->age = stat->depth ? ktime_get_ns() - order->since : 0;
-	stat->held = order->held;
-	stat->lost = order->lost;
-	stat->timeout = order->timeout;
-	spin_unlock_irqrestore(&order->lock, flags);
+	memset(stat, 0, sizeof(*stat));
+	for (; order < reseq->order + ROCESTEER_PSNS_MAX; order++) {
+		spin_lock_irqsave(&order->lock, flags);
+		if (order->window.depth)
+			stat->age = max(stat->age,
+					ktime_get_ns() - order->since);
+		stat->depth += order->window.depth;
+		stat->held += order->held;
+		stat->lost += order->lost;
+		stat->timeout += order->timeout;
+		spin_unlock_irqrestore(&order->lock, flags);
+	}
 }

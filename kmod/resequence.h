@@ -9,7 +9,7 @@
 struct nf_hook_state;
 struct rocesteer_flow;
 struct rocesteer_net;
-struct rocesteer_request;
+struct rocesteer_packet;
 struct rocesteer_reseq;
 struct sk_buff;
 
@@ -41,9 +41,10 @@ void rocesteer_reseq_read(struct rocesteer_reseq *reseq,
 s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key);
 unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
-				     const struct rocesteer_request *req,
+				     const struct rocesteer_packet *pkt,
 				     struct sk_buff *skb,
 				     const struct nf_hook_state *state);
+bool rocesteer_reseq_want(struct rocesteer_reseq *reseq, u32 psn, u32 length);
 void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn);
 
 #endif /* ROCESTEER_RESEQUENCE_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rewriting the UDP source port of a RoCE v2 packet, with the ICRC and the UDP
- * checksum that cover it. The cost does not depend on the packet's length.
+ * Rewriting the UDP source port of a RoCE v2 packet, or what else the ICRC covers,
+ * with the ICRC and the UDP checksum. The cost does not depend on the packet's
+ * length.
  */
 #include <linux/hash.h>
 #include <linux/percpu.h>
@@ -58,29 +59,35 @@ static u32 sport_delta(u16 v, unsigned int udp_len)
 	return delta;
 }
 
-/* Change a UDP header and the ICRC behind it. All of it is writable. */
-static void sport_write(struct sk_buff *skb, struct udphdr *uh, __be16 sport)
+/*
+ * Change a field of a packet, a multiple of 4 bytes behind the begin of its UDP
+ * header, and the ICRC. All of it is writable.
+ */
+static void sport_write(struct sk_buff *skb, struct udphdr *uh, __be16 *field,
+			__be16 value)
 {
 	unsigned int udp_len = ntohs(uh->len);
 	void *icrc = (void *)uh + udp_len - ROCESTEER_ICRC_SIZE;
+	unsigned int off = (void *)field - (void *)uh;
 	__be32 from, to;
 	u16 v;
 
-	v = le16_to_cpu((__force __le16)(uh->source ^ sport));
+	v = le16_to_cpu((__force __le16)(*field ^ value));
 	from = get_unaligned((__be32 *)icrc);
-	put_unaligned_le32(get_unaligned_le32(icrc) ^ sport_delta(v, udp_len),
-			   icrc);
+	/* As if it were the port of a packet that begins there. */
+	put_unaligned_le32(get_unaligned_le32(icrc) ^
+			   sport_delta(v, udp_len - off), icrc);
 	to = get_unaligned((__be32 *)icrc);
 
 	if (uh->check) {
 		/* Neither touches a sum that is left to the device. */
-		inet_proto_csum_replace2(&uh->check, skb, uh->source, sport,
+		inet_proto_csum_replace2(&uh->check, skb, *field, value,
 					 false);
 		inet_proto_csum_replace4(&uh->check, skb, from, to, false);
 		if (!uh->check && skb->ip_summed != CHECKSUM_PARTIAL)
 			uh->check = CSUM_MANGLED_0;
 	}
-	uh->source = sport;
+	*field = value;
 
 	/*
 	 * skb->csum, where a driver gave it, covered the old bytes. The hash
@@ -90,6 +97,27 @@ static void sport_write(struct sk_buff *skb, struct udphdr *uh, __be16 sport)
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
 	skb_clear_hash(skb);
+}
+
+/* The UDP length of what may be a RoCE v2 packet, or 0. */
+static u32 sport_udp_len(const struct sk_buff *skb, u32 l4_off, __be16 *sport)
+{
+	const struct udphdr *uh;
+	struct udphdr buf;
+	u32 udp_len;
+
+	if (skb_is_gso(skb) || l4_off > skb->len)
+		return 0;
+	uh = skb_header_pointer(skb, l4_off, sizeof(buf), &buf);
+	if (!uh || uh->dest != htons(ROCESTEER_ROCE_PORT))
+		return 0;
+	*sport = uh->source;
+	udp_len = ntohs(uh->len);
+	if (udp_len < ROCESTEER_MIN_UDP_LEN ||
+	    udp_len > ROCESTEER_MAX_UDP_LEN || udp_len % 4 ||
+	    udp_len > skb->len - l4_off)
+		return 0;
+	return udp_len;
 }
 
 /**
@@ -112,25 +140,46 @@ static void sport_write(struct sk_buff *skb, struct udphdr *uh, __be16 sport)
  */
 int rocesteer_sport_set(struct sk_buff *skb, u32 l4_off, __be16 sport)
 {
-	const struct udphdr *uh;
-	struct udphdr buf;
-	u32 udp_len;
+	struct udphdr *uh;
+	__be16 old;
+	u32 len;
 
-	if (skb_is_gso(skb) || l4_off > skb->len)
+	len = sport_udp_len(skb, l4_off, &old);
+	if (!len)
 		return -EINVAL;
-	uh = skb_header_pointer(skb, l4_off, sizeof(buf), &buf);
-	if (!uh || uh->dest != htons(ROCESTEER_ROCE_PORT))
-		return -EINVAL;
-	udp_len = ntohs(uh->len);
-	if (udp_len < ROCESTEER_MIN_UDP_LEN ||
-	    udp_len > ROCESTEER_MAX_UDP_LEN || udp_len % 4 ||
-	    udp_len > skb->len - l4_off)
-		return -EINVAL;
-
-	if (uh->source == sport)
+	if (old == sport)
 		return 0;
-	if (!sport_writable(skb, l4_off + udp_len))
+	if (!sport_writable(skb, l4_off + len))
 		return -EAGAIN;
-	sport_write(skb, (void *)(skb->data + l4_off), sport);
+	uh = (void *)skb->data + l4_off;
+	sport_write(skb, uh, &uh->source, sport);
 	return 0;
+}
+
+/**
+ * rocesteer_sport_promise() - say that the order of responses is restored
+ * @skb: READ request, as rxe sends it
+ * @l4_off: offset of the UDP header from skb->data
+ *
+ * Sets ROCESTEER_BTH_RESTORES. Where the packet cannot be written it does not say
+ * so, and what answers it takes one path.
+ *
+ * Context: Any; the caller owns @skb.
+ */
+void rocesteer_sport_promise(struct sk_buff *skb, u32 l4_off)
+{
+	u32 len;
+	__be16 unused, *field;
+	struct {
+		struct udphdr udp;
+		struct rocesteer_bth bth;
+	} *h;
+
+	len = sport_udp_len(skb, l4_off, &unused);
+	if (!len || !sport_writable(skb, l4_off + len))
+		return;
+	h = (void *)skb->data + l4_off;
+	field = (__be16 *)&h->bth.apsn;
+	sport_write(skb, &h->udp, field,
+		    *field | htons(ROCESTEER_BTH_RESTORES >> 16));
 }

@@ -25,11 +25,13 @@ struct sk_buff;
  * @ROCESTEER_COUNT_RESEQ_FILLED: missing packets that came
  * @ROCESTEER_COUNT_RESEQ_LOST: missing packets given up, all paths are beyond
  * @ROCESTEER_COUNT_RESEQ_TIMEOUT: missing packets given up by the timer
- * @ROCESTEER_COUNT_RESEQ_NAK: sequence and RNR NAKs seen to be sent
+ * @ROCESTEER_COUNT_RESEQ_NAK: sequence and RNR NAKs, and READ requests that are
+ *	repeated, seen to be sent
  * @ROCESTEER_COUNT_RESEQ_BEHIND: packets passed, a later one had been
  * @ROCESTEER_COUNT_RESEQ_RESYNC: of these, too far behind
  * @ROCESTEER_COUNT_RESEQ_OUT_OF_WINDOW: packets passed, too far ahead
- * @ROCESTEER_COUNT_RESEQ_NO_MEMORY: packets passed, no memory
+ * @ROCESTEER_COUNT_RESEQ_NO_MEMORY: packets passed, no memory; READ requests
+ *	that were not remembered
  * @ROCESTEER_COUNT_RESEQ_DROPPED: waiting packets freed
  * @ROCESTEER_COUNT_RESEQ_FOREIGN: packets from another than the peer
  * @ROCESTEER_COUNT_QP_STEERED: queue pairs given a port by the policy

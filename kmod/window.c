@@ -2,7 +2,7 @@
 /*
  * Packets that wait for one before them, by PSN, and the paths they came by.
  *
- * Memory is bounded threefold: ROCESTEER_WINDOW packets for each window,
+ * Memory is bounded threefold: so many packets as a window has PSNs,
  * reseq_memory bytes for all, counted as sockets count them, and for each of
  * them no more than it leaves to the others. So whoever fills a window, or k of
  * them, leaves one part in k + 1 to a flow that comes (Choudhury and Hahne,
@@ -20,7 +20,7 @@
 #include "window.h"
 
 /**
- * struct window_slot - place of the packet with a PSN, modulo ROCESTEER_WINDOW
+ * struct window_slot - place of the packet with a PSN, modulo the window's size
  * @skb: packet, or NULL
  * @since: when it came, in nanoseconds
  * @span: PSNs that it takes
@@ -42,9 +42,9 @@ struct window_port {
 };
 
 struct window_buffer {
-	struct window_slot slot[ROCESTEER_WINDOW];
 	unsigned int nr_ports;
 	struct window_port port[ROCESTEER_MAX_PATHS];
+	struct window_slot slot[];
 };
 
 static unsigned long reseq_memory = 64UL << 20;
@@ -84,22 +84,29 @@ static void window_uncharge(struct rocesteer_window *win, unsigned int bytes)
 	WARN_ON_ONCE(atomic_long_sub_return(bytes, &window_bytes) < 0);
 }
 
+static size_t window_buffer_size(const struct rocesteer_window *win)
+{
+	return struct_size(win->buffer, slot, win->size);
+}
+
 static bool window_alloc(struct rocesteer_window *win)
 {
+	size_t size = window_buffer_size(win);
+
 	if (win->buffer)
 		return true;
-	if (!window_charge(win, sizeof(*win->buffer)))
+	if (!window_charge(win, size))
 		return false;
-	win->buffer = kzalloc_obj(*win->buffer, GFP_ATOMIC | __GFP_NOWARN);
+	win->buffer = kzalloc(size, GFP_ATOMIC | __GFP_NOWARN);
 	if (!win->buffer)
-		window_uncharge(win, sizeof(*win->buffer));
+		window_uncharge(win, size);
 	return win->buffer;
 }
 
 static struct window_slot *window_slot(const struct rocesteer_window *win,
 				       u32 psn)
 {
-	return &win->buffer->slot[psn % ROCESTEER_WINDOW];
+	return &win->buffer->slot[psn % win->size];
 }
 
 static void window_see_port(struct window_buffer *buffer, __be16 sport,
@@ -123,7 +130,8 @@ static void window_see_port(struct window_buffer *buffer, __be16 sport,
  * @skb: packet
  * @psn: its PSN, in the window
  * @span: PSNs that it takes
- * @sport: UDP source port, which stands for its path
+ * @sport: UDP source port, which stands for its path; 0 where it may have overtaken
+ *	others there
  *
  * Of two with the same PSN the newer one stays: it is the one that may ask for
  * an acknowledgment.
@@ -147,7 +155,8 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 		.since = ktime_get_ns(),
 		.span = span,
 	};
-	window_see_port(win->buffer, sport, psn);
+	if (sport)
+		window_see_port(win->buffer, sport, psn);
 	if (!old) {
 		win->depth++;
 		return 0;
@@ -183,6 +192,19 @@ struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn,
 	if (!--win->depth)
 		rocesteer_window_forget_ports(win);
 	return skb;
+}
+
+/**
+ * rocesteer_window_copy() - copy a packet
+ * @win: window
+ * @psn: of the packet, which waits there, and goes on to
+ *
+ * Return: a clone, which is the caller's, or NULL if there is no memory.
+ */
+struct sk_buff *rocesteer_window_copy(const struct rocesteer_window *win,
+				      u32 psn)
+{
+	return skb_clone(window_slot(win, psn)->skb, GFP_ATOMIC | __GFP_NOWARN);
 }
 
 /**
@@ -236,7 +258,7 @@ void rocesteer_window_free(struct rocesteer_window *win)
 	WARN_ON_ONCE(win->depth);
 	if (!win->buffer)
 		return;
-	window_uncharge(win, sizeof(*win->buffer));
+	window_uncharge(win, window_buffer_size(win));
 	kfree(win->buffer);
 	win->buffer = NULL;
 }

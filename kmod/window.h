@@ -7,19 +7,25 @@
 struct sk_buff;
 struct window_buffer;
 
-/* PSNs from the expected one on that may wait: twice what rxe has in flight. */
-#define ROCESTEER_WINDOW	256
+/*
+ * PSNs from the expected one on that may wait. Of requests twice what rxe has in
+ * flight; data that READs ask for has no such bound.
+ */
+#define ROCESTEER_WINDOW_REQUESTS	256
+#define ROCESTEER_WINDOW_RESPONSES	1024
 
 /**
  * struct rocesteer_window - packets that wait for one before them
+ * @size: one of the above, a power of two; immutable
  * @depth: how many
  * @bytes: memory that they and @buffer take
  * @buffer: where they are; NULL until the first one came
  *
- * All are from fewer than ROCESTEER_WINDOW consecutive PSNs: that is the
- * caller's care, as is the lock. Zeroed, it is empty.
+ * All are from fewer than @size consecutive PSNs: that is the caller's care, as is
+ * the lock. Zeroed but for @size, it is empty.
  */
 struct rocesteer_window {
+	u32 size;
 	u32 depth;
 	unsigned long bytes;
 	struct window_buffer *buffer;
@@ -35,6 +41,8 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 			 u32 psn, u32 span, __be16 sport);
 struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn,
 				      u32 *span);
+struct sk_buff *rocesteer_window_copy(const struct rocesteer_window *win,
+				      u32 psn);
 u64 rocesteer_window_since(const struct rocesteer_window *win, u32 psn);
 unsigned int rocesteer_window_ports(const struct rocesteer_window *win,
 				    u32 psn);

@@ -40,6 +40,12 @@ struct rocesteer_reth {
 #define ROCESTEER_BTH_PATHS_SHIFT 24
 #define ROCESTEER_BTH_PATHS	(0x3fu << ROCESTEER_BTH_PATHS_SHIFT)
 
+/*
+ * In apsn, where it has seven such bits, which the ICRC covers: the sender of this
+ * READ request restores the order of what answers it.
+ */
+#define ROCESTEER_BTH_RESTORES	0x40000000u
+
 /* Opcodes: bits 7..5 are the transport service, RC is 0. */
 #define ROCESTEER_OP_SERVICE	0xe0
 #define ROCESTEER_OP_RC		0x00
@@ -53,6 +59,13 @@ struct rocesteer_reth {
 #define ROCESTEER_OP_RC_ACK	0x11
 #define ROCESTEER_OP_RC_ATOMIC_ACK 0x12
 #define ROCESTEER_OP_CNP	0x81
+
+/*
+ * RC requests that an acknowledgment of later ones does not answer, as bits: READ
+ * 0x0c, CmpSwap 0x13, FetchAdd 0x14; of the memory placement extensions FLUSH 0x1c
+ * and ATOMIC WRITE 0x1d.
+ */
+#define ROCESTEER_OPS_ANSWERED	0x30181000u
 
 /* AETH syndrome, its first byte: IB spec table 44 and 45. */
 #define ROCESTEER_AETH_TYPE	0x60

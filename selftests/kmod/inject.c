@@ -12,6 +12,7 @@
  *	broken PSN SPORT PATHS	the same with a wrong ICRC
  *	read PSN SPORT PATHS LENGTH
  *	ack PSN SPORT PATHS SYNDROME
+ *	data PSN SPORT PATHS	all that a READ of 12 bytes asked for
  *	echo WORD		print it: everything before has been sent
  *
  * PATHS is what the packet says of its flow. Requests ask for an acknowledgment.
@@ -33,13 +34,14 @@
 #include "../../include/rocesteer/types.h"
 
 #define OP_WRITE_ONLY	0x0a
+#define OP_READ_ONLY	0x10	/* response */
 #define ACK_REQUEST	0x80000000u
 
 struct packet {
 	__u8 ip[sizeof(struct ip6_hdr)];	/* its end, where it is IPv4 */
 	struct udphdr udp;
 	struct rocesteer_bth bth;
-	struct rocesteer_reth reth;	/* an AETH is its first word, no more */
+	struct rocesteer_reth reth;	/* or an AETH and 12 bytes */
 	__u32 icrc;
 } __attribute__((packed));
 
@@ -137,6 +139,8 @@ static __u8 opcode(const char *name)
 		return ROCESTEER_OP_RC_READ;
 	if (!strcmp(name, "ack"))
 		return ROCESTEER_OP_RC_ACK;
+	if (!strcmp(name, "data"))
+		return OP_READ_ONLY;
 	return OP_WRITE_ONLY;
 }
 
@@ -150,7 +154,8 @@ static void packet_send(int fd, const char *name, int psn, unsigned int sport,
 	packet.bth.opcode = opcode(name);
 	packet.bth.dqpn |= htonl((paths - 1) << ROCESTEER_BTH_PATHS_SHIFT);
 	packet.bth.apsn = htonl(psn & ROCESTEER_PSN_MASK);
-	if (packet.bth.opcode == ROCESTEER_OP_RC_ACK) {
+	if (packet.bth.opcode == ROCESTEER_OP_RC_ACK ||
+	    packet.bth.opcode == OP_READ_ONLY) {
 		packet.reth.va[0] = htonl(more << 24);
 	} else {
 		packet.bth.apsn |= htonl(ACK_REQUEST);

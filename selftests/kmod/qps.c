@@ -7,9 +7,11 @@
  * The queue pairs are moved to RTR, for DQPN, DQPN + 1, ..., and expect PSN, or
  * 0. Then "ready" is printed and commands are read from stdin: connect (again,
  * after reset), reset, rtr (fails after reset), error, another (one more to DQPN),
- * destroy. Each is answered with "done" or the errno's name; memory, with the
- * address and rkey of 1 MiB that may be read. At the end of the input the process ends, without
- * cleaning up: that is the kernel's.
+ * destroy; of the first one rts (its first PSN is PSN as well), read and write (of 12
+ * bytes, which take one PSN), await (until one of them is done). Each is answered with
+ * "done" or the errno's name; memory, with the address and rkey of 1 MiB that may be
+ * read. At the end of the input the process ends, without cleaning up: that is the
+ * kernel's.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -22,9 +24,11 @@
 #include <infiniband/verbs.h>
 
 #define MAX_QPS 4096
+#define MAX_REQUESTS 128
 
 static struct ibv_context *context;
 static struct ibv_pd *pd;
+static struct ibv_comp_channel *channel;
 static struct ibv_cq *cq;
 static struct ibv_qp *qps[MAX_QPS];
 static union ibv_gid peer;
@@ -51,8 +55,9 @@ static void device_open(const char *name)
 	if (!context)
 		errx(2, "%s: no such device", name);
 	pd = ibv_alloc_pd(context);
-	cq = ibv_create_cq(context, 16, NULL, NULL, 0);
-	if (!pd || !cq)
+	channel = ibv_create_comp_channel(context);
+	cq = ibv_create_cq(context, MAX_REQUESTS, NULL, channel, 0);
+	if (!pd || !channel || !cq)
 		err(2, "PD, CQ");
 }
 
@@ -78,7 +83,7 @@ static struct ibv_qp *qp_new(void)
 {
 	struct ibv_qp_init_attr init = {
 		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
-		.cap = { 1, 1, 1, 1, 0 },
+		.cap = { MAX_REQUESTS, 1, 1, 1, 0 },
 	};
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 
@@ -124,6 +129,54 @@ static int qp_state(struct ibv_qp *qp, enum ibv_qp_state state)
 	struct ibv_qp_attr attr = { .qp_state = state };
 
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
+/* It waits for answers for ever. */
+static int qp_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr rts = {
+		.qp_state = IBV_QPS_RTS, .sq_psn = psn, .timeout = 0,
+		.retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = MAX_REQUESTS,
+	};
+
+	return ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN |
+			     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+			     IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+static int request_post(struct ibv_qp *qp, enum ibv_wr_opcode opcode)
+{
+	static struct ibv_mr *mr;
+	static char data[12];
+	struct ibv_sge sge = { (uintptr_t)data, sizeof(data), 0 };
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+
+	if (!mr)
+		mr = ibv_reg_mr(pd, data, sizeof(data), IBV_ACCESS_LOCAL_WRITE);
+	if (!mr)
+		err(2, "MR");
+	sge.lkey = mr->lkey;
+	return ibv_post_send(qp, &wr, &bad);
+}
+
+static int request_await(void)
+{
+	struct ibv_cq *ready;
+	void *cq_context;
+	struct ibv_wc wc;
+
+	while (!ibv_poll_cq(cq, 1, &wc)) {
+		ibv_req_notify_cq(cq, 0);
+		if (ibv_poll_cq(cq, 1, &wc))
+			break;
+		if (ibv_get_cq_event(channel, &ready, &cq_context))
+			err(2, "event");
+		ibv_ack_cq_events(ready, 1);
+	}
+	return wc.status == IBV_WC_SUCCESS ? 0 : EIO;
 }
 
 static void memory_offer(void)
@@ -190,6 +243,14 @@ int main(int argc, char **argv)
 		}
 		if (!strcmp(line, "another"))
 			error = qp_connect(qp_new(), dqpn);
+		else if (!strcmp(line, "rts"))
+			error = qp_rts(qps[0]);
+		else if (!strcmp(line, "read"))
+			error = request_post(qps[0], IBV_WR_RDMA_READ);
+		else if (!strcmp(line, "write"))
+			error = request_post(qps[0], IBV_WR_RDMA_WRITE);
+		else if (!strcmp(line, "await"))
+			error = request_await();
 		else
 			for (i = 0; i < count && !error; i++)
 				error = obey(line, i);

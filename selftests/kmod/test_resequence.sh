@@ -84,7 +84,8 @@ stat_is()
 }
 
 # send PATHS WORD...: a letter names the path of the PSNs behind it; PSN:LENGTH
-# is a READ request, PSN! has a wrong ICRC
+# is a READ request, PSN! has a wrong ICRC; PSN= is what answers a READ, PSN^ an
+# acknowledgment
 send()
 {
 	send_from "$peer_ip" "$@"
@@ -100,6 +101,8 @@ send_from()
 			case $word in
 			[a-z])	sport=$((50000 + $(printf %d "'$word"))) ;;
 			*:*)	echo "read ${word%:*} $sport $paths ${word#*:}" ;;
+			*=)	echo "data ${word%=} $sport $paths $((0x1f))" ;;
+			*^)	echo "ack ${word%^} $sport $paths $((0x1f))" ;;
 			*!)	echo "broken ${word%!} $sport $paths" ;;
 			*)	echo "write $word $sport $paths" ;;
 			esac
@@ -161,6 +164,8 @@ counter()
 	case $1 in
 	naks)	cat "$counters/out_of_seq_request" ;;
 	dups)	cat "$counters/duplicate_request" ;;
+	repeats) cat "$counters/completer_retry_err" ;;
+	sent)	cat "$counters/sent_pkts" ;;
 	*)	stat "reseq-$1" ;;
 	esac
 }
@@ -170,6 +175,7 @@ counters_mark()
 {
 	local word
 	marked[naks]=$(counter naks) marked[dups]=$(counter dups)
+	marked[repeats]=$(counter repeats) marked[sent]=$(counter sent)
 	for word in $("$genl" stats-get); do
 		[[ $word != reseq-* ]] || {
 			word=${word#reseq-}
@@ -191,6 +197,12 @@ grown()
 		}
 	done
 	return "$status"
+}
+
+# grown_past NAME N: by more than N
+grown_past()
+{
+	(($(counter "$1") > marked[$1] + $2))
 }
 
 expected()
@@ -267,7 +279,7 @@ lost()
 # Path b is silent. What waits can be seen, for as long as the NAK may take.
 silent()
 {
-	local seen='reseq-depth=1 reseq-age=[1-9][0-9]* reseq-held=2'
+	local seen='reseq-depth=2 reseq-age=[1-9][0-9]* reseq-held=2'
 	seen+=' reseq-lost=0 reseq-timeout=1'
 	qp_open on 1000 && send 2 a 1000 1002 1004 &&
 	busywait 5000 flow_shows "$seen" &&
@@ -330,8 +342,8 @@ later()
 	send 2 a 1000 && reached 1001 &&
 	"$genl" job-add id=1 resequence=1 "pid=${qp_pid[qp]}" &&
 	send 2 a 1001 b 1003 a 1002 && reached 1004 && grown naks=0 held=1 &&
-	send 2 b 1005 1007 && busywait 5000 depth_is 1 &&
-	"$genl" job-del id=1 && grown dropped=1 naks=1 &&
+	send 2 b 1005 1007 && busywait 5000 grown naks=1 && depth_is 2 &&
+	"$genl" job-del id=1 && grown dropped=2 naks=1 &&
 	is "$(stat reseq-bytes)" 0 &&
 	"$genl" job-add id=1 "pid=${qp_pid[qp]}" &&
 	send 2 a 1004 b 1007 a 1006 && reached 1005 && grown naks=2 held=3 &&
@@ -471,7 +483,119 @@ reset()
 	send 2 a 1001 1002 b 1000 && reached 1003 && grown naks=0
 }
 
-ktap_plan 23
+#
+# Responses: the queue pair asks, from PSN 1000 on, and waits as long as it takes
+#
+
+# asks PSN read|write...: a new queue pair does
+asks()
+{
+	local request
+	qp_open on "$1" && qps_tell qp rts || return
+	shift
+	for request; do
+		qps_tell qp "$request" || return
+	done
+}
+
+# answered TIMES
+answered()
+{
+	local i
+	for ((i = 0; i < $1; i++)); do
+		qps_tell qp await || return
+	done
+	depth_is 0
+}
+
+six=(read read read read read read)
+
+# It has asked for five of them again
+has_repeated()
+{
+	busywait 5000 grown repeats=1 nak=1 sent=11
+}
+
+answers()
+{
+	asks 1000 "${six[@]}" &&
+	send 2 b 1001= 1003= 1005= a 1000= 1002= 1004= && answered 6 &&
+	grown repeats=0 held=3 filled=3 lost=0 timeout=0 behind=0
+}
+
+answers_wrap()
+{
+	asks 0xfffffd "${six[@]}" &&
+	send 2 b 0xffffff= 0= 2= a 0xfffffd= 0xfffffe= 1= &&
+	answered 6 && grown repeats=0 held=3 filled=3
+}
+
+# Those that say that they are not split pass, and so does a gap in them
+answers_whole()
+{
+	asks 1000 "${six[@]}" &&
+	send 1 a 1000= 1002= && has_repeated && grown held=0 &&
+	send 1 a 1001= 1002= 1003= 1004= 1005= && answered 6 &&
+	grown repeats=1 nak=1 held=0
+}
+
+# 1001 is lost, as both paths show; the queue pair asks again
+answers_lost()
+{
+	asks 1000 "${six[@]}" &&
+	send 2 a 1000= 1002= b 1003= && has_repeated &&
+	grown lost=1 held=2 timeout=0 &&
+	send 2 b 1001= && busywait 5000 depth_is 0 &&
+	send 2 a 1004= b 1005= && answered 6 && grown repeats=1 lost=1
+}
+
+answers_silent()
+{
+	asks 1000 "${six[@]}" &&
+	send 2 a 1000= 1002= 1004= && has_repeated && grown lost=0 held=2 &&
+	grown_past timeout 0 &&
+	send 2 b 1001= 1003= 1005= a 1002= 1004= && answered 6 && grown repeats=1
+}
+
+# What acknowledges a WRITE overtakes no READ before it, and is not missed
+answers_mixed()
+{
+	asks 1000 write read write write read write &&
+	send 2 a 1005^ b 1004= a 1003^ 1001= && answered 6 &&
+	grown repeats=0 held=3 filled=1
+}
+
+# Nobody has asked, or no more
+answers_unasked()
+{
+	asks 1000 read && send 2 b 1001= 1003= && grown held=2 &&
+	send 2 a 1000= && answered 1 &&
+	send 2 b 1002= 1004= a 1000= && grown held=2 behind=0 repeats=0
+}
+
+# In the peer's name: what is not too far ahead fills the window, which is larger for
+# data. What comes from others is told.
+answers_forged()
+{
+	local i words=()
+	for ((i = 1; i < 1200; i++)); do
+		words+=("$((1000 + i))=")
+	done
+	asks 1000 read read && send_from 10.79.0.3 2 a 1001= 1002= &&
+	grown foreign=2 held=0 && send 64 a "${words[@]}" &&
+	grown held=1023 out-of-window=176 &&
+	(($(stat reseq-bytes) < 2 << 20)) &&
+	busywait 5000 grown_past repeats 0 && send 2 a 1000= && answered 2
+}
+
+# What waits goes with the queue pair
+answers_reset()
+{
+	asks 1000 "${six[@]}" && send 2 a 1001= 1002= && grown held=2 &&
+	qps_tell qp reset && stat_is reseq-bytes 0
+}
+
+ktap_plan 32
 check "a link to a peer that is no rxe" peer_make
 defer peer_end
 check "the module loads" load
@@ -500,5 +624,14 @@ check "nor do forged answers" with_qp forged_answers
 check "nor does a NAK that another program sends" with_qp forged_nak
 check "memory is bounded, and shared" with_limit 65536 with_qp memory_bound
 check "a queue pair is reset" with_qp reset
+check "READ data is delivered in order" with_qp answers
+check "its PSNs wrap" with_qp answers_wrap
+check "that of a flow that is not split passes" with_qp answers_whole
+check "what is lost is asked for once more" with_qp answers_lost
+check "a path that is silent is not waited for" with_qp answers_silent
+check "acknowledgments keep their place" with_qp answers_mixed
+check "what nobody asked for passes" with_qp answers_unasked
+check "forged data fills the window, not the memory" with_qp answers_forged
+check "a queue pair is reset while data waits" with_qp answers_reset
 check "the kernel did not complain" kernel_quiet
 ktap_finish
