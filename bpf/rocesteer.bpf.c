@@ -60,7 +60,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 		return ROCESTEER_NOT_RC;
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
 	if (!flow) {
-		verdict = enter_packet(skb, &pkt);
+		verdict = enter_packet(skb, &pkt.key);
 		if (verdict != FURTHER)
 			return verdict;
 		flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
@@ -72,13 +72,13 @@ static __always_inline int steer(struct __sk_buff *skb)
 	if (!(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&pkt))
 		take_share(&pkt.key);
 
-	if (is_response(&pkt)) {
-		seq = ROCESTEER_RESPONSES;
+	seq = is_response(&pkt) ? ROCESTEER_RESPONSES : ROCESTEER_REQUESTS;
+	if (is_ack(&pkt)) {
 		paths = !!(flow->flags & ROCESTEER_FLOW_ORDERS);
 		i = 0;
 	} else {
-		move_idle(flow);
-		seq = ROCESTEER_REQUESTS;
+		if (seq == ROCESTEER_REQUESTS)
+			move_idle(flow);
 		paths = flow->nr_pieces - 1;
 		i = find_piece(flow, pkt.psn);
 	}
@@ -128,7 +128,7 @@ int rocesteer_ingress(struct __sk_buff *skb)
 	if (parse_roce(skb, &pkt, true) != FURTHER)
 		return TCX_NEXT;
 	count(&rs_observed, classify(&pkt), ROCESTEER_OBSERVED_MAX);
-	if (pkt.opcode == ROCESTEER_OP_RC_ACK)
+	if (pkt.opcode == ROCESTEER_OP_RC_ACK || pkt.restores)
 		note_ack(skb, &pkt);
 	return TCX_NEXT;
 }

@@ -11,8 +11,21 @@ extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
 				     const struct rocesteer_flow_key *key,
 				     __u32 key__sz) __ksym __weak;
 
+/* The peer restores the order of what a flow that asks for it sends. */
+static __always_inline void note_restores(const struct rocesteer_flow_key *key,
+					  struct rocesteer_flow_path *flow)
+{
+	if (!(flow->flags & ROCESTEER_FLOW_ASKS))
+		return;
+	__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_ASKS);
+	__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_ORDERED);
+	if (flow->flags & ROCESTEER_FLOW_SHARE)
+		spread(key);
+	tell(new_event(ROCESTEER_EVENT_ORDERED, key, flow, 0));
+}
+
 /**
- * note_ack() - an acknowledgment was received
+ * note_ack() - an acknowledgment was received, or a READ request that @restores
  * @skb: the packet
  * @pkt: parsed, as received
  *
@@ -32,19 +45,19 @@ static __always_inline void note_ack(struct __sk_buff *skb,
 		return;
 	key.dqpn = dqpn;
 	flow = bpf_map_lookup_elem(&rs_flows, &key);
+	/* READ requests come before the first packet is sent. */
+	if (!flow && pkt->restores && enter_packet(skb, &key) == FURTHER)
+		flow = bpf_map_lookup_elem(&rs_flows, &key);
 	if (!flow)
+		return;
+	if (pkt->restores)
+		note_restores(&key, flow);
+	if (pkt->opcode != ROCESTEER_OP_RC_ACK)
 		return;
 	if ((pkt->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_ACK)
 		flow->acked = pkt->psn;
 	else
 		psn_asked(&flow->psns[ROCESTEER_REQUESTS], pkt->psn);
-	if (pkt->paths && flow->flags & ROCESTEER_FLOW_ASKS) {
-		__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_ASKS);
-		__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_ORDERED);
-		if (flow->flags & ROCESTEER_FLOW_SHARE)
-			spread(&key);
-		tell(new_event(ROCESTEER_EVENT_ORDERED, &key, flow, 0));
-	}
 }
 
 /* Has the peer acknowledged all requests? Where it cannot be known, yes. */

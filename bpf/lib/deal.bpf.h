@@ -251,19 +251,20 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
 /**
  * enter_packet() - enter the flow of a packet
  * @skb: the packet
- * @pkt: parsed
+ * @key: the flow
  *
  * Return: as enter_flow().
  */
-__noinline int enter_packet(struct __sk_buff *skb, const struct packet *pkt)
+__noinline int enter_packet(struct __sk_buff *skb,
+			    const struct rocesteer_flow_key *key)
 {
-	__u64 claimed = pkt ? flow_job(skb, &pkt->key) : 0;
+	__u64 claimed = key ? flow_job(skb, key) : 0;
 
 	if (!(__u32)claimed)
 		return ROCESTEER_UNTAGGED;
 	if (steers_qp(claimed, true))
 		return ROCESTEER_UNPLANNED;
-	return enter_flow(&pkt->key, claimed);
+	return enter_flow(key, claimed);
 }
 
 /**

@@ -48,7 +48,8 @@ struct vlan_tag {
  * @psn: packet sequence number
  * @sport: UDP source port
  * @check: UDP checksum
- * @paths: ROCESTEER_BTH_PATHS
+ * @restores: received from one who restores the order of what he receives, and says
+ *	so: in an acknowledgment, or a READ request
  * @opcode: BTH opcode
  * @syndrome: first byte of the AETH, or of whatever follows the BTH
  */
@@ -61,7 +62,7 @@ struct packet {
 	__u32 psn;
 	__be16 sport;
 	__sum16 check;
-	__u8 paths;
+	bool restores;
 	__u8 opcode;
 	__u8 syndrome;
 };
@@ -168,6 +169,15 @@ static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt,
 	return ROCESTEER_FOREIGN;
 }
 
+/* Does its sender say that he restores the order of what he receives? */
+static __always_inline bool says_it_restores(const struct rocesteer_bth *bth)
+{
+	if (bth->opcode == ROCESTEER_OP_RC_READ)
+		return bth->apsn & bpf_htonl(ROCESTEER_BTH_RESTORES);
+	return bth->opcode == ROCESTEER_OP_RC_ACK &&
+	       bth->dqpn & bpf_htonl(ROCESTEER_BTH_PATHS);
+}
+
 /**
  * parse_roce() - find the RoCE v2 packet in a frame
  * @skb: the frame
@@ -216,10 +226,9 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
 	pkt->psn = bpf_ntohl(h->bth.apsn) & ROCESTEER_PSN_MASK;
 	pkt->sport = h->udp.source;
 	pkt->check = h->udp.check;
-	pkt->paths = (bpf_ntohl(h->bth.dqpn) & ROCESTEER_BTH_PATHS) >>
-		     ROCESTEER_BTH_PATHS_SHIFT;
 	pkt->opcode = h->bth.opcode;
 	pkt->syndrome = h->syndrome;
+	pkt->restores = received && says_it_restores(&h->bth);
 	return FURTHER;
 }
 

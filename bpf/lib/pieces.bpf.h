@@ -31,7 +31,7 @@ __noinline __u32 search_piece(const struct rocesteer_flow_path *flow, __u32 x)
 /**
  * find_piece() - the piece of a packet
  * @flow: its flow
- * @psn: a request's PSN; responses are not split
+ * @psn: its PSN; acknowledgments are not split
  *
  * By the PSN alone: a packet that is sent again takes its path again, whatever
  * messages it was part of, and a flow needs no more state than its plan.

@@ -118,7 +118,7 @@ struct rocesteer_detour {
  * @job: job the flow belongs to
  * @flags: ROCESTEER_FLOW_*
  * @nr_pieces: 1 for a whole flow; 0 only while it is being dealt
- * @recent: piece of the last request
+ * @recent: piece of the last packet that had to be in one
  * @leaf: router address of the destination leaf, names the group
  * @acked: PSN of the last request that the peer acknowledged, or
  *	ROCESTEER_PSN_NONE where that is not known
@@ -126,8 +126,8 @@ struct rocesteer_detour {
  * @next: where the whole flow goes when nothing is in flight; @end 0: it stays
  * @detour: for the time a path seems to be dead
  * @psns: by enum rocesteer_sequence
- * @piece: by rising @end; the last @end is the period. A request with PSN x
- *	takes the piece that x % period falls into, a response the first one
+ * @piece: by rising @end; the last @end is the period. A packet with PSN x
+ *	takes the piece that x % period falls into, an acknowledgment the first one
  * @icrc_cache: by piece, ICRC change of its last packet: the XOR word in bits
  *	63..32, the UDP length in 31..16, old port ^ new port in 15..0. One
  *	word, so that a torn read is impossible.

@@ -400,10 +400,19 @@ static void test_pieces(void)
 	ktap_result(out.bth.dqpn == htonl(3 << 24 | 1) &&
 		    udp_sum(&out) == 0xffff,
 		    "each packet says of how many paths, and its checksum is right");
-	ktap_result(send_packet(1, READ_MIDDLE, 7) == 0 &&
-		    send_packet(1, READ_MIDDLE, 8) == 0 &&
-		    send_packet(1, ROCESTEER_OP_RC_ACK, 9) == 0 &&
-		    out.bth.dqpn == htonl(1), "responses stay together");
+	ktap_result(send_packet(1, ROCESTEER_OP_RC_ACK, 7) == 0 &&
+		    send_packet(1, ROCESTEER_OP_RC_ACK, 8) == 0 &&
+		    out.bth.dqpn == htonl(1), "acknowledgments stay together");
+
+	begin(ROCESTEER_ORDERED_ALL);
+	send_packet(1, READ_MIDDLE, 0);
+	if (set_pieces(1, 3, uneven))
+		die("set_flow");
+	for (i = 0; i < 60; i++)
+		exact -= send_packet(1, READ_MIDDLE, 6 + i) ==
+			 (i % 6 < 3 ? 0 : i % 6 < 4 ? 1 : 2);
+	ktap_result(exact == -40 && out.bth.dqpn == htonl(2 << 24 | 1),
+		    "READ data is shared out like requests");
 }
 
 static void test_spread(void)

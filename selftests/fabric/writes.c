@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many hosts write to many others at the same time: RDMA writes over RC queue
- * pairs, from a process per host, and every byte is checked where it arrives.
+ * Many hosts write to many others at the same time, or read from them: RDMA over RC
+ * queue pairs, from a process per host, and every byte is checked where it arrives.
  *
  *	writes QPS MESSAGE WINDOW TIMEOUT <TRAFFIC
  *
@@ -12,8 +12,10 @@
  *
  *	host CGROUP NETNS DEVICE GID_INDEX
  *	flow FROM TO BYTES
+ *	read FROM TO BYTES
  *	ready | repeat
  *
+ * A flow is written by the host that it comes from; or read by the one it goes to.
  * CGROUP and NETNS are files; NETNS may be - for the caller's own. The last line may
  * be left out. With "ready" every queue pair writes one message to warm up; then it
  * says "ready" as well, and at the end of the input begins. With "repeat" each of
@@ -39,6 +41,7 @@
 
 #define MAX_HOSTS	256
 #define MAX_FLOWS	16384
+#define READS		16	/* of a queue pair under way */
 
 struct host {
 	char cgroup[128];
@@ -51,6 +54,7 @@ struct flow {
 	unsigned int from;
 	unsigned int to;
 	size_t bytes;
+	bool read;
 };
 
 /* A queue pair of a flow, as its sender's or its receiver's process has it. */
@@ -93,6 +97,17 @@ static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static struct ibv_comp_channel *channel;
 
+static bool flow_parse(const char *line, struct flow *flow)
+{
+	char word[5];
+
+	if (sscanf(line, "%4s %u %u %zu", word, &flow->from, &flow->to,
+		   &flow->bytes) != 4)
+		return false;
+	flow->read = !strcmp(word, "read");
+	return flow->read || !strcmp(word, "flow");
+}
+
 static void traffic_read(void)
 {
 	struct flow flow;
@@ -110,8 +125,7 @@ static void traffic_read(void)
 				&host.gid_index) == 4)
 			hosts[nr_hosts++] = host;
 		else if (nr_flows < MAX_FLOWS &&
-			 sscanf(line, "flow %u %u %zu", &flow.from, &flow.to,
-				&flow.bytes) == 3)
+			 flow_parse(line, &flow))
 			flows[nr_flows++] = flow;
 		else
 			errx(2, "not understood, or too many: %s", line);
@@ -190,6 +204,12 @@ static bool is_sender(const struct connection *conn)
 	return conn->flow->from == self;
 }
 
+/* Is it our requests that move the data? */
+static bool is_requester(const struct connection *conn)
+{
+	return is_sender(conn) != conn->flow->read;
+}
+
 static bool is_ours(const struct connection *conn)
 {
 	return is_sender(conn) || conn->flow->to == self;
@@ -219,7 +239,8 @@ static void connection_create(unsigned int c)
 	if (is_sender(conn))
 		fill(conn);
 	mr = ibv_reg_mr(pd, conn->data, conn->bytes,
-			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			IBV_ACCESS_REMOTE_READ);
 	conn->qp = ibv_create_qp(pd, &init);
 	if (!mr || !conn->qp)
 		err(1, "queue pair");
@@ -243,11 +264,12 @@ static void connection_connect(unsigned int c)
 	struct end *far = end_of(c, !sender);
 	struct ibv_qp_attr init = {
 		.qp_state = IBV_QPS_INIT, .port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_READ,
 	}, rtr = {
 		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096,
 		.dest_qp_num = far->qpn, .rq_psn = first_psn(far->qpn),
-		.max_dest_rd_atomic = 1, .min_rnr_timer = 12,
+		.max_dest_rd_atomic = READS, .min_rnr_timer = 12,
 		.ah_attr = {
 			.is_global = 1, .port_num = 1,
 			.grh = { .dgid = shared->gid[peer], .hop_limit = 64,
@@ -256,7 +278,7 @@ static void connection_connect(unsigned int c)
 	}, rts = {
 		.qp_state = IBV_QPS_RTS, .sq_psn = first_psn(conn->qp->qp_num),
 		.timeout = timeout, .retry_cnt = 7, .rnr_retry = 7,
-		.max_rd_atomic = 1,
+		.max_rd_atomic = READS,
 	};
 
 	if (ibv_modify_qp(conn->qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
@@ -274,14 +296,16 @@ static void connection_connect(unsigned int c)
 static bool connection_post(unsigned int c)
 {
 	struct connection *conn = &connections[c];
-	struct end *far = end_of(c, false);
+	struct end *far = end_of(c, conn->flow->read);
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)conn->data + conn->posted,
 		.length = message, .lkey = conn->lkey,
 	};
 	struct ibv_send_wr *bad, wr = {
 		.wr_id = c, .sg_list = &sge, .num_sge = 1,
-		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.opcode = conn->flow->read ? IBV_WR_RDMA_READ :
+					     IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
 		.wr.rdma = { .remote_addr = far->addr + conn->posted,
 			     .rkey = far->rkey },
 	};
@@ -303,7 +327,7 @@ static unsigned int post_messages(unsigned int each)
 
 	for (; each; each--)
 		for (c = 0; c < nr_connections; c++)
-			if (is_sender(&connections[c]))
+			if (is_requester(&connections[c]))
 				under_way += connection_post(c);
 	return under_way;
 }
@@ -330,7 +354,7 @@ static void complete(unsigned int under_way, bool go_on)
 		wait_event();
 		while (ibv_poll_cq(cq, 1, &wc) > 0) {
 			if (wc.status != IBV_WC_SUCCESS)
-				errx(1, "write: %s",
+				errx(1, "failed: %s",
 				     ibv_wc_status_str(wc.status));
 			under_way--;
 			if (go_on)

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# One queue pair over all paths: shared out exactly, in order at the receiver,
-# also where a path is slower than the others or loses packets.
+# One queue pair over all paths, what it writes and what it reads: shared out
+# exactly, in order at the receiver, also where a path is slower than the others or
+# loses packets.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/steer/lib.sh
@@ -25,7 +26,7 @@ up()
 	discover 0 "$far" && discover "$far" 0
 }
 
-# jobs SENDER RECEIVER: how each of them treats the order of packets
+# jobs NEAR FAR: how host 0 and $far treat the order of packets
 jobs()
 {
 	job_load_cgroup 0 --split wrap --resequence "$1" &&
@@ -55,9 +56,10 @@ daemon_down()
 	pkill -TERM -x rocesteer && wait "$daemon"
 }
 
+# pieces [HOST]
 pieces()
 {
-	flows_of 0 | jq '[.flows[] | select(.share) | .pieces | length] | add // 0'
+	flows_of "${1:-0}" | jq '[.flows[] | select(.share) | .pieces | length] | add // 0'
 }
 
 is_split()
@@ -180,8 +182,133 @@ lossy()
 	unjobs && jobs on on && send && ((naks > 0)) && unjobs
 }
 
+#
+# READ: host 0 asks, and $far sends. Requests are small, and have links to
+# themselves.
+#
 
-ktap_plan 8
+# Requests for data that were sent again, and what else goes wrong
+repeats()
+{
+	echo $(($(hw_counter completer_retry_err) + $(hw_counter duplicate_request) +
+		$(hw_counter out_of_seq_request)))
+}
+
+uplinks()
+{
+	selftests/fabric/fabric.sh links --json | jq -c '.uplinks[1]'
+}
+
+# read_start MIB: by one queue pair; every byte is checked where it arrives
+read_start()
+{
+	local host netns
+
+	for host in 0 "$far"; do
+		netns=$(host_netns "$host")
+		echo "host /sys/fs/cgroup/test$host" \
+			"${netns:+/run/netns/}${netns:--}" \
+			"$(host_rdma "$host") $(host_gid "$host")"
+	done >"$dir/reads"
+	echo "read 1 0 $(($1 << 20))" >>"$dir/reads"
+	again=$(repeats) sent=$(uplinks)
+	timeout 200 build/guest/selftests/writes 1 "$message" 8 18 \
+		<"$dir/reads" >"$dir/reader" 2>&1 &
+	reader=$!
+}
+
+# Sets the requests that were repeated, and what each uplink carried.
+read_wait()
+{
+	if ! wait "$reader"; then
+		cat "$dir/reader"
+		return 1
+	fi
+	again=$(($(repeats) - again))
+	sent=$(jq -cn "[$sent, $(uplinks)] | transpose | map(.[1] - .[0])")
+	echo "$again repeated, $sent bytes by path"
+	host_exec 0 rocesteer --json stat | jq -c '.module |
+		with_entries(select(.key | startswith("reseq"))) | del(.. | select(. == 0))'
+}
+
+is_spread()
+{
+	(($(pieces "$far") == spines))
+}
+
+held()
+{
+	host_exec 0 rocesteer --json stat | jq '.module["reseq-held"]'
+}
+
+# The best of three, as in_order.
+read_in_order()
+{
+	local i before
+
+	for ((i = 0; i < 3; i++)); do
+		before=$(held)
+		read_start 12 && busywait 20000 is_spread && read_wait || return
+		((!again && $(held) > before)) && return
+	done
+	return 1
+}
+
+reads()
+{
+	ip netns exec "$skewed" tc qdisc replace dev leaf0 parent 2:2 \
+		netem delay 5ms limit 4000
+	jobs on on && read_in_order
+}
+
+read_evenly()
+{
+	jq -en "$sent | (max - min) * 100 <= add / length"
+}
+
+reads_told()
+{
+	unjobs && jobs auto auto && read_in_order && read_evenly
+}
+
+reads_untold()
+{
+	unjobs && jobs off auto && read_start 4 && busywait 20000 reads_whole &&
+		read_wait && ((!again))
+}
+
+reads_whole()
+{
+	flows_of "$far" | jq -e '[.flows[] | select(.share) | .pieces | length] == [1]'
+}
+
+reads_disordered()
+{
+	unjobs && jobs off on && read_start 4 && busywait 60000 has_repeats
+	local status=$?
+	kill "$reader"
+	wait "$reader"
+	busywait 20000 no_reads && return "$status"
+}
+
+has_repeats()
+{
+	(($(repeats) > again + 3))
+}
+
+no_reads()
+{
+	! pgrep -x writes
+}
+
+reads_lossy()
+{
+	ip netns exec "$skewed" tc qdisc replace dev leaf0 parent 2:2 \
+		netem loss 4% limit 4000
+	unjobs && jobs on on && read_start 8 && read_wait && ((again)) && unjobs
+}
+
+ktap_plan 14
 check "a fabric and its port map" up
 check "one queue pair is split over all paths, and nothing is out of order" exact
 check "its pieces are equal" shared_out
@@ -190,4 +317,10 @@ check "the same where the peer says that it restores the order" told
 check "without the resequencer it costs NAKs" disordered
 check "a flow whose peer does not say so stays whole" untold
 check "with 1 % loss all arrives" lossy
+check "READ data is split too, nothing is asked for again" reads
+check "its pieces are equal: paths carry the same to 1 %" read_evenly
+check "the same where the requester says that it restores the order" reads_told
+check "one that does not say so gets it by one path" reads_untold
+check "without the resequencer data is asked for again" reads_disordered
+check "with 1 % loss all of it arrives" reads_lossy
 ktap_finish
