@@ -543,10 +543,9 @@ answers_whole()
 answers_lost()
 {
 	asks 1000 "${six[@]}" &&
-	send 2 a 1000= 1002= b 1003= && has_repeated &&
-	grown lost=1 held=2 timeout=0 &&
-	send 2 b 1001= && busywait 5000 depth_is 0 &&
-	send 2 a 1004= b 1005= && answered 6 && grown repeats=1 lost=1
+	send 2 a 1000= 1002= b 1003= && has_repeated && grown lost=1 held=2 &&
+	send 2 b 1001= 1005= a 1002= 1003= 1004= && answered 6 &&
+	grown repeats=1 lost=1
 }
 
 answers_silent()
