@@ -48,6 +48,19 @@ void health_suspect(struct health *health, __u32 p, __u64 now)
 		path->due = path->calm_until;
 }
 
+void health_confirm(struct health *health, __u64 doubts, __u64 now)
+{
+	bool answers = false;
+	__u32 p;
+
+	for (p = 0; p < health->nr_paths; p++)
+		answers |= health->path[p].router;
+	for (p = 0; answers && p < health->nr_paths; p++)
+		if (doubts & bit(p) && !health->path[p].router &&
+		    !health->path[p].moved)
+			health_suspect(health, p, now);
+}
+
 __u64 health_due(const struct health *health, __u64 now, __u64 *at)
 {
 	__u64 due = 0;
@@ -158,6 +171,7 @@ void health_postpone(struct health *health, __u64 now)
 	__u32 p;
 
 	health->suspects = 0;
+	health->doubts = 0;
 	health->examined = 0;
 	health->controls = 0;
 	health->witnesses = 0;

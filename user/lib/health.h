@@ -93,6 +93,9 @@ struct path {
  * struct health - of the paths of a group
  * @nr_paths: how many
  * @suspects: a bit for each path that is suspected
+ * @doubts: that a flow which suspects another one takes as well, or instead: after
+ *	a timeout the packet that is sent again first need not be one that was lost.
+ *	They are watched once, when the suspect is alive
  * @examined: that is examined now
  * @watched: of these: only to see whether its port still takes it
  * @controls: that is probed to compare, in the second round
@@ -106,6 +109,7 @@ struct path {
 struct health {
 	__u32 nr_paths;
 	__u64 suspects;
+	__u64 doubts;
 	__u64 examined;
 	__u64 watched;
 	__u64 controls;
@@ -136,6 +140,16 @@ struct traffic {
  * Sets its bit in @suspects, unless it is down; later if it answered just now.
  */
 void health_suspect(struct health *health, __u32 p, __u64 now);
+
+/**
+ * health_confirm() - an examination is over
+ * @health: of a group
+ * @doubts: what was watched, as it is in doubt
+ * @now: time
+ *
+ * Suspects those of @doubts whose router did not answer, while others did.
+ */
+void health_confirm(struct health *health, __u64 doubts, __u64 now);
 
 /**
  * health_due() - what to look at now, or when

@@ -181,6 +181,7 @@ static void exam_done(struct group *group, void *arg)
 	struct paths *paths = arg;
 	__u64 now = progress_now();
 	struct traffic traffic;
+	__u64 doubts = health->doubts & health->watched, down = group->down;
 	__u32 p;
 
 	group_traffic(paths->groups, group, &traffic);
@@ -201,9 +202,12 @@ static void exam_done(struct group *group, void *arg)
 		}
 	}
 	health->suspects &= ~health->examined;
+	if (doubts || group->down & ~down)	/* it was that one */
+		health->doubts = 0;
 	health->examined = 0;
 	health->controls = 0;
 	health->witnesses = 0;
+	health_confirm(health, doubts, now);
 }
 
 /* What needs no probe, and what does. */
@@ -226,6 +230,8 @@ static int step_group(struct paths *paths, struct group *group, __u64 watched,
 		due &= ~(1ull << p);
 		path_up(paths, group, p, now);
 	}
+	if (!health->suspects)
+		watched |= health->doubts;
 	return due || health->suspects || watched ?
 	       exam_start(paths->exams, group, due, watched) : 0;
 }
@@ -294,7 +300,7 @@ __u64 paths_due(struct paths *paths)
 		    is_dark(paths, group->key.ifindex))
 			continue;
 		health_due(group->health, now, &at);
-		if (group->health->suspects)
+		if (group->health->suspects | group->health->doubts)
 			at = now;
 		if (at < due)
 			due = at;
@@ -307,12 +313,20 @@ int paths_suspect(struct paths *paths, struct group *group,
 		  const struct rocesteer_flow_key *flow, __u32 path)
 {
 	struct health *health = get_health(group);
+	struct rocesteer_flow_path takes = {};
+	__u32 i;
 
 	if (!health)
 		return -ENOMEM;
 	if (path >= health->nr_paths || is_dark(paths, flow->ifindex))
 		return 0;
 	health_suspect(health, path, progress_now());
+	steer_flow_get(paths->groups->steer, flow, &takes);
+	for (i = 0; i < takes.nr_pieces && i < ROCESTEER_MAX_PATHS; i++)
+		health->doubts |= 1ull << (takes.piece[i].path & 63);
+	if (takes.detour.until)
+		health->doubts |= 1ull << (takes.detour.to & 63);
+	health->doubts &= ~group->down;
 	memcpy(health->peer, flow->peer, 16);
 	return 0;
 }
