@@ -85,9 +85,11 @@ static __always_inline int steer(struct __sk_buff *skb)
 	seq = forget_range(skb, seq) % ROCESTEER_PSNS_MAX;
 	paths = forget_range(skb, paths);
 	i = forget_range(skb, i);
-	rounds = psn_note(&flow->psns[seq], pkt.psn);
+	rounds = is_nak(&pkt) ? 0 : psn_note(&flow->psns[seq], pkt.psn);
 	if (rounds)
 		note_round(&pkt.key, i, rounds, seq);
+	if (seq == ROCESTEER_RESPONSES)
+		flow->responded = coarse_now();
 	way = find_way(flow, i);
 	count_sent(flow, way.path, skb->len);
 	if (!way.sport)

@@ -36,6 +36,7 @@ static __always_inline void note_ack(struct __sk_buff *skb,
 {
 	struct rocesteer_flow_key key = pkt->key;
 	struct rocesteer_flow_path *flow;
+	struct rocesteer_psns *psns;
 	__s64 dqpn;
 
 	if (!rs_use_module || !bpf_ksym_exists(bpf_rocesteer_flow_dqpn))
@@ -54,10 +55,18 @@ static __always_inline void note_ack(struct __sk_buff *skb,
 		note_restores(&key, flow);
 	if (pkt->opcode != ROCESTEER_OP_RC_ACK)
 		return;
-	if ((pkt->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_ACK)
+	psns = &flow->psns[ROCESTEER_REQUESTS];
+	switch (pkt->syndrome & ROCESTEER_AETH_TYPE) {
+	case ROCESTEER_AETH_ACK:
 		flow->acked = pkt->psn;
-	else
-		psn_asked(&flow->psns[ROCESTEER_REQUESTS], pkt->psn);
+		psn_acked(psns, (pkt->psn + 1) & ROCESTEER_PSN_MASK);
+		break;
+	case ROCESTEER_AETH_RNR:
+		psn_asked(psns, pkt->psn, true);
+		break;
+	default:
+		psn_asked(psns, pkt->psn, false);
+	}
 }
 
 /* Has the peer acknowledged all requests? Where it cannot be known, yes. */

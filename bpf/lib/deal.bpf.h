@@ -14,6 +14,7 @@
 static const struct rocesteer_flow_path new_flow = {
 	.acked = ROCESTEER_PSN_NONE,
 	.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
+	.psns[ROCESTEER_REQUESTS].repeats = ROCESTEER_PSN_NONE,
 	.psns[ROCESTEER_RESPONSES].next = ROCESTEER_PSN_NONE,
 };
 

@@ -16,8 +16,19 @@
  */
 #define DETOUR_ROUNDS	2
 
-/* How long a path is avoided: the Ethereal paper's 100 ms. */
-#define DETOUR_NS	100000000ULL
+/*
+ * A peer that acknowledgments do not reach repeats what it sent after a timeout, in
+ * which there is nothing to acknowledge, unless it sends little; what it repeats
+ * along with a packet that was lost follows on that. Shorter than the timeouts in
+ * use, of which the least is 67 ms. As rocesteer_flow_path's responded.
+ */
+#define DETOUR_SILENCE	32
+
+/*
+ * How long a path is avoided: twice the Ethereal paper's 100 ms, for rocesteer
+ * daemon, which then takes over, needs two rounds of probes before.
+ */
+#define DETOUR_NS	200000000ULL
 
 /**
  * struct way - where a packet goes
@@ -28,6 +39,12 @@ struct way {
 	__u32 path;
 	__be16 sport;
 };
+
+/* As rocesteer_flow_path's responded. */
+static __always_inline __u32 coarse_now(void)
+{
+	return bpf_ktime_get_coarse_ns() >> 20;
+}
 
 /* The way of a packet, around its piece's path while that is avoided. */
 static __always_inline struct way find_way(struct rocesteer_flow_path *flow,
@@ -94,8 +111,7 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
  * @seq: enum rocesteer_sequence
  *
  * One, where the peer did not ask for it: for a whole timeout nothing came back; or
- * where it repeats what was acknowledged. All that it repeats is acknowledged again:
- * that is one round.
+ * where it repeats what was acknowledged.
  *
  * Return: how many.
  */
@@ -103,12 +119,25 @@ __noinline __u32 enough_rounds(const struct rocesteer_flow_path *flow, __u32 seq
 {
 	if (!flow)	/* the verifier's question to what is not static */
 		return 0;
-	if (seq == ROCESTEER_RESPONSES)
-		return bpf_ktime_get_ns() < flow->detour.until ? ~0U : 1;
-	if (flow->acked == ROCESTEER_PSN_NONE ||	/* NAKs are not known */
-	    flow->psns[ROCESTEER_REQUESTS].again & ROCESTEER_PSN_ASKED)
+	if (seq == ROCESTEER_REQUESTS &&
+	    (flow->acked == ROCESTEER_PSN_NONE ||	/* NAKs are not known */
+	     flow->psns[seq].again & ROCESTEER_PSN_ASKED))
 		return DETOUR_ROUNDS;
 	return 1;
+}
+
+/*
+ * Acknowledgments are repeated: do they not reach the peer? Where that is not sure,
+ * it is believed every second time.
+ */
+static __always_inline bool misses_acks(struct rocesteer_flow_path *flow)
+{
+	__u32 now = coarse_now(), last = flow->repeated;
+
+	flow->repeated = now;
+	if (now - flow->responded >= DETOUR_SILENCE)
+		return true;
+	return now - last >= DETOUR_SILENCE && !(++flow->bursts & 1);
 }
 
 /**
@@ -130,6 +159,8 @@ __noinline int note_round(const struct rocesteer_flow_key *key, __u32 piece,
 	flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
 	if (!flow || piece >= ROCESTEER_MAX_PATHS)
 		return -1;
+	if (seq == ROCESTEER_RESPONSES && !misses_acks(flow))
+		return 0;
 	way = find_way(flow, piece);
 	barrier_var(way.path);
 	if (way.path < ROCESTEER_MAX_PATHS)

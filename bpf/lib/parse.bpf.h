@@ -246,4 +246,11 @@ static __always_inline bool is_ack(const struct packet *pkt)
 	       pkt->opcode == ROCESTEER_OP_RC_ATOMIC_ACK;
 }
 
+/* Is it one that acknowledges nothing, but asks for a packet? */
+static __always_inline bool is_nak(const struct packet *pkt)
+{
+	return pkt->opcode == ROCESTEER_OP_RC_ACK &&
+	       pkt->syndrome & ROCESTEER_AETH_TYPE;
+}
+
 #endif /* PARSE_BPF_H */

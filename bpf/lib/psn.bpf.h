@@ -40,17 +40,36 @@ static __always_inline __u32 psn_note(struct rocesteer_psns *psns, __u32 psn)
 	if ((psns->again & ROCESTEER_PSN_MASK) != psn) {
 		psns->again = psn;
 		psns->rounds = 0;
+		psns->repeats = psns->next;
 	}
 	return ++psns->rounds;
 }
 
-/* The peer asks for a packet, which begins the next round. */
-static __always_inline void psn_asked(struct rocesteer_psns *psns, __u32 psn)
+/* The peer has all packets before this one. */
+static __always_inline void psn_acked(struct rocesteer_psns *psns, __u32 psn)
 {
-	if ((psns->again & ROCESTEER_PSN_MASK) == psn)
-		return;
-	psns->again = psn | ROCESTEER_PSN_ASKED;
-	psns->rounds = 0;
+	if (psns->repeats != ROCESTEER_PSN_NONE &&
+	    !psn_before(psn, psns->repeats))
+		psns->repeats = ROCESTEER_PSN_NONE;
+}
+
+/*
+ * The peer asks for a packet, which begins the next round. One that a timeout has
+ * repeated already was lost twice. One that did come, when nobody was ready to
+ * receive it, was not lost at all.
+ */
+static __always_inline void psn_asked(struct rocesteer_psns *psns, __u32 psn,
+				      bool not_ready)
+{
+	bool repeated = psns->repeats != ROCESTEER_PSN_NONE &&
+			psn_before(psn, psns->repeats) &&
+			psn_before(psn, psns->last);
+
+	if (not_ready || (psns->again & ROCESTEER_PSN_MASK) != psn) {
+		psns->again = psn | ROCESTEER_PSN_ASKED;
+		psns->rounds = repeated && !not_ready;
+	}
+	psn_acked(psns, psn);
 }
 
 #endif /* PSN_BPF_H */

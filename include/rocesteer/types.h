@@ -86,12 +86,15 @@ enum rocesteer_sequence {
  * @again: PSN that the last such round began with, or that the peer asks for:
  *	then with ROCESTEER_PSN_ASKED
  * @rounds: how many rounds in a row began with it
+ * @repeats: PSN behind the last one that a round repeats which the peer did not
+ *	ask for, or ROCESTEER_PSN_NONE
  */
 struct rocesteer_psns {
 	__u32 next;
 	__u32 last;
 	__u32 again;
 	__u32 rounds;
+	__u32 repeats;
 };
 
 #define ROCESTEER_PSN_NONE	0xffffffff	/* a PSN has 24 bits */
@@ -122,7 +125,10 @@ struct rocesteer_detour {
  * @leaf: router address of the destination leaf, names the group
  * @acked: PSN of the last request that the peer acknowledged, or
  *	ROCESTEER_PSN_NONE where that is not known
- * @reserved: zero
+ * @responded: CLOCK_MONOTONIC in units of 2^20 ns, about 1 ms, when its last
+ *	response was sent
+ * @repeated: likewise when the last one was sent that repeats another
+ * @bursts: of such, that followed closely on other responses
  * @next: where the whole flow goes when nothing is in flight; @end 0: it stays
  * @detour: for the time a path seems to be dead
  * @psns: by enum rocesteer_sequence
@@ -140,7 +146,9 @@ struct rocesteer_flow_path {
 	__u32 recent;
 	__u8 leaf[16];
 	__u32 acked;
-	__u32 reserved;
+	__u32 responded;
+	__u32 repeated;
+	__u32 bursts;
 	struct rocesteer_piece next;
 	struct rocesteer_detour detour;
 	struct rocesteer_psns psns[ROCESTEER_PSNS_MAX];
@@ -477,7 +485,7 @@ _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
 _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
-	       96 + ROCESTEER_MAX_PATHS * 40, "padding");
+	       112 + ROCESTEER_MAX_PATHS * 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) == 168, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");

@@ -169,6 +169,7 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 		.flags = ROCESTEER_FLOW_SHARE,
 		.nr_pieces = 1,
 		.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
+		.psns[ROCESTEER_REQUESTS].repeats = ROCESTEER_PSN_NONE,
 		.psns[ROCESTEER_RESPONSES].next = ROCESTEER_PSN_NONE,
 		.piece[0].end = 1,
 	};
