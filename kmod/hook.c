@@ -99,8 +99,8 @@ static bool hook_is_nak(const struct hook_headers *h)
 }
 
 /*
- * The device is the one of the queue pair's GID: rxe takes packets from no
- * other.
+ * @priv is the namespace's struct rocesteer_net. The device is the one of the queue
+ * pair's GID: rxe takes packets from no other.
  */
 static unsigned int hook_in(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state)
@@ -130,8 +130,7 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 	pkt.paths = hook_is_ack(h) ? 0 : ((dqpn & ROCESTEER_BTH_PATHS) >>
 					  ROCESTEER_BTH_PATHS_SHIFT) + 1;
 	pkt.sport = hook_is_ack(h) ? 0 : h->udp.source;
-	return rocesteer_reseq_receive(rocesteer_net(state->net), &pkt, skb,
-				       state);
+	return rocesteer_reseq_receive(priv, &pkt, skb, state);
 }
 
 static unsigned int hook_out(void *priv, struct sk_buff *skb,
@@ -154,7 +153,7 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	key.ifindex = state->out->ifindex;
 	key.dqpn = be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK;
 	hook_peer(key.peer, skb, state->pf, false);
-	reseq = rocesteer_flow_reseq(rocesteer_net(state->net), &key);
+	reseq = rocesteer_flow_reseq(priv, &key);
 	if (!reseq)
 		return NF_ACCEPT;
 	psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
@@ -181,6 +180,9 @@ static const struct nf_hook_ops hooks[] = {
 	},
 };
 
+static_assert(ARRAY_SIZE(hooks) ==
+	      ARRAY_SIZE(((struct rocesteer_net *)NULL)->hooks));
+
 /**
  * rocesteer_hook_get() - a job needs the hooks
  * @rn: its namespace
@@ -190,11 +192,17 @@ static const struct nf_hook_ops hooks[] = {
  */
 int rocesteer_hook_get(struct rocesteer_net *rn)
 {
+	size_t i;
 	int err;
 
 	lockdep_assert_held(&rn->conf);
 	if (!rn->nr_hooks) {
-		err = nf_register_net_hooks(rn->net, hooks, ARRAY_SIZE(hooks));
+		for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+			rn->hooks[i] = hooks[i];
+			rn->hooks[i].priv = rn;
+		}
+		err = nf_register_net_hooks(rn->net, rn->hooks,
+					    ARRAY_SIZE(rn->hooks));
 		if (err)
 			return err;
 	}
@@ -214,7 +222,8 @@ void rocesteer_hook_put(struct rocesteer_net *rn)
 {
 	lockdep_assert_held(&rn->conf);
 	if (!--rn->nr_hooks)
-		nf_unregister_net_hooks(rn->net, hooks, ARRAY_SIZE(hooks));
+		nf_unregister_net_hooks(rn->net, rn->hooks,
+					ARRAY_SIZE(rn->hooks));
 }
 
 /**
@@ -227,5 +236,6 @@ void rocesteer_hook_put(struct rocesteer_net *rn)
 void rocesteer_hook_end(struct rocesteer_net *rn)
 {
 	if (rn->nr_hooks)
-		nf_unregister_net_hooks(rn->net, hooks, ARRAY_SIZE(hooks));
+		nf_unregister_net_hooks(rn->net, rn->hooks,
+					ARRAY_SIZE(rn->hooks));
 }

@@ -4,6 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/netfilter.h>
 #include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
@@ -34,6 +35,7 @@ struct rocesteer_policy;
  * @reseqs: struct rocesteer_reseq by device and local queue pair number.
  *	Written under rocesteer_lock, read under RCU
  * @nr_hooks: jobs that need the netfilter hooks, under @conf
+ * @hooks: these, which have this as their argument
  * @policy: BPF's choice of source ports for queue pairs, or NULL. Read and
  *	written under rocesteer_lock
  * @stats: counters
@@ -50,6 +52,7 @@ struct rocesteer_net {
 	u32 next_flow_id;
 	struct rhashtable reseqs;
 	u32 nr_hooks;
+	struct nf_hook_ops hooks[2];
 	const struct rocesteer_policy *policy;
 	struct rocesteer_stats __percpu *stats;
 };

@@ -7,6 +7,7 @@
  *
  * Other hosts' packets are told by their address; they pass.
  */
+#include <linux/hash.h>
 #include <linux/ktime.h>
 #include <linux/netfilter.h>
 #include <linux/rhashtable.h>
@@ -45,10 +46,22 @@ struct rocesteer_reseq {
 	struct rcu_head rcu;
 };
 
+/*
+ * Of device and queue pair number, which no peer chooses: enough, and much less for
+ * each packet than jhash().
+ */
+static u32 reseq_hash(const void *data, u32 len, u32 seed)
+{
+	const struct rocesteer_flow_key *key = data;
+
+	return hash_32(key->dqpn + (key->ifindex << 24) + seed, 20);
+}
+
 static const struct rhashtable_params reseq_params = {
 	.head_offset = offsetof(struct rocesteer_reseq, node),
 	.key_offset = offsetof(struct rocesteer_reseq, key),
 	.key_len = offsetof(struct rocesteer_flow_key, peer),
+	.hashfn = reseq_hash,
 	.automatic_shrinking = true,
 };
 
