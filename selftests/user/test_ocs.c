@@ -15,6 +15,9 @@
 #define MAX_LEAVES	6
 #define MAX_SPINES	4
 #define MAX_OXCS	5
+#define BIG_LEAVES	16
+#define BIG_SPINES	8
+#define BIG_OXCS	8
 #define NONE		(~0u)
 
 static __u16 gpus_room[MAX_LEAVES * MAX_OXCS];
@@ -182,7 +185,7 @@ static void wire_at_random(void)
 	__u32 dark = 1 + random_below(8);
 
 	for (oxc = 0; oxc < ocs.oxcs; oxc++) {
-		__u32 left[MAX_SPINES];
+		__u32 left[BIG_SPINES];
 
 		for (i = 0; i < ocs.spines; i++)
 			left[i] = ocs.spine_ports;
@@ -329,6 +332,125 @@ static void test_small(void)
 	ocs_free(&ocs);
 }
 
+/*
+ * What is too large to try all: other numbers for the same leaves, spines and OXCs
+ * change nothing, so that two searches which prove something have to agree.
+ */
+#define BIG_ROUNDS	400
+#define BIG_STEPS	1000000
+
+struct big {
+	__u16 gpus[BIG_LEAVES * BIG_OXCS];
+	__u8 links[BIG_LEAVES * BIG_SPINES];
+	struct slice_fabric fabric;
+	struct ocs ocs;
+};
+
+static void make_big(struct big *big)
+{
+	__u32 i;
+
+	big->fabric = (struct slice_fabric) {
+		.leaves = BIG_LEAVES, .spines = BIG_SPINES,
+		.gpus_per_leaf = BIG_OXCS, .gpus_per_server = 1,
+		.links_per_pair = 1,
+		.free_gpus = big->gpus, .free_links = big->links,
+	};
+	big->ocs = (struct ocs) {
+		.leaves = BIG_LEAVES, .spines = BIG_SPINES,
+		.oxcs = BIG_OXCS, .spine_ports = 1 + random_below(3),
+	};
+	if (ocs_init(&big->ocs))
+		exit(1);
+	for (i = 0; i < BIG_LEAVES * BIG_OXCS; i++)
+		big->gpus[i] = !!random_below(4);
+}
+
+/* A random order of 0..n - 1 */
+static void shuffle(__u32 *order, __u32 n)
+{
+	__u32 i, j;
+
+	for (i = 0; i < n; i++) {
+		j = random_below(i + 1);
+		order[i] = order[j];
+		order[j] = i;
+	}
+}
+
+/* Give all of @from other numbers. */
+static void renumber(struct big *to, const struct big *from)
+{
+	__u32 leaves[BIG_LEAVES], spines[BIG_SPINES], oxcs[BIG_OXCS], i, k;
+
+	to->ocs.spine_ports = from->ocs.spine_ports;
+	shuffle(leaves, BIG_LEAVES);
+	shuffle(spines, BIG_SPINES);
+	shuffle(oxcs, BIG_OXCS);
+	for (i = 0; i < BIG_SPINES; i++)
+		to->ocs.shut[spines[i]] = from->ocs.shut[i];
+	for (i = 0; i < BIG_LEAVES; i++) {
+		for (k = 0; k < BIG_OXCS; k++) {
+			size_t old = ocs_port(&from->ocs, i, k);
+			size_t new = ocs_port(&to->ocs, leaves[i], oxcs[k]);
+			__u16 circuit = from->ocs.circuit[old];
+
+			to->ocs.fixed[new] = from->ocs.fixed[old];
+			to->ocs.circuit[new] = circuit == OCS_DARK ?
+					       OCS_DARK : spines[circuit];
+			to->gpus[leaves[i] * BIG_OXCS + k] =
+				from->gpus[i * BIG_OXCS + k];
+		}
+	}
+}
+
+/*
+ * Return: of a place, leaves << 16 and circuits that it takes down, as shapes are tried
+ * by rising leaves; NONE where there is no place.
+ */
+static __u32 place(const struct big *big, __u32 gpus, bool *proven)
+{
+	__u16 circuit[BIG_LEAVES * BIG_OXCS];
+	struct slice slice;
+	__u32 found;
+
+	if (ocs_place(&big->fabric, &big->ocs, gpus, BIG_STEPS, &slice,
+		      circuit, proven))
+		return NONE;
+	found = slice.nr_leaves << 16 | slice.objective;
+	slice_free(&slice);
+	return found;
+}
+
+static void test_renumbered(void)
+{
+	static const __u32 sizes[] = { 8, 16, 32, 64 };
+	__u32 proofs = 0, moved = 0, wrong = 0, i;
+	static struct big one, other;
+
+	for (i = 0; i < BIG_ROUNDS; i++) {
+		__u32 gpus = sizes[random_below(4)], a, b;
+		bool proven_a, proven_b;
+
+		make_big(&one);
+		make_big(&other);
+		ocs = one.ocs;
+		wire_at_random();
+		renumber(&other, &one);
+		a = place(&one, gpus, &proven_a);
+		b = place(&other, gpus, &proven_b);
+		wrong += (proven_a && a > b) || (proven_b && b > a);
+		proofs += proven_a + proven_b;
+		moved += a != NONE && a & 0xffff;
+		ocs_free(&one.ocs);
+		ocs_free(&other.ocs);
+	}
+	printf("# %u proven of %u, circuits moved for %u\n", proofs,
+	       2 * BIG_ROUNDS, moved);
+	ktap_result(!wrong && proofs > BIG_ROUNDS && moved > BIG_ROUNDS / 10,
+		    "%u larger ones: numbers do not matter", BIG_ROUNDS);
+}
+
 /* Of a wiring that is all to all, the links are those of a plain fabric. */
 static void test_links(void)
 {
@@ -362,6 +484,7 @@ int main(void)
 {
 	ktap_begin();
 	test_small();
+	test_renumbered();
 	test_links();
 	return ktap_end();
 }
