@@ -49,8 +49,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 {
 	struct rocesteer_flow_path *flow;
 	struct packet pkt;
-	struct way way;
-	__u32 rounds, paths, seq, i;
+	__u32 rounds, paths, seq, way, i;
 	int verdict;
 
 	verdict = parse_roce(skb, &pkt, false);
@@ -69,14 +68,15 @@ static __always_inline int steer(struct __sk_buff *skb)
 		return ROCESTEER_UNASSIGNED;
 	if (flow->flags & ROCESTEER_FLOW_QP)
 		return check_port(flow, pkt.sport, skb->len);
-	if (!(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&pkt))
-		take_share(&pkt.key);
-
-	seq = is_response(&pkt) ? ROCESTEER_RESPONSES : ROCESTEER_REQUESTS;
 	if (is_ack(&pkt)) {
+		seq = ROCESTEER_RESPONSES;
 		paths = !!(flow->flags & ROCESTEER_FLOW_ORDERS);
 		i = 0;
 	} else {
+		if (!(flow->flags & ROCESTEER_FLOW_SHARE))
+			take_share(&pkt.key);
+		seq = is_response(&pkt) ? ROCESTEER_RESPONSES :
+					  ROCESTEER_REQUESTS;
 		if (seq == ROCESTEER_REQUESTS)
 			move_idle(flow);
 		paths = flow->nr_pieces - 1;
@@ -84,17 +84,17 @@ static __always_inline int steer(struct __sk_buff *skb)
 	}
 	seq = forget_range(skb, seq) % ROCESTEER_PSNS_MAX;
 	paths = forget_range(skb, paths);
-	i = forget_range(skb, i);
+	i = forget_range(skb, i) % ROCESTEER_MAX_PATHS;
 	rounds = is_nak(&pkt) ? 0 : psn_note(&flow->psns[seq], pkt.psn);
 	if (rounds)
 		note_round(&pkt.key, i, rounds, seq);
 	if (seq == ROCESTEER_RESPONSES)
 		flow->responded = coarse_now();
 	way = find_way(flow, i);
-	count_sent(flow, way.path, skb->len);
-	if (!way.sport)
+	count_sent(flow, way >> 16, skb->len);
+	if (!(__be16)way)
 		return ROCESTEER_NO_PATH;
-	return set_sport(skb, &pkt, way.sport, &flow->icrc_cache[i], paths);
+	return set_sport(skb, &pkt, (__be16)way, &flow->icrc_cache[i], paths);
 }
 
 SEC("tcx/egress")

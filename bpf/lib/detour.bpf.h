@@ -30,42 +30,36 @@
  */
 #define DETOUR_NS	200000000ULL
 
-/**
- * struct way - where a packet goes
- * @path: path
- * @sport: its source port, 0 where there is none
- */
-struct way {
-	__u32 path;
-	__be16 sport;
-};
-
 /* As rocesteer_flow_path's responded. */
 static __always_inline __u32 coarse_now(void)
 {
 	return bpf_ktime_get_coarse_ns() >> 20;
 }
 
-/* The way of a packet, around its piece's path while that is avoided. */
-static __always_inline struct way find_way(struct rocesteer_flow_path *flow,
-					   __u32 piece)
+/**
+ * find_way() - the way of a packet, around its piece's path while that is avoided
+ * @flow: flow
+ * @piece: of the packet
+ *
+ * Return: path << 16 and its source port, in network order; 0 there: there is none.
+ */
+__noinline __u32 find_way(struct rocesteer_flow_path *flow, __u32 piece)
 {
-	struct rocesteer_detour *detour = &flow->detour;
-	struct way way = {};
+	struct rocesteer_detour *detour;
+	__u32 way, path;
 
-	if (piece >= ROCESTEER_MAX_PATHS)
-		return way;
-	way.path = flow->piece[piece].path;
-	way.sport = flow->piece[piece].sport;
-	if (!detour->until || way.path != detour->from)
+	if (!flow || piece >= ROCESTEER_MAX_PATHS)
+		return 0;
+	detour = &flow->detour;
+	path = flow->piece[piece].path;
+	way = path << 16 | flow->piece[piece].sport;
+	if (!detour->until || path != detour->from)
 		return way;
 	if (bpf_ktime_get_ns() > detour->until) {
 		detour->until = 0;
 		return way;
 	}
-	way.path = detour->to;
-	way.sport = detour->sport;
-	return way;
+	return (__u32)detour->to << 16 | detour->sport;
 }
 
 /*
@@ -153,21 +147,20 @@ __noinline int note_round(const struct rocesteer_flow_key *key, __u32 piece,
 			  __u32 rounds, __u32 seq)
 {
 	struct rocesteer_flow_path *flow;
-	struct way way;
-	__u32 enough;
+	__u32 enough, path;
 
 	flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
 	if (!flow || piece >= ROCESTEER_MAX_PATHS)
 		return -1;
 	if (seq == ROCESTEER_RESPONSES && !misses_acks(flow))
 		return 0;
-	way = find_way(flow, piece);
-	barrier_var(way.path);
-	if (way.path < ROCESTEER_MAX_PATHS)
-		__sync_fetch_and_add(&flow->sent[way.path].rounds, 1);
+	path = find_way(flow, piece) >> 16;
+	barrier_var(path);
+	if (path < ROCESTEER_MAX_PATHS)
+		__sync_fetch_and_add(&flow->sent[path].rounds, 1);
 	enough = enough_rounds(flow, seq);
 	if (rounds >= enough)
-		begin_detour(key, flow, flow->piece[piece].path, way.path,
+		begin_detour(key, flow, flow->piece[piece].path, path,
 			     rounds > enough && flow->detour.sport);
 	return 0;
 }
