@@ -59,7 +59,8 @@ daemon_down()
 # pieces [HOST]
 pieces()
 {
-	flows_of "${1:-0}" | jq '[.flows[] | select(.share) | .pieces | length] | add // 0'
+	flows_of "${1:-0}" | jq --argjson job $((${1:-0} + 1)) '[.flows[] |
+		select(.share and .job == $job) | .pieces | length] | add // 0'
 }
 
 is_split()
@@ -279,7 +280,7 @@ reads_untold()
 
 reads_whole()
 {
-	flows_of "$far" | jq -e '[.flows[] | select(.share) | .pieces | length] == [1]'
+	(($(pieces "$far") == 1))
 }
 
 reads_disordered()
