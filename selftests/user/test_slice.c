@@ -240,6 +240,36 @@ static bool is_sound(const struct slice *slice, __u32 gpus)
 	return sum == each && leaf == slice->nr_leaves - 1;
 }
 
+/* Links to a spine that all leaves of a slice have. */
+static __u32 links_in_common(const struct slice *slice, __u32 spine)
+{
+	__u32 least = fabric.links_per_pair, i;
+
+	for (i = 0; i < slice->nr_leaves; i++)
+		if (links_at(slice->leaves[i], spine) < least)
+			least = links_at(slice->leaves[i], spine);
+	return least;
+}
+
+/* No fewer spines have the links: those that remain, others can have. */
+static bool has_fewest_spines(const struct slice *slice)
+{
+	__u32 used = 0, fewest = 0, sum = 0, links, spine, i;
+
+	for (i = 0; i < slice->nr_spines; i++)
+		used += !i || slice->spines[i] != slice->spines[i - 1];
+	for (links = fabric.links_per_pair; links; links--) {
+		for (spine = 0; spine < fabric.spines; spine++) {
+			if (sum >= slice->nr_spines ||
+			    links_in_common(slice, spine) != links)
+				continue;
+			sum += links;
+			fewest++;
+		}
+	}
+	return used == fewest;
+}
+
 static void make_fabric(void)
 {
 	__u32 i;
@@ -300,7 +330,7 @@ static void test_small(void)
 {
 	bool stage = true, refusal = true, objective = true, shape = true;
 	__u32 seen[3 + 4] = {}, i;
-	bool sound = true;
+	bool sound = true, few = true;
 
 	for (i = 0; i < ROUNDS; i++) {
 		struct expected want;
@@ -324,6 +354,7 @@ static void test_small(void)
 		objective &= slice.objective == want.objective;
 		shape &= slice.nr_leaves == want.leaves &&
 			 slice.nr_spines == want.spines;
+		few &= has_fewest_spines(&slice);
 		sound &= is_sound(&slice, gpus) && apply(&slice, true);
 		slice_free(&slice);
 	}
@@ -331,6 +362,7 @@ static void test_small(void)
 		    ROUNDS);
 	ktap_result(stage && shape, "the stage and shape are the first");
 	ktap_result(objective, "no place has a smaller objective");
+	ktap_result(few, "no fewer spines have as many links");
 	ktap_result(sound, "what is given is free, whole and in order");
 	printf("# server %u, leaf %u, vclos %u, no gpus %u, no locality %u, no network %u\n",
 	       seen[0], seen[1], seen[2], seen[3], seen[4], seen[5]);

@@ -2,7 +2,6 @@
 #include "slice_priv.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,27 +195,49 @@ int slice_place(const struct slice_fabric *fabric, __u32 gpus,
 						      SLICE_NO_NETWORK;
 }
 
-/* Take what all leaves of a slice have free links to. Return: whether it does. */
-static bool take_spines(const struct slice_fabric *fabric, __u32 need,
-			struct slice *slice)
+/* Links to a spine that each leaf has; what is free there adds to the objective. */
+static __u32 links_in_common(struct slice *slice,
+			     const struct slice_fabric *fabric, __u32 spine)
 {
-	__u32 spine, i;
+	__u32 links = fabric->links_per_pair, i;
 
-	for (spine = 0; spine < fabric->spines; spine++) {
-		__u32 links = fabric->links_per_pair;
+	for (i = 0; i < slice->nr_leaves; i++) {
+		__u8 free = fabric->free_links[(size_t)slice->leaves[i] *
+					       fabric->spines + spine];
 
-		for (i = 0; i < slice->nr_leaves; i++) {
-			size_t pair = (size_t)slice->leaves[i] *
-				      fabric->spines + spine;
-
-			if (fabric->free_links[pair] < links)
-				links = fabric->free_links[pair];
-			slice->objective += fabric->free_links[pair];
-		}
-		for (; links && slice->nr_spines < need; links--)
-			slice->spines[slice->nr_spines++] = spine;
+		if (free < links)
+			links = free;
+		slice->objective += free;
 	}
-	return slice->nr_spines == need;
+	return links;
+}
+
+bool slice_take_links(struct slice *slice, const struct slice_fabric *fabric,
+		      __u32 need)
+{
+	__u8 links[SLICE_MAX_SPINES], take[SLICE_MAX_SPINES] = {};
+	__u32 spine;
+
+	for (spine = 0; spine < fabric->spines; spine++)
+		links[spine] = links_in_common(slice, fabric, spine);
+	while (need) {
+		__u32 best = 0;
+
+		/* The fewest links that are enough, or else the most. */
+		for (spine = 1; spine < fabric->spines; spine++)
+			if (links[best] < need ? links[spine] > links[best] :
+			    links[spine] >= need && links[spine] < links[best])
+				best = spine;
+		if (!links[best])
+			return false;
+		take[best] = links[best] < need ? links[best] : need;
+		need -= take[best];
+		links[best] = 0;
+	}
+	for (spine = 0; spine < fabric->spines; spine++)
+		while (take[spine]--)
+			slice->spines[slice->nr_spines++] = spine;
+	return true;
 }
 
 /* Return: 0, or an enum slice_refusal. */
@@ -242,7 +263,8 @@ static int place_at(const struct slice_fabric *fabric,
 	}
 	if (slice->nr_leaves > 1) {
 		slice->stage = SLICE_VCLOS;
-		return take_spines(fabric, most, slice) ? 0 : SLICE_NO_NETWORK;
+		return slice_take_links(slice, fabric, most) ?
+		       0 : SLICE_NO_NETWORK;
 	}
 	slice->stage = nr > 1 ? SLICE_LEAF : SLICE_SERVER;
 	slice->objective = free_on_leaf(fabric, servers->leaf);

@@ -100,7 +100,8 @@ struct slice {
  * @slice: filled; to be freed by slice_free()
  *
  * Exact in every stage: a place is found where there is one, and none has a
- * smaller objective. Equal input gives equal output on every machine.
+ * smaller objective. Its leaves take links to as few spines as have enough of them.
+ * Equal input gives equal output on every machine.
  *
  * Return: 0; an enum slice_refusal; -ENOMEM.
  */
@@ -115,7 +116,7 @@ int slice_place(const struct slice_fabric *fabric, __u32 gpus,
  * @slice: filled; to be freed by slice_free()
  *
  * Over several leaves each of them gets as many links as the one with the most
- * GPUs needs, to the same spines.
+ * GPUs needs, to the same spines, as few as have enough of them.
  *
  * Return: 0; SLICE_NO_LOCALITY: a server has fewer free GPUs; SLICE_NO_NETWORK;
  * -ENOMEM.

@@ -172,7 +172,7 @@ static int take_leaves(const struct slice_fabric *fabric,
 		       const struct slice_shape *shape, const __u64 *bits,
 		       struct slice *slice)
 {
-	__u32 servers = shape->gpus / fabric->gpus_per_server, bit, i;
+	__u32 servers = shape->gpus / fabric->gpus_per_server, i;
 
 	if (slice_make_room(slice, shape->leaves, shape->gpus,
 			    shape->leaves * servers))
@@ -185,18 +185,13 @@ static int take_leaves(const struct slice_fabric *fabric,
 		    !slice_covers(leaf->mask, bits, leaves->words))
 			continue;
 		slice->leaves[slice->nr_leaves++] = leaf->number;
-		slice->objective += leaf->uplinks;
 	}
 	qsort(slice->leaves, slice->nr_leaves, sizeof(*slice->leaves),
 	      compare_numbers);
 	for (i = 0; i < slice->nr_leaves; i++)
 		slice_add_servers(slice, fabric, slice->leaves[i],
 				  shape->gpus);
-	for (bit = 0; slice->nr_spines < shape->gpus; bit++)
-		if (bits[bit / 64] >> bit % 64 & 1)
-			slice->spines[slice->nr_spines++] =
-				bit / fabric->links_per_pair;
-	return 1;
+	return slice_take_links(slice, fabric, shape->gpus);
 }
 
 int slice_place_across(const struct slice_fabric *fabric, __u32 gpus,

@@ -3,6 +3,8 @@
 #ifndef ROCESTEER_SLICE_PRIV_H
 #define ROCESTEER_SLICE_PRIV_H
 
+#include <stdbool.h>
+
 #include "slice.h"
 
 /* Servers of a leaf that are wholly free. */
@@ -15,6 +17,13 @@ int slice_make_room(struct slice *slice, __u32 leaves, __u32 spines,
 /* Add wholly free servers of a leaf; the last may be used in part. */
 void slice_add_servers(struct slice *slice, const struct slice_fabric *fabric,
 		       __u32 leaf, __u32 gpus);
+
+/*
+ * Take links that all leaves of a slice have, to as few spines as will do; what is free
+ * at these leaves adds to its objective. Return: whether there are enough.
+ */
+bool slice_take_links(struct slice *slice, const struct slice_fabric *fabric,
+		      __u32 need);
 
 /* Place over several leaves. Return: 1 when it was placed, 0, or -ENOMEM. */
 int slice_place_across(const struct slice_fabric *fabric, __u32 gpus,
