@@ -8,7 +8,8 @@
 #	leaf  hosts	spine by OXC	a: hosts 0 and 2, by spine 0
 #	   0  0 1	0 1 - -		b: hosts 1 and 4, by spine 1
 #	   1  2 3	2 - 1 0		c: hosts 3 and 5; idle circuits of their
-#	   2  4 5	- 3 0 1		   leaves end at no spine in common
+#	   2  4 5	- 3 0 1		   leaves end at no spine in common, and to
+#					   those of a and b it gets none
 #
 # Leaf 0 has none to spines 2 and 3: what comes there is no new path of a and b,
 # and their port maps stay true.
@@ -102,13 +103,10 @@ start()
 	done
 }
 
-# Spines 0 and 1 are not for c: hosts tell the circuits of a leaf by their spine, and
-# would share a second one to the spine of a or b.
 jobs_start()
 {
 	slice alloc --servers 0/0,1/0 --job a >"$dir/a.json" &&
-		slice alloc --servers 0/1,2/0 --job b >"$dir/b.json" &&
-		slice mark --as drained --spines 0,1 >"$dir/out" || return
+		slice alloc --servers 0/1,2/0 --job b >"$dir/b.json" || return
 	jq -c '{job, stage, spines, links, oxcs}' "$dir"/[ab].json
 	jq -s -e 'map(.stage) == ["vclos", "vclos"] and
 		map(.spines) == [[0], [1]]' "$dir"/[ab].json &&

@@ -39,6 +39,12 @@ def read(name):
         return json.load(f)
 
 
+def pairs_owned(cluster):
+    """Leaf and spine that jobs have links between: once for each job."""
+    return [pair for job in cluster["jobs"].values()
+            for pair in set(map(tuple, job["links"]))]
+
+
 def check_circuits(cluster):
     """Each link of a job is a circuit of its own. Raises where not."""
     ports = set()
@@ -51,7 +57,10 @@ def check_circuits(cluster):
 
 
 def check_state(cluster):
-    """Each GPU and link is free or owned by one job. Raises where not."""
+    """Each GPU and link is free or owned by one job, and no two have links of one
+    pair. Raises where not."""
+    owned = pairs_owned(cluster)
+    assert len(owned) == len(set(owned)), owned
     if "circuits" in cluster:
         check_circuits(cluster)
     links = cluster.get("links_per_pair", 1)
@@ -318,6 +327,7 @@ def solve_ocs(count, where, leaves=8, spines=4, oxcs=4, limit=60):
             if status or out["stage"] != "ocs":
                 continue
             assert out["proven"], cluster
+            assert not set(map(tuple, out["links"])) & set(pairs_owned(cluster))
             times.append(start)
             asked.append((out["objective"],
                           pool.submit(cbc_so_far, lp, limit)))

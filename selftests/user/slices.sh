@@ -37,7 +37,7 @@ refused()
 			(.error.message | contains($message))' <<<"$json"
 }
 
-# The file agrees with itself: no link or GPU is of two jobs.
+# The file agrees with itself: no link or GPU is of two jobs, nor are links of a pair.
 file_is_right()
 {
 	"$slices" verify "$file"

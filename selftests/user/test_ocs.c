@@ -117,6 +117,17 @@ static void try_oxc(__u32 oxc, __u32 cost)
 		try_port(oxc, 0, spine, cost);
 }
 
+/* Whether another job has circuits between the leaves and a spine, or it is marked. */
+static bool is_shut(__u32 spine)
+{
+	__u32 i;
+
+	for (i = 0; i < nr_leaves; i++)
+		if (ocs.shut[ocs_pair(&ocs, leaf[i], spine)])
+			return true;
+	return false;
+}
+
 static void try_spines(__u32 spine, __u32 units)
 {
 	__u32 n, i;
@@ -126,7 +137,7 @@ static void try_spines(__u32 spine, __u32 units)
 			try_oxc(0, 0);
 		return;
 	}
-	for (n = 0; n <= (ocs.shut[spine] ? 0 : units); n++) {
+	for (n = 0; n <= (is_shut(spine) ? 0 : units); n++) {
 		for (i = 0; i < nr_leaves; i++)
 			want[i][spine] = n;
 		try_spines(spine + 1, units - n);
@@ -178,11 +189,19 @@ static __u32 expect(__u32 gpus)
 	return 0;
 }
 
-/* Jobs that have circuits as they are, or at random: what is left is torn. */
+static void shut_spine(__u32 spine)
+{
+	__u32 i;
+
+	for (i = 0; i < ocs.leaves; i++)
+		ocs.shut[ocs_pair(&ocs, i, spine)] = true;
+}
+
+/* What is left of torn circuits. Some of those that are fixed failed, others are jobs'. */
 static void wire_at_random(void)
 {
 	__u32 oxc, i, tries, of = 1 + random_below(6);
-	__u32 dark = 1 + random_below(8);
+	__u32 dark = 1 + random_below(8), jobs = random_below(3);
 
 	for (oxc = 0; oxc < ocs.oxcs; oxc++) {
 		__u32 left[BIG_SPINES];
@@ -201,12 +220,15 @@ static void wire_at_random(void)
 					continue;
 				left[spine]--;
 				ocs.circuit[port] = spine;
+				ocs.shut[ocs_pair(&ocs, i, spine)] |=
+					ocs.fixed[port] && random_below(3) < jobs;
 				break;
 			}
 		}
 	}
 	for (i = 0; i < ocs.spines; i++)
-		ocs.shut[i] = !random_below(10);
+		if (!random_below(10))
+			shut_spine(i);
 }
 
 static void make_cluster(void)
@@ -239,7 +261,10 @@ static void make_cluster(void)
 		ocs_wire_default(&ocs);
 }
 
-/* Fixed circuits stay, no spine has more than its ports; count the changes. */
+/*
+ * Fixed circuits stay, none is made beside those of other jobs, no spine has more than
+ * its ports; count the changes.
+ */
 static bool is_wiring(const __u16 *circuit, __u32 *changed)
 {
 	__u32 oxc, i;
@@ -260,6 +285,8 @@ static bool is_wiring(const __u16 *circuit, __u32 *changed)
 			if (now >= ocs.spines ||
 			    ++used[now] > ocs.spine_ports)
 				return false;
+			if (old != now && ocs.shut[ocs_pair(&ocs, i, now)])
+				return false;
 		}
 	}
 	return true;
@@ -279,7 +306,8 @@ static bool has_links(const struct slice *slice, const __u16 *circuit)
 			if (*oxc >= ocs.oxcs || taken[port] ||
 			    ocs.fixed[port] ||
 			    circuit[port] != slice->spines[j] ||
-			    ocs.shut[slice->spines[j]])
+			    ocs.shut[ocs_pair(&ocs, slice->leaves[i],
+					      slice->spines[j])])
 				return false;
 			taken[port] = true;
 		}
@@ -387,9 +415,10 @@ static void renumber(struct big *to, const struct big *from)
 	shuffle(leaves, BIG_LEAVES);
 	shuffle(spines, BIG_SPINES);
 	shuffle(oxcs, BIG_OXCS);
-	for (i = 0; i < BIG_SPINES; i++)
-		to->ocs.shut[spines[i]] = from->ocs.shut[i];
 	for (i = 0; i < BIG_LEAVES; i++) {
+		for (k = 0; k < BIG_SPINES; k++)
+			to->ocs.shut[ocs_pair(&to->ocs, leaves[i], spines[k])] =
+				from->ocs.shut[ocs_pair(&from->ocs, i, k)];
 		for (k = 0; k < BIG_OXCS; k++) {
 			size_t old = ocs_port(&from->ocs, i, k);
 			size_t new = ocs_port(&to->ocs, leaves[i], oxcs[k]);
@@ -471,10 +500,12 @@ static void test_links(void)
 	for (i = 0; i < 8 * 4; i++)
 		ok &= links[i] == 1;
 	ocs.fixed[ocs_port(&ocs, 3, 2)] = true;
-	ocs.shut[0] = true;
+	shut_spine(0);
+	ocs.shut[ocs_pair(&ocs, 5, 1)] = true;
 	ocs_links(&ocs, &plain);
 	for (i = 0; i < 8 * 4; i++)
-		ok &= links[i] == (i % 4 && i != 3 * 4 + (3 + 2) % 4);
+		ok &= links[i] == (i % 4 && i != 3 * 4 + (3 + 2) % 4 &&
+				   i != 5 * 4 + 1);
 	ktap_result(ok && plain.links_per_pair == 1,
 		    "circuits that are idle are links");
 	ocs_free(&ocs);

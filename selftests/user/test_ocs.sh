@@ -108,6 +108,26 @@ stays_away_from_jobs()
 		wired_as_said && file_is_right
 }
 
+# Leaves have two circuits each to spines 0 and 1, of which jobs have one: no other job
+# gets the second, nor one more, but to spine 2.
+pairs_are_not_shared()
+{
+	wiring '{"leaves":2,"spines":3,"gpus_per_leaf":4,"gpus_per_server":1,
+		"oxcs":4,"spine_ports":2,"circuits":[[0,0,1,1],[0,0,1,1]]}'
+	slice alloc --servers 0/0,1/0 --job a | jq -e '.spines == [0]' &&
+		slice alloc --servers 0/1,1/1 --job b | jq -e '.spines == [1]' &&
+		slice list | jq -e '.links == 8 and .usable_links == 0' &&
+		slice mark --as drained --servers 0/3,1/3 >"$dir/out" &&
+		refused 3 network "2 GPUs" alloc --servers 0/2,1/2 &&
+		slice mark --as drained --spines 2 >"$dir/out" &&
+		refused 3 network "2 GPUs" alloc --gpus 2 --ocs --dry-run &&
+		slice mark --as usable --spines 2 >"$dir/out" &&
+		slice alloc --gpus 2 --job c --ocs --driver "$dir/driver" \
+			2>"$dir/said" | jq -e '.spines == [2] and
+			.objective == 2 and .proven' &&
+		wired_as_said && file_is_right
+}
+
 # All or nothing, wherever the driver stops.
 driver_fails()
 {
@@ -244,10 +264,11 @@ solvers_agree()
 	ROCESTEER=$rocesteer timeout 300 "$slices" solve-ocs "$1" "$dir" "${@:2}"
 }
 
-ktap_plan 12
+ktap_plan 13
 check "circuits are all to all where the file does not say" defaults
 check "idle circuits are moved by the driver" moves
 check "the circuits of jobs stay" stays_away_from_jobs
+check "no job gets a circuit beside one of a job" pairs_are_not_shared
 check "a driver that fails leaves all as it was" driver_fails
 check "so does a file that cannot be written" file_fails
 check "all circuits are set on request" wires

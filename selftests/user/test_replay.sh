@@ -109,6 +109,17 @@ fragmentation()
 		of ideal '.refused == 1' <"$dir/out"
 }
 
+# Each job takes a link of each leaf; a second one to the only spine would be shared.
+pairs_are_not_shared()
+{
+	echo '{"leaves":3,"spines":1,"gpus_per_leaf":2,"gpus_per_server":1,
+		"links_per_pair":2}' >"$file"
+	trace 0,3,100,0,ring 0,3,100,0,ring
+	replay >"$dir/out" && of ideal '.makespan_s == 100' <"$dir/out" &&
+		of vclos '.makespan_s == 200' <"$dir/out" &&
+		of ocs-vclos '.makespan_s == 200' <"$dir/out"
+}
+
 # Leaves 0 and 1 have free links to different spines: without moving them the
 # second job waits for the first.
 moves_circuits()
@@ -215,12 +226,13 @@ assert len(xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("rect")) == 1
 			"$dir/times.svg"
 }
 
-ktap_plan 10
+ktap_plan 11
 check "flows of a job share a link" contention_within_a_job
 check "two jobs slow each other while both run" contention_between_jobs
 check "source routing keeps links up apart" routes_by_source
 check "the queue has its orders, and blocks" orders
 check "fragmentation, and jobs without a place" fragmentation
+check "jobs share no pair of leaf and spine" pairs_are_not_shared
 check "circuits are moved" moves_circuits
 check "wrong traces: file, line and field are named" wrong_traces
 check "wrong usage" usage

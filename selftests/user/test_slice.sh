@@ -281,6 +281,33 @@ several_links()
 		file_is_right
 }
 
+# Nobody can tell links of a pair apart: they are one job's, or of jobs that a file had
+# before that was so.
+pairs_are_not_shared()
+{
+	cluster '{"leaves":2,"spines":2,"gpus_per_leaf":3,"gpus_per_server":1,
+		"links_per_pair":2}'
+	slice alloc --servers 0/0,1/0 --job a | jq -e '.spines == [0]' &&
+		slice alloc --servers 0/1,1/1 --job b | jq -e '.spines == [1]' &&
+		jq -e '.free_links == [[1, 1], [1, 1]]' "$file" &&
+		slice list | jq -e '.links == 8 and .usable_links == 0' &&
+		refused 3 network "no leaves share enough free spines" \
+			alloc --gpus 2 &&
+		refused 3 network "share too few free spines" \
+			alloc --servers 0/2,1/2 &&
+		file_is_right &&
+		slice release --job a >"$dir/out" &&
+		slice alloc --gpus 4 --job c | jq -e '.spines == [0, 0]' &&
+		slice release --job c >"$dir/out" || return
+	jq '.jobs.old = (.jobs.b | .servers |= map(.server = 0)) |
+		.free_gpus = [[0, 0, 1], [0, 0, 1]] |
+		.free_links = [[2, 0], [2, 0]]' "$file" >"$dir/old" &&
+		cp "$dir/old" "$file" &&
+		slice release --job b | jq -e '.links == 2' &&
+		slice alloc --servers 0/1,1/1 | jq -e '.spines == [0]' &&
+		refused 3 network "2 GPUs" alloc --gpus 2
+}
+
 # A later version's fields, and the order of the fields, stay.
 keeps_the_unknown()
 {
@@ -463,7 +490,7 @@ schema()
 	E
 }
 
-ktap_plan 22
+ktap_plan 23
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -476,6 +503,7 @@ check "wrong files: file and field are named" wrong_files
 check "no file, or no JSON" no_file
 check "what is marked is not given" marks
 check "several links per pair" several_links
+check "jobs share no pair" pairs_are_not_shared
 check "unknown fields and the file's mode stay" keeps_the_unknown
 check "a symbolic link stays" follows_links
 check "the journal is mended" mends_the_journal

@@ -118,7 +118,7 @@ static int read_options(const struct cli_args *args, struct play *play,
 
 /*
  * The circuits that make the cables of a cluster without OXCs: as many OXCs as
- * a leaf has links, and the links that jobs have fixed.
+ * a leaf has links; links that are not for jobs are fixed, and shut if their pair is.
  */
 static int make_ocs(const struct slice_fabric *fabric, struct ocs *ocs)
 {
@@ -136,10 +136,11 @@ static int make_ocs(const struct slice_fabric *fabric, struct ocs *ocs)
 	for (leaf = 0; leaf < ocs->leaves; leaf++) {
 		for (oxc = 0; oxc < ocs->oxcs; oxc++) {
 			size_t port = ocs_port(ocs, leaf, oxc);
-			__u32 spine = ocs->circuit[port];
+			size_t pair = ocs_pair(ocs, leaf, ocs->circuit[port]);
 
 			ocs->fixed[port] = oxc / ocs->spines >=
-				fabric->free_links[leaf * ocs->spines + spine];
+					   fabric->free_links[pair];
+			ocs->shut[pair] = !fabric->free_links[pair];
 		}
 	}
 	return 0;

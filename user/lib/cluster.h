@@ -46,7 +46,8 @@ enum cluster_part {
  * @file: its name, links resolved
  * @root: all of it; what this program does not know stays in it
  * @generation: counts the versions of the file
- * @fabric: sizes, and what a job may have: free, not drained, not failed
+ * @fabric: sizes, and what a job may have: free, not drained, not failed; of a pair of
+ *	which a link is in use, nothing
  * @ocs: its circuits, no tables where links are not circuits
  * @nodes: by name of a server: [leaf, server]; NULL: they have no names
  * @failed_servers: by leaf, then server: whether it failed

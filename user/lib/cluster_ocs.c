@@ -188,6 +188,7 @@ int cluster_own_circuit(struct cluster *c, struct reader *r,
 	port = ocs_port(&c->ocs, leaf, oxc);
 	if (!c->ocs.fixed[port] && c->ocs.circuit[port] == spine) {
 		c->ocs.fixed[port] = true;
+		c->ocs.shut[ocs_pair(&c->ocs, leaf, spine)] = true;
 		return 0;
 	}
 	reader_enter(r, "oxcs", i);

@@ -61,7 +61,7 @@ int cluster_read_nodes(struct cluster *c, struct reader *r);
 /* Read the OXCs and their circuits. Return: 0 or a negative errno. */
 int cluster_read_ocs(struct cluster *c, struct reader *r);
 
-/* Fix the circuit of a job's link @i. Return: 0 or a negative errno. */
+/* Fix the circuit of a job's link @i, and shut its pair. Return: 0 or a negative errno. */
 int cluster_own_circuit(struct cluster *c, struct reader *r,
 			struct json_object *job, size_t i, __u32 leaf,
 			__u32 spine);

@@ -271,10 +271,12 @@ static void mark_ocs_spine(struct state *s, __u32 spine, enum cluster_mark mark)
 {
 	__u32 leaf;
 
-	s->c->ocs.shut[spine] = true;
-	for (leaf = 0; mark == CLUSTER_FAILED && leaf < s->links.rows; leaf++)
-		*cluster_cell(&s->links, s->links.failed, leaf, spine) =
-			s->links.each;
+	for (leaf = 0; leaf < s->links.rows; leaf++) {
+		s->c->ocs.shut[ocs_pair(&s->c->ocs, leaf, spine)] = true;
+		if (mark == CLUSTER_FAILED)
+			*cluster_cell(&s->links, s->links.failed, leaf,
+				      spine) = s->links.each;
+	}
 }
 
 /* Element i of a list of marked parts. */
@@ -355,7 +357,10 @@ static int make_fabric(const struct state *s, struct cluster *c)
 		c->failed_servers[i] = s->gpus.failed[i];
 	}
 	for (i = 0; i < pairs; i++) {
-		c->fabric.free_links[i] = cluster_grid_usable(&s->links, i);
+		/* None beside a link in use: nobody can tell them apart. */
+		if (s->links.free[i] == s->links.each)
+			c->fabric.free_links[i] =
+				cluster_grid_usable(&s->links, i);
 		/* Which of several failed is not known: a free one, if any. */
 		c->failed_links[i] = s->links.failed[i] > s->links.free[i];
 	}

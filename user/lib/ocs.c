@@ -11,7 +11,7 @@ int ocs_init(struct ocs *ocs)
 
 	ocs->circuit = malloc(ports * sizeof(*ocs->circuit));
 	ocs->fixed = calloc(ports, sizeof(*ocs->fixed));
-	ocs->shut = calloc(ocs->spines, sizeof(*ocs->shut));
+	ocs->shut = calloc(ocs->leaves, ocs->spines * sizeof(*ocs->shut));
 	if (!ocs->circuit || !ocs->fixed || !ocs->shut)
 		return -ENOMEM;
 	memset(ocs->circuit, 0xff, ports * sizeof(*ocs->circuit));
@@ -52,7 +52,7 @@ void ocs_links(const struct ocs *ocs, struct slice_fabric *fabric)
 
 			if (!ocs_idle_link(ocs, port))
 				continue;
-			pair = (size_t)leaf * ocs->spines + ocs->circuit[port];
+			pair = ocs_pair(ocs, leaf, ocs->circuit[port]);
 			if (links[pair] < most &&
 			    ++links[pair] > fabric->links_per_pair)
 				fabric->links_per_pair = links[pair];
@@ -118,7 +118,7 @@ static void join(const struct ocs *ocs, __u16 *circuit, __u32 leaf, __u32 oxc,
 	for (spine = 0; spine < ocs->spines; spine++) {
 		__u32 n;
 
-		if (!left[spine] || ocs->shut[spine])
+		if (!left[spine] || ocs->shut[ocs_pair(ocs, leaf, spine)])
 			continue;
 		n = count_circuits(ocs, circuit, leaf, spine);
 		if (n < best) {

@@ -27,7 +27,9 @@
  * @spine_ports: ports of a spine at each OXC, at least 1
  * @circuit: by leaf, then OXC: the spine, or OCS_DARK
  * @fixed: likewise: the port is a job's, or failed
- * @shut: by spine: not to be given to jobs
+ * @shut: by leaf, then spine: no circuit of the pair is for another job: one has
+ *	circuits of it, which neither hosts nor switches can tell from others, or the
+ *	spine is marked
  */
 struct ocs {
 	__u32 leaves;
@@ -49,17 +51,23 @@ void ocs_free(struct ocs *ocs);
  */
 void ocs_wire_default(struct ocs *ocs);
 
-/* The port of a leaf at an OXC, in both tables. */
+/* The port of a leaf at an OXC, in the first two tables. */
 static inline size_t ocs_port(const struct ocs *ocs, __u32 leaf, __u32 oxc)
 {
 	return (size_t)leaf * ocs->oxcs + oxc;
+}
+
+/* A leaf and a spine, in the third. */
+static inline size_t ocs_pair(const struct ocs *ocs, __u32 leaf, __u32 spine)
+{
+	return (size_t)leaf * ocs->spines + spine;
 }
 
 /* Whether a job may have the circuit of a port as it is. */
 static inline bool ocs_idle_link(const struct ocs *ocs, size_t port)
 {
 	return !ocs->fixed[port] && ocs->circuit[port] != OCS_DARK &&
-	       !ocs->shut[ocs->circuit[port]];
+	       !ocs->shut[ocs_pair(ocs, port / ocs->oxcs, ocs->circuit[port])];
 }
 
 /**
@@ -87,7 +95,8 @@ void ocs_links(const struct ocs *ocs, struct slice_fabric *fabric);
  * each of its spines, several to one spine also where that helps. No place of
  * this shape takes down fewer circuits where @proven is set; neither is there a
  * place of an earlier shape. A port that loses its circuit and is not needed
- * is joined to another spine where one has a port left, which counts no more.
+ * is joined to another spine where one has a port left that is not shut to its leaf,
+ * which counts no more.
  *
  * Return: 0; SLICE_NO_NETWORK; -ENOMEM.
  */
@@ -107,8 +116,8 @@ int ocs_assign(const struct ocs *ocs, const __u16 *circuit,
  * @shape: to be taken; the optimum is the objective of ocs_place()
  *
  * Leaf i is used when x_i is 1, with t_j circuits to spine j, and its port at
- * OXC k is joined to spine j when z_i_j_k is 1. Errors of writing are left in
- * @file.
+ * OXC k is joined to spine j when z_i_j_k is 1; which does not serve the job where the
+ * pair is shut. Errors of writing are left in @file.
  */
 void ocs_write_lp(FILE *file, const struct slice_fabric *fabric,
 		  const struct ocs *ocs, const struct slice_shape *shape);

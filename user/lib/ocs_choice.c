@@ -91,9 +91,6 @@ static void count_spines(struct ocs_choice *c)
 		c->spare[spine]--;
 		c->room[spine] -= ocs->fixed[port];
 	}
-	for (spine = 0; spine < ocs->spines; spine++)
-		if (ocs->shut[spine])
-			c->room[spine] = 0;
 }
 
 /*
@@ -108,7 +105,7 @@ static __u32 next_step(const struct ocs_choice *c, __u32 spine, __u32 from)
 	__u64 need = (__u64)take * (c->times[spine] + 1), covered;
 	__u32 cost = c->below[spine];
 
-	if (need > c->room[spine])
+	if (need > c->room[spine] || c->shut[spine])
 		return OCS_NONE;
 	if (most <= c->times[spine])
 		cost += rest;
@@ -163,13 +160,16 @@ __u32 ocs_choice_spread(struct ocs_choice *c, __u32 from, __u32 first, __u32 uni
 
 void ocs_choice_leaf(struct ocs_choice *c, __u32 i, int sign)
 {
-	__u32 spines = c->s->ocs->spines, spine;
+	const struct ocs *ocs = c->s->ocs;
+	const bool *shut = ocs->shut + ocs_pair(ocs, c->leaf[i].number, 0);
+	__u32 spines = ocs->spines, spine;
 
 	for (spine = 0; spine < spines; spine++) {
 		__u32 have = c->have[(size_t)i * spines + spine];
 
 		c->sum[spine] += sign * have;
-		c->count[(size_t)spine * (c->s->ocs->oxcs + 1) + have] += sign;
+		c->shut[spine] += sign * shut[spine];
+		c->count[(size_t)spine * (ocs->oxcs + 1) + have] += sign;
 	}
 	c->dark += sign * c->leaf[i].dark;
 	if (sign > 0)
@@ -182,7 +182,7 @@ static void *make_room(struct ocs_choice *c)
 {
 	const struct ocs *ocs = c->s->ocs;
 	size_t leaves = ocs->leaves + 1, spines = ocs->spines;
-	size_t words = 2 * leaves + spines * (7 + ocs->oxcs);
+	size_t words = 2 * leaves + spines * (8 + ocs->oxcs);
 	char *room = calloc(1, leaves * sizeof(*c->leaf) +
 			    words * sizeof(__u32) +
 			    2 * leaves * spines * sizeof(*c->have));
@@ -198,7 +198,8 @@ static void *make_room(struct ocs_choice *c)
 	c->sum = c->room + spines;
 	c->step = c->sum + spines;
 	c->below = c->step + spines;
-	c->times = c->below + spines;
+	c->shut = c->below + spines;
+	c->times = c->shut + spines;
 	c->count = c->times + spines;
 	c->order = c->count + spines * (1 + ocs->oxcs);
 	c->have = (__u16 *)(word + words);

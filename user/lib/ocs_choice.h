@@ -27,6 +27,7 @@ struct ocs_leaf {
  * @count: by spine, then e: chosen leaves with e circuits
  * @step: by spine: cost of one more
  * @below: by spine: chosen leaves with at most @times circuits
+ * @shut: by spine: chosen leaves that it is shut to
  * @times: by spine: how often it is used
  * @order: of leaves: the chosen ones first
  * @all: prove that no circuits are better, or just try
@@ -47,6 +48,7 @@ struct ocs_choice {
 	__u32 *count;
 	__u32 *step;
 	__u32 *below;
+	__u32 *shut;
 	__u32 *times;
 	__u32 *order;
 	bool all;

@@ -24,6 +24,11 @@ static bool is_candidate(const struct lp *lp, __u32 leaf)
 	       lp->shape->gpus / lp->fabric->gpus_per_server;
 }
 
+static bool is_shut(const struct lp *lp, __u32 leaf, __u32 spine)
+{
+	return lp->ocs->shut[ocs_pair(lp->ocs, leaf, spine)];
+}
+
 static bool is_there(const struct lp *lp, __u32 leaf, __u32 spine, __u32 oxc)
 {
 	return lp->ocs->circuit[ocs_port(lp->ocs, leaf, oxc)] == spine;
@@ -35,7 +40,7 @@ static bool has_circuit(const struct lp *lp, __u32 leaf, __u32 spine, __u32 oxc)
 	if (lp->ocs->fixed[ocs_port(lp->ocs, leaf, oxc)])
 		return false;
 	return is_there(lp, leaf, spine, oxc) ||
-	       (!lp->ocs->shut[spine] && is_candidate(lp, leaf));
+	       (!is_shut(lp, leaf, spine) && is_candidate(lp, leaf));
 }
 
 static void each_circuit(struct lp *lp, void (*write)(struct lp *lp, __u32 leaf,
@@ -84,14 +89,18 @@ static void add_circuit(struct lp *lp, __u32 leaf, __u32 spine, __u32 oxc)
 	wrap(lp);
 }
 
-/* A leaf that is used has as many circuits to each spine as are wanted. */
+/*
+ * A leaf that is used has as many circuits to each spine as are wanted; those to a
+ * spine that is shut to it are not for the job.
+ */
 static void write_demand(struct lp *lp, __u32 leaf)
 {
 	__u32 all = lp->shape->gpus, spine, oxc;
 
 	for (spine = 0; spine < lp->ocs->spines; spine++) {
 		for (oxc = 0; oxc < lp->ocs->oxcs; oxc++)
-			add_circuit(lp, leaf, spine, oxc);
+			if (!is_shut(lp, leaf, spine))
+				add_circuit(lp, leaf, spine, oxc);
 		fprintf(lp->file, " - t_%u - %u x_%u >= -%u\n", spine, all,
 			leaf, all);
 	}
@@ -131,8 +140,6 @@ static void write_sums(struct lp *lp)
 	}
 	fprintf(lp->file, " + zero = %u\n", lp->shape->leaves);
 	for (spine = 0; spine < lp->ocs->spines; spine++) {
-		if (lp->ocs->shut[spine])
-			continue;
 		fprintf(lp->file, " + t_%u", spine);
 		wrap(lp);
 	}
@@ -150,7 +157,7 @@ static void write_names(struct lp *lp, bool bounds)
 				bounds ? " <= 1" : "");
 	for (spine = 0; spine < lp->ocs->spines; spine++)
 		fprintf(lp->file, bounds ? " t_%u <= %u\n" : " t_%u\n", spine,
-			lp->ocs->shut[spine] ? 0 : lp->shape->gpus);
+			lp->shape->gpus);
 }
 
 void ocs_write_lp(FILE *file, const struct slice_fabric *fabric,

@@ -256,7 +256,7 @@ static void decide(struct ocs_wire *w)
 
 /*
  * Enter the leaves and spines that are searched for, nothing decided. Return:
- * false: no steps are left.
+ * false: one is shut to another, or no steps are left.
  */
 static bool begin(struct ocs_wire *w)
 {
@@ -273,9 +273,12 @@ static bool begin(struct ocs_wire *w)
 			w->spine[w->nr++] = spine;
 	memcpy(w->out, w->idle, w->slots * sizeof(*w->out));
 	for (i = 0; i < s->shape.leaves; i++) {
-		for (spine = 0; spine < ocs->spines; spine++)
-			w->need[(size_t)i * ocs->spines + spine] =
-				s->times[spine];
+		for (spine = 0; spine < ocs->spines; spine++) {
+			if (s->times[spine] &&
+			    ocs->shut[ocs_pair(ocs, s->leaf[i], spine)])
+				return false;
+			w->need[ocs_pair(ocs, i, spine)] = s->times[spine];
+		}
 		for (oxc = 0; oxc < ocs->oxcs; oxc++) {
 			size_t port = ocs_port(ocs, s->leaf[i], oxc);
 			size_t at = ocs_port(ocs, i, oxc);

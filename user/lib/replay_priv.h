@@ -10,6 +10,7 @@
 /**
  * struct replay_site - a cluster, and what of it is in use
  * @fabric: what is free
+ * @links: likewise, what is free of a pair while no job has it
  * @ocs: its circuits, no tables where links are cables
  * @busy: by leaf, then GPU
  * @free_gpus: their number
@@ -17,6 +18,7 @@
  */
 struct replay_site {
 	struct slice_fabric fabric;
+	const __u8 *links;
 	struct ocs ocs;
 	bool *busy;
 	__u32 free_gpus;

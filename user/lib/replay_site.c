@@ -22,7 +22,8 @@ static int copy_ocs(struct replay_site *site, const struct ocs *ocs)
 		return -ENOMEM;
 	memcpy(site->ocs.circuit, ocs->circuit, ports * sizeof(*ocs->circuit));
 	memcpy(site->ocs.fixed, ocs->fixed, ports * sizeof(*ocs->fixed));
-	memcpy(site->ocs.shut, ocs->shut, ocs->spines * sizeof(*ocs->shut));
+	memcpy(site->ocs.shut, ocs->shut,
+	       (size_t)ocs->leaves * ocs->spines * sizeof(*ocs->shut));
 	ocs_links(&site->ocs, &site->fabric);
 	return 0;
 }
@@ -35,7 +36,9 @@ int replay_site_init(struct replay_site *site, const struct replay_spec *spec,
 	size_t pairs = (size_t)fabric->leaves * fabric->spines;
 	__u32 g;
 
-	*site = (struct replay_site) { .fabric = *fabric };
+	*site = (struct replay_site) {
+		.fabric = *fabric, .links = fabric->free_links,
+	};
 	site->fabric.free_gpus = calloc(servers, sizeof(*fabric->free_gpus));
 	site->fabric.free_links = calloc(pairs, sizeof(*fabric->free_links));
 	site->busy = calloc(servers, fabric->gpus_per_server);
@@ -152,7 +155,7 @@ static int find(struct replay_site *site, enum replay_policy policy, __u32 gpus,
 	return ret;
 }
 
-/* Take or give the links of a slice. */
+/* Take or give the links of a slice, with all of their pairs. */
 static void use_links(struct replay_site *site, const struct slice *slice,
 		      bool use)
 {
@@ -164,15 +167,17 @@ static void use_links(struct replay_site *site, const struct slice *slice,
 	for (i = 0; i < slice->nr_leaves; i++) {
 		for (j = 0; j < slice->nr_spines; j++) {
 			__u32 leaf = slice->leaves[i];
+			size_t pair = (size_t)leaf * fabric->spines +
+				      slice->spines[j], port;
 
-			if (slice->oxcs)
-				site->ocs.fixed[ocs_port(&site->ocs, leaf,
-							 slice->oxcs[n++])] =
-					use;
-			else
-				fabric->free_links[leaf * fabric->spines +
-						   slice->spines[j]] +=
-					use ? -1 : 1;
+			if (!slice->oxcs) {
+				fabric->free_links[pair] =
+					use ? 0 : site->links[pair];
+				continue;
+			}
+			port = ocs_port(&site->ocs, leaf, slice->oxcs[n++]);
+			site->ocs.fixed[port] = use;
+			site->ocs.shut[pair] = use;
 		}
 	}
 	if (slice->oxcs)

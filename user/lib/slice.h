@@ -9,7 +9,8 @@
  *
  * Where there are several links between a leaf and a spine, a job may take more
  * than one of them, the same number at each of its leaves: the spine then
- * counts, and is listed, as often.
+ * counts, and is listed, as often. Neither hosts nor switches can tell them apart,
+ * so that no other job gets one of them.
  */
 #ifndef ROCESTEER_SLICE_H
 #define ROCESTEER_SLICE_H
@@ -34,7 +35,7 @@
  * @links_per_pair: links between a leaf and a spine; times @spines at most
  *	SLICE_MAX_UPLINKS
  * @free_gpus: by leaf, then server: 0..@gpus_per_server
- * @free_links: by leaf, then spine: 0..@links_per_pair
+ * @free_links: by leaf, then spine: 0..@links_per_pair; 0 where another job has one
  */
 struct slice_fabric {
 	__u32 leaves;
@@ -151,7 +152,7 @@ unsigned int slice_shapes(const struct slice_fabric *fabric, __u32 gpus,
 /**
  * slice_write_lp() - write the placement over leaves as an integer program
  * @file: in the LP format that glpsol and cbc read
- * @fabric: what is free
+ * @fabric: what a job may have
  * @shapes: the program is to take one of them; its least objective is then that
  *	of the best place of these shapes, and it has no solution where there is
  *	none
