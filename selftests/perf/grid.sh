@@ -149,3 +149,45 @@ rank()
 	# shellcheck disable=SC2034 # for the tests
 	pid[rank]=$!
 }
+
+capture=()
+
+capture_has()
+{
+	grep -q "$2" "$dir/log$1"
+}
+
+# capture_begin HOST FILTER: packets of a host, those of dimension k to capture<k>
+# of the test's $dir
+capture_begin()
+{
+	local k
+
+	for ((k = 0; k < ${#grid_rates[@]}; k++)); do
+		nsenter --net="/run/netns/$1" tcpdump -i "eth$k" --immediate-mode \
+			-s 128 -B 8192 -U -w "$dir/capture$k" "$2" 2>"$dir/log$k" &
+		capture[k]=$!
+		busywait 10000 capture_has "$k" 'listening on' || return
+	done
+}
+
+# Told to end, tcpdump leaves what still is in its ring.
+capture_complete()
+{
+	kill -USR1 "${capture[$1]}" &&
+		capture_has "$1" \
+			'\b\([0-9]*\) packets captured, \1 packets received.* 0 packets dropped'
+}
+
+capture_end()
+{
+	local k status=0
+
+	for k in "${!capture[@]}"; do
+		busywait 10000 capture_complete "$k" || status=1
+		kill "${capture[k]}" && wait "${capture[k]}"
+	done
+	capture=()
+	((!status)) || tail -n 2 "$dir"/log*
+	return "$status"
+}

@@ -11,17 +11,9 @@ import json
 import struct
 import sys
 
+from pcap import packets
+
 WRITES = (0x06, 0x0a, 0x0b)	# RC RDMA WRITE FIRST, ONLY, ONLY with immediate
-
-
-def packets(data):
-    """IPv4 packets of a pcap file."""
-    order = "<" if data[:4] == b"\xd4\xc3\xb2\xa1" else ">"
-    at = 24
-    while at < len(data):
-        length = struct.unpack(order + "I", data[at + 8:at + 12])[0]
-        yield data[at + 16 + 14:at + 16 + length]
-        at += 16 + length
 
 
 def writes(data, source):
@@ -61,7 +53,8 @@ def main():
         for start, length, written in rows:
             # Another dimension's are in another capture.
             if any(row[2] for row in rows) and written != length * int(runs):
-                sys.exit(f"{peer}: {start:#x}: {written} bytes, not {length}")
+                sys.exit(f"{peer}: {start:#x}: {written} bytes, "
+                         f"not {runs} times {length}")
     if not messages:
         sys.exit("no messages")
     print(messages, "messages")

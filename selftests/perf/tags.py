@@ -13,6 +13,8 @@ import json
 import struct
 import sys
 
+from pcap import packets
+
 CLASSES = 4
 FIRST, MIDDLE, LAST, LAST_IMM, ONLY, ONLY_IMM = range(6, 12)
 ACK = 0x11
@@ -35,18 +37,6 @@ def classes(plan):
                   for i, size in enumerate(sorted(all_sizes))}
             for dim, all_sizes in sizes.items()}
     return [[rank[dim][size] for dim, size in way[:-1]] + [1] for way in stages]
-
-
-def packets(name):
-    """IPv4 packets of a pcap file."""
-    with open(name, "rb") as file:
-        data = file.read()
-    order = "<" if data[:4] == b"\xd4\xc3\xb2\xa1" else ">"
-    at = 24
-    while at < len(data):
-        length = struct.unpack(order + "I", data[at + 8:at + 12])[0]
-        yield data[at + 16 + 14:at + 16 + length]
-        at += 16 + length
 
 
 class Judge:
@@ -102,8 +92,9 @@ def main():
                     for name in sys.argv[1:3])
     judge = Judge(plan, ranges)
     for name in sys.argv[3:]:
-        for ip in packets(name):
-            judge.packet(ip)
+        with open(name, "rb") as file:
+            for ip in packets(file.read()):
+                judge.packet(ip)
     print(json.dumps({
         "packets": sum(judge.counts.values()),
         "again": judge.again,

@@ -63,11 +63,6 @@ loads()
 		--ranges "$dir/ranges3" | jq -e '.chunks == 8 and .module'
 }
 
-listening()
-{
-	grep -q 'listening on' "$dir/log$1"
-}
-
 # The way to a peer loses packets; a queue 9<N> of each class, the highest first.
 worsen()
 {
@@ -84,19 +79,12 @@ worsen()
 
 captured()
 {
-	local k capture=() status
+	local status
 
-	worsen || return
-	for k in 0 1; do
-		on_host tcpdump -i "eth$k" --immediate-mode -s 128 -B 8192 -U \
-			-w "$dir/capture$k" 'udp dst port 4791' 2>"$dir/log$k" &
-		capture+=($!)
-		busywait 10000 listening "$k" || return
-	done
+	worsen && capture_begin host3 'udp dst port 4791' || return
 	run --warmup 0 --iters 8
 	status=$?
-	kill "${capture[@]}" && wait "${capture[@]}"
-	((!status)) || return
+	capture_end && ((!status)) || return
 	selftests/perf/tags.py "$dir/plan" "$dir/ranges3" "$dir"/capture[01] |
 		tee "$dir/seen" &&
 		jq -e '.packets >= 10000 and .again > 0 and

@@ -87,29 +87,19 @@ uneven()
 	right --size 156 --chunks 3 --algorithm ring,direct
 }
 
-listening()
-{
-	grep -q 'listening on' "$dir/log$1"
-}
-
 # Ranges are written before anything else, and are where writes go.
 ranges()
 {
-	local k capture=() i
+	local k i status
 
-	for k in 0 1; do
-		nsenter --net=/run/netns/host3 tcpdump -i "eth$k" -s 128 -B 8192 -U \
-			-w "$dir/capture$k" 'udp dst port 4791 and ip[28] != 17' \
-			2>"$dir/log$k" &
-		capture+=($!)
-		busywait 10000 listening "$k" || return
-	done
+	capture_begin host3 'udp dst port 4791 and ip[28] != 17' || return
 	for ((i = 7; i >= 0; i--)); do
 		rank "$i" "${common[@]}" --size 256K --chunks 8 --warmup 1 \
 			--iters 1 --ranges "$dir/ranges$i"
 	done
-	finish || return
-	kill "${capture[@]}" && wait "${capture[@]}"
+	finish
+	status=$?
+	capture_end && ((!status)) || return
 	for k in 0 1; do
 		selftests/perf/reth.py "$dir/ranges3" "10.$((k + 1)).0.4" 2 \
 			<"$dir/capture$k" || return
