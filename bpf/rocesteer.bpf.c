@@ -87,7 +87,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 	i = forget_range(skb, i) % ROCESTEER_MAX_PATHS;
 	rounds = is_nak(&pkt) ? 0 : psn_note(&flow->psns[seq], pkt.psn);
 	if (rounds)
-		note_round(&pkt.key, i, rounds, seq);
+		note_round(&pkt.key, flow, i, rounds, seq);
 	if (seq == ROCESTEER_RESPONSES)
 		flow->responded = coarse_now();
 	way = find_way(flow, i);

@@ -20,7 +20,8 @@ static __always_inline void note_restores(const struct rocesteer_flow_key *key,
 	__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_ASKS);
 	__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_ORDERED);
 	if (flow->flags & ROCESTEER_FLOW_SHARE)
-		spread(key);
+		spread(flow, find_group(key, flow->job, flow->leaf),
+		       find_peer(key, flow->job));
 	tell(new_event(ROCESTEER_EVENT_ORDERED, key, flow, 0));
 }
 

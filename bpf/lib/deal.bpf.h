@@ -270,7 +270,9 @@ __noinline int enter_packet(struct __sk_buff *skb,
 
 /**
  * spread() - put a flow on all paths, a packet on each in turn, if it may be split
- * @key: the flow; has a home, where it begins
+ * @flow: the flow; has a home, where it begins
+ * @group: its group
+ * @peer: its port map
  *
  * Whatever else there is in the group, that is what an ideal network does. A plan
  * does as well with fewer pieces, but comes later, and what is sent before would
@@ -279,20 +281,16 @@ __noinline int enter_packet(struct __sk_buff *skb,
  *
  * Return: 0, or -1 where it stays whole.
  */
-__noinline int spread(const struct rocesteer_flow_key *key)
+__noinline int spread(struct rocesteer_flow_path *flow,
+		      const struct rocesteer_group *group,
+		      const struct rocesteer_peer *peer)
 {
-	struct rocesteer_flow_path *flow;
-	struct rocesteer_group *group;
-	struct rocesteer_peer *peer;
 	__u32 nr, home, i;
 
-	flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
-	if (!flow || !(flow->flags & ROCESTEER_FLOW_ORDERED) ||
-	    flow->flags & ROCESTEER_FLOW_QP || !splits(flow->job))
+	if (!flow || !group || !peer)
 		return -1;
-	peer = find_peer(key, flow->job);
-	group = find_group(key, flow->job, flow->leaf);
-	if (!peer || !group || group->down)
+	if (!(flow->flags & ROCESTEER_FLOW_ORDERED) ||
+	    flow->flags & ROCESTEER_FLOW_QP || !splits(flow->job) || group->down)
 		return -1;
 	nr = group->nr_paths;
 	home = flow->piece[0].path;
@@ -347,7 +345,7 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 		return -1;
 	}
 	set_home(flow, peer, p);
-	spread(key);
+	spread(flow, group, peer);
 	tell(new_event(ROCESTEER_EVENT_SHARE, key, flow, p));
 	return 0;
 }

@@ -39,20 +39,17 @@ static __always_inline __u32 coarse_now(void)
 /**
  * find_way() - the way of a packet, around its piece's path while that is avoided
  * @flow: flow
- * @piece: of the packet
+ * @piece: of the packet, below ROCESTEER_MAX_PATHS
  *
  * Return: path << 16 and its source port, in network order; 0 there: there is none.
  */
-__noinline __u32 find_way(struct rocesteer_flow_path *flow, __u32 piece)
+static __always_inline __u32 find_way(struct rocesteer_flow_path *flow,
+				      __u32 piece)
 {
-	struct rocesteer_detour *detour;
-	__u32 way, path;
+	struct rocesteer_detour *detour = &flow->detour;
+	__u32 path = flow->piece[piece].path;
+	__u32 way = path << 16 | flow->piece[piece].sport;
 
-	if (!flow || piece >= ROCESTEER_MAX_PATHS)
-		return 0;
-	detour = &flow->detour;
-	path = flow->piece[piece].path;
-	way = path << 16 | flow->piece[piece].sport;
 	if (!detour->until || path != detour->from)
 		return way;
 	if (bpf_ktime_get_ns() > detour->until) {
@@ -137,20 +134,20 @@ static __always_inline bool misses_acks(struct rocesteer_flow_path *flow)
 /**
  * note_round() - a flow begins a round of go-back-N
  * @key: the flow
+ * @flow: what is known of it
  * @piece: of the packet that the round begins with
  * @rounds: that began with it in a row
  * @seq: enum rocesteer_sequence
  *
- * Return: 0, or -1 when the flow is gone.
+ * Return: 0, or -1 for what never is asked for.
  */
-__noinline int note_round(const struct rocesteer_flow_key *key, __u32 piece,
+__noinline int note_round(const struct rocesteer_flow_key *key,
+			  struct rocesteer_flow_path *flow, __u32 piece,
 			  __u32 rounds, __u32 seq)
 {
-	struct rocesteer_flow_path *flow;
 	__u32 enough, path;
 
-	flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
-	if (!flow || piece >= ROCESTEER_MAX_PATHS)
+	if (!key || !flow || piece >= ROCESTEER_MAX_PATHS)
 		return -1;
 	if (seq == ROCESTEER_RESPONSES && !misses_acks(flow))
 		return 0;
