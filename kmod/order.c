@@ -37,8 +37,11 @@
 #include "order.h"
 #include "reads.h"
 
-/* How long to wait for a missing packet, in nanoseconds. */
-#define ORDER_WAIT_MIN	(10 * NSEC_PER_MSEC)
+/*
+ * How long to wait for a missing packet, in nanoseconds. The least is just below the
+ * least timeout of senders in use, 67 ms.
+ */
+#define ORDER_WAIT_MIN	(60 * NSEC_PER_MSEC)
 #define ORDER_WAIT_MAX	NSEC_PER_SEC
 #define ORDER_SKEW	(ORDER_WAIT_MAX / 2)	/* assumed at first */
 #define ORDER_FADE	30			/* by half in 0.7 s */
@@ -200,20 +203,19 @@ static void order_check_lost(struct rocesteer_order *order)
 }
 
 /*
- * By how much was the missing packet late? The one behind it knows. Old news
- * fade with time, not with newer ones: many packets come a little late for each
- * that comes very late.
+ * By how much was the missing packet late? The one behind it knows, unless that was
+ * late itself. Old news fade with time, not with newer ones: many packets come a
+ * little late for each that comes very late.
  */
-static void order_note_skew(struct rocesteer_order *order, u64 since)
+static void order_note_skew(struct rocesteer_order *order, u64 behind)
 {
 	u64 now = ktime_get_ns(), elapsed;
 
-	if (!since)
-		return;
 	elapsed = min(now - order->noted, ORDER_FADE_MAX);
 	order->noted = now;
 	order->skew -= order->skew * elapsed >> ORDER_FADE;
-	order->skew = clamp(now - since, order->skew, ORDER_WAIT_MAX);
+	order->skew = clamp(now - min_not_zero(behind, order->since),
+			    order->skew, ORDER_WAIT_MAX);
 }
 
 /* Packets were waiting for the one that has come. */
