@@ -59,10 +59,11 @@ class Run:
         """Seconds from the first packet's arrival to the last one's, or until
         the run was stopped; and the number of packets."""
         values = [v for k, v in self.seen if k["sender"] in (HOST, BRIDGE)]
-        return (self.stopped or
-                (max(v["last"] for v in values) -
-                 min(v["first"] for v in values)) / 1e9,
-                sum(v["packets"] for v in values))
+        seconds = self.stopped
+        if seconds is None:
+            seconds = (max(v["last"] for v in values) -
+                       min(v["first"] for v in values)) / 1e9
+        return seconds, sum(v["packets"] for v in values)
 
     def counts(self):
         before, after = (counters(self.directory, f"{w}.counters")

@@ -31,6 +31,17 @@ policy_patience()
 	esac
 }
 
+# N, where queue pairs wait 4.096 us * 2^N for an acknowledgment: 34 s, which packets
+# may spend at the gate. Sprayed 1 s, which is long in the queues: it is all that
+# finds out about what rxe dropped at the end of a message.
+policy_ack_timeout()
+{
+	case $1 in
+	spray)	echo 18 ;;
+	*)	echo 23 ;;
+	esac
+}
+
 # What "job load" is told about splitting.
 job_options()
 {

@@ -19,8 +19,7 @@
 # queue pair, which does not count.
 
 declare -A client=([permutation]=perftest [ring]=perftest [all-to-all]=writes)
-under_way=2	# messages of each flow, so that queues stay short of the timeout
-ack_timeout=23	# 34 s, which packets may spend at the gate
+under_way=2	# messages of each flow, half for all-to-all, so that queues stay short
 port=18515
 
 # Bytes of a message: some packets of 4 KiB for each queue pair of any policy.
@@ -188,7 +187,7 @@ perftest()
 
 	in_job "$host" timeout "$patience" nice -n 19 ib_write_bw -d "$(host_rdma "$host")" \
 		-x "$(host_gid "$host")" -p "$2" -q "$qps" -s "$size" \
-		-n $(($3 / size / qps)) -t $under_way -Q 1 -u $ack_timeout \
+		-n $(($3 / size / qps)) -t $under_way -Q 1 -u "$(policy_ack_timeout "$policy")" \
 		-F -m 4096 ${4:+"$4"}
 }
 
@@ -232,16 +231,27 @@ writes_start()
 	sed 's/^/flow /' "$dir/flows" >>"$dir/writes"
 	echo ready >>"$dir/writes"
 	mkfifo /run/writes
-	timeout "$patience" build/guest/selftests/writes "$qps" "$size" $under_way \
-		$ack_timeout </run/writes >"$dir/log" 2>&1 &
+	timeout "$patience" build/guest/selftests/writes "$qps" "$size" \
+		$((under_way / 2)) "$(policy_ack_timeout "$policy")" \
+		</run/writes >"$dir/log" 2>&1 &
 	clients=($!)
 	exec {input}>/run/writes
 	rm /run/writes
-	cat "$dir/writes" >&"$input"
-	# Sprayed, that may take for ever, too.
-	busywait 60000 grep -q ready "$dir/log" || [[ $policy == spray ]] ||
-		die "not all hosts send" "$dir/log"
 	count_begin
+	cat "$dir/writes" >&"$input"
+	busywait 60000 writes_settled || die "not all hosts send" "$dir/log"
+	! writes_ready || count_begin
+}
+
+writes_ready()
+{
+	grep -q ready "$dir/log"
+}
+
+# Sprayed, the first messages may take for ever, too.
+writes_settled()
+{
+	writes_ready || ! kill -0 "${clients[0]}" 2>/dev/null
 }
 
 writes_go()
