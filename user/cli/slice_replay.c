@@ -12,7 +12,7 @@
 #include "../lib/trace.h"
 #include "slice.h"
 
-#define STEPS 50000000
+#define STEPS 5000000
 
 enum { CLUSTER, POLICY, ORDER, SEED, SVG };
 
