@@ -208,11 +208,31 @@ restarts()
 	busywait 20000 is_down && daemon_stop && starts "$@"
 }
 
-# Ten packets lost once, one lost twice, of one flow.
+# sent_on QPN PATH: packets of a flow
+sent_on()
+{
+	show | jq --argjson qpn "$1" --argjson p "$2" '[.flows[] |
+		select(.dqpn == $qpn and .peer == "10.1.1.1").sent[] |
+		select(.path == $p).packets] | add // 0'
+}
+
+# No detour any more
+takes_path()
+{
+	local before
+
+	before=$(sent_on "$@")
+	psn=$((psn + 8))
+	flows 10.1.1.1 "$1" "$psn"
+	(($(sent_on "$@") > before))
+}
+
+# loses_some QPN PATH: ten packets lost once, one lost twice, of a flow
 loses_some()
 {
 	local psns='' top
 
+	busywait 5000 takes_path "$@" || return
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		psn=$((psn + 8))
 		psns+=$psn,$psn,
@@ -429,14 +449,17 @@ monitor()
 	monitor=$!
 }
 
-is_connected()
-{
-	on_h0 ss -xHn state established | grep -q /run/rocesteer/
-}
-
 heard()
 {
 	jq -s -e "any(.[]; $2)" "$1" >/dev/null
+}
+
+# The daemon knows that it listens.
+hears_detour()
+{
+	lose 3
+	heard "$1" '.event == "detour" and .path == 3 and .peer == "10.1.1.1" and
+		.dqpn and .router'
 }
 
 # Clients hear what happens, and first what is wrong already; they end with the
@@ -447,10 +470,8 @@ is_monitored()
 
 	spine=$(spine_of 3)
 	monitor "$dir/first"
-	busywait 20000 is_connected && vanish "$spine" &&
-		busywait 20000 loses_until_down 3 && is_down 3 || return
-	busywait 20000 heard "$dir/first" '.event == "detour" and .path == 3 and
-		.peer == "10.1.1.1" and .dqpn and .router' &&
+	busywait 20000 hears_detour "$dir/first" && vanish "$spine" &&
+		busywait 20000 loses_until_down 3 && is_down 3 &&
 		busywait 20000 heard "$dir/first" '.event == "path-down" and
 			.path == 3' &&
 		busywait 20000 heard "$dir/first" '.event == "replan"' &&

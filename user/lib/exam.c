@@ -182,6 +182,7 @@ static void probe_done(const struct prober_probe *probe, const __u8 *from,
 	} else if (own) {
 		health->router |= control;
 		path->router = true;
+		path->heard = progress_now();
 	} else if (from) {
 		path->moved = true;
 	}

@@ -12,6 +12,9 @@
 #define HOLD_MAX	64	/* times the shortest */
 #define WAIT_MAX	(1600 * MSEC)
 
+/* Linux answers a host once a second at least: icmp_ratelimit. */
+#define LIMIT		(1000 * MSEC)
+
 /* Not suspected for so long, a path starts afresh. */
 #define FORGET		(10000 * MSEC)
 
@@ -39,6 +42,7 @@ void health_suspect(struct health *health, __u32 p, __u64 now)
 		path->answered = 0;
 	}
 	path->suspected = now;
+	path->doubted = false;
 	path->detours++;
 	if (path->state == PATH_LOSSY)
 		path->due = now + FORGET;
@@ -57,8 +61,10 @@ void health_confirm(struct health *health, __u64 doubts, __u64 now)
 		answers |= health->path[p].router;
 	for (p = 0; answers && p < health->nr_paths; p++)
 		if (doubts & bit(p) && !health->path[p].router &&
-		    !health->path[p].moved)
+		    !health->path[p].moved) {
 			health_suspect(health, p, now);
+			health->path[p].doubted = true;
+		}
 }
 
 __u64 health_due(const struct health *health, __u64 now, __u64 *at)
@@ -220,14 +226,23 @@ static __u64 dead_routers(const struct health *health)
 	return dead;
 }
 
+/* Was its router silent because it answered just now? */
+static bool is_limited(const struct path *path, __u64 now)
+{
+	return path->state == PATH_UP && path->doubted && !path->router &&
+	       now - path->heard < LIMIT;
+}
+
 enum path_verdict health_judge(const struct health *health, __u32 p,
-			       const struct traffic *traffic)
+			       const struct traffic *traffic, __u64 now)
 {
 	const struct path *path = &health->path[p];
 	__u64 dead;
 
 	if (path->leaf)
 		return VERDICT_ALIVE;
+	if (is_limited(path, now))
+		return VERDICT_UNKNOWN;
 	if (health->router && !path->router)
 		return VERDICT_ROUTER;
 	/*
@@ -266,6 +281,14 @@ bool health_is_lossy(struct health *health, __u32 p,
 	}
 	return rounds >= LOSSY_ROUNDS &&
 	       path->loss > LOSSY_FACTOR * ratio(other_rounds, other_packets);
+}
+
+void health_unknown(struct health *health, __u32 p, __u64 now)
+{
+	struct path *path = &health->path[p];
+
+	if (is_limited(path, now))
+		path->due = path->heard + LIMIT;
 }
 
 void health_lossy(struct health *health, __u32 p, __u64 now)
@@ -308,7 +331,7 @@ bool health_probed(struct health *health, __u32 p,
 	enum path_verdict verdict;
 
 	if (path->cause == VERDICT_UNKNOWN) {	/* it was down when we started */
-		verdict = health_judge(health, p, traffic);
+		verdict = health_judge(health, p, traffic, now);
 		if (verdict == VERDICT_UNKNOWN)
 			path->cause = VERDICT_DATA;
 		else if (verdict != VERDICT_ALIVE)

@@ -9,7 +9,8 @@
  * probed again and followed by others, the controls. Answers come by a way of
  * their own: that a router does not answer means something only where it, or one
  * at the same distance, answers to a probe by another path. And only if that
- * came later: routers limit how often they answer.
+ * came later: routers limit how often they answer. Where nothing but its silence
+ * speaks against one that answered just now, it is asked again when it may.
  */
 #ifndef ROCESTEER_HEALTH_H
 #define ROCESTEER_HEALTH_H
@@ -52,6 +53,7 @@ enum path_verdict {
  * @calm_until: a suspicion is followed then, not before
  * @calm: times in a row that it answered although suspected
  * @suspected: when it was last suspected
+ * @doubted: only because its router did not answer
  * @detours: how often since it was first
  * @fresh: @packets and @rounds are to be set
  * @packets: sent on it by the group's flows when it was first suspected
@@ -60,6 +62,7 @@ enum path_verdict {
  * @streak: times that it answered while down, less those that it did not
  * @sent: probes sent since it was first suspected
  * @answered: and answered
+ * @heard: when its router last answered
  * @router: its router answered to this examination
  * @leaf: so did the leaf
  * @moved: another router did: its port takes another path now
@@ -76,6 +79,7 @@ struct path {
 	__u64 calm_until;
 	unsigned int calm;
 	__u64 suspected;
+	bool doubted;
 	__u64 detours;
 	bool fresh;
 	__u64 packets;
@@ -84,6 +88,7 @@ struct path {
 	unsigned int streak;
 	unsigned int sent;
 	unsigned int answered;
+	__u64 heard;
 	bool router;
 	bool leaf;
 	bool moved;
@@ -197,9 +202,10 @@ void health_postpone(struct health *health, __u64 now);
  * @health: all probes are in
  * @p: the path, its port has not moved
  * @traffic: of the group
+ * @now: time
  */
 enum path_verdict health_judge(const struct health *health, __u32 p,
-			       const struct traffic *traffic);
+			       const struct traffic *traffic, __u64 now);
 
 /**
  * health_is_lossy() - does a path that answers lose more than the others?
@@ -211,6 +217,9 @@ enum path_verdict health_judge(const struct health *health, __u32 p,
  */
 bool health_is_lossy(struct health *health, __u32 p,
 		     const struct traffic *traffic);
+
+/* It is not known: examine it again, if its router may have answered too often. */
+void health_unknown(struct health *health, __u32 p, __u64 now);
 
 /* It does. It is up again when nobody suspects it for a while. */
 void health_lossy(struct health *health, __u32 p, __u64 now);

@@ -157,15 +157,17 @@ static void path_down(struct paths *paths, struct group *group, __u32 p,
 static void judge_suspect(struct paths *paths, struct group *group, __u32 p,
 			  const struct traffic *traffic, __u64 now)
 {
-	enum path_verdict verdict = health_judge(group->health, p, traffic);
+	enum path_verdict verdict = health_judge(group->health, p, traffic, now);
 	struct path *path = &group->health->path[p];
 
 	if (verdict > VERDICT_UNKNOWN) {
 		path_down(paths, group, p, verdict, now);
 		return;
 	}
-	if (verdict == VERDICT_UNKNOWN)
+	if (verdict == VERDICT_UNKNOWN) {
+		health_unknown(group->health, p, now);
 		return;
+	}
 	health_alive(group->health, p, now);
 	if (path->state == PATH_UP &&
 	    health_is_lossy(group->health, p, traffic)) {
