@@ -398,7 +398,7 @@ backs_off()
 	restarts --hold-down 50 || return
 	spine=$(spine_of 2)
 	for _ in 1 2 3; do
-		vanish "$spine" && lose 2 && busywait 20000 went down 2 &&
+		vanish "$spine" && busywait 20000 loses_until_down 2 &&
 			appear "$spine" && busywait 20000 went up 2 &&
 			busywait 20000 used 0 1 2 3 || return
 	done
@@ -458,8 +458,8 @@ heard()
 hears_detour()
 {
 	lose 3
-	heard "$1" '.event == "detour" and .path == 3 and .peer == "10.1.1.1" and
-		.dqpn and .router'
+	heard "$1" '.event == "detour" and .path == 3 and .peer and .dqpn and
+		.router'
 }
 
 # Clients hear what happens, and first what is wrong already; they end with the

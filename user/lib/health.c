@@ -226,11 +226,16 @@ static __u64 dead_routers(const struct health *health)
 	return dead;
 }
 
-/* Was its router silent because it answered just now? */
-static bool is_limited(const struct path *path, __u64 now)
+/*
+ * Was its router silent because it answered just now? Unless no other path is down,
+ * which would account for what was lost.
+ */
+static bool is_limited(const struct health *health, __u32 p, __u64 now)
 {
+	const struct path *path = &health->path[p];
+
 	return path->state == PATH_UP && path->doubted && !path->router &&
-	       now - path->heard < LIMIT;
+	       down_paths(health) && now - path->heard < LIMIT;
 }
 
 enum path_verdict health_judge(const struct health *health, __u32 p,
@@ -241,7 +246,7 @@ enum path_verdict health_judge(const struct health *health, __u32 p,
 
 	if (path->leaf)
 		return VERDICT_ALIVE;
-	if (is_limited(path, now))
+	if (is_limited(health, p, now))
 		return VERDICT_UNKNOWN;
 	if (health->router && !path->router)
 		return VERDICT_ROUTER;
@@ -287,7 +292,7 @@ void health_unknown(struct health *health, __u32 p, __u64 now)
 {
 	struct path *path = &health->path[p];
 
-	if (is_limited(path, now))
+	if (is_limited(health, p, now))
 		path->due = path->heard + LIMIT;
 }
 

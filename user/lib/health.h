@@ -9,8 +9,9 @@
  * probed again and followed by others, the controls. Answers come by a way of
  * their own: that a router does not answer means something only where it, or one
  * at the same distance, answers to a probe by another path. And only if that
- * came later: routers limit how often they answer. Where nothing but its silence
- * speaks against one that answered just now, it is asked again when it may.
+ * came later: routers limit how often they answer. Where another path is down, and
+ * nothing but its silence speaks against one that answered just now, it is asked
+ * again when it may.
  */
 #ifndef ROCESTEER_HEALTH_H
 #define ROCESTEER_HEALTH_H
