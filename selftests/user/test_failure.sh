@@ -122,7 +122,7 @@ lose()
 	local peer qpns
 
 	psn=$((psn + 8))
-	for peer in 10.1.1.1 10.1.1.2; do
+	for peer in ${2:-10.1.1.1 10.1.1.2}; do
 		qpns=$(on_path "$1" "$peer" | jq -r 'map(tostring) | join(",")')
 		[[ ! $qpns ]] || flows "$peer" "$qpns" "$psn,$psn,$psn"
 	done
@@ -374,7 +374,7 @@ no_carrier()
 # would lose packets of its new path.
 loses_until_down()
 {
-	lose "$1"
+	lose "$@"
 	busywait 2000 went down "$1"
 }
 
@@ -385,7 +385,7 @@ rate_limits()
 	restarts && limit 1000 || return
 	spine=$(spine_of 2)
 	lose 0 && lose 1 && lose 2 && vanish "$spine" &&
-		busywait 20000 loses_until_down 2 && is_down 2 &&
+		busywait 20000 loses_until_down 2 10.1.1.1 && is_down 2 &&
 		appear "$spine" && busywait 20000 went up 2 && is_down &&
 		limit 0
 }
