@@ -119,6 +119,30 @@ static int compare(const void *a, const void *b)
 	return !!right->path - !!left->path;
 }
 
+/* Whether the flow was steered when the table was read, and went before the
+ * registry was: with its queue pair, the registry first and then the table.
+ */
+static bool is_gone(const struct row *row, struct steer *steer)
+{
+	struct rocesteer_flow_path path;
+
+	return !row->registered &&
+	       steer_flow_get(steer, &row->key, &path) == -ENOENT;
+}
+
+static void leave_out_gone(struct rows *rows, struct steer *steer)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < rows->n; i++) {
+		if (is_gone(&rows->row[i], steer))
+			free(rows->row[i].path);
+		else
+			rows->row[n++] = rows->row[i];
+	}
+	rows->n = n;
+}
+
 /* Sort, and join the two rows of a flow that both sides know. */
 static void merge(struct rows *rows)
 {
@@ -335,6 +359,7 @@ static int show(const struct cli_args *args, struct err *err)
 	if (ret)
 		goto out_free;
 	merge(&rows);
+	leave_out_gone(&rows, steer);
 	root = out_root();
 	array = out_array(root, "flows");
 	for (i = 0; i < rows.n; i++)
