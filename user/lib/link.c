@@ -78,16 +78,20 @@ int link_read(struct link_monitor *link,
 	      void (*fn)(__u32 ifindex, bool carrier, void *arg), void *arg)
 {
 	char buf[32768];
+	bool lost = false;
 	ssize_t len;
 
 	link->fn = fn;
 	link->arg = arg;
 	for (;;) {
 		len = mnl_socket_recvfrom(link->nl, buf, sizeof(buf));
-		if (len < 0 && errno == ENOBUFS)	/* some were lost */
-			return ask(link);
-		if (len <= 0)
-			return len && errno != EAGAIN ? -errno : 0;
-		mnl_cb_run(buf, len, 0, 0, take, link);
+		if (len < 0 && errno == EAGAIN)	/* now no dump is under way */
+			return lost ? ask(link) : 0;
+		if (len >= 0 && mnl_cb_run(buf, len, 0, 0, take, link) >= 0)
+			continue;
+		/* The buffer was full, or devices came or went during a dump. */
+		if (errno != ENOBUFS && errno != EINTR && errno != EBUSY)
+			return -errno;
+		lost = true;
 	}
 }
