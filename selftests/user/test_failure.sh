@@ -504,15 +504,33 @@ lands_as_planned()
 	done
 }
 
+# A device that nothing can be sent by: its job has an address that nobody has.
+cannot_send()
+{
+	ip -n "${prefix}h0" link add name rs0 type veth peer name rs1 &&
+		ip -n "${prefix}h0" link set rs0 up &&
+		ip -n "${prefix}h0" link set rs1 up &&
+		jq '.device = "rs0" | .peers |= [first |
+			.source = "10.77.0.1" | .paths |= [first]]' \
+			"$dir/ports.json" >"$dir/unsent.json" &&
+		on_h0 "$rocesteer" job load --job 2 --all \
+			--paths "$dir/unsent.json" &&
+		busywait 20000 events 'any(.[]; .event == "error")'
+}
+
+# It is told once, and paths of others are watched all the same.
 hashes_otherwise()
 {
-	restarts && lands_as_planned || return
+	restarts && cannot_send && lands_as_planned || return
 	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=7
 	! lands_as_planned && busywait 20000 lands_as_planned && is_down &&
 		busywait 20000 used 0 1 2 3 &&
 		events 'any(.[]; .event == "path-moved" and .router) and
 			any(.[]; .event == "remapped" and .job == 1) and
-			all(.[]; .event != "path-down" and .event != "error")'
+			all(.[]; .event != "path-down") and
+			[.[] | select(.event == "error").device] == ["rs0"]' &&
+		on_h0 "$rocesteer" job unload --job 2 &&
+		ip -n "${prefix}h0" link del rs0
 }
 
 daemon_kill()

@@ -22,10 +22,11 @@ struct exams {
 	struct set probers;
 };
 
-/* A prober in a set. */
+/* A prober in a set; @failed: it could not send the last time. */
 struct entry {
 	struct prober_key key;
 	struct prober *prober;
+	bool failed;
 };
 
 /* A peer of a group. */
@@ -220,12 +221,11 @@ __u64 exams_due(const struct exams *exams)
 }
 
 /* Nothing can be sent: as if nothing had been asked. */
-static void fail(struct exams *exams, __u32 ifindex, const struct err *err)
+static void forget(struct exams *exams, __u32 ifindex)
 {
 	const struct set *groups = &exams->config.groups->group;
 	size_t i;
 
-	exams->config.failed(ifindex, err, exams->config.arg);
 	for (i = 0; i < groups->nr; i++) {
 		struct group *group = groups->item[i];
 
@@ -241,11 +241,18 @@ void exams_step(struct exams *exams)
 
 	for (i = 0; i < exams->probers.nr; i++) {
 		struct entry *entry = exams->probers.item[i];
+		__u32 ifindex = entry->key.ifindex;
 		struct err err = {};
+		bool failed;
 
-		if (prober_due(entry->prober) <= now &&
-		    prober_step(entry->prober, &err))
-			fail(exams, entry->key.ifindex, &err);
+		if (prober_due(entry->prober) > now)
+			continue;
+		failed = prober_step(entry->prober, &err);
+		if (failed)
+			forget(exams, ifindex);
+		if (failed && !entry->failed)
+			exams->config.failed(ifindex, &err, exams->config.arg);
+		entry->failed = failed;
 	}
 }
 

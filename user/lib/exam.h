@@ -13,7 +13,7 @@
  * @loop: where answers are waited for
  * @timeout_ms: how long the first answer is waited for
  * @done: all answers are in, or late: they are in the group's health
- * @failed: nothing can be sent by a device
+ * @failed: nothing can be sent by a device; once, until something can
  * @arg: passed to both
  */
 struct exam_config {

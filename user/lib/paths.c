@@ -266,7 +266,6 @@ static void exam_failed(__u32 ifindex, const struct err *err, void *arg)
 	out_device(event, "device", ifindex);
 	out_string(event, "message", err->message);
 	paths->config->tell(event, paths->config->arg);
-	paths->watch_at = LOOP_NEVER;	/* once is enough */
 }
 
 int paths_step(struct paths *paths)
