@@ -528,9 +528,46 @@ hashes_otherwise()
 		events 'any(.[]; .event == "path-moved" and .router) and
 			any(.[]; .event == "remapped" and .job == 1) and
 			all(.[]; .event != "path-down") and
-			[.[] | select(.event == "error").device] == ["rs0"]' &&
-		on_h0 "$rocesteer" job unload --job 2 &&
-		ip -n "${prefix}h0" link del rs0
+			[.[] | select(.event == "error").device] == ["rs0"]'
+}
+
+# The process that looks for ports
+stop_search()
+{
+	read -r search <"/proc/$daemon/task/$daemon/children"
+	[[ $search ]] && kill -STOP "$search"
+}
+
+ports()
+{
+	on_h0 "$rocesteer" --json job show --job 1 | jq -S -c \
+		'[.peers[] | {address, ports}] | sort_by(.address)'
+}
+
+# Another job has got the number before it ends: one with a path less, so that all
+# have other numbers. The leaf holds the search up: it does not answer. Job 2 is still
+# there, and with it the tables.
+job_is_replaced()
+{
+	local seed search=''
+
+	restarts && on_h0 "$rocesteer" path discover --dev eth0 \
+		--peer 10.1.1.1,10.1.1.2 --paths 4 --out "$dir/all.json" &&
+		jq '.peers[].paths |= [.[1:][] | .path -= 1]' "$dir/all.json" \
+			>"$dir/fewer.json" && vanish leaf1 iif lo || return
+	for seed in 11 12 13; do
+		in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed="$seed"
+		busywait 8000 stop_search && break
+	done
+	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=7
+	on_h0 "$rocesteer" job unload --job 1 &&
+		on_h0 "$rocesteer" job load --job 1 --all \
+			--paths "$dir/fewer.json" && appear leaf1 &&
+		kill -CONT "$search" &&
+		busywait 20000 events 'any(.[]; .event == "remapped")' &&
+		ports && [[ $(ports) == "$(jq -S -c '[.peers[] |
+			{address, ports: .paths | map(.ports[0])}] |
+			sort_by(.address)' "$dir/fewer.json")" ]]
 }
 
 daemon_kill()
@@ -545,7 +582,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 19
+ktap_plan 20
 defer fabric_destroy
 check "a fabric, a job, its flows" ready
 defer daemon_kill
@@ -566,5 +603,6 @@ check "clients are told" attempt is_monitored
 check "others are not blamed for answers that come by a dead path" attempt way_back
 check "the last path dies: others are not held down any longer" attempt last_path
 check "the fabric hashes otherwise: ports are found again" attempt hashes_otherwise
+check "ports that are found late are not another job's" attempt job_is_replaced
 check "nothing is left behind" world_is_empty
 ktap_finish

@@ -61,29 +61,55 @@ static __be16 port_of(const struct portmap_peer *found, const __u8 router[16],
 	return down ? old : 0;
 }
 
-static int put_peer(const struct remap *remap, struct groups *groups,
-		    const struct portmap_peer *found)
+/*
+ * The job may be gone, and another have its number: the ports are right if it has
+ * the routers that were looked for.
+ */
+static int put_peer(const struct remap *remap, const struct groups *asked,
+		    struct steer *steer, const struct portmap_peer *found)
 {
 	struct rocesteer_peer_key key = { .job = remap->job,
 					  .ifindex = remap->ifindex };
 	struct rocesteer_group_key gkey = { .job = remap->job,
 					    .ifindex = remap->ifindex };
-	const struct group *group;
+	const struct group *before;
+	struct rocesteer_group group;
 	struct rocesteer_peer peer;
-	int ret;
 	__u32 p;
 
 	memcpy(key.addr, found->addr, 16);
-	ret = steer_peer_get(groups->steer, &key, &peer);
-	if (ret)	/* its job is being unloaded */
+	if (steer_peer_get(steer, &key, &peer) ||
+	    memcmp(peer.source, found->source, 16))
 		return 0;
 	memcpy(gkey.leaf, peer.leaf, 16);
-	group = groups_find(groups, &gkey);
-	for (p = 0; group && p < group->nr_paths; p++)
-		peer.sport[p] = port_of(found, group->router[p], peer.sport[p],
-					group->down >> p & 1);
-	ret = steer_peer_set(groups->steer, &key, &peer);
-	return ret == -ENOENT ? 0 : ret;
+	before = groups_find(asked, &gkey);
+	if (!before || steer_group_get(steer, &gkey, &group) ||
+	    memcmp(group.router, before->router, sizeof(group.router)))
+		return 0;
+	for (p = 0; p < before->nr_paths; p++)
+		peer.sport[p] = port_of(found, group.router[p], peer.sport[p],
+					group.down >> p & 1);
+	return steer_peer_set(steer, &key, &peer);
+}
+
+/* While we have the lock, no job comes or goes. */
+static int put_ports(const struct remap *remap, const struct groups *asked,
+		     const struct portmap *map, struct err *err)
+{
+	struct steer *steer = NULL;
+	size_t i;
+	int ret;
+
+	ret = steer_open(&steer, 0, err);
+	if (ret == -ENOENT) {
+		err->code = NULL;
+		return 0;
+	}
+	for (i = 0; !ret && i < map->nr_peers; i++)
+		if (!map->peers[i].local)
+			ret = put_peer(remap, asked, steer, &map->peers[i]);
+	steer_close(steer);
+	return ret;
 }
 
 /* All that have the source address and the distance of the first one. */
@@ -122,7 +148,6 @@ static int find_ports(const struct remap *remap, struct groups *groups,
 		.nr_peers = nr,
 	};
 	struct portmap map;
-	size_t i;
 	int ret;
 
 	if (!if_indextoname(remap->ifindex, device))
@@ -130,9 +155,7 @@ static int find_ports(const struct remap *remap, struct groups *groups,
 	ret = discover_run(&discover, &map, err);
 	if (ret)
 		return ret;
-	for (i = 0; !ret && i < map.nr_peers; i++)
-		if (!map.peers[i].local)
-			ret = put_peer(remap, groups, &map.peers[i]);
+	ret = put_ports(remap, groups, &map, err);
 	portmap_free(&map);
 	return ret;
 }

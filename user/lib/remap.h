@@ -41,7 +41,8 @@ struct remap {
  *
  * The port of a path that is up but was not found becomes 0; one that is down
  * keeps its port, to be asked again. One at a time, and not for the same job again
- * within ten seconds: nothing is done where it is too early.
+ * within ten seconds: nothing is done where it is too early. Nor are ports put into
+ * another job that has got this number by then, unless it has the same routers.
  *
  * Return: 1 when it began, 0, or a negative errno.
  */

@@ -142,6 +142,8 @@ int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
 		   struct rocesteer_flow_path *path);
 int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 		   struct rocesteer_peer *peer);
+int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,
+		    struct rocesteer_group *group);
 
 /* Replace an entry. Return: 0, or -ENOENT where there is none. */
 int steer_peer_set(struct steer *s, const struct rocesteer_peer_key *key,

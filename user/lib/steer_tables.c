@@ -526,6 +526,12 @@ int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 	return bpf_map_lookup_elem(s->maps[MAP_PEERS], key, peer) ? -errno : 0;
 }
 
+int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,
+		    struct rocesteer_group *group)
+{
+	return bpf_map_lookup_elem(s->maps[MAP_GROUPS], key, group) ? -errno : 0;
+}
+
 int steer_peer_set(struct steer *s, const struct rocesteer_peer_key *key,
 		   const struct rocesteer_peer *peer)
 {
