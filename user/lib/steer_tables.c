@@ -368,6 +368,7 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 	ret = check_job(s, spec, err);
 	if (ret)
 		return ret;
+	purge(s, spec->id);	/* what a killed command began */
 	ret = fill(s, spec);
 	if (ret) {
 		ret = fill_error(spec->id, ret, err);
