@@ -462,8 +462,8 @@ hears_detour()
 		.router'
 }
 
-# Clients hear what happens, and first what is wrong already; they end with the
-# daemon, or when they are told to.
+# Clients hear what happens, and first what is wrong already; they end when they
+# are told to, not with the daemon.
 is_monitored()
 {
 	local spine
@@ -481,10 +481,12 @@ is_monitored()
 		jq -s -e 'first | .event == "path-down" and .path == 3' \
 			"$dir/second" && appear "$spine" &&
 		busywait 20000 heard "$dir/second" '.event == "path-up"' &&
-		daemon_stop || return
-	wait "$monitor"
-	(($? == 1)) && tail -n 1 "$dir/second" |
-		jq -e '.error.code == "daemon-ended"' && daemon_start
+		daemon_stop &&
+		busywait 20000 heard "$dir/second" '.event == "daemon-down"' &&
+		daemon_start &&
+		busywait 20000 heard "$dir/second" '.event == "daemon-up"' &&
+		busywait 20000 hears_detour "$dir/second" &&
+		kill "$monitor" && wait "$monitor"
 }
 
 # Do all flows go where they are planned, by the kernel's own choice?

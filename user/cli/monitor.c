@@ -11,6 +11,7 @@
 #include "../lib/event.h"
 #include "../lib/feed.h"
 #include "../lib/loop.h"
+#include "../lib/progress.h"
 #include "cli.h"
 #include "events.h"
 #include "flow.h"
@@ -18,9 +19,15 @@
 
 #define STOP	1
 
+/* How often a daemon that does not run is looked for, ns. */
+#define LOOK	500000000ull
+
 static const struct cli_option options[] = { {} };
 
-/* What is listened to; a file descriptor is -1 where there is nothing. */
+/*
+ * What is listened to; a file descriptor is -1 where there is nothing. @look_at: when
+ * to look for a daemon, CLOCK_MONOTONIC ns.
+ */
 struct monitor {
 	const struct out *out;
 	struct err *err;
@@ -30,6 +37,7 @@ struct monitor {
 	struct source module;
 	struct source daemon;
 	struct feed_reader reader;
+	__u64 look_at;
 };
 
 /* Interrupt and termination, as something to wait for. */
@@ -87,6 +95,12 @@ static int module_ready(void *arg)
 	return genl_receive(m->genl, print_module, m);
 }
 
+/* The daemon came or went. */
+static int print_change(const struct monitor *m, const char *name)
+{
+	return out_event(m->out, event_new(name), event_columns);
+}
+
 static int daemon_ready(void *arg)
 {
 	struct monitor *m = arg;
@@ -95,12 +109,10 @@ static int daemon_ready(void *arg)
 	if (ret != -EPIPE)
 		return ret;
 	loop_remove(&m->loop, &m->daemon);
-	if (m->genl) {
-		out_note(m->out, "The daemon has ended.");
-		return 0;
-	}
-	err_set(m->err, EXIT_FAILED, "daemon-ended", "the daemon has ended");
-	return ret;
+	close(m->reader.fd);
+	m->reader = (struct feed_reader) { .fd = -1 };
+	m->look_at = progress_now() + LOOK;
+	return print_change(m, "daemon-down");
 }
 
 static int add(struct monitor *m, struct source *source, int fd,
@@ -110,13 +122,23 @@ static int add(struct monitor *m, struct source *source, int fd,
 	return fd < 0 ? fd : loop_add(&m->loop, source);
 }
 
+/* It is no failure that the daemon does not run. */
+static int connect_daemon(struct monitor *m)
+{
+	m->reader.fd = feed_connect();
+	return m->reader.fd < 0 ? 0 :
+	       add(m, &m->daemon, m->reader.fd, daemon_ready);
+}
+
 /* Either will do. */
 static int listen_to(struct monitor *m)
 {
 	struct err module = {};
 	int ret;
 
-	m->reader.fd = feed_connect();
+	ret = connect_daemon(m);
+	if (ret)
+		return ret;
 	ret = module_open(&m->genl, MODULE_YES, &module);
 	if (ret && m->reader.fd < 0) {
 		*m->err = module;
@@ -124,18 +146,27 @@ static int listen_to(struct monitor *m)
 			 "Load it: modprobe rocesteer; or start the daemon: systemctl start rocesteer");
 		return ret;
 	}
-	if (m->reader.fd < 0)
-		out_note(m->out, "The daemon does not run: only the module's events.");
-	if (ret)
+	if (ret) {
 		out_note(m->out, "Only the daemon's events: %s.",
 			 module.message);
-	ret = 0;
-	if (m->reader.fd >= 0)
-		ret = add(m, &m->daemon, m->reader.fd, daemon_ready);
-	if (!ret && m->genl)
-		ret = add(m, &m->module, genl_listen(m->genl, m->err),
-			  module_ready);
-	return ret;
+		return 0;
+	}
+	return add(m, &m->module, genl_listen(m->genl, m->err),
+		   module_ready) ?:
+	       (m->reader.fd < 0 ? print_change(m, "daemon-down") : 0);
+}
+
+/* One event, or a while without any. */
+static int step(struct monitor *m)
+{
+	int ret;
+
+	ret = loop_wait(&m->loop, m->reader.fd < 0 ? m->look_at : LOOP_NEVER);
+	if (ret || m->reader.fd >= 0 || progress_now() < m->look_at)
+		return ret;
+	m->look_at = progress_now() + LOOK;
+	ret = connect_daemon(m);
+	return ret || m->reader.fd < 0 ? ret : print_change(m, "daemon-up");
 }
 
 static int run(const struct cli_args *args, struct err *err)
@@ -151,7 +182,7 @@ static int run(const struct cli_args *args, struct err *err)
 	ret = loop_open(&m.loop) ?: listen_to(&m) ?:
 	      add(&m, &m.signals, catch_signals(), stopped);
 	while (!ret)
-		ret = loop_wait(&m.loop, LOOP_NEVER);
+		ret = step(&m);
 	if (m.signals.fd >= 0)
 		close(m.signals.fd);
 	if (m.reader.fd >= 0)
