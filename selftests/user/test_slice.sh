@@ -238,6 +238,10 @@ marks()
 		jq -e '.changed == 3' &&
 		refused 3 gpus "5 GPUs are wanted, 4 are free" alloc --gpus 5 &&
 		slice list | jq -e '.jobs[0].degraded and .usable_links == 4' &&
+		"$rocesteer" slice list --cluster "$file" |
+		grep -A 2 -x failed | grep -x -E \
+			'leaves +2|links +\[ 0, 3 \],\[ 1, 3 \]' |
+		grep -c . | grep -x 2 &&
 		slice mark --as drained --servers 3/1 &&
 		refused 3 gpus "3 GPUs are wanted, 2 are free" alloc --gpus 3 &&
 		slice release --job a &&
@@ -247,7 +251,8 @@ marks()
 		slice alloc --gpus 8 --job a | jq -e '.leaves == [0, 2]' &&
 		slice mark --as usable --leaves 2 | jq -e '.changed == 0' &&
 		slice mark --as usable --servers 3/1 --links 1/3 &&
-		slice list | jq -e '.usable_gpus == 8' &&
+		slice list | jq -e '.usable_gpus == 8 and
+			(has("failed") or has("drained") | not)' &&
 		refused 2 usage "--servers: there is no '3/2'" \
 			mark --as failed --servers 3/2 &&
 		refused 2 usage "--links: there is no '0'" \

@@ -42,8 +42,18 @@ static const struct out_column list_columns[] = {
 	{}
 };
 
+static const struct out_column part_columns[] = {
+	{ "leaves", "leaves" },
+	{ "spines", "spines" },
+	{ "servers", "servers" },
+	{ "links", "links" },
+	{}
+};
+
 static const struct out_view list_views[] = {
 	{ .columns = cluster_columns },
+	{ .in = "drained", .title = "drained", .columns = part_columns },
+	{ .in = "failed", .title = "failed", .columns = part_columns },
 	{ .rows = "jobs", .columns = list_columns, .empty = "no job has a slice" },
 	{}
 };
@@ -153,17 +163,22 @@ static void put_totals(struct json_object *root, const struct cluster *c)
 	out_uint(root, "usable_links", links);
 }
 
-static void put_marks(struct json_object *root, const struct cluster *c)
+/* Without lists that are empty, as of marks that were taken away. */
+static void put_mark(struct json_object *root, const struct cluster *c,
+		     const char *mark)
 {
-	struct json_object *parts;
-	int mark;
+	struct json_object *parts = NULL, *put = NULL, *list;
+	int part;
 
-	for (mark = 0; mark < CLUSTER_MARKS; mark++) {
-		const char *key = cluster_mark_names[mark];
+	json_object_object_get_ex(c->root, mark, &parts);
+	for (part = 0; part < CLUSTER_PARTS; part++) {
+		const char *key = cluster_part_names[part];
 
-		if (json_object_object_get_ex(c->root, key, &parts))
-			json_object_object_add(root, key,
-					       json_object_get(parts));
+		list = json_object_object_get(parts, key);
+		if (!list || !json_object_array_length(list))
+			continue;
+		put = put ?: out_object(root, mark);
+		json_object_object_add(put, key, json_object_get(list));
 	}
 }
 
@@ -171,7 +186,7 @@ static int list(const struct cli_args *args, struct err *err)
 {
 	struct json_object *root, *jobs, *array;
 	struct cluster c;
-	int ret;
+	int ret, mark;
 
 	ret = cli_need(args, CLUSTER, err) ?:
 	      cluster_read(&c, args->value[CLUSTER], err);
@@ -179,7 +194,8 @@ static int list(const struct cli_args *args, struct err *err)
 		return ret;
 	root = out_root();
 	put_totals(root, &c);
-	put_marks(root, &c);
+	for (mark = 0; mark < CLUSTER_MARKS; mark++)
+		put_mark(root, &c, cluster_mark_names[mark]);
 	array = out_array(root, "jobs");
 	jobs = json_object_object_get(c.root, "jobs");
 	json_object_object_foreach(jobs, id, job) {
