@@ -151,6 +151,11 @@ _rocesteer_argument()
 		;;
 	--policy)
 		words="themis baseline best"
+		[[ $3 != slice* ]] ||
+			words="ecmp source-routing vclos ocs-vclos ideal"
+		;;
+	--order)
+		words="fifo fewest-gpus shortest"
 		;;
 	--queue)
 		words="fifo scf"
@@ -186,7 +191,8 @@ _rocesteer_argument()
 		--leaves | --spines | --servers | --links | --nodes | \
 		--dims | --bandwidth | --size | --latency | --dscp | \
 		--hold-down | --interval | --count | --iters | --warmup | \
-		--in-flight | --rank | --rendezvous)
+		--in-flight | --rank | --rendezvous | \
+		--duration | --load | --jobs)
 		return 0
 		;;
 	*)
@@ -213,7 +219,7 @@ _rocesteer()
 	words=$(_rocesteer_words "$object")
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 	case $object in
-	'path show' | 'path verify')
+	'path show' | 'path verify' | 'slice replay')
 		[[ $cur == -* ]] ||
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		;;

@@ -135,6 +135,33 @@ completion_is_complete()
 	return "$status"
 }
 
+# knows COMMAND <OPTIONS: each that takes an argument has a case for it, and no other
+knows()
+{
+	local option argument want
+
+	while read -r option argument; do
+		want=$((!${#argument}))
+		_rocesteer_argument "$option" '' "$1"
+		(($? == want)) || {
+			echo "$1 $option $argument"
+			return 1
+		}
+	done
+}
+
+arguments_are_known()
+{
+	local command
+
+	while read -r command; do
+		# shellcheck disable=SC2086 # words
+		"$rocesteer" $command --help | options | knows "$command" ||
+			return
+	done < <(commands)
+	build/rocesteer-perf --help | options | knows perf
+}
+
 # complete_line WORD...: what the last word could become
 complete_line()
 {
@@ -157,6 +184,9 @@ completion_works()
 		[[ $(complete_line slice mark --as u) == usable ]] &&
 		[[ $(complete_line slice check --flows Makef) == Makefile ]] &&
 		[[ $(complete_line path show Makef) == Makefile ]] &&
+		[[ $(complete_line slice replay Makef) == Makefile ]] &&
+		[[ $(complete_line slice replay --policy v) == vclos ]] &&
+		[[ $(complete_line slice queue --order s) == shortest ]] &&
 		[[ $(complete_line job load --paths Makef) == Makefile ]]
 }
 
@@ -175,11 +205,12 @@ help_everywhere()
 	done < <(commands)
 }
 
-ktap_plan 6
+ktap_plan 7
 check "help everywhere" help_everywhere
 check "rocesteer(8) and --help agree" main_page_is_complete
 check "the other pages and --help agree" pages_are_complete
 check "the pages are correct reStructuredText" pages_are_correct
 check "completion and --help agree" completion_is_complete
+check "completion knows which options take an argument" arguments_are_known
 check "completion completes" completion_works
 ktap_finish
