@@ -47,7 +47,6 @@ struct vlan_tag {
  * @udp_len: length of the UDP datagram, header to ICRC; a multiple of 4
  * @psn: packet sequence number
  * @sport: UDP source port
- * @check: UDP checksum
  * @restores: received from one who restores the order of what he receives, and says
  *	so: in an acknowledgment, or a READ request
  * @opcode: BTH opcode
@@ -61,7 +60,6 @@ struct packet {
 	__u32 udp_len;
 	__u32 psn;
 	__be16 sport;
-	__sum16 check;
 	bool restores;
 	__u8 opcode;
 	__u8 syndrome;
@@ -225,7 +223,6 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
 	pkt->key.dqpn = bpf_ntohl(h->bth.dqpn) & ROCESTEER_QPN_MASK;
 	pkt->psn = bpf_ntohl(h->bth.apsn) & ROCESTEER_PSN_MASK;
 	pkt->sport = h->udp.source;
-	pkt->check = h->udp.check;
 	pkt->opcode = h->bth.opcode;
 	pkt->syndrome = h->syndrome;
 	pkt->restores = received && says_it_restores(&h->bth);
