@@ -9,6 +9,11 @@
 #include "maps.bpf.h"
 #include "parse.bpf.h"
 
+/* ICRC and ports are XORed as loaded from the packet: see rocesteer/icrc.h. */
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the BPF programs are for little-endian machines"
+#endif
+
 /* K of every UDP length, see rocesteer/icrc.h; user space fills it. */
 const volatile __u32 rs_icrc[ROCESTEER_ICRC_WORDS];
 
