@@ -55,7 +55,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 	verdict = parse_roce(skb, &pkt, false);
 	if (verdict != FURTHER)
 		return verdict;
-	if (pkt.opcode > ROCESTEER_OP_RC_LAST)
+	if (!is_rc(&pkt))
 		return ROCESTEER_NOT_RC;
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
 	if (!flow) {

@@ -388,8 +388,8 @@ int rocesteer_chunk(struct __sk_buff *skb)
 	struct rocesteer_tag tag;
 	struct packet pkt;
 
-	if (parse_roce(skb, &pkt, false) != FURTHER ||
-	    pkt.opcode > ROCESTEER_OP_RC_LAST || is_response(&pkt))
+	if (parse_roce(skb, &pkt, false) != FURTHER || !is_rc(&pkt) ||
+	    is_response(&pkt))
 		return TCX_NEXT;
 	tags = bpf_map_lookup_elem(&rs_tags, &pkt.key);
 	if (!tags) {

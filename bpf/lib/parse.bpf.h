@@ -229,6 +229,12 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
 	return FURTHER;
 }
 
+/* Is it of the transport service RC? */
+static __always_inline bool is_rc(const struct packet *pkt)
+{
+	return (pkt->opcode & ROCESTEER_OP_SERVICE) == ROCESTEER_OP_RC;
+}
+
 /* Is it numbered by the peer: READ data, an acknowledgment? */
 static __always_inline bool is_response(const struct packet *pkt)
 {

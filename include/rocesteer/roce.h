@@ -49,7 +49,6 @@ struct rocesteer_reth {
 /* Opcodes: bits 7..5 are the transport service, RC is 0. */
 #define ROCESTEER_OP_SERVICE	0xe0
 #define ROCESTEER_OP_RC		0x00
-#define ROCESTEER_OP_RC_LAST	0x17	/* SEND ONLY with Invalidate */
 #define ROCESTEER_OP_RC_WRITE_FIRST 0x06	/* has a RETH */
 #define ROCESTEER_OP_RC_WRITE_LAST_IMM 0x09	/* to here the rest, without */
 #define ROCESTEER_OP_RC_WRITE_ONLY 0x0a		/* has a RETH, as has the next */

@@ -23,7 +23,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.packet import Raw
 
 ROCE = 4791
-RC_OPCODES = range(0x18)
+RC_OPCODES = range(0x20)
 MAC = bytes.fromhex("020000000002020000000001")
 VLAN = struct.pack("!HH", 0x8100, 7)
 FIRST_QPN = 0x100
@@ -165,7 +165,7 @@ def invalid(rnd, packet):
         version = rnd.choice([v for v in range(16) if v != data[l3] >> 4])
         return data[:l3] + bytes([version << 4 | data[l3] & 15]) + data[l3 + 1:]
     if kind == "service":
-        return data[:l4 + 8] + bytes([rnd.randrange(0x18, 256)]) + data[l4 + 9:]
+        return data[:l4 + 8] + bytes([rnd.randrange(0x20, 256)]) + data[l4 + 9:]
     if kind in ("protocol", "tcp"):
         at = l3 + (6 if packet.v6 else 9)
         proto = 6 if kind == "tcp" else rnd.choice(

@@ -53,8 +53,7 @@ int spray(struct __sk_buff *skb)
 	__be16 sport;
 	__u32 path;
 
-	if (parse_roce(skb, &pkt, false) != FURTHER ||
-	    pkt.opcode > ROCESTEER_OP_RC_LAST ||
+	if (parse_roce(skb, &pkt, false) != FURTHER || !is_rc(&pkt) ||
 	    pkt.opcode == ROCESTEER_OP_RC_ACK ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + offsetof(struct iphdr, saddr),
 			       key.source, sizeof(key.source)))
