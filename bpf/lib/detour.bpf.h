@@ -86,7 +86,8 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 	p = least_loaded(group, peer, avoid, &unused);
 	barrier_var(p);
 	if (p < 0 || p >= ROCESTEER_MAX_PATHS) {
-		flow->detour.sport = 0;	/* from the beginning */
+		flow->detour.until = 0;	/* from the beginning */
+		flow->detour.sport = 0;
 		return;
 	}
 	flow->detour.from = from;

@@ -543,6 +543,28 @@ static void test_detour(void)
 	set_down(0);
 }
 
+static void test_two_paths(void)
+{
+	struct rocesteer_group_key key = group_key();
+	struct rocesteer_group group;
+	int home, away;
+
+	begin(ROCESTEER_ORDERED_NONE);
+	group = group_entry();
+	group.nr_paths = 2;
+	group.first = 0;
+	put(skel->maps.rs_groups, &key, &group);
+	go_back(1, 0, 50);
+	home = send_packet(1, WRITE_MIDDLE, 50);
+	go_back(1, 20, 51);
+	go_back(1, 20, 51);
+	away = send_packet(1, WRITE_MIDDLE, 51);
+	go_back(1, 20, 52);
+	ktap_result(home == 0 && away == 1 &&
+		    send_packet(1, WRITE_MIDDLE, 52) == home,
+		    "where both of two paths lose it the flow is back on its own");
+}
+
 /* Longer than what is repeated along with a lost packet takes. */
 static void fall_silent(void)
 {
@@ -644,6 +666,7 @@ int main(void)
 	test_spread();
 	test_rounds();
 	test_detour();
+	test_two_paths();
 	test_acks();
 	test_queue_pairs();
 	ring_buffer__free(events);
