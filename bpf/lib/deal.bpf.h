@@ -225,8 +225,8 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
-	__u32 job = claimed, unused = 0;
-	int p;
+	__u32 job = claimed, unused = 0, flags;
+	int err, p;
 
 	peer = key ? find_peer(key, job) : NULL;
 	if (!peer)
@@ -235,15 +235,17 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
 	p = group ? least_loaded(group, peer, group->down, &unused) : -1;
 	if (p < 0)
 		return ROCESTEER_NO_PATH;
-	/* Fails for want of room, or where another CPU was first. */
-	bpf_map_update_elem(&rs_flows, key, &new_flow, BPF_NOEXIST);
-	flow = bpf_map_lookup_elem(&rs_flows, key);
+	err = bpf_map_update_elem(&rs_flows, key, &new_flow, BPF_NOEXIST);
+	if (err == -EEXIST)
+		return FURTHER;	/* another CPU was first */
+	flow = err ? NULL : bpf_map_lookup_elem(&rs_flows, key);
 	if (!flow)
 		return ROCESTEER_TABLE_FULL;
-	flow->job = job;
-	flow->flags = order_flags(job);
+	flags = order_flags(job);
 	if (claimed & ROCESTEER_FLOW_JOB_ORDERS)
-		flow->flags |= ROCESTEER_FLOW_ORDERS;
+		flags |= ROCESTEER_FLOW_ORDERS;
+	flow->flags = flags;
+	flow->job = job;
 	copy_addr(flow->leaf, peer->leaf);
 	set_home(flow, peer, p);
 	return FURTHER;
