@@ -3,20 +3,13 @@
 #ifndef DEAL_BPF_H
 #define DEAL_BPF_H
 
+#include "rocesteer/flow.h"
 #include "maps.bpf.h"
 #include "parse.bpf.h"
 #include "sport.bpf.h"
 
 /* Rounds of a deal that other CPUs keep winning. */
 #define DEAL_TRIES	8
-
-/* What a flow is before anything is known of it. */
-static const struct rocesteer_flow_path new_flow = {
-	.acked = ROCESTEER_PSN_NONE,
-	.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
-	.psns[ROCESTEER_REQUESTS].repeats = ROCESTEER_PSN_NONE,
-	.psns[ROCESTEER_RESPONSES].next = ROCESTEER_PSN_NONE,
-};
 
 /* kmod/steer_bpf.c */
 extern __s64 bpf_rocesteer_flow_job(struct __sk_buff *skb,
@@ -235,7 +228,8 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
 	p = group ? least_loaded(group, peer, group->down, &unused) : -1;
 	if (p < 0)
 		return ROCESTEER_NO_PATH;
-	err = bpf_map_update_elem(&rs_flows, key, &new_flow, BPF_NOEXIST);
+	err = bpf_map_update_elem(&rs_flows, key, &rocesteer_new_flow,
+				  BPF_NOEXIST);
 	if (err == -EEXIST)
 		return FURTHER;	/* another CPU was first */
 	flow = err ? NULL : bpf_map_lookup_elem(&rs_flows, key);

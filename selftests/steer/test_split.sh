@@ -135,18 +135,43 @@ told()
 	unjobs && jobs auto auto && in_order
 }
 
+# traffic_end: that of which enough was seen
+traffic_end()
+{
+	traffic_kill
+	pkill -x ib_write_bw
+	busywait 20000 no_traffic
+}
+
+queue_pair()
+{
+	host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
+		jq -e '.[] | select(.type == "RC" and .state == "RTS") | .rqpn'
+}
+
+# A job of one flow, which runs already; it goes on
+by_flow()
+{
+	unjobs && job_load_cgroup "$far" --split wrap &&
+		traffic_start -q 1 -s "$message" -n 2000 &&
+		busywait 20000 queue_pair || return
+	job_load 0 --flow "$(host_ip "$far")/$(queue_pair)" --split wrap &&
+		busywait 20000 is_split
+	local status=$?
+	((!status)) || flows_of 0
+	traffic_end && unjobs && return "$status"
+}
+
 # The same with nobody to restore the order: this is what it is for. It goes
 # back for ever; its end is not waited for.
 disordered()
 {
-	unjobs && jobs on off || return
+	jobs on off || return
 	mapfile -t before < <(counts)
 	traffic_start -q 1 -s "$message" -n 300 || return
 	busywait 60000 has_naks
 	local status=$?
-	traffic_kill
-	pkill -x ib_write_bw
-	busywait 20000 no_traffic && return "$status"
+	traffic_end && return "$status"
 }
 
 has_naks()
@@ -309,12 +334,13 @@ reads_lossy()
 	unjobs && jobs on on && read_start 8 && read_wait && ((again)) && unjobs
 }
 
-ktap_plan 14
+ktap_plan 15
 check "a fabric and its port map" up
 check "one queue pair is split over all paths, and nothing is out of order" exact
 check "its pieces are equal" shared_out
 check "a path 5 ms slower than the others costs no NAK and no rate" slower
 check "the same where the peer says that it restores the order" told
+check "and for a flow that is given by its number" by_flow
 check "without the resequencer it costs NAKs" disordered
 check "a flow whose peer does not say so stays whole" untold
 check "with 1 % loss all arrives" lossy

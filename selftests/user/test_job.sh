@@ -94,6 +94,17 @@ shows_flows()
 		"$rocesteer" --json flow show --job 8 | jq -e '.flows == []'
 }
 
+# Where nobody knows what was acknowledged a plan need not wait for it.
+nothing_known()
+{
+	bpftool --json map dump pinned \
+		"$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_flows" |
+		jq -e 'map(.formatted.value) | length == 3 and
+			all(.acked == 4294967295 and .psns[0].next == .acked and
+				.psns[0].repeats == .acked and
+				.psns[1].next == .acked)'
+}
+
 counts()
 {
 	"$rocesteer" --json stat | jq -e '(.verdicts | length) == 15 and
@@ -330,6 +341,7 @@ check "nothing is loaded" empty
 check "a job is loaded" loads
 check "it is listed and shown" shows
 check "its flows are dealt to paths" shows_flows
+check "nothing is known of them yet" nothing_known
 check "counters are named" counts
 check "refusals leave it as it was" refuses
 check "with a slice the tables have its paths only" restricts

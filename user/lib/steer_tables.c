@@ -13,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "../../include/rocesteer/flow.h"
 #include "plan.h"
 #include "steer_priv.h"
 
@@ -156,7 +157,10 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 				   BPF_NOEXIST) ? -errno : 0;
 }
 
-/* Deal an explicit flow its share here, as the egress program would. */
+/*
+ * Deal an explicit flow its share here, as the egress program would. That does it
+ * where order is restored: only the module knows if this end does so for the flow.
+ */
 static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 		    const struct rocesteer_flow_key *flow)
 {
@@ -164,20 +168,14 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 					  .ifindex = flow->ifindex };
 	struct rocesteer_group_key gkey = { .job = spec->id,
 					    .ifindex = flow->ifindex };
-	struct rocesteer_flow_path path = {
-		.job = spec->id,
-		.flags = ROCESTEER_FLOW_SHARE,
-		.nr_pieces = 1,
-		.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
-		.psns[ROCESTEER_REQUESTS].repeats = ROCESTEER_PSN_NONE,
-		.psns[ROCESTEER_RESPONSES].next = ROCESTEER_PSN_NONE,
-		.piece[0].end = 1,
-	};
+	struct rocesteer_flow_path path = rocesteer_new_flow;
 	struct rocesteer_group group;
 	struct rocesteer_peer peer;
 	int best = -1;
 	__u32 i;
 
+	if (spec->ordered)
+		return 0;
 	memcpy(key.addr, flow->peer, 16);
 	if (bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer))
 		return -errno;
@@ -195,10 +193,12 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	}
 	if (best < 0)
 		return -ENOENT;
-	if (spec->ordered == ROCESTEER_ORDERED_ALL)
-		path.flags |= ROCESTEER_FLOW_ORDERED;
+	path.job = spec->id;
+	path.flags = ROCESTEER_FLOW_SHARE;
 	if (spec->actuator == ROCESTEER_ACTUATOR_QP)
 		path.flags |= ROCESTEER_FLOW_QP;
+	path.nr_pieces = 1;
+	path.piece[0].end = 1;
 	path.piece[0].path = best;
 	path.piece[0].sport = peer.sport[best];
 	memcpy(path.leaf, peer.leaf, 16);
