@@ -130,7 +130,8 @@ int rocesteer_ingress(struct __sk_buff *skb)
 	if (parse_roce(skb, &pkt, true) != FURTHER)
 		return TCX_NEXT;
 	count(&rs_observed, classify(&pkt), ROCESTEER_OBSERVED_MAX);
-	if (pkt.opcode == ROCESTEER_OP_RC_ACK || pkt.restores)
+	if (pkt.opcode == ROCESTEER_OP_RC_ACK ||
+	    pkt.opcode == ROCESTEER_OP_RC_READ)
 		note_ack(skb, &pkt);
 	return TCX_NEXT;
 }

@@ -11,22 +11,33 @@ extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
 				     const struct rocesteer_flow_key *key,
 				     __u32 key__sz) __ksym __weak;
 
-/* The peer restores the order of what a flow that asks for it sends. */
+/*
+ * Whether the peer @restores the order of what a flow that asks for it sends. That
+ * ends with its job, or module: then the flow is whole at once.
+ */
 static __always_inline void note_restores(const struct rocesteer_flow_key *key,
-					  struct rocesteer_flow_path *flow)
+					  struct rocesteer_flow_path *flow,
+					  bool restores)
 {
-	if (!(flow->flags & ROCESTEER_FLOW_ASKS))
+	__u32 flags = flow->flags;
+
+	if (!(flags & ROCESTEER_FLOW_ASKS) ||
+	    !(flags & ROCESTEER_FLOW_ORDERED) == !restores)
 		return;
-	__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_ASKS);
-	__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_ORDERED);
-	if (flow->flags & ROCESTEER_FLOW_SHARE)
-		spread(flow, find_group(key, flow->job, flow->leaf),
-		       find_peer(key, flow->job));
+	if (restores) {
+		__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_ORDERED);
+		if (flags & ROCESTEER_FLOW_SHARE)
+			spread(flow, find_group(key, flow->job, flow->leaf),
+			       find_peer(key, flow->job));
+	} else {
+		__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_ORDERED);
+		flow->nr_pieces = 1;
+	}
 	tell(new_event(ROCESTEER_EVENT_ORDERED, key, flow, 0));
 }
 
 /**
- * note_ack() - an acknowledgment was received, or a READ request that @restores
+ * note_ack() - an acknowledgment was received, or a READ request
  * @skb: the packet
  * @pkt: parsed, as received
  *
@@ -52,8 +63,7 @@ static __always_inline void note_ack(struct __sk_buff *skb,
 		flow = bpf_map_lookup_elem(&rs_flows, &key);
 	if (!flow)
 		return;
-	if (pkt->restores)
-		note_restores(&key, flow);
+	note_restores(&key, flow, pkt->restores);
 	if (pkt->opcode != ROCESTEER_OP_RC_ACK)
 		return;
 	psns = &flow->psns[ROCESTEER_REQUESTS];

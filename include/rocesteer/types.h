@@ -161,7 +161,7 @@ struct rocesteer_flow_path {
 #define ROCESTEER_FLOW_SHARE		1
 /* The peer restores the order of this flow's packets: it may be split. */
 #define ROCESTEER_FLOW_ORDERED		2
-/* ORDERED is set when the peer says so. */
+/* ORDERED is what the peer says: in acknowledgments, and READ requests. */
 #define ROCESTEER_FLOW_ASKS		4
 /* This end restores the order of what comes back, and says so. */
 #define ROCESTEER_FLOW_ORDERS		8
@@ -413,7 +413,7 @@ struct rocesteer_observations {
  * @ROCESTEER_EVENT_SHARE: a flow got a share of a path, and waits for a plan
  * @ROCESTEER_EVENT_GONE: a flow gave its share back
  * @ROCESTEER_EVENT_DETOUR: a flow avoids a path that seems to be dead
- * @ROCESTEER_EVENT_ORDERED: the peer of a flow restores its order
+ * @ROCESTEER_EVENT_ORDERED: the peer of a flow restores its order, or ceases to
  */
 enum rocesteer_event_type {
 	ROCESTEER_EVENT_SHARE,

@@ -155,11 +155,18 @@ by_flow()
 	unjobs && job_load_cgroup "$far" --split wrap &&
 		traffic_start -q 1 -s "$message" -n 2000 &&
 		busywait 20000 queue_pair || return
-	job_load 0 --flow "$(host_ip "$far")/$(queue_pair)" --split wrap &&
-		busywait 20000 is_split
+	job_load 0 --flow "$(host_ip "$far")/$(queue_pair)" --split wrap ||
+		return
+	busywait 20000 is_split || { flows_of 0; return 1; }
+}
+
+# The peer restores no order any more.
+withdrawn()
+{
+	job_unload "$far" && busywait 20000 is_whole
 	local status=$?
 	((!status)) || flows_of 0
-	traffic_end && unjobs && return "$status"
+	traffic_end && job_unload 0 && return "$status"
 }
 
 # The same with nobody to restore the order: this is what it is for. It goes
@@ -334,13 +341,14 @@ reads_lossy()
 	unjobs && jobs on on && read_start 8 && read_wait && ((again)) && unjobs
 }
 
-ktap_plan 15
+ktap_plan 16
 check "a fabric and its port map" up
 check "one queue pair is split over all paths, and nothing is out of order" exact
 check "its pieces are equal" shared_out
 check "a path 5 ms slower than the others costs no NAK and no rate" slower
 check "the same where the peer says that it restores the order" told
 check "and for a flow that is given by its number" by_flow
+check "which is whole again when the peer does so no more" withdrawn
 check "without the resequencer it costs NAKs" disordered
 check "a flow whose peer does not say so stays whole" untold
 check "with 1 % loss all arrives" lossy
