@@ -179,6 +179,15 @@ static __always_inline int deal_path(struct rocesteer_group *group,
 	return -1;
 }
 
+/* Change the number of flows that are at home on a path. */
+static __always_inline void add_flows(struct rocesteer_group *group, __u32 p,
+				      __u32 n)
+{
+	barrier_var(p);	/* or clang checks another copy than it uses */
+	if (p < ROCESTEER_MAX_PATHS)
+		__sync_fetch_and_add(&group->flows[p], n);
+}
+
 /* Make a path the home of a flow, which thereby is whole. */
 static __always_inline void set_home(struct rocesteer_flow_path *flow,
 				     const struct rocesteer_peer *peer, __u32 p)
@@ -316,13 +325,14 @@ __noinline int spread(struct rocesteer_flow_path *flow,
  * packets would count as much as another's many. When its queue pair is to have
  * one port for good: at once, not knowing what it will send.
  *
- * Return: 0, or -1 when no path can be used now.
+ * Return: 0, or -1 when no path can be used now, or another CPU was first.
  */
 __noinline int take_share(const struct rocesteer_flow_key *key)
 {
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
+	__u32 flags;
 	int p;
 
 	flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
@@ -332,12 +342,16 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 	group = find_group(key, flow->job, flow->leaf);
 	if (!group || !peer)
 		return -1;
-	if (__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_SHARE) &
-	    ROCESTEER_FLOW_SHARE)
-		return 0;	/* another CPU was first */
+	flags = flow->flags;
+	if (flags & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_GONE))
+		return 0;
 	p = deal_path(group, peer);
-	if (p < 0) {
-		__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_SHARE);
+	if (p < 0)
+		return -1;
+	if (__sync_val_compare_and_swap(&flow->flags, flags,
+					flags | ROCESTEER_FLOW_SHARE |
+					p << ROCESTEER_FLOW_HOME_SHIFT) != flags) {
+		add_flows(group, p, -1);	/* another CPU was first */
 		return -1;
 	}
 	set_home(flow, peer, p);
@@ -346,19 +360,24 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 	return 0;
 }
 
-/* Change the number of flows that are at home on a path. */
-static __always_inline void add_flows(struct rocesteer_group *group, __u32 p,
-				      __u32 n)
+/*
+ * Move a flow's share to another path; user space moves one at a time. Whoever moves
+ * it or gives it back counts what the flags were, so that none is counted twice.
+ */
+static __always_inline void move_share(struct rocesteer_flow_path *flow,
+				       struct rocesteer_group *group, __u32 p)
 {
-	barrier_var(p);	/* or clang checks another copy than it uses */
-	if (p < ROCESTEER_MAX_PATHS)
-		__sync_fetch_and_add(&group->flows[p], n);
-}
+	__u32 flags = flow->flags;
 
-/* Where a flow is counted: where it goes, as soon as it is idle. */
-static __always_inline __u32 home_of(const struct rocesteer_flow_path *flow)
-{
-	return flow->next.end ? flow->next.path : flow->piece[0].path;
+	if (!(flags & ROCESTEER_FLOW_SHARE))
+		return;
+	flags = __sync_fetch_and_xor(&flow->flags,
+				     (flags >> ROCESTEER_FLOW_HOME_SHIFT ^ p)
+				     << ROCESTEER_FLOW_HOME_SHIFT);
+	if (flags & ROCESTEER_FLOW_GONE)
+		return;
+	add_flows(group, flags >> ROCESTEER_FLOW_HOME_SHIFT, -1);
+	add_flows(group, p, 1);
 }
 
 /* Forget a flow that is gone and give its share back. */
@@ -367,13 +386,14 @@ static __always_inline void forget_flow(const struct rocesteer_flow_key *key)
 	struct rocesteer_flow_path *flow = bpf_map_lookup_elem(&rs_flows, key);
 	struct rocesteer_event *event = NULL;
 	struct rocesteer_group *group;
-	__u32 p;
+	__u32 flags, p;
 
 	if (!flow)
 		return;
-	p = home_of(flow);
 	group = find_group(key, flow->job, flow->leaf);
-	if (flow->flags & ROCESTEER_FLOW_SHARE) {
+	flags = __sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_GONE);
+	if (flags & ROCESTEER_FLOW_SHARE) {
+		p = flags >> ROCESTEER_FLOW_HOME_SHIFT;
 		if (group)
 			add_flows(group, p, -1);
 		event = new_event(ROCESTEER_EVENT_GONE, key, flow, p);

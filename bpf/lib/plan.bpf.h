@@ -56,10 +56,7 @@ int rocesteer_set_flow(struct rocesteer_set_flow *set)
 		return -ENOENT;
 	if (!has_paths(set, peer, group->nr_paths))
 		return -EINVAL;
-	if (flow->flags & ROCESTEER_FLOW_SHARE) {
-		add_flows(group, home_of(flow), -1);
-		add_flows(group, set->piece[0].path, 1);
-	}
+	move_share(flow, group, set->piece[0].path);
 	/* Not memcpy(): the context may only be read at constant offsets. */
 	if (!(flow->flags & ROCESTEER_FLOW_ORDERED) && !set->now &&
 	    !is_idle(flow)) {

@@ -167,6 +167,10 @@ struct rocesteer_flow_path {
 #define ROCESTEER_FLOW_ORDERS		8
 /* The queue pair has the port of its only piece: packets are not rewritten. */
 #define ROCESTEER_FLOW_QP		16
+/* It gave its share back, and is about to go. */
+#define ROCESTEER_FLOW_GONE		32
+/* In bits 31..16 the path that its share is of: rocesteer_group.flows counts it. */
+#define ROCESTEER_FLOW_HOME_SHIFT	16
 
 /*
  * Of what the kfunc bpf_rocesteer_flow_job() returns: the module restores the

@@ -194,7 +194,7 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	if (best < 0)
 		return -ENOENT;
 	path.job = spec->id;
-	path.flags = ROCESTEER_FLOW_SHARE;
+	path.flags = ROCESTEER_FLOW_SHARE | best << ROCESTEER_FLOW_HOME_SHIFT;
 	if (spec->actuator == ROCESTEER_ACTUATOR_QP)
 		path.flags |= ROCESTEER_FLOW_QP;
 	path.nr_pieces = 1;
