@@ -125,3 +125,23 @@ busywait()
 	done
 	exec {pause}>&-
 }
+
+# unread CHECK COMMAND...: CHECK succeeds while COMMAND, which prints more than
+# 4096 bytes, waits for a reader.
+unread()
+{
+	local check=$1 pipe pid status
+	shift
+
+	exec {pipe}<> <(:)
+	/usr/bin/python3 -c 'import fcntl
+fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)' <&"$pipe" || return
+	timeout 300 "$@" >&"$pipe" {pipe}>&- &
+	pid=$!
+	busywait 30000 read -r -t 0 -u "$pipe" && "$check"
+	status=$?
+	kill "$pid" || status=1
+	exec {pipe}>&-
+	wait "$pid"
+	return "$status"
+}

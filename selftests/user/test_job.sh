@@ -258,6 +258,26 @@ refuses_slices()
 			--slice train --cluster "$dir/none"
 }
 
+two_jobs()
+{
+	job list >"$dir/log" && jq -e '.jobs | length == 2' "$dir/log"
+}
+
+# Who does not read what is printed holds up no other command.
+printing()
+{
+	local flows
+
+	flows=$(printf ',10.2.0.%d/1' {1..100})
+	jq '.peers = [.peers[0] as $peer | range(1; 101) |
+		$peer + {address: "10.2.0.\(.)"}]' "$map" >"$dir/many.json" &&
+		job load --job 9 --paths "$dir/many.json" \
+			--flow "${flows:1}" >"$dir/log" &&
+		unread two_jobs "$rocesteer" --json flow show &&
+		unread two_jobs "$rocesteer" --json job show --job 9 &&
+		job unload --job 9 >"$dir/log"
+}
+
 unprivileged()
 {
 	local before
@@ -335,7 +355,7 @@ weighs()
 		job unload --job 1 >"$dir/log"
 }
 
-ktap_plan 20
+ktap_plan 22
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "a job is loaded" loads
@@ -350,6 +370,7 @@ check "a slice under one leaf" under_one_leaf
 check "a slice that the port map does not reach is refused" refuses_slices
 check "what a killed command began is not in the way" begins_anew
 check "errors say what to do" says_what_to_do
+check "what waits for its reader holds up nobody" printing
 check "without privileges it stays" unprivileged
 check "another namespace sees and changes nothing" other_namespace
 check "it is unloaded" unloads

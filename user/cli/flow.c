@@ -345,9 +345,22 @@ static int collect(struct rows *rows, struct steer **steer, struct err *err)
 	return ret;
 }
 
+static struct json_object *to_json(const struct rows *rows, __u32 job,
+				   struct steer *steer)
+{
+	struct json_object *root = out_root();
+	struct json_object *array = out_array(root, "flows");
+	size_t i;
+
+	for (i = 0; i < rows->n; i++)
+		if (!job || job_of(&rows->row[i]) == job)
+			put_row(out_append_object(array), &rows->row[i], steer);
+	return root;
+}
+
 static int show(const struct cli_args *args, struct err *err)
 {
-	struct json_object *root, *array;
+	struct json_object *root = NULL;
 	struct steer *steer = NULL;
 	struct rows rows = {};
 	__u64 job = 0;
@@ -356,22 +369,16 @@ static int show(const struct cli_args *args, struct err *err)
 
 	ret = cli_uint(args, JOB, 1, 0xffffffff, &job, err) ?:
 	      collect(&rows, &steer, err);
-	if (ret)
-		goto out_free;
-	merge(&rows);
-	leave_out_gone(&rows, steer);
-	root = out_root();
-	array = out_array(root, "flows");
-	for (i = 0; i < rows.n; i++)
-		if (!job || job_of(&rows.row[i]) == job)
-			put_row(out_append_object(array), &rows.row[i], steer);
-	ret = out_show(&args->out, root, views);
-out_free:
+	if (!ret) {
+		merge(&rows);
+		leave_out_gone(&rows, steer);
+		root = to_json(&rows, job, steer);
+	}
 	steer_close(steer);
 	for (i = 0; i < rows.n; i++)
 		free(rows.row[i].path);
 	free(rows.row);
-	return ret;
+	return ret ?: out_show(&args->out, root, views);
 }
 
 static const struct cli_verb verbs[] = {

@@ -153,13 +153,11 @@ static int list(const struct cli_args *args, struct err *err)
 	root = out_root();
 	list.array = out_array(root, "jobs");
 	ret = steer ? steer_job_each(steer, list_job, &list) : 0;
-	if (ret)
-		json_object_put(root);
-	else
-		ret = out_show(&args->out, root, list_views);
 	genl_close(list.genl);
-	if (steer)
-		steer_close(steer);
+	steer_close(steer);
+	if (!ret)
+		return out_show(&args->out, root, list_views);
+	json_object_put(root);
 	return ret;
 }
 
@@ -311,11 +309,10 @@ static int show(const struct cli_args *args, struct err *err)
 	show.id = id;
 	show.root = out_root();
 	ret = collect(&show, steer, err);
-	if (ret)
-		json_object_put(show.root);
-	else
-		ret = out_show(&args->out, show.root, show_views);
 	steer_close(steer);
+	if (!ret)
+		return out_show(&args->out, show.root, show_views);
+	json_object_put(show.root);
 	return ret;
 }
 

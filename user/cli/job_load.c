@@ -153,7 +153,7 @@ static void note_daemon(const struct load *l)
 			 "Flows are not planned until the daemon runs: systemctl start rocesteer, or rocesteer daemon.");
 }
 
-static int load(struct load *l)
+static int load(struct load *l, struct json_object **root)
 {
 	int ret;
 
@@ -171,12 +171,10 @@ static int load(struct load *l)
 		ret = steer_chunks_add(l->steer, l->spec.id, &l->chunks,
 				       l->err);
 	ret = ret ?: register_job(l);
-	if (ret) {
+	if (ret)
 		steer_job_del(l->steer, l->spec.id, NULL);
-	} else {
-		note_daemon(l);
-		ret = out_show(&l->args->out, to_json(l), views);
-	}
+	else
+		*root = to_json(l);
 out_steer:
 	steer_close(l->steer);
 out_module:
@@ -187,9 +185,14 @@ out_module:
 int job_load(const struct cli_args *args, struct err *err)
 {
 	struct load l = { .args = args, .err = err };
+	struct json_object *root;
 	int ret;
 
-	ret = job_options(&l) ?: load(&l);
+	ret = job_options(&l) ?: load(&l, &root);
+	if (!ret) {
+		note_daemon(&l);
+		ret = out_show(&args->out, root, views);
+	}
 	free(l.flows);
 	job_slice_free(&l.slice);
 	chunk_table_free(&l.chunks);

@@ -99,30 +99,26 @@ static int unload(struct steer *steer, struct genl *genl, __u32 id,
 }
 
 static int unload_each(const struct cli_args *args, struct steer *steer,
-		       struct genl *genl, struct err *err)
+		       struct genl *genl, struct json_object *array,
+		       struct err *err)
 {
-	struct json_object *root, *array;
 	struct ids ids = {};
 	size_t i;
 	int ret;
 
 	ret = collect(args, steer, genl, &ids, err);
-	root = out_root();
-	array = out_array(root, "unloaded");
 	for (i = 0; !ret && i < ids.n; i++) {
 		ret = unload(steer, genl, ids.id[i], err);
 		if (!ret)
 			out_append_uint(array, ids.id[i]);
 	}
 	free(ids.id);
-	if (!ret)
-		return out_show(&args->out, root, views);
-	json_object_put(root);
 	return ret;
 }
 
 int job_unload(const struct cli_args *args, struct err *err)
 {
+	struct json_object *root;
 	struct steer *steer = NULL;
 	struct genl *genl = NULL;
 	__u64 id = 0;
@@ -141,9 +137,12 @@ int job_unload(const struct cli_args *args, struct err *err)
 	if (module_open(&genl, MODULE_AUTO, err))
 		out_note(&args->out, "%s", err->message);
 	err->code = NULL;
-	ret = unload_each(args, steer, genl, err);
+	root = out_root();
+	ret = unload_each(args, steer, genl, out_array(root, "unloaded"), err);
 	genl_close(genl);
-	if (steer)
-		steer_close(steer);
+	steer_close(steer);
+	if (!ret)
+		return out_show(&args->out, root, views);
+	json_object_put(root);
 	return ret;
 }

@@ -25,7 +25,8 @@ struct steer;
  * @flags: of the above
  * @err: filled on failure
  *
- * Waits while another process has them open: a command sees no half-made job.
+ * Waits while another process has them open: a command sees no half-made job, and
+ * prints behind steer_close(), as a reader can take any time.
  * Without STEER_CREATE -ENOENT with code "no-job" where nothing is loaded.
  *
  * Return: 0 or a negative errno.
