@@ -46,6 +46,11 @@ static const char *state_of(const struct rates_group *group, __u32 p)
 	return group->path[p].avoided ? "suspected" : "up";
 }
 
+static __u64 per_second(__u64 count, __u64 elapsed)
+{
+	return (__uint128_t)count * SEC / elapsed;
+}
+
 static void put_path(struct json_object *obj, const struct rates_group *group,
 		     __u32 p, __u64 elapsed)
 {
@@ -56,9 +61,9 @@ static void put_path(struct json_object *obj, const struct rates_group *group,
 	out_string(obj, "state", state_of(group, p));
 	out_uint(obj, "flows", group->group.flows[p]);
 	out_uint(obj, "pieces", path->pieces);
-	out_uint(obj, "packets_per_s", path->packets * SEC / elapsed);
-	out_uint(obj, "bytes_per_s", path->bytes * SEC / elapsed);
-	out_uint(obj, "rounds_per_s", path->rounds * SEC / elapsed);
+	out_uint(obj, "packets_per_s", per_second(path->packets, elapsed));
+	out_uint(obj, "bytes_per_s", per_second(path->bytes, elapsed));
+	out_uint(obj, "rounds_per_s", per_second(path->rounds, elapsed));
 }
 
 static struct json_object *to_json(const struct rates *rates)
