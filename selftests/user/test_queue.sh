@@ -99,6 +99,17 @@ usage()
 		refused 2 no-ocs "oxcs: is missing" queue --ocs
 }
 
+# A field of that name in the file is not what the first one lacks.
+lacks_its_own()
+{
+	cluster '{"leaves":1,"spines":1,"gpus_per_leaf":2,"gpus_per_server":1,
+		"queue":[{"job":"a","gpus":1,"submitted":"2026-01-02T03:04:05Z",
+			"lacks":[null],"site":[null]}]}'
+	slice queue | jq -e '.waiting[0] | .site == [null] and
+		(has("lacks") | not)' &&
+		"$rocesteer" slice queue --cluster "$file"
+}
+
 # wrong FIELD MESSAGE QUEUE
 wrong()
 {
@@ -133,12 +144,13 @@ jsonschema.validate(cluster, schema)
 assert cluster["queue"]' Documentation/cluster.schema.json "$file"
 }
 
-ktap_plan 8
+ktap_plan 9
 check "jobs wait in the order that is asked for" orders
 check "the first one without a place holds the others back" blocks
 check "with the fewest GPUs first, small ones pass" fewest_first
 check "a job that waits can be taken back" withdraws
 check "circuits are moved for a job that waits" moves_circuits
+check "what a job lacks is not read from the file" lacks_its_own
 check "wrong usage" usage
 check "wrong files: file and field are named" wrong_files
 check "files fit the schema" schema

@@ -174,6 +174,7 @@ wrong_files()
 	local server='"servers":[{"leaf":0,"server":0,"gpus":2}],"links":[]'
 
 	wrong "(root)" "is not an object" '[]' &&
+		wrong "(root)" "is not an object" null &&
 		wrong leaves "is missing" '{}' &&
 		wrong leaves "0 is not a number from 1 to 4096" '{"leaves":0}' &&
 		wrong spines "is of type string, not int" \
@@ -211,6 +212,12 @@ wrong_files()
 			"{$head,\"jobs\":{\"a\":{$job,${server%?}[0,1],[1,1],[0,1]]}}}" &&
 		wrong "jobs.a.links[0]" "is not a pair of numbers up to 1 and 1" \
 			"{$head,\"jobs\":{\"a\":{$job,${server%?}[0,2]]}}}" &&
+		wrong "jobs.a.since" "is of type array, not string" \
+			"{$head,\"jobs\":{\"a\":{$job,$server,\"since\":[null]}}}" &&
+		wrong "jobs.a.submitted" "is not an RFC 3339 time" \
+			"{$head,\"jobs\":{\"a\":{$job,$server,\"submitted\":\"now\"}}}" &&
+		wrong "jobs.a.objective" "is of type null, not int" \
+			"{$head,\"jobs\":{\"a\":{$job,$server,\"objective\":null}}}" &&
 		wrong "failed.servers[0]" "is not a pair of numbers up to 1 and 0" \
 			"{$head,\"failed\":{\"servers\":[[0,1]]}}" &&
 		wrong "drained.leaves[1]" "is not a number from 0 to 1" \

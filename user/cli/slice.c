@@ -104,6 +104,8 @@ struct json_object *slice_job_json(const struct cluster *c, const char *id,
 
 	out_string(root, "job", id);
 	json_object_object_foreach(job, key, value) {
+		if (!strcmp(key, "job"))
+			continue;
 		copy = NULL;
 		json_object_deep_copy(value, &copy, NULL);
 		json_object_object_add(root, key, copy);

@@ -183,6 +183,7 @@ static void list(struct run *run, const struct cluster *c,
 					       json_object_get(value));
 		out_uint(row, "waited_s",
 			 cluster_seconds_since(entry, "submitted"));
+		json_object_object_del(row, "lacks");	/* ours to say */
 		if (!i && lacks)
 			out_string(row, "lacks", lacks);
 	}

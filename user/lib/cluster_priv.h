@@ -76,6 +76,10 @@ void cluster_count_circuits(const struct cluster *c,
  */
 void cluster_mark_circuits(struct cluster *c, const struct cluster_grid *links);
 
+/* Check that a field is an RFC 3339 time. Return: 0 or a negative errno. */
+int cluster_read_time(struct reader *r, struct json_object *obj,
+		      const char *key);
+
 /* Check the queue. Return: 0 or a negative errno. */
 int cluster_read_queue(struct cluster *c, struct reader *r);
 

@@ -102,13 +102,26 @@ struct json_object *cluster_queue_take(struct cluster *c, const char *id)
 	return entry;
 }
 
+int cluster_read_time(struct reader *r, struct json_object *obj,
+		      const char *key)
+{
+	char text[32], *end;
+	struct tm tm;
+	int ret = reader_string(r, obj, key, text, sizeof(text));
+
+	if (ret)
+		return ret;
+	end = strptime(text, TIME, &tm);
+	if (!end || *end)
+		return reader_invalid(r, key, "is not an RFC 3339 time");
+	return 0;
+}
+
 static int read_entry(struct cluster *c, struct reader *r, size_t i)
 {
 	struct json_object *entry = cluster_queue_entry(c, i);
-	char id[CLUSTER_MAX_ID + 1], submitted[32];
+	char id[CLUSTER_MAX_ID + 1];
 	__u64 number;
-	struct tm tm;
-	char *end;
 	int ret;
 
 	if (json_object_get_type(entry) != json_type_object)
@@ -116,15 +129,11 @@ static int read_entry(struct cluster *c, struct reader *r, size_t i)
 	ret = reader_string(r, entry, "job", id, sizeof(id)) ?:
 	      reader_uint(r, entry, "gpus", 1, (__u64)c->fabric.leaves *
 			  c->fabric.gpus_per_leaf, &number) ?:
-	      reader_string(r, entry, "submitted", submitted,
-			    sizeof(submitted));
+	      cluster_read_time(r, entry, "submitted");
 	if (!ret && json_object_object_get_ex(entry, "duration", NULL))
 		ret = reader_uint(r, entry, "duration", 1, INT64_MAX, &number);
 	if (ret)
 		return ret;
-	end = strptime(submitted, TIME, &tm);
-	if (!end || *end)
-		return reader_invalid(r, "submitted", "is not an RFC 3339 time");
 	if (!cluster_id_valid(id))
 		return reader_invalid(r, "job", "is not the name of a job");
 	if (cluster_job(c, id) || find(c, id) != i)

@@ -209,6 +209,22 @@ static int read_links(struct state *s, struct json_object *job)
 	return ret;
 }
 
+/* What a file written by hand may leave out. */
+static int read_optional(struct state *s, struct json_object *job)
+{
+	struct reader *r = &s->r;
+	__u64 number;
+	int ret = 0;
+
+	if (json_object_object_get_ex(job, "objective", NULL))
+		ret = reader_uint(r, job, "objective", 0, INT64_MAX, &number);
+	if (!ret && json_object_object_get_ex(job, "submitted", NULL))
+		ret = cluster_read_time(r, job, "submitted");
+	if (!ret && json_object_object_get_ex(job, "since", NULL))
+		ret = cluster_read_time(r, job, "since");
+	return ret;
+}
+
 static int read_job(struct state *s, const char *id, struct json_object *job)
 {
 	size_t mark = reader_enter_key(&s->r, "jobs");
@@ -225,7 +241,8 @@ static int read_job(struct state *s, const char *id, struct json_object *job)
 	      read_numbers(s, job, "leaves", s->fabric->leaves) ?:
 	      read_numbers(s, job, "spines", s->fabric->spines) ?:
 	      read_servers(s, job) ?:
-	      read_links(s, job);
+	      read_links(s, job) ?:
+	      read_optional(s, job);
 	reader_leave(&s->r, mark);
 	return ret;
 }

@@ -87,7 +87,7 @@ static int parse(const char *text, size_t len, const char *file, int depth,
 			error = json_tokener_error_parse_unexpected;
 	}
 	json_tokener_free(tok);
-	if (error == json_tokener_success && *root)
+	if (error == json_tokener_success)
 		return 0;
 	json_object_put(*root);
 	*root = NULL;

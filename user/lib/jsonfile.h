@@ -14,7 +14,7 @@ struct json_object;
  * @file: name
  * @max: bytes, a longer file is refused
  * @depth: of nesting, likewise
- * @root: set; to be released
+ * @root: set; to be released; NULL is JSON's null, which has no fields
  * @err: names the file, and the place where it is no JSON
  *
  * Return: 0 or a negative errno.

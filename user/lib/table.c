@@ -45,7 +45,7 @@ static const char *format_array(struct json_object *array, char *text)
 	for (i = 0; i < n; i++) {
 		const char *value;
 
-		value = json_object_get_string(json_object_array_get_idx(array, i));
+		value = json_object_get_string(json_object_array_get_idx(array, i)) ?: "-";
 		if (len + strlen(value) + 8 > MAX_CELL) {
 			memcpy(text + len, ",...", 5);
 			break;
