@@ -143,7 +143,10 @@ static void leave_out_gone(struct rows *rows, struct steer *steer)
 	rows->n = n;
 }
 
-/* Sort, and join the two rows of a flow that both sides know. */
+/*
+ * Sort, and join the two rows of a flow that both sides know. One that was read
+ * twice from the table has one row.
+ */
 static void merge(struct rows *rows)
 {
 	size_t i, n = 0;
@@ -152,13 +155,15 @@ static void merge(struct rows *rows)
 		qsort(rows->row, rows->n, sizeof(*rows->row), compare);
 	for (i = 0; i < rows->n; i++) {
 		struct row *last = n ? &rows->row[n - 1] : NULL;
+		struct row *row = &rows->row[i];
 
-		if (last && !memcmp(&last->key, &rows->row[i].key,
-				    sizeof(last->key))) {
-			last->registered = true;
-			last->flow = rows->row[i].flow;
+		if (!last || memcmp(&last->key, &row->key, sizeof(row->key))) {
+			rows->row[n++] = *row;
+		} else if (row->path) {
+			free(row->path);
 		} else {
-			rows->row[n++] = rows->row[i];
+			last->registered = true;
+			last->flow = row->flow;
 		}
 	}
 	rows->n = n;

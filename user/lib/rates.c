@@ -57,7 +57,6 @@ static int keep(struct look *look, const struct rocesteer_flow_key *key,
 		return -ENOMEM;
 	while (nr && !flow->sent[nr - 1].packets)
 		nr--;
-	free(counts->sent);
 	counts->nr_paths = nr;
 	counts->sent = calloc(nr ?: 1, sizeof(*counts->sent));
 	if (!counts->sent)
@@ -107,6 +106,8 @@ static int read_flow(const struct rocesteer_flow_key *key,
 	struct look *look = arg;
 	struct rates_group *group;
 
+	if (set_find(&look->flows, key, sizeof(*key)))
+		return 0;	/* it was read before */
 	memcpy(gkey.leaf, flow->leaf, sizeof(gkey.leaf));
 	group = set_find(&look->rates->groups, &gkey, sizeof(gkey));
 	if (group)

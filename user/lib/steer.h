@@ -120,7 +120,8 @@ bool steer_has_peer(struct steer *s, __u32 job,
 
 /*
  * Walks; a callback that returns nonzero ends the walk with that value. @job 0:
- * those of all jobs.
+ * those of all jobs. Flows come and go without the lock: where one goes, the walk
+ * may start over, and others are met again.
  */
 int steer_job_each(struct steer *s,
 		   int (*fn)(__u32 id, const struct rocesteer_job *job,
