@@ -171,6 +171,34 @@ file_fails()
 		wired_as_said && (($(wc -l <"$dir/requests") == 2))
 }
 
+# It is written, but its directory cannot be synced: circuits stay where it says.
+sync_fails()
+{
+	"${CC:-cc}" -shared -fPIC -o "$dir/nosync.so" -x c - <<-'E2' || return
+	#include <errno.h>
+	#include <sys/stat.h>
+	#include <unistd.h>
+
+	int fsync(int fd)
+	{
+		struct stat st;
+
+		if (fstat(fd, &st) || !S_ISDIR(st.st_mode))
+			return fdatasync(fd);
+		errno = EIO;
+		return -1;
+	}
+	E2
+	torn
+	slice mark --as drained --leaves 2 >"$dir/out" || return
+	LD_PRELOAD=$dir/nosync.so slice alloc --gpus 4 --job a --ocs \
+		--driver "$dir/driver" >"$dir/out" 2>"$dir/said"
+	(($? == 1)) && jq -e '.error.code == "sync"' "$dir/out" &&
+		(($(wc -l <"$dir/requests") == 1)) &&
+		wired_as_said && jq -e '.jobs | has("a")' "$file" &&
+		file_is_right
+}
+
 wires()
 {
 	torn
@@ -264,13 +292,14 @@ solvers_agree()
 	ROCESTEER=$rocesteer timeout 300 "$slices" solve-ocs "$1" "$dir" "${@:2}"
 }
 
-ktap_plan 13
+ktap_plan 14
 check "circuits are all to all where the file does not say" defaults
 check "idle circuits are moved by the driver" moves
 check "the circuits of jobs stay" stays_away_from_jobs
 check "no job gets a circuit beside one of a job" pairs_are_not_shared
 check "a driver that fails leaves all as it was" driver_fails
 check "so does a file that cannot be written" file_fails
+check "not where only its directory cannot be synced" sync_fails
 check "all circuits are set on request" wires
 check "wrong usage" usage
 check "wrong files: file and field are named" wrong_files

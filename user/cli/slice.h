@@ -67,7 +67,7 @@ int slice_plan_move(const struct cluster *c, const struct slice_plan *plan,
 
 /*
  * Make an allocation last, by a driver where circuits move. What fails leaves
- * file and circuits as they were.
+ * file and circuits as they were, unless @c->replaced.
  */
 int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
 		    const struct slice_plan *plan, const char *driver,

@@ -190,7 +190,8 @@ int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
 		add_changes(line, c, plan);
 		ret = cluster_commit(c, line, err);
 	}
-	if (ret && slice_plan_move(c, plan, driver, id, true, &more))
+	if (ret && !c->replaced &&
+	    slice_plan_move(c, plan, driver, id, true, &more))
 		err_hint(err, "Circuits could not be moved back (%s): see rocesteer slice wire.",
 			 more.message);
 	return ret;

@@ -151,6 +151,7 @@ static void print_root(FILE *file, struct json_object *root)
 	fputs("\n}\n", file);
 }
 
+/* Return: as file_replace(). */
 static int replace(const struct cluster *c)
 {
 	char *temp, *text = NULL;
@@ -188,10 +189,15 @@ int cluster_commit(struct cluster *c, struct json_object *decision,
 	c->generation++;
 	out_uint(c->root, "generation", c->generation);
 	ret = replace(c);
-	if (ret)
+	c->replaced = ret >= 0;
+	if (ret < 0)
 		err_set(err, EXIT_FAILED, "write", "cannot replace %s: %s",
 			c->file, strerror(-ret));
-	return ret;
+	if (ret > 0)
+		err_set(err, EXIT_FAILED, "sync",
+			"%s is replaced, but a crash may undo that: its directory: %s",
+			c->file, strerror(ret));
+	return -abs(ret);
 }
 
 int cluster_note(struct cluster *c, struct json_object *decision,

@@ -52,6 +52,7 @@ enum cluster_part {
  * @nodes: by name of a server: [leaf, server]; NULL: they have no names
  * @failed_servers: by leaf, then server: whether it failed
  * @failed_links: by leaf, then spine: whether more links failed than are free
+ * @replaced: cluster_commit() has replaced the file, even if it then failed
  * @lock: descriptor of the lock, -1 without
  * @journal: descriptor of the journal, -1 without
  */
@@ -64,6 +65,7 @@ struct cluster {
 	struct json_object *nodes;
 	bool *failed_servers;
 	bool *failed_links;
+	bool replaced;
 	int lock;
 	int journal;
 };
@@ -174,8 +176,8 @@ bool cluster_mark(struct cluster *c, enum cluster_mark mark, bool set,
  * @decision: what the journal is to say; released here
  * @err: filled on failure
  *
- * Return: 0 or a negative errno: the file is then as it was, unless it is only
- * that its directory could not be synced.
+ * Return: 0 or a negative errno: the file is then as it was, unless @c->replaced:
+ * code "sync", its directory could not be synced.
  */
 int cluster_commit(struct cluster *c, struct json_object *decision,
 		   struct err *err);

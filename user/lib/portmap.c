@@ -185,7 +185,7 @@ static int replace(const char *file, struct json_object *root)
 		return -ENOMEM;
 	ret = asprintf(&temp, "%s.%d", file, getpid()) < 0 ? -ENOMEM : 0;
 	if (!ret) {
-		ret = file_replace(file, temp, 0644, text, len);
+		ret = -abs(file_replace(file, temp, 0644, text, len));
 		free(temp);
 	}
 	free(text);

@@ -42,11 +42,11 @@ static int write_synced(const char *temp, mode_t mode, const char *text,
 	return ret;
 }
 
-/* Make the new name last: its directory is what was changed. */
-static int sync_directory(const char *file)
+/* Return: a descriptor of a file's directory, or a negative errno. */
+static int open_directory(const char *file)
 {
 	char *slash, *dir = strdup(file);
-	int fd, ret = 0;
+	int fd;
 
 	if (!dir)
 		return -ENOMEM;
@@ -55,24 +55,23 @@ static int sync_directory(const char *file)
 		slash[slash == dir] = '\0';
 	fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	free(dir);
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd))
-		ret = -errno;
-	close(fd);
-	return ret;
+	return fd < 0 ? -errno : fd;
 }
 
 int file_replace(const char *file, const char *temp, mode_t mode,
 		 const char *text, size_t len)
 {
-	int ret = write_synced(temp, mode, text, len);
+	int dir = open_directory(file), ret;
 
+	if (dir < 0)
+		return dir;
+	ret = write_synced(temp, mode, text, len);
 	if (!ret && rename(temp, file))
 		ret = -errno;
-	if (ret) {
+	if (ret)
 		unlink(temp);
-		return ret;
-	}
-	return sync_directory(file);
+	else if (fsync(dir))	/* what makes the new name last */
+		ret = errno;
+	close(dir);
+	return ret;
 }

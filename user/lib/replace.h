@@ -14,8 +14,8 @@
  * @text: contents
  * @len: bytes of it
  *
- * Return: 0 or a negative errno: unless it is the directory that could not be
- * synced, the file is then as it was.
+ * Return: 0; a negative errno: the file is as it was; a positive one: the file is
+ * replaced, but its directory could not be synced, and a crash may undo that.
  */
 int file_replace(const char *file, const char *temp, mode_t mode,
 		 const char *text, size_t len);

@@ -183,7 +183,7 @@ int perf_ranges_write(const struct perf_config *config, const struct nic *nic,
 	json_object_put(root);
 	if (!ret)
 		return 0;
-	errno = -ret;
+	errno = abs(ret);
 	return err_set(err, EXIT_FAILED, "ranges", "%s: %s", config->ranges,
 		       strerror(errno));
 }
