@@ -333,6 +333,34 @@ keeps_the_unknown()
 		[[ $(stat -c %a "$file") == 640 ]]
 }
 
+# as_someone ARGUMENT...: what "nobody" may do
+as_someone()
+{
+	setpriv --reuid=65534 --regid=65534 --clear-groups timeout 60 \
+		"$dir/rocesteer" slice "$@" --cluster "$file"
+}
+
+# What root did locks out neither the owner, nor one of the group.
+keeps_the_owner()
+{
+	if ((EUID)); then
+		echo "not root"
+		return
+	fi
+	small
+	cp "$rocesteer" "$dir/rocesteer" && chmod 777 "$dir" &&
+		chown 65534:1 "$file" && chmod 640 "$file" &&
+		slice alloc --gpus 1 --job a >"$dir/out" &&
+		[[ $(stat -c '%u:%g %a' "$file"{,.lock,.journal} | uniq -c) == \
+			*" 3 65534:1 640" ]] &&
+		as_someone release --job a &&
+		[[ $(stat -c '%u %a' "$file") == "65534 640" ]] &&
+		chown 0:65534 "$file" && chmod 664 "$file" && rm "$file".* &&
+		slice alloc --gpus 1 --job b >"$dir/out" &&
+		as_someone release --job b &&
+		[[ $(stat -c '%u:%g %a' "$file") == "65534:65534 664" ]]
+}
+
 # Through a symbolic link the file it leads to is replaced.
 follows_links()
 {
@@ -502,7 +530,7 @@ schema()
 	E
 }
 
-ktap_plan 23
+ktap_plan 24
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -517,6 +545,7 @@ check "what is marked is not given" marks
 check "several links per pair" several_links
 check "jobs share no pair" pairs_are_not_shared
 check "unknown fields and the file's mode stay" keeps_the_unknown
+check "owner and group of the file may go on" keeps_the_owner
 check "a symbolic link stays" follows_links
 check "the journal is mended" mends_the_journal
 check "a full disk leaves the file as it was" full_disk

@@ -19,22 +19,43 @@
 #define MAX_DEPTH	32	/* the format needs 6 */
 #define PLAIN		(JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
 
+int cluster_open_beside(const struct cluster *c, const char *suffix, int flags)
+{
+	struct stat like;
+	char *name;
+	int fd, ret;
+
+	if (stat(c->file, &like))
+		return -errno;
+	if (asprintf(&name, "%s.%s", c->file, suffix) < 0)
+		return -ENOMEM;
+	flags |= O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+	fd = open(name, flags | O_CREAT | O_EXCL, 0600);
+	ret = fd < 0 ? -errno : file_give(fd, &like);
+	if (ret == -EEXIST) {
+		fd = open(name, flags);
+		ret = fd < 0 ? -errno : 0;
+	}
+	free(name);
+	if (!ret)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 static int take_lock(struct cluster *c, struct err *err)
 {
-	char *name;
 	int ret = 0;
 
-	if (asprintf(&name, "%s.lock", c->file) < 0)
-		return -ENOMEM;
-	c->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	c->lock = cluster_open_beside(c, "lock", 0);
 	if (c->lock < 0)
-		ret = -errno;
+		ret = c->lock;
 	while (!ret && flock(c->lock, LOCK_EX))
 		ret = errno == EINTR ? 0 : -errno;
 	if (ret)
-		err_set(err, EXIT_FAILED, "lock", "%s: %s", name,
+		err_set(err, EXIT_FAILED, "lock", "%s.lock: %s", c->file,
 			strerror(-ret));
-	free(name);
 	return ret;
 }
 
@@ -156,12 +177,9 @@ static int replace(const struct cluster *c)
 {
 	char *temp, *text = NULL;
 	size_t len = 0;
-	struct stat st;
 	FILE *file;
 	int ret;
 
-	if (stat(c->file, &st))
-		return -errno;
 	file = open_memstream(&text, &len);
 	if (!file)
 		return -errno;
@@ -170,8 +188,7 @@ static int replace(const struct cluster *c)
 	if (!ret && asprintf(&temp, "%s.new", c->file) < 0)
 		ret = -ENOMEM;
 	if (!ret) {
-		ret = file_replace(c->file, temp, st.st_mode & 07777, text,
-				   len);
+		ret = file_replace(c->file, temp, 0644, text, len);
 		free(temp);
 	}
 	free(text);

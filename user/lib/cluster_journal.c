@@ -71,15 +71,12 @@ static int mend(struct cluster *c, char *tail, struct err *err)
 
 int cluster_journal_open(struct cluster *c, struct err *err)
 {
-	char *name, *tail;
+	char *tail;
 	int ret;
 
-	if (asprintf(&name, "%s.journal", c->file) < 0)
-		return -ENOMEM;
-	c->journal = open(name, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-	free(name);
+	c->journal = cluster_open_beside(c, "journal", O_APPEND);
 	if (c->journal < 0)
-		return fail(c, -errno, err);
+		return fail(c, c->journal, err);
 	tail = malloc(MAX_LINE + 1);
 	if (!tail)
 		return -ENOMEM;

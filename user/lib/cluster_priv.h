@@ -86,6 +86,12 @@ int cluster_read_queue(struct cluster *c, struct reader *r);
 /* Check @c->root and fill in what it says. Return: 0 or a negative errno. */
 int cluster_parse(struct cluster *c, struct err *err);
 
+/*
+ * Open FILE.@suffix, with @flags. Who is first makes it, for all who may write FILE:
+ * with its owner, group and permissions. Return: a descriptor or a negative errno.
+ */
+int cluster_open_beside(const struct cluster *c, const char *suffix, int flags);
+
 /* Open the journal and mend what a crash left there. */
 int cluster_journal_open(struct cluster *c, struct err *err);
 

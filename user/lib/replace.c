@@ -24,8 +24,17 @@ int file_write(int fd, const char *text, size_t len)
 	return 0;
 }
 
-static int write_synced(const char *temp, mode_t mode, const char *text,
-			size_t len)
+int file_give(int fd, const struct stat *like)
+{
+	/* Without privilege only a group can be given, one that we are in. */
+	if (fchown(fd, like->st_uid, like->st_gid) &&
+	    fchown(fd, -1, like->st_gid) && errno != EPERM && errno != EINVAL)
+		return -errno;
+	return fchmod(fd, like->st_mode & 0777) ? -errno : 0;
+}
+
+static int write_synced(const char *temp, const struct stat *like,
+			const char *text, size_t len)
 {
 	int fd, ret;
 
@@ -34,8 +43,8 @@ static int write_synced(const char *temp, mode_t mode, const char *text,
 	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	ret = file_write(fd, text, len);
-	if (!ret && (fchmod(fd, mode) || fsync(fd)))
+	ret = file_write(fd, text, len) ?: file_give(fd, like);
+	if (!ret && fsync(fd))
 		ret = -errno;
 	if (close(fd) && !ret)
 		ret = -errno;
@@ -61,11 +70,15 @@ static int open_directory(const char *file)
 int file_replace(const char *file, const char *temp, mode_t mode,
 		 const char *text, size_t len)
 {
-	int dir = open_directory(file), ret;
+	struct stat like = { .st_mode = mode, .st_uid = -1, .st_gid = -1 };
+	int dir, ret;
 
+	if (stat(file, &like) && errno != ENOENT)
+		return -errno;
+	dir = open_directory(file);
 	if (dir < 0)
 		return dir;
-	ret = write_synced(temp, mode, text, len);
+	ret = write_synced(temp, &like, text, len);
 	if (!ret && rename(temp, file))
 		ret = -errno;
 	if (ret)

@@ -4,13 +4,14 @@
 #define ROCESTEER_REPLACE_H
 
 #include <stddef.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 /**
  * file_replace() - replace a file atomically and durably
  * @file: replaced by rename, or created
  * @temp: name beside it, for no one else to use; one left by a crash is removed
- * @mode: permissions
+ * @mode: permissions of a new file; one that is there passes on its own, and its
+ *	owner and group as file_give() can
  * @text: contents
  * @len: bytes of it
  *
@@ -19,6 +20,12 @@
  */
 int file_replace(const char *file, const char *temp, mode_t mode,
 		 const char *text, size_t len);
+
+/*
+ * Give a file that we made the owner, group and permissions of another: the owner
+ * only as root, the group only as root or a member. Return: 0 or a negative errno.
+ */
+int file_give(int fd, const struct stat *like);
 
 /* Write all of a text. Return: 0 or a negative errno. */
 int file_write(int fd, const char *text, size_t len);
