@@ -86,6 +86,30 @@ moves_circuits()
 		file_is_right
 }
 
+# Two that have places, and a driver that breaks down before the second: what was
+# started is said, with the error.
+says_what_it_started()
+{
+	local out=$dir/out
+
+	cluster '{"leaves":2,"spines":2,"gpus_per_leaf":3,"gpus_per_server":1,
+		"oxcs":2,"spine_ports":2,"circuits":[[0,0],[1,1]]}'
+	slice submit --gpus 1 --job a && slice submit --gpus 4 --job b &&
+		cp "$file" "$dir/before" || return
+	slice queue --start --ocs --driver false >"$out"
+	(($? == 1)) && jq -s -e 'length == 1 and (.[0] |
+		[.started[].job] == ["a"] and .error.code == "driver" and
+		(has("waiting") | not))' "$out" && cp "$dir/before" "$file" &&
+		rm "$file.journal" || return
+	"$rocesteer" slice queue --start --ocs --driver false \
+		--cluster "$file" >"$out" 2>"$dir/said"
+	(($? == 1)) && cat "$out" "$dir/said" &&
+		awk 'NR == 1 { ok = $1 == "STARTED" } NR == 2 { ok = ok && $1 == "a" }
+			END { exit !(ok && NR == 2) }' "$out" &&
+		[[ $(<"$dir/said") == "rocesteer: false: exit status 1"* ]] &&
+		jq -e '(.jobs | keys) == ["a"] and .queue[0].job == "b"' "$file"
+}
+
 usage()
 {
 	three && refused 2 exists "the job all is there already" \
@@ -144,12 +168,13 @@ jsonschema.validate(cluster, schema)
 assert cluster["queue"]' Documentation/cluster.schema.json "$file"
 }
 
-ktap_plan 9
+ktap_plan 10
 check "jobs wait in the order that is asked for" orders
 check "the first one without a place holds the others back" blocks
 check "with the fewest GPUs first, small ones pass" fewest_first
 check "a job that waits can be taken back" withdraws
 check "circuits are moved for a job that waits" moves_circuits
+check "what was started before a failure is said" says_what_it_started
 check "what a job lacks is not read from the file" lacks_its_own
 check "wrong usage" usage
 check "wrong files: file and field are named" wrong_files

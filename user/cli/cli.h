@@ -120,6 +120,10 @@ int cli_run(const struct cli_object *object, const struct cli_verb *verb,
 /* Print what went wrong, if something did. Return: the exit status. */
 int cli_exit(const struct out *out, int ret, struct err *err);
 
+/* Print what was done before a failure as well: see out_error(). */
+int cli_fail(const struct out *out, struct json_object *root,
+	     const struct out_view *views, int ret, struct err *err);
+
 /**
  * cli_uint() - read an option's number
  * @args: arguments

@@ -135,11 +135,17 @@ int cli_run(const struct cli_object *object, const struct cli_verb *verb,
 	return ret;
 }
 
-int cli_exit(const struct out *out, int ret, struct err *err)
+int cli_fail(const struct out *out, struct json_object *root,
+	     const struct out_view *views, int ret, struct err *err)
 {
-	if (ret >= 0)
-		return ret;
 	if (!err->code)
 		err_set(err, EXIT_FAILED, "system", "%s", strerror(-ret));
-	return out_error(out, err);
+	return out_error(out, root, views, err);
+}
+
+int cli_exit(const struct out *out, int ret, struct err *err)
+{
+	static const struct out_view nothing[] = { {} };
+
+	return ret < 0 ? cli_fail(out, out_root(), nothing, ret, err) : ret;
 }

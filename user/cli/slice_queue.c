@@ -58,6 +58,11 @@ static const struct out_column waiting_columns[] = {
 	{}
 };
 
+static const struct out_view started_views[] = {
+	{ .rows = "started", .columns = started_columns },
+	{}
+};
+
 static const struct out_view queue_views[] = {
 	{ .rows = "started", .columns = started_columns },
 	{ .rows = "waiting", .columns = waiting_columns,
@@ -141,13 +146,23 @@ struct run {
 	struct json_object *waiting;
 };
 
+static void put_started(struct run *run, struct json_object *entry, __u32 gpus,
+			const struct slice_plan *plan)
+{
+	struct json_object *row = out_append_object(run->started);
+
+	out_string(row, "job", cluster_entry_job(entry));
+	out_uint(row, "gpus", gpus);
+	out_string(row, "stage", cluster_stage_name(&plan->slice));
+	out_uint(row, "jwt_s", cluster_seconds_since(entry, "submitted"));
+}
+
 /* Start the first job. Return: 1 when there is another to try, or 0. */
 static int start(struct run *run, struct cluster *c, struct json_object *entry,
 		 __u32 gpus, const char **lacks, struct err *err)
 {
 	struct slice_want want = { .gpus = gpus };
 	const char *id = cluster_entry_job(entry);
-	struct json_object *row;
 	struct slice_plan plan;
 	int ret;
 
@@ -155,13 +170,10 @@ static int start(struct run *run, struct cluster *c, struct json_object *entry,
 	ret = slice_plan_make(c, &want, run->args->value[OCS], &plan);
 	*lacks = ret > 0 ? slice_lacks(ret) : NULL;
 	if (!ret && run->args->value[START]) {
-		row = out_append_object(run->started);
-		out_string(row, "job", id);
-		out_uint(row, "gpus", gpus);
-		out_string(row, "stage", cluster_stage_name(&plan.slice));
-		out_uint(row, "jwt_s", cluster_seconds_since(entry, "submitted"));
 		ret = slice_carry_out(c, id, gpus, &plan,
 				      run->args->value[DRIVER], err) ?: 1;
+		if (c->replaced)
+			put_started(run, entry, gpus, &plan);
 	}
 	slice_plan_free(&plan);
 	json_object_put(entry);
@@ -253,6 +265,10 @@ int slice_queue(const struct cli_args *args, struct err *err)
 	} while (ret == 1);
 	if (!ret)
 		return out_show(&args->out, root, queue_views);
+	if (json_object_array_length(run.started)) {
+		json_object_object_del(root, "waiting");
+		return cli_fail(&args->out, root, started_views, ret, err);
+	}
 	json_object_put(root);
 	return ret;
 }

@@ -52,25 +52,23 @@ int out_event(const struct out *out, struct json_object *event,
 	return flush();
 }
 
-int out_error(const struct out *out, const struct err *err)
+int out_error(const struct out *out, struct json_object *root,
+	      const struct out_view *views, const struct err *err)
 {
-	struct json_object *root, *error;
+	struct json_object *error;
 
+	if (out->json) {
+		error = out_object(root, "error");
+		out_string(error, "code", err->code);
+		out_string(error, "message", err->message);
+	}
+	out_show(out, root, views);
 	if (!out->json) {
-		fflush(stdout);
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name,
 			err->message);
 		if (err->hint[0])
 			fprintf(stderr, "%s\n", err->hint);
-		return err->exit_status;
 	}
-	root = out_root();
-	error = out_object(root, "error");
-	out_string(error, "code", err->code);
-	out_string(error, "message", err->message);
-	print_json(root);
-	json_object_put(root);
-	fflush(stdout);
 	return err->exit_status;
 }
 

@@ -75,11 +75,14 @@ int out_event(const struct out *out, struct json_object *event,
 /**
  * out_error() - print a failure
  * @out: where
+ * @root: what was done before it; released here; with --json it gets the error
+ * @views: how people see it
  * @err: what
  *
  * Return: the exit status for it.
  */
-int out_error(const struct out *out, const struct err *err);
+int out_error(const struct out *out, struct json_object *root,
+	      const struct out_view *views, const struct err *err);
 
 /* A note for people on standard error; nothing with --json. */
 void out_note(const struct out *out, const char *fmt, ...)
