@@ -389,6 +389,24 @@ mends_the_journal()
 		file_is_right
 }
 
+# Lines are as long as what was decided.
+long_lines()
+{
+	local many
+
+	many=$(printf ',0/0%.0s' {1..30000})
+	small
+	slice mark --as failed --links "${many:1}" --servers "${many:1}" |
+		jq -e '.changed == 2' &&
+		(($(wc -c <"$file.journal") > 300000)) &&
+		head -c -2 "$file.journal" | sed 's/n":1/n":2/' >"$dir/torn" &&
+		cat "$dir/torn" >>"$file.journal" &&
+		slice alloc --gpus 1 --job a | jq -e '.leaves == [0]' &&
+		jq -s -e 'map([.generation, .decision]) ==
+			[[1, "mark"], [2, "alloc"]]' "$file.journal" &&
+		file_is_right
+}
+
 # What cannot be written is not done.
 full_disk()
 {
@@ -530,7 +548,7 @@ schema()
 	E
 }
 
-ktap_plan 24
+ktap_plan 25
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -548,6 +566,7 @@ check "unknown fields and the file's mode stay" keeps_the_unknown
 check "owner and group of the file may go on" keeps_the_owner
 check "a symbolic link stays" follows_links
 check "the journal is mended" mends_the_journal
+check "its lines may be long" long_lines
 check "a full disk leaves the file as it was" full_disk
 check "one controller waits for another, a reader does not" waits_for_the_lock
 check "flows that meet are named with their link" checks_flows

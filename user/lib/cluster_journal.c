@@ -15,8 +15,7 @@
 #include "out.h"
 #include "replace.h"
 
-#define MAX_LINE	262144	/* bytes, with room to spare */
-#define HEAD		"{\"generation\":%llu,\"decision\":\"%15[a-z]\""
+#define HEAD	"{\"generation\":%llu,\"decision\":\"%15[a-z]\""
 
 static int fail(const struct cluster *c, int ret, struct err *err)
 {
@@ -25,43 +24,59 @@ static int fail(const struct cluster *c, int ret, struct err *err)
 	return ret;
 }
 
+/* Return: where the line that ends at @end begins, or a negative errno. */
+static off_t line_begin(int fd, off_t end)
+{
+	char block[4096], *newline;
+	ssize_t len;
+
+	while (end) {
+		len = end % sizeof(block) ?: sizeof(block);
+		if (pread(fd, block, len, end - len) != len)
+			return -EIO;
+		newline = memrchr(block, '\n', len);
+		if (newline)
+			return end - len + (newline + 1 - block);
+		end -= len;
+	}
+	return 0;
+}
+
 /*
  * Cut off a line that was not written to its end: its decision was not carried
- * out. Return: what is left, or a negative errno.
+ * out. Return: where the last line begins; -ENOENT: there is none; or another
+ * negative errno.
  */
-static off_t cut_torn(const struct cluster *c, char *tail, off_t from,
-		      size_t len)
+static off_t cut_torn(int fd)
 {
-	char *newline = memrchr(tail, '\n', len);
-	size_t whole = newline ? newline + 1 - tail : 0;
+	off_t size = lseek(fd, 0, SEEK_END), end;
 
-	if (from && !newline)
-		return -EFBIG;
-	if (whole < len && ftruncate(c->journal, from + whole))
+	if (size < 0)
 		return -errno;
-	return whole;
+	end = line_begin(fd, size);
+	if (end < 0)
+		return end;
+	if (end < size && ftruncate(fd, end))
+		return -errno;
+	return end ? line_begin(fd, end - 1) : -ENOENT;
 }
 
 /* A decision whose new file was never put in place is void. */
-static int mend(struct cluster *c, char *tail, struct err *err)
+static int mend(struct cluster *c, struct err *err)
 {
-	off_t size = lseek(c->journal, 0, SEEK_END), from, len;
+	char head[128] = "", decision[16];
 	unsigned long long generation;
 	struct json_object *line;
-	char decision[16], *last;
+	off_t last;
 
-	from = size > MAX_LINE ? size - MAX_LINE : 0;
-	len = pread(c->journal, tail, size - from, from);
-	if (size < 0 || len < 0)
-		return fail(c, -errno, err);
-	len = cut_torn(c, tail, from, len);
-	if (len < 0)
-		return fail(c, len, err);
-	if (!len)
+	last = cut_torn(c->journal);
+	if (last == -ENOENT)
 		return 0;
-	tail[len - 1] = '\0';
-	last = strrchr(tail, '\n');
-	if (sscanf(last ? last + 1 : tail, HEAD, &generation, decision) != 2 ||
+	if (last < 0)
+		return fail(c, last, err);
+	if (pread(c->journal, head, sizeof(head) - 1, last) < 0)
+		return fail(c, -errno, err);
+	if (sscanf(head, HEAD, &generation, decision) != 2 ||
 	    generation != c->generation + 1 || !strcmp(decision, "void"))
 		return 0;
 	line = out_root();
@@ -71,18 +86,10 @@ static int mend(struct cluster *c, char *tail, struct err *err)
 
 int cluster_journal_open(struct cluster *c, struct err *err)
 {
-	char *tail;
-	int ret;
-
 	c->journal = cluster_open_beside(c, "journal", O_APPEND);
 	if (c->journal < 0)
 		return fail(c, c->journal, err);
-	tail = malloc(MAX_LINE + 1);
-	if (!tail)
-		return -ENOMEM;
-	ret = mend(c, tail, err);
-	free(tail);
-	return ret;
+	return mend(c, err);
 }
 
 int cluster_journal_add(struct cluster *c, __u64 generation,
