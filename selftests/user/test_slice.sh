@@ -453,6 +453,25 @@ waits_for_the_lock()
 		jq -e '.jobs | has("a")' "$file"
 }
 
+another_place()
+{
+	slice alloc --gpus 1 >"$dir/out" && jq -e '.stage == "server"' "$dir/out"
+}
+
+# Nor does it wait for who reads what the other one prints.
+not_for_readers()
+{
+	local all
+
+	cluster '{"leaves":1,"spines":1,"gpus_per_leaf":400,"gpus_per_server":1}'
+	all=$(printf ',0/%d' {0..199})
+	unread another_place "$rocesteer" --json slice alloc --gpus 200 \
+		--job a --cluster "$file" &&
+		unread another_place "$rocesteer" --json slice alloc \
+			--servers "${all:1}" --job a --cluster "$file" &&
+		file_is_right
+}
+
 # Three leaves with four GPUs each, whose ranks are 0-3, 4-7 and 8-11.
 three_leaves()
 {
@@ -548,7 +567,7 @@ schema()
 	E
 }
 
-ktap_plan 25
+ktap_plan 26
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -569,6 +588,7 @@ check "the journal is mended" mends_the_journal
 check "its lines may be long" long_lines
 check "a full disk leaves the file as it was" full_disk
 check "one controller waits for another, a reader does not" waits_for_the_lock
+check "nor does one for another's reader" not_for_readers
 check "flows that meet are named with their link" checks_flows
 check "patterns are checked" checks_patterns
 check "200 of four processes' commands are killed" kill_nine

@@ -298,7 +298,7 @@ void slice_make_id(const struct cluster *c, char *id, size_t size)
 }
 
 /* A job that has its servers already has its slice: who asks may ask again. */
-static int find_slice(const struct cli_args *args, const struct cluster *c,
+static int find_slice(const struct cli_args *args, struct cluster *c,
 		      const char *id, const struct slice_want *want,
 		      struct err *err)
 {
@@ -308,6 +308,7 @@ static int find_slice(const struct cli_args *args, const struct cluster *c,
 		return err_set(err, EXIT_BAD_INPUT, "exists",
 			       "%s: jobs.%s: the job has a slice already",
 			       c->file, id);
+	cluster_unlock(c);
 	return out_show(&args->out, slice_job_json(c, id, job), alloc_views);
 }
 

@@ -151,12 +151,12 @@ int slice_mark(const struct cli_args *args, struct err *err)
 	if (!ret && mark.changed)
 		ret = cluster_commit(&c, json_object_get(mark.line), err);
 	json_object_put(mark.line);
-	if (!ret) {
-		root = out_root();
-		out_uint(root, "changed", mark.changed);
-		out_uint(root, "generation", c.generation);
-		ret = out_show(&args->out, root, views);
-	}
+	root = out_root();
+	out_uint(root, "changed", mark.changed);
+	out_uint(root, "generation", c.generation);
 	cluster_close(&c);
+	if (!ret)
+		return out_show(&args->out, root, views);
+	json_object_put(root);
 	return ret;
 }

@@ -106,11 +106,11 @@ int slice_wire(const struct cli_args *args, struct err *err)
 	else
 		ret = drive(&c, args->value[DRIVER], NULL, NULL, c.ocs.circuit,
 			    err);
-	if (!ret) {
-		root = out_root();
-		out_uint(root, "ports", (__u64)c.ocs.leaves * c.ocs.oxcs);
-		ret = out_show(&args->out, root, views);
-	}
+	root = out_root();
+	out_uint(root, "ports", (__u64)c.ocs.leaves * c.ocs.oxcs);
 	cluster_close(&c);
+	if (!ret)
+		return out_show(&args->out, root, views);
+	json_object_put(root);
 	return ret;
 }

@@ -100,12 +100,18 @@ int cluster_open(struct cluster *c, const char *file, struct err *err)
 	return ret;
 }
 
+void cluster_unlock(struct cluster *c)
+{
+	if (c->lock >= 0)
+		close(c->lock);
+	c->lock = -1;
+}
+
 void cluster_close(struct cluster *c)
 {
 	if (c->journal >= 0)
 		close(c->journal);
-	if (c->lock >= 0)
-		close(c->lock);		/* lets go of it */
+	cluster_unlock(c);
 	json_object_put(c->root);
 	json_object_put(c->nodes);
 	free(c->fabric.free_gpus);
@@ -210,6 +216,8 @@ int cluster_commit(struct cluster *c, struct json_object *decision,
 	if (ret < 0)
 		err_set(err, EXIT_FAILED, "write", "cannot replace %s: %s",
 			c->file, strerror(-ret));
+	if (!ret)
+		cluster_unlock(c);
 	if (ret > 0)
 		err_set(err, EXIT_FAILED, "sync",
 			"%s is replaced, but a crash may undo that: its directory: %s",

@@ -83,6 +83,9 @@ int cluster_read(struct cluster *c, const char *file, struct err *err);
 /* The same with the lock, to be changed. Waits for the lock. */
 int cluster_open(struct cluster *c, const char *file, struct err *err);
 
+/* Let others at the file; @c is not to be changed any more. */
+void cluster_unlock(struct cluster *c);
+
 void cluster_close(struct cluster *c);
 
 /* Names of marks and parts in the file. */
@@ -171,8 +174,8 @@ bool cluster_mark(struct cluster *c, enum cluster_mark mark, bool set,
 		  enum cluster_part part, __u32 a, __u32 b);
 
 /**
- * cluster_commit() - make changes last
- * @c: locked
+ * cluster_commit() - make changes last, and let go of the lock then
+ * @c: locked; it stays so where this fails
  * @decision: what the journal is to say; released here
  * @err: filled on failure
  *
