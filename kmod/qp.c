@@ -12,7 +12,8 @@
  * back, when it is tried again, reset or destroyed. A probe at the return would
  * come too late to change the attributes: that is how hardware is told the
  * source port, by a flow label that its driver derives it from. What is changed
- * is the kernel's copy of the attributes, the application's stay as they are.
+ * is the kernel's copy of the attributes, the application's stay as they are; a user
+ * in the kernel finds the label in its own.
  *
  * A flow is removed at RESET, from where the queue pair can only be connected
  * anew, and when it is destroyed (or is about to be: where destroying fails,

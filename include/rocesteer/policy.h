@@ -15,7 +15,8 @@
  *	connected, network order; 0 leaves it to the driver, as does a port
  *	below ROCESTEER_SPORT_MIN, which no flow label yields. Called once a
  *	connection, for RC over RoCE v2, unless the application set a flow
- *	label. The flow is new: an end of it, rocesteer_flow_del, will follow.
+ *	label. The flow is registered, maybe since a flow-add: its end,
+ *	rocesteer_flow_del, will follow.
  *	@key: flow; @job: its number, 0 where no owner claims the flow;
  *	@flags: ROCESTEER_QP_*. Not sleepable, mandatory
  * @netns: SO_NETNS_COOKIE of the namespace, immutable
