@@ -225,8 +225,7 @@ static void flow_set_job(struct rocesteer_flow *flow, u32 job)
 	rocesteer_job_count(rn, old, -1);
 	rocesteer_job_count(rn, job, 1);
 	flow_resequence(flow, false);
-	if (old)
-		trace_rocesteer_flow_del(rn->net->net_cookie, &flow->key, old);
+	trace_rocesteer_flow_del(rn->net->net_cookie, &flow->key, old);
 	flow_announce(flow);
 }
 

@@ -39,7 +39,10 @@ DEFINE_EVENT(rocesteer_flow, rocesteer_flow_add,
 	     TP_ARGS(netns_cookie, key, job)
 );
 
-/* A flow was removed, or was taken from a job: the one it had until now. */
+/*
+ * A flow was removed, or got another job: the one it had until now. A flow that had
+ * none may be steered all the same, by the job that has its device.
+ */
 DEFINE_EVENT(rocesteer_flow, rocesteer_flow_del,
 	     TP_PROTO(u64 netns_cookie,
 		      const struct rocesteer_flow_key *key, u32 job),

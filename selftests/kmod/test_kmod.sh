@@ -385,7 +385,7 @@ test_trace()
 	echo 0 >"$tracing/events/rocesteer/enable"
 	grep -o 'rocesteer_flow_.*' "$tracing/trace"
 	local want
-	want='add 0 add 1 del 1 add 0 del 0'
+	want='add 0 del 0 add 1 del 1 add 0 del 0'
 	is "$(sed -n 's/.*rocesteer_flow_\(...\):.*peer=::ffff:10.77.0.9 dqpn=0x000064 job=\(.\)/\1 \2/p' \
 		"$tracing/trace" | xargs)" "$want"
 }
