@@ -327,7 +327,7 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
  * @skb: packet, which is ready, waits or is freed afterwards
  * @pkt: what it is
  *
- * Context: Softirq, RCU read-side critical section, holds @order->lock.
+ * Context: BH disabled, RCU read-side critical section, holds @order->lock.
  */
 void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 			  const struct rocesteer_packet *pkt)
@@ -363,7 +363,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
  *
  * That of a flow that is not split does, where none waits. It is only noted.
  *
- * Context: Softirq, holds @order->lock.
+ * Context: BH disabled, holds @order->lock.
  */
 bool rocesteer_order_is_whole(struct rocesteer_order *order,
 			      const struct rocesteer_packet *pkt)

@@ -41,7 +41,7 @@ struct rocesteer_packet {
  * pair receives
  * @rn: namespace, which outlives this
  * @path_mtu: of the queue pair, immutable
- * @lock: guards all that follows. Taken in softirq, and within rocesteer_lock
+ * @lock: guards all that follows. Taken with BH disabled, and within rocesteer_lock
  * @synced: @expected is known
  * @delivering: somebody is delivering @ready
  * @dead: nothing may wait any more

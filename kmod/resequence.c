@@ -91,8 +91,8 @@ void rocesteer_reseq_table_free(struct rocesteer_net *rn)
  * others leave their packets to it. More than it can deliver comes from nobody
  * who heeds acknowledgments; then the timer goes on, and others get their turn.
  *
- * Whoever delivers is in softirq, which neither the device nor the namespace
- * nor this module outlives: each waits for RCU when it goes, after
+ * Whoever delivers is in an RCU read-side critical section, which the device, the
+ * namespace and this module outlive: each waits for RCU when it goes, after
  * rocesteer_reseq_del(), behind which nothing is left to be delivered later.
  */
 static void reseq_deliver(struct rocesteer_order *order)
@@ -151,7 +151,8 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
  * @skb: packet, not aggregated, without a socket
  * @state: the hook's
  *
- * Context: Softirq, RCU read-side critical section.
+ * Context: Softirq, or process where a program let the packet pass (NFQUEUE). RCU
+ * read-side critical section.
  * Return: NF_ACCEPT when it is not to be resequenced, or NF_STOLEN when it
  * was delivered or waits.
  */
@@ -170,13 +171,11 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 	order = &reseq->order[pkt->seq];
 	if (pkt->seq == ROCESTEER_RESPONSES && !READ_ONCE(order->reads))
 		return NF_ACCEPT;	/* only acknowledgments come */
+
+	spin_lock_bh(&order->lock);
 	if (memcmp(reseq->key.peer, pkt->key.peer, sizeof(pkt->key.peer))) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_FOREIGN);
-		return NF_ACCEPT;
-	}
-
-	spin_lock(&order->lock);
-	if (skb_queue_len(&order->ready) > reseq_budget(order)) {
+	} else if (skb_queue_len(&order->ready) > reseq_budget(order)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 	} else if (!order->dead && !rocesteer_order_is_whole(order, pkt)) {
 		order->okfn = state->okfn;	/* the family's, always the same */
@@ -184,7 +183,7 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 		reseq_deliver(order);
 		verdict = NF_STOLEN;
 	}
-	spin_unlock(&order->lock);
+	spin_unlock_bh(&order->lock);
 	return verdict;
 }
 

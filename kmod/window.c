@@ -136,7 +136,7 @@ static void window_see_port(struct window_buffer *buffer, __be16 sport,
  * Of two with the same PSN the newer one stays: it is the one that may ask for
  * an acknowledgment.
  *
- * Context: Softirq.
+ * Context: BH disabled.
  * Return: 0; 1 where another packet was freed for it; -ENOMEM where there is
  * no memory, and the packet is still the caller's.
  */
