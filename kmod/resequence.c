@@ -57,11 +57,22 @@ static u32 reseq_hash(const void *data, u32 len, u32 seed)
 	return hash_32(key->dqpn + (key->ifindex << 24) + seed, 20);
 }
 
+/* The default calls memcmp(), for each packet. */
+static int reseq_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct rocesteer_reseq *reseq = obj;
+	const struct rocesteer_flow_key *key = arg->key;
+
+	return reseq->key.dqpn != key->dqpn ||
+	       reseq->key.ifindex != key->ifindex;
+}
+
 static const struct rhashtable_params reseq_params = {
 	.head_offset = offsetof(struct rocesteer_reseq, node),
 	.key_offset = offsetof(struct rocesteer_reseq, key),
 	.key_len = offsetof(struct rocesteer_flow_key, peer),
 	.hashfn = reseq_hash,
+	.obj_cmpfn = reseq_cmp,
 	.automatic_shrinking = true,
 };
 
