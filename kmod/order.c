@@ -77,7 +77,7 @@ static u32 order_psns(const struct rocesteer_order *order, u32 length)
 static u64 order_wait(const struct rocesteer_order *order)
 {
 	/* Then a timer only frees memory: the sender has to be waited for. */
-	if (order->state == ORDER_ASKED)
+	if (order->state == ORDER_ASKED || !order->window.depth)
 		return ORDER_WAIT_MAX;
 	return clamp(2 * order->skew, ORDER_WAIT_MIN, ORDER_WAIT_MAX);
 }
@@ -474,14 +474,18 @@ void rocesteer_order_expire(struct rocesteer_order *order)
 	u64 age, wait;
 
 	lockdep_assert_held(&order->lock);
-	if (!order->window.depth)
+	if (!order->window.buffer)
 		return;
 	age = ktime_get_ns() - order->since;
 	wait = order_wait(order);
-	if (age >= wait)
-		order_give_up(order);
-	else
+	if (age < wait) {
 		rocesteer_order_start_timer(order, wait - age);
+		return;
+	}
+	if (order->window.depth)
+		order_give_up(order);
+	if (!order->window.depth)
+		rocesteer_window_free(&order->window);
 }
 
 /**

@@ -146,8 +146,12 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 	struct window_slot *slot;
 	struct sk_buff *old;
 
-	if (!window_alloc(win) || !window_charge(win, skb->truesize))
+	if (!window_charge(win, skb->truesize))
 		return -ENOMEM;
+	if (!window_alloc(win)) {
+		window_uncharge(win, skb->truesize);
+		return -ENOMEM;
+	}
 	slot = window_slot(win, psn);
 	old = slot->skb;
 	*slot = (struct window_slot) {
@@ -250,8 +254,8 @@ void rocesteer_window_forget_ports(struct rocesteer_window *win)
 }
 
 /**
- * rocesteer_window_free() - free an empty window
- * @win: window; packets may not be put into it any more
+ * rocesteer_window_free() - free the memory of an empty window
+ * @win: window
  */
 void rocesteer_window_free(struct rocesteer_window *win)
 {

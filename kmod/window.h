@@ -19,7 +19,7 @@ struct window_buffer;
  * @size: one of the above, a power of two; immutable
  * @depth: how many
  * @bytes: memory that they and @buffer take
- * @buffer: where they are; NULL until the first one came
+ * @buffer: where they are; NULL where none did lately
  *
  * All are from fewer than @size consecutive PSNs: that is the caller's care, as is
  * the lock. Zeroed but for @size, it is empty.

@@ -294,7 +294,16 @@ hopeless()
 {
 	qp_open on 1000 &&
 	send 2 a 1000 1002 1004 1006 && busywait 10000 depth_is 0 &&
-	grown naks=1 timeout=2 dropped=0 && expects 1001
+	grown naks=1 timeout=2 dropped=0 && expects 1001 && stat_is reseq-bytes 0
+}
+
+# Where none waits any more the window goes, and comes again
+idle()
+{
+	qp_open on 1000 &&
+	send 2 "${shuffled[@]}" && reached 1007 &&
+	busywait 5000 stat_is reseq-bytes 0 &&
+	send 2 b 1008 a 1007 && reached 1009 && grown naks=0 held=4
 }
 
 # rxe drops 1001, as it would a damaged one, and nobody notices until 1003
@@ -594,7 +603,7 @@ answers_reset()
 	qps_tell qp reset && stat_is reseq-bytes 0
 }
 
-ktap_plan 32
+ktap_plan 33
 check "a link to a peer that is no rxe" peer_make
 defer peer_end
 check "the module loads" load
@@ -609,6 +618,7 @@ check "a flow that is not split passes" with_qp whole
 check "a lost packet is asked for once" with_qp lost
 check "a path that is silent is not waited for long" with_qp silent
 check "nothing waits for ever" with_qp hopeless
+check "nor is memory held for ever" with_qp idle
 check "a broken packet does not upset the order" with_qp broken
 check "PSNs wrap" with_qp wrap
 check "duplicates pass" with_qp duplicates
