@@ -10,7 +10,9 @@
  * - A path is FIFO, and a UDP source port stands for it. Each packet says how
  *   many paths its sender deals the flow to. Once as many ports have delivered
  *   packets from beyond the gap, what is missing is lost. A flow that is not
- *   split has one path: its packets pass, and so does any gap.
+ *   split has one path: its packets pass, and so does any gap. Where the number
+ *   changes, packets may still be under way on the old paths: the larger number
+ *   counts, and none pass before one has come in order.
  * - Where a path has gone silent a timer decides. It waits twice as long as
  *   packets have been late recently.
  *
@@ -195,7 +197,7 @@ static void order_check_lost(struct rocesteer_order *order)
 	struct rocesteer_window *win = &order->window;
 
 	if (!win->depth || order->state != ORDER_WAITING ||
-	    rocesteer_window_ports(win, order->expected) < order->paths)
+	    !rocesteer_window_overtaken(win, order->expected, order->paths))
 		return;
 	order->lost++;
 	order_count(order, ROCESTEER_COUNT_RESEQ_LOST);
@@ -304,7 +306,7 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 	if (!order_keep(order, skb))
 		return;
 	err = rocesteer_window_put(&order->window, skb, pkt->psn, span,
-				   pkt->sport);
+				   pkt->sport, pkt->paths);
 	if (err < 0) {
 		order_count(order, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 		__skb_queue_tail(&order->ready, skb);
@@ -316,8 +318,6 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 		order_since_now(order);
 	order_count(order, ROCESTEER_COUNT_RESEQ_HELD);
 	order->held++;
-	if (pkt->paths)
-		order->paths = pkt->paths;
 	order_check_lost(order);
 }
 
@@ -345,6 +345,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 	}
 	ahead = rocesteer_psn_diff(pkt->psn, order->expected);
 	if (!ahead) {
+		order->paths = pkt->paths ?: order->paths;
 		order_pass(order, skb, span);
 	} else if (ahead < 0) {
 		order_behind(order, skb, pkt->psn, span);
@@ -361,7 +362,8 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
  * @order: order
  * @pkt: what it is
  *
- * That of a flow that is not split does, where none waits. It is only noted.
+ * That of a flow that is not split does, where none waits. It is only noted. Where
+ * the flow was split so far, it has to be the expected one.
  *
  * Context: BH disabled, holds @order->lock.
  */
@@ -372,8 +374,9 @@ bool rocesteer_order_is_whole(struct rocesteer_order *order,
 	u8 paths = pkt->paths ?: order->paths;
 
 	lockdep_assert_held(&order->lock);
-	if (paths > 1 || order->window.depth || order->delivering ||
-	    !skb_queue_empty(&order->ready))
+	if (paths != 1 || order->window.depth || order->delivering ||
+	    !skb_queue_empty(&order->ready) ||
+	    (order->paths > 1 && pkt->psn != order->expected))
 		return false;
 	order->paths = paths;
 	order->synced = true;
@@ -507,7 +510,6 @@ void rocesteer_order_init(struct rocesteer_order *order,
 	spin_lock_init(&order->lock);
 	order->synced = fresh;
 	order->expected = psn;
-	order->paths = ROCESTEER_MAX_PATHS;	/* until one says */
 	order->skew = ORDER_SKEW;
 	__skb_queue_head_init(&order->ready);
 }

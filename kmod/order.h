@@ -46,8 +46,8 @@ struct rocesteer_packet {
  * @delivering: somebody is delivering @ready
  * @dead: nothing may wait any more
  * @state: what was done about the packet with PSN @expected
- * @paths: that the sender deals the flow to, by the last packet that waited, or of a
- *	flow that is not split
+ * @paths: that the sender deals the flow to, by the last packet that came in order; 0
+ *	until one says
  * @expected: PSN that the queue pair expects next
  * @skew: by how much missing packets were late recently, in nanoseconds
  * @noted: when that was last found out

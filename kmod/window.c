@@ -35,10 +35,12 @@ struct window_slot {
  * struct window_port - a path
  * @psn: of the last packet that it delivered, of those that had to wait
  * @sport: UDP source port
+ * @paths: that the packet said there are
  */
 struct window_port {
 	u32 psn;
 	__be16 sport;
+	u8 paths;
 };
 
 struct window_buffer {
@@ -109,19 +111,19 @@ static struct window_slot *window_slot(const struct rocesteer_window *win,
 	return &win->buffer->slot[psn % win->size];
 }
 
-static void window_see_port(struct window_buffer *buffer, __be16 sport,
-			    u32 psn)
+static void window_see_port(struct window_buffer *buffer,
+			    struct window_port seen)
 {
 	unsigned int i;
 
 	for (i = 0; i < buffer->nr_ports; i++)
-		if (buffer->port[i].sport == sport)
+		if (buffer->port[i].sport == seen.sport)
 			break;
 	if (i == ROCESTEER_MAX_PATHS)
 		return;
 	if (i == buffer->nr_ports)
 		buffer->nr_ports++;
-	buffer->port[i] = (struct window_port) { .psn = psn, .sport = sport };
+	buffer->port[i] = seen;
 }
 
 /**
@@ -132,6 +134,7 @@ static void window_see_port(struct window_buffer *buffer, __be16 sport,
  * @span: PSNs that it takes
  * @sport: UDP source port, which stands for its path; 0 where it may have overtaken
  *	others there
+ * @paths: how many its sender deals the flow to
  *
  * Of two with the same PSN the newer one stays: it is the one that may ask for
  * an acknowledgment.
@@ -141,7 +144,7 @@ static void window_see_port(struct window_buffer *buffer, __be16 sport,
  * no memory, and the packet is still the caller's.
  */
 int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
-			 u32 psn, u32 span, __be16 sport)
+			 u32 psn, u32 span, __be16 sport, u8 paths)
 {
 	struct window_slot *slot;
 	struct sk_buff *old;
@@ -160,7 +163,11 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 		.span = span,
 	};
 	if (sport)
-		window_see_port(win->buffer, sport, psn);
+		window_see_port(win->buffer, (struct window_port) {
+			.psn = psn,
+			.sport = sport,
+			.paths = paths,
+		});
 	if (!old) {
 		win->depth++;
 		return 0;
@@ -229,18 +236,24 @@ u64 rocesteer_window_since(const struct rocesteer_window *win, u32 psn)
 }
 
 /**
- * rocesteer_window_ports() - how many paths have delivered later packets
+ * rocesteer_window_overtaken() - have all paths delivered later packets?
  * @win: window, not empty
  * @psn: later than this one
+ * @paths: how many there are, unless one of those packets says more
  */
-unsigned int rocesteer_window_ports(const struct rocesteer_window *win, u32 psn)
+bool rocesteer_window_overtaken(const struct rocesteer_window *win, u32 psn,
+				u8 paths)
 {
 	const struct window_buffer *buffer = win->buffer;
 	unsigned int i, n = 0;
 
-	for (i = 0; i < buffer->nr_ports; i++)
-		n += rocesteer_psn_diff(buffer->port[i].psn, psn) > 0;
-	return n;
+	for (i = 0; i < buffer->nr_ports; i++) {
+		if (rocesteer_psn_diff(buffer->port[i].psn, psn) <= 0)
+			continue;
+		n++;
+		paths = max(paths, buffer->port[i].paths);
+	}
+	return n && n >= paths;
 }
 
 /**

@@ -38,14 +38,14 @@ static inline s32 rocesteer_psn_diff(u32 a, u32 b)
 }
 
 int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
-			 u32 psn, u32 span, __be16 sport);
+			 u32 psn, u32 span, __be16 sport, u8 paths);
 struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn,
 				      u32 *span);
 struct sk_buff *rocesteer_window_copy(const struct rocesteer_window *win,
 				      u32 psn);
 u64 rocesteer_window_since(const struct rocesteer_window *win, u32 psn);
-unsigned int rocesteer_window_ports(const struct rocesteer_window *win,
-				    u32 psn);
+bool rocesteer_window_overtaken(const struct rocesteer_window *win, u32 psn,
+				u8 paths);
 void rocesteer_window_forget_ports(struct rocesteer_window *win);
 void rocesteer_window_free(struct rocesteer_window *win);
 u64 rocesteer_window_bytes(void);

@@ -276,6 +276,18 @@ lost()
 	grown naks=1 lost=1 && depth_is 0
 }
 
+# Fewer paths, then more: packets of the old ones are slower, and not lost
+replanned()
+{
+	qp_open on 1000 &&
+	send 4 a 1000 && send 1 a 1004 && send 4 b 1001 d 1003 c 1002 &&
+	send 4 a 1005 c 1007 && send 1 a 1009 1010 && send 4 b 1006 d 1008 &&
+	send 1 a 1011 && send 4 b 1014 c 1015 d 1017 && send 1 a 1012 1013 &&
+	send 4 a 1016 && reached 1018 &&
+	grown naks=0 held=8 behind=0 lost=0 timeout=0 &&
+	send 1 a 1018 1020 && busywait 5000 grown naks=1 held=8
+}
+
 # Path b is silent. What waits can be seen, for as long as the NAK may take.
 silent()
 {
@@ -603,7 +615,7 @@ answers_reset()
 	qps_tell qp reset && stat_is reseq-bytes 0
 }
 
-ktap_plan 33
+ktap_plan 34
 check "a link to a peer that is no rxe" peer_make
 defer peer_end
 check "the module loads" load
@@ -616,6 +628,7 @@ check "over IPv6 too" with_qp order fd00:79::1 fd00:79::2
 check "without the resequencer they are not" with_qp off
 check "a flow that is not split passes" with_qp whole
 check "a lost packet is asked for once" with_qp lost
+check "nor is a packet taken for lost when paths change" with_qp replanned
 check "a path that is silent is not waited for long" with_qp silent
 check "nothing waits for ever" with_qp hopeless
 check "nor is memory held for ever" with_qp idle
