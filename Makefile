@@ -35,7 +35,7 @@ tests: guest
 	$(MAKE) -C user BUILD=$(BUILD) tests
 
 # What selftests and benchmarks run in the guest as well.
-guest: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf
+guest: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm
 	$(MAKE) -C selftests BUILD=$(BUILD)
 	$(MAKE) -C bench BUILD=$(BUILD)
 

@@ -11,6 +11,7 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
+. selftests/slurm.sh
 rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 perf=$PWD/build/rocesteer-perf
 plugin=$PWD/build/slurm/rocesteer.so
@@ -32,55 +33,8 @@ fi
 
 dir=$(mktemp -d)
 defer rm -rf "$dir"
-export SLURM_CONF=$dir/slurm.conf
 file=$dir/cluster.json
 declare -A slurmd
-
-configure()
-{
-	cat >"$SLURM_CONF" <<-E
-	ClusterName=test
-	SlurmctldHost=$(hostname -s)(10.9.0.1)
-	SlurmUser=root
-	AuthInfo=socket=$dir/munge.socket
-	StateSaveLocation=$dir/state
-	SlurmdSpoolDir=$dir/spool.%n
-	SlurmctldPidFile=$dir/slurmctld.pid
-	SlurmdPidFile=$dir/%n.pid
-	ProctrackType=proctrack/linuxproc
-	TaskPlugin=task/none
-	JobAcctGatherType=jobacct_gather/none
-	SwitchType=switch/none
-	SelectType=select/linear
-	SchedulerType=sched/builtin
-	SchedulerParameters=batch_sched_delay=0,sched_interval=1
-	MpiDefault=none
-	ReturnToService=2
-	SlurmdTimeout=300
-	KillWait=1
-	PrologFlags=Alloc
-	PrologSlurmctld=$dir/slurmctld
-	EpilogSlurmctld=$dir/slurmctld
-	PlugStackConfig=$dir/plugstack.conf
-	SlurmdParameters=config_overrides
-	NodeName=a0 NodeAddr=10.9.0.2
-	NodeName=b0 NodeAddr=10.9.0.3
-	PartitionName=all Nodes=ALL Default=YES
-	E
-	cat >"$dir/plugstack.conf" <<-E
-	required $plugin cluster=$file paths=$dir/rs0.json,$dir/rs2.json command=$rocesteer
-	E
-	cat >"$dir/slurmctld" <<-E
-	#!/bin/bash
-	export PATH=$(dirname "$rocesteer"):\$PATH ROCESTEER_CLUSTER=$file
-	export SLURM_CONF=$SLURM_CONF
-	exec $PWD/packaging/slurm/rocesteer-slurmctld
-	E
-	chmod +x "$dir/slurmctld"
-	mkdir "$dir/state" "$dir/spool.a0" "$dir/spool.b0"
-	dd if=/dev/urandom of="$dir/munge.key" bs=128 count=1 status=none
-	chmod 600 "$dir/munge.key"
-}
 
 cluster()
 {
@@ -136,28 +90,18 @@ node_add()
 		on "$1" ip link set rs2 up
 }
 
-# Each has port maps of its own under the same names.
-slurmd_start()
+idle()
 {
-	# shellcheck disable=SC2016 # the inner shell's
-	nsenter --net="/run/netns/$1" unshare --mount bash -c \
-		'mount --bind "$1/$2-rs0.json" "$1/rs0.json" &&
-		mount --bind "$1/$2-rs2.json" "$1/rs2.json" &&
-		exec slurmd -D -N "$2" -L "$1/$2.log"' - "$dir" "$1" \
-		>/dev/null 2>&1 &
+	[[ $(slurm_state) == "a0 idle b0 idle " ]]
+}
+
+node_start()
+{
+	slurmd_start "$1" "$1"
 	slurmd[$1]=$!
 }
 
-state()
-{
-	sinfo -h -N -o '%N %t' | tr '\n' ' '
-}
-
-idle()
-{
-	[[ $(state) == "a0 idle b0 idle " ]]
-}
-
+# shellcheck disable=SC2119 # without parameters
 ready()
 {
 	mount -t bpf bpf /sys/fs/bpf &&
@@ -170,28 +114,22 @@ ready()
 		node_add a0 10.9.0.2 && node_add b0 10.9.0.3 &&
 		printf '10.9.0.2 a0\n10.9.0.3 b0\n' >"$dir/hosts" &&
 		mount --bind "$dir/hosts" /etc/hosts || return
-	configure
+	slurm_configure 10.9.0.1 rs0.json,rs2.json a0 10.9.0.2 b0 10.9.0.3
 	cluster
 	portmap a0 rs0 0 1 1
 	portmap a0 rs2 0 2 1
 	portmap b0 rs0 1 1 0
 	portmap b0 rs2 1 2 0
-	: >"$dir/rs0.json"
-	: >"$dir/rs2.json"
 	mkfifo "$dir/go"
 	cat >"$dir/batch" <<-E
 	#!/bin/bash
 	: >"$dir/begun.\$SLURM_JOB_ID"
 	read -r <"$dir/go"
 	E
-	munged --foreground --force --key-file "$dir/munge.key" \
-		--socket "$dir/munge.socket" --pid-file "$dir/munge.pid" \
-		--log-file "$dir/munge.log" --seed-file "$dir/munge.seed" \
-		>/dev/null 2>&1 &
-	busywait 30000 test -S "$dir/munge.socket" || return
-	slurmctld -D -L "$dir/slurmctld.log" >/dev/null 2>&1 &
-	slurmd_start a0
-	slurmd_start b0
+	munged_start || return
+	slurmctld_start
+	node_start a0
+	node_start b0
 	busywait 60000 idle
 }
 
@@ -212,10 +150,10 @@ empty()
 		! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-# What Slurm says of the job: field NAME
+# field NAME: of the job
 field()
 {
-	scontrol -o show job "$job" | grep -o -P "\b$1=\K.*?(?= \w+=|\$)"
+	slurm_field "$job" "$1"
 }
 
 # submit ARGUMENT...: a job that waits for finish()
@@ -342,7 +280,7 @@ no_links_at_once()
 
 drained()
 {
-	[[ $(state) == "a0 idle b0 drain " ]]
+	[[ $(slurm_state) == "a0 idle b0 drain " ]]
 }
 
 # A node whose second NIC has no port to the peer by the slice's spines: the first
@@ -362,13 +300,13 @@ no_port()
 
 all_drained()
 {
-	[[ $(state) == "a0 drain b0 drain " ]]
+	[[ $(slurm_state) == "a0 drain b0 drain " ]]
 }
 
 # What plugstack.conf has for job load gets there; here what it refuses.
 passes_options()
 {
-	sed -i 's|$| --cgroup /none|' "$dir/plugstack.conf"
+	slurm_option "--cgroup /none"
 	submit --rocesteer && busywait 60000 held || return
 	field AdminComment | grep -F \
 		"load: rocesteer: --cgroup: /none: No such file or directory" &&
@@ -415,7 +353,7 @@ node_dies()
 		busywait 60000 failed &&
 		[[ $(field JobState) == NODE_FAIL ]] &&
 		busywait 60000 released_but b0 && patience 300 &&
-		slurmd_start b0 && busywait 60000 idle && runs
+		node_start b0 && busywait 60000 idle && runs
 }
 
 # controller CONTEXT NODES: as slurmctld does
@@ -438,14 +376,9 @@ again()
 		empty
 }
 
-processes()
-{
-	pgrep -x 'slurm(ctld|scriptd|d|stepd)(-wlm)?|munged'
-}
-
 gone()
 {
-	! processes
+	! slurm_processes
 }
 
 nothing_left()
@@ -453,7 +386,7 @@ nothing_left()
 	[[ ! $(squeue -h -t running,pending,completing) ]] && empty &&
 		jq -e '.jobs == {} and .free_gpus == [[2], [2]] and
 			.free_links == [[1, 1], [1, 1]]' "$file" &&
-		processes &&
+		slurm_processes &&
 		mapfile -t pids < <(jobs -p) &&
 		kill "${pids[@]}" && busywait 30000 gone
 }
