@@ -32,7 +32,7 @@ def router(source, destination, ttl, port):
         sock.sendto(PAYLOAD, (destination, 4791))
         poll = select.poll()
         poll.register(sock, 0)  # POLLERR is always reported
-        if not poll.poll(1000):
+        if not poll.poll(10000):
             return "-"
         _, ancillary, _, _ = sock.recvmsg(0, 512, socket.MSG_ERRQUEUE)
         for *kind, data in ancillary:

@@ -219,11 +219,16 @@ test_reset_error_destroy()
 	qps_tell one destroy && is "$(stat flows)" 0 && qps_end one
 }
 
+no_flows()
+{
+	is "$(stat flows)" 0
+}
+
 test_exit()
 {
 	qps_start one rxea 10.77.0.1 10.77.0.9 100 3 && is "$(stat flows)" 3 &&
 	kill -9 "${qp_pid[one]}" && { qps_end one 2>/dev/null
-	busywait 5000 is "$(stat flows)" 0; }
+	busywait 5000 no_flows; }
 }
 
 # pid beats cgroup, the deeper cgroup beats the shallower
@@ -427,7 +432,7 @@ test_reload()
 # Queue pairs, jobs, dumps and real traffic come and go while the module does
 test_unload_under_load()
 {
-	local churn i pid failed=
+	local churn client i pid failed=
 	(
 		while [[ ! -e $dir/stop ]]; do
 			"$qps" rxea 10.77.0.1 10.77.0.9 500 40 </dev/null
@@ -444,17 +449,18 @@ test_unload_under_load()
 		done
 	) >/dev/null 2>&1 &
 	churn+=" $!"
-	ib_write_bw -d rxeb -D 60 -s 4096 -F --report_gbits \
+	ib_write_bw -d rxeb -D 60 -s 4096 -u 20 -F --report_gbits \
 		>"$dir/server" 2>&1 &
 	pid=$!
 	busywait 10000 eval "ss -ltn | grep -q :18515"
-	ib_write_bw -d rxea --bind_source_ip 10.77.0.1 -D 15 -s 4096 -F \
+	ib_write_bw -d rxea --bind_source_ip 10.77.0.1 -D 15 -s 4096 -u 20 -F \
 		10.77.0.2 >"$dir/client" 2>&1 &
+	client=$!
 	# A dump that is under way holds the module.
 	for ((i = 0; i < 20; i++)); do
 		busywait 10000 unload 2>/dev/null && load || failed=1
 	done
-	if ! wait $!; then
+	if ! wait "$client"; then
 		echo "traffic stopped: $(tail -n 3 "$dir/client")"
 		failed=1
 	fi

@@ -55,15 +55,27 @@ fabric_make()
 
 fabric_end()
 {
+	in_a rdma link del rxea 2>/dev/null
+	in_b rdma link del rxeb 2>/dev/null
 	ip netns del rs-a
 	ip netns del rs-b 2>/dev/null
-	busywait 20000 fabric_is_gone
+	busywait 20000 no_device
 }
 
-fabric_is_gone()
+# It fails when one goes while they are listed.
+no_device()
 {
-	[[ ! $(rdma link show) ]]
+	local links
+
+	links=$(rdma link show) && [[ ! $links ]]
 }
+
+# With its namespace a NIC's RDMA device is moved to the first one, and nobody sees
+# it on its way. The NIC goes after that, and its peer with it.
+b_is_gone()
+{
+	! ip -n rs-a link show rsa && no_device
+} 2>/dev/null
 
 steer()
 {
@@ -188,7 +200,7 @@ goes_qp()
 goes_netns()
 {
 	ip netns del rs-b && busywait 20000 nothing_waits && traffic_kill &&
-	fabric_end && fabric_make && steer
+	busywait 20000 b_is_gone && fabric_end && fabric_make && steer
 }
 
 goes_module()

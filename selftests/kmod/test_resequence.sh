@@ -254,7 +254,8 @@ order()
 off()
 {
 	qp_open off 1000 &&
-	send 2 "${shuffled[@]}" && reached 1001 && grown naks=2 held=0
+	send 2 "${shuffled[@]}" && reached 1001 &&
+	busywait 5000 grown naks=2 held=0
 }
 
 # Packets that say that they are not split pass, and so does a gap in them
@@ -271,7 +272,7 @@ lost()
 {
 	qp_open on 1000 &&
 	send 2 a 1000 1002 b 1001 a 1004 b 1005 a 1006 && reached 1003 &&
-	busywait 5000 grown naks=1 lost=1 timeout=0 nak=1 held=4 &&
+	busywait 5000 grown naks=1 lost=1 nak=1 held=4 &&
 	send 2 b 1003 a 1004 b 1005 a 1006 && reached 1007 &&
 	grown naks=1 lost=1 && depth_is 0
 }
@@ -332,7 +333,7 @@ wrap()
 	qp_open on 0xfffffd &&
 	send 2 b 0xfffffe 0 2 a 0xfffffd 0xffffff 1 3 && reached 4 &&
 	grown naks=0 held=3 filled=3 &&
-	send 2 a 5 b 6 a 7 b 8 && reached 4 && grown naks=1 lost=1
+	send 2 a 5 b 6 a 7 b 8 && reached 4 && busywait 5000 grown naks=1 lost=1
 }
 
 # One that is there, one that waits, and one that comes twice in a row
@@ -363,11 +364,12 @@ later()
 	send 2 a 1000 && reached 1001 &&
 	"$genl" job-add id=1 resequence=1 "pid=${qp_pid[qp]}" &&
 	send 2 a 1001 b 1003 a 1002 && reached 1004 && grown naks=0 held=1 &&
-	send 2 b 1005 1007 && busywait 5000 grown naks=1 && depth_is 2 &&
+	send 2 b 1005 1007 && busywait 5000 grown naks=1 &&
 	"$genl" job-del id=1 && grown dropped=2 naks=1 &&
 	is "$(stat reseq-bytes)" 0 &&
 	"$genl" job-add id=1 "pid=${qp_pid[qp]}" &&
-	send 2 a 1004 b 1007 a 1006 && reached 1005 && grown naks=2 held=3 &&
+	send 2 a 1004 b 1007 a 1006 && reached 1005 &&
+	busywait 5000 grown naks=2 held=3 &&
 	is "$(depth)" ""
 }
 
@@ -427,7 +429,7 @@ flood()
 forged_answers()
 {
 	local from
-	qp_open on 1000 && send 2 b 1001 && grown held=1 &&
+	qp_open on 1000 && send 2 b 1001 &&
 	for from in 10.79.0.2 10.79.0.3; do
 		echo "to $qpn
 		ack 1000 50097 2 $((0x1f))
@@ -435,7 +437,7 @@ forged_answers()
 		ack 1000 50097 2 $((0x60))
 		ack 2000 50097 2 $((0x2c))" | inject "$from" || return
 	done &&
-	send 2 a 1000 && reached 1002 && grown nak=0 naks=0 foreign=0
+	send 2 a 1000 && reached 1002 && grown held=1 nak=0 naks=0 foreign=0
 }
 
 # A program of this host sends the peer what a NAK of the queue pair looks like,
@@ -443,9 +445,9 @@ forged_answers()
 forged_nak()
 {
 	local nak='\x11\0\xff\xff' dqpn='\0\x7a\x12\0' psn='\0\0\x07\xd0'
-	qp_open on 1000 && send 2 b 1001 && grown held=1 &&
+	qp_open on 1000 && send 2 b 1001 &&
 	printf %b "$nak$dqpn$psn\x60\0\0\0\0\0\0\0" >/dev/udp/10.79.0.2/4791 &&
-	grown nak=0 && send 2 a 1000 && reached 1002 && grown naks=0
+	send 2 a 1000 && reached 1002 && grown held=1 nak=0 naks=0
 }
 
 limit=/sys/module/rocesteer/parameters/reseq_memory
@@ -588,7 +590,7 @@ answers_mixed()
 # Nobody has asked, or no more
 answers_unasked()
 {
-	asks 1000 read && send 2 b 1001= 1003= && grown held=2 &&
+	asks 1000 read && send 2 b 1001= 1003= &&
 	send 2 a 1000= && answered 1 &&
 	send 2 b 1002= 1004= a 1000= && grown held=2 behind=0 repeats=0
 }
@@ -605,7 +607,8 @@ answers_forged()
 	grown foreign=2 held=0 && send 64 a "${words[@]}" &&
 	grown held=1023 out-of-window=176 &&
 	(($(stat reseq-bytes) < 2 << 20)) &&
-	busywait 5000 grown_past repeats 0 && send 2 a 1000= && answered 2
+	busywait 5000 grown_past repeats 0 && send 2 a 1000= 1001= &&
+	answered 2
 }
 
 # What waits goes with the queue pair

@@ -423,6 +423,11 @@ was_alive()
 		busywait 20000 used 0 1 2 3
 }
 
+is_unused()
+{
+	[[ $(on_path "$1") == "[]" ]]
+}
+
 # All other paths answer again, but are held down for long.
 last_path()
 {
@@ -436,7 +441,7 @@ last_path()
 	done
 	busywait 20000 used 3 && is_down 0,1,2 &&
 		vanish "$(spine_of 3)" && lose 3 &&
-		busywait 20000 went down 3 && [[ $(on_path 3) == "[]" ]] &&
+		busywait 20000 went down 3 && busywait 5000 is_unused 3 &&
 		appear "$(spine_of 3)" && daemon_stop && daemon_start &&
 		busywait 20000 is_down && busywait 20000 used 0 1 2 3
 }
@@ -524,8 +529,10 @@ cannot_send()
 hashes_otherwise()
 {
 	restarts && cannot_send && lands_as_planned || return
+	kill -STOP "$daemon"
 	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=7
-	! lands_as_planned && busywait 20000 lands_as_planned && is_down &&
+	! lands_as_planned && kill -CONT "$daemon" &&
+		busywait 20000 lands_as_planned && is_down &&
 		busywait 20000 used 0 1 2 3 &&
 		events 'any(.[]; .event == "path-moved" and .router) and
 			any(.[]; .event == "remapped" and .job == 1) and

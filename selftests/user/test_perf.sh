@@ -217,10 +217,10 @@ absent()
 
 	begin
 	for i in 0 1 3; do
-		limit=4
+		limit=8
 		rank "$i" "${common[@]}"
 	done
-	all_end 1 "rank 2 has not connected in 3 seconds"
+	all_end 1 "rank 2 has not connected in 6 seconds"
 }
 
 no_first()
