@@ -108,6 +108,37 @@ traffic()
 	traffic_start "$@" && traffic_wait
 }
 
+# write_start QPS [TIMEOUT]: so many queue pairs write two MiB each from host 0 to
+# $far, again and again until write_end, and check them. They wait 4.096 us *
+# 2^TIMEOUT for an acknowledgment.
+write_start()
+{
+	local host netns
+
+	rm -f "$dir/traffic"
+	mkfifo "$dir/traffic"
+	timeout 400 build/guest/selftests/writes "$1" 65536 2 "${2:-20}" \
+		<"$dir/traffic" >"$dir/writes" 2>&1 &
+	writes=$!
+	exec {traffic}>"$dir/traffic"
+	for host in 0 "$far"; do
+		netns=$(host_netns "$host")
+		echo "host /sys/fs/cgroup/test$host" \
+			"${netns:+/run/netns/}${netns:--}" \
+			"$(host_rdma "$host") $(host_gid "$host")"
+	done >&"$traffic"
+	printf 'flow 0 1 %d\nrepeat\n' $((2 * $1 << 20)) >&"$traffic"
+}
+
+# No completion had an error, and no byte is another.
+write_end()
+{
+	exec {traffic}>&-
+	wait "$writes" && return
+	cat "$dir/writes"
+	return 1
+}
+
 # hw_counter NAME: the sum over all rxe devices
 hw_counter()
 {

@@ -71,36 +71,6 @@ no_daemon()
 	! pgrep -x rocesteer
 }
 
-# Each queue pair writes two MiB from host 0 to $far, again and again until
-# write_end, and checks them.
-write_start()
-{
-	local host netns
-
-	rm -f "$dir/traffic"
-	mkfifo "$dir/traffic"
-	timeout 400 build/guest/selftests/writes "$qps" 65536 2 "$timeout" \
-		<"$dir/traffic" >"$dir/writes" 2>&1 &
-	writes=$!
-	exec {traffic}>"$dir/traffic"
-	for host in 0 "$far"; do
-		netns=$(host_netns "$host")
-		echo "host /sys/fs/cgroup/test$host" \
-			"${netns:+/run/netns/}${netns:--}" \
-			"$(host_rdma "$host") $(host_gid "$host")"
-	done >&"$traffic"
-	printf 'flow 0 1 %d\nrepeat\n' $((2 * qps << 20)) >&"$traffic"
-}
-
-# No completion had an error, and no byte is another.
-write_end()
-{
-	exec {traffic}>&-
-	wait "$writes" && return
-	cat "$dir/writes"
-	return 1
-}
-
 # What passed: jq FILTER of the packets on the links to spine $1
 seen()
 {
@@ -209,7 +179,7 @@ dies()
 
 silent()
 {
-	write_start
+	write_start "$qps" "$timeout"
 	dies 2
 }
 
@@ -259,7 +229,7 @@ loses_some()
 	local p
 
 	p=$(path_by 1)
-	write_start
+	write_start "$qps" "$timeout"
 	ip netns exec spine1 tc qdisc replace dev leaf1 parent 2:2 \
 		netem loss 20% limit 4000
 	busywait 60000 is_told "any(.[]; .event == \"path-lossy\" and
@@ -279,7 +249,7 @@ no_carrier()
 	local downs
 
 	downs=$(told 'map(select(.event == "path-down")) | length')
-	write_start
+	write_start "$qps" "$timeout"
 	are_used || return
 	ip -n leaf0 link set host0 down
 	look
@@ -287,7 +257,7 @@ no_carrier()
 	ip -n leaf0 link set host0 up
 	write_end
 	busywait 60000 all_up
-	write_start
+	write_start "$qps" "$timeout"
 	are_used &&
 		is_told "map(select(.event == \"path-down\")) | length == $downs"
 }
@@ -321,7 +291,7 @@ all_up()
 # Spines are silent for a shorter or a longer time than it takes to notice.
 flap()
 {
-	local i s start late=0 seed=${SEED:-$RANDOM}
+	local i s start late=0 seed=${SEED:-1}
 
 	echo "SEED=$seed"
 	RANDOM=$seed
@@ -374,7 +344,7 @@ is_on_plan()
 
 hashes_otherwise()
 {
-	write_start
+	write_start "$qps" "$timeout"
 	busywait 60000 is_on_plan || return
 	selftests/fabric/fabric.sh seed 2
 	busywait 60000 is_told 'any(.[]; .event == "remapped")' &&

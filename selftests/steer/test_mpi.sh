@@ -87,7 +87,7 @@ jobs_load()
 # Ranks that wait leave the CPU to rxe; where they do not it may be late.
 mpi()
 {
-	(cd "$dir" && TMPDIR=$dir exec timeout 100 "$agent" host0 \
+	(cd "$dir" && TMPDIR=$dir exec timeout 300 "$agent" host0 \
 		mpirun --allow-run-as-root --host host0,host1,host2,host3 \
 		--bind-to none --prtemca plm_ssh_agent "$agent" \
 		--mca pml ucx --mca mpi_yield_when_idle 1 \
@@ -257,9 +257,16 @@ no_flow()
 	done
 }
 
+# mpirun does not wait for what it started on other hosts.
+nobody()
+{
+	! pgrep -x "${tester##*/}|prted|mpirun|prterun" &&
+		[[ ! $(cat /sys/fs/cgroup/test?/cgroup.procs) ]]
+}
+
 gone()
 {
-	busywait 10000 no_flow && ! pgrep -x "${tester##*/}|prted|mpirun|prterun"
+	busywait 10000 no_flow && busywait 10000 nobody
 }
 
 # rocesteer-perf, which takes its rank from mpirun
@@ -289,6 +296,7 @@ unloaded()
 {
 	local i
 
+	busywait 10000 nobody || return
 	for ((i = 0; i < ranks; i++)); do
 		job_unload "$i" || return
 	done

@@ -100,7 +100,7 @@ by_label()
 
 	module_load && job_load_qp 0 && job_load_qp "$far" || return
 	lost_before=$(lost)
-	forget && traffic_start -q "$count" -s 65536 -n 60 || return
+	forget && traffic_start -q "$count" -s 65536 -n 300 || return
 	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
 	traffic_wait || return
 	cat "$dir/flows"
@@ -133,7 +133,7 @@ own_label()
 	local before
 
 	before=$(module_stat qp-own-label)
-	forget && traffic_start -q 2 -s 65536 -n 40 --flow_label 4660 || return
+	forget && traffic_start -q 2 -s 65536 -n 300 --flow_label 4660 || return
 	busywait 20000 all_are own-label || { flows_of 0; traffic_kill; return 1; }
 	traffic_wait || return
 	[[ $(passed | cut -d ' ' -f 3 | uniq) == 53812 ]] &&
@@ -154,7 +154,7 @@ late_job()
 {
 	local before
 
-	job_unload 0 && traffic_start -q 2 -s 65536 -n 400 || return
+	job_unload 0 && traffic_start -q 2 -s 65536 -n 1000 || return
 	busywait 20000 is_busy 2 && job_load_qp 0 || return
 	before=$(verdicts unplanned)
 	if ! busywait 20000 all_are connected-before ||
@@ -239,7 +239,7 @@ listed()
 auto()
 {
 	job_unload 0 && job_load_cgroup 0 || return
-	traffic_start -q "$count" -s 65536 -n 60 || return
+	traffic_start -q "$count" -s 65536 -n 300 || return
 	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
 	traffic_wait && [[ $(jq -r .actuator "$dir/flows" | uniq) == packet ]] &&
 		(($(stat_of 0 steered) > 0))
@@ -262,9 +262,11 @@ refused_without_module()
 	[[ $(jq -r .error.code <<<"$json") == module-not-loaded ]]
 }
 
+# Its devices go after its name, and after the programs that are on them.
 netns_is_gone()
 {
-	[[ ! -e /run/netns/host0 && ! -e /sys/class/infiniband/rxe0 ]]
+	[[ ! -e /sys/class/infiniband/rxe0 ]] &&
+		! ip -n leaf0 link show host0 2>/dev/null
 }
 
 # A policy may outlive its namespace: it does nothing, and goes when its pins

@@ -306,8 +306,14 @@ reads_told()
 
 reads_untold()
 {
-	unjobs && jobs off auto && read_start 4 && busywait 20000 reads_whole &&
-		read_wait && ((!again))
+	local i
+
+	unjobs && jobs off auto || return
+	for ((i = 0; i < 3; i++)); do
+		read_start 4 && busywait 20000 reads_whole && read_wait || return
+		((!again)) && return
+	done
+	return 1
 }
 
 reads_whole()

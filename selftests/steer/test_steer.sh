@@ -103,21 +103,27 @@ server_busy()
 		jq '[.[] | select(.type == "RC" and .state == "RTS")] | length') >= qps))
 }
 
-# Load, reload, unload and rmmod under traffic that goes on.
-churn()
+come_and_go()
 {
-	local i lost_before
+	local i
 
-	lost_before=$(lost)
-	traffic_start -q "$qps" -s 65536 -n 2500 || return
-	busywait 20000 server_busy || return
 	for ((i = 0; i < 5; i++)); do
 		module_load && job_load 0 --all && job_load "$far" --all &&
 			job_unload 0 && job_load 0 --all && job_unload 0 &&
 			job_unload "$far" && module_unload || return
 	done
-	kill -0 "$client" || { echo "the traffic ended too early"; return 1; }
-	traffic_wait && (($(lost) == lost_before))
+}
+
+# Load, reload, unload and rmmod under traffic that goes on.
+churn()
+{
+	local lost_before status
+
+	lost_before=$(lost)
+	write_start "$qps"
+	busywait 20000 server_busy && come_and_go
+	status=$?
+	write_end && ((!status)) && (($(lost) == lost_before))
 }
 
 by_device()
