@@ -8,6 +8,8 @@
 #	               +-- b0 10.9.0.3, under leaf 1, NICs rs0 10.1.1.1, rs2 10.2.1.1
 #
 # All in mount, network and PID namespaces of their own.
+#
+# shellcheck disable=SC2119 # without parameters
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -101,7 +103,6 @@ node_start()
 	slurmd[$1]=$!
 }
 
-# shellcheck disable=SC2119 # without parameters
 ready()
 {
 	mount -t bpf bpf /sys/fs/bpf &&
