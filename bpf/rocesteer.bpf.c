@@ -100,8 +100,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 SEC("tcx/egress")
 int rocesteer_egress(struct __sk_buff *skb)
 {
-	count(&rs_verdicts, forget_range(skb, steer(skb)),
-	      ROCESTEER_VERDICT_MAX);
+	count(&rs_verdicts, steer(skb), ROCESTEER_VERDICT_MAX);
 	return TCX_NEXT;
 }
 
