@@ -292,10 +292,10 @@ static int start(struct keeper *k)
 	int ret;
 
 	ret = loop_open(&k->loop) ?:
+	      add_source(k, &k->source_signal, open_signals(), signal_ready) ?:
 	      feed_open(&k->feed, &k->loop, greet, k, k->err) ?:
 	      paths_open(&k->paths, &k->paths_config, &k->groups, &k->loop,
-			 k->err) ?:
-	      add_source(k, &k->source_signal, open_signals(), signal_ready);
+			 k->err);
 	if (ret)
 		return ret;
 	ret = add_source(k, &k->source_watch, steer_watch_open(k->err),
