@@ -579,6 +579,30 @@ job_is_replaced()
 			sort_by(.address)' "$dir/fewer.json")" ]]
 }
 
+# finds PEER: each of its ports takes the path of its number in fewer.json
+finds()
+{
+	on_h0 "$rocesteer" --json job show --job 1 | jq -r --arg peer "$1" \
+		'.peers[] | select(.address == $peer).ports[]' >"$dir/planned"
+	cmp -s <(jq -r --arg peer "$1" '.peers[] |
+			select(.address == $peer).paths[].router' \
+			"$dir/fewer.json") \
+		<(fabric_oracle 10.1.0.1 "$1" <"$dir/planned")
+}
+
+finds_all()
+{
+	finds 10.1.1.1 && finds 10.1.1.2
+}
+
+# The job that has some of the paths only
+hashes_otherwise_again()
+{
+	kill -STOP "$daemon"
+	finds_all && in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=8
+	! finds_all && kill -CONT "$daemon" && busywait 20000 finds_all
+}
+
 daemon_kill()
 {
 	[[ ! $daemon ]] || kill -KILL "$daemon"
@@ -591,7 +615,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 20
+ktap_plan 21
 defer fabric_destroy
 check "a fabric, a job, its flows" ready
 defer daemon_kill
@@ -613,5 +637,7 @@ check "others are not blamed for answers that come by a dead path" attempt way_b
 check "the last path dies: others are not held down any longer" attempt last_path
 check "the fabric hashes otherwise: ports are found again" attempt hashes_otherwise
 check "ports that are found late are not another job's" attempt job_is_replaced
+check "a job with some of the paths finds those again" \
+	attempt hashes_otherwise_again
 check "nothing is left behind" world_is_empty
 ktap_finish

@@ -10,7 +10,7 @@
 #include "leaf.h"
 #include "route.h"
 
-/* Miss chance at which a peer is done, without and with --paths. */
+/* Miss chance at which a peer is done, and where it is known what is to be found. */
 #define ONE_IN_UNKNOWN	1e3
 #define ONE_IN_KNOWN	1e6
 #define PEER_ACTIVE	32	/* probes out per peer */
@@ -71,15 +71,21 @@ __u16 discover_port(unsigned int i)
 /* How many ports must be answered, by the number of paths found. */
 static void set_goals(struct run *run)
 {
+	double one_in = run->discover->enough ? ONE_IN_KNOWN : ONE_IN_UNKNOWN;
 	unsigned int paths = run->discover->paths, found;
 
 	for (found = 0; found <= ROCESTEER_MAX_PATHS; found++) {
 		if (!paths)
-			run->goal[found] = discover_bound(found + 1,
-							  ONE_IN_UNKNOWN);
+			run->goal[found] = discover_bound(found + 1, one_in);
 		else if (found < paths)
 			run->goal[found] = discover_bound(paths, ONE_IN_KNOWN);
 	}
+}
+
+static bool is_enough(const struct discover *discover,
+		      const struct portmap_peer *peer)
+{
+	return discover->enough && discover->enough(discover->arg, peer);
 }
 
 static bool wants_probe(const struct run *run, const struct target *t)
@@ -94,7 +100,8 @@ static bool wants_probe(const struct run *run, const struct target *t)
 		if (!t->answered && t->lost + t->active >= SILENT_PORTS)
 			return false;
 		return t->answered + t->active <
-		       run->goal[t->peer->nr_paths];
+		       run->goal[t->peer->nr_paths] &&
+		       !is_enough(run->discover, t->peer);
 	case LEAF:
 		return t->started < t->peer->nr_paths;
 	case NEAR:

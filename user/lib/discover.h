@@ -17,8 +17,10 @@
  * @source: our address, NULL: the one the kernel takes for each peer
  * @peers: their addresses, no two alike
  * @nr_peers: how many
+ * @enough: whether what was found of a peer is all that is wanted; may be NULL:
+ *	all paths are
  * @note: called with lines for the user, may be NULL
- * @arg: passed to @note
+ * @arg: passed to @enough and @note
  */
 struct discover {
 	struct survey_config config;
@@ -26,6 +28,7 @@ struct discover {
 	const __u8 *source;
 	const __u8 (*peers)[16];
 	size_t nr_peers;
+	bool (*enough)(void *arg, const struct portmap_peer *peer);
 	void (*note)(void *arg, const char *line);
 	void *arg;
 };

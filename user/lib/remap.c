@@ -18,6 +18,8 @@
 
 /* The peers of the job by the device that are reached from one address. */
 struct peers {
+	const struct groups *groups;
+	__u32 job;
 	__u32 ifindex;
 	__u8 (*addr)[16];
 	struct rocesteer_peer *peer;
@@ -134,18 +136,49 @@ static size_t take_alike(struct peers *peers)
 	return n;
 }
 
+static bool has_router(const struct portmap_peer *found, const __u8 router[16])
+{
+	unsigned int i;
+
+	for (i = 0; i < found->nr_paths; i++)
+		if (!memcmp(found->paths[i].router, router, 16))
+			return true;
+	return false;
+}
+
+/* The job may have some of the fabric's paths only: its own are to be found. */
+static bool enough(void *arg, const struct portmap_peer *found)
+{
+	const struct peers *peers = arg;
+	struct rocesteer_group_key key = { .job = peers->job,
+					   .ifindex = peers->ifindex };
+	const struct group *group;
+	size_t i = 0;
+	__u32 p;
+
+	while (memcmp(peers->addr[i], found->addr, 16))
+		i++;
+	memcpy(key.leaf, peers->peer[i].leaf, 16);
+	group = groups_find(peers->groups, &key);
+	for (p = 0; group && p < group->nr_paths; p++)
+		if (!has_router(found, group->router[p]))
+			return false;
+	return true;
+}
+
 static int find_ports(const struct remap *remap, struct groups *groups,
-		      const struct peers *peers, size_t nr, struct err *err)
+		      struct peers *peers, size_t nr, struct err *err)
 {
 	char device[IF_NAMESIZE];
 	struct discover discover = {
 		.config = { .device = device, .hop = peers->peer[0].hop,
 			    .ports = 1024, .rate = 1000, .retries = 3,
 			    .timeout_ms = 200 },
-		.paths = peers->peer[0].nr_paths,
 		.source = peers->peer[0].source,
 		.peers = peers->addr,
 		.nr_peers = nr,
+		.enough = enough,
+		.arg = peers,
 	};
 	struct portmap map;
 	int ret;
@@ -163,7 +196,8 @@ static int find_ports(const struct remap *remap, struct groups *groups,
 static int run(const struct remap *remap, struct groups *groups,
 	       struct err *err)
 {
-	struct peers peers = { .ifindex = remap->ifindex };
+	struct peers peers = { .groups = groups, .job = remap->job,
+			       .ifindex = remap->ifindex };
 	size_t n;
 	int ret;
 
