@@ -12,6 +12,7 @@
 
 #include "rocesteer/chunk.h"
 #include "deal.bpf.h"
+#include "socket.bpf.h"
 #include "sport.bpf.h"
 
 /* Jobs that have chunks. */
@@ -284,7 +285,7 @@ __noinline int enter_tags(struct __sk_buff *skb, const struct packet *pkt)
 	struct rocesteer_tags *tags;
 	__u32 job;
 
-	if (!pkt)
+	if (!pkt || is_user(skb))
 		return -1;
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
 	job = flow ? flow->job : flow_job(skb, &pkt->key);

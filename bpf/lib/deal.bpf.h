@@ -6,6 +6,7 @@
 #include "rocesteer/flow.h"
 #include "maps.bpf.h"
 #include "parse.bpf.h"
+#include "socket.bpf.h"
 #include "sport.bpf.h"
 
 /* Rounds of a deal that other CPUs keep winning. */
@@ -270,7 +271,7 @@ __noinline int enter_packet(struct __sk_buff *skb,
 		return ROCESTEER_UNTAGGED;
 	if (steers_qp(claimed, true))
 		return ROCESTEER_UNPLANNED;
-	return enter_flow(key, claimed);
+	return is_user(skb) ? ROCESTEER_USER : enter_flow(key, claimed);
 }
 
 /**

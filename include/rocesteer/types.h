@@ -332,6 +332,8 @@ struct rocesteer_job {
  * @ROCESTEER_OFF_PLAN: of such a queue pair, and has another port
  * @ROCESTEER_UNPLANNED: of a job that steers queue pairs, but of one that it
  *	could not: connected before the job came, or labelled by the application
+ * @ROCESTEER_USER: RC, of a flow that is not known: a process made it up, and
+ *	sends by UDP
  */
 enum rocesteer_verdict {
 	ROCESTEER_STEERED,
@@ -349,6 +351,7 @@ enum rocesteer_verdict {
 	ROCESTEER_ON_PLAN,
 	ROCESTEER_OFF_PLAN,
 	ROCESTEER_UNPLANNED,
+	ROCESTEER_USER,
 	ROCESTEER_VERDICT_MAX,
 };
 
@@ -373,6 +376,7 @@ struct rocesteer_verdicts {
 	__u64 on_plan;
 	__u64 off_plan;
 	__u64 unplanned;
+	__u64 user;
 };
 
 /**

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -27,6 +28,7 @@
 #include <bpf/libbpf.h>
 
 #include "unpinned.h"
+#include "../../include/rocesteer/roce.h"
 #include "../../include/rocesteer/types.h"
 
 #define BATCH		32	/* frames in flight, fewer than a receive buffer holds */
@@ -198,11 +200,10 @@ static unsigned int replay(const char *dir, int tx, int rx, unsigned int *total)
 	return wrong;
 }
 
-static void report_verdicts(struct rocesteer_bpf *skel, unsigned int steered,
-			    unsigned int total)
+static void sum_verdicts(struct rocesteer_bpf *skel,
+			 __u64 sum[ROCESTEER_VERDICT_MAX])
 {
 	int cpus = libbpf_num_possible_cpus(), cpu, v;
-	__u64 sum[ROCESTEER_VERDICT_MAX] = {}, all = 0;
 	__u64 (*values)[ROCESTEER_VERDICT_MAX] = calloc(cpus, sizeof(*values));
 	__u32 zero = 0;
 
@@ -212,13 +213,48 @@ static void report_verdicts(struct rocesteer_bpf *skel, unsigned int steered,
 	for (cpu = 0; cpu < cpus; cpu++)
 		for (v = 0; v < ROCESTEER_VERDICT_MAX; v++)
 			sum[v] += values[cpu][v];
+	free(values);
+}
+
+static void report_verdicts(struct rocesteer_bpf *skel, unsigned int steered,
+			    unsigned int total)
+{
+	__u64 sum[ROCESTEER_VERDICT_MAX] = {}, all = 0;
+	int v;
+
+	sum_verdicts(skel, sum);
 	for (v = 0; v < ROCESTEER_VERDICT_MAX; v++) {
 		printf("# verdict %d: %llu\n", v, sum[v]);
 		all += sum[v];
 	}
 	printf("%sok 2 every frame counted once, the valid ones as steered\n",
 	       sum[ROCESTEER_STEERED] == steered && all == total ? "" : "not ");
-	free(values);
+}
+
+/* Any process can send what looks like a packet of a flow, and make one up. */
+static void report_process(struct rocesteer_bpf *skel, __u32 ifindex)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(ROCESTEER_ROCE_PORT),
+				  .sin_addr.s_addr = inet_addr("10.0.0.2") };
+	struct {
+		struct rocesteer_bth bth;
+		__be32 icrc;
+	} packet = { .bth.dqpn = htonl(1) };
+	__u64 sum[ROCESTEER_VERDICT_MAX] = {};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	__u32 job = 1;
+
+	if (bpf_map_update_elem(bpf_map__fd(skel->maps.rs_devices), &ifindex,
+				&job, BPF_ANY))
+		die("rs_devices");
+	if (fd < 0 || sendto(fd, &packet, sizeof(packet), 0, (void *)&to,
+			     sizeof(to)) < 0)
+		die("sendto");
+	close(fd);
+	sum_verdicts(skel, sum);
+	printf("%sok 4 a process makes no flow of what it sends by UDP\n",
+	       sum[ROCESTEER_USER] == 1 ? "" : "not ");
 }
 
 static bool calls_module(struct rocesteer_bpf *skel)
@@ -250,7 +286,7 @@ static unsigned int count_flows(struct rocesteer_bpf *skel)
 
 int main(int argc, char **argv)
 {
-	bool module = argc == 3 && !strcmp(argv[1], "--module");
+	bool module = argc == 3 && !strcmp(argv[1], "--module"), module_there;
 	unsigned int wrong, total;
 	struct rocesteer_bpf *skel;
 	int ifindex, tx, rx;
@@ -260,11 +296,13 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("KTAP version 1\n1..%d\n", module ? 4 : 3);
+	printf("KTAP version 1\n1..%d\n", module ? 5 : 4);
 	if (unshare(CLONE_NEWNET) ||
 	    system("sysctl -qw net.ipv6.conf.default.disable_ipv6=1") ||
 	    system("ip link add in0 mtu 9000 type veth peer out0 mtu 9000") ||
-	    system("ip link set in0 up; ip link set out0 up"))
+	    system("ip link set in0 up; ip link set out0 up") ||
+	    system("ip addr add 10.0.0.1/24 dev in0") ||
+	    system("ip neigh add 10.0.0.2 dev in0 lladdr 02:00:00:00:00:02"))
 		die("network namespace");
 	ifindex = if_nametoindex("in0");
 	skel = load_unpinned(module);
@@ -283,10 +321,11 @@ int main(int argc, char **argv)
 	printf("%sok 1 every frame comes out as it has to\n",
 	       wrong || !total ? "not " : "");
 	report_verdicts(skel, count_flows(skel), total);
-	if (!calls_module(skel) && module)
-		printf("not ");
+	module_there = calls_module(skel);
+	report_process(skel, ifindex);
 	if (module)
-		printf("ok 4 the module is there\n");
+		printf("%sok 5 the module is there\n",
+		       module_there ? "" : "not ");
 	rocesteer_bpf__destroy(skel);
 	close(tx);
 	close(rx);

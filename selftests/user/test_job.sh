@@ -107,7 +107,7 @@ nothing_known()
 
 counts()
 {
-	"$rocesteer" --json stat | jq -e '(.verdicts | length) == 15 and
+	"$rocesteer" --json stat | jq -e '(.verdicts | length) == 16 and
 		(.observed | length) == 6 and .verdicts.steered == 0 and
 		(has("module") | not)'
 }

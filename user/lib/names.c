@@ -23,6 +23,7 @@ static const char * const verdicts[] = {
 	[ROCESTEER_ON_PLAN] = "on_plan",
 	[ROCESTEER_OFF_PLAN] = "off_plan",
 	[ROCESTEER_UNPLANNED] = "unplanned",
+	[ROCESTEER_USER] = "user",
 };
 
 static const char * const observed[] = {
