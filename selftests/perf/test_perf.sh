@@ -156,7 +156,7 @@ killed()
 # Its NICs go on acknowledging, but nothing comes from it any more.
 stopped()
 {
-	local limit=16 stopped status
+	local limit=32 stopped status
 
 	begin_long || return
 	stopped=${pid[5]}
