@@ -82,10 +82,11 @@ static void set_goals(struct run *run)
 	}
 }
 
-static bool is_enough(const struct discover *discover,
-		      const struct portmap_peer *peer)
+static bool is_enough(const struct run *run, const struct target *t)
 {
-	return discover->enough && discover->enough(discover->arg, peer);
+	const struct discover *d = run->discover;
+
+	return d->enough && d->enough(d->arg, t - run->targets, t->peer);
 }
 
 static bool wants_probe(const struct run *run, const struct target *t)
@@ -101,7 +102,7 @@ static bool wants_probe(const struct run *run, const struct target *t)
 			return false;
 		return t->answered + t->active <
 		       run->goal[t->peer->nr_paths] &&
-		       !is_enough(run->discover, t->peer);
+		       !is_enough(run, t);
 	case LEAF:
 		return t->started < t->peer->nr_paths;
 	case NEAR:

@@ -17,7 +17,7 @@
  * @source: our address, NULL: the one the kernel takes for each peer
  * @peers: their addresses, no two alike
  * @nr_peers: how many
- * @enough: whether what was found of a peer is all that is wanted; may be NULL:
+ * @enough: whether what was found of @peers[i] is all that is wanted; may be NULL:
  *	all paths are
  * @note: called with lines for the user, may be NULL
  * @arg: passed to @enough and @note
@@ -28,7 +28,7 @@ struct discover {
 	const __u8 *source;
 	const __u8 (*peers)[16];
 	size_t nr_peers;
-	bool (*enough)(void *arg, const struct portmap_peer *peer);
+	bool (*enough)(void *arg, size_t i, const struct portmap_peer *found);
 	void (*note)(void *arg, const char *line);
 	void *arg;
 };

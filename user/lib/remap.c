@@ -147,17 +147,14 @@ static bool has_router(const struct portmap_peer *found, const __u8 router[16])
 }
 
 /* The job may have some of the fabric's paths only: its own are to be found. */
-static bool enough(void *arg, const struct portmap_peer *found)
+static bool enough(void *arg, size_t i, const struct portmap_peer *found)
 {
 	const struct peers *peers = arg;
 	struct rocesteer_group_key key = { .job = peers->job,
 					   .ifindex = peers->ifindex };
 	const struct group *group;
-	size_t i = 0;
 	__u32 p;
 
-	while (memcmp(peers->addr[i], found->addr, 16))
-		i++;
 	memcpy(key.leaf, peers->peer[i].leaf, 16);
 	group = groups_find(peers->groups, &key);
 	for (p = 0; group && p < group->nr_paths; p++)
