@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # make demo     everything, in a guest: the fabric, the traffic, the comparison
+#               (DEMO="--help" tells its options), and without options
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make check    all tests
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
@@ -49,6 +50,7 @@ module:
 demo:
 	scripts/deps demo
 	demo/run $(DEMO)
+	$(if $(DEMO),,demo/chunk.sh)
 
 demo-chunk:
 	scripts/deps demo
