@@ -160,6 +160,35 @@ picture()
 		E
 }
 
+# An All-Gather has its own colour from the first stage on.
+picture_gather()
+{
+	plan "${small[@]}" --collective all-gather --svg "$dir/gather.svg" \
+		>/dev/null && grep -q 'class="g".*height="22"' "$dir/gather.svg" &&
+		! grep 'class="s".*height="22"' "$dir/gather.svg"
+}
+
+# Stages too narrow for a gap are one bar with their like, and no others: each
+# dimension takes as long for one half of an All-Reduce as for the other.
+picture_many()
+{
+	plan "${large[@]}" --chunks 4096 --svg "$dir/many.svg" >/dev/null &&
+		/usr/bin/python3 - "$dir/many.svg" <<-'E'
+		import sys
+		from xml.etree import ElementTree
+		rows = {}
+		for rect in ElementTree.parse(sys.argv[1]).getroot():
+		    if rect.get("class") in ("s", "g") and rect.get("height") == "22":
+		        row = rows.setdefault(int(rect.get("y")), {"s": [], "g": []})
+		        row[rect.get("class")].append(float(rect.get("width")))
+		halves = [(sum(row["s"]), sum(row["g"])) for row in rows.values()]
+		print(halves)
+		assert len(rows) == 8
+		assert all(abs(s - g) < (s + g) / 50 for s, g in halves)
+		assert [len(bars) for bars in rows[min(rows)].values()] == [1, 1]
+		E
+}
+
 text()
 {
 	local out
@@ -190,7 +219,7 @@ pictures_fail()
 		picture_fails /dev/full "No space left on device"
 }
 
-ktap_plan 14
+ktap_plan 16
 check "the plan is as designed" as_designed
 check "4x4 at 2:1, four chunks: 8 to 7" eight_to_seven
 check "16x64: the simulator's plan, chunk by chunk" vector
@@ -203,6 +232,8 @@ check "baseline" baseline
 check "latency by step and algorithm" latency
 check "sizes and rates" sizes
 check "the picture shows the stages" picture
+check "the picture of an All-Gather" picture_gather
+check "the picture of many chunks" picture_many
 check "text" text
 check "a picture that cannot be written is a failure" pictures_fail
 ktap_finish

@@ -7,11 +7,12 @@
 
 #include "chunk_model.h"
 
-#define LEFT	170	/* of the bars; labels are before them */
+#define LEFT	200	/* of the bars; labels are before them */
 #define WIDTH	900	/* of the bars at the longest time */
 #define RIGHT	80	/* for how busy they are */
 #define ROW	30
 #define BAR	22
+#define NARROW	3	/* no room for a gap between bars */
 #define HEAD	44	/* of a panel */
 #define TOP	40
 #define FOOT	40
@@ -68,21 +69,18 @@ static void draw_bar(struct canvas *canvas, __u32 dim)
 			"<rect class=\"%c\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>\n",
 			classes[bar->half], LEFT + place(canvas, bar->from),
 			canvas->y + (int)dim * ROW,
-			width > 3 ? width - 0.5 : width, BAR);
+			width > NARROW ? width - 0.5 : width, BAR);
 }
 
-/*
- * Bars that are too narrow to be seen grow, so that the file stays small: by
- * their like, and when they are narrower still by whatever follows.
- */
+/* Narrow stages of a kind are one bar: edges between pixels look like a pattern. */
 static void add(struct canvas *canvas, __u32 dim, __u64 from, __u64 to,
 		enum half half)
 {
 	struct bar *bar = &canvas->bar[dim];
-	double width = place(canvas, bar->to - bar->from);
 
 	canvas->busy[dim] += to - from;
-	if (bar->to == from && width < (bar->half == half ? 1 : 0.4)) {
+	if (bar->to == from && bar->half == half &&
+	    place(canvas, to - from) <= NARROW) {
 		bar->to = to;
 		return;
 	}
