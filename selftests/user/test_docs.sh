@@ -99,13 +99,9 @@ pages_are_complete()
 # What rst2man warns of, it prints into the page as well.
 pages_are_correct()
 {
-	local page status=0
-
-	for page in Documentation/man/*.rst Documentation/formats.rst \
-		Documentation/drivers.rst Documentation/slurm.rst; do
-		rst2html --strict "$page" >/dev/null || status=1
-	done
-	return "$status"
+	printf '%s\n' Documentation/man/*.rst \
+		Documentation/{formats,drivers,slurm}.rst |
+		xargs -P 2 -n 1 rst2html --strict >/dev/null
 }
 
 words()

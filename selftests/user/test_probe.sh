@@ -266,7 +266,7 @@ silent_spines()
 
 	silence spine0 spine1 spine2 spine3
 	fails no-reply "hop 2 on the way to 10.1.1.1" \
-		discover --peer "$remote" --timeout 20
+		discover --peer "$remote" --timeout 20 --retries 1
 	status=$?
 	unsilence spine0 spine1 spine2 spine3
 	return "$status"
