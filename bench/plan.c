@@ -90,7 +90,7 @@ int main(void)
 	}
 	for (i = 0; i < NR_FLOWS; i++)
 		homes[i] = (struct plan_piece) {
-			i, i * 2654435761u >> 26, 0, 1,
+			i, (__u32)i * 2654435761u >> 26, 0, 1,
 		};
 
 	const struct plan_spec all = { .flows = NR_FLOWS, .paths = NR_PATHS };
