@@ -12,6 +12,7 @@
 
 #include "rocesteer/chunk.h"
 #include "deal.bpf.h"
+#include "psn.bpf.h"
 #include "socket.bpf.h"
 #include "sport.bpf.h"
 
@@ -163,52 +164,38 @@ static __always_inline bool has_psn(const struct rocesteer_message *message,
 	return ((psn - message->psn) & ROCESTEER_PSN_MASK) < message->packets;
 }
 
-/**
- * note_message() - note which PSNs a message has
- * @tags: of its flow
- * @psn: the first one
- * @packets: how many
- *
- * What had one of them before is forgotten: it is this message, which is sent
- * again, or the numbers have gone round.
- *
- * Return: where it is noted.
+/*
+ * Where the message of a PSN is noted, or ROCESTEER_MAX_MESSAGES. The later one
+ * where the numbers have gone round.
  */
-__noinline __u32 note_message(struct rocesteer_tags *tags, __u32 psn,
-			      __u32 packets)
-{
-	struct rocesteer_message *message;
-	__u32 at;
-	int i;
-
-	if (!tags)
-		return 0;
-	bpf_for(i, 0, ROCESTEER_MAX_MESSAGES) {
-		message = &tags->message[i & (ROCESTEER_MAX_MESSAGES - 1)];
-		if (has_psn(message, psn) ||
-		    ((message->psn - psn) & ROCESTEER_PSN_MASK) < packets)
-			message->packets = 0;
-	}
-	at = tags->next & (ROCESTEER_MAX_MESSAGES - 1);
-	tags->next = at + 1;
-	message = &tags->message[at];
-	message->psn = psn;
-	message->packets = packets;
-	return at;
-}
-
-/* Where the message of a PSN is noted, or ROCESTEER_MAX_MESSAGES. */
 __noinline __u32 search_message(const struct rocesteer_tags *tags, __u32 psn)
 {
 	int i;
 
 	if (!tags)
 		return ROCESTEER_MAX_MESSAGES;
-	bpf_for(i, 0, ROCESTEER_MAX_MESSAGES)
-		if (has_psn(&tags->message[i & (ROCESTEER_MAX_MESSAGES - 1)],
-			    psn))
-			return i;
+	bpf_for(i, 1, ROCESTEER_MAX_MESSAGES + 1) {
+		__u32 at = (tags->next - i) & (ROCESTEER_MAX_MESSAGES - 1);
+
+		if (has_psn(&tags->message[at], psn))
+			return at;
+	}
 	return ROCESTEER_MAX_MESSAGES;
+}
+
+/* Where to note a message: behind the last one, unless it is sent again. */
+static __always_inline __u32 place_message(struct rocesteer_tags *tags, __u32 psn)
+{
+	const struct rocesteer_message *last;
+	__u32 at = ROCESTEER_MAX_MESSAGES;
+
+	last = &tags->message[(tags->next - 1) & (ROCESTEER_MAX_MESSAGES - 1)];
+	if (psn_before(psn, last->psn + last->packets))
+		at = search_message(tags, psn);
+	if (at == ROCESTEER_MAX_MESSAGES)
+		at = tags->next++;
+	barrier_var(at);	/* or clang drops what the verifier asks for */
+	return at & (ROCESTEER_MAX_MESSAGES - 1);
 }
 
 /* A packet that begins a message: only the first of several is full. */
@@ -227,11 +214,12 @@ begin_message(struct __sk_buff *skb, const struct packet *pkt,
 	tag = make_tag(&pkt->key, tags->job, &reth);
 	if (pkt->opcode != ROCESTEER_OP_RC_WRITE_FIRST || !full)
 		return tag;
-	at = note_message(tags, pkt->psn,
-			  (bpf_ntohl(reth.length) + full - 1) / full);
-	barrier_var(at);	/* or clang drops what the verifier asks for */
-	at &= ROCESTEER_MAX_MESSAGES - 1;
-	tags->message[at].tag = tag;
+	at = place_message(tags, pkt->psn);
+	tags->message[at] = (struct rocesteer_message) {
+		.psn = pkt->psn,
+		.packets = (bpf_ntohl(reth.length) + full - 1) / full,
+		.tag = tag,
+	};
 	tags->recent = at;
 	return tag;
 }

@@ -122,10 +122,11 @@ struct rocesteer_message {
  * struct rocesteer_tags - messages that a flow sent last, value of rs_tags, key is
  * struct rocesteer_flow_key
  * @job: job the flow belongs to
- * @next: where the next message is noted
+ * @next: where the next message is noted, modulo ROCESTEER_MAX_MESSAGES
  * @recent: where the last packet's is
  * @reserved: zero
- * @message: of more than one packet; no two have a PSN in common
+ * @message: of more than one packet, the last one before @next; of two that have
+ *	a PSN it is the later one's
  * @packets: requests by class
  */
 struct rocesteer_tags {

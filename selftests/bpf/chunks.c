@@ -338,8 +338,8 @@ static void test_address(void)
 
 static void test_messages(void)
 {
+	__u32 i, round;
 	bool ok = true;
-	__u32 i;
 
 	begin();
 	ok = whole(1, 100, 5, 10, class_of(JOB, 5)) &&
@@ -357,7 +357,7 @@ static void test_messages(void)
 		    has_class(1, MIDDLE, 4, 0), "and where the PSN wraps");
 	ktap_result(whole(1, 100, 8, 6, class_of(JOB, 8)) &&
 		    whole(1, 107, 9, 3, class_of(JOB, 9)) &&
-		    has_class(1, MIDDLE, 106, 0) &&
+		    has_class(1, MIDDLE, 104, class_of(JOB, 8)) &&
 		    has_class(1, MIDDLE, 108, class_of(JOB, 9)),
 		    "a message that got the PSNs of others is itself");
 	ktap_result(whole(1, 2000, 3, 5, class_of(JOB, 3)) &&
@@ -377,6 +377,16 @@ static void test_messages(void)
 		    has_class(1, MIDDLE, 5, 0) &&
 		    has_class(1, MIDDLE, 15, class_of(JOB, 1)),
 		    "one more, and the first is forgotten");
+
+	begin();
+	for (i = 0; i < 40; i++)
+		ok &= begins(1, 4 * i, i, 4, class_of(JOB, i));
+	for (round = 0; round < 3; round++) {
+		ok &= has_class(1, MIDDLE, 1, class_of(JOB, 0));
+		for (i = 1; i < 40; i++)
+			ok &= begins(1, 4 * i, i, 4, class_of(JOB, i));
+	}
+	ktap_result(ok, "messages that are sent again and again take no more room");
 }
 
 static void test_jobs(void)
