@@ -218,10 +218,17 @@ refuses()
 		refused no-job 1 "job 8" job show --job 8
 }
 
-# A second job writes to the same addresses, in classes of its own.
+# A second job writes to the same addresses, in classes of its own. One of its flows
+# was the first one's until then, as it has all that no job claims.
 two_jobs()
 {
-	cmd job load --job 8 --paths "$map" --flow 10.1.1.1/18 &&
+	sed 's/10\.1\.1\.1/10.1.0.2/' "$map" >"$dir/map2.json"
+	[[ $(send rs0 10.1.0.2 19 0x1000002"$last"000) == 8 ]] &&
+		cmd job load --job 9 --paths "$dir/map2.json" --flow 10.1.0.2/19 &&
+		[[ $(send rs0 10.1.0.2 19 0x1000002"$last"000) == 0 ]] &&
+		cmd job unload --job 9 &&
+		[[ $(send rs0 10.1.0.2 19 0x1000002"$last"000) == 8 ]] &&
+		cmd job load --job 8 --paths "$map" --flow 10.1.1.1/18 &&
 		refused no-chunks 1 "job 8 has no chunks" chunk unload --job 8 &&
 		cmd chunk load --job 8 --plan "$plan" --ranges "$ranges" \
 			--dscp 44,45 | jq -e '.dscp == [44, 45]' &&

@@ -259,6 +259,15 @@ int steer_chunks_del(struct steer *s, __u32 job, struct err *err)
 	return 0;
 }
 
+void steer_chunks_forget(struct steer *s, const struct rocesteer_flow_key *flows,
+			 size_t nr)
+{
+	if (nr)
+		steer_wait_programs();
+	while (nr--)
+		bpf_map_delete_elem(s->maps[MAP_TAGS], &flows[nr]);
+}
+
 struct walk {
 	__u32 job;
 	int (*fn)(const struct rocesteer_count_key *key,

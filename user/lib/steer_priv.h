@@ -90,4 +90,8 @@ int steer_sum_cpus(int fd, const void *key, __u32 nr, __u64 *sums);
 /* Take a job's chunks away, if it has any. */
 void steer_chunks_purge(struct steer *s, __u32 job);
 
+/* Forget the messages of flows that are another job's now. */
+void steer_chunks_forget(struct steer *s, const struct rocesteer_flow_key *flows,
+			 size_t nr);
+
 #endif /* ROCESTEER_STEER_PRIV_H */

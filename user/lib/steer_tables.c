@@ -377,6 +377,7 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 	ret = steer_attach(s, spec->ifindex, err);
 	if (ret)
 		goto err_remove;
+	steer_chunks_forget(s, spec->flows, spec->nr_flows);
 	tell_watchers(s);
 	return 0;
 
