@@ -156,17 +156,28 @@ counts()
 			'([.classes[].packets] | add) == $packets + 1'
 }
 
+# Where the program is attached, the tables of chunks, and the jobs.
+state()
+{
+	local map
+
+	find /sys/fs/bpf/rocesteer/ -name 'link_*'
+	for map in /sys/fs/bpf/rocesteer/netns-*/rs_{chunk*,range*}; do
+		bpftool --json map dump pinned "$map"
+	done
+	cmd job list
+}
+
 refused()
 {
 	local code=$1 want=$2 message=$3 before json status
 	shift 3
 
-	before=$(dump rs_ranges; dump rs_chunks; cmd job list)
+	before=$(state)
 	json=$(cmd "$@")
 	status=$?
 	echo "$json"
-	((status == want)) &&
-		[[ $(dump rs_ranges; dump rs_chunks; cmd job list) == "$before" ]] &&
+	((status == want)) && [[ $(state) == "$before" ]] &&
 		jq -e --arg code "$code" --arg message "$message" \
 			'.error.code == $code and
 			(.error.message | contains($message))' <<<"$json"
@@ -218,6 +229,34 @@ refuses()
 		refused no-job 1 "job 8" job show --job 8
 }
 
+# Loads that fail at a device, also one that others use; and what a killed one left.
+undone()
+{
+	local pins pin before
+
+	pins=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	pin=$pins/link_ingress_$(ip --json link show rs0 | jq '.[].ifindex')
+	mv "$pin" "$pins/kept" && mkdir "$pin" &&
+		refused attach 1 "cannot attach to device" job load --job 9 \
+			--paths "$map" --flow 10.1.1.1/19 &&
+		rmdir "$pin" && mv "$pins/kept" "$pin" || return
+	pin=$pins/link_chunk_$(ip --json link show rs2 | jq '.[].ifindex')
+	cmd job load --job 8 --paths "$map" --flow 10.1.1.1/18 &&
+		cmd chunk unload --job 7 | jq -e '.unloaded == 4' || return
+	before=$(state)
+	mkdir "$pin" && refused attach 1 "cannot attach to device" \
+		chunk load --job 7 --plan "$plan" --ranges "$ranges" &&
+		refused attach 1 "cannot attach to device" job load --job 9 \
+			--paths "$map" --flow 10.1.1.1/19 --chunks "$plan" \
+			--ranges "$ranges" &&
+		rmdir "$pin" || return
+	cmd chunk load --job 7 --plan "$plan" --ranges "$ranges" &&
+		bpftool map delete pinned "$pins/rs_chunk_jobs" key 7 0 0 0 &&
+		! cmd chunk unload --job 7 && [[ $(state) == "$before" ]] &&
+		cmd chunk load --job 7 --plan "$plan" --ranges "$ranges" &&
+		cmd job unload --job 8
+}
+
 # A second job writes to the same addresses, in classes of its own. One of its flows
 # was the first one's until then, as it has all that no job claims.
 two_jobs()
@@ -254,13 +293,14 @@ unloads()
 
 last=3	# stage of chunk 2 that is its last, in dimension 0
 
-ktap_plan 8
+ktap_plan 9
 check "devices, a port map, a plan and ranges" ready
 check "a job is loaded with its chunks" loads
 check "its tables have plan and ranges" tables
 check "its packets get the DSCP of their chunks" tags
 check "they are counted" counts
 check "refusals leave all as it was" refuses
+check "a load that fails leaves what was before" undone
 check "two jobs have chunks of their own" two_jobs
 check "unloading leaves nothing" unloads
 ktap_finish

@@ -396,7 +396,7 @@ void steer_close(struct steer *s)
 	if (!s)
 		return;
 	if (s->ours &&
-	    bpf_map_get_next_key(s->maps[MAP_JOBS], NULL, &key))
+	    bpf_map_get_next_key(s->maps[MAP_JOBS], NULL, &key) == -ENOENT)
 		pins_remove(s->dir);
 	for (i = 0; i < MAP_MAX; i++)
 		if (s->maps[i] >= 0)
@@ -438,6 +438,8 @@ static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 		close(link_fd);
 		return 0;
 	}
+	if (link_fd != -ENOENT)
+		return link_fd;
 	prog_fd = pin_get(s->dir, prog);
 	if (prog_fd < 0)
 		return prog_fd;
@@ -474,10 +476,7 @@ int steer_attach(struct steer *s, unsigned int ifindex, struct err *err)
 	ret = attach(s, "egress", BPF_TCX_EGRESS, ifindex);
 	if (!ret)
 		ret = attach(s, "ingress", BPF_TCX_INGRESS, ifindex);
-	if (!ret)
-		return 0;
-	steer_detach(s, ifindex);
-	return attach_error(ifindex, ret, err);
+	return ret ? attach_error(ifindex, ret, err) : 0;
 }
 
 void steer_detach(struct steer *s, unsigned int ifindex)

@@ -249,14 +249,13 @@ void steer_chunks_purge(struct steer *s, __u32 job)
 int steer_chunks_del(struct steer *s, __u32 job, struct err *err)
 {
 	struct rocesteer_chunk_job chunks;
+	int ret = steer_chunks_get(s, job, &chunks);
 
-	if (steer_chunks_get(s, job, &chunks)) {
+	steer_chunks_purge(s, job);	/* also what a killed command began */
+	if (ret)
 		err_set(err, EXIT_FAILED, "no-chunks", "job %u has no chunks",
 			job);
-		return -ENOENT;
-	}
-	steer_chunks_purge(s, job);
-	return 0;
+	return ret;
 }
 
 void steer_chunks_forget(struct steer *s, const struct rocesteer_flow_key *flows,
