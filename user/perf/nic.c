@@ -60,18 +60,16 @@ static int worth(const struct ibv_gid_entry *entry)
 	return IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)raw) ? 1 : 2;
 }
 
+/* The one that was asked for, or the first of the best. */
 static int gid_find(struct nic *nic)
 {
+	bool any = nic->gid_index == NIC_ANY_GID;
+	int i = any ? 0 : nic->gid_index;
+	int end = any ? nic->port.gid_tbl_len : i + 1;
 	struct ibv_gid_entry entry;
-	int best = 0, i;
+	int best = 0;
 
-	if (nic->gid_index != NIC_ANY_GID)
-		return ibv_query_gid_ex(nic->context, PORT, nic->gid_index,
-					&entry, 0) ||
-		       ibv_query_gid(nic->context, PORT, nic->gid_index,
-				     &nic->gid) ?
-		       nic_fail(nic, "no-gid", "its GID index") : 0;
-	for (i = 0; i < nic->port.gid_tbl_len; i++) {
+	for (; i < end; i++) {
 		if (ibv_query_gid_ex(nic->context, PORT, i, &entry, 0) ||
 		    worth(&entry) <= best)
 			continue;
@@ -82,7 +80,8 @@ static int gid_find(struct nic *nic)
 	if (best)
 		return 0;
 	errno = EADDRNOTAVAIL;
-	return nic_fail(nic, "no-gid", "it has no GID of RoCE v2");
+	return nic_fail(nic, "no-gid", any ? "it has no GID of RoCE v2" :
+			"the GID of this index is not one of RoCE v2");
 }
 
 static int window_register(struct nic *nic, void *window)
