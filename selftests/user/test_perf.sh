@@ -7,47 +7,11 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
+. selftests/user/perf.sh
 perf=build/rocesteer-perf
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-next_port=$((20000 + $$ % 10000))
 
 # The options that most tests use
 common=(--dims 2x2 --bandwidth "2,1" --size 64K --chunks 4 --dev "none0,none1")
-
-# rank RANK OPTION...: in the background
-rank()
-{
-	local rank=$1
-	shift
-
-	"$perf" --rank "$rank" --rendezvous "localhost:$port" --timeout "$limit" \
-		"$@" >"$dir/out$rank" 2>&1 &
-	pid[rank]=$!
-}
-
-# begin: a port of its own for each test
-begin()
-{
-	port=$((next_port++))
-	pid=()
-	limit=20
-	rm -f "$dir"/out*
-}
-
-# all_end STATUS TEXT: every rank that was started
-all_end()
-{
-	local rank status bad=0
-
-	for rank in "${!pid[@]}"; do
-		wait "${pid[rank]}"
-		status=$?
-		echo "rank $rank: $status: $(cat "$dir/out$rank")"
-		((status == $1)) && grep -q -F -- "$2" "$dir/out$rank" || bad=1
-	done
-	return "$bad"
-}
 
 # refused TEXT OPTION...: a bad option, before anything is begun
 refused()
@@ -159,11 +123,6 @@ other_size()
 	done
 }
 
-all_end_has()
-{
-	! grep -L -F -- "$1" "$dir"/out* | grep .
-}
-
 other_plan()
 {
 	differs 2 "differs: plan hash is" --policy baseline &&
@@ -234,7 +193,7 @@ no_first()
 # Who speaks something else is not let in, and delays nobody.
 strangers()
 {
-	local i
+	local i status talker mute
 
 	begin
 	rank 0 "${common[@]}"
@@ -246,9 +205,9 @@ strangers()
 		rank "$i" "${common[@]}"
 	done
 	all_end 1 ": dimension 0: there is no RDMA device none0"
-	i=$?
+	status=$?
 	exec {talker}>&- {mute}>&-
-	return "$i"
+	return "$status"
 }
 
 listens()

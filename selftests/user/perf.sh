@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Ranks of rocesteer-perf on this machine. The test sets $perf to the command.
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+next_port=$((20000 + $$ % 10000))
+
+# rank RANK OPTION...: in the background
+rank()
+{
+	local rank=$1
+	shift
+
+	# shellcheck disable=SC2154 # the test sets it
+	"$perf" --rank "$rank" --rendezvous "localhost:$port" --timeout "$limit" \
+		"$@" >"$dir/out$rank" 2>&1 &
+	pid[rank]=$!
+}
+
+# begin: a port of its own for each test
+begin()
+{
+	port=$((next_port++))
+	pid=()
+	limit=20
+	rm -f "$dir"/out*
+}
+
+# all_end STATUS TEXT: every rank that was started
+all_end()
+{
+	local rank status bad=0
+
+	for rank in "${!pid[@]}"; do
+		wait "${pid[rank]}"
+		status=$?
+		echo "rank $rank: $status: $(tail -n 1 "$dir/out$rank" | cut -c 1-200)"
+		((status == $1)) && [[ $(<"$dir/out$rank") == *"$2"* ]] || bad=1
+	done
+	return "$bad"
+}
+
+# all_end_has TEXT: what they say, too
+all_end_has()
+{
+	! grep -L -F -- "$1" "$dir"/out* | grep .
+}

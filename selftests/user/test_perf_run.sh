@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# All of rocesteer-perf over NICs that are none (fake_verbs.c): collectives come
+# out right, and whatever goes wrong on one rank, all end with the same words.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. selftests/user/perf.sh
+perf=build/user/perf_fake
+grid=(--dims 4x2 --bandwidth "2,1" --size 256K --chunks 8 --dev "fake0,fake1"
+	--warmup 1 --iters 3)
+
+# start RANKS OPTION...: all of them, $faulty with its $fault; they wait for
+# $patience seconds
+start()
+{
+	local ranks=$1 i
+	shift
+
+	begin
+	limit=${patience:-60}
+	for ((i = 0; i < ranks; i++)); do
+		FAULT=$( ((i == faulty)) && echo "$fault") rank "$i" "$@"
+	done
+}
+
+# with FAULT RANK COMMAND...
+with()
+{
+	local fault=$1 faulty=$2
+	shift 2
+	"$@"
+}
+
+# lost: the faulty rank, which ends by itself or not
+lost()
+{
+	kill -KILL "${pid[$1]}" 2>/dev/null
+	wait "${pid[$1]}" 2>/dev/null
+	unset "pid[$1]"
+	rm "$dir/out$1"
+}
+
+# right OPTION...: the collective runs, nothing is wrong
+right()
+{
+	with none -1 start 6 --dims 3x2 --bandwidth 2,1 --dev fake0,fake1 \
+		--chunks 3 --warmup 0 --iters 2 --json "$@"
+	all_end 0 '' || return
+	jq -c '{collective, results}' "$dir/out0"
+	jq -e '.results[0] | .wrong == 0 and .size == .count * 4 and
+		.least_us <= .time_us and .time_us <= .most_us' \
+		"$dir/out0" >/dev/null
+}
+
+# rates BUSBW: algbw is size over time, busbw as many hundredths of that
+rates()
+{
+	jq -e --argjson busbw "$1" '.results[0] |
+		((.size / .time_us / 1000) as $rate |
+		(.algbw - $rate | fabs) < 0.0001 and
+		(.busbw - $rate * $busbw / 100 | fabs) < 0.0002)' "$dir/out0"
+}
+
+# 52 bytes are 13 elements, for 6 ranks.
+collectives()
+{
+	right --size 384000 && rates 166.667 &&
+		right --size 384000 --collective all-gather \
+			--algorithm direct,ring && rates 83.333 &&
+		right --size 384000 --collective reduce-scatter \
+			--type float32 && rates 83.333 &&
+		right --size 156 --algorithm direct,halving
+}
+
+# A device may serve two dimensions; one of one endpoint needs none.
+odd_grids()
+{
+	with none -1 start 4 --dims 1x2x2 --bandwidth 1,2,1 --chunks 5 \
+		--dev none,fake0,fake0 --size 64000
+	all_end 0 ''
+}
+
+killed()
+{
+	local fault=kill:30 faulty=$1
+
+	start 8 "${grid[@]}"
+	wait "${pid[faulty]}" 2>/dev/null
+	lost "$faulty"
+	all_end 1 "rank $faulty ($2) has ended"
+}
+
+gids()
+{
+	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --dev fake0/1
+	all_end 0 '' || return
+	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --dev fake0/0
+	all_end 1 "dimension 0: fake0: the GID of this index is not one of RoCE v2"
+}
+
+ktap_plan 5
+check "collectives" collectives
+check "dimensions of one endpoint, and with one device" odd_grids
+check "a rank that is killed" killed 5 127.0.0.1
+check "rank 0 that is killed" killed 0 localhost
+check "a GID of RoCE v1" gids
+ktap_finish
