@@ -30,6 +30,8 @@ struct host {
 
 static struct layout layout;
 static struct host hosts[MAX_RANKS];
+static struct wire *cut;	/* it carries so many messages, and no more */
+static __u32 cut_after;
 
 static int host_write(void *arg, const struct message *message)
 {
@@ -70,6 +72,7 @@ static int happen(int *ret)
 				struct wire *wire = &hosts[rank].wire[k][m];
 
 				if (wire->acked == wire->sent ||
+				    (wire == cut && wire->acked == cut_after) ||
 				    nr == ARRAY_SIZE(busy))
 					continue;
 				busy[nr].wire = wire;
@@ -79,6 +82,7 @@ static int happen(int *ret)
 		return 0;
 	pick = random_below(nr);
 	if (busy[pick].wire->arrived < busy[pick].wire->sent &&
+	    (busy[pick].wire != cut || cut->arrived < cut_after) &&
 	    (busy[pick].wire->acked == busy[pick].wire->arrived ||
 	     random_below(2))) {
 		struct wire *wire = busy[pick].wire;
@@ -276,6 +280,62 @@ static void test_strange(void)
 	chunk_plan_free(&plan);
 }
 
+/* Of all that wait, the one who waits for nothing but the cut. */
+static bool finds_cut(__u32 rank, __u32 dim, __u32 member)
+{
+	__u32 peer = layout_rank(&layout, rank, dim, member);
+	struct awaited first = { .order = -1 }, awaited;
+	__u32 i, who = 0;
+
+	for (i = 0; i < layout.ranks; i++) {
+		if (engine_is_done(hosts[i].engine))
+			continue;
+		awaited = engine_awaits(hosts[i].engine);
+		if (awaited.order >= first.order)
+			continue;
+		first = awaited;
+		who = i;
+	}
+	return who == peer && first.rank == rank && first.dim == dim &&
+	       first.arrival;
+}
+
+/* A link that carries no more after some message: who is it? */
+static void test_cut(void)
+{
+	struct chunk_collective of = {
+		.size = 8 * 120 * ELEMENT, .chunks = 8, .dims = 2,
+		.dim = { { .endpoints = 4, .bandwidth = 2 },
+			 { .endpoints = 4, .bandwidth = 1 } },
+	};
+	__u32 found = 0, cuts = 0, rank, dim, member, i;
+
+	for (i = 0; i < 500; i++) {
+		struct chunk_plan plan;
+
+		of.kind = random_below(3);
+		of.dim[0].alg = random_below(3);
+		of.dim[1].alg = random_below(3);
+		chunk_plan_make(&plan, &of, random_below(2));
+		hosts_new(&plan, DATA_INT32, 1 + random_below(4));
+		rank = random_below(layout.ranks);
+		dim = random_below(2);
+		member = random_below(4);
+		cut = &hosts[rank].wire[dim][member];
+		cut_after = random_below(12);
+		/* It may have carried all that there was. */
+		if (!run()) {
+			cuts++;
+			found += finds_cut(rank, dim, member);
+		}
+		cut = NULL;
+		hosts_free();
+		chunk_plan_free(&plan);
+	}
+	ktap_result(cuts > 100 && found == cuts,
+		    "a link that is cut is found: %u of %u", found, cuts);
+}
+
 /* Where a rank writes, by what. */
 struct claim {
 	__u64 from;
@@ -361,6 +421,7 @@ int main(void)
 			test_network(networks[i], kind);
 	test_reference();
 	test_strange();
+	test_cut();
 	test_places();
 	return ktap_end();
 }

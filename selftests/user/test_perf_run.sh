@@ -92,6 +92,15 @@ killed()
 	all_end 1 "rank $faulty ($2) has ended"
 }
 
+# Most ranks wait for one that waits itself.
+mute()
+{
+	local patience=12
+
+	with mute:12 6 start 8 "${grid[@]}"
+	all_end 1 "waits for rank 6 to send in dimension"
+}
+
 gids()
 {
 	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --dev fake0/1
@@ -100,10 +109,11 @@ gids()
 	all_end 1 "dimension 0: fake0: the GID of this index is not one of RoCE v2"
 }
 
-ktap_plan 5
+ktap_plan 6
 check "collectives" collectives
 check "dimensions of one endpoint, and with one device" odd_grids
 check "a rank that is killed" killed 5 127.0.0.1
 check "rank 0 that is killed" killed 0 localhost
+check "a rank that does not send" mute
 check "a GID of RoCE v1" gids
 ktap_finish

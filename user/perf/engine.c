@@ -187,46 +187,47 @@ bool engine_is_done(const struct engine *engine)
 }
 
 /* Of a stage that has begun: the first message that has not come. */
-static bool awaits(const struct engine *engine, const struct work *work,
-		   struct awaited *awaited)
+static struct awaited awaits(const struct engine *engine,
+			     const struct work *work)
 {
-	__u32 i, end = work->index + work->width;
+	struct awaited awaited = {
+		.dim = work->stage.dim,
+		.chunk = work->chunk,
+		.stage = work->number,
+		.arrival = !is_received(work),
+	};
+	__u32 index = work->index;
 	struct chunk_exchange x;
 
-	awaited->dim = work->stage.dim;
-	awaited->chunk = work->chunk;
-	awaited->stage = work->number;
-	awaited->arrival = !is_received(work);
-	for (i = work->index; awaited->arrival && i < end; i++) {
-		if (work->arrived[i])
-			continue;
-		x = engine_exchange(engine->layout, engine->rank, work, i);
-		awaited->rank = layout_rank(engine->layout, engine->rank,
-					    work->stage.dim, x.from);
-		return true;
-	}
-	/* All have come. One of those to whom the last step wrote: */
+	while (awaited.arrival && work->arrived[index])
+		index++;
+	awaited.order = (__u64)work->order << INDEX_BITS | index;
+	/* All have come: one of those to whom the last step wrote. */
 	x = engine_exchange(engine->layout, engine->rank, work,
-			    work->exchanges - 1);
-	awaited->rank = layout_rank(engine->layout, engine->rank,
-				    work->stage.dim, x.to);
-	return awaited->arrival;
+			    awaited.arrival ? index : index - 1);
+	awaited.rank = layout_rank(engine->layout, engine->rank,
+				   work->stage.dim,
+				   awaited.arrival ? x.from : x.to);
+	return awaited;
 }
 
 struct awaited engine_awaits(const struct engine *engine)
 {
-	struct awaited awaited = { .rank = engine->rank };
+	const struct work *first = NULL;
 	__u32 k, i;
 
 	for (k = 0; k < engine->layout->plan->of.dims; k++) {
 		const struct line *line = &engine->line[k];
 
-		for (i = line->done; i < line->nr &&
-		     i - line->done < engine->in_flight; i++)
-			if (line->work[i]->begun &&
-			    !is_done(line->work[i]) &&
-			    awaits(engine, line->work[i], &awaited))
-				return awaited;
+		for (i = line->done; i < line->nr; i++) {
+			const struct work *work = line->work[i];
+
+			if (!work->begun || is_done(work))
+				continue;
+			if (!first || work->order < first->order)
+				first = work;
+			break;
+		}
 	}
-	return awaited;
+	return awaits(engine, first);
 }

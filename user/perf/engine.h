@@ -28,7 +28,7 @@
  * @from: where it is, in elements of the window
  * @to: where it goes, in elements of the other's window
  * @elements: may be 0
- * @order: of its stage among those of the dimension, from 0
+ * @order: of its stage among all, from 0
  * @id: which one it is, for the other: the immediate
  */
 struct message {
@@ -95,6 +95,8 @@ bool engine_is_done(const struct engine *engine);
  * @chunk: of which chunk
  * @stage: in which stage
  * @arrival: to receive; else only to know that something was received
+ * @order: of what different ranks wait for, the one with the least is not
+ *	waiting for any of the others
  */
 struct awaited {
 	__u32 rank;
@@ -102,9 +104,10 @@ struct awaited {
 	__u32 chunk;
 	__u32 stage;
 	bool arrival;
+	__u64 order;
 };
 
-/* Of what the engine waits for, that which everything else has to wait for. */
+/* Of what the engine waits for, when it is not done, the first. */
 struct awaited engine_awaits(const struct engine *engine);
 
 /* When stages began and ended: called as a stage ends, with times in ns. */

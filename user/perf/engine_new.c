@@ -87,7 +87,7 @@ static void line_add(const struct chunk_stage *stage, void *arg)
 					  engine->layout->stages +
 					  stage->stage];
 
-	work->order = line->nr;
+	work->order = engine->works++;
 	line->work[line->nr++] = work;
 }
 

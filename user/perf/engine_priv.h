@@ -13,7 +13,7 @@
  * struct work - a stage of a chunk
  * @chunk: of which chunk
  * @number: of the stage
- * @order: in the line
+ * @order: in which the model begins it, of all dimensions
  * @stage: what it does
  * @range: on which elements
  * @members: of the group
@@ -64,6 +64,7 @@ struct line {
  * @watch: called for each stage that is done, or NULL
  * @watch_arg: passed to @watch
  * @line: by dimension
+ * @works: in all of them
  * @reached: by chunk: stages whose messages have all arrived
  * @work: by chunk and stage
  * @arrived: flags of all works
@@ -80,6 +81,7 @@ struct engine {
 	engine_watch_fn *watch;
 	void *watch_arg;
 	struct line line[CHUNK_MAX_DIMS];
+	__u32 works;
 	__u32 *reached;
 	struct work *work;
 	bool *arrived;

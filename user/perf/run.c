@@ -264,26 +264,29 @@ static int go(struct run *run, struct sample *sample)
 	return ret;
 }
 
-/* A rank that does not even say that it is stuck is found out before. */
+/*
+ * What most ranks wait for has to wait for something itself. A rank that does not
+ * even say that it is stuck is found out before.
+ */
 static int check_stuck(struct run *run, const struct sample *all)
 {
+	const struct sample *first = NULL;
 	__u32 i;
 
-	for (i = 0; i < run->config->layout.ranks; i++) {
-		const struct awaited *awaited = &all[i].awaited;
-
-		if (!all[i].stuck)
-			continue;
-		run->same = true;
-		errno = ETIMEDOUT;
-		return err_set(run->err, EXIT_FAILED, "stuck",
-			       "rank %u waits for rank %u to %s in dimension %u, for %llu seconds (chunk %u, stage %u)",
-			       i, awaited->rank,
-			       awaited->arrival ? "send" : "acknowledge",
-			       awaited->dim, all[i].stuck / 1000000000,
-			       awaited->chunk, awaited->stage);
-	}
-	return 0;
+	for (i = 0; i < run->config->layout.ranks; i++)
+		if (all[i].stuck && (!first ||
+				     all[i].awaited.order < first->awaited.order))
+			first = &all[i];
+	if (!first)
+		return 0;
+	run->same = true;
+	errno = ETIMEDOUT;
+	return err_set(run->err, EXIT_FAILED, "stuck",
+		       "rank %u waits for rank %u to %s in dimension %u, for %llu seconds (chunk %u, stage %u)",
+		       (__u32)(first - all), first->awaited.rank,
+		       first->awaited.arrival ? "send" : "acknowledge",
+		       first->awaited.dim, first->stuck / 1000000000,
+		       first->awaited.chunk, first->awaited.stage);
 }
 
 /* Filled and checked outside the time, begun and ended by all together. */
