@@ -92,6 +92,19 @@ killed()
 	all_end 1 "rank $faulty ($2) has ended"
 }
 
+# Of a group of which each sends to all others in turn, one stops before the
+# last: rank 2 waits for it, the others wait for rank 2.
+stopped()
+{
+	local fault=stop:3 faulty=3 patience=12
+
+	start 4 --dims 4 --bandwidth 1 --size 64K --chunks 1 --dev fake0 \
+		--warmup 0 --iters 1 --collective all-gather --algorithm direct
+	wait "${pid[0]}"
+	lost 3
+	all_end 1 "rank 3 (127.0.0.1) does not answer: it has not sent its result"
+}
+
 # Most ranks wait for one that waits itself.
 mute()
 {
@@ -109,11 +122,12 @@ gids()
 	all_end 1 "dimension 0: fake0: the GID of this index is not one of RoCE v2"
 }
 
-ktap_plan 6
+ktap_plan 7
 check "collectives" collectives
 check "dimensions of one endpoint, and with one device" odd_grids
 check "a rank that is killed" killed 5 127.0.0.1
 check "rank 0 that is killed" killed 0 localhost
+check "a rank that stops when others have finished" stopped
 check "a rank that does not send" mute
 check "a GID of RoCE v1" gids
 ktap_finish

@@ -260,12 +260,17 @@ static void guests_free(struct rendezvous *rendezvous)
 	rendezvous->guest = NULL;
 }
 
+/* Rank 0 ends first, and can say who it was. */
+static __u64 patience(const struct rendezvous_config *config)
+{
+	return config->timeout / 4 * (config->rank ? 4 : 3);
+}
+
 /* Also those who come after one that differs are waited for, to be told. */
 static int meet_all(struct rendezvous *rendezvous)
 {
 	const struct rendezvous_config *config = rendezvous->config;
-	__u64 patience = config->timeout / 4 * 3;
-	__u64 until = progress_now() + patience;
+	__u64 until = progress_now() + patience(config);
 	int ret = 0;
 
 	while (!ret && rendezvous->met < config->ranks &&
@@ -278,7 +283,7 @@ static int meet_all(struct rendezvous *rendezvous)
 	if (ret)
 		return ret;
 	if (rendezvous->met < config->ranks)
-		fail_absent(rendezvous, patience);
+		fail_absent(rendezvous, patience(config));
 	loop_remove(rendezvous->loop, &rendezvous->listener);
 	close(rendezvous->listener.fd);
 	rendezvous->listener.fd = -1;
@@ -398,10 +403,9 @@ static int send_data(struct peer *peer, const void *data, size_t bytes)
 }
 
 static int gather_first(struct rendezvous *rendezvous, const char *what,
-			char *all, size_t bytes)
+			char *all, size_t bytes, __u64 until)
 {
 	const struct rendezvous_config *config = rendezvous->config;
-	__u64 until = progress_now() + config->timeout / 4;
 	int ret = 0;
 	__u32 rank;
 
@@ -414,21 +418,20 @@ static int gather_first(struct rendezvous *rendezvous, const char *what,
 	return ret;
 }
 
-/* @patience: of other ranks with rank 0 */
 static int gather(struct rendezvous *rendezvous, const char *what, char *all,
-		  size_t bytes, __u64 patience)
+		  size_t bytes, __u64 waited)
 {
 	const struct rendezvous_config *config = rendezvous->config;
+	__u64 until = progress_now() + patience(config) - waited;
 	int ret;
 
 	if (!config->rank)
-		ret = gather_first(rendezvous, what, all, bytes);
+		ret = gather_first(rendezvous, what, all, bytes, until);
 	else
 		ret = send_data(rendezvous->peer[0], all + config->rank * bytes,
 				bytes) ?:
 		      take_data(rendezvous, rendezvous->peer[0], what, all,
-				bytes * config->ranks,
-				progress_now() + patience);
+				bytes * config->ranks, until);
 	/* A failure may have come behind what was to come. */
 	if (!ret && rendezvous->err.code)
 		ret = -ECONNABORTED;
@@ -452,9 +455,12 @@ int rendezvous_open(struct rendezvous **rendezvous,
 	if (!new->peer)
 		return -ENOMEM;
 	ret = config->rank ? open_other(new, err) : open_first(new, err);
-	/* Nobody goes on before all have been found to agree. */
+	/*
+	 * Nobody goes on before all have been found to agree. Those who came
+	 * first have waited for the last.
+	 */
 	ret = ret ?: gather(new, "word that all are here", NULL, 0,
-			    config->timeout);
+			    config->rank ? 0 : config->timeout / 2);
 	if (ret && new->err.code)
 		*err = new->err;
 	return ret;
@@ -462,15 +468,14 @@ int rendezvous_open(struct rendezvous **rendezvous,
 
 int rendezvous_gather(struct rendezvous *rendezvous, const char *what,
 		      const void *mine, void *all, size_t bytes,
-		      struct err *err)
+		      __u64 waited, struct err *err)
 {
 	int ret;
 
 	if (bytes)
 		memcpy((char *)all + rendezvous->config->rank * bytes, mine,
 		       bytes);
-	ret = gather(rendezvous, what, all, bytes,
-		     rendezvous->config->timeout / 2);
+	ret = gather(rendezvous, what, all, bytes, waited);
 	if (ret && rendezvous->err.code)
 		*err = rendezvous->err;
 	return ret;

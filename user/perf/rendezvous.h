@@ -6,9 +6,8 @@
  * fails or is gone, so that all end with the same words. Nobody is
  * authenticated: for the network of a cluster.
  *
- * A rank that is gone without a word is found out by rank 0, which waits less
- * long for it than the others wait for rank 0: three quarters of the timeout for
- * all to come, a quarter for what they have later.
+ * A rank that is gone without a word is found out by rank 0, which waits for it
+ * for three quarters of the timeout, the others for rank 0 for all of it.
  */
 #ifndef ROCESTEER_PERF_RENDEZVOUS_H
 #define ROCESTEER_PERF_RENDEZVOUS_H
@@ -61,13 +60,14 @@ int rendezvous_open(struct rendezvous **rendezvous,
  * @mine: @bytes
  * @all: @bytes of each rank
  * @bytes: as on all ranks; 0: they only wait for each other
+ * @waited: ns of the timeout that have gone by before
  * @err: names the rank
  *
  * Return: 0 or a negative errno.
  */
 int rendezvous_gather(struct rendezvous *rendezvous, const char *what,
 		      const void *mine, void *all, size_t bytes,
-		      struct err *err);
+		      __u64 waited, struct err *err);
 
 /* What a rank has told, or why it is gone; NULL: nothing of the kind. */
 const struct err *rendezvous_error(const struct rendezvous *rendezvous);

@@ -176,7 +176,7 @@ static int nics_connect(struct run *run)
 				     (__u32 *)(address + 1));
 		}
 	ret = ret ?: rendezvous_gather(run->rendezvous, "addresses", mine,
-				       cards, size, run->err);
+				       cards, size, 0, run->err);
 	for (k = 0; !ret && k < of->dims; k++)
 		if (has_nic(run, k))
 			ret = connect_dim(run, cards, k);
@@ -301,14 +301,14 @@ static int go_once(struct run *run, struct sample *all)
 	engine_reset(run->engine);
 	run->result->stages = 0;
 	ret = rendezvous_gather(run->rendezvous, "word that it is ready", NULL,
-				NULL, 0, run->err);
+				NULL, 0, 0, run->err);
 	ret = ret ?: go(run, &mine);
 	if (ret)
 		return ret;
 	mine.wrong = data_check(&config->layout, config->type,
 				config->launch.rank, run->window);
 	return rendezvous_gather(run->rendezvous, "result", &mine, all,
-				 sizeof(mine), run->err) ?:
+				 sizeof(mine), mine.stuck, run->err) ?:
 	       check_stuck(run, all);
 }
 
