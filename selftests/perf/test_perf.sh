@@ -180,7 +180,8 @@ cut_off()
 	finish 1
 	status=$?
 	ip -n grid link set host6_1 up
-	((!status)) && all_say "dimension 1: " && all_say "rank 6"
+	((!status)) && all_say "dimension 1: " && all_say "rank 6" &&
+		! grep Flushed "$dir"/out*
 }
 
 one_differs()

@@ -33,8 +33,8 @@ with()
 	"$@"
 }
 
-# lost: the faulty rank, which ends by itself or not
-lost()
+# bury RANK: it may have ended, or not
+bury()
 {
 	kill -KILL "${pid[$1]}" 2>/dev/null
 	wait "${pid[$1]}" 2>/dev/null
@@ -88,8 +88,28 @@ killed()
 
 	start 8 "${grid[@]}"
 	wait "${pid[faulty]}" 2>/dev/null
-	lost "$faulty"
+	bury "$faulty"
 	all_end 1 "rank $faulty ($2) has ended"
+}
+
+# The others hear no more from it, by whichever NIC.
+lost_host()
+{
+	local fault=lost:30 faulty=$1 patience=12 i
+
+	start 8 "${grid[@]}"
+	for i in 0 1 2 3 4 5 6 7; do
+		((i == faulty)) || wait "${pid[i]}"
+	done
+	bury "$faulty"
+	all_end 1 "rank $faulty"
+}
+
+port_down()
+{
+	with down:30 5 start 8 "${grid[@]}"
+	all_end 1 ": its port is not active: Network is down" &&
+		all_end_has "rank 5: dimension "
 }
 
 # Of a group of which each sends to all others in turn, one stops before the
@@ -101,7 +121,7 @@ stopped()
 	start 4 --dims 4 --bandwidth 1 --size 64K --chunks 1 --dev fake0 \
 		--warmup 0 --iters 1 --collective all-gather --algorithm direct
 	wait "${pid[0]}"
-	lost 3
+	bury 3
 	all_end 1 "rank 3 (127.0.0.1) does not answer: it has not sent its result"
 }
 
@@ -122,11 +142,14 @@ gids()
 	all_end 1 "dimension 0: fake0: the GID of this index is not one of RoCE v2"
 }
 
-ktap_plan 7
+ktap_plan 10
 check "collectives" collectives
 check "dimensions of one endpoint, and with one device" odd_grids
 check "a rank that is killed" killed 5 127.0.0.1
 check "rank 0 that is killed" killed 0 localhost
+check "a host that is lost" lost_host 5
+check "rank 0's host that is lost" lost_host 0
+check "a port that goes down" port_down
 check "a rank that stops when others have finished" stopped
 check "a rank that does not send" mute
 check "a GID of RoCE v1" gids

@@ -193,6 +193,16 @@ static __u32 retry_of(__u64 timeout)
 	return retry;
 }
 
+int nic_check_port(struct nic *nic)
+{
+	if (ibv_query_port(nic->context, PORT, &nic->port))
+		return nic_fail(nic, "device", "cannot query it");
+	if (nic->port.state == IBV_PORT_ACTIVE)
+		return 0;
+	errno = ENETDOWN;
+	return nic_fail(nic, "device", "its port is not active");
+}
+
 int nic_open(struct nic *nic, void *window, __u64 timeout)
 {
 	int ret;
@@ -201,14 +211,9 @@ int nic_open(struct nic *nic, void *window, __u64 timeout)
 	ret = device_open(nic);
 	if (ret)
 		return ret;
-	if (ibv_query_device(nic->context, &nic->attr) ||
-	    ibv_query_port(nic->context, PORT, &nic->port))
+	if (ibv_query_device(nic->context, &nic->attr))
 		return nic_fail(nic, "device", "cannot query it");
-	if (nic->port.state != IBV_PORT_ACTIVE) {
-		errno = ENETDOWN;
-		return nic_fail(nic, "device", "its port is not active");
-	}
-	ret = gid_find(nic);
+	ret = nic_check_port(nic) ?: gid_find(nic);
 	if (ret)
 		return ret;
 	nic->pd = ibv_alloc_pd(nic->context);

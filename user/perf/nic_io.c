@@ -62,9 +62,16 @@ static int sent(struct nic *nic, const struct message *message)
 	return post_waiting(nic) ?: engine_sent(nic->engine, message->id);
 }
 
-/* Of a member and its message, what a queue pair has to say. */
+/*
+ * What a queue pair has to say of a member, unless it is our own port: that no
+ * status tells, and some devices only flush what they cannot send.
+ */
 static int fail_member(struct nic *nic, __u32 member, const char *what)
 {
+	int ret = nic_check_port(nic);
+
+	if (ret)
+		return ret;
 	errno = ECOMM;
 	return err_set(nic->err, EXIT_FAILED, "rank-unreachable",
 		       "dimension %u: rank %u: %s", nic->dim,

@@ -26,6 +26,9 @@ struct link {
 /* Sets nic->err: @what has failed, by errno. Return: a negative errno. */
 int nic_fail(const struct nic *nic, const char *code, const char *what);
 
+/* Query the port; it must be active. Return: as nic_open(). */
+int nic_check_port(struct nic *nic);
+
 /* The rank that a member of the group is. */
 __u32 nic_rank(const struct nic *nic, __u32 member);
 

@@ -363,7 +363,8 @@ static int await(struct rendezvous *rendezvous, struct peer *peer,
 				 "does not answer: it has not sent its %s",
 				 what);
 			fail_peer(peer, line);
-			return -ETIMEDOUT;
+			peer->gone = -ETIMEDOUT;
+			return peer->gone;
 		}
 		ret = loop_wait(rendezvous->loop, until);
 	}
@@ -516,7 +517,8 @@ void rendezvous_close(struct rendezvous *rendezvous, const struct err *err)
 	for (rank = 0; rank < rendezvous->config->ranks; rank++) {
 		if (!rendezvous->peer || !rendezvous->peer[rank])
 			continue;
-		if (err->code && rendezvous->peer[rank]->wire.fd >= 0) {
+		if (err->code && !rendezvous->peer[rank]->gone &&
+		    rendezvous->peer[rank]->wire.fd >= 0) {
 			loop_remove(rendezvous->loop,
 				    &rendezvous->peer[rank]->source);
 			wire_close_gently(&rendezvous->peer[rank]->wire, until);
