@@ -134,6 +134,14 @@ mute()
 	all_end 1 "waits for rank 6 to send in dimension"
 }
 
+# Also when there is nothing to run
+not_connected()
+{
+	with connect:1 3 start 4 --dims 4 --bandwidth 1 --size 64K --chunks 1 \
+		--dev fake0 --warmup 0 --iters 0
+	all_end 1 "rank 3: dimension 0: fake0: cannot connect to rank 0: No route"
+}
+
 gids()
 {
 	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --dev fake0/1
@@ -142,7 +150,7 @@ gids()
 	all_end 1 "dimension 0: fake0: the GID of this index is not one of RoCE v2"
 }
 
-ktap_plan 10
+ktap_plan 11
 check "collectives" collectives
 check "dimensions of one endpoint, and with one device" odd_grids
 check "a rank that is killed" killed 5 127.0.0.1
@@ -152,5 +160,6 @@ check "rank 0's host that is lost" lost_host 0
 check "a port that goes down" port_down
 check "a rank that stops when others have finished" stopped
 check "a rank that does not send" mute
+check "a rank that cannot connect" not_connected
 check "a GID of RoCE v1" gids
 ktap_finish

@@ -182,6 +182,10 @@ static int nics_connect(struct run *run)
 			ret = connect_dim(run, cards, k);
 	if (!ret && config->ranges)
 		ret = perf_ranges_write(config, run->nic, run->err);
+	/* Where there are no runs, it is the end. */
+	ret = ret ?: rendezvous_gather(run->rendezvous,
+				       "word that it is connected", NULL, NULL,
+				       0, 0, run->err);
 	free(cards);
 	free(mine);
 	return ret;
