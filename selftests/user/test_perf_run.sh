@@ -142,6 +142,15 @@ not_connected()
 	all_end 1 "rank 3: dimension 0: fake0: cannot connect to rank 0: No route"
 }
 
+wrong()
+{
+	with wrong:30 5 start 8 "${grid[@]}" --json
+	all_end 1 '"code":"wrong"' &&
+		jq -e -s 'length == 1 and .[0].results[0].wrong > 0 and
+			(.[0].error.message | test("elements are wrong"))' \
+			"$dir/out0"
+}
+
 gids()
 {
 	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --dev fake0/1
@@ -150,7 +159,7 @@ gids()
 	all_end 1 "dimension 0: fake0: the GID of this index is not one of RoCE v2"
 }
 
-ktap_plan 11
+ktap_plan 12
 check "collectives" collectives
 check "dimensions of one endpoint, and with one device" odd_grids
 check "a rank that is killed" killed 5 127.0.0.1
@@ -161,5 +170,6 @@ check "a port that goes down" port_down
 check "a rank that stops when others have finished" stopped
 check "a rank that does not send" mute
 check "a rank that cannot connect" not_connected
+check "wrong elements, as JSON" wrong
 check "a GID of RoCE v1" gids
 ktap_finish

@@ -15,6 +15,16 @@ static int fail_wrong(const struct perf_result *result, struct err *err)
 		       result->wrong, result->wrong_rank);
 }
 
+/* What ranks other than 0 have to say is their failure. */
+static int show(const struct out *out, const struct perf_config *config,
+		const struct perf_result *result, struct err *err)
+{
+	int ret = result->wrong ? fail_wrong(result, err) : 0;
+
+	return config->launch.rank ? ret :
+	       perf_report(out, config, result, err);
+}
+
 static int perf(const struct cli_args *args, struct err *err)
 {
 	struct perf_config config = {};
@@ -22,11 +32,8 @@ static int perf(const struct cli_args *args, struct err *err)
 	int ret;
 
 	ret = perf_args_read(args, &config, err) ?:
-	      perf_run(&config, &result, err);
-	if (!ret && !config.launch.rank)
-		ret = perf_report(&args->out, &config, &result);
-	if (!ret && result.wrong)
-		ret = fail_wrong(&result, err);
+	      perf_run(&config, &result, err) ?:
+	      show(&args->out, &config, &result, err);
 	free(result.stage);
 	perf_config_free(&config);
 	return ret;

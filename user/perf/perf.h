@@ -113,9 +113,9 @@ struct perf_result {
 int perf_run(const struct perf_config *config, struct perf_result *result,
 	     struct err *err);
 
-/* Print the result. Return: as out_show(). */
+/* Print the result, and @err if set. Return: as out_show() or out_error(). */
 int perf_report(const struct out *out, const struct perf_config *config,
-		const struct perf_result *result);
+		const struct perf_result *result, const struct err *err);
 
 struct setting;
 

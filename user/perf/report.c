@@ -168,7 +168,7 @@ static void add_plan(struct json_object *root,
 }
 
 int perf_report(const struct out *out, const struct perf_config *config,
-		const struct perf_result *result)
+		const struct perf_result *result, const struct err *err)
 {
 	struct chunk_model *model = chunk_model_new(&config->plan.of);
 	struct json_object *root;
@@ -182,5 +182,6 @@ int perf_report(const struct out *out, const struct perf_config *config,
 	add_dimensions(root, config, mean(config, result));
 	add_results(root, config, result, mean(config, result));
 	add_stages(root, result);
-	return out_show(out, root, views);
+	return err->code ? out_error(out, root, views, err) :
+	       out_show(out, root, views);
 }
