@@ -193,20 +193,25 @@ no_first()
 # Who speaks something else is not let in, and delays nobody.
 strangers()
 {
-	local i status talker mute
+	local i fd status talker mute=()
 
 	begin
 	rank 0 "${common[@]}"
 	busywait 10000 listens || return
 	exec {talker}<>"/dev/tcp/localhost/$port" &&
 		echo "GET / HTTP/1.0" >&"$talker"
-	exec {mute}<>"/dev/tcp/localhost/$port"
+	for ((i = 0; i < 100; i++)); do
+		exec {fd}<>"/dev/tcp/localhost/$port"
+		mute+=("$fd")
+	done
 	for i in 1 2 3; do
 		rank "$i" "${common[@]}"
 	done
 	all_end 1 ": dimension 0: there is no RDMA device none0"
 	status=$?
-	exec {talker}>&- {mute}>&-
+	for fd in "$talker" "${mute[@]}"; do
+		exec {fd}>&-
+	done
 	return "$status"
 }
 

@@ -16,6 +16,7 @@
 
 #define SECOND	1000000000ull
 #define MAX_HELLO	4096u
+#define STRANGERS	64u	/* beside as many guests as there are ranks */
 
 /**
  * struct peer - a connection to another rank
@@ -43,7 +44,9 @@ struct peer {
  * @loop: all connections are in
  * @listener: socket of rank 0
  * @peer: by rank; of other ranks the first only
- * @guest: while ranks meet: who has not said yet which it is, or NULL
+ * @guest: while ranks meet: a ring of those who have not said yet which they
+ *	are, or NULL
+ * @guests: that have come
  * @met: ranks that have come
  * @err: the first failure
  */
@@ -53,6 +56,7 @@ struct rendezvous {
 	struct source listener;
 	struct peer **peer;
 	struct peer **guest;
+	__u32 guests;
 	__u32 met;
 	struct err err;
 };
@@ -176,6 +180,11 @@ static int peer_ready(void *arg)
 	return peer->rendezvous->err.code ? -ECONNABORTED : 0;
 }
 
+static __u32 guest_room(const struct rendezvous *rendezvous)
+{
+	return rendezvous->config->ranks + STRANGERS;
+}
+
 static int guest_ready(void *arg)
 {
 	struct peer *peer = arg;
@@ -186,7 +195,7 @@ static int guest_ready(void *arg)
 
 	if (!frame && !ret)
 		return 0;
-	for (i = 0; i < rendezvous->config->ranks; i++)
+	for (i = 0; i < guest_room(rendezvous); i++)
 		if (rendezvous->guest[i] == peer)
 			rendezvous->guest[i] = NULL;
 	peer->source.ready = peer_ready;
@@ -204,7 +213,7 @@ static int peer_add(struct rendezvous *rendezvous, struct peer *peer, int fd,
 	return loop_add(rendezvous->loop, &peer->source);
 }
 
-/* As many may be unknown at a time as there are ranks. */
+/* Who has kept silent for longest makes room. */
 static int accept_guest(void *arg)
 {
 	struct rendezvous *rendezvous = arg;
@@ -218,9 +227,7 @@ static int accept_guest(void *arg)
 		     SOCK_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	for (i = 0; i < rendezvous->config->ranks && rendezvous->guest[i]; i++)
-		;
-	peer = i < rendezvous->config->ranks ? calloc(1, sizeof(*peer)) : NULL;
+	peer = calloc(1, sizeof(*peer));
 	if (!peer) {
 		close(fd);
 		return 0;
@@ -231,6 +238,8 @@ static int accept_guest(void *arg)
 		peer_free(peer);
 		return 0;
 	}
+	i = rendezvous->guests++ % guest_room(rendezvous);
+	peer_free(rendezvous->guest[i]);
 	rendezvous->guest[i] = peer;
 	return 0;
 }
@@ -254,7 +263,7 @@ static void guests_free(struct rendezvous *rendezvous)
 {
 	__u32 i;
 
-	for (i = 0; rendezvous->guest && i < rendezvous->config->ranks; i++)
+	for (i = 0; rendezvous->guest && i < guest_room(rendezvous); i++)
 		peer_free(rendezvous->guest[i]);
 	free(rendezvous->guest);
 	rendezvous->guest = NULL;
@@ -296,7 +305,8 @@ static int open_first(struct rendezvous *rendezvous, struct err *err)
 	const struct rendezvous_config *config = rendezvous->config;
 	int ret;
 
-	rendezvous->guest = calloc(config->ranks, sizeof(struct peer *));
+	rendezvous->guest = calloc(guest_room(rendezvous),
+				   sizeof(struct peer *));
 	if (!rendezvous->guest)
 		return -ENOMEM;
 	ret = meet_listen(config->port, &rendezvous->listener.fd, err);
