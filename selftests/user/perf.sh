@@ -5,6 +5,7 @@
 
 dir=$(mktemp -d)
 defer rm -rf "$dir"
+via=()	# before the command
 next_port=$((20000 + $$ % 10000))
 
 # rank RANK OPTION...: in the background
@@ -14,7 +15,7 @@ rank()
 	shift
 
 	# shellcheck disable=SC2154 # the test sets it
-	"$perf" --rank "$rank" --rendezvous "localhost:$port" --timeout "$limit" \
+	"${via[@]}" "$perf" --rank "$rank" --rendezvous "localhost:$port" --timeout "$limit" \
 		"$@" >"$dir/out$rank" 2>&1 &
 	pid[rank]=$!
 }

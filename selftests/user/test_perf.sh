@@ -215,6 +215,28 @@ strangers()
 	return "$status"
 }
 
+# files SOFT:HARD: how many rank 0 may have open
+files()
+{
+	local i via
+
+	begin
+	via=(prlimit "--nofile=$1")
+	rank 0 "${common[@]}"
+	via=()
+	for i in 1 2 3; do
+		rank "$i" "${common[@]}"
+	done
+}
+
+few_files()
+{
+	files 7:100 && all_end 1 ": dimension 0: there is no RDMA device" &&
+		files 7:7 && all_end 1 "rank 0 " &&
+		grep "cannot take 3 connections: Too many open files" \
+			"$dir/out0"
+}
+
 listens()
 {
 	[[ $(ss -Hltn "sport = :$port") ]]
@@ -242,7 +264,7 @@ connected()
 	(($(ss -Htn state established "sport = :$port" | wc -l) >= $1))
 }
 
-ktap_plan 14
+ktap_plan 15
 check "bad options" bad_options
 check "without a launcher" no_launcher
 check "mpirun, srun, torchrun" launchers
@@ -256,5 +278,6 @@ check "no such device" no_device
 check "a rank that never comes" absent
 check "rank 0 that never comes" no_first
 check "strangers" strangers
+check "fewer files than ranks" few_files
 check "a rank that is killed" killed
 ktap_finish

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -213,6 +214,20 @@ static int peer_add(struct rendezvous *rendezvous, struct peer *peer, int fd,
 	return loop_add(rendezvous->loop, &peer->source);
 }
 
+static int fail_accept(struct rendezvous *rendezvous)
+{
+	char line[128];
+	int ret = -errno;
+
+	if (errno != EMFILE && errno != ENFILE)
+		return 0;
+	snprintf(line, sizeof(line),
+		 "rank 0 cannot take %u connections: %s (see ulimit -n)",
+		 rendezvous->config->ranks - 1, strerror(errno));
+	fail(rendezvous, EXIT_FAILED, "system", line);
+	return ret;
+}
+
 /* Who has kept silent for longest makes room. */
 static int accept_guest(void *arg)
 {
@@ -226,7 +241,7 @@ static int accept_guest(void *arg)
 	fd = accept4(rendezvous->listener.fd, (struct sockaddr *)&addr, &len,
 		     SOCK_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return fail_accept(rendezvous);
 	peer = calloc(1, sizeof(*peer));
 	if (!peer) {
 		close(fd);
@@ -300,11 +315,23 @@ static int meet_all(struct rendezvous *rendezvous)
 	return rendezvous->err.code ? -ECONNABORTED : 0;
 }
 
+/* A connection to each rank may be more than a process has by default. */
+static void raise_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int open_first(struct rendezvous *rendezvous, struct err *err)
 {
 	const struct rendezvous_config *config = rendezvous->config;
 	int ret;
 
+	raise_files();
 	rendezvous->guest = calloc(guest_room(rendezvous),
 				   sizeof(struct peer *));
 	if (!rendezvous->guest)

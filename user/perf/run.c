@@ -9,6 +9,7 @@
 #include "perf.h"
 #include "rendezvous.h"
 #include "setting.h"
+#include "wire.h"
 
 /**
  * struct run - what a run holds
@@ -110,6 +111,12 @@ static int nics_open(struct run *run)
 	}
 	return ret;
 }
+
+/* All of them together fit a frame. */
+_Static_assert(LAYOUT_MAX_RANKS *
+	       (CHUNK_MAX_DIMS * (sizeof(struct nic_address) + sizeof(__u32)) +
+		LAYOUT_MAX_RANKS * sizeof(__u32)) <= WIRE_MAX_LENGTH,
+	       "addresses of all ranks");
 
 /*
  * What a rank tells of itself: for each dimension with a NIC its address, then

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
-#define WIRE_MAX_LENGTH	(64u << 20)
+#define WIRE_MAX_LENGTH	(128u << 20)
 
 enum frame_type {
 	FRAME_HELLO,	/* __u32 rank, then settings as text */
