@@ -190,6 +190,20 @@ no_first()
 	all_end 1 "rank 0 does not listen on localhost port $port: Connection refused"
 }
 
+# A rank that connects from the port to the port meets itself.
+itself()
+{
+	local via
+
+	begin
+	limit=1
+	via=(unshare -rn bash -c "ip link set lo up &&
+		sysctl -qw net.ipv4.ip_local_port_range='$port $port' &&
+		exec \"\$@\"" bash)
+	rank 1 "${common[@]}"
+	all_end 1 "rank 0 does not listen on localhost port $port: Connection refused"
+}
+
 # Who speaks something else is not let in, and delays nobody.
 strangers()
 {
@@ -264,7 +278,7 @@ connected()
 	(($(ss -Htn state established "sport = :$port" | wc -l) >= $1))
 }
 
-ktap_plan 15
+ktap_plan 16
 check "bad options" bad_options
 check "without a launcher" no_launcher
 check "mpirun, srun, torchrun" launchers
@@ -277,6 +291,11 @@ check "two that say they are the same rank" same_rank_twice
 check "no such device" no_device
 check "a rank that never comes" absent
 check "rank 0 that never comes" no_first
+if unshare -rn true 2>/dev/null; then
+	check "a rank that meets itself" itself
+else
+	skip "a rank that meets itself" "no network namespaces"
+fi
 check "strangers" strangers
 check "fewer files than ranks" few_files
 check "a rank that is killed" killed

@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -77,6 +78,20 @@ int meet_listen(const char *port, int *fd, struct err *err)
 		       strerror(errno));
 }
 
+/*
+ * Where nobody listens on a port of those that the kernel gives to who connects,
+ * it may give this one.
+ */
+static bool is_self(int fd)
+{
+	struct sockaddr_storage here = {}, there = {};
+	socklen_t len = sizeof(here), there_len = sizeof(there);
+
+	return !getsockname(fd, (struct sockaddr *)&here, &len) &&
+	       !getpeername(fd, (struct sockaddr *)&there, &there_len) &&
+	       !memcmp(&here, &there, sizeof(here));
+}
+
 /* Return: the socket, or a negative errno. */
 static int try_one(const struct addrinfo *info, __u64 until)
 {
@@ -100,10 +115,10 @@ static int try_one(const struct addrinfo *info, __u64 until)
 		error = errno;
 	else if (poll(&poll_fd, 1, wait / MSEC) > 0)
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
-	if (!error)
+	if (!error && !is_self(fd))
 		return fd;
 	close(fd);
-	return -error;
+	return -(error ?: ECONNREFUSED);
 }
 
 int meet_connect(const char *host, const char *port, __u64 until, int *fd,
