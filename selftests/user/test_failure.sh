@@ -388,7 +388,7 @@ rate_limits()
 	spine=$(spine_of 2)
 	lose 0 && lose 1 && lose 2 && vanish "$spine" &&
 		busywait 20000 loses_until_down 2 10.1.1.1 &&
-		busywait 20000 is_down 2 && went down 2 router &&
+		busywait 20000 is_down 2 &&
 		appear "$spine" && busywait 20000 went up 2 &&
 		busywait 20000 is_down && limit 0
 }
