@@ -215,6 +215,8 @@ refuses()
 		wrong "dimensions[1].netdev: there is no network device" \
 			'.dimensions[1].netdev = "none0"' &&
 		wrong "ranges[3].dimension: 1 has no device" '.dimensions |= .[:1]' &&
+		wrong "dimensions[1].dimension: 0 is there twice" \
+			'.dimensions[1].dimension = 0' &&
 		wrong "chunks[1].order: is not one" '.chunks[1].order = [0,0]' "$plan" &&
 		wrong "chunks[0].bytes: 1 is not" '.chunks[0].bytes = 1' "$plan" &&
 		wrong "hash: is not the plan's" '.chunks[0].order |= reverse' "$plan" &&
@@ -279,6 +281,34 @@ two_jobs()
 		attached rs0,rs2 && dump rs_ranges | jq -e 'length == 32'
 }
 
+# Four of the largest plans fill a table. For a fifth there is no room.
+full()
+{
+	local json job status
+
+	cmd chunk plan --dims 4x2 --bandwidth 2,1 --size 4M --chunks 16384 \
+		>"$dir/most.json" &&
+		jq '{format: 1, hash, dimensions: [{dimension: 0, netdev: "rs0"}],
+			ranges: [{dimension: 0, stage: 0, chunk: 0,
+			peer: "10.1.0.2", start: "0x1000", length: 4096}]}' \
+			"$dir/most.json" >"$dir/one.json" &&
+		cmd chunk unload --job 8 || return
+	for job in 11 12 13 14 15; do
+		json=$(cmd job load --job "$job" --flow "10.1.1.1/$job" \
+			--paths "$map" --chunks "$dir/most.json" \
+			--ranges "$dir/one.json")
+		status=$?
+		((job == 15 || !status)) || return
+	done
+	((status == 3)) && jq -e '.error.code == "full"' <<<"$json" &&
+		cmd job list | jq -e '[.jobs[].job] | sort == [7, 8, 11, 12, 13, 14]' &&
+		dump rs_chunk_counts | jq -e '
+			map(.key.job) | unique == [11, 12, 13, 14]' || return
+	for job in 11 12 13 14; do
+		cmd job unload --job "$job" || return
+	done
+}
+
 unloads()
 {
 	local table
@@ -293,7 +323,7 @@ unloads()
 
 last=3	# stage of chunk 2 that is its last, in dimension 0
 
-ktap_plan 9
+ktap_plan 10
 check "devices, a port map, a plan and ranges" ready
 check "a job is loaded with its chunks" loads
 check "its tables have plan and ranges" tables
@@ -302,5 +332,6 @@ check "they are counted" counts
 check "refusals leave all as it was" refuses
 check "a load that fails leaves what was before" undone
 check "two jobs have chunks of their own" two_jobs
+check "a table that is full refuses a job" full
 check "unloading leaves nothing" unloads
 ktap_finish

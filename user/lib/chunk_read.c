@@ -228,6 +228,9 @@ static int read_devices(struct ranges *s, struct json_object *root)
 		      reader_string(&s->r, obj, "netdev", name, sizeof(name));
 		if (ret)
 			break;
+		if (s->ifindex[dim])
+			return reader_invalid(&s->r, "dimension",
+					      "%llu is there twice", dim);
 		s->ifindex[dim] = if_nametoindex(name);
 		if (!s->ifindex[dim])
 			return reader_invalid(&s->r, "netdev",
