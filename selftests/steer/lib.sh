@@ -13,7 +13,7 @@ steer_up()
 {
 	dir=$(mktemp -d)
 	defer rm -rf "$dir"
-	fabric_up --rate 40mbit --host-rate 80mbit
+	fabric_up --leaves 2 --rate 40mbit --host-rate 80mbit
 	fabric_load
 	defer fabric_down
 	far=$hosts	# the first host under leaf 1

@@ -15,7 +15,7 @@ up()
 {
 	dir=$(mktemp -d)
 	defer rm -rf "$dir"
-	fabric_up --hosts 1 --rate 8mbit --host-rate 32mbit
+	fabric_up --leaves 2 --hosts 1 --rate 8mbit --host-rate 32mbit
 	fabric_load
 	defer fabric_down
 	far=$hosts
