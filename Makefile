@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# make demo     everything, in a guest: the fabric, the traffic, the comparison
-#               (DEMO="--help" tells its options), and without options
+# make demo     everything, in a guest: the fabric, the traffic, the comparison, and
+#               demo-chunk; with options (DEMO="--help") the comparison alone
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make check    all tests
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
