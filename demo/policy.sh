@@ -143,7 +143,7 @@ jobs_load()
 	for ((i = 0; i < leaves * hosts; i++)); do
 		# shellcheck disable=SC2046 # a list
 		host_exec $i rocesteer job load --job $((i + 1)) \
-			--name "host$i" --paths "$ports/$i.json" \
+			--name "host$i" --port-map "$ports/$i.json" \
 			--cgroup "/sys/fs/cgroup/host$i" $(job_options "$1") \
 			>/dev/null
 	done

@@ -29,7 +29,7 @@ _rocesteer_words()
 			"--latency --algorithm --json --help"
 		;;
 	'chunk load')
-		echo "--job --plan --ranges --dscp --json --help"
+		echo "--job --chunk-plan --ranges --dscp --json --help"
 		;;
 	'chunk unload')
 		echo "--job --json --help"
@@ -75,10 +75,10 @@ _rocesteer_words()
 		;;
 	'path discover')
 		echo "--dev --peer --source --hop --paths --ports --rate" \
-			"--retries --timeout --out --json --help"
+			"--retries --probe-timeout --out --json --help"
 		;;
 	'path verify')
-		echo "--all --rate --retries --timeout --json --help"
+		echo "--all --rate --retries --probe-timeout --json --help"
 		;;
 	'path show')
 		echo "--json --help"
@@ -87,9 +87,9 @@ _rocesteer_words()
 		echo "load unload list show help"
 		;;
 	'job load')
-		echo "--job --name --paths --cgroup --pid --flow --all" \
-			"--slice --cluster --pattern --chunks --ranges" \
-			"--dscp --split --resequence --actuator --module" \
+		echo "--job --name --port-map --cgroup --pid --flow --all" \
+			"--slice --cluster --slice-job --pattern --chunk-plan" \
+			"--ranges --dscp --split --resequence --actuator --module" \
 			"--json --help"
 		;;
 	'job unload')
@@ -108,7 +108,7 @@ _rocesteer_words()
 		echo "--job --json --help"
 		;;
 	daemon)
-		echo "--hold-down --timeout --json --help"
+		echo "--hold-down --probe-timeout --json --help"
 		;;
 	top)
 		echo "--interval --count --json --help"
@@ -176,18 +176,18 @@ _rocesteer_argument()
 		words="ring halving-doubling all-to-all permutation"
 		;;
 	--out | --cgroup | --cluster | --driver | --slice | --lp | --svg | --prior | \
-		--plan | --ranges)
+		--port-map | --chunk-plan | --ranges)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
-	--paths | --flows | --chunks)
-		# Numbers of "plan", "path" and "chunk", files of "job" and "slice".
-		[[ $3 != job* && $3 != slice* ]] ||
+	--flows)
+		# A number of "plan", a file of "slice check".
+		[[ $3 != slice* ]] ||
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
-	--peer | --source | --hop | --ports | --rate | --retries | --timeout | \
-		--weights | --job | --name | --pid | --flow | --gpus | --seed | \
+	--peer | --source | --hop | --ports | --rate | --retries | --timeout | --probe-timeout | \
+		--weights | --job | --slice-job | --paths | --chunks | --name | --pid | --flow | --gpus | --seed | \
 		--leaves | --spines | --servers | --links | --nodes | \
 		--dims | --bandwidth | --size | --latency | --dscp | \
 		--hold-down | --interval | --count | --iters | --warmup | \

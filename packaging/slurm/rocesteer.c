@@ -199,8 +199,8 @@ static int nic_load(const struct config *config, __u32 job, __u32 nic,
 {
 	char id[16], slice[16], said[1024];
 	const char *argv[MAX_ARGS] = {
-		config->command, "job", "load", "--job", id, "--slice", slice,
-		"--cluster", config->cluster, "--paths", paths,
+		config->command, "job", "load", "--job", id, "--slice-job", slice,
+		"--cluster", config->cluster, "--port-map", paths,
 	};
 	int n = 11, i;
 

@@ -59,7 +59,7 @@ loads()
 	   "probed":0,"paths":[]}]}
 	E
 	on_host rocesteer --json job load --job 3 --cgroup "$cgroup" \
-		--paths "$dir/ports" --chunks "$dir/plan" \
+		--port-map "$dir/ports" --chunk-plan "$dir/plan" \
 		--ranges "$dir/ranges3" | jq -e '.chunks == 8 and .module'
 }
 

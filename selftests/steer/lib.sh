@@ -40,7 +40,7 @@ job_load()
 	shift
 
 	host_exec "$host" rocesteer job load --job $((host + 1)) \
-		--paths "$dir/ports$host.json" "$@"
+		--port-map "$dir/ports$host.json" "$@"
 }
 
 # As job_load, tagging by the cgroup that the host's traffic runs in.

@@ -47,7 +47,7 @@ daemons_up()
 	defer daemons_down
 	for host in 0 "$far"; do
 		((!n)) || [[ $(host_netns "$host") ]] || continue
-		host_exec "$host" rocesteer --json daemon --timeout 10 \
+		host_exec "$host" rocesteer --json daemon --probe-timeout 10 \
 			>"$dir/daemon$host" 2>&1 &
 		busywait 30000 daemons_run $((++n)) || return
 	done

@@ -36,13 +36,13 @@ changed()
 load_changed()
 {
 	refused "$1" "$2" rocesteer job load --job 2 --all \
-		--paths "$dir/changed.json"
+		--port-map "$dir/changed.json"
 }
 
 missing_file()
 {
 	refused no-file 2 rocesteer job load --job 2 --all \
-		--paths "$dir/nowhere.json"
+		--port-map "$dir/nowhere.json"
 }
 
 unknown_device()
@@ -64,19 +64,19 @@ not_json()
 duplicate_job()
 {
 	refused exists 1 rocesteer job load --job 1 --all \
-		--paths "$dir/ports0.json"
+		--port-map "$dir/ports0.json"
 }
 
 device_taken()
 {
 	refused device-taken 1 rocesteer job load --job 2 --all \
-		--paths "$dir/ports0.json"
+		--port-map "$dir/ports0.json"
 }
 
 no_module()
 {
 	refused module-not-loaded 1 rocesteer job load --job 2 \
-		--cgroup /sys/fs/cgroup/test0 --paths "$dir/ports0.json"
+		--cgroup /sys/fs/cgroup/test0 --port-map "$dir/ports0.json"
 }
 
 module_without_btf()
@@ -86,7 +86,7 @@ module_without_btf()
 	objcopy --remove-section .BTF --remove-section .BTF.base \
 		"build/guest/$(uname -r)/rocesteer.ko" "$ko" && modprobe -a ib_core && insmod "$ko" || return
 	refused module-no-btf 1 rocesteer job load --job 2 \
-		--cgroup /sys/fs/cgroup/test0 --paths "$dir/ports0.json"
+		--cgroup /sys/fs/cgroup/test0 --port-map "$dir/ports0.json"
 	status=$?
 	rmmod rocesteer && return "$status"
 }
@@ -98,7 +98,7 @@ other_version()
 
 	module_load || return
 	refused version 1 build/guest/selftests/rocesteer-next job load --job 2 \
-		--cgroup /sys/fs/cgroup/test0 --paths "$dir/ports0.json"
+		--cgroup /sys/fs/cgroup/test0 --port-map "$dir/ports0.json"
 	status=$?
 	module_unload && return "$status"
 }
@@ -151,7 +151,7 @@ silent_fabric()
 	done
 	discover_refused no-reply 1 --dev "$(host_dev 0)" \
 		--source "$(host_ip 0)" --peer "$(host_ip "$far")" \
-		--ports 8 --retries 1 --timeout 50
+		--ports 8 --retries 1 --probe-timeout 50
 	status=$?
 	for ((s = 0; s < spines; s++)); do
 		ip -n "spine$s" rule del pref 1
@@ -163,7 +163,7 @@ unprivileged()
 {
 	local command status=0 json
 
-	for command in "job load --job 2 --all --paths $dir/ports0.json" \
+	for command in "job load --job 2 --all --port-map $dir/ports0.json" \
 		"job unload --all" \
 		"path discover --dev $(host_dev 0) --peer $(host_ip "$far")"; do
 		# shellcheck disable=SC2086 # words

@@ -186,7 +186,7 @@ unreachable()
 		jq 'del(.peers[].paths[0])' "$dir/ports0.json"
 	) >"$dir/ports9.json"
 	json=$(host_exec 0 rocesteer --json job load --job 9 --all \
-		--paths "$dir/ports9.json" --slice "$dir/a.json")
+		--port-map "$dir/ports9.json" --slice "$dir/a.json")
 	local status=$?
 	echo "$json"
 	((status == 3)) && jq -e '.error.code == "no-port" and (.error.message |

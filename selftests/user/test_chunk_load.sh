@@ -73,7 +73,7 @@ attached()
 
 loads()
 {
-	cmd job load --job 7 --all --paths "$map" --chunks "$plan" \
+	cmd job load --job 7 --all --port-map "$map" --chunk-plan "$plan" \
 		--ranges "$ranges" | jq -e --slurpfile plan "$plan" '
 		.hash == $plan[0].hash and .chunks == 4 and .ranges == 32 and
 		.dscp == [8, 16, 24, 32]' &&
@@ -190,12 +190,12 @@ wrong()
 
 	jq "$2" "$file" >"$dir/wrong.json" || return
 	if [[ $file == "$plan" ]]; then
-		refused bad-file 2 "wrong.json: $1" job load --job 8 --paths "$map" \
-			--flow 10.1.1.1/18 --chunks "$dir/wrong.json" \
+		refused bad-file 2 "wrong.json: $1" job load --job 8 --port-map "$map" \
+			--flow 10.1.1.1/18 --chunk-plan "$dir/wrong.json" \
 			--ranges "$ranges"
 	else
-		refused bad-file 2 "wrong.json: $1" job load --job 8 --paths "$map" \
-			--flow 10.1.1.1/18 --chunks "$plan" \
+		refused bad-file 2 "wrong.json: $1" job load --job 8 --port-map "$map" \
+			--flow 10.1.1.1/18 --chunk-plan "$plan" \
 			--ranges "$dir/wrong.json"
 	fi
 }
@@ -220,14 +220,14 @@ refuses()
 		wrong "chunks[1].order: is not one" '.chunks[1].order = [0,0]' "$plan" &&
 		wrong "chunks[0].bytes: 1 is not" '.chunks[0].bytes = 1' "$plan" &&
 		wrong "hash: is not the plan's" '.chunks[0].order |= reverse' "$plan" &&
-		refused usage 2 "--dscp" chunk load --job 7 --plan "$plan" \
+		refused usage 2 "--dscp" chunk load --job 7 --chunk-plan "$plan" \
 			--ranges "$ranges" --dscp 1,64 &&
 		refused usage 2 "--chunks: only with --ranges" job load --job 8 \
-			--paths "$map" --flow 10.1.1.1/18 --chunks "$plan" &&
+			--port-map "$map" --flow 10.1.1.1/18 --chunk-plan "$plan" &&
 		refused exists 1 "job 7 has chunks" chunk load --job 7 \
-			--plan "$plan" --ranges "$ranges" &&
+			--chunk-plan "$plan" --ranges "$ranges" &&
 		refused no-job 1 "job 8 is not loaded" chunk load --job 8 \
-			--plan "$plan" --ranges "$ranges" &&
+			--chunk-plan "$plan" --ranges "$ranges" &&
 		refused no-job 1 "job 8" job show --job 8
 }
 
@@ -240,22 +240,22 @@ undone()
 	pin=$pins/link_ingress_$(ip --json link show rs0 | jq '.[].ifindex')
 	mv "$pin" "$pins/kept" && mkdir "$pin" &&
 		refused attach 1 "cannot attach to device" job load --job 9 \
-			--paths "$map" --flow 10.1.1.1/19 &&
+			--port-map "$map" --flow 10.1.1.1/19 &&
 		rmdir "$pin" && mv "$pins/kept" "$pin" || return
 	pin=$pins/link_chunk_$(ip --json link show rs2 | jq '.[].ifindex')
-	cmd job load --job 8 --paths "$map" --flow 10.1.1.1/18 &&
+	cmd job load --job 8 --port-map "$map" --flow 10.1.1.1/18 &&
 		cmd chunk unload --job 7 | jq -e '.unloaded == 4' || return
 	before=$(state)
 	mkdir "$pin" && refused attach 1 "cannot attach to device" \
-		chunk load --job 7 --plan "$plan" --ranges "$ranges" &&
+		chunk load --job 7 --chunk-plan "$plan" --ranges "$ranges" &&
 		refused attach 1 "cannot attach to device" job load --job 9 \
-			--paths "$map" --flow 10.1.1.1/19 --chunks "$plan" \
+			--port-map "$map" --flow 10.1.1.1/19 --chunk-plan "$plan" \
 			--ranges "$ranges" &&
 		rmdir "$pin" || return
-	cmd chunk load --job 7 --plan "$plan" --ranges "$ranges" &&
+	cmd chunk load --job 7 --chunk-plan "$plan" --ranges "$ranges" &&
 		bpftool map delete pinned "$pins/rs_chunk_jobs" key 7 0 0 0 &&
 		! cmd chunk unload --job 7 && [[ $(state) == "$before" ]] &&
-		cmd chunk load --job 7 --plan "$plan" --ranges "$ranges" &&
+		cmd chunk load --job 7 --chunk-plan "$plan" --ranges "$ranges" &&
 		cmd job unload --job 8
 }
 
@@ -265,13 +265,13 @@ two_jobs()
 {
 	sed 's/10\.1\.1\.1/10.1.0.2/' "$map" >"$dir/map2.json"
 	[[ $(send rs0 10.1.0.2 19 0x1000002"$last"000) == 8 ]] &&
-		cmd job load --job 9 --paths "$dir/map2.json" --flow 10.1.0.2/19 &&
+		cmd job load --job 9 --port-map "$dir/map2.json" --flow 10.1.0.2/19 &&
 		[[ $(send rs0 10.1.0.2 19 0x1000002"$last"000) == 0 ]] &&
 		cmd job unload --job 9 &&
 		[[ $(send rs0 10.1.0.2 19 0x1000002"$last"000) == 8 ]] &&
-		cmd job load --job 8 --paths "$map" --flow 10.1.1.1/18 &&
+		cmd job load --job 8 --port-map "$map" --flow 10.1.1.1/18 &&
 		refused no-chunks 1 "job 8 has no chunks" chunk unload --job 8 &&
-		cmd chunk load --job 8 --plan "$plan" --ranges "$ranges" \
+		cmd chunk load --job 8 --chunk-plan "$plan" --ranges "$ranges" \
 			--dscp 44,45 | jq -e '.dscp == [44, 45]' &&
 		[[ $(send rs0 10.1.1.1 18 0x1000002"$last"000) == 44 ]] &&
 		[[ $(send rs0 10.1.1.1 17 0x1000002"$last"000) == 8 ]] &&
@@ -295,7 +295,7 @@ full()
 		cmd chunk unload --job 8 || return
 	for job in 11 12 13 14 15; do
 		json=$(cmd job load --job "$job" --flow "10.1.1.1/$job" \
-			--paths "$map" --chunks "$dir/most.json" \
+			--port-map "$map" --chunk-plan "$dir/most.json" \
 			--ranges "$dir/one.json")
 		status=$?
 		((job == 15 || !status)) || return

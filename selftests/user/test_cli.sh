@@ -211,7 +211,7 @@ usage_path()
 # In a program without privileges all of this would be "permission".
 usage_job()
 {
-	local map=$dir/map.json load=(job load --job 1 --paths "$dir/map.json")
+	local map=$dir/map.json load=(job load --job 1 --port-map "$dir/map.json")
 
 	if ((EUID)); then
 		echo "not root"
@@ -227,9 +227,9 @@ usage_job()
 	   "probed":0,"paths":[]}]}
 	E
 	usage "--job ID is missing" job load &&
-	usage "--paths FILE is missing" job load --job 1 &&
+	usage "--port-map FILE is missing" job load --job 1 &&
 	usage "--job: '0' is not a number from 1 to 4294967295" \
-		job load --job 0 --paths x --all &&
+		job load --job 0 --port-map x --all &&
 	usage "one of --cgroup, --pid, --flow and --all must be given" \
 		"${load[@]}" &&
 	usage "only one of --cgroup, --pid, --flow and --all must be given" \
@@ -334,7 +334,7 @@ unprivileged()
 		echo "not root, or no setpriv"
 		return
 	fi
-	for command in "job load --job 1 --all --paths $dir/nowhere" \
+	for command in "job load --job 1 --all --port-map $dir/nowhere" \
 		"job unload --all"; do
 		# shellcheck disable=SC2086 # words
 		json=$(setpriv --bounding-set=-net_admin --inh-caps=-all \

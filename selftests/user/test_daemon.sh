@@ -102,7 +102,7 @@ resequence()
 # load RULE
 load()
 {
-	"$rocesteer" job load --job 1 --all --paths "$map" --split "$1" &&
+	"$rocesteer" job load --job 1 --all --port-map "$map" --split "$1" &&
 		resequence
 }
 
@@ -180,9 +180,9 @@ note()
 # job load says what is missing, when it is.
 says_what_to_do()
 {
-	"$rocesteer" job load --job 1 --all --paths "$map" --split wrap \
+	"$rocesteer" job load --job 1 --all --port-map "$map" --split wrap \
 		2>"$dir/with" && unload && daemon_stop &&
-		"$rocesteer" job load --job 1 --all --paths "$map" \
+		"$rocesteer" job load --job 1 --all --port-map "$map" \
 			--split wrap 2>"$dir/without" && unload || return
 	[[ $(note "$dir/with") == 0 && $(note "$dir/without") == 1 ]] &&
 		daemon_start
@@ -279,7 +279,7 @@ has_read()
 stays_whole()
 {
 	unload && load none && flows 10.1.1.1 16,17,18,19,20,21 && whole &&
-		unload && "$rocesteer" job load --job 1 --all --paths "$map" \
+		unload && "$rocesteer" job load --job 1 --all --port-map "$map" \
 			--split wrap && flows 10.1.1.1 16,17,18,19,20,21 &&
 		whole && flows 10.1.1.1 22,23 && resequence &&
 		is_planned 8 8

@@ -172,7 +172,7 @@ completion_works()
 	[[ $(complete_line p) == "plan path" ]] &&
 		[[ $(complete_line path v) == verify ]] &&
 		[[ $(complete_line --json job lo) == load ]] &&
-		[[ $(complete_line job load --p) == "--paths --pid --pattern" ]] &&
+		[[ $(complete_line job load --p) == "--port-map --pid --pattern" ]] &&
 		[[ $(complete_line job load --module y) == yes ]] &&
 		[[ $(complete_line plan --split '') == "wrap equal" ]] &&
 		[[ $(complete_line job load --split n) == none ]] &&
@@ -183,7 +183,7 @@ completion_works()
 		[[ $(complete_line slice replay Makef) == Makefile ]] &&
 		[[ $(complete_line slice replay --policy v) == vclos ]] &&
 		[[ $(complete_line slice queue --order s) == shortest ]] &&
-		[[ $(complete_line job load --paths Makef) == Makefile ]]
+		[[ $(complete_line job load --port-map Makef) == Makefile ]]
 }
 
 # The same text by "help" and by "--help"; never an error.

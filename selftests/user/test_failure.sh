@@ -42,7 +42,7 @@ ready()
 
 load()
 {
-	on_h0 "$rocesteer" job load --job 1 --all --paths "$dir/ports.json" &&
+	on_h0 "$rocesteer" job load --job 1 --all --port-map "$dir/ports.json" &&
 		flows 10.1.1.1 "$qpns"
 }
 
@@ -366,7 +366,7 @@ no_carrier()
 	lose 0 && lose 1
 	ip -n "${prefix}leaf0" link set dn0 up
 	busywait 20000 on_h0 "$rocesteer" path verify "$dir/ports.json" \
-		--timeout 50 --retries 1 >"$dir/verify" && is_down &&
+		--probe-timeout 50 --retries 1 >"$dir/verify" && is_down &&
 		events 'all(.[]; .event != "path-down")'
 }
 
@@ -524,7 +524,7 @@ cannot_send()
 			.source = "10.77.0.1" | .paths |= [first]]' \
 			"$dir/ports.json" >"$dir/unsent.json" &&
 		on_h0 "$rocesteer" job load --job 2 --all \
-			--paths "$dir/unsent.json" &&
+			--port-map "$dir/unsent.json" &&
 		busywait 20000 events 'any(.[]; .event == "error")'
 }
 
@@ -574,7 +574,7 @@ job_is_replaced()
 	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=7
 	on_h0 "$rocesteer" job unload --job 1 &&
 		on_h0 "$rocesteer" job load --job 1 --all \
-			--paths "$dir/fewer.json" && appear leaf1 &&
+			--port-map "$dir/fewer.json" && appear leaf1 &&
 		kill -CONT "$search" &&
 		busywait 20000 events 'any(.[]; .event == "remapped")' &&
 		ports && [[ $(ports) == "$(jq -S -c '[.peers[] |

@@ -63,7 +63,7 @@ empty()
 
 loads()
 {
-	job load --job 7 --name train --paths "$map" \
+	job load --job 7 --name train --port-map "$map" \
 		--flow 10.1.1.1/17,10.1.1.1/0x12,fd00:1::2/19 |
 		jq -e '.job == 7 and .device == "rs0" and .module == false'
 }
@@ -129,32 +129,32 @@ refused()
 refuses()
 {
 	sed 's/rs0/nope0/' "$map" >"$dir/elsewhere.json"
-	refused exists 1 load --job 7 --paths "$map" --flow 10.1.1.1/99 &&
+	refused exists 1 load --job 7 --port-map "$map" --flow 10.1.1.1/99 &&
 		refused no-device 1 load --job 8 --all \
-			--paths "$dir/elsewhere.json" &&
-		refused no-file 2 load --job 8 --all --paths "$dir/none" &&
+			--port-map "$dir/elsewhere.json" &&
+		refused no-file 2 load --job 8 --all --port-map "$dir/none" &&
 		refused no-job 1 unload --job 8 &&
 		refused no-job 1 show --job 8 &&
 		refused module-not-loaded 1 load --job 8 --pid $$ \
-			--paths "$map" &&
+			--port-map "$map" &&
 		refused module-not-loaded 1 load --job 8 --all --module yes \
-			--paths "$map" &&
+			--port-map "$map" &&
 		refused usage 2 load --job 8 --pid $$ --module no \
-			--paths "$map" &&
+			--port-map "$map" &&
 		refused module-not-loaded 1 load --job 8 --all --actuator qp \
-			--paths "$map" &&
+			--port-map "$map" &&
 		refused usage 2 load --job 8 --all --actuator qp --module no \
-			--paths "$map" &&
+			--port-map "$map" &&
 		refused usage 2 load --job 8 --all --actuator qp --split wrap \
-			--paths "$map" &&
+			--port-map "$map" &&
 		refused usage 2 load --job 8 --all --actuator both \
-			--paths "$map"
+			--port-map "$map"
 }
 
 # In words too: an error names what can be done.
 says_what_to_do()
 {
-	"$rocesteer" job load --job 8 --pid $$ --paths "$map" 2>&1 |
+	"$rocesteer" job load --job 8 --pid $$ --port-map "$map" 2>&1 |
 		grep -- '--flow or --all'
 	"$rocesteer" monitor 2>&1 | grep 'modprobe rocesteer'
 }
@@ -177,7 +177,7 @@ in_slice()
 	local weights=$1 spine=$2
 	shift 2
 
-	job load --job 9 --paths "$map" --all --slice "$@" |
+	job load --job 9 --port-map "$map" --all "$@" |
 		jq -e --argjson spine "$spine" '.name == "train" and
 			.peers == 1 and .spines == [1] and .spine == $spine' &&
 		job show --job 9 | jq -e --argjson weights "$weights" '
@@ -191,9 +191,9 @@ in_slice()
 restricts()
 {
 	slice
-	in_slice '[65535]' 1 "$dir/slice.json" &&
-		in_slice '[65535]' 1 "$dir/slice.json" --pattern ring &&
-		in_slice '[1]' null "$dir/slice.json" --pattern permutation
+	in_slice '[65535]' 1 --slice "$dir/slice.json" &&
+		in_slice '[65535]' 1 --slice "$dir/slice.json" --pattern ring &&
+		in_slice '[1]' null --slice "$dir/slice.json" --pattern permutation
 }
 
 from_cluster()
@@ -208,8 +208,8 @@ from_cluster()
 		jq -e '.routers == ["10.255.1.2"] and
 			[.servers[].nics] == [["10.1.0.1"], ["10.1.1.1"]]' \
 			"$dir/slice.json" &&
-		in_slice '[65535]' 1 "$dir/slice.json" &&
-		in_slice '[65535]' 1 train --cluster "$dir/cluster.json"
+		in_slice '[65535]' 1 --slice "$dir/slice.json" &&
+		in_slice '[65535]' 1 --slice-job train --cluster "$dir/cluster.json"
 }
 
 # A job under one leaf has no peers to steer to.
@@ -217,7 +217,7 @@ under_one_leaf()
 {
 	echo '{"job":"small","spines":[],"servers":[
 		{"leaf":0,"server":0,"gpus":1}]}' >"$dir/slice.json"
-	job load --job 9 --paths "$map" --all --slice "$dir/slice.json" |
+	job load --job 9 --port-map "$map" --all --slice "$dir/slice.json" |
 		jq -e '.peers == 0 and (has("spines") | not)' &&
 		job show --job 9 | jq -e '.peers == [] and .groups == []' &&
 		job unload --job 9
@@ -230,7 +230,7 @@ refused_slice()
 	shift 3
 
 	slice "$@"
-	refused "$code" "$want" load --job 8 --all --paths "$map" \
+	refused "$code" "$want" load --job 8 --all --port-map "$map" \
 		--slice "$dir/slice.json" >"$dir/said" || return
 	cat "$dir/said"
 	grep -F "$message" "$dir/said"
@@ -246,16 +246,16 @@ refuses_slices()
 		refused_slice bad-file 2 "routers[0]: is not the address" spine1 &&
 		refused_slice bad-file 2 "servers[1].nics[0]: is not" '' '' nic
 	slice
-	refused no-port 3 load --job 8 --all --paths "$map" --slice \
+	refused no-port 3 load --job 8 --all --port-map "$map" --slice \
 		<(sed 's/10.1.1.1/10.1.0.2/' "$dir/slice.json") &&
-		refused bad-file 2 load --job 8 --all --paths "$map" --slice \
+		refused bad-file 2 load --job 8 --all --port-map "$map" --slice \
 			<(jq 'del(.routers)' "$dir/slice.json") &&
-		refused usage 2 load --job 8 --all --paths "$map" \
+		refused usage 2 load --job 8 --all --port-map "$map" \
 			--pattern ring &&
-		refused usage 2 load --job 8 --all --paths "$map" \
+		refused usage 2 load --job 8 --all --port-map "$map" \
 			--slice "$dir/slice.json" --pattern spiral &&
-		refused no-file 2 load --job 8 --all --paths "$map" \
-			--slice train --cluster "$dir/none"
+		refused no-file 2 load --job 8 --all --port-map "$map" \
+			--slice-job train --cluster "$dir/none"
 }
 
 two_jobs()
@@ -271,7 +271,7 @@ printing()
 	flows=$(printf ',10.2.0.%d/1' {1..100})
 	jq '.peers = [.peers[0] as $peer | range(1; 101) |
 		$peer + {address: "10.2.0.\(.)"}]' "$map" >"$dir/many.json" &&
-		job load --job 9 --paths "$dir/many.json" \
+		job load --job 9 --port-map "$dir/many.json" \
 			--flow "${flows:1}" >"$dir/log" &&
 		unread two_jobs "$rocesteer" --json flow show &&
 		unread two_jobs "$rocesteer" --json job show --job 9 &&
@@ -322,7 +322,7 @@ begins_anew()
 	before=$(state)
 	for maps in rs_groups "rs_groups rs_peers"; do
 		# shellcheck disable=SC2086 # words
-		begin_load $maps && job load --job 8 --all --paths "$map" &&
+		begin_load $maps && job load --job 8 --all --port-map "$map" &&
 			job show --job 8 | jq -ce '(.peers | length) == 2 and
 				([.groups[].load] | sort) == [[0], [0, 0]]' &&
 			job unload --job 8 || return
@@ -337,8 +337,8 @@ unloads()
 
 unloads_all()
 {
-	job load --job 1 --paths "$map" --flow 10.1.1.1/17 &&
-		job load --job 2 --paths "$map" --flow 10.1.1.1/18 &&
+	job load --job 1 --port-map "$map" --flow 10.1.1.1/17 &&
+		job load --job 2 --port-map "$map" --flow 10.1.1.1/18 &&
 		job unload --all | jq -e '.unloaded | sort == [1, 2]' &&
 		job unload --all | jq -e '.unloaded == []'
 }
@@ -347,7 +347,7 @@ unloads_all()
 weighs()
 {
 	sed '/10.255.1.2/ s/"ports"/"weight":3,&/' "$map" >"$dir/weights.json"
-	job load --job 1 --paths "$dir/weights.json" --flow \
+	job load --job 1 --port-map "$dir/weights.json" --flow \
 		10.1.1.1/1,10.1.1.1/2,10.1.1.1/3,10.1.1.1/4,10.1.1.1/5 \
 		>"$dir/log" || return
 	job show --job 1 | jq -ce '.groups[] |

@@ -187,7 +187,7 @@ print("ready", flush=True)
 time.sleep(60)' >"$dir/listener" &
 	listener=$!
 	busywait 10000 grep -q ready "$dir/listener" &&
-		discover --peer 10.2.0.1 --timeout 50 --retries 1 --json |
+		discover --peer 10.2.0.1 --probe-timeout 50 --retries 1 --json |
 		jq -e '.peers[0].local' >/dev/null
 	status=$?
 	kill "$listener"
@@ -252,7 +252,7 @@ silent_spine()
 	local json
 
 	silence spine2
-	json=$(discover --peer 10.1.1.1 --timeout 20 --json)
+	json=$(discover --peer 10.1.1.1 --probe-timeout 20 --json)
 	unsilence spine2
 	jq -c '.peers[0] | {probed, unanswered, paths: [.paths[].path]}' \
 		<<<"$json"
@@ -266,7 +266,7 @@ silent_spines()
 
 	silence spine0 spine1 spine2 spine3
 	fails no-reply "hop 2 on the way to 10.1.1.1" \
-		discover --peer "$remote" --timeout 20 --retries 1
+		discover --peer "$remote" --probe-timeout 20 --retries 1
 	status=$?
 	unsilence spine0 spine1 spine2 spine3
 	return "$status"
@@ -278,7 +278,7 @@ silent_leaf()
 
 	silence leaf1
 	fails no-reply "hop 3 on the way to 10.1.1.1" \
-		discover --peer "$remote" --timeout 20
+		discover --peer "$remote" --probe-timeout 20
 	status=$?
 	unsilence leaf1
 	return "$status"
@@ -287,7 +287,7 @@ silent_leaf()
 unreachable()
 {
 	fails unreachable "says that 10.7.0.1 is unreachable" \
-		discover --peer 10.7.0.1 --timeout 20
+		discover --peer 10.7.0.1 --probe-timeout 20
 }
 
 no_device()

@@ -8,11 +8,12 @@
 #include "chunk.h"
 #include "chunk_load.h"
 
-enum { JOB, PLAN, RANGES, DSCP };
+enum { JOB, CHUNK_PLAN, RANGES, DSCP };
 
 const struct cli_option chunk_load_options[] = {
 	[JOB] = { "job", "ID", "number of the job" },
-	[PLAN] = { "plan", "FILE", "what rocesteer chunk plan --json printed" },
+	[CHUNK_PLAN] = { "chunk-plan", "FILE",
+			 "what rocesteer chunk plan --json printed" },
 	[RANGES] = { "ranges", "FILE", "what memory of its peers the host writes" },
 	[DSCP] = { "dscp", "D1,..", CHUNK_DSCP_HELP },
 	{}
@@ -114,10 +115,10 @@ int chunk_load_run(const struct cli_args *args, struct err *err)
 	__u64 job;
 	int ret;
 
-	ret = cli_need(args, JOB, err) ?: cli_need(args, PLAN, err) ?:
+	ret = cli_need(args, JOB, err) ?: cli_need(args, CHUNK_PLAN, err) ?:
 	      cli_need(args, RANGES, err) ?:
 	      cli_uint(args, JOB, 1, 0xffffffff, &job, err) ?:
-	      chunk_load_read(&table, args->value[PLAN], args->value[RANGES],
+	      chunk_load_read(&table, args->value[CHUNK_PLAN], args->value[RANGES],
 			      args->value[DSCP], err) ?:
 	      load(args, job, &table, err);
 	chunk_table_free(&table);

@@ -19,7 +19,7 @@ enum { HOLD_DOWN, TIMEOUT };
 static const struct cli_option options[] = {
 	[HOLD_DOWN] = { "hold-down", "MS",
 			"how long a dead path is not used at least (default: 100)" },
-	[TIMEOUT] = { "timeout", "MS",
+	[TIMEOUT] = { "probe-timeout", "MS",
 		      "wait for the first answer to a probe (default: 5)" },
 	{}
 };

@@ -15,28 +15,29 @@
 #include "slice.h"
 
 enum {
-	JOB, NAME, PATHS, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, PATTERN,
-	CHUNKS, RANGES, DSCP, SPLIT, RESEQUENCE, ACTUATOR, MODULE,
+	JOB, NAME, PORT_MAP, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
+	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, RESEQUENCE, ACTUATOR, MODULE,
 };
 
 const struct cli_option job_load_options[] = {
 	[JOB] = { "job", "ID", "number of the job" },
 	[NAME] = { "name", "NAME", "name for people" },
-	[PATHS] = { "paths", "FILE", "port map, from rocesteer path discover" },
+	[PORT_MAP] = { "port-map", "FILE",
+		       "port map, from rocesteer path discover" },
 	[CGROUP] = { "cgroup", "PATH",
 		     "the flows of processes in this cgroup v2 directory" },
 	[PID] = { "pid", "PID", "the flows of this process" },
 	[FLOW] = { "flow", "ADDR/QPN[,..]",
 		   "these flows: peer address / destination QPN" },
 	[ALL] = { "all", NULL, "all flows of the device no other job claims" },
-	[SLICE] = { "slice", "FILE|JOB",
+	[SLICE] = { "slice", "FILE",
 		    "keep to this slice, from rocesteer slice alloc or show --json" },
-	[CLUSTER] = { "cluster", "FILE",
-		      "cluster file that has the slice of JOB" },
+	[CLUSTER] = { "cluster", "FILE", "or to a slice in this cluster file" },
+	[SLICE_JOB] = { "slice-job", "ID", "of the job of this name in it" },
 	[PATTERN] = { "pattern", "NAME",
 		      "ring, halving-doubling, all-to-all or permutation" },
-	[CHUNKS] = { "chunks", "FILE",
-		     "tag packets by this plan, from rocesteer chunk plan --json" },
+	[CHUNK_PLAN] = { "chunk-plan", "FILE",
+			 "tag packets by this plan, from rocesteer chunk plan --json" },
 	[RANGES] = { "ranges", "FILE", "what memory of its peers the host writes" },
 	[DSCP] = { "dscp", "D1,..", CHUNK_DSCP_HELP },
 	[SPLIT] = { "split", "none|wrap|equal",
@@ -220,7 +221,7 @@ static int check_flow(struct load *l, const struct rocesteer_flow_key *key,
 	if (!peer)
 		return err_set(l->err, EXIT_BAD_INPUT, "no-peer",
 			       "--flow: %s: the peer is not in %s", item,
-			       l->args->value[PATHS]);
+			       l->args->value[PORT_MAP]);
 	if (peer->local)
 		return err_set(l->err, EXIT_BAD_INPUT, "local-peer",
 			       "--flow: %s: the peer is under our own leaf, there is nothing to steer",
@@ -288,7 +289,7 @@ static __u32 host_seed(const struct portmap *map)
 
 static int read_map(struct load *l)
 {
-	const char *file = l->args->value[PATHS];
+	const char *file = l->args->value[PORT_MAP];
 	int ret;
 
 	ret = portmap_read(file, &l->map, l->err);
@@ -314,8 +315,9 @@ static int read_dependent(struct load *l)
 		int option;
 		int needs;
 	} need[] = {
-		{ CLUSTER, SLICE }, { PATTERN, SLICE }, { RANGES, CHUNKS },
-		{ DSCP, CHUNKS }, { CHUNKS, RANGES },
+		{ CLUSTER, SLICE_JOB }, { SLICE_JOB, CLUSTER },
+		{ RANGES, CHUNK_PLAN }, { DSCP, CHUNK_PLAN },
+		{ CHUNK_PLAN, RANGES },
 	};
 	size_t i;
 
@@ -326,6 +328,13 @@ static int read_dependent(struct load *l)
 				       "--%s: only with --%s",
 				       job_load_options[need[i].option].name,
 				       job_load_options[need[i].needs].name);
+	if (l->args->value[SLICE] && l->args->value[CLUSTER])
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "only one of --slice and --cluster must be given");
+	if (l->args->value[PATTERN] && !l->args->value[SLICE] &&
+	    !l->args->value[CLUSTER])
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--pattern: only with --slice or --cluster");
 	return 0;
 }
 
@@ -374,12 +383,13 @@ static int read_slice(struct load *l)
 	struct json_object *root;
 	int ret;
 
-	if (!slice)
+	if (!slice && !cluster)
 		return 0;
-	ret = slice_get(cluster ? NULL : slice, cluster, slice, &root, l->err);
+	ret = slice_get(slice, cluster, l->args->value[SLICE_JOB], &root,
+			l->err);
 	if (ret)
 		return ret;
-	ret = job_slice_read(&l->slice, root, cluster ?: slice, l->err);
+	ret = job_slice_read(&l->slice, root, slice ?: cluster, l->err);
 	json_object_put(root);
 	if (!ret)
 		ret = job_slice_restrict(&l->slice, &l->map, &l->place, l->err);
@@ -392,7 +402,7 @@ static int read_slice(struct load *l)
 
 static int read_chunks(struct load *l)
 {
-	const char *plan = l->args->value[CHUNKS];
+	const char *plan = l->args->value[CHUNK_PLAN];
 
 	return plan ? chunk_load_read(&l->chunks, plan, l->args->value[RANGES],
 				      l->args->value[DSCP], l->err) : 0;
@@ -404,7 +414,7 @@ int job_options(struct load *l)
 	int ret;
 
 	ret = cli_need(l->args, JOB, l->err) ?:
-	      cli_need(l->args, PATHS, l->err) ?:
+	      cli_need(l->args, PORT_MAP, l->err) ?:
 	      cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err) ?:
 	      read_owner(l) ?: read_dependent(l) ?: read_module(l) ?: read_split(l) ?:
 	      read_actuator(l) ?: read_name(l) ?: read_cgroup(l) ?:

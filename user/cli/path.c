@@ -23,7 +23,7 @@ static const struct cli_option discover_options[] = {
 		    "source ports to probe per peer, at most (default: 1024)" },
 	[RATE] = { "rate", "PPS", "probes per second, at most (default: 1000)" },
 	[RETRIES] = { "retries", "N", "times to repeat a lost probe (default: 3)" },
-	[TIMEOUT] = { "timeout", "MS", "wait for the first answer (default: 200)" },
+	[TIMEOUT] = { "probe-timeout", "MS", "wait for the first answer (default: 200)" },
 	[OUT] = { "out", "FILE", "write the port map to this file" },
 	{}
 };
@@ -34,7 +34,7 @@ static const struct cli_option verify_options[] = {
 	[V_ALL] = { "all", NULL, "every port, not only the first of each path" },
 	[V_RATE] = { "rate", "PPS", "probes per second, at most (default: 1000)" },
 	[V_RETRIES] = { "retries", "N", "times to repeat a lost probe (default: 3)" },
-	[V_TIMEOUT] = { "timeout", "MS", "wait for the first answer (default: 200)" },
+	[V_TIMEOUT] = { "probe-timeout", "MS", "wait for the first answer (default: 200)" },
 	{}
 };
 
