@@ -118,9 +118,9 @@ _rocesteer_words()
 		;;
 	perf)
 		echo "--dims --bandwidth --size --chunks --collective" \
-			"--latency --algorithm --policy --queue --dev" \
+			"--latency --algorithm --policy --queue --rdma-dev" \
 			"--type --iters --warmup --in-flight --rank" \
-			"--rendezvous --timeout --ranges --json --help"
+			"--rendezvous --timeout --ranges-out --json --help"
 		;;
 	esac
 }
@@ -135,9 +135,10 @@ _rocesteer_argument()
 		words="auto packet qp"
 		;;
 	--dev)
-		words=net
-		[[ $3 != perf ]] || words=infiniband
-		words=$(command ls "/sys/class/$words" 2>/dev/null)
+		words=$(command ls /sys/class/net 2>/dev/null)
+		;;
+	--rdma-dev)
+		words=$(command ls /sys/class/infiniband 2>/dev/null)
 		;;
 	--type)
 		words="int32 float32"
@@ -176,7 +177,7 @@ _rocesteer_argument()
 		words="ring halving-doubling all-to-all permutation"
 		;;
 	--out | --cgroup | --cluster | --driver | --slice | --lp | --svg | --prior | \
-		--port-map | --chunk-plan | --ranges)
+		--port-map | --chunk-plan | --ranges | --ranges-out)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
@@ -186,8 +187,10 @@ _rocesteer_argument()
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
-	--peer | --source | --hop | --ports | --rate | --retries | --timeout | --probe-timeout | \
-		--weights | --job | --slice-job | --paths | --chunks | --name | --pid | --flow | --gpus | --seed | \
+	--peer | --source | --hop | --ports | --rate | --retries | \
+		--timeout | --probe-timeout | \
+		--weights | --job | --slice-job | --paths | --chunks | \
+		--name | --pid | --flow | --gpus | --seed | \
 		--leaves | --spines | --servers | --links | --nodes | \
 		--dims | --bandwidth | --size | --latency | --dscp | \
 		--hold-down | --interval | --count | --iters | --warmup | \

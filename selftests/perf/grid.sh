@@ -145,7 +145,7 @@ rank()
 	# The process that can be killed is that of the rank itself.
 	# shellcheck disable=SC2154 # the test sets it
 	nsenter --net="/run/netns/host$rank" rocesteer-perf --rank "$rank" \
-		--rendezvous 10.1.0.1 --dev "$dev" "$@" >"$dir/out$rank" 2>&1 &
+		--rendezvous 10.1.0.1 --rdma-dev "$dev" "$@" >"$dir/out$rank" 2>&1 &
 	# shellcheck disable=SC2034 # for the tests
 	pid[rank]=$!
 }

@@ -50,7 +50,7 @@ on_host()
 # One job, of two devices. There is nothing to steer: all hosts are neighbours.
 loads()
 {
-	run --warmup 0 --iters 0 --ranges "$dir/rangesRANK" || return
+	run --warmup 0 --iters 0 --ranges-out "$dir/rangesRANK" || return
 	rocesteer --json chunk plan "${plan[@]}" >"$dir/plan"
 	cat >"$dir/ports" <<-E
 	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",

@@ -95,7 +95,7 @@ ranges()
 	capture_begin host3 'udp dst port 4791 and ip[28] != 17' || return
 	for ((i = 7; i >= 0; i--)); do
 		rank "$i" "${common[@]}" --size 256K --chunks 8 --warmup 1 \
-			--iters 1 --ranges "$dir/ranges$i"
+			--iters 1 --ranges-out "$dir/ranges$i"
 	done
 	finish
 	status=$?

@@ -276,7 +276,7 @@ perf()
 	#!/bin/sh
 	exec rocesteer-perf --bandwidth 1 --size 256K --chunks 4 --warmup 1 \
 		--iters 2 --rendezvous 10.1.0.1 --json \
-		--dev "rxe$OMPI_COMM_WORLD_RANK" "$@"
+		--rdma-dev "rxe$OMPI_COMM_WORLD_RANK" "$@"
 	E
 	chmod +x "$dir/perf"
 	mpi "$dir/perf" --dims "$ranks" && mpi_wait || return

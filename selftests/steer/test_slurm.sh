@@ -110,7 +110,7 @@ runs()
 	host_exec 0 timeout 100 srun --nodes=2 --rocesteer bash -c '
 		exec rocesteer-perf --bandwidth 1 --size 2M --chunks 4 \
 			--warmup 1 --iters 4 --json --rendezvous "$1" \
-			--dev "rxe$SLURM_PROCID" --dims 2' - "$(host_ip 0)" \
+			--rdma-dev "rxe$SLURM_PROCID" --dims 2' - "$(host_ip 0)" \
 		>"$dir/out" 2>"$dir/log" &
 	srun=$!
 	until sample || ! kill -0 "$srun" 2>/dev/null; do

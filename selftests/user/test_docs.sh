@@ -201,11 +201,35 @@ help_everywhere()
 	done < <(commands)
 }
 
-ktap_plan 7
+# What an argument is: a list is of what its items are, words that stand for themselves are "words".
+kinds()
+{
+	sort -u | sed 's/\[,.*//; s/ [a-z0-9]*|.*/ words/' | sort -u
+}
+
+# An option's name means one thing in all commands. --flows is the one exception: the number of
+# flows of "plan", and the file that lists those of "slice check".
+one_vocabulary()
+{
+	local command more
+
+	more=$({
+		while read -r command; do
+			# shellcheck disable=SC2086 # words
+			"$rocesteer" $command --help | options
+		done < <(commands)
+		build/rocesteer-perf --help | options
+	} | kinds | cut -d ' ' -f 1 | uniq -d)
+	echo "$more"
+	[[ $more == --flows ]]
+}
+
+ktap_plan 8
 check "help everywhere" help_everywhere
 check "rocesteer(8) and --help agree" main_page_is_complete
 check "the other pages and --help agree" pages_are_complete
 check "the pages are correct reStructuredText" pages_are_correct
+check "an option's name means one thing" one_vocabulary
 check "completion and --help agree" completion_is_complete
 check "completion knows which options take an argument" arguments_are_known
 check "completion completes" completion_works

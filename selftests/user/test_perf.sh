@@ -11,7 +11,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 perf=build/rocesteer-perf
 
 # The options that most tests use
-common=(--dims 2x2 --bandwidth "2,1" --size 64K --chunks 4 --dev "none0,none1")
+common=(--dims 2x2 --bandwidth "2,1" --size 64K --chunks 4 --rdma-dev "none0,none1")
 
 # refused TEXT OPTION...: a bad option, before anything is begun
 refused()
@@ -32,10 +32,10 @@ bad_options()
 	local line=(--dims 3 --bandwidth 1 --chunks 3)
 
 	refused "--dims N0xN1x.. is missing" &&
-		refused "--dev D0[/GID0],.. is missing" "${net[@]}" &&
-		refused "--dev: 1 devices for 2 dimensions" "${net[@]}" --dev a &&
-		refused "--dev: more than 2 dimensions" "${net[@]}" --dev a,b,c &&
-		refused "--dev: 'a/x' is not" "${net[@]}" --dev a/x,b &&
+		refused "--rdma-dev D0[/GID0],.. is missing" "${net[@]}" &&
+		refused "--rdma-dev: 1 devices for 2 dimensions" "${net[@]}" --rdma-dev a &&
+		refused "--rdma-dev: more than 2 dimensions" "${net[@]}" --rdma-dev a,b,c &&
+		refused "--rdma-dev: 'a/x' is not" "${net[@]}" --rdma-dev a/x,b &&
 		refused "--size: 1000 bytes in 3 chunks are not elements" \
 			"${line[@]}" --size 1000 &&
 		refused "--algorithm: A0: halving needs a power of two" \

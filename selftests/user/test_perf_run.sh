@@ -8,7 +8,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 . selftests/user/perf.sh
 perf=build/user/perf_fake
-grid=(--dims 4x2 --bandwidth "2,1" --size 256K --chunks 8 --dev "fake0,fake1"
+grid=(--dims 4x2 --bandwidth "2,1" --size 256K --chunks 8 --rdma-dev "fake0,fake1"
 	--warmup 1 --iters 3)
 
 # start RANKS OPTION...: all of them, $faulty with its $fault; they wait for
@@ -45,7 +45,7 @@ bury()
 # right OPTION...: the collective runs, nothing is wrong
 right()
 {
-	with none -1 start 6 --dims 3x2 --bandwidth 2,1 --dev fake0,fake1 \
+	with none -1 start 6 --dims 3x2 --bandwidth 2,1 --rdma-dev fake0,fake1 \
 		--chunks 3 --warmup 0 --iters 2 --json "$@"
 	all_end 0 '' || return
 	jq -c '{collective, results}' "$dir/out0"
@@ -78,7 +78,7 @@ collectives()
 odd_grids()
 {
 	with none -1 start 4 --dims 1x2x2 --bandwidth 1,2,1 --chunks 5 \
-		--dev none,fake0,fake0 --size 64000
+		--rdma-dev none,fake0,fake0 --size 64000
 	all_end 0 ''
 }
 
@@ -118,7 +118,7 @@ stopped()
 {
 	local fault=stop:3 faulty=3 patience=12
 
-	start 4 --dims 4 --bandwidth 1 --size 64K --chunks 1 --dev fake0 \
+	start 4 --dims 4 --bandwidth 1 --size 64K --chunks 1 --rdma-dev fake0 \
 		--warmup 0 --iters 1 --collective all-gather --algorithm direct
 	wait "${pid[0]}"
 	bury 3
@@ -138,7 +138,7 @@ mute()
 not_connected()
 {
 	with connect:1 3 start 4 --dims 4 --bandwidth 1 --size 64K --chunks 1 \
-		--dev fake0 --warmup 0 --iters 0
+		--rdma-dev fake0 --warmup 0 --iters 0
 	all_end 1 "rank 3: dimension 0: fake0: cannot connect to rank 0: No route"
 }
 
@@ -153,9 +153,9 @@ wrong()
 
 gids()
 {
-	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --dev fake0/1
+	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --rdma-dev fake0/1
 	all_end 0 '' || return
-	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --dev fake0/0
+	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --rdma-dev fake0/0
 	all_end 1 "dimension 0: fake0: the GID of this index is not one of RoCE v2"
 }
 

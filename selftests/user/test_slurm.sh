@@ -332,7 +332,7 @@ perf()
 	# shellcheck disable=SC2016 # the ranks' shell
 	! timeout 60 srun --nodes=2 --label bash -c 'exec "$0" --dims 2 \
 		--bandwidth 1 --size "$((64 << SLURM_PROCID))K" --chunks 1 \
-		--timeout 20 --dev none0' "$perf" >"$dir/said" 2>&1 || return
+		--timeout 20 --rdma-dev none0' "$perf" >"$dir/said" 2>&1 || return
 	cat "$dir/said"
 	grep "^0: .*$differs" "$dir/said" && grep "^1: .*$differs" "$dir/said" &&
 		busywait 60000 over

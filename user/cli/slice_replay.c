@@ -18,7 +18,7 @@ enum { CLUSTER, POLICY, ORDER, SEED, SVG };
 
 const struct cli_option slice_replay_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file: what jobs may have" },
-	[POLICY] = { "policy", "NAME[,NAME..]",
+	[POLICY] = { "policy", "POLICY[,POLICY..]",
 		     "which policies (default: all)" },
 	[ORDER] = { "order", "ORDER",
 		    "fifo, fewest-gpus or shortest (default: fifo)" },

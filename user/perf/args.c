@@ -15,7 +15,7 @@ const struct cli_option perf_options[] = {
 		"themis (default), baseline, best" },
 	[PERF_OPTION_QUEUE] = { "queue", "fifo|scf",
 		"in a dimension: first come, smallest first" },
-	[PERF_OPTION_DEV] = { "dev", "D0[/GID0],..",
+	[PERF_OPTION_DEV] = { "rdma-dev", "D0[/GID0],..",
 		"RDMA device of each dimension, GID index" },
 	[PERF_OPTION_TYPE] = { "type", "int32|float32",
 		"of the elements (default: int32)" },
@@ -31,7 +31,7 @@ const struct cli_option perf_options[] = {
 		"where rank 0 is" },
 	[PERF_OPTION_TIMEOUT] = { "timeout", "SECONDS",
 		"without progress, then all ranks end (30)" },
-	[PERF_OPTION_RANGES] = { "ranges", "FILE",
+	[PERF_OPTION_RANGES] = { "ranges-out", "FILE",
 		"write which addresses belong to which chunk" },
 	{}
 };
@@ -53,12 +53,12 @@ static int add_device(const char *item, void *arg)
 
 	if (devices->dim == of->dims)
 		return err_set(devices->err, EXIT_BAD_INPUT, "usage",
-			       "--dev: more than %u dimensions", of->dims);
+			       "--rdma-dev: more than %u dimensions", of->dims);
 	dev = &devices->config->dev[devices->dim++];
 	if (slash == item || slash - item >= (int)sizeof(dev->name) ||
 	    (*slash && cli_number(slash + 1, 0, 65535, &index)))
 		return err_set(devices->err, EXIT_BAD_INPUT, "usage",
-			       "--dev: '%s' is not DEVICE or DEVICE/GID-INDEX",
+			       "--rdma-dev: '%s' is not DEVICE or DEVICE/GID-INDEX",
 			       item);
 	snprintf(dev->name, sizeof(dev->name), "%.*s", (int)(slash - item),
 		 item);
@@ -78,10 +78,10 @@ static int read_devices(const struct cli_args *args,
 	ret = cli_each(args->value[PERF_OPTION_DEV], add_device, &devices);
 	if (ret && !err->code)
 		err_set(err, EXIT_BAD_INPUT, "usage",
-			"--dev: D%u is empty or too long", devices.dim);
+			"--rdma-dev: D%u is empty or too long", devices.dim);
 	if (!ret && devices.dim < config->plan.of.dims)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
-			      "--dev: %u devices for %u dimensions",
+			      "--rdma-dev: %u devices for %u dimensions",
 			      devices.dim, config->plan.of.dims);
 	return ret;
 }
