@@ -65,7 +65,7 @@ spread()
 dealt()
 {
 	host_exec 0 rocesteer --json job show --job 1 |
-		jq -c '[.. | .load? | arrays | add]'
+		jq -c '[.. | .flows? | arrays | add]'
 }
 
 module_stat()
@@ -113,8 +113,8 @@ untouched()
 	host_exec 0 rocesteer stat
 	(($(verdicts on_plan) > 0 && $(verdicts off_plan) == 0)) &&
 		(($(verdicts unplanned) == 0 && $(verdicts steered) == 0)) &&
-		(($(module_stat rewritten) == 0 && $(module_stat qp-own-label) == 0)) &&
-		(($(module_stat qp-steered) >= count))
+		(($(module_stat rewritten) == 0 && $(module_stat qp_own_label) == 0)) &&
+		(($(module_stat qp_steered) >= count))
 }
 
 no_flow()
@@ -132,12 +132,12 @@ own_label()
 {
 	local before
 
-	before=$(module_stat qp-own-label)
+	before=$(module_stat qp_own_label)
 	forget && traffic_start -q 2 -s 65536 -n 300 --flow_label 4660 || return
 	busywait 20000 all_are own-label || { flows_of 0; traffic_kill; return 1; }
 	traffic_wait || return
 	[[ $(passed | cut -d ' ' -f 3 | uniq) == 53812 ]] &&
-		(($(module_stat qp-own-label) >= before + 2)) &&
+		(($(module_stat qp_own_label) >= before + 2)) &&
 		(($(verdicts unplanned) > 0 && $(verdicts steered) == 0))
 }
 

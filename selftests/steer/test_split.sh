@@ -271,7 +271,7 @@ is_spread()
 
 held()
 {
-	host_exec 0 rocesteer --json stat | jq '.module["reseq-held"]'
+	host_exec 0 rocesteer --json stat | jq '.module.reseq_held'
 }
 
 # The best of three, as in_order.

@@ -27,7 +27,7 @@ spread()
 dealt()
 {
 	host_exec 0 rocesteer --json job show --job 1 |
-		jq -c '[.. | .load? | arrays | add]'
+		jq -c '[.. | .flows? | arrays | add]'
 }
 
 no_flow()

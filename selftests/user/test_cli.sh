@@ -25,8 +25,10 @@ refused()
 	((status == 2 && json_status == 2)) || return
 	[[ $text == "rocesteer: $message"* && ! -s $dir/stdout &&
 	   ! -s $dir/stderr ]] || return
-	jq -e --arg code "$code" --arg message "$message" \
-		'.error == {code: $code, message: $message}' <<<"$json"
+	jq -e --arg code "$code" --arg message "$message" --arg text "$text" '.error |
+		(.code == $code and .message == $message) and
+		$text == "rocesteer: \(.message)" + if .hint then "\n\(.hint)" else "" end' \
+		<<<"$json"
 }
 
 usage()

@@ -136,7 +136,7 @@ planned()
 counted()
 {
 	"$rocesteer" --json job show --job 1 |
-		jq -e --slurpfile show "$dir/flows" '.groups[0].load ==
+		jq -e --slurpfile show "$dir/flows" '.groups[0].flows ==
 			[range(4) as $p | [$show[0].flows[] |
 				select(.path == $p)] | length]' >/dev/null
 }

@@ -224,12 +224,31 @@ one_vocabulary()
 	[[ $more == --flows ]]
 }
 
-ktap_plan 8
+# statuses: the codes of errors with their exit status, as the sources have them
+statuses()
+{
+	cat user/*/*.c | tr '\n\t' '  ' |
+		grep -oE 'err_set\([^,]+, *EXIT_[A-Z_]+, *"[^"]+"' |
+		sed 's/.*\(EXIT_[A-Z_]*\), *"\(.*\)"/\2 \1/' | sort -u
+}
+
+# A condition has one exit status: the code of an error says which.
+one_status()
+{
+	local more
+
+	more=$(statuses | cut -d ' ' -f 1 | uniq -d)
+	echo "$more"
+	(($(statuses | wc -l) > 20)) && [[ ! $more ]]
+}
+
+ktap_plan 9
 check "help everywhere" help_everywhere
 check "rocesteer(8) and --help agree" main_page_is_complete
 check "the other pages and --help agree" pages_are_complete
 check "the pages are correct reStructuredText" pages_are_correct
 check "an option's name means one thing" one_vocabulary
+check "an error's code means one exit status" one_status
 check "completion and --help agree" completion_is_complete
 check "completion knows which options take an argument" arguments_are_known
 check "completion completes" completion_works

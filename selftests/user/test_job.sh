@@ -76,8 +76,8 @@ shows()
 	job show --job 7 | jq -e '(.peers | length) == 2 and
 		(.peers[] | select(.address == "10.1.1.1").ports) ==
 			[49152, 49160] and
-		(.groups[] | select(.leaf == "10.255.0.2").load) == [1, 1] and
-		(.groups[] | select(.leaf == "fd00:255::2").load) == [1]'
+		(.groups[] | select(.leaf == "10.255.0.2").flows) == [1, 1] and
+		(.groups[] | select(.leaf == "fd00:255::2").flows) == [1]'
 }
 
 shows_flows()
@@ -91,7 +91,8 @@ shows_flows()
 		{peer: "fd00:1::2", dqpn: 19}] and
 		([.flows[:2][].port] | sort) == [49152, 49160] and
 		.flows[2].port == 50000' <<<"$flows" &&
-		"$rocesteer" --json flow show --job 8 | jq -e '.flows == []'
+		"$rocesteer" --json flow show --job 8 | jq -e '.error |
+			.code == "no-job" and .hint == "See: rocesteer job list"'
 }
 
 # Where nobody knows what was acknowledged a plan need not wait for it.
@@ -324,7 +325,7 @@ begins_anew()
 		# shellcheck disable=SC2086 # words
 		begin_load $maps && job load --job 8 --all --port-map "$map" &&
 			job show --job 8 | jq -ce '(.peers | length) == 2 and
-				([.groups[].load] | sort) == [[0], [0, 0]]' &&
+				([.groups[].flows] | sort) == [[0], [0, 0]]' &&
 			job unload --job 8 || return
 	done
 	[[ $(state) == "$before" ]]
@@ -351,7 +352,7 @@ weighs()
 		10.1.1.1/1,10.1.1.1/2,10.1.1.1/3,10.1.1.1/4,10.1.1.1/5 \
 		>"$dir/log" || return
 	job show --job 1 | jq -ce '.groups[] |
-		select(.leaf == "10.255.0.2").load == [1, 4]' &&
+		select(.leaf == "10.255.0.2").flows == [1, 4]' &&
 		job unload --job 1 >"$dir/log"
 }
 

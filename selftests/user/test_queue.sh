@@ -112,7 +112,7 @@ says_what_it_started()
 
 usage()
 {
-	three && refused 2 exists "the job all is there already" \
+	three && refused 1 exists "the job all is there already" \
 		submit --gpus 1 --job all &&
 		refused 3 gpus "9 GPUs are wanted, there are 8" submit --gpus 9 &&
 		refused 2 usage "--duration: '0'" submit --gpus 1 --duration 0 &&

@@ -55,7 +55,7 @@ dry_run_changes_nothing()
 releases()
 {
 	slice release --job train | jq -e '.gpus == 8 and .links == 8' &&
-		refused 2 no-job "jobs.train: there is no such job" \
+		refused 1 no-job "jobs.train: there is no such job" \
 			release --job train &&
 		slice release --job 2 && slice release --job 3 &&
 		jq -e '.jobs == {} and (.free_gpus | flatten | add) == 16 and
@@ -103,7 +103,7 @@ refuses_servers()
 		alloc --nodes a0,a2 --job 9 &&
 		refused 3 network "4 GPUs: the leaves of these servers share" \
 			alloc --nodes a2,b2 --job 9 &&
-		refused 2 exists "jobs.7: the job has a slice already" \
+		refused 1 exists "jobs.7: the job has a slice already" \
 			alloc --nodes a0,a1 --job 7 &&
 		refused 2 no-node "$file: nodes: there is no 'b1'" \
 			alloc --nodes a2,b1 &&
@@ -138,7 +138,7 @@ usage()
 {
 	small
 	slice alloc --gpus 2 --job a >"$dir/out" &&
-		refused 2 exists "jobs.a: the job has a slice already" \
+		refused 1 exists "jobs.a: the job has a slice already" \
 			alloc --gpus 2 --job a &&
 		refused 2 usage "one of --gpus, --servers and --nodes" alloc &&
 		refused 2 usage "one of --gpus, --servers and --nodes" \
@@ -150,9 +150,9 @@ usage()
 		refused 2 usage "--gpus: '99999999999' is not a number" \
 			alloc --gpus 99999999999 &&
 		refused 2 usage "--job: 'a/b' is not" alloc --gpus 1 --job a/b &&
-		refused 2 no-job "jobs.b: there is no such job" \
+		refused 1 no-job "jobs.b: there is no such job" \
 			release --job b &&
-		refused 2 no-job "jobs.b: there is no such job" show --job b &&
+		refused 1 no-job "jobs.b: there is no such job" show --job b &&
 		refused 2 usage "--job ID is missing" release &&
 		refused 2 usage "one of --flows and --pattern" check --job a
 }
@@ -526,7 +526,7 @@ checks_patterns()
 			check --job a --pattern star &&
 		refused 2 usage "one of --slice and --cluster" \
 			check --slice "$dir/slice.json" --pattern ring &&
-		refused 2 no-job "jobs.b" check --job b --pattern ring &&
+		refused 1 no-job "jobs.b" check --job b --pattern ring &&
 		jq '.spines = [0, 1]' "$dir/slice.json" >"$dir/few.json" &&
 		timeout 60 "$rocesteer" --json slice check --pattern ring \
 			--slice "$dir/few.json" | jq -e '.error.message |

@@ -10,7 +10,7 @@
 
 #include "../lib/names.h"
 #include "../lib/steer_chunks.h"
-#include "cli.h"
+#include "job.h"
 #include "module.h"
 
 enum { JOB };
@@ -328,8 +328,18 @@ static void put_row(struct json_object *obj, const struct row *row,
 		flow_put(obj, &row->flow);
 }
 
-/* @steer is left NULL where no job is loaded. */
-static int collect(struct rows *rows, struct steer **steer, struct err *err)
+static bool has_job(struct steer *steer, struct genl *genl, __u32 id)
+{
+	struct rocesteer_job loaded;
+	struct genl_job registered;
+
+	return (steer && !steer_job_get(steer, id, &loaded)) ||
+	       (genl && !genl_job_get(genl, id, &registered, NULL));
+}
+
+/* @steer is left NULL where no job is loaded; @job 0: the flows of all. */
+static int collect(struct rows *rows, __u32 job, struct steer **steer,
+		   struct err *err)
 {
 	struct genl *genl;
 	int ret;
@@ -343,9 +353,12 @@ static int collect(struct rows *rows, struct steer **steer, struct err *err)
 		return ret;
 	err->code = NULL;
 	ret = module_open(&genl, MODULE_AUTO, err);
-	if (ret || !genl)
+	if (ret)
 		return ret;
-	ret = genl_flow_each(genl, add_registered, rows, err);
+	if (genl)
+		ret = genl_flow_each(genl, add_registered, rows, err);
+	if (!ret && job && !has_job(*steer, genl, job))
+		ret = job_missing(job, err);
 	genl_close(genl);
 	return ret;
 }
@@ -373,7 +386,7 @@ static int show(const struct cli_args *args, struct err *err)
 	int ret;
 
 	ret = cli_uint(args, JOB, 1, 0xffffffff, &job, err) ?:
-	      collect(&rows, &steer, err);
+	      collect(&rows, job, &steer, err);
 	if (!ret) {
 		merge(&rows);
 		leave_out_gone(&rows, steer);

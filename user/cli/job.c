@@ -62,7 +62,7 @@ static const struct out_column group_columns[] = {
 	{ "leaf", "LEAF" },
 	{ "routers", "PATHS" },
 	{ "weights", "WEIGHTS" },
-	{ "load", "FLOWS ON PATHS" },
+	{ "flows", "FLOWS ON PATHS" },
 	{ "down", "DOWN" },
 	{}
 };
@@ -119,6 +119,13 @@ static void put_flows(struct json_object *obj, __u32 id, struct genl *genl)
 
 	if (genl && !genl_job_get(genl, id, &job, NULL))
 		out_uint(obj, "flows", job.flows);
+}
+
+int job_missing(__u32 id, struct err *err)
+{
+	err_set(err, EXIT_FAILED, "no-job", "no job %u is loaded", id);
+	err_hint(err, "See: rocesteer job list");
+	return -ENOENT;
 }
 
 struct list {
@@ -198,19 +205,19 @@ static int show_group(const struct rocesteer_group_key *key,
 		      const struct rocesteer_group *group, void *arg)
 {
 	struct show *show = arg;
-	struct json_object *obj = out_append_object(show->array), *load, *down;
+	struct json_object *obj = out_append_object(show->array), *flows, *down;
 	struct json_object *routers, *weights;
 	__u32 i;
 
 	out_addr(obj, "leaf", key->leaf);
 	routers = out_array(obj, "routers");
 	weights = out_array(obj, "weights");
-	load = out_array(obj, "load");
+	flows = out_array(obj, "flows");
 	down = out_array(obj, "down");
 	for (i = 0; i < group->nr_paths && i < ROCESTEER_MAX_PATHS; i++) {
 		out_append_addr(routers, group->router[i]);
 		out_append_uint(weights, group->weight[i]);
-		out_append_uint(load, group->flows[i]);
+		out_append_uint(flows, group->flows[i]);
 		if (group->down >> i & 1)
 			out_append_uint(down, i);
 	}
@@ -274,12 +281,8 @@ static int collect(struct show *show, struct steer *steer, struct err *err)
 	ret = steer_job_each(steer, show_job, show);
 	if (ret)
 		return ret;
-	if (!show->found) {
-		err_set(err, EXIT_FAILED, "no-job", "no job %u is loaded",
-			show->id);
-		err_hint(err, "See: rocesteer job list");
-		return -ENOENT;
-	}
+	if (!show->found)
+		return job_missing(show->id, err);
 	if (module_open(&genl, MODULE_AUTO, err))
 		genl = NULL;
 	err->code = NULL;

@@ -11,4 +11,7 @@ extern const struct cli_option job_unload_options[];
 int job_load(const struct cli_args *args, struct err *err);
 int job_unload(const struct cli_args *args, struct err *err);
 
+/* Fill @err: there is no such job. Return: -ENOENT. */
+int job_missing(__u32 id, struct err *err);
+
 #endif /* ROCESTEER_JOB_H */

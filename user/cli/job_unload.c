@@ -93,9 +93,7 @@ static int unload(struct steer *steer, struct genl *genl, __u32 id,
 		err->code = NULL;
 		return 0;
 	}
-	err_set(err, EXIT_FAILED, "no-job", "no job %u is loaded", id);
-	err_hint(err, "See: rocesteer job list");
-	return -ENOENT;
+	return job_missing(id, err);
 }
 
 static int unload_each(const struct cli_args *args, struct steer *steer,

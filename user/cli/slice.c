@@ -90,7 +90,7 @@ struct json_object *slice_find_job(const struct cluster *c, const char *id,
 
 	if (job)
 		return job;
-	err_set(err, EXIT_BAD_INPUT, "no-job", "%s: jobs.%s: there is no such job",
+	err_set(err, EXIT_FAILED, "no-job", "%s: jobs.%s: there is no such job",
 		c->file, id);
 	err_hint(err, "See: rocesteer slice list --cluster %s", c->file);
 	return NULL;

@@ -305,7 +305,7 @@ static int find_slice(const struct cli_args *args, struct cluster *c,
 	struct json_object *job = cluster_job(c, id);
 
 	if (!slice_want_is(want, job))
-		return err_set(err, EXIT_BAD_INPUT, "exists",
+		return err_set(err, EXIT_FAILED, "exists",
 			       "%s: jobs.%s: the job has a slice already",
 			       c->file, id);
 	cluster_unlock(c);

@@ -84,7 +84,7 @@ static int submit(const struct cli_args *args, struct cluster *c, __u32 gpus,
 		id = number;
 	}
 	if (cluster_job(c, id) || cluster_queue_has(c, id))
-		return err_set(err, EXIT_BAD_INPUT, "exists",
+		return err_set(err, EXIT_FAILED, "exists",
 			       "%s: the job %s is there already", c->file, id);
 	if (gpus > all)
 		return err_set(err, EXIT_REFUSED, "gpus",

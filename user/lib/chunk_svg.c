@@ -209,12 +209,12 @@ int chunk_svg_write(const char *file, const struct chunk_svg_panel *panels,
 	errno = 0;
 	out = fopen(file, "we");
 	if (!out)
-		return err_set(err, EXIT_FAILED, "no-file", "%s: %s", file,
+		return err_set(err, EXIT_FAILED, "write", "%s: %s", file,
 			       strerror(errno));
 	ret = draw(out, panels, nr);
 	failed = ferror(out);
 	if ((fclose(out) || failed) && !ret)
-		return err_set(err, EXIT_FAILED, "no-file", "%s: %s", file,
+		return err_set(err, EXIT_FAILED, "write", "%s: %s", file,
 			       strerror(errno));
 	return ret;
 }

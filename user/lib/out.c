@@ -61,6 +61,8 @@ int out_error(const struct out *out, struct json_object *root,
 		error = out_object(root, "error");
 		out_string(error, "code", err->code);
 		out_string(error, "message", err->message);
+		if (err->hint[0])
+			out_string(error, "hint", err->hint);
 	}
 	out_show(out, root, views);
 	if (!out->json) {
