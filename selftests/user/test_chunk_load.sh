@@ -222,7 +222,7 @@ refuses()
 		wrong "hash: is not the plan's" '.chunks[0].order |= reverse' "$plan" &&
 		refused usage 2 "--dscp" chunk load --job 7 --chunk-plan "$plan" \
 			--ranges "$ranges" --dscp 1,64 &&
-		refused usage 2 "--chunks: only with --ranges" job load --job 8 \
+		refused usage 2 "--chunk-plan: only with --ranges" job load --job 8 \
 			--port-map "$map" --flow 10.1.1.1/18 --chunk-plan "$plan" &&
 		refused exists 1 "job 7 has chunks" chunk load --job 7 \
 			--chunk-plan "$plan" --ranges "$ranges" &&
