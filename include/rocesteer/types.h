@@ -293,7 +293,8 @@ enum rocesteer_actuator {
  * @split: enum rocesteer_split
  * @ordered: enum rocesteer_ordered
  * @actuator: enum rocesteer_actuator
- * @reserved: zero
+ * @slice: 0: of no slice; else it keeps to one, and this is 1, or 2 + enum
+ *	contention_pattern (user/lib/contention.h) of its traffic; for people
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
  */
@@ -305,7 +306,7 @@ struct rocesteer_job {
 	__u8 split;
 	__u8 ordered;
 	__u8 actuator;
-	__u8 reserved;
+	__u8 slice;
 	__u64 loaded_at;
 	char name[32];
 };

@@ -48,6 +48,13 @@ usage_all()
 	usage "--flows is given twice" plan --flows 1 --flows 2 &&
 	usage "unexpected argument x" plan x &&
 	usage "FILE is missing" path show &&
+	usage "FILE is empty" path show '' &&
+	usage "--prior names no file" plan --flows 1 --paths 1 --prior '' &&
+	usage "--prior= names no file" plan --flows 1 --paths 1 --prior= &&
+	usage "unknown option --a" job unload --a &&
+	usage "unknown option --flow" plan --flow 1 --paths 1 &&
+	usage "unknown option --flow=1" plan --flow=1 --paths 1 &&
+	usage "unknown option --j" plan --flows 1 --paths 1 --j &&
 	usage "unexpected argument b" path show a b
 }
 
@@ -65,13 +72,13 @@ usage_plan()
 		plan --flows 1x --paths 1 &&
 	usage "--paths: '99999999999999999999' is not a number from 1 to 4096" \
 		plan --flows 1 --paths 99999999999999999999 &&
-	usage "--split: 'half' is neither wrap nor equal" \
+	usage "--split: 'half' is not one of wrap, equal" \
 		plan --flows 1 --paths 1 --split half &&
-	usage "--weights: 2 weights for 3 paths" \
+	usage "--weights: as many weights as paths are needed, 3, not 2" \
 		plan --flows 1 --paths 3 --weights 1,2 &&
 	usage "--weights: more than the 1 paths" \
 		plan --flows 1 --paths 1 --weights 1,2 &&
-	usage "--weights: W1: '-2' is not a number from 0 to 4294967295" \
+	usage "--weights: W1: '-2' is not a whole number from 0 to 4294967295" \
 		plan --flows 1 --paths 2 --weights 1,-2 &&
 	usage "--weights: W1 is empty or too long" \
 		plan --flows 1 --paths 2 --weights 1, &&
@@ -125,22 +132,22 @@ usage_prior()
 usage_chunk()
 {
 	local net=(--dims 4x2 --bandwidth "2,1") plan=(chunk plan --size 1M)
-	local word="a number from 0.000001 to 100000 with at most six decimals"
+	local word="a number of GiB/s from 0.000001 to 100000 with at most six decimals"
 
 	usage "no verb is given for chunk" chunk &&
 	usage "--dims N0xN1x.. is missing" chunk plan &&
 	usage "--bandwidth B0,B1,.. is missing" chunk plan --dims 4x2 &&
 	usage "--size BYTES is missing" chunk plan "${net[@]}" &&
 	usage "--dims N0xN1x.. is missing" chunk compare --bandwidth 1 &&
-	usage "--size: '0' is not a number of bytes from 1 to 1024T" \
+	usage "--size: '0' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind" \
 		chunk plan "${net[@]}" --size 0 &&
-	usage "--size: '1025T' is not a number of bytes from 1 to 1024T" \
+	usage "--size: '1025T' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind" \
 		chunk plan "${net[@]}" --size 1025T &&
-	usage "--size: '1m' is not a number of bytes from 1 to 1024T" \
+	usage "--size: '1m' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind" \
 		chunk plan "${net[@]}" --size 1m &&
-	usage "--size: 'M' is not a number of bytes from 1 to 1024T" \
+	usage "--size: 'M' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind" \
 		chunk plan "${net[@]}" --size M &&
-	usage "--size: '' is not a number of bytes from 1 to 1024T" \
+	usage "--size: '' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind" \
 		chunk plan "${net[@]}" --size '' &&
 	usage "--size: 63 bytes are fewer than the 64 chunks" \
 		chunk plan "${net[@]}" --size 63 &&
@@ -154,7 +161,7 @@ usage_chunk()
 		"${plan[@]}" --dims 2x2x2x2x2x2x2x2x2 --bandwidth 2,1 &&
 	usage "--dims: no dimension joins more than one endpoint" \
 		"${plan[@]}" --dims 1x1 --bandwidth 2,1 &&
-	usage "--bandwidth: 1 values for 2 dimensions" \
+	usage "--bandwidth: as many values as dimensions are needed, 2, not 1" \
 		"${plan[@]}" --dims 4x2 --bandwidth 2 &&
 	usage "--bandwidth: more than 2 dimensions" \
 		"${plan[@]}" --dims 4x2 --bandwidth 2,1,1 &&
@@ -174,13 +181,13 @@ usage_chunk()
 		"${plan[@]}" "${net[@]}" --latency 1e3,1 &&
 	usage "--latency: L0: 3 steps of 333334 us are more than a second" \
 		"${plan[@]}" "${net[@]}" --latency 333334,1 &&
-	usage "--algorithm: A1: 'tree' is not ring, halving or direct" \
+	usage "--algorithm: A1: 'tree' is not one of ring, halving, direct" \
 		"${plan[@]}" "${net[@]}" --algorithm ring,tree &&
-	usage "--collective: 'all' is none of all-reduce, reduce-scatter, all-gather" \
+	usage "--collective: 'all' is not one of all-reduce, reduce-scatter, all-gather" \
 		"${plan[@]}" "${net[@]}" --collective all &&
-	usage "--policy: 'worst' is none of themis, baseline, best" \
+	usage "--policy: 'worst' is not one of themis, baseline, best" \
 		"${plan[@]}" "${net[@]}" --policy worst &&
-	usage "--queue: 'lifo' is none of fifo, scf" \
+	usage "--queue: 'lifo' is not one of fifo, scf" \
 		"${plan[@]}" "${net[@]}" --queue lifo
 }
 
@@ -214,6 +221,7 @@ usage_path()
 usage_job()
 {
 	local map=$dir/map.json load=(job load --job 1 --port-map "$dir/map.json")
+	local qpn="ADDR/QPN, with a queue pair number from 2 on"
 
 	if ((EUID)); then
 		echo "not root"
@@ -236,12 +244,24 @@ usage_job()
 		"${load[@]}" &&
 	usage "only one of --cgroup, --pid, --flow and --all must be given" \
 		"${load[@]}" --all --pid 1 &&
-	usage "--module: 'maybe' is not one of auto|yes|no" \
+	usage "--module: 'maybe' is not one of auto, yes, no" \
 		"${load[@]}" --all --module maybe &&
-	usage "--split: 'some' is not one of none|wrap|equal" \
+	usage "--split: 'some' is not one of none, wrap, equal" \
 		"${load[@]}" --all --split some &&
 	usage "--resequence: with --all the module does not know the job's flows" \
 		"${load[@]}" --all --resequence on &&
+	usage "--split: with --all the module does not know the job's flows" \
+		"${load[@]}" --all --split wrap &&
+	usage "--split: with --resequence off no flow can be split" \
+		"${load[@]}" --flow 10.1.1.1/17 --split wrap --resequence off &&
+	usage "--pattern: 'bogus' is not one of ring, halving-doubling, all-to-all, permutation" \
+		"${load[@]}" --all --slice "$dir/nowhere" --pattern bogus &&
+	usage "one of --slice and --cluster must be given" \
+		"${load[@]}" --all --pattern ring &&
+	usage "--name: is not UTF-8, or contains a control character" \
+		"${load[@]}" --all --name $'a\xff' &&
+	usage "--name: is not UTF-8, or contains a control character" \
+		"${load[@]}" --all --name $'a\e[0m' &&
 	usage "--name: longer than 31 bytes" \
 		"${load[@]}" --all --name 12345678901234567890123456789012 &&
 	refused no-cgroup "--cgroup: /nowhere: No such file or directory" \
@@ -250,10 +270,12 @@ usage_job()
 		"${load[@]}" --cgroup / &&
 	refused no-process "--pid: there is no process 4194304" \
 		"${load[@]}" --pid 4194304 &&
-	usage "--flow: '10.1.1.1' is not ADDR/QPN" \
+	usage "--flow: '10.1.1.1' is not $qpn" \
 		"${load[@]}" --flow 10.1.1.1 &&
-	usage "--flow: '10.1.1.1/0x1000000' is not ADDR/QPN" \
+	usage "--flow: '10.1.1.1/0x1000000' is not $qpn" \
 		"${load[@]}" --flow 10.1.1.1/0x1000000 &&
+	usage "--flow: '10.1.1.1/1' is not $qpn" \
+		"${load[@]}" --flow 10.1.1.1/1 &&
 	usage "--flow: 10.1.1.1/0x11 is given twice" \
 		"${load[@]}" --flow 10.1.1.1/17,10.1.1.1/0x11 &&
 	refused no-peer "--flow: 10.9.9.9/17: the peer is not in $map" \
@@ -261,7 +283,7 @@ usage_job()
 	refused local-peer "--flow: 10.1.0.2/17: the peer is under our own leaf, there is nothing to steer" \
 		"${load[@]}" --flow 10.1.0.2/17 &&
 	usage "one of --job and --all must be given" job unload &&
-	usage "one of --job and --all must be given" \
+	usage "only one of --job and --all must be given" \
 		job unload --job 1 --all &&
 	usage "--job ID is missing" job show
 }
@@ -352,20 +374,72 @@ unprivileged()
 	jq -e '.error.message | contains("CAP_BPF")' <<<"$json"
 }
 
-# A full disk is no success.
+# unprintable MESSAGE ARGUMENT...: what is printed goes nowhere, and that is said
+unprintable()
+{
+	local message=$1 status
+	shift
+
+	"$rocesteer" "$@" 2>"$dir/stderr"
+	status=$?
+	cat "$dir/stderr"
+	((status == 1)) && grep -xF "rocesteer: standard output: $message" "$dir/stderr" >&2 &&
+		grep -F "Only the output is lost" "$dir/stderr" >&2
+}
+
+# A full disk is no success; what was done before it is said to be done.
 output_fails()
 {
-	! "$rocesteer" plan --flows 1 --paths 1 >/dev/full
+	local full="No space left on device"
+
+	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4}' \
+		>"$dir/cluster.json"
+	unprintable "$full" plan --flows 1 --paths 1 >/dev/full &&
+		unprintable "$full" --json plan --flows 1 --paths 1 >/dev/full &&
+		unprintable "$full" --help >/dev/full &&
+		unprintable "$full" --version >/dev/full &&
+		unprintable "$full" path discover --help >/dev/full &&
+		unprintable "$full" slice alloc --cluster "$dir/cluster.json" \
+			--gpus 1 --job a >/dev/full &&
+		unprintable "Bad file descriptor" slice alloc --json --gpus 1 \
+			--cluster "$dir/cluster.json" --job b >&- &&
+		jq -e '.jobs | has("a") and has("b")' "$dir/cluster.json"
+}
+
+version()
+{
+	[[ $("$rocesteer" --version) == "rocesteer "[0-9]* ]] &&
+		"$rocesteer" --json --version | jq -e '.version | test("^[0-9]")'
+}
+
+# Options that would do nothing.
+idle_options()
+{
+	local cluster=(--cluster "$dir/none")
+
+	usage "--driver: only with --ocs" \
+		slice alloc "${cluster[@]}" --gpus 1 --driver x &&
+	usage "only one of --gpus, --servers and --nodes must be given" \
+		slice alloc "${cluster[@]}" --gpus 1 --servers 0/0 &&
+	usage "--driver: only with --start" \
+		slice queue "${cluster[@]}" --ocs --driver x &&
+	usage "--order: 'lifo' is not one of fifo, fewest-gpus, shortest" \
+		slice queue "${cluster[@]}" --order lifo &&
+	usage "--seed: only with --pattern" slice check --slice x --flows x --seed 1 &&
+	usage "--job: only with --cluster" slice check --slice x --flows x --job 1 &&
+	usage "only one of --slice and --cluster must be given" \
+		slice check --slice x "${cluster[@]}" --job 1 --pattern ring
 }
 
 echo '{"format": 1,' >"$dir/bad"
-ktap_plan 15
+ktap_plan 16
 check "wrong usage" usage_all
 check "wrong usage of plan" usage_plan
 check "wrong usage of plan --prior" usage_prior
 check "wrong usage of chunk" usage_chunk
 check "wrong usage of path, and bad files" usage_path
 check "wrong usage of job" usage_job
+check "options that would do nothing" idle_options
 check "plan is as designed, --json stands anywhere" plan_as_designed
 check "plan by the rule equal" plan_equal
 check "plan with weights" plan_weights
@@ -373,6 +447,6 @@ check "plan from a prior plan" plan_prior
 check "plan --recommend-qps" plan_qps
 check "without privileges nothing is begun" unprivileged
 check "output that fails is a failure" output_fails
-check "--version" "$rocesteer" --version
+check "--version" version
 check "help" "$rocesteer" help
 ktap_finish

@@ -269,7 +269,7 @@ printing()
 {
 	local flows
 
-	flows=$(printf ',10.2.0.%d/1' {1..100})
+	flows=$(printf ',10.2.0.%d/17' {1..100})
 	jq '.peers = [.peers[0] as $peer | range(1; 101) |
 		$peer + {address: "10.2.0.\(.)"}]' "$map" >"$dir/many.json" &&
 		job load --job 9 --port-map "$dir/many.json" \
@@ -349,7 +349,7 @@ weighs()
 {
 	sed '/10.255.1.2/ s/"ports"/"weight":3,&/' "$map" >"$dir/weights.json"
 	job load --job 1 --port-map "$dir/weights.json" --flow \
-		10.1.1.1/1,10.1.1.1/2,10.1.1.1/3,10.1.1.1/4,10.1.1.1/5 \
+		10.1.1.1/11,10.1.1.1/12,10.1.1.1/13,10.1.1.1/14,10.1.1.1/15 \
 		>"$dir/log" || return
 	job show --job 1 | jq -ce '.groups[] |
 		select(.leaf == "10.255.0.2").flows == [1, 4]' &&

@@ -42,7 +42,7 @@ bad_options()
 			"${line[@]}" --size 12K --algorithm halving &&
 		refused "--dims: more than 4096 ranks" --dims 65x64 \
 			--bandwidth 1,1 --size 64K &&
-		refused "--type: 'int8' is none of int32, float32" \
+		refused "--type: 'int8' is not one of int32, float32" \
 			"${common[@]}" --type int8 &&
 		refused "--rendezvous: ':1' is not HOST or HOST:PORT" \
 			"${common[@]}" --rendezvous :1

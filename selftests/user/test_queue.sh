@@ -114,7 +114,7 @@ usage()
 {
 	three && refused 1 exists "the job all is there already" \
 		submit --gpus 1 --job all &&
-		refused 3 gpus "9 GPUs are wanted, there are 8" submit --gpus 9 &&
+		refused 3 gpus "GPUs wanted: 9, there are 8" submit --gpus 9 &&
 		refused 2 usage "--duration: '0'" submit --gpus 1 --duration 0 &&
 		refused 2 usage "--job: 'a/b'" submit --gpus 1 --job a/b &&
 		refused 2 usage "--order: 'last'" queue --order last &&

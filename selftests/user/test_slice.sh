@@ -109,7 +109,7 @@ refuses_servers()
 			alloc --nodes a2,b1 &&
 		refused 2 usage "--servers: server 1/2 is given twice" \
 			alloc --servers 1/2,1/2 &&
-		refused 2 usage "--servers: there is no '1/3' in $file" \
+		refused 2 usage "--servers: '1/3' is not L/V, a leaf and a server, in $file" \
 			alloc --servers 1/3 &&
 		refused 2 usage "--nodes: an item is empty" alloc --nodes a2, &&
 		slice release --job 7 >"$dir/out" &&
@@ -123,9 +123,9 @@ refuses()
 	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
 		"free_gpus":[[2,2],[2,1],[1,1]],"free_links":[[1,1],[1,0],[0,1]],
 		"jobs":{}}'
-	refused 3 gpus "10 GPUs are wanted, 9 are free" alloc --gpus 10 &&
+	refused 3 gpus "GPUs wanted: 10, free: 9" alloc --gpus 10 &&
 		refused 3 locality \
-			"4 wholly free servers are needed, there are 3" \
+			"wholly free servers needed: 4, there are 3" \
 			alloc --gpus 8 &&
 		refused 3 network "6 GPUs" alloc --gpus 6 &&
 		refused 3 network "5 GPUs" alloc --gpus 5 &&
@@ -243,14 +243,14 @@ marks()
 	slice alloc --gpus 8 --job a >"$dir/out" &&
 		slice mark --as failed --leaves 2 --links 0/3,1/3 |
 		jq -e '.changed == 3' &&
-		refused 3 gpus "5 GPUs are wanted, 4 are free" alloc --gpus 5 &&
+		refused 3 gpus "GPUs wanted: 5, free: 4" alloc --gpus 5 &&
 		slice list | jq -e '.jobs[0].degraded and .usable_links == 4' &&
 		"$rocesteer" slice list --cluster "$file" |
 		grep -A 2 -x failed | grep -x -E \
 			'leaves +2|links +\[ 0, 3 \],\[ 1, 3 \]' |
 		grep -c . | grep -x 2 &&
 		slice mark --as drained --servers 3/1 &&
-		refused 3 gpus "3 GPUs are wanted, 2 are free" alloc --gpus 3 &&
+		refused 3 gpus "GPUs wanted: 3, free: 2" alloc --gpus 3 &&
 		slice release --job a &&
 		slice alloc --gpus 8 --job a --dry-run |
 		jq -e '.error.code == "network"'
@@ -260,11 +260,11 @@ marks()
 		slice mark --as usable --servers 3/1 --links 1/3 &&
 		slice list | jq -e '.usable_gpus == 8 and
 			(has("failed") or has("drained") | not)' &&
-		refused 2 usage "--servers: there is no '3/2'" \
+		refused 2 usage "--servers: '3/2' is not L/V" \
 			mark --as failed --servers 3/2 &&
-		refused 2 usage "--links: there is no '0'" \
+		refused 2 usage "--links: '0' is not L/S" \
 			mark --as failed --links 0 &&
-		refused 2 usage "--as: 'broken' is neither" \
+		refused 2 usage "--as: 'broken' is not one of drained, failed, usable" \
 			mark --as broken --leaves 1 &&
 		refused 2 usage "one of --leaves, --spines, --servers and --links" \
 			mark --as failed &&
@@ -522,7 +522,7 @@ checks_patterns()
 		(.links | length) == .contended' "$dir/out" &&
 		refused 2 pattern "takes a power of two, not 12 ranks" \
 			check --job a --pattern halving-doubling &&
-		refused 2 usage "'star' is not the name of a pattern" \
+		refused 2 usage "'star' is not one of ring, halving-doubling, all-to-all, permutation" \
 			check --job a --pattern star &&
 		refused 2 usage "one of --slice and --cluster" \
 			check --slice "$dir/slice.json" --pattern ring &&

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Values of options. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/words.h"
 #include "cli.h"
 
 int cli_number(const char *text, __u64 min, __u64 max, __u64 *value)
@@ -56,6 +58,57 @@ int cli_need(const struct cli_args *args, int option, struct err *err)
 		return 0;
 	return err_set(err, EXIT_BAD_INPUT, "usage", "--%s %s is missing",
 		       args->options[option].name, args->options[option].arg);
+}
+
+int cli_word(const struct cli_args *args, int option,
+	     const char * const *words, int *value, struct err *err)
+{
+	const char *text = args->value[option];
+	char all[192];
+	int i;
+
+	if (!text)
+		return 0;
+	i = words_find(words, text);
+	if (i < 0)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--%s: '%s' is not one of %s",
+			       args->options[option].name, text,
+			       words_list(words, all, sizeof(all)));
+	*value = i;
+	return 0;
+}
+
+int cli_one(const struct cli_args *args, const int *options, size_t n,
+	    struct err *err)
+{
+	size_t i, given = 0, len = 0;
+	char all[128];
+
+	for (i = 0; i < n; i++) {
+		given += !!args->value[options[i]];
+		len += snprintf(all + len, sizeof(all) - len, "%s--%s",
+				!i ? "" : i + 1 < n ? ", " : " and ",
+				args->options[options[i]].name);
+	}
+	if (given == 1)
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "usage", "%s of %s must be given",
+		       given ? "only one" : "one", all);
+}
+
+int cli_only_with(const struct cli_args *args, const struct cli_with *pairs,
+		  size_t n, struct err *err)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (args->value[pairs[i].option] && !args->value[pairs[i].other])
+			return err_set(err, EXIT_BAD_INPUT, "usage",
+				       "--%s: only with --%s",
+				       args->options[pairs[i].option].name,
+				       args->options[pairs[i].other].name);
+	return 0;
 }
 
 int cli_each(const char *text, int (*fn)(const char *item, void *arg),

@@ -93,17 +93,4 @@ extern const char * const chunk_queues[];
 int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
 		    struct err *err);
 
-/**
- * chunk_args_word() - read an option that is one of some words
- * @args: arguments
- * @option: its index; when absent @value stays as it is
- * @words: ended by NULL
- * @value: set to the word's index
- * @err: names the option and the words
- *
- * Return: 0 or -EINVAL.
- */
-int chunk_args_word(const struct cli_args *args, int option,
-		    const char * const *words, int *value, struct err *err);
-
 #endif /* ROCESTEER_CLI_CHUNK_H */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../lib/decimal.h"
+#include "../lib/words.h"
 #include "chunk.h"
 
 const char * const chunk_kinds[] = {
@@ -59,7 +60,7 @@ static int read_bandwidth(struct list *list, const char *item)
 
 	if (decimal_read(item, 1, CHUNK_MAX_BANDWIDTH, &dim->bandwidth))
 		return bad_item(list, item,
-				"a number from 0.000001 to 100000 with at most six decimals");
+				"a number of GiB/s from 0.000001 to 100000 with at most six decimals");
 	if (chunk_time(dim, list->of->size) > CHUNK_MAX_TIME)
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
 			       "--bandwidth: B%u: at %s GiB/s, --size takes more than a day",
@@ -69,15 +70,16 @@ static int read_bandwidth(struct list *list, const char *item)
 
 static int read_algorithm(struct list *list, const char *item)
 {
-	int i;
+	int i = words_find(chunk_algs, item);
+	char all[64];
 
-	for (i = 0; chunk_algs[i]; i++) {
-		if (strcmp(item, chunk_algs[i]))
-			continue;
-		list->of->dim[list->n].alg = i;
-		return 0;
-	}
-	return bad_item(list, item, "ring, halving or direct");
+	if (i < 0)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: A%u: '%s' is not one of %s", list->name,
+			       list->n, item,
+			       words_list(chunk_algs, all, sizeof(all)));
+	list->of->dim[list->n].alg = i;
+	return 0;
 }
 
 /* A millionth of a microsecond is a picosecond. */
@@ -164,8 +166,8 @@ static int values_read(struct list *list, const char *text)
 	ret = list_read(list, text);
 	if (!ret && list->n != list->max)
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
-			       "--%s: %u values for %u dimensions", list->name,
-			       list->n, list->max);
+			       "--%s: as many values as dimensions are needed, %u, not %u",
+			       list->name, list->max, list->n);
 	return ret;
 }
 
@@ -188,7 +190,7 @@ static int size_read(const struct cli_args *args, struct chunk_collective *of,
 	snprintf(number, sizeof(number), "%.*s", (int)len, text);
 	if (cli_number(number, 1, CHUNK_MAX_SIZE >> shift, &of->size))
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--size: '%s' is not a number of bytes from 1 to 1024T",
+			       "--size: '%s' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind",
 			       text);
 	of->size <<= shift;
 	if (of->size < of->chunks)
@@ -196,27 +198,6 @@ static int size_read(const struct cli_args *args, struct chunk_collective *of,
 			       "--size: %llu bytes are fewer than the %u chunks",
 			       of->size, of->chunks);
 	return 0;
-}
-
-int chunk_args_word(const struct cli_args *args, int option,
-		    const char * const *words, int *value, struct err *err)
-{
-	const char *text = args->value[option];
-	char all[128] = "";
-	int i;
-
-	if (!text)
-		return 0;
-	for (i = 0; words[i]; i++) {
-		if (!strcmp(text, words[i])) {
-			*value = i;
-			return 0;
-		}
-		strcat(strcat(all, i ? ", " : ""), words[i]);
-	}
-	return err_set(err, EXIT_BAD_INPUT, "usage",
-		       "--%s: '%s' is none of %s", args->options[option].name,
-		       text, all);
 }
 
 static int network_read(const struct cli_args *args,
@@ -258,8 +239,7 @@ int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
 	      cli_need(args, CHUNK_OPTION_SIZE, err) ?:
 	      cli_uint(args, CHUNK_OPTION_CHUNKS, 1, CHUNK_MAX_CHUNKS, &chunks,
 		       err) ?:
-	      chunk_args_word(args, CHUNK_OPTION_COLLECTIVE, chunk_kinds, &kind,
-			      err);
+	      cli_word(args, CHUNK_OPTION_COLLECTIVE, chunk_kinds, &kind, err);
 	if (ret)
 		return ret;
 	memset(of, 0, sizeof(*of));

@@ -223,8 +223,8 @@ int chunk_plan_run(const struct cli_args *args, struct err *err)
 	struct chunk_plan plan;
 
 	ret = chunk_args_read(args, &of, err) ?:
-	      chunk_args_word(args, POLICY, chunk_policies, &policy, err) ?:
-	      chunk_args_word(args, QUEUE, chunk_queues, &queue, err) ?:
+	      cli_word(args, POLICY, chunk_policies, &policy, err) ?:
+	      cli_word(args, QUEUE, chunk_queues, &queue, err) ?:
 	      chunk_make(&plan, &of, policy, queue);
 	if (ret)
 		return ret;

@@ -149,11 +149,38 @@ int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
  */
 int cli_number(const char *text, __u64 min, __u64 max, __u64 *value);
 
+/**
+ * cli_word() - read an option that is one of some words
+ * @args: arguments
+ * @option: its index; when absent @value stays as it is
+ * @words: ended by NULL
+ * @value: set to the word's index
+ * @err: names the option and the words
+ *
+ * Return: 0 or -EINVAL.
+ */
+int cli_word(const struct cli_args *args, int option,
+	     const char * const *words, int *value, struct err *err);
+
 /* Read A/B: numbers below @rows and @columns. Return: 0 or -EINVAL. */
 int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b);
 
 /* An option that must be given. Return: 0 or -EINVAL. */
 int cli_need(const struct cli_args *args, int option, struct err *err);
+
+/* Exactly one of @n options must be given. Return: 0 or -EINVAL. */
+int cli_one(const struct cli_args *args, const int *options, size_t n,
+	    struct err *err);
+
+/* @option means nothing without @other. */
+struct cli_with {
+	int option;
+	int other;
+};
+
+/* Options that mean nothing without another. Return: 0 or -EINVAL. */
+int cli_only_with(const struct cli_args *args, const struct cli_with *pairs,
+		  size_t n, struct err *err);
 
 /**
  * cli_each() - go through a list separated by commas

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../lib/contention.h"
 #include "../lib/names.h"
 #include "../lib/steer_chunks.h"
 #include "job.h"
@@ -26,6 +27,10 @@ static const struct out_column list_columns[] = {
 	{ "device", "DEVICE" },
 	{ "owner", "OWNER" },
 	{ "actuator", "ACTUATOR" },
+	{ "split", "SPLIT" },
+	{ "resequence", "RESEQUENCE" },
+	{ "slice", "SLICE" },
+	{ "pattern", "PATTERN" },
 	{ "flows", "FLOWS" },
 	{ "loaded", "LOADED" },
 	{}
@@ -42,6 +47,10 @@ static const struct out_column job_columns[] = {
 	{ "device", "device" },
 	{ "owner", "owner" },
 	{ "actuator", "actuator" },
+	{ "split", "split" },
+	{ "resequence", "resequence" },
+	{ "slice", "slice" },
+	{ "pattern", "pattern" },
 	{ "flows", "flows" },
 	{ "loaded", "loaded" },
 	{ "hash", "hash of chunks" },
@@ -108,6 +117,12 @@ static void put_job(struct json_object *obj, __u32 id,
 	if (job->pid)
 		out_uint(obj, "pid", job->pid);
 	out_string(obj, "actuator", actuator_name(job->actuator));
+	out_string(obj, "split", split_name(job->split));
+	out_string(obj, "resequence", ordered_name(job->ordered));
+	out_bool(obj, "slice", job->slice);
+	if (job->slice > 1 && job->slice - 2 < CONTENTION_PATTERNS)
+		out_string(obj, "pattern",
+			   contention_pattern_names[job->slice - 2]);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&at));
 	out_string(obj, "loaded", text);
 }

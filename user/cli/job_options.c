@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "../lib/names.h"
+#include "../lib/table.h"
 #include "chunk_load.h"
 #include "job_load.h"
 #include "slice.h"
@@ -54,35 +56,8 @@ const struct cli_option job_load_options[] = {
 static int read_owner(struct load *l)
 {
 	static const int owners[] = { CGROUP, PID, FLOW, ALL };
-	unsigned int i, given = 0;
 
-	for (i = 0; i < ARRAY_SIZE(owners); i++)
-		given += !!l->args->value[owners[i]];
-	if (given == 1)
-		return 0;
-	return err_set(l->err, EXIT_BAD_INPUT, "usage",
-		       "%s of --cgroup, --pid, --flow and --all must be given",
-		       given ? "only one" : "one");
-}
-
-/* The index of an option's value in @words, which ends with NULL. */
-static int read_word(struct load *l, int option, const char *const *words,
-		     int *index)
-{
-	const char *text = l->args->value[option];
-	int i;
-
-	if (!text)
-		return 0;
-	for (i = 0; words[i]; i++) {
-		if (!strcmp(text, words[i])) {
-			*index = i;
-			return 0;
-		}
-	}
-	return err_set(l->err, EXIT_BAD_INPUT, "usage", "--%s: '%s' is not one of %s",
-		       job_load_options[option].name, text,
-		       job_load_options[option].arg);
+	return cli_one(l->args, owners, ARRAY_SIZE(owners), l->err);
 }
 
 static int read_module(struct load *l)
@@ -95,38 +70,36 @@ static int read_module(struct load *l)
 	};
 	int use = MODULE_AUTO, ret;
 
-	ret = read_word(l, MODULE, words, &use);
+	ret = cli_word(l->args, MODULE, words, &use, l->err);
 	l->use = use;
 	return ret;
 }
 
+/* Only flows whose order is restored are split. */
 static int read_split(struct load *l)
 {
-	static const char *const splits[] = {
-		[ROCESTEER_SPLIT_NONE] = "none",
-		[ROCESTEER_SPLIT_WRAP] = "wrap",
-		[ROCESTEER_SPLIT_EQUAL] = "equal",
-		NULL
-	};
-	static const char *const ordered[] = {
-		[ROCESTEER_ORDERED_NONE] = "off",
-		[ROCESTEER_ORDERED_ALL] = "on",
-		[ROCESTEER_ORDERED_TOLD] = "auto",
-		NULL
-	};
 	int split = ROCESTEER_SPLIT_NONE, order, ret;
+	const char *option = NULL;
 
-	ret = read_word(l, SPLIT, splits, &split);
+	ret = cli_word(l->args, SPLIT, split_names, &split, l->err);
 	if (ret)
 		return ret;
-	order = split && !l->args->value[ALL] ? ROCESTEER_ORDERED_TOLD :
-						ROCESTEER_ORDERED_NONE;
-	ret = read_word(l, RESEQUENCE, ordered, &order);
+	order = split ? ROCESTEER_ORDERED_TOLD : ROCESTEER_ORDERED_NONE;
+	ret = cli_word(l->args, RESEQUENCE, ordered_names, &order, l->err);
 	if (ret)
 		return ret;
-	if (order && l->args->value[ALL])
+	if (l->args->value[ALL] && (split || order))
+		option = split ? "split" : "resequence";
+	if (option) {
+		err_set(l->err, EXIT_BAD_INPUT, "usage",
+			"--%s: with --all the module does not know the job's flows",
+			option);
+		err_hint(l->err, "Name the flows by --cgroup, --pid or --flow.");
+		return -EINVAL;
+	}
+	if (split && !order)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--resequence: with --all the module does not know the job's flows");
+			       "--split: with --resequence off no flow can be split");
 	l->spec.split = split;
 	l->spec.ordered = order;
 	return 0;
@@ -134,15 +107,9 @@ static int read_split(struct load *l)
 
 static int read_actuator(struct load *l)
 {
-	static const char *const actuators[] = {
-		[ROCESTEER_ACTUATOR_AUTO] = "auto",
-		[ROCESTEER_ACTUATOR_PACKET] = "packet",
-		[ROCESTEER_ACTUATOR_QP] = "qp",
-		NULL
-	};
 	int actuator = ROCESTEER_ACTUATOR_AUTO, ret;
 
-	ret = read_word(l, ACTUATOR, actuators, &actuator);
+	ret = cli_word(l->args, ACTUATOR, actuator_names, &actuator, l->err);
 	if (ret)
 		return ret;
 	if (actuator == ROCESTEER_ACTUATOR_QP && l->spec.split)
@@ -152,17 +119,28 @@ static int read_actuator(struct load *l)
 	return 0;
 }
 
+/* The pattern's name; whether it suits the slice is known later. */
+static int read_pattern(struct load *l)
+{
+	int pattern = -1, ret;
+
+	ret = cli_word(l->args, PATTERN, contention_pattern_names, &pattern,
+		       l->err);
+	if (l->args->value[SLICE] || l->args->value[CLUSTER])
+		l->spec.slice = 2 + pattern;	/* 1: not told */
+	return ret;
+}
+
 static int read_name(struct load *l)
 {
-	const char *name = l->args->value[NAME] ?: "", *c;
+	const char *name = l->args->value[NAME] ?: "";
 
 	if (strlen(name) >= sizeof(((struct rocesteer_job *)0)->name))
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
 			       "--name: longer than 31 bytes");
-	for (c = name; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			return err_set(l->err, EXIT_BAD_INPUT, "usage",
-				       "--name: contains a control character");
+	if (!table_is_text(name))
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--name: is not UTF-8, or contains a control character");
 	l->spec.name = name;
 	return 0;
 }
@@ -247,9 +225,9 @@ static int flow_add(const char *item, void *arg)
 	if (slash)
 		*slash = '\0';
 	if (!slash || addr_parse(addr, key.peer) ||
-	    cli_number(slash + 1, 0, 0xffffff, &qpn))
+	    cli_number(slash + 1, 2, 0xffffff, &qpn))
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--flow: '%s' is not ADDR/QPN", item);
+			       "--flow: '%s' is not ADDR/QPN, with a queue pair number from 2 on", item);
 	key.ifindex = l->spec.ifindex;
 	key.dqpn = qpn;
 	ret = check_flow(l, &key, item);
@@ -308,34 +286,22 @@ static int read_map(struct load *l)
 	return 0;
 }
 
-/* Options that mean nothing without another. */
 static int read_dependent(struct load *l)
 {
-	static const struct {
-		int option;
-		int needs;
-	} need[] = {
+	static const struct cli_with with[] = {
 		{ CLUSTER, SLICE_JOB }, { SLICE_JOB, CLUSTER },
 		{ RANGES, CHUNK_PLAN }, { DSCP, CHUNK_PLAN },
 		{ CHUNK_PLAN, RANGES },
 	};
-	size_t i;
+	static const int slice[] = { SLICE, CLUSTER };
+	const struct cli_args *args = l->args;
+	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(need); i++)
-		if (l->args->value[need[i].option] &&
-		    !l->args->value[need[i].needs])
-			return err_set(l->err, EXIT_BAD_INPUT, "usage",
-				       "--%s: only with --%s",
-				       job_load_options[need[i].option].name,
-				       job_load_options[need[i].needs].name);
-	if (l->args->value[SLICE] && l->args->value[CLUSTER])
-		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "only one of --slice and --cluster must be given");
-	if (l->args->value[PATTERN] && !l->args->value[SLICE] &&
-	    !l->args->value[CLUSTER])
-		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--pattern: only with --slice or --cluster");
-	return 0;
+	ret = cli_only_with(args, with, ARRAY_SIZE(with), l->err);
+	if (ret || (!args->value[SLICE] && !args->value[CLUSTER] &&
+		    !args->value[PATTERN]))
+		return ret;
+	return cli_one(args, slice, ARRAY_SIZE(slice), l->err);
 }
 
 static void ignore(const struct contention_link *link, void *arg)
@@ -371,9 +337,24 @@ static int choose_routing(struct load *l)
 	if (shared || pattern == CONTENTION_PERMUTATION)
 		return 0;
 	l->spec.home = l->slice.router[l->place];
+	if (l->spec.split)
+		out_note(&l->args->out,
+			 "Flows take the spine of their GPU's place: they are not split.");
 	l->spec.split = ROCESTEER_SPLIT_NONE;
 	l->spec.ordered = ROCESTEER_ORDERED_NONE;
 	return 0;
+}
+
+/* What a slice lacks in the port map is of no use without the map's name. */
+static void name_map(struct load *l)
+{
+	char said[sizeof(l->err->message)];
+
+	if (!l->err->code)
+		return;
+	memcpy(said, l->err->message, sizeof(said));
+	snprintf(l->err->message, sizeof(said), "%s: %.400s",
+		 l->args->value[PORT_MAP], said);
 }
 
 static int read_slice(struct load *l)
@@ -391,10 +372,13 @@ static int read_slice(struct load *l)
 		return ret;
 	ret = job_slice_read(&l->slice, root, slice ?: cluster, l->err);
 	json_object_put(root);
-	if (!ret)
-		ret = job_slice_restrict(&l->slice, &l->map, &l->place, l->err);
 	if (ret)
 		return ret;
+	ret = job_slice_restrict(&l->slice, &l->map, &l->place, l->err);
+	if (ret) {
+		name_map(l);
+		return ret;
+	}
 	if (!l->args->value[NAME])
 		l->spec.name = l->slice.job;
 	return choose_routing(l);
@@ -416,7 +400,8 @@ int job_options(struct load *l)
 	ret = cli_need(l->args, JOB, l->err) ?:
 	      cli_need(l->args, PORT_MAP, l->err) ?:
 	      cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err) ?:
-	      read_owner(l) ?: read_dependent(l) ?: read_module(l) ?: read_split(l) ?:
+	      read_owner(l) ?: read_dependent(l) ?: read_pattern(l) ?:
+	      read_module(l) ?: read_split(l) ?:
 	      read_actuator(l) ?: read_name(l) ?: read_cgroup(l) ?:
 	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?:
 	      read_chunks(l) ?: read_flows(l);

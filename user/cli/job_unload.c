@@ -116,16 +116,15 @@ static int unload_each(const struct cli_args *args, struct steer *steer,
 
 int job_unload(const struct cli_args *args, struct err *err)
 {
+	static const int which[] = { JOB, ALL };
 	struct json_object *root;
 	struct steer *steer = NULL;
 	struct genl *genl = NULL;
 	__u64 id = 0;
 	int ret;
 
-	if (!args->value[JOB] == !args->value[ALL])
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "one of --job and --all must be given");
-	ret = cli_uint(args, JOB, 1, 0xffffffff, &id, err);
+	ret = cli_one(args, which, ARRAY_SIZE(which), err) ?:
+	      cli_uint(args, JOB, 1, 0xffffffff, &id, err);
 	if (ret)
 		return ret;
 	ret = steer_open(&steer, 0, err);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer - steer RoCE v2 flows over the paths of a leaf-spine fabric. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -46,6 +48,33 @@ static const struct cli_verb *find_verb(const struct cli_object *object,
 	return NULL;
 }
 
+static int show_version(const struct out *out)
+{
+	struct json_object *root;
+
+	if (!out->json) {
+		puts("rocesteer " ROCESTEER_VERSION);
+		return 0;
+	}
+	root = out_root();
+	out_string(root, "version", ROCESTEER_VERSION);
+	return out_show(out, root, NULL);
+}
+
+/*
+ * A file that is opened while standard output is closed would get its number, and
+ * what is printed. Writing to this one fails.
+ */
+static void keep_standard_files(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDONLY);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	close(fd);
+}
+
 static int dispatch(struct cli_args *args, int argc, char **argv,
 		    struct err *err)
 {
@@ -59,8 +88,7 @@ static int dispatch(struct cli_args *args, int argc, char **argv,
 		return 0;
 	}
 	if (!strcmp(argv[1], "--version")) {
-		puts("rocesteer " ROCESTEER_VERSION);
-		return 0;
+		return show_version(&args->out);
 	}
 	object = find_object(argv[1]);
 	if (!object)
@@ -88,6 +116,7 @@ int main(int argc, char **argv)
 	struct err err = {};
 	int ret;
 
+	keep_standard_files();
 	args.out.json = cli_take_json(&argc, argv);
 	ret = dispatch(&args, argc, argv, &err);
 	return cli_exit(&args.out, ret, &err);

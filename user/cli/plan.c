@@ -71,7 +71,7 @@ static int weight_add(const char *item, void *arg)
 			       weights->max);
 	if (cli_number(item, 0, 0xffffffff, &value))
 		return err_set(weights->err, EXIT_BAD_INPUT, "usage",
-			       "--weights: W%u: '%s' is not a number from 0 to 4294967295",
+			       "--weights: W%u: '%s' is not a whole number from 0 to 4294967295",
 			       weights->n, item);
 	weights->value[weights->n++] = value;
 	return 0;
@@ -91,24 +91,24 @@ static int weights_read(struct weights *weights, const char *text)
 			"--weights: W%u is empty or too long", weights->n);
 	if (!ret && weights->n != weights->max)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
-			      "--weights: %u weights for %u paths", weights->n,
-			      weights->max);
+			      "--weights: as many weights as paths are needed, %u, not %u",
+			      weights->max, weights->n);
 	return ret;
 }
 
 static int rule_read(const struct cli_args *args, enum plan_rule *rule,
 		     struct err *err)
 {
-	const char *text = args->value[SPLIT];
+	static const char * const rules[] = {
+		[PLAN_WRAP] = "wrap",
+		[PLAN_EQUAL] = "equal",
+		NULL
+	};
+	int index = PLAN_WRAP, ret;
 
-	*rule = PLAN_WRAP;
-	if (!text || !strcmp(text, "wrap"))
-		return 0;
-	*rule = PLAN_EQUAL;
-	if (!strcmp(text, "equal"))
-		return 0;
-	return err_set(err, EXIT_BAD_INPUT, "usage",
-		       "--split: '%s' is neither wrap nor equal", text);
+	ret = cli_word(args, SPLIT, rules, &index, err);
+	*rule = index;
+	return ret;
 }
 
 /* Say what the planner did not like. */

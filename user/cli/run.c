@@ -71,17 +71,36 @@ static void long_options(const struct cli_option *options,
 	longs[i] = (struct option) {};
 }
 
+/* The argument that getopt_long() took last as an option. */
+static const char *last_option(char **argv)
+{
+	return argv[optind - (optarg && optarg == argv[optind - 1] ? 2 : 1)];
+}
+
+/* getopt_long() takes the beginning of a name as well: --a is not --all. */
+static bool in_full(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(text + 2, name, len) &&
+	       (!text[2 + len] || text[2 + len] == '=');
+}
+
 /* Return: 0, 1 when help was asked for, or a negative errno. */
 static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
 		 char **argv, const char *see, struct err *err)
 {
 	struct option longs[CLI_MAX_OPTIONS + 2];
-	int option;
+	int option, index;
 
 	long_options(verb->options, longs);
 	opterr = 0;
 	optind = 1;
-	while ((option = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":h", longs, &index)) != -1) {
+		if (option <= OPTION_HELP &&
+		    !in_full(last_option(argv), longs[index].name))
+			return cli_usage(err, "unknown option",
+					 last_option(argv), see);
 		switch (option) {
 		case 'h':
 		case OPTION_HELP:
@@ -95,12 +114,17 @@ static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
 		}
 		if (args->value[option])
 			return repeated(err, longs[option].name, see);
+		if (optarg && !*optarg && !strcmp(verb->options[option].arg, "FILE"))
+			return cli_usage(err, last_option(argv), "names no file",
+					 see);
 		args->value[option] = optarg ?: "";
 	}
 	if (optind < argc && verb->operand)
 		args->operand = argv[optind++];
 	if (optind < argc)
 		return cli_usage(err, "unexpected argument", argv[optind], see);
+	if (args->operand && !*args->operand)
+		return cli_usage(err, verb->operand, "is empty", see);
 	if (verb->operand && !args->operand)
 		return cli_usage(err, verb->operand, "is missing", see);
 	return 0;
@@ -146,6 +170,15 @@ int cli_fail(const struct out *out, struct json_object *root,
 int cli_exit(const struct out *out, int ret, struct err *err)
 {
 	static const struct out_view nothing[] = { {} };
+	int output = out_flush();
 
+	if (output && (!err->code || ret >= 0)) {
+		ret = err_set(err, EXIT_FAILED, "output", "standard output: %s",
+			      strerror(-output));
+		err_hint(err, "Only the output is lost: what the command does is done.");
+	} else if ((ret == -EPERM || ret == -EACCES) && err->code &&
+		   !err->hint[0]) {
+		err_hint(err, "Run it as root.");
+	}
 	return ret < 0 ? cli_fail(out, out_root(), nothing, ret, err) : ret;
 }

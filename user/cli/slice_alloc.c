@@ -96,21 +96,22 @@ static int refuse(const struct cluster *c, int refusal,
 	switch (refusal) {
 	case SLICE_NO_GPUS:
 		return err_set(err, EXIT_REFUSED, "gpus",
-			       "%s: %u GPUs are wanted, %u are free", c->file,
+			       "%s: GPUs wanted: %u, free: %u", c->file,
 			       gpus, free);
 	case SLICE_NO_LOCALITY:
 		return err_set(err, EXIT_REFUSED, "locality",
-			       "%s: %u wholly free servers are needed, there are %u",
+			       "%s: wholly free servers needed: %u, there are %u",
 			       c->file, gpus / each + !!(gpus % each), whole);
 	}
+	if (proven && !slice_shapes(fabric, gpus, shapes))
+		return err_set(err, EXIT_REFUSED, "network",
+			       "%s: %u GPUs do not divide over leaves by whole servers of %u",
+			       c->file, gpus, each);
 	err_set(err, EXIT_REFUSED, "network",
 		"%s: %u GPUs: no leaves share enough free spines",
 		c->file, gpus);
 	if (!proven)
 		err_hint(err, "The search for circuits ended at its bound: there may be a place.");
-	else if (!slice_shapes(fabric, gpus, shapes))
-		err_hint(err, "They do not divide over leaves by whole servers of %u.",
-			 each);
 	return -EINVAL;
 }
 
@@ -255,19 +256,13 @@ static int place(const struct cli_args *args, struct cluster *c,
 /* One of three; and what looks for a place needs one to look for. */
 static int check_want(const struct cli_args *args, struct err *err)
 {
-	static const int anywhere[] = { OCS, LP };
-	size_t i;
+	static const int wants[] = { GPUS, SERVERS, NODES };
+	static const struct cli_with with[] = {
+		{ OCS, GPUS }, { LP, GPUS }, { DRIVER, OCS },
+	};
 
-	if (!args->value[GPUS] + !args->value[SERVERS] +
-	    !args->value[NODES] != 2)
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "one of --gpus, --servers and --nodes must be given");
-	for (i = 0; i < ARRAY_SIZE(anywhere); i++)
-		if (args->value[anywhere[i]] && !args->value[GPUS])
-			return err_set(err, EXIT_BAD_INPUT, "usage",
-				       "--%s: only with --gpus",
-				       slice_alloc_options[anywhere[i]].name);
-	return 0;
+	return cli_one(args, wants, ARRAY_SIZE(wants), err) ?:
+	       cli_only_with(args, with, ARRAY_SIZE(with), err);
 }
 
 /* Circuits that a file has moved are to be moved. */

@@ -50,16 +50,11 @@ static const struct out_view views[] = {
 int slice_pattern(const struct cli_args *args, int option, __u32 ranks,
 		  enum contention_pattern *pattern, struct err *err)
 {
-	const char *name = args->value[option];
-	int i;
+	int i = CONTENTION_RING, ret;
 
-	for (i = 0; i < CONTENTION_PATTERNS; i++)
-		if (!strcmp(name, contention_pattern_names[i]))
-			break;
-	if (i == CONTENTION_PATTERNS)
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--pattern: '%s' is not the name of a pattern",
-			       name);
+	ret = cli_word(args, option, contention_pattern_names, &i, err);
+	if (ret)
+		return ret;
 	if (contention_steps(i, ranks) < 0)
 		return err_set(err, EXIT_BAD_INPUT, "pattern",
 			       "--pattern: halving-doubling takes a power of two, not %u ranks",
@@ -165,13 +160,14 @@ static int read_slice(const struct cli_args *args, struct check *check,
 
 static int check_options(const struct cli_args *args, struct err *err)
 {
-	if (!args->value[SLICE] == !args->value[CLUSTER])
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "one of --slice and --cluster must be given");
-	if (!args->value[FLOWS] == !args->value[PATTERN])
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "one of --flows and --pattern must be given");
-	return 0;
+	static const int from[] = { SLICE, CLUSTER }, of[] = { FLOWS, PATTERN };
+	static const struct cli_with with[] = {
+		{ JOB, CLUSTER }, { SEED, PATTERN },
+	};
+
+	return cli_one(args, from, ARRAY_SIZE(from), err) ?:
+	       cli_one(args, of, ARRAY_SIZE(of), err) ?:
+	       cli_only_with(args, with, ARRAY_SIZE(with), err);
 }
 
 static int show(const struct cli_args *args, struct check *check)

@@ -49,6 +49,19 @@ static bool is_pair(enum cluster_part part)
 	return part == CLUSTER_SERVERS || part == CLUSTER_LINKS;
 }
 
+/* How an item is written. */
+static const char *item_name(enum cluster_part part)
+{
+	static const char * const names[] = {
+		[CLUSTER_LEAVES] = "L, a leaf",
+		[CLUSTER_SPINES] = "S, a spine",
+		[CLUSTER_SERVERS] = "L/V, a leaf and a server,",
+		[CLUSTER_LINKS] = "L/S, a leaf and a spine,",
+	};
+
+	return names[part];
+}
+
 /* L, or L/V. */
 static int read_part(const struct mark *mark, const char *item, __u64 *a,
 		     __u64 *b)
@@ -74,8 +87,8 @@ static int mark_item(const char *item, void *arg)
 
 	if (read_part(mark, item, &a, &b))
 		return err_set(mark->err, EXIT_BAD_INPUT, "usage",
-			       "--%s: there is no '%s' in %s", mark->option,
-			       item, mark->c->file);
+			       "--%s: '%s' is not %s in %s", mark->option,
+			       item, item_name(mark->part), mark->c->file);
 	for (i = 0; i < CLUSTER_MARKS; i++) {
 		bool set = !strcmp(mark->as, cluster_mark_names[i]);
 
@@ -115,14 +128,13 @@ static int mark_each(const struct cli_args *args, struct mark *mark)
 
 static int check_options(const struct cli_args *args, struct err *err)
 {
-	const char *as = args->value[AS];
-	int part, parts = 0;
+	static const char * const words[] = {
+		"drained", "failed", "usable", NULL
+	};
+	int part, parts = 0, as;
 
-	if (strcmp(as, "usable") && strcmp(as, "drained") &&
-	    strcmp(as, "failed"))
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--as: '%s' is neither drained, failed nor usable",
-			       as);
+	if (cli_word(args, AS, words, &as, err))
+		return -EINVAL;
 	for (part = 0; part < CLUSTER_PARTS; part++)
 		parts += !!args->value[PARTS + part];
 	if (parts)

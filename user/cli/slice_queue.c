@@ -88,7 +88,7 @@ static int submit(const struct cli_args *args, struct cluster *c, __u32 gpus,
 			       "%s: the job %s is there already", c->file, id);
 	if (gpus > all)
 		return err_set(err, EXIT_REFUSED, "gpus",
-			       "%s: %u GPUs are wanted, there are %u", c->file,
+			       "%s: GPUs wanted: %u, there are %u", c->file,
 			       gpus, all);
 	cluster_queue_add(c, id, gpus, duration);
 	line = slice_decision("submit", id, NULL);
@@ -234,14 +234,16 @@ static int step(struct run *run, struct err *err)
 static int check_options(const struct cli_args *args, struct run *run,
 			 struct err *err)
 {
-	const char *order = args->value[ORDER];
+	static const struct cli_with with[] = {
+		{ DRIVER, OCS }, { DRIVER, START },
+	};
+	int order = QUEUE_FIFO, ret;
 
-	if (order)
-		run->order = queue_find_order(order);
-	if (run->order == QUEUE_ORDERS)
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--order: '%s' is not the name of an order",
-			       order);
+	ret = cli_word(args, ORDER, queue_order_names, &order, err) ?:
+	      cli_only_with(args, with, ARRAY_SIZE(with), err);
+	if (ret)
+		return ret;
+	run->order = order;
 	if (args->value[OCS] && args->value[START] && !args->value[DRIVER])
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--ocs: --driver COMMAND is missing");

@@ -10,6 +10,7 @@
 #include "../lib/progress.h"
 #include "../lib/replay.h"
 #include "../lib/trace.h"
+#include "../lib/words.h"
 #include "slice.h"
 
 #define STEPS 5000000
@@ -80,12 +81,9 @@ struct play {
 static int want(const char *item, void *arg)
 {
 	struct play *play = arg;
-	int i;
+	int i = words_find(replay_policy_names, item);
 
-	for (i = 0; i < REPLAY_POLICIES; i++)
-		if (!strcmp(item, replay_policy_names[i]))
-			break;
-	if (i == REPLAY_POLICIES)
+	if (i < 0)
 		return -EINVAL;
 	play->wanted[i] = true;
 	return 0;
@@ -94,23 +92,22 @@ static int want(const char *item, void *arg)
 static int read_options(const struct cli_args *args, struct play *play,
 			struct err *err)
 {
-	const char *list = args->value[POLICY], *order = args->value[ORDER];
+	const char *list = args->value[POLICY];
+	int order = QUEUE_FIFO, i;
+	char all[128];
 	__u64 seed = 1;
-	int i;
 
 	for (i = 0; !list && i < REPLAY_POLICIES; i++)
 		play->wanted[i] = true;
 	if (list && cli_each(list, want, play))
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--policy: '%s' is not a list of policies", list);
-	if (order)
-		play->spec.order = queue_find_order(order);
-	if (play->spec.order == QUEUE_ORDERS)
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--order: '%s' is not the name of an order",
-			       order);
-	if (cli_uint(args, SEED, 0, UINT32_MAX, &seed, err))
+			       "--policy: '%s' is not a list of some of %s",
+			       list, words_list(replay_policy_names, all,
+						sizeof(all)));
+	if (cli_word(args, ORDER, queue_order_names, &order, err) ||
+	    cli_uint(args, SEED, 0, UINT32_MAX, &seed, err))
 		return -EINVAL;
+	play->spec.order = order;
 	play->spec.seed = seed;
 	play->spec.steps = STEPS;
 	return 0;

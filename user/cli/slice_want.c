@@ -31,7 +31,7 @@ static int read_server(const char *item, void *arg)
 		if (cli_pair(item, fabric->leaves,
 			     fabric->gpus_per_leaf / each, &a, &b))
 			return err_set(r->err, EXIT_BAD_INPUT, "usage",
-				       "--servers: there is no '%s' in %s",
+				       "--servers: '%s' is not L/V, a leaf and a server, in %s",
 				       item, r->c->file);
 		leaf = a;
 		server = b;

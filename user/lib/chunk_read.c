@@ -11,6 +11,7 @@
 #include "chunk_table.h"
 #include "jsonfile.h"
 #include "reader.h"
+#include "words.h"
 
 #define MAX_SIZE	(256u << 20)
 #define MAX_DEPTH	16
@@ -32,19 +33,18 @@ static const char * const queues[] = {
 static int read_word(struct reader *r, struct json_object *obj,
 		     const char *key, const char * const *words, int *index)
 {
-	char text[32];
-	int i, ret;
+	char text[32], quoted[32], all[128];
+	int ret;
 
 	ret = reader_string(r, obj, key, text, sizeof(text));
 	if (ret)
 		return ret;
-	for (i = 0; words[i]; i++) {
-		if (!strcmp(words[i], text)) {
-			*index = i;
-			return 0;
-		}
-	}
-	return reader_invalid(r, key, "is none that there is");
+	*index = words_find(words, text);
+	if (*index >= 0)
+		return 0;
+	return reader_invalid(r, key, "'%s' is not one of %s",
+			      reader_quote(text, quoted, sizeof(quoted)),
+			      words_list(words, all, sizeof(all)));
 }
 
 /* An array of objects, from 1 to @max of them. */

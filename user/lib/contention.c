@@ -12,6 +12,7 @@ const char * const contention_pattern_names[] = {
 	[CONTENTION_HALVING] = "halving-doubling",
 	[CONTENTION_ALL_TO_ALL] = "all-to-all",
 	[CONTENTION_PERMUTATION] = "permutation",
+	[CONTENTION_PATTERNS] = NULL
 };
 
 /* The link by which a flow enters its destination leaf. */

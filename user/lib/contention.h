@@ -76,7 +76,7 @@ enum contention_pattern {
 };
 
 /* Their names on the command line. */
-extern const char * const contention_pattern_names[CONTENTION_PATTERNS];
+extern const char * const contention_pattern_names[CONTENTION_PATTERNS + 1];
 
 /**
  * contention_steps() - length of a pattern

@@ -2,6 +2,7 @@
 #include "names.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "../../include/rocesteer/types.h"
 #include "../../include/uapi/linux/rocesteer.h"
@@ -35,10 +36,25 @@ static const char * const observed[] = {
 	[ROCESTEER_SAW_CNP] = "cnp",
 };
 
-static const char * const actuators[] = {
+const char * const actuator_names[] = {
 	[ROCESTEER_ACTUATOR_AUTO] = "auto",
 	[ROCESTEER_ACTUATOR_PACKET] = "packet",
 	[ROCESTEER_ACTUATOR_QP] = "qp",
+	NULL
+};
+
+const char * const split_names[] = {
+	[ROCESTEER_SPLIT_NONE] = "none",
+	[ROCESTEER_SPLIT_WRAP] = "wrap",
+	[ROCESTEER_SPLIT_EQUAL] = "equal",
+	NULL
+};
+
+const char * const ordered_names[] = {
+	[ROCESTEER_ORDERED_NONE] = "off",
+	[ROCESTEER_ORDERED_ALL] = "on",
+	[ROCESTEER_ORDERED_TOLD] = "auto",
+	NULL
 };
 
 static const char * const labels[] = {
@@ -52,23 +68,38 @@ static_assert(ARRAY_SIZE(verdicts) == ROCESTEER_VERDICT_MAX,
 static_assert(ARRAY_SIZE(observed) == ROCESTEER_OBSERVED_MAX,
 	      "each observation has a name");
 
+static const char *name_of(const char * const *names, unsigned int n,
+			   unsigned int value)
+{
+	return value < n ? names[value] : "unknown";
+}
+
+const char *split_name(unsigned int split)
+{
+	return name_of(split_names, ARRAY_SIZE(split_names) - 1, split);
+}
+
+const char *ordered_name(unsigned int ordered)
+{
+	return name_of(ordered_names, ARRAY_SIZE(ordered_names) - 1, ordered);
+}
+
 const char *verdict_name(unsigned int verdict)
 {
-	return verdict < ROCESTEER_VERDICT_MAX ? verdicts[verdict] : "unknown";
+	return name_of(verdicts, ROCESTEER_VERDICT_MAX, verdict);
 }
 
 const char *observed_name(unsigned int value)
 {
-	return value < ROCESTEER_OBSERVED_MAX ? observed[value] : "unknown";
+	return name_of(observed, ROCESTEER_OBSERVED_MAX, value);
 }
 
 const char *actuator_name(unsigned int actuator)
 {
-	return actuator < ARRAY_SIZE(actuators) ? actuators[actuator] :
-						  "unknown";
+	return name_of(actuator_names, ARRAY_SIZE(actuator_names) - 1, actuator);
 }
 
 const char *label_name(unsigned int label)
 {
-	return label < ARRAY_SIZE(labels) ? labels[label] : "unknown";
+	return name_of(labels, ARRAY_SIZE(labels), label);
 }

@@ -17,7 +17,21 @@ const char *observed_name(unsigned int observed);
 /* The same for enum rocesteer_actuator. */
 const char *actuator_name(unsigned int actuator);
 
+/* The same for enum rocesteer_split. */
+const char *split_name(unsigned int split);
+
+/* The same for enum rocesteer_ordered, as --resequence has them. */
+const char *ordered_name(unsigned int ordered);
+
 /* The same for enum rocesteer_label. */
 const char *label_name(unsigned int label);
+
+/*
+ * Words of the command line by their number, ended by NULL: enum rocesteer_split,
+ * rocesteer_ordered and rocesteer_actuator.
+ */
+extern const char * const split_names[];
+extern const char * const ordered_names[];
+extern const char * const actuator_names[];
 
 #endif /* ROCESTEER_NAMES_H */

@@ -11,9 +11,15 @@
 #include "addr.h"
 #include "table.h"
 
-static int flush(void)
+/* Of the first failure; a stream only remembers that there was one. */
+static int write_error;
+
+int out_flush(void)
 {
-	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
+	errno = 0;
+	if ((fflush(stdout) || ferror(stdout)) && !write_error)
+		write_error = errno ?: EIO;
+	return -write_error;
 }
 
 static void print_json(struct json_object *root)
@@ -36,7 +42,7 @@ int out_show(const struct out *out, struct json_object *root,
 			if (table_print(root, views, first))
 				first = false;
 	json_object_put(root);
-	return flush();
+	return out_flush();
 }
 
 int out_event(const struct out *out, struct json_object *event,
@@ -49,7 +55,7 @@ int out_event(const struct out *out, struct json_object *event,
 	else
 		table_print_line(event, columns);
 	json_object_put(event);
-	return flush();
+	return out_flush();
 }
 
 int out_error(const struct out *out, struct json_object *root,
@@ -64,8 +70,7 @@ int out_error(const struct out *out, struct json_object *root,
 		if (err->hint[0])
 			out_string(error, "hint", err->hint);
 	}
-	out_show(out, root, views);
-	if (!out->json) {
+	if (out_show(out, root, views) || !out->json) {
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name,
 			err->message);
 		if (err->hint[0])

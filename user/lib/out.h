@@ -56,10 +56,18 @@ struct out_view {
  * @root: the tree; released here
  * @views: how people see it
  *
- * Return: 0, -ENOMEM when @root is NULL, -EIO when it could not be written.
+ * Return: 0, -ENOMEM when @root is NULL, or as out_flush().
  */
 int out_show(const struct out *out, struct json_object *root,
 	     const struct out_view *views);
+
+/**
+ * out_flush() - write what was printed
+ *
+ * Return: 0, or a negative errno where that, or something printed before, could not
+ * be written.
+ */
+int out_flush(void);
 
 /**
  * out_event() - print one line of a stream and flush it
@@ -73,7 +81,7 @@ int out_event(const struct out *out, struct json_object *event,
 	      const struct out_column *columns);
 
 /**
- * out_error() - print a failure
+ * out_error() - print a failure, as text where standard output takes nothing
  * @out: where
  * @root: what was done before it; released here; with --json it gets the error
  * @views: how people see it

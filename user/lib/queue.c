@@ -10,17 +10,8 @@ const char * const queue_order_names[] = {
 	[QUEUE_FIFO] = "fifo",
 	[QUEUE_FEWEST_GPUS] = "fewest-gpus",
 	[QUEUE_SHORTEST] = "shortest",
+	[QUEUE_ORDERS] = NULL
 };
-
-enum queue_order queue_find_order(const char *name)
-{
-	int i;
-
-	for (i = 0; i < QUEUE_ORDERS; i++)
-		if (!strcmp(name, queue_order_names[i]))
-			break;
-	return i;
-}
 
 int queue_init(struct queue *queue, enum queue_order order, __u32 jobs)
 {

@@ -15,11 +15,8 @@ enum queue_order {
 	QUEUE_ORDERS
 };
 
-/* Their names on the command line. */
-extern const char * const queue_order_names[QUEUE_ORDERS];
-
-/* Return: QUEUE_ORDERS when there is none of that name. */
-enum queue_order queue_find_order(const char *name);
+/* Their names on the command line, ended by NULL. */
+extern const char * const queue_order_names[QUEUE_ORDERS + 1];
 
 /**
  * struct queue_job - a job that waits

@@ -15,6 +15,7 @@ const char * const replay_policy_names[] = {
 	[REPLAY_VCLOS] = "vclos",
 	[REPLAY_OCS] = "ocs-vclos",
 	[REPLAY_IDEAL] = "ideal",
+	[REPLAY_POLICIES] = NULL
 };
 
 /**

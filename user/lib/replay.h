@@ -37,7 +37,7 @@ enum replay_policy {
 };
 
 /* Their names on the command line. */
-extern const char * const replay_policy_names[REPLAY_POLICIES];
+extern const char * const replay_policy_names[REPLAY_POLICIES + 1];
 
 /**
  * struct replay_spec - what is played

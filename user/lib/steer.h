@@ -61,6 +61,7 @@ const char *steer_pin_dir(const struct steer *s);
  * @split: how flows that do not come out even are split
  * @ordered: which flows may be
  * @actuator: by packet or by queue pair
+ * @slice: as in struct rocesteer_job
  * @ifindex: device of @map
  * @map: paths; peers that are local are left out
  * @home: router of the path that flows take while it is up, NULL: they are
@@ -78,6 +79,7 @@ struct steer_job_spec {
 	enum rocesteer_split split;
 	enum rocesteer_ordered ordered;
 	enum rocesteer_actuator actuator;
+	__u8 slice;
 	unsigned int ifindex;
 	const struct portmap *map;
 	const __u8 *home;

@@ -221,6 +221,7 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 		.split = spec->split,
 		.ordered = spec->ordered,
 		.actuator = spec->actuator,
+		.slice = spec->slice,
 		.loaded_at = time(NULL),
 	};
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "table.h"
 
+#include <limits.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
+#include <wctype.h>
 
 #define MAX_COLUMNS	24
 #define MAX_DEPTH	4
-#define MAX_CELL	256
+#define MAX_CELL	4096	/* 64 addresses and more */
 
 /* A row is the innermost object and those around it. */
 struct row {
@@ -20,11 +24,68 @@ typedef void row_fn(const struct row *row, void *arg);
 struct table {
 	const struct out_column *columns;
 	int nr_columns;
-	size_t width[MAX_COLUMNS];
+	int width[MAX_COLUMNS];
 	bool number[MAX_COLUMNS];
 	bool used[MAX_COLUMNS];
 	size_t rows;
 };
+
+/*
+ * Take one character. Return: its bytes, 0 at the end, or -1: it is none, or one that
+ * a terminal acts on.
+ */
+static int take(const char *text, wchar_t *c)
+{
+	static bool utf8;
+	mbstate_t state = {};
+	size_t len;
+
+	if (!utf8) {
+		setlocale(LC_CTYPE, "C.UTF-8");
+		utf8 = true;
+	}
+	len = mbrtowc(c, text, strlen(text) + 1, &state);
+	return len > MB_LEN_MAX || (len && !iswprint(*c)) ? -1 : (int)len;
+}
+
+bool table_is_text(const char *text)
+{
+	wchar_t c;
+	int len;
+
+	while ((len = take(text, &c)) > 0)
+		text += len;
+	return !len;
+}
+
+/* A copy that a terminal only shows: texts come from files. */
+static const char *printable(const char *text, char *copy)
+{
+	size_t at = 0;
+	wchar_t c;
+	int len;
+
+	while (at + MB_LEN_MAX < MAX_CELL && (len = take(text, &c))) {
+		if (len < 0)
+			copy[at++] = '?';
+		else
+			at += sprintf(copy + at, "%.*s", len, text);
+		text += len < 0 ? 1 : len;
+	}
+	copy[at] = '\0';
+	return copy;
+}
+
+/* Columns that a printable text takes. */
+static int columns_of(const char *text)
+{
+	int len, columns = 0;
+	wchar_t c;
+
+	for (; (len = take(text, &c)) > 0; text += len)
+		columns += wcwidth(c) > 0 ? wcwidth(c) : 0;
+	return columns;
+}
 
 static struct json_object *row_value(const struct row *row, const char *key)
 {
@@ -55,7 +116,7 @@ static const char *format_array(struct json_object *array, char *text)
 	return text;
 }
 
-static const char *format_value(struct json_object *value, char *text)
+static const char *format_raw(struct json_object *value, char *text)
 {
 	switch (json_object_get_type(value)) {
 	case json_type_null:
@@ -67,6 +128,13 @@ static const char *format_value(struct json_object *value, char *text)
 	default:
 		return json_object_get_string(value);
 	}
+}
+
+static const char *format_value(struct json_object *value, char *text)
+{
+	char raw[MAX_CELL];
+
+	return printable(format_raw(value, raw), text);
 }
 
 static void each_row(struct row *row, const char *keys, row_fn *fn, void *arg)
@@ -102,10 +170,10 @@ static void measure(const struct row *row, void *arg)
 	table->rows++;
 	for (i = 0; i < table->nr_columns; i++) {
 		struct json_object *value;
-		size_t len;
+		int len;
 
 		value = row_value(row, table->columns[i].key);
-		len = strlen(format_value(value, text));
+		len = columns_of(format_value(value, text));
 		if (len > table->width[i])
 			table->width[i] = len;
 		if (!value)
@@ -120,12 +188,13 @@ static void measure(const struct row *row, void *arg)
 static void print_cell(const struct table *table, int i, const char *text)
 {
 	bool last = i + 1 == table->nr_columns;
-	int width = table->width[i];
+	int pad = table->width[i] - columns_of(text);
 
 	if (table->number[i])
-		printf("%*s%s", width, text, last ? "\n" : "  ");
+		printf("%*s%s", pad, "", text);
 	else
-		printf("%-*s%s", last ? 0 : width, text, last ? "\n" : "  ");
+		printf("%s%*s", text, last ? 0 : pad, "");
+	fputs(last ? "\n" : "  ", stdout);
 }
 
 static void print_row(const struct row *row, void *arg)

@@ -20,4 +20,7 @@ bool table_print(struct json_object *root, const struct out_view *view,
 void table_print_line(struct json_object *row,
 		      const struct out_column *columns);
 
+/* Is it UTF-8 without control characters? */
+bool table_is_text(const char *text);
+
 #endif /* ROCESTEER_TABLE_H */

@@ -7,6 +7,7 @@
 #include "decimal.h"
 #include "reader.h"
 #include "trace.h"
+#include "words.h"
 
 #define HEADER	"arrival,gpus,duration,communication,pattern"
 #define FIELDS	5
@@ -62,12 +63,9 @@ static int read_gpus(const struct place *at, const char *text, __u32 most,
 static int read_pattern(const struct place *at, const char *text,
 			struct trace_job *job)
 {
-	int i;
+	int i = words_find(contention_pattern_names, text);
 
-	for (i = 0; i < CONTENTION_PATTERNS; i++)
-		if (!strcmp(text, contention_pattern_names[i]))
-			break;
-	if (i == CONTENTION_PATTERNS)
+	if (i < 0)
 		return invalid(at, "pattern", "is not the name of a pattern",
 			       text);
 	if (contention_steps(i, job->gpus) < 0)

@@ -135,10 +135,9 @@ static int make_plan(const struct cli_args *args, struct perf_config *config,
 
 	config->policy = CHUNK_POLICY_THEMIS;
 	ret = chunk_args_read(args, &of, err) ?:
-	      chunk_args_word(args, PERF_OPTION_POLICY, chunk_policies,
-			      &config->policy, err) ?:
-	      chunk_args_word(args, PERF_OPTION_QUEUE, chunk_queues, &queue,
-			      err) ?:
+	      cli_word(args, PERF_OPTION_POLICY, chunk_policies,
+		       &config->policy, err) ?:
+	      cli_word(args, PERF_OPTION_QUEUE, chunk_queues, &queue, err) ?:
 	      check(&of, err);
 	return ret ?: chunk_make(&config->plan, &of, config->policy, queue);
 }
@@ -153,8 +152,8 @@ int perf_args_read(const struct cli_args *args, struct perf_config *config,
 		return ret;
 	ret = read_devices(args, config, err) ?:
 	      read_numbers(args, config, err) ?:
-	      chunk_args_word(args, PERF_OPTION_TYPE, data_types,
-			      &config->type, err) ?:
+	      cli_word(args, PERF_OPTION_TYPE, data_types,
+		       &config->type, err) ?:
 	      launch_read(&config->launch, args->value[PERF_OPTION_RANK],
 			  args->value[PERF_OPTION_RENDEZVOUS],
 			  layout_ranks(&config->plan.of), err);
