@@ -279,6 +279,38 @@ printing()
 		job unload --job 9 >"$dir/log"
 }
 
+# without CAP[,-CAP] COMMAND...: root but for these
+without()
+{
+	local caps=$1
+	shift
+
+	setpriv --bounding-set=-"$caps" --inh-caps=-all "$rocesteer" --json "$@"
+}
+
+# What PERMISSIONS of rocesteer(8) says: each of them is needed, no other is.
+permissions()
+{
+	local load=(job load --job 9 --port-map "$map" --flow 10.1.1.1/77) cap
+
+	for cap in net_admin bpf,-sys_admin perfmon,-sys_admin; do
+		without "$cap" "${load[@]}" | jq -e --arg cap "CAP_${cap%%,*}" '.error |
+			.code == "permission" and
+			(.message | ascii_downcase | endswith($cap | ascii_downcase))' &&
+			! job show --job 9 >"$dir/log" || return
+	done
+	for cap in net_admin bpf,-sys_admin; do
+		without "$cap" job unload --job 7 |
+			jq -e '.error.code == "permission"' || return
+	done
+	setpriv --bounding-set=-all,+net_admin,+bpf,+perfmon --inh-caps=-all \
+		"$rocesteer" --json "${load[@]}" | jq -e '.job == 9' &&
+		setpriv --bounding-set=-all,+bpf --inh-caps=-all \
+			"$rocesteer" --json job show --job 9 | jq -e '.job == 9' &&
+		setpriv --bounding-set=-all,+net_admin,+bpf --inh-caps=-all \
+			"$rocesteer" --json job unload --job 9 | jq -e '.unloaded == [9]'
+}
+
 unprivileged()
 {
 	local before
@@ -341,7 +373,52 @@ unloads_all()
 	job load --job 1 --port-map "$map" --flow 10.1.1.1/17 &&
 		job load --job 2 --port-map "$map" --flow 10.1.1.1/18 &&
 		job unload --all | jq -e '.unloaded | sort == [1, 2]' &&
-		job unload --all | jq -e '.unloaded == []'
+		job unload --all | jq -e '.unloaded == []' &&
+		[[ $("$rocesteer" job unload --all 2>&1) == "no job is loaded" ]]
+}
+
+# all_or_nothing: of 2,000 peers
+all_or_nothing()
+{
+	if job show --job 9 >"$dir/show"; then
+		jq -e '.peers | length == 2000' "$dir/show" >&2
+	else
+		jq -e '.error.code == "no-job"' "$dir/show" >&2
+	fi
+}
+
+# Who is told that a flow is taken is told which, and by whom.
+names_taken()
+{
+	job load --job 1 --port-map "$map" --flow 10.1.1.1/17 >"$dir/log" || return
+	job load --job 2 --port-map "$map" --flow 10.1.1.1/18,10.1.1.1/17 |
+		jq -e '.error.message == "job 2: --flow: 10.1.1.1/17 is of job 1"'
+	local status=$?
+	job unload --all >"$dir/log"
+	return "$status"
+}
+
+# Interrupted at any moment, a job is loaded or it is not.
+interrupted()
+{
+	local ms
+
+	jq '.peers = [.peers[0] as $peer | range(2000) |
+		$peer + {address: "10.2.\(. / 250 | floor).\(. % 250 + 1)"}]' \
+		"$map" >"$dir/thousands.json"
+	for ms in 2 5 10 20 50 100 200 400 800; do
+		timeout -s INT "0.$(printf %03d "$ms")" "$rocesteer" job load --job 9 \
+			--port-map "$dir/thousands.json" --all >"$dir/log" 2>&1
+		all_or_nothing || return
+		job unload --all >"$dir/log"
+	done
+	for ms in 2 4 6 8 12 16 24 32 64; do
+		job load --job 9 --port-map "$dir/thousands.json" --all >"$dir/log" &&
+			timeout -s INT "0.$(printf %03d "$ms")" "$rocesteer" job \
+				unload --all >"$dir/log" 2>&1
+		all_or_nothing || return
+		job unload --all >"$dir/log"
+	done
 }
 
 # Path 1 has three times the capacity of path 0.
@@ -356,7 +433,7 @@ weighs()
 		job unload --job 1 >"$dir/log"
 }
 
-ktap_plan 22
+ktap_plan 25
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "a job is loaded" loads
@@ -373,10 +450,13 @@ check "what a killed command began is not in the way" begins_anew
 check "errors say what to do" says_what_to_do
 check "what waits for its reader holds up nobody" printing
 check "without privileges it stays" unprivileged
+check "each capability is needed, no other is" permissions
 check "another namespace sees and changes nothing" other_namespace
 check "it is unloaded" unloads
 check "nothing is left" empty
 check "unload --all" unloads_all
+check "a flow that is taken" names_taken
+check "interrupted, a job is loaded or not" interrupted
 check "paths take flows by their weight" weighs
 check "nothing is left again" empty
 ktap_finish

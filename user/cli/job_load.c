@@ -6,12 +6,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../lib/feed.h"
 #include "../lib/names.h"
 #include "chunk_load.h"
+#include "interrupt.h"
 #include "job_load.h"
+#include "permission.h"
 
 static const struct out_column columns[] = {
 	{ "job", "job" },
@@ -60,12 +63,17 @@ static int open_module(struct load *l)
 /* Say what could be done without the module. */
 static int explain(struct load *l, int ret)
 {
+	const char *instead = "steer packets by --flow or --all, which works without it";
+
+	if (l->spec.actuator == ROCESTEER_ACTUATOR_QP)
+		instead = "leave out --actuator qp";
+	else if (l->spec.ordered && !l->spec.cgroup_id && !l->spec.pid)
+		instead = "leave out --split and --resequence";
 	if (ret == -ENOENT && needs_module(l)) {
 		err_set(l->err, EXIT_FAILED, "module-not-loaded",
 			"the module rocesteer is not loaded: %s needs it",
 			needs_module(l));
-		err_hint(l->err,
-			 "modprobe rocesteer, or steer packets by --flow or --all: that works without it.");
+		err_hint(l->err, "modprobe rocesteer, or %s.", instead);
 	}
 	return ret;
 }
@@ -153,6 +161,27 @@ static void note_daemon(const struct load *l)
 			 "Flows are not planned until the daemon runs: systemctl start rocesteer, or rocesteer daemon.");
 }
 
+/* Of which job a flow is that is taken. */
+static void name_taken(struct load *l)
+{
+	struct rocesteer_flow_path path;
+	char peer[ADDR_STRLEN];
+	size_t i;
+
+	if (strcmp(l->err->code ?: "", "flow-taken"))
+		return;
+	for (i = 0; i < l->spec.nr_flows; i++) {
+		const struct rocesteer_flow_key *key = &l->flows[i];
+
+		if (steer_flow_get(l->steer, key, &path))
+			continue;
+		err_set(l->err, EXIT_FAILED, "flow-taken",
+			"job %u: --flow: %s/%u is of job %u", l->spec.id,
+			addr_format(key->peer, peer), key->dqpn, path.job);
+		return;
+	}
+}
+
 static int load(struct load *l, struct json_object **root)
 {
 	int ret;
@@ -164,19 +193,30 @@ static int load(struct load *l, struct json_object **root)
 			 (l->use == MODULE_NO ? STEER_NO_MODULE : 0), l->err);
 	if (ret)
 		goto out_module;
+	interrupt_hold();
 	ret = check_programs(l) ?: steer_job_add(l->steer, &l->spec, l->err);
-	if (ret)
+	if (ret) {
+		name_taken(l);
 		goto out_steer;
+	}
 	if (l->chunks.nr_ranges)
 		ret = steer_chunks_add(l->steer, l->spec.id, &l->chunks,
 				       l->err);
 	ret = ret ?: register_job(l);
+	/* Whoever interrupts does not want it. */
+	if (!ret && interrupt_pending()) {
+		if (l->genl)
+			genl_job_del(l->genl, l->spec.id, NULL);
+		ret = err_set(l->err, EXIT_FAILED, "interrupted",
+			      "job %u is not loaded: interrupted", l->spec.id);
+	}
 	if (ret)
 		steer_job_del(l->steer, l->spec.id, NULL);
 	else
 		*root = to_json(l);
 out_steer:
 	steer_close(l->steer);
+	interrupt_release();
 out_module:
 	genl_close(l->genl);
 	return ret;
@@ -188,7 +228,7 @@ int job_load(const struct cli_args *args, struct err *err)
 	struct json_object *root;
 	int ret;
 
-	ret = job_options(&l) ?: load(&l, &root);
+	ret = permission_load(err) ?: job_options(&l) ?: load(&l, &root);
 	if (!ret) {
 		note_daemon(&l);
 		ret = out_show(&args->out, root, views);

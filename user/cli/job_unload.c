@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../lib/steer.h"
+#include "interrupt.h"
 #include "job.h"
 #include "module.h"
 
@@ -117,7 +118,7 @@ static int unload_each(const struct cli_args *args, struct steer *steer,
 int job_unload(const struct cli_args *args, struct err *err)
 {
 	static const int which[] = { JOB, ALL };
-	struct json_object *root;
+	struct json_object *root, *unloaded;
 	struct steer *steer = NULL;
 	struct genl *genl = NULL;
 	__u64 id = 0;
@@ -135,9 +136,17 @@ int job_unload(const struct cli_args *args, struct err *err)
 		out_note(&args->out, "%s", err->message);
 	err->code = NULL;
 	root = out_root();
-	ret = unload_each(args, steer, genl, out_array(root, "unloaded"), err);
+	unloaded = out_array(root, "unloaded");
+	interrupt_hold();
+	ret = unload_each(args, steer, genl, unloaded, err);
 	genl_close(genl);
 	steer_close(steer);
+	interrupt_release();
+	if (!ret && !args->out.json && !json_object_array_length(unloaded)) {
+		json_object_put(root);
+		out_note(&args->out, "no job is loaded");
+		return 0;
+	}
 	if (!ret)
 		return out_show(&args->out, root, views);
 	json_object_put(root);

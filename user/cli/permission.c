@@ -11,6 +11,9 @@
 #ifndef CAP_BPF
 #define CAP_BPF	39
 #endif
+#ifndef CAP_PERFMON
+#define CAP_PERFMON	38
+#endif
 
 struct caps {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -51,6 +54,15 @@ int permission_check(struct err *err)
 	if (!has(&caps, CAP_BPF) && !has(&caps, CAP_SYS_ADMIN))
 		return refuse(err, what, "CAP_BPF");
 	return 0;
+}
+
+int permission_load(struct err *err)
+{
+	struct caps caps = {};
+
+	if (!get(&caps) || has(&caps, CAP_PERFMON) || has(&caps, CAP_SYS_ADMIN))
+		return 0;
+	return refuse(err, "loading the programs needs", "CAP_PERFMON");
 }
 
 int permission_probe(struct err *err)

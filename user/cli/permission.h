@@ -15,6 +15,9 @@
  */
 int permission_check(struct err *err);
 
+/* May it load programs? That takes CAP_PERFMON as well. Return: 0 or -EPERM. */
+int permission_load(struct err *err);
+
 /* May it probe? That takes CAP_NET_RAW. Return: 0 or -EPERM. */
 int permission_probe(struct err *err);
 
