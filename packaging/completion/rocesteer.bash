@@ -74,8 +74,9 @@ _rocesteer_words()
 		echo "discover verify show help"
 		;;
 	'path discover')
-		echo "--dev --peer --source --hop --paths --ports --rate" \
-			"--retries --probe-timeout --out --json --help"
+		echo "--dev --peer --peer-file --source --hop --paths --ports" \
+			"--rate --retries --probe-timeout --out" \
+			"--accept-incomplete --json --help"
 		;;
 	'path verify')
 		echo "--all --rate --retries --probe-timeout --json --help"
@@ -177,7 +178,7 @@ _rocesteer_argument()
 		words="ring halving-doubling all-to-all permutation"
 		;;
 	--out | --cgroup | --cluster | --driver | --slice | --lp | --svg | --prior | \
-		--port-map | --chunk-plan | --ranges | --ranges-out)
+		--port-map | --peer-file | --chunk-plan | --ranges | --ranges-out)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;

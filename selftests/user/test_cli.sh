@@ -194,7 +194,7 @@ usage_chunk()
 usage_path()
 {
 	usage "--dev DEV is missing" path discover &&
-	usage "--peer ADDR[,ADDR..] is missing" path discover --dev lo &&
+	usage "one of --peer and --peer-file must be given" path discover --dev lo &&
 	usage "--peer: '10.0.0' is not an address of a host" \
 		path discover --dev lo --peer 10.0.0 &&
 	usage "--peer: '224.0.0.1' is not an address of a host" \

@@ -256,8 +256,81 @@ silent_spine()
 	unsilence spine2
 	jq -c '.peers[0] | {probed, unanswered, paths: [.paths[].path]}' \
 		<<<"$json"
-	jq -e '.peers[0] | .unanswered > 0 and (.paths | length) == 3' \
-		<<<"$json" >/dev/null
+	jq -e '.peers[0] | .unanswered > 0 and (.paths | length) == 3 and
+		.reasons == ["silent"]' <<<"$json" >/dev/null
+}
+
+# doubts REASON ARGUMENT...: exit 1, that is why, and the file is left alone
+doubts()
+{
+	local want=$1 before json status
+	shift
+
+	before=$(<"$dir/ports.json")
+	json=$(discover --out "$dir/ports.json" --json "$@")
+	status=$?
+	jq -c '.peers[0] | {peer: .address, probed, reasons}' <<<"$json"
+	((status == 1)) && jq -e --arg want "$want" '.incomplete and
+		(.peers[0].reasons | index($want))' <<<"$json" >/dev/null &&
+		[[ $(<"$dir/ports.json") == "$before" ]]
+}
+
+# A leaf that hashes addresses only, as Linux does unless told otherwise.
+hashes_addresses()
+{
+	local status
+
+	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_policy=0
+	doubts one-path --peer 10.1.1.1
+	status=$?
+	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_policy=1
+	return "$status"
+}
+
+incomplete()
+{
+	doubts few-ports --peer 10.1.1.1 --ports 4 &&
+		doubts hop --peer 10.1.1.1 --hop 3 &&
+		doubts one-path --peer 10.1.1.1 --hop 1 &&
+		doubts peer-silent --peer 10.1.1.77 --paths 4 &&
+		discover --peer 10.1.1.1 --ports 4 --out "$dir/few.json" --json \
+			--accept-incomplete | jq -e '.incomplete' &&
+		jq -e '.peers[0].probed == 4' "$dir/few.json"
+}
+
+# The file keeps the peers that are not probed again; two at once lose none.
+adds()
+{
+	local one two _
+
+	rm -f "$dir/sum.json"
+	ln -s sum.json "$dir/link.json"
+	discover --peer 10.1.1.1 --paths 4 --out "$dir/sum.json" >/dev/null || return
+	for _ in 1 2 3; do
+		printf '# peers\n10.1.1.%s, # one\n\n' 2 | path discover --dev eth0 \
+			--peer-file - --paths 4 --out "$dir/link.json" >/dev/null &
+		one=$!
+		discover --peer fd00:1:1::1 --paths 4 --out "$dir/sum.json" >/dev/null &
+		two=$!
+		wait "$one" && wait "$two" || return
+	done
+	[[ -L $dir/link.json ]] && jq -e '.generation == 7 and
+		([.peers[].address] | sort) ==
+			["10.1.1.1", "10.1.1.2", "fd00:1:1::1"]' "$dir/sum.json" &&
+		! compgen -G "$dir/*.new" && path show "$dir/sum.json" >/dev/null &&
+		! discover --peer 10.1.1.1 --hop 3 --accept-incomplete \
+			--out "$dir/sum.json" --json | jq -e '.error == null'
+}
+
+peer_files()
+{
+	local json
+
+	json=$(path discover --dev eth0 --json --peer-file <(printf '10.1.1.1\n\n10.1\n'))
+	(($? == 2)) && jq -e '.error.message |
+		test(": line 3: .10.1. is not an address of a host$")' <<<"$json" || return
+	json=$(path discover --dev eth0 --json --peer-file - <<<'# none')
+	(($? == 2)) && jq -e '.error.message == "-: has no address"' <<<"$json"
 }
 
 silent_spines()
@@ -340,7 +413,7 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 defer fabric_destroy
 
-ktap_plan 25
+ktap_plan 29
 check "a fabric of 2 spines" fabric_create 2
 check "2 spines: every path, as ip route get has it" found4 2
 check "it is gone" world_is_empty
@@ -359,6 +432,10 @@ check "one that listens to RoCE too" is_local_listening
 check "routers that limit their ICMP" survives_rate_limit
 check "a silent spine" silent_spine
 check "silent spines" silent_spines
+check "a leaf hashes without ports" hashes_addresses
+check "a map that may be incomplete is refused, unless it is accepted" incomplete
+check "a map is added to, also twice at once" adds
+check "peers from a file" peer_files
 check "a silent leaf" silent_leaf
 check "an unreachable peer" unreachable
 check "wrong device" no_device

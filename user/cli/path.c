@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer path: which source port takes which path. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/answers.h"
 #include "../lib/discover.h"
 #include "../lib/portmap.h"
 #include "cli.h"
 
-enum { DEV, PEER, SOURCE, HOP, PATHS, PORTS, RATE, RETRIES, TIMEOUT, OUT };
+enum {
+	DEV, PEER, PEER_FILE, SOURCE, HOP, PATHS, PORTS, RATE, RETRIES, TIMEOUT, OUT,
+	ACCEPT_INCOMPLETE,
+};
 
 static const struct cli_option discover_options[] = {
 	[DEV] = { "dev", "DEV", "network device the flows leave by" },
 	[PEER] = { "peer", "ADDR[,ADDR..]", "addresses of the peers" },
+	[PEER_FILE] = { "peer-file", "FILE",
+			"or a file of them, - for standard input" },
 	[SOURCE] = { "source", "ADDR",
 		     "address the flows leave with (default: the kernel's choice)" },
 	[HOP] = { "hop", "N",
@@ -24,7 +32,9 @@ static const struct cli_option discover_options[] = {
 	[RATE] = { "rate", "PPS", "probes per second, at most (default: 1000)" },
 	[RETRIES] = { "retries", "N", "times to repeat a lost probe (default: 3)" },
 	[TIMEOUT] = { "probe-timeout", "MS", "wait for the first answer (default: 200)" },
-	[OUT] = { "out", "FILE", "write the port map to this file" },
+	[OUT] = { "out", "FILE", "add to the port map in this file" },
+	[ACCEPT_INCOMPLETE] = { "accept-incomplete", NULL,
+				"also where there may be more than was found" },
 	{}
 };
 
@@ -56,6 +66,7 @@ static const struct out_column peer_columns[] = {
 	{ "probed", "PROBED" },
 	{ "unanswered", "UNANSWERED" },
 	{ "missing", "MISSING" },
+	{ "reasons", "INCOMPLETE" },
 	{}
 };
 
@@ -116,9 +127,11 @@ static int read_pace(const struct cli_args *args, int rate, int retries,
 	return ret;
 }
 
+/* @where: option or line that they are from, for messages. */
 struct peers {
 	__u8 (*addr)[16];
 	size_t n;
+	char where[160];
 	struct err *err;
 };
 
@@ -130,15 +143,16 @@ static int peer_add(const char *item, void *arg)
 
 	if (addr_parse(item, addr))
 		return err_set(peers->err, EXIT_BAD_INPUT, "usage",
-			       "--peer: '%s' is not an address of a host",
-			       item);
+			       "%s: '%s' is not an address of a host",
+			       peers->where, item);
 	for (i = 0; i < peers->n; i++)
 		if (!addr_compare(peers->addr[i], addr))
 			return err_set(peers->err, EXIT_BAD_INPUT, "usage",
-				       "--peer: %s is given twice", item);
+				       "%s: %s is given twice", peers->where,
+				       item);
 	if (peers->n == ROCESTEER_MAX_PEERS)
 		return err_set(peers->err, EXIT_BAD_INPUT, "usage",
-			       "--peer: more than %u peers",
+			       "%s: more than %u peers", peers->where,
 			       ROCESTEER_MAX_PEERS);
 	bigger = reallocarray(peers->addr, peers->n + 1, sizeof(addr));
 	if (!bigger)
@@ -146,6 +160,66 @@ static int peer_add(const char *item, void *arg)
 	peers->addr = bigger;
 	memcpy(peers->addr[peers->n++], addr, 16);
 	return 0;
+}
+
+/* One line of a file, up to a '#'. */
+static int read_line(struct peers *peers, char *line)
+{
+	static const char between[] = ", \t\r\n";
+	char *item, *rest;
+	int ret = 0;
+
+	line[strcspn(line, "#")] = '\0';
+	for (item = strtok_r(line, between, &rest); !ret && item;
+	     item = strtok_r(NULL, between, &rest))
+		ret = peer_add(item, peers);
+	return ret;
+}
+
+static int read_file(const char *name, struct peers *peers)
+{
+	bool standard = !strcmp(name, "-");
+	FILE *file = standard ? stdin : fopen(name, "re");
+	unsigned long number = 0;
+	char *line = NULL;
+	size_t size = 0;
+	int ret = 0;
+
+	if (!file)
+		return err_set(peers->err, EXIT_BAD_INPUT, "no-file", "%s: %s",
+			       name, strerror(errno));
+	while (!ret && getline(&line, &size, file) >= 0) {
+		snprintf(peers->where, sizeof(peers->where), "%.128s: line %lu",
+			 standard ? "standard input" : name, ++number);
+		ret = read_line(peers, line);
+	}
+	if (!ret && ferror(file))
+		ret = err_set(peers->err, EXIT_BAD_INPUT, "bad-file",
+			      "%s: cannot be read", name);
+	if (!ret && !peers->n)
+		ret = err_set(peers->err, EXIT_BAD_INPUT, "bad-file",
+			      "%s: has no address", name);
+	free(line);
+	if (!standard)
+		fclose(file);
+	return ret;
+}
+
+static int read_peers(const struct cli_args *args, struct peers *peers)
+{
+	static const int from[] = { PEER, PEER_FILE };
+	int ret = cli_one(args, from, ARRAY_SIZE(from), peers->err);
+
+	if (ret)
+		return ret;
+	if (args->value[PEER_FILE])
+		return read_file(args->value[PEER_FILE], peers);
+	strcpy(peers->where, "--peer");
+	ret = cli_each(args->value[PEER], peer_add, peers);
+	if (ret == -EINVAL && !peers->err->code)
+		err_set(peers->err, EXIT_BAD_INPUT, "usage",
+			"--peer: an address is empty or too long");
+	return ret;
 }
 
 static int read_source(const struct cli_args *args, const struct peers *peers,
@@ -168,31 +242,110 @@ static int read_source(const struct cli_args *args, const struct peers *peers,
 	return 0;
 }
 
-/* Note what is missing in the tree. Return: number of peers with fewer paths. */
-static size_t mark_missing(const struct out *out, const struct portmap *map,
-			   struct json_object *root)
+static void __printf(4, 5) reason(const struct out *out, struct json_object *reasons,
+				  const char *code, const char *fmt, ...)
+{
+	char line[320];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	json_object_array_add(reasons, json_object_new_string(code));
+	out_note(out, "%s", line);
+}
+
+/* Which of the peers behind routers answer. Return: 0 or a negative errno. */
+static int ask_peers(const struct portmap *map, bool *answers)
+{
+	__u8 (*addr)[16] = calloc(map->nr_peers, 2 * sizeof(*addr));
+	__u8 (*source)[16] = addr + map->nr_peers;
+	size_t i;
+	int ret;
+
+	if (!addr)
+		return -ENOMEM;
+	for (i = 0; i < map->nr_peers; i++) {
+		memcpy(addr[i], map->peers[i].addr, 16);
+		memcpy(source[i], map->peers[i].source, 16);
+	}
+	ret = answers_check(map->device, (const __u8 (*)[16])source,
+			    (const __u8 (*)[16])addr, answers, map->nr_peers);
+	free(addr);
+	return ret;
+}
+
+/*
+ * Why there may be more than was found of a peer: a word for programs and a line for
+ * people. Return: number of reasons.
+ */
+static size_t doubt(const struct out *out, const struct portmap_peer *peer,
+		    bool answers, struct json_object *reasons)
+{
+	unsigned int answered = peer->probed - peer->unanswered;
+	char name[ADDR_STRLEN];
+	unsigned int enough;
+
+	addr_format(peer->addr, name);
+	enough = peer->expected ? 0 : discover_bound(peer->nr_paths + 1,
+						     DISCOVER_ONE_IN);
+	if (peer->nr_paths < peer->expected)
+		reason(out, reasons, "missing",
+		       "%s: %u of %u paths are missing, no port reaches them",
+		       name, peer->expected - peer->nr_paths, peer->expected);
+	if (peer->expected && peer->nr_paths > peer->expected)
+		reason(out, reasons, "more",
+		       "%s: %u paths, more than --paths %u", name,
+		       peer->nr_paths, peer->expected);
+	if (answered < enough)
+		reason(out, reasons, "few-ports",
+		       "%s: %u ports were answered: it takes %u to be sure that there is no path besides these %u, see --ports",
+		       name, answered, enough, peer->nr_paths);
+	/* Less than a quarter of what a silent path would have is loss. */
+	if (4ull * peer->unanswered * (peer->nr_paths + 1) > peer->probed &&
+	    (!peer->expected || peer->nr_paths < peer->expected))
+		reason(out, reasons, "silent",
+		       "%s: %u of %u ports got no answer: a router may not answer to expired TTLs, its path is not in the map",
+		       name, peer->unanswered, peer->probed);
+	if (!peer->expected && peer->nr_paths == 1)
+		reason(out, reasons, "one-path",
+		       "%s: all ports take one path: routers may hash without ports (Linux: fib_multipath_hash_policy), or --hop is wrong; where there is one path only: --paths 1",
+		       name);
+	if (!addr_compare(peer->leaf, peer->addr))
+		reason(out, reasons, "hop",
+		       "%s: it answers where its leaf should: --hop is too large",
+		       name);
+	if (!answers)
+		reason(out, reasons, "peer-silent",
+		       "%s: the peer does not answer: is this the address of a host?",
+		       name);
+	return json_object_array_length(reasons);
+}
+
+/* Note in the tree what may be missing. Return: number of peers, or a negative errno. */
+static int mark_missing(const struct out *out, const struct portmap *map,
+			struct json_object *root)
 {
 	struct json_object *peers = json_object_object_get(root, "peers");
-	char text[ADDR_STRLEN];
-	size_t i, incomplete = 0;
+	size_t n = map->nr_peers, i;
+	bool answers[n];
+	int incomplete = 0, ret;
 
-	for (i = 0; i < map->nr_peers; i++) {
+	ret = ask_peers(map, answers);
+	if (ret)
+		return ret;
+	for (i = 0; i < n; i++) {
 		const struct portmap_peer *peer = &map->peers[i];
 		struct json_object *obj = json_object_array_get_idx(peers, i);
 
-		addr_format(peer->addr, text);
-		if (peer->unanswered)
-			out_note(out, "%s: %u of %u ports got no answer: a path may be silent",
-				 text, peer->unanswered, peer->probed);
-		if (peer->expected && peer->nr_paths > peer->expected)
-			out_note(out, "%s: %u paths, more than --paths %u",
-				 text, peer->nr_paths, peer->expected);
-		if (peer->nr_paths >= peer->expected)
+		if (peer->nr_paths < peer->expected)
+			out_uint(obj, "missing", peer->expected - peer->nr_paths);
+		if (peer->local)
 			continue;
-		incomplete++;
-		out_uint(obj, "missing", peer->expected - peer->nr_paths);
-		out_note(out, "%s: %u of %u paths are missing, no port reaches them",
-			 text, peer->expected - peer->nr_paths, peer->expected);
+		if (doubt(out, peer, answers[i], out_array(obj, "reasons")))
+			incomplete++;
+		else
+			json_object_object_del(obj, "reasons");
 	}
 	out_bool(root, "incomplete", incomplete);
 	return incomplete;
@@ -202,23 +355,28 @@ static int report(const struct cli_args *args, struct portmap *map,
 		  struct err *err)
 {
 	struct json_object *root;
-	size_t incomplete = 0, i;
-	int ret = 0;
+	int incomplete, ret = 0;
 
-	for (i = 0; i < map->nr_peers; i++)
-		incomplete += map->peers[i].nr_paths < map->peers[i].expected;
 	map->generation = 1;
-	if (args->value[OUT] && !incomplete)
-		ret = portmap_write(args->value[OUT], map, err);
-	if (ret)
-		return ret;
 	root = portmap_to_json(map);
-	mark_missing(&args->out, map, root);
+	incomplete = mark_missing(&args->out, map, root);
+	if (incomplete < 0)
+		ret = incomplete;
+	if (args->value[ACCEPT_INCOMPLETE])
+		incomplete = 0;
+	if (!ret && args->value[OUT] && !incomplete)
+		ret = portmap_write(args->value[OUT], map, err);
+	if (ret) {
+		json_object_put(root);
+		return ret;
+	}
+	out_uint(root, "generation", map->generation);
 	ret = out_show(&args->out, root, map_views);
 	if (!incomplete || ret)
 		return ret;
 	if (args->value[OUT])
-		out_note(&args->out, "%s is left as it was", args->value[OUT]);
+		out_note(&args->out, "%s is left as it was: to write it nevertheless, --accept-incomplete.",
+			 args->value[OUT]);
 	return EXIT_FAILED;
 }
 
@@ -231,16 +389,12 @@ static int discover(const struct cli_args *args, struct err *err)
 	__u8 source[16];
 	int ret;
 
-	ret = cli_need(args, DEV, err) ?: cli_need(args, PEER, err) ?:
+	ret = cli_need(args, DEV, err) ?:
 	      cli_uint(args, HOP, 1, PORTMAP_MAX_HOP, &hop, err) ?:
 	      cli_uint(args, PATHS, 1, ROCESTEER_MAX_PATHS, &paths, err) ?:
 	      cli_uint(args, PORTS, 1, PORTMAP_MAX_PORTS, &ports, err) ?:
 	      read_pace(args, RATE, RETRIES, TIMEOUT, &what.config, err) ?:
-	      cli_each(args->value[PEER], peer_add, &peers) ?:
-	      read_source(args, &peers, source, err);
-	if (ret == -EINVAL && !err->code)
-		err_set(err, EXIT_BAD_INPUT, "usage",
-			"--peer: an address is empty or too long");
+	      read_peers(args, &peers) ?: read_source(args, &peers, source, err);
 	if (ret)
 		goto out_free;
 	what.config.device = args->value[DEV];

@@ -10,20 +10,22 @@
 #include "leaf.h"
 #include "route.h"
 
-/* Miss chance at which a peer is done, and where it is known what is to be found. */
-#define ONE_IN_UNKNOWN	1e3
+/* Miss chance at which a peer is done where it is known what is to be found. */
 #define ONE_IN_KNOWN	1e6
 #define PEER_ACTIVE	32	/* probes out per peer */
 #define SILENT_PORTS	8	/* unanswered: nobody answers at this hop */
 #define NEAR_PORTS	3
+#define AGAIN_ACTIVE	2
+#define AGAIN_PORTS	64
 #define STRIDE		10125	/* odd, the golden section of the range */
 
-enum phase { PATHS, LEAF, NEAR, DONE };
+enum phase { PATHS, AGAIN, LEAF, NEAR, DONE };
 
 /*
  * One peer on its way through the phases. @started, @active, @answered and
  * @lost count the probes of the current phase, @unreachable is the router that
- * last said so.
+ * last said so. @silent are ports that got no answer: they are asked again, slowly,
+ * as long as some answer then, as routers that limit their ICMP are not silent.
  */
 struct target {
 	struct portmap_peer *peer;
@@ -33,6 +35,8 @@ struct target {
 	unsigned int answered;
 	unsigned int lost;
 	__u8 unreachable[16];
+	__u16 silent[AGAIN_PORTS];
+	unsigned int nr_silent;
 };
 
 struct run {
@@ -71,7 +75,7 @@ __u16 discover_port(unsigned int i)
 /* How many ports must be answered, by the number of paths found. */
 static void set_goals(struct run *run)
 {
-	double one_in = run->discover->enough ? ONE_IN_KNOWN : ONE_IN_UNKNOWN;
+	double one_in = run->discover->enough ? ONE_IN_KNOWN : DISCOVER_ONE_IN;
 	unsigned int paths = run->discover->paths, found;
 
 	for (found = 0; found <= ROCESTEER_MAX_PATHS; found++) {
@@ -103,6 +107,8 @@ static bool wants_probe(const struct run *run, const struct target *t)
 		return t->answered + t->active <
 		       run->goal[t->peer->nr_paths] &&
 		       !is_enough(run, t);
+	case AGAIN:
+		return t->active < AGAIN_ACTIVE && t->started < t->nr_silent;
 	case LEAF:
 		return t->started < t->peer->nr_paths;
 	case NEAR:
@@ -145,6 +151,13 @@ static int no_replies(const struct run *run, const struct target *t,
 	return -ETIMEDOUT;
 }
 
+/* Where it is not known how many paths there are, a silent one may be missed. */
+static bool asks_again(const struct run *run, const struct target *t)
+{
+	return t->answered && t->nr_silent && !run->discover->paths &&
+	       !run->discover->enough;
+}
+
 /* Go on to the next phase when the probes of this one are all in. */
 static int advance(struct run *run, struct target *t)
 {
@@ -161,7 +174,15 @@ static int advance(struct run *run, struct target *t)
 	case PATHS:
 		t->peer->probed = t->answered + t->lost;
 		t->peer->unanswered = t->lost;
-		enter(run, t, t->answered ? LEAF : NEAR);
+		if (asks_again(run, t))
+			enter(run, t, AGAIN);
+		else
+			enter(run, t, t->answered ? LEAF : NEAR);
+		break;
+	case AGAIN:
+		t->peer->unanswered -= t->answered;
+		t->nr_silent = t->lost;
+		enter(run, t, t->answered && t->lost ? AGAIN : LEAF);
 		break;
 	case LEAF:
 		if (!t->answered)
@@ -185,6 +206,10 @@ static void fill_probe(struct target *t, struct survey_probe *probe)
 	case PATHS:
 		probe->kind = PROBE_PATH;
 		probe->port = discover_port(i);
+		break;
+	case AGAIN:
+		probe->kind = PROBE_PATH;
+		probe->port = t->silent[i];
 		break;
 	case LEAF:
 		probe->kind = PROBE_LEAF;
@@ -288,6 +313,10 @@ static int got_nothing(void *client, const struct survey_probe *probe)
 	struct target *t = &run->targets[probe->peer];
 
 	t->active--;
+	if (t->phase == PATHS && t->nr_silent < AGAIN_PORTS)
+		t->silent[t->nr_silent++] = probe->port;
+	if (t->phase == AGAIN)	/* at most as many as were asked */
+		t->silent[t->lost] = probe->port;
 	t->lost++;
 	return advance(run, t);
 }

@@ -10,6 +10,9 @@
 #include "portmap.h"
 #include "survey.h"
 
+/* A further path would have been seen but once in so many times. */
+#define DISCOVER_ONE_IN	1e3
+
 /**
  * struct discover - what to find out
  * @config: how to probe

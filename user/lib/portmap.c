@@ -2,10 +2,12 @@
 #include "portmap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -151,14 +153,44 @@ struct json_object *portmap_to_json(const struct portmap *map)
 	return root;
 }
 
-/* Generation of the file to be replaced, 0 where there is none. */
-static int old_generation(const char *file, __u64 *generation, struct err *err)
+static bool has_peer(const struct portmap *map, size_t n, const __u8 addr[16])
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!addr_compare(map->peers[i].addr, addr))
+			return true;
+	return false;
+}
+
+/* Move the peers of @old that @map has not behind its own. */
+static int add_peers(struct portmap *map, struct portmap *old)
+{
+	size_t found = map->nr_peers, i;
+	struct portmap_peer *peers;
+
+	peers = reallocarray(map->peers, found + old->nr_peers, sizeof(*peers));
+	if (!peers)
+		return -ENOMEM;
+	map->peers = peers;
+	for (i = 0; i < old->nr_peers; i++) {
+		if (has_peer(map, found, old->peers[i].addr))
+			continue;
+		peers[map->nr_peers++] = old->peers[i];
+		old->peers[i].paths = NULL;	/* they are the other's now */
+		old->peers[i].nr_paths = 0;
+	}
+	return 0;
+}
+
+/* Add what the file to be replaced has, where there is one. */
+static int add_old(const char *file, struct portmap *map, struct err *err)
 {
 	struct portmap old;
 	struct stat st;
-	int ret;
+	int ret = 0;
 
-	*generation = 0;
+	map->generation = 1;
 	if (stat(file, &st) && errno == ENOENT)
 		return 0;
 	ret = portmap_read(file, &old, err);
@@ -166,9 +198,20 @@ static int old_generation(const char *file, __u64 *generation, struct err *err)
 		err_hint(err, "It exists and is no port map: remove it, or choose another --out.");
 		return ret;
 	}
-	*generation = old.generation;
+	map->generation = old.generation + 1;
+	if (strcmp(map->device, old.device) || map->hop != old.hop) {
+		ret = err_set(err, EXIT_BAD_INPUT, "other-map",
+			      "%s: is of device %s and hop %u, not of %s and %u",
+			      file, old.device, old.hop, map->device, map->hop);
+		err_hint(err, "Remove it, or choose another --out.");
+	}
+	ret = ret ?: add_peers(map, &old);
+	if (!ret && map->nr_peers > ROCESTEER_MAX_PEERS)
+		ret = err_set(err, EXIT_BAD_INPUT, "usage",
+			      "%s: more than %u peers", file,
+			      ROCESTEER_MAX_PEERS);
 	portmap_free(&old);
-	return 0;
+	return ret;
 }
 
 static int replace(const char *file, struct json_object *root)
@@ -183,7 +226,7 @@ static int replace(const char *file, struct json_object *root)
 	len = asprintf(&text, "%s\n", json);
 	if (len < 0)
 		return -ENOMEM;
-	ret = asprintf(&temp, "%s.%d", file, getpid()) < 0 ? -ENOMEM : 0;
+	ret = asprintf(&temp, "%s.new", file) < 0 ? -ENOMEM : 0;
 	if (!ret) {
 		ret = -abs(file_replace(file, temp, 0644, text, len));
 		free(temp);
@@ -192,20 +235,55 @@ static int replace(const char *file, struct json_object *root)
 	return ret;
 }
 
-int portmap_write(const char *file, struct portmap *map, struct err *err)
+/* Return: a descriptor that holds the lock of a file, or a negative errno. */
+static int lock(const char *file)
+{
+	char *name;
+	int fd;
+
+	if (asprintf(&name, "%s.lock", file) < 0)
+		return -ENOMEM;
+	/* Who may not write it may not read, hence not lock it. */
+	fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	free(name);
+	if (fd < 0)
+		return -errno;
+	while (flock(fd, LOCK_EX)) {
+		int ret = -errno;
+
+		if (ret == -EINTR)
+			continue;
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+static int write_locked(const char *file, struct portmap *map, struct err *err)
 {
 	struct json_object *root;
-	__u64 generation;
 	int ret;
 
-	ret = old_generation(file, &generation, err);
+	ret = add_old(file, map, err);
 	if (ret)
 		return ret;
-	map->generation = generation + 1;
 	root = portmap_to_json(map);
 	ret = replace(file, root);
 	json_object_put(root);
-	if (ret)
+	return ret;
+}
+
+int portmap_write(const char *file, struct portmap *map, struct err *err)
+{
+	char *real = realpath(file, NULL);	/* a link stays one */
+	int fd = lock(real ?: file), ret = fd;
+
+	if (fd >= 0) {
+		ret = write_locked(real ?: file, map, err);
+		close(fd);
+	}
+	free(real);
+	if (ret && !err->code)
 		err_set(err, EXIT_FAILED, "write", "cannot write %s: %s", file,
 			strerror(-ret));
 	return ret;

@@ -44,7 +44,7 @@ struct portmap_path {
  * @expected: paths the user said there are, or 0; @nr_paths is less: the map
  *	is incomplete
  * @probed: source ports probed
- * @unanswered: of these, ports for which no router answered
+ * @unanswered: of these, ports for which no router answered, also when asked again
  * @paths: ascending by router address, so that numbers are stable
  * @nr_paths: 0 when @local, else 1..ROCESTEER_MAX_PATHS
  */
@@ -89,13 +89,14 @@ struct portmap {
 int portmap_read(const char *file, struct portmap *map, struct err *err);
 
 /**
- * portmap_write() - write a file atomically
- * @file: replaced by rename, or created
- * @map: its generation is the old file's plus one, or 1; set here
+ * portmap_write() - add to a file, atomically and under its lock, FILE.lock
+ * @file: replaced by rename, or created; what a symbolic link names, not the link
+ * @map: gets the peers that only the old file has, behind its own; its generation
+ *	is the old file's plus one, or 1
  * @err: filled on failure
  *
- * A FILE that exists and is not a port map is refused: it may be something
- * else the user did not mean to lose.
+ * A FILE that exists and is not a port map, or one of another device or hop, is
+ * refused: it may be something else the user did not mean to lose.
  *
  * Return: 0 or a negative errno.
  */
