@@ -161,6 +161,33 @@ is_alone()
 		[[ $(stat -c %a "$(socket)") == 600 ]] && is_serving
 }
 
+# Only root can have what it locks open; a lock ends neither it nor its end.
+waits_no_longer()
+{
+	local holder pid status
+
+	[[ $(stat -c %a /run/rocesteer) == 700 ]] || return
+	flock --no-fork /run/rocesteer sleep 100 &
+	holder=$!
+	busywait 10000 is_locked /run/rocesteer || return
+	ROCESTEER_LOCK_WAIT=0 "$rocesteer" --json daemon >"$dir/said"
+	(($? == 4)) && jq -e '.error.code == "locked"' "$dir/said" || return
+	"$rocesteer" daemon 2>"$dir/said" &
+	pid=$!
+	busywait 10000 grep -s "waiting for /run/rocesteer" "$dir/said"
+	kill "$pid"
+	wait "$pid"
+	status=$?
+	kill "$holder"
+	wait "$holder"
+	((status == 128 + 15))
+}
+
+is_locked()
+{
+	! flock -n "$1" true
+}
+
 unprivileged()
 {
 	local cap
@@ -375,10 +402,11 @@ leaves()
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 20
+ktap_plan 21
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
+check "its directory is root's, and no lock on it is waited for long" waits_no_longer
 check "there is one, and its socket is for root" is_alone
 check "it needs privileges" unprivileged
 check "job load says that it is needed" says_what_to_do

@@ -292,8 +292,8 @@ static int start(struct keeper *k)
 	int ret;
 
 	ret = loop_open(&k->loop) ?:
-	      add_source(k, &k->source_signal, open_signals(), signal_ready) ?:
 	      feed_open(&k->feed, &k->loop, greet, k, k->err) ?:
+	      add_source(k, &k->source_signal, open_signals(), signal_ready) ?:
 	      paths_open(&k->paths, &k->paths_config, &k->groups, &k->loop,
 			 k->err);
 	if (ret)
