@@ -18,6 +18,7 @@ struct steer;
 /* Flags of steer_open(). */
 #define STEER_CREATE	1	/* load and pin the programs if they are absent */
 #define STEER_NO_MODULE	2	/* steer in BPF even where the module is loaded */
+#define STEER_NO_WAIT	4	/* -EAGAIN while another process has them open */
 
 /**
  * steer_open() - get at the programs and tables of this namespace
@@ -25,9 +26,10 @@ struct steer;
  * @flags: of the above
  * @err: filled on failure
  *
- * Waits while another process has them open: a command sees no half-made job, and
+ * Waits as lock_take() does while another process has them open: a command sees no half-made job, and
  * prints behind steer_close(), as a reader can take any time.
- * Without STEER_CREATE -ENOENT with code "no-job" where nothing is loaded.
+ * Without STEER_CREATE -ENOENT with code "no-job" where nothing is loaded, and
+ * -ENOENT for no other reason.
  *
  * Return: 0 or a negative errno.
  */
