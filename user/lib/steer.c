@@ -181,7 +181,7 @@ static int check_root(int fd, struct err *err)
 		return err_set(err, EXIT_FAILED, "pin", "cannot check %s: %s",
 			       PIN_ROOT, strerror(errno));
 	if ((root.st_uid && root.st_uid != geteuid()) ||
-	    root.st_mode & (S_IRWXG | S_IRWXO)) {
+	    root.st_mode & 0077) {
 		err_set(err, EXIT_FAILED, "unsafe",
 			"%s is open to others: its owner is user %u, its mode is %04o",
 			PIN_ROOT, root.st_uid, root.st_mode & 07777);
@@ -190,7 +190,7 @@ static int check_root(int fd, struct err *err)
 			 PIN_ROOT, BPFFS);
 		return -EPERM;
 	}
-	if (above.st_mode & S_IWOTH && !(above.st_mode & S_ISVTX)) {
+	if (above.st_mode & 0002 && !(above.st_mode & S_ISVTX)) {
 		err_set(err, EXIT_FAILED, "unsafe",
 			"everybody may rename what is in %s: its mode is %04o",
 			BPFFS, above.st_mode & 07777);

@@ -26,7 +26,8 @@ struct steer;
  * @flags: of the above
  * @err: filled on failure
  *
- * Waits as lock_take() does while another process has them open: a command sees no half-made job, and
+ * Waits as lock_take() does while another process has them open: a command sees no
+ * half-made job, and
  * prints behind steer_close(), as a reader can take any time.
  * Without STEER_CREATE -ENOENT with code "no-job" where nothing is loaded, and
  * -ENOENT for no other reason.
