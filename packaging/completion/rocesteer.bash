@@ -75,10 +75,11 @@ _rocesteer_words()
 		;;
 	'path discover')
 		echo "--dev --peer --source --hop --paths --ports --rate" \
-			"--retries --timeout --out --json --help"
+			"--retries --timeout --short-quotes --out --json --help"
 		;;
 	'path verify')
-		echo "--all --rate --retries --timeout --json --help"
+		echo "--all --rate --retries --timeout --short-quotes" \
+			"--json --help"
 		;;
 	'path show')
 		echo "--json --help"
@@ -108,7 +109,7 @@ _rocesteer_words()
 		echo "--job --json --help"
 		;;
 	daemon)
-		echo "--hold-down --timeout --json --help"
+		echo "--hold-down --timeout --short-quotes --json --help"
 		;;
 	top)
 		echo "--interval --count --json --help"

@@ -14,13 +14,15 @@
 #include "events.h"
 #include "permission.h"
 
-enum { HOLD_DOWN, TIMEOUT };
+enum { HOLD_DOWN, TIMEOUT, SHORT_QUOTES };
 
 static const struct cli_option options[] = {
 	[HOLD_DOWN] = { "hold-down", "MS",
 			"how long a dead path is not used at least (default: 100)" },
 	[TIMEOUT] = { "timeout", "MS",
 		      "wait for the first answer to a probe (default: 5)" },
+	[SHORT_QUOTES] = { "short-quotes", NULL,
+			   "believe answers that quote 8 bytes of a probe only" },
 	{}
 };
 
@@ -66,6 +68,7 @@ static int run(const struct cli_args *args, struct err *err)
 		return ret;
 	config.hold_ms = hold;
 	config.timeout_ms = timeout;
+	config.short_quotes = args->value[SHORT_QUOTES];
 	signal(SIGPIPE, SIG_IGN);	/* who reads our output may go */
 	return keeper_run(&config, err);
 }

@@ -354,11 +354,14 @@ int keeper_run(const struct keeper_config *config, struct err *err)
 		.paths_config = {
 			.hold = config->hold_ms * 1000000ull,
 			.timeout_ms = config->timeout_ms,
+			.short_quotes = config->short_quotes,
 			.tell = tell,
 			.moved = path_moved,
 			.arg = &k,
 		},
-		.remap = { .loop = &k.loop, .done = remapped, .arg = &k },
+		.remap = { .loop = &k.loop,
+			   .short_quotes = config->short_quotes,
+			   .done = remapped, .arg = &k },
 		.plan_at = LOOP_NEVER,
 	};
 	int ret;

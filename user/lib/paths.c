@@ -258,13 +258,13 @@ static struct group *watch_next(struct paths *paths, __u64 now)
 	return get_health(group) ? group : NULL;
 }
 
-static void exam_failed(__u32 ifindex, const struct err *err, void *arg)
+static void exam_note(__u32 ifindex, const char *line, void *arg)
 {
 	struct json_object *event = event_new("error");
 	struct paths *paths = arg;
 
 	out_device(event, "device", ifindex);
-	out_string(event, "message", err->message);
+	out_string(event, "message", line);
 	paths->config->tell(event, paths->config->arg);
 }
 
@@ -450,8 +450,9 @@ int paths_open(struct paths **out, const struct paths_config *config,
 		.groups = groups,
 		.loop = loop,
 		.timeout_ms = config->timeout_ms,
+		.short_quotes = config->short_quotes,
 		.done = exam_done,
-		.failed = exam_failed,
+		.note = exam_note,
 		.arg = paths,
 	});
 	paths->link = paths->exams ? link_open(err) : NULL;

@@ -145,10 +145,18 @@ static int got_nothing(void *client, const struct survey_probe *probe)
 	return probe_done(client, probe, NULL);
 }
 
+static void tell_note(void *client, const char *line)
+{
+	struct prober *prober = client;
+
+	prober->config->note(prober->key.ifindex, line, prober->config->arg);
+}
+
 static const struct survey_ops ops = {
 	.next = next_probe,
 	.answer = got_answer,
 	.lost = got_nothing,
+	.note = tell_note,
 };
 
 static int answers_ready(void *arg)
@@ -175,6 +183,7 @@ static int start(struct prober *prober, struct err *err)
 		.steady = true,
 		.retries = RETRIES,
 		.timeout_ms = prober->config->timeout_ms,
+		.short_quotes = prober->config->short_quotes,
 	};
 	ret = survey_start(&prober->survey, &prober->survey_config, &ops,
 			   prober);
