@@ -399,6 +399,41 @@ begins_anew()
 	[[ $(state) == "$before" ]]
 }
 
+# orphan: a flow of job 7 becomes that of a job which is not there, as where a command
+# was killed that loaded it
+orphan()
+{
+	local pin entry key value
+
+	job load --job 7 --paths "$map" --flow 10.1.1.1/17,10.1.1.1/18 \
+		>"$dir/log" || return
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	entry=$(bpftool -j map dump pinned "$pin/rs_flows" |
+		jq '.[] | select(.formatted.key.dqpn == 17)')
+	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
+	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
+	value[0]=8
+	bpftool map update pinned "$pin/rs_flows" key "${key[@]}" \
+		value "${value[@]}"
+}
+
+has_flows()
+{
+	"$rocesteer" --json flow show | jq -e --argjson flows "$1" \
+		'[.flows[] | [.job, .dqpn]] | sort == $flows'
+}
+
+# It is neither in the way of another job, nor does it stay for ever.
+frees_flows()
+{
+	orphan && has_flows '[[7, 18], [8, 17]]' &&
+		job load --job 9 --paths "$map" --flow 10.1.1.1/17 &&
+		has_flows '[[7, 18], [9, 17]]' && job unload --all &&
+		orphan && job unload --job 8 |
+			jq -e '.error.code == "no-job"' &&
+		has_flows '[[7, 18]]' && job unload --all
+}
+
 unloads()
 {
 	job unload --job 7 | jq -e '.unloaded == [7]'
@@ -424,7 +459,7 @@ weighs()
 		job unload --job 1 >"$dir/log"
 }
 
-ktap_plan 27
+ktap_plan 28
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "a place that others may change is refused" refuses_a_strangers_place
@@ -450,6 +485,7 @@ check "another namespace sees and changes nothing" other_namespace
 check "it is unloaded" unloads
 check "nothing is left" empty
 check "unload --all" unloads_all
+check "flows of a job that is not there are freed" frees_flows
 check "paths take flows by their weight" weighs
 check "nothing is left again" empty
 ktap_finish

@@ -110,7 +110,8 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
  * @id: the job
  * @err: filled on failure
  *
- * Flows go back to their ECMP paths at once. Return: 0, or -ENOENT.
+ * Flows go back to their ECMP paths at once. Return: 0, or -ENOENT where there is
+ * no such job: what a killed command left of one is gone then, too.
  */
 int steer_job_del(struct steer *s, __u32 id, struct err *err);
 
