@@ -319,6 +319,91 @@ unloads()
 		is_planned 6 8
 }
 
+# pieces_of FLOWS: that many flows over four paths have, by wrap
+pieces_of()
+{
+	local common=1
+
+	(($1 % 2)) || common=2
+	(($1 % 4)) || common=4
+	echo $(($1 + 4 - common))
+}
+
+# More events than fit in the pipe, which nobody reads.
+plans_on()
+{
+	local n
+
+	for n in {7..52}; do
+		flows 10.1.1.1 $((n + 100)) && is_planned "$n" "$(pieces_of "$n")" ||
+			return
+	done
+}
+
+is_silent()
+{
+	unload && daemon_stop && load wrap &&
+		flows 10.1.1.1 16,17,18,19,20,21 &&
+		unread plans_on "$rocesteer" --json daemon && daemon_start
+}
+
+says_locked()
+{
+	events 'any(.[]; .event == "error" and
+		(.message | test("process [0-9]+ .sleep. has .* locked")))' |
+		jq -e .
+}
+
+# A command that keeps the tables locked stops neither it, nor its end.
+is_not_stopped()
+{
+	local holder pin status
+
+	unload && load wrap && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 ||
+		return
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	flock --no-fork /sys/fs/bpf/rocesteer sleep 100 &
+	holder=$!
+	busywait 10000 is_locked /sys/fs/bpf/rocesteer && touch "$pin" &&
+		flows 10.1.1.1 21 && busywait 20000 has_read 6 &&
+		busywait 20000 says_locked && daemon_stop
+	status=$?
+	kill "$holder"
+	wait "$holder"
+	((!status)) && daemon_start && is_planned 6 8
+}
+
+# set_paths NUMBER: so many has the group now, and the daemon is not told
+set_paths()
+{
+	local pin entry key value
+
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	entry=$(bpftool -j map dump pinned "$pin/rs_groups" | jq '.[0]')
+	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
+	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
+	value[0]=$1
+	bpftool map update pinned "$pin/rs_groups" key "${key[@]}" \
+		value "${value[@]}"
+}
+
+uses()
+{
+	show | jq -e --argjson paths "$1" --argjson flows "$2" '
+		(.flows | length) == $flows and
+		([.flows[].pieces[].path] | unique) == $paths' >/dev/null
+}
+
+# What it plans is refused, as the tables have changed meanwhile: it reads them.
+notices_changes()
+{
+	unload && load wrap && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
+		set_paths 2 && flows 10.1.1.1 21 &&
+		busywait 20000 uses '[0,1]' 6 && kill -0 "$daemon" &&
+		set_paths 4 && kill -HUP "$daemon" &&
+		busywait 20000 uses '[0,1,2,3]' 6 && kill -0 "$daemon"
+}
+
 # As a flow is whose queue pair has its port for good: whole, and with a flag
 # in rs_flows that says so.
 has_port()
@@ -402,7 +487,7 @@ leaves()
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 21
+ktap_plan 24
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
@@ -420,6 +505,9 @@ check "flows are split by equal" splits_equal
 check "flows that may not be split are not" stays_whole
 check "the tables go and come back" unloads
 check "top shows what goes over the paths" tops
+check "who does not read its output does not stop it" is_silent
+check "nor does who keeps the tables locked" is_not_stopped
+check "it reads tables again that changed, and on SIGHUP" notices_changes
 check "flow show has jobs, actuators, and bytes by path" shows
 check "a steered queue pair stays where it is" goes_around
 check "a SIGTERM leaves the tables" leaves

@@ -235,7 +235,11 @@ static int move_ack(const struct rocesteer_flow_key *key,
 		set.piece[0].path = p;
 		set.piece[0].sport = peer.sport[p];
 		ret = steer_set_flow(groups->steer, &set);
-		return ret == -ENOENT ? 0 : ret;
+		if (ret == -EINVAL)	/* not the peer's port any more */
+			groups->stale = true;
+		/* It is gone, or its queue pair has its port for good. */
+		return ret == -ENOENT || ret == -EBUSY || ret == -EINVAL ?
+		       0 : ret;
 	}
 	return 0;
 }

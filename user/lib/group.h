@@ -66,11 +66,14 @@ struct group {
  * @steer: the tables
  * @jobs: by number
  * @group: of struct group
+ * @stale: set where a flow could not be written, as the ports are others now: read
+ *	the tables again
  */
 struct groups {
 	struct steer *steer;
 	struct set jobs;
 	struct set group;
+	bool stale;
 };
 
 /**

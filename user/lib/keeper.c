@@ -19,6 +19,10 @@
 /* Flows come many at once: how long a plan waits for more of them, ns. */
 #define SETTLE	2000000ull
 
+/* Until the next attempt at tables that a command has locked, ns. */
+#define AGAIN		50000000ull
+#define PATIENCE	20	/* attempts before that is told */
+
 #define STOP	1
 
 /**
@@ -34,6 +38,9 @@
  * @remap: finds the ports of paths again
  * @plan_at: when to plan what has changed, or LOOP_NEVER
  * @reload: the tables have to be read again
+ * @reload_at: not before
+ * @attempts: in vain, as they were locked
+ * @ready: they were read once
  */
 struct keeper {
 	const struct keeper_config *config;
@@ -50,6 +57,9 @@ struct keeper {
 	struct remap remap;
 	__u64 plan_at;
 	bool reload;
+	__u64 reload_at;
+	unsigned int attempts;
+	bool ready;
 };
 
 static void tell(struct json_object *event, void *arg)
@@ -164,8 +174,15 @@ static int watch_ready(void *arg)
 
 static int signal_ready(void *arg)
 {
-	(void)arg;
-	return STOP;
+	struct keeper *k = arg;
+	struct signalfd_siginfo info;
+
+	if (read(k->source_signal.fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	if (info.ssi_signo != SIGHUP)
+		return STOP;
+	k->reload = true;
+	return 0;
 }
 
 static void group_gone(struct group *group, void *arg)
@@ -209,13 +226,8 @@ static void close_tables(struct keeper *k)
 	k->groups.steer = NULL;
 }
 
-static int open_tables(struct keeper *k)
+static int open_events(struct keeper *k)
 {
-	int ret;
-
-	ret = steer_open(&k->groups.steer, 0, k->err);
-	if (ret)
-		return ret;
 	k->events = steer_events_open(k->groups.steer, k->err);
 	if (!k->events)
 		return -EIO;
@@ -225,23 +237,52 @@ static int open_tables(struct keeper *k)
 	return loop_add(&k->loop, &k->source_events);
 }
 
+static void reload_later(struct keeper *k)
+{
+	k->reload = true;
+	k->reload_at = progress_now() + AGAIN;
+}
+
+/* A command has the tables: go on with what is known until it has done. */
+static int is_locked(struct keeper *k)
+{
+	struct json_object *event;
+
+	reload_later(k);
+	if (++k->attempts == PATIENCE) {
+		event = event_new("error");
+		out_string(event, "message", k->err->message);
+		tell(event, k);
+	}
+	k->err->code = NULL;
+	return 0;
+}
+
 /*
  * Forget the events first: they are about what is read next. While we have the
  * lock, no job is half there.
  */
-static int reload(struct keeper *k)
+static int read_tables(struct keeper *k)
 {
+	struct steer *steer = NULL;
 	int ret;
 
+	ret = steer_open(&steer, STEER_NO_WAIT, k->err);
+	if (ret == -EAGAIN)
+		return is_locked(k);
 	k->reload = false;
+	k->attempts = 0;
 	close_tables(k);
-	ret = open_tables(k);
 	if (ret == -ENOENT) {	/* no job is loaded */
 		k->err->code = NULL;
 		paths_forget_all(k->paths);
 		groups_clear(&k->groups);
 		return 0;
 	}
+	if (ret)
+		return ret;
+	k->groups.steer = steer;
+	ret = open_events(k);
 	if (ret)
 		return ret;
 	ret = steer_events_read(k->events, NULL, NULL);
@@ -253,6 +294,17 @@ static int reload(struct keeper *k)
 	       groups_move_acks(&k->groups);
 }
 
+static int reload(struct keeper *k)
+{
+	int ret = read_tables(k);
+
+	if (!ret && !k->reload && !k->ready) {
+		k->ready = true;
+		k->config->ready(k->config->arg);
+	}
+	return ret;
+}
+
 /* Signals as something to wait for. */
 static int open_signals(void)
 {
@@ -261,6 +313,7 @@ static int open_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -errno;
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -298,25 +351,24 @@ static int start(struct keeper *k)
 			 k->err);
 	if (ret)
 		return ret;
-	ret = add_source(k, &k->source_watch, steer_watch_open(k->err),
-			 watch_ready) ?: reload(k);
-	if (!ret)
-		k->config->ready(k->config->arg);
-	return ret;
+	return add_source(k, &k->source_watch, steer_watch_open(k->err),
+			  watch_ready) ?: reload(k);
 }
 
 static __u64 next_time(const struct keeper *k)
 {
 	__u64 due = paths_due(k->paths);
 
+	if (k->reload && k->reload_at < due)
+		due = k->reload_at;
 	return due < k->plan_at ? due : k->plan_at;
 }
 
-static int step(struct keeper *k)
+static int do_step(struct keeper *k)
 {
 	int ret = 0;
 
-	if (k->reload)
+	if (k->reload && progress_now() >= k->reload_at)
 		ret = reload(k);
 	if (!ret)
 		ret = paths_step(k->paths);
@@ -324,6 +376,16 @@ static int step(struct keeper *k)
 		return plan_groups(k) ?: groups_move_acks(&k->groups);
 	if (!ret && progress_now() >= k->plan_at)
 		ret = plan_groups(k);
+	return ret;
+}
+
+static int step(struct keeper *k)
+{
+	int ret = do_step(k);
+
+	if (k->groups.stale)
+		reload_later(k);
+	k->groups.stale = false;
 	return ret;
 }
 
