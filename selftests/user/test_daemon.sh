@@ -404,6 +404,117 @@ notices_changes()
 		busywait 20000 uses '[0,1,2,3]' 6 && kill -0 "$daemon"
 }
 
+# told EVENT: the last of the two that is told of the device
+told()
+{
+	events '[.[] | select(.event | startswith("device-"))] | last' |
+		jq -e --arg event "$1" '.event == $event and .job == 1 and
+			.device == "rs0"'
+}
+
+served()
+{
+	"$rocesteer" --json job list >"$dir/list" &&
+		"$rocesteer" --json top --count 1 --interval 10 >"$dir/top" &&
+		jq -e --argjson served "$1" '.jobs[0] | .device == "rs0" and
+			.served == $served' "$dir/list" &&
+		jq -e --arg state "$2" '.groups | length == 1 and
+			all(.[].paths[]; .state == $state)' "$dir/top"
+}
+
+# new_device NAME: another one, as of a driver that is loaded again
+new_device()
+{
+	ip link add name "$1" mtu 4200 type veth peer name rs1 &&
+		ip link set "$1" up && ip link set rs1 up
+}
+
+# What nothing is steered by is not called up, with a daemon or without.
+device_goes()
+{
+	local monitor
+
+	unload && load wrap && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
+		served true up && ip link del rs0 &&
+		busywait 20000 told device-gone && served false unserved &&
+		show | jq -e '.flows == []' || return
+	"$rocesteer" --json monitor >"$dir/monitor" &
+	monitor=$!
+	busywait 20000 grep -s '"device-gone".*"rs0"' "$dir/monitor"
+	kill "$monitor" && wait "$monitor"
+	grep '"device-gone"' "$dir/monitor"
+}
+
+# It is another one by its number, with no programs.
+device_comes()
+{
+	new_device rs0 && busywait 20000 told device-back && served true up &&
+		flows 10.1.1.1 30,31,32,33,34,35 && is_planned 6 8 &&
+		(($(programs rs0) == 2))
+}
+
+# programs DEVICE [COMMAND..]: how many are attached, as COMMAND.. sees it
+programs()
+{
+	"${@:2}" bpftool net show dev "$1" | grep -c 'rocesteer'
+}
+
+# With the same number, and where no daemon has seen it go.
+device_comes_later()
+{
+	local ifindex
+
+	ifindex=$(ip -j link show rs0 | jq '.[0].ifindex')
+	daemon_stop && ip link del rs0 && served false unserved &&
+		ip link add name rs0 index "$ifindex" mtu 4200 type veth \
+			peer name rs1 && ip link set rs0 up &&
+		ip link set rs1 up && served false unserved &&
+		show | jq -e 'all(.flows[]; has("actuator") | not)' &&
+		daemon_start && busywait 20000 served true up &&
+		told device-back && flows 10.1.1.1 40,41,42,43,44,45 &&
+		busywait 20000 counts_six
+}
+
+counts_six()
+{
+	"$rocesteer" --json job show --job 1 |
+		jq -e '.groups[0].load | add == 6'
+}
+
+# Another name is no other device, and one in another namespace is none of ours.
+device_is_renamed()
+{
+	ip link set rs0 name rs9 && ip link set rs9 up &&
+		busywait 20000 is_named rs9 && ip netns add "rs$$" &&
+		ip link set rs9 netns "rs$$" &&
+		busywait 20000 gone_by_name rs9 &&
+		(($(programs rs9 ip netns exec "rs$$") == 0)) &&
+		ip link del rs1 && ip netns del "rs$$" && new_device rs9 &&
+		busywait 20000 is_served rs9 && ip link set rs9 name rs0 &&
+		ip link set rs0 up && busywait 20000 is_served rs0
+}
+
+is_served()
+{
+	"$rocesteer" --json job list | jq -e --arg name "$1" \
+		'.jobs[0] | .device == $name and .served'
+}
+
+# By the job's own name of it, which the daemon has changed.
+is_named()
+{
+	bpftool -j map dump pinned \
+		"$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_jobs" |
+		jq -e --arg name "$1" \
+			'.[0].formatted.value.device | startswith($name)'
+}
+
+gone_by_name()
+{
+	"$rocesteer" --json job list | jq -e --arg name "$1" \
+		'.jobs[0] | .device == $name and (.served | not)'
+}
+
 # As a flow is whose queue pair has its port for good: whole, and with a flag
 # in rs_flows that says so.
 has_port()
@@ -487,7 +598,7 @@ leaves()
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 24
+ktap_plan 28
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
@@ -508,6 +619,10 @@ check "top shows what goes over the paths" tops
 check "who does not read its output does not stop it" is_silent
 check "nor does who keeps the tables locked" is_not_stopped
 check "it reads tables again that changed, and on SIGHUP" notices_changes
+check "a device goes away: nothing is called up" device_goes
+check "it comes back: it is steered again" device_comes
+check "so it is where no daemon saw that" device_comes_later
+check "a device is renamed, and moved to another namespace" device_is_renamed
 check "flow show has jobs, actuators, and bytes by path" shows
 check "a steered queue pair stays where it is" goes_around
 check "a SIGTERM leaves the tables" leaves

@@ -41,6 +41,8 @@ static const struct out_view views[] = {
 
 static const char *state_of(const struct rates_group *group, __u32 p)
 {
+	if (!group->served)	/* the device is gone, or came without them */
+		return "unserved";
 	if (group->group.down >> p & 1)
 		return "down";
 	return group->path[p].avoided ? "suspected" : "up";

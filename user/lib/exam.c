@@ -227,6 +227,33 @@ void exam_cancel(struct exams *exams, struct group *group)
 	health_postpone(group->health, progress_now());
 }
 
+static void free_entry(void *item)
+{
+	struct entry *entry = item;
+
+	prober_free(entry->prober);
+	free(entry);
+}
+
+void exams_forget(struct exams *exams, __u32 ifindex)
+{
+	struct said *said = set_find(&exams->said, &ifindex, sizeof(ifindex));
+	size_t i;
+
+	for (i = exams->probers.nr; i--;) {
+		struct entry *entry = exams->probers.item[i];
+
+		if (entry->key.ifindex != ifindex)
+			continue;
+		set_remove(&exams->probers, &entry->key, sizeof(entry->key));
+		free_entry(entry);
+	}
+	if (!said)
+		return;
+	set_remove(&exams->said, &ifindex, sizeof(ifindex));
+	free(said);
+}
+
 __u64 exams_due(const struct exams *exams)
 {
 	__u64 due = LOOP_NEVER, at;
@@ -297,13 +324,6 @@ struct exams *exams_new(const struct exam_config *config)
 	return exams;
 }
 
-static void free_entry(void *item)
-{
-	struct entry *entry = item;
-
-	prober_free(entry->prober);
-	free(entry);
-}
 
 void exams_free(struct exams *exams)
 {

@@ -50,6 +50,9 @@ int exam_start(struct exams *exams, struct group *group, __u64 due,
 /* Forget an examination that is under way. */
 void exam_cancel(struct exams *exams, struct group *group);
 
+/* A device is gone: what was kept for it is freed. Its groups are cancelled. */
+void exams_forget(struct exams *exams, __u32 ifindex);
+
 /* When exams_step() is to be called: CLOCK_MONOTONIC ns, or LOOP_NEVER. */
 __u64 exams_due(const struct exams *exams);
 

@@ -115,6 +115,21 @@ static int read_job(__u32 id, const struct rocesteer_job *from, void *arg)
 	return 0;
 }
 
+bool groups_know(const struct groups *groups, __u32 ifindex, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < groups->jobs.nr; i++) {
+		const struct rocesteer_job *job =
+			&((const struct job *)groups->jobs.item[i])->job;
+
+		if ((job->ifindex == ifindex) !=
+		    (name && !strcmp(job->device, name)))
+			return false;
+	}
+	return true;
+}
+
 static int read_group(const struct rocesteer_group_key *key,
 		      const struct rocesteer_group *from, void *arg)
 {

@@ -2,7 +2,9 @@
 #include "keeper.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -34,6 +36,7 @@
  * @events: reader of @source_events, NULL while no job is loaded
  * @groups: the tables
  * @paths: what is known of the paths
+ * @gone: of struct gone: jobs whose device is gone
  * @paths_config: of @paths
  * @remap: finds the ports of paths again
  * @plan_at: when to plan what has changed, or LOOP_NEVER
@@ -52,6 +55,7 @@ struct keeper {
 	struct source source_events;
 	struct steer_events *events;
 	struct groups groups;
+	struct set gone;
 	struct paths_config paths_config;
 	struct paths *paths;
 	struct remap remap;
@@ -62,6 +66,18 @@ struct keeper {
 	bool ready;
 };
 
+/**
+ * struct gone - a job whose device is gone
+ * @job: its number
+ * @device: name of the device
+ * @still: found so at the last look
+ */
+struct gone {
+	__u32 job;
+	char device[IF_NAMESIZE];
+	bool still;
+};
+
 static void tell(struct json_object *event, void *arg)
 {
 	struct keeper *k = arg;
@@ -69,6 +85,16 @@ static void tell(struct json_object *event, void *arg)
 	feed_tell(k->feed, event);
 	k->config->tell(event, k->config->arg);
 	json_object_put(event);
+}
+
+/* What is in the way now, but ends nothing. */
+static void tell_error(struct keeper *k)
+{
+	struct json_object *event = event_new("error");
+
+	out_string(event, "message", k->err->message);
+	tell(event, k);
+	k->err->code = NULL;
 }
 
 static void plan_soon(struct keeper *k)
@@ -200,6 +226,66 @@ static void path_moved(struct group *group, __u32 p, void *arg)
 		tell(event_path("path-moved", group, p), k);
 }
 
+static struct json_object *device_event(const char *name, __u32 job,
+					const char *device)
+{
+	struct json_object *event = event_new(name);
+
+	out_uint(event, "job", job);
+	out_string(event, "device", device);
+	return event;
+}
+
+static void device_changed(__u32 ifindex, const char *name, void *arg)
+{
+	struct keeper *k = arg;
+
+	if (!groups_know(&k->groups, ifindex, name))
+		k->reload = true;
+}
+
+/* Told once. */
+static void device_found(__u32 id, const char *device, bool is_gone, void *arg)
+{
+	struct keeper *k = arg;
+	struct gone *gone = set_find(&k->gone, &id, sizeof(id));
+
+	if (is_gone && gone) {
+		gone->still = true;
+		return;
+	}
+	tell(device_event(is_gone ? "device-gone" : "device-back", id, device),
+	     k);
+	if (!is_gone)
+		return;
+	gone = set_get(&k->gone, &id, sizeof(id), sizeof(*gone));
+	if (!gone)
+		return;
+	snprintf(gone->device, sizeof(gone->device), "%s", device);
+	gone->still = true;
+}
+
+/* Programs are attached to the devices of all jobs, or it is told that one is gone. */
+static void check_devices(struct keeper *k)
+{
+	struct gone *gone;
+	size_t i;
+
+	for (i = 0; i < k->gone.nr; i++) {
+		gone = k->gone.item[i];
+		gone->still = false;
+	}
+	if (steer_devices_check(k->groups.steer, device_found, k, k->err))
+		tell_error(k);
+	for (i = k->gone.nr; i--;) {
+		gone = k->gone.item[i];
+		if (gone->still)
+			continue;
+		set_remove(&k->gone, &gone->job, sizeof(gone->job));
+		free(gone);
+	}
+}
+
 /* The ports are in the tables, or some of them. */
 static int remapped(const char *message, void *arg)
 {
@@ -246,14 +332,9 @@ static void reload_later(struct keeper *k)
 /* A command has the tables: go on with what is known until it has done. */
 static int is_locked(struct keeper *k)
 {
-	struct json_object *event;
-
 	reload_later(k);
-	if (++k->attempts == PATIENCE) {
-		event = event_new("error");
-		out_string(event, "message", k->err->message);
-		tell(event, k);
-	}
+	if (++k->attempts == PATIENCE)
+		tell_error(k);
 	k->err->code = NULL;
 	return 0;
 }
@@ -277,6 +358,7 @@ static int read_tables(struct keeper *k)
 		k->err->code = NULL;
 		paths_forget_all(k->paths);
 		groups_clear(&k->groups);
+		set_clear(&k->gone, free);
 		return 0;
 	}
 	if (ret)
@@ -288,6 +370,7 @@ static int read_tables(struct keeper *k)
 	ret = steer_events_read(k->events, NULL, NULL);
 	if (ret && ret != -ENOBUFS)
 		return ret;
+	check_devices(k);
 	ret = groups_read(&k->groups, group_gone, k);
 	steer_unlock(k->groups.steer);
 	return ret ?: paths_read(k->paths) ?: plan_groups(k) ?:
@@ -332,11 +415,18 @@ static void greet_path(struct json_object *event, void *arg)
 	json_object_put(event);
 }
 
-/* Who comes is told of the paths that are not up. */
+/* Who comes is told of the devices that are gone, and the paths that are not up. */
 static void greet(struct feed *feed, void *arg)
 {
 	struct keeper *k = arg;
+	size_t i;
 
+	for (i = 0; i < k->gone.nr; i++) {
+		const struct gone *gone = k->gone.item[i];
+
+		greet_path(device_event("device-gone", gone->job,
+					gone->device), feed);
+	}
 	paths_each(k->paths, greet_path, feed);
 }
 
@@ -419,6 +509,7 @@ int keeper_run(const struct keeper_config *config, struct err *err)
 			.short_quotes = config->short_quotes,
 			.tell = tell,
 			.moved = path_moved,
+			.device = device_changed,
 			.arg = &k,
 		},
 		.remap = { .loop = &k.loop,
@@ -433,6 +524,7 @@ int keeper_run(const struct keeper_config *config, struct err *err)
 	paths_close(k.paths);
 	close_tables(&k);
 	groups_clear(&k.groups);
+	set_clear(&k.gone, free);
 	feed_close(k.feed);
 	close_source(&k.source_watch);
 	close_source(&k.source_signal);

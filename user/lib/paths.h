@@ -20,7 +20,8 @@
  * @short_quotes: as in struct survey_config
  * @tell: called for each event, which is released there
  * @moved: called when the port of path @p takes another one now
- * @arg: passed to both
+ * @device: called for each device that changed; @name is NULL where it is gone
+ * @arg: passed to all
  */
 struct paths_config {
 	__u64 hold;
@@ -28,6 +29,7 @@ struct paths_config {
 	bool short_quotes;
 	void (*tell)(struct json_object *event, void *arg);
 	void (*moved)(struct group *group, __u32 p, void *arg);
+	void (*device)(__u32 ifindex, const char *name, void *arg);
 	void *arg;
 };
 

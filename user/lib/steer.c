@@ -480,20 +480,61 @@ const char *steer_pin_dir(const struct steer *s)
 	return s->dir;
 }
 
+static void detach(struct steer *s, const char *prog, unsigned int ifindex)
+{
+	char name[32], path[PATH_MAX];
+
+	link_name(name, sizeof(name), prog, ifindex);
+	if (!pin_path(path, sizeof(path), s->dir, name))
+		unlink(path);
+}
+
+/* Is a program attached to a device? A link stays pinned when its device goes. */
+static bool is_attached(const struct steer *s, const char *prog,
+			unsigned int ifindex)
+{
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+	char name[32];
+	int fd, ret;
+
+	link_name(name, sizeof(name), prog, ifindex);
+	fd = pin_get(s->dir, name);
+	if (fd < 0)
+		return false;
+	ret = bpf_link_get_info_by_fd(fd, &info, &len);
+	close(fd);
+	return !ret && info.tcx.ifindex == ifindex;
+}
+
+bool steer_has_link(const struct steer *s, unsigned int ifindex)
+{
+	char name[32];
+	int fd;
+
+	link_name(name, sizeof(name), "egress", ifindex);
+	fd = pin_get(s->dir, name);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool steer_serves(const struct steer *s, __u32 ifindex)
+{
+	return is_attached(s, "egress", ifindex) &&
+	       is_attached(s, "ingress", ifindex);
+}
+
 static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 		  unsigned int ifindex)
 {
 	char name[32];
 	int prog_fd, link_fd, ret;
 
-	link_name(name, sizeof(name), prog, ifindex);
-	link_fd = pin_get(s->dir, name);
-	if (link_fd >= 0) {	/* another job is on this device */
-		close(link_fd);
+	if (is_attached(s, prog, ifindex))	/* another job is on this device */
 		return 0;
-	}
-	if (link_fd != -ENOENT)
-		return link_fd;
+	detach(s, prog, ifindex);
+	link_name(name, sizeof(name), prog, ifindex);
 	prog_fd = pin_get(s->dir, prog);
 	if (prog_fd < 0)
 		return prog_fd;
@@ -504,15 +545,6 @@ static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 	ret = pin_put(s->dir, name, link_fd);
 	close(link_fd);
 	return ret;
-}
-
-static void detach(struct steer *s, const char *prog, unsigned int ifindex)
-{
-	char name[32], path[PATH_MAX];
-
-	link_name(name, sizeof(name), prog, ifindex);
-	if (!pin_path(path, sizeof(path), s->dir, name))
-		unlink(path);
 }
 
 static int attach_error(unsigned int ifindex, int ret, struct err *err)

@@ -115,6 +115,27 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
  */
 int steer_job_del(struct steer *s, __u32 id, struct err *err);
 
+/**
+ * steer_devices_check() - see to jobs whose device went away, came back, or has
+ * another name
+ * @s: open, and not unlocked
+ * @fn: called for a job whose device is gone, and for one whose device is back: then
+ *	the job's entries are that device's, and programs are attached to it; the job's
+ *	flows are forgotten
+ * @arg: passed to @fn
+ * @err: filled on failure
+ *
+ * A device is back when there is one of its name in this network namespace.
+ *
+ * Return: 0 or a negative errno; what failed for one job was done for the others.
+ */
+int steer_devices_check(struct steer *s,
+			void (*fn)(__u32 id, const char *device, bool gone,
+				   void *arg), void *arg, struct err *err);
+
+/* Are the programs attached to a device? */
+bool steer_serves(const struct steer *s, __u32 ifindex);
+
 /* A loaded job. Return: 0 or -ENOENT. */
 int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job);
 

@@ -69,6 +69,9 @@ int steer_root(int flags, struct err *err);
 int steer_attach(struct steer *s, unsigned int ifindex, struct err *err);
 void steer_detach(struct steer *s, unsigned int ifindex);
 
+/* Were programs attached to it, be it that it is gone meanwhile? */
+bool steer_has_link(const struct steer *s, unsigned int ifindex);
+
 /* Likewise the program that tags packets by their chunks. */
 int steer_attach_chunk(struct steer *s, unsigned int ifindex, struct err *err);
 void steer_detach_chunk(struct steer *s, unsigned int ifindex);

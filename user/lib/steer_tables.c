@@ -249,6 +249,8 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 		.loaded_at = time(NULL),
 	};
 
+	memcpy(job.device, spec->map->device, sizeof(job.device));
+	job.device[sizeof(job.device) - 1] = '\0';
 	if (spec->name)
 		strncpy(job.name, spec->name, sizeof(job.name) - 1);
 	if (bpf_map_update_elem(s->maps[MAP_JOBS], &spec->id, &job,
