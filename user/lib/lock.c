@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 #include <linux/types.h>
 
+#include "patience.h"
 #include "progress.h"
 
 #define SEC		1000000000ull
@@ -94,16 +94,6 @@ int lock_try(int fd, const char *name, struct err *err)
 	return try(fd) ? fail(fd, name, err) : 0;
 }
 
-static __u64 limit(void)
-{
-	const char *text = getenv("ROCESTEER_LOCK_WAIT");
-	char *end = NULL;
-	unsigned long value;
-
-	value = text ? strtoul(text, &end, 10) : 0;
-	return end && end != text && !*end && value <= 86400 ? value : WAIT;
-}
-
 static void tell(int fd, const char *name)
 {
 	char who[80];
@@ -120,9 +110,10 @@ static void tell(int fd, const char *name)
 int lock_take(int fd, const char *name, struct err *err)
 {
 	struct timespec pause = { .tv_nsec = PAUSE_MIN };
-	__u64 start = progress_now(), now, wait = limit() * SEC;
+	__u64 start = progress_now(), now, wait;
 	bool told = false;
 
+	wait = patience("ROCESTEER_LOCK_WAIT", WAIT) * SEC;
 	while (try(fd)) {
 		now = progress_now();
 		if (errno != EAGAIN || now - start >= wait)
