@@ -188,6 +188,23 @@ is_locked()
 	! flock -n "$1" true
 }
 
+# The reason, not that something is missing.
+cannot_create()
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare --mount bash -c 'mount -t tmpfs -o ro run /run &&
+		"$1" --json daemon' - "$rocesteer" >"$dir/said"
+	cat "$dir/said"
+	grep "cannot create /run/rocesteer: Read-only file system" "$dir/said"
+}
+
+# Where there is nothing to show, that is said once.
+tops_nothing()
+{
+	[[ $("$rocesteer" top --interval 10 --count 5) == "no job is loaded" ]] &&
+		(($("$rocesteer" --json top --interval 10 --count 5 | wc -l) == 5))
+}
+
 unprivileged()
 {
 	local cap
@@ -598,11 +615,13 @@ leaves()
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 28
+ktap_plan 30
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
 check "its directory is root's, and no lock on it is waited for long" waits_no_longer
+check "what is in its way is named" cannot_create
+check "top without a job says that once" tops_nothing
 check "there is one, and its socket is for root" is_alone
 check "it needs privileges" unprivileged
 check "job load says that it is needed" says_what_to_do
