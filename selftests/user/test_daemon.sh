@@ -635,6 +635,7 @@ check "flows are split by equal" splits_equal
 check "flows that may not be split are not" stays_whole
 check "the tables go and come back" unloads
 check "top shows what goes over the paths" tops
+check "flow show has jobs, actuators, and bytes by path" shows
 check "who does not read its output does not stop it" is_silent
 check "nor does who keeps the tables locked" is_not_stopped
 check "it reads tables again that changed, and on SIGHUP" notices_changes
@@ -642,7 +643,6 @@ check "a device goes away: nothing is called up" device_goes
 check "it comes back: it is steered again" device_comes
 check "so it is where no daemon saw that" device_comes_later
 check "a device is renamed, and moved to another namespace" device_is_renamed
-check "flow show has jobs, actuators, and bytes by path" shows
 check "a steered queue pair stays where it is" goes_around
 check "a SIGTERM leaves the tables" leaves
 check "nothing is left" test -z "$(socket | grep -v '\*')"
