@@ -433,9 +433,9 @@ served()
 {
 	"$rocesteer" --json job list >"$dir/list" &&
 		"$rocesteer" --json top --count 1 --interval 10 >"$dir/top" &&
-		jq -e --argjson served "$1" '.jobs[0] | .device == "rs0" and
-			.served == $served' "$dir/list" &&
-		jq -e --arg state "$2" '.groups | length == 1 and
+		jq -e --argjson served "$1" 'all(.jobs[]; .device == "rs0" and
+			.served == $served)' "$dir/list" &&
+		jq -e --arg state "$2" '.groups | length >= 1 and
 			all(.[].paths[]; .state == $state)' "$dir/top"
 }
 
@@ -482,13 +482,20 @@ device_comes_later()
 	local ifindex
 
 	ifindex=$(ip -j link show rs0 | jq '.[0].ifindex')
-	daemon_stop && ip link del rs0 && served false unserved &&
+	"$rocesteer" job load --job 2 --paths "$map" --flow 10.1.1.1/99 &&
+		daemon_stop && ip link del rs0 && served false unserved &&
 		ip link add name rs0 index "$ifindex" mtu 4200 type veth \
 			peer name rs1 && ip link set rs0 up &&
 		ip link set rs1 up && served false unserved &&
-		show | jq -e 'all(.flows[]; has("actuator") | not)' &&
+		show | jq -e '(.flows | length) == 7 and
+			all(.flows[]; has("actuator") | not)' &&
 		daemon_start && busywait 20000 served true up &&
-		told device-back && flows 10.1.1.1 40,41,42,43,44,45 &&
+		events 'map(select(.event == "device-back").job) | sort' |
+			jq -e '. == [1, 2]' &&
+		show | jq -e '.flows == []' &&
+		"$rocesteer" --json job show --job 2 |
+			jq -e '.served and all(.groups[]; .load | add == 0)' &&
+		"$rocesteer" job unload --job 2 && flows 10.1.1.1 40,41,42,43,44,45 &&
 		busywait 20000 counts_six
 }
 

@@ -245,19 +245,22 @@ static void device_changed(__u32 ifindex, const char *name, void *arg)
 }
 
 /* Told once. */
-static void device_found(__u32 id, const char *device, bool is_gone, void *arg)
+static void device_found(__u32 id, const char *device, enum steer_device is,
+			 void *arg)
 {
 	struct keeper *k = arg;
 	struct gone *gone = set_find(&k->gone, &id, sizeof(id));
 
-	if (is_gone && gone) {
+	if (is != STEER_DEVICE_GONE) {
+		if (gone || is == STEER_DEVICE_BACK)
+			tell(device_event("device-back", id, device), k);
+		return;
+	}
+	if (gone) {
 		gone->still = true;
 		return;
 	}
-	tell(device_event(is_gone ? "device-gone" : "device-back", id, device),
-	     k);
-	if (!is_gone)
-		return;
+	tell(device_event("device-gone", id, device), k);
 	gone = set_get(&k->gone, &id, sizeof(id), sizeof(*gone));
 	if (!gone)
 		return;

@@ -27,8 +27,7 @@ struct steer;
  * @err: filled on failure
  *
  * Waits as lock_take() does while another process has them open: a command sees no
- * half-made job, and
- * prints behind steer_close(), as a reader can take any time.
+ * half-made job, and prints behind steer_close(), as a reader can take any time.
  * Without STEER_CREATE -ENOENT with code "no-job" where nothing is loaded, and
  * -ENOENT for no other reason.
  *
@@ -116,22 +115,32 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 int steer_job_del(struct steer *s, __u32 id, struct err *err);
 
 /**
+ * enum steer_device - what is with the device of a job
+ * @STEER_DEVICE_THERE: programs are attached to it
+ * @STEER_DEVICE_GONE: no device of this network namespace has its name
+ * @STEER_DEVICE_BACK: one has, but no programs were attached: now they are, and the
+ *	job's entries are that device's; the job's flows are forgotten
+ */
+enum steer_device {
+	STEER_DEVICE_THERE,
+	STEER_DEVICE_GONE,
+	STEER_DEVICE_BACK,
+};
+
+/**
  * steer_devices_check() - see to jobs whose device went away, came back, or has
  * another name
  * @s: open, and not unlocked
- * @fn: called for a job whose device is gone, and for one whose device is back: then
- *	the job's entries are that device's, and programs are attached to it; the job's
- *	flows are forgotten
+ * @fn: called for each job, with the name of its device
  * @arg: passed to @fn
  * @err: filled on failure
- *
- * A device is back when there is one of its name in this network namespace.
  *
  * Return: 0 or a negative errno; what failed for one job was done for the others.
  */
 int steer_devices_check(struct steer *s,
-			void (*fn)(__u32 id, const char *device, bool gone,
-				   void *arg), void *arg, struct err *err);
+			void (*fn)(__u32 id, const char *device,
+				   enum steer_device is, void *arg),
+			void *arg, struct err *err);
 
 /* Are the programs attached to a device? */
 bool steer_serves(const struct steer *s, __u32 ifindex);

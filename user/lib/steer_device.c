@@ -6,11 +6,13 @@
  */
 #include <errno.h>
 #include <net/if.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
 
 #include "../../include/rocesteer/chunk.h"
+#include "set.h"
 #include "steer_priv.h"
 
 /**
@@ -20,13 +22,16 @@
  * @arg: likewise
  * @err: likewise
  * @ret: the last failure
+ * @back: numbers of devices that are back, for all jobs that have them
  */
 struct check {
 	struct steer *s;
-	void (*fn)(__u32 id, const char *device, bool gone, void *arg);
+	void (*fn)(__u32 id, const char *device, enum steer_device is,
+		   void *arg);
 	void *arg;
 	struct err *err;
 	int ret;
+	struct set back;
 };
 
 /**
@@ -83,7 +88,7 @@ static int empty_group(int fd, const void *key, void *arg)
 	const struct move *move = arg;
 	struct rocesteer_group group;
 
-	if (gkey->job != move->job || gkey->ifindex != move->from ||
+	if (gkey->ifindex != move->from ||
 	    bpf_map_lookup_elem(fd, key, &group))
 		return 0;
 	memset(group.flows, 0, sizeof(group.flows));
@@ -95,16 +100,8 @@ static int drop_flow(int fd, const void *key, void *arg)
 {
 	const struct rocesteer_flow_key *flow = key;
 	const struct move *move = arg;
-	struct rocesteer_flow_path path;
-	struct rocesteer_tags tags;
-	__u32 job;
 
-	if (flow->ifindex != move->from ||
-	    bpf_map_lookup_elem(fd, key, move->map == MAP_TAGS ?
-				(void *)&tags : (void *)&path))
-		return 0;
-	job = move->map == MAP_TAGS ? tags.job : path.job;
-	if (job == move->job)
+	if (flow->ifindex == move->from)
 		bpf_map_delete_elem(fd, key);
 	return 0;
 }
@@ -117,12 +114,12 @@ static int move_entries(struct steer *s, struct move *move, enum steer_map map,
 }
 
 /*
- * Flows went with the device: queue pairs that come have other numbers. No program
- * counts meanwhile in the groups that are written.
+ * Flows of all jobs went with the device: queue pairs that come have other numbers. No
+ * program counts meanwhile in the groups that are written.
  */
-static void drop_flows(struct steer *s, __u32 job, __u32 ifindex)
+static void drop_flows(struct steer *s, __u32 ifindex)
 {
-	struct move move = { .job = job, .from = ifindex };
+	struct move move = { .from = ifindex };
 
 	move_entries(s, &move, MAP_FLOWS, drop_flow);
 	move_entries(s, &move, MAP_TAGS, drop_flow);
@@ -172,9 +169,11 @@ static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
 	bool chunks = false;
 	int ret;
 
-	/* Without a link no program was attached yet: job load was killed. */
-	if (steer_has_link(s, job->ifindex))
-		drop_flows(s, id, job->ifindex);
+	/* Without a link that was done, or none was attached: job load was killed. */
+	if (!set_find(&check->back, &to, sizeof(to)) &&
+	    steer_has_link(s, job->ifindex))
+		drop_flows(s, job->ifindex);
+	set_get(&check->back, &to, sizeof(to), sizeof(to));
 	ret = move_job(s, id, job, to, &chunks);
 	if (ret) {
 		errno = -ret;
@@ -186,7 +185,7 @@ static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
 	if (!ret && chunks)
 		ret = steer_attach_chunk(s, to, check->err);
 	if (!ret)
-		check->fn(id, job->device, false, check->arg);
+		check->fn(id, job->device, STEER_DEVICE_BACK, check->arg);
 	return ret;
 }
 
@@ -201,11 +200,13 @@ static int check_job(int fd, const void *key, void *arg)
 	if (bpf_map_lookup_elem(fd, key, &job))
 		return 0;
 	if (if_indextoname(job.ifindex, name) &&
-	    steer_serves(check->s, job.ifindex)) {
-		if (!strcmp(name, job.device))
-			return 0;
-		memcpy(job.device, name, sizeof(job.device));
-		bpf_map_update_elem(fd, key, &job, BPF_EXIST);
+	    steer_serves(check->s, job.ifindex) &&
+	    !set_find(&check->back, &job.ifindex, sizeof(job.ifindex))) {
+		if (strcmp(name, job.device)) {
+			memcpy(job.device, name, sizeof(job.device));
+			bpf_map_update_elem(fd, key, &job, BPF_EXIST);
+		}
+		check->fn(id, job.device, STEER_DEVICE_THERE, check->arg);
 		return 0;
 	}
 	to = if_nametoindex(job.device);
@@ -214,17 +215,19 @@ static int check_job(int fd, const void *key, void *arg)
 		return 0;
 	}
 	/* In another namespace a device keeps its programs: they are not for it. */
-	drop_flows(check->s, id, job.ifindex);
-	check->fn(id, job.device, true, check->arg);
+	drop_flows(check->s, job.ifindex);
+	check->fn(id, job.device, STEER_DEVICE_GONE, check->arg);
 	return 0;
 }
 
 int steer_devices_check(struct steer *s,
-			void (*fn)(__u32 id, const char *device, bool gone,
-				   void *arg), void *arg, struct err *err)
+			void (*fn)(__u32 id, const char *device,
+				   enum steer_device is, void *arg),
+			void *arg, struct err *err)
 {
 	struct check check = { .s = s, .fn = fn, .arg = arg, .err = err };
 
 	steer_map_each(s->maps[MAP_JOBS], check_job, &check);
+	set_clear(&check.back, free);
 	return check.ret;
 }
