@@ -170,7 +170,7 @@ static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
 	int ret;
 
 	/* Without a link that was done, or none was attached: job load was killed. */
-	if (!set_find(&check->back, &to, sizeof(to)) &&
+	if ((job->ifindex != to || !steer_serves(s, to)) &&
 	    steer_has_link(s, job->ifindex))
 		drop_flows(s, job->ifindex);
 	set_get(&check->back, &to, sizeof(to), sizeof(to));
