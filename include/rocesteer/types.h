@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps below; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		2
+#define ROCESTEER_ABI		3
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -297,6 +297,8 @@ enum rocesteer_actuator {
  *	contention_pattern (user/lib/contention.h) of its traffic; for people
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
+ * @device: name of the network device, NUL terminated: one of that name that comes
+ *	is the job's again
  */
 struct rocesteer_job {
 	__u64 cgroup_id;
@@ -309,6 +311,7 @@ struct rocesteer_job {
 	__u8 slice;
 	__u64 loaded_at;
 	char name[32];
+	char device[16];
 };
 
 /**
@@ -499,7 +502,7 @@ _Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) == 168, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_group) == 1424, "padding");
-_Static_assert(sizeof(struct rocesteer_job) == 64, "padding");
+_Static_assert(sizeof(struct rocesteer_job) == 80, "padding");
 _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 _Static_assert(sizeof(struct rocesteer_set_flow) ==
 	       40 + ROCESTEER_MAX_PATHS * 8, "padding");

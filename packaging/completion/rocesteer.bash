@@ -75,11 +75,12 @@ _rocesteer_words()
 		;;
 	'path discover')
 		echo "--dev --peer --peer-file --source --hop --paths --ports" \
-			"--rate --retries --probe-timeout --out" \
+			"--rate --retries --probe-timeout --short-quotes --out" \
 			"--accept-incomplete --json --help"
 		;;
 	'path verify')
-		echo "--all --rate --retries --probe-timeout --json --help"
+		echo "--all --rate --retries --probe-timeout --short-quotes" \
+			"--json --help"
 		;;
 	'path show')
 		echo "--json --help"
@@ -109,7 +110,7 @@ _rocesteer_words()
 		echo "--job --json --help"
 		;;
 	daemon)
-		echo "--hold-down --probe-timeout --json --help"
+		echo "--hold-down --probe-timeout --short-quotes --json --help"
 		;;
 	top)
 		echo "--interval --count --json --help"

@@ -175,6 +175,50 @@ is_alone()
 		[[ $(stat -c %a "$(socket)") == 600 ]] && is_serving
 }
 
+# Only root can have what it locks open; a lock ends neither it nor its end.
+waits_no_longer()
+{
+	local holder pid status
+
+	[[ $(stat -c %a /run/rocesteer) == 700 ]] || return
+	flock --no-fork /run/rocesteer sleep 100 &
+	holder=$!
+	busywait 10000 is_locked /run/rocesteer || return
+	ROCESTEER_LOCK_WAIT=0 "$rocesteer" --json daemon >"$dir/said"
+	(($? == 4)) && jq -e '.error.code == "locked"' "$dir/said" || return
+	"$rocesteer" daemon 2>"$dir/said" &
+	pid=$!
+	busywait 10000 grep -s "waiting for /run/rocesteer" "$dir/said"
+	kill "$pid"
+	wait "$pid"
+	status=$?
+	kill "$holder"
+	wait "$holder"
+	((status == 128 + 15))
+}
+
+is_locked()
+{
+	! flock -n "$1" true
+}
+
+# The reason, not that something is missing.
+cannot_create()
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare --mount bash -c 'mount -t tmpfs -o ro run /run &&
+		"$1" --json daemon' - "$rocesteer" >"$dir/said"
+	cat "$dir/said"
+	grep "cannot create /run/rocesteer: Read-only file system" "$dir/said"
+}
+
+# Where there is nothing to show, that is said once.
+tops_nothing()
+{
+	[[ $("$rocesteer" top --interval 10 --count 5) == "no job is loaded" ]] &&
+		(($("$rocesteer" --json top --interval 10 --count 5 | wc -l) == 5))
+}
+
 unprivileged()
 {
 	local cap
@@ -290,6 +334,209 @@ unloads()
 		is_planned 6 8
 }
 
+# pieces_of FLOWS: that many flows over four paths have, by wrap
+pieces_of()
+{
+	local common=1
+
+	(($1 % 2)) || common=2
+	(($1 % 4)) || common=4
+	echo $(($1 + 4 - common))
+}
+
+# More events than fit in the pipe, which nobody reads.
+plans_on()
+{
+	local n
+
+	for n in {7..52}; do
+		flows 10.1.1.1 $((n + 100)) && is_planned "$n" "$(pieces_of "$n")" ||
+			return
+	done
+}
+
+is_silent()
+{
+	unload && daemon_stop && load wrap &&
+		flows 10.1.1.1 16,17,18,19,20,21 &&
+		unread plans_on "$rocesteer" --json daemon && daemon_start
+}
+
+says_locked()
+{
+	events 'any(.[]; .event == "error" and
+		(.message | test("process [0-9]+ .sleep. has .* locked")))' |
+		jq -e .
+}
+
+# A command that keeps the tables locked stops neither it, nor its end.
+is_not_stopped()
+{
+	local holder pin status
+
+	unload && load wrap && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 ||
+		return
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	flock --no-fork /sys/fs/bpf/rocesteer sleep 100 &
+	holder=$!
+	busywait 10000 is_locked /sys/fs/bpf/rocesteer && touch "$pin" &&
+		flows 10.1.1.1 21 && busywait 20000 has_read 6 &&
+		busywait 20000 says_locked && daemon_stop
+	status=$?
+	kill "$holder"
+	wait "$holder"
+	((!status)) && daemon_start && is_planned 6 8
+}
+
+# set_paths NUMBER: so many has the group now, and the daemon is not told
+set_paths()
+{
+	local pin entry key value
+
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	entry=$(bpftool -j map dump pinned "$pin/rs_groups" | jq '.[0]')
+	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
+	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
+	value[0]=$1
+	bpftool map update pinned "$pin/rs_groups" key "${key[@]}" \
+		value "${value[@]}"
+}
+
+uses()
+{
+	show | jq -e --argjson paths "$1" --argjson flows "$2" '
+		(.flows | length) == $flows and
+		([.flows[].pieces[].path] | unique) == $paths' >/dev/null
+}
+
+# What it plans is refused, as the tables have changed meanwhile: it reads them.
+notices_changes()
+{
+	unload && load wrap && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
+		set_paths 2 && flows 10.1.1.1 21 &&
+		busywait 20000 uses '[0,1]' 6 && kill -0 "$daemon" &&
+		set_paths 4 && kill -HUP "$daemon" &&
+		busywait 20000 uses '[0,1,2,3]' 6 && kill -0 "$daemon"
+}
+
+# told EVENT: the last of the two that is told of the device
+told()
+{
+	events '[.[] | select(.event | startswith("device-"))] | last' |
+		jq -e --arg event "$1" '.event == $event and .job == 1 and
+			.device == "rs0"'
+}
+
+served()
+{
+	"$rocesteer" --json job list >"$dir/list" &&
+		"$rocesteer" --json top --count 1 --interval 10 >"$dir/top" &&
+		jq -e --argjson served "$1" 'all(.jobs[]; .device == "rs0" and
+			.served == $served)' "$dir/list" &&
+		jq -e --arg state "$2" '.groups | length >= 1 and
+			all(.[].paths[]; .state == $state)' "$dir/top"
+}
+
+# new_device NAME: another one, as of a driver that is loaded again
+new_device()
+{
+	ip link add name "$1" mtu 4200 type veth peer name rs1 &&
+		ip link set "$1" up && ip link set rs1 up
+}
+
+# What nothing is steered by is not called up, with a daemon or without.
+device_goes()
+{
+	local monitor
+
+	unload && load wrap && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
+		served true up && ip link del rs0 &&
+		busywait 20000 told device-gone && served false unserved &&
+		show | jq -e '.flows == []' || return
+	"$rocesteer" --json monitor >"$dir/monitor" &
+	monitor=$!
+	busywait 20000 grep -s '"device-gone".*"rs0"' "$dir/monitor"
+	kill "$monitor" && wait "$monitor"
+	grep '"device-gone"' "$dir/monitor"
+}
+
+# It is another one by its number, with no programs.
+device_comes()
+{
+	new_device rs0 && busywait 20000 told device-back && served true up &&
+		flows 10.1.1.1 30,31,32,33,34,35 && is_planned 6 8 &&
+		(($(programs rs0) == 2))
+}
+
+# programs DEVICE [COMMAND..]: how many are attached, as COMMAND.. sees it
+programs()
+{
+	"${@:2}" bpftool net show dev "$1" | grep -c 'rocesteer'
+}
+
+# With the same number, and where no daemon has seen it go.
+device_comes_later()
+{
+	local ifindex
+
+	ifindex=$(ip -j link show rs0 | jq '.[0].ifindex')
+	"$rocesteer" job load --job 2 --port-map "$map" --flow 10.1.1.1/99 &&
+		daemon_stop && ip link del rs0 && served false unserved &&
+		ip link add name rs0 index "$ifindex" mtu 4200 type veth \
+			peer name rs1 && ip link set rs0 up &&
+		ip link set rs1 up && served false unserved &&
+		show | jq -e '(.flows | length) == 7 and
+			all(.flows[]; has("actuator") | not)' &&
+		daemon_start && busywait 20000 served true up &&
+		events 'map(select(.event == "device-back").job) | sort' |
+			jq -e '. == [1, 2]' &&
+		show | jq -e '.flows == []' &&
+		"$rocesteer" --json job show --job 2 |
+			jq -e '.served and all(.groups[]; .load | add == 0)' &&
+		"$rocesteer" job unload --job 2 && flows 10.1.1.1 40,41,42,43,44,45 &&
+		busywait 20000 counts_six
+}
+
+counts_six()
+{
+	"$rocesteer" --json job show --job 1 |
+		jq -e '.groups[0].load | add == 6'
+}
+
+# Another name is no other device, and one in another namespace is none of ours.
+device_is_renamed()
+{
+	ip link set rs0 name rs9 && ip link set rs9 up &&
+		busywait 20000 is_named rs9 && ip netns add "rs$$" &&
+		ip link set rs9 netns "rs$$" &&
+		busywait 20000 gone_by_name rs9 &&
+		(($(programs rs9 ip netns exec "rs$$") == 0)) &&
+		ip link del rs1 && ip netns del "rs$$" && new_device rs9 &&
+		busywait 20000 is_served rs9 && ip link set rs9 name rs0 &&
+		ip link set rs0 up && busywait 20000 is_served rs0
+}
+
+is_served()
+{
+	"$rocesteer" --json job list | jq -e --arg name "$1" \
+		'.jobs[0] | .device == $name and .served'
+}
+
+# By the job's own name of it, which the daemon has changed.
+is_named()
+{
+	bpftool -j map dump pinned \
+		"$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_jobs" |
+		jq -e --arg name "$1" \
+			'.[0].formatted.value.device | startswith($name)'
+}
+
+gone_by_name()
+{
+	"$rocesteer" --json job list | jq -e --arg name "$1" \
+		'.jobs[0] | .device == $name and (.served | not)'
+}
+
 # As a flow is whose queue pair has its port for good: whole, and with a flag
 # in rs_flows that says so.
 has_port()
@@ -373,10 +620,13 @@ leaves()
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 19
+ktap_plan 29
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
+check "its directory is root's, and no lock on it is waited for long" waits_no_longer
+check "what is in its way is named" cannot_create
+check "top without a job says that once" tops_nothing
 check "there is one, and its socket is for root" is_alone
 check "it needs privileges" unprivileged
 check "flows are split by wrap" splits_wrap
@@ -390,6 +640,13 @@ check "flows that may not be split are not" stays_whole
 check "the tables go and come back" unloads
 check "top shows what goes over the paths" tops
 check "flow show has jobs, actuators, and bytes by path" shows
+check "who does not read its output does not stop it" is_silent
+check "nor does who keeps the tables locked" is_not_stopped
+check "it reads tables again that changed, and on SIGHUP" notices_changes
+check "a device goes away: nothing is called up" device_goes
+check "it comes back: it is steered again" device_comes
+check "so it is where no daemon saw that" device_comes_later
+check "a device is renamed, and moved to another namespace" device_is_renamed
 check "a steered queue pair stays where it is" goes_around
 check "a SIGTERM leaves the tables" leaves
 check "nothing is left" test -z "$(socket | grep -v '\*')"

@@ -41,6 +41,75 @@ ready()
 	E
 }
 
+# What others may change is not trusted: bpffs lets everybody make a directory.
+refuses_a_strangers_place()
+{
+	local place=/sys/fs/bpf/rocesteer
+
+	rmdir "$place"
+	setpriv --reuid=65534 --regid=65534 --clear-groups mkdir "$place" &&
+		refused unsafe 1 load --job 1 --all --port-map "$map" &&
+		refused unsafe 1 list && rmdir "$place" &&
+		mkdir -m 750 "$place" && refused unsafe 1 list &&
+		rmdir "$place" && ln -s /sys/fs/bpf "$place" &&
+		refused pin 1 list && rm "$place"
+}
+
+# The hint makes a file system that is root's alone.
+says_how_to_mount()
+{
+	# shellcheck disable=SC2016 # the inner shell expands it
+	unshare --mount bash -c 'umount /sys/fs/bpf
+		"$1" job load --job 1 --all --port-map "$2" 2>&1 |
+			tee /dev/stderr | tail -n 1 | bash &&
+			[[ $(stat -f -c %T /sys/fs/bpf) == bpf_fs &&
+				$(stat -c %a /sys/fs/bpf) == *700 ]]' - \
+		"$rocesteer" "$map"
+}
+
+is_locked()
+{
+	! flock -n /sys/fs/bpf/rocesteer true
+}
+
+names_the_holder()
+{
+	ROCESTEER_LOCK_WAIT=0 job "${@:2}" >"$dir/out"
+	(($? == 4)) && cat "$dir/out" && jq -e --arg who "process $1 (sleep) has" '
+		.error.code == "locked" and (.error.message | contains($who))' \
+		"$dir/out"
+}
+
+# Nothing waits for ever.
+waits_no_longer()
+{
+	local pid status
+
+	flock --no-fork /sys/fs/bpf/rocesteer sleep 100 &
+	pid=$!
+	busywait 10000 is_locked && names_the_holder "$pid" list &&
+		names_the_holder "$pid" load --job 8 --all --port-map "$map"
+	status=$?
+	kill "$pid"
+	wait "$pid"
+	return "$status"
+}
+
+# What is pinned is not all that this version needs: no word of "no job".
+lacks_a_part()
+{
+	local pin
+
+	job load --job 7 --all --port-map "$map" &&
+		pin=$(echo /sys/fs/bpf/rocesteer/netns-*) || return
+	rm "$pin/$1"
+	refused version 1 list && refused version 1 unload --all &&
+		refused version 1 load --job 8 --all --port-map "$map" || return
+	"$rocesteer" job list 2>"$dir/said"
+	cat "$dir/said"
+	eval "$(grep -o 'rm -r .*' "$dir/said")" && busywait 10000 empty
+}
+
 job()
 {
 	timeout 30 "$rocesteer" --json job "$@"
@@ -363,6 +432,41 @@ begins_anew()
 	[[ $(state) == "$before" ]]
 }
 
+# orphan: a flow of job 7 becomes that of a job which is not there, as where a command
+# was killed that loaded it
+orphan()
+{
+	local pin entry key value
+
+	job load --job 7 --port-map "$map" --flow 10.1.1.1/17,10.1.1.1/18 \
+		>"$dir/log" || return
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	entry=$(bpftool -j map dump pinned "$pin/rs_flows" |
+		jq '.[] | select(.formatted.key.dqpn == 17)')
+	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
+	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
+	value[0]=8
+	bpftool map update pinned "$pin/rs_flows" key "${key[@]}" \
+		value "${value[@]}"
+}
+
+has_flows()
+{
+	"$rocesteer" --json flow show | jq -e --argjson flows "$1" \
+		'[.flows[] | [.job, .dqpn]] | sort == $flows'
+}
+
+# It is neither in the way of another job, nor does it stay for ever.
+frees_flows()
+{
+	orphan && has_flows '[[7, 18], [8, 17]]' &&
+		job load --job 9 --port-map "$map" --flow 10.1.1.1/17 &&
+		has_flows '[[7, 18], [9, 17]]' && job unload --all &&
+		orphan && job unload --job 8 |
+			jq -e '.error.code == "no-job"' &&
+		has_flows '[[7, 18]]' && job unload --all
+}
+
 unloads()
 {
 	job unload --job 7 | jq -e '.unloaded == [7]'
@@ -433,10 +537,15 @@ weighs()
 		job unload --job 1 >"$dir/log"
 }
 
-ktap_plan 25
+ktap_plan 31
 check "a device and a port map" ready
 check "nothing is loaded" empty
+check "a place that others may change is refused" refuses_a_strangers_place
+check "the hint makes a file system for root alone" says_how_to_mount
+check "what is pinned lacks a table" lacks_a_part rs_tags
+check "what is pinned lacks a program" lacks_a_part set_flow
 check "a job is loaded" loads
+check "a lock is waited for so long, and its holder named" waits_no_longer
 check "it is listed and shown" shows
 check "its flows are dealt to paths" shows_flows
 check "nothing is known of them yet" nothing_known
@@ -457,6 +566,7 @@ check "nothing is left" empty
 check "unload --all" unloads_all
 check "a flow that is taken" names_taken
 check "interrupted, a job is loaded or not" interrupted
+check "flows of a job that is not there are freed" frees_flows
 check "paths take flows by their weight" weighs
 check "nothing is left again" empty
 ktap_finish

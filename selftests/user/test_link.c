@@ -65,8 +65,9 @@ ssize_t mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf, size_t size)
 	return nlh->nlmsg_len;
 }
 
-static void hear(__u32 ifindex, bool carrier, void *arg)
+static void hear(__u32 ifindex, const char *name, bool carrier, void *arg)
 {
+	(void)name;
 	(void)arg;
 	told |= (unsigned int)carrier << ifindex;
 }

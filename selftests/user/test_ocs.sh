@@ -151,6 +151,68 @@ driver_fails()
 		--driver "$dir/nothing" && wired_as_said
 }
 
+# A driver that takes its time: until there is a file "go".
+cat >"$dir/slow" <<'E2'
+#!/bin/bash
+echo "$$" >"$OCS_TEST/begun"
+until [[ -e $OCS_TEST/go ]]; do
+	read -r -t 0.02 <> <(:)
+done
+exec "$OCS_TEST/driver"
+E2
+chmod +x "$dir/slow"
+
+# begin: a command in the background, $pid, whose driver runs
+begin()
+{
+	torn
+	rm -f "$dir/begun" "$dir/go"
+	slice mark --as drained --leaves 2 >"$dir/out" || return
+	# A shell has its background ignore SIGINT.
+	env --default-signal=INT "$rocesteer" slice alloc --gpus 4 --job a --ocs \
+		--cluster "$file" --driver "$dir/slow" \
+		>"$dir/out" 2>"$dir/said" &
+	pid=$!
+	busywait 20000 test -s "$dir/begun"
+}
+
+# Killed is the command, and its driver moves circuits still: no other one does.
+driver_runs_on()
+{
+	local pid
+
+	begin && kill -KILL "$pid" || return
+	wait "$pid"
+	ROCESTEER_LOCK_WAIT=0 refused 4 locked "has $file.lock locked" \
+		alloc --gpus 1 || return
+	: >"$dir/go"
+	slice alloc --gpus 1 >"$dir/out"
+}
+
+# It ends when file and circuits agree.
+ends_in_time()
+{
+	local pid signal status
+
+	for signal in INT TERM HUP; do
+		begin && kill "-$signal" "$pid" && : >"$dir/go" || return
+		wait "$pid"
+		status=$?
+		((status > 128)) && wired_as_said &&
+			jq -e '.jobs | has("a")' "$file" || return
+	done
+}
+
+driver_is_late()
+{
+	torn
+	rm -f "$dir/go"
+	slice mark --as drained --leaves 2 >"$dir/out" &&
+		ROCESTEER_DRIVER_WAIT=0 refused 1 driver "timed out" \
+			alloc --gpus 4 --job a --ocs --driver "$dir/slow" \
+			2>"$dir/said" && wired_as_said && file_is_right
+}
+
 # The file cannot be written: circuits go back.
 file_fails()
 {
@@ -292,13 +354,16 @@ solvers_agree()
 	ROCESTEER=$rocesteer timeout 300 "$slices" solve-ocs "$1" "$dir" "${@:2}"
 }
 
-ktap_plan 14
+ktap_plan 17
 check "circuits are all to all where the file does not say" defaults
 check "idle circuits are moved by the driver" moves
 check "the circuits of jobs stay" stays_away_from_jobs
 check "no job gets a circuit beside one of a job" pairs_are_not_shared
 check "a driver that fails leaves all as it was" driver_fails
-check "so does a file that cannot be written" file_fails
+check "a driver that runs on is waited for" driver_runs_on
+check "signals end the command when file and circuits agree" ends_in_time
+check "a driver that is late is ended" driver_is_late
+check "a file that cannot be written leaves all as it was" file_fails
 check "not where only its directory cannot be synced" sync_fails
 check "all circuits are set on request" wires
 check "wrong usage" usage

@@ -405,6 +405,63 @@ world_is_empty()
 	! ip netns list | grep "^$prefix"
 }
 
+# A host and a gateway that forwards nothing: answers come from icmp.py.
+lone_host()
+{
+	local host
+
+	ip netns add "${prefix}lone" && ip netns add "${prefix}gate" &&
+		fabric_link lone eth0 gate e0 &&
+		ip -n "${prefix}lone" addr add 10.3.0.1/24 dev eth0 &&
+		ip -n "${prefix}lone" route add 10.9.9.0/24 via 10.3.0.254 &&
+		in_ns gate sysctl -qw net.ipv4.ip_forward=0 || return
+	for host in 254 66 67; do
+		ip -n "${prefix}gate" addr add "10.3.0.$host/24" dev e0
+	done
+}
+
+# answered QUOTE ROUTER,.. OPTION..: discover, with answers like these
+answered()
+{
+	local quote=$1 routers=$2 pid status
+	shift 2
+
+	: >"$dir/ready"
+	# shellcheck disable=SC2086 # words
+	ip netns exec "${prefix}gate" selftests/user/icmp.py e0 10.3.0.1 "$quote" \
+		${routers//,/ } >"$dir/ready" &
+	pid=$!
+	busywait 20000 test -s "$dir/ready" &&
+		in_ns lone timeout 120 "$rocesteer" path discover --dev eth0 \
+			--peer 10.9.9.9 --ports 1 --paths 1 --probe-timeout 100 \
+			--retries 1 "$@" >"$dir/out" 2>"$dir/said"
+	status=$?
+	kill "$pid"
+	wait "$pid"
+	cat "$dir/said" "$dir/out"
+	return "$status"
+}
+
+# Who sees no probe can guess the 16 bits of a UDP header that he does not know.
+believes_enough()
+{
+	answered all 10.3.0.66 && grep 10.3.0.66 "$dir/out" &&
+		! answered else 10.3.0.66 &&
+		! answered else 10.3.0.66 --short-quotes &&
+		! answered header 10.3.0.66 &&
+		grep -e "10.3.0.66 .* --short-quotes" "$dir/said" &&
+		answered header 10.3.0.66 --short-quotes &&
+		grep 10.3.0.66 "$dir/out"
+}
+
+tells_of_two_answers()
+{
+	answered all 10.3.0.66,10.3.0.67 &&
+		grep "10.3.0.66 and 10.3.0.67 .* one probe" "$dir/said" &&
+		answered all 10.3.0.66,10.3.0.66 &&
+		! grep "one probe" "$dir/said"
+}
+
 if ! ip netns add "$prefix" 2>/dev/null; then
 	skip_all "no network namespaces: not root, or not allowed"
 fi
@@ -413,7 +470,7 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 defer fabric_destroy
 
-ktap_plan 29
+ktap_plan 32
 check "a fabric of 2 spines" fabric_create 2
 check "2 spines: every path, as ip route get has it" found4 2
 check "it is gone" world_is_empty
@@ -443,5 +500,8 @@ check "no route" no_route
 check "an address of our own" own_address
 check "a source that is not ours" no_source
 check "no privilege" no_privilege
+check "a host and a gateway" lone_host
+check "an answer has to quote what cannot be guessed" believes_enough
+check "two answers to one probe are told" tells_of_two_answers
 check "nothing is left behind" world_is_empty
 ktap_finish

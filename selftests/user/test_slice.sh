@@ -351,8 +351,9 @@ keeps_the_owner()
 	cp "$rocesteer" "$dir/rocesteer" && chmod 777 "$dir" &&
 		chown 65534:1 "$file" && chmod 640 "$file" &&
 		slice alloc --gpus 1 --job a >"$dir/out" &&
-		[[ $(stat -c '%u:%g %a' "$file"{,.lock,.journal} | uniq -c) == \
-			*" 3 65534:1 640" ]] &&
+		[[ $(stat -c '%u:%g %a' "$file"{,.journal} | uniq -c) == \
+			*" 2 65534:1 640" ]] &&
+		[[ $(stat -c '%u:%g %a' "$file.lock") == "65534:1 600" ]] &&
 		as_someone release --job a &&
 		[[ $(stat -c '%u %a' "$file") == "65534 640" ]] &&
 		chown 0:65534 "$file" && chmod 664 "$file" && rm "$file".* &&
@@ -430,9 +431,10 @@ full_disk()
 		"$(realpath "$rocesteer")" "$(realpath "$slices")"
 }
 
+# It says for what.
 someone_waits()
 {
-	grep -q -- "-> FLOCK .*:$(stat -c %i "$file.lock") " /proc/locks
+	grep -s "waiting for $file.lock, which .* has locked" "$dir/said"
 }
 
 waits_for_the_lock()
@@ -443,7 +445,7 @@ waits_for_the_lock()
 	: >"$file.lock"
 	exec {lock}<"$file.lock"
 	flock "$lock" || return
-	slice alloc --gpus 1 --job a >"$dir/out" {lock}<&- &
+	slice alloc --gpus 1 --job a >"$dir/out" 2>"$dir/said" {lock}<&- &
 	pid=$!
 	busywait 10000 someone_waits &&
 		slice list | jq -e '.jobs == []' &&
@@ -451,6 +453,56 @@ waits_for_the_lock()
 		exec {lock}<&- &&
 		wait "$pid" &&
 		jq -e '.jobs | has("a")' "$file"
+}
+
+is_locked()
+{
+	! flock -n "$file.lock" true
+}
+
+# says_who PID: in the end, with a status of its own; nothing is changed
+says_who()
+{
+	ROCESTEER_LOCK_WAIT=0 slice alloc --gpus 1 --job b >"$dir/out"
+	(($? == 4)) && cmp "$file" "$dir/before" && cat "$dir/out" &&
+		jq -e --arg who "process $1 (sleep) has $file.lock locked" \
+			'.error.code == "locked" and .error.message == $who' \
+			"$dir/out"
+}
+
+waits_no_longer()
+{
+	local pid status
+
+	small
+	slice alloc --gpus 1 --job a >"$dir/out" && cp "$file" "$dir/before"
+	flock --no-fork "$file.lock" sleep 100 &
+	pid=$!
+	busywait 10000 is_locked && says_who "$pid"
+	status=$?
+	kill "$pid"
+	wait "$pid"
+	return "$status"
+}
+
+# locked_by_nobody MODE-OF-FILE MODE-OF-LOCK: who may not write FILE cannot lock it
+locked_by_nobody()
+{
+	rm -f "$file.lock"
+	chmod "$1" "$file" && chmod 755 "$dir" &&
+		slice alloc --gpus 1 >"$dir/out" &&
+		[[ $(stat -c %a "$file.lock") == "$2" ]] &&
+		! setpriv --reuid=65534 --regid=65534 --clear-groups \
+			flock -n "$file.lock" true
+}
+
+not_for_strangers()
+{
+	small
+	locked_by_nobody 644 600 && locked_by_nobody 664 660 &&
+		chmod 644 "$file.lock" && slice alloc --gpus 1 >"$dir/out" &&
+		[[ $(stat -c %a "$file.lock") == 640 ]] &&
+		locked_by_nobody 600 600
 }
 
 another_place()
@@ -567,7 +619,7 @@ schema()
 	E
 }
 
-ktap_plan 26
+ktap_plan 28
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -588,7 +640,9 @@ check "the journal is mended" mends_the_journal
 check "its lines may be long" long_lines
 check "a full disk leaves the file as it was" full_disk
 check "one controller waits for another, a reader does not" waits_for_the_lock
-check "nor does one for another's reader" not_for_readers
+check "it waits so long, and says for whom" waits_no_longer
+check "who may not write the file cannot lock it" not_for_strangers
+check "nor does a controller wait for another's reader" not_for_readers
 check "flows that meet are named with their link" checks_flows
 check "patterns are checked" checks_patterns
 check "200 of four processes' commands are killed" kill_nine

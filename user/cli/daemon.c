@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer daemon: plan, and keep the plans true, until it is told to end. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,18 +10,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../lib/event.h"
 #include "../lib/keeper.h"
 #include "cli.h"
 #include "events.h"
 #include "permission.h"
 
-enum { HOLD_DOWN, TIMEOUT };
+enum { HOLD_DOWN, TIMEOUT, SHORT_QUOTES };
 
 static const struct cli_option options[] = {
 	[HOLD_DOWN] = { "hold-down", "MS",
 			"how long a dead path is not used at least (default: 100)" },
 	[TIMEOUT] = { "probe-timeout", "MS",
 		      "wait for the first answer to a probe (default: 5)" },
+	[SHORT_QUOTES] = { "short-quotes", NULL,
+			   "believe answers that quote 8 bytes of a probe only" },
 	{}
 };
 
@@ -44,9 +48,30 @@ static void ready(void *arg)
 	close(fd);
 }
 
+/* An event fits into what a pipe or a socket has room for when it has any. */
+static bool has_room(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&out, 1, 0) > 0;
+}
+
+/*
+ * Who does not read our output does not hold us up: as the clients of the socket,
+ * it is told later that events were lost.
+ */
 static void tell(struct json_object *event, void *arg)
 {
-	out_event(arg, json_object_get(event), event_columns);
+	static bool lost;
+
+	if (lost && has_room()) {
+		out_event(arg, event_new("lost"), event_columns);
+		lost = false;
+	}
+	if (has_room())
+		out_event(arg, json_object_get(event), event_columns);
+	else
+		lost = true;
 }
 
 static int run(const struct cli_args *args, struct err *err)
@@ -66,6 +91,7 @@ static int run(const struct cli_args *args, struct err *err)
 		return ret;
 	config.hold_ms = hold;
 	config.timeout_ms = timeout;
+	config.short_quotes = args->value[SHORT_QUOTES];
 	signal(SIGPIPE, SIG_IGN);	/* who reads our output may go */
 	return keeper_run(&config, err);
 }

@@ -260,12 +260,12 @@ static void put_sent(struct json_object *obj,
 }
 
 /* What gives the flow its source port, or NULL. */
-static const char *actuator_of(const struct row *row)
+static const char *actuator_of(const struct row *row, struct steer *steer)
 {
 	if (!row->path)
 		return NULL;
 	if (!(row->path->flags & ROCESTEER_FLOW_QP))
-		return "packet";
+		return steer_serves(steer, row->key.ifindex) ? "packet" : NULL;
 	return row->flow.label == ROCESTEER_LABEL_POLICY ? "qp" : NULL;
 }
 
@@ -306,7 +306,7 @@ static void put_classes(struct json_object *obj, const struct row *row,
 static void put_row(struct json_object *obj, const struct row *row,
 		    struct steer *steer)
 {
-	const char *actuator = actuator_of(row);
+	const char *actuator = actuator_of(row, steer);
 	const char *reason = actuator ? NULL : reason_of(row, steer);
 
 	out_uint(obj, "job", job_of(row));

@@ -2,6 +2,7 @@
 /* rocesteer job: list and show. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -25,6 +26,7 @@ static const struct out_column list_columns[] = {
 	{ "job", "JOB" },
 	{ "name", "NAME" },
 	{ "device", "DEVICE" },
+	{ "served", "SERVED" },
 	{ "owner", "OWNER" },
 	{ "actuator", "ACTUATOR" },
 	{ "split", "SPLIT" },
@@ -45,6 +47,7 @@ static const struct out_column job_columns[] = {
 	{ "job", "job" },
 	{ "name", "name" },
 	{ "device", "device" },
+	{ "served", "served" },
 	{ "owner", "owner" },
 	{ "actuator", "actuator" },
 	{ "split", "split" },
@@ -93,7 +96,7 @@ static const struct out_view show_views[] = {
 	{}
 };
 
-static void put_job(struct json_object *obj, __u32 id,
+static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 		    const struct rocesteer_job *job)
 {
 	time_t at = job->loaded_at;
@@ -104,7 +107,12 @@ static void put_job(struct json_object *obj, __u32 id,
 		 job->name);
 	if (text[0])
 		out_string(obj, "name", text);
-	out_device(obj, "device", job->ifindex);
+	/* One that is gone has a name, too. */
+	if (if_indextoname(job->ifindex, text))
+		out_string(obj, "device", text);
+	else
+		out_string(obj, "device", job->device);
+	out_bool(obj, "served", steer_serves(steer, job->ifindex));
 	if (job->cgroup_id)
 		snprintf(text, sizeof(text), "cgroup %llu", job->cgroup_id);
 	else if (job->pid)
@@ -144,6 +152,7 @@ int job_missing(__u32 id, struct err *err)
 }
 
 struct list {
+	struct steer *steer;
 	struct json_object *array;
 	struct genl *genl;
 };
@@ -153,7 +162,7 @@ static int list_job(__u32 id, const struct rocesteer_job *job, void *arg)
 	struct list *list = arg;
 	struct json_object *obj = out_append_object(list->array);
 
-	put_job(obj, id, job);
+	put_job(obj, list->steer, id, job);
 	put_flows(obj, id, list->genl);
 	return 0;
 }
@@ -174,6 +183,7 @@ static int list(const struct cli_args *args, struct err *err)
 	err->code = NULL;
 	root = out_root();
 	list.array = out_array(root, "jobs");
+	list.steer = steer;
 	ret = steer ? steer_job_each(steer, list_job, &list) : 0;
 	genl_close(list.genl);
 	steer_close(steer);
@@ -184,6 +194,7 @@ static int list(const struct cli_args *args, struct err *err)
 }
 
 struct show {
+	struct steer *steer;
 	__u32 id;
 	bool found;
 	struct json_object *root;
@@ -196,7 +207,7 @@ static int show_job(__u32 id, const struct rocesteer_job *job, void *arg)
 
 	if (id != show->id)
 		return 0;
-	put_job(show->root, id, job);
+	put_job(show->root, show->steer, id, job);
 	show->found = true;
 	return 0;
 }
@@ -326,6 +337,7 @@ static int show(const struct cli_args *args, struct err *err)
 		return ret;
 	show.id = id;
 	show.root = out_root();
+	show.steer = steer;
 	ret = collect(&show, steer, err);
 	steer_close(steer);
 	if (!ret)

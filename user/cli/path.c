@@ -12,8 +12,8 @@
 #include "cli.h"
 
 enum {
-	DEV, PEER, PEER_FILE, SOURCE, HOP, PATHS, PORTS, RATE, RETRIES, TIMEOUT, OUT,
-	ACCEPT_INCOMPLETE,
+	DEV, PEER, PEER_FILE, SOURCE, HOP, PATHS, PORTS, RATE, RETRIES, TIMEOUT,
+	SHORT_QUOTES, OUT, ACCEPT_INCOMPLETE,
 };
 
 static const struct cli_option discover_options[] = {
@@ -32,19 +32,23 @@ static const struct cli_option discover_options[] = {
 	[RATE] = { "rate", "PPS", "probes per second, at most (default: 1000)" },
 	[RETRIES] = { "retries", "N", "times to repeat a lost probe (default: 3)" },
 	[TIMEOUT] = { "probe-timeout", "MS", "wait for the first answer (default: 200)" },
+	[SHORT_QUOTES] = { "short-quotes", NULL,
+			   "believe answers that quote 8 bytes of a probe only" },
 	[OUT] = { "out", "FILE", "add to the port map in this file" },
 	[ACCEPT_INCOMPLETE] = { "accept-incomplete", NULL,
 				"also where there may be more than was found" },
 	{}
 };
 
-enum { V_ALL, V_RATE, V_RETRIES, V_TIMEOUT };
+enum { V_ALL, V_RATE, V_RETRIES, V_TIMEOUT, V_SHORT_QUOTES };
 
 static const struct cli_option verify_options[] = {
 	[V_ALL] = { "all", NULL, "every port, not only the first of each path" },
 	[V_RATE] = { "rate", "PPS", "probes per second, at most (default: 1000)" },
 	[V_RETRIES] = { "retries", "N", "times to repeat a lost probe (default: 3)" },
 	[V_TIMEOUT] = { "probe-timeout", "MS", "wait for the first answer (default: 200)" },
+	[V_SHORT_QUOTES] = { "short-quotes", NULL,
+			     "believe answers that quote 8 bytes of a probe only" },
 	{}
 };
 
@@ -400,6 +404,7 @@ static int discover(const struct cli_args *args, struct err *err)
 	what.config.device = args->value[DEV];
 	what.config.hop = hop;
 	what.config.ports = ports;
+	what.config.short_quotes = args->value[SHORT_QUOTES];
 	what.paths = paths;
 	what.source = args->value[SOURCE] ? source : NULL;
 	what.peers = (const __u8 (*)[16])peers.addr;
@@ -451,6 +456,7 @@ static int verify(const struct cli_args *args, struct err *err)
 	      portmap_read(args->operand, &map, err);
 	if (ret)
 		return ret;
+	config.short_quotes = args->value[V_SHORT_QUOTES];
 	ret = verify_run(&config, &map, args->value[V_ALL], note,
 			 (void *)&args->out, &result, err);
 	if (ret)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/ocs_driver.h"
 #include "slice.h"
 
 enum { CLUSTER, GPUS, SERVERS, NODES, JOB, OCS, DRIVER, DRY_RUN, LP };
@@ -195,6 +196,7 @@ int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
 	    slice_plan_move(c, plan, driver, id, true, &more))
 		err_hint(err, "Circuits could not be moved back (%s): see rocesteer slice wire.",
 			 more.message);
+	ocs_driver_done();
 	return ret;
 }
 

@@ -72,7 +72,7 @@ static int drive(const struct cluster *c, const char *driver, const char *id,
 		out_string(request, "job", id);
 	json_object_object_add(request, "changes",
 			       cluster_changes_json(&c->ocs, from, to));
-	ret = ocs_driver_run(driver, request, err);
+	ret = ocs_driver_run(driver, request, c->lock, err);
 	json_object_put(request);
 	return ret;
 }
@@ -106,6 +106,7 @@ int slice_wire(const struct cli_args *args, struct err *err)
 	else
 		ret = drive(&c, args->value[DRIVER], NULL, NULL, c.ocs.circuit,
 			    err);
+	ocs_driver_done();
 	root = out_root();
 	out_uint(root, "ports", (__u64)c.ocs.leaves * c.ocs.oxcs);
 	cluster_close(&c);

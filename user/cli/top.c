@@ -41,6 +41,8 @@ static const struct out_view views[] = {
 
 static const char *state_of(const struct rates_group *group, __u32 p)
 {
+	if (!group->served)	/* the device is gone, or came without them */
+		return "unserved";
 	if (group->group.down >> p & 1)
 		return "down";
 	return group->path[p].avoided ? "suspected" : "up";
@@ -92,8 +94,14 @@ static struct json_object *to_json(const struct rates *rates)
 /* A terminal shows one look, in the place of the last. */
 static int show(const struct out *out, const struct rates *rates)
 {
-	if (!out->json && isatty(STDOUT_FILENO))
+	static bool was_empty;
+	bool empty = !rates->groups.nr, tty = isatty(STDOUT_FILENO);
+
+	if (!out->json && tty)
 		fputs("\033[H\033[2J", stdout);
+	else if (!out->json && empty && was_empty)
+		return 0;	/* once is enough where lines follow each other */
+	was_empty = empty;
 	return out_show(out, to_json(rates), views);
 }
 

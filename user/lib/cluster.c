@@ -7,55 +7,82 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cluster_priv.h"
 #include "jsonfile.h"
+#include "lock.h"
 #include "out.h"
 #include "replace.h"
 
 #define MAX_DEPTH	32	/* the format needs 6 */
 #define PLAIN		(JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
 
+/* @like: owner, group and mode that a new file gets. */
+static int open_like(const char *name, const struct stat *like, int flags)
+{
+	int fd, ret;
+
+	flags |= O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+	fd = open(name, flags);
+	if (fd >= 0 || errno != ENOENT)
+		return fd < 0 ? -errno : fd;
+	ret = file_create(name, like);
+	if (ret && ret != -EEXIST)
+		return ret;
+	fd = open(name, flags);
+	return fd < 0 ? -errno : fd;
+}
+
 int cluster_open_beside(const struct cluster *c, const char *suffix, int flags)
 {
 	struct stat like;
 	char *name;
-	int fd, ret;
+	int fd;
 
 	if (stat(c->file, &like))
 		return -errno;
 	if (asprintf(&name, "%s.%s", c->file, suffix) < 0)
 		return -ENOMEM;
-	flags |= O_RDWR | O_NOFOLLOW | O_CLOEXEC;
-	fd = open(name, flags | O_CREAT | O_EXCL, 0600);
-	ret = fd < 0 ? -errno : file_give(fd, &like);
-	if (ret == -EEXIST) {
-		fd = open(name, flags);
-		ret = fd < 0 ? -errno : 0;
-	}
+	fd = open_like(name, &like, flags);
 	free(name);
-	if (!ret)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return ret;
+	return fd;
+}
+
+/* Who may not write FILE may not read its lock: reading is enough to lock it. */
+static int open_lock(const struct cluster *c, const char *name)
+{
+	struct stat like, is;
+	mode_t write;
+	int fd;
+
+	if (stat(c->file, &like))
+		return -errno;
+	write = like.st_mode & 0222;
+	like.st_mode = write | write << 1;
+	fd = open_like(name, &like, 0);
+	if (fd >= 0 && !fstat(fd, &is) && is.st_mode & 0777 & ~like.st_mode)
+		fchmod(fd, is.st_mode & like.st_mode);
+	return fd;
 }
 
 static int take_lock(struct cluster *c, struct err *err)
 {
-	int ret = 0;
+	char *name;
+	int ret;
 
-	c->lock = cluster_open_beside(c, "lock", 0);
-	if (c->lock < 0)
+	if (asprintf(&name, "%s.lock", c->file) < 0)
+		return -ENOMEM;
+	c->lock = open_lock(c, name);
+	if (c->lock >= 0) {
+		ret = lock_take(c->lock, name, err);
+	} else {
 		ret = c->lock;
-	while (!ret && flock(c->lock, LOCK_EX))
-		ret = errno == EINTR ? 0 : -errno;
-	if (ret)
-		err_set(err, EXIT_FAILED, "lock", "%s.lock: %s", c->file,
+		err_set(err, EXIT_FAILED, "lock", "cannot open %s: %s", name,
 			strerror(-ret));
+	}
+	free(name);
 	return ret;
 }
 

@@ -80,7 +80,7 @@ struct cluster {
  */
 int cluster_read(struct cluster *c, const char *file, struct err *err);
 
-/* The same with the lock, to be changed. Waits for the lock. */
+/* The same with the lock, to be changed. Waits for the lock as lock_take() does. */
 int cluster_open(struct cluster *c, const char *file, struct err *err);
 
 /* Let others at the file; @c is not to be changed any more. */

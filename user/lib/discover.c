@@ -334,7 +334,7 @@ static void status(void *client, char *line, size_t size)
 		 run->done, run->map->nr_peers, probed);
 }
 
-static void slow(void *client, const char *line)
+static void tell_note(void *client, const char *line)
 {
 	const struct discover *discover = ((struct run *)client)->discover;
 
@@ -347,7 +347,7 @@ static const struct survey_ops ops = {
 	.answer = got_answer,
 	.lost = got_nothing,
 	.status = status,
-	.slow = slow,
+	.note = tell_note,
 };
 
 static int prepare(struct run *run, const struct discover *d,

@@ -14,6 +14,7 @@ enum exit_status {
 	EXIT_FAILED = 1,
 	EXIT_BAD_INPUT = 2,	/* usage, or a file's contents */
 	EXIT_REFUSED = 3,	/* no room */
+	EXIT_LOCKED = 4,	/* another process keeps a lock: later it may work */
 };
 
 /**

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +16,13 @@
  * @config: the caller's
  * @prober_config: of the probers
  * @probers: of struct entry
+ * @said: of struct said
  */
 struct exams {
 	struct exam_config config;
 	struct prober_config prober_config;
 	struct set probers;
+	struct set said;
 };
 
 /* A prober in a set; @failed: it could not send the last time. */
@@ -27,6 +30,12 @@ struct entry {
 	struct prober_key key;
 	struct prober *prober;
 	bool failed;
+};
+
+/* What was last noted of a device. */
+struct said {
+	__u32 ifindex;
+	char line[256];
 };
 
 /* A peer of a group. */
@@ -191,6 +200,19 @@ static void probe_done(const struct prober_probe *probe, const __u8 *from,
 		end_round(arg, group);
 }
 
+/* A prober asks anew each time: the same is said once for each device. */
+static void probe_note(__u32 ifindex, const char *line, void *arg)
+{
+	struct exams *exams = arg;
+	struct said *said = set_get(&exams->said, &ifindex, sizeof(ifindex),
+				    sizeof(*said));
+
+	if (!said || !strcmp(said->line, line))
+		return;
+	snprintf(said->line, sizeof(said->line), "%s", line);
+	exams->config.note(ifindex, line, exams->config.arg);
+}
+
 void exam_cancel(struct exams *exams, struct group *group)
 {
 	size_t i;
@@ -203,6 +225,33 @@ void exam_cancel(struct exams *exams, struct group *group)
 		prober_forget(entry->prober, group);
 	}
 	health_postpone(group->health, progress_now());
+}
+
+static void free_entry(void *item)
+{
+	struct entry *entry = item;
+
+	prober_free(entry->prober);
+	free(entry);
+}
+
+void exams_forget(struct exams *exams, __u32 ifindex)
+{
+	struct said *said = set_find(&exams->said, &ifindex, sizeof(ifindex));
+	size_t i;
+
+	for (i = exams->probers.nr; i--;) {
+		struct entry *entry = exams->probers.item[i];
+
+		if (entry->key.ifindex != ifindex)
+			continue;
+		set_remove(&exams->probers, &entry->key, sizeof(entry->key));
+		free_entry(entry);
+	}
+	if (!said)
+		return;
+	set_remove(&exams->said, &ifindex, sizeof(ifindex));
+	free(said);
 }
 
 __u64 exams_due(const struct exams *exams)
@@ -251,7 +300,8 @@ void exams_step(struct exams *exams)
 		if (failed)
 			forget(exams, ifindex);
 		if (failed && !entry->failed)
-			exams->config.failed(ifindex, &err, exams->config.arg);
+			exams->config.note(ifindex, err.message,
+					   exams->config.arg);
 		entry->failed = failed;
 	}
 }
@@ -266,24 +316,20 @@ struct exams *exams_new(const struct exam_config *config)
 	exams->prober_config = (struct prober_config) {
 		.loop = config->loop,
 		.timeout_ms = config->timeout_ms,
+		.short_quotes = config->short_quotes,
 		.done = probe_done,
+		.note = probe_note,
 		.arg = exams,
 	};
 	return exams;
 }
 
-static void free_entry(void *item)
-{
-	struct entry *entry = item;
-
-	prober_free(entry->prober);
-	free(entry);
-}
 
 void exams_free(struct exams *exams)
 {
 	if (!exams)
 		return;
 	set_clear(&exams->probers, free_entry);
+	set_clear(&exams->said, free);
 	free(exams);
 }

@@ -12,16 +12,19 @@
  * @groups: groups
  * @loop: where answers are waited for
  * @timeout_ms: how long the first answer is waited for
+ * @short_quotes: as in struct survey_config
  * @done: all answers are in, or late: they are in the group's health
- * @failed: nothing can be sent by a device; once, until something can
+ * @note: what is wrong with the probes by a device, for people: that nothing can
+ *	be sent, once until something can; what is odd about the answers
  * @arg: passed to both
  */
 struct exam_config {
 	struct groups *groups;
 	struct loop *loop;
 	unsigned int timeout_ms;
+	bool short_quotes;
 	void (*done)(struct group *group, void *arg);
-	void (*failed)(__u32 ifindex, const struct err *err, void *arg);
+	void (*note)(__u32 ifindex, const char *line, void *arg);
 	void *arg;
 };
 
@@ -46,6 +49,9 @@ int exam_start(struct exams *exams, struct group *group, __u64 due,
 
 /* Forget an examination that is under way. */
 void exam_cancel(struct exams *exams, struct group *group);
+
+/* A device is gone: what was kept for it is freed. Its groups are cancelled. */
+void exams_forget(struct exams *exams, __u32 ifindex);
 
 /* When exams_step() is to be called: CLOCK_MONOTONIC ns, or LOOP_NEVER. */
 __u64 exams_due(const struct exams *exams);

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "event.h"
+#include "lock.h"
 #include "netns.h"
 
 #define MAX_CLIENTS	64
@@ -200,6 +200,25 @@ static int claim(struct feed *feed, struct err *err)
 	return ret;
 }
 
+/* Root's alone: who can open the directory can lock it. */
+static int open_dir(struct err *err)
+{
+	int fd, ret;
+
+	if (mkdir(FEED_DIR, 0700) && errno != EEXIST)
+		return err_set(err, EXIT_FAILED, "socket",
+			       "cannot create %s: %s", FEED_DIR,
+			       strerror(errno));
+	fd = open(FEED_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && !fchmod(fd, 0700))
+		return fd;
+	ret = err_set(err, EXIT_FAILED, "socket", "cannot open %s: %s",
+		      FEED_DIR, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 int feed_open(struct feed **out, struct loop *loop,
 	      void (*greet_fn)(struct feed *feed, void *arg), void *arg,
 	      struct err *err)
@@ -214,14 +233,9 @@ int feed_open(struct feed **out, struct loop *loop,
 	feed->arg = arg;
 	for (i = 0; i < MAX_CLIENTS; i++)
 		feed->client[i].source.fd = -1;
-	mkdir(FEED_DIR, 0755);
-	dir = open(FEED_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || flock(dir, LOCK_EX)) {
-		ret = err_set(err, EXIT_FAILED, "socket", "cannot open %s: %s",
-			      FEED_DIR, strerror(errno));
-	} else {
-		ret = find_address(&feed->address, err) ?: claim(feed, err);
-	}
+	dir = open_dir(err);
+	ret = dir < 0 ? dir : lock_take(dir, FEED_DIR, err) ?:
+	      find_address(&feed->address, err) ?: claim(feed, err);
 	if (dir >= 0)
 		close(dir);
 	feed->listen = (struct source) { .fd = ret, .ready = greet,

@@ -114,9 +114,11 @@ static int find_group(const struct nlattr *list, struct family *family)
 		__u32 id = 0;
 
 		mnl_attr_for_each_nested(attr, group) {
-			if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
+			if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME &&
+			    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
 				name = mnl_attr_get_str(attr);
-			if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID)
+			if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID &&
+			    !mnl_attr_validate(attr, MNL_TYPE_U32))
 				id = mnl_attr_get_u32(attr);
 		}
 		if (!strcmp(name, ROCESTEER_MCGRP_EVENTS))
@@ -133,10 +135,12 @@ static int take_family(const struct nlmsghdr *nlh, void *data)
 	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case CTRL_ATTR_FAMILY_ID:
-			family->id = mnl_attr_get_u16(attr);
+			if (!mnl_attr_validate(attr, MNL_TYPE_U16))
+				family->id = mnl_attr_get_u16(attr);
 			break;
 		case CTRL_ATTR_VERSION:
-			family->version = mnl_attr_get_u32(attr);
+			if (!mnl_attr_validate(attr, MNL_TYPE_U32))
+				family->version = mnl_attr_get_u32(attr);
 			break;
 		case CTRL_ATTR_MCAST_GROUPS:
 			find_group(attr, family);

@@ -344,6 +344,8 @@ static bool parse_event(const struct nlmsghdr *nlh, struct genl_event *event)
 	const struct genlmsghdr *head = mnl_nlmsg_get_payload(nlh);
 
 	memset(event, 0, sizeof(*event));
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*head))
+		return false;
 	switch (head->cmd) {
 	case ROCESTEER_CMD_JOB_ADD_NTF:
 		event->name = "job-add";

@@ -115,6 +115,21 @@ static int read_job(__u32 id, const struct rocesteer_job *from, void *arg)
 	return 0;
 }
 
+bool groups_know(const struct groups *groups, __u32 ifindex, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < groups->jobs.nr; i++) {
+		const struct rocesteer_job *job =
+			&((const struct job *)groups->jobs.item[i])->job;
+
+		if ((job->ifindex == ifindex) !=
+		    (name && !strcmp(job->device, name)))
+			return false;
+	}
+	return true;
+}
+
 static int read_group(const struct rocesteer_group_key *key,
 		      const struct rocesteer_group *from, void *arg)
 {
@@ -235,7 +250,11 @@ static int move_ack(const struct rocesteer_flow_key *key,
 		set.piece[0].path = p;
 		set.piece[0].sport = peer.sport[p];
 		ret = steer_set_flow(groups->steer, &set);
-		return ret == -ENOENT ? 0 : ret;
+		if (ret == -EINVAL)	/* not the peer's port any more */
+			groups->stale = true;
+		/* It is gone, or its queue pair has its port for good. */
+		return ret == -ENOENT || ret == -EBUSY || ret == -EINVAL ?
+		       0 : ret;
 	}
 	return 0;
 }

@@ -66,11 +66,14 @@ struct group {
  * @steer: the tables
  * @jobs: by number
  * @group: of struct group
+ * @stale: set where a flow could not be written, as the ports are others now: read
+ *	the tables again
  */
 struct groups {
 	struct steer *steer;
 	struct set jobs;
 	struct set group;
+	bool stale;
 };
 
 /**
@@ -83,6 +86,17 @@ struct groups {
  */
 int groups_read(struct groups *groups,
 		void (*gone)(struct group *group, void *arg), void *arg);
+
+/**
+ * groups_know() - is a device as the jobs have it?
+ * @groups: groups
+ * @ifindex: its number
+ * @name: its name, NULL: it is gone
+ *
+ * Return: false where a job has the number with another name, or the name with another
+ * number.
+ */
+bool groups_know(const struct groups *groups, __u32 ifindex, const char *name);
 
 /* Free all. */
 void groups_clear(struct groups *groups);

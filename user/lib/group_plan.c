@@ -237,6 +237,9 @@ static int put_flow(struct work *w, struct flow *flow,
 		return 0;
 	ret = ret ?: write_flow(w, flow, set);
 	switch (ret) {
+	case -EINVAL:	/* its peer has other ports now, or its job paths */
+		w->groups->stale = true;
+		return 0;
 	case -ENOENT:	/* it is gone */
 		flow->nr_pieces = 0;
 		break;
@@ -250,7 +253,8 @@ static int put_flow(struct work *w, struct flow *flow,
 		w->plan->moved += moved;
 		return ret;
 	}
-	w->group->changed = true;	/* plan again without it */
+	/* Plan again without it: this has an end, as each flow says it once. */
+	w->group->changed = true;
 	return 0;
 }
 
@@ -418,8 +422,10 @@ static int find_homes(struct work *w)
 		const struct flow *flow = nth_flow(w, i);
 		__u32 p = flow->piece[0].path;
 
-		if (flow->stays && p < group->nr_paths) {
+		if (flow->stays) {
 			w->home[i] = STAYS;
+			if (p >= group->nr_paths)	/* of another job */
+				continue;
 			w->stay[p]++;
 			w->load[p]++;
 		} else if (group->split && flow->ordered) {

@@ -2,7 +2,9 @@
 #include "keeper.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -19,6 +21,10 @@
 /* Flows come many at once: how long a plan waits for more of them, ns. */
 #define SETTLE	2000000ull
 
+/* Until the next attempt at tables that a command has locked, ns. */
+#define AGAIN		50000000ull
+#define PATIENCE	20	/* attempts before that is told */
+
 #define STOP	1
 
 /**
@@ -30,10 +36,14 @@
  * @events: reader of @source_events, NULL while no job is loaded
  * @groups: the tables
  * @paths: what is known of the paths
+ * @gone: of struct gone: jobs whose device is gone
  * @paths_config: of @paths
  * @remap: finds the ports of paths again
  * @plan_at: when to plan what has changed, or LOOP_NEVER
  * @reload: the tables have to be read again
+ * @reload_at: not before
+ * @attempts: in vain, as they were locked
+ * @ready: they were read once
  */
 struct keeper {
 	const struct keeper_config *config;
@@ -45,11 +55,27 @@ struct keeper {
 	struct source source_events;
 	struct steer_events *events;
 	struct groups groups;
+	struct set gone;
 	struct paths_config paths_config;
 	struct paths *paths;
 	struct remap remap;
 	__u64 plan_at;
 	bool reload;
+	__u64 reload_at;
+	unsigned int attempts;
+	bool ready;
+};
+
+/**
+ * struct gone - a job whose device is gone
+ * @job: its number
+ * @device: name of the device
+ * @still: found so at the last look
+ */
+struct gone {
+	__u32 job;
+	char device[IF_NAMESIZE];
+	bool still;
 };
 
 static void tell(struct json_object *event, void *arg)
@@ -59,6 +85,16 @@ static void tell(struct json_object *event, void *arg)
 	feed_tell(k->feed, event);
 	k->config->tell(event, k->config->arg);
 	json_object_put(event);
+}
+
+/* What is in the way now, but ends nothing. */
+static void tell_error(struct keeper *k)
+{
+	struct json_object *event = event_new("error");
+
+	out_string(event, "message", k->err->message);
+	tell(event, k);
+	k->err->code = NULL;
 }
 
 static void plan_soon(struct keeper *k)
@@ -164,8 +200,15 @@ static int watch_ready(void *arg)
 
 static int signal_ready(void *arg)
 {
-	(void)arg;
-	return STOP;
+	struct keeper *k = arg;
+	struct signalfd_siginfo info;
+
+	if (read(k->source_signal.fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	if (info.ssi_signo != SIGHUP)
+		return STOP;
+	k->reload = true;
+	return 0;
 }
 
 static void group_gone(struct group *group, void *arg)
@@ -181,6 +224,69 @@ static void path_moved(struct group *group, __u32 p, void *arg)
 
 	if (remap_start(&k->remap, &k->groups, group) > 0)
 		tell(event_path("path-moved", group, p), k);
+}
+
+static struct json_object *device_event(const char *name, __u32 job,
+					const char *device)
+{
+	struct json_object *event = event_new(name);
+
+	out_uint(event, "job", job);
+	out_string(event, "device", device);
+	return event;
+}
+
+static void device_changed(__u32 ifindex, const char *name, void *arg)
+{
+	struct keeper *k = arg;
+
+	if (!groups_know(&k->groups, ifindex, name))
+		k->reload = true;
+}
+
+/* Told once. */
+static void device_found(__u32 id, const char *device, enum steer_device is,
+			 void *arg)
+{
+	struct keeper *k = arg;
+	struct gone *gone = set_find(&k->gone, &id, sizeof(id));
+
+	if (is != STEER_DEVICE_GONE) {
+		if (gone || is == STEER_DEVICE_BACK)
+			tell(device_event("device-back", id, device), k);
+		return;
+	}
+	if (gone) {
+		gone->still = true;
+		return;
+	}
+	tell(device_event("device-gone", id, device), k);
+	gone = set_get(&k->gone, &id, sizeof(id), sizeof(*gone));
+	if (!gone)
+		return;
+	snprintf(gone->device, sizeof(gone->device), "%s", device);
+	gone->still = true;
+}
+
+/* Programs are attached to the devices of all jobs, or it is told that one is gone. */
+static void check_devices(struct keeper *k)
+{
+	struct gone *gone;
+	size_t i;
+
+	for (i = 0; i < k->gone.nr; i++) {
+		gone = k->gone.item[i];
+		gone->still = false;
+	}
+	if (steer_devices_check(k->groups.steer, device_found, k, k->err))
+		tell_error(k);
+	for (i = k->gone.nr; i--;) {
+		gone = k->gone.item[i];
+		if (gone->still)
+			continue;
+		set_remove(&k->gone, &gone->job, sizeof(gone->job));
+		free(gone);
+	}
 }
 
 /* The ports are in the tables, or some of them. */
@@ -209,13 +315,8 @@ static void close_tables(struct keeper *k)
 	k->groups.steer = NULL;
 }
 
-static int open_tables(struct keeper *k)
+static int open_events(struct keeper *k)
 {
-	int ret;
-
-	ret = steer_open(&k->groups.steer, 0, k->err);
-	if (ret)
-		return ret;
 	k->events = steer_events_open(k->groups.steer, k->err);
 	if (!k->events)
 		return -EIO;
@@ -225,32 +326,69 @@ static int open_tables(struct keeper *k)
 	return loop_add(&k->loop, &k->source_events);
 }
 
+static void reload_later(struct keeper *k)
+{
+	k->reload = true;
+	k->reload_at = progress_now() + AGAIN;
+}
+
+/* A command has the tables: go on with what is known until it has done. */
+static int is_locked(struct keeper *k)
+{
+	reload_later(k);
+	if (++k->attempts == PATIENCE)
+		tell_error(k);
+	k->err->code = NULL;
+	return 0;
+}
+
 /*
  * Forget the events first: they are about what is read next. While we have the
  * lock, no job is half there.
  */
-static int reload(struct keeper *k)
+static int read_tables(struct keeper *k)
 {
+	struct steer *steer = NULL;
 	int ret;
 
+	ret = steer_open(&steer, STEER_NO_WAIT, k->err);
+	if (ret == -EAGAIN)
+		return is_locked(k);
 	k->reload = false;
+	k->attempts = 0;
 	close_tables(k);
-	ret = open_tables(k);
 	if (ret == -ENOENT) {	/* no job is loaded */
 		k->err->code = NULL;
 		paths_forget_all(k->paths);
 		groups_clear(&k->groups);
+		set_clear(&k->gone, free);
 		return 0;
 	}
+	if (ret)
+		return ret;
+	k->groups.steer = steer;
+	ret = open_events(k);
 	if (ret)
 		return ret;
 	ret = steer_events_read(k->events, NULL, NULL);
 	if (ret && ret != -ENOBUFS)
 		return ret;
+	check_devices(k);
 	ret = groups_read(&k->groups, group_gone, k);
 	steer_unlock(k->groups.steer);
 	return ret ?: paths_read(k->paths) ?: plan_groups(k) ?:
 	       groups_move_acks(&k->groups);
+}
+
+static int reload(struct keeper *k)
+{
+	int ret = read_tables(k);
+
+	if (!ret && !k->reload && !k->ready) {
+		k->ready = true;
+		k->config->ready(k->config->arg);
+	}
+	return ret;
 }
 
 /* Signals as something to wait for. */
@@ -261,6 +399,7 @@ static int open_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -errno;
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -279,11 +418,18 @@ static void greet_path(struct json_object *event, void *arg)
 	json_object_put(event);
 }
 
-/* Who comes is told of the paths that are not up. */
+/* Who comes is told of the devices that are gone, and the paths that are not up. */
 static void greet(struct feed *feed, void *arg)
 {
 	struct keeper *k = arg;
+	size_t i;
 
+	for (i = 0; i < k->gone.nr; i++) {
+		const struct gone *gone = k->gone.item[i];
+
+		greet_path(device_event("device-gone", gone->job,
+					gone->device), feed);
+	}
 	paths_each(k->paths, greet_path, feed);
 }
 
@@ -292,31 +438,30 @@ static int start(struct keeper *k)
 	int ret;
 
 	ret = loop_open(&k->loop) ?:
-	      add_source(k, &k->source_signal, open_signals(), signal_ready) ?:
 	      feed_open(&k->feed, &k->loop, greet, k, k->err) ?:
+	      add_source(k, &k->source_signal, open_signals(), signal_ready) ?:
 	      paths_open(&k->paths, &k->paths_config, &k->groups, &k->loop,
 			 k->err);
 	if (ret)
 		return ret;
-	ret = add_source(k, &k->source_watch, steer_watch_open(k->err),
-			 watch_ready) ?: reload(k);
-	if (!ret)
-		k->config->ready(k->config->arg);
-	return ret;
+	return add_source(k, &k->source_watch, steer_watch_open(k->err),
+			  watch_ready) ?: reload(k);
 }
 
 static __u64 next_time(const struct keeper *k)
 {
 	__u64 due = paths_due(k->paths);
 
+	if (k->reload && k->reload_at < due)
+		due = k->reload_at;
 	return due < k->plan_at ? due : k->plan_at;
 }
 
-static int step(struct keeper *k)
+static int do_step(struct keeper *k)
 {
 	int ret = 0;
 
-	if (k->reload)
+	if (k->reload && progress_now() >= k->reload_at)
 		ret = reload(k);
 	if (!ret)
 		ret = paths_step(k->paths);
@@ -324,6 +469,16 @@ static int step(struct keeper *k)
 		return plan_groups(k) ?: groups_move_acks(&k->groups);
 	if (!ret && progress_now() >= k->plan_at)
 		ret = plan_groups(k);
+	return ret;
+}
+
+static int step(struct keeper *k)
+{
+	int ret = do_step(k);
+
+	if (k->groups.stale)
+		reload_later(k);
+	k->groups.stale = false;
 	return ret;
 }
 
@@ -354,11 +509,15 @@ int keeper_run(const struct keeper_config *config, struct err *err)
 		.paths_config = {
 			.hold = config->hold_ms * 1000000ull,
 			.timeout_ms = config->timeout_ms,
+			.short_quotes = config->short_quotes,
 			.tell = tell,
 			.moved = path_moved,
+			.device = device_changed,
 			.arg = &k,
 		},
-		.remap = { .loop = &k.loop, .done = remapped, .arg = &k },
+		.remap = { .loop = &k.loop,
+			   .short_quotes = config->short_quotes,
+			   .done = remapped, .arg = &k },
 		.plan_at = LOOP_NEVER,
 	};
 	int ret;
@@ -368,6 +527,7 @@ int keeper_run(const struct keeper_config *config, struct err *err)
 	paths_close(k.paths);
 	close_tables(&k);
 	groups_clear(&k.groups);
+	set_clear(&k.gone, free);
 	feed_close(k.feed);
 	close_source(&k.source_watch);
 	close_source(&k.source_signal);

@@ -6,6 +6,7 @@
 #ifndef ROCESTEER_KEEPER_H
 #define ROCESTEER_KEEPER_H
 
+#include <stdbool.h>
 #include <json-c/json.h>
 
 #include "err.h"
@@ -14,6 +15,7 @@
  * struct keeper_config - how
  * @hold_ms: how long a path that is dead is held down at least
  * @timeout_ms: how long the first answer to a probe is waited for
+ * @short_quotes: as in struct survey_config
  * @ready: called once, when everything is as it should be
  * @tell: called for each event; released behind
  * @arg: passed to both
@@ -21,6 +23,7 @@
 struct keeper_config {
 	unsigned int hold_ms;
 	unsigned int timeout_ms;
+	bool short_quotes;
 	void (*ready)(void *arg);
 	void (*tell)(struct json_object *event, void *arg);
 	void *arg;

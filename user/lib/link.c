@@ -17,7 +17,7 @@
  */
 struct link_monitor {
 	struct mnl_socket *nl;
-	void (*fn)(__u32 ifindex, bool carrier, void *arg);
+	void (*fn)(__u32 ifindex, const char *name, bool carrier, void *arg);
 	void *arg;
 };
 
@@ -63,19 +63,37 @@ int link_fd(const struct link_monitor *link)
 	return mnl_socket_get_fd(link->nl);
 }
 
+static int take_attr(const struct nlattr *attr, void *data)
+{
+	const char **name = data;
+
+	if (mnl_attr_get_type(attr) == IFLA_IFNAME &&
+	    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
+		*name = mnl_attr_get_str(attr);
+	return MNL_CB_OK;
+}
+
 static int take(const struct nlmsghdr *nlh, void *data)
 {
 	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
 	struct link_monitor *link = data;
+	const char *name = "";
 
+	/* A bridge tells of its ports as well. */
+	if (ifi->ifi_family != AF_UNSPEC)
+		return MNL_CB_OK;
+	mnl_attr_parse(nlh, sizeof(*ifi), take_attr, &name);
 	if (nlh->nlmsg_type == RTM_NEWLINK)
-		link->fn(ifi->ifi_index, ifi->ifi_flags & IFF_LOWER_UP,
+		link->fn(ifi->ifi_index, name, ifi->ifi_flags & IFF_LOWER_UP,
 			 link->arg);
+	else if (nlh->nlmsg_type == RTM_DELLINK)
+		link->fn(ifi->ifi_index, NULL, false, link->arg);
 	return MNL_CB_OK;
 }
 
 int link_read(struct link_monitor *link,
-	      void (*fn)(__u32 ifindex, bool carrier, void *arg), void *arg)
+	      void (*fn)(__u32 ifindex, const char *name, bool carrier,
+			 void *arg), void *arg)
 {
 	char buf[32768];
 	bool lost = false;

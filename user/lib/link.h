@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which network devices have a carrier. */
+/* Which network devices there are, and which of them have a carrier. */
 #ifndef ROCESTEER_LINK_H
 #define ROCESTEER_LINK_H
 
@@ -28,12 +28,14 @@ int link_fd(const struct link_monitor *link);
 /**
  * link_read() - take what has changed
  * @link: monitor
- * @fn: called for each device that changed; maybe not in what is told here
+ * @fn: called for each device that changed, maybe not in what is told here; @name is
+ *	NULL where it is gone
  * @arg: passed to @fn
  *
  * Return: 0 or a negative errno.
  */
 int link_read(struct link_monitor *link,
-	      void (*fn)(__u32 ifindex, bool carrier, void *arg), void *arg);
+	      void (*fn)(__u32 ifindex, const char *name, bool carrier,
+			 void *arg), void *arg);
 
 #endif /* ROCESTEER_LINK_H */

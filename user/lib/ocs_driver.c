@@ -3,14 +3,22 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "replace.h"
+
+#define WAIT	300	/* seconds a driver has */
+#define GRACE	10	/* and to end when it is told to */
 
 /* The request as a file: a command that does not read it blocks nobody. */
 static int write_request(struct json_object *request)
@@ -30,38 +38,99 @@ static int write_request(struct json_object *request)
 	return ret;
 }
 
-/* Return: what waitpid() says, or a negative errno. */
-static int run(const char *command, int in)
+static sigset_t before;	/* signals that were blocked */
+static bool held;
+
+static void hold_signals(void)
+{
+	sigset_t set;
+
+	if (held)
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	held = !sigprocmask(SIG_BLOCK, &set, &before);
+}
+
+void ocs_driver_done(void)
+{
+	if (held)
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	held = false;
+}
+
+/* With the request, our standard error, the lock, and signals as they were. */
+static int start(const char *command, int in, int lock, pid_t *pid)
 {
 	char *const argv[] = { (char *)command, NULL };
 	posix_spawn_file_actions_t actions;
-	int ret, status;
-	pid_t pid;
+	posix_spawnattr_t attr;
+	int ret;
 
 	ret = posix_spawn_file_actions_init(&actions);
 	if (ret)
 		return -ret;
+	ret = posix_spawnattr_init(&attr);
+	if (ret)
+		goto out_actions;
 	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO,
 					 STDOUT_FILENO);
-	ret = posix_spawnp(&pid, command, &actions, NULL, argv, environ);
+	/* To itself: it is not closed then. */
+	posix_spawn_file_actions_adddup2(&actions, lock, lock);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&attr, &before);
+	ret = posix_spawnp(pid, command, &actions, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+out_actions:
 	posix_spawn_file_actions_destroy(&actions);
+	return -ret;
+}
+
+static bool has_ended(int pidfd, unsigned int seconds)
+{
+	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&fd, 1, seconds * 1000) != 0;
+}
+
+/* Return: what waitpid() says, or a negative errno. */
+static int run(const char *command, int in, int lock)
+{
+	int pidfd, ret, status;
+	bool late = false;
+	pid_t pid;
+
+	ret = start(command, in, lock, &pid);
 	if (ret)
-		return -ret;
+		return ret;
+	pidfd = pidfd_open(pid, 0);
+	if (pidfd >= 0 &&
+	    !has_ended(pidfd, patience("ROCESTEER_DRIVER_WAIT", WAIT))) {
+		late = true;
+		kill(pid, SIGTERM);
+		if (!has_ended(pidfd, GRACE))
+			kill(pid, SIGKILL);
+	}
+	if (pidfd >= 0)
+		close(pidfd);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
-	return status;
+	return late ? -ETIMEDOUT : status;
 }
 
-int ocs_driver_run(const char *command, struct json_object *request,
+int ocs_driver_run(const char *command, struct json_object *request, int lock,
 		   struct err *err)
 {
 	int in = write_request(request), status;
 
 	if (in < 0)
 		return in;
-	status = run(command, in);
+	hold_signals();
+	status = run(command, in, lock);
 	close(in);
 	if (!status)
 		return 0;

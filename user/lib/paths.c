@@ -258,13 +258,13 @@ static struct group *watch_next(struct paths *paths, __u64 now)
 	return get_health(group) ? group : NULL;
 }
 
-static void exam_failed(__u32 ifindex, const struct err *err, void *arg)
+static void exam_note(__u32 ifindex, const char *line, void *arg)
 {
 	struct json_object *event = event_new("error");
 	struct paths *paths = arg;
 
 	out_device(event, "device", ifindex);
-	out_string(event, "message", err->message);
+	out_string(event, "message", line);
 	paths->config->tell(event, paths->config->arg);
 }
 
@@ -406,9 +406,8 @@ void paths_each(struct paths *paths,
 }
 
 /* Without a carrier nothing answers, and that says nothing about paths. */
-static void carrier_changed(__u32 ifindex, bool carrier, void *arg)
+static void carrier_changed(struct paths *paths, __u32 ifindex, bool carrier)
 {
-	struct paths *paths = arg;
 	struct nic *nic = set_find(&paths->dark, &ifindex, sizeof(ifindex));
 	size_t i;
 
@@ -428,11 +427,22 @@ static void carrier_changed(__u32 ifindex, bool carrier, void *arg)
 	}
 }
 
+static void device_changed(__u32 ifindex, const char *name, bool carrier,
+			   void *arg)
+{
+	struct paths *paths = arg;
+
+	carrier_changed(paths, ifindex, carrier);
+	if (!name)
+		exams_forget(paths->exams, ifindex);
+	paths->config->device(ifindex, name, paths->config->arg);
+}
+
 static int link_ready(void *arg)
 {
 	struct paths *paths = arg;
 
-	return link_read(paths->link, carrier_changed, paths);
+	return link_read(paths->link, device_changed, paths);
 }
 
 int paths_open(struct paths **out, const struct paths_config *config,
@@ -450,8 +460,9 @@ int paths_open(struct paths **out, const struct paths_config *config,
 		.groups = groups,
 		.loop = loop,
 		.timeout_ms = config->timeout_ms,
+		.short_quotes = config->short_quotes,
 		.done = exam_done,
-		.failed = exam_failed,
+		.note = exam_note,
 		.arg = paths,
 	});
 	paths->link = paths->exams ? link_open(err) : NULL;

@@ -17,15 +17,19 @@
  * struct paths_config - how, and who wants to know
  * @hold: how long a path is held down at least, ns
  * @timeout_ms: how long the first answer to a probe is waited for
+ * @short_quotes: as in struct survey_config
  * @tell: called for each event, which is released there
  * @moved: called when the port of path @p takes another one now
- * @arg: passed to both
+ * @device: called for each device that changed; @name is NULL where it is gone
+ * @arg: passed to all
  */
 struct paths_config {
 	__u64 hold;
 	unsigned int timeout_ms;
+	bool short_quotes;
 	void (*tell)(struct json_object *event, void *arg);
 	void (*moved)(struct group *group, __u32 p, void *arg);
+	void (*device)(__u32 ifindex, const char *name, void *arg);
 	void *arg;
 };
 

@@ -22,6 +22,9 @@
 #define RESERVED_OPCODE	0x9f
 /* The first port of traceroute: nobody listens there. */
 #define UNUSED_PORT	33434
+/* Where the cookie is, and where the padding that tells the kinds apart begins. */
+#define COOKIE		(PROBE_UDP_HEADER + sizeof(struct rocesteer_bth))
+#define PADDING		(COOKIE + sizeof(__u64))
 
 static int set(int fd, int level, int option, int value)
 {
@@ -146,7 +149,7 @@ static void put_u16(__u8 *at, __u16 value)
 
 void probe_build(struct probe_packet *packet, const struct probe_socket *sock,
 		 const __u8 peer[16], enum probe_kind kind, unsigned int hop,
-		 __u16 port, __u32 cookie)
+		 __u16 port, __u64 cookie)
 {
 	struct rocesteer_bth bth = { .opcode = RESERVED_OPCODE };
 	__u8 *udp = packet->data;
@@ -154,12 +157,12 @@ void probe_build(struct probe_packet *packet, const struct probe_socket *sock,
 	memset(packet, 0, sizeof(*packet));
 	memcpy(packet->peer, peer, 16);
 	packet->ttl = hop + (kind == PROBE_LEAF);
-	packet->len = PROBE_UDP_HEADER + sizeof(bth) + 4 * (1 + kind);
+	packet->len = PADDING + 4 * kind;
 	put_u16(udp, port);
 	put_u16(udp + 2, kind == PROBE_NEAR ? UNUSED_PORT : ROCESTEER_ROCE_PORT);
 	put_u16(udp + 4, packet->len);
 	memcpy(udp + PROBE_UDP_HEADER, &bth, sizeof(bth));
-	memcpy(udp + PROBE_UDP_HEADER + sizeof(bth), &cookie, sizeof(cookie));
+	memcpy(udp + COOKIE, &cookie, sizeof(cookie));
 	put_u16(udp + 6, udp_checksum(sock->source, peer, udp, packet->len));
 }
 
@@ -246,7 +249,7 @@ int probe_receive(const struct probe_socket *sock,
 		  struct probe_answer *answer)
 {
 	char control[512] __aligned(8);
-	struct iovec iov = { answer->udp, sizeof(answer->udp) };
+	struct iovec iov = { answer->quote, sizeof(answer->quote) };
 	struct sockaddr_storage ss = {};
 	struct msghdr msg = {
 		.msg_name = &ss,
@@ -263,7 +266,20 @@ int probe_receive(const struct probe_socket *sock,
 		clear_error(sock);
 	if (len < 0)
 		return errno == EINTR ? -ENOMSG : -errno;
-	if (len < (ssize_t)sizeof(answer->udp))
+	if (len < PROBE_UDP_HEADER)
 		return -ENOMSG;
+	answer->len = len;
 	return parse_answer(&msg, answer);
+}
+
+/* RFC 792 has 8 bytes quoted, RFC 1812 and RFC 4443 all that there is. */
+enum probe_match probe_match(const struct probe_packet *packet,
+			     const struct probe_answer *answer)
+{
+	size_t len = answer->len < packet->len ? answer->len : packet->len;
+
+	if (addr_compare(packet->peer, answer->peer) ||
+	    memcmp(packet->data, answer->quote, len))
+		return PROBE_OTHER;
+	return len < PADDING ? PROBE_SHORT : PROBE_OURS;
 }

@@ -7,12 +7,14 @@
 #ifndef ROCESTEER_PROBE_H
 #define ROCESTEER_PROBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
 #include "err.h"
 
 #define PROBE_UDP_HEADER	8
+#define PROBE_MAX		(PROBE_UDP_HEADER + 28)
 
 /**
  * enum probe_kind - what a probe is for
@@ -20,7 +22,7 @@
  * @PROBE_LEAF: which router is one hop further
  * @PROBE_NEAR: is the peer itself so near? To a port nobody listens on.
  *
- * An answer quotes no more than the UDP header: the kinds differ in length.
+ * An answer may quote no more than the UDP header: the kinds differ in length.
  */
 enum probe_kind {
 	PROBE_PATH,
@@ -49,7 +51,7 @@ struct probe_packet {
 	__u8 peer[16];
 	unsigned int ttl;
 	size_t len;
-	__u8 data[PROBE_UDP_HEADER + 24];
+	__u8 data[PROBE_MAX];
 };
 
 enum probe_answer_type {
@@ -63,13 +65,28 @@ enum probe_answer_type {
  * @type: which
  * @from: who sent it
  * @peer: destination of the packet
- * @udp: the packet's UDP header
+ * @len: bytes of @quote, at least PROBE_UDP_HEADER
+ * @quote: what the answer quotes of the packet, from its UDP header on
  */
 struct probe_answer {
 	enum probe_answer_type type;
 	__u8 from[16];
 	__u8 peer[16];
-	__u8 udp[PROBE_UDP_HEADER];
+	size_t len;
+	__u8 quote[PROBE_MAX];
+};
+
+/**
+ * enum probe_match - how an answer fits a packet
+ * @PROBE_OTHER: it answers another one
+ * @PROBE_SHORT: to what it quotes, which is without the cookie: all that others
+ *	would have to guess is 16 bits
+ * @PROBE_OURS: to all it quotes, with the cookie
+ */
+enum probe_match {
+	PROBE_OTHER,
+	PROBE_SHORT,
+	PROBE_OURS,
 };
 
 /**
@@ -94,12 +111,11 @@ void probe_close(struct probe_socket *sock);
  * @kind: what for
  * @hop: TTL of PROBE_PATH
  * @port: UDP source port, host order
- * @cookie: random number of this run: it changes the UDP checksum, by which an
- *	answer to this run is known
+ * @cookie: random, by which an answer to this packet is known
  */
 void probe_build(struct probe_packet *packet, const struct probe_socket *sock,
 		 const __u8 peer[16], enum probe_kind kind, unsigned int hop,
-		 __u16 port, __u32 cookie);
+		 __u16 port, __u64 cookie);
 
 /* Send a packet. Return: 0 or a negative errno. */
 int probe_send(const struct probe_socket *sock,
@@ -115,5 +131,9 @@ int probe_send(const struct probe_socket *sock,
  */
 int probe_receive(const struct probe_socket *sock,
 		  struct probe_answer *answer);
+
+/* Is it the answer to a packet? */
+enum probe_match probe_match(const struct probe_packet *packet,
+			     const struct probe_answer *answer);
 
 #endif /* ROCESTEER_PROBE_H */

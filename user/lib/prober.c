@@ -20,9 +20,12 @@
  * @survey_config: of @survey
  * @source: answers to @survey
  * @due: when @survey has something to do
- * @probes: those since @survey began; one whose owner is NULL is forgotten
- * @nr: how many
- * @next: the first that is not sent
+ * @probes: that wait to be sent, from @next on; one whose owner is NULL is
+ *	forgotten
+ * @nr: end of these
+ * @next: the first
+ * @out: that are sent; owner NULL: forgotten, or the place is free
+ * @used: places of @out
  */
 struct prober {
 	struct prober_key key;
@@ -35,6 +38,8 @@ struct prober {
 	struct prober_probe *probes;
 	size_t nr;
 	size_t next;
+	struct prober_probe out[SURVEY_ACTIVE];
+	bool used[SURVEY_ACTIVE];
 };
 
 struct prober *prober_new(const struct prober_key *key,
@@ -57,6 +62,7 @@ static void finish(struct prober *prober)
 		loop_remove(prober->config->loop, &prober->source);
 	survey_end(prober->survey);
 	free(prober->probes);
+	memset(prober->used, 0, sizeof(prober->used));
 	prober->survey = NULL;
 	prober->probes = NULL;
 	prober->nr = 0;
@@ -72,10 +78,22 @@ void prober_free(struct prober *prober)
 	free(prober);
 }
 
+/* Forget those that were sent, when they are half of all or more. */
+static void make_room(struct prober *prober)
+{
+	if (!prober->next || prober->next < prober->nr / 2)
+		return;
+	prober->nr -= prober->next;
+	memmove(prober->probes, prober->probes + prober->next,
+		prober->nr * sizeof(*prober->probes));
+	prober->next = 0;
+}
+
 int prober_add(struct prober *prober, const struct prober_probe *probe)
 {
 	struct prober_probe *bigger;
 
+	make_room(prober);
 	bigger = reallocarray(prober->probes, prober->nr + 1, sizeof(*bigger));
 	if (!bigger)
 		return -ENOMEM;
@@ -94,6 +112,9 @@ void prober_forget(struct prober *prober, const void *owner)
 	for (i = 0; i < prober->nr; i++)
 		if (prober->probes[i].owner == owner)
 			prober->probes[i].owner = NULL;
+	for (i = 0; i < SURVEY_ACTIVE; i++)
+		if (prober->out[i].owner == owner)
+			prober->out[i].owner = NULL;
 }
 
 __u64 prober_due(const struct prober *prober)
@@ -106,13 +127,18 @@ static int next_probe(void *client, struct survey_probe *probe,
 {
 	struct prober *prober = client;
 	const struct prober_probe *next;
+	__u32 place = 0;
 
 	while (prober->next < prober->nr && !prober->probes[prober->next].owner)
 		prober->next++;
 	if (prober->next == prober->nr)
 		return -EAGAIN;
-	next = &prober->probes[prober->next];
-	probe->peer = prober->next++;
+	while (prober->used[place])	/* there are as many as can be out */
+		place++;
+	next = &prober->out[place];
+	prober->out[place] = prober->probes[prober->next++];
+	prober->used[place] = true;
+	probe->peer = place;
 	probe->kind = next->kind;
 	probe->port = next->port;
 	*source = next->source;
@@ -120,12 +146,13 @@ static int next_probe(void *client, struct survey_probe *probe,
 	return 0;
 }
 
-/* The callback may add probes, and thereby move them all. */
 static int probe_done(struct prober *prober, const struct survey_probe *probe,
 		      const __u8 *from)
 {
-	struct prober_probe done = prober->probes[probe->peer];
+	struct prober_probe done = prober->out[probe->peer];
 
+	prober->out[probe->peer].owner = NULL;
+	prober->used[probe->peer] = false;
 	if (done.owner)
 		prober->config->done(&done, from, probe->sent,
 				     prober->config->arg);
@@ -145,10 +172,18 @@ static int got_nothing(void *client, const struct survey_probe *probe)
 	return probe_done(client, probe, NULL);
 }
 
+static void tell_note(void *client, const char *line)
+{
+	struct prober *prober = client;
+
+	prober->config->note(prober->key.ifindex, line, prober->config->arg);
+}
+
 static const struct survey_ops ops = {
 	.next = next_probe,
 	.answer = got_answer,
 	.lost = got_nothing,
+	.note = tell_note,
 };
 
 static int answers_ready(void *arg)
@@ -175,6 +210,7 @@ static int start(struct prober *prober, struct err *err)
 		.steady = true,
 		.retries = RETRIES,
 		.timeout_ms = prober->config->timeout_ms,
+		.short_quotes = prober->config->short_quotes,
 	};
 	ret = survey_start(&prober->survey, &prober->survey_config, &ops,
 			   prober);

@@ -6,6 +6,7 @@
 #ifndef ROCESTEER_PROBER_H
 #define ROCESTEER_PROBER_H
 
+#include <stdbool.h>
 #include <linux/types.h>
 
 #include "err.h"
@@ -45,15 +46,19 @@ struct prober_probe {
  * @loop: where answers are waited for
  * @timeout_ms: wait for the first answer; two repetitions wait twice as long
  *	each
+ * @short_quotes: as in struct survey_config
  * @done: a probe was answered by a router or the peer, @from, or not at all,
  *	NULL; it had been sent @sent times
- * @arg: passed to @done
+ * @note: what is odd about the answers by a device, for people
+ * @arg: passed to both
  */
 struct prober_config {
 	struct loop *loop;
 	unsigned int timeout_ms;
+	bool short_quotes;
 	void (*done)(const struct prober_probe *probe, const __u8 *from,
 		     unsigned int sent, void *arg);
+	void (*note)(__u32 ifindex, const char *line, void *arg);
 	void *arg;
 };
 

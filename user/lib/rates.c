@@ -17,6 +17,7 @@ struct counts {
 
 /* One look; @flows will be those of the next. */
 struct look {
+	struct steer *steer;
 	struct rates *rates;
 	struct set flows;
 };
@@ -40,6 +41,7 @@ static int read_group(const struct rocesteer_group_key *key,
 	if (!group)
 		return -ENOMEM;
 	group->group = *from;
+	group->served = steer_serves(look->steer, key->ifindex);
 	if (group->group.nr_paths > ROCESTEER_MAX_PATHS)
 		group->group.nr_paths = ROCESTEER_MAX_PATHS;
 	return 0;
@@ -126,6 +128,7 @@ int rates_read(struct rates *rates, struct err *err)
 	set_clear(&rates->groups, free);
 	ret = steer_open(&steer, 0, err);
 	now = progress_now();
+	look.steer = steer;
 	if (!ret) {
 		ret = steer_group_each(steer, 0, read_group, &look) ?:
 		      steer_flow_each(steer, read_flow, &look);

@@ -3,6 +3,8 @@
 #ifndef ROCESTEER_RATES_H
 #define ROCESTEER_RATES_H
 
+#include <stdbool.h>
+
 #include "../../include/rocesteer/types.h"
 #include "err.h"
 #include "set.h"
@@ -27,11 +29,13 @@ struct rates_path {
  * struct rates_group - a group
  * @key: which
  * @group: as in rs_groups
+ * @served: the programs are attached to its device
  * @path: its paths
  */
 struct rates_group {
 	struct rocesteer_group_key key;
 	struct rocesteer_group group;
+	bool served;
 	struct rates_path path[ROCESTEER_MAX_PATHS];
 };
 

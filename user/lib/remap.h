@@ -6,6 +6,7 @@
 #ifndef ROCESTEER_REMAP_H
 #define ROCESTEER_REMAP_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "group.h"
@@ -14,6 +15,7 @@
 /**
  * struct remap - state; @pid is 0 while none is under way
  * @loop: where its end is waited for
+ * @short_quotes: as in struct survey_config
  * @done: called at the end; the message says what went wrong, or is empty
  * @arg: passed to @done
  * @source: what the process says
@@ -24,6 +26,7 @@
  */
 struct remap {
 	struct loop *loop;
+	bool short_quotes;
 	int (*done)(const char *message, void *arg);
 	void *arg;
 	struct source source;
@@ -35,7 +38,7 @@ struct remap {
 
 /**
  * remap_start() - probe for ports, and put those found into rs_peers
- * @remap: @loop, @done and @arg are set
+ * @remap: all up to @arg is set
  * @groups: tables and groups
  * @group: of the job and device
  *

@@ -67,6 +67,34 @@ static int open_directory(const char *file)
 	return fd < 0 ? -errno : fd;
 }
 
+/*
+ * Made without a name and named when it is complete. Where the file system has
+ * no nameless files, who is killed in between leaves a file of its own.
+ */
+int file_create(const char *name, const struct stat *like)
+{
+	int dir = open_directory(name), fd, ret;
+	char self[32];
+
+	if (dir < 0)
+		return dir;
+	fd = openat(dir, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	close(dir);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		ret = fd < 0 ? -errno : file_give(fd, like);
+	} else {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+		ret = fd < 0 ? -errno : file_give(fd, like);
+		if (!ret && linkat(AT_FDCWD, self, AT_FDCWD, name,
+				   AT_SYMLINK_FOLLOW))
+			ret = -errno;
+	}
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 int file_replace(const char *file, const char *temp, mode_t mode,
 		 const char *text, size_t len)
 {

@@ -22,6 +22,12 @@ int file_replace(const char *file, const char *temp, mode_t mode,
 		 const char *text, size_t len);
 
 /*
+ * Make an empty file with the owner, group and permissions of another: nobody meets
+ * it without these. Return: 0, -EEXIST, or another negative errno.
+ */
+int file_create(const char *name, const struct stat *like);
+
+/*
  * Give a file that we made the owner, group and permissions of another: the owner
  * only as root, the group only as root or a member. Return: 0 or a negative errno.
  */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "rocesteer.skel.h"
 #include "../../include/rocesteer/chunk.h"
 #include "../../include/rocesteer/icrc.h"
+#include "lock.h"
 #include "netns.h"
 #include "steer_priv.h"
 
@@ -103,7 +103,10 @@ static void policy_detach(const char *dir)
 	close(fd);
 }
 
-/* Remove a pin directory with all that is in it. */
+/*
+ * Remove a pin directory with all that is in it. First what says that all is there,
+ * in case this is killed.
+ */
 static void pins_remove(const char *dir)
 {
 	struct dirent *de;
@@ -111,6 +114,7 @@ static void pins_remove(const char *dir)
 
 	if (!d)
 		return;
+	unlinkat(dirfd(d), "egress", 0);
 	policy_detach(dir);
 	while ((de = readdir(d)))
 		if (de->d_name[0] != '.')
@@ -168,40 +172,97 @@ static void pins_sweep(const char *own)
 	closedir(d);
 }
 
+/* Whose directory may be: what is pinned there is trusted. */
+static int check_root(int fd, struct err *err)
+{
+	struct stat root, above;
+
+	if (fstat(fd, &root) || stat(BPFFS, &above))
+		return err_set(err, EXIT_FAILED, "pin", "cannot check %s: %s",
+			       PIN_ROOT, strerror(errno));
+	if ((root.st_uid && root.st_uid != geteuid()) ||
+	    root.st_mode & 0077) {
+		err_set(err, EXIT_FAILED, "unsafe",
+			"%s is open to others: its owner is user %u, its mode is %04o",
+			PIN_ROOT, root.st_uid, root.st_mode & 07777);
+		err_hint(err,
+			 "What is there is not to be trusted. rm -r %s; mount -o remount,mode=0700 %s",
+			 PIN_ROOT, BPFFS);
+		return -EPERM;
+	}
+	if (above.st_mode & 0002 && !(above.st_mode & S_ISVTX)) {
+		err_set(err, EXIT_FAILED, "unsafe",
+			"everybody may rename what is in %s: its mode is %04o",
+			BPFFS, above.st_mode & 07777);
+		err_hint(err, "mount -o remount,mode=0700 %s", BPFFS);
+		return -EPERM;
+	}
+	return 0;
+}
+
 int steer_root(int flags, struct err *err)
 {
 	struct statfs fs;
+	int fd, ret;
 
 	if (statfs(BPFFS, &fs) || fs.f_type != BPF_FS_MAGIC) {
 		err_set(err, EXIT_FAILED, "no-bpffs",
 			"no BPF file system is mounted on %s", BPFFS);
-		err_hint(err, "mount -t bpf bpf %s", BPFFS);
+		err_hint(err, "mount -t bpf -o mode=0700 bpf %s", BPFFS);
 		return -ENODEV;
 	}
 	if ((flags & STEER_CREATE) && mkdir(PIN_ROOT, 0700) && errno != EEXIST)
 		return err_set(err, EXIT_FAILED, "pin", "cannot create %s: %s",
 			       PIN_ROOT, strerror(errno));
-	return 0;
+	fd = open(PIN_ROOT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(err, EXIT_FAILED, errno == ENOENT ? "no-job" :
+			       errno == EACCES ? "permission" : "pin",
+			       errno == ENOENT ? "no job is loaded" :
+			       "cannot open %s: %s", PIN_ROOT,
+			       strerror(errno));
+	ret = check_root(fd, err);
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
 }
 
 static int lock_root(int flags, struct err *err)
 {
 	int fd, ret;
 
-	ret = steer_root(flags, err);
-	if (ret)
-		return ret;
-	fd = open(PIN_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || flock(fd, LOCK_EX)) {
-		err_set(err, EXIT_FAILED, errno == ENOENT ? "no-job" :
-			errno == EACCES ? "permission" : "pin",
-			errno == ENOENT ? "no job is loaded" :
-			"cannot open %s: %s", PIN_ROOT, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return -errno ?: -EIO;
-	}
-	return fd;
+	fd = steer_root(flags, err);
+	if (fd < 0)
+		return fd;
+	ret = flags & STEER_NO_WAIT ? lock_try(fd, PIN_ROOT, err) :
+				      lock_take(fd, PIN_ROOT, err);
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+/* Something else than we would have pinned: another version's, or a part is gone. */
+static int version_error(struct steer *s, const char *name, const char *what,
+			 struct err *err)
+{
+	err_set(err, EXIT_FAILED, "version", "%s/%s %s version %d", s->dir,
+		name, what, ROCESTEER_ABI);
+	err_hint(err,
+		 "Unload the jobs with the rocesteer that loaded them, or take all of them away: rm -r %s",
+		 s->dir);
+	return -EPROTO;
+}
+
+static int pin_error(struct steer *s, const char *name, int ret,
+		     struct err *err)
+{
+	if (ret == -ENOENT)
+		return version_error(s, name, "is not there, unlike in", err);
+	errno = -ret;
+	return err_set(err, EXIT_FAILED, ret == -EPERM ? "permission" : "pin",
+		       "cannot open %s/%s: %s", s->dir, name, strerror(-ret));
 }
 
 static int maps_open(struct steer *s, struct err *err)
@@ -214,19 +275,12 @@ static int maps_open(struct steer *s, struct err *err)
 
 		s->maps[i] = pin_get(s->dir, map_specs[i].name);
 		if (s->maps[i] < 0)
-			return err_set(err, EXIT_FAILED, "pin",
-				       "cannot open %s/%s: %s", s->dir,
-				       map_specs[i].name, strerror(errno));
+			return pin_error(s, map_specs[i].name, s->maps[i], err);
 		if (bpf_map_get_info_by_fd(s->maps[i], &info, &len) ||
 		    info.key_size != map_specs[i].key_size ||
-		    info.value_size != map_specs[i].value_size) {
-			err_set(err, EXIT_FAILED, "version",
-				"%s/%s has another layout than version %d",
-				s->dir, map_specs[i].name, ROCESTEER_ABI);
-			err_hint(err,
-				 "unload the jobs with the rocesteer that loaded them");
-			return -EPROTO;
-		}
+		    info.value_size != map_specs[i].value_size)
+			return version_error(s, map_specs[i].name,
+					     "has another layout than", err);
 	}
 	return 0;
 }
@@ -239,9 +293,7 @@ static int pins_open(struct steer *s, struct err *err)
 	for (i = 0; !ret && i < PROG_MAX; i++) {
 		s->progs[i] = pin_get(s->dir, prog_names[i]);
 		if (s->progs[i] < 0)
-			ret = err_set(err, EXIT_FAILED, "pin",
-				      "cannot open %s/%s: %s", s->dir,
-				      prog_names[i], strerror(errno));
+			ret = pin_error(s, prog_names[i], s->progs[i], err);
 	}
 	return ret;
 }
@@ -342,6 +394,8 @@ static int open_pins(struct steer *s, int flags, struct err *err)
 			close(fd);
 		return pins_open(s, err);
 	}
+	if (fd != -ENOENT)
+		return pin_error(s, "egress", fd, err);
 	if (!(flags & STEER_CREATE)) {
 		err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
 		return -ENOENT;
@@ -426,20 +480,61 @@ const char *steer_pin_dir(const struct steer *s)
 	return s->dir;
 }
 
+static void detach(struct steer *s, const char *prog, unsigned int ifindex)
+{
+	char name[32], path[PATH_MAX];
+
+	link_name(name, sizeof(name), prog, ifindex);
+	if (!pin_path(path, sizeof(path), s->dir, name))
+		unlink(path);
+}
+
+/* Is a program attached to a device? A link stays pinned when its device goes. */
+static bool is_attached(const struct steer *s, const char *prog,
+			unsigned int ifindex)
+{
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+	char name[32];
+	int fd, ret;
+
+	link_name(name, sizeof(name), prog, ifindex);
+	fd = pin_get(s->dir, name);
+	if (fd < 0)
+		return false;
+	ret = bpf_link_get_info_by_fd(fd, &info, &len);
+	close(fd);
+	return !ret && info.tcx.ifindex == ifindex;
+}
+
+bool steer_has_link(const struct steer *s, unsigned int ifindex)
+{
+	char name[32];
+	int fd;
+
+	link_name(name, sizeof(name), "egress", ifindex);
+	fd = pin_get(s->dir, name);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool steer_serves(const struct steer *s, __u32 ifindex)
+{
+	return is_attached(s, "egress", ifindex) &&
+	       is_attached(s, "ingress", ifindex);
+}
+
 static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 		  unsigned int ifindex)
 {
 	char name[32];
 	int prog_fd, link_fd, ret;
 
-	link_name(name, sizeof(name), prog, ifindex);
-	link_fd = pin_get(s->dir, name);
-	if (link_fd >= 0) {	/* another job is on this device */
-		close(link_fd);
+	if (is_attached(s, prog, ifindex))	/* another job is on this device */
 		return 0;
-	}
-	if (link_fd != -ENOENT)
-		return link_fd;
+	detach(s, prog, ifindex);
+	link_name(name, sizeof(name), prog, ifindex);
 	prog_fd = pin_get(s->dir, prog);
 	if (prog_fd < 0)
 		return prog_fd;
@@ -450,15 +545,6 @@ static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 	ret = pin_put(s->dir, name, link_fd);
 	close(link_fd);
 	return ret;
-}
-
-static void detach(struct steer *s, const char *prog, unsigned int ifindex)
-{
-	char name[32], path[PATH_MAX];
-
-	link_name(name, sizeof(name), prog, ifindex);
-	if (!pin_path(path, sizeof(path), s->dir, name))
-		unlink(path);
 }
 
 static int attach_error(unsigned int ifindex, int ret, struct err *err)

@@ -18,6 +18,7 @@ struct steer;
 /* Flags of steer_open(). */
 #define STEER_CREATE	1	/* load and pin the programs if they are absent */
 #define STEER_NO_MODULE	2	/* steer in BPF even where the module is loaded */
+#define STEER_NO_WAIT	4	/* -EAGAIN while another process has them open */
 
 /**
  * steer_open() - get at the programs and tables of this namespace
@@ -25,9 +26,10 @@ struct steer;
  * @flags: of the above
  * @err: filled on failure
  *
- * Waits while another process has them open: a command sees no half-made job, and
- * prints behind steer_close(), as a reader can take any time.
- * Without STEER_CREATE -ENOENT with code "no-job" where nothing is loaded.
+ * Waits as lock_take() does while another process has them open: a command sees no
+ * half-made job, and prints behind steer_close(), as a reader can take any time.
+ * Without STEER_CREATE -ENOENT with code "no-job" where nothing is loaded, and
+ * -ENOENT for no other reason.
  *
  * Return: 0 or a negative errno.
  */
@@ -109,9 +111,41 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
  * @id: the job
  * @err: filled on failure
  *
- * Flows go back to their ECMP paths at once. Return: 0, or -ENOENT.
+ * Flows go back to their ECMP paths at once. Return: 0, or -ENOENT where there is
+ * no such job: what a killed command left of one is gone then, too.
  */
 int steer_job_del(struct steer *s, __u32 id, struct err *err);
+
+/**
+ * enum steer_device - what is with the device of a job
+ * @STEER_DEVICE_THERE: programs are attached to it
+ * @STEER_DEVICE_GONE: no device of this network namespace has its name
+ * @STEER_DEVICE_BACK: one has, but no programs were attached: now they are, and the
+ *	job's entries are that device's; the job's flows are forgotten
+ */
+enum steer_device {
+	STEER_DEVICE_THERE,
+	STEER_DEVICE_GONE,
+	STEER_DEVICE_BACK,
+};
+
+/**
+ * steer_devices_check() - see to jobs whose device went away, came back, or has
+ * another name
+ * @s: open, and not unlocked
+ * @fn: called for each job, with the name of its device
+ * @arg: passed to @fn
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno; what failed for one job was done for the others.
+ */
+int steer_devices_check(struct steer *s,
+			void (*fn)(__u32 id, const char *device,
+				   enum steer_device is, void *arg),
+			void *arg, struct err *err);
+
+/* Are the programs attached to a device? */
+bool steer_serves(const struct steer *s, __u32 ifindex);
 
 /* A loaded job. Return: 0 or -ENOENT. */
 int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job);

@@ -40,7 +40,7 @@ enum steer_prog {
 
 /**
  * struct steer - handle
- * @lock: fd of the pins' parent directory, flock()ed until steer_unlock()
+ * @lock: fd of the pins' parent directory, locked until steer_unlock()
  * @netns: SO_NETNS_COOKIE
  * @dir: directory of the pins
  * @maps: their fds
@@ -59,14 +59,18 @@ struct steer {
 };
 
 /*
- * Is there a BPF file system? With STEER_CREATE make our directory in it.
- * Return: 0 or a negative errno.
+ * Open our directory in the BPF file system, with STEER_CREATE make it. It is
+ * root's alone, or this fails. Return: a descriptor, or a negative errno as
+ * steer_open() returns it.
  */
 int steer_root(int flags, struct err *err);
 
 /* Attach to or detach from a device. Return: 0 or a negative errno. */
 int steer_attach(struct steer *s, unsigned int ifindex, struct err *err);
 void steer_detach(struct steer *s, unsigned int ifindex);
+
+/* Were programs attached to it, be it that it is gone meanwhile? */
+bool steer_has_link(const struct steer *s, unsigned int ifindex);
 
 /* Likewise the program that tags packets by their chunks. */
 int steer_attach_chunk(struct steer *s, unsigned int ifindex, struct err *err);

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <linux/membarrier.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -33,9 +31,36 @@ int steer_map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
 	return 0;
 }
 
+/*
+ * To replace an inner map waits for a grace period of RCU, in which programs run:
+ * so that they are done with the old one (maybe_wait_bpf_programs() of the kernel).
+ * membarrier() does not wait on one CPU, and refuses where nohz_full is used.
+ */
+static int replace_inner_map(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	int inner, outer = -1, ret = -1;
+	__u32 zero = 0;
+
+	inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rs_wait", 4, 4, 1, NULL);
+	opts.inner_map_fd = inner;
+	if (inner >= 0)
+		outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rs_waits",
+				       4, 4, 1, &opts);
+	if (outer >= 0)
+		ret = bpf_map_update_elem(outer, &zero, &inner, BPF_ANY);
+	if (outer >= 0)
+		close(outer);
+	if (inner >= 0)
+		close(inner);
+	return ret;
+}
+
+/* Without memory for the maps: a program runs for microseconds. */
 void steer_wait_programs(void)
 {
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	if (replace_inner_map())
+		sleep(1);
 }
 
 /* A job is only entries of tables: touch the directory for steer_watch_open(). */
@@ -225,6 +250,8 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 		.loaded_at = time(NULL),
 	};
 
+	memcpy(job.device, spec->map->device, sizeof(job.device));
+	job.device[sizeof(job.device) - 1] = '\0';
 	if (spec->name)
 		strncpy(job.name, spec->name, sizeof(job.name) - 1);
 	if (bpf_map_update_elem(s->maps[MAP_JOBS], &spec->id, &job,
@@ -257,12 +284,28 @@ static int fill(struct steer *s, const struct steer_job_spec *spec)
 	return add_job(s, spec);
 }
 
+/**
+ * struct purge - what to delete
+ * @job: entries of this job; 0: those of jobs that are not there
+ * @map: from this map
+ * @jobs: jobs that are there
+ */
 struct purge {
 	__u32 job;
 	enum steer_map map;
+	int jobs;
 };
 
-/* Delete the entry if it is the job's. */
+static bool is_purged(const struct purge *purge, __u32 job)
+{
+	struct rocesteer_job there;
+
+	if (purge->job)
+		return job == purge->job;
+	return job && bpf_map_lookup_elem(purge->jobs, &job, &there);
+}
+
+/* Delete the entry if it is to be. */
 static int purge_one(int fd, const void *key, void *arg)
 {
 	const struct purge *purge = arg;
@@ -281,24 +324,26 @@ static int purge_one(int fd, const void *key, void *arg)
 	default:	/* the key begins with the job */
 		memcpy(&job, key, sizeof(job));
 	}
-	if (job == purge->job)
+	if (is_purged(purge, job))
 		bpf_map_delete_elem(fd, key);
 	return 0;
 }
 
 /*
  * Peers first: without them nothing is dealt any more, and once no program
- * runs that still saw them, no flow can appear behind our back.
+ * runs that still saw them, no flow can appear behind our back. The job itself
+ * stays, and with it the way to get rid of all, in case this is killed.
  */
 static void purge(struct steer *s, __u32 job)
 {
 	static const enum steer_map order[] = {
-		MAP_DEVICES, MAP_PEERS, MAP_FLOWS, MAP_GROUPS, MAP_JOBS,
+		MAP_DEVICES, MAP_PEERS, MAP_FLOWS, MAP_GROUPS,
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		struct purge p = { .job = job, .map = order[i] };
+		struct purge p = { .job = job, .map = order[i],
+				   .jobs = s->maps[MAP_JOBS] };
 
 		if (order[i] == MAP_FLOWS)
 			steer_wait_programs();
@@ -306,20 +351,31 @@ static void purge(struct steer *s, __u32 job)
 	}
 }
 
+/* A device, and a job that does not count. */
+struct use {
+	__u32 ifindex;
+	__u32 but;
+};
+
 static int uses_device(int fd, const void *key, void *arg)
 {
+	const struct use *use = arg;
 	struct rocesteer_job job;
 
-	return !bpf_map_lookup_elem(fd, key, &job) &&
-	       job.ifindex == *(__u32 *)arg;
+	return *(const __u32 *)key != use->but &&
+	       !bpf_map_lookup_elem(fd, key, &job) &&
+	       job.ifindex == use->ifindex;
 }
 
 static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
 {
+	struct use use = { .ifindex = ifindex, .but = id };
+
 	steer_chunks_purge(s, id);
 	purge(s, id);
-	if (!steer_map_each(s->maps[MAP_JOBS], uses_device, &ifindex))
+	if (!steer_map_each(s->maps[MAP_JOBS], uses_device, &use))
 		steer_detach(s, ifindex);
+	bpf_map_delete_elem(s->maps[MAP_JOBS], &id);
 }
 
 static int check_job(struct steer *s, const struct steer_job_spec *spec,
@@ -369,7 +425,7 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 	ret = check_job(s, spec, err);
 	if (ret)
 		return ret;
-	purge(s, spec->id);	/* what a killed command began */
+	purge(s, 0);	/* what killed commands began */
 	ret = fill(s, spec);
 	if (ret) {
 		ret = fill_error(spec->id, ret, err);
@@ -392,6 +448,7 @@ int steer_job_del(struct steer *s, __u32 id, struct err *err)
 	struct rocesteer_job job;
 
 	if (bpf_map_lookup_elem(s->maps[MAP_JOBS], &id, &job)) {
+		purge(s, 0);	/* what killed commands began */
 		err_set(err, EXIT_FAILED, "no-job", "job %u is not loaded", id);
 		return -ENOENT;
 	}

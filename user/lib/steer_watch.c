@@ -37,8 +37,9 @@ int steer_watch_open(struct err *err)
 	int fd, ret;
 
 	ret = steer_root(STEER_CREATE, err);
-	if (ret)
+	if (ret < 0)
 		return ret;
+	close(ret);
 	fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (fd >= 0 && inotify_add_watch(fd, PIN_ROOT,
 					 IN_CREATE | IN_DELETE | IN_ATTRIB) >= 0)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +19,19 @@
 #define MAX_SOCKETS	64
 #define NEVER		(~0ull)
 
-enum state { FREE, WAITING, TO_REPEAT };
+/* Answers that are taken in a row: who sends more of them stops nobody. */
+#define MAX_ANSWERS	1024
+
+enum state { FREE, ANSWERED, WAITING, TO_REPEAT };
 
 /*
  * One probe that is out. @due: when the answer is late (WAITING), or when it
- * may be repeated (TO_REPEAT).
+ * may be repeated (TO_REPEAT). @from: who answered (ANSWERED), which is remembered
+ * until the place is needed.
  */
 struct active {
 	enum state state;
+	__u8 from[16];
 	struct survey_probe probe;
 	struct probe_packet packet;
 	struct probe_socket *sock;
@@ -41,12 +47,14 @@ struct survey {
 	unsigned int nr_sockets;
 	struct active active[SURVEY_ACTIVE];
 	unsigned int nr_active;
+	unsigned int last;	/* place of the newest probe */
 	struct pace pace;
-	__u32 cookie;
 	int epoll;		/* of the sockets */
 	bool exhausted;		/* no new probe before an answer */
 	bool slowed;		/* by the last step */
-	bool told;		/* that it is slow */
+	bool told_slow;
+	bool told_short;
+	bool told_twice;
 };
 
 static struct probe_socket *get_socket(struct survey *s, const __u8 source[16])
@@ -115,21 +123,33 @@ static struct active *find_repeat(struct survey *s, __u64 now)
 	return best;
 }
 
+static bool is_out(const struct active *a)
+{
+	return a->state == WAITING || a->state == TO_REPEAT;
+}
+
+/* In turn, so that answers are remembered for long. */
 static struct active *find_free(struct survey *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < SURVEY_ACTIVE; i++)
-		if (s->active[i].state == FREE)
-			return &s->active[i];
+	for (i = 1; i <= SURVEY_ACTIVE; i++) {
+		struct active *a = &s->active[(s->last + i) % SURVEY_ACTIVE];
+
+		if (!is_out(a))
+			return a;
+	}
 	return NULL;
 }
 
 static int start_probe(struct survey *s, struct active *a)
 {
 	const __u8 *source, *peer;
+	__u64 cookie;
 	int ret;
 
+	if (getrandom(&cookie, sizeof(cookie), 0) != sizeof(cookie))
+		return -EIO;
 	ret = s->ops->next(s->client, &a->probe, &source, &peer);
 	if (ret)
 		return ret;
@@ -138,8 +158,9 @@ static int start_probe(struct survey *s, struct active *a)
 		return -EIO;
 	a->probe.sent = 0;
 	probe_build(&a->packet, a->sock, peer, a->probe.kind, s->config->hop,
-		    a->probe.port, s->cookie);
+		    a->probe.port, cookie);
 	s->nr_active++;
+	s->last = a - s->active;
 	return 0;
 }
 
@@ -172,47 +193,93 @@ static int send_due(struct survey *s, __u64 now)
 	}
 }
 
-static void finish(struct survey *s, struct active *a)
+static void finish(struct survey *s, struct active *a, enum state state)
 {
-	a->state = FREE;
+	a->state = state;
 	s->nr_active--;
 	s->exhausted = false;
 }
 
-static int take_answer(struct survey *s, const struct probe_answer *answer)
+__printf(3, 4)
+static void note(struct survey *s, bool *told, const char *fmt, ...)
 {
-	struct survey_probe probe;
-	unsigned int i;
+	char line[256];
+	va_list args;
 
-	for (i = 0; i < SURVEY_ACTIVE; i++) {
-		struct active *a = &s->active[i];
-
-		if (a->state == FREE ||
-		    addr_compare(a->packet.peer, answer->peer) ||
-		    memcmp(a->packet.data, answer->udp, sizeof(answer->udp)))
-			continue;
-		probe = a->probe;
-		s->pace.answered++;
-		finish(s, a);
-		return s->ops->answer(s->client, &probe, answer);
-	}
-	return 0;	/* a duplicate, or not for this run */
+	if (*told)
+		return;
+	*told = true;
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	s->ops->note(s->client, line);
 }
 
+static void tell_short(struct survey *s, const __u8 from[16])
+{
+	char text[ADDR_STRLEN];
+
+	note(s, &s->told_short,
+	     "%s answered with too little of a probe to tell it from a forged answer: it is not believed. If routers quote 8 bytes only here: --short-quotes.",
+	     addr_format(from, text));
+}
+
+static void tell_twice(struct survey *s, const __u8 one[16],
+		       const __u8 other[16])
+{
+	char first[ADDR_STRLEN], second[ADDR_STRLEN];
+
+	note(s, &s->told_twice,
+	     "%s and %s have both answered one probe: its path has just changed, or one of the answers is forged.",
+	     addr_format(one, first), addr_format(other, second));
+}
+
+static int take_answer(struct survey *s, const struct probe_answer *answer)
+{
+	enum probe_match match = PROBE_OTHER;
+	struct survey_probe probe;
+	struct active *a;
+
+	for (a = s->active; a < s->active + SURVEY_ACTIVE; a++) {
+		match = a->state == FREE ? PROBE_OTHER :
+					   probe_match(&a->packet, answer);
+		if (match != PROBE_OTHER)
+			break;
+	}
+	if (match == PROBE_OTHER)
+		return 0;	/* not for this run */
+	if (match == PROBE_SHORT && !s->config->short_quotes) {
+		tell_short(s, answer->from);
+		return 0;
+	}
+	if (a->state == ANSWERED) {
+		if (addr_compare(a->from, answer->from))
+			tell_twice(s, a->from, answer->from);
+		return 0;
+	}
+	probe = a->probe;
+	s->pace.answered++;
+	memcpy(a->from, answer->from, sizeof(a->from));
+	finish(s, a, ANSWERED);
+	return s->ops->answer(s->client, &probe, answer);
+}
+
+/* Those that are left are there at the next step. */
 static int receive(struct survey *s)
 {
 	struct probe_answer answer;
-	unsigned int i;
+	unsigned int i, n;
 	int ret;
 
 	for (i = 0; i < s->nr_sockets; i++) {
+		n = 0;
 		do {
 			ret = probe_receive(&s->sockets[i], &answer);
 			if (!ret)
 				ret = take_answer(s, &answer);
 			if (ret && ret != -ENOMSG && ret != -EAGAIN)
 				return ret;
-		} while (ret != -EAGAIN);
+		} while (ret != -EAGAIN && ++n < MAX_ANSWERS);
 	}
 	return 0;
 }
@@ -234,7 +301,7 @@ static int expire(struct survey *s, __u64 now)
 			continue;
 		}
 		probe = a->probe;
-		finish(s, a);
+		finish(s, a, FREE);
 		ret = s->ops->lost(s->client, &probe);
 		if (ret)
 			return ret;
@@ -258,17 +325,6 @@ static __u64 next_step(const struct survey *s)
 			sendable = true;
 	}
 	return sendable && s->pace.next < until ? s->pace.next : until;
-}
-
-static void tell_slow(struct survey *s)
-{
-	char line[128];
-
-	s->told = true;
-	snprintf(line, sizeof(line),
-		 "Many probes get no answer, as where routers limit their ICMP: slowing down to %.0f a second.",
-		 s->pace.rate);
-	s->ops->slow(s->client, line);
 }
 
 int survey_step(struct survey *s, __u64 *until, struct err *err)
@@ -310,8 +366,6 @@ int survey_start(struct survey **out, const struct survey_config *config,
 	s->config = config;
 	s->ops = ops;
 	s->client = client;
-	if (getrandom(&s->cookie, sizeof(s->cookie), 0) < 0)
-		s->cookie = progress_now();
 	pace_start(&s->pace, config->rate, progress_now());
 	*out = s;
 	return 0;
@@ -352,8 +406,10 @@ static int loop(struct survey *s, struct err *err)
 		ret = survey_step(s, &until, err);
 		if (ret)
 			break;
-		if (s->slowed && !s->told)
-			tell_slow(s);
+		if (s->slowed)
+			note(s, &s->told_slow,
+			     "Many probes get no answer, as where routers limit their ICMP: slowing down to %.0f a second.",
+			     s->pace.rate);
 		s->ops->status(s->client, line, sizeof(line));
 		progress_update(&progress, "%s, %.0f probes/s", line,
 				s->pace.rate);

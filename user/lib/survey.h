@@ -26,6 +26,8 @@
  * @steady: not fewer, also where routers limit their ICMP
  * @retries: times that a lost probe is repeated
  * @timeout_ms: wait for the first answer; doubled with each repetition
+ * @short_quotes: believe answers that quote the UDP header only: anybody can forge
+ *	these who guesses 16 bits
  */
 struct survey_config {
 	const char *device;
@@ -35,6 +37,7 @@ struct survey_config {
 	bool steady;
 	unsigned int retries;
 	unsigned int timeout_ms;
+	bool short_quotes;
 };
 
 /**
@@ -58,7 +61,7 @@ struct survey_probe {
  * @answer: a probe was answered; nonzero ends the survey
  * @lost: a probe was not answered and not repeated any more
  * @status: write a line about the progress
- * @slow: the routers answer too little, said once; the line is for people
+ * @note: what is odd about the answers, each thing once; the line is for people
  */
 struct survey_ops {
 	int (*next)(void *client, struct survey_probe *probe,
@@ -67,7 +70,7 @@ struct survey_ops {
 		      const struct probe_answer *answer);
 	int (*lost)(void *client, const struct survey_probe *probe);
 	void (*status)(void *client, char *line, size_t size);
-	void (*slow)(void *client, const char *line);
+	void (*note)(void *client, const char *line);
 };
 
 /**
@@ -88,7 +91,7 @@ struct survey;
  * survey_start() - the same for who has more to wait for
  * @survey: set; to be given back by survey_end()
  * @config: how; has to stay
- * @ops: the client; @status and @slow are not called
+ * @ops: the client; @status is not called
  * @client: passed to @ops
  *
  * Return: 0 or a negative errno.

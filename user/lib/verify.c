@@ -109,7 +109,7 @@ static void status(void *client, char *line, size_t size)
 		 run->verify->nr_moved);
 }
 
-static void slow(void *client, const char *line)
+static void tell_note(void *client, const char *line)
 {
 	struct run *run = client;
 
@@ -122,7 +122,7 @@ static const struct survey_ops ops = {
 	.answer = got_answer,
 	.lost = got_nothing,
 	.status = status,
-	.slow = slow,
+	.note = tell_note,
 };
 
 static int compare(const void *a, const void *b)
