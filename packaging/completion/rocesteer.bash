@@ -120,7 +120,8 @@ _rocesteer_words()
 		echo "--dims --bandwidth --size --chunks --collective" \
 			"--latency --algorithm --policy --queue --dev" \
 			"--type --iters --warmup --in-flight --rank" \
-			"--rendezvous --timeout --ranges --json --help"
+			"--rendezvous --listen --token-file --timeout" \
+			"--ranges --json --help"
 		;;
 	esac
 }
@@ -176,7 +177,7 @@ _rocesteer_argument()
 		words="ring halving-doubling all-to-all permutation"
 		;;
 	--out | --cgroup | --cluster | --driver | --slice | --lp | --svg | --prior | \
-		--plan | --ranges)
+		--plan | --ranges | --token-file)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
@@ -191,7 +192,7 @@ _rocesteer_argument()
 		--leaves | --spines | --servers | --links | --nodes | \
 		--dims | --bandwidth | --size | --latency | --dscp | \
 		--hold-down | --interval | --count | --iters | --warmup | \
-		--in-flight | --rank | --rendezvous | \
+		--in-flight | --rank | --rendezvous | --listen | \
 		--duration | --load | --jobs)
 		return 0
 		;;
