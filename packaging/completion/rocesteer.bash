@@ -121,7 +121,7 @@ _rocesteer_words()
 			"--latency --algorithm --policy --queue --dev" \
 			"--type --iters --warmup --in-flight --rank" \
 			"--rendezvous --listen --token-file --timeout" \
-			"--ranges --json --help"
+			"--ranges --json --version --help"
 		;;
 	esac
 }

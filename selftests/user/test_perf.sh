@@ -141,6 +141,12 @@ node_lists()
 		node_list "$(printf '%0300d' 0)" ''
 }
 
+version()
+{
+	[[ $("$perf" --version) == "${perf##*/} "[0-9]* &&
+		$("$perf" --json --version | jq -r .version) == [0-9]* ]]
+}
+
 wrong_number_of_ranks()
 {
 	local text
@@ -453,12 +459,13 @@ connected()
 	(($(ss -Htn state established "sport = :$port" | wc -l) >= $1))
 }
 
-ktap_plan 25
+ktap_plan 26
 check "bad options" bad_options
 check "a token" tokens
 check "without a launcher" no_launcher
 check "mpirun, srun, torchrun" launchers
 check "Slurm's lists of nodes" node_lists
+check "--version" version
 check "a launcher that started another number of ranks" wrong_number_of_ranks
 check "a rank with another size" other_size
 check "a rank with another plan" other_plan
