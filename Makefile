@@ -76,6 +76,8 @@ install: all man
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/*.8
 	install -D -m 644 packaging/completion/rocesteer.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer
+	ln -sf rocesteer \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer-perf
 	install -D -t $(DESTDIR)$(PREFIX)/lib/rocesteer \
 		packaging/slurm/rocesteer-slurmctld \
 		$(wildcard $(BUILD)/slurm/rocesteer.so)

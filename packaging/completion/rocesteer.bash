@@ -122,7 +122,8 @@ _rocesteer_words()
 		echo "--dims --bandwidth --size --chunks --collective" \
 			"--latency --algorithm --policy --queue --rdma-dev" \
 			"--type --iters --warmup --in-flight --rank" \
-			"--rendezvous --timeout --ranges-out --json --help"
+			"--rendezvous --listen --token-file --timeout" \
+			"--ranges-out --json --version --help"
 		;;
 	esac
 }
@@ -179,7 +180,8 @@ _rocesteer_argument()
 		words="ring halving-doubling all-to-all permutation"
 		;;
 	--out | --cgroup | --cluster | --driver | --slice | --lp | --svg | --prior | \
-		--port-map | --peer-file | --chunk-plan | --ranges | --ranges-out)
+		--port-map | --peer-file | --chunk-plan | --ranges | --ranges-out | \
+		--token-file)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return 0
 		;;
@@ -196,7 +198,7 @@ _rocesteer_argument()
 		--leaves | --spines | --servers | --links | --nodes | \
 		--dims | --bandwidth | --size | --latency | --dscp | \
 		--hold-down | --interval | --count | --iters | --warmup | \
-		--in-flight | --rank | --rendezvous | \
+		--in-flight | --rank | --rendezvous | --listen | \
 		--duration | --load | --jobs)
 		return 0
 		;;

@@ -24,7 +24,7 @@ start()
 	local i
 
 	for ((i = 7; i >= 0; i--)); do
-		rank "$i" "${common[@]}" --timeout "$limit" "$@"
+		rank "$i" "${common[@]}" --timeout "${limit}000" "$@"
 	done
 }
 
@@ -218,7 +218,7 @@ absent()
 
 	rm "$dir"/out*
 	for i in 7 6 4 3 2 1 0; do
-		rank "$i" "${common[@]}" --size 256K --timeout 16
+		rank "$i" "${common[@]}" --size 256K --timeout 16000
 	done
 	finish 1 && all_say "rank 5 has not connected"
 }

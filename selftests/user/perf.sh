@@ -6,6 +6,8 @@
 dir=$(mktemp -d)
 defer rm -rf "$dir"
 via=()	# before the command
+ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
+export ROCESTEER_PERF_TOKEN
 next_port=$((20000 + $$ % 10000))
 
 # rank RANK OPTION...: in the background
@@ -15,7 +17,7 @@ rank()
 	shift
 
 	# shellcheck disable=SC2154 # the test sets it
-	"${via[@]}" "$perf" --rank "$rank" --rendezvous "localhost:$port" --timeout "$limit" \
+	"${via[@]}" "$perf" --rank "$rank" --rendezvous "localhost:$port" --timeout "${limit}000" \
 		"$@" >"$dir/out$rank" 2>&1 &
 	pid[rank]=$!
 }

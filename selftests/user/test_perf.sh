@@ -12,6 +12,7 @@ perf=build/rocesteer-perf
 
 # The options that most tests use
 common=(--dims 2x2 --bandwidth "2,1" --size 64K --chunks 4 --rdma-dev "none0,none1")
+one_dim=(--bandwidth 1 --size 64K --chunks 4 --rdma-dev none0)
 
 # refused TEXT OPTION...: a bad option, before anything is begun
 refused()
@@ -45,7 +46,39 @@ bad_options()
 		refused "--type: 'int8' is not one of int32, float32" \
 			"${common[@]}" --type int8 &&
 		refused "--rendezvous: ':1' is not HOST or HOST:PORT" \
-			"${common[@]}" --rendezvous :1
+			"${common[@]}" --rendezvous :1 &&
+		refused "--rendezvous: '99999' is not a port from 1 to 65535" \
+			"${common[@]}" --rendezvous localhost:99999 &&
+		refused "--timeout: '30' is not a number from 1000 to" \
+			"${common[@]}" --timeout 30
+}
+
+# A file that others can read tells them the token.
+tokens()
+{
+	local file=$dir/token text
+
+	for text in '' 0123 "$ROCESTEER_PERF_TOKEN"0 "$ROCESTEER_PERF_TOKEN x"; do
+		ROCESTEER_PERF_TOKEN=$text refused \
+			"ROCESTEER_PERF_TOKEN: a token is 32 hexadecimal digits" \
+			"${common[@]}" || return
+	done
+	text=$(env -u ROCESTEER_PERF_TOKEN "$perf" --rank 0 --rendezvous localhost \
+		"${common[@]}" 2>&1)
+	[[ $? == 2 && $text == *"there is no token"*"export ROCESTEER_PERF_TOKEN="* ]] ||
+		return
+	(umask 077 && echo "$ROCESTEER_PERF_TOKEN" >"$file")
+	begin
+	ROCESTEER_PERF_TOKEN=no rank 0 "${common[@]}" --token-file "$file"
+	for i in 1 2 3; do
+		rank "$i" "${common[@]}"
+	done
+	all_end 1 ": dimension 0: there is no RDMA device none0" || return
+	chmod 640 "$file"
+	refused "--token-file $file: others than its owner may know it" \
+		"${common[@]}" --token-file "$file" &&
+		refused "--token-file $dir/none: No such file" "${common[@]}" \
+			--token-file "$dir/none"
 }
 
 no_launcher()
@@ -65,7 +98,8 @@ launched()
 
 	begin
 	for ((i = 0; i < 4; i++)); do
-		env -i "${@//%/$i}" "$perf" "${common[@]}" --timeout 20 \
+		env -i ROCESTEER_PERF_TOKEN="$ROCESTEER_PERF_TOKEN" \
+			"${@//%/$i}" "$perf" "${common[@]}" --timeout 20000 \
 			>"$dir/out$i" 2>&1 &
 		pid[i]=$!
 	done
@@ -82,6 +116,35 @@ launchers()
 			MASTER_PORT="$next_port" &&
 		launched RANK=% WORLD_SIZE=4 MASTER_ADDR=::1 \
 			MASTER_PORT="$next_port"
+}
+
+# node_list LIST HOST: where rank 1 looks for rank 0; "": nowhere
+node_list()
+{
+	local text want="rank 0 does not listen on $2 port 1:"
+
+	[[ $2 ]] || want="--rendezvous HOST[:PORT] of rank 0 is missing"
+	text=$(env -i ROCESTEER_PERF_TOKEN="$ROCESTEER_PERF_TOKEN" SLURM_PROCID=1 \
+		SLURM_STEP_NODELIST="$1" MASTER_PORT=1 "$perf" "${common[@]}" \
+		--timeout 1000 2>&1)
+	echo "$1: $text"
+	[[ $text == *"$want"* ]]
+}
+
+# Addresses, as brackets make them, need no name service.
+node_lists()
+{
+	node_list 127.0.0.1,127.0.0.2 127.0.0.1 &&
+		node_list '127.0.0.[1-3,9]' 127.0.0.1 &&
+		node_list '127.0.[0-1].[2,7]' 127.0.0.2 &&
+		node_list 'a]b[1' '' && node_list 'a[1' '' && node_list '' '' &&
+		node_list "$(printf '%0300d' 0)" ''
+}
+
+version()
+{
+	[[ $("$perf" --version) == "${perf##*/} "[0-9]* &&
+		$("$perf" --json --version | jq -r .version) == [0-9]* ]]
 }
 
 wrong_number_of_ranks()
@@ -179,7 +242,7 @@ absent()
 		limit=8
 		rank "$i" "${common[@]}"
 	done
-	all_end 1 "rank 2 has not connected in 6 seconds"
+	all_end 1 "rank 2 has not connected in 6 s"
 }
 
 no_first()
@@ -227,6 +290,124 @@ strangers()
 		exec {fd}>&-
 	done
 	return "$status"
+}
+
+# attack WHAT ARGUMENT...: see there
+attack()
+{
+	python3 selftests/user/stranger.py "$1" "$port" "${@:2}"
+}
+
+# Without the token a run is neither ended nor made large.
+without_token()
+{
+	local grown i
+
+	begin
+	rank 0 "${common[@]}"
+	busywait 10000 listens || return
+	grown=$(attack fill "${pid[0]}") &&
+		[[ $(attack knock) == "let go" ]] || return
+	echo "grown by $grown KiB"
+	((grown < 2048)) || return
+	for i in 1 2 3; do
+		rank "$i" "${common[@]}"
+	done
+	all_end 1 ": dimension 0: there is no RDMA device none0"
+}
+
+# To each other, neither of those with different tokens is rank 0 or a rank.
+other_token()
+{
+	begin
+	limit=4
+	rank 0 "${common[@]}"
+	rank 1 "${common[@]}"
+	ROCESTEER_PERF_TOKEN=${ROCESTEER_PERF_TOKEN//[0-7]/8} rank 2 \
+		"${common[@]}"
+	rank 3 "${common[@]}"
+	wait "${pid[2]}"
+	[[ $? == 1 && $(<"$dir/out2") == *"rank 0 (localhost) has ended, or has another token" ]] ||
+		return
+	rm "$dir/out2"
+	unset 'pid[2]'
+	all_end 1 "rank 2 has not connected in 3 s; 127.0.0.1 has another token"
+}
+
+# A rank's words are not the terminal's, and its failure is never success.
+with_token()
+{
+	begin
+	rank 0 "${one_dim[@]}" --dims 2
+	busywait 10000 listens && attack fail "$perf" "${one_dim[@]}" --dims 2 --rank 1
+	all_end 1 "nothing ?[2Jto?see"
+}
+
+second_first()
+{
+	begin
+	rank 0 "${one_dim[@]}" --dims 2
+	busywait 10000 listens &&
+		attack usurp "$perf" "${one_dim[@]}" --dims 2 --rank 1
+	all_end 2 "127.0.0.1 says that it is rank 0 of 2, which is here already"
+}
+
+flooded()
+{
+	local ms
+
+	begin
+	limit=12
+	rank 0 "${one_dim[@]}" --dims 3
+	busywait 10000 listens &&
+		ms=$(attack flood "${pid[0]}" "$perf" "${one_dim[@]}" --dims 3 --rank 1) ||
+		return
+	echo "$ms ms of CPU"
+	all_end 1 "rank 1 (127.0.0.1) does not follow the protocol" && ((ms < 500))
+}
+
+listening_address()
+{
+	ss -Hltn "sport = :$port" | awk '{ print $4 }'
+}
+
+one_address()
+{
+	local text
+
+	begin
+	rank 0 "${common[@]}" --listen 127.0.0.2
+	busywait 10000 listens || return
+	text=$(listening_address)
+	kill "${pid[0]}"
+	wait "${pid[0]}"
+	echo "$text"
+	[[ $text == "127.0.0.2:$port" ]] || return
+	begin
+	rank 0 "${common[@]}" --listen 192.0.2.1
+	all_end 1 "rendezvous: cannot listen on 192.0.2.1 port $port: Cannot"
+}
+
+# Who connects to the first address of rank 0's host hears nothing: there is somebody
+# who does not accept. The nearest address comes first.
+dead_address()
+{
+	begin
+	printf '%s first\n' 127.0.0.1 127.0.0.2 >"$dir/hosts"
+	unshare -rnm bash -s "$dir" "$port" "$perf" "${one_dim[@]}" --dims 2 <<-'E'
+	ip link set lo up && mount --bind "$1/hosts" /etc/hosts || exit
+	out=$1 port=$2
+	shift 2
+	exec {silent}< <(exec python3 selftests/user/stranger.py silent "$port")
+	silent_pid=$!
+	read -r -u "$silent" || exit
+	"$@" --rank 0 --rendezvous "first:$port" --listen 127.0.0.2 >"$out/out0" 2>&1 &
+	"$@" --rank 1 --rendezvous "first:$port" >"$out/out1" 2>&1
+	wait "$!"
+	kill "$silent_pid"
+	E
+	cat "$dir"/out*
+	all_end_has ": dimension 0: there is no RDMA device none0"
 }
 
 # files SOFT:HARD: how many rank 0 may have open
@@ -278,10 +459,13 @@ connected()
 	(($(ss -Htn state established "sport = :$port" | wc -l) >= $1))
 }
 
-ktap_plan 16
+ktap_plan 26
 check "bad options" bad_options
+check "a token" tokens
 check "without a launcher" no_launcher
 check "mpirun, srun, torchrun" launchers
+check "Slurm's lists of nodes" node_lists
+check "--version" version
 check "a launcher that started another number of ranks" wrong_number_of_ranks
 check "a rank with another size" other_size
 check "a rank with another plan" other_plan
@@ -293,10 +477,18 @@ check "a rank that never comes" absent
 check "rank 0 that never comes" no_first
 if unshare -rn true 2>/dev/null; then
 	check "a rank that meets itself" itself
+	check "rank 0 with an address that is dead" dead_address
 else
 	skip "a rank that meets itself" "no network namespaces"
+	skip "rank 0 with an address that is dead" "no network namespaces"
 fi
 check "strangers" strangers
+check "strangers that speak the protocol" without_token
+check "a rank with another token" other_token
+check "a rank that lies" with_token
+check "a second rank 0" second_first
+check "a rank that floods" flooded
+check "one address to listen on" one_address
 check "fewer files than ranks" few_files
 check "a rank that is killed" killed
 ktap_finish

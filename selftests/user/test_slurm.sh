@@ -329,10 +329,12 @@ perf()
 {
 	local differs="rank 1 (10.9.0.3) differs: size is 131072 there, 65536 on rank 0"
 
+	ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
+	export ROCESTEER_PERF_TOKEN
 	# shellcheck disable=SC2016 # the ranks' shell
 	! timeout 60 srun --nodes=2 --label bash -c 'exec "$0" --dims 2 \
 		--bandwidth 1 --size "$((64 << SLURM_PROCID))K" --chunks 1 \
-		--timeout 20 --rdma-dev none0' "$perf" >"$dir/said" 2>&1 || return
+		--timeout 20000 --rdma-dev none0' "$perf" >"$dir/said" 2>&1 || return
 	cat "$dir/said"
 	grep "^0: .*$differs" "$dir/said" && grep "^1: .*$differs" "$dir/said" &&
 		busywait 60000 over

@@ -13,6 +13,10 @@
 #include "../lib/err.h"
 #include "../lib/out.h"
 
+#ifndef ROCESTEER_VERSION
+#define ROCESTEER_VERSION	"0.1.0"
+#endif
+
 #define CLI_MAX_OPTIONS	24
 
 /**

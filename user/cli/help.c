@@ -37,6 +37,8 @@ void cli_help_verb(const struct cli_object *object,
 	for (option = verb->options; option->name; option++)
 		print_option(option->name, option->arg, option->help);
 	print_option("json", NULL, "print JSON");
+	if (!*object->name)
+		print_option("version", NULL, "print the version");
 	print_option("help", NULL, "print this text");
 }
 

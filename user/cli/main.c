@@ -7,10 +7,6 @@
 
 #include "cli.h"
 
-#ifndef ROCESTEER_VERSION
-#define ROCESTEER_VERSION	"0.1.0"
-#endif
-
 const char * const cli_program = "rocesteer";
 
 static const struct cli_object * const objects[] = {

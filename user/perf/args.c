@@ -7,7 +7,7 @@
 
 #include "perf.h"
 
-#define SECOND	1000000000ull
+#define MSEC	1000000ull
 
 const struct cli_option perf_options[] = {
 	CHUNK_SHARED_OPTIONS,
@@ -29,8 +29,12 @@ const struct cli_option perf_options[] = {
 		"of this process, unless mpirun or srun says it" },
 	[PERF_OPTION_RENDEZVOUS] = { "rendezvous", "HOST[:PORT]",
 		"where rank 0 is" },
-	[PERF_OPTION_TIMEOUT] = { "timeout", "SECONDS",
-		"without progress, then all ranks end (30)" },
+	[PERF_OPTION_LISTEN] = { "listen", "ADDRESS",
+		"the one that rank 0 listens on (default: all)" },
+	[PERF_OPTION_TOKEN_FILE] = { "token-file", "FILE",
+		"with what ranks know each other by" },
+	[PERF_OPTION_TIMEOUT] = { "timeout", "MS",
+		"without progress, then all ranks end (30000)" },
 	[PERF_OPTION_RANGES] = { "ranges-out", "FILE",
 		"write which addresses belong to which chunk" },
 	{}
@@ -89,18 +93,20 @@ static int read_devices(const struct cli_args *args,
 static int read_numbers(const struct cli_args *args,
 			struct perf_config *config, struct err *err)
 {
-	__u64 iters = 20, warmup = 5, in_flight = 8, timeout = 30;
+	__u64 iters = 20, warmup = 5, in_flight = 8, timeout = 30000;
 	int ret;
 
 	ret = cli_uint(args, PERF_OPTION_ITERS, 0, 1000000, &iters, err) ?:
 	      cli_uint(args, PERF_OPTION_WARMUP, 0, 1000000, &warmup, err) ?:
 	      cli_uint(args, PERF_OPTION_IN_FLIGHT, 1, CHUNK_MAX_CHUNKS,
 		       &in_flight, err) ?:
-	      cli_uint(args, PERF_OPTION_TIMEOUT, 1, 86400, &timeout, err);
+	      cli_uint(args, PERF_OPTION_TIMEOUT, 1000, 86400000,
+		       &timeout, err);
 	config->iters = iters;
 	config->warmup = warmup;
 	config->in_flight = in_flight;
-	config->timeout = timeout * SECOND;
+	config->timeout = timeout * MSEC;
+	config->listen = args->value[PERF_OPTION_LISTEN];
 	config->ranges = args->value[PERF_OPTION_RANGES];
 	return ret;
 }
@@ -156,7 +162,9 @@ int perf_args_read(const struct cli_args *args, struct perf_config *config,
 		       &config->type, err) ?:
 	      launch_read(&config->launch, args->value[PERF_OPTION_RANK],
 			  args->value[PERF_OPTION_RENDEZVOUS],
-			  layout_ranks(&config->plan.of), err);
+			  layout_ranks(&config->plan.of), err) ?:
+	      token_read(&config->token, args->value[PERF_OPTION_TOKEN_FILE],
+			 err);
 	return ret ?: layout_init(&config->layout, &config->plan);
 }
 

@@ -68,46 +68,65 @@ static int read_rank(struct launch *launch, const char *rank, __u32 ranks,
 		       "--rank is missing, and neither mpirun nor srun says it");
 }
 
+static int read_port(struct launch *launch, const char *name, const char *text,
+		     struct err *err)
+{
+	__u64 port;
+
+	if (cli_number(text, 1, 65535, &port))
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "%s: '%s' is not a port from 1 to 65535", name,
+			       text);
+	snprintf(launch->port, sizeof(launch->port), "%llu", port);
+	return 0;
+}
+
 static int read_rendezvous(struct launch *launch, const char *text,
 			   struct err *err)
 {
 	const char *end = text[0] == '[' ? strchr(text, ']') : NULL;
-	const char *colon = strchr(end ?: text, ':');
+	const char *host = text + !!end, *colon = strchr(end ?: text, ':');
 	size_t len;
 
 	/* An IPv6 address without brackets has more than one. */
 	if (colon && !end && strchr(colon + 1, ':'))
 		colon = NULL;
-	text += !!end;
-	len = end ? (size_t)(end - text) : colon ? (size_t)(colon - text) :
-						   strlen(text);
-	if (!len || len >= sizeof(launch->host) || (end && end[1] &&
-						    end[1] != ':') ||
-	    (colon && (!colon[1] || strlen(colon) > sizeof(launch->port))))
+	len = end ? (size_t)(end - host) : colon ? (size_t)(colon - host) :
+						   strlen(host);
+	if (!len || len >= sizeof(launch->host) ||
+	    (end && end[1] && end[1] != ':'))
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--rendezvous: '%s' is not HOST or HOST:PORT",
 			       text);
-	memcpy(launch->host, text, len);
+	memcpy(launch->host, host, len);
 	launch->host[len] = '\0';
-	if (colon)
-		snprintf(launch->port, sizeof(launch->port), "%s", colon + 1);
-	return 0;
+	return colon ? read_port(launch, "--rendezvous", colon + 1, err) : 0;
 }
 
-/* The first of "a,b" or "rack[01-12,20]-ib". */
-static void first_node(char *host, size_t size, const char *list)
+/*
+ * The first of "a,b" or "rack[01-12,20]-ib[1-2]". Return: false where there is
+ * none that @host has room for.
+ */
+static bool first_node(char *host, size_t size, const char *list)
 {
-	size_t len = strcspn(list, ",["), digits;
-	const char *rest = list + len;
+	size_t used = 0, len;
 
-	if (*rest != '[') {
-		snprintf(host, size, "%.*s", (int)len, list);
-		return;
+	while (*list && *list != ',') {
+		const char *end = list;
+
+		len = 1;
+		if (*list == '[') {
+			end = strchr(list++, ']');
+			len = strcspn(list, "-,]");
+		}
+		if (!end || used + len >= size)
+			return false;
+		memcpy(host + used, list, len);
+		used += len;
+		list = end + 1;
 	}
-	digits = strcspn(rest + 1, "-,]");
-	snprintf(host, size, "%.*s%.*s%.*s", (int)len, list, (int)digits,
-		 rest + 1, (int)strcspn(strchrnul(rest, ']') + 1, ","),
-		 strchrnul(rest, ']') + 1);
+	host[used] = '\0';
+	return used;
 }
 
 static bool is_local(void)
@@ -124,14 +143,14 @@ static int find_rendezvous(struct launch *launch, struct err *err)
 	const char *nodes = getenv("SLURM_STEP_NODELIST");
 	const char *host = getenv("MASTER_ADDR");
 	const char *port = getenv("MASTER_PORT");
+	int ret = port ? read_port(launch, "MASTER_PORT", port, err) : 0;
 
-	if (port)
-		snprintf(launch->port, sizeof(launch->port), "%s", port);
-	if (host)
-		snprintf(launch->host, sizeof(launch->host), "%s", host);
-	else if (nodes && strchrnul(nodes, ']')[0] == (strchr(nodes, '[') ?
-						       ']' : '\0'))
-		first_node(launch->host, sizeof(launch->host), nodes);
+	if (ret)
+		return ret;
+	if (host && host[0] && strlen(host) < sizeof(launch->host))
+		strcpy(launch->host, host);
+	else if (nodes && first_node(launch->host, sizeof(launch->host), nodes))
+		return 0;
 	else if (is_local())
 		strcpy(launch->host, "localhost");
 	else

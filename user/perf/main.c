@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer-perf - run the plan of a collective over RoCE, and measure it. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "perf.h"
 
@@ -39,6 +41,19 @@ static int perf(const struct cli_args *args, struct err *err)
 	return ret;
 }
 
+static int show_version(const struct out *out)
+{
+	struct json_object *root;
+
+	if (!out->json) {
+		printf("%s %s\n", cli_program, ROCESTEER_VERSION);
+		return 0;
+	}
+	root = out_root();
+	out_string(root, "version", ROCESTEER_VERSION);
+	return out_show(out, root, NULL);
+}
+
 static const struct cli_verb verb = {
 	.help = "Run the plan of a collective over RoCE, one process per host, and measure it",
 	.options = perf_options,
@@ -53,6 +68,8 @@ int main(int argc, char **argv)
 	struct err err = {};
 
 	args.out.json = cli_take_json(&argc, argv);
+	if (argc > 1 && !strcmp(argv[1], "--version"))
+		return cli_exit(&args.out, show_version(&args.out), &err);
 	return cli_exit(&args.out, cli_run(&object, &verb, &args, argc, argv,
 					   &err), &err);
 }

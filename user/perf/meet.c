@@ -16,6 +16,7 @@
 
 #define MSEC	1000000ull
 #define PAUSE	(50 * MSEC)	/* before it is tried again */
+#define PATIENCE (250 * MSEC)	/* with an address at first, twice as much next */
 #define BACKLOG	1024
 
 static int resolve(const char *host, const char *port, int family,
@@ -54,8 +55,11 @@ static int listen_on(const struct addrinfo *info)
 	return ret;
 }
 
-/* By IPv6, which takes IPv4 as well, or where there is none by IPv4. */
-int meet_listen(const char *port, int *fd, struct err *err)
+/*
+ * On all addresses by IPv6, which takes IPv4 as well, or where there is none by
+ * IPv4.
+ */
+int meet_listen(const char *host, const char *port, int *fd, struct err *err)
 {
 	static const int families[] = { AF_INET6, AF_INET };
 	struct addrinfo *list;
@@ -64,7 +68,8 @@ int meet_listen(const char *port, int *fd, struct err *err)
 
 	*fd = -1;
 	for (i = 0; i < ARRAY_SIZE(families) && *fd < 0; i++) {
-		ret = resolve(NULL, port, families[i], &list, err);
+		ret = resolve(host, port, host ? AF_UNSPEC : families[i], &list,
+			      err);
 		if (ret)
 			return ret;
 		*fd = listen_on(list);
@@ -74,8 +79,8 @@ int meet_listen(const char *port, int *fd, struct err *err)
 		return 0;
 	errno = -*fd;
 	return err_set(err, EXIT_FAILED, "listen",
-		       "rendezvous: cannot listen on port %s: %s", port,
-		       strerror(errno));
+		       "rendezvous: cannot listen on %s%sport %s: %s",
+		       host ?: "", host ? " " : "", port, strerror(errno));
 }
 
 /*
@@ -93,9 +98,8 @@ static bool is_self(int fd)
 }
 
 /* Return: the socket, or a negative errno. */
-static int try_one(const struct addrinfo *info, __u64 until)
+static int try_one(const struct addrinfo *info, __u64 wait)
 {
-	__u64 now = progress_now(), wait = PAUSE;
 	struct pollfd poll_fd = { .events = POLLOUT };
 	int error = ETIMEDOUT;
 	socklen_t len = sizeof(error);
@@ -106,9 +110,6 @@ static int try_one(const struct addrinfo *info, __u64 until)
 	if (fd < 0)
 		return -errno;
 	poll_fd.fd = fd;
-	/* Late as it may be: time for an answer from nearby. */
-	if (now + wait < until)
-		wait = until - now;
 	if (!connect(fd, info->ai_addr, info->ai_addrlen))
 		error = 0;
 	else if (errno != EINPROGRESS)
@@ -121,11 +122,22 @@ static int try_one(const struct addrinfo *info, __u64 until)
 	return -(error ?: ECONNREFUSED);
 }
 
+/* Late as it may be: time for an answer from nearby. */
+static __u64 time_left(__u64 until, __u64 wait)
+{
+	__u64 now = progress_now();
+
+	if (now + PAUSE >= until)
+		return PAUSE;
+	return wait < until - now ? wait : until - now;
+}
+
 int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 		 struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE };
 	struct addrinfo *list, *info;
+	__u64 wait = PATIENCE;
 	int ret;
 
 	ret = resolve(host, port, AF_UNSPEC, &list, err);
@@ -133,13 +145,14 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 		return ret;
 	for (;;) {
 		for (info = list; info; info = info->ai_next) {
-			*fd = try_one(info, until);
+			*fd = try_one(info, time_left(until, wait));
 			if (*fd >= 0)
 				break;
 		}
 		if (*fd >= 0 || progress_now() >= until)
 			break;
 		nanosleep(&pause, NULL);
+		wait *= 2;
 	}
 	freeaddrinfo(list);
 	if (*fd < 0) {

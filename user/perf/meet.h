@@ -9,22 +9,25 @@
 #include "../lib/err.h"
 
 /**
- * meet_listen() - listen on all addresses of this host
- * @port: number or name
+ * meet_listen() - listen
+ * @host: name or address of this host, or NULL: all of its addresses
+ * @port: number
  * @fd: set to the socket
- * @err: names the port
+ * @err: names host and port
  *
  * Return: 0 or a negative errno.
  */
-int meet_listen(const char *port, int *fd, struct err *err);
+int meet_listen(const char *host, const char *port, int *fd, struct err *err);
 
 /**
  * meet_connect() - connect to a host that may not listen yet
  * @host: name or address
- * @port: number or name
+ * @port: number
  * @until: CLOCK_MONOTONIC nanoseconds
  * @fd: set to the socket, which blocks
  * @err: names host and port
+ *
+ * Of several addresses none keeps the others waiting for long.
  *
  * Return: 0 or a negative errno.
  */

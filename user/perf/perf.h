@@ -6,6 +6,7 @@
 #include "../cli/chunk.h"
 #include "launch.h"
 #include "nic.h"
+#include "token.h"
 
 /* The options of chunk come first. */
 enum {
@@ -19,6 +20,8 @@ enum {
 	PERF_OPTION_RANK,
 	PERF_OPTION_RENDEZVOUS,
 	PERF_OPTION_TIMEOUT,
+	PERF_OPTION_LISTEN,
+	PERF_OPTION_TOKEN_FILE,
 	PERF_OPTION_RANGES,
 };
 
@@ -39,6 +42,8 @@ struct perf_dev {
  * @warmup: runs before
  * @in_flight: stages at a time in each dimension
  * @launch: who we are
+ * @listen: address that rank 0 listens on, or NULL: all
+ * @token: of all ranks
  * @timeout: ns
  * @ranges: file to write, or NULL
  */
@@ -52,6 +57,8 @@ struct perf_config {
 	__u32 warmup;
 	__u32 in_flight;
 	struct launch launch;
+	const char *listen;
+	struct token token;
 	__u64 timeout;
 	const char *ranges;
 };

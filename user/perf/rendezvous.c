@@ -6,21 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "../lib/progress.h"
+#include "../lib/reader.h"
 #include "meet.h"
 #include "setting.h"
 #include "wire.h"
 
 #define SECOND	1000000000ull
 #define MAX_HELLO	4096u
-#define STRANGERS	64u	/* beside as many guests as there are ranks */
+#define STRANGERS	64u	/* that are listened to beside all ranks */
 
 /**
  * struct peer - a connection to another rank
+ * @guest: among those that have not said who they are
  * @rendezvous: it belongs to
  * @wire: connection
  * @source: of the loop
@@ -29,6 +32,7 @@
  * @gone: a negative errno: nothing more will come
  */
 struct peer {
+	TAILQ_ENTRY(peer) guest;
 	struct rendezvous *rendezvous;
 	struct wire wire;
 	struct source source;
@@ -36,6 +40,8 @@ struct peer {
 	__u32 rank;
 	int gone;
 };
+
+TAILQ_HEAD(guests, peer);
 
 #define UNKNOWN	(~0u)
 
@@ -45,10 +51,12 @@ struct peer {
  * @loop: all connections are in
  * @listener: socket of rank 0
  * @peer: by rank; of other ranks the first only
- * @guest: while ranks meet: a ring of those who have not said yet which they
- *	are, or NULL
- * @guests: that have come
+ * @guests: while ranks meet: who have not said yet which they are, in the order
+ *	in which they came
+ * @nr_guests: how many
+ * @room: for connections
  * @met: ranks that have come
+ * @stranger: who last had another token, empty: nobody
  * @err: the first failure
  */
 struct rendezvous {
@@ -56,9 +64,11 @@ struct rendezvous {
 	struct loop *loop;
 	struct source listener;
 	struct peer **peer;
-	struct peer **guest;
-	__u32 guests;
+	struct guests guests;
+	__u32 nr_guests;
+	__u32 room;
 	__u32 met;
+	char stranger[64];
 	struct err err;
 };
 
@@ -72,12 +82,16 @@ static void peer_free(struct peer *peer)
 	free(peer);
 }
 
-/* The first failure is the cause. */
+/* The first failure is the cause. What others say of it goes to a terminal. */
 static void fail(struct rendezvous *rendezvous, int exit_status,
 		 const char *code, const char *text)
 {
-	if (!rendezvous->err.code)
-		err_set(&rendezvous->err, exit_status, code, "%s", text);
+	struct err *err = &rendezvous->err;
+
+	if (err->code)
+		return;
+	err_set(err, exit_status, code, "%s", text);
+	reader_quote(err->message, err->message, sizeof(err->message));
 }
 
 static void fail_peer(struct peer *peer, const char *what)
@@ -94,14 +108,17 @@ static void take_error(struct peer *peer, const struct frame *frame)
 {
 	static char code[WIRE_CODE];
 	struct rendezvous *rendezvous = peer->rendezvous;
-	const struct frame_error *error = (const void *)(frame + 1);
+	struct frame_error error;
 
-	if (rendezvous->err.code || frame->length != sizeof(*error))
+	if (rendezvous->err.code || frame->length != sizeof(error))
 		return;
-	snprintf(code, sizeof(code), "%.*s", (int)sizeof(error->code),
-		 error->code);
-	err_set(&rendezvous->err, error->exit_status, code, "%.*s",
-		(int)sizeof(error->message), error->message);
+	memcpy(&error, frame->data, sizeof(error));
+	error.code[sizeof(error.code) - 1] = '\0';
+	error.message[sizeof(error.message) - 1] = '\0';
+	if (error.exit_status < EXIT_FAILED || error.exit_status > EXIT_REFUSED)
+		error.exit_status = EXIT_FAILED;
+	reader_quote(error.code, code, sizeof(code));
+	fail(rendezvous, error.exit_status, code, error.message);
 }
 
 static void compare(struct peer *peer, const char *text)
@@ -116,6 +133,15 @@ static void compare(struct peer *peer, const char *text)
 	fail(peer->rendezvous, EXIT_BAD_INPUT, "mismatch", line);
 }
 
+/* Bytes of the longest frame of a rank */
+static __u32 frame_limit(const struct rendezvous_config *config)
+{
+	size_t most = config->largest * (config->rank ? config->ranks : 1);
+
+	return most > sizeof(struct frame_error) ? most :
+						   sizeof(struct frame_error);
+}
+
 static void tell(struct peer *peer, const struct err *err)
 {
 	struct frame_error error = { .exit_status = err->exit_status };
@@ -125,7 +151,7 @@ static void tell(struct peer *peer, const struct err *err)
 	wire_send(&peer->wire, FRAME_ERROR, &error, sizeof(error));
 }
 
-/* A stranger is not let in; a rank that is strange is a failure. */
+/* It has the token: a rank that is strange is a failure. */
 static bool take_hello(struct peer *peer, const struct frame *frame)
 {
 	struct rendezvous *rendezvous = peer->rendezvous;
@@ -133,14 +159,14 @@ static bool take_hello(struct peer *peer, const struct frame *frame)
 	char text[MAX_HELLO + 1] = "", line[256];
 	size_t length = frame->length;
 
-	if (frame->type != FRAME_HELLO || length < sizeof(peer->rank) ||
-	    length > MAX_HELLO)
+	if (frame->type != FRAME_HELLO || length < sizeof(peer->rank))
 		return false;
-	memcpy(&peer->rank, frame + 1, sizeof(peer->rank));
-	memcpy(text, (const char *)(frame + 1) + sizeof(peer->rank),
+	memcpy(&peer->rank, frame->data, sizeof(peer->rank));
+	memcpy(text, frame->data + sizeof(peer->rank),
 	       length - sizeof(peer->rank));
 	compare(peer, text);
-	if (peer->rank >= config->ranks || rendezvous->peer[peer->rank]) {
+	if (!peer->rank || peer->rank >= config->ranks ||
+	    rendezvous->peer[peer->rank]) {
 		snprintf(line, sizeof(line),
 			 "%s says that it is rank %u of %u, which %s",
 			 peer->name, peer->rank, config->ranks,
@@ -155,35 +181,54 @@ static bool take_hello(struct peer *peer, const struct frame *frame)
 	rendezvous->peer[peer->rank] = peer;
 	rendezvous->met++;
 	wire_next(&peer->wire);
+	peer->wire.limit = frame_limit(config);
 	return true;
 }
 
 static void fail_gone(struct peer *peer)
 {
-	fail_peer(peer, peer->gone == -EPIPE || peer->gone == -ECONNRESET ?
-		  "has ended" : strerror(-peer->gone));
+	switch (-peer->gone) {
+	case EPIPE:
+	case ECONNRESET:
+		/* Rank 0 has no answer for who has another token. */
+		fail_peer(peer, peer->wire.received ? "has ended" :
+			  "has ended, or has another token");
+		break;
+	case EBADMSG:
+		fail_peer(peer, "has another token");
+		break;
+	case EPROTO:
+		fail_peer(peer, "does not follow the protocol");
+		break;
+	default:
+		fail_peer(peer, strerror(-peer->gone));
+	}
 }
 
 /* Who sends an error says nothing else; who is well says so before it goes. */
 static int peer_ready(void *arg)
 {
 	struct peer *peer = arg;
-	const struct frame *last;
+	struct frame last;
+	bool said;
 
 	peer->gone = wire_read(&peer->wire);
 	if (peer->gone)
 		loop_remove(peer->rendezvous->loop, &peer->source);
-	last = wire_last(&peer->wire);
-	if (last && last->type == FRAME_ERROR)
-		take_error(peer, last);
-	else if (peer->gone && (!last || last->type != FRAME_BYE))
+	said = wire_last(&peer->wire, &last);
+	if (said && last.type == FRAME_ERROR)
+		take_error(peer, &last);
+	else if (peer->gone && (!said || last.type != FRAME_BYE))
 		fail_gone(peer);
 	return peer->rendezvous->err.code ? -ECONNABORTED : 0;
 }
 
-static __u32 guest_room(const struct rendezvous *rendezvous)
+static void guest_remove(struct peer *peer)
 {
-	return rendezvous->config->ranks + STRANGERS;
+	struct rendezvous *rendezvous = peer->rendezvous;
+
+	TAILQ_REMOVE(&rendezvous->guests, peer, guest);
+	rendezvous->nr_guests--;
 }
 
 static int guest_ready(void *arg)
@@ -191,27 +236,30 @@ static int guest_ready(void *arg)
 	struct peer *peer = arg;
 	struct rendezvous *rendezvous = peer->rendezvous;
 	int ret = wire_read(&peer->wire);
-	const struct frame *frame = wire_frame(&peer->wire);
-	__u32 i;
+	struct frame frame;
+	bool said = wire_first(&peer->wire, &frame);
 
-	if (!frame && !ret)
+	if (!said && !ret)
 		return 0;
-	for (i = 0; i < guest_room(rendezvous); i++)
-		if (rendezvous->guest[i] == peer)
-			rendezvous->guest[i] = NULL;
+	guest_remove(peer);
 	peer->source.ready = peer_ready;
-	if (!frame || !take_hello(peer, frame))
+	if (ret == -EBADMSG)
+		memcpy(rendezvous->stranger, peer->name, sizeof(peer->name));
+	if (!said || !take_hello(peer, &frame))
 		peer_free(peer);
 	return 0;
 }
 
 static int peer_add(struct rendezvous *rendezvous, struct peer *peer, int fd,
-		    int (*ready)(void *arg))
+		    __u32 limit, int (*ready)(void *arg))
 {
-	wire_open(&peer->wire, fd, rendezvous->config->timeout);
+	const struct rendezvous_config *config = rendezvous->config;
+
 	peer->rendezvous = rendezvous;
 	peer->source = (struct source) { fd, ready, peer };
-	return loop_add(rendezvous->loop, &peer->source);
+	return wire_open(&peer->wire, fd, config->token, config->timeout,
+			 limit) ?:
+	       loop_add(rendezvous->loop, &peer->source);
 }
 
 static int fail_accept(struct rendezvous *rendezvous)
@@ -228,14 +276,31 @@ static int fail_accept(struct rendezvous *rendezvous)
 	return ret;
 }
 
-/* Who has kept silent for longest makes room. */
+/*
+ * Who has kept silent for longest makes room, first of all one from the same
+ * address: who comes again and again drives out nobody else.
+ */
+static void make_room(struct rendezvous *rendezvous, const char *name)
+{
+	struct peer *peer, *first = TAILQ_FIRST(&rendezvous->guests);
+
+	if (rendezvous->nr_guests + rendezvous->met - 1 < rendezvous->room ||
+	    !first)
+		return;
+	TAILQ_FOREACH(peer, &rendezvous->guests, guest)
+		if (!strcmp(peer->name, name))
+			break;
+	peer = peer ?: first;
+	guest_remove(peer);
+	peer_free(peer);
+}
+
 static int accept_guest(void *arg)
 {
 	struct rendezvous *rendezvous = arg;
 	struct sockaddr_storage addr;
 	socklen_t len = sizeof(addr);
 	struct peer *peer;
-	__u32 i;
 	int fd;
 
 	fd = accept4(rendezvous->listener.fd, (struct sockaddr *)&addr, &len,
@@ -249,39 +314,41 @@ static int accept_guest(void *arg)
 	}
 	peer->rank = UNKNOWN;
 	meet_name(&addr, len, peer->name, sizeof(peer->name));
-	if (peer_add(rendezvous, peer, fd, guest_ready)) {
+	if (peer_add(rendezvous, peer, fd, MAX_HELLO, guest_ready)) {
 		peer_free(peer);
 		return 0;
 	}
-	i = rendezvous->guests++ % guest_room(rendezvous);
-	peer_free(rendezvous->guest[i]);
-	rendezvous->guest[i] = peer;
+	make_room(rendezvous, peer->name);
+	TAILQ_INSERT_TAIL(&rendezvous->guests, peer, guest);
+	rendezvous->nr_guests++;
 	return 0;
 }
 
 static void fail_absent(struct rendezvous *rendezvous, __u64 waited)
 {
 	__u32 missing = rendezvous->config->ranks - rendezvous->met, rank = 1;
-	char line[256], more[64] = "";
+	char line[256], more[64] = "", other[128] = "";
 
 	while (rank < rendezvous->config->ranks - 1 && rendezvous->peer[rank])
 		rank++;
 	if (missing > 1)
 		snprintf(more, sizeof(more), " nor have %u more", missing - 1);
-	snprintf(line, sizeof(line),
-		 "rank %u has not connected in %llu seconds%s", rank,
-		 waited / SECOND, more);
+	if (rendezvous->stranger[0])
+		snprintf(other, sizeof(other), "; %s has another token",
+			 rendezvous->stranger);
+	snprintf(line, sizeof(line), "rank %u has not connected in %g s%s%s",
+		 rank, (double)waited / SECOND, more, other);
 	fail(rendezvous, EXIT_FAILED, "rank-absent", line);
 }
 
 static void guests_free(struct rendezvous *rendezvous)
 {
-	__u32 i;
+	struct peer *peer;
 
-	for (i = 0; rendezvous->guest && i < guest_room(rendezvous); i++)
-		peer_free(rendezvous->guest[i]);
-	free(rendezvous->guest);
-	rendezvous->guest = NULL;
+	while ((peer = TAILQ_FIRST(&rendezvous->guests))) {
+		guest_remove(peer);
+		peer_free(peer);
+	}
 }
 
 /* Rank 0 ends first, and can say who it was. */
@@ -315,15 +382,23 @@ static int meet_all(struct rendezvous *rendezvous)
 	return rendezvous->err.code ? -ECONNABORTED : 0;
 }
 
-/* A connection to each rank may be more than a process has by default. */
-static void raise_files(void)
+/*
+ * A connection to each rank may be more than a process has by default. Strangers
+ * get what is left of that, but for the one that is being accepted.
+ */
+static __u32 count_room(const struct rendezvous *rendezvous)
 {
+	__u32 ranks = rendezvous->config->ranks - 1;
+	__u64 taken = rendezvous->listener.fd + 2ull;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
+		return ranks;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur >= taken + ranks + STRANGERS)
+		return ranks + STRANGERS;
+	return limit.rlim_cur > taken + ranks ? limit.rlim_cur - taken : ranks;
 }
 
 static int open_first(struct rendezvous *rendezvous, struct err *err)
@@ -331,14 +406,11 @@ static int open_first(struct rendezvous *rendezvous, struct err *err)
 	const struct rendezvous_config *config = rendezvous->config;
 	int ret;
 
-	raise_files();
-	rendezvous->guest = calloc(guest_room(rendezvous),
-				   sizeof(struct peer *));
-	if (!rendezvous->guest)
-		return -ENOMEM;
-	ret = meet_listen(config->port, &rendezvous->listener.fd, err);
+	ret = meet_listen(config->listen, config->port,
+			  &rendezvous->listener.fd, err);
 	if (ret)
 		return ret;
+	rendezvous->room = count_room(rendezvous);
 	rendezvous->listener.ready = accept_guest;
 	rendezvous->listener.arg = rendezvous;
 	rendezvous->met = 1;
@@ -363,34 +435,22 @@ static int say_hello(struct rendezvous *rendezvous)
 			 length);
 }
 
-static int open_other(struct rendezvous *rendezvous, struct err *err)
+static bool has_frame(const struct wire *wire)
 {
-	const struct rendezvous_config *config = rendezvous->config;
-	struct peer *peer = calloc(1, sizeof(*peer));
-	int fd, ret;
+	struct frame frame;
 
-	if (!peer)
-		return -ENOMEM;
-	peer->wire.fd = -1;
-	peer->rendezvous = rendezvous;
-	rendezvous->peer[0] = peer;
-	snprintf(peer->name, sizeof(peer->name), "%s", config->host);
-	ret = meet_connect(config->host, config->port,
-			   progress_now() + config->timeout, &fd, err);
-	if (ret)
-		return ret;
-	ret = peer_add(rendezvous, peer, fd, peer_ready);
-	return ret ?: say_hello(rendezvous);
+	return wire_first(wire, &frame);
 }
 
-/* Wait for the next frame of a rank. */
+/* Wait until something of a rank is there. */
 static int await(struct rendezvous *rendezvous, struct peer *peer,
-		 const char *what, __u64 until)
+		 bool (*is_there)(const struct wire *wire), const char *what,
+		 __u64 until)
 {
 	char line[128];
 	int ret = 0;
 
-	while (!ret && !wire_frame(&peer->wire)) {
+	while (!ret && !is_there(&peer->wire)) {
 		if (peer->gone) {
 			fail_gone(peer);
 			return peer->gone;
@@ -408,22 +468,44 @@ static int await(struct rendezvous *rendezvous, struct peer *peer,
 	return ret;
 }
 
+static int open_other(struct rendezvous *rendezvous, struct err *err)
+{
+	const struct rendezvous_config *config = rendezvous->config;
+	struct peer *peer = calloc(1, sizeof(*peer));
+	__u64 until = progress_now() + config->timeout;
+	int fd, ret;
+
+	if (!peer)
+		return -ENOMEM;
+	peer->wire.fd = -1;
+	peer->rendezvous = rendezvous;
+	rendezvous->peer[0] = peer;
+	snprintf(peer->name, sizeof(peer->name), "%s", config->host);
+	ret = meet_connect(config->host, config->port, until, &fd, err);
+	if (ret)
+		return ret;
+	return peer_add(rendezvous, peer, fd, frame_limit(config),
+			peer_ready) ?:
+	       await(rendezvous, peer, wire_is_greeted, "greeting", until) ?:
+	       say_hello(rendezvous);
+}
+
 static int take_data(struct rendezvous *rendezvous, struct peer *peer,
 		     const char *what, void *data, size_t bytes, __u64 until)
 {
-	const struct frame *frame;
+	struct frame frame;
 	int ret;
 
-	ret = await(rendezvous, peer, what, until);
+	ret = await(rendezvous, peer, has_frame, what, until);
 	if (ret)
 		return ret;
-	frame = wire_frame(&peer->wire);
-	if (frame->type != FRAME_DATA || frame->length != bytes) {
+	wire_first(&peer->wire, &frame);
+	if (frame.type != FRAME_DATA || frame.length != bytes) {
 		fail_peer(peer, "does not follow the protocol");
 		return -EPROTO;
 	}
 	if (bytes)
-		memcpy(data, frame + 1, bytes);
+		memcpy(data, frame.data, bytes);
 	wire_next(&peer->wire);
 	return 0;
 }
@@ -489,6 +571,7 @@ int rendezvous_open(struct rendezvous **rendezvous,
 	new->config = config;
 	new->loop = loop;
 	new->listener.fd = -1;
+	TAILQ_INIT(&new->guests);
 	new->peer = calloc(config->ranks, sizeof(*new->peer));
 	if (!new->peer)
 		return -ENOMEM;
@@ -532,7 +615,7 @@ static void tell_all(struct rendezvous *rendezvous, const struct err *err)
 	for (rank = 0; rank < rendezvous->config->ranks; rank++) {
 		struct peer *peer = rendezvous->peer[rank];
 
-		if (!peer || peer->wire.fd < 0)
+		if (!peer || !wire_is_greeted(&peer->wire))
 			continue;
 		if (err->code)
 			tell(peer, err);

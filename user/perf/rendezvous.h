@@ -2,9 +2,12 @@
 /*
  * Where ranks meet: rank 0 listens, the others connect to it over TCP and stay
  * connected. It compares what they are about to do, hands round what they need
- * to know of each other, keeps them in step, and tells all of them when one
- * fails or is gone, so that all end with the same words. Nobody is
- * authenticated: for the network of a cluster.
+ * of each other, keeps them in step, and tells all of them when one fails or is
+ * gone, so that all end with the same words.
+ *
+ * All of them have the token of the run (wire.h). Who has not is let go, and
+ * costs no more than a file descriptor, 4 KiB, and until all ranks are there:
+ * then nobody listens any more.
  *
  * A rank that is gone without a word is found out by rank 0, which waits for it
  * for three quarters of the timeout, the others for rank 0 for all of it.
@@ -19,13 +22,17 @@
 
 struct rendezvous;
 struct setting;
+struct token;
 
 /**
  * struct rendezvous_config - who meets where
  * @rank: who we are
  * @ranks: how many there are
- * @host: name or address of rank 0, which listens on all of its own
+ * @host: name or address of rank 0
  * @port: there
+ * @listen: the one address of rank 0 that it listens on, or NULL: all
+ * @token: that all ranks have
+ * @largest: bytes of a rank in any rendezvous_gather()
  * @timeout: ns
  * @settings: ended by one without name; the first that differs is reported
  */
@@ -34,6 +41,9 @@ struct rendezvous_config {
 	__u32 ranks;
 	const char *host;
 	const char *port;
+	const char *listen;
+	const struct token *token;
+	size_t largest;
 	__u64 timeout;
 	const struct setting *settings;
 };

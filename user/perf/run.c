@@ -9,7 +9,6 @@
 #include "perf.h"
 #include "rendezvous.h"
 #include "setting.h"
-#include "wire.h"
 
 /**
  * struct run - what a run holds
@@ -52,17 +51,44 @@ struct sample {
 	struct awaited awaited;
 };
 
+/* All of them together fit a frame. */
+_Static_assert(LAYOUT_MAX_RANKS *
+	       (CHUNK_MAX_DIMS * (sizeof(struct nic_address) + sizeof(__u32)) +
+		LAYOUT_MAX_RANKS * sizeof(__u32)) <= ~0u,
+	       "addresses of all ranks");
+
+/*
+ * What a rank tells of itself: for each dimension with a NIC its address, then
+ * a queue pair for each member of the group.
+ */
+static size_t card_size(const struct chunk_collective *of)
+{
+	size_t size = 0;
+	__u32 k;
+
+	for (k = 0; k < of->dims; k++)
+		size += sizeof(struct nic_address) +
+			of->dim[k].endpoints * sizeof(__u32);
+	return size;
+}
+
 static int meet(struct run *run)
 {
 	const struct perf_config *config = run->config;
+	size_t largest = card_size(&config->plan.of);
 	int ret;
 
+	if (largest < sizeof(struct sample))
+		largest = sizeof(struct sample);
 	perf_settings_fill(run->settings, config);
 	run->meeting = (struct rendezvous_config) {
 		.rank = config->launch.rank,
 		.ranks = config->layout.ranks,
 		.host = config->launch.host,
 		.port = config->launch.port,
+		.listen = config->listen,
+		.token = &config->token,
+		.largest = largest,
 		.timeout = config->timeout,
 		.settings = run->settings,
 	};
@@ -110,27 +136,6 @@ static int nics_open(struct run *run)
 		ret = nic_open(nic, run->window, config->timeout / 4);
 	}
 	return ret;
-}
-
-/* All of them together fit a frame. */
-_Static_assert(LAYOUT_MAX_RANKS *
-	       (CHUNK_MAX_DIMS * (sizeof(struct nic_address) + sizeof(__u32)) +
-		LAYOUT_MAX_RANKS * sizeof(__u32)) <= WIRE_MAX_LENGTH,
-	       "addresses of all ranks");
-
-/*
- * What a rank tells of itself: for each dimension with a NIC its address, then
- * a queue pair for each member of the group.
- */
-static size_t card_size(const struct chunk_collective *of)
-{
-	size_t size = 0;
-	__u32 k;
-
-	for (k = 0; k < of->dims; k++)
-		size += sizeof(struct nic_address) +
-			of->dim[k].endpoints * sizeof(__u32);
-	return size;
 }
 
 static struct nic_address *card_address(const struct chunk_collective *of,
