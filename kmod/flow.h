@@ -19,6 +19,7 @@ struct rocesteer_reseq;
  *	reference. NULL when the flow was only given by flow-add
  * @owner: thread group that connected it; NULL for the kernel's own
  * @sqpn: its number
+ * @local: its own address, as a GID
  * @path_mtu: in bytes
  * @rq_psn: PSN of the first packet it receives
  * @label: who chose its flow label
@@ -29,6 +30,7 @@ struct rocesteer_flow_qp {
 	const struct ib_qp *qp;
 	struct pid *owner;
 	u32 sqpn;
+	struct in6_addr local;
 	u32 path_mtu;
 	u32 rq_psn;
 	enum rocesteer_label label;

@@ -74,15 +74,60 @@ static u32 hook_read_length(const struct sk_buff *skb,
 	return reth ? be32_to_cpu(reth->length) : 0;
 }
 
-static void hook_peer(u8 *peer, const struct sk_buff *skb, u8 pf, bool in)
+/*
+ * Source and destination of a packet, as GIDs are: IPv4 is mapped. Return: false for
+ * IPv6 that has such an address on the wire. The stack lets it pass, and it would be
+ * taken for the IPv4 host's.
+ */
+static bool hook_addrs(const struct sk_buff *skb, u8 pf,
+		       struct in6_addr *source, struct in6_addr *destination)
 {
-	struct in6_addr *addr = (struct in6_addr *)peer;
+	if (pf == NFPROTO_IPV6) {
+		*source = ipv6_hdr(skb)->saddr;
+		*destination = ipv6_hdr(skb)->daddr;
+		return !ipv6_addr_v4mapped(source) &&
+		       !ipv6_addr_v4mapped(destination);
+	}
+	ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, source);
+	ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, destination);
+	return true;
+}
 
-	if (pf == NFPROTO_IPV6)
-		*addr = in ? ipv6_hdr(skb)->saddr : ipv6_hdr(skb)->daddr;
-	else
-		ipv6_addr_set_v4mapped(in ? ip_hdr(skb)->saddr :
-					    ip_hdr(skb)->daddr, addr);
+/*
+ * Where the stack goes on with what it delivers to the host, by skb->protocol. The
+ * functions are not exported: the first packet of each family says which it is.
+ */
+static int (*hook_okfn[2])(struct net *net, struct sock *sk,
+			   struct sk_buff *skb);
+
+/*
+ * May a packet wait? Return: true where rocesteer_hook_continue() does with it what
+ * the stack would do now.
+ */
+static bool hook_can_continue(const struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	bool ipv6 = state->pf == NFPROTO_IPV6;
+
+	if (skb->protocol != (ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP)))
+		return false;
+	if (unlikely(!READ_ONCE(hook_okfn[ipv6])))
+		cmpxchg(&hook_okfn[ipv6], NULL, state->okfn);
+	return READ_ONCE(hook_okfn[ipv6]) == state->okfn;
+}
+
+/**
+ * rocesteer_hook_continue() - let a packet go on where it was
+ * @net: its namespace
+ * @skb: packet for which hook_in() returned NF_STOLEN; is the stack's afterwards
+ *
+ * Context: BH disabled, RCU read-side critical section.
+ */
+void rocesteer_hook_continue(struct net *net, struct sk_buff *skb)
+{
+	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
+
+	READ_ONCE(hook_okfn[ipv6])(net, NULL, skb);
 }
 
 static bool hook_is_ack(const struct hook_headers *h)
@@ -108,19 +153,20 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 	const struct hook_headers *h;
 	struct rocesteer_packet pkt;
 	struct hook_headers buf;
+	struct in6_addr *peer = (struct in6_addr *)pkt.key.peer;
 	u32 dqpn;
 
 	/* With a socket already it is not for rxe; GRO is off for its port. */
 	if (skb->sk || skb_is_gso(skb))
 		return NF_ACCEPT;
 	h = hook_parse(skb, state->pf, &buf);
-	if (!h)
+	if (!h || !hook_can_continue(skb, state) ||
+	    !hook_addrs(skb, state->pf, peer, &pkt.local))
 		return NF_ACCEPT;
 
 	dqpn = be32_to_cpu(h->bth.dqpn);
 	pkt.key.ifindex = state->in->ifindex;
 	pkt.key.dqpn = dqpn & ROCESTEER_QPN_MASK;
-	hook_peer(pkt.key.peer, skb, state->pf, true);
 	pkt.seq = ROCESTEER_REQUESTS;
 	if (h->bth.opcode >= ROCESTEER_OP_RC_RESPONSE &&
 	    h->bth.opcode <= ROCESTEER_OP_RC_ATOMIC_ACK)
@@ -130,7 +176,7 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 	pkt.paths = hook_is_ack(h) ? 0 : ((dqpn & ROCESTEER_BTH_PATHS) >>
 					  ROCESTEER_BTH_PATHS_SHIFT) + 1;
 	pkt.sport = hook_is_ack(h) ? 0 : h->udp.source;
-	return rocesteer_reseq_receive(priv, &pkt, skb, state);
+	return rocesteer_reseq_receive(priv, &pkt, skb);
 }
 
 static unsigned int hook_out(void *priv, struct sk_buff *skb,
@@ -140,6 +186,7 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	struct rocesteer_flow_key key;
 	struct rocesteer_reseq *reseq;
 	struct hook_headers buf;
+	struct in6_addr local;
 	u32 psn;
 
 	h = hook_parse(skb, state->pf, &buf);
@@ -152,7 +199,8 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 
 	key.ifindex = state->out->ifindex;
 	key.dqpn = be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK;
-	hook_peer(key.peer, skb, state->pf, false);
+	if (!hook_addrs(skb, state->pf, &local, (struct in6_addr *)key.peer))
+		return NF_ACCEPT;
 	reseq = rocesteer_flow_reseq(priv, &key);
 	if (!reseq)
 		return NF_ACCEPT;

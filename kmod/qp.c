@@ -46,7 +46,8 @@
  * device is listed as long as we are under RCU.
  */
 static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
-			 int mask, const struct net_device *dev)
+			 int mask, const union ib_gid *local,
+			 const struct net_device *dev)
 {
 	struct ib_global_route *grh = rdma_ah_retrieve_grh(&attr->ah_attr);
 	struct rocesteer_flow_key key = {
@@ -67,6 +68,8 @@ static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
 
 	static_assert(sizeof(key.peer) == sizeof(grh->dgid.raw));
 	memcpy(key.peer, grh->dgid.raw, sizeof(key.peer));
+	static_assert(sizeof(info.local) == sizeof(local->raw));
+	memcpy(&info.local, local->raw, sizeof(info.local));
 
 	/* The kernel's own queue pairs have no process that could own them. */
 	if (!(current->flags & PF_KTHREAD))
@@ -100,7 +103,7 @@ static void qp_learn(const struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 		rcu_read_lock();
 		dev = rdma_read_gid_attr_ndev_rcu(gid);
 		if (!IS_ERR(dev))
-			qp_learn_rcu(qp, attr, mask, dev);
+			qp_learn_rcu(qp, attr, mask, &gid->gid, dev);
 		rcu_read_unlock();
 	}
 	rdma_put_gid_attr(gid);

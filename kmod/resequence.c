@@ -14,9 +14,11 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <net/ipv6.h>
 
 #include "compat.h"
 #include "flow.h"
+#include "hook.h"
 #include "net.h"
 #include "order.h"
 #include "resequence.h"
@@ -32,6 +34,7 @@ static u32 reseq_budget(const struct rocesteer_order *order)
  * @node: in rocesteer_net.reseqs
  * @key: device, local queue pair number and peer. The number names it; the
  *	peer is compared, so that strangers are noticed. Immutable
+ * @local: the queue pair's own address, compared as well, as rxe does. Immutable
  * @dqpn: the peer's queue pair number, immutable
  * @order: of what it receives, by enum rocesteer_sequence
  * @rcu: frees it
@@ -41,6 +44,7 @@ static u32 reseq_budget(const struct rocesteer_order *order)
 struct rocesteer_reseq {
 	struct rhash_head node;
 	struct rocesteer_flow_key key;
+	struct in6_addr local;
 	u32 dqpn;
 	struct rocesteer_order order[ROCESTEER_PSNS_MAX];
 	struct rcu_head rcu;
@@ -127,7 +131,7 @@ static void reseq_deliver(struct rocesteer_order *order)
 		skb_queue_splice_init(&order->ready, &batch);
 		spin_unlock(&order->lock);
 		while ((skb = __skb_dequeue(&batch)))
-			order->okfn(order->rn->net, NULL, skb);
+			rocesteer_hook_continue(order->rn->net, skb);
 		spin_lock(&order->lock);
 	}
 	order->delivering = false;
@@ -155,12 +159,21 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 	return dqpn;
 }
 
+/* As rxe's check_addr(): what is from or to another address is not for it. */
+static bool reseq_is_for(const struct rocesteer_reseq *reseq,
+			 const struct rocesteer_packet *pkt)
+{
+	return ipv6_addr_equal((const struct in6_addr *)reseq->key.peer,
+			       (const struct in6_addr *)pkt->key.peer) &&
+	       ipv6_addr_equal(&reseq->local, &pkt->local);
+}
+
 /**
  * rocesteer_reseq_receive() - a packet has come
  * @rn: namespace
  * @pkt: what it is
- * @skb: packet, not aggregated, without a socket
- * @state: the hook's
+ * @skb: packet, not aggregated, without a socket, that
+ *	rocesteer_hook_continue() may go on with
  *
  * Context: Softirq, or process where a program let the packet pass (NFQUEUE). RCU
  * read-side critical section.
@@ -169,8 +182,7 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
  */
 unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 				     const struct rocesteer_packet *pkt,
-				     struct sk_buff *skb,
-				     const struct nf_hook_state *state)
+				     struct sk_buff *skb)
 {
 	unsigned int verdict = NF_ACCEPT;
 	struct rocesteer_reseq *reseq;
@@ -184,12 +196,11 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 		return NF_ACCEPT;	/* only acknowledgments come */
 
 	spin_lock_bh(&order->lock);
-	if (memcmp(reseq->key.peer, pkt->key.peer, sizeof(pkt->key.peer))) {
+	if (!reseq_is_for(reseq, pkt)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_FOREIGN);
 	} else if (skb_queue_len(&order->ready) > reseq_budget(order)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 	} else if (!order->dead && !rocesteer_order_is_whole(order, pkt)) {
-		order->okfn = state->okfn;	/* the family's, always the same */
 		rocesteer_order_sort(order, skb, pkt);
 		reseq_deliver(order);
 		verdict = NF_STOLEN;
@@ -270,6 +281,7 @@ struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
 		return NULL;
 	reseq->key = flow->key;
 	reseq->key.dqpn = flow->qp.sqpn;
+	reseq->local = flow->qp.local;
 	reseq->dqpn = flow->key.dqpn;
 	rocesteer_order_init(&reseq->order[ROCESTEER_REQUESTS], flow->rn,
 			     ROCESTEER_WINDOW_REQUESTS, flow->qp.path_mtu,

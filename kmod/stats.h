@@ -33,7 +33,8 @@ struct sk_buff;
  * @ROCESTEER_COUNT_RESEQ_NO_MEMORY: packets passed, no memory; READ requests
  *	that were not remembered
  * @ROCESTEER_COUNT_RESEQ_DROPPED: waiting packets freed
- * @ROCESTEER_COUNT_RESEQ_FOREIGN: packets from another than the peer
+ * @ROCESTEER_COUNT_RESEQ_FOREIGN: packets from another than the peer, or to another
+ *	address than the queue pair's
  * @ROCESTEER_COUNT_QP_STEERED: queue pairs given a port by the policy
  * @ROCESTEER_COUNT_QP_OWN_LABEL: queue pairs that had a flow label already
  * @ROCESTEER_COUNT_MAX: number of counters
