@@ -20,6 +20,7 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 . "$here/lib.sh"
 
 cgroot=/sys/fs/cgroup
+tracing=/sys/kernel/tracing
 
 groups_make()
 {
@@ -380,7 +381,6 @@ test_events()
 
 test_trace()
 {
-	local tracing=/sys/kernel/tracing
 	mountpoint -q "$tracing" || mount -t tracefs none "$tracing"
 	echo 1 >"$tracing/events/rocesteer/enable"
 	: >"$tracing/trace"
@@ -393,6 +393,31 @@ test_trace()
 	want='add 0 del 0 add 1 del 1 add 0 del 0'
 	is "$(sed -n 's/.*rocesteer_flow_\(...\):.*peer=::ffff:10.77.0.9 dqpn=0x000064 job=\(.\)/\1 \2/p' \
 		"$tracing/trace" | xargs)" "$want"
+}
+
+# Until its driver is done with it a queue pair sends, and its flow is known
+test_end()
+{
+	local want result seen
+	{
+		echo 'r:rs/modified rdma_rxe:rxe_modify_qp'
+		echo 'r:rs/destroyed rdma_rxe:rxe_destroy_qp'
+	} >"$tracing/kprobe_events"
+	echo 1 >"$tracing/events/rs/enable"
+	echo 1 >"$tracing/events/rocesteer/rocesteer_flow_del/enable"
+	: >"$tracing/trace"
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	qps_tell one reset && qps_tell one connect && qps_tell one destroy &&
+	qps_end one
+	result=$?
+	seen=$(grep -o -E 'modified:|destroyed:|flow_del:' "$tracing/trace" |
+		tr -d : | xargs)
+	echo 0 >"$tracing/events/rocesteer/rocesteer_flow_del/enable"
+	echo 0 >"$tracing/events/rs/enable"
+	: >"$tracing/kprobe_events"
+	want='modified modified modified flow_del modified modified destroyed'
+	want+=' flow_del'
+	is "$seen" "$want" && return "$result"
 }
 
 test_max_flows()
@@ -472,7 +497,7 @@ test_unload_under_load()
 	busywait 5000 flows_are 0 0 && [[ ! $failed ]]
 }
 
-ktap_plan 25
+ktap_plan 26
 defer groups_end
 check "a veth pair with rxe at both ends" groups_make
 check "the module loads and has BTF" test_load
@@ -500,6 +525,7 @@ else
 fi
 check "changes are announced in order" test_events
 check "changes are traced in order" test_trace
+check "a flow ends behind its driver" test_end
 check "max_flows bounds a namespace" test_max_flows
 check "50 times in and out" test_reload
 check "in and out under load" test_unload_under_load
