@@ -143,7 +143,8 @@ static void flow_resequence(struct rocesteer_flow *flow, bool fresh)
 
 	reseq = rcu_dereference_protected(flow->reseq,
 					  lockdep_is_held(&rocesteer_lock));
-	wanted = flow->linked && flow->qp.qp &&
+	/* What a NIC delivers itself does not come by. */
+	wanted = flow->linked && flow->qp.qp && flow->qp.software &&
 		 rocesteer_job_resequences(flow->rn, flow->job);
 	if (wanted == !!reseq)
 		return;
@@ -153,9 +154,12 @@ static void flow_resequence(struct rocesteer_flow *flow, bool fresh)
 		return;
 	}
 	reseq = rocesteer_reseq_new(flow, fresh);
-	if (!reseq)
+	if (!IS_ERR(reseq))
+		rcu_assign_pointer(flow->reseq, reseq);
+	else if (PTR_ERR(reseq) == -EEXIST)
+		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_DUPLICATE);
+	else if (PTR_ERR(reseq) != -EINVAL)
 		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
-	rcu_assign_pointer(flow->reseq, reseq);
 }
 
 /*

@@ -8,13 +8,16 @@
  * reassembled, addresses and lengths are checked, and a packet that waits goes
  * on where it was, through okfn(). Injected again at a device, it would pass
  * taps and TC programs twice. We come last, after all that may drop a packet.
- * Only a hook of the same priority may follow, that of connection tracking: it
- * does not see packets of split flows, whose connections stay unconfirmed.
+ * Only a hook of the same priority may follow, that of connection tracking, whose
+ * part is done before a packet is stolen. Even one that is ready at once is: while it
+ * went on behind us another CPU could overtake it.
  *
  * What rxe loops back to its own device does not come by. It is not reordered.
  *
  * A namespace has the hooks as long as a job there wants them.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
@@ -22,6 +25,9 @@
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/ipv6.h>
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+#include <net/netfilter/nf_conntrack.h>
+#endif
 #include <net/sock.h>
 
 #include <rocesteer/roce.h>
@@ -117,6 +123,33 @@ static bool hook_can_continue(const struct sk_buff *skb,
 }
 
 /**
+ * rocesteer_hook_steal() - take a packet from the hooks that would follow
+ * @skb: packet
+ *
+ * A connection that nobody confirms would be made, and freed, for each packet.
+ *
+ * Context: BH disabled, RCU read-side critical section.
+ * Return: NF_STOLEN, or what connection tracking says, as a rule NF_DROP.
+ */
+unsigned int rocesteer_hook_steal(struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+	struct nf_conntrack *nfct = skb_nfct(skb);
+	const struct nf_ct_hook *hook;
+	int verdict;
+
+	if (likely(!nfct) ||
+	    nf_ct_is_confirmed(container_of(nfct, struct nf_conn, ct_general)))
+		return NF_STOLEN;
+	hook = rcu_dereference(nf_ct_hook);
+	verdict = hook ? hook->confirm(skb) : NF_ACCEPT;
+	if (verdict != NF_ACCEPT)
+		return verdict;
+#endif
+	return NF_STOLEN;
+}
+
+/**
  * rocesteer_hook_continue() - let a packet go on where it was
  * @net: its namespace
  * @skb: packet for which hook_in() returned NF_STOLEN; is the stack's afterwards
@@ -126,8 +159,10 @@ static bool hook_can_continue(const struct sk_buff *skb,
 void rocesteer_hook_continue(struct net *net, struct sk_buff *skb)
 {
 	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
 
-	READ_ONCE(hook_okfn[ipv6])(net, NULL, skb);
+	okfn = READ_ONCE(hook_okfn[ipv6]);
+	okfn(net, NULL, skb);
 }
 
 static bool hook_is_ack(const struct hook_headers *h)
@@ -143,6 +178,14 @@ static bool hook_is_nak(const struct hook_headers *h)
 		(h->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_RNR);
 }
 
+/* Segments come behind us, and then nobody sorts them: say so. */
+static void hook_note_gso(struct rocesteer_net *rn, const struct sk_buff *skb)
+{
+	rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_GSO);
+	net_warn_ratelimited("%s: RoCE packets are aggregated, their order is not restored: ethtool -K %s rx-gro-list off rx-udp-gro-forwarding off\n",
+			     skb->dev->name, skb->dev->name);
+}
+
 /*
  * @priv is the namespace's struct rocesteer_net. The device is the one of the queue
  * pair's GID: rxe takes packets from no other.
@@ -156,10 +199,14 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 	struct in6_addr *peer = (struct in6_addr *)pkt.key.peer;
 	u32 dqpn;
 
-	/* With a socket already it is not for rxe; GRO is off for its port. */
-	if (skb->sk || skb_is_gso(skb))
+	/* With a socket already it is not for rxe. */
+	if (skb->sk)
 		return NF_ACCEPT;
 	h = hook_parse(skb, state->pf, &buf);
+	if (h && skb_is_gso(skb)) {
+		hook_note_gso(priv, skb);
+		return NF_ACCEPT;
+	}
 	if (!h || !hook_can_continue(skb, state) ||
 	    !hook_addrs(skb, state->pf, peer, &pkt.local))
 		return NF_ACCEPT;

@@ -177,8 +177,8 @@ static bool reseq_is_for(const struct rocesteer_reseq *reseq,
  *
  * Context: Softirq, or process where a program let the packet pass (NFQUEUE). RCU
  * read-side critical section.
- * Return: NF_ACCEPT when it is not to be resequenced, or NF_STOLEN when it
- * was delivered or waits.
+ * Return: NF_ACCEPT when it is not to be resequenced, NF_STOLEN when it
+ * was delivered or waits, or what connection tracking says.
  */
 unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 				     const struct rocesteer_packet *pkt,
@@ -201,9 +201,11 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 	} else if (skb_queue_len(&order->ready) > reseq_budget(order)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 	} else if (!order->dead && !rocesteer_order_is_whole(order, pkt)) {
-		rocesteer_order_sort(order, skb, pkt);
-		reseq_deliver(order);
-		verdict = NF_STOLEN;
+		verdict = rocesteer_hook_steal(skb);
+		if (verdict == NF_STOLEN) {
+			rocesteer_order_sort(order, skb, pkt);
+			reseq_deliver(order);
+		}
 	}
 	spin_unlock_bh(&order->lock);
 	return verdict;
@@ -264,21 +266,21 @@ static void reseq_expire(struct timer_list *timer)
  * @fresh: the queue pair has not received anything yet
  *
  * Context: Holds rocesteer_lock.
- * Return: resequencer, or NULL when there is no memory, or where two RDMA
- * devices with the same queue pair number share a network device.
+ * Return: resequencer; -ENOMEM; -EEXIST where two RDMA devices with the same queue
+ * pair number share a network device; -EINVAL without a path MTU.
  */
 struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
 					    bool fresh)
 {
 	struct rocesteer_reseq *reseq;
-	int i;
+	int i, err;
 
 	lockdep_assert_held(&rocesteer_lock);
 	if (!flow->qp.path_mtu)		/* the modify will fail */
-		return NULL;
+		return ERR_PTR(-EINVAL);
 	reseq = kzalloc_obj(*reseq, GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!reseq)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	reseq->key = flow->key;
 	reseq->key.dqpn = flow->qp.sqpn;
 	reseq->local = flow->qp.local;
@@ -292,10 +294,11 @@ struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
 	for (i = 0; i < ROCESTEER_PSNS_MAX; i++)
 		timer_setup(&reseq->order[i].timer, reseq_expire, 0);
 
-	if (rhashtable_insert_fast(&flow->rn->reseqs, &reseq->node,
-				   reseq_params)) {
+	err = rhashtable_lookup_insert_fast(&flow->rn->reseqs, &reseq->node,
+					    reseq_params);
+	if (err) {
 		kfree(reseq);
-		return NULL;
+		return ERR_PTR(err);
 	}
 	return reseq;
 }

@@ -37,6 +37,7 @@ struct sk_buff;
  *	address than the queue pair's
  * @ROCESTEER_COUNT_QP_STEERED: queue pairs given a port by the policy
  * @ROCESTEER_COUNT_QP_OWN_LABEL: queue pairs that had a flow label already
+ * @ROCESTEER_COUNT_RESEQ_GSO: aggregates passed, GRO had made them
  * @ROCESTEER_COUNT_MAX: number of counters
  */
 enum rocesteer_counter {
@@ -61,6 +62,7 @@ enum rocesteer_counter {
 	ROCESTEER_COUNT_RESEQ_FOREIGN,
 	ROCESTEER_COUNT_QP_STEERED,
 	ROCESTEER_COUNT_QP_OWN_LABEL,
+	ROCESTEER_COUNT_RESEQ_GSO,
 	ROCESTEER_COUNT_MAX,
 };
 

@@ -377,6 +377,46 @@ later()
 }
 
 #
+# What else looks at packets
+#
+
+connections()
+{
+	sysctl -n net.netfilter.nf_conntrack_count
+}
+
+# Each path is a connection of its own, which stays, and so are acknowledgments
+tracked()
+{
+	local result before
+	modprobe nf_conntrack enable_hooks=1 || return
+	before=$(connections)
+	qp_open on 1000 &&
+	send 2 "${shuffled[@]}" && reached 1007 && grown held=3 &&
+	is "$(connections)" $((before + 3))
+	result=$?
+	modprobe -r nf_conntrack && return "$result"
+}
+
+# What GRO has put together is told, and who did it. Without a checksum it does not.
+aggregated()
+{
+	local i result words=() wait=/sys/class/net/rst/gro_flush_timeout
+	for ((i = 1000; i < 1100; i++)); do
+		words+=("$i")
+	done
+	ethtool -K rst gro on rx-gro-list on && echo 10000000 >"$wait" || return
+	inject 10.79.0.2 <<<"checksum 1"
+	qp_open on 1000 && send 1 a "${words[@]}" &&
+	busywait 5000 grown_past gso 0 &&
+	dmesg | grep 'rst: RoCE packets are aggregated'
+	result=$?
+	inject 10.79.0.2 <<<"checksum 0"
+	echo 0 >"$wait"
+	ethtool -K rst gro off rx-gro-list off && return "$result"
+}
+
+#
 # Hostile input
 #
 
@@ -400,11 +440,11 @@ mapped()
 {
 	local mapped=::ffff:10.79.0.2
 	qp_open on 1000 && send 2 a 1000 && reached 1001 &&
-	send_from "$mapped" 4 a 701 1001 1003 && grown behind=0 resync=0 &&
-	depth_is 0 && send 2 b 1002 1004 &&
-	send_from "$mapped" 4 a 701 1001 1003 && depth_is 2 && reached 1001 &&
-	send 2 a 1001 1003 && reached 1005 &&
-	grown naks=0 held=2 filled=2 behind=0 resync=0 foreign=0
+	send_from "$mapped" 4 a 701 1001 1003 && grown held=0 behind=0 &&
+	send 2 b 1002 1004 && send_from "$mapped" 4 a 701 1001 1003 &&
+	grown held=2 behind=0 resync=0 && expects 1001 &&
+	send 2 a 1001 1002 1003 b 1004 && reached 1005 &&
+	grown resync=0 foreign=0
 }
 
 # From the peer, to another address of the device than the queue pair's: no better
@@ -413,7 +453,7 @@ elsewhere()
 	qp_open on 1000 && send 2 a 1000 && reached 1001 &&
 	send_from elsewhere 4 a 701 1001 1003 &&
 	grown foreign=3 held=0 behind=0 &&
-	send 2 b 1002 a 1001 && reached 1003 && grown naks=0 held=1
+	send 2 b 1002 a 1001 1002 && reached 1003 && grown held=1
 }
 
 # In the peer's name. 5000 is too far ahead, 999 - 4096 too far behind: from
@@ -643,7 +683,7 @@ answers_reset()
 	qps_tell qp reset && stat_is reseq-bytes 0
 }
 
-ktap_plan 36
+ktap_plan 38
 check "a link to a peer that is no rxe" peer_make
 defer peer_end
 check "the module loads" load
@@ -665,6 +705,9 @@ check "PSNs wrap" with_qp wrap
 check "duplicates pass" with_qp duplicates
 check "READ requests take several PSNs" with_qp reads
 check "a job that comes later, and goes" with_qp later
+
+check "connection tracking sees packets that are sorted" with_qp tracked
+check "GRO's aggregates are told" with_qp aggregated
 
 check "another host's packets are told" with_qp foreign
 check "IPv6 from the peer's IPv4 address is another family's" with_qp mapped

@@ -37,6 +37,7 @@ static const char * const stat_names[] = {
 	[ROCESTEER_A_STATS_RESEQ_BYTES] = "reseq-bytes",
 	[ROCESTEER_A_STATS_QP_STEERED] = "qp-steered",
 	[ROCESTEER_A_STATS_QP_OWN_LABEL] = "qp-own-label",
+	[ROCESTEER_A_STATS_RESEQ_GSO] = "reseq-gso",
 };
 
 static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_A_STATS_MAX + 1,
