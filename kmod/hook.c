@@ -248,7 +248,7 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	key.dqpn = be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK;
 	if (!hook_addrs(skb, state->pf, &local, (struct in6_addr *)key.peer))
 		return NF_ACCEPT;
-	reseq = rocesteer_flow_reseq(priv, &key);
+	reseq = rocesteer_flow_reseq(priv, &key, skb);
 	if (!reseq)
 		return NF_ACCEPT;
 	psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;

@@ -21,7 +21,7 @@
  * reset can only be connected anew. A RESET that no probe at the return was left for
  * is made up for when that is done. Not at ERR: most queue pairs get there
  * without a call, so the probe would see some only; one in ERR sends nothing,
- * and flow_learn() lets its process connect another one to the same peer.
+ * and its process may connect another one to the same peer: see flow_learn().
  *
  * Handlers run in the process that makes the call, with preemption off and,
  * where the probe is a breakpoint, interrupts off: no sleeping, no _bh locks.
@@ -32,6 +32,7 @@
 #include <linux/kprobes.h>
 #include <linux/netdevice.h>
 #include <linux/sched.h>
+#include <linux/user_namespace.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
@@ -45,6 +46,21 @@
 
 /* What RTR must set, or it fails, and we want to know. */
 #define RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
+
+/*
+ * Who is charged for a flow: the user, or the one who made the user namespace, in which
+ * there may be thousands.
+ */
+static u32 qp_user(void)
+{
+	struct user_namespace *ns;
+	kuid_t uid = current_uid();
+
+	for (ns = current_user_ns(); ns != &init_user_ns; ns = ns->parent)
+		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+			uid = ns->owner;
+	return __kuid_val(uid);
+}
 
 /*
  * Register the flow, and label the queue pair where it is to be steered. The
@@ -77,8 +93,10 @@ static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
 	memcpy(&info.local, local->raw, sizeof(info.local));
 
 	/* The kernel's own queue pairs have no process that could own them. */
-	if (!(current->flags & PF_KTHREAD))
+	if (!(current->flags & PF_KTHREAD)) {
 		info.owner = task_tgid(current);
+		info.uid = qp_user();
+	}
 	if (mask & IB_QP_PATH_MTU)
 		mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	info.path_mtu = max(mtu, 0);

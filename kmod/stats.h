@@ -16,8 +16,10 @@ struct sk_buff;
  * @ROCESTEER_COUNT_LEARNT: queue pairs registered
  * @ROCESTEER_COUNT_UNTAGGED: of these, belonging to no job
  * @ROCESTEER_COUNT_REMOVED: flows removed with their queue pair or device
- * @ROCESTEER_COUNT_DUPLICATE: queue pairs not registered, key taken
- * @ROCESTEER_COUNT_FULL: queue pairs not registered, max_flows reached
+ * @ROCESTEER_COUNT_DUPLICATE: queue pairs whose key another process has, too, or not
+ *	resequenced since another device has their number
+ * @ROCESTEER_COUNT_FULL: queue pairs not registered, max_flows reached, or half of it
+ *	by one user
  * @ROCESTEER_COUNT_NO_MEMORY: queue pairs not registered, no memory
  * @ROCESTEER_COUNT_REWRITTEN: source ports rewritten
  * @ROCESTEER_COUNT_REWRITE_FAILED: packets left alone, malformed

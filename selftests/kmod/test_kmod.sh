@@ -232,7 +232,8 @@ test_exit()
 	busywait 5000 no_flows; }
 }
 
-# pid beats cgroup, the deeper cgroup beats the shallower
+# pid beats cgroup, the deeper cgroup beats the shallower. When a job goes the next
+# one has its flows; when one comes it gets what it owns, and no other does.
 test_owner()
 {
 	local outer inner
@@ -249,9 +250,13 @@ test_owner()
 	local result=$?
 	echo $$ >"$cgroot/cgroup.procs"
 	qps_start three rxea 10.77.0.1 10.77.0.9 300 1 && flows_are 0 1 &&
-	"$genl" job-del id=1 && "$genl" job-del id=2 && "$genl" job-del id=3 &&
-	flows_are 0 3 && "$genl" job-add id=2 "cgroup-id=$inner" &&
-	flows_are 2 2 && "$genl" job-del id=2 || result=1
+	"$genl" job-del id=3 && flows_are 2 1 &&
+	"$genl" job-del id=1 && flows_are 2 2 &&
+	"$genl" job-del id=2 && flows_are 0 3 &&
+	"$genl" job-add id=2 "cgroup-id=$inner" && flows_are 2 2 &&
+	echo "${qp_pid[three]}" >"$cgroot/rs/inner/cgroup.procs" &&
+	"$genl" job-add id=3 pid=$$ && flows_are 0 1 &&
+	"$genl" job-del id=3 && "$genl" job-del id=2 || result=1
 	qps_end one
 	qps_end two
 	qps_end three
@@ -270,6 +275,8 @@ test_by_hand()
 	refused "EEXIST Flow belongs to a job already" \
 		"$genl" flow-add $key job=4 &&
 	"$genl" flow-del $key && flows_are 0 1 &&
+	"$genl" flow-add $key job=4 && qps_tell one rtr EINVAL &&
+	flows_are 4 1 && "$genl" flow-del $key && flows_are 0 1 &&
 	"$genl" flow-add $key job=4 && qps_end one && is "$(stat flows)" 0 &&
 	"$genl" flow-add $key job=4 &&
 	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
@@ -278,20 +285,61 @@ test_by_hand()
 	is "$(stat flows)" 0
 }
 
-# Another process cannot take over a flow; its own can move on
+ask_start()
+{
+	mountpoint -q "$tracing" || mount -t tracefs none "$tracing"
+	bpftool prog load "$build/bpf/ask.bpf.o" /sys/fs/bpf/ask &&
+	tc qdisc add dev rsa clsact &&
+	tc filter add dev rsa egress bpf direct-action \
+		object-pinned /sys/fs/bpf/ask
+}
+
+ask_end()
+{
+	tc qdisc del dev rsa clsact
+	rm /sys/fs/bpf/ask
+}
+
+# The module says of a packet that it belongs to job $1, or that it is no flow's
+says()
+{
+	local answer=$1
+	shift
+	: >"$tracing/trace"
+	"$@" && busywait 5000 grep -q rs-ask: "$tracing/trace" &&
+	expect "rs-ask: $answer." cat "$tracing/trace"
+}
+
+# What looks like a WRITE to queue pair 100, in one piece: no byte is a newline
+forge()
+{
+	printf '\x0b\0\xff\xff\0\0\0\x64\0\0\0\0%020d' 0 \
+		>/dev/udp/10.77.0.9/4791
+}
+
+# Any process may connect to a peer's queue pair: flows are told by who sends
 test_duplicate()
 {
-	local duplicate pid
+	local duplicate result
 	duplicate=$(stat duplicate)
-	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	ask_start &&
 	qps_start two rxea 10.77.0.1 10.77.0.9 100 1 &&
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	is "$(stat duplicate)" $((duplicate + 1)) && is "$(stat flows)" 2 &&
+	"$genl" job-add id=1 "pid=${qp_pid[one]}" &&
+	"$genl" job-add id=2 "pid=${qp_pid[two]}" &&
+	flows_are 1 1 && flows_are 2 1 &&
+	qps_tell one rts && says 1 qps_tell one write &&
+	qps_tell two rts && says 2 qps_tell two write &&
+	says -17 forge && qps_end two && is "$(stat flows)" 1 &&
+	says 1 qps_tell one write && qps_tell one another &&
 	is "$(stat duplicate)" $((duplicate + 1)) && is "$(stat flows)" 1 &&
-	pid=$(field pid "$genl" flow-dump) && is "$pid" "${qp_pid[one]}" &&
-	qps_end two && is "$(stat flows)" 1 &&
-	qps_tell one another && is "$(stat duplicate)" $((duplicate + 1)) &&
-	is "$(stat flows)" 1 &&
+	says -17 qps_tell one write &&
 	qps_tell one destroy && is "$(stat flows)" 1 &&
-	qps_end one && is "$(stat flows)" 0
+	qps_end one && is "$(stat flows)" 0 &&
+	"$genl" job-del id=1 && "$genl" job-del id=2
+	result=$?
+	ask_end && return "$result"
 }
 
 test_device()
@@ -433,6 +481,17 @@ test_max_flows()
 	qps_end one && is "$(stat flows)" 1 &&
 	"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=2 job=1
 	local result=$?
+	unload && load max_flows=4 || return
+	launch=(setpriv --reuid=1000 --clear-groups)
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 5
+	launch=()
+	is "$(stat flows)" 2 && is "$(stat full)" 3 &&
+	qps_start two rxea 10.77.0.1 10.77.0.9 200 3 &&
+	is "$(stat flows)" 4 && is "$(stat full)" 4 || result=1
+	qps_end one && qps_start one rxea 10.77.0.1 10.77.0.9 100 2 &&
+	is "$(stat flows)" 4 || result=1
+	qps_end one
+	qps_end two
 	unload && load || result=1
 	return "$result"
 }
@@ -515,7 +574,7 @@ check "RESET and destroy remove it, ERR does not" test_reset_error_destroy
 check "it goes with its process" test_exit
 check "the most specific owner wins" test_owner
 check "flow-add tags a learnt flow" test_by_hand
-check "a flow cannot be taken over" test_duplicate
+check "nobody gets the job of another's flow" test_duplicate
 check "flows go with their device" test_device
 check "namespaces see only their own" test_namespace
 if rxe_has_netns; then
@@ -526,7 +585,7 @@ fi
 check "changes are announced in order" test_events
 check "changes are traced in order" test_trace
 check "a flow ends behind its driver" test_end
-check "max_flows bounds a namespace" test_max_flows
+check "max_flows bounds a namespace, half of it a user" test_max_flows
 check "50 times in and out" test_reload
 check "in and out under load" test_unload_under_load
 check "the kernel did not complain" kernel_quiet
