@@ -212,7 +212,40 @@ static const char * const destroyed_symbols[] = {
 	"rdma_restrack_del",
 };
 
-static struct kprobe *probes[] = { &modify_user, &modify_kernel };
+/* debugfs and sysctl switch all probes off, and tell nobody: this one notices. */
+static atomic_t canary_calls;
+
+static noinline void qp_canary(void)
+{
+	barrier();
+}
+
+static int qp_canary_called(struct kprobe *kp, struct pt_regs *regs)
+{
+	atomic_inc(&canary_calls);
+	return 0;
+}
+
+static struct kprobe canary = {
+	.addr = (kprobe_opcode_t *)qp_canary,
+	.pre_handler = qp_canary_called,
+};
+
+/**
+ * rocesteer_qp_is_seen() - are queue pairs seen when they are connected and end?
+ *
+ * Context: Process context.
+ * Return: false where probes are switched off.
+ */
+bool rocesteer_qp_is_seen(void)
+{
+	int before = atomic_read(&canary_calls);
+
+	qp_canary();
+	return atomic_read(&canary_calls) != before;
+}
+
+static struct kprobe *probes[] = { &canary, &modify_user, &modify_kernel };
 static struct kretprobe *returns[] = { &reset_user, &reset_kernel };
 
 static int qp_watch_destroyed(void)

@@ -468,6 +468,24 @@ test_end()
 	is "$seen" "$want" && return "$result"
 }
 
+probes_switch()
+{
+	local debug=/sys/kernel/debug
+	mountpoint -q "$debug" || mount -t debugfs none "$debug"
+	echo "$1" >"$debug/kprobes/enabled"
+}
+
+# Where probes are off, no job that waits for queue pairs is taken
+test_probes()
+{
+	is "$(stat probes)" 1 && probes_switch 0 && is "$(stat probes)" 0 &&
+	refused "EOPNOTSUPP Kprobes are switched off" \
+		"$genl" job-add id=1 pid=$$ &&
+	"$genl" job-add id=1 && "$genl" job-del id=1
+	local result=$?
+	probes_switch 1 && is "$(stat probes)" 1 && return "$result"
+}
+
 test_max_flows()
 {
 	local rsa
@@ -556,7 +574,7 @@ test_unload_under_load()
 	busywait 5000 flows_are 0 0 && [[ ! $failed ]]
 }
 
-ktap_plan 26
+ktap_plan 27
 defer groups_end
 check "a veth pair with rxe at both ends" groups_make
 check "the module loads and has BTF" test_load
@@ -585,6 +603,7 @@ fi
 check "changes are announced in order" test_events
 check "changes are traced in order" test_trace
 check "a flow ends behind its driver" test_end
+check "probes that are switched off are noticed" test_probes
 check "max_flows bounds a namespace, half of it a user" test_max_flows
 check "50 times in and out" test_reload
 check "in and out under load" test_unload_under_load

@@ -38,6 +38,7 @@ static const char * const stat_names[] = {
 	[ROCESTEER_A_STATS_QP_STEERED] = "qp-steered",
 	[ROCESTEER_A_STATS_QP_OWN_LABEL] = "qp-own-label",
 	[ROCESTEER_A_STATS_RESEQ_GSO] = "reseq-gso",
+	[ROCESTEER_A_STATS_PROBES] = "probes",
 };
 
 static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_A_STATS_MAX + 1,
