@@ -10,15 +10,21 @@
 #include <linux/btf.h>
 #include <linux/slab.h>
 
+/* New in 6.12 (2024-11), as is what else the module cannot do without. */
+#if !__has_include("linux/unaligned.h")
+#error "rocesteer needs Linux 6.12 or later"
+#endif
+
 #if !IS_ENABLED(CONFIG_64BIT) || !IS_ENABLED(CONFIG_CGROUPS) || \
 	!IS_ENABLED(CONFIG_DEBUG_INFO_BTF_MODULES) || \
 	!IS_ENABLED(CONFIG_NETFILTER) || !IS_ENABLED(CONFIG_IPV6) || \
+	!IS_ENABLED(CONFIG_KPROBES) || !IS_ENABLED(CONFIG_KRETPROBES) || \
 	IS_ENABLED(CONFIG_PREEMPT_RT)
 /*
  * 32 bit: cgroup ids are reused. PREEMPT_RT: kprobe handlers run with
  * preemption off, where neither spinlock_t nor kmalloc() may be used.
  */
-#error "rocesteer needs a 64-bit kernel with cgroups, netfilter, IPv6 and module BTF, not RT"
+#error "rocesteer needs 64 bit, cgroups, netfilter, IPv6, kretprobes, module BTF, not RT"
 #endif
 
 /*

@@ -7,6 +7,11 @@
  * index for all namespaces, since a queue pair knows none) and its id (dumps
  * and walks). All change under rocesteer_lock, which also orders the events:
  * tracepoints and notifications come in the order of the changes.
+ *
+ * A key names a queue pair of the peer, and that has one partner. But nobody here
+ * can ask the peer which it is, and any process may connect a queue pair of its own to
+ * it. So each gets a flow, with the job of its own process, and a packet belongs to
+ * the one whose queue pair sends it.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -15,6 +20,7 @@
 #include <linux/rcupdate_wait.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
+#include <net/sock.h>
 
 #include "compat.h"
 #include "flow.h"
@@ -42,6 +48,9 @@ static const struct rhashtable_params qp_params = {
 	.key_len = sizeof(const struct ib_qp *),
 	.automatic_shrinking = true,
 };
+
+/* Flows of one user that have one key: packets look through them. */
+#define FLOW_RIVALS	8
 
 /* Flows that have a queue pair, by its address. Under rocesteer_lock. */
 static struct rhashtable by_qp;
@@ -73,7 +82,8 @@ void rocesteer_flow_exit(void)
 int rocesteer_flow_table_init(struct rocesteer_net *rn)
 {
 	xa_init_flags(&rn->flow_ids, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
-	return rhashtable_init(&rn->flows, &key_params);
+	xa_init_flags(&rn->users, XA_FLAGS_ACCOUNT);
+	return rhltable_init(&rn->flows, &key_params);
 }
 
 /* Not before a grace period: walks and lookups may still look at it. */
@@ -106,7 +116,8 @@ void rocesteer_flow_table_free(struct rocesteer_net *rn)
 		call_rcu(&flow->rcu, flow_free_rcu);
 	}
 	xa_destroy(&rn->flow_ids);
-	rhashtable_destroy(&rn->flows);
+	xa_destroy(&rn->users);
+	rhltable_destroy(&rn->flows);
 }
 
 static struct rocesteer_flow *flow_alloc(struct rocesteer_net *rn,
@@ -123,6 +134,58 @@ static struct rocesteer_flow *flow_alloc(struct rocesteer_net *rn,
 	return flow;
 }
 
+/*
+ * Count a user's flows. Root's, the kernel's and those given by flow-add have the whole
+ * table, another user half of it, lest one keeps all others out.
+ */
+static int flow_charge(struct rocesteer_net *rn, u32 uid, int change)
+{
+	unsigned long n = xa_to_value(xa_load(&rn->users, uid)) + change;
+
+	lockdep_assert_held(&rocesteer_lock);
+	if (!uid)
+		return 0;
+	if (change > 0 && n > max_flows / 2)
+		return -ENOSPC;
+	return xa_err(xa_store(&rn->users, uid, n ? xa_mk_value(n) : NULL,
+			       GFP_ATOMIC));
+}
+
+/* The flows that have a key, as long as rocesteer_lock is held. */
+static struct rhlist_head *flow_list(struct rocesteer_net *rn,
+				     const struct rocesteer_flow_key *key)
+{
+	struct rhlist_head *list;
+
+	lockdep_assert_held(&rocesteer_lock);
+	rcu_read_lock();
+	list = rhltable_lookup(&rn->flows, key, key_params);
+	rcu_read_unlock();
+	return list;
+}
+
+/* Is there another flow with the key of this one, which is linked? */
+static bool flow_has_rival(const struct rocesteer_flow *flow)
+{
+	struct rhlist_head *list = flow_list(flow->rn, &flow->key);
+
+	return list != &flow->node || rcu_access_pointer(list->next);
+}
+
+/*
+ * BPF programs know one flow of each key. That another one is gone, which they have
+ * not asked about, must not make them forget it.
+ */
+static void flow_trace_del(const struct rocesteer_flow *flow, u32 job,
+			   bool rival)
+{
+	lockdep_assert_held(&rocesteer_lock);
+	if (rival && !READ_ONCE(flow->seen) &&
+	    flow->qp.label != ROCESTEER_LABEL_POLICY)
+		return;
+	trace_rocesteer_flow_del(flow->rn->net->net_cookie, &flow->key, job);
+}
+
 /* Say that a flow is new or has changed. */
 static void flow_announce(struct rocesteer_flow *flow)
 {
@@ -130,6 +193,18 @@ static void flow_announce(struct rocesteer_flow *flow)
 	trace_rocesteer_flow_add(flow->rn->net->net_cookie, &flow->key,
 				 flow->job);
 	rocesteer_nl_flow_notify(flow, ROCESTEER_CMD_FLOW_ADD_NTF);
+}
+
+static void flow_end_reseq(struct rocesteer_flow *flow)
+{
+	struct rocesteer_reseq *reseq;
+
+	reseq = rcu_dereference_protected(flow->reseq,
+					  lockdep_is_held(&rocesteer_lock));
+	if (!reseq)
+		return;
+	RCU_INIT_POINTER(flow->reseq, NULL);
+	rocesteer_reseq_del(reseq);
 }
 
 /*
@@ -141,21 +216,20 @@ static void flow_resequence(struct rocesteer_flow *flow, bool fresh)
 	struct rocesteer_reseq *reseq;
 	bool wanted;
 
-	reseq = rcu_dereference_protected(flow->reseq,
-					  lockdep_is_held(&rocesteer_lock));
-	wanted = flow->linked && flow->qp.qp &&
+	/* What a NIC delivers itself does not come by. */
+	wanted = flow->linked && flow->qp.qp && flow->qp.software &&
 		 rocesteer_job_resequences(flow->rn, flow->job);
-	if (wanted == !!reseq)
+	if (!wanted)
+		flow_end_reseq(flow);
+	if (!wanted || rcu_access_pointer(flow->reseq))
 		return;
-	if (reseq) {
-		RCU_INIT_POINTER(flow->reseq, NULL);
-		rocesteer_reseq_del(reseq);
-		return;
-	}
 	reseq = rocesteer_reseq_new(flow, fresh);
-	if (!reseq)
+	if (!IS_ERR(reseq))
+		rcu_assign_pointer(flow->reseq, reseq);
+	else if (PTR_ERR(reseq) == -EEXIST)
+		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_DUPLICATE);
+	else if (PTR_ERR(reseq) != -EINVAL)
 		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
-	rcu_assign_pointer(flow->reseq, reseq);
 }
 
 /*
@@ -176,38 +250,47 @@ static int flow_link(struct rocesteer_flow *flow)
 		return -ENODEV;
 	if (rn->nr_flows >= max_flows)
 		return -ENOSPC;
+	err = flow_charge(rn, flow->qp.uid, 1);
+	if (err)
+		return err;
 
 	err = xa_alloc_cyclic(&rn->flow_ids, &flow->id, flow,
 			      XA_LIMIT(1, U32_MAX), &rn->next_flow_id,
 			      GFP_ATOMIC);
 	if (err < 0)
-		return err;
-	err = rhashtable_insert_fast(&rn->flows, &flow->node, key_params);
-	if (err) {
-		xa_erase(&rn->flow_ids, flow->id);
-		return err;
-	}
+		goto uncharge;
+	err = rhltable_insert(&rn->flows, &flow->node, key_params);
+	if (err)
+		goto erase_id;
 	rn->nr_flows++;
 	flow->linked = true;
 	rocesteer_job_count(rn, flow->job, 1);
 	flow_resequence(flow, true);
 	return 0;
+
+erase_id:
+	xa_erase(&rn->flow_ids, flow->id);
+uncharge:
+	flow_charge(rn, flow->qp.uid, -1);
+	return err;
 }
 
 static void flow_unlink(struct rocesteer_flow *flow)
 {
 	struct rocesteer_net *rn = flow->rn;
+	bool rival = flow_has_rival(flow);
 
 	lockdep_assert_held(&rocesteer_lock);
-	rhashtable_remove_fast(&rn->flows, &flow->node, key_params);
+	rhltable_remove(&rn->flows, &flow->node, key_params);
 	if (flow->qp.qp)
 		rhashtable_remove_fast(&by_qp, &flow->qp_node, qp_params);
 	xa_erase(&rn->flow_ids, flow->id);
+	flow_charge(rn, flow->qp.uid, -1);
 	rn->nr_flows--;
 	flow->linked = false;
 	rocesteer_job_count(rn, flow->job, -1);
 
-	trace_rocesteer_flow_del(rn->net->net_cookie, &flow->key, flow->job);
+	flow_trace_del(flow, flow->job, rival);
 	rocesteer_nl_flow_notify(flow, ROCESTEER_CMD_FLOW_DEL_NTF);
 	flow_resequence(flow, false);
 	call_rcu(&flow->rcu, flow_free_rcu);
@@ -225,28 +308,68 @@ static void flow_set_job(struct rocesteer_flow *flow, u32 job)
 	rocesteer_job_count(rn, old, -1);
 	rocesteer_job_count(rn, job, 1);
 	flow_resequence(flow, false);
-	trace_rocesteer_flow_del(rn->net->net_cookie, &flow->key, old);
+	flow_trace_del(flow, old, flow_has_rival(flow));
 	flow_announce(flow);
+}
+
+/*
+ * The queue pair that sends a packet, or NULL. rxe has a socket for each, which
+ * points to it: struct ib_qp is the first member of what it points to.
+ */
+static const void *flow_sender(const struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+
+	if (!sk || !sk_fullsock(sk) || !sk->sk_kern_sock)
+		return NULL;
+	return READ_ONCE(sk->sk_user_data);
+}
+
+/* The flow of a packet, NULL, or -EEXIST where it is another sender's. */
+static struct rocesteer_flow *flow_of(struct rocesteer_net *rn,
+				      const struct rocesteer_flow_key *key,
+				      const struct sk_buff *skb)
+{
+	const void *sender = flow_sender(skb), *known;
+	struct rocesteer_flow *flow, *any = NULL;
+	struct rhlist_head *list, *pos;
+
+	list = rhltable_lookup(&rn->flows, key, key_params);
+	rhl_for_each_entry_rcu(flow, pos, list, node) {
+		known = READ_ONCE(flow->sender);
+		if (!known)
+			any = flow;
+		else if (known == sender)
+			return flow;
+	}
+	return list && !any ? ERR_PTR(-EEXIST) : any;
 }
 
 /**
  * rocesteer_flow_job() - the job of a packet's flow
  * @rn: namespace
  * @key: flow
+ * @skb: packet, with the socket that sends it
  *
  * Context: Any, takes no lock.
  * Return: job number, with ROCESTEER_FLOW_JOB_ORDERS; 0 when the flow belongs
- * to no job; -ENOENT when it is not known.
+ * to no job; -ENOENT when it is not known; -EEXIST when the key is known, but not the
+ * packet's sender by it.
  */
 s64 rocesteer_flow_job(struct rocesteer_net *rn,
-		       const struct rocesteer_flow_key *key)
+		       const struct rocesteer_flow_key *key,
+		       const struct sk_buff *skb)
 {
 	struct rocesteer_flow *flow;
-	s64 job = -ENOENT;
+	s64 job;
 
 	rcu_read_lock();
-	flow = rhashtable_lookup(&rn->flows, key, key_params);
-	if (flow) {
+	flow = flow_of(rn, key, skb);
+	if (IS_ERR_OR_NULL(flow)) {
+		job = flow ? PTR_ERR(flow) : -ENOENT;
+	} else {
+		if (!READ_ONCE(flow->seen))
+			WRITE_ONCE(flow->seen, true);
 		job = READ_ONCE(flow->job);
 		if (job && rcu_access_pointer(flow->reseq))
 			job |= ROCESTEER_FLOW_JOB_ORDERS;
@@ -259,18 +382,19 @@ s64 rocesteer_flow_job(struct rocesteer_net *rn,
  * rocesteer_flow_reseq() - the resequencer of what comes back to a flow
  * @rn: namespace
  * @key: flow
+ * @skb: packet of the flow, with the socket that sends it
  *
  * Context: RCU read-side critical section, in which the result stays.
  * Return: resequencer, or NULL.
  */
 struct rocesteer_reseq *
 rocesteer_flow_reseq(struct rocesteer_net *rn,
-		     const struct rocesteer_flow_key *key)
+		     const struct rocesteer_flow_key *key,
+		     const struct sk_buff *skb)
 {
-	struct rocesteer_flow *flow;
+	struct rocesteer_flow *flow = flow_of(rn, key, skb);
 
-	flow = rhashtable_lookup(&rn->flows, key, key_params);
-	return flow ? rcu_dereference(flow->reseq) : NULL;
+	return IS_ERR_OR_NULL(flow) ? NULL : rcu_dereference(flow->reseq);
 }
 
 /**
@@ -279,24 +403,31 @@ rocesteer_flow_reseq(struct rocesteer_net *rn,
  * @key: flow
  *
  * Context: Holds rocesteer_lock, under which the flow stays.
- * Return: the flow, or NULL.
+ * Return: the flow, of several the one that was learnt last; or NULL.
  */
 struct rocesteer_flow *
 rocesteer_flow_find(struct rocesteer_net *rn,
 		    const struct rocesteer_flow_key *key)
 {
-	lockdep_assert_held(&rocesteer_lock);
-	return rhashtable_lookup_fast(&rn->flows, key, key_params);
+	struct rhlist_head *list = flow_list(rn, key);
+
+	return list ? container_of(list, struct rocesteer_flow, node) : NULL;
 }
 
-/* A flow-add for a flow that is known already. */
-static int flow_adopt(struct rocesteer_flow *flow, u32 job)
+/* A flow-add for flows that are known already. */
+static int flow_adopt(struct rhlist_head *list, u32 job)
 {
+	struct rocesteer_flow *flow;
+	struct rhlist_head *pos;
+
 	lockdep_assert_held(&rocesteer_lock);
-	if (flow->job)
-		return -EEXIST;
-	flow->by_hand = true;
-	flow_set_job(flow, job);
+	rhl_for_each_entry_rcu(flow, pos, list, node)
+		if (flow->job)
+			return -EEXIST;
+	rhl_for_each_entry_rcu(flow, pos, list, node) {
+		flow->by_hand = true;
+		flow_set_job(flow, job);
+	}
 	return 0;
 }
 
@@ -316,7 +447,8 @@ static int flow_adopt(struct rocesteer_flow *flow, u32 job)
 int rocesteer_flow_add(struct rocesteer_net *rn,
 		       const struct rocesteer_flow_key *key, u32 job)
 {
-	struct rocesteer_flow *flow, *known;
+	struct rocesteer_flow *flow;
+	struct rhlist_head *known;
 	int err;
 
 	lockdep_assert_held(&rn->conf);
@@ -328,7 +460,7 @@ int rocesteer_flow_add(struct rocesteer_net *rn,
 
 	rcu_read_lock();
 	spin_lock(&rocesteer_lock);
-	known = rocesteer_flow_find(rn, key);
+	known = flow_list(rn, key);
 	if (known) {
 		err = flow_adopt(known, job);
 	} else {
@@ -347,6 +479,18 @@ int rocesteer_flow_add(struct rocesteer_net *rn,
 	return err;
 }
 
+/* Take a flow from its job: it is of the job that owns its queue pair, if any. */
+static void flow_end_job(struct rocesteer_flow *flow)
+{
+	lockdep_assert_held(&rocesteer_lock);
+	flow->by_hand = false;
+	if (flow->qp.qp)
+		flow_set_job(flow,
+			     rocesteer_job_match(flow->rn, flow->qp.owner));
+	else
+		flow_unlink(flow);
+}
+
 /**
  * rocesteer_flow_del() - undo flow-add
  * @rn: namespace
@@ -362,21 +506,19 @@ int rocesteer_flow_add(struct rocesteer_net *rn,
 int rocesteer_flow_del(struct rocesteer_net *rn,
 		       const struct rocesteer_flow_key *key)
 {
+	struct rhlist_head *list, *pos;
 	struct rocesteer_flow *flow;
-	int err = 0;
+	int err;
 
 	lockdep_assert_held(&rn->conf);
 	spin_lock(&rocesteer_lock);
-	flow = rocesteer_flow_find(rn, key);
-	if (!flow) {
-		err = -ENOENT;
-	} else if (!flow->by_hand) {
-		err = -EBUSY;
-	} else if (flow->qp.qp) {
-		flow->by_hand = false;
-		flow_set_job(flow, rocesteer_job_match(rn, flow->qp.owner));
-	} else {
-		flow_unlink(flow);
+	list = flow_list(rn, key);
+	err = list ? -EBUSY : -ENOENT;
+	rhl_for_each_entry_rcu(flow, pos, list, node) {
+		if (!flow->by_hand)
+			continue;
+		flow_end_job(flow);
+		err = 0;
 	}
 	spin_unlock(&rocesteer_lock);
 	return err;
@@ -397,12 +539,15 @@ static int flow_bind(struct rocesteer_flow *flow,
 		return err;
 	}
 	get_pid(qp->owner);
+	if (qp->software)
+		WRITE_ONCE(flow->sender, qp->qp);
 	return 0;
 }
 
 static struct rocesteer_flow *
 flow_learn_new(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
-	       const struct rocesteer_flow_qp *qp)
+	       const struct rocesteer_flow_qp *qp,
+	       const struct rocesteer_flow *rival)
 {
 	struct rocesteer_flow *flow;
 	int err;
@@ -410,7 +555,10 @@ flow_learn_new(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 	flow = flow_alloc(rn, key, GFP_ATOMIC);
 	if (!flow)
 		return ERR_PTR(-ENOMEM);
-	flow->job = rocesteer_job_match(rn, qp->owner);
+	/* What flow-add says of a key it says of all. */
+	flow->by_hand = rival && rival->by_hand;
+	flow->job = flow->by_hand ? rival->job :
+				    rocesteer_job_match(rn, qp->owner);
 	err = flow_bind(flow, qp);
 	if (err)
 		goto free_flow;
@@ -428,46 +576,73 @@ free_flow:
 	return ERR_PTR(err);
 }
 
-static void flow_forget(const struct ib_qp *qp)
+static void flow_forget(struct rocesteer_flow *flow)
 {
-	struct rocesteer_flow *flow;
-
 	lockdep_assert_held(&rocesteer_lock);
-	flow = rhashtable_lookup_fast(&by_qp, &qp, qp_params);
-	if (flow) {
-		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_REMOVED);
-		flow_unlink(flow);
-	}
+	rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_REMOVED);
+	flow_unlink(flow);
+}
+
+static struct rocesteer_flow *flow_find_qp(const struct ib_qp *qp)
+{
+	lockdep_assert_held(&rocesteer_lock);
+	return rhashtable_lookup_fast(&by_qp, &qp, qp_params);
 }
 
 static struct rocesteer_flow *
 flow_learn(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 	   const struct rocesteer_flow_qp *qp)
 {
-	struct rocesteer_flow *flow;
-	int err;
+	struct rocesteer_flow *flow, *rival = NULL;
+	struct rhlist_head *pos;
+	int err, same = 0;
 
-	flow = rocesteer_flow_find(rn, key);
-	if (flow && !flow->qp.qp) {	/* flow-add came first: keep its job */
-		err = flow_bind(flow, qp);
-		if (err)
-			return ERR_PTR(err);
-		flow_resequence(flow, true);
-		return flow;
-	}
-	if (flow) {
+	rhl_for_each_entry_rcu(flow, pos, flow_list(rn, key), node) {
+		if (!flow->qp.qp) {	/* flow-add came first: keep its job */
+			err = flow_bind(flow, qp);
+			if (err)
+				return ERR_PTR(err);
+			flow->qp.uid = 0;	/* as it was counted */
+			flow_resequence(flow, true);
+			return flow;
+		}
 		/*
-		 * A peer's queue pair has one partner. Where a process
-		 * connects a second one to it, the first is dead and not yet
-		 * destroyed. From another process it is a mistake, or an
-		 * attempt to take the flow out of its job.
+		 * Where a process connects a second queue pair to the same one,
+		 * the first is dead and not yet destroyed.
 		 */
-		if (flow->qp.owner != qp->owner)
-			return ERR_PTR(-EEXIST);
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_REMOVED);
-		flow_unlink(flow);
+		if (flow->qp.owner == qp->owner) {
+			flow_forget(flow);
+			continue;
+		}
+		rival = flow;
+		same += flow->qp.uid == qp->uid;
 	}
-	return flow_learn_new(rn, key, qp);
+	if (same >= FLOW_RIVALS)
+		return ERR_PTR(-ENOSPC);
+	if (rival)
+		rocesteer_stats_inc(rn, ROCESTEER_COUNT_DUPLICATE);
+	return flow_learn_new(rn, key, qp, rival);
+}
+
+/* It is connected as it was before. What flow-add has said of the flow stays. */
+static struct rocesteer_flow *
+flow_learn_again(struct rocesteer_flow *flow,
+		 const struct rocesteer_flow_qp *qp)
+{
+	struct pid *owner = flow->qp.owner;
+	u32 uid = flow->qp.uid;
+
+	rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_REMOVED);
+	flow_trace_del(flow, flow->job, flow_has_rival(flow));
+	get_pid(qp->owner);
+	flow->qp = *qp;
+	flow->qp.uid = uid;	/* it was charged to that one */
+	put_pid(owner);
+	if (!flow->by_hand)
+		flow_set_job(flow, rocesteer_job_match(flow->rn, qp->owner));
+	flow_end_reseq(flow);
+	flow_resequence(flow, true);
+	return flow;
 }
 
 /* The source port for a flow's queue pair, unless that has one of its own. */
@@ -514,8 +689,12 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 	 * Known already, and no RESET was seen in between: the modify failed
 	 * and is tried again, or a kprobe was missed.
 	 */
-	flow_forget(qp->qp);
-	flow = flow_learn(rn, key, qp);
+	flow = flow_find_qp(qp->qp);
+	if (flow && (flow->rn != rn || memcmp(&flow->key, key, sizeof(*key)))) {
+		flow_forget(flow);
+		flow = NULL;
+	}
+	flow = flow ? flow_learn_again(flow, qp) : flow_learn(rn, key, qp);
 	switch (PTR_ERR_OR_ZERO(flow)) {
 	case 0:
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_LEARNT);
@@ -523,9 +702,6 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 		flow_announce(flow);
 		break;
 	case -ENODEV:	/* just leaving, and the queue pair with it */
-		break;
-	case -EEXIST:
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_DUPLICATE);
 		break;
 	case -ENOSPC:
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_FULL);
@@ -546,8 +722,12 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
  */
 void rocesteer_flow_forget(const struct ib_qp *qp)
 {
+	struct rocesteer_flow *flow;
+
 	spin_lock(&rocesteer_lock);
-	flow_forget(qp);
+	flow = flow_find_qp(qp);
+	if (flow)
+		flow_forget(flow);
 	spin_unlock(&rocesteer_lock);
 }
 
@@ -573,37 +753,31 @@ static void flow_walk(struct rocesteer_net *rn,
 	rcu_read_unlock();
 }
 
-static void flow_claim(struct rocesteer_flow *flow, u32 unused)
+static void flow_claim(struct rocesteer_flow *flow, u32 job)
 {
-	if (!flow->job)
-		flow_set_job(flow, rocesteer_job_match(flow->rn,
-						       flow->qp.owner));
+	if (!flow->job && rocesteer_job_owns(flow->rn, job, flow->qp.owner))
+		flow_set_job(flow, job);
 }
 
 /**
- * rocesteer_flow_claim() - let flows without a job find one
- * @rn: namespace, to which a job was just added
+ * rocesteer_flow_claim() - give a new job the flows that it owns and no other has
+ * @rn: namespace
+ * @job: its number
  *
  * Flows learnt during the walk have seen the new job already.
  *
  * Context: Process context, may sleep, holds @rn->conf.
  */
-void rocesteer_flow_claim(struct rocesteer_net *rn)
+void rocesteer_flow_claim(struct rocesteer_net *rn, u32 job)
 {
 	lockdep_assert_held(&rn->conf);
-	flow_walk(rn, flow_claim, 0);
+	flow_walk(rn, flow_claim, job);
 }
 
 static void flow_disown(struct rocesteer_flow *flow, u32 job)
 {
-	if (flow->job != job)
-		return;
-	if (flow->qp.qp) {
-		flow->by_hand = false;
-		flow_set_job(flow, 0);
-	} else {
-		flow_unlink(flow);
-	}
+	if (flow->job == job)
+		flow_end_job(flow);
 }
 
 /**

@@ -12,13 +12,16 @@
 struct pid;
 struct rocesteer_net;
 struct rocesteer_reseq;
+struct sk_buff;
 
 /**
  * struct rocesteer_flow_qp - what is known of a flow's queue pair
  * @qp: which one: compared, never dereferenced, since a flow holds no
  *	reference. NULL when the flow was only given by flow-add
  * @owner: thread group that connected it; NULL for the kernel's own
+ * @uid: user that connected it, to whom the flow is charged; 0 for the kernel
  * @sqpn: its number
+ * @local: its own address, as a GID
  * @path_mtu: in bytes
  * @rq_psn: PSN of the first packet it receives
  * @label: who chose its flow label
@@ -28,7 +31,9 @@ struct rocesteer_reseq;
 struct rocesteer_flow_qp {
 	const struct ib_qp *qp;
 	struct pid *owner;
+	u32 uid;
 	u32 sqpn;
+	struct in6_addr local;
 	u32 path_mtu;
 	u32 rq_psn;
 	enum rocesteer_label label;
@@ -48,6 +53,10 @@ struct rocesteer_flow_qp {
  * @linked: in the tables, under rocesteer_lock. Who met the flow under RCU and
  *	then took the lock must check
  * @by_hand: @job was given by flow-add, under rocesteer_lock
+ * @seen: a packet of it was asked about. Written and read without a lock
+ * @sender: what tells its packets from those of other flows with this key: the queue
+ *	pair, compared with what sockets point to; NULL where packets do not tell.
+ *	Written under rocesteer_lock, read under RCU
  * @qp: its queue pair, under rocesteer_lock
  * @reseq: order of what the queue pair receives, or NULL. Written under
  *	rocesteer_lock, read under RCU
@@ -56,7 +65,7 @@ struct rocesteer_flow_qp {
  * Owned by the tables; unlinking it hands it to RCU.
  */
 struct rocesteer_flow {
-	struct rhash_head node;
+	struct rhlist_head node;
 	struct rhash_head qp_node;
 	struct rocesteer_net *rn;
 	struct rocesteer_flow_key key;
@@ -64,6 +73,8 @@ struct rocesteer_flow {
 	u32 id;
 	bool linked;
 	bool by_hand;
+	bool seen;
+	const void *sender;
 	struct rocesteer_flow_qp qp;
 	struct rocesteer_reseq __rcu *reseq;
 	struct rcu_head rcu;
@@ -75,10 +86,12 @@ int rocesteer_flow_table_init(struct rocesteer_net *rn);
 void rocesteer_flow_table_free(struct rocesteer_net *rn);
 
 s64 rocesteer_flow_job(struct rocesteer_net *rn,
-		       const struct rocesteer_flow_key *key);
+		       const struct rocesteer_flow_key *key,
+		       const struct sk_buff *skb);
 struct rocesteer_reseq *
 rocesteer_flow_reseq(struct rocesteer_net *rn,
-		     const struct rocesteer_flow_key *key);
+		     const struct rocesteer_flow_key *key,
+		     const struct sk_buff *skb);
 struct rocesteer_flow *
 rocesteer_flow_find(struct rocesteer_net *rn,
 		    const struct rocesteer_flow_key *key);
@@ -90,7 +103,7 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key,
 			 const struct rocesteer_flow_qp *qp);
 void rocesteer_flow_forget(const struct ib_qp *qp);
-void rocesteer_flow_claim(struct rocesteer_net *rn);
+void rocesteer_flow_claim(struct rocesteer_net *rn, u32 job);
 void rocesteer_flow_disown(struct rocesteer_net *rn, u32 job);
 void rocesteer_flow_flush(struct rocesteer_net *rn, u32 ifindex);
 

@@ -8,13 +8,16 @@
  * reassembled, addresses and lengths are checked, and a packet that waits goes
  * on where it was, through okfn(). Injected again at a device, it would pass
  * taps and TC programs twice. We come last, after all that may drop a packet.
- * Only a hook of the same priority may follow, that of connection tracking: it
- * does not see packets of split flows, whose connections stay unconfirmed.
+ * Only a hook of the same priority may follow, that of connection tracking, whose
+ * part is done before a packet is stolen. Even one that is ready at once is: while it
+ * went on behind us another CPU could overtake it.
  *
  * What rxe loops back to its own device does not come by. It is not reordered.
  *
  * A namespace has the hooks as long as a job there wants them.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
@@ -22,6 +25,9 @@
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/ipv6.h>
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+#include <net/netfilter/nf_conntrack.h>
+#endif
 #include <net/sock.h>
 
 #include <rocesteer/roce.h>
@@ -74,15 +80,89 @@ static u32 hook_read_length(const struct sk_buff *skb,
 	return reth ? be32_to_cpu(reth->length) : 0;
 }
 
-static void hook_peer(u8 *peer, const struct sk_buff *skb, u8 pf, bool in)
+/*
+ * Source and destination of a packet, as GIDs are: IPv4 is mapped. Return: false for
+ * IPv6 that has such an address on the wire. The stack lets it pass, and it would be
+ * taken for the IPv4 host's.
+ */
+static bool hook_addrs(const struct sk_buff *skb, u8 pf,
+		       struct in6_addr *source, struct in6_addr *destination)
 {
-	struct in6_addr *addr = (struct in6_addr *)peer;
+	if (pf == NFPROTO_IPV6) {
+		*source = ipv6_hdr(skb)->saddr;
+		*destination = ipv6_hdr(skb)->daddr;
+		return !ipv6_addr_v4mapped(source) &&
+		       !ipv6_addr_v4mapped(destination);
+	}
+	ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, source);
+	ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, destination);
+	return true;
+}
 
-	if (pf == NFPROTO_IPV6)
-		*addr = in ? ipv6_hdr(skb)->saddr : ipv6_hdr(skb)->daddr;
-	else
-		ipv6_addr_set_v4mapped(in ? ip_hdr(skb)->saddr :
-					    ip_hdr(skb)->daddr, addr);
+/*
+ * Where the stack goes on with what it delivers to the host, by skb->protocol. The
+ * functions are not exported: the first packet of each family says which it is.
+ */
+static int (*hook_okfn[2])(struct net *net, struct sock *sk,
+			   struct sk_buff *skb);
+
+/*
+ * May a packet wait? Return: true where rocesteer_hook_continue() does with it what
+ * the stack would do now.
+ */
+static bool hook_can_continue(const struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	bool ipv6 = state->pf == NFPROTO_IPV6;
+
+	if (skb->protocol != (ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP)))
+		return false;
+	if (unlikely(!READ_ONCE(hook_okfn[ipv6])))
+		cmpxchg(&hook_okfn[ipv6], NULL, state->okfn);
+	return READ_ONCE(hook_okfn[ipv6]) == state->okfn;
+}
+
+/**
+ * rocesteer_hook_steal() - take a packet from the hooks that would follow
+ * @skb: packet
+ *
+ * A connection that nobody confirms would be made, and freed, for each packet.
+ *
+ * Context: BH disabled, RCU read-side critical section.
+ * Return: NF_STOLEN, or what connection tracking says, as a rule NF_DROP.
+ */
+unsigned int rocesteer_hook_steal(struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+	struct nf_conntrack *nfct = skb_nfct(skb);
+	const struct nf_ct_hook *hook;
+	int verdict;
+
+	if (likely(!nfct) ||
+	    nf_ct_is_confirmed(container_of(nfct, struct nf_conn, ct_general)))
+		return NF_STOLEN;
+	hook = rcu_dereference(nf_ct_hook);
+	verdict = hook ? hook->confirm(skb) : NF_ACCEPT;
+	if (verdict != NF_ACCEPT)
+		return verdict;
+#endif
+	return NF_STOLEN;
+}
+
+/**
+ * rocesteer_hook_continue() - let a packet go on where it was
+ * @net: its namespace
+ * @skb: packet for which hook_in() returned NF_STOLEN; is the stack's afterwards
+ *
+ * Context: BH disabled, RCU read-side critical section.
+ */
+void rocesteer_hook_continue(struct net *net, struct sk_buff *skb)
+{
+	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
+
+	okfn = READ_ONCE(hook_okfn[ipv6]);
+	okfn(net, NULL, skb);
 }
 
 static bool hook_is_ack(const struct hook_headers *h)
@@ -98,6 +178,14 @@ static bool hook_is_nak(const struct hook_headers *h)
 		(h->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_RNR);
 }
 
+/* Segments come behind us, and then nobody sorts them: say so. */
+static void hook_note_gso(struct rocesteer_net *rn, const struct sk_buff *skb)
+{
+	rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_GSO);
+	net_warn_ratelimited("%s: RoCE packets are aggregated, their order is not restored: ethtool -K %s rx-gro-list off rx-udp-gro-forwarding off\n",
+			     skb->dev->name, skb->dev->name);
+}
+
 /*
  * @priv is the namespace's struct rocesteer_net. The device is the one of the queue
  * pair's GID: rxe takes packets from no other.
@@ -108,19 +196,24 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 	const struct hook_headers *h;
 	struct rocesteer_packet pkt;
 	struct hook_headers buf;
+	struct in6_addr *peer = (struct in6_addr *)pkt.key.peer;
 	u32 dqpn;
 
-	/* With a socket already it is not for rxe; GRO is off for its port. */
-	if (skb->sk || skb_is_gso(skb))
+	/* With a socket already it is not for rxe. */
+	if (skb->sk)
 		return NF_ACCEPT;
 	h = hook_parse(skb, state->pf, &buf);
-	if (!h)
+	if (h && skb_is_gso(skb)) {
+		hook_note_gso(priv, skb);
+		return NF_ACCEPT;
+	}
+	if (!h || !hook_can_continue(skb, state) ||
+	    !hook_addrs(skb, state->pf, peer, &pkt.local))
 		return NF_ACCEPT;
 
 	dqpn = be32_to_cpu(h->bth.dqpn);
 	pkt.key.ifindex = state->in->ifindex;
 	pkt.key.dqpn = dqpn & ROCESTEER_QPN_MASK;
-	hook_peer(pkt.key.peer, skb, state->pf, true);
 	pkt.seq = ROCESTEER_REQUESTS;
 	if (h->bth.opcode >= ROCESTEER_OP_RC_RESPONSE &&
 	    h->bth.opcode <= ROCESTEER_OP_RC_ATOMIC_ACK)
@@ -130,7 +223,7 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 	pkt.paths = hook_is_ack(h) ? 0 : ((dqpn & ROCESTEER_BTH_PATHS) >>
 					  ROCESTEER_BTH_PATHS_SHIFT) + 1;
 	pkt.sport = hook_is_ack(h) ? 0 : h->udp.source;
-	return rocesteer_reseq_receive(priv, &pkt, skb, state);
+	return rocesteer_reseq_receive(priv, &pkt, skb);
 }
 
 static unsigned int hook_out(void *priv, struct sk_buff *skb,
@@ -140,6 +233,7 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	struct rocesteer_flow_key key;
 	struct rocesteer_reseq *reseq;
 	struct hook_headers buf;
+	struct in6_addr local;
 	u32 psn;
 
 	h = hook_parse(skb, state->pf, &buf);
@@ -152,8 +246,9 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 
 	key.ifindex = state->out->ifindex;
 	key.dqpn = be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK;
-	hook_peer(key.peer, skb, state->pf, false);
-	reseq = rocesteer_flow_reseq(priv, &key);
+	if (!hook_addrs(skb, state->pf, &local, (struct in6_addr *)key.peer))
+		return NF_ACCEPT;
+	reseq = rocesteer_flow_reseq(priv, &key, skb);
 	if (!reseq)
 		return NF_ACCEPT;
 	psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;

@@ -116,7 +116,7 @@ int rocesteer_job_add(struct rocesteer_net *rn,
 	spin_unlock(&rocesteer_lock);
 
 	if (job->cgroup_id || job->pid)
-		rocesteer_flow_claim(rn);
+		rocesteer_flow_claim(rn, job->id);
 	return 0;
 
 put_hook:
@@ -132,8 +132,8 @@ release:
  * @rn: namespace
  * @id: job number
  *
- * Learnt flows belong to no job afterwards, the others are deleted. Queue
- * pairs that come meanwhile do not find the job any more.
+ * Learnt flows belong to the job that owns their queue pair, if any, afterwards, the
+ * others are deleted. Queue pairs that come meanwhile do not find the job any more.
  *
  * Context: Process context, may sleep, holds @rn->conf.
  * Return: 0, or -ENOENT when there is no such job.
@@ -178,6 +178,40 @@ static int job_rank(const struct rocesteer_job_rule *job, struct pid *owner,
 	return 0;
 }
 
+/* The cgroup of a thread group, under RCU; NULL when it has exited. */
+static struct cgroup *job_cgroup(struct pid *owner)
+{
+	/* The group's leader, so that a later match gives the same answer. */
+	struct task_struct *task = pid_task(owner, PIDTYPE_TGID);
+
+	return task ? task_dfl_cgroup(task) : NULL;
+}
+
+/**
+ * rocesteer_job_owns() - do a process's queue pairs belong to a job?
+ * @rn: namespace
+ * @id: job number
+ * @owner: thread group, or NULL for queue pairs of the kernel, which belong to
+ *	no job
+ *
+ * Another job may be more specific.
+ *
+ * Context: Any process context, holds rocesteer_lock.
+ */
+bool rocesteer_job_owns(struct rocesteer_net *rn, u32 id, struct pid *owner)
+{
+	struct rocesteer_job_rule *job;
+	bool owns = false;
+
+	lockdep_assert_held(&rocesteer_lock);
+	rcu_read_lock();
+	job = xa_load(&rn->jobs, id);
+	if (job && owner)
+		owns = job_rank(job, owner, job_cgroup(owner));
+	rcu_read_unlock();
+	return owns;
+}
+
 /**
  * rocesteer_job_match() - the job that a process's queue pairs belong to
  * @rn: namespace
@@ -195,7 +229,6 @@ static int job_rank(const struct rocesteer_job_rule *job, struct pid *owner,
 u32 rocesteer_job_match(struct rocesteer_net *rn, struct pid *owner)
 {
 	struct rocesteer_job_rule *job;
-	struct task_struct *task;
 	struct cgroup *cgrp;
 	unsigned long id;
 	int best = 0;
@@ -206,9 +239,7 @@ u32 rocesteer_job_match(struct rocesteer_net *rn, struct pid *owner)
 		return 0;
 
 	rcu_read_lock();
-	/* The group's leader, so that a later match gives the same answer. */
-	task = pid_task(owner, PIDTYPE_TGID);
-	cgrp = task ? task_dfl_cgroup(task) : NULL;
+	cgrp = job_cgroup(owner);
 	xa_for_each(&rn->jobs, id, job) {
 		int rank = job_rank(job, owner, cgrp);
 

@@ -38,6 +38,7 @@ int rocesteer_job_add(struct rocesteer_net *rn,
 		      const struct rocesteer_job_rule *rule,
 		      struct netlink_ext_ack *extack);
 int rocesteer_job_del(struct rocesteer_net *rn, u32 id);
+bool rocesteer_job_owns(struct rocesteer_net *rn, u32 id, struct pid *owner);
 u32 rocesteer_job_match(struct rocesteer_net *rn, struct pid *owner);
 bool rocesteer_job_resequences(struct rocesteer_net *rn, u32 id);
 void rocesteer_job_count(struct rocesteer_net *rn, u32 id, int change);

@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 
+#include "compat.h"
 #include "flow.h"
 #include "net.h"
 #include "netlink.h"

@@ -26,12 +26,13 @@ struct rocesteer_policy;
  *	rocesteer_lock, read under RCU
  * @nr_jobs: entries of @jobs, under rocesteer_lock
  * @nr_flows: entries of @flows, under rocesteer_lock
- * @flows: struct rocesteer_flow by key. Written under rocesteer_lock, read
- *	under RCU
+ * @flows: struct rocesteer_flow by key, several where several queue pairs are
+ *	connected to one. Written under rocesteer_lock, read under RCU
  * @flow_ids: the same flows by a number that rises: what dumps and walks go
  *	by, since it lets them go on where they stopped. Written under
  *	rocesteer_lock, read under RCU
  * @next_flow_id: cursor of @flow_ids, under rocesteer_lock
+ * @users: how many of them are charged to each user, by id. Under rocesteer_lock
  * @reseqs: struct rocesteer_reseq by device and local queue pair number.
  *	Written under rocesteer_lock, read under RCU
  * @nr_hooks: jobs that need the netfilter hooks, under @conf
@@ -47,9 +48,10 @@ struct rocesteer_net {
 	struct xarray jobs;
 	u32 nr_jobs;
 	u32 nr_flows;
-	struct rhashtable flows;
+	struct rhltable flows;
 	struct xarray flow_ids;
 	u32 next_flow_id;
+	struct xarray users;
 	struct rhashtable reseqs;
 	u32 nr_hooks;
 	struct nf_hook_ops hooks[2];

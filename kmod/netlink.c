@@ -14,6 +14,7 @@
 #include "net.h"
 #include "netlink.h"
 #include "netlink-gen.h"
+#include "qp.h"
 #include "resequence.h"
 #include "window.h"
 
@@ -217,6 +218,12 @@ int rocesteer_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info)
 	err = job_parse(&rule, info);
 	if (err)
 		return err;
+	if ((rule.cgroup_id || rule.pid) && !rocesteer_qp_is_seen()) {
+		NL_SET_ERR_MSG(info->extack,
+			       "Kprobes are switched off: see /sys/kernel/debug/kprobes/enabled, kernel.ftrace_enabled");
+		put_pid(rule.pid);
+		return -EOPNOTSUPP;
+	}
 	mutex_lock(&rn->conf);
 	err = rocesteer_job_add(rn, &rule, info->extack);
 	mutex_unlock(&rn->conf);
@@ -477,6 +484,8 @@ int rocesteer_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 			  READ_ONCE(rn->nr_jobs)) ?:
 	      nla_put_u32(msg, ROCESTEER_A_STATS_FLOWS,
 			  READ_ONCE(rn->nr_flows)) ?:
+	      nla_put_u32(msg, ROCESTEER_A_STATS_PROBES,
+			  rocesteer_qp_is_seen()) ?:
 	      rocesteer_stats_fill(rn, msg) ?:
 	      put_u64(msg, ROCESTEER_A_STATS_RESEQ_BYTES,
 		      rocesteer_window_bytes());

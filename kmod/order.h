@@ -2,6 +2,7 @@
 #ifndef ROCESTEER_ORDER_H
 #define ROCESTEER_ORDER_H
 
+#include <linux/in6.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
@@ -10,14 +11,13 @@
 
 #include "window.h"
 
-struct net;
 struct rocesteer_net;
 struct rocesteer_reads;
-struct sock;
 
 /**
  * struct rocesteer_packet - what matters of an RC packet that is received
  * @key: device, local queue pair number and sender
+ * @local: address that it was sent to, as in @key
  * @seq: which of the two PSN sequences it is numbered in
  * @psn: its packet sequence number
  * @length: bytes that it asks for, 0 unless it is a READ request
@@ -29,6 +29,7 @@ struct sock;
  */
 struct rocesteer_packet {
 	struct rocesteer_flow_key key;
+	struct in6_addr local;
 	enum rocesteer_sequence seq;
 	u32 psn;
 	u32 length;
@@ -56,7 +57,6 @@ struct rocesteer_packet {
  *	once, so that it can be looked at without the lock. Of requests NULL
  * @window: packets that wait, all from (@expected, @expected + size)
  * @ready: packets in order, to be delivered
- * @okfn: where the stack goes on with them
  * @timer: pending while packets wait, or longer; or else to go on delivering
  * @held: packets that had to wait so far
  * @lost: missing packets given up since all paths had delivered later ones
@@ -78,7 +78,6 @@ struct rocesteer_order {
 	struct rocesteer_reads *reads;
 	struct rocesteer_window window;
 	struct sk_buff_head ready;
-	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
 	struct timer_list timer;
 	u64 held;
 	u64 lost;

@@ -15,25 +15,31 @@
  * is the kernel's copy of the attributes, the application's stay as they are; a user
  * in the kernel finds the label in its own.
  *
- * A flow is removed at RESET, from where the queue pair can only be connected
- * anew, and when it is destroyed (or is about to be: where destroying fails,
- * the flow goes back to its ECMP path). Not at ERR: most queue pairs get there
+ * A flow is removed when the driver has reset its queue pair, or has destroyed it,
+ * not before: until then the queue pair sends, and a flow that nobody knows any more
+ * would be entered anew by whoever steers the device's packets, never to end. What is
+ * reset can only be connected anew. A RESET that no probe at the return was left for
+ * is made up for when that is done. Not at ERR: most queue pairs get there
  * without a call, so the probe would see some only; one in ERR sends nothing,
- * and flow_learn() lets its process connect another one to the same peer.
+ * and its process may connect another one to the same peer: see flow_learn().
  *
  * Handlers run in the process that makes the call, with preemption off and,
  * where the probe is a breakpoint, interrupts off: no sleeping, no _bh locks.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/inetdevice.h>
 #include <linux/kprobes.h>
 #include <linux/netdevice.h>
 #include <linux/sched.h>
+#include <linux/user_namespace.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
 #include <rocesteer/label.h>
 #include <rocesteer/roce.h>
 
+#include "compat.h"
 #include "flow.h"
 #include "net.h"
 #include "qp.h"
@@ -42,11 +48,27 @@
 #define RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
 
 /*
+ * Who is charged for a flow: the user, or the one who made the user namespace, in which
+ * there may be thousands.
+ */
+static u32 qp_user(void)
+{
+	struct user_namespace *ns;
+	kuid_t uid = current_uid();
+
+	for (ns = current_user_ns(); ns != &init_user_ns; ns = ns->parent)
+		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+			uid = ns->owner;
+	return __kuid_val(uid);
+}
+
+/*
  * Register the flow, and label the queue pair where it is to be steered. The
  * device is listed as long as we are under RCU.
  */
 static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
-			 int mask, const struct net_device *dev)
+			 int mask, const union ib_gid *local,
+			 const struct net_device *dev)
 {
 	struct ib_global_route *grh = rdma_ah_retrieve_grh(&attr->ah_attr);
 	struct rocesteer_flow_key key = {
@@ -67,10 +89,14 @@ static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
 
 	static_assert(sizeof(key.peer) == sizeof(grh->dgid.raw));
 	memcpy(key.peer, grh->dgid.raw, sizeof(key.peer));
+	static_assert(sizeof(info.local) == sizeof(local->raw));
+	memcpy(&info.local, local->raw, sizeof(info.local));
 
 	/* The kernel's own queue pairs have no process that could own them. */
-	if (!(current->flags & PF_KTHREAD))
+	if (!(current->flags & PF_KTHREAD)) {
 		info.owner = task_tgid(current);
+		info.uid = qp_user();
+	}
 	if (mask & IB_QP_PATH_MTU)
 		mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	info.path_mtu = max(mtu, 0);
@@ -100,7 +126,7 @@ static void qp_learn(const struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 		rcu_read_lock();
 		dev = rdma_read_gid_attr_ndev_rcu(gid);
 		if (!IS_ERR(dev))
-			qp_learn_rcu(qp, attr, mask, dev);
+			qp_learn_rcu(qp, attr, mask, &gid->gid, dev);
 		rcu_read_unlock();
 	}
 	rdma_put_gid_attr(gid);
@@ -113,20 +139,38 @@ static int qp_modify(struct kprobe *kp, struct pt_regs *regs)
 	struct ib_qp_attr *attr = (void *)regs_get_kernel_argument(regs, 1);
 	int mask = regs_get_kernel_argument(regs, 2);
 
-	if (!(mask & IB_QP_STATE))
-		return 0;
 	/* qp may be one of several handles (XRC); the flow is the real one's */
-	if (attr->qp_state == IB_QPS_RTR)
+	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RTR)
 		qp_learn(qp->real_qp, attr, mask);
-	else if (attr->qp_state == IB_QPS_RESET)
-		rocesteer_flow_forget(qp->real_qp);
 	return 0;
 }
 
-/* int ib_destroy_qp_user(struct ib_qp *, struct ib_udata *) */
-static int qp_destroy(struct kprobe *kp, struct pt_regs *regs)
+/* The same, for its return. Return: whether that is of no interest. */
+static int qp_reset_begin(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	rocesteer_flow_forget((void *)regs_get_kernel_argument(regs, 0));
+	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
+	const struct ib_qp_attr *attr = (void *)regs_get_kernel_argument(regs, 1);
+	int mask = regs_get_kernel_argument(regs, 2);
+
+	*(const struct ib_qp **)ri->data = qp->real_qp;
+	return !(mask & IB_QP_STATE) || attr->qp_state != IB_QPS_RESET;
+}
+
+static int qp_reset_end(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (!regs_return_value(regs))
+		rocesteer_flow_forget(*(const struct ib_qp **)ri->data);
+	return 0;
+}
+
+/* void rdma_restrack_*del(struct rdma_restrack_entry *) */
+static int qp_destroyed(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct rdma_restrack_entry *res;
+
+	res = (void *)regs_get_kernel_argument(regs, 0);
+	if (res->type == RDMA_RESTRACK_QP)
+		rocesteer_flow_forget(container_of(res, struct ib_qp, res));
 	return 0;
 }
 
@@ -140,39 +184,126 @@ static struct kprobe modify_kernel = {
 	.pre_handler = qp_modify,
 };
 
-static struct kprobe destroy = {
-	.symbol_name = "ib_destroy_qp_user",
-	.pre_handler = qp_destroy,
+static struct kretprobe reset_user = {
+	.kp.symbol_name = "ib_modify_qp_with_udata",
+	.entry_handler = qp_reset_begin,
+	.handler = qp_reset_end,
+	.data_size = sizeof(const struct ib_qp *),
 };
 
-/* Destroy first: no queue pair may be learnt whose end we would not see. */
-static struct kprobe *probes[] = { &destroy, &modify_user, &modify_kernel };
+static struct kretprobe reset_kernel = {
+	.kp.symbol_name = "ib_modify_qp",
+	.entry_handler = qp_reset_begin,
+	.handler = qp_reset_end,
+	.data_size = sizeof(const struct ib_qp *),
+};
+
+/*
+ * What ib_destroy_qp_user() calls when the driver is done with the queue pair, and
+ * before its memory is freed. A probe at its return could be missed.
+ */
+static struct kprobe destroyed = {
+	.pre_handler = qp_destroyed,
+};
+
+/* The first has taken the place of the second between 6.12 and 7.2. */
+static const char * const destroyed_symbols[] = {
+	"rdma_restrack_commit_del",
+	"rdma_restrack_del",
+};
+
+/* debugfs and sysctl switch all probes off, and tell nobody: this one notices. */
+static atomic_t canary_calls;
+
+static noinline void qp_canary(void)
+{
+	barrier();
+}
+
+static int qp_canary_called(struct kprobe *kp, struct pt_regs *regs)
+{
+	atomic_inc(&canary_calls);
+	return 0;
+}
+
+static struct kprobe canary = {
+	.addr = (kprobe_opcode_t *)qp_canary,
+	.pre_handler = qp_canary_called,
+};
+
+/**
+ * rocesteer_qp_is_seen() - are queue pairs seen when they are connected and end?
+ *
+ * Context: Process context.
+ * Return: false where probes are switched off.
+ */
+bool rocesteer_qp_is_seen(void)
+{
+	int before = atomic_read(&canary_calls);
+
+	qp_canary();
+	return atomic_read(&canary_calls) != before;
+}
+
+static struct kprobe *probes[] = { &canary, &modify_user, &modify_kernel };
+static struct kretprobe *returns[] = { &reset_user, &reset_kernel };
+
+static int qp_watch_destroyed(void)
+{
+	int err, i;
+
+	for (i = 0; i < ARRAY_SIZE(destroyed_symbols); i++) {
+		destroyed.symbol_name = destroyed_symbols[i];
+		destroyed.addr = NULL;
+		err = register_kprobe(&destroyed);
+		if (err != -ENOENT)
+			break;
+	}
+	return err;
+}
+
+/* An int3 of x86 is an NMI, in which no lock may be taken. */
+static bool qp_can_lock(const struct kprobe *kp)
+{
+	if (!IS_ENABLED(CONFIG_X86) || kprobe_ftrace((struct kprobe *)kp))
+		return true;
+	pr_err("no ftrace at %s\n", kp->symbol_name);
+	return false;
+}
 
 /**
  * rocesteer_qp_watch() - begin to learn
  *
- * Queue pairs connected before are not known.
+ * Queue pairs connected before are not known. Their end is watched first: none may be
+ * learnt whose end we would not see.
  *
  * Return: 0; -EOPNOTSUPP where probes would run in NMI context; or what
- * register_kprobes() says.
+ * register_kprobe() says.
  */
 int rocesteer_qp_watch(void)
 {
-	int err, i;
+	int err;
 
-	err = register_kprobes(probes, ARRAY_SIZE(probes));
+	err = qp_watch_destroyed();
 	if (err)
 		return err;
+	err = register_kretprobes(returns, ARRAY_SIZE(returns));
+	if (err)
+		goto unwatch_destroyed;
+	err = register_kprobes(probes, ARRAY_SIZE(probes));
+	if (err)
+		goto unregister_returns;
+	if (qp_can_lock(&destroyed) && qp_can_lock(&modify_user) &&
+	    qp_can_lock(&modify_kernel))
+		return 0;
 
-	/* An int3 of x86 is an NMI, in which no lock may be taken. */
-	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		if (IS_ENABLED(CONFIG_X86) && !kprobe_ftrace(probes[i])) {
-			pr_err("no ftrace at %s\n", probes[i]->symbol_name);
-			rocesteer_qp_unwatch();
-			return -EOPNOTSUPP;
-		}
-	}
-	return 0;
+	err = -EOPNOTSUPP;
+	unregister_kprobes(probes, ARRAY_SIZE(probes));
+unregister_returns:
+	unregister_kretprobes(returns, ARRAY_SIZE(returns));
+unwatch_destroyed:
+	unregister_kprobe(&destroyed);
+	return err;
 }
 
 /**
@@ -183,4 +314,6 @@ int rocesteer_qp_watch(void)
 void rocesteer_qp_unwatch(void)
 {
 	unregister_kprobes(probes, ARRAY_SIZE(probes));
+	unregister_kretprobes(returns, ARRAY_SIZE(returns));
+	unregister_kprobe(&destroyed);
 }

@@ -14,9 +14,11 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <net/ipv6.h>
 
 #include "compat.h"
 #include "flow.h"
+#include "hook.h"
 #include "net.h"
 #include "order.h"
 #include "resequence.h"
@@ -32,6 +34,7 @@ static u32 reseq_budget(const struct rocesteer_order *order)
  * @node: in rocesteer_net.reseqs
  * @key: device, local queue pair number and peer. The number names it; the
  *	peer is compared, so that strangers are noticed. Immutable
+ * @local: the queue pair's own address, compared as well, as rxe does. Immutable
  * @dqpn: the peer's queue pair number, immutable
  * @order: of what it receives, by enum rocesteer_sequence
  * @rcu: frees it
@@ -41,6 +44,7 @@ static u32 reseq_budget(const struct rocesteer_order *order)
 struct rocesteer_reseq {
 	struct rhash_head node;
 	struct rocesteer_flow_key key;
+	struct in6_addr local;
 	u32 dqpn;
 	struct rocesteer_order order[ROCESTEER_PSNS_MAX];
 	struct rcu_head rcu;
@@ -127,7 +131,7 @@ static void reseq_deliver(struct rocesteer_order *order)
 		skb_queue_splice_init(&order->ready, &batch);
 		spin_unlock(&order->lock);
 		while ((skb = __skb_dequeue(&batch)))
-			order->okfn(order->rn->net, NULL, skb);
+			rocesteer_hook_continue(order->rn->net, skb);
 		spin_lock(&order->lock);
 	}
 	order->delivering = false;
@@ -155,22 +159,30 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 	return dqpn;
 }
 
+/* As rxe's check_addr(): what is from or to another address is not for it. */
+static bool reseq_is_for(const struct rocesteer_reseq *reseq,
+			 const struct rocesteer_packet *pkt)
+{
+	return ipv6_addr_equal((const struct in6_addr *)reseq->key.peer,
+			       (const struct in6_addr *)pkt->key.peer) &&
+	       ipv6_addr_equal(&reseq->local, &pkt->local);
+}
+
 /**
  * rocesteer_reseq_receive() - a packet has come
  * @rn: namespace
  * @pkt: what it is
- * @skb: packet, not aggregated, without a socket
- * @state: the hook's
+ * @skb: packet, not aggregated, without a socket, that
+ *	rocesteer_hook_continue() may go on with
  *
  * Context: Softirq, or process where a program let the packet pass (NFQUEUE). RCU
  * read-side critical section.
- * Return: NF_ACCEPT when it is not to be resequenced, or NF_STOLEN when it
- * was delivered or waits.
+ * Return: NF_ACCEPT when it is not to be resequenced, NF_STOLEN when it
+ * was delivered or waits, or what connection tracking says.
  */
 unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 				     const struct rocesteer_packet *pkt,
-				     struct sk_buff *skb,
-				     const struct nf_hook_state *state)
+				     struct sk_buff *skb)
 {
 	unsigned int verdict = NF_ACCEPT;
 	struct rocesteer_reseq *reseq;
@@ -184,15 +196,16 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 		return NF_ACCEPT;	/* only acknowledgments come */
 
 	spin_lock_bh(&order->lock);
-	if (memcmp(reseq->key.peer, pkt->key.peer, sizeof(pkt->key.peer))) {
+	if (!reseq_is_for(reseq, pkt)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_FOREIGN);
 	} else if (skb_queue_len(&order->ready) > reseq_budget(order)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 	} else if (!order->dead && !rocesteer_order_is_whole(order, pkt)) {
-		order->okfn = state->okfn;	/* the family's, always the same */
-		rocesteer_order_sort(order, skb, pkt);
-		reseq_deliver(order);
-		verdict = NF_STOLEN;
+		verdict = rocesteer_hook_steal(skb);
+		if (verdict == NF_STOLEN) {
+			rocesteer_order_sort(order, skb, pkt);
+			reseq_deliver(order);
+		}
 	}
 	spin_unlock_bh(&order->lock);
 	return verdict;
@@ -253,23 +266,24 @@ static void reseq_expire(struct timer_list *timer)
  * @fresh: the queue pair has not received anything yet
  *
  * Context: Holds rocesteer_lock.
- * Return: resequencer, or NULL when there is no memory, or where two RDMA
- * devices with the same queue pair number share a network device.
+ * Return: resequencer; -ENOMEM; -EEXIST where two RDMA devices with the same queue
+ * pair number share a network device; -EINVAL without a path MTU.
  */
 struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
 					    bool fresh)
 {
 	struct rocesteer_reseq *reseq;
-	int i;
+	int i, err;
 
 	lockdep_assert_held(&rocesteer_lock);
 	if (!flow->qp.path_mtu)		/* the modify will fail */
-		return NULL;
+		return ERR_PTR(-EINVAL);
 	reseq = kzalloc_obj(*reseq, GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!reseq)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	reseq->key = flow->key;
 	reseq->key.dqpn = flow->qp.sqpn;
+	reseq->local = flow->qp.local;
 	reseq->dqpn = flow->key.dqpn;
 	rocesteer_order_init(&reseq->order[ROCESTEER_REQUESTS], flow->rn,
 			     ROCESTEER_WINDOW_REQUESTS, flow->qp.path_mtu,
@@ -280,10 +294,11 @@ struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
 	for (i = 0; i < ROCESTEER_PSNS_MAX; i++)
 		timer_setup(&reseq->order[i].timer, reseq_expire, 0);
 
-	if (rhashtable_insert_fast(&flow->rn->reseqs, &reseq->node,
-				   reseq_params)) {
+	err = rhashtable_lookup_insert_fast(&flow->rn->reseqs, &reseq->node,
+					    reseq_params);
+	if (err) {
 		kfree(reseq);
-		return NULL;
+		return ERR_PTR(err);
 	}
 	return reseq;
 }

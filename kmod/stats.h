@@ -16,8 +16,10 @@ struct sk_buff;
  * @ROCESTEER_COUNT_LEARNT: queue pairs registered
  * @ROCESTEER_COUNT_UNTAGGED: of these, belonging to no job
  * @ROCESTEER_COUNT_REMOVED: flows removed with their queue pair or device
- * @ROCESTEER_COUNT_DUPLICATE: queue pairs not registered, key taken
- * @ROCESTEER_COUNT_FULL: queue pairs not registered, max_flows reached
+ * @ROCESTEER_COUNT_DUPLICATE: queue pairs whose key another process has, too, or not
+ *	resequenced since another device has their number
+ * @ROCESTEER_COUNT_FULL: queue pairs not registered, max_flows reached, or half of it
+ *	by one user
  * @ROCESTEER_COUNT_NO_MEMORY: queue pairs not registered, no memory
  * @ROCESTEER_COUNT_REWRITTEN: source ports rewritten
  * @ROCESTEER_COUNT_REWRITE_FAILED: packets left alone, malformed
@@ -33,9 +35,11 @@ struct sk_buff;
  * @ROCESTEER_COUNT_RESEQ_NO_MEMORY: packets passed, no memory; READ requests
  *	that were not remembered
  * @ROCESTEER_COUNT_RESEQ_DROPPED: waiting packets freed
- * @ROCESTEER_COUNT_RESEQ_FOREIGN: packets from another than the peer
+ * @ROCESTEER_COUNT_RESEQ_FOREIGN: packets from another than the peer, or to another
+ *	address than the queue pair's
  * @ROCESTEER_COUNT_QP_STEERED: queue pairs given a port by the policy
  * @ROCESTEER_COUNT_QP_OWN_LABEL: queue pairs that had a flow label already
+ * @ROCESTEER_COUNT_RESEQ_GSO: aggregates passed, GRO had made them
  * @ROCESTEER_COUNT_MAX: number of counters
  */
 enum rocesteer_counter {
@@ -60,6 +64,7 @@ enum rocesteer_counter {
 	ROCESTEER_COUNT_RESEQ_FOREIGN,
 	ROCESTEER_COUNT_QP_STEERED,
 	ROCESTEER_COUNT_QP_OWN_LABEL,
+	ROCESTEER_COUNT_RESEQ_GSO,
 	ROCESTEER_COUNT_MAX,
 };
 

@@ -34,8 +34,9 @@ __bpf_kfunc_start_defs();
  *
  * Returns the job number, with ROCESTEER_FLOW_JOB_ORDERS where the module
  * restores the order of what the flow's queue pair receives; 0 when the flow is
- * known and belongs to no job; -ENOENT when it is not known; -EINVAL when the
- * length is wrong.
+ * known and belongs to no job; -ENOENT when it is not known; -EEXIST when only other
+ * queue pairs than the one that sends the packet are known by the key, which is not
+ * to be steered then; -EINVAL when the length is wrong.
  */
 __bpf_kfunc s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 				       const struct rocesteer_flow_key *key,
@@ -45,7 +46,7 @@ __bpf_kfunc s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 
 	if (key__sz != sizeof(*key))
 		return -EINVAL;
-	return rocesteer_flow_job(rocesteer_net(dev_net(skb->dev)), key);
+	return rocesteer_flow_job(rocesteer_net(dev_net(skb->dev)), key, skb);
 }
 
 /* bpf_rocesteer_flow_dqpn - Look up the flow of a local queue pair

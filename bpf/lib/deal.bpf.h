@@ -37,6 +37,8 @@ static __always_inline __u64 flow_job(struct __sk_buff *skb,
 
 		if (claimed > 0 && (__u32)claimed)
 			return claimed;
+		if (claimed == -EEXIST)	/* the key is, but not its sender */
+			return 0;
 	}
 	return device_job(key->ifindex);
 }

@@ -85,6 +85,8 @@ static const struct attribute stats_attrs[] = {
 	{ "reseq-bytes", ROCESTEER_A_STATS_RESEQ_BYTES, U64 },
 	{ "qp-steered", ROCESTEER_A_STATS_QP_STEERED, U64 },
 	{ "qp-own-label", ROCESTEER_A_STATS_QP_OWN_LABEL, U64 },
+	{ "reseq-gso", ROCESTEER_A_STATS_RESEQ_GSO, U64 },
+	{ "probes", ROCESTEER_A_STATS_PROBES, U32 },
 	{ }
 };
 

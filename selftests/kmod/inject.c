@@ -13,6 +13,7 @@
  *	read PSN SPORT PATHS LENGTH
  *	ack PSN SPORT PATHS SYNDROME
  *	data PSN SPORT PATHS	all that a READ of 12 bytes asked for
+ *	checksum 0|1		whether UDP has one in what follows; rxe sends none
  *	echo WORD		print it: everything before has been sent
  *
  * PATHS is what the packet says of its flow. Requests ask for an acknowledgment.
@@ -49,7 +50,7 @@ struct packet {
 
 static struct sockaddr_storage destination;
 static struct packet packet;
-static unsigned int ip_len;
+static unsigned int ip_len, checksum;
 static __u8 *ip;
 
 /* Fill in the IP header. Return: a raw socket for it. */
@@ -133,6 +134,20 @@ static __u32 icrc(void)
 		    ip_len + UDP_LEN - sizeof(masked.icrc));
 }
 
+/* RFC 768. The addresses are the end of the IP header, whichever it is. */
+static __u16 udp_checksum(void)
+{
+	unsigned int i, addresses = ip_len == sizeof(struct iphdr) ? 8 : 32;
+	const __u8 *byte = packet.ip + sizeof(packet.ip) - addresses;
+	__u32 sum = IPPROTO_UDP + UDP_LEN;
+
+	for (i = 0; i < addresses + UDP_LEN; i++)
+		sum += i % 2 ? byte[i] : byte[i] << 8;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return htons(~sum & 0xffff ?: 0xffff);
+}
+
 static __u8 opcode(const char *name)
 {
 	if (!strcmp(name, "read"))
@@ -162,6 +177,8 @@ static void packet_send(int fd, const char *name, int psn, unsigned int sport,
 		packet.reth.length = htonl(more);
 	}
 	packet.icrc = htole32(icrc() ^ !strcmp(name, "broken"));
+	if (checksum)
+		packet.udp.check = udp_checksum();
 	if (sendto(fd, ip, ip_len + UDP_LEN, 0, (void *)&destination,
 		   ip_len == sizeof(struct iphdr) ? sizeof(struct sockaddr_in) :
 		   sizeof(struct sockaddr_in6)) < 0)
@@ -187,6 +204,8 @@ static void obey(int fd, const char *line)
 		packet.bth.dqpn = htonl(number);
 	else if (sscanf(line, "memory %lli %u", &va, &number) == 2)
 		memory_set(va, number);
+	else if (sscanf(line, "checksum %u", &number) == 1)
+		checksum = number;
 	else if (sscanf(line, "echo %15s", word) == 1)
 		puts(word);
 	else if (sscanf(line, "%15s %i %u %u %u", word, &psn, &sport, &paths,

@@ -20,6 +20,7 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 . "$here/lib.sh"
 
 cgroot=/sys/fs/cgroup
+tracing=/sys/kernel/tracing
 
 groups_make()
 {
@@ -231,7 +232,8 @@ test_exit()
 	busywait 5000 no_flows; }
 }
 
-# pid beats cgroup, the deeper cgroup beats the shallower
+# pid beats cgroup, the deeper cgroup beats the shallower. When a job goes the next
+# one has its flows; when one comes it gets what it owns, and no other does.
 test_owner()
 {
 	local outer inner
@@ -248,9 +250,13 @@ test_owner()
 	local result=$?
 	echo $$ >"$cgroot/cgroup.procs"
 	qps_start three rxea 10.77.0.1 10.77.0.9 300 1 && flows_are 0 1 &&
-	"$genl" job-del id=1 && "$genl" job-del id=2 && "$genl" job-del id=3 &&
-	flows_are 0 3 && "$genl" job-add id=2 "cgroup-id=$inner" &&
-	flows_are 2 2 && "$genl" job-del id=2 || result=1
+	"$genl" job-del id=3 && flows_are 2 1 &&
+	"$genl" job-del id=1 && flows_are 2 2 &&
+	"$genl" job-del id=2 && flows_are 0 3 &&
+	"$genl" job-add id=2 "cgroup-id=$inner" && flows_are 2 2 &&
+	echo "${qp_pid[three]}" >"$cgroot/rs/inner/cgroup.procs" &&
+	"$genl" job-add id=3 pid=$$ && flows_are 0 1 &&
+	"$genl" job-del id=3 && "$genl" job-del id=2 || result=1
 	qps_end one
 	qps_end two
 	qps_end three
@@ -269,6 +275,8 @@ test_by_hand()
 	refused "EEXIST Flow belongs to a job already" \
 		"$genl" flow-add $key job=4 &&
 	"$genl" flow-del $key && flows_are 0 1 &&
+	"$genl" flow-add $key job=4 && qps_tell one rtr EINVAL &&
+	flows_are 4 1 && "$genl" flow-del $key && flows_are 0 1 &&
 	"$genl" flow-add $key job=4 && qps_end one && is "$(stat flows)" 0 &&
 	"$genl" flow-add $key job=4 &&
 	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
@@ -277,20 +285,61 @@ test_by_hand()
 	is "$(stat flows)" 0
 }
 
-# Another process cannot take over a flow; its own can move on
+ask_start()
+{
+	mountpoint -q "$tracing" || mount -t tracefs none "$tracing"
+	bpftool prog load "$build/bpf/ask.bpf.o" /sys/fs/bpf/ask &&
+	tc qdisc add dev rsa clsact &&
+	tc filter add dev rsa egress bpf direct-action \
+		object-pinned /sys/fs/bpf/ask
+}
+
+ask_end()
+{
+	tc qdisc del dev rsa clsact
+	rm /sys/fs/bpf/ask
+}
+
+# The module says of a packet that it belongs to job $1, or that it is no flow's
+says()
+{
+	local answer=$1
+	shift
+	: >"$tracing/trace"
+	"$@" && busywait 5000 grep -q rs-ask: "$tracing/trace" &&
+	expect "rs-ask: $answer." cat "$tracing/trace"
+}
+
+# What looks like a WRITE to queue pair 100, in one piece: no byte is a newline
+forge()
+{
+	printf '\x0b\0\xff\xff\0\0\0\x64\0\0\0\0%020d' 0 \
+		>/dev/udp/10.77.0.9/4791
+}
+
+# Any process may connect to a peer's queue pair: flows are told by who sends
 test_duplicate()
 {
-	local duplicate pid
+	local duplicate result
 	duplicate=$(stat duplicate)
-	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	ask_start &&
 	qps_start two rxea 10.77.0.1 10.77.0.9 100 1 &&
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	is "$(stat duplicate)" $((duplicate + 1)) && is "$(stat flows)" 2 &&
+	"$genl" job-add id=1 "pid=${qp_pid[one]}" &&
+	"$genl" job-add id=2 "pid=${qp_pid[two]}" &&
+	flows_are 1 1 && flows_are 2 1 &&
+	qps_tell one rts && says 1 qps_tell one write &&
+	qps_tell two rts && says 2 qps_tell two write &&
+	says -17 forge && qps_end two && is "$(stat flows)" 1 &&
+	says 1 qps_tell one write && qps_tell one another &&
 	is "$(stat duplicate)" $((duplicate + 1)) && is "$(stat flows)" 1 &&
-	pid=$(field pid "$genl" flow-dump) && is "$pid" "${qp_pid[one]}" &&
-	qps_end two && is "$(stat flows)" 1 &&
-	qps_tell one another && is "$(stat duplicate)" $((duplicate + 1)) &&
-	is "$(stat flows)" 1 &&
+	says -17 qps_tell one write &&
 	qps_tell one destroy && is "$(stat flows)" 1 &&
-	qps_end one && is "$(stat flows)" 0
+	qps_end one && is "$(stat flows)" 0 &&
+	"$genl" job-del id=1 && "$genl" job-del id=2
+	result=$?
+	ask_end && return "$result"
 }
 
 test_device()
@@ -380,7 +429,6 @@ test_events()
 
 test_trace()
 {
-	local tracing=/sys/kernel/tracing
 	mountpoint -q "$tracing" || mount -t tracefs none "$tracing"
 	echo 1 >"$tracing/events/rocesteer/enable"
 	: >"$tracing/trace"
@@ -393,6 +441,49 @@ test_trace()
 	want='add 0 del 0 add 1 del 1 add 0 del 0'
 	is "$(sed -n 's/.*rocesteer_flow_\(...\):.*peer=::ffff:10.77.0.9 dqpn=0x000064 job=\(.\)/\1 \2/p' \
 		"$tracing/trace" | xargs)" "$want"
+}
+
+# Until its driver is done with it a queue pair sends, and its flow is known
+test_end()
+{
+	local want result seen
+	{
+		echo 'r:rs/modified rdma_rxe:rxe_modify_qp'
+		echo 'r:rs/destroyed rdma_rxe:rxe_destroy_qp'
+	} >"$tracing/kprobe_events"
+	echo 1 >"$tracing/events/rs/enable"
+	echo 1 >"$tracing/events/rocesteer/rocesteer_flow_del/enable"
+	: >"$tracing/trace"
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	qps_tell one reset && qps_tell one connect && qps_tell one destroy &&
+	qps_end one
+	result=$?
+	seen=$(grep -o -E 'modified:|destroyed:|flow_del:' "$tracing/trace" |
+		tr -d : | xargs)
+	echo 0 >"$tracing/events/rocesteer/rocesteer_flow_del/enable"
+	echo 0 >"$tracing/events/rs/enable"
+	: >"$tracing/kprobe_events"
+	want='modified modified modified flow_del modified modified destroyed'
+	want+=' flow_del'
+	is "$seen" "$want" && return "$result"
+}
+
+probes_switch()
+{
+	local debug=/sys/kernel/debug
+	mountpoint -q "$debug" || mount -t debugfs none "$debug"
+	echo "$1" >"$debug/kprobes/enabled"
+}
+
+# Where probes are off, no job that waits for queue pairs is taken
+test_probes()
+{
+	is "$(stat probes)" 1 && probes_switch 0 && is "$(stat probes)" 0 &&
+	refused "EOPNOTSUPP Kprobes are switched off" \
+		"$genl" job-add id=1 pid=$$ &&
+	"$genl" job-add id=1 && "$genl" job-del id=1
+	local result=$?
+	probes_switch 1 && is "$(stat probes)" 1 && return "$result"
 }
 
 test_max_flows()
@@ -408,6 +499,17 @@ test_max_flows()
 	qps_end one && is "$(stat flows)" 1 &&
 	"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=2 job=1
 	local result=$?
+	unload && load max_flows=4 || return
+	launch=(setpriv --reuid=1000 --clear-groups)
+	qps_start one rxea 10.77.0.1 10.77.0.9 100 5
+	launch=()
+	is "$(stat flows)" 2 && is "$(stat full)" 3 &&
+	qps_start two rxea 10.77.0.1 10.77.0.9 200 3 &&
+	is "$(stat flows)" 4 && is "$(stat full)" 4 || result=1
+	qps_end one && qps_start one rxea 10.77.0.1 10.77.0.9 100 2 &&
+	is "$(stat flows)" 4 || result=1
+	qps_end one
+	qps_end two
 	unload && load || result=1
 	return "$result"
 }
@@ -472,7 +574,7 @@ test_unload_under_load()
 	busywait 5000 flows_are 0 0 && [[ ! $failed ]]
 }
 
-ktap_plan 25
+ktap_plan 27
 defer groups_end
 check "a veth pair with rxe at both ends" groups_make
 check "the module loads and has BTF" test_load
@@ -490,7 +592,7 @@ check "RESET and destroy remove it, ERR does not" test_reset_error_destroy
 check "it goes with its process" test_exit
 check "the most specific owner wins" test_owner
 check "flow-add tags a learnt flow" test_by_hand
-check "a flow cannot be taken over" test_duplicate
+check "nobody gets the job of another's flow" test_duplicate
 check "flows go with their device" test_device
 check "namespaces see only their own" test_namespace
 if rxe_has_netns; then
@@ -500,7 +602,9 @@ else
 fi
 check "changes are announced in order" test_events
 check "changes are traced in order" test_trace
-check "max_flows bounds a namespace" test_max_flows
+check "a flow ends behind its driver" test_end
+check "probes that are switched off are noticed" test_probes
+check "max_flows bounds a namespace, half of it a user" test_max_flows
 check "50 times in and out" test_reload
 check "in and out under load" test_unload_under_load
 check "the kernel did not complain" kernel_quiet

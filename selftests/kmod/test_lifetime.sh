@@ -21,6 +21,7 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 . "$here/split.sh"
 
 goals=${LIFETIME_ROUNDS:-16}
+patience=300000	# a kernel that checks what it does takes long, or never ends
 
 #
 # Vocabulary
@@ -36,6 +37,12 @@ in_b()
 	nsenter --net=/run/netns/rs-b "$@"
 }
 
+# It fails while a device that had the name is on its way out, where nobody sees it.
+rdma_add()
+{
+	"$1" rdma link add "$2" type rxe netdev "$3"
+} 2>/dev/null
+
 fabric_make()
 {
 	ip netns add rs-a && ip netns add rs-b &&
@@ -48,8 +55,8 @@ fabric_make()
 		address add 10.77.0.2/24 dev rsb
 		link set rsb up
 	E
-	in_a rdma link add rxea type rxe netdev rsa &&
-	in_b rdma link add rxeb type rxe netdev rsb &&
+	busywait "$patience" rdma_add in_a rxea rsa &&
+	busywait "$patience" rdma_add in_b rxeb rsb &&
 	paths_make rsa in_a && enter=(in_a) && paths rsa 2 delay 100ms
 }
 
@@ -59,7 +66,7 @@ fabric_end()
 	in_b rdma link del rxeb 2>/dev/null
 	ip netns del rs-a
 	ip netns del rs-b 2>/dev/null
-	busywait 20000 no_device
+	busywait "$patience" no_device
 }
 
 # It fails when one goes while they are listed.
@@ -108,7 +115,7 @@ module_end()
 {
 	split_end rsa in_a
 	split_unload
-	busywait 20000 unload
+	busywait "$patience" unload
 }
 
 traffic=
@@ -134,7 +141,7 @@ traffic_kill()
 	kill -9 "$traffic"
 	wait "$traffic"
 	traffic=
-	busywait 20000 cgroup_is_empty
+	busywait "$patience" cgroup_is_empty
 } 2>/dev/null
 
 cgroup_is_empty()
@@ -199,8 +206,8 @@ goes_qp()
 # The device waits for the processes that have its queue pairs
 goes_netns()
 {
-	ip netns del rs-b && busywait 20000 nothing_waits && traffic_kill &&
-	busywait 20000 b_is_gone && fabric_end && fabric_make && steer
+	ip netns del rs-b && busywait "$patience" nothing_waits && traffic_kill &&
+	busywait "$patience" b_is_gone && fabric_end && fabric_make && steer
 }
 
 goes_module()
@@ -215,7 +222,7 @@ rounds()
 {
 	local i
 	for ((i = 0; i < $1; i++)); do
-		busywait 20000 some_wait && "goes_${kinds[i % 8]}" && continue
+		busywait "$patience" some_wait && "goes_${kinds[i % 8]}" && continue
 		echo "round $i: ${kinds[i % 8]}"
 		cat "$dir/writes"
 		return 1
@@ -228,7 +235,7 @@ soak()
 	traffic_kill && module_end && kept=$(buffers) && used=$(memory) &&
 	module_start && waited=0 && rounds "$goals" &&
 	traffic_kill && module_end || return
-	busywait 10000 buffers_are_back $((kept + 8))
+	busywait "$patience" buffers_are_back $((kept + 8))
 	local result=$?
 	after=$(memory)
 	echo "$goals rounds, $waited packets waited; buffers: $kept before," \

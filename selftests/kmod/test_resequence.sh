@@ -5,7 +5,7 @@
 # the guest.
 #
 #	init_net                            namespace rs-peer
-#	rst 10.79.0.1, fd00:79::1 --------- rsp 10.79.0.2, .3, fd00:79::2
+#	rst 10.79.0.1, .4, fd00:79::1 ----- rsp 10.79.0.2, .3, fd00:79::2
 #	 |
 #	rxet
 #
@@ -29,6 +29,7 @@ peer_make()
 	ip netns add rs-peer
 	ip link add rst mtu 4200 type veth peer name rsp mtu 4200 netns rs-peer
 	ip address add 10.79.0.1/24 dev rst
+	ip address add 10.79.0.4/24 dev rst
 	ip address add fd00:79::1/64 dev rst nodad
 	ip link set rst up
 	ip -n rs-peer address add 10.79.0.2/24 dev rsp
@@ -123,15 +124,15 @@ inject()
 	[[ $answer == sent ]] || { echo "inject said \"$answer\""; return 1; }
 }
 
-# inject_start FROM TO
+# inject_start FROM TO [NAME]: FROM names it, unless NAME does
 inject_start()
 {
-	local in out
+	local in out name=${3:-$1}
 	mkfifo "$dir/in" "$dir/out"
-	nsenter --net=/run/netns/rs-peer "$build/selftests/inject" "$@" \
+	nsenter --net=/run/netns/rs-peer "$build/selftests/inject" "$1" "$2" \
 		<"$dir/in" >"$dir/out" &
 	exec {in}>"$dir/in" {out}<"$dir/out"
-	inject_in[$1]=$in inject_out[$1]=$out
+	inject_in[$name]=$in inject_out[$name]=$out
 	rm "$dir/in" "$dir/out"
 }
 
@@ -140,6 +141,8 @@ peers_start()
 	inject_start 10.79.0.2 10.79.0.1
 	inject_start 10.79.0.3 10.79.0.1
 	inject_start fd00:79::2 fd00:79::1
+	inject_start ::ffff:10.79.0.2 fd00:79::1
+	inject_start 10.79.0.2 10.79.0.4 elsewhere
 }
 
 peers_end()
@@ -374,6 +377,46 @@ later()
 }
 
 #
+# What else looks at packets
+#
+
+connections()
+{
+	sysctl -n net.netfilter.nf_conntrack_count
+}
+
+# Each path is a connection of its own, which stays, and so are acknowledgments
+tracked()
+{
+	local result before
+	modprobe nf_conntrack enable_hooks=1 || return
+	before=$(connections)
+	qp_open on 1000 &&
+	send 2 "${shuffled[@]}" && reached 1007 && grown held=3 &&
+	is "$(connections)" $((before + 3))
+	result=$?
+	modprobe -r nf_conntrack && return "$result"
+}
+
+# What GRO has put together is told, and who did it. Without a checksum it does not.
+aggregated()
+{
+	local i result words=() wait=/sys/class/net/rst/gro_flush_timeout
+	for ((i = 1000; i < 1100; i++)); do
+		words+=("$i")
+	done
+	ethtool -K rst gro on rx-gro-list on && echo 10000000 >"$wait" || return
+	inject 10.79.0.2 <<<"checksum 1"
+	qp_open on 1000 && send 1 a "${words[@]}" &&
+	busywait 5000 grown_past gso 0 &&
+	dmesg | grep 'rst: RoCE packets are aggregated'
+	result=$?
+	inject 10.79.0.2 <<<"checksum 0"
+	echo 0 >"$wait"
+	ethtool -K rst gro off rx-gro-list off && return "$result"
+}
+
+#
 # Hostile input
 #
 
@@ -389,6 +432,28 @@ foreign()
 	done &&
 	grown foreign=500 held=0 &&
 	send 2 b 1003 1001 a 1002 && reached 1004 && grown naks=0 held=1
+}
+
+# IPv6 from what maps the peer's IPv4 address is another family's: neither an empty
+# nor a filled window takes notice of such packets.
+mapped()
+{
+	local mapped=::ffff:10.79.0.2
+	qp_open on 1000 && send 2 a 1000 && reached 1001 &&
+	send_from "$mapped" 4 a 701 1001 1003 && grown held=0 behind=0 &&
+	send 2 b 1002 1004 && send_from "$mapped" 4 a 701 1001 1003 &&
+	grown held=2 behind=0 resync=0 && expects 1001 &&
+	send 2 a 1001 1002 1003 b 1004 && reached 1005 &&
+	grown resync=0 foreign=0
+}
+
+# From the peer, to another address of the device than the queue pair's: no better
+elsewhere()
+{
+	qp_open on 1000 && send 2 a 1000 && reached 1001 &&
+	send_from elsewhere 4 a 701 1001 1003 &&
+	grown foreign=3 held=0 behind=0 &&
+	send 2 b 1002 a 1001 1002 && reached 1003 && grown held=1
 }
 
 # In the peer's name. 5000 is too far ahead, 999 - 4096 too far behind: from
@@ -618,7 +683,7 @@ answers_reset()
 	qps_tell qp reset && stat_is reseq-bytes 0
 }
 
-ktap_plan 34
+ktap_plan 38
 check "a link to a peer that is no rxe" peer_make
 defer peer_end
 check "the module loads" load
@@ -641,7 +706,12 @@ check "duplicates pass" with_qp duplicates
 check "READ requests take several PSNs" with_qp reads
 check "a job that comes later, and goes" with_qp later
 
+check "connection tracking sees packets that are sorted" with_qp tracked
+check "GRO's aggregates are told" with_qp aggregated
+
 check "another host's packets are told" with_qp foreign
+check "IPv6 from the peer's IPv4 address is another family's" with_qp mapped
+check "packets to another address are told" with_qp elsewhere
 check "forged PSNs upset nothing for long" with_qp forged
 check "nor do forged lengths" with_qp forged_read
 check "a flood fills the window, not the memory" with_qp flood

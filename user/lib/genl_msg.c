@@ -37,6 +37,8 @@ static const char * const stat_names[] = {
 	[ROCESTEER_A_STATS_RESEQ_BYTES] = "reseq_bytes",
 	[ROCESTEER_A_STATS_QP_STEERED] = "qp_steered",
 	[ROCESTEER_A_STATS_QP_OWN_LABEL] = "qp_own_label",
+	[ROCESTEER_A_STATS_RESEQ_GSO] = "reseq_gso",
+	[ROCESTEER_A_STATS_PROBES] = "probes",
 };
 
 static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_A_STATS_MAX + 1,
