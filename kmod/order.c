@@ -63,6 +63,8 @@
 #define ORDER_REORDER_MAX	(ORDER_WAIT_MAX / 2)
 #define ORDER_REORDER_FADE	(ORDER_FADE + 2)	/* by half in 3 s */
 
+#define ORDER_NO_JUMP	(ROCESTEER_PSN_MASK + 1)
+
 /**
  * enum order_state - what is done about the missing packet
  * @ORDER_WAITING: nothing yet
@@ -347,9 +349,27 @@ static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 }
 
 /*
- * A duplicate, or sent again. No sender of requests goes back by more than the
- * window: then it is our notion of what is expected that is wrong.
+ * No sender of requests goes back by as much as the window. One such packet was forged
+ * or is very old. But with a second one that continues it, it is our notion of what is
+ * expected that is wrong. RFC 3550, A.1
  */
+static void order_jump(struct rocesteer_order *order, u32 psn, u32 span)
+{
+	s32 ahead = rocesteer_psn_diff(psn, order->jump);
+	u32 behind = (psn + span) & ROCESTEER_PSN_MASK;
+
+	if (order->jump == ORDER_NO_JUMP || ahead < 0 ||
+	    ahead >= (s32)order->window.size) {
+		order->jump = behind;
+		return;
+	}
+	order_count(order, ROCESTEER_COUNT_RESEQ_RESYNC);
+	order_release_all(order);
+	order_expect(order, behind);
+	order->jump = ORDER_NO_JUMP;
+}
+
+/* A duplicate, or sent again */
 static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 			 u32 psn, u32 span)
 {
@@ -360,13 +380,10 @@ static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 		order_note_reorder(order, order->suspect_late);
 		order->suspect_late = 0;
 	}
-	if (!order->reads && behind >= (s32)order->window.size) {
-		order_count(order, ROCESTEER_COUNT_RESEQ_RESYNC);
-		order_release_all(order);
-		order_expect(order, psn + span);
-	} else if (!order->reads) {
+	if (!order->reads && behind >= (s32)order->window.size)
+		order_jump(order, psn, span);
+	else if (!order->reads)
 		order_go_back(order, order->expected);
-	}
 	__skb_queue_tail(&order->ready, skb);
 }
 
@@ -597,6 +614,7 @@ void rocesteer_order_init(struct rocesteer_order *order,
 	spin_lock_init(&order->lock);
 	order->synced = fresh;
 	order->expected = psn;
+	order->jump = ORDER_NO_JUMP;
 	order->resent = psn;
 	order->skew = ORDER_SKEW;
 	order->reorder = ORDER_REORDER;

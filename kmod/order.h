@@ -50,6 +50,8 @@ struct rocesteer_packet {
  *	until one says
  * @reorders: @reorder was measured, not just assumed
  * @expected: PSN that the queue pair expects next
+ * @jump: PSN behind the last packet that was too far behind to be sent again; 2^24
+ *	where none was
  * @skew: by how much missing packets were late recently, in nanoseconds
  * @noted: when that was last found out
  * @since: time since which @expected is missed in @state, while packets wait
@@ -83,6 +85,7 @@ struct rocesteer_order {
 	u8 paths;
 	bool reorders;
 	u32 expected;
+	u32 jump;
 	u64 skew;
 	u64 noted;
 	u64 since;

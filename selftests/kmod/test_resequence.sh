@@ -414,16 +414,20 @@ foreign()
 	send 2 b 1003 1001 a 1002 && reached 1004 && grown naks=0 held=1
 }
 
-# In the peer's name. 5000 is too far ahead, 999 - 4096 too far behind: from
-# there on order starts anew, until the queue pair says what it expects.
+# In the peer's name. 5000 is too far ahead, 999 - 4096 too far behind, which upsets
+# nothing. With a second one that continues it order starts anew from there, until the
+# queue pair says what it expects.
 forged()
 {
+	local far=$((999 - 4096))
 	qp_open on 1000 &&
 	send 2 a 5000 && busywait 5000 grown naks=1 out-of-window=1 &&
 	send 2 b 1001 a 1000 && reached 1002 && grown naks=1 &&
-	send 2 a $((999 - 4096)) && busywait 5000 grown resync=1 dups=1 &&
-	send 2 b 1003 && busywait 5000 grown naks=2 out-of-window=2 &&
-	send 2 a 1004 b 1003 a 1002 && reached 1005 && grown naks=2
+	send 2 b 1003 a "$far" 1002 "$far" $((far + 300)) && reached 1004 &&
+	busywait 5000 grown resync=0 behind=3 dups=3 naks=1 held=2 &&
+	send 2 a $((far + 301)) && busywait 5000 grown resync=1 dups=4 &&
+	send 2 b 1005 && busywait 5000 grown naks=2 out-of-window=2 &&
+	send 2 a 1006 b 1005 a 1004 && reached 1007 && grown naks=2
 }
 
 # A READ that says it takes 2^22 PSNs, of memory that is not there
@@ -432,7 +436,7 @@ forged_read()
 	qp_open on 1000 &&
 	send 2 b 1003:4294967295 1001 a 1000 1002 && reached 1003 &&
 	grown naks=0 held=2 &&
-	send 2 b 1003 && grown out-of-window=0 resync=1
+	send 2 b 1003 1004 && grown out-of-window=0 resync=1
 }
 
 # A flood in the peer's name: the window is all that waits
