@@ -128,16 +128,17 @@ static void order_expect(struct rocesteer_order *order, u32 psn)
 }
 
 /*
- * The packet with PSN @psn, which takes @span of them, goes on. Return: the PSN
- * that is expected next; where nothing is, one so far ahead that nothing waits.
+ * The packet with PSN @psn goes on; @behind is the one behind those that it takes.
+ * Return: the PSN that is expected next; where nothing is, one so far ahead that
+ * nothing waits.
  */
-static u32 order_next(struct rocesteer_order *order, u32 psn, u32 span)
+static u32 order_next(struct rocesteer_order *order, u32 psn, u32 behind)
 {
 	u32 next;
 
 	lockdep_assert_held(&order->lock);
 	if (!order->reads)
-		return psn + span;
+		return behind;
 	if (rocesteer_reads_pass(order->reads, psn, &next))
 		return next;
 	order->synced = false;
@@ -145,29 +146,24 @@ static u32 order_next(struct rocesteer_order *order, u32 psn, u32 span)
 }
 
 /*
- * Make those of @n PSNs from @psn on ready that wait. Return: the PSN behind
- * the last of them, or @psn when there is none.
+ * Make those before PSN @end ready that wait. Return: the PSN behind the last of
+ * them, or @end when there is none.
  */
-static u32 order_release(struct rocesteer_order *order, u32 psn, u32 n)
+static u32 order_release(struct rocesteer_order *order, u32 end)
 {
 	struct sk_buff *skb;
-	u32 behind = psn, span;
+	u32 behind = end;
 
 	lockdep_assert_held(&order->lock);
-	for (; n && order->window.depth; n--, psn++) {
-		skb = rocesteer_window_take(&order->window, psn, &span);
-		if (!skb)
-			continue;
-		behind = psn + span;
+	while ((skb = rocesteer_window_take(&order->window, end, &behind)))
 		__skb_queue_tail(&order->ready, skb);
-	}
 	return behind;
 }
 
-static u32 order_release_all(struct rocesteer_order *order)
+/* The PSN behind the last one that may wait */
+static u32 order_end(const struct rocesteer_order *order)
 {
-	return order_release(order, order->expected + 1,
-			     order->window.size - 1);
+	return order->expected + order->window.size;
 }
 
 static void order_drop(struct rocesteer_order *order, struct sk_buff *skb)
@@ -178,15 +174,13 @@ static void order_drop(struct rocesteer_order *order, struct sk_buff *skb)
 
 static void order_drop_waiting(struct rocesteer_order *order)
 {
-	u32 psn = order->expected, span;
 	struct sk_buff *skb;
+	u32 behind;
 
 	lockdep_assert_held(&order->lock);
-	while (order->window.depth) {
-		skb = rocesteer_window_take(&order->window, ++psn, &span);
-		if (skb)
-			order_drop(order, skb);
-	}
+	while ((skb = rocesteer_window_take(&order->window, order_end(order),
+					    &behind)))
+		order_drop(order, skb);
 }
 
 /*
@@ -195,13 +189,10 @@ static void order_drop_waiting(struct rocesteer_order *order)
  */
 static void order_nudge(struct rocesteer_order *order)
 {
-	u32 psn = order->expected + order->window.size;
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&order->lock);
-	while (!rocesteer_window_since(&order->window, --psn))
-		;
-	skb = rocesteer_window_copy(&order->window, psn);
+	skb = rocesteer_window_copy_last(&order->window);
 	if (skb)	/* else the timer goes on */
 		__skb_queue_tail(&order->ready, skb);
 	order->state = ORDER_NUDGED;
@@ -325,26 +316,29 @@ static void order_filled(struct rocesteer_order *order, u32 next)
 static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 		       u32 span)
 {
-	u32 psn = order->expected, next = order_next(order, psn, span);
+	u32 psn = order->expected, behind, n;
+	u32 next = order_next(order, psn, psn + span);
 
 	if (order->window.depth)
 		order_filled(order, next);
-	for (;;) {
-		__skb_queue_tail(&order->ready, skb);
+	__skb_queue_tail(&order->ready, skb);
+	while (order->window.depth) {
 		/*
 		 * What is in between is not waited for: acknowledgments. Where
 		 * two claim the same PSNs, the queue pair shall judge.
 		 */
-		order_release(order, psn + 1,
-			      clamp((next - psn) & ROCESTEER_PSN_MASK, 1,
-				    order->window.size) - 1);
-		psn = next;
-		skb = rocesteer_window_take(&order->window, psn, &span);
+		n = (next - psn) & ROCESTEER_PSN_MASK;
+		if (n != 1)
+			order_release(order,
+				      psn + clamp(n, 1, order->window.size));
+		skb = rocesteer_window_take(&order->window, next + 1, &behind);
 		if (!skb)
 			break;
-		next = order_next(order, psn, span);
+		__skb_queue_tail(&order->ready, skb);
+		psn = next;
+		next = order_next(order, psn, behind);
 	}
-	order_expect(order, psn);
+	order_expect(order, next);
 	order_check_lost(order);
 }
 
@@ -364,7 +358,7 @@ static void order_jump(struct rocesteer_order *order, u32 psn, u32 span)
 		return;
 	}
 	order_count(order, ROCESTEER_COUNT_RESEQ_RESYNC);
-	order_release_all(order);
+	order_release(order, order_end(order));
 	order_expect(order, behind);
 	order->jump = ORDER_NO_JUMP;
 }
@@ -482,7 +476,7 @@ bool rocesteer_order_is_whole(struct rocesteer_order *order,
 		return false;
 	order->paths = paths;
 	order->synced = true;
-	order_expect(order, order_next(order, pkt->psn, span));
+	order_expect(order, order_next(order, pkt->psn, pkt->psn + span));
 	return true;
 }
 
@@ -564,9 +558,9 @@ static void order_give_up(struct rocesteer_order *order)
 		order_nudge(order);
 		return;
 	}
-	behind = order_release_all(order);
+	behind = order_release(order, order_end(order));
 	if (order->state == ORDER_NUDGED)
-		order_expect(order, order_next(order, behind - 1, 1));
+		order_expect(order, order_next(order, behind - 1, behind));
 }
 
 /**
@@ -580,7 +574,7 @@ void rocesteer_order_expire(struct rocesteer_order *order)
 	u64 age, wait;
 
 	lockdep_assert_held(&order->lock);
-	if (!order->window.buffer)
+	if (!order->window.ports)
 		return;
 	order_check_lost(order);
 	age = ktime_get_ns() - order->since;
