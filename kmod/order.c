@@ -13,6 +13,11 @@
  *   split has one path: its packets pass, and so does any gap. Where the number
  *   changes, packets may still be under way on the old paths: the larger number
  *   counts, and none pass before one has come in order.
+ * - A path need not be FIFO: below it there may be a LAG, or a switch that routes
+ *   each packet as it likes. A packet that comes although all ports have delivered
+ *   later ones says so, and how late it came says how long to wait for the next
+ *   one. That is forgotten with time, and by a quarter wherever waiting was in vain.
+ *   A packet that may have been sent twice says nothing.
  * - Where a path has gone silent a timer decides. It waits twice as long as
  *   packets have been late recently.
  *
@@ -48,6 +53,17 @@
 #define ORDER_SKEW	(ORDER_WAIT_MAX / 2)	/* assumed at first */
 #define ORDER_FADE	30			/* by half in 0.7 s */
 #define ORDER_FADE_MAX	(ORDER_WAIT_MAX / 16)	/* not while nobody sends */
+
+/*
+ * How late packets may come although all paths have delivered later ones. At first it
+ * is assumed that they do: a path that reorders shall be found out before a packet is
+ * taken for lost. The first loss for which that waits in vain ends it.
+ */
+#define ORDER_REORDER		(ORDER_WAIT_MIN / 4)
+#define ORDER_REORDER_MAX	(ORDER_WAIT_MAX / 2)
+#define ORDER_REORDER_FADE	(ORDER_FADE + 2)	/* by half in 3 s */
+
+#define ORDER_NO_JUMP	(ROCESTEER_PSN_MASK + 1)
 
 /**
  * enum order_state - what is done about the missing packet
@@ -98,6 +114,7 @@ void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait)
 static void order_since_now(struct rocesteer_order *order)
 {
 	order->since = ktime_get_ns();
+	order->overtaken = 0;
 	rocesteer_order_start_timer(order, order_wait(order));
 }
 
@@ -111,16 +128,17 @@ static void order_expect(struct rocesteer_order *order, u32 psn)
 }
 
 /*
- * The packet with PSN @psn, which takes @span of them, goes on. Return: the PSN
- * that is expected next; where nothing is, one so far ahead that nothing waits.
+ * The packet with PSN @psn goes on; @behind is the one behind those that it takes.
+ * Return: the PSN that is expected next; where nothing is, one so far ahead that
+ * nothing waits.
  */
-static u32 order_next(struct rocesteer_order *order, u32 psn, u32 span)
+static u32 order_next(struct rocesteer_order *order, u32 psn, u32 behind)
 {
 	u32 next;
 
 	lockdep_assert_held(&order->lock);
 	if (!order->reads)
-		return psn + span;
+		return behind;
 	if (rocesteer_reads_pass(order->reads, psn, &next))
 		return next;
 	order->synced = false;
@@ -128,29 +146,24 @@ static u32 order_next(struct rocesteer_order *order, u32 psn, u32 span)
 }
 
 /*
- * Make those of @n PSNs from @psn on ready that wait. Return: the PSN behind
- * the last of them, or @psn when there is none.
+ * Make those before PSN @end ready that wait. Return: the PSN behind the last of
+ * them, or @end when there is none.
  */
-static u32 order_release(struct rocesteer_order *order, u32 psn, u32 n)
+static u32 order_release(struct rocesteer_order *order, u32 end)
 {
 	struct sk_buff *skb;
-	u32 behind = psn, span;
+	u32 behind = end;
 
 	lockdep_assert_held(&order->lock);
-	for (; n && order->window.depth; n--, psn++) {
-		skb = rocesteer_window_take(&order->window, psn, &span);
-		if (!skb)
-			continue;
-		behind = psn + span;
+	while ((skb = rocesteer_window_take(&order->window, end, &behind)))
 		__skb_queue_tail(&order->ready, skb);
-	}
 	return behind;
 }
 
-static u32 order_release_all(struct rocesteer_order *order)
+/* The PSN behind the last one that may wait */
+static u32 order_end(const struct rocesteer_order *order)
 {
-	return order_release(order, order->expected + 1,
-			     order->window.size - 1);
+	return order->expected + order->window.size;
 }
 
 static void order_drop(struct rocesteer_order *order, struct sk_buff *skb)
@@ -161,15 +174,13 @@ static void order_drop(struct rocesteer_order *order, struct sk_buff *skb)
 
 static void order_drop_waiting(struct rocesteer_order *order)
 {
-	u32 psn = order->expected, span;
 	struct sk_buff *skb;
+	u32 behind;
 
 	lockdep_assert_held(&order->lock);
-	while (order->window.depth) {
-		skb = rocesteer_window_take(&order->window, ++psn, &span);
-		if (skb)
-			order_drop(order, skb);
-	}
+	while ((skb = rocesteer_window_take(&order->window, order_end(order),
+					    &behind)))
+		order_drop(order, skb);
 }
 
 /*
@@ -178,58 +189,115 @@ static void order_drop_waiting(struct rocesteer_order *order)
  */
 static void order_nudge(struct rocesteer_order *order)
 {
-	u32 psn = order->expected + order->window.size;
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&order->lock);
-	while (!rocesteer_window_since(&order->window, --psn))
-		;
-	skb = rocesteer_window_copy(&order->window, psn);
+	skb = rocesteer_window_copy_last(&order->window);
 	if (skb)	/* else the timer goes on */
 		__skb_queue_tail(&order->ready, skb);
 	order->state = ORDER_NUDGED;
 	order_since_now(order);
 }
 
-/* Has every path delivered a packet from beyond the gap? */
-static void order_check_lost(struct rocesteer_order *order)
+/* Old news fade with time. */
+static void order_fade(struct rocesteer_order *order, u64 now)
 {
-	struct rocesteer_window *win = &order->window;
+	u64 elapsed = min(now - order->noted, ORDER_FADE_MAX);
 
-	if (!win->depth || order->state != ORDER_WAITING ||
-	    !rocesteer_window_overtaken(win, order->expected, order->paths))
-		return;
-	order->lost++;
-	order_count(order, ROCESTEER_COUNT_RESEQ_LOST);
-	order_nudge(order);
+	order->noted = now;
+	order->skew -= order->skew * elapsed >> ORDER_FADE;
+	order->reorder -= order->reorder * elapsed >> ORDER_REORDER_FADE;
 }
 
 /*
  * By how much was the missing packet late? The one behind it knows, unless that was
- * late itself. Old news fade with time, not with newer ones: many packets come a
- * little late for each that comes very late.
+ * late itself. Newer news do not replace older ones: many packets come a little late
+ * for each that comes very late.
  */
-static void order_note_skew(struct rocesteer_order *order, u64 behind)
+static void order_note_skew(struct rocesteer_order *order, u64 behind, u64 now)
 {
-	u64 now = ktime_get_ns(), elapsed;
-
-	elapsed = min(now - order->noted, ORDER_FADE_MAX);
-	order->noted = now;
-	order->skew -= order->skew * elapsed >> ORDER_FADE;
+	order_fade(order, now);
 	order->skew = clamp(now - min_not_zero(behind, order->since),
 			    order->skew, ORDER_WAIT_MAX);
+}
+
+static void order_note_reorder(struct rocesteer_order *order, u64 late)
+{
+	order->reorders = true;
+	order->reorder = clamp(late, order->reorder, ORDER_REORDER_MAX);
+	order->skew = max(order->skew, order->reorder);
+}
+
+/*
+ * The sender goes back to @psn, or to one before it. It has sent fewer packets beyond
+ * than half a window.
+ */
+static void order_go_back(struct rocesteer_order *order, u32 psn)
+{
+	order->resent = psn + order->window.size / 2;
+}
+
+/* May the expected packet have been sent twice? */
+static bool order_is_resent(const struct rocesteer_order *order)
+{
+	return ((order->resent - order->expected - 1) & ROCESTEER_PSN_MASK) <
+	       order->window.size / 2;
+}
+
+/*
+ * Taken for lost, and waited for in vain. If the packet comes and then comes again,
+ * since the sender was made to go back, it was only late. One that may be sent twice
+ * anyhow says nothing.
+ */
+static void order_suspect(struct rocesteer_order *order)
+{
+	if (order_is_resent(order))
+		return;
+	order->reorder = order->reorders ? order->reorder / 4 * 3 : 0;
+	order->suspect = order->expected;
+	order->suspect_since = order->overtaken;
+	order->suspect_late = 0;
+}
+
+/* Has every path delivered a packet from beyond the gap, long enough ago? */
+static void order_check_lost(struct rocesteer_order *order)
+{
+	struct rocesteer_window *win = &order->window;
+	u64 now, age, wait;
+
+	if (!win->depth || order->state != ORDER_WAITING ||
+	    !rocesteer_window_overtaken(win, order->expected, order->paths))
+		return;
+	now = ktime_get_ns();
+	if (!order->overtaken) {
+		order->overtaken = now;
+		order_fade(order, now);
+	}
+	age = now - order->overtaken;
+	wait = 2 * order->reorder;
+	if (age < wait) {
+		rocesteer_order_start_timer(order, wait - age);
+		return;
+	}
+	order->lost++;
+	order_count(order, ROCESTEER_COUNT_RESEQ_LOST);
+	order_suspect(order);
+	order_nudge(order);
 }
 
 /* Packets were waiting for the one that has come. */
 static void order_filled(struct rocesteer_order *order, u32 next)
 {
 	struct rocesteer_window *win = &order->window;
+	u64 now = ktime_get_ns();
 
 	switch (order->state) {
 	case ORDER_WAITING:
 		order_count(order, ROCESTEER_COUNT_RESEQ_FILLED);
-		order_note_skew(order, rocesteer_window_since(win, next));
-		break;
+		order_note_skew(order, rocesteer_window_since(win, next), now);
+		if (order->overtaken && !order_is_resent(order))
+			order_note_reorder(order, now - order->overtaken);
+		return;
 	case ORDER_ASKED:
 		/*
 		 * The sender has gone back: what a path delivered before says
@@ -238,50 +306,78 @@ static void order_filled(struct rocesteer_order *order, u32 next)
 		rocesteer_window_forget_ports(win);
 		break;
 	}
+	if (order->suspect_since && order->suspect == order->expected) {
+		order->suspect_late = now - order->suspect_since;
+		order->suspect_since = 0;
+	}
 }
 
 /* The expected packet: it goes on, and with it all that follow. */
 static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 		       u32 span)
 {
-	u32 psn = order->expected, next = order_next(order, psn, span);
+	u32 psn = order->expected, behind, n;
+	u32 next = order_next(order, psn, psn + span);
 
 	if (order->window.depth)
 		order_filled(order, next);
-	for (;;) {
-		__skb_queue_tail(&order->ready, skb);
+	__skb_queue_tail(&order->ready, skb);
+	while (order->window.depth) {
 		/*
 		 * What is in between is not waited for: acknowledgments. Where
 		 * two claim the same PSNs, the queue pair shall judge.
 		 */
-		order_release(order, psn + 1,
-			      clamp((next - psn) & ROCESTEER_PSN_MASK, 1,
-				    order->window.size) - 1);
-		psn = next;
-		skb = rocesteer_window_take(&order->window, psn, &span);
+		n = (next - psn) & ROCESTEER_PSN_MASK;
+		if (n != 1)
+			order_release(order,
+				      psn + clamp(n, 1, order->window.size));
+		skb = rocesteer_window_take(&order->window, next + 1, &behind);
 		if (!skb)
 			break;
-		next = order_next(order, psn, span);
+		__skb_queue_tail(&order->ready, skb);
+		psn = next;
+		next = order_next(order, psn, behind);
 	}
-	order_expect(order, psn);
+	order_expect(order, next);
 	order_check_lost(order);
 }
 
 /*
- * A duplicate, or sent again. No sender of requests goes back by more than the
- * window: then it is our notion of what is expected that is wrong.
+ * No sender of requests goes back by as much as the window. One such packet was forged
+ * or is very old. But with a second one that continues it, it is our notion of what is
+ * expected that is wrong. RFC 3550, A.1
  */
+static void order_jump(struct rocesteer_order *order, u32 psn, u32 span)
+{
+	s32 ahead = rocesteer_psn_diff(psn, order->jump);
+	u32 behind = (psn + span) & ROCESTEER_PSN_MASK;
+
+	if (order->jump == ORDER_NO_JUMP || ahead < 0 ||
+	    ahead >= (s32)order->window.size) {
+		order->jump = behind;
+		return;
+	}
+	order_count(order, ROCESTEER_COUNT_RESEQ_RESYNC);
+	order_release(order, order_end(order));
+	order_expect(order, behind);
+	order->jump = ORDER_NO_JUMP;
+}
+
+/* A duplicate, or sent again */
 static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 			 u32 psn, u32 span)
 {
 	s32 behind = rocesteer_psn_diff(order->expected, psn);
 
 	order_count(order, ROCESTEER_COUNT_RESEQ_BEHIND);
-	if (!order->reads && behind >= (s32)order->window.size) {
-		order_count(order, ROCESTEER_COUNT_RESEQ_RESYNC);
-		order_release_all(order);
-		order_expect(order, psn + span);
+	if (order->suspect_late && psn == order->suspect) {
+		order_note_reorder(order, order->suspect_late);
+		order->suspect_late = 0;
 	}
+	if (!order->reads && behind >= (s32)order->window.size)
+		order_jump(order, psn, span);
+	else if (!order->reads)
+		order_go_back(order, order->expected);
 	__skb_queue_tail(&order->ready, skb);
 }
 
@@ -380,7 +476,7 @@ bool rocesteer_order_is_whole(struct rocesteer_order *order,
 		return false;
 	order->paths = paths;
 	order->synced = true;
-	order_expect(order, order_next(order, pkt->psn, span));
+	order_expect(order, order_next(order, pkt->psn, pkt->psn + span));
 	return true;
 }
 
@@ -401,6 +497,7 @@ void rocesteer_order_ask(struct rocesteer_order *order, u32 psn)
 	if (!order->synced || psn != order->expected)
 		order_drop_waiting(order);
 	order_expect(order, psn);
+	order_go_back(order, psn);
 	order->synced = true;
 	order->state = ORDER_ASKED;
 }
@@ -461,9 +558,9 @@ static void order_give_up(struct rocesteer_order *order)
 		order_nudge(order);
 		return;
 	}
-	behind = order_release_all(order);
+	behind = order_release(order, order_end(order));
 	if (order->state == ORDER_NUDGED)
-		order_expect(order, order_next(order, behind - 1, 1));
+		order_expect(order, order_next(order, behind - 1, behind));
 }
 
 /**
@@ -477,8 +574,9 @@ void rocesteer_order_expire(struct rocesteer_order *order)
 	u64 age, wait;
 
 	lockdep_assert_held(&order->lock);
-	if (!order->window.buffer)
+	if (!order->window.ports)
 		return;
+	order_check_lost(order);
 	age = ktime_get_ns() - order->since;
 	wait = order_wait(order);
 	if (age < wait) {
@@ -510,7 +608,10 @@ void rocesteer_order_init(struct rocesteer_order *order,
 	spin_lock_init(&order->lock);
 	order->synced = fresh;
 	order->expected = psn;
+	order->jump = ORDER_NO_JUMP;
+	order->resent = psn;
 	order->skew = ORDER_SKEW;
+	order->reorder = ORDER_REORDER;
 	__skb_queue_head_init(&order->ready);
 }
 

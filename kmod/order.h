@@ -49,10 +49,22 @@ struct rocesteer_packet {
  * @state: what was done about the packet with PSN @expected
  * @paths: that the sender deals the flow to, by the last packet that came in order; 0
  *	until one says
+ * @reorders: @reorder was measured, not just assumed
  * @expected: PSN that the queue pair expects next
+ * @jump: PSN behind the last packet that was too far behind to be sent again; 2^24
+ *	where none was
  * @skew: by how much missing packets were late recently, in nanoseconds
  * @noted: when that was last found out
  * @since: time since which @expected is missed in @state, while packets wait
+ * @overtaken: time since which all paths have delivered packets from beyond @expected,
+ *	while packets wait; 0 where they have not
+ * @reorder: how long after that a missing packet still came recently, in nanoseconds.
+ *	Of paths that are FIFO none does
+ * @resent: PSN before which packets may have been sent twice: the sender has gone
+ *	back. In [@expected + 1, @expected + size / 2], or else it says nothing
+ * @suspect: PSN of the last packet that was taken for lost, sent once until then
+ * @suspect_since: @overtaken of that one; 0 when it has come
+ * @suspect_late: how long after that it came; 0 before, and when it has come again
  * @reads: of responses, those that are awaited; NULL before the first. Written
  *	once, so that it can be looked at without the lock. Of requests NULL
  * @window: packets that wait, all from (@expected, @expected + size)
@@ -71,10 +83,18 @@ struct rocesteer_order {
 	bool dead;
 	u8 state;
 	u8 paths;
+	bool reorders;
 	u32 expected;
+	u32 jump;
 	u64 skew;
 	u64 noted;
 	u64 since;
+	u64 overtaken;
+	u64 reorder;
+	u32 resent;
+	u32 suspect;
+	u64 suspect_since;
+	u64 suspect_late;
 	struct rocesteer_reads *reads;
 	struct rocesteer_window window;
 	struct sk_buff_head ready;

@@ -9,10 +9,13 @@
  * dynamic queue length thresholds).
  */
 #include <linux/atomic.h>
+#include <linux/ipv6.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/rbtree.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
+#include <net/ip.h>
 
 #include <rocesteer/types.h>
 
@@ -20,16 +23,25 @@
 #include "window.h"
 
 /**
- * struct window_slot - place of the packet with a PSN, modulo the window's size
- * @skb: packet, or NULL
- * @since: when it came, in nanoseconds
+ * struct window_cb - what is kept in the control block of a packet that waits
+ * @header: what the IP layer keeps there, and goes on with
+ * @psn: its PSN
  * @span: PSNs that it takes
+ * @since: when it came, in nanoseconds
+ * @dev: its device, in the place of which it has a node of the tree
  */
-struct window_slot {
-	struct sk_buff *skb;
-	u64 since;
+struct window_cb {
+	union {
+		struct inet_skb_parm ip;
+		struct inet6_skb_parm ipv6;
+	} header;
+	u32 psn;
 	u32 span;
+	u64 since;
+	struct net_device *dev;
 };
+
+static_assert(sizeof(struct window_cb) <= sizeof_field(struct sk_buff, cb));
 
 /**
  * struct window_port - a path
@@ -43,10 +55,9 @@ struct window_port {
 	u8 paths;
 };
 
-struct window_buffer {
-	unsigned int nr_ports;
+struct window_ports {
+	unsigned int nr;
 	struct window_port port[ROCESTEER_MAX_PATHS];
-	struct window_slot slot[];
 };
 
 static unsigned long reseq_memory = 64UL << 20;
@@ -86,44 +97,83 @@ static void window_uncharge(struct rocesteer_window *win, unsigned int bytes)
 	WARN_ON_ONCE(atomic_long_sub_return(bytes, &window_bytes) < 0);
 }
 
-static size_t window_buffer_size(const struct rocesteer_window *win)
-{
-	return struct_size(win->buffer, slot, win->size);
-}
-
 static bool window_alloc(struct rocesteer_window *win)
 {
-	size_t size = window_buffer_size(win);
-
-	if (win->buffer)
+	if (win->ports)
 		return true;
-	if (!window_charge(win, size))
+	if (!window_charge(win, sizeof(*win->ports)))
 		return false;
-	win->buffer = kzalloc(size, GFP_ATOMIC | __GFP_NOWARN);
-	if (!win->buffer)
-		window_uncharge(win, size);
-	return win->buffer;
+	win->ports = kzalloc_obj(*win->ports, GFP_ATOMIC | __GFP_NOWARN);
+	if (!win->ports)
+		window_uncharge(win, sizeof(*win->ports));
+	return win->ports;
 }
 
-static struct window_slot *window_slot(const struct rocesteer_window *win,
-				       u32 psn)
+static struct window_cb *window_cb(const struct sk_buff *skb)
 {
-	return &win->buffer->slot[psn % win->size];
+	return (struct window_cb *)skb->cb;
 }
 
-static void window_see_port(struct window_buffer *buffer,
-			    struct window_port seen)
+/* A packet is in the tree no more. */
+static void window_restore(struct rocesteer_window *win, struct sk_buff *skb)
+{
+	skb->next = NULL;
+	skb->prev = NULL;
+	skb->dev = window_cb(skb)->dev;
+	window_uncharge(win, skb->truesize);
+}
+
+/* Return: the packet that was there with the same PSN, and is not any more. */
+static struct sk_buff *window_insert(struct rocesteer_window *win,
+				     struct sk_buff *skb)
+{
+	struct rb_node **link = &win->packets.rb_root.rb_node, *parent = NULL;
+	u32 psn = window_cb(skb)->psn;
+	bool first = true, last = !win->last;
+	struct sk_buff *old;
+	s32 ahead;
+
+	/* Most come behind all others. */
+	if (win->last &&
+	    rocesteer_psn_diff(psn, window_cb(win->last)->psn) > 0) {
+		parent = &win->last->rbnode;
+		link = &parent->rb_right;
+		first = false;
+		last = true;
+	}
+	while (*link) {
+		parent = *link;
+		old = rb_to_skb(parent);
+		ahead = rocesteer_psn_diff(psn, window_cb(old)->psn);
+		if (!ahead) {
+			rb_replace_node_cached(parent, &skb->rbnode,
+					       &win->packets);
+			if (win->last == old)
+				win->last = skb;
+			return old;
+		}
+		link = ahead < 0 ? &parent->rb_left : &parent->rb_right;
+		first &= ahead < 0;
+	}
+	rb_link_node(&skb->rbnode, parent, link);
+	rb_insert_color_cached(&skb->rbnode, &win->packets, first);
+	if (last)
+		win->last = skb;
+	return NULL;
+}
+
+static void window_see_port(struct window_ports *ports, struct window_port seen)
 {
 	unsigned int i;
 
-	for (i = 0; i < buffer->nr_ports; i++)
-		if (buffer->port[i].sport == seen.sport)
+	for (i = 0; i < ports->nr; i++)
+		if (ports->port[i].sport == seen.sport)
 			break;
 	if (i == ROCESTEER_MAX_PATHS)
 		return;
-	if (i == buffer->nr_ports)
-		buffer->nr_ports++;
-	buffer->port[i] = seen;
+	if (i == ports->nr)
+		ports->nr++;
+	ports->port[i] = seen;
 }
 
 /**
@@ -146,7 +196,7 @@ static void window_see_port(struct window_buffer *buffer,
 int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 			 u32 psn, u32 span, __be16 sport, u8 paths)
 {
-	struct window_slot *slot;
+	struct window_cb *cb = window_cb(skb);
 	struct sk_buff *old;
 
 	if (!window_charge(win, skb->truesize))
@@ -155,15 +205,13 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 		window_uncharge(win, skb->truesize);
 		return -ENOMEM;
 	}
-	slot = window_slot(win, psn);
-	old = slot->skb;
-	*slot = (struct window_slot) {
-		.skb = skb,
-		.since = ktime_get_ns(),
-		.span = span,
-	};
+	cb->psn = psn;
+	cb->span = span;
+	cb->since = ktime_get_ns();
+	cb->dev = skb->dev;
+	old = window_insert(win, skb);
 	if (sport)
-		window_see_port(win->buffer, (struct window_port) {
+		window_see_port(win->ports, (struct window_port) {
 			.psn = psn,
 			.sport = sport,
 			.paths = paths,
@@ -172,67 +220,71 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 		win->depth++;
 		return 0;
 	}
-	window_uncharge(win, old->truesize);
+	window_restore(win, old);
 	kfree_skb(old);
 	return 1;
 }
 
 /**
- * rocesteer_window_take() - take a packet out
+ * rocesteer_window_take() - take the first packet out
  * @win: window
- * @psn: its PSN, in the window
- * @span: set to the PSNs that it takes
+ * @end: PSN that it has to be before, in the window or just behind
+ * @behind: set to the PSN behind those that it takes
  *
  * Return: the packet, which is the caller's, or NULL if none waits there.
  */
-struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn,
-				      u32 *span)
+struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 end,
+				      u32 *behind)
 {
-	struct window_slot *slot;
+	struct window_cb *cb;
 	struct sk_buff *skb;
 
 	if (!win->depth)
 		return NULL;
-	slot = window_slot(win, psn);
-	skb = slot->skb;
-	if (!skb)
+	skb = rb_to_skb(rb_first_cached(&win->packets));
+	cb = window_cb(skb);
+	if (rocesteer_psn_diff(cb->psn, end) >= 0)
 		return NULL;
-	slot->skb = NULL;
-	*span = slot->span;
-	window_uncharge(win, skb->truesize);
-	if (!--win->depth)
+	*behind = cb->psn + cb->span;
+	if (--win->depth) {
+		rb_erase_cached(&skb->rbnode, &win->packets);
+	} else {	/* as most often: cheaper */
+		win->packets = RB_ROOT_CACHED;
+		win->last = NULL;
 		rocesteer_window_forget_ports(win);
+	}
+	window_restore(win, skb);
 	return skb;
 }
 
 /**
- * rocesteer_window_copy() - copy a packet
- * @win: window
- * @psn: of the packet, which waits there, and goes on to
+ * rocesteer_window_copy_last() - copy the last packet
+ * @win: window, not empty
  *
  * Return: a clone, which is the caller's, or NULL if there is no memory.
  */
-struct sk_buff *rocesteer_window_copy(const struct rocesteer_window *win,
-				      u32 psn)
+struct sk_buff *rocesteer_window_copy_last(const struct rocesteer_window *win)
 {
-	return skb_clone(window_slot(win, psn)->skb, GFP_ATOMIC | __GFP_NOWARN);
+	struct sk_buff *skb = skb_clone(win->last, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (skb)
+		skb->dev = window_cb(skb)->dev;
+	return skb;
 }
 
 /**
- * rocesteer_window_since() - how long does a packet wait?
- * @win: window
- * @psn: its PSN, in the window
+ * rocesteer_window_since() - how long does the first packet wait?
+ * @win: window, not empty
+ * @psn: PSN that it has to have
  *
- * Return: when it came, in nanoseconds; 0 if none waits there.
+ * Return: when it came, in nanoseconds; 0 if the first has another PSN.
  */
 u64 rocesteer_window_since(const struct rocesteer_window *win, u32 psn)
 {
-	const struct window_slot *slot;
+	const struct window_cb *cb;
 
-	if (!win->depth)
-		return 0;
-	slot = window_slot(win, psn);
-	return slot->skb ? slot->since : 0;
+	cb = window_cb(rb_to_skb(rb_first_cached(&win->packets)));
+	return rocesteer_psn_diff(cb->psn, psn) ? 0 : cb->since;
 }
 
 /**
@@ -244,14 +296,14 @@ u64 rocesteer_window_since(const struct rocesteer_window *win, u32 psn)
 bool rocesteer_window_overtaken(const struct rocesteer_window *win, u32 psn,
 				u8 paths)
 {
-	const struct window_buffer *buffer = win->buffer;
+	const struct window_ports *ports = win->ports;
 	unsigned int i, n = 0;
 
-	for (i = 0; i < buffer->nr_ports; i++) {
-		if (rocesteer_psn_diff(buffer->port[i].psn, psn) <= 0)
+	for (i = 0; i < ports->nr; i++) {
+		if (rocesteer_psn_diff(ports->port[i].psn, psn) <= 0)
 			continue;
 		n++;
-		paths = max(paths, buffer->port[i].paths);
+		paths = max(paths, ports->port[i].paths);
 	}
 	return n && n >= paths;
 }
@@ -262,8 +314,8 @@ bool rocesteer_window_overtaken(const struct rocesteer_window *win, u32 psn,
  */
 void rocesteer_window_forget_ports(struct rocesteer_window *win)
 {
-	if (win->buffer)
-		win->buffer->nr_ports = 0;
+	if (win->ports)
+		win->ports->nr = 0;
 }
 
 /**
@@ -273,9 +325,9 @@ void rocesteer_window_forget_ports(struct rocesteer_window *win)
 void rocesteer_window_free(struct rocesteer_window *win)
 {
 	WARN_ON_ONCE(win->depth);
-	if (!win->buffer)
+	if (!win->ports)
 		return;
-	window_uncharge(win, window_buffer_size(win));
-	kfree(win->buffer);
-	win->buffer = NULL;
+	window_uncharge(win, sizeof(*win->ports));
+	kfree(win->ports);
+	win->ports = NULL;
 }

@@ -157,6 +157,28 @@ skew()
 	((!again && plain * 100 >= pace * 95))
 }
 
+# delayed NETEM...: the fourth path, which the others wait for, behind its link
+delayed()
+{
+	paths rsa 1 rate $((12 * rate))mbit &&
+		tc qdisc replace dev rsa parent 1:2 handle 20: \
+			netem limit 100000 rate "$rate"mbit &&
+		tc qdisc replace dev rsa parent 20:1 \
+			netem limit 100000 delay "$@"
+}
+
+# It takes 2 to 18 ms, so that its packets overtake each other, rather than 10 ms:
+# nothing is taken for lost, at 90 % of the rate at least
+jitter()
+{
+	local plain lost
+	delayed 10ms && traffic on 4 && plain=$took || return
+	lost=$(stat reseq-lost)
+	delayed 10ms 8ms && traffic on 4 &&
+		is "$(stat reseq-lost)" "$lost" &&
+		((!again && plain * 100 >= took * 90))
+}
+
 has_rounds()
 {
 	(($(rounds) >= before + 10))
@@ -280,13 +302,14 @@ some_wait()
 	"$genl" flow-dump | grep -q 'reseq-depth=[1-9]'
 }
 
-ktap_plan 10
+ktap_plan 11
 defer down
 check "a veth pair with four paths" up
 check "the module loads" load
 defer end
 check "flows are split" eval "split_load && split_start rsa"
 check "a path becomes 5 ms slower: no NAK, and the same rate" best skew
+check "its packets overtake each other: the same" best jitter
 check "without the resequencer there are" skew_off
 check "another host's flood stalls no other flow" floods 10.77.0.3 foreign
 check "nor does one in the peer's name" \
