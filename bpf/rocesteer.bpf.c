@@ -59,10 +59,14 @@ static __always_inline int steer(struct __sk_buff *skb)
 		return ROCESTEER_NOT_RC;
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
 	if (!flow) {
-		verdict = enter_packet(skb, &pkt.key);
+		verdict = enter_packet(skb, &pkt.key, false);
 		if (verdict != FURTHER)
 			return verdict;
 		flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
+	} else if (!is_sender(skb, flow)) {
+		verdict = meet_sender(skb, flow);
+		if (verdict != FURTHER)
+			return verdict;
 	}
 	if (!flow || !flow->nr_pieces)
 		return ROCESTEER_UNASSIGNED;
@@ -77,8 +81,8 @@ static __always_inline int steer(struct __sk_buff *skb)
 			take_share(&pkt.key);
 		seq = is_response(&pkt) ? ROCESTEER_RESPONSES :
 					  ROCESTEER_REQUESTS;
-		if (seq == ROCESTEER_REQUESTS)
-			move_idle(flow);
+		if (flow->next.end && may_move(flow, seq))
+			move(flow);
 		paths = flow->nr_pieces - 1;
 		i = find_piece(flow, pkt.psn);
 	}
@@ -130,8 +134,7 @@ int rocesteer_ingress(struct __sk_buff *skb)
 	if (parse_roce(skb, &pkt, true) != FURTHER)
 		return TCX_NEXT;
 	count(&rs_observed, classify(&pkt), ROCESTEER_OBSERVED_MAX);
-	if (pkt.opcode == ROCESTEER_OP_RC_ACK ||
-	    pkt.opcode == ROCESTEER_OP_RC_READ)
+	if (is_told(&pkt))
 		note_ack(skb, &pkt);
 	return TCX_NEXT;
 }

@@ -217,18 +217,20 @@ static __always_inline __u32 order_flags(__u32 id)
 /**
  * enter_flow() - enter a flow that is not known yet
  * @key: the flow
- * @claimed: its job, with ROCESTEER_FLOW_JOB_ORDERS
+ * @job: its job
+ * @flags: ROCESTEER_FLOW_* that it has from the beginning
  *
  * It has no share of its path yet: see take_share().
  *
  * Return: FURTHER, or the verdict on a packet that leaves as it came.
  */
-__noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
+__noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
+			  __u32 flags)
 {
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
-	__u32 job = claimed, unused = 0, flags;
+	__u32 unused = 0;
 	int err, p;
 
 	peer = key ? find_peer(key, job) : NULL;
@@ -245,10 +247,7 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
 	flow = err ? NULL : bpf_map_lookup_elem(&rs_flows, key);
 	if (!flow)
 		return ROCESTEER_TABLE_FULL;
-	flags = order_flags(job);
-	if (claimed & ROCESTEER_FLOW_JOB_ORDERS)
-		flags |= ROCESTEER_FLOW_ORDERS;
-	flow->flags = flags;
+	flow->flags = flags | order_flags(job);
 	flow->job = job;
 	copy_addr(flow->leaf, peer->leaf);
 	set_home(flow, peer, p);
@@ -259,19 +258,62 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
  * enter_packet() - enter the flow of a packet
  * @skb: the packet
  * @key: the flow
+ * @received: the packet was received, on behalf of the local queue pair
  *
  * Return: as enter_flow().
  */
 __noinline int enter_packet(struct __sk_buff *skb,
-			    const struct rocesteer_flow_key *key)
+			    const struct rocesteer_flow_key *key, bool received)
 {
 	__u64 claimed = key ? flow_job(skb, key) : 0;
+	int verdict = FURTHER;
 
 	if (!(__u32)claimed)
 		return ROCESTEER_UNTAGGED;
 	if (steers_qp(claimed, true))
 		return ROCESTEER_UNPLANNED;
-	return is_user(skb) ? ROCESTEER_USER : enter_flow(key, claimed);
+	if (!received)
+		verdict = check_sender(skb);
+	if (verdict != FURTHER)
+		return verdict;
+	return enter_flow(key, claimed, ROCESTEER_FLOW_MET |
+			  (claimed & ROCESTEER_FLOW_JOB_ORDERS ?
+			   ROCESTEER_FLOW_ORDERS : 0));
+}
+
+/* Is a packet of the sender that its flow is known to have? */
+static __always_inline bool is_sender(struct __sk_buff *skb,
+				      const struct rocesteer_flow_path *flow)
+{
+	__u64 sender = sender_of(skb);
+
+	return sender && flow->sender == sender;
+}
+
+/**
+ * meet_sender() - a packet is not of the sender that its flow is known to have
+ * @skb: the packet, at egress
+ * @flow: its flow
+ *
+ * A queue pair has one socket for all its life. So each packet need only be asked
+ * for the cookie of its socket, and only those with another one for more. Flows that
+ * their job lists may be forwarded: somebody wanted just that.
+ *
+ * Return: FURTHER where it is the flow's, or the verdict on it.
+ */
+__noinline int meet_sender(struct __sk_buff *skb,
+			   struct rocesteer_flow_path *flow)
+{
+	int verdict = check_sender(skb);
+
+	if (!flow)	/* the verifier's question to what is not static */
+		return ROCESTEER_UNASSIGNED;
+	if (verdict == FURTHER)
+		flow->sender = bpf_get_socket_cookie(skb);
+	else if (verdict == ROCESTEER_FORWARDED && !flow->sender &&
+		 !(flow->flags & ROCESTEER_FLOW_MET))
+		verdict = FURTHER;
+	return verdict;
 }
 
 /**

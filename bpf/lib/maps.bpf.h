@@ -93,6 +93,12 @@ static __always_inline void copy_addr(__u8 *to, const __u8 *from)
 			 __builtin_assume_aligned(from, 4), 16);
 }
 
+/* As rocesteer_flow_path's responded. */
+static __always_inline __u32 coarse_now(void)
+{
+	return bpf_ktime_get_coarse_ns() >> 20;
+}
+
 /* Count one under @index, of @max counters in the only entry of @map. */
 static __always_inline void count(void *map, __u32 index, __u32 max)
 {

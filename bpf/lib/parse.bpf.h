@@ -116,6 +116,16 @@ static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
 	return FURTHER;
 }
 
+/*
+ * Is it an IPv4 address in IPv6? As a flow's peer it stands for IPv4: a packet that has
+ * it on the wire, where it has no place, would pass for one of an IPv4 flow.
+ */
+static __always_inline bool is_v4mapped(const struct in6_addr *addr)
+{
+	return !(addr->in6_u.u6_addr32[0] | addr->in6_u.u6_addr32[1]) &&
+	       addr->in6_u.u6_addr32[2] == bpf_htonl(0xffff);
+}
+
 /* IPv6. RoCE v2 puts UDP right behind it (annex A17.3.1). */
 static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 				      struct packet *pkt, bool received)
@@ -126,7 +136,8 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 		return ROCESTEER_FOREIGN;
 	if (ip->nexthdr == IPPROTO_FRAGMENT)
 		return ROCESTEER_FRAGMENT;
-	if (ip->nexthdr != IPPROTO_UDP)
+	if (ip->nexthdr != IPPROTO_UDP || is_v4mapped(&ip->saddr) ||
+	    is_v4mapped(&ip->daddr))
 		return ROCESTEER_FOREIGN;
 	pkt->l4_off = off + sizeof(*ip);
 	pkt->l4_end = pkt->l4_off + bpf_ntohs(ip->payload_len);

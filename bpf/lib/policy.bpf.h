@@ -21,7 +21,7 @@ __be16 BPF_PROG(rocesteer_source_port, const struct rocesteer_flow_key *asked,
 	bpf_probe_read_kernel(&key, sizeof(key), asked);
 	flow = bpf_map_lookup_elem(&rs_flows, &key);
 	if (!flow) {
-		if (enter_flow(&key, job) != FURTHER)
+		if (enter_flow(&key, job, 0) != FURTHER)
 			return 0;
 		flow = bpf_map_lookup_elem(&rs_flows, &key);
 	}

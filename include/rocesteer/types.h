@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps below; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		2
+#define ROCESTEER_ABI		3
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -131,6 +131,10 @@ struct rocesteer_detour {
  * @bursts: of such, that followed closely on other responses
  * @next: where the whole flow goes when nothing is in flight; @end 0: it stays
  * @detour: for the time a path seems to be dead
+ * @sender: SO_COOKIE of the socket that the flow's packets have, each queue pair of
+ *	rxe has its own; 0 until the first one is sent. Packets of other sockets are
+ *	looked at before they change anything here
+ * @reserved: zero
  * @psns: by enum rocesteer_sequence
  * @piece: by rising @end; the last @end is the period. A packet with PSN x
  *	takes the piece that x % period falls into, an acknowledgment the first one
@@ -151,6 +155,8 @@ struct rocesteer_flow_path {
 	__u32 bursts;
 	struct rocesteer_piece next;
 	struct rocesteer_detour detour;
+	__u64 sender;
+	__u64 reserved;
 	struct rocesteer_psns psns[ROCESTEER_PSNS_MAX];
 	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
 	__u64 icrc_cache[ROCESTEER_MAX_PATHS];
@@ -169,6 +175,8 @@ struct rocesteer_flow_path {
 #define ROCESTEER_FLOW_QP		16
 /* It gave its share back, and is about to go. */
 #define ROCESTEER_FLOW_GONE		32
+/* It was entered for a packet of a local socket, not listed by its job. */
+#define ROCESTEER_FLOW_MET		64
 /* In bits 31..16 the path that its share is of: rocesteer_group.flows counts it. */
 #define ROCESTEER_FLOW_HOME_SHIFT	16
 
@@ -332,8 +340,10 @@ struct rocesteer_job {
  * @ROCESTEER_OFF_PLAN: of such a queue pair, and has another port
  * @ROCESTEER_UNPLANNED: of a job that steers queue pairs, but of one that it
  *	could not: connected before the job came, or labelled by the application
- * @ROCESTEER_USER: RC, of a flow that is not known: a process made it up, and
- *	sends by UDP
+ * @ROCESTEER_USER: RC, but not of the flow's queue pair, or of no known flow: a
+ *	process made it up, and sends it through a UDP socket
+ * @ROCESTEER_FORWARDED: likewise, but sent by no socket of this network namespace.
+ *	Only flows that were listed one by one are steered all the same
  */
 enum rocesteer_verdict {
 	ROCESTEER_STEERED,
@@ -352,6 +362,7 @@ enum rocesteer_verdict {
 	ROCESTEER_OFF_PLAN,
 	ROCESTEER_UNPLANNED,
 	ROCESTEER_USER,
+	ROCESTEER_FORWARDED,
 	ROCESTEER_VERDICT_MAX,
 };
 
@@ -377,6 +388,7 @@ struct rocesteer_verdicts {
 	__u64 off_plan;
 	__u64 unplanned;
 	__u64 user;
+	__u64 forwarded;
 };
 
 /**
@@ -493,7 +505,7 @@ _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
 _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
-	       112 + ROCESTEER_MAX_PATHS * 40, "padding");
+	       128 + ROCESTEER_MAX_PATHS * 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) == 168, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
