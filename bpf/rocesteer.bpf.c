@@ -19,6 +19,7 @@
 #include "lib/plan.bpf.h"
 #include "lib/policy.bpf.h"
 #include "lib/psn.bpf.h"
+#include "lib/sweep.bpf.h"
 
 /* SO_NETNS_COOKIE of the namespace these tables serve. */
 const volatile __u64 rs_netns;
@@ -68,7 +69,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 		if (verdict != FURTHER)
 			return verdict;
 	}
-	if (!flow || !flow->nr_pieces)
+	if (!flow)
 		return ROCESTEER_UNASSIGNED;
 	if (flow->flags & ROCESTEER_FLOW_QP)
 		return check_port(flow, pkt.sport, skb->len);
@@ -90,6 +91,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 	paths = forget_range(skb, paths);
 	i = forget_range(skb, i) % ROCESTEER_MAX_PATHS;
 	rounds = is_nak(&pkt) ? 0 : psn_note(&flow->psns[seq], pkt.psn);
+	flow->idle = 0;
 	if (rounds)
 		note_round(&pkt.key, flow, i, rounds, seq);
 	if (seq == ROCESTEER_RESPONSES)

@@ -11,29 +11,33 @@ extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
 				     const struct rocesteer_flow_key *key,
 				     __u32 key__sz) __ksym __weak;
 
-/*
- * Whether the peer @restores the order of what a flow that asks for it sends. That
- * ends with its job, or module: then the flow is whole at once.
+/**
+ * note_restores() - the peer of a flow that asks for it restores its order, or does not
+ * @key: the flow
+ * @restores: it does
+ *
+ * That ends with its job, or module: then the flow is whole at once.
+ *
+ * Return: 0, or -1 where the flow is no more.
  */
-static __always_inline void note_restores(const struct rocesteer_flow_key *key,
-					  struct rocesteer_flow_path *flow,
-					  bool restores)
+__noinline int note_restores(const struct rocesteer_flow_key *key, bool restores)
 {
-	__u32 flags = flow->flags;
+	struct rocesteer_flow_path *flow;
+	__u64 state = 0;
 
-	if (!(flags & ROCESTEER_FLOW_ASKS) ||
-	    !(flags & ROCESTEER_FLOW_ORDERED) == !restores)
-		return;
-	if (restores) {
-		__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_ORDERED);
-		if (flags & ROCESTEER_FLOW_SHARE)
-			spread(flow, find_group(key, flow->job, flow->leaf),
-			       find_peer(key, flow->job));
-	} else {
-		__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_ORDERED);
+	flow = key ? find_flow(key, &state) : NULL;
+	if (!flow)
+		return -1;
+	if (!change_flags(flow, &state, restores ? 0 : ROCESTEER_FLOW_ORDERED,
+			  restores ? ROCESTEER_FLOW_ORDERED : 0))
+		return -1;
+	if (!restores)
 		flow->nr_pieces = 1;
-	}
+	else if (state & ROCESTEER_FLOW_SHARE)
+		spread(flow, find_group(key, flow->job, flow->leaf),
+		       find_peer(key, flow->job));
 	tell(new_event(ROCESTEER_EVENT_ORDERED, key, flow, 0));
+	return 0;
 }
 
 /* Does it end what a READ or an atomic asked for? */
@@ -104,8 +108,9 @@ static __always_inline void note_ack(struct __sk_buff *skb,
 	    (psn = psn_answers(&flow->psns[ROCESTEER_REQUESTS], pkt->psn,
 			       is_answer(pkt))) == ROCESTEER_PSN_NONE)
 		return;
-	if (!is_answer(pkt))
-		note_restores(&key, flow, pkt->restores);
+	if (!is_answer(pkt) && flow->flags & ROCESTEER_FLOW_ASKS &&
+	    !(flow->flags & ROCESTEER_FLOW_ORDERED) == pkt->restores)
+		note_restores(&key, pkt->restores);
 	if (!asks)
 		note_answer(flow, pkt, psn);
 }

@@ -21,6 +21,24 @@ struct {
 	__type(value, struct rocesteer_flow_path);
 } rs_flows SEC(".maps");
 
+/*
+ * Where the value of a flow is put together before it is entered: one for packets,
+ * which no other packet interrupts on its CPU, and one for queue pairs, which have a
+ * lock, but may be interrupted by packets.
+ */
+enum {
+	NEW_PACKET,
+	NEW_QP,
+	NEW_MAX,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, NEW_MAX);
+	__type(key, __u32);
+	__type(value, struct rocesteer_flow_path);
+} rs_new SEC(".maps");
+
 /* The port maps: which source port takes which path to a peer. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -87,8 +87,9 @@ static __always_inline void *header(struct __sk_buff *skb, __u32 off, __u32 len)
 	if (off > HEADERS_MAX)
 		return NULL;
 	data = (void *)(long)skb->data;
-	if (data + off + len > (void *)(long)skb->data_end &&
-	    bpf_skb_pull_data(skb, off + len))
+	if (data + off + len <= (void *)(long)skb->data_end)
+		return data + off;
+	if (bpf_skb_pull_data(skb, off + len))
 		return NULL;
 	data = (void *)(long)skb->data;
 	if (data + off + len > (void *)(long)skb->data_end)
@@ -122,8 +123,9 @@ static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
  */
 static __always_inline bool is_v4mapped(const struct in6_addr *addr)
 {
-	return !(addr->in6_u.u6_addr32[0] | addr->in6_u.u6_addr32[1]) &&
-	       addr->in6_u.u6_addr32[2] == bpf_htonl(0xffff);
+	const __be32 *word = addr->in6_u.u6_addr32;
+
+	return !(word[0] | word[1] | (word[2] ^ bpf_htonl(0xffff)));
 }
 
 /* IPv6. RoCE v2 puts UDP right behind it (annex A17.3.1). */

@@ -120,8 +120,11 @@ struct rocesteer_detour {
  * struct rocesteer_flow_path - the paths of one flow, value of rs_flows
  * @job: job the flow belongs to
  * @flags: ROCESTEER_FLOW_*
- * @nr_pieces: 1 for a whole flow; 0 only while it is being dealt
+ * @generation: random: another flow's, which may have the same memory soon after this
+ *	one is gone, is another. The programs change @flags and check it in one step
+ * @nr_pieces: 1 for a whole flow
  * @recent: piece of the last packet that had to be in one
+ * @idle: looks at the flow since it sent a packet: bpf/lib/sweep.bpf.h
  * @leaf: router address of the destination leaf, names the group
  * @acked: PSN of the last request that the peer acknowledged, or
  *	ROCESTEER_PSN_NONE where that is not known
@@ -134,7 +137,6 @@ struct rocesteer_detour {
  * @sender: SO_COOKIE of the socket that the flow's packets have, each queue pair of
  *	rxe has its own; 0 until the first one is sent. Packets of other sockets are
  *	looked at before they change anything here
- * @reserved: zero
  * @psns: by enum rocesteer_sequence
  * @piece: by rising @end; the last @end is the period. A packet with PSN x
  *	takes the piece that x % period falls into, an acknowledgment the first one
@@ -144,10 +146,12 @@ struct rocesteer_detour {
  * @sent: by path
  */
 struct rocesteer_flow_path {
-	__u32 job;
 	__u32 flags;
+	__u32 generation;
+	__u32 job;
 	__u32 nr_pieces;
 	__u32 recent;
+	__u32 idle;
 	__u8 leaf[16];
 	__u32 acked;
 	__u32 responded;
@@ -156,7 +160,6 @@ struct rocesteer_flow_path {
 	struct rocesteer_piece next;
 	struct rocesteer_detour detour;
 	__u64 sender;
-	__u64 reserved;
 	struct rocesteer_psns psns[ROCESTEER_PSNS_MAX];
 	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
 	__u64 icrc_cache[ROCESTEER_MAX_PATHS];
@@ -333,7 +336,7 @@ struct rocesteer_job {
  * @ROCESTEER_UNTAGGED: RC, but the flow belongs to no job
  * @ROCESTEER_NO_PEER: the job has no port map to this peer
  * @ROCESTEER_NO_PATH: the port map has no usable path, or its group is gone
- * @ROCESTEER_UNASSIGNED: another CPU deals the flow its path at this moment
+ * @ROCESTEER_UNASSIGNED: the flow ended at this moment
  * @ROCESTEER_TABLE_FULL: rs_flows has no room for the flow
  * @ROCESTEER_REWRITE_FAILED: the kernel could not make the packet writable
  * @ROCESTEER_ON_PLAN: of a queue pair that is steered, and has the planned port
@@ -434,12 +437,15 @@ struct rocesteer_observations {
  * @ROCESTEER_EVENT_GONE: a flow gave its share back
  * @ROCESTEER_EVENT_DETOUR: a flow avoids a path that seems to be dead
  * @ROCESTEER_EVENT_ORDERED: the peer of a flow restores its order, or ceases to
+ * @ROCESTEER_EVENT_FULL: rs_flows has no room for a flow, the first one since flows that
+ *	are silent were last looked for
  */
 enum rocesteer_event_type {
 	ROCESTEER_EVENT_SHARE,
 	ROCESTEER_EVENT_GONE,
 	ROCESTEER_EVENT_DETOUR,
 	ROCESTEER_EVENT_ORDERED,
+	ROCESTEER_EVENT_FULL,
 };
 
 /**

@@ -101,7 +101,7 @@ static __u32 udp_sum(const struct frame *f)
 
 static struct frame out;	/* the last packet, as it left */
 
-/* Send one packet, received by @from. Return: the path it left by, or FAILED. */
+/* Send one packet, received by device @from. Return: the path it left by, or FAILED. */
 static int forward_packet(__u32 from, __u32 dqpn, __u8 opcode, __u32 psn)
 {
 	struct __sk_buff ctx = { .ingress_ifindex = from };
@@ -169,8 +169,11 @@ static void put(struct bpf_map *map, const void *key, const void *value)
 		die(bpf_map__name(map));
 }
 
-/* A job that has the device, one peer, one group; no flow. */
-static void begin(__u8 ordered)
+/*
+ * A job that has the device, one peer, one group; no flow. The table has room for
+ * @nr_flows, which are looked at every @sweep_ns; 0: as it is.
+ */
+static void begin_table(__u8 ordered, __u32 nr_flows, __u64 sweep_ns)
 {
 	struct rocesteer_peer_key pkey = { .job = JOB, .ifindex = IFINDEX };
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
@@ -183,7 +186,7 @@ static void begin(__u8 ordered)
 
 	rocesteer_bpf__destroy(skel);
 	ring_buffer__free(events);
-	skel = load_unpinned(false);
+	skel = load_table(false, nr_flows, sweep_ns);
 	if (!skel)
 		die("load");
 	events = ring_buffer__new(bpf_map__fd(skel->maps.rs_events), on_event,
@@ -200,6 +203,11 @@ static void begin(__u8 ordered)
 	put(skel->maps.rs_groups, &gkey, &group);
 	put(skel->maps.rs_jobs, &number, &job);
 	put(skel->maps.rs_devices, &ifindex, &number);
+}
+
+static void begin(__u8 ordered)
+{
+	begin_table(ordered, 0, 0);
 }
 
 static int run(struct bpf_program *prog, const void *ctx, size_t size)
@@ -789,6 +797,71 @@ static void test_move(void)
 		    "one that sends READ data when it has been silent");
 }
 
+/* So few flows, and a sweep as often: forgotten after three. */
+#define FEW		8
+#define SWEEP_NS	20000000
+
+static unsigned int count_flows(void)
+{
+	struct rocesteer_flow_key key, *prev = NULL;
+	unsigned int n = 0;
+
+	while (!bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_flows), prev,
+				     &key)) {
+		prev = &key;
+		n++;
+	}
+	return n;
+}
+
+/* Keep flow 100 busy until no more than @nr are left, for some seconds at most. */
+static bool others_end(unsigned int nr, unsigned int *sent)
+{
+	__u64 begin = now();
+
+	while (count_flows() > nr && now() - begin < 10000000000ULL) {
+		send_packet(100, WRITE_MIDDLE, *sent);
+		++*sent;
+	}
+	return count_flows() == nr;
+}
+
+static void test_sweep(void)
+{
+	struct rocesteer_flow_path listed = { .job = JOB, .nr_pieces = 1 };
+	struct rocesteer_flow_key key = flow_key(101);
+	unsigned int sent = 1, i, told;
+	struct rocesteer_group group;
+	bool ended;
+
+	begin_table(ROCESTEER_ORDERED_NONE, FEW, SWEEP_NS);
+	for (i = 0; i < FEW; i++)
+		send_packet(i ? i : 100, WRITE_MIDDLE, 0);
+	take_events();
+	send_packet(FEW, WRITE_MIDDLE, 0);
+	send_packet(FEW + 1, WRITE_MIDDLE, 0);
+	told = take_events();
+	ktap_result(verdicts(ROCESTEER_TABLE_FULL) == 2 && told == 1 &&
+		    last_event.type == ROCESTEER_EVENT_FULL &&
+		    last_event.job == JOB,
+		    "where flows have no room user space is told once");
+	if (run(skel->progs.rocesteer_sweep, NULL, 0))
+		die("sweep");
+	ended = others_end(1, &sent);
+	group = group_entry();
+	ktap_result(ended && flow_entry(100).sent[2].packets == sent &&
+		    group.flows[0] + group.flows[1] + group.flows[2] +
+		    group.flows[3] == 1,
+		    "flows that are silent end, and give their share back");
+	take_events();
+	ktap_result(send_packet(FEW, WRITE_MIDDLE, 0) != FAILED &&
+		    take_events() && last_event.type == ROCESTEER_EVENT_SHARE,
+		    "then others have room");
+	put(skel->maps.rs_flows, &key, &listed);
+	ktap_result(others_end(2, &sent) && flow_entry(101).job == JOB,
+		    "listed ones stay");
+}
+
 /* Flows of queue pairs with these source ports; frames have the first one. */
 static void test_queue_pairs(void)
 {
@@ -847,6 +920,7 @@ int main(void)
 	test_acks();
 	test_acks_again();
 	test_move();
+	test_sweep();
 	test_queue_pairs();
 	ring_buffer__free(events);
 	rocesteer_bpf__destroy(skel);

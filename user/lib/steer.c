@@ -268,6 +268,14 @@ static int attach_module(struct steer *s, struct rocesteer_bpf *skel)
 	return ret;
 }
 
+static int run_program(int prog, const void *ctx, size_t size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
+		    .ctx_size_in = size);
+
+	return bpf_prog_test_run_opts(prog, &opts) ?: (int)opts.retval;
+}
+
 static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 {
 	int ret;
@@ -280,6 +288,9 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 		      bpf_program__fd(skel->progs.rocesteer_set_flow)) ?:
 	      pin_put(s->dir, prog_names[PROG_SET_GROUP],
 		      bpf_program__fd(skel->progs.rocesteer_set_group));
+	if (!ret)
+		ret = run_program(bpf_program__fd(skel->progs.rocesteer_sweep),
+				  NULL, 0);
 	if (!ret && s->module)
 		ret = attach_module(s, skel);
 	if (ret)
@@ -497,22 +508,14 @@ void steer_detach_chunk(struct steer *s, unsigned int ifindex)
 	detach(s, "chunk", ifindex);
 }
 
-static int run(struct steer *s, enum steer_prog prog, const void *ctx,
-	       size_t size)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
-		    .ctx_size_in = size);
-
-	return bpf_prog_test_run_opts(s->progs[prog], &opts) ?:
-	       (int)opts.retval;
-}
-
 int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 {
-	return run(s, PROG_SET_FLOW, set, sizeof(*set));
+	return run_program(s->progs[PROG_SET_FLOW], set,
+			   sizeof(*set));
 }
 
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
 {
-	return run(s, PROG_SET_GROUP, set, sizeof(*set));
+	return run_program(s->progs[PROG_SET_GROUP], set,
+			   sizeof(*set));
 }
