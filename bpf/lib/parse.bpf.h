@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From an Ethernet frame to the RoCE v2 packet in it. Reads only: bytes and
- * layout of a packet that is not ours stay as they are.
+ * From an Ethernet frame to the RoCE v2 packet in it. Bytes of a packet that is not
+ * ours stay as they are; its headers may be made linear, which unshares them, and
+ * skb->cb is written to.
  */
 #ifndef PARSE_BPF_H
 #define PARSE_BPF_H

@@ -2,10 +2,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
+#include <net/if_arp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -437,32 +441,6 @@ const char *steer_pin_dir(const struct steer *s)
 	return s->dir;
 }
 
-static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
-		  unsigned int ifindex)
-{
-	char name[32];
-	int prog_fd, link_fd, ret;
-
-	link_name(name, sizeof(name), prog, ifindex);
-	link_fd = pin_get(s->dir, name);
-	if (link_fd >= 0) {	/* another job is on this device */
-		close(link_fd);
-		return 0;
-	}
-	if (link_fd != -ENOENT)
-		return link_fd;
-	prog_fd = pin_get(s->dir, prog);
-	if (prog_fd < 0)
-		return prog_fd;
-	link_fd = bpf_link_create(prog_fd, ifindex, type, NULL);
-	close(prog_fd);
-	if (link_fd < 0)
-		return link_fd;
-	ret = pin_put(s->dir, name, link_fd);
-	close(link_fd);
-	return ret;
-}
-
 static void detach(struct steer *s, const char *prog, unsigned int ifindex)
 {
 	char name[32], path[PATH_MAX];
@@ -470,6 +448,72 @@ static void detach(struct steer *s, const char *prog, unsigned int ifindex)
 	link_name(name, sizeof(name), prog, ifindex);
 	if (!pin_path(path, sizeof(path), s->dir, name))
 		unlink(path);
+}
+
+static __u32 prog_id(struct steer *s, const char *prog)
+{
+	struct bpf_prog_info info = {};
+	int fd = pin_get(s->dir, prog);
+	__u32 len = sizeof(info);
+
+	if (fd < 0)
+		return 0;
+	if (bpf_prog_get_info_by_fd(fd, &info, &len))
+		info.id = 0;
+	close(fd);
+	return info.id;
+}
+
+/* Does a program run before others, but for our own? They may end the chain. */
+static bool is_first(struct steer *s, const char *prog,
+		     enum bpf_attach_type type, unsigned int ifindex)
+{
+	__u32 id = prog_id(s, prog), chunk = prog_id(s, "chunk"), ids[64], i;
+	LIBBPF_OPTS(bpf_prog_query_opts, opts, .prog_ids = ids,
+		    .prog_cnt = sizeof(ids) / sizeof(ids[0]));
+
+	if (bpf_prog_query_opts(ifindex, type, &opts))
+		return false;
+	for (i = 0; i < opts.prog_cnt; i++)
+		if (ids[i] == id || ids[i] != chunk)
+			return ids[i] == id;
+	return false;
+}
+
+/*
+ * Where another job is on the device the programs are attached already; whoever came
+ * before them since then goes behind.
+ */
+static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
+		  unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = BPF_F_BEFORE);
+	int prog_fd, link_fd, ret;
+	char name[32];
+
+	link_name(name, sizeof(name), prog, ifindex);
+	link_fd = pin_get(s->dir, name);
+	if (link_fd >= 0) {
+		if (is_first(s, prog, type, ifindex)) {
+			close(link_fd);
+			return 0;
+		}
+		bpf_link_detach(link_fd);
+		close(link_fd);
+		detach(s, prog, ifindex);
+	} else if (link_fd != -ENOENT) {
+		return link_fd;
+	}
+	prog_fd = pin_get(s->dir, prog);
+	if (prog_fd < 0)
+		return prog_fd;
+	link_fd = bpf_link_create(prog_fd, ifindex, type, &opts);
+	close(prog_fd);
+	if (link_fd < 0)
+		return link_fd;
+	ret = pin_put(s->dir, name, link_fd);
+	close(link_fd);
+	return ret;
 }
 
 static int attach_error(unsigned int ifindex, int ret, struct err *err)
@@ -480,10 +524,36 @@ static int attach_error(unsigned int ifindex, int ret, struct err *err)
 		       strerror(-ret));
 }
 
+/* The programs parse Ethernet frames. */
+static int check_device(unsigned int ifindex, struct err *err)
+{
+	struct ifreq ifr = {};
+	int fd, ret;
+
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ret = fd < 0 || !if_indextoname(ifindex, ifr.ifr_name) ||
+	      ioctl(fd, SIOCGIFHWADDR, &ifr) ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (ret)
+		return attach_error(ifindex, ret, err);
+	if (ifr.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
+	    ifr.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK)
+		return 0;
+	err_set(err, EXIT_FAILED, "no-ethernet",
+		"the packets of %s have no Ethernet header: they cannot be steered",
+		ifr.ifr_name);
+	err_hint(err, "Load the job on the Ethernet device of the RDMA device: rdma link show");
+	return -EOPNOTSUPP;
+}
+
 int steer_attach(struct steer *s, unsigned int ifindex, struct err *err)
 {
 	int ret;
 
+	ret = check_device(ifindex, err);
+	if (ret)
+		return ret;
 	ret = attach(s, "egress", BPF_TCX_EGRESS, ifindex);
 	if (!ret)
 		ret = attach(s, "ingress", BPF_TCX_INGRESS, ifindex);
