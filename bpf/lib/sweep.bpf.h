@@ -16,6 +16,12 @@
 /* Looks at a silent flow until it is forgotten; how often is rs_sweep_ns. */
 #define SWEEP_LOOKS	2
 
+/*
+ * Flows that a look forgets at most: it is a softirq, and takes 0.1 us for each flow that
+ * it meets and 0.6 us for each that it forgets. Others wait for the next look.
+ */
+#define SWEEP_MOST	4096
+
 /* User space sets another one for tests. */
 const volatile __u64 rs_sweep_ns = 30000000000ULL;
 
@@ -34,22 +40,25 @@ struct {
 	__type(value, struct sweep);
 } rs_sweep SEC(".maps");
 
-/* A packet that is sent meanwhile sets idle to 0. */
+/* A packet that is sent meanwhile sets idle to 0. Return: 1: no more this time. */
 static long sweep_flow(struct bpf_map *map, const struct rocesteer_flow_key *key,
-		       struct rocesteer_flow_path *flow, void *ctx)
+		       struct rocesteer_flow_path *flow, __u32 *forgotten)
 {
 	struct rocesteer_flow_key gone = *key;
 
-	if (flow->flags & ROCESTEER_FLOW_MET &&
-	    !(flow->flags & ROCESTEER_FLOW_QP) && ++flow->idle > SWEEP_LOOKS)
-		forget_flow(&gone);
-	return 0;
+	if (!(flow->flags & ROCESTEER_FLOW_MET) ||
+	    flow->flags & ROCESTEER_FLOW_QP || ++flow->idle <= SWEEP_LOOKS)
+		return 0;
+	forget_flow(&gone);
+	return ++*forgotten >= SWEEP_MOST;
 }
 
 static int sweep(void *map, __u32 *key, struct sweep *sweep)
 {
+	__u32 forgotten = 0;
+
 	told_full = false;
-	bpf_for_each_map_elem(&rs_flows, sweep_flow, NULL, 0);
+	bpf_for_each_map_elem(&rs_flows, sweep_flow, &forgotten, 0);
 	bpf_timer_start(&sweep->timer, rs_sweep_ns, 0);
 	return 0;
 }
