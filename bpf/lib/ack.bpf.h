@@ -104,9 +104,12 @@ static __always_inline void note_ack(struct __sk_buff *skb,
 		flow = bpf_map_lookup_elem(&rs_flows, &key);
 	if (!flow)
 		return;
-	if (asks ? !psn_continues(&flow->psns[ROCESTEER_RESPONSES], pkt->psn) :
-	    (psn = psn_answers(&flow->psns[ROCESTEER_REQUESTS], pkt->psn,
-			       is_answer(pkt))) == ROCESTEER_PSN_NONE)
+	if (!asks)
+		psn = psn_answers(&flow->psns[ROCESTEER_REQUESTS], pkt->psn,
+				  is_answer(pkt));
+	else if (psn_continues(&flow->psns[ROCESTEER_RESPONSES], pkt->psn))
+		psn = pkt->psn;
+	if (psn == ROCESTEER_PSN_NONE)
 		return;
 	if (!is_answer(pkt) && flow->flags & ROCESTEER_FLOW_ASKS &&
 	    !(flow->flags & ROCESTEER_FLOW_ORDERED) == pkt->restores)

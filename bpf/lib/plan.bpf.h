@@ -92,8 +92,10 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 	return 0;
 }
 
-extern void bpf_rcu_read_lock(void) __ksym;
-extern void bpf_rcu_read_unlock(void) __ksym;
+extern void bpf_rcu_read_lock(void)
+	__ksym;
+extern void bpf_rcu_read_unlock(void)
+	__ksym;
 
 /* Not to be put to sleep between finding a flow and writing to it. */
 SEC("syscall")

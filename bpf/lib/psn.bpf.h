@@ -49,7 +49,7 @@ static __always_inline __u32 psn_note(struct rocesteer_psns *psns, __u32 psn)
  * How far from what was sent the PSN of an acknowledgment may be: a sender has no more
  * packets under way. Who sees none of the flow has to guess: one in 256 guesses is right.
  */
-#define PSN_WINDOW	(1 << 16)
+#define PSN_WINDOW	0x10000
 
 /**
  * psn_answers() - the request that an acknowledgment, or READ data, answers

@@ -21,6 +21,7 @@
 #include "rocesteer.skel.h"
 #include "../../include/rocesteer/chunk.h"
 #include "../../include/rocesteer/icrc.h"
+#include "compiler.h"
 #include "netns.h"
 #include "steer_priv.h"
 
@@ -468,10 +469,11 @@ static __u32 prog_id(struct steer *s, const char *prog)
 static bool is_first(struct steer *s, const char *prog,
 		     enum bpf_attach_type type, unsigned int ifindex)
 {
+	LIBBPF_OPTS(bpf_prog_query_opts, opts);
 	__u32 id = prog_id(s, prog), chunk = prog_id(s, "chunk"), ids[64], i;
-	LIBBPF_OPTS(bpf_prog_query_opts, opts, .prog_ids = ids,
-		    .prog_cnt = sizeof(ids) / sizeof(ids[0]));
 
+	opts.prog_ids = ids;
+	opts.prog_cnt = ARRAY_SIZE(ids);
 	if (bpf_prog_query_opts(ifindex, type, &opts))
 		return false;
 	for (i = 0; i < opts.prog_cnt; i++)
