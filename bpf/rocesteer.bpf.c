@@ -19,6 +19,7 @@
 #include "lib/plan.bpf.h"
 #include "lib/policy.bpf.h"
 #include "lib/psn.bpf.h"
+#include "lib/sweep.bpf.h"
 
 /* SO_NETNS_COOKIE of the namespace these tables serve. */
 const volatile __u64 rs_netns;
@@ -59,12 +60,16 @@ static __always_inline int steer(struct __sk_buff *skb)
 		return ROCESTEER_NOT_RC;
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
 	if (!flow) {
-		verdict = enter_packet(skb, &pkt.key);
+		verdict = enter_packet(skb, &pkt.key, false);
 		if (verdict != FURTHER)
 			return verdict;
 		flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
+	} else if (!is_sender(skb, flow)) {
+		verdict = meet_sender(skb, flow);
+		if (verdict != FURTHER)
+			return verdict;
 	}
-	if (!flow || !flow->nr_pieces)
+	if (!flow)
 		return ROCESTEER_UNASSIGNED;
 	if (flow->flags & ROCESTEER_FLOW_QP)
 		return check_port(flow, pkt.sport, skb->len);
@@ -77,8 +82,8 @@ static __always_inline int steer(struct __sk_buff *skb)
 			take_share(&pkt.key);
 		seq = is_response(&pkt) ? ROCESTEER_RESPONSES :
 					  ROCESTEER_REQUESTS;
-		if (seq == ROCESTEER_REQUESTS)
-			move_idle(flow);
+		if (flow->next.end && may_move(flow, seq))
+			move(flow);
 		paths = flow->nr_pieces - 1;
 		i = find_piece(flow, pkt.psn);
 	}
@@ -86,6 +91,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 	paths = forget_range(skb, paths);
 	i = forget_range(skb, i) % ROCESTEER_MAX_PATHS;
 	rounds = is_nak(&pkt) ? 0 : psn_note(&flow->psns[seq], pkt.psn);
+	flow->idle = 0;
 	if (rounds)
 		note_round(&pkt.key, flow, i, rounds, seq);
 	if (seq == ROCESTEER_RESPONSES)
@@ -130,8 +136,7 @@ int rocesteer_ingress(struct __sk_buff *skb)
 	if (parse_roce(skb, &pkt, true) != FURTHER)
 		return TCX_NEXT;
 	count(&rs_observed, classify(&pkt), ROCESTEER_OBSERVED_MAX);
-	if (pkt.opcode == ROCESTEER_OP_RC_ACK ||
-	    pkt.opcode == ROCESTEER_OP_RC_READ)
+	if (is_told(&pkt))
 		note_ack(skb, &pkt);
 	return TCX_NEXT;
 }

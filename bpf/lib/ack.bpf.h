@@ -11,44 +11,84 @@ extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
 				     const struct rocesteer_flow_key *key,
 				     __u32 key__sz) __ksym __weak;
 
-/*
- * Whether the peer @restores the order of what a flow that asks for it sends. That
- * ends with its job, or module: then the flow is whole at once.
+/**
+ * note_restores() - the peer of a flow that asks for it restores its order, or does not
+ * @key: the flow
+ * @restores: it does
+ *
+ * That ends with its job, or module: then the flow is whole at once.
+ *
+ * Return: 0, or -1 where the flow is no more.
  */
-static __always_inline void note_restores(const struct rocesteer_flow_key *key,
-					  struct rocesteer_flow_path *flow,
-					  bool restores)
+__noinline int note_restores(const struct rocesteer_flow_key *key, bool restores)
 {
-	__u32 flags = flow->flags;
+	struct rocesteer_flow_path *flow;
+	__u64 state = 0;
 
-	if (!(flags & ROCESTEER_FLOW_ASKS) ||
-	    !(flags & ROCESTEER_FLOW_ORDERED) == !restores)
-		return;
-	if (restores) {
-		__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_ORDERED);
-		if (flags & ROCESTEER_FLOW_SHARE)
-			spread(flow, find_group(key, flow->job, flow->leaf),
-			       find_peer(key, flow->job));
-	} else {
-		__sync_fetch_and_and(&flow->flags, ~ROCESTEER_FLOW_ORDERED);
+	flow = key ? find_flow(key, &state) : NULL;
+	if (!flow)
+		return -1;
+	if (!change_flags(flow, &state, restores ? 0 : ROCESTEER_FLOW_ORDERED,
+			  restores ? ROCESTEER_FLOW_ORDERED : 0))
+		return -1;
+	if (!restores)
 		flow->nr_pieces = 1;
-	}
+	else if (state & ROCESTEER_FLOW_SHARE)
+		spread(flow, find_group(key, flow->job, flow->leaf),
+		       find_peer(key, flow->job));
 	tell(new_event(ROCESTEER_EVENT_ORDERED, key, flow, 0));
+	return 0;
+}
+
+/* Does it end what a READ or an atomic asked for? */
+static __always_inline bool is_answer(const struct packet *pkt)
+{
+	return pkt->opcode == ROCESTEER_OP_RC_READ_LAST ||
+	       pkt->opcode == ROCESTEER_OP_RC_READ_ONLY ||
+	       pkt->opcode == ROCESTEER_OP_RC_ATOMIC_ACK;
+}
+
+/* Does it tell the local queue pair's own flow anything? */
+static __always_inline bool is_told(const struct packet *pkt)
+{
+	return pkt->opcode == ROCESTEER_OP_RC_ACK ||
+	       pkt->opcode == ROCESTEER_OP_RC_READ || is_answer(pkt);
+}
+
+/* What came back says of the requests. */
+static __always_inline void note_answer(struct rocesteer_flow_path *flow,
+					const struct packet *pkt, __u32 psn)
+{
+	struct rocesteer_psns *psns = &flow->psns[ROCESTEER_REQUESTS];
+
+	switch (pkt->syndrome & ROCESTEER_AETH_TYPE) {
+	case ROCESTEER_AETH_ACK:
+		flow->acked = psn;
+		psn_acked(psns, (psn + 1) & ROCESTEER_PSN_MASK);
+		break;
+	case ROCESTEER_AETH_RNR:
+		psn_asked(psns, psn, true);
+		break;
+	default:
+		psn_asked(psns, psn, false);
+	}
 }
 
 /**
- * note_ack() - an acknowledgment was received, or a READ request
+ * note_ack() - an acknowledgment was received, a READ request, or its last data
  * @skb: the packet
  * @pkt: parsed, as received
  *
- * It names the local queue pair; which flow that sends only the module knows.
+ * It names the local queue pair; which flow that sends only the module knows. Anybody
+ * can send one in the peer's name: it is believed where its PSN fits.
  */
 static __always_inline void note_ack(struct __sk_buff *skb,
 				     const struct packet *pkt)
 {
+	bool asks = pkt->opcode == ROCESTEER_OP_RC_READ;
 	struct rocesteer_flow_key key = pkt->key;
 	struct rocesteer_flow_path *flow;
-	struct rocesteer_psns *psns;
+	__u32 psn = ROCESTEER_PSN_NONE;
 	__s64 dqpn;
 
 	if (!rs_use_module || !bpf_ksym_exists(bpf_rocesteer_flow_dqpn))
@@ -59,28 +99,26 @@ static __always_inline void note_ack(struct __sk_buff *skb,
 	key.dqpn = dqpn;
 	flow = bpf_map_lookup_elem(&rs_flows, &key);
 	/* READ requests come before the first packet is sent. */
-	if (!flow && pkt->restores && enter_packet(skb, &key) == FURTHER)
+	if (!flow && pkt->restores && asks &&
+	    enter_packet(skb, &key, true) == FURTHER)
 		flow = bpf_map_lookup_elem(&rs_flows, &key);
 	if (!flow)
 		return;
-	note_restores(&key, flow, pkt->restores);
-	if (pkt->opcode != ROCESTEER_OP_RC_ACK)
+	if (!asks)
+		psn = psn_answers(&flow->psns[ROCESTEER_REQUESTS], pkt->psn,
+				  is_answer(pkt));
+	else if (psn_continues(&flow->psns[ROCESTEER_RESPONSES], pkt->psn))
+		psn = pkt->psn;
+	if (psn == ROCESTEER_PSN_NONE)
 		return;
-	psns = &flow->psns[ROCESTEER_REQUESTS];
-	switch (pkt->syndrome & ROCESTEER_AETH_TYPE) {
-	case ROCESTEER_AETH_ACK:
-		flow->acked = pkt->psn;
-		psn_acked(psns, (pkt->psn + 1) & ROCESTEER_PSN_MASK);
-		break;
-	case ROCESTEER_AETH_RNR:
-		psn_asked(psns, pkt->psn, true);
-		break;
-	default:
-		psn_asked(psns, pkt->psn, false);
-	}
+	if (!is_answer(pkt) && flow->flags & ROCESTEER_FLOW_ASKS &&
+	    !(flow->flags & ROCESTEER_FLOW_ORDERED) == pkt->restores)
+		note_restores(&key, pkt->restores);
+	if (!asks)
+		note_answer(flow, pkt, psn);
 }
 
-/* Has the peer acknowledged all requests? Where it cannot be known, yes. */
+/* Has the peer answered all requests? Where it cannot be known, yes. */
 static __always_inline bool is_idle(const struct rocesteer_flow_path *flow)
 {
 	if (flow->acked == ROCESTEER_PSN_NONE)
@@ -89,11 +127,31 @@ static __always_inline bool is_idle(const struct rocesteer_flow_path *flow)
 	       flow->psns[ROCESTEER_REQUESTS].next;
 }
 
-/* Let a whole flow go where it shall, now that it overtakes nothing. */
-static __always_inline void move_idle(struct rocesteer_flow_path *flow)
+/*
+ * READ data is not acknowledged: what a flow sent has arrived when it has sent nothing
+ * for longer than packets stay in a network. As rocesteer_flow_path's responded.
+ */
+#define IDLE_SILENCE	32
+
+/* Has a flow that only sends responses sent none for so long? */
+static __always_inline bool is_silent(const struct rocesteer_flow_path *flow,
+				      __u32 now)
 {
-	if (!flow->next.end || !is_idle(flow))
-		return;
+	return flow->psns[ROCESTEER_REQUESTS].next == ROCESTEER_PSN_NONE &&
+	       now - flow->responded >= IDLE_SILENCE;
+}
+
+/* Does a flow that is about to send a packet overtake nothing on a new path? */
+static __always_inline bool may_move(const struct rocesteer_flow_path *flow,
+				     __u32 seq)
+{
+	return seq == ROCESTEER_REQUESTS ? is_idle(flow) :
+					   is_silent(flow, coarse_now());
+}
+
+/* Let a whole flow go where it shall, now that it overtakes nothing. */
+static __always_inline void move(struct rocesteer_flow_path *flow)
+{
 	flow->piece[0] = flow->next;
 	flow->next.end = 0;
 }

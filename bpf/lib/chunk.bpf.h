@@ -273,7 +273,7 @@ __noinline int enter_tags(struct __sk_buff *skb, const struct packet *pkt)
 	struct rocesteer_tags *tags;
 	__u32 job;
 
-	if (!pkt || is_user(skb))
+	if (!pkt || check_sender(skb) != FURTHER)
 		return -1;
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
 	job = flow ? flow->job : flow_job(skb, &pkt->key);

@@ -3,6 +3,7 @@
 #ifndef DEAL_BPF_H
 #define DEAL_BPF_H
 
+#include <stddef.h>
 #include "rocesteer/flow.h"
 #include "maps.bpf.h"
 #include "parse.bpf.h"
@@ -191,6 +192,98 @@ static __always_inline void add_flows(struct rocesteer_group *group, __u32 p,
 		__sync_fetch_and_add(&group->flows[p], n);
 }
 
+/*
+ * A flow that is forgotten leaves memory that another one has at once, while programs
+ * that found it before still run. So flags, where it is counted that a share is taken
+ * or given back, are only changed together with the generation; and what else is
+ * written after that, by those who were first, is written within an instant.
+ */
+static __always_inline __u64 *flow_state(struct rocesteer_flow_path *flow)
+{
+	return (__u64 *)__builtin_assume_aligned(&flow->flags, 8);
+}
+
+/**
+ * find_flow() - find a flow whose flags are to be changed
+ * @key: flow
+ * @state: set to its flags, in bits 31..0, and generation
+ *
+ * They are read between two looks, so that they are of no other flow's.
+ *
+ * Return: the flow, or NULL.
+ */
+static __always_inline struct rocesteer_flow_path *
+find_flow(const struct rocesteer_flow_key *key, __u64 *state)
+{
+	struct rocesteer_flow_path *flow = bpf_map_lookup_elem(&rs_flows, key);
+
+	if (!flow)
+		return NULL;
+	/* Not a plain load: it has to be in between. */
+	*state = __sync_fetch_and_add(flow_state(flow), 0);
+	return bpf_map_lookup_elem(&rs_flows, key) == flow ? flow : NULL;
+}
+
+/**
+ * change_flags() - change a flow's flags, unless it is another flow by now
+ * @flow: from find_flow()
+ * @state: as well; set to what was changed
+ * @clear: flags
+ * @set: flags
+ *
+ * Return: whether they were.
+ */
+static __always_inline bool change_flags(struct rocesteer_flow_path *flow,
+					 __u64 *state, __u32 clear, __u32 set)
+{
+	int try;
+
+	bpf_for(try, 0, DEAL_TRIES) {
+		__u64 was = *state, found;
+
+		found = __sync_val_compare_and_swap(flow_state(flow), was,
+						    (was & ~(__u64)clear) | set);
+		if (found == was)
+			return true;
+		if ((found ^ was) >> 32)
+			break;
+		*state = found;
+	}
+	return false;
+}
+
+/**
+ * forget_flow() - forget a flow that is gone and give its share back
+ * @key: the flow
+ *
+ * Return: 0, or -1 where it is not known, or another CPU forgets it.
+ */
+__noinline int forget_flow(const struct rocesteer_flow_key *key)
+{
+	struct rocesteer_flow_path *flow;
+	struct rocesteer_event *event = NULL;
+	struct rocesteer_group *group;
+	__u64 state = 0;
+	__u32 p;
+
+	flow = key ? find_flow(key, &state) : NULL;
+	if (!flow)
+		return -1;
+	group = find_group(key, flow->job, flow->leaf);
+	if (!change_flags(flow, &state, 0, ROCESTEER_FLOW_GONE) ||
+	    state & ROCESTEER_FLOW_GONE)
+		return -1;
+	if (state & ROCESTEER_FLOW_SHARE) {
+		p = (__u32)state >> ROCESTEER_FLOW_HOME_SHIFT;
+		if (group)
+			add_flows(group, p, -1);
+		event = new_event(ROCESTEER_EVENT_GONE, key, flow, p);
+	}
+	bpf_map_delete_elem(&rs_flows, key);
+	tell(event);
+	return 0;
+}
+
 /* Make a path the home of a flow, which thereby is whole. */
 static __always_inline void set_home(struct rocesteer_flow_path *flow,
 				     const struct rocesteer_peer *peer, __u32 p)
@@ -216,21 +309,37 @@ static __always_inline __u32 order_flags(__u32 id)
 	return 0;
 }
 
+/* rs_flows was full, and user space was told. */
+static volatile bool told_full;
+
+/* Tell that there is no room for a flow. */
+static __always_inline void tell_full(const struct rocesteer_flow_key *key,
+				      const struct rocesteer_flow_path *flow)
+{
+	if (told_full)
+		return;
+	told_full = true;
+	tell(new_event(ROCESTEER_EVENT_FULL, key, flow, 0));
+}
+
 /**
  * enter_flow() - enter a flow that is not known yet
  * @key: the flow
- * @claimed: its job, with ROCESTEER_FLOW_JOB_ORDERS
+ * @job: its job
+ * @flags: ROCESTEER_FLOW_* that it has from the beginning
  *
- * It has no share of its path yet: see take_share().
+ * It is entered as a whole: whoever finds it finds it complete. It has no share of its
+ * path yet: see take_share().
  *
  * Return: FURTHER, or the verdict on a packet that leaves as it came.
  */
-__noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
+__noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
+			  __u32 flags)
 {
+	__u32 at = flags & ROCESTEER_FLOW_QP ? NEW_QP : NEW_PACKET, unused = 0;
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
-	__u32 job = claimed, unused = 0, flags;
 	int err, p;
 
 	peer = key ? find_peer(key, job) : NULL;
@@ -240,40 +349,90 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u64 claimed)
 	p = group ? least_loaded(group, peer, group->down, &unused) : -1;
 	if (p < 0)
 		return ROCESTEER_NO_PATH;
-	err = bpf_map_update_elem(&rs_flows, key, &rocesteer_new_flow,
-				  BPF_NOEXIST);
-	if (err == -EEXIST)
-		return FURTHER;	/* another CPU was first */
-	flow = err ? NULL : bpf_map_lookup_elem(&rs_flows, key);
+	flow = bpf_map_lookup_elem(&rs_new, &at);
 	if (!flow)
-		return ROCESTEER_TABLE_FULL;
-	flags = order_flags(job);
-	if (claimed & ROCESTEER_FLOW_JOB_ORDERS)
-		flags |= ROCESTEER_FLOW_ORDERS;
-	flow->flags = flags;
+		return ROCESTEER_NO_PATH;
+	/* Pieces but the first one, and what was sent, stay zero here. */
+	__builtin_memcpy(flow, &rocesteer_new_flow,
+			 offsetof(struct rocesteer_flow_path, piece));
+	flow->flags = flags | order_flags(job);
+	flow->generation = bpf_get_prandom_u32();
 	flow->job = job;
 	copy_addr(flow->leaf, peer->leaf);
 	set_home(flow, peer, p);
-	return FURTHER;
+	err = bpf_map_update_elem(&rs_flows, key, flow, BPF_NOEXIST);
+	if (!err || err == -EEXIST)	/* another CPU was first */
+		return FURTHER;
+	tell_full(key, flow);
+	return ROCESTEER_TABLE_FULL;
 }
 
 /**
  * enter_packet() - enter the flow of a packet
  * @skb: the packet
  * @key: the flow
+ * @received: the packet was received, on behalf of the local queue pair
  *
  * Return: as enter_flow().
  */
 __noinline int enter_packet(struct __sk_buff *skb,
-			    const struct rocesteer_flow_key *key)
+			    const struct rocesteer_flow_key *key, bool received)
 {
 	__u64 claimed = key ? flow_job(skb, key) : 0;
+	int verdict = FURTHER;
 
 	if (!(__u32)claimed)
 		return ROCESTEER_UNTAGGED;
 	if (steers_qp(claimed, true))
 		return ROCESTEER_UNPLANNED;
-	return is_user(skb) ? ROCESTEER_USER : enter_flow(key, claimed);
+	if (!received)
+		verdict = check_sender(skb);
+	if (verdict != FURTHER)
+		return verdict;
+	verdict = enter_flow(key, claimed, ROCESTEER_FLOW_MET |
+			     (claimed & ROCESTEER_FLOW_JOB_ORDERS ?
+			      ROCESTEER_FLOW_ORDERS : 0));
+	/* Its end may have been announced before there was anything to forget. */
+	if (verdict == FURTHER && flow_job(skb, key) != claimed) {
+		forget_flow(key);
+		return ROCESTEER_UNASSIGNED;
+	}
+	return verdict;
+}
+
+/* Is a packet of the sender that its flow is known to have? */
+static __always_inline bool is_sender(struct __sk_buff *skb,
+				      const struct rocesteer_flow_path *flow)
+{
+	__u64 sender = sender_of(skb);
+
+	return sender && flow->sender == sender;
+}
+
+/**
+ * meet_sender() - a packet is not of the sender that its flow is known to have
+ * @skb: the packet, at egress
+ * @flow: its flow
+ *
+ * A queue pair has one socket for all its life. So each packet need only be asked
+ * for the cookie of its socket, and only those with another one for more. Flows that
+ * their job lists may be forwarded: somebody wanted just that.
+ *
+ * Return: FURTHER where it is the flow's, or the verdict on it.
+ */
+__noinline int meet_sender(struct __sk_buff *skb,
+			   struct rocesteer_flow_path *flow)
+{
+	int verdict = check_sender(skb);
+
+	if (!flow)	/* the verifier's question to what is not static */
+		return ROCESTEER_UNASSIGNED;
+	if (verdict == FURTHER)
+		flow->sender = bpf_get_socket_cookie(skb);
+	else if (verdict == ROCESTEER_FORWARDED && !flow->sender &&
+		 !(flow->flags & ROCESTEER_FLOW_MET))
+		verdict = FURTHER;
+	return verdict;
 }
 
 /**
@@ -316,7 +475,8 @@ __noinline int spread(struct rocesteer_flow_path *flow,
 		flow->piece[i].path = p;
 		flow->piece[i].sport = peer->sport[p];
 	}
-	flow->nr_pieces = nr;
+	/* After them, for all CPUs. */
+	__sync_lock_test_and_set(&flow->nr_pieces, nr);
 	return 0;
 }
 
@@ -335,25 +495,24 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
-	__u32 flags;
+	__u64 state = 0;
 	int p;
 
-	flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
+	flow = key ? find_flow(key, &state) : NULL;
 	if (!flow)
 		return -1;
 	peer = find_peer(key, flow->job);
 	group = find_group(key, flow->job, flow->leaf);
 	if (!group || !peer)
 		return -1;
-	flags = flow->flags;
-	if (flags & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_GONE))
+	if (state & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_GONE))
 		return 0;
 	p = deal_path(group, peer);
 	if (p < 0)
 		return -1;
-	if (__sync_val_compare_and_swap(&flow->flags, flags,
-					flags | ROCESTEER_FLOW_SHARE |
-					p << ROCESTEER_FLOW_HOME_SHIFT) != flags) {
+	if (__sync_val_compare_and_swap(flow_state(flow), state, state |
+					ROCESTEER_FLOW_SHARE |
+					p << ROCESTEER_FLOW_HOME_SHIFT) != state) {
 		add_flows(group, p, -1);	/* another CPU was first */
 		return -1;
 	}
@@ -361,48 +520,6 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 	spread(flow, group, peer);
 	tell(new_event(ROCESTEER_EVENT_SHARE, key, flow, p));
 	return 0;
-}
-
-/*
- * Move a flow's share to another path; user space moves one at a time. Whoever moves
- * it or gives it back counts what the flags were, so that none is counted twice.
- */
-static __always_inline void move_share(struct rocesteer_flow_path *flow,
-				       struct rocesteer_group *group, __u32 p)
-{
-	__u32 flags = flow->flags;
-
-	if (!(flags & ROCESTEER_FLOW_SHARE))
-		return;
-	flags = __sync_fetch_and_xor(&flow->flags,
-				     (flags >> ROCESTEER_FLOW_HOME_SHIFT ^ p)
-				     << ROCESTEER_FLOW_HOME_SHIFT);
-	if (flags & ROCESTEER_FLOW_GONE)
-		return;
-	add_flows(group, flags >> ROCESTEER_FLOW_HOME_SHIFT, -1);
-	add_flows(group, p, 1);
-}
-
-/* Forget a flow that is gone and give its share back. */
-static __always_inline void forget_flow(const struct rocesteer_flow_key *key)
-{
-	struct rocesteer_flow_path *flow = bpf_map_lookup_elem(&rs_flows, key);
-	struct rocesteer_event *event = NULL;
-	struct rocesteer_group *group;
-	__u32 flags, p;
-
-	if (!flow)
-		return;
-	group = find_group(key, flow->job, flow->leaf);
-	flags = __sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_GONE);
-	if (flags & ROCESTEER_FLOW_SHARE) {
-		p = flags >> ROCESTEER_FLOW_HOME_SHIFT;
-		if (group)
-			add_flows(group, p, -1);
-		event = new_event(ROCESTEER_EVENT_GONE, key, flow, p);
-	}
-	bpf_map_delete_elem(&rs_flows, key);
-	tell(event);
 }
 
 #endif /* DEAL_BPF_H */

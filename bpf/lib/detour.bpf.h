@@ -30,12 +30,6 @@
  */
 #define DETOUR_NS	200000000ULL
 
-/* As rocesteer_flow_path's responded. */
-static __always_inline __u32 coarse_now(void)
-{
-	return bpf_ktime_get_coarse_ns() >> 20;
-}
-
 /**
  * find_way() - the way of a packet, around its piece's path while that is avoided
  * @flow: flow

@@ -21,6 +21,24 @@ struct {
 	__type(value, struct rocesteer_flow_path);
 } rs_flows SEC(".maps");
 
+/*
+ * Where the value of a flow is put together before it is entered: one for packets,
+ * which no other packet interrupts on its CPU, and one for queue pairs, which have a
+ * lock, but may be interrupted by packets.
+ */
+enum {
+	NEW_PACKET,
+	NEW_QP,
+	NEW_MAX,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, NEW_MAX);
+	__type(key, __u32);
+	__type(value, struct rocesteer_flow_path);
+} rs_new SEC(".maps");
+
 /* The port maps: which source port takes which path to a peer. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -91,6 +109,12 @@ static __always_inline void copy_addr(__u8 *to, const __u8 *from)
 {
 	__builtin_memcpy(__builtin_assume_aligned(to, 4),
 			 __builtin_assume_aligned(from, 4), 16);
+}
+
+/* As rocesteer_flow_path's responded. */
+static __always_inline __u32 coarse_now(void)
+{
+	return bpf_ktime_get_coarse_ns() >> 20;
 }
 
 /* Count one under @index, of @max counters in the only entry of @map. */

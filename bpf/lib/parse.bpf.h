@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From an Ethernet frame to the RoCE v2 packet in it. Reads only: bytes and
- * layout of a packet that is not ours stay as they are.
+ * From an Ethernet frame to the RoCE v2 packet in it. Bytes of a packet that is not
+ * ours stay as they are; its headers may be made linear, which unshares them, and
+ * skb->cb is written to.
  */
 #ifndef PARSE_BPF_H
 #define PARSE_BPF_H
@@ -87,8 +88,9 @@ static __always_inline void *header(struct __sk_buff *skb, __u32 off, __u32 len)
 	if (off > HEADERS_MAX)
 		return NULL;
 	data = (void *)(long)skb->data;
-	if (data + off + len > (void *)(long)skb->data_end &&
-	    bpf_skb_pull_data(skb, off + len))
+	if (data + off + len <= (void *)(long)skb->data_end)
+		return data + off;
+	if (bpf_skb_pull_data(skb, off + len))
 		return NULL;
 	data = (void *)(long)skb->data;
 	if (data + off + len > (void *)(long)skb->data_end)
@@ -116,6 +118,17 @@ static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
 	return FURTHER;
 }
 
+/*
+ * Is it an IPv4 address in IPv6? As a flow's peer it stands for IPv4: a packet that has
+ * it on the wire, where it has no place, would pass for one of an IPv4 flow.
+ */
+static __always_inline bool is_v4mapped(const struct in6_addr *addr)
+{
+	const __be32 *word = addr->in6_u.u6_addr32;
+
+	return !(word[0] | word[1] | (word[2] ^ bpf_htonl(0xffff)));
+}
+
 /* IPv6. RoCE v2 puts UDP right behind it (annex A17.3.1). */
 static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 				      struct packet *pkt, bool received)
@@ -126,7 +139,8 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 		return ROCESTEER_FOREIGN;
 	if (ip->nexthdr == IPPROTO_FRAGMENT)
 		return ROCESTEER_FRAGMENT;
-	if (ip->nexthdr != IPPROTO_UDP)
+	if (ip->nexthdr != IPPROTO_UDP || is_v4mapped(&ip->saddr) ||
+	    is_v4mapped(&ip->daddr))
 		return ROCESTEER_FOREIGN;
 	pkt->l4_off = off + sizeof(*ip);
 	pkt->l4_end = pkt->l4_off + bpf_ntohs(ip->payload_len);

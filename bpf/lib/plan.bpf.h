@@ -32,23 +32,44 @@ static __always_inline bool has_paths(struct rocesteer_set_flow *set,
 	return true;
 }
 
-SEC("syscall")
-int rocesteer_set_flow(struct rocesteer_set_flow *set)
+/*
+ * Move a flow's share to another path; user space moves one at a time. Whoever moves
+ * it or gives it back counts what the flags were, so that none is counted twice.
+ */
+static __always_inline bool move_share(struct rocesteer_flow_path *flow,
+				       struct rocesteer_group *group,
+				       __u64 state, __u32 p)
+{
+	const __u32 home = 0xffffu << ROCESTEER_FLOW_HOME_SHIFT;
+
+	if (!(state & ROCESTEER_FLOW_SHARE))
+		return true;
+	if (!change_flags(flow, &state, home, p << ROCESTEER_FLOW_HOME_SHIFT))
+		return false;
+	if (state & ROCESTEER_FLOW_GONE)
+		return false;
+	add_flows(group, (__u32)state >> ROCESTEER_FLOW_HOME_SHIFT, -1);
+	add_flows(group, p, 1);
+	return true;
+}
+
+static __always_inline int set_flow(struct rocesteer_set_flow *set)
 {
 	struct rocesteer_flow_key key = set->key;
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
 	__u32 nr_pieces = set->nr_pieces;
+	__u64 state = 0;
 
 	if (!nr_pieces || nr_pieces > ROCESTEER_MAX_PATHS)
 		return -EINVAL;
-	flow = bpf_map_lookup_elem(&rs_flows, &key);
+	flow = find_flow(&key, &state);
 	if (!flow || flow->job != set->job)
 		return -ENOENT;
-	if (flow->flags & ROCESTEER_FLOW_QP)
+	if (state & ROCESTEER_FLOW_QP)
 		return -EBUSY;
-	if (nr_pieces > 1 && !(flow->flags & ROCESTEER_FLOW_ORDERED))
+	if (nr_pieces > 1 && !(state & ROCESTEER_FLOW_ORDERED))
 		return -EPERM;
 	peer = find_peer(&key, flow->job);
 	group = find_group(&key, flow->job, flow->leaf);
@@ -56,19 +77,36 @@ int rocesteer_set_flow(struct rocesteer_set_flow *set)
 		return -ENOENT;
 	if (!has_paths(set, peer, group->nr_paths))
 		return -EINVAL;
-	move_share(flow, group, set->piece[0].path);
+	if (!move_share(flow, group, state, set->piece[0].path))
+		return -ENOENT;
 	/* Not memcpy(): the context may only be read at constant offsets. */
-	if (!(flow->flags & ROCESTEER_FLOW_ORDERED) && !set->now &&
-	    !is_idle(flow)) {
+	if (!(state & ROCESTEER_FLOW_ORDERED) && !set->now && !is_idle(flow)) {
 		bpf_probe_read_kernel(&flow->next, sizeof(flow->next),
 				      set->piece);
 		return 0;
 	}
 	flow->next.end = 0;
 	bpf_probe_read_kernel(flow->piece, sizeof(flow->piece), set->piece);
-	flow->nr_pieces = nr_pieces;
+	__sync_lock_test_and_set(&flow->nr_pieces, nr_pieces);
 	flow->recent = 0;
 	return 0;
+}
+
+extern void bpf_rcu_read_lock(void)
+	__ksym;
+extern void bpf_rcu_read_unlock(void)
+	__ksym;
+
+/* Not to be put to sleep between finding a flow and writing to it. */
+SEC("syscall")
+int rocesteer_set_flow(struct rocesteer_set_flow *set)
+{
+	int ret;
+
+	bpf_rcu_read_lock();
+	ret = set_flow(set);
+	bpf_rcu_read_unlock();
+	return ret;
 }
 
 SEC("syscall")

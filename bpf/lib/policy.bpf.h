@@ -15,19 +15,20 @@ __be16 BPF_PROG(rocesteer_source_port, const struct rocesteer_flow_key *asked,
 	__u32 job = claimed ?: device_job(asked->ifindex);
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_flow_key key;
+	__u64 state = 0;
 
 	if (!job || !steers_qp(job, options & ROCESTEER_QP_SOFTWARE))
 		return 0;
 	bpf_probe_read_kernel(&key, sizeof(key), asked);
-	flow = bpf_map_lookup_elem(&rs_flows, &key);
+	flow = find_flow(&key, &state);
 	if (!flow) {
-		if (enter_flow(&key, job) != FURTHER)
+		if (enter_flow(&key, job, ROCESTEER_FLOW_QP) != FURTHER)
 			return 0;
-		flow = bpf_map_lookup_elem(&rs_flows, &key);
+		flow = find_flow(&key, &state);
 	}
-	if (!flow || flow->job != job)
+	if (!flow || flow->job != job ||
+	    !change_flags(flow, &state, 0, ROCESTEER_FLOW_QP))
 		return 0;
-	__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_QP);
 	flow->nr_pieces = 1;
 	if (take_share(&key)) {
 		forget_flow(&key);

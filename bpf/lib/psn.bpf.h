@@ -45,6 +45,48 @@ static __always_inline __u32 psn_note(struct rocesteer_psns *psns, __u32 psn)
 	return ++psns->rounds;
 }
 
+/*
+ * How far from what was sent the PSN of an acknowledgment may be: a sender has no more
+ * packets under way. Who sees none of the flow has to guess: one in 256 guesses is right.
+ */
+#define PSN_WINDOW	0x10000
+
+/**
+ * psn_answers() - the request that an acknowledgment, or READ data, answers
+ * @psns: the requests of its flow
+ * @psn: its PSN
+ * @data: it is, or ends, what a READ or an atomic asked for: numbered from the request
+ *	on, so maybe beyond the last request
+ *
+ * Return: PSN of the last request that is answered; ROCESTEER_PSN_NONE where it
+ * cannot be of this flow.
+ */
+static __always_inline __u32 psn_answers(const struct rocesteer_psns *psns,
+					 __u32 psn, bool data)
+{
+	__u32 last = (psns->next - 1) & ROCESTEER_PSN_MASK;
+
+	if (psns->next == ROCESTEER_PSN_NONE)
+		return ROCESTEER_PSN_NONE;
+	if (((last - psn) & ROCESTEER_PSN_MASK) < PSN_WINDOW)
+		return psn;
+	if (data && ((psn - last) & ROCESTEER_PSN_MASK) < PSN_WINDOW)
+		return last;
+	return ROCESTEER_PSN_NONE;
+}
+
+/*
+ * Can the peer's request have this PSN? What was sent in response to others has those
+ * before; where nothing was, any will do.
+ */
+static __always_inline bool psn_continues(const struct rocesteer_psns *psns,
+					  __u32 psn)
+{
+	return psns->next == ROCESTEER_PSN_NONE ||
+	       ((psn - psns->next + PSN_WINDOW) & ROCESTEER_PSN_MASK) <
+	       2 * PSN_WINDOW;
+}
+
 /* The peer has all packets before this one. */
 static __always_inline void psn_acked(struct rocesteer_psns *psns, __u32 psn)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who sends a packet: any process can send what looks like RoCE v2. */
+/*
+ * Who sends a packet. Any process can send by UDP what looks like RoCE v2; what is
+ * forwarded may come from anybody. Only rxe's own sockets, and those of whoever may use
+ * raw or packet sockets here, are believed.
+ */
 #ifndef SOCKET_BPF_H
 #define SOCKET_BPF_H
 
@@ -8,34 +12,81 @@
 #include <stdbool.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
+#include "parse.bpf.h"
 
-/* Of the kernel's struct sock and sk_buff what is read here. */
+/* Of the kernel's structs what is read here. */
+struct net;
+
+struct possible_net___sender {
+	struct net *net;
+} __attribute__((preserve_access_index));
+
+struct sock_common___sender {
+	struct possible_net___sender skc_net;
+	struct {
+		__s64 counter;
+	} skc_cookie;
+} __attribute__((preserve_access_index));
+
 struct sock___sender {
+	struct sock_common___sender __sk_common;
 	__u8 sk_kern_sock : 1;
 	__u16 sk_protocol;
 } __attribute__((preserve_access_index));
 
+struct net_device___sender {
+	struct possible_net___sender nd_net;
+} __attribute__((preserve_access_index));
+
 struct sk_buff___sender {
 	struct sock___sender *sk;
+	struct net_device___sender *dev;
 } __attribute__((preserve_access_index));
 
 extern void *bpf_cast_to_kern_ctx(void *obj) __ksym;
 
-/*
- * Is it of a UDP socket of user space? Those of rxe are the kernel's. Raw and packet
- * sockets need CAP_NET_RAW; what is forwarded has no socket.
- */
-static __always_inline bool is_user(struct __sk_buff *skb)
+/* The cookie of a packet's socket; 0 where it has none, of either. */
+static __always_inline __u64 sender_of(struct __sk_buff *skb)
 {
 	struct sk_buff___sender *kernel = bpf_cast_to_kern_ctx(skb);
 	struct sock___sender *sk = kernel->sk;
-	__u64 bits;
 
-	if (!sk || sk->sk_protocol != IPPROTO_UDP)
-		return false;
-	/* BPF_CORE_READ_BITFIELD() would look how many bytes it is in. */
-	bits = *((__u8 *)sk + __CORE_RELO(sk, sk_kern_sock, BYTE_OFFSET));
-	return !(bits << __CORE_RELO(sk, sk_kern_sock, LSHIFT_U64) >> 63);
+	return sk ? sk->__sk_common.skc_cookie.counter : 0;
+}
+
+/* Does the kernel use the socket by itself, as rxe does? */
+static __always_inline bool is_kernels(const struct sock___sender *sk)
+{
+	__u32 bit = 63 - __CORE_RELO(sk, sk_kern_sock, LSHIFT_U64);
+	const __u8 *unit = (__u8 *)sk +
+			   __CORE_RELO(sk, sk_kern_sock, BYTE_OFFSET);
+
+	/* A byte, however wide the bit field's type is: as on all little-endians. */
+	return unit[bit / 8] >> bit % 8 & 1;
+}
+
+/**
+ * check_sender() - may the sender of a packet make a flow of it?
+ * @skb: the packet, at egress
+ *
+ * A packet that was bridged keeps its socket: that it was received tells.
+ *
+ * Return: FURTHER, or the verdict on the packet.
+ */
+static __always_inline int check_sender(struct __sk_buff *skb)
+{
+	struct sk_buff___sender *kernel = bpf_cast_to_kern_ctx(skb);
+	struct sock___sender *sk = kernel->sk;
+
+	if (!sk || skb->ingress_ifindex)
+		return ROCESTEER_FORWARDED;
+	if (is_kernels(sk))
+		return FURTHER;
+	if (sk->sk_protocol == IPPROTO_UDP)
+		return ROCESTEER_USER;
+	if (sk->__sk_common.skc_net.net != kernel->dev->nd_net.net)
+		return ROCESTEER_FORWARDED;
+	return FURTHER;
 }
 
 #endif /* SOCKET_BPF_H */

@@ -55,6 +55,8 @@ struct rocesteer_reth {
 #define ROCESTEER_OP_RC_WRITE_ONLY_IMM 0x0b
 #define ROCESTEER_OP_RC_READ	0x0c	/* READ request */
 #define ROCESTEER_OP_RC_RESPONSE 0x0d	/* to ATOMIC_ACK: no requests */
+#define ROCESTEER_OP_RC_READ_LAST 0x0f
+#define ROCESTEER_OP_RC_READ_ONLY 0x10
 #define ROCESTEER_OP_RC_ACK	0x11
 #define ROCESTEER_OP_RC_ATOMIC_ACK 0x12
 #define ROCESTEER_OP_CNP	0x81

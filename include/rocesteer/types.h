@@ -120,8 +120,11 @@ struct rocesteer_detour {
  * struct rocesteer_flow_path - the paths of one flow, value of rs_flows
  * @job: job the flow belongs to
  * @flags: ROCESTEER_FLOW_*
- * @nr_pieces: 1 for a whole flow; 0 only while it is being dealt
+ * @generation: random: another flow's, which may have the same memory soon after this
+ *	one is gone, is another. The programs change @flags and check it in one step
+ * @nr_pieces: 1 for a whole flow
  * @recent: piece of the last packet that had to be in one
+ * @idle: looks at the flow since it sent a packet: bpf/lib/sweep.bpf.h
  * @leaf: router address of the destination leaf, names the group
  * @acked: PSN of the last request that the peer acknowledged, or
  *	ROCESTEER_PSN_NONE where that is not known
@@ -131,6 +134,9 @@ struct rocesteer_detour {
  * @bursts: of such, that followed closely on other responses
  * @next: where the whole flow goes when nothing is in flight; @end 0: it stays
  * @detour: for the time a path seems to be dead
+ * @sender: SO_COOKIE of the socket that the flow's packets have, each queue pair of
+ *	rxe has its own; 0 until the first one is sent. Packets of other sockets are
+ *	looked at before they change anything here
  * @psns: by enum rocesteer_sequence
  * @piece: by rising @end; the last @end is the period. A packet with PSN x
  *	takes the piece that x % period falls into, an acknowledgment the first one
@@ -140,10 +146,12 @@ struct rocesteer_detour {
  * @sent: by path
  */
 struct rocesteer_flow_path {
-	__u32 job;
 	__u32 flags;
+	__u32 generation;
+	__u32 job;
 	__u32 nr_pieces;
 	__u32 recent;
+	__u32 idle;
 	__u8 leaf[16];
 	__u32 acked;
 	__u32 responded;
@@ -151,6 +159,7 @@ struct rocesteer_flow_path {
 	__u32 bursts;
 	struct rocesteer_piece next;
 	struct rocesteer_detour detour;
+	__u64 sender;
 	struct rocesteer_psns psns[ROCESTEER_PSNS_MAX];
 	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
 	__u64 icrc_cache[ROCESTEER_MAX_PATHS];
@@ -169,6 +178,8 @@ struct rocesteer_flow_path {
 #define ROCESTEER_FLOW_QP		16
 /* It gave its share back, and is about to go. */
 #define ROCESTEER_FLOW_GONE		32
+/* It was entered for a packet of a local socket, not listed by its job. */
+#define ROCESTEER_FLOW_MET		64
 /* In bits 31..16 the path that its share is of: rocesteer_group.flows counts it. */
 #define ROCESTEER_FLOW_HOME_SHIFT	16
 
@@ -329,15 +340,17 @@ struct rocesteer_job {
  * @ROCESTEER_UNTAGGED: RC, but the flow belongs to no job
  * @ROCESTEER_NO_PEER: the job has no port map to this peer
  * @ROCESTEER_NO_PATH: the port map has no usable path, or its group is gone
- * @ROCESTEER_UNASSIGNED: another CPU deals the flow its path at this moment
+ * @ROCESTEER_UNASSIGNED: the flow ended at this moment
  * @ROCESTEER_TABLE_FULL: rs_flows has no room for the flow
  * @ROCESTEER_REWRITE_FAILED: the kernel could not make the packet writable
  * @ROCESTEER_ON_PLAN: of a queue pair that is steered, and has the planned port
  * @ROCESTEER_OFF_PLAN: of such a queue pair, and has another port
  * @ROCESTEER_UNPLANNED: of a job that steers queue pairs, but of one that it
  *	could not: connected before the job came, or labelled by the application
- * @ROCESTEER_USER: RC, of a flow that is not known: a process made it up, and
- *	sends by UDP
+ * @ROCESTEER_USER: RC, but not of the flow's queue pair, or of no known flow: a
+ *	process made it up, and sends it through a UDP socket
+ * @ROCESTEER_FORWARDED: likewise, but sent by no socket of this network namespace.
+ *	Only flows that were listed one by one are steered all the same
  */
 enum rocesteer_verdict {
 	ROCESTEER_STEERED,
@@ -356,6 +369,7 @@ enum rocesteer_verdict {
 	ROCESTEER_OFF_PLAN,
 	ROCESTEER_UNPLANNED,
 	ROCESTEER_USER,
+	ROCESTEER_FORWARDED,
 	ROCESTEER_VERDICT_MAX,
 };
 
@@ -381,6 +395,7 @@ struct rocesteer_verdicts {
 	__u64 off_plan;
 	__u64 unplanned;
 	__u64 user;
+	__u64 forwarded;
 };
 
 /**
@@ -426,12 +441,15 @@ struct rocesteer_observations {
  * @ROCESTEER_EVENT_GONE: a flow gave its share back
  * @ROCESTEER_EVENT_DETOUR: a flow avoids a path that seems to be dead
  * @ROCESTEER_EVENT_ORDERED: the peer of a flow restores its order, or ceases to
+ * @ROCESTEER_EVENT_FULL: rs_flows has no room for a flow, the first one since flows that
+ *	are silent were last looked for
  */
 enum rocesteer_event_type {
 	ROCESTEER_EVENT_SHARE,
 	ROCESTEER_EVENT_GONE,
 	ROCESTEER_EVENT_DETOUR,
 	ROCESTEER_EVENT_ORDERED,
+	ROCESTEER_EVENT_FULL,
 };
 
 /**
@@ -497,7 +515,7 @@ _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
 _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
-	       112 + ROCESTEER_MAX_PATHS * 40, "padding");
+	       128 + ROCESTEER_MAX_PATHS * 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) == 168, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/udp.h>
 
 #include <bpf/bpf.h>
@@ -100,9 +101,10 @@ static __u32 udp_sum(const struct frame *f)
 
 static struct frame out;	/* the last packet, as it left */
 
-/* Send one packet. Return: the path it left by, or FAILED. */
-static int send_packet(__u32 dqpn, __u8 opcode, __u32 psn)
+/* Send one packet, received by device @from. Return: the path it left by, or FAILED. */
+static int forward_packet(__u32 from, __u32 dqpn, __u8 opcode, __u32 psn)
 {
+	struct __sk_buff ctx = { .ingress_ifindex = from };
 	struct frame in = {
 		.eth.h_proto = htons(ETH_P_IP),
 		.ip = { .version = 4, .ihl = 5, .ttl = 64,
@@ -118,7 +120,8 @@ static int send_packet(__u32 dqpn, __u8 opcode, __u32 psn)
 	};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = &in,
 		    .data_size_in = sizeof(in), .data_out = &out,
-		    .data_size_out = sizeof(out));
+		    .data_size_out = sizeof(out), .ctx_in = &ctx,
+		    .ctx_size_in = sizeof(ctx));
 	unsigned int path;
 
 	in.udp.check = htons(~udp_sum(&in));
@@ -127,6 +130,11 @@ static int send_packet(__u32 dqpn, __u8 opcode, __u32 psn)
 		die("test run");
 	path = ntohs(out.udp.source) - FIRST_PORT;
 	return path < PATHS ? (int)path : FAILED;
+}
+
+static int send_packet(__u32 dqpn, __u8 opcode, __u32 psn)
+{
+	return forward_packet(0, dqpn, opcode, psn);
 }
 
 static struct rocesteer_flow_path flow_entry(__u32 dqpn)
@@ -161,8 +169,11 @@ static void put(struct bpf_map *map, const void *key, const void *value)
 		die(bpf_map__name(map));
 }
 
-/* A job that has the device, one peer, one group; no flow. */
-static void begin(__u8 ordered)
+/*
+ * A job that has the device, one peer, one group; no flow. The table has room for
+ * @nr_flows, which are looked at every @sweep_ns; 0: as it is.
+ */
+static void begin_table(__u8 ordered, __u32 nr_flows, __u64 sweep_ns)
 {
 	struct rocesteer_peer_key pkey = { .job = JOB, .ifindex = IFINDEX };
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
@@ -175,7 +186,7 @@ static void begin(__u8 ordered)
 
 	rocesteer_bpf__destroy(skel);
 	ring_buffer__free(events);
-	skel = load_unpinned(false);
+	skel = load_table(false, nr_flows, sweep_ns);
 	if (!skel)
 		die("load");
 	events = ring_buffer__new(bpf_map__fd(skel->maps.rs_events), on_event,
@@ -192,6 +203,11 @@ static void begin(__u8 ordered)
 	put(skel->maps.rs_groups, &gkey, &group);
 	put(skel->maps.rs_jobs, &number, &job);
 	put(skel->maps.rs_devices, &ifindex, &number);
+}
+
+static void begin(__u8 ordered)
+{
+	begin_table(ordered, 0, 0);
 }
 
 static int run(struct bpf_program *prog, const void *ctx, size_t size)
@@ -256,6 +272,88 @@ static void test_deal(void)
 		    last_event.job == JOB && last_event.key.dqpn == 5 &&
 		    last_event.path == 3 && !memcmp(last_event.leaf, leaf, 16),
 		    "user space is told of each share");
+}
+
+static __u64 verdicts(enum rocesteer_verdict verdict)
+{
+	int cpu, cpus = libbpf_num_possible_cpus();
+	struct rocesteer_verdicts all[cpus];
+	__u64 sum = 0;
+	__u32 zero = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_verdicts), &zero, all))
+		die("rs_verdicts");
+	for (cpu = 0; cpu < cpus; cpu++)
+		sum += ((__u64 *)&all[cpu])[verdict];
+	return sum;
+}
+
+/* Send an IPv6 packet to queue pair 1. Return: is that what became of it? */
+static bool sends_v6(const char *saddr, const char *daddr,
+		     enum rocesteer_verdict verdict)
+{
+	struct {
+		struct ethhdr eth;
+		struct ipv6hdr ip;
+		struct udphdr udp;
+		struct rocesteer_bth bth;
+		__u8 payload[64];
+		__u32 icrc;
+	} __attribute__((packed)) in = {
+		.eth.h_proto = htons(ETH_P_IPV6),
+		.ip = { .version = 6, .nexthdr = IPPROTO_UDP,
+			.payload_len = htons(sizeof(in) - sizeof(in.eth) -
+					     sizeof(in.ip)) },
+		.udp = { .source = htons(ROCESTEER_SPORT_MIN),
+			 .dest = htons(ROCESTEER_ROCE_PORT),
+			 .len = in.ip.payload_len },
+		.bth = { .opcode = WRITE_MIDDLE, .dqpn = htonl(1) },
+	};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = &in,
+		    .data_size_in = sizeof(in));
+	__u64 before = verdicts(verdict);
+
+	inet_pton(AF_INET6, saddr, &in.ip.saddr);
+	inet_pton(AF_INET6, daddr, &in.ip.daddr);
+	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_egress),
+				   &opts))
+		die("test run");
+	return verdicts(verdict) == before + 1;
+}
+
+/* Peers have IPv4 addresses in the form of IPv6: on the wire they are none. */
+static void test_v4mapped(void)
+{
+	begin(ROCESTEER_ORDERED_NONE);
+	send_packet(1, WRITE_MIDDLE, 100);
+	ktap_result(sends_v6("fe80::1", "::ffff:10.0.0.2", ROCESTEER_FOREIGN) &&
+		    sends_v6("::ffff:10.0.0.1", "fe80::2", ROCESTEER_FOREIGN) &&
+		    sends_v6("fe80::1", "fe80::2", ROCESTEER_NO_PEER) &&
+		    flow_entry(1).psns[ROCESTEER_REQUESTS].next == 101,
+		    "IPv6 packets to a v4-mapped address are of no IPv4 flow");
+}
+
+static void test_forwarded(void)
+{
+	struct rocesteer_flow_path listed = {
+		.job = JOB, .nr_pieces = 1, .flags = ROCESTEER_FLOW_SHARE,
+		.piece[0] = { .end = 1, .path = 1,
+			      .sport = htons(FIRST_PORT + 1) },
+	};
+	struct rocesteer_flow_key key = flow_key(2);
+	int unknown, known, forwarded;
+
+	begin(ROCESTEER_ORDERED_NONE);
+	unknown = forward_packet(IFINDEX, 1, WRITE_MIDDLE, 0);
+	known = send_packet(1, WRITE_MIDDLE, 100);
+	forwarded = forward_packet(IFINDEX, 1, WRITE_MIDDLE, 200);
+	ktap_result(unknown == FAILED && known == 2 && forwarded == FAILED &&
+		    verdicts(ROCESTEER_FORWARDED) == 2 &&
+		    flow_entry(1).psns[ROCESTEER_REQUESTS].next == 101,
+		    "what is forwarded makes no flow, nor moves a known one");
+	put(skel->maps.rs_flows, &key, &listed);
+	ktap_result(forward_packet(IFINDEX, 2, WRITE_MIDDLE, 0) == 1,
+		    "it is steered where its job lists it");
 }
 
 static void test_share(void)
@@ -659,18 +757,109 @@ static void test_acks_again(void)
 		    "unless that happens again");
 }
 
-static __u64 verdicts(enum rocesteer_verdict verdict)
+/* A whole flow that waits to go to path 0, as one whose peer does not restore. */
+static void wait_to_move(__u32 dqpn, __u32 acked)
 {
-	int cpu, cpus = libbpf_num_possible_cpus();
-	struct rocesteer_verdicts all[cpus];
-	__u64 sum = 0;
-	__u32 zero = 0;
+	struct rocesteer_flow_path flow = flow_entry(dqpn);
+	struct rocesteer_flow_key key = flow_key(dqpn);
 
-	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_verdicts), &zero, all))
-		die("rs_verdicts");
-	for (cpu = 0; cpu < cpus; cpu++)
-		sum += ((__u64 *)&all[cpu])[verdict];
-	return sum;
+	flow.flags |= ROCESTEER_FLOW_ASKS;
+	flow.acked = acked;
+	flow.next = (struct rocesteer_piece) {
+		.end = 1, .path = 0, .sport = htons(FIRST_PORT),
+	};
+	put(skel->maps.rs_flows, &key, &flow);
+}
+
+static void test_move(void)
+{
+	int waits, moves;
+	__u64 then;
+
+	begin(ROCESTEER_ORDERED_NONE);
+	send_packet(1, WRITE_MIDDLE, 10);
+	wait_to_move(1, 9);
+	waits = send_packet(1, WRITE_MIDDLE, 11);
+	wait_to_move(1, 11);
+	moves = send_packet(1, WRITE_MIDDLE, 12);
+	ktap_result(waits == 2 && moves == 0,
+		    "a flow that is not split moves when all is acknowledged");
+	do {
+		begin(ROCESTEER_ORDERED_NONE);
+		then = now();
+		send_packet(2, READ_MIDDLE, 10);
+		wait_to_move(2, ROCESTEER_PSN_NONE);
+		waits = send_packet(2, READ_MIDDLE, 11);
+	} while (was_late(then, TOGETHER));
+	fall_silent();
+	moves = send_packet(2, READ_MIDDLE, 12);
+	ktap_result(waits == 2 && moves == 0,
+		    "one that sends READ data when it has been silent");
+}
+
+/* So few flows, and a sweep as often: forgotten after three. */
+#define FEW		8
+#define SWEEP_NS	20000000
+
+static unsigned int count_flows(void)
+{
+	struct rocesteer_flow_key key, *prev = NULL;
+	unsigned int n = 0;
+
+	while (!bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_flows), prev,
+				     &key)) {
+		prev = &key;
+		n++;
+	}
+	return n;
+}
+
+/* Keep flow 100 busy until no more than @nr are left, for some seconds at most. */
+static bool others_end(unsigned int nr, unsigned int *sent)
+{
+	__u64 begin = now();
+
+	while (count_flows() > nr && now() - begin < 10000000000ULL) {
+		send_packet(100, WRITE_MIDDLE, *sent);
+		++*sent;
+	}
+	return count_flows() == nr;
+}
+
+static void test_sweep(void)
+{
+	struct rocesteer_flow_path listed = { .job = JOB, .nr_pieces = 1 };
+	struct rocesteer_flow_key key = flow_key(101);
+	unsigned int sent = 1, i, told;
+	struct rocesteer_group group;
+	bool ended;
+
+	begin_table(ROCESTEER_ORDERED_NONE, FEW, SWEEP_NS);
+	for (i = 0; i < FEW; i++)
+		send_packet(i ? i : 100, WRITE_MIDDLE, 0);
+	take_events();
+	send_packet(FEW, WRITE_MIDDLE, 0);
+	send_packet(FEW + 1, WRITE_MIDDLE, 0);
+	told = take_events();
+	ktap_result(verdicts(ROCESTEER_TABLE_FULL) == 2 && told == 1 &&
+		    last_event.type == ROCESTEER_EVENT_FULL &&
+		    last_event.job == JOB,
+		    "where flows have no room user space is told once");
+	if (run(skel->progs.rocesteer_sweep, NULL, 0))
+		die("sweep");
+	ended = others_end(1, &sent);
+	group = group_entry();
+	ktap_result(ended && flow_entry(100).sent[2].packets == sent &&
+		    group.flows[0] + group.flows[1] + group.flows[2] +
+		    group.flows[3] == 1,
+		    "flows that are silent end, and give their share back");
+	take_events();
+	ktap_result(send_packet(FEW, WRITE_MIDDLE, 0) != FAILED &&
+		    take_events() && last_event.type == ROCESTEER_EVENT_SHARE,
+		    "then others have room");
+	put(skel->maps.rs_flows, &key, &listed);
+	ktap_result(others_end(2, &sent) && flow_entry(101).job == JOB,
+		    "listed ones stay");
 }
 
 /* Flows of queue pairs with these source ports; frames have the first one. */
@@ -714,6 +903,8 @@ int main(void)
 {
 	ktap_begin();
 	test_deal();
+	test_v4mapped();
+	test_forwarded();
 	test_share();
 	test_weights();
 	test_home();
@@ -728,6 +919,8 @@ int main(void)
 	test_two_paths();
 	test_acks();
 	test_acks_again();
+	test_move();
+	test_sweep();
 	test_queue_pairs();
 	ring_buffer__free(events);
 	rocesteer_bpf__destroy(skel);

@@ -11,12 +11,15 @@
 #include "../../include/rocesteer/icrc.h"
 
 /**
- * load_unpinned() - load the programs with tables of their own
+ * load_table() - load the programs with tables of their own
  * @module: call the module where it is loaded
+ * @nr_flows: that there is room for; 0: as many as there are
+ * @sweep_ns: how often silent ones are looked for, once that was begun; 0: as it is
  *
  * Return: the skeleton, NULL with errno set on failure.
  */
-static inline struct rocesteer_bpf *load_unpinned(bool module)
+static inline struct rocesteer_bpf *load_table(bool module, __u32 nr_flows,
+					       __u64 sweep_ns)
 {
 	struct rocesteer_bpf *skel = rocesteer_bpf__open();
 	struct bpf_map *map;
@@ -27,6 +30,10 @@ static inline struct rocesteer_bpf *load_unpinned(bool module)
 		bpf_map__set_pin_path(map, NULL);
 	rocesteer_icrc_init(skel->rodata->rs_icrc);
 	skel->rodata->rs_use_module = module;
+	if (nr_flows)
+		bpf_map__set_max_entries(skel->maps.rs_flows, nr_flows);
+	if (sweep_ns)
+		skel->rodata->rs_sweep_ns = sweep_ns;
 	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, false);
 	bpf_program__set_autoload(skel->progs.rocesteer_source_port, false);
 	bpf_map__set_autocreate(skel->maps.rs_policy, false);
@@ -34,6 +41,12 @@ static inline struct rocesteer_bpf *load_unpinned(bool module)
 		return skel;
 	rocesteer_bpf__destroy(skel);
 	return NULL;
+}
+
+/* Likewise, as they are. */
+static inline struct rocesteer_bpf *load_unpinned(bool module)
+{
+	return load_table(module, 0, 0);
 }
 
 #endif /* UNPINNED_H */

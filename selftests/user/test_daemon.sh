@@ -549,8 +549,8 @@ has_port()
 			'.[] | select(.formatted.key.dqpn == $dqpn)')
 	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
 	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
-	value[4]=$((value[4] | 16))
-	value[8]=1
+	value[0]=$((value[0] | 16))
+	value[12]=1
 	bpftool map update pinned "$pin/rs_flows" key "${key[@]}" \
 		value "${value[@]}"
 }

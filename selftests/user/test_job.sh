@@ -177,7 +177,7 @@ nothing_known()
 
 counts()
 {
-	"$rocesteer" --json stat | jq -e '(.verdicts | length) == 16 and
+	"$rocesteer" --json stat | jq -e '(.verdicts | length) == 17 and
 		(.observed | length) == 6 and .verdicts.steered == 0 and
 		(has("module") | not)'
 }
@@ -537,7 +537,70 @@ weighs()
 		job unload --job 1 >"$dir/log"
 }
 
-ktap_plan 31
+egress_programs()
+{
+	bpftool --json net show dev rs0 |
+		jq -ce '[.[0].tc[] | select(.kind == "tcx/egress").name]'
+}
+
+# What runs before the programs could end the chain, as it says TC_ACT_OK.
+runs_first()
+{
+	echo '__attribute__((section("tcx/egress"))) int f(void *c) { return 0; }' |
+		clang -O2 -target bpf -c -x c -o "$dir/ends.o" - &&
+		bpftool prog load "$dir/ends.o" /sys/fs/bpf/ends &&
+		bpftool net attach tcx_egress pinned /sys/fs/bpf/ends dev rs0 &&
+		job load --job 1 --port-map "$map" --flow 10.1.1.1/17 || return
+	egress_programs
+	[[ $(egress_programs) == '["rocesteer_egress","f"]' ]] &&
+		job unload --job 1
+}
+
+# Attach a pinned program before all others, which bpftool cannot.
+attach_first()
+{
+	python3 -c 'import ctypes, os, socket, struct, sys
+def bpf(command, attr):
+    number = {"x86_64": 321}.get(os.uname().machine, 280)
+    ret = ctypes.CDLL(None).syscall(number, command, attr, len(attr))
+    return ret if ret >= 0 else sys.exit("bpf() failed")
+path = ctypes.create_string_buffer(sys.argv[2].encode())
+prog = bpf(7, struct.pack("QII", ctypes.addressof(path), 0, 0))
+tcx_egress, before = 47, 8
+bpf(8, struct.pack("IIIIIIQ", socket.if_nametoindex(sys.argv[1]), prog,
+                   tcx_egress, before, 0, 0, 0))' "$@"
+}
+
+# One that came to be first between two jobs goes behind.
+runs_first_again()
+{
+	job load --job 1 --port-map "$map" --flow 10.1.1.1/17 &&
+		bpftool net detach tcx_egress dev rs0 &&
+		attach_first rs0 /sys/fs/bpf/ends || return
+	egress_programs
+	[[ $(egress_programs) == '["f","rocesteer_egress"]' ]] &&
+		job load --job 2 --port-map "$map" --flow 10.1.1.1/18 || return
+	egress_programs
+	[[ $(egress_programs) == '["rocesteer_egress","f"]' ]] &&
+		job unload --all && bpftool net detach tcx_egress dev rs0 &&
+		rm /sys/fs/bpf/ends
+}
+
+# A device whose packets begin with IP.
+no_ethernet()
+{
+	local json status
+
+	ip tuntap add dev rs2 mode tun && ip link set rs2 up || return
+	sed 's/rs0/rs2/' "$map" >"$dir/l3.json"
+	json=$(job load --job 1 --port-map "$dir/l3.json" --flow 10.1.1.1/17)
+	status=$?
+	ip link del rs2
+	echo "$json"
+	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
+}
+
+ktap_plan 34
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "a place that others may change is refused" refuses_a_strangers_place
@@ -568,5 +631,8 @@ check "a flow that is taken" names_taken
 check "interrupted, a job is loaded or not" interrupted
 check "flows of a job that is not there are freed" frees_flows
 check "paths take flows by their weight" weighs
+check "the programs run before those that are there" runs_first
+check "and before those that came later, from the next job on" runs_first_again
+check "a device without Ethernet headers is refused" no_ethernet
 check "nothing is left again" empty
 ktap_finish

@@ -76,6 +76,22 @@ static void test_from(__u32 at)
 		    "%#x: a repeated packet that arrived is forgotten", at);
 
 	begin(at, 100);
+	ktap_result(psn_answers(&psns, P(99), false) == P(99) &&
+		    psn_answers(&psns, P(0), false) == P(0) &&
+		    psn_answers(&psns, P(100), false) == ROCESTEER_PSN_NONE &&
+		    psn_answers(&psns, P(99 - 65536), true) ==
+		    ROCESTEER_PSN_NONE,
+		    "%#x: an acknowledgment is of a packet that was sent", at);
+	ktap_result(psn_answers(&psns, P(120), true) == P(99) &&
+		    psn_answers(&psns, P(99 + 65536), true) ==
+		    ROCESTEER_PSN_NONE,
+		    "%#x: data is of the last READ, if it is beyond", at);
+	ktap_result(psn_continues(&psns, P(100)) && psn_continues(&psns, P(0)) &&
+		    !psn_continues(&psns, P(100 + 65536)) &&
+		    !psn_continues(&psns, P(99 - 65536)),
+		    "%#x: a request goes on from what was answered", at);
+
+	begin(at, 100);
 	sends(P(99), P(100));
 	for (first = true, i = 0; first && i < 3; i++) {
 		psn_asked(&psns, P(99), true);
@@ -90,5 +106,9 @@ int main(void)
 	ktap_begin();
 	test_from(0);
 	test_from(ROCESTEER_PSN_MASK - 49);
+	psns.next = ROCESTEER_PSN_NONE;
+	ktap_result(psn_answers(&psns, 7, true) == ROCESTEER_PSN_NONE &&
+		    psn_continues(&psns, 7),
+		    "before the first packet nothing is acknowledged");
 	return ktap_end();
 }

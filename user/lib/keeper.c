@@ -166,6 +166,9 @@ static void take_event(const struct rocesteer_event *event, void *arg)
 		ret = paths_suspect(k->paths, group, &event->key, event->path);
 		if (feed_is_heard(k->feed))
 			tell_detour(k, group, event);
+	} else if (event->type == ROCESTEER_EVENT_FULL) {
+		tell(event_group("table-full", group), k);
+		ret = 0;
 	} else {
 		ret = group_update(&k->groups, group, &event->key);
 		plan_soon(k);

@@ -25,6 +25,7 @@ static const char * const verdicts[] = {
 	[ROCESTEER_OFF_PLAN] = "off_plan",
 	[ROCESTEER_UNPLANNED] = "unplanned",
 	[ROCESTEER_USER] = "user",
+	[ROCESTEER_FORWARDED] = "forwarded",
 };
 
 static const char * const observed[] = {

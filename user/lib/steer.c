@@ -2,9 +2,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
+#include <net/if_arp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -16,6 +20,7 @@
 #include "rocesteer.skel.h"
 #include "../../include/rocesteer/chunk.h"
 #include "../../include/rocesteer/icrc.h"
+#include "compiler.h"
 #include "lock.h"
 #include "netns.h"
 #include "steer_priv.h"
@@ -320,6 +325,14 @@ static int attach_module(struct steer *s, struct rocesteer_bpf *skel)
 	return ret;
 }
 
+static int run_program(int prog, const void *ctx, size_t size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
+		    .ctx_size_in = size);
+
+	return bpf_prog_test_run_opts(prog, &opts) ?: (int)opts.retval;
+}
+
 static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 {
 	int ret;
@@ -332,6 +345,9 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 		      bpf_program__fd(skel->progs.rocesteer_set_flow)) ?:
 	      pin_put(s->dir, prog_names[PROG_SET_GROUP],
 		      bpf_program__fd(skel->progs.rocesteer_set_group));
+	if (!ret)
+		ret = run_program(bpf_program__fd(skel->progs.rocesteer_sweep),
+				  NULL, 0);
 	if (!ret && s->module)
 		ret = attach_module(s, skel);
 	if (ret)
@@ -525,20 +541,63 @@ bool steer_serves(const struct steer *s, __u32 ifindex)
 	       is_attached(s, "ingress", ifindex);
 }
 
+static __u32 prog_id(struct steer *s, const char *prog)
+{
+	struct bpf_prog_info info = {};
+	int fd = pin_get(s->dir, prog);
+	__u32 len = sizeof(info);
+
+	if (fd < 0)
+		return 0;
+	if (bpf_prog_get_info_by_fd(fd, &info, &len))
+		info.id = 0;
+	close(fd);
+	return info.id;
+}
+
+/* Does a program run before others, but for our own? They may end the chain. */
+static bool is_first(struct steer *s, const char *prog,
+		     enum bpf_attach_type type, unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_prog_query_opts, opts);
+	__u32 id = prog_id(s, prog), chunk = prog_id(s, "chunk"), ids[64], i;
+
+	opts.prog_ids = ids;
+	opts.prog_cnt = ARRAY_SIZE(ids);
+	if (bpf_prog_query_opts(ifindex, type, &opts))
+		return false;
+	for (i = 0; i < opts.prog_cnt; i++)
+		if (ids[i] == id || ids[i] != chunk)
+			return ids[i] == id;
+	return false;
+}
+
+/*
+ * Where another job is on the device the programs are attached already; whoever came
+ * before them since then goes behind.
+ */
 static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 		  unsigned int ifindex)
 {
-	char name[32];
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = BPF_F_BEFORE);
 	int prog_fd, link_fd, ret;
+	char name[32];
 
-	if (is_attached(s, prog, ifindex))	/* another job is on this device */
+	if (is_attached(s, prog, ifindex) && is_first(s, prog, type, ifindex))
 		return 0;
-	detach(s, prog, ifindex);
 	link_name(name, sizeof(name), prog, ifindex);
+	link_fd = pin_get(s->dir, name);
+	if (link_fd >= 0) {
+		bpf_link_detach(link_fd);
+		close(link_fd);
+		detach(s, prog, ifindex);
+	} else if (link_fd != -ENOENT) {
+		return link_fd;
+	}
 	prog_fd = pin_get(s->dir, prog);
 	if (prog_fd < 0)
 		return prog_fd;
-	link_fd = bpf_link_create(prog_fd, ifindex, type, NULL);
+	link_fd = bpf_link_create(prog_fd, ifindex, type, &opts);
 	close(prog_fd);
 	if (link_fd < 0)
 		return link_fd;
@@ -555,10 +614,36 @@ static int attach_error(unsigned int ifindex, int ret, struct err *err)
 		       strerror(-ret));
 }
 
+/* The programs parse Ethernet frames. */
+static int check_device(unsigned int ifindex, struct err *err)
+{
+	struct ifreq ifr = {};
+	int fd, ret;
+
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ret = fd < 0 || !if_indextoname(ifindex, ifr.ifr_name) ||
+	      ioctl(fd, SIOCGIFHWADDR, &ifr) ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (ret)
+		return attach_error(ifindex, ret, err);
+	if (ifr.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
+	    ifr.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK)
+		return 0;
+	err_set(err, EXIT_FAILED, "no-ethernet",
+		"the packets of %s have no Ethernet header: they cannot be steered",
+		ifr.ifr_name);
+	err_hint(err, "Load the job on the Ethernet device of the RDMA device: rdma link show");
+	return -EOPNOTSUPP;
+}
+
 int steer_attach(struct steer *s, unsigned int ifindex, struct err *err)
 {
 	int ret;
 
+	ret = check_device(ifindex, err);
+	if (ret)
+		return ret;
 	ret = attach(s, "egress", BPF_TCX_EGRESS, ifindex);
 	if (!ret)
 		ret = attach(s, "ingress", BPF_TCX_INGRESS, ifindex);
@@ -583,22 +668,14 @@ void steer_detach_chunk(struct steer *s, unsigned int ifindex)
 	detach(s, "chunk", ifindex);
 }
 
-static int run(struct steer *s, enum steer_prog prog, const void *ctx,
-	       size_t size)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
-		    .ctx_size_in = size);
-
-	return bpf_prog_test_run_opts(s->progs[prog], &opts) ?:
-	       (int)opts.retval;
-}
-
 int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 {
-	return run(s, PROG_SET_FLOW, set, sizeof(*set));
+	return run_program(s->progs[PROG_SET_FLOW], set,
+			   sizeof(*set));
 }
 
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
 {
-	return run(s, PROG_SET_GROUP, set, sizeof(*set));
+	return run_program(s->progs[PROG_SET_GROUP], set,
+			   sizeof(*set));
 }
