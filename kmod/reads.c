@@ -8,7 +8,6 @@
 #include <rocesteer/roce.h>
 
 #include "reads.h"
-#include "window.h"
 
 /* PSNs are compared by serial number arithmetic: no more can be in flight. */
 #define READS_MAX_PSNS	((ROCESTEER_PSN_MASK + 1) / 2)

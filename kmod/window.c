@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <net/ip.h>
 
+#include <rocesteer/roce.h>
 #include <rocesteer/types.h>
 
 #include "compat.h"

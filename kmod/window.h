@@ -36,12 +36,6 @@ struct rocesteer_window {
 	struct window_ports *ports;
 };
 
-/* How far PSN @a is ahead of @b, by serial number arithmetic. */
-static inline s32 rocesteer_psn_diff(u32 a, u32 b)
-{
-	return (s32)((a - b) << 8) >> 8;
-}
-
 int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 			 u32 psn, u32 span, __be16 sport, u8 paths);
 struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 end,

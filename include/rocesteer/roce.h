@@ -30,6 +30,12 @@ struct rocesteer_reth {
 #define ROCESTEER_PSN_MASK	0xffffff
 #define ROCESTEER_ICRC_SIZE	4
 
+/* How far PSN @a is ahead of @b, by serial number arithmetic (RFC 1982). */
+static inline __s32 rocesteer_psn_diff(__u32 a, __u32 b)
+{
+	return (__s32)((a - b) << 8) >> 8;
+}
+
 /*
  * In dqpn, where the IB spec has six bits that are sent as zero, ignored when
  * received, and masked in the ICRC: the number of paths, less one, that the
