@@ -68,7 +68,8 @@ static int take(const struct nlmsghdr *nlh, void *data)
 	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
 	struct link_monitor *link = data;
 
-	if (nlh->nlmsg_type == RTM_NEWLINK)
+	if (nlh->nlmsg_type == RTM_NEWLINK &&
+	    mnl_nlmsg_get_payload_len(nlh) >= sizeof(*ifi))
 		link->fn(ifi->ifi_index, ifi->ifi_flags & IFF_LOWER_UP,
 			 link->arg);
 	return MNL_CB_OK;
