@@ -10,20 +10,17 @@
  * both, which stay as right or wrong as they were. Each is counted once. Several
  * processes with different seeds use several CPUs. Output is KTAP.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <linux/if_ether.h>
-#include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/udp.h>
-#include <zlib.h>
 
 #include <bpf/bpf.h>
 
 #include "unpinned.h"
+#include "../packets.h"
 #include "../user/ktap.h"
 #include "../../include/rocesteer/types.h"
 
@@ -31,22 +28,20 @@
 #define PATHS		4
 #define IFINDEX		1	/* what BPF_PROG_TEST_RUN gives a frame */
 #define FIRST_PORT	0xc100	/* of path 0 */
-#define PACKET_MAX	3400	/* no more fits into the page of a test run */
 #define BATCH		4096	/* packets between two looks at the counters */
 #define BATCHES		64	/* then the tables are made anew */
 #define SHOWN		5	/* failures */
 
-#define HEADERS		120	/* at most this is before the payload */
-
 static const __u8 leaf[16] = { [15] = 9 };
 static struct rocesteer_bpf *skel;
 static bool with_module;
-static __u64 state;		/* of the random numbers */
 static unsigned int failures;
 
-struct packet {
-	size_t len;
-	__u8 data[4096];
+static const struct packet_world world = {
+	.v4 = { { 10, 0, 0, 1 }, { 10, 0, 0, 2 } },
+	.v6 = { { 0xfd, [15] = 1 }, { 0xfd, [15] = 2 } },
+	.qpns = 64,
+	.room = PACKET_MAX,
 };
 
 static struct packet in, out;
@@ -55,15 +50,6 @@ static void die(const char *what)
 {
 	printf("Bail out! %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-/* Below @n: as selftests/random.h, but for a seed. */
-static __u32 below(__u32 n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 33) % n;
 }
 
 static void put(struct bpf_map *map, const void *key, const void *value)
@@ -108,55 +94,7 @@ static void begin(__u8 ordered)
 	put(skel->maps.rs_devices, &ifindex, &number);
 }
 
-/* Where the headers of a packet are; what is steered has been found to be valid. */
-struct layout {
-	bool v6;
-	size_t l3, l4, len;
-};
-
-static bool find_layout(const struct packet *p, struct layout *l)
-{
-	const __u8 *proto = p->data + 12;
-	int tags;
-
-	for (tags = 0; tags < 2 && ((proto[0] == 0x81 && !proto[1]) ||
-				    (proto[0] == 0x88 && proto[1] == 0xa8)); tags++)
-		proto += 4;
-	l->l3 = proto + 2 - p->data;
-	l->v6 = proto[0] == 0x86;
-	l->l4 = l->l3 + (l->v6 ? 40 : (p->data[l->l3] & 15) * 4);
-	if (l->l4 + sizeof(struct udphdr) > p->len)
-		return false;
-	l->len = p->data[l->l4 + 4] << 8 | p->data[l->l4 + 5];
-	return l->len >= ROCESTEER_MIN_UDP_LEN && l->l4 + l->len <= p->len;
-}
-
-/* The ICRC as the IB spec has it, from the whole packet: annex A17.3.3. */
-static __u32 icrc(const struct packet *p, const struct layout *l)
-{
-	static __u8 text[8 + sizeof(p->data)];
-	__u8 *ip = text + 8, *udp = ip + (l->l4 - l->l3);
-	size_t len = l->l4 - l->l3 + l->len - ROCESTEER_ICRC_SIZE;
-
-	memset(text, 0xff, 8);
-	memcpy(ip, p->data + l->l3, len);
-	if (l->v6) {
-		ip[0] |= 0x0f;
-		memset(ip + 1, 0xff, 3);
-		ip[7] = 0xff;
-	} else {
-		ip[1] = 0xff;
-		ip[8] = 0xff;
-		ip[10] = 0xff;
-		ip[11] = 0xff;
-	}
-	udp[6] = 0xff;
-	udp[7] = 0xff;
-	udp[8 + 4] = 0xff;
-	return crc32(0, text, 8 + len);
-}
-
-static __u32 stored_icrc(const struct packet *p, const struct layout *l)
+static __u32 stored_icrc(const struct packet *p, const struct packet_layout *l)
 {
 	__u32 word;
 
@@ -165,7 +103,7 @@ static __u32 stored_icrc(const struct packet *p, const struct layout *l)
 }
 
 /* One's complement sum of the UDP datagram, folded; 0xffff is 0. */
-static __u32 udp_sum(const struct packet *p, const struct layout *l)
+static __u32 udp_sum(const struct packet *p, const struct packet_layout *l)
 {
 	__u32 sum = 0;
 	size_t i;
@@ -199,12 +137,12 @@ static void fail(const char *what)
 /* What of the packet may differ, does so rightly. */
 static void check_steered(void)
 {
-	struct layout l;
+	struct packet_layout l;
 	struct packet same;
 	__u8 *now, *was;
 	__u16 sport;
 
-	if (out.len != in.len || !find_layout(&in, &l))
+	if (out.len != in.len || !packet_layout(&in, &l))
 		return fail("steered, but not valid");
 	was = in.data + l.l4;
 	now = out.data + l.l4;
@@ -219,135 +157,12 @@ static void check_steered(void)
 		memcpy(same.data + l.l4 + 6, was + 6, 2);
 	if (memcmp(same.data, in.data, in.len))
 		return fail("more has changed than may");
-	if ((stored_icrc(&in, &l) ^ icrc(&in, &l)) !=
-	    (stored_icrc(&out, &l) ^ icrc(&out, &l)))
+	if ((stored_icrc(&in, &l) ^ packet_icrc(&in, &l)) !=
+	    (stored_icrc(&out, &l) ^ packet_icrc(&out, &l)))
 		return fail("the ICRC is wrong");
 	if ((was[6] || was[7]) &&
 	    (udp_sum(&in, &l) != udp_sum(&out, &l) || !(now[6] || now[7])))
 		return fail("the UDP checksum is wrong");
-}
-
-static void append(const void *data, size_t len)
-{
-	memcpy(in.data + in.len, data, len);
-	in.len += len;
-}
-
-static const __u8 mapped[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 2 };
-static const __u8 other[16] = { 0xfd, [15] = 1 }, peer6[16] = { 0xfd, [15] = 2 };
-
-static void append_ip(bool v6, size_t udp_len)
-{
-	static const __u32 no_operation[10] = { [0 ... 9] = 0x01010101 };
-	__u8 words = below(4) ? 0 : below(11);
-	struct ipv6hdr ip6 = {
-		.version = 6, .priority = below(16), .hop_limit = 64,
-		.nexthdr = IPPROTO_UDP, .payload_len = htons(udp_len),
-	};
-	struct iphdr ip = {
-		.version = 4, .ihl = 5 + words, .tos = below(256), .ttl = 64,
-		.protocol = IPPROTO_UDP, .tot_len = htons(20 + words * 4 + udp_len),
-		.saddr = htonl(0x0a000001), .daddr = htonl(0x0a000002),
-	};
-
-	if (v6) {
-		memcpy(&ip6.saddr, below(8) ? other : mapped, 16);
-		memcpy(&ip6.daddr, below(8) ? peer6 : mapped, 16);
-		append(&ip6, sizeof(ip6));
-	} else {
-		append(&ip, sizeof(ip));
-		append(no_operation, words * 4);
-	}
-}
-
-/* A valid packet of one of some flows, its ICRC included. */
-static void make(void)
-{
-	bool v6 = below(5) < 2;
-	__u32 tags = below(8) ? 0 : 1 + below(2), i;
-	size_t payload = 4 * (below(16) ? below(17) : below(PACKET_MAX / 4 - 40));
-	struct udphdr udp = {
-		.source = htons(0xd000 + below(4096)),
-		.dest = htons(ROCESTEER_ROCE_PORT),
-		.check = below(4) ? 0 : 1 + below(0xffff),
-	};
-	struct rocesteer_bth bth = {
-		.opcode = below(0x20), .flags = below(4) << 6, .pkey = 0xffff,
-		.dqpn = htonl(below(64)),
-		.apsn = htonl(below(2) << 31 | below(512)),
-	};
-	struct layout l;
-	__u32 word;
-
-	in.len = 12;
-	for (i = 0; i < 12; i++)
-		in.data[i] = i;
-	udp.len = htons(sizeof(udp) + sizeof(bth) + payload + sizeof(word));
-	for (i = 0; i < tags; i++)
-		append(below(2) ? "\x81\x00\x00\x07" : "\x88\xa8\x00\x07", 4);
-	append(v6 ? "\x86\xdd" : "\x08\x00", 2);
-	append_ip(v6, ntohs(udp.len));
-	append(&udp, sizeof(udp));
-	append(&bth, sizeof(bth));
-	memset(in.data + in.len, below(256), payload);
-	in.len += payload + sizeof(word);
-	find_layout(&in, &l);
-	word = icrc(&in, &l);
-	memcpy(in.data + in.len - sizeof(word), &word, sizeof(word));
-}
-
-/* Bytes, lengths, tags, fragments, options, addresses, whatever they may be. */
-static void mutate(void)
-{
-	size_t head = in.len < HEADERS ? in.len : HEADERS;
-	struct layout l = {};
-
-	find_layout(&in, &l);
-	switch (below(12)) {
-	case 0:
-		in.data[below(head)] ^= 1 << below(8);
-		break;
-	case 1:
-		in.data[below(head)] = below(256);
-		break;
-	case 2:
-		in.data[below(in.len)] = below(256);
-		break;
-	case 3:		/* truncated */
-		in.len = ETH_HLEN + below(in.len - ETH_HLEN + 1);
-		break;
-	case 4:		/* padded */
-		in.len += below(64);
-		break;
-	case 5:		/* UDP length */
-		in.data[l.l4 + 4 + below(2)] += below(16) - 8;
-		break;
-	case 6:		/* IP length */
-		in.data[l.l3 + (l.v6 ? 4 : 2) + below(2)] += below(16) - 8;
-		break;
-	case 7:		/* a fragment */
-		if (l.v6)
-			in.data[l.l3 + 6] = 44;
-		else
-			in.data[l.l3 + 6 + below(2)] = below(256);
-		break;
-	case 8:		/* IHL or version */
-		in.data[l.l3] = below(256);
-		break;
-	case 9:		/* an IPv4 address in IPv6, or half of one */
-		memcpy(in.data + l.l3 + (below(2) ? 8 : 24), mapped,
-		       below(2) ? 16 : 12);
-		break;
-	case 10:	/* another opcode, QPN or PSN */
-		in.data[l.l4 + 8] = below(256);
-		in.data[l.l4 + 8 + 5 + below(7)] = below(256);
-		break;
-	case 11:	/* the type of what follows a tag, or of the frame */
-		memcpy(in.data + 12, below(2) ? "\x81\x00" : "\x86\xdd", 2);
-		break;
-	}
-	if (in.len > PACKET_MAX)
-		in.len = PACKET_MAX;
 }
 
 /* Might it have the port of its path already? */
@@ -355,7 +170,7 @@ static bool may_be_right(void)
 {
 	size_t i;
 
-	for (i = 12; i + 1 < in.len && i < HEADERS; i++)
+	for (i = 12; i + 1 < in.len && i < PACKET_HEADERS; i++)
 		if (in.data[i] == FIRST_PORT >> 8 && in.data[i + 1] < PATHS)
 			return true;
 	return false;
@@ -369,7 +184,7 @@ static bool run(struct bpf_program *prog)
 		    .data_size_out = sizeof(out.data));
 	struct __sk_buff skb = { .gso_size = 1024, .gso_segs = 2 };
 
-	if (!below(64)) {
+	if (!packet_below(64)) {
 		opts.ctx_in = &skb;
 		opts.ctx_size_in = sizeof(skb);
 	}
@@ -414,10 +229,13 @@ static void batch(__u32 count)
 			       ROCESTEER_VERDICT_MAX, &all);
 	sum_counters(skel->maps.rs_observed, 0, ROCESTEER_OBSERVED_MAX, &seen);
 	for (i = 0; i < count;) {
-		make();
-		for (n = below(4); n; n--)
-			mutate();
-		egress = below(4);
+		packet_make(&in, &world);
+		for (n = packet_below(4); n; n--)
+			packet_mutate(&in);
+		/* No more fits into the page of a test run. */
+		if (in.len > PACKET_MAX)
+			in.len = PACKET_MAX;
+		egress = packet_below(4);
 		if (!run(egress ? skel->progs.rocesteer_egress :
 				  skel->progs.rocesteer_ingress))
 			continue;
@@ -460,7 +278,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1)
 		count = strtoull(argv[1], NULL, 0);
-	state = 0x2545f4914f6cdd1d ^ (argc > 2 ? strtoull(argv[2], NULL, 0) << 32 : 0);
+	packet_seed(argc > 2 ? strtoull(argv[2], NULL, 0) : 0);
 	ktap_begin();
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	for (left = count; left; n++) {
