@@ -4,6 +4,8 @@
 #               demo-chunk; with options (DEMO="--help") the comparison alone
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make check    all tests
+# make fuzz     readers of files and of the network, a minute each (FUZZ_SECONDS=,
+#               TARGETS=): selftests/fuzz/run
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
 # make bench    what steering and placing cost (BENCH=cost|slice: one of them)
 # make module   rocesteer.ko for this machine's kernel (KDIR=, needs its headers)
@@ -60,6 +62,10 @@ check:
 	scripts/deps check
 	scripts/check
 
+fuzz: all
+	$(MAKE) -C selftests/fuzz BUILD=$(BUILD) $(if $(TARGETS),TARGETS="$(TARGETS)")
+	selftests/fuzz/run $(TARGETS)
+
 bench:
 	scripts/deps check
 	bench/run $(BENCH)
@@ -88,5 +94,8 @@ install: all man
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all bpf slurm guest tests module demo demo-chunk check bench man install clean $(BUILD)/rocesteer \
+FUZZ_SECONDS ?= 60
+export FUZZ_SECONDS
+
+.PHONY: all bpf slurm guest tests module demo demo-chunk check fuzz bench man install clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The frames of vectors.py through the egress program of this kernel, in BPF
-# alone and calling the module; how it deals flows; and the classes of chunks.
+# alone and calling the module; how it deals flows; the classes of chunks; and what
+# becomes of packets that are mutated.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -11,7 +12,9 @@ status=0
 build/guest/selftests/replay build/vectors-guest || status=1
 build/guest/selftests/flows || status=1
 build/guest/selftests/chunks || status=1
+build/guest/selftests/packets 20000 || status=1
 module_load || exit
 build/guest/selftests/replay --module build/vectors-guest || status=1
+build/guest/selftests/packets --module 20000 2 || status=1
 module_unload || status=1
 exit $status

@@ -80,7 +80,8 @@ static int take(const struct nlmsghdr *nlh, void *data)
 	const char *name = "";
 
 	/* A bridge tells of its ports as well. */
-	if (ifi->ifi_family != AF_UNSPEC)
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*ifi) ||
+	    ifi->ifi_family != AF_UNSPEC)
 		return MNL_CB_OK;
 	mnl_attr_parse(nlh, sizeof(*ifi), take_attr, &name);
 	if (nlh->nlmsg_type == RTM_NEWLINK)

@@ -25,7 +25,8 @@ static int collect(const struct nlattr *attr, void *data)
 
 	switch (mnl_attr_get_type(attr)) {
 	case RTA_OIF:
-		answer->ifindex = mnl_attr_get_u32(attr);
+		if (mnl_attr_validate(attr, MNL_TYPE_U32) >= 0)
+			answer->ifindex = mnl_attr_get_u32(attr);
 		break;
 	case RTA_GATEWAY:
 	case RTA_VIA:
@@ -52,7 +53,8 @@ static int parse(const struct nlmsghdr *nlh, void *data)
 	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 	struct answer *answer = data;
 
-	if (nlh->nlmsg_type != RTM_NEWROUTE)
+	if (nlh->nlmsg_type != RTM_NEWROUTE ||
+	    mnl_nlmsg_get_payload_len(nlh) < sizeof(*rtm))
 		return MNL_CB_OK;
 	answer->type = rtm->rtm_type;
 	mnl_attr_parse(nlh, sizeof(*rtm), collect, answer);
@@ -73,6 +75,7 @@ static int ask(unsigned int ifindex, const __u8 peer[16], const __u8 *source,
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	bool v4 = addr_is_v4(peer);
+	unsigned int seq = time(NULL);
 	struct mnl_socket *nl;
 	struct nlmsghdr *nlh;
 	struct rtmsg *rtm;
@@ -83,7 +86,7 @@ static int ask(unsigned int ifindex, const __u8 peer[16], const __u8 *source,
 	nlh = mnl_nlmsg_put_header(buf);
 	nlh->nlmsg_type = RTM_GETROUTE;
 	nlh->nlmsg_flags = NLM_F_REQUEST;
-	nlh->nlmsg_seq = time(NULL);
+	nlh->nlmsg_seq = seq;
 	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
 	rtm->rtm_family = v4 ? AF_INET : AF_INET6;
 	rtm->rtm_dst_len = v4 ? 32 : 128;
@@ -104,8 +107,8 @@ static int ask(unsigned int ifindex, const __u8 peer[16], const __u8 *source,
 		goto out_close;
 	}
 	len = mnl_socket_recvfrom(nl, buf, sizeof(buf));
-	if (len < 0 || mnl_cb_run(buf, len, nlh->nlmsg_seq,
-				  mnl_socket_get_portid(nl), parse, answer) < 0)
+	if (len < 0 || mnl_cb_run(buf, len, seq, mnl_socket_get_portid(nl),
+				  parse, answer) < 0)
 		ret = -errno;
 out_close:
 	mnl_socket_close(nl);

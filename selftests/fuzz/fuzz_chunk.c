@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Plans of collectives: their classes, times and loads. A plan whose only fault is
+ * its hash is used as well, as no input would guess that.
+ */
+#include "fuzz.h"
+#include "lib/chunk_model.h"
+#include "lib/chunk_table.h"
+
+static void count(const struct chunk_stage *stage, void *arg)
+{
+	(void)stage;
+	++*(__u64 *)arg;
+}
+
+int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
+{
+	struct rocesteer_chunk *chunks;
+	struct chunk_plan plan = {};
+	struct chunk_model *model;
+	struct err err = {};
+	__u64 stages = 0, want = 0;
+	__u32 i;
+
+	if (chunk_plan_read(&plan, fuzz_file(data, size), &err)) {
+		assert(err.code);
+		if (!strstr(err.message, "is not the plan's"))
+			goto out;
+	}
+	chunks = calloc(plan.of.chunks, sizeof(*chunks));
+	assert(!chunk_classes(&plan, 1 + size % (ROCESTEER_MAX_CLASSES - 1),
+			      chunks));
+	for (i = 0; i < plan.of.chunks; i++) {
+		assert(chunks[i].nr_stages);
+		want += chunks[i].nr_stages;
+	}
+	free(chunks);
+	model = chunk_model_new(&plan.of);
+	assert(model);
+	chunk_model_run(model, &plan, count, &stages);
+	chunk_model_free(model);
+	assert(stages == want);
+	for (i = 0; i < plan.of.dims; i++)
+		chunk_plan_load(&plan, i);
+out:
+	chunk_plan_free(&plan);
+	return 0;
+}

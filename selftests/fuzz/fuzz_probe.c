@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Answers to probes, as the network gives them: to a probe that is out or to none,
+ * changed, late, twice, from anybody. Each probe is answered once, or lost.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <linux/errqueue.h>
+
+#include "fuzz.h"
+#include "lib/addr.h"
+#include "lib/survey.h"
+
+#define PROBES	24
+#define OUT	64	/* packets that are remembered */
+#define MSEC	1000000ull
+
+static struct fuzz_input in;
+static __u64 now;
+
+/* What was sent. */
+static struct {
+	size_t len;
+	__u8 data[64];
+	struct sockaddr_storage to;
+} out[OUT];
+static size_t nr_out;
+
+/* Whether a probe is done. */
+static bool done[PROBES];
+static __u32 next_probe;
+
+__u64 progress_now(void)
+{
+	return now;
+}
+
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags);
+ssize_t __wrap_recvmsg(int fd, struct msghdr *msg, int flags);
+
+int probe_open(struct probe_socket *sock, const char *device,
+	       const __u8 source[16], struct err *err)
+{
+	(void)device;
+	(void)err;
+	sock->fd = eventfd(0, EFD_CLOEXEC);
+	memcpy(sock->source, source, 16);
+	return 0;
+}
+
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	size_t i = nr_out++ % OUT;
+
+	(void)fd;
+	(void)flags;
+	out[i].len = msg->msg_iov[0].iov_len;
+	assert(out[i].len <= sizeof(out[i].data));
+	memcpy(out[i].data, msg->msg_iov[0].iov_base, out[i].len);
+	memcpy(&out[i].to, msg->msg_name, msg->msg_namelen);
+	return out[i].len;
+}
+
+/* An ICMP error behind the packet it is about, as recvmsg(MSG_ERRQUEUE) has it. */
+ssize_t __wrap_recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
+	struct {
+		struct sock_extended_err ee;
+		struct sockaddr_in6 offender;
+	} answer = {};
+	__u8 how = fuzz_u8(&in);
+	size_t i, n, len;
+	__u8 *at;
+
+	(void)fd;
+	(void)flags;
+	if (!in.left || !nr_out || how > 250) {
+		errno = EAGAIN;
+		return -1;
+	}
+	i = how % (nr_out < OUT ? nr_out : OUT);
+	len = out[i].len < msg->msg_iov[0].iov_len ? out[i].len :
+						     msg->msg_iov[0].iov_len;
+	memcpy(msg->msg_iov[0].iov_base, out[i].data, len);
+	memcpy(msg->msg_name, &out[i].to, sizeof(out[i].to));
+	cmsg->cmsg_level = how & 64 ? SOL_IPV6 : SOL_IP;
+	cmsg->cmsg_type = how & 64 ? IPV6_RECVERR : IP_RECVERR;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(answer));
+	answer.ee.ee_origin = how & 64 ? SO_EE_ORIGIN_ICMP6 : SO_EE_ORIGIN_ICMP;
+	fuzz_bytes(&in, &answer.ee.ee_type, 2);
+	how = fuzz_u8(&in);
+	answer.offender.sin6_family = how & 1 ? AF_INET6 : AF_INET;
+	fuzz_bytes(&in, (char *)&answer.offender + 2, how & 2 ? 26 : 6);
+	at = msg->msg_iov[0].iov_base;
+	if (how & 4)		/* quoted wrongly, or too little */
+		at[fuzz_u8(&in) % len] ^= fuzz_u8(&in);
+	if (how & 8)
+		len = fuzz_u8(&in) % (len + 1);
+	if (how & 16)		/* about another packet */
+		fuzz_bytes(&in, (char *)msg->msg_name, 16);
+	if (how & 32)		/* no such message, or more of them */
+		fuzz_bytes(&in, &cmsg->cmsg_level, 8);
+	memcpy(CMSG_DATA(cmsg), &answer, sizeof(answer));
+	n = CMSG_SPACE(sizeof(answer));
+	msg->msg_controllen = n;
+	return len;
+}
+
+static int next(void *client, struct survey_probe *probe, const __u8 **source,
+		const __u8 **peer)
+{
+	static __u8 addr[2][16] = {
+		{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1 },
+		{ 0xfd, 1 },
+	};
+
+	(void)client;
+	if (next_probe == PROBES)
+		return -EAGAIN;
+	*probe = (struct survey_probe) {
+		.peer = next_probe, .kind = next_probe % 3,
+		.port = 49152 + next_probe,
+	};
+	*source = addr[next_probe & 1];
+	*peer = *source;
+	next_probe++;
+	return 0;
+}
+
+static int end(const struct survey_probe *probe)
+{
+	assert(probe->peer < next_probe && !done[probe->peer]);
+	assert(probe->port == 49152 + probe->peer && probe->sent);
+	done[probe->peer] = true;
+	return 0;
+}
+
+static int answered(void *client, const struct survey_probe *probe,
+		    const struct probe_answer *answer)
+{
+	(void)client;
+	assert(answer->type <= PROBE_UNREACHABLE);
+	return end(probe);
+}
+
+static int lost(void *client, const struct survey_probe *probe)
+{
+	(void)client;
+	return end(probe);
+}
+
+int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
+{
+	static const struct survey_config config = {
+		.device = "eth0", .hop = 2, .ports = 64, .rate = 1000,
+		.retries = 2, .timeout_ms = 20,
+	};
+	static const struct survey_ops ops = {
+		.next = next, .answer = answered, .lost = lost,
+	};
+	struct survey *survey;
+	struct err err = {};
+	__u64 until;
+	int ret, i;
+
+	in = (struct fuzz_input) { data, size };
+	now = 1000 * MSEC;
+	nr_out = 0;
+	next_probe = 0;
+	memset(done, 0, sizeof(done));
+	assert(!survey_start(&survey, &config, &ops, NULL));
+	do {
+		ret = survey_step(survey, &until, &err);
+		/* Time passes as the input says, then until all is done. */
+		now += in.left ? fuzz_u8(&in) * MSEC / 4 : 100 * MSEC;
+	} while (!ret);
+	assert(ret == 1);
+	for (i = 0; i < PROBES; i++)
+		assert(done[i]);
+	survey_end(survey);
+	return 0;
+}

@@ -1,0 +1,253 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+What the fuzzers start from: seeds.py DIRECTORY [COMMAND]
+
+For each target DIRECTORY/NAME/ has a few valid inputs, made by the command where
+there is one that makes such files, and DIRECTORY/NAME.dict the words in them. Those
+that are wrong once showed a fault.
+"""
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+OUT = sys.argv[1]
+COMMAND = sys.argv[2] if len(sys.argv) > 2 else "build/rocesteer"
+seeds = {}
+
+
+def run(*args):
+    return subprocess.run([COMMAND, *args], check=True, capture_output=True).stdout
+
+
+def put(target, data, head=b""):
+    """A seed: text, bytes, or what is to be JSON, behind some bytes."""
+    if not isinstance(data, (str, bytes)):
+        data = json.dumps(data)
+    if isinstance(data, str):
+        data = data.encode()
+    seeds.setdefault(target, []).append(head + data)
+
+
+def portmaps():
+    paths = [{"path": 0, "router": "10.255.1.1", "ports": [49152, 49160]},
+             {"path": 1, "router": "10.255.1.2", "weight": 3, "ports": [59277]}]
+    portmap = {
+        "format": 1, "generation": 3, "created": "2026-01-02T03:04:05Z",
+        "device": "eth0", "hop": 2, "peers": [
+            {"address": "10.1.1.1", "source": "10.1.0.1", "local": False,
+             "leaf": "10.255.0.2", "probed": 22, "unanswered": 1, "paths": paths},
+            {"address": "fd00::2", "source": "fd00::1", "local": True, "probed": 0,
+             "paths": []}]}
+    put("portmap", portmap)
+    portmap["peers"][0] |= {"expected": 4}
+    put("portmap", portmap)
+
+
+def cluster(fabric, *commands):
+    """What is left of a cluster file after these commands."""
+    with tempfile.TemporaryDirectory() as directory:
+        name = directory + "/cluster.json"
+        with open(name, "w") as file:
+            json.dump(fabric, file)
+        for command in commands:
+            run("slice", *command.split(), "--cluster", name)
+        with open(name) as file:
+            return json.load(file)
+
+
+def clusters():
+    base = {"leaves": 4, "spines": 2, "gpus_per_leaf": 4, "gpus_per_server": 2}
+    named = base | {
+        "routers": ["10.9.0.1", "10.9.0.2"], "other": {"k": [1, 2]},
+        "nics": [[[f"10.0.{leaf}.{2 * server + gpu + 1}" for gpu in range(2)]
+                  for server in range(2)] for leaf in range(4)],
+        "nodes": [[f"n{leaf}{server}" for server in range(2)] for leaf in range(4)]}
+    alloc = "alloc --gpus 8 --job train"
+    for fabric in (
+            base, base | {"links_per_pair": 2}, base | {"oxcs": 4},
+            base | {"oxcs": 3, "spine_ports": 3},
+            cluster(named, alloc, "alloc --gpus 1", "submit --gpus 16 --job w",
+                    "submit --gpus 3 --duration 77",
+                    "mark --as failed --links 3/1,2/0",
+                    "mark --as drained --servers 3/1",
+                    "mark --as drained --leaves 2", "mark --as failed --spines 1"),
+            cluster(base | {"oxcs": 4}, alloc, "alloc --gpus 2",
+                    "mark --as failed --spines 1"),
+            cluster(base | {"links_per_pair": 3}, alloc,
+                    "mark --as failed --links 3/1,3/1,2/0")):
+        for head in b"\x03\0", b"\x07\x21", b"\x0b\x38":
+            put("cluster", fabric, head)
+    full = cluster(named, alloc, "alloc --gpus 2 --job small")
+    for job in full["jobs"].values():
+        put("slice", job)
+    servers = [{"leaf": leaf, "server": 0, "gpus": 2,
+                "nics": [f"10.0.{leaf}.1", f"10.0.{leaf}.2"]} for leaf in range(2)]
+    put("slice", {"job": "x", "gpus": 4, "spines": [0, 1],
+                  "routers": ["10.9.0.1", "10.9.0.2"], "servers": servers})
+    put("slice", {"spines": [], "servers": [{"leaf": 3, "server": 0, "gpus": 4}]})
+
+
+def journals():
+    lines = (b'{"generation":1,"decision":"alloc","job":"train","gpus":4,"time":"x"}\n'
+             b'{"generation":2,"decision":"release","job":"train","time":""}\n')
+    for head, more in ((2, b""), (1, b""), (1, b'{"generation":3,"dec'),
+                       (5, b'{"generation":6,"decision":"void","time":"x"}\n'),
+                       (2, b'{"generation":3,"decision":"alloc","x":"' +
+                        b"y" * 5000 + b'"}\n')):
+        put("journal", lines + more, bytes([head]))
+
+
+def chunks():
+    first = "--dims 4x2 --bandwidth 1,0.5 --size 64K --chunks"
+    for args in (first + " 4", first + " 2 --collective reduce-scatter",
+                 "--dims 4x1x2 --bandwidth 1,1,0.5 --size 1000 --chunks 3"
+                 " --collective all-gather",
+                 "--dims 2x2x2 --bandwidth 1,2,4 --size 9999 --chunks 5"
+                 " --policy baseline"):
+        put("chunk", run("chunk", "plan", *args.split(), "--json"))
+    plan = json.loads(seeds["chunk"][0])
+    dims = [{"dimension": k, "device": f"m{k}", "netdev": "lo",
+             "source": f"10.{k}.0.1"} for k in range(2)]
+    ranges = [{"peer": f"10.1.0.{2 + n}", "rank": 1 + n, "chunk": n, "stage": stage,
+               "dimension": plan["chunks"][n]["order"][stage],
+               "start": hex(0x10000040000 + 65536 * n), "length": 4096}
+              for n, stage in ((0, 0), (1, 0), (2, 1))]
+    put("ranges", {"format": 1, "rank": 0, "hash": plan["hash"], "dimensions": dims,
+                   "ranges": ranges})
+
+
+def plans():
+    put("trace", run("slice", "trace", "--jobs", "12", "--gpus", "64"))
+    put("trace", "arrival,gpus,duration,communication,pattern\n0,64,1,0.5,ring\n"
+        "0,3,0.000001,1,permutation\n5.5,16,10000000,0,all-to-all\n"
+        "10000000,8,3,0.107,halving-doubling\n")
+    put("flows", {"flows": [{"from": 0, "to": 8}, {"from": 1, "to": 9, "step": 1},
+                            {"from": 4, "to": 9}, {"from": 0, "to": 9}]})
+    plan = json.loads(run("plan", "--flows", "7", "--paths", "4", "--json"))
+    for head in ([0, 6, 3, 0] + [1] * 8, [1, 6, 3, 5] + [1] * 8,
+                 [2, 6, 3, 0, 3, 1, 2, 5, 1, 1, 1, 1],
+                 [6, 8, 4, 1, 3, 1, 2, 5, 1, 1, 1, 1]):
+        put("prior", {"pieces": plan["pieces"]}, bytes(head))
+
+
+def attr(kind, data):
+    return struct.pack("<HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
+
+
+def u32(kind, value):
+    return attr(kind, struct.pack("<I", value))
+
+
+def message(kind, body, flags=0):
+    """With the sequence number that the harness replaces."""
+    return struct.pack("<IHHII", 16 + len(body), kind, flags, 0x61616161, 0) + body
+
+
+def netlink():
+    module, control, done = 26, 16, message(3, bytes(4))
+    error = message(2, struct.pack("<iIHHII", -2, 20, module, 5, 1, 1) +
+                    attr(1, b"no such job\0"), 0x200)
+    ack = message(2, bytes(4) + bytes(16))
+    job = u32(1, 5) + attr(2, b"train\0") + attr(3, struct.pack("<Q", 99)) + \
+        u32(4, 7) + u32(5, 7) + u32(6, 1)
+    flow = u32(1, 2) + attr(2, bytes(10) + b"\xff\xff\x0a\1\1\1") + u32(3, 17) + \
+        b"".join(u32(i, i) for i in range(4, 18)) + attr(7, b"rxe0\0")
+    stats = b"".join(attr(i, struct.pack("<Q", i)) for i in range(1, 25))
+    family = attr(1, struct.pack("<H", module)) + u32(3, 1) + \
+        attr(7, attr(1, attr(1, b"events\0") + u32(2, 9)))
+
+    def genl(command, body):
+        return message(module, struct.pack("<BBH", command, 1, 0) + body)
+
+    def say(what, *answers):
+        data = bytes([what])
+        for request, answer in answers:
+            data += request + struct.pack("<H", len(answer)) + answer
+        put("genl", data)
+
+    say(1, (b"\0", genl(2, job) + done))
+    say(1, (b"\1", genl(2, flow) + genl(2, flow) + done))
+    say(1, (b"\2", genl(2, job) + ack), (b"\2", error))
+    say(1, (b"\3", genl(1, stats) + ack))
+    for command, body in (6, flow), (7, job), (8, flow), (9, job):
+        say(1, (b"\4", genl(command, body)))
+    say(1, (b"\4", message(module, b"")))
+    say(0, (b"", message(control, struct.pack("<BBH", 1, 1, 0) + family) + ack),
+        (b"\0", genl(2, job) + done))
+    say(2, (b"", message(16, struct.pack("<BxHiII", 0, 1, 2, 0x10043, 0)) + done))
+    route = message(24, struct.pack("<BBBBBBBBI", 2, 32, 0, 0, 254, 0, 0, 1, 0) +
+                    u32(4, 1) + attr(5, bytes([10, 0, 0, 1])) +
+                    attr(7, bytes([10, 0, 0, 2])))
+    say(3, (b"", route), (b"", route))
+    say(7, (b"", route), (b"", route))
+
+
+def network():
+    def frame(kind, body, magic=0x52537031):
+        return struct.pack("<III", magic, kind, len(body)) + body
+
+    def send(who, data):
+        return b"".join(bytes([who, len(part)]) + part for part in
+                        (data[at:at + 255] for at in range(0, len(data), 255)))
+
+    def hello(rank):
+        return frame(0, struct.pack("<I", rank) +
+                     b"dims=2,2\nsize=64\nplan hash=0123\n")
+
+    data = frame(1, b"") + frame(1, b"12345678") + frame(3, b"")
+    error = frame(2, struct.pack("<I", 1) + b"code" + bytes(28) + b"message" + bytes(505))
+    put("wire", b"\0" + send(0, hello(1)) + send(1, hello(2)) + send(0, data) +
+        send(1, data))
+    put("wire", b"\0" + send(0, hello(1) + data) + send(1, hello(2) + error))
+    put("wire", b"\0" + send(2, frame(0, struct.pack("<I", 9) + b"dims=2\n")))
+    put("wire", b"\0" + send(0, frame(0, struct.pack("<I", 2) + b"x" * 5000)))
+    put("wire", b"\1" + send(0, frame(1, b"") + frame(1, b"12345678" * 3) +
+                             frame(3, b"")))
+    for kind in b"\x0b\0", b"\3\3", b"\3\0", b"\3\1":  # time exceeded, unreachable
+        put("probe", b"".join(bytes([n]) + kind + b"\0" + b"\0\0\x0a\1\1\1" + b"\2"
+                              for n in range(24)))
+        put("probe", b"".join(bytes([64 + n]) + kind + b"\3" + bytes(6) + bytes(range(20)) +
+                              b"\1" for n in range(24)))
+    for i, text in enumerate(("rack[01-12,20]-ib,b", "a,b", "10.0.0.1:99",
+                              "[fe80::1]:77", "host", "3", "0x3/4", "a]b[1")):
+        put("launch", text, bytes([i % 7 % 5]))
+    put("feed", '{"time":"2026","event":"path-down","job":1,"device":"eth0",'
+        '"leaf":"10.0.0.1","path":2,"router":"10.1.1.1","cause":"leaf","hold_ms":100}\n'
+        '{"event":"lost"}\n')
+    rng = random.Random(1)
+    for size in 100, 400, 2000:
+        put("keeper", rng.randbytes(size))
+    put("keeper", bytes([1] + [3, 0, 0, 71, 3, 5, 2, 0, 2, 9, 2, 30, 1, 200] * 20))
+
+
+def write_dictionary(target, inputs):
+    words = set()
+    for data in inputs:
+        words |= set(re.findall(rb"[A-Za-z][\w.-]{2,24}", data))
+    with open(f"{OUT}/{target}.dict", "wb") as file:
+        for word in sorted(words)[:200]:
+            file.write(b'"%b"\n"\\"%b\\":"\n' % (word, word))
+
+
+portmaps()
+clusters()
+journals()
+chunks()
+plans()
+netlink()
+network()
+shutil.rmtree(OUT, ignore_errors=True)
+for name, inputs in seeds.items():
+    os.makedirs(f"{OUT}/{name}")
+    for number, seed in enumerate(inputs):
+        with open(f"{OUT}/{name}/{number}", "wb") as out:
+            out.write(seed)
+    if name not in ("keeper", "probe"):
+        write_dictionary(name, inputs)
