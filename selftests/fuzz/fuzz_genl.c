@@ -185,10 +185,11 @@ static int on_event(const struct genl_event *event, void *arg)
 	return event->is_flow ? on_flow(&event->flow, arg) : 0;
 }
 
-static void on_link(__u32 ifindex, bool carrier, void *arg)
+static void on_link(__u32 ifindex, const char *name, bool carrier, void *arg)
 {
 	(void)ifindex;
 	(void)carrier;
+	assert(!name || strlen(name) < 4096);
 	(void)arg;
 }
 

@@ -486,10 +486,13 @@ int link_fd(const struct link_monitor *link)
 }
 
 int link_read(struct link_monitor *link,
-	      void (*fn)(__u32 ifindex, bool carrier, void *arg), void *arg)
+	      void (*fn)(__u32 ifindex, const char *name, bool carrier, void *arg),
+	      void *arg)
 {
+	__u8 how = fuzz_u8(&in);
+
 	(void)link;
-	fn(1, fuzz_u8(&in) & 1, arg);
+	fn(1, how & 6 ? "eth0" : NULL, how & 1, arg);
 	return 0;
 }
 
@@ -566,7 +569,8 @@ int probe_receive(const struct probe_socket *sock, struct probe_answer *answer)
 		return -EAGAIN;
 	out[i].there = how & 128;	/* it may be answered again */
 	memset(answer, 0, sizeof(*answer));
-	memcpy(answer->udp, out[i].packet.data, sizeof(answer->udp));
+	answer->len = how & 64 ? PROBE_UDP_HEADER : out[i].packet.len;
+	memcpy(answer->quote, out[i].packet.data, answer->len);
 	memcpy(answer->peer, out[i].packet.peer, 16);
 	how = fuzz_u8(&in);
 	answer->type = how % 3;

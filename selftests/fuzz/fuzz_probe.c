@@ -153,14 +153,21 @@ static int lost(void *client, const struct survey_probe *probe)
 	return end(probe);
 }
 
+static void note(void *client, const char *line)
+{
+	(void)client;
+	assert(line[0]);
+}
+
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 {
 	static const struct survey_config config = {
 		.device = "eth0", .hop = 2, .ports = 64, .rate = 1000,
 		.retries = 2, .timeout_ms = 20,
+		.short_quotes = true,
 	};
 	static const struct survey_ops ops = {
-		.next = next, .answer = answered, .lost = lost,
+		.next = next, .answer = answered, .lost = lost, .note = note,
 	};
 	struct survey *survey;
 	struct err err = {};

@@ -107,7 +107,7 @@ cluster_is_whole()
 
 load()
 {
-	rocesteer job load --job "$1" --paths "$map" \
+	rocesteer job load --job "$1" --port-map "$map" \
 		--flow 10.1.1.1/17,10.1.1.1/18 >"$dir/log" 2>&1 && return
 	cat "$dir/log"
 	return 1
@@ -133,7 +133,7 @@ no_job()
 
 another_job()
 {
-	is_loaded 1 >/dev/null || rocesteer job load --job 1 --paths "$map" --all >"$dir/log"
+	is_loaded 1 >/dev/null || rocesteer job load --job 1 --port-map "$map" --all >"$dir/log"
 }
 
 one_job()
@@ -213,9 +213,9 @@ check "slice alloc, the first command of all" kills cluster_make cluster_is_whol
 check "slice alloc, a later one" kills cluster_used cluster_is_whole \
 	"$rocesteer" slice alloc --gpus 8 --job new --cluster "$file"
 step=${STEP:-331} check "job load, the first job" kills no_job nothing_is_pinned \
-	"$rocesteer" job load --job 5 --paths "$map" --flow 10.1.1.1/17,10.1.1.1/18
+	"$rocesteer" job load --job 5 --port-map "$map" --flow 10.1.1.1/17,10.1.1.1/18
 check "job load beside another job" kills another_job job_is_whole \
-	"$rocesteer" job load --job 5 --paths "$map" --flow 10.1.1.1/17,10.1.1.1/18
+	"$rocesteer" job load --job 5 --port-map "$map" --flow 10.1.1.1/17,10.1.1.1/18
 rocesteer job unload --all >"$dir/log"
 check "job unload" kills one_job nothing_is_pinned "$rocesteer" job unload --job 5
 check "path discover" kills ports_make ports_are_whole \

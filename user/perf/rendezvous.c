@@ -562,6 +562,7 @@ int rendezvous_open(struct rendezvous **rendezvous,
 		    const struct rendezvous_config *config, struct loop *loop,
 		    struct err *err)
 {
+	char nothing;	/* is sent */
 	struct rendezvous *new = calloc(1, sizeof(*new));
 	int ret;
 
@@ -580,7 +581,7 @@ int rendezvous_open(struct rendezvous **rendezvous,
 	 * Nobody goes on before all have been found to agree. Those who came
 	 * first have waited for the last.
 	 */
-	ret = ret ?: gather(new, "word that all are here", NULL, 0,
+	ret = ret ?: gather(new, "word that all are here", &nothing, 0,
 			    config->rank ? 0 : config->timeout / 2);
 	if (ret && new->err.code)
 		*err = new->err;
