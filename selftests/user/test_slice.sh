@@ -202,6 +202,8 @@ wrong_files()
 		wrong "nodes[1][0]" "is not the name of a node" \
 			"{$head,\"nodes\":[[null],[7]]}" &&
 		wrong jobs "is of type array, not object" "{$head,\"jobs\":[]}" &&
+		wrong "jobs.a.stage" "'foo' is not one of server, leaf, vclos, ocs" \
+			"{$head,\"jobs\":{\"a\":{\"stage\":\"foo\"}}}" &&
 		wrong "jobs.a b" "is not the name of a job" \
 			"{$head,\"jobs\":{\"a b\":{}}}" &&
 		wrong jobs.a.servers "is missing" "{$head,\"jobs\":{\"a\":{$job}}}" &&

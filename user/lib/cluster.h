@@ -124,6 +124,9 @@ void cluster_queue_add(struct cluster *c, const char *id, __u32 gpus,
 /* Take a job out. Return: its entry, to be released, NULL: it does not wait. */
 struct json_object *cluster_queue_take(struct cluster *c, const char *id);
 
+/* Names of enum slice_stage, ended by NULL. */
+extern const char * const cluster_stages[];
+
 /* Name of the stage a slice was found in. */
 const char *cluster_stage_name(const struct slice *slice);
 

@@ -7,16 +7,17 @@
 #include "cluster.h"
 #include "out.h"
 
-static const char * const stages[] = {
+const char * const cluster_stages[] = {
 	[SLICE_SERVER] = "server",
 	[SLICE_LEAF] = "leaf",
 	[SLICE_VCLOS] = "vclos",
 	[SLICE_OCS] = "ocs",
+	NULL
 };
 
 const char *cluster_stage_name(const struct slice *slice)
 {
-	return stages[slice->stage];
+	return cluster_stages[slice->stage];
 }
 
 static struct json_object *member(struct json_object *obj, const char *key)

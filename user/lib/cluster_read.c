@@ -10,6 +10,7 @@
 #include "cluster_addr.h"
 #include "cluster_priv.h"
 #include "out.h"
+#include "words.h"
 
 struct state {
 	struct reader r;
@@ -225,6 +226,18 @@ static int read_optional(struct state *s, struct json_object *job)
 	return ret;
 }
 
+static int check_stage(struct state *s, struct json_object *stage)
+{
+	const char *text = json_object_get_string(stage);
+	char quoted[32], all[64];
+
+	if (words_find(cluster_stages, text) >= 0)
+		return 0;
+	return reader_invalid(&s->r, "stage", "'%s' is not one of %s",
+			      reader_quote(text, quoted, sizeof(quoted)),
+			      words_list(cluster_stages, all, sizeof(all)));
+}
+
 static int read_job(struct state *s, const char *id, struct json_object *job)
 {
 	size_t mark = reader_enter_key(&s->r, "jobs");
@@ -238,6 +251,7 @@ static int read_job(struct state *s, const char *id, struct json_object *job)
 	if (json_object_get_type(job) != json_type_object)
 		return reader_invalid(&s->r, "", "is not an object");
 	ret = reader_get(&s->r, job, "stage", json_type_string, &stage) ?:
+	      check_stage(s, stage) ?:
 	      read_numbers(s, job, "leaves", s->fabric->leaves) ?:
 	      read_numbers(s, job, "spines", s->fabric->spines) ?:
 	      read_servers(s, job) ?:
