@@ -108,10 +108,13 @@ deferred_run()
 	deferred=()
 }
 
+# How much slower the kernel is than limits of time expect that only guard
+PATIENCE=${PATIENCE:-1}
+
 # busywait MILLISECONDS COMMAND...: until it succeeds, or fail in the end.
 busywait()
 {
-	local end=$((${EPOCHREALTIME/./} + $1 * 1000)) pause
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000 * PATIENCE)) pause
 	shift
 
 	# A pause without a process: wait for input that never comes.
