@@ -139,7 +139,7 @@ unread()
 	exec {pipe}<> <(:)
 	/usr/bin/python3 -c 'import fcntl
 fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)' <&"$pipe" || return
-	timeout 300 "$@" >&"$pipe" {pipe}>&- &
+	timeout $((300 * PATIENCE)) "$@" >&"$pipe" {pipe}>&- &
 	pid=$!
 	busywait 30000 read -r -t 0 -u "$pipe" && "$check"
 	status=$?

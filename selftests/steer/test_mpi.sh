@@ -87,7 +87,7 @@ jobs_load()
 # Ranks that wait leave the CPU to rxe; where they do not it may be late.
 mpi()
 {
-	(cd "$dir" && TMPDIR=$dir exec timeout 300 "$agent" host0 \
+	(cd "$dir" && TMPDIR=$dir exec timeout $((300 * PATIENCE)) "$agent" host0 \
 		mpirun --allow-run-as-root --host host0,host1,host2,host3 \
 		--bind-to none --prtemca plm_ssh_agent "$agent" \
 		--mca pml ucx --mca mpi_yield_when_idle 1 \

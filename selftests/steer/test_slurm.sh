@@ -107,7 +107,7 @@ runs()
 
 	observe_forget
 	# shellcheck disable=SC2016 # the ranks' shell
-	host_exec 0 timeout 100 srun --nodes=2 --rocesteer bash -c '
+	host_exec 0 timeout $((100 * PATIENCE)) srun --nodes=2 --rocesteer bash -c '
 		exec rocesteer-perf --bandwidth 1 --size 2M --chunks 4 \
 			--warmup 1 --iters 4 --json --rendezvous "$1" \
 			--dev "rxe$SLURM_PROCID" --dims 2' - "$(host_ip 0)" \
