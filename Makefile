@@ -4,6 +4,8 @@
 #               demo-chunk; with options (DEMO="--help") the comparison alone
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make check    all tests
+# make check-debug  those in the guest, on kernels that check themselves and make
+#               allocations fail (DEBUG=RUN[:TEST])
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
 # make bench    what steering and placing cost (BENCH=cost|slice: one of them)
 # make module   rocesteer.ko for this machine's kernel (KDIR=, needs its headers)
@@ -60,6 +62,10 @@ check:
 	scripts/deps check
 	scripts/check
 
+check-debug:
+	scripts/deps check
+	scripts/check-debug $(DEBUG)
+
 bench:
 	scripts/deps check
 	bench/run $(BENCH)
@@ -86,5 +92,5 @@ install: all man
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all bpf slurm guest tests module demo demo-chunk check bench man install clean $(BUILD)/rocesteer \
+.PHONY: all bpf slurm guest tests module demo demo-chunk check check-debug bench man install clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf
