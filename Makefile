@@ -4,6 +4,8 @@
 #               demo-chunk; with options (DEMO="--help") the comparison alone
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make check    all tests
+# make check-debug  those in the guest, on kernels that check themselves and make
+#               allocations fail (DEBUG=RUN[:TEST])
 # make fuzz     readers of files and of the network, a minute each (FUZZ_SECONDS=,
 #               TARGETS=): selftests/fuzz/run
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
@@ -62,6 +64,10 @@ check:
 	scripts/deps check
 	scripts/check
 
+check-debug:
+	scripts/deps check
+	scripts/check-debug $(DEBUG)
+
 fuzz: all
 	$(MAKE) -C selftests/fuzz BUILD=$(BUILD) $(if $(TARGETS),TARGETS="$(TARGETS)")
 	selftests/fuzz/run $(TARGETS)
@@ -97,5 +103,5 @@ clean:
 FUZZ_SECONDS ?= 60
 export FUZZ_SECONDS
 
-.PHONY: all bpf slurm guest tests module demo demo-chunk check fuzz bench man install clean $(BUILD)/rocesteer \
+.PHONY: all bpf slurm guest tests module demo demo-chunk check check-debug fuzz bench man install clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf

@@ -108,10 +108,13 @@ deferred_run()
 	deferred=()
 }
 
+# How much slower the kernel is than limits of time expect that only guard
+PATIENCE=${PATIENCE:-1}
+
 # busywait MILLISECONDS COMMAND...: until it succeeds, or fail in the end.
 busywait()
 {
-	local end=$((${EPOCHREALTIME/./} + $1 * 1000)) pause
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000 * PATIENCE)) pause
 	shift
 
 	# A pause without a process: wait for input that never comes.
@@ -136,7 +139,7 @@ unread()
 	exec {pipe}<> <(:)
 	/usr/bin/python3 -c 'import fcntl
 fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)' <&"$pipe" || return
-	timeout 300 "$@" >&"$pipe" {pipe}>&- &
+	timeout $((300 * PATIENCE)) "$@" >&"$pipe" {pipe}>&- &
 	pid=$!
 	busywait 30000 read -r -t 0 -u "$pipe" && "$check"
 	status=$?

@@ -50,11 +50,11 @@ write()
 	local from=$1 to=$2 server status=0
 	local options=(-F -q 4 -s "$chunk" -n "$rounds" -m 4096 -u 20 -p 18515)
 
-	host_exec "$to" timeout 60 ib_write_bw -d "$(host_rdma "$to")" \
+	host_exec "$to" timeout $((60 * PATIENCE)) ib_write_bw -d "$(host_rdma "$to")" \
 		-x "$(host_gid "$to")" "${options[@]}" >"$work/server" 2>&1 &
 	server=$!
 	busywait 20000 server_listens "$to" || return
-	host_exec "$from" timeout 60 ib_write_bw -d "$(host_rdma "$from")" \
+	host_exec "$from" timeout $((60 * PATIENCE)) ib_write_bw -d "$(host_rdma "$from")" \
 		-x "$(host_gid "$from")" "${options[@]}" "$(host_ip "$to")" || status=$?
 	wait "$server" || status=$?
 	return "$status"
@@ -97,7 +97,7 @@ all_write_to_all()
 		done
 	done >>"$work/traffic"
 	"$fabric" links --json >"$work/before"
-	timeout 60 "$dir/../../build/guest/selftests/writes" 2 $((chunk / 4)) 2 20 \
+	timeout $((60 * PATIENCE)) "$dir/../../build/guest/selftests/writes" 2 $((chunk / 4)) 2 20 \
 		<"$work/traffic" || return
 	"$fabric" links --json >"$work/after"
 	before=$(sum .uplinks "$work/before")

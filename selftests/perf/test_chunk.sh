@@ -31,7 +31,7 @@ run()
 
 	for i in 3 2 1 0; do
 		((i != 3)) || echo $$ >"$cgroup/cgroup.procs"
-		rank "$i" "${plan[@]}" --timeout 60000 "${@//RANK/$i}"
+		rank "$i" "${plan[@]}" --timeout $((60000 * PATIENCE)) "${@//RANK/$i}"
 		((i != 3)) || echo $$ >/sys/fs/cgroup/cgroup.procs
 	done
 	for i in "${!pid[@]}"; do

@@ -82,12 +82,12 @@ traffic_start()
 {
 	local common=(-F -m 4096 -u 20 -p "$port")
 
-	in_cgroup "$far" timeout 120 ib_write_bw \
+	in_cgroup "$far" timeout $((120 * PATIENCE)) ib_write_bw \
 		-d "$(host_rdma "$far")" -x "$(host_gid "$far")" \
 		"${common[@]}" "$@" >"$dir/server" 2>&1 &
 	server=$!
 	busywait 20000 server_listens || return
-	in_cgroup 0 timeout 120 ib_write_bw \
+	in_cgroup 0 timeout $((120 * PATIENCE)) ib_write_bw \
 		-d "$(host_rdma 0)" -x "$(host_gid 0)" \
 		"${common[@]}" "$@" "$(host_ip "$far")" >"$dir/client" 2>&1 &
 	client=$!
@@ -117,7 +117,7 @@ write_start()
 
 	rm -f "$dir/traffic"
 	mkfifo "$dir/traffic"
-	timeout 400 build/guest/selftests/writes "$1" 65536 2 "${2:-20}" \
+	timeout $((400 * PATIENCE)) build/guest/selftests/writes "$1" 65536 2 "${2:-20}" \
 		<"$dir/traffic" >"$dir/writes" 2>&1 &
 	writes=$!
 	exec {traffic}>"$dir/traffic"

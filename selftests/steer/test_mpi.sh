@@ -89,7 +89,7 @@ mpi()
 {
 	ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
 	export ROCESTEER_PERF_TOKEN
-	(cd "$dir" && TMPDIR=$dir exec timeout 300 "$agent" host0 \
+	(cd "$dir" && TMPDIR=$dir exec timeout $((300 * PATIENCE)) "$agent" host0 \
 		mpirun --allow-run-as-root --host host0,host1,host2,host3 \
 		--bind-to none --prtemca plm_ssh_agent "$agent" \
 		--mca pml ucx --mca mpi_yield_when_idle 1 \

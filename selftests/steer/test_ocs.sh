@@ -151,7 +151,7 @@ netns_file()
 
 writes()
 {
-	timeout 200 build/guest/selftests/writes 1 "$message" 2 22
+	timeout $((200 * PATIENCE)) build/guest/selftests/writes 1 "$message" 2 22
 }
 
 # Of jobs a and b, until it is stopped.

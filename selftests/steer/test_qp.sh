@@ -189,7 +189,7 @@ answered()
 {
 	local line=
 
-	read -r -t 30 -u "${holder[0]}" line
+	read -r -t $((30 * PATIENCE)) -u "${holder[0]}" line
 	[[ $line == "$1" ]] || { echo "answered \"$line\", not \"$1\""; return 1; }
 }
 

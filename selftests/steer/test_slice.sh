@@ -98,7 +98,7 @@ traffic_of()
 		n=$((n + 4))
 	done >>"$dir/writes"
 	observe_forget
-	timeout 120 build/guest/selftests/writes 1 "$message" 2 22 <"$dir/writes" ||
+	timeout $((120 * PATIENCE)) build/guest/selftests/writes 1 "$message" 2 22 <"$dir/writes" ||
 		return
 	bpftool --json map dump pinned "$pins/seen" |
 		jq '[.[].formatted | .key + .value + {

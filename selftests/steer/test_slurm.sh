@@ -109,7 +109,7 @@ runs()
 	ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
 	export ROCESTEER_PERF_TOKEN
 	# shellcheck disable=SC2016 # the ranks' shell
-	host_exec 0 timeout 100 srun --nodes=2 --rocesteer bash -c '
+	host_exec 0 timeout $((100 * PATIENCE)) srun --nodes=2 --rocesteer bash -c '
 		exec rocesteer-perf --bandwidth 1 --size 2M --chunks 4 \
 			--warmup 1 --iters 4 --json --rendezvous "$1" \
 			--rdma-dev "rxe$SLURM_PROCID" --dims 2' - "$(host_ip 0)" \

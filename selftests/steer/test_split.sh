@@ -245,7 +245,7 @@ read_start()
 	done >"$dir/reads"
 	echo "read 1 0 $(($1 << 20))" >>"$dir/reads"
 	again=$(repeats) sent=$(uplinks)
-	timeout 200 build/guest/selftests/writes 1 "$message" 8 18 \
+	timeout $((200 * PATIENCE)) build/guest/selftests/writes 1 "$message" 8 18 \
 		<"$dir/reads" >"$dir/reader" 2>&1 &
 	reader=$!
 }

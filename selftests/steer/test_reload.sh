@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Jobs go and come while their traffic flows, on either side: no completion has an
+# error, every byte arrives as it was sent, nothing is left.
+#
+# RELOADS is how often, one host after the other: 4, or 1000 for a soak.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/steer/lib.sh
+
+reloads=${RELOADS:-4}
+
+up()
+{
+	dir=$(mktemp -d)
+	defer rm -rf "$dir"
+	fabric_up --leaves 2 --spines 2 --hosts 1 --rate 16mbit --host-rate 32mbit
+	fabric_load
+	defer fabric_down
+	far=$hosts
+	mkdir /sys/fs/cgroup/test{0,"$far"}
+	defer rmdir /sys/fs/cgroup/test{0,"$far"}
+	module_load
+	defer module_unload
+	# Packets by one path wait for those by the other.
+	ip netns exec spine1 tc qdisc replace dev leaf1 parent 2:2 \
+		netem delay 5ms limit 4000
+	discover 0 "$far" && discover "$far" 0 && daemon_up
+}
+
+daemon_up()
+{
+	host_exec 0 rocesteer daemon >"$dir/daemon" 2>&1 &
+	defer daemon_down $!
+	busywait 20000 daemon_runs
+}
+
+daemon_runs()
+{
+	[[ -S $(echo /run/rocesteer/netns-*.sock) ]]
+}
+
+daemon_down()
+{
+	pkill -TERM -x rocesteer && wait "$1"
+}
+
+load()
+{
+	job_load_cgroup "$1" --split wrap --resequence on
+}
+
+held()
+{
+	host_exec "$far" rocesteer --json stat | jq '.module["reseq-held"]'
+}
+
+# Since the job of $far was loaded first
+some_have_waited()
+{
+	(($(held) > 0))
+}
+
+flow_on()
+{
+	load 0 && load "$far" && write_start 3 17 &&
+		busywait 60000 some_have_waited
+}
+
+more_sent()
+{
+	(($(hw_counter sent_pkts) > $1 + 50))
+}
+
+# Traffic flows on without the job, and with it.
+reload()
+{
+	job_unload "$1" && busywait 60000 more_sent "$(hw_counter sent_pkts)" &&
+		load "$1" && busywait 60000 more_sent "$(hw_counter sent_pkts)"
+} >"$dir/reload" 2>&1
+
+come_and_go()
+{
+	local i
+
+	for ((i = 0; i < reloads; i++)); do
+		reload $((i % 2 ? far : 0)) && continue
+		echo "reload $i:"
+		cat "$dir/reload"
+		return 1
+	done
+}
+
+nothing_waits()
+{
+	[[ $(host_exec "$far" build/guest/selftests/genl stats-get) == \
+		*"reseq-bytes=0"* ]]
+}
+
+nothing_left()
+{
+	local left
+
+	job_unload 0 && job_unload "$far" && busywait 20000 nothing_waits &&
+	busywait 20000 module_unload || return
+	left=$(find /sys/fs/bpf/rocesteer -mindepth 1 -type f)
+	[[ ! $left ]] || { echo "$left"; return 1; }
+	module_load
+}
+
+ktap_plan 5
+check "a fabric and its port map" up
+check "split traffic, and packets that wait" flow_on
+check "$reloads jobs go and come meanwhile" come_and_go
+check "every byte has arrived" write_end
+check "nothing is left" nothing_left
+ktap_finish
