@@ -18,6 +18,9 @@ BUILD	?= $(CURDIR)/build
 KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 DESTDIR	?=
+# For each target of "make fuzz".
+FUZZ_SECONDS	?= 60
+export FUZZ_SECONDS
 
 MAN	:= $(wildcard Documentation/man/*.rst)
 
@@ -99,9 +102,6 @@ install: all man
 
 clean:
 	rm -rf $(BUILD)
-
-FUZZ_SECONDS ?= 60
-export FUZZ_SECONDS
 
 .PHONY: all bpf slurm guest tests module demo demo-chunk check check-debug fuzz bench man install clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf
