@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lock.h"
 #include "out.h"
 #include "replace.h"
 
@@ -236,27 +236,22 @@ static int replace(const char *file, struct json_object *root)
 }
 
 /* Return: a descriptor that holds the lock of a file, or a negative errno. */
-static int lock(const char *file)
+static int lock(const char *file, struct err *err)
 {
 	char *name;
-	int fd;
+	int fd, ret;
 
 	if (asprintf(&name, "%s.lock", file) < 0)
 		return -ENOMEM;
 	/* Who may not write it may not read, hence not lock it. */
 	fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	ret = fd < 0 ? -errno : lock_take(fd, name, err);
 	free(name);
-	if (fd < 0)
-		return -errno;
-	while (flock(fd, LOCK_EX)) {
-		int ret = -errno;
-
-		if (ret == -EINTR)
-			continue;
+	if (!ret)
+		return fd;
+	if (fd >= 0)
 		close(fd);
-		return ret;
-	}
-	return fd;
+	return ret;
 }
 
 static int write_locked(const char *file, struct portmap *map, struct err *err)
@@ -276,7 +271,7 @@ static int write_locked(const char *file, struct portmap *map, struct err *err)
 int portmap_write(const char *file, struct portmap *map, struct err *err)
 {
 	char *real = realpath(file, NULL);	/* a link stays one */
-	int fd = lock(real ?: file), ret = fd;
+	int fd = lock(real ?: file, err), ret = fd;
 
 	if (fd >= 0) {
 		ret = write_locked(real ?: file, map, err);
