@@ -9,9 +9,9 @@
 
 #include <linux/btf.h>
 #include <linux/slab.h>
+#include <linux/version.h>
 
-/* New in 6.12 (2024-11), as is what else the module cannot do without. */
-#if !__has_include("linux/unaligned.h")
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
 #error "rocesteer needs Linux 6.12 or later"
 #endif
 

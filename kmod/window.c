@@ -11,6 +11,7 @@
 #include <linux/atomic.h>
 #include <linux/ipv6.h>
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/rbtree.h>
 #include <linux/skbuff.h>
@@ -23,6 +24,9 @@
 #include "compat.h"
 #include "window.h"
 
+#define WINDOW_HEADER \
+	MAX(sizeof(struct inet_skb_parm), sizeof(struct inet6_skb_parm))
+
 /**
  * struct window_cb - what is kept in the control block of a packet that waits
  * @header: what the IP layer keeps there, and goes on with
@@ -32,10 +36,7 @@
  * @dev: its device, in the place of which it has a node of the tree
  */
 struct window_cb {
-	union {
-		struct inet_skb_parm ip;
-		struct inet6_skb_parm ipv6;
-	} header;
+	u8 header[WINDOW_HEADER];
 	u32 psn;
 	u32 span;
 	u64 since;

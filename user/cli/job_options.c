@@ -227,7 +227,8 @@ static int flow_add(const char *item, void *arg)
 	if (!slash || addr_parse(addr, key.peer) ||
 	    cli_number(slash + 1, 2, 0xffffff, &qpn))
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--flow: '%s' is not ADDR/QPN, with a queue pair number from 2 on", item);
+			       "--flow: '%s' is not ADDR/QPN, with a queue pair number from 2 on",
+			       item);
 	key.ifindex = l->spec.ifindex;
 	key.dqpn = qpn;
 	ret = check_flow(l, &key, item);

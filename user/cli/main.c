@@ -83,9 +83,8 @@ static int dispatch(struct cli_args *args, int argc, char **argv,
 		cli_help(objects);
 		return 0;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (!strcmp(argv[1], "--version"))
 		return show_version(&args->out);
-	}
 	object = find_object(argv[1]);
 	if (!object)
 		return cli_usage(err, argv[1][0] == '-' ? "unknown option" :

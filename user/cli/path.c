@@ -379,7 +379,7 @@ static int report(const struct cli_args *args, struct portmap *map,
 	if (!incomplete || ret)
 		return ret;
 	if (args->value[OUT])
-		out_note(&args->out, "%s is left as it was: to write it nevertheless, --accept-incomplete.",
+		out_note(&args->out, "%s is left as it was. To write it: --accept-incomplete.",
 			 args->value[OUT]);
 	return EXIT_FAILED;
 }

@@ -324,7 +324,6 @@ struct exams *exams_new(const struct exam_config *config)
 	return exams;
 }
 
-
 void exams_free(struct exams *exams)
 {
 	if (!exams)

@@ -122,9 +122,9 @@ bool groups_know(const struct groups *groups, __u32 ifindex, const char *name)
 	for (i = 0; i < groups->jobs.nr; i++) {
 		const struct rocesteer_job *job =
 			&((const struct job *)groups->jobs.item[i])->job;
+		bool here = job->ifindex == ifindex;
 
-		if ((job->ifindex == ifindex) !=
-		    (name && !strcmp(job->device, name)))
+		if (here != (name && !strcmp(job->device, name)))
 			return false;
 	}
 	return true;
