@@ -492,7 +492,7 @@ device_comes_later()
 			jq -e '. == [1, 2]' &&
 		show | jq -e '.flows == []' &&
 		"$rocesteer" --json job show --job 2 |
-			jq -e '.served and all(.groups[]; .load | add == 0)' &&
+			jq -e '.served and all(.groups[]; .flows | add == 0)' &&
 		"$rocesteer" job unload --job 2 && flows 10.1.1.1 40,41,42,43,44,45 &&
 		busywait 20000 counts_six
 }
@@ -500,7 +500,7 @@ device_comes_later()
 counts_six()
 {
 	"$rocesteer" --json job show --job 1 |
-		jq -e '.groups[0].load | add == 6'
+		jq -e '.groups[0].flows | add == 6'
 }
 
 # Another name is no other device, and one in another namespace is none of ours.

@@ -11,7 +11,7 @@
 #include "ktap.h"
 
 static char dir[64];
-static char file[96];
+static char file[96], lock[104];
 
 #define START	"{\"format\":1,\"generation\":3," \
 		"\"created\":\"2026-01-02T03:04:05Z\""
@@ -202,6 +202,8 @@ static void test_round_trip(void)
 	ktap_result(ret && err.hint[0], "a file that is no port map is kept");
 	portmap_free(&map);
 	unlink(file);
+	snprintf(lock, sizeof(lock), "%s.lock", file);
+	unlink(lock);
 	ktap_result(!rmdir(dir), "no temporary file is left");
 }
 
