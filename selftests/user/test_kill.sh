@@ -3,8 +3,8 @@
 #
 # SIGKILL before the system calls of job load, job unload, path discover, slice alloc
 # and the daemon: before every STEP-th; STEP=1 takes half an hour, the most of it for
-# the first job, which loads the programs. The next command works, and nothing is lost, half-done or left over. In a
-# network namespace and a BPF file system of its own.
+# the first job, which loads the programs. The next command works, and nothing is lost,
+# half-done or left over. In a network namespace and a BPF file system of its own.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh

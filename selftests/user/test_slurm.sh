@@ -292,7 +292,7 @@ no_port()
 	submit --rocesteer && busywait 60000 held || return
 	field AdminComment
 	field AdminComment |
-		grep -F "b0: load: rocesteer: job $job: the port map has no port to 10.1.0.1" &&
+		grep "b0: load: rocesteer: .*/rs2.json: job $job: the port map has no port to 10.1.0.1" &&
 		busywait 60000 drained && busywait 60000 empty &&
 		scancel "$job" &&
 		portmap b0 rs2 1 2 0 && scontrol update NodeName=b0 State=RESUME &&
