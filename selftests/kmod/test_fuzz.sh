@@ -25,7 +25,7 @@ number=4	# queue pairs of each family
 up()
 {
 	world_make && mkdir "$cgroup" || return
-	modprobe -a 8021q nf_conntrack 2>/dev/null
+	modprobe 8021q 2>/dev/null
 	ethtool -K rsb gro on rx-udp-gro-forwarding on
 	ip address add fd00:77::2/64 dev rsb nodad
 	ip link add link rsb name rsb.7 type vlan id 7
