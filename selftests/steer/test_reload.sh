@@ -53,7 +53,7 @@ load()
 
 held()
 {
-	host_exec "$far" rocesteer --json stat | jq '.module["reseq-held"]'
+	host_exec "$far" rocesteer --json stat | jq '.module.reseq_held'
 }
 
 # Since the job of $far was loaded first
