@@ -252,8 +252,6 @@ usage_job()
 		"${load[@]}" --all --resequence on &&
 	usage "--split: with --all the module does not know the job's flows" \
 		"${load[@]}" --all --split wrap &&
-	usage "--split: with --resequence off no flow can be split" \
-		"${load[@]}" --flow 10.1.1.1/17 --split wrap --resequence off &&
 	usage "--pattern: 'bogus' is not one of ring, halving-doubling, all-to-all, permutation" \
 		"${load[@]}" --all --slice "$dir/nowhere" --pattern bogus &&
 	usage "one of --slice and --cluster must be given" \

@@ -97,9 +97,6 @@ static int read_split(struct load *l)
 		err_hint(l->err, "Name the flows by --cgroup, --pid or --flow.");
 		return -EINVAL;
 	}
-	if (split && !order)
-		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--split: with --resequence off no flow can be split");
 	l->spec.split = split;
 	l->spec.ordered = order;
 	return 0;
