@@ -133,7 +133,7 @@ static void read_all(int fd, char *said, size_t size)
 	said[len] = '\0';
 }
 
-/* Run a command without a shell. Return: its exit status, or -1. */
+/* Run a command without a shell; @said is its first line. Return: its exit status, or -1. */
 static int run(const char *const *argv, char *said, size_t size)
 {
 	posix_spawn_file_actions_t actions;
@@ -152,6 +152,7 @@ static int run(const char *const *argv, char *said, size_t size)
 	close(fds[1]);
 	if (!error)
 		read_all(fds[0], said, size);
+	said[strcspn(said, "\n")] = '\0';
 	close(fds[0]);
 	if (error)
 		return -1;
@@ -170,7 +171,6 @@ static int fail(__u32 job, const char *what, char *said)
 
 	if (!node && !gethostname(host, sizeof(host) - 1))
 		node = host;
-	said[strcspn(said, "\n")] = '\0';
 	snprintf(comment, sizeof(comment), "%s: %s: %s", node ?: "?", what,
 		 said);
 	slurm_error("rocesteer: job %u: %s", job, comment);
@@ -193,11 +193,32 @@ static int job_unload(const struct config *config, __u32 job)
 	return run(argv, said, sizeof(said)) ? fail(job, "unload", said) : 0;
 }
 
-/* By one NIC. Several have port maps, and numbers, of their own. */
-static int nic_load(const struct config *config, __u32 job, __u32 nic,
-		    const char *paths)
+/*
+ * Whether the controller has taken the job back, as another node failed: its slice is
+ * gone then, and what fails here for want of the slice is no fault of this node.
+ */
+static bool is_taken_back(__u32 job)
 {
-	char id[16], slice[16], said[1024];
+	job_info_msg_t *info;
+	bool ret;
+
+	if (slurm_load_job(&info, job, SHOW_ALL))
+		return false;
+	ret = info->record_count &&
+	      ((info->job_array[0].job_state & JOB_STATE_BASE) != JOB_RUNNING ||
+	       (info->job_array[0].job_state & JOB_COMPLETING));
+	slurm_free_job_info_msg(info);
+	return ret;
+}
+
+/*
+ * By one NIC. Several have port maps, and numbers, of their own. Return: the
+ * command's exit status, or -1; @said is what it says.
+ */
+static int nic_load(const struct config *config, __u32 job, __u32 nic,
+		    const char *paths, char *said, size_t size)
+{
+	char id[16], slice[16];
 	const char *argv[MAX_ARGS] = {
 		config->command, "job", "load", "--job", id, "--slice-job", slice,
 		"--cluster", config->cluster, "--port-map", paths,
@@ -210,29 +231,34 @@ static int nic_load(const struct config *config, __u32 job, __u32 nic,
 		argv[n++] = config->more[i];
 	if (!config->nr_more)
 		argv[n++] = "--all";
-	return run(argv, said, sizeof(said)) ? fail(job, "load", said) : 0;
+	return run(argv, said, size);
 }
 
 static int job_load(const struct config *config, __u32 job)
 {
 	const char *list = config->paths;
+	char said[1024];
 	__u32 nic = 0;
-	int ret = 0;
 
-	while (!ret) {
+	for (;;) {
 		char paths[PATH_MAX] = "";
 		size_t len = strcspn(list, ",");
 
 		if (len < sizeof(paths))
 			memcpy(paths, list, len);
-		ret = nic_load(config, job, nic++, paths);
-		if (!list[len])
+		if (nic_load(config, job, nic++, paths, said, sizeof(said)))
 			break;
+		if (!list[len])
+			return 0;
 		list += len + 1;
 	}
-	if (ret)
-		job_unload(config, job);
-	return ret;
+	if (is_taken_back(job)) {
+		slurm_info("rocesteer: job %u was taken back: %s", job, said);
+		return job_unload(config, job);
+	}
+	fail(job, "load", said);
+	job_unload(config, job);
+	return -1;
 }
 
 /* A job that is wanted, and what to do it with. Return: 1, 0: none, or -1. */
