@@ -64,7 +64,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 		if (verdict != FURTHER)
 			return verdict;
 		flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
-	} else if (!is_sender(skb, flow)) {
+	} else if (!is_sender(skb, &flow->sender)) {
 		verdict = meet_sender(skb, flow);
 		if (verdict != FURTHER)
 			return verdict;

@@ -261,13 +261,16 @@ find_tag(struct __sk_buff *skb, const struct packet *pkt,
 }
 
 /**
- * enter_tags() - enter a flow that is not known yet
- * @skb: its packet
+ * meet_tags() - a flow is not known yet, or the packet is not of its known sender
+ * @skb: the packet
  * @pkt: parsed
  *
- * Return: 0, or -1 where its job has no chunks, or the table no room.
+ * See meet_sender().
+ *
+ * Return: 0, or -1 where the sender may not make a flow, its job has no chunks, or the
+ * table no room.
  */
-__noinline int enter_tags(struct __sk_buff *skb, const struct packet *pkt)
+__noinline int meet_tags(struct __sk_buff *skb, const struct packet *pkt)
 {
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_tags *tags;
@@ -275,15 +278,19 @@ __noinline int enter_tags(struct __sk_buff *skb, const struct packet *pkt)
 
 	if (!pkt || check_sender(skb) != FURTHER)
 		return -1;
-	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
-	job = flow ? flow->job : flow_job(skb, &pkt->key);
-	if (!bpf_map_lookup_elem(&rs_chunk_jobs, &job))
-		return -1;
-	bpf_map_update_elem(&rs_tags, &pkt->key, &new_tags, BPF_NOEXIST);
 	tags = bpf_map_lookup_elem(&rs_tags, &pkt->key);
-	if (!tags)
-		return -1;
-	tags->job = job;
+	if (!tags) {
+		flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
+		job = flow ? flow->job : flow_job(skb, &pkt->key);
+		if (!bpf_map_lookup_elem(&rs_chunk_jobs, &job))
+			return -1;
+		bpf_map_update_elem(&rs_tags, &pkt->key, &new_tags, BPF_NOEXIST);
+		tags = bpf_map_lookup_elem(&rs_tags, &pkt->key);
+		if (!tags)
+			return -1;
+		tags->job = job;
+	}
+	tags->sender = bpf_get_socket_cookie(skb);
 	return 0;
 }
 
@@ -381,8 +388,8 @@ int rocesteer_chunk(struct __sk_buff *skb)
 	    is_response(&pkt))
 		return TCX_NEXT;
 	tags = bpf_map_lookup_elem(&rs_tags, &pkt.key);
-	if (!tags) {
-		if (enter_tags(skb, &pkt))
+	if (!tags || !is_sender(skb, &tags->sender)) {
+		if (meet_tags(skb, &pkt))
 			return TCX_NEXT;
 		tags = bpf_map_lookup_elem(&rs_tags, &pkt.key);
 		if (!tags)

@@ -400,15 +400,6 @@ __noinline int enter_packet(struct __sk_buff *skb,
 	return verdict;
 }
 
-/* Is a packet of the sender that its flow is known to have? */
-static __always_inline bool is_sender(struct __sk_buff *skb,
-				      const struct rocesteer_flow_path *flow)
-{
-	__u64 sender = sender_of(skb);
-
-	return sender && flow->sender == sender;
-}
-
 /**
  * meet_sender() - a packet is not of the sender that its flow is known to have
  * @skb: the packet, at egress

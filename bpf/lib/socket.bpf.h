@@ -45,13 +45,14 @@ struct sk_buff___sender {
 
 extern void *bpf_cast_to_kern_ctx(void *obj) __ksym;
 
-/* The cookie of a packet's socket; 0 where it has none, of either. */
-static __always_inline __u64 sender_of(struct __sk_buff *skb)
+/* Is a packet of the sender that its flow is known to have? They have cookies. */
+static __always_inline bool is_sender(struct __sk_buff *skb, const __u64 *known)
 {
 	struct sk_buff___sender *kernel = bpf_cast_to_kern_ctx(skb);
 	struct sock___sender *sk = kernel->sk;
+	__u64 cookie = sk ? sk->__sk_common.skc_cookie.counter : 0;
 
-	return sk ? sk->__sk_common.skc_cookie.counter : 0;
+	return cookie && cookie == *known;
 }
 
 /* Does the kernel use the socket by itself, as rxe does? */

@@ -125,6 +125,8 @@ struct rocesteer_message {
  * @next: where the next message is noted, modulo ROCESTEER_MAX_MESSAGES
  * @recent: where the last packet's is
  * @reserved: zero
+ * @sender: SO_COOKIE of the socket that its packets have, as in struct
+ *	rocesteer_flow_path
  * @message: of more than one packet, the last one before @next; of two that have
  *	a PSN it is the later one's
  * @packets: requests by class
@@ -134,6 +136,7 @@ struct rocesteer_tags {
 	__u32 next;
 	__u32 recent;
 	__u32 reserved;
+	__u64 sender;
 	struct rocesteer_message message[ROCESTEER_MAX_MESSAGES];
 	__u64 packets[ROCESTEER_MAX_CLASSES];
 };
@@ -164,7 +167,7 @@ _Static_assert(sizeof(struct rocesteer_range_key) == 28, "padding");
 _Static_assert(sizeof(struct rocesteer_range) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_message) == 12, "padding");
 _Static_assert(sizeof(struct rocesteer_tags) ==
-	       16 + ROCESTEER_MAX_MESSAGES * 12 + ROCESTEER_MAX_CLASSES * 8,
+	       24 + ROCESTEER_MAX_MESSAGES * 12 + ROCESTEER_MAX_CLASSES * 8,
 	       "padding");
 _Static_assert(sizeof(struct rocesteer_count_key) == 8, "padding");
 

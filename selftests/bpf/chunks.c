@@ -5,8 +5,11 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -208,10 +211,10 @@ struct got {
 	__u8 dscp;
 };
 
-/* Return: the priority that the frame left with. */
-static int run(void *in, void *out, size_t size)
+/* Return: the priority that a frame left with which device @from received. */
+static int run_forwarded(__u32 from, void *in, void *out, size_t size)
 {
-	static const struct __sk_buff before;
+	const struct __sk_buff before = { .ingress_ifindex = from };
 	static struct __sk_buff after;
 
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in,
@@ -226,8 +229,13 @@ static int run(void *in, void *out, size_t size)
 	return after.priority;
 }
 
-static struct got send_packet(__u32 dqpn, __u8 opcode, __u32 psn, __u64 va,
-			      __u32 length)
+static int run(void *in, void *out, size_t size)
+{
+	return run_forwarded(0, in, out, size);
+}
+
+static struct got forward_packet(__u32 from, __u32 dqpn, __u8 opcode, __u32 psn,
+				 __u64 va, __u32 length)
 {
 	struct frame4 in = {
 		.eth.h_proto = htons(ETH_P_IP),
@@ -239,7 +247,7 @@ static struct got send_packet(__u32 dqpn, __u8 opcode, __u32 psn, __u64 va,
 
 	make_roce(&in.roce, dqpn, opcode, psn, va, length);
 	in.ip.check = htons(~ip_sum(&in.ip));
-	got.class = run(&in, &out, sizeof(in));
+	got.class = run_forwarded(from, &in, &out, sizeof(in));
 	got.dscp = out.ip.tos >> 2;
 	if (ip_sum(&out.ip) != 0xffff || (out.ip.tos & 3) != ECN)
 		got.class = -1;
@@ -248,6 +256,12 @@ static struct got send_packet(__u32 dqpn, __u8 opcode, __u32 psn, __u64 va,
 	if (memcmp(&in, &out, sizeof(in)))
 		got.class = -1;
 	return got;
+}
+
+static struct got send_packet(__u32 dqpn, __u8 opcode, __u32 psn, __u64 va,
+			      __u32 length)
+{
+	return forward_packet(0, dqpn, opcode, psn, va, length);
 }
 
 static __u64 address(__u32 chunk)
@@ -301,6 +315,15 @@ static struct rocesteer_count counted(__u32 job, __u16 class, __u16 dimension)
 		sum.bytes += all[cpu].bytes;
 	}
 	return sum;
+}
+
+static struct rocesteer_tags tags_of(__u32 dqpn)
+{
+	struct rocesteer_flow_key key = flow_key(dqpn);
+	struct rocesteer_tags tags = {};
+
+	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_tags), &key, &tags);
+	return tags;
 }
 
 static void test_address(void)
@@ -408,9 +431,8 @@ static void test_jobs(void)
 static void test_counts(void)
 {
 	const size_t size = sizeof(struct frame4);
-	struct rocesteer_tags tags = {};
-	struct rocesteer_flow_key key = flow_key(1);
 	struct rocesteer_count even, odd, none;
+	struct rocesteer_tags tags;
 
 	begin();
 	whole(1, 0, 2, 5, 0);
@@ -426,7 +448,7 @@ static void test_counts(void)
 		    odd.packets == 2 && none.messages == 1 &&
 		    none.packets == 2 && none.bytes == 2 * size,
 		    "messages, packets and bytes by class and dimension");
-	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_tags), &key, &tags);
+	tags = tags_of(1);
 	ktap_result(tags.job == JOB && tags.packets[0] == 2 &&
 		    tags.packets[class_of(JOB, 2)] == 6 &&
 		    tags.packets[class_of(JOB, 3)] == 2,
@@ -454,6 +476,55 @@ static void test_others(void)
 		    begins(1, 0, 1, 9, class_of(JOB, 1)) &&
 		    has_class(1, SEND_MIDDLE, 3, 0),
 		    "only WRITEs have a class");
+}
+
+/* What any process can send by UDP: a WRITE of flow @dqpn, with a wrong ICRC. */
+static void send_by_udp(__u32 dqpn, __u32 psn, __u64 va, __u32 length)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(ROCESTEER_ROCE_PORT),
+				  .sin_addr.s_addr = inet_addr("10.0.0.2") };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	struct roce roce = {};
+
+	make_roce(&roce, dqpn, FIRST, psn, va, length);
+	if (fd < 0 || sendto(fd, &roce.bth, sizeof(roce) - sizeof(roce.udp), 0,
+			     (void *)&to, sizeof(to)) < 0)
+		die("sendto");
+	close(fd);
+}
+
+/* Only the flow's queue pair says what its messages are. */
+static void test_senders(void)
+{
+	struct rocesteer_tags before, after;
+
+	begin();
+	ktap_result(is_class(forward_packet(1, 1, FIRST, 0, address(2), 3 * MTU),
+			     0) && !tags_of(1).next,
+		    "what is forwarded has no class, and makes no messages");
+	begins(1, 0, 5, 3, class_of(JOB, 5));
+	ktap_result(is_class(forward_packet(1, 1, FIRST, 0, address(2), 3 * MTU),
+			     0) &&
+		    is_class(forward_packet(1, 1, MIDDLE, 1, 0, 0), 0) &&
+		    has_class(1, MIDDLE, 1, class_of(JOB, 5)),
+		    "nor does it change the class of a known flow's");
+
+	begin();
+	if (unshare(CLONE_NEWNET) || system("ip addr add 10.0.0.2/32 dev lo") ||
+	    system("ip link set lo up"))
+		die("network namespace");
+	skel->links.rocesteer_chunk =
+		bpf_program__attach_tcx(skel->progs.rocesteer_chunk, IFINDEX,
+					NULL);
+	if (!skel->links.rocesteer_chunk)
+		die("attach");
+	begins(1, 0, 5, 3, class_of(JOB, 5));
+	before = tags_of(1);
+	send_by_udp(1, 0, address(2), 3 * MTU);
+	after = tags_of(1);
+	ktap_result(before.next == 1 && !memcmp(&before, &after, sizeof(after)),
+		    "nor does what a process sends by UDP");
 }
 
 static void test_ipv6(void)
@@ -545,6 +616,7 @@ int main(void)
 	test_counts();
 	test_others();
 	test_ipv6();
+	test_senders();
 	test_random();
 	test_size();
 	rocesteer_bpf__destroy(skel);
