@@ -9,7 +9,7 @@
 #ifndef SWEEP_BPF_H
 #define SWEEP_BPF_H
 
-#include "deal.bpf.h"
+#include "chunk.bpf.h"
 
 #define CLOCK_MONOTONIC	1
 
@@ -49,6 +49,7 @@ static long sweep_flow(struct bpf_map *map, const struct rocesteer_flow_key *key
 	if (!(flow->flags & ROCESTEER_FLOW_MET) ||
 	    flow->flags & ROCESTEER_FLOW_QP || ++flow->idle <= SWEEP_LOOKS)
 		return 0;
+	bpf_map_delete_elem(&rs_tags, &gone);
 	forget_flow(&gone);
 	return ++*forgotten >= SWEEP_MOST;
 }

@@ -18,7 +18,7 @@
 
 #include "unpinned.h"
 #include "../user/ktap.h"
-#include "../../include/rocesteer/types.h"
+#include "../../include/rocesteer/chunk.h"
 
 #define JOB		7
 #define PATHS		4
@@ -829,7 +829,8 @@ static bool others_end(unsigned int nr, unsigned int *sent)
 static void test_sweep(void)
 {
 	struct rocesteer_flow_path listed = { .job = JOB, .nr_pieces = 1 };
-	struct rocesteer_flow_key key = flow_key(101);
+	struct rocesteer_flow_key key = flow_key(101), silent = flow_key(1);
+	struct rocesteer_tags tags = {};
 	unsigned int sent = 1, i, told;
 	struct rocesteer_group group;
 	bool ended;
@@ -845,6 +846,7 @@ static void test_sweep(void)
 		    last_event.type == ROCESTEER_EVENT_FULL &&
 		    last_event.job == JOB,
 		    "where flows have no room user space is told once");
+	put(skel->maps.rs_tags, &silent, &tags);
 	if (run(skel->progs.rocesteer_sweep, NULL, 0))
 		die("sweep");
 	ended = others_end(1, &sent);
@@ -853,6 +855,9 @@ static void test_sweep(void)
 		    group.flows[0] + group.flows[1] + group.flows[2] +
 		    group.flows[3] == 1,
 		    "flows that are silent end, and give their share back");
+	ktap_result(bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_tags),
+					&silent, &tags),
+		    "and what is known of their messages is forgotten");
 	take_events();
 	ktap_result(send_packet(FEW, WRITE_MIDDLE, 0) != FAILED &&
 		    take_events() && last_event.type == ROCESTEER_EVENT_SHARE,
