@@ -19,6 +19,7 @@
 #include "unpinned.h"
 #include "../user/ktap.h"
 #include "../../include/rocesteer/chunk.h"
+#include "between.skel.h"
 
 #define JOB		7
 #define PATHS		4
@@ -904,6 +905,91 @@ static void test_queue_pairs(void)
 		    "a queue pair stays on its path");
 }
 
+/*
+ * What happens between two steps of the egress program to flow 1; NULL where tracing
+ * programs are not permitted.
+ */
+static struct between_bpf *between(void)
+{
+	struct between_bpf *hook = between_bpf__open();
+	int egress = bpf_program__fd(skel->progs.rocesteer_egress);
+	struct bpf_map *map, *shared;
+
+	if (!hook)
+		die("between");
+	bpf_object__for_each_map(map, hook->obj) {
+		bpf_map__set_pin_path(map, NULL);
+		shared = bpf_object__find_map_by_name(skel->obj,
+						      bpf_map__name(map));
+		if (shared && bpf_map__reuse_fd(map, bpf_map__fd(shared)))
+			die(bpf_map__name(map));
+	}
+	if (bpf_program__set_attach_target(hook->progs.on_least_loaded, egress,
+					   "least_loaded") ||
+	    bpf_program__set_attach_target(hook->progs.on_enter_flow, egress,
+					   "enter_flow"))
+		die("between");
+	if (between_bpf__load(hook)) {
+		if (errno != EPERM)
+			die("between");
+		between_bpf__destroy(hook);
+		return NULL;
+	}
+	if (between_bpf__attach(hook))
+		die("between");
+	hook->bss->old_key = flow_key(1);
+	return hook;
+}
+
+/*
+ * A flow that takes its share goes meanwhile, and one of @generation has its memory.
+ * Return: whether that one was given the share.
+ */
+static bool share_goes_to(struct between_bpf *hook, __u32 generation)
+{
+	struct rocesteer_flow_path flow = { .job = JOB, .nr_pieces = 1,
+					    .piece[0] = { .end = 1 } };
+	struct rocesteer_flow_key key = flow_key(1);
+
+	memcpy(flow.leaf, leaf, sizeof(leaf));
+	put(skel->maps.rs_flows, &key, &flow);
+	flow.generation = generation;
+	hook->bss->new_key = flow_key(2);
+	hook->bss->new_flow = flow;
+	hook->bss->flow_goes = true;
+	send_packet(1, WRITE_MIDDLE, 0);
+	key = flow_key(2);
+	flow = flow_entry(2);
+	bpf_map_delete_elem(bpf_map__fd(skel->maps.rs_flows), &key);
+	return flow.flags;
+}
+
+static void test_reuse(void)
+{
+	struct rocesteer_group before, after;
+	struct between_bpf *hook;
+
+	begin(ROCESTEER_ORDERED_NONE);
+	hook = between();
+	if (!hook) {
+		ktap_result(true, "flows that go meanwhile # SKIP no fentry");
+		return;
+	}
+	/* As if it were the same flow: so it is the same memory. */
+	ktap_result(share_goes_to(hook, 0),
+		    "a flow may have the memory of one that goes");
+	before = group_entry();
+	ktap_result(!share_goes_to(hook, 1), "but not the share meant for that");
+	after = group_entry();
+	ktap_result(!memcmp(&before, &after, sizeof(after)),
+		    "which is given back");
+	hook->bss->job_goes = true;
+	send_packet(1, WRITE_MIDDLE, 0);
+	ktap_result(!hook->bss->job_goes && !count_flows(),
+		    "one whose job goes while it is entered is forgotten");
+	between_bpf__destroy(hook);
+}
+
 int main(void)
 {
 	ktap_begin();
@@ -926,6 +1012,7 @@ int main(void)
 	test_acks_again();
 	test_move();
 	test_sweep();
+	test_reuse();
 	test_queue_pairs();
 	ring_buffer__free(events);
 	rocesteer_bpf__destroy(skel);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What another CPU may do between two steps of a program, at the entry of a function
+ * that the program calls there: a flow goes and another has its memory, or a device's
+ * job goes.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include "../../bpf/lib/maps.bpf.h"
+
+struct rocesteer_flow_key old_key, new_key;
+struct rocesteer_flow_path new_flow;
+bool flow_goes, job_goes;
+
+SEC("fentry")
+int on_least_loaded(void *ctx)
+{
+	if (!flow_goes)
+		return 0;
+	flow_goes = false;
+	bpf_map_delete_elem(&rs_flows, &old_key);
+	bpf_map_update_elem(&rs_flows, &new_key, &new_flow, BPF_NOEXIST);
+	return 0;
+}
+
+SEC("fentry")
+int on_enter_flow(void *ctx)
+{
+	if (!job_goes)
+		return 0;
+	job_goes = false;
+	bpf_map_delete_elem(&rs_devices, &old_key.ifindex);
+	return 0;
+}
+
+char _license[] SEC("license") = "GPL";
