@@ -342,6 +342,65 @@ test_duplicate()
 	ask_end && return "$result"
 }
 
+# Of one key a user has eight flows, whatever room there is
+test_rivals()
+{
+	local i full result
+	full=$(stat full)
+	for ((i = 1; i <= 9; i++)); do
+		qps_start "$i" rxea 10.77.0.1 10.77.0.9 100 1 || return
+	done
+	is "$(stat flows)" 8 && is "$(stat full)" $((full + 1)) &&
+	launch=(setpriv --reuid=1000 --clear-groups) &&
+	qps_start other rxea 10.77.0.1 10.77.0.9 100 1 &&
+	is "$(stat flows)" 9
+	result=$?
+	launch=()
+	qps_end other
+	qps_end 1
+	is "$(stat flows)" 7 && qps_tell 9 reset && qps_tell 9 connect &&
+	is "$(stat flows)" 8 && is "$(stat full)" $((full + 1)) || result=1
+	for ((i = 2; i <= 9; i++)); do
+		qps_end "$i"
+	done
+	is "$(stat flows)" 0 && return "$result"
+}
+
+# RDMA devices below a bridge have its addresses, and the same queue pair numbers
+test_same_number()
+{
+	local duplicate end result
+	duplicate=$(stat duplicate)
+	ip link add rsbr type bridge
+	ip address add 10.79.0.1/24 dev rsbr
+	ip link set rsbr up
+	for end in x y; do
+		ip link add "rs$end" master rsbr type dummy
+		ip link set "rs$end" up
+		rdma link add "rxe$end" type rxe netdev "rs$end"
+	done
+	# Now: that of a port is the bridge's link address, and forgets neighbours.
+	ip neighbour replace 10.79.0.9 lladdr 02:00:00:00:00:09 dev rsbr
+	"$genl" job-add id=1 resequence=1 \
+		"cgroup-id=$(command stat -c %i "$cgroot")" &&
+	qps_start one rxex 10.79.0.1 10.79.0.9 100 1 &&
+	qps_start two rxey 10.79.0.1 10.79.0.9 200 1 && flows_are 1 2 &&
+	is "$("$genl" flow-dump | grep -o ' sqpn=[0-9]*' | uniq | wc -l)" 1 &&
+	is "$(field reseq-depth "$genl" flow-dump)" 0 &&
+	is "$(stat duplicate)" $((duplicate + 1))
+	result=$?
+	for end in "${!qp_pid[@]}"; do
+		qps_end "$end"
+	done
+	"$genl" job-del id=1
+	rdma link del rxex
+	rdma link del rxey
+	ip link del rsx
+	ip link del rsy
+	ip link del rsbr
+	return "$result"
+}
+
 test_device()
 {
 	ip netns add rs-host
@@ -574,7 +633,7 @@ test_unload_under_load()
 	busywait 5000 flows_are 0 0 && [[ ! $failed ]]
 }
 
-ktap_plan 27
+ktap_plan 29
 defer groups_end
 check "a veth pair with rxe at both ends" groups_make
 check "the module loads and has BTF" test_load
@@ -593,6 +652,8 @@ check "it goes with its process" test_exit
 check "the most specific owner wins" test_owner
 check "flow-add tags a learnt flow" test_by_hand
 check "nobody gets the job of another's flow" test_duplicate
+check "a user has eight flows of one key" test_rivals
+check "of two queue pairs with one number the first is resequenced" test_same_number
 check "flows go with their device" test_device
 check "namespaces see only their own" test_namespace
 if rxe_has_netns; then
