@@ -547,47 +547,47 @@ test_probes()
 
 test_max_flows()
 {
-	local rsa
+	local rsa result
 	rsa=$(ifindex rsa)
-	unload && load max_flows=3 && "$genl" job-add id=1 &&
+	unload && load max_flows=4 && "$genl" job-add id=1 &&
 	"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=1 job=1 &&
 	qps_start one rxea 10.77.0.1 10.77.0.9 100 5 &&
-	is "$(stat flows)" 3 && is "$(stat full)" 3 &&
+	is "$(stat flows)" 4 && is "$(stat full)" 2 &&
 	refused "ENOSPC Namespace has max_flows flows already" \
 		"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=2 job=1 &&
 	qps_end one && is "$(stat flows)" 1 &&
-	"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=2 job=1
-	local result=$?
-	unload && load max_flows=4 || return
+	"$genl" flow-add "ifindex=$rsa" peer=1.2.3.4 dqpn=2 job=1 &&
+	"$genl" job-del id=1 && is "$(stat flows)" 0
+	result=$?
 	launch=(setpriv --reuid=1000 --clear-groups)
 	qps_start one rxea 10.77.0.1 10.77.0.9 100 5
 	launch=()
-	is "$(stat flows)" 2 && is "$(stat full)" 3 &&
+	is "$(stat flows)" 2 && is "$(stat full)" 5 &&
 	qps_start two rxea 10.77.0.1 10.77.0.9 200 3 &&
-	is "$(stat flows)" 4 && is "$(stat full)" 4 || result=1
+	is "$(stat flows)" 4 && is "$(stat full)" 6 || result=1
 	qps_end one && qps_start one rxea 10.77.0.1 10.77.0.9 100 2 &&
 	is "$(stat flows)" 4 || result=1
 	qps_end one
 	qps_end two
-	unload && load || result=1
 	return "$result"
 }
 
+# A leak of 32 KiB each time is seen; what comes and goes by itself is less than 100.
 test_reload()
 {
 	local i before after
 	unload
-	for ((i = 0; i < 10; i++)); do
+	for ((i = 0; i < 2; i++)); do
 		load && unload || return
 	done
 	before=$(memory)
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 8; i++)); do
 		load && unload || return
 	done
 	after=$(memory)
 	load
 	echo "unreclaimable memory: $before KiB before, $after KiB after"
-	((after - before < 2048))
+	((after - before < 256))
 }
 
 # Queue pairs, jobs, dumps and real traffic come and go while the module does
@@ -618,7 +618,7 @@ test_unload_under_load()
 		10.77.0.2 >"$dir/client" 2>&1 &
 	client=$!
 	# A dump that is under way holds the module.
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < ${UNLOADS:-8}; i++)); do
 		busywait 10000 unload 2>/dev/null && load || failed=1
 	done
 	if ! wait "$client"; then
@@ -666,7 +666,7 @@ check "changes are traced in order" test_trace
 check "a flow ends behind its driver" test_end
 check "probes that are switched off are noticed" test_probes
 check "max_flows bounds a namespace, half of it a user" test_max_flows
-check "50 times in and out" test_reload
+check "8 times in and out" test_reload
 check "in and out under load" test_unload_under_load
 check "the kernel did not complain" kernel_quiet
 ktap_finish
