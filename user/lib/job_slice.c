@@ -84,7 +84,7 @@ int job_slice_read(struct job_slice *js, struct json_object *obj,
 	int ret;
 
 	*js = (struct job_slice) {};
-	ret = contention_read_slice(&js->slice, obj, file, err);
+	ret = contention_read_slice(&js->slice, &r, obj);
 	if (!ret && json_object_object_get_ex(obj, "job", NULL))
 		ret = reader_string(&r, obj, "job", js->job, sizeof(js->job));
 	if (ret || js->slice.layout.leaves == 1)
