@@ -598,6 +598,8 @@ checks_flows()
 		flows '[]' | jq -e '.contended == 0 and .steps == 0' &&
 		flows '[{"from":0,"to":12}]' | jq -e '.error.message |
 			contains("flows[0].to: 12 is not a number from 0 to 11")' &&
+		flows '[{"from":3,"to":3}]' | jq -e '.error.message |
+			contains("flows[0].to: 3 is where the flow is from")' &&
 		flows '[{"from":0}]' | jq -e '.error.code == "bad-file"'
 }
 

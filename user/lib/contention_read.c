@@ -223,6 +223,8 @@ static int read_flow(struct reader *r, struct json_object *obj, __u32 ranks,
 		return reader_invalid(r, "", "is not an object");
 	ret = reader_uint(r, obj, "from", 0, ranks - 1, &from) ?:
 	      reader_uint(r, obj, "to", 0, ranks - 1, &to);
+	if (!ret && from == to)
+		ret = reader_invalid(r, "to", "%llu is where the flow is from", to);
 	if (!ret && json_object_object_get_ex(obj, "step", NULL))
 		ret = reader_uint(r, obj, "step", 0, MAX_STEP, &step);
 	if (!ret)
