@@ -404,6 +404,34 @@ output_fails()
 		jq -e '.jobs | has("a") and has("b")' "$dir/cluster.json"
 }
 
+# stays_whole OPTION ARGUMENT...: where no more than 1 KiB fits, the file of OPTION stays
+stays_whole()
+{
+	local option=$1
+	shift
+
+	echo before >"$dir/file"
+	ln -sf file "$dir/link"
+	! (trap '' XFSZ; ulimit -f 1
+	   exec "$rocesteer" "$@" "$option" "$dir/link" >/dev/null) 2>"$dir/stderr" &&
+		grep -F "$dir/link: File too large" "$dir/stderr" &&
+		[[ $(<"$dir/file") == before && ! -e $dir/file.new ]] &&
+		"$rocesteer" "$@" "$option" "$dir/link" >/dev/null &&
+		[[ -L $dir/link ]] && (($(wc -c <"$dir/file") > 1024))
+}
+
+files_stay_whole()
+{
+	echo '{"leaves":4,"spines":32,"gpus_per_leaf":32,"gpus_per_server":4}' \
+		>"$dir/whole.json"
+	"$rocesteer" slice trace --jobs 10 --gpus 32 >"$dir/trace.csv" &&
+		stays_whole --svg chunk plan --dims 4x4 --bandwidth 2,1 --size 1M &&
+		stays_whole --svg slice replay --cluster "$dir/whole.json" \
+			"$dir/trace.csv" &&
+		stays_whole --lp slice alloc --cluster "$dir/whole.json" --gpus 64 \
+			--dry-run
+}
+
 version()
 {
 	[[ $("$rocesteer" --version) == "rocesteer "[0-9]* ]] &&
@@ -430,7 +458,7 @@ idle_options()
 }
 
 echo '{"format": 1,' >"$dir/bad"
-ktap_plan 16
+ktap_plan 17
 check "wrong usage" usage_all
 check "wrong usage of plan" usage_plan
 check "wrong usage of plan --prior" usage_prior
@@ -445,6 +473,7 @@ check "plan from a prior plan" plan_prior
 check "plan --recommend-qps" plan_qps
 check "without privileges nothing is begun" unprivileged
 check "output that fails is a failure" output_fails
+check "files are replaced as a whole, or not at all" files_stay_whole
 check "--version" version
 check "help" "$rocesteer" help
 ktap_finish
