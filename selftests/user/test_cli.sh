@@ -432,6 +432,26 @@ files_stay_whole()
 			--dry-run
 }
 
+# foreign FILE: as an editor of another system leaves it
+foreign()
+{
+	sed -i '1s/^/\xef\xbb\xbf/; s/$/\r/' "$1"
+}
+
+foreign_files()
+{
+	printf '10.0.0.1\n10.0.0.1\n' >"$dir/peers"
+	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4}' \
+		>"$dir/foreign.json"
+	"$rocesteer" slice trace --jobs 3 --gpus 4 >"$dir/trace.csv" &&
+		foreign "$dir/peers" && foreign "$dir/foreign.json" &&
+		foreign "$dir/trace.csv" &&
+		usage "$dir/peers: line 2: 10.0.0.1 is given twice" \
+			path discover --dev lo --peer-file "$dir/peers" &&
+		"$rocesteer" --json slice replay --cluster "$dir/foreign.json" \
+			"$dir/trace.csv" | jq -e '.jobs == 3'
+}
+
 version()
 {
 	[[ $("$rocesteer" --version) == "rocesteer "[0-9]* ]] &&
@@ -458,7 +478,7 @@ idle_options()
 }
 
 echo '{"format": 1,' >"$dir/bad"
-ktap_plan 17
+ktap_plan 18
 check "wrong usage" usage_all
 check "wrong usage of plan" usage_plan
 check "wrong usage of plan --prior" usage_prior
@@ -474,6 +494,7 @@ check "plan --recommend-qps" plan_qps
 check "without privileges nothing is begun" unprivileged
 check "output that fails is a failure" output_fails
 check "files are replaced as a whole, or not at all" files_stay_whole
+check "files with CRLF and a byte order mark" foreign_files
 check "--version" version
 check "help" "$rocesteer" help
 ktap_finish
