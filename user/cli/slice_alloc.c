@@ -156,10 +156,7 @@ static int write_lp(const char *name, const struct cluster *c, __u32 gpus,
 	else if (!ret)
 		slice_write_lp(new.out, fabric, shapes, n);
 	ret = ret ?: file_replace(name, &new);
-	if (ret)
-		err_set(err, EXIT_FAILED, "write", "--lp: %s: %s", name,
-			strerror(abs(ret)));
-	return -abs(ret);
+	return ret ? err_errno(err, abs(ret), "write", "--lp: %s", name) : 0;
 }
 
 static void add_changes(struct json_object *obj, const struct cluster *c,

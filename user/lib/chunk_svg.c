@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "chunk_model.h"
 #include "replace.h"
@@ -212,8 +211,5 @@ int chunk_svg_write(const char *file, const struct chunk_svg_panel *panels,
 		ret = file_replace(file, &new);
 	}
 	chunk_model_free(model);
-	if (ret)
-		err_set(err, EXIT_FAILED, "write", "%s: %s", file,
-			strerror(abs(ret)));
-	return -abs(ret);
+	return ret ? err_errno(err, abs(ret), "write", "%s", file) : 0;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "replace.h"
 #include "replay.h"
@@ -82,8 +80,5 @@ int replay_svg_write(const char *file, const struct replay_bar *bars, __u32 nr,
 		draw(new.out, bars, nr);
 		ret = file_replace(file, &new);
 	}
-	if (ret)
-		err_set(err, EXIT_FAILED, "write", "--svg: %s: %s", file,
-			strerror(abs(ret)));
-	return -abs(ret);
+	return ret ? err_errno(err, abs(ret), "write", "--svg: %s", file) : 0;
 }

@@ -182,9 +182,5 @@ int perf_ranges_write(const struct perf_config *config, const struct nic *nic,
 		ret = file_replace(config->ranges, &new);
 	}
 	json_object_put(root);
-	if (!ret)
-		return 0;
-	errno = abs(ret);
-	return err_set(err, EXIT_FAILED, "ranges", "%s: %s", config->ranges,
-		       strerror(errno));
+	return ret ? err_errno(err, abs(ret), "ranges", "%s", config->ranges) : 0;
 }
