@@ -5,6 +5,7 @@
 #include "fuzz.h"
 #include "lib/contention.h"
 #include "lib/job_slice.h"
+#include "lib/reader.h"
 
 #define RANKS	512	/* more take time, and show nothing new */
 
@@ -50,11 +51,12 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 	struct json_object *root;
 	struct portmap map;
 	struct err err = {};
+	struct reader r = { .file = "f", .err = &err };
 	__u32 place;
 
 	if (fuzz_json(data, size, &root))
 		return 0;
-	if (contention_read_slice(&slice, root, "f", &err))
+	if (contention_read_slice(&slice, &r, root))
 		assert(err.code);
 	else if (slice.layout.ranks <= RANKS)
 		check(&slice);

@@ -149,7 +149,7 @@ usage_chunk()
 		chunk plan "${net[@]}" --size M &&
 	usage "--size: '' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind" \
 		chunk plan "${net[@]}" --size '' &&
-	usage "--size: 63 bytes are fewer than the 64 chunks" \
+	usage "--size: 63 is not a byte for each of 64 chunks" \
 		chunk plan "${net[@]}" --size 63 &&
 	usage "--chunks: '0' is not a number from 1 to 16384" \
 		"${plan[@]}" "${net[@]}" --chunks 0 &&
@@ -404,6 +404,54 @@ output_fails()
 		jq -e '.jobs | has("a") and has("b")' "$dir/cluster.json"
 }
 
+# stays_whole OPTION ARGUMENT...: where no more than 1 KiB fits, the file of OPTION stays
+stays_whole()
+{
+	local option=$1
+	shift
+
+	echo before >"$dir/file"
+	ln -sf file "$dir/link"
+	! (trap '' XFSZ; ulimit -f 1
+	   exec "$rocesteer" "$@" "$option" "$dir/link" >/dev/null) 2>"$dir/stderr" &&
+		grep -F "$dir/link: File too large" "$dir/stderr" &&
+		[[ $(<"$dir/file") == before && ! -e $dir/file.new ]] &&
+		"$rocesteer" "$@" "$option" "$dir/link" >/dev/null &&
+		[[ -L $dir/link ]] && (($(wc -c <"$dir/file") > 1024))
+}
+
+files_stay_whole()
+{
+	echo '{"leaves":4,"spines":32,"gpus_per_leaf":32,"gpus_per_server":4}' \
+		>"$dir/whole.json"
+	"$rocesteer" slice trace --jobs 10 --gpus 32 >"$dir/trace.csv" &&
+		stays_whole --svg chunk plan --dims 4x4 --bandwidth 2,1 --size 1M &&
+		stays_whole --svg slice replay --cluster "$dir/whole.json" \
+			"$dir/trace.csv" &&
+		stays_whole --lp slice alloc --cluster "$dir/whole.json" --gpus 64 \
+			--dry-run
+}
+
+# foreign FILE: as an editor of another system leaves it
+foreign()
+{
+	sed -i '1s/^/\xef\xbb\xbf/; s/$/\r/' "$1"
+}
+
+foreign_files()
+{
+	printf '10.0.0.1\n10.0.0.1\n' >"$dir/peers"
+	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4}' \
+		>"$dir/foreign.json"
+	"$rocesteer" slice trace --jobs 3 --gpus 4 >"$dir/trace.csv" &&
+		foreign "$dir/peers" && foreign "$dir/foreign.json" &&
+		foreign "$dir/trace.csv" &&
+		usage "$dir/peers: line 2: 10.0.0.1 is given twice" \
+			path discover --dev lo --peer-file "$dir/peers" &&
+		"$rocesteer" --json slice replay --cluster "$dir/foreign.json" \
+			"$dir/trace.csv" | jq -e '.jobs == 3'
+}
+
 version()
 {
 	[[ $("$rocesteer" --version) == "rocesteer "[0-9]* ]] &&
@@ -430,7 +478,7 @@ idle_options()
 }
 
 echo '{"format": 1,' >"$dir/bad"
-ktap_plan 16
+ktap_plan 18
 check "wrong usage" usage_all
 check "wrong usage of plan" usage_plan
 check "wrong usage of plan --prior" usage_prior
@@ -445,6 +493,8 @@ check "plan from a prior plan" plan_prior
 check "plan --recommend-qps" plan_qps
 check "without privileges nothing is begun" unprivileged
 check "output that fails is a failure" output_fails
+check "files are replaced as a whole, or not at all" files_stay_whole
+check "files with CRLF and a byte order mark" foreign_files
 check "--version" version
 check "help" "$rocesteer" help
 ktap_finish

@@ -167,6 +167,21 @@ starts_and_ends()
 	daemon_start && daemon_stop
 }
 
+# said_to_split: what is said when a job is loaded whose flows the daemon is to plan
+said_to_split()
+{
+	"$rocesteer" job load --job 2 --flow 10.1.1.1/99 --port-map "$map" \
+		--split wrap --resequence off 2>"$dir/said" &&
+		"$rocesteer" job unload --job 2 && cat "$dir/said"
+}
+
+says_who_plans()
+{
+	said_to_split | grep "not planned until the daemon runs: systemctl start" &&
+		daemon_start && said_to_split && [[ ! -s $dir/said ]] &&
+		daemon_stop
+}
+
 is_alone()
 {
 	daemon_start &&
@@ -419,6 +434,27 @@ notices_changes()
 		busywait 20000 uses '[0,1,2,3]' 6 && kill -0 "$daemon"
 }
 
+replanned()
+{
+	events 'any(.[]; .event == "replan" and .flows == 9)' | grep -q true
+}
+
+# Flows with a port of their queue pair, by paths that the daemon has not read yet.
+plans_around_unknown_paths()
+{
+	local dqpn
+
+	unload && load wrap && flows 10.1.1.1 16,17,18,19 && is_planned 4 4 &&
+		set_paths 2 && kill -HUP "$daemon" &&
+		busywait 20000 uses '[0,1]' 4 && kill -STOP "$daemon" &&
+		set_paths 4 && flows 10.1.1.1 20,21,22,23 || return
+	for dqpn in 20 21 22 23; do
+		has_port "$dqpn" || return
+	done
+	[[ $(path_of 20)$(path_of 21) == *[23]* ]] && kill -CONT "$daemon" &&
+		flows 10.1.1.1 24 && busywait 20000 replanned
+}
+
 # told EVENT: the last of the two that is told of the device
 told()
 {
@@ -620,10 +656,11 @@ leaves()
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 29
+ktap_plan 31
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
+check "who splits without it is told so" says_who_plans
 check "its directory is root's, and no lock on it is waited for long" waits_no_longer
 check "what is in its way is named" cannot_create
 check "top without a job says that once" tops_nothing
@@ -647,6 +684,7 @@ check "a device goes away: nothing is called up" device_goes
 check "it comes back: it is steered again" device_comes
 check "so it is where no daemon saw that" device_comes_later
 check "a device is renamed, and moved to another namespace" device_is_renamed
+check "a queue pair has a port of a path that is not known" plans_around_unknown_paths
 check "a steered queue pair stays where it is" goes_around
 check "a SIGTERM leaves the tables" leaves
 check "nothing is left" test -z "$(socket | grep -v '\*')"

@@ -285,8 +285,8 @@ from_cluster()
 # A job under one leaf has no peers to steer to.
 under_one_leaf()
 {
-	echo '{"job":"small","spines":[],"servers":[
-		{"leaf":0,"server":0,"gpus":1}]}' >"$dir/slice.json"
+	echo '{"job":"small","gpus":1,"leaves":[0],"spines":[],"links":[],
+		"servers":[{"leaf":0,"server":0,"gpus":1}]}' >"$dir/slice.json"
 	job load --job 9 --port-map "$map" --all --slice "$dir/slice.json" |
 		jq -e '.peers == 0 and (has("spines") | not)' &&
 		job show --job 9 | jq -e '.peers == [] and .groups == []' &&

@@ -292,8 +292,9 @@ wrong()
 
 wrong_files()
 {
-	local job='"gpus":1,"stage":"ocs","leaves":[0],"spines":[0],
-		"servers":[{"leaf":0,"server":0,"gpus":1}],"links":[[0,0]]'
+	local job='"gpus":2,"stage":"ocs","leaves":[0,1],"spines":[0],"servers":[
+		{"leaf":0,"server":0,"gpus":1},{"leaf":1,"server":0,"gpus":1}],
+		"links":[[0,0],[1,0]]'
 
 	wrong oxcs "0 is not a number from 1 to 1024" ',"oxcs":0' &&
 		wrong spine_ports "0 is not" ',"spine_ports":0' &&
@@ -310,10 +311,10 @@ wrong_files()
 		wrong jobs.a.oxcs "are fewer than the links" \
 			",\"jobs\":{\"a\":{$job,\"oxcs\":[]}}" &&
 		wrong "jobs.a.oxcs[0]" "the circuit is not that of the link" \
-			",\"jobs\":{\"a\":{$job,\"oxcs\":[1]}}" &&
+			",\"jobs\":{\"a\":{$job,\"oxcs\":[1,1]}}" &&
 		wrong "jobs.b.oxcs[0]" "the port is owned more than once" \
-			",\"spine_ports\":2,\"circuits\":[[0,0],[1,1]],\"jobs\":{
-			\"a\":{$job,\"oxcs\":[0]},\"b\":{${job/r\":0/r\":1},\"oxcs\":[0]}}"
+			",\"spine_ports\":2,\"circuits\":[[0,0],[0,1]],\"jobs\":{
+			\"a\":{$job,\"oxcs\":[0,0]},\"b\":{${job//r\":0/r\":1},\"oxcs\":[0,0]}}"
 }
 
 # A drained spine gets no circuits, a failed link is left alone.

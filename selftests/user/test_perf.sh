@@ -67,7 +67,7 @@ tokens()
 		"${common[@]}" 2>&1)
 	[[ $? == 2 && $text == *"there is no token"*"export ROCESTEER_PERF_TOKEN="* ]] ||
 		return
-	(umask 077 && echo "$ROCESTEER_PERF_TOKEN" >"$file")
+	(umask 077 && printf '%s\r\n' "$ROCESTEER_PERF_TOKEN" >"$file")
 	begin
 	ROCESTEER_PERF_TOKEN=no rank 0 "${common[@]}" --token-file "$file"
 	for i in 1 2 3; do

@@ -228,6 +228,45 @@ wrong_files()
 			"{$head,\"generation\":1.5}"
 }
 
+# disagrees FIELD MESSAGE FILTER: of a job, in a cluster file and by itself
+disagrees()
+{
+	wrong "jobs.a.$1" "$2" "$(jq ".jobs.a |= ($3)" "$dir/right.json")" &&
+		jq ".jobs.a | $3" "$dir/right.json" >"$dir/slice.json" &&
+		timeout 60 "$rocesteer" --json slice check --pattern ring \
+			--slice "$dir/slice.json" |
+		jq -e --arg message "$dir/slice.json: $1: $2" \
+			'.error.message | startswith($message)'
+}
+
+jobs_agree_with_themselves()
+{
+	small
+	slice alloc --gpus 8 --job a >"$dir/out" || return
+	cp "$file" "$dir/right.json"
+	disagrees leaves "is missing" 'del(.leaves)' &&
+		disagrees leaves "has 1 entries, for servers under 2 leaves" \
+			'.leaves = [0]' &&
+		disagrees "leaves[0]" "is not 0, which servers are under" \
+			'.leaves = [2, 3]' &&
+		disagrees "spines[1]" "is not a number from 3 to" \
+			'.spines = [3, 2, 1, 0]' &&
+		disagrees spines "2 are fewer than the 4 GPUs of a leaf" \
+			'.spines = [0, 1]' &&
+		disagrees spines "0 are fewer" '.spines = [] | .links = []' &&
+		disagrees links "has 0 entries, for 2 leaves and 4 spines" \
+			'.links = []' &&
+		disagrees "links[5]" "is not [1,1], as leaves and spines say" \
+			'.links[5] = [2, 2]' &&
+		disagrees "servers[2].leaf" "1 is not a number from 2 to" \
+			'.servers[1].leaf = 2 | .leaves = [0, 1, 2]' &&
+		disagrees gpus "7 is not the 8 of the servers" '.gpus = 7' &&
+		disagrees spines "is not empty, under one leaf" \
+			'.leaves = [0] | .servers |= .[:2] | .gpus = 4' &&
+		wrong jobs.a.stage "'leaf' is not that of 2 leaves" \
+			"$(jq '.jobs.a.stage = "leaf"' "$dir/right.json")"
+}
+
 no_file()
 {
 	local json
@@ -559,6 +598,8 @@ checks_flows()
 		flows '[]' | jq -e '.contended == 0 and .steps == 0' &&
 		flows '[{"from":0,"to":12}]' | jq -e '.error.message |
 			contains("flows[0].to: 12 is not a number from 0 to 11")' &&
+		flows '[{"from":3,"to":3}]' | jq -e '.error.message |
+			contains("flows[0].to: 3 is where the flow is from")' &&
 		flows '[{"from":0}]' | jq -e '.error.code == "bad-file"'
 }
 
@@ -621,7 +662,7 @@ schema()
 	E
 }
 
-ktap_plan 28
+ktap_plan 29
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -631,6 +672,7 @@ check "servers that cannot be had" refuses_servers
 check "refusals name their cause, and are in the journal" refuses
 check "wrong usage" usage
 check "wrong files: file and field are named" wrong_files
+check "a job that disagrees with itself is refused" jobs_agree_with_themselves
 check "no file, or no JSON" no_file
 check "what is marked is not given" marks
 check "several links per pair" several_links

@@ -195,7 +195,7 @@ static int size_read(const struct cli_args *args, struct chunk_collective *of,
 	of->size <<= shift;
 	if (of->size < of->chunks)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--size: %llu bytes are fewer than the %u chunks",
+			       "--size: %llu is not a byte for each of %u chunks",
 			       of->size, of->chunks);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "../lib/answers.h"
 #include "../lib/discover.h"
 #include "../lib/portmap.h"
+#include "../lib/reader.h"
 #include "cli.h"
 
 enum {
@@ -195,7 +196,8 @@ static int read_file(const char *name, struct peers *peers)
 	while (!ret && getline(&line, &size, file) >= 0) {
 		snprintf(peers->where, sizeof(peers->where), "%.128s: line %lu",
 			 standard ? "standard input" : name, ++number);
-		ret = read_line(peers, line);
+		ret = read_line(peers, line + (number > 1 ? 0 :
+					       reader_bom(line, strlen(line))));
 	}
 	if (!ret && ferror(file))
 		ret = err_set(peers->err, EXIT_BAD_INPUT, "bad-file",

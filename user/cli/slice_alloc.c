@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../lib/ocs_driver.h"
+#include "../lib/replace.h"
 #include "slice.h"
 
 enum { CLUSTER, GPUS, SERVERS, NODES, JOB, OCS, DRIVER, DRY_RUN, LP };
@@ -140,27 +141,22 @@ static int write_lp(const char *name, const struct cluster *c, __u32 gpus,
 {
 	const struct slice_fabric *fabric = &c->fabric;
 	struct slice_shape shapes[SLICE_MAX_SHAPES];
+	struct file_new new;
 	unsigned int n = 1;
-	FILE *file;
-	int failed;
+	int ret;
 
 	if (slice->nr_leaves)
 		shapes[0] = (struct slice_shape) { slice->nr_leaves,
 						   slice->nr_spines };
 	else
 		n = slice_shapes(fabric, gpus, shapes);
-	file = fopen(name, "we");
-	if (file) {
-		if (slice->stage == SLICE_OCS)
-			ocs_write_lp(file, fabric, &c->ocs, shapes);
-		else
-			slice_write_lp(file, fabric, shapes, n);
-		failed = ferror(file);
-		if (!fclose(file) && !failed)
-			return 0;
-	}
-	return err_set(err, EXIT_FAILED, "write", "--lp: %s: %s", name,
-		       strerror(errno));
+	ret = file_begin(&new);
+	if (!ret && slice->stage == SLICE_OCS)
+		ocs_write_lp(new.out, fabric, &c->ocs, shapes);
+	else if (!ret)
+		slice_write_lp(new.out, fabric, shapes, n);
+	ret = ret ?: file_replace(name, &new);
+	return ret ? err_errno(err, abs(ret), "write", "--lp: %s", name) : 0;
 }
 
 static void add_changes(struct json_object *obj, const struct cluster *c,

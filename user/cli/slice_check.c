@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../lib/contention.h"
+#include "../lib/reader.h"
 #include "slice.h"
 
 #define MAX_LISTED	1000	/* links, of which flows are printed */
@@ -145,6 +146,7 @@ static int read_slice(const struct cli_args *args, struct check *check,
 		      struct err *err)
 {
 	const char *file = args->value[SLICE], *cluster = args->value[CLUSTER];
+	struct reader r = { .file = file ?: cluster, .err = err };
 	struct json_object *root;
 	int ret = 0;
 
@@ -153,7 +155,7 @@ static int read_slice(const struct cli_args *args, struct check *check,
 	ret = ret ?: slice_get(file, cluster, args->value[JOB], &root, err);
 	if (ret)
 		return ret;
-	ret = contention_read_slice(&check->slice, root, file ?: cluster, err);
+	ret = contention_read_slice(&check->slice, &r, root);
 	json_object_put(root);
 	return ret;
 }

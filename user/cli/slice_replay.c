@@ -4,7 +4,6 @@
 #include <json-c/json.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../lib/decimal.h"
 #include "../lib/progress.h"
@@ -283,8 +282,7 @@ static int print_trace(const struct cli_args *args,
 		trace_write(stdout, jobs, nr);
 		if (!fflush(stdout) && !ferror(stdout))
 			return 0;
-		return err_set(err, EXIT_FAILED, "write", "%s",
-			       strerror(errno));
+		return err_errno(err, errno, "write", "standard output");
 	}
 	root = out_root();
 	rows = out_array(root, "jobs");

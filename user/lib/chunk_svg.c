@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "chunk_model.h"
+#include "replace.h"
 
 #define LEFT	200	/* of the bars; labels are before them */
 #define WIDTH	900	/* of the bars at the longest time */
@@ -160,18 +161,15 @@ static void draw_legend(FILE *out, enum chunk_kind kind, int y, __u64 longest)
 		LEFT + WIDTH, y, longest / 1e6);
 }
 
-/* Return: 0 or -ENOMEM. */
-static int draw(FILE *out, const struct chunk_svg_panel *panels, __u32 nr)
+static void draw(FILE *out, struct chunk_model *model,
+		 const struct chunk_svg_panel *panels, __u32 nr)
 {
 	const struct chunk_collective *of = &panels->plan->of;
-	struct chunk_model *model = chunk_model_new(of);
 	int panel = HEAD + of->dims * ROW;
 	int height = TOP + nr * panel + FOOT;
 	__u64 longest = 1, time;
 	__u32 i;
 
-	if (!model)
-		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
 		time = chunk_model_run(model, panels[i].plan, NULL, NULL);
 		longest = time > longest ? time : longest;
@@ -196,25 +194,22 @@ static int draw(FILE *out, const struct chunk_svg_panel *panels, __u32 nr)
 	}
 	draw_legend(out, of->kind, height - 12, longest);
 	fprintf(out, "</svg>\n");
-	chunk_model_free(model);
-	return 0;
 }
 
 int chunk_svg_write(const char *file, const struct chunk_svg_panel *panels,
 		    __u32 nr, struct err *err)
 {
-	int ret, failed;
-	FILE *out;
+	struct chunk_model *model = chunk_model_new(&panels->plan->of);
+	struct file_new new;
+	int ret;
 
-	errno = 0;
-	out = fopen(file, "we");
-	if (!out)
-		return err_set(err, EXIT_FAILED, "write", "%s: %s", file,
-			       strerror(errno));
-	ret = draw(out, panels, nr);
-	failed = ferror(out);
-	if ((fclose(out) || failed) && !ret)
-		return err_set(err, EXIT_FAILED, "write", "%s: %s", file,
-			       strerror(errno));
-	return ret;
+	if (!model)
+		return -ENOMEM;
+	ret = file_begin(&new);
+	if (!ret) {
+		draw(new.out, model, panels, nr);
+		ret = file_replace(file, &new);
+	}
+	chunk_model_free(model);
+	return ret ? err_errno(err, abs(ret), "write", "%s", file) : 0;
 }

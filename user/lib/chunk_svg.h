@@ -14,7 +14,7 @@ struct chunk_svg_panel {
 
 /**
  * chunk_svg_write() - draw plans of one collective one above the other
- * @file: created, or overwritten
+ * @file: replaced
  * @panels: the plans, to one scale of time
  * @nr: how many
  * @err: names the file

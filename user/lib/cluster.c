@@ -205,32 +205,10 @@ static void print_root(FILE *file, struct json_object *root)
 	fputs("\n}\n", file);
 }
 
-/* Return: as file_replace(). */
-static int replace(const struct cluster *c)
-{
-	char *temp, *text = NULL;
-	size_t len = 0;
-	FILE *file;
-	int ret;
-
-	file = open_memstream(&text, &len);
-	if (!file)
-		return -errno;
-	print_root(file, c->root);
-	ret = fclose(file) ? -ENOMEM : 0;
-	if (!ret && asprintf(&temp, "%s.new", c->file) < 0)
-		ret = -ENOMEM;
-	if (!ret) {
-		ret = file_replace(c->file, temp, 0644, text, len);
-		free(temp);
-	}
-	free(text);
-	return ret;
-}
-
 int cluster_commit(struct cluster *c, struct json_object *decision,
 		   struct err *err)
 {
+	struct file_new new;
 	int ret;
 
 	ret = cluster_journal_add(c, c->generation + 1, decision, err);
@@ -238,7 +216,11 @@ int cluster_commit(struct cluster *c, struct json_object *decision,
 		return ret;
 	c->generation++;
 	out_uint(c->root, "generation", c->generation);
-	ret = replace(c);
+	ret = file_begin(&new);
+	if (!ret) {
+		print_root(new.out, c->root);
+		ret = file_replace(c->file, &new);
+	}
 	c->replaced = ret >= 0;
 	if (ret < 0)
 		err_set(err, EXIT_FAILED, "write", "cannot replace %s: %s",

@@ -19,9 +19,7 @@
 
 static int fail(const struct cluster *c, int ret, struct err *err)
 {
-	err_set(err, EXIT_FAILED, "journal", "%s.journal: %s", c->file,
-		strerror(-ret));
-	return ret;
+	return err_errno(err, -ret, "journal", "%s.journal", c->file);
 }
 
 /* Return: where the line that ends at @end begins, or a negative errno. */

@@ -9,6 +9,7 @@
 
 #include "cluster_addr.h"
 #include "cluster_priv.h"
+#include "contention.h"
 #include "out.h"
 #include "words.h"
 
@@ -131,21 +132,7 @@ static int read_number(struct state *s, struct json_object *array,
 	return invalid_entry(s, key, i, what);
 }
 
-static int read_numbers(struct state *s, struct json_object *obj,
-			const char *key, __u32 end)
-{
-	struct json_object *array;
-	__u32 number;
-	size_t i;
-	int ret;
-
-	ret = reader_get(&s->r, obj, key, json_type_array, &array);
-	for (i = 0; !ret && i < json_object_array_length(array); i++)
-		ret = read_number(s, array, key, i, end, &number);
-	return ret;
-}
-
-static int read_server(struct state *s, struct json_object *obj, __u64 *sum)
+static int read_server(struct state *s, struct json_object *obj)
 {
 	__u64 leaf, server, gpus;
 	int ret;
@@ -161,14 +148,12 @@ static int read_server(struct state *s, struct json_object *obj, __u64 *sum)
 	if (!cluster_grid_own(&s->gpus, leaf, server, gpus))
 		return reader_invalid(&s->r, "gpus", "jobs own more than the server's %u",
 				      s->gpus.each);
-	*sum += gpus;
 	return 0;
 }
 
 static int read_servers(struct state *s, struct json_object *job)
 {
 	struct json_object *servers;
-	__u64 sum = 0, gpus;
 	size_t i, mark;
 	int ret;
 
@@ -177,17 +162,12 @@ static int read_servers(struct state *s, struct json_object *job)
 		return ret;
 	for (i = 0; i < json_object_array_length(servers); i++) {
 		mark = reader_enter(&s->r, "servers", i);
-		ret = read_server(s, json_object_array_get_idx(servers, i),
-				  &sum);
+		ret = read_server(s, json_object_array_get_idx(servers, i));
 		if (ret)
 			return ret;
 		reader_leave(&s->r, mark);
 	}
-	ret = reader_uint(&s->r, job, "gpus", 1, UINT32_MAX, &gpus);
-	if (!ret && sum != gpus)
-		return reader_invalid(&s->r, "gpus", "%llu is not the %llu of the servers",
-				      gpus, sum);
-	return ret;
+	return 0;
 }
 
 static int read_links(struct state *s, struct json_object *job)
@@ -226,36 +206,58 @@ static int read_optional(struct state *s, struct json_object *job)
 	return ret;
 }
 
-static int check_stage(struct state *s, struct json_object *stage)
+static int read_stage(struct state *s, struct json_object *job, int *stage)
 {
-	const char *text = json_object_get_string(stage);
+	struct json_object *value;
 	char quoted[32], all[64];
+	const char *text;
+	int ret;
 
-	if (words_find(cluster_stages, text) >= 0)
+	ret = reader_get(&s->r, job, "stage", json_type_string, &value);
+	if (ret)
+		return ret;
+	text = json_object_get_string(value);
+	*stage = words_find(cluster_stages, text);
+	if (*stage >= 0)
 		return 0;
 	return reader_invalid(&s->r, "stage", "'%s' is not one of %s",
 			      reader_quote(text, quoted, sizeof(quoted)),
 			      words_list(cluster_stages, all, sizeof(all)));
 }
 
+/* Its fields agree with each other. */
+static int check_slice(struct state *s, struct json_object *job, int stage)
+{
+	struct contention_slice slice;
+	__u32 leaves;
+	int ret;
+
+	ret = contention_read_slice(&slice, &s->r, job);
+	leaves = slice.layout.leaves;
+	contention_slice_free(&slice);
+	if (ret)
+		return ret;
+	if (stage >= SLICE_VCLOS ? leaves == 1 : leaves > 1)
+		ret = reader_invalid(&s->r, "stage", "'%s' is not that of %u leaves",
+				     cluster_stages[stage], leaves);
+	return ret;
+}
+
 static int read_job(struct state *s, const char *id, struct json_object *job)
 {
 	size_t mark = reader_enter_key(&s->r, "jobs");
 	char quoted[CLUSTER_MAX_ID + 1];
-	struct json_object *stage;
-	int ret;
+	int ret, stage;
 
 	reader_enter_key(&s->r, reader_quote(id, quoted, sizeof(quoted)));
 	if (!cluster_id_valid(id))
 		return reader_invalid(&s->r, "", "is not the name of a job");
 	if (json_object_get_type(job) != json_type_object)
 		return reader_invalid(&s->r, "", "is not an object");
-	ret = reader_get(&s->r, job, "stage", json_type_string, &stage) ?:
-	      check_stage(s, stage) ?:
-	      read_numbers(s, job, "leaves", s->fabric->leaves) ?:
-	      read_numbers(s, job, "spines", s->fabric->spines) ?:
+	ret = read_stage(s, job, &stage) ?:
 	      read_servers(s, job) ?:
 	      read_links(s, job) ?:
+	      check_slice(s, job, stage) ?:
 	      read_optional(s, job);
 	reader_leave(&s->r, mark);
 	return ret;

@@ -118,6 +118,7 @@ long contention_test_pattern(const struct contention_layout *layout,
 
 struct err;
 struct json_object;
+struct reader;
 
 /**
  * struct contention_slice - a slice as it was read
@@ -136,15 +137,13 @@ struct contention_slice {
 /**
  * contention_read_slice() - read what slice alloc and show print
  * @slice: filled; to be freed by contention_slice_free() in any case
- * @obj: the JSON
- * @file: name for messages
- * @err: names file and field
+ * @r: where it is
+ * @obj: the JSON; leaves, spines, servers and links have to agree
  *
  * Return: 0 or a negative errno.
  */
-int contention_read_slice(struct contention_slice *slice,
-			  struct json_object *obj, const char *file,
-			  struct err *err);
+int contention_read_slice(struct contention_slice *slice, struct reader *r,
+			  struct json_object *obj);
 
 void contention_slice_free(struct contention_slice *slice);
 

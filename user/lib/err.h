@@ -38,13 +38,22 @@ struct err {
  * @code: static string
  * @fmt: message, printf style
  *
- * errno on entry is what is returned, or -EINVAL when it is 0 or the failure is
- * bad input: callers that know better return their own. errno is preserved.
- *
- * Return: a negative errno, never 0.
+ * Return: -EINVAL: callers that know better return their own.
  */
 int err_set(struct err *err, int exit_status, const char *code,
 	    const char *fmt, ...) __printf(4, 5);
+
+/**
+ * err_errno() - record what the system says, with EXIT_FAILED
+ * @err: as of err_set()
+ * @error: positive errno; 0, where a library forgot it, is EIO
+ * @code: static string
+ * @fmt: message, printf style; what @error means is put behind it
+ *
+ * Return: -@error.
+ */
+int err_errno(struct err *err, int error, const char *code, const char *fmt, ...)
+	__printf(4, 5);
 
 /**
  * err_hint() - say what the user can do about the failure just recorded

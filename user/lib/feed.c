@@ -193,8 +193,8 @@ static int claim(struct feed *feed, struct err *err)
 			     sizeof(feed->address)) &&
 	    !chmod(feed->address.sun_path, 0600) && !listen(fd, 8))
 		return fd;
-	ret = err_set(err, EXIT_FAILED, "socket", "cannot listen on %s: %s",
-		      feed->address.sun_path, strerror(errno));
+	ret = err_errno(err, errno, "socket", "cannot listen on %s",
+			feed->address.sun_path);
 	if (fd >= 0)
 		close(fd);
 	return ret;
@@ -206,14 +206,12 @@ static int open_dir(struct err *err)
 	int fd, ret;
 
 	if (mkdir(FEED_DIR, 0700) && errno != EEXIST)
-		return err_set(err, EXIT_FAILED, "socket",
-			       "cannot create %s: %s", FEED_DIR,
-			       strerror(errno));
+		return err_errno(err, errno, "socket", "cannot create %s",
+				 FEED_DIR);
 	fd = open(FEED_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0 && !fchmod(fd, 0700))
 		return fd;
-	ret = err_set(err, EXIT_FAILED, "socket", "cannot open %s: %s",
-		      FEED_DIR, strerror(errno));
+	ret = err_errno(err, errno, "socket", "cannot open %s", FEED_DIR);
 	if (fd >= 0)
 		close(fd);
 	return ret;

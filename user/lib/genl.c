@@ -172,12 +172,10 @@ static int check_family(int ret, const struct family *family, struct err *err)
 		err_hint(err, "Load it: modprobe rocesteer");
 		return ret;
 	}
-	if (ret) {
-		err_set(err, EXIT_FAILED, "netlink",
-			"cannot ask for the netlink family %s: %s",
-			ROCESTEER_FAMILY_NAME, strerror(-ret));
-		return ret;
-	}
+	if (ret)
+		return err_errno(err, -ret, "netlink",
+				 "cannot ask for the netlink family %s",
+				 ROCESTEER_FAMILY_NAME);
 	if (family->version == ROCESTEER_FAMILY_VERSION)
 		return 0;
 	err_set(err, EXIT_FAILED, "version",
@@ -213,9 +211,8 @@ int genl_open(struct genl **out, struct err *err)
 	genl->seq = time(NULL);
 	genl->nl = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
 	if (!genl->nl || mnl_socket_bind(genl->nl, 0, MNL_SOCKET_AUTOPID)) {
-		ret = err_set(err, EXIT_FAILED, "netlink",
-			      "cannot open a netlink socket: %s",
-			      strerror(errno));
+		ret = err_errno(err, errno, "netlink",
+				"cannot open a netlink socket");
 		goto err_close;
 	}
 	mnl_socket_setsockopt(genl->nl, NETLINK_EXT_ACK, &on, sizeof(on));

@@ -395,8 +395,7 @@ int genl_listen(struct genl *genl, struct err *err)
 {
 	if (mnl_socket_setsockopt(genl->nl, NETLINK_ADD_MEMBERSHIP,
 				  &genl->group, sizeof(genl->group)))
-		return err_set(err, EXIT_FAILED, "netlink",
-			       "cannot listen to the module's events: %s",
-			       strerror(errno));
+		return err_errno(err, errno, "netlink",
+				 "cannot listen to the module's events");
 	return mnl_socket_get_fd(genl->nl);
 }

@@ -84,7 +84,7 @@ int job_slice_read(struct job_slice *js, struct json_object *obj,
 	int ret;
 
 	*js = (struct job_slice) {};
-	ret = contention_read_slice(&js->slice, obj, file, err);
+	ret = contention_read_slice(&js->slice, &r, obj);
 	if (!ret && json_object_object_get_ex(obj, "job", NULL))
 		ret = reader_string(&r, obj, "job", js->job, sizeof(js->job));
 	if (ret || js->slice.layout.leaves == 1)
@@ -126,7 +126,6 @@ static int no_port(const struct job_slice *js, __u32 place,
 {
 	char peer[ADDR_STRLEN], router[ADDR_STRLEN];
 
-	errno = ENOENT;
 	return err_set(err, EXIT_REFUSED, "no-port",
 		       "job %s: the port map has no port to %s by spine %u, %s",
 		       js->job, addr_format(addr, peer),
@@ -171,7 +170,6 @@ static int restrict_peer(const struct job_slice *js, __u32 own, __u32 rank,
 		return restrict_paths(js, peer, err);
 	if (peer->local)
 		return 0;
-	errno = EINVAL;
 	return err_set(err, EXIT_REFUSED, "other-leaf",
 		       "job %s: %s is under our leaf in the slice, and under another in the port map",
 		       js->job, addr_format(peer->addr, text));
@@ -241,13 +239,11 @@ int job_slice_restrict(const struct job_slice *js, struct portmap *ports,
 	if (js->slice.layout.leaves == 1)
 		return restrict_peers(js, 0, ports, err);
 	own = find_own(js, ports);
-	if (own == NONE) {
-		errno = EINVAL;
+	if (own == NONE)
 		return err_set(err, EXIT_BAD_INPUT, "not-in-slice",
 			       "job %s: %s, the source in the port map, is no NIC of the slice",
 			       js->job,
 			       addr_format(ports->peers[0].source, text));
-	}
 	*place = js->slice.layout.place[own];
 	return restrict_peers(js, own, ports, err) ?:
 	       check_ranks(js, own, ports, err);

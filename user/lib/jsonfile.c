@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader.h"
+
 static int fail(const char *file, struct err *err)
 {
 	int ret = errno;
@@ -103,7 +105,7 @@ int json_file_read(const char *file, size_t max, int depth,
 		   struct json_object **root, struct err *err)
 {
 	struct stat st;
-	size_t len = 0;
+	size_t len = 0, bom;
 	char *text = NULL;
 	int fd, ret;
 
@@ -117,7 +119,8 @@ int json_file_read(const char *file, size_t max, int depth,
 	close(fd);
 	if (ret)
 		return ret;
-	ret = parse(text, len, file, depth, root, err);
+	bom = reader_bom(text, len);
+	ret = parse(text + bom, len - bom, file, depth, root, err);
 	free(text);
 	return ret;
 }

@@ -6,7 +6,6 @@
 #include <linux/if.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /**
@@ -43,8 +42,7 @@ struct link_monitor *link_open(struct err *err)
 	if (link->nl && !mnl_socket_bind(link->nl, RTMGRP_LINK,
 					 MNL_SOCKET_AUTOPID) && !ask(link))
 		return link;
-	err_set(err, EXIT_FAILED, "netlink", "cannot watch the devices: %s",
-		strerror(errno));
+	err_errno(err, errno, "netlink", "cannot watch the devices");
 	link_close(link);
 	return NULL;
 }

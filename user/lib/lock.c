@@ -68,11 +68,8 @@ static int fail(int fd, const char *name, struct err *err)
 	int ret = -errno;
 	char who[80];
 
-	if (ret != -EAGAIN) {
-		err_set(err, EXIT_FAILED, "lock", "cannot lock %s: %s", name,
-			strerror(-ret));
-		return ret;
-	}
+	if (ret != -EAGAIN)
+		return err_errno(err, -ret, "lock", "cannot lock %s", name);
 	describe_holder(fd, who, sizeof(who));
 	err_set(err, EXIT_LOCKED, "locked", "%s has %s locked", who, name);
 	err_hint(err, "Try again when that process has ended.");

@@ -2,7 +2,6 @@
 #include "netns.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,9 +13,8 @@ int netns_cookie(__u64 *cookie, struct err *err)
 
 	if (fd < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &len))
-		ret = err_set(err, EXIT_FAILED, "netns",
-			      "cannot tell this network namespace: %s",
-			      strerror(errno));
+		ret = err_errno(err, errno, "netns",
+				"cannot tell this network namespace");
 	if (fd >= 0)
 		close(fd);
 	return ret;

@@ -216,23 +216,16 @@ static int add_old(const char *file, struct portmap *map, struct err *err)
 
 static int replace(const char *file, struct json_object *root)
 {
-	const char *json;
-	char *temp, *text;
-	int len, ret;
+	struct file_new new;
+	int ret = file_begin(&new);
 
-	json = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
-					      JSON_C_TO_STRING_SPACED |
-					      JSON_C_TO_STRING_NOSLASHESCAPE);
-	len = asprintf(&text, "%s\n", json);
-	if (len < 0)
-		return -ENOMEM;
-	ret = asprintf(&temp, "%s.new", file) < 0 ? -ENOMEM : 0;
-	if (!ret) {
-		ret = -abs(file_replace(file, temp, 0644, text, len));
-		free(temp);
-	}
-	free(text);
-	return ret;
+	if (ret)
+		return ret;
+	fprintf(new.out, "%s\n",
+		json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+					       JSON_C_TO_STRING_SPACED |
+					       JSON_C_TO_STRING_NOSLASHESCAPE));
+	return -abs(file_replace(file, &new));
 }
 
 /* Return: a descriptor that holds the lock of a file, or a negative errno. */

@@ -77,8 +77,7 @@ static int open_fail(const char *device, const __u8 source[16],
 			addr_format(source, text));
 		break;
 	default:
-		err_set(err, EXIT_FAILED, "socket", "cannot probe by %s: %s",
-			device, strerror(-ret));
+		err_errno(err, -ret, "socket", "cannot probe by %s", device);
 	}
 	return ret;
 }

@@ -51,6 +51,11 @@ void reader_leave(struct reader *r, size_t mark)
 	r->where[mark] = '\0';
 }
 
+size_t reader_bom(const char *text, size_t len)
+{
+	return len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
 const char *reader_quote(const char *text, char *buf, size_t size)
 {
 	size_t i;

@@ -45,6 +45,9 @@ size_t reader_enter_index(struct reader *r, size_t i);
 
 void reader_leave(struct reader *r, size_t mark);
 
+/* Length of the byte order mark that some editors put before a text, or 0. */
+size_t reader_bom(const char *text, size_t len);
+
 /* A text from the file as a message may show it: short and printable. */
 const char *reader_quote(const char *text, char *buf, size_t size);
 

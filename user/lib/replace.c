@@ -95,24 +95,66 @@ int file_create(const char *name, const struct stat *like)
 	return ret;
 }
 
-int file_replace(const char *file, const char *temp, mode_t mode,
-		 const char *text, size_t len)
+/* What is there is a device, a pipe or the like. */
+static int write_through(const char *file, const struct file_new *new)
 {
-	struct stat like = { .st_mode = mode, .st_uid = -1, .st_gid = -1 };
-	int dir, ret;
+	int fd = open(file, O_WRONLY | O_CLOEXEC), ret;
 
-	if (stat(file, &like) && errno != ENOENT)
+	if (fd < 0)
 		return -errno;
-	dir = open_directory(file);
+	ret = file_write(fd, new->text, new->len);
+	if (close(fd) && !ret)
+		ret = -errno;
+	return ret;
+}
+
+static int replace(const char *file, const struct stat *like,
+		   const struct file_new *new)
+{
+	int dir = open_directory(file), ret;
+	char *temp;
+
 	if (dir < 0)
 		return dir;
-	ret = write_synced(temp, &like, text, len);
+	if (asprintf(&temp, "%s.new", file) < 0) {
+		close(dir);
+		return -ENOMEM;
+	}
+	ret = write_synced(temp, like, new->text, new->len);
 	if (!ret && rename(temp, file))
 		ret = -errno;
 	if (ret)
 		unlink(temp);
 	else if (fsync(dir))	/* what makes the new name last */
 		ret = errno;
+	free(temp);
 	close(dir);
+	return ret;
+}
+
+int file_begin(struct file_new *new)
+{
+	*new = (struct file_new) {};
+	new->out = open_memstream(&new->text, &new->len);
+	return new->out ? 0 : -ENOMEM;
+}
+
+int file_replace(const char *file, struct file_new *new)
+{
+	struct stat like = { .st_mode = S_IFREG | 0644, .st_uid = -1,
+			     .st_gid = -1 };
+	char *real = realpath(file, NULL);
+	int ret;
+
+	if (fclose(new->out))
+		ret = -ENOMEM;
+	else if (stat(file, &like) && errno != ENOENT)
+		ret = -errno;
+	else if (!S_ISREG(like.st_mode))
+		ret = write_through(file, new);
+	else
+		ret = replace(real ?: file, &like, new);
+	free(real);
+	free(new->text);
 	return ret;
 }

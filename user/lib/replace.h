@@ -4,22 +4,37 @@
 #define ROCESTEER_REPLACE_H
 
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 /**
- * file_replace() - replace a file atomically and durably
- * @file: replaced by rename, or created
- * @temp: name beside it, for no one else to use; one left by a crash is removed
- * @mode: permissions of a new file; one that is there passes on its own, and its
- *	owner and group as file_give() can
- * @text: contents
+ * struct file_new - what is to be in a file
+ * @out: takes it
+ * @text: what @out was given
  * @len: bytes of it
+ */
+struct file_new {
+	FILE *out;
+	char *text;
+	size_t len;
+};
+
+/* Return: 0; @new is to be released by file_replace(). Or -ENOMEM. */
+int file_begin(struct file_new *new);
+
+/**
+ * file_replace() - replace a file atomically and durably
+ * @file: replaced by rename, or created; a link leads to it, and what is no regular
+ *	file is written to. One that is there passes on its permissions, and its owner
+ *	and group as file_give() can.
+ * @new: contents; released
+ *
+ * FILE.new, beside it, is for no one else to use: one left by a crash is removed.
  *
  * Return: 0; a negative errno: the file is as it was; a positive one: the file is
  * replaced, but its directory could not be synced, and a crash may undo that.
  */
-int file_replace(const char *file, const char *temp, mode_t mode,
-		 const char *text, size_t len);
+int file_replace(const char *file, struct file_new *new);
 
 /*
  * Make an empty file with the owner, group and permissions of another: nobody meets

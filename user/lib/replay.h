@@ -111,7 +111,7 @@ struct replay_bar {
 
 /**
  * replay_svg_write() - draw the mean waiting and running time of policies
- * @file: created, or overwritten
+ * @file: replaced
  * @bars: one per policy
  * @nr: how many
  * @err: names the file

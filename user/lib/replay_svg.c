@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
+#include "replace.h"
 #include "replay.h"
 
 #define LEFT	130	/* of the bars; labels are before them */
@@ -73,15 +73,12 @@ static void draw(FILE *out, const struct replay_bar *bars, __u32 nr)
 int replay_svg_write(const char *file, const struct replay_bar *bars, __u32 nr,
 		     struct err *err)
 {
-	FILE *out = fopen(file, "we");
-	int failed;
+	struct file_new new;
+	int ret = file_begin(&new);
 
-	if (out) {
-		draw(out, bars, nr);
-		failed = ferror(out);
-		if (!fclose(out) && !failed)
-			return 0;
+	if (!ret) {
+		draw(new.out, bars, nr);
+		ret = file_replace(file, &new);
 	}
-	return err_set(err, EXIT_FAILED, "write", "--svg: %s: %s", file,
-		       strerror(errno));
+	return ret ? err_errno(err, abs(ret), "write", "--svg: %s", file) : 0;
 }

@@ -177,14 +177,19 @@ static void pins_sweep(const char *own)
 	closedir(d);
 }
 
+static int no_job(struct err *err)
+{
+	err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
+	return -ENOENT;
+}
+
 /* Whose directory may be: what is pinned there is trusted. */
 static int check_root(int fd, struct err *err)
 {
 	struct stat root, above;
 
 	if (fstat(fd, &root) || stat(BPFFS, &above))
-		return err_set(err, EXIT_FAILED, "pin", "cannot check %s: %s",
-			       PIN_ROOT, strerror(errno));
+		return err_errno(err, errno, "pin", "cannot check %s", PIN_ROOT);
 	if ((root.st_uid && root.st_uid != geteuid()) ||
 	    root.st_mode & 0077) {
 		err_set(err, EXIT_FAILED, "unsafe",
@@ -217,15 +222,14 @@ int steer_root(int flags, struct err *err)
 		return -ENODEV;
 	}
 	if ((flags & STEER_CREATE) && mkdir(PIN_ROOT, 0700) && errno != EEXIST)
-		return err_set(err, EXIT_FAILED, "pin", "cannot create %s: %s",
-			       PIN_ROOT, strerror(errno));
+		return err_errno(err, errno, "pin", "cannot create %s", PIN_ROOT);
 	fd = open(PIN_ROOT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return no_job(err);
 	if (fd < 0)
-		return err_set(err, EXIT_FAILED, errno == ENOENT ? "no-job" :
-			       errno == EACCES ? "permission" : "pin",
-			       errno == ENOENT ? "no job is loaded" :
-			       "cannot open %s: %s", PIN_ROOT,
-			       strerror(errno));
+		return err_errno(err, errno,
+				 errno == EACCES ? "permission" : "pin",
+				 "cannot open %s", PIN_ROOT);
 	ret = check_root(fd, err);
 	if (!ret)
 		return fd;
@@ -265,9 +269,8 @@ static int pin_error(struct steer *s, const char *name, int ret,
 {
 	if (ret == -ENOENT)
 		return version_error(s, name, "is not there, unlike in", err);
-	errno = -ret;
-	return err_set(err, EXIT_FAILED, ret == -EPERM ? "permission" : "pin",
-		       "cannot open %s/%s: %s", s->dir, name, strerror(-ret));
+	return err_errno(err, -ret, ret == -EPERM ? "permission" : "pin",
+			 "cannot open %s/%s", s->dir, name);
 }
 
 static int maps_open(struct steer *s, struct err *err)
@@ -364,9 +367,8 @@ static int load(struct steer *s, struct err *err)
 	int ret;
 
 	if (!skel)
-		return err_set(err, EXIT_FAILED, "bpf",
-			       "cannot open the BPF programs: %s",
-			       strerror(errno));
+		return err_errno(err, errno, "bpf",
+				 "cannot open the BPF programs");
 	rocesteer_icrc_init(skel->rodata->rs_icrc);
 	skel->rodata->rs_netns = s->netns;
 	skel->rodata->rs_use_module = s->module;
@@ -378,11 +380,8 @@ static int load(struct steer *s, struct err *err)
 	if (!ret)
 		ret = pin_programs(s, skel);
 	if (ret) {
-		errno = -ret;
-		ret = err_set(err, EXIT_FAILED,
-			      ret == -EPERM ? "permission" : "bpf",
-			      "cannot load the BPF programs: %s",
-			      strerror(-ret));
+		ret = err_errno(err, -ret, ret == -EPERM ? "permission" : "bpf",
+				"cannot load the BPF programs");
 		err_hint(err, "ROCESTEER_DEBUG=1 shows what the kernel says");
 		pins_remove(s->dir);
 	}
@@ -412,17 +411,14 @@ static int open_pins(struct steer *s, int flags, struct err *err)
 	}
 	if (fd != -ENOENT)
 		return pin_error(s, "egress", fd, err);
-	if (!(flags & STEER_CREATE)) {
-		err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
-		return -ENOENT;
-	}
+	if (!(flags & STEER_CREATE))
+		return no_job(err);
 	s->module = !(flags & STEER_NO_MODULE) &&
 		    !access("/sys/kernel/btf/rocesteer", F_OK);
 	pins_sweep(s->dir);
 	pins_remove(s->dir);	/* what a killed command began */
 	if (mkdir(s->dir, 0700))
-		return err_set(err, EXIT_FAILED, "pin", "cannot create %s: %s",
-			       s->dir, strerror(errno));
+		return err_errno(err, errno, "pin", "cannot create %s", s->dir);
 	ret = load(s, err);
 	return ret ?: pins_open(s, err);
 }
@@ -433,7 +429,7 @@ int steer_open(struct steer **sp, int flags, struct err *err)
 	int ret;
 
 	if (!s)
-		return err_set(err, EXIT_FAILED, "memory", "out of memory");
+		return -ENOMEM;
 	*s = (struct steer){ .lock = -1 };
 	memset(s->maps, -1, sizeof(s->maps));
 	memset(s->progs, -1, sizeof(s->progs));
@@ -608,10 +604,8 @@ static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 
 static int attach_error(unsigned int ifindex, int ret, struct err *err)
 {
-	errno = -ret;
-	return err_set(err, EXIT_FAILED, ret == -EPERM ? "permission" : "attach",
-		       "cannot attach to device %u: %s", ifindex,
-		       strerror(-ret));
+	return err_errno(err, -ret, ret == -EPERM ? "permission" : "attach",
+			 "cannot attach to device %u", ifindex);
 }
 
 /* The programs parse Ethernet frames. */

@@ -146,13 +146,11 @@ static int fill_error(__u32 job, int ret, struct err *err)
 {
 	if (!ret)
 		return 0;
-	errno = -ret;
 	if (ret == -E2BIG)
 		return err_set(err, EXIT_REFUSED, "full",
 			       "job %u: the tables of chunks are full", job);
-	return err_set(err, EXIT_FAILED, "tables",
-		       "cannot fill the tables of chunks of job %u: %s", job,
-		       strerror(-ret));
+	return err_errno(err, -ret, "tables",
+			 "cannot fill the tables of chunks of job %u", job);
 }
 
 int steer_chunks_add(struct steer *s, __u32 job, const struct chunk_table *table,

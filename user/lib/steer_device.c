@@ -175,12 +175,10 @@ static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
 		drop_flows(s, job->ifindex);
 	set_get(&check->back, &to, sizeof(to), sizeof(to));
 	ret = move_job(s, id, job, to, &chunks);
-	if (ret) {
-		errno = -ret;
-		return err_set(check->err, EXIT_FAILED, "tables",
-			       "cannot move job %u to the new %s: %s", id,
-			       job->device, strerror(-ret));
-	}
+	if (ret)
+		return err_errno(check->err, -ret, "tables",
+				 "cannot move job %u to the new %s", id,
+				 job->device);
 	ret = steer_attach(s, to, check->err);
 	if (!ret && chunks)
 		ret = steer_attach_chunk(s, to, check->err);

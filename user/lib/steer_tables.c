@@ -402,7 +402,6 @@ static int check_job(struct steer *s, const struct steer_job_spec *spec,
 
 static int fill_error(__u32 id, int ret, struct err *err)
 {
-	errno = -ret;
 	switch (ret) {
 	case -E2BIG:
 		return err_set(err, EXIT_REFUSED, "full",
@@ -411,9 +410,8 @@ static int fill_error(__u32 id, int ret, struct err *err)
 		return err_set(err, EXIT_FAILED, "flow-taken",
 			       "job %u: another job has one of its flows", id);
 	default:
-		return err_set(err, EXIT_FAILED, "tables",
-			       "cannot fill the tables of job %u: %s", id,
-			       strerror(-ret));
+		return err_errno(err, -ret, "tables",
+				 "cannot fill the tables of job %u", id);
 	}
 }
 

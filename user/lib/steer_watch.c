@@ -44,8 +44,7 @@ int steer_watch_open(struct err *err)
 	if (fd >= 0 && inotify_add_watch(fd, PIN_ROOT,
 					 IN_CREATE | IN_DELETE | IN_ATTRIB) >= 0)
 		return fd;
-	ret = err_set(err, EXIT_FAILED, "watch", "cannot watch %s: %s",
-		      PIN_ROOT, strerror(errno));
+	ret = err_errno(err, errno, "watch", "cannot watch %s", PIN_ROOT);
 	if (fd >= 0)
 		close(fd);
 	return ret;
@@ -102,9 +101,8 @@ struct steer_events *steer_events_open(struct steer *s, struct err *err)
 		events->buffer = ring_buffer__new(s->maps[MAP_EVENTS],
 						  take_event, events, NULL);
 	if (!events || !events->buffer) {
-		err_set(err, EXIT_FAILED, "events",
-			"cannot read the programs' events: %s",
-			strerror(errno));
+		err_errno(err, errno, "events",
+			  "cannot read the programs' events");
 		free(events);
 		return NULL;
 	}

@@ -97,11 +97,9 @@ static int transmit(struct survey *s, struct active *a, __u64 now)
 	case -EPERM:
 	case -ENODEV:
 	case -EINVAL:
-		err_set(s->err, EXIT_FAILED,
-			ret == -EPERM ? "permission" : "no-device",
-			"cannot send a probe by %s: %s", s->config->device,
-			strerror(-ret));
-		return ret;
+		return err_errno(s->err, -ret,
+				 ret == -EPERM ? "permission" : "no-device",
+				 "cannot send a probe by %s", s->config->device);
 	}
 	a->state = WAITING;
 	a->due = now + patience(s, a->probe.sent++);

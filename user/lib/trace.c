@@ -115,9 +115,16 @@ static int next_line(struct place *at, FILE *in, char **line, size_t *size)
 	len = getline(line, size, in);
 	if (len < 0)
 		return -errno;
-	at->line++;
-	if ((*line)[len - 1] == '\n')
-		(*line)[len - 1] = '\0';
+	if (!at->line++) {
+		size_t bom = reader_bom(*line, len);
+
+		len -= bom;
+		memmove(*line, *line + bom, len + 1);
+	}
+	if (len && (*line)[len - 1] == '\n')
+		(*line)[--len] = '\0';
+	if (len && (*line)[len - 1] == '\r')
+		(*line)[--len] = '\0';
 	return 1;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer-perf - run the plan of a collective over RoCE, and measure it. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@ const char * const cli_program = "rocesteer-perf";
 
 static int fail_wrong(const struct perf_result *result, struct err *err)
 {
-	errno = EIO;
 	return err_set(err, EXIT_FAILED, "wrong",
 		       "%llu elements are wrong, the first of them on rank %u",
 		       result->wrong, result->wrong_rank);

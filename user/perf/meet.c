@@ -31,7 +31,6 @@ static int resolve(const char *host, const char *port, int family,
 
 	if (!ret)
 		return 0;
-	errno = EADDRNOTAVAIL;
 	return err_set(err, EXIT_FAILED, "no-address",
 		       "rendezvous: %s:%s: %s", host ?: "", port,
 		       gai_strerror(ret));
@@ -77,10 +76,9 @@ int meet_listen(const char *host, const char *port, int *fd, struct err *err)
 	}
 	if (*fd >= 0)
 		return 0;
-	errno = -*fd;
-	return err_set(err, EXIT_FAILED, "listen",
-		       "rendezvous: cannot listen on %s%sport %s: %s",
-		       host ?: "", host ? " " : "", port, strerror(errno));
+	return err_errno(err, -*fd, "listen",
+			 "rendezvous: cannot listen on %s%sport %s", host ?: "",
+			 host ? " " : "", port);
 }
 
 /*
@@ -155,12 +153,10 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 		wait *= 2;
 	}
 	freeaddrinfo(list);
-	if (*fd < 0) {
-		errno = -*fd;
-		return err_set(err, EXIT_FAILED, "rank-absent",
-			       "rank 0 does not listen on %s port %s: %s", host,
-			       port, strerror(errno));
-	}
+	if (*fd < 0)
+		return err_errno(err, -*fd, "rank-absent",
+				 "rank 0 does not listen on %s port %s", host,
+				 port);
 	/* Writes wait, as long as SO_SNDTIMEO says. */
 	fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
 	return 0;

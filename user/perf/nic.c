@@ -11,11 +11,11 @@
 #define MAX_DEPTH	1024u	/* of a queue */
 #define AHEAD_US	100u	/* of work that a NIC has, to stay busy */
 
-int nic_fail(const struct nic *nic, const char *code, const char *what)
+int nic_fail(const struct nic *nic, int error, const char *code,
+	     const char *what)
 {
-	return err_set(nic->err, EXIT_FAILED, code,
-		       "dimension %u: %s: %s: %s", nic->dim, nic->name, what,
-		       strerror(errno));
+	return err_errno(nic->err, error, code, "dimension %u: %s: %s", nic->dim,
+			 nic->name, what);
 }
 
 __u32 nic_rank(const struct nic *nic, __u32 member)
@@ -38,11 +38,10 @@ static int device_open(struct nic *nic)
 			continue;
 		nic->context = ibv_open_device(list[i]);
 		ibv_free_device_list(list);
-		return nic->context ? 0 : nic_fail(nic, "device", "cannot open it");
+		return nic->context ? 0 : nic_fail(nic, errno, "device", "cannot open it");
 	}
 	if (list)
 		ibv_free_device_list(list);
-	errno = ENODEV;
 	return err_set(nic->err, EXIT_FAILED, "no-device",
 		       "dimension %u: there is no RDMA device %s", nic->dim,
 		       nic->name);
@@ -79,8 +78,7 @@ static int gid_find(struct nic *nic)
 	}
 	if (best)
 		return 0;
-	errno = EADDRNOTAVAIL;
-	return nic_fail(nic, "no-gid", any ? "it has no GID of RoCE v2" :
+	return nic_fail(nic, EADDRNOTAVAIL, "no-gid", any ? "it has no GID of RoCE v2" :
 			"the GID of this index is not one of RoCE v2");
 }
 
@@ -92,7 +90,7 @@ static int window_register(struct nic *nic, void *window)
 				  IBV_ACCESS_REMOTE_WRITE);
 	if (nic->mr)
 		return 0;
-	return nic_fail(nic, "memory",
+	return nic_fail(nic, errno, "memory",
 		    "cannot register the buffer (see ulimit -l)");
 }
 
@@ -135,7 +133,7 @@ static int link_create(struct nic *nic, struct link *link)
 	};
 
 	link->qp = ibv_create_qp(nic->pd, &init);
-	return link->qp ? 0 : nic_fail(nic, "queue-pair", "cannot create one");
+	return link->qp ? 0 : nic_fail(nic, errno, "queue-pair", "cannot create one");
 }
 
 static int outbox_create(struct nic *nic)
@@ -157,10 +155,8 @@ static int links_create(struct nic *nic)
 	if (!nic->link)
 		return -ENOMEM;
 	engine_messages(nic->layout, nic->rank, count, nic);
-	if (nic->largest * ELEMENT > nic->port.max_msg_sz) {
-		errno = EMSGSIZE;
-		return nic_fail(nic, "message", "needs more chunks");
-	}
+	if (nic->largest * ELEMENT > nic->port.max_msg_sz)
+		return nic_fail(nic, EMSGSIZE, "message", "needs more chunks");
 	for (i = 0; i < members(nic); i++) {
 		struct link *link = &nic->link[i];
 
@@ -172,11 +168,11 @@ static int links_create(struct nic *nic)
 		return ret;
 	nic->channel = ibv_create_comp_channel(nic->context);
 	if (!nic->channel)
-		return nic_fail(nic, "device", "cannot get events");
+		return nic_fail(nic, errno, "device", "cannot get events");
 	nic->cq = ibv_create_cq(nic->context, completions, NULL, nic->channel,
 				0);
 	if (!nic->cq)
-		return nic_fail(nic, "device", "cannot create a completion queue");
+		return nic_fail(nic, errno, "device", "cannot create a completion queue");
 	for (i = 0; !ret && i < members(nic); i++)
 		if (nic->link[i].messages || nic->link[i].answers)
 			ret = link_create(nic, &nic->link[i]);
@@ -196,11 +192,10 @@ static __u32 retry_of(__u64 timeout)
 int nic_check_port(struct nic *nic)
 {
 	if (ibv_query_port(nic->context, PORT, &nic->port))
-		return nic_fail(nic, "device", "cannot query it");
+		return nic_fail(nic, errno, "device", "cannot query it");
 	if (nic->port.state == IBV_PORT_ACTIVE)
 		return 0;
-	errno = ENETDOWN;
-	return nic_fail(nic, "device", "its port is not active");
+	return nic_fail(nic, ENETDOWN, "device", "its port is not active");
 }
 
 int nic_open(struct nic *nic, void *window, __u64 timeout)
@@ -212,13 +207,13 @@ int nic_open(struct nic *nic, void *window, __u64 timeout)
 	if (ret)
 		return ret;
 	if (ibv_query_device(nic->context, &nic->attr))
-		return nic_fail(nic, "device", "cannot query it");
+		return nic_fail(nic, errno, "device", "cannot query it");
 	ret = nic_check_port(nic) ?: gid_find(nic);
 	if (ret)
 		return ret;
 	nic->pd = ibv_alloc_pd(nic->context);
 	if (!nic->pd)
-		return nic_fail(nic, "device", "cannot allocate");
+		return nic_fail(nic, errno, "device", "cannot allocate");
 	return window_register(nic, window) ?: links_create(nic);
 }
 
@@ -308,27 +303,25 @@ int nic_connect(struct nic *nic, __u32 member,
 		const struct nic_address *address, __u32 qpn)
 {
 	struct link *link = &nic->link[member];
+	int ret, error;
 	__u32 i;
-	int ret;
 
 	if (!link->qp)
 		return 0;
 	link->rkey = address->rkey;
 	memcpy(link->gid, address->gid, sizeof(link->gid));
-	errno = qp_init(link->qp);
-	for (i = 0; !errno && i < link->receives; i++) {
+	error = qp_init(link->qp);
+	for (i = 0; !error && i < link->receives; i++) {
 		ret = nic_post_receive(nic, member);
 		if (ret)
 			return ret;
 	}
-	if (!errno)
-		errno = qp_connect(nic, link->qp, address, qpn);
-	if (!errno)
+	error = error ?: qp_connect(nic, link->qp, address, qpn);
+	if (!error)
 		return 0;
-	return err_set(nic->err, EXIT_FAILED, "connect",
-		       "dimension %u: %s: cannot connect to rank %u: %s",
-		       nic->dim, nic->name, nic_rank(nic, member),
-		       strerror(errno));
+	return err_errno(nic->err, error, "connect",
+			 "dimension %u: %s: cannot connect to rank %u",
+			 nic->dim, nic->name, nic_rank(nic, member));
 }
 
 const __u8 *nic_peer(const struct nic *nic, __u32 member)

@@ -11,9 +11,9 @@
 int nic_post_receive(struct nic *nic, __u32 member)
 {
 	struct ibv_recv_wr *bad, wr = { .wr_id = ARRIVED | member };
+	int error = ibv_post_recv(nic->link[member].qp, &wr, &bad);
 
-	errno = ibv_post_recv(nic->link[member].qp, &wr, &bad);
-	return errno ? nic_fail(nic, "queue-pair", "cannot receive") : 0;
+	return error ? nic_fail(nic, error, "queue-pair", "cannot receive") : 0;
 }
 
 static int post(struct nic *nic, const struct message *message, __u32 index)
@@ -35,9 +35,9 @@ static int post(struct nic *nic, const struct message *message, __u32 index)
 			.rkey = link->rkey,
 		},
 	};
+	int error = ibv_post_send(link->qp, &wr, &bad);
 
-	errno = ibv_post_send(link->qp, &wr, &bad);
-	return errno ? nic_fail(nic, "queue-pair", "cannot send") : 0;
+	return error ? nic_fail(nic, error, "queue-pair", "cannot send") : 0;
 }
 
 static int post_waiting(struct nic *nic)
@@ -72,7 +72,6 @@ static int fail_member(struct nic *nic, __u32 member, const char *what)
 
 	if (ret)
 		return ret;
-	errno = ECOMM;
 	return err_set(nic->err, EXIT_FAILED, "rank-unreachable",
 		       "dimension %u: rank %u: %s", nic->dim,
 		       nic_rank(nic, member), what);
@@ -114,15 +113,16 @@ static int drain(struct nic *nic)
 			if (ret)
 				return ret;
 		}
-	return nr < 0 ? nic_fail(nic, "device", "cannot poll") : 0;
+	return nr < 0 ? nic_fail(nic, errno, "device", "cannot poll") : 0;
 }
 
 /* What has come before the queue was armed makes no event. */
 static int arm(struct nic *nic)
 {
-	errno = ibv_req_notify_cq(nic->cq, 0);
-	if (errno)
-		return nic_fail(nic, "device", "cannot get events");
+	int error = ibv_req_notify_cq(nic->cq, 0);
+
+	if (error)
+		return nic_fail(nic, error, "device", "cannot get events");
 	return drain(nic);
 }
 
@@ -133,7 +133,7 @@ static int ready(void *arg)
 	void *cq_context;
 
 	if (ibv_get_cq_event(nic->channel, &cq, &cq_context))
-		return nic_fail(nic, "device", "cannot get events");
+		return nic_fail(nic, errno, "device", "cannot get events");
 	ibv_ack_cq_events(cq, 1);
 	return arm(nic);
 }

@@ -24,7 +24,8 @@ struct link {
 };
 
 /* Sets nic->err: @what has failed, by errno. Return: a negative errno. */
-int nic_fail(const struct nic *nic, const char *code, const char *what);
+int nic_fail(const struct nic *nic, int error, const char *code,
+	     const char *what);
 
 /* Query the port; it must be active. Return: as nic_open(). */
 int nic_check_port(struct nic *nic);

@@ -163,8 +163,7 @@ int perf_ranges_write(const struct perf_config *config, const struct nic *nic,
 {
 	struct claims claims = {};
 	struct json_object *root;
-	char temp[4096];
-	const char *text;
+	struct file_new new;
 	int ret;
 
 	engine_messages(&config->layout, config->launch.rank, add, &claims);
@@ -175,15 +174,13 @@ int perf_ranges_write(const struct perf_config *config, const struct nic *nic,
 	unite(&claims);
 	root = to_json(config, nic, &claims);
 	free(claims.claim);
-	snprintf(temp, sizeof(temp), "%s.new", config->ranges);
-	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
-					      JSON_C_TO_STRING_NOSLASHESCAPE);
-	ret = text ? file_replace(config->ranges, temp, 0644, text,
-				  strlen(text)) : -ENOMEM;
+	ret = file_begin(&new);
+	if (!ret) {
+		fputs(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+						     JSON_C_TO_STRING_NOSLASHESCAPE),
+		      new.out);
+		ret = file_replace(config->ranges, &new);
+	}
 	json_object_put(root);
-	if (!ret)
-		return 0;
-	errno = abs(ret);
-	return err_set(err, EXIT_FAILED, "ranges", "%s: %s", config->ranges,
-		       strerror(errno));
+	return ret ? err_errno(err, abs(ret), "ranges", "%s", config->ranges) : 0;
 }

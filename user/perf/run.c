@@ -111,9 +111,8 @@ static int window_get(struct run *run)
 	if (run->window != MAP_FAILED)
 		return 0;
 	run->window = NULL;
-	return err_set(run->err, EXIT_FAILED, "memory",
-		       "no memory for a buffer of %zu bytes: %s", bytes,
-		       strerror(errno));
+	return err_errno(run->err, errno, "memory",
+			 "no memory for a buffer of %zu bytes", bytes);
 }
 
 static int nics_open(struct run *run)
@@ -296,7 +295,6 @@ static int check_stuck(struct run *run, const struct sample *all)
 	if (!first)
 		return 0;
 	run->same = true;
-	errno = ETIMEDOUT;
 	return err_set(run->err, EXIT_FAILED, "stuck",
 		       "rank %u waits for rank %u to %s in dimension %u, for %llu seconds (chunk %u, stage %u)",
 		       (__u32)(first - all), first->awaited.rank,

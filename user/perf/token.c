@@ -29,7 +29,7 @@ static int parse(struct token *token, const char *text, const char *where,
 						  (digits % 2 ? 0 : 4);
 		digits++;
 	}
-	if (digits == 2 * sizeof(token->key) && !text[strspn(text, "\n")])
+	if (digits == 2 * sizeof(token->key) && !text[strspn(text, "\r\n")])
 		return 0;
 	err_set(err, EXIT_BAD_INPUT, "usage",
 		"%s: a token is %zu hexadecimal digits", where,
