@@ -43,18 +43,15 @@ lost()
 # Traffic whose flows spread; nothing lost, nothing out of sequence.
 steered_traffic()
 {
-	local lost_before sequence_before
+	local lost_before sequence_before status
 
 	lost_before=$(lost)
 	sequence_before=$(hw_counter out_of_seq_request)
-	traffic_start -q "$qps" -s 65536 -n 300 || return
-	if ! busywait 20000 spread || [[ $(dealt) != "[$qps]" ]]; then
-		flows_of 0
-		dealt
-		traffic_kill
-		return 1
-	fi
-	traffic_wait || return
+	write_start "$qps"
+	busywait 20000 spread && [[ $(dealt) == "[$qps]" ]]
+	status=$?
+	((!status)) || { flows_of 0; dealt; }
+	write_end && ((!status)) || return
 	flows_of 0
 	host_exec 0 rocesteer stat
 	echo "lost $(($(lost) - lost_before))"
