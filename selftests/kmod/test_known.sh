@@ -27,7 +27,7 @@ world_make()
 		neighbour replace 10.77.0.9 lladdr 02:00:00:00:00:09 dev ka
 	E
 	in_netns rdma link add rxek type rxe netdev ka &&
-	launch=(in_netns) && qps_start qp rxek 10.77.0.1 10.77.0.9 100 1
+	qps_start qp rxek 10.77.0.1 10.77.0.9 100 1
 }
 
 # The namespace goes, a process has a queue pair on its device.

@@ -282,6 +282,20 @@ lost()
 	grown naks=1 lost=1 && depth_is 0
 }
 
+# unless_stalled COMMAND...: with_qp; again, twice at most, where a packet waited for so
+# long that the machine has stalled between two of them
+unless_stalled()
+{
+	local try
+
+	for try in 1 2 3; do
+		with_qp "$@" && return
+		(($(counter timeout) > marked[timeout])) || break
+		echo "try $try: stalled"
+	done
+	return 1
+}
+
 # 1001 comes after 1003 by the same path, too late, and then again as it was asked for.
 # So path b reorders, and the next one that is late is waited for; what is lost is
 # noticed all the same. Three times, as the machine may stall between two packets.
@@ -729,7 +743,7 @@ check "over IPv6 too" with_qp order fd00:79::1 fd00:79::2
 check "without the resequencer they are not" with_qp off
 check "a flow that is not split passes" with_qp whole
 check "a lost packet is asked for once" with_qp lost
-check "a path that reorders is waited for" with_qp reorders
+check "a path that reorders is waited for" unless_stalled reorders
 check "no packet is taken for lost when paths change" with_qp replanned
 check "a path that is silent is not waited for long" with_qp silent
 check "nothing waits for ever" with_qp hopeless

@@ -43,18 +43,15 @@ lost()
 # Traffic whose flows spread; nothing lost, nothing out of sequence.
 steered_traffic()
 {
-	local lost_before sequence_before
+	local lost_before sequence_before status
 
 	lost_before=$(lost)
 	sequence_before=$(hw_counter out_of_seq_request)
-	traffic_start -q "$qps" -s 65536 -n 300 || return
-	if ! busywait 20000 spread || [[ $(dealt) != "[$qps]" ]]; then
-		flows_of 0
-		dealt
-		traffic_kill
-		return 1
-	fi
-	traffic_wait || return
+	write_start "$qps"
+	busywait 20000 spread && [[ $(dealt) == "[$qps]" ]]
+	status=$?
+	((!status)) || { flows_of 0; dealt; }
+	write_end && ((!status)) || return
 	flows_of 0
 	host_exec 0 rocesteer stat
 	echo "lost $(($(lost) - lost_before))"
@@ -89,12 +86,14 @@ unloaded()
 # Queue pairs that are there before the job: they are tagged when it comes.
 late_job()
 {
+	local status
+
 	module_load || return
-	traffic_start -q "$qps" -s 65536 -n 400 || return
-	busywait 20000 server_busy || return
-	job_load_cgroup 0 || return
-	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
-	traffic_wait && job_unload 0 && module_unload
+	write_start "$qps"
+	busywait 20000 server_busy && job_load_cgroup 0 && busywait 20000 spread
+	status=$?
+	((!status)) || flows_of 0
+	write_end && ((!status)) && job_unload 0 && module_unload
 }
 
 server_busy()
@@ -134,15 +133,23 @@ by_device()
 # The explicit list: the flow is known when the queue pairs are connected.
 by_flow()
 {
+	local status
+
+	write_start 1
+	qps=1 busywait 20000 server_busy && flow_load &&
+		busywait 10000 flow_moves
+	status=$?
+	((!status)) || flows_of 0
+	write_end && ((!status)) && job_unload 0
+}
+
+flow_load()
+{
 	local dqpn
 
-	traffic_start -q 1 -s 65536 -n 400 || return
-	qps=1 busywait 20000 server_busy || return
 	dqpn=$(host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
 		jq '[.[] | select(.type == "RC")][0].rqpn')
-	job_load 0 --flow "$(host_ip "$far")/$dqpn" || return
-	busywait 10000 flow_moves || { flows_of 0; return 1; }
-	traffic_wait && job_unload 0
+	job_load 0 --flow "$(host_ip "$far")/$dqpn"
 }
 
 flow_moves()
