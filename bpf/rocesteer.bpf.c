@@ -84,7 +84,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 					  ROCESTEER_REQUESTS;
 		if (flow->next.end && may_move(flow, seq))
 			move(flow);
-		paths = flow->nr_pieces - 1;
+		paths = flow->nr_pieces - 1 - flow->detour.shared;
 		i = find_piece(flow, pkt.psn);
 	}
 	seq = forget_range(skb, seq) % ROCESTEER_PSNS_MAX;

@@ -32,7 +32,7 @@ __noinline int note_restores(const struct rocesteer_flow_key *key, bool restores
 			  restores ? ROCESTEER_FLOW_ORDERED : 0))
 		return -1;
 	if (!restores)
-		flow->nr_pieces = 1;
+		set_nr_pieces(flow, 1);
 	else if (state & ROCESTEER_FLOW_SHARE)
 		spread(flow, find_group(key, flow->job, flow->leaf),
 		       find_peer(key, flow->job));

@@ -284,6 +284,17 @@ __noinline int forget_flow(const struct rocesteer_flow_key *key)
 	return 0;
 }
 
+/*
+ * The flow has so many pieces now: written behind them, for all CPUs. Of what they
+ * share with a detour begin_detour() knew nothing: too many paths rather than too few.
+ */
+static __always_inline void set_nr_pieces(struct rocesteer_flow_path *flow,
+					  __u32 nr)
+{
+	__sync_lock_test_and_set(&flow->nr_pieces, nr);
+	flow->detour.shared = 0;
+}
+
 /* Make a path the home of a flow, which thereby is whole. */
 static __always_inline void set_home(struct rocesteer_flow_path *flow,
 				     const struct rocesteer_peer *peer, __u32 p)
@@ -466,8 +477,7 @@ __noinline int spread(struct rocesteer_flow_path *flow,
 		flow->piece[i].path = p;
 		flow->piece[i].sport = peer->sport[p];
 	}
-	/* After them, for all CPUs. */
-	__sync_lock_test_and_set(&flow->nr_pieces, nr);
+	set_nr_pieces(flow, nr);
 	return 0;
 }
 

@@ -48,9 +48,31 @@ static __always_inline __u32 find_way(struct rocesteer_flow_path *flow,
 		return way;
 	if (bpf_ktime_get_ns() > detour->until) {
 		detour->until = 0;
+		detour->shared = 0;
 		return way;
 	}
 	return (__u32)detour->to << 16 | detour->sport;
+}
+
+/**
+ * has_piece() - is one of a flow's pieces on a path?
+ * @flow: flow
+ * @path: path
+ */
+__noinline bool has_piece(struct rocesteer_flow_path *flow, __u32 path)
+{
+	__u32 nr, i;
+
+	if (!flow)	/* the verifier's question to what is not static */
+		return false;
+	nr = __sync_fetch_and_add(&flow->nr_pieces, 0);
+	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
+		if (i >= nr)
+			break;
+		if (flow->piece[i & (ROCESTEER_MAX_PATHS - 1)].path == path)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -81,12 +103,17 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 	barrier_var(p);
 	if (p < 0 || p >= ROCESTEER_MAX_PATHS) {
 		flow->detour.until = 0;	/* from the beginning */
+		flow->detour.shared = 0;
 		flow->detour.sport = 0;
 		return;
 	}
 	flow->detour.from = from;
 	flow->detour.to = p;
 	flow->detour.sport = peer->sport[p];
+	/* First yes: of pieces that come meanwhile set_nr_pieces() says no behind us. */
+	flow->detour.shared = flow->nr_pieces > 1;
+	if (!has_piece(flow, from) || !has_piece(flow, p))
+		flow->detour.shared = 0;
 	flow->detour.until = bpf_ktime_get_ns() + DETOUR_NS;
 	tell(new_event(ROCESTEER_EVENT_DETOUR, key, flow, suspect));
 }

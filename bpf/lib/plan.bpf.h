@@ -87,7 +87,7 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 	}
 	flow->next.end = 0;
 	bpf_probe_read_kernel(flow->piece, sizeof(flow->piece), set->piece);
-	__sync_lock_test_and_set(&flow->nr_pieces, nr_pieces);
+	set_nr_pieces(flow, nr_pieces);
 	flow->recent = 0;
 	return 0;
 }

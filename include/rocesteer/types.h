@@ -106,14 +106,14 @@ struct rocesteer_psns {
  * @from: path that is avoided
  * @to: path that is taken instead
  * @sport: its source port, network order
- * @reserved: zero
+ * @shared: 1 where another piece of the flow is on @to: it has one path less
  */
 struct rocesteer_detour {
 	__u64 until;
 	__u16 from;
 	__u16 to;
 	__be16 sport;
-	__u16 reserved;
+	__u16 shared;
 };
 
 /**

@@ -638,6 +638,63 @@ static void test_detour(void)
 		    "then the flow is back on its path");
 }
 
+static bool says_paths(__u32 dqpn, unsigned int paths)
+{
+	return out.bth.dqpn == htonl((paths - 1) << 24 | dqpn);
+}
+
+static void test_detour_split(void)
+{
+	static const __u32 alike[] = { 1, 1, 1, 1 };
+	bool before, shared, other, again, planned;
+	__u64 then, until;
+	int away;
+
+	do {
+		begin(ROCESTEER_ORDERED_ALL);
+		send_packet(1, WRITE_MIDDLE, 0);
+		send_packet(2, WRITE_MIDDLE, 0);
+		if (set_pieces(1, 4, alike) || set_pieces(2, 2, alike))
+			die("set_flow");
+		go_back(1, 1, 50);
+		go_back(2, 1, 50);
+		before = says_paths(2, 2);
+		then = now();
+		go_back(1, 20, 50);
+		go_back(1, 20, 50);
+		away = send_packet(1, WRITE_MIDDLE, 52);
+		send_packet(1, WRITE_MIDDLE, 53);
+		shared = away > 0 && says_paths(1, 3);
+		until = flow_entry(1).detour.until;
+		go_back(2, 20, 50);
+		go_back(2, 20, 50);
+		away = send_packet(2, WRITE_MIDDLE, 52);
+		other = away > 1 && says_paths(2, 2);
+	} while (was_late(then, DETOUR));
+	ktap_result(before && shared,
+		    "while two pieces share a path a packet says one less");
+	ktap_result(other, "not while the other path has no piece");
+	while (now() <= until)
+		;
+	send_packet(1, WRITE_MIDDLE, 56);
+	send_packet(1, WRITE_MIDDLE, 57);
+	again = says_paths(1, 4);
+	do {
+		if (set_pieces(1, 4, alike))
+			die("set_flow");
+		then = now();
+		go_back(1, 20, 58);
+		go_back(1, 20, 58);
+		shared = says_paths(1, 3);
+		if (set_pieces(1, 3, alike))
+			die("set_flow");
+		send_packet(1, WRITE_MIDDLE, 58);
+		planned = says_paths(1, 3);
+	} while (was_late(then, DETOUR));
+	ktap_result(again && shared && planned,
+		    "nor behind the detour, or in a new plan");
+}
+
 static void test_detour_at_once(void)
 {
 	struct rocesteer_flow_path flow;
@@ -1005,6 +1062,7 @@ int main(void)
 	test_spread();
 	test_rounds();
 	test_detour();
+	test_detour_split();
 	test_detour_at_once();
 	test_detour_down();
 	test_two_paths();
