@@ -28,8 +28,8 @@ int make_frame(struct xdp_md *ctx)
 	if ((void *)(h + 1) > (void *)(long)ctx->data_end)
 		return XDP_DROP;
 	h->udp.source = bpf_htons(ROCESTEER_SPORT_MIN + psn % paths);
-	h->bth.dqpn = bpf_htonl(qpn |
-				(paths - 1) << ROCESTEER_BTH_PATHS_SHIFT);
+	h->bth.dqpn = bpf_htonl(qpn | rocesteer_bth_paths(ROCESTEER_BTH_PATHS,
+							  paths - 1));
 	h->bth.apsn = bpf_htonl(psn & ROCESTEER_PSN_MASK);
 	return XDP_PASS;
 }

@@ -50,7 +50,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 {
 	struct rocesteer_flow_path *flow;
 	struct packet pkt;
-	__u32 rounds, paths, seq, way, i;
+	__u32 rounds, bits, seq, way, i;
 	int verdict;
 
 	verdict = parse_roce(skb, &pkt, false);
@@ -75,7 +75,9 @@ static __always_inline int steer(struct __sk_buff *skb)
 		return check_port(flow, pkt.sport, skb->len);
 	if (is_ack(&pkt)) {
 		seq = ROCESTEER_RESPONSES;
-		paths = !!(flow->flags & ROCESTEER_FLOW_ORDERS);
+		/* No branch: the verifier would look at the rest twice. */
+		bits = !!(flow->flags & ROCESTEER_FLOW_ORDERS) *
+		       (rs_bth_paths << ROCESTEER_BTH_SHIFT);
 		i = 0;
 	} else {
 		if (!(flow->flags & ROCESTEER_FLOW_SHARE))
@@ -84,11 +86,12 @@ static __always_inline int steer(struct __sk_buff *skb)
 					  ROCESTEER_REQUESTS;
 		if (flow->next.end && may_move(flow, seq))
 			move(flow);
-		paths = flow->nr_pieces - 1 - flow->detour.shared;
+		bits = rocesteer_bth_paths(rs_bth_paths, flow->nr_pieces - 1 -
+							 flow->detour.shared);
 		i = find_piece(flow, pkt.psn);
 	}
 	seq = forget_range(skb, seq) % ROCESTEER_PSNS_MAX;
-	paths = forget_range(skb, paths);
+	bits = forget_range(skb, bits);
 	i = forget_range(skb, i) % ROCESTEER_MAX_PATHS;
 	rounds = is_nak(&pkt) ? 0 : psn_note(&flow->psns[seq], pkt.psn);
 	flow->idle = 0;
@@ -100,7 +103,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 	count_sent(flow, way >> 16, skb->len);
 	if (!(__be16)way)
 		return ROCESTEER_NO_PATH;
-	return set_sport(skb, &pkt, (__be16)way, &flow->icrc_cache[i], paths);
+	return set_sport(skb, &pkt, (__be16)way, &flow->icrc_cache[i], bits);
 }
 
 SEC("tcx/egress")

@@ -18,8 +18,11 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bitops.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/log2.h>
+#include <linux/moduleparam.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/skbuff.h>
@@ -38,6 +41,17 @@
 #include "order.h"
 #include "resequence.h"
 #include "sport.h"
+
+/* User space hands both to the BPF programs. */
+static unsigned int bth_paths __ro_after_init = ROCESTEER_BTH_PATHS;
+module_param(bth_paths, uint, 0444);
+MODULE_PARM_DESC(bth_paths,
+		 "Bits of resv6 in the BTH, side by side, for the number of paths of a flow; the same at all hosts (default: 0x3f)");
+
+static unsigned int bth_restores __ro_after_init = ROCESTEER_BTH_RESTORES;
+module_param(bth_restores, uint, 0444);
+MODULE_PARM_DESC(bth_restores,
+		 "Bit of resv7 in the BTH, for READ requests of who restores the order of data; the same at all hosts (default: 0x40)");
 
 /* What every RoCE v2 packet has; the ICRC where there is no syndrome. */
 struct hook_headers {
@@ -220,8 +234,8 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 		pkt.seq = ROCESTEER_RESPONSES;
 	pkt.psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
 	pkt.length = hook_read_length(skb, h);
-	pkt.paths = hook_is_ack(h) ? 0 : ((dqpn & ROCESTEER_BTH_PATHS) >>
-					  ROCESTEER_BTH_PATHS_SHIFT) + 1;
+	pkt.paths = hook_is_ack(h) ? 0 : ((dqpn >> ROCESTEER_BTH_SHIFT &
+					   bth_paths) >> __ffs(bth_paths)) + 1;
 	pkt.sport = hook_is_ack(h) ? 0 : h->udp.source;
 	return rocesteer_reseq_receive(priv, &pkt, skb);
 }
@@ -256,7 +270,8 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 		rocesteer_reseq_nak(reseq, psn);
 	else if (rocesteer_reseq_want(reseq, psn, hook_read_length(skb, h)) &&
 		 h->bth.opcode == ROCESTEER_OP_RC_READ)
-		rocesteer_sport_promise(skb, skb_transport_offset(skb));
+		rocesteer_sport_promise(skb, skb_transport_offset(skb),
+					bth_restores << ROCESTEER_BTH_SHIFT);
 	return NF_ACCEPT;
 }
 
@@ -277,6 +292,28 @@ static const struct nf_hook_ops hooks[] = {
 
 static_assert(ARRAY_SIZE(hooks) ==
 	      ARRAY_SIZE(((struct rocesteer_net *)NULL)->hooks));
+
+/**
+ * rocesteer_hook_init() - check the parameters
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init rocesteer_hook_init(void)
+{
+	if (!bth_paths || bth_paths & ~ROCESTEER_BTH_RESV6 ||
+	    !is_power_of_2(rocesteer_bth_paths_most(bth_paths) + 1)) {
+		pr_err("bth_paths=%#x: not bits of %#x side by side\n",
+		       bth_paths, ROCESTEER_BTH_RESV6);
+		return -EINVAL;
+	}
+	if (bth_restores & ~ROCESTEER_BTH_RESV7 ||
+	    !is_power_of_2(bth_restores)) {
+		pr_err("bth_restores=%#x: not one bit of %#x\n", bth_restores,
+		       ROCESTEER_BTH_RESV7);
+		return -EINVAL;
+	}
+	return 0;
+}
 
 /**
  * rocesteer_hook_get() - a job needs the hooks

@@ -6,6 +6,7 @@ struct net;
 struct rocesteer_net;
 struct sk_buff;
 
+int rocesteer_hook_init(void);
 int rocesteer_hook_get(struct rocesteer_net *rn);
 void rocesteer_hook_put(struct rocesteer_net *rn);
 void rocesteer_hook_end(struct rocesteer_net *rn);

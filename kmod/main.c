@@ -9,6 +9,7 @@
 
 #include "compat.h"
 #include "flow.h"
+#include "hook.h"
 #include "net.h"
 #include "netlink.h"
 #include "policy.h"
@@ -21,6 +22,9 @@ static int __init rocesteer_init(void)
 {
 	int err;
 
+	err = rocesteer_hook_init();
+	if (err)
+		return err;
 	rocesteer_sport_init();
 
 	err = rocesteer_flow_init();

@@ -160,13 +160,14 @@ int rocesteer_sport_set(struct sk_buff *skb, u32 l4_off, __be16 sport)
  * rocesteer_sport_promise() - say that the order of responses is restored
  * @skb: READ request, as rxe sends it
  * @l4_off: offset of the UDP header from skb->data
+ * @bits: of apsn that say so, and are set; not of the PSN
  *
- * Sets ROCESTEER_BTH_RESTORES. Where the packet cannot be written it does not say
+ * Where the packet cannot be written it does not say
  * so, and what answers it takes one path.
  *
  * Context: Any; the caller owns @skb.
  */
-void rocesteer_sport_promise(struct sk_buff *skb, u32 l4_off)
+void rocesteer_sport_promise(struct sk_buff *skb, u32 l4_off, u32 bits)
 {
 	u32 len;
 	__be16 unused, *field;
@@ -180,6 +181,5 @@ void rocesteer_sport_promise(struct sk_buff *skb, u32 l4_off)
 		return;
 	h = (void *)skb->data + l4_off;
 	field = (__be16 *)&h->bth.apsn;
-	sport_write(skb, &h->udp, field,
-		    *field | htons(ROCESTEER_BTH_RESTORES >> 16));
+	sport_write(skb, &h->udp, field, *field | htons(bits >> 16));
 }

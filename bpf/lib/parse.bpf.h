@@ -181,13 +181,17 @@ static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt,
 	return ROCESTEER_FOREIGN;
 }
 
+/* Parameters of the module; user space fills them in. See rocesteer/roce.h. */
+const volatile __u32 rs_bth_paths = ROCESTEER_BTH_PATHS;
+const volatile __u32 rs_bth_restores = ROCESTEER_BTH_RESTORES;
+
 /* Does its sender say that he restores the order of what he receives? */
 static __always_inline bool says_it_restores(const struct rocesteer_bth *bth)
 {
 	if (bth->opcode == ROCESTEER_OP_RC_READ)
-		return bth->apsn & bpf_htonl(ROCESTEER_BTH_RESTORES);
+		return bth->apsn & bpf_htonl(rs_bth_restores << ROCESTEER_BTH_SHIFT);
 	return bth->opcode == ROCESTEER_OP_RC_ACK &&
-	       bth->dqpn & bpf_htonl(ROCESTEER_BTH_PATHS);
+	       !(~bth->dqpn & bpf_htonl(rs_bth_paths << ROCESTEER_BTH_SHIFT));
 }
 
 /**

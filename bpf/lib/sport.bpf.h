@@ -57,7 +57,7 @@ enum {
 	CB_ICRC_OFF,
 	CB_ICRC_XOR,
 	CB_SPORT,	/* network order */
-	CB_PATHS,	/* paths of the flow, less one */
+	CB_DQPN,	/* bits of the BTH's dqpn that are set */
 };
 
 int rocesteer_write(struct __sk_buff *skb);
@@ -91,7 +91,7 @@ SEC("tcx/egress")
 int rocesteer_write(struct __sk_buff *skb)
 {
 	__u32 l4_off = skb->cb[CB_L4_OFF], icrc_off = skb->cb[CB_ICRC_OFF];
-	__u32 old_icrc, new_icrc, paths = skb->cb[CB_PATHS];
+	__u32 old_icrc, new_icrc, bits = skb->cb[CB_DQPN];
 	__be16 old, new = skb->cb[CB_SPORT];
 	__be32 old_dqpn, new_dqpn;
 	struct steered *h;
@@ -112,7 +112,7 @@ int rocesteer_write(struct __sk_buff *skb)
 	old_icrc = *icrc;
 	new_icrc = old_icrc ^ skb->cb[CB_ICRC_XOR];
 	old_dqpn = h->bth.dqpn;
-	new_dqpn = old_dqpn | bpf_htonl(paths << ROCESTEER_BTH_PATHS_SHIFT);
+	new_dqpn = old_dqpn | bpf_htonl(bits);
 	*icrc = new_icrc;
 	h->udp.source = new;
 	h->bth.dqpn = new_dqpn;
@@ -154,25 +154,25 @@ static __always_inline int set_sport_module(struct __sk_buff *skb,
  * @pkt: parsed
  * @sport: port of the path
  * @icrc_cache: of its piece
- * @paths: ROCESTEER_BTH_PATHS that it shall carry; 0: as it came
+ * @bits: of dqpn, as by rocesteer_bth_paths(), that are set
  *
  * Return: the verdict; does not return when rocesteer_write takes over.
  */
 static __always_inline int set_sport(struct __sk_buff *skb,
 				     const struct packet *pkt,
 				     __be16 sport, volatile __u64 *icrc_cache,
-				     __u32 paths)
+				     __u32 bits)
 {
-	if (pkt->sport == sport && !paths)
+	if (pkt->sport == sport && !bits)
 		return ROCESTEER_STEERED;
-	if (!paths && rs_use_module && bpf_ksym_exists(bpf_rocesteer_set_sport))
+	if (!bits && rs_use_module && bpf_ksym_exists(bpf_rocesteer_set_sport))
 		return set_sport_module(skb, pkt, sport);
 	skb->cb[CB_L4_OFF] = pkt->l4_off;
 	skb->cb[CB_ICRC_OFF] = pkt->l4_end - ROCESTEER_ICRC_SIZE;
 	skb->cb[CB_ICRC_XOR] = icrc_delta(icrc_cache, pkt->sport ^ sport,
 					  pkt->udp_len);
 	skb->cb[CB_SPORT] = sport;
-	skb->cb[CB_PATHS] = paths;
+	skb->cb[CB_DQPN] = bits;
 	bpf_tail_call_static(skb, &rs_write, 0);
 	return ROCESTEER_REWRITE_FAILED;
 }

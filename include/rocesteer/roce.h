@@ -37,20 +37,36 @@ static inline __s32 rocesteer_psn_diff(__u32 a, __u32 b)
 }
 
 /*
- * In dqpn, where the IB spec has six bits that are sent as zero, ignored when
- * received, and masked in the ICRC: the number of paths, less one, that the
- * sender deals the flow's packets to. So it is zero where nobody deals. In an
- * acknowledgment, which is not dealt: not zero where its sender restores the
- * order of what it receives.
+ * Bits that the IB spec has sent as zero and ignored when received: six of dqpn, resv6,
+ * masked in the ICRC; seven of apsn, resv7, which the ICRC covers. The module's
+ * parameters bth_paths and bth_restores say which are used, counted from the shift:
+ * here are all of them, and the default.
+ *
+ * By bth_paths, side by side: the number of paths, less one, that the sender deals the
+ * flow's packets to. So it is zero where nobody deals. In an acknowledgment, which is
+ * not dealt: all are set where its sender restores the order of what it receives.
+ * So of peers that have not the same bits, one that misses some splits nothing, and
+ * one that has more of them is told of too many paths, never of too few.
  */
-#define ROCESTEER_BTH_PATHS_SHIFT 24
-#define ROCESTEER_BTH_PATHS	(0x3fu << ROCESTEER_BTH_PATHS_SHIFT)
+#define ROCESTEER_BTH_SHIFT	24
+#define ROCESTEER_BTH_RESV6	0x3fu
+#define ROCESTEER_BTH_PATHS	0x3fu
 
-/*
- * In apsn, where it has seven such bits, which the ICRC covers: the sender of this
- * READ request restores the order of what answers it.
- */
-#define ROCESTEER_BTH_RESTORES	0x40000000u
+/* One bit: the sender of this READ request restores the order of what answers it. */
+#define ROCESTEER_BTH_RESV7	0x7fu
+#define ROCESTEER_BTH_RESTORES	0x40u
+
+/* What says in dqpn, by the bits @bits, that there are @more paths than one. */
+static inline __u32 rocesteer_bth_paths(__u32 bits, __u32 more)
+{
+	return (more * (bits & -bits) & bits) << ROCESTEER_BTH_SHIFT;
+}
+
+/* Of how many more they can say so. */
+static inline __u32 rocesteer_bth_paths_most(__u32 bits)
+{
+	return bits / (bits & -bits);
+}
 
 /* Opcodes: bits 7..5 are the transport service, RC is 0. */
 #define ROCESTEER_OP_SERVICE	0xe0

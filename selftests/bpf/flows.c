@@ -172,9 +172,11 @@ static void put(struct bpf_map *map, const void *key, const void *value)
 
 /*
  * A job that has the device, one peer, one group; no flow. The table has room for
- * @nr_flows, which are looked at every @sweep_ns; 0: as it is.
+ * @nr_flows, which are looked at every @sweep_ns; packets tell paths by @bth_paths.
+ * 0: as it is.
  */
-static void begin_table(__u8 ordered, __u32 nr_flows, __u64 sweep_ns)
+static void begin_table(__u8 ordered, __u32 nr_flows, __u64 sweep_ns,
+			__u32 bth_paths)
 {
 	struct rocesteer_peer_key pkey = { .job = JOB, .ifindex = IFINDEX };
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
@@ -187,7 +189,7 @@ static void begin_table(__u8 ordered, __u32 nr_flows, __u64 sweep_ns)
 
 	rocesteer_bpf__destroy(skel);
 	ring_buffer__free(events);
-	skel = load_table(false, nr_flows, sweep_ns);
+	skel = load_table(false, nr_flows, sweep_ns, bth_paths);
 	if (!skel)
 		die("load");
 	events = ring_buffer__new(bpf_map__fd(skel->maps.rs_events), on_event,
@@ -208,7 +210,7 @@ static void begin_table(__u8 ordered, __u32 nr_flows, __u64 sweep_ns)
 
 static void begin(__u8 ordered)
 {
-	begin_table(ordered, 0, 0);
+	begin_table(ordered, 0, 0, 0);
 }
 
 static int run(struct bpf_program *prog, const void *ctx, size_t size)
@@ -515,6 +517,33 @@ static void test_pieces(void)
 			 (i % 6 < 3 ? 0 : i % 6 < 4 ? 1 : 2);
 	ktap_result(exact == -40 && out.bth.dqpn == htonl(2 << 24 | 1),
 		    "READ data is shared out like requests");
+}
+
+static void test_bits(void)
+{
+	static const __u32 alike[] = { 1, 1, 1, 1 };
+	struct rocesteer_flow_path flow;
+	struct rocesteer_flow_key key;
+	bool requests, acks;
+
+	begin_table(ROCESTEER_ORDERED_ALL, 0, 0, 0x0c);
+	send_packet(1, WRITE_MIDDLE, 0);
+	flow = flow_entry(1);
+	flow.flags |= ROCESTEER_FLOW_ORDERS;
+	key = flow_key(1);
+	put(skel->maps.rs_flows, &key, &flow);
+	if (set_pieces(1, 3, alike))
+		die("set_flow");
+	send_packet(1, WRITE_MIDDLE, 1);
+	requests = out.bth.dqpn == htonl(0x08 << 24 | 1);
+	send_packet(1, ROCESTEER_OP_RC_ACK, 1);
+	acks = out.bth.dqpn == htonl(0x0c << 24 | 1);
+	if (set_pieces(1, 4, alike))
+		die("set_flow");
+	send_packet(1, WRITE_MIDDLE, 2);
+	ktap_result(requests && out.bth.dqpn == htonl(0x0c << 24 | 1),
+		    "other bits say of how many paths");
+	ktap_result(acks, "they are all set where order is restored");
 }
 
 static void test_spread(void)
@@ -893,7 +922,7 @@ static void test_sweep(void)
 	struct rocesteer_group group;
 	bool ended;
 
-	begin_table(ROCESTEER_ORDERED_NONE, FEW, SWEEP_NS);
+	begin_table(ROCESTEER_ORDERED_NONE, FEW, SWEEP_NS, 0);
 	for (i = 0; i < FEW; i++)
 		send_packet(i ? i : 100, WRITE_MIDDLE, 0);
 	take_events();
@@ -1059,6 +1088,7 @@ int main(void)
 	test_down();
 	test_refused();
 	test_pieces();
+	test_bits();
 	test_spread();
 	test_rounds();
 	test_detour();

@@ -15,11 +15,13 @@
  * @module: call the module where it is loaded
  * @nr_flows: that there is room for; 0: as many as there are
  * @sweep_ns: how often silent ones are looked for, once that was begun; 0: as it is
+ * @bth_paths: bits that say of how many paths a flow is; 0: as they are
  *
  * Return: the skeleton, NULL with errno set on failure.
  */
 static inline struct rocesteer_bpf *load_table(bool module, __u32 nr_flows,
-					       __u64 sweep_ns)
+					       __u64 sweep_ns,
+					       __u32 bth_paths)
 {
 	struct rocesteer_bpf *skel = rocesteer_bpf__open();
 	struct bpf_map *map;
@@ -34,6 +36,8 @@ static inline struct rocesteer_bpf *load_table(bool module, __u32 nr_flows,
 		bpf_map__set_max_entries(skel->maps.rs_flows, nr_flows);
 	if (sweep_ns)
 		skel->rodata->rs_sweep_ns = sweep_ns;
+	if (bth_paths)
+		skel->rodata->rs_bth_paths = bth_paths;
 	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, false);
 	bpf_program__set_autoload(skel->progs.rocesteer_source_port, false);
 	bpf_map__set_autocreate(skel->maps.rs_policy, false);
@@ -46,7 +50,7 @@ static inline struct rocesteer_bpf *load_table(bool module, __u32 nr_flows,
 /* Likewise, as they are. */
 static inline struct rocesteer_bpf *load_unpinned(bool module)
 {
-	return load_table(module, 0, 0);
+	return load_table(module, 0, 0, 0);
 }
 
 #endif /* UNPINNED_H */

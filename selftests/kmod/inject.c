@@ -13,6 +13,7 @@
  *	read PSN SPORT PATHS LENGTH
  *	ack PSN SPORT PATHS SYNDROME
  *	data PSN SPORT PATHS	all that a READ of 12 bytes asked for
+ *	bits BITS		that say PATHS: the module's bth_paths
  *	checksum 0|1		whether UDP has one in what follows; rxe sends none
  *	echo WORD		print it: everything before has been sent
  *
@@ -50,7 +51,7 @@ struct packet {
 
 static struct sockaddr_storage destination;
 static struct packet packet;
-static unsigned int ip_len, checksum;
+static unsigned int ip_len, checksum, bits = ROCESTEER_BTH_PATHS;
 static __u8 *ip;
 
 /* Fill in the IP header. Return: a raw socket for it. */
@@ -167,7 +168,7 @@ static void packet_send(int fd, const char *name, int psn, unsigned int sport,
 
 	packet.udp.source = htons(sport);
 	packet.bth.opcode = opcode(name);
-	packet.bth.dqpn |= htonl((paths - 1) << ROCESTEER_BTH_PATHS_SHIFT);
+	packet.bth.dqpn |= htonl(rocesteer_bth_paths(bits, paths - 1));
 	packet.bth.apsn = htonl(psn & ROCESTEER_PSN_MASK);
 	if (packet.bth.opcode == ROCESTEER_OP_RC_ACK ||
 	    packet.bth.opcode == OP_READ_ONLY) {
@@ -204,6 +205,8 @@ static void obey(int fd, const char *line)
 		packet.bth.dqpn = htonl(number);
 	else if (sscanf(line, "memory %lli %u", &va, &number) == 2)
 		memory_set(va, number);
+	else if (sscanf(line, "bits %u", &number) == 1)
+		bits = number;
 	else if (sscanf(line, "checksum %u", &number) == 1)
 		checksum = number;
 	else if (sscanf(line, "echo %15s", word) == 1)

@@ -28,7 +28,7 @@ int split(struct __sk_buff *skb)
 	    bpf_ntohs(pkt.sport) < ROCESTEER_SPORT_MIN)
 		return TC_ACT_UNSPEC;
 	dqpn = bpf_htonl(pkt.key.dqpn |
-			 (PATHS - 1) << ROCESTEER_BTH_PATHS_SHIFT);
+			 rocesteer_bth_paths(ROCESTEER_BTH_PATHS, PATHS - 1));
 	bpf_skb_store_bytes(skb, pkt.l4_off + sizeof(struct udphdr) +
 			    offsetof(struct rocesteer_bth, dqpn),
 			    &dqpn, sizeof(dqpn), 0);

@@ -572,6 +572,18 @@ test_max_flows()
 	return "$result"
 }
 
+test_bits()
+{
+	local bad result=0
+	unload || return
+	for bad in bth_paths=0x0 bth_paths=0x40 bth_paths=0x2c bth_paths=0x70 \
+		bth_restores=0x0 bth_restores=0x80 bth_restores=0x41; do
+		refused "Invalid parameters" load "$bad" &&
+			expect "rocesteer: $bad: not " dmesg || result=1
+	done
+	load && return "$result"
+}
+
 # A leak of 32 KiB each time is seen; what comes and goes by itself is less than 100.
 test_reload()
 {
@@ -633,7 +645,7 @@ test_unload_under_load()
 	busywait 5000 flows_are 0 0 && [[ ! $failed ]]
 }
 
-ktap_plan 29
+ktap_plan 30
 defer groups_end
 check "a veth pair with rxe at both ends" groups_make
 check "the module loads and has BTF" test_load
@@ -666,6 +678,7 @@ check "changes are traced in order" test_trace
 check "a flow ends behind its driver" test_end
 check "probes that are switched off are noticed" test_probes
 check "max_flows bounds a namespace, half of it a user" test_max_flows
+check "bits of the BTH that cannot be are refused" test_bits
 check "8 times in and out" test_reload
 check "in and out under load" test_unload_under_load
 check "the kernel did not complain" kernel_quiet

@@ -730,7 +730,41 @@ answers_reset()
 	qps_tell qp reset && stat_is reseq-bytes 0
 }
 
-ktap_plan 39
+#
+# Other bits of the BTH
+#
+
+bits_load()
+{
+	unload && load bth_paths=0x1c bth_restores=2 &&
+	inject 10.79.0.2 <<<"bits $((0x1c))"
+}
+
+bits_unload()
+{
+	unload && load && inject 10.79.0.2 <<<"bits $((0x3f))"
+}
+
+watches()
+{
+	grep -q "listening on" "$dir/watch"
+}
+
+# The READ request has this bit, and no other of those
+asks_by_bit()
+{
+	local watcher
+	ip netns exec rs-peer timeout $((60 * PATIENCE)) tcpdump -Z root -i rsp -c 1 \
+		"udp dst port 4791 and udp[8] = 0x0c and udp[12] & 0x3f = 0 and
+		udp[16] & 0x7f = 2" >"$dir/watch" 2>&1 &
+	watcher=$!
+	busywait 20000 watches && asks 1000 read && wait "$watcher" &&
+	send 2 a 1000= && answered 1 && return
+	cat "$dir/watch"
+	return 1
+}
+
+ktap_plan 43
 check "a link to a peer that is no rxe" peer_make
 defer peer_end
 check "the module loads" load
@@ -776,5 +810,10 @@ check "acknowledgments keep their place" with_qp answers_mixed
 check "what nobody asked for passes" with_qp answers_unasked
 check "forged data fills the window, not the memory" with_qp answers_forged
 check "a queue pair is reset while data waits" with_qp answers_reset
+check "the module loads with other bits" bits_load
+check "they say of how many paths" with_qp replanned
+check "a lost packet is noticed by them" with_qp lost
+check "and a READ request has its bit" with_qp asks_by_bit
+bits_unload
 check "the kernel did not complain" kernel_quiet
 ktap_finish
