@@ -196,6 +196,30 @@ is_whole()
 	(($(pieces) == 1))
 }
 
+# bits PARAMETER...: of the BTH, while no job is there
+bits()
+{
+	module_unload && insmod "build/guest/$(uname -r)/rocesteer.ko" "$@"
+}
+
+few_bits()
+{
+	unjobs && bits bth_paths=0x20 || return
+	! job_load_cgroup 0 --json --split wrap >"$dir/few" &&
+		cat "$dir/few" && [[ $(jq -r .error.code "$dir/few") == few-bits ]]
+}
+
+other_bits()
+{
+	local status=0
+
+	ip netns exec "$skewed" tc qdisc replace dev leaf1 parent 2:2 \
+		netem delay 5ms limit 4000
+	bits bth_paths=0x0c bth_restores=0x01 && jobs auto auto && in_order &&
+		read_in_order || status=1
+	unjobs && bits && return "$status"
+}
+
 # The peer does not say that it restores the order.
 untold()
 {
@@ -344,10 +368,10 @@ reads_lossy()
 {
 	ip netns exec "$skewed" tc qdisc replace dev leaf0 parent 2:2 \
 		netem loss 4% limit 4000
-	unjobs && jobs on on && read_start 8 && read_wait && ((again)) && unjobs
+	jobs on on && read_start 8 && read_wait && ((again)) && unjobs
 }
 
-ktap_plan 16
+ktap_plan 18
 check "a fabric and its port map" up
 check "one queue pair is split over all paths, and nothing is out of order" exact
 check "its pieces are equal" shared_out
@@ -363,5 +387,7 @@ check "its pieces are equal: paths carry the same to 1 %" read_evenly
 check "the same where the requester says that it restores the order" reads_told
 check "one that does not say so gets it by one path" reads_untold
 check "without the resequencer data is asked for again" reads_disordered
+check "bits of the BTH that cannot tell all paths are refused" few_bits
+check "others do as well" other_bits
 check "with 1 % loss all of it arrives" reads_lossy
 ktap_finish

@@ -360,15 +360,39 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 		       bpf_program__fd(skel->progs.rocesteer_egress));
 }
 
+int steer_module_param(const char *name, __u32 *value, struct err *err)
+{
+	char path[64];
+	FILE *f;
+	int n;
+
+	snprintf(path, sizeof(path), "/sys/module/rocesteer/parameters/%s",
+		 name);
+	f = fopen(path, "re");
+	if (!f)
+		return err_errno(err, errno, "kernel", "cannot open %s", path);
+	n = fscanf(f, "%u", value);
+	fclose(f);
+	return n == 1 ? 0 : err_set(err, EXIT_FAILED, "kernel", "%s: no number",
+				    path);
+}
+
 static int load(struct steer *s, struct err *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .pin_root_path = s->dir);
 	struct rocesteer_bpf *skel = rocesteer_bpf__open_opts(&opts);
-	int ret;
+	int ret = 0;
 
 	if (!skel)
 		return err_errno(err, errno, "bpf",
 				 "cannot open the BPF programs");
+	if (s->module)
+		ret = steer_module_param("bth_paths",
+					 &skel->rodata->rs_bth_paths, err) ?:
+		      steer_module_param("bth_restores",
+					 &skel->rodata->rs_bth_restores, err);
+	if (ret)
+		goto out;
 	rocesteer_icrc_init(skel->rodata->rs_icrc);
 	skel->rodata->rs_netns = s->netns;
 	skel->rodata->rs_use_module = s->module;
@@ -383,8 +407,8 @@ static int load(struct steer *s, struct err *err)
 		ret = err_errno(err, -ret, ret == -EPERM ? "permission" : "bpf",
 				"cannot load the BPF programs");
 		err_hint(err, "ROCESTEER_DEBUG=1 shows what the kernel says");
-		pins_remove(s->dir);
 	}
+out:
 	rocesteer_bpf__destroy(skel);
 	return ret;
 }
@@ -420,6 +444,8 @@ static int open_pins(struct steer *s, int flags, struct err *err)
 	if (mkdir(s->dir, 0700))
 		return err_errno(err, errno, "pin", "cannot create %s", s->dir);
 	ret = load(s, err);
+	if (ret)
+		pins_remove(s->dir);
 	return ret ?: pins_open(s, err);
 }
 

@@ -65,6 +65,9 @@ struct steer {
  */
 int steer_root(int flags, struct err *err);
 
+/* Read a parameter of the module, a number. Return: 0 or a negative errno. */
+int steer_module_param(const char *name, __u32 *value, struct err *err);
+
 /* Attach to or detach from a device. Return: 0 or a negative errno. */
 int steer_attach(struct steer *s, unsigned int ifindex, struct err *err);
 void steer_detach(struct steer *s, unsigned int ifindex);

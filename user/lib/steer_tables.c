@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "../../include/rocesteer/flow.h"
+#include "../../include/rocesteer/roce.h"
 #include "plan.h"
 #include "steer_priv.h"
 
@@ -378,6 +379,37 @@ static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
 	bpf_map_delete_elem(s->maps[MAP_JOBS], &id);
 }
 
+/* Packets of flows that are split have to tell of how many paths. */
+static int check_paths(const struct steer_job_spec *spec, struct err *err)
+{
+	__u8 routers[ROCESTEER_MAX_PATHS][16];
+	char leaf[ADDR_STRLEN];
+	__u32 bits, most;
+	size_t i;
+	int ret;
+
+	if (!spec->split || !spec->ordered)
+		return 0;
+	ret = steer_module_param("bth_paths", &bits, err);
+	if (ret)
+		return ret;
+	most = rocesteer_bth_paths_most(bits) + 1;
+	for (i = 0; i < spec->map->nr_peers; i++) {
+		const struct portmap_peer *peer = &spec->map->peers[i];
+
+		if (peer->local ||
+		    group_routers(spec->map, peer->leaf, routers) <= (int)most)
+			continue;
+		err_set(err, EXIT_REFUSED, "few-bits",
+			"bth_paths=%#x of the module tells of %u paths at most, there are more to leaf %s",
+			bits, most, addr_format(peer->leaf, leaf));
+		err_hint(err,
+			 "Load the module with more bits in bth_paths, at all hosts, or the job without --split");
+		return -ERANGE;
+	}
+	return 0;
+}
+
 static int check_job(struct steer *s, const struct steer_job_spec *spec,
 		     struct err *err)
 {
@@ -397,7 +429,7 @@ static int check_job(struct steer *s, const struct steer_job_spec *spec,
 			spec->map->device);
 		return -EBUSY;
 	}
-	return 0;
+	return check_paths(spec, err);
 }
 
 static int fill_error(__u32 id, int ret, struct err *err)
