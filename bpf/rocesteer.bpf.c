@@ -65,7 +65,7 @@ static __always_inline int steer(struct __sk_buff *skb)
 			return verdict;
 		flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
 	} else if (!is_sender(skb, &flow->sender)) {
-		verdict = meet_sender(skb, flow);
+		verdict = meet_sender(skb, &pkt.key, flow);
 		if (verdict != FURTHER)
 			return verdict;
 	}

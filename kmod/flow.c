@@ -20,6 +20,7 @@
 #include <linux/rcupdate_wait.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
+#include <net/sch_generic.h>
 #include <net/sock.h>
 
 #include "compat.h"
@@ -342,6 +343,10 @@ static struct rocesteer_flow *flow_of(struct rocesteer_net *rn,
 		else if (known == sender)
 			return flow;
 	}
+	/* What is received has no sender: it is on behalf of the only one. */
+	if (list && !any && skb_at_tc_ingress(skb) &&
+	    !rcu_access_pointer(list->next))
+		return container_of(list, struct rocesteer_flow, node);
 	return list && !any ? ERR_PTR(-EEXIST) : any;
 }
 
@@ -349,7 +354,7 @@ static struct rocesteer_flow *flow_of(struct rocesteer_net *rn,
  * rocesteer_flow_job() - the job of a packet's flow
  * @rn: namespace
  * @key: flow
- * @skb: packet, with the socket that sends it
+ * @skb: packet, with the socket that sends it; or received, on behalf of the queue pair
  *
  * Context: Any, takes no lock.
  * Return: job number, with ROCESTEER_FLOW_JOB_ORDERS; 0 when the flow belongs

@@ -414,21 +414,27 @@ __noinline int enter_packet(struct __sk_buff *skb,
 /**
  * meet_sender() - a packet is not of the sender that its flow is known to have
  * @skb: the packet, at egress
- * @flow: its flow
+ * @key: its flow
+ * @flow: what is known of the flow
  *
  * A queue pair has one socket for all its life. So each packet need only be asked
  * for the cookie of its socket, and only those with another one for more. Flows that
- * their job lists may be forwarded: somebody wanted just that.
+ * their job lists may be forwarded: somebody wanted just that. Another queue pair may
+ * have the same peer: the module knows whether the job has that one as well.
  *
  * Return: FURTHER where it is the flow's, or the verdict on it.
  */
 __noinline int meet_sender(struct __sk_buff *skb,
+			   const struct rocesteer_flow_key *key,
 			   struct rocesteer_flow_path *flow)
 {
 	int verdict = check_sender(skb);
 
-	if (!flow)	/* the verifier's question to what is not static */
+	if (!key || !flow)	/* the verifier's question to what is not static */
 		return ROCESTEER_UNASSIGNED;
+	if (verdict == FURTHER && flow->sender && rs_use_module &&
+	    (__u32)flow_job(skb, key) != flow->job)
+		verdict = ROCESTEER_UNASSIGNED;
 	if (verdict == FURTHER)
 		flow->sender = bpf_get_socket_cookie(skb);
 	else if (verdict == ROCESTEER_FORWARDED && !flow->sender &&

@@ -256,7 +256,7 @@ uplinks()
 	selftests/fabric/fabric.sh links --json | jq -c '.uplinks[1]'
 }
 
-# read_start MIB: by one queue pair; every byte is checked where it arrives
+# read_start KIB: by one queue pair; every byte is checked where it arrives
 read_start()
 {
 	local host netns
@@ -267,7 +267,7 @@ read_start()
 			"${netns:+/run/netns/}${netns:--}" \
 			"$(host_rdma "$host") $(host_gid "$host")"
 	done >"$dir/reads"
-	echo "read 1 0 $(($1 << 20))" >>"$dir/reads"
+	echo "read 1 0 $(($1 << 10))" >>"$dir/reads"
 	again=$(repeats) sent=$(uplinks)
 	timeout $((200 * PATIENCE)) build/guest/selftests/writes 1 "$message" 8 18 \
 		<"$dir/reads" >"$dir/reader" 2>&1 &
@@ -305,7 +305,7 @@ read_well()
 
 	for ((i = 0; i < 3; i++)); do
 		before=$(held)
-		read_start 12 && busywait 20000 is_spread && read_wait || return
+		read_start 12288 && busywait 20000 is_spread && read_wait || return
 		((!again && $(held) > before)) && read_evenly && return
 	done
 	return 1
@@ -325,7 +325,19 @@ read_evenly()
 
 reads_told()
 {
-	unjobs && jobs auto auto && read_well
+	unjobs && jobs auto auto && read_well && first_window
+}
+
+# The requests that are sent before any data is received say it already.
+first_window()
+{
+	local i
+
+	for ((i = 0; i < 3; i++)); do
+		read_start 512 && read_wait || return
+		((!again)) && read_evenly && return
+	done
+	return 1
 }
 
 reads_untold()
@@ -334,7 +346,7 @@ reads_untold()
 
 	unjobs && jobs off auto || return
 	for ((i = 0; i < 3; i++)); do
-		read_start 4 && busywait 20000 reads_whole && read_wait || return
+		read_start 4096 && busywait 20000 reads_whole && read_wait || return
 		((!again)) && return
 	done
 	return 1
@@ -347,7 +359,7 @@ reads_whole()
 
 reads_disordered()
 {
-	unjobs && jobs off on && read_start 4 && busywait 60000 has_repeats
+	unjobs && jobs off on && read_start 4096 && busywait 60000 has_repeats
 	local status=$?
 	kill "$reader"
 	wait "$reader"
@@ -368,7 +380,7 @@ reads_lossy()
 {
 	ip netns exec "$skewed" tc qdisc replace dev leaf0 parent 2:2 \
 		netem loss 4% limit 4000
-	jobs on on && read_start 8 && read_wait && ((again)) && unjobs
+	jobs on on && read_start 8192 && read_wait && ((again)) && unjobs
 }
 
 ktap_plan 18
