@@ -11,6 +11,8 @@ fault_where()
 {
 	local setting
 
+	# Pages would use up a task's fail-nth. No allocation is of that order.
+	echo 64 >"${failslab%/*}/fail_page_alloc/min-order" || return
 	for setting in probability=0 times=-1 interval=1 space=0 verbose=0 \
 		ignore-gfp-wait=N task-filter=N stacktrace-depth=0 \
 		require-start=0 require-end=0xffffffffffffffff "$@"; do
