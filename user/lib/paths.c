@@ -203,7 +203,8 @@ static void exam_done(struct group *group, void *arg)
 			path_up(paths, group, p, now);
 		}
 	}
-	health->suspects &= ~health->examined;
+	/* Those that were only watched were not judged. */
+	health->suspects &= ~health->examined | health->watched;
 	if (doubts || group->down & ~down)	/* it was that one */
 		health->doubts = 0;
 	health->examined = 0;
