@@ -431,6 +431,32 @@ is_unused()
 	[[ $(on_path "$1") == "[]" ]]
 }
 
+received()
+{
+	in_ns "$1" cat /proc/net/snmp | awk '/^Ip: [0-9]/ { print $4 }'
+}
+
+# is_asked ROUTER RECEIVED: a probe has come since
+is_asked()
+{
+	(($(received "$1") > $2))
+}
+
+# The flows of a path lose a packet while it is watched, for longer as its router is
+# silent: what is watched is not judged, and has to be examined behind that.
+while_watched()
+{
+	local spine before
+
+	restarts --probe-timeout 200 || return
+	spine=$(spine_of 1)
+	vanish "$spine"
+	before=$(received "$spine")
+	busywait 20000 is_asked "$spine" "$before" && lose 1 &&
+		busywait 20000 went down 1 router && appear "$spine" &&
+		busywait 20000 used 0 1 2 3
+}
+
 # All other paths answer again, but are held down for long.
 last_path()
 {
@@ -618,7 +644,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 21
+ktap_plan 22
 defer fabric_destroy
 check "a fabric, a job, its flows" ready
 defer daemon_kill
@@ -637,6 +663,7 @@ check "a path that answered just now dies" attempt was_alive
 check "a path that flaps is held down longer" attempt backs_off
 check "clients are told" attempt is_monitored
 check "others are not blamed for answers that come by a dead path" attempt way_back
+check "a path is suspected while it is watched" attempt while_watched
 check "the last path dies: others are not held down any longer" attempt last_path
 check "the fabric hashes otherwise: ports are found again" attempt hashes_otherwise
 check "ports that are found late are not another job's" attempt job_is_replaced
