@@ -13,13 +13,16 @@ next_port=$((20000 + $$ % 10000))
 # rank RANK OPTION...: in the background
 rank()
 {
-	local rank=$1
+	local rank=$1 out
 	shift
 
+	# By us: a test may give it another name at once.
+	exec {out}>"$dir/out$rank"
 	# shellcheck disable=SC2154 # the test sets it
 	"${via[@]}" "$perf" --rank "$rank" --rendezvous "localhost:$port" --timeout "${limit}000" \
-		"$@" >"$dir/out$rank" 2>&1 &
+		"$@" >&"$out" 2>&1 {out}>&- &
 	pid[rank]=$!
+	exec {out}>&-
 }
 
 # begin: a port of its own for each test

@@ -154,10 +154,20 @@ def knock(port):
     print("let in" if wire.sock.recv(1) else "let go")
 
 
+ALL_WELL = struct.pack("=I32s512s", 0, b"all-\x1b[31mwell",
+                       b"nothing \x1b[2Jto\nsee")
+
+
 def fail(port, *command):
     wire = enter(port, command)
-    wire.send(ERROR, struct.pack("=I32s512s", 0, b"all-\x1b[31mwell",
-                                 b"nothing \x1b[2Jto\nsee"))
+    wire.send(ERROR, ALL_WELL)
+    wire.sock.recv(1)
+
+
+def fail_at_once(port, *command):
+    wire = Wire(connect(port), token())
+    wire.sock.sendall(wire.frame(HELLO, learn_hello(command)) +
+                      wire.frame(ERROR, ALL_WELL))
     wire.sock.recv(1)
 
 
@@ -189,5 +199,6 @@ def silent(port):
 # Of the paper's appendix.
 assert siphash(bytes(range(16)), bytes(range(15))) == 0xa129ca6149be45e5
 what, port, *rest = sys.argv[1:]
-{"fill": fill, "knock": knock, "fail": fail, "usurp": usurp, "flood": flood,
+{"fill": fill, "knock": knock, "fail": fail,
+ "fail_at_once": fail_at_once, "usurp": usurp, "flood": flood,
  "silent": silent}[what](int(port), *rest)

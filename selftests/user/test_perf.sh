@@ -335,11 +335,12 @@ other_token()
 }
 
 # A rank's words are not the terminal's, and its failure is never success.
+# with_token fail|fail_at_once
 with_token()
 {
 	begin
 	rank 0 "${one_dim[@]}" --dims 2
-	busywait 10000 listens && attack fail "$perf" "${one_dim[@]}" --dims 2 --rank 1
+	busywait 10000 listens && attack "$1" "$perf" "${one_dim[@]}" --dims 2 --rank 1
 	all_end 1 "nothing ?[2Jto?see"
 }
 
@@ -459,7 +460,7 @@ connected()
 	(($(ss -Htn state established "sport = :$port" | wc -l) >= $1))
 }
 
-ktap_plan 26
+ktap_plan 27
 check "bad options" bad_options
 check "a token" tokens
 check "without a launcher" no_launcher
@@ -485,7 +486,8 @@ fi
 check "strangers" strangers
 check "strangers that speak the protocol" without_token
 check "a rank with another token" other_token
-check "a rank that lies" with_token
+check "a rank that lies" with_token fail
+check "and one that gives up as soon as it is there" with_token fail_at_once
 check "a second rank 0" second_first
 check "a rank that floods" flooded
 check "one address to listen on" one_address

@@ -206,21 +206,26 @@ static void fail_gone(struct peer *peer)
 }
 
 /* Who sends an error says nothing else; who is well says so before it goes. */
-static int peer_ready(void *arg)
+static int peer_look(struct peer *peer)
 {
-	struct peer *peer = arg;
 	struct frame last;
-	bool said;
+	bool said = wire_last(&peer->wire, &last);
 
-	peer->gone = wire_read(&peer->wire);
-	if (peer->gone)
-		loop_remove(peer->rendezvous->loop, &peer->source);
-	said = wire_last(&peer->wire, &last);
 	if (said && last.type == FRAME_ERROR)
 		take_error(peer, &last);
 	else if (peer->gone && (!said || last.type != FRAME_BYE))
 		fail_gone(peer);
 	return peer->rendezvous->err.code ? -ECONNABORTED : 0;
+}
+
+static int peer_ready(void *arg)
+{
+	struct peer *peer = arg;
+
+	peer->gone = wire_read(&peer->wire);
+	if (peer->gone)
+		loop_remove(peer->rendezvous->loop, &peer->source);
+	return peer_look(peer);
 }
 
 static void guest_remove(struct peer *peer)
@@ -245,9 +250,11 @@ static int guest_ready(void *arg)
 	peer->source.ready = peer_ready;
 	if (ret == -EBADMSG)
 		memcpy(rendezvous->stranger, peer->name, sizeof(peer->name));
-	if (!said || !take_hello(peer, &frame))
+	if (!said || !take_hello(peer, &frame)) {
 		peer_free(peer);
-	return 0;
+		return 0;
+	}
+	return peer_look(peer);	/* more may have come with it */
 }
 
 static int peer_add(struct rendezvous *rendezvous, struct peer *peer, int fd,
