@@ -111,7 +111,7 @@ runs()
 	# shellcheck disable=SC2016 # the ranks' shell
 	host_exec 0 timeout $((100 * PATIENCE)) srun --nodes=2 --rocesteer bash -c '
 		exec rocesteer-perf --bandwidth 1 --size 2M --chunks 4 \
-			--warmup 1 --iters 4 --json --rendezvous "$1" \
+			--warmup 1 --iters 12 --json --rendezvous "$1" \
 			--rdma-dev "rxe$SLURM_PROCID" --dims 2' - "$(host_ip 0)" \
 		>"$dir/out" 2>"$dir/log" &
 	srun=$!
