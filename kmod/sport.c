@@ -162,8 +162,8 @@ int rocesteer_sport_set(struct sk_buff *skb, u32 l4_off, __be16 sport)
  * @l4_off: offset of the UDP header from skb->data
  * @bits: of apsn that say so, and are set; not of the PSN
  *
- * Where the packet cannot be written it does not say
- * so, and what answers it takes one path.
+ * Where the packet cannot be written it does not say so, and what answers it takes
+ * one path.
  *
  * Context: Any; the caller owns @skb.
  */

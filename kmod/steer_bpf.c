@@ -36,7 +36,8 @@ __bpf_kfunc_start_defs();
  * restores the order of what the flow's queue pair receives; 0 when the flow is
  * known and belongs to no job; -ENOENT when it is not known; -EEXIST when only other
  * queue pairs than the one that sends the packet are known by the key, which is not
- * to be steered then; -EINVAL when the length is wrong.
+ * to be steered then; -EINVAL when the length is wrong. A packet at ingress is on behalf
+ * of the only queue pair known by the key; of several it is -EEXIST.
  */
 __bpf_kfunc s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 				       const struct rocesteer_flow_key *key,

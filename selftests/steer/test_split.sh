@@ -216,7 +216,7 @@ other_bits()
 	ip netns exec "$skewed" tc qdisc replace dev leaf1 parent 2:2 \
 		netem delay 5ms limit 4000
 	bits bth_paths=0x0c bth_restores=0x01 && jobs auto auto && in_order &&
-		read_well || status=1
+		read_in_order || status=1
 	unjobs && bits && return "$status"
 }
 
@@ -299,14 +299,14 @@ held()
 }
 
 # The best of three, as in_order.
-read_well()
+read_in_order()
 {
 	local i before
 
 	for ((i = 0; i < 3; i++)); do
 		before=$(held)
 		read_start 12288 && busywait 20000 is_spread && read_wait || return
-		((!again && $(held) > before)) && read_evenly && return
+		((!again && $(held) > before)) && return
 	done
 	return 1
 }
@@ -315,7 +315,7 @@ reads()
 {
 	ip netns exec "$skewed" tc qdisc replace dev leaf0 parent 2:2 \
 		netem delay 5ms limit 4000
-	jobs on on && read_well
+	jobs on on && read_in_order
 }
 
 read_evenly()
@@ -325,7 +325,7 @@ read_evenly()
 
 reads_told()
 {
-	unjobs && jobs auto auto && read_well && first_window
+	unjobs && jobs auto auto && read_in_order && read_evenly && first_window
 }
 
 # The requests that are sent before any data is received say it already.
