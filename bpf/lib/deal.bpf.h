@@ -434,7 +434,7 @@ __noinline int meet_sender(struct __sk_buff *skb,
 		return ROCESTEER_UNASSIGNED;
 	if (verdict == FURTHER && flow->sender && rs_use_module &&
 	    (__u32)flow_job(skb, key) != flow->job)
-		verdict = ROCESTEER_UNASSIGNED;
+		verdict = ROCESTEER_UNTAGGED;
 	if (verdict == FURTHER)
 		flow->sender = bpf_get_socket_cookie(skb);
 	else if (verdict == ROCESTEER_FORWARDED && !flow->sender &&

@@ -337,7 +337,7 @@ struct rocesteer_job {
  * @ROCESTEER_MALFORMED: to the RoCE port, but lengths or headers are wrong
  * @ROCESTEER_GSO: to the RoCE port, but not yet segmented
  * @ROCESTEER_NOT_RC: RoCE v2 of another transport service than RC
- * @ROCESTEER_UNTAGGED: RC, but the flow belongs to no job
+ * @ROCESTEER_UNTAGGED: RC, but the queue pair belongs to no job
  * @ROCESTEER_NO_PEER: the job has no port map to this peer
  * @ROCESTEER_NO_PATH: the port map has no usable path, or its group is gone
  * @ROCESTEER_UNASSIGNED: the flow ended at this moment

@@ -13,7 +13,6 @@ release=$(uname -r)
 build=$here/../../build/guest
 module=${1:-$build/$release/rocesteer.ko}
 genl=$build/selftests/genl
-qps=$build/selftests/qps
 dir=$(mktemp -d)
 defer rm -rf "$dir"
 
@@ -23,6 +22,8 @@ modprobe rdma_rxe || skip_all "no rxe in kernel $release"
 modprobe -a ib_uverbs veth dummy bridge crc32 2>/dev/null
 
 export PATH=$PATH:$build/selftests
+# shellcheck source=selftests/qps.sh
+. "$here/../qps.sh"
 
 load()
 {
@@ -139,43 +140,6 @@ flows_of()
 flows_are()
 {
 	is "$(flows_of "$1")" "$2"
-}
-
-# qps_start NAME ARGUMENT...: in the background; its pid is ${qp_pid[NAME]}
-declare -A qp_pid qp_in qp_out
-qps_start()
-{
-	local name=$1 in out
-	shift
-	mkfifo "$dir/$name.in" "$dir/$name.out"
-	"${launch[@]}" "$qps" "$@" <"$dir/$name.in" >"$dir/$name.out" &
-	qp_pid[$name]=$!
-	exec {in}>"$dir/$name.in" {out}<"$dir/$name.out"
-	qp_in[$name]=$in qp_out[$name]=$out
-	rm "$dir/$name.in" "$dir/$name.out"
-	qps_answers "$name" ready
-}
-launch=()
-
-qps_answers()
-{
-	local line=
-	read -r -t $((60 * PATIENCE)) -u "${qp_out[$1]}" line
-	[[ $line == "$2" ]] || { echo "qps said \"$line\""; return 1; }
-}
-
-qps_tell()
-{
-	echo "$2" >&"${qp_in[$1]}"
-	qps_answers "$1" "${3:-done}"
-}
-
-qps_end()
-{
-	local name=$1 in=${qp_in[$1]} out=${qp_out[$1]}
-	exec {in}>&- {out}<&-
-	wait "${qp_pid[$name]}"
-	unset "qp_in[$name]" "qp_out[$name]" "qp_pid[$name]"
 }
 
 # Memory that the module must have given back after rmmod

@@ -179,7 +179,7 @@ queue_pairs()
 	"$genl" job-add id=5 resequence=1 \
 		"cgroup-id=$(command stat -c %i "$cgroup")" || return
 	echo $$ >"$cgroup/cgroup.procs"
-	each qp_as_said "$qps" rxea 10.77.0.1 10.77.0.9 100 6 || result=1
+	each qp_as_said qps rxea 10.77.0.1 10.77.0.9 100 6 || result=1
 	echo $$ >/sys/fs/cgroup/cgroup.procs
 	"$genl" job-del id=5 && return "$result"
 }

@@ -608,7 +608,7 @@ test_unload_under_load()
 	local churn client i pid failed=
 	(
 		while [[ ! -e $dir/stop ]]; do
-			"$qps" rxea 10.77.0.1 10.77.0.9 500 40 </dev/null
+			qps rxea 10.77.0.1 10.77.0.9 500 40 </dev/null
 		done
 	) >/dev/null 2>&1 &
 	churn=$!

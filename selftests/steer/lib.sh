@@ -4,6 +4,9 @@
 # What the tests of steering share: a fabric, jobs on its hosts, traffic.
 
 . selftests/fabric/fabric.sh
+. selftests/qps.sh
+
+export PATH=$PATH:$PWD/build/guest/selftests
 
 port=18515
 
@@ -55,6 +58,14 @@ job_load_cgroup()
 job_unload()
 {
 	host_exec "$1" rocesteer job unload --job $(($1 + 1))
+}
+
+# hold NAME HOST DQPN COUNT: queue pairs of the host to DQPN and on of $far, which has
+# none of them. They belong to the host's job if $launch begins with in_cgroup.
+hold()
+{
+	qps_start "$1" "$(host_rdma "$2")" "$(host_ip "$2")" "$(host_ip "$far")" \
+		"$3" "$4"
 }
 
 # in_cgroup HOST COMMAND...: on the host, in its cgroup

@@ -8,6 +8,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/steer/lib.sh
 
 count=4
+launch=(in_cgroup 0)
 
 pins=/sys/fs/bpf/test-qp
 
@@ -177,39 +178,6 @@ is_busy()
 		jq '[.[] | select(.type == "RC" and .state == "RTS")] | length') >= $1))
 }
 
-# Hold queue pairs to DQPN 100 and on of $far. They belong to job 1.
-hold()
-{
-	coproc holder { in_cgroup 0 build/guest/selftests/qps "$(host_rdma 0)" \
-		"$(host_ip 0)" "$(host_ip "$far")" 100 "$1"; }
-	answered ready
-}
-
-answered()
-{
-	local line=
-
-	read -r -t $((30 * PATIENCE)) -u "${holder[0]}" line
-	[[ $line == "$1" ]] || { echo "answered \"$line\", not \"$1\""; return 1; }
-}
-
-# tell COMMAND [ANSWER]
-tell()
-{
-	echo "$1" >&"${holder[1]}"
-	answered "${2:-done}"
-}
-
-# The end of its input is the end of the process, and of its queue pairs.
-release()
-{
-	# shellcheck disable=SC2154 # coproc sets it
-	local pid=$holder_PID to=${holder[1]}
-
-	exec {to}>&-
-	wait "$pid"
-}
-
 dealt_is()
 {
 	[[ $(dealt) == "[$1]" ]] || { dealt; flows_of 0; return 1; }
@@ -218,11 +186,11 @@ dealt_is()
 # One share for each queue pair, also when it is connected anew, or in vain.
 shares()
 {
-	hold 6 && dealt_is 6 && tell reset && dealt_is 0 &&
-		tell connect && dealt_is 6 && tell reset &&
-		tell rtr EINVAL && dealt_is 1 &&
-		tell connect && dealt_is 6 &&
-		tell destroy && dealt_is 0 && release
+	hold own 0 100 6 && dealt_is 6 && qps_tell own reset && dealt_is 0 &&
+		qps_tell own connect && dealt_is 6 && qps_tell own reset &&
+		qps_tell own rtr EINVAL && dealt_is 1 &&
+		qps_tell own connect && dealt_is 6 &&
+		qps_tell own destroy && dealt_is 0 && qps_end own
 }
 
 # A flow that was listed before it is connected has its path already.
@@ -230,9 +198,9 @@ listed()
 {
 	job_unload 0 && job_load 0 --actuator qp \
 		--flow "$(host_ip "$far")/100,$(host_ip "$far")/101" &&
-		dealt_is 2 && hold 2 && dealt_is 2 && steered_flows &&
+		dealt_is 2 && hold own 0 100 2 && dealt_is 2 && steered_flows &&
 		[[ $(steered_flows | jq -r .actuator | uniq -c) == *"2 qp" ]] &&
-		release && busywait 10000 dealt_is 0
+		qps_end own && busywait 10000 dealt_is 0
 }
 
 # rxe's packets are the kernel's: that is what "auto" goes by.

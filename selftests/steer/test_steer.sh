@@ -183,7 +183,33 @@ untagged()
 		job_unload 0 && module_unload
 }
 
-ktap_plan 11
+# verdicts_are STEERED UNTAGGED: more than before, at host 0
+verdicts_are()
+{
+	(($(stat_of 0 steered) == before[0] + $1 &&
+	  $(stat_of 0 untagged) == before[1] + $2))
+}
+
+# Another process may have a queue pair with the same peer.
+rival()
+{
+	local before
+
+	module_load && job_load_cgroup 0 &&
+		launch=(in_cgroup 0) && hold own 0 100 1 &&
+		launch=(host_exec 0) && hold rival 0 100 1 &&
+		qps_tell own rts && qps_tell rival rts || return
+	mapfile -t before < <(stat_of 0 steered; stat_of 0 untagged)
+	qps_tell own write && busywait 10000 verdicts_are 1 0 &&
+		qps_tell rival write && busywait 10000 verdicts_are 1 1 &&
+		qps_tell own write && busywait 10000 verdicts_are 2 1
+	local status=$?
+	((!status)) || host_exec 0 rocesteer stat
+	qps_end rival && qps_end own && job_unload 0 && module_unload &&
+		return "$status"
+}
+
+ktap_plan 12
 check "a fabric and its port map" steer_up
 check "flows of a cgroup spread over the paths" by_cgroup
 check "flows go with their queue pairs" flows_are_gone
@@ -194,5 +220,6 @@ check "without the module: all flows of a device" by_device
 check "without the module: listed flows" by_flow
 check "the usual tools show it" tools
 check "flows of other processes are left alone" untagged
+check "and so are queue pairs of others with the same peer" rival
 check "traffic goes on while jobs and the module come and go" churn
 ktap_finish
