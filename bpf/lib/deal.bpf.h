@@ -338,6 +338,7 @@ static __always_inline void tell_full(const struct rocesteer_flow_key *key,
  * @key: the flow
  * @job: its job
  * @flags: ROCESTEER_FLOW_* that it has from the beginning
+ * @sender: cookie of the socket that sends its packets, or 0
  *
  * It is entered as a whole: whoever finds it finds it complete. It has no share of its
  * path yet: see take_share().
@@ -345,7 +346,7 @@ static __always_inline void tell_full(const struct rocesteer_flow_key *key,
  * Return: FURTHER, or the verdict on a packet that leaves as it came.
  */
 __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
-			  __u32 flags)
+			  __u32 flags, __u64 sender)
 {
 	__u32 at = flags & ROCESTEER_FLOW_QP ? NEW_QP : NEW_PACKET, unused = 0;
 	struct rocesteer_flow_path *flow;
@@ -369,6 +370,7 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 	flow->flags = flags | order_flags(job);
 	flow->generation = bpf_get_prandom_u32();
 	flow->job = job;
+	flow->sender = sender;
 	copy_addr(flow->leaf, peer->leaf);
 	set_home(flow, peer, p);
 	err = bpf_map_update_elem(&rs_flows, key, flow, BPF_NOEXIST);
@@ -402,7 +404,8 @@ __noinline int enter_packet(struct __sk_buff *skb,
 		return verdict;
 	verdict = enter_flow(key, claimed, ROCESTEER_FLOW_MET |
 			     (claimed & ROCESTEER_FLOW_JOB_ORDERS ?
-			      ROCESTEER_FLOW_ORDERS : 0));
+			      ROCESTEER_FLOW_ORDERS : 0),
+			     received ? 0 : bpf_get_socket_cookie(skb));
 	/* Its end may have been announced before there was anything to forget. */
 	if (verdict == FURTHER && flow_job(skb, key) != claimed) {
 		forget_flow(key);
@@ -432,7 +435,7 @@ __noinline int meet_sender(struct __sk_buff *skb,
 
 	if (!key || !flow)	/* the verifier's question to what is not static */
 		return ROCESTEER_UNASSIGNED;
-	if (verdict == FURTHER && flow->sender && rs_use_module &&
+	if (verdict == FURTHER && rs_use_module &&
 	    (__u32)flow_job(skb, key) != flow->job)
 		verdict = ROCESTEER_UNTAGGED;
 	if (verdict == FURTHER)
