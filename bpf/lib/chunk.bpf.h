@@ -279,9 +279,9 @@ __noinline int meet_tags(struct __sk_buff *skb, const struct packet *pkt)
 	if (!pkt || check_sender(skb) != FURTHER)
 		return -1;
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
-	job = flow && !rs_use_module ? flow->job : flow_job(skb, &pkt->key);
 	tags = bpf_map_lookup_elem(&rs_tags, &pkt->key);
-	if (tags && rs_use_module && job != tags->job)
+	job = tags ? tags->job : flow ? flow->job : flow_job(skb, &pkt->key);
+	if (is_rival(skb, &pkt->key, job))
 		return -1;
 	if (!tags) {
 		if (!bpf_map_lookup_elem(&rs_chunk_jobs, &job))

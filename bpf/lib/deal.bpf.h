@@ -26,6 +26,15 @@ static __always_inline __u32 device_job(__u32 ifindex)
 	return job ? *job : 0;
 }
 
+/* What the module says of a packet's flow; -ENOENT where there is no module. */
+static __always_inline __s64 claimed_job(struct __sk_buff *skb,
+					 const struct rocesteer_flow_key *key)
+{
+	if (!rs_use_module || !bpf_ksym_exists(bpf_rocesteer_flow_job))
+		return -ENOENT;
+	return bpf_rocesteer_flow_job(skb, key, sizeof(*key));
+}
+
 /*
  * The job that claims the flow, else the one that has the device, else 0.
  * With ROCESTEER_FLOW_JOB_ORDERS as the module gives it.
@@ -33,15 +42,27 @@ static __always_inline __u32 device_job(__u32 ifindex)
 static __always_inline __u64 flow_job(struct __sk_buff *skb,
 				      const struct rocesteer_flow_key *key)
 {
-	if (rs_use_module && bpf_ksym_exists(bpf_rocesteer_flow_job)) {
-		__s64 claimed = bpf_rocesteer_flow_job(skb, key, sizeof(*key));
+	__s64 claimed = claimed_job(skb, key);
 
-		if (claimed > 0 && (__u32)claimed)
-			return claimed;
-		if (claimed == -EEXIST)	/* the key is, but not its sender */
-			return 0;
-	}
+	if (claimed > 0)
+		return claimed;
+	if (claimed == -EEXIST)	/* the key is known, but not its sender */
+		return 0;
 	return device_job(key->ifindex);
+}
+
+/* Is the packet of a queue pair that the module knows, but not of this job? */
+static __always_inline bool is_rival(struct __sk_buff *skb,
+				     const struct rocesteer_flow_key *key,
+				     __u32 job)
+{
+	__s64 claimed = claimed_job(skb, key);
+
+	if (claimed == -ENOENT)
+		return false;
+	if (!claimed)
+		claimed = device_job(key->ifindex);
+	return claimed < 0 || (__u32)claimed != job;
 }
 
 /* Is it by its queue pair that the job steers a flow? */
@@ -423,7 +444,8 @@ __noinline int enter_packet(struct __sk_buff *skb,
  * A queue pair has one socket for all its life. So each packet need only be asked
  * for the cookie of its socket, and only those with another one for more. Flows that
  * their job lists may be forwarded: somebody wanted just that. Another queue pair may
- * have the same peer: the module knows whether the job has that one as well.
+ * have the same peer: the module knows whether the job has that one as well. What the
+ * module does not know was listed by the job.
  *
  * Return: FURTHER where it is the flow's, or the verdict on it.
  */
@@ -435,8 +457,7 @@ __noinline int meet_sender(struct __sk_buff *skb,
 
 	if (!key || !flow)	/* the verifier's question to what is not static */
 		return ROCESTEER_UNASSIGNED;
-	if (verdict == FURTHER && rs_use_module &&
-	    (__u32)flow_job(skb, key) != flow->job)
+	if (verdict == FURTHER && is_rival(skb, key, flow->job))
 		verdict = ROCESTEER_UNTAGGED;
 	if (verdict == FURTHER)
 		flow->sender = bpf_get_socket_cookie(skb);
