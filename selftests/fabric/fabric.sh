@@ -58,11 +58,11 @@ fabric_has_host_netns()
 
 fabric_save()
 {
-	declare -p leaves spines hosts link_rate | sed 's/^declare --/declare -g --/' \
+	declare -p leaves spines hosts link_rate host_rate | sed 's/^declare --/declare -g --/' \
 		>"$fabric_state"
 }
 
-# Sets leaves, spines, hosts (per leaf), link_rate of the fabric that is up.
+# Sets leaves, spines, hosts (per leaf), link_rate, host_rate of the fabric that is up.
 fabric_load()
 {
 	[[ -e $fabric_state ]] || fabric_die "no fabric is up"
@@ -217,7 +217,7 @@ host_sysctl()
 # All links, made from the initial namespace.
 links_batch()
 {
-	local l s h i a b netns
+	local l s h a b
 
 	for ((l = 0; l < leaves; l++)); do
 		for ((s = 0; s < spines; s++)); do
@@ -230,14 +230,20 @@ links_batch()
 		link_mac bridge "$l" 0 a
 		echo "link add br0 netns leaf$l mtu $fabric_mtu address $a type bridge"
 		for ((h = 0; h < hosts; h++)); do
-			i=$((l * hosts + h))
-			link_mac host "$l" $h a
-			netns=$(host_netns $i)
-			echo "link add host$i netns leaf$l mtu $fabric_mtu" \
-				"type veth peer name $(host_dev $i)" \
-				"${netns:+netns $netns} mtu $fabric_mtu address $a"
+			host_link $((l * hosts + h))
 		done
 	done
+}
+
+host_link()
+{
+	local leaf=$(($1 / hosts)) netns mac
+
+	link_mac host "$leaf" $(($1 % hosts)) mac
+	netns=$(host_netns "$1")
+	echo "link add host$1 netns leaf$leaf mtu $fabric_mtu" \
+		"type veth peer name $(host_dev "$1")" \
+		"${netns:+netns $netns} mtu $fabric_mtu address $mac"
 }
 
 leaf_batch()
@@ -458,6 +464,21 @@ namespaced_host_up()
 	host_batch "$i" | ip -n "host$i" -batch -
 	tbf_batch "$host_rate" eth0 | tc -n "host$i" -batch -
 	netns_exec "host$i" rdma link add "rxe$i" type rxe netdev eth0
+}
+
+# host_unplug HOST: its device goes, and its RDMA device with it. For hosts that have a
+# namespace, as host_plug.
+host_unplug()
+{
+	ip -n "leaf$(host_leaf "$1")" link del "host$1"
+}
+
+# host_plug HOST: another one comes, of the same name
+host_plug()
+{
+	host_link "$1" | ip -batch - &&
+		ip -n "leaf$(host_leaf "$1")" link set "host$1" master br0 up &&
+		namespaced_host_up "$1"
 }
 
 routers_up()

@@ -31,7 +31,7 @@ up()
 
 daemon_up()
 {
-	host_exec 0 rocesteer daemon >"$dir/daemon" 2>&1 &
+	host_exec 0 rocesteer --json daemon >"$dir/daemon" 2>&1 &
 	defer daemon_down $!
 	busywait 20000 daemon_runs
 }
@@ -92,6 +92,43 @@ come_and_go()
 	done
 }
 
+told()
+{
+	grep "\"$1\"" "$dir/daemon"
+}
+
+rdma_is_gone()
+{
+	[[ ! -e /sys/class/infiniband/$(host_rdma 0) ]]
+}
+
+# The device goes under its traffic, as when its driver is loaded again. The processes
+# that used it end; others use the next one, and the job is not loaded again.
+reset()
+{
+	local held status
+
+	write_start 3 17 && busywait 60000 more_sent "$(hw_counter sent_pkts)" &&
+		host_unplug 0 && busywait 20000 told device-gone
+	status=$?
+	exec {traffic}>&-
+	kill "$writes"
+	wait "$writes"
+	((!status)) && busywait 20000 rdma_is_gone && host_plug 0 &&
+		busywait 20000 told device-back &&
+		[[ $(flows_of 0 | jq '.flows | length') == 0 ]] || return
+	held=$(held)
+	write_start 3 17 && busywait 60000 more_held "$held"
+	status=$?
+	((!status)) || { flows_of 0; cat "$dir/daemon"; }
+	write_end && return "$status"
+}
+
+more_held()
+{
+	(($(held) > $1))
+}
+
 nothing_waits()
 {
 	[[ $(host_exec "$far" build/guest/selftests/genl stats-get) == \
@@ -109,10 +146,15 @@ nothing_left()
 	module_load
 }
 
-ktap_plan 5
+ktap_plan 6
 check "a fabric and its port map" up
 check "split traffic, and packets that wait" flow_on
 check "$reloads jobs go and come meanwhile" come_and_go
 check "every byte has arrived" write_end
+if fabric_has_host_netns; then
+	check "a device that is reset is steered again" reset
+else
+	skip "a device that is reset is steered again" "rxe knows no namespaces here"
+fi
 check "nothing is left" nothing_left
 ktap_finish
