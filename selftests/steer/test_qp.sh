@@ -94,6 +94,18 @@ lost()
 	echo $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))
 }
 
+# Traffic until its flows are spread
+spread_traffic()
+{
+	local status
+
+	write_start "$count"
+	busywait 20000 spread
+	status=$?
+	((!status)) || flows_of 0
+	write_end && return "$status"
+}
+
 # Packets leave by the ports, and the spines, of the plan; nobody touched them.
 by_label()
 {
@@ -101,9 +113,7 @@ by_label()
 
 	module_load && job_load_qp 0 && job_load_qp "$far" || return
 	lost_before=$(lost)
-	forget && traffic_start -q "$count" -s 65536 -n 300 || return
-	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
-	traffic_wait || return
+	forget && spread_traffic || return
 	cat "$dir/flows"
 	[[ $(jq -r .actuator "$dir/flows" | uniq) == qp ]] &&
 		diff "$dir/planned" <(passed) && ((lost_before == $(lost)))
@@ -153,18 +163,16 @@ all_are()
 # A queue pair that is connected keeps its port.
 late_job()
 {
-	local before
+	local status
 
-	job_unload 0 && traffic_start -q 2 -s 65536 -n 1000 || return
-	busywait 20000 is_busy 2 && job_load_qp 0 || return
-	before=$(verdicts unplanned)
-	if ! busywait 20000 all_are connected-before ||
-	   ! busywait 20000 more_unplanned "$before"; then
-		flows_of 0
-		traffic_kill
-		return 1
-	fi
-	traffic_wait && (($(verdicts steered) == 0))
+	job_unload 0 || return
+	write_start 2
+	busywait 20000 is_busy 2 && job_load_qp 0 &&
+		busywait 20000 all_are connected-before &&
+		busywait 20000 more_unplanned "$(verdicts unplanned)"
+	status=$?
+	((!status)) || flows_of 0
+	write_end && ((!status)) && (($(verdicts steered) == 0))
 }
 
 more_unplanned()
@@ -206,10 +214,8 @@ listed()
 # rxe's packets are the kernel's: that is what "auto" goes by.
 auto()
 {
-	job_unload 0 && job_load_cgroup 0 || return
-	traffic_start -q "$count" -s 65536 -n 300 || return
-	busywait 20000 spread || { flows_of 0; traffic_kill; return 1; }
-	traffic_wait && [[ $(jq -r .actuator "$dir/flows" | uniq) == packet ]] &&
+	job_unload 0 && job_load_cgroup 0 && spread_traffic &&
+		[[ $(jq -r .actuator "$dir/flows" | uniq) == packet ]] &&
 		(($(stat_of 0 steered) > 0))
 }
 
