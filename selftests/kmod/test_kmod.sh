@@ -507,8 +507,8 @@ test_end()
 {
 	local want result seen
 	{
-		echo 'r:rs/modified rdma_rxe:rxe_modify_qp'
-		echo 'r:rs/destroyed rdma_rxe:rxe_destroy_qp'
+		echo 'r:rs/modified rxe_modify_qp'
+		echo 'r:rs/destroyed rxe_destroy_qp'
 	} >"$tracing/kprobe_events"
 	echo 1 >"$tracing/events/rs/enable"
 	echo 1 >"$tracing/events/rocesteer/rocesteer_flow_del/enable"
