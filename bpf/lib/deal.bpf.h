@@ -39,10 +39,10 @@ static __always_inline __s64 claimed_job(struct __sk_buff *skb,
  * The job that claims the flow, else the one that has the device, else 0.
  * With ROCESTEER_FLOW_JOB_ORDERS as the module gives it.
  */
-static __always_inline __u64 flow_job(struct __sk_buff *skb,
-				      const struct rocesteer_flow_key *key)
+__noinline __u64 flow_job(struct __sk_buff *skb,
+			  const struct rocesteer_flow_key *key)
 {
-	__s64 claimed = claimed_job(skb, key);
+	__s64 claimed = key ? claimed_job(skb, key) : -EEXIST;
 
 	if (claimed > 0)
 		return claimed;
