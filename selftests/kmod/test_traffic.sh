@@ -212,28 +212,28 @@ loss()
 	return 1
 }
 
-# attack_make QPN: what is no good to that queue pair
+# attack_make NAME QPN: what is no good to that queue pair
 attack_make()
 {
 	local i
-	echo "to $1" >"$dir/attack"
+	echo "to $2" >"$dir/$1"
 	for ((i = 0; i < 400; i++)); do
 		echo "write $((i + 1)) $((40000 + i % 64)) 64"
 		echo "write $((i * 40000)) $((40000 + i)) 2"
 		echo "read $((i + 2)) 40000 2 4294967295"
 		echo "ack $i 40000 2 $((i % 2 ? 0x60 : 0x1f))"
 		echo "broken $i 40000 2"
-	done >>"$dir/attack"
+	done >>"$dir/$1"
 }
 
-# attack_start FROM: it is sent again and again
+# attack_start NAME FROM: it is sent again and again
 attack_start()
 {
 	mkfifo "$dir/foe"
 	nsenter --net=/run/netns/rs-foe "$build/selftests/inject" \
-		"$1" 10.77.0.2 <"$dir/foe" &
+		"$2" 10.77.0.2 <"$dir/foe" &
 	foe=$!
-	while cat "$dir/attack"; do :; done >"$dir/foe" 2>/dev/null &
+	while cat "$dir/$1"; do :; done >"$dir/foe" 2>/dev/null &
 	feeder=$!
 }
 
@@ -249,8 +249,19 @@ grows()
 	(($(stat "reseq-$1") > $2))
 }
 
-# flood FROM COUNTER...: against one queue pair. Another flow keeps its rate,
-# what is sent is counted, and memory is bounded.
+# attacked NAME FROM: sets the pace of the traffic, and the bytes that wait
+attacked()
+{
+	local result
+	attack_start "$@"
+	pace 100 && bytes=$(stat reseq-bytes) && pace "$some"
+	result=$?
+	attack_end
+	return "$result"
+}
+
+# flood FROM COUNTER...: against one queue pair. Another flow is as fast as while there
+# is no such queue pair, what is sent is counted, and memory is bounded.
 flood()
 {
 	local from=$1 name plain bytes counts=() result=0
@@ -258,10 +269,8 @@ flood()
 	for name; do
 		counts+=("$(stat "reseq-$name")")
 	done
-	traffic_start on 8 && pace "$some" && plain=$pace || return
-	attack_start "$from"
-	pace 100 && bytes=$(stat reseq-bytes) && pace "$some" || result=1
-	attack_end
+	traffic_start on 8 || return
+	attacked nobody "$from" && plain=$pace && attacked prey "$from" || result=1
 	traffic_wait || result=1
 	echo "$some packets: $plain ms, then $pace ms; $bytes bytes wait"
 	for name; do
@@ -281,7 +290,8 @@ floods()
 	even && "$genl" job-add id=2 resequence=1 &&
 	"$genl" flow-add "ifindex=$(ifindex rsb)" peer=10.77.0.9 dqpn=100 job=2 &&
 	qps_start prey rxeb 10.77.0.2 10.77.0.9 100 1 &&
-	attack_make "$(field sqpn "$genl" flow-dump)" && best flood "$@"
+	attack_make nobody $((0xfffffe)) &&
+	attack_make prey "$(field sqpn "$genl" flow-dump)" && best flood "$@"
 	result=$?
 	qps_end prey
 	"$genl" job-del id=2
