@@ -115,13 +115,17 @@ reset()
 	kill "$writes"
 	wait "$writes"
 	((!status)) && busywait 20000 rdma_is_gone && host_plug 0 &&
-		busywait 20000 told device-back &&
-		[[ $(flows_of 0 | jq '.flows | length') == 0 ]] || return
+		busywait 20000 told device-back && busywait 20000 no_flow || return
 	held=$(held)
 	write_start 3 17 && busywait 60000 more_held "$held"
 	status=$?
 	((!status)) || { flows_of 0; cat "$dir/daemon"; }
 	write_end && return "$status"
+}
+
+no_flow()
+{
+	[[ $(flows_of 0 | jq '.flows | length') == 0 ]]
 }
 
 more_held()
