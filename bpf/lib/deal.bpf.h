@@ -37,7 +37,8 @@ static __always_inline __s64 claimed_job(struct __sk_buff *skb,
 
 /*
  * The job that claims the flow, else the one that has the device, else 0.
- * With ROCESTEER_FLOW_JOB_ORDERS as the module gives it.
+ * With ROCESTEER_FLOW_JOB_ORDERS as the module gives it. Without a key only the
+ * verifier asks.
  */
 __noinline __u64 flow_job(struct __sk_buff *skb,
 			  const struct rocesteer_flow_key *key)

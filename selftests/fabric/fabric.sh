@@ -58,8 +58,8 @@ fabric_has_host_netns()
 
 fabric_save()
 {
-	declare -p leaves spines hosts link_rate host_rate | sed 's/^declare --/declare -g --/' \
-		>"$fabric_state"
+	declare -p leaves spines hosts link_rate host_rate |
+		sed 's/^declare --/declare -g --/' >"$fabric_state"
 }
 
 # Sets leaves, spines, hosts (per leaf), link_rate, host_rate of the fabric that is up.
@@ -235,6 +235,7 @@ links_batch()
 	done
 }
 
+# host_link HOST: the command for "ip -batch" that makes its link to its leaf
 host_link()
 {
 	local leaf=$(($1 / hosts)) netns mac
