@@ -2,11 +2,11 @@
 /*
  * Kill a command before one of its system calls:
  *
- *	killat N COMMAND...
+ *	killat N SECONDS COMMAND...
  *
  * It gets SIGKILL before it enters the N-th call behind execve(), and the exit status
- * is 99; or it ends before that, with its own. What waits a second for its next call
- * is killed there, status 98: a daemon has nothing more to do.
+ * is 99; or it ends before that, with its own. What goes on for SECONDS is killed
+ * then, status 98: a daemon does not end by itself.
  */
 #include <err.h>
 #include <errno.h>
@@ -18,15 +18,15 @@
 #include <unistd.h>
 
 #define KILLED	99
-#define IDLE	98
+#define GOES_ON	98
 
-static volatile sig_atomic_t idle;
+static volatile sig_atomic_t late;
 static pid_t pid;
 
 static void on_alarm(int signal)
 {
 	(void)signal;
-	idle = 1;
+	late = 1;
 	kill(pid, SIGKILL);
 }
 
@@ -36,32 +36,31 @@ int main(int argc, char **argv)
 	bool enters = true;
 	int status, sent = 0;
 
-	if (argc < 3)
-		errx(2, "usage: killat N COMMAND...");
+	if (argc < 4)
+		errx(2, "usage: killat N SECONDS COMMAND...");
 	at = atol(argv[1]);
 	pid = fork();
 	if (!pid) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		execvp(argv[2], argv + 2);
-		err(127, "%s", argv[2]);
+		execvp(argv[3], argv + 3);
+		err(127, "%s", argv[3]);
 	}
 	signal(SIGALRM, on_alarm);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status) ||
 	    ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD |
 		   PTRACE_O_EXITKILL))
-		err(2, "cannot trace %s", argv[2]);
+		err(2, "cannot trace %s", argv[3]);
+	alarm(atoi(argv[2]));
 	for (;;) {
 		ptrace(PTRACE_SYSCALL, pid, 0, sent);
 		sent = 0;
-		alarm(1);
 		while (waitpid(pid, &status, 0) < 0)
 			if (errno != EINTR)
 				err(2, "wait");
-		alarm(0);
 		if (WIFEXITED(status))
 			return WEXITSTATUS(status);
 		if (WIFSIGNALED(status))
-			return idle ? IDLE : KILLED;
+			return late ? GOES_ON : KILLED;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
 			if (enters && ++n == at)
 				kill(pid, SIGKILL);
