@@ -585,6 +585,7 @@ test_bits()
 }
 
 # A leak of 32 KiB each time is seen; what comes and goes by itself is less than 100.
+# A kernel that looks for leaks itself keeps what was freed for a while.
 test_reload()
 {
 	local i before after
@@ -599,7 +600,7 @@ test_reload()
 	after=$(memory)
 	load
 	echo "unreclaimable memory: $before KiB before, $after KiB after"
-	((after - before < 256))
+	[[ -e /sys/kernel/debug/kmemleak ]] || ((after - before < 256))
 }
 
 # Queue pairs, jobs, dumps and real traffic come and go while the module does
