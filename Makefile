@@ -14,7 +14,7 @@
 # make install  command, manual pages, completion, unit, what Slurm loads (PREFIX=,
 #               DESTDIR=)
 
-BUILD	?= $(CURDIR)/build
+BUILD	?= build
 KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 DESTDIR	?=
@@ -27,31 +27,34 @@ MAN	:= $(wildcard Documentation/man/*.rst)
 all: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm
 
 bpf:
-	$(MAKE) -C bpf BUILD=$(BUILD)
+	$(MAKE) -C bpf BUILD=$(abspath $(BUILD))
 
 $(BUILD)/rocesteer: bpf
-	$(MAKE) -C user BUILD=$(BUILD) rocesteer
+	$(MAKE) -C user BUILD=$(abspath $(BUILD)) rocesteer
 
 $(BUILD)/rocesteer-perf:
-	$(MAKE) -C user BUILD=$(BUILD) rocesteer-perf
+	$(MAKE) -C user BUILD=$(abspath $(BUILD)) rocesteer-perf
 
 # The plugin for Slurm, where its headers are.
 slurm:
-	$(MAKE) -C packaging/slurm BUILD=$(BUILD)
+	$(MAKE) -C packaging/slurm BUILD=$(abspath $(BUILD))
 
 tests: guest
-	$(MAKE) -C user BUILD=$(BUILD) tests
+	$(MAKE) -C user BUILD=$(abspath $(BUILD)) tests
 
 # What selftests and benchmarks run in the guest as well.
 guest: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm
-	$(MAKE) -C selftests BUILD=$(BUILD)
-	$(MAKE) -C bench BUILD=$(BUILD)
+	$(MAKE) -C selftests BUILD=$(abspath $(BUILD))
+	$(MAKE) -C bench BUILD=$(abspath $(BUILD))
 
-# Kernels before 6.13 build a module where its source is: build a copy.
+# Kernels before 6.13 build a module where its source is: build a copy. Without BTF of
+# its own a module loads, but its kfuncs silently do not exist.
 module:
 	mkdir -p $(BUILD)/module
-	cp -ru kmod include $(BUILD)/module/
-	$(MAKE) -C $(BUILD)/module/kmod KDIR=$(KDIR)
+	cp -ru Kbuild kmod include $(BUILD)/module/
+	$(MAKE) -C $(KDIR) M=$(abspath $(BUILD))/module modules
+	readelf --sections --wide $(BUILD)/module/kmod/rocesteer.ko | grep -q ' \.BTF ' || \
+		{ echo "rocesteer.ko: no .BTF section" >&2; exit 1; }
 	cp $(BUILD)/module/kmod/rocesteer.ko $(BUILD)/
 
 demo:
@@ -72,7 +75,7 @@ check-debug:
 	scripts/check-debug $(DEBUG)
 
 fuzz: all
-	$(MAKE) -C selftests/fuzz BUILD=$(BUILD) $(if $(TARGETS),TARGETS="$(TARGETS)")
+	$(MAKE) -C selftests/fuzz BUILD=$(abspath $(BUILD)) $(if $(TARGETS),TARGETS="$(TARGETS)")
 	selftests/fuzz/run $(TARGETS)
 
 bench:

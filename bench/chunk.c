@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../user/lib/chunk_model.h"
-#include "../user/lib/chunk_search.h"
+#include "chunk/chunk.h"
 
 static void plan(const struct chunk_collective *of)
 {

@@ -12,8 +12,8 @@
 
 #include <json-c/json.h>
 
-#include "../user/lib/compiler.h"
-#include "../user/lib/plan.h"
+#include "base/base.h"
+#include "plan/plan.h"
 
 #define NR_FLOWS	4096
 #define NR_PATHS	64

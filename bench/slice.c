@@ -23,7 +23,7 @@
 
 #include <json-c/json.h>
 
-#include "../user/lib/slice.h"
+#include "slice/slice.h"
 #include "../selftests/random.h"
 
 #define CALLS		5000

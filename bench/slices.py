@@ -3,8 +3,8 @@
 """One table of what bench/slice measured, with cbc on the slowest call of each
 row, and how long the whole command takes: slices.py SLICE.json
 
-Exits 1 when a time is above what the README says, or cbc comes to another
-result.
+Exits 1 when a time is above what Documentation/benchmarks.rst says, or cbc comes
+to another result.
 """
 import json
 import os

@@ -7,7 +7,7 @@ NATIVE and GUEST are from bench/cost, CHUNK from bench/chunk, PLAN from bench/pl
 
 Times are those in the program, without the clock's. In the guest a nanosecond is
 an instruction. Ratios are to the first row of each part. Exits 1 when the cost is
-above what the README says.
+above what Documentation/benchmarks.rst says.
 """
 import json
 import sys

@@ -114,7 +114,7 @@ def deviation(links, ideal):
 
 
 def extra_limit(rule, flows, paths):
-    """Extra pieces that a rule needs for a group: user/lib/plan.h."""
+    """Extra pieces that a rule needs for a group: user/lib/plan/plan.h."""
     if rule == "wrap":
         return paths - math.gcd(flows, paths)
     rest = flows % paths

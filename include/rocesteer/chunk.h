@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Types of the pinned maps that say which chunk of a collective a message
- * belongs to; user/lib/chunk.h has what chunks, stages and dimensions are. As in
+ * belongs to; user/lib/chunk/chunk_plan.h has what chunks, stages and dimensions are. As in
  * types.h: addresses are 16 bytes, all else is in host order.
  */
 #ifndef ROCESTEER_CHUNK_TABLE_H

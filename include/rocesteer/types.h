@@ -260,7 +260,7 @@ struct rocesteer_group {
 /**
  * enum rocesteer_split - how flows that do not come out even are split
  * @ROCESTEER_SPLIT_NONE: not at all
- * @ROCESTEER_SPLIT_WRAP: fewest pieces (user/lib/plan.h)
+ * @ROCESTEER_SPLIT_WRAP: fewest pieces (user/lib/plan/plan.h)
  * @ROCESTEER_SPLIT_EQUAL: equal pieces, as the Ethereal paper does
  */
 enum rocesteer_split {
@@ -305,7 +305,7 @@ enum rocesteer_actuator {
  * @ordered: enum rocesteer_ordered
  * @actuator: enum rocesteer_actuator
  * @slice: 0: of no slice; else it keeps to one, and this is 1, or 2 + enum
- *	contention_pattern (user/lib/contention.h) of its traffic; for people
+ *	contention_pattern (user/lib/slice/contention.h) of its traffic; for people
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
  * @device: name of the network device, NUL terminated: one of that name that comes

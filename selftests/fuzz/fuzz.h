@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <linux/types.h>
 
-#include "lib/jsonfile.h"
+#include "base/base.h"
 
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size);
 

@@ -4,8 +4,7 @@
  * its hash is used as well, as no input would guess that.
  */
 #include "fuzz.h"
-#include "lib/chunk_model.h"
-#include "lib/chunk_table.h"
+#include "chunk/chunk.h"
 
 static void count(const struct chunk_stage *stage, void *arg)
 {

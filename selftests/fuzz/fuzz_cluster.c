@@ -4,8 +4,8 @@
  * what was given and taken back leaves as much as there was.
  */
 #include "fuzz.h"
-#include "lib/cluster.h"
-#include "lib/out.h"
+#include "base/base.h"
+#include "cluster/cluster.h"
 
 #define HEAD	2	/* bytes of what is to be done, before the file */
 #define NAME	"cluster.json"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Lists of flows for slice check. */
 #include "fuzz.h"
-#include "lib/contention.h"
+#include "slice/slice.h"
 
 #define RANKS	16
 

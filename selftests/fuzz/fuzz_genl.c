@@ -8,10 +8,9 @@
 #include <libmnl/libmnl.h>
 #include <sanitizer/asan_interface.h>
 
+#include "fabric/fabric.h"
+#include "steer/steer.h"
 #include "fuzz.h"
-#include "lib/genl.h"
-#include "lib/link.h"
-#include "lib/route.h"
 
 static struct fuzz_input in;
 static __u32 seq;
@@ -229,7 +228,7 @@ static void talk(struct err *err)
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 {
 	static const __u8 peer[16] = { [10] = 0xff, [11] = 0xff, [12] = 10 };
-	struct link_monitor *link;
+	struct carrier_monitor *link;
 	struct route route;
 	struct err err = {};
 	__u8 what;
@@ -243,9 +242,9 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 		talk(&err);
 		break;
 	case 2:
-		link = link_open(&err);
-		link_read(link, on_link, NULL);
-		link_close(link);
+		link = carrier_open(&err);
+		carrier_read(link, on_link, NULL);
+		carrier_close(link);
 		break;
 	case 3:
 		route_lookup("lo", peer, what & 4 ? peer : NULL, &route, &err);

@@ -4,8 +4,8 @@
  * nothing, and a decision that was not carried out is made void.
  */
 #include "fuzz.h"
-#include "lib/cluster.h"
-#include "lib/out.h"
+#include "base/base.h"
+#include "cluster/cluster.h"
 
 #define NAME	"journalled.json"
 #define JOURNAL	NAME ".journal"

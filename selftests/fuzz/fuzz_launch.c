@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What launchers say in the environment, and options that are numbers. */
 #include "cli/cli.h"
-#include "fuzz.h"
 #include "perf/launch.h"
+#include "fuzz.h"
 
 #define ROOM	600
 

@@ -2,8 +2,8 @@
 /* Port maps: what is read is written so that it reads the same. */
 #include <json-c/json.h>
 
+#include "portmap/portmap.h"
 #include "fuzz.h"
-#include "lib/portmap.h"
 
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 {

@@ -4,8 +4,8 @@
  * plan.h says, moves no less than it must, and is kept when planned again.
  */
 #include "cli/plan.h"
+#include "plan/plan_priv.h"
 #include "fuzz.h"
-#include "lib/plan_priv.h"
 
 #define HEAD	12	/* bytes of what is to be planned, before the file */
 #define MAX_PATHS	8

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <linux/errqueue.h>
 
+#include "base/base.h"
+#include "fabric/probe_batch.h"
 #include "fuzz.h"
-#include "lib/addr.h"
-#include "lib/survey.h"
 
 #define PROBES	24
 #define OUT	64	/* packets that are remembered */
@@ -110,7 +110,7 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *msg, int flags)
 	return len;
 }
 
-static int next(void *client, struct survey_probe *probe, const __u8 **source,
+static int next(void *client, struct batch_probe *probe, const __u8 **source,
 		const __u8 **peer)
 {
 	static __u8 addr[2][16] = {
@@ -121,7 +121,7 @@ static int next(void *client, struct survey_probe *probe, const __u8 **source,
 	(void)client;
 	if (next_probe == PROBES)
 		return -EAGAIN;
-	*probe = (struct survey_probe) {
+	*probe = (struct batch_probe) {
 		.peer = next_probe, .kind = next_probe % 3,
 		.port = 49152 + next_probe,
 	};
@@ -131,7 +131,7 @@ static int next(void *client, struct survey_probe *probe, const __u8 **source,
 	return 0;
 }
 
-static int end(const struct survey_probe *probe)
+static int end(const struct batch_probe *probe)
 {
 	assert(probe->peer < next_probe && !done[probe->peer]);
 	assert(probe->port == 49152 + probe->peer && probe->sent);
@@ -139,7 +139,7 @@ static int end(const struct survey_probe *probe)
 	return 0;
 }
 
-static int answered(void *client, const struct survey_probe *probe,
+static int answered(void *client, const struct batch_probe *probe,
 		    const struct probe_answer *answer)
 {
 	(void)client;
@@ -147,7 +147,7 @@ static int answered(void *client, const struct survey_probe *probe,
 	return end(probe);
 }
 
-static int lost(void *client, const struct survey_probe *probe)
+static int lost(void *client, const struct batch_probe *probe)
 {
 	(void)client;
 	return end(probe);
@@ -161,15 +161,15 @@ static void note(void *client, const char *line)
 
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 {
-	static const struct survey_config config = {
+	static const struct probe_batch_config config = {
 		.device = "eth0", .hop = 2, .ports = 64, .rate = 1000,
 		.retries = 2, .timeout_ms = 20,
 		.short_quotes = true,
 	};
-	static const struct survey_ops ops = {
+	static const struct probe_batch_ops ops = {
 		.next = next, .answer = answered, .lost = lost, .note = note,
 	};
-	struct survey *survey;
+	struct probe_batch *batch;
 	struct err err = {};
 	__u64 until;
 	int ret, i;
@@ -179,15 +179,15 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 	nr_out = 0;
 	next_probe = 0;
 	memset(done, 0, sizeof(done));
-	assert(!survey_start(&survey, &config, &ops, NULL));
+	assert(!probe_batch_start(&batch, &config, &ops, NULL));
 	do {
-		ret = survey_step(survey, &until, &err);
+		ret = probe_batch_step(batch, &until, &err);
 		/* Time passes as the input says, then until all is done. */
 		now += in.left ? fuzz_u8(&in) * MSEC / 4 : 100 * MSEC;
 	} while (!ret);
 	assert(ret == 1);
 	for (i = 0; i < PROBES; i++)
 		assert(done[i]);
-	survey_end(survey);
+	probe_batch_end(batch);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Files of ranges of memory, for one plan; its devices are "lo". */
 #include "fuzz.h"
-#include "lib/chunk_table.h"
+#include "chunk/chunk.h"
 
 /* The plan as chunk plan --json prints it. */
 static size_t write_plan(char *text, size_t size)

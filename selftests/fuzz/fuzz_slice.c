@@ -2,10 +2,10 @@
 /* Slices: what slice check and job load --slice make of them. */
 #include <json-c/json.h>
 
+#include "base/base.h"
+#include "cluster/cluster.h"
+#include "slice/slice.h"
 #include "fuzz.h"
-#include "lib/contention.h"
-#include "lib/job_slice.h"
-#include "lib/reader.h"
 
 #define RANKS	512	/* more take time, and show nothing new */
 

@@ -4,7 +4,7 @@
  * policy places or refuses each job.
  */
 #include "fuzz.h"
-#include "lib/replay.h"
+#include "replay/replay.h"
 
 #define SIZE	4	/* leaves, and spines */
 #define JOBS	24

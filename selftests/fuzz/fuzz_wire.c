@@ -9,12 +9,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "fuzz.h"
-#include "lib/loop.h"
+#include "base/base.h"
 #include "perf/meet.h"
 #include "perf/rendezvous.h"
 #include "perf/setting.h"
 #include "perf/token.h"
+#include "fuzz.h"
 
 #define CLIENTS	3
 #define SECOND	1000000000ull

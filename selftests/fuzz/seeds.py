@@ -223,13 +223,13 @@ def network():
     for i, text in enumerate(("rack[01-12,20]-ib,b", "a,b", "10.0.0.1:99",
                               "[fe80::1]:77", "host", "3", "0x3/4", "a]b[1")):
         put("launch", text, bytes([i % 7 % 5]))
-    put("feed", '{"time":"2026","event":"path-down","job":1,"device":"eth0",'
+    put("event_socket", '{"time":"2026","event":"path-down","job":1,"device":"eth0",'
         '"leaf":"10.0.0.1","path":2,"router":"10.1.1.1","cause":"leaf","hold_ms":100}\n'
         '{"event":"lost"}\n')
     rng = random.Random(1)
     for size in 100, 400, 2000:
-        put("keeper", rng.randbytes(size))
-    put("keeper", bytes([1] + [3, 0, 0, 71, 3, 5, 2, 0, 2, 9, 2, 30, 1, 200] * 20))
+        put("daemon", rng.randbytes(size))
+    put("daemon", bytes([1] + [3, 0, 0, 71, 3, 5, 2, 0, 2, 9, 2, 30, 1, 200] * 20))
 
 
 def write_dictionary(target, inputs):
@@ -254,5 +254,5 @@ for name, inputs in seeds.items():
     for number, seed in enumerate(inputs):
         with open(f"{OUT}/{name}/{number}", "wb") as out:
             out.write(seed)
-    if name not in ("keeper", "probe"):
+    if name not in ("daemon", "probe"):
         write_dictionary(name, inputs)

@@ -6,8 +6,8 @@
 #	h0, h3 --- leaf0 === spine0 .. spine(N-1) === leaf1 --- h1, h2
 #
 # h0 10.1.0.1, h3 10.2.0.1 (another subnet under the same leaf), h1 10.1.1.1,
-# h2 10.1.1.2; IPv6 the same way: fd00:1:0::1, ... Each name has a prefix that
-# belongs to this process.
+# h2 10.1.1.2; IPv6 the same way: fd00:1:0::1, ... Each name has a prefix, by
+# default one that belongs to this process.
 
 prefix=rs$$-
 spines=4

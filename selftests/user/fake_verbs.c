@@ -27,7 +27,7 @@
 #include <unistd.h>
 #include <infiniband/verbs.h>
 
-#include "../../user/lib/progress.h"
+#include "base/base.h"
 
 #undef ibv_query_port
 #undef ibv_reg_mr_iova

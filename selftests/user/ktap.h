@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "../../user/lib/compiler.h"
+#include "base/compiler.h"
 
 static unsigned int ktap_count, ktap_failed;
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "../../user/lib/plan.h"
 #include "../random.h"
+#include "plan/plan.h"
 
 static inline __u64 gcd(__u64 a, __u64 b)
 {

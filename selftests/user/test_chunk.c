@@ -9,11 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../user/lib/chunk_model.h"
-#include "../../user/lib/chunk_search.h"
-#include "../../user/lib/chunk_table.h"
-#include "ktap.h"
 #include "../random.h"
+#include "chunk/chunk.h"
+#include "ktap.h"
 
 #define VECTOR	"selftests/user/themis_2d.csv"
 #define GIB	0x40000000ull

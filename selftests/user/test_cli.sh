@@ -107,20 +107,21 @@ usage_prior()
 {
 	refused no-file "$dir/nowhere: No such file or directory" \
 		plan --flows 1 --paths 1 --prior "$dir/nowhere" &&
-	prior "pieces: is not an array" '{}' &&
-	prior "pieces: is not an array" '[]' &&
+	prior "pieces: is missing" '{}' &&
+	prior "pieces: is missing" '[]' &&
+	prior "pieces: is of type int, not array" '{"pieces":1}' &&
 	prior "pieces[0].flow: is missing" '{"pieces":[{}]}' &&
 	prior "pieces[0].flow: is missing" '{"pieces":[1]}' &&
-	prior "pieces[0].path: is not a number from 0 to 4095" \
+	prior "pieces[0].path: 4096 is not a number from 0 to 4095" \
 		'{"pieces":[{"flow":0,"path":4096,"from":0,"to":1}]}' &&
-	prior "pieces[0].from: is not a number from 0 to 0" \
+	prior "pieces[0].from: 1 is not a number from 0 to 0" \
 		'{"pieces":[{"flow":0,"path":0,"from":1,"to":2}]}' &&
-	prior "pieces[0].to: is not a number from 1 to 9223372036854775807" \
+	prior "pieces[0].to: 0 is not a number from 1 to 9223372036854775807" \
 		'{"pieces":[{"flow":0,"path":0,"from":0,"to":0}]}' &&
-	prior "pieces[1].from: is not a number from 1 to 1" \
+	prior "pieces[1].from: 2 is not a number from 1 to 1" \
 		'{"pieces":[{"flow":0,"path":0,"from":0,"to":1},
 			{"flow":0,"path":1,"from":2,"to":3}]}' &&
-	prior "pieces[1].flow: is not a number from 1 to 1048575" \
+	prior "pieces[1].flow: 0 is not a number from 1 to 1048575" \
 		'{"pieces":[{"flow":1,"path":0,"from":0,"to":1},
 			{"flow":0,"path":1,"from":0,"to":1}]}' &&
 	echo '{"pieces":[{"flow":0,"path":0,"from":0,"to":9223372036854775807}]}' \

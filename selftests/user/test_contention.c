@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../user/lib/contention.h"
-#include "ktap.h"
 #include "../random.h"
+#include "slice/slice.h"
+#include "ktap.h"
 
 #define ROUNDS		5000
 #define MAX_RANKS	256

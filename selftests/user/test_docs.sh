@@ -100,7 +100,7 @@ pages_are_complete()
 pages_are_correct()
 {
 	printf '%s\n' Documentation/man/*.rst \
-		Documentation/{formats,drivers,slurm}.rst |
+		Documentation/*.rst |
 		xargs -P 2 -n 1 rst2html --strict >/dev/null
 }
 
@@ -227,7 +227,7 @@ one_vocabulary()
 # statuses: the codes of errors with their exit status, as the sources have them
 statuses()
 {
-	cat user/*/*.c | tr '\n\t' '  ' |
+	cat user/{cli,perf,lib/*}/*.c | tr '\n\t' '  ' |
 		grep -oE 'err_set\([^,]+, *EXIT_[A-Z_]+, *"[^"]+"' |
 		sed 's/.*\(EXIT_[A-Z_]*\), *"\(.*\)"/\2 \1/' | sort -u
 }

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../user/lib/ocs.h"
-#include "ktap.h"
 #include "../random.h"
+#include "slice/slice.h"
+#include "ktap.h"
 
 #define ROUNDS		6000
 #define MAX_LEAVES	6

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "../../user/perf/engine.h"
-#include "ktap.h"
 #include "../random.h"
+#include "ktap.h"
 
 #define MAX_RANKS	64u
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../user/lib/chunk_model.h"
 #include "../../user/perf/outbox.h"
+#include "chunk/chunk.h"
 #include "ktap.h"
 
 #define RANKS	16u

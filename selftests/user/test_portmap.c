@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../user/lib/leaf.h"
-#include "../../user/lib/portmap.h"
+#include "fabric/leaf_alias.h"
+#include "portmap/portmap.h"
 #include "ktap.h"
 
 static char dir[64];

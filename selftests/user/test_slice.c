@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../user/lib/slice.h"
-#include "ktap.h"
 #include "../random.h"
+#include "slice/slice.h"
+#include "ktap.h"
 
 #define ROUNDS		200000
 #define MAX_LEAVES	7

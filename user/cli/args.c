@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/words.h"
+#include "base/base.h"
 #include "cli.h"
 
 int cli_number(const char *text, __u64 min, __u64 max, __u64 *value)

@@ -3,7 +3,7 @@
 #ifndef ROCESTEER_CLI_CHUNK_H
 #define ROCESTEER_CLI_CHUNK_H
 
-#include "../lib/chunk.h"
+#include "chunk/chunk.h"
 #include "cli.h"
 
 /* What --policy names: two rules, and what a search finds. */

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/decimal.h"
-#include "../lib/words.h"
+#include "base/base.h"
 #include "chunk.h"
 
 const char * const chunk_kinds[] = {

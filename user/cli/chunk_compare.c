@@ -2,7 +2,7 @@
 /* rocesteer chunk compare: how well each policy uses a network. */
 #include <errno.h>
 
-#include "../lib/chunk_model.h"
+#include "chunk/chunk.h"
 #include "chunk.h"
 
 const struct cli_option chunk_compare_options[] = {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/steer_chunks.h"
+#include "steer/steer.h"
 #include "chunk.h"
 #include "chunk_load.h"
 

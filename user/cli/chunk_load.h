@@ -3,7 +3,7 @@
 #ifndef ROCESTEER_CLI_CHUNK_LOAD_H
 #define ROCESTEER_CLI_CHUNK_LOAD_H
 
-#include "../lib/chunk_table.h"
+#include "chunk/chunk.h"
 #include "cli.h"
 
 /* CS1 to CS4: classes 1 to 4. */

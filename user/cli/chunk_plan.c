@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../lib/chunk_model.h"
-#include "../lib/chunk_svg.h"
+#include "chunk/chunk.h"
 #include "chunk.h"
 
 enum { POLICY = CHUNK_OPTIONS, QUEUE, SVG };

@@ -2,8 +2,7 @@
 /* Plans by the names of their policies, and what is said of plans. */
 #include <errno.h>
 
-#include "../lib/chunk_model.h"
-#include "../lib/chunk_search.h"
+#include "chunk/chunk.h"
 #include "chunk.h"
 
 const char * const chunk_policies[] = {

@@ -10,8 +10,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-#include "../lib/err.h"
-#include "../lib/out.h"
+#include "base/base.h"
 
 #ifndef ROCESTEER_VERSION
 #define ROCESTEER_VERSION	"0.1.0"

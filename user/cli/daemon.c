@@ -10,8 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../lib/event.h"
-#include "../lib/keeper.h"
+#include "daemon/daemon.h"
 #include "cli.h"
 #include "events.h"
 #include "permission.h"
@@ -76,7 +75,7 @@ static void tell(struct json_object *event, void *arg)
 
 static int run(const struct cli_args *args, struct err *err)
 {
-	struct keeper_config config = {
+	struct daemon_config config = {
 		.ready = ready,
 		.tell = tell,
 		.arg = (void *)&args->out,
@@ -93,7 +92,7 @@ static int run(const struct cli_args *args, struct err *err)
 	config.timeout_ms = timeout;
 	config.short_quotes = args->value[SHORT_QUOTES];
 	signal(SIGPIPE, SIG_IGN);	/* who reads our output may go */
-	return keeper_run(&config, err);
+	return daemon_run(&config, err);
 }
 
 static const struct cli_verb verbs[] = {

@@ -2,7 +2,7 @@
 #ifndef ROCESTEER_EVENTS_H
 #define ROCESTEER_EVENTS_H
 
-#include "../lib/out.h"
+#include "base/base.h"
 
 /* How people see an event, of the module or of the daemon. */
 extern const struct out_column event_columns[];

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/names.h"
-#include "../lib/steer_chunks.h"
+#include "steer/steer.h"
 #include "job.h"
 #include "module.h"
 

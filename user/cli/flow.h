@@ -4,7 +4,7 @@
 
 #include <json-c/json.h>
 
-#include "../lib/genl.h"
+#include "steer/steer.h"
 
 /* Add what the module knows of a flow, as flow show and monitor print it. */
 void flow_put(struct json_object *obj, const struct genl_flow *flow);

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-#include "../lib/compiler.h"
+#include "base/base.h"
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 static sigset_t before;

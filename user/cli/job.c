@@ -7,9 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../lib/contention.h"
-#include "../lib/names.h"
-#include "../lib/steer_chunks.h"
+#include "slice/slice.h"
+#include "steer/steer.h"
 #include "job.h"
 #include "module.h"
 

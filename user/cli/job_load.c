@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/feed.h"
-#include "../lib/names.h"
+#include "daemon/daemon.h"
+#include "steer/steer.h"
 #include "chunk_load.h"
 #include "interrupt.h"
 #include "job_load.h"
@@ -153,7 +153,7 @@ static void note_daemon(const struct load *l)
 
 	if (!l->spec.split)
 		return;
-	fd = feed_connect();
+	fd = event_socket_connect();
 	if (fd >= 0)
 		close(fd);
 	else

@@ -3,9 +3,9 @@
 #ifndef ROCESTEER_JOB_LOAD_H
 #define ROCESTEER_JOB_LOAD_H
 
-#include "../lib/job_slice.h"
-#include "../lib/portmap.h"
-#include "../lib/steer_chunks.h"
+#include "cluster/cluster.h"
+#include "portmap/portmap.h"
+#include "steer/steer.h"
 #include "job.h"
 #include "module.h"
 

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "../lib/names.h"
-#include "../lib/table.h"
+#include "base/base.h"
+#include "steer/steer.h"
 #include "chunk_load.h"
 #include "job_load.h"
 #include "slice.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/steer.h"
+#include "steer/steer.h"
 #include "interrupt.h"
 #include "job.h"
 #include "module.h"

@@ -2,7 +2,7 @@
 #ifndef ROCESTEER_MODULE_H
 #define ROCESTEER_MODULE_H
 
-#include "../lib/genl.h"
+#include "steer/steer.h"
 
 enum module_use {
 	MODULE_AUTO,	/* if it is loaded */

@@ -8,10 +8,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "../lib/event.h"
-#include "../lib/feed.h"
-#include "../lib/loop.h"
-#include "../lib/progress.h"
+#include "base/base.h"
+#include "daemon/daemon.h"
 #include "cli.h"
 #include "events.h"
 #include "flow.h"
@@ -36,7 +34,7 @@ struct monitor {
 	struct source signals;
 	struct source module;
 	struct source daemon;
-	struct feed_reader reader;
+	struct event_socket_reader reader;
 	__u64 look_at;
 };
 
@@ -104,13 +102,13 @@ static int print_change(const struct monitor *m, const char *name)
 static int daemon_ready(void *arg)
 {
 	struct monitor *m = arg;
-	int ret = feed_read(&m->reader, print_daemon, m);
+	int ret = event_socket_read(&m->reader, print_daemon, m);
 
 	if (ret != -EPIPE)
 		return ret;
 	loop_remove(&m->loop, &m->daemon);
 	close(m->reader.fd);
-	m->reader = (struct feed_reader) { .fd = -1 };
+	m->reader = (struct event_socket_reader) { .fd = -1 };
 	m->look_at = progress_now() + LOOK;
 	return print_change(m, "daemon-down");
 }
@@ -125,7 +123,7 @@ static int add(struct monitor *m, struct source *source, int fd,
 /* It is no failure that the daemon does not run. */
 static int connect_daemon(struct monitor *m)
 {
-	m->reader.fd = feed_connect();
+	m->reader.fd = event_socket_connect();
 	return m->reader.fd < 0 ? 0 :
 	       add(m, &m->daemon, m->reader.fd, daemon_ready);
 }

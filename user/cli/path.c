@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/answers.h"
-#include "../lib/discover.h"
-#include "../lib/portmap.h"
-#include "../lib/reader.h"
+#include "base/base.h"
+#include "fabric/fabric.h"
+#include "portmap/portmap.h"
 #include "cli.h"
 
 enum {
@@ -116,8 +115,8 @@ static void note(void *arg, const char *line)
 	out_note(arg, "%s", line);
 }
 
-static int read_pace(const struct cli_args *args, int rate, int retries,
-		     int timeout, struct survey_config *config,
+static int read_rate(const struct cli_args *args, int rate, int retries,
+		     int timeout, struct probe_batch_config *config,
 		     struct err *err)
 {
 	__u64 pps = 1000, times = 3, ms = 200;
@@ -399,7 +398,7 @@ static int discover(const struct cli_args *args, struct err *err)
 	      cli_uint(args, HOP, 1, PORTMAP_MAX_HOP, &hop, err) ?:
 	      cli_uint(args, PATHS, 1, ROCESTEER_MAX_PATHS, &paths, err) ?:
 	      cli_uint(args, PORTS, 1, PORTMAP_MAX_PORTS, &ports, err) ?:
-	      read_pace(args, RATE, RETRIES, TIMEOUT, &what.config, err) ?:
+	      read_rate(args, RATE, RETRIES, TIMEOUT, &what.config, err) ?:
 	      read_peers(args, &peers) ?: read_source(args, &peers, source, err);
 	if (ret)
 		goto out_free;
@@ -449,12 +448,12 @@ static struct json_object *verify_to_json(const struct portmap *map,
 
 static int verify(const struct cli_args *args, struct err *err)
 {
-	struct survey_config config = {};
+	struct probe_batch_config config = {};
 	struct verify result;
 	struct portmap map;
 	int ret;
 
-	ret = read_pace(args, V_RATE, V_RETRIES, V_TIMEOUT, &config, err) ?:
+	ret = read_rate(args, V_RATE, V_RETRIES, V_TIMEOUT, &config, err) ?:
 	      portmap_read(args->operand, &map, err);
 	if (ret)
 		return ret;

@@ -2,7 +2,7 @@
 #ifndef ROCESTEER_PERMISSION_H
 #define ROCESTEER_PERMISSION_H
 
-#include "../lib/err.h"
+#include "base/base.h"
 
 /**
  * permission_check() - may this process change what the kernel steers?

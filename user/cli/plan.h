@@ -3,7 +3,7 @@
 #ifndef ROCESTEER_CLI_PLAN_H
 #define ROCESTEER_CLI_PLAN_H
 
-#include "../lib/plan.h"
+#include "plan/plan.h"
 #include "cli.h"
 
 /**

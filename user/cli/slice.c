@@ -4,8 +4,8 @@
 #include <json-c/json.h>
 #include <string.h>
 
-#include "../lib/cluster_addr.h"
-#include "../lib/jsonfile.h"
+#include "base/base.h"
+#include "cluster/cluster.h"
 #include "slice.h"
 
 #define MAX_DEPTH	16	/* of a slice; it needs 4 */

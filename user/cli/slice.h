@@ -3,8 +3,8 @@
 #ifndef ROCESTEER_CLI_SLICE_H
 #define ROCESTEER_CLI_SLICE_H
 
-#include "../lib/cluster.h"
-#include "../lib/contention.h"
+#include "cluster/cluster.h"
+#include "slice/slice.h"
 #include "cli.h"
 
 extern const struct cli_option slice_alloc_options[];

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/ocs_driver.h"
-#include "../lib/replace.h"
+#include "base/base.h"
+#include "cluster/cluster.h"
 #include "slice.h"
 
 enum { CLUSTER, GPUS, SERVERS, NODES, JOB, OCS, DRIVER, DRY_RUN, LP };

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/contention.h"
-#include "../lib/reader.h"
+#include "base/base.h"
+#include "slice/slice.h"
 #include "slice.h"
 
 #define MAX_LISTED	1000	/* links, of which flows are printed */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/ocs_driver.h"
+#include "cluster/cluster.h"
 #include "slice.h"
 
 enum { CLUSTER, DRIVER };

@@ -5,11 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "../lib/decimal.h"
-#include "../lib/progress.h"
-#include "../lib/replay.h"
-#include "../lib/trace.h"
-#include "../lib/words.h"
+#include "base/base.h"
+#include "replay/replay.h"
 #include "slice.h"
 
 #define STEPS 5000000

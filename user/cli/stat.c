@@ -2,8 +2,7 @@
 /* rocesteer stat: every counter by name. */
 #include <errno.h>
 
-#include "../lib/names.h"
-#include "../lib/steer_chunks.h"
+#include "steer/steer.h"
 #include "cli.h"
 #include "module.h"
 

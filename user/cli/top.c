@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../lib/rates.h"
+#include "daemon/daemon.h"
 #include "cli.h"
 
 #define MSEC	1000000ull

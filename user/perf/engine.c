@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../lib/progress.h"
+#include "base/base.h"
 #include "engine_priv.h"
 
 static bool is_received(const struct work *work)

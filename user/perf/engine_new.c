@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/chunk_model.h"
+#include "chunk/chunk.h"
 #include "engine_priv.h"
 
 static void work_init(struct work *work, const struct layout *layout,

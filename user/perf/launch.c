@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cli/cli.h"
+#include "cli/cli.h"
 
 /* Who starts processes, by which variables it tells them. */
 static const struct {

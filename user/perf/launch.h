@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#include "../lib/err.h"
+#include "base/base.h"
 
 #define LAUNCH_PORT	"18615"
 

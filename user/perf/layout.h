@@ -19,7 +19,7 @@
 #ifndef ROCESTEER_PERF_LAYOUT_H
 #define ROCESTEER_PERF_LAYOUT_H
 
-#include "../lib/chunk.h"
+#include "chunk/chunk.h"
 
 #define ELEMENT		4u	/* bytes of each type there is */
 #define WINDOW_IOVA	0x10000000000ull

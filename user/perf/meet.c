@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../lib/progress.h"
+#include "base/base.h"
 
 #define MSEC	1000000ull
 #define PAUSE	(50 * MSEC)	/* before it is tried again */

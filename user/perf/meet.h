@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <linux/types.h>
 
-#include "../lib/err.h"
+#include "base/base.h"
 
 /**
  * meet_listen() - listen

@@ -9,8 +9,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "../lib/err.h"
-#include "../lib/loop.h"
+#include "base/base.h"
 #include "outbox.h"
 
 #define NIC_ANY_GID	(-1)	/* the first of RoCE v2, IPv4 before IPv6 */

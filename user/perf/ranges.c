@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/replace.h"
+#include "base/base.h"
 #include "perf.h"
 
 /* What is written to a member in a stage; those that touch are one. */

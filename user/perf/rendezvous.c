@@ -11,8 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../lib/progress.h"
-#include "../lib/reader.h"
+#include "base/base.h"
 #include "meet.h"
 #include "setting.h"
 #include "wire.h"

@@ -17,8 +17,7 @@
 
 #include <stddef.h>
 
-#include "../lib/err.h"
-#include "../lib/loop.h"
+#include "base/base.h"
 
 struct rendezvous;
 struct setting;

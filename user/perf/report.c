@@ -2,7 +2,7 @@
 /* What rank 0 prints: the columns of nccl-tests, and how the network was used. */
 #include <stdio.h>
 
-#include "../lib/chunk_model.h"
+#include "chunk/chunk.h"
 #include "perf.h"
 
 static const struct out_column run_columns[] = {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../lib/progress.h"
+#include "base/base.h"
 #include "perf.h"
 #include "rendezvous.h"
 #include "setting.h"

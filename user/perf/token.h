@@ -7,7 +7,7 @@
 #ifndef ROCESTEER_PERF_TOKEN_H
 #define ROCESTEER_PERF_TOKEN_H
 
-#include "../lib/err.h"
+#include "base/base.h"
 #include "mac.h"
 
 #define TOKEN_VARIABLE	"ROCESTEER_PERF_TOKEN"

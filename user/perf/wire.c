@@ -12,8 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "../lib/compiler.h"
-#include "../lib/progress.h"
+#include "base/base.h"
 #include "token.h"
 
 #define SECOND	1000000000ull

@@ -1,0 +1,720 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The daemon as a whole: daemon_run() over tables in memory that change under it as
+ * programs and commands change them, probes that are answered or not, and a clock
+ * that the input moves. It never ends by itself: neither memory nor the kernel
+ * fails here.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+
+#include "base/base.h"
+#include "daemon/daemon.h"
+#include "daemon/rediscovery.h"
+#include "fabric/fabric.h"
+#include "fabric/probe.h"
+#include "steer/steer.h"
+#include "fuzz.h"
+
+#define JOBS	2
+#define GROUPS	3
+#define PEERS	4
+#define FLOWS	6
+#define STEPS	400
+#define OUT	64	/* probes that are remembered */
+#define MSEC	1000000ull
+#define STOP	1
+
+static struct fuzz_input in;
+static __u64 now;
+static int steps;
+static bool changed;	/* as job load and unload touch the directory */
+static bool races;	/* tables may change between any two calls */
+
+/* The tables. */
+static struct {
+	bool there;
+	struct rocesteer_job value;
+} jobs[JOBS];
+
+static struct {
+	bool there;
+	struct rocesteer_group_key key;
+	struct rocesteer_group value;
+} groups[GROUPS];
+
+static struct {
+	bool there;
+	struct rocesteer_peer_key key;
+	struct rocesteer_peer value;
+} peers[PEERS];
+
+static struct {
+	bool there;
+	struct rocesteer_flow_key key;
+	struct rocesteer_flow_path value;
+} flows[FLOWS];
+
+static void addr(__u8 *a, __u8 last)
+{
+	memset(a, 0, 16);
+	memset(a + 10, 0xff, 2);
+	a[12] = 10;
+	a[15] = last;
+}
+
+/* Peer @i is of job 2 and under the last leaf, or of job 1 and under one of two. */
+static __u32 job_of(__u32 peer)
+{
+	return peer == PEERS - 1 ? 2 : 1;
+}
+
+static __u8 leaf_of(__u32 peer)
+{
+	return 100 + (peer == PEERS - 1 ? GROUPS - 1 : peer % (GROUPS - 1));
+}
+
+static void change_group(__u32 i, __u8 how)
+{
+	struct rocesteer_group *group = &groups[i].value;
+	__u32 p, n = how & 128 ? ROCESTEER_MAX_PATHS : 1 + (how >> 2) % 5;
+
+	groups[i].there = how & 3;
+	memset(&groups[i].key, 0, sizeof(groups[i].key));
+	memset(group, 0, sizeof(*group));
+	groups[i].key.job = i == GROUPS - 1 ? 2 : 1;
+	groups[i].key.ifindex = 1;
+	addr(groups[i].key.leaf, 100 + i);
+	group->nr_paths = n;
+	group->first = i % n;
+	for (p = 0; p < n; p++) {
+		addr(group->router[p], 1 + p);
+		group->weight[p] = how & 64 ? 1 + (fuzz_u8(&in) << (p & 7)) : 1;
+	}
+	if (how & 32)
+		group->down = fuzz_u8(&in) & (n < 8 ? (1u << n) - 1 : 0xff);
+	/* Its flows go with it. */
+	for (p = 0; p < FLOWS; p++)
+		if (!memcmp(flows[p].value.leaf, groups[i].key.leaf, 16))
+			flows[p].there = false;
+	changed = true;
+}
+
+static void change_peer(__u32 i, __u8 how)
+{
+	struct rocesteer_peer *peer = &peers[i].value;
+	__u32 p;
+
+	peers[i].there = how & 3;
+	memset(&peers[i].key, 0, sizeof(peers[i].key));
+	memset(peer, 0, sizeof(*peer));
+	peers[i].key.job = job_of(i);
+	peers[i].key.ifindex = 1;
+	addr(peers[i].key.addr, 200 + i);
+	addr(peer->leaf, leaf_of(i));
+	addr(peer->source, 250);
+	peer->nr_paths = ROCESTEER_MAX_PATHS;
+	peer->hop = 2;
+	for (p = 0; p < ROCESTEER_MAX_PATHS; p++)
+		peer->sport[p] = htons(50000 + p + (how >> 4) * 64);
+	if (how & 8)
+		peer->sport[fuzz_u8(&in) % 6] = 0;
+}
+
+static void change_flow(__u32 i, __u8 where, __u8 how)
+{
+	struct rocesteer_flow_path *flow = &flows[i].value;
+	__u32 peer = where % PEERS, p;
+
+	flows[i].there = how & 7;
+	memset(&flows[i].key, 0, sizeof(flows[i].key));
+	memset(flow, 0, sizeof(*flow));
+	flows[i].key.ifindex = 1;
+	flows[i].key.dqpn = i;
+	addr(flows[i].key.peer, 200 + peer);
+	flow->job = job_of(peer);
+	addr(flow->leaf, leaf_of(peer));
+	flow->nr_pieces = 1;
+	flow->piece[0].end = 1;
+	flow->piece[0].sport = htons(50000);
+	for (p = 0; p < GROUPS; p++)
+		if (groups[p].there && !memcmp(groups[p].key.leaf, flow->leaf, 16))
+			flow->piece[0].path = (how >> 3) % groups[p].value.nr_paths;
+	if (how & 64)
+		flow->flags |= ROCESTEER_FLOW_ORDERED;
+	if (how & 32)
+		flow->flags |= ROCESTEER_FLOW_SHARE;
+	if ((how & 31) == 31)
+		flow->flags |= ROCESTEER_FLOW_QP | ROCESTEER_FLOW_SHARE;
+	if (how & 128) {
+		flow->detour.until = now + 1;
+		flow->detour.to = fuzz_u8(&in) % ROCESTEER_MAX_PATHS;
+		flow->next = flow->piece[0];
+	}
+	for (p = 0; p < 5; p++) {
+		flow->sent[p].packets = fuzz_u8(&in);
+		flow->sent[p].rounds = fuzz_u8(&in) & 15;
+	}
+}
+
+static void change(__u8 what, __u8 x, __u8 how)
+{
+	switch (what % 8) {
+	case 0:
+		change_group(x % GROUPS, how);
+		break;
+	case 1:
+		change_peer(x % PEERS, how);
+		break;
+	case 2:
+		jobs[x % JOBS].there = how & 3;
+		jobs[x % JOBS].value.split = (how >> 2) % 3;
+		break;
+	default:
+		change_flow(x % FLOWS, x >> 4, how);
+		break;
+	}
+}
+
+static void race(void)
+{
+	if (races && in.left > 3 && (fuzz_u8(&in) & 31) == 7)
+		change(fuzz_u8(&in), fuzz_u8(&in), fuzz_u8(&in));
+}
+
+/* steer/steer_tables.h, over these tables. */
+int steer_open(struct steer **s, int flags, struct err *err)
+{
+	static char steer;
+
+	(void)flags;
+	if (!jobs[0].there && !jobs[1].there) {
+		err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
+		return -ENOENT;
+	}
+	*s = (struct steer *)&steer;
+	return 0;
+}
+
+void steer_close(struct steer *s)
+{
+	(void)s;
+}
+
+void steer_unlock(struct steer *s)
+{
+	(void)s;
+}
+
+int steer_job_each(struct steer *s,
+		   int (*fn)(__u32 id, const struct rocesteer_job *job, void *arg),
+		   void *arg)
+{
+	int i, ret = 0;
+
+	(void)s;
+	for (i = 0; !ret && i < JOBS; i++)
+		if (jobs[i].there)
+			ret = fn(i + 1, &jobs[i].value, arg);
+	return ret;
+}
+
+int steer_group_each(struct steer *s, __u32 job,
+		     int (*fn)(const struct rocesteer_group_key *key,
+			       const struct rocesteer_group *group, void *arg),
+		     void *arg)
+{
+	int i, ret = 0;
+
+	(void)s;
+	for (i = 0; !ret && i < GROUPS; i++)
+		if (groups[i].there && (!job || groups[i].key.job == job))
+			ret = fn(&groups[i].key, &groups[i].value, arg);
+	return ret;
+}
+
+int steer_peer_each(struct steer *s, __u32 job,
+		    int (*fn)(const struct rocesteer_peer_key *key,
+			      const struct rocesteer_peer *peer, void *arg),
+		    void *arg)
+{
+	int i, ret = 0;
+
+	(void)s;
+	for (i = 0; !ret && i < PEERS; i++)
+		if (peers[i].there && (!job || peers[i].key.job == job))
+			ret = fn(&peers[i].key, &peers[i].value, arg);
+	return ret;
+}
+
+int steer_flow_each(struct steer *s,
+		    int (*fn)(const struct rocesteer_flow_key *key,
+			      const struct rocesteer_flow_path *path, void *arg),
+		    void *arg)
+{
+	int i, ret = 0;
+
+	(void)s;
+	for (i = 0; !ret && i < FLOWS; i++)
+		if (flows[i].there)
+			ret = fn(&flows[i].key, &flows[i].value, arg);
+	return ret;
+}
+
+static int find_flow(const struct rocesteer_flow_key *key)
+{
+	int i;
+
+	for (i = 0; i < FLOWS; i++)
+		if (flows[i].there && !memcmp(&flows[i].key, key, sizeof(*key)))
+			return i;
+	return -ENOENT;
+}
+
+static int find_peer(const struct rocesteer_peer_key *key)
+{
+	int i;
+
+	for (i = 0; i < PEERS; i++)
+		if (peers[i].there && !memcmp(&peers[i].key, key, sizeof(*key)))
+			return i;
+	return -ENOENT;
+}
+
+static int find_group(const struct rocesteer_group_key *key)
+{
+	int i;
+
+	for (i = 0; i < GROUPS; i++)
+		if (groups[i].there && !memcmp(&groups[i].key, key, sizeof(*key)))
+			return i;
+	return -ENOENT;
+}
+
+int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
+		   struct rocesteer_flow_path *path)
+{
+	int i;
+
+	(void)s;
+	race();
+	i = find_flow(key);
+	if (i >= 0)
+		*path = flows[i].value;
+	return i < 0 ? i : 0;
+}
+
+int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
+		   struct rocesteer_peer *peer)
+{
+	int i = find_peer(key);
+
+	(void)s;
+	if (i >= 0)
+		*peer = peers[i].value;
+	race();
+	return i < 0 ? i : 0;
+}
+
+int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
+{
+	int i = find_group(&set->key);
+
+	(void)s;
+	if (i >= 0)
+		groups[i].value.down = set->down;
+	return i < 0 ? i : 0;
+}
+
+/* What struct rocesteer_set_flow says that the program refuses. */
+int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
+{
+	struct rocesteer_peer_key peer_key = {
+		.job = set->job, .ifindex = set->key.ifindex,
+	};
+	struct rocesteer_group_key group_key = {
+		.job = set->job, .ifindex = set->key.ifindex,
+	};
+	int f = find_flow(&set->key), p, g;
+	struct rocesteer_flow_path *flow;
+	__u32 i;
+
+	(void)s;
+	assert(set->nr_pieces && set->nr_pieces <= ROCESTEER_MAX_PATHS);
+	if (f < 0 || flows[f].value.job != set->job)
+		return -ENOENT;
+	flow = &flows[f].value;
+	if (flow->flags & ROCESTEER_FLOW_QP)
+		return -EBUSY;
+	if (set->nr_pieces > 1 && !(flow->flags & ROCESTEER_FLOW_ORDERED))
+		return -EPERM;
+	memcpy(peer_key.addr, set->key.peer, 16);
+	memcpy(group_key.leaf, flow->leaf, 16);
+	p = find_peer(&peer_key);
+	g = find_group(&group_key);
+	if (p < 0 || g < 0)
+		return -ENOENT;
+	for (i = 0; i < set->nr_pieces; i++) {
+		const struct rocesteer_piece *piece = &set->piece[i];
+
+		if (piece->path >= groups[g].value.nr_paths || !piece->sport ||
+		    piece->sport != peers[p].value.sport[piece->path])
+			return -EINVAL;
+		assert(!i || piece->end > piece[-1].end);
+	}
+	memcpy(flow->piece, set->piece, sizeof(flow->piece));
+	flow->nr_pieces = set->nr_pieces;
+	flow->next.end = 0;
+	return 0;
+}
+
+/* What the daemon waits for: one descriptor for each kind, told apart by number. */
+static int descriptor(void)
+{
+	return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+static struct source *watch_source, *events_source, *link_source;
+static int watch_fd, events_fd, link_fd_;
+
+int steer_watch_open(struct err *err)
+{
+	(void)err;
+	watch_fd = descriptor();
+	return watch_fd;
+}
+
+int steer_watch_read(int fd)
+{
+	(void)fd;
+	return 1;
+}
+
+struct steer_events *steer_events_open(struct steer *s, struct err *err)
+{
+	(void)s;
+	(void)err;
+	events_fd = descriptor();
+	return (struct steer_events *)&events_fd;
+}
+
+void steer_events_close(struct steer_events *events)
+{
+	(void)events;
+	close(events_fd);
+	events_fd = -1;
+}
+
+int steer_events_fd(const struct steer_events *events)
+{
+	(void)events;
+	return events_fd;
+}
+
+int steer_events_read(struct steer_events *events,
+		      void (*fn)(const struct rocesteer_event *event, void *arg),
+		      void *arg)
+{
+	__u8 what = fuzz_u8(&in), i = fuzz_u8(&in) % FLOWS;
+	struct rocesteer_event event = {
+		.type = what % 4, .job = flows[i].value.job, .key = flows[i].key,
+		.path = fuzz_u8(&in) % ROCESTEER_MAX_PATHS,
+	};
+
+	(void)events;
+	memcpy(event.leaf, flows[i].value.leaf, 16);
+	if (fn)
+		fn(&event, arg);
+	return what & 64 && what & 128 ? -ENOBUFS : 0;
+}
+
+/* Nothing is real: who listens, carriers, and the process that finds ports again. */
+static size_t told;
+
+int event_socket_open(struct event_socket **server, struct loop *loop,
+		      void (*greet)(struct event_socket *server, void *arg),
+		      void *arg, struct err *err)
+{
+	(void)server;
+	(void)loop;
+	(void)greet;
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
+int event_socket_listen(struct event_socket *server, struct err *err)
+{
+	(void)server;
+	(void)err;
+	return 0;
+}
+
+void event_socket_close(struct event_socket *server)
+{
+	(void)server;
+}
+
+void event_socket_tell(struct event_socket *server, struct json_object *event)
+{
+	(void)server;
+	told += strlen(event_line(event));
+}
+
+bool event_socket_is_heard(const struct event_socket *server)
+{
+	(void)server;
+	return true;
+}
+
+struct carrier_monitor *carrier_open(struct err *err)
+{
+	(void)err;
+	link_fd_ = descriptor();
+	return (struct carrier_monitor *)&link_fd_;
+}
+
+void carrier_close(struct carrier_monitor *link)
+{
+	(void)link;
+	close(link_fd_);
+}
+
+int carrier_fd(const struct carrier_monitor *link)
+{
+	(void)link;
+	return link_fd_;
+}
+
+int carrier_read(struct carrier_monitor *link,
+		 void (*fn)(__u32 ifindex, const char *name, bool carrier,
+			    void *arg),
+		 void *arg)
+{
+	__u8 how = fuzz_u8(&in);
+
+	(void)link;
+	fn(1, how & 6 ? "eth0" : NULL, how & 1, arg);
+	return 0;
+}
+
+int rediscovery_start(struct rediscovery *rediscovery, struct groups *all,
+		      const struct group *group)
+{
+	(void)all;
+	rediscovery->job = group->key.job;
+	rediscovery->ifindex = group->key.ifindex;
+	return fuzz_u8(&in) & 1;
+}
+
+void rediscovery_stop(struct rediscovery *rediscovery)
+{
+	(void)rediscovery;
+}
+
+char *if_indextoname(unsigned int ifindex, char *name)
+{
+	(void)ifindex;
+	return strcpy(name, "eth0");
+}
+
+unsigned int if_nametoindex(const char *name)
+{
+	(void)name;
+	return 1;
+}
+
+/* Probes: those that are out are answered as the input says. */
+static struct {
+	bool there;
+	struct probe_packet packet;
+} out[OUT];
+static size_t nr_out;
+
+int probe_open(struct probe_socket *sock, const char *device,
+	       const __u8 source[16], struct err *err)
+{
+	(void)device;
+	if ((fuzz_u8(&in) & 63) == 9)
+		return err_set(err, EXIT_FAILED, "no-device", "it is gone");
+	sock->fd = descriptor();
+	memcpy(sock->source, source, 16);
+	return 0;
+}
+
+void probe_close(struct probe_socket *sock)
+{
+	close(sock->fd);
+}
+
+int probe_send(const struct probe_socket *sock, const struct probe_packet *packet)
+{
+	size_t i = nr_out++ % OUT;
+
+	(void)sock;
+	out[i].there = true;
+	out[i].packet = *packet;
+	return 0;
+}
+
+int probe_receive(const struct probe_socket *sock, struct probe_answer *answer)
+{
+	__u8 how = fuzz_u8(&in);
+	size_t i, n;
+
+	(void)sock;
+	if (!in.left || how > 200)
+		return -EAGAIN;
+	i = how % OUT;
+	for (n = 0; n < OUT && !out[i].there; n++)
+		i = (i + 1) % OUT;
+	if (!out[i].there)
+		return -EAGAIN;
+	out[i].there = how & 128;	/* it may be answered again */
+	memset(answer, 0, sizeof(*answer));
+	answer->len = how & 64 ? PROBE_UDP_HEADER : out[i].packet.len;
+	memcpy(answer->quote, out[i].packet.data, answer->len);
+	memcpy(answer->peer, out[i].packet.peer, 16);
+	how = fuzz_u8(&in);
+	answer->type = how % 3;
+	memcpy(answer->from, groups[how >> 2 & 1].value.router[how >> 3 & 3], 16);
+	return 0;
+}
+
+/* The loop: the input says what happens next, and how late it is then. */
+__u64 progress_now(void)
+{
+	return now;
+}
+
+int loop_open(struct loop *loop)
+{
+	loop->fd = descriptor();
+	return 0;
+}
+
+void loop_close(struct loop *loop)
+{
+	close(loop->fd);
+}
+
+int loop_add(struct loop *loop, struct source *source)
+{
+	(void)loop;
+	if (source->fd == watch_fd)
+		watch_source = source;
+	else if (source->fd == events_fd)
+		events_source = source;
+	else if (source->fd == link_fd_)
+		link_source = source;
+	return 0;
+}
+
+void loop_remove(struct loop *loop, const struct source *source)
+{
+	(void)loop;
+	if (source == events_source)
+		events_source = NULL;
+}
+
+static int wake(const struct source *source)
+{
+	return source ? source->ready(source->arg) : 0;
+}
+
+int loop_wait(struct loop *loop, __u64 until)
+{
+	__u8 what = fuzz_u8(&in);
+
+	(void)loop;
+	if (!in.left || steps++ == STEPS)
+		return STOP;
+	if (changed && watch_source) {
+		changed = false;
+		return wake(watch_source);
+	}
+	switch (what % 8) {
+	case 0:
+		change(fuzz_u8(&in), fuzz_u8(&in), fuzz_u8(&in));
+		return 0;
+	case 1:
+		now += fuzz_u8(&in) * MSEC / 10;
+		return 0;
+	case 2:
+		now += fuzz_u8(&in) * 10 * MSEC;
+		return 0;
+	case 3:
+		if (until != LOOP_NEVER && until > now)
+			now = until;
+		return 0;
+	case 4:
+		return wake(link_source);
+	case 5:
+		return wake(watch_source);
+	default:
+		return wake(events_source);
+	}
+}
+
+static void ready(void *arg)
+{
+	(void)arg;
+}
+
+static void tell(struct json_object *event, void *arg)
+{
+	event_socket_tell(NULL, event);
+	(void)arg;
+}
+
+/* A job with two groups, two peers and two flows. */
+static void begin(void)
+{
+	memset(jobs, 0, sizeof(jobs));
+	memset(groups, 0, sizeof(groups));
+	memset(peers, 0, sizeof(peers));
+	memset(flows, 0, sizeof(flows));
+	memset(out, 0, sizeof(out));
+	nr_out = 0;
+	steps = 0;
+	now = 1000 * MSEC;
+	change(2, 0, 7);
+	change(0, 0, 9);
+	change(0, 1, 13);
+	change(1, 0, 1);
+	change(1, 1, 1);
+	change(3, 0, 127);
+	change(3, 17, 127);
+	watch_source = NULL;
+	events_source = NULL;
+	link_source = NULL;
+	watch_fd = -1;
+	events_fd = -1;
+	link_fd_ = -1;
+	changed = false;
+}
+
+int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
+{
+	static const struct daemon_config config = {
+		.hold_ms = 10, .timeout_ms = 5, .ready = ready, .tell = tell,
+	};
+	sigset_t signals;
+	struct err err = {};
+	int ret;
+
+	sigprocmask(SIG_SETMASK, NULL, &signals);
+	in = (struct fuzz_input) { data, size };
+	races = fuzz_u8(&in) & 1;
+	begin();
+	ret = daemon_run(&config, &err);
+	sigprocmask(SIG_SETMASK, &signals, NULL);
+	if (ret)
+		fprintf(stderr, "the daemon ends: %d %s\n", ret, err.message);
+	assert(!ret);
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the kernel's headers of this name give its code. */
+#ifndef ROCESTEER_LIB_COMPILER_H
+#define ROCESTEER_LIB_COMPILER_H
+
+#define __printf(format_index, first)	\
+	__attribute((__format__(printf, format_index, first)))
+
+#ifndef __aligned
+#define __aligned(size)	__attribute((__aligned__(size)))
+#endif
+
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#endif
+
+#endif /* ROCESTEER_LIB_COMPILER_H */

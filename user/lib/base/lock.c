@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "lock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <linux/types.h>
+
+#include "wait_limit.h"
+#include "progress.h"
+
+#define SEC		1000000000ull
+#define WAIT		30		/* seconds */
+#define TELL_AFTER	SEC
+#define PAUSE_MIN	1000000		/* ns between two attempts */
+#define PAUSE_MAX	50000000
+
+/* The process that has the lock, as the kernel lists it, or 0. */
+static int holder(int fd)
+{
+	unsigned int major, minor;
+	unsigned long inode;
+	char line[128];
+	struct stat st;
+	FILE *file;
+	int pid, found = 0;
+
+	if (fstat(fd, &st))
+		return 0;
+	file = fopen("/proc/locks", "re");
+	if (!file)
+		return 0;
+	while (!found && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%lu", &pid,
+			   &major, &minor, &inode) == 4 &&
+		    major == major(st.st_dev) && minor == minor(st.st_dev) &&
+		    inode == st.st_ino)
+			found = pid;
+	fclose(file);
+	return found;
+}
+
+/* Who took the lock may have ended, and another process have its descriptor. */
+static void describe_holder(int fd, char *text, size_t size)
+{
+	int pid = holder(fd);
+	char name[64], comm[32];
+	FILE *file;
+
+	snprintf(text, size, "another process");
+	snprintf(name, sizeof(name), "/proc/%d/comm", pid);
+	file = pid > 0 ? fopen(name, "re") : NULL;
+	if (!file)
+		return;
+	if (fgets(comm, sizeof(comm), file)) {
+		comm[strcspn(comm, "\n")] = '\0';
+		snprintf(text, size, "process %d (%s)", pid, comm);
+	}
+	fclose(file);
+}
+
+static int fail(int fd, const char *name, struct err *err)
+{
+	int ret = -errno;
+	char who[80];
+
+	if (ret != -EAGAIN)
+		return err_errno(err, -ret, "lock", "cannot lock %s", name);
+	describe_holder(fd, who, sizeof(who));
+	err_set(err, EXIT_LOCKED, "locked", "%s has %s locked", who, name);
+	err_hint(err, "Try again when that process has ended.");
+	return ret;
+}
+
+static int try(int fd)
+{
+	int ret;
+
+	do {
+		ret = flock(fd, LOCK_EX | LOCK_NB);
+	} while (ret && errno == EINTR);
+	return ret;
+}
+
+int lock_try(int fd, const char *name, struct err *err)
+{
+	return try(fd) ? fail(fd, name, err) : 0;
+}
+
+static void tell(int fd, const char *name)
+{
+	char who[80];
+
+	describe_holder(fd, who, sizeof(who));
+	fprintf(stderr, "%s: waiting for %s, which %s has locked\n",
+		program_invocation_short_name, name, who);
+}
+
+/*
+ * Attempts rather than a wait in the kernel, which only a signal would end: a
+ * holder has the lock for milliseconds.
+ */
+int lock_take(int fd, const char *name, struct err *err)
+{
+	struct timespec pause = { .tv_nsec = PAUSE_MIN };
+	__u64 start = progress_now(), now, wait;
+	bool told = false;
+
+	wait = wait_limit("ROCESTEER_LOCK_WAIT", WAIT) * SEC;
+	while (try(fd)) {
+		now = progress_now();
+		if (errno != EAGAIN || now - start >= wait)
+			return fail(fd, name, err);
+		if (!told && now - start >= TELL_AFTER) {
+			tell(fd, name);
+			told = true;
+		}
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < PAUSE_MAX)
+			pause.tv_nsec *= 2;
+	}
+	return 0;
+}

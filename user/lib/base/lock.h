@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Locks between commands: flock(), which a killed process gives back. What is
+ * locked must not be open to anybody who may not change what it guards, as
+ * whoever can read a file can lock it.
+ */
+#ifndef ROCESTEER_LIB_LOCK_H
+#define ROCESTEER_LIB_LOCK_H
+
+#include <stdbool.h>
+
+#include "err.h"
+
+/**
+ * lock_take() - lock a file or a directory, and wait for who has it locked
+ * @fd: its descriptor: the lock goes with the last copy of that
+ * @name: what to call it
+ * @err: filled on failure
+ *
+ * After a second of waiting a line on standard error says for whom. The wait ends
+ * after 30 seconds, or as many as ROCESTEER_LOCK_WAIT says, with EXIT_LOCKED and
+ * code "locked".
+ *
+ * Return: 0, -EAGAIN when another process kept the lock, or another negative
+ * errno.
+ */
+int lock_take(int fd, const char *name, struct err *err);
+
+/* The same without waiting. */
+int lock_try(int fd, const char *name, struct err *err);
+
+#endif /* ROCESTEER_LIB_LOCK_H */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reading JSON from outside: every field is checked, and the first that is wrong
+ * is named by file and place.
+ */
+#ifndef ROCESTEER_LIB_READER_H
+#define ROCESTEER_LIB_READER_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "err.h"
+
+/**
+ * struct reader - where in a file we are, for messages
+ * @file: its name
+ * @where: path of fields to the object that is read, empty at the root
+ * @err: filled where something is wrong
+ */
+struct reader {
+	const char *file;
+	char where[160];
+	struct err *err;
+};
+
+/**
+ * reader_invalid() - say what is wrong with a field
+ * @r: where
+ * @key: of the field, "" for the object that is read
+ * @fmt: printf style, what follows the name
+ *
+ * Return: -EINVAL.
+ */
+int reader_invalid(struct reader *r, const char *key, const char *fmt, ...)
+	__printf(3, 4);
+
+/* Enter an element of an array; what is returned goes to reader_leave(). */
+size_t reader_enter(struct reader *r, const char *key, size_t i);
+
+/* Likewise a member of an object, or an element of the array that is read. */
+size_t reader_enter_key(struct reader *r, const char *key);
+size_t reader_enter_index(struct reader *r, size_t i);
+
+void reader_leave(struct reader *r, size_t mark);
+
+/* Length of the byte order mark that some editors put before a text, or 0. */
+size_t reader_bom(const char *text, size_t len);
+
+/* A text from the file as a message may show it: short and printable. */
+const char *reader_quote(const char *text, char *buf, size_t size);
+
+/*
+ * Get a field of an object. Return: 0, or -EINVAL where it is missing, or of
+ * another type, or not in its range, which includes @min and @max; a text is to
+ * be shorter than @size and without a NUL.
+ */
+int reader_get(struct reader *r, struct json_object *obj, const char *key,
+	       enum json_type type, struct json_object **value);
+int reader_uint(struct reader *r, struct json_object *obj, const char *key,
+		__u64 min, __u64 max, __u64 *number);
+int reader_string(struct reader *r, struct json_object *obj, const char *key,
+		  char *text, size_t size);
+
+/* Check that a value is an array of @n. Return: 0 or -EINVAL. */
+int reader_length(struct reader *r, struct json_object *array, size_t n);
+
+/**
+ * reader_addrs() - read an array of addresses
+ * @r: where
+ * @key: of the array, "" for what is read
+ * @array: any value
+ * @n: number of addresses that there have to be
+ * @addr: filled, or NULL: they are only checked
+ *
+ * Return: 0 or -EINVAL.
+ */
+int reader_addrs(struct reader *r, const char *key, struct json_object *array,
+		 size_t n, __u8 addr[][16]);
+
+/* Whether a value is a number of a range; it is set where it is a number. */
+bool reader_in_range(struct json_object *value, __u64 min, __u64 max,
+		     __u64 *number);
+
+#endif /* ROCESTEER_LIB_READER_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Files that are replaced as a whole: a reader sees the old or the new one. */
+#ifndef ROCESTEER_LIB_REPLACE_H
+#define ROCESTEER_LIB_REPLACE_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+/**
+ * struct file_new - what is to be in a file
+ * @out: takes it
+ * @text: what @out was given
+ * @len: bytes of it
+ */
+struct file_new {
+	FILE *out;
+	char *text;
+	size_t len;
+};
+
+/* Return: 0; @new is to be released by file_replace(). Or -ENOMEM. */
+int file_begin(struct file_new *new);
+
+/**
+ * file_replace() - replace a file atomically and durably
+ * @file: replaced by rename, or created; a link leads to it, and what is no regular
+ *	file is written to. One that is there passes on its permissions, and its owner
+ *	and group as file_give() can.
+ * @new: contents; released
+ *
+ * FILE.new, beside it, is for no one else to use: one left by a crash is removed.
+ *
+ * Return: 0; a negative errno: the file is as it was; a positive one: the file is
+ * replaced, but its directory could not be synced, and a crash may undo that.
+ */
+int file_replace(const char *file, struct file_new *new);
+
+/*
+ * Make an empty file with the owner, group and permissions of another: nobody meets
+ * it without these. Return: 0, -EEXIST, or another negative errno.
+ */
+int file_create(const char *name, const struct stat *like);
+
+/*
+ * Give a file that we made the owner, group and permissions of another: the owner
+ * only as root, the group only as root or a member. Return: 0 or a negative errno.
+ */
+int file_give(int fd, const struct stat *like);
+
+/* Write all of a text. Return: 0 or a negative errno. */
+int file_write(int fd, const char *text, size_t len);
+
+#endif /* ROCESTEER_LIB_REPLACE_H */

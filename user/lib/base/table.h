@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How people see a tree of values: fields, tables and lines. Used by out.c. */
+#ifndef ROCESTEER_LIB_TABLE_H
+#define ROCESTEER_LIB_TABLE_H
+
+#include "out.h"
+
+/**
+ * table_print() - print one view of a tree
+ * @root: the tree
+ * @view: which part, and how
+ * @first: false: an empty line goes before it
+ *
+ * Return: true when something was printed.
+ */
+bool table_print(struct json_object *root, const struct out_view *view,
+		 bool first);
+
+/* Print the values of one object on one line. */
+void table_print_line(struct json_object *row,
+		      const struct out_column *columns);
+
+/* Is it UTF-8 without control characters? */
+bool table_is_text(const char *text);
+
+#endif /* ROCESTEER_LIB_TABLE_H */

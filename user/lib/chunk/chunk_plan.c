@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "chunk_plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/**
+ * struct balance - what the chunks so far have put on each dimension
+ * @of: the collective
+ * @bytes: by dimension, the sum of the chunks' sizes in it
+ * @list: dimensions as the last chunk left them sorted
+ *
+ * The load of dimension k is bytes * (endpoints - 1) / (endpoints * bandwidth).
+ * Loads are compared crosswise, which 128 bits hold exactly: a tie is a tie.
+ */
+struct balance {
+	const struct chunk_collective *of;
+	__u64 bytes[CHUNK_MAX_DIMS];
+	__u8 list[CHUNK_MAX_DIMS];
+};
+
+__u64 chunk_time(const struct chunk_dim *dim, __u64 bytes)
+{
+	__uint128_t above = (__uint128_t)bytes * (dim->endpoints - 1) *
+		     (1000000000000ull * CHUNK_BANDWIDTH_UNIT);
+	__uint128_t below = (__uint128_t)dim->endpoints * dim->bandwidth << 30;
+
+	above = (above + below / 2) / below;
+	return above > CHUNK_MAX_TIME ? CHUNK_MAX_TIME + 1 : above;
+}
+
+__u64 chunk_bytes(const struct chunk_collective *of, __u32 chunk)
+{
+	__u64 bytes = of->size / of->chunks;
+
+	return chunk + 1 < of->chunks ? bytes : of->size - chunk * bytes;
+}
+
+static __uint128_t load_above(const struct balance *balance, __u32 k)
+{
+	return (__uint128_t)balance->bytes[k] *
+	       (balance->of->dim[k].endpoints - 1);
+}
+
+static __uint128_t load_below(const struct balance *balance, __u32 k)
+{
+	const struct chunk_dim *dim = &balance->of->dim[k];
+
+	return (__uint128_t)dim->endpoints * dim->bandwidth;
+}
+
+static bool less(const struct balance *balance, __u32 a, __u32 b)
+{
+	return load_above(balance, a) * load_below(balance, b) <
+	       load_above(balance, b) * load_below(balance, a);
+}
+
+/* By insertion: stable, and the list is nearly sorted already. */
+static void sort(struct balance *balance)
+{
+	__u8 *list = balance->list;
+	__u32 i, at;
+
+	for (i = 1; i < balance->of->dims; i++) {
+		__u8 k = list[i];
+
+		for (at = i; at && less(balance, k, list[at - 1]); at--)
+			list[at] = list[at - 1];
+		list[at] = k;
+	}
+}
+
+static void natural(const struct chunk_collective *of, __u8 *list)
+{
+	__u32 k;
+
+	for (k = 0; k < of->dims; k++)
+		list[k] = k;
+}
+
+/*
+ * Would less than a sixteenth of the chunk, in the least loaded dimension, make
+ * up for its distance to the most loaded one? Then the order hardly matters.
+ * The paper's rule, with the division taken out: (max - least) as bytes of
+ * dimension least < chunk / 16.
+ */
+static bool is_balanced(const struct balance *balance, __u64 bytes)
+{
+	const struct chunk_collective *of = balance->of;
+	__u32 max = balance->list[of->dims - 1], i = 0, least;
+
+	while (of->dim[balance->list[i]].endpoints == 1)
+		i++;
+	least = balance->list[i];
+	return load_above(balance, max) * load_below(balance, least) <
+	       (load_above(balance, least) +
+		(__uint128_t)(bytes / 16) * (of->dim[least].endpoints - 1)) *
+	       load_below(balance, max);
+}
+
+static void add(struct balance *balance, __u64 bytes)
+{
+	__u32 i;
+
+	for (i = 0; i < balance->of->dims; i++) {
+		__u32 k = balance->list[i];
+
+		balance->bytes[k] += bytes;
+		bytes /= balance->of->dim[k].endpoints;
+	}
+}
+
+static void reverse(__u8 *order, __u32 dims)
+{
+	__u32 i;
+
+	for (i = 0; i < dims / 2; i++) {
+		__u8 k = order[i];
+
+		order[i] = order[dims - 1 - i];
+		order[dims - 1 - i] = k;
+	}
+}
+
+/* An All-Gather is planned as the Reduce-Scatter that it is backwards. */
+static void plan_chunks(struct chunk_plan *plan, bool themis)
+{
+	const struct chunk_collective *of = &plan->of;
+	struct balance balance = { .of = of };
+	__u32 i;
+
+	natural(of, balance.list);
+	for (i = 0; i < of->chunks; i++) {
+		__u64 bytes = chunk_bytes(of, i);
+
+		if (themis) {
+			sort(&balance);
+			if (is_balanced(&balance, bytes))
+				natural(of, balance.list);
+			add(&balance, bytes);
+		}
+		memcpy(plan->order[i], balance.list, sizeof(balance.list));
+		if (of->kind == CHUNK_ALL_GATHER)
+			reverse(plan->order[i], of->dims);
+	}
+}
+
+static int validate(const struct chunk_collective *of)
+{
+	__u32 most = 0, k;
+
+	if (!of->dims || of->dims > CHUNK_MAX_DIMS ||
+	    !of->chunks || of->chunks > CHUNK_MAX_CHUNKS ||
+	    of->size < of->chunks || of->size > CHUNK_MAX_SIZE)
+		return -EINVAL;
+	for (k = 0; k < of->dims; k++) {
+		const struct chunk_dim *dim = &of->dim[k];
+
+		if (!dim->endpoints || dim->endpoints > CHUNK_MAX_ENDPOINTS ||
+		    !dim->bandwidth || dim->bandwidth > CHUNK_MAX_BANDWIDTH ||
+		    dim->latency > CHUNK_MAX_LATENCY)
+			return -EINVAL;
+		if (chunk_time(dim, of->size) > CHUNK_MAX_TIME)
+			return -ERANGE;
+		if (dim->endpoints > most)
+			most = dim->endpoints;
+	}
+	return most > 1 ? 0 : -EINVAL;
+}
+
+int chunk_plan_make(struct chunk_plan *plan, const struct chunk_collective *of,
+		    enum chunk_policy policy)
+{
+	int ret = validate(of);
+
+	memset(plan, 0, sizeof(*plan));
+	if (ret)
+		return ret;
+	plan->of = *of;
+	plan->queue = policy == CHUNK_THEMIS ? CHUNK_SCF : CHUNK_FIFO;
+	plan->fused = policy == CHUNK_BASELINE && of->kind == CHUNK_ALL_REDUCE;
+	plan->order = malloc(of->chunks * sizeof(*plan->order));
+	if (!plan->order)
+		return -ENOMEM;
+	plan_chunks(plan, policy == CHUNK_THEMIS);
+	return 0;
+}
+
+int chunk_plan_copy(struct chunk_plan *plan, const struct chunk_plan *from)
+{
+	size_t size = from->of.chunks * sizeof(*plan->order);
+
+	*plan = *from;
+	plan->order = malloc(size);
+	if (!plan->order)
+		return -ENOMEM;
+	memcpy(plan->order, from->order, size);
+	return 0;
+}
+
+void chunk_plan_free(struct chunk_plan *plan)
+{
+	free(plan->order);
+	memset(plan, 0, sizeof(*plan));
+}
+
+__u64 chunk_plan_load(const struct chunk_plan *plan, __u32 dim)
+{
+	const struct chunk_collective *of = &plan->of;
+	struct balance balance = { .of = of };
+	__uint128_t above, below;
+	__u32 i;
+
+	for (i = 0; i < of->chunks; i++) {
+		memcpy(balance.list, plan->order[i], sizeof(balance.list));
+		if (of->kind == CHUNK_ALL_GATHER)
+			reverse(balance.list, of->dims);
+		add(&balance, chunk_bytes(of, i));
+	}
+	above = load_above(&balance, dim) * of->dim[0].bandwidth;
+	below = load_below(&balance, dim) << 20;
+	/* In two steps: the product of all would need more than 128 bits. */
+	return (__u64)(above / below) * 1000000 +
+	       (__u64)((above % below * 1000000 + below / 2) / below);
+}
+
+static __u64 hash_add(__u64 hash, __u64 value, int bytes)
+{
+	while (bytes--) {
+		hash = (hash ^ (value & 0xff)) * 0x100000001b3ull;
+		value >>= 8;
+	}
+	return hash;
+}
+
+__u64 chunk_plan_hash(const struct chunk_plan *plan)
+{
+	const struct chunk_collective *of = &plan->of;
+	__u64 hash = 0xcbf29ce484222325ull;
+	__u32 i, k;
+
+	hash = hash_add(hash, of->kind, 1);
+	hash = hash_add(hash, plan->queue, 1);
+	hash = hash_add(hash, plan->fused, 1);
+	hash = hash_add(hash, of->dims, 1);
+	for (k = 0; k < of->dims; k++)
+		hash = hash_add(hash, of->dim[k].endpoints, 4);
+	hash = hash_add(hash, of->chunks, 4);
+	for (i = 0; i < of->chunks; i++) {
+		hash = hash_add(hash, chunk_bytes(of, i), 8);
+		for (k = 0; k < of->dims; k++)
+			hash = hash_add(hash, plan->order[i][k], 1);
+	}
+	return hash;
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Plans and ranges of memory from files (Documentation/formats.rst). */
+#include <errno.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "chunk_table.h"
+
+#define MAX_SIZE	(256u << 20)
+#define MAX_DEPTH	16
+#define FORMAT		1
+
+static const char * const kinds[] = {
+	[CHUNK_ALL_REDUCE] = "all-reduce",
+	[CHUNK_REDUCE_SCATTER] = "reduce-scatter",
+	[CHUNK_ALL_GATHER] = "all-gather",
+	NULL
+};
+
+static const char * const queues[] = {
+	[CHUNK_FIFO] = "fifo",
+	[CHUNK_SCF] = "scf",
+	NULL
+};
+
+static int read_word(struct reader *r, struct json_object *obj,
+		     const char *key, const char * const *words, int *index)
+{
+	char text[32], quoted[32], all[128];
+	int ret;
+
+	ret = reader_string(r, obj, key, text, sizeof(text));
+	if (ret)
+		return ret;
+	*index = words_find(words, text);
+	if (*index >= 0)
+		return 0;
+	return reader_invalid(r, key, "'%s' is not one of %s",
+			      reader_quote(text, quoted, sizeof(quoted)),
+			      words_list(words, all, sizeof(all)));
+}
+
+/* An array of objects, from 1 to @max of them. */
+static int read_array(struct reader *r, struct json_object *obj,
+		      const char *key, size_t max, struct json_object **array,
+		      size_t *n)
+{
+	int ret = reader_get(r, obj, key, json_type_array, array);
+
+	if (ret)
+		return ret;
+	*n = json_object_array_length(*array);
+	if (!*n || *n > max)
+		return reader_invalid(r, key, "has %zu elements, not 1 to %zu",
+				      *n, max);
+	return 0;
+}
+
+/* Element @i, entered: to be left by reader_leave(r, *mark). */
+static int enter_object(struct reader *r, struct json_object *array,
+			const char *key, size_t i, struct json_object **obj,
+			size_t *mark)
+{
+	*obj = json_object_array_get_idx(array, i);
+	*mark = reader_enter(r, key, i);
+	if (json_object_get_type(*obj) != json_type_object)
+		return reader_invalid(r, "", "is not an object");
+	return 0;
+}
+
+static int read_dims(struct reader *r, struct json_object *root,
+		     struct chunk_collective *of)
+{
+	struct json_object *array, *obj;
+	bool any = false;
+	size_t n, i, mark;
+	__u64 endpoints;
+	int ret;
+
+	ret = read_array(r, root, "dimensions", CHUNK_MAX_DIMS, &array, &n);
+	for (i = 0; !ret && i < n; i++) {
+		ret = enter_object(r, array, "dimensions", i, &obj, &mark) ?:
+		      reader_uint(r, obj, "endpoints", 1, CHUNK_MAX_ENDPOINTS,
+				  &endpoints);
+		if (ret)
+			break;
+		reader_leave(r, mark);
+		of->dim[of->dims++] = (struct chunk_dim) {
+			.endpoints = endpoints, .bandwidth = 1,
+		};
+		any |= endpoints > 1;
+	}
+	if (!ret && !any)
+		ret = reader_invalid(r, "dimensions", "all have one endpoint");
+	return ret;
+}
+
+static int read_order(struct reader *r, struct json_object *obj,
+		      const struct chunk_plan *plan, __u8 *order)
+{
+	struct json_object *array;
+	__u32 dims = plan->of.dims, seen = 0, k;
+	__u64 dim;
+	int ret = reader_get(r, obj, "order", json_type_array, &array);
+
+	if (ret)
+		return ret;
+	for (k = 0; k < dims; k++) {
+		if (!reader_in_range(json_object_array_get_idx(array, k), 0,
+				     dims - 1, &dim))
+			break;
+		seen |= 1u << dim;
+		order[k] = dim;
+	}
+	if (json_object_array_length(array) != dims || seen != (1u << dims) - 1)
+		return reader_invalid(r, "order", "is not one of the %u dimensions",
+				      dims);
+	return 0;
+}
+
+static int read_chunks(struct reader *r, struct json_object *root,
+		       struct chunk_plan *plan)
+{
+	struct json_object *array, *obj;
+	size_t n, i, mark;
+	__u64 bytes;
+	int ret;
+
+	ret = read_array(r, root, "chunks", CHUNK_MAX_CHUNKS, &array, &n);
+	if (ret)
+		return ret;
+	plan->of.chunks = n;
+	plan->order = calloc(n, sizeof(*plan->order));
+	if (!plan->order)
+		return -ENOMEM;
+	for (i = 0; !ret && i < n; i++) {
+		ret = enter_object(r, array, "chunks", i, &obj, &mark) ?:
+		      reader_uint(r, obj, "bytes", 1, CHUNK_MAX_SIZE, &bytes) ?:
+		      read_order(r, obj, plan, plan->order[i]);
+		if (!ret && bytes != chunk_bytes(&plan->of, i))
+			ret = reader_invalid(r, "bytes", "%llu is not the %llu of this chunk",
+					     bytes, chunk_bytes(&plan->of, i));
+		if (!ret)
+			reader_leave(r, mark);
+	}
+	return ret;
+}
+
+/* @want: what it is to be. */
+static int check_hash(struct reader *r, struct json_object *root, __u64 want)
+{
+	char text[17], hash[17];
+	int ret = reader_string(r, root, "hash", text, sizeof(text));
+
+	if (ret)
+		return ret;
+	snprintf(hash, sizeof(hash), "%016" PRIx64, (uint64_t)want);
+	if (strcmp(text, hash))
+		return reader_invalid(r, "hash", "is not the plan's, %s", hash);
+	return 0;
+}
+
+static int read_plan(struct reader *r, struct json_object *root,
+		     struct chunk_plan *plan)
+{
+	struct json_object *fused;
+	int kind, queue, ret;
+	__u64 size;
+
+	if (json_object_get_type(root) != json_type_object)
+		return reader_invalid(r, "(root)", "is not an object");
+	ret = read_word(r, root, "collective", kinds, &kind) ?:
+	      read_word(r, root, "queue", queues, &queue) ?:
+	      reader_get(r, root, "fused", json_type_boolean, &fused) ?:
+	      reader_uint(r, root, "size", 1, CHUNK_MAX_SIZE, &size);
+	if (ret)
+		return ret;
+	plan->of.kind = kind;
+	plan->of.size = size;
+	plan->queue = queue;
+	plan->fused = json_object_get_boolean(fused);
+	return read_dims(r, root, &plan->of) ?: read_chunks(r, root, plan) ?:
+	       check_hash(r, root, chunk_plan_hash(plan));
+}
+
+int chunk_plan_read(struct chunk_plan *plan, const char *file, struct err *err)
+{
+	struct reader r = { .file = file, .err = err };
+	struct json_object *root;
+	int ret;
+
+	*plan = (struct chunk_plan) {};
+	ret = json_file_read(file, MAX_SIZE, MAX_DEPTH, &root, err);
+	if (ret)
+		return ret;
+	ret = read_plan(&r, root, plan);
+	json_object_put(root);
+	return ret;
+}
+
+/* What is read of a file of ranges: devices by dimension, 0 where there is none. */
+struct ranges {
+	struct reader r;
+	struct chunk_table *table;
+	__u32 ifindex[CHUNK_MAX_DIMS];
+};
+
+static int read_devices(struct ranges *s, struct json_object *root)
+{
+	struct json_object *array, *obj;
+	char name[IF_NAMESIZE];
+	size_t n, i, mark;
+	__u64 dim;
+	int ret;
+
+	ret = read_array(&s->r, root, "dimensions", CHUNK_MAX_DIMS, &array, &n);
+	for (i = 0; !ret && i < n; i++) {
+		ret = enter_object(&s->r, array, "dimensions", i, &obj, &mark) ?:
+		      reader_uint(&s->r, obj, "dimension", 0,
+				  s->table->plan.of.dims - 1, &dim) ?:
+		      reader_string(&s->r, obj, "netdev", name, sizeof(name));
+		if (ret)
+			break;
+		if (s->ifindex[dim])
+			return reader_invalid(&s->r, "dimension",
+					      "%llu is there twice", dim);
+		s->ifindex[dim] = if_nametoindex(name);
+		if (!s->ifindex[dim])
+			return reader_invalid(&s->r, "netdev",
+					      "there is no network device %s",
+					      name);
+		reader_leave(&s->r, mark);
+	}
+	return ret;
+}
+
+static int read_address(struct reader *r, struct json_object *obj, __u64 *start)
+{
+	char text[19], *end;
+	int ret = reader_string(r, obj, "start", text, sizeof(text));
+
+	if (ret)
+		return ret;
+	errno = 0;
+	*start = strtoull(text, &end, 16);
+	if (strncmp(text, "0x", 2) || errno || *end || end == text + 2)
+		return reader_invalid(r, "start", "is not a hexadecimal number behind 0x");
+	return 0;
+}
+
+static int read_range(struct ranges *s, struct json_object *obj,
+		      struct chunk_range *to)
+{
+	const struct rocesteer_chunk *chunk;
+	__u64 dim, number, stage, start, length;
+	char peer[ADDR_STRLEN];
+	struct reader *r = &s->r;
+	int ret;
+
+	ret = reader_string(r, obj, "peer", peer, sizeof(peer)) ?:
+	      reader_uint(r, obj, "dimension", 0, s->table->plan.of.dims - 1,
+			  &dim) ?:
+	      reader_uint(r, obj, "chunk", 0, s->table->plan.of.chunks - 1,
+			  &number) ?:
+	      read_address(r, obj, &start) ?:
+	      reader_uint(r, obj, "length", 1, CHUNK_MAX_SIZE, &length);
+	if (ret)
+		return ret;
+	chunk = &s->table->chunks[number];
+	ret = reader_uint(r, obj, "stage", 0, chunk->nr_stages - 1, &stage);
+	if (ret)
+		return ret;
+	if (addr_parse(peer, to->peer))
+		return reader_invalid(r, "peer", "is not the address of a host");
+	if (chunk->dimension[stage] != dim)
+		return reader_invalid(r, "dimension", "%llu is not that of the chunk's stage",
+				      dim);
+	if (!s->ifindex[dim])
+		return reader_invalid(r, "dimension", "%llu has no device", dim);
+	if (start + length < start)
+		return reader_invalid(r, "length", "ends beyond 64 bits");
+	to->ifindex = s->ifindex[dim];
+	to->range = (struct rocesteer_range) { start, length, number, stage };
+	return 0;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct chunk_range *x = a, *y = b;
+	int order = addr_compare(x->peer, y->peer);
+
+	if (x->ifindex != y->ifindex)
+		return x->ifindex < y->ifindex ? -1 : 1;
+	if (order)
+		return order;
+	return (x->range.start > y->range.start) -
+	       (x->range.start < y->range.start);
+}
+
+static bool overlap(const struct chunk_range *a, const struct chunk_range *b)
+{
+	return a->ifindex == b->ifindex && !addr_compare(a->peer, b->peer) &&
+	       b->range.start - a->range.start < a->range.length;
+}
+
+static int sort_ranges(struct ranges *s)
+{
+	struct chunk_range *range = s->table->ranges;
+	char peer[ADDR_STRLEN];
+	size_t i;
+
+	qsort(range, s->table->nr_ranges, sizeof(*range), compare_ranges);
+	for (i = 1; i < s->table->nr_ranges; i++)
+		if (overlap(&range[i - 1], &range[i]))
+			return reader_invalid(&s->r, "ranges",
+					      "those of %s overlap at 0x%llx",
+					      addr_format(range[i].peer, peer),
+					      range[i].range.start);
+	return 0;
+}
+
+static int read_ranges(struct ranges *s, struct json_object *root)
+{
+	struct json_object *array, *obj;
+	size_t n, i, mark;
+	__u64 format;
+	int ret;
+
+	if (json_object_get_type(root) != json_type_object)
+		return reader_invalid(&s->r, "(root)", "is not an object");
+	ret = reader_uint(&s->r, root, "format", FORMAT, FORMAT, &format) ?:
+	      check_hash(&s->r, root, s->table->hash) ?:
+	      read_devices(s, root) ?:
+	      read_array(&s->r, root, "ranges", ROCESTEER_MAX_RANGES, &array,
+			 &n);
+	if (ret)
+		return ret;
+	s->table->nr_ranges = n;
+	s->table->ranges = calloc(n, sizeof(*s->table->ranges));
+	if (!s->table->ranges)
+		return -ENOMEM;
+	for (i = 0; !ret && i < n; i++) {
+		ret = enter_object(&s->r, array, "ranges", i, &obj, &mark) ?:
+		      read_range(s, obj, &s->table->ranges[i]);
+		if (!ret)
+			reader_leave(&s->r, mark);
+	}
+	return ret ?: sort_ranges(s);
+}
+
+int chunk_table_read(struct chunk_table *table, const char *plan,
+		     const char *file, struct err *err)
+{
+	struct ranges s = { .r = { .file = file, .err = err }, .table = table };
+	struct json_object *root;
+	int ret;
+
+	ret = chunk_plan_read(&table->plan, plan, err);
+	if (ret)
+		return ret;
+	table->hash = chunk_plan_hash(&table->plan);
+	table->chunks = calloc(table->plan.of.chunks, sizeof(*table->chunks));
+	if (!table->chunks)
+		return -ENOMEM;
+	ret = chunk_classes(&table->plan, table->nr_classes, table->chunks) ?:
+	      json_file_read(file, MAX_SIZE, MAX_DEPTH, &root, err);
+	if (ret)
+		return ret;
+	ret = read_ranges(&s, root);
+	json_object_put(root);
+	return ret;
+}
+
+void chunk_table_free(struct chunk_table *table)
+{
+	chunk_plan_free(&table->plan);
+	free(table->chunks);
+	free(table->ranges);
+}

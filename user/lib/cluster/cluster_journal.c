@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The journal of a cluster file. Its lines begin with the generation that the
+ * decision leads to: one more than the file's until the file is replaced.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "cluster_priv.h"
+
+#define HEAD	"{\"generation\":%llu,\"decision\":\"%15[a-z]\""
+
+static int fail(const struct cluster *c, int ret, struct err *err)
+{
+	return err_errno(err, -ret, "journal", "%s.journal", c->file);
+}
+
+/* Return: where the line that ends at @end begins, or a negative errno. */
+static off_t line_begin(int fd, off_t end)
+{
+	char block[4096], *newline;
+	ssize_t len;
+
+	while (end) {
+		len = end % sizeof(block) ?: sizeof(block);
+		if (pread(fd, block, len, end - len) != len)
+			return -EIO;
+		newline = memrchr(block, '\n', len);
+		if (newline)
+			return end - len + (newline + 1 - block);
+		end -= len;
+	}
+	return 0;
+}
+
+/*
+ * Cut off a line that was not written to its end: its decision was not carried
+ * out. Return: where the last line begins; -ENOENT: there is none; or another
+ * negative errno.
+ */
+static off_t cut_torn(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END), end;
+
+	if (size < 0)
+		return -errno;
+	end = line_begin(fd, size);
+	if (end < 0)
+		return end;
+	if (end < size && ftruncate(fd, end))
+		return -errno;
+	return end ? line_begin(fd, end - 1) : -ENOENT;
+}
+
+/* A decision whose new file was never put in place is void. */
+static int mend(struct cluster *c, struct err *err)
+{
+	char head[128] = "", decision[16];
+	unsigned long long generation;
+	struct json_object *line;
+	off_t last;
+
+	last = cut_torn(c->journal);
+	if (last == -ENOENT)
+		return 0;
+	if (last < 0)
+		return fail(c, last, err);
+	if (pread(c->journal, head, sizeof(head) - 1, last) < 0)
+		return fail(c, -errno, err);
+	if (sscanf(head, HEAD, &generation, decision) != 2 ||
+	    generation != c->generation + 1 || !strcmp(decision, "void"))
+		return 0;
+	line = out_root();
+	out_string(line, "decision", "void");
+	return cluster_journal_add(c, generation, line, err);
+}
+
+int cluster_journal_open(struct cluster *c, struct err *err)
+{
+	c->journal = cluster_open_beside(c, "journal", O_APPEND);
+	if (c->journal < 0)
+		return fail(c, c->journal, err);
+	return mend(c, err);
+}
+
+int cluster_journal_add(struct cluster *c, __u64 generation,
+			struct json_object *decision, struct err *err)
+{
+	struct json_object *line = out_root();
+	time_t now = time(NULL);
+	const char *json;
+	char text[32];
+	int ret, len;
+	char *buf;
+
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+	out_uint(line, "generation", generation);
+	json_object_object_foreach(decision, key, value) {
+		json_object_object_add(line, key, json_object_get(value));
+	}
+	out_string(line, "time", text);
+	json = json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
+	len = asprintf(&buf, "%s\n", json);
+	json_object_put(line);
+	json_object_put(decision);
+	if (len < 0)
+		return -ENOMEM;
+	ret = file_write(c->journal, buf, len);
+	free(buf);
+	if (!ret && fdatasync(c->journal))
+		ret = -errno;
+	return ret ? fail(c, ret, err) : 0;
+}

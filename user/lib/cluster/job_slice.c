@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "job_slice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+#define NONE	(~0u)
+
+static int read_routers(struct reader *r, struct json_object *obj,
+			struct job_slice *js)
+{
+	__u32 n = js->slice.nr_spines;
+	struct json_object *array;
+	int ret;
+
+	js->router = calloc(n, sizeof(*js->router));
+	if (!js->router)
+		return -ENOMEM;
+	ret = reader_get(r, obj, "routers", json_type_array, &array);
+	if (ret)
+		err_hint(r->err, "The cluster file needs \"routers\" and \"nics\".");
+	return ret ?: reader_addrs(r, "routers", array, n, js->router);
+}
+
+/* Each server has as many as GPUs: contention_read_slice() counted those. */
+static int read_nics(struct reader *r, struct json_object *obj,
+		     struct job_slice *js)
+{
+	struct json_object *servers, *array;
+	size_t i, mark;
+	__u64 rank = 0, gpus;
+	int ret = 0;
+
+	js->nic = calloc(js->slice.layout.ranks, sizeof(*js->nic));
+	if (!js->nic)
+		return -ENOMEM;
+	servers = json_object_object_get(obj, "servers");
+	for (i = 0; !ret && i < json_object_array_length(servers); i++) {
+		struct json_object *server;
+
+		server = json_object_array_get_idx(servers, i);
+		mark = reader_enter(r, "servers", i);
+		ret = reader_uint(r, server, "gpus", 1, SLICE_MAX_GPUS, &gpus) ?:
+		      reader_get(r, server, "nics", json_type_array, &array) ?:
+		      reader_addrs(r, "nics", array, gpus, js->nic + rank);
+		reader_leave(r, ret ? strlen(r->where) : mark);
+		rank += gpus;
+	}
+	return ret;
+}
+
+static int compare_nics(const void *a, const void *b)
+{
+	return addr_compare(a, b);
+}
+
+/* A NIC names its GPU: no two may have the same. */
+static int check_nics(struct reader *r, const struct job_slice *js)
+{
+	__u32 n = js->slice.layout.ranks, i;
+	__u8 (*sorted)[16] = calloc(n, sizeof(*sorted));
+	char text[ADDR_STRLEN];
+	int ret = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, js->nic, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), compare_nics);
+	for (i = 1; !ret && i < n; i++)
+		if (!addr_compare(sorted[i - 1], sorted[i]))
+			ret = reader_invalid(r, "servers", "two GPUs have the NIC %s",
+					     addr_format(sorted[i], text));
+	free(sorted);
+	return ret;
+}
+
+int job_slice_read(struct job_slice *js, struct json_object *obj,
+		   const char *file, struct err *err)
+{
+	struct reader r = { .file = file, .err = err };
+	int ret;
+
+	*js = (struct job_slice) {};
+	ret = contention_read_slice(&js->slice, &r, obj);
+	if (!ret && json_object_object_get_ex(obj, "job", NULL))
+		ret = reader_string(&r, obj, "job", js->job, sizeof(js->job));
+	if (ret || js->slice.layout.leaves == 1)
+		return ret;
+	return read_routers(&r, obj, js) ?: read_nics(&r, obj, js) ?:
+	       check_nics(&r, js);
+}
+
+void job_slice_free(struct job_slice *js)
+{
+	contention_slice_free(&js->slice);
+	free(js->router);
+	free(js->nic);
+}
+
+/* Under one leaf nobody has an address: no peer is a rank. */
+static __u32 find_rank(const struct job_slice *js, const __u8 addr[16])
+{
+	__u32 rank;
+
+	for (rank = 0; js->nic && rank < js->slice.layout.ranks; rank++)
+		if (!addr_compare(js->nic[rank], addr))
+			return rank;
+	return NONE;
+}
+
+static bool has_router(const struct job_slice *js, const __u8 router[16])
+{
+	__u32 i;
+
+	for (i = 0; i < js->slice.nr_spines; i++)
+		if (!addr_compare(js->router[i], router))
+			return true;
+	return false;
+}
+
+static int no_port(const struct job_slice *js, __u32 place,
+		   const __u8 addr[16], struct err *err)
+{
+	char peer[ADDR_STRLEN], router[ADDR_STRLEN];
+
+	return err_set(err, EXIT_REFUSED, "no-port",
+		       "job %s: the port map has no port to %s by spine %u, %s",
+		       js->job, addr_format(addr, peer),
+		       js->slice.spines[place],
+		       addr_format(js->router[place], router));
+}
+
+/* Keep the paths by the slice's spines; all of them have to be there. */
+static int restrict_paths(const struct job_slice *js,
+			  struct portmap_peer *peer, struct err *err)
+{
+	unsigned int p, kept = 0;
+	__u32 place;
+
+	for (p = 0; p < peer->nr_paths; p++) {
+		struct portmap_path path = peer->paths[p];
+
+		if (!has_router(js, path.router))
+			free(path.ports);
+		else
+			peer->paths[kept++] = path;
+	}
+	peer->nr_paths = kept;
+	for (place = 0; place < js->slice.nr_spines; place++) {
+		for (p = 0; p < kept; p++)
+			if (!addr_compare(peer->paths[p].router,
+					  js->router[place]))
+				break;
+		if (p == kept)
+			return no_port(js, place, peer->addr, err);
+	}
+	return 0;
+}
+
+static int restrict_peer(const struct job_slice *js, __u32 own, __u32 rank,
+			 struct portmap_peer *peer, struct err *err)
+{
+	const struct contention_layout *layout = &js->slice.layout;
+	char text[ADDR_STRLEN];
+
+	if (layout->leaf[rank] != layout->leaf[own])
+		return restrict_paths(js, peer, err);
+	if (peer->local)
+		return 0;
+	return err_set(err, EXIT_REFUSED, "other-leaf",
+		       "job %s: %s is under our leaf in the slice, and under another in the port map",
+		       js->job, addr_format(peer->addr, text));
+}
+
+/* Keep the peers that are ranks of the slice. */
+static int restrict_peers(const struct job_slice *js, __u32 own,
+			  struct portmap *ports, struct err *err)
+{
+	size_t n = ports->nr_peers, i, kept = 0;
+	int ret = 0;
+
+	for (i = 0; i < n; i++) {
+		struct portmap_peer peer = ports->peers[i];
+		__u32 rank = find_rank(js, peer.addr);
+
+		if (rank == NONE || ret) {
+			portmap_peer_free(&peer);
+			continue;
+		}
+		ret = restrict_peer(js, own, rank, &peer, err);
+		ports->peers[kept++] = peer;
+	}
+	ports->nr_peers = kept;
+	return ret;
+}
+
+/* Ranks under other leaves that are no peers are out of reach. */
+static int check_ranks(const struct job_slice *js, __u32 own,
+		       const struct portmap *ports, struct err *err)
+{
+	const struct contention_layout *layout = &js->slice.layout;
+	__u32 rank;
+	size_t i;
+
+	for (rank = 0; rank < layout->ranks; rank++) {
+		if (layout->leaf[rank] == layout->leaf[own])
+			continue;
+		for (i = 0; i < ports->nr_peers; i++)
+			if (!addr_compare(ports->peers[i].addr, js->nic[rank]))
+				break;
+		if (i == ports->nr_peers)
+			return no_port(js, layout->place[own], js->nic[rank],
+				       err);
+	}
+	return 0;
+}
+
+/* The rank whose NIC is the source of what is sent to a peer. */
+static __u32 find_own(const struct job_slice *js, const struct portmap *ports)
+{
+	__u32 rank = NONE;
+	size_t i;
+
+	for (i = 0; rank == NONE && i < ports->nr_peers; i++)
+		rank = find_rank(js, ports->peers[i].source);
+	return rank;
+}
+
+int job_slice_restrict(const struct job_slice *js, struct portmap *ports,
+		       __u32 *place, struct err *err)
+{
+	char text[ADDR_STRLEN];
+	__u32 own;
+
+	*place = 0;
+	if (js->slice.layout.leaves == 1)
+		return restrict_peers(js, 0, ports, err);
+	own = find_own(js, ports);
+	if (own == NONE)
+		return err_set(err, EXIT_BAD_INPUT, "not-in-slice",
+			       "job %s: %s, the source in the port map, is no NIC of the slice",
+			       js->job,
+			       addr_format(ports->peers[0].source, text));
+	*place = js->slice.layout.place[own];
+	return restrict_peers(js, own, ports, err) ?:
+	       check_ranks(js, own, ports, err);
+}

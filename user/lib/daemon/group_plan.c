@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Plan one group. Flows that may not be split stay whole, each on one of the
+ * least loaded paths; the others fill these up to what is the share of each.
+ * Both keep what they can of what is.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/plan.h"
+#include "group.h"
+
+/* Longer periods are rounded: a PSN has 24 bits. */
+#define PERIOD_MAX	1048576
+
+#define SPLIT		(-1)	/* home of a flow that is to be split */
+#define NONE		(-2)	/* home of one that has to find a path */
+#define STAYS		(-3)	/* home of one that cannot leave its path */
+
+/**
+ * struct work - a plan in the making
+ * @groups: the groups
+ * @group: the one
+ * @plan: what is done
+ * @weight: of each path that can be used, else 0
+ * @total: their sum
+ * @home: by number of the flow: its path, SPLIT or NONE
+ * @load: whole flows on each path
+ * @stay: those of them that cannot leave it
+ */
+struct work {
+	struct groups *groups;
+	struct group *group;
+	struct group_plan *plan;
+	__u32 weight[ROCESTEER_MAX_PATHS];
+	__u64 total;
+	int *home;
+	__u64 load[ROCESTEER_MAX_PATHS];
+	__u64 stay[ROCESTEER_MAX_PATHS];
+};
+
+static struct flow *nth_flow(const struct work *w, size_t i)
+{
+	return w->group->flows.item[i];
+}
+
+static int get_peer(const struct work *w, const struct flow *flow,
+		    struct rocesteer_peer *peer)
+{
+	struct rocesteer_peer_key key = {
+		.job = w->group->key.job,
+		.ifindex = w->group->key.ifindex,
+	};
+
+	memcpy(key.addr, flow->key.peer, sizeof(key.addr));
+	return steer_peer_get(w->groups->steer, &key, peer);
+}
+
+/* Which paths can be used? Those that are up, and to which all peers have a port. */
+static void find_paths(struct work *w)
+{
+	const struct group *group = w->group;
+	struct rocesteer_peer peer;
+	__u32 p;
+	size_t i;
+
+	for (p = 0; p < group->nr_paths; p++)
+		w->weight[p] = group->down >> p & 1 ? 0 : group->weight[p];
+	for (i = 0; i < group->flows.nr; i++) {
+		if (get_peer(w, nth_flow(w, i), &peer))
+			continue;	/* its job is being unloaded */
+		for (p = 0; p < group->nr_paths; p++)
+			if (!peer.sport[p])
+				w->weight[p] = 0;
+	}
+	for (p = 0; p < group->nr_paths; p++)
+		w->total += w->weight[p];
+}
+
+/* The path that is least loaded with one more flow. */
+static __u32 least_loaded(const struct work *w)
+{
+	__u32 nr = w->group->nr_paths, i, p, best = nr;
+
+	for (i = 0; i < nr; i++) {
+		p = (w->group->seed + i) % nr;
+		if (!w->weight[p])
+			continue;
+		if (best == nr || (w->load[p] + 1) * w->weight[best] <
+				  (w->load[best] + 1) * w->weight[p])
+			best = p;
+	}
+	return best;
+}
+
+/* The fullest path that a flow can leave. */
+static __u32 most_loaded(const struct work *w)
+{
+	__u32 nr = w->group->nr_paths, p, best = nr;
+
+	for (p = 0; p < nr; p++)
+		if (w->weight[p] && w->load[p] > w->stay[p] &&
+		    (best == nr || w->load[p] * w->weight[best] >
+				   w->load[best] * w->weight[p]))
+			best = p;
+	return best;
+}
+
+/* Take single flows from the fullest path as long as that makes it less full. */
+static void level(struct work *w)
+{
+	for (;;) {
+		__u32 from = most_loaded(w), to = least_loaded(w);
+
+		if (from == w->group->nr_paths ||
+		    (w->load[to] + 1) * w->weight[from] >=
+		    w->load[from] * w->weight[to])
+			return;
+		w->load[from]--;
+		w->load[to]++;
+	}
+}
+
+/*
+ * First how many flows each path shall have, then which: those that are there,
+ * and where they are too few, ones that have to leave theirs.
+ */
+static void deal_whole(struct work *w)
+{
+	__u64 room[ROCESTEER_MAX_PATHS];
+	size_t n = w->group->flows.nr, i;
+	__u32 p = 0;
+
+	for (i = 0; i < n; i++)
+		if (w->home[i] >= 0)
+			w->load[w->home[i]]++;
+	for (i = 0; i < n; i++)
+		if (w->home[i] == NONE)
+			w->load[least_loaded(w)]++;
+	level(w);
+	for (i = 0; i < w->group->nr_paths; i++)
+		room[i] = w->load[i] - w->stay[i];
+	for (i = 0; i < n; i++) {
+		if (w->home[i] < 0)
+			continue;
+		if (room[w->home[i]])
+			room[w->home[i]]--;
+		else
+			w->home[i] = NONE;
+	}
+	for (i = 0; i < n; i++) {
+		if (w->home[i] != NONE)
+			continue;
+		while (!room[p])
+			p++;
+		room[p]--;
+		w->home[i] = p;
+	}
+}
+
+static bool has_path(const struct flow *flow, __u32 path)
+{
+	__u32 i;
+
+	for (i = 0; i < flow->nr_pieces; i++)
+		if (flow->piece[i].path == path)
+			return true;
+	return false;
+}
+
+static bool is_same(const struct flow *flow, const struct rocesteer_set_flow *set)
+{
+	return flow->nr_pieces == set->nr_pieces &&
+	       !memcmp(flow->piece, set->piece,
+		       set->nr_pieces * sizeof(*set->piece));
+}
+
+/*
+ * Is the flow on a path that is down? There it will not be idle again, and need
+ * not wait for that.
+ */
+static bool is_stuck(const struct work *w, struct flow *flow)
+{
+	__u32 p = flow->piece[0].path;
+	struct rocesteer_flow_path path;
+
+	if (!w->group->down)
+		return false;
+	if (flow->moving &&
+	    !steer_flow_get(w->groups->steer, &flow->key, &path)) {
+		flow->moving = path.next.end;
+		p = path.piece[0].path;
+	}
+	return p < ROCESTEER_MAX_PATHS && w->group->down >> p & 1;
+}
+
+static int write_flow(struct work *w, struct flow *flow,
+		      struct rocesteer_set_flow *set)
+{
+	struct rocesteer_piece *piece;
+	int ret;
+
+	set->key = flow->key;
+	set->job = w->group->key.job;
+	ret = steer_set_flow(w->groups->steer, set);
+	if (ret)
+		return ret;
+	piece = reallocarray(flow->piece, set->nr_pieces, sizeof(*piece));
+	if (!piece)
+		return -ENOMEM;
+	memcpy(piece, set->piece, set->nr_pieces * sizeof(*piece));
+	flow->piece = piece;
+	flow->nr_pieces = set->nr_pieces;
+	flow->moving = !flow->ordered && !set->now;
+	w->plan->written++;
+	return 0;
+}
+
+/* Write a flow's pieces, if they are others than it has. */
+static int put_flow(struct work *w, struct flow *flow,
+		    struct rocesteer_set_flow *set)
+{
+	struct rocesteer_peer peer;
+	__u32 i, moved = 0;
+	int ret;
+
+	ret = get_peer(w, flow, &peer);
+	for (i = 0; !ret && i < set->nr_pieces; i++) {
+		set->piece[i].sport = peer.sport[set->piece[i].path];
+		moved += !has_path(flow, set->piece[i].path);
+	}
+	w->plan->pieces += set->nr_pieces;
+	set->now = is_stuck(w, flow);
+	if (!ret && !set->now && is_same(flow, set))
+		return 0;
+	ret = ret ?: write_flow(w, flow, set);
+	switch (ret) {
+	case -EINVAL:	/* its peer has other ports now, or its job paths */
+		w->groups->stale = true;
+		return 0;
+	case -ENOENT:	/* it is gone */
+		flow->nr_pieces = 0;
+		break;
+	case -EBUSY:	/* its queue pair got a port: around it */
+		flow->stays = true;
+		break;
+	case -EPERM:	/* another flow has its numbers */
+		flow->ordered = false;
+		break;
+	default:
+		w->plan->moved += moved;
+		return ret;
+	}
+	/* Plan again without it: this has an end, as each flow says it once. */
+	w->group->changed = true;
+	return 0;
+}
+
+static int put_whole(struct work *w)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < w->group->flows.nr; i++) {
+		struct rocesteer_set_flow set = {
+			.nr_pieces = 1,
+			.piece[0] = { .end = 1, .path = w->home[i] },
+		};
+
+		if (w->home[i] >= 0)
+			ret = put_flow(w, nth_flow(w, i), &set);
+		else if (w->home[i] == STAYS)
+			w->plan->pieces++;
+	}
+	return ret;
+}
+
+/* Where a range of the planner's units ends, in packets. */
+static __u32 end_of(const struct plan *plan, __u64 to)
+{
+	return plan->unit <= PERIOD_MAX ? to :
+	       (__uint128_t)to * PERIOD_MAX / plan->unit;
+}
+
+static int put_split(struct work *w, const struct plan *plan,
+		     struct flow **flows)
+{
+	size_t i = 0;
+	int ret = 0;
+
+	while (!ret && i < plan->nr_pieces) {
+		__u32 flow = plan->pieces[i].flow, at = 0, end;
+		struct rocesteer_set_flow set = {};
+
+		for (; i < plan->nr_pieces && plan->pieces[i].flow == flow; i++) {
+			end = end_of(plan, plan->pieces[i].to);
+			if (end == at)	/* too little to be seen */
+				continue;
+			if (set.nr_pieces == ROCESTEER_MAX_PATHS)
+				return -E2BIG;
+			set.piece[set.nr_pieces++] = (struct rocesteer_piece) {
+				.end = end,
+				.path = plan->pieces[i].path,
+			};
+			at = end;
+		}
+		if (set.nr_pieces == 1)
+			set.piece[0].end = 1;
+		ret = put_flow(w, flows[flow], &set);
+	}
+	return ret;
+}
+
+/* What whole flows leave of each path's share; in no unit that matters. */
+static void find_room(const struct work *w, __u32 *room)
+{
+	__u64 left[ROCESTEER_MAX_PATHS], most = 0;
+	__u64 n = w->group->flows.nr;
+	unsigned int shift = 0;
+	__u32 p;
+
+	for (p = 0; p < w->group->nr_paths; p++) {
+		__u64 share = n * w->weight[p], whole = w->total * w->load[p];
+
+		left[p] = share > whole ? share - whole : 0;
+		if (left[p] > most)
+			most = left[p];
+	}
+	while (most >> shift > UINT32_MAX)
+		shift++;
+	for (p = 0; p < w->group->nr_paths; p++)
+		room[p] = left[p] >> shift;
+}
+
+static struct plan_piece *make_prior(struct flow **flows, __u32 nr,
+				     size_t *nr_prior)
+{
+	struct plan_piece *prior;
+	size_t n = 0;
+	__u32 i, j;
+
+	for (i = 0; i < nr; i++)
+		n += flows[i]->nr_pieces;
+	prior = calloc(n, sizeof(*prior));
+	*nr_prior = n;
+	for (i = 0, n = 0; prior && i < nr; i++) {
+		for (j = 0; j < flows[i]->nr_pieces; j++) {
+			const struct rocesteer_piece *piece = flows[i]->piece;
+
+			prior[n++] = (struct plan_piece) {
+				.flow = i,
+				.path = piece[j].path,
+				.from = j ? piece[j - 1].end : 0,
+				.to = piece[j].end,
+			};
+		}
+	}
+	return prior;
+}
+
+static int plan_split(struct work *w, struct flow **flows, __u32 nr)
+{
+	__u32 room[ROCESTEER_MAX_PATHS];
+	struct plan_spec spec = {
+		.rule = w->group->split == ROCESTEER_SPLIT_EQUAL ? PLAN_EQUAL :
+								   PLAN_WRAP,
+		.flows = nr,
+		.paths = w->group->nr_paths,
+		.weights = room,
+		.seed = w->group->seed,
+	};
+	struct plan plan;
+	int ret;
+
+	find_room(w, room);
+	spec.prior = make_prior(flows, nr, &spec.nr_prior);
+	if (!spec.prior)
+		return -ENOMEM;
+	ret = plan_make(&plan, &spec);
+	if (ret == -EOPNOTSUPP) {	/* equal pieces on unequal paths */
+		spec.rule = PLAN_WRAP;
+		ret = plan_make(&plan, &spec);
+	}
+	free((void *)spec.prior);
+	if (ret)
+		return ret;
+	ret = put_split(w, &plan, flows);
+	plan_free(&plan);
+	return ret;
+}
+
+static int deal_split(struct work *w)
+{
+	size_t n = w->group->flows.nr, i;
+	struct flow **flows = calloc(n, sizeof(*flows));
+	__u32 nr = 0;
+	int ret = 0;
+
+	if (!flows)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		if (w->home[i] == SPLIT)
+			flows[nr++] = nth_flow(w, i);
+	if (nr)
+		ret = plan_split(w, flows, nr);
+	free(flows);
+	return ret;
+}
+
+/* Where is each flow now? */
+static int find_homes(struct work *w)
+{
+	const struct group *group = w->group;
+	size_t i;
+
+	w->home = calloc(group->flows.nr, sizeof(*w->home));
+	if (!w->home)
+		return -ENOMEM;
+	for (i = 0; i < group->flows.nr; i++) {
+		const struct flow *flow = nth_flow(w, i);
+		__u32 p = flow->piece[0].path;
+
+		if (flow->stays) {
+			w->home[i] = STAYS;
+			if (p >= group->nr_paths)	/* of another job */
+				continue;
+			w->stay[p]++;
+			w->load[p]++;
+		} else if (group->split && flow->ordered) {
+			w->home[i] = SPLIT;
+		} else if (p < group->nr_paths && w->weight[p]) {
+			w->home[i] = p;
+		} else {
+			w->home[i] = NONE;
+		}
+	}
+	return 0;
+}
+
+int group_plan(struct groups *groups, struct group *group,
+	       struct group_plan *plan)
+{
+	struct work w = { .groups = groups, .group = group, .plan = plan };
+	int ret;
+
+	*plan = (struct group_plan) { .flows = group->flows.nr };
+	group->changed = false;
+	if (!group->flows.nr)
+		return 0;
+	find_paths(&w);
+	if (!w.total)
+		return 0;
+	ret = find_homes(&w);
+	if (ret)
+		return ret;
+	deal_whole(&w);
+	ret = put_whole(&w) ?: deal_split(&w);
+	free(w.home);
+	group_sweep(group);
+	return ret;
+}

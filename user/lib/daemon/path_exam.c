@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "path_exam.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "fabric/fabric.h"
+#include "path_health.h"
+
+/**
+ * struct path_exams - state
+ * @config: the caller's
+ * @probe_queue_config: of the queues
+ * @queues: of struct entry
+ * @said: of struct said
+ */
+struct path_exams {
+	struct path_exam_config config;
+	struct probe_queue_config probe_queue_config;
+	struct set queues;
+	struct set said;
+};
+
+/* A probe queue in a set; @failed: it could not send the last time. */
+struct entry {
+	struct probe_queue_key key;
+	struct probe_queue *queue;
+	bool failed;
+};
+
+/* What was last noted of a device. */
+struct said {
+	__u32 ifindex;
+	char line[256];
+};
+
+/* A peer of a group. */
+struct search {
+	const struct group *group;
+	struct rocesteer_peer_key key;
+	struct rocesteer_peer peer;
+	bool found;
+};
+
+static struct probe_queue *get_queue(struct path_exams *exams,
+				     const struct probe_queue_key *key)
+{
+	struct entry *entry = set_get(&exams->queues, key, sizeof(*key),
+				      sizeof(*entry));
+
+	if (entry && !entry->queue)
+		entry->queue = probe_queue_new(key, &exams->probe_queue_config);
+	return entry ? entry->queue : NULL;
+}
+
+static int add_probes(struct probe_queue *queue, struct group *group, __u32 p,
+		      const struct search *s)
+{
+	struct queued_probe probe = {
+		.owner = group,
+		.path = p,
+		.port = ntohs(s->peer.sport[p]),
+	};
+	struct path_health *health = group->health;
+	__u64 bit = 1ull << p;
+	__u64 whole = (health->examined & ~health->watched) | health->controls;
+	enum probe_kind last;
+
+	memcpy(probe.source, s->peer.source, 16);
+	memcpy(probe.peer, s->key.addr, 16);
+	/* Routers limit how often they answer: none is asked in vain. */
+	probe.kind = health->path[p].router ? PROBE_LEAF : PROBE_PATH;
+	last = whole & bit ? PROBE_LEAF : PROBE_PATH;
+	for (; probe.kind <= last; probe.kind++) {
+		if (probe_queue_add(queue, &probe))
+			return -ENOMEM;
+		health->out++;
+	}
+	return 0;
+}
+
+static int take_peer(const struct rocesteer_peer_key *key,
+		     const struct rocesteer_peer *peer, void *arg)
+{
+	struct search *s = arg;
+
+	s->found = key->ifindex == s->group->key.ifindex &&
+		   !memcmp(peer->leaf, s->group->key.leaf, 16);
+	s->key = *key;
+	s->peer = *peer;
+	return s->found;
+}
+
+/* The peer that was last in trouble, or any. */
+static bool find_peer(struct path_exams *exams, struct search *s)
+{
+	const struct group *group = s->group;
+	struct steer *steer = exams->config.groups->steer;
+
+	s->key = (struct rocesteer_peer_key) { .job = group->key.job,
+					       .ifindex = group->key.ifindex };
+	memcpy(s->key.addr, group->health->peer, 16);
+	if (!steer_peer_get(steer, &s->key, &s->peer))
+		return true;
+	steer_peer_each(steer, group->key.job, take_peer, s);
+	return s->found;
+}
+
+/* Paths to which the peer has a port; none while its job is being unloaded. */
+static __u64 usable_paths(struct path_exams *exams, struct search *s)
+{
+	__u64 usable = 0;
+	__u32 p;
+
+	if (!find_peer(exams, s))
+		return 0;
+	for (p = 0; p < s->group->nr_paths; p++)
+		if (s->peer.sport[p])
+			usable |= 1ull << p;
+	return usable;
+}
+
+/* Probe some paths, and others only after them. */
+static int probe_paths(struct path_exams *exams, struct group *group,
+		       const struct search *s, __u64 first, __u64 then)
+{
+	struct probe_queue *queue;
+	__u32 p;
+	int ret = 0;
+
+	queue = get_queue(exams, &(struct probe_queue_key) {
+				    .ifindex = group->key.ifindex,
+				    .hop = s->peer.hop });
+	if (!queue)
+		return -ENOMEM;
+	for (p = 0; !ret && p < group->nr_paths; p++)
+		if (first >> p & 1)
+			ret = add_probes(queue, group, p, s);
+	for (p = 0; !ret && p < group->nr_paths; p++)
+		if (then >> p & 1)
+			ret = add_probes(queue, group, p, s);
+	return ret;
+}
+
+int path_exam_start(struct path_exams *exams, struct group *group, __u64 due,
+		    __u64 watched)
+{
+	struct search s = { .group = group };
+	struct traffic traffic;
+	__u64 usable = usable_paths(exams, &s);
+
+	group_traffic(exams->config.groups, group, &traffic);
+	path_health_examine(group->health, due, watched, usable, &traffic);
+	if (group->health->examined)
+		return probe_paths(exams, group, &s, group->health->examined,
+				   0);
+	path_health_postpone(group->health, progress_now());
+	return 0;
+}
+
+/* All probes of a round are in. */
+static void end_round(struct path_exams *exams, struct group *group)
+{
+	struct search s = { .group = group };
+	__u64 usable = usable_paths(exams, &s);
+	__u64 again = path_health_examine_again(group->health, usable);
+
+	if (!again || probe_paths(exams, group, &s, again,
+				  group->health->controls |
+				  group->health->witnesses))
+		exams->config.done(group, exams->config.arg);
+}
+
+static void probe_done(const struct queued_probe *probe, const __u8 *from,
+		       unsigned int sent, void *arg)
+{
+	struct group *group = probe->owner;
+	struct path_health *health = group->health;
+	struct path *path = &health->path[probe->path];
+	bool control = health->controls >> probe->path & 1;
+	bool leaf = probe->kind == PROBE_LEAF;
+	bool own = from && !memcmp(from, group->router[probe->path], 16);
+
+	path->sent += sent;
+	path->answered += !!from;
+	if (from && leaf) {
+		*(control ? &health->leaf : &path->leaf) = true;
+	} else if (own) {
+		health->router |= control;
+		path->router = true;
+		path->heard = progress_now();
+	} else if (from) {
+		path->moved = true;
+	}
+	if (!--health->out)
+		end_round(arg, group);
+}
+
+/* A probe queue asks anew each time: the same is said once for each device. */
+static void probe_note(__u32 ifindex, const char *line, void *arg)
+{
+	struct path_exams *exams = arg;
+	struct said *said = set_get(&exams->said, &ifindex, sizeof(ifindex),
+				    sizeof(*said));
+
+	if (!said || !strcmp(said->line, line))
+		return;
+	snprintf(said->line, sizeof(said->line), "%s", line);
+	exams->config.note(ifindex, line, exams->config.arg);
+}
+
+void path_exam_cancel(struct path_exams *exams, struct group *group)
+{
+	size_t i;
+
+	if (!group->health)
+		return;
+	for (i = 0; i < exams->queues.nr; i++) {
+		const struct entry *entry = exams->queues.item[i];
+
+		probe_queue_forget(entry->queue, group);
+	}
+	path_health_postpone(group->health, progress_now());
+}
+
+static void free_entry(void *item)
+{
+	struct entry *entry = item;
+
+	probe_queue_free(entry->queue);
+	free(entry);
+}
+
+void path_exams_forget(struct path_exams *exams, __u32 ifindex)
+{
+	struct said *said = set_find(&exams->said, &ifindex, sizeof(ifindex));
+	size_t i;
+
+	for (i = exams->queues.nr; i--;) {
+		struct entry *entry = exams->queues.item[i];
+
+		if (entry->key.ifindex != ifindex)
+			continue;
+		set_remove(&exams->queues, &entry->key, sizeof(entry->key));
+		free_entry(entry);
+	}
+	if (!said)
+		return;
+	set_remove(&exams->said, &ifindex, sizeof(ifindex));
+	free(said);
+}
+
+__u64 path_exams_due(const struct path_exams *exams)
+{
+	__u64 due = LOOP_NEVER, at;
+	size_t i;
+
+	for (i = 0; i < exams->queues.nr; i++) {
+		const struct entry *entry = exams->queues.item[i];
+
+		at = probe_queue_due(entry->queue);
+		if (at < due)
+			due = at;
+	}
+	return due;
+}
+
+/* Nothing can be sent: as if nothing had been asked. */
+static void forget(struct path_exams *exams, __u32 ifindex)
+{
+	const struct set *groups = &exams->config.groups->group;
+	size_t i;
+
+	for (i = 0; i < groups->nr; i++) {
+		struct group *group = groups->item[i];
+
+		if (group->key.ifindex == ifindex)
+			path_exam_cancel(exams, group);
+	}
+}
+
+void path_exams_step(struct path_exams *exams)
+{
+	__u64 now = progress_now();
+	size_t i;
+
+	for (i = 0; i < exams->queues.nr; i++) {
+		struct entry *entry = exams->queues.item[i];
+		__u32 ifindex = entry->key.ifindex;
+		struct err err = {};
+		bool failed;
+
+		if (probe_queue_due(entry->queue) > now)
+			continue;
+		failed = probe_queue_step(entry->queue, &err);
+		if (failed)
+			forget(exams, ifindex);
+		if (failed && !entry->failed)
+			exams->config.note(ifindex, err.message,
+					   exams->config.arg);
+		entry->failed = failed;
+	}
+}
+
+struct path_exams *path_exams_new(const struct path_exam_config *config)
+{
+	struct path_exams *exams = calloc(1, sizeof(*exams));
+
+	if (!exams)
+		return NULL;
+	exams->config = *config;
+	exams->probe_queue_config = (struct probe_queue_config) {
+		.loop = config->loop,
+		.timeout_ms = config->timeout_ms,
+		.short_quotes = config->short_quotes,
+		.done = probe_done,
+		.note = probe_note,
+		.arg = exams,
+	};
+	return exams;
+}
+
+void path_exams_free(struct path_exams *exams)
+{
+	if (!exams)
+		return;
+	set_clear(&exams->queues, free_entry);
+	set_clear(&exams->said, free);
+	free(exams);
+}

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "path_monitor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "fabric/fabric.h"
+#include "event.h"
+#include "path_exam.h"
+#include "path_health.h"
+
+#define MSEC	1000000ull
+
+/* From the port of one path to that of the next, of all groups. */
+#define WATCH	(1000 * MSEC)
+
+/**
+ * struct path_monitor - state
+ * @config: the caller's
+ * @groups: likewise
+ * @carriers: which devices have a carrier
+ * @source: of @carriers
+ * @dark: of struct nic: devices without a carrier
+ * @exams: examinations
+ * @changes: paths that went down or came up in this step
+ * @watch_at: when to look at a path
+ * @watch_group: the number of its group
+ * @watch_path: the path
+ */
+struct path_monitor {
+	const struct path_monitor_config *config;
+	struct groups *groups;
+	struct loop *loop;
+	struct carrier_monitor *carriers;
+	struct source source;
+	struct set dark;
+	struct path_exams *exams;
+	int changes;
+	__u64 watch_at;
+	size_t watch_group;
+	__u32 watch_path;
+};
+
+struct nic {
+	__u32 ifindex;
+};
+
+static const char *const causes[] = {
+	[VERDICT_UNKNOWN] = "before",
+	[VERDICT_ROUTER] = "router",
+	[VERDICT_LEAF] = "leaf",
+	[VERDICT_DATA] = "data",
+};
+
+static const char *const states[] = {
+	[PATH_UP] = "path-up",
+	[PATH_LOSSY] = "path-lossy",
+	[PATH_DOWN] = "path-down",
+};
+
+static struct json_object *path_event(const struct group *group, __u32 p)
+{
+	const struct path *path = &group->health->path[p];
+	struct json_object *event = event_path(states[path->state], group, p);
+
+	if (path->state == PATH_DOWN) {
+		out_string(event, "cause", causes[path->cause]);
+		out_uint(event, "hold_ms", path->hold / MSEC);
+	}
+	if (path->state == PATH_LOSSY) {
+		out_decimal(event, "loss", path->loss * 10000 + 0.5, 4);
+		out_uint(event, "probes", path->sent);
+		out_uint(event, "answers", path->answered);
+	}
+	return event;
+}
+
+static void tell(struct path_monitor *monitor, const struct group *group, __u32 p)
+{
+	monitor->config->tell(path_event(group, p), monitor->config->arg);
+}
+
+static bool is_dark(const struct path_monitor *monitor, __u32 ifindex)
+{
+	return set_find(&monitor->dark, &ifindex, sizeof(ifindex));
+}
+
+static struct path_health *get_health(struct group *group)
+{
+	if (!group->health) {
+		group->health = calloc(1, sizeof(*group->health));
+		if (group->health)
+			group->health->nr_paths = group->nr_paths;
+	}
+	return group->health;
+}
+
+static void put_down(struct path_monitor *monitor, struct group *group)
+{
+	struct rocesteer_set_group set = {
+		.key = group->key,
+		.down = group->down,
+	};
+
+	/* That it is gone will be told. */
+	steer_set_group(monitor->groups->steer, &set);
+	group->changed = true;
+	monitor->changes++;
+}
+
+static void path_up(struct path_monitor *monitor, struct group *group, __u32 p,
+		    __u64 now)
+{
+	path_health_up(group->health, p, now);
+	if (group->down >> p & 1) {
+		group->down &= ~(1ull << p);
+		put_down(monitor, group);
+	}
+	tell(monitor, group, p);
+}
+
+/*
+ * The last path that is up is @dead, as one of the controls answered, which are
+ * held down: use them. Return: is there one?
+ */
+static bool controls_up(struct path_monitor *monitor, struct group *group,
+			__u32 dead, __u64 now)
+{
+	const struct path_health *health = group->health;
+	__u64 controls = health->controls & ~(1ull << dead);
+	__u32 p;
+
+	if (!health->router && !health->leaf)
+		return false;
+	for (p = 0; p < group->nr_paths; p++)
+		if (controls >> p & 1)
+			path_up(monitor, group, p, now);
+	return controls;
+}
+
+static void path_down(struct path_monitor *monitor, struct group *group, __u32 p,
+		      enum path_verdict cause, __u64 now)
+{
+	__u64 all = group->nr_paths < 64 ? (1ull << group->nr_paths) - 1 : ~0ull;
+
+	if (!(all & ~group->down & ~(1ull << p)) &&
+	    !controls_up(monitor, group, p, now))
+		return;		/* the last one is better than none */
+	path_health_down(group->health, p, cause, monitor->config->hold, now);
+	group->down |= 1ull << p;
+	put_down(monitor, group);
+	tell(monitor, group, p);
+}
+
+static void judge_suspect(struct path_monitor *monitor, struct group *group,
+			  __u32 p, const struct traffic *traffic, __u64 now)
+{
+	enum path_verdict verdict =
+		path_health_judge(group->health, p, traffic, now);
+	struct path *path = &group->health->path[p];
+
+	if (verdict > VERDICT_UNKNOWN) {
+		path_down(monitor, group, p, verdict, now);
+		return;
+	}
+	if (verdict == VERDICT_UNKNOWN) {
+		path_health_unknown(group->health, p, now);
+		return;
+	}
+	path_health_alive(group->health, p, now);
+	if (path->state == PATH_UP &&
+	    path_health_is_lossy(group->health, p, traffic)) {
+		path_health_lossy(group->health, p, now);
+		tell(monitor, group, p);
+	}
+}
+
+/* All answers are in, or late. */
+static void path_exam_done(struct group *group, void *arg)
+{
+	struct path_health *health = group->health;
+	struct path_monitor *monitor = arg;
+	__u64 now = progress_now();
+	struct traffic traffic;
+	__u64 doubts = health->doubts & health->watched, down = group->down;
+	__u32 p;
+
+	group_traffic(monitor->groups, group, &traffic);
+	for (p = 0; p < health->nr_paths; p++) {
+		if (!(health->examined >> p & 1))
+			continue;
+		if (health->path[p].moved) {
+			if (health->path[p].state == PATH_DOWN)
+				health->path[p].due = now +
+						      health->path[p].hold;
+			monitor->config->moved(group, p, monitor->config->arg);
+		} else if (health->watched >> p & 1) {
+			continue;
+		} else if (health->path[p].state != PATH_DOWN) {
+			judge_suspect(monitor, group, p, &traffic, now);
+		} else if (path_health_probed(health, p, &traffic, now)) {
+			path_up(monitor, group, p, now);
+		}
+	}
+	/* Those that were only watched were not judged. */
+	health->suspects &= ~health->examined | health->watched;
+	if (doubts || group->down & ~down)	/* it was that one */
+		health->doubts = 0;
+	health->examined = 0;
+	health->controls = 0;
+	health->witnesses = 0;
+	path_health_confirm(health, doubts, now);
+}
+
+/* What needs no probe, and what does. */
+static int step_group(struct path_monitor *monitor, struct group *group,
+		      __u64 watched, __u64 now)
+{
+	struct path_health *health = group->health;
+	__u64 due, at;
+	__u32 p;
+
+	if (!health || health->out || is_dark(monitor, group->key.ifindex))
+		return 0;
+	due = path_health_due(health, now, &at);
+	for (p = 0; p < group->nr_paths; p++) {
+		struct path *path = &health->path[p];
+
+		if (!(due >> p & 1) || path->state == PATH_UP ||
+		    (path->state == PATH_DOWN && path->cause != VERDICT_DATA))
+			continue;
+		due &= ~(1ull << p);
+		path_up(monitor, group, p, now);
+	}
+	if (!health->suspects)
+		watched |= health->doubts;
+	return due || health->suspects || watched ?
+	       path_exam_start(monitor->exams, group, due, watched) : 0;
+}
+
+/* The group whose turn it is to have a path looked at, or NULL. */
+static struct group *watch_next(struct path_monitor *monitor, __u64 now)
+{
+	const struct set *all = &monitor->groups->group;
+	struct group *group;
+
+	if (now < monitor->watch_at || !all->nr)
+		return NULL;
+	monitor->watch_at = now + WATCH;
+	if (monitor->watch_group >= all->nr)
+		monitor->watch_group = 0;
+	group = all->item[monitor->watch_group];
+	if (++monitor->watch_path >= group->nr_paths) {
+		monitor->watch_path = 0;
+		monitor->watch_group = (monitor->watch_group + 1) % all->nr;
+		group = all->item[monitor->watch_group];
+	}
+	return get_health(group) ? group : NULL;
+}
+
+static void path_exam_note(__u32 ifindex, const char *line, void *arg)
+{
+	struct json_object *event = event_new("error");
+	struct path_monitor *monitor = arg;
+
+	out_device(event, "device", ifindex);
+	out_string(event, "message", line);
+	monitor->config->tell(event, monitor->config->arg);
+}
+
+int path_monitor_step(struct path_monitor *monitor)
+{
+	__u64 now = progress_now();
+	const struct group *watched = watch_next(monitor, now);
+	size_t i;
+	int ret = 0;
+
+	monitor->changes = 0;
+	for (i = 0; !ret && i < monitor->groups->group.nr; i++) {
+		struct group *group = monitor->groups->group.item[i];
+
+		ret = step_group(monitor, group, group == watched ?
+				 1ull << monitor->watch_path : 0, now);
+	}
+	if (!ret)
+		path_exams_step(monitor->exams);
+	return ret ?: monitor->changes;
+}
+
+__u64 path_monitor_due(struct path_monitor *monitor)
+{
+	__u64 now = progress_now(), due = LOOP_NEVER, at;
+	size_t i;
+
+	if (monitor->groups->group.nr)
+		due = monitor->watch_at;
+	for (i = 0; i < monitor->groups->group.nr; i++) {
+		const struct group *group = monitor->groups->group.item[i];
+
+		if (!group->health || group->health->out ||
+		    is_dark(monitor, group->key.ifindex))
+			continue;
+		path_health_due(group->health, now, &at);
+		if (group->health->suspects | group->health->doubts)
+			at = now;
+		if (at < due)
+			due = at;
+	}
+	at = path_exams_due(monitor->exams);
+	return at < due ? at : due;
+}
+
+int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
+			 const struct rocesteer_flow_key *flow, __u32 path)
+{
+	struct path_health *health = get_health(group);
+	struct rocesteer_flow_path takes = {};
+	__u32 i;
+
+	if (!health)
+		return -ENOMEM;
+	if (path >= health->nr_paths || is_dark(monitor, flow->ifindex))
+		return 0;
+	path_health_suspect(health, path, progress_now());
+	steer_flow_get(monitor->groups->steer, flow, &takes);
+	for (i = 0; i < takes.nr_pieces && i < ROCESTEER_MAX_PATHS; i++)
+		health->doubts |= 1ull << (takes.piece[i].path & 63);
+	if (takes.detour.until)
+		health->doubts |= 1ull << (takes.detour.to & 63);
+	health->doubts &= ~group->down;
+	memcpy(health->peer, flow->peer, 16);
+	return 0;
+}
+
+/* The table knows which are down, we know since when: the table is right. */
+static int read_group(struct path_monitor *monitor, struct group *group,
+		      __u64 now)
+{
+	struct path_health *health = group->health;
+	__u32 p;
+
+	if (!health && !group->down)
+		return 0;
+	health = get_health(group);
+	if (!health)
+		return -ENOMEM;
+	if (health->nr_paths != group->nr_paths) {	/* another job of this number */
+		path_monitor_forget(monitor, group);
+		memset(health, 0, sizeof(*health));
+		health->nr_paths = group->nr_paths;
+	}
+	for (p = 0; p < group->nr_paths; p++) {
+		bool known = health->path[p].state == PATH_DOWN;
+		bool down = group->down >> p & 1;
+
+		if (down == known)
+			continue;
+		if (known) {
+			path_health_up(health, p, now);
+			continue;
+		}
+		path_health_down(health, p, VERDICT_UNKNOWN,
+				 monitor->config->hold, now);
+		health->path[p].due = now;
+	}
+	return 0;
+}
+
+int path_monitor_read(struct path_monitor *monitor)
+{
+	__u64 now = progress_now();
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < monitor->groups->group.nr; i++)
+		ret = read_group(monitor, monitor->groups->group.item[i], now);
+	monitor->watch_at = now + WATCH;
+	return ret;
+}
+
+void path_monitor_forget(struct path_monitor *monitor, struct group *group)
+{
+	path_exam_cancel(monitor->exams, group);
+}
+
+void path_monitor_forget_all(struct path_monitor *monitor)
+{
+	size_t i;
+
+	for (i = 0; i < monitor->groups->group.nr; i++)
+		path_monitor_forget(monitor, monitor->groups->group.item[i]);
+}
+
+void path_monitor_each(struct path_monitor *monitor,
+		       void (*fn)(struct json_object *event, void *arg),
+		       void *arg)
+{
+	size_t i;
+	__u32 p;
+
+	for (i = 0; i < monitor->groups->group.nr; i++) {
+		const struct group *group = monitor->groups->group.item[i];
+
+		for (p = 0; group->health && p < group->nr_paths; p++)
+			if (group->health->path[p].state != PATH_UP)
+				fn(path_event(group, p), arg);
+	}
+}
+
+/* Without a carrier nothing answers, and that says nothing about paths. */
+static void carrier_changed(struct path_monitor *monitor, __u32 ifindex,
+			    bool carrier)
+{
+	struct nic *nic = set_find(&monitor->dark, &ifindex, sizeof(ifindex));
+	size_t i;
+
+	if (carrier == !nic)
+		return;
+	if (carrier) {
+		set_remove(&monitor->dark, &ifindex, sizeof(ifindex));
+		free(nic);
+		return;
+	}
+	set_get(&monitor->dark, &ifindex, sizeof(ifindex), sizeof(*nic));
+	for (i = 0; i < monitor->groups->group.nr; i++) {
+		struct group *group = monitor->groups->group.item[i];
+
+		if (group->key.ifindex == ifindex)
+			path_monitor_forget(monitor, group);
+	}
+}
+
+static void device_changed(__u32 ifindex, const char *name, bool carrier,
+			   void *arg)
+{
+	struct path_monitor *monitor = arg;
+
+	carrier_changed(monitor, ifindex, carrier);
+	if (!name)
+		path_exams_forget(monitor->exams, ifindex);
+	monitor->config->device(ifindex, name, monitor->config->arg);
+}
+
+static int carriers_ready(void *arg)
+{
+	struct path_monitor *monitor = arg;
+
+	return carrier_read(monitor->carriers, device_changed, monitor);
+}
+
+int path_monitor_open(struct path_monitor **out,
+		      const struct path_monitor_config *config,
+		      struct groups *groups, struct loop *loop, struct err *err)
+{
+	struct path_monitor *monitor = calloc(1, sizeof(*monitor));
+
+	if (!monitor)
+		return -ENOMEM;
+	*out = monitor;
+	monitor->config = config;
+	monitor->groups = groups;
+	monitor->loop = loop;
+	monitor->exams = path_exams_new(&(struct path_exam_config) {
+		.groups = groups,
+		.loop = loop,
+		.timeout_ms = config->timeout_ms,
+		.short_quotes = config->short_quotes,
+		.done = path_exam_done,
+		.note = path_exam_note,
+		.arg = monitor,
+	});
+	monitor->carriers = monitor->exams ? carrier_open(err) : NULL;
+	if (!monitor->carriers)
+		return -ENOMEM;
+	monitor->source = (struct source) {
+		.fd = carrier_fd(monitor->carriers),
+		.ready = carriers_ready,
+		.arg = monitor,
+	};
+	return loop_add(loop, &monitor->source);
+}
+
+void path_monitor_close(struct path_monitor *monitor)
+{
+	if (!monitor)
+		return;
+	path_exams_free(monitor->exams);
+	set_clear(&monitor->dark, free);
+	if (monitor->carriers)
+		loop_remove(monitor->loop, &monitor->source);
+	carrier_close(monitor->carriers);
+	free(monitor);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "rates.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "steer/steer.h"
+
+/* What a flow had sent; @sent is as long as it has to be. */
+struct counts {
+	struct rocesteer_flow_key key;
+	__u32 nr_paths;
+	struct rocesteer_sent *sent;
+};
+
+/* One look; @flows will be those of the next. */
+struct look {
+	struct steer *steer;
+	struct rates *rates;
+	struct set flows;
+};
+
+static void free_counts(void *item)
+{
+	struct counts *counts = item;
+
+	free(counts->sent);
+	free(counts);
+}
+
+static int read_group(const struct rocesteer_group_key *key,
+		      const struct rocesteer_group *from, void *arg)
+{
+	struct look *look = arg;
+	struct rates_group *group;
+
+	group = set_get(&look->rates->groups, key, sizeof(*key),
+			sizeof(*group));
+	if (!group)
+		return -ENOMEM;
+	group->group = *from;
+	group->served = steer_serves(look->steer, key->ifindex);
+	if (group->group.nr_paths > ROCESTEER_MAX_PATHS)
+		group->group.nr_paths = ROCESTEER_MAX_PATHS;
+	return 0;
+}
+
+/* Keep what the flow has sent, up to the last path it used. */
+static int keep(struct look *look, const struct rocesteer_flow_key *key,
+		const struct rocesteer_flow_path *flow)
+{
+	struct counts *counts = set_get(&look->flows, key, sizeof(*key),
+					sizeof(*counts));
+	__u32 nr = ROCESTEER_MAX_PATHS;
+
+	if (!counts)
+		return -ENOMEM;
+	while (nr && !flow->sent[nr - 1].packets)
+		nr--;
+	counts->nr_paths = nr;
+	counts->sent = calloc(nr ?: 1, sizeof(*counts->sent));
+	if (!counts->sent)
+		return -ENOMEM;
+	memcpy(counts->sent, flow->sent, nr * sizeof(*counts->sent));
+	return 0;
+}
+
+/* A flow that went and came again counts from 0. */
+static __u64 grown(__u64 now, __u64 before)
+{
+	return now >= before ? now - before : now;
+}
+
+static void add_up(struct rates_group *group,
+		   const struct rocesteer_flow_path *flow,
+		   const struct counts *before)
+{
+	static const struct rocesteer_sent nothing;
+	__u32 p, i;
+
+	for (p = 0; p < group->group.nr_paths; p++) {
+		const struct rocesteer_sent *old = &nothing;
+		struct rates_path *path = &group->path[p];
+
+		if (before && p < before->nr_paths)
+			old = &before->sent[p];
+		path->packets += grown(flow->sent[p].packets, old->packets);
+		path->bytes += grown(flow->sent[p].bytes, old->bytes);
+		path->rounds += grown(flow->sent[p].rounds, old->rounds);
+	}
+	if (flow->detour.until > progress_now() &&
+	    flow->detour.from < ROCESTEER_MAX_PATHS)
+		group->path[flow->detour.from].avoided++;
+	if (!(flow->flags & ROCESTEER_FLOW_SHARE))
+		return;
+	for (i = 0; i < flow->nr_pieces && i < ROCESTEER_MAX_PATHS; i++)
+		if (flow->piece[i].path < ROCESTEER_MAX_PATHS)
+			group->path[flow->piece[i].path].pieces++;
+}
+
+static int read_flow(const struct rocesteer_flow_key *key,
+		     const struct rocesteer_flow_path *flow, void *arg)
+{
+	struct rocesteer_group_key gkey = { .job = flow->job,
+					    .ifindex = key->ifindex };
+	struct look *look = arg;
+	struct rates_group *group;
+
+	if (set_find(&look->flows, key, sizeof(*key)))
+		return 0;	/* it was read before */
+	memcpy(gkey.leaf, flow->leaf, sizeof(gkey.leaf));
+	group = set_find(&look->rates->groups, &gkey, sizeof(gkey));
+	if (group)
+		add_up(group, flow, set_find(&look->rates->flows, key,
+					     sizeof(*key)));
+	return keep(look, key, flow);
+}
+
+int rates_read(struct rates *rates, struct err *err)
+{
+	struct look look = { .rates = rates };
+	struct steer *steer = NULL;
+	__u64 now;
+	int ret;
+
+	set_clear(&rates->groups, free);
+	ret = steer_open(&steer, 0, err);
+	now = progress_now();
+	look.steer = steer;
+	if (!ret) {
+		ret = steer_group_each(steer, 0, read_group, &look) ?:
+		      steer_flow_each(steer, read_flow, &look);
+		steer_close(steer);
+	} else if (ret == -ENOENT) {
+		err->code = NULL;
+		ret = 0;
+	}
+	set_clear(&rates->flows, free_counts);
+	rates->flows = look.flows;
+	rates->elapsed = rates->at ? now - rates->at : 0;
+	rates->at = now;
+	return ret;
+}
+
+void rates_free(struct rates *rates)
+{
+	set_clear(&rates->groups, free);
+	set_clear(&rates->flows, free_counts);
+}

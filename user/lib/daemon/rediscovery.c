@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "rediscovery.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "fabric/fabric.h"
+#include "portmap/portmap.h"
+
+#define PAUSE	10000000000ull
+
+/* The peers of the job by the device that are reached from one address. */
+struct peers {
+	const struct groups *groups;
+	__u32 job;
+	__u32 ifindex;
+	__u8 (*addr)[16];
+	struct rocesteer_peer *peer;
+	size_t nr;
+};
+
+static int add_peer(const struct rocesteer_peer_key *key,
+		    const struct rocesteer_peer *peer, void *arg)
+{
+	struct peers *peers = arg;
+	size_t n = peers->nr + 1;
+
+	if (key->ifindex != peers->ifindex)
+		return 0;
+	peers->addr = reallocarray(peers->addr, n, sizeof(*peers->addr));
+	peers->peer = reallocarray(peers->peer, n, sizeof(*peers->peer));
+	if (!peers->addr || !peers->peer)
+		return -ENOMEM;
+	memcpy(peers->addr[peers->nr], key->addr, 16);
+	peers->peer[peers->nr++] = *peer;
+	return 0;
+}
+
+/* The port that takes a path now: the one it had, where that is still true. */
+static __be16 port_of(const struct portmap_peer *found, const __u8 router[16],
+		      __be16 old, bool down)
+{
+	unsigned int i;
+	size_t j;
+
+	for (i = 0; i < found->nr_paths; i++) {
+		const struct portmap_path *path = &found->paths[i];
+
+		if (memcmp(path->router, router, 16))
+			continue;
+		for (j = 0; j < path->nr_ports; j++)
+			if (htons(path->ports[j]) == old)
+				return old;
+		return htons(path->ports[0]);
+	}
+	return down ? old : 0;
+}
+
+/*
+ * The job may be gone, and another have its number: the ports are right if it has
+ * the routers that were looked for.
+ */
+static int put_peer(const struct rediscovery *rediscovery,
+		    const struct groups *asked, struct steer *steer,
+		    const struct portmap_peer *found)
+{
+	struct rocesteer_peer_key key = { .job = rediscovery->job,
+					  .ifindex = rediscovery->ifindex };
+	struct rocesteer_group_key gkey = { .job = rediscovery->job,
+					    .ifindex = rediscovery->ifindex };
+	const struct group *before;
+	struct rocesteer_group group;
+	struct rocesteer_peer peer;
+	__u32 p;
+
+	memcpy(key.addr, found->addr, 16);
+	if (steer_peer_get(steer, &key, &peer) ||
+	    memcmp(peer.source, found->source, 16))
+		return 0;
+	memcpy(gkey.leaf, peer.leaf, 16);
+	before = groups_find(asked, &gkey);
+	if (!before || steer_group_get(steer, &gkey, &group) ||
+	    memcmp(group.router, before->router, sizeof(group.router)))
+		return 0;
+	for (p = 0; p < before->nr_paths; p++)
+		peer.sport[p] = port_of(found, group.router[p], peer.sport[p],
+					group.down >> p & 1);
+	return steer_peer_set(steer, &key, &peer);
+}
+
+/* While we have the lock, no job comes or goes. */
+static int put_ports(const struct rediscovery *rediscovery,
+		     const struct groups *asked, const struct portmap *map,
+		     struct err *err)
+{
+	struct steer *steer = NULL;
+	size_t i;
+	int ret;
+
+	ret = steer_open(&steer, 0, err);
+	if (ret == -ENOENT) {
+		err->code = NULL;
+		return 0;
+	}
+	for (i = 0; !ret && i < map->nr_peers; i++)
+		if (!map->peers[i].local)
+			ret = put_peer(rediscovery, asked, steer, &map->peers[i]);
+	steer_close(steer);
+	return ret;
+}
+
+/* All that have the source address and the distance of the first one. */
+static size_t take_alike(struct peers *peers)
+{
+	const struct rocesteer_peer first = peers->peer[0];
+	size_t i, n = 0;
+
+	for (i = 0; i < peers->nr; i++) {
+		const struct rocesteer_peer peer = peers->peer[i];
+		__u8 addr[16];
+
+		if (memcmp(peer.source, first.source, 16) ||
+		    peer.hop != first.hop)
+			continue;
+		memcpy(addr, peers->addr[i], 16);
+		memcpy(peers->addr[i], peers->addr[n], 16);
+		peers->peer[i] = peers->peer[n];
+		memcpy(peers->addr[n], addr, 16);
+		peers->peer[n++] = peer;
+	}
+	return n;
+}
+
+static bool has_router(const struct portmap_peer *found, const __u8 router[16])
+{
+	unsigned int i;
+
+	for (i = 0; i < found->nr_paths; i++)
+		if (!memcmp(found->paths[i].router, router, 16))
+			return true;
+	return false;
+}
+
+/* The job may have some of the fabric's paths only: its own are to be found. */
+static bool enough(void *arg, size_t i, const struct portmap_peer *found)
+{
+	const struct peers *peers = arg;
+	struct rocesteer_group_key key = { .job = peers->job,
+					   .ifindex = peers->ifindex };
+	const struct group *group;
+	__u32 p;
+
+	memcpy(key.leaf, peers->peer[i].leaf, 16);
+	group = groups_find(peers->groups, &key);
+	for (p = 0; group && p < group->nr_paths; p++)
+		if (!has_router(found, group->router[p]))
+			return false;
+	return true;
+}
+
+static int find_ports(const struct rediscovery *rediscovery,
+		      struct groups *groups, struct peers *peers, size_t nr,
+		      struct err *err)
+{
+	char device[IF_NAMESIZE];
+	struct discover discover = {
+		.config = { .device = device, .hop = peers->peer[0].hop,
+			    .ports = 1024, .rate = 1000, .retries = 3,
+			    .timeout_ms = 200,
+			    .short_quotes = rediscovery->short_quotes },
+		.source = peers->peer[0].source,
+		.peers = peers->addr,
+		.nr_peers = nr,
+		.enough = enough,
+		.arg = peers,
+	};
+	struct portmap map;
+	int ret;
+
+	if (!if_indextoname(rediscovery->ifindex, device))
+		return -errno;
+	ret = discover_run(&discover, &map, err);
+	if (ret)
+		return ret;
+	ret = put_ports(rediscovery, groups, &map, err);
+	portmap_free(&map);
+	return ret;
+}
+
+static int run(const struct rediscovery *rediscovery, struct groups *groups,
+	       struct err *err)
+{
+	struct peers peers = { .groups = groups, .job = rediscovery->job,
+			       .ifindex = rediscovery->ifindex };
+	size_t n;
+	int ret;
+
+	ret = steer_peer_each(groups->steer, rediscovery->job, add_peer, &peers);
+	while (!ret && peers.nr) {
+		n = take_alike(&peers);
+		ret = find_ports(rediscovery, groups, &peers, n, err);
+		peers.nr -= n;
+		peers.peer += n;
+		peers.addr += n;
+	}
+	return ret;
+}
+
+/* The process; it ends with its memory, and with the daemon. */
+static void child(const struct rediscovery *rediscovery, struct groups *groups,
+		  int fd)
+{
+	struct err err = {};
+	int ret;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	ret = run(rediscovery, groups, &err);
+	if (ret)
+		dprintf(fd, "%s", err.code ? err.message : strerror(-ret));
+	_exit(!!ret);
+}
+
+static void finish(struct rediscovery *rediscovery)
+{
+	loop_remove(rediscovery->loop, &rediscovery->source);
+	close(rediscovery->source.fd);
+	waitpid(rediscovery->pid, NULL, 0);
+	rediscovery->pid = 0;
+}
+
+/* It says one thing at most, at its end. */
+static int said(void *arg)
+{
+	struct rediscovery *rediscovery = arg;
+	char message[sizeof(((struct err *)0)->message)];
+	ssize_t len = read(rediscovery->source.fd, message, sizeof(message) - 1);
+
+	message[len > 0 ? len : 0] = '\0';
+	finish(rediscovery);
+	return rediscovery->done(message, rediscovery->arg);
+}
+
+int rediscovery_start(struct rediscovery *rediscovery, struct groups *groups,
+		      const struct group *group)
+{
+	__u64 now = progress_now();
+	int fd[2], ret;
+
+	if (rediscovery->pid || (rediscovery->job == group->key.job &&
+				 rediscovery->ifindex == group->key.ifindex &&
+				 now < rediscovery->again))
+		return 0;
+	if (pipe(fd))
+		return -errno;
+	rediscovery->again = now + PAUSE;
+	rediscovery->job = group->key.job;
+	rediscovery->ifindex = group->key.ifindex;
+	rediscovery->pid = fork();
+	if (!rediscovery->pid)
+		child(rediscovery, groups, fd[1]);
+	close(fd[1]);
+	rediscovery->source = (struct source) { .fd = fd[0], .ready = said,
+						.arg = rediscovery };
+	ret = rediscovery->pid < 0 ? -errno :
+	      loop_add(rediscovery->loop, &rediscovery->source);
+	if (!ret)
+		return 1;
+	close(fd[0]);
+	if (rediscovery->pid > 0) {
+		kill(rediscovery->pid, SIGKILL);
+		waitpid(rediscovery->pid, NULL, 0);
+	}
+	rediscovery->pid = 0;
+	return ret;
+}
+
+void rediscovery_stop(struct rediscovery *rediscovery)
+{
+	if (!rediscovery->pid)
+		return;
+	kill(rediscovery->pid, SIGKILL);
+	finish(rediscovery);
+}

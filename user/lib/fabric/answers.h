@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Whether hosts answer at all: probes do not reach them. */
+#ifndef ROCESTEER_LIB_ANSWERS_H
+#define ROCESTEER_LIB_ANSWERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+/**
+ * answers_check() - try to connect to hosts
+ * @device: by this network device
+ * @source: from these addresses, one per host
+ * @hosts: their addresses
+ * @answers: set: the host took or refused the connection
+ * @n: how many
+ *
+ * TCP to the port that RoCE v2 has in UDP; SYNs are sent again after one and three
+ * seconds. A host whose firewall drops them is taken as one that is not there.
+ *
+ * Return: 0 or a negative errno.
+ */
+int answers_check(const char *device, const __u8 (*source)[16],
+		  const __u8 (*hosts)[16], bool *answers, size_t n);
+
+#endif /* ROCESTEER_LIB_ANSWERS_H */

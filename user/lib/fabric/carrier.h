@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which network devices there are, and which of them have a carrier. */
+#ifndef ROCESTEER_LIB_CARRIER_H
+#define ROCESTEER_LIB_CARRIER_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#include "base/base.h"
+
+struct carrier_monitor;
+
+/**
+ * carrier_open() - be told of devices
+ * @err: filled on failure
+ *
+ * The first carrier_read() tells of those there are.
+ *
+ * Return: to be given back by carrier_close(), or NULL.
+ */
+struct carrier_monitor *carrier_open(struct err *err);
+
+void carrier_close(struct carrier_monitor *monitor);
+
+/* File descriptor to wait for. */
+int carrier_fd(const struct carrier_monitor *monitor);
+
+/**
+ * carrier_read() - take what has changed
+ * @monitor: monitor
+ * @fn: called for each device that changed, maybe not in what is told here; @name is
+ *	NULL where it is gone
+ * @arg: passed to @fn
+ *
+ * Return: 0 or a negative errno.
+ */
+int carrier_read(struct carrier_monitor *monitor,
+		 void (*fn)(__u32 ifindex, const char *name, bool carrier,
+			    void *arg), void *arg);
+
+#endif /* ROCESTEER_LIB_CARRIER_H */

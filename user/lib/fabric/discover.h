@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Make a port map by probes, and prove one again. */
+#ifndef ROCESTEER_LIB_DISCOVER_H
+#define ROCESTEER_LIB_DISCOVER_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "base/base.h"
+#include "portmap/portmap.h"
+#include "probe_batch.h"
+
+/* A further path would have been seen but once in so many times. */
+#define DISCOVER_ONE_IN	1e3
+
+/**
+ * struct discover - what to find out
+ * @config: how to probe
+ * @paths: paths there are to each peer, or 0 where that is not known
+ * @source: our address, NULL: the one the kernel takes for each peer
+ * @peers: their addresses, no two alike
+ * @nr_peers: how many
+ * @enough: whether what was found of @peers[i] is all that is wanted; may be NULL:
+ *	all paths are
+ * @note: called with lines for the user, may be NULL
+ * @arg: passed to @enough and @note
+ */
+struct discover {
+	struct probe_batch_config config;
+	unsigned int paths;
+	const __u8 *source;
+	const __u8 (*peers)[16];
+	size_t nr_peers;
+	bool (*enough)(void *arg, size_t i, const struct portmap_peer *found);
+	void (*note)(void *arg, const char *line);
+	void *arg;
+};
+
+/**
+ * discover_run() - find the port map to some peers
+ * @discover: what and how
+ * @map: filled; to be freed by portmap_free()
+ * @err: filled on failure: "no-device", "no-route", "permission",
+ *	"no-reply", "unreachable", "too-many-paths"
+ *
+ * All or nothing, but for missing paths: a peer with fewer than @paths paths
+ * has its @expected above its @nr_paths.
+ *
+ * Return: 0 or a negative errno.
+ */
+int discover_run(const struct discover *discover, struct portmap *map,
+		 struct err *err);
+
+/**
+ * discover_bound() - ports after which one more path is improbable
+ * @paths: paths that there may be
+ * @one_in: 1 / probability
+ *
+ * The probability that n random ports all miss at least one of s equally
+ * likely paths is at most s * (1 - 1/s)^n.
+ *
+ * Return: the least n for which that is at most 1 / @one_in.
+ */
+unsigned int discover_bound(unsigned int paths, double one_in);
+
+/**
+ * discover_port() - the walk through the source ports
+ * @i: 0..PORTMAP_MAX_PORTS - 1
+ *
+ * Return: each port of the range once, from the lowest on.
+ */
+__u16 discover_port(unsigned int i);
+
+/**
+ * struct verify_result - a stored port that is not where it was
+ * @peer: index in the map
+ * @path: number of the path
+ * @port: the port
+ * @actual: router that answered; all zero: none did
+ */
+struct verify_result {
+	size_t peer;
+	unsigned int path;
+	__u16 port;
+	__u8 actual[16];
+};
+
+/**
+ * struct verify - outcome of verify_run()
+ * @checked: ports probed
+ * @moved: those that moved or got no answer; to be freed
+ * @nr_moved: how many
+ */
+struct verify {
+	size_t checked;
+	struct verify_result *moved;
+	size_t nr_moved;
+};
+
+/**
+ * verify_run() - probe the ports of a port map again
+ * @config: how; its hop, ports and device are not used but the map's
+ * @map: the port map
+ * @all: every port, not only the first of each path
+ * @note: called with lines for the user, may be NULL
+ * @arg: passed to @note
+ * @verify: filled
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int verify_run(const struct probe_batch_config *config, const struct portmap *map,
+	       bool all, void (*note)(void *arg, const char *line), void *arg,
+	       struct verify *verify, struct err *err);
+
+#endif /* ROCESTEER_LIB_DISCOVER_H */

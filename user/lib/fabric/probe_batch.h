@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Many probes at a bounded rate, several outstanding, repeated when lost, and
+ * slower where routers limit their ICMP. Which probes is the client's affair.
+ */
+#ifndef ROCESTEER_LIB_PROBE_BATCH_H
+#define ROCESTEER_LIB_PROBE_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "base/base.h"
+#include "probe.h"
+
+/* Probes outstanding or waiting to be repeated, at most. */
+#define PROBE_BATCH_ACTIVE	256
+
+/**
+ * struct probe_batch_config - how to probe
+ * @device: network device
+ * @hop: TTL that ends at the routers that tell paths apart
+ * @ports: source ports to probe per peer, at most
+ * @rate: probes per second, at most
+ * @steady: not fewer, also where routers limit their ICMP
+ * @retries: times that a lost probe is repeated
+ * @timeout_ms: wait for the first answer; doubled with each repetition
+ * @short_quotes: believe answers that quote the UDP header only: anybody can forge
+ *	these who guesses 16 bits
+ */
+struct probe_batch_config {
+	const char *device;
+	unsigned int hop;
+	unsigned int ports;
+	unsigned int rate;
+	bool steady;
+	unsigned int retries;
+	unsigned int timeout_ms;
+	bool short_quotes;
+};
+
+/**
+ * struct batch_probe - one probe as the client sees it
+ * @peer: the client's number of the peer
+ * @kind: what for
+ * @port: UDP source port
+ * @sent: how many times it was sent, when it comes back
+ */
+struct batch_probe {
+	__u32 peer;
+	enum probe_kind kind;
+	__u16 port;
+	unsigned int sent;
+};
+
+/**
+ * struct probe_batch_ops - the client
+ * @next: the next probe and its addresses; -EAGAIN: none before an answer to
+ *	an earlier one, or probe_batch_more()
+ * @answer: a probe was answered; nonzero ends the batch
+ * @lost: a probe was not answered and not repeated any more
+ * @status: write a line about the progress
+ * @note: what is odd about the answers, each thing once; the line is for people
+ */
+struct probe_batch_ops {
+	int (*next)(void *client, struct batch_probe *probe,
+		    const __u8 **source, const __u8 **peer);
+	int (*answer)(void *client, const struct batch_probe *probe,
+		      const struct probe_answer *answer);
+	int (*lost)(void *client, const struct batch_probe *probe);
+	void (*status)(void *client, char *line, size_t size);
+	void (*note)(void *client, const char *line);
+};
+
+/**
+ * probe_batch_run() - probe until the client has no more probes and none is out
+ * @config: how
+ * @ops: the client
+ * @client: passed to @ops
+ * @err: filled on failure
+ *
+ * Return: 0, a negative errno, or what the client ended it with.
+ */
+int probe_batch_run(const struct probe_batch_config *config,
+		    const struct probe_batch_ops *ops, void *client,
+		    struct err *err);
+
+struct probe_batch;
+
+/**
+ * probe_batch_start() - the same for who has more to wait for
+ * @batch: set; to be given back by probe_batch_end()
+ * @config: how; has to stay
+ * @ops: the client; @status is not called
+ * @client: passed to @ops
+ *
+ * Return: 0 or a negative errno.
+ */
+int probe_batch_start(struct probe_batch **batch,
+		      const struct probe_batch_config *config,
+		      const struct probe_batch_ops *ops, void *client);
+
+void probe_batch_end(struct probe_batch *batch);
+
+/* File descriptor to wait for: it can be read when there are answers. */
+int probe_batch_fd(const struct probe_batch *batch);
+
+/* The client has probes again. */
+void probe_batch_more(struct probe_batch *batch);
+
+/**
+ * probe_batch_step() - do what can be done now
+ * @batch: batch
+ * @until: set: when to be called again, CLOCK_MONOTONIC ns, unless there are
+ *	answers before
+ * @err: filled on failure
+ *
+ * Return: 0; 1: no probe is out and the client has none; a negative errno, or
+ * what the client ended it with.
+ */
+int probe_batch_step(struct probe_batch *batch, __u64 *until, struct err *err);
+
+#endif /* ROCESTEER_LIB_PROBE_BATCH_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The rate of probes. Routers limit the ICMP errors they send (Linux: one a
+ * second to each host, after a burst of six), and more probes than that are
+ * only lost. While more than a quarter is lost the rate follows the answers:
+ * twice as many probes as answers came. It doubles again when less is lost.
+ */
+#ifndef ROCESTEER_LIB_PROBE_RATE_H
+#define ROCESTEER_LIB_PROBE_RATE_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+/**
+ * struct probe_rate - state
+ * @max: probes per second, at most
+ * @per_second: likewise, now
+ * @next: when the next may be sent, ns
+ * @since: start of the window that is measured, ns
+ * @answered: answers in the window
+ * @lost: probes lost in the window
+ */
+struct probe_rate {
+	double max;
+	double per_second;
+	__u64 next;
+	__u64 since;
+	unsigned int answered;
+	unsigned int lost;
+};
+
+void probe_rate_start(struct probe_rate *rate, unsigned int max, __u64 now);
+
+/* May a probe be sent now? Then it is counted as sent. */
+bool probe_rate_take(struct probe_rate *rate, __u64 now);
+
+/**
+ * probe_rate_adapt() - look at what became of the probes
+ * @rate: state
+ * @now: ns
+ *
+ * Return: true when the rate was reduced.
+ */
+bool probe_rate_adapt(struct probe_rate *rate, __u64 now);
+
+#endif /* ROCESTEER_LIB_PROBE_RATE_H */

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prove a port map again. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover.h"
+
+struct run {
+	const struct portmap *map;
+	struct verify *verify;
+	bool all;
+	size_t peer;		/* position of the next probe */
+	unsigned int path;
+	size_t port;
+	size_t answered;
+	void (*note)(void *arg, const char *line);
+	void *arg;
+};
+
+static int next_probe(void *client, struct batch_probe *probe,
+		      const __u8 **source, const __u8 **dest)
+{
+	struct run *run = client;
+
+	while (run->peer < run->map->nr_peers) {
+		const struct portmap_peer *peer = &run->map->peers[run->peer];
+
+		if (run->path == peer->nr_paths) {
+			run->peer++;
+			run->path = 0;
+			continue;
+		}
+		if (run->port == (run->all ?
+				  peer->paths[run->path].nr_ports : 1)) {
+			run->path++;
+			run->port = 0;
+			continue;
+		}
+		probe->peer = run->peer;
+		probe->kind = PROBE_PATH;
+		probe->port = peer->paths[run->path].ports[run->port++];
+		*source = peer->source;
+		*dest = peer->addr;
+		run->verify->checked++;
+		return 0;
+	}
+	return -EAGAIN;
+}
+
+static unsigned int path_of(const struct portmap_peer *peer, __u16 port)
+{
+	unsigned int i;
+	size_t j;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		for (j = 0; j < peer->paths[i].nr_ports; j++)
+			if (peer->paths[i].ports[j] == port)
+				return i;
+	return 0;
+}
+
+static int record(struct run *run, const struct batch_probe *probe,
+		  const __u8 *actual)
+{
+	const struct portmap_peer *peer = &run->map->peers[probe->peer];
+	struct verify *verify = run->verify;
+	unsigned int path = path_of(peer, probe->port);
+	struct verify_result *moved;
+
+	if (actual && !addr_compare(actual, peer->paths[path].router))
+		return 0;
+	moved = reallocarray(verify->moved, verify->nr_moved + 1,
+			     sizeof(*moved));
+	if (!moved)
+		return -ENOMEM;
+	verify->moved = moved;
+	moved += verify->nr_moved++;
+	memset(moved, 0, sizeof(*moved));
+	moved->peer = probe->peer;
+	moved->path = path;
+	moved->port = probe->port;
+	if (actual)
+		memcpy(moved->actual, actual, 16);
+	return 0;
+}
+
+static int got_answer(void *client, const struct batch_probe *probe,
+		      const struct probe_answer *answer)
+{
+	struct run *run = client;
+
+	run->answered++;
+	return record(run, probe, answer->type == PROBE_TIME_EXCEEDED ?
+				  answer->from : NULL);
+}
+
+static int got_nothing(void *client, const struct batch_probe *probe)
+{
+	return record(client, probe, NULL);
+}
+
+static void status(void *client, char *line, size_t size)
+{
+	struct run *run = client;
+
+	snprintf(line, size, "verifying: %zu ports, %zu moved", run->answered,
+		 run->verify->nr_moved);
+}
+
+static void tell_note(void *client, const char *line)
+{
+	struct run *run = client;
+
+	if (run->note)
+		run->note(run->arg, line);
+}
+
+static const struct probe_batch_ops ops = {
+	.next = next_probe,
+	.answer = got_answer,
+	.lost = got_nothing,
+	.status = status,
+	.note = tell_note,
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct verify_result *left = a, *right = b;
+
+	if (left->peer != right->peer)
+		return left->peer < right->peer ? -1 : 1;
+	if (left->path != right->path)
+		return left->path < right->path ? -1 : 1;
+	return (int)left->port - (int)right->port;
+}
+
+int verify_run(const struct probe_batch_config *config, const struct portmap *map,
+	       bool all, void (*note)(void *arg, const char *line), void *arg,
+	       struct verify *verify, struct err *err)
+{
+	struct probe_batch_config own = *config;
+	struct run run = {
+		.map = map,
+		.verify = verify,
+		.all = all,
+		.note = note,
+		.arg = arg,
+	};
+	int ret;
+
+	memset(verify, 0, sizeof(*verify));
+	own.device = map->device;
+	own.hop = map->hop;
+	ret = probe_batch_run(&own, &ops, &run, err);
+	if (ret) {
+		free(verify->moved);
+		memset(verify, 0, sizeof(*verify));
+		return ret;
+	}
+	if (verify->nr_moved)
+		qsort(verify->moved, verify->nr_moved, sizeof(*verify->moved),
+		      compare);
+	return 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How flows of equal length are shared out to paths so that every path carries
+ * exactly its share. Pure: no kernel, no I/O, integers only.
+ *
+ * Each flow spans [0, unit). A piece is a contiguous range of one flow on one
+ * path. With n flows, s paths in use and r = n mod s, in the paper's terms:
+ *
+ * wrap	 n - r flows stay whole, and there are n + s - gcd(n, s) pieces: no plan
+ *	 has more whole flows, or fewer pieces. With weights, each path has as
+ *	 many whole flows as fit into its share, and there are at most n + s - 1
+ *	 pieces; to find the fewest is NP-hard then.
+ * equal The rule of the Ethereal paper (arXiv 2407.00550): n - r flows stay
+ *	 whole; the last r are cut into s / gcd(r, s) equal pieces each, which
+ *	 are dealt round robin.
+ *
+ * A plan starts from the one before, its prior, and keeps what it can of it
+ * without giving up any of that:
+ *
+ * - A plan that is right is kept: planned again, nothing differs.
+ * - A whole flow leaves its path only as far as the path has more of them than
+ *   fit into its share. So none does when a flow comes.
+ * - No plan of the same loads moves less than what paths carry above their
+ *   share. wrap moves no more if all flows were whole, no path has more than one
+ *   above those that fit, and none of these has to fill another path: as when a
+ *   flow comes or goes, or a path dies, while all paths have as many flows.
+ * - Else few pieces cost more. By wrap, on up to 64 paths that are alike, at
+ *   most 2.25 flows more when one flow comes or goes, and as much again and 2
+ *   flows when a path does; nothing when one flow takes the place of another.
+ *   With s paths of any weights, as much again and 2 + s / 4 flows. By equal, all
+ *   flows that are cut may move: into what they are changes with n and s.
+ *
+ * The figures are from trial: selftests/user/test_replan.c. On few flows and
+ * paths nearly all plans by wrap move the least that any plan of so few pieces
+ * and so many whole flows does: selftests/user/test_plan_least.c.
+ */
+#ifndef ROCESTEER_LIB_PLAN_H
+#define ROCESTEER_LIB_PLAN_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+#define PLAN_MAX_FLOWS	1048576u
+#define PLAN_MAX_PATHS	4096u
+#define PLAN_MAX_PIECES	4194304u
+
+enum plan_rule {
+	PLAN_WRAP,
+	PLAN_EQUAL,
+};
+
+/**
+ * struct plan_piece - a range of a flow on one path
+ * @flow: flow, from 0
+ * @path: path, from 0
+ * @from: first unit of the range
+ * @to: first unit behind it
+ */
+struct plan_piece {
+	__u32 flow;
+	__u32 path;
+	__u64 from;
+	__u64 to;
+};
+
+/**
+ * struct plan_spec - what is to be planned
+ * @rule: how flows are split
+ * @flows: 1..PLAN_MAX_FLOWS
+ * @paths: 1..PLAN_MAX_PATHS
+ * @weights: capacity of each path, NULL: all alike; 0: the path is not used
+ * @seed: what is new is dealt to paths in the order that plan_order() has for
+ *	it; 0: as they are numbered
+ * @prior: the pieces that flows have now, ascending by flow and range. Flows
+ *	bear their new numbers, one without a piece is new. The end of a flow's
+ *	last piece is its length, which may differ from that of others: a piece
+ *	from 0 to 1 is a flow that is whole. A path beyond @paths is gone.
+ * @nr_prior: 0: there is none
+ */
+struct plan_spec {
+	enum plan_rule rule;
+	__u32 flows;
+	__u32 paths;
+	const __u32 *weights;
+	__u32 seed;
+	const struct plan_piece *prior;
+	size_t nr_prior;
+};
+
+/**
+ * struct plan - who carries what
+ * @flows: number of flows
+ * @paths: number of paths
+ * @unit: length of each flow: the smallest for which all cuts are integers,
+ *	s / gcd(n, s) when paths are alike
+ * @pieces: ascending by flow, then by range; those a flow had before come first,
+ *	in the order it had them
+ * @nr_pieces: at least @flows
+ * @load: units per path
+ */
+struct plan {
+	__u32 flows;
+	__u32 paths;
+	__u64 unit;
+	struct plan_piece *pieces;
+	size_t nr_pieces;
+	__u64 *load;
+};
+
+/**
+ * plan_make() - share flows out to paths
+ * @plan: filled; to be freed by plan_free()
+ * @spec: what is to be planned
+ *
+ * The same on every machine for the same @spec.
+ *
+ * Return: 0; -EINVAL when a number is out of range, all weights are 0 or the
+ * prior is not in order; -EOPNOTSUPP for PLAN_EQUAL with paths in use of unequal
+ * weights; -EOVERFLOW when the units exceed 63 bits; -E2BIG beyond
+ * PLAN_MAX_PIECES; -ENOMEM.
+ */
+int plan_make(struct plan *plan, const struct plan_spec *spec);
+
+void plan_free(struct plan *plan);
+
+/**
+ * struct plan_change - what a plan moves of its prior
+ * @unit: length of a flow, in which the others are counted
+ * @moved: what flows carry no more where they did
+ * @must: what any plan of these loads moves at least
+ * @flows: of how many flows something moved
+ */
+struct plan_change {
+	__u64 unit;
+	__u64 moved;
+	__u64 must;
+	__u32 flows;
+};
+
+/**
+ * plan_compare() - what a plan moves of its prior
+ * @change: filled
+ * @plan: the plan
+ * @spec: what it was made from
+ *
+ * Return: 0; -EOVERFLOW when a common unit exceeds 63 bits; -ENOMEM.
+ */
+int plan_compare(struct plan_change *change, const struct plan *plan,
+		 const struct plan_spec *spec);
+
+/**
+ * plan_order() - the order in which a host deals whole flows to paths
+ * @seed: differs per host, so that hosts do not all begin with one path
+ * @paths: number of paths
+ * @order: filled with a permutation of 0..@paths - 1
+ *
+ * The same on every machine for the same seed.
+ */
+void plan_order(__u32 seed, __u32 paths, __u32 *order);
+
+/* More queue pairs per connection than this are never recommended. */
+#define PLAN_QPS_MAX	16
+
+/**
+ * struct plan_qps - connections split over queue pairs that stay whole
+ * @qps: queue pairs per connection
+ * @imbalance: how full the fullest path is, its share being 1
+ */
+struct plan_qps {
+	__u64 qps;
+	double imbalance;
+};
+
+/**
+ * plan_qps() - over how many queue pairs to split connections
+ * @spec: flows are connections; its rule, seed and prior do not matter
+ * @qps: filled, by ascending number of queue pairs: those up to PLAN_QPS_MAX
+ *	that leave less imbalance than any fewer, and at last the least number
+ *	that leaves none, however large
+ * @nr: set to how many were filled
+ *
+ * Return: as plan_make().
+ */
+int plan_qps(const struct plan_spec *spec, struct plan_qps qps[PLAN_QPS_MAX + 1],
+	     size_t *nr);
+
+#endif /* ROCESTEER_LIB_PLAN_H */

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "portmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+static struct portmap_path *find_path(struct portmap_peer *peer,
+				      const __u8 router[16])
+{
+	unsigned int i;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		if (!addr_compare(peer->paths[i].router, router))
+			return &peer->paths[i];
+	return NULL;
+}
+
+static struct portmap_path *new_path(struct portmap_peer *peer,
+				     const __u8 router[16])
+{
+	struct portmap_path *path;
+
+	if (!peer->paths)
+		peer->paths = calloc(ROCESTEER_MAX_PATHS, sizeof(*peer->paths));
+	if (!peer->paths)
+		return NULL;
+	path = &peer->paths[peer->nr_paths++];
+	memcpy(path->router, router, 16);
+	path->weight = 1;
+	return path;
+}
+
+int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
+			  unsigned int port)
+{
+	struct portmap_path *path = find_path(peer, router);
+	bool fresh = !path;
+	__u16 *ports;
+
+	if (fresh && peer->nr_paths == ROCESTEER_MAX_PATHS)
+		return -ENOSPC;
+	if (fresh)
+		path = new_path(peer, router);
+	if (!path)
+		return -ENOMEM;
+	if (!(path->nr_ports & (path->nr_ports - 1))) {	/* 0, or full */
+		size_t room = path->nr_ports ? path->nr_ports * 2 : 1;
+
+		ports = reallocarray(path->ports, room, sizeof(*ports));
+		if (!ports)
+			return -ENOMEM;
+		path->ports = ports;
+	}
+	path->ports[path->nr_ports++] = port;
+	return fresh;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+	const struct portmap_path *left = a, *right = b;
+
+	return addr_compare(left->router, right->router);
+}
+
+void portmap_sort(struct portmap *map)
+{
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		if (map->peers[i].nr_paths)
+			qsort(map->peers[i].paths, map->peers[i].nr_paths,
+			      sizeof(*map->peers[i].paths), compare_paths);
+}
+
+void portmap_peer_free(struct portmap_peer *peer)
+{
+	unsigned int i;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		free(peer->paths[i].ports);
+	free(peer->paths);
+	peer->paths = NULL;
+	peer->nr_paths = 0;
+}
+
+void portmap_free(struct portmap *map)
+{
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		portmap_peer_free(&map->peers[i]);
+	free(map->peers);
+	memset(map, 0, sizeof(*map));
+}
+
+static void path_to_json(const struct portmap_path *path, unsigned int number,
+			 struct json_object *obj)
+{
+	struct json_object *ports;
+	size_t i;
+
+	out_uint(obj, "path", number);
+	out_addr(obj, "router", path->router);
+	if (path->weight != 1)
+		out_uint(obj, "weight", path->weight);
+	ports = out_array(obj, "ports");
+	for (i = 0; i < path->nr_ports; i++)
+		out_append_uint(ports, path->ports[i]);
+}
+
+static void peer_to_json(const struct portmap_peer *peer,
+			 struct json_object *obj)
+{
+	struct json_object *paths;
+	unsigned int i;
+
+	out_addr(obj, "address", peer->addr);
+	out_addr(obj, "source", peer->source);
+	out_bool(obj, "local", peer->local);
+	if (!peer->local)
+		out_addr(obj, "leaf", peer->leaf);
+	out_uint(obj, "probed", peer->probed);
+	if (peer->unanswered)
+		out_uint(obj, "unanswered", peer->unanswered);
+	paths = out_array(obj, "paths");
+	for (i = 0; i < peer->nr_paths; i++)
+		path_to_json(&peer->paths[i], i, out_append_object(paths));
+}
+
+struct json_object *portmap_to_json(const struct portmap *map)
+{
+	struct json_object *root = out_root(), *peers;
+	size_t i;
+
+	out_uint(root, "format", PORTMAP_FORMAT);
+	out_uint(root, "generation", map->generation);
+	out_string(root, "created", map->created);
+	out_string(root, "device", map->device);
+	out_uint(root, "hop", map->hop);
+	peers = out_array(root, "peers");
+	for (i = 0; i < map->nr_peers; i++)
+		peer_to_json(&map->peers[i], out_append_object(peers));
+	return root;
+}
+
+static bool has_peer(const struct portmap *map, size_t n, const __u8 addr[16])
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!addr_compare(map->peers[i].addr, addr))
+			return true;
+	return false;
+}
+
+/* Move the peers of @old that @map has not behind its own. */
+static int add_peers(struct portmap *map, struct portmap *old)
+{
+	size_t found = map->nr_peers, i;
+	struct portmap_peer *peers;
+
+	peers = reallocarray(map->peers, found + old->nr_peers, sizeof(*peers));
+	if (!peers)
+		return -ENOMEM;
+	map->peers = peers;
+	for (i = 0; i < old->nr_peers; i++) {
+		if (has_peer(map, found, old->peers[i].addr))
+			continue;
+		peers[map->nr_peers++] = old->peers[i];
+		old->peers[i].paths = NULL;	/* they are the other's now */
+		old->peers[i].nr_paths = 0;
+	}
+	return 0;
+}
+
+/* Add what the file to be replaced has, where there is one. */
+static int add_old(const char *file, struct portmap *map, struct err *err)
+{
+	struct portmap old;
+	struct stat st;
+	int ret = 0;
+
+	map->generation = 1;
+	if (stat(file, &st) && errno == ENOENT)
+		return 0;
+	ret = portmap_read(file, &old, err);
+	if (ret) {
+		err_hint(err, "It exists and is no port map: remove it, or choose another --out.");
+		return ret;
+	}
+	map->generation = old.generation + 1;
+	if (strcmp(map->device, old.device) || map->hop != old.hop) {
+		ret = err_set(err, EXIT_BAD_INPUT, "other-map",
+			      "%s: is of device %s and hop %u, not of %s and %u",
+			      file, old.device, old.hop, map->device, map->hop);
+		err_hint(err, "Remove it, or choose another --out.");
+	}
+	ret = ret ?: add_peers(map, &old);
+	if (!ret && map->nr_peers > ROCESTEER_MAX_PEERS)
+		ret = err_set(err, EXIT_BAD_INPUT, "usage",
+			      "%s: more than %u peers", file,
+			      ROCESTEER_MAX_PEERS);
+	portmap_free(&old);
+	return ret;
+}
+
+static int replace(const char *file, struct json_object *root)
+{
+	struct file_new new;
+	int ret = file_begin(&new);
+
+	if (ret)
+		return ret;
+	fprintf(new.out, "%s\n",
+		json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+					       JSON_C_TO_STRING_SPACED |
+					       JSON_C_TO_STRING_NOSLASHESCAPE));
+	return -abs(file_replace(file, &new));
+}
+
+/* Return: a descriptor that holds the lock of a file, or a negative errno. */
+static int lock(const char *file, struct err *err)
+{
+	char *name;
+	int fd, ret;
+
+	if (asprintf(&name, "%s.lock", file) < 0)
+		return -ENOMEM;
+	/* Who may not write it may not read, hence not lock it. */
+	fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	ret = fd < 0 ? -errno : lock_take(fd, name, err);
+	free(name);
+	if (!ret)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static int write_locked(const char *file, struct portmap *map, struct err *err)
+{
+	struct json_object *root;
+	int ret;
+
+	ret = add_old(file, map, err);
+	if (ret)
+		return ret;
+	root = portmap_to_json(map);
+	ret = replace(file, root);
+	json_object_put(root);
+	return ret;
+}
+
+int portmap_write(const char *file, struct portmap *map, struct err *err)
+{
+	char *real = realpath(file, NULL);	/* a link stays one */
+	int fd = lock(real ?: file, err), ret = fd;
+
+	if (fd >= 0) {
+		ret = write_locked(real ?: file, map, err);
+		close(fd);
+	}
+	free(real);
+	if (ret && !err->code)
+		err_set(err, EXIT_FAILED, "write", "cannot write %s: %s", file,
+			strerror(-ret));
+	return ret;
+}

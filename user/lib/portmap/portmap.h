@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The port map: which UDP source port takes which path from this NIC to each
+ * peer. Made by probes, kept in a JSON file (Documentation/formats.rst).
+ */
+#ifndef ROCESTEER_LIB_PORTMAP_H
+#define ROCESTEER_LIB_PORTMAP_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <rocesteer/types.h>
+
+#include "base/base.h"
+
+#define PORTMAP_FORMAT		1
+#define PORTMAP_MAX_HOP		30
+/* Bounds of a file, which is untrusted input. */
+#define PORTMAP_MAX_SIZE	(64u << 20)
+#define PORTMAP_MAX_PORTS	(ROCESTEER_SPORT_MAX - ROCESTEER_SPORT_MIN + 1)
+
+/**
+ * struct portmap_path - one path to a peer
+ * @router: address of the router that tells this path from the others
+ * @ports: probed UDP source ports that take the path, host order, ascending
+ *	order of probing; the first is the one to use
+ * @nr_ports: at least 1
+ * @weight: its capacity, relative to the others; at least 1
+ */
+struct portmap_path {
+	__u8 router[16];
+	__u16 *ports;
+	size_t nr_ports;
+	__u16 weight;
+};
+
+/**
+ * struct portmap_peer - the paths to one peer
+ * @addr: its address
+ * @source: our address that the flows have
+ * @leaf: router of the leaf that the peer is under; all zero when @local
+ * @local: the peer is on-link or under our own leaf, there is nothing to steer
+ * @expected: paths the user said there are, or 0; @nr_paths is less: the map
+ *	is incomplete
+ * @probed: source ports probed
+ * @unanswered: of these, ports for which no router answered, also when asked again
+ * @paths: ascending by router address, so that numbers are stable
+ * @nr_paths: 0 when @local, else 1..ROCESTEER_MAX_PATHS
+ */
+struct portmap_peer {
+	__u8 addr[16];
+	__u8 source[16];
+	__u8 leaf[16];
+	bool local;
+	unsigned int expected;
+	unsigned int probed;
+	unsigned int unanswered;
+	struct portmap_path *paths;
+	unsigned int nr_paths;
+};
+
+/**
+ * struct portmap - a port map
+ * @generation: counts the versions of a file, from 1
+ * @created: RFC 3339 time
+ * @device: network device the peers are reached by
+ * @hop: distance of the routers that tell paths apart, from 1
+ * @peers: no two with the same address
+ * @nr_peers: at least 1 in a file
+ */
+struct portmap {
+	__u64 generation;
+	char created[32];
+	char device[IF_NAMESIZE];
+	unsigned int hop;
+	struct portmap_peer *peers;
+	size_t nr_peers;
+};
+
+/**
+ * portmap_read() - read and validate a file
+ * @file: name; "-" is not special
+ * @map: filled; to be freed by portmap_free()
+ * @err: names file and field
+ *
+ * Return: 0 or a negative errno, then @map needs no freeing.
+ */
+int portmap_read(const char *file, struct portmap *map, struct err *err);
+
+/**
+ * portmap_write() - add to a file, atomically and under its lock, FILE.lock
+ * @file: replaced by rename, or created; what a symbolic link names, not the link
+ * @map: gets the peers that only the old file has, behind its own; its generation
+ *	is the old file's plus one, or 1
+ * @err: filled on failure
+ *
+ * A FILE that exists and is not a port map, or one of another device or hop, is
+ * refused: it may be something else the user did not mean to lose.
+ *
+ * Return: 0 or a negative errno.
+ */
+int portmap_write(const char *file, struct portmap *map, struct err *err);
+
+struct json_object;
+
+/* The map as the object a file holds; NULL without memory. */
+struct json_object *portmap_to_json(const struct portmap *map);
+
+/**
+ * portmap_from_json() - validate an object that a file holds
+ * @root: the object
+ * @file: name for messages
+ * @map: filled; to be freed by portmap_free()
+ * @err: names file and field
+ *
+ * Return: 0 or a negative errno.
+ */
+int portmap_from_json(struct json_object *root, const char *file,
+		      struct portmap *map, struct err *err);
+
+/* Sort each peer's paths by router address. */
+void portmap_sort(struct portmap *map);
+
+/**
+ * portmap_peer_add_port() - note that a port was seen to take a path
+ * @peer: its paths are extended when @router is new
+ * @router: that answered
+ * @port: host order
+ *
+ * Return: 1 when the path is new, 0 when known, -ENOSPC beyond
+ * ROCESTEER_MAX_PATHS, -ENOMEM.
+ */
+int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
+			  unsigned int port);
+
+void portmap_peer_free(struct portmap_peer *peer);
+void portmap_free(struct portmap *map);
+
+#endif /* ROCESTEER_LIB_PORTMAP_H */

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The reader of port maps: a file is untrusted, every field is checked. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/base.h"
+#include "portmap.h"
+
+#define MAX_DEPTH	16	/* the format needs 6 */
+
+static int get_addr(struct reader *r, struct json_object *obj, const char *key,
+		    __u8 addr[16])
+{
+	char text[ADDR_STRLEN], quoted[ADDR_STRLEN];
+	int ret = reader_string(r, obj, key, text, sizeof(text));
+
+	if (ret)
+		return ret;
+	if (addr_parse(text, addr))
+		return reader_invalid(r, key, "'%s' is not an address of a host",
+				      reader_quote(text, quoted, sizeof(quoted)));
+	return 0;
+}
+
+static int read_ports(struct reader *r, struct json_object *obj,
+		      struct portmap_path *path, bool *taken)
+{
+	struct json_object *ports;
+	size_t i, n, mark;
+	int ret;
+
+	ret = reader_get(r, obj, "ports", json_type_array, &ports);
+	if (ret)
+		return ret;
+	n = json_object_array_length(ports);
+	if (!n)
+		return reader_invalid(r, "ports", "is empty: no port takes this path");
+	if (n > PORTMAP_MAX_PORTS)
+		return reader_invalid(r, "ports", "has %zu entries, more than there are ports",
+				      n);
+	path->ports = calloc(n, sizeof(*path->ports));
+	if (!path->ports)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		struct json_object *value = json_object_array_get_idx(ports, i);
+		__u64 port;
+
+		mark = reader_enter(r, "ports", i);
+		if (json_object_get_type(value) != json_type_int)
+			return reader_invalid(r, "", "is not a number");
+		if (!reader_in_range(value, ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX,
+				     &port))
+			return reader_invalid(r, "", "%s is not a port (%u..%u)",
+					      json_object_get_string(value),
+					      ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX);
+		if (taken[port - ROCESTEER_SPORT_MIN])
+			return reader_invalid(r, "", "port %llu is listed twice for this peer",
+					      port);
+		taken[port - ROCESTEER_SPORT_MIN] = true;
+		path->ports[path->nr_ports++] = port;
+		reader_leave(r, mark);
+	}
+	return 0;
+}
+
+static int read_path(struct reader *r, struct json_object *obj,
+		     struct portmap_peer *peer, unsigned int number,
+		     bool *taken)
+{
+	struct portmap_path *path = &peer->paths[number];
+	__u64 given, weight = 1;
+	int ret;
+
+	peer->nr_paths++;	/* so that it is freed */
+	if (json_object_get_type(obj) != json_type_object)
+		return reader_invalid(r, "", "is not an object");
+	ret = reader_uint(r, obj, "path", 0, ROCESTEER_MAX_PATHS - 1, &given) ?:
+	      get_addr(r, obj, "router", path->router);
+	if (!ret && json_object_object_get(obj, "weight"))
+		ret = reader_uint(r, obj, "weight", 1, ROCESTEER_WEIGHT_HOME - 1, &weight);
+	if (ret)
+		return ret;
+	path->weight = weight;
+	if (given != number)
+		return reader_invalid(r, "path", "%llu is out of order, expected %u",
+				      given, number);
+	if (number && addr_compare(path[-1].router, path->router) >= 0)
+		return reader_invalid(r, "router",
+				      "is a duplicate or out of order: paths ascend by router");
+	return read_ports(r, obj, path, taken);
+}
+
+static int read_paths(struct reader *r, struct json_object *obj,
+		      struct portmap_peer *peer)
+{
+	bool taken[PORTMAP_MAX_PORTS] = {};
+	struct json_object *paths;
+	size_t i, n, mark;
+	int ret;
+
+	ret = reader_get(r, obj, "paths", json_type_array, &paths);
+	if (ret)
+		return ret;
+	n = json_object_array_length(paths);
+	if (peer->local && n)
+		return reader_invalid(r, "paths", "must be empty: the peer is local");
+	if (!peer->local && !n)
+		return reader_invalid(r, "paths", "is empty and the peer is not local");
+	if (n > ROCESTEER_MAX_PATHS)
+		return reader_invalid(r, "paths", "has %zu entries, at most %u are supported",
+				      n, ROCESTEER_MAX_PATHS);
+	peer->paths = calloc(n ?: 1, sizeof(*peer->paths));
+	if (!peer->paths)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		mark = reader_enter(r, "paths", i);
+		ret = read_path(r, json_object_array_get_idx(paths, i), peer, i,
+				taken);
+		if (ret)
+			return ret;
+		reader_leave(r, mark);
+	}
+	return 0;
+}
+
+static int read_peer(struct reader *r, struct json_object *obj,
+		     struct portmap_peer *peer)
+{
+	__u64 probed, unanswered = 0;
+	struct json_object *local;
+	int ret;
+
+	if (json_object_get_type(obj) != json_type_object)
+		return reader_invalid(r, "", "is not an object");
+	ret = get_addr(r, obj, "address", peer->addr) ?:
+	      get_addr(r, obj, "source", peer->source) ?:
+	      reader_get(r, obj, "local", json_type_boolean, &local) ?:
+	      reader_uint(r, obj, "probed", 0, PORTMAP_MAX_PORTS, &probed);
+	if (ret)
+		return ret;
+	if (addr_is_v4(peer->addr) != addr_is_v4(peer->source))
+		return reader_invalid(r, "source", "is not of the address's family");
+	if (json_object_object_get(obj, "unanswered"))
+		ret = reader_uint(r, obj, "unanswered", 0, probed, &unanswered);
+	if (ret)
+		return ret;
+	peer->probed = probed;
+	peer->unanswered = unanswered;
+	peer->local = json_object_get_boolean(local);
+	if (!peer->local)
+		ret = get_addr(r, obj, "leaf", peer->leaf);
+	return ret ?: read_paths(r, obj, peer);
+}
+
+/* Position of a peer's address, for the search for duplicates. */
+struct position {
+	const struct portmap_peer *peer;
+	size_t i;
+};
+
+static int compare_positions(const void *a, const void *b)
+{
+	const struct position *left = a, *right = b;
+	int order = addr_compare(left->peer->addr, right->peer->addr);
+
+	if (order)
+		return order;
+	return left->i < right->i ? -1 : 1;
+}
+
+static int check_duplicates(struct reader *r, const struct portmap *map)
+{
+	struct position *sorted = calloc(map->nr_peers, sizeof(*sorted));
+	char text[ADDR_STRLEN];
+	int ret = 0;
+	size_t i;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (i = 0; i < map->nr_peers; i++)
+		sorted[i] = (struct position) { &map->peers[i], i };
+	qsort(sorted, map->nr_peers, sizeof(*sorted), compare_positions);
+	for (i = 1; i < map->nr_peers && !ret; i++) {
+		if (addr_compare(sorted[i].peer->addr, sorted[i - 1].peer->addr))
+			continue;
+		reader_enter(r, "peers", sorted[i].i);
+		ret = reader_invalid(r, "address", "%s is the same as that of peers[%zu]",
+				     addr_format(sorted[i].peer->addr, text),
+				     sorted[i - 1].i);
+	}
+	free(sorted);
+	return ret;
+}
+
+static int read_peers(struct reader *r, struct json_object *root,
+		      struct portmap *map)
+{
+	struct json_object *peers;
+	size_t i, n, mark;
+	int ret;
+
+	ret = reader_get(r, root, "peers", json_type_array, &peers);
+	if (ret)
+		return ret;
+	n = json_object_array_length(peers);
+	if (!n)
+		return reader_invalid(r, "peers", "is empty");
+	if (n > ROCESTEER_MAX_PEERS)
+		return reader_invalid(r, "peers", "has %zu entries, at most %u are supported",
+				      n, ROCESTEER_MAX_PEERS);
+	map->peers = calloc(n, sizeof(*map->peers));
+	if (!map->peers)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		map->nr_peers++;
+		mark = reader_enter(r, "peers", i);
+		ret = read_peer(r, json_object_array_get_idx(peers, i),
+				&map->peers[i]);
+		if (ret)
+			return ret;
+		reader_leave(r, mark);
+	}
+	return check_duplicates(r, map);
+}
+
+static int read_head(struct reader *r, struct json_object *root,
+		     struct portmap *map)
+{
+	__u64 format, hop;
+	struct tm tm;
+	const char *c;
+	int ret;
+
+	if (json_object_get_type(root) != json_type_object)
+		return reader_invalid(r, "(root)", "is not an object");
+	ret = reader_uint(r, root, "format", 1, INT64_MAX, &format);
+	if (ret)
+		return ret;
+	if (format != PORTMAP_FORMAT)
+		return reader_invalid(r, "format", "%llu is not known, this program knows %u",
+				      format, PORTMAP_FORMAT);
+	ret = reader_uint(r, root, "generation", 1, INT64_MAX - 1,
+			  &map->generation) ?:
+	      reader_string(r, root, "created", map->created,
+			    sizeof(map->created)) ?:
+	      reader_string(r, root, "device", map->device, sizeof(map->device)) ?:
+	      reader_uint(r, root, "hop", 1, PORTMAP_MAX_HOP, &hop);
+	if (ret)
+		return ret;
+	map->hop = hop;
+	if (json_object_get_boolean(json_object_object_get(root, "incomplete")))
+		return reader_invalid(r, "incomplete", "paths are missing from this map");
+	if (!strptime(map->created, "%Y-%m-%dT%H:%M:%S", &tm))
+		return reader_invalid(r, "created", "is not an RFC 3339 time");
+	for (c = map->device; *c; c++)
+		if (*c <= ' ' || *c >= 0x7f || *c == '/')
+			return reader_invalid(r, "device", "is not the name of a device");
+	return 0;
+}
+
+int portmap_from_json(struct json_object *root, const char *file,
+		      struct portmap *map, struct err *err)
+{
+	struct reader r = { .file = file, .err = err };
+	int ret;
+
+	memset(map, 0, sizeof(*map));
+	ret = read_head(&r, root, map) ?: read_peers(&r, root, map);
+	if (ret)
+		portmap_free(map);
+	if (ret == -ENOMEM)
+		err_set(err, EXIT_FAILED, "memory", "out of memory");
+	return ret;
+}
+
+int portmap_read(const char *file, struct portmap *map, struct err *err)
+{
+	struct json_object *root;
+	int ret;
+
+	ret = json_file_read(file, PORTMAP_MAX_SIZE, MAX_DEPTH, &root, err);
+	if (ret)
+		return ret;
+	ret = portmap_from_json(root, file, map, err);
+	json_object_put(root);
+	return ret;
+}

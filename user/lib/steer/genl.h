@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The module's generic netlink family, Documentation/netlink/specs/rocesteer.yaml:
+ * the jobs and flows it knows in this network namespace.
+ */
+#ifndef ROCESTEER_LIB_GENL_H
+#define ROCESTEER_LIB_GENL_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+#include <rocesteer/types.h>
+#include <uapi/linux/rocesteer.h>
+
+#include "base/base.h"
+
+struct genl;
+
+/**
+ * struct genl_job - a job as the module has it
+ * @id: number
+ * @name: for people
+ * @cgroup_id: owner, or 0
+ * @pid: owner, or 0
+ * @flows: flows it has now, in replies
+ * @resequence: enum rocesteer_resequence
+ */
+struct genl_job {
+	__u32 id;
+	char name[ROCESTEER_NAME_SIZE];
+	__u64 cgroup_id;
+	__u32 pid;
+	__u32 flows;
+	__u32 resequence;
+};
+
+/**
+ * struct genl_flow - a flow as the module has it
+ * @key: which
+ * @job: job it belongs to, 0: none
+ * @origin: enum rocesteer_origin
+ * @sqpn: local queue pair number, learnt flows
+ * @pid: owner of the queue pair, learnt flows, 0: not in our pid namespace
+ * @path_mtu: of the queue pair in bytes, learnt flows
+ * @label: enum rocesteer_label, learnt flows
+ * @software: the kernel makes its packets, learnt flows
+ * @rdma_device: name, learnt flows
+ * @resequenced: the module restores the order of what the queue pair receives,
+ *	and the following are known
+ * @reseq_depth: packets that wait now
+ * @reseq_age: microseconds since the oldest of them waits
+ * @reseq_held: packets that had to wait
+ * @reseq_lost: missing ones given up, all paths had delivered later ones
+ * @reseq_timeout: missing ones given up by the timer
+ */
+struct genl_flow {
+	struct rocesteer_flow_key key;
+	__u32 job;
+	__u32 origin;
+	__u32 sqpn;
+	__u32 pid;
+	__u32 path_mtu;
+	__u32 label;
+	bool software;
+	char rdma_device[ROCESTEER_NAME_SIZE];
+	bool resequenced;
+	__u32 reseq_depth;
+	__u64 reseq_age;
+	__u64 reseq_held;
+	__u64 reseq_lost;
+	__u64 reseq_timeout;
+};
+
+/**
+ * struct genl_stats - the module's counters
+ * @value: by ROCESTEER_A_STATS_*
+ */
+struct genl_stats {
+	__u64 value[ROCESTEER_A_STATS_MAX + 1];
+};
+
+/* Name of a counter in genl_stats, or NULL. */
+const char *genl_stat_name(unsigned int attr);
+
+/**
+ * struct genl_event - a change in the module's registry
+ * @name: "job-add", "job-del", "flow-add", "flow-del", or "lost": events came
+ *	faster than they were read
+ * @is_job: @job is filled
+ * @is_flow: @flow is filled
+ */
+struct genl_event {
+	const char *name;
+	bool is_job;
+	bool is_flow;
+	struct genl_job job;
+	struct genl_flow flow;
+};
+
+/**
+ * genl_open() - connect to the module
+ * @genl: set; to be closed by genl_close()
+ * @err: filled on failure: "module-not-loaded", "module-no-btf", "version"
+ *
+ * Return: 0; -ENOENT when the module is not loaded; -ENOEXEC when it is
+ * without BTF; -EPROTO for another version; another negative errno.
+ */
+int genl_open(struct genl **genl, struct err *err);
+
+void genl_close(struct genl *genl);
+
+/* Changes. Errors carry the kernel's own words. */
+int genl_job_add(struct genl *genl, const struct genl_job *job,
+		 struct err *err);
+int genl_job_del(struct genl *genl, __u32 id, struct err *err);
+int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
+		  __u32 job, struct err *err);
+int genl_flow_del(struct genl *genl, const struct rocesteer_flow_key *key,
+		  struct err *err);
+
+/**
+ * genl_job_get() - one job
+ * @genl: connection
+ * @id: which
+ * @job: filled
+ * @err: filled on failure
+ *
+ * Return: 0; -ENOENT when there is none; another negative errno.
+ */
+int genl_job_get(struct genl *genl, __u32 id, struct genl_job *job,
+		 struct err *err);
+
+/* Dumps; a callback that returns nonzero ends the walk with that value. */
+int genl_job_each(struct genl *genl,
+		  int (*fn)(const struct genl_job *job, void *arg), void *arg,
+		  struct err *err);
+int genl_flow_each(struct genl *genl,
+		   int (*fn)(const struct genl_flow *flow, void *arg),
+		   void *arg, struct err *err);
+
+int genl_stats(struct genl *genl, struct genl_stats *stats, struct err *err);
+
+/**
+ * genl_listen() - be told of events
+ * @genl: connection, for nothing else from here on
+ * @err: filled on failure
+ *
+ * Return: a file descriptor to wait for, or a negative errno.
+ */
+int genl_listen(struct genl *genl, struct err *err);
+
+/**
+ * genl_receive() - take events that have come
+ * @genl: listening
+ * @fn: called for each; nonzero ends it
+ * @arg: passed to @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
+int genl_receive(struct genl *genl,
+		 int (*fn)(const struct genl_event *event, void *arg),
+		 void *arg);
+
+#endif /* ROCESTEER_LIB_GENL_H */

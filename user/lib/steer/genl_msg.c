@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The messages of the family. */
+#include <assert.h>
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "genl_priv.h"
+
+static const char * const stat_names[] = {
+	[ROCESTEER_A_STATS_JOBS] = "jobs",
+	[ROCESTEER_A_STATS_FLOWS] = "flows",
+	[ROCESTEER_A_STATS_LEARNT] = "learnt",
+	[ROCESTEER_A_STATS_UNTAGGED] = "untagged",
+	[ROCESTEER_A_STATS_REMOVED] = "removed",
+	[ROCESTEER_A_STATS_DUPLICATE] = "duplicate",
+	[ROCESTEER_A_STATS_FULL] = "full",
+	[ROCESTEER_A_STATS_NO_MEMORY] = "no_memory",
+	[ROCESTEER_A_STATS_REWRITTEN] = "rewritten",
+	[ROCESTEER_A_STATS_REWRITE_FAILED] = "rewrite_failed",
+	[ROCESTEER_A_STATS_RESEQ_HELD] = "reseq_held",
+	[ROCESTEER_A_STATS_RESEQ_FILLED] = "reseq_filled",
+	[ROCESTEER_A_STATS_RESEQ_LOST] = "reseq_lost",
+	[ROCESTEER_A_STATS_RESEQ_TIMEOUT] = "reseq_timeout",
+	[ROCESTEER_A_STATS_RESEQ_NAK] = "reseq_nak",
+	[ROCESTEER_A_STATS_RESEQ_BEHIND] = "reseq_behind",
+	[ROCESTEER_A_STATS_RESEQ_RESYNC] = "reseq_resync",
+	[ROCESTEER_A_STATS_RESEQ_OUT_OF_WINDOW] = "reseq_out_of_window",
+	[ROCESTEER_A_STATS_RESEQ_NO_MEMORY] = "reseq_no_memory",
+	[ROCESTEER_A_STATS_RESEQ_DROPPED] = "reseq_dropped",
+	[ROCESTEER_A_STATS_RESEQ_FOREIGN] = "reseq_foreign",
+	[ROCESTEER_A_STATS_RESEQ_BYTES] = "reseq_bytes",
+	[ROCESTEER_A_STATS_QP_STEERED] = "qp_steered",
+	[ROCESTEER_A_STATS_QP_OWN_LABEL] = "qp_own_label",
+	[ROCESTEER_A_STATS_RESEQ_GSO] = "reseq_gso",
+	[ROCESTEER_A_STATS_PROBES] = "probes",
+};
+
+static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_A_STATS_MAX + 1,
+	      "each counter has a name");
+
+const char *genl_stat_name(unsigned int attr)
+{
+	return attr <= ROCESTEER_A_STATS_MAX ? stat_names[attr] : NULL;
+}
+
+/* A number of whatever width the kernel gave it; 0 for another one. */
+static __u64 get_uint(const struct nlattr *attr)
+{
+	switch (mnl_attr_get_payload_len(attr)) {
+	case 4:
+		return mnl_attr_get_u32(attr);
+	case 8:
+		return mnl_attr_get_u64(attr);
+	}
+	return 0;
+}
+
+static void get_name(const struct nlattr *attr, char name[ROCESTEER_NAME_SIZE])
+{
+	snprintf(name, ROCESTEER_NAME_SIZE, "%.*s",
+		 (int)mnl_attr_get_payload_len(attr), mnl_attr_get_str(attr));
+}
+
+static void parse_job(const struct nlmsghdr *nlh, struct genl_job *job)
+{
+	const struct nlattr *attr;
+
+	memset(job, 0, sizeof(*job));
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
+		switch (mnl_attr_get_type(attr)) {
+		case ROCESTEER_A_JOB_ID:
+			job->id = get_uint(attr);
+			break;
+		case ROCESTEER_A_JOB_NAME:
+			get_name(attr, job->name);
+			break;
+		case ROCESTEER_A_JOB_CGROUP_ID:
+			job->cgroup_id = get_uint(attr);
+			break;
+		case ROCESTEER_A_JOB_PID:
+			job->pid = get_uint(attr);
+			break;
+		case ROCESTEER_A_JOB_FLOWS:
+			job->flows = get_uint(attr);
+			break;
+		case ROCESTEER_A_JOB_RESEQUENCE:
+			job->resequence = get_uint(attr);
+			break;
+		}
+	}
+}
+
+static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
+{
+	const struct nlattr *attr;
+
+	memset(flow, 0, sizeof(*flow));
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
+		switch (mnl_attr_get_type(attr)) {
+		case ROCESTEER_A_FLOW_IFINDEX:
+			flow->key.ifindex = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_PEER:
+			if (mnl_attr_get_payload_len(attr) == 16)
+				memcpy(flow->key.peer,
+				       mnl_attr_get_payload(attr), 16);
+			break;
+		case ROCESTEER_A_FLOW_DQPN:
+			flow->key.dqpn = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_JOB:
+			flow->job = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_ORIGIN:
+			flow->origin = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_SQPN:
+			flow->sqpn = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RDMA_DEVICE:
+			get_name(attr, flow->rdma_device);
+			break;
+		case ROCESTEER_A_FLOW_PID:
+			flow->pid = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_PATH_MTU:
+			flow->path_mtu = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RESEQ_DEPTH:
+			flow->resequenced = true;
+			flow->reseq_depth = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RESEQ_AGE:
+			flow->reseq_age = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RESEQ_HELD:
+			flow->reseq_held = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RESEQ_LOST:
+			flow->reseq_lost = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RESEQ_TIMEOUT:
+			flow->reseq_timeout = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_LABEL:
+			flow->label = get_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_SOFTWARE:
+			flow->software = true;
+			break;
+		}
+	}
+}
+
+static const char *code_of(int ret)
+{
+	switch (ret) {
+	case -EEXIST:
+		return "exists";
+	case -ENOENT:
+		return "not-found";
+	case -EPERM:
+	case -EACCES:
+		return "permission";
+	case -ENOSPC:
+		return "full";
+	}
+	return "kernel";
+}
+
+static int fail(struct genl *genl, int ret, struct err *err,
+		const char *fmt, ...) __printf(4, 5);
+
+/* Say what was tried and why the kernel refused it. */
+static int fail(struct genl *genl, int ret, struct err *err,
+		const char *fmt, ...)
+{
+	char what[128];
+	va_list args;
+
+	if (!ret)
+		return 0;
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	err_set(err, EXIT_FAILED, code_of(ret), "module: %s: %s%s%s", what,
+		genl->extack[0] ? genl->extack : strerror(-ret),
+		genl->extack[0] ? ": " : "",
+		genl->extack[0] ? strerror(-ret) : "");
+	return ret;
+}
+
+int genl_job_add(struct genl *genl, const struct genl_job *job,
+		 struct err *err)
+{
+	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_JOB_ADD, 0);
+
+	mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_ID, job->id);
+	if (job->name[0])
+		mnl_attr_put_strz(nlh, ROCESTEER_A_JOB_NAME, job->name);
+	if (job->cgroup_id)
+		mnl_attr_put_u64(nlh, ROCESTEER_A_JOB_CGROUP_ID,
+				 job->cgroup_id);
+	if (job->pid)
+		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_PID, job->pid);
+	if (job->resequence)
+		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_RESEQUENCE,
+				 job->resequence);
+	return fail(genl, genl_talk(genl, nlh, NULL, NULL), err,
+		    "cannot add job %u", job->id);
+}
+
+int genl_job_del(struct genl *genl, __u32 id, struct err *err)
+{
+	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_JOB_DEL, 0);
+
+	mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_ID, id);
+	return fail(genl, genl_talk(genl, nlh, NULL, NULL), err,
+		    "cannot delete job %u", id);
+}
+
+static int flow_change(struct genl *genl, __u8 cmd, const char *what,
+		       const struct rocesteer_flow_key *key, __u32 job,
+		       struct err *err)
+{
+	struct nlmsghdr *nlh = genl_request(genl, cmd, 0);
+	char text[ADDR_STRLEN];
+
+	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_IFINDEX, key->ifindex);
+	mnl_attr_put(nlh, ROCESTEER_A_FLOW_PEER, 16, key->peer);
+	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_DQPN, key->dqpn);
+	if (job)
+		mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_JOB, job);
+	return fail(genl, genl_talk(genl, nlh, NULL, NULL), err,
+		    "cannot %s flow %s/%u", what, addr_format(key->peer, text),
+		    key->dqpn);
+}
+
+int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
+		  __u32 job, struct err *err)
+{
+	return flow_change(genl, ROCESTEER_CMD_FLOW_ADD, "add", key, job, err);
+}
+
+int genl_flow_del(struct genl *genl, const struct rocesteer_flow_key *key,
+		  struct err *err)
+{
+	return flow_change(genl, ROCESTEER_CMD_FLOW_DEL, "delete", key, 0,
+			   err);
+}
+
+static int take_job(const struct nlmsghdr *nlh, void *arg)
+{
+	parse_job(nlh, arg);
+	return MNL_CB_OK;
+}
+
+int genl_job_get(struct genl *genl, __u32 id, struct genl_job *job,
+		 struct err *err)
+{
+	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_JOB_GET, 0);
+
+	mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_ID, id);
+	return fail(genl, genl_talk(genl, nlh, take_job, job), err,
+		    "cannot get job %u", id);
+}
+
+/* A dump's callback and what it returned. */
+struct walk {
+	int (*job)(const struct genl_job *job, void *arg);
+	int (*flow)(const struct genl_flow *flow, void *arg);
+	void *arg;
+	int ret;
+};
+
+static int walk_message(const struct nlmsghdr *nlh, void *data)
+{
+	struct walk *walk = data;
+	struct genl_flow flow;
+	struct genl_job job;
+
+	if (walk->ret)		/* ended: read the rest away */
+		return MNL_CB_OK;
+	if (walk->job) {
+		parse_job(nlh, &job);
+		walk->ret = walk->job(&job, walk->arg);
+	} else {
+		parse_flow(nlh, &flow);
+		walk->ret = walk->flow(&flow, walk->arg);
+	}
+	return MNL_CB_OK;
+}
+
+int genl_job_each(struct genl *genl,
+		  int (*fn)(const struct genl_job *job, void *arg), void *arg,
+		  struct err *err)
+{
+	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_JOB_GET,
+					    NLM_F_DUMP);
+	struct walk walk = { .job = fn, .arg = arg };
+
+	return fail(genl, genl_talk(genl, nlh, walk_message, &walk), err,
+		    "cannot list jobs") ?: walk.ret;
+}
+
+int genl_flow_each(struct genl *genl,
+		   int (*fn)(const struct genl_flow *flow, void *arg),
+		   void *arg, struct err *err)
+{
+	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_FLOW_GET,
+					    NLM_F_DUMP);
+	struct walk walk = { .flow = fn, .arg = arg };
+
+	return fail(genl, genl_talk(genl, nlh, walk_message, &walk), err,
+		    "cannot list flows") ?: walk.ret;
+}
+
+static int take_stats(const struct nlmsghdr *nlh, void *arg)
+{
+	struct genl_stats *stats = arg;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(attr) <= ROCESTEER_A_STATS_MAX)
+			stats->value[mnl_attr_get_type(attr)] = get_uint(attr);
+	return MNL_CB_OK;
+}
+
+int genl_stats(struct genl *genl, struct genl_stats *stats, struct err *err)
+{
+	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_STATS_GET, 0);
+
+	memset(stats, 0, sizeof(*stats));
+	return fail(genl, genl_talk(genl, nlh, take_stats, stats), err,
+		    "cannot read the counters");
+}
+
+static bool parse_event(const struct nlmsghdr *nlh, struct genl_event *event)
+{
+	const struct genlmsghdr *head = mnl_nlmsg_get_payload(nlh);
+
+	memset(event, 0, sizeof(*event));
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*head))
+		return false;
+	switch (head->cmd) {
+	case ROCESTEER_CMD_JOB_ADD_NTF:
+		event->name = "job-add";
+		break;
+	case ROCESTEER_CMD_JOB_DEL_NTF:
+		event->name = "job-del";
+		break;
+	case ROCESTEER_CMD_FLOW_ADD_NTF:
+		event->name = "flow-add";
+		break;
+	case ROCESTEER_CMD_FLOW_DEL_NTF:
+		event->name = "flow-del";
+		break;
+	default:
+		return false;
+	}
+	event->is_job = head->cmd == ROCESTEER_CMD_JOB_ADD_NTF ||
+			head->cmd == ROCESTEER_CMD_JOB_DEL_NTF;
+	event->is_flow = !event->is_job;
+	if (event->is_job)
+		parse_job(nlh, &event->job);
+	else
+		parse_flow(nlh, &event->flow);
+	return true;
+}
+
+int genl_receive(struct genl *genl,
+		 int (*fn)(const struct genl_event *event, void *arg), void *arg)
+{
+	struct genl_event event = { .name = "lost" };
+	const struct nlmsghdr *nlh = (void *)genl->buf;
+	int rest, ret = 0;
+
+	rest = mnl_socket_recvfrom(genl->nl, genl->buf, sizeof(genl->buf));
+	if (rest < 0)
+		return errno == ENOBUFS ? fn(&event, arg) : -errno;
+	for (; !ret && mnl_nlmsg_ok(nlh, rest);
+	     nlh = mnl_nlmsg_next(nlh, &rest))
+		if (nlh->nlmsg_type == genl->family && parse_event(nlh, &event))
+			ret = fn(&event, arg);
+	return ret;
+}
+
+int genl_listen(struct genl *genl, struct err *err)
+{
+	if (mnl_socket_setsockopt(genl->nl, NETLINK_ADD_MEMBERSHIP,
+				  &genl->group, sizeof(genl->group)))
+		return err_errno(err, errno, "netlink",
+				 "cannot listen to the module's events");
+	return mnl_socket_get_fd(genl->nl);
+}

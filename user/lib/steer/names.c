@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "names.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <rocesteer/types.h>
+#include <uapi/linux/rocesteer.h>
+
+#include "base/base.h"
+
+static const char * const verdicts[] = {
+	[ROCESTEER_STEERED] = "steered",
+	[ROCESTEER_FOREIGN] = "foreign",
+	[ROCESTEER_FRAGMENT] = "fragment",
+	[ROCESTEER_MALFORMED] = "malformed",
+	[ROCESTEER_GSO] = "gso",
+	[ROCESTEER_NOT_RC] = "not_rc",
+	[ROCESTEER_UNTAGGED] = "untagged",
+	[ROCESTEER_NO_PEER] = "no_peer",
+	[ROCESTEER_NO_PATH] = "no_path",
+	[ROCESTEER_UNASSIGNED] = "unassigned",
+	[ROCESTEER_TABLE_FULL] = "table_full",
+	[ROCESTEER_REWRITE_FAILED] = "rewrite_failed",
+	[ROCESTEER_ON_PLAN] = "on_plan",
+	[ROCESTEER_OFF_PLAN] = "off_plan",
+	[ROCESTEER_UNPLANNED] = "unplanned",
+	[ROCESTEER_USER] = "user",
+	[ROCESTEER_FORWARDED] = "forwarded",
+};
+
+static const char * const observed[] = {
+	[ROCESTEER_SAW_OTHER] = "other",
+	[ROCESTEER_SAW_ACK] = "ack",
+	[ROCESTEER_SAW_RNR] = "rnr",
+	[ROCESTEER_SAW_NAK_SEQUENCE] = "nak_sequence",
+	[ROCESTEER_SAW_NAK_OTHER] = "nak_other",
+	[ROCESTEER_SAW_CNP] = "cnp",
+};
+
+const char * const actuator_names[] = {
+	[ROCESTEER_ACTUATOR_AUTO] = "auto",
+	[ROCESTEER_ACTUATOR_PACKET] = "packet",
+	[ROCESTEER_ACTUATOR_QP] = "qp",
+	NULL
+};
+
+const char * const split_names[] = {
+	[ROCESTEER_SPLIT_NONE] = "none",
+	[ROCESTEER_SPLIT_WRAP] = "wrap",
+	[ROCESTEER_SPLIT_EQUAL] = "equal",
+	NULL
+};
+
+const char * const ordered_names[] = {
+	[ROCESTEER_ORDERED_NONE] = "off",
+	[ROCESTEER_ORDERED_ALL] = "on",
+	[ROCESTEER_ORDERED_TOLD] = "auto",
+	NULL
+};
+
+static const char * const labels[] = {
+	[ROCESTEER_LABEL_NONE] = "none",
+	[ROCESTEER_LABEL_OWN] = "own",
+	[ROCESTEER_LABEL_POLICY] = "policy",
+};
+
+static_assert(ARRAY_SIZE(verdicts) == ROCESTEER_VERDICT_MAX,
+	      "each verdict has a name");
+static_assert(ARRAY_SIZE(observed) == ROCESTEER_OBSERVED_MAX,
+	      "each observation has a name");
+
+static const char *name_of(const char * const *names, unsigned int n,
+			   unsigned int value)
+{
+	return value < n ? names[value] : "unknown";
+}
+
+const char *split_name(unsigned int split)
+{
+	return name_of(split_names, ARRAY_SIZE(split_names) - 1, split);
+}
+
+const char *ordered_name(unsigned int ordered)
+{
+	return name_of(ordered_names, ARRAY_SIZE(ordered_names) - 1, ordered);
+}
+
+const char *verdict_name(unsigned int verdict)
+{
+	return name_of(verdicts, ROCESTEER_VERDICT_MAX, verdict);
+}
+
+const char *observed_name(unsigned int value)
+{
+	return name_of(observed, ROCESTEER_OBSERVED_MAX, value);
+}
+
+const char *actuator_name(unsigned int actuator)
+{
+	return name_of(actuator_names, ARRAY_SIZE(actuator_names) - 1, actuator);
+}
+
+const char *label_name(unsigned int label)
+{
+	return name_of(labels, ARRAY_SIZE(labels), label);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Names of numbers, for people and JSON alike. */
+#ifndef ROCESTEER_LIB_NAMES_H
+#define ROCESTEER_LIB_NAMES_H
+
+/**
+ * verdict_name() - name of an enum rocesteer_verdict
+ * @verdict: below ROCESTEER_VERDICT_MAX
+ *
+ * Return: lower case with dashes, or "unknown".
+ */
+const char *verdict_name(unsigned int verdict);
+
+/* The same for enum rocesteer_observed. */
+const char *observed_name(unsigned int observed);
+
+/* The same for enum rocesteer_actuator. */
+const char *actuator_name(unsigned int actuator);
+
+/* The same for enum rocesteer_split. */
+const char *split_name(unsigned int split);
+
+/* The same for enum rocesteer_ordered, as --resequence has them. */
+const char *ordered_name(unsigned int ordered);
+
+/* The same for enum rocesteer_label. */
+const char *label_name(unsigned int label);
+
+/*
+ * Words of the command line by their number, ended by NULL: enum rocesteer_split,
+ * rocesteer_ordered and rocesteer_actuator.
+ */
+extern const char * const split_names[];
+extern const char * const ordered_names[];
+extern const char * const actuator_names[];
+
+#endif /* ROCESTEER_LIB_NAMES_H */

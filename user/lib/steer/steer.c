@@ -1,0 +1,699 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include <linux/magic.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <rocesteer/chunk.h>
+#include <rocesteer/icrc.h>
+
+#include "base/base.h"
+#include "rocesteer.skel.h"
+#include "netns.h"
+#include "steer_priv.h"
+
+#define POLICY_PIN	"link_policy"
+
+static const struct {
+	const char *name;
+	__u32 key_size;
+	__u32 value_size;
+} map_specs[MAP_MAX] = {
+	[MAP_FLOWS] = { "rs_flows", sizeof(struct rocesteer_flow_key),
+			sizeof(struct rocesteer_flow_path) },
+	[MAP_PEERS] = { "rs_peers", sizeof(struct rocesteer_peer_key),
+			sizeof(struct rocesteer_peer) },
+	[MAP_GROUPS] = { "rs_groups", sizeof(struct rocesteer_group_key),
+			 sizeof(struct rocesteer_group) },
+	[MAP_JOBS] = { "rs_jobs", sizeof(__u32), sizeof(struct rocesteer_job) },
+	[MAP_DEVICES] = { "rs_devices", sizeof(__u32), sizeof(__u32) },
+	[MAP_VERDICTS] = { "rs_verdicts", sizeof(__u32),
+			   sizeof(struct rocesteer_verdicts) },
+	[MAP_OBSERVED] = { "rs_observed", sizeof(__u32),
+			   sizeof(struct rocesteer_observations) },
+	[MAP_EVENTS] = { "rs_events", 0, 0 },
+	[MAP_CHUNK_JOBS] = { "rs_chunk_jobs", sizeof(__u32),
+			     sizeof(struct rocesteer_chunk_job) },
+	[MAP_CHUNKS] = { "rs_chunks", sizeof(struct rocesteer_chunk_key),
+			 sizeof(struct rocesteer_chunk) },
+	[MAP_RANGES] = { "rs_ranges", sizeof(struct rocesteer_range_key),
+			 sizeof(struct rocesteer_range) },
+	[MAP_RANGE_PEERS] = { "rs_range_peers",
+			      sizeof(struct rocesteer_peer_key),
+			      sizeof(struct rocesteer_ranges) },
+	[MAP_TAGS] = { "rs_tags", sizeof(struct rocesteer_flow_key),
+		       sizeof(struct rocesteer_tags) },
+	[MAP_CHUNK_COUNTS] = { "rs_chunk_counts",
+			       sizeof(struct rocesteer_count_key),
+			       sizeof(struct rocesteer_count) },
+};
+
+static const char *const prog_names[PROG_MAX] = {
+	[PROG_SET_FLOW] = "set_flow",
+	[PROG_SET_GROUP] = "set_group",
+};
+
+static int pin_path(char *buf, size_t size, const char *dir, const char *name)
+{
+	return snprintf(buf, size, "%s/%s", dir, name) < (int)size ?
+	       0 : -ENAMETOOLONG;
+}
+
+static int pin_get(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+
+	return pin_path(path, sizeof(path), dir, name) ?: bpf_obj_get(path);
+}
+
+static int pin_put(const char *dir, const char *name, int fd)
+{
+	char path[PATH_MAX];
+
+	return pin_path(path, sizeof(path), dir, name) ?:
+	       bpf_obj_pin(fd, path);
+}
+
+/* Links go by ifindex: bpffs takes no dot in a name, VLAN devices have one. */
+static void link_name(char *buf, size_t size, const char *hook,
+		      unsigned int ifindex)
+{
+	snprintf(buf, size, "link_%s_%u", hook, ifindex);
+}
+
+/*
+ * The namespace can have another policy as soon as this one is detached; the
+ * link itself goes some time after its pin.
+ */
+static void policy_detach(const char *dir)
+{
+	int fd = pin_get(dir, POLICY_PIN);
+
+	if (fd < 0)
+		return;
+	bpf_link_detach(fd);
+	close(fd);
+}
+
+/*
+ * Remove a pin directory with all that is in it. First what says that all is there,
+ * in case this is killed.
+ */
+static void pins_remove(const char *dir)
+{
+	struct dirent *de;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return;
+	unlinkat(dirfd(d), "egress", 0);
+	policy_detach(dir);
+	while ((de = readdir(d)))
+		if (de->d_name[0] != '.')
+			unlinkat(dirfd(d), de->d_name, 0);
+	closedir(d);
+	rmdir(dir);
+}
+
+/* Has every link in @dir lost its device, as when its namespace is gone? */
+static bool pins_stale(const char *dir)
+{
+	struct dirent *de;
+	bool links = false;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return false;
+	while ((de = readdir(d))) {
+		struct bpf_link_info info = {};
+		__u32 len = sizeof(info);
+		int fd, err;
+
+		if (strncmp(de->d_name, "link_egress_", 12))
+			continue;
+		fd = pin_get(dir, de->d_name);
+		if (fd < 0)
+			continue;
+		err = bpf_link_get_info_by_fd(fd, &info, &len);
+		close(fd);
+		links = !err && !info.tcx.ifindex;
+		if (!links)
+			break;
+	}
+	closedir(d);
+	return links;
+}
+
+/* Namespaces end without telling us: what they left pinned goes now. */
+static void pins_sweep(const char *own)
+{
+	char path[PATH_MAX];
+	struct dirent *de;
+	DIR *d = opendir(PIN_ROOT);
+
+	if (!d)
+		return;
+	while ((de = readdir(d))) {
+		if (strncmp(de->d_name, "netns-", 6) ||
+		    pin_path(path, sizeof(path), PIN_ROOT, de->d_name) ||
+		    !strcmp(path, own))
+			continue;
+		if (pins_stale(path))
+			pins_remove(path);
+	}
+	closedir(d);
+}
+
+static int no_job(struct err *err)
+{
+	err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
+	return -ENOENT;
+}
+
+/* Whose directory may be: what is pinned there is trusted. */
+static int check_root(int fd, struct err *err)
+{
+	struct stat root, above;
+
+	if (fstat(fd, &root) || stat(BPFFS, &above))
+		return err_errno(err, errno, "pin", "cannot check %s", PIN_ROOT);
+	if ((root.st_uid && root.st_uid != geteuid()) ||
+	    root.st_mode & 0077) {
+		err_set(err, EXIT_FAILED, "unsafe",
+			"%s is open to others: its owner is user %u, its mode is %04o",
+			PIN_ROOT, root.st_uid, root.st_mode & 07777);
+		err_hint(err,
+			 "What is there is not to be trusted. rm -r %s; mount -o remount,mode=0700 %s",
+			 PIN_ROOT, BPFFS);
+		return -EPERM;
+	}
+	if (above.st_mode & 0002 && !(above.st_mode & S_ISVTX)) {
+		err_set(err, EXIT_FAILED, "unsafe",
+			"everybody may rename what is in %s: its mode is %04o",
+			BPFFS, above.st_mode & 07777);
+		err_hint(err, "mount -o remount,mode=0700 %s", BPFFS);
+		return -EPERM;
+	}
+	return 0;
+}
+
+int steer_root(int flags, struct err *err)
+{
+	struct statfs fs;
+	int fd, ret;
+
+	if (statfs(BPFFS, &fs) || fs.f_type != BPF_FS_MAGIC) {
+		err_set(err, EXIT_FAILED, "no-bpffs",
+			"no BPF file system is mounted on %s", BPFFS);
+		err_hint(err, "mount -t bpf -o mode=0700 bpf %s", BPFFS);
+		return -ENODEV;
+	}
+	if ((flags & STEER_CREATE) && mkdir(PIN_ROOT, 0700) && errno != EEXIST)
+		return err_errno(err, errno, "pin", "cannot create %s", PIN_ROOT);
+	fd = open(PIN_ROOT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return no_job(err);
+	if (fd < 0)
+		return err_errno(err, errno,
+				 errno == EACCES ? "permission" : "pin",
+				 "cannot open %s", PIN_ROOT);
+	ret = check_root(fd, err);
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+static int lock_root(int flags, struct err *err)
+{
+	int fd, ret;
+
+	fd = steer_root(flags, err);
+	if (fd < 0)
+		return fd;
+	ret = flags & STEER_NO_WAIT ? lock_try(fd, PIN_ROOT, err) :
+				      lock_take(fd, PIN_ROOT, err);
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+/* Something else than we would have pinned: another version's, or a part is gone. */
+static int version_error(struct steer *s, const char *name, const char *what,
+			 struct err *err)
+{
+	err_set(err, EXIT_FAILED, "version", "%s/%s %s version %d", s->dir,
+		name, what, ROCESTEER_ABI);
+	err_hint(err,
+		 "Unload the jobs with the rocesteer that loaded them, or take all of them away: rm -r %s",
+		 s->dir);
+	return -EPROTO;
+}
+
+static int pin_error(struct steer *s, const char *name, int ret,
+		     struct err *err)
+{
+	if (ret == -ENOENT)
+		return version_error(s, name, "is not there, unlike in", err);
+	return err_errno(err, -ret, ret == -EPERM ? "permission" : "pin",
+			 "cannot open %s/%s", s->dir, name);
+}
+
+static int maps_open(struct steer *s, struct err *err)
+{
+	int i;
+
+	for (i = 0; i < MAP_MAX; i++) {
+		struct bpf_map_info info = {};
+		__u32 len = sizeof(info);
+
+		s->maps[i] = pin_get(s->dir, map_specs[i].name);
+		if (s->maps[i] < 0)
+			return pin_error(s, map_specs[i].name, s->maps[i], err);
+		if (bpf_map_get_info_by_fd(s->maps[i], &info, &len) ||
+		    info.key_size != map_specs[i].key_size ||
+		    info.value_size != map_specs[i].value_size)
+			return version_error(s, map_specs[i].name,
+					     "has another layout than", err);
+	}
+	return 0;
+}
+
+static int pins_open(struct steer *s, struct err *err)
+{
+	int ret, i;
+
+	ret = maps_open(s, err);
+	for (i = 0; !ret && i < PROG_MAX; i++) {
+		s->progs[i] = pin_get(s->dir, prog_names[i]);
+		if (s->progs[i] < 0)
+			ret = pin_error(s, prog_names[i], s->progs[i], err);
+	}
+	return ret;
+}
+
+/* What the module calls. Flows are dealt when we know of their end. */
+static int attach_module(struct steer *s, struct rocesteer_bpf *skel)
+{
+	struct bpf_link *policy;
+	int ret;
+
+	skel->links.rocesteer_flow_del =
+		bpf_program__attach(skel->progs.rocesteer_flow_del);
+	if (!skel->links.rocesteer_flow_del)
+		return -errno;
+	ret = pin_put(s->dir, "link_flow_del",
+		      bpf_link__fd(skel->links.rocesteer_flow_del));
+	if (ret)
+		return ret;
+	policy = bpf_map__attach_struct_ops(skel->maps.rs_policy);
+	if (!policy)
+		return -errno;
+	ret = pin_put(s->dir, POLICY_PIN, bpf_link__fd(policy));
+	bpf_link__destroy(policy);
+	return ret;
+}
+
+static int run_program(int prog, const void *ctx, size_t size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
+		    .ctx_size_in = size);
+
+	return bpf_prog_test_run_opts(prog, &opts) ?: (int)opts.retval;
+}
+
+static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
+{
+	int ret;
+
+	ret = pin_put(s->dir, "ingress",
+		      bpf_program__fd(skel->progs.rocesteer_ingress)) ?:
+	      pin_put(s->dir, "chunk",
+		      bpf_program__fd(skel->progs.rocesteer_chunk)) ?:
+	      pin_put(s->dir, prog_names[PROG_SET_FLOW],
+		      bpf_program__fd(skel->progs.rocesteer_set_flow)) ?:
+	      pin_put(s->dir, prog_names[PROG_SET_GROUP],
+		      bpf_program__fd(skel->progs.rocesteer_set_group));
+	if (!ret)
+		ret = run_program(bpf_program__fd(skel->progs.rocesteer_sweep),
+				  NULL, 0);
+	if (!ret && s->module)
+		ret = attach_module(s, skel);
+	if (ret)
+		return ret;
+	/* Last: its presence says that all else is there. */
+	return pin_put(s->dir, "egress",
+		       bpf_program__fd(skel->progs.rocesteer_egress));
+}
+
+int steer_module_param(const char *name, __u32 *value, struct err *err)
+{
+	char path[64];
+	FILE *f;
+	int n;
+
+	snprintf(path, sizeof(path), "/sys/module/rocesteer/parameters/%s",
+		 name);
+	f = fopen(path, "re");
+	if (!f)
+		return err_errno(err, errno, "kernel", "cannot open %s", path);
+	n = fscanf(f, "%u", value);
+	fclose(f);
+	return n == 1 ? 0 : err_set(err, EXIT_FAILED, "kernel", "%s: no number",
+				    path);
+}
+
+static int load(struct steer *s, struct err *err)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .pin_root_path = s->dir);
+	struct rocesteer_bpf *skel = rocesteer_bpf__open_opts(&opts);
+	int ret = 0;
+
+	if (!skel)
+		return err_errno(err, errno, "bpf",
+				 "cannot open the BPF programs");
+	if (s->module)
+		ret = steer_module_param("bth_paths",
+					 &skel->rodata->rs_bth_paths, err) ?:
+		      steer_module_param("bth_restores",
+					 &skel->rodata->rs_bth_restores, err);
+	if (ret)
+		goto out;
+	rocesteer_icrc_init(skel->rodata->rs_icrc);
+	skel->rodata->rs_netns = s->netns;
+	skel->rodata->rs_use_module = s->module;
+	skel->struct_ops.rs_policy->netns = s->netns;
+	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, s->module);
+	bpf_program__set_autoload(skel->progs.rocesteer_source_port, s->module);
+	bpf_map__set_autocreate(skel->maps.rs_policy, s->module);
+	ret = rocesteer_bpf__load(skel);
+	if (!ret)
+		ret = pin_programs(s, skel);
+	if (ret) {
+		ret = err_errno(err, -ret, ret == -EPERM ? "permission" : "bpf",
+				"cannot load the BPF programs");
+		err_hint(err, "ROCESTEER_DEBUG=1 shows what the kernel says");
+	}
+out:
+	rocesteer_bpf__destroy(skel);
+	return ret;
+}
+
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	if (level != LIBBPF_WARN || !getenv("ROCESTEER_DEBUG"))
+		return 0;
+	return vfprintf(stderr, fmt, args);
+}
+
+static int open_pins(struct steer *s, int flags, struct err *err)
+{
+	int fd, ret;
+
+	fd = pin_get(s->dir, "egress");
+	if (fd >= 0) {
+		close(fd);
+		fd = pin_get(s->dir, "link_flow_del");
+		s->module = fd >= 0;
+		if (fd >= 0)
+			close(fd);
+		return pins_open(s, err);
+	}
+	if (fd != -ENOENT)
+		return pin_error(s, "egress", fd, err);
+	if (!(flags & STEER_CREATE))
+		return no_job(err);
+	s->module = !(flags & STEER_NO_MODULE) &&
+		    !access("/sys/kernel/btf/rocesteer", F_OK);
+	pins_sweep(s->dir);
+	pins_remove(s->dir);	/* what a killed command began */
+	if (mkdir(s->dir, 0700))
+		return err_errno(err, errno, "pin", "cannot create %s", s->dir);
+	ret = load(s, err);
+	if (ret)
+		pins_remove(s->dir);
+	return ret ?: pins_open(s, err);
+}
+
+int steer_open(struct steer **sp, int flags, struct err *err)
+{
+	struct steer *s = malloc(sizeof(*s));
+	int ret;
+
+	if (!s)
+		return -ENOMEM;
+	*s = (struct steer){ .lock = -1 };
+	memset(s->maps, -1, sizeof(s->maps));
+	memset(s->progs, -1, sizeof(s->progs));
+	libbpf_set_print(quiet);
+	ret = netns_cookie(&s->netns, err);
+	if (ret)
+		goto err_close;
+	ret = lock_root(flags, err);
+	if (ret < 0)
+		goto err_close;
+	s->lock = ret;
+	snprintf(s->dir, sizeof(s->dir), PIN_ROOT "/" PIN_DIR, s->netns);
+	ret = open_pins(s, flags, err);
+	if (ret)
+		goto err_close;
+	s->ours = true;
+	*sp = s;
+	return 0;
+
+err_close:
+	steer_close(s);
+	return ret;
+}
+
+void steer_close(struct steer *s)
+{
+	__u32 key;
+	int i;
+
+	if (!s)
+		return;
+	if (s->ours &&
+	    bpf_map_get_next_key(s->maps[MAP_JOBS], NULL, &key) == -ENOENT)
+		pins_remove(s->dir);
+	for (i = 0; i < MAP_MAX; i++)
+		if (s->maps[i] >= 0)
+			close(s->maps[i]);
+	for (i = 0; i < PROG_MAX; i++)
+		if (s->progs[i] >= 0)
+			close(s->progs[i]);
+	if (s->lock >= 0)
+		close(s->lock);
+	free(s);
+}
+
+void steer_unlock(struct steer *s)
+{
+	close(s->lock);
+	s->lock = -1;
+	s->ours = false;
+}
+
+bool steer_has_module(const struct steer *s)
+{
+	return s->module;
+}
+
+const char *steer_pin_dir(const struct steer *s)
+{
+	return s->dir;
+}
+
+static void detach(struct steer *s, const char *prog, unsigned int ifindex)
+{
+	char name[32], path[PATH_MAX];
+
+	link_name(name, sizeof(name), prog, ifindex);
+	if (!pin_path(path, sizeof(path), s->dir, name))
+		unlink(path);
+}
+
+/* Is a program attached to a device? A link stays pinned when its device goes. */
+static bool is_attached(const struct steer *s, const char *prog,
+			unsigned int ifindex)
+{
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+	char name[32];
+	int fd, ret;
+
+	link_name(name, sizeof(name), prog, ifindex);
+	fd = pin_get(s->dir, name);
+	if (fd < 0)
+		return false;
+	ret = bpf_link_get_info_by_fd(fd, &info, &len);
+	close(fd);
+	return !ret && info.tcx.ifindex == ifindex;
+}
+
+bool steer_has_link(const struct steer *s, unsigned int ifindex)
+{
+	char name[32];
+	int fd;
+
+	link_name(name, sizeof(name), "egress", ifindex);
+	fd = pin_get(s->dir, name);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool steer_serves(const struct steer *s, __u32 ifindex)
+{
+	return is_attached(s, "egress", ifindex) &&
+	       is_attached(s, "ingress", ifindex);
+}
+
+static __u32 prog_id(struct steer *s, const char *prog)
+{
+	struct bpf_prog_info info = {};
+	int fd = pin_get(s->dir, prog);
+	__u32 len = sizeof(info);
+
+	if (fd < 0)
+		return 0;
+	if (bpf_prog_get_info_by_fd(fd, &info, &len))
+		info.id = 0;
+	close(fd);
+	return info.id;
+}
+
+/* Does a program run before others, but for our own? They may end the chain. */
+static bool is_first(struct steer *s, const char *prog,
+		     enum bpf_attach_type type, unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_prog_query_opts, opts);
+	__u32 id = prog_id(s, prog), chunk = prog_id(s, "chunk"), ids[64], i;
+
+	opts.prog_ids = ids;
+	opts.prog_cnt = ARRAY_SIZE(ids);
+	if (bpf_prog_query_opts(ifindex, type, &opts))
+		return false;
+	for (i = 0; i < opts.prog_cnt; i++)
+		if (ids[i] == id || ids[i] != chunk)
+			return ids[i] == id;
+	return false;
+}
+
+/*
+ * Where another job is on the device the programs are attached already; whoever came
+ * before them since then goes behind.
+ */
+static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
+		  unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = BPF_F_BEFORE);
+	int prog_fd, link_fd, ret;
+	char name[32];
+
+	if (is_attached(s, prog, ifindex) && is_first(s, prog, type, ifindex))
+		return 0;
+	link_name(name, sizeof(name), prog, ifindex);
+	link_fd = pin_get(s->dir, name);
+	if (link_fd >= 0) {
+		bpf_link_detach(link_fd);
+		close(link_fd);
+		detach(s, prog, ifindex);
+	} else if (link_fd != -ENOENT) {
+		return link_fd;
+	}
+	prog_fd = pin_get(s->dir, prog);
+	if (prog_fd < 0)
+		return prog_fd;
+	link_fd = bpf_link_create(prog_fd, ifindex, type, &opts);
+	close(prog_fd);
+	if (link_fd < 0)
+		return link_fd;
+	ret = pin_put(s->dir, name, link_fd);
+	close(link_fd);
+	return ret;
+}
+
+static int attach_error(unsigned int ifindex, int ret, struct err *err)
+{
+	return err_errno(err, -ret, ret == -EPERM ? "permission" : "attach",
+			 "cannot attach to device %u", ifindex);
+}
+
+/* The programs parse Ethernet frames. */
+static int check_device(unsigned int ifindex, struct err *err)
+{
+	struct ifreq ifr = {};
+	int fd, ret;
+
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ret = fd < 0 || !if_indextoname(ifindex, ifr.ifr_name) ||
+	      ioctl(fd, SIOCGIFHWADDR, &ifr) ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (ret)
+		return attach_error(ifindex, ret, err);
+	if (ifr.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
+	    ifr.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK)
+		return 0;
+	err_set(err, EXIT_FAILED, "no-ethernet",
+		"the packets of %s have no Ethernet header: they cannot be steered",
+		ifr.ifr_name);
+	err_hint(err, "Load the job on the Ethernet device of the RDMA device: rdma link show");
+	return -EOPNOTSUPP;
+}
+
+int steer_attach(struct steer *s, unsigned int ifindex, struct err *err)
+{
+	int ret;
+
+	ret = check_device(ifindex, err);
+	if (ret)
+		return ret;
+	ret = attach(s, "egress", BPF_TCX_EGRESS, ifindex);
+	if (!ret)
+		ret = attach(s, "ingress", BPF_TCX_INGRESS, ifindex);
+	return ret ? attach_error(ifindex, ret, err) : 0;
+}
+
+void steer_detach(struct steer *s, unsigned int ifindex)
+{
+	detach(s, "egress", ifindex);
+	detach(s, "ingress", ifindex);
+}
+
+int steer_attach_chunk(struct steer *s, unsigned int ifindex, struct err *err)
+{
+	int ret = attach(s, "chunk", BPF_TCX_EGRESS, ifindex);
+
+	return ret ? attach_error(ifindex, ret, err) : 0;
+}
+
+void steer_detach_chunk(struct steer *s, unsigned int ifindex)
+{
+	detach(s, "chunk", ifindex);
+}
+
+int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
+{
+	return run_program(s->progs[PROG_SET_FLOW], set,
+			   sizeof(*set));
+}
+
+int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
+{
+	return run_program(s->progs[PROG_SET_GROUP], set,
+			   sizeof(*set));
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the kernel is told, and asked: BPF programs and their tables, and the module.
+ */
+#ifndef ROCESTEER_LIB_STEER_H
+#define ROCESTEER_LIB_STEER_H
+
+#include "genl.h"
+#include "names.h"
+#include "netns.h"
+#include "steer_chunks.h"
+#include "steer_tables.h"
+
+#endif /* ROCESTEER_LIB_STEER_H */

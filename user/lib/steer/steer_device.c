@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Devices that go away and come back, as where a driver is loaded again: with
+ * another number, and without programs. The tables have numbers; a job has the name
+ * of its device as well, and goes by that.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/bpf.h>
+#include <rocesteer/chunk.h>
+
+#include "base/base.h"
+#include "steer_priv.h"
+
+/**
+ * struct check - of the devices of all jobs
+ * @s: the tables
+ * @fn: the caller's
+ * @arg: likewise
+ * @err: likewise
+ * @ret: the last failure
+ * @back: numbers of devices that are back, for all jobs that have them
+ */
+struct check {
+	struct steer *s;
+	void (*fn)(__u32 id, const char *device, enum steer_device is,
+		   void *arg);
+	void *arg;
+	struct err *err;
+	int ret;
+	struct set back;
+};
+
+/**
+ * struct move - entries of a job from one device to another
+ * @map: where they are
+ * @job: the job
+ * @from: the old device
+ * @to: the new one
+ * @moved: whether there were any
+ */
+struct move {
+	enum steer_map map;
+	__u32 job;
+	__u32 from;
+	__u32 to;
+	bool moved;
+};
+
+/* What keys that begin with the job and its device have in common. */
+struct job_key {
+	__u32 job;
+	__u32 ifindex;
+};
+
+static int move_one(int fd, const void *from, void *arg)
+{
+	unsigned char key[STEER_KEY_MAX];
+	struct job_key *start = (struct job_key *)key;
+	struct move *move = arg;
+	union {
+		struct rocesteer_peer peer;
+		struct rocesteer_group group;
+		struct rocesteer_ranges ranges;
+		struct rocesteer_range range;
+	} value;
+
+	memcpy(key, from, sizeof(key));
+	if (start->job != move->job || start->ifindex != move->from ||
+	    bpf_map_lookup_elem(fd, from, &value))
+		return 0;
+	move->moved = true;
+	if (move->to == move->from)
+		return 0;
+	start->ifindex = move->to;
+	if (bpf_map_update_elem(fd, key, &value, BPF_ANY))
+		return -errno;
+	bpf_map_delete_elem(fd, from);
+	return 0;
+}
+
+static int empty_group(int fd, const void *key, void *arg)
+{
+	const struct rocesteer_group_key *gkey = key;
+	const struct move *move = arg;
+	struct rocesteer_group group;
+
+	if (gkey->ifindex != move->from ||
+	    bpf_map_lookup_elem(fd, key, &group))
+		return 0;
+	memset(group.flows, 0, sizeof(group.flows));
+	bpf_map_update_elem(fd, key, &group, BPF_EXIST);
+	return 0;
+}
+
+static int drop_flow(int fd, const void *key, void *arg)
+{
+	const struct rocesteer_flow_key *flow = key;
+	const struct move *move = arg;
+
+	if (flow->ifindex == move->from)
+		bpf_map_delete_elem(fd, key);
+	return 0;
+}
+
+static int move_entries(struct steer *s, struct move *move, enum steer_map map,
+			int (*fn)(int fd, const void *key, void *arg))
+{
+	move->map = map;
+	return steer_map_each(s->maps[map], fn, move);
+}
+
+/*
+ * Flows of all jobs went with the device: queue pairs that come have other numbers. No
+ * program counts meanwhile in the groups that are written.
+ */
+static void drop_flows(struct steer *s, __u32 ifindex)
+{
+	struct move move = { .from = ifindex };
+
+	move_entries(s, &move, MAP_FLOWS, drop_flow);
+	move_entries(s, &move, MAP_TAGS, drop_flow);
+	move_entries(s, &move, MAP_GROUPS, empty_group);
+	steer_detach(s, ifindex);
+	steer_detach_chunk(s, ifindex);
+}
+
+/* All flows of the device are the job's, unless another one has them by now. */
+static int move_device(struct steer *s, __u32 id, __u32 from, __u32 to)
+{
+	__u32 other;
+
+	if (!bpf_map_lookup_elem(s->maps[MAP_DEVICES], &to, &other) &&
+	    other != id)
+		return -EEXIST;
+	bpf_map_delete_elem(s->maps[MAP_DEVICES], &from);
+	return bpf_map_update_elem(s->maps[MAP_DEVICES], &to, &id, BPF_ANY) ?
+	       -errno : 0;
+}
+
+/* Once more does no harm, in case this is killed. The job comes last. */
+static int move_job(struct steer *s, __u32 id, struct rocesteer_job *job,
+		    __u32 to, bool *chunks)
+{
+	struct move move = { .job = id, .from = job->ifindex, .to = to };
+	int ret;
+
+	ret = move_entries(s, &move, MAP_GROUPS, move_one) ?:
+	      move_entries(s, &move, MAP_PEERS, move_one) ?:
+	      move_entries(s, &move, MAP_RANGES, move_one);
+	move.moved = false;
+	ret = ret ?: move_entries(s, &move, MAP_RANGE_PEERS, move_one);
+	*chunks = move.moved;
+	if (!ret && job->all)
+		ret = move_device(s, id, job->ifindex, to);
+	job->ifindex = to;
+	if (!ret && bpf_map_update_elem(s->maps[MAP_JOBS], &id, job, BPF_EXIST))
+		ret = -errno;
+	return ret;
+}
+
+static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
+		     __u32 to)
+{
+	struct steer *s = check->s;
+	bool chunks = false;
+	int ret;
+
+	/* Without a link that was done, or none was attached: job load was killed. */
+	if ((job->ifindex != to || !steer_serves(s, to)) &&
+	    steer_has_link(s, job->ifindex))
+		drop_flows(s, job->ifindex);
+	set_get(&check->back, &to, sizeof(to), sizeof(to));
+	ret = move_job(s, id, job, to, &chunks);
+	if (ret)
+		return err_errno(check->err, -ret, "tables",
+				 "cannot move job %u to the new %s", id,
+				 job->device);
+	ret = steer_attach(s, to, check->err);
+	if (!ret && chunks)
+		ret = steer_attach_chunk(s, to, check->err);
+	if (!ret)
+		check->fn(id, job->device, STEER_DEVICE_BACK, check->arg);
+	return ret;
+}
+
+static int check_job(int fd, const void *key, void *arg)
+{
+	struct check *check = arg;
+	struct rocesteer_job job;
+	char name[IF_NAMESIZE];
+	__u32 id, to;
+
+	memcpy(&id, key, sizeof(id));
+	if (bpf_map_lookup_elem(fd, key, &job))
+		return 0;
+	if (if_indextoname(job.ifindex, name) &&
+	    steer_serves(check->s, job.ifindex) &&
+	    !set_find(&check->back, &job.ifindex, sizeof(job.ifindex))) {
+		if (strcmp(name, job.device)) {
+			memcpy(job.device, name, sizeof(job.device));
+			bpf_map_update_elem(fd, key, &job, BPF_EXIST);
+		}
+		check->fn(id, job.device, STEER_DEVICE_THERE, check->arg);
+		return 0;
+	}
+	to = if_nametoindex(job.device);
+	if (to) {
+		check->ret = come_back(check, id, &job, to) ?: check->ret;
+		return 0;
+	}
+	/* In another namespace a device keeps its programs: they are not for it. */
+	drop_flows(check->s, job.ifindex);
+	check->fn(id, job.device, STEER_DEVICE_GONE, check->arg);
+	return 0;
+}
+
+int steer_devices_check(struct steer *s,
+			void (*fn)(__u32 id, const char *device,
+				   enum steer_device is, void *arg),
+			void *arg, struct err *err)
+{
+	struct check check = { .s = s, .fn = fn, .arg = arg, .err = err };
+
+	steer_map_each(s->maps[MAP_JOBS], check_job, &check);
+	set_clear(&check.back, free);
+	return check.ret;
+}

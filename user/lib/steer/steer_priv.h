@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shared by steer.c (programs and pins), steer_tables.c and steer_chunks.c (what
+ * is in them) and steer_watch.c (what changes in them).
+ */
+#ifndef ROCESTEER_LIB_STEER_PRIV_H
+#define ROCESTEER_LIB_STEER_PRIV_H
+
+#include "steer_tables.h"
+
+#define BPFFS		"/sys/fs/bpf"
+#define PIN_ROOT	BPFFS "/rocesteer"
+#define PIN_DIR		"netns-%llu"
+
+/* The pinned maps; the order is that of map_specs[] in steer.c. */
+enum steer_map {
+	MAP_FLOWS,
+	MAP_PEERS,
+	MAP_GROUPS,
+	MAP_JOBS,
+	MAP_DEVICES,
+	MAP_VERDICTS,
+	MAP_OBSERVED,
+	MAP_EVENTS,
+	MAP_CHUNK_JOBS,
+	MAP_CHUNKS,
+	MAP_RANGES,
+	MAP_RANGE_PEERS,
+	MAP_TAGS,
+	MAP_CHUNK_COUNTS,
+	MAP_MAX,
+};
+
+/* The pinned programs that user space runs. */
+enum steer_prog {
+	PROG_SET_FLOW,
+	PROG_SET_GROUP,
+	PROG_MAX,
+};
+
+/**
+ * struct steer - handle
+ * @lock: fd of the pins' parent directory, locked until steer_unlock()
+ * @netns: SO_NETNS_COOKIE
+ * @dir: directory of the pins
+ * @maps: their fds
+ * @progs: and those of programs
+ * @ours: all was opened and has the layout we know: empty, it may be removed
+ * @module: the programs call the module
+ */
+struct steer {
+	int lock;
+	__u64 netns;
+	char dir[64];
+	int maps[MAP_MAX];
+	int progs[PROG_MAX];
+	bool ours;
+	bool module;
+};
+
+/*
+ * Open our directory in the BPF file system, with STEER_CREATE make it. It is
+ * root's alone, or this fails. Return: a descriptor, or a negative errno as
+ * steer_open() returns it.
+ */
+int steer_root(int flags, struct err *err);
+
+/* Read a parameter of the module, a number. Return: 0 or a negative errno. */
+int steer_module_param(const char *name, __u32 *value, struct err *err);
+
+/* Attach to or detach from a device. Return: 0 or a negative errno. */
+int steer_attach(struct steer *s, unsigned int ifindex, struct err *err);
+void steer_detach(struct steer *s, unsigned int ifindex);
+
+/* Were programs attached to it, be it that it is gone meanwhile? */
+bool steer_has_link(const struct steer *s, unsigned int ifindex);
+
+/* Likewise the program that tags packets by their chunks. */
+int steer_attach_chunk(struct steer *s, unsigned int ifindex, struct err *err);
+void steer_detach_chunk(struct steer *s, unsigned int ifindex);
+
+#define STEER_KEY_MAX	32	/* the longest key of our maps */
+
+/*
+ * Walk a map. The next key is taken before the callback, which may delete the
+ * current one. What it returns, if not 0, ends the walk.
+ */
+int steer_map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
+		   void *arg);
+
+/* Wait until no program runs that saw the tables as they were. */
+void steer_wait_programs(void);
+
+/* Add up the @nr counters that each CPU has. Return: 0 or a negative errno. */
+int steer_sum_cpus(int fd, const void *key, __u32 nr, __u64 *sums);
+
+/* Take a job's chunks away, if it has any. */
+void steer_chunks_purge(struct steer *s, __u32 job);
+
+/* Forget the messages of flows that are another job's now. */
+void steer_chunks_forget(struct steer *s, const struct rocesteer_flow_key *flows,
+			 size_t nr);
+
+#endif /* ROCESTEER_LIB_STEER_PRIV_H */

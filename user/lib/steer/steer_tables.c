@@ -1,0 +1,660 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <rocesteer/flow.h>
+#include <rocesteer/roce.h>
+
+#include "plan/plan.h"
+#include "steer_priv.h"
+
+int steer_map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
+		   void *arg)
+{
+	unsigned char key[STEER_KEY_MAX], next[STEER_KEY_MAX];
+	int ret, more = !bpf_map_get_next_key(fd, NULL, next);
+
+	while (more) {
+		memcpy(key, next, sizeof(key));
+		more = !bpf_map_get_next_key(fd, key, next);
+		ret = fn(fd, key, arg);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/*
+ * To replace an inner map waits for a grace period of RCU, in which programs run:
+ * so that they are done with the old one (maybe_wait_bpf_programs() of the kernel).
+ * membarrier() does not wait on one CPU, and refuses where nohz_full is used.
+ */
+static int replace_inner_map(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	int inner, outer = -1, ret = -1;
+	__u32 zero = 0;
+
+	inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rs_wait", 4, 4, 1, NULL);
+	opts.inner_map_fd = inner;
+	if (inner >= 0)
+		outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rs_waits",
+				       4, 4, 1, &opts);
+	if (outer >= 0)
+		ret = bpf_map_update_elem(outer, &zero, &inner, BPF_ANY);
+	if (outer >= 0)
+		close(outer);
+	if (inner >= 0)
+		close(inner);
+	return ret;
+}
+
+/* Without memory for the maps: a program runs for microseconds. */
+void steer_wait_programs(void)
+{
+	if (replace_inner_map())
+		sleep(1);
+}
+
+/* A job is only entries of tables: touch the directory for steer_watch_open(). */
+static void tell_watchers(struct steer *s)
+{
+	utimensat(AT_FDCWD, s->dir, NULL, 0);
+}
+
+/* Number of @router among the group's routers, which are sorted. */
+static int router_index(__u8 (*routers)[16], unsigned int nr,
+			const __u8 router[16])
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!memcmp(routers[i], router, 16))
+			return i;
+	return -1;
+}
+
+static int router_cmp(const void *a, const void *b)
+{
+	return memcmp(a, b, 16);
+}
+
+/*
+ * The routers that lead to @leaf, over all its peers: path p has to mean the
+ * same router for each of them, also where one peer lacks a port for it.
+ */
+static int group_routers(const struct portmap *map, const __u8 leaf[16],
+			 __u8 (*routers)[16])
+{
+	unsigned int nr = 0, p;
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++) {
+		const struct portmap_peer *peer = &map->peers[i];
+
+		if (peer->local || memcmp(peer->leaf, leaf, 16))
+			continue;
+		for (p = 0; p < peer->nr_paths; p++) {
+			const __u8 *router = peer->paths[p].router;
+
+			if (router_index(routers, nr, router) >= 0)
+				continue;
+			if (nr == ROCESTEER_MAX_PATHS)
+				return -E2BIG;
+			memcpy(routers[nr++], router, 16);
+		}
+	}
+	qsort(routers, nr, 16, router_cmp);
+	return nr;
+}
+
+/* With a home all flows go there while it is up: the others are as good. */
+static __u16 path_weight(const struct steer_job_spec *spec,
+			 const struct portmap_path *path)
+{
+	if (!spec->home)
+		return path->weight;
+	return memcmp(spec->home, path->router, 16) ? 1 : ROCESTEER_WEIGHT_HOME;
+}
+
+static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],
+			struct rocesteer_group *group)
+{
+	unsigned int p;
+	size_t n;
+
+	for (n = 0; n < spec->map->nr_peers; n++) {
+		const struct portmap_peer *peer = &spec->map->peers[n];
+
+		if (peer->local || memcmp(peer->leaf, leaf, 16))
+			continue;
+		for (p = 0; p < peer->nr_paths; p++) {
+			int i = router_index(group->router, group->nr_paths,
+					     peer->paths[p].router);
+			__u16 weight = path_weight(spec, &peer->paths[p]);
+
+			if (group->weight[i] < weight)
+				group->weight[i] = weight;
+		}
+	}
+}
+
+static int add_peer(struct steer *s, const struct steer_job_spec *spec,
+		    const struct portmap_peer *from)
+{
+	struct rocesteer_group_key gkey = { .job = spec->id,
+					    .ifindex = spec->ifindex };
+	struct rocesteer_peer_key key = { .job = spec->id,
+					  .ifindex = spec->ifindex };
+	unsigned int order[ROCESTEER_MAX_PATHS], p;
+	struct rocesteer_group group = {};
+	struct rocesteer_peer peer = {};
+	int nr;
+
+	nr = group_routers(spec->map, from->leaf, group.router);
+	if (nr <= 0)
+		return nr ?: -ENOENT;
+	memcpy(key.addr, from->addr, 16);
+	memcpy(peer.leaf, from->leaf, 16);
+	memcpy(peer.source, from->source, 16);
+	peer.nr_paths = nr;
+	peer.hop = spec->map->hop;
+	for (p = 0; p < from->nr_paths; p++)
+		peer.sport[router_index(group.router, nr, from->paths[p].router)] =
+			htons(from->paths[p].ports[0]);
+	memcpy(gkey.leaf, from->leaf, 16);
+	plan_order(spec->seed ^ gkey.leaf[15], nr, order);
+	group.nr_paths = nr;
+	group.first = order[0];
+	set_weights(spec, from->leaf, &group);
+	/* The group of a leaf comes with its first peer. */
+	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group,
+				BPF_NOEXIST) && errno != EEXIST)
+		return -errno;
+	return bpf_map_update_elem(s->maps[MAP_PEERS], &key, &peer,
+				   BPF_NOEXIST) ? -errno : 0;
+}
+
+/*
+ * Deal an explicit flow its share here, as the egress program would. That does it
+ * where order is restored: only the module knows if this end does so for the flow.
+ */
+static int add_flow(struct steer *s, const struct steer_job_spec *spec,
+		    const struct rocesteer_flow_key *flow)
+{
+	struct rocesteer_peer_key key = { .job = spec->id,
+					  .ifindex = flow->ifindex };
+	struct rocesteer_group_key gkey = { .job = spec->id,
+					    .ifindex = flow->ifindex };
+	struct rocesteer_flow_path path = rocesteer_new_flow;
+	struct rocesteer_group group;
+	struct rocesteer_peer peer;
+	int best = -1;
+	__u32 i;
+
+	if (spec->ordered)
+		return 0;
+	memcpy(key.addr, flow->peer, 16);
+	if (bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer))
+		return -errno;
+	memcpy(gkey.leaf, peer.leaf, 16);
+	if (bpf_map_lookup_elem(s->maps[MAP_GROUPS], &gkey, &group))
+		return -errno;
+	for (i = 0; i < group.nr_paths; i++) {
+		__u32 p = (group.first + i) % group.nr_paths;
+
+		if (peer.sport[p] &&
+		    (best < 0 ||
+		     (group.flows[p] + 1ull) * group.weight[best] <
+		     (group.flows[best] + 1ull) * group.weight[p]))
+			best = p;
+	}
+	if (best < 0)
+		return -ENOENT;
+	path.job = spec->id;
+	path.flags = ROCESTEER_FLOW_SHARE | best << ROCESTEER_FLOW_HOME_SHIFT;
+	if (spec->actuator == ROCESTEER_ACTUATOR_QP)
+		path.flags |= ROCESTEER_FLOW_QP;
+	path.nr_pieces = 1;
+	path.piece[0].end = 1;
+	path.piece[0].path = best;
+	path.piece[0].sport = peer.sport[best];
+	memcpy(path.leaf, peer.leaf, 16);
+	group.flows[best]++;
+	/* No program deals in this group yet: the job's flows are not tagged. */
+	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group, BPF_EXIST) ||
+	    bpf_map_update_elem(s->maps[MAP_FLOWS], flow, &path, BPF_NOEXIST))
+		return -errno;
+	return 0;
+}
+
+/* The last step makes the job visible, and its device's flows its own. */
+static int add_job(struct steer *s, const struct steer_job_spec *spec)
+{
+	struct rocesteer_job job = {
+		.cgroup_id = spec->cgroup_id,
+		.pid = spec->pid,
+		.ifindex = spec->ifindex,
+		.all = spec->all,
+		.split = spec->split,
+		.ordered = spec->ordered,
+		.actuator = spec->actuator,
+		.slice = spec->slice,
+		.loaded_at = time(NULL),
+	};
+
+	memcpy(job.device, spec->map->device, sizeof(job.device));
+	job.device[sizeof(job.device) - 1] = '\0';
+	if (spec->name)
+		strncpy(job.name, spec->name, sizeof(job.name) - 1);
+	if (bpf_map_update_elem(s->maps[MAP_JOBS], &spec->id, &job,
+				BPF_NOEXIST))
+		return -errno;
+	if (spec->all && bpf_map_update_elem(s->maps[MAP_DEVICES],
+					     &spec->ifindex, &spec->id,
+					     BPF_NOEXIST))
+		return -errno;
+	return 0;
+}
+
+static int fill(struct steer *s, const struct steer_job_spec *spec)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < spec->map->nr_peers; i++) {
+		if (spec->map->peers[i].local)
+			continue;
+		ret = add_peer(s, spec, &spec->map->peers[i]);
+		if (ret)
+			return ret;
+	}
+	for (i = 0; i < spec->nr_flows; i++) {
+		ret = add_flow(s, spec, &spec->flows[i]);
+		if (ret)
+			return ret;
+	}
+	return add_job(s, spec);
+}
+
+/**
+ * struct purge - what to delete
+ * @job: entries of this job; 0: those of jobs that are not there
+ * @map: from this map
+ * @jobs: jobs that are there
+ */
+struct purge {
+	__u32 job;
+	enum steer_map map;
+	int jobs;
+};
+
+static bool is_purged(const struct purge *purge, __u32 job)
+{
+	struct rocesteer_job there;
+
+	if (purge->job)
+		return job == purge->job;
+	return job && bpf_map_lookup_elem(purge->jobs, &job, &there);
+}
+
+/* Delete the entry if it is to be. */
+static int purge_one(int fd, const void *key, void *arg)
+{
+	const struct purge *purge = arg;
+	struct rocesteer_flow_path path;
+	__u32 job = 0;
+
+	switch (purge->map) {
+	case MAP_FLOWS:
+		if (!bpf_map_lookup_elem(fd, key, &path))
+			job = path.job;
+		break;
+	case MAP_DEVICES:
+		if (bpf_map_lookup_elem(fd, key, &job))
+			job = 0;
+		break;
+	default:	/* the key begins with the job */
+		memcpy(&job, key, sizeof(job));
+	}
+	if (is_purged(purge, job))
+		bpf_map_delete_elem(fd, key);
+	return 0;
+}
+
+/*
+ * Peers first: without them nothing is dealt any more, and once no program
+ * runs that still saw them, no flow can appear behind our back. The job itself
+ * stays, and with it the way to get rid of all, in case this is killed.
+ */
+static void purge(struct steer *s, __u32 job)
+{
+	static const enum steer_map order[] = {
+		MAP_DEVICES, MAP_PEERS, MAP_FLOWS, MAP_GROUPS,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		struct purge p = { .job = job, .map = order[i],
+				   .jobs = s->maps[MAP_JOBS] };
+
+		if (order[i] == MAP_FLOWS)
+			steer_wait_programs();
+		steer_map_each(s->maps[order[i]], purge_one, &p);
+	}
+}
+
+/* A device, and a job that does not count. */
+struct use {
+	__u32 ifindex;
+	__u32 but;
+};
+
+static int uses_device(int fd, const void *key, void *arg)
+{
+	const struct use *use = arg;
+	struct rocesteer_job job;
+
+	return *(const __u32 *)key != use->but &&
+	       !bpf_map_lookup_elem(fd, key, &job) &&
+	       job.ifindex == use->ifindex;
+}
+
+static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
+{
+	struct use use = { .ifindex = ifindex, .but = id };
+
+	steer_chunks_purge(s, id);
+	purge(s, id);
+	if (!steer_map_each(s->maps[MAP_JOBS], uses_device, &use))
+		steer_detach(s, ifindex);
+	bpf_map_delete_elem(s->maps[MAP_JOBS], &id);
+}
+
+/* Packets of flows that are split have to tell of how many paths. */
+static int check_paths(const struct steer_job_spec *spec, struct err *err)
+{
+	__u8 routers[ROCESTEER_MAX_PATHS][16];
+	char leaf[ADDR_STRLEN];
+	__u32 bits, most;
+	size_t i;
+	int ret;
+
+	if (!spec->split || !spec->ordered)
+		return 0;
+	ret = steer_module_param("bth_paths", &bits, err);
+	if (ret)
+		return ret;
+	most = rocesteer_bth_paths_most(bits) + 1;
+	for (i = 0; i < spec->map->nr_peers; i++) {
+		const struct portmap_peer *peer = &spec->map->peers[i];
+
+		if (peer->local ||
+		    group_routers(spec->map, peer->leaf, routers) <= (int)most)
+			continue;
+		err_set(err, EXIT_REFUSED, "few-bits",
+			"bth_paths=%#x of the module tells of %u paths at most, there are more to leaf %s",
+			bits, most, addr_format(peer->leaf, leaf));
+		err_hint(err,
+			 "Load the module with more bits in bth_paths, at all hosts, or the job without --split");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static int check_job(struct steer *s, const struct steer_job_spec *spec,
+		     struct err *err)
+{
+	struct rocesteer_job job;
+	__u32 other;
+
+	if (!bpf_map_lookup_elem(s->maps[MAP_JOBS], &spec->id, &job)) {
+		err_set(err, EXIT_FAILED, "exists", "job %u is loaded already",
+			spec->id);
+		err_hint(err, "rocesteer job unload --job %u", spec->id);
+		return -EEXIST;
+	}
+	if (spec->all && !bpf_map_lookup_elem(s->maps[MAP_DEVICES],
+					      &spec->ifindex, &other)) {
+		err_set(err, EXIT_FAILED, "device-taken",
+			"job %u has all flows of %s already", other,
+			spec->map->device);
+		return -EBUSY;
+	}
+	return check_paths(spec, err);
+}
+
+static int fill_error(__u32 id, int ret, struct err *err)
+{
+	switch (ret) {
+	case -E2BIG:
+		return err_set(err, EXIT_REFUSED, "full",
+			       "job %u: the tables are full", id);
+	case -EEXIST:
+		return err_set(err, EXIT_FAILED, "flow-taken",
+			       "job %u: another job has one of its flows", id);
+	default:
+		return err_errno(err, -ret, "tables",
+				 "cannot fill the tables of job %u", id);
+	}
+}
+
+int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
+		  struct err *err)
+{
+	int ret;
+
+	ret = check_job(s, spec, err);
+	if (ret)
+		return ret;
+	purge(s, 0);	/* what killed commands began */
+	ret = fill(s, spec);
+	if (ret) {
+		ret = fill_error(spec->id, ret, err);
+		goto err_remove;
+	}
+	ret = steer_attach(s, spec->ifindex, err);
+	if (ret)
+		goto err_remove;
+	steer_chunks_forget(s, spec->flows, spec->nr_flows);
+	tell_watchers(s);
+	return 0;
+
+err_remove:
+	remove_job(s, spec->id, spec->ifindex);
+	return ret;
+}
+
+int steer_job_del(struct steer *s, __u32 id, struct err *err)
+{
+	struct rocesteer_job job;
+
+	if (bpf_map_lookup_elem(s->maps[MAP_JOBS], &id, &job)) {
+		purge(s, 0);	/* what killed commands began */
+		err_set(err, EXIT_FAILED, "no-job", "job %u is not loaded", id);
+		return -ENOENT;
+	}
+	remove_job(s, id, job.ifindex);
+	tell_watchers(s);
+	return 0;
+}
+
+int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job)
+{
+	return bpf_map_lookup_elem(s->maps[MAP_JOBS], &id, job) ? -ENOENT : 0;
+}
+
+bool steer_has_peer(struct steer *s, __u32 job,
+		    const struct rocesteer_flow_key *flow)
+{
+	struct rocesteer_peer_key key = { .job = job,
+					  .ifindex = flow->ifindex };
+	struct rocesteer_peer peer;
+
+	memcpy(key.addr, flow->peer, 16);
+	return !bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer);
+}
+
+/* The walks: a callback each, with the type of its map. */
+struct walk {
+	__u32 job;
+	void *fn;
+	void *arg;
+};
+
+static int job_one(int fd, const void *key, void *arg)
+{
+	int (*fn)(__u32 id, const struct rocesteer_job *job, void *arg);
+	const struct walk *w = arg;
+	struct rocesteer_job job;
+
+	fn = w->fn;
+	if (bpf_map_lookup_elem(fd, key, &job))
+		return 0;
+	return fn(*(const __u32 *)key, &job, w->arg);
+}
+
+int steer_job_each(struct steer *s,
+		   int (*fn)(__u32 id, const struct rocesteer_job *job,
+			     void *arg), void *arg)
+{
+	struct walk w = { .fn = fn, .arg = arg };
+
+	return steer_map_each(s->maps[MAP_JOBS], job_one, &w);
+}
+
+static int peer_one(int fd, const void *key, void *arg)
+{
+	int (*fn)(const struct rocesteer_peer_key *key,
+		  const struct rocesteer_peer *peer, void *arg);
+	const struct rocesteer_peer_key *k = key;
+	const struct walk *w = arg;
+	struct rocesteer_peer peer;
+
+	fn = w->fn;
+	if ((w->job && k->job != w->job) ||
+	    bpf_map_lookup_elem(fd, key, &peer))
+		return 0;
+	return fn(k, &peer, w->arg);
+}
+
+int steer_peer_each(struct steer *s, __u32 job,
+		    int (*fn)(const struct rocesteer_peer_key *key,
+			      const struct rocesteer_peer *peer, void *arg),
+		    void *arg)
+{
+	struct walk w = { .job = job, .fn = fn, .arg = arg };
+
+	return steer_map_each(s->maps[MAP_PEERS], peer_one, &w);
+}
+
+static int group_one(int fd, const void *key, void *arg)
+{
+	int (*fn)(const struct rocesteer_group_key *key,
+		  const struct rocesteer_group *group, void *arg);
+	const struct rocesteer_group_key *k = key;
+	const struct walk *w = arg;
+	struct rocesteer_group group;
+
+	fn = w->fn;
+	if ((w->job && k->job != w->job) ||
+	    bpf_map_lookup_elem(fd, key, &group))
+		return 0;
+	return fn(k, &group, w->arg);
+}
+
+int steer_group_each(struct steer *s, __u32 job,
+		     int (*fn)(const struct rocesteer_group_key *key,
+			       const struct rocesteer_group *group, void *arg),
+		     void *arg)
+{
+	struct walk w = { .job = job, .fn = fn, .arg = arg };
+
+	return steer_map_each(s->maps[MAP_GROUPS], group_one, &w);
+}
+
+static int flow_one(int fd, const void *key, void *arg)
+{
+	int (*fn)(const struct rocesteer_flow_key *key,
+		  const struct rocesteer_flow_path *path, void *arg);
+	const struct walk *w = arg;
+	struct rocesteer_flow_path path;
+
+	fn = w->fn;
+	if (bpf_map_lookup_elem(fd, key, &path))
+		return 0;
+	return fn(key, &path, w->arg);
+}
+
+int steer_flow_each(struct steer *s,
+		    int (*fn)(const struct rocesteer_flow_key *key,
+			      const struct rocesteer_flow_path *path,
+			      void *arg), void *arg)
+{
+	struct walk w = { .fn = fn, .arg = arg };
+
+	return steer_map_each(s->maps[MAP_FLOWS], flow_one, &w);
+}
+
+int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
+		   struct rocesteer_flow_path *path)
+{
+	return bpf_map_lookup_elem(s->maps[MAP_FLOWS], key, path) ? -errno : 0;
+}
+
+int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
+		   struct rocesteer_peer *peer)
+{
+	return bpf_map_lookup_elem(s->maps[MAP_PEERS], key, peer) ? -errno : 0;
+}
+
+int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,
+		    struct rocesteer_group *group)
+{
+	return bpf_map_lookup_elem(s->maps[MAP_GROUPS], key, group) ? -errno : 0;
+}
+
+int steer_peer_set(struct steer *s, const struct rocesteer_peer_key *key,
+		   const struct rocesteer_peer *peer)
+{
+	return bpf_map_update_elem(s->maps[MAP_PEERS], key, peer, BPF_EXIST) ?
+	       -errno : 0;
+}
+
+int steer_sum_cpus(int fd, const void *key, __u32 nr, __u64 *sums)
+{
+	int cpus = libbpf_num_possible_cpus();
+	__u64 *values;
+	__u32 i;
+	int ret;
+
+	if (cpus < 0)
+		return cpus;
+	values = calloc((size_t)cpus * nr, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	ret = bpf_map_lookup_elem(fd, key, values);
+	memset(sums, 0, nr * sizeof(*sums));
+	for (i = 0; !ret && i < cpus * nr; i++)
+		sums[i % nr] += values[i];
+	free(values);
+	return ret;
+}
+
+int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],
+		   __u64 observed[ROCESTEER_OBSERVED_MAX])
+{
+	__u32 zero = 0;
+
+	return steer_sum_cpus(s->maps[MAP_VERDICTS], &zero,
+			      ROCESTEER_VERDICT_MAX, verdicts) ?:
+	       steer_sum_cpus(s->maps[MAP_OBSERVED], &zero,
+			      ROCESTEER_OBSERVED_MAX, observed);
+}

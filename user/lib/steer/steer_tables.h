@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The BPF programs and tables of this network namespace: load, attach, pin,
+ * fill, read. They live in /sys/fs/bpf/rocesteer/netns-COOKIE and outlive the
+ * command; the last job to go takes them with it.
+ */
+#ifndef ROCESTEER_LIB_STEER_TABLES_H
+#define ROCESTEER_LIB_STEER_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <rocesteer/types.h>
+
+#include "base/base.h"
+#include "portmap/portmap.h"
+
+struct steer;
+
+/* Flags of steer_open(). */
+#define STEER_CREATE	1	/* load and pin the programs if they are absent */
+#define STEER_NO_MODULE	2	/* steer in BPF even where the module is loaded */
+#define STEER_NO_WAIT	4	/* -EAGAIN while another process has them open */
+
+/**
+ * steer_open() - get at the programs and tables of this namespace
+ * @s: set; to be given back by steer_close()
+ * @flags: of the above
+ * @err: filled on failure
+ *
+ * Waits as lock_take() does while another process has them open: a command sees no
+ * half-made job, and prints behind steer_close(), as a reader can take any time.
+ * Without STEER_CREATE -ENOENT with code "no-job" where nothing is loaded, and
+ * -ENOENT for no other reason.
+ *
+ * Return: 0 or a negative errno.
+ */
+int steer_open(struct steer **s, int flags, struct err *err);
+
+/* Give @s back. Programs and tables go as well if there is no job in them. */
+void steer_close(struct steer *s);
+
+/**
+ * steer_unlock() - keep the tables open, but let other commands at them
+ * @s: open
+ *
+ * What is read from here on may be half of a job that is being loaded, and
+ * steer_close() removes nothing.
+ */
+void steer_unlock(struct steer *s);
+
+/* Do the programs call the module? */
+bool steer_has_module(const struct steer *s);
+
+/* Directory of the pins. */
+const char *steer_pin_dir(const struct steer *s);
+
+/**
+ * struct steer_job_spec - what a job wants
+ * @id: number, not 0
+ * @name: for people, at most 31 bytes
+ * @cgroup_id: noted only, the module does the tagging
+ * @pid: likewise
+ * @all: all flows of the device that no other job claims
+ * @split: how flows that do not come out even are split
+ * @ordered: which flows may be
+ * @actuator: by packet or by queue pair
+ * @slice: as in struct rocesteer_job
+ * @ifindex: device of @map
+ * @map: paths; peers that are local are left out
+ * @home: router of the path that flows take while it is up, NULL: they are
+ *	dealt over all
+ * @flows: explicit flows, their peers are in @map
+ * @nr_flows: 0 where the job has none
+ * @seed: of this host: on which path the deal starts
+ */
+struct steer_job_spec {
+	__u32 id;
+	const char *name;
+	__u64 cgroup_id;
+	__u32 pid;
+	bool all;
+	enum rocesteer_split split;
+	enum rocesteer_ordered ordered;
+	enum rocesteer_actuator actuator;
+	__u8 slice;
+	unsigned int ifindex;
+	const struct portmap *map;
+	const __u8 *home;
+	const struct rocesteer_flow_key *flows;
+	size_t nr_flows;
+	__u32 seed;
+};
+
+/**
+ * steer_job_add() - attach to the job's device and fill its tables
+ * @s: opened with STEER_CREATE
+ * @spec: the job
+ * @err: filled on failure
+ *
+ * All or nothing.
+ *
+ * Return: 0 or a negative errno; -EEXIST, code "exists", for a job that is
+ * loaded.
+ */
+int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
+		  struct err *err);
+
+/**
+ * steer_job_del() - empty a job's tables and detach from a device it was the
+ * last to use
+ * @s: open
+ * @id: the job
+ * @err: filled on failure
+ *
+ * Flows go back to their ECMP paths at once. Return: 0, or -ENOENT where there is
+ * no such job: what a killed command left of one is gone then, too.
+ */
+int steer_job_del(struct steer *s, __u32 id, struct err *err);
+
+/**
+ * enum steer_device - what is with the device of a job
+ * @STEER_DEVICE_THERE: programs are attached to it
+ * @STEER_DEVICE_GONE: no device of this network namespace has its name
+ * @STEER_DEVICE_BACK: one has, but no programs were attached: now they are, and the
+ *	job's entries are that device's; the job's flows are forgotten
+ */
+enum steer_device {
+	STEER_DEVICE_THERE,
+	STEER_DEVICE_GONE,
+	STEER_DEVICE_BACK,
+};
+
+/**
+ * steer_devices_check() - see to jobs whose device went away, came back, or has
+ * another name
+ * @s: open, and not unlocked
+ * @fn: called for each job, with the name of its device
+ * @arg: passed to @fn
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno; what failed for one job was done for the others.
+ */
+int steer_devices_check(struct steer *s,
+			void (*fn)(__u32 id, const char *device,
+				   enum steer_device is, void *arg),
+			void *arg, struct err *err);
+
+/* Are the programs attached to a device? */
+bool steer_serves(const struct steer *s, __u32 ifindex);
+
+/* A loaded job. Return: 0 or -ENOENT. */
+int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job);
+
+/* Has the job a port map to the flow's peer? */
+bool steer_has_peer(struct steer *s, __u32 job,
+		    const struct rocesteer_flow_key *flow);
+
+/*
+ * Walks; a callback that returns nonzero ends the walk with that value. @job 0:
+ * those of all jobs. Flows come and go without the lock: where one goes, the walk
+ * may start over, and others are met again.
+ */
+int steer_job_each(struct steer *s,
+		   int (*fn)(__u32 id, const struct rocesteer_job *job,
+			     void *arg), void *arg);
+int steer_peer_each(struct steer *s, __u32 job,
+		    int (*fn)(const struct rocesteer_peer_key *key,
+			      const struct rocesteer_peer *peer, void *arg),
+		    void *arg);
+int steer_group_each(struct steer *s, __u32 job,
+		     int (*fn)(const struct rocesteer_group_key *key,
+			       const struct rocesteer_group *group, void *arg),
+		     void *arg);
+int steer_flow_each(struct steer *s,
+		    int (*fn)(const struct rocesteer_flow_key *key,
+			      const struct rocesteer_flow_path *path,
+			      void *arg), void *arg);
+
+/* One entry. Return: 0, or -ENOENT where there is none. */
+int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
+		   struct rocesteer_flow_path *path);
+int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
+		   struct rocesteer_peer *peer);
+int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,
+		    struct rocesteer_group *group);
+
+/* Replace an entry. Return: 0, or -ENOENT where there is none. */
+int steer_peer_set(struct steer *s, const struct rocesteer_peer_key *key,
+		   const struct rocesteer_peer *peer);
+
+/* Run a program of that name: see its argument. Return: 0 or a negative errno. */
+int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set);
+int steer_set_group(struct steer *s, const struct rocesteer_set_group *set);
+
+/* Sums over the CPUs. Return: 0 or a negative errno. */
+int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],
+		   __u64 observed[ROCESTEER_OBSERVED_MAX]);
+
+/**
+ * steer_watch_open() - be told of jobs that come and go in this namespace
+ * @err: filled on failure
+ *
+ * Return: a file descriptor to wait for and to close, or a negative errno.
+ */
+int steer_watch_open(struct err *err);
+
+/* Did any since the last call? Return: 1, 0, or a negative errno. */
+int steer_watch_read(int fd);
+
+struct steer_events;
+
+/**
+ * steer_events_open() - read the programs' events, as their only reader
+ * @s: open; may be closed before the result
+ * @err: filled on failure
+ *
+ * Return: to be given back by steer_events_close(), or NULL.
+ */
+struct steer_events *steer_events_open(struct steer *s, struct err *err);
+
+void steer_events_close(struct steer_events *events);
+
+/* File descriptor to wait for. */
+int steer_events_fd(const struct steer_events *events);
+
+/**
+ * steer_events_read() - take the events there are
+ * @events: of this namespace
+ * @fn: called for each; NULL: forget them
+ * @arg: passed to @fn
+ *
+ * Return: 0; -ENOBUFS: some were taken, but others may be lost, as the buffer
+ * was full; another negative errno.
+ */
+int steer_events_read(struct steer_events *events,
+		      void (*fn)(const struct rocesteer_event *event, void *arg),
+		      void *arg);
+
+#endif /* ROCESTEER_LIB_STEER_TABLES_H */
