@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Run what README.md shows, in its order, and compare what is printed.
+
+readme.py [WORD]
+
+Runs the blocks that are marked ```console, or ```console WORD; in each block the
+commands behind "$ " one after the other, as root, in one shell and one directory, which
+has the tree's demo/ and build/. What follows a command is what it prints: "..." stands
+for any lines, and at the end of a line for the rest of it. Numbers may differ by 1 %,
+with WORD by anything. What fails is tried again for a while, and so is what shows
+something else, as a reader would.
+"""
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TREE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+END = "end of the command"
+PATIENCE = 60 * int(os.environ.get("PATIENCE", "1"))
+
+
+def blocks(word):
+    """The marked blocks: lists of commands with the lines that each prints."""
+    mark = "```console" + (" " + word if word else "")
+    block = None
+    with open(os.path.join(TREE, "README.md"), encoding="utf-8") as readme:
+        for line in readme.read().splitlines():
+            if block is None:
+                if line == mark:
+                    block = []
+            elif line == "```":
+                yield block
+                block = None
+            elif line.startswith("$ "):
+                block.append((line[2:], []))
+            else:
+                block[-1][1].append(line)
+
+
+NUMBER = re.compile(r"\d+(?:\.\d+)*")
+
+
+def is_close(want, got):
+    """Whether a number is as it should be, or one of many dots the same."""
+    try:
+        return abs(float(want) - float(got)) <= abs(float(want)) / 100
+    except ValueError:
+        return want == got
+
+
+def is_like(want, got, exact):
+    """Whether a line that is printed is the one that was announced."""
+    want = " ".join(want.split())
+    text = re.escape(NUMBER.sub("0", want.removesuffix("...")))
+    if not re.fullmatch(text + (".*" if want.endswith("...") else ""),
+                        NUMBER.sub("0", got)):
+        return False
+    numbers = zip(NUMBER.findall(want), NUMBER.findall(got))
+    return not exact or all(is_close(*pair) for pair in numbers)
+
+
+def matches(want, got, exact):
+    """Whether lines are those that were announced."""
+    if not want:
+        return not got
+    if want[0] == "...":
+        return any(matches(want[1:], got[i:], exact)
+                   for i in range(len(got) + 1))
+    return bool(got) and is_like(want[0], got[0], exact) \
+        and matches(want[1:], got[1:], exact)
+
+
+def run(shell, command):
+    """Return the lines that a command prints, and its exit status."""
+    # What is printed may end without a newline.
+    shell.stdin.write(f"{command}\nprintf '\\n%s %s\\n' '{END}' $?\n")
+    try:
+        shell.stdin.flush()
+    except BrokenPipeError:
+        return ["the shell is gone"], -1
+    lines = []
+    for line in shell.stdout:
+        if line.startswith(END):
+            return lines, int(line.split()[-1])
+        if line.strip():
+            lines.append(" ".join(line.split()))
+    return lines, -1
+
+
+def holds(shell, command, want, exact, patience):
+    """Run a command. Return whether it prints what is wanted of it."""
+    again = time.monotonic() + patience
+    while True:
+        got, status = run(shell, command)
+        good = not status and matches(want, got, exact)
+        if good or status < 0 or time.monotonic() > again or \
+                not (status or re.search(r" (show|top)\b", command)):
+            break
+        time.sleep(0.2)
+    if not good:
+        print(f"$ {command}: status {status}, prints", *got, sep="\n  ")
+    return good
+
+
+def main():
+    word = sys.argv[1] if len(sys.argv) > 1 else ""
+    found = list(blocks(word))
+    good = bool(found)
+    with tempfile.TemporaryDirectory() as directory:
+        os.mkdir(f"{directory}/build")
+        os.symlink(f"{TREE}/demo", f"{directory}/demo")
+        os.symlink(os.environ.get("ROCESTEER", f"{TREE}/build/rocesteer"),
+                   f"{directory}/build/rocesteer")
+        if "MODULE" in os.environ:
+            os.symlink(os.environ["MODULE"], f"{directory}/build/rocesteer.ko")
+        path = f"{directory}/build:{os.environ['PATH']}"
+        for block in found:
+            with subprocess.Popen(["/bin/bash"], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True,
+                                  cwd=directory, start_new_session=True,
+                                  env={**os.environ, "PATH": path}) as shell:
+                # A command that does not end fails, as the shell is gone then, and
+                # with it what else would hold its output open.
+                signal.signal(signal.SIGALRM, lambda *_:
+                              os.killpg(shell.pid, signal.SIGKILL))
+                for command, text in block:
+                    signal.alarm(2 * PATIENCE)
+                    want = [line for line in text if line.strip()]
+                    # Behind a failure the rest only cleans up.
+                    good = holds(shell, command, want, not word,
+                                 PATIENCE if good else 0) and good
+                signal.alarm(0)
+                with contextlib.suppress(BrokenPipeError):
+                    shell.stdin.close()
+    sys.exit(not good)
+
+
+main()
