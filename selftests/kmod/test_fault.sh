@@ -57,7 +57,7 @@ each()
 	"$after"
 }
 
-least=1	# of allocations
+least=1	# of allocations; what is deleted tells nobody where nobody listens
 
 # ask COMMAND...: the memory for its answer may be there before the module is asked.
 ask()
@@ -169,7 +169,7 @@ jobs()
 	ask "$genl" job-get id=5 &&
 	ask "$genl" job-dump &&
 	ask "$genl" stats-get &&
-	each job_gone_as_said "$genl" job-del id=5 &&
+	least=0 each job_gone_as_said "$genl" job-del id=5 &&
 	"$genl" job-del id=5
 }
 
@@ -181,7 +181,7 @@ flows()
 	"$genl" flow-add "${flow[@]}" job=5 &&
 	ask "$genl" flow-get "${flow[@]}" &&
 	ask "$genl" flow-dump &&
-	each flow_gone_as_said "$genl" flow-del "${flow[@]}" &&
+	least=0 each flow_gone_as_said "$genl" flow-del "${flow[@]}" &&
 	"$genl" job-del id=5
 }
 

@@ -282,18 +282,31 @@ lost()
 	grown naks=1 lost=1 && depth_is 0
 }
 
-# unless_stalled COMMAND...: with_qp; again, twice at most, where a packet waited for so
-# long that the machine has stalled between two of them
-unless_stalled()
+# in_time NAME COMMAND...: check a with_qp whose packets are sent before the first one has
+# waited for long. Twice again where that was not so, as the machine stalled; a kernel that
+# checks itself may always be too slow.
+in_time()
 {
-	local try
+	local name=$1 stalled status
+	shift
 
-	for try in 1 2 3; do
-		with_qp "$@" && return
-		(($(counter timeout) > marked[timeout])) || break
-		echo "try $try: stalled"
+	for _ in 1 2 3; do
+		with_qp "$@" >"$dir/log" 2>&1
+		status=$?
+		stalled=$(($(counter timeout) > marked[timeout]))
+		((status && stalled)) || break
 	done
-	return 1
+	if ((status && stalled && PATIENCE > 1)); then
+		skip "$name" "a packet waits for less time than two need to be sent"
+	else
+		check "$name" outcome "$status"
+	fi
+}
+
+outcome()
+{
+	cat "$dir/log"
+	return "$1"
 }
 
 # 1001 comes after 1003 by the same path, too late, and then again as it was asked for.
@@ -435,7 +448,10 @@ tracked()
 	send 2 "${shuffled[@]}" && reached 1007 && grown held=3 &&
 	is "$(connections)" $((before + 3))
 	result=$?
-	modprobe -r nf_conntrack && return "$result"
+	# Built in, it has no such state.
+	[[ ! -e /sys/module/nf_conntrack/initstate ]] ||
+		modprobe -r nf_conntrack || result=1
+	return "$result"
 }
 
 # What GRO has put together is told, and who did it. Without a checksum it does not.
@@ -777,7 +793,7 @@ check "over IPv6 too" with_qp order fd00:79::1 fd00:79::2
 check "without the resequencer they are not" with_qp off
 check "a flow that is not split passes" with_qp whole
 check "a lost packet is asked for once" with_qp lost
-check "a path that reorders is waited for" unless_stalled reorders
+in_time "a path that reorders is waited for" reorders
 check "no packet is taken for lost when paths change" with_qp replanned
 check "a path that is silent is not waited for long" with_qp silent
 check "nothing waits for ever" with_qp hopeless
@@ -797,7 +813,7 @@ check "packets to another address are told" with_qp elsewhere
 check "forged PSNs upset nothing for long" with_qp forged
 check "nor do forged lengths" with_qp forged_read
 check "a flood fills the window, not the memory" with_qp flood
-check "nor do forged answers" with_qp forged_answers
+in_time "nor do forged answers" forged_answers
 check "nor does a NAK that another program sends" with_qp forged_nak
 check "memory is bounded, and shared" with_limit 65536 with_qp memory_bound
 check "a queue pair is reset" with_qp reset
@@ -807,7 +823,7 @@ check "that of a flow that is not split passes" with_qp answers_whole
 check "what is lost is asked for once more" with_qp answers_lost
 check "a path that is silent is not waited for" with_qp answers_silent
 check "acknowledgments keep their place" with_qp answers_mixed
-check "what nobody asked for passes" with_qp answers_unasked
+in_time "what nobody asked for passes" answers_unasked
 check "forged data fills the window, not the memory" with_qp answers_forged
 check "a queue pair is reset while data waits" with_qp answers_reset
 check "the module loads with other bits" bits_load

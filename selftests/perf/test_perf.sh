@@ -170,7 +170,8 @@ stopped()
 	((!status)) && all_say "rank 5 (10.1.0.6) does not answer"
 }
 
-# In one dimension only: the rendezvous is by the other.
+# In one dimension only: the rendezvous is by the other. Who notices depends on what is
+# under way: who sends, after some tries, or who waits.
 cut_off()
 {
 	local status
@@ -180,7 +181,7 @@ cut_off()
 	finish 1
 	status=$?
 	ip -n grid link set host6_1 up
-	((!status)) && all_say "dimension 1: " && all_say "rank 6" &&
+	((!status)) && all_say "dimension 1" && all_say "rank 6" &&
 		! grep Flushed "$dir"/out*
 }
 
