@@ -317,6 +317,7 @@ int main(int argc, char **argv)
 		[NOTHING] = { "nothing", -1 },
 		[EMPTY] = { "empty", bpf_program__fd(peers->progs.nothing) },
 		{ "port_only", bpf_program__fd(peers->progs.port_only) },
+		{ "port_direct", bpf_program__fd(peers->progs.port_direct) },
 		{ "idle", egress(false, ifindex, 0) },
 		{ "steer", egress(false, ifindex, 1) },
 		{ "split", egress(false, ifindex, 4) },
@@ -327,7 +328,7 @@ int main(int argc, char **argv)
 		{ "pedit", -1, PEDIT },
 	};
 
-	nr = module ? 11 : 9;
+	nr = module ? 12 : 10;
 	for (r = 0; r < (module ? GUEST_ROUNDS : ROUNDS); r++) {
 		for (p = 0; p < NR_PAYLOADS; p++) {
 			size_t len = make_frame(&f, payloads[p]);

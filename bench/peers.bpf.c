@@ -20,25 +20,45 @@ int nothing(struct __sk_buff *skb)
 	return TCX_NEXT;
 }
 
+struct headers {
+	struct ethhdr eth;
+	struct iphdr ip;
+	struct udphdr udp;
+} __attribute__((packed));
+
+/* Those of a RoCE v2 packet in plain IPv4, or NULL. */
+static __always_inline struct headers *roce(struct __sk_buff *skb)
+{
+	struct headers *h = (void *)(long)skb->data;
+
+	if ((void *)(h + 1) > (void *)(long)skb->data_end ||
+	    h->eth.h_proto != bpf_htons(ETH_P_IP) || h->ip.ihl != 5 ||
+	    h->ip.protocol != IPPROTO_UDP ||
+	    h->udp.dest != bpf_htons(ROCESTEER_ROCE_PORT))
+		return NULL;
+	return h;
+}
+
+/* By the helper: packets of others stay shared. */
 SEC("tcx/egress")
 int port_only(struct __sk_buff *skb)
 {
-	void *data = (void *)(long)skb->data;
-	void *end = (void *)(long)skb->data_end;
-	struct {
-		struct ethhdr eth;
-		struct iphdr ip;
-		struct udphdr udp;
-	} __attribute__((packed)) *h = data;
 	__be16 sport = bpf_htons(ROCESTEER_SPORT_MAX);
 
-	if ((void *)(h + 1) > end || h->eth.h_proto != bpf_htons(ETH_P_IP) ||
-	    h->ip.ihl != 5 || h->ip.protocol != IPPROTO_UDP ||
-	    h->udp.dest != bpf_htons(ROCESTEER_ROCE_PORT))
-		return TCX_NEXT;
-	bpf_skb_store_bytes(skb, sizeof(h->eth) + sizeof(h->ip) +
-			    offsetof(struct udphdr, source), &sport,
-			    sizeof(sport), 0);
+	if (roce(skb))
+		bpf_skb_store_bytes(skb, offsetof(struct headers, udp.source),
+				    &sport, sizeof(sport), 0);
+	return TCX_NEXT;
+}
+
+/* In place: the kernel unshares each packet that the program sees. */
+SEC("tcx/egress")
+int port_direct(struct __sk_buff *skb)
+{
+	struct headers *h = roce(skb);
+
+	if (h)
+		h->udp.source = bpf_htons(ROCESTEER_SPORT_MAX);
 	return TCX_NEXT;
 }
 

@@ -63,7 +63,7 @@ __noinline bool has_piece(struct rocesteer_flow_path *flow, __u32 path)
 {
 	__u32 nr, i;
 
-	if (!flow)	/* the verifier's question to what is not static */
+	if (!flow)	/* global functions are verified on their own */
 		return false;
 	nr = __sync_fetch_and_add(&flow->nr_pieces, 0);
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
@@ -130,7 +130,7 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
  */
 __noinline __u32 enough_rounds(const struct rocesteer_flow_path *flow, __u32 seq)
 {
-	if (!flow)	/* the verifier's question to what is not static */
+	if (!flow)	/* global functions are verified on their own */
 		return 0;
 	if (seq == ROCESTEER_REQUESTS &&
 	    (flow->acked == ROCESTEER_PSN_NONE ||	/* NAKs are not known */

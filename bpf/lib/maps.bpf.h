@@ -104,13 +104,6 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } rs_events SEC(".maps");
 
-/* Clang does not see that the addresses in our structures are aligned. */
-static __always_inline void copy_addr(__u8 *to, const __u8 *from)
-{
-	__builtin_memcpy(__builtin_assume_aligned(to, 4),
-			 __builtin_assume_aligned(from, 4), 16);
-}
-
 /* As rocesteer_flow_path's responded. */
 static __always_inline __u32 coarse_now(void)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From an Ethernet frame to the RoCE v2 packet in it. Bytes of a packet that is not
- * ours stay as they are; its headers may be made linear, which unshares them, and
- * skb->cb is written to.
+ * From an Ethernet frame to the RoCE v2 packet in it. The bytes of a packet stay as
+ * they are. Its headers may be made linear, which unshares them.
  */
 #ifndef PARSE_BPF_H
 #define PARSE_BPF_H
@@ -19,9 +18,6 @@
 #include "rocesteer/roce.h"
 #include "rocesteer/types.h"
 
-/* A step that is not a verdict: go on. */
-#define FURTHER		(-1)
-
 /* Tags inside the frame; the outermost one is mostly in skb->vlan_tci. */
 #define VLAN_DEPTH	2
 
@@ -32,6 +28,14 @@
 #define FRAME_MAX	(HEADERS_MAX + ROCESTEER_MAX_UDP_LEN)
 
 #define IP_FRAGMENT	0x3fff	/* More Fragments, or an offset */
+#define IPV4_PLAIN	0x45	/* version 4, a header of five words: no options */
+
+/* Clang does not see that the addresses in our structures are aligned. */
+static __always_inline void copy_addr(__u8 *to, const __u8 *from)
+{
+	__builtin_memcpy(__builtin_assume_aligned(to, 4),
+			 __builtin_assume_aligned(from, 4), 16);
+}
 
 struct vlan_tag {
 	__be16 tci;
@@ -44,7 +48,6 @@ struct vlan_tag {
  *	local queue pair and the sender's address
  * @l3_off: offset of the IP header in the frame
  * @l4_off: of the UDP header
- * @l4_end: offset behind the IP payload
  * @udp_len: length of the UDP datagram, header to ICRC; a multiple of 4
  * @psn: packet sequence number
  * @sport: UDP source port
@@ -57,7 +60,6 @@ struct packet {
 	struct rocesteer_flow_key key;
 	__u32 l3_off;
 	__u32 l4_off;
-	__u32 l4_end;
 	__u32 udp_len;
 	__u32 psn;
 	__be16 sport;
@@ -66,55 +68,65 @@ struct packet {
 	__u8 syndrome;
 };
 
+/* What every RoCE v2 packet begins with behind IP. */
+struct roce_headers {
+	struct udphdr udp;
+	struct rocesteer_bth bth;
+	/* The ICRC stands where the syndrome would if there is none. */
+	__u8 syndrome;
+	__u8 payload[3];
+};
+
 /*
- * A number through the context, from where it comes back as one that the
- * verifier knows nothing of: to it what follows looks the same for every kind
- * of header, and is verified once.
+ * Steps that are no verdicts: FURTHER: go on; NOT_PLAIN: parse_any() has to tell;
+ * NO_IP, NO_BTH: the linear part ends before what was looked for.
  */
-static __always_inline __u32 forget_range(struct __sk_buff *skb, __u32 number)
-{
-	volatile __u32 *cb = skb->cb;
+#define FURTHER		(-1)
+#define NOT_PLAIN	(-2)
+#define NO_IP		(-3)
+#define NO_BTH		(-4)
 
-	*cb = number;
-	return *cb;
-}
-
-/* The @len bytes at @off, or NULL if the packet ends before. */
+/* The @len bytes at @off, or NULL if the linear part ends before. */
 static __always_inline void *header(struct __sk_buff *skb, __u32 off, __u32 len)
 {
-	void *data;
+	void *data = (void *)(long)skb->data;
 
 	barrier_var(off);	/* or clang drops what the verifier asks for */
-	if (off > HEADERS_MAX)
-		return NULL;
-	data = (void *)(long)skb->data;
-	if (data + off + len <= (void *)(long)skb->data_end)
-		return data + off;
-	if (bpf_skb_pull_data(skb, off + len))
-		return NULL;
-	data = (void *)(long)skb->data;
-	if (data + off + len > (void *)(long)skb->data_end)
+	if (off > HEADERS_MAX || data + off + len > (void *)(long)skb->data_end)
 		return NULL;
 	return data + off;
 }
 
-/* IPv4, options included. Sets the peer and where the UDP datagram lies. */
+/* The peer of a flow, in IPv4. */
+static __always_inline void set_peer(struct packet *pkt, __be32 addr)
+{
+	__be32 *peer = __builtin_assume_aligned(pkt->key.peer, 4);
+
+	peer[0] = 0;
+	peer[1] = 0;
+	peer[2] = bpf_htonl(0xffff);
+	peer[3] = addr;
+}
+
+/*
+ * IPv4, options included. Sets the peer and where the UDP datagram lies; @udp_len is
+ * what IP says of its length.
+ */
 static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
 				      struct packet *pkt, bool received)
 {
 	struct iphdr *ip = header(skb, off, sizeof(*ip));
 
-	if (!ip || ip->version != 4 || ip->ihl < 5 ||
+	if (!ip)
+		return NO_IP;
+	if (ip->version != 4 || ip->ihl < 5 ||
 	    ip->protocol != IPPROTO_UDP)
 		return ROCESTEER_FOREIGN;
 	if (ip->frag_off & bpf_htons(IP_FRAGMENT))
 		return ROCESTEER_FRAGMENT;
 	pkt->l4_off = off + ip->ihl * 4;
-	pkt->l4_end = off + bpf_ntohs(ip->tot_len);
-	__builtin_memset(pkt->key.peer, 0, 10);
-	__builtin_memset(pkt->key.peer + 10, 0xff, 2);
-	__builtin_memcpy(pkt->key.peer + 12,
-			 received ? &ip->saddr : &ip->daddr, 4);
+	pkt->udp_len = bpf_ntohs(ip->tot_len) - ip->ihl * 4;
+	set_peer(pkt, received ? ip->saddr : ip->daddr);
 	return FURTHER;
 }
 
@@ -135,7 +147,9 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 {
 	struct ipv6hdr *ip = header(skb, off, sizeof(*ip));
 
-	if (!ip || ip->version != 6)
+	if (!ip)
+		return NO_IP;
+	if (ip->version != 6)
 		return ROCESTEER_FOREIGN;
 	if (ip->nexthdr == IPPROTO_FRAGMENT)
 		return ROCESTEER_FRAGMENT;
@@ -143,42 +157,9 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 	    is_v4mapped(&ip->daddr))
 		return ROCESTEER_FOREIGN;
 	pkt->l4_off = off + sizeof(*ip);
-	pkt->l4_end = pkt->l4_off + bpf_ntohs(ip->payload_len);
-	__builtin_memcpy(pkt->key.peer, received ? &ip->saddr : &ip->daddr, 16);
+	pkt->udp_len = bpf_ntohs(ip->payload_len);
+	copy_addr(pkt->key.peer, (const __u8 *)(received ? &ip->saddr : &ip->daddr));
 	return FURTHER;
-}
-
-/* Ethernet and up to VLAN_DEPTH tags, then IP. */
-static __always_inline int parse_l3(struct __sk_buff *skb, struct packet *pkt,
-				    bool received)
-{
-	struct ethhdr *eth = header(skb, 0, sizeof(*eth));
-	__u32 off = sizeof(*eth);
-	__be16 proto;
-	int i;
-
-	if (!eth)
-		return ROCESTEER_FOREIGN;
-	proto = eth->h_proto;
-	for (i = 0; i < VLAN_DEPTH; i++) {
-		struct vlan_tag *tag;
-
-		if (proto != bpf_htons(ETH_P_8021Q) &&
-		    proto != bpf_htons(ETH_P_8021AD))
-			break;
-		tag = header(skb, off, sizeof(*tag));
-		if (!tag)
-			return ROCESTEER_FOREIGN;
-		proto = tag->proto;
-		off += sizeof(*tag);
-	}
-	off = forget_range(skb, off);
-	pkt->l3_off = off;
-	if (proto == bpf_htons(ETH_P_IP))
-		return parse_ipv4(skb, off, pkt, received);
-	if (proto == bpf_htons(ETH_P_IPV6))
-		return parse_ipv6(skb, off, pkt, received);
-	return ROCESTEER_FOREIGN;
 }
 
 /* Parameters of the module; user space fills them in. See rocesteer/roce.h. */
@@ -194,49 +175,17 @@ static __always_inline bool says_it_restores(const struct rocesteer_bth *bth)
 	       !(~bth->dqpn & bpf_htonl(rs_bth_paths << ROCESTEER_BTH_SHIFT));
 }
 
-/**
- * parse_roce() - find the RoCE v2 packet in a frame
- * @skb: the frame
- * @pkt: filled in when FURTHER is returned
- * @received: it comes in
- *
- * UDP and BTH are read as one, which every RoCE v2 packet has.
- *
- * Return: FURTHER, or the verdict on a frame that is not RoCE v2.
- */
-static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
-				      bool received)
+/* A datagram to the RoCE port. @pkt has what IP says of it. */
+static __always_inline int parse_udp(struct __sk_buff *skb, struct packet *pkt,
+				     const struct roce_headers *h, bool received)
 {
-	struct {
-		struct udphdr udp;
-		struct rocesteer_bth bth;
-		__u8 syndrome;
-		__u8 payload[3];
-	} *h;
-	struct udphdr *udp;
-	int verdict;
+	__u32 udp_len = bpf_ntohs(h->udp.len);
 
-	verdict = parse_l3(skb, pkt, received);
-	if (verdict != FURTHER)
-		return verdict;
-	pkt->l4_off = forget_range(skb, pkt->l4_off);
-	pkt->l4_end = forget_range(skb, pkt->l4_end);
-	udp = header(skb, pkt->l4_off, sizeof(*udp));
-	if (!udp || udp->dest != bpf_htons(ROCESTEER_ROCE_PORT))
-		return ROCESTEER_FOREIGN;
-	if (skb->gso_size)
-		return ROCESTEER_GSO;
-	pkt->udp_len = bpf_ntohs(udp->len);
-	if (pkt->udp_len < ROCESTEER_MIN_UDP_LEN ||
-	    pkt->udp_len > ROCESTEER_MAX_UDP_LEN || pkt->udp_len & 3 ||
-	    pkt->l4_off + pkt->udp_len != pkt->l4_end ||
-	    pkt->l4_end > skb->len)
+	if (udp_len < ROCESTEER_MIN_UDP_LEN || udp_len > ROCESTEER_MAX_UDP_LEN ||
+	    udp_len & 3 || udp_len != pkt->udp_len ||
+	    pkt->l4_off + udp_len > skb->len ||
+	    h->bth.flags & ROCESTEER_BTH_TVER)
 		return ROCESTEER_MALFORMED;
-	/* The ICRC stands where the syndrome would if there is none. */
-	h = header(skb, pkt->l4_off, sizeof(*h));
-	if (!h || h->bth.flags & ROCESTEER_BTH_TVER)
-		return ROCESTEER_MALFORMED;
-	pkt->udp_len = forget_range(skb, pkt->udp_len);
 	pkt->key.ifindex = skb->ifindex;
 	pkt->key.dqpn = bpf_ntohl(h->bth.dqpn) & ROCESTEER_QPN_MASK;
 	pkt->psn = bpf_ntohl(h->bth.apsn) & ROCESTEER_PSN_MASK;
@@ -245,6 +194,138 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
 	pkt->syndrome = h->syndrome;
 	pkt->restores = received && says_it_restores(&h->bth);
 	return FURTHER;
+}
+
+/*
+ * What is not a linear frame of plain IPv4 is parsed by global functions: each is
+ * verified once, with pointers that may be NULL.
+ */
+__noinline int parse_any_udp(struct __sk_buff *skb, struct packet *pkt,
+			     bool received)
+{
+	struct roce_headers *h;
+	struct udphdr *udp;
+
+	if (!pkt)
+		return ROCESTEER_FOREIGN;
+	udp = header(skb, pkt->l4_off, sizeof(*udp));
+	if (!udp)
+		return NO_IP;
+	if (udp->dest != bpf_htons(ROCESTEER_ROCE_PORT))
+		return ROCESTEER_FOREIGN;
+	if (skb->gso_size)
+		return ROCESTEER_GSO;
+	h = header(skb, pkt->l4_off, sizeof(*h));
+	return h ? parse_udp(skb, pkt, h, received) : NO_BTH;
+}
+
+__noinline int parse_any_ip(struct __sk_buff *skb, struct packet *pkt,
+			    __u32 proto, bool received)
+{
+	int verdict = ROCESTEER_FOREIGN;
+
+	if (!pkt)
+		return ROCESTEER_FOREIGN;
+	if (proto == bpf_htons(ETH_P_IP))
+		verdict = parse_ipv4(skb, pkt->l3_off, pkt, received);
+	else if (proto == bpf_htons(ETH_P_IPV6))
+		verdict = parse_ipv6(skb, pkt->l3_off, pkt, received);
+	return verdict == FURTHER ? parse_any_udp(skb, pkt, received) : verdict;
+}
+
+/* Ethernet and up to VLAN_DEPTH tags, then IP. */
+__noinline int parse_linear(struct __sk_buff *skb, struct packet *pkt,
+			    bool received)
+{
+	struct ethhdr *eth = header(skb, 0, sizeof(*eth));
+	__u32 off = sizeof(*eth);
+	__be16 proto;
+	int i;
+
+	if (!pkt || !eth)
+		return NO_IP;
+	proto = eth->h_proto;
+	for (i = 0; i < VLAN_DEPTH; i++) {
+		struct vlan_tag *tag;
+
+		if (proto != bpf_htons(ETH_P_8021Q) &&
+		    proto != bpf_htons(ETH_P_8021AD))
+			break;
+		tag = header(skb, off, sizeof(*tag));
+		if (!tag)
+			return NO_IP;
+		proto = tag->proto;
+		off += sizeof(*tag);
+	}
+	pkt->l3_off = off;
+	return parse_any_ip(skb, pkt, proto, received);
+}
+
+/**
+ * parse_any() - find the RoCE v2 packet in a frame of any kind
+ * @skb: the frame
+ * @pkt: filled in when FURTHER is returned
+ * @received: the frame comes in
+ *
+ * Return: FURTHER, or the verdict on a frame that is not RoCE v2.
+ */
+__noinline int parse_any(struct __sk_buff *skb, struct packet *pkt, bool received)
+{
+	__u32 len = HEADERS_MAX + sizeof(struct roce_headers);
+	int verdict = parse_linear(skb, pkt, received);
+
+	if (verdict == NO_IP || verdict == NO_BTH) {
+		bpf_skb_pull_data(skb, len < skb->len ? len : skb->len);
+		verdict = parse_linear(skb, pkt, received);
+	}
+	if (verdict == NO_IP)
+		return ROCESTEER_FOREIGN;
+	return verdict == NO_BTH ? ROCESTEER_MALFORMED : verdict;
+}
+
+/**
+ * parse_plain() - find the RoCE v2 packet in a frame as most are
+ * @skb: the frame
+ * @pkt: filled in when FURTHER is returned
+ * @received: the frame comes in
+ *
+ * Of a linear frame of IPv4 without tags and options one check of the length is
+ * enough, and its headers are where the compiler knows.
+ *
+ * Return: FURTHER, NOT_PLAIN, or the verdict on a frame that is not RoCE v2.
+ */
+static __always_inline int parse_plain(struct __sk_buff *skb, struct packet *pkt,
+				       bool received)
+{
+	struct ethhdr *eth = (void *)(long)skb->data;
+	struct iphdr *ip = (void *)(eth + 1);
+	struct roce_headers *h = (void *)(ip + 1);
+
+	if ((void *)(h + 1) > (void *)(long)skb->data_end ||
+	    eth->h_proto != bpf_htons(ETH_P_IP) || *(__u8 *)ip != IPV4_PLAIN)
+		return NOT_PLAIN;
+	if (ip->protocol != IPPROTO_UDP)
+		return ROCESTEER_FOREIGN;
+	if (ip->frag_off & bpf_htons(IP_FRAGMENT))
+		return ROCESTEER_FRAGMENT;
+	if (h->udp.dest != bpf_htons(ROCESTEER_ROCE_PORT))
+		return ROCESTEER_FOREIGN;
+	if (skb->gso_size)
+		return ROCESTEER_GSO;
+	pkt->l3_off = sizeof(*eth);
+	pkt->l4_off = sizeof(*eth) + sizeof(*ip);
+	pkt->udp_len = bpf_ntohs(ip->tot_len) - sizeof(*ip);
+	set_peer(pkt, received ? ip->saddr : ip->daddr);
+	return parse_udp(skb, pkt, h, received);
+}
+
+/* Find the RoCE v2 packet in a frame. Arguments and what is returned: parse_any() */
+static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
+				      bool received)
+{
+	int verdict = parse_plain(skb, pkt, received);
+
+	return verdict == NOT_PLAIN ? parse_any(skb, pkt, received) : verdict;
 }
 
 /* Is it of the transport service RC? */

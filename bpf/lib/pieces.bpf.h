@@ -15,15 +15,19 @@ static __always_inline bool is_in_piece(const struct rocesteer_flow_path *flow,
 	return !i || x >= flow->piece[i - 1].end;
 }
 
-/* The slow way, taken after a loss or a new plan. */
-__noinline __u32 search_piece(const struct rocesteer_flow_path *flow, __u32 x)
+/* The piece of the packet with a PSN, the slow way: as find_piece(). */
+__noinline __u32 search_piece(const struct rocesteer_flow_path *flow, __u32 psn)
 {
-	__u32 i;
+	__u32 last, period, i;
 
-	if (!flow)	/* the verifier's question to what is not static */
+	if (!flow)	/* global functions are verified on their own */
+		return 0;
+	last = flow->nr_pieces - 1;
+	period = flow->piece[last % ROCESTEER_MAX_PATHS].end;
+	if (!period)
 		return 0;
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS)
-		if (x < flow->piece[i & (ROCESTEER_MAX_PATHS - 1)].end)
+		if (psn % period < flow->piece[i % ROCESTEER_MAX_PATHS].end)
 			return i;
 	return 0;
 }
@@ -59,7 +63,7 @@ static __always_inline __u32 find_piece(struct rocesteer_flow_path *flow,
 		return i;
 	i = i < last ? i + 1 : 0;
 	if (!is_in_piece(flow, i, x))
-		i = search_piece(flow, x) & (ROCESTEER_MAX_PATHS - 1);
+		i = search_piece(flow, psn) % ROCESTEER_MAX_PATHS;
 	flow->recent = i;
 	return i;
 }

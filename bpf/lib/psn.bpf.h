@@ -15,6 +15,20 @@ static __always_inline bool psn_before(__u32 a, __u32 b)
 	return (a - b) & (ROCESTEER_PSN_MASK + 1) >> 1;
 }
 
+/* Is it ahead of all that were sent? */
+static __always_inline bool psn_is_new(const struct rocesteer_psns *psns,
+				       __u32 psn)
+{
+	return psns->next == ROCESTEER_PSN_NONE || !psn_before(psn, psns->next);
+}
+
+/* Keep account of a packet that is sent, and is new. */
+static __always_inline void psn_advance(struct rocesteer_psns *psns, __u32 psn)
+{
+	psns->next = (psn + 1) & ROCESTEER_PSN_MASK;
+	psns->last = psns->next;
+}
+
 /**
  * psn_note() - keep account of a packet that is sent
  * @psns: its sequence of its flow
@@ -27,14 +41,13 @@ static __always_inline bool psn_before(__u32 a, __u32 b)
  */
 static __always_inline __u32 psn_note(struct rocesteer_psns *psns, __u32 psn)
 {
-	__u32 next = (psn + 1) & ROCESTEER_PSN_MASK, last = psns->last;
+	__u32 last = psns->last;
 
-	psns->last = next;
-	if (psns->next == ROCESTEER_PSN_NONE ||
-	    !psn_before(psn, psns->next)) {
-		psns->next = next;
+	if (psn_is_new(psns, psn)) {
+		psn_advance(psns, psn);
 		return 0;
 	}
+	psns->last = (psn + 1) & ROCESTEER_PSN_MASK;
 	if (!psn_before(psn, last))
 		return 0;
 	if ((psns->again & ROCESTEER_PSN_MASK) != psn) {

@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps below; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		4
+#define ROCESTEER_ABI		5
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -60,11 +60,15 @@ struct rocesteer_piece {
  * @bytes: their bytes, Ethernet header included
  * @rounds: rounds of go-back-N whose first packet has this path: it, or its
  *	acknowledgment, was lost
+ * @icrc: ICRC change of the last packet that was rewritten: the XOR word in bits
+ *	63..32, the UDP length in 31..16, old port ^ new port in 15..0. One
+ *	word, so that a torn read is impossible.
  */
 struct rocesteer_sent {
 	__u64 packets;
 	__u64 bytes;
 	__u64 rounds;
+	__u64 icrc;
 };
 
 /**
@@ -118,52 +122,51 @@ struct rocesteer_detour {
 
 /**
  * struct rocesteer_flow_path - the paths of one flow, value of rs_flows
- * @job: job the flow belongs to
  * @flags: ROCESTEER_FLOW_*
  * @generation: random: another flow's, which may have the same memory soon after this
  *	one is gone, is another. The programs change @flags and check it in one step
  * @nr_pieces: 1 for a whole flow
  * @recent: piece of the last packet that had to be in one
  * @idle: looks at the flow since it sent a packet: bpf/lib/sweep.bpf.h
- * @leaf: router address of the destination leaf, names the group
  * @acked: PSN of the last request that the peer acknowledged, or
  *	ROCESTEER_PSN_NONE where that is not known
- * @responded: CLOCK_MONOTONIC in units of 2^20 ns, about 1 ms, when its last
- *	response was sent
- * @repeated: likewise when the last one was sent that repeats another
- * @bursts: of such, that followed closely on other responses
- * @next: where the whole flow goes when nothing is in flight; @end 0: it stays
- * @detour: for the time a path seems to be dead
  * @sender: SO_COOKIE of the socket that the flow's packets have, each queue pair of
  *	rxe has its own; 0 until the first one is sent. Packets of other sockets are
  *	looked at before they change anything here
+ * @next: where the whole flow goes when nothing is in flight; @end 0: it stays
+ * @detour: for the time a path seems to be dead
  * @psns: by enum rocesteer_sequence
+ * @job: job the flow belongs to
+ * @responded: CLOCK_MONOTONIC in units of 2^20 ns, about 1 ms, when its last
+ *	response was sent
  * @piece: by rising @end; the last @end is the period. A packet with PSN x
  *	takes the piece that x % period falls into, an acknowledgment the first one
- * @icrc_cache: by piece, ICRC change of its last packet: the XOR word in bits
- *	63..32, the UDP length in 31..16, old port ^ new port in 15..0. One
- *	word, so that a torn read is impossible.
  * @sent: by path
+ * @repeated: as @responded, when the last response was sent that repeats another
+ * @bursts: of such, that followed closely on other responses
+ * @leaf: router address of the destination leaf, names the group
+ *
+ * What each packet reads or writes comes first: of a whole flow these are two cache
+ * lines, and one of @sent.
  */
 struct rocesteer_flow_path {
 	__u32 flags;
 	__u32 generation;
-	__u32 job;
 	__u32 nr_pieces;
 	__u32 recent;
 	__u32 idle;
-	__u8 leaf[16];
 	__u32 acked;
-	__u32 responded;
-	__u32 repeated;
-	__u32 bursts;
+	__u64 sender;
 	struct rocesteer_piece next;
 	struct rocesteer_detour detour;
-	__u64 sender;
 	struct rocesteer_psns psns[ROCESTEER_PSNS_MAX];
+	__u32 job;
+	__u32 responded;
 	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
-	__u64 icrc_cache[ROCESTEER_MAX_PATHS];
 	struct rocesteer_sent sent[ROCESTEER_MAX_PATHS];
+	__u32 repeated;
+	__u32 bursts;
+	__u8 leaf[16];
 };
 
 /* The flow has a share of a path: it sent more than acknowledgments. */

@@ -596,17 +596,6 @@ static void test_random(void)
 	ktap_result(ok, "random messages, rounds of go-back-N and a wrap: as told");
 }
 
-static void test_size(void)
-{
-	struct bpf_prog_info info = {};
-	__u32 len = sizeof(info);
-
-	if (bpf_prog_get_info_by_fd(bpf_program__fd(skel->progs.rocesteer_chunk),
-				    &info, &len))
-		die("prog info");
-	printf("# chunk: %u instructions verified\n", info.verified_insns);
-}
-
 int main(void)
 {
 	ktap_begin();
@@ -618,7 +607,6 @@ int main(void)
 	test_ipv6();
 	test_senders();
 	test_random();
-	test_size();
 	rocesteer_bpf__destroy(skel);
 	return ktap_end();
 }

@@ -2,14 +2,13 @@
 /*
  * Packet spraying, the peer that splitting is compared with: each packet to a
  * peer takes the next path, one after the other, and nobody puts them in order
- * again. At a host's egress; needs rocesteer.ko for the ICRC.
+ * again. At a host's egress.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <stddef.h>
-#include <asm/errno.h>
 #include <bpf/bpf_helpers.h>
-#include "../../bpf/lib/parse.bpf.h"
+#include "../icrc.bpf.h"
 
 /**
  * struct spray_key - a pair of hosts
@@ -40,17 +39,12 @@ struct {
 	__type(value, struct spray_ports);
 } spray_ports SEC(".maps");
 
-/* kmod/steer_bpf.c */
-extern int bpf_rocesteer_set_sport(struct __sk_buff *skb, __u32 l4_off,
-				   __be16 sport) __ksym;
-
 SEC("tc")
 int spray(struct __sk_buff *skb)
 {
 	struct spray_ports *ports;
 	struct spray_key key;
 	struct packet pkt;
-	__be16 sport;
 	__u32 path;
 
 	if (parse_roce(skb, &pkt, false) != FURTHER || !is_rc(&pkt) ||
@@ -63,10 +57,7 @@ int spray(struct __sk_buff *skb)
 	if (!ports || !ports->nr_paths)
 		return TC_ACT_UNSPEC;
 	path = __sync_fetch_and_add(&ports->next, 1) % ports->nr_paths;
-	sport = ports->sport[path & (ROCESTEER_MAX_PATHS - 1)];
-	if (bpf_rocesteer_set_sport(skb, pkt.l4_off, sport) == -EAGAIN &&
-	    !bpf_skb_pull_data(skb, pkt.l4_end))
-		bpf_rocesteer_set_sport(skb, pkt.l4_off, sport);
+	set_sport(skb, &pkt, ports->sport[path & (ROCESTEER_MAX_PATHS - 1)]);
 	return TC_ACT_UNSPEC;
 }
 

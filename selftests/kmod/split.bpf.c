@@ -7,14 +7,11 @@
 #include <linux/pkt_cls.h>
 #include <stddef.h>
 #include <bpf/bpf_helpers.h>
-#include "../../bpf/lib/parse.bpf.h"
+#include "../icrc.bpf.h"
 
 #define PATHS		4
 #define RUN		4
 #define FIRST_PORT	50000
-
-extern int bpf_rocesteer_set_sport(struct __sk_buff *skb, __u32 l4_off,
-				   __be16 sport) __ksym;
 
 SEC("tc")
 int split(struct __sk_buff *skb)
@@ -33,7 +30,7 @@ int split(struct __sk_buff *skb)
 			    offsetof(struct rocesteer_bth, dqpn),
 			    &dqpn, sizeof(dqpn), 0);
 	sport = FIRST_PORT + pkt.psn / RUN % PATHS;
-	bpf_rocesteer_set_sport(skb, pkt.l4_off, bpf_htons(sport));
+	set_sport(skb, &pkt, bpf_htons(sport));
 	return TC_ACT_UNSPEC;
 }
 

@@ -1,13 +1,13 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * How user space changes entries that the programs count in: field by field,
  * where bpf_map_update_elem() would put old counts back. Run by
  * bpf_prog_test_run_opts(); arguments and errors: rocesteer/types.h.
  */
-#ifndef PLAN_BPF_H
-#define PLAN_BPF_H
-
-#include "ack.bpf.h"
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include "lib/ack.bpf.h"
 
 /*
  * Has the flow's job these paths, with these ports? Pieces are read one by one:
@@ -120,5 +120,3 @@ int rocesteer_set_group(struct rocesteer_set_group *set)
 	group->down = set->down;
 	return 0;
 }
-
-#endif /* PLAN_BPF_H */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * Tags packets with the class of the chunk that they carry. A program of its own,
  * at the egress of devices on which a job has chunks.
@@ -7,14 +7,14 @@
  * packet has it: of each flow the PSNs of the messages in flight are kept, also
  * for what is sent again from the middle of a message.
  */
-#ifndef CHUNK_BPF_H
-#define CHUNK_BPF_H
-
-#include "rocesteer/chunk.h"
-#include "deal.bpf.h"
-#include "psn.bpf.h"
-#include "socket.bpf.h"
-#include "sport.bpf.h"
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include "lib/deal.bpf.h"
+#include "lib/psn.bpf.h"
+#include "lib/socket.bpf.h"
+#include "lib/sport.bpf.h"
+#include "lib/tags.bpf.h"
 
 /* Jobs that have chunks. */
 struct {
@@ -54,16 +54,6 @@ struct {
 	__type(key, struct rocesteer_peer_key);
 	__type(value, struct rocesteer_ranges);
 } rs_range_peers SEC(".maps");
-
-/* Messages in flight. Written by rocesteer_chunk, one entry per flow. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, ROCESTEER_MAX_FLOWS);
-	__uint(pinning, LIBBPF_PIN_BY_NAME);
-	__type(key, struct rocesteer_flow_key);
-	__type(value, struct rocesteer_tags);
-} rs_tags SEC(".maps");
 
 /* What was sent. Entries are made with the job, rocesteer_chunk counts in them. */
 struct {
@@ -407,5 +397,3 @@ int rocesteer_chunk(struct __sk_buff *skb)
 	}
 	return TCX_NEXT;
 }
-
-#endif /* CHUNK_BPF_H */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * Flows that have been silent for long are forgotten, and give their share back: who
  * is not told by the module that a queue pair is gone finds out like that. One that
@@ -6,10 +6,33 @@
  *
  * Listed flows stay, and those of queue pairs, whose packets may not be seen.
  */
-#ifndef SWEEP_BPF_H
-#define SWEEP_BPF_H
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "lib/deal.bpf.h"
+#include "lib/tags.bpf.h"
 
-#include "chunk.bpf.h"
+/* SO_NETNS_COOKIE of the namespace these tables serve. */
+const volatile __u64 rs_netns;
+
+/* The module lost a flow, or the flow its job: kmod/trace.h. */
+SEC("tp_btf/rocesteer_flow_del")
+int BPF_PROG(rocesteer_flow_del, __u64 netns,
+	     const struct rocesteer_flow_key *gone)
+{
+	struct rocesteer_flow_key key;
+
+	/* Never NULL, but Linux 7 wants to see it checked. */
+	if (netns != rs_netns || !gone)
+		return 0;
+	key.ifindex = gone->ifindex;
+	key.dqpn = gone->dqpn;
+	bpf_probe_read_kernel(key.peer, sizeof(key.peer), gone->peer);
+	bpf_map_delete_elem(&rs_tags, &key);
+	forget_flow(&key);
+	return 0;
+}
 
 #define CLOCK_MONOTONIC	1
 
@@ -77,5 +100,3 @@ int rocesteer_sweep(void *ctx)
 	       bpf_timer_set_callback(&s->timer, sweep) ?:
 	       bpf_timer_start(&s->timer, rs_sweep_ns, 0);
 }
-
-#endif /* SWEEP_BPF_H */

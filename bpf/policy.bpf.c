@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /* The source port of a queue pair that is being connected: kmod/policy.c asks. */
-#ifndef POLICY_BPF_H
-#define POLICY_BPF_H
-
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "rocesteer/policy.h"
-#include "deal.bpf.h"
+#include "lib/deal.bpf.h"
 
 /* A flow that was given by hand may be known, and have its share. */
 SEC("struct_ops/source_port")
@@ -42,5 +42,3 @@ SEC(".struct_ops.link")
 struct rocesteer_policy rs_policy = {
 	.source_port = (void *)rocesteer_source_port,
 };
-
-#endif /* POLICY_BPF_H */

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * On TCX at ingress: counts what arrives, and notes what acknowledgments tell the
+ * flow of the queue pair that they are for.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include "lib/deal.bpf.h"
+#include "lib/psn.bpf.h"
+
+/* kmod/steer_bpf.c */
+extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
+				     const struct rocesteer_flow_key *key,
+				     __u32 key__sz) __ksym __weak;
+
+/**
+ * note_restores() - the peer of a flow that asks for it restores its order, or does not
+ * @key: the flow
+ * @restores: it does
+ *
+ * That ends with its job, or module: then the flow is whole at once.
+ *
+ * Return: 0, or -1 where the flow is no more.
+ */
+__noinline int note_restores(const struct rocesteer_flow_key *key, bool restores)
+{
+	struct rocesteer_flow_path *flow;
+	__u64 state = 0;
+
+	flow = key ? find_flow(key, &state) : NULL;
+	if (!flow)
+		return -1;
+	if (!change_flags(flow, &state, restores ? 0 : ROCESTEER_FLOW_ORDERED,
+			  restores ? ROCESTEER_FLOW_ORDERED : 0))
+		return -1;
+	if (!restores)
+		set_nr_pieces(flow, 1);
+	else if (state & ROCESTEER_FLOW_SHARE)
+		spread(flow, find_group(key, flow->job, flow->leaf),
+		       find_peer(key, flow->job));
+	tell(new_event(ROCESTEER_EVENT_ORDERED, key, flow, 0));
+	return 0;
+}
+
+/* Does it end what a READ or an atomic asked for? */
+static __always_inline bool is_answer(const struct packet *pkt)
+{
+	return pkt->opcode == ROCESTEER_OP_RC_READ_LAST ||
+	       pkt->opcode == ROCESTEER_OP_RC_READ_ONLY ||
+	       pkt->opcode == ROCESTEER_OP_RC_ATOMIC_ACK;
+}
+
+/* Does it tell the local queue pair's own flow anything? */
+static __always_inline bool is_told(const struct packet *pkt)
+{
+	return pkt->opcode == ROCESTEER_OP_RC_ACK ||
+	       pkt->opcode == ROCESTEER_OP_RC_READ || is_answer(pkt);
+}
+
+/* What came back says of the requests. */
+static __always_inline void note_answer(struct rocesteer_flow_path *flow,
+					const struct packet *pkt, __u32 psn)
+{
+	struct rocesteer_psns *psns = &flow->psns[ROCESTEER_REQUESTS];
+
+	switch (pkt->syndrome & ROCESTEER_AETH_TYPE) {
+	case ROCESTEER_AETH_ACK:
+		flow->acked = psn;
+		psn_acked(psns, (psn + 1) & ROCESTEER_PSN_MASK);
+		break;
+	case ROCESTEER_AETH_RNR:
+		psn_asked(psns, psn, true);
+		break;
+	default:
+		psn_asked(psns, psn, false);
+	}
+}
+
+/**
+ * note_ack() - an acknowledgment was received, a READ request, or its last data
+ * @skb: the packet
+ * @pkt: parsed, as received
+ *
+ * It names the local queue pair; which flow that sends only the module knows. Anybody
+ * can send one in the peer's name: it is believed where its PSN fits.
+ */
+static __always_inline void note_ack(struct __sk_buff *skb,
+				     const struct packet *pkt)
+{
+	bool asks = pkt->opcode == ROCESTEER_OP_RC_READ;
+	struct rocesteer_flow_key key = pkt->key;
+	struct rocesteer_flow_path *flow;
+	__u32 psn = ROCESTEER_PSN_NONE;
+	__s64 dqpn;
+
+	if (!rs_use_module || !bpf_ksym_exists(bpf_rocesteer_flow_dqpn))
+		return;
+	dqpn = bpf_rocesteer_flow_dqpn(skb, &key, sizeof(key));
+	if (dqpn < 0)
+		return;
+	key.dqpn = dqpn;
+	flow = bpf_map_lookup_elem(&rs_flows, &key);
+	/* READ requests come before the first packet is sent. */
+	if (!flow && pkt->restores && asks &&
+	    enter_packet(skb, &key, true) == FURTHER)
+		flow = bpf_map_lookup_elem(&rs_flows, &key);
+	if (!flow)
+		return;
+	if (!asks)
+		psn = psn_answers(&flow->psns[ROCESTEER_REQUESTS], pkt->psn,
+				  is_answer(pkt));
+	else if (psn_continues(&flow->psns[ROCESTEER_RESPONSES], pkt->psn))
+		psn = pkt->psn;
+	if (psn == ROCESTEER_PSN_NONE)
+		return;
+	if (!is_answer(pkt) && flow->flags & ROCESTEER_FLOW_ASKS &&
+	    !(flow->flags & ROCESTEER_FLOW_ORDERED) == pkt->restores)
+		note_restores(&key, pkt->restores);
+	if (!asks)
+		note_answer(flow, pkt, psn);
+}
+
+static __always_inline enum rocesteer_observed classify(const struct packet *pkt)
+{
+	if (pkt->opcode == ROCESTEER_OP_CNP)
+		return ROCESTEER_SAW_CNP;
+	if (pkt->opcode != ROCESTEER_OP_RC_ACK)
+		return ROCESTEER_SAW_OTHER;
+	switch (pkt->syndrome & ROCESTEER_AETH_TYPE) {
+	case ROCESTEER_AETH_ACK:
+		return ROCESTEER_SAW_ACK;
+	case ROCESTEER_AETH_RNR:
+		return ROCESTEER_SAW_RNR;
+	case ROCESTEER_AETH_NAK:
+		return pkt->syndrome == ROCESTEER_AETH_NAK_PSN ?
+		       ROCESTEER_SAW_NAK_SEQUENCE : ROCESTEER_SAW_NAK_OTHER;
+	}
+	return ROCESTEER_SAW_OTHER;
+}
+
+SEC("tcx/ingress")
+int rocesteer_ingress(struct __sk_buff *skb)
+{
+	struct packet pkt;
+
+	if (parse_roce(skb, &pkt, true) != FURTHER)
+		return TCX_NEXT;
+	count(&rs_observed, classify(&pkt), ROCESTEER_OBSERVED_MAX);
+	if (is_told(&pkt))
+		note_ack(skb, &pkt);
+	return TCX_NEXT;
+}
