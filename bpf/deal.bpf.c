@@ -168,13 +168,20 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 	return ROCESTEER_TABLE_FULL;
 }
 
+/* flow_job(), verified once */
+__noinline __u64 find_job(struct __sk_buff *skb,
+			  const struct rocesteer_flow_key *key)
+{
+	return key ? flow_job(skb, key) : 0;
+}
+
 __noinline int enter_packet(struct __sk_buff *skb,
 			    const struct rocesteer_flow_key *key, bool received)
 {
-	__u64 claimed = key ? flow_job(skb, key) : 0;
+	__u64 claimed = find_job(skb, key);
 	int verdict = FURTHER;
 
-	if (!(__u32)claimed)
+	if (!key || !(__u32)claimed)
 		return ROCESTEER_UNTAGGED;
 	if (steers_qp(claimed, true))
 		return ROCESTEER_UNPLANNED;
@@ -187,7 +194,7 @@ __noinline int enter_packet(struct __sk_buff *skb,
 			      ROCESTEER_FLOW_ORDERS : 0),
 			     received ? 0 : bpf_get_socket_cookie(skb));
 	/* Its end may have been announced before there was anything to forget. */
-	if (verdict == FURTHER && flow_job(skb, key) != claimed) {
+	if (verdict == FURTHER && find_job(skb, key) != claimed) {
 		forget_flow(key);
 		return ROCESTEER_UNASSIGNED;
 	}

@@ -11,6 +11,7 @@
 #include <bpf/bpf_helpers.h>
 #include "lib/ack.bpf.h"
 #include "lib/detour.bpf.h"
+#include "lib/handover.bpf.h"
 #include "lib/pieces.bpf.h"
 #include "lib/psn.bpf.h"
 #include "lib/sport.bpf.h"
@@ -41,21 +42,23 @@ static __always_inline __u32 icrc_delta(volatile __u64 *icrc, __u16 v,
 }
 
 /*
- * rocesteer_egress does what most packets need. Other programs go on with the rest: each
- * is verified on its own.
+ * rocesteer_egress does what most packets need. Other programs go on with the rest:
+ * each is verified on its own.
  *
- * GO_WRITE: the packet is changed. GO_MEET: the flow, or its sender, is not known, or
- * the flow has no share. GO_RARE: the frame is not linear or not plain IPv4, or the PSN
- * was sent before, or rocesteer_meet is done.
+ * GO_WRITE: the packet is changed. GO_PARSE: the frame is not linear, or not plain IPv4.
+ * GO_MEET: the flow, or its sender, is not known, or the flow has no share. GO_RARE:
+ * the PSN was sent before, or rocesteer_parse or rocesteer_meet is done.
  */
 enum {
 	GO_WRITE,
+	GO_PARSE,
 	GO_MEET,
 	GO_RARE,
 	GO_MAX,
 };
 
 int rocesteer_write(struct __sk_buff *skb);
+int rocesteer_parse(struct __sk_buff *skb);
 int rocesteer_meet(struct __sk_buff *skb);
 int rocesteer_rare(struct __sk_buff *skb);
 
@@ -68,6 +71,7 @@ struct {
 } rs_go SEC(".maps") = {
 	.values = {
 		[GO_WRITE] = (void *)&rocesteer_write,
+		[GO_PARSE] = (void *)&rocesteer_parse,
 		[GO_MEET] = (void *)&rocesteer_meet,
 		[GO_RARE] = (void *)&rocesteer_rare,
 	},
@@ -88,9 +92,6 @@ __noinline int count_rare_verdict(int verdict)
 {
 	return count_verdict(verdict);
 }
-
-/* Handed to rocesteer_rare in skb->cb: rocesteer_meet has seen the packet. */
-#define CB_MET	0
 
 /*
  * The change of one packet, handed to rocesteer_write in skb->cb: writing to
@@ -225,51 +226,68 @@ static __always_inline int steer_flow(struct __sk_buff *skb,
 /**
  * steer() - what becomes of a packet
  * @skb: the packet
- * @rare: do it here, whatever it takes
+ * @pkt: parsed
+ * @rare: in rocesteer_rare
+ * @met: rocesteer_meet has seen it
  *
  * Return: the verdict, or STEP().
  */
-static __always_inline int steer(struct __sk_buff *skb, bool rare)
+static __always_inline int steer(struct __sk_buff *skb, const struct packet *pkt,
+				 bool rare, bool met)
 {
-	bool met = rare && skb->cb[CB_MET];
 	struct rocesteer_flow_path *flow;
-	struct packet pkt;
-	int verdict;
 
-	verdict = rare ? parse_any(skb, &pkt, false) :
-			 parse_plain(skb, &pkt, false);
-	if (verdict != FURTHER)
-		return verdict == NOT_PLAIN ? STEP(GO_RARE) : verdict;
-	if (!is_rc(&pkt))
+	if (!is_rc(pkt))
 		return ROCESTEER_NOT_RC;
-	flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
+	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
 	if (!flow) {
 		if (met)
 			return ROCESTEER_UNASSIGNED;
-		if (!(__u32)flow_job(skb, &pkt.key))
+		if (!(__u32)flow_job(skb, &pkt->key))
 			return ROCESTEER_UNTAGGED;
 		return STEP(GO_MEET);
 	}
 	if (!met && !is_sender(skb, &flow->sender))
 		return STEP(GO_MEET);
 	if (flow->flags & ROCESTEER_FLOW_QP)
-		return check_port(flow, pkt.sport, skb->len);
-	if (!met && !(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&pkt))
+		return check_port(flow, pkt->sport, skb->len);
+	if (!met && !(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(pkt))
 		return STEP(GO_MEET);
-	return steer_flow(skb, &pkt, flow, rare);
+	return steer_flow(skb, pkt, flow, rare);
 }
 
 SEC("tcx/egress")
 int rocesteer_egress(struct __sk_buff *skb)
 {
-	int verdict = steer(skb, false);
+	struct packet pkt;
+	int verdict;
 
+	verdict = parse_plain(skb, &pkt, false);
+	if (verdict == NOT_PLAIN)
+		bpf_tail_call_static(skb, &rs_go, GO_PARSE);
+	if (verdict != FURTHER)
+		return count_verdict(verdict);
+	verdict = steer(skb, &pkt, false, false);
 	if (verdict == STEP(GO_WRITE))
 		bpf_tail_call_static(skb, &rs_go, GO_WRITE);
+	if (verdict >= 0)
+		return count_verdict(verdict);
+	hand_over(HANDOVER_EGRESS, &pkt);
 	if (verdict == STEP(GO_MEET))
 		bpf_tail_call_static(skb, &rs_go, GO_MEET);
-	if (verdict == STEP(GO_RARE)) {
-		skb->cb[CB_MET] = false;
+	else
+		bpf_tail_call_static(skb, &rs_go, GO_RARE);
+	return count_verdict(verdict);
+}
+
+SEC("tcx/egress")
+int rocesteer_parse(struct __sk_buff *skb)
+{
+	struct packet pkt;
+	int verdict = parse_any(skb, &pkt, false);
+
+	if (verdict == FURTHER) {
+		hand_over(HANDOVER_EGRESS, &pkt);
 		bpf_tail_call_static(skb, &rs_go, GO_RARE);
 	}
 	return count_verdict(verdict);
@@ -278,7 +296,8 @@ int rocesteer_egress(struct __sk_buff *skb)
 SEC("tcx/egress")
 int rocesteer_rare(struct __sk_buff *skb)
 {
-	int verdict = steer(skb, true);
+	struct handover *h = find_handover(HANDOVER_EGRESS);
+	int verdict = h ? steer(skb, &h->pkt, true, h->met) : FURTHER;
 
 	if (verdict == STEP(GO_WRITE))
 		bpf_tail_call_static(skb, &rs_go, GO_WRITE);
@@ -287,33 +306,19 @@ int rocesteer_rare(struct __sk_buff *skb)
 	return count_rare_verdict(verdict);
 }
 
-static __always_inline int meet(struct __sk_buff *skb)
-{
-	struct rocesteer_flow_path *flow;
-	struct packet pkt;
-	int verdict;
-
-	verdict = parse_any(skb, &pkt, false);
-	if (verdict != FURTHER)
-		return verdict;
-	verdict = meet_packet(skb, &pkt.key);
-	if (verdict != FURTHER)
-		return verdict;
-	flow = bpf_map_lookup_elem(&rs_flows, &pkt.key);
-	if (flow && !(flow->flags & (ROCESTEER_FLOW_QP | ROCESTEER_FLOW_SHARE)) &&
-	    !is_ack(&pkt))
-		take_share(&pkt.key);
-	return FURTHER;
-}
-
 SEC("tcx/egress")
 int rocesteer_meet(struct __sk_buff *skb)
 {
-	int verdict = meet(skb);
+	struct handover *h = find_handover(HANDOVER_EGRESS);
+	int verdict = h ? meet_packet(skb, &h->pkt.key) : ROCESTEER_REWRITE_FAILED;
+	struct rocesteer_flow_path *flow;
 
-	if (verdict == FURTHER) {
-		skb->cb[CB_MET] = true;
-		bpf_tail_call_static(skb, &rs_go, GO_RARE);
-	}
-	return count_rare_verdict(verdict);
+	if (verdict != FURTHER)
+		return count_rare_verdict(verdict);
+	flow = bpf_map_lookup_elem(&rs_flows, &h->pkt.key);
+	if (flow && !(flow->flags & ROCESTEER_FLOW_QP) && !is_ack(&h->pkt))
+		take_share(&h->pkt.key);
+	h->met = true;
+	bpf_tail_call_static(skb, &rs_go, GO_RARE);
+	return count_rare_verdict(ROCESTEER_REWRITE_FAILED);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 #include "lib/deal.bpf.h"
+#include "lib/handover.bpf.h"
 #include "lib/psn.bpf.h"
 
 /* kmod/steer_bpf.c */
@@ -81,44 +82,66 @@ static __always_inline void note_answer(struct rocesteer_flow_path *flow,
  * note_ack() - an acknowledgment was received, a READ request, or its last data
  * @skb: the packet
  * @pkt: parsed, as received
+ * @key: the flow of the local queue pair
+ * @change: also where the flow is not known yet, or the peer says another thing of its
+ *	order than before
  *
- * It names the local queue pair; which flow that sends only the module knows. Anybody
- * can send one in the peer's name: it is believed where its PSN fits.
+ * Anybody can send one in the peer's name: it is believed where its PSN fits.
+ *
+ * Return: whether it takes @change.
  */
-static __always_inline void note_ack(struct __sk_buff *skb,
-				     const struct packet *pkt)
+static __always_inline bool note_ack(struct __sk_buff *skb,
+				     const struct packet *pkt,
+				     const struct rocesteer_flow_key *key,
+				     bool change)
 {
 	bool asks = pkt->opcode == ROCESTEER_OP_RC_READ;
-	struct rocesteer_flow_key key = pkt->key;
 	struct rocesteer_flow_path *flow;
 	__u32 psn = ROCESTEER_PSN_NONE;
-	__s64 dqpn;
 
-	if (!rs_use_module || !bpf_ksym_exists(bpf_rocesteer_flow_dqpn))
-		return;
-	dqpn = bpf_rocesteer_flow_dqpn(skb, &key, sizeof(key));
-	if (dqpn < 0)
-		return;
-	key.dqpn = dqpn;
-	flow = bpf_map_lookup_elem(&rs_flows, &key);
+	flow = bpf_map_lookup_elem(&rs_flows, key);
 	/* READ requests come before the first packet is sent. */
-	if (!flow && pkt->restores && asks &&
-	    enter_packet(skb, &key, true) == FURTHER)
-		flow = bpf_map_lookup_elem(&rs_flows, &key);
+	if (!flow && pkt->restores && asks) {
+		if (!change)
+			return true;
+		if (enter_packet(skb, key, true) == FURTHER)
+			flow = bpf_map_lookup_elem(&rs_flows, key);
+	}
 	if (!flow)
-		return;
+		return false;
 	if (!asks)
 		psn = psn_answers(&flow->psns[ROCESTEER_REQUESTS], pkt->psn,
 				  is_answer(pkt));
 	else if (psn_continues(&flow->psns[ROCESTEER_RESPONSES], pkt->psn))
 		psn = pkt->psn;
 	if (psn == ROCESTEER_PSN_NONE)
-		return;
+		return false;
 	if (!is_answer(pkt) && flow->flags & ROCESTEER_FLOW_ASKS &&
-	    !(flow->flags & ROCESTEER_FLOW_ORDERED) == pkt->restores)
-		note_restores(&key, pkt->restores);
+	    !(flow->flags & ROCESTEER_FLOW_ORDERED) == pkt->restores) {
+		if (!change)
+			return true;
+		note_restores(key, pkt->restores);
+	}
 	if (!asks)
 		note_answer(flow, pkt, psn);
+	return false;
+}
+
+/* Which flow the local queue pair sends only the module knows. */
+static __always_inline bool find_key(struct __sk_buff *skb,
+				     const struct packet *pkt,
+				     struct rocesteer_flow_key *key)
+{
+	__s64 dqpn;
+
+	if (!rs_use_module || !bpf_ksym_exists(bpf_rocesteer_flow_dqpn))
+		return false;
+	dqpn = bpf_rocesteer_flow_dqpn(skb, &pkt->key, sizeof(pkt->key));
+	if (dqpn < 0)
+		return false;
+	*key = pkt->key;
+	key->dqpn = dqpn;
+	return true;
 }
 
 static __always_inline enum rocesteer_observed classify(const struct packet *pkt)
@@ -139,15 +162,43 @@ static __always_inline enum rocesteer_observed classify(const struct packet *pkt
 	return ROCESTEER_SAW_OTHER;
 }
 
+int rocesteer_told(struct __sk_buff *skb);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__uint(key_size, sizeof(__u32));
+	__array(values, int (struct __sk_buff *));
+} rs_told SEC(".maps") = {
+	.values = { (void *)&rocesteer_told },
+};
+
 SEC("tcx/ingress")
 int rocesteer_ingress(struct __sk_buff *skb)
 {
+	struct rocesteer_flow_key key;
 	struct packet pkt;
 
 	if (parse_roce(skb, &pkt, true) != FURTHER)
 		return TCX_NEXT;
 	count(&rs_observed, classify(&pkt), ROCESTEER_OBSERVED_MAX);
-	if (is_told(&pkt))
-		note_ack(skb, &pkt);
+	if (is_told(&pkt) && find_key(skb, &pkt, &key) &&
+	    note_ack(skb, &pkt, &key, false)) {
+		pkt.key = key;
+		hand_over(HANDOVER_INGRESS, &pkt);
+		bpf_tail_call_static(skb, &rs_told, 0);
+	}
+	return TCX_NEXT;
+}
+
+/* The peer tells that it restores the order of a flow, or ceases to. */
+SEC("tcx/ingress")
+int rocesteer_told(struct __sk_buff *skb)
+{
+	struct handover *h = find_handover(HANDOVER_INGRESS);
+
+	if (h)
+		note_ack(skb, &h->pkt, &h->pkt.key, true);
 	return TCX_NEXT;
 }

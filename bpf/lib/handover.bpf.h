@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A parsed packet on the way from one program to the next. A tail call keeps only the
+ * context; nothing interrupts a hook's programs on their CPU but another hook's.
+ */
+#ifndef HANDOVER_BPF_H
+#define HANDOVER_BPF_H
+
+#include "parse.bpf.h"
+
+/**
+ * struct handover - what is known of the packet
+ * @pkt: parsed
+ * @met: rocesteer_meet has seen it
+ */
+struct handover {
+	struct packet pkt;
+	__u32 met;
+};
+
+enum {
+	HANDOVER_EGRESS,
+	HANDOVER_INGRESS,
+	HANDOVER_MAX,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, HANDOVER_MAX);
+	__type(key, __u32);
+	__type(value, struct handover);
+} rs_handover SEC(".maps");
+
+static __always_inline struct handover *find_handover(__u32 hook)
+{
+	return bpf_map_lookup_elem(&rs_handover, &hook);
+}
+
+static __always_inline void hand_over(__u32 hook, const struct packet *pkt)
+{
+	struct handover *h = find_handover(hook);
+
+	if (h) {
+		h->pkt = *pkt;
+		h->met = false;
+	}
+}
+
+#endif /* HANDOVER_BPF_H */
