@@ -39,8 +39,8 @@
 #include "hook.h"
 #include "net.h"
 #include "order.h"
+#include "promise.h"
 #include "resequence.h"
-#include "sport.h"
 
 /* User space hands both to the BPF programs. */
 static unsigned int bth_paths __ro_after_init = ROCESTEER_BTH_PATHS;
@@ -270,8 +270,7 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 		rocesteer_reseq_nak(reseq, psn);
 	else if (rocesteer_reseq_want(reseq, psn, hook_read_length(skb, h)) &&
 		 h->bth.opcode == ROCESTEER_OP_RC_READ)
-		rocesteer_sport_promise(skb, skb_transport_offset(skb),
-					bth_restores << ROCESTEER_BTH_SHIFT);
+		rocesteer_promise_set(skb, skb_transport_offset(skb));
 	return NF_ACCEPT;
 }
 
@@ -294,7 +293,7 @@ static_assert(ARRAY_SIZE(hooks) ==
 	      ARRAY_SIZE(((struct rocesteer_net *)NULL)->hooks));
 
 /**
- * rocesteer_hook_init() - check the parameters
+ * rocesteer_hook_init() - take the parameters
  *
  * Return: 0 or a negative errno.
  */
@@ -312,6 +311,7 @@ int __init rocesteer_hook_init(void)
 		       ROCESTEER_BTH_RESV7);
 		return -EINVAL;
 	}
+	rocesteer_promise_init(bth_restores << ROCESTEER_BTH_SHIFT);
 	return 0;
 }
 

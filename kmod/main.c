@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rocesteer: knows which RoCE v2 flows belong to which job, gives their packets,
- * or their queue pairs, the source ports that BPF programs choose, and puts
- * packets that took several paths back into order.
+ * rocesteer: tells BPF programs which RoCE v2 flows belong to which job, gives
+ * queue pairs the source ports that they choose, and puts packets that took several
+ * paths back into order.
  */
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -14,7 +14,6 @@
 #include "netlink.h"
 #include "policy.h"
 #include "qp.h"
-#include "sport.h"
 #include "steer_bpf.h"
 #include "window.h"
 
@@ -25,7 +24,6 @@ static int __init rocesteer_init(void)
 	err = rocesteer_hook_init();
 	if (err)
 		return err;
-	rocesteer_sport_init();
 
 	err = rocesteer_flow_init();
 	if (err)

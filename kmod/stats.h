@@ -21,8 +21,6 @@ struct sk_buff;
  * @ROCESTEER_COUNT_FULL: queue pairs not registered, max_flows reached, or half of it
  *	by one user
  * @ROCESTEER_COUNT_NO_MEMORY: queue pairs not registered, no memory
- * @ROCESTEER_COUNT_REWRITTEN: source ports rewritten
- * @ROCESTEER_COUNT_REWRITE_FAILED: packets left alone, malformed
  * @ROCESTEER_COUNT_RESEQ_HELD: packets that had to wait
  * @ROCESTEER_COUNT_RESEQ_FILLED: missing packets that came
  * @ROCESTEER_COUNT_RESEQ_LOST: missing packets given up, all paths are beyond
@@ -49,8 +47,6 @@ enum rocesteer_counter {
 	ROCESTEER_COUNT_DUPLICATE,
 	ROCESTEER_COUNT_FULL,
 	ROCESTEER_COUNT_NO_MEMORY,
-	ROCESTEER_COUNT_REWRITTEN,
-	ROCESTEER_COUNT_REWRITE_FAILED,
 	ROCESTEER_COUNT_RESEQ_HELD,
 	ROCESTEER_COUNT_RESEQ_FILLED,
 	ROCESTEER_COUNT_RESEQ_LOST,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kfuncs for TC programs: what BPF cannot know or do by itself. They are
+ * kfuncs for TC programs: what BPF cannot know by itself. They are
  * unstable, as all kfuncs are; bpf/ is built with them.
  *
  * A loaded program that calls one of them holds the module.
@@ -18,7 +18,6 @@
 #include "flow.h"
 #include "net.h"
 #include "resequence.h"
-#include "sport.h"
 #include "steer_bpf.h"
 
 __bpf_kfunc_start_defs();
@@ -73,42 +72,11 @@ __bpf_kfunc s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *ctx,
 	return rocesteer_reseq_dqpn(rocesteer_net(dev_net(skb->dev)), key);
 }
 
-/* bpf_rocesteer_set_sport - Set the UDP source port of a RoCE v2 packet
- *
- * The ICRC and a UDP checksum follow. The packet stays where it is: pointers
- * into it remain valid. That it is RoCE v2, and no fragment, is the program's
- * to know; ports and lengths are checked.
- *
- * Parameters:
- * @ctx		Pointer to ctx (__sk_buff) in TC program. Cannot be NULL
- * @l4_off	Offset of the UDP header from the start of the packet
- * @sport	New source port, in network order
- *
- * Returns 0; -EINVAL when lengths or the destination port are wrong; -EAGAIN
- * when the packet is cloned or not linear: bpf_skb_pull_data() up to the end
- * of the UDP payload and try again. Nothing is changed on error.
- */
-__bpf_kfunc int bpf_rocesteer_set_sport(struct __sk_buff *ctx, u32 l4_off,
-					__be16 sport)
-{
-	struct sk_buff *skb = (struct sk_buff *)ctx;
-	struct rocesteer_net *rn = rocesteer_net(dev_net(skb->dev));
-	int err;
-
-	err = rocesteer_sport_set(skb, l4_off, sport);
-	if (!err)
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_REWRITTEN);
-	else if (err != -EAGAIN)
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_REWRITE_FAILED);
-	return err;
-}
-
 __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(rocesteer_kfunc_set)
 BTF_ID_FLAGS(func, bpf_rocesteer_flow_job, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_rocesteer_flow_dqpn, KF_TRUSTED_ARGS)
-BTF_ID_FLAGS(func, bpf_rocesteer_set_sport, KF_TRUSTED_ARGS)
 BTF_KFUNCS_END(rocesteer_kfunc_set)
 
 static const struct btf_kfunc_id_set rocesteer_bpf_kfunc_set = {

@@ -11,7 +11,6 @@ s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 			   const struct rocesteer_flow_key *key, u32 key__sz);
 s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *ctx,
 			    const struct rocesteer_flow_key *key, u32 key__sz);
-int bpf_rocesteer_set_sport(struct __sk_buff *ctx, u32 l4_off, __be16 sport);
 
 int rocesteer_steer_bpf_register(void);
 

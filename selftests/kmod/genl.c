@@ -69,8 +69,6 @@ static const struct attribute stats_attrs[] = {
 	{ "duplicate", ROCESTEER_A_STATS_DUPLICATE, U64 },
 	{ "full", ROCESTEER_A_STATS_FULL, U64 },
 	{ "no-memory", ROCESTEER_A_STATS_NO_MEMORY, U64 },
-	{ "rewritten", ROCESTEER_A_STATS_REWRITTEN, U64 },
-	{ "rewrite-failed", ROCESTEER_A_STATS_REWRITE_FAILED, U64 },
 	{ "reseq-held", ROCESTEER_A_STATS_RESEQ_HELD, U64 },
 	{ "reseq-filled", ROCESTEER_A_STATS_RESEQ_FILLED, U64 },
 	{ "reseq-lost", ROCESTEER_A_STATS_RESEQ_LOST, U64 },

@@ -124,7 +124,7 @@ untouched()
 	host_exec 0 rocesteer stat
 	(($(verdicts on_plan) > 0 && $(verdicts off_plan) == 0)) &&
 		(($(verdicts unplanned) == 0 && $(verdicts steered) == 0)) &&
-		(($(module_stat rewritten) == 0 && $(module_stat qp_own_label) == 0)) &&
+		(($(module_stat qp_own_label) == 0)) &&
 		(($(module_stat qp_steered) >= count))
 }
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The bit of a READ request that says that its sender restores the order of what
+ * answers it. The ICRC covers the bit.
+ */
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/checksum.h>
+
+#include <rocesteer/icrc.h>
+#include <rocesteer/roce.h>
+
+#include "promise.h"
+
+/* A READ request has no payload, so all have one length. */
+struct promise_read {
+	struct udphdr udp;
+	struct rocesteer_bth bth;
+	struct rocesteer_reth reth;
+	__le32 icrc;
+};
+
+/* The upper half of apsn, as __be16: the bit; and what it changes in the ICRC. */
+static __be16 promise_bit __ro_after_init;
+static u32 promise_delta __ro_after_init;
+
+/**
+ * rocesteer_promise_init() - choose the bit
+ * @bit: of apsn, not of the PSN
+ */
+void __init rocesteer_promise_init(u32 bit)
+{
+	/* icrc.h, as if apsn were the port of a packet that begins there. */
+	int bits = 8 * (sizeof(struct promise_read) -
+			offsetof(struct promise_read, bth.apsn) -
+			sizeof(promise_bit));
+	u32 k = 0x80000000;
+
+	while (bits--)
+		k = rocesteer_crc32_shift(k);
+	promise_bit = htons(bit >> 16);
+	promise_delta = rocesteer_icrc_delta(le16_to_cpu((__force __le16)promise_bit),
+					     k);
+}
+
+/**
+ * rocesteer_promise_set() - say that the order of responses is restored
+ * @skb: READ request, as rxe sends it
+ * @l4_off: offset of the UDP header from skb->data
+ *
+ * A packet that is cloned or not linear stays as it is; then the data that answers
+ * it takes one path.
+ *
+ * Context: Any; the caller owns @skb.
+ */
+void rocesteer_promise_set(struct sk_buff *skb, unsigned int l4_off)
+{
+	unsigned int len = l4_off + sizeof(struct promise_read);
+	struct promise_read *h;
+	__le32 icrc;
+	__be16 *to;
+
+	if (len > skb_headlen(skb) ||
+	    (skb_cloned(skb) && !skb_clone_writable(skb, len)))
+		return;
+	h = (void *)skb->data + l4_off;
+	to = (__be16 *)&h->bth.apsn;
+	if (ntohs(h->udp.len) != sizeof(*h) || *to & promise_bit)
+		return;
+
+	icrc = h->icrc ^ cpu_to_le32(promise_delta);
+	if (h->udp.check) {
+		/* Neither touches a sum that is left to the device. */
+		inet_proto_csum_replace2(&h->udp.check, skb, *to,
+					 *to | promise_bit, false);
+		inet_proto_csum_replace4(&h->udp.check, skb,
+					 (__force __be32)h->icrc,
+					 (__force __be32)icrc, false);
+		if (!h->udp.check && skb->ip_summed != CHECKSUM_PARTIAL)
+			h->udp.check = CSUM_MANGLED_0;
+	}
+	h->icrc = icrc;
+	*to |= promise_bit;
+}
