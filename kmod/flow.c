@@ -531,7 +531,7 @@ int rocesteer_flow_del(struct rocesteer_net *rn,
 
 /* Make a flow the one of a queue pair. It need not be linked. */
 static int flow_bind(struct rocesteer_flow *flow,
-		     const struct rocesteer_flow_qp *qp)
+		     const struct rocesteer_qp *qp)
 {
 	int err;
 
@@ -551,7 +551,7 @@ static int flow_bind(struct rocesteer_flow *flow,
 
 static struct rocesteer_flow *
 flow_learn_new(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
-	       const struct rocesteer_flow_qp *qp,
+	       const struct rocesteer_qp *qp,
 	       const struct rocesteer_flow *rival)
 {
 	struct rocesteer_flow *flow;
@@ -596,7 +596,7 @@ static struct rocesteer_flow *flow_find_qp(const struct ib_qp *qp)
 
 static struct rocesteer_flow *
 flow_learn(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
-	   const struct rocesteer_flow_qp *qp)
+	   const struct rocesteer_qp *qp)
 {
 	struct rocesteer_flow *flow, *rival = NULL;
 	struct rhlist_head *pos;
@@ -632,7 +632,7 @@ flow_learn(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 /* It is connected as it was before. What flow-add has said of the flow stays. */
 static struct rocesteer_flow *
 flow_learn_again(struct rocesteer_flow *flow,
-		 const struct rocesteer_flow_qp *qp)
+		 const struct rocesteer_qp *qp)
 {
 	struct pid *owner = flow->qp.owner;
 	u32 uid = flow->qp.uid;
@@ -684,7 +684,7 @@ static u16 flow_steer(struct rocesteer_flow *flow)
  */
 u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key,
-			 const struct rocesteer_flow_qp *qp)
+			 const struct rocesteer_qp *qp)
 {
 	struct rocesteer_flow *flow;
 	u16 sport = 0;

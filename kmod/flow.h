@@ -4,42 +4,14 @@
 
 #include <linux/rhashtable-types.h>
 #include <linux/types.h>
-#include <rdma/ib_verbs.h>
 
 #include <rocesteer/types.h>
-#include <uapi/linux/rocesteer.h>
 
-struct pid;
+#include "qp.h"
+
 struct rocesteer_net;
 struct rocesteer_reseq;
 struct sk_buff;
-
-/**
- * struct rocesteer_flow_qp - what is known of a flow's queue pair
- * @qp: which one: compared, never dereferenced, since a flow holds no
- *	reference. NULL when the flow was only given by flow-add
- * @owner: thread group that connected it; NULL for the kernel's own
- * @uid: user that connected it, to whom the flow is charged; 0 for the kernel
- * @sqpn: its number
- * @local: its own address, as a GID
- * @path_mtu: in bytes
- * @rq_psn: PSN of the first packet it receives
- * @label: who chose its flow label
- * @software: its packets are made by the kernel and pass TC
- * @device: name of the RDMA device when the queue pair was connected
- */
-struct rocesteer_flow_qp {
-	const struct ib_qp *qp;
-	struct pid *owner;
-	u32 uid;
-	u32 sqpn;
-	struct in6_addr local;
-	u32 path_mtu;
-	u32 rq_psn;
-	enum rocesteer_label label;
-	bool software;
-	char device[IB_DEVICE_NAME_MAX];
-};
 
 /**
  * struct rocesteer_flow - a flow of a network namespace
@@ -75,7 +47,7 @@ struct rocesteer_flow {
 	bool by_hand;
 	bool seen;
 	const void *sender;
-	struct rocesteer_flow_qp qp;
+	struct rocesteer_qp qp;
 	struct rocesteer_reseq __rcu *reseq;
 	struct rcu_head rcu;
 };
@@ -101,7 +73,7 @@ int rocesteer_flow_del(struct rocesteer_net *rn,
 		       const struct rocesteer_flow_key *key);
 u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key,
-			 const struct rocesteer_flow_qp *qp);
+			 const struct rocesteer_qp *qp);
 void rocesteer_flow_forget(const struct ib_qp *qp);
 void rocesteer_flow_claim(struct rocesteer_net *rn, u32 job);
 void rocesteer_flow_disown(struct rocesteer_net *rn, u32 job);

@@ -13,7 +13,7 @@
 #include "net.h"
 #include "netlink.h"
 #include "policy.h"
-#include "qp.h"
+#include "qp_probe.h"
 #include "steer_bpf.h"
 #include "window.h"
 
@@ -43,7 +43,7 @@ static int __init rocesteer_init(void)
 	err = rocesteer_policy_register();
 	if (err)
 		goto unwatch_net;
-	err = rocesteer_qp_watch();
+	err = rocesteer_qp_probe_register();
 	if (err)
 		goto unwatch_net;
 	return 0;
@@ -74,7 +74,7 @@ exit_flow:
  */
 static void __exit rocesteer_exit(void)
 {
-	rocesteer_qp_unwatch();
+	rocesteer_qp_probe_unregister();
 	rocesteer_net_unwatch();
 	rocesteer_nl_unregister();
 	rocesteer_net_unregister();

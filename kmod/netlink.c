@@ -14,7 +14,7 @@
 #include "net.h"
 #include "netlink.h"
 #include "netlink-gen.h"
-#include "qp.h"
+#include "qp_probe.h"
 #include "resequence.h"
 #include "window.h"
 
@@ -54,7 +54,7 @@ static int job_fill(struct sk_buff *skb, const struct rocesteer_job_rule *job,
 	return 0;
 }
 
-static int flow_fill_qp(struct sk_buff *skb, const struct rocesteer_flow_qp *qp,
+static int flow_fill_qp(struct sk_buff *skb, const struct rocesteer_qp *qp,
 			struct pid_namespace *ns)
 {
 	if (nla_put_u32(skb, ROCESTEER_A_FLOW_ORIGIN,
@@ -218,7 +218,7 @@ int rocesteer_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info)
 	err = job_parse(&rule, info);
 	if (err)
 		return err;
-	if ((rule.cgroup_id || rule.pid) && !rocesteer_qp_is_seen()) {
+	if ((rule.cgroup_id || rule.pid) && !rocesteer_qp_probe_test()) {
 		NL_SET_ERR_MSG(info->extack,
 			       "Kprobes are switched off: see /sys/kernel/debug/kprobes/enabled, kernel.ftrace_enabled");
 		put_pid(rule.pid);
@@ -485,7 +485,7 @@ int rocesteer_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 	      nla_put_u32(msg, ROCESTEER_A_STATS_FLOWS,
 			  READ_ONCE(rn->nr_flows)) ?:
 	      nla_put_u32(msg, ROCESTEER_A_STATS_PROBES,
-			  rocesteer_qp_is_seen()) ?:
+			  rocesteer_qp_probe_test()) ?:
 	      rocesteer_stats_fill(rn, msg) ?:
 	      put_u64(msg, ROCESTEER_A_STATS_RESEQ_BYTES,
 		      rocesteer_window_bytes());

@@ -42,7 +42,7 @@
 #include "compat.h"
 #include "flow.h"
 #include "net.h"
-#include "qp.h"
+#include "qp_probe.h"
 
 /* What RTR must set, or it fails, and we want to know. */
 #define RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
@@ -75,7 +75,7 @@ static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
 		.ifindex = dev->ifindex,
 		.dqpn = attr->dest_qp_num & ROCESTEER_QPN_MASK,
 	};
-	struct rocesteer_flow_qp info = {
+	struct rocesteer_qp info = {
 		.qp = qp,
 		.sqpn = qp->qp_num,
 		.rq_psn = attr->rq_psn & ROCESTEER_PSN_MASK,
@@ -164,7 +164,7 @@ static int qp_reset_end(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /* void rdma_restrack_*del(struct rdma_restrack_entry *) */
-static int qp_destroyed(struct kprobe *kp, struct pt_regs *regs)
+static int qp_destroy_end(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct rdma_restrack_entry *res;
 
@@ -174,24 +174,24 @@ static int qp_destroyed(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-static struct kprobe modify_user = {
+static struct kprobe qp_modify_user = {
 	.symbol_name = "ib_modify_qp_with_udata",
 	.pre_handler = qp_modify,
 };
 
-static struct kprobe modify_kernel = {
+static struct kprobe qp_modify_kernel = {
 	.symbol_name = "ib_modify_qp",
 	.pre_handler = qp_modify,
 };
 
-static struct kretprobe reset_user = {
+static struct kretprobe qp_reset_user = {
 	.kp.symbol_name = "ib_modify_qp_with_udata",
 	.entry_handler = qp_reset_begin,
 	.handler = qp_reset_end,
 	.data_size = sizeof(const struct ib_qp *),
 };
 
-static struct kretprobe reset_kernel = {
+static struct kretprobe qp_reset_kernel = {
 	.kp.symbol_name = "ib_modify_qp",
 	.entry_handler = qp_reset_begin,
 	.handler = qp_reset_end,
@@ -202,60 +202,63 @@ static struct kretprobe reset_kernel = {
  * What ib_destroy_qp_user() calls when the driver is done with the queue pair, and
  * before its memory is freed. A probe at its return could be missed.
  */
-static struct kprobe destroyed = {
-	.pre_handler = qp_destroyed,
+static struct kprobe qp_destroyed = {
+	.pre_handler = qp_destroy_end,
 };
 
 /* The first has taken the place of the second between 6.12 and 7.2. */
-static const char * const destroyed_symbols[] = {
+static const char * const qp_destroyed_symbols[] = {
 	"rdma_restrack_commit_del",
 	"rdma_restrack_del",
 };
 
 /* debugfs and sysctl switch all probes off, and tell nobody: this one notices. */
-static atomic_t canary_calls;
+static atomic_t qp_canary_calls;
 
-static noinline void qp_canary(void)
+static noinline void qp_canary_hit(void)
 {
 	barrier();
 }
 
 static int qp_canary_called(struct kprobe *kp, struct pt_regs *regs)
 {
-	atomic_inc(&canary_calls);
+	atomic_inc(&qp_canary_calls);
 	return 0;
 }
 
-static struct kprobe canary = {
-	.addr = (kprobe_opcode_t *)qp_canary,
+static struct kprobe qp_canary = {
+	.addr = (kprobe_opcode_t *)qp_canary_hit,
 	.pre_handler = qp_canary_called,
 };
 
 /**
- * rocesteer_qp_is_seen() - are queue pairs seen when they are connected and end?
+ * rocesteer_qp_probe_test() - call what has a probe
  *
  * Context: Process context.
- * Return: false where probes are switched off.
+ * Return: whether the probe was called; false where probes are switched off.
  */
-bool rocesteer_qp_is_seen(void)
+bool rocesteer_qp_probe_test(void)
 {
-	int before = atomic_read(&canary_calls);
+	int before = atomic_read(&qp_canary_calls);
 
-	qp_canary();
-	return atomic_read(&canary_calls) != before;
+	qp_canary_hit();
+	return atomic_read(&qp_canary_calls) != before;
 }
 
-static struct kprobe *probes[] = { &canary, &modify_user, &modify_kernel };
-static struct kretprobe *returns[] = { &reset_user, &reset_kernel };
+static struct kprobe *qp_probes[] = {
+	&qp_canary, &qp_modify_user, &qp_modify_kernel,
+};
+
+static struct kretprobe *qp_returns[] = { &qp_reset_user, &qp_reset_kernel };
 
 static int qp_watch_destroyed(void)
 {
 	int err, i;
 
-	for (i = 0; i < ARRAY_SIZE(destroyed_symbols); i++) {
-		destroyed.symbol_name = destroyed_symbols[i];
-		destroyed.addr = NULL;
-		err = register_kprobe(&destroyed);
+	for (i = 0; i < ARRAY_SIZE(qp_destroyed_symbols); i++) {
+		qp_destroyed.symbol_name = qp_destroyed_symbols[i];
+		qp_destroyed.addr = NULL;
+		err = register_kprobe(&qp_destroyed);
 		if (err != -ENOENT)
 			break;
 	}
@@ -272,7 +275,7 @@ static bool qp_can_lock(const struct kprobe *kp)
 }
 
 /**
- * rocesteer_qp_watch() - begin to learn
+ * rocesteer_qp_probe_register() - begin to learn
  *
  * Queue pairs connected before are not known. Their end is watched first: none may be
  * learnt whose end we would not see.
@@ -280,40 +283,40 @@ static bool qp_can_lock(const struct kprobe *kp)
  * Return: 0; -EOPNOTSUPP where probes would run in NMI context; or what
  * register_kprobe() says.
  */
-int rocesteer_qp_watch(void)
+int rocesteer_qp_probe_register(void)
 {
 	int err;
 
 	err = qp_watch_destroyed();
 	if (err)
 		return err;
-	err = register_kretprobes(returns, ARRAY_SIZE(returns));
+	err = register_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
 	if (err)
 		goto unwatch_destroyed;
-	err = register_kprobes(probes, ARRAY_SIZE(probes));
+	err = register_kprobes(qp_probes, ARRAY_SIZE(qp_probes));
 	if (err)
 		goto unregister_returns;
-	if (qp_can_lock(&destroyed) && qp_can_lock(&modify_user) &&
-	    qp_can_lock(&modify_kernel))
+	if (qp_can_lock(&qp_destroyed) && qp_can_lock(&qp_modify_user) &&
+	    qp_can_lock(&qp_modify_kernel))
 		return 0;
 
 	err = -EOPNOTSUPP;
-	unregister_kprobes(probes, ARRAY_SIZE(probes));
+	unregister_kprobes(qp_probes, ARRAY_SIZE(qp_probes));
 unregister_returns:
-	unregister_kretprobes(returns, ARRAY_SIZE(returns));
+	unregister_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
 unwatch_destroyed:
-	unregister_kprobe(&destroyed);
+	unregister_kprobe(&qp_destroyed);
 	return err;
 }
 
 /**
- * rocesteer_qp_unwatch() - stop learning
+ * rocesteer_qp_probe_unregister() - stop learning
  *
  * Context: Process context, may sleep. No handler runs any more afterwards.
  */
-void rocesteer_qp_unwatch(void)
+void rocesteer_qp_probe_unregister(void)
 {
-	unregister_kprobes(probes, ARRAY_SIZE(probes));
-	unregister_kretprobes(returns, ARRAY_SIZE(returns));
-	unregister_kprobe(&destroyed);
+	unregister_kprobes(qp_probes, ARRAY_SIZE(qp_probes));
+	unregister_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
+	unregister_kprobe(&qp_destroyed);
 }
