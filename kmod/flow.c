@@ -224,7 +224,7 @@ static void flow_resequence(struct rocesteer_flow *flow, bool fresh)
 		flow_end_reseq(flow);
 	if (!wanted || rcu_access_pointer(flow->reseq))
 		return;
-	reseq = rocesteer_reseq_new(flow, fresh);
+	reseq = rocesteer_reseq_new(flow->rn, &flow->key, &flow->qp, fresh);
 	if (!IS_ERR(reseq))
 		rcu_assign_pointer(flow->reseq, reseq);
 	else if (PTR_ERR(reseq) == -EEXIST)

@@ -28,13 +28,11 @@
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/ipv6.h>
-#if IS_ENABLED(CONFIG_NF_CONNTRACK)
-#include <net/netfilter/nf_conntrack.h>
-#endif
 #include <net/sock.h>
 
 #include <rocesteer/roce.h>
 
+#include "deliver.h"
 #include "flow.h"
 #include "hook.h"
 #include "net.h"
@@ -113,72 +111,6 @@ static bool hook_addrs(const struct sk_buff *skb, u8 pf,
 	return true;
 }
 
-/*
- * Where the stack goes on with what it delivers to the host, by skb->protocol. The
- * functions are not exported: the first packet of each family says which it is.
- */
-static int (*hook_okfn[2])(struct net *net, struct sock *sk,
-			   struct sk_buff *skb);
-
-/*
- * May a packet wait? Return: true where rocesteer_hook_continue() does with it what
- * the stack would do now.
- */
-static bool hook_can_continue(const struct sk_buff *skb,
-			      const struct nf_hook_state *state)
-{
-	bool ipv6 = state->pf == NFPROTO_IPV6;
-
-	if (skb->protocol != (ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP)))
-		return false;
-	if (unlikely(!READ_ONCE(hook_okfn[ipv6])))
-		cmpxchg(&hook_okfn[ipv6], NULL, state->okfn);
-	return READ_ONCE(hook_okfn[ipv6]) == state->okfn;
-}
-
-/**
- * rocesteer_hook_steal() - take a packet from the hooks that would follow
- * @skb: packet
- *
- * A connection that nobody confirms would be made, and freed, for each packet.
- *
- * Context: BH disabled, RCU read-side critical section.
- * Return: NF_STOLEN, or what connection tracking says, as a rule NF_DROP.
- */
-unsigned int rocesteer_hook_steal(struct sk_buff *skb)
-{
-#if IS_ENABLED(CONFIG_NF_CONNTRACK)
-	struct nf_conntrack *nfct = skb_nfct(skb);
-	const struct nf_ct_hook *hook;
-	int verdict;
-
-	if (likely(!nfct) ||
-	    nf_ct_is_confirmed(container_of(nfct, struct nf_conn, ct_general)))
-		return NF_STOLEN;
-	hook = rcu_dereference(nf_ct_hook);
-	verdict = hook ? hook->confirm(skb) : NF_ACCEPT;
-	if (verdict != NF_ACCEPT)
-		return verdict;
-#endif
-	return NF_STOLEN;
-}
-
-/**
- * rocesteer_hook_continue() - let a packet go on where it was
- * @net: its namespace
- * @skb: packet for which hook_in() returned NF_STOLEN; is the stack's afterwards
- *
- * Context: BH disabled, RCU read-side critical section.
- */
-void rocesteer_hook_continue(struct net *net, struct sk_buff *skb)
-{
-	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
-	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
-
-	okfn = READ_ONCE(hook_okfn[ipv6]);
-	okfn(net, NULL, skb);
-}
-
 static bool hook_is_ack(const struct hook_headers *h)
 {
 	return h->bth.opcode == ROCESTEER_OP_RC_ACK ||
@@ -221,7 +153,7 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 		hook_note_gso(priv, skb);
 		return NF_ACCEPT;
 	}
-	if (!h || !hook_can_continue(skb, state) ||
+	if (!h || !rocesteer_deliver_learn(skb, state) ||
 	    !hook_addrs(skb, state->pf, peer, &pkt.local))
 		return NF_ACCEPT;
 

@@ -5,17 +5,100 @@
  * paths back into order.
  */
 #include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 
 #include "compat.h"
 #include "flow.h"
 #include "hook.h"
+#include "job.h"
 #include "net.h"
 #include "netlink.h"
 #include "policy.h"
 #include "qp_probe.h"
+#include "resequence.h"
 #include "steer_bpf.h"
 #include "window.h"
+
+static int __net_init rocesteer_net_init(struct net *net)
+{
+	struct rocesteer_net *rn = rocesteer_net(net);
+	int err;
+
+	rn->net = net;
+	mutex_init(&rn->conf);
+	xa_init_flags(&rn->jobs, XA_FLAGS_ACCOUNT);
+
+	rn->stats = alloc_percpu(struct rocesteer_stats);
+	if (!rn->stats)
+		return -ENOMEM;
+
+	err = rocesteer_flow_table_init(rn);
+	if (err)
+		goto free_stats;
+	err = rocesteer_reseq_table_init(rn);
+	if (err)
+		goto free_flows;
+
+	rocesteer_net_list(rn);
+	return 0;
+
+free_flows:
+	rocesteer_flow_table_free(rn);
+free_stats:
+	free_percpu(rn->stats);
+	return err;
+}
+
+/* A grace period passes until rocesteer_net_exit(): then no hook runs any more. */
+static void __net_exit rocesteer_net_pre_exit(struct net *net)
+{
+	rocesteer_hook_end(rocesteer_net(net));
+}
+
+/*
+ * Nobody else is here: the namespace has no sockets, thus no netlink requests,
+ * and no devices, thus no packets and no queue pairs. Or the module goes, see
+ * rocesteer_exit().
+ */
+static void __net_exit rocesteer_net_exit(struct net *net)
+{
+	struct rocesteer_net *rn = rocesteer_net(net);
+
+	rocesteer_net_unlist(rn);
+	rocesteer_flow_table_free(rn);
+	rocesteer_reseq_table_free(rn);
+	rocesteer_job_free_all(rn);
+	free_percpu(rn->stats);
+}
+
+static struct pernet_operations rocesteer_net_ops = {
+	.init = rocesteer_net_init,
+	.pre_exit = rocesteer_net_pre_exit,
+	.exit = rocesteer_net_exit,
+	.id = &rocesteer_net_id,
+	.size = sizeof(struct rocesteer_net),
+};
+
+/*
+ * The event also comes when a device moves to another namespace, while
+ * dev_net() is still the one it leaves.
+ */
+static int rocesteer_netdev_event(struct notifier_block *nb, unsigned long event,
+				  void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+
+	if (event == NETDEV_UNREGISTER)
+		rocesteer_flow_flush(rocesteer_net(dev_net(dev)),
+				     dev->ifindex);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block rocesteer_netdev_notifier = {
+	.notifier_call = rocesteer_netdev_event,
+};
 
 static int __init rocesteer_init(void)
 {
@@ -28,32 +111,32 @@ static int __init rocesteer_init(void)
 	err = rocesteer_flow_init();
 	if (err)
 		return err;
-	err = rocesteer_net_register();
+	err = register_pernet_subsys(&rocesteer_net_ops);
 	if (err)
 		goto exit_flow;
 	err = rocesteer_nl_register();
 	if (err)
 		goto unregister_net;
-	err = rocesteer_net_watch();
+	err = register_netdevice_notifier(&rocesteer_netdev_notifier);
 	if (err)
 		goto unregister_nl;
 	err = rocesteer_steer_bpf_register();
 	if (err)
-		goto unwatch_net;
+		goto unregister_netdev;
 	err = rocesteer_policy_register();
 	if (err)
-		goto unwatch_net;
+		goto unregister_netdev;
 	err = rocesteer_qp_probe_register();
 	if (err)
-		goto unwatch_net;
+		goto unregister_netdev;
 	return 0;
 
-unwatch_net:
-	rocesteer_net_unwatch();
+unregister_netdev:
+	unregister_netdevice_notifier(&rocesteer_netdev_notifier);
 unregister_nl:
 	rocesteer_nl_unregister();
 unregister_net:
-	rocesteer_net_unregister();
+	unregister_pernet_subsys(&rocesteer_net_ops);
 exit_flow:
 	rcu_barrier();
 	rocesteer_flow_exit();
@@ -75,9 +158,9 @@ exit_flow:
 static void __exit rocesteer_exit(void)
 {
 	rocesteer_qp_probe_unregister();
-	rocesteer_net_unwatch();
+	unregister_netdevice_notifier(&rocesteer_netdev_notifier);
 	rocesteer_nl_unregister();
-	rocesteer_net_unregister();
+	unregister_pernet_subsys(&rocesteer_net_ops);
 	rcu_barrier();
 	rocesteer_flow_exit();
 	WARN_ON(rocesteer_window_bytes());

@@ -81,9 +81,7 @@ static inline struct rocesteer_net *rocesteer_net(const struct net *net)
 }
 
 struct rocesteer_net *rocesteer_net_find(u64 cookie);
-int rocesteer_net_register(void);
-void rocesteer_net_unregister(void);
-int rocesteer_net_watch(void);
-void rocesteer_net_unwatch(void);
+void rocesteer_net_list(struct rocesteer_net *rn);
+void rocesteer_net_unlist(struct rocesteer_net *rn);
 
 #endif /* ROCESTEER_NET_H */

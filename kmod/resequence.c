@@ -17,10 +17,10 @@
 #include <net/ipv6.h>
 
 #include "compat.h"
-#include "flow.h"
-#include "hook.h"
+#include "deliver.h"
 #include "net.h"
 #include "order.h"
+#include "qp.h"
 #include "resequence.h"
 
 /* Packets that may be ready, and that one CPU delivers in a row. */
@@ -131,7 +131,7 @@ static void reseq_deliver(struct rocesteer_order *order)
 		skb_queue_splice_init(&order->ready, &batch);
 		spin_unlock(&order->lock);
 		while ((skb = __skb_dequeue(&batch)))
-			rocesteer_hook_continue(order->rn->net, skb);
+			rocesteer_deliver_continue(order->rn->net, skb);
 		spin_lock(&order->lock);
 	}
 	order->delivering = false;
@@ -173,7 +173,7 @@ static bool reseq_is_for(const struct rocesteer_reseq *reseq,
  * @rn: namespace
  * @pkt: what it is
  * @skb: packet, not aggregated, without a socket, that
- *	rocesteer_hook_continue() may go on with
+ *	rocesteer_deliver_continue() may go on with
  *
  * Context: Softirq, or process where a program let the packet pass (NFQUEUE). RCU
  * read-side critical section.
@@ -201,7 +201,7 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 	} else if (skb_queue_len(&order->ready) > reseq_budget(order)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 	} else if (!order->dead && !rocesteer_order_is_whole(order, pkt)) {
-		verdict = rocesteer_hook_steal(skb);
+		verdict = rocesteer_deliver_steal(skb);
 		if (verdict == NF_STOLEN) {
 			rocesteer_order_sort(order, skb, pkt);
 			reseq_deliver(order);
@@ -262,39 +262,43 @@ static void reseq_expire(struct timer_list *timer)
 
 /**
  * rocesteer_reseq_new() - resequence what a queue pair receives
- * @flow: linked flow, which has a queue pair
+ * @rn: namespace
+ * @key: flow that the queue pair sends
+ * @qp: queue pair
  * @fresh: the queue pair has not received anything yet
  *
  * Context: Holds rocesteer_lock.
  * Return: resequencer; -ENOMEM; -EEXIST where two RDMA devices with the same queue
  * pair number share a network device; -EINVAL without a path MTU.
  */
-struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
-					    bool fresh)
+struct rocesteer_reseq *
+rocesteer_reseq_new(struct rocesteer_net *rn,
+		    const struct rocesteer_flow_key *key,
+		    const struct rocesteer_qp *qp, bool fresh)
 {
 	struct rocesteer_reseq *reseq;
 	int i, err;
 
 	lockdep_assert_held(&rocesteer_lock);
-	if (!flow->qp.path_mtu)		/* the modify will fail */
+	if (!qp->path_mtu)		/* the modify will fail */
 		return ERR_PTR(-EINVAL);
 	reseq = kzalloc_obj(*reseq, GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!reseq)
 		return ERR_PTR(-ENOMEM);
-	reseq->key = flow->key;
-	reseq->key.dqpn = flow->qp.sqpn;
-	reseq->local = flow->qp.local;
-	reseq->dqpn = flow->key.dqpn;
-	rocesteer_order_init(&reseq->order[ROCESTEER_REQUESTS], flow->rn,
-			     ROCESTEER_WINDOW_REQUESTS, flow->qp.path_mtu,
-			     flow->qp.rq_psn, fresh);
-	rocesteer_order_init(&reseq->order[ROCESTEER_RESPONSES], flow->rn,
-			     ROCESTEER_WINDOW_RESPONSES, flow->qp.path_mtu,
-			     0, false);
+	reseq->key = *key;
+	reseq->key.dqpn = qp->sqpn;
+	reseq->local = qp->local;
+	reseq->dqpn = key->dqpn;
+	rocesteer_order_init(&reseq->order[ROCESTEER_REQUESTS], rn,
+			     ROCESTEER_WINDOW_REQUESTS, qp->path_mtu,
+			     qp->rq_psn, fresh);
+	rocesteer_order_init(&reseq->order[ROCESTEER_RESPONSES], rn,
+			     ROCESTEER_WINDOW_RESPONSES, qp->path_mtu, 0,
+			     false);
 	for (i = 0; i < ROCESTEER_PSNS_MAX; i++)
 		timer_setup(&reseq->order[i].timer, reseq_expire, 0);
 
-	err = rhashtable_lookup_insert_fast(&flow->rn->reseqs, &reseq->node,
+	err = rhashtable_lookup_insert_fast(&rn->reseqs, &reseq->node,
 					    reseq_params);
 	if (err) {
 		kfree(reseq);

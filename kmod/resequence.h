@@ -6,9 +6,9 @@
 
 #include <rocesteer/types.h>
 
-struct rocesteer_flow;
 struct rocesteer_net;
 struct rocesteer_packet;
+struct rocesteer_qp;
 struct rocesteer_reseq;
 struct sk_buff;
 
@@ -31,8 +31,10 @@ struct rocesteer_reseq_stat {
 int rocesteer_reseq_table_init(struct rocesteer_net *rn);
 void rocesteer_reseq_table_free(struct rocesteer_net *rn);
 
-struct rocesteer_reseq *rocesteer_reseq_new(const struct rocesteer_flow *flow,
-					    bool fresh);
+struct rocesteer_reseq *
+rocesteer_reseq_new(struct rocesteer_net *rn,
+		    const struct rocesteer_flow_key *key,
+		    const struct rocesteer_qp *qp, bool fresh);
 void rocesteer_reseq_del(struct rocesteer_reseq *reseq);
 void rocesteer_reseq_read(struct rocesteer_reseq *reseq,
 			  struct rocesteer_reseq_stat *stat);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Taking a packet out of LOCAL_IN, and letting it go on from there later. */
+#include <linux/ipv6.h>
+#include <linux/netfilter.h>
+#include <linux/skbuff.h>
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+#include <net/netfilter/nf_conntrack.h>
+#endif
+
+#include "deliver.h"
+
+/*
+ * Where the stack goes on with what it delivers to the host, by family. The functions
+ * are not exported: the first packet of each family says which it is.
+ */
+static int (*deliver_okfn[2])(struct net *net, struct sock *sk,
+			      struct sk_buff *skb);
+
+/**
+ * rocesteer_deliver_learn() - learn where packets of a family go on
+ * @skb: packet at LOCAL_IN
+ * @state: as the hook was given it
+ *
+ * Return: whether rocesteer_deliver_continue() does with @skb what the stack would do
+ * now. Only then may @skb wait.
+ */
+bool rocesteer_deliver_learn(const struct sk_buff *skb,
+			     const struct nf_hook_state *state)
+{
+	bool ipv6 = state->pf == NFPROTO_IPV6;
+
+	if (skb->protocol != (ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP)))
+		return false;
+	if (unlikely(!READ_ONCE(deliver_okfn[ipv6])))
+		cmpxchg(&deliver_okfn[ipv6], NULL, state->okfn);
+	return READ_ONCE(deliver_okfn[ipv6]) == state->okfn;
+}
+
+/**
+ * rocesteer_deliver_steal() - take a packet from the hooks that would follow
+ * @skb: packet
+ *
+ * A connection that nobody confirms would be made, and freed, for each packet.
+ *
+ * Context: BH disabled, RCU read-side critical section.
+ * Return: NF_STOLEN, or what connection tracking says, as a rule NF_DROP.
+ */
+unsigned int rocesteer_deliver_steal(struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+	struct nf_conntrack *nfct = skb_nfct(skb);
+	const struct nf_ct_hook *hook;
+	int verdict;
+
+	if (likely(!nfct) ||
+	    nf_ct_is_confirmed(container_of(nfct, struct nf_conn, ct_general)))
+		return NF_STOLEN;
+	hook = rcu_dereference(nf_ct_hook);
+	verdict = hook ? hook->confirm(skb) : NF_ACCEPT;
+	if (verdict != NF_ACCEPT)
+		return verdict;
+#endif
+	return NF_STOLEN;
+}
+
+/**
+ * rocesteer_deliver_continue() - let a packet go on where it was
+ * @net: its namespace
+ * @skb: packet that was stolen; is the stack's afterwards
+ *
+ * Context: BH disabled, RCU read-side critical section.
+ */
+void rocesteer_deliver_continue(struct net *net, struct sk_buff *skb)
+{
+	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
+
+	okfn = READ_ONCE(deliver_okfn[ipv6]);
+	okfn(net, NULL, skb);
+}

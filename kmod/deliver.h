@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_DELIVER_H
+#define ROCESTEER_DELIVER_H
+
+#include <linux/types.h>
+
+struct net;
+struct nf_hook_state;
+struct sk_buff;
+
+bool rocesteer_deliver_learn(const struct sk_buff *skb,
+			     const struct nf_hook_state *state);
+unsigned int rocesteer_deliver_steal(struct sk_buff *skb);
+void rocesteer_deliver_continue(struct net *net, struct sk_buff *skb);
+
+#endif /* ROCESTEER_DELIVER_H */
