@@ -23,12 +23,13 @@
 #include <net/sch_generic.h>
 #include <net/sock.h>
 
+#include <rocesteer/policy.h>
+
 #include "compat.h"
+#include "event.h"
 #include "flow.h"
 #include "job.h"
 #include "net.h"
-#include "netlink.h"
-#include "policy.h"
 #include "resequence.h"
 #include "trace.h"
 
@@ -193,7 +194,7 @@ static void flow_announce(struct rocesteer_flow *flow)
 	lockdep_assert_held(&rocesteer_lock);
 	trace_rocesteer_flow_add(flow->rn->net->net_cookie, &flow->key,
 				 flow->job);
-	rocesteer_nl_flow_notify(flow, ROCESTEER_CMD_FLOW_ADD_NTF);
+	rocesteer_event_flow(flow, ROCESTEER_CMD_FLOW_ADD_NTF);
 }
 
 static void flow_end_reseq(struct rocesteer_flow *flow)
@@ -292,7 +293,7 @@ static void flow_unlink(struct rocesteer_flow *flow)
 	rocesteer_job_count(rn, flow->job, -1);
 
 	flow_trace_del(flow, flow->job, rival);
-	rocesteer_nl_flow_notify(flow, ROCESTEER_CMD_FLOW_DEL_NTF);
+	rocesteer_event_flow(flow, ROCESTEER_CMD_FLOW_DEL_NTF);
 	flow_resequence(flow, false);
 	call_rcu(&flow->rcu, flow_free_rcu);
 }
@@ -650,9 +651,15 @@ flow_learn_again(struct rocesteer_flow *flow,
 	return flow;
 }
 
-/* The source port for a flow's queue pair, unless that has one of its own. */
+/*
+ * Ask the policy for the source port of a flow's queue pair, which may have one of
+ * its own. What the policy notes of a flow it notes under rocesteer_lock, before
+ * anybody is told that the flow is gone.
+ */
 static u16 flow_steer(struct rocesteer_flow *flow)
 {
+	const struct rocesteer_policy *policy = flow->rn->policy;
+	u32 flags = flow->qp.software ? ROCESTEER_QP_SOFTWARE : 0;
 	u16 sport;
 
 	lockdep_assert_held(&rocesteer_lock);
@@ -660,11 +667,13 @@ static u16 flow_steer(struct rocesteer_flow *flow)
 		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_OWN_LABEL);
 		return 0;
 	}
-	sport = rocesteer_policy_sport(flow);
-	if (sport) {
-		flow->qp.label = ROCESTEER_LABEL_POLICY;
-		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_STEERED);
-	}
+	if (!policy)
+		return 0;
+	sport = ntohs(policy->source_port(&flow->key, flow->job, flags));
+	if (sport < ROCESTEER_SPORT_MIN)
+		return 0;
+	flow->qp.label = ROCESTEER_LABEL_POLICY;
+	rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_STEERED);
 	return sport;
 }
 

@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Job registry: which job numbers exist in a namespace and whose queue pairs
- * belong to them.
- */
+/* Jobs of a namespace: whose queue pairs belong to which. */
 #include <linux/cgroup.h>
-#include <linux/netlink.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "compat.h"
-#include "flow.h"
-#include "hook.h"
 #include "job.h"
 #include "net.h"
-#include "netlink.h"
 
 #include <rocesteer/types.h>
 
 /* More specific than any cgroup. */
-#define PID_RANK	INT_MAX
+#define JOB_RANK_PID	INT_MAX
 
 static void job_free_rcu(struct rcu_head *rcu)
 {
@@ -31,137 +23,6 @@ static void job_free_rcu(struct rcu_head *rcu)
 	kfree(job);
 }
 
-/*
- * Two jobs with one owner would both claim its queue pairs; which of them gets
- * them would be chance.
- */
-static int job_check(struct rocesteer_net *rn,
-		     const struct rocesteer_job_rule *rule,
-		     struct netlink_ext_ack *extack)
-{
-	struct rocesteer_job_rule *job;
-	unsigned long id;
-
-	lockdep_assert_held(&rn->conf);
-	xa_for_each(&rn->jobs, id, job) {
-		if (job->id == rule->id) {
-			NL_SET_ERR_MSG(extack, "Job exists already");
-			return -EEXIST;
-		}
-		if (rule->cgroup_id && job->cgroup_id == rule->cgroup_id) {
-			NL_SET_ERR_MSG_FMT(extack,
-					   "Cgroup belongs to job %u already",
-					   job->id);
-			return -EEXIST;
-		}
-		if (rule->pid && job->pid == rule->pid) {
-			NL_SET_ERR_MSG_FMT(extack,
-					   "Process belongs to job %u already",
-					   job->id);
-			return -EEXIST;
-		}
-	}
-	if (rn->nr_jobs >= ROCESTEER_MAX_JOBS) {
-		NL_SET_ERR_MSG_FMT(extack, "Namespace has %u jobs already",
-				   rn->nr_jobs);
-		return -ENOSPC;
-	}
-	return 0;
-}
-
-/**
- * rocesteer_job_add() - add a job and give it the flows it owns
- * @rn: namespace
- * @rule: what the job is; @rule->pid is held by the caller, the job takes a
- *	reference of its own
- * @extack: told why the job is refused
- *
- * Flows that belong to another job stay there, also where @rule is more
- * specific: a flow does not change its path table under way.
- *
- * Context: Process context, may sleep, holds @rn->conf.
- * Return: 0; -EEXIST when the number or the owner is taken; -ENOSPC when there
- * are ROCESTEER_MAX_JOBS; -ENOMEM.
- */
-int rocesteer_job_add(struct rocesteer_net *rn,
-		      const struct rocesteer_job_rule *rule,
-		      struct netlink_ext_ack *extack)
-{
-	struct rocesteer_job_rule *job;
-	int err;
-
-	lockdep_assert_held(&rn->conf);
-	err = job_check(rn, rule, extack);
-	if (err)
-		return err;
-
-	/* Room first: xa_store() cannot sleep under the lock. */
-	err = xa_reserve(&rn->jobs, rule->id, GFP_KERNEL_ACCOUNT);
-	if (err)
-		return err;
-	err = rule->resequence ? rocesteer_hook_get(rn) : 0;
-	if (err)
-		goto release;
-	job = kmemdup(rule, sizeof(*rule), GFP_KERNEL_ACCOUNT);
-	if (!job) {
-		err = -ENOMEM;
-		goto put_hook;
-	}
-	get_pid(job->pid);
-
-	spin_lock(&rocesteer_lock);
-	xa_store(&rn->jobs, job->id, job, GFP_ATOMIC);
-	rn->nr_jobs++;
-	rocesteer_nl_job_notify(rn, job, ROCESTEER_CMD_JOB_ADD_NTF);
-	spin_unlock(&rocesteer_lock);
-
-	if (job->cgroup_id || job->pid)
-		rocesteer_flow_claim(rn, job->id);
-	return 0;
-
-put_hook:
-	if (rule->resequence)
-		rocesteer_hook_put(rn);
-release:
-	xa_release(&rn->jobs, rule->id);
-	return err;
-}
-
-/**
- * rocesteer_job_del() - delete a job
- * @rn: namespace
- * @id: job number
- *
- * Learnt flows belong to the job that owns their queue pair, if any, afterwards, the
- * others are deleted. Queue pairs that come meanwhile do not find the job any more.
- *
- * Context: Process context, may sleep, holds @rn->conf.
- * Return: 0, or -ENOENT when there is no such job.
- */
-int rocesteer_job_del(struct rocesteer_net *rn, u32 id)
-{
-	struct rocesteer_job_rule *job;
-
-	lockdep_assert_held(&rn->conf);
-	spin_lock(&rocesteer_lock);
-	job = xa_erase(&rn->jobs, id);
-	if (job)
-		rn->nr_jobs--;
-	spin_unlock(&rocesteer_lock);
-	if (!job)
-		return -ENOENT;
-
-	rocesteer_flow_disown(rn, id);
-	if (job->resequence)
-		rocesteer_hook_put(rn);
-
-	spin_lock(&rocesteer_lock);
-	rocesteer_nl_job_notify(rn, job, ROCESTEER_CMD_JOB_DEL_NTF);
-	spin_unlock(&rocesteer_lock);
-	call_rcu(&job->rcu, job_free_rcu);
-	return 0;
-}
-
 /* How closely a job fits: 0 for not at all. */
 static int job_rank(const struct rocesteer_job_rule *job, struct pid *owner,
 		    struct cgroup *cgrp)
@@ -169,7 +30,7 @@ static int job_rank(const struct rocesteer_job_rule *job, struct pid *owner,
 	int level;
 
 	if (job->pid)
-		return job->pid == owner ? PID_RANK : 0;
+		return job->pid == owner ? JOB_RANK_PID : 0;
 	if (!job->cgroup_id || !cgrp)
 		return 0;
 	for (level = cgrp->level; level >= 0; level--)
@@ -287,6 +148,15 @@ void rocesteer_job_count(struct rocesteer_net *rn, u32 id, int change)
 }
 
 /**
+ * rocesteer_job_free() - free a job by RCU
+ * @job: taken from the jobs of its namespace
+ */
+void rocesteer_job_free(struct rocesteer_job_rule *job)
+{
+	call_rcu(&job->rcu, job_free_rcu);
+}
+
+/**
  * rocesteer_job_free_all() - free all jobs of a namespace that goes
  * @rn: namespace
  *
@@ -298,6 +168,6 @@ void rocesteer_job_free_all(struct rocesteer_net *rn)
 	unsigned long id;
 
 	xa_for_each(&rn->jobs, id, job)
-		call_rcu(&job->rcu, job_free_rcu);
+		rocesteer_job_free(job);
 	xa_destroy(&rn->jobs);
 }

@@ -5,7 +5,6 @@
 #include <linux/types.h>
 #include <uapi/linux/rocesteer.h>
 
-struct netlink_ext_ack;
 struct pid;
 struct rocesteer_net;
 
@@ -21,8 +20,8 @@ struct rocesteer_net;
  * @name: name for people, or empty
  * @rcu: frees it
  *
- * Immutable but for @flows. In rocesteer_net.jobs from rocesteer_job_add() to
- * rocesteer_job_del(), which owns it from then on and frees it by RCU.
+ * Immutable but for @flows. In rocesteer_net.jobs from rocesteer_conf_job_add()
+ * to rocesteer_conf_job_del(), which owns it from then on and frees it by RCU.
  */
 struct rocesteer_job_rule {
 	u32 id;
@@ -34,14 +33,11 @@ struct rocesteer_job_rule {
 	struct rcu_head rcu;
 };
 
-int rocesteer_job_add(struct rocesteer_net *rn,
-		      const struct rocesteer_job_rule *rule,
-		      struct netlink_ext_ack *extack);
-int rocesteer_job_del(struct rocesteer_net *rn, u32 id);
 bool rocesteer_job_owns(struct rocesteer_net *rn, u32 id, struct pid *owner);
 u32 rocesteer_job_match(struct rocesteer_net *rn, struct pid *owner);
 bool rocesteer_job_resequences(struct rocesteer_net *rn, u32 id);
 void rocesteer_job_count(struct rocesteer_net *rn, u32 id, int change);
+void rocesteer_job_free(struct rocesteer_job_rule *job);
 void rocesteer_job_free_all(struct rocesteer_net *rn);
 
 #endif /* ROCESTEER_JOB_H */

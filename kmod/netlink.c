@@ -9,6 +9,8 @@
 #include <linux/time64.h>
 #include <net/genetlink.h>
 
+#include "conf.h"
+#include "event.h"
 #include "flow.h"
 #include "job.h"
 #include "net.h"
@@ -224,9 +226,7 @@ int rocesteer_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info)
 		put_pid(rule.pid);
 		return -EOPNOTSUPP;
 	}
-	mutex_lock(&rn->conf);
-	err = rocesteer_job_add(rn, &rule, info->extack);
-	mutex_unlock(&rn->conf);
+	err = rocesteer_conf_job_add(rn, &rule, info->extack);
 	put_pid(rule.pid);
 	return err;
 }
@@ -241,9 +241,7 @@ int rocesteer_nl_job_del_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "Job id is missing");
 		return -EINVAL;
 	}
-	mutex_lock(&rn->conf);
-	err = rocesteer_job_del(rn, nla_get_u32(id));
-	mutex_unlock(&rn->conf);
+	err = rocesteer_conf_job_del(rn, nla_get_u32(id));
 	if (err)
 		NL_SET_ERR_MSG_ATTR(info->extack, id, "No such job");
 	return err;
@@ -366,14 +364,7 @@ int rocesteer_nl_flow_add_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	job = nla_get_u32(info->attrs[ROCESTEER_A_FLOW_JOB]);
-
-	mutex_lock(&rn->conf);
-	/* No job has number 0. */
-	if (xa_load(&rn->jobs, job))
-		err = rocesteer_flow_add(rn, &key, job);
-	else
-		err = -ENOENT;
-	mutex_unlock(&rn->conf);
+	err = rocesteer_conf_flow_add(rn, &key, job);
 	if (err)
 		flow_add_refuse(info, err);
 	return err;
@@ -388,9 +379,7 @@ int rocesteer_nl_flow_del_doit(struct sk_buff *skb, struct genl_info *info)
 	err = flow_parse_key(&key, info);
 	if (err)
 		return err;
-	mutex_lock(&rn->conf);
-	err = rocesteer_flow_del(rn, &key);
-	mutex_unlock(&rn->conf);
+	err = rocesteer_conf_flow_del(rn, &key);
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "No such flow");
 	else if (err)
@@ -528,16 +517,8 @@ static void event_lost(const struct rocesteer_net *rn, struct sk_buff *msg)
 		     -ENOBUFS);
 }
 
-/**
- * rocesteer_nl_job_notify() - tell listeners of a change to a job
- * @rn: namespace
- * @job: job
- * @cmd: which change, ROCESTEER_CMD_JOB_*_NTF
- *
- * Context: Holds rocesteer_lock, which orders the events.
- */
-void rocesteer_nl_job_notify(struct rocesteer_net *rn,
-			     const struct rocesteer_job_rule *job, u8 cmd)
+static void nl_job_event(const struct rocesteer_net *rn,
+			 const struct rocesteer_job_rule *job, u8 cmd)
 {
 	struct sk_buff *msg;
 	void *hdr;
@@ -552,14 +533,7 @@ void rocesteer_nl_job_notify(struct rocesteer_net *rn,
 		event_lost(rn, msg);
 }
 
-/**
- * rocesteer_nl_flow_notify() - tell listeners of a change to a flow
- * @flow: flow
- * @cmd: which change, ROCESTEER_CMD_FLOW_*_NTF
- *
- * Context: Holds rocesteer_lock, which orders the events.
- */
-void rocesteer_nl_flow_notify(const struct rocesteer_flow *flow, u8 cmd)
+static void nl_flow_event(const struct rocesteer_flow *flow, u8 cmd)
 {
 	const struct rocesteer_net *rn = flow->rn;
 	struct sk_buff *msg;
@@ -575,6 +549,11 @@ void rocesteer_nl_flow_notify(const struct rocesteer_flow *flow, u8 cmd)
 		event_lost(rn, msg);
 }
 
+static const struct rocesteer_event_ops nl_event_ops = {
+	.job = nl_job_event,
+	.flow = nl_flow_event,
+};
+
 /**
  * rocesteer_nl_register() - offer the netlink family
  *
@@ -582,7 +561,13 @@ void rocesteer_nl_flow_notify(const struct rocesteer_flow *flow, u8 cmd)
  */
 int __init rocesteer_nl_register(void)
 {
-	return genl_register_family(&rocesteer_nl_family);
+	int err;
+
+	rocesteer_event_subscribe(&nl_event_ops);
+	err = genl_register_family(&rocesteer_nl_family);
+	if (err)
+		rocesteer_event_subscribe(NULL);
+	return err;
 }
 
 /**
@@ -594,4 +579,5 @@ int __init rocesteer_nl_register(void)
 void rocesteer_nl_unregister(void)
 {
 	genl_unregister_family(&rocesteer_nl_family);
+	rocesteer_event_subscribe(NULL);
 }

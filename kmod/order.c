@@ -42,7 +42,7 @@
 
 #include "net.h"
 #include "order.h"
-#include "reads.h"
+#include "outstanding.h"
 
 /*
  * How long to wait for a missing packet, in nanoseconds. The least is just below the
@@ -137,9 +137,9 @@ static u32 order_next(struct rocesteer_order *order, u32 psn, u32 behind)
 	u32 next;
 
 	lockdep_assert_held(&order->lock);
-	if (!order->reads)
+	if (!order->outstanding)
 		return behind;
-	if (rocesteer_reads_pass(order->reads, psn, &next))
+	if (rocesteer_outstanding_pass(order->outstanding, psn, &next))
 		return next;
 	order->synced = false;
 	return psn + order->window.size;
@@ -374,9 +374,9 @@ static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 		order_note_reorder(order, order->suspect_late);
 		order->suspect_late = 0;
 	}
-	if (!order->reads && behind >= (s32)order->window.size)
+	if (!order->outstanding && behind >= (s32)order->window.size)
 		order_jump(order, psn, span);
-	else if (!order->reads)
+	else if (!order->outstanding)
 		order_go_back(order, order->expected);
 	__skb_queue_tail(&order->ready, skb);
 }
@@ -513,19 +513,19 @@ void rocesteer_order_ask(struct rocesteer_order *order, u32 psn)
  */
 bool rocesteer_order_want(struct rocesteer_order *order, u32 psn, u32 length)
 {
-	struct rocesteer_reads *reads = order->reads;
+	struct rocesteer_outstanding *out = order->outstanding;
 	int back;
 
 	lockdep_assert_held(&order->lock);
 	if (order->dead)
 		return false;
-	if (!reads) {
-		reads = kzalloc_obj(*reads, GFP_ATOMIC | __GFP_NOWARN);
-		if (!reads)
+	if (!out) {
+		out = kzalloc_obj(*out, GFP_ATOMIC | __GFP_NOWARN);
+		if (!out)
 			goto no_memory;
-		WRITE_ONCE(order->reads, reads);
+		WRITE_ONCE(order->outstanding, out);
 	}
-	back = rocesteer_reads_add(reads, psn, order_psns(order, length));
+	back = rocesteer_outstanding_add(out, psn, order_psns(order, length));
 	if (back < 0) {
 		order_drop_waiting(order);
 		order->synced = false;
@@ -633,6 +633,6 @@ void rocesteer_order_end(struct rocesteer_order *order)
 	while (!order->delivering && (skb = __skb_dequeue(&order->ready)))
 		order_drop(order, skb);
 	rocesteer_window_free(&order->window);
-	kfree(order->reads);
-	WRITE_ONCE(order->reads, NULL);
+	kfree(order->outstanding);
+	WRITE_ONCE(order->outstanding, NULL);
 }

@@ -12,7 +12,7 @@
 #include "window.h"
 
 struct rocesteer_net;
-struct rocesteer_reads;
+struct rocesteer_outstanding;
 
 /**
  * struct rocesteer_packet - what matters of an RC packet that is received
@@ -65,7 +65,7 @@ struct rocesteer_packet {
  * @suspect: PSN of the last packet that was taken for lost, sent once until then
  * @suspect_since: @overtaken of that one; 0 when it has come
  * @suspect_late: how long after that it came; 0 before, and when it has come again
- * @reads: of responses, those that are awaited; NULL before the first. Written
+ * @outstanding: of responses, those that are awaited; NULL before the first. Written
  *	once, so that it can be looked at without the lock. Of requests NULL
  * @window: packets that wait, all from (@expected, @expected + size)
  * @ready: packets in order, to be delivered
@@ -95,7 +95,7 @@ struct rocesteer_order {
 	u32 suspect;
 	u64 suspect_since;
 	u64 suspect_late;
-	struct rocesteer_reads *reads;
+	struct rocesteer_outstanding *outstanding;
 	struct rocesteer_window window;
 	struct sk_buff_head ready;
 	struct timer_list timer;

@@ -14,31 +14,8 @@
 
 #include <rocesteer/policy.h>
 
-#include "flow.h"
 #include "net.h"
 #include "policy.h"
-
-/**
- * rocesteer_policy_sport() - ask for the source port of a queue pair
- * @flow: its flow
- *
- * Context: Holds rocesteer_lock: neither the flow's job nor the policy change
- * meanwhile, and what the policy notes of a flow it notes before anybody is
- * told that the flow is gone.
- * Return: host order; 0 when there is no policy, or it has no port.
- */
-u16 rocesteer_policy_sport(const struct rocesteer_flow *flow)
-{
-	const struct rocesteer_policy *policy = flow->rn->policy;
-	u32 flags = flow->qp.software ? ROCESTEER_QP_SOFTWARE : 0;
-	u16 sport;
-
-	lockdep_assert_held(&rocesteer_lock);
-	if (!policy)
-		return 0;
-	sport = ntohs(policy->source_port(&flow->key, flow->job, flags));
-	return sport >= ROCESTEER_SPORT_MIN ? sport : 0;
-}
 
 static int policy_reg(void *kdata, struct bpf_link *link)
 {

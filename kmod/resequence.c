@@ -192,7 +192,7 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 	if (!reseq)
 		return NF_ACCEPT;
 	order = &reseq->order[pkt->seq];
-	if (pkt->seq == ROCESTEER_RESPONSES && !READ_ONCE(order->reads))
+	if (pkt->seq == ROCESTEER_RESPONSES && !READ_ONCE(order->outstanding))
 		return NF_ACCEPT;	/* only acknowledgments come */
 
 	spin_lock_bh(&order->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module's list of the responses that a queue pair awaits, compiled for user
+ * What the module knows of outstanding READ requests, compiled for user
  * space: requests and responses at random, compared with a set of PSNs.
  */
 #include <stdbool.h>
@@ -12,14 +12,14 @@ typedef __u32 u32;
 typedef __s32 s32;
 typedef __u64 u64;
 
-#include "../../kmod/reads.c"
+#include "../../kmod/outstanding.c"
 #include "../random.h"
 #include "ktap.h"
 
 #define STEPS	100000
 #define SPAN	600	/* PSNs that are in flight at most */
 
-static struct rocesteer_reads reads;
+static struct rocesteer_outstanding out;
 static bool awaited[ROCESTEER_PSN_MASK + 1];
 static u32 oldest, newest;	/* of what the requester has in flight */
 static unsigned int wrong;
@@ -49,7 +49,7 @@ static void request(u32 n, bool read)
 	u32 i;
 
 	if (read)
-		wrong += rocesteer_reads_add(&reads, newest, n) != 0;
+		wrong += rocesteer_outstanding_add(&out, newest, n) != 0;
 	for (i = 0; i < n; i++)
 		awaited[plus(newest, i)] = read;
 	newest = plus(newest, n);
@@ -59,7 +59,7 @@ static void request(u32 n, bool read)
 static void response(u32 psn)
 {
 	u32 next = 0, expected;
-	bool more = rocesteer_reads_pass(&reads, psn, &next);
+	bool more = rocesteer_outstanding_pass(&out, psn, &next);
 
 	forget(oldest, plus(psn, 1));
 	oldest = plus(psn, 1);
@@ -76,7 +76,7 @@ static void go_back(void)
 		return;
 	forget(psn, newest);
 	newest = psn;
-	wrong += rocesteer_reads_add(&reads, psn, 1) != 1;
+	wrong += rocesteer_outstanding_add(&out, psn, 1) != 1;
 	awaited[psn] = true;
 	newest = plus(psn, 1);
 }
@@ -88,7 +88,7 @@ static void step(void)
 
 	switch (random_below(8)) {
 	case 0 ... 3:
-		if (flight < SPAN && reads.nr < ROCESTEER_READS)
+		if (flight < SPAN && out.nr < ROCESTEER_OUTSTANDING_MAX)
 			request(n, random_below(2));
 		break;
 	case 4 ... 6:
@@ -106,20 +106,20 @@ static void test_bounds(void)
 {
 	u32 i, next;
 
-	memset(&reads, 0, sizeof(reads));
-	for (i = 0; i < ROCESTEER_READS; i++)
-		wrong += rocesteer_reads_add(&reads, 2 * i, 1) != 0;
-	ktap_result(!wrong && rocesteer_reads_add(&reads, 2 * i, 1) == -ENOSPC &&
-		    !rocesteer_reads_pass(&reads, 0, &next),
-		    "%u ranges, one more and none is awaited", ROCESTEER_READS);
-	ktap_result(!rocesteer_reads_add(&reads, 5, (1 << 23) - 1) &&
-		    rocesteer_reads_pass(&reads, 5 + (1 << 22), &next) &&
+	memset(&out, 0, sizeof(out));
+	for (i = 0; i < ROCESTEER_OUTSTANDING_MAX; i++)
+		wrong += rocesteer_outstanding_add(&out, 2 * i, 1) != 0;
+	ktap_result(!wrong && rocesteer_outstanding_add(&out, 2 * i, 1) == -ENOSPC &&
+		    !rocesteer_outstanding_pass(&out, 0, &next),
+		    "%u ranges, one more and none is awaited", ROCESTEER_OUTSTANDING_MAX);
+	ktap_result(!rocesteer_outstanding_add(&out, 5, (1 << 23) - 1) &&
+		    rocesteer_outstanding_pass(&out, 5 + (1 << 22), &next) &&
 		    next == 6 + (1 << 22) &&
-		    rocesteer_reads_add(&reads, 4 + (1 << 23),
+		    rocesteer_outstanding_add(&out, 4 + (1 << 23),
 					(1 << 22) + 2) == -ENOSPC &&
-		    rocesteer_reads_add(&reads, 5, 1 << 23) == -ENOSPC &&
-		    rocesteer_reads_add(&reads, 5, ~0U) == -ENOSPC &&
-		    !rocesteer_reads_add(&reads, 5, 1),
+		    rocesteer_outstanding_add(&out, 5, 1 << 23) == -ENOSPC &&
+		    rocesteer_outstanding_add(&out, 5, ~0U) == -ENOSPC &&
+		    !rocesteer_outstanding_add(&out, 5, 1),
 		    "nor more PSNs than can be told apart");
 }
 
