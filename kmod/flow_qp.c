@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Flows that have a queue pair: learnt when it is connected, forgotten when it ends.
+ */
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/rhashtable.h>
+
+#include <rocesteer/policy.h>
+
+#include "flow_priv.h"
+#include "job.h"
+#include "net.h"
+
+/* Flows of one user that have one key: packets look through them. */
+#define FLOW_RIVALS	8
+
+static const struct rhashtable_params flow_qp_params = {
+	.head_offset = offsetof(struct rocesteer_flow, qp_node),
+	.key_offset = offsetof(struct rocesteer_flow, qp.qp),
+	.key_len = sizeof(const struct ib_qp *),
+	.automatic_shrinking = true,
+};
+
+/* Flows that have a queue pair, by its address. Under rocesteer_lock. */
+static struct rhashtable flow_by_qp;
+
+/**
+ * rocesteer_flow_init() - set up the index by queue pair
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init rocesteer_flow_init(void)
+{
+	return rhashtable_init(&flow_by_qp, &flow_qp_params);
+}
+
+/**
+ * rocesteer_flow_exit() - free the index by queue pair, which is empty
+ */
+void rocesteer_flow_exit(void)
+{
+	rhashtable_destroy(&flow_by_qp);
+}
+
+/* Make a flow the one of a queue pair. It need not be linked. */
+static int flow_bind(struct rocesteer_flow *flow,
+		     const struct rocesteer_qp *qp)
+{
+	int err;
+
+	lockdep_assert_held(&rocesteer_lock);
+	WARN_ON_ONCE(flow->qp.qp);
+	flow->qp = *qp;
+	err = rhashtable_insert_fast(&flow_by_qp, &flow->qp_node, flow_qp_params);
+	if (err) {
+		memset(&flow->qp, 0, sizeof(flow->qp));
+		return err;
+	}
+	get_pid(qp->owner);
+	if (qp->software)
+		WRITE_ONCE(flow->sender, qp->qp);
+	return 0;
+}
+
+/* The owner stays with the flow, which outlives this by a grace period. */
+void rocesteer_flow_unbind(struct rocesteer_flow *flow)
+{
+	lockdep_assert_held(&rocesteer_lock);
+	rhashtable_remove_fast(&flow_by_qp, &flow->qp_node, flow_qp_params);
+}
+
+static struct rocesteer_flow *
+flow_learn_new(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
+	       const struct rocesteer_qp *qp,
+	       const struct rocesteer_flow *rival)
+{
+	struct rocesteer_flow *flow;
+	int err;
+
+	flow = rocesteer_flow_alloc(rn, key, GFP_ATOMIC);
+	if (!flow)
+		return ERR_PTR(-ENOMEM);
+	/* What flow-add says of a key it says of all. */
+	flow->by_hand = rival && rival->by_hand;
+	flow->job = flow->by_hand ? rival->job :
+				    rocesteer_job_match(rn, qp->owner);
+	err = flow_bind(flow, qp);
+	if (err)
+		goto free_flow;
+	err = rocesteer_flow_link(flow);
+	if (err)
+		goto unbind;
+	if (!flow->job)
+		rocesteer_stats_inc(rn, ROCESTEER_COUNT_UNTAGGED);
+	return flow;
+
+unbind:
+	rocesteer_flow_unbind(flow);
+free_flow:
+	rocesteer_flow_free(flow);
+	return ERR_PTR(err);
+}
+
+static void flow_forget(struct rocesteer_flow *flow)
+{
+	lockdep_assert_held(&rocesteer_lock);
+	rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_REMOVED);
+	rocesteer_flow_unlink(flow);
+}
+
+static struct rocesteer_flow *flow_find_qp(const struct ib_qp *qp)
+{
+	lockdep_assert_held(&rocesteer_lock);
+	return rhashtable_lookup_fast(&flow_by_qp, &qp, flow_qp_params);
+}
+
+static struct rocesteer_flow *
+flow_learn(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
+	   const struct rocesteer_qp *qp)
+{
+	struct rocesteer_flow *flow, *rival = NULL;
+	struct rhlist_head *pos;
+	int err, same = 0;
+
+	rhl_for_each_entry_rcu(flow, pos, rocesteer_flow_list(rn, key), node) {
+		if (!flow->qp.qp) {	/* flow-add came first: keep its job */
+			err = flow_bind(flow, qp);
+			if (err)
+				return ERR_PTR(err);
+			flow->qp.uid = 0;	/* as it was counted */
+			rocesteer_flow_resequence(flow, true);
+			return flow;
+		}
+		/*
+		 * Where a process connects a second queue pair to the same one,
+		 * the first is dead and not yet destroyed.
+		 */
+		if (flow->qp.owner == qp->owner) {
+			flow_forget(flow);
+			continue;
+		}
+		rival = flow;
+		same += flow->qp.uid == qp->uid;
+	}
+	if (same >= FLOW_RIVALS)
+		return ERR_PTR(-ENOSPC);
+	if (rival)
+		rocesteer_stats_inc(rn, ROCESTEER_COUNT_DUPLICATE);
+	return flow_learn_new(rn, key, qp, rival);
+}
+
+/* It is connected as it was before. What flow-add has said of the flow stays. */
+static struct rocesteer_flow *
+flow_learn_again(struct rocesteer_flow *flow,
+		 const struct rocesteer_qp *qp)
+{
+	struct pid *owner = flow->qp.owner;
+	u32 uid = flow->qp.uid;
+
+	rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_REMOVED);
+	rocesteer_flow_trace_del(flow, flow->job, rocesteer_flow_has_rival(flow));
+	get_pid(qp->owner);
+	flow->qp = *qp;
+	flow->qp.uid = uid;	/* it was charged to that one */
+	put_pid(owner);
+	if (!flow->by_hand)
+		rocesteer_flow_set_job(flow, rocesteer_job_match(flow->rn, qp->owner));
+	rocesteer_flow_end_reseq(flow);
+	rocesteer_flow_resequence(flow, true);
+	return flow;
+}
+
+/*
+ * Ask the policy for the source port of a flow's queue pair, which may have one of
+ * its own. What the policy notes of a flow it notes under rocesteer_lock, before
+ * anybody is told that the flow is gone.
+ */
+static u16 flow_steer(struct rocesteer_flow *flow)
+{
+	const struct rocesteer_policy *policy = flow->rn->policy;
+	u32 flags = flow->qp.software ? ROCESTEER_QP_SOFTWARE : 0;
+	u16 sport;
+
+	lockdep_assert_held(&rocesteer_lock);
+	if (flow->qp.label == ROCESTEER_LABEL_OWN) {
+		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_OWN_LABEL);
+		return 0;
+	}
+	if (!policy)
+		return 0;
+	sport = ntohs(policy->source_port(&flow->key, flow->job, flags));
+	if (sport < ROCESTEER_SPORT_MIN)
+		return 0;
+	flow->qp.label = ROCESTEER_LABEL_POLICY;
+	rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_STEERED);
+	return sport;
+}
+
+/**
+ * rocesteer_flow_learn() - register the flow of a queue pair
+ * @rn: namespace of the device that its packets leave by
+ * @key: flow
+ * @qp: queue pair; its owner is borrowed
+ *
+ * Success and failure are counted: the caller, in the midst of somebody else's
+ * system call, can do nothing about a failure. The policy is asked about flows
+ * that are registered, since it is told when those go.
+ *
+ * Context: Process context, also with interrupts off. Inside the RCU read-side
+ * critical section in which @rn was got from a listed device.
+ * Return: the source port that the queue pair is to have, host order, or 0.
+ */
+u16 rocesteer_flow_learn(struct rocesteer_net *rn,
+			 const struct rocesteer_flow_key *key,
+			 const struct rocesteer_qp *qp)
+{
+	struct rocesteer_flow *flow;
+	u16 sport = 0;
+
+	spin_lock(&rocesteer_lock);
+	/*
+	 * Known already, and no RESET was seen in between: the modify failed
+	 * and is tried again, or a kprobe was missed.
+	 */
+	flow = flow_find_qp(qp->qp);
+	if (flow && (flow->rn != rn || memcmp(&flow->key, key, sizeof(*key)))) {
+		flow_forget(flow);
+		flow = NULL;
+	}
+	flow = flow ? flow_learn_again(flow, qp) : flow_learn(rn, key, qp);
+	switch (PTR_ERR_OR_ZERO(flow)) {
+	case 0:
+		rocesteer_stats_inc(rn, ROCESTEER_COUNT_LEARNT);
+		sport = flow_steer(flow);
+		rocesteer_flow_announce(flow);
+		break;
+	case -ENODEV:	/* just leaving, and the queue pair with it */
+		break;
+	case -ENOSPC:
+		rocesteer_stats_inc(rn, ROCESTEER_COUNT_FULL);
+		break;
+	default:
+		rocesteer_stats_inc(rn, ROCESTEER_COUNT_NO_MEMORY);
+		break;
+	}
+	spin_unlock(&rocesteer_lock);
+	return sport;
+}
+
+/**
+ * rocesteer_flow_forget() - remove the flow of a queue pair, if it has one
+ * @qp: queue pair, not dereferenced
+ *
+ * Context: Process context, also with interrupts off.
+ */
+void rocesteer_flow_forget(const struct ib_qp *qp)
+{
+	struct rocesteer_flow *flow;
+
+	spin_lock(&rocesteer_lock);
+	flow = flow_find_qp(qp);
+	if (flow)
+		flow_forget(flow);
+	spin_unlock(&rocesteer_lock);
+}
