@@ -41,47 +41,10 @@
 #include <rocesteer/roce.h>
 
 #include "net.h"
-#include "order.h"
+#include "order_priv.h"
 #include "outstanding.h"
 
-/*
- * How long to wait for a missing packet, in nanoseconds. The least is just below the
- * least timeout of senders in use, 67 ms.
- */
-#define ORDER_WAIT_MIN	(60 * NSEC_PER_MSEC)
-#define ORDER_WAIT_MAX	NSEC_PER_SEC
-#define ORDER_SKEW	(ORDER_WAIT_MAX / 2)	/* assumed at first */
-#define ORDER_FADE	30			/* by half in 0.7 s */
-#define ORDER_FADE_MAX	(ORDER_WAIT_MAX / 16)	/* not while nobody sends */
-
-/*
- * How late packets may come although all paths have delivered later ones. At first it
- * is assumed that they do: a path that reorders shall be found out before a packet is
- * taken for lost. The first loss for which that waits in vain ends it.
- */
-#define ORDER_REORDER		(ORDER_WAIT_MIN / 4)
-#define ORDER_REORDER_MAX	(ORDER_WAIT_MAX / 2)
-#define ORDER_REORDER_FADE	(ORDER_FADE + 2)	/* by half in 3 s */
-
 #define ORDER_NO_JUMP	(ROCESTEER_PSN_MASK + 1)
-
-/**
- * enum order_state - what is done about the missing packet
- * @ORDER_WAITING: nothing yet
- * @ORDER_NUDGED: it was given up: one from behind it was shown to the queue pair
- * @ORDER_ASKED: the queue pair has asked for it by a NAK, and drops whatever
- *	else it gets
- */
-enum order_state {
-	ORDER_WAITING,
-	ORDER_NUDGED,
-	ORDER_ASKED,
-};
-
-static void order_count(struct rocesteer_order *order, enum rocesteer_counter c)
-{
-	rocesteer_stats_inc(order->rn, c);
-}
 
 /*
  * A READ takes a PSN for each packet of the response. Whoever lies about the
@@ -92,39 +55,13 @@ static u32 order_psns(const struct rocesteer_order *order, u32 length)
 	return max(1U, DIV_ROUND_UP_ULL(length, order->path_mtu));
 }
 
-static u64 order_wait(const struct rocesteer_order *order)
-{
-	/* Then a timer only frees memory: the sender has to be waited for. */
-	if (order->state == ORDER_ASKED || !order->window.depth)
-		return ORDER_WAIT_MAX;
-	return clamp(2 * order->skew, ORDER_WAIT_MIN, ORDER_WAIT_MAX);
-}
-
-/**
- * rocesteer_order_start_timer() - make it expire soon
- * @order: order
- * @wait: nanoseconds, at most
- */
-void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait)
-{
-	timer_reduce(&order->timer, jiffies + 1 + nsecs_to_jiffies(wait));
-}
-
-/* Begin to wait. A timer that is pending finds out that it came too early. */
-static void order_since_now(struct rocesteer_order *order)
-{
-	order->since = ktime_get_ns();
-	order->overtaken = 0;
-	rocesteer_order_start_timer(order, order_wait(order));
-}
-
 static void order_expect(struct rocesteer_order *order, u32 psn)
 {
 	lockdep_assert_held(&order->lock);
 	order->expected = psn & ROCESTEER_PSN_MASK;
 	order->state = ORDER_WAITING;
 	if (order->window.depth)
-		order_since_now(order);
+		rocesteer_order_restart_wait(order);
 }
 
 /*
@@ -168,7 +105,7 @@ static u32 order_end(const struct rocesteer_order *order)
 
 static void order_drop(struct rocesteer_order *order, struct sk_buff *skb)
 {
-	order_count(order, ROCESTEER_COUNT_RESEQ_DROPPED);
+	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_DROPPED);
 	dev_kfree_skb_any(skb);	/* maybe with interrupts off */
 }
 
@@ -183,135 +120,6 @@ static void order_drop_waiting(struct rocesteer_order *order)
 		order_drop(order, skb);
 }
 
-/*
- * Let the queue pair notice the gap: show it the last packet behind. Of responses
- * any other may belong to the READ that has the gap, and those rxe ignores.
- */
-static void order_nudge(struct rocesteer_order *order)
-{
-	struct sk_buff *skb;
-
-	lockdep_assert_held(&order->lock);
-	skb = rocesteer_window_copy_last(&order->window);
-	if (skb)	/* else the timer goes on */
-		__skb_queue_tail(&order->ready, skb);
-	order->state = ORDER_NUDGED;
-	order_since_now(order);
-}
-
-/* Old news fade with time. */
-static void order_fade(struct rocesteer_order *order, u64 now)
-{
-	u64 elapsed = min(now - order->noted, ORDER_FADE_MAX);
-
-	order->noted = now;
-	order->skew -= order->skew * elapsed >> ORDER_FADE;
-	order->reorder -= order->reorder * elapsed >> ORDER_REORDER_FADE;
-}
-
-/*
- * By how much was the missing packet late? The one behind it knows, unless that was
- * late itself. Newer news do not replace older ones: many packets come a little late
- * for each that comes very late.
- */
-static void order_note_skew(struct rocesteer_order *order, u64 behind, u64 now)
-{
-	order_fade(order, now);
-	order->skew = clamp(now - min_not_zero(behind, order->since),
-			    order->skew, ORDER_WAIT_MAX);
-}
-
-static void order_note_reorder(struct rocesteer_order *order, u64 late)
-{
-	order->reorders = true;
-	order->reorder = clamp(late, order->reorder, ORDER_REORDER_MAX);
-	order->skew = max(order->skew, order->reorder);
-}
-
-/*
- * The sender goes back to @psn, or to one before it. It has sent fewer packets beyond
- * than half a window.
- */
-static void order_go_back(struct rocesteer_order *order, u32 psn)
-{
-	order->resent = psn + order->window.size / 2;
-}
-
-/* May the expected packet have been sent twice? */
-static bool order_is_resent(const struct rocesteer_order *order)
-{
-	return ((order->resent - order->expected - 1) & ROCESTEER_PSN_MASK) <
-	       order->window.size / 2;
-}
-
-/*
- * Taken for lost, and waited for in vain. If the packet comes and then comes again,
- * since the sender was made to go back, it was only late. One that may be sent twice
- * anyhow says nothing.
- */
-static void order_suspect(struct rocesteer_order *order)
-{
-	if (order_is_resent(order))
-		return;
-	order->reorder = order->reorders ? order->reorder / 4 * 3 : 0;
-	order->suspect = order->expected;
-	order->suspect_since = order->overtaken;
-	order->suspect_late = 0;
-}
-
-/* Has every path delivered a packet from beyond the gap, long enough ago? */
-static void order_check_lost(struct rocesteer_order *order)
-{
-	struct rocesteer_window *win = &order->window;
-	u64 now, age, wait;
-
-	if (!win->depth || order->state != ORDER_WAITING ||
-	    !rocesteer_window_overtaken(win, order->expected, order->paths))
-		return;
-	now = ktime_get_ns();
-	if (!order->overtaken) {
-		order->overtaken = now;
-		order_fade(order, now);
-	}
-	age = now - order->overtaken;
-	wait = 2 * order->reorder;
-	if (age < wait) {
-		rocesteer_order_start_timer(order, wait - age);
-		return;
-	}
-	order->lost++;
-	order_count(order, ROCESTEER_COUNT_RESEQ_LOST);
-	order_suspect(order);
-	order_nudge(order);
-}
-
-/* Packets were waiting for the one that has come. */
-static void order_filled(struct rocesteer_order *order, u32 next)
-{
-	struct rocesteer_window *win = &order->window;
-	u64 now = ktime_get_ns();
-
-	switch (order->state) {
-	case ORDER_WAITING:
-		order_count(order, ROCESTEER_COUNT_RESEQ_FILLED);
-		order_note_skew(order, rocesteer_window_since(win, next), now);
-		if (order->overtaken && !order_is_resent(order))
-			order_note_reorder(order, now - order->overtaken);
-		return;
-	case ORDER_ASKED:
-		/*
-		 * The sender has gone back: what a path delivered before says
-		 * nothing about what it still has to deliver.
-		 */
-		rocesteer_window_forget_ports(win);
-		break;
-	}
-	if (order->suspect_since && order->suspect == order->expected) {
-		order->suspect_late = now - order->suspect_since;
-		order->suspect_since = 0;
-	}
-}
-
 /* The expected packet: it goes on, and with it all that follow. */
 static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 		       u32 span)
@@ -320,7 +128,7 @@ static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 	u32 next = order_next(order, psn, psn + span);
 
 	if (order->window.depth)
-		order_filled(order, next);
+		rocesteer_order_note_filled(order, next);
 	__skb_queue_tail(&order->ready, skb);
 	while (order->window.depth) {
 		/*
@@ -339,7 +147,7 @@ static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 		next = order_next(order, psn, behind);
 	}
 	order_expect(order, next);
-	order_check_lost(order);
+	rocesteer_order_detect_loss(order);
 }
 
 /*
@@ -357,7 +165,7 @@ static void order_jump(struct rocesteer_order *order, u32 psn, u32 span)
 		order->jump = behind;
 		return;
 	}
-	order_count(order, ROCESTEER_COUNT_RESEQ_RESYNC);
+	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_RESYNC);
 	order_release(order, order_end(order));
 	order_expect(order, behind);
 	order->jump = ORDER_NO_JUMP;
@@ -369,15 +177,12 @@ static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 {
 	s32 behind = rocesteer_psn_diff(order->expected, psn);
 
-	order_count(order, ROCESTEER_COUNT_RESEQ_BEHIND);
-	if (order->suspect_late && psn == order->suspect) {
-		order_note_reorder(order, order->suspect_late);
-		order->suspect_late = 0;
-	}
+	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_BEHIND);
+	rocesteer_order_note_again(order, psn);
 	if (!order->outstanding && behind >= (s32)order->window.size)
 		order_jump(order, psn, span);
 	else if (!order->outstanding)
-		order_go_back(order, order->expected);
+		rocesteer_order_note_go_back(order, order->expected);
 	__skb_queue_tail(&order->ready, skb);
 }
 
@@ -404,17 +209,17 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 	err = rocesteer_window_put(&order->window, skb, pkt->psn, span,
 				   pkt->sport, pkt->paths);
 	if (err < 0) {
-		order_count(order, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 		__skb_queue_tail(&order->ready, skb);
 		return;
 	}
 	if (err)
-		order_count(order, ROCESTEER_COUNT_RESEQ_DROPPED);
+		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_DROPPED);
 	else if (order->window.depth == 1)
-		order_since_now(order);
-	order_count(order, ROCESTEER_COUNT_RESEQ_HELD);
+		rocesteer_order_restart_wait(order);
+	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_HELD);
 	order->held++;
-	order_check_lost(order);
+	rocesteer_order_detect_loss(order);
 }
 
 /**
@@ -446,7 +251,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 	} else if (ahead < 0) {
 		order_behind(order, skb, pkt->psn, span);
 	} else if (ahead >= (s32)order->window.size) {
-		order_count(order, ROCESTEER_COUNT_RESEQ_OUT_OF_WINDOW);
+		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_OUT_OF_WINDOW);
 		__skb_queue_tail(&order->ready, skb);
 	} else {
 		order_hold(order, skb, pkt, span);
@@ -493,11 +298,11 @@ bool rocesteer_order_is_whole(struct rocesteer_order *order,
  */
 void rocesteer_order_ask(struct rocesteer_order *order, u32 psn)
 {
-	order_count(order, ROCESTEER_COUNT_RESEQ_NAK);
+	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_NAK);
 	if (!order->synced || psn != order->expected)
 		order_drop_waiting(order);
 	order_expect(order, psn);
-	order_go_back(order, psn);
+	rocesteer_order_note_go_back(order, psn);
 	order->synced = true;
 	order->state = ORDER_ASKED;
 }
@@ -539,7 +344,7 @@ bool rocesteer_order_want(struct rocesteer_order *order, u32 psn, u32 length)
 	return true;
 
 no_memory:
-	order_count(order, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 	return false;
 }
 
@@ -552,10 +357,9 @@ static void order_give_up(struct rocesteer_order *order)
 	u32 behind;
 
 	order->timeout++;
-	order_count(order, ROCESTEER_COUNT_RESEQ_TIMEOUT);
+	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_TIMEOUT);
 	if (order->state == ORDER_WAITING) {
-		order->skew = min(2 * order->skew, ORDER_WAIT_MAX / 2);
-		order_nudge(order);
+		rocesteer_order_wait_longer(order);
 		return;
 	}
 	behind = order_release(order, order_end(order));
@@ -576,9 +380,9 @@ void rocesteer_order_expire(struct rocesteer_order *order)
 	lockdep_assert_held(&order->lock);
 	if (!order->window.ports)
 		return;
-	order_check_lost(order);
+	rocesteer_order_detect_loss(order);
 	age = ktime_get_ns() - order->since;
-	wait = order_wait(order);
+	wait = rocesteer_order_wait(order);
 	if (age < wait) {
 		rocesteer_order_start_timer(order, wait - age);
 		return;
@@ -610,8 +414,7 @@ void rocesteer_order_init(struct rocesteer_order *order,
 	order->expected = psn;
 	order->jump = ORDER_NO_JUMP;
 	order->resent = psn;
-	order->skew = ORDER_SKEW;
-	order->reorder = ORDER_REORDER;
+	rocesteer_order_init_loss(order);
 	__skb_queue_head_init(&order->ready);
 }
 
