@@ -80,6 +80,21 @@ static inline struct rocesteer_net *rocesteer_net(const struct net *net)
 	return net_generic(net, rocesteer_net_id);
 }
 
+/**
+ * rocesteer_stats_inc() - count one event
+ * @rn: namespace in which it happened
+ * @c: what happened
+ *
+ * No u64_stats_sync: compat.h asks for 64 bit, where a counter is read whole.
+ *
+ * Context: Any with preemption off.
+ */
+static inline void rocesteer_stats_inc(const struct rocesteer_net *rn,
+				       enum rocesteer_counter c)
+{
+	u64_stats_inc(&this_cpu_ptr(rn->stats)->count[c]);
+}
+
 struct rocesteer_net *rocesteer_net_find(u64 cookie);
 void rocesteer_net_list(struct rocesteer_net *rn);
 void rocesteer_net_unlist(struct rocesteer_net *rn);

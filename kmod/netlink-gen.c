@@ -20,7 +20,7 @@ static const struct netlink_range_validation rocesteer_a_flow_dqpn_range = {
 static const struct nla_policy rocesteer_job_add_nl_policy[ROCESTEER_A_JOB_RESEQUENCE + 1] = {
 	[ROCESTEER_A_JOB_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[ROCESTEER_A_JOB_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
-	[ROCESTEER_A_JOB_CGROUP_ID] = NLA_POLICY_MIN(NLA_U64, 1),
+	[ROCESTEER_A_JOB_CGROUP_ID] = NLA_POLICY_MIN(NLA_UINT, 1),
 	[ROCESTEER_A_JOB_PID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[ROCESTEER_A_JOB_RESEQUENCE] = NLA_POLICY_MAX(NLA_U32, 1),
 };
@@ -78,12 +78,12 @@ static const struct genl_split_ops rocesteer_nl_ops[] = {
 		.doit		= rocesteer_nl_job_get_doit,
 		.policy		= rocesteer_job_get_nl_policy,
 		.maxattr	= ROCESTEER_A_JOB_ID,
-		.flags		= GENL_CMD_CAP_DO,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd	= ROCESTEER_CMD_JOB_GET,
 		.dumpit	= rocesteer_nl_job_get_dumpit,
-		.flags	= GENL_CMD_CAP_DUMP,
+		.flags	= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= ROCESTEER_CMD_FLOW_ADD,
@@ -104,12 +104,12 @@ static const struct genl_split_ops rocesteer_nl_ops[] = {
 		.doit		= rocesteer_nl_flow_get_doit,
 		.policy		= rocesteer_flow_get_nl_policy,
 		.maxattr	= ROCESTEER_A_FLOW_DQPN,
-		.flags		= GENL_CMD_CAP_DO,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd	= ROCESTEER_CMD_FLOW_GET,
 		.dumpit	= rocesteer_nl_flow_get_dumpit,
-		.flags	= GENL_CMD_CAP_DUMP,
+		.flags	= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd	= ROCESTEER_CMD_STATS_GET,
@@ -119,7 +119,7 @@ static const struct genl_split_ops rocesteer_nl_ops[] = {
 };
 
 static const struct genl_multicast_group rocesteer_nl_mcgrps[] = {
-	[ROCESTEER_NLGRP_EVENTS] = { "events", },
+	[ROCESTEER_NLGRP_EVENTS] = { "events", .flags = GENL_MCAST_CAP_NET_ADMIN, },
 };
 
 struct genl_family rocesteer_nl_family __ro_after_init = {

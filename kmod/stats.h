@@ -4,9 +4,6 @@
 
 #include <linux/u64_stats_sync.h>
 
-struct rocesteer_net;
-struct sk_buff;
-
 /**
  * enum rocesteer_counter - counters of a network namespace
  *
@@ -71,8 +68,5 @@ enum rocesteer_counter {
 struct rocesteer_stats {
 	u64_stats_t count[ROCESTEER_COUNT_MAX];
 };
-
-void rocesteer_stats_inc(struct rocesteer_net *rn, enum rocesteer_counter c);
-int rocesteer_stats_fill(struct rocesteer_net *rn, struct sk_buff *skb);
 
 #endif /* ROCESTEER_STATS_H */

@@ -22,7 +22,7 @@
 #include <linux/genetlink.h>
 #include "../../include/uapi/linux/rocesteer.h"
 
-enum kind { U32, U64, STRING, ADDRESS, FLAG };
+enum kind { U32, UINT, STRING, ADDRESS, FLAG };
 
 struct attribute {
 	const char *name;
@@ -33,7 +33,7 @@ struct attribute {
 static const struct attribute job_attrs[] = {
 	{ "id", ROCESTEER_A_JOB_ID, U32 },
 	{ "name", ROCESTEER_A_JOB_NAME, STRING },
-	{ "cgroup-id", ROCESTEER_A_JOB_CGROUP_ID, U64 },
+	{ "cgroup-id", ROCESTEER_A_JOB_CGROUP_ID, UINT },
 	{ "pid", ROCESTEER_A_JOB_PID, U32 },
 	{ "flows", ROCESTEER_A_JOB_FLOWS, U32 },
 	{ "resequence", ROCESTEER_A_JOB_RESEQUENCE, U32 },
@@ -51,10 +51,10 @@ static const struct attribute flow_attrs[] = {
 	{ "pid", ROCESTEER_A_FLOW_PID, U32 },
 	{ "path-mtu", ROCESTEER_A_FLOW_PATH_MTU, U32 },
 	{ "reseq-depth", ROCESTEER_A_FLOW_RESEQ_DEPTH, U32 },
-	{ "reseq-age", ROCESTEER_A_FLOW_RESEQ_AGE, U64 },
-	{ "reseq-held", ROCESTEER_A_FLOW_RESEQ_HELD, U64 },
-	{ "reseq-lost", ROCESTEER_A_FLOW_RESEQ_LOST, U64 },
-	{ "reseq-timeout", ROCESTEER_A_FLOW_RESEQ_TIMEOUT, U64 },
+	{ "reseq-age", ROCESTEER_A_FLOW_RESEQ_AGE, UINT },
+	{ "reseq-held", ROCESTEER_A_FLOW_RESEQ_HELD, UINT },
+	{ "reseq-lost", ROCESTEER_A_FLOW_RESEQ_LOST, UINT },
+	{ "reseq-timeout", ROCESTEER_A_FLOW_RESEQ_TIMEOUT, UINT },
 	{ "label", ROCESTEER_A_FLOW_LABEL, U32 },
 	{ "software", ROCESTEER_A_FLOW_SOFTWARE, FLAG },
 	{ }
@@ -63,27 +63,27 @@ static const struct attribute flow_attrs[] = {
 static const struct attribute stats_attrs[] = {
 	{ "jobs", ROCESTEER_A_STATS_JOBS, U32 },
 	{ "flows", ROCESTEER_A_STATS_FLOWS, U32 },
-	{ "learnt", ROCESTEER_A_STATS_LEARNT, U64 },
-	{ "untagged", ROCESTEER_A_STATS_UNTAGGED, U64 },
-	{ "removed", ROCESTEER_A_STATS_REMOVED, U64 },
-	{ "duplicate", ROCESTEER_A_STATS_DUPLICATE, U64 },
-	{ "full", ROCESTEER_A_STATS_FULL, U64 },
-	{ "no-memory", ROCESTEER_A_STATS_NO_MEMORY, U64 },
-	{ "reseq-held", ROCESTEER_A_STATS_RESEQ_HELD, U64 },
-	{ "reseq-filled", ROCESTEER_A_STATS_RESEQ_FILLED, U64 },
-	{ "reseq-lost", ROCESTEER_A_STATS_RESEQ_LOST, U64 },
-	{ "reseq-timeout", ROCESTEER_A_STATS_RESEQ_TIMEOUT, U64 },
-	{ "reseq-nak", ROCESTEER_A_STATS_RESEQ_NAK, U64 },
-	{ "reseq-behind", ROCESTEER_A_STATS_RESEQ_BEHIND, U64 },
-	{ "reseq-resync", ROCESTEER_A_STATS_RESEQ_RESYNC, U64 },
-	{ "reseq-out-of-window", ROCESTEER_A_STATS_RESEQ_OUT_OF_WINDOW, U64 },
-	{ "reseq-no-memory", ROCESTEER_A_STATS_RESEQ_NO_MEMORY, U64 },
-	{ "reseq-dropped", ROCESTEER_A_STATS_RESEQ_DROPPED, U64 },
-	{ "reseq-foreign", ROCESTEER_A_STATS_RESEQ_FOREIGN, U64 },
-	{ "reseq-bytes", ROCESTEER_A_STATS_RESEQ_BYTES, U64 },
-	{ "qp-steered", ROCESTEER_A_STATS_QP_STEERED, U64 },
-	{ "qp-own-label", ROCESTEER_A_STATS_QP_OWN_LABEL, U64 },
-	{ "reseq-gso", ROCESTEER_A_STATS_RESEQ_GSO, U64 },
+	{ "learnt", ROCESTEER_A_STATS_LEARNT, UINT },
+	{ "untagged", ROCESTEER_A_STATS_UNTAGGED, UINT },
+	{ "removed", ROCESTEER_A_STATS_REMOVED, UINT },
+	{ "duplicate", ROCESTEER_A_STATS_DUPLICATE, UINT },
+	{ "full", ROCESTEER_A_STATS_FULL, UINT },
+	{ "no-memory", ROCESTEER_A_STATS_NO_MEMORY, UINT },
+	{ "reseq-held", ROCESTEER_A_STATS_RESEQ_HELD, UINT },
+	{ "reseq-filled", ROCESTEER_A_STATS_RESEQ_FILLED, UINT },
+	{ "reseq-lost", ROCESTEER_A_STATS_RESEQ_LOST, UINT },
+	{ "reseq-timeout", ROCESTEER_A_STATS_RESEQ_TIMEOUT, UINT },
+	{ "reseq-nak", ROCESTEER_A_STATS_RESEQ_NAK, UINT },
+	{ "reseq-behind", ROCESTEER_A_STATS_RESEQ_BEHIND, UINT },
+	{ "reseq-resync", ROCESTEER_A_STATS_RESEQ_RESYNC, UINT },
+	{ "reseq-out-of-window", ROCESTEER_A_STATS_RESEQ_OUT_OF_WINDOW, UINT },
+	{ "reseq-no-memory", ROCESTEER_A_STATS_RESEQ_NO_MEMORY, UINT },
+	{ "reseq-dropped", ROCESTEER_A_STATS_RESEQ_DROPPED, UINT },
+	{ "reseq-foreign", ROCESTEER_A_STATS_RESEQ_FOREIGN, UINT },
+	{ "reseq-bytes", ROCESTEER_A_STATS_RESEQ_BYTES, UINT },
+	{ "qp-steered", ROCESTEER_A_STATS_QP_STEERED, UINT },
+	{ "qp-own-label", ROCESTEER_A_STATS_QP_OWN_LABEL, UINT },
+	{ "reseq-gso", ROCESTEER_A_STATS_RESEQ_GSO, UINT },
 	{ "probes", ROCESTEER_A_STATS_PROBES, U32 },
 	{ }
 };
@@ -123,7 +123,7 @@ static void value_put(struct nlmsghdr *nlh, const struct attribute *attr,
 	case U32:
 		mnl_attr_put_u32(nlh, attr->type, strtoul(value, NULL, 0));
 		break;
-	case U64:
+	case UINT:
 		mnl_attr_put_u64(nlh, attr->type, strtoull(value, NULL, 0));
 		break;
 	case STRING:
@@ -149,8 +149,11 @@ static void value_print(const struct nlattr *nla, enum kind kind)
 	case U32:
 		printf("%u", mnl_attr_get_u32(nla));
 		break;
-	case U64:
-		printf("%llu", (unsigned long long)mnl_attr_get_u64(nla));
+	case UINT:	/* as wide as it has to be */
+		if (mnl_attr_get_payload_len(nla) == 4)
+			printf("%u", mnl_attr_get_u32(nla));
+		else
+			printf("%llu", (unsigned long long)mnl_attr_get_u64(nla));
 		break;
 	case STRING:
 		printf("%s", mnl_attr_get_str(nla));

@@ -140,7 +140,7 @@ traffic()
 	return "$result"
 }
 
-# Without CAP_NET_ADMIN: what there is can be read, by anybody
+# Without CAP_NET_ADMIN: the counters can be read, by anybody
 unprivileged()
 {
 	local was out

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Per-CPU counters of a network namespace.
- *
- * No u64_stats_sync: compat.h asks for 64 bit, where a counter is read whole.
- */
-#include <net/netlink.h>
-#include <uapi/linux/rocesteer.h>
-
+/* Counters: requests. */
 #include "net.h"
+#include "netlink-gen.h"
+#include "netlink_priv.h"
+#include "qp_probe.h"
+#include "window.h"
 
-static const int attrs[ROCESTEER_COUNT_MAX] = {
+static const int nl_stats_attrs[ROCESTEER_COUNT_MAX] = {
 	[ROCESTEER_COUNT_LEARNT] = ROCESTEER_A_STATS_LEARNT,
 	[ROCESTEER_COUNT_UNTAGGED] = ROCESTEER_A_STATS_UNTAGGED,
 	[ROCESTEER_COUNT_REMOVED] = ROCESTEER_A_STATS_REMOVED,
@@ -33,28 +30,8 @@ static const int attrs[ROCESTEER_COUNT_MAX] = {
 	[ROCESTEER_COUNT_RESEQ_GSO] = ROCESTEER_A_STATS_RESEQ_GSO,
 };
 
-/**
- * rocesteer_stats_inc() - count one event
- * @rn: namespace in which it happened
- * @c: what happened
- *
- * Context: Any with preemption off.
- */
-void rocesteer_stats_inc(struct rocesteer_net *rn, enum rocesteer_counter c)
-{
-	u64_stats_inc(&this_cpu_ptr(rn->stats)->count[c]);
-}
-
-/**
- * rocesteer_stats_fill() - put all counters into a netlink message
- * @rn: namespace
- * @skb: message
- *
- * Context: Any. CPUs count on meanwhile: each value was true at some moment
- * during the call.
- * Return: 0, or -EMSGSIZE when @skb has no room.
- */
-int rocesteer_stats_fill(struct rocesteer_net *rn, struct sk_buff *skb)
+/* CPUs count on meanwhile: each value was true at some moment during the call. */
+static int nl_stats_fill(struct sk_buff *skb, const struct rocesteer_net *rn)
 {
 	int c, cpu;
 
@@ -64,9 +41,30 @@ int rocesteer_stats_fill(struct rocesteer_net *rn, struct sk_buff *skb)
 		for_each_possible_cpu(cpu)
 			sum += u64_stats_read(&per_cpu_ptr(rn->stats,
 							   cpu)->count[c]);
-		/* Not nla_put_u64_64bit(): the family has no pad attribute. */
-		if (nla_put(skb, attrs[c], sizeof(sum), &sum))
+		if (nla_put_uint(skb, nl_stats_attrs[c], sum))
 			return -EMSGSIZE;
 	}
 	return 0;
+}
+
+int rocesteer_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rocesteer_net *rn = rocesteer_nl_net(info);
+	struct sk_buff *msg;
+	void *hdr;
+	int err;
+
+	msg = rocesteer_nl_reply_new(info, &hdr);
+	if (!msg)
+		return -ENOMEM;
+	err = nla_put_u32(msg, ROCESTEER_A_STATS_JOBS,
+			  READ_ONCE(rn->nr_jobs)) ?:
+	      nla_put_u32(msg, ROCESTEER_A_STATS_FLOWS,
+			  READ_ONCE(rn->nr_flows)) ?:
+	      nla_put_u32(msg, ROCESTEER_A_STATS_PROBES,
+			  rocesteer_qp_probe_test()) ?:
+	      nl_stats_fill(msg, rn) ?:
+	      nla_put_uint(msg, ROCESTEER_A_STATS_RESEQ_BYTES,
+		      rocesteer_window_bytes());
+	return rocesteer_nl_reply_end(info, msg, hdr, err);
 }
