@@ -16,8 +16,6 @@
  *
  * A namespace has the hooks as long as a job there wants them.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/bitops.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -206,7 +204,7 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	return NF_ACCEPT;
 }
 
-static const struct nf_hook_ops hooks[] = {
+static const struct nf_hook_ops hook_ops[] = {
 	{
 		.hook = hook_in,
 		.pf = NFPROTO_INET,
@@ -221,7 +219,7 @@ static const struct nf_hook_ops hooks[] = {
 	},
 };
 
-static_assert(ARRAY_SIZE(hooks) ==
+static_assert(ARRAY_SIZE(hook_ops) ==
 	      ARRAY_SIZE(((struct rocesteer_net *)NULL)->hooks));
 
 /**
@@ -261,8 +259,8 @@ int rocesteer_hook_get(struct rocesteer_net *rn)
 
 	lockdep_assert_held(&rn->conf);
 	if (!rn->nr_hooks) {
-		for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-			rn->hooks[i] = hooks[i];
+		for (i = 0; i < ARRAY_SIZE(hook_ops); i++) {
+			rn->hooks[i] = hook_ops[i];
 			rn->hooks[i].priv = rn;
 		}
 		err = nf_register_net_hooks(rn->net, rn->hooks,

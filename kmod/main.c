@@ -8,6 +8,9 @@
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
+#include <net/genetlink.h>
+
+#include <uapi/linux/rocesteer.h>
 
 #include "compat.h"
 #include "flow.h"
@@ -172,4 +175,5 @@ module_exit(rocesteer_exit);
 MODULE_DESCRIPTION("Path steering for RoCE v2 flows");
 MODULE_AUTHOR("The rocesteer developers");
 MODULE_LICENSE("GPL");
+MODULE_ALIAS_GENL_FAMILY(ROCESTEER_FAMILY_NAME);
 MODULE_VERSION("0.1.0");

@@ -26,8 +26,6 @@
  * Handlers run in the process that makes the call, with preemption off and,
  * where the probe is a breakpoint, interrupts off: no sleeping, no _bh locks.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/inetdevice.h>
 #include <linux/kprobes.h>
 #include <linux/netdevice.h>
@@ -45,7 +43,7 @@
 #include "qp_probe.h"
 
 /* What RTR must set, or it fails, and we want to know. */
-#define RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
+#define QP_RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
 
 /*
  * Who is charged for a flow: the user, or the one who made the user namespace, in which
@@ -114,7 +112,7 @@ static void qp_learn(const struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 	const struct ib_gid_attr *gid;
 	const struct net_device *dev;
 
-	if ((mask & RTR_MASK) != RTR_MASK || qp->qp_type != IB_QPT_RC ||
+	if ((mask & QP_RTR_MASK) != QP_RTR_MASK || qp->qp_type != IB_QPT_RC ||
 	    ah->type != RDMA_AH_ATTR_TYPE_ROCE)
 		return;
 
