@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef ROCESTEER_FLOW_H
-#define ROCESTEER_FLOW_H
+#ifndef ROCESTEER_KMOD_FLOW_H
+#define ROCESTEER_KMOD_FLOW_H
 
 #include <linux/rhashtable-types.h>
 #include <linux/types.h>
@@ -79,4 +79,4 @@ void rocesteer_flow_claim(struct rocesteer_net *rn, u32 job);
 void rocesteer_flow_disown(struct rocesteer_net *rn, u32 job);
 void rocesteer_flow_flush(struct rocesteer_net *rn, u32 ifindex);
 
-#endif /* ROCESTEER_FLOW_H */
+#endif /* ROCESTEER_KMOD_FLOW_H */

@@ -198,7 +198,7 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
 	if (h->bth.opcode == ROCESTEER_OP_RC_ACK)
 		rocesteer_reseq_nak(reseq, psn);
-	else if (rocesteer_reseq_want(reseq, psn, hook_read_length(skb, h)) &&
+	else if (rocesteer_reseq_expect_read(reseq, psn, hook_read_length(skb, h)) &&
 		 h->bth.opcode == ROCESTEER_OP_RC_READ)
 		rocesteer_promise_set(skb, skb_transport_offset(skb));
 	return NF_ACCEPT;

@@ -5,6 +5,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netfilter.h>
+#include <linux/percpu.h>
 #include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
@@ -85,14 +86,14 @@ static inline struct rocesteer_net *rocesteer_net(const struct net *net)
  * @rn: namespace in which it happened
  * @c: what happened
  *
- * No u64_stats_sync: compat.h asks for 64 bit, where a counter is read whole.
+ * compat.h asks for 64 bit, where a counter is read whole.
  *
- * Context: Any with preemption off.
+ * Context: Any.
  */
 static inline void rocesteer_stats_inc(const struct rocesteer_net *rn,
 				       enum rocesteer_counter c)
 {
-	u64_stats_inc(&this_cpu_ptr(rn->stats)->count[c]);
+	this_cpu_inc(rn->stats->count[c]);
 }
 
 struct rocesteer_net *rocesteer_net_find(u64 cookie);

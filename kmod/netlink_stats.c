@@ -39,8 +39,7 @@ static int nl_stats_fill(struct sk_buff *skb, const struct rocesteer_net *rn)
 		u64 sum = 0;
 
 		for_each_possible_cpu(cpu)
-			sum += u64_stats_read(&per_cpu_ptr(rn->stats,
-							   cpu)->count[c]);
+			sum += READ_ONCE(per_cpu_ptr(rn->stats, cpu)->count[c]);
 		if (nla_put_uint(skb, nl_stats_attrs[c], sum))
 			return -EMSGSIZE;
 	}

@@ -1,40 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Order of the packets that a queue pair receives, requests or responses: which of
- * them is ready, which has to wait, and when what is missing is given up.
+ * them is ready, and which has to wait.
  *
- * A packet ahead of the expected one waits. When the missing one comes, all
- * that follow it without a gap go on. It does not come where it was lost, and
- * then the queue pair must notice, and soon:
+ * A packet ahead of the expected one waits. When the expected one comes, all that
+ * follow it without a gap are ready. When it is lost (order_loss.c), a copy of the
+ * last waiting packet is ready: the queue pair drops the copy and sends its NAK, or
+ * repeats its READ request. The waiting packets stay until the lost one has been sent
+ * again. No NAK and no ACK is made or swallowed here.
  *
- * - A path is FIFO, and a UDP source port stands for it. Each packet says how
- *   many paths its sender deals the flow to. Once as many ports have delivered
- *   packets from beyond the gap, what is missing is lost. A flow that is not
- *   split has one path: its packets pass, and so does any gap. Where the number
- *   changes, packets may still be under way on the old paths: the larger number
- *   counts, and none pass before one has come in order.
- * - A path need not be FIFO: below it there may be a LAG, or a switch that routes
- *   each packet as it likes. A packet that comes although all ports have delivered
- *   later ones says so, and how late it came says how long to wait for the next
- *   one. That is forgotten with time, and by a quarter wherever waiting was in vain.
- *   A packet that may have been sent twice says nothing.
- * - Where a path has gone silent a timer decides. It waits twice as long as
- *   packets have been late recently.
+ * What the queue pair asks for is expected next. So a wrong notion of the expected PSN
+ * ends with the next NAK, whether the queue pair has dropped a packet or somebody has
+ * forged one in the peer's name.
  *
- * Either way a copy of the last waiting packet is given to the queue pair, which
- * drops it and sends its NAK, or asks again for what it has not got. They all
- * wait on: with the missing one sent again they will do. No NAK and no ACK is made
- * or swallowed here.
- *
- * But the queue pair is listened to: what it asks for comes next. That also heals a
- * wrong notion of the expected PSN, whether the queue pair dropped a packet or
- * somebody forged one in the peer's name.
- *
- * Requests have all PSNs. Of responses only those have to come that answer a READ or
- * an atomic, which the queue pair was seen to send; what acknowledges other requests
- * may not overtake them. Where none is awaited, responses pass.
+ * Requests have all PSNs. Responses have to come only where they answer a READ or an
+ * atomic that the queue pair was seen to send. Acknowledgments of other requests may
+ * not overtake these. Where nothing is outstanding, responses pass.
  */
 #include <linux/ktime.h>
+#include <linux/log2.h>
 #include <linux/skbuff.h>
 #include <net/dst.h>
 
@@ -46,13 +30,10 @@
 
 #define ORDER_NO_JUMP	(ROCESTEER_PSN_MASK + 1)
 
-/*
- * A READ takes a PSN for each packet of the response. Whoever lies about the
- * length makes us expect the wrong PSN until the next NAK, no more.
- */
+/* A READ request takes a PSN for each packet of the response. */
 static u32 order_psns(const struct rocesteer_order *order, u32 length)
 {
-	return max(1U, DIV_ROUND_UP_ULL(length, order->path_mtu));
+	return length ? ((length - 1) >> order->mtu_shift) + 1 : 1;
 }
 
 static void order_expect(struct rocesteer_order *order, u32 psn)
@@ -65,11 +46,10 @@ static void order_expect(struct rocesteer_order *order, u32 psn)
 }
 
 /*
- * The packet with PSN @psn goes on; @behind is the one behind those that it takes.
- * Return: the PSN that is expected next; where nothing is, one so far ahead that
- * nothing waits.
+ * The packet with PSN @psn is ready, the last PSN that it takes is @behind - 1.
+ * Return: the PSN that is expected next; where none is, one behind the window.
  */
-static u32 order_next(struct rocesteer_order *order, u32 psn, u32 behind)
+static u32 order_advance(struct rocesteer_order *order, u32 psn, u32 behind)
 {
 	u32 next;
 
@@ -82,10 +62,7 @@ static u32 order_next(struct rocesteer_order *order, u32 psn, u32 behind)
 	return psn + order->window.size;
 }
 
-/*
- * Make those before PSN @end ready that wait. Return: the PSN behind the last of
- * them, or @end when there is none.
- */
+/* Return: the PSN behind the last packet that was released, or @end. */
 static u32 order_release(struct rocesteer_order *order, u32 end)
 {
 	struct sk_buff *skb;
@@ -97,7 +74,6 @@ static u32 order_release(struct rocesteer_order *order, u32 end)
 	return behind;
 }
 
-/* The PSN behind the last one that may wait */
 static u32 order_end(const struct rocesteer_order *order)
 {
 	return order->expected + order->window.size;
@@ -120,20 +96,20 @@ static void order_drop_waiting(struct rocesteer_order *order)
 		order_drop(order, skb);
 }
 
-/* The expected packet: it goes on, and with it all that follow. */
+/* The expected packet has come. */
 static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 		       u32 span)
 {
 	u32 psn = order->expected, behind, n;
-	u32 next = order_next(order, psn, psn + span);
+	u32 next = order_advance(order, psn, psn + span);
 
 	if (order->window.depth)
 		rocesteer_order_note_filled(order, next);
 	__skb_queue_tail(&order->ready, skb);
 	while (order->window.depth) {
 		/*
-		 * What is in between is not waited for: acknowledgments. Where
-		 * two claim the same PSNs, the queue pair shall judge.
+		 * PSNs in between are of acknowledgments. Of two packets that
+		 * claim one PSN, the queue pair takes which it likes.
 		 */
 		n = (next - psn) & ROCESTEER_PSN_MASK;
 		if (n != 1)
@@ -144,16 +120,16 @@ static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 			break;
 		__skb_queue_tail(&order->ready, skb);
 		psn = next;
-		next = order_next(order, psn, behind);
+		next = order_advance(order, psn, behind);
 	}
 	order_expect(order, next);
 	rocesteer_order_detect_loss(order);
 }
 
 /*
- * No sender of requests goes back by as much as the window. One such packet was forged
- * or is very old. But with a second one that continues it, it is our notion of what is
- * expected that is wrong. RFC 3550, A.1
+ * No sender of requests goes back by as much as the window. A packet that does so was
+ * forged or is very old. A second one that continues the first shows that our notion
+ * of the expected PSN is wrong: RFC 3550, A.1.
  */
 static void order_jump(struct rocesteer_order *order, u32 psn, u32 span)
 {
@@ -187,10 +163,10 @@ static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 }
 
 /*
- * The packet will outlast this critical section of RCU, from which its route is
- * borrowed. Return: false where the route is gone, and the packet with it.
+ * Take a reference to the route of a packet that outlives this RCU read-side critical
+ * section. Return: false where the route is gone; the packet was dropped.
  */
-static bool order_keep(struct rocesteer_order *order, struct sk_buff *skb)
+static bool order_pin_dst(struct rocesteer_order *order, struct sk_buff *skb)
 {
 	if (!skb_dst(skb) || skb_dst_force(skb))
 		return true;
@@ -198,13 +174,12 @@ static bool order_keep(struct rocesteer_order *order, struct sk_buff *skb)
 	return false;
 }
 
-/* A packet ahead, in the window. */
 static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 		       const struct rocesteer_packet *pkt, u32 span)
 {
 	int err;
 
-	if (!order_keep(order, skb))
+	if (!order_pin_dst(order, skb))
 		return;
 	err = rocesteer_window_put(&order->window, skb, pkt->psn, span,
 				   pkt->sport, pkt->paths);
@@ -237,8 +212,8 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 	s32 ahead;
 
 	lockdep_assert_held(&order->lock);
-	/* It may be left to the CPU that delivers. */
-	if (order->delivering && !order_keep(order, skb))
+	/* The CPU that delivers may take this packet along. */
+	if (order->delivering && !order_pin_dst(order, skb))
 		return;
 	if (!order->synced) {
 		order->synced = true;
@@ -259,17 +234,19 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 }
 
 /**
- * rocesteer_order_is_whole() - may a packet just pass?
+ * rocesteer_order_bypass() - let a packet pass that need not be sorted
  * @order: order
  * @pkt: what it is
  *
- * That of a flow that is not split does, where none waits. It is only noted. Where
- * the flow was split so far, it has to be the expected one.
+ * A packet passes where its flow is not split and no packet waits or is being
+ * delivered. Where the flow was split until now, packets may still be under way on the
+ * other paths, and only the expected one passes.
  *
  * Context: BH disabled, holds @order->lock.
+ * Return: false where rocesteer_order_sort() has to decide, nothing has changed.
  */
-bool rocesteer_order_is_whole(struct rocesteer_order *order,
-			      const struct rocesteer_packet *pkt)
+bool rocesteer_order_bypass(struct rocesteer_order *order,
+			    const struct rocesteer_packet *pkt)
 {
 	u32 span = order_psns(order, pkt->length);
 	u8 paths = pkt->paths ?: order->paths;
@@ -281,22 +258,21 @@ bool rocesteer_order_is_whole(struct rocesteer_order *order,
 		return false;
 	order->paths = paths;
 	order->synced = true;
-	order_expect(order, order_next(order, pkt->psn, pkt->psn + span));
+	order_expect(order, order_advance(order, pkt->psn, pkt->psn + span));
 	return true;
 }
 
 /**
- * rocesteer_order_ask() - the queue pair asks for a packet once more
+ * rocesteer_order_rewind() - the queue pair asks for a packet once more
  * @order: order
- * @psn: its PSN
+ * @psn: PSN of the packet
  *
- * The sender will send that packet and all behind it again. Packets that wait
- * for another one are of no use: the queue pair takes none of them, and what it
- * asked for comes again.
+ * The sender will send that packet and all behind it again. Packets that wait for
+ * another one are dropped, as the queue pair would drop them.
  *
  * Context: BH disabled, holds @order->lock.
  */
-void rocesteer_order_ask(struct rocesteer_order *order, u32 psn)
+void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn)
 {
 	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_NAK);
 	if (!order->synced || psn != order->expected)
@@ -308,15 +284,17 @@ void rocesteer_order_ask(struct rocesteer_order *order, u32 psn)
 }
 
 /**
- * rocesteer_order_want() - the queue pair sends a READ request, or an atomic
+ * rocesteer_order_expect_read() - the queue pair sends a READ request, or an atomic
  * @order: order of the responses
- * @psn: its PSN
- * @length: bytes that it asks for
+ * @psn: PSN of the request
+ * @length: bytes that it asks for; a wrong length makes us expect a wrong PSN until the
+ *	next NAK
  *
  * Context: BH disabled, holds @order->lock.
  * Return: whether the order of what answers it is restored.
  */
-bool rocesteer_order_want(struct rocesteer_order *order, u32 psn, u32 length)
+bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
+				 u32 length)
 {
 	struct rocesteer_outstanding *out = order->outstanding;
 	int back;
@@ -337,7 +315,7 @@ bool rocesteer_order_want(struct rocesteer_order *order, u32 psn, u32 length)
 		goto no_memory;
 	}
 	if (back)
-		rocesteer_order_ask(order, psn);
+		rocesteer_order_rewind(order, psn);
 	else if (!order->synced)
 		order_expect(order, psn);
 	order->synced = true;
@@ -349,8 +327,8 @@ no_memory:
 }
 
 /*
- * Waiting is over. First the queue pair is made to ask for the missing packet.
- * Where even that did not help, all go: nobody knows what it expects.
+ * The timer has decided. First the queue pair is made to ask for the missing packet.
+ * Where that did not help, all are released: nobody knows what it expects.
  */
 static void order_give_up(struct rocesteer_order *order)
 {
@@ -364,7 +342,7 @@ static void order_give_up(struct rocesteer_order *order)
 	}
 	behind = order_release(order, order_end(order));
 	if (order->state == ORDER_NUDGED)
-		order_expect(order, order_next(order, behind - 1, behind));
+		order_expect(order, order_advance(order, behind - 1, behind));
 }
 
 /**
@@ -394,11 +372,11 @@ void rocesteer_order_expire(struct rocesteer_order *order)
 }
 
 /**
- * rocesteer_order_init() - begin
+ * rocesteer_order_init() - set up the order of requests or of responses
  * @order: zeroed; its timer is set up by the owner
  * @rn: namespace, which outlives it
  * @size: of the window
- * @path_mtu: of the queue pair
+ * @path_mtu: of the queue pair, a power of two
  * @psn: PSN of the first packet that the queue pair receives
  * @fresh: it has not received anything yet
  */
@@ -408,7 +386,7 @@ void rocesteer_order_init(struct rocesteer_order *order,
 {
 	order->rn = rn;
 	order->window.size = size;
-	order->path_mtu = path_mtu;
+	order->mtu_shift = ilog2(path_mtu);
 	spin_lock_init(&order->lock);
 	order->synced = fresh;
 	order->expected = psn;
@@ -422,7 +400,7 @@ void rocesteer_order_init(struct rocesteer_order *order,
  * rocesteer_order_end() - drop all packets and free what they were in
  * @order: order, to which none comes any more
  *
- * What somebody delivers at this moment is his.
+ * A CPU that delivers at this moment goes on with what it has taken.
  *
  * Context: Any, also with interrupts off, holds @order->lock.
  */

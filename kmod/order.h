@@ -41,7 +41,7 @@ struct rocesteer_packet {
  * struct rocesteer_order - order of the requests, or of the responses, that a queue
  * pair receives
  * @rn: namespace, which outlives this
- * @path_mtu: of the queue pair, immutable
+ * @mtu_shift: log2 of the path MTU of the queue pair, immutable
  * @lock: guards all that follows. Taken with BH disabled, and within rocesteer_lock
  * @synced: @expected is known
  * @delivering: somebody is delivering @ready
@@ -76,7 +76,7 @@ struct rocesteer_packet {
  */
 struct rocesteer_order {
 	struct rocesteer_net *rn;
-	u32 path_mtu;
+	u8 mtu_shift;
 	spinlock_t lock;	/* see above */
 	bool synced;
 	bool delivering;
@@ -108,12 +108,13 @@ void rocesteer_order_init(struct rocesteer_order *order,
 			  struct rocesteer_net *rn, u32 size, u32 path_mtu,
 			  u32 psn, bool fresh);
 void rocesteer_order_end(struct rocesteer_order *order);
-bool rocesteer_order_is_whole(struct rocesteer_order *order,
-			      const struct rocesteer_packet *pkt);
+bool rocesteer_order_bypass(struct rocesteer_order *order,
+			    const struct rocesteer_packet *pkt);
 void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 			  const struct rocesteer_packet *pkt);
-bool rocesteer_order_want(struct rocesteer_order *order, u32 psn, u32 length);
-void rocesteer_order_ask(struct rocesteer_order *order, u32 psn);
+bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
+				 u32 length);
+void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_expire(struct rocesteer_order *order);
 void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait);
 

@@ -1,5 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* When a missing packet is taken for lost, by its paths and by time. */
+/*
+ * When a missing packet is lost.
+ *
+ * - A path is FIFO, and a UDP source port stands for it. Each packet says how many
+ *   paths its sender deals the flow to. When packets from beyond the gap have come by
+ *   as many ports, the missing one is lost. While the number changes, packets may
+ *   still be under way on the old paths: the larger number counts.
+ * - A path need not be FIFO: below it there may be a LAG, or a switch that routes
+ *   each packet as it likes. Then a packet comes although later ones have come by all
+ *   ports. How late it came says how long to wait for the next one. That fades with
+ *   time, and by a quarter with each wait in vain. A packet that may have been sent
+ *   twice says nothing.
+ * - Where a path has gone silent a timer decides. It waits twice as long as packets
+ *   have been late recently.
+ */
 #include <linux/ktime.h>
 #include <linux/skbuff.h>
 
@@ -19,9 +33,8 @@
 #define ORDER_FADE_MAX	(ORDER_WAIT_MAX / 16)	/* not while nobody sends */
 
 /*
- * How late packets may come although all paths have delivered later ones. At first it
- * is assumed that they do: a path that reorders shall be found out before a packet is
- * taken for lost. The first loss for which that waits in vain ends it.
+ * How late packets may come although all paths have delivered later ones. A new flow
+ * assumes so until its first loss, lest a path that reorders cost it a NAK.
  */
 #define ORDER_REORDER		(ORDER_WAIT_MIN / 4)
 #define ORDER_REORDER_MAX	(ORDER_WAIT_MAX / 2)
@@ -29,7 +42,7 @@
 
 u64 rocesteer_order_wait(const struct rocesteer_order *order)
 {
-	/* Then a timer only frees memory: the sender has to be waited for. */
+	/* Nothing is given up then: the sender goes back, or no packet waits. */
 	if (order->state == ORDER_ASKED || !order->window.depth)
 		return ORDER_WAIT_MAX;
 	return clamp(2 * order->skew, ORDER_WAIT_MIN, ORDER_WAIT_MAX);
@@ -45,7 +58,7 @@ void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait)
 	timer_reduce(&order->timer, jiffies + 1 + nsecs_to_jiffies(wait));
 }
 
-/* Begin to wait. A timer that is pending finds out that it came too early. */
+/* A timer that is pending may come too early; rocesteer_order_expire() sees to it. */
 void rocesteer_order_restart_wait(struct rocesteer_order *order)
 {
 	order->since = ktime_get_ns();
@@ -54,8 +67,8 @@ void rocesteer_order_restart_wait(struct rocesteer_order *order)
 }
 
 /*
- * Let the queue pair notice the gap: show it the last packet behind. Of responses
- * any other may belong to the READ that has the gap, and those rxe ignores.
+ * Show the last waiting packet to the queue pair, which then notices the gap. Another
+ * response may belong to the READ that has the gap, and rxe ignores that.
  */
 static void order_nudge(struct rocesteer_order *order)
 {
@@ -69,7 +82,6 @@ static void order_nudge(struct rocesteer_order *order)
 	rocesteer_order_restart_wait(order);
 }
 
-/* Old news fade with time. */
 static void order_fade(struct rocesteer_order *order, u64 now)
 {
 	u64 elapsed = min(now - order->noted, ORDER_FADE_MAX);
@@ -80,9 +92,8 @@ static void order_fade(struct rocesteer_order *order, u64 now)
 }
 
 /*
- * By how much was the missing packet late? The one behind it knows, unless that was
- * late itself. Newer news do not replace older ones: many packets come a little late
- * for each that comes very late.
+ * The missing packet was late by as much as the one behind it has waited. The largest
+ * lateness counts: many packets come a little late for each that comes very late.
  */
 static void order_note_skew(struct rocesteer_order *order, u64 behind, u64 now)
 {
@@ -98,10 +109,7 @@ static void order_note_reorder(struct rocesteer_order *order, u64 late)
 	order->skew = max(order->skew, order->reorder);
 }
 
-/*
- * A packet has come again. Where it was only late when it was taken for lost, that is
- * how late packets may be.
- */
+/* A packet that had come after it was taken for lost comes again: it was only late. */
 void rocesteer_order_note_again(struct rocesteer_order *order, u32 psn)
 {
 	if (!order->suspect_late || psn != order->suspect)
@@ -111,29 +119,24 @@ void rocesteer_order_note_again(struct rocesteer_order *order, u32 psn)
 }
 
 /*
- * The sender goes back to @psn, or to one before it. It has sent fewer packets beyond
- * than half a window.
+ * The sender goes back to @psn, or to one before it. It has sent less than half a
+ * window beyond.
  */
 void rocesteer_order_note_go_back(struct rocesteer_order *order, u32 psn)
 {
 	order->resent = psn + order->window.size / 2;
 }
 
-/* May the expected packet have been sent twice? */
-static bool order_is_resent(const struct rocesteer_order *order)
+static bool order_may_be_resent(const struct rocesteer_order *order)
 {
 	return ((order->resent - order->expected - 1) & ROCESTEER_PSN_MASK) <
 	       order->window.size / 2;
 }
 
-/*
- * Taken for lost, and waited for in vain. If the packet comes and then comes again,
- * since the sender was made to go back, it was only late. One that may be sent twice
- * anyhow says nothing.
- */
+/* The expected packet was waited for in vain; see rocesteer_order_note_again(). */
 static void order_suspect(struct rocesteer_order *order)
 {
-	if (order_is_resent(order))
+	if (order_may_be_resent(order))
 		return;
 	order->reorder = order->reorders ? order->reorder / 4 * 3 : 0;
 	order->suspect = order->expected;
@@ -141,7 +144,7 @@ static void order_suspect(struct rocesteer_order *order)
 	order->suspect_late = 0;
 }
 
-/* Has every path delivered a packet from beyond the gap, long enough ago? */
+/* Give up the expected packet if all paths have delivered later ones long enough ago. */
 void rocesteer_order_detect_loss(struct rocesteer_order *order)
 {
 	struct rocesteer_window *win = &order->window;
@@ -167,7 +170,7 @@ void rocesteer_order_detect_loss(struct rocesteer_order *order)
 	order_nudge(order);
 }
 
-/* Packets were waiting for the one that has come. */
+/* The expected packet has come, and others have waited for it. */
 void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next)
 {
 	struct rocesteer_window *win = &order->window;
@@ -177,14 +180,11 @@ void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next)
 	case ORDER_WAITING:
 		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_FILLED);
 		order_note_skew(order, rocesteer_window_since(win, next), now);
-		if (order->overtaken && !order_is_resent(order))
+		if (order->overtaken && !order_may_be_resent(order))
 			order_note_reorder(order, now - order->overtaken);
 		return;
 	case ORDER_ASKED:
-		/*
-		 * The sender has gone back: what a path delivered before says
-		 * nothing about what it still has to deliver.
-		 */
+		/* The sender has gone back: paths deliver earlier packets again. */
 		rocesteer_window_forget_ports(win);
 		break;
 	}
@@ -194,7 +194,7 @@ void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next)
 	}
 }
 
-/* The timer has decided, though maybe the packet was only late. */
+/* The timer gives up the expected packet, which maybe is only late. */
 void rocesteer_order_wait_longer(struct rocesteer_order *order)
 {
 	order->skew = min(2 * order->skew, ORDER_WAIT_MAX / 2);

@@ -194,13 +194,21 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 	order = &reseq->order[pkt->seq];
 	if (pkt->seq == ROCESTEER_RESPONSES && !READ_ONCE(order->outstanding))
 		return NF_ACCEPT;	/* only acknowledgments come */
-
-	spin_lock_bh(&order->lock);
 	if (!reseq_is_for(reseq, pkt)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_FOREIGN);
-	} else if (skb_queue_len(&order->ready) > reseq_budget(order)) {
+		return NF_ACCEPT;
+	}
+
+	/*
+	 * A flow that is not split takes the lock as well. Its packets have to be
+	 * noted, for the moment when the next one is split and comes on another CPU.
+	 * To note them without the lock and not to miss that moment takes a full
+	 * barrier for each packet, which costs as much as a lock that is free.
+	 */
+	spin_lock_bh(&order->lock);
+	if (skb_queue_len(&order->ready) > reseq_budget(order)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
-	} else if (!order->dead && !rocesteer_order_is_whole(order, pkt)) {
+	} else if (!order->dead && !rocesteer_order_bypass(order, pkt)) {
 		verdict = rocesteer_deliver_steal(skb);
 		if (verdict == NF_STOLEN) {
 			rocesteer_order_sort(order, skb, pkt);
@@ -223,12 +231,12 @@ void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn)
 	struct rocesteer_order *order = &reseq->order[ROCESTEER_REQUESTS];
 
 	spin_lock_bh(&order->lock);
-	rocesteer_order_ask(order, psn);
+	rocesteer_order_rewind(order, psn);
 	spin_unlock_bh(&order->lock);
 }
 
 /**
- * rocesteer_reseq_want() - the queue pair sends a READ request, or an atomic
+ * rocesteer_reseq_expect_read() - the queue pair sends a READ request, or an atomic
  * @reseq: its resequencer
  * @psn: PSN of the request, and of the first response
  * @length: bytes that it asks for
@@ -236,13 +244,14 @@ void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn)
  * Context: Any but hard interrupts, RCU read-side critical section.
  * Return: whether the order of what answers it is restored.
  */
-bool rocesteer_reseq_want(struct rocesteer_reseq *reseq, u32 psn, u32 length)
+bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
+				 u32 length)
 {
 	struct rocesteer_order *order = &reseq->order[ROCESTEER_RESPONSES];
 	bool restored;
 
 	spin_lock_bh(&order->lock);
-	restored = rocesteer_order_want(order, psn, length);
+	restored = rocesteer_order_expect_read(order, psn, length);
 	spin_unlock_bh(&order->lock);
 	return restored;
 }

@@ -44,7 +44,8 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 				     const struct rocesteer_packet *pkt,
 				     struct sk_buff *skb);
-bool rocesteer_reseq_want(struct rocesteer_reseq *reseq, u32 psn, u32 length);
+bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
+				 u32 length);
 void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn);
 
 #endif /* ROCESTEER_RESEQUENCE_H */

@@ -2,7 +2,7 @@
 #ifndef ROCESTEER_STATS_H
 #define ROCESTEER_STATS_H
 
-#include <linux/u64_stats_sync.h>
+#include <linux/types.h>
 
 /**
  * enum rocesteer_counter - counters of a network namespace
@@ -66,7 +66,7 @@ enum rocesteer_counter {
  * @count: indexed by enum rocesteer_counter
  */
 struct rocesteer_stats {
-	u64_stats_t count[ROCESTEER_COUNT_MAX];
+	u64 count[ROCESTEER_COUNT_MAX];
 };
 
 #endif /* ROCESTEER_STATS_H */
