@@ -3,15 +3,15 @@
  * Flow registry: which flows exist in a namespace, to which job they belong
  * and which queue pair they are.
  *
- * Three ways lead to a flow: its key (packets, under RCU: flow_packet.c), its queue
- * pair (one index for all namespaces, since a queue pair knows none: flow_qp.c) and
- * its id (dumps, and walks: flow_job.c). All change under rocesteer_lock, which also
- * orders the events: tracepoints and notifications come in the order of the changes.
+ * A flow is found by its key (packets, under RCU: flow_packet.c), by its queue pair
+ * (one index for all namespaces, since a queue pair knows none: flow_qp.c) and by its
+ * id (dumps, and walks: flow_job.c). All change under rocesteer_lock, so tracepoints
+ * and events come in the order of the changes.
  *
- * A key names a queue pair of the peer, and that has one partner. But nobody here
- * can ask the peer which it is, and any process may connect a queue pair of its own to
- * it. So each gets a flow, with the job of its own process, and a packet belongs to
- * the one whose queue pair sends it.
+ * A key names a queue pair of the peer, which has one partner. Any process may connect
+ * a queue pair of its own to it, and nobody here can ask the peer who is the partner.
+ * So each queue pair has a flow, with the job of its own process, and a packet belongs
+ * to the flow whose queue pair sends it.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -61,7 +61,7 @@ static void flow_free_rcu(struct rcu_head *rcu)
 	kfree(flow);
 }
 
-/* Free a flow, which a walk or a lookup may still look at. */
+/* Walks and lookups may still look at it. */
 void rocesteer_flow_free(struct rocesteer_flow *flow)
 {
 	call_rcu(&flow->rcu, flow_free_rcu);
@@ -105,10 +105,7 @@ rocesteer_flow_alloc(struct rocesteer_net *rn,
 	return flow;
 }
 
-/*
- * Count a user's flows. Root's, the kernel's and those given by flow-add have the whole
- * table, another user half of it, lest one keeps all others out.
- */
+/* A user has half of the table; root, the kernel and flow-add have all of it. */
 static int flow_charge(struct rocesteer_net *rn, u32 uid, int change)
 {
 	unsigned long n = xa_to_value(xa_load(&rn->users, uid)) + change;
@@ -122,7 +119,6 @@ static int flow_charge(struct rocesteer_net *rn, u32 uid, int change)
 			       GFP_ATOMIC));
 }
 
-/* The flows that have a key, under RCU. */
 struct rhlist_head *
 rocesteer_flow_list_rcu(struct rocesteer_net *rn,
 			const struct rocesteer_flow_key *key)
@@ -130,7 +126,7 @@ rocesteer_flow_list_rcu(struct rocesteer_net *rn,
 	return rhltable_lookup(&rn->flows, key, flow_key_params);
 }
 
-/* The flows that have a key, as long as rocesteer_lock is held. */
+/* rocesteer_lock keeps the flows. */
 struct rhlist_head *rocesteer_flow_list(struct rocesteer_net *rn,
 					const struct rocesteer_flow_key *key)
 {
@@ -143,7 +139,7 @@ struct rhlist_head *rocesteer_flow_list(struct rocesteer_net *rn,
 	return list;
 }
 
-/* Is there another flow with the key of this one, which is linked? */
+/* Another flow has the key of this one, which is linked. */
 bool rocesteer_flow_has_rival(const struct rocesteer_flow *flow)
 {
 	struct rhlist_head *list = rocesteer_flow_list(flow->rn, &flow->key);
@@ -152,8 +148,8 @@ bool rocesteer_flow_has_rival(const struct rocesteer_flow *flow)
 }
 
 /*
- * BPF programs know one flow of each key. That another one is gone, which they have
- * not asked about, must not make them forget it.
+ * BPF programs know one flow of each key. They must not forget it when another one is
+ * gone, which they have not asked about.
  */
 void rocesteer_flow_trace_del(const struct rocesteer_flow *flow, u32 job,
 			      bool rival)
@@ -165,7 +161,6 @@ void rocesteer_flow_trace_del(const struct rocesteer_flow *flow, u32 job,
 	trace_rocesteer_flow_del(flow->rn->net->net_cookie, &flow->key, job);
 }
 
-/* Say that a flow is new or has changed. */
 void rocesteer_flow_announce(struct rocesteer_flow *flow)
 {
 	lockdep_assert_held(&rocesteer_lock);
@@ -186,16 +181,13 @@ void rocesteer_flow_end_reseq(struct rocesteer_flow *flow)
 	rocesteer_reseq_del(reseq);
 }
 
-/*
- * Follow the flow's job: are its packets resequenced? @fresh: none was received
- * yet.
- */
+/* Do what the job of a flow says. @fresh: the queue pair has received nothing yet. */
 void rocesteer_flow_resequence(struct rocesteer_flow *flow, bool fresh)
 {
 	struct rocesteer_reseq *reseq;
 	bool wanted;
 
-	/* What a NIC delivers itself does not come by. */
+	/* Packets that a NIC delivers itself do not come by. */
 	wanted = flow->linked && flow->qp.qp && flow->qp.software &&
 		 rocesteer_job_resequences(flow->rn, flow->job);
 	if (!wanted)
@@ -212,10 +204,10 @@ void rocesteer_flow_resequence(struct rocesteer_flow *flow, bool fresh)
 }
 
 /*
- * Put a flow into the tables. The device is looked up here, in the read-side
- * section in which the flow appears: a device that leaves the namespace is
- * unlisted first, then a grace period passes, then the notifier flushes. So
- * either the device is not found here or the notifier finds the flow.
+ * The device is looked up in the read-side section in which the flow appears: a
+ * device that leaves the namespace is unlisted first, then a grace period passes,
+ * then the notifier flushes. So either the device is not found here or the notifier
+ * finds the flow.
  */
 int rocesteer_flow_link(struct rocesteer_flow *flow)
 {

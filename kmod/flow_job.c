@@ -11,7 +11,6 @@
 #include "job.h"
 #include "net.h"
 
-/* A flow-add for flows that are known already. */
 static int flow_adopt(struct rhlist_head *list, u32 job)
 {
 	struct rocesteer_flow *flow;
@@ -76,7 +75,7 @@ int rocesteer_flow_add(struct rocesteer_net *rn,
 	return err;
 }
 
-/* Take a flow from its job: it is of the job that owns its queue pair, if any. */
+/* The flow is of the job that owns its queue pair from now on, if any. */
 static void flow_end_job(struct rocesteer_flow *flow)
 {
 	lockdep_assert_held(&rocesteer_lock);

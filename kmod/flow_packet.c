@@ -9,8 +9,8 @@
 #include "net.h"
 
 /*
- * The queue pair that sends a packet, or NULL. rxe has a socket for each, which
- * points to it: struct ib_qp is the first member of what it points to.
+ * rxe has a socket for each queue pair. The socket points to rxe's queue pair, of
+ * which struct ib_qp is the first member.
  */
 static const void *flow_sender(const struct sk_buff *skb)
 {
@@ -38,7 +38,7 @@ static struct rocesteer_flow *flow_of(struct rocesteer_net *rn,
 		else if (known == sender)
 			return flow;
 	}
-	/* What is received has no sender: it is on behalf of the only one. */
+	/* A packet that is received has no sender: the only flow has it. */
 	if (list && !any && skb_at_tc_ingress(skb) &&
 	    !rcu_access_pointer(list->next))
 		return container_of(list, struct rocesteer_flow, node);

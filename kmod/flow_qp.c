@@ -12,7 +12,7 @@
 #include "job.h"
 #include "net.h"
 
-/* Flows of one user that have one key: packets look through them. */
+/* Most flows of one user with one key: packets look through them. */
 #define FLOW_RIVALS	8
 
 static const struct rhashtable_params flow_qp_params = {
@@ -43,7 +43,6 @@ void rocesteer_flow_exit(void)
 	rhashtable_destroy(&flow_by_qp);
 }
 
-/* Make a flow the one of a queue pair. It need not be linked. */
 static int flow_bind(struct rocesteer_flow *flow,
 		     const struct rocesteer_qp *qp)
 {
@@ -63,7 +62,7 @@ static int flow_bind(struct rocesteer_flow *flow,
 	return 0;
 }
 
-/* The owner stays with the flow, which outlives this by a grace period. */
+/* The flow keeps its owner until it is freed. */
 void rocesteer_flow_unbind(struct rocesteer_flow *flow)
 {
 	lockdep_assert_held(&rocesteer_lock);
@@ -81,7 +80,7 @@ flow_learn_new(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 	flow = rocesteer_flow_alloc(rn, key, GFP_ATOMIC);
 	if (!flow)
 		return ERR_PTR(-ENOMEM);
-	/* What flow-add says of a key it says of all. */
+	/* flow-add says it of all flows with a key. */
 	flow->by_hand = rival && rival->by_hand;
 	flow->job = flow->by_hand ? rival->job :
 				    rocesteer_job_match(rn, qp->owner);
@@ -150,7 +149,7 @@ flow_learn(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 	return flow_learn_new(rn, key, qp, rival);
 }
 
-/* It is connected as it was before. What flow-add has said of the flow stays. */
+/* It is connected as it was before, and stays in the job of a flow-add. */
 static struct rocesteer_flow *
 flow_learn_again(struct rocesteer_flow *flow,
 		 const struct rocesteer_qp *qp)
@@ -162,7 +161,7 @@ flow_learn_again(struct rocesteer_flow *flow,
 	rocesteer_flow_trace_del(flow, flow->job, rocesteer_flow_has_rival(flow));
 	get_pid(qp->owner);
 	flow->qp = *qp;
-	flow->qp.uid = uid;	/* it was charged to that one */
+	flow->qp.uid = uid;	/* who was charged */
 	put_pid(owner);
 	if (!flow->by_hand)
 		rocesteer_flow_set_job(flow, rocesteer_job_match(flow->rn, qp->owner));
@@ -172,9 +171,8 @@ flow_learn_again(struct rocesteer_flow *flow,
 }
 
 /*
- * Ask the policy for the source port of a flow's queue pair, which may have one of
- * its own. What the policy notes of a flow it notes under rocesteer_lock, before
- * anybody is told that the flow is gone.
+ * Ask the policy for the source port of a flow's queue pair. What the policy notes of
+ * a flow it notes under rocesteer_lock, before anybody is told that the flow is gone.
  */
 static u16 flow_steer(struct rocesteer_flow *flow)
 {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netfilter hooks through which the resequencer sees packets: all where they are
- * delivered to the host; where the host sends them NAKs, and requests that ask for
- * data.
+ * Netfilter hooks through which the resequencer sees packets: at LOCAL_IN all, at
+ * LOCAL_OUT NAKs and requests that ask for data.
  *
- * At LOCAL_IN, not at a device's ingress: there tags are stripped, IPv4 is
- * reassembled, addresses and lengths are checked, and a packet that waits goes
- * on where it was, through okfn(). Injected again at a device, it would pass
- * taps and TC programs twice. We come last, after all that may drop a packet.
- * Only a hook of the same priority may follow, that of connection tracking, whose
- * part is done before a packet is stolen. Even one that is ready at once is: while it
- * went on behind us another CPU could overtake it.
+ * At LOCAL_IN tags are stripped, IPv4 is reassembled, addresses and lengths are
+ * checked, and a packet that has waited goes on through okfn(). Injected again at a
+ * device, the packet would pass taps and TC programs twice. The hook comes last,
+ * after all that may drop a packet. Only connection tracking may follow at the same
+ * priority, and its part is done before a packet is stolen. A packet that is ready at
+ * once is stolen as well: while it passed other hooks another CPU could overtake it.
  *
- * What rxe loops back to its own device does not come by. It is not reordered.
+ * Packets that rxe loops back to its own device do not come by. They keep their order.
  *
  * A namespace has the hooks as long as a job there wants them.
  */
@@ -57,7 +55,7 @@ struct hook_headers {
 	u8 rest[3];
 };
 
-/* The headers of an RC packet, or NULL. Extension headers have no place there. */
+/* Return: the headers of an RC packet, or NULL, also behind extension headers. */
 static const struct hook_headers *hook_parse(const struct sk_buff *skb, u8 pf,
 					     struct hook_headers *buf)
 {
@@ -75,7 +73,6 @@ static const struct hook_headers *hook_parse(const struct sk_buff *skb, u8 pf,
 	return h;
 }
 
-/* Bytes that a READ request asks for; 0 for others, or where it is cut short. */
 static u32 hook_read_length(const struct sk_buff *skb,
 			    const struct hook_headers *h)
 {
@@ -91,9 +88,8 @@ static u32 hook_read_length(const struct sk_buff *skb,
 }
 
 /*
- * Source and destination of a packet, as GIDs are: IPv4 is mapped. Return: false for
- * IPv6 that has such an address on the wire. The stack lets it pass, and it would be
- * taken for the IPv4 host's.
+ * Addresses as in a GID: IPv4 is mapped. Return: false for IPv6 with such an address
+ * on the wire: the stack lets that pass, and it would be taken for the IPv4 host's.
  */
 static bool hook_addrs(const struct sk_buff *skb, u8 pf,
 		       struct in6_addr *source, struct in6_addr *destination)
@@ -122,7 +118,7 @@ static bool hook_is_nak(const struct hook_headers *h)
 		(h->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_RNR);
 }
 
-/* Segments come behind us, and then nobody sorts them: say so. */
+/* Its segments come out behind us, where nobody sorts them. */
 static void hook_note_gso(struct rocesteer_net *rn, const struct sk_buff *skb)
 {
 	rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_GSO);
@@ -143,7 +139,7 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 	struct in6_addr *peer = (struct in6_addr *)pkt.key.peer;
 	u32 dqpn;
 
-	/* With a socket already it is not for rxe. */
+	/* A packet with a socket is not for rxe. */
 	if (skb->sk)
 		return NF_ACCEPT;
 	h = hook_parse(skb, state->pf, &buf);
@@ -184,7 +180,7 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	if (!h || !(hook_is_nak(h) ||
 		    ROCESTEER_OPS_ANSWERED & BIT(h->bth.opcode)))
 		return NF_ACCEPT;
-	/* Any program may send what looks like it; rxe's sockets are its own. */
+	/* Any program may send such packets; rxe's sockets are the kernel's. */
 	if (skb->sk && !skb->sk->sk_kern_sock)
 		return NF_ACCEPT;
 

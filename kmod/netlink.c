@@ -32,14 +32,12 @@ struct sk_buff *rocesteer_nl_reply_new(struct genl_info *info, void **hdr)
 {
 	struct sk_buff *msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 
-	if (!msg)
-		return NULL;
-	*hdr = genlmsg_iput(msg, info);
-	if (!*hdr) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
+	*hdr = msg ? genlmsg_iput(msg, info) : NULL;
+	if (*hdr)
+		return msg;
+	nlmsg_free(msg);
+	NL_SET_ERR_MSG(info->extack, "No memory for the answer");
+	return NULL;
 }
 
 int rocesteer_nl_reply_end(struct genl_info *info, struct sk_buff *msg,
@@ -63,14 +61,12 @@ struct sk_buff *rocesteer_nl_event_new(u8 cmd, void **hdr)
 {
 	struct sk_buff *msg = genlmsg_new(NL_EVENT_SIZE, GFP_ATOMIC);
 
-	if (!msg)
-		return NULL;
-	*hdr = genlmsg_put(msg, 0, 0, &rocesteer_nl_family, 0, cmd);
-	if (!*hdr) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
+	*hdr = msg ? genlmsg_put(msg, 0, 0, &rocesteer_nl_family, 0, cmd) :
+		     NULL;
+	if (*hdr)
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
 }
 
 void rocesteer_nl_event_send(const struct rocesteer_net *rn,

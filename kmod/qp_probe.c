@@ -4,24 +4,20 @@
  * through which all RC queue pairs are connected and destroyed, except those
  * that a driver's own interface connects behind its back (mlx5's DEVX).
  *
- * A flow is registered when its queue pair is moved to RTR, which is where the
- * peer's address and queue pair number are set. The probes are at the entry of
- * the function, before it can fail. That is right all the same: no request
- * leaves before RTS, so the flow is known in time, and a queue pair whose
- * modify failed sends nothing and is removed, and its share of a path given
- * back, when it is tried again, reset or destroyed. A probe at the return would
- * come too late to change the attributes: that is how hardware is told the
- * source port, by a flow label that its driver derives it from. What is changed
- * is the kernel's copy of the attributes, the application's stay as they are; a user
- * in the kernel finds the label in its own.
+ * A flow is registered when its queue pair is moved to RTR, which sets the peer's
+ * address and queue pair number. The probe is at the entry of the function, where the
+ * attributes can still be changed: the flow label tells hardware the source port. What
+ * is changed is the kernel's copy of the attributes, unless the user is in the kernel.
+ * No request leaves before RTS, so the flow is known in time. A queue pair whose modify
+ * has failed sends nothing; its flow ends when the queue pair is connected again, reset
+ * or destroyed.
  *
- * A flow is removed when the driver has reset its queue pair, or has destroyed it,
- * not before: until then the queue pair sends, and a flow that nobody knows any more
- * would be entered anew by whoever steers the device's packets, never to end. What is
- * reset can only be connected anew. A RESET that no probe at the return was left for
- * is made up for when that is done. Not at ERR: most queue pairs get there
- * without a call, so the probe would see some only; one in ERR sends nothing,
- * and its process may connect another one to the same peer: see flow_learn().
+ * A flow is removed when the driver has reset or destroyed its queue pair. Until then
+ * the queue pair sends, and who steers all packets of the device would enter a flow
+ * anew that the module does not know, never to end. A RESET may be missed where no
+ * kretprobe instance is left; connecting the queue pair anew makes up for it. ERR
+ * removes no flow: most queue pairs get there without a call, and send nothing. The
+ * process may connect another one to the same peer, see flow_learn().
  *
  * Handlers run in the process that makes the call, with preemption off and,
  * where the probe is a breakpoint, interrupts off: no sleeping, no _bh locks.
@@ -42,13 +38,10 @@
 #include "net.h"
 #include "qp_probe.h"
 
-/* What RTR must set, or it fails, and we want to know. */
+/* What is needed of the attributes; without, RTR fails. */
 #define QP_RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
 
-/*
- * Who is charged for a flow: the user, or the one who made the user namespace, in which
- * there may be thousands.
- */
+/* A user namespace may have thousands of users: who made it is charged. */
 static u32 qp_user(void)
 {
 	struct user_namespace *ns;
@@ -60,10 +53,7 @@ static u32 qp_user(void)
 	return __kuid_val(uid);
 }
 
-/*
- * Register the flow, and label the queue pair where it is to be steered. The
- * device is listed as long as we are under RCU.
- */
+/* The device is listed as long as we are under RCU. */
 static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
 			 int mask, const union ib_gid *local,
 			 const struct net_device *dev)
@@ -143,7 +133,7 @@ static int qp_modify(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* The same, for its return. Return: whether that is of no interest. */
+/* Return: nonzero where the return is of no interest. */
 static int qp_reset_begin(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
@@ -210,7 +200,7 @@ static const char * const qp_destroyed_symbols[] = {
 	"rdma_restrack_del",
 };
 
-/* debugfs and sysctl switch all probes off, and tell nobody: this one notices. */
+/* debugfs and sysctl switch all probes off without a word. This one notices. */
 static atomic_t qp_canary_calls;
 
 static noinline void qp_canary_hit(void)

@@ -2,10 +2,8 @@
 /*
  * Resequencer: puts the packets of a flow that its sender splits over paths back
  * into the order of their PSNs, for a queue pair that takes them in no other
- * (go-back-N). How is said in order.c; here packets find their queue pair, and are
- * delivered.
- *
- * Other hosts' packets are told by their address; they pass.
+ * (go-back-N). Here packets find their queue pair, and are delivered; order.c has the
+ * order.
  */
 #include <linux/hash.h>
 #include <linux/ktime.h>
@@ -23,7 +21,7 @@
 #include "qp.h"
 #include "resequence.h"
 
-/* Packets that may be ready, and that one CPU delivers in a row. */
+/* Most packets that are ready, and that one CPU delivers in a row. */
 static u32 reseq_budget(const struct rocesteer_order *order)
 {
 	return 2 * order->window.size;
@@ -50,10 +48,7 @@ struct rocesteer_reseq {
 	struct rcu_head rcu;
 };
 
-/*
- * Of device and queue pair number, which no peer chooses: enough, and much less for
- * each packet than jhash().
- */
+/* No peer chooses device and queue pair number: no need of jhash(). */
 static u32 reseq_hash(const void *data, u32 len, u32 seed)
 {
 	const struct rocesteer_flow_key *key = data;
@@ -61,7 +56,7 @@ static u32 reseq_hash(const void *data, u32 len, u32 seed)
 	return hash_32(key->dqpn + (key->ifindex << 24) + seed, 20);
 }
 
-/* The default calls memcmp(), for each packet. */
+/* The default calls memcmp(). */
 static int reseq_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 {
 	const struct rocesteer_reseq *reseq = obj;
@@ -101,14 +96,14 @@ void rocesteer_reseq_table_free(struct rocesteer_net *rn)
 }
 
 /*
- * Deliver what is ready. The paths of a flow are spread over CPUs, which must
- * not overtake each other: one of them delivers, without the lock, and the
- * others leave their packets to it. More than it can deliver comes from nobody
- * who heeds acknowledgments; then the timer goes on, and others get their turn.
+ * Deliver what is ready. The paths of a flow are spread over CPUs, which must not
+ * overtake each other: one CPU delivers, without the lock, and the others leave their
+ * packets to it. A sender that heeds acknowledgments does not send more than that CPU
+ * can deliver; behind another one the timer goes on.
  *
- * Whoever delivers is in an RCU read-side critical section, which the device, the
+ * The CPU that delivers is in an RCU read-side critical section, which the device, the
  * namespace and this module outlive: each waits for RCU when it goes, after
- * rocesteer_reseq_del(), behind which nothing is left to be delivered later.
+ * rocesteer_reseq_del(), which leaves nothing to be delivered later.
  */
 static void reseq_deliver(struct rocesteer_order *order)
 	__must_hold(&order->lock)
@@ -159,7 +154,7 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 	return dqpn;
 }
 
-/* As rxe's check_addr(): what is from or to another address is not for it. */
+/* As rxe's check_addr(). */
 static bool reseq_is_for(const struct rocesteer_reseq *reseq,
 			 const struct rocesteer_packet *pkt)
 {
@@ -193,7 +188,7 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 		return NF_ACCEPT;
 	order = &reseq->order[pkt->seq];
 	if (pkt->seq == ROCESTEER_RESPONSES && !READ_ONCE(order->outstanding))
-		return NF_ACCEPT;	/* only acknowledgments come */
+		return NF_ACCEPT;	/* an acknowledgment */
 	if (!reseq_is_for(reseq, pkt)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_FOREIGN);
 		return NF_ACCEPT;
@@ -320,12 +315,12 @@ rocesteer_reseq_new(struct rocesteer_net *rn,
  * rocesteer_reseq_del() - resequence no more
  * @reseq: taken from its flow
  *
- * What waits is dropped: the queue pair is gone, or else its peer sends again.
+ * Waiting packets are dropped: the queue pair is gone, or else its peer sends again.
  *
- * A packet under way may have found it, and the timer may be running; both see
- * @dead under the lock, let nothing wait and do not start the timer. The timer
- * runs in softirq, which is an RCU read-side critical section, so it too has
- * ended when the callback frees what it looks at.
+ * A packet under way may have found @reseq, and the timer may be running. Both see
+ * @dead under the lock, let nothing wait and do not start the timer. The timer runs in
+ * softirq, an RCU read-side critical section, and so has ended when the callback frees
+ * @reseq.
  *
  * Context: Holds rocesteer_lock, also with interrupts off.
  */

@@ -2,10 +2,9 @@
 /*
  * Packets that wait for one before them, by PSN, and the paths they came by.
  *
- * Memory is bounded threefold: so many packets as a window has PSNs,
- * reseq_memory bytes for all, counted as sockets count them, and for each of
- * them no more than it leaves to the others. So whoever fills a window, or k of
- * them, leaves one part in k + 1 to a flow that comes (Choudhury and Hahne,
+ * A window has at most as many packets as PSNs. All windows have at most reseq_memory
+ * bytes, counted as sockets count them, and each no more than it leaves free. So who
+ * fills k windows leaves one part in k + 1 to another flow (Choudhury and Hahne,
  * dynamic queue length thresholds).
  */
 #include <linux/atomic.h>
@@ -29,11 +28,11 @@
 
 /**
  * struct window_cb - what is kept in the control block of a packet that waits
- * @header: what the IP layer keeps there, and goes on with
+ * @header: the IP layer's
  * @psn: its PSN
  * @span: PSNs that it takes
  * @since: when it came, in nanoseconds
- * @dev: its device, in the place of which it has a node of the tree
+ * @dev: its device: skb->dev shares its place with the node of the tree
  */
 struct window_cb {
 	u8 header[WINDOW_HEADER];
@@ -67,7 +66,6 @@ module_param(reseq_memory, ulong, 0644);
 MODULE_PARM_DESC(reseq_memory,
 		 "Most bytes of packets that wait for one before them; of a flow no more than it leaves to others");
 
-/* Memory in use, of all windows. */
 static atomic_long_t window_bytes;
 
 /**
@@ -116,7 +114,7 @@ static struct window_cb *window_cb(const struct sk_buff *skb)
 	return (struct window_cb *)skb->cb;
 }
 
-/* A packet is in the tree no more. */
+/* What a packet is that has left the tree. */
 static void window_restore(struct rocesteer_window *win, struct sk_buff *skb)
 {
 	skb->next = NULL;
@@ -125,7 +123,7 @@ static void window_restore(struct rocesteer_window *win, struct sk_buff *skb)
 	window_uncharge(win, skb->truesize);
 }
 
-/* Return: the packet that was there with the same PSN, and is not any more. */
+/* Return: the packet with the same PSN whose place it has taken, or NULL. */
 static struct sk_buff *window_insert(struct rocesteer_window *win,
 				     struct sk_buff *skb)
 {
@@ -135,7 +133,7 @@ static struct sk_buff *window_insert(struct rocesteer_window *win,
 	struct sk_buff *old;
 	s32 ahead;
 
-	/* Most come behind all others. */
+	/* Most packets come behind all others. */
 	if (win->last &&
 	    rocesteer_psn_diff(psn, window_cb(win->last)->psn) > 0) {
 		parent = &win->last->rbnode;
@@ -188,8 +186,8 @@ static void window_see_port(struct window_ports *ports, struct window_port seen)
  *	others there
  * @paths: how many its sender deals the flow to
  *
- * Of two with the same PSN the newer one stays: it is the one that may ask for
- * an acknowledgment.
+ * Of two packets with the same PSN the newer one stays, as that may ask for an
+ * acknowledgment.
  *
  * Context: BH disabled.
  * Return: 0; 1 where another packet was freed for it; -ENOMEM where there is
