@@ -78,13 +78,16 @@ int rocesteer_flow_add(struct rocesteer_net *rn,
 /* The flow is of the job that owns its queue pair from now on, if any. */
 static void flow_end_job(struct rocesteer_flow *flow)
 {
+	u32 job;
+
 	lockdep_assert_held(&rocesteer_lock);
 	flow->by_hand = false;
-	if (flow->qp.qp)
-		rocesteer_flow_set_job(flow,
-			     rocesteer_job_match(flow->rn, flow->qp.owner));
-	else
+	if (!flow->qp.qp) {
 		rocesteer_flow_unlink(flow);
+		return;
+	}
+	job = rocesteer_job_match(flow->rn, flow->qp.owner);
+	rocesteer_flow_set_job(flow, job);
 }
 
 /**

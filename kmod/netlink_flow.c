@@ -11,7 +11,7 @@
 #include "resequence.h"
 
 static int nl_flow_fill_qp(struct sk_buff *skb, const struct rocesteer_qp *qp,
-			struct pid_namespace *ns)
+			   struct pid_namespace *ns)
 {
 	if (nla_put_u32(skb, ROCESTEER_A_FLOW_ORIGIN,
 			ROCESTEER_ORIGIN_LEARNT) ||
@@ -26,7 +26,7 @@ static int nl_flow_fill_qp(struct sk_buff *skb, const struct rocesteer_qp *qp,
 }
 
 static int nl_flow_fill_reseq(struct sk_buff *skb,
-			   const struct rocesteer_flow *flow)
+			      const struct rocesteer_flow *flow)
 {
 	struct rocesteer_reseq_stat stat;
 	struct rocesteer_reseq *reseq;
@@ -38,7 +38,7 @@ static int nl_flow_fill_reseq(struct sk_buff *skb,
 	rocesteer_reseq_read(reseq, &stat);
 	if (nla_put_u32(skb, ROCESTEER_A_FLOW_RESEQ_DEPTH, stat.depth) ||
 	    nla_put_uint(skb, ROCESTEER_A_FLOW_RESEQ_AGE,
-		    stat.age / NSEC_PER_USEC) ||
+			 stat.age / NSEC_PER_USEC) ||
 	    nla_put_uint(skb, ROCESTEER_A_FLOW_RESEQ_HELD, stat.held) ||
 	    nla_put_uint(skb, ROCESTEER_A_FLOW_RESEQ_LOST, stat.lost) ||
 	    nla_put_uint(skb, ROCESTEER_A_FLOW_RESEQ_TIMEOUT, stat.timeout))
@@ -47,7 +47,7 @@ static int nl_flow_fill_reseq(struct sk_buff *skb,
 }
 
 static int nl_flow_fill(struct sk_buff *skb, const struct rocesteer_flow *flow,
-		     struct pid_namespace *ns)
+			struct pid_namespace *ns)
 {
 	lockdep_assert_held(&rocesteer_lock);
 	if (nla_put_u32(skb, ROCESTEER_A_FLOW_IFINDEX, flow->key.ifindex) ||
@@ -64,7 +64,7 @@ static int nl_flow_fill(struct sk_buff *skb, const struct rocesteer_flow *flow,
 }
 
 static int nl_flow_parse_key(struct rocesteer_flow_key *key,
-			  struct genl_info *info)
+			     struct genl_info *info)
 {
 	if (GENL_REQ_ATTR_CHECK(info, ROCESTEER_A_FLOW_IFINDEX)) {
 		NL_SET_ERR_MSG(info->extack, "Device is missing");
@@ -180,8 +180,8 @@ int rocesteer_nl_flow_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* One flow of a dump, met under RCU; it may be gone. */
 static int nl_flow_dump(struct sk_buff *skb, struct netlink_callback *cb,
-		     const struct rocesteer_flow *flow,
-		     struct pid_namespace *ns)
+			const struct rocesteer_flow *flow,
+			struct pid_namespace *ns)
 {
 	void *hdr = genlmsg_iput(skb, genl_info_dump(cb));
 	int err = -ESTALE;

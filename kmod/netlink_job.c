@@ -12,7 +12,7 @@
 #include "qp_probe.h"
 
 static int nl_job_fill(struct sk_buff *skb, const struct rocesteer_job_rule *job,
-		    struct pid_namespace *ns)
+		       struct pid_namespace *ns)
 {
 	if (nla_put_u32(skb, ROCESTEER_A_JOB_ID, job->id) ||
 	    (job->name[0] &&
@@ -27,7 +27,7 @@ static int nl_job_fill(struct sk_buff *skb, const struct rocesteer_job_rule *job
 }
 
 static int nl_job_parse_cgroup(struct rocesteer_job_rule *rule,
-			    struct genl_info *info)
+			       struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[ROCESTEER_A_JOB_CGROUP_ID];
 	struct cgroup *cgrp;
@@ -46,7 +46,7 @@ static int nl_job_parse_cgroup(struct rocesteer_job_rule *rule,
 }
 
 static int nl_job_parse_pid(struct rocesteer_job_rule *rule,
-			 struct genl_info *info)
+			    struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[ROCESTEER_A_JOB_PID];
 	bool group;
@@ -181,7 +181,7 @@ int rocesteer_nl_job_get_dumpit(struct sk_buff *skb,
 }
 
 void rocesteer_nl_job_event(const struct rocesteer_net *rn,
-			 const struct rocesteer_job_rule *job, u8 cmd)
+			    const struct rocesteer_job_rule *job, u8 cmd)
 {
 	struct sk_buff *msg;
 	void *hdr;

@@ -64,6 +64,6 @@ int rocesteer_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 			  rocesteer_qp_probe_test()) ?:
 	      nl_stats_fill(msg, rn) ?:
 	      nla_put_uint(msg, ROCESTEER_A_STATS_RESEQ_BYTES,
-		      rocesteer_window_bytes());
+			   rocesteer_window_bytes());
 	return rocesteer_nl_reply_end(info, msg, hdr, err);
 }
