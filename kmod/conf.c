@@ -170,15 +170,7 @@ int rocesteer_conf_job_del(struct rocesteer_net *rn, u32 id)
 	return err;
 }
 
-/**
- * rocesteer_conf_flow_add() - give a flow to a job
- * @rn: namespace
- * @key: flow
- * @job: job number
- *
- * Context: Process context, may sleep.
- * Return: 0; -ENOENT when there is no such job; or what rocesteer_flow_add() says.
- */
+/* Return: -ENOENT when there is no such job; or what rocesteer_flow_add() says. */
 int rocesteer_conf_flow_add(struct rocesteer_net *rn,
 			    const struct rocesteer_flow_key *key, u32 job)
 {
@@ -192,14 +184,6 @@ int rocesteer_conf_flow_add(struct rocesteer_net *rn,
 	return err;
 }
 
-/**
- * rocesteer_conf_flow_del() - undo rocesteer_conf_flow_add()
- * @rn: namespace
- * @key: flow
- *
- * Context: Process context, may sleep.
- * Return: what rocesteer_flow_del() says.
- */
 int rocesteer_conf_flow_del(struct rocesteer_net *rn,
 			    const struct rocesteer_flow_key *key)
 {

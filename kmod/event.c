@@ -5,10 +5,6 @@
 
 static const struct rocesteer_event_ops *event_ops;	/* under rocesteer_lock */
 
-/**
- * rocesteer_event_subscribe() - be told of changes from now on
- * @ops: whom to call; NULL for nobody
- */
 void rocesteer_event_subscribe(const struct rocesteer_event_ops *ops)
 {
 	spin_lock(&rocesteer_lock);
@@ -16,12 +12,6 @@ void rocesteer_event_subscribe(const struct rocesteer_event_ops *ops)
 	spin_unlock(&rocesteer_lock);
 }
 
-/**
- * rocesteer_event_job() - a job has changed
- * @rn: namespace
- * @job: job
- * @cmd: how, ROCESTEER_CMD_JOB_*_NTF
- */
 void rocesteer_event_job(const struct rocesteer_net *rn,
 			 const struct rocesteer_job_rule *job, u8 cmd)
 {
@@ -30,11 +20,6 @@ void rocesteer_event_job(const struct rocesteer_net *rn,
 		event_ops->job(rn, job, cmd);
 }
 
-/**
- * rocesteer_event_flow() - a flow has changed
- * @flow: flow
- * @cmd: how, ROCESTEER_CMD_FLOW_*_NTF
- */
 void rocesteer_event_flow(const struct rocesteer_flow *flow, u8 cmd)
 {
 	lockdep_assert_held(&rocesteer_lock);

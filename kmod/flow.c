@@ -39,12 +39,6 @@ static const struct rhashtable_params flow_key_params = {
 	.automatic_shrinking = true,
 };
 
-/**
- * rocesteer_flow_table_init() - set up a namespace's tables
- * @rn: namespace
- *
- * Return: 0 or -ENOMEM.
- */
 int rocesteer_flow_table_init(struct rocesteer_net *rn)
 {
 	xa_init_flags(&rn->flow_ids, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
@@ -67,15 +61,9 @@ void rocesteer_flow_free(struct rocesteer_flow *flow)
 	call_rcu(&flow->rcu, flow_free_rcu);
 }
 
-/**
- * rocesteer_flow_table_free() - free a namespace's tables
- * @rn: namespace
- *
- * Flows with a queue pair are gone by now, they went with their device. Those
- * given by flow-add may be left over where the module goes, and nobody can
- * listen to events any more.
- *
- * Context: Nobody else uses @rn. Flows are freed by RCU.
+/*
+ * Nobody else uses @rn. Flows with a queue pair went with their device. Those given by
+ * flow-add may be left over where the module goes, and nobody can listen to events.
  */
 void rocesteer_flow_table_free(struct rocesteer_net *rn)
 {

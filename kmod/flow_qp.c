@@ -25,19 +25,11 @@ static const struct rhashtable_params flow_qp_params = {
 /* Flows that have a queue pair, by its address. Under rocesteer_lock. */
 static struct rhashtable flow_by_qp;
 
-/**
- * rocesteer_flow_init() - set up the index by queue pair
- *
- * Return: 0 or -ENOMEM.
- */
 int __init rocesteer_flow_init(void)
 {
 	return rhashtable_init(&flow_by_qp, &flow_qp_params);
 }
 
-/**
- * rocesteer_flow_exit() - free the index by queue pair, which is empty
- */
 void rocesteer_flow_exit(void)
 {
 	rhashtable_destroy(&flow_by_qp);

@@ -218,11 +218,6 @@ static const struct nf_hook_ops hook_ops[] = {
 static_assert(ARRAY_SIZE(hook_ops) ==
 	      ARRAY_SIZE(((struct rocesteer_net *)NULL)->hooks));
 
-/**
- * rocesteer_hook_init() - take the parameters
- *
- * Return: 0 or a negative errno.
- */
 int __init rocesteer_hook_init(void)
 {
 	if (!bth_paths || bth_paths & ~ROCESTEER_BTH_RESV6 ||
@@ -268,14 +263,7 @@ int rocesteer_hook_get(struct rocesteer_net *rn)
 	return 0;
 }
 
-/**
- * rocesteer_hook_put() - a job needs the hooks no more
- * @rn: its namespace
- *
- * Hooks under way may still run afterwards; they find nothing to do.
- *
- * Context: Process context, may sleep, holds @rn->conf.
- */
+/* Hooks under way may still run afterwards; they find nothing to do. */
 void rocesteer_hook_put(struct rocesteer_net *rn)
 {
 	lockdep_assert_held(&rn->conf);
@@ -284,13 +272,7 @@ void rocesteer_hook_put(struct rocesteer_net *rn)
 					ARRAY_SIZE(rn->hooks));
 }
 
-/**
- * rocesteer_hook_end() - take the hooks from a namespace that goes
- * @rn: namespace, where nobody adds or deletes jobs any more
- *
- * Context: Process context, may sleep. A grace period must pass before @rn
- * is freed.
- */
+/* Nobody adds or deletes jobs any more. A grace period must pass before @rn is freed. */
 void rocesteer_hook_end(struct rocesteer_net *rn)
 {
 	if (rn->nr_hooks)

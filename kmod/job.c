@@ -147,21 +147,12 @@ void rocesteer_job_count(struct rocesteer_net *rn, u32 id, int change)
 		WRITE_ONCE(job->flows, job->flows + change);
 }
 
-/**
- * rocesteer_job_free() - free a job by RCU
- * @job: taken from the jobs of its namespace
- */
 void rocesteer_job_free(struct rocesteer_job_rule *job)
 {
 	call_rcu(&job->rcu, job_free_rcu);
 }
 
-/**
- * rocesteer_job_free_all() - free all jobs of a namespace that goes
- * @rn: namespace
- *
- * Context: Nobody else uses @rn.
- */
+/* Nobody else uses @rn. */
 void rocesteer_job_free_all(struct rocesteer_net *rn)
 {
 	struct rocesteer_job_rule *job;

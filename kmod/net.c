@@ -7,10 +7,6 @@ unsigned int rocesteer_net_id __read_mostly;
 
 static LIST_HEAD(net_list);	/* under rocesteer_lock */
 
-/**
- * rocesteer_net_list() - make a namespace known to rocesteer_net_find()
- * @rn: namespace
- */
 void rocesteer_net_list(struct rocesteer_net *rn)
 {
 	spin_lock(&rocesteer_lock);
@@ -18,10 +14,6 @@ void rocesteer_net_list(struct rocesteer_net *rn)
 	spin_unlock(&rocesteer_lock);
 }
 
-/**
- * rocesteer_net_unlist() - undo rocesteer_net_list()
- * @rn: namespace
- */
 void rocesteer_net_unlist(struct rocesteer_net *rn)
 {
 	spin_lock(&rocesteer_lock);

@@ -91,11 +91,6 @@ static const struct rocesteer_event_ops nl_event_ops = {
 	.flow = rocesteer_nl_flow_event,
 };
 
-/**
- * rocesteer_nl_register() - offer the netlink family
- *
- * Return: 0 or a negative errno.
- */
 int __init rocesteer_nl_register(void)
 {
 	int err;
@@ -107,12 +102,7 @@ int __init rocesteer_nl_register(void)
 	return err;
 }
 
-/**
- * rocesteer_nl_unregister() - withdraw the netlink family
- *
- * Context: Process context, waits for requests under way. There must be no
- * more events.
- */
+/* Waits for requests under way. There must be no more events from elsewhere. */
 void rocesteer_nl_unregister(void)
 {
 	genl_unregister_family(&rocesteer_nl_family);

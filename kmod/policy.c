@@ -112,13 +112,7 @@ static struct bpf_struct_ops policy_struct_ops = {
 	.owner = THIS_MODULE,
 };
 
-/**
- * rocesteer_policy_register() - offer the struct_ops type
- *
- * It goes with the module: there is nothing to unregister.
- *
- * Return: 0 or a negative errno.
- */
+/* The type goes with the module: there is nothing to unregister. */
 int __init rocesteer_policy_register(void)
 {
 	return register_bpf_struct_ops(&policy_struct_ops, rocesteer_policy);

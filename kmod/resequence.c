@@ -75,21 +75,11 @@ static const struct rhashtable_params reseq_params = {
 	.automatic_shrinking = true,
 };
 
-/**
- * rocesteer_reseq_table_init() - set up a namespace's table
- * @rn: namespace
- *
- * Return: 0 or -ENOMEM.
- */
 int rocesteer_reseq_table_init(struct rocesteer_net *rn)
 {
 	return rhashtable_init(&rn->reseqs, &reseq_params);
 }
 
-/**
- * rocesteer_reseq_table_free() - free a namespace's table
- * @rn: namespace, all flows of which are gone
- */
 void rocesteer_reseq_table_free(struct rocesteer_net *rn)
 {
 	rhashtable_destroy(&rn->reseqs);

@@ -84,13 +84,9 @@ static const struct btf_kfunc_id_set rocesteer_bpf_kfunc_set = {
 	.set = &rocesteer_kfunc_set,
 };
 
-/**
- * rocesteer_steer_bpf_register() - offer the kfuncs
- *
- * They go with the module: there is nothing to unregister. No program can
+/*
+ * The kfuncs go with the module: there is nothing to unregister. No program can
  * find them before the module's init function has succeeded.
- *
- * Return: 0 or a negative errno.
  */
 int __init rocesteer_steer_bpf_register(void)
 {
