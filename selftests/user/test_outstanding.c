@@ -116,7 +116,7 @@ static void test_bounds(void)
 		    rocesteer_outstanding_pass(&out, 5 + (1 << 22), &next) &&
 		    next == 6 + (1 << 22) &&
 		    rocesteer_outstanding_add(&out, 4 + (1 << 23),
-					(1 << 22) + 2) == -ENOSPC &&
+					      (1 << 22) + 2) == -ENOSPC &&
 		    rocesteer_outstanding_add(&out, 5, 1 << 23) == -ENOSPC &&
 		    rocesteer_outstanding_add(&out, 5, ~0U) == -ENOSPC &&
 		    !rocesteer_outstanding_add(&out, 5, 1),
