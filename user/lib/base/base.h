@@ -18,6 +18,7 @@
 #include "reader.h"
 #include "replace.h"
 #include "set.h"
+#include "svg.h"
 #include "table.h"
 #include "wait_limit.h"
 #include "words.h"

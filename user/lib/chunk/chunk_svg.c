@@ -15,12 +15,8 @@
 #define BAR	22
 #define NARROW	3	/* no room for a gap between bars */
 #define HEAD	44	/* of a panel */
-#define TOP	40
-#define FOOT	40
-
-static const char style[] =
-	"<style>text{font:13px sans-serif;fill:#222}.t{font-size:16px;font-weight:bold}"
-	".e{text-anchor:end}.i{fill:#e8ebee}.s{fill:#2678be}.g{fill:#e08a1e}</style>\n";
+#define TOP	64
+#define KEY	50
 
 /* Which half of an All-Reduce, or which collective. */
 enum half { SCATTER, GATHER };
@@ -53,6 +49,21 @@ struct canvas {
 	struct bar bar[CHUNK_MAX_DIMS];
 	__u64 busy[CHUNK_MAX_DIMS];
 };
+
+static const struct unit {
+	const char *name;
+	double ps;
+} units[] = { { "s", 1e12 }, { "ms", 1e9 }, { "us", 1e6 } };
+
+/* The largest that a time has more than one of */
+static const struct unit *unit_of(__u64 time)
+{
+	const struct unit *unit = units;
+
+	while (unit < units + ARRAY_SIZE(units) - 1 && time < unit->ps)
+		unit++;
+	return unit;
+}
 
 static double place(const struct canvas *canvas, __u64 ps)
 {
@@ -121,15 +132,15 @@ static void draw_row(struct canvas *canvas, __u32 dim, __u64 time)
 
 /* Idle time behind the bars, which come as the model runs. */
 static void draw_panel(struct canvas *canvas, struct chunk_model *model,
-		       const char *name)
+		       const char *name, const struct unit *unit)
 {
 	__u64 time = chunk_model_run(model, canvas->plan, NULL, NULL) ?: 1;
 	double used = 100.0 * chunk_model_ideal(&canvas->plan->of) / time;
 	__u32 dims = canvas->plan->of.dims, k;
 
 	fprintf(canvas->out,
-		"<text class=\"t\" x=\"%d\" y=\"%d\">%s: %.3f us, utilisation %.1f %%</text>\n",
-		LEFT, canvas->y - 12, name, time / 1e6, used);
+		"<text class=\"t\" x=\"%d\" y=\"%d\">%s: %.4g %s, utilisation %.1f %%</text>\n",
+		LEFT, canvas->y - 12, name, time / unit->ps, unit->name, used);
 	for (k = 0; k < dims; k++)
 		draw_row(canvas, k, time);
 	chunk_model_run(model, canvas->plan, add_stage, canvas);
@@ -143,30 +154,28 @@ static void draw_panel(struct canvas *canvas, struct chunk_model *model,
 	}
 }
 
-static void draw_legend(FILE *out, enum chunk_kind kind, int y, __u64 longest)
+static void draw_key(FILE *out, enum chunk_kind kind)
 {
 	int x = LEFT;
 
 	if (kind != CHUNK_ALL_GATHER) {
-		fprintf(out, "<rect class=\"s\" x=\"%d\" y=\"%d\" width=\"14\" height=\"14\"/>"
-			"<text x=\"%d\" y=\"%d\">Reduce-Scatter</text>\n",
-			x, y - 12, x + 20, y);
+		svg_key(out, classes[SCATTER], x, KEY, "Reduce-Scatter");
 		x += 140;
 	}
-	if (kind != CHUNK_REDUCE_SCATTER)
-		fprintf(out, "<rect class=\"g\" x=\"%d\" y=\"%d\" width=\"14\" height=\"14\"/>"
-			"<text x=\"%d\" y=\"%d\">All-Gather</text>\n",
-			x, y - 12, x + 20, y);
-	fprintf(out, "<text class=\"e\" x=\"%d\" y=\"%d\">%.3f us</text>\n",
-		LEFT + WIDTH, y, longest / 1e6);
+	if (kind != CHUNK_REDUCE_SCATTER) {
+		svg_key(out, classes[GATHER], x, KEY, "All-Gather");
+		x += 110;
+	}
+	svg_key(out, 'i', x, KEY, "idle");
 }
 
 static void draw(FILE *out, struct chunk_model *model,
 		 const struct chunk_svg_panel *panels, __u32 nr)
 {
 	const struct chunk_collective *of = &panels->plan->of;
-	int panel = HEAD + of->dims * ROW;
-	int height = TOP + nr * panel + FOOT;
+	int panel = HEAD + of->dims * ROW, bottom = TOP + nr * panel;
+	const struct unit *unit;
+	char title[128], label[32];
 	__u64 longest = 1, time;
 	__u32 i;
 
@@ -174,11 +183,16 @@ static void draw(FILE *out, struct chunk_model *model,
 		time = chunk_model_run(model, panels[i].plan, NULL, NULL);
 		longest = time > longest ? time : longest;
 	}
-	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n%s"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-		"<text x=\"%d\" y=\"24\">Dimensions at work over time: %llu bytes in %u chunks</text>\n",
-		LEFT + WIDTH + RIGHT, height, LEFT + WIDTH + RIGHT, height,
-		style, LEFT, of->size, of->chunks);
+	unit = unit_of(longest);
+	snprintf(title, sizeof(title), "Dimensions at work over time: %.10g MiB in %u chunks",
+		 of->size / 1048576.0, of->chunks);
+	snprintf(label, sizeof(label), "time, in %s", unit->name);
+	svg_begin(out, LEFT + WIDTH + RIGHT, bottom + SVG_AXIS, LEFT, title);
+	draw_key(out, of->kind);
+	svg_axis(out, &(struct svg_axis) {
+		.x = LEFT, .y = bottom, .top = TOP, .width = WIDTH,
+		.max = longest / unit->ps, .label = label,
+	});
 	for (i = 0; i < nr; i++) {
 		struct canvas canvas = {
 			.out = out,
@@ -190,9 +204,8 @@ static void draw(FILE *out, struct chunk_model *model,
 
 		for (k = 0; k < of->dims; k++)
 			canvas.legs += of->dim[k].endpoints > 1;
-		draw_panel(&canvas, model, panels[i].name);
+		draw_panel(&canvas, model, panels[i].name, unit);
 	}
-	draw_legend(out, of->kind, height - 12, longest);
 	fprintf(out, "</svg>\n");
 }
 

@@ -10,12 +10,8 @@
 #define RIGHT	90	/* for its time */
 #define ROW	34
 #define BAR	24
-#define TOP	44
-#define FOOT	40
-
-static const char style[] =
-	"<style>text{font:13px sans-serif;fill:#222}.t{font-size:16px;font-weight:bold}"
-	".e{text-anchor:end}.w{fill:#e08a1e}.r{fill:#2678be}</style>\n";
+#define TOP	76
+#define KEY	50
 
 /* Of a placed job, in seconds. */
 static double mean(const struct replay_result *result, __u64 sum)
@@ -34,10 +30,10 @@ static void draw_bar(FILE *out, const struct replay_bar *bar, int y,
 	fprintf(out, "<text class=\"e\" x=\"%d\" y=\"%d\">%s</text>\n", LEFT - 8,
 		y + BAR - 7, bar->name);
 	fprintf(out,
-		"<rect class=\"w\" x=\"%d\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>\n",
+		"<rect class=\"g\" x=\"%d\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>\n",
 		LEFT, y, wait * scale, BAR);
 	fprintf(out,
-		"<rect class=\"r\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>\n",
+		"<rect class=\"s\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>\n",
 		LEFT + wait * scale, y, run * scale, BAR);
 	fprintf(out, "<text x=\"%.2f\" y=\"%d\">%.0f s</text>\n",
 		LEFT + (wait + run) * scale + 8, y + BAR - 7, wait + run);
@@ -45,29 +41,26 @@ static void draw_bar(FILE *out, const struct replay_bar *bar, int y,
 
 static void draw(FILE *out, const struct replay_bar *bars, __u32 nr)
 {
-	int height = TOP + nr * ROW + FOOT, y = TOP + nr * ROW + FOOT - 14;
-	double longest = 0.000001;
+	struct svg_axis axis = {
+		.x = LEFT, .y = TOP + nr * ROW, .top = TOP - 8, .width = WIDTH,
+		.max = 0.000001, .label = "mean time of a job, in seconds",
+	};
 	__u32 i;
 
 	for (i = 0; i < nr; i++) {
 		const struct replay_result *result = &bars[i].result;
 		double time = mean(result, result->jwt + result->jrt);
 
-		longest = time > longest ? time : longest;
+		axis.max = time > axis.max ? time : axis.max;
 	}
-	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n%s"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-		"<text class=\"t\" x=\"%d\" y=\"26\">Mean time from arrival to finish of a job</text>\n",
-		LEFT + WIDTH + RIGHT, height, LEFT + WIDTH + RIGHT, height,
-		style, LEFT);
+	svg_begin(out, LEFT + WIDTH + RIGHT, axis.y + SVG_AXIS, LEFT,
+		  "Mean time from arrival to finish of a job, by policy");
+	svg_key(out, 'g', LEFT, KEY, "waiting");
+	svg_key(out, 's', LEFT + 110, KEY, "running");
+	svg_axis(out, &axis);
 	for (i = 0; i < nr; i++)
-		draw_bar(out, &bars[i], TOP + i * ROW, longest);
-	fprintf(out,
-		"<rect class=\"w\" x=\"%d\" y=\"%d\" width=\"14\" height=\"14\"/>"
-		"<text x=\"%d\" y=\"%d\">waiting</text>\n"
-		"<rect class=\"r\" x=\"%d\" y=\"%d\" width=\"14\" height=\"14\"/>"
-		"<text x=\"%d\" y=\"%d\">running</text>\n</svg>\n",
-		LEFT, y - 12, LEFT + 20, y, LEFT + 110, y - 12, LEFT + 130, y);
+		draw_bar(out, &bars[i], TOP + i * ROW, axis.max);
+	fprintf(out, "</svg>\n");
 }
 
 int replay_svg_write(const char *file, const struct replay_bar *bars, __u32 nr,
