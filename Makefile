@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# make demo     everything, in a guest: the fabric, the traffic, the comparison, and
-#               demo-chunk; with options (DEMO="--help") the comparison alone
+# make demo     in a guest: a fabric, traffic under several policies, the comparison, and
+#               a collective; with options (DEMO="--help") the comparison alone
+# make demo-all the same with all policies, on two fabrics, and demo-chunk
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make check    all tests
 # make check-debug  those in the guest, on kernels that check themselves and make
@@ -29,11 +30,9 @@ all: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm
 bpf:
 	$(MAKE) -C bpf BUILD=$(abspath $(BUILD))
 
-$(BUILD)/rocesteer: bpf
-	$(MAKE) -C user BUILD=$(abspath $(BUILD)) rocesteer
-
-$(BUILD)/rocesteer-perf:
-	$(MAKE) -C user BUILD=$(abspath $(BUILD)) rocesteer-perf
+# One make for both: they share objects.
+$(BUILD)/rocesteer $(BUILD)/rocesteer-perf &: bpf
+	$(MAKE) -C user BUILD=$(abspath $(BUILD)) rocesteer rocesteer-perf
 
 # The plugin for Slurm, where its headers are.
 slurm:
@@ -60,7 +59,12 @@ module:
 demo:
 	scripts/deps demo
 	demo/run $(DEMO)
-	$(if $(DEMO),,demo/chunk.sh)
+	$(if $(DEMO),,demo/chunk.sh 4x2)
+
+demo-all:
+	scripts/deps demo
+	demo/run --policies all --hosts 2,3
+	demo/chunk.sh
 
 demo-chunk:
 	scripts/deps demo
@@ -106,5 +110,5 @@ install: all man
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all bpf slurm guest tests module demo demo-chunk check check-debug fuzz bench man install clean $(BUILD)/rocesteer \
+.PHONY: all bpf slurm guest tests module demo demo-all demo-chunk check check-debug fuzz bench man install clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf

@@ -9,14 +9,13 @@ import json
 import os
 import sys
 
+import svg
+
 GATE = 0.9
 POLICIES = ("baseline", "fifo", "scf")
 TITLES = {"baseline": "baseline", "fifo": "Themis, FIFO",
           "scf": "Themis, smallest chunk first"}
-LEFT, WIDTH, ROW, HEAD, COLUMNS = 190, 900, 60, 46, 12
-STYLE = ("<style>text{font:13px sans-serif;fill:#222}.e{text-anchor:end}"
-         ".t{font-size:16px;font-weight:bold}.i{fill:#e8ebee}.u{fill:#2678be}"
-         "</style>")
+LEFT, WIDTH, RIGHT, ROW, BAR, HEAD, COLUMNS = 190, 900, 60, 60, 46, 46, 12
 
 
 def load(out, name):
@@ -71,32 +70,37 @@ def part(series, begin, end):
     return total / (end - begin)
 
 
-def draw(runs):
+def draw(grid, runs):
     longest = max(run["time_us"] for run in runs.values()) / 1e6
-    body, y = [], 20
+    body, top, y = [], 56, 46
     for policy, run in runs.items():
         seconds = run["time_us"] / 1e6
-        body.append(f'<text class="t" x="{LEFT}" y="{y + 16}">'
+        body.append(f'<text class="t" x="{LEFT}" y="{y + 20}">'
                     f'{TITLES[policy]}: {seconds:.2f} s, predicted '
                     f'{run["predicted_us"] / 1e6:.2f} s</text>')
         y += HEAD - 16
         for dim, series in enumerate(run["use"]):
             width = seconds / longest * WIDTH
-            body.append(f'<text class="e" x="{LEFT - 8}" y="{y + 24}">dimension '
-                        f'{dim}: {part(series, 0, seconds):.0%}</text>')
+            body.append(f'<text class="e" x="{LEFT - 8}" y="{y + 28}">dimension '
+                        f'{dim}: mean {part(series, 0, seconds):.0%}</text>'
+                        f'<text x="{LEFT + width + 6:.1f}" y="{y + 10}">100 %</text>'
+                        f'<text x="{LEFT + width + 6:.1f}" y="{y + BAR}">0 %</text>')
             body.append(f'<rect class="i" x="{LEFT}" y="{y}" '
-                        f'width="{width:.1f}" height="{ROW - 14}"/>')
+                        f'width="{width:.1f}" height="{BAR}"/>')
             steps = "".join(
-                f"V{y + (ROW - 14) * (1 - min(1.0, used)):.1f}"
+                f"V{y + BAR * (1 - min(1.0, used)):.1f}"
                 f"H{LEFT + min(end / longest * WIDTH, width):.1f}"
                 for _, end, used in series)
-            body.append(f'<path class="u" d="M{LEFT} {y + ROW - 14}{steps}'
-                        f'V{y + ROW - 14}z"/>')
+            body.append(f'<path class="s" d="M{LEFT} {y + BAR}{steps}'
+                        f'V{y + BAR}z"/>')
             y += ROW
         y += 10
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 20}"'
-            f' height="{y + 10}">{STYLE}<rect width="100%" height="100%" '
-            f'fill="#fff"/>{"".join(body)}</svg>\n')
+    return "\n".join(
+        svg.opened(LEFT + WIDTH + RIGHT, y + 40, LEFT,
+                   f"All-Reduce on {grid} hosts: use of the links of each "
+                   "dimension over time") +
+        svg.axis(LEFT, y, top, WIDTH, longest, "time, in seconds") + body +
+        ["</svg>\n"])
 
 
 def table(grid, runs):
@@ -139,7 +143,7 @@ def main():
         failed |= table(grid, runs)
         with open(os.path.join(out, grid + ".svg"), "w",
                   encoding="utf-8") as file:
-            file.write(draw(runs))
+            file.write(draw(grid, runs))
         report[grid] = [{key: run[key] for key in (
             "policy", "queue", "hash", "time_us", "predicted_us", "gain",
             "predicted_gain", "wrong", "use")} for run in runs.values()]

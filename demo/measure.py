@@ -39,7 +39,7 @@ class Run:
         with open(os.path.join(directory, "flows"), encoding="utf-8") as f:
             flows = [tuple(map(int, line.split())) for line in f]
         self.traffic = Traffic(flows, self.settings["message"], shape,
-                               self.settings["hosts"],
+                               self.settings["hosts_per_leaf"],
                                self.settings["host_mbit"])
         self.seen = [(e["formatted"]["key"], e["formatted"]["value"])
                      for e in load(directory, "seen")
@@ -130,7 +130,7 @@ def measure(directory, shape):
     seconds, packets = run.arrivals()
     count = run.counts()
     entry = {k: settings[k] for k in
-             ("policy", "pattern", "hosts", "queue_pairs", "host_mbit")}
+             ("policy", "pattern", "hosts_per_leaf", "queue_pairs", "host_mbit")}
     entry |= {
         "completed": not run.stopped,
         "completion_s": round(seconds, 3),

@@ -32,7 +32,7 @@ policy_patience()
 }
 
 # N, where queue pairs wait 4.096 us * 2^N for an acknowledgment: 34 s, which packets
-# may spend at the gate. Sprayed 1 s, which is long in the queues: it is all that
+# may spend in queues. Sprayed 1 s, which is long in the queues: it is all that
 # finds out about what rxe dropped at the end of a message.
 policy_ack_timeout()
 {
@@ -114,7 +114,7 @@ policy_sample()
 	busywait 20000 plans_settle || die "plans do not settle"
 }
 
-# Nothing is sent behind closed gates: all that can change is the plans.
+# Nothing is sent before traffic_go: all that can change is the plans.
 plans_settle()
 {
 	local i pids=() before=$plans
@@ -187,7 +187,7 @@ spray_start()
 	spray_table >"$ports/spray"
 	bpftool batch file "$ports/spray" >/dev/null
 	for ((i = 0; i < leaves * hosts; i++)); do
-		attach_batch "$(host_dev $i)" egress spray | sed 1d |
+		attach_batch "$(host_dev $i)" egress spray |
 			host_exec $i tc -batch -
 	done
 }
@@ -197,6 +197,6 @@ spray_stop()
 	local i
 
 	for ((i = 0; i < leaves * hosts; i++)); do
-		host_exec $i tc filter delete dev "$(host_dev $i)" egress
+		host_exec $i tc qdisc delete dev "$(host_dev $i)" clsact
 	done
 }

@@ -57,7 +57,7 @@ def groups(runs):
     """Runs that differ in their policy only."""
     same = {}
     for run in runs:
-        same.setdefault((run["hosts"], run["pattern"]), []).append(run)
+        same.setdefault((run["hosts_per_leaf"], run["pattern"]), []).append(run)
     return same.items()
 
 
@@ -117,7 +117,7 @@ def broken(report):
                "their planned spines")
     for run in filter(is_ours, report["runs"]):
         for text in broken_run(run):
-            yield f"{run['pattern']}, {run['hosts']}, {run['policy']}: {text}"
+            yield f"{run['pattern']}, {run['hosts_per_leaf']}, {run['policy']}: {text}"
     for (hosts, pattern), same in groups(report["runs"]):
         for text in broken_group(same):
             yield f"{pattern}, {hosts}: {text}"
@@ -133,7 +133,7 @@ def make(directory):
         entry, run = measure(os.path.join(directory, "-".join(name)), shape)
         runs.append(entry)
         if is_ours(entry):
-            found, right = run.landed(port_map(directory, entry["hosts"]))
+            found, right = run.landed(port_map(directory, entry["hosts_per_leaf"]))
             flows, good = flows + found, good + right
     with open(os.path.join(directory, "kernel"), encoding="utf-8") as f:
         kernel = f.read().strip()

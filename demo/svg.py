@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
 """Pictures of a report: fabric.svg, the links as thick and as red as they are
 loaded, and completion.svg, how long each policy takes."""
+import math
 import os
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT, MARGIN = 560, 420, 50
-SPINE_Y, LEAF_Y, HOST_Y = 120, 290, 350
-STYLE = ("<style>text{font:13px sans-serif;text-anchor:middle;fill:#222}"
-         ".b{fill:#fff}.t{font-size:20px;font-weight:bold}"
-         ".h{font-size:10px;fill:#fff}.e{text-anchor:end}"
-         ".s{text-anchor:start}</style>")
+SPINE_Y, LEAF_Y, HOST_Y = 120, 270, 330
+# Classes: "t" is a heading; "e" ends at its place, "m" has it in the middle.
+STYLE = """<style>text{font:13px sans-serif;fill:#222}
+.t{font-size:16px}.t,.k{font-weight:bold}.e{text-anchor:end}.m{text-anchor:middle}
+.p{fill:#fff}.i{fill:#e8ebee}.l{stroke:#ccd2d8}.s{fill:#2678be}
+.n{fill:#33404d;stroke:#9aa5b1}.b{fill:#fff}.h{font-size:10px}.d{stroke:#222}
+@media(prefers-color-scheme:dark){text{fill:#eee}.p{fill:#16191d}.i{fill:#343a41}
+.l{stroke:#4a525b}.d{stroke:#eee}}</style>"""
+TICKS = 8
 TITLES = {"ecmp": "ECMP", "ecmp-8qp": "ECMP, 8 queue pairs",
           "spray": "spraying", "ethereal": "rocesteer, whole flows",
           "ethereal-equal": "rocesteer, equal",
           "ethereal-wrap": "rocesteer, wrap"}
 COLOURS = {"ecmp": "#d73027", "ecmp-8qp": "#fc8d59", "spray": "#c9b037"}
 BAR, LABEL = 15, 175
+SCALE = WIDTH - LABEL - 110	# width of the longest bar
 
 
 def colour(ratio):
@@ -29,83 +35,111 @@ def places(n, y):
     return [(MARGIN + step * (i + 0.5), y) for i in range(n)]
 
 
-def box(x, y, w, text, fill):
-    return (f'<rect x="{x - w / 2:.1f}" y="{y - 13}" width="{w}" height="26" '
-            f'rx="5" fill="{fill}"/>'
-            f'<text class="b" x="{x:.1f}" y="{y + 5}">{escape(text)}</text>')
+def box(x, y, text):
+    return (f'<rect class="n" x="{x - 37:.1f}" y="{y - 13}" width="74" '
+            'height="26" rx="5"/>'
+            f'<text class="b m" x="{x:.1f}" y="{y + 5}">{escape(text)}</text>')
 
 
-def panel(run, shape, hosts, left):
+def opened(width, height, x, title):
+    """The beginning of a picture that scales, with its title at x."""
+    return ['<svg xmlns="http://www.w3.org/2000/svg" role="img" '
+            f'viewBox="0 0 {width} {height}">', f"<title>{escape(title)}</title>",
+            STYLE, '<rect class="p" width="100%" height="100%"/>',
+            f'<text class="t" x="{x}" y="26">{escape(title)}</text>']
+
+
+def axis(x, y, top, width, largest, label):
+    """A scale from 0, with its grid, for what is drawn over it."""
+    step = 10 ** math.floor(math.log10(largest / TICKS))
+    step *= next(n for n in (1, 2, 5, 10) if largest <= TICKS * n * step)
+    out = []
+    for i in range(math.floor(largest / step) + 1):
+        at = x + i * step / largest * width
+        out.append(f'<path class="l" d="M{at:.1f} {top}V{y}"/>'
+                   f'<text class="m" x="{at:.1f}" y="{y + 16}">'
+                   f'{i * step:g}</text>')
+    return out + [f'<text class="m" x="{x + width / 2:.1f}" y="{y + 34}">'
+                  f'{escape(label)}</text>']
+
+
+def line(x1, y1, x2, y2, ratio, title=""):
+    """A link that carries ratio times the mean."""
+    return (f'<line x1="{x1:.1f}" y1="{y1}" x2="{x2:.1f}" y2="{y2}" '
+            f'stroke="{colour(ratio)}" stroke-width="{max(0.4, 4.5 * ratio):.1f}"'
+            f' stroke-opacity="0.85"><title>{title}</title></line>')
+
+
+def panel(run, shape, left):
     spines = places(shape["spines"], SPINE_Y)
     leaves = places(shape["leaves"], LEAF_Y)
-    up = run["uplink_bytes"]
+    up, hosts = run["uplink_bytes"], run["hosts_per_leaf"]
     mean = sum(map(sum, up)) / (len(up) * len(up[0]))
     out = [f'<g transform="translate({left},0)">',
-           f'<text class="t" x="{WIDTH / 2}" y="58">'
+           f'<text class="t m" x="{WIDTH / 2}" y="62">'
            f'{TITLES.get(run["policy"], run["policy"])}</text>',
-           f'<text x="{WIDTH / 2}" y="80">fullest uplink '
-           f'{run["imbalance"]:.2f} x the mean, done in '
+           f'<text class="m" x="{WIDTH / 2}" y="84">fullest uplink '
+           f'{run["imbalance"]:.2f} x the mean of {mean / 1e6:.2f} MB, done in '
            f'{run["completion_s"]:.1f} s</text>']
     links = []
     for l, (lx, ly) in enumerate(leaves):
         for s, (sx, sy) in enumerate(spines):
             links.append((up[l][s] / mean, lx, ly, sx, sy, l, s))
     for ratio, lx, ly, sx, sy, l, s in sorted(links):
-        out.append(f'<line x1="{lx:.1f}" y1="{ly - 13}" x2="{sx:.1f}" '
-                   f'y2="{sy + 13}" stroke="{colour(ratio)}" '
-                   f'stroke-width="{max(0.4, 4.5 * ratio):.1f}" '
-                   f'stroke-opacity="0.85"><title>leaf {l} to spine {s}: '
-                   f'{up[l][s] / 1e6:.2f} MB, {ratio:.2f} x the mean</title>'
-                   '</line>')
+        out.append(line(lx, ly - 13, sx, sy + 13, ratio,
+                        f"leaf {l} to spine {s}: {up[l][s] / 1e6:.2f} MB, "
+                        f"{ratio:.2f} x the mean"))
     for s, (x, y) in enumerate(spines):
-        out.append(box(x, y, 74, f"spine {s}", "#33404d"))
+        out.append(box(x, y, f"spine {s}"))
     width = (WIDTH - 2 * MARGIN) / shape["leaves"]
     for l, (x, y) in enumerate(leaves):
-        out.append(box(x, y, 74, f"leaf {l}", "#33404d"))
         for h in range(hosts):
-            hx = x + (h + 0.5 - hosts / 2) * min(
-                44, 0.9 * width / hosts)
-            out.append(f'<line x1="{x:.1f}" y1="{y + 13}" x2="{hx:.1f}" '
-                       f'y2="{HOST_Y - 9}" stroke="#9aa5b1"/>'
-                       f'<circle cx="{hx:.1f}" cy="{HOST_Y}" r="11" '
-                       'fill="#6b7a89"/>'
-                       f'<text class="h" x="{hx:.1f}" y="{HOST_Y + 4}">'
+            hx = x + (h + 0.5 - hosts / 2) * min(44, 0.9 * width / hosts)
+            out.append(f'<line class="l" x1="{x:.1f}" y1="{y + 13}" x2="{hx:.1f}" '
+                       f'y2="{HOST_Y - 9}"/>'
+                       f'<circle class="n" cx="{hx:.1f}" cy="{HOST_Y}" r="11"/>'
+                       f'<text class="b h m" x="{hx:.1f}" y="{HOST_Y + 4}">'
                        f'{l * hosts + h}</text>')
+        out.append(box(x, y, f"leaf {l}"))
     out.append("</g>")
     return out
 
 
-def opened(width, height):
-    return [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
-            f'height="{height}" viewBox="0 0 {width} {height}">', STYLE,
-            f'<rect width="{width}" height="{height}" fill="#fff"/>']
+def key():
+    """What colour and width of a link say."""
+    out = [f'<text class="e" x="{WIDTH - 190}" y="{HEIGHT - 31}">bytes of a link, '
+           'in times the mean of all links:</text>']
+    for i, ratio in enumerate((0, 0.5, 1, 1.5, 2, 3)):
+        x = WIDTH - 170 + 80 * i
+        out.append(line(x, HEIGHT - 35, x + 40, HEIGHT - 35, ratio) +
+                   f'<text x="{x + 45}" y="{HEIGHT - 31}">{ratio}</text>')
+    return out
 
 
 def fabric(report):
     """Permutation under ECMP beside the same under rocesteer, most hosts."""
     runs = [r for r in report["runs"] if r["pattern"] == "permutation"]
-    hosts = max((r["hosts"] for r in runs), default=0)
-    by_policy = {r["policy"]: r for r in runs if r["hosts"] == hosts}
+    hosts = max((r["hosts_per_leaf"] for r in runs), default=0)
+    by_policy = {r["policy"]: r for r in runs if r["hosts_per_leaf"] == hosts}
     ours = [p for p in ("ethereal-wrap", "ethereal-equal", "ethereal")
             if p in by_policy]
     if "ecmp" not in by_policy or not ours:
         return None
-    out = opened(2 * WIDTH, HEIGHT)
-    out.append(f'<text x="{WIDTH}" y="28">Every host writes to one under '
-               'another leaf: load of the links from leaf to spine, same '
-               'switches, same hash seeds</text>')
-    for left, policy in ((0, "ecmp"), (WIDTH, ours[0])):
-        out += panel(by_policy[policy], report["fabric"], hosts, left)
-    out.append(f'<text x="{WIDTH}" y="{HEIGHT - 20}">Blue: the load an ideal '
-               "network has. Red and thick: twice as much or more. Thin: "
-               "idle.</text></svg>")
-    return out
+    return opened(2 * WIDTH, HEIGHT, MARGIN,
+                  "Load of the links from leaf to spine, while each host writes "
+                  "to one under another leaf") + \
+        panel(by_policy["ecmp"], report["fabric"], 0) + \
+        panel(by_policy[ours[0]], report["fabric"], WIDTH) + key() + ["</svg>"]
 
 
 def bars(runs, scale, left, top):
     """A group of runs: completion over what no network can beat."""
-    out = [f'<text class="s" x="{left}" y="{top}" font-weight="bold">'
-           f'{runs[0]["pattern"]}, {runs[0]["hosts"]} hosts per leaf</text>']
+    height = len(runs) * (BAR + 5)
+    out = [f'<text class="k" x="{left}" y="{top}">'
+           f'{runs[0]["pattern"]}, {runs[0]["hosts_per_leaf"]} hosts per leaf'
+           '</text>']
+    out += axis(left + LABEL, top + 12 + height, top + 8, SCALE, SCALE / scale,
+                "completion, in times that of an ideal network")
     for i, run in enumerate(runs):
         y = top + 10 + i * (BAR + 5)
         ratio = run["completion_s"] / run["bound_s"]
@@ -116,12 +150,11 @@ def bars(runs, scale, left, top):
                    f'<rect x="{left + LABEL}" y="{y}" width="{width:.1f}" '
                    f'height="{BAR}" rx="2" '
                    f'fill="{COLOURS.get(run["policy"], "#2678be")}"/>'
-                   f'<text class="s" x="{left + LABEL + width + 5:.1f}" '
+                   f'<text x="{left + LABEL + width + 5:.1f}" '
                    f'y="{y + BAR - 3}">{more}{ratio:.2f}</text>')
     bound = left + LABEL + scale
-    out.append(f'<line x1="{bound:.1f}" y1="{top + 5}" x2="{bound:.1f}" '
-               f'y2="{top + 10 + len(runs) * (BAR + 5)}" stroke="#222" '
-               'stroke-dasharray="3 3"/>')
+    out.append(f'<path class="d" stroke-dasharray="3 3" d="M{bound:.1f} '
+               f'{top + 5}V{top + 12 + height}"/>')
     return out
 
 
@@ -129,20 +162,18 @@ def completion(report):
     """A row for each pattern, a column for each number of hosts."""
     runs = report["runs"]
     patterns = list(dict.fromkeys(r["pattern"] for r in runs))
-    hosts = list(dict.fromkeys(r["hosts"] for r in runs))
-    most = len({r["policy"] for r in runs})
-    scale = (WIDTH - LABEL - 110) / max(r["completion_s"] / r["bound_s"]
-                                       for r in runs)
-    height = 55 + most * (BAR + 5)
-    out = opened(WIDTH * len(hosts) + 20, 70 + height * len(patterns))
-    out.append(f'<text x="{WIDTH * len(hosts) / 2}" y="30">Completion of the '
-               "slowest flow, over what the fullest link of an ideal network "
-               "needs (dashed)</text>")
+    hosts = list(dict.fromkeys(r["hosts_per_leaf"] for r in runs))
+    scale = SCALE / max(r["completion_s"] / r["bound_s"] for r in runs)
+    height = 90 + len({r["policy"] for r in runs}) * (BAR + 5)
+    out = opened(WIDTH * len(hosts) + 20, 70 + height * len(patterns), 20,
+                 "Completion of the slowest flow (dashed: an ideal network)")
     for row, pattern in enumerate(patterns):
         for column, n in enumerate(hosts):
-            same = [r for r in runs if (r["pattern"], r["hosts"]) == (pattern, n)]
-            out += bars(same, scale, 20 + column * WIDTH, 70 + row * height)
-    out.append("</svg>")
+            same = [r for r in runs
+                    if (r["pattern"], r["hosts_per_leaf"]) == (pattern, n)]
+            out += bars(same, scale, 20 + column * WIDTH, 66 + row * height)
+    out.append(f'<text x="20" y="{56 + height * len(patterns)}">Below 1: the limit '
+               'of a link lets the first 20 kB through at once.</text></svg>')
     return out
 
 

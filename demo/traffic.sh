@@ -10,17 +10,9 @@
 # ring         each host to the next: one flow leaves each leaf. The control:
 #              NICs as fast as a link have nothing to gain from other links.
 #
-# permutation and ring are ib_write_bw's. It has one peer per process, and for
-# all-to-all that would be hundreds of processes: there it is
-# selftests/fabric/writes.c, which also checks what arrives.
-#
-# All of it begins at one time. Hosts hold what ib_write_bw sends back behind a gate
-# until every one has some; writes.c holds itself back after a message of each
-# queue pair, which does not count.
-
-declare -A client=([permutation]=perftest [ring]=perftest [all-to-all]=writes)
-under_way=2	# messages of each flow, half for all-to-all, so that queues stay short
-port=18515
+# It is selftests/fabric/writes.c's, a process for each host, which sleeps until it has
+# something to do and checks every byte that arrives. It holds itself back after a
+# message of each queue pair, which does not count; then all of it begins at one time.
 
 # Bytes of a message: some packets of 4 KiB for each queue pair of any policy.
 pattern_message()
@@ -72,47 +64,9 @@ flows_plan()
 	all-to-all)	bytes=$((bytes * spines / (hosts * hosts * (leaves - 1)))) ;;
 	esac
 	message=$(pattern_message "$1")
-	bytes=$((bytes / message))
-	# ib_write_bw sends no less than five.
-	bytes=$(((bytes < 5 ? 5 : bytes) * message))
+	((bytes > message)) || bytes=$message
+	bytes=$((bytes / message * message))
 	pattern_flows "$1" | sed "s/\$/ $bytes/"
-}
-
-# Queues of the hosts that hold back what is not TCP nor an acknowledgment.
-gates_up()
-{
-	local i dev devices=()
-
-	modprobe sch_plug
-	for ((i = 0; i < leaves * hosts; i++)); do
-		dev=$(host_dev $i)
-		host_exec $i tc -batch - <<-E
-		qdisc replace dev $dev parent 2:2 handle 3: plug limit 8388608
-		qdisc add dev $dev clsact
-		E
-		devices+=("$(host_netns $i)/$dev")
-	done
-	coproc gates { nice -n -20 demo/gates.py "${devices[@]#/}"; }
-	gates open
-	host_rate=0
-}
-
-# gates open|close
-gates()
-{
-	local answer=''
-
-	echo "$1" >&"${gates[1]}"
-	read -r -u "${gates[0]}" answer || :
-	[[ $answer == "done" ]] || die "gates do not $1"
-}
-
-# Their process ends with its input.
-gates_down()
-{
-	local fd=${gates[1]}
-
-	exec {fd}>&-
 }
 
 # host_rate_set MBIT
@@ -128,98 +82,18 @@ host_rate_set()
 	done
 }
 
-# Sets sent to the packets that each host has sent.
-sent_read()
+# Messages of each flow under way: few, so that queues stay short
+pattern_window()
 {
-	local i
-
-	for ((i = 0; i < leaves * hosts; i++)); do
-		read -r "sent[i]" <"/sys/class/infiniband/rxe$i/ports/1/hw_counters/sent_pkts"
-	done
+	case $1 in
+	all-to-all)	echo 1 ;;
+	*)		echo 2 ;;
+	esac
 }
 
-# What each host will have sent when every queue pair has a packet at the gate.
-begun_plan()
-{
-	local from to bytes
-
-	sent_read
-	begun=("${sent[@]}")
-	while read -r from to bytes; do
-		begun[from]=$((begun[from] + qps))
-	done <"$dir/flows"
-}
-
-all_begun()
-{
-	local i
-
-	sent_read
-	for ((i = 0; i < leaves * hosts; i++)); do
-		((sent[i] >= begun[i])) || return
-	done
-}
-
-# Run a command as part of the host's job.
-in_job()
-{
-	local host=$1
-	shift
-
-	echo $BASHPID >"/sys/fs/cgroup/host$host/cgroup.procs"
-	host_exec "$host" "$@"
-}
-
-listening()
-{
-	local from to bytes
-
-	while read -r from to bytes; do
-		[[ $(host_exec "$to" ss -Hltn "sport = :$((port + to))") ]] ||
-			return
-	done <"$dir/flows"
-}
-
-# perftest HOST PORT BYTES [SERVER]: nice, because it polls
-perftest()
-{
-	local host=$1
-
-	in_job "$host" timeout "$patience" nice -n 19 ib_write_bw -d "$(host_rdma "$host")" \
-		-x "$(host_gid "$host")" -p "$2" -q "$qps" -s "$size" \
-		-n $(($3 / size / qps)) -t $under_way -Q 1 -u "$(policy_ack_timeout "$policy")" \
-		-F -m 4096 ${4:+"$4"}
-}
-
-# CLIENT_start: start the traffic of $dir/flows and return when all queue pairs
-# have begun and wait. What is counted begins in it. CLIENT_go: let them go on.
-perftest_start()
-{
-	local from to bytes
-
-	gates close
-	begun_plan
-	count_begin
-	clients=()
-	while read -r from to bytes; do
-		perftest "$to" $((port + to)) "$bytes" >"$dir/log-server$to" 2>&1 &
-		clients+=($!)
-	done <"$dir/flows"
-	busywait 60000 listening || die "no server listens" "$dir"/log*
-	while read -r from to bytes; do
-		perftest "$from" $((port + to)) "$bytes" "$(host_ip "$to")" \
-			>"$dir/log-client$from" 2>&1 &
-		clients+=($!)
-	done <"$dir/flows"
-	busywait 60000 all_begun || die "not all hosts send" "$dir"/log*
-}
-
-perftest_go()
-{
-	gates open
-}
-
-writes_start()
+# Start the traffic of $dir/flows and return when all queue pairs have begun and wait.
+# What is counted begins in it.
+traffic_start()
 {
 	local i netns
 
@@ -232,9 +106,9 @@ writes_start()
 	echo ready >>"$dir/writes"
 	mkfifo /run/writes
 	timeout "$patience" build/guest/selftests/writes "$qps" "$size" \
-		$((under_way / 2)) "$(policy_ack_timeout "$policy")" \
+		"$(pattern_window "$pattern")" "$(policy_ack_timeout "$policy")" \
 		</run/writes >"$dir/log" 2>&1 &
-	clients=($!)
+	writes=$!
 	exec {input}>/run/writes
 	rm /run/writes
 	count_begin
@@ -251,36 +125,27 @@ writes_ready()
 # Sprayed, the first messages may take for ever, too.
 writes_settled()
 {
-	writes_ready || ! kill -0 "${clients[0]}" 2>/dev/null
+	writes_ready || ! kill -0 "$writes" 2>/dev/null
 }
 
-writes_go()
+# Let them go on.
+traffic_go()
 {
 	exec {input}>&-
 }
 
-# Wait for all of them. Sets stopped to when one ran out of patience: then what is
-# still under way has to be off the links before the next run. Fails when one does.
-clients_wait()
+# Wait for the end. Sets stopped to when the run was out of patience: then what is
+# still under way has to be off the links before the next run.
+traffic_wait()
 {
-	local pid status failed=0
+	local status=0
 
 	stopped=''
-	for pid in "${clients[@]}"; do
-		status=0
-		wait "$pid" || status=$?
-		case $status in
-		0)	;;
-		124)	stopped=${stopped:-$SECONDS} ;;
-		*)	failed=1 ;;
-		esac
-	done
-	if [[ $stopped ]]; then
-		links=''
-		busywait 60000 links_idle || die "links are still busy"
-	else
-		return $failed
-	fi
+	wait "$writes" || status=$?
+	((status == 124)) || return $status
+	stopped=$SECONDS
+	links=''
+	busywait 60000 links_idle || die "links are still busy"
 }
 
 links_idle()
