@@ -95,7 +95,7 @@ pattern_window()
 # What is counted begins in it.
 traffic_start()
 {
-	local i netns
+	local i netns status=0
 
 	for ((i = 0; i < leaves * hosts; i++)); do
 		netns=$(host_netns $i)
@@ -104,34 +104,24 @@ traffic_start()
 	done >"$dir/writes"
 	sed 's/^/flow /' "$dir/flows" >>"$dir/writes"
 	echo ready >>"$dir/writes"
-	mkfifo /run/writes
-	timeout "$patience" build/guest/selftests/writes "$qps" "$size" \
-		"$(pattern_window "$pattern")" "$(policy_ack_timeout "$policy")" \
-		</run/writes >"$dir/log" 2>&1 &
-	writes=$!
-	exec {input}>/run/writes
-	rm /run/writes
 	count_begin
-	cat "$dir/writes" >&"$input"
-	busywait 60000 writes_settled || die "not all hosts send" "$dir/log"
-	! writes_ready || count_begin
+	coproc traffic {
+		exec timeout "$patience" build/guest/selftests/writes "$qps" "$size" \
+			"$(pattern_window "$pattern")" "$(policy_ack_timeout "$policy")" \
+			2>"$dir/log"
+	}
+	writes=$traffic_PID said=${traffic[0]} go=${traffic[1]}
+	cat "$dir/writes" >&"$go"
+	read -r -t 60 -u "$said" _ || status=$?
+	((status <= 128)) || die "not all hosts send" "$dir/log"
+	# Sprayed, the first messages may take for ever: then all of it counts.
+	((status)) || count_begin
 }
 
-writes_ready()
-{
-	grep -q ready "$dir/log"
-}
-
-# Sprayed, the first messages may take for ever, too.
-writes_settled()
-{
-	writes_ready || ! kill -0 "$writes" 2>/dev/null
-}
-
-# Let them go on.
+# Let them go on, at the end of their input.
 traffic_go()
 {
-	exec {input}>&-
+	exec {go}>&-
 }
 
 # Wait for the end. Sets stopped to when the run was out of patience: then what is
