@@ -29,19 +29,19 @@ enum {
 
 #define CHUNK_SHARED_OPTIONS						\
 	[CHUNK_OPTION_DIMS] = { "dims", "N0xN1x..",			\
-		"endpoints that each dimension joins" },		\
+		"endpoints of each dimension" },		\
 	[CHUNK_OPTION_BANDWIDTH] = { "bandwidth", "B0,B1,..",		\
-		"of each dimension, per endpoint, in GiB/s" },		\
+		"bandwidth of each dimension, per endpoint, in GiB/s" },		\
 	[CHUNK_OPTION_SIZE] = { "size", "BYTES",			\
-		"of the whole buffer, also as 64K, 100M, 1G" },		\
+		"size of the whole buffer, also as 64K, 100M, 1G" },		\
 	[CHUNK_OPTION_CHUNKS] = { "chunks", "N",			\
-		"that the buffer is cut into (default: 64)" },		\
+		"number of chunks of the buffer (default: 64)" },		\
 	[CHUNK_OPTION_COLLECTIVE] = { "collective", "KIND",		\
 		"all-reduce (default), reduce-scatter, all-gather" },	\
 	[CHUNK_OPTION_LATENCY] = { "latency", "L0,L1,..",		\
-		"of a step in each dimension, in us (default: 0)" },	\
+		"latency of a step in each dimension, in us (default: 0)" },	\
 	[CHUNK_OPTION_ALGORITHM] = { "algorithm", "A0,A1,..",		\
-		"whose steps: ring (default), halving, direct" }
+		"of each dimension: ring (default), halving, direct" }
 
 extern const struct cli_option chunk_plan_options[];
 extern const struct cli_option chunk_compare_options[];

@@ -13,8 +13,8 @@ enum { JOB, CHUNK_PLAN, RANGES, DSCP };
 const struct cli_option chunk_load_options[] = {
 	[JOB] = { "job", "ID", "number of the job" },
 	[CHUNK_PLAN] = { "chunk-plan", "FILE",
-			 "what rocesteer chunk plan --json printed" },
-	[RANGES] = { "ranges", "FILE", "what memory of its peers the host writes" },
+			 "plan, from rocesteer chunk plan --json" },
+	[RANGES] = { "ranges", "FILE", "memory of its peers that the host writes" },
 	[DSCP] = { "dscp", "D1,..", CHUNK_DSCP_HELP },
 	{}
 };

@@ -8,7 +8,7 @@
 
 /* CS1 to CS4: classes 1 to 4. */
 #define CHUNK_DSCP		"8,16,24,32"
-#define CHUNK_DSCP_HELP		"of each class, smallest chunks last (default: 8,16,24,32)"
+#define CHUNK_DSCP_HELP		"DSCP of each class, smallest chunks last (default: 8,16,24,32)"
 
 /**
  * chunk_load_read() - read a job's chunks

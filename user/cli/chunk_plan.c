@@ -12,7 +12,7 @@ const struct cli_option chunk_plan_options[] = {
 	CHUNK_SHARED_OPTIONS,
 	[POLICY] = { "policy", "POLICY", "themis (default), baseline, best" },
 	[QUEUE] = { "queue", "fifo|scf",
-		    "in a dimension: first come, smallest first" },
+		    "order of waiting chunks: first come, or smallest first" },
 	[SVG] = { "svg", "FILE", "draw what each dimension does over time" },
 	{}
 };

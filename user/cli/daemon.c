@@ -19,9 +19,9 @@ enum { HOLD_DOWN, TIMEOUT, SHORT_QUOTES };
 
 static const struct cli_option options[] = {
 	[HOLD_DOWN] = { "hold-down", "MS",
-			"how long a dead path is not used at least (default: 100)" },
+			"minimum time a dead path stays unused (default: 100)" },
 	[TIMEOUT] = { "probe-timeout", "MS",
-		      "wait for the first answer to a probe (default: 5)" },
+		      "time to wait for the first answer to a probe (default: 5)" },
 	[SHORT_QUOTES] = { "short-quotes", NULL,
 			   "believe answers that quote 8 bytes of a probe only" },
 	{}

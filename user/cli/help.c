@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,8 +51,8 @@ void cli_help_object(const struct cli_object *object)
 		cli_help_verb(object, verb);
 		return;
 	}
-	printf("Usage: rocesteer %s VERB [OPTIONS]\n\n%s.\n\nVerbs:\n",
-	       object->name, object->help);
+	printf("Usage: rocesteer %s VERB [OPTIONS]\n\n%c%s.\n\nVerbs:\n",
+	       object->name, toupper(*object->help), object->help + 1);
 	for (; verb->run; verb++)
 		printf("  %-12s %s\n", verb->name, verb->help);
 	printf("\nSee also: rocesteer %s VERB --help\n", object->name);
@@ -68,7 +69,7 @@ void cli_help(const struct cli_object * const *objects)
 	for (; *objects; objects++)
 		printf("  %-12s %s\n", (*objects)->name, (*objects)->help);
 	puts("\nOptions:");
-	print_option("json", NULL, "print JSON, errors too");
+	print_option("json", NULL, "print JSON, also for errors");
 	print_option("version", NULL, "print the version");
 	print_option("help", NULL, "print this text");
 	puts("\nSee also: rocesteer OBJECT help");

@@ -17,36 +17,36 @@ enum {
 };
 
 static const struct cli_option discover_options[] = {
-	[DEV] = { "dev", "DEV", "network device the flows leave by" },
+	[DEV] = { "dev", "DEV", "network device that the flows leave by" },
 	[PEER] = { "peer", "ADDR[,ADDR..]", "addresses of the peers" },
 	[PEER_FILE] = { "peer-file", "FILE",
-			"or a file of them, - for standard input" },
+			"or a file of addresses, - for standard input" },
 	[SOURCE] = { "source", "ADDR",
-		     "address the flows leave with (default: the kernel's choice)" },
+		     "source address of the flows (default: the kernel's choice)" },
 	[HOP] = { "hop", "N",
 		  "distance of the routers that tell paths apart (default: 2)" },
 	[PATHS] = { "paths", "S",
-		    "paths there are (default: until another is improbable)" },
+		    "number of paths (default: until another is improbable)" },
 	[PORTS] = { "ports", "MAX",
-		    "source ports to probe per peer, at most (default: 1024)" },
-	[RATE] = { "rate", "PPS", "probes per second, at most (default: 1000)" },
-	[RETRIES] = { "retries", "N", "times to repeat a lost probe (default: 3)" },
-	[TIMEOUT] = { "probe-timeout", "MS", "wait for the first answer (default: 200)" },
+		    "maximum of source ports to probe per peer (default: 1024)" },
+	[RATE] = { "rate", "PPS", "maximum of probes per second (default: 1000)" },
+	[RETRIES] = { "retries", "N", "repetitions of a lost probe (default: 3)" },
+	[TIMEOUT] = { "probe-timeout", "MS", "time to wait for the first answer (default: 200)" },
 	[SHORT_QUOTES] = { "short-quotes", NULL,
 			   "believe answers that quote 8 bytes of a probe only" },
 	[OUT] = { "out", "FILE", "add to the port map in this file" },
 	[ACCEPT_INCOMPLETE] = { "accept-incomplete", NULL,
-				"also where there may be more than was found" },
+				"write the file even if the map may be incomplete" },
 	{}
 };
 
 enum { V_ALL, V_RATE, V_RETRIES, V_TIMEOUT, V_SHORT_QUOTES };
 
 static const struct cli_option verify_options[] = {
-	[V_ALL] = { "all", NULL, "every port, not only the first of each path" },
-	[V_RATE] = { "rate", "PPS", "probes per second, at most (default: 1000)" },
-	[V_RETRIES] = { "retries", "N", "times to repeat a lost probe (default: 3)" },
-	[V_TIMEOUT] = { "probe-timeout", "MS", "wait for the first answer (default: 200)" },
+	[V_ALL] = { "all", NULL, "probe every port, not only the first of each path" },
+	[V_RATE] = { "rate", "PPS", "maximum of probes per second (default: 1000)" },
+	[V_RETRIES] = { "retries", "N", "repetitions of a lost probe (default: 3)" },
+	[V_TIMEOUT] = { "probe-timeout", "MS", "time to wait for the first answer (default: 200)" },
 	[V_SHORT_QUOTES] = { "short-quotes", NULL,
 			     "believe answers that quote 8 bytes of a probe only" },
 	{}

@@ -12,13 +12,13 @@ static const struct cli_option options[] = {
 	[FLOWS] = { "flows", "N", "number of flows, all of the same length" },
 	[PATHS] = { "paths", "S", "number of paths" },
 	[WEIGHTS] = { "weights", "W0,W1,..",
-		      "capacity of each path (default: all alike)" },
+		      "capacity of each path (default: all the same)" },
 	[SPLIT] = { "split", "wrap|equal",
 		    "wrap: fewest pieces (default), equal: equal pieces" },
 	[PRIOR] = { "prior", "FILE",
-		    "an earlier plan (--json): move little of it" },
+		    "earlier plan, from --json, of which little is to move" },
 	[RECOMMEND_QPS] = { "recommend-qps", NULL,
-			    "into how many queue pairs to split connections" },
+			    "recommend a number of queue pairs per connection" },
 	{}
 };
 

@@ -17,11 +17,11 @@ const struct cli_option slice_alloc_options[] = {
 	[GPUS] = { "gpus", "N", "number of GPUs, anywhere" },
 	[SERVERS] = { "servers", "L/V[,L/V..]", "all GPUs of these servers" },
 	[NODES] = { "nodes", "NAME[,NAME..]",
-		    "likewise, by their names in the cluster file" },
+		    "all GPUs of servers with these names in the cluster file" },
 	[JOB] = { "job", "ID", "name of the job (default: a number)" },
-	[OCS] = { "ocs", NULL, "move idle optical circuits where that helps" },
-	[DRIVER] = { "driver", "COMMAND", "what moves circuits, for --ocs" },
-	[DRY_RUN] = { "dry-run", NULL, "leave FILE as it is" },
+	[OCS] = { "ocs", NULL, "move idle optical circuits if that helps" },
+	[DRIVER] = { "driver", "COMMAND", "program that moves circuits, for --ocs" },
+	[DRY_RUN] = { "dry-run", NULL, "do not change the cluster file" },
 	[LP] = { "lp", "FILE", "write the integer program for a solver" },
 	{}
 };

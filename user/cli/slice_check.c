@@ -15,13 +15,13 @@
 enum { SLICE, CLUSTER, JOB, FLOWS, PATTERN, SEED };
 
 const struct cli_option slice_check_options[] = {
-	[SLICE] = { "slice", "FILE", "what alloc or show printed with --json" },
+	[SLICE] = { "slice", "FILE", "slice, from alloc or show --json" },
 	[CLUSTER] = { "cluster", "FILE", "or a cluster file" },
-	[JOB] = { "job", "ID", "and the job in it" },
+	[JOB] = { "job", "ID", "and a job of this cluster file" },
 	[FLOWS] = { "flows", "FILE", "list of flows" },
 	[PATTERN] = { "pattern", "NAME",
 		      "ring, halving-doubling, all-to-all or permutation" },
-	[SEED] = { "seed", "N", "of the permutation (default: 1)" },
+	[SEED] = { "seed", "N", "seed of the permutation (default: 1)" },
 	{}
 };
 

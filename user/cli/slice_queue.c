@@ -13,7 +13,7 @@ const struct cli_option slice_submit_options[] = {
 	[S_CLUSTER] = { "cluster", "FILE", "cluster file" },
 	[S_GPUS] = { "gpus", "N", "number of GPUs" },
 	[S_JOB] = { "job", "ID", "name of the job (default: a number)" },
-	[S_DURATION] = { "duration", "SECONDS", "that it will run" },
+	[S_DURATION] = { "duration", "SECONDS", "time that the job will run" },
 	{}
 };
 
@@ -23,9 +23,9 @@ const struct cli_option slice_queue_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file" },
 	[ORDER] = { "order", "ORDER",
 		    "fifo, fewest-gpus or shortest (default: fifo)" },
-	[START] = { "start", NULL, "start the first ones that have a place" },
-	[OCS] = { "ocs", NULL, "move idle optical circuits where that helps" },
-	[DRIVER] = { "driver", "COMMAND", "what moves circuits, for --ocs" },
+	[START] = { "start", NULL, "start the first jobs that have a place" },
+	[OCS] = { "ocs", NULL, "move idle optical circuits if that helps" },
+	[DRIVER] = { "driver", "COMMAND", "program that moves circuits, for --ocs" },
 	{}
 };
 

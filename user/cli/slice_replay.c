@@ -16,10 +16,10 @@ enum { CLUSTER, POLICY, ORDER, SEED, SVG };
 const struct cli_option slice_replay_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file: what jobs may have" },
 	[POLICY] = { "policy", "POLICY[,POLICY..]",
-		     "which policies (default: all)" },
+		     "policies to play (default: all)" },
 	[ORDER] = { "order", "ORDER",
 		    "fifo, fewest-gpus or shortest (default: fifo)" },
-	[SEED] = { "seed", "N", "of what is random (default: 1)" },
+	[SEED] = { "seed", "N", "seed of random choices (default: 1)" },
 	[SVG] = { "svg", "FILE", "draw the mean times" },
 	{}
 };
@@ -28,10 +28,10 @@ enum { T_JOBS, T_GPUS, T_LOAD, T_SEED };
 
 const struct cli_option slice_trace_options[] = {
 	[T_JOBS] = { "jobs", "N", "number of jobs" },
-	[T_GPUS] = { "gpus", "N", "GPUs of the cluster" },
+	[T_GPUS] = { "gpus", "N", "number of GPUs of the cluster" },
 	[T_LOAD] = { "load", "SHARE",
-		     "of its GPUs that are wanted (default: 0.9)" },
-	[T_SEED] = { "seed", "N", "of what is random (default: 1)" },
+		     "share of the GPUs that jobs want (default: 0.9)" },
+	[T_SEED] = { "seed", "N", "seed of random choices (default: 1)" },
 	{}
 };
 

@@ -13,8 +13,8 @@
 enum { INTERVAL, COUNT };
 
 static const struct cli_option options[] = {
-	[INTERVAL] = { "interval", "MS", "time between looks (default: 1000)" },
-	[COUNT] = { "count", "N", "end after so many (default: never)" },
+	[INTERVAL] = { "interval", "MS", "time between samples (default: 1000)" },
+	[COUNT] = { "count", "N", "end after N samples (default: never)" },
 	{}
 };
 
