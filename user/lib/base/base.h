@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every room uses: errors, output, files of JSON, locks, waiting. Nothing here knows
+ * What every room uses: errors, output, pictures, JSON, locks, waiting. Nothing here knows
  * what a queue pair is.
  */
 #ifndef ROCESTEER_LIB_BASE_H
