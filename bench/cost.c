@@ -2,10 +2,10 @@
 /*
  * What the egress program costs a packet, against its peers in the same run.
  *
- * cost [--module]
+ * cost [--guest]
  *
- * RoCE v2 frames of 256, 1,024 and 4,096 bytes of payload are sent to a dummy
- * device, or a veth where the kernel has none, in a network namespace of its
+ * RoCE v2 frames of one flow, with 256, 1,024 and 4,096 bytes of payload, and of 4,096
+ * flows in turn, with 1,024, are sent to a dummy device, or a veth where the kernel has none, in a network namespace of its
  * own, through a raw socket: linear as rxe's are, and without a hash as long as it
  * is not connected. Each program in turn is attached to its egress. The kernel's
  * own run-time statistics (bpf_stats) give the time in the program, less that of
@@ -15,11 +15,11 @@
  * same rounds.
  *
  * The time of the whole send is there too, as the difference to a device with
- * nothing attached: the only figure that tc's own pedit action has.
+ * nothing attached: the only figure that tc's own pedit action has. It is taken without
+ * the statistics, which cost more than some of the programs.
  *
- * Prints JSON; bench/run makes the table. With --module, in the guest, where a
- * nanosecond is an instruction, the egress program is also measured calling the
- * module, and pedit beside it.
+ * Prints JSON; bench/run makes the table. With --guest, where a nanosecond is an
+ * instruction, pedit is measured beside the programs.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -54,8 +54,27 @@
 #define ROUNDS	40
 #define GUEST_ROUNDS	3	/* where time is instructions */
 
-static const int payloads[] = { 256, 1024, 4096 };
-#define NR_PAYLOADS	3
+#define FIRST_QPN	0x11
+#define MANY_FLOWS	4096
+
+/**
+ * struct load - what is sent
+ * @name: key in the output
+ * @payload: bytes of a packet
+ * @flows: that send in turn
+ */
+static const struct load {
+	const char *name;
+	int payload;
+	unsigned int flows;
+} loads[] = {
+	{ "256 B", 256, 1 },
+	{ "1024 B", 1024, 1 },
+	{ "4096 B", 4096, 1 },
+	{ "4096 flows", 1024, MANY_FLOWS },
+};
+
+#define NR_LOADS	4
 
 /* The first two subjects are what the others are measured from. */
 enum { NOTHING, EMPTY };
@@ -77,7 +96,7 @@ struct frame {
  * @prog: the program, or -1
  * @attach: command that attaches what is not a program, or NULL
  * @opcode: of its packets, where it is not WRITE_MIDDLE
- * @run: least time of a run of the program by payload, in ns
+ * @run: least time of a run of the program by load, in ns
  * @send: least time of a send
  */
 struct subject {
@@ -85,8 +104,8 @@ struct subject {
 	int prog;
 	const char *attach;
 	__u8 opcode;
-	double run[NR_PAYLOADS];
-	double send[NR_PAYLOADS];
+	double run[NR_LOADS];
+	double send[NR_LOADS];
 };
 
 static void die(const char *what)
@@ -115,16 +134,17 @@ static size_t make_frame(struct frame *f, int payload)
 	f->udp.source = htons(ROCESTEER_SPORT_MIN);
 	f->udp.dest = htons(ROCESTEER_ROCE_PORT);
 	f->udp.len = htons(udp);
-	f->bth.dqpn = htonl(0x11);
+	f->bth.dqpn = htonl(FIRST_QPN);
 	for (i = 0; i < payload; i++)
 		f->payload[i] = 7 * i + 3;
 	memcpy(f->payload, &reth, sizeof(reth));
 	return sizeof(f->eth) + sizeof(f->ip) + udp;
 }
 
-static struct rocesteer_flow_key flow_key(int ifindex)
+static struct rocesteer_flow_key flow_key(int ifindex, unsigned int flow)
 {
-	struct rocesteer_flow_key key = { .ifindex = ifindex, .dqpn = 0x11 };
+	struct rocesteer_flow_key key = { .ifindex = ifindex,
+					  .dqpn = FIRST_QPN + flow };
 	__be32 peer = inet_addr(PEER);
 
 	memset(key.peer + 10, 0xff, 2);
@@ -132,16 +152,15 @@ static struct rocesteer_flow_key flow_key(int ifindex)
 	return key;
 }
 
-/* With a flow in that many pieces, none when 0. */
-static struct rocesteer_bpf *load(bool module, int ifindex, __u32 pieces)
+/* With flows in that many pieces, none when 0. */
+static struct rocesteer_bpf *load(int ifindex, __u32 pieces)
 {
-	struct rocesteer_flow_key key = flow_key(ifindex);
 	struct rocesteer_flow_path path = {
 		.flags = ROCESTEER_FLOW_SHARE,
 		.nr_pieces = pieces,
 		.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
 	};
-	struct rocesteer_bpf *skel = load_unpinned(module);
+	struct rocesteer_bpf *skel = load_unpinned(false);
 	__u32 i;
 
 	if (!skel)
@@ -151,9 +170,13 @@ static struct rocesteer_bpf *load(bool module, int ifindex, __u32 pieces)
 		path.piece[i].path = i;
 		path.piece[i].sport = htons(0xc123 + i);
 	}
-	if (pieces && bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows),
-					  &key, &path, BPF_NOEXIST))
-		die("rs_flows");
+	for (i = 0; pieces && i < MANY_FLOWS; i++) {
+		struct rocesteer_flow_key key = flow_key(ifindex, i);
+
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows), &key,
+					&path, BPF_NOEXIST))
+			die("rs_flows");
+	}
 	return skel;
 }
 
@@ -182,44 +205,66 @@ static void least(double *ns, double value)
 		*ns = value;
 }
 
-/* One round of a subject. */
-static void measure(struct subject *s, int p, int ifindex, int fd,
-		    struct frame *f, size_t len)
+/* A round of sends. Return: how long one took. */
+static double send_round(int fd, struct frame *f, const struct load *load,
+			 size_t len)
 {
 	static __u32 psn;	/* rises, as that of a flow does */
 	const struct sockaddr_in peer = { .sin_family = AF_INET,
 					  .sin_addr.s_addr = inet_addr(PEER) };
-	__u64 before = 0, after = 0;
-	double ran = 0, start, sent;
-	int link = -1, i;
+	double start = now();
+	int i;
 
-	if (s->prog >= 0) {
-		link = bpf_link_create(s->prog, ifindex, BPF_TCX_EGRESS, NULL);
-		if (link < 0)
-			die("attach");
-		ran = run_time(s->prog, &before);
-	}
-	if (s->attach && system(s->attach))
-		die(s->attach);
-	f->bth.opcode = s->opcode ?: WRITE_MIDDLE;
-	start = now();
 	for (i = 0; i < PACKETS; i++) {
+		f->bth.dqpn = htonl(FIRST_QPN + i % load->flows);
 		f->bth.apsn = htonl(psn++ & ROCESTEER_PSN_MASK);
 		if (sendto(fd, &f->ip, len - sizeof(f->eth), 0,
 			   (const struct sockaddr *)&peer, sizeof(peer)) < 0)
 			die("sendto");
 	}
-	sent = now() - start;
-	least(&s->send[p], sent / PACKETS);
-	if (s->attach && system("tc qdisc del dev in0 clsact"))
-		die("tc");
-	if (s->prog < 0)
-		return;
-	ran = run_time(s->prog, &after) - ran;
-	close(link);
+	return (now() - start) / PACKETS;
+}
+
+/* Likewise, with the kernel's statistics. Return: how long the program took. */
+static double run_round(int prog, int fd, struct frame *f,
+			const struct load *load, size_t len)
+{
+	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	__u64 before, after;
+	double ran;
+
+	if (stats < 0)
+		die("statistics");
+	ran = run_time(prog, &before);
+	send_round(fd, f, load, len);
+	ran = run_time(prog, &after) - ran;
+	close(stats);
 	if (after == before)
 		die("the program did not run");
-	least(&s->run[p], ran / (after - before));
+	return ran / (after - before);
+}
+
+/* One round of a subject. */
+static void measure(struct subject *s, int l, int ifindex, int fd,
+		    struct frame *f, size_t len)
+{
+	int link = -1;
+
+	if (s->prog >= 0) {
+		link = bpf_link_create(s->prog, ifindex, BPF_TCX_EGRESS, NULL);
+		if (link < 0)
+			die("attach");
+	}
+	if (s->attach && system(s->attach))
+		die(s->attach);
+	f->bth.opcode = s->opcode ?: WRITE_MIDDLE;
+	least(&s->send[l], send_round(fd, f, &loads[l], len));
+	if (s->prog >= 0) {
+		least(&s->run[l], run_round(s->prog, fd, f, &loads[l], len));
+		close(link);
+	}
+	if (s->attach && system("tc qdisc del dev in0 clsact"))
+		die("tc");
 }
 
 /* CRC-32 from scratch over what the ICRC covers. */
@@ -237,20 +282,16 @@ static double recompute(const struct frame *f, size_t len)
 	return (now() - start) / PACKETS;
 }
 
-/* Times by payload, less those of a baseline. */
+/* Times by load, less those of a baseline. */
 static void add_row(struct json_object *part, const char *name,
 		    const double *ns, const double *less)
 {
 	struct json_object *row = json_object_new_object();
-	char key[16];
-	int p;
+	int l;
 
-	for (p = 0; p < NR_PAYLOADS; p++) {
-		double value = ns[p] - (less ? less[p] : 0);
-
-		snprintf(key, sizeof(key), "%d", payloads[p]);
-		json_object_object_add(row, key, json_object_new_double(value));
-	}
+	for (l = 0; l < NR_LOADS; l++)
+		json_object_object_add(row, loads[l].name, json_object_new_double(
+						ns[l] - (less ? less[l] : 0)));
 	json_object_object_add(part, name, row);
 }
 
@@ -275,27 +316,48 @@ static void print(const struct subject *subjects, int nr, const double *scratch)
 	json_object_put(root);
 }
 
-static int egress(bool module, int ifindex, __u32 pieces)
+static int egress(int ifindex, __u32 pieces)
 {
-	return bpf_program__fd(load(module, ifindex, pieces)->progs.rocesteer_egress);
+	return bpf_program__fd(load(ifindex, pieces)->progs.rocesteer_egress);
 }
 
-/* The program that tags packets; the flow's job has chunks, or another. */
+/* The program that tags packets; the flows' job has chunks, or another. */
 static int tags(int ifindex, bool chunks)
 {
-	struct rocesteer_flow_key key = flow_key(ifindex);
-	struct rocesteer_bpf *skel = load(false, ifindex, 1);
+	struct rocesteer_bpf *skel = load(ifindex, 1);
+	unsigned int i;
 
-	if (tagging_tables(skel, &key) || (chunks && tagging_flow(skel, &key)))
-		die("tables of chunks");
+	for (i = 0; i < MANY_FLOWS; i++) {
+		struct rocesteer_flow_key key = flow_key(ifindex, i);
+
+		if ((!i && tagging_tables(skel, &key)) ||
+		    (chunks && tagging_flow(skel, &key)))
+			die("tables of chunks");
+	}
 	return bpf_program__fd(skel->progs.rocesteer_chunk);
+}
+
+/* The peer that looks flows up */
+static int lookup(struct peers_bpf *peers, int ifindex)
+{
+	const __u64 none = 0;
+	unsigned int i;
+
+	for (i = 0; i < MANY_FLOWS; i++) {
+		struct rocesteer_flow_key key = flow_key(ifindex, i);
+
+		if (bpf_map_update_elem(bpf_map__fd(peers->maps.flows), &key,
+					&none, BPF_NOEXIST))
+			die("flows");
+	}
+	return bpf_program__fd(peers->progs.lookup);
 }
 
 int main(int argc, char **argv)
 {
-	bool module = argc == 2 && !strcmp(argv[1], "--module");
-	double scratch[NR_PAYLOADS] = {};
-	int stats, fd, ifindex, nr, r, p, i;
+	bool guest = argc == 2 && !strcmp(argv[1], "--guest");
+	double scratch[NR_LOADS] = {};
+	int fd, ifindex, nr, r, l, i;
 	struct peers_bpf *peers;
 	static struct frame f;
 
@@ -308,9 +370,8 @@ int main(int argc, char **argv)
 		die("network namespace");
 	ifindex = if_nametoindex("in0");
 	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
-	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	peers = peers_bpf__open_and_load();
-	if (fd < 0 || stats < 0 || !peers)
+	if (fd < 0 || !peers)
 		die("set up");
 
 	struct subject subjects[] = {
@@ -318,24 +379,24 @@ int main(int argc, char **argv)
 		[EMPTY] = { "empty", bpf_program__fd(peers->progs.nothing) },
 		{ "port_only", bpf_program__fd(peers->progs.port_only) },
 		{ "port_direct", bpf_program__fd(peers->progs.port_direct) },
-		{ "idle", egress(false, ifindex, 0) },
-		{ "steer", egress(false, ifindex, 1) },
-		{ "split", egress(false, ifindex, 4) },
+		{ "lookup", lookup(peers, ifindex) },
+		{ "idle", egress(ifindex, 0) },
+		{ "steer", egress(ifindex, 1) },
+		{ "split", egress(ifindex, 4) },
 		{ "tag_none", tags(ifindex, false) },
 		{ "tag", tags(ifindex, true) },
 		{ "tag_first", tags(ifindex, true), .opcode = WRITE_FIRST },
-		{ "steer_module", module ? egress(true, ifindex, 1) : -1 },
 		{ "pedit", -1, PEDIT },
 	};
 
-	nr = module ? 12 : 10;
-	for (r = 0; r < (module ? GUEST_ROUNDS : ROUNDS); r++) {
-		for (p = 0; p < NR_PAYLOADS; p++) {
-			size_t len = make_frame(&f, payloads[p]);
+	nr = sizeof(subjects) / sizeof(*subjects) - !guest;
+	for (r = 0; r < (guest ? GUEST_ROUNDS : ROUNDS); r++) {
+		for (l = 0; l < NR_LOADS; l++) {
+			size_t len = make_frame(&f, loads[l].payload);
 
 			for (i = 0; i < nr; i++)
-				measure(&subjects[i], p, ifindex, fd, &f, len);
-			least(&scratch[p], recompute(&f, len));
+				measure(&subjects[i], l, ifindex, fd, &f, len);
+			least(&scratch[l], recompute(&f, len));
 		}
 	}
 	print(subjects, nr, scratch);

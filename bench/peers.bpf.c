@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What steering is measured against: a program that does nothing, which tells
- * what the measurement itself costs, and the least that rewrites the source
- * port of RoCE v2 packets, which leaves the ICRC broken.
+ * what the measurement itself costs; the least that rewrites the source port of RoCE v2
+ * packets, which leaves the ICRC broken; and the least that knows of flows, which only
+ * looks the packet's flow up.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
+#include "rocesteer/roce.h"
 #include "rocesteer/types.h"
 
 SEC("tcx/egress")
@@ -20,10 +22,19 @@ int nothing(struct __sk_buff *skb)
 	return TCX_NEXT;
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_FLOWS);
+	__type(key, struct rocesteer_flow_key);
+	__type(value, __u64);
+} flows SEC(".maps");
+
 struct headers {
 	struct ethhdr eth;
 	struct iphdr ip;
 	struct udphdr udp;
+	struct rocesteer_bth bth;
 } __attribute__((packed));
 
 /* Those of a RoCE v2 packet in plain IPv4, or NULL. */
@@ -59,6 +70,27 @@ int port_direct(struct __sk_buff *skb)
 
 	if (h)
 		h->udp.source = bpf_htons(ROCESTEER_SPORT_MAX);
+	return TCX_NEXT;
+}
+
+/* As rs_flows is looked up. */
+SEC("tcx/egress")
+int lookup(struct __sk_buff *skb)
+{
+	struct headers *h = roce(skb);
+	struct rocesteer_flow_key key = {};
+	__be32 *peer = (__be32 *)key.peer;
+	__u64 *found;
+
+	if (!h)
+		return TCX_NEXT;
+	key.ifindex = skb->ifindex;
+	key.dqpn = bpf_ntohl(h->bth.dqpn) & ROCESTEER_QPN_MASK;
+	peer[2] = bpf_htonl(0xffff);
+	peer[3] = h->ip.daddr;
+	found = bpf_map_lookup_elem(&flows, &key);
+	if (found)
+		++*found;
 	return TCX_NEXT;
 }
 

@@ -992,13 +992,13 @@ static void test_queue_pairs(void)
 }
 
 /*
- * What happens between two steps of the egress program to flow 1; NULL where tracing
+ * What happens between two steps of the programs to flow 1; NULL where tracing
  * programs are not permitted.
  */
 static struct between_bpf *between(void)
 {
 	struct between_bpf *hook = between_bpf__open();
-	int egress = bpf_program__fd(skel->progs.rocesteer_egress);
+	int meet = bpf_program__fd(skel->progs.rocesteer_meet);
 	struct bpf_map *map, *shared;
 
 	if (!hook)
@@ -1010,9 +1010,9 @@ static struct between_bpf *between(void)
 		if (shared && bpf_map__reuse_fd(map, bpf_map__fd(shared)))
 			die(bpf_map__name(map));
 	}
-	if (bpf_program__set_attach_target(hook->progs.on_least_loaded, egress,
+	if (bpf_program__set_attach_target(hook->progs.on_least_loaded, meet,
 					   "least_loaded") ||
-	    bpf_program__set_attach_target(hook->progs.on_enter_flow, egress,
+	    bpf_program__set_attach_target(hook->progs.on_enter_flow, meet,
 					   "enter_flow"))
 		die("between");
 	if (between_bpf__load(hook)) {

@@ -6,6 +6,7 @@
 . selftests/steer/lib.sh
 
 message=65536
+writes=300	# that send() sends
 skewed=spine1	# the path that is made worse
 
 up()
@@ -77,7 +78,7 @@ send()
 	local before after
 
 	mapfile -t before < <(counts)
-	traffic_start -q 1 -s "$message" -n "${1:-300}" || return
+	traffic_start -q 1 -s "$message" -n "${1:-$writes}" || return
 	if ! busywait 20000 "${2:-is_split}"; then
 		flows_of 0
 		cat "$dir/daemon"

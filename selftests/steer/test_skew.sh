@@ -7,11 +7,13 @@
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/steer/split.sh
 
+writes=100
+
 slower()
 {
 	# shellcheck disable=SC2034 # in_order
 	least=$rate
-	make_slower && in_order
+	make_slower && in_order && unjobs
 }
 
 ktap_plan 3
