@@ -5,14 +5,14 @@
  * cost [--guest]
  *
  * RoCE v2 frames of one flow, with 256, 1,024 and 4,096 bytes of payload, and of 4,096
- * flows in turn, with 1,024, are sent to a dummy device, or a veth where the kernel has none, in a network namespace of its
- * own, through a raw socket: linear as rxe's are, and without a hash as long as it
- * is not connected. Each program in turn is attached to its egress. The kernel's
- * own run-time statistics (bpf_stats) give the time in the program, less that of
- * an empty one: the clock. Rounds of all programs alternate and the least of them
- * counts, so that what else the machine does hits no program alone. The ICRC from
- * scratch is libdeflate's CRC-32 over the same frame, timed in user space in the
- * same rounds.
+ * flows in turn, with 1,024, are sent to a dummy device, or a veth where the kernel has
+ * none, in a network namespace of its own, through a raw socket: linear as rxe's are,
+ * and without a hash as long as it is not connected. Each program in turn is attached to
+ * the egress of the device. The kernel's own run-time statistics (bpf_stats) give the time
+ * in the program, less that of an empty one: the clock. Rounds of all programs alternate
+ * and the least of them counts, so that what else the machine does hits no program alone.
+ * The ICRC from scratch is libdeflate's CRC-32 over the same frame, timed in user space
+ * in the same rounds.
  *
  * The time of the whole send is there too, as the difference to a device with
  * nothing attached: the only figure that tc's own pedit action has. It is taken without
@@ -289,9 +289,12 @@ static void add_row(struct json_object *part, const char *name,
 	struct json_object *row = json_object_new_object();
 	int l;
 
-	for (l = 0; l < NR_LOADS; l++)
-		json_object_object_add(row, loads[l].name, json_object_new_double(
-						ns[l] - (less ? less[l] : 0)));
+	for (l = 0; l < NR_LOADS; l++) {
+		double value = ns[l] - (less ? less[l] : 0);
+
+		json_object_object_add(row, loads[l].name,
+				       json_object_new_double(value));
+	}
 	json_object_object_add(part, name, row);
 }
 

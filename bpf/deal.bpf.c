@@ -232,7 +232,7 @@ static __always_inline int meet_sender(struct __sk_buff *skb,
 }
 
 __noinline int meet_packet(struct __sk_buff *skb,
-				  const struct rocesteer_flow_key *key)
+			   const struct rocesteer_flow_key *key)
 {
 	struct rocesteer_flow_path *flow;
 

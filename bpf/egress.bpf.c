@@ -42,11 +42,10 @@ static __always_inline __u32 icrc_delta(volatile __u64 *icrc, __u16 v,
 }
 
 /*
- * rocesteer_egress does what most packets need. Other programs go on with the rest:
- * each is verified on its own.
+ * rocesteer_egress does what most packets need. Another program goes on with the rest.
  *
- * GO_WRITE: the packet is changed. GO_PARSE: the frame is not linear, or not plain IPv4.
- * GO_MEET: the flow, or its sender, is not known, or the flow has no share. GO_RARE:
+ * GO_WRITE: the packet has to be changed. GO_PARSE: the frame is not linear, or not plain
+ * IPv4. GO_MEET: the flow, or its sender, is not known, or the flow has no share. GO_RARE:
  * the PSN was sent before, or rocesteer_parse or rocesteer_meet is done.
  */
 enum {
@@ -77,7 +76,7 @@ struct {
 	},
 };
 
-/* Steps that are no verdicts: the program that goes on */
+/* What steer() returns instead of a verdict: the program that goes on */
 #define STEP(go)	(-1 - (go))
 
 static __always_inline int count_verdict(int verdict)
@@ -297,7 +296,8 @@ SEC("tcx/egress")
 int rocesteer_rare(struct __sk_buff *skb)
 {
 	struct handover *h = find_handover(HANDOVER_EGRESS);
-	int verdict = h ? steer(skb, &h->pkt, true, h->met) : FURTHER;
+	int verdict = h ? steer(skb, &h->pkt, true, h->met) :
+			  ROCESTEER_REWRITE_FAILED;
 
 	if (verdict == STEP(GO_WRITE))
 		bpf_tail_call_static(skb, &rs_go, GO_WRITE);
