@@ -148,3 +148,12 @@ fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)' <&"$pipe" || return
 	wait "$pid"
 	return "$status"
 }
+
+# flow_byte MEMBER: where struct rocesteer_flow_path has it, in values of rs_flows
+flow_byte()
+{
+	bpftool -j btf dump map pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_flows" value |
+		jq --arg member "$1" '.types[] |
+			select(.kind == "STRUCT" and .name == "rocesteer_flow_path").members[] |
+			select(.name == $member).bits_offset / 8'
+}

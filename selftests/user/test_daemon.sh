@@ -577,7 +577,7 @@ gone_by_name()
 # in rs_flows that says so.
 has_port()
 {
-	local pin entry key value
+	local pin entry key value flags
 
 	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
 	entry=$(bpftool -j map dump pinned "$pin/rs_flows" |
@@ -585,8 +585,9 @@ has_port()
 			'.[] | select(.formatted.key.dqpn == $dqpn)')
 	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
 	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
-	value[0]=$((value[0] | 16))
-	value[12]=1
+	flags=$(flow_byte flags)
+	value[flags]=$((value[flags] | 16))
+	value[$(flow_byte nr_pieces)]=1
 	bpftool map update pinned "$pin/rs_flows" key "${key[@]}" \
 		value "${value[@]}"
 }

@@ -445,7 +445,7 @@ orphan()
 		jq '.[] | select(.formatted.key.dqpn == 17)')
 	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
 	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
-	value[8]=8	# the job
+	value[$(flow_byte job)]=8
 	bpftool map update pinned "$pin/rs_flows" key "${key[@]}" \
 		value "${value[@]}"
 }
