@@ -257,12 +257,23 @@ grows()
 	(($(stat "reseq-$1") > $2))
 }
 
-# attacked NAME FROM: sets the pace of the traffic, and the bytes that wait
+# Each of the counters that flood() has noted
+all_grow()
+{
+	local i
+	for i in "${!names[@]}"; do
+		grows "${names[i]}" "${counts[i]}" || return
+	done
+}
+
+# attacked NAME FROM COMMAND: sets the pace of the traffic, and the bytes that wait;
+# the attack lasts until COMMAND succeeds
 attacked()
 {
 	local result
-	attack_start "$@"
-	pace 100 && bytes=$(stat reseq-bytes) && pace "$some"
+	attack_start "$1" "$2"
+	pace 100 && bytes=$(stat reseq-bytes) && pace "$some" &&
+		busywait 20000 "$3"
 	result=$?
 	attack_end
 	return "$result"
@@ -272,19 +283,15 @@ attacked()
 # is no such queue pair, what is sent is counted, and memory is bounded.
 flood()
 {
-	local from=$1 name plain bytes counts=() result=0
-	shift
-	for name; do
+	local from=$1 name plain bytes names=("${@:2}") counts=() result=0
+	for name in "${names[@]}"; do
 		counts+=("$(stat "reseq-$name")")
 	done
 	traffic_start on 8 || return
-	attacked nobody "$from" && plain=$pace && attacked prey "$from" || result=1
+	attacked nobody "$from" : && plain=$pace &&
+		attacked prey "$from" all_grow || result=1
 	traffic_wait || result=1
 	echo "$some packets: $plain ms, then $pace ms; $bytes bytes wait"
-	for name; do
-		grows "$name" "${counts[0]}" || result=1
-		counts=("${counts[@]:1}")
-	done
 	((!result && !again && bytes < 4 << 20 && plain * 100 >= pace * 95))
 }
 
