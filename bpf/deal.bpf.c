@@ -239,7 +239,10 @@ __noinline int meet_packet(struct __sk_buff *skb,
 	if (!key)	/* global functions are verified on their own */
 		return ROCESTEER_UNASSIGNED;
 	flow = bpf_map_lookup_elem(&rs_flows, key);
-	return flow ? meet_sender(skb, key, flow) : enter_packet(skb, key, false);
+	if (!flow)
+		return enter_packet(skb, key, false);
+	return is_sender(skb, &flow->sender) ? FURTHER :
+					       meet_sender(skb, key, flow);
 }
 
 __noinline int spread(struct rocesteer_flow_path *flow,

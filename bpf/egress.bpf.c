@@ -262,8 +262,10 @@ int rocesteer_egress(struct __sk_buff *skb)
 	int verdict;
 
 	verdict = parse_plain(skb, &pkt, false);
-	if (verdict == NOT_PLAIN)
+	if (verdict == NOT_PLAIN) {
 		bpf_tail_call_static(skb, &rs_go, GO_PARSE);
+		verdict = ROCESTEER_FOREIGN;	/* being unloaded */
+	}
 	if (verdict != FURTHER)
 		return count_verdict(verdict);
 	verdict = steer(skb, &pkt, false, false);

@@ -55,7 +55,7 @@ struct hook_headers {
 	u8 rest[3];
 };
 
-/* Return: the headers of an RC packet, or NULL, also behind extension headers. */
+/* Return: the headers of an RC packet; NULL for others, and behind extension headers. */
 static const struct hook_headers *hook_parse(const struct sk_buff *skb, u8 pf,
 					     struct hook_headers *buf)
 {

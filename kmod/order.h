@@ -65,8 +65,8 @@ struct rocesteer_packet {
  * @suspect: PSN of the last packet that was taken for lost, sent once until then
  * @suspect_since: @overtaken of that one; 0 when it has come
  * @suspect_late: how long after that it came; 0 before, and when it has come again
- * @outstanding: of responses, those that are awaited; NULL before the first. Written
- *	once, so that it can be looked at without the lock. Of requests NULL
+ * @outstanding: of responses, those that are awaited; NULL before the first, and at
+ *	the end. Without the lock it is only compared with NULL. Of requests NULL
  * @window: packets that wait, all from (@expected, @expected + size)
  * @ready: packets in order, to be delivered
  * @timer: pending while packets wait, or longer; or else to go on delivering

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What acknowledgments tell a flow's sender. */
+/* When a whole flow may go another way: it overtakes nothing. */
 #ifndef ACK_BPF_H
 #define ACK_BPF_H
 

@@ -127,7 +127,7 @@ struct rocesteer_detour {
  *	one is gone, is another. The programs change @flags and check it in one step
  * @nr_pieces: 1 for a whole flow
  * @recent: piece of the last packet that had to be in one
- * @idle: looks at the flow since it sent a packet: bpf/lib/sweep.bpf.h
+ * @idle: looks at the flow since it sent a packet: bpf/forget.bpf.c
  * @acked: PSN of the last request that the peer acknowledged, or
  *	ROCESTEER_PSN_NONE where that is not known
  * @sender: SO_COOKIE of the socket that the flow's packets have, each queue pair of
@@ -141,9 +141,9 @@ struct rocesteer_detour {
  *	response was sent
  * @piece: by rising @end; the last @end is the period. A packet with PSN x
  *	takes the piece that x % period falls into, an acknowledgment the first one
- * @sent: by path
  * @repeated: as @responded, when the last response was sent that repeats another
  * @bursts: of such, that followed closely on other responses
+ * @sent: by path
  * @leaf: router address of the destination leaf, names the group
  *
  * What each packet reads or writes comes first: of a whole flow these are two cache
@@ -163,9 +163,9 @@ struct rocesteer_flow_path {
 	__u32 job;
 	__u32 responded;
 	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
-	struct rocesteer_sent sent[ROCESTEER_MAX_PATHS];
 	__u32 repeated;
 	__u32 bursts;
+	struct rocesteer_sent sent[ROCESTEER_MAX_PATHS];
 	__u8 leaf[16];
 };
 

@@ -153,7 +153,8 @@ test_permission()
 		peer=1.2.3.4 dqpn=1 &&
 	refused EPERM "${as[@]}" "$genl" job-dump &&
 	refused EPERM "${as[@]}" "$genl" flow-dump &&
-	! "${as[@]}" timeout 5 "$genl" monitor &&
+	refused EPERM "${as[@]}" "$genl" job-get id=1 &&
+	refused "Operation not permitted" "${as[@]}" timeout 5 "$genl" monitor &&
 	is "$("${as[@]}" "$genl" stats-get | grep -o '^jobs=[0-9]*')" jobs=0
 }
 

@@ -5,7 +5,7 @@
 #include "steer/steer.h"
 
 enum module_use {
-	MODULE_AUTO,	/* if it is loaded */
+	MODULE_AUTO,	/* if it is loaded, or installed */
 	MODULE_YES,
 	MODULE_NO,
 };
