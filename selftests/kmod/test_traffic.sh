@@ -287,7 +287,7 @@ flood()
 	for name in "${names[@]}"; do
 		counts+=("$(stat "reseq-$name")")
 	done
-	traffic_start on 8 || return
+	traffic_start on 16 || return
 	attacked nobody "$from" : && plain=$pace &&
 		attacked prey "$from" all_grow || result=1
 	traffic_wait || result=1
