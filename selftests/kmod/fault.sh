@@ -9,10 +9,13 @@ failslab=/sys/kernel/debug/failslab
 # is built in, so the region of modules is that of rocesteer.ko and of BPF programs.
 fault_where()
 {
-	local setting
+	local setting other
 
-	# Pages would use up a task's fail-nth. No allocation is of that order.
-	echo 64 >"${failslab%/*}/fail_page_alloc/min-order" || return
+	# What else can fail would use up a task's fail-nth. No stack passes this filter.
+	for other in "${failslab%/*}"/fail_*/; do
+		echo 0 >"$other/stacktrace-depth" && echo 1 >"$other/require-start" ||
+			return
+	done
 	for setting in probability=0 times=-1 interval=1 space=0 verbose=0 \
 		ignore-gfp-wait=N task-filter=N stacktrace-depth=0 \
 		require-start=0 require-end=0xffffffffffffffff "$@"; do
