@@ -69,6 +69,7 @@ daemon_stop()
 	local status
 
 	kill "$daemon"
+	kill -CONT "$daemon"	# a test that failed may have stopped it
 	wait "$daemon"
 	status=$?
 	daemon=''

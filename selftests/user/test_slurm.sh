@@ -183,7 +183,7 @@ running()
 
 finish()
 {
-	echo >"$dir/go"
+	timeout 60 tee "$dir/go" <<<''
 }
 
 # On both nodes, for both NICs.
