@@ -23,6 +23,7 @@ defer rm -rf "$dir"
 daemon=''
 routers=(spine{0..3} leaf1)
 qpns=16,17,18,19,20,21,22,23	# two of them on each path
+more=''	# to the other peer
 psn=0
 
 # "ip netns exec" would hide the BPF file system.
@@ -150,12 +151,19 @@ limit()
 	done
 }
 
+# Flows that are silent for a minute are forgotten.
+all_send()
+{
+	psn=$((psn + 8))
+	flows 10.1.1.1 "$qpns" "$psn" && { [[ ! $more ]] || flows 10.1.1.2 "$more" "$psn"; }
+}
+
 # What fails shows the events, and leaves nothing broken to the next.
 attempt()
 {
 	local router
 
-	"$@" && return
+	all_send && "$@" && return
 	tail -n 20 "$dir/events"
 	for router in "${routers[@]}"; do
 		appear "$router" 2>/dev/null
@@ -278,7 +286,8 @@ dead_spine()
 # Flows that come do not get it either; nor do those that only acknowledge.
 is_avoided()
 {
-	flows 10.1.1.2 30,31,32,33,34,35 && busywait 20000 used 0 1 3
+	more=30,31,32,33,34,35
+	flows 10.1.1.2 "$more" "$psn" && busywait 20000 used 0 1 3
 }
 
 back()
