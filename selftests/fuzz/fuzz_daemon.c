@@ -223,6 +223,21 @@ int steer_job_each(struct steer *s,
 	return ret;
 }
 
+int steer_devices_check(struct steer *s,
+			void (*fn)(__u32 id, const char *device,
+				   enum steer_device is, void *arg),
+			void *arg, struct err *err)
+{
+	int i;
+
+	(void)s;
+	(void)err;
+	for (i = 0; i < JOBS; i++)
+		if (jobs[i].there)
+			fn(i + 1, "eth0", races ? fuzz_u8(&in) % 3 : 0, arg);
+	return 0;
+}
+
 int steer_group_each(struct steer *s, __u32 job,
 		     int (*fn)(const struct rocesteer_group_key *key,
 			       const struct rocesteer_group *group, void *arg),

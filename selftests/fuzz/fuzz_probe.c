@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Answers to probes, as the network gives them: to a probe that is out or to none,
- * changed, late, twice, from anybody. Each probe is answered once, or lost.
+ * changed, late, twice, from anybody, without end. Each probe is answered once, or
+ * lost.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,10 +17,13 @@
 
 #define PROBES	24
 #define OUT	64	/* packets that are remembered */
+#define MAX_READ 4096	/* answers in a step */
 #define MSEC	1000000ull
 
 static struct fuzz_input in;
 static __u64 now;
+static bool flood;	/* there is always an answer more */
+static int nr_read;
 
 /* What was sent. */
 static struct {
@@ -78,7 +82,8 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *msg, int flags)
 
 	(void)fd;
 	(void)flags;
-	if (!in.left || !nr_out || how > 250) {
+	assert(nr_read++ < MAX_READ);
+	if (!nr_out || (!flood && (!in.left || how > 250))) {
 		errno = EAGAIN;
 		return -1;
 	}
@@ -181,6 +186,8 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 	memset(done, 0, sizeof(done));
 	assert(!probe_batch_start(&batch, &config, &ops, NULL));
 	do {
+		flood = in.left && !(fuzz_u8(&in) & 63);
+		nr_read = 0;
 		ret = probe_batch_step(batch, &until, &err);
 		/* Time passes as the input says, then until all is done. */
 		now += in.left ? fuzz_u8(&in) * MSEC / 4 : 100 * MSEC;

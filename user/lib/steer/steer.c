@@ -194,7 +194,7 @@ static int check_root(int fd, struct err *err)
 			"%s is open to others: its owner is user %u, its mode is %04o",
 			PIN_ROOT, root.st_uid, root.st_mode & 07777);
 		err_hint(err,
-			 "What is there is not to be trusted. rm -r %s; mount -o remount,mode=0700 %s",
+			 "What is there is not to be trusted. rm -r %s; chmod 0700 %s",
 			 PIN_ROOT, BPFFS);
 		return -EPERM;
 	}
@@ -202,7 +202,7 @@ static int check_root(int fd, struct err *err)
 		err_set(err, EXIT_FAILED, "unsafe",
 			"everybody may rename what is in %s: its mode is %04o",
 			BPFFS, above.st_mode & 07777);
-		err_hint(err, "mount -o remount,mode=0700 %s", BPFFS);
+		err_hint(err, "chmod 0700 %s", BPFFS);
 		return -EPERM;
 	}
 	return 0;
