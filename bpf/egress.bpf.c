@@ -201,7 +201,7 @@ static __always_inline int steer_flow(struct __sk_buff *skb,
 		bits = flow->flags & ROCESTEER_FLOW_ORDERS ?
 		       rs_bth_paths << ROCESTEER_BTH_SHIFT : 0;
 	} else {
-		if (flow->next.end && may_move(flow, seq))
+		if (flow->next.end && may_move(flow, coarse_now()))
 			move(flow);
 		bits = rocesteer_bth_paths(rs_bth_paths, flow->nr_pieces - 1 -
 							 flow->detour.shared);

@@ -80,7 +80,8 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 	if (!move_share(flow, group, state, set->piece[0].path))
 		return -ENOENT;
 	/* Not memcpy(): the context may only be read at constant offsets. */
-	if (!(state & ROCESTEER_FLOW_ORDERED) && !set->now && !is_idle(flow)) {
+	if (!(state & ROCESTEER_FLOW_ORDERED) && !set->now &&
+	    !may_move(flow, bpf_ktime_get_ns() >> 20)) {
 		bpf_probe_read_kernel(&flow->next, sizeof(flow->next),
 				      set->piece);
 		return 0;

@@ -6,35 +6,32 @@
 #include "deal.bpf.h"
 #include "psn.bpf.h"
 
-/* Has the peer answered all requests? Where it cannot be known, yes. */
-static __always_inline bool is_idle(const struct rocesteer_flow_path *flow)
-{
-	if (flow->acked == ROCESTEER_PSN_NONE)
-		return !(flow->flags & ROCESTEER_FLOW_ASKS);
-	return ((flow->acked + 1) & ROCESTEER_PSN_MASK) ==
-	       flow->psns[ROCESTEER_REQUESTS].next;
-}
-
 /*
- * READ data is not acknowledged: what a flow sent has arrived when it has sent nothing
+ * READ data is not acknowledged: what a flow sent has arrived when it has sent none
  * for longer than packets stay in a network. As rocesteer_flow_path's responded.
  */
 #define IDLE_SILENCE	32
 
-/* Has a flow that only sends responses sent none for so long? */
-static __always_inline bool is_silent(const struct rocesteer_flow_path *flow,
-				      __u32 now)
-{
-	return flow->psns[ROCESTEER_REQUESTS].next == ROCESTEER_PSN_NONE &&
-	       now - flow->responded >= IDLE_SILENCE;
-}
-
-/* Does a flow that is about to send a packet overtake nothing on a new path? */
+/*
+ * Does a flow overtake nothing of its own on a new path? The peer has answered all
+ * requests, and responses have arrived. Where nobody says what is answered, yes.
+ * @now: as responded.
+ */
 static __always_inline bool may_move(const struct rocesteer_flow_path *flow,
-				     __u32 seq)
+				     __u32 now)
 {
-	return seq == ROCESTEER_REQUESTS ? is_idle(flow) :
-					   is_silent(flow, coarse_now());
+	__u32 next = flow->psns[ROCESTEER_REQUESTS].next;
+
+	if (flow->acked == ROCESTEER_PSN_NONE) {
+		if (!(flow->flags & ROCESTEER_FLOW_ASKS))
+			return true;
+		if (next != ROCESTEER_PSN_NONE)
+			return false;
+	} else if (((flow->acked + 1) & ROCESTEER_PSN_MASK) != next) {
+		return false;
+	}
+	return flow->psns[ROCESTEER_RESPONSES].next == ROCESTEER_PSN_NONE ||
+	       now - flow->responded >= IDLE_SILENCE;
 }
 
 /* Let a whole flow go where it shall, now that it overtakes nothing. */

@@ -882,6 +882,19 @@ static void test_move(void)
 	moves = send_packet(2, READ_MIDDLE, 12);
 	ktap_result(waits == 2 && moves == 0,
 		    "one that sends READ data when it has been silent");
+	do {
+		begin(ROCESTEER_ORDERED_NONE);
+		then = now();
+		send_packet(3, WRITE_MIDDLE, 10);
+		send_packet(3, READ_MIDDLE, 20);
+		wait_to_move(3, 10);
+		waits = send_packet(3, WRITE_MIDDLE, 11);
+	} while (was_late(then, TOGETHER));
+	wait_to_move(3, 11);
+	fall_silent();
+	moves = send_packet(3, READ_MIDDLE, 21);
+	ktap_result(waits == 2 && moves == 0,
+		    "one that sends both when both are so");
 }
 
 /* So few flows, and a sweep as often: forgotten after three. */
