@@ -78,6 +78,18 @@ static __always_inline void note_answer(struct rocesteer_flow_path *flow,
 	}
 }
 
+/*
+ * Can the peer's READ request have this PSN? Where nothing was sent at all, any: what
+ * the peer says of its order is wanted before.
+ */
+static __always_inline bool may_ask(const struct rocesteer_flow_path *flow,
+				    __u32 psn)
+{
+	return psn_continues(&flow->psns[ROCESTEER_RESPONSES], psn) ||
+	       (flow->psns[ROCESTEER_RESPONSES].next == ROCESTEER_PSN_NONE &&
+		flow->psns[ROCESTEER_REQUESTS].next == ROCESTEER_PSN_NONE);
+}
+
 /**
  * note_ack() - an acknowledgment was received, a READ request, or its last data
  * @skb: the packet
@@ -112,7 +124,7 @@ static __always_inline bool note_ack(struct __sk_buff *skb,
 	if (!asks)
 		psn = psn_answers(&flow->psns[ROCESTEER_REQUESTS], pkt->psn,
 				  is_answer(pkt));
-	else if (psn_continues(&flow->psns[ROCESTEER_RESPONSES], pkt->psn))
+	else if (may_ask(flow, pkt->psn))
 		psn = pkt->psn;
 	if (psn == ROCESTEER_PSN_NONE)
 		return false;

@@ -90,12 +90,12 @@ static __always_inline __u32 psn_answers(const struct rocesteer_psns *psns,
 
 /*
  * Can the peer's request have this PSN? What was sent in response to others has those
- * before; where nothing was, any will do.
+ * before.
  */
 static __always_inline bool psn_continues(const struct rocesteer_psns *psns,
 					  __u32 psn)
 {
-	return psns->next == ROCESTEER_PSN_NONE ||
+	return psns->next != ROCESTEER_PSN_NONE &&
 	       ((psn - psns->next + PSN_WINDOW) & ROCESTEER_PSN_MASK) <
 	       2 * PSN_WINDOW;
 }

@@ -441,6 +441,20 @@ test_namespace()
 	return "$result"
 }
 
+# Root of a user namespace has CAP_NET_ADMIN in network namespaces of its own only.
+test_container()
+{
+	local root=(unshare --user --map-root-user) out
+	"$genl" job-add id=1 &&
+	refused EPERM "${root[@]}" "$genl" job-add id=2 &&
+	refused EPERM "${root[@]}" "$genl" job-del id=1 &&
+	out=$("${root[@]}" --net bash -c '"$0" job-dump && "$0" job-add id=2 &&
+		"$0" job-dump' "$genl") && echo "$out" &&
+	is "$(grep -o '^id=[0-9]*' <<<"$out")" id=2 &&
+	is "$("$genl" job-dump | grep -o '^id=[0-9]*')" id=1 &&
+	"$genl" job-del id=1
+}
+
 test_namespace_qp()
 {
 	local result in=(ip netns exec rs-host)
@@ -650,7 +664,7 @@ test_unload_under_load()
 	busywait 5000 flows_are 0 0 && [[ ! $failed ]]
 }
 
-ktap_plan 30
+ktap_plan 31
 defer groups_end
 check "a veth pair with rxe at both ends" groups_make
 check "the module loads and has BTF" test_load
@@ -673,6 +687,7 @@ check "a user has eight flows of one key" test_rivals
 check "of two queue pairs with one number the first is resequenced" test_same_number
 check "flows go with their device" test_device
 check "namespaces see only their own" test_namespace
+check "root of a container changes only its own" test_container
 if rxe_has_netns; then
 	check "a namespace's queue pair is learnt there" test_namespace_qp
 else

@@ -579,9 +579,11 @@ runs_first_again()
 		attach_first rs0 /sys/fs/bpf/ends || return
 	egress_programs
 	[[ $(egress_programs) == '["f","rocesteer_egress"]' ]] &&
+		job show --job 1 | jq -e '.served and (.first | not)' &&
 		job load --job 2 --port-map "$map" --flow 10.1.1.1/18 || return
 	egress_programs
 	[[ $(egress_programs) == '["rocesteer_egress","f"]' ]] &&
+		job show --job 1 | jq -e '.served and .first' &&
 		job unload --all && bpftool net detach tcx_egress dev rs0 &&
 		rm /sys/fs/bpf/ends
 }

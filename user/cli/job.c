@@ -47,6 +47,7 @@ static const struct out_column job_columns[] = {
 	{ "name", "name" },
 	{ "device", "device" },
 	{ "served", "served" },
+	{ "first", "first" },
 	{ "owner", "owner" },
 	{ "actuator", "actuator" },
 	{ "split", "split" },
@@ -112,6 +113,7 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 	else
 		out_string(obj, "device", job->device);
 	out_bool(obj, "served", steer_serves(steer, job->ifindex));
+	out_bool(obj, "first", steer_first(steer, job->ifindex));
 	if (job->cgroup_id)
 		snprintf(text, sizeof(text), "cgroup %llu", job->cgroup_id);
 	else if (job->pid)

@@ -561,7 +561,7 @@ bool steer_serves(const struct steer *s, __u32 ifindex)
 	       is_attached(s, "ingress", ifindex);
 }
 
-static __u32 prog_id(struct steer *s, const char *prog)
+static __u32 prog_id(const struct steer *s, const char *prog)
 {
 	struct bpf_prog_info info = {};
 	int fd = pin_get(s->dir, prog);
@@ -576,7 +576,7 @@ static __u32 prog_id(struct steer *s, const char *prog)
 }
 
 /* Does a program run before others, but for our own? They may end the chain. */
-static bool is_first(struct steer *s, const char *prog,
+static bool is_first(const struct steer *s, const char *prog,
 		     enum bpf_attach_type type, unsigned int ifindex)
 {
 	LIBBPF_OPTS(bpf_prog_query_opts, opts);
@@ -590,6 +590,12 @@ static bool is_first(struct steer *s, const char *prog,
 		if (ids[i] == id || ids[i] != chunk)
 			return ids[i] == id;
 	return false;
+}
+
+bool steer_first(const struct steer *s, __u32 ifindex)
+{
+	return is_first(s, "egress", BPF_TCX_EGRESS, ifindex) &&
+	       is_first(s, "ingress", BPF_TCX_INGRESS, ifindex);
 }
 
 /*
