@@ -24,11 +24,19 @@ up()
 	discover 0 "$far" && discover "$far" 0
 }
 
-# jobs NEAR FAR: how host 0 and $far treat the order of packets
+# job HOST auto|on|off: how it treats the order of packets
+job()
+{
+	local split=wrap
+
+	[[ $2 != off ]] || split=none
+	job_load_cgroup "$1" --split "$split" --resequence "$2"
+}
+
+# jobs NEAR FAR: of host 0 and $far
 jobs()
 {
-	job_load_cgroup 0 --split wrap --resequence "$1" &&
-		job_load_cgroup "$far" --split wrap --resequence "$2"
+	job 0 "$1" && job "$far" "$2"
 }
 
 unjobs()

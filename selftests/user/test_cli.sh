@@ -251,6 +251,8 @@ usage_job()
 		"${load[@]}" --all --split some &&
 	usage "--resequence: with --all the module does not know the job's flows" \
 		"${load[@]}" --all --resequence on &&
+	usage "--split: with --resequence off no flow may be split" \
+		"${load[@]}" --flow 10.1.1.1/1 --split wrap --resequence off &&
 	usage "--split: with --all the module does not know the job's flows" \
 		"${load[@]}" --all --split wrap &&
 	usage "--pattern: 'bogus' is not one of ring, halving-doubling, all-to-all, permutation" \

@@ -172,7 +172,7 @@ starts_and_ends()
 said_to_split()
 {
 	"$rocesteer" job load --job 2 --flow 10.1.1.1/99 --port-map "$map" \
-		--split wrap --resequence off 2>"$dir/said" &&
+		--split wrap 2>"$dir/said" &&
 		"$rocesteer" job unload --job 2 && cat "$dir/said"
 }
 

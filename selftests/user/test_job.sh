@@ -360,7 +360,7 @@ without()
 # What PERMISSIONS of rocesteer(8) says: each of them is needed, no other is.
 permissions()
 {
-	local load=(job load --job 9 --port-map "$map" --flow 10.1.1.1/77) cap
+	local load=(job load --job 9 --port-map "$map" --flow 10.1.1.1/77) cap reads
 
 	for cap in net_admin bpf,-sys_admin perfmon,-sys_admin; do
 		without "$cap" "${load[@]}" | jq -e --arg cap "CAP_${cap%%,*}" '.error |
@@ -372,10 +372,14 @@ permissions()
 		without "$cap" job unload --job 7 |
 			jq -e '.error.code == "permission"' || return
 	done
+	for reads in "job list" "job show --job 7" "flow show" stat; do
+		# shellcheck disable=SC2086 # words
+		without all $reads >"$dir/log" || return
+	done
 	setpriv --bounding-set=-all,+net_admin,+bpf,+perfmon --inh-caps=-all \
 		"$rocesteer" --json "${load[@]}" | jq -e '.job == 9' &&
-		setpriv --bounding-set=-all,+bpf --inh-caps=-all \
-			"$rocesteer" --json job show --job 9 | jq -e '.job == 9' &&
+		without all job show --job 9 |
+			jq -e '.job == 9 and (has("first") | not)' &&
 		setpriv --bounding-set=-all,+net_admin,+bpf --inh-caps=-all \
 			"$rocesteer" --json job unload --job 9 | jq -e '.unloaded == [9]'
 }

@@ -617,6 +617,8 @@ checks_patterns()
 		(.links | length) == .contended' "$dir/out" &&
 		refused 2 pattern "takes a power of two, not 12 ranks" \
 			check --job a --pattern halving-doubling &&
+		refused 2 usage "--seed: only with --pattern permutation" \
+			check --job a --pattern ring --seed 4 &&
 		refused 2 usage "'star' is not one of ring, halving-doubling, all-to-all, permutation" \
 			check --job a --pattern star &&
 		refused 2 usage "one of --slice and --cluster" \

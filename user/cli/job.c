@@ -99,6 +99,7 @@ static const struct out_view show_views[] = {
 static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 		    const struct rocesteer_job *job)
 {
+	int first = steer_first(steer, job->ifindex);
 	time_t at = job->loaded_at;
 	char text[40];
 
@@ -113,7 +114,8 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 	else
 		out_string(obj, "device", job->device);
 	out_bool(obj, "served", steer_serves(steer, job->ifindex));
-	out_bool(obj, "first", steer_first(steer, job->ifindex));
+	if (first >= 0)
+		out_bool(obj, "first", first);
 	if (job->cgroup_id)
 		snprintf(text, sizeof(text), "cgroup %llu", job->cgroup_id);
 	else if (job->pid)

@@ -88,6 +88,9 @@ static int read_split(struct load *l)
 	ret = cli_word(l->args, RESEQUENCE, ordered_names, &order, l->err);
 	if (ret)
 		return ret;
+	if (split && !order)
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--split: with --resequence off no flow may be split");
 	if (l->args->value[ALL] && (split || order))
 		option = split ? "split" : "resequence";
 	if (option) {

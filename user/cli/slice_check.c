@@ -116,6 +116,9 @@ static int check_pattern(const struct cli_args *args, struct check *check,
 	      cli_uint(args, SEED, 0, UINT32_MAX, &seed, err);
 	if (ret)
 		return ret;
+	if (args->value[SEED] && pattern != CONTENTION_PERMUTATION)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--seed: only with --pattern permutation");
 	check->steps = contention_steps(pattern, ranks);
 	check->flows = check->steps * ranks;
 	ret = contention_test_pattern(&check->slice.layout, pattern, seed,

@@ -575,27 +575,30 @@ static __u32 prog_id(const struct steer *s, const char *prog)
 	return info.id;
 }
 
-/* Does a program run before others, but for our own? They may end the chain. */
-static bool is_first(const struct steer *s, const char *prog,
-		     enum bpf_attach_type type, unsigned int ifindex)
+/* Does a program run before others, but for our own? -EPERM: not to be known. */
+static int is_first(const struct steer *s, const char *prog,
+		    enum bpf_attach_type type, unsigned int ifindex)
 {
 	LIBBPF_OPTS(bpf_prog_query_opts, opts);
 	__u32 id = prog_id(s, prog), chunk = prog_id(s, "chunk"), ids[64], i;
+	int ret;
 
 	opts.prog_ids = ids;
 	opts.prog_cnt = ARRAY_SIZE(ids);
-	if (bpf_prog_query_opts(ifindex, type, &opts))
-		return false;
+	ret = bpf_prog_query_opts(ifindex, type, &opts);
+	if (ret)
+		return ret;
 	for (i = 0; i < opts.prog_cnt; i++)
 		if (ids[i] == id || ids[i] != chunk)
 			return ids[i] == id;
-	return false;
+	return 0;
 }
 
-bool steer_first(const struct steer *s, __u32 ifindex)
+int steer_first(const struct steer *s, __u32 ifindex)
 {
-	return is_first(s, "egress", BPF_TCX_EGRESS, ifindex) &&
-	       is_first(s, "ingress", BPF_TCX_INGRESS, ifindex);
+	int ret = is_first(s, "egress", BPF_TCX_EGRESS, ifindex);
+
+	return ret > 0 ? is_first(s, "ingress", BPF_TCX_INGRESS, ifindex) : ret;
 }
 
 /*
@@ -609,7 +612,7 @@ static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 	int prog_fd, link_fd, ret;
 	char name[32];
 
-	if (is_attached(s, prog, ifindex) && is_first(s, prog, type, ifindex))
+	if (is_attached(s, prog, ifindex) && is_first(s, prog, type, ifindex) > 0)
 		return 0;
 	link_name(name, sizeof(name), prog, ifindex);
 	link_fd = pin_get(s->dir, name);

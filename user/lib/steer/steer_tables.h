@@ -148,8 +148,11 @@ int steer_devices_check(struct steer *s,
 /* Are the programs attached to a device? */
 bool steer_serves(const struct steer *s, __u32 ifindex);
 
-/* Do they run before the programs of others, which may keep packets from them? */
-bool steer_first(const struct steer *s, __u32 ifindex);
+/*
+ * Do they run before the programs of others, which may keep packets from them? To ask
+ * takes CAP_NET_ADMIN. Return: 1, 0, or a negative errno.
+ */
+int steer_first(const struct steer *s, __u32 ifindex);
 
 /* A loaded job. Return: 0 or -ENOENT. */
 int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job);
