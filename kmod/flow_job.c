@@ -86,6 +86,7 @@ static void flow_end_job(struct rocesteer_flow *flow)
 		rocesteer_flow_unlink(flow);
 		return;
 	}
+	/* All jobs are asked: flow_walk() lets go of the lock between two flows. */
 	job = rocesteer_job_match(flow->rn, flow->qp.owner);
 	rocesteer_flow_set_job(flow, job);
 }

@@ -209,7 +209,25 @@ rival()
 		return "$status"
 }
 
-ktap_plan 12
+# A process that is killed under way sends while its queue pairs go: each flow that is
+# made of that goes as well, and gives its share back, long before flows are swept.
+killed()
+{
+	local i
+
+	module_load && job_load 0 --all || return
+	for ((i = 0; i < 5; i++)); do
+		write_start "$qps"
+		busywait 20000 spread || return
+		pkill -KILL -x writes
+		wait "$writes"
+		exec {traffic}>&-
+		flows_are_gone || return
+	done
+	job_unload 0 && module_unload
+}
+
+ktap_plan 13
 check "a fabric and its port map" steer_up
 check "flows of a cgroup spread over the paths" by_cgroup
 check "flows go with their queue pairs" flows_are_gone
@@ -221,5 +239,6 @@ check "without the module: listed flows" by_flow
 check "the usual tools show it" tools
 check "flows of other processes are left alone" untagged
 check "and so are queue pairs of others with the same peer" rival
+check "killed processes leave no share" killed
 check "traffic goes on while jobs and the module come and go" churn
 ktap_finish

@@ -39,7 +39,7 @@ static const struct out_column predicted_columns[] = {
 };
 
 static const struct out_column dim_columns[] = {
-	{ "dim", "DIMENSION" },
+	{ "dimension", "DIMENSION" },
 	{ "endpoints", "ENDPOINTS" },
 	{ "bandwidth", "GIB/S" },
 	{ "latency_us", "LATENCY US" },
@@ -140,7 +140,7 @@ static void add_dimensions(struct json_object *root,
 		const struct chunk_dim *dim = &plan->of.dim[k];
 		struct json_object *obj = out_append_object(array);
 
-		out_uint(obj, "dim", k);
+		out_uint(obj, "dimension", k);
 		out_uint(obj, "endpoints", dim->endpoints);
 		add_short(obj, "bandwidth", dim->bandwidth, 6);
 		if (dim->latency)
