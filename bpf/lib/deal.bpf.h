@@ -136,8 +136,10 @@ static __always_inline void add_flows(struct rocesteer_group *group, __u32 p,
 /*
  * A flow that is forgotten leaves memory that another one has at once, while programs
  * that found it before still run. So flags, where it is counted that a share is taken
- * or given back, are only changed together with the generation; and what else is
- * written after that, by those who were first, is written within an instant.
+ * or given back, are only changed together with the generation. What else they write
+ * after that does not last: another sender or PSN is set right by the next packets,
+ * see psn_note(), and a plan by the next one, which the new flow makes the daemon do.
+ * On CPUs that reorder stores a flow is complete before it is in the table.
  */
 static __always_inline __u64 *flow_state(struct rocesteer_flow_path *flow)
 {

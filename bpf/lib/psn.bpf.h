@@ -9,6 +9,9 @@
 #include "rocesteer/roce.h"
 #include "rocesteer/types.h"
 
+/* A sender has no more packets under way. */
+#define PSN_WINDOW	0x10000
+
 /* Is @a before @b in the 24-bit sequence? */
 static __always_inline bool psn_before(__u32 a, __u32 b)
 {
@@ -29,6 +32,15 @@ static __always_inline void psn_advance(struct rocesteer_psns *psns, __u32 psn)
 	psns->last = psns->next;
 }
 
+/* The queue pair began again, with a PSN far from those before. */
+static __always_inline void psn_begin(struct rocesteer_psns *psns, __u32 psn)
+{
+	psns->again = 0;
+	psns->rounds = 0;
+	psns->repeats = ROCESTEER_PSN_NONE;
+	psn_advance(psns, psn);
+}
+
 /**
  * psn_note() - keep account of a packet that is sent
  * @psns: its sequence of its flow
@@ -47,6 +59,10 @@ static __always_inline __u32 psn_note(struct rocesteer_psns *psns, __u32 psn)
 		psn_advance(psns, psn);
 		return 0;
 	}
+	if (((psns->next - psn) & ROCESTEER_PSN_MASK) > PSN_WINDOW) {
+		psn_begin(psns, psn);
+		return 0;
+	}
 	psns->last = (psn + 1) & ROCESTEER_PSN_MASK;
 	if (!psn_before(psn, last))
 		return 0;
@@ -58,18 +74,14 @@ static __always_inline __u32 psn_note(struct rocesteer_psns *psns, __u32 psn)
 	return ++psns->rounds;
 }
 
-/*
- * How far from what was sent the PSN of an acknowledgment may be: a sender has no more
- * packets under way. Who sees none of the flow has to guess: one in 256 guesses is right.
- */
-#define PSN_WINDOW	0x10000
-
 /**
  * psn_answers() - the request that an acknowledgment, or READ data, answers
  * @psns: the requests of its flow
  * @psn: its PSN
  * @data: it is, or ends, what a READ or an atomic asked for: numbered from the request
  *	on, so maybe beyond the last request
+ *
+ * Who sees none of the flow has to guess a PSN: one in 256 guesses is right.
  *
  * Return: PSN of the last request that is answered; ROCESTEER_PSN_NONE where it
  * cannot be of this flow.

@@ -92,6 +92,14 @@ static void test_from(__u32 at)
 		    "%#x: a request goes on from what was answered", at);
 
 	begin(at, 100);
+	sends(P(40), P(100));
+	first = !psn_is_new(&psns, P(99 - 65536)) &&
+		!sends(P(99 - 65536), P(200 - 65536));
+	ktap_result(first && psn_is_new(&psns, P(200 - 65536)) &&
+		    psns.repeats == ROCESTEER_PSN_NONE,
+		    "%#x: what goes on far behind has begun again", at);
+
+	begin(at, 100);
 	sends(P(99), P(100));
 	for (first = true, i = 0; first && i < 3; i++) {
 		psn_asked(&psns, P(99), true);
