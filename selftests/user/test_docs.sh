@@ -228,8 +228,8 @@ one_vocabulary()
 statuses()
 {
 	cat user/{cli,perf,lib/*}/*.c | tr '\n\t' '  ' |
-		grep -oE 'err_set\([^,]+, *EXIT_[A-Z_]+, *"[^"]+"' |
-		sed 's/.*\(EXIT_[A-Z_]*\), *"\(.*\)"/\2 \1/' | sort -u
+		grep -oE 'EXIT_[A-Z_]+, *"[^"]+"' |
+		sed 's/\(.*\), *"\(.*\)"/\2 \1/' | sort -u
 }
 
 # A condition has one exit status: the code of an error says which.

@@ -155,20 +155,27 @@ static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
 	}
 }
 
-static const char *code_of(int ret)
+/* What the kernel says, and what that is for the user; what is not here is the last. */
+static const struct refusal {
+	int error;
+	int exit_status;
+	const char *code;
+} refusals[] = {
+	{ EEXIST, EXIT_FAILED, "exists" },
+	{ ENOENT, EXIT_FAILED, "not-found" },
+	{ EPERM, EXIT_FAILED, "permission" },
+	{ EACCES, EXIT_FAILED, "permission" },
+	{ ENOSPC, EXIT_REFUSED, "full" },
+	{ 0, EXIT_FAILED, "kernel" },
+};
+
+static const struct refusal *refusal_of(int ret)
 {
-	switch (ret) {
-	case -EEXIST:
-		return "exists";
-	case -ENOENT:
-		return "not-found";
-	case -EPERM:
-	case -EACCES:
-		return "permission";
-	case -ENOSPC:
-		return "full";
-	}
-	return "kernel";
+	const struct refusal *r = refusals;
+
+	while (r->error && r->error != -ret)
+		r++;
+	return r;
 }
 
 static int fail(struct genl *genl, int ret, struct err *err,
@@ -178,6 +185,7 @@ static int fail(struct genl *genl, int ret, struct err *err,
 static int fail(struct genl *genl, int ret, struct err *err,
 		const char *fmt, ...)
 {
+	const struct refusal *r = refusal_of(ret);
 	char what[128];
 	va_list args;
 
@@ -186,7 +194,7 @@ static int fail(struct genl *genl, int ret, struct err *err,
 	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
 	va_end(args);
-	err_set(err, EXIT_FAILED, code_of(ret), "module: %s: %s%s%s", what,
+	err_set(err, r->exit_status, r->code, "module: %s: %s%s%s", what,
 		genl->extack[0] ? genl->extack : strerror(-ret),
 		genl->extack[0] ? ": " : "",
 		genl->extack[0] ? strerror(-ret) : "");
