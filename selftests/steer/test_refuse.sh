@@ -91,6 +91,22 @@ module_without_btf()
 	rmmod rocesteer && return "$status"
 }
 
+# A flow that has a job in the module, and has sent nothing yet.
+taken_in_module()
+{
+	local ifindex status
+
+	ifindex=$(host_exec 0 ip -j link show "$(host_dev 0)" | jq '.[0].ifindex')
+	module_load && host_exec 0 genl job-add id=9 && host_exec 0 genl flow-add \
+		ifindex="$ifindex" peer="$(host_ip "$far")" dqpn=77 job=9 || return
+	refused flow-taken 1 rocesteer job load --job 2 \
+		--flow "$(host_ip "$far")/76,$(host_ip "$far")/77" \
+		--port-map "$dir/ports0.json" >"$dir/said" &&
+		grep "job 2: --flow: $(host_ip "$far")/77 is of job 9" "$dir/said"
+	status=$?
+	host_exec 0 genl job-del id=9 && module_unload && return "$status"
+}
+
 # A command of another version than the module.
 other_version()
 {
@@ -195,7 +211,7 @@ ready()
 	steer_up && chmod 755 "$dir" && job_load 0 --all
 }
 
-ktap_plan 18
+ktap_plan 19
 check "a job is loaded" ready
 check "missing file" missing_file
 check "unknown device" unknown_device
@@ -205,6 +221,7 @@ check "duplicate job" duplicate_job
 check "device taken" device_taken
 check "module not loaded" no_module
 check "module without BTF" module_without_btf
+check "a flow is taken in the module" taken_in_module
 check "module of another version" other_version
 check "tables of another version" other_layout
 check "no route" no_route

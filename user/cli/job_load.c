@@ -90,6 +90,45 @@ static int check_programs(struct load *l)
 	return -EBUSY;
 }
 
+/* Flow @i is of job @job. */
+static int is_taken(struct load *l, size_t i, __u32 job)
+{
+	char peer[ADDR_STRLEN];
+
+	return err_set(l->err, EXIT_FAILED, "flow-taken",
+		       "job %u: --flow: %s/%u is of job %u", l->spec.id,
+		       addr_format(l->flows[i].peer, peer), l->flows[i].dqpn,
+		       job);
+}
+
+/* A flow in the module, and its job there. */
+struct owned {
+	const struct rocesteer_flow_key *key;
+	__u32 job;
+};
+
+static int find_owner(const struct genl_flow *flow, void *arg)
+{
+	struct owned *owned = arg;
+
+	if (!memcmp(&flow->key, owned->key, sizeof(flow->key)))
+		owned->job = flow->job;
+	return owned->job != 0;
+}
+
+/* The module knows flows that have sent nothing yet: the tables do not. */
+static int register_flow(struct load *l, size_t i)
+{
+	struct owned owned = { .key = &l->flows[i] };
+	int ret;
+
+	ret = genl_flow_add(l->genl, owned.key, l->spec.id, l->err);
+	if (ret == -EEXIST &&
+	    genl_flow_each(l->genl, find_owner, &owned, NULL) > 0)
+		return is_taken(l, i, owned.job);
+	return ret;
+}
+
 static int register_job(struct load *l)
 {
 	struct genl_job job = {
@@ -107,7 +146,7 @@ static int register_job(struct load *l)
 	snprintf(job.name, sizeof(job.name), "%s", l->spec.name);
 	ret = genl_job_add(l->genl, &job, l->err);
 	for (i = 0; !ret && i < l->spec.nr_flows; i++) {
-		ret = genl_flow_add(l->genl, &l->flows[i], job.id, l->err);
+		ret = register_flow(l, i);
 		if (ret)	/* its flows go with it */
 			genl_job_del(l->genl, job.id, NULL);
 	}
@@ -165,19 +204,14 @@ static void note_daemon(const struct load *l)
 static void name_taken(struct load *l)
 {
 	struct rocesteer_flow_path path;
-	char peer[ADDR_STRLEN];
 	size_t i;
 
 	if (strcmp(l->err->code ?: "", "flow-taken"))
 		return;
 	for (i = 0; i < l->spec.nr_flows; i++) {
-		const struct rocesteer_flow_key *key = &l->flows[i];
-
-		if (steer_flow_get(l->steer, key, &path))
+		if (steer_flow_get(l->steer, &l->flows[i], &path))
 			continue;
-		err_set(l->err, EXIT_FAILED, "flow-taken",
-			"job %u: --flow: %s/%u is of job %u", l->spec.id,
-			addr_format(key->peer, peer), key->dqpn, path.job);
+		is_taken(l, i, path.job);
 		return;
 	}
 }
