@@ -207,8 +207,11 @@ kinds()
 	sort -u | sed 's/\[,.*//; s/ [a-z0-9]*|.*/ words/' | sort -u
 }
 
-# An option's name means one thing in all commands. --flows is the one exception: the number of
-# flows of "plan", and the file that lists those of "slice check".
+# An option's name means one thing in all commands, as far as its argument shows it. But for
+# --flows: the number of flows of "plan", and the file that lists those of "slice check";
+# --job: a job's number in the tables, and its name in a cluster file.
+# Not seen here: --gpus is a job's number of GPUs, but the cluster's for "slice trace", whose
+# jobs have theirs by chance.
 one_vocabulary()
 {
 	local command more
@@ -221,7 +224,7 @@ one_vocabulary()
 		build/rocesteer-perf --help | options
 	} | kinds | cut -d ' ' -f 1 | uniq -d)
 	echo "$more"
-	[[ $more == --flows ]]
+	[[ $more == $'--flows\n--job' ]]
 }
 
 # statuses: the codes of errors with their exit status, as the sources have them

@@ -153,7 +153,7 @@ usage()
 		refused 1 no-job "jobs.b: there is no such job" \
 			release --job b &&
 		refused 1 no-job "jobs.b: there is no such job" show --job b &&
-		refused 2 usage "--job ID is missing" release &&
+		refused 2 usage "--job NAME is missing" release &&
 		refused 2 usage "one of --flows and --pattern" check --job a
 }
 

@@ -35,7 +35,7 @@ const struct cli_option job_load_options[] = {
 	[SLICE] = { "slice", "FILE",
 		    "keep to this slice, from rocesteer slice alloc or show --json" },
 	[CLUSTER] = { "cluster", "FILE", "or to a slice in this cluster file" },
-	[SLICE_JOB] = { "slice-job", "ID", "of the job of this name" },
+	[SLICE_JOB] = { "slice-job", "NAME", "of the job of this name" },
 	[PATTERN] = { "pattern", "NAME",
 		      "ring, halving-doubling, all-to-all or permutation" },
 	[CHUNK_PLAN] = { "chunk-plan", "FILE",

@@ -19,7 +19,7 @@ static const struct cli_option list_options[] = {
 
 static const struct cli_option show_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file" },
-	[JOB] = { "job", "ID", "name of the job" },
+	[JOB] = { "job", "NAME", "name of the job" },
 	{}
 };
 

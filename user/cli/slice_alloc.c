@@ -18,7 +18,7 @@ const struct cli_option slice_alloc_options[] = {
 	[SERVERS] = { "servers", "L/V[,L/V..]", "all GPUs of these servers" },
 	[NODES] = { "nodes", "NAME[,NAME..]",
 		    "all GPUs of servers with these names in the cluster file" },
-	[JOB] = { "job", "ID", "name of the job (default: a number)" },
+	[JOB] = { "job", "NAME", "name of the job (default: a number)" },
 	[OCS] = { "ocs", NULL, "move idle optical circuits if that helps" },
 	[DRIVER] = { "driver", "COMMAND", "program that moves circuits, for --ocs" },
 	[DRY_RUN] = { "dry-run", NULL, "do not change the cluster file" },

@@ -12,7 +12,7 @@ enum { S_CLUSTER, S_GPUS, S_JOB, S_DURATION };
 const struct cli_option slice_submit_options[] = {
 	[S_CLUSTER] = { "cluster", "FILE", "cluster file" },
 	[S_GPUS] = { "gpus", "N", "number of GPUs" },
-	[S_JOB] = { "job", "ID", "name of the job (default: a number)" },
+	[S_JOB] = { "job", "NAME", "name of the job (default: a number)" },
 	[S_DURATION] = { "duration", "SECONDS", "time that the job will run" },
 	{}
 };

@@ -9,7 +9,7 @@ enum { CLUSTER, JOB };
 
 const struct cli_option slice_release_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file" },
-	[JOB] = { "job", "ID", "name of the job" },
+	[JOB] = { "job", "NAME", "name of the job" },
 	{}
 };
 
