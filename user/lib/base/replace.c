@@ -68,10 +68,11 @@ static int open_directory(const char *file)
 }
 
 /*
- * Made without a name and named when it is complete. Where the file system has
- * no nameless files, who is killed in between leaves a file of its own.
+ * Made without a name and named when it is complete: nobody meets it without what it has
+ * of @like. Where the file system has no nameless files, who is killed in between leaves
+ * a file of its own. Return: 0, -EEXIST, or another negative errno.
  */
-int file_create(const char *name, const struct stat *like)
+static int file_create(const char *name, const struct stat *like)
 {
 	int dir = open_directory(name), fd, ret;
 	char self[32];
@@ -93,6 +94,21 @@ int file_create(const char *name, const struct stat *like)
 	if (fd >= 0)
 		close(fd);
 	return ret;
+}
+
+int file_open_like(const char *name, const struct stat *like, int flags)
+{
+	int fd, ret;
+
+	flags |= O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+	fd = open(name, flags);
+	if (fd >= 0 || errno != ENOENT)
+		return fd < 0 ? -errno : fd;
+	ret = file_create(name, like);
+	if (ret && ret != -EEXIST)
+		return ret;
+	fd = open(name, flags);
+	return fd < 0 ? -errno : fd;
 }
 
 /* What is there is a device, a pipe or the like. */

@@ -37,10 +37,11 @@ int file_begin(struct file_new *new);
 int file_replace(const char *file, struct file_new *new);
 
 /*
- * Make an empty file with the owner, group and permissions of another: nobody meets
- * it without these. Return: 0, -EEXIST, or another negative errno.
+ * Open a file to read and write, no link to one; if it is not there, make it empty with
+ * @like's owner, group and permissions, as file_give() can. Return: a descriptor, or a
+ * negative errno.
  */
-int file_create(const char *name, const struct stat *like);
+int file_open_like(const char *name, const struct stat *like, int flags);
 
 /*
  * Give a file that we made the owner, group and permissions of another: the owner

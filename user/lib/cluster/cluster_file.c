@@ -16,22 +16,6 @@
 #define MAX_DEPTH	32	/* the format needs 6 */
 #define PLAIN		(JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
 
-/* @like: owner, group and mode that a new file gets. */
-static int open_like(const char *name, const struct stat *like, int flags)
-{
-	int fd, ret;
-
-	flags |= O_RDWR | O_NOFOLLOW | O_CLOEXEC;
-	fd = open(name, flags);
-	if (fd >= 0 || errno != ENOENT)
-		return fd < 0 ? -errno : fd;
-	ret = file_create(name, like);
-	if (ret && ret != -EEXIST)
-		return ret;
-	fd = open(name, flags);
-	return fd < 0 ? -errno : fd;
-}
-
 int cluster_open_beside(const struct cluster *c, const char *suffix, int flags)
 {
 	struct stat like;
@@ -42,7 +26,7 @@ int cluster_open_beside(const struct cluster *c, const char *suffix, int flags)
 		return -errno;
 	if (asprintf(&name, "%s.%s", c->file, suffix) < 0)
 		return -ENOMEM;
-	fd = open_like(name, &like, flags);
+	fd = file_open_like(name, &like, flags);
 	free(name);
 	return fd;
 }
@@ -58,7 +42,7 @@ static int open_lock(const struct cluster *c, const char *name)
 		return -errno;
 	write = like.st_mode & 0222;
 	like.st_mode = write | write << 1;
-	fd = open_like(name, &like, 0);
+	fd = file_open_like(name, &like, 0);
 	if (fd >= 0 && !fstat(fd, &is) && is.st_mode & 0777 & ~like.st_mode)
 		fchmod(fd, is.st_mode & like.st_mode);
 	return fd;

@@ -229,14 +229,18 @@ static int replace(const char *file, struct json_object *root)
 /* Return: a descriptor that holds the lock of a file, or a negative errno. */
 static int lock(const char *file, struct err *err)
 {
+	struct stat like = { .st_uid = -1, .st_gid = -1 };
 	char *name;
 	int fd, ret;
 
+	if (stat(file, &like) && errno != ENOENT)
+		return -errno;
 	if (asprintf(&name, "%s.lock", file) < 0)
 		return -ENOMEM;
 	/* Who may not write it may not read, hence not lock it. */
-	fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	ret = fd < 0 ? -errno : lock_take(fd, name, err);
+	like.st_mode = 0600;
+	fd = file_open_like(name, &like, 0);
+	ret = fd < 0 ? fd : lock_take(fd, name, err);
 	free(name);
 	if (!ret)
 		return fd;
