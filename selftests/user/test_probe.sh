@@ -162,11 +162,28 @@ reports_missing()
 			(.paths | length) == 4)' <<<"$json" >/dev/null
 }
 
+# Those that are found first are taken, one probe after the other.
 stops_when_found()
 {
 	discover --peer "$remote" --paths 4 --json |
 		jq -e '(.incomplete | not) and
-			all(.peers[]; (.paths | length) == 4)' >/dev/null
+			all(.peers[]; (.paths | length) == 4)' >/dev/null &&
+		discover --peer 10.1.1.1 --paths 2 --rate 5 --json |
+		jq -ce '(.incomplete | not) and (.peers[0] |
+			(.paths | length) == 2 and .probed < 10)'
+}
+
+# Where answers are slow, all probes are on their way before two paths are known.
+more_paths()
+{
+	local status
+
+	tc -n "${prefix}leaf0" qdisc add dev dn0 root tbf rate 8kbit burst 120 \
+		latency 60s || return
+	doubts more --peer 10.1.1.1 --paths 2 --rate 10000 --probe-timeout 10000
+	status=$?
+	tc -n "${prefix}leaf0" qdisc del dev dn0 root
+	return "$status"
 }
 
 # On the link, and under our leaf, whether it listens to RoCE or not.
@@ -249,15 +266,18 @@ unsilence()
 
 silent_spine()
 {
-	local json
+	local json status
 
 	silence spine2
-	json=$(discover --peer 10.1.1.1 --probe-timeout 20 --json)
+	json=$(discover --peer 10.1.1.1 --probe-timeout 20 --json \
+		--out "$dir/silent.json")
+	status=$?
 	unsilence spine2
 	jq -c '.peers[0] | {probed, unanswered, paths: [.paths[].path]}' \
 		<<<"$json"
-	jq -e '.peers[0] | .unanswered > 0 and (.paths | length) == 3 and
-		.reasons == ["silent"]' <<<"$json" >/dev/null
+	((status == 1)) && [[ ! -e $dir/silent.json ]] &&
+		jq -e '.peers[0] | .unanswered > 0 and (.paths | length) == 3 and
+			.reasons == ["silent"]' <<<"$json" >/dev/null
 }
 
 # doubts REASON ARGUMENT...: exit 1, that is why, and the file is left alone
@@ -320,6 +340,34 @@ adds()
 		! compgen -G "$dir/*.new" && path show "$dir/sum.json" >/dev/null &&
 		! discover --peer 10.1.1.1 --hop 3 --accept-incomplete \
 			--out "$dir/sum.json" --json | jq -e '.error == null'
+}
+
+is_locked()
+{
+	! flock -n "$dir/sum.json.lock" true
+}
+
+# The lock is its owner's alone, who is that of the map.
+locks()
+{
+	local pid json status before
+
+	before=$(<"$dir/sum.json")
+	[[ $(stat -c %a "$dir/sum.json.lock") == 600 ]] || return
+	flock --no-fork "$dir/sum.json.lock" sleep 100 &
+	pid=$!
+	busywait 10000 is_locked && json=$(ROCESTEER_LOCK_WAIT=0 discover \
+		--peer 10.1.1.1 --paths 4 --out "$dir/sum.json" --json)
+	status=$?
+	kill "$pid"
+	wait "$pid"
+	echo "$json"
+	((status == 4)) && jq -e '.error.code == "locked"' <<<"$json" &&
+		[[ $(<"$dir/sum.json") == "$before" ]] || return
+	rm "$dir/sum.json.lock"
+	chown 65534:65534 "$dir/sum.json" && discover --peer 10.1.1.1 --paths 4 \
+		--out "$dir/link.json" >/dev/null &&
+		[[ $(stat -c '%u %g %a' "$dir/sum.json.lock") == '65534 65534 600' ]]
 }
 
 peer_files()
@@ -471,7 +519,7 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 defer fabric_destroy
 
-ktap_plan 32
+ktap_plan 34
 check "a fabric of 2 spines" fabric_create 2
 check "2 spines: every path, as ip route get has it" found4 2
 check "it is gone" world_is_empty
@@ -485,6 +533,7 @@ check "verify agrees" verifies
 check "verify names ports that moved" verify_finds_moved
 check "missing paths are reported, the file is kept" reports_missing
 check "with --paths probing stops early" stops_when_found
+check "more paths than --paths are reported" more_paths
 check "peers under our leaf are local" is_local
 check "one that listens to RoCE too" is_local_listening
 check "routers that limit their ICMP" survives_rate_limit
@@ -493,6 +542,7 @@ check "silent spines" silent_spines
 check "a leaf hashes without ports" hashes_addresses
 check "a map that may be incomplete is refused, unless it is accepted" incomplete
 check "a map is added to, also twice at once" adds
+check "the lock of a map" locks
 check "peers from a file" peer_files
 check "a silent leaf" silent_leaf
 check "an unreachable peer" unreachable
