@@ -186,6 +186,24 @@ completion_works()
 		[[ $(complete_line job load --port-map Makef) == Makefile ]]
 }
 
+# bash-completion looks for a command's completion in a file of its name.
+completion_is_installed()
+{
+	local root command file status=0
+
+	root=$(mktemp -d) && make -s install DESTDIR="$root" PREFIX=/usr || return
+	for command in rocesteer rocesteer-perf; do
+		file=$root/usr/share/bash-completion/completions/$command
+		[[ -x $root/usr/sbin/$command ]] && (
+			complete -r "$command"
+			# shellcheck disable=SC1090 # the one above
+			. "$file" && complete -p "$command"
+		) || status=1
+	done
+	rm -rf "$root"
+	return "$status"
+}
+
 # The same text by "help" and by "--help"; never an error.
 help_everywhere()
 {
@@ -245,7 +263,7 @@ one_status()
 	(($(statuses | wc -l) > 20)) && [[ ! $more ]]
 }
 
-ktap_plan 9
+ktap_plan 10
 check "help everywhere" help_everywhere
 check "rocesteer(8) and --help agree" main_page_is_complete
 check "the other pages and --help agree" pages_are_complete
@@ -255,4 +273,5 @@ check "an error's code means one exit status" one_status
 check "completion and --help agree" completion_is_complete
 check "completion knows which options take an argument" arguments_are_known
 check "completion completes" completion_works
+check "completion is installed" completion_is_installed
 ktap_finish
