@@ -161,7 +161,7 @@ wrong_traces()
 		wrong 2 duration ": '' is not a time" 1,1,,0,ring &&
 		wrong 4 communication ": '1.1' is not a share" 1,1,1,0,ring \
 			1,1,1,1,ring 1,1,1,1.1,ring &&
-		wrong 2 pattern ": 'star' is not the name" 1,1,1,0,star &&
+		wrong 2 pattern ": 'star' is not one of ring, halving-doubling, all-to-all, permutation" 1,1,1,0,star &&
 		wrong 2 pattern ": 'halving-doubling' takes a power of two" \
 			1,3,1,0,halving-doubling &&
 		wrong 2 "there are not 5 fields" "" 1,1,1,0 &&

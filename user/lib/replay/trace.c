@@ -62,10 +62,12 @@ static int read_pattern(const struct place *at, const char *text,
 			struct trace_job *job)
 {
 	int i = words_find(contention_pattern_names, text);
+	char all[80], what[96];
 
+	snprintf(what, sizeof(what), "is not one of %s",
+		 words_list(contention_pattern_names, all, sizeof(all)));
 	if (i < 0)
-		return invalid(at, "pattern", "is not the name of a pattern",
-			       text);
+		return invalid(at, "pattern", what, text);
 	if (contention_steps(i, job->gpus) < 0)
 		return invalid(at, "pattern", "takes a power of two of GPUs",
 			       text);
