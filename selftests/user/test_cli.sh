@@ -76,7 +76,7 @@ usage_plan()
 		plan --flows 1 --paths 1 --split half &&
 	usage "--weights: as many weights as paths are needed, 3, not 2" \
 		plan --flows 1 --paths 3 --weights 1,2 &&
-	usage "--weights: more than the 1 paths" \
+	usage "--weights: as many weights as paths are needed, 1, not more" \
 		plan --flows 1 --paths 1 --weights 1,2 &&
 	usage "--weights: W1: '-2' is not a whole number from 0 to 4294967295" \
 		plan --flows 1 --paths 2 --weights 1,-2 &&

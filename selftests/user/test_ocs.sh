@@ -300,7 +300,7 @@ wrong_files()
 		wrong spine_ports "0 is not" ',"spine_ports":0' &&
 		wrong free_links "is not for a cluster with OXCs" \
 			',"free_links":[[1,1],[1,1]]' &&
-		wrong circuits "has 1 entries for 2 leaves" ',"circuits":[[0,1]]' &&
+		wrong circuits "needs an entry for each leaf: 2, not 1" ',"circuits":[[0,1]]' &&
 		wrong "circuits[1]" "is not a list of 2 spines" \
 			',"circuits":[[0,1],[0]]' &&
 		wrong "circuits[0][1]" "is neither null nor a number from 0 to 1" \

@@ -127,8 +127,11 @@ refuses()
 		refused 3 locality \
 			"wholly free servers needed: 4, there are 3" \
 			alloc --gpus 8 &&
-		refused 3 network "6 GPUs" alloc --gpus 6 &&
-		refused 3 network "5 GPUs" alloc --gpus 5 &&
+		refused 3 network "6 GPUs: no leaves share enough free spines" \
+			alloc --gpus 6 &&
+		refused 3 network \
+			"5 GPUs do not divide over leaves by whole servers of 2" \
+			alloc --gpus 5 &&
 		jq -s -e 'map(.decision) == ["refuse", "refuse", "refuse",
 			"refuse"] and map(.code) == ["gpus", "locality",
 			"network", "network"]' "$file.journal"
@@ -181,7 +184,7 @@ wrong_files()
 			'{"leaves":2,"spines":"2"}' &&
 		wrong gpus_per_server "3 does not divide gpus_per_leaf" \
 			'{"leaves":2,"spines":2,"gpus_per_leaf":4,"gpus_per_server":3}' &&
-		wrong free_gpus "has 1 entries for 2 leaves" \
+		wrong free_gpus "needs an entry for each leaf: 2, not 1" \
 			"{$head,\"free_gpus\":[[2]]}" &&
 		wrong "free_gpus[1]" "is not a list of 1 numbers" \
 			"{$head,\"free_gpus\":[[2],[2,2]]}" &&
@@ -190,7 +193,7 @@ wrong_files()
 		wrong "free_links[0][1]" "is not a number from 0 to 1" \
 			"{$head,\"free_links\":[[1,-1],[1,1]]}" &&
 		wrong "free_gpus[0][0]" \
-			"1 GPUs are free and jobs own 2, but there are 2" \
+			"free GPUs: 1, of jobs: 2, together more than 2" \
 			"{$head,\"free_gpus\":[[1],[2]],\"jobs\":{\"a\":{$job,$server}}}" &&
 		wrong nodes "is not an array of 2" "{$head,\"nodes\":[]}" &&
 		wrong "nodes[1]" "is not an array of 1" \

@@ -67,7 +67,7 @@ static int weight_add(const char *item, void *arg)
 
 	if (weights->n == weights->max)
 		return err_set(weights->err, EXIT_BAD_INPUT, "usage",
-			       "--weights: more than the %u paths",
+			       "--weights: as many weights as paths are needed, %u, not more",
 			       weights->max);
 	if (cli_number(item, 0, 0xffffffff, &value))
 		return err_set(weights->err, EXIT_BAD_INPUT, "usage",

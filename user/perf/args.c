@@ -85,8 +85,8 @@ static int read_devices(const struct cli_args *args,
 			"--rdma-dev: D%u is empty or too long", devices.dim);
 	if (!ret && devices.dim < config->plan.of.dims)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
-			      "--rdma-dev: %u devices for %u dimensions",
-			      devices.dim, config->plan.of.dims);
+			      "--rdma-dev: needs a device for each dimension: %u, not %u",
+			      config->plan.of.dims, devices.dim);
 	return ret;
 }
 

@@ -333,17 +333,17 @@ static int accept_guest(void *arg)
 static void fail_absent(struct rendezvous *rendezvous, __u64 waited)
 {
 	__u32 missing = rendezvous->config->ranks - rendezvous->met, rank = 1;
-	char line[256], more[64] = "", other[128] = "";
+	char line[256], more[64] = " has", other[128] = "";
 
 	while (rank < rendezvous->config->ranks - 1 && rendezvous->peer[rank])
 		rank++;
 	if (missing > 1)
-		snprintf(more, sizeof(more), " nor have %u more", missing - 1);
+		snprintf(more, sizeof(more), " and %u more have", missing - 1);
 	if (rendezvous->stranger[0])
 		snprintf(other, sizeof(other), "; %s has another token",
 			 rendezvous->stranger);
-	snprintf(line, sizeof(line), "rank %u has not connected in %g s%s%s",
-		 rank, (double)waited / SECOND, more, other);
+	snprintf(line, sizeof(line), "rank %u%s not connected in %g s%s",
+		 rank, more, (double)waited / SECOND, other);
 	fail(rendezvous, EXIT_FAILED, "rank-absent", line);
 }
 

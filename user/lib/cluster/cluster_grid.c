@@ -85,8 +85,8 @@ static int invalid_cell(const struct cluster_grid *grid, struct reader *r,
 	if (!reader_in_range(value, 0, grid->each, &free))
 		return reader_invalid(r, key, "is not a number from 0 to %u",
 				      grid->each);
-	return reader_invalid(r, key, "%llu %s are free and jobs own %u, but there are %u",
-			      free, grid->what,
+	return reader_invalid(r, key, "free %s: %llu, of jobs: %u, together more than %u",
+			      grid->what, free,
 			      *cluster_cell(grid, grid->owned, row, column),
 			      grid->each);
 }
@@ -130,9 +130,9 @@ int cluster_grid_read(struct cluster_grid *grid, struct reader *r,
 	if (ret)
 		return ret;
 	if (json_object_array_length(rows) != grid->rows)
-		return reader_invalid(r, grid->key, "has %zu entries for %u leaves",
-				      json_object_array_length(rows),
-				      grid->rows);
+		return reader_invalid(r, grid->key, "needs an entry for each leaf: %u, not %zu",
+				      grid->rows,
+				      json_object_array_length(rows));
 	for (row = 0; row < grid->rows; row++) {
 		ret = read_row(grid, r, row,
 			       json_object_array_get_idx(rows, row));

@@ -109,9 +109,9 @@ static int read_circuits(struct ocs *ocs, struct reader *r,
 	if (ret)
 		return ret;
 	if (json_object_array_length(rows) != ocs->leaves)
-		return reader_invalid(r, "circuits", "has %zu entries for %u leaves",
-				      json_object_array_length(rows),
-				      ocs->leaves);
+		return reader_invalid(r, "circuits", "needs an entry for each leaf: %u, not %zu",
+				      ocs->leaves,
+				      json_object_array_length(rows));
 	used = calloc((size_t)ocs->spines * ocs->oxcs, sizeof(*used));
 	if (!used)
 		return -ENOMEM;
