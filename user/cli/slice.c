@@ -26,10 +26,10 @@ static const struct cli_option show_options[] = {
 static const struct out_column cluster_columns[] = {
 	{ "generation", "generation" },
 	{ "gpus", "GPUs" },
-	{ "usable_gpus", "GPUs to have" },
-	{ "usable_servers", "servers wholly to have" },
+	{ "usable_gpus", "free GPUs" },
+	{ "usable_servers", "wholly free servers" },
 	{ "links", "links" },
-	{ "usable_links", "links to have" },
+	{ "usable_links", "free links" },
 	{}
 };
 

@@ -37,7 +37,7 @@ const struct cli_option slice_trace_options[] = {
 
 static const struct out_column total_columns[] = {
 	{ "jobs", "jobs" },
-	{ "gpus", "GPUs to have" },
+	{ "gpus", "free GPUs" },
 	{ "order", "order" },
 	{}
 };

@@ -128,7 +128,8 @@ static int check_job(struct steer *s, __u32 job, struct err *err)
 	if (!steer_chunks_get(s, job, &chunks)) {
 		err_set(err, EXIT_FAILED, "exists", "job %u has chunks already",
 			job);
-		err_hint(err, "rocesteer chunk unload --job %u", job);
+		err_hint(err, "To replace them: rocesteer chunk unload --job %u",
+			 job);
 		return -EEXIST;
 	}
 	return 0;

@@ -418,7 +418,8 @@ static int check_job(struct steer *s, const struct steer_job_spec *spec,
 	if (!bpf_map_lookup_elem(s->maps[MAP_JOBS], &spec->id, &job)) {
 		err_set(err, EXIT_FAILED, "exists", "job %u is loaded already",
 			spec->id);
-		err_hint(err, "rocesteer job unload --job %u", spec->id);
+		err_hint(err, "To replace it: rocesteer job unload --job %u",
+			 spec->id);
 		return -EEXIST;
 	}
 	if (spec->all && !bpf_map_lookup_elem(s->maps[MAP_DEVICES],
