@@ -2,6 +2,7 @@
 #include "job_slice.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,21 +122,40 @@ static bool has_router(const struct job_slice *js, const __u8 router[16])
 	return false;
 }
 
-static int no_port(const struct job_slice *js, __u32 place,
-		   const __u8 addr[16], struct err *err)
-{
-	char peer[ADDR_STRLEN], router[ADDR_STRLEN];
+/* Ports that the port map lacks: how many, and the first of them. */
+struct missing {
+	__u32 nr;
+	__u32 place;
+	__u8 addr[16];
+};
 
+static void miss(struct missing *missing, __u32 place, const __u8 addr[16])
+{
+	if (missing->nr++)
+		return;
+	missing->place = place;
+	memcpy(missing->addr, addr, 16);
+}
+
+static int check_missing(const struct job_slice *js,
+			 const struct missing *missing, struct err *err)
+{
+	char peer[ADDR_STRLEN], router[ADDR_STRLEN], more[32] = "";
+
+	if (!missing->nr)
+		return 0;
+	if (missing->nr > 1)
+		snprintf(more, sizeof(more), ", and %u more", missing->nr - 1);
 	return err_set(err, EXIT_REFUSED, "no-port",
-		       "job %s: the port map has no port to %s by spine %u, %s",
-		       js->job, addr_format(addr, peer),
-		       js->slice.spines[place],
-		       addr_format(js->router[place], router));
+		       "job %s: the port map has no port to %s by spine %u, %s%s",
+		       js->job, addr_format(missing->addr, peer),
+		       js->slice.spines[missing->place],
+		       addr_format(js->router[missing->place], router), more);
 }
 
 /* Keep the paths by the slice's spines; all of them have to be there. */
-static int restrict_paths(const struct job_slice *js,
-			  struct portmap_peer *peer, struct err *err)
+static void restrict_paths(const struct job_slice *js,
+			   struct portmap_peer *peer, struct missing *missing)
 {
 	unsigned int p, kept = 0;
 	__u32 place;
@@ -155,19 +175,21 @@ static int restrict_paths(const struct job_slice *js,
 					  js->router[place]))
 				break;
 		if (p == kept)
-			return no_port(js, place, peer->addr, err);
+			miss(missing, place, peer->addr);
 	}
-	return 0;
 }
 
 static int restrict_peer(const struct job_slice *js, __u32 own, __u32 rank,
-			 struct portmap_peer *peer, struct err *err)
+			 struct portmap_peer *peer, struct missing *missing,
+			 struct err *err)
 {
 	const struct contention_layout *layout = &js->slice.layout;
 	char text[ADDR_STRLEN];
 
-	if (layout->leaf[rank] != layout->leaf[own])
-		return restrict_paths(js, peer, err);
+	if (layout->leaf[rank] != layout->leaf[own]) {
+		restrict_paths(js, peer, missing);
+		return 0;
+	}
 	if (peer->local)
 		return 0;
 	return err_set(err, EXIT_REFUSED, "other-leaf",
@@ -177,7 +199,8 @@ static int restrict_peer(const struct job_slice *js, __u32 own, __u32 rank,
 
 /* Keep the peers that are ranks of the slice. */
 static int restrict_peers(const struct job_slice *js, __u32 own,
-			  struct portmap *ports, struct err *err)
+			  struct portmap *ports, struct missing *missing,
+			  struct err *err)
 {
 	size_t n = ports->nr_peers, i, kept = 0;
 	int ret = 0;
@@ -190,19 +213,19 @@ static int restrict_peers(const struct job_slice *js, __u32 own,
 			portmap_peer_free(&peer);
 			continue;
 		}
-		ret = restrict_peer(js, own, rank, &peer, err);
+		ret = restrict_peer(js, own, rank, &peer, missing, err);
 		ports->peers[kept++] = peer;
 	}
 	ports->nr_peers = kept;
 	return ret;
 }
 
-/* Ranks under other leaves that are no peers are out of reach. */
-static int check_ranks(const struct job_slice *js, __u32 own,
-		       const struct portmap *ports, struct err *err)
+/* Ranks under other leaves that are no peers are out of reach, by any spine. */
+static void miss_ranks(const struct job_slice *js, __u32 own,
+		       const struct portmap *ports, struct missing *missing)
 {
 	const struct contention_layout *layout = &js->slice.layout;
-	__u32 rank;
+	__u32 rank, place;
 	size_t i;
 
 	for (rank = 0; rank < layout->ranks; rank++) {
@@ -211,11 +234,10 @@ static int check_ranks(const struct job_slice *js, __u32 own,
 		for (i = 0; i < ports->nr_peers; i++)
 			if (!addr_compare(ports->peers[i].addr, js->nic[rank]))
 				break;
-		if (i == ports->nr_peers)
-			return no_port(js, layout->place[own], js->nic[rank],
-				       err);
+		for (place = 0; i == ports->nr_peers &&
+		     place < js->slice.nr_spines; place++)
+			miss(missing, place, js->nic[rank]);
 	}
-	return 0;
 }
 
 /* The rank whose NIC is the source of what is sent to a peer. */
@@ -232,12 +254,14 @@ static __u32 find_own(const struct job_slice *js, const struct portmap *ports)
 int job_slice_restrict(const struct job_slice *js, struct portmap *ports,
 		       __u32 *place, struct err *err)
 {
+	struct missing missing = {};
 	char text[ADDR_STRLEN];
 	__u32 own;
+	int ret;
 
 	*place = 0;
 	if (js->slice.layout.leaves == 1)
-		return restrict_peers(js, 0, ports, err);
+		return restrict_peers(js, 0, ports, &missing, err);
 	own = find_own(js, ports);
 	if (own == NONE)
 		return err_set(err, EXIT_BAD_INPUT, "not-in-slice",
@@ -245,6 +269,9 @@ int job_slice_restrict(const struct job_slice *js, struct portmap *ports,
 			       js->job,
 			       addr_format(ports->peers[0].source, text));
 	*place = js->slice.layout.place[own];
-	return restrict_peers(js, own, ports, err) ?:
-	       check_ranks(js, own, ports, err);
+	ret = restrict_peers(js, own, ports, &missing, err);
+	if (ret)
+		return ret;
+	miss_ranks(js, own, ports, &missing);
+	return check_missing(js, &missing, err);
 }
