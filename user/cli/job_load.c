@@ -28,6 +28,7 @@ static const struct out_column columns[] = {
 	{ "ranges", "ranges" },
 	{ "dscp", "DSCP of classes" },
 	{ "actuator", "actuator" },
+	{ "split", "split" },
 	{ "module", "module" },
 	{ "pins", "pins" },
 	{}
@@ -180,6 +181,7 @@ static struct json_object *to_json(const struct load *l)
 	if (l->chunks.nr_ranges)
 		chunk_load_put(root, &l->chunks);
 	out_string(root, "actuator", actuator_name(l->spec.actuator));
+	out_string(root, "split", split_name(l->spec.split));
 	out_bool(root, "module", l->genl);
 	out_string(root, "pins", steer_pin_dir(l->steer));
 	return root;
