@@ -404,7 +404,10 @@ output_fails()
 			--gpus 1 --job a >/dev/full &&
 		unprintable "Bad file descriptor" slice alloc --json --gpus 1 \
 			--cluster "$dir/cluster.json" --job b >&- &&
-		jq -e '.jobs | has("a") and has("b")' "$dir/cluster.json"
+		jq -e '.jobs | has("a") and has("b")' "$dir/cluster.json" &&
+		unprintable "$full" slice release --cluster "$dir/cluster.json" \
+			--job a >/dev/full &&
+		jq -e '.jobs | keys == ["b"]' "$dir/cluster.json"
 }
 
 # stays_whole OPTION ARGUMENT...: where no more than 1 KiB fits, the file of OPTION stays

@@ -130,6 +130,16 @@ empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
+# A list of nothing is no failure; what is asked for by its number is not there.
+lists_nothing()
+{
+	"$rocesteer" job list && "$rocesteer" flow show &&
+		"$rocesteer" top --count 1 --interval 10 || return
+	refused no-job 1 show --job 7 || return
+	"$rocesteer" --json stat >"$dir/out"
+	(($? == 1)) && jq -e '.error.code == "no-job"' "$dir/out"
+}
+
 loads()
 {
 	job load --job 7 --name train --port-map "$map" \
@@ -141,7 +151,9 @@ shows()
 {
 	job list | jq -e '.jobs == [.jobs[0]] and
 		(.jobs[0] | .job == 7 and .name == "train" and
-			.owner == "flows" and .device == "rs0")' &&
+			.owner == "flows" and .device == "rs0" and
+			.split == "none" and .resequence == "off" and
+			.slice == false)' &&
 	job show --job 7 | jq -e '(.peers | length) == 2 and
 		(.peers[] | select(.address == "10.1.1.1").ports) ==
 			[49152, 49160] and
@@ -225,8 +237,31 @@ refuses()
 says_what_to_do()
 {
 	"$rocesteer" job load --job 8 --pid $$ --port-map "$map" 2>&1 |
-		grep -- '--flow or --all'
-	"$rocesteer" monitor 2>&1 | grep 'modprobe rocesteer'
+		grep -- '--flow or --all' &&
+		"$rocesteer" job load --job 8 --all --actuator qp \
+			--port-map "$map" 2>&1 |
+		grep '^modprobe rocesteer, or leave out --actuator qp\.$' &&
+		"$rocesteer" job load --job 8 --flow 10.1.1.1/99 --split wrap \
+			--port-map "$map" 2>&1 |
+		grep '^modprobe rocesteer, or leave out --split and --resequence\.$' &&
+		"$rocesteer" job load --job 7 --all --port-map "$map" 2>&1 |
+		grep '^To replace it: rocesteer job unload --job 7$' &&
+		"$rocesteer" monitor 2>&1 | grep 'modprobe rocesteer'
+}
+
+# Columns are as wide as characters, of which some take more than one byte.
+aligns()
+{
+	local LC_ALL=C.UTF-8 list
+
+	job load --job 9 --name trainé --port-map "$map" --all || return
+	mapfile -t list < <("$rocesteer" job list | grep -e NAME -e trainé)
+	job unload --job 9
+	printf '%s\n' "${list[@]}"
+	[[ ${list[0]} == *DEVICE* && ${list[1]} == *rs0* ]] || return
+	list=("${list[@]%%DEVICE*}")
+	list=("${list[@]%%rs0*}")
+	((${#list[0]} == ${#list[1]} && ${#list[0]} > 6))
 }
 
 # A slice that has spine 1 of each of the two leaves, and the two hosts.
@@ -241,16 +276,19 @@ slice()
 	E
 }
 
-# in_slice WEIGHTS SPINE ARGUMENT...: only what the slice has is in the tables
+# in_slice WEIGHTS SPINE PATTERN ARGUMENT...: only what the slice has is in the tables
 in_slice()
 {
-	local weights=$1 spine=$2
-	shift 2
+	local weights=$1 spine=$2 pattern=$3
+	shift 3
 
 	job load --job 9 --port-map "$map" --all "$@" |
 		jq -e --argjson spine "$spine" '.name == "train" and
-			.peers == 1 and .spines == [1] and .spine == $spine' &&
-		job show --job 9 | jq -e --argjson weights "$weights" '
+			.peers == 1 and .spines == [1] and .spine == $spine and
+			.split == "none"' &&
+		job show --job 9 | jq -e --argjson weights "$weights" \
+			--argjson pattern "$pattern" '
+			.slice and .pattern == $pattern and
 			[.peers[] | {address, ports}] ==
 				[{address: "10.1.1.1", ports: [49160]}] and
 			[.groups[] | {routers, weights}] == [{
@@ -258,12 +296,23 @@ in_slice()
 		job unload --job 9
 }
 
+# Who has one spine is not split, whatever was asked for.
+not_split()
+{
+	job load --job 9 --port-map "$map" --flow 10.1.1.1/55 --split wrap \
+		--slice "$dir/slice.json" | jq -e '.split == "none"' &&
+		job show --job 9 | jq -e '.split == "none" and .slice' &&
+		job unload --job 9
+}
+
 restricts()
 {
 	slice
-	in_slice '[65535]' 1 --slice "$dir/slice.json" &&
-		in_slice '[65535]' 1 --slice "$dir/slice.json" --pattern ring &&
-		in_slice '[1]' null --slice "$dir/slice.json" --pattern permutation
+	not_split && in_slice '[65535]' 1 null --slice "$dir/slice.json" &&
+		in_slice '[65535]' 1 '"ring"' --slice "$dir/slice.json" \
+			--pattern ring &&
+		in_slice '[1]' null '"permutation"' --slice "$dir/slice.json" \
+			--pattern permutation
 }
 
 from_cluster()
@@ -278,8 +327,8 @@ from_cluster()
 		jq -e '.routers == ["10.255.1.2"] and
 			[.servers[].nics] == [["10.1.0.1"], ["10.1.1.1"]]' \
 			"$dir/slice.json" &&
-		in_slice '[65535]' 1 --slice "$dir/slice.json" &&
-		in_slice '[65535]' 1 --slice-job train --cluster "$dir/cluster.json"
+		in_slice '[65535]' 1 null --slice "$dir/slice.json" &&
+		in_slice '[65535]' 1 null --slice-job train --cluster "$dir/cluster.json"
 }
 
 # A job under one leaf has no peers to steer to.
@@ -308,13 +357,23 @@ refused_slice()
 
 refuses_slices()
 {
-	refused_slice no-port 3 "10.1.1.1 by spine 1, 10.255.1.9" 10.255.1.9 &&
+	refused_slice no-port 3 "$map: job train: the port map has no port to \
+10.1.1.1 by spine 1, 10.255.1.9\"" 10.255.1.9 &&
 		refused_slice no-port 3 "10.1.1.7 by spine 1" '' '' 10.1.1.7 &&
 		refused_slice not-in-slice 2 "10.1.0.1, the source" '' 10.1.0.7 &&
 		refused_slice bad-file 2 "servers: two GPUs have the NIC" '' \
 			10.1.1.1 &&
 		refused_slice bad-file 2 "routers[0]: is not the address" spine1 &&
 		refused_slice bad-file 2 "servers[1].nics[0]: is not" '' '' nic
+	echo '{"job":"train","gpus":4,"leaves":[0,1],"spines":[0,1],
+	 "routers":["10.255.1.1","10.255.1.9"],
+	 "links":[[0,0],[0,1],[1,0],[1,1]],"servers":[
+	  {"leaf":0,"server":0,"gpus":2,"nics":["10.1.0.1","10.1.0.9"]},
+	  {"leaf":1,"server":0,"gpus":2,"nics":["10.1.1.1","10.1.1.7"]}]}' \
+		>"$dir/slice.json"
+	refused no-port 3 load --job 8 --all --port-map "$map" \
+		--slice "$dir/slice.json" >"$dir/said" || return
+	grep "10.1.1.1 by spine 1, 10.255.1.9, and 2 more\"" "$dir/said" || return
 	slice
 	refused no-port 3 load --job 8 --all --port-map "$map" --slice \
 		<(sed 's/10.1.1.1/10.1.0.2/' "$dir/slice.json") &&
@@ -393,6 +452,16 @@ unprivileged()
 		"$rocesteer" --json job unload --all |
 		jq -e '.error.code == "permission"' &&
 		[[ $(state) == "$before" ]]
+}
+
+# What others may not read, they are told.
+not_root()
+{
+	cp "$rocesteer" "$dir/rocesteer" && chmod 755 "$dir" || return
+	setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$dir/rocesteer" --json job list >"$dir/out"
+	(($? == 1)) && cat "$dir/out" && jq -e '.error |
+		.code == "permission" and .hint == "Run it as root."' "$dir/out"
 }
 
 other_namespace()
@@ -483,6 +552,20 @@ unloads_all()
 		job unload --all | jq -e '.unloaded | sort == [1, 2]' &&
 		job unload --all | jq -e '.unloaded == []' &&
 		[[ $("$rocesteer" job unload --all 2>&1) == "no job is loaded" ]]
+}
+
+# unprinted COMMAND...: what it does is done
+unprinted()
+{
+	"$rocesteer" "$@" >/dev/full 2>"$dir/said"
+	(($? == 1)) && grep "Only the output is lost" "$dir/said"
+}
+
+output_is_lost()
+{
+	unprinted job load --job 1 --port-map "$map" --flow 10.1.1.1/17 &&
+		job list | jq -e '[.jobs[].job] == [1]' &&
+		unprinted job unload --all && job list | jq -e '.jobs == []'
 }
 
 # all_or_nothing: of 2,000 peers
@@ -606,9 +689,10 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 34
+ktap_plan 38
 check "a device and a port map" ready
 check "nothing is loaded" empty
+check "nothing is listed, and nothing is shown" lists_nothing
 check "a place that others may change is refused" refuses_a_strangers_place
 check "the hint makes a file system for root alone" says_how_to_mount
 check "what is pinned lacks a table" lacks_a_part rs_tags
@@ -626,13 +710,16 @@ check "a slice under one leaf" under_one_leaf
 check "a slice that the port map does not reach is refused" refuses_slices
 check "what a killed command began is not in the way" begins_anew
 check "errors say what to do" says_what_to_do
+check "columns of names that are not ASCII" aligns
 check "what waits for its reader holds up nobody" printing
 check "without privileges it stays" unprivileged
 check "each capability is needed, no other is" permissions
+check "who is not root is told" not_root
 check "another namespace sees and changes nothing" other_namespace
 check "it is unloaded" unloads
 check "nothing is left" empty
 check "unload --all" unloads_all
+check "a job whose output is lost is loaded, or unloaded" output_is_lost
 check "a flow that is taken" names_taken
 check "interrupted, a job is loaded or not" interrupted
 check "flows of a job that is not there are freed" frees_flows
