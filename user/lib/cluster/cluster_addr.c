@@ -2,15 +2,11 @@
 #include "cluster_addr.h"
 
 #include "base/base.h"
+#include "cluster_priv.h"
 
 static struct json_object *at(struct json_object *array, struct json_object *i)
 {
 	return json_object_array_get_idx(array, json_object_get_int64(i));
-}
-
-static struct json_object *member(struct json_object *obj, const char *key)
-{
-	return json_object_object_get(obj, key);
 }
 
 static int check_leaf(struct reader *r, struct json_object *leaf,

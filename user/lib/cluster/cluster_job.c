@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/base.h"
-#include "cluster_file.h"
+#include "cluster_priv.h"
 
 const char * const cluster_stages[] = {
 	[SLICE_SERVER] = "server",
@@ -18,16 +18,6 @@ const char * const cluster_stages[] = {
 const char *cluster_stage_name(const struct slice *slice)
 {
 	return cluster_stages[slice->stage];
-}
-
-static struct json_object *member(struct json_object *obj, const char *key)
-{
-	return json_object_object_get(obj, key);
-}
-
-static __u32 element(struct json_object *array, size_t i)
-{
-	return json_object_get_int64(json_object_array_get_idx(array, i));
 }
 
 static void add_pair(struct json_object *array, __u32 a, __u32 b)
@@ -106,7 +96,7 @@ static void move(struct cluster *c, struct json_object *job, int sign)
 	for (i = 0; !c->ocs.oxcs && i < json_object_array_length(links); i++) {
 		struct json_object *link = json_object_array_get_idx(links, i);
 
-		change(c, "free_links", element(link, 0), element(link, 1),
+		change(c, "free_links", element_uint(link, 0), element_uint(link, 1),
 		       sign);
 	}
 }
@@ -157,8 +147,8 @@ bool cluster_job_degraded(const struct cluster *c, struct json_object *job)
 	for (i = 0; i < json_object_array_length(links); i++) {
 		struct json_object *link = json_object_array_get_idx(links, i);
 
-		if (c->failed_links[element(link, 0) * fabric->spines +
-				    element(link, 1)])
+		if (c->failed_links[element_uint(link, 0) * fabric->spines +
+				    element_uint(link, 1)])
 			return true;
 	}
 	return false;
@@ -170,7 +160,7 @@ static bool is_part(struct json_object *obj, enum cluster_part part, __u32 a,
 {
 	if (part == CLUSTER_LEAVES || part == CLUSTER_SPINES)
 		return json_object_get_int64(obj) == a;
-	return element(obj, 0) == a && element(obj, 1) == b;
+	return element_uint(obj, 0) == a && element_uint(obj, 1) == b;
 }
 
 /* The list of a mark's parts, made where it is not there. */

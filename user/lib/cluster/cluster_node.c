@@ -7,11 +7,6 @@
 
 #define MAX_NAME	255	/* bytes */
 
-static struct json_object *element(struct json_object *array, size_t i)
-{
-	return json_object_array_get_idx(array, i);
-}
-
 /* A server's name, or null. */
 static int read_node(struct cluster *c, struct reader *r,
 		     struct json_object *value, __u32 leaf, __u32 server)
@@ -27,9 +22,9 @@ static int read_node(struct cluster *c, struct reader *r,
 	    len > MAX_NAME || strlen(name) != len || strpbrk(name, "\n ,"))
 		return reader_invalid(r, "", "is not the name of a node");
 	if (json_object_object_get_ex(c->nodes, name, &place))
-		return reader_invalid(r, "", "nodes[%d][%d] has the same name",
-				      json_object_get_int(element(place, 0)),
-				      json_object_get_int(element(place, 1)));
+		return reader_invalid(r, "", "nodes[%u][%u] has the same name",
+				      element_uint(place, 0),
+				      element_uint(place, 1));
 	place = out_array(c->nodes, name);
 	out_append_uint(place, leaf);
 	out_append_uint(place, server);
@@ -71,7 +66,7 @@ bool cluster_find_node(const struct cluster *c, const char *name, __u32 *leaf,
 
 	if (!c->nodes || !json_object_object_get_ex(c->nodes, name, &place))
 		return false;
-	*leaf = json_object_get_int(element(place, 0));
-	*server = json_object_get_int(element(place, 1));
+	*leaf = element_uint(place, 0);
+	*server = element_uint(place, 1);
 	return true;
 }

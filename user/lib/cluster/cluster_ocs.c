@@ -8,11 +8,6 @@
 #include "base/base.h"
 #include "cluster_priv.h"
 
-static struct json_object *member(struct json_object *obj, const char *key)
-{
-	return json_object_object_get(obj, key);
-}
-
 /* A spine, or null: a port without a circuit. */
 static struct json_object *spine_json(__u16 spine)
 {

@@ -6,6 +6,23 @@
 #include "base/base.h"
 #include "cluster_file.h"
 
+static inline struct json_object *member(struct json_object *obj,
+					 const char *key)
+{
+	return json_object_object_get(obj, key);
+}
+
+static inline struct json_object *element(struct json_object *array, size_t i)
+{
+	return json_object_array_get_idx(array, i);
+}
+
+/* A number of an array, as of [LEAF, SERVER]. */
+static inline __u32 element_uint(struct json_object *array, size_t i)
+{
+	return json_object_get_int64(element(array, i));
+}
+
 /**
  * struct cluster_grid - what there is of one kind, by leaf and a second number
  * @key: of the free ones in the file
