@@ -5,7 +5,6 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "slice/slice.h"
 #include "steer/steer.h"
@@ -100,7 +99,6 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 		    const struct rocesteer_job *job)
 {
 	int first = steer_first(steer, job->ifindex);
-	time_t at = job->loaded_at;
 	char text[40];
 
 	out_uint(obj, "job", id);
@@ -134,8 +132,7 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 	if (job->slice > 1 && job->slice - 2 < CONTENTION_PATTERNS)
 		out_string(obj, "pattern",
 			   contention_pattern_names[job->slice - 2]);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&at));
-	out_string(obj, "loaded", text);
+	out_string(obj, "loaded", utc_format(job->loaded_at, text));
 }
 
 /* How many flows the module has for the job; nothing where it is not used. */

@@ -20,6 +20,7 @@
 #include "set.h"
 #include "svg.h"
 #include "table.h"
+#include "utc.h"
 #include "wait_limit.h"
 #include "words.h"
 

@@ -2,7 +2,6 @@
 /* Changes of a cluster file in memory: jobs and marks. */
 #include <json-c/json.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "cluster_priv.h"
@@ -106,16 +105,14 @@ void cluster_add_job(struct cluster *c, const char *id, __u32 gpus,
 {
 	struct json_object *job = cluster_slice_json(gpus, slice);
 	struct json_object *entry = cluster_queue_take(c, id);
-	time_t now = time(NULL);
-	char text[32];
+	char text[UTC_SIZE];
 
 	if (entry)
 		json_object_object_add(job, "submitted",
 				       json_object_get(member(entry,
 							      "submitted")));
 	json_object_put(entry);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-	out_string(job, "since", text);
+	out_string(job, "since", utc_format(time(NULL), text));
 	move(c, job, -1);
 	json_object_object_add(member(c->root, "jobs"), id, job);
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -93,18 +92,16 @@ int cluster_journal_add(struct cluster *c, __u64 generation,
 			struct json_object *decision, struct err *err)
 {
 	struct json_object *line = out_root();
-	time_t now = time(NULL);
+	char text[UTC_SIZE];
 	const char *json;
-	char text[32];
 	int ret, len;
 	char *buf;
 
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
 	out_uint(line, "generation", generation);
 	json_object_object_foreach(decision, key, value) {
 		json_object_object_add(line, key, json_object_get(value));
 	}
-	out_string(line, "time", text);
+	out_string(line, "time", utc_format(time(NULL), text));
 	json = json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN |
 					      JSON_C_TO_STRING_NOSLASHESCAPE);
 	len = asprintf(&buf, "%s\n", json);

@@ -5,12 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "cluster_priv.h"
-
-#define TIME	"%Y-%m-%dT%H:%M:%SZ"
 
 static struct json_object *waiting(const struct cluster *c)
 {
@@ -66,11 +63,9 @@ __u64 cluster_seconds_since(struct json_object *obj, const char *key)
 {
 	struct json_object *text = json_object_object_get(obj, key);
 	time_t now = time(NULL), then;
-	struct tm tm = {};
 
-	if (!text || !strptime(json_object_get_string(text), TIME, &tm))
+	if (!text || !utc_parse(json_object_get_string(text), &then))
 		return 0;
-	then = timegm(&tm);
 	return then < now ? now - then : 0;
 }
 
@@ -79,15 +74,13 @@ void cluster_queue_add(struct cluster *c, const char *id, __u32 gpus,
 {
 	struct json_object *array = waiting(c) ?: out_array(c->root, "queue");
 	struct json_object *entry = out_append_object(array);
-	time_t now = time(NULL);
-	char text[32];
+	char text[UTC_SIZE];
 
-	strftime(text, sizeof(text), TIME, gmtime(&now));
 	out_string(entry, "job", id);
 	out_uint(entry, "gpus", gpus);
 	if (duration)
 		out_uint(entry, "duration", duration);
-	out_string(entry, "submitted", text);
+	out_string(entry, "submitted", utc_format(time(NULL), text));
 }
 
 struct json_object *cluster_queue_take(struct cluster *c, const char *id)
@@ -105,14 +98,13 @@ struct json_object *cluster_queue_take(struct cluster *c, const char *id)
 int cluster_read_time(struct reader *r, struct json_object *obj,
 		      const char *key)
 {
-	char text[32], *end;
-	struct tm tm;
+	char text[UTC_SIZE];
+	time_t at;
 	int ret = reader_string(r, obj, key, text, sizeof(text));
 
 	if (ret)
 		return ret;
-	end = strptime(text, TIME, &tm);
-	if (!end || *end)
+	if (!utc_parse(text, &at))
 		return reader_invalid(r, key, "is not an RFC 3339 time");
 	return 0;
 }

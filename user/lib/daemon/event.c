@@ -2,17 +2,19 @@
 #include "event.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 struct json_object *event_new(const char *name)
 {
 	struct json_object *event = out_root();
 	struct timespec now;
-	char text[40], full[64];
+	char text[UTC_SIZE], full[64];
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", gmtime(&now.tv_sec));
-	snprintf(full, sizeof(full), "%s.%06ldZ", text, now.tv_nsec / 1000);
+	utc_format(now.tv_sec, text);
+	snprintf(full, sizeof(full), "%.*s.%06ldZ", (int)strlen(text) - 1, text,
+		 now.tv_nsec / 1000);
 	out_string(event, "time", full);
 	out_string(event, "event", name);
 	return event;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "leaf_alias.h"
 #include "route.h"
@@ -353,15 +352,13 @@ static const struct probe_batch_ops ops = {
 static int prepare(struct run *run, const struct discover *d,
 		   struct portmap *map, struct err *err)
 {
-	time_t now = time(NULL);
 	struct route route;
 	size_t i;
 	int ret;
 
 	memset(map, 0, sizeof(*map));
 	map->hop = d->config.hop;
-	strftime(map->created, sizeof(map->created), "%Y-%m-%dT%H:%M:%SZ",
-		 gmtime(&now));
+	utc_format(time(NULL), map->created);
 	snprintf(map->device, sizeof(map->device), "%s", d->config.device);
 	map->peers = calloc(d->nr_peers, sizeof(*map->peers));
 	run->targets = calloc(d->nr_peers, sizeof(*run->targets));

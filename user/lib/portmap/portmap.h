@@ -62,7 +62,7 @@ struct portmap_peer {
 /**
  * struct portmap - a port map
  * @generation: counts the versions of a file, from 1
- * @created: RFC 3339 time
+ * @created: as utc_format() has it
  * @device: network device the peers are reached by
  * @hop: distance of the routers that tell paths apart, from 1
  * @peers: no two with the same address
@@ -70,7 +70,7 @@ struct portmap_peer {
  */
 struct portmap {
 	__u64 generation;
-	char created[32];
+	char created[UTC_SIZE];
 	char device[IF_NAMESIZE];
 	unsigned int hop;
 	struct portmap_peer *peers;
