@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "portmap.h"
@@ -231,8 +230,8 @@ static int read_head(struct reader *r, struct json_object *root,
 		     struct portmap *map)
 {
 	__u64 format, hop;
-	struct tm tm;
 	const char *c;
+	time_t at;
 	int ret;
 
 	if (json_object_get_type(root) != json_type_object)
@@ -254,7 +253,7 @@ static int read_head(struct reader *r, struct json_object *root,
 	map->hop = hop;
 	if (json_object_get_boolean(json_object_object_get(root, "incomplete")))
 		return reader_invalid(r, "incomplete", "paths are missing from this map");
-	if (!strptime(map->created, "%Y-%m-%dT%H:%M:%S", &tm))
+	if (!utc_parse(map->created, &at))
 		return reader_invalid(r, "created", "is not an RFC 3339 time");
 	for (c = map->device; *c; c++)
 		if (*c <= ' ' || *c >= 0x7f || *c == '/')
