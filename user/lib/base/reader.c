@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "addr.h"
+#include "words.h"
 
 int reader_invalid(struct reader *r, const char *key, const char *fmt, ...)
 {
@@ -121,6 +122,22 @@ int reader_string(struct reader *r, struct json_object *obj, const char *key,
 		return reader_invalid(r, key, "contains a NUL");
 	memcpy(text, json_object_get_string(value), len + 1);
 	return 0;
+}
+
+int reader_word(struct reader *r, struct json_object *obj, const char *key,
+		const char * const *words, int *index)
+{
+	char text[32], quoted[32], all[128];
+	int ret = reader_string(r, obj, key, text, sizeof(text));
+
+	if (ret)
+		return ret;
+	*index = words_find(words, text);
+	if (*index >= 0)
+		return 0;
+	return reader_invalid(r, key, "'%s' is not one of %s",
+			      reader_quote(text, quoted, sizeof(quoted)),
+			      words_list(words, all, sizeof(all)));
 }
 
 int reader_length(struct reader *r, struct json_object *array, size_t n)

@@ -63,6 +63,10 @@ int reader_uint(struct reader *r, struct json_object *obj, const char *key,
 int reader_string(struct reader *r, struct json_object *obj, const char *key,
 		  char *text, size_t size);
 
+/* Likewise a word of @words: @index is set to which. */
+int reader_word(struct reader *r, struct json_object *obj, const char *key,
+		const char * const *words, int *index);
+
 /* Check that a value is an array of @n. Return: 0 or -EINVAL. */
 int reader_length(struct reader *r, struct json_object *array, size_t n);
 

@@ -205,25 +205,6 @@ static int read_optional(struct state *s, struct json_object *job)
 	return ret;
 }
 
-static int read_stage(struct state *s, struct json_object *job, int *stage)
-{
-	struct json_object *value;
-	char quoted[32], all[64];
-	const char *text;
-	int ret;
-
-	ret = reader_get(&s->r, job, "stage", json_type_string, &value);
-	if (ret)
-		return ret;
-	text = json_object_get_string(value);
-	*stage = words_find(cluster_stages, text);
-	if (*stage >= 0)
-		return 0;
-	return reader_invalid(&s->r, "stage", "'%s' is not one of %s",
-			      reader_quote(text, quoted, sizeof(quoted)),
-			      words_list(cluster_stages, all, sizeof(all)));
-}
-
 /* Its fields agree with each other. */
 static int check_slice(struct state *s, struct json_object *job, int stage)
 {
@@ -253,7 +234,7 @@ static int read_job(struct state *s, const char *id, struct json_object *job)
 		return reader_invalid(&s->r, "", "is not the name of a job");
 	if (json_object_get_type(job) != json_type_object)
 		return reader_invalid(&s->r, "", "is not an object");
-	ret = read_stage(s, job, &stage) ?:
+	ret = reader_word(&s->r, job, "stage", cluster_stages, &stage) ?:
 	      read_servers(s, job) ?:
 	      read_links(s, job) ?:
 	      check_slice(s, job, stage) ?:
