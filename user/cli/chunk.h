@@ -77,10 +77,8 @@ void chunk_add_us(struct json_object *obj, const char *key, __u64 ps);
 /* Thousandths of a percent, rounded down. */
 __u64 chunk_percent(__u64 part, __u64 whole);
 
-/* Collectives, policies and queues by their names, ended by NULL. */
-extern const char * const chunk_kinds[];
+/* Policies by their names, ended by NULL. */
 extern const char * const chunk_policies[];
-extern const char * const chunk_queues[];
 
 /**
  * chunk_args_read() - read the shared options

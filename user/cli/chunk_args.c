@@ -8,13 +8,6 @@
 #include "base/base.h"
 #include "chunk.h"
 
-const char * const chunk_kinds[] = {
-	[CHUNK_ALL_REDUCE] = "all-reduce",
-	[CHUNK_REDUCE_SCATTER] = "reduce-scatter",
-	[CHUNK_ALL_GATHER] = "all-gather",
-	NULL
-};
-
 /**
  * struct list - an option with a value for each dimension
  * @of: filled

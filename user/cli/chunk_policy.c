@@ -12,12 +12,6 @@ const char * const chunk_policies[] = {
 	NULL
 };
 
-const char * const chunk_queues[] = {
-	[CHUNK_FIFO] = "fifo",
-	[CHUNK_SCF] = "scf",
-	NULL
-};
-
 int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
 	       int policy, int queue)
 {

@@ -5,6 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char * const chunk_kinds[] = {
+	[CHUNK_ALL_REDUCE] = "all-reduce",
+	[CHUNK_REDUCE_SCATTER] = "reduce-scatter",
+	[CHUNK_ALL_GATHER] = "all-gather",
+	NULL
+};
+
+const char * const chunk_queues[] = {
+	[CHUNK_FIFO] = "fifo",
+	[CHUNK_SCF] = "scf",
+	NULL
+};
+
 /**
  * struct balance - what the chunks so far have put on each dimension
  * @of: the collective

@@ -48,6 +48,10 @@ enum chunk_queue {
 	CHUNK_SCF,		/* the smallest, last stages behind all others */
 };
 
+/* Their names, ended by NULL. */
+extern const char * const chunk_kinds[];
+extern const char * const chunk_queues[];
+
 /**
  * struct chunk_dim - one dimension of a network
  * @endpoints: that it joins, 1..CHUNK_MAX_ENDPOINTS; 1: it is passed over

@@ -14,36 +14,6 @@
 #define MAX_DEPTH	16
 #define FORMAT		1
 
-static const char * const kinds[] = {
-	[CHUNK_ALL_REDUCE] = "all-reduce",
-	[CHUNK_REDUCE_SCATTER] = "reduce-scatter",
-	[CHUNK_ALL_GATHER] = "all-gather",
-	NULL
-};
-
-static const char * const queues[] = {
-	[CHUNK_FIFO] = "fifo",
-	[CHUNK_SCF] = "scf",
-	NULL
-};
-
-static int read_word(struct reader *r, struct json_object *obj,
-		     const char *key, const char * const *words, int *index)
-{
-	char text[32], quoted[32], all[128];
-	int ret;
-
-	ret = reader_string(r, obj, key, text, sizeof(text));
-	if (ret)
-		return ret;
-	*index = words_find(words, text);
-	if (*index >= 0)
-		return 0;
-	return reader_invalid(r, key, "'%s' is not one of %s",
-			      reader_quote(text, quoted, sizeof(quoted)),
-			      words_list(words, all, sizeof(all)));
-}
-
 /* An array of objects, from 1 to @max of them. */
 static int read_array(struct reader *r, struct json_object *obj,
 		      const char *key, size_t max, struct json_object **array,
@@ -173,8 +143,8 @@ static int read_plan(struct reader *r, struct json_object *root,
 
 	if (json_object_get_type(root) != json_type_object)
 		return reader_invalid(r, "(root)", "is not an object");
-	ret = read_word(r, root, "collective", kinds, &kind) ?:
-	      read_word(r, root, "queue", queues, &queue) ?:
+	ret = reader_word(r, root, "collective", chunk_kinds, &kind) ?:
+	      reader_word(r, root, "queue", chunk_queues, &queue) ?:
 	      reader_get(r, root, "fused", json_type_boolean, &fused) ?:
 	      reader_uint(r, root, "size", 1, CHUNK_MAX_SIZE, &size);
 	if (ret)
