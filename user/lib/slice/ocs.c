@@ -185,13 +185,6 @@ static int make_circuits(const struct ocs_search *s, __u16 *circuit)
 	return 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const __u32 *left = a, *right = b;
-
-	return *left < *right ? -1 : *left > *right;
-}
-
 static int make_slice(const struct ocs_search *s, struct slice *slice)
 {
 	__u32 servers = s->shape.gpus / s->fabric->gpus_per_server, i, n;
@@ -204,11 +197,7 @@ static int make_slice(const struct ocs_search *s, struct slice *slice)
 	slice->nr_leaves = s->shape.leaves;
 	memcpy(slice->leaves, s->best_leaf,
 	       slice->nr_leaves * sizeof(*slice->leaves));
-	qsort(slice->leaves, slice->nr_leaves, sizeof(*slice->leaves),
-	      compare_numbers);
-	for (i = 0; i < slice->nr_leaves; i++)
-		slice_add_servers(slice, s->fabric, slice->leaves[i],
-				  s->shape.gpus);
+	slice_take_servers(slice, s->fabric, s->shape.gpus);
 	for (i = 0; i < s->ocs->spines; i++)
 		for (n = 0; n < s->best_spine[i]; n++)
 			slice->spines[slice->nr_spines++] = i;

@@ -159,13 +159,6 @@ static __u32 make_rows(const struct slice_fabric *fabric,
 	return fit;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const __u32 *left = a, *right = b;
-
-	return *left < *right ? -1 : 1;
-}
-
 /* Make the slice of what the search found. */
 static int take_leaves(const struct slice_fabric *fabric,
 		       const struct leaves *leaves,
@@ -186,11 +179,7 @@ static int take_leaves(const struct slice_fabric *fabric,
 			continue;
 		slice->leaves[slice->nr_leaves++] = leaf->number;
 	}
-	qsort(slice->leaves, slice->nr_leaves, sizeof(*slice->leaves),
-	      compare_numbers);
-	for (i = 0; i < slice->nr_leaves; i++)
-		slice_add_servers(slice, fabric, slice->leaves[i],
-				  shape->gpus);
+	slice_take_servers(slice, fabric, shape->gpus);
 	return slice_take_links(slice, fabric, shape->gpus);
 }
 

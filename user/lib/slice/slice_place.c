@@ -82,8 +82,9 @@ static void add_server(struct slice *slice, __u32 leaf, __u32 server,
 		(struct slice_server) { leaf, server, gpus };
 }
 
-void slice_add_servers(struct slice *slice, const struct slice_fabric *fabric,
-		       __u32 leaf, __u32 gpus)
+/* Add wholly free servers of a leaf; the last may be used in part. */
+static void add_servers(struct slice *slice, const struct slice_fabric *fabric,
+			__u32 leaf, __u32 gpus)
 {
 	const __u16 *free_gpus = gpus_of(fabric, leaf);
 	__u32 whole = fabric->gpus_per_server, v;
@@ -96,6 +97,24 @@ void slice_add_servers(struct slice *slice, const struct slice_fabric *fabric,
 		add_server(slice, leaf, v, take);
 		gpus -= take;
 	}
+}
+
+static int compare_leaves(const void *a, const void *b)
+{
+	const __u32 *left = a, *right = b;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+void slice_take_servers(struct slice *slice, const struct slice_fabric *fabric,
+			__u32 gpus)
+{
+	__u32 i;
+
+	qsort(slice->leaves, slice->nr_leaves, sizeof(*slice->leaves),
+	      compare_leaves);
+	for (i = 0; i < slice->nr_leaves; i++)
+		add_servers(slice, fabric, slice->leaves[i], gpus);
 }
 
 /* Of leaves alike, the one whose server fits tightest: it breaks no whole one. */
@@ -156,7 +175,7 @@ static int place_in_leaf(const struct slice_fabric *fabric, __u32 gpus,
 	if (slice_make_room(slice, 1, 0, need))
 		return -ENOMEM;
 	slice->leaves[slice->nr_leaves++] = best;
-	slice_add_servers(slice, fabric, best, gpus);
+	add_servers(slice, fabric, best, gpus);
 	return 1;
 }
 

@@ -10,9 +10,9 @@
 /* Servers of a leaf that are wholly free. */
 __u32 slice_whole_servers(const struct slice_fabric *fabric, __u32 leaf);
 
-/* Add wholly free servers of a leaf; the last may be used in part. */
-void slice_add_servers(struct slice *slice, const struct slice_fabric *fabric,
-		       __u32 leaf, __u32 gpus);
+/* Sort the leaves of a slice, and add wholly free servers of each with @gpus. */
+void slice_take_servers(struct slice *slice, const struct slice_fabric *fabric,
+			__u32 gpus);
 
 /*
  * Take links that all leaves of a slice have, to as few spines as will do; what is free
