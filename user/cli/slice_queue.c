@@ -139,15 +139,15 @@ static int make_queue(const struct cluster *c, enum queue_order order,
 }
 
 /* How the file is to be read, and what came of it. */
-struct run {
+struct queue_run {
 	const struct cli_args *args;
 	enum queue_order order;
 	struct json_object *started;
 	struct json_object *waiting;
 };
 
-static void put_started(struct run *run, struct json_object *entry, __u32 gpus,
-			const struct slice_plan *plan)
+static void put_started(struct queue_run *run, struct json_object *entry,
+			__u32 gpus, const struct slice_plan *plan)
 {
 	struct json_object *row = out_append_object(run->started);
 
@@ -158,8 +158,9 @@ static void put_started(struct run *run, struct json_object *entry, __u32 gpus,
 }
 
 /* Start the first job. Return: 1 when there is another to try, or 0. */
-static int start(struct run *run, struct cluster *c, struct json_object *entry,
-		 __u32 gpus, const char **lacks, struct err *err)
+static int start(struct queue_run *run, struct cluster *c,
+		 struct json_object *entry, __u32 gpus, const char **lacks,
+		 struct err *err)
 {
 	struct slice_want want = { .gpus = gpus };
 	const char *id = cluster_entry_job(entry);
@@ -171,7 +172,9 @@ static int start(struct run *run, struct cluster *c, struct json_object *entry,
 	*lacks = ret > 0 ? slice_lacks(ret) : NULL;
 	if (!ret && run->args->value[START]) {
 		ret = slice_carry_out(c, id, gpus, &plan,
-				      run->args->value[DRIVER], err) ?: 1;
+				      run->args->value[DRIVER], err);
+		if (!ret)
+			ret = 1;
 		if (c->replaced)
 			put_started(run, entry, gpus, &plan);
 	}
@@ -180,7 +183,7 @@ static int start(struct run *run, struct cluster *c, struct json_object *entry,
 	return *lacks ? 0 : ret;
 }
 
-static void list(struct run *run, const struct cluster *c,
+static void list(struct queue_run *run, const struct cluster *c,
 		 const struct queue *queue, const char *lacks)
 {
 	__u32 i;
@@ -202,7 +205,7 @@ static void list(struct run *run, const struct cluster *c,
 }
 
 /* Read the file, and start the first job or list all. Return: as start(). */
-static int step(struct run *run, struct err *err)
+static int step(struct queue_run *run, struct err *err)
 {
 	const char *file = run->args->value[CLUSTER], *lacks = NULL;
 	struct queue queue = {};
@@ -231,7 +234,7 @@ static int step(struct run *run, struct err *err)
 	return ret;
 }
 
-static int check_options(const struct cli_args *args, struct run *run,
+static int check_options(const struct cli_args *args, struct queue_run *run,
 			 struct err *err)
 {
 	static const struct cli_with with[] = {
@@ -252,7 +255,7 @@ static int check_options(const struct cli_args *args, struct run *run,
 
 int slice_queue(const struct cli_args *args, struct err *err)
 {
-	struct run run = { .args = args };
+	struct queue_run run = { .args = args };
 	struct json_object *root;
 	int ret;
 

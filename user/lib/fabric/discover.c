@@ -38,7 +38,7 @@ struct target {
 	unsigned int nr_silent;
 };
 
-struct run {
+struct discovery {
 	const struct discover *discover;
 	struct portmap *map;
 	struct target *targets;
@@ -72,7 +72,7 @@ __u16 discover_port(unsigned int i)
 }
 
 /* How many ports must be answered, by the number of paths found. */
-static void set_goals(struct run *run)
+static void set_goals(struct discovery *run)
 {
 	double one_in = run->discover->enough ? ONE_IN_KNOWN : DISCOVER_ONE_IN;
 	unsigned int paths = run->discover->paths, found;
@@ -85,14 +85,14 @@ static void set_goals(struct run *run)
 	}
 }
 
-static bool is_enough(const struct run *run, const struct target *t)
+static bool is_enough(const struct discovery *run, const struct target *t)
 {
 	const struct discover *d = run->discover;
 
 	return d->enough && d->enough(d->arg, t - run->targets, t->peer);
 }
 
-static bool wants_probe(const struct run *run, const struct target *t)
+static bool wants_probe(const struct discovery *run, const struct target *t)
 {
 	if (t->peer->local)
 		return false;
@@ -118,7 +118,7 @@ static bool wants_probe(const struct run *run, const struct target *t)
 	return false;
 }
 
-static void enter(struct run *run, struct target *t, enum phase phase)
+static void enter(struct discovery *run, struct target *t, enum phase phase)
 {
 	t->phase = phase;
 	t->started = 0;
@@ -129,7 +129,7 @@ static void enter(struct run *run, struct target *t, enum phase phase)
 		run->done++;
 }
 
-static int no_replies(const struct run *run, const struct target *t,
+static int no_replies(const struct discovery *run, const struct target *t,
 		      unsigned int hop, unsigned int ports)
 {
 	char peer[ADDR_STRLEN], router[ADDR_STRLEN];
@@ -151,14 +151,14 @@ static int no_replies(const struct run *run, const struct target *t,
 }
 
 /* Where it is not known how many paths there are, a silent one may be missed. */
-static bool asks_again(const struct run *run, const struct target *t)
+static bool asks_again(const struct discovery *run, const struct target *t)
 {
 	return t->answered && t->nr_silent && !run->discover->paths &&
 	       !run->discover->enough;
 }
 
 /* Go on to the next phase when the probes of this one are all in. */
-static int advance(struct run *run, struct target *t)
+static int advance(struct discovery *run, struct target *t)
 {
 	unsigned int hop = run->discover->config.hop;
 
@@ -223,7 +223,7 @@ static void fill_probe(struct target *t, struct batch_probe *probe)
 static int next_probe(void *client, struct batch_probe *probe,
 		      const __u8 **source, const __u8 **peer)
 {
-	struct run *run = client;
+	struct discovery *run = client;
 	size_t n = run->map->nr_peers, i;
 
 	for (i = 0; i < n; i++) {
@@ -241,7 +241,7 @@ static int next_probe(void *client, struct batch_probe *probe,
 	return -EAGAIN;
 }
 
-static int saw_router(struct run *run, struct target *t,
+static int saw_router(struct discovery *run, struct target *t,
 		      const struct batch_probe *probe, const __u8 from[16])
 {
 	char peer[ADDR_STRLEN];
@@ -264,7 +264,7 @@ static int saw_router(struct run *run, struct target *t,
 }
 
 /* The peer itself is where the routers should be. */
-static void found_near(struct run *run, struct target *t)
+static void found_near(struct discovery *run, struct target *t)
 {
 	const struct discover *d = run->discover;
 	char peer[ADDR_STRLEN], line[160];
@@ -283,7 +283,7 @@ static void found_near(struct run *run, struct target *t)
 static int got_answer(void *client, const struct batch_probe *probe,
 		      const struct probe_answer *answer)
 {
-	struct run *run = client;
+	struct discovery *run = client;
 	struct target *t = &run->targets[probe->peer];
 	bool itself = !addr_compare(answer->from, t->peer->addr);
 	int ret = 0;
@@ -308,7 +308,7 @@ static int got_answer(void *client, const struct batch_probe *probe,
 
 static int got_nothing(void *client, const struct batch_probe *probe)
 {
-	struct run *run = client;
+	struct discovery *run = client;
 	struct target *t = &run->targets[probe->peer];
 
 	t->active--;
@@ -322,7 +322,7 @@ static int got_nothing(void *client, const struct batch_probe *probe)
 
 static void status(void *client, char *line, size_t size)
 {
-	struct run *run = client;
+	struct discovery *run = client;
 	unsigned int probed = 0;
 	size_t i;
 
@@ -335,7 +335,7 @@ static void status(void *client, char *line, size_t size)
 
 static void tell_note(void *client, const char *line)
 {
-	const struct discover *discover = ((struct run *)client)->discover;
+	const struct discover *discover = ((struct discovery *)client)->discover;
 
 	if (discover->note)
 		discover->note(discover->arg, line);
@@ -349,7 +349,7 @@ static const struct probe_batch_ops ops = {
 	.note = tell_note,
 };
 
-static int prepare(struct run *run, const struct discover *d,
+static int prepare(struct discovery *run, const struct discover *d,
 		   struct portmap *map, struct err *err)
 {
 	struct route route;
@@ -385,7 +385,7 @@ static int prepare(struct run *run, const struct discover *d,
 	return 0;
 }
 
-static int name_leaves(struct run *run)
+static int name_leaves(struct discovery *run)
 {
 	struct portmap *map = run->map;
 	__u8 *leaf = calloc(map->nr_peers, 16);
@@ -404,7 +404,7 @@ static int name_leaves(struct run *run)
 int discover_run(const struct discover *discover, struct portmap *map,
 		 struct err *err)
 {
-	struct run run = { .discover = discover, .map = map, .err = err };
+	struct discovery run = { .discover = discover, .map = map, .err = err };
 	size_t i;
 	int ret;
 

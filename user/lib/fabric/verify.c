@@ -7,7 +7,7 @@
 
 #include "discover.h"
 
-struct run {
+struct verification {
 	const struct portmap *map;
 	struct verify *verify;
 	bool all;
@@ -22,7 +22,7 @@ struct run {
 static int next_probe(void *client, struct batch_probe *probe,
 		      const __u8 **source, const __u8 **dest)
 {
-	struct run *run = client;
+	struct verification *run = client;
 
 	while (run->peer < run->map->nr_peers) {
 		const struct portmap_peer *peer = &run->map->peers[run->peer];
@@ -61,7 +61,7 @@ static unsigned int path_of(const struct portmap_peer *peer, __u16 port)
 	return 0;
 }
 
-static int record(struct run *run, const struct batch_probe *probe,
+static int record(struct verification *run, const struct batch_probe *probe,
 		  const __u8 *actual)
 {
 	const struct portmap_peer *peer = &run->map->peers[probe->peer];
@@ -89,7 +89,7 @@ static int record(struct run *run, const struct batch_probe *probe,
 static int got_answer(void *client, const struct batch_probe *probe,
 		      const struct probe_answer *answer)
 {
-	struct run *run = client;
+	struct verification *run = client;
 
 	run->answered++;
 	return record(run, probe, answer->type == PROBE_TIME_EXCEEDED ?
@@ -103,7 +103,7 @@ static int got_nothing(void *client, const struct batch_probe *probe)
 
 static void status(void *client, char *line, size_t size)
 {
-	struct run *run = client;
+	struct verification *run = client;
 
 	snprintf(line, size, "verifying: %zu ports, %zu moved", run->answered,
 		 run->verify->nr_moved);
@@ -111,7 +111,7 @@ static void status(void *client, char *line, size_t size)
 
 static void tell_note(void *client, const char *line)
 {
-	struct run *run = client;
+	struct verification *run = client;
 
 	if (run->note)
 		run->note(run->arg, line);
@@ -141,7 +141,7 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 	       struct verify *verify, struct err *err)
 {
 	struct probe_batch_config own = *config;
-	struct run run = {
+	struct verification run = {
 		.map = map,
 		.verify = verify,
 		.all = all,
