@@ -2,7 +2,7 @@
 /*
  * Answers to probes, as the network gives them: to a probe that is out or to none,
  * changed, late, twice, from anybody, without end. Each probe is answered once, or
- * lost.
+ * lost; by what quotes its cookie, unless less is believed.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <linux/errqueue.h>
+#include <rocesteer/roce.h>
 
 #include "base/base.h"
 #include "fabric/probe_batch.h"
@@ -19,10 +20,15 @@
 #define OUT	64	/* packets that are remembered */
 #define MAX_READ 4096	/* answers in a step */
 #define MSEC	1000000ull
+#define ENOUGH	(PROBE_UDP_HEADER + sizeof(struct rocesteer_bth) + sizeof(__u64))
 
 static struct fuzz_input in;
 static __u64 now;
 static bool flood;	/* there is always an answer more */
+static struct probe_batch_config config = {
+	.device = "eth0", .hop = 2, .ports = 64, .rate = 1000, .retries = 2,
+	.timeout_ms = 20,
+};
 static int nr_read;
 
 /* What was sent. */
@@ -147,8 +153,15 @@ static int end(const struct batch_probe *probe)
 static int answered(void *client, const struct batch_probe *probe,
 		    const struct probe_answer *answer)
 {
+	size_t i, n = nr_out < OUT ? nr_out : OUT;
+
 	(void)client;
 	assert(answer->type <= PROBE_UNREACHABLE);
+	for (i = 0; !config.short_quotes && i < n; i++)
+		if (answer->len >= ENOUGH &&
+		    !memcmp(out[i].data, answer->quote, ENOUGH))
+			break;
+	assert(i < n);
 	return end(probe);
 }
 
@@ -166,11 +179,6 @@ static void note(void *client, const char *line)
 
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 {
-	static const struct probe_batch_config config = {
-		.device = "eth0", .hop = 2, .ports = 64, .rate = 1000,
-		.retries = 2, .timeout_ms = 20,
-		.short_quotes = true,
-	};
 	static const struct probe_batch_ops ops = {
 		.next = next, .answer = answered, .lost = lost, .note = note,
 	};
@@ -180,6 +188,7 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 	int ret, i;
 
 	in = (struct fuzz_input) { data, size };
+	config.short_quotes = fuzz_u8(&in) & 1;
 	now = 1000 * MSEC;
 	nr_out = 0;
 	next_probe = 0;

@@ -216,13 +216,18 @@ def network():
     put("wire", b"\1" + send(0, greeting + frame(1, b"") +
                              frame(1, b"12345678" * 3) + frame(3, b"")))
     for kind in b"\x0b\0", b"\3\3", b"\3\0", b"\3\1":  # time exceeded, unreachable
-        put("probe", b"".join(bytes([n]) + kind + b"\0" + b"\0\0\x0a\1\1\1" + b"\2"
-                              for n in range(24)))
-        put("probe", b"".join(bytes([64 + n]) + kind + b"\3" + bytes(6) + bytes(range(20)) +
-                              b"\1" for n in range(24)))
+        for short in b"\0", b"\1":
+            put("probe", b"".join(bytes([n]) + kind + b"\0" + b"\0\0\x0a\1\1\1" + b"\2"
+                                  for n in range(24)), short)
+            put("probe", b"".join(bytes([64 + n]) + kind + b"\3" + bytes(6) +
+                                  bytes(range(20)) + b"\1" for n in range(24)), short)
     for i, text in enumerate(("rack[01-12,20]-ib,b", "a,b", "10.0.0.1:99",
                               "[fe80::1]:77", "host", "3", "0x3/4", "a]b[1")):
         put("launch", text, bytes([i % 7 % 5]))
+    put("peers", "# peers\n10.0.0.1, 10.0.0.2 # two\n\nfd00::1\n")
+    put("peers", "\ufeff10.0.0.1\r\n10.0.0.1\n")
+    put("token", "00112233-4455-6677-8899-AABBCCDDEEff\r\n")
+    put("token", "0" * 33)
     put("event_socket", '{"time":"2026","event":"path-down","job":1,"device":"eth0",'
         '"leaf":"10.0.0.1","path":2,"router":"10.1.1.1","cause":"leaf","hold_ms":100}\n'
         '{"event":"lost"}\n')
