@@ -309,6 +309,45 @@ full()
 	done
 }
 
+# Chunks of job 7, and with them the job's: all or none
+all_or_none()
+{
+	local pins
+
+	pins=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	[[ $(bpftool --json map dump pinned "$pins/rs_chunk_jobs" | jq length),$(
+		bpftool --json map dump pinned "$pins/rs_chunks" | jq length) \
+		=~ ^(0,0|1,16384)$ ]]
+}
+
+# interrupted COMMAND...: in each tenth of the time that it takes
+interrupted()
+{
+	local start=${EPOCHREALTIME/./} tenth i
+
+	cmd "$@" >"$dir/log" || return
+	tenth=$(((${EPOCHREALTIME/./} - start) / 10))
+	for i in 1 2 3 4 5 6 7 8 9; do
+		cmd chunk unload --job 7 >"$dir/log"
+		[[ $2 == load ]] || chunks_of_7 || return
+		timeout -s INT "$((i * tenth))e-6" "$rocesteer" "$@" >"$dir/log" 2>&1
+		all_or_none || return
+	done
+}
+
+chunks_of_7()
+{
+	cmd chunk load --job 7 --chunk-plan "$dir/most.json" \
+		--ranges "$dir/one.json" >"$dir/log"
+}
+
+all_interrupted()
+{
+	interrupted chunk load --job 7 --chunk-plan "$dir/most.json" \
+		--ranges "$dir/one.json" && { chunks_of_7; :; } &&
+		interrupted chunk unload --job 7 && { cmd chunk unload --job 7; :; }
+}
+
 unloads()
 {
 	local table
@@ -323,7 +362,7 @@ unloads()
 
 last=3	# stage of chunk 2 that is its last, in dimension 0
 
-ktap_plan 10
+ktap_plan 11
 check "devices, a port map, a plan and ranges" ready
 check "a job is loaded with its chunks" loads
 check "its tables have plan and ranges" tables
@@ -333,5 +372,6 @@ check "refusals leave all as it was" refuses
 check "a load that fails leaves what was before" undone
 check "two jobs have chunks of their own" two_jobs
 check "a table that is full refuses a job" full
+check "interrupted, chunks are loaded or not" all_interrupted
 check "unloading leaves nothing" unloads
 ktap_finish

@@ -7,6 +7,7 @@
 #include "steer/steer.h"
 #include "chunk.h"
 #include "chunk_load.h"
+#include "interrupt.h"
 
 enum { JOB, CHUNK_PLAN, RANGES, DSCP };
 
@@ -99,8 +100,10 @@ static int load(const struct cli_args *args, __u32 job,
 	ret = steer_open(&steer, 0, err);
 	if (ret)
 		return ret;
+	interrupt_hold();
 	ret = steer_chunks_add(steer, job, table, err);
 	steer_close(steer);
+	interrupt_release();
 	if (ret)
 		return ret;
 	root = out_root();
@@ -138,9 +141,11 @@ int chunk_unload_run(const struct cli_args *args, struct err *err)
 	      steer_open(&steer, 0, err);
 	if (ret)
 		return ret;
+	interrupt_hold();
 	steer_chunks_get(steer, job, &chunks);
 	ret = steer_chunks_del(steer, job, err);
 	steer_close(steer);
+	interrupt_release();
 	if (ret)
 		return ret;
 	root = out_root();
