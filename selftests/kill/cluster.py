@@ -34,6 +34,8 @@ def carry_out(lines):
             queue = [name for name in queue if name != job]
         elif line["decision"] == "submit":
             queue.append(job)
+        elif line["decision"] == "release":
+            jobs.remove(job)
     return generation, jobs, queue
 
 

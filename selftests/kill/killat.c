@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Kill a command before one of its system calls:
+ * Kill a command before one of its system calls, or let that call fail:
  *
  *	killat N SECONDS COMMAND...
+ *	killat -e ERRNO N SECONDS COMMAND...
  *
  * It gets SIGKILL before it enters the N-th call behind execve(), and the exit status
  * is 99; or it ends before that, with its own. What goes on for SECONDS is killed
- * then, status 98: a daemon does not end by itself.
+ * then, status 98: a daemon does not end by itself. With -e the call is not made, and
+ * fails; what ends well without an N-th call has status 97. Only on x86-64.
  */
 #include <err.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
+#include <sys/reg.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define KILLED	99
 #define GOES_ON	98
+#define TOO_FEW	97
 
 static volatile sig_atomic_t late;
 static pid_t pid;
@@ -30,14 +36,29 @@ static void on_alarm(int signal)
 	kill(pid, SIGKILL);
 }
 
+/* At the N-th call: enter another one, which there is not. The last one never fails. */
+static void hit(int error)
+{
+	if (!error)
+		kill(pid, SIGKILL);
+	else if (ptrace(PTRACE_PEEKUSER, pid, 8 * ORIG_RAX, 0) != SYS_exit_group)
+		ptrace(PTRACE_POKEUSER, pid, 8 * ORIG_RAX, -1);
+}
+
 int main(int argc, char **argv)
 {
+	int error = 0;
 	long at, n = 0;
 	bool enters = true;
 	int status, sent = 0;
 
+	if (argc > 2 && !strcmp(argv[1], "-e")) {
+		error = atoi(argv[2]);
+		argv += 2;
+		argc -= 2;
+	}
 	if (argc < 4)
-		errx(2, "usage: killat N SECONDS COMMAND...");
+		errx(2, "usage: killat [-e ERRNO] N SECONDS COMMAND...");
 	at = atol(argv[1]);
 	pid = fork();
 	if (!pid) {
@@ -58,12 +79,15 @@ int main(int argc, char **argv)
 			if (errno != EINTR)
 				err(2, "wait");
 		if (WIFEXITED(status))
-			return WEXITSTATUS(status);
+			return WEXITSTATUS(status) ?:
+			       (error && n < at ? TOO_FEW : 0);
 		if (WIFSIGNALED(status))
 			return late ? GOES_ON : KILLED;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
 			if (enters && ++n == at)
-				kill(pid, SIGKILL);
+				hit(error);
+			else if (error && n == at)
+				ptrace(PTRACE_POKEUSER, pid, 8 * RAX, -error);
 			enters = !enters;
 		} else if (WSTOPSIG(status) != SIGTRAP) {
 			sent = WSTOPSIG(status);

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# SIGKILL before the system calls of job load, job unload, path discover, slice alloc
-# and the daemon: before every STEP-th; STEP=1 takes half an hour, the most of it for
-# the first job, which loads the programs. The next command works, and nothing is lost,
-# half-done or left over. In a network namespace and a BPF file system of its own.
+# SIGKILL before the system calls of commands that change something, and of the daemon:
+# before every STEP-th; STEP=1 takes half an hour, the most of it for the first job,
+# which loads the programs. The next command works, and nothing is lost, half-done or
+# left over. And these calls fail: what the command says it did is done, or nothing.
+# In a network namespace and a BPF file system of its own.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -23,6 +24,8 @@ fi
 dir=$(mktemp -d)
 defer rm -rf "$dir"
 map=$dir/map.json
+plan=$dir/plan.json
+ranges=$dir/ranges.json
 file=$dir/cluster/c.json
 ports=$dir/ports/ports.json
 
@@ -45,6 +48,11 @@ ready()
 	    {"path":0,"router":"10.255.1.1","ports":[49152]},
 	    {"path":1,"router":"10.255.1.2","ports":[49160]}]}]}
 	E
+	rocesteer --json chunk plan --dims 4 --bandwidth 1 --size 4M --chunks 4 >"$plan" &&
+		jq '{format: 1, hash, dimensions: [{dimension: 0, netdev: "rs0"}],
+			ranges: [.chunks[] | {dimension: 0, stage: 0, chunk: .id,
+			peer: "10.1.1.1", start: "0x\(.id + 1)0000", length: 4096}]}' \
+			"$plan" >"$ranges"
 }
 
 # kills BEFORE BEHIND COMMAND...: BEFORE makes the world in which the command is
@@ -69,6 +77,34 @@ kills()
 	((status == (goes_on ? 98 : 0)))
 }
 
+# Whether the command of $dir/out says that it did what it was to do
+says_done()
+{
+	(($1 == 0 || $1 == 97)) ||
+		grep -q "Only the output is lost\|is replaced, but a crash" "$dir/out"
+}
+
+# errors BEFORE DONE BEHIND COMMAND...: likewise, but a call fails; DONE tells whether
+# the world is as the command was to make it.
+errors()
+{
+	local before=$1 is_done=$2 behind=$3 at status=0 n=0 numbers=(5 28 12)
+	shift 3
+	for ((at = 1 + step / 3; status != 97; at += step)); do
+		"$before" || return
+		"$killat" -e "${numbers[n % 3]}" "$at" 60 "$@" >"$dir/out" 2>&1
+		status=$?
+		if says_done "$status"; then "$is_done"; else ! "$is_done"; fi &&
+			"$behind" || {
+			echo "error ${numbers[n % 3]} of system call $at, status $status: $*"
+			cat "$dir/out"
+			return 1
+		}
+		((++n))
+	done >"$dir/errors"
+	echo "$n times"
+}
+
 #
 # Cluster files
 #
@@ -77,7 +113,13 @@ cluster_make()
 {
 	rm -rf "$dir/cluster"
 	mkdir "$dir/cluster" || return
-	echo '{"leaves":4,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2}' >"$file"
+	echo '{"leaves":4,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2}' >"$file" &&
+		chown 65534:1 "$file" && chmod 640 "$file"
+}
+
+cluster_new()
+{
+	cluster_used && slice alloc --gpus 8 --job new
 }
 
 cluster_used()
@@ -92,10 +134,25 @@ slice()
 	return 1
 }
 
+new_is_there()
+{
+	jq -e '.jobs.new' "$file" >/dev/null
+}
+
+# is_like FILE MODE: there, of the cluster file's owner; or not there
+is_like()
+{
+	[[ ! -e $1 || $(stat -c '%u:%g %a' "$1") == "65534:1 $2" ]] && return
+	stat "$1"
+	return 1
+}
+
 # The old state or the new one; what is beside it is what belongs there
 cluster_is_whole()
 {
-	slice list && slice submit --gpus 1 --job next &&
+	is_like "$file" 640 && is_like "$file.lock" 600 &&
+		is_like "$file.journal" 640 &&
+		slice list && slice submit --gpus 1 --job next &&
 		selftests/kill/cluster.py "$file" &&
 		[[ ! $(find "$dir/cluster" -type f -not -name c.json \
 			-not -name c.json.lock -not -name c.json.journal) ]]
@@ -152,10 +209,63 @@ job_is_whole()
 		rocesteer --json flow show | jq -e '.flows == []' >/dev/null
 }
 
+is_loaded_5()
+{
+	is_loaded 5 >/dev/null
+}
+
+unload_5()
+{
+	! is_loaded_5 || unload 5
+}
+
+another_and_no_5()
+{
+	unload_5 && another_job
+}
+
 nothing_is_pinned()
 {
 	job_is_whole && [[ ! $(find /sys/fs/bpf -name 'rs_*') ]] &&
 		[[ $(ip -d link show rs0) != *tcx* ]]
+}
+
+#
+# Chunks
+#
+
+chunk()
+{
+	rocesteer chunk "$@" --job 5 >"$dir/log" 2>&1
+}
+
+has_chunks()
+{
+	rocesteer --json job show --job 5 | jq -e '.chunks == 4' >/dev/null
+}
+
+no_chunks()
+{
+	daemon_job && { ! has_chunks || chunk unload; }
+}
+
+chunks()
+{
+	daemon_job && { has_chunks || chunk load --chunk-plan "$plan" --ranges "$ranges"; }
+}
+
+# All are there or none; then they can be loaded, and nothing of them is left
+chunks_are_whole()
+{
+	local left
+
+	chunks && chunk unload && [[ ! $(find /sys/fs/bpf -name 'link_chunk_*') ]] || {
+		cat "$dir/log"
+		return 1
+	}
+	for left in /sys/fs/bpf/rocesteer/netns-*/rs_{chunk*,range*}; do
+		[[ $(bpftool --json map dump pinned "$left") == '[]' ]] || return
+	done
 }
 
 #
@@ -174,6 +284,11 @@ discover()
 	rocesteer path show "$ports" >"$dir/log" 2>&1 && return
 	cat "$dir/log"
 	return 1
+}
+
+ports_have_3()
+{
+	jq -e 'any(.peers[]; .address == "10.1.0.3")' "$ports" >/dev/null
 }
 
 ports_are_whole()
@@ -206,20 +321,30 @@ daemon_ends()
 	unload 5
 }
 
-ktap_plan 9
+alloc=("$rocesteer" slice alloc --gpus 8 --job new --cluster "$file")
+load=("$rocesteer" job load --job 5 --port-map "$map" --flow 10.1.1.1/17,10.1.1.1/18)
+discover=("$rocesteer" path discover --dev rs0 --peer 10.1.0.2,10.1.0.3 --out "$ports")
+
+ktap_plan 15
 check "a network device and port map" ready
-check "slice alloc, the first command of all" kills cluster_make cluster_is_whole \
-	"$rocesteer" slice alloc --gpus 8 --job new --cluster "$file"
-check "slice alloc, a later one" kills cluster_used cluster_is_whole \
-	"$rocesteer" slice alloc --gpus 8 --job new --cluster "$file"
-step=${STEP:-331} check "job load, the first job" kills no_job nothing_is_pinned \
-	"$rocesteer" job load --job 5 --port-map "$map" --flow 10.1.1.1/17,10.1.1.1/18
-check "job load beside another job" kills another_job job_is_whole \
-	"$rocesteer" job load --job 5 --port-map "$map" --flow 10.1.1.1/17,10.1.1.1/18
+# Its lock and its journal are made in a few calls.
+step=${STEP:-2} check "slice alloc, the first command of all" \
+	kills cluster_make cluster_is_whole "${alloc[@]}"
+check "slice alloc, a later one" kills cluster_used cluster_is_whole "${alloc[@]}"
+check "slice release" kills cluster_new cluster_is_whole \
+	"$rocesteer" slice release --job new --cluster "$file"
+step=${STEP:-3} check "errors of slice alloc" errors cluster_used new_is_there cluster_is_whole "${alloc[@]}"
+step=${STEP:-331} check "job load, the first job" kills no_job nothing_is_pinned "${load[@]}"
+check "job load beside another job" kills another_job job_is_whole "${load[@]}"
+check "errors of job load" errors another_and_no_5 is_loaded_5 unload_5 "${load[@]}"
+check "chunk load" kills no_chunks chunks_are_whole \
+	"$rocesteer" chunk load --job 5 --chunk-plan "$plan" --ranges "$ranges"
+check "chunk unload" kills chunks chunks_are_whole "$rocesteer" chunk unload --job 5
 rocesteer job unload --all >"$dir/log"
 check "job unload" kills one_job nothing_is_pinned "$rocesteer" job unload --job 5
-check "path discover" kills ports_make ports_are_whole \
-	"$rocesteer" path discover --dev rs0 --peer 10.1.0.2,10.1.0.3 --out "$ports"
+check "path discover" kills ports_make ports_are_whole "${discover[@]}"
+check "errors of path discover" errors ports_make ports_have_3 ports_are_whole \
+	"${discover[@]}"
 goes_on=1 check "the daemon" kills daemon_job daemon_begins "$rocesteer" daemon
 check "what it leaves can be unloaded" daemon_ends
 ktap_finish
