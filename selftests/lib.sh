@@ -130,7 +130,7 @@ busywait()
 }
 
 # unread CHECK COMMAND...: CHECK succeeds while COMMAND, which prints more than
-# 4096 bytes, waits for a reader.
+# 4096 bytes, waits for a reader; it can be ended before there is one.
 unread()
 {
 	local check=$1 pipe pid status
@@ -139,13 +139,14 @@ unread()
 	exec {pipe}<> <(:)
 	/usr/bin/python3 -c 'import fcntl
 fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)' <&"$pipe" || return
-	timeout $((300 * PATIENCE)) "$@" >&"$pipe" {pipe}>&- &
+	timeout -k 10 $((300 * PATIENCE)) "$@" >&"$pipe" {pipe}>&- &
 	pid=$!
 	busywait 30000 read -r -t 0 -u "$pipe" && "$check"
 	status=$?
 	kill "$pid" || status=1
-	exec {pipe}>&-
 	wait "$pid"
+	(($? != 128 + 9)) || status=1
+	exec {pipe}>&-
 	return "$status"
 }
 

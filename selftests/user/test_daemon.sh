@@ -371,11 +371,40 @@ plans_on()
 	done
 }
 
+# Who reads at last is told so, with the next event.
+tells_lost()
+{
+	local line
+
+	flows 10.1.1.1 "$((dqpn++))" || return
+	while read -r -t 0.02 -u "$pipe" line; do
+		[[ $line != *'"event":"lost"'* ]] || return 0
+	done
+	return 1
+}
+
+# Each flow is an event more.
+fills()
+{
+	flows 10.1.1.1 "$((dqpn++))" && ! /usr/bin/python3 -c 'import select, sys
+poll = select.poll()
+poll.register(0, select.POLLOUT)
+sys.exit(not poll.poll(0))' <&"$pipe"
+}
+
+# At its end nobody reads either.
+plans_unread()
+{
+	local dqpn=200
+
+	plans_on && busywait 20000 tells_lost && busywait 20000 fills
+}
+
 is_silent()
 {
 	unload && daemon_stop && load wrap &&
 		flows 10.1.1.1 16,17,18,19,20,21 &&
-		unread plans_on "$rocesteer" --json daemon && daemon_start
+		unread plans_unread "$rocesteer" --json daemon && daemon_start
 }
 
 says_locked()
@@ -425,6 +454,42 @@ uses()
 		([.flows[].pieces[].path] | unique) == $paths' >/dev/null
 }
 
+# set_ports FIRST: of the peer of all flows, and the daemon is not told
+set_ports()
+{
+	local pin key value p
+
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	mapfile -t key < <(bpftool -j map dump pinned "$pin/rs_peers" | jq -r '.[].key |
+		select(.[-4:] == ["0x0a", "0x01", "0x01", "0x01"])[]')
+	mapfile -t value < <(bpftool -j map lookup pinned "$pin/rs_peers" \
+		key "${key[@]}" | jq -r '.value[]')
+	for p in 0 1 2 3; do
+		value[40 + 2 * p]=$((($1 + p) >> 8))
+		value[41 + 2 * p]=$((($1 + p) & 255))
+	done
+	bpftool map update pinned "$pin/rs_peers" key "${key[@]}" value "${value[@]}"
+}
+
+# ports FIRST [DQPN,..]: that these flows have, or all if there are none
+ports()
+{
+	show | jq -e --argjson first "$1" --argjson of "[${2:-}]" 'all(.flows[] |
+		select($of == [] or (.dqpn | IN($of[]))).pieces[];
+		.port == $first + .path)'
+}
+
+# What is planned has the ports that there are; flows that only acknowledge get them
+# when the tables are read.
+notices_ports()
+{
+	only_acks 17 && kill -HUP "$daemon" && busywait 20000 has_read 5 &&
+		set_ports 51000 && flows 10.1.1.1 22 &&
+		busywait 20000 ports 51000 16,18,19,20,21,22 &&
+		kill -HUP "$daemon" &&
+		busywait 20000 ports 51000 && kill -0 "$daemon"
+}
+
 # What it plans is refused, as the tables have changed meanwhile: it reads them.
 notices_changes()
 {
@@ -432,7 +497,8 @@ notices_changes()
 		set_paths 2 && flows 10.1.1.1 21 &&
 		busywait 20000 uses '[0,1]' 6 && kill -0 "$daemon" &&
 		set_paths 4 && kill -HUP "$daemon" &&
-		busywait 20000 uses '[0,1,2,3]' 6 && kill -0 "$daemon"
+		busywait 20000 uses '[0,1,2,3]' 6 && kill -0 "$daemon" &&
+		notices_ports
 }
 
 replanned()
@@ -574,9 +640,8 @@ gone_by_name()
 		'.jobs[0] | .device == $name and (.served | not)'
 }
 
-# As a flow is whose queue pair has its port for good: whole, and with a flag
-# in rs_flows that says so.
-has_port()
+# set_flags DQPN SET CLEAR: in rs_flows; the flow is whole then
+set_flags()
 {
 	local pin entry key value flags
 
@@ -587,10 +652,22 @@ has_port()
 	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
 	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
 	flags=$(flow_byte flags)
-	value[flags]=$((value[flags] | 16))
+	value[flags]=$(((value[flags] | $2) & ~$3))
 	value[$(flow_byte nr_pieces)]=1
 	bpftool map update pinned "$pin/rs_flows" key "${key[@]}" \
 		value "${value[@]}"
+}
+
+# As a flow is whose queue pair has its port for good.
+has_port()
+{
+	set_flags "$1" 16 0
+}
+
+# As one is that has sent no data yet, and no share of a path.
+only_acks()
+{
+	set_flags "$1" 0 1
 }
 
 path_of()
