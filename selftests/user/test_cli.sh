@@ -458,6 +458,37 @@ foreign_files()
 			"$dir/trace.csv" | jq -e '.jobs == 3'
 }
 
+# shows TEXT ARGUMENT...: in words, with nothing that a terminal acts on
+shows()
+{
+	local text=$1
+	shift
+
+	! "$rocesteer" "$@" >"$dir/said" 2>&1 && cat -v "$dir/said" &&
+		grep -F "$text" "$dir/said" && ! grep $'[\e\a]' "$dir/said"
+}
+
+controls()
+{
+	local time=2026-01-02T03:04:05Z map=$dir/$'esc\e[31m\a\xff.json'
+	local head='{"format":1,"generation":1,"created":' slice=$dir/esc.json
+
+	shows 'esc?[31m??.json: No such file' path show "$map" &&
+		shows "unknown object a?[31m" a$'\e[31m' &&
+		shows "ü?[31m" path show "$dir/"$'\u00fc\e[31m' &&
+		echo "$head"'"'$time'\u001b","device":"lo","hop":2}' >"$map" &&
+		shows '??.json: created: is not' path show "$map" &&
+		echo "$head"'"'$time'","device":"a\u001b","hop":2}' >"$map" &&
+		shows 'device: is not' path show "$map" || return
+	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4,
+		"nodes":[["n\u001b"]]}' >"$slice" &&
+		"$rocesteer" slice alloc --gpus 1 --job a --cluster "$slice" \
+			>"$dir/said" &&
+		! grep $'\e' "$dir/said" &&
+		sed -i 's/"stage":"server"/"stage":"\\u001b[31m"/' "$slice" &&
+		shows "jobs.a.stage: '?[31m' is not one of" slice list --cluster "$slice"
+}
+
 version()
 {
 	[[ $("$rocesteer" --version) == "rocesteer "[0-9]* ]] &&
@@ -484,7 +515,7 @@ idle_options()
 }
 
 echo '{"format": 1,' >"$dir/bad"
-ktap_plan 18
+ktap_plan 19
 check "wrong usage" usage_all
 check "wrong usage of plan" usage_plan
 check "wrong usage of plan --prior" usage_prior
@@ -501,6 +532,7 @@ check "without privileges nothing is begun" unprivileged
 check "output that fails is a failure" output_fails
 check "files are replaced as a whole, or not at all" files_stay_whole
 check "files with CRLF and a byte order mark" foreign_files
+check "control characters are shown as ?" controls
 check "--version" version
 check "help" "$rocesteer" help
 ktap_finish

@@ -606,11 +606,20 @@ counts_six()
 		jq -e '.groups[0].flows | add == 6'
 }
 
+# A name may have anything but blanks, colons and slashes.
+is_shown()
+{
+	ip link set rs9 name $'rs\e9' && "$rocesteer" job list >"$dir/list" &&
+		cat -v "$dir/list" && grep 'rs?9' "$dir/list" &&
+		! grep $'\e' "$dir/list" && ip link set $'rs\e9' name rs9 &&
+		ip link set rs9 up && busywait 20000 is_named rs9
+}
+
 # Another name is no other device, and one in another namespace is none of ours.
 device_is_renamed()
 {
 	ip link set rs0 name rs9 && ip link set rs9 up &&
-		busywait 20000 is_named rs9 && ip netns add "rs$$" &&
+		busywait 20000 is_named rs9 && is_shown && ip netns add "rs$$" &&
 		ip link set rs9 netns "rs$$" &&
 		busywait 20000 gone_by_name rs9 &&
 		(($(programs rs9 ip netns exec "rs$$") == 0)) &&

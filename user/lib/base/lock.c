@@ -10,8 +10,9 @@
 #include <time.h>
 #include <linux/types.h>
 
-#include "wait_limit.h"
 #include "progress.h"
+#include "table.h"
+#include "wait_limit.h"
 
 #define SEC		1000000000ull
 #define WAIT		30		/* seconds */
@@ -93,11 +94,13 @@ int lock_try(int fd, const char *name, struct err *err)
 
 static void tell(int fd, const char *name)
 {
-	char who[80];
+	char who[80], raw[512], text[512];
 
 	describe_holder(fd, who, sizeof(who));
-	fprintf(stderr, "%s: waiting for %s, which %s has locked\n",
-		program_invocation_short_name, name, who);
+	snprintf(raw, sizeof(raw), "waiting for %.256s, which %s has locked",
+		 name, who);
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name,
+		table_printable(raw, text, sizeof(text)));
 }
 
 /*

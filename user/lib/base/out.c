@@ -11,6 +11,8 @@
 #include "addr.h"
 #include "table.h"
 
+#define TEXT	1024	/* more than any message or note */
+
 /* Of the first failure; a stream only remembers that there was one. */
 static int write_error;
 
@@ -62,6 +64,7 @@ int out_error(const struct out *out, struct json_object *root,
 	      const struct out_view *views, const struct err *err)
 {
 	struct json_object *error;
+	char text[TEXT];
 
 	if (out->json) {
 		error = out_object(root, "error");
@@ -72,23 +75,25 @@ int out_error(const struct out *out, struct json_object *root,
 	}
 	if (out_show(out, root, views) || !out->json) {
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name,
-			err->message);
+			table_printable(err->message, text, TEXT));
 		if (err->hint[0])
-			fprintf(stderr, "%s\n", err->hint);
+			fprintf(stderr, "%s\n",
+				table_printable(err->hint, text, TEXT));
 	}
 	return err->exit_status;
 }
 
 void out_note(const struct out *out, const char *fmt, ...)
 {
+	char raw[TEXT], text[TEXT];
 	va_list args;
 
 	if (out->json)
 		return;
 	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
+	vsnprintf(raw, sizeof(raw), fmt, args);
 	va_end(args);
-	fputc('\n', stderr);
+	fprintf(stderr, "%s\n", table_printable(raw, text, TEXT));
 }
 
 /* json-c reports only a lack of memory: nothing useful is left to do then. */

@@ -58,14 +58,13 @@ bool table_is_text(const char *text)
 	return !len;
 }
 
-/* A copy that a terminal only shows: texts come from files. */
-static const char *printable(const char *text, char *copy)
+const char *table_printable(const char *text, char *copy, size_t size)
 {
 	size_t at = 0;
 	wchar_t c;
 	int len;
 
-	while (at + MB_LEN_MAX < MAX_CELL && (len = take(text, &c))) {
+	while (at + MB_LEN_MAX < size && (len = take(text, &c))) {
 		if (len < 0)
 			copy[at++] = '?';
 		else
@@ -134,7 +133,7 @@ static const char *format_value(struct json_object *value, char *text)
 {
 	char raw[MAX_CELL];
 
-	return printable(format_raw(value, raw), text);
+	return table_printable(format_raw(value, raw), text, MAX_CELL);
 }
 
 static void each_row(struct row *row, const char *keys, row_fn *fn, void *arg)

@@ -20,6 +20,12 @@ bool table_print(struct json_object *root, const struct out_view *view,
 void table_print_line(struct json_object *row,
 		      const struct out_column *columns);
 
+/*
+ * A copy that a terminal only shows, of as many characters as surely fit: texts come
+ * from files, and from others. Return: @copy.
+ */
+const char *table_printable(const char *text, char *copy, size_t size);
+
 /* Is it UTF-8 without control characters? */
 bool table_is_text(const char *text);
 
