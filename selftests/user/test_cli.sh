@@ -476,9 +476,9 @@ controls()
 	shows 'esc?[31m??.json: No such file' path show "$map" &&
 		shows "unknown object a?[31m" a$'\e[31m' &&
 		shows "ü?[31m" path show "$dir/"$'\u00fc\e[31m' &&
-		echo "$head"'"'$time'\u001b","device":"lo","hop":2}' >"$map" &&
+		echo "$head\"$time"'\u001b","device":"lo","hop":2}' >"$map" &&
 		shows '??.json: created: is not' path show "$map" &&
-		echo "$head"'"'$time'","device":"a\u001b","hop":2}' >"$map" &&
+		echo "$head\"$time"'","device":"a\u001b","hop":2}' >"$map" &&
 		shows 'device: is not' path show "$map" || return
 	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4,
 		"nodes":[["n\u001b"]]}' >"$slice" &&

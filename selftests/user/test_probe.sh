@@ -462,13 +462,19 @@ lone_host()
 		fabric_link lone eth0 gate e0 &&
 		ip -n "${prefix}lone" addr add 10.3.0.1/24 dev eth0 &&
 		ip -n "${prefix}lone" route add 10.9.9.0/24 via 10.3.0.254 &&
-		in_ns gate sysctl -qw net.ipv4.ip_forward=0 || return
+		in_ns gate sysctl -qw net.ipv4.ip_forward=0 \
+			net.ipv6.conf.all.forwarding=0 || return
 	for host in 254 66 67; do
 		ip -n "${prefix}gate" addr add "10.3.0.$host/24" dev e0
+		ip -n "${prefix}gate" addr add "fd00:3::$host/64" dev e0 nodad
 	done
+	# Where the gateway has no route, it would say so itself.
+	ip -n "${prefix}gate" route add fd00:9::/64 dev e0 &&
+		ip -n "${prefix}lone" addr add fd00:3::1/64 dev eth0 nodad &&
+		ip -n "${prefix}lone" route add fd00:9::/64 via fd00:3::254
 }
 
-# answered QUOTE ROUTER,.. OPTION..: discover, with answers like these
+# answered QUOTE ROUTER,.. OPTION..: discover, with answers like these; host= asks, for peer=
 answered()
 {
 	local quote=$1 routers=$2 pid status
@@ -476,12 +482,12 @@ answered()
 
 	: >"$dir/ready"
 	# shellcheck disable=SC2086 # words
-	ip netns exec "${prefix}gate" selftests/user/icmp.py e0 10.3.0.1 "$quote" \
+	ip netns exec "${prefix}gate" selftests/user/icmp.py e0 "${host:-10.3.0.1}" "$quote" \
 		${routers//,/ } >"$dir/ready" &
 	pid=$!
 	busywait 20000 test -s "$dir/ready" &&
 		in_ns lone timeout 120 "$rocesteer" path discover --dev eth0 \
-			--peer 10.9.9.9 --ports 1 --paths 1 --probe-timeout 100 \
+			--peer "${peer:-10.9.9.9}" --ports 1 --paths 1 --probe-timeout 100 \
 			--retries 1 --accept-incomplete "$@" \
 			>"$dir/out" 2>"$dir/said"
 	status=$?
@@ -494,13 +500,13 @@ answered()
 # Who sees no probe can guess the 16 bits of a UDP header that he does not know.
 believes_enough()
 {
-	answered all 10.3.0.66 && grep 10.3.0.66 "$dir/out" &&
-		! answered else 10.3.0.66 &&
-		! answered else 10.3.0.66 --short-quotes &&
-		! answered header 10.3.0.66 &&
-		grep -e "10.3.0.66 .* --short-quotes" "$dir/said" &&
-		answered header 10.3.0.66 --short-quotes &&
-		grep 10.3.0.66 "$dir/out"
+	answered all "$1" && grep "$1" "$dir/out" &&
+		! answered else "$1" &&
+		! answered else "$1" --short-quotes &&
+		! answered header "$1" &&
+		grep -e "$1 .* --short-quotes" "$dir/said" &&
+		answered header "$1" --short-quotes &&
+		grep "$1" "$dir/out"
 }
 
 tells_of_two_answers()
@@ -519,7 +525,7 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 defer fabric_destroy
 
-ktap_plan 34
+ktap_plan 35
 check "a fabric of 2 spines" fabric_create 2
 check "2 spines: every path, as ip route get has it" found4 2
 check "it is gone" world_is_empty
@@ -552,7 +558,9 @@ check "an address of our own" own_address
 check "a source that is not ours" no_source
 check "no privilege" no_privilege
 check "a host and a gateway" lone_host
-check "an answer has to quote what cannot be guessed" believes_enough
+check "an answer has to quote what cannot be guessed" believes_enough 10.3.0.66
+host=fd00:3::1 peer=fd00:9::9 \
+	check "so has an answer by IPv6" believes_enough fd00:3::66
 check "two answers to one probe are told" tells_of_two_answers
 check "nothing is left behind" world_is_empty
 ktap_finish
