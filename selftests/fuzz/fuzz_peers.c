@@ -27,7 +27,7 @@ int discover_run(const struct discover *discover, struct portmap *map,
 
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 {
-	char *argv[] = {
+	char *argv[5] = {
 		"discover", "--dev", "lo", "--peer-file",
 		(char *)fuzz_file(data, size),
 	};

@@ -25,11 +25,12 @@
 static struct fuzz_input in;
 static __u64 now;
 static bool flood;	/* there is always an answer more */
+static int nr_read;
+
 static struct probe_batch_config config = {
 	.device = "eth0", .hop = 2, .ports = 64, .rate = 1000, .retries = 2,
 	.timeout_ms = 20,
 };
-static int nr_read;
 
 /* What was sent. */
 static struct {
