@@ -217,6 +217,10 @@ refuses()
 		wrong "ranges[3].dimension: 1 has no device" '.dimensions |= .[:1]' &&
 		wrong "dimensions[1].dimension: 0 is there twice" \
 			'.dimensions[1].dimension = 0' &&
+		wrong "collective: 'ring' is not one of all-reduce, \
+reduce-scatter, all-gather" '.collective = "ring"' "$plan" &&
+		wrong "queue: 'lifo' is not one of fifo, scf" \
+			'.queue = "lifo"' "$plan" &&
 		wrong "chunks[1].order: is not one" '.chunks[1].order = [0,0]' "$plan" &&
 		wrong "chunks[0].bytes: 1 is not" '.chunks[0].bytes = 1' "$plan" &&
 		wrong "hash: is not the plan's" '.chunks[0].order |= reverse' "$plan" &&
