@@ -738,13 +738,35 @@ shows()
 		"$rocesteer" flow show | grep -E ' [0-3]:[0-9]+,[0-3]:[0-9]+ '
 }
 
+is_told_full()
+{
+	(($(grep -c '"table-full","job":1,"device":"rs0"' "$dir/events") == 1))
+}
+
+# Where 65,536 flows are, there is no room for others: that is told once.
+table_is_full()
+{
+	local i
+
+	load none || return
+	for ((i = 16; i < 16 + 65536; i += 8192)); do
+		flows 10.1.1.1 "$(seq -s , "$i" $((i + 8191)))" || return
+	done
+	"$rocesteer" --json stat | jq -e '.verdicts |
+		.steered == 65536 and .table_full == 0' &&
+		daemon_start && flows 10.1.1.1 70000,70001 &&
+		busywait 20000 is_told_full &&
+		"$rocesteer" --json stat | jq -e '.verdicts.table_full == 2' &&
+		daemon_stop && is_told_full && unload
+}
+
 # At the end of the daemon everything stays where it is.
 leaves()
 {
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 31
+ktap_plan 32
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
@@ -775,6 +797,7 @@ check "a device is renamed, and moved to another namespace" device_is_renamed
 check "a queue pair has a port of a path that is not known" plans_around_unknown_paths
 check "a steered queue pair stays where it is" goes_around
 check "a SIGTERM leaves the tables" leaves
+check "a table without room is told" table_is_full
 check "nothing is left" test -z "$(socket | grep -v '\*')"
 check "nothing is pinned" test -z "$(find /sys/fs/bpf -name 'rs_*')"
 ktap_finish
