@@ -7,8 +7,9 @@
  *
  * What is not steered leaves byte for byte as it came. What is steered differs in its
  * source port, the bits that say to how many paths it is dealt, and the checksums of
- * both, which stay as right or wrong as they were. Each is counted once. Several
- * processes with different seeds use several CPUs. Output is KTAP.
+ * both, which stay as right or wrong as they were. Each is counted once. By the program
+ * for chunks a packet gets their DSCP, or nothing. Several processes with different
+ * seeds use several CPUs. Output is KTAP.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,12 +23,15 @@
 #include "unpinned.h"
 #include "../packets.h"
 #include "../user/ktap.h"
+#include "../../include/rocesteer/chunk.h"
 #include "../../include/rocesteer/types.h"
 
 #define JOB		7
 #define PATHS		4
 #define IFINDEX		1	/* what BPF_PROG_TEST_RUN gives a frame */
 #define FIRST_PORT	0xc100	/* of path 0 */
+#define CLASS		1
+#define DSCP		46	/* of its only class of chunks */
 #define BATCH		4096	/* packets between two looks at the counters */
 #define BATCHES		64	/* then the tables are made anew */
 #define SHOWN		5	/* failures */
@@ -58,7 +62,31 @@ static void put(struct bpf_map *map, const void *key, const void *value)
 		die(bpf_map__name(map));
 }
 
-/* A job that has the device, and paths to a peer of either family; no flow. */
+/* Nearly all addresses of a peer are of the job's only chunk. */
+static void add_range(const struct rocesteer_peer_key *peer)
+{
+	struct rocesteer_range range = { .start = 1, .length = -2ull };
+	struct rocesteer_range_key key = { .peer = *peer };
+	struct rocesteer_ranges ranges = { .nr = 1 };
+
+	put(skel->maps.rs_ranges, &key, &range);
+	put(skel->maps.rs_range_peers, &key.peer, &ranges);
+}
+
+static void add_chunk(void)
+{
+	struct rocesteer_chunk_job owner = { .nr_chunks = 1, .nr_classes = CLASS,
+					     .dscp[CLASS] = DSCP };
+	struct rocesteer_chunk chunk = { .nr_stages = 1, .class[0] = CLASS };
+	struct rocesteer_chunk_key key = { .job = JOB };
+
+	put(skel->maps.rs_chunks, &key, &chunk);
+	put(skel->maps.rs_chunk_jobs, &key.job, &owner);
+}
+
+/*
+ * A job that has the device, a chunk, and paths to a peer of either family; no flow.
+ */
 static void begin(__u8 ordered)
 {
 	static const __u8 addrs[][16] = {
@@ -88,7 +116,9 @@ static void begin(__u8 ordered)
 
 		memcpy(key.addr, addrs[p], sizeof(key.addr));
 		put(skel->maps.rs_peers, &key, &peer);
+		add_range(&key);
 	}
+	add_chunk();
 	put(skel->maps.rs_groups, &gkey, &group);
 	put(skel->maps.rs_jobs, &number, &job);
 	put(skel->maps.rs_devices, &ifindex, &number);
@@ -165,6 +195,43 @@ static void check_steered(void)
 		return fail("the UDP checksum is wrong");
 }
 
+/* One's complement sum of an IPv4 header, as udp_sum(). */
+static __u32 ip_sum(const struct packet *p, const struct packet_layout *l)
+{
+	__u32 sum = 0;
+	size_t i;
+
+	for (i = l->l3; i < l->l4; i += 2)
+		sum += p->data[i] << 8 | p->data[i + 1];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return sum % 0xffff;
+}
+
+/* It has the DSCP, and nothing else is new. */
+static void check_marked(void)
+{
+	struct packet_layout l;
+	struct packet same;
+	__u8 *ip;
+
+	if (out.len != in.len || !packet_layout(&in, &l))
+		return fail("marked, but not valid");
+	memcpy(&same, &in, sizeof(same.len) + in.len);
+	ip = same.data + l.l3;
+	if (l.v6) {
+		ip[0] = (ip[0] & 0xf0) | DSCP >> 2;
+		ip[1] = (ip[1] & 0x3f) | (DSCP << 6 & 0xff);
+	} else {
+		ip[1] = (ip[1] & 3) | DSCP << 2;
+		memcpy(ip + 10, out.data + l.l3 + 10, 2);
+		if (ip_sum(&in, &l) != ip_sum(&out, &l))
+			return fail("the checksum of the IP header is wrong");
+	}
+	if (memcmp(same.data, out.data, out.len))
+		fail("more is marked than may");
+}
+
 /* Might it have the port of its path already? */
 static bool may_be_right(void)
 {
@@ -217,7 +284,20 @@ static __u64 sum_counters(struct bpf_map *map, __u32 which, __u32 nr, __u64 *all
 	return sum;
 }
 
-static __u64 total_steered, total_sent;
+static __u64 total_steered, total_sent, total_tagged, total_marked;
+
+/* Run the program for chunks. Return: false as run(). */
+static bool tag(void)
+{
+	if (!run(skel->progs.rocesteer_chunk))
+		return false;
+	total_tagged++;
+	if (out.len == in.len && !memcmp(out.data, in.data, in.len))
+		return true;
+	total_marked++;
+	check_marked();
+	return true;
+}
 
 static void batch(__u32 count)
 {
@@ -235,6 +315,10 @@ static void batch(__u32 count)
 		/* No more fits into the page of a test run. */
 		if (in.len > PACKET_MAX)
 			in.len = PACKET_MAX;
+		if (!packet_below(4)) {
+			i += tag();
+			continue;
+		}
 		egress = packet_below(4);
 		if (!run(egress ? skel->progs.rocesteer_egress :
 				  skel->progs.rocesteer_ingress))
@@ -293,8 +377,11 @@ int main(int argc, char **argv)
 	seconds = to.tv_sec - from.tv_sec + (to.tv_nsec - from.tv_nsec) / 1e9;
 	printf("# %llu packets, %llu of them sent, %llu changed, %.0f a second\n",
 	       count, total_sent, total_steered, count / seconds);
+	printf("# %llu to the program for chunks, %llu marked\n", total_tagged,
+	       total_marked);
 	ktap_result(!failures, "what is not steered stays as it is, the rest is right");
 	ktap_result(total_steered > total_sent / 8, "enough of them are steered");
+	ktap_result(total_marked > total_tagged / 64, "and marked, where they carry a chunk");
 	rocesteer_bpf__destroy(skel);
 	return ktap_end();
 }
