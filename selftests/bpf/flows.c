@@ -3,6 +3,11 @@
  * How the egress program deals flows to paths, shares them out by PSN and goes
  * around a dead path: frames through BPF_PROG_TEST_RUN, tables of its own.
  * Output is KTAP.
+ *
+ *	flows [IFINDEX QPN]
+ *
+ * With arguments: what the ingress program is told about the flow of a queue pair that
+ * the module resequences, IFINDEX and QPN, connected to 10.0.0.2.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -1089,9 +1094,118 @@ static void test_reuse(void)
 	between_bpf__destroy(hook);
 }
 
-int main(void)
+#define TOLD_DQPN	7
+#define TOLD_LAST	0x20	/* PSN of the last request, the first ones wrap */
+#define TOLD_WINDOW	0x10000
+#define PROMISE		(ROCESTEER_BTH_PATHS << ROCESTEER_BTH_SHIFT)
+
+static __u32 told_ifindex, told_qpn;
+
+/* The queue pair gets an acknowledgment from 10.0.0.@from, or a READ request. */
+static struct rocesteer_flow_path told(__u8 from, __u8 opcode, __u32 psn, bool restores)
+{
+	struct rocesteer_flow_key key = flow_key(TOLD_DQPN);
+	struct rocesteer_flow_path flow = {};
+	struct __sk_buff ctx = { .ifindex = told_ifindex };
+	struct frame in = {
+		.eth.h_proto = htons(ETH_P_IP),
+		.ip = { .version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP,
+			.tot_len = htons(sizeof(in) - sizeof(in.eth)),
+			.saddr = htonl(0x0a000000 | from) },
+		.udp = { .dest = htons(ROCESTEER_ROCE_PORT),
+			 .len = htons(sizeof(in) - sizeof(in.eth) -
+				      sizeof(in.ip)) },
+		.bth = { .opcode = opcode,
+			 .dqpn = htonl(told_qpn | (restores && opcode == ROCESTEER_OP_RC_ACK ?
+						   PROMISE : 0)),
+			 .apsn = htonl(psn & ROCESTEER_PSN_MASK) },
+	};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = &in,
+		    .data_size_in = sizeof(in), .ctx_in = &ctx,
+		    .ctx_size_in = sizeof(ctx));
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_ingress),
+				   &opts))
+		die("test run");
+	key.ifindex = told_ifindex;
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_flows), &key, &flow))
+		die("rs_flows");
+	return flow;
+}
+
+/* A flow that is split as long as its peer restores the order. */
+static struct rocesteer_flow_path told_begin(void)
+{
+	struct rocesteer_flow_path flow = {
+		.flags = ROCESTEER_FLOW_ASKS | ROCESTEER_FLOW_ORDERED,
+		.nr_pieces = PATHS, .job = JOB, .acked = TOLD_LAST - 1,
+		.psns = { [0 ... ROCESTEER_PSNS_MAX - 1] = {
+			.next = TOLD_LAST + 1, .last = TOLD_LAST + 1,
+			.repeats = ROCESTEER_PSN_NONE,
+		} },
+	};
+	struct rocesteer_flow_key key = flow_key(TOLD_DQPN);
+	__u32 p;
+
+	for (p = 0; p < PATHS; p++)
+		flow.piece[p] = (struct rocesteer_piece) {
+			.end = p + 1, .path = p, .sport = htons(FIRST_PORT + p),
+		};
+	key.ifindex = told_ifindex;
+	put(skel->maps.rs_flows, &key, &flow);
+	return flow;
+}
+
+static void test_told(void)
+{
+	static const __u32 far[] = {
+		TOLD_LAST + 1, TOLD_LAST - TOLD_WINDOW, TOLD_LAST + TOLD_WINDOW,
+		TOLD_LAST + (1 << 20), TOLD_LAST - (1 << 20), TOLD_LAST + (1 << 23),
+	};
+	struct rocesteer_flow_path was, flow;
+	bool same = true;
+	__u32 i;
+
+	skel = load_table(true, 0, 0, 0);
+	if (!skel)
+		die("load");
+	was = told_begin();
+	for (i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+		flow = told(2, ROCESTEER_OP_RC_ACK, far[i], false);
+		same &= !memcmp(&flow, &was, sizeof(flow));
+	}
+	flow = told(2, READ_REQUEST, TOLD_LAST + (1 << 20), false);
+	same &= !memcmp(&flow, &was, sizeof(flow));
+	flow = told(3, ROCESTEER_OP_RC_ACK, TOLD_LAST, false);
+	same &= !memcmp(&flow, &was, sizeof(flow));
+	ktap_result(same, "what cannot be of the peer tells a flow nothing");
+
+	flow = told(2, ROCESTEER_OP_RC_ACK, TOLD_LAST - TOLD_WINDOW + 1, true);
+	same = flow.acked == ((TOLD_LAST - TOLD_WINDOW + 1) & ROCESTEER_PSN_MASK);
+	flow = told(2, ROCESTEER_OP_RC_ACK, TOLD_LAST, true);
+	ktap_result(same && flow.acked == TOLD_LAST && flow.flags == was.flags &&
+		    flow.nr_pieces == PATHS, "an acknowledgment does");
+	flow = told(2, ROCESTEER_OP_RC_ACK, TOLD_LAST - 2, false);
+	ktap_result(flow.acked == TOLD_LAST - 2 && flow.nr_pieces == 1 &&
+		    !(flow.flags & ROCESTEER_FLOW_ORDERED),
+		    "one without the promise makes it whole");
+	told_begin();
+	flow = told(2, READ_REQUEST, TOLD_LAST, false);
+	ktap_result(flow.acked == was.acked && flow.nr_pieces == 1 &&
+		    !(flow.flags & ROCESTEER_FLOW_ORDERED),
+		    "so does a READ request without it");
+}
+
+int main(int argc, char **argv)
 {
 	ktap_begin();
+	if (argc == 3) {
+		told_ifindex = strtoul(argv[1], NULL, 0);
+		told_qpn = strtoul(argv[2], NULL, 0);
+		test_told();
+		rocesteer_bpf__destroy(skel);
+		return ktap_end();
+	}
 	test_deal();
 	test_v4mapped();
 	test_forwarded();
