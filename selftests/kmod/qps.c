@@ -7,9 +7,9 @@
  * The queue pairs are moved to RTR, for DQPN, DQPN + 1, ..., and expect PSN, or
  * 0. Then "ready" is printed and commands are read from stdin: connect (again,
  * after reset), reset, rtr (fails after reset), error, another (one more to DQPN),
- * destroy; of the first one rts (its first PSN is PSN as well), read and write (of 12
- * bytes, which take one PSN), await (until one of them is done). Each is answered with
- * "done" or the errno's name; memory, with the address and rkey of 1 MiB that may be
+ * destroy, rts (the first PSN is PSN as well), read and write (of 12 bytes, which take
+ * one PSN). Each is answered with "done" or the errno's name; await, when one of those
+ * that were asked for is done; memory, with the address and rkey of 1 MiB that may be
  * read. At the end of the input the process ends, without cleaning up: that is the
  * kernel's.
  */
@@ -202,6 +202,12 @@ static int obey(const char *name, unsigned int i)
 		return qp_state(qps[i], IBV_QPS_ERR);
 	if (!strcmp(name, "destroy"))
 		return ibv_destroy_qp(qps[i]);
+	if (!strcmp(name, "rts"))
+		return qp_rts(qps[i]);
+	if (!strcmp(name, "read"))
+		return request_post(qps[i], IBV_WR_RDMA_READ);
+	if (!strcmp(name, "write"))
+		return request_post(qps[i], IBV_WR_RDMA_WRITE);
 	errx(2, "%s: no such command", name);
 }
 
@@ -243,12 +249,6 @@ int main(int argc, char **argv)
 		}
 		if (!strcmp(line, "another"))
 			error = qp_connect(qp_new(), dqpn);
-		else if (!strcmp(line, "rts"))
-			error = qp_rts(qps[0]);
-		else if (!strcmp(line, "read"))
-			error = request_post(qps[0], IBV_WR_RDMA_READ);
-		else if (!strcmp(line, "write"))
-			error = request_post(qps[0], IBV_WR_RDMA_WRITE);
 		else if (!strcmp(line, "await"))
 			error = request_await();
 		else
