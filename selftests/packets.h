@@ -33,6 +33,8 @@ struct packet {
  * @psn: PSNs are around this one, in a window of 512
  * @paths: packets say that they are dealt to several paths
  * @room: bytes of a packet, at most PACKET_MAX
+ * @tagged: frames have the tag of VLAN 7, and no other; else some have some
+ * @responses: packets have opcodes of responses only
  */
 struct packet_world {
 	__u8 mac[12];
@@ -43,6 +45,8 @@ struct packet_world {
 	__u32 psn;
 	bool paths;
 	size_t room;
+	bool tagged;
+	bool responses;
 };
 
 /* Where the headers of a packet are, and the length of its UDP datagram. */
@@ -182,7 +186,7 @@ static inline void packet_append_ip(struct packet *p, const struct packet_world 
 static inline void packet_make(struct packet *p, const struct packet_world *w)
 {
 	bool v6 = packet_below(5) < 2;
-	__u32 tags = packet_below(8) ? 0 : 1 + packet_below(2), i, word;
+	__u32 tags = w->tagged ? 1 : packet_below(8) ? 0 : 1 + packet_below(2);
 	size_t payload = 4 * (packet_below(16) ? packet_below(17) :
 						 packet_below(w->room / 4 - 40));
 	struct udphdr udp = {
@@ -191,20 +195,23 @@ static inline void packet_make(struct packet *p, const struct packet_world *w)
 		.check = packet_below(4) ? 0 : 1 + packet_below(0xffff),
 	};
 	struct rocesteer_bth bth = {
-		.opcode = packet_below(0x20), .flags = packet_below(4) << 6,
+		.opcode = w->responses ? ROCESTEER_OP_RC_RESPONSE + packet_below(6) :
+					 packet_below(0x20),
+		.flags = packet_below(4) << 6,
 		.pkey = 0xffff,
 		.dqpn = htonl((w->paths ? packet_below(4) << 24 : 0) |
 			      (w->qpn + packet_below(w->qpns))),
 		.apsn = htonl(packet_below(2) << 31 | (w->psn + packet_below(512))),
 	};
 	struct packet_layout l = {};
+	__u32 i, word;
 
 	p->len = 0;
 	packet_append(p, w->mac, sizeof(w->mac));
 	udp.len = htons(sizeof(udp) + sizeof(bth) + payload + sizeof(word));
 	for (i = 0; i < tags; i++)
-		packet_append(p, packet_below(2) ? "\x81\x00\x00\x07" :
-						   "\x88\xa8\x00\x07", 4);
+		packet_append(p, w->tagged || packet_below(2) ?
+			      "\x81\x00\x00\x07" : "\x88\xa8\x00\x07", 4);
 	packet_append(p, v6 ? "\x86\xdd" : "\x08\x00", 2);
 	packet_append_ip(p, w, v6, ntohs(udp.len));
 	packet_append(p, &udp, sizeof(udp));

@@ -2,11 +2,13 @@
 /*
  * Send valid and mutated RC packets to queue pairs, and as if from there:
  *
- *	packets COUNT SEED DEVICE MAC QPN NUMBER PSN ADDRESS...
+ *	packets all|responses COUNT SEED DEVICE MAC QPN NUMBER PSN ADDRESS...
  *
- * DEVICE is a wire to MAC, whose queue pairs are the NUMBER from QPN on; the four
- * addresses are the peer's and theirs in IPv4, then in IPv6. Of 16 packets one goes
- * the other way, from a raw socket of ours. Some are sent in fragments.
+ * DEVICE is a wire to MAC, whose queue pairs are the NUMBER from QPN on, and as many
+ * behind them in VLAN 7. The addresses are the peer's and theirs in IPv4, then in IPv6,
+ * then the same in the VLAN. Of 16 packets one goes the other way, from a raw socket of
+ * ours. Some are sent in fragments; some in runs without a gap, which a receiver may
+ * aggregate or deliver. Prints how many requests were among those that were sent.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -21,17 +23,22 @@
 
 #define BATCH	64
 
-static struct packet_world world = { .paths = true, .room = 1200 };
+static struct packet_world worlds[] = {
+	{ .paths = true, .room = 1200 },
+	{ .paths = true, .room = 1200, .tagged = true },
+};
+
 static struct packet packet[BATCH];
+static unsigned long requests;
 static int wire, raw4, raw6;
 
-static void addresses(char **argv)
+static void addresses(struct packet_world *world, char **argv)
 {
 	int i;
 
 	for (i = 0; i < 4; i++)
 		if (inet_pton(i < 2 ? AF_INET : AF_INET6, argv[i],
-			      i < 2 ? world.v4[i] : world.v6[i - 2]) != 1)
+			      i < 2 ? world->v4[i] : world->v6[i - 2]) != 1)
 			errx(2, "%s: not an address", argv[i]);
 }
 
@@ -52,7 +59,7 @@ static void open_wire(const char *device)
 }
 
 /* The two ends are exchanged: what the queue pair sends, some of it refused here. */
-static void send_out(const struct packet *p)
+static void send_out(const struct packet *p, const struct packet_world *world)
 {
 	struct sockaddr_in to4 = { .sin_family = AF_INET };
 	struct sockaddr_in6 to6 = { .sin6_family = AF_INET6 };
@@ -62,16 +69,16 @@ static void send_out(const struct packet *p)
 	packet_layout(&q, &l);
 	if (l.l4 >= q.len)
 		return;
-	memcpy(&to4.sin_addr, world.v4[0], 4);
-	memcpy(&to6.sin6_addr, world.v6[0], 16);
+	memcpy(&to4.sin_addr, world->v4[0], 4);
+	memcpy(&to6.sin6_addr, world->v6[0], 16);
 	if (l.v6) {
-		memcpy(q.data + l.l3 + 8, world.v6[1], 16);
-		memcpy(q.data + l.l3 + 24, world.v6[0], 16);
+		memcpy(q.data + l.l3 + 8, world->v6[1], 16);
+		memcpy(q.data + l.l3 + 24, world->v6[0], 16);
 		sendto(raw6, q.data + l.l3, q.len - l.l3, 0, (void *)&to6,
 		       sizeof(to6));
 	} else {
-		memcpy(q.data + l.l3 + 12, world.v4[1], 4);
-		memcpy(q.data + l.l3 + 16, world.v4[0], 4);
+		memcpy(q.data + l.l3 + 12, world->v4[1], 4);
+		memcpy(q.data + l.l3 + 16, world->v4[0], 4);
 		sendto(raw4, q.data + l.l3, q.len - l.l3, 0, (void *)&to4,
 		       sizeof(to4));
 	}
@@ -121,6 +128,18 @@ static bool cut(struct packet *first, struct packet *p)
 	return true;
 }
 
+/* Is it to an address of the device that it comes by? */
+static bool is_to_its_device(const struct packet *p, const struct packet_layout *l)
+{
+	bool tagged = l->l3 == ETH_HLEN + 4 && p->data[12] == 0x81 &&
+		      (p->data[14] & 0x0f) == 0 && p->data[15] == 7;
+	const __u8 *to = p->data + l->l3 + (l->v6 ? 24 : 16);
+
+	return (tagged || l->l3 == ETH_HLEN) &&
+	       !memcmp(to, l->v6 ? worlds[tagged].v6[1] : worlds[tagged].v4[1],
+		       l->v6 ? 16 : 4);
+}
+
 /*
  * rxe (rxe_rcv() of 7.2) lets go of a queue pair before it has looked for one, where a
  * datagram is shorter than a BTH or came by another device than its address is of. What
@@ -137,7 +156,41 @@ static bool kills_rxe(const struct packet *p)
 		return false;
 	length = p->data[l.l4 + 4] << 8 | p->data[l.l4 + 5];
 	return (l.v6 || l.l4 - l.l3 > sizeof(struct iphdr)) &&
-	       (length < 8 + sizeof(struct rocesteer_bth) || l.l3 != ETH_HLEN);
+	       (length < 8 + sizeof(struct rocesteer_bth) || !is_to_its_device(p, &l));
+}
+
+/*
+ * What is no data that was asked for makes rxe_completer() of 7.2 warn: of responses it
+ * likes acknowledgments and whole data. The others get a wrong ICRC, which rxe drops.
+ */
+static void spare_rxe(struct packet *p)
+{
+	struct packet_layout l;
+	__u8 opcode;
+
+	if (!packet_layout(p, &l))
+		return;
+	opcode = p->data[l.l4 + sizeof(struct udphdr)];
+	if (opcode >= ROCESTEER_OP_RC_RESPONSE && opcode <= ROCESTEER_OP_RC_ATOMIC_ACK &&
+	    opcode != ROCESTEER_OP_RC_ACK)
+		p->data[l.l4 + l.len - 1] ^= 0x80;
+}
+
+/* Count what may be taken for a request. */
+static void note_request(const struct packet *p)
+{
+	struct packet_layout l = {};
+	const __u8 *udp = p->data;
+	__u8 opcode;
+
+	packet_layout(p, &l);
+	udp += l.l4;
+	if (l.l4 + sizeof(struct udphdr) >= p->len ||
+	    (udp[2] << 8 | udp[3]) != ROCESTEER_ROCE_PORT)
+		return;
+	opcode = udp[sizeof(struct udphdr)];
+	requests += opcode < ROCESTEER_OP_RC_RESPONSE ||
+		    (opcode > ROCESTEER_OP_RC_ATOMIC_ACK && opcode < 0x20);
 }
 
 static void flush(unsigned int n)
@@ -161,54 +214,126 @@ static void flush(unsigned int n)
 	}
 }
 
+/* A checksum, without which nothing is aggregated; or none. */
+static void fix_udp(struct packet *p, const struct packet_layout *l, bool has_one)
+{
+	size_t from = l->v6 ? l->l3 + 8 : l->l3 + 12, i;
+	__u32 sum = IPPROTO_UDP + l->len;
+
+	p->data[l->l4 + 6] = 0;
+	p->data[l->l4 + 7] = 0;
+	if (!has_one)
+		return;
+	for (i = from; i < l->l4 + l->len; i++)
+		if (i < from + (l->v6 ? 32 : 8) || i >= l->l4)
+			sum += (i - from) % 2 ? p->data[i] : p->data[i] << 8;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~sum & 0xffff ?: 0xffff;
+	p->data[l->l4 + 6] = sum >> 8;
+	p->data[l->l4 + 7] = sum;
+}
+
+/*
+ * Put a run of WRITEs of nothing, or of READ data, where the last one to this queue pair
+ * ended. Return: how many packets.
+ */
+static unsigned int make_run(struct packet *p, const struct packet_world *world)
+{
+	static __u32 done[256];
+	__u32 apsn, psn, icrc, n = 2 + packet_below(BATCH / 4 - 2), i;
+	bool has_checksum = packet_below(2);
+	struct rocesteer_bth *bth;
+	struct packet_layout l;
+
+	do
+		packet_make(p, world);
+	while (!packet_layout(p, &l) || !is_to_its_device(p, &l) ||
+	       p->len != l.l4 + ROCESTEER_MIN_UDP_LEN + 16);
+	bth = (void *)(p->data + l.l4 + sizeof(struct udphdr));
+	bth->opcode = world->responses ? ROCESTEER_OP_RC_READ_ONLY :
+					 ROCESTEER_OP_RC_WRITE_ONLY;
+	bth->flags = 0;
+	memset(bth + 1, 0, 16);
+	psn = done[ntohl(bth->dqpn) & 255];
+	done[ntohl(bth->dqpn) & 255] += n;
+	packet_fix_ipv4(p);
+	for (i = 0; i < n; i++) {
+		p[i] = *p;
+		bth = (void *)(p[i].data + l.l4 + sizeof(struct udphdr));
+		apsn = world->psn + 100 + psn + i;
+		bth->apsn = htonl(apsn | (world->responses ? 0 : 1u << 31));
+		icrc = packet_icrc(&p[i], &l);
+		memcpy(p[i].data + p->len - sizeof(icrc), &icrc, sizeof(icrc));
+		fix_udp(&p[i], &l, has_checksum);
+		note_request(&p[i]);
+	}
+	return n;
+}
+
+/* Put a packet, maybe mutated, or two fragments of one. Return: how many. */
+static unsigned int make_some(struct packet *p, const struct packet_world *world)
+{
+	struct packet first;
+	unsigned int m;
+
+	if (!packet_below(64))
+		return make_run(p, world);
+	packet_make(p, world);
+	spare_rxe(p);
+	for (m = packet_below(2) ? 0 : packet_below(4); m; m--)
+		packet_mutate(p);
+	if (packet_below(16))
+		packet_fix_ipv4(p);
+	if (kills_rxe(p))
+		return 0;
+	if (!packet_below(16)) {
+		send_out(p, world);
+		return 0;
+	}
+	note_request(p);
+	if (packet_below(32) || !cut(&first, p))
+		return 1;
+	p[1] = *p;
+	p[0] = first;
+	packet_fix_ipv4(&p[0]);
+	packet_fix_ipv4(&p[1]);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long count, i;
-	unsigned int n = 0, m;
+	unsigned int n = 0, i;
+	unsigned long count;
 
-	if (argc != 12)
-		errx(2, "usage: packets COUNT SEED DEVICE MAC QPN NUMBER PSN ADDRESS...");
-	count = strtoul(argv[1], NULL, 0);
-	packet_seed(strtoul(argv[2], NULL, 0));
-	open_wire(argv[3]);
-	if (sscanf(argv[4], "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &world.mac[0],
-		   &world.mac[1], &world.mac[2], &world.mac[3], &world.mac[4],
-		   &world.mac[5]) != 6)
-		errx(2, "%s: not a MAC address", argv[4]);
-	world.mac[6] = 2;	/* ours, whatever it is */
-	world.qpn = strtoul(argv[5], NULL, 0);
-	world.qpns = strtoul(argv[6], NULL, 0);
-	world.psn = strtoul(argv[7], NULL, 0);
-	addresses(argv + 8);
-	for (i = 0; i < count; i++) {
-		struct packet *p = &packet[n];
+	if (argc != 17)
+		errx(2, "usage: packets all|responses COUNT SEED DEVICE MAC QPN NUMBER PSN "
+			"ADDRESS...");
+	count = strtoul(argv[2], NULL, 0);
+	packet_seed(strtoul(argv[3], NULL, 0));
+	open_wire(argv[4]);
+	for (i = 0; i < 2; i++) {
+		struct packet_world *world = &worlds[i];
 
-		packet_make(p, &world);
-		for (m = packet_below(2) ? 0 : packet_below(4); m; m--)
-			packet_mutate(p);
-		if (packet_below(16))
-			packet_fix_ipv4(p);
-		if (kills_rxe(p))
-			continue;
-		if (!packet_below(16)) {
-			send_out(p);
-			continue;
-		}
-		if (!packet_below(32) && n + 2 <= BATCH) {
-			struct packet first;
-
-			if (cut(&first, p)) {
-				packet_fix_ipv4(p);
-				packet_fix_ipv4(&first);
-				packet[n + 1] = first;
-				n++;
-			}
-		}
-		if (++n >= BATCH - 1) {
+		if (sscanf(argv[5], "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &world->mac[0],
+			   &world->mac[1], &world->mac[2], &world->mac[3],
+			   &world->mac[4], &world->mac[5]) != 6)
+			errx(2, "%s: not a MAC address", argv[5]);
+		world->mac[6] = 2;	/* ours, whatever it is */
+		world->responses = !strcmp(argv[1], "responses");
+		world->qpns = strtoul(argv[7], NULL, 0);
+		world->qpn = strtoul(argv[6], NULL, 0) + i * world->qpns;
+		world->psn = strtoul(argv[8], NULL, 0);
+		addresses(world, argv + 9 + 4 * i);
+	}
+	while (count--) {
+		n += make_some(&packet[n], &worlds[!packet_below(3)]);
+		if (n > BATCH * 3 / 4) {
 			flush(n);
 			n = 0;
 		}
 	}
 	flush(n);
+	printf("requests=%lu\n", requests);
 	return 0;
 }

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The module and what nobody should send it: test_fuzz.sh [MODULE], as root in the
-# guest. PACKETS=N and MESSAGES=N: how many.
+# guest. PACKETS=N and MESSAGES=N: how many, at least.
 #
-#	rsa 10.77.0.1 ------------- rsb 10.77.0.2, fd00:77::2, rsb.7
-#	 |  sends, for 10.77.0.9     |  rxeb: queue pairs connected to .9, resequenced
-#	rxea     and fd00:77::9      |
+#	rsa 10.77.0.1 ------------- rsb 10.77.0.2, fd00:77::2; rsb.7 10.77.7.2, fd00:7::2
+#	 |  sends, for 10.77.0.9     |  rxeb: queue pairs connected to ::9 of each network,
+#	rxea and the other ::9       |  resequenced
 
 set -u
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -19,106 +19,190 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 
 packets=${PACKETS:-6000}
 messages=${MESSAGES:-4000}
-v4=10.77.0.9 v6=fd00:77::9
-number=4	# queue pairs of each family
+some=3000	# packets to one set of queue pairs: few live for more
+rounds=$(((packets + 2 * some - 1) / (2 * some)))
+number=4	# queue pairs of a kind
+hunted=$cgroup-hunted
+
+# By kind: device, own address, the peer's, the peer's first queue pair number
+kinds=(four six four7 six7)
+declare -A device=([four]=rsb [six]=rsb [four7]=rsb.7 [six7]=rsb.7)
+declare -A own=([four]=10.77.0.2 [six]=fd00:77::2 [four7]=10.77.7.2 [six7]=fd00:7::2)
+declare -A peer=([four]=10.77.0.9 [six]=fd00:77::9 [four7]=10.77.7.9 [six7]=fd00:7::9)
+declare -A first=([four]=100 [six]=200 [four7]=300 [six7]=400)
 
 up()
 {
-	world_make && mkdir "$cgroup" || return
+	local kind
+	world_make && mkdir "$cgroup" "$hunted" || return
 	modprobe 8021q 2>/dev/null
-	ethtool -K rsb gro on rx-udp-gro-forwarding on
+	# As in test_resequence: a socket is there, so only lists are made.
+	ethtool -K rsb gro on rx-gro-list on &&
+		echo 10000000 >/sys/class/net/rsb/gro_flush_timeout || return
 	ip address add fd00:77::2/64 dev rsb nodad
 	ip link add link rsb name rsb.7 type vlan id 7
 	ip address add 10.77.7.2/24 dev rsb.7
-	sysctl -q net.ipv6.conf.rsb/7.disable_ipv6=1	# packets.c: kills_rxe()
+	ip address add fd00:7::2/64 dev rsb.7 nodad
 	ip link set rsb.7 up
-	ip route add "$v4" dev rsb src 10.77.0.2 table 72
-	ip neighbour replace "$v4" lladdr 02:00:00:00:00:09 dev rsb
-	ip neighbour replace "$v6" lladdr 02:00:00:00:00:09 dev rsb
+	ip route add "${peer[four]}" dev rsb src 10.77.0.2 table 72
+	for kind in "${kinds[@]}"; do
+		ip neighbour replace "${peer[$kind]}" lladdr 02:00:00:00:00:09 \
+			dev "${device[$kind]}" || return
+	done
 }
 
 down()
 {
 	ip link del rsb.7
-	rmdir "$cgroup"
+	rmdir "$cgroup" "$hunted"
 	world_end
 }
 
-# Queue pairs of a family, all of job 1; and how the PSNs go on
-prey_start()
+enter()
 {
-	local name=$1 local=$2 peer=$3 dqpn=$4 i
-	for ((i = 0; i < number; i++)); do
-		"$genl" flow-add "ifindex=$(ifindex rsb)" "peer=$peer" \
-			"dqpn=$((dqpn + i))" job=1 || return
-	done
-	qps_start "$name" rxeb "$local" "$peer" "$dqpn" "$number" 1000
+	echo "$BASHPID" >"$hunted/cgroup.procs" && exec "$@"
 }
 
+# Queue pairs of all kinds, of job 1; and how the PSNs go on
 prey()
 {
-	"$genl" job-add id=1 resequence=1 &&
-		prey_start four 10.77.0.2 "$v4" 100 &&
-		prey_start six fd00:77::2 "$v6" 200 &&
-		[[ $(field sqpn "$genl" flow-dump | wc -l) == $((2 * number)) ]]
+	local kind launch=(enter)
+	"$genl" job-add id=1 resequence=1 "cgroup-id=$(command stat -c %i "$hunted")" ||
+		return
+	for kind in "${kinds[@]}"; do
+		qps_start "$kind" rxeb "${own[$kind]}" "${peer[$kind]}" \
+			"${first[$kind]}" "$number" 1000 || return
+	done
+	look && is "$(field sqpn echo "$flows" | wc -w)" $((${#kinds[@]} * number)) || return
+	before=()
+	for kind in "${!now[@]}"; do
+		before[$kind]=${now[$kind]}
+	done
+}
+
+# They ask for data, 24 times each.
+ask()
+{
+	local kind i
+	for kind in "${kinds[@]}"; do
+		qps_tell "$kind" rts || return
+		for ((i = 0; i < 24; i++)); do
+			qps_tell "$kind" read || return
+		done
+	done
 }
 
 prey_end()
 {
-	qps_end four
-	qps_end six
+	local kind
+	for kind in "${kinds[@]}"; do
+		qps_end "$kind"
+	done
 	"$genl" job-del id=1
+	busywait 20000 stat_is flows 0 && is "$(stat reseq-bytes)" 0
 }
 
-nothing_waits()
+# look: at the counters and the flows as they are
+declare -A now before
+look()
 {
-	! "$genl" flow-dump | grep -q 'reseq-depth=[1-9]'
+	local word
+	flows=$("$genl" flow-dump) || return
+	for word in $("$genl" stats-get); do
+		now[${word%=*}]=${word#*=}
+	done
 }
 
-# sum FIELD: over all flows
+# grown COUNTER: since the queue pairs are there
+grown()
+{
+	echo $((now[$1] - before[$1]))
+}
+
+# sum FIELD [KIND]: over all flows
 sum()
 {
-	local value total=0
-	for value in $(field "$1" "$genl" flow-dump); do
-		((total += value))
-	done
+	local flow word total=0
+	while read -r flow; do
+		[[ $flow == *" dqpn=${2:+${first[$2]%0}}"* ]] || continue
+		for word in $flow; do
+			[[ $word != "$1="* ]] || ((total += ${word#*=}))
+		done
+	done <<<"$flows"
 	echo "$total"
 }
 
-# grown COUNTER: since the flood began
-declare -A before
-grown()
-{
-	echo $(($(stat "$1") - before[$1]))
-}
-
+# flood all|responses SEED: sets how many requests were among them
 flood()
 {
-	local first name
-	for name in reseq-held reseq-lost reseq-timeout reseq-foreign; do
-		before[$name]=$(stat "$name")
+	local lowest kind
+	local -a addresses
+	for kind in "${kinds[@]}"; do
+		addresses+=("${peer[$kind]}" "${own[$kind]}")
 	done
-	first=$(field sqpn "$genl" flow-dump | sort -n | head -n 1)
-	"$build/selftests/kmod-packets" "$packets" "${1:-1}" rsa \
-		"$(cat /sys/class/net/rsb/address)" "$first" $((2 * number)) 900 \
-		"$v4" 10.77.0.2 "$v6" fd00:77::2
+	lowest=$(field sqpn echo "$flows" | sort -n | head -n 1)
+	requests=$("$build/selftests/kmod-packets" "$1" "$some" "$2" rsa \
+		"$(</sys/class/net/rsb/address)" "$lowest" $((2 * number)) 900 \
+		"${addresses[@]}") && requests=${requests#requests=}
 }
 
-# They did reach it, and what waited does so no more
-flood_counts()
+# What waited does so no more, and is counted.
+settled()
 {
 	local name
-	busywait 60000 nothing_waits || return
-	(($(grown reseq-held) && $(grown reseq-foreign))) || return
+	look && [[ $flows != *reseq-depth=[1-9]* ]] || return
 	for name in held lost timeout; do
-		is "$(sum "reseq-$name")" "$(grown "reseq-$name")" || return
+		[[ $(sum "reseq-$name") == "$(grown "reseq-$name")" ]] || return
 	done
 }
 
-memory_back()
+# They did reach it, each kind and aggregated ones as well.
+counts()
 {
-	prey_end
-	busywait 20000 stat_is flows 0 && is "$(stat reseq-bytes)" 0
+	local name kind
+	busywait 60000 settled || { echo "$flows"; return 1; }
+	echo "$(grown reseq-held) held, $(grown reseq-gso) aggregates"
+	for kind in "${kinds[@]}"; do
+		echo "$kind: $(sum reseq-held "$kind") held"
+		(($(sum reseq-held "$kind"))) || return
+	done
+	for name in foreign gso behind filled; do
+		(($(grown "reseq-$name"))) || { echo "no $name"; return 1; }
+	done
+}
+
+all_kinds()
+{
+	prey && flood all "$1" && counts
+	local result=$?
+	prey_end && return "$result"
+}
+
+# READs are outstanding: what answers them waits, and not just requests.
+answers()
+{
+	prey && ask && look && is "$(grown reseq-nak)" 0 &&
+		flood responses "$1" && counts && are_responses
+	local result=$?
+	echo "$requests requests"
+	prey_end && return "$result"
+}
+
+are_responses()
+{
+	local kind
+	for kind in "${kinds[@]}"; do
+		(($(sum reseq-held "$kind") > requests)) || return
+	done
+}
+
+# each COMMAND: with the seeds of all rounds
+each()
+{
+	local seed
+	for ((seed = 1; seed <= rounds; seed++)); do
+		"$1" "$seed" || return
+	done
 }
 
 stat_is()
@@ -169,16 +253,14 @@ jobs_end()
 	is "$(stat jobs)" 0 && busywait 5000 stat_is flows 0
 }
 
-ktap_plan 11
+ktap_plan 9
 chmod 755 "$dir"
 cp "$build/selftests/kmod-messages" "$dir/messages"
 check "a wire, a VLAN, GRO" up
 check "the module loads" load
 defer down
-check "queue pairs of both families, resequenced" prey
-check "$packets packets come, some of them mutated" flood
-check "each that waited is counted, and waits no more" flood_counts
-check "the memory is given back with the job" memory_back
+check "$((rounds * some)) packets come, some of them mutated" each all_kinds
+check "as many answer READs that are outstanding" each answers
 check "a genuine queue pair works as ever" traffic
 check "$messages messages without privileges change nothing" unprivileged
 check "$messages messages with them are answered" privileged
