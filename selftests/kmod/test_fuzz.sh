@@ -6,7 +6,7 @@
 #
 #	rsa 10.77.0.1 ------------- rsb 10.77.0.2, fd00:77::2; rsb.7 10.77.7.2, fd00:7::2
 #	 |  sends, for 10.77.0.9     |  rxeb: queue pairs connected to ::9 of each network,
-#	rxea and the other ::9       |  resequenced
+#	rxea and the other ::9       |  resequenced; what they send is mutated by mangle
 
 set -u
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -35,7 +35,7 @@ up()
 {
 	local kind
 	world_make && mkdir "$cgroup" "$hunted" || return
-	modprobe 8021q 2>/dev/null
+	modprobe -a 8021q nf_tables nft_queue nfnetlink_queue 2>/dev/null
 	# As in test_resequence: a socket is there, so only lists are made.
 	ethtool -K rsb gro on rx-gro-list on &&
 		echo 10000000 >/sys/class/net/rsb/gro_flush_timeout || return
@@ -100,6 +100,34 @@ prey_end()
 	done
 	"$genl" job-del id=1
 	busywait 20000 stat_is flows 0 && is "$(stat reseq-bytes)" 0
+}
+
+# What they send is mutated, until mangle_end.
+mangle_start()
+{
+	local line=
+	mkfifo "$dir/in" "$dir/out"
+	"$build/selftests/mangle" "$1" <"$dir/in" >"$dir/out" &
+	mangle_pid=$!
+	exec {mangle_in}>"$dir/in" {mangle_out}<"$dir/out"
+	rm "$dir/in" "$dir/out"
+	read -r -t $((60 * PATIENCE)) -u "$mangle_out" line
+	is "$line" ready
+}
+
+mangle_end()
+{
+	exec {mangle_in}>&- {mangle_out}<&-
+	wait "$mangle_pid"
+}
+
+# mangled NAME: how many so far
+mangled()
+{
+	local line=
+	echo >&"$mangle_in"
+	read -r -t $((60 * PATIENCE)) -u "$mangle_out" line
+	field "$1" echo "$line"
 }
 
 # look: at the counters and the flows as they are
@@ -171,21 +199,37 @@ counts()
 	done
 }
 
+# Each NAK that left is noted, and of others only what became a READ, if it goes back.
+naks_are_noted()
+{
+	local naks
+	look && naks=$(mangled naks) && (($(grown reseq-nak) >= naks &&
+		$(grown reseq-nak) <= naks + $(mangled mutated-asks)))
+}
+
 all_kinds()
 {
-	prey && flood all "$1" && counts
+	prey && mangle_start "$1" && flood all "$1" && counts &&
+		busywait 20000 naks_are_noted && naks_are_mutated
 	local result=$?
-	prey_end && return "$result"
+	echo "$(mangled naks) NAKs have left, $(mangled mutated-naks) of them mutated;" \
+		"$(grown reseq-nak) were noted, $(mangled mutated-asks) READs made"
+	mangle_end && prey_end && return "$result"
+}
+
+naks_are_mutated()
+{
+	(($(mangled mutated-naks)))
 }
 
 # READs are outstanding: what answers them waits, and not just requests.
 answers()
 {
-	prey && ask && look && is "$(grown reseq-nak)" 0 &&
+	prey && ask && look && is "$(grown reseq-nak)" 0 && mangle_start "$1" &&
 		flood responses "$1" && counts && are_responses
 	local result=$?
-	echo "$requests requests"
-	prey_end && return "$result"
+	echo "$requests requests, $(mangled mutated-asks) READs were mutated"
+	mangle_end && prey_end && return "$result"
 }
 
 are_responses()
@@ -203,6 +247,22 @@ each()
 	for ((seed = 1; seed <= rounds; seed++)); do
 		"$1" "$seed" || return
 	done
+}
+
+# That READs go back, or are too far ahead to be remembered, is mangle's doing.
+asks_mangled()
+{
+	prey && mangle_start 1 && ask && (($(mangled mutated-asks))) &&
+		busywait 20000 reads_are_noted
+	local result=$?
+	echo "$(mangled mutated-asks) READs were mutated: $(grown reseq-nak) went back," \
+		"$(grown reseq-no-memory) could not be remembered"
+	mangle_end && prey_end && return "$result"
+}
+
+reads_are_noted()
+{
+	look && (($(grown reseq-nak) + $(grown reseq-no-memory) > $(mangled naks)))
 }
 
 stat_is()
@@ -253,7 +313,7 @@ jobs_end()
 	is "$(stat jobs)" 0 && busywait 5000 stat_is flows 0
 }
 
-ktap_plan 9
+ktap_plan 10
 chmod 755 "$dir"
 cp "$build/selftests/kmod-messages" "$dir/messages"
 check "a wire, a VLAN, GRO" up
@@ -261,6 +321,7 @@ check "the module loads" load
 defer down
 check "$((rounds * some)) packets come, some of them mutated" each all_kinds
 check "as many answer READs that are outstanding" each answers
+check "READ requests are mutated as they leave" asks_mangled
 check "a genuine queue pair works as ever" traffic
 check "$messages messages without privileges change nothing" unprivileged
 check "$messages messages with them are answered" privileged
