@@ -6,7 +6,8 @@
  *
  * All commands and some that there are not, with attributes of all numbers, lengths
  * and nestings; dumps are interrupted. Each message that asks for an answer gets one.
- * Prints how many changes were made, and how many were not permitted.
+ * Prints how many changes were made, how many were not permitted, and how many
+ * attributes of the specification were in no message that was right.
  */
 #include <err.h>
 #include <errno.h>
@@ -20,6 +21,21 @@
 #include <linux/genetlink.h>
 
 #include "../../include/uapi/linux/rocesteer.h"
+
+enum { NLA_U32 = 4, NLA_UINT = 8, NLA_NUL_STRING = ROCESTEER_NAME_SIZE };
+#define EXACT_LEN(bytes) bytes
+
+/* What commands ask for, as the kernel's generator has it from the specification */
+static const struct {
+	__u8 cmd;
+	__u16 attribute;
+	__u8 type;
+} requests[] = {
+#include "requests.h"
+};
+
+#define REQUESTS	(sizeof(requests) / sizeof(requests[0]))
+static bool sent[REQUESTS], right[REQUESTS];
 
 static __u64 state;
 static struct mnl_socket *nl;
@@ -124,30 +140,31 @@ static void put_attribute(struct nlmsghdr *nlh, int depth)
 	}
 }
 
-/* Those that job-add and flow-add want, of which some are replaced then. */
+/* All that the command may have, nearly, or half of it; some of it is wrong. */
 static void put_request(struct nlmsghdr *nlh, __u8 cmd)
 {
-	__u8 peer[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = below(4) };
+	__u8 peer[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = below(2) };
+	__u32 all = below(2) ? 8 : 2;
+	size_t i;
 
-	switch (cmd) {
-	case ROCESTEER_CMD_JOB_ADD:
-		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_ID, 1 + below(12));
-		if (!below(3))
-			mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_PID,
-					 below(2) ? (__u32)getpid() : below(400));
-		else if (!below(3))
-			mnl_attr_put_u64(nlh, ROCESTEER_A_JOB_CGROUP_ID, below(64));
-		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_RESEQUENCE, below(3));
-		break;
-	case ROCESTEER_CMD_JOB_DEL:
-	case ROCESTEER_CMD_JOB_GET:
-		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_ID, 1 + below(12));
-		break;
-	default:
-		mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_IFINDEX, 1 + below(4));
-		mnl_attr_put(nlh, ROCESTEER_A_FLOW_PEER, 16, peer);
-		mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_DQPN, below(64));
-		mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_JOB, 1 + below(12));
+	for (i = 0; i < REQUESTS; i++) {
+		__u16 attribute = requests[i].attribute;
+		__u32 value = below(8) ? 1 + below(2) : number();
+
+		sent[i] = requests[i].cmd == cmd && below(all);
+		if (!sent[i])
+			continue;
+		if (cmd == ROCESTEER_CMD_JOB_ADD && attribute == ROCESTEER_A_JOB_PID &&
+		    below(2))
+			value = getpid();
+		if (requests[i].type == NLA_U32)
+			mnl_attr_put_u32(nlh, attribute, value);
+		else if (requests[i].type == NLA_UINT)
+			mnl_attr_put_u64(nlh, attribute, value);
+		else if (requests[i].type == NLA_NUL_STRING)
+			mnl_attr_put_strz(nlh, attribute, "name");
+		else
+			mnl_attr_put(nlh, attribute, requests[i].type, peer);
 	}
 }
 
@@ -170,19 +187,27 @@ static struct nlmsghdr *make(__u32 seq)
 	nlh->nlmsg_seq = seq;
 	head = mnl_nlmsg_put_extra_header(nlh, sizeof(*head));
 	head->cmd = below(ROCESTEER_CMD_MAX + 4);
+	/* Jobs stay for a while, and have flows. */
+	if (head->cmd == ROCESTEER_CMD_JOB_DEL && below(4))
+		head->cmd = ROCESTEER_CMD_FLOW_ADD;
 	head->version = below(16) ? ROCESTEER_FAMILY_VERSION : below(256);
 	if (!below(8))
 		nlh->nlmsg_flags |= NLM_F_DUMP;
 	if (!below(16))
 		nlh->nlmsg_flags |= below(0x10000) & ~NLM_F_ECHO;
-	if (below(4))
-		put_request(nlh, head->cmd);
-	for (i = below(2) ? 0 : below(6); i; i--)
+	put_request(nlh, below(4) ? head->cmd : 0);
+	if (below(2))
+		return nlh;
+	for (i = below(6); i; i--)
 		put_attribute(nlh, 0);
-	if (!below(8) && nlh->nlmsg_len > 40)	/* a byte of it, behind the headers */
+	if (!below(8) && nlh->nlmsg_len > 40) {	/* a byte of it, behind the headers */
 		buf[20 + below(nlh->nlmsg_len - 20)] = below(256);
-	if (!below(16))				/* cut short, headers are not */
+		memset(sent, 0, sizeof(sent));
+	}
+	if (!below(16)) {			/* cut short, headers are not */
 		nlh->nlmsg_len = 20 + below(nlh->nlmsg_len - 19);
+		memset(sent, 0, sizeof(sent));
+	}
 	return nlh;
 }
 
@@ -222,6 +247,7 @@ static void send_one(__u32 seq)
 	__u8 cmd = ((struct genlmsghdr *)mnl_nlmsg_get_payload(nlh))->cmd;
 	bool dump = (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 	bool asked = nlh->nlmsg_flags & NLM_F_REQUEST;
+	size_t i;
 	int ret;
 
 	/* Without the flag the kernel acknowledges, and does nothing. */
@@ -229,7 +255,11 @@ static void send_one(__u32 seq)
 	if (mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) < 0)
 		err(1, "send");
 	ret = answer(seq, dump);
-	if (!asked || dump || !changes_something(cmd))
+	if (!asked || dump)
+		return;
+	for (i = 0; i < REQUESTS; i++)
+		right[i] |= sent[i] && !ret;
+	if (!changes_something(cmd))
 		return;
 	changes += !ret;
 	denied += ret == -EPERM;
@@ -237,7 +267,7 @@ static void send_one(__u32 seq)
 
 int main(int argc, char **argv)
 {
-	unsigned long count, i;
+	unsigned long count, missing = 0, i;
 
 	if (argc != 3)
 		errx(2, "usage: messages COUNT SEED");
@@ -247,6 +277,8 @@ int main(int argc, char **argv)
 	find_family();
 	for (i = 0; i < count; i++)
 		send_one(i + 1);
-	printf("changes=%lu denied=%lu\n", changes, denied);
+	for (i = 0; i < REQUESTS; i++)
+		missing += !right[i];
+	printf("changes=%lu denied=%lu missing=%lu\n", changes, denied, missing);
 	return 0;
 }

@@ -293,7 +293,7 @@ unprivileged()
 	was=$("$genl" job-dump && "$genl" flow-dump)
 	out=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups \
 		--inh-caps=-all "$dir/messages" "$messages" 1) && echo "$out" &&
-		[[ $out == "changes=0 denied="[1-9]* ]] &&
+		[[ $out == "changes=0 denied="[1-9]*" missing="* ]] &&
 		is "$("$genl" job-dump && "$genl" flow-dump)" "$was"
 }
 
@@ -301,7 +301,7 @@ privileged()
 {
 	local out
 	out=$("$build/selftests/kmod-messages" "$messages" 2) && echo "$out" &&
-		[[ $out == "changes="[1-9]*" denied=0" ]]
+		[[ $out == "changes="[1-9]*" denied=0 missing=0" ]]
 }
 
 jobs_end()
