@@ -8,7 +8,7 @@
  * behind them in VLAN 7. The addresses are the peer's and theirs in IPv4, then in IPv6,
  * then the same in the VLAN. Of 16 packets one goes the other way, from a raw socket of
  * ours. Some are sent in fragments; some in runs without a gap, which a receiver may
- * aggregate or deliver. Prints how many requests were among those that were sent.
+ * aggregate or deliver. Prints how many requests were among those that were sent, by kind.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -29,7 +29,7 @@ static struct packet_world worlds[] = {
 };
 
 static struct packet packet[BATCH];
-static unsigned long requests;
+static unsigned long requests[4];	/* IPv4, IPv6, then in the VLAN */
 static int wire, raw4, raw6;
 
 static void addresses(struct packet_world *world, char **argv)
@@ -189,8 +189,9 @@ static void note_request(const struct packet *p)
 	    (udp[2] << 8 | udp[3]) != ROCESTEER_ROCE_PORT)
 		return;
 	opcode = udp[sizeof(struct udphdr)];
-	requests += opcode < ROCESTEER_OP_RC_RESPONSE ||
-		    (opcode > ROCESTEER_OP_RC_ATOMIC_ACK && opcode < 0x20);
+	requests[l.v6 + 2 * (l.l3 > ETH_HLEN)] +=
+		opcode < ROCESTEER_OP_RC_RESPONSE ||
+		(opcode > ROCESTEER_OP_RC_ATOMIC_ACK && opcode < 0x20);
 }
 
 static void flush(unsigned int n)
@@ -334,6 +335,7 @@ int main(int argc, char **argv)
 		}
 	}
 	flush(n);
-	printf("requests=%lu\n", requests);
+	printf("four=%lu six=%lu four7=%lu six7=%lu\n", requests[0], requests[1],
+	       requests[2], requests[3]);
 	return 0;
 }

@@ -18,7 +18,7 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 . "$here/split.sh"
 
 packets=${PACKETS:-6000}
-messages=${MESSAGES:-4000}
+messages=${MESSAGES:-8000}
 some=3000	# packets to one set of queue pairs: few live for more
 rounds=$(((packets + 2 * some - 1) / (2 * some)))
 number=4	# queue pairs of a kind
@@ -160,7 +160,7 @@ sum()
 	echo "$total"
 }
 
-# flood all|responses SEED: sets how many requests were among them
+# flood all|responses SEED: sets how many requests were among them, by kind
 flood()
 {
 	local lowest kind
@@ -171,7 +171,7 @@ flood()
 	lowest=$(field sqpn echo "$flows" | sort -n | head -n 1)
 	requests=$("$build/selftests/kmod-packets" "$1" "$some" "$2" rsa \
 		"$(</sys/class/net/rsb/address)" "$lowest" $((2 * number)) 900 \
-		"${addresses[@]}") && requests=${requests#requests=}
+		"${addresses[@]}")
 }
 
 # What waited does so no more, and is counted.
@@ -228,7 +228,7 @@ answers()
 	prey && ask && look && is "$(grown reseq-nak)" 0 && mangle_start "$1" &&
 		flood responses "$1" && counts && are_responses
 	local result=$?
-	echo "$requests requests, $(mangled mutated-asks) READs were mutated"
+	echo "requests: $requests, $(mangled mutated-asks) READs were mutated"
 	mangle_end && prey_end && return "$result"
 }
 
@@ -236,7 +236,7 @@ are_responses()
 {
 	local kind
 	for kind in "${kinds[@]}"; do
-		(($(sum reseq-held "$kind") > requests)) || return
+		(($(sum reseq-held "$kind") > $(field "$kind" echo "$requests"))) || return
 	done
 }
 
