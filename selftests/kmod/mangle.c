@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mutate what the kernel's sockets send to port 4791, before the module sees it:
+ * Mutate what is sent to port 4791 without a mark, before the module sees it:
  *
  *	mangle SEED
  *
@@ -158,8 +158,6 @@ static void open_queue(void)
 	mnl_attr_put(nlh, NFQA_CFG_CMD, sizeof(bind), &bind);
 	mnl_attr_put(nlh, NFQA_CFG_PARAMS, sizeof(params), &params);
 	mnl_attr_put_u32(nlh, NFQA_CFG_QUEUE_MAXLEN, htonl(1 << 16));
-	mnl_attr_put_u32(nlh, NFQA_CFG_FLAGS, htonl(NFQA_CFG_F_UID_GID));
-	mnl_attr_put_u32(nlh, NFQA_CFG_MASK, htonl(NFQA_CFG_F_UID_GID));
 	ask("queue", mnl_nlmsg_get_payload_tail(nlh));
 }
 
@@ -235,7 +233,7 @@ static int take(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-/* A packet goes on; it was mutated where it is of a socket that is no process's. */
+/* A packet goes on, maybe mutated; one with a mark is of a process, as it came. */
 static int go_on(const struct nlmsghdr *in, void *unused)
 {
 	const struct nlattr *tb[NFQA_MAX + 1] = {};
@@ -255,7 +253,7 @@ static int go_on(const struct nlmsghdr *in, void *unused)
 	nlh = message(out, NFNL_SUBSYS_QUEUE << 8 | NFQNL_MSG_VERDICT, 0, AF_UNSPEC,
 		      QUEUE);
 	mnl_attr_put(nlh, NFQA_VERDICT_HDR, sizeof(verdict), &verdict);
-	if (tb[NFQA_PAYLOAD] && !tb[NFQA_UID]) {
+	if (tb[NFQA_PAYLOAD] && !tb[NFQA_MARK]) {
 		ip = mnl_attr_get_payload(tb[NFQA_PAYLOAD]);
 		len = mnl_attr_get_payload_len(tb[NFQA_PAYLOAD]);
 		l4 = ip[0] >> 4 == 6 ? 40 : (ip[0] & 15) * 4;

@@ -47,13 +47,15 @@ static void open_wire(const char *device)
 	struct sockaddr_ll addr = {
 		.sll_family = AF_PACKET, .sll_ifindex = if_nametoindex(device),
 	};
-	int on = 1;
+	int on = 1;	/* a mark as well: not to be mutated by mangle */
 
 	wire = socket(AF_PACKET, SOCK_RAW, 0);
 	raw4 = socket(AF_INET, SOCK_RAW | SOCK_NONBLOCK, IPPROTO_RAW);
 	raw6 = socket(AF_INET6, SOCK_RAW | SOCK_NONBLOCK, IPPROTO_RAW);
 	if (wire < 0 || raw4 < 0 || raw6 < 0 ||
 	    bind(wire, (struct sockaddr *)&addr, sizeof(addr)) ||
+	    setsockopt(raw4, SOL_SOCKET, SO_MARK, &on, sizeof(on)) ||
+	    setsockopt(raw6, SOL_SOCKET, SO_MARK, &on, sizeof(on)) ||
 	    setsockopt(wire, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof(on)))
 		err(2, "sockets for %s", device);
 }
@@ -160,19 +162,25 @@ static bool kills_rxe(const struct packet *p)
 }
 
 /*
- * What is no data that was asked for makes rxe_completer() of 7.2 warn: of responses it
- * likes acknowledgments and whole data. The others get a wrong ICRC, which rxe drops.
+ * rxe_completer() of 7.2 warns of what it did not ask for. Of responses it likes whole
+ * data, and acknowledgments, NAKs and RNR NAKs. The others get a wrong ICRC, which rxe
+ * looks at first.
  */
 static void spare_rxe(struct packet *p)
 {
+	const struct rocesteer_bth *bth;
 	struct packet_layout l;
-	__u8 opcode;
+	__u8 type;
 
 	if (!packet_layout(p, &l))
 		return;
-	opcode = p->data[l.l4 + sizeof(struct udphdr)];
-	if (opcode >= ROCESTEER_OP_RC_RESPONSE && opcode <= ROCESTEER_OP_RC_ATOMIC_ACK &&
-	    opcode != ROCESTEER_OP_RC_ACK)
+	bth = (void *)(p->data + l.l4 + sizeof(struct udphdr));
+	type = *(__u8 *)(bth + 1) >> 5;		/* of the syndrome */
+	if (bth->opcode >= ROCESTEER_OP_RC_RESPONSE &&
+	    bth->opcode <= ROCESTEER_OP_RC_ATOMIC_ACK &&
+	    (bth->opcode != ROCESTEER_OP_RC_ACK ||
+	     (type != ROCESTEER_AETH_ACK >> 5 && type != ROCESTEER_AETH_RNR >> 5 &&
+	      type != ROCESTEER_AETH_NAK >> 5)))
 		p->data[l.l4 + l.len - 1] ^= 0x80;
 }
 
