@@ -445,6 +445,7 @@ test_namespace()
 test_container()
 {
 	local root=(unshare --user --map-root-user) out
+	# shellcheck disable=SC2016 # the inner shell expands it
 	"$genl" job-add id=1 &&
 	refused EPERM "${root[@]}" "$genl" job-add id=2 &&
 	refused EPERM "${root[@]}" "$genl" job-del id=1 &&

@@ -66,7 +66,8 @@ static void test_head(void)
 		"generation: 18446744073709551615 is not a number from 1 to 9223372036854775806");
 	rejects("{\"format\":1,\"generation\":1,\"created\":\"now\",\"device\":\"a\",\"hop\":2}",
 		"created: is not an RFC 3339 time");
-	rejects("{\"format\":1,\"generation\":1,\"created\":\"2026-01-02T03:04:05Z!\",\"device\":\"a\",\"hop\":2}",
+	rejects("{\"format\":1,\"generation\":1,\"created\":\"2026-01-02T03:04:05Z!\","
+		"\"device\":\"a\",\"hop\":2}",
 		"created: is not an RFC 3339 time");
 	rejects("{\"format\":1,\"generation\":1,\"created\":\"\"}",
 		"created: is empty");
