@@ -94,17 +94,18 @@ module_without_btf()
 # A flow that has a job in the module, and has sent nothing yet.
 taken_in_module()
 {
-	local ifindex status
+	local genl=$PWD/build/guest/selftests/genl ifindex status
 
 	ifindex=$(host_exec 0 ip -j link show "$(host_dev 0)" | jq '.[0].ifindex')
-	module_load && host_exec 0 genl job-add id=9 && host_exec 0 genl flow-add \
-		ifindex="$ifindex" peer="$(host_ip "$far")" dqpn=77 job=9 || return
+	module_load && host_exec 0 "$genl" job-add id=9 &&
+		host_exec 0 "$genl" flow-add ifindex="$ifindex" \
+			peer="$(host_ip "$far")" dqpn=77 job=9 || return
 	refused flow-taken 1 rocesteer job load --job 2 \
 		--flow "$(host_ip "$far")/76,$(host_ip "$far")/77" \
 		--port-map "$dir/ports0.json" >"$dir/said" &&
 		grep "job 2: --flow: $(host_ip "$far")/77 is of job 9" "$dir/said"
 	status=$?
-	host_exec 0 genl job-del id=9 && module_unload && return "$status"
+	host_exec 0 "$genl" job-del id=9 && module_unload && return "$status"
 }
 
 # A command of another version than the module.

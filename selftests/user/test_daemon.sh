@@ -168,21 +168,6 @@ starts_and_ends()
 	daemon_start && daemon_stop
 }
 
-# said_to_split: what is said when a job is loaded whose flows the daemon is to plan
-said_to_split()
-{
-	"$rocesteer" job load --job 2 --flow 10.1.1.1/99 --port-map "$map" \
-		--split wrap 2>"$dir/said" &&
-		"$rocesteer" job unload --job 2 && cat "$dir/said"
-}
-
-says_who_plans()
-{
-	said_to_split | grep "not planned until the daemon runs: systemctl start" &&
-		daemon_start && said_to_split && [[ ! -s $dir/said ]] &&
-		daemon_stop
-}
-
 is_alone()
 {
 	daemon_start &&
@@ -766,11 +751,10 @@ leaves()
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 32
+ktap_plan 31
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
-check "who splits without it is told so" says_who_plans
 check "its directory is root's, and no lock on it is waited for long" waits_no_longer
 check "what is in its way is named" cannot_create
 check "top without a job says that once" tops_nothing
