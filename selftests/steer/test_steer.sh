@@ -114,14 +114,25 @@ come_and_go()
 }
 
 # Load, reload, unload and rmmod under traffic that goes on.
+# host_rate_set RATE: of host 0
+host_rate_set()
+{
+	host_exec 0 tc qdisc change dev "$(host_dev 0)" root handle 1: \
+		tbf rate "$1" burst 20k limit 8m
+}
+
+# On one CPU a worker of rxe that always has packets to send holds up RCU Tasks, for
+# which whoever unloads programs waits: packets are few here.
 churn()
 {
+	local write_bytes=131072 write_message=4096 write_window=1
 	local lost_before status
 
 	lost_before=$(lost)
 	write_start "$qps"
-	busywait 20000 server_busy && come_and_go
+	busywait 20000 server_busy && host_rate_set $((2000 / PATIENCE))kbit && come_and_go
 	status=$?
+	host_rate_set 80mbit
 	write_end && ((!status)) && (($(lost) == lost_before))
 }
 
