@@ -119,20 +119,16 @@ traffic()
 	traffic_start "$@" && traffic_wait
 }
 
-# Of each queue pair: bytes, those of a message, and messages under way
-write_bytes=$((2 << 20)) write_message=65536 write_window=2
-
-# write_start QPS [TIMEOUT]: so many queue pairs write from host 0 to $far, again and
-# again until write_end, and check what they wrote. They wait 4.096 us * 2^TIMEOUT for
-# an acknowledgment.
+# write_start QPS [TIMEOUT]: so many queue pairs write two MiB each from host 0 to
+# $far, again and again until write_end, and check them. They wait 4.096 us *
+# 2^TIMEOUT for an acknowledgment.
 write_start()
 {
 	local host netns
 
 	rm -f "$dir/traffic"
 	mkfifo "$dir/traffic"
-	timeout $((400 * PATIENCE)) build/guest/selftests/writes "$1" "$write_message" \
-		"$write_window" "${2:-20}" \
+	timeout $((400 * PATIENCE)) build/guest/selftests/writes "$1" 65536 2 "${2:-20}" \
 		<"$dir/traffic" >"$dir/writes" 2>&1 &
 	writes=$!
 	exec {traffic}>"$dir/traffic"
@@ -142,7 +138,7 @@ write_start()
 			"${netns:+/run/netns/}${netns:--}" \
 			"$(host_rdma "$host") $(host_gid "$host")"
 	done >&"$traffic"
-	printf 'flow 0 1 %d\nrepeat\n' $(($1 * write_bytes)) >&"$traffic"
+	printf 'flow 0 1 %d\nrepeat\n' $((2 * $1 << 20)) >&"$traffic"
 }
 
 # No completion had an error, and no byte is another.

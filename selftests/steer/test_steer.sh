@@ -113,7 +113,6 @@ come_and_go()
 	done
 }
 
-# Load, reload, unload and rmmod under traffic that goes on.
 # host_rate_set RATE: of host 0
 host_rate_set()
 {
@@ -121,15 +120,15 @@ host_rate_set()
 		tbf rate "$1" burst 20k limit 8m
 }
 
-# On one CPU a worker of rxe that always has packets to send holds up RCU Tasks, for
-# which whoever unloads programs waits: packets are few here.
+# Load, reload, unload and rmmod under traffic that goes on. On one CPU a worker of rxe
+# that always has packets to send holds up RCU Tasks, and with it who unloads programs:
+# so the rate is low, and what is in flight is acknowledged late.
 churn()
 {
-	local write_bytes=131072 write_message=4096 write_window=1
 	local lost_before status
 
 	lost_before=$(lost)
-	write_start "$qps"
+	write_start "$qps" 23
 	busywait 20000 server_busy && host_rate_set $((2000 / PATIENCE))kbit && come_and_go
 	status=$?
 	host_rate_set 80mbit
