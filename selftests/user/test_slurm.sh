@@ -195,9 +195,26 @@ sliced()
 		$(loaded b0) == "$two" ]]
 }
 
+# The job's script, and its slice on each node: a node that is not its own may still load
+begins()
+{
+	busywait 60000 running && busywait 60000 sliced
+}
+
 over()
 {
 	idle && empty
+}
+
+is()
+{
+	[[ $(field JobState) == "$1" ]]
+}
+
+# ends STATE: the slice is back before slurmctld's epilog has ended
+ends()
+{
+	busywait 60000 over && busywait 60000 is "$1"
 }
 
 # steered DEVICE NUMBER WEIGHTS: a NIC's place is its spine
@@ -211,14 +228,12 @@ steered()
 
 runs()
 {
-	submit --rocesteer && busywait 60000 running && sliced || return
+	submit --rocesteer && begins || return
 	jq -e --arg job "$job" '.jobs[$job] | .stage == "vclos" and
 		(.links | length) == 4' "$file" &&
 		steered rs0 "$job" '[65535, 1]' &&
 		steered rs2 "$((job + (1 << 26)))" '[1, 65535]' &&
-		finish &&
-		busywait 60000 over &&
-		[[ $(field JobState) == COMPLETED ]]
+		finish && ends COMPLETED
 }
 
 not_asked()
@@ -232,22 +247,17 @@ not_asked()
 
 cancelled()
 {
-	submit --rocesteer=auto && busywait 60000 running && sliced &&
-		scancel "$job" &&
-		busywait 60000 over &&
-		[[ $(field JobState) == CANCELLED ]]
+	submit --rocesteer=auto && begins && scancel "$job" && ends CANCELLED
 }
 
 # Its slice is free while it waits, and it gets one when it starts again; not within
 # the second in which it was stopped, which nodes take for a job that is to be killed.
 requeued()
 {
-	submit --rocesteer && busywait 60000 running && sliced &&
-		rm "$dir/begun.$job" && scontrol requeue "$job" &&
-		busywait 60000 over && [[ $(field JobState) == PENDING ]] &&
+	submit --rocesteer && begins &&
+		rm "$dir/begun.$job" && scontrol requeue "$job" && ends PENDING &&
 		scontrol update JobId="$job" StartTime=now+3 &&
-		busywait 60000 running && sliced && finish &&
-		busywait 60000 over && [[ $(field Restarts) == 1 ]]
+		begins && finish && ends COMPLETED && [[ $(field Restarts) == 1 ]]
 }
 
 held()
@@ -267,8 +277,7 @@ no_links()
 		busywait 60000 idle &&
 		scontrol update JobId="$job" StartTime=now &&
 		scontrol release "$job" &&
-		busywait 60000 running && sliced && finish &&
-		busywait 60000 over
+		begins && finish && ends COMPLETED
 }
 
 failed()
@@ -390,7 +399,7 @@ patience()
 # job.
 node_dies()
 {
-	submit --rocesteer --no-requeue && busywait 60000 running && sliced &&
+	submit --rocesteer --no-requeue && begins &&
 		kill -9 "${slurmd[b0]}" && patience 5 &&
 		busywait 60000 failed &&
 		[[ $(field JobState) == NODE_FAIL ]] &&
