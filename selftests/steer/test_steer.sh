@@ -131,7 +131,7 @@ churn()
 	write_start "$qps" 23
 	busywait 20000 server_busy && host_rate_set $((2000 / PATIENCE))kbit && come_and_go
 	status=$?
-	host_rate_set 80mbit
+	host_rate_set "$host_rate"
 	write_end && ((!status)) && (($(lost) == lost_before))
 }
 

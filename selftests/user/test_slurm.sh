@@ -195,7 +195,7 @@ sliced()
 		$(loaded b0) == "$two" ]]
 }
 
-# The job's script, and its slice on each node: a node that is not its own may still load
+# The job's script has begun, which waits for its own node only, and each node has loaded.
 begins()
 {
 	busywait 60000 running && busywait 60000 sliced
@@ -206,12 +206,13 @@ over()
 	idle && empty
 }
 
+# is STATE: of the job
 is()
 {
 	[[ $(field JobState) == "$1" ]]
 }
 
-# ends STATE: the slice is back before slurmctld's epilog has ended
+# ends STATE: the job's slice is back, and then slurmctld's epilog ends.
 ends()
 {
 	busywait 60000 over && busywait 60000 is "$1"
@@ -262,7 +263,7 @@ requeued()
 
 held()
 {
-	[[ $(field Priority) == 0 && $(field JobState) == PENDING ]]
+	[[ $(field Priority) == 0 ]] && is PENDING
 }
 
 # Held, and says why; released by the operator it finds its links.
@@ -402,7 +403,7 @@ node_dies()
 	submit --rocesteer --no-requeue && begins &&
 		kill -9 "${slurmd[b0]}" && patience 5 &&
 		busywait 60000 failed &&
-		[[ $(field JobState) == NODE_FAIL ]] &&
+		is NODE_FAIL &&
 		busywait 60000 released_but b0 && patience 300 &&
 		node_start b0 && busywait 60000 idle && runs
 }
