@@ -84,6 +84,25 @@ skip_all()
 	exit $KSFT_SKIP
 }
 
+# own_namespaces [OPTION...]: run the script in a mount namespace of its own, and in those
+# that the options of unshare name. /sys/fs/bpf and /run are its own and empty: below
+# the new BPF file system there is none of the machine, whose pins a test could change.
+# Where that is not allowed, or the module is loaded, the script is skipped.
+own_namespaces()
+{
+	if [[ ! ${ROCESTEER_OWN_NAMESPACES:-} ]]; then
+		unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
+			skip_all "no network namespaces or BPF: not root, or not allowed"
+		[[ ! -e /sys/module/rocesteer ]] || skip_all "the module is loaded"
+		ROCESTEER_OWN_NAMESPACES=1 exec unshare --mount "$@" "$0"
+	fi
+	unset ROCESTEER_OWN_NAMESPACES
+	while mountpoint -q /sys/fs/bpf; do
+		umount /sys/fs/bpf || exit
+	done
+	mount -t bpf bpf /sys/fs/bpf && mount -t tmpfs run /run || exit
+}
+
 ktap_finish()
 {
 	echo "# Totals: pass:$((ktap_count - ktap_failed - ktap_skipped))" \

@@ -9,13 +9,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 set -o pipefail
 
-if [[ ! ${ROCESTEER_TEST_CHUNK_LOAD:-} ]]; then
-	unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
-		skip_all "no network namespaces or BPF: not root, or not allowed"
-	[[ ! -e /sys/module/rocesteer ]] ||
-		skip_all "the module is loaded"
-	ROCESTEER_TEST_CHUNK_LOAD=1 exec unshare --net --mount "$0"
-fi
+own_namespaces --net
 
 dir=$(mktemp -d)
 defer rm -rf "$dir"
@@ -27,7 +21,6 @@ ready()
 {
 	local dev
 
-	mount -t bpf bpf /sys/fs/bpf || return
 	for dev in rs0 rs2; do
 		ip link add name "$dev" type veth peer name "$dev-far" &&
 			ip link set "$dev" up && ip link set "$dev-far" up || return

@@ -9,13 +9,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 
-if [[ ! ${ROCESTEER_TEST_DAEMON:-} ]]; then
-	unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
-		skip_all "no network namespaces or BPF: not root, or not allowed"
-	[[ ! -e /sys/module/rocesteer ]] ||
-		skip_all "the module is loaded"
-	ROCESTEER_TEST_DAEMON=1 exec unshare --net --mount "$0"
-fi
+own_namespaces --net
 
 dir=$(mktemp -d)
 defer rm -rf "$dir"
@@ -26,8 +20,7 @@ ready()
 {
 	local p paths=()
 
-	mount -t bpf bpf /sys/fs/bpf && mount -t tmpfs run /run &&
-		ip link add name rs0 mtu 4200 type veth peer name rs1 &&
+	ip link add name rs0 mtu 4200 type veth peer name rs1 &&
 		ip link set rs0 up &&
 		ip link set rs1 up || return
 	for p in 0 1 2 3; do

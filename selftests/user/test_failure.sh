@@ -10,13 +10,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/user/fabric.sh
 rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 
-if [[ ! ${ROCESTEER_TEST_FAILURE:-} ]]; then
-	unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
-		skip_all "no network namespaces or BPF: not root, or not allowed"
-	[[ ! -e /sys/module/rocesteer ]] ||
-		skip_all "the module is loaded"
-	ROCESTEER_TEST_FAILURE=1 exec unshare --mount "$0"
-fi
+own_namespaces --net
 
 dir=$(mktemp -d)
 defer rm -rf "$dir"
@@ -34,8 +28,7 @@ on_h0()
 
 ready()
 {
-	mount -t bpf bpf /sys/fs/bpf && mount -t tmpfs run /run &&
-		fabric_create 4 &&
+	fabric_create 4 &&
 		on_h0 "$rocesteer" path discover --dev eth0 \
 			--peer 10.1.1.1,10.1.1.2 --paths 4 --out "$dir/ports.json" &&
 		load

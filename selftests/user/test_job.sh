@@ -8,13 +8,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 
-if [[ ! ${ROCESTEER_TEST_JOB:-} ]]; then
-	unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
-		skip_all "no network namespaces or BPF: not root, or not allowed"
-	[[ ! -e /sys/module/rocesteer ]] ||
-		skip_all "the module is loaded"
-	ROCESTEER_TEST_JOB=1 exec unshare --net --mount "$0"
-fi
+own_namespaces --net
 
 dir=$(mktemp -d)
 defer rm -rf "$dir"
@@ -22,8 +16,7 @@ map=$dir/map.json
 
 ready()
 {
-	mount -t bpf bpf /sys/fs/bpf &&
-		ip link add name rs0 type veth peer name rs1 &&
+	ip link add name rs0 type veth peer name rs1 &&
 		ip link set rs0 up &&
 		ip link set rs1 up || return
 	cat >"$map" <<-E

@@ -13,13 +13,7 @@ rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 killat=$(realpath -- build/selftests/killat)
 step=${STEP:-37}
 
-if [[ ! ${ROCESTEER_TEST_KILL:-} ]]; then
-	unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
-		skip_all "no network namespaces or BPF: not root, or not allowed"
-	[[ ! -e /sys/module/rocesteer ]] ||
-		skip_all "the module is loaded"
-	ROCESTEER_TEST_KILL=1 exec unshare --net --mount "$0"
-fi
+own_namespaces --net
 
 dir=$(mktemp -d)
 defer rm -rf "$dir"
@@ -36,8 +30,7 @@ rocesteer()
 
 ready()
 {
-	mount -t bpf -o mode=0700 bpf /sys/fs/bpf && mount -t tmpfs run /run &&
-		ip link add rs0 mtu 4200 type veth peer name rs1 &&
+	ip link add rs0 mtu 4200 type veth peer name rs1 &&
 		ip address add 10.1.0.1/24 dev rs0 &&
 		ip link set rs0 up && ip link set rs1 up || return
 	cat >"$map" <<-E

@@ -18,20 +18,13 @@ rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 perf=$PWD/build/rocesteer-perf
 plugin=$PWD/build/slurm/rocesteer.so
 
-if [[ ! ${ROCESTEER_TEST_SLURM:-} ]]; then
-	for command in munged slurmctld slurmd sbatch; do
-		command -v "$command" >/dev/null ||
-			skip_all "there is no $command"
-	done
-	[[ -e $plugin ]] ||
-		skip_all "the plugin is not built: there is no slurm/spank.h"
-	unshare --net --mount mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
-		skip_all "no network namespaces or BPF: not root, or not allowed"
-	[[ ! -e /sys/module/rocesteer ]] ||
-		skip_all "the module is loaded"
-	ROCESTEER_TEST_SLURM=1 exec unshare --net --mount --pid --fork \
-		--kill-child --mount-proc "$0"
-fi
+for command in munged slurmctld slurmd sbatch; do
+	command -v "$command" >/dev/null ||
+		skip_all "there is no $command"
+done
+[[ -e $plugin ]] ||
+	skip_all "the plugin is not built: there is no slurm/spank.h"
+own_namespaces --net --pid --fork --kill-child --mount-proc
 
 dir=$(mktemp -d)
 defer rm -rf "$dir"
@@ -105,9 +98,7 @@ node_start()
 
 ready()
 {
-	mount -t bpf bpf /sys/fs/bpf &&
-		mount -t tmpfs tmpfs /run &&
-		mkdir /run/netns &&
+	mkdir /run/netns &&
 		ip link set lo up &&
 		ip link add name br0 type bridge &&
 		ip addr add 10.9.0.1/24 dev br0 &&
