@@ -7,8 +7,8 @@ readme.py [WORD]
 Runs the blocks that are marked ```console, or ```console WORD; in each block the
 commands behind "$ " one after the other, as root, in one shell and one directory, which
 has the tree's demo/ and build/. What follows a command is what it prints: "..." stands
-for any lines, and at the end of a line for the rest of it. Numbers may differ by 1 %,
-with WORD by anything. What fails is tried again for a while, and so is what shows
+for any lines, and at the end of a line for the rest of it. With WORD
+numbers may differ. What fails is tried again for a while, and so is what shows
 something else, as a reader would.
 """
 import contextlib
@@ -46,14 +46,6 @@ def blocks(word):
 NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
-def is_close(want, got):
-    """Whether a number is as it should be, or one of many dots the same."""
-    try:
-        return abs(float(want) - float(got)) <= abs(float(want)) / 100
-    except ValueError:
-        return want == got
-
-
 def is_like(want, got, exact):
     """Whether a line that is printed is the one that was announced."""
     want = " ".join(want.split())
@@ -61,8 +53,8 @@ def is_like(want, got, exact):
     if not re.fullmatch(text + (".*" if want.endswith("...") else ""),
                         NUMBER.sub("0", got)):
         return False
-    numbers = zip(NUMBER.findall(want), NUMBER.findall(got))
-    return not exact or all(is_close(*pair) for pair in numbers)
+    return not exact or all(
+        a == b for a, b in zip(NUMBER.findall(want), NUMBER.findall(got)))
 
 
 def matches(want, got, exact):
