@@ -4,9 +4,10 @@
 #               a collective; with options (DEMO="--help") the comparison alone
 # make demo-all the same with all policies, on two fabrics, and demo-chunk
 # make demo-chunk  collectives over two dimensions, measured against their plans
-# make check    all tests
-# make check-debug  those in the guest, on kernels that check themselves and make
-#               allocations fail (DEBUG=RUN[:TEST])
+# make check    all tests, what is random or repeats itself a few times: 20 minutes
+# make check-all  all tests on both kernels, and all of that
+# make check-debug  the module on a kernel that checks itself, 40 minutes; more with
+#               DEBUG=RUN[:TEST]
 # make fuzz     readers of files and of the network, a minute each (FUZZ_SECONDS=,
 #               TARGETS=): selftests/fuzz/run
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
@@ -74,6 +75,10 @@ check:
 	scripts/deps check
 	scripts/check
 
+check-all:
+	scripts/deps check
+	scripts/check --all
+
 check-debug:
 	scripts/deps check
 	scripts/check-debug $(DEBUG)
@@ -110,5 +115,5 @@ install: all man
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all bpf slurm guest tests module demo demo-all demo-chunk check check-debug fuzz bench man install clean $(BUILD)/rocesteer \
+.PHONY: all bpf slurm guest tests module demo demo-all demo-chunk check check-all check-debug fuzz bench man install clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf

@@ -24,6 +24,17 @@ module_unload()
 	busywait 10000 rmmod rocesteer
 }
 
+# few SMALL LARGE: how often something happens that is random or repeats itself: SMALL
+# times in "make check", LARGE times in "make check-all", which sets CHECK_ALL.
+few()
+{
+	if [[ ${CHECK_ALL:-} ]]; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
+}
+
 ktap_count=0
 ktap_failed=0
 ktap_skipped=0

@@ -650,7 +650,7 @@ test_unload_under_load()
 		10.77.0.2 >"$dir/client" 2>&1 &
 	client=$!
 	# A dump that is under way holds the module.
-	for ((i = 0; i < ${UNLOADS:-20}; i++)); do
+	for ((i = 0; i < ${UNLOADS:-$(few 5 20)}; i++)); do
 		busywait 10000 unload 2>/dev/null && load || failed=1
 	done
 	if ! wait "$client"; then

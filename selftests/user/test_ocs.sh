@@ -371,7 +371,7 @@ check "wrong usage" usage
 check "wrong files: file and field are named" wrong_files
 check "what is marked is not used" marks
 check "files fit the schema" schema
-for size in "200 8 4 4" "10 16 8 8 2"; do
+for size in "$(few 40 200) 8 4 4" "$(few 2 10) 16 8 8 2"; do
 	what="a solver agrees on what is least to move: $size"
 	if command -v cbc >/dev/null; then
 		# shellcheck disable=SC2086 # several arguments
