@@ -29,6 +29,8 @@ struct sk_buff;
  * @sender: what tells its packets from those of other flows with this key: the queue
  *	pair, compared with what sockets point to; NULL where packets do not tell.
  *	Written under rocesteer_lock, read under RCU
+ * @sqpn: where there is a @sender, its number. Written under rocesteer_lock, read
+ *	under RCU
  * @qp: its queue pair, under rocesteer_lock
  * @reseq: order of what the queue pair receives, or NULL. Written under
  *	rocesteer_lock, read under RCU
@@ -47,6 +49,7 @@ struct rocesteer_flow {
 	bool by_hand;
 	bool seen;
 	const void *sender;
+	u32 sqpn;
 	struct rocesteer_qp qp;
 	struct rocesteer_reseq __rcu *reseq;
 	struct rcu_head rcu;

@@ -8,17 +8,43 @@
 #include "flow_priv.h"
 #include "net.h"
 
-/*
- * rxe has a socket for each queue pair. The socket points to rxe's queue pair, of
- * which struct ib_qp is the first member.
- */
-static const void *flow_sender(const struct sk_buff *skb)
+/* The socket of a packet that the kernel itself sends, as rxe does, or NULL. */
+static const struct sock *flow_socket(const struct sk_buff *skb)
 {
 	const struct sock *sk = skb->sk;
 
-	if (!sk || !sk_fullsock(sk) || !sk->sk_kern_sock)
-		return NULL;
-	return READ_ONCE(sk->sk_user_data);
+	return sk && sk_fullsock(sk) && sk->sk_kern_sock ? sk : NULL;
+}
+
+/*
+ * rxe has a socket for each queue pair. Its user data points to rxe's queue pair, of
+ * which struct ib_qp is the first member. From 6.10 until 6.12.44, 6.16.4 and 6.17 the
+ * user data is the index of the queue pair, which is its number, of 24 bits: no
+ * pointer of the kernel is so small. Two queue pairs with one number and one key would
+ * be on two RDMA devices of one network device, connected to one queue pair, which
+ * answers one of them only.
+ */
+static bool flow_has_sender(const struct rocesteer_flow *flow,
+			    const struct sock *sk)
+{
+	const void *sender;
+
+	if (!sk)
+		return false;
+	sender = READ_ONCE(sk->sk_user_data);
+	return sender && (sender == READ_ONCE(flow->sender) ||
+			  (uintptr_t)sender == READ_ONCE(flow->sqpn));
+}
+
+/*
+ * Such a queue pair was connected before the module was loaded or did not fit in the
+ * table. Or this kernel's rxe says otherwise which queue pair a socket is of: then no
+ * packet is steered.
+ */
+static void flow_note_unknown(struct rocesteer_net *rn)
+{
+	rocesteer_stats_inc(rn, ROCESTEER_COUNT_UNKNOWN_SENDER);
+	pr_warn_once("a queue pair that is not known sends to one that another is connected to, and is not steered. If rocesteer stat counts all packets as unknown_sender, this kernel's rxe is not supported\n");
 }
 
 /* The flow of a packet, NULL, or -EEXIST where it is another sender's. */
@@ -26,16 +52,15 @@ static struct rocesteer_flow *flow_of(struct rocesteer_net *rn,
 				      const struct rocesteer_flow_key *key,
 				      const struct sk_buff *skb)
 {
-	const void *sender = flow_sender(skb), *known;
+	const struct sock *sk = flow_socket(skb);
 	struct rocesteer_flow *flow, *any = NULL;
 	struct rhlist_head *list, *pos;
 
 	list = rocesteer_flow_list_rcu(rn, key);
 	rhl_for_each_entry_rcu(flow, pos, list, node) {
-		known = READ_ONCE(flow->sender);
-		if (!known)
+		if (!READ_ONCE(flow->sender))
 			any = flow;
-		else if (known == sender)
+		else if (flow_has_sender(flow, sk))
 			return flow;
 	}
 	/* A packet that is received has no sender: the only flow has it. */
@@ -67,6 +92,8 @@ s64 rocesteer_flow_job(struct rocesteer_net *rn,
 	flow = flow_of(rn, key, skb);
 	if (IS_ERR_OR_NULL(flow)) {
 		job = flow ? PTR_ERR(flow) : -ENOENT;
+		if (flow && flow_socket(skb))
+			flow_note_unknown(rn);
 	} else {
 		if (!READ_ONCE(flow->seen))
 			WRITE_ONCE(flow->seen, true);

@@ -49,8 +49,10 @@ static int flow_bind(struct rocesteer_flow *flow,
 		return err;
 	}
 	get_pid(qp->owner);
-	if (qp->software)
+	if (qp->software) {
+		WRITE_ONCE(flow->sqpn, qp->sqpn);
 		WRITE_ONCE(flow->sender, qp->qp);
+	}
 	return 0;
 }
 

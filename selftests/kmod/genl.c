@@ -84,6 +84,7 @@ static const struct attribute stats_attrs[] = {
 	{ "qp-steered", ROCESTEER_A_STATS_QP_STEERED, UINT },
 	{ "qp-own-label", ROCESTEER_A_STATS_QP_OWN_LABEL, UINT },
 	{ "reseq-gso", ROCESTEER_A_STATS_RESEQ_GSO, UINT },
+	{ "unknown-sender", ROCESTEER_A_STATS_UNKNOWN_SENDER, UINT },
 	{ "probes", ROCESTEER_A_STATS_PROBES, U32 },
 	{ }
 };

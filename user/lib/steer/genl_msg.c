@@ -35,6 +35,7 @@ static const char * const stat_names[] = {
 	[ROCESTEER_A_STATS_QP_STEERED] = "qp_steered",
 	[ROCESTEER_A_STATS_QP_OWN_LABEL] = "qp_own_label",
 	[ROCESTEER_A_STATS_RESEQ_GSO] = "reseq_gso",
+	[ROCESTEER_A_STATS_UNKNOWN_SENDER] = "unknown_sender",
 	[ROCESTEER_A_STATS_PROBES] = "probes",
 };
 
