@@ -16,16 +16,12 @@
 static int (*deliver_okfn[2])(struct net *net, struct sock *sk,
 			      struct sk_buff *skb);
 
-/**
- * rocesteer_deliver_learn() - learn where packets of a family go on
- * @skb: packet at LOCAL_IN
- * @state: as the hook was given it
- *
+/*
  * Return: whether rocesteer_deliver_continue() does with @skb what the stack would do
  * now. Only then may @skb wait.
  */
-bool rocesteer_deliver_learn(const struct sk_buff *skb,
-			     const struct nf_hook_state *state)
+static bool deliver_learn(const struct sk_buff *skb,
+			  const struct nf_hook_state *state)
 {
 	bool ipv6 = state->pf == NFPROTO_IPV6;
 
@@ -36,31 +32,41 @@ bool rocesteer_deliver_learn(const struct sk_buff *skb,
 	return READ_ONCE(deliver_okfn[ipv6]) == state->okfn;
 }
 
-/**
- * rocesteer_deliver_steal() - take a packet from the hooks that would follow
- * @skb: packet
- *
- * A connection that nobody confirms would be made, and freed, for each packet.
- *
- * Context: BH disabled, RCU read-side critical section.
- * Return: NF_STOLEN, or what connection tracking says, as a rule NF_DROP.
- */
-unsigned int rocesteer_deliver_steal(struct sk_buff *skb)
+/* A connection that nobody confirms would be made, and freed, for each packet. */
+static unsigned int deliver_confirm(struct sk_buff *skb)
 {
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 	struct nf_conntrack *nfct = skb_nfct(skb);
 	const struct nf_ct_hook *hook;
-	int verdict;
 
 	if (likely(!nfct) ||
 	    nf_ct_is_confirmed(container_of(nfct, struct nf_conn, ct_general)))
-		return NF_STOLEN;
+		return NF_ACCEPT;
 	hook = rcu_dereference(nf_ct_hook);
-	verdict = hook ? hook->confirm(skb) : NF_ACCEPT;
-	if (verdict != NF_ACCEPT)
-		return verdict;
+	if (hook)
+		return hook->confirm(skb);
 #endif
-	return NF_STOLEN;
+	return NF_ACCEPT;
+}
+
+/**
+ * rocesteer_deliver_steal() - take a packet from the hooks that would follow
+ * @skb: packet at LOCAL_IN
+ * @state: as the hook was given it
+ *
+ * Context: BH disabled, RCU read-side critical section.
+ * Return: NF_STOLEN; NF_ACCEPT where the packet could not go on later; or what connection
+ * tracking says, as a rule NF_DROP.
+ */
+unsigned int rocesteer_deliver_steal(struct sk_buff *skb,
+				     const struct nf_hook_state *state)
+{
+	unsigned int verdict;
+
+	if (!deliver_learn(skb, state))
+		return NF_ACCEPT;
+	verdict = deliver_confirm(skb);
+	return verdict == NF_ACCEPT ? NF_STOLEN : verdict;
 }
 
 /**

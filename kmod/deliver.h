@@ -8,9 +8,8 @@ struct net;
 struct nf_hook_state;
 struct sk_buff;
 
-bool rocesteer_deliver_learn(const struct sk_buff *skb,
-			     const struct nf_hook_state *state);
-unsigned int rocesteer_deliver_steal(struct sk_buff *skb);
+unsigned int rocesteer_deliver_steal(struct sk_buff *skb,
+				     const struct nf_hook_state *state);
 void rocesteer_deliver_continue(struct net *net, struct sk_buff *skb);
 
 #endif /* ROCESTEER_DELIVER_H */

@@ -28,7 +28,6 @@
 
 #include <rocesteer/roce.h>
 
-#include "deliver.h"
 #include "flow.h"
 #include "hook.h"
 #include "net.h"
@@ -88,20 +87,18 @@ static u32 hook_read_length(const struct sk_buff *skb,
 }
 
 /*
- * Addresses as in a GID: IPv4 is mapped. Return: false for IPv6 with such an address
- * on the wire: the stack lets that pass, and it would be taken for the IPv4 host's.
+ * Where a packet goes, as in a GID: IPv4 is mapped. Return: false for IPv6 with such an
+ * address on the wire: the stack lets that pass, and it would be taken for the IPv4
+ * host's.
  */
-static bool hook_addrs(const struct sk_buff *skb, u8 pf,
-		       struct in6_addr *source, struct in6_addr *destination)
+static bool hook_destination(const struct sk_buff *skb, u8 pf,
+			     struct in6_addr *addr)
 {
 	if (pf == NFPROTO_IPV6) {
-		*source = ipv6_hdr(skb)->saddr;
-		*destination = ipv6_hdr(skb)->daddr;
-		return !ipv6_addr_v4mapped(source) &&
-		       !ipv6_addr_v4mapped(destination);
+		*addr = ipv6_hdr(skb)->daddr;
+		return !ipv6_addr_v4mapped(addr);
 	}
-	ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, source);
-	ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, destination);
+	ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, addr);
 	return true;
 }
 
@@ -126,6 +123,28 @@ static void hook_note_gso(struct rocesteer_net *rn, const struct sk_buff *skb)
 			     skb->dev->name, skb->dev->name);
 }
 
+static unsigned int hook_receive(struct rocesteer_net *rn, struct sk_buff *skb,
+				 const struct hook_headers *h,
+				 const struct nf_hook_state *state)
+{
+	bool ack = hook_is_ack(h);
+	bool response = h->bth.opcode >= ROCESTEER_OP_RC_RESPONSE &&
+			h->bth.opcode <= ROCESTEER_OP_RC_ATOMIC_ACK;
+	u32 dqpn = be32_to_cpu(h->bth.dqpn);
+	u32 paths = (dqpn >> ROCESTEER_BTH_SHIFT & bth_paths) >> __ffs(bth_paths);
+	struct rocesteer_packet pkt = {
+		.ifindex = state->in->ifindex,
+		.dqpn = dqpn & ROCESTEER_QPN_MASK,
+		.seq = response ? ROCESTEER_RESPONSES : ROCESTEER_REQUESTS,
+		.psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK,
+		.length = hook_read_length(skb, h),
+		.paths = ack ? 0 : paths + 1,
+		.sport = ack ? 0 : h->udp.source,
+	};
+
+	return rocesteer_reseq_receive(rn, &pkt, skb, state);
+}
+
 /*
  * @priv is the namespace's struct rocesteer_net. The device is the one of the queue
  * pair's GID: rxe takes packets from no other.
@@ -134,10 +153,7 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state)
 {
 	const struct hook_headers *h;
-	struct rocesteer_packet pkt;
 	struct hook_headers buf;
-	struct in6_addr *peer = (struct in6_addr *)pkt.key.peer;
-	u32 dqpn;
 
 	/* A packet with a socket is not for rxe. */
 	if (skb->sk)
@@ -147,56 +163,45 @@ static unsigned int hook_in(void *priv, struct sk_buff *skb,
 		hook_note_gso(priv, skb);
 		return NF_ACCEPT;
 	}
-	if (!h || !rocesteer_deliver_learn(skb, state) ||
-	    !hook_addrs(skb, state->pf, peer, &pkt.local))
-		return NF_ACCEPT;
+	return h ? hook_receive(priv, skb, h, state) : NF_ACCEPT;
+}
 
-	dqpn = be32_to_cpu(h->bth.dqpn);
-	pkt.key.ifindex = state->in->ifindex;
-	pkt.key.dqpn = dqpn & ROCESTEER_QPN_MASK;
-	pkt.seq = ROCESTEER_REQUESTS;
-	if (h->bth.opcode >= ROCESTEER_OP_RC_RESPONSE &&
-	    h->bth.opcode <= ROCESTEER_OP_RC_ATOMIC_ACK)
-		pkt.seq = ROCESTEER_RESPONSES;
-	pkt.psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
-	pkt.length = hook_read_length(skb, h);
-	pkt.paths = hook_is_ack(h) ? 0 : ((dqpn >> ROCESTEER_BTH_SHIFT &
-					   bth_paths) >> __ffs(bth_paths)) + 1;
-	pkt.sport = hook_is_ack(h) ? 0 : h->udp.source;
-	return rocesteer_reseq_receive(priv, &pkt, skb);
+static void hook_ask(struct rocesteer_net *rn, struct sk_buff *skb,
+		     const struct hook_headers *h,
+		     const struct nf_hook_state *state)
+{
+	u32 psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
+	struct rocesteer_flow_key key = {
+		.ifindex = state->out->ifindex,
+		.dqpn = be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK,
+	};
+	struct rocesteer_reseq *reseq;
+
+	if (!hook_destination(skb, state->pf, (struct in6_addr *)key.peer))
+		return;
+	reseq = rocesteer_flow_reseq(rn, &key, skb);
+	if (!reseq)
+		return;
+	if (h->bth.opcode == ROCESTEER_OP_RC_ACK)
+		rocesteer_reseq_nak(reseq, psn);
+	else if (rocesteer_reseq_expect_read(reseq, psn, hook_read_length(skb, h)) &&
+		 h->bth.opcode == ROCESTEER_OP_RC_READ)
+		rocesteer_promise_set(skb, skb_transport_offset(skb));
 }
 
 static unsigned int hook_out(void *priv, struct sk_buff *skb,
 			     const struct nf_hook_state *state)
 {
 	const struct hook_headers *h;
-	struct rocesteer_flow_key key;
-	struct rocesteer_reseq *reseq;
 	struct hook_headers buf;
-	struct in6_addr local;
-	u32 psn;
 
 	h = hook_parse(skb, state->pf, &buf);
 	if (!h || !(hook_is_nak(h) ||
 		    ROCESTEER_OPS_ANSWERED & BIT(h->bth.opcode)))
 		return NF_ACCEPT;
 	/* Any program may send such packets; rxe's sockets are the kernel's. */
-	if (skb->sk && !skb->sk->sk_kern_sock)
-		return NF_ACCEPT;
-
-	key.ifindex = state->out->ifindex;
-	key.dqpn = be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK;
-	if (!hook_addrs(skb, state->pf, &local, (struct in6_addr *)key.peer))
-		return NF_ACCEPT;
-	reseq = rocesteer_flow_reseq(priv, &key, skb);
-	if (!reseq)
-		return NF_ACCEPT;
-	psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
-	if (h->bth.opcode == ROCESTEER_OP_RC_ACK)
-		rocesteer_reseq_nak(reseq, psn);
-	else if (rocesteer_reseq_expect_read(reseq, psn, hook_read_length(skb, h)) &&
-		 h->bth.opcode == ROCESTEER_OP_RC_READ)
-		rocesteer_promise_set(skb, skb_transport_offset(skb));
+	if (!skb->sk || skb->sk->sk_kern_sock)
+		hook_ask(priv, skb, h, state);
 	return NF_ACCEPT;
 }
 

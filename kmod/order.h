@@ -2,7 +2,6 @@
 #ifndef ROCESTEER_ORDER_H
 #define ROCESTEER_ORDER_H
 
-#include <linux/in6.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
@@ -16,8 +15,8 @@ struct rocesteer_outstanding;
 
 /**
  * struct rocesteer_packet - what matters of an RC packet that is received
- * @key: device, local queue pair number and sender
- * @local: address that it was sent to, as in @key
+ * @ifindex: device that received it
+ * @dqpn: local queue pair number
  * @seq: which of the two PSN sequences it is numbered in
  * @psn: its packet sequence number
  * @length: bytes that it asks for, 0 unless it is a READ request
@@ -28,8 +27,8 @@ struct rocesteer_outstanding;
  * may let it overtake data on its path.
  */
 struct rocesteer_packet {
-	struct rocesteer_flow_key key;
-	struct in6_addr local;
+	u32 ifindex;
+	u32 dqpn;
 	enum rocesteer_sequence seq;
 	u32 psn;
 	u32 length;

@@ -6,6 +6,8 @@
  * order.
  */
 #include <linux/hash.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/ktime.h>
 #include <linux/netfilter.h>
 #include <linux/rhashtable.h>
@@ -144,21 +146,34 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 	return dqpn;
 }
 
-/* As rxe's check_addr(). */
-static bool reseq_is_for(const struct rocesteer_reseq *reseq,
-			 const struct rocesteer_packet *pkt)
+static bool reseq_has_v4(const struct in6_addr *addr, __be32 v4)
 {
-	return ipv6_addr_equal((const struct in6_addr *)reseq->key.peer,
-			       (const struct in6_addr *)pkt->key.peer) &&
-	       ipv6_addr_equal(&reseq->local, &pkt->local);
+	return ipv6_addr_v4mapped(addr) && addr->s6_addr32[3] == v4;
+}
+
+/*
+ * As rxe's check_addr(). An IPv6 packet may have an address on the wire that stands for
+ * an IPv4 host: the stack lets that pass.
+ */
+static bool reseq_is_for(const struct rocesteer_reseq *reseq,
+			 const struct sk_buff *skb, u8 pf)
+{
+	const struct in6_addr *peer = (const struct in6_addr *)reseq->key.peer;
+
+	if (pf == NFPROTO_IPV4)
+		return reseq_has_v4(peer, ip_hdr(skb)->saddr) &&
+		       reseq_has_v4(&reseq->local, ip_hdr(skb)->daddr);
+	return ipv6_addr_equal(peer, &ipv6_hdr(skb)->saddr) &&
+	       ipv6_addr_equal(&reseq->local, &ipv6_hdr(skb)->daddr) &&
+	       !ipv6_addr_v4mapped(peer);
 }
 
 /**
  * rocesteer_reseq_receive() - a packet has come
  * @rn: namespace
  * @pkt: what it is
- * @skb: packet, not aggregated, without a socket, that
- *	rocesteer_deliver_continue() may go on with
+ * @skb: packet, not aggregated, without a socket
+ * @state: as the hook at LOCAL_IN was given it
  *
  * Context: Softirq, or process where a program let the packet pass (NFQUEUE). RCU
  * read-side critical section.
@@ -167,19 +182,24 @@ static bool reseq_is_for(const struct rocesteer_reseq *reseq,
  */
 unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 				     const struct rocesteer_packet *pkt,
-				     struct sk_buff *skb)
+				     struct sk_buff *skb,
+				     const struct nf_hook_state *state)
 {
+	const struct rocesteer_flow_key key = {
+		.ifindex = pkt->ifindex,
+		.dqpn = pkt->dqpn,
+	};
 	unsigned int verdict = NF_ACCEPT;
 	struct rocesteer_reseq *reseq;
 	struct rocesteer_order *order;
 
-	reseq = rhashtable_lookup(&rn->reseqs, &pkt->key, reseq_params);
+	reseq = rhashtable_lookup(&rn->reseqs, &key, reseq_params);
 	if (!reseq)
 		return NF_ACCEPT;
 	order = &reseq->order[pkt->seq];
 	if (pkt->seq == ROCESTEER_RESPONSES && !READ_ONCE(order->outstanding))
 		return NF_ACCEPT;	/* an acknowledgment */
-	if (!reseq_is_for(reseq, pkt)) {
+	if (!reseq_is_for(reseq, skb, state->pf)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_FOREIGN);
 		return NF_ACCEPT;
 	}
@@ -194,7 +214,7 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 	if (skb_queue_len(&order->ready) > reseq_budget(order)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 	} else if (!order->dead && !rocesteer_order_bypass(order, pkt)) {
-		verdict = rocesteer_deliver_steal(skb);
+		verdict = rocesteer_deliver_steal(skb, state);
 		if (verdict == NF_STOLEN) {
 			rocesteer_order_sort(order, skb, pkt);
 			reseq_deliver(order);

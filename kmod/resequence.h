@@ -6,6 +6,7 @@
 
 #include <rocesteer/types.h>
 
+struct nf_hook_state;
 struct rocesteer_net;
 struct rocesteer_packet;
 struct rocesteer_qp;
@@ -43,7 +44,8 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key);
 unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 				     const struct rocesteer_packet *pkt,
-				     struct sk_buff *skb);
+				     struct sk_buff *skb,
+				     const struct nf_hook_state *state);
 bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
 				 u32 length);
 void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn);

@@ -508,8 +508,8 @@ send_mapped()
 	send_from ::ffff:10.79.0.2 4 a "$@" && busywait 5000 udp6_is $((before + $#))
 }
 
-# IPv6 from what maps the peer's IPv4 address is another family's: neither an empty
-# nor a filled window takes notice of such packets.
+# IPv6 from what maps the peer's IPv4 address is another host's: neither an empty nor a
+# filled window takes such packets.
 mapped()
 {
 	qp_open on 1000 && send 2 a 1000 && reached 1001 &&
@@ -517,7 +517,7 @@ mapped()
 	send 2 b 1002 1004 && send_mapped 701 1001 1003 &&
 	grown held=2 behind=0 resync=0 && expects 1001 &&
 	send 2 a 1001 1002 1003 b 1004 && reached 1005 &&
-	grown resync=0 foreign=0
+	grown resync=0 foreign=6
 }
 
 # From the peer, to another address of the device than the queue pair's: no better
@@ -826,7 +826,7 @@ check "a job that comes later, and goes" with_qp later
 check "GRO's aggregates are told" with_qp aggregated
 
 check "another host's packets are told" with_qp foreign
-check "IPv6 from the peer's IPv4 address is another family's" with_qp mapped
+check "IPv6 from the peer's IPv4 address is another host's" with_qp mapped
 check "packets to another address are told" with_qp elsewhere
 check "forged PSNs upset nothing for long" with_qp forged
 check "nor do forged lengths" with_qp forged_read
