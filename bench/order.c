@@ -80,7 +80,7 @@ static void frame_make(struct frame *f, const char *dev, const char *self,
 {
 	struct ifreq ifr = {};
 
-	strncpy(ifr.ifr_name, dev, IFNAMSIZ - 1);
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev);
 	if (ioctl(socket(AF_INET, SOCK_DGRAM, 0), SIOCGIFHWADDR, &ifr))
 		die(dev);
 	memcpy(f->eth.h_dest, ifr.ifr_hwaddr.sa_data, ETH_ALEN);

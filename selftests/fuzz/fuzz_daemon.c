@@ -534,7 +534,7 @@ void rediscovery_stop(struct rediscovery *rediscovery)
 char *if_indextoname(unsigned int ifindex, char *name)
 {
 	(void)ifindex;
-	return strcpy(name, "eth0");
+	return memcpy(name, "eth0", sizeof("eth0"));
 }
 
 unsigned int if_nametoindex(const char *name)

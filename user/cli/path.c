@@ -219,7 +219,7 @@ static int read_peers(const struct cli_args *args, struct peers *peers)
 		return ret;
 	if (args->value[PEER_FILE])
 		return read_file(args->value[PEER_FILE], peers);
-	strcpy(peers->where, "--peer");
+	snprintf(peers->where, sizeof(peers->where), "--peer");
 	ret = cli_each(args->value[PEER], peer_add, peers);
 	if (ret == -EINVAL && !peers->err->code)
 		err_set(peers->err, EXIT_BAD_INPUT, "usage",

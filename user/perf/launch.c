@@ -148,11 +148,11 @@ static int find_rendezvous(struct launch *launch, struct err *err)
 	if (ret)
 		return ret;
 	if (host && host[0] && strlen(host) < sizeof(launch->host))
-		strcpy(launch->host, host);
+		snprintf(launch->host, sizeof(launch->host), "%s", host);
 	else if (nodes && first_node(launch->host, sizeof(launch->host), nodes))
 		return 0;
 	else if (is_local())
-		strcpy(launch->host, "localhost");
+		snprintf(launch->host, sizeof(launch->host), "localhost");
 	else
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--rendezvous HOST[:PORT] of rank 0 is missing");
@@ -164,7 +164,7 @@ int launch_read(struct launch *launch, const char *rank,
 {
 	int ret;
 
-	strcpy(launch->port, LAUNCH_PORT);
+	snprintf(launch->port, sizeof(launch->port), LAUNCH_PORT);
 	ret = read_rank(launch, rank, ranks, err);
 	if (ret)
 		return ret;

@@ -40,7 +40,7 @@ bool setting_differs(const struct setting *settings, const char *text,
 
 	for (; settings->name; settings++) {
 		if (!find(text, settings->name, value, sizeof(value)))
-			strcpy(value, "unknown");
+			snprintf(value, sizeof(value), "unknown");
 		if (!strcmp(value, settings->value))
 			continue;
 		snprintf(what, size, "%s is %s there, %s on rank 0",

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -253,7 +254,7 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 	memcpy(job.device, spec->map->device, sizeof(job.device));
 	job.device[sizeof(job.device) - 1] = '\0';
 	if (spec->name)
-		strncpy(job.name, spec->name, sizeof(job.name) - 1);
+		snprintf(job.name, sizeof(job.name), "%s", spec->name);
 	if (bpf_map_update_elem(s->maps[MAP_JOBS], &spec->id, &job,
 				BPF_NOEXIST))
 		return -errno;
