@@ -7,6 +7,7 @@
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+killat=$(realpath -- build/selftests/killat)
 
 own_namespaces --net
 
@@ -82,6 +83,33 @@ waits_no_longer()
 	pid=$!
 	busywait 10000 is_locked && names_the_holder "$pid" list &&
 		names_the_holder "$pid" load --job 8 --all --port-map "$map"
+	status=$?
+	kill "$pid"
+	wait "$pid"
+	return "$status"
+}
+
+reads_all()
+{
+	local reads
+
+	for reads in "job list" "job show --job 7" "flow show" stat \
+		"top --count 1 --interval 10"; do
+		# shellcheck disable=SC2086 # words
+		ROCESTEER_LOCK_WAIT=0 "$rocesteer" --json $reads || return
+	done
+}
+
+# Whoever reads delays no reader, but keeps others from a change.
+read_together()
+{
+	local pid status
+
+	flock --shared --no-fork /sys/fs/bpf/rocesteer sleep 100 &
+	pid=$!
+	busywait 10000 is_locked && reads_all &&
+		names_the_holder "$pid" load --job 8 --all --port-map "$map" &&
+		names_the_holder "$pid" unload --job 7
 	status=$?
 	kill "$pid"
 	wait "$pid"
@@ -400,6 +428,23 @@ printing()
 		job unload --job 9 >"$dir/log"
 }
 
+# Flows take no system call each.
+few_calls()
+{
+	local flows
+
+	flows=$(printf ',10.1.1.1/%d' {1000..2999})
+	job load --job 9 --port-map "$map" --flow "${flows:1}" >"$dir/log" &&
+		"$killat" 1000 60 "$rocesteer" --json flow show --job 9 >"$dir/out" &&
+		jq -e '.flows | length == 2000' "$dir/out" &&
+		"$killat" 1000 60 "$rocesteer" --json top --count 1 --interval 10 \
+			>"$dir/out" &&
+		jq -e '[.groups[] | select(.job == 9).paths[].flows] ==
+			[1000, 1000, 0]' \
+			"$dir/out" &&
+		job unload --job 9 >"$dir/log"
+}
+
 # without CAP[,-CAP] COMMAND...: root but for these
 without()
 {
@@ -520,6 +565,19 @@ has_flows()
 {
 	"$rocesteer" --json flow show | jq -e --argjson flows "$1" \
 		'[.flows[] | [.job, .dqpn]] | sort == $flows'
+}
+
+# Where a command was killed no job is left, but tables are. Who reads takes nothing
+# away that others may be reading.
+readers_remove_nothing()
+{
+	local pin
+
+	job load --job 7 --port-map "$map" --flow 10.1.1.1/17 >"$dir/log" || return
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	bpftool map delete pinned "$pin/rs_jobs" key 7 0 0 0 &&
+		job list | jq -e '.jobs == []' && [[ -e $pin/rs_jobs ]] &&
+		job unload --all | jq -e '.unloaded == []' && [[ ! -e $pin ]]
 }
 
 # It is neither in the way of another job, nor does it stay for ever.
@@ -682,7 +740,7 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 38
+ktap_plan 41
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "nothing is listed, and nothing is shown" lists_nothing
@@ -692,6 +750,7 @@ check "what is pinned lacks a table" lacks_a_part rs_tags
 check "what is pinned lacks a program" lacks_a_part set_flow
 check "a job is loaded" loads
 check "a lock is waited for so long, and its holder named" waits_no_longer
+check "those that read do not wait for each other" read_together
 check "it is listed and shown" shows
 check "its flows are dealt to paths" shows_flows
 check "nothing is known of them yet" nothing_known
@@ -705,6 +764,7 @@ check "what a killed command began is not in the way" begins_anew
 check "errors say what to do" says_what_to_do
 check "columns of names that are not ASCII" aligns
 check "what waits for its reader holds up nobody" printing
+check "thousands of flows take few system calls" few_calls
 check "without privileges it stays" unprivileged
 check "each capability is needed, no other is" permissions
 check "who is not root is told" not_root
@@ -716,6 +776,7 @@ check "a job whose output is lost is loaded, or unloaded" output_is_lost
 check "a flow that is taken" names_taken
 check "interrupted, a job is loaded or not" interrupted
 check "flows of a job that is not there are freed" frees_flows
+check "whoever reads removes no tables" readers_remove_nothing
 check "paths take flows by their weight" weighs
 check "the programs run before those that are there" runs_first
 check "and before those that came later, from the next job on" runs_first_again

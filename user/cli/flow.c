@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,18 +49,58 @@ static const struct out_view views[] = {
 	{}
 };
 
-/* One flow as one side, or both, know it; @path is NULL if it is not steered. */
+/* What flows have in common, and is asked for once; @serves: their packets get ports. */
+struct device {
+	__u32 ifindex;
+	char name[IF_NAMESIZE];
+	bool serves;
+};
+
+/* Classes of a job's chunks, 0: it has none. */
+struct classes {
+	__u32 job;
+	bool asked;
+	__u32 nr;
+};
+
+/**
+ * struct row - one flow, as the tables, the module or both know it
+ * @key: which
+ * @registered: the module knows it
+ * @path: NULL if it is not steered
+ * @tags: NULL if its packets are not tagged by their chunks
+ * @flow: as the module knows it
+ * @device: its
+ * @classes: of the job of @tags
+ */
 struct row {
 	struct rocesteer_flow_key key;
 	bool registered;
 	struct rocesteer_flow_path *path;
+	struct rocesteer_tags *tags;
 	struct genl_flow flow;
+	const struct device *device;
+	const struct classes *classes;
 };
 
 struct rows {
 	struct row *row;
 	size_t n;
 	size_t room;
+};
+
+/**
+ * struct show - to be shown
+ * @steer: NULL where no job is loaded
+ * @rows: flows
+ * @devices: of @rows
+ * @classes: of the jobs of @rows that have chunks
+ */
+struct show {
+	struct steer *steer;
+	struct rows rows;
+	struct set devices;
+	struct set classes;
 };
 
 static struct row *add(struct rows *rows, const struct rocesteer_flow_key *key)
@@ -79,6 +120,13 @@ static struct row *add(struct rows *rows, const struct rocesteer_flow_key *key)
 	return row;
 }
 
+static void *copy(const void *from, size_t size)
+{
+	void *to = malloc(size);
+
+	return to ? memcpy(to, from, size) : NULL;
+}
+
 static int add_steered(const struct rocesteer_flow_key *key,
 		       const struct rocesteer_flow_path *path, void *arg)
 {
@@ -86,11 +134,19 @@ static int add_steered(const struct rocesteer_flow_key *key,
 
 	if (!row)
 		return -ENOMEM;
-	row->path = malloc(sizeof(*path));
-	if (!row->path)
+	row->path = copy(path, sizeof(*path));
+	return row->path ? 0 : -ENOMEM;
+}
+
+static int add_tagged(const struct rocesteer_flow_key *key,
+		      const struct rocesteer_tags *tags, void *arg)
+{
+	struct row *row = add(arg, key);
+
+	if (!row)
 		return -ENOMEM;
-	*row->path = *path;
-	return 0;
+	row->tags = copy(tags, sizeof(*tags));
+	return row->tags ? 0 : -ENOMEM;
 }
 
 static int add_registered(const struct genl_flow *flow, void *arg)
@@ -115,37 +171,45 @@ static int compare(const void *a, const void *b)
 		return left->key.dqpn < right->key.dqpn ? -1 : 1;
 	if (left->key.ifindex != right->key.ifindex)
 		return left->key.ifindex < right->key.ifindex ? -1 : 1;
-	return !!right->path - !!left->path;
+	return 0;
 }
 
-/* Whether the flow was steered when the table was read, and went before the
- * registry was: with its queue pair, the registry first and then the table.
+static void free_row(struct row *row)
+{
+	free(row->path);
+	free(row->tags);
+}
+
+/*
+ * Whether the flow was steered when the table was read, and went before the module's
+ * registry was: with its queue pair, the registry first and then the table. Or only
+ * its tags are left.
  */
-static bool is_gone(const struct row *row, struct steer *steer)
+static bool is_gone(const struct row *row, struct steer *steer, bool module)
 {
 	struct rocesteer_flow_path path;
 
-	return !row->registered &&
-	       steer_flow_get(steer, &row->key, &path) == -ENOENT;
+	if (row->registered)
+		return false;
+	return !row->path ||
+	       (module && steer_flow_get(steer, &row->key, &path) == -ENOENT);
 }
 
-static void leave_out_gone(struct rows *rows, struct steer *steer)
+static void leave_out_gone(struct show *show, bool module)
 {
+	struct rows *rows = &show->rows;
 	size_t i, n = 0;
 
 	for (i = 0; i < rows->n; i++) {
-		if (is_gone(&rows->row[i], steer))
-			free(rows->row[i].path);
+		if (is_gone(&rows->row[i], show->steer, module))
+			free_row(&rows->row[i]);
 		else
 			rows->row[n++] = rows->row[i];
 	}
 	rows->n = n;
 }
 
-/*
- * Sort, and join the two rows of a flow that both sides know. One that was read
- * twice from the table has one row.
- */
+/* Sort, and join the rows of each flow: each of the tables has one at most. */
 static void merge(struct rows *rows)
 {
 	size_t i, n = 0;
@@ -158,9 +222,11 @@ static void merge(struct rows *rows)
 
 		if (!last || memcmp(&last->key, &row->key, sizeof(row->key))) {
 			rows->row[n++] = *row;
-		} else if (row->path) {
-			free(row->path);
-		} else {
+			continue;
+		}
+		last->path = last->path ?: row->path;
+		last->tags = last->tags ?: row->tags;
+		if (row->registered) {
 			last->registered = true;
 			last->flow = row->flow;
 		}
@@ -168,10 +234,52 @@ static void merge(struct rows *rows)
 	rows->n = n;
 }
 
-void flow_put_key(struct json_object *obj,
+static struct device *device_of(struct show *show, __u32 ifindex)
+{
+	struct device *device = set_get(&show->devices, &ifindex,
+					sizeof(ifindex), sizeof(*device));
+
+	if (!device || device->name[0])
+		return device;
+	out_device_name(ifindex, device->name);
+	device->serves = show->steer && steer_serves(show->steer, ifindex);
+	return device;
+}
+
+static struct classes *classes_of(struct show *show, __u32 job)
+{
+	struct classes *classes = set_get(&show->classes, &job, sizeof(job),
+					  sizeof(*classes));
+	struct rocesteer_chunk_job chunks;
+
+	if (!classes || classes->asked)
+		return classes;
+	classes->asked = true;
+	if (!steer_chunks_get(show->steer, job, &chunks))
+		classes->nr = chunks.nr_classes;
+	return classes;
+}
+
+static int ask(struct show *show)
+{
+	size_t i;
+
+	for (i = 0; i < show->rows.n; i++) {
+		struct row *row = &show->rows.row[i];
+
+		row->device = device_of(show, row->key.ifindex);
+		if (row->tags)
+			row->classes = classes_of(show, row->tags->job);
+		if (!row->device || (row->tags && !row->classes))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void flow_put_key(struct json_object *obj, const char *device,
 		  const struct rocesteer_flow_key *key)
 {
-	out_device(obj, "device", key->ifindex);
+	out_string(obj, "device", device);
 	out_addr(obj, "peer", key->peer);
 	out_uint(obj, "dqpn", key->dqpn);
 }
@@ -259,12 +367,12 @@ static void put_sent(struct json_object *obj,
 }
 
 /* What gives the flow its source port, or NULL. */
-static const char *actuator_of(const struct row *row, struct steer *steer)
+static const char *actuator_of(const struct row *row)
 {
 	if (!row->path)
 		return NULL;
 	if (!(row->path->flags & ROCESTEER_FLOW_QP))
-		return steer_serves(steer, row->key.ifindex) ? "packet" : NULL;
+		return row->device->serves ? "packet" : NULL;
 	return row->flow.label == ROCESTEER_LABEL_POLICY ? "qp" : NULL;
 }
 
@@ -286,30 +394,26 @@ static const char *reason_of(const struct row *row, struct steer *steer)
 }
 
 /* Packets by class, 0 first, where the job has chunks. */
-static void put_classes(struct json_object *obj, const struct row *row,
-			struct steer *steer)
+static void put_classes(struct json_object *obj, const struct row *row)
 {
-	struct rocesteer_chunk_job chunks;
-	struct rocesteer_tags tags;
 	struct json_object *array;
 	__u32 i;
 
-	if (!steer || steer_tags_get(steer, &row->key, &tags) ||
-	    steer_chunks_get(steer, tags.job, &chunks))
+	if (!row->classes || !row->classes->nr)
 		return;
 	array = out_array(obj, "classes");
-	for (i = 0; i <= chunks.nr_classes && i < ROCESTEER_MAX_CLASSES; i++)
-		out_append_uint(array, tags.packets[i]);
+	for (i = 0; i <= row->classes->nr && i < ROCESTEER_MAX_CLASSES; i++)
+		out_append_uint(array, row->tags->packets[i]);
 }
 
 static void put_row(struct json_object *obj, const struct row *row,
 		    struct steer *steer)
 {
-	const char *actuator = actuator_of(row, steer);
+	const char *actuator = actuator_of(row);
 	const char *reason = actuator ? NULL : reason_of(row, steer);
 
 	out_uint(obj, "job", job_of(row));
-	flow_put_key(obj, &row->key);
+	flow_put_key(obj, row->device->name, &row->key);
 	if (actuator)
 		out_string(obj, "actuator", actuator);
 	if (reason)
@@ -322,7 +426,7 @@ static void put_row(struct json_object *obj, const struct row *row,
 		out_addr(obj, "leaf", row->path->leaf);
 		put_sent(obj, row->path);
 	}
-	put_classes(obj, row, steer);
+	put_classes(obj, row);
 	if (row->registered)
 		flow_put(obj, &row->flow);
 }
@@ -336,16 +440,16 @@ static bool has_job(struct steer *steer, struct genl *genl, __u32 id)
 	       (genl && !genl_job_get(genl, id, &registered, NULL));
 }
 
-/* @steer is left NULL where no job is loaded; @job 0: the flows of all. */
-static int collect(struct rows *rows, __u32 job, struct steer **steer,
-		   struct err *err)
+/* @show->steer is left NULL where no job is loaded; @job 0: the flows of all. */
+static int collect(struct show *show, __u32 job, struct err *err)
 {
 	struct genl *genl;
 	int ret;
 
-	ret = steer_open(steer, 0, err);
+	ret = steer_open(&show->steer, STEER_READ, err);
 	if (!ret)
-		ret = steer_flow_each(*steer, add_steered, rows);
+		ret = steer_flow_each(show->steer, add_steered, &show->rows) ?:
+		      steer_tags_each(show->steer, add_tagged, &show->rows);
 	else if (ret == -ENOENT)
 		ret = 0;
 	if (ret)
@@ -355,46 +459,57 @@ static int collect(struct rows *rows, __u32 job, struct steer **steer,
 	if (ret)
 		return ret;
 	if (genl)
-		ret = genl_flow_each(genl, add_registered, rows, err);
-	if (!ret && job && !has_job(*steer, genl, job))
+		ret = genl_flow_each(genl, add_registered, &show->rows, err);
+	if (!ret && job && !has_job(show->steer, genl, job))
 		ret = job_missing(job, err);
+	if (!ret) {
+		merge(&show->rows);
+		leave_out_gone(show, genl);
+		ret = ask(show);
+	}
 	genl_close(genl);
 	return ret;
 }
 
-static struct json_object *to_json(const struct rows *rows, __u32 job,
-				   struct steer *steer)
+static struct json_object *to_json(const struct show *show, __u32 job)
 {
 	struct json_object *root = out_root();
 	struct json_object *array = out_array(root, "flows");
 	size_t i;
 
-	for (i = 0; i < rows->n; i++)
-		if (!job || job_of(&rows->row[i]) == job)
-			put_row(out_append_object(array), &rows->row[i], steer);
+	for (i = 0; i < show->rows.n; i++) {
+		const struct row *row = &show->rows.row[i];
+
+		if (!job || job_of(row) == job)
+			put_row(out_append_object(array), row, show->steer);
+	}
 	return root;
 }
 
-static int show(const struct cli_args *args, struct err *err)
+static void clear(struct show *show)
+{
+	size_t i;
+
+	for (i = 0; i < show->rows.n; i++)
+		free_row(&show->rows.row[i]);
+	free(show->rows.row);
+	set_clear(&show->devices, free);
+	set_clear(&show->classes, free);
+}
+
+static int run(const struct cli_args *args, struct err *err)
 {
 	struct json_object *root = NULL;
-	struct steer *steer = NULL;
-	struct rows rows = {};
+	struct show show = {};
 	__u64 job = 0;
-	size_t i;
 	int ret;
 
 	ret = cli_uint(args, JOB, 1, 0xffffffff, &job, err) ?:
-	      collect(&rows, job, &steer, err);
-	if (!ret) {
-		merge(&rows);
-		leave_out_gone(&rows, steer);
-		root = to_json(&rows, job, steer);
-	}
-	steer_close(steer);
-	for (i = 0; i < rows.n; i++)
-		free(rows.row[i].path);
-	free(rows.row);
+	      collect(&show, job, err);
+	if (!ret)
+		root = to_json(&show, job);
+	steer_close(show.steer);
+	clear(&show);
 	return ret ?: out_show(&args->out, root, views);
 }
 
@@ -403,7 +518,7 @@ static const struct cli_verb verbs[] = {
 		.name = "show",
 		.help = "Show the flows that are steered or known to the module",
 		.options = options,
-		.run = show,
+		.run = run,
 	},
 	{}
 };

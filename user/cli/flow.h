@@ -9,8 +9,8 @@
 /* Add what the module knows of a flow, as flow show and monitor print it. */
 void flow_put(struct json_object *obj, const struct genl_flow *flow);
 
-/* Add a flow's key. */
-void flow_put_key(struct json_object *obj,
+/* Add a flow's key; @device is the name of its device. */
+void flow_put_key(struct json_object *obj, const char *device,
 		  const struct rocesteer_flow_key *key);
 
 #endif /* ROCESTEER_CLI_FLOW_H */

@@ -174,7 +174,7 @@ static int list(const struct cli_args *args, struct err *err)
 	struct list list = {};
 	int ret;
 
-	ret = steer_open(&steer, 0, err);
+	ret = steer_open(&steer, STEER_READ, err);
 	if (ret && ret != -ENOENT)
 		return ret;
 	/* What cannot be asked is not listed. */
@@ -332,7 +332,7 @@ static int show(const struct cli_args *args, struct err *err)
 
 	ret = cli_need(args, JOB, err) ?:
 	      cli_uint(args, JOB, 1, 0xffffffff, &id, err) ?:
-	      steer_open(&steer, 0, err);
+	      steer_open(&steer, STEER_READ, err);
 	if (ret)
 		return ret;
 	show.id = id;

@@ -4,6 +4,7 @@
  * until interrupted.
  */
 #include <errno.h>
+#include <net/if.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -55,6 +56,7 @@ static int print_module(const struct genl_event *event, void *arg)
 {
 	const struct monitor *m = arg;
 	struct json_object *obj = event_new(event->name);
+	char device[IF_NAMESIZE];
 
 	if (event->is_job) {
 		out_uint(obj, "job", event->job.id);
@@ -67,7 +69,8 @@ static int print_module(const struct genl_event *event, void *arg)
 	}
 	if (event->is_flow) {
 		out_uint(obj, "job", event->flow.job);
-		flow_put_key(obj, &event->flow.key);
+		flow_put_key(obj, out_device_name(event->flow.key.ifindex, device),
+			     &event->flow.key);
 		flow_put(obj, &event->flow);
 	}
 	return out_event(m->out, obj, event_columns);

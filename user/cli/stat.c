@@ -140,7 +140,7 @@ static int run(const struct cli_args *args, struct err *err)
 	struct genl *genl = NULL;
 	int ret;
 
-	ret = steer_open(&steer, 0, &nothing);
+	ret = steer_open(&steer, STEER_READ, &nothing);
 	if (ret && ret != -ENOENT) {
 		*err = nothing;
 		goto out_put;

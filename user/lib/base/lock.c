@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -77,19 +76,19 @@ static int fail(int fd, const char *name, struct err *err)
 	return ret;
 }
 
-static int try(int fd)
+static int try(int fd, int how)
 {
 	int ret;
 
 	do {
-		ret = flock(fd, LOCK_EX | LOCK_NB);
+		ret = flock(fd, how | LOCK_NB);
 	} while (ret && errno == EINTR);
 	return ret;
 }
 
-int lock_try(int fd, const char *name, struct err *err)
+int lock_try(int fd, int how, const char *name, struct err *err)
 {
-	return try(fd) ? fail(fd, name, err) : 0;
+	return try(fd, how) ? fail(fd, name, err) : 0;
 }
 
 static void tell(int fd, const char *name)
@@ -107,14 +106,14 @@ static void tell(int fd, const char *name)
  * Attempts rather than a wait in the kernel, which only a signal would end: a
  * holder has the lock for milliseconds.
  */
-int lock_take(int fd, const char *name, struct err *err)
+int lock_take(int fd, int how, const char *name, struct err *err)
 {
 	struct timespec pause = { .tv_nsec = PAUSE_MIN };
 	__u64 start = progress_now(), now, wait;
 	bool told = false;
 
 	wait = wait_limit("ROCESTEER_LOCK_WAIT", WAIT) * SEC;
-	while (try(fd)) {
+	while (try(fd, how)) {
 		now = progress_now();
 		if (errno != EAGAIN || now - start >= wait)
 			return fail(fd, name, err);

@@ -7,13 +7,14 @@
 #ifndef ROCESTEER_LIB_LOCK_H
 #define ROCESTEER_LIB_LOCK_H
 
-#include <stdbool.h>
+#include <sys/file.h>
 
 #include "err.h"
 
 /**
  * lock_take() - lock a file or a directory, and wait for who has it locked
  * @fd: its descriptor: the lock goes with the last copy of that
+ * @how: LOCK_EX, or LOCK_SH for those that only read
  * @name: what to call it
  * @err: filled on failure
  *
@@ -24,9 +25,9 @@
  * Return: 0, -EAGAIN when another process kept the lock, or another negative
  * errno.
  */
-int lock_take(int fd, const char *name, struct err *err);
+int lock_take(int fd, int how, const char *name, struct err *err);
 
 /* The same without waiting. */
-int lock_try(int fd, const char *name, struct err *err);
+int lock_try(int fd, int how, const char *name, struct err *err);
 
 #endif /* ROCESTEER_LIB_LOCK_H */

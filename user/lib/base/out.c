@@ -160,13 +160,18 @@ void out_addr(struct json_object *obj, const char *key, const __u8 addr[16])
 }
 
 /* By number where it has no name any more. */
+char *out_device_name(unsigned int ifindex, char *name)
+{
+	if (!if_indextoname(ifindex, name))
+		snprintf(name, IF_NAMESIZE, "if%u", ifindex);
+	return name;
+}
+
 void out_device(struct json_object *obj, const char *key, unsigned int ifindex)
 {
 	char name[IF_NAMESIZE];
 
-	if (!if_indextoname(ifindex, name))
-		snprintf(name, sizeof(name), "if%u", ifindex);
-	out_string(obj, key, name);
+	out_string(obj, key, out_device_name(ifindex, name));
 }
 
 struct json_object *out_object(struct json_object *obj, const char *key)

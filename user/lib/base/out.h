@@ -105,6 +105,10 @@ void out_string(struct json_object *obj, const char *key, const char *value);
 void out_bool(struct json_object *obj, const char *key, bool value);
 void out_addr(struct json_object *obj, const char *key, const __u8 addr[16]);
 void out_device(struct json_object *obj, const char *key, unsigned int ifindex);
+
+/* A device's name into @name, of IF_NAMESIZE bytes, which is returned. */
+char *out_device_name(unsigned int ifindex, char *name);
+
 struct json_object *out_object(struct json_object *obj, const char *key);
 struct json_object *out_array(struct json_object *obj, const char *key);
 

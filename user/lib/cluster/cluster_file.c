@@ -57,7 +57,7 @@ static int take_lock(struct cluster *c, struct err *err)
 		return -ENOMEM;
 	c->lock = open_lock(c, name);
 	if (c->lock >= 0) {
-		ret = lock_take(c->lock, name, err);
+		ret = lock_take(c->lock, LOCK_EX, name, err);
 	} else {
 		ret = c->lock;
 		err_set(err, EXIT_FAILED, "lock", "cannot open %s: %s", name,

@@ -236,7 +236,7 @@ int event_socket_open(struct event_socket **out, struct loop *loop,
 		server->client[i].source.fd = -1;
 	server->dir = open_dir(err);
 	ret = server->dir < 0 ? server->dir :
-	      lock_take(server->dir, EVENT_SOCKET_DIR, err) ?:
+	      lock_take(server->dir, LOCK_EX, EVENT_SOCKET_DIR, err) ?:
 	      find_address(&server->address, err) ?: claim(server, err);
 	if (ret < 0) {
 		if (server->dir >= 0)

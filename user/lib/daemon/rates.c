@@ -108,8 +108,6 @@ static int read_flow(const struct rocesteer_flow_key *key,
 	struct look *look = arg;
 	struct rates_group *group;
 
-	if (set_find(&look->flows, key, sizeof(*key)))
-		return 0;	/* it was read before */
 	memcpy(gkey.leaf, flow->leaf, sizeof(gkey.leaf));
 	group = set_find(&look->rates->groups, &gkey, sizeof(gkey));
 	if (group)
@@ -126,7 +124,7 @@ int rates_read(struct rates *rates, struct err *err)
 	int ret;
 
 	set_clear(&rates->groups, free);
-	ret = steer_open(&steer, 0, err);
+	ret = steer_open(&steer, STEER_READ, err);
 	now = progress_now();
 	look.steer = steer;
 	if (!ret) {

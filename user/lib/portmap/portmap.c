@@ -240,7 +240,7 @@ static int lock(const char *file, struct err *err)
 	/* Who may not write it may not read, hence not lock it. */
 	like.st_mode = 0600;
 	fd = file_open_like(name, &like, 0);
-	ret = fd < 0 ? fd : lock_take(fd, name, err);
+	ret = fd < 0 ? fd : lock_take(fd, LOCK_EX, name, err);
 	free(name);
 	if (!ret)
 		return fd;

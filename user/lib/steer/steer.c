@@ -237,13 +237,14 @@ int steer_root(int flags, struct err *err)
 
 static int lock_root(int flags, struct err *err)
 {
+	int how = flags & STEER_READ ? LOCK_SH : LOCK_EX;
 	int fd, ret;
 
 	fd = steer_root(flags, err);
 	if (fd < 0)
 		return fd;
-	ret = flags & STEER_NO_WAIT ? lock_try(fd, PIN_ROOT, err) :
-				      lock_take(fd, PIN_ROOT, err);
+	ret = flags & STEER_NO_WAIT ? lock_try(fd, how, PIN_ROOT, err) :
+				      lock_take(fd, how, PIN_ROOT, err);
 	if (!ret)
 		return fd;
 	close(fd);
@@ -469,7 +470,7 @@ int steer_open(struct steer **sp, int flags, struct err *err)
 	ret = open_pins(s, flags, err);
 	if (ret)
 		goto err_close;
-	s->ours = true;
+	s->ours = !(flags & STEER_READ);
 	*sp = s;
 	return 0;
 

@@ -177,60 +177,70 @@ int steer_chunks_get(struct steer *s, __u32 job,
 	       -ENOENT : 0;
 }
 
-int steer_tags_get(struct steer *s, const struct rocesteer_flow_key *key,
-		   struct rocesteer_tags *tags)
-{
-	return bpf_map_lookup_elem(s->maps[MAP_TAGS], key, tags) ? -ENOENT : 0;
-}
-
 /* All keys but those of MAP_TAGS begin with the job. */
-static int purge_one(int fd, const void *key, void *arg)
+static int purge_one(int fd, const void *key, const void *value, void *arg)
 {
+	(void)value;
 	if (!memcmp(key, arg, sizeof(__u32)))
 		bpf_map_delete_elem(fd, key);
 	return 0;
 }
 
-static int purge_tags(int fd, const void *key, void *arg)
+static int purge_tags(int fd, const void *key, const void *value, void *arg)
 {
-	struct rocesteer_tags tags;
+	const struct rocesteer_tags *tags = value;
 
-	if (!bpf_map_lookup_elem(fd, key, &tags) && tags.job == *(__u32 *)arg)
+	if (tags->job == *(__u32 *)arg)
 		bpf_map_delete_elem(fd, key);
 	return 0;
 }
 
-static int uses_device(int fd, const void *key, void *arg)
+static int uses_device(int fd, const void *key, const void *value, void *arg)
 {
 	const struct rocesteer_peer_key *peer = key;
 
 	(void)fd;
+	(void)value;
 	return peer->ifindex == *(__u32 *)arg;
 }
 
+/* A job, and the devices of its peers. */
 struct purge {
-	struct steer *s;
 	__u32 job;
+	struct set devices;
 };
 
-/* With the last of its peers a device does without the program. */
-static int purge_peer(int fd, const void *key, void *arg)
+static int purge_peer(int fd, const void *key, const void *value, void *arg)
 {
-	struct rocesteer_peer_key peer = *(const struct rocesteer_peer_key *)key;
-	const struct purge *purge = arg;
+	const struct rocesteer_peer_key *peer = key;
+	struct purge *purge = arg;
 
-	if (peer.job != purge->job)
+	(void)value;
+	if (peer->job != purge->job)
 		return 0;
 	bpf_map_delete_elem(fd, key);
-	if (!steer_map_each(fd, uses_device, &peer.ifindex))
-		steer_detach_chunk(purge->s, peer.ifindex);
+	set_get(&purge->devices, &peer->ifindex, sizeof(peer->ifindex),
+		sizeof(peer->ifindex));
 	return 0;
+}
+
+/* With the last of its peers a device does without the program. */
+static void purge_peers(struct steer *s, __u32 job)
+{
+	struct purge purge = { .job = job };
+	int fd = s->maps[MAP_RANGE_PEERS];
+	size_t i;
+
+	steer_map_each(fd, purge_peer, &purge);
+	for (i = 0; i < purge.devices.nr; i++)
+		if (!steer_map_each(fd, uses_device, purge.devices.item[i]))
+			steer_detach_chunk(s, *(__u32 *)purge.devices.item[i]);
+	set_clear(&purge.devices, free);
 }
 
 /* Without the job no flow is entered any more, once no program runs that saw it. */
 void steer_chunks_purge(struct steer *s, __u32 job)
 {
-	struct purge purge = { .s = s, .job = job };
 	struct rocesteer_chunk_job chunks;
 
 	if (!steer_chunks_get(s, job, &chunks)) {
@@ -238,7 +248,7 @@ void steer_chunks_purge(struct steer *s, __u32 job)
 		steer_wait_programs();
 	}
 	steer_map_each(s->maps[MAP_TAGS], purge_tags, &job);
-	steer_map_each(s->maps[MAP_RANGE_PEERS], purge_peer, &purge);
+	purge_peers(s, job);
 	steer_map_each(s->maps[MAP_RANGES], purge_one, &job);
 	steer_map_each(s->maps[MAP_CHUNKS], purge_one, &job);
 	steer_map_each(s->maps[MAP_CHUNK_COUNTS], purge_one, &job);
@@ -263,34 +273,4 @@ void steer_chunks_forget(struct steer *s, const struct rocesteer_flow_key *flows
 		steer_wait_programs();
 	while (nr--)
 		bpf_map_delete_elem(s->maps[MAP_TAGS], &flows[nr]);
-}
-
-struct walk {
-	__u32 job;
-	int (*fn)(const struct rocesteer_count_key *key,
-		  const struct rocesteer_count *count, void *arg);
-	void *arg;
-};
-
-static int count_one(int fd, const void *key, void *arg)
-{
-	const struct rocesteer_count_key *k = key;
-	struct rocesteer_count count;
-	const struct walk *w = arg;
-
-	if ((w->job && k->job != w->job) ||
-	    steer_sum_cpus(fd, key, sizeof(count) / sizeof(__u64),
-			   (__u64 *)&count))
-		return 0;
-	return w->fn(k, &count, w->arg);
-}
-
-int steer_count_each(struct steer *s, __u32 job,
-		     int (*fn)(const struct rocesteer_count_key *key,
-			       const struct rocesteer_count *count, void *arg),
-		     void *arg)
-{
-	struct walk w = { .job = job, .fn = fn, .arg = arg };
-
-	return steer_map_each(s->maps[MAP_CHUNK_COUNTS], count_one, &w);
 }

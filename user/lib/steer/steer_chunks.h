@@ -28,9 +28,11 @@ int steer_chunks_del(struct steer *s, __u32 job, struct err *err);
 int steer_chunks_get(struct steer *s, __u32 job,
 		     struct rocesteer_chunk_job *chunks);
 
-/* What a flow sent by class. Return: 0, or -ENOENT where nothing is known of it. */
-int steer_tags_get(struct steer *s, const struct rocesteer_flow_key *key,
-		   struct rocesteer_tags *tags);
+/* Go through what flows sent by class: a walk as steer_flow_each() is one. */
+int steer_tags_each(struct steer *s,
+		    int (*fn)(const struct rocesteer_flow_key *key,
+			      const struct rocesteer_tags *tags, void *arg),
+		    void *arg);
 
 /**
  * steer_count_each() - go through what was sent by class and dimension

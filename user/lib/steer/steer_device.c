@@ -49,64 +49,53 @@ struct move {
 	bool moved;
 };
 
-/* What keys that begin with the job and its device have in common. */
-struct job_key {
-	__u32 job;
-	__u32 ifindex;
-};
-
-static int move_one(int fd, const void *from, void *arg)
+/* All keys begin as a peer's does. */
+static int move_one(int fd, const void *from, const void *value, void *arg)
 {
-	unsigned char key[STEER_KEY_MAX];
-	struct job_key *start = (struct job_key *)key;
+	struct rocesteer_range_key key;
 	struct move *move = arg;
-	union {
-		struct rocesteer_peer peer;
-		struct rocesteer_group group;
-		struct rocesteer_ranges ranges;
-		struct rocesteer_range range;
-	} value;
 
-	memcpy(key, from, sizeof(key));
-	if (start->job != move->job || start->ifindex != move->from ||
-	    bpf_map_lookup_elem(fd, from, &value))
+	memcpy(&key, from,
+	       move->map == MAP_RANGES ? sizeof(key) : sizeof(key.peer));
+	if (key.peer.job != move->job || key.peer.ifindex != move->from)
 		return 0;
 	move->moved = true;
 	if (move->to == move->from)
 		return 0;
-	start->ifindex = move->to;
-	if (bpf_map_update_elem(fd, key, &value, BPF_ANY))
+	key.peer.ifindex = move->to;
+	if (bpf_map_update_elem(fd, &key, value, BPF_ANY))
 		return -errno;
 	bpf_map_delete_elem(fd, from);
 	return 0;
 }
 
-static int empty_group(int fd, const void *key, void *arg)
+static int empty_group(int fd, const void *key, const void *value, void *arg)
 {
+	struct rocesteer_group group = *(const struct rocesteer_group *)value;
 	const struct rocesteer_group_key *gkey = key;
 	const struct move *move = arg;
-	struct rocesteer_group group;
 
-	if (gkey->ifindex != move->from ||
-	    bpf_map_lookup_elem(fd, key, &group))
+	if (gkey->ifindex != move->from)
 		return 0;
 	memset(group.flows, 0, sizeof(group.flows));
 	bpf_map_update_elem(fd, key, &group, BPF_EXIST);
 	return 0;
 }
 
-static int drop_flow(int fd, const void *key, void *arg)
+static int drop_flow(int fd, const void *key, const void *value, void *arg)
 {
 	const struct rocesteer_flow_key *flow = key;
 	const struct move *move = arg;
 
+	(void)value;
 	if (flow->ifindex == move->from)
 		bpf_map_delete_elem(fd, key);
 	return 0;
 }
 
 static int move_entries(struct steer *s, struct move *move, enum steer_map map,
-			int (*fn)(int fd, const void *key, void *arg))
+			int (*fn)(int fd, const void *key, const void *value,
+				  void *arg))
 {
 	move->map = map;
 	return steer_map_each(s->maps[map], fn, move);
@@ -186,16 +175,14 @@ static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
 	return ret;
 }
 
-static int check_job(int fd, const void *key, void *arg)
+static int check_job(int fd, const void *key, const void *value, void *arg)
 {
+	struct rocesteer_job job = *(const struct rocesteer_job *)value;
 	struct check *check = arg;
-	struct rocesteer_job job;
 	char name[IF_NAMESIZE];
 	__u32 id, to;
 
 	memcpy(&id, key, sizeof(id));
-	if (bpf_map_lookup_elem(fd, key, &job))
-		return 0;
 	if (if_indextoname(job.ifindex, name) &&
 	    steer_serves(check->s, job.ifindex) &&
 	    !set_find(&check->back, &job.ifindex, sizeof(job.ifindex))) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by steer.c (programs and pins), steer_tables.c and steer_chunks.c (what
- * is in them) and steer_watch.c (what changes in them).
+ * Shared by steer.c (programs and pins), steer_tables.c, steer_chunks.c and
+ * steer_walk.c (what is in them) and steer_watch.c (what changes in them).
  */
 #ifndef ROCESTEER_LIB_STEER_PRIV_H
 #define ROCESTEER_LIB_STEER_PRIV_H
@@ -45,7 +45,8 @@ enum steer_prog {
  * @dir: directory of the pins
  * @maps: their fds
  * @progs: and those of programs
- * @ours: all was opened and has the layout we know: empty, it may be removed
+ * @ours: nobody else has it open, and it has the layout we know: empty, it may be
+ *	removed
  * @module: the programs call the module
  */
 struct steer {
@@ -79,20 +80,18 @@ bool steer_has_link(const struct steer *s, unsigned int ifindex);
 int steer_attach_chunk(struct steer *s, unsigned int ifindex, struct err *err);
 void steer_detach_chunk(struct steer *s, unsigned int ifindex);
 
-#define STEER_KEY_MAX	32	/* the longest key of our maps */
-
 /*
- * Walk a map. The next key is taken before the callback, which may delete the
- * current one. What it returns, if not 0, ends the walk.
+ * Walk a hash. Many entries are read at once, before the callback, which may delete
+ * any. What it returns, if not 0, ends the walk.
  */
-int steer_map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
-		   void *arg);
+int steer_map_each(int fd, int (*fn)(int fd, const void *key, const void *value,
+				     void *arg), void *arg);
 
 /* Wait until no program runs that saw the tables as they were. */
 void steer_wait_programs(void);
 
 /* Add up the @nr counters that each CPU has. Return: 0 or a negative errno. */
-int steer_sum_cpus(int fd, const void *key, __u32 nr, __u64 *sums);
+int steer_sum_cpus(const __u64 *values, __u32 nr, __u64 *sums);
 
 /* Take a job's chunks away, if it has any. */
 void steer_chunks_purge(struct steer *s, __u32 job);

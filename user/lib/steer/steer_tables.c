@@ -16,22 +16,6 @@
 #include "plan/plan.h"
 #include "steer_priv.h"
 
-int steer_map_each(int fd, int (*fn)(int fd, const void *key, void *arg),
-		   void *arg)
-{
-	unsigned char key[STEER_KEY_MAX], next[STEER_KEY_MAX];
-	int ret, more = !bpf_map_get_next_key(fd, NULL, next);
-
-	while (more) {
-		memcpy(key, next, sizeof(key));
-		more = !bpf_map_get_next_key(fd, key, next);
-		ret = fn(fd, key, arg);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
 /*
  * To replace an inner map waits for a grace period of RCU, in which programs run:
  * so that they are done with the old one (maybe_wait_bpf_programs() of the kernel).
@@ -307,20 +291,18 @@ static bool is_purged(const struct purge *purge, __u32 job)
 }
 
 /* Delete the entry if it is to be. */
-static int purge_one(int fd, const void *key, void *arg)
+static int purge_one(int fd, const void *key, const void *value, void *arg)
 {
+	const struct rocesteer_flow_path *path = value;
 	const struct purge *purge = arg;
-	struct rocesteer_flow_path path;
-	__u32 job = 0;
+	__u32 job;
 
 	switch (purge->map) {
 	case MAP_FLOWS:
-		if (!bpf_map_lookup_elem(fd, key, &path))
-			job = path.job;
+		job = path->job;
 		break;
 	case MAP_DEVICES:
-		if (bpf_map_lookup_elem(fd, key, &job))
-			job = 0;
+		memcpy(&job, value, sizeof(job));
 		break;
 	default:	/* the key begins with the job */
 		memcpy(&job, key, sizeof(job));
@@ -358,14 +340,13 @@ struct use {
 	__u32 but;
 };
 
-static int uses_device(int fd, const void *key, void *arg)
+static int uses_device(int fd, const void *key, const void *value, void *arg)
 {
+	const struct rocesteer_job *job = value;
 	const struct use *use = arg;
-	struct rocesteer_job job;
 
-	return *(const __u32 *)key != use->but &&
-	       !bpf_map_lookup_elem(fd, key, &job) &&
-	       job.ifindex == use->ifindex;
+	(void)fd;
+	return *(const __u32 *)key != use->but && job->ifindex == use->ifindex;
 }
 
 static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
@@ -504,107 +485,6 @@ bool steer_has_peer(struct steer *s, __u32 job,
 	return !bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer);
 }
 
-/* The walks: a callback each, with the type of its map. */
-struct walk {
-	__u32 job;
-	void *fn;
-	void *arg;
-};
-
-static int job_one(int fd, const void *key, void *arg)
-{
-	int (*fn)(__u32 id, const struct rocesteer_job *job, void *arg);
-	const struct walk *w = arg;
-	struct rocesteer_job job;
-
-	fn = w->fn;
-	if (bpf_map_lookup_elem(fd, key, &job))
-		return 0;
-	return fn(*(const __u32 *)key, &job, w->arg);
-}
-
-int steer_job_each(struct steer *s,
-		   int (*fn)(__u32 id, const struct rocesteer_job *job,
-			     void *arg), void *arg)
-{
-	struct walk w = { .fn = fn, .arg = arg };
-
-	return steer_map_each(s->maps[MAP_JOBS], job_one, &w);
-}
-
-static int peer_one(int fd, const void *key, void *arg)
-{
-	int (*fn)(const struct rocesteer_peer_key *key,
-		  const struct rocesteer_peer *peer, void *arg);
-	const struct rocesteer_peer_key *k = key;
-	const struct walk *w = arg;
-	struct rocesteer_peer peer;
-
-	fn = w->fn;
-	if ((w->job && k->job != w->job) ||
-	    bpf_map_lookup_elem(fd, key, &peer))
-		return 0;
-	return fn(k, &peer, w->arg);
-}
-
-int steer_peer_each(struct steer *s, __u32 job,
-		    int (*fn)(const struct rocesteer_peer_key *key,
-			      const struct rocesteer_peer *peer, void *arg),
-		    void *arg)
-{
-	struct walk w = { .job = job, .fn = fn, .arg = arg };
-
-	return steer_map_each(s->maps[MAP_PEERS], peer_one, &w);
-}
-
-static int group_one(int fd, const void *key, void *arg)
-{
-	int (*fn)(const struct rocesteer_group_key *key,
-		  const struct rocesteer_group *group, void *arg);
-	const struct rocesteer_group_key *k = key;
-	const struct walk *w = arg;
-	struct rocesteer_group group;
-
-	fn = w->fn;
-	if ((w->job && k->job != w->job) ||
-	    bpf_map_lookup_elem(fd, key, &group))
-		return 0;
-	return fn(k, &group, w->arg);
-}
-
-int steer_group_each(struct steer *s, __u32 job,
-		     int (*fn)(const struct rocesteer_group_key *key,
-			       const struct rocesteer_group *group, void *arg),
-		     void *arg)
-{
-	struct walk w = { .job = job, .fn = fn, .arg = arg };
-
-	return steer_map_each(s->maps[MAP_GROUPS], group_one, &w);
-}
-
-static int flow_one(int fd, const void *key, void *arg)
-{
-	int (*fn)(const struct rocesteer_flow_key *key,
-		  const struct rocesteer_flow_path *path, void *arg);
-	const struct walk *w = arg;
-	struct rocesteer_flow_path path;
-
-	fn = w->fn;
-	if (bpf_map_lookup_elem(fd, key, &path))
-		return 0;
-	return fn(key, &path, w->arg);
-}
-
-int steer_flow_each(struct steer *s,
-		    int (*fn)(const struct rocesteer_flow_key *key,
-			      const struct rocesteer_flow_path *path,
-			      void *arg), void *arg)
-{
-	struct walk w = { .fn = fn, .arg = arg };
-
-	return steer_map_each(s->maps[MAP_FLOWS], flow_one, &w);
-}
-
 int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
 		   struct rocesteer_flow_path *path)
 {
@@ -630,22 +510,32 @@ int steer_peer_set(struct steer *s, const struct rocesteer_peer_key *key,
 	       -errno : 0;
 }
 
-int steer_sum_cpus(int fd, const void *key, __u32 nr, __u64 *sums)
+int steer_sum_cpus(const __u64 *values, __u32 nr, __u64 *sums)
 {
-	int cpus = libbpf_num_possible_cpus();
+	int cpus = libbpf_num_possible_cpus(), i;
+
+	if (cpus < 0)
+		return cpus;
+	memset(sums, 0, nr * sizeof(*sums));
+	for (i = 0; i < cpus * (int)nr; i++)
+		sums[i % nr] += values[i];
+	return 0;
+}
+
+/* Of the only entry of a map. */
+static int read_counters(int fd, __u32 nr, __u64 *sums)
+{
+	int cpus = libbpf_num_possible_cpus(), ret;
+	__u32 zero = 0;
 	__u64 *values;
-	__u32 i;
-	int ret;
 
 	if (cpus < 0)
 		return cpus;
 	values = calloc((size_t)cpus * nr, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	ret = bpf_map_lookup_elem(fd, key, values);
-	memset(sums, 0, nr * sizeof(*sums));
-	for (i = 0; !ret && i < cpus * nr; i++)
-		sums[i % nr] += values[i];
+	ret = bpf_map_lookup_elem(fd, &zero, values) ?
+	      -errno : steer_sum_cpus(values, nr, sums);
 	free(values);
 	return ret;
 }
@@ -653,10 +543,8 @@ int steer_sum_cpus(int fd, const void *key, __u32 nr, __u64 *sums)
 int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],
 		   __u64 observed[ROCESTEER_OBSERVED_MAX])
 {
-	__u32 zero = 0;
-
-	return steer_sum_cpus(s->maps[MAP_VERDICTS], &zero,
-			      ROCESTEER_VERDICT_MAX, verdicts) ?:
-	       steer_sum_cpus(s->maps[MAP_OBSERVED], &zero,
-			      ROCESTEER_OBSERVED_MAX, observed);
+	return read_counters(s->maps[MAP_VERDICTS], ROCESTEER_VERDICT_MAX,
+			     verdicts) ?:
+	       read_counters(s->maps[MAP_OBSERVED], ROCESTEER_OBSERVED_MAX,
+			     observed);
 }

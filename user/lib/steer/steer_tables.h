@@ -20,6 +20,7 @@ struct steer;
 #define STEER_CREATE	1	/* load and pin the programs if they are absent */
 #define STEER_NO_MODULE	2	/* steer in BPF even where the module is loaded */
 #define STEER_NO_WAIT	4	/* -EAGAIN while another process has them open */
+#define STEER_READ	8	/* others may read as well: nothing is changed */
 
 /**
  * steer_open() - get at the programs and tables of this namespace
@@ -27,8 +28,9 @@ struct steer;
  * @flags: of the above
  * @err: filled on failure
  *
- * Waits as lock_take() does while another process has them open: a command sees no
- * half-made job, and prints behind steer_close(), as a reader can take any time.
+ * Waits as lock_take() does while another process has them open, unless both only
+ * read: a command sees no half-made job, and prints behind steer_close(), as a reader
+ * can take any time.
  * Without STEER_CREATE -ENOENT with code "no-job" where nothing is loaded, and
  * -ENOENT for no other reason.
  *
@@ -36,7 +38,10 @@ struct steer;
  */
 int steer_open(struct steer **s, int flags, struct err *err);
 
-/* Give @s back. Programs and tables go as well if there is no job in them. */
+/*
+ * Give @s back. Programs and tables go as well if there is no job in them, unless it
+ * was opened with STEER_READ.
+ */
 void steer_close(struct steer *s);
 
 /**
@@ -163,8 +168,7 @@ bool steer_has_peer(struct steer *s, __u32 job,
 
 /*
  * Walks; a callback that returns nonzero ends the walk with that value. @job 0:
- * those of all jobs. Flows come and go without the lock: where one goes, the walk
- * may start over, and others are met again.
+ * those of all jobs. Flows come and go without the lock, but none is met twice.
  */
 int steer_job_each(struct steer *s,
 		   int (*fn)(__u32 id, const struct rocesteer_job *job,
