@@ -173,12 +173,10 @@ static void try_leaves(__u32 from, __u32 take, __u32 each)
 /* Return: leaves of the first shape that fits, 0 when none does. */
 static __u32 expect(__u32 gpus)
 {
-	__u32 l = gpus / fabric.gpus_per_leaf, odd = gpus;
+	__u32 l;
 
-	while (!(odd & 1))
-		odd /= 2;
 	best = NONE;
-	for (l = l > odd ? l : odd; l <= ocs.leaves && l <= gpus; l *= 2) {
+	for (l = 2; l <= ocs.leaves && l <= gpus; l++) {
 		if (gpus % l || gpus / l % fabric.gpus_per_server ||
 		    gpus / l > ocs.oxcs)
 			continue;

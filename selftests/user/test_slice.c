@@ -133,12 +133,9 @@ static __u64 try_shape(__u32 l, __u32 s)
 
 static void try_across(__u32 gpus, struct expected *want)
 {
-	__u32 odd = gpus, l;
+	__u32 l;
 
-	while (!(odd & 1))
-		odd /= 2;
-	l = gpus / fabric.gpus_per_leaf;
-	for (l = l > odd ? l : odd; l <= fabric.leaves && l <= gpus; l *= 2) {
+	for (l = 2; l <= fabric.leaves && l <= gpus; l++) {
 		__u32 s = gpus / l;
 
 		if (gpus % l || s % fabric.gpus_per_server ||

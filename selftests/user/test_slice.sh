@@ -117,6 +117,19 @@ refuses_servers()
 		file_is_right
 }
 
+# 24 is 2 x 12 and 36 is 3 x 12, in whole servers of 6; 6 is 2 x 3.
+sizes_that_divide()
+{
+	cluster '{"leaves":4,"spines":12,"gpus_per_leaf":12,"gpus_per_server":6}'
+	slice alloc --gpus 24 | jq -e '.leaves == [0, 1]' &&
+		slice release --job 1 &&
+		slice alloc --gpus 36 | jq -e '.leaves == [0, 1, 2]' &&
+		cluster '{"leaves":2,"spines":3,"gpus_per_leaf":3,
+			"gpus_per_server":1}' &&
+		slice alloc --gpus 6 | jq -e '.leaves == [0, 1] and
+			.spines == [0, 1, 2]' && file_is_right
+}
+
 refuses()
 {
 	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
@@ -666,13 +679,14 @@ schema()
 	E
 }
 
-ktap_plan 29
+ktap_plan 30
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
 check "they are released, once" releases
 check "servers by name, several times" servers_by_name
 check "servers that cannot be had" refuses_servers
+check "a job takes the fewest leaves that divide it" sizes_that_divide
 check "refusals name their cause, and are in the journal" refuses
 check "wrong usage" usage
 check "wrong files: file and field are named" wrong_files

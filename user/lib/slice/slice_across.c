@@ -30,17 +30,14 @@ unsigned int slice_shapes(const struct slice_fabric *fabric, __u32 gpus,
 			  struct slice_shape *shapes)
 {
 	__u32 uplinks = fabric->spines * fabric->links_per_pair;
-	__u32 odd = gpus / (gpus & -gpus);
-	__u64 leaves = gpus / fabric->gpus_per_leaf;
 	unsigned int n = 0;
+	__u32 leaves;
 
-	if (leaves < odd)
-		leaves = odd;
-	for (; leaves <= fabric->leaves && leaves <= gpus; leaves *= 2) {
+	for (leaves = 2; leaves <= fabric->leaves && leaves <= gpus; leaves++) {
 		__u32 each = gpus / leaves;
 
 		if (gpus % leaves || each % fabric->gpus_per_server ||
-		    each > uplinks)
+		    each > fabric->gpus_per_leaf || each > uplinks)
 			continue;
 		shapes[n++] = (struct slice_shape) { leaves, each };
 	}

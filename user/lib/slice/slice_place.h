@@ -24,7 +24,7 @@
 #define SLICE_MAX_GPUS		1024u	/* per leaf */
 #define SLICE_MAX_LINKS		16u	/* per leaf and spine */
 #define SLICE_MAX_UPLINKS	1024u	/* per leaf */
-#define SLICE_MAX_SHAPES	32
+#define SLICE_MAX_SHAPES	78	/* of 55440 GPUs: no number has more */
 
 /**
  * struct slice_fabric - what is there, and what of it a job may have
@@ -149,10 +149,11 @@ struct slice_shape {
 };
 
 /**
- * slice_shapes() - the shapes that are tried, in that order
+ * slice_shapes() - all ways to divide a job over several leaves
  * @fabric: its sizes
  * @gpus: of the job
- * @shapes: filled, at most SLICE_MAX_SHAPES
+ * @shapes: filled, the fewest leaves first, at most SLICE_MAX_SHAPES; they are
+ *	tried in this order
  *
  * Return: how many there are.
  */
