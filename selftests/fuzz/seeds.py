@@ -73,7 +73,7 @@ def clusters():
     for fabric in (
             base, base | {"links_per_pair": 2}, base | {"oxcs": 4},
             base | {"oxcs": 3, "spine_ports": 3},
-            cluster(named, alloc, "alloc --gpus 1", "submit --gpus 16 --job w",
+            cluster(named, alloc, "alloc --gpus 1", "submit --gpus 8 --job w",
                     "submit --gpus 3 --duration 77",
                     "mark --as failed --links 3/1,2/0",
                     "mark --as drained --servers 3/1",

@@ -110,6 +110,36 @@ says_what_it_started()
 		jq -e '(.jobs | keys) == ["a"] and .queue[0].job == "b"' "$file"
 }
 
+# It would hold back all others for ever. What failed or is in use may come back.
+never_fits()
+{
+	cluster '{"leaves":2,"spines":3,"gpus_per_leaf":4,"gpus_per_server":2,
+		"failed":{"leaves":[0]},"free_gpus":[[0,0],[2,2]]}'
+	refused 3 shape "5 GPUs do not divide over up to 2 leaves by whole servers of 2" \
+		submit --gpus 5 &&
+		refused 3 shape "8 GPUs: each of 2 leaves needs 4 uplinks to the same spines, and has 3" \
+			submit --gpus 8 &&
+		slice submit --gpus 3 &&
+		cluster '{"leaves":2,"spines":4,"gpus_per_leaf":4,
+			"gpus_per_server":2,"failed":{"spines":[0]}}' &&
+		slice submit --gpus 5 | jq -e '.error.hint ==
+			"The next number of GPUs that fits is 8."' &&
+		slice submit --gpus 8 &&
+		slice queue | jq -e '.waiting[0].lacks == "network"'
+}
+
+# Circuits are moved, but a spine has one port at each OXC.
+never_fits_circuits()
+{
+	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+		"oxcs":2,"spine_ports":1}'
+	refused 3 shape "6 GPUs: each of 3 leaves needs 2 uplinks to the same spines, and has 0" \
+		submit --gpus 6 && slice submit --gpus 4 &&
+		jq '.queue[0].gpus = 6' "$file" >"$dir/old" &&
+		cp "$dir/old" "$file" &&
+		slice queue | jq -e '.waiting[0].lacks == "shape"'
+}
+
 usage()
 {
 	three && refused 1 exists "the job all is there already" \
@@ -168,7 +198,7 @@ jsonschema.validate(cluster, schema)
 assert cluster["queue"]' Documentation/cluster.schema.json "$file"
 }
 
-ktap_plan 10
+ktap_plan 12
 check "jobs wait in the order that is asked for" orders
 check "the first one without a place holds the others back" blocks
 check "with the fewest GPUs first, small ones pass" fewest_first
@@ -176,6 +206,8 @@ check "a job that waits can be taken back" withdraws
 check "circuits are moved for a job that waits" moves_circuits
 check "what was started before a failure is said" says_what_it_started
 check "what a job lacks is not read from the file" lacks_its_own
+check "a job that fits no empty cluster is not queued" never_fits
+check "nor one that circuits cannot be moved for" never_fits_circuits
 check "wrong usage" usage
 check "wrong files: file and field are named" wrong_files
 check "files fit the schema" schema

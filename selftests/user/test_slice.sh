@@ -141,12 +141,15 @@ refuses()
 			alloc --gpus 8 &&
 		refused 3 network "6 GPUs: no leaves share enough free spines" \
 			alloc --gpus 6 &&
-		refused 3 network \
-			"5 GPUs do not divide over leaves by whole servers of 2" \
+		refused 3 shape \
+			"5 GPUs do not divide over up to 3 leaves by whole servers of 2" \
 			alloc --gpus 5 &&
 		jq -s -e 'map(.decision) == ["refuse", "refuse", "refuse",
 			"refuse"] and map(.code) == ["gpus", "locality",
-			"network", "network"]' "$file.journal"
+			"network", "shape"]' "$file.journal" &&
+		slice mark --as failed --servers 0/1 >"$dir/out" &&
+		refused 3 network "3 GPUs have a place only under one leaf" \
+			alloc --gpus 3
 }
 
 usage()

@@ -45,6 +45,16 @@ bool slice_want_is(const struct slice_want *want, struct json_object *job);
 int slice_want_refuse(const struct cluster *c, const struct slice_want *want,
 		      int refusal, struct err *err);
 
+/**
+ * slice_check_shape() - whether a job has a place in the cluster if it is empty
+ * @c: parts that are marked or in use by others count as free, circuits as movable
+ * @gpus: at most all
+ * @err: code "shape": says what does not fit, and what does
+ *
+ * Return: 0 or -EINVAL.
+ */
+int slice_check_shape(const struct cluster *c, __u32 gpus, struct err *err);
+
 /*
  * What an allocation needs of circuits: slice_place(), and where that finds no
  * place in the network and --ocs is given, circuits that are moved for one.

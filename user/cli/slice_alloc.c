@@ -105,10 +105,12 @@ static int refuse(const struct cluster *c, int refusal,
 			       "%s: wholly free servers needed: %u, there are %u",
 			       c->file, gpus / each + !!(gpus % each), whole);
 	}
+	if (slice_check_shape(c, gpus, err))
+		return -EINVAL;
 	if (proven && !slice_shapes(fabric, gpus, shapes))
 		return err_set(err, EXIT_REFUSED, "network",
-			       "%s: %u GPUs do not divide over leaves by whole servers of %u",
-			       c->file, gpus, each);
+			       "%s: %u GPUs have a place only under one leaf, and no leaf has the servers free",
+			       c->file, gpus);
 	err_set(err, EXIT_REFUSED, "network",
 		"%s: %u GPUs: no leaves share enough free spines",
 		c->file, gpus);

@@ -90,6 +90,8 @@ static int submit(const struct cli_args *args, struct cluster *c, __u32 gpus,
 		return err_set(err, EXIT_REFUSED, "gpus",
 			       "%s: GPUs wanted: %u, there are %u", c->file,
 			       gpus, all);
+	if (slice_check_shape(c, gpus, err))
+		return -EINVAL;
 	cluster_queue_add(c, id, gpus, duration);
 	line = slice_decision("submit", id, NULL);
 	out_uint(line, "gpus", gpus);
@@ -165,11 +167,14 @@ static int start(struct queue_run *run, struct cluster *c,
 	struct slice_want want = { .gpus = gpus };
 	const char *id = cluster_entry_job(entry);
 	struct slice_plan plan;
+	struct err shape = {};
 	int ret;
 
 	json_object_get(entry);
 	ret = slice_plan_make(c, &want, run->args->value[OCS], &plan);
 	*lacks = ret > 0 ? slice_lacks(ret) : NULL;
+	if (ret == SLICE_NO_NETWORK && slice_check_shape(c, gpus, &shape))
+		*lacks = shape.code;
 	if (!ret && run->args->value[START]) {
 		ret = slice_carry_out(c, id, gpus, &plan,
 				      run->args->value[DRIVER], err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What rocesteer slice alloc asks for: GPUs anywhere, or servers by name. */
+/* What jobs ask for: GPUs anywhere, or servers by name; and what no cluster has. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,5 +126,68 @@ int slice_want_refuse(const struct cluster *c, const struct slice_want *want,
 				       c->file, s->leaf, s->server, s->gpus,
 				       free);
 	}
+	return -EINVAL;
+}
+
+/* Uplinks to the same spines that so many leaves can have. */
+static __u32 common_uplinks(const struct cluster *c, __u32 leaves)
+{
+	const struct ocs *ocs = &c->ocs;
+	__u32 common;
+
+	if (!ocs->oxcs)
+		return c->fabric.spines * c->fabric.links_per_pair;
+	common = ocs->spines * (ocs->oxcs * ocs->spine_ports / leaves);
+	return common < ocs->oxcs ? common : ocs->oxcs;
+}
+
+/*
+ * Whether a job has a place if nothing is in use or marked. @shape: set if not: the shape
+ * that needs the fewest uplinks; no leaves: whole servers do not divide the job.
+ */
+static bool fits_empty(const struct cluster *c, __u32 gpus,
+		       struct slice_shape *shape)
+{
+	struct slice_shape shapes[SLICE_MAX_SHAPES];
+	struct slice_fabric ample = c->fabric;
+	unsigned int n;
+
+	*shape = (struct slice_shape) {};
+	if (gpus <= ample.gpus_per_leaf)
+		return true;
+	ample.spines = ample.gpus_per_leaf;
+	ample.links_per_pair = 1;
+	n = slice_shapes(&ample, gpus, shapes);
+	if (n)
+		*shape = shapes[n - 1];
+	while (n && shapes[n - 1].gpus > common_uplinks(c, shapes[n - 1].leaves))
+		n--;
+	return n;
+}
+
+int slice_check_shape(const struct cluster *c, __u32 gpus, struct err *err)
+{
+	const struct slice_fabric *fabric = &c->fabric;
+	__u32 end = fabric->leaves * fabric->gpus_per_leaf, next;
+	struct slice_shape shape, any;
+
+	if (fits_empty(c, gpus, &shape))
+		return 0;
+	if (shape.leaves)
+		err_set(err, EXIT_REFUSED, "shape",
+			"%s: %u GPUs: each of %u leaves needs %u uplinks to the same spines, and has %u",
+			c->file, gpus, shape.leaves, shape.gpus,
+			common_uplinks(c, shape.leaves));
+	else
+		err_set(err, EXIT_REFUSED, "shape",
+			"%s: %u GPUs do not divide over up to %u leaves by whole servers of %u",
+			c->file, gpus, fabric->leaves, fabric->gpus_per_server);
+	if (end - gpus > fabric->gpus_per_leaf)
+		end = gpus + fabric->gpus_per_leaf;
+	for (next = gpus + 1; next <= end; next++)
+		if (fits_empty(c, next, &any))
+			break;
+	if (next <= end)
+		err_hint(err, "The next number of GPUs that fits is %u.", next);
 	return -EINVAL;
 }
