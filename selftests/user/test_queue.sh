@@ -72,6 +72,18 @@ withdraws()
 		file_is_right
 }
 
+# By its name a job gets what it waits for, not something else.
+alloc_of_a_waiting_job()
+{
+	three && refused 1 exists "the job all is in the queue with 8 GPUs, not 2" \
+		alloc --gpus 2 --job all &&
+		refused 1 exists "is in the queue with 8 GPUs, not 2" \
+			alloc --servers 0/0 --job all --dry-run &&
+		slice alloc --gpus 8 --job all | jq -e '.stage == "vclos"' &&
+		jq -e '[.queue[].job] == ["half", "one"] and
+			(.jobs.all | has("submitted"))' "$file" && file_is_right
+}
+
 moves_circuits()
 {
 	cluster '{"leaves":2,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
@@ -198,11 +210,12 @@ jsonschema.validate(cluster, schema)
 assert cluster["queue"]' Documentation/cluster.schema.json "$file"
 }
 
-ktap_plan 12
+ktap_plan 13
 check "jobs wait in the order that is asked for" orders
 check "the first one without a place holds the others back" blocks
 check "with the fewest GPUs first, small ones pass" fewest_first
 check "a job that waits can be taken back" withdraws
+check "a slice for a job that waits is of the size it waits for" alloc_of_a_waiting_job
 check "circuits are moved for a job that waits" moves_circuits
 check "what was started before a failure is said" says_what_it_started
 check "what a job lacks is not read from the file" lacks_its_own

@@ -289,7 +289,7 @@ void slice_make_id(const struct cluster *c, char *id, size_t size)
 
 	do {
 		snprintf(id, size, "%llu", ++number);
-	} while (cluster_job(c, id) || cluster_queue_has(c, id));
+	} while (cluster_job(c, id) || cluster_queue_find(c, id));
 }
 
 /* A job that has its servers already has its slice: who asks may ask again. */
@@ -305,6 +305,23 @@ static int find_slice(const struct cli_args *args, struct cluster *c,
 			       c->file, id);
 	cluster_unlock(c);
 	return out_show(&args->out, slice_job_json(c, id, job), alloc_views);
+}
+
+/* A job that waits gets a slice of the size that it waits for. */
+static int check_waiting(const struct cluster *c, const char *id,
+			 const struct slice_want *want, struct err *err)
+{
+	struct json_object *entry = cluster_queue_find(c, id);
+	__u32 gpus = entry ? cluster_entry_wants(entry, 0).gpus : want->gpus;
+
+	if (want->gpus == gpus)
+		return 0;
+	err_set(err, EXIT_FAILED, "exists",
+		"%s: the job %s is in the queue with %u GPUs, not %u", c->file,
+		id, gpus, want->gpus);
+	err_hint(err, "To take it from the queue: rocesteer slice release --cluster %s --job %s",
+		 c->file, id);
+	return -EINVAL;
 }
 
 static int alloc(const struct cli_args *args, struct cluster *c,
@@ -324,7 +341,8 @@ static int alloc(const struct cli_args *args, struct cluster *c,
 	if (!ret && cluster_job(c, id))
 		ret = find_slice(args, c, id, &want, err);
 	else if (!ret)
-		ret = place(args, c, id, &want, err);
+		ret = check_waiting(c, id, &want, err) ?:
+		      place(args, c, id, &want, err);
 	free(want.servers);
 	return ret;
 }

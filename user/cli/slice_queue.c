@@ -83,7 +83,7 @@ static int submit(const struct cli_args *args, struct cluster *c, __u32 gpus,
 		slice_make_id(c, number, sizeof(number));
 		id = number;
 	}
-	if (cluster_job(c, id) || cluster_queue_has(c, id))
+	if (cluster_job(c, id) || cluster_queue_find(c, id))
 		return err_set(err, EXIT_FAILED, "exists",
 			       "%s: the job %s is there already", c->file, id);
 	if (gpus > all)

@@ -91,7 +91,7 @@ int slice_release(const struct cli_args *args, struct err *err)
 	      cluster_open(&c, args->value[CLUSTER], err);
 	if (ret)
 		return ret;
-	if (cluster_queue_has(&c, args->value[JOB])) {
+	if (cluster_queue_find(&c, args->value[JOB])) {
 		ret = withdraw(args, &c, args->value[JOB], err);
 	} else {
 		job = slice_find_job(&c, args->value[JOB], err);

@@ -106,7 +106,9 @@ bool cluster_job_degraded(const struct cluster *c, struct json_object *job);
 /* Jobs that wait, in the order they came. */
 size_t cluster_queue_length(const struct cluster *c);
 struct json_object *cluster_queue_entry(const struct cluster *c, size_t i);
-bool cluster_queue_has(const struct cluster *c, const char *id);
+
+/* What a job waits with, or NULL. */
+struct json_object *cluster_queue_find(const struct cluster *c, const char *id);
 
 /* Name of a job that waits, and what it wants, as the @number-th one. */
 const char *cluster_entry_job(struct json_object *entry);

@@ -35,9 +35,11 @@ static size_t find(const struct cluster *c, const char *id)
 	return i;
 }
 
-bool cluster_queue_has(const struct cluster *c, const char *id)
+struct json_object *cluster_queue_find(const struct cluster *c, const char *id)
 {
-	return find(c, id) < cluster_queue_length(c);
+	size_t i = find(c, id);
+
+	return i < cluster_queue_length(c) ? cluster_queue_entry(c, i) : NULL;
 }
 
 const char *cluster_entry_job(struct json_object *entry)
