@@ -165,7 +165,8 @@ loads()
 {
 	job load --job 7 --name train --port-map "$map" \
 		--flow 10.1.1.1/17,10.1.1.1/0x12,fd00:1::2/19 |
-		jq -e '.job == 7 and .device == "rs0" and .module == false'
+		jq -e '.job == 7 and .device == "rs0" and .module == false and
+			.peers == 3 and .steered == 2'
 }
 
 shows()
@@ -232,10 +233,12 @@ refused()
 refuses()
 {
 	sed 's/rs0/nope0/' "$map" >"$dir/elsewhere.json"
+	jq '.peers |= map(select(.local))' "$map" >"$dir/local.json"
 	refused exists 1 load --job 7 --port-map "$map" --flow 10.1.1.1/99 &&
 		refused no-device 1 load --job 8 --all \
 			--port-map "$dir/elsewhere.json" &&
 		refused no-file 2 load --job 8 --all --port-map "$dir/none" &&
+		refused local-peer 2 load --job 8 --all --port-map "$dir/local.json" &&
 		refused no-job 1 unload --job 8 &&
 		refused no-job 1 show --job 8 &&
 		refused module-not-loaded 1 load --job 8 --pid $$ \
@@ -305,7 +308,7 @@ in_slice()
 
 	job load --job 9 --port-map "$map" --all "$@" |
 		jq -e --argjson spine "$spine" '.name == "train" and
-			.peers == 1 and .spines == [1] and .spine == $spine and
+			.peers == 1 and .steered == 1 and .spines == [1] and .spine == $spine and
 			.split == "none"' &&
 		job show --job 9 | jq -e --argjson weights "$weights" \
 			--argjson pattern "$pattern" '
@@ -358,7 +361,7 @@ under_one_leaf()
 	echo '{"job":"small","gpus":1,"leaves":[0],"spines":[],"links":[],
 		"servers":[{"leaf":0,"server":0,"gpus":1}]}' >"$dir/slice.json"
 	job load --job 9 --port-map "$map" --all --slice "$dir/slice.json" |
-		jq -e '.peers == 0 and (has("spines") | not)' &&
+		jq -e '.peers == 0 and .steered == 0 and (has("spines") | not)' &&
 		job show --job 9 | jq -e '.peers == [] and .groups == []' &&
 		job unload --job 9
 }

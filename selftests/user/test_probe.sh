@@ -311,6 +311,8 @@ incomplete()
 {
 	doubts few-ports --peer 10.1.1.1 --ports 4 &&
 		doubts hop --peer 10.1.1.1 --hop 3 &&
+		doubts near --peer 10.1.1.1 --hop 4 &&
+		doubts peer-silent --peer 10.1.0.77 &&
 		doubts one-path --peer 10.1.1.1 --hop 1 &&
 		doubts peer-silent --peer 10.1.1.77 --paths 4 &&
 		discover --peer 10.1.1.1 --ports 4 --out "$dir/few.json" --json \

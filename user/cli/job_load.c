@@ -21,6 +21,7 @@ static const struct out_column columns[] = {
 	{ "name", "name" },
 	{ "device", "device" },
 	{ "peers", "peers" },
+	{ "steered", "peers to steer" },
 	{ "spines", "spines" },
 	{ "spine", "spine" },
 	{ "hash", "hash of chunks" },
@@ -176,6 +177,7 @@ static struct json_object *to_json(const struct load *l)
 		out_string(root, "name", l->spec.name);
 	out_string(root, "device", l->map.device);
 	out_uint(root, "peers", l->map.nr_peers);
+	out_uint(root, "steered", job_load_steered(l));
 	if (l->slice.slice.nr_spines)
 		put_spines(root, l);
 	if (l->chunks.nr_ranges)

@@ -40,4 +40,7 @@ struct load {
 /* Fill @l from its arguments. Return: 0 or a negative errno. */
 int job_options(struct load *l);
 
+/* Peers of the map that are not local: paths lead to them. */
+size_t job_load_steered(const struct load *l);
+
 #endif /* ROCESTEER_JOB_LOAD_H */

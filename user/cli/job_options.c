@@ -255,6 +255,28 @@ static int read_flows(struct load *l)
 	return ret;
 }
 
+size_t job_load_steered(const struct load *l)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < l->map.nr_peers; i++)
+		n += !l->map.peers[i].local;
+	return n;
+}
+
+/* A slice under one leaf has nobody to steer to, and chunks are tagged anyway. */
+static int check_steered(struct load *l)
+{
+	if (l->slice.slice.layout.leaves == 1 || l->args->value[CHUNK_PLAN] ||
+	    job_load_steered(l))
+		return 0;
+	err_set(l->err, EXIT_BAD_INPUT, "local-peer",
+		"%s: peers: all of them are local, there is nothing to steer",
+		l->args->value[PORT_MAP]);
+	err_hint(l->err, "If they are under other leaves, discover with a smaller --hop.");
+	return -EINVAL;
+}
+
 /* Each host deals from another path: FNV-1a of its own address. */
 static __u32 host_seed(const struct portmap *map)
 {
@@ -405,7 +427,7 @@ int job_options(struct load *l)
 	      read_module(l) ?: read_split(l) ?:
 	      read_actuator(l) ?: read_name(l) ?: read_cgroup(l) ?:
 	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?:
-	      read_chunks(l) ?: read_flows(l);
+	      check_steered(l) ?: read_chunks(l) ?: read_flows(l);
 	l->spec.id = id;
 	l->spec.all = l->args->value[ALL];
 	return ret;

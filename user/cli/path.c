@@ -260,7 +260,7 @@ static void __printf(4, 5) reason(const struct out *out, struct json_object *rea
 	out_note(out, "%s", line);
 }
 
-/* Which of the peers behind routers answer. Return: 0 or a negative errno. */
+/* Which of the peers answer. Return: 0 or a negative errno. */
 static int ask_peers(const struct portmap *map, bool *answers)
 {
 	__u8 (*addr)[16] = calloc(map->nr_peers, 2 * sizeof(*addr));
@@ -280,18 +280,13 @@ static int ask_peers(const struct portmap *map, bool *answers)
 	return ret;
 }
 
-/*
- * Why there may be more than was found of a peer: a word for programs and a line for
- * people. Return: number of reasons.
- */
-static size_t doubt(const struct out *out, const struct portmap_peer *peer,
-		    bool answers, struct json_object *reasons)
+/* Why there may be other paths to a peer behind routers than those that were found. */
+static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
+			const char *name, struct json_object *reasons)
 {
 	unsigned int answered = peer->probed - peer->unanswered;
-	char name[ADDR_STRLEN];
 	unsigned int enough;
 
-	addr_format(peer->addr, name);
 	enough = peer->expected ? 0 : discover_bound(peer->nr_paths + 1,
 						     DISCOVER_ONE_IN);
 	if (peer->nr_paths < peer->expected)
@@ -320,6 +315,24 @@ static size_t doubt(const struct out *out, const struct portmap_peer *peer,
 		reason(out, reasons, "hop",
 		       "%s: it answers where its leaf should: --hop is too large",
 		       name);
+}
+
+/*
+ * Why there may be more than was found of a peer: a word for programs and a line for
+ * people. Return: number of reasons.
+ */
+static size_t doubt(const struct out *out, const struct portmap_peer *peer,
+		    bool answers, struct json_object *reasons)
+{
+	char name[ADDR_STRLEN];
+
+	addr_format(peer->addr, name);
+	if (!peer->local)
+		doubt_paths(out, peer, name, reasons);
+	if (peer->near)
+		reason(out, reasons, "near",
+		       "%s: it is no further away than --hop: it is under our own leaf, or --hop is too large",
+		       name);
 	if (!answers)
 		reason(out, reasons, "peer-silent",
 		       "%s: the peer does not answer: is this the address of a host?",
@@ -345,8 +358,6 @@ static int mark_missing(const struct out *out, const struct portmap *map,
 
 		if (peer->nr_paths < peer->expected)
 			out_uint(obj, "missing", peer->expected - peer->nr_paths);
-		if (peer->local)
-			continue;
 		if (doubt(out, peer, answers[i], out_array(obj, "reasons")))
 			incomplete++;
 		else

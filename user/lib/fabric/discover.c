@@ -17,6 +17,7 @@
 #define AGAIN_ACTIVE	2
 #define AGAIN_PORTS	64
 #define STRIDE		10125	/* odd, the golden section of the range */
+#define LEAF_PEER	2	/* distance of a peer behind no router but our leaf */
 
 enum phase { PATHS, AGAIN, LEAF, NEAR, DONE };
 
@@ -272,7 +273,8 @@ static void found_near(struct discovery *run, struct target *t)
 	if (t->peer->local)
 		return;
 	t->peer->local = true;
-	if (!d->note)
+	t->peer->near = d->config.hop > LEAF_PEER;
+	if (!d->note || t->peer->near)
 		return;
 	snprintf(line, sizeof(line),
 		 "%s is not further away than hop %u: taken as under our own leaf.",

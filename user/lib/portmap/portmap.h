@@ -40,6 +40,8 @@ struct portmap_path {
  * @source: our address that the flows have
  * @leaf: router of the leaf that the peer is under; all zero when @local
  * @local: the peer is on-link or under our own leaf, there is nothing to steer
+ * @near: @local is a guess: the peer is no further away than the map's hop, and may be
+ *	under another leaf; not in a file
  * @expected: paths the user said there are, or 0; @nr_paths is less: the map
  *	is incomplete
  * @probed: source ports probed
@@ -52,6 +54,7 @@ struct portmap_peer {
 	__u8 source[16];
 	__u8 leaf[16];
 	bool local;
+	bool near;
 	unsigned int expected;
 	unsigned int probed;
 	unsigned int unanswered;
