@@ -25,6 +25,8 @@ struct sk_buff;
  * @linked: in the tables, under rocesteer_lock. Who met the flow under RCU and
  *	then took the lock must check
  * @by_hand: @job was given by flow-add, under rocesteer_lock
+ * @connected: the driver has connected its queue pair, and was not asked to reset it
+ *	since, under rocesteer_lock
  * @seen: a packet of it was asked about. Written and read without a lock
  * @sender: what tells its packets from those of other flows with this key: the queue
  *	pair, compared with what sockets point to; NULL where packets do not tell.
@@ -47,6 +49,7 @@ struct rocesteer_flow {
 	u32 id;
 	bool linked;
 	bool by_hand;
+	bool connected;
 	bool seen;
 	const void *sender;
 	u32 sqpn;
@@ -77,6 +80,7 @@ int rocesteer_flow_del(struct rocesteer_net *rn,
 u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key,
 			 const struct rocesteer_qp *qp);
+void rocesteer_flow_set_connected(const struct ib_qp *qp, bool connected);
 void rocesteer_flow_forget(const struct ib_qp *qp);
 void rocesteer_flow_claim(struct rocesteer_net *rn, u32 job);
 void rocesteer_flow_disown(struct rocesteer_net *rn, u32 job);

@@ -190,10 +190,13 @@ static u16 flow_steer(struct rocesteer_flow *flow)
 }
 
 /**
- * rocesteer_flow_learn() - register the flow of a queue pair
+ * rocesteer_flow_learn() - register the flow of a queue pair that is being connected
  * @rn: namespace of the device that its packets leave by
  * @key: flow
  * @qp: queue pair; its owner is borrowed
+ *
+ * The driver refuses to connect a queue pair that is connected, and may be in use. Its
+ * flow stays as it is.
  *
  * Success and failure are counted: the caller, in the midst of somebody else's
  * system call, can do nothing about a failure. The policy is asked about flows
@@ -211,11 +214,13 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 	u16 sport = 0;
 
 	spin_lock(&rocesteer_lock);
-	/*
-	 * Known already, and no RESET was seen in between: the modify failed
-	 * and is tried again, or a kprobe was missed.
-	 */
 	flow = flow_find_qp(qp->qp);
+	if (flow && flow->connected)
+		goto unlock;
+	/*
+	 * Known already: the modify failed and is tried again, or the return of RESET
+	 * was missed.
+	 */
 	if (flow && (flow->rn != rn || memcmp(&flow->key, key, sizeof(*key)))) {
 		flow_forget(flow);
 		flow = NULL;
@@ -236,8 +241,27 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_NO_MEMORY);
 		break;
 	}
+unlock:
 	spin_unlock(&rocesteer_lock);
 	return sport;
+}
+
+/**
+ * rocesteer_flow_set_connected() - a queue pair was connected, or is being reset
+ * @qp: queue pair, not dereferenced
+ * @connected: whether it was connected
+ *
+ * Context: Process context, also with interrupts off.
+ */
+void rocesteer_flow_set_connected(const struct ib_qp *qp, bool connected)
+{
+	struct rocesteer_flow *flow;
+
+	spin_lock(&rocesteer_lock);
+	flow = flow_find_qp(qp);
+	if (flow)
+		flow->connected = connected;
+	spin_unlock(&rocesteer_lock);
 }
 
 /**

@@ -8,16 +8,18 @@
  * address and queue pair number. The probe is at the entry of the function, where the
  * attributes can still be changed: the flow label tells hardware the source port. What
  * is changed is the kernel's copy of the attributes, unless the user is in the kernel.
- * No request leaves before RTS, so the flow is known in time. A queue pair whose modify
- * has failed sends nothing; its flow ends when the queue pair is connected again, reset
- * or destroyed.
+ * No request leaves before RTS, so the flow is known in time. A queue pair that could not
+ * be connected sends nothing; its flow ends when the queue pair is connected again, reset
+ * or destroyed. One that is connected may be in use, and goes on when the driver has
+ * refused to connect it again: until RESET such calls change nothing.
  *
  * A flow is removed when the driver has reset or destroyed its queue pair. Until then
  * the queue pair sends, and who steers all packets of the device would enter a flow
- * anew that the module does not know, never to end. A RESET may be missed where no
- * kretprobe instance is left; connecting the queue pair anew makes up for it. ERR
- * removes no flow: most queue pairs get there without a call, and send nothing. The
- * process may connect another one to the same peer, see flow_learn().
+ * anew that the module does not know, never to end. Where no kretprobe instance is left,
+ * the return of RESET is missed: connecting the queue pair anew makes up for it. Or that of
+ * RTR is: then a queue pair in use that is connected again loses its order until its next
+ * NAK. ERR removes no flow: most queue pairs get there without a call, and send nothing.
+ * The process may connect another one to the same peer, see flow_learn().
  *
  * Handlers run in the process that makes the call, with preemption off and,
  * where the probe is a breakpoint, interrupts off: no sleeping, no _bh locks.
@@ -130,24 +132,40 @@ static int qp_modify(struct kprobe *kp, struct pt_regs *regs)
 	/* qp may be one of several handles (XRC); the flow is the real one's */
 	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RTR)
 		qp_learn(qp->real_qp, attr, mask);
+	else if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
+		rocesteer_flow_set_connected(qp->real_qp, false);
 	return 0;
 }
 
+struct qp_call {
+	const struct ib_qp *qp;
+	enum ib_qp_state state;
+};
+
 /* Return: nonzero where the return is of no interest. */
-static int qp_reset_begin(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int qp_modify_begin(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
 	const struct ib_qp_attr *attr = (void *)regs_get_kernel_argument(regs, 1);
 	int mask = regs_get_kernel_argument(regs, 2);
+	struct qp_call *call = (void *)ri->data;
 
-	*(const struct ib_qp **)ri->data = qp->real_qp;
-	return !(mask & IB_QP_STATE) || attr->qp_state != IB_QPS_RESET;
+	call->qp = qp->real_qp;
+	call->state = attr->qp_state;
+	return !(mask & IB_QP_STATE) ||
+	       (call->state != IB_QPS_RTR && call->state != IB_QPS_RESET);
 }
 
-static int qp_reset_end(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int qp_modify_end(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	if (!regs_return_value(regs))
-		rocesteer_flow_forget(*(const struct ib_qp **)ri->data);
+	const struct qp_call *call = (void *)ri->data;
+
+	if (regs_return_value(regs))
+		return 0;
+	if (call->state == IB_QPS_RTR)
+		rocesteer_flow_set_connected(call->qp, true);
+	else
+		rocesteer_flow_forget(call->qp);
 	return 0;
 }
 
@@ -172,18 +190,18 @@ static struct kprobe qp_modify_kernel = {
 	.pre_handler = qp_modify,
 };
 
-static struct kretprobe qp_reset_user = {
+static struct kretprobe qp_modified_user = {
 	.kp.symbol_name = "ib_modify_qp_with_udata",
-	.entry_handler = qp_reset_begin,
-	.handler = qp_reset_end,
-	.data_size = sizeof(const struct ib_qp *),
+	.entry_handler = qp_modify_begin,
+	.handler = qp_modify_end,
+	.data_size = sizeof(struct qp_call),
 };
 
-static struct kretprobe qp_reset_kernel = {
+static struct kretprobe qp_modified_kernel = {
 	.kp.symbol_name = "ib_modify_qp",
-	.entry_handler = qp_reset_begin,
-	.handler = qp_reset_end,
-	.data_size = sizeof(const struct ib_qp *),
+	.entry_handler = qp_modify_begin,
+	.handler = qp_modify_end,
+	.data_size = sizeof(struct qp_call),
 };
 
 /*
@@ -237,7 +255,7 @@ static struct kprobe *qp_probes[] = {
 	&qp_canary, &qp_modify_user, &qp_modify_kernel,
 };
 
-static struct kretprobe *qp_returns[] = { &qp_reset_user, &qp_reset_kernel };
+static struct kretprobe *qp_returns[] = { &qp_modified_user, &qp_modified_kernel };
 
 static int qp_watch_destroyed(void)
 {

@@ -6,7 +6,8 @@
  *
  * The queue pairs are moved to RTR, for DQPN, DQPN + 1, ..., and expect PSN, or
  * 0. Then "ready" is printed and commands are read from stdin: connect (again,
- * after reset), reset, rtr (fails after reset), error, another (one more to DQPN),
+ * after reset), reset, rtr (fails after reset, and in use), elsewhere (rtr to
+ * DQPN + COUNT, ...), error, another (one more to DQPN),
  * destroy, rts (the first PSN is PSN as well), read and write (of 12 bytes, which take
  * one PSN). Each is answered with "done" or the errno's name; await, when one of those
  * that were asked for is done; memory, with the address and rkey of 1 MiB that may be
@@ -196,6 +197,8 @@ static int obey(const char *name, unsigned int i)
 		return qp_connect(qps[i], dqpn + i);
 	if (!strcmp(name, "rtr"))
 		return qp_rtr(qps[i], dqpn + i);
+	if (!strcmp(name, "elsewhere"))
+		return qp_rtr(qps[i], dqpn + count + i);
 	if (!strcmp(name, "reset"))
 		return qp_state(qps[i], IBV_QPS_RESET);
 	if (!strcmp(name, "error"))

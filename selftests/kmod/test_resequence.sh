@@ -256,6 +256,14 @@ order()
 	grown naks=0 dups=0 held=3 filled=3 lost=0 timeout=0 && depth_is 0
 }
 
+# The driver refuses: the queue pair goes on where it was
+refused_rtr()
+{
+	order "$@" && qps_tell qp rtr EINVAL && qps_tell qp elsewhere EINVAL &&
+	is "$(field dqpn "$genl" flow-dump)" 8000000 &&
+	send 2 b 1008 a 1007 && reached 1009 && grown naks=0 held=4 && depth_is 0
+}
+
 off()
 {
 	qp_open off 1000 &&
@@ -797,7 +805,7 @@ asks_by_bit()
 	return 1
 }
 
-ktap_plan 43
+ktap_plan 44
 check "a link to a peer that is no rxe" peer_make
 defer peer_end
 check "the module loads" load
@@ -809,6 +817,7 @@ defer peers_end
 check "connection tracking sees packets that are sorted" with_qp tracked
 check "shuffled packets are delivered in order" with_qp order
 check "over IPv6 too" with_qp order fd00:79::1 fd00:79::2
+check "an RTR that the driver refuses changes no flow" with_qp refused_rtr
 check "without the resequencer they are not" with_qp off
 check "a flow that is not split passes" with_qp whole
 check "a lost packet is asked for once" with_qp lost
