@@ -205,17 +205,18 @@ static struct kretprobe qp_modified_kernel = {
 };
 
 /*
- * What ib_destroy_qp_user() calls when the driver is done with the queue pair, and
- * before its memory is freed. A probe at its return could be missed.
+ * ib_destroy_qp_user() calls one of these when the driver is done with the queue pair,
+ * and before its memory is freed. A kernel that has both may call either. A probe at the
+ * return of ib_destroy_qp_user() could be missed.
  */
 static struct kprobe qp_destroyed = {
+	.symbol_name = "rdma_restrack_del",
 	.pre_handler = qp_destroy_end,
 };
 
-/* The first has taken the place of the second between 6.12 and 7.2. */
-static const char * const qp_destroyed_symbols[] = {
-	"rdma_restrack_commit_del",
-	"rdma_restrack_del",
+static struct kprobe qp_destroyed_commit = {
+	.symbol_name = "rdma_restrack_commit_del",
+	.pre_handler = qp_destroy_end,
 };
 
 /* debugfs and sysctl switch all probes off without a word. This one notices. */
@@ -257,24 +258,34 @@ static struct kprobe *qp_probes[] = {
 
 static struct kretprobe *qp_returns[] = { &qp_modified_user, &qp_modified_kernel };
 
+/* unregister_kprobe() leaves alone what was not registered. */
+static void qp_unwatch_destroyed(void)
+{
+	unregister_kprobe(&qp_destroyed_commit);
+	unregister_kprobe(&qp_destroyed);
+}
+
 static int qp_watch_destroyed(void)
 {
-	int err, i;
+	int err;
 
-	for (i = 0; i < ARRAY_SIZE(qp_destroyed_symbols); i++) {
-		qp_destroyed.symbol_name = qp_destroyed_symbols[i];
-		qp_destroyed.addr = NULL;
-		err = register_kprobe(&qp_destroyed);
-		if (err != -ENOENT)
-			break;
-	}
+	err = register_kprobe(&qp_destroyed);
+	if (err)
+		return err;
+	err = register_kprobe(&qp_destroyed_commit);
+	if (!err || err == -ENOENT)
+		return 0;
+	unregister_kprobe(&qp_destroyed);
 	return err;
 }
 
 /* An int3 of x86 is an NMI, in which no lock may be taken. */
 static bool qp_can_lock(const struct kprobe *kp)
 {
-	if (!IS_ENABLED(CONFIG_X86) || kprobe_ftrace((struct kprobe *)kp))
+	bool registered = kp->addr;
+
+	if (!IS_ENABLED(CONFIG_X86) || !registered ||
+	    kprobe_ftrace((struct kprobe *)kp))
 		return true;
 	pr_err("no ftrace at %s\n", kp->symbol_name);
 	return false;
@@ -302,8 +313,8 @@ int rocesteer_qp_probe_register(void)
 	err = register_kprobes(qp_probes, ARRAY_SIZE(qp_probes));
 	if (err)
 		goto unregister_returns;
-	if (qp_can_lock(&qp_destroyed) && qp_can_lock(&qp_modify_user) &&
-	    qp_can_lock(&qp_modify_kernel))
+	if (qp_can_lock(&qp_destroyed) && qp_can_lock(&qp_destroyed_commit) &&
+	    qp_can_lock(&qp_modify_user) && qp_can_lock(&qp_modify_kernel))
 		return 0;
 
 	err = -EOPNOTSUPP;
@@ -311,7 +322,7 @@ int rocesteer_qp_probe_register(void)
 unregister_returns:
 	unregister_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
 unwatch_destroyed:
-	unregister_kprobe(&qp_destroyed);
+	qp_unwatch_destroyed();
 	return err;
 }
 
@@ -324,5 +335,5 @@ void rocesteer_qp_probe_unregister(void)
 {
 	unregister_kprobes(qp_probes, ARRAY_SIZE(qp_probes));
 	unregister_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
-	unregister_kprobe(&qp_destroyed);
+	qp_unwatch_destroyed();
 }

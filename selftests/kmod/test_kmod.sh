@@ -546,6 +546,14 @@ test_end()
 	is "$seen" "$want" && return "$result"
 }
 
+# A kernel that has both calls one of them: its version does not tell which
+test_end_watched()
+{
+	local functions='rdma_restrack_(commit_)?del'
+	is "$(grep -owE "$functions" /sys/kernel/debug/kprobes/list | sort)" \
+		"$(grep -owE "$functions" /proc/kallsyms | sort)"
+}
+
 probes_switch()
 {
 	local debug=/sys/kernel/debug
@@ -665,7 +673,7 @@ test_unload_under_load()
 	busywait 5000 flows_are 0 0 && [[ ! $failed ]]
 }
 
-ktap_plan 31
+ktap_plan 32
 defer groups_end
 check "a veth pair with rxe at both ends" groups_make
 check "the module loads and has BTF" test_load
@@ -698,6 +706,7 @@ check "changes are announced in order" test_events
 check "changes are traced in order" test_trace
 check "a flow ends behind its driver" test_end
 check "probes that are switched off are noticed" test_probes
+check "the end of a queue pair is watched for wherever it may be" test_end_watched
 check "max_flows bounds a namespace, half of it a user" test_max_flows
 check "bits of the BTH that cannot be are refused" test_bits
 check "8 times in and out" test_reload
