@@ -29,36 +29,43 @@ static struct contention_layout make_layout(__u32 leaves, __u32 width)
 	return layout;
 }
 
-/* What was reported: flows on each link. */
+/* What was reported: flows on each link, those down first. */
 struct seen {
-	__u32 flows[MAX_RANKS][MAX_RANKS];
+	__u32 flows[2][MAX_RANKS][MAX_RANKS];
 	bool sound;
 	const struct contention_layout *layout;
 };
+
+/* Whether a flow takes the link from a leaf up, or down to it. */
+static bool takes(const struct contention_flow *flow, bool up, __u32 leaf,
+		  __u32 place)
+{
+	__u32 from = leaf_room[flow->from], to = leaf_room[flow->to];
+
+	return from != to && (up ? from : to) == leaf &&
+	       place_room[flow->from] == place;
+}
 
 static void note(const struct contention_link *link, void *arg)
 {
 	struct seen *seen = arg;
 	size_t i;
 
-	seen->flows[link->leaf][link->place] += link->nr_flows;
+	seen->flows[link->up][link->leaf][link->place] += link->nr_flows;
 	for (i = 0; i < link->nr_flows; i++)
-		seen->sound &= leaf_room[link->flows[i].to] == link->leaf &&
-			       leaf_room[link->flows[i].from] != link->leaf &&
-			       place_room[link->flows[i].from] == link->place;
+		seen->sound &= takes(&link->flows[i], link->up, link->leaf,
+				     link->place);
 }
 
-/* Flows that take the link to a leaf, one by one. */
-static __u32 count(const struct contention_flow *flows, size_t n, __u32 leaf,
-		   __u32 place)
+/* Flows that take a link, one by one. */
+static __u32 count(const struct contention_flow *flows, size_t n, bool up,
+		   __u32 leaf, __u32 place)
 {
 	__u32 found = 0;
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		found += leaf_room[flows[i].to] == leaf &&
-			 leaf_room[flows[i].from] != leaf &&
-			 place_room[flows[i].from] == place;
+		found += takes(&flows[i], up, leaf, place);
 	return found;
 }
 
@@ -66,20 +73,20 @@ static bool agrees(const struct contention_layout *layout,
 		   struct contention_flow *flows, size_t n)
 {
 	static struct seen seen;
-	__u32 leaf, place, links = 0;
+	__u32 links = 0, i, all = 2 * layout->leaves * layout->width;
 	long ret;
 
 	memset(&seen, 0, sizeof(seen));
 	seen.sound = true;
 	ret = contention_test(layout, flows, n, note, &seen);
-	for (leaf = 0; leaf < layout->leaves; leaf++) {
-		for (place = 0; place < layout->width; place++) {
-			__u32 want = count(flows, n, leaf, place);
+	for (i = 0; i < all; i++) {
+		__u32 leaf = i / 2 / layout->width;
+		__u32 place = i / 2 % layout->width;
+		__u32 want = count(flows, n, i & 1, leaf, place);
 
-			links += want > 1;
-			if (seen.flows[leaf][place] != (want > 1 ? want : 0))
-				return false;
-		}
+		links += want > 1;
+		if (seen.flows[i & 1][leaf][place] != (want > 1 ? want : 0))
+			return false;
 	}
 	return seen.sound && ret == links;
 }
@@ -184,7 +191,7 @@ static void test_counter_example(void)
 	struct seen seen = { .sound = true };
 
 	ktap_result(contention_test(&layout, flows, 4, note, &seen) == 1 &&
-		    seen.flows[0][0] == 3 && seen.sound,
+		    seen.flows[0][0][0] == 3 && seen.sound,
 		    "the same place of three leaves into one: load 3");
 }
 

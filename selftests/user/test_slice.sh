@@ -608,8 +608,8 @@ checks_flows()
 	status=$?
 	echo "$found"
 	((status == 1)) && jq -e '. == {ranks: 12, steps: 2, flows: 5,
-		contended: 1, links: [{step: 0, spine: 0, leaf: 0,
-			flows: [{from: 4, to: 1}, {from: 8, to: 2}]}]}' \
+		contended: 1, links: [{step: 0, direction: "down", spine: 0,
+			leaf: 0, flows: [{from: 4, to: 1}, {from: 8, to: 2}]}]}' \
 		<<<"$found" &&
 		flows '[{"from":4,"to":1},{"from":8,"to":2,"step":7}]' |
 		jq -e '.contended == 0 and .steps == 2' &&
@@ -619,6 +619,33 @@ checks_flows()
 		flows '[{"from":3,"to":3}]' | jq -e '.error.message |
 			contains("flows[0].to: 3 is where the flow is from")' &&
 		flows '[{"from":0}]' | jq -e '.error.code == "bad-file"'
+}
+
+# Two flows of one GPU meet on its link up; down they go to other leaves.
+checks_links_up()
+{
+	three_leaves >"$dir/out" || return
+	flows '[{"from":4,"to":0},{"from":4,"to":8}]' >"$dir/out"
+	(($? == 1)) && jq -e '.contended == 1 and .links == [{step: 0,
+		direction: "up", spine: 0, leaf: 1,
+		flows: [{from: 4, to: 0}, {from: 4, to: 8}]}]' "$dir/out"
+}
+
+# The hash may put both flows of a pair on one of its two cables; alone a flow meets none.
+checks_cables()
+{
+	cluster '{"leaves":2,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
+		"links_per_pair":2}'
+	slice alloc --gpus 8 --job a | jq -e '.spines == [0, 0, 1, 1]' || return
+	slice check --job a --pattern all-to-all >"$dir/out"
+	(($? == 1)) && jq -e '.contended > 0 and ([.links[].spine] | unique) ==
+		[0, 1] and ([.links[].direction] | unique) == ["down", "up"]' \
+		"$dir/out" &&
+		slice show --job a >"$dir/slice.json" &&
+		flows '[{"from":0,"to":4},{"from":2,"to":5}]' >"$dir/out" &&
+		! flows '[{"from":0,"to":4},{"from":1,"to":5}]' >"$dir/out" &&
+		jq -e '[.links[] | [.direction, .spine, .leaf]] ==
+			[["up", 0, 0], ["down", 0, 1]]' "$dir/out"
 }
 
 checks_patterns()
@@ -682,7 +709,7 @@ schema()
 	E
 }
 
-ktap_plan 30
+ktap_plan 32
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -710,6 +737,8 @@ check "who may not write the file cannot lock it" not_for_strangers
 check "nor does a controller wait for another's reader" not_for_readers
 check "flows that meet are named with their link" checks_flows
 check "patterns are checked" checks_patterns
+check "two flows of one GPU meet on its link up" checks_links_up
+check "flows to one spine meet, by several cables too" checks_cables
 check "commands of four processes are killed" kill_nine
 check "files fit the schema" schema
 if command -v glpsol cbc >/dev/null; then

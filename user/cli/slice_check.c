@@ -35,6 +35,7 @@ static const struct out_column total_columns[] = {
 
 static const struct out_column flow_columns[] = {
 	{ "step", "STEP" },
+	{ "direction", "DIRECTION" },
 	{ "spine", "SPINE" },
 	{ "leaf", "LEAF" },
 	{ "from", "FROM" },
@@ -82,6 +83,7 @@ static void report(const struct contention_link *link, void *arg)
 		return;
 	obj = out_append_object(check->links);
 	out_uint(obj, "step", link->flows->step);
+	out_string(obj, "direction", link->up ? "up" : "down");
 	out_uint(obj, "spine", check->slice.spines[link->place]);
 	out_uint(obj, "leaf", check->slice.leaf[link->leaf]);
 	flows = out_array(obj, "flows");
@@ -159,6 +161,8 @@ static int read_slice(const struct cli_args *args, struct check *check,
 	if (ret)
 		return ret;
 	ret = contention_read_slice(&check->slice, &r, root);
+	if (!ret)
+		contention_join_cables(&check->slice);
 	json_object_put(root);
 	return ret;
 }

@@ -15,12 +15,20 @@ const char * const contention_pattern_names[] = {
 	[CONTENTION_PATTERNS] = NULL
 };
 
-/* The link by which a flow enters its destination leaf. */
-static size_t link_of(const struct contention_layout *layout,
+/* Links of one direction. */
+struct links {
+	const struct contention_layout *layout;
+	bool up;
+};
+
+/* The link by which a flow leaves its source leaf, or enters its destination leaf. */
+static size_t link_of(const struct links *links,
 		      const struct contention_flow *flow)
 {
-	return (size_t)layout->leaf[flow->to] * layout->width +
-	       layout->place[flow->from];
+	const struct contention_layout *layout = links->layout;
+
+	return (size_t)layout->leaf[links->up ? flow->from : flow->to] *
+	       layout->width + layout->place[flow->from];
 }
 
 static bool leaves_leaf(const struct contention_layout *layout,
@@ -59,17 +67,17 @@ static int compare_flows(const void *a, const void *b, void *arg)
 }
 
 /* Whether any link has two flows: a bit per link is enough to see that. */
-static int any_shared(const struct contention_layout *layout,
+static int any_shared(const struct links *links,
 		      const struct contention_flow *flows, size_t n)
 {
-	size_t links = (size_t)layout->leaves * layout->width, i;
-	__u64 *taken = calloc(links / 64 + 1, sizeof(*taken));
+	size_t all = (size_t)links->layout->leaves * links->layout->width, i;
+	__u64 *taken = calloc(all / 64 + 1, sizeof(*taken));
 	int shared = 0;
 
 	if (!taken)
 		return -ENOMEM;
 	for (i = 0; i < n && !shared; i++) {
-		size_t link = link_of(layout, &flows[i]);
+		size_t link = link_of(links, &flows[i]);
 
 		shared = taken[link / 64] >> link % 64 & 1;
 		taken[link / 64] |= 1ULL << link % 64;
@@ -78,38 +86,57 @@ static int any_shared(const struct contention_layout *layout,
 	return shared;
 }
 
+/* Find the links of one direction that flows between leaves meet on. */
+static long test_links(const struct links *links, struct contention_flow *flows,
+		       size_t n,
+		       void (*report)(const struct contention_link *link,
+				      void *arg),
+		       void *arg)
+{
+	__u32 width = links->layout->width;
+	size_t from, to;
+	long found = 0;
+	int shared;
+
+	shared = any_shared(links, flows, n);
+	if (shared <= 0)
+		return shared;
+	qsort_r(flows, n, sizeof(*flows), compare_flows, (void *)links);
+	for (from = 0; from < n; from = to) {
+		size_t link = link_of(links, &flows[from]);
+
+		for (to = from + 1; to < n; to++)
+			if (link_of(links, &flows[to]) != link)
+				break;
+		if (to - from < 2)
+			continue;
+		found++;
+		report(&(struct contention_link) {
+			.up = links->up,
+			.leaf = link / width,
+			.place = link % width,
+			.flows = &flows[from],
+			.nr_flows = to - from,
+		}, arg);
+	}
+	return found;
+}
+
 long contention_test(const struct contention_layout *layout,
 		     struct contention_flow *flows, size_t n,
 		     void (*report)(const struct contention_link *link,
 				    void *arg),
 		     void *arg)
 {
-	size_t from, to;
-	long links = 0;
-	int shared;
+	long up, down;
 
 	n = keep_leaving(layout, flows, n);
-	shared = any_shared(layout, flows, n);
-	if (shared <= 0)
-		return shared;
-	qsort_r(flows, n, sizeof(*flows), compare_flows, (void *)layout);
-	for (from = 0; from < n; from = to) {
-		size_t link = link_of(layout, &flows[from]);
-
-		for (to = from + 1; to < n; to++)
-			if (link_of(layout, &flows[to]) != link)
-				break;
-		if (to - from < 2)
-			continue;
-		links++;
-		report(&(struct contention_link) {
-			.leaf = link / layout->width,
-			.place = link % layout->width,
-			.flows = &flows[from],
-			.nr_flows = to - from,
-		}, arg);
-	}
-	return links;
+	up = test_links(&(struct links) { layout, true }, flows, n, report, arg);
+	if (up < 0)
+		return up;
+	down = test_links(&(struct links) { layout, false }, flows, n, report,
+			  arg);
+	return down < 0 ? down : up + down;
 }
 
 long contention_steps(enum contention_pattern pattern, __u32 ranks)

@@ -2,14 +2,15 @@
 /*
  * Whether flows of a job meet on a link of its slice. Pure.
  *
- * A GPU sends by the spine of its place on its leaf, whatever the destination:
- * two flows that start at different GPUs of a leaf never share an uplink, and
- * those of one GPU share its port as well. So flows meet only on the way down,
- * where two that enter a leaf come from GPUs in the same place on their leaves.
+ * A GPU sends by the spine of its place on its leaf, whatever the destination. On the
+ * way up flows meet that come from GPUs in the same place: from one GPU, or from GPUs
+ * with cables to the same spine, see contention_join_cables(). On the way down flows
+ * meet that enter a leaf from GPUs in the same place on their leaves.
  */
 #ifndef ROCESTEER_LIB_CONTENTION_H
 #define ROCESTEER_LIB_CONTENTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
@@ -37,12 +38,14 @@ struct contention_flow {
 
 /**
  * struct contention_link - a link that more than one flow takes
- * @leaf: that it leads to, 0..leaves - 1
+ * @up: it leads up to the spine, not down from it
+ * @leaf: at its other end, 0..leaves - 1
  * @place: of the sources on their leaves: says which spine it is
  * @flows: that take it
  * @nr_flows: at least 2
  */
 struct contention_link {
+	bool up;
 	__u32 leaf;
 	__u32 place;
 	const struct contention_flow *flows;
@@ -54,7 +57,8 @@ struct contention_link {
  * @layout: where the ranks are
  * @flows: of one step; they are put in another order
  * @n: how many
- * @report: called for each such link, ascending by leaf and place
+ * @report: called for each such link: first those up, then those down, ascending by leaf
+ *	and place
  * @arg: passed on
  *
  * Flows that stay on their leaf take no link.
@@ -144,6 +148,12 @@ struct contention_slice {
  */
 int contention_read_slice(struct contention_slice *slice, struct reader *r,
 			  struct json_object *obj);
+
+/*
+ * Count the cables between a leaf and a spine as one link: the switch's hash decides which
+ * of them a flow takes, so that two flows may meet on one and leave the other idle.
+ */
+void contention_join_cables(struct contention_slice *slice);
 
 void contention_slice_free(struct contention_slice *slice);
 

@@ -197,6 +197,19 @@ int contention_read_slice(struct contention_slice *slice, struct reader *r,
 	       check_links(r, obj, slice);
 }
 
+void contention_join_cables(struct contention_slice *slice)
+{
+	struct contention_layout *layout = &slice->layout;
+	__u32 rank;
+
+	for (rank = 0; slice->nr_spines && rank < layout->ranks; rank++) {
+		__u32 *place = &layout->place[rank];
+
+		while (*place && slice->spines[*place - 1] == slice->spines[*place])
+			--*place;
+	}
+}
+
 void contention_slice_free(struct contention_slice *slice)
 {
 	free(slice->layout.leaf);
