@@ -195,7 +195,9 @@ static void put_policy(struct json_object *rows, const struct replay_bar *bar,
 			    ratio(r->jrt + r->jwt, ideal->result.jrt +
 				  ideal->result.jwt), 4);
 	put_mean(row, "makespan_s", r->makespan, 1);
-	out_decimal(row, "fragmentation", ratio(r->used, r->usable), 4);
+	/* Refused jobs use and wait for nothing: without them it would look good. */
+	if (!r->refused)
+		out_decimal(row, "fragmentation", ratio(r->used, r->usable), 4);
 	out_uint(row, "slowed", r->slowed);
 	out_uint(row, "refused", r->refused);
 	out_uint(row, "moved", r->moved);
@@ -210,6 +212,7 @@ static int show(const struct cli_args *args, const struct play *play)
 	size_t servers = (size_t)play->c.fabric.leaves *
 			 play->c.fabric.gpus_per_leaf /
 			 play->c.fabric.gpus_per_server, i;
+	bool refused = false;
 	__u64 gpus = 0;
 
 	for (i = 0; i < servers; i++)
@@ -221,8 +224,12 @@ static int show(const struct cli_args *args, const struct play *play)
 	for (i = 0; i < play->nr; i++)
 		if (play->bar[i].name == name)
 			ideal = &play->bar[i];
-	for (i = 0; i < play->nr; i++)
+	for (i = 0; i < play->nr; i++) {
 		put_policy(rows, &play->bar[i], ideal);
+		refused |= play->bar[i].result.refused;
+	}
+	if (refused)
+		out_note(&args->out, "Times are of the jobs that ran, without those that were refused.");
 	return out_show(&args->out, root, views);
 }
 

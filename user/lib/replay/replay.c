@@ -246,7 +246,7 @@ int replay_run(const struct replay_spec *spec, enum replay_policy policy,
 	n = result->placed;
 	if (!ret && n) {
 		qsort(p.jct, n, sizeof(*p.jct), compare_times);
-		result->jct_p99 = p.jct[(n - 1) * 99ull / 100];
+		result->jct_p99 = p.jct[(n * 99ull + 99) / 100 - 1];
 		result->jrt -= result->jwt;
 	}
 	while (p.running)
