@@ -25,6 +25,7 @@ ready()
 		ip link add name "$dev" type veth peer name "$dev-far" &&
 			ip link set "$dev" up && ip link set "$dev-far" up || return
 	done
+	ip address add 10.1.0.1/24 dev rs0
 	cat >"$map" <<-E
 	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
 	 "device":"rs0","hop":2,"peers":[

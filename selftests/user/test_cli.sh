@@ -231,10 +231,10 @@ usage_job()
 	cat >"$map" <<-E
 	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
 	 "device":"lo","hop":2,"peers":[
-	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
+	  {"address":"10.1.1.1","source":"127.0.0.1","local":false,
 	   "leaf":"10.255.0.2","probed":1,"paths":[
 	    {"path":0,"router":"10.255.1.1","ports":[49152]}]},
-	  {"address":"10.1.0.2","source":"10.1.0.1","local":true,
+	  {"address":"10.1.0.2","source":"127.0.0.1","local":true,
 	   "probed":0,"paths":[]}]}
 	E
 	usage "--job ID is missing" job load &&

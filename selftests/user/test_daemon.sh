@@ -22,7 +22,9 @@ ready()
 
 	ip link add name rs0 mtu 4200 type veth peer name rs1 &&
 		ip link set rs0 up &&
-		ip link set rs1 up || return
+		ip link set rs1 up &&
+		ip link set lo up &&
+		ip address add 10.1.0.1/32 dev lo || return
 	for p in 0 1 2 3; do
 		paths+=("{\"path\":$p,\"router\":\"10.255.1.$((p + 1))\",
 			\"ports\":[$((50000 + p))]}")

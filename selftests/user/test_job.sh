@@ -18,6 +18,8 @@ map=$dir/map.json
 ready()
 {
 	ip link add name rs0 type veth peer name rs1 &&
+		ip address add 10.1.0.1/24 dev rs0 &&
+		ip address add fd00::1/64 dev rs0 nodad &&
 		ip link set rs0 up &&
 		ip link set rs1 up || return
 	cat >"$map" <<-E
@@ -234,11 +236,13 @@ refuses()
 {
 	sed 's/rs0/nope0/' "$map" >"$dir/elsewhere.json"
 	jq '.peers |= map(select(.local))' "$map" >"$dir/local.json"
+	sed 's/"fd00::1"/"fd00::3"/' "$map" >"$dir/foreign.json"
 	refused exists 1 load --job 7 --port-map "$map" --flow 10.1.1.1/99 &&
 		refused no-device 1 load --job 8 --all \
 			--port-map "$dir/elsewhere.json" &&
 		refused no-file 2 load --job 8 --all --port-map "$dir/none" &&
 		refused local-peer 2 load --job 8 --all --port-map "$dir/local.json" &&
+		refused other-host 2 load --job 8 --all --port-map "$dir/foreign.json" &&
 		refused no-job 1 unload --job 8 &&
 		refused no-job 1 show --job 8 &&
 		refused module-not-loaded 1 load --job 8 --pid $$ \
@@ -735,7 +739,7 @@ no_ethernet()
 	local json status
 
 	ip tuntap add dev rs2 mode tun && ip link set rs2 up || return
-	sed 's/rs0/rs2/' "$map" >"$dir/l3.json"
+	jq '.device = "rs2" | del(.peers[1])' "$map" >"$dir/l3.json"
 	json=$(job load --job 1 --port-map "$dir/l3.json" --flow 10.1.1.1/17)
 	status=$?
 	ip link del rs2

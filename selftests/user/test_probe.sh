@@ -133,6 +133,17 @@ leaf0_order()
 	ip -n "${prefix}leaf0" route replace 10.1.1.0/24 "${nexthops[@]}"
 }
 
+# The map of h1
+verify_is_at_home()
+{
+	local json status
+
+	json=$(path verify --json <(jq '.peers[].source = "10.1.1.1"' "$dir/ports.json"))
+	status=$?
+	echo "$json"
+	((status == 2)) && jq -e '.error.code == "other-host"' <<<"$json"
+}
+
 verify_finds_moved()
 {
 	local json status before
@@ -344,6 +355,20 @@ adds()
 			--out "$dir/sum.json" --json | jq -e '.error == null'
 }
 
+# The map of h1, whose device and hop are the same, and one of ours by IPv6
+keeps_other_hosts()
+{
+	local json status
+
+	jq '.peers[].source |= if contains(":") then . else "10.1.1.1" end' \
+		"$dir/sum.json" >"$dir/h1.json" && cp "$dir/h1.json" "$dir/h1.before" || return
+	json=$(discover --peer 10.1.1.2 --paths 4 --out "$dir/h1.json" --json)
+	status=$?
+	echo "$json"
+	((status == 2)) && jq -e '.error.code == "other-map"' <<<"$json" &&
+		cmp "$dir/h1.json" "$dir/h1.before"
+}
+
 is_locked()
 {
 	! flock -n "$dir/sum.json.lock" true
@@ -527,7 +552,7 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 defer fabric_destroy
 
-ktap_plan 35
+ktap_plan 37
 check "a fabric of 2 spines" fabric_create 2
 check "2 spines: every path, as ip route get has it" found4 2
 check "it is gone" world_is_empty
@@ -538,6 +563,7 @@ found "$remote" 4 >/dev/null
 check "a new map counts up the generation" counts_generations
 check "a file that is no port map is kept" keeps_other_files
 check "verify agrees" verifies
+check "verify refuses the map of another host" verify_is_at_home
 check "verify names ports that moved" verify_finds_moved
 check "missing paths are reported, the file is kept" reports_missing
 check "with --paths probing stops early" stops_when_found
@@ -550,6 +576,7 @@ check "silent spines" silent_spines
 check "a leaf hashes without ports" hashes_addresses
 check "a map that may be incomplete is refused, unless it is accepted" incomplete
 check "a map is added to, also twice at once" adds
+check "a map of another host is not added to" keeps_other_hosts
 check "the lock of a map" locks
 check "peers from a file" peer_files
 check "a silent leaf" silent_leaf

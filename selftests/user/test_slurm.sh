@@ -81,6 +81,8 @@ node_add()
 		on "$1" ip link set lo up &&
 		on "$1" ip link add name rs0 type veth peer name rs1 &&
 		on "$1" ip link add name rs2 type veth peer name rs3 &&
+		on "$1" ip addr add "$3" dev rs0 &&
+		on "$1" ip addr add "${3/.1./.2.}" dev rs2 &&
 		on "$1" ip link set rs0 up &&
 		on "$1" ip link set rs2 up
 }
@@ -103,7 +105,8 @@ ready()
 		ip link add name br0 type bridge &&
 		ip addr add 10.9.0.1/24 dev br0 &&
 		ip link set br0 up &&
-		node_add a0 10.9.0.2 && node_add b0 10.9.0.3 &&
+		node_add a0 10.9.0.2 10.1.0.1 &&
+		node_add b0 10.9.0.3 10.1.1.1 &&
 		printf '10.9.0.2 a0\n10.9.0.3 b0\n' >"$dir/hosts" &&
 		mount --bind "$dir/hosts" /etc/hosts || return
 	slurm_configure 10.9.0.1 rs0.json,rs2.json a0 10.9.0.2 b0 10.9.0.3

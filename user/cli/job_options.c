@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 
 #include "base/base.h"
+#include "fabric/fabric.h"
 #include "steer/steer.h"
 #include "chunk_load.h"
 #include "job_load.h"
@@ -288,6 +289,34 @@ static __u32 host_seed(const struct portmap *map)
 	return hash;
 }
 
+/* What is wrong with the port map is of no use without the map's name. */
+static void name_map(struct load *l)
+{
+	char said[sizeof(l->err->message)];
+
+	if (!l->err->code)
+		return;
+	memcpy(said, l->err->message, sizeof(said));
+	snprintf(l->err->message, sizeof(said), "%s: %.400s",
+		 l->args->value[PORT_MAP], said);
+}
+
+/* Packets of another source than ours match nothing. */
+static int check_sources(struct load *l)
+{
+	const struct portmap_peer *peers = l->map.peers;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < l->map.nr_peers; i++)
+		if (!i || addr_compare(peers[i].source, peers[i - 1].source))
+			ret = probe_source_check(l->map.device, peers[i].source,
+						 l->err);
+	if (ret)
+		name_map(l);
+	return ret;
+}
+
 static int read_map(struct load *l)
 {
 	const char *file = l->args->value[PORT_MAP];
@@ -306,7 +335,7 @@ static int read_map(struct load *l)
 	}
 	l->spec.map = &l->map;
 	l->spec.seed = host_seed(&l->map);
-	return 0;
+	return check_sources(l);
 }
 
 static int read_dependent(struct load *l)
@@ -366,18 +395,6 @@ static int choose_routing(struct load *l)
 	l->spec.split = ROCESTEER_SPLIT_NONE;
 	l->spec.ordered = ROCESTEER_ORDERED_NONE;
 	return 0;
-}
-
-/* What a slice lacks in the port map is of no use without the map's name. */
-static void name_map(struct load *l)
-{
-	char said[sizeof(l->err->message)];
-
-	if (!l->err->code)
-		return;
-	memcpy(said, l->err->message, sizeof(said));
-	snprintf(l->err->message, sizeof(said), "%s: %.400s",
-		 l->args->value[PORT_MAP], said);
 }
 
 static int read_slice(struct load *l)

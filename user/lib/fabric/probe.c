@@ -71,9 +71,10 @@ static int open_fail(const char *device, const __u8 source[16],
 			"there is no network device %s", device);
 		break;
 	case -EADDRNOTAVAIL:
-		err_set(err, EXIT_FAILED, "no-source",
-			"%s is not an address of this host",
+		err_set(err, EXIT_BAD_INPUT, "other-host",
+			"the source %s is not an address of this host",
 			addr_format(source, text));
+		err_hint(err, "A port map is of the host that discovered it: rocesteer path discover here.");
 		break;
 	default:
 		err_errno(err, -ret, "socket", "cannot probe by %s", device);
@@ -81,25 +82,42 @@ static int open_fail(const char *device, const __u8 source[16],
 	return ret;
 }
 
+static int bind_source(int fd, const char *device, const __u8 source[16])
+{
+	struct sockaddr_storage ss;
+	socklen_t len = addr_to_sockaddr(source, 0, if_nametoindex(device), &ss);
+
+	return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device,
+			  strlen(device) + 1) ?:
+	       bind(fd, (struct sockaddr *)&ss, len);
+}
+
+int probe_source_check(const char *device, const __u8 source[16],
+		       struct err *err)
+{
+	int fd = socket(addr_is_v4(source) ? AF_INET : AF_INET6,
+			SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int ret = 0;
+
+	if (fd < 0 || bind_source(fd, device, source))
+		ret = open_fail(device, source, err);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 int probe_open(struct probe_socket *sock, const char *device,
 	       const __u8 source[16], struct err *err)
 {
-	struct sockaddr_storage ss;
 	bool v4 = addr_is_v4(source);
-	unsigned int ifindex;
-	socklen_t len;
 	int fd, ret;
 
 	fd = socket(v4 ? AF_INET : AF_INET6,
 		    SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP);
 	if (fd < 0)
 		return open_fail(device, source, err);
-	ifindex = if_nametoindex(device);
-	len = addr_to_sockaddr(source, 0, ifindex, &ss);
 	if (drop_packets(fd) || configure(fd, v4) ||
-	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device,
-		       strlen(device) + 1) ||
-	    bind(fd, (struct sockaddr *)&ss, len)) {
+	    bind_source(fd, device, source)) {
 		ret = open_fail(device, source, err);
 		close(fd);
 		return ret;

@@ -94,12 +94,23 @@ enum probe_match {
  * @sock: filled; to be closed by probe_close()
  * @device: its packets leave by this device
  * @source: with this address
- * @err: filled on failure: "permission", "no-device", "no-source"
+ * @err: filled on failure: "permission", "no-device", "other-host"
  *
  * Return: 0 or a negative errno.
  */
 int probe_open(struct probe_socket *sock, const char *device,
 	       const __u8 source[16], struct err *err);
+
+/**
+ * probe_source_check() - is it our address that packets would be sent from?
+ * @device: the packets leave by this device
+ * @source: address
+ * @err: filled where it is not: "other-host"
+ *
+ * Return: 0 or a negative errno.
+ */
+int probe_source_check(const char *device, const __u8 source[16],
+		       struct err *err);
 
 void probe_close(struct probe_socket *sock);
 

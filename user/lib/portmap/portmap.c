@@ -181,6 +181,44 @@ static int add_peers(struct portmap *map, struct portmap *old)
 	return 0;
 }
 
+/* Does a map have a peer of this family, and none with this source? */
+static bool is_other_source(const struct portmap *map, const __u8 source[16])
+{
+	bool other = false;
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++) {
+		const __u8 *own = map->peers[i].source;
+
+		if (!addr_compare(own, source))
+			return false;
+		other = other || addr_is_v4(own) == addr_is_v4(source);
+	}
+	return other;
+}
+
+/* Two maps of one file have to be of one host. */
+static int check_alike(const char *file, const struct portmap *map,
+		       const struct portmap *old, struct err *err)
+{
+	char text[ADDR_STRLEN];
+	int ret = 0;
+	size_t i;
+
+	if (strcmp(map->device, old->device) || map->hop != old->hop)
+		ret = err_set(err, EXIT_BAD_INPUT, "other-map",
+			      "%s: is of device %s and hop %u, not of %s and %u",
+			      file, old->device, old->hop, map->device, map->hop);
+	for (i = 0; !ret && i < map->nr_peers; i++)
+		if (is_other_source(old, map->peers[i].source))
+			ret = err_set(err, EXIT_BAD_INPUT, "other-map",
+				      "%s: no peer has the source %s: the map is of another host or address",
+				      file, addr_format(map->peers[i].source, text));
+	if (ret)
+		err_hint(err, "Remove it, or choose another --out.");
+	return ret;
+}
+
 /* Add what the file to be replaced has, where there is one. */
 static int add_old(const char *file, struct portmap *map, struct err *err)
 {
@@ -197,13 +235,7 @@ static int add_old(const char *file, struct portmap *map, struct err *err)
 		return ret;
 	}
 	map->generation = old.generation + 1;
-	if (strcmp(map->device, old.device) || map->hop != old.hop) {
-		ret = err_set(err, EXIT_BAD_INPUT, "other-map",
-			      "%s: is of device %s and hop %u, not of %s and %u",
-			      file, old.device, old.hop, map->device, map->hop);
-		err_hint(err, "Remove it, or choose another --out.");
-	}
-	ret = ret ?: add_peers(map, &old);
+	ret = check_alike(file, map, &old, err) ?: add_peers(map, &old);
 	if (!ret && map->nr_peers > ROCESTEER_MAX_PEERS)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
 			      "%s: more than %u peers", file,

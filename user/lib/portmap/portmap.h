@@ -97,7 +97,7 @@ int portmap_read(const char *file, struct portmap *map, struct err *err);
  *	is the old file's plus one, or 1
  * @err: filled on failure
  *
- * A FILE that exists and is not a port map, or one of another device or hop, is
+ * A FILE that exists and is not a port map, or one of another device, hop or source, is
  * refused: it may be something else the user did not mean to lose.
  *
  * Return: 0 or a negative errno.
