@@ -91,7 +91,8 @@ def clusters():
                 "nics": [f"10.0.{leaf}.1", f"10.0.{leaf}.2"]} for leaf in range(2)]
     put("slice", {"job": "x", "gpus": 4, "leaves": [0, 1], "spines": [0, 1],
                   "links": [[0, 0], [0, 1], [1, 0], [1, 1]],
-                  "routers": ["10.9.0.1", "10.9.0.2"], "servers": servers})
+                  "routers": [["10.9.0.1", "10.9.0.2"], ["10.9.1.1", "10.9.1.2"]],
+                  "servers": servers})
     put("slice", {"gpus": 4, "leaves": [3], "spines": [], "links": [],
                   "servers": [{"leaf": 3, "server": 0, "gpus": 4}]})
 

@@ -636,6 +636,33 @@ hashes_otherwise_again()
 	! finds_all && kill -CONT "$daemon" && busywait 20000 finds_all
 }
 
+# loads_slice HOST ADDRESS ROUTER PEER: by the router that the host's leaf knows
+loads_slice()
+{
+	local host=(nsenter --net="/run/netns/$prefix$1")
+
+	"${host[@]}" "$rocesteer" path discover --dev eth0 --source "$2" --peer "$4" \
+		--paths 4 --out "$dir/$1.json" &&
+		"${host[@]}" "$rocesteer" job load --job 3 --flow "$4/99" \
+			--port-map "$dir/$1.json" --cluster "$dir/cluster.json" \
+			--slice-job one || return
+	"${host[@]}" "$rocesteer" --json job show --job 3 >"$dir/shown"
+	"${host[@]}" "$rocesteer" job unload --job 3 &&
+		jq -ce --arg router "$3" '.groups[0].routers == [$router]' "$dir/shown"
+}
+
+# A spine answers from the interface that a probe came in by: each leaf knows another
+# address of it.
+both_load_a_slice()
+{
+	jq -n '{leaves: 2, spines: 4, gpus_per_leaf: 1, gpus_per_server: 1,
+		routers: [range(2) as $l | [range(4) | "10.9.\($l).\(4 * . + 2)"]],
+		nics: [[["10.1.0.1"]], [["10.1.1.1"]]]}' >"$dir/cluster.json" &&
+		"$rocesteer" slice alloc --cluster "$dir/cluster.json" --gpus 2 --job one &&
+		loads_slice h0 10.1.0.1 10.9.0.2 10.1.1.1 &&
+		loads_slice h1 10.1.1.1 10.9.1.2 10.1.0.1
+}
+
 daemon_kill()
 {
 	[[ ! $daemon ]] || kill -KILL "$daemon"
@@ -648,7 +675,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 22
+ktap_plan 23
 defer fabric_destroy
 check "a fabric, a job, its flows" ready
 defer daemon_kill
@@ -673,5 +700,7 @@ check "the fabric hashes otherwise: ports are found again" attempt hashes_otherw
 check "ports that are found late are not another job's" attempt job_is_replaced
 check "a job with some of the paths finds those again" \
 	attempt hashes_otherwise_again
+check "both hosts of a slice load it, whatever their leaf calls the spines" \
+	both_load_a_slice
 check "nothing is left behind" world_is_empty
 ktap_finish

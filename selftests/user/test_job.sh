@@ -356,7 +356,17 @@ from_cluster()
 			[.servers[].nics] == [["10.1.0.1"], ["10.1.1.1"]]' \
 			"$dir/slice.json" &&
 		in_slice '[65535]' 1 null --slice "$dir/slice.json" &&
-		in_slice '[65535]' 1 null --slice-job train --cluster "$dir/cluster.json"
+		in_slice '[65535]' 1 null --slice-job train --cluster "$dir/cluster.json" ||
+		return
+	# Each leaf has other addresses of the spines.
+	jq '.routers = [.routers, ["10.255.2.1", "10.255.2.2"]]' "$dir/cluster.json" \
+		>"$dir/by-leaf.json" &&
+		"$rocesteer" --json slice show --cluster "$dir/by-leaf.json" \
+			--job train >"$dir/slice.json" &&
+		jq -e '.routers == [["10.255.1.2"], ["10.255.2.2"]]' "$dir/slice.json" &&
+		in_slice '[65535]' 1 null --slice "$dir/slice.json" &&
+		refused no-port 3 load --job 8 --all --port-map "$map" --slice \
+			<(jq '.routers |= reverse' "$dir/slice.json")
 }
 
 # A job under one leaf has no peers to steer to.

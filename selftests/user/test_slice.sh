@@ -219,6 +219,15 @@ wrong_files()
 			"{$head,\"nodes\":[[\"a,b\"],[null]]}" &&
 		wrong "nodes[1][0]" "is not the name of a node" \
 			"{$head,\"nodes\":[[null],[7]]}" &&
+		wrong routers "two spines have the router 10.0.0.1" \
+			"{$head,\"routers\":[\"10.0.0.1\",\"10.0.0.1\"]}" &&
+		wrong "routers[1]" "two spines have the router 10.0.0.1" \
+			"{$head,\"routers\":[[\"10.0.0.1\",\"10.0.0.2\"],
+				[\"10.0.0.1\",\"10.0.0.1\"]]}" &&
+		wrong routers "is not an array of 2" \
+			"{$head,\"routers\":[[\"10.0.0.1\",\"10.0.0.2\"]]}" &&
+		wrong "routers[1]" "is not an array of 2 addresses" \
+			"{$head,\"routers\":[[\"10.0.0.1\",\"10.0.0.2\"],\"10.0.0.1\"]}" &&
 		wrong jobs "is of type array, not object" "{$head,\"jobs\":[]}" &&
 		wrong "jobs.a.stage" "'foo' is not one of server, leaf, vclos, ocs" \
 			"{$head,\"jobs\":{\"a\":{\"stage\":\"foo\"}}}" &&
@@ -698,8 +707,9 @@ schema()
 	schema, cluster = (json.load(open(name)) for name in sys.argv[1:])
 	jsonschema.Draft7Validator.check_schema(schema)
 	jsonschema.validate(cluster, schema)
+	jsonschema.validate(cluster | {"routers": [["10.0.0.1"]]}, schema)
 	for key, value in (("leaves", 0), ("free_gpus", [1]), ("jobs", []),
-			   ("nodes", [["a,b"]]),
+			   ("nodes", [["a,b"]]), ("routers", [1]),
 			   ("failed", {"leaves": [-1]})):
 	    try:
 	        jsonschema.validate(cluster | {key: value}, schema)

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const __u8 v4_prefix[12] = { [10] = 0xff, [11] = 0xff };
@@ -49,6 +50,29 @@ bool addr_is_none(const __u8 addr[16])
 int addr_compare(const __u8 a[16], const __u8 b[16])
 {
 	return memcmp(a, b, 16);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return addr_compare(a, b);
+}
+
+int addr_find_twice(const __u8 (*addr)[16], size_t n, __u8 twice[16])
+{
+	__u8 (*sorted)[16] = calloc(n ?: 1, sizeof(*sorted));
+	int ret = 0;
+	size_t i;
+
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, addr, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), compare);
+	for (i = 1; !ret && i < n; i++) {
+		ret = !addr_compare(sorted[i - 1], sorted[i]);
+		memcpy(twice, sorted[i], 16);
+	}
+	free(sorted);
+	return ret;
 }
 
 socklen_t addr_to_sockaddr(const __u8 addr[16], unsigned int port,

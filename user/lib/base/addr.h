@@ -7,6 +7,7 @@
 #define ROCESTEER_LIB_ADDR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <linux/types.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -42,6 +43,16 @@ bool addr_is_none(const __u8 addr[16]);
 
 /* Order of two addresses, as memcmp(). */
 int addr_compare(const __u8 a[16], const __u8 b[16]);
+
+/**
+ * addr_find_twice() - find an address that is in an array twice
+ * @addr: the array
+ * @n: its length
+ * @twice: set to that address
+ *
+ * Return: 1; 0: there is none; -ENOMEM.
+ */
+int addr_find_twice(const __u8 (*addr)[16], size_t n, __u8 twice[16]);
 
 /**
  * addr_to_sockaddr() - make a socket address

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "cluster_addr.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/base.h"
 #include "cluster_priv.h"
 
@@ -47,6 +51,82 @@ static int check_nics(struct reader *r, struct json_object *nics,
 	return ret;
 }
 
+/*
+ * The addresses by which one leaf knows the spines, read into @router, where they are
+ * left once each.
+ */
+static int read_row(struct reader *r, struct json_object *row, __u32 n,
+		    const __u32 *spines, __u8 (*router)[16], __u8 (*copy)[16])
+{
+	char text[ADDR_STRLEN];
+	__u32 i, kept = 0;
+	__u8 twice[16];
+	int ret;
+
+	ret = reader_addrs(r, "", row, n, router);
+	if (ret)
+		return ret;
+	if (copy)
+		memcpy(copy, router, n * sizeof(*copy));
+	for (i = 0; i < n; i++)
+		if (!spines || !i || spines[i] != spines[i - 1])
+			memmove(router[kept++], router[i], sizeof(*router));
+	ret = addr_find_twice((const __u8 (*)[16])router, kept, twice);
+	return ret <= 0 ? ret : reader_invalid(r, "", "two spines have the router %s",
+					       addr_format(twice, text));
+}
+
+static int read_rows(struct reader *r, struct json_object *array, __u32 leaves,
+		     __u32 n, const __u32 *spines, __u8 (*routers)[16],
+		     __u8 (*router)[16])
+{
+	size_t mark;
+	__u32 i;
+	int ret;
+
+	ret = reader_length(r, array, leaves);
+	for (i = 0; !ret && i < leaves; i++) {
+		mark = reader_enter_index(r, i);
+		ret = read_row(r, json_object_array_get_idx(array, i), n, spines,
+			       router, routers ? routers + (size_t)i * n : NULL);
+		if (!ret)
+			reader_leave(r, mark);
+	}
+	return ret;
+}
+
+static bool is_by_leaf(struct json_object *routers)
+{
+	return json_object_get_type(routers) == json_type_array &&
+	       json_object_get_type(json_object_array_get_idx(routers, 0)) ==
+	       json_type_array;
+}
+
+int cluster_routers_read(struct reader *r, struct json_object *array,
+			 __u32 leaves, __u32 n, const __u32 *spines,
+			 __u8 (*routers)[16])
+{
+	size_t mark = reader_enter_key(r, "routers");
+	__u8 (*router)[16] = calloc(n, sizeof(*router));
+	__u32 i;
+	int ret;
+
+	if (!router)
+		return -ENOMEM;
+	if (is_by_leaf(array)) {
+		ret = read_rows(r, array, leaves, n, spines, routers, router);
+	} else {
+		ret = read_row(r, array, n, spines, router, routers);
+		for (i = 1; !ret && routers && i < leaves; i++)
+			memcpy(routers + (size_t)i * n, routers,
+			       n * sizeof(*routers));
+	}
+	free(router);
+	if (!ret)
+		reader_leave(r, mark);
+	return ret;
+}
+
 int cluster_addr_check(struct reader *r, struct json_object *root,
 		       const struct slice_fabric *fabric)
 {
@@ -54,24 +134,41 @@ int cluster_addr_check(struct reader *r, struct json_object *root,
 	int ret = 0;
 
 	if (json_object_object_get_ex(root, "routers", &value))
-		ret = reader_addrs(r, "routers", value, fabric->spines, NULL);
+		ret = cluster_routers_read(r, value, fabric->leaves, fabric->spines,
+					   NULL, NULL);
 	if (!ret && json_object_object_get_ex(root, "nics", &value))
 		ret = check_nics(r, value, fabric);
 	return ret;
 }
 
-static void put_routers(struct json_object *routers, struct json_object *slice)
+/* Of a slice's spines, from those of all spines. */
+static void put_row(struct json_object *array, struct json_object *routers,
+		    struct json_object *spines)
 {
-	struct json_object *spines = member(slice, "spines"), *array;
 	size_t i;
 
-	array = out_array(slice, "routers");
 	for (i = 0; i < json_object_array_length(spines); i++) {
 		struct json_object *spine = json_object_array_get_idx(spines, i);
 
 		json_object_array_add(array,
 				      json_object_get(at(routers, spine)));
 	}
+}
+
+static void put_routers(struct json_object *routers, struct json_object *slice)
+{
+	struct json_object *spines = member(slice, "spines");
+	struct json_object *leaves = member(slice, "leaves");
+	struct json_object *array = out_array(slice, "routers");
+	size_t i;
+
+	if (!is_by_leaf(routers)) {
+		put_row(array, routers, spines);
+		return;
+	}
+	for (i = 0; i < json_object_array_length(leaves); i++)
+		put_row(out_append_array(array),
+			at(routers, json_object_array_get_idx(leaves, i)), spines);
 }
 
 void cluster_addr_put(const struct cluster *c, struct json_object *slice)

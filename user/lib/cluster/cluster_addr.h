@@ -7,6 +7,23 @@
 #include "cluster_file.h"
 
 /**
+ * cluster_routers_read() - read the addresses with which spines answer probes
+ * @r: the file; "routers" is the field
+ * @array: by spine; or by leaf, then spine, where each leaf sees other addresses
+ * @leaves: number of leaves
+ * @n: number of spines
+ * @spines: their numbers, of which equal ones follow each other; NULL: no two are equal
+ * @routers: filled, by leaf, then spine; may be NULL
+ *
+ * No two spines have the same address for a leaf.
+ *
+ * Return: 0 or a negative errno.
+ */
+int cluster_routers_read(struct reader *r, struct json_object *array,
+			 __u32 leaves, __u32 n, const __u32 *spines,
+			 __u8 (*routers)[16]);
+
+/**
  * cluster_addr_check() - check the addresses, where there are any
  * @r: the file
  * @root: all of it
@@ -21,7 +38,7 @@ int cluster_addr_check(struct reader *r, struct json_object *root,
  * cluster_addr_put() - add the addresses to a slice, where there are any
  * @c: cluster
  * @slice: as cluster_slice_json() has it; "routers" come in the order of its
- *	spines, "nics" of each server that is all the job's
+ *	spines, by leaf where the file has them so, "nics" of each server that is all the job's
  */
 void cluster_addr_put(const struct cluster *c, struct json_object *slice);
 

@@ -7,23 +7,28 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cluster_addr.h"
 
 #define NONE	(~0u)
 
 static int read_routers(struct reader *r, struct json_object *obj,
 			struct job_slice *js)
 {
-	__u32 n = js->slice.nr_spines;
+	const struct contention_slice *slice = &js->slice;
+	__u32 leaves = slice->layout.leaves;
 	struct json_object *array;
 	int ret;
 
-	js->router = calloc(n, sizeof(*js->router));
-	if (!js->router)
+	js->routers = calloc((size_t)leaves * slice->nr_spines,
+			     sizeof(*js->routers));
+	if (!js->routers)
 		return -ENOMEM;
+	js->router = js->routers;
 	ret = reader_get(r, obj, "routers", json_type_array, &array);
 	if (ret)
 		err_hint(r->err, "The cluster file needs \"routers\" and \"nics\".");
-	return ret ?: reader_addrs(r, "routers", array, n, js->router);
+	return ret ?: cluster_routers_read(r, array, leaves, slice->nr_spines,
+					   slice->spines, js->routers);
 }
 
 /* Each server has as many as GPUs: contention_read_slice() counted those. */
@@ -53,29 +58,17 @@ static int read_nics(struct reader *r, struct json_object *obj,
 	return ret;
 }
 
-static int compare_nics(const void *a, const void *b)
-{
-	return addr_compare(a, b);
-}
-
 /* A NIC names its GPU: no two may have the same. */
 static int check_nics(struct reader *r, const struct job_slice *js)
 {
-	__u32 n = js->slice.layout.ranks, i;
-	__u8 (*sorted)[16] = calloc(n, sizeof(*sorted));
 	char text[ADDR_STRLEN];
-	int ret = 0;
+	__u8 twice[16];
+	int ret;
 
-	if (!sorted)
-		return -ENOMEM;
-	memcpy(sorted, js->nic, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), compare_nics);
-	for (i = 1; !ret && i < n; i++)
-		if (!addr_compare(sorted[i - 1], sorted[i]))
-			ret = reader_invalid(r, "servers", "two GPUs have the NIC %s",
-					     addr_format(sorted[i], text));
-	free(sorted);
-	return ret;
+	ret = addr_find_twice((const __u8 (*)[16])js->nic,
+			      js->slice.layout.ranks, twice);
+	return ret <= 0 ? ret : reader_invalid(r, "servers", "two GPUs have the NIC %s",
+					       addr_format(twice, text));
 }
 
 int job_slice_read(struct job_slice *js, struct json_object *obj,
@@ -97,7 +90,7 @@ int job_slice_read(struct job_slice *js, struct json_object *obj,
 void job_slice_free(struct job_slice *js)
 {
 	contention_slice_free(&js->slice);
-	free(js->router);
+	free(js->routers);
 	free(js->nic);
 }
 
@@ -251,16 +244,17 @@ static __u32 find_own(const struct job_slice *js, const struct portmap *ports)
 	return rank;
 }
 
-int job_slice_restrict(const struct job_slice *js, struct portmap *ports,
+int job_slice_restrict(struct job_slice *js, struct portmap *ports,
 		       __u32 *place, struct err *err)
 {
+	const struct contention_layout *layout = &js->slice.layout;
 	struct missing missing = {};
 	char text[ADDR_STRLEN];
 	__u32 own;
 	int ret;
 
 	*place = 0;
-	if (js->slice.layout.leaves == 1)
+	if (layout->leaves == 1)
 		return restrict_peers(js, 0, ports, &missing, err);
 	own = find_own(js, ports);
 	if (own == NONE)
@@ -268,7 +262,8 @@ int job_slice_restrict(const struct job_slice *js, struct portmap *ports,
 			       "job %s: %s, the source in the port map, is no NIC of the slice",
 			       js->job,
 			       addr_format(ports->peers[0].source, text));
-	*place = js->slice.layout.place[own];
+	*place = layout->place[own];
+	js->router = js->routers + layout->leaf[own] * js->slice.nr_spines;
 	ret = restrict_peers(js, own, ports, &missing, err);
 	if (ret)
 		return ret;

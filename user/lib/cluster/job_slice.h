@@ -16,15 +16,17 @@
  * struct job_slice - a slice with addresses
  * @slice: which ranks are on which leaf, and its spines
  * @job: its name, empty where the file has none
- * @router: by place on a leaf: address of the spine that it sends by
+ * @routers: by leaf, then place on it: address of the spine that the GPU sends by
+ * @router: those of the first leaf; from job_slice_restrict() on, of the host's leaf
  * @nic: by rank: address of the GPU's NIC
  *
- * Under one leaf there is no spine, and no need for addresses: both are NULL.
+ * Under one leaf there is no spine, and no need for addresses: all are NULL.
  */
 struct job_slice {
 	struct contention_slice slice;
 	char job[CLUSTER_MAX_ID + 1];
-	__u8 (*router)[16];
+	__u8 (*routers)[16];
+	const __u8 (*router)[16];
 	__u8 (*nic)[16];
 };
 
@@ -44,7 +46,7 @@ void job_slice_free(struct job_slice *js);
 
 /**
  * job_slice_restrict() - leave in a port map what is in the slice
- * @js: slice
+ * @js: slice; its @router becomes that of the host's leaf
  * @ports: port map of one of its hosts; keeps the slice's ranks as peers, and
  *	their paths by the slice's spines
  * @place: set to the place on its leaf of the GPU that has the port map
@@ -54,7 +56,7 @@ void job_slice_free(struct job_slice *js);
  *
  * Return: 0 or a negative errno.
  */
-int job_slice_restrict(const struct job_slice *js, struct portmap *ports,
+int job_slice_restrict(struct job_slice *js, struct portmap *ports,
 		       __u32 *place, struct err *err);
 
 #endif /* ROCESTEER_LIB_JOB_SLICE_H */
