@@ -76,6 +76,20 @@ names_the_holder()
 		"$dir/out"
 }
 
+# What is no limit is not taken for another one.
+limit_is_wrong()
+{
+	local wait
+
+	for wait in '' x -1 ' 1' 1s 86401; do
+		ROCESTEER_LOCK_WAIT=$wait job list >"$dir/out"
+		(($? == 2)) && cat "$dir/out" && jq -e --arg wait "'$wait'" '
+			.error.code == "usage" and (.error.message | contains(
+			"ROCESTEER_LOCK_WAIT: \($wait) is not a number"))' \
+			"$dir/out" || return
+	done
+}
+
 # Nothing waits for ever.
 waits_no_longer()
 {
@@ -757,7 +771,7 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 41
+ktap_plan 42
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "nothing is listed, and nothing is shown" lists_nothing
@@ -767,6 +781,7 @@ check "what is pinned lacks a table" lacks_a_part rs_tags
 check "what is pinned lacks a program" lacks_a_part set_flow
 check "a job is loaded" loads
 check "a lock is waited for so long, and its holder named" waits_no_longer
+check "what limits the wait for a lock is a number" limit_is_wrong
 check "those that read do not wait for each other" read_together
 check "it is listed and shown" shows
 check "its flows are dealt to paths" shows_flows

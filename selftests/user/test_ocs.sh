@@ -208,6 +208,9 @@ driver_is_late()
 	torn
 	rm -f "$dir/go"
 	slice mark --as drained --leaves 2 >"$dir/out" &&
+		ROCESTEER_DRIVER_WAIT=1m refused 2 usage \
+			"ROCESTEER_DRIVER_WAIT: '1m' is not a number of seconds" \
+			alloc --gpus 4 --job a --ocs --driver "$dir/slow" &&
 		ROCESTEER_DRIVER_WAIT=0 refused 1 driver "timed out" \
 			alloc --gpus 4 --job a --ocs --driver "$dir/slow" \
 			2>"$dir/said" && wired_as_said && file_is_right

@@ -109,13 +109,15 @@ static void tell(int fd, const char *name)
 int lock_take(int fd, int how, const char *name, struct err *err)
 {
 	struct timespec pause = { .tv_nsec = PAUSE_MIN };
-	__u64 start = progress_now(), now, wait;
+	int wait = wait_limit("ROCESTEER_LOCK_WAIT", WAIT, err);
+	__u64 start = progress_now(), now;
 	bool told = false;
 
-	wait = wait_limit("ROCESTEER_LOCK_WAIT", WAIT) * SEC;
+	if (wait < 0)
+		return wait;
 	while (try(fd, how)) {
 		now = progress_now();
-		if (errno != EAGAIN || now - start >= wait)
+		if (errno != EAGAIN || now - start >= wait * SEC)
 			return fail(fd, name, err);
 		if (!told && now - start >= TELL_AFTER) {
 			tell(fd, name);

@@ -3,7 +3,12 @@
 #ifndef ROCESTEER_LIB_WAIT_LIMIT_H
 #define ROCESTEER_LIB_WAIT_LIMIT_H
 
-/* The seconds that an environment variable says, or @seconds where it says none. */
-unsigned int wait_limit(const char *variable, unsigned int seconds);
+#include "err.h"
+
+/*
+ * The seconds that an environment variable says, or @seconds where there is none.
+ * Return: they, or -EINVAL.
+ */
+int wait_limit(const char *variable, int seconds, struct err *err);
 
 #endif /* ROCESTEER_LIB_WAIT_LIMIT_H */

@@ -88,7 +88,7 @@ out_actions:
 	return -ret;
 }
 
-static bool has_ended(int pidfd, unsigned int seconds)
+static bool has_ended(int pidfd, int seconds)
 {
 	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
 
@@ -96,7 +96,7 @@ static bool has_ended(int pidfd, unsigned int seconds)
 }
 
 /* Return: what waitpid() says, or a negative errno. */
-static int run(const char *command, int in, int lock)
+static int run(const char *command, int in, int lock, int seconds)
 {
 	int pidfd, ret, status;
 	bool late = false;
@@ -106,8 +106,7 @@ static int run(const char *command, int in, int lock)
 	if (ret)
 		return ret;
 	pidfd = pidfd_open(pid, 0);
-	if (pidfd >= 0 &&
-	    !has_ended(pidfd, wait_limit("ROCESTEER_DRIVER_WAIT", WAIT))) {
+	if (pidfd >= 0 && !has_ended(pidfd, seconds)) {
 		late = true;
 		kill(pid, SIGTERM);
 		if (!has_ended(pidfd, GRACE))
@@ -124,12 +123,16 @@ static int run(const char *command, int in, int lock)
 int ocs_driver_run(const char *command, struct json_object *request, int lock,
 		   struct err *err)
 {
-	int in = write_request(request), status;
+	int wait = wait_limit("ROCESTEER_DRIVER_WAIT", WAIT, err);
+	int in, status;
 
+	if (wait < 0)
+		return wait;
+	in = write_request(request);
 	if (in < 0)
 		return in;
 	hold_signals();
-	status = run(command, in, lock);
+	status = run(command, in, lock, wait);
 	close(in);
 	if (!status)
 		return 0;
