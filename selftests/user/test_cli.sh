@@ -55,6 +55,12 @@ usage_all()
 	usage "unknown option --flow" plan --flow 1 --paths 1 &&
 	usage "unknown option --flow=1" plan --flow=1 --paths 1 &&
 	usage "unknown option --j" plan --flows 1 --paths 1 --j &&
+	usage "--json takes no argument" plan --flows 1 --paths 1 --json=1 &&
+	usage "--json takes no argument" --json=1 plan --flows 1 --paths 1 &&
+	usage "--all takes no argument" job unload --all=1 &&
+	usage "unknown option --al=1" job unload --al=1 &&
+	usage "unknown object nonsense" help nonsense &&
+	usage "unknown verb nonsense" help path nonsense &&
 	usage "unexpected argument b" path show a b
 }
 
@@ -80,6 +86,8 @@ usage_plan()
 		plan --flows 1 --paths 1 --weights 1,2 &&
 	usage "--weights: W1: '-2' is not a whole number from 0 to 4294967295" \
 		plan --flows 1 --paths 2 --weights 1,-2 &&
+	usage "--weights: W3: '0x2' is not a whole number from 0 to 4294967295" \
+		plan --flows 1 --paths 4 --weights 1,1,1,0x2 &&
 	usage "--weights: W1 is empty or too long" \
 		plan --flows 1 --paths 2 --weights 1, &&
 	refused weights "--weights: all weights are 0, no path can be used" \
@@ -331,8 +339,9 @@ plan_prior()
 		jq -e '.change == {moved: 6, must: 6, flows: 2, unit: 3}' &&
 		"${plan[@]}" --prior "$dir/level.json" --json |
 		jq -e --slurpfile level "$dir/level.json" 'del(.change) == $level[0]' &&
-		"${plan[@]}" --prior "$dir/level.json" |
-		grep -x 'moved at least  0'
+		"${plan[@]}" --prior "$dir/level.json" >"$dir/said" &&
+		grep -x 'moved at least         0' "$dir/said" &&
+		[[ $(grep -c '^units per flow' "$dir/said") == 1 ]]
 }
 
 plan_qps()
@@ -500,6 +509,9 @@ idle_options()
 {
 	local cluster=(--cluster "$dir/none")
 
+	usage "--algorithm: only with --latency" chunk plan --dims 4 --bandwidth 1 \
+		--size 1M --algorithm direct &&
+	usage "--algorithm: only with --latency" chunk compare --algorithm direct &&
 	usage "--driver: only with --ocs" \
 		slice alloc "${cluster[@]}" --gpus 1 --driver x &&
 	usage "only one of --gpus, --servers and --nodes must be given" \
@@ -512,6 +524,27 @@ idle_options()
 	usage "--job: only with --cluster" slice check --slice x --flows x --job 1 &&
 	usage "only one of --slice and --cluster must be given" \
 		slice check --slice x "${cluster[@]}" --job 1 --pattern ring
+}
+
+# helps WORD... -- WORD...: the two say the same
+helps()
+{
+	local first=() said
+
+	while [[ $1 != -- ]]; do
+		first+=("$1")
+		shift
+	done
+	said=$("$rocesteer" "${first[@]}") && echo "$said" &&
+		[[ $said == "$("$rocesteer" "${@:2}")" ]]
+}
+
+help()
+{
+	"$rocesteer" help && helps help job -- job help &&
+		helps --help job -- job help && helps help plan -- plan --help &&
+		helps help job load -- job load --help &&
+		! helps help job -- help
 }
 
 echo '{"format": 1,' >"$dir/bad"
@@ -534,5 +567,5 @@ check "files are replaced as a whole, or not at all" files_stay_whole
 check "files with CRLF and a byte order mark" foreign_files
 check "control characters are shown as ?" controls
 check "--version" version
-check "help" "$rocesteer" help
+check "help, also of an object and a verb" help
 ktap_finish

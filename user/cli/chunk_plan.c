@@ -216,6 +216,8 @@ static int draw(const char *file, const struct chunk_plan *plan, int policy,
 
 int chunk_plan_run(const struct cli_args *args, struct err *err)
 {
+	static const struct cli_with with = { CHUNK_OPTION_ALGORITHM,
+					      CHUNK_OPTION_LATENCY };
 	int policy = CHUNK_POLICY_THEMIS, queue = CHUNK_QUEUE_ANY, ret;
 	struct prediction prediction = {};
 	struct chunk_collective of;
@@ -224,6 +226,7 @@ int chunk_plan_run(const struct cli_args *args, struct err *err)
 	ret = chunk_args_read(args, &of, err) ?:
 	      cli_word(args, POLICY, chunk_policies, &policy, err) ?:
 	      cli_word(args, QUEUE, chunk_queues, &queue, err) ?:
+	      cli_only_with(args, &with, 1, err) ?:
 	      chunk_make(&plan, &of, policy, queue);
 	if (ret)
 		return ret;

@@ -71,6 +71,17 @@ static void keep_standard_files(void)
 	close(fd);
 }
 
+/* "help job load" is "job load help". */
+static void help_last(int argc, char **argv)
+{
+	char *help = argv[1];
+
+	if (argc < 3 || !cli_wants_help(help))
+		return;
+	memmove(argv + 1, argv + 2, (argc - 2) * sizeof(*argv));
+	argv[argc - 1] = help;
+}
+
 static int dispatch(struct cli_args *args, int argc, char **argv,
 		    struct err *err)
 {
@@ -79,12 +90,15 @@ static int dispatch(struct cli_args *args, int argc, char **argv,
 
 	if (argc < 2)
 		return cli_usage(err, "no object is given", NULL, NULL);
+	help_last(argc, argv);
 	if (cli_wants_help(argv[1])) {
 		cli_help(objects);
 		return 0;
 	}
 	if (!strcmp(argv[1], "--version"))
 		return show_version(&args->out);
+	if (!strncmp(argv[1], "--json=", 7))
+		return cli_usage(err, "--json takes no argument", NULL, NULL);
 	object = find_object(argv[1]);
 	if (!object)
 		return cli_usage(err, argv[1][0] == '-' ? "unknown option" :

@@ -42,7 +42,7 @@ static const struct out_column change_columns[] = {
 	{ "moved", "moved" },
 	{ "must", "moved at least" },
 	{ "flows", "of flows" },
-	{ "unit", "units per flow" },
+	{ "unit", "common units per flow" },
 	{}
 };
 
@@ -69,7 +69,8 @@ static int weight_add(const char *item, void *arg)
 		return err_set(weights->err, EXIT_BAD_INPUT, "usage",
 			       "--weights: as many weights as paths are needed, %u, not more",
 			       weights->max);
-	if (cli_number(item, 0, 0xffffffff, &value))
+	if (item[strspn(item, "0123456789")] ||
+	    cli_number(item, 0, 0xffffffff, &value))
 		return err_set(weights->err, EXIT_BAD_INPUT, "usage",
 			       "--weights: W%u: '%s' is not a whole number from 0 to 4294967295",
 			       weights->n, item);

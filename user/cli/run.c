@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "permission.h"
 
-enum { OPTION_HELP = CLI_MAX_OPTIONS };
+enum { OPTION_HELP = CLI_MAX_OPTIONS, OPTION_JSON, OPTIONS };
 
 bool cli_take_json(int *argc, char **argv)
 {
@@ -40,12 +40,13 @@ int cli_usage(struct err *err, const char *what, const char *name,
 	return -EINVAL;
 }
 
-static int repeated(struct err *err, const char *name, const char *see)
+static int bad_option(struct err *err, const char *name, const char *what,
+		      const char *see)
 {
 	char option[32];
 
 	snprintf(option, sizeof(option), "--%s", name);
-	return cli_usage(err, option, "is given twice", see);
+	return cli_usage(err, option, what, see);
 }
 
 bool cli_wants_help(const char *arg)
@@ -54,7 +55,7 @@ bool cli_wants_help(const char *arg)
 	       !strcmp(arg, "-h");
 }
 
-/* What getopt_long() reads, made from the verb's table. */
+/* What getopt_long() reads, made from the verb's table. Of --json only --json=x is left. */
 static void long_options(const struct cli_option *options,
 			 struct option *longs)
 {
@@ -68,6 +69,7 @@ static void long_options(const struct cli_option *options,
 			.val = i,
 		};
 	longs[i++] = (struct option) { "help", no_argument, NULL, OPTION_HELP };
+	longs[i++] = (struct option) { "json", no_argument, NULL, OPTION_JSON };
 	longs[i] = (struct option) {};
 }
 
@@ -86,18 +88,29 @@ static bool in_full(const char *text, const char *name)
 	       (!text[2 + len] || text[2 + len] == '=');
 }
 
+/* What getopt_long() did not take. */
+static int unknown(struct err *err, const struct option *longs, const char *arg,
+		   const char *see)
+{
+	for (; strchr(arg, '=') && longs->name; longs++)
+		if (in_full(arg, longs->name))
+			return bad_option(err, longs->name, "takes no argument",
+					  see);
+	return cli_usage(err, "unknown option", arg, see);
+}
+
 /* Return: 0, 1 when help was asked for, or a negative errno. */
 static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
 		 char **argv, const char *see, struct err *err)
 {
-	struct option longs[CLI_MAX_OPTIONS + 2];
+	struct option longs[OPTIONS + 1];
 	int option, index;
 
 	long_options(verb->options, longs);
 	opterr = 0;
 	optind = 1;
 	while ((option = getopt_long(argc, argv, ":h", longs, &index)) != -1) {
-		if (option <= OPTION_HELP &&
+		if (option < OPTIONS &&
 		    !in_full(last_option(argv), longs[index].name))
 			return cli_usage(err, "unknown option",
 					 last_option(argv), see);
@@ -109,11 +122,11 @@ static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
 			return cli_usage(err, argv[optind - 1],
 					 "needs an argument", see);
 		case '?':
-			return cli_usage(err, "unknown option",
-					 argv[optind - 1], see);
+			return unknown(err, longs, argv[optind - 1], see);
 		}
 		if (args->value[option])
-			return repeated(err, longs[option].name, see);
+			return bad_option(err, longs[option].name,
+					  "is given twice", see);
 		if (optarg && !*optarg && !strcmp(verb->options[option].arg, "FILE"))
 			return cli_usage(err, last_option(argv), "names no file",
 					 see);
