@@ -430,6 +430,24 @@ keeps_the_owner()
 		[[ $(stat -c '%u:%g %a' "$file") == "65534:65534 664" ]]
 }
 
+# Who may not write the directory cannot lock; root is not what it takes.
+needs_no_root()
+{
+	if ((EUID)); then
+		echo "not root"
+		return
+	fi
+	small
+	rm -f "$file.lock"
+	chmod 755 "$dir" && chown 65534 "$file" &&
+		as_someone alloc --gpus 1 >"$dir/out" 2>&1
+	(($? == 1)) && cat "$dir/out" &&
+		grep -q "lock: Permission denied" "$dir/out" &&
+		grep -q "who may write the file and its directory may change it" \
+			"$dir/out" &&
+		! grep -q "as root" "$dir/out"
+}
+
 # Through a symbolic link the file it leads to is replaced.
 follows_links()
 {
@@ -719,7 +737,7 @@ schema()
 	E
 }
 
-ktap_plan 32
+ktap_plan 33
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -737,6 +755,7 @@ check "several links per pair" several_links
 check "jobs share no pair" pairs_are_not_shared
 check "unknown fields and the file's mode stay" keeps_the_unknown
 check "owner and group of the file may go on" keeps_the_owner
+check "who may not write is told that root is not needed" needs_no_root
 check "a symbolic link stays" follows_links
 check "the journal is mended" mends_the_journal
 check "its lines may be long" long_lines

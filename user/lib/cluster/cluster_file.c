@@ -89,13 +89,21 @@ static int read_all(struct cluster *c, struct err *err)
 			      err) ?: cluster_parse(c, err);
 }
 
+/* Slices are no matter of root. */
+static int hint_access(int ret, struct err *err)
+{
+	if (ret == -EACCES || ret == -EPERM)
+		err_hint(err, "Root is not needed: who may read the cluster file may list it, and who may write the file and its directory may change it.");
+	return ret;
+}
+
 int cluster_read(struct cluster *c, const char *file, struct err *err)
 {
 	int ret = begin(c, file, err) ?: read_all(c, err);
 
 	if (ret)
 		cluster_close(c);
-	return ret;
+	return hint_access(ret, err);
 }
 
 int cluster_open(struct cluster *c, const char *file, struct err *err)
@@ -105,7 +113,7 @@ int cluster_open(struct cluster *c, const char *file, struct err *err)
 
 	if (ret)
 		cluster_close(c);
-	return ret;
+	return hint_access(ret, err);
 }
 
 void cluster_unlock(struct cluster *c)
@@ -212,7 +220,7 @@ int cluster_commit(struct cluster *c, struct json_object *decision,
 		err_set(err, EXIT_FAILED, "sync",
 			"%s is replaced, but a crash may undo that: its directory: %s",
 			c->file, strerror(ret));
-	return -abs(ret);
+	return hint_access(-abs(ret), err);
 }
 
 int cluster_note(struct cluster *c, struct json_object *decision,
