@@ -401,6 +401,26 @@ keeps_the_unknown()
 		[[ $(stat -c %a "$file") == 640 ]]
 }
 
+# Misspelt fields are told with --json as well, and those of the schema are known.
+tells_of_the_unknown()
+{
+	local head='"leaves":2,"spines":1,"gpus_per_leaf":1,"gpus_per_server":1'
+	local says="is not a known field: it has no effect"
+
+	cluster "{$head,\"failled\":{},\"failed\":{\"leafs\":[0]},
+		\"drained\":{\"leaves\":[1]}}"
+	slice alloc --gpus 1 >"$dir/out" 2>"$dir/said"
+	cat "$dir/said"
+	[[ $(<"$dir/said") == "rocesteer: $file: failled: $says
+rocesteer: $file: failed.leafs: $says" ]] &&
+		cluster "$(jq '(.properties | map_values(null)) + {failed:
+			(.definitions.parts.properties | map_values(null))}' \
+			Documentation/cluster.schema.json)" &&
+		! slice list >"$dir/out" 2>"$dir/said" &&
+		jq -e '.error.code == "bad-file"' "$dir/out" &&
+		[[ ! -s $dir/said ]]
+}
+
 # as_someone ARGUMENT...: what "nobody" may do
 as_someone()
 {
@@ -737,7 +757,7 @@ schema()
 	E
 }
 
-ktap_plan 33
+ktap_plan 34
 check "slices are as designed" as_designed
 check "they are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -754,6 +774,7 @@ check "what is marked is not given" marks
 check "several links per pair" several_links
 check "jobs share no pair" pairs_are_not_shared
 check "unknown fields and the file's mode stay" keeps_the_unknown
+check "unknown fields are told of" tells_of_the_unknown
 check "owner and group of the file may go on" keeps_the_owner
 check "who may not write is told that root is not needed" needs_no_root
 check "a symbolic link stays" follows_links

@@ -88,7 +88,7 @@ void cluster_close(struct cluster *c);
 
 /* Names of marks and parts in the file. */
 extern const char * const cluster_mark_names[CLUSTER_MARKS];
-extern const char * const cluster_part_names[CLUSTER_PARTS];
+extern const char * const cluster_part_names[CLUSTER_PARTS + 1];	/* ended by NULL */
 
 /* Whether a text can name a job: letters, digits and ._+- only. */
 bool cluster_id_valid(const char *id);

@@ -100,6 +100,9 @@ int cluster_read_time(struct reader *r, struct json_object *obj,
 /* Check the queue. Return: 0 or a negative errno. */
 int cluster_read_queue(struct cluster *c, struct reader *r);
 
+/* Tell of fields that may be misspelt ones; they are kept. Once per command. */
+void cluster_warn_unknown(const struct cluster *c);
+
 /* Check @c->root and fill in what it says. Return: 0 or a negative errno. */
 int cluster_parse(struct cluster *c, struct err *err);
 

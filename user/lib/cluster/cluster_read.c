@@ -30,6 +30,7 @@ const char * const cluster_part_names[] = {
 	[CLUSTER_SPINES] = "spines",
 	[CLUSTER_SERVERS] = "servers",
 	[CLUSTER_LINKS] = "links",
+	[CLUSTER_PARTS] = NULL
 };
 
 bool cluster_id_valid(const char *id)
@@ -400,6 +401,7 @@ int cluster_parse(struct cluster *c, struct err *err)
 
 	if (json_object_get_type(c->root) != json_type_object)
 		return reader_invalid(&s.r, "(root)", "is not an object");
+	cluster_warn_unknown(c);
 	c->generation = 0;
 	if (json_object_object_get_ex(c->root, "generation", NULL))
 		ret = reader_uint(&s.r, c->root, "generation", 0, INT64_MAX - 1,
