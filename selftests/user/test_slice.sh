@@ -276,8 +276,10 @@ jobs_agree_with_themselves()
 			'.leaves = [0]' &&
 		disagrees "leaves[0]" "is not 0, which servers are under" \
 			'.leaves = [2, 3]' &&
-		disagrees "spines[1]" "is not a number from 3 to" \
+		disagrees "spines[1]" "2 is below the 3 before: spines are ascending" \
 			'.spines = [3, 2, 1, 0]' &&
+		disagrees "spines[1]" "is not a number from 0 to" \
+			'.spines[1] = 1024' &&
 		disagrees spines "2 are fewer than the 4 GPUs of a leaf" \
 			'.spines = [0, 1]' &&
 		disagrees spines "0 are fewer" '.spines = [] | .links = []' &&

@@ -29,11 +29,16 @@ static int read_spines(struct reader *r, struct json_object *obj,
 	for (i = 0; i < n; i++) {
 		__u64 last = spine;
 
-		if (!reader_in_range(json_object_array_get_idx(spines, i), last,
+		if (!reader_in_range(json_object_array_get_idx(spines, i), 0,
 				     SLICE_MAX_SPINES - 1, &spine)) {
 			reader_enter(r, "spines", i);
-			return reader_invalid(r, "", "is not a number from %llu to %u",
-					      last, SLICE_MAX_SPINES - 1);
+			return reader_invalid(r, "", "is not a number from 0 to %u",
+					      SLICE_MAX_SPINES - 1);
+		}
+		if (spine < last) {
+			reader_enter(r, "spines", i);
+			return reader_invalid(r, "", "%llu is below the %llu before: spines are ascending",
+					      spine, last);
 		}
 		slice->spines[slice->nr_spines++] = spine;
 	}
