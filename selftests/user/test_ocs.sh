@@ -288,8 +288,11 @@ usage()
 # wrong FIELD MESSAGE MORE: fields of a file that is refused
 wrong()
 {
+	local oxcs=',"oxcs":2'
+
+	[[ $3 != ',"oxcs":'* ]] || oxcs=''
 	echo "{\"leaves\":2,\"spines\":2,\"gpus_per_leaf\":2,
-		\"gpus_per_server\":1,\"oxcs\":2$3}" >"$file"
+		\"gpus_per_server\":1$oxcs$3}" >"$file"
 	refused 2 bad-file "$file: $1: $2" alloc --gpus 1
 }
 

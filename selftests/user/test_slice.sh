@@ -303,7 +303,15 @@ no_file()
 	json=$("$rocesteer" --json slice list --cluster "$dir/nowhere")
 	(($? == 2)) && jq -e '.error.code == "no-file"' <<<"$json" &&
 		echo '{"leaves":' >"$file" &&
-		refused 2 bad-file "is not JSON" alloc --gpus 1
+		refused 2 bad-file "is not JSON" alloc --gpus 1 &&
+		echo "{'leaves':4}" >"$file" &&
+		refused 2 bad-file "line 1: is not JSON: names are in double quotes" \
+			list &&
+		printf '{"leaves":4,"spines":1,\n "leaves" :2}' >"$file" &&
+		refused 2 bad-file 'line 2: the field "leaves" is there twice' list &&
+		cluster '{"a":{"a":"\\","b":1},"b":[{"a":1},{"a":"it'"'"'s","b":"a"}],
+			"leaves":1,"spines":1,"gpus_per_leaf":1,"gpus_per_server":1}' &&
+		slice list
 }
 
 # What was marked is not given, what a job has it keeps.

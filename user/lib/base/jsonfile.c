@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,6 +49,7 @@ static int slurp(int fd, const char *file, size_t max, char **text,
 			goto err_free;
 		}
 	} while (got);
+	buf[used] = '\0';	/* there is room: 4096 bytes before each read */
 	*text = buf;
 	*len = used;
 	return 0;
@@ -66,6 +68,75 @@ static int line_of(const char *text, size_t at)
 	for (i = 0; i < at; i++)
 		line += text[i] == '\n';
 	return line;
+}
+
+/* Behind the string at @i, which is closed: json-c has read it. */
+static size_t skip_string(const char *text, size_t len, size_t i)
+{
+	for (i++; i < len && text[i] != '"'; i++)
+		i += text[i] == '\\';
+	return i + 1;
+}
+
+/* Note a field of an object. Return: whether it was noted before. */
+static bool is_twice(struct json_object *seen, const char *key, size_t len)
+{
+	char *copy = strndup(key, len);
+	bool twice;
+
+	twice = copy && json_object_object_get_ex(seen, copy, NULL);
+	if (copy)
+		json_object_object_add(seen, copy, NULL);
+	free(copy);
+	return twice;
+}
+
+/*
+ * What json-c takes in strict mode too: names of fields in single quotes, and fields of an
+ * object that are there twice. Return: where, @len: nowhere.
+ */
+static size_t find_lax(const char *text, size_t len)
+{
+	struct json_object *seen[JSON_TOKENER_DEFAULT_DEPTH + 1];
+	size_t i = 0, end, depth = 0;
+	bool lax = false;
+
+	while (i < len && !lax) {
+		end = text[i] == '"' ? skip_string(text, len, i) : i + 1;
+		if (text[i] == '"' && depth && end < len &&
+		    text[end + strspn(text + end, " \t\r\n")] == ':')
+			lax = is_twice(seen[depth - 1], text + i, end - i);
+		else if (text[i] == '{' && depth < ARRAY_SIZE(seen))
+			seen[depth++] = json_object_new_object();
+		else if (text[i] == '}' && depth)
+			json_object_put(seen[--depth]);
+		lax |= text[i] == '\'';
+		if (!lax)
+			i = end;
+	}
+	while (depth)
+		json_object_put(seen[--depth]);
+	return i;
+}
+
+static int check_lax(const char *text, size_t len, const char *file,
+		     struct err *err)
+{
+	size_t at = find_lax(text, len), end;
+	char name[64], quoted[64];
+
+	if (at >= len)
+		return 0;
+	if (text[at] == '\'')
+		return err_set(err, EXIT_BAD_INPUT, "bad-file",
+			       "%s: line %d: is not JSON: names are in double quotes",
+			       file, line_of(text, at));
+	end = skip_string(text, len, at);
+	snprintf(name, sizeof(name), "%.*s", (int)(end - at), text + at);
+	return err_set(err, EXIT_BAD_INPUT, "bad-file",
+		       "%s: line %d: the field %s is there twice", file,
+		       line_of(text, at),
+		       reader_quote(name, quoted, sizeof(quoted)));
 }
 
 static int parse(const char *text, size_t len, const char *file, int depth,
@@ -89,10 +160,12 @@ static int parse(const char *text, size_t len, const char *file, int depth,
 			error = json_tokener_error_parse_unexpected;
 	}
 	json_tokener_free(tok);
-	if (error == json_tokener_success)
+	if (error == json_tokener_success && !check_lax(text, len, file, err))
 		return 0;
 	json_object_put(*root);
 	*root = NULL;
+	if (error == json_tokener_success)
+		return -EINVAL;
 	if (error == json_tokener_continue)
 		return err_set(err, EXIT_BAD_INPUT, "bad-file",
 			       "%s: is not JSON: it ends too early", file);
