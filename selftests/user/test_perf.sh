@@ -47,6 +47,10 @@ bad_options()
 			"${common[@]}" --type int8 &&
 		refused "--rendezvous: ':1' is not HOST or HOST:PORT" \
 			"${common[@]}" --rendezvous :1 &&
+		refused "--rendezvous: '[::1' is not HOST or HOST:PORT" \
+			"${common[@]}" --rendezvous '[::1' &&
+		refused "--rendezvous: '::1]:7' is not HOST or HOST:PORT" \
+			"${common[@]}" --rendezvous '::1]:7' &&
 		refused "--rendezvous: '99999' is not a port from 1 to 65535" \
 			"${common[@]}" --rendezvous localhost:99999 &&
 		refused "--timeout: '30' is not a number from 1000 to" \
@@ -89,6 +93,20 @@ no_launcher()
 	[[ $? == 2 && $text == *"--rank is missing"* ]] || return
 	text=$(env -i "$perf" "${common[@]}" --rank 1 2>&1)
 	[[ $? == 2 && $text == *"--rendezvous HOST[:PORT] of rank 0 is missing"* ]]
+}
+
+# It is what the others look for.
+first_alone()
+{
+	local text
+
+	begin
+	text=$(env -i ROCESTEER_PERF_TOKEN="$ROCESTEER_PERF_TOKEN" MASTER_PORT="$port" \
+		"$perf" "${one_dim[@]}" --dims 2 --rank 0 --listen 127.0.0.1 \
+		--timeout 1000 2>&1)
+	[[ $? == 1 && $text == *"rank 1 has not connected"* ]] && return
+	echo "$text"
+	return 1
 }
 
 # launched VARIABLE=VALUE...: as a launcher would start four ranks
@@ -464,10 +482,11 @@ connected()
 	(($(ss -Htn state established "sport = :$port" | wc -l) >= $1))
 }
 
-ktap_plan 27
+ktap_plan 28
 check "bad options" bad_options
 check "a token" tokens
 check "without a launcher" no_launcher
+check "rank 0 need not be told where it is" first_alone
 check "mpirun, srun, torchrun" launchers
 check "Slurm's lists of nodes" node_lists
 check "--version" version

@@ -94,7 +94,7 @@ static int read_rendezvous(struct launch *launch, const char *text,
 	len = end ? (size_t)(end - host) : colon ? (size_t)(colon - host) :
 						   strlen(host);
 	if (!len || len >= sizeof(launch->host) ||
-	    (end && end[1] && end[1] != ':'))
+	    (end ? end[1] && end[1] != ':' : !!strpbrk(text, "[]")))
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--rendezvous: '%s' is not HOST or HOST:PORT",
 			       text);
@@ -137,7 +137,10 @@ static bool is_local(void)
 	return local && all && !strcmp(local, all);
 }
 
-/* mpirun does not tell where rank 0 is, unless all ranks are here. */
+/*
+ * mpirun does not tell where rank 0 is, unless all ranks are here. Rank 0 itself need
+ * not know.
+ */
 static int find_rendezvous(struct launch *launch, struct err *err)
 {
 	const char *nodes = getenv("SLURM_STEP_NODELIST");
@@ -153,7 +156,7 @@ static int find_rendezvous(struct launch *launch, struct err *err)
 		return 0;
 	else if (is_local())
 		snprintf(launch->host, sizeof(launch->host), "localhost");
-	else
+	else if (launch->rank)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--rendezvous HOST[:PORT] of rank 0 is missing");
 	return 0;

@@ -12,7 +12,7 @@
 /**
  * struct launch - of this process
  * @rank: which one it is
- * @host: name or address of rank 0
+ * @host: name or address of rank 0, which itself may not know it
  * @port: there
  */
 struct launch {
