@@ -123,14 +123,19 @@ static __always_inline __u32 order_flags(__u32 id)
 	return 0;
 }
 
-/* Tell that there is no room for a flow. */
+/* Tell that there is no room for a flow: with a later packet where events have none. */
 static __always_inline void tell_full(const struct rocesteer_flow_key *key,
 				      const struct rocesteer_flow_path *flow)
 {
+	struct rocesteer_event *event;
+
 	if (told_full)
 		return;
+	event = new_event(ROCESTEER_EVENT_FULL, key, flow, 0);
+	if (!event)
+		return;
 	told_full = true;
-	tell(new_event(ROCESTEER_EVENT_FULL, key, flow, 0));
+	tell(event);
 }
 
 __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,

@@ -177,6 +177,13 @@ static void take_event(const struct rocesteer_event *event, void *arg)
 		k->reload = true;
 }
 
+/* What the tables do not tell. */
+static void take_full(const struct rocesteer_event *event, void *arg)
+{
+	if (event->type == ROCESTEER_EVENT_FULL)
+		take_event(event, arg);
+}
+
 /* Events say what to look at; where some are lost, look at everything. */
 static int events_ready(void *arg)
 {
@@ -346,8 +353,8 @@ static int is_locked(struct daemon *k)
 }
 
 /*
- * Forget the events first: they are about what is read next. While we have the
- * lock, no job is half there.
+ * Take the events first: most are about what is read next. While we have the lock,
+ * no job is half there.
  */
 static int read_tables(struct daemon *k)
 {
@@ -373,7 +380,7 @@ static int read_tables(struct daemon *k)
 	ret = open_events(k);
 	if (ret)
 		return ret;
-	ret = steer_events_read(k->events, NULL, NULL);
+	ret = steer_events_read(k->events, take_full, k);
 	if (ret && ret != -ENOBUFS)
 		return ret;
 	check_devices(k);

@@ -236,7 +236,7 @@ int steer_events_fd(const struct steer_events *events);
 /**
  * steer_events_read() - take the events there are
  * @events: of this namespace
- * @fn: called for each; NULL: forget them
+ * @fn: called for each
  * @arg: passed to @fn
  *
  * Return: 0; -ENOBUFS: some were taken, but others may be lost, as the buffer

@@ -87,7 +87,7 @@ static int take_event(void *ctx, void *data, size_t size)
 	if (ring__avail_data_size(events->ring) + 2 * RECORD >=
 	    ring__size(events->ring))
 		events->lost = true;
-	if (events->fn && size >= sizeof(struct rocesteer_event))
+	if (size >= sizeof(struct rocesteer_event))
 		events->fn(data, events->arg);
 	return 0;
 }
