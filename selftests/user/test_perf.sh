@@ -251,6 +251,26 @@ no_device()
 	all_end 1 ": dimension 0: there is no RDMA device none0"
 }
 
+will_fail()
+{
+	[[ $(<"$dir/out0") == *"dimension 0: there is no RDMA device none0: this run will fail"* &&
+		$(<"$dir/out0") == *"$dir/none/ranges: No such file or directory: this run will fail"* ]]
+}
+
+# A rank that waits for the others says what it will fail of.
+forewarns()
+{
+	local status
+
+	begin
+	rank 0 "${common[@]}" --ranges-out "$dir/none/ranges"
+	busywait 10000 will_fail
+	status=$?
+	kill "${pid[0]}"
+	wait "${pid[0]}"
+	(($? == 128 + 15)) && return "$status"
+}
+
 absent()
 {
 	local i
@@ -482,7 +502,7 @@ connected()
 	(($(ss -Htn state established "sport = :$port" | wc -l) >= $1))
 }
 
-ktap_plan 28
+ktap_plan 29
 check "bad options" bad_options
 check "a token" tokens
 check "without a launcher" no_launcher
@@ -497,6 +517,7 @@ check "a rank with another type" other_type
 check "a rank in another grid" other_dims
 check "two that say they are the same rank" same_rank_twice
 check "no such device" no_device
+check "and it is told before the others are waited for" forewarns
 check "a rank that never comes" absent
 check "rank 0 that never comes" no_first
 if unshare -rn true 2>/dev/null; then

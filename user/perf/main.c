@@ -25,15 +25,39 @@ static int show(const struct out *out, const struct perf_config *config,
 	       perf_report(out, config, result, err);
 }
 
+/*
+ * What will fail, told before the others are waited for. They are told of it when all
+ * have met: without this rank they would wait.
+ */
+static void forewarn(const struct out *out, const struct perf_config *config)
+{
+	const struct chunk_collective *of = &config->plan.of;
+	int ret = config->ranges ? file_has_place(config->ranges) : 0;
+	__u32 k;
+
+	for (k = 0; k < of->dims; k++) {
+		if (of->dim[k].endpoints == 1 || nic_exists(config->dev[k].name))
+			continue;
+		out_note(out, "dimension %u: there is no RDMA device %s: this run will fail",
+			 k, config->dev[k].name);
+	}
+	if (ret)
+		out_note(out, "%s: %s: this run will fail", config->ranges,
+			 strerror(-ret));
+}
+
 static int perf(const struct cli_args *args, struct err *err)
 {
 	struct perf_config config = {};
 	struct perf_result result = {};
 	int ret;
 
-	ret = perf_args_read(args, &config, err) ?:
-	      perf_run(&config, &result, err) ?:
-	      show(&args->out, &config, &result, err);
+	ret = perf_args_read(args, &config, err);
+	if (!ret) {
+		forewarn(&args->out, &config);
+		ret = perf_run(&config, &result, err) ?:
+		      show(&args->out, &config, &result, err);
+	}
 	free(result.stage);
 	perf_config_free(&config);
 	return ret;

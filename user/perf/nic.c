@@ -28,6 +28,19 @@ static __u32 members(const struct nic *nic)
 	return nic->layout->plan->of.dim[nic->dim].endpoints;
 }
 
+bool nic_exists(const char *name)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	bool found = false;
+	int i;
+
+	for (i = 0; !found && list && list[i]; i++)
+		found = !strcmp(ibv_get_device_name(list[i]), name);
+	if (list)
+		ibv_free_device_list(list);
+	return found;
+}
+
 static int device_open(struct nic *nic)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);

@@ -68,6 +68,9 @@ struct nic_address {
 	__u32 mtu;	/* enum ibv_mtu */
 };
 
+/* Is there an RDMA device of that name? */
+bool nic_exists(const char *name);
+
 /**
  * nic_open() - get a NIC ready
  * @nic: with @dim, @layout, @rank, @name, @gid_index, @err set; to be closed,

@@ -67,6 +67,20 @@ static int open_directory(const char *file)
 	return fd < 0 ? -errno : fd;
 }
 
+int file_has_place(const char *file)
+{
+	int dir, ret;
+
+	if (!access(file, F_OK))
+		return 0;
+	dir = open_directory(file);
+	if (dir < 0)
+		return dir;
+	ret = faccessat(dir, ".", W_OK, AT_EACCESS) ? -errno : 0;
+	close(dir);
+	return ret;
+}
+
 /*
  * Made without a name and named when it is complete: nobody meets it without what it has
  * of @like. Where the file system has no nameless files, who is killed in between leaves

@@ -37,6 +37,12 @@ int file_begin(struct file_new *new);
 int file_replace(const char *file, struct file_new *new);
 
 /*
+ * Would file_replace() have a place for a file that is not there yet? Return: 0, also
+ * for one that is there, or a negative errno.
+ */
+int file_has_place(const char *file);
+
+/*
  * Open a file to read and write, no link to one; if it is not there, make it empty with
  * @like's owner, group and permissions, as file_give() can. Return: a descriptor, or a
  * negative errno.
