@@ -180,11 +180,17 @@ fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)' <&"$pipe" || return
 	return "$status"
 }
 
-# flow_byte MEMBER: where struct rocesteer_flow_path has it, in values of rs_flows
+# value_byte MAP STRUCT MEMBER: where struct rocesteer_STRUCT has it, in values of rs_MAP
+value_byte()
+{
+	bpftool -j btf dump map pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_$1" value |
+		jq --arg struct "rocesteer_$2" --arg member "$3" '.types[] |
+			select(.kind == "STRUCT" and .name == $struct).members[] |
+			select(.name == $member).bits_offset / 8'
+}
+
+# flow_byte MEMBER
 flow_byte()
 {
-	bpftool -j btf dump map pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_flows" value |
-		jq --arg member "$1" '.types[] |
-			select(.kind == "STRUCT" and .name == "rocesteer_flow_path").members[] |
-			select(.name == $member).bits_offset / 8'
+	value_byte flows flow_path "$1"
 }

@@ -318,23 +318,23 @@ slice()
 	E
 }
 
-# in_slice WEIGHTS SPINE PATTERN ARGUMENT...: only what the slice has is in the tables
+# in_slice HOME SPINE PATTERN ARGUMENT...: only what the slice has is in the tables
 in_slice()
 {
-	local weights=$1 spine=$2 pattern=$3
+	local home=$1 spine=$2 pattern=$3
 	shift 3
 
 	job load --job 9 --port-map "$map" --all "$@" |
 		jq -e --argjson spine "$spine" '.name == "train" and
 			.peers == 1 and .steered == 1 and .spines == [1] and .spine == $spine and
 			.split == "none"' &&
-		job show --job 9 | jq -e --argjson weights "$weights" \
+		job show --job 9 | jq -e --argjson home "$home" \
 			--argjson pattern "$pattern" '
 			.slice and .pattern == $pattern and
 			[.peers[] | {address, ports}] ==
 				[{address: "10.1.1.1", ports: [49160]}] and
-			[.groups[] | {routers, weights}] == [{
-				routers: ["10.255.1.2"], weights: $weights}]' &&
+			[.groups[] | {routers, weights, home}] == [{
+				routers: ["10.255.1.2"], weights: [1], home: $home}]' &&
 		job unload --job 9
 }
 
@@ -350,10 +350,10 @@ not_split()
 restricts()
 {
 	slice
-	not_split && in_slice '[65535]' 1 null --slice "$dir/slice.json" &&
-		in_slice '[65535]' 1 '"ring"' --slice "$dir/slice.json" \
+	not_split && in_slice 0 1 null --slice "$dir/slice.json" &&
+		in_slice 0 1 '"ring"' --slice "$dir/slice.json" \
 			--pattern ring &&
-		in_slice '[1]' null '"permutation"' --slice "$dir/slice.json" \
+		in_slice null null '"permutation"' --slice "$dir/slice.json" \
 			--pattern permutation
 }
 
@@ -369,8 +369,8 @@ from_cluster()
 		jq -e '.routers == ["10.255.1.2"] and
 			[.servers[].nics] == [["10.1.0.1"], ["10.1.1.1"]]' \
 			"$dir/slice.json" &&
-		in_slice '[65535]' 1 null --slice "$dir/slice.json" &&
-		in_slice '[65535]' 1 null --slice-job train --cluster "$dir/cluster.json" ||
+		in_slice 0 1 null --slice "$dir/slice.json" &&
+		in_slice 0 1 null --slice-job train --cluster "$dir/cluster.json" ||
 		return
 	# Each leaf has other addresses of the spines.
 	jq '.routers = [.routers, ["10.255.2.1", "10.255.2.2"]]' "$dir/cluster.json" \
@@ -378,7 +378,7 @@ from_cluster()
 		"$rocesteer" --json slice show --cluster "$dir/by-leaf.json" \
 			--job train >"$dir/slice.json" &&
 		jq -e '.routers == [["10.255.1.2"], ["10.255.2.2"]]' "$dir/slice.json" &&
-		in_slice '[65535]' 1 null --slice "$dir/slice.json" &&
+		in_slice 0 1 null --slice "$dir/slice.json" &&
 		refused no-port 3 load --job 8 --all --port-map "$map" --slice \
 			<(jq '.routers |= reverse' "$dir/slice.json")
 }
@@ -706,6 +706,29 @@ weighs()
 		job unload --job 1 >"$dir/log"
 }
 
+# A daemon that found the ports again has found none of path 1.
+lacks_a_port()
+{
+	local pin entry key value at status
+
+	job load --job 1 --port-map "$map" --flow 10.1.1.1/11 >"$dir/log" || return
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	entry=$(bpftool -j map dump pinned "$pin/rs_peers" |
+		jq '.[] | select(.formatted.value.nr_paths == 2)')
+	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
+	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
+	at=$(value_byte peers peer sport)
+	value[at + 2]=0 value[at + 3]=0
+	bpftool map update pinned "$pin/rs_peers" key "${key[@]}" value "${value[@]}" &&
+		job show --job 1 | jq -ce '[.groups[] | select(.leaf == "10.255.0.2") |
+			.down, .no_port] == [[], [1]]' &&
+		"$rocesteer" --json top --count 1 --interval 10 | jq -ce '[.groups[] |
+			select(.leaf == "10.255.0.2").paths[].state] == ["up", "no-port"]'
+	status=$?
+	job unload --job 1 >"$dir/log"
+	return "$status"
+}
+
 egress_programs()
 {
 	bpftool --json net show dev rs0 |
@@ -771,7 +794,7 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 42
+ktap_plan 43
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "nothing is listed, and nothing is shown" lists_nothing
@@ -810,6 +833,7 @@ check "interrupted, a job is loaded or not" interrupted
 check "flows of a job that is not there are freed" frees_flows
 check "whoever reads removes no tables" readers_remove_nothing
 check "paths take flows by their weight" weighs
+check "a path that no port takes is shown" lacks_a_port
 check "the programs run before those that are there" runs_first
 check "and before those that came later, from the next job on" runs_first_again
 check "a device without Ethernet headers is refused" no_ethernet

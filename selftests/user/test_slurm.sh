@@ -212,13 +212,13 @@ ends()
 	busywait 60000 over && busywait 60000 is "$1"
 }
 
-# steered DEVICE NUMBER WEIGHTS: a NIC's place is its spine
+# steered DEVICE NUMBER HOME: a NIC's place is its spine
 steered()
 {
 	on a0 "$rocesteer" --json job show --job "$2" |
-		jq -e --arg device "$1" --argjson weights "$3" '
+		jq -e --arg device "$1" --argjson home "$3" '
 			.device == $device and (.peers | length) == 2 and
-			[.groups[].weights] == [$weights]'
+			[.groups[] | .weights, .home] == [[1, 1], $home]'
 }
 
 runs()
@@ -226,8 +226,8 @@ runs()
 	submit --rocesteer && begins || return
 	jq -e --arg job "$job" '.jobs[$job] | .stage == "vclos" and
 		(.links | length) == 4' "$file" &&
-		steered rs0 "$job" '[65535, 1]' &&
-		steered rs2 "$((job + (1 << 26)))" '[1, 65535]' &&
+		steered rs0 "$job" 0 &&
+		steered rs2 "$((job + (1 << 26)))" 1 &&
 		finish && ends COMPLETED
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "slice/slice.h"
@@ -75,6 +76,8 @@ static const struct out_column group_columns[] = {
 	{ "weights", "WEIGHTS" },
 	{ "flows", "FLOWS ON PATHS" },
 	{ "down", "DOWN" },
+	{ "no_port", "NO PORT" },
+	{ "home", "HOME" },
 	{}
 };
 
@@ -193,10 +196,17 @@ static int list(const struct cli_args *args, struct err *err)
 	return ret;
 }
 
+/* By group: paths that a peer has a port of. */
+struct ports {
+	struct rocesteer_group_key key;
+	__u64 paths;
+};
+
 struct show {
 	struct steer *steer;
 	__u32 id;
 	bool found;
+	struct set ports;
 	struct json_object *root;
 	struct json_object *array;
 };
@@ -215,10 +225,18 @@ static int show_job(__u32 id, const struct rocesteer_job *job, void *arg)
 static int show_peer(const struct rocesteer_peer_key *key,
 		     const struct rocesteer_peer *peer, void *arg)
 {
+	struct rocesteer_group_key gkey = { .job = key->job,
+					    .ifindex = key->ifindex };
 	struct show *show = arg;
 	struct json_object *obj = out_append_object(show->array), *ports;
+	struct ports *group;
 	__u32 i;
 
+	memcpy(gkey.leaf, peer->leaf, sizeof(gkey.leaf));
+	group = set_get(&show->ports, &gkey, sizeof(gkey), sizeof(*group));
+	if (!group)
+		return -ENOMEM;
+	group->paths |= steer_peer_paths(peer);
 	out_addr(obj, "address", key->addr);
 	out_addr(obj, "leaf", peer->leaf);
 	ports = out_array(obj, "ports");
@@ -232,7 +250,9 @@ static int show_group(const struct rocesteer_group_key *key,
 {
 	struct show *show = arg;
 	struct json_object *obj = out_append_object(show->array), *flows, *down;
-	struct json_object *routers, *weights;
+	const struct ports *ports = set_find(&show->ports, key, sizeof(*key));
+	struct json_object *routers, *weights, *no_port;
+	bool home;
 	__u32 i;
 
 	out_addr(obj, "leaf", key->leaf);
@@ -240,12 +260,18 @@ static int show_group(const struct rocesteer_group_key *key,
 	weights = out_array(obj, "weights");
 	flows = out_array(obj, "flows");
 	down = out_array(obj, "down");
+	no_port = out_array(obj, "no_port");
 	for (i = 0; i < group->nr_paths && i < ROCESTEER_MAX_PATHS; i++) {
 		out_append_addr(routers, group->router[i]);
-		out_append_uint(weights, group->weight[i]);
+		home = group->weight[i] == ROCESTEER_WEIGHT_HOME;
+		out_append_uint(weights, home ? 1 : group->weight[i]);
+		if (home)
+			out_uint(obj, "home", i);
 		out_append_uint(flows, group->flows[i]);
 		if (group->down >> i & 1)
 			out_append_uint(down, i);
+		if (!ports || !(ports->paths >> i & 1))
+			out_append_uint(no_port, i);
 	}
 	return 0;
 }
@@ -340,6 +366,7 @@ static int show(const struct cli_args *args, struct err *err)
 	show.steer = steer;
 	ret = collect(&show, steer, err);
 	steer_close(steer);
+	set_clear(&show.ports, free);
 	if (!ret)
 		return out_show(&args->out, show.root, show_views);
 	json_object_put(show.root);

@@ -45,6 +45,8 @@ static const char *state_of(const struct rates_group *group, __u32 p)
 		return "unserved";
 	if (group->group.down >> p & 1)
 		return "down";
+	if (!(group->ports >> p & 1))
+		return "no-port";
 	return group->path[p].avoided ? "suspected" : "up";
 }
 

@@ -47,6 +47,21 @@ static int read_group(const struct rocesteer_group_key *key,
 	return 0;
 }
 
+static int read_peer(const struct rocesteer_peer_key *key,
+		     const struct rocesteer_peer *peer, void *arg)
+{
+	struct rocesteer_group_key gkey = { .job = key->job,
+					    .ifindex = key->ifindex };
+	struct look *look = arg;
+	struct rates_group *group;
+
+	memcpy(gkey.leaf, peer->leaf, sizeof(gkey.leaf));
+	group = set_find(&look->rates->groups, &gkey, sizeof(gkey));
+	if (group)
+		group->ports |= steer_peer_paths(peer);
+	return 0;
+}
+
 /* Keep what the flow has sent, up to the last path it used. */
 static int keep(struct look *look, const struct rocesteer_flow_key *key,
 		const struct rocesteer_flow_path *flow)
@@ -129,6 +144,7 @@ int rates_read(struct rates *rates, struct err *err)
 	look.steer = steer;
 	if (!ret) {
 		ret = steer_group_each(steer, 0, read_group, &look) ?:
+		      steer_peer_each(steer, 0, read_peer, &look) ?:
 		      steer_flow_each(steer, read_flow, &look);
 		steer_close(steer);
 	} else if (ret == -ENOENT) {

@@ -29,12 +29,14 @@ struct rates_path {
  * @key: which
  * @group: as in rs_groups
  * @served: the programs are attached to its device
+ * @ports: bit p: a peer has a port of path p
  * @path: its paths
  */
 struct rates_group {
 	struct rocesteer_group_key key;
 	struct rocesteer_group group;
 	bool served;
+	__u64 ports;
 	struct rates_path path[ROCESTEER_MAX_PATHS];
 };
 

@@ -485,6 +485,17 @@ bool steer_has_peer(struct steer *s, __u32 job,
 	return !bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer);
 }
 
+__u64 steer_peer_paths(const struct rocesteer_peer *peer)
+{
+	__u64 paths = 0;
+	__u32 p;
+
+	for (p = 0; p < peer->nr_paths && p < ROCESTEER_MAX_PATHS; p++)
+		if (peer->sport[p])
+			paths |= 1ull << p;
+	return paths;
+}
+
 int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
 		   struct rocesteer_flow_path *path)
 {

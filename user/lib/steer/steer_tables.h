@@ -166,6 +166,9 @@ int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job);
 bool steer_has_peer(struct steer *s, __u32 job,
 		    const struct rocesteer_flow_key *flow);
 
+/* Bit p: the peer has a port of path p. */
+__u64 steer_peer_paths(const struct rocesteer_peer *peer);
+
 /*
  * Walks; a callback that returns nonzero ends the walk with that value. @job 0:
  * those of all jobs. Flows come and go without the lock, but none is met twice.
