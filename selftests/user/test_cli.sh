@@ -212,6 +212,8 @@ usage_path()
 		path discover --dev lo --peer 10.0.0.1,10.0.0.1 &&
 	usage "--peer: an address is empty or too long" \
 		path discover --dev lo --peer 10.0.0.1, &&
+	usage "--ports: 3 ports cannot take --paths 4" \
+		path discover --dev lo --peer 10.0.0.1 --ports 3 --paths 4 &&
 	usage "--source: fd00::1 is not of the peers' family" \
 		path discover --dev lo --peer 10.0.0.1 --source fd00::1 &&
 	usage "--hop: '31' is not a number from 1 to 30" \
@@ -267,6 +269,8 @@ usage_job()
 		"${load[@]}" --all --slice "$dir/nowhere" --pattern bogus &&
 	usage "one of --slice and --cluster must be given" \
 		"${load[@]}" --all --pattern ring &&
+	usage "only one of --slice and --cluster must be given" \
+		"${load[@]}" --all --slice "$dir/nowhere" --cluster "$dir/nowhere" &&
 	usage "--name: is not UTF-8, or contains a control character" \
 		"${load[@]}" --all --name $'a\xff' &&
 	usage "--name: is not UTF-8, or contains a control character" \

@@ -168,7 +168,12 @@ is_alone()
 	daemon_start &&
 		"$rocesteer" --json daemon |
 			jq -e '.error.code == "running"' &&
-		[[ $(stat -c %a "$(socket)") == 600 ]] && is_serving
+		[[ $(stat -c %a "$(socket)") == 600 ]] && is_serving || return
+	# Who may not listen is told so.
+	cp "$rocesteer" "$dir/rocesteer" && chmod 755 "$dir" &&
+		setpriv --reuid=65534 --regid=65534 --clear-groups \
+			"$dir/rocesteer" --json monitor |
+		jq -e '.error | .code == "permission" and .hint == "Run it as root."'
 }
 
 # Only root can have what it locks open; a lock ends neither it nor its end.

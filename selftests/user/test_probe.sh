@@ -160,6 +160,33 @@ verify_finds_moved()
 		<<<"$json" >/dev/null && [[ $(<"$dir/ports.json") == "$before" ]]
 }
 
+# verify_quick OPTION...
+verify_quick()
+{
+	path verify "$dir/ports.json" --probe-timeout 50 --retries 0 "$@"
+}
+
+# No answer is no move.
+verify_unanswered()
+{
+	local json text status
+
+	silence spine1
+	json=$(verify_quick --json)
+	status=$?
+	text=$(verify_quick)
+	unsilence spine1
+	echo "$json" "$text"
+	((status == 1)) && [[ $text == *"No answer:"* && $text != *"every port"* ]] &&
+		jq -e '.moved == [] and [.unanswered[].expected] ==
+			["10.9.0.6", "10.9.0.6"]' <<<"$json" || return
+	ip -n "${prefix}leaf0" link set dn0 down || return
+	fails no-carrier "the device eth0 is down, or has no carrier" verify_quick
+	status=$?
+	ip -n "${prefix}leaf0" link set dn0 up && busywait 20000 verify_quick &&
+		return "$status"
+}
+
 reports_missing()
 {
 	local json status before
@@ -200,8 +227,13 @@ more_paths()
 # On the link, and under our leaf, whether it listens to RoCE or not.
 is_local()
 {
-	discover --peer 10.1.0.254,10.2.0.1,fd00:2::1 --json |
-		jq -ce '[.peers[].local] == [true, true, true]'
+	local link
+
+	link=$(ip -n "${prefix}leaf0" -6 -j addr show dev br1-0 scope link |
+		jq -r '.[].addr_info[].local | values')
+	discover --peer "10.1.0.254,10.2.0.1,fd00:2::1,$link" --json |
+		jq -ce '[.peers[].local] == [true, true, true, true] and
+			(.incomplete | not)'
 }
 
 is_local_listening()
@@ -328,7 +360,11 @@ incomplete()
 		doubts peer-silent --peer 10.1.1.77 --paths 4 &&
 		discover --peer 10.1.1.1 --ports 4 --out "$dir/few.json" --json \
 			--accept-incomplete | jq -e '.incomplete' &&
-		jq -e '.peers[0].probed == 4' "$dir/few.json"
+		jq -e '.peers[0].probed == 4' "$dir/few.json" || return
+	discover --peer 10.1.1.1 --ports 4 --out "$dir/none.json" 2>"$dir/stderr"
+	(($? == 1)) && grep "none.json is not written" "$dir/stderr" || return
+	discover --peer 10.1.1.1 --ports 4 --out "$dir/few.json" 2>"$dir/stderr"
+	(($? == 1)) && grep "few.json is left as it was" "$dir/stderr"
 }
 
 # The file keeps the peers that are not probed again; two at once lose none.
@@ -464,7 +500,9 @@ own_address()
 no_source()
 {
 	fails no-route "from 10.1.0.99" \
-		discover --peer 10.1.1.1 --source 10.1.0.99
+		discover --peer 10.1.1.1 --source 10.1.0.99 &&
+		discover --peer 10.1.1.1 --source 10.1.0.99 2>&1 |
+		grep "ip route get 10.1.1.1 from 10.1.0.99 oif eth0"
 }
 
 no_privilege()
@@ -552,7 +590,7 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 defer fabric_destroy
 
-ktap_plan 37
+ktap_plan 38
 check "a fabric of 2 spines" fabric_create 2
 check "2 spines: every path, as ip route get has it" found4 2
 check "it is gone" world_is_empty
@@ -565,6 +603,7 @@ check "a file that is no port map is kept" keeps_other_files
 check "verify agrees" verifies
 check "verify refuses the map of another host" verify_is_at_home
 check "verify names ports that moved" verify_finds_moved
+check "verify names ports without an answer" verify_unanswered
 check "missing paths are reported, the file is kept" reports_missing
 check "with --paths probing stops early" stops_when_found
 check "more paths than --paths are reported" more_paths

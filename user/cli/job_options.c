@@ -50,7 +50,7 @@ const struct cli_option job_load_options[] = {
 	[ACTUATOR] = { "actuator", "auto|packet|qp",
 		       "steer packets or queue pairs (default: auto, by device)" },
 	[MODULE] = { "module", "auto|yes|no",
-		     "use the kernel module (default: auto, if it is loaded)" },
+		     "use the kernel module (default: auto, if loaded or installed)" },
 	{}
 };
 
@@ -347,13 +347,11 @@ static int read_dependent(struct load *l)
 	};
 	static const int slice[] = { SLICE, CLUSTER };
 	const struct cli_args *args = l->args;
-	int ret;
+	int ret = 0;
 
-	ret = cli_only_with(args, with, ARRAY_SIZE(with), l->err);
-	if (ret || (!args->value[SLICE] && !args->value[CLUSTER] &&
-		    !args->value[PATTERN]))
-		return ret;
-	return cli_one(args, slice, ARRAY_SIZE(slice), l->err);
+	if (args->value[SLICE] || args->value[CLUSTER] || args->value[PATTERN])
+		ret = cli_one(args, slice, ARRAY_SIZE(slice), l->err);
+	return ret ?: cli_only_with(args, with, ARRAY_SIZE(with), l->err);
 }
 
 static void ignore(const struct contention_link *link, void *arg)

@@ -141,6 +141,12 @@ static int listen_to(struct monitor *m)
 	if (ret)
 		return ret;
 	ret = module_open(&m->genl, MODULE_YES, &module);
+	if (ret && m->reader.fd == -EACCES) {
+		err_set(m->err, EXIT_FAILED, "permission",
+			"not permitted: only root may read the daemon's events");
+		err_hint(m->err, "Run it as root.");
+		return ret;
+	}
 	if (ret && m->reader.fd < 0) {
 		*m->err = module;
 		err_hint(m->err,

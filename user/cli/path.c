@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "fabric/fabric.h"
@@ -98,12 +99,28 @@ static const struct out_column moved_columns[] = {
 	{}
 };
 
+static const struct out_column unanswered_columns[] = {
+	{ "peer", "PEER" },
+	{ "path", "PATH" },
+	{ "port", "PORT" },
+	{ "expected", "EXPECTED" },
+	{}
+};
+
 static const struct out_column checked_columns[] = {
 	{ "checked", "ports checked" },
 	{}
 };
 
 static const struct out_view verify_views[] = {
+	{ .columns = checked_columns },
+	{ .rows = "moved", .columns = moved_columns },
+	{ .rows = "unanswered", .columns = unanswered_columns,
+	  .title = "No answer:" },
+	{}
+};
+
+static const struct out_view verified_views[] = {
 	{ .columns = checked_columns },
 	{ .rows = "moved", .columns = moved_columns,
 	  .empty = "every port takes its path" },
@@ -391,9 +408,18 @@ static int report(const struct cli_args *args, struct portmap *map,
 	if (!incomplete || ret)
 		return ret;
 	if (args->value[OUT])
-		out_note(&args->out, "%s is left as it was. To write it: --accept-incomplete.",
-			 args->value[OUT]);
+		out_note(&args->out, "%s is %s. To write it: --accept-incomplete.",
+			 args->value[OUT], access(args->value[OUT], F_OK) ?
+			 "not written" : "left as it was");
 	return EXIT_FAILED;
+}
+
+/* A port takes one path. */
+static int check_ports(__u64 ports, __u64 paths, struct err *err)
+{
+	return ports >= paths ? 0 :
+	       err_set(err, EXIT_BAD_INPUT, "usage",
+		       "--ports: %llu ports cannot take --paths %llu", ports, paths);
 }
 
 static int discover(const struct cli_args *args, struct err *err)
@@ -410,6 +436,7 @@ static int discover(const struct cli_args *args, struct err *err)
 	      cli_uint(args, PATHS, 1, ROCESTEER_MAX_PATHS, &paths, err) ?:
 	      cli_uint(args, PORTS, 1, PORTMAP_MAX_PORTS, &ports, err) ?:
 	      read_rate(args, RATE, RETRIES, TIMEOUT, &what.config, err) ?:
+	      check_ports(ports, paths, err) ?:
 	      read_peers(args, &peers) ?: read_source(args, &peers, source, err);
 	if (ret)
 		goto out_free;
@@ -434,24 +461,25 @@ out_free:
 static struct json_object *verify_to_json(const struct portmap *map,
 					  const struct verify *result)
 {
-	struct json_object *root = out_root(), *array;
+	struct json_object *root = out_root(), *moved_array, *unanswered;
 	size_t i;
 
 	out_uint(root, "generation", map->generation);
 	out_uint(root, "checked", result->checked);
-	array = out_array(root, "moved");
+	moved_array = out_array(root, "moved");
+	unanswered = out_array(root, "unanswered");
 	for (i = 0; i < result->nr_moved; i++) {
 		const struct verify_result *moved = &result->moved[i];
 		const struct portmap_peer *peer = &map->peers[moved->peer];
-		struct json_object *obj = out_append_object(array);
+		bool silent = addr_is_none(moved->actual);
+		struct json_object *obj;
 
+		obj = out_append_object(silent ? unanswered : moved_array);
 		out_addr(obj, "peer", peer->addr);
 		out_uint(obj, "path", moved->path);
 		out_uint(obj, "port", moved->port);
 		out_addr(obj, "expected", peer->paths[moved->path].router);
-		if (addr_is_none(moved->actual))
-			json_object_object_add(obj, "actual", NULL);
-		else
+		if (!silent)
 			out_addr(obj, "actual", moved->actual);
 	}
 	return root;
@@ -473,7 +501,8 @@ static int verify(const struct cli_args *args, struct err *err)
 			 (void *)&args->out, &result, err);
 	if (ret)
 		goto out_free;
-	ret = out_show(&args->out, verify_to_json(&map, &result), verify_views);
+	ret = out_show(&args->out, verify_to_json(&map, &result),
+		       result.nr_moved ? verify_views : verified_views);
 	if (!ret && result.nr_moved)
 		ret = EXIT_FAILED;
 	free(result.moved);

@@ -2,6 +2,7 @@
 #include "answers.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@
 static int begin(const char *device, const __u8 source[16], const __u8 host[16])
 {
 	struct sockaddr_storage to;
-	socklen_t len = addr_to_sockaddr(source, 0, 0, &to);
+	unsigned int scope = if_nametoindex(device);
+	socklen_t len = addr_to_sockaddr(source, 0, scope, &to);
 	int fd, ret = 0;
 
 	fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -29,7 +31,7 @@ static int begin(const char *device, const __u8 source[16], const __u8 host[16])
 		       strlen(device) + 1) ||
 	    bind(fd, (struct sockaddr *)&to, len))
 		ret = -errno;
-	len = addr_to_sockaddr(host, ROCESTEER_ROCE_PORT, 0, &to);
+	len = addr_to_sockaddr(host, ROCESTEER_ROCE_PORT, scope, &to);
 	if (!ret && connect(fd, (struct sockaddr *)&to, len) &&
 	    errno != EINPROGRESS)
 		ret = -errno;

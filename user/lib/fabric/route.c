@@ -196,6 +196,10 @@ int route_lookup(const char *device, const __u8 peer[16],
 	else
 		err_set(err, EXIT_FAILED, "no-route",
 			"no route to %s by %s: %s", to, device, strerror(-ret));
-	err_hint(err, "See: ip route get %s oif %s", to, device);
+	if (source)
+		err_hint(err, "See: ip route get %s from %s oif %s", to,
+			 addr_format(source, from), device);
+	else
+		err_hint(err, "See: ip route get %s oif %s", to, device);
 	return ret;
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Prove a port map again. */
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "discover.h"
 
@@ -136,6 +140,25 @@ static int compare(const void *a, const void *b)
 	return (int)left->port - (int)right->port;
 }
 
+/* Nothing answers where nothing is sent. */
+static int check_device(const char *device, struct err *err)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
+	struct ifreq ifr = {};
+
+	if (fd < 0)
+		return -errno;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", device);
+	ret = ioctl(fd, SIOCGIFFLAGS, &ifr);
+	close(fd);
+	if (ret || ifr.ifr_flags & IFF_RUNNING)
+		return 0;	/* where there is no device the probes say so */
+	err_set(err, EXIT_FAILED, "no-carrier",
+		"the device %s is down, or has no carrier", device);
+	err_hint(err, "See: ip link show %s", device);
+	return -ENETDOWN;
+}
+
 int verify_run(const struct probe_batch_config *config, const struct portmap *map,
 	       bool all, void (*note)(void *arg, const char *line), void *arg,
 	       struct verify *verify, struct err *err)
@@ -153,7 +176,8 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 	memset(verify, 0, sizeof(*verify));
 	own.device = map->device;
 	own.hop = map->hop;
-	ret = probe_batch_run(&own, &ops, &run, err);
+	ret = check_device(map->device, err) ?:
+	      probe_batch_run(&own, &ops, &run, err);
 	if (ret) {
 		free(verify->moved);
 		memset(verify, 0, sizeof(*verify));
