@@ -147,6 +147,18 @@ static void order_jump(struct rocesteer_order *order, u32 psn, u32 span)
 	order->jump = ORDER_NO_JUMP;
 }
 
+/*
+ * Take a reference to the route of a packet that outlives this RCU read-side critical
+ * section. Return: false where the route is gone; the packet was dropped.
+ */
+static bool order_pin_dst(struct rocesteer_order *order, struct sk_buff *skb)
+{
+	if (!skb_dst(skb) || skb_dst_force(skb))
+		return true;
+	order_drop(order, skb);
+	return false;
+}
+
 /* A duplicate, or sent again */
 static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 			 u32 psn, u32 span)
@@ -159,19 +171,9 @@ static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 		order_jump(order, psn, span);
 	else if (!order->outstanding)
 		rocesteer_order_note_go_back(order, order->expected);
-	__skb_queue_tail(&order->ready, skb);
-}
-
-/*
- * Take a reference to the route of a packet that outlives this RCU read-side critical
- * section. Return: false where the route is gone; the packet was dropped.
- */
-static bool order_pin_dst(struct rocesteer_order *order, struct sk_buff *skb)
-{
-	if (!skb_dst(skb) || skb_dst_force(skb))
-		return true;
-	order_drop(order, skb);
-	return false;
+	/* What a jump releases goes first. */
+	if (skb_queue_empty(&order->ready) || order_pin_dst(order, skb))
+		__skb_queue_tail(&order->ready, skb);
 }
 
 static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
@@ -212,8 +214,9 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 	s32 ahead;
 
 	lockdep_assert_held(&order->lock);
-	/* The CPU that delivers may take this packet along. */
-	if (order->delivering && !order_pin_dst(order, skb))
+	/* It may be delivered by another CPU, or later. */
+	if ((order->delivering || !skb_queue_empty(&order->ready)) &&
+	    !order_pin_dst(order, skb))
 		return;
 	if (!order->synced) {
 		order->synced = true;

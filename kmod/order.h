@@ -5,6 +5,7 @@
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
+#include <linux/workqueue_types.h>
 
 #include <rocesteer/types.h>
 
@@ -68,7 +69,8 @@ struct rocesteer_packet {
  *	the end. Without the lock it is only compared with NULL. Of requests NULL
  * @window: packets that wait, all from (@expected, @expected + size)
  * @ready: packets in order, to be delivered
- * @timer: pending while packets wait, or longer; or else to go on delivering
+ * @timer: pending while packets wait, or longer
+ * @more: goes on delivering
  * @held: packets that had to wait so far
  * @lost: missing packets given up since all paths had delivered later ones
  * @timeout: missing packets given up by @timer
@@ -98,6 +100,7 @@ struct rocesteer_order {
 	struct rocesteer_window window;
 	struct sk_buff_head ready;
 	struct timer_list timer;
+	struct work_struct more;
 	u64 held;
 	u64 lost;
 	u64 timeout;
@@ -115,6 +118,5 @@ bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
 				 u32 length);
 void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_expire(struct rocesteer_order *order);
-void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait);
 
 #endif /* ROCESTEER_ORDER_H */

@@ -19,6 +19,7 @@ enum order_state {
 };
 
 u64 rocesteer_order_wait(const struct rocesteer_order *order);
+void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait);
 void rocesteer_order_restart_wait(struct rocesteer_order *order);
 void rocesteer_order_wait_longer(struct rocesteer_order *order);
 void rocesteer_order_detect_loss(struct rocesteer_order *order);

@@ -14,6 +14,7 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <net/ipv6.h>
 
 #include "compat.h"
@@ -23,8 +24,11 @@
 #include "qp.h"
 #include "resequence.h"
 
-/* Most packets that are ready, and that one CPU delivers in a row. */
-static u32 reseq_budget(const struct rocesteer_order *order)
+/* Packets that are delivered in a row: as many as NAPI lets a device receive. */
+#define RESEQ_BUDGET	64
+
+/* Most packets that are ready: a window, and what has come since. */
+static u32 reseq_most_ready(const struct rocesteer_order *order)
 {
 	return 2 * order->window.size;
 }
@@ -90,8 +94,9 @@ void rocesteer_reseq_table_free(struct rocesteer_net *rn)
 /*
  * Deliver what is ready. The paths of a flow are spread over CPUs, which must not
  * overtake each other: one CPU delivers, without the lock, and the others leave their
- * packets to it. A sender that heeds acknowledgments does not send more than that CPU
- * can deliver; behind another one the timer goes on.
+ * packets to it. One packet may make a whole window ready. Behind the budget a work item
+ * goes on, so that others have their turn: it runs in softirq, as NAPI does, or in
+ * ksoftirqd.
  *
  * The CPU that delivers is in an RCU read-side critical section, which the device, the
  * namespace and this module outlive: each waits for RCU when it goes, after
@@ -110,12 +115,14 @@ static void reseq_deliver(struct rocesteer_order *order)
 	order->delivering = true;
 	__skb_queue_head_init(&batch);
 	while (!skb_queue_empty(&order->ready)) {
-		if (n > reseq_budget(order) && !order->dead) {
-			rocesteer_order_start_timer(order, 0);
+		if (n >= RESEQ_BUDGET && !order->dead) {
+			queue_work(system_bh_wq, &order->more);
 			break;
 		}
-		n += skb_queue_len(&order->ready);
-		skb_queue_splice_init(&order->ready, &batch);
+		do {
+			skb = __skb_dequeue(&order->ready);
+			__skb_queue_tail(&batch, skb);
+		} while (++n % RESEQ_BUDGET && !skb_queue_empty(&order->ready));
 		spin_unlock(&order->lock);
 		while ((skb = __skb_dequeue(&batch)))
 			rocesteer_deliver_continue(order->rn->net, skb);
@@ -211,7 +218,7 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 	 * barrier for each packet, which costs as much as a lock that is free.
 	 */
 	spin_lock_bh(&order->lock);
-	if (skb_queue_len(&order->ready) > reseq_budget(order)) {
+	if (skb_queue_len(&order->ready) > reseq_most_ready(order)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
 	} else if (!order->dead && !rocesteer_order_bypass(order, pkt)) {
 		verdict = rocesteer_deliver_steal(skb, state);
@@ -259,6 +266,18 @@ bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
 	restored = rocesteer_order_expect_read(order, psn, length);
 	spin_unlock_bh(&order->lock);
 	return restored;
+}
+
+static void reseq_more(struct work_struct *work)
+{
+	struct rocesteer_order *order;
+
+	order = container_of(work, struct rocesteer_order, more);
+	rcu_read_lock();
+	spin_lock(&order->lock);
+	reseq_deliver(order);
+	spin_unlock(&order->lock);
+	rcu_read_unlock();
 }
 
 static void reseq_expire(struct timer_list *timer)
@@ -309,8 +328,10 @@ rocesteer_reseq_new(struct rocesteer_net *rn,
 	rocesteer_order_init(&reseq->order[ROCESTEER_RESPONSES], rn,
 			     ROCESTEER_WINDOW_RESPONSES, qp->path_mtu, 0,
 			     false);
-	for (i = 0; i < ROCESTEER_PSNS_MAX; i++)
+	for (i = 0; i < ROCESTEER_PSNS_MAX; i++) {
 		timer_setup(&reseq->order[i].timer, reseq_expire, 0);
+		INIT_WORK(&reseq->order[i].more, reseq_more);
+	}
 
 	err = rhashtable_lookup_insert_fast(&rn->reseqs, &reseq->node,
 					    reseq_params);
@@ -327,9 +348,9 @@ rocesteer_reseq_new(struct rocesteer_net *rn,
  *
  * Waiting packets are dropped: the queue pair is gone, or else its peer sends again.
  *
- * A packet under way may have found @reseq, and the timer may be running. Both see
- * @dead under the lock, let nothing wait and do not start the timer. The timer runs in
- * softirq, an RCU read-side critical section, and so has ended when the callback frees
+ * A packet under way may have found @reseq, and the timer or the work item may be
+ * running. All see @dead under the lock, let nothing wait and start neither. Both run in
+ * softirq, an RCU read-side critical section, and so have ended when the callback frees
  * @reseq.
  *
  * Context: Holds rocesteer_lock, also with interrupts off.
@@ -347,6 +368,7 @@ void rocesteer_reseq_del(struct rocesteer_reseq *reseq)
 		rocesteer_order_end(order);
 		spin_unlock_irqrestore(&order->lock, flags);
 		timer_shutdown(&order->timer);
+		cancel_work(&order->more);
 	}
 	kfree_rcu(reseq, rcu);
 }

@@ -20,6 +20,9 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 # shellcheck source=selftests/kmod/lib.sh
 . "$here/lib.sh"
 
+tracing=/sys/kernel/tracing
+mountpoint -q "$tracing" || mount -t tracefs none "$tracing"
+
 #
 # Vocabulary
 #
@@ -574,6 +577,34 @@ flood()
 	busywait 10000 depth_is 0
 }
 
+# How many packets are delivered in a row until a work item goes on
+goes()
+{
+	awk '/rs_deliver:/ { n++ } /function reseq_more/ { print n; n = 0 } END { print n }' \
+		"$tracing/trace" | xargs
+}
+
+# One packet makes a whole window ready
+yields()
+{
+	local i words=() result seen
+	for ((i = 1001; i < 1256; i++)); do
+		words+=("$i")
+	done
+	echo 'p:rs/rs_deliver rocesteer_deliver_continue' >"$tracing/kprobe_events"
+	echo 1 >"$tracing/events/rs/enable"
+	echo 1 >"$tracing/events/workqueue/workqueue_execute_start/enable"
+	: >"$tracing/trace"
+	qp_open on 1000 && send 64 a "${words[@]}" && grown held=255 &&
+	send 64 a 1000 && reached 1256 && grown naks=0
+	result=$?
+	echo 0 >"$tracing/events/workqueue/workqueue_execute_start/enable"
+	echo 0 >"$tracing/events/rs/enable"
+	seen=$(goes)
+	: >"$tracing/kprobe_events"
+	is "$seen" "64 64 64 64" && return "$result"
+}
+
 # The resequencer has noted the NAKs that the queue pair has sent, and no others. A
 # machine that is slow may make it send one, for what waits meanwhile.
 naks_are_its_own()
@@ -805,7 +836,7 @@ asks_by_bit()
 	return 1
 }
 
-ktap_plan 44
+ktap_plan 45
 check "a link to a peer that is no rxe" peer_make
 defer peer_end
 check "the module loads" load
@@ -840,6 +871,7 @@ check "packets to another address are told" with_qp elsewhere
 check "forged PSNs upset nothing for long" with_qp forged
 check "nor do forged lengths" with_qp forged_read
 check "a flood fills the window, not the memory" with_qp flood
+in_time "a full window is delivered in several goes" yields
 in_time "nor do forged answers" forged_answers
 check "nor does a NAK that another program sends" with_qp forged_nak
 check "memory is bounded, and shared" with_limit 65536 with_qp memory_bound
