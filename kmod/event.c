@@ -12,7 +12,7 @@ void rocesteer_event_subscribe(const struct rocesteer_event_ops *ops)
 	spin_unlock(&rocesteer_lock);
 }
 
-void rocesteer_event_job(const struct rocesteer_net *rn,
+void rocesteer_event_job(struct rocesteer_net *rn,
 			 const struct rocesteer_job_rule *job, u8 cmd)
 {
 	lockdep_assert_held(&rocesteer_lock);

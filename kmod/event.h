@@ -16,13 +16,13 @@ struct rocesteer_net;
  * Both are called under rocesteer_lock, in the order of the changes.
  */
 struct rocesteer_event_ops {
-	void (*job)(const struct rocesteer_net *rn,
+	void (*job)(struct rocesteer_net *rn,
 		    const struct rocesteer_job_rule *job, u8 cmd);
 	void (*flow)(const struct rocesteer_flow *flow, u8 cmd);
 };
 
 void rocesteer_event_subscribe(const struct rocesteer_event_ops *ops);
-void rocesteer_event_job(const struct rocesteer_net *rn,
+void rocesteer_event_job(struct rocesteer_net *rn,
 			 const struct rocesteer_job_rule *job, u8 cmd);
 void rocesteer_event_flow(const struct rocesteer_flow *flow, u8 cmd);
 

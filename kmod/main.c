@@ -32,6 +32,7 @@ static int __net_init rocesteer_net_init(struct net *net)
 	rn->net = net;
 	mutex_init(&rn->conf);
 	xa_init_flags(&rn->jobs, XA_FLAGS_ACCOUNT);
+	rocesteer_nl_net_init(rn);
 
 	rn->stats = alloc_percpu(struct rocesteer_stats);
 	if (!rn->stats)
@@ -70,6 +71,7 @@ static void __net_exit rocesteer_net_exit(struct net *net)
 	struct rocesteer_net *rn = rocesteer_net(net);
 
 	rocesteer_net_unlist(rn);
+	rocesteer_nl_net_exit(rn);
 	rocesteer_flow_table_free(rn);
 	rocesteer_reseq_table_free(rn);
 	rocesteer_job_free_all(rn);
@@ -153,8 +155,8 @@ exit_flow:
  *   for;
  * - the device notifier, whose parting events remove all flows, and announce
  *   it while the netlink family is still there;
- * - netlink; requests under way are waited for. Jobs, and flows added since,
- *   are left over;
+ * - netlink: events are sent, requests under way are waited for. Jobs, and flows
+ *   added since, are left over;
  * - the namespaces, which free those, and their netfilter hooks;
  * - RCU callbacks, which are this module's code.
  */

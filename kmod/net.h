@@ -7,7 +7,9 @@
 #include <linux/netfilter.h>
 #include <linux/percpu.h>
 #include <linux/rhashtable-types.h>
+#include <linux/skbuff.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue_types.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -40,6 +42,10 @@ struct rocesteer_policy;
  * @hooks: these, which have this as their argument
  * @policy: BPF's choice of source ports for queue pairs, or NULL. Read and
  *	written under rocesteer_lock
+ * @events: netlink messages to be sent, in the order of the changes, under
+ *	rocesteer_lock
+ * @events_lost: there was no room for one, under rocesteer_lock
+ * @send_events: sends them, without rocesteer_lock
  * @stats: counters
  */
 struct rocesteer_net {
@@ -57,6 +63,9 @@ struct rocesteer_net {
 	u32 nr_hooks;
 	struct nf_hook_ops hooks[2];
 	const struct rocesteer_policy *policy;
+	struct sk_buff_head events;
+	bool events_lost;
+	struct work_struct send_events;
 	struct rocesteer_stats __percpu *stats;
 };
 

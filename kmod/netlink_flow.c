@@ -225,7 +225,7 @@ int rocesteer_nl_flow_get_dumpit(struct sk_buff *skb,
 
 void rocesteer_nl_flow_event(const struct rocesteer_flow *flow, u8 cmd)
 {
-	const struct rocesteer_net *rn = flow->rn;
+	struct rocesteer_net *rn = flow->rn;
 	struct sk_buff *msg;
 	void *hdr;
 

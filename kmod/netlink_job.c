@@ -180,7 +180,7 @@ int rocesteer_nl_job_get_dumpit(struct sk_buff *skb,
 	return err;
 }
 
-void rocesteer_nl_job_event(const struct rocesteer_net *rn,
+void rocesteer_nl_job_event(struct rocesteer_net *rn,
 			    const struct rocesteer_job_rule *job, u8 cmd)
 {
 	struct sk_buff *msg;

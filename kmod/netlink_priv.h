@@ -24,11 +24,10 @@ int rocesteer_nl_reply_end(struct genl_info *info, struct sk_buff *msg,
 			   void *hdr, int err);
 bool rocesteer_nl_event_wanted(const struct rocesteer_net *rn);
 struct sk_buff *rocesteer_nl_event_new(u8 cmd, void **hdr);
-void rocesteer_nl_event_send(const struct rocesteer_net *rn,
-			     struct sk_buff *msg, void *hdr);
-void rocesteer_nl_event_lost(const struct rocesteer_net *rn,
-			     struct sk_buff *msg);
-void rocesteer_nl_job_event(const struct rocesteer_net *rn,
+void rocesteer_nl_event_send(struct rocesteer_net *rn, struct sk_buff *msg,
+			     void *hdr);
+void rocesteer_nl_event_lost(struct rocesteer_net *rn, struct sk_buff *msg);
+void rocesteer_nl_job_event(struct rocesteer_net *rn,
 			    const struct rocesteer_job_rule *job, u8 cmd);
 void rocesteer_nl_flow_event(const struct rocesteer_flow *flow, u8 cmd);
 

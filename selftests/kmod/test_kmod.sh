@@ -505,6 +505,29 @@ test_events()
 	is "$(grep -o -E '[a-z-]*-ntf|job=[0-9]' "$dir/events" | xargs)" "$want"
 }
 
+# Who changes a flow does not wait until all that listen on the host have been told
+test_events_queued()
+{
+	local events senders
+	mountpoint -q "$tracing" || mount -t tracefs none "$tracing"
+	"$genl" monitor >"$dir/events" &
+	events=$!
+	echo 'p:rs/sends netlink_broadcast_filtered' >"$tracing/kprobe_events"
+	echo 1 >"$tracing/events/rs/enable"
+	: >"$tracing/trace"
+	busywait 5000 grep -q listening "$dir/events" &&
+	"$genl" job-add id=2 && qps_start one rxea 10.77.0.1 10.77.0.9 100 1 &&
+	qps_end one
+	"$genl" job-del id=2 && busywait 5000 grep -q "job-del-ntf" "$dir/events"
+	echo 0 >"$tracing/events/rs/enable"
+	senders=$(awk '/: sends:/ { print $1 }' "$tracing/trace" | sort -u | xargs)
+	: >"$tracing/kprobe_events"
+	kill "$events"
+	wait "$events" 2>/dev/null
+	[[ $senders == kworker* && $senders != *genl* && $senders != *qps* ]] ||
+		{ echo "sent by: $senders"; return 1; }
+}
+
 test_trace()
 {
 	mountpoint -q "$tracing" || mount -t tracefs none "$tracing"
@@ -673,7 +696,7 @@ test_unload_under_load()
 	busywait 5000 flows_are 0 0 && [[ ! $failed ]]
 }
 
-ktap_plan 32
+ktap_plan 33
 defer groups_end
 check "a veth pair with rxe at both ends" groups_make
 check "the module loads and has BTF" test_load
@@ -703,6 +726,7 @@ else
 	skip "a namespace's queue pair is learnt there" "rxe, $release"
 fi
 check "changes are announced in order" test_events
+check "no change waits for those that are told" test_events_queued
 check "changes are traced in order" test_trace
 check "a flow ends behind its driver" test_end
 check "probes that are switched off are noticed" test_probes
