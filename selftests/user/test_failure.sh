@@ -543,10 +543,11 @@ lands_as_planned()
 	done
 }
 
-# A device that nothing can be sent by: its job has an address that nobody has.
+# A device that nothing can be sent by: the address of its job is gone.
 cannot_send()
 {
 	ip -n "${prefix}h0" link add name rs0 type veth peer name rs1 &&
+		ip -n "${prefix}h0" addr add 10.77.0.1/32 dev rs0 &&
 		ip -n "${prefix}h0" link set rs0 up &&
 		ip -n "${prefix}h0" link set rs1 up &&
 		jq '.device = "rs0" | .peers |= [first |
@@ -554,6 +555,7 @@ cannot_send()
 			"$dir/ports.json" >"$dir/unsent.json" &&
 		on_h0 "$rocesteer" job load --job 2 --all \
 			--port-map "$dir/unsent.json" &&
+		ip -n "${prefix}h0" addr del 10.77.0.1/32 dev rs0 &&
 		busywait 20000 events 'any(.[]; .event == "error")'
 }
 
