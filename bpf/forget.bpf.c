@@ -39,19 +39,15 @@ int BPF_PROG(rocesteer_flow_del, __u64 netns,
 /* Looks at a silent flow until it is forgotten; how often is rs_sweep_ns. */
 #define SWEEP_LOOKS	2
 
-/*
- * Flows that a look forgets at most: it is a softirq, and takes 0.1 us for each flow that
- * it meets and 0.6 us for each that it forgets. Others wait for the next look.
- */
-#define SWEEP_MOST	4096
-
 /* User space sets another one for tests. */
 const volatile __u64 rs_sweep_ns = 30000000000ULL;
 
 struct bpf_map;
 
+/* A look takes too long for the softirq of a timer: 0.1 us or more for each flow. */
 struct sweep {
 	struct bpf_timer timer;
+	struct bpf_wq look;
 };
 
 /* Pinned, as the timer ends with the last user of the map in user space. */
@@ -63,9 +59,19 @@ struct {
 	__type(value, struct sweep);
 } rs_sweep SEC(".maps");
 
-/* A packet that is sent meanwhile sets idle to 0. Return: 1: no more this time. */
+extern int bpf_wq_init(struct bpf_wq *wq, void *map, unsigned int flags) __ksym;
+extern int bpf_wq_start(struct bpf_wq *wq, unsigned int flags) __ksym;
+/* Newer kernels have the first, with which they fill in @aux; older ones the second. */
+extern int bpf_wq_set_callback(struct bpf_wq *wq,
+			       int (*callback)(void *map, int *key, void *value),
+			       unsigned int flags) __ksym __weak;
+extern int bpf_wq_set_callback_impl(struct bpf_wq *wq,
+				    int (*callback)(void *map, int *key, void *value),
+				    unsigned int flags, void *aux__ign) __ksym __weak;
+
+/* A packet that is sent meanwhile sets idle to 0. */
 static long sweep_flow(struct bpf_map *map, const struct rocesteer_flow_key *key,
-		       struct rocesteer_flow_path *flow, __u32 *forgotten)
+		       struct rocesteer_flow_path *flow, void *ctx)
 {
 	struct rocesteer_flow_key gone = *key;
 
@@ -74,17 +80,29 @@ static long sweep_flow(struct bpf_map *map, const struct rocesteer_flow_key *key
 		return 0;
 	bpf_map_delete_elem(&rs_tags, &gone);
 	forget_flow(&gone);
-	return ++*forgotten >= SWEEP_MOST;
+	return 0;
+}
+
+/* In a worker of the kernel, which others preempt */
+static int look(void *map, int *key, void *value)
+{
+	told_full = false;
+	bpf_for_each_map_elem(&rs_flows, sweep_flow, NULL, 0);
+	return 0;
 }
 
 static int sweep(void *map, __u32 *key, struct sweep *sweep)
 {
-	__u32 forgotten = 0;
-
-	told_full = false;
-	bpf_for_each_map_elem(&rs_flows, sweep_flow, &forgotten, 0);
+	bpf_wq_start(&sweep->look, 0);
 	bpf_timer_start(&sweep->timer, rs_sweep_ns, 0);
 	return 0;
+}
+
+static __always_inline int set_look(struct bpf_wq *wq)
+{
+	if (bpf_ksym_exists(bpf_wq_set_callback))
+		return bpf_wq_set_callback(wq, look, 0);
+	return bpf_wq_set_callback_impl(wq, look, 0, NULL);
 }
 
 /* Run once, when the tables are there. */
@@ -96,7 +114,9 @@ int rocesteer_sweep(void *ctx)
 
 	if (!s)
 		return -ENOENT;
-	return bpf_timer_init(&s->timer, &rs_sweep, CLOCK_MONOTONIC) ?:
+	return bpf_wq_init(&s->look, &rs_sweep, 0) ?:
+	       set_look(&s->look) ?:
+	       bpf_timer_init(&s->timer, &rs_sweep, CLOCK_MONOTONIC) ?:
 	       bpf_timer_set_callback(&s->timer, sweep) ?:
 	       bpf_timer_start(&s->timer, rs_sweep_ns, 0);
 }

@@ -2,7 +2,7 @@
 /*
  * What another CPU may do between two steps of a program, at the entry of a function
  * that the program calls there: a flow goes and another has its memory, or a device's
- * job goes.
+ * job goes. And where flows are forgotten: in a worker of the kernel, or not.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -12,6 +12,13 @@
 struct rocesteer_flow_key old_key, new_key;
 struct rocesteer_flow_path new_flow;
 bool flow_goes, job_goes;
+__u32 by_worker, by_others;
+
+#define PF_WQ_WORKER	0x20
+
+struct task_struct {
+	unsigned int flags;
+} __attribute__((preserve_access_index));
 
 SEC("fentry")
 int on_least_loaded(void *ctx)
@@ -31,6 +38,15 @@ int on_enter_flow(void *ctx)
 		return 0;
 	job_goes = false;
 	bpf_map_delete_elem(&rs_devices, &old_key.ifindex);
+	return 0;
+}
+
+SEC("fentry")
+int on_forget_flow(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	__sync_fetch_and_add(task->flags & PF_WQ_WORKER ? &by_worker : &by_others, 1);
 	return 0;
 }
 

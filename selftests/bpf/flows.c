@@ -902,6 +902,45 @@ static void test_move(void)
 		    "one that sends both when both are so");
 }
 
+/*
+ * What happens between two steps of the programs to flow 1; NULL where tracing
+ * programs are not permitted.
+ */
+static struct between_bpf *between(void)
+{
+	struct between_bpf *hook = between_bpf__open();
+	int meet = bpf_program__fd(skel->progs.rocesteer_meet);
+	int sweep = bpf_program__fd(skel->progs.rocesteer_sweep);
+	struct bpf_map *map, *shared;
+
+	if (!hook)
+		die("between");
+	bpf_object__for_each_map(map, hook->obj) {
+		bpf_map__set_pin_path(map, NULL);
+		shared = bpf_object__find_map_by_name(skel->obj,
+						      bpf_map__name(map));
+		if (shared && bpf_map__reuse_fd(map, bpf_map__fd(shared)))
+			die(bpf_map__name(map));
+	}
+	if (bpf_program__set_attach_target(hook->progs.on_least_loaded, meet,
+					   "least_loaded") ||
+	    bpf_program__set_attach_target(hook->progs.on_enter_flow, meet,
+					   "enter_flow") ||
+	    bpf_program__set_attach_target(hook->progs.on_forget_flow, sweep,
+					   "forget_flow"))
+		die("between");
+	if (between_bpf__load(hook)) {
+		if (errno != EPERM)
+			die("between");
+		between_bpf__destroy(hook);
+		return NULL;
+	}
+	if (between_bpf__attach(hook))
+		die("between");
+	hook->bss->old_key = flow_key(1);
+	return hook;
+}
+
 /* So few flows, and a sweep as often: forgotten after three. */
 #define FEW		8
 #define SWEEP_NS	20000000
@@ -938,9 +977,11 @@ static void test_sweep(void)
 	struct rocesteer_tags tags = {};
 	unsigned int sent = 1, i, told;
 	struct rocesteer_group group;
+	struct between_bpf *hook;
 	bool ended;
 
 	begin_table(ROCESTEER_ORDERED_NONE, FEW, SWEEP_NS, 0);
+	hook = between();
 	for (i = 0; i < FEW; i++)
 		send_packet(i ? i : 100, WRITE_MIDDLE, 0);
 	take_events();
@@ -960,6 +1001,9 @@ static void test_sweep(void)
 		    group.flows[0] + group.flows[1] + group.flows[2] +
 		    group.flows[3] == 1,
 		    "flows that are silent end, and give their share back");
+	ktap_result(!hook || (hook->bss->by_worker && !hook->bss->by_others),
+		    "and no softirq looks for them");
+	between_bpf__destroy(hook);
 	ktap_result(bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_tags),
 					&silent, &tags),
 		    "and what is known of their messages is forgotten");
@@ -1007,42 +1051,6 @@ static void test_queue_pairs(void)
 		    "and so are others, but not rewritten");
 	ktap_result(set_pieces(2, 1, alone) == -EBUSY,
 		    "a queue pair stays on its path");
-}
-
-/*
- * What happens between two steps of the programs to flow 1; NULL where tracing
- * programs are not permitted.
- */
-static struct between_bpf *between(void)
-{
-	struct between_bpf *hook = between_bpf__open();
-	int meet = bpf_program__fd(skel->progs.rocesteer_meet);
-	struct bpf_map *map, *shared;
-
-	if (!hook)
-		die("between");
-	bpf_object__for_each_map(map, hook->obj) {
-		bpf_map__set_pin_path(map, NULL);
-		shared = bpf_object__find_map_by_name(skel->obj,
-						      bpf_map__name(map));
-		if (shared && bpf_map__reuse_fd(map, bpf_map__fd(shared)))
-			die(bpf_map__name(map));
-	}
-	if (bpf_program__set_attach_target(hook->progs.on_least_loaded, meet,
-					   "least_loaded") ||
-	    bpf_program__set_attach_target(hook->progs.on_enter_flow, meet,
-					   "enter_flow"))
-		die("between");
-	if (between_bpf__load(hook)) {
-		if (errno != EPERM)
-			die("between");
-		between_bpf__destroy(hook);
-		return NULL;
-	}
-	if (between_bpf__attach(hook))
-		die("between");
-	hook->bss->old_key = flow_key(1);
-	return hook;
 }
 
 /*
