@@ -123,7 +123,7 @@ fragmentation()
 		of ideal '.refused == 1' <"$dir/out" &&
 		timeout 120 "$rocesteer" slice replay "$trace" \
 			--cluster "$file" 2>&1 >"$dir/out" |
-		grep -F "without those that were refused"
+		grep -F "leave out the jobs that were refused"
 }
 
 # Each job takes a link of each leaf; a second one to the only spine would be shared.

@@ -229,7 +229,7 @@ static int show(const struct cli_args *args, const struct play *play)
 		refused |= play->bar[i].result.refused;
 	}
 	if (refused)
-		out_note(&args->out, "Times are of the jobs that ran, without those that were refused.");
+		out_note(&args->out, "Times leave out the jobs that were refused.");
 	return out_show(&args->out, root, views);
 }
 

@@ -57,7 +57,7 @@ static int compare(const void *a, const void *b)
 	return addr_compare(a, b);
 }
 
-int addr_find_twice(const __u8 (*addr)[16], size_t n, __u8 twice[16])
+int addr_find_twice(const __u8 addr[][16], size_t n, __u8 twice[16])
 {
 	__u8 (*sorted)[16] = calloc(n ?: 1, sizeof(*sorted));
 	int ret = 0;

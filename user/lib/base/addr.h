@@ -52,7 +52,7 @@ int addr_compare(const __u8 a[16], const __u8 b[16]);
  *
  * Return: 1; 0: there is none; -ENOMEM.
  */
-int addr_find_twice(const __u8 (*addr)[16], size_t n, __u8 twice[16]);
+int addr_find_twice(const __u8 addr[][16], size_t n, __u8 twice[16]);
 
 /**
  * addr_to_sockaddr() - make a socket address

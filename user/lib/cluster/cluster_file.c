@@ -93,7 +93,7 @@ static int read_all(struct cluster *c, struct err *err)
 static int hint_access(int ret, struct err *err)
 {
 	if (ret == -EACCES || ret == -EPERM)
-		err_hint(err, "Root is not needed: who may read the cluster file may list it, and who may write the file and its directory may change it.");
+		err_hint(err, "Root is not needed, but access to the file and its directory.");
 	return ret;
 }
 

@@ -74,7 +74,7 @@ static int open_fail(const char *device, const __u8 source[16],
 		err_set(err, EXIT_BAD_INPUT, "other-host",
 			"the source %s is not an address of this host",
 			addr_format(source, text));
-		err_hint(err, "A port map is of the host that discovered it: rocesteer path discover here.");
+		err_hint(err, "A port map is of one host: rocesteer path discover here.");
 		break;
 	default:
 		err_errno(err, -ret, "socket", "cannot probe by %s", device);

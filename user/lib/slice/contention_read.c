@@ -37,7 +37,7 @@ static int read_spines(struct reader *r, struct json_object *obj,
 		}
 		if (spine < last) {
 			reader_enter(r, "spines", i);
-			return reader_invalid(r, "", "%llu is below the %llu before: spines are ascending",
+			return reader_invalid(r, "", "%llu follows %llu: spines ascend",
 					      spine, last);
 		}
 		slice->spines[slice->nr_spines++] = spine;
