@@ -91,6 +91,22 @@ void rocesteer_reseq_table_free(struct rocesteer_net *rn)
 	rhashtable_destroy(&rn->reseqs);
 }
 
+/* Return: how many packets that are ready are in @batch now, at most @most. */
+static unsigned int reseq_take(struct rocesteer_order *order,
+			       struct sk_buff_head *batch, unsigned int most)
+{
+	unsigned int n = skb_queue_len(&order->ready), i;
+
+	lockdep_assert_held(&order->lock);
+	if (n <= most) {	/* as most often: cheaper */
+		skb_queue_splice_init(&order->ready, batch);
+		return n;
+	}
+	for (i = 0; i < most; i++)
+		__skb_queue_tail(batch, __skb_dequeue(&order->ready));
+	return most;
+}
+
 /*
  * Deliver what is ready. The paths of a flow are spread over CPUs, which must not
  * overtake each other: one CPU delivers, without the lock, and the others leave their
@@ -119,10 +135,7 @@ static void reseq_deliver(struct rocesteer_order *order)
 			queue_work(system_bh_wq, &order->more);
 			break;
 		}
-		do {
-			skb = __skb_dequeue(&order->ready);
-			__skb_queue_tail(&batch, skb);
-		} while (++n % RESEQ_BUDGET && !skb_queue_empty(&order->ready));
+		n += reseq_take(order, &batch, RESEQ_BUDGET - n % RESEQ_BUDGET);
 		spin_unlock(&order->lock);
 		while ((skb = __skb_dequeue(&batch)))
 			rocesteer_deliver_continue(order->rn->net, skb);
