@@ -27,9 +27,9 @@ static bool deliver_learn(const struct sk_buff *skb,
 
 	if (skb->protocol != (ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP)))
 		return false;
-	if (unlikely(!READ_ONCE(deliver_okfn[ipv6])))
-		cmpxchg(&deliver_okfn[ipv6], NULL, state->okfn);
-	return READ_ONCE(deliver_okfn[ipv6]) == state->okfn;
+	if (likely(READ_ONCE(deliver_okfn[ipv6]) == state->okfn))
+		return true;
+	return !cmpxchg(&deliver_okfn[ipv6], NULL, state->okfn);
 }
 
 /* A connection that nobody confirms would be made, and freed, for each packet. */
