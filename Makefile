@@ -12,7 +12,8 @@
 #               TARGETS=): selftests/fuzz/run
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
 # make bench    what steering and placing cost (BENCH=cost|slice: one of them)
-# make module   rocesteer.ko for this machine's kernel (KDIR=, needs its headers)
+# make module   rocesteer.ko, for hosts, and rocesteer_reduce.ko, for switches, for this
+#               machine's kernel (KDIR=, needs its headers)
 # make install  command, manual pages, completion, unit, what Slurm loads (PREFIX=,
 #               DESTDIR=)
 
@@ -53,9 +54,9 @@ module:
 	mkdir -p $(BUILD)/module
 	cp -ru Kbuild kmod include $(BUILD)/module/
 	$(MAKE) -C $(KDIR) M=$(abspath $(BUILD))/module modules
-	readelf --sections --wide $(BUILD)/module/kmod/rocesteer.ko | grep -q ' \.BTF ' || \
+	readelf --sections --wide $(BUILD)/module/kmod/steer/rocesteer.ko | grep -q ' \.BTF ' || \
 		{ echo "rocesteer.ko: no .BTF section" >&2; exit 1; }
-	cp $(BUILD)/module/kmod/rocesteer.ko $(BUILD)/
+	cp $(BUILD)/module/kmod/*/rocesteer*.ko $(BUILD)/
 
 demo:
 	scripts/deps demo

@@ -16,7 +16,7 @@
 /* SO_NETNS_COOKIE of the namespace these tables serve. */
 const volatile __u64 rs_netns;
 
-/* The module lost a flow, or the flow its job: kmod/trace.h. */
+/* The module lost a flow, or the flow its job: kmod/steer/trace.h. */
 SEC("tp_btf/rocesteer_flow_del")
 int BPF_PROG(rocesteer_flow_del, __u64 netns,
 	     const struct rocesteer_flow_key *gone)

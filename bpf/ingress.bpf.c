@@ -10,7 +10,7 @@
 #include "lib/handover.bpf.h"
 #include "lib/psn.bpf.h"
 
-/* kmod/steer_bpf.c */
+/* kmod/steer/steer_bpf.c */
 extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
 				     const struct rocesteer_flow_key *key,
 				     __u32 key__sz) __ksym __weak;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The source port of a queue pair that is being connected: kmod/policy.c asks. */
+/* The source port of a queue pair that is being connected: kmod/steer/policy.c asks. */
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>

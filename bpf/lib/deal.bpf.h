@@ -27,7 +27,7 @@ static __always_inline __u32 device_job(__u32 ifindex)
 	return job ? *job : 0;
 }
 
-/* kmod/steer_bpf.c */
+/* kmod/steer/steer_bpf.c */
 extern __s64 bpf_rocesteer_flow_job(struct __sk_buff *skb,
 				    const struct rocesteer_flow_key *key,
 				    __u32 key__sz) __ksym __weak;

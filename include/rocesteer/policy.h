@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the module asks BPF when a queue pair is connected: kmod/policy.c. */
+/* What the module asks BPF when a queue pair is connected: kmod/steer/policy.c. */
 #ifndef ROCESTEER_POLICY_H
 #define ROCESTEER_POLICY_H
 

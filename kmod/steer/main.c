@@ -12,7 +12,7 @@
 
 #include <uapi/linux/rocesteer.h>
 
-#include "compat.h"
+#include "../compat.h"
 #include "flow.h"
 #include "hook.h"
 #include "job.h"

@@ -20,7 +20,7 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
-#include "compat.h"
+#include "../compat.h"
 #include "event.h"
 #include "flow_priv.h"
 #include "job.h"

@@ -20,7 +20,7 @@
 #include <rocesteer/roce.h>
 #include <rocesteer/types.h>
 
-#include "compat.h"
+#include "../compat.h"
 #include "window.h"
 
 #define WINDOW_HEADER \

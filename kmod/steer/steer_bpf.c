@@ -14,7 +14,7 @@
 
 #include <rocesteer/types.h>
 
-#include "compat.h"
+#include "../compat.h"
 #include "flow.h"
 #include "net.h"
 #include "resequence.h"

@@ -35,7 +35,7 @@
 #include <rocesteer/label.h>
 #include <rocesteer/roce.h>
 
-#include "compat.h"
+#include "../compat.h"
 #include "flow.h"
 #include "net.h"
 #include "qp_probe.h"

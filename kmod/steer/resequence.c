@@ -17,7 +17,7 @@
 #include <linux/workqueue.h>
 #include <net/ipv6.h>
 
-#include "compat.h"
+#include "../compat.h"
 #include "deliver.h"
 #include "net.h"
 #include "order.h"
