@@ -3,9 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <linux/genetlink.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -47,18 +45,6 @@ const char *genl_stat_name(unsigned int attr)
 	return attr <= ROCESTEER_A_STATS_MAX ? stat_names[attr] : NULL;
 }
 
-/* A number of whatever width the kernel gave it; 0 for another one. */
-static __u64 get_uint(const struct nlattr *attr)
-{
-	switch (mnl_attr_get_payload_len(attr)) {
-	case 4:
-		return mnl_attr_get_u32(attr);
-	case 8:
-		return mnl_attr_get_u64(attr);
-	}
-	return 0;
-}
-
 static void get_name(const struct nlattr *attr, char name[ROCESTEER_NAME_SIZE])
 {
 	snprintf(name, ROCESTEER_NAME_SIZE, "%.*s",
@@ -73,22 +59,22 @@ static void parse_job(const struct nlmsghdr *nlh, struct genl_job *job)
 	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case ROCESTEER_A_JOB_ID:
-			job->id = get_uint(attr);
+			job->id = family_uint(attr);
 			break;
 		case ROCESTEER_A_JOB_NAME:
 			get_name(attr, job->name);
 			break;
 		case ROCESTEER_A_JOB_CGROUP_ID:
-			job->cgroup_id = get_uint(attr);
+			job->cgroup_id = family_uint(attr);
 			break;
 		case ROCESTEER_A_JOB_PID:
-			job->pid = get_uint(attr);
+			job->pid = family_uint(attr);
 			break;
 		case ROCESTEER_A_JOB_FLOWS:
-			job->flows = get_uint(attr);
+			job->flows = family_uint(attr);
 			break;
 		case ROCESTEER_A_JOB_RESEQUENCE:
-			job->resequence = get_uint(attr);
+			job->resequence = family_uint(attr);
 			break;
 		}
 	}
@@ -102,7 +88,7 @@ static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
 	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case ROCESTEER_A_FLOW_IFINDEX:
-			flow->key.ifindex = get_uint(attr);
+			flow->key.ifindex = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_PEER:
 			if (mnl_attr_get_payload_len(attr) == 16)
@@ -110,44 +96,44 @@ static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
 				       mnl_attr_get_payload(attr), 16);
 			break;
 		case ROCESTEER_A_FLOW_DQPN:
-			flow->key.dqpn = get_uint(attr);
+			flow->key.dqpn = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_JOB:
-			flow->job = get_uint(attr);
+			flow->job = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_ORIGIN:
-			flow->origin = get_uint(attr);
+			flow->origin = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_SQPN:
-			flow->sqpn = get_uint(attr);
+			flow->sqpn = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_RDMA_DEVICE:
 			get_name(attr, flow->rdma_device);
 			break;
 		case ROCESTEER_A_FLOW_PID:
-			flow->pid = get_uint(attr);
+			flow->pid = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_PATH_MTU:
-			flow->path_mtu = get_uint(attr);
+			flow->path_mtu = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_RESEQ_DEPTH:
 			flow->resequenced = true;
-			flow->reseq_depth = get_uint(attr);
+			flow->reseq_depth = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_RESEQ_AGE:
-			flow->reseq_age = get_uint(attr);
+			flow->reseq_age = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_RESEQ_HELD:
-			flow->reseq_held = get_uint(attr);
+			flow->reseq_held = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_RESEQ_LOST:
-			flow->reseq_lost = get_uint(attr);
+			flow->reseq_lost = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_RESEQ_TIMEOUT:
-			flow->reseq_timeout = get_uint(attr);
+			flow->reseq_timeout = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_LABEL:
-			flow->label = get_uint(attr);
+			flow->label = family_uint(attr);
 			break;
 		case ROCESTEER_A_FLOW_SOFTWARE:
 			flow->software = true;
@@ -156,56 +142,10 @@ static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
 	}
 }
 
-/* What the kernel says, and what that is for the user; what is not here is the last. */
-static const struct refusal {
-	int error;
-	int exit_status;
-	const char *code;
-} refusals[] = {
-	{ EEXIST, EXIT_FAILED, "exists" },
-	{ ENOENT, EXIT_FAILED, "not-found" },
-	{ EPERM, EXIT_FAILED, "permission" },
-	{ EACCES, EXIT_FAILED, "permission" },
-	{ ENOSPC, EXIT_REFUSED, "full" },
-	{ 0, EXIT_FAILED, "kernel" },
-};
-
-static const struct refusal *refusal_of(int ret)
-{
-	const struct refusal *r = refusals;
-
-	while (r->error && r->error != -ret)
-		r++;
-	return r;
-}
-
-static int fail(struct genl *genl, int ret, struct err *err,
-		const char *fmt, ...) __printf(4, 5);
-
-/* Say what was tried and why the kernel refused it. */
-static int fail(struct genl *genl, int ret, struct err *err,
-		const char *fmt, ...)
-{
-	const struct refusal *r = refusal_of(ret);
-	char what[128];
-	va_list args;
-
-	if (!ret)
-		return 0;
-	va_start(args, fmt);
-	vsnprintf(what, sizeof(what), fmt, args);
-	va_end(args);
-	err_set(err, r->exit_status, r->code, "module: %s: %s%s%s", what,
-		genl->extack[0] ? genl->extack : strerror(-ret),
-		genl->extack[0] ? ": " : "",
-		genl->extack[0] ? strerror(-ret) : "");
-	return ret;
-}
-
 int genl_job_add(struct genl *genl, const struct genl_job *job,
 		 struct err *err)
 {
-	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_JOB_ADD, 0);
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_JOB_ADD, 0);
 
 	mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_ID, job->id);
 	if (job->name[0])
@@ -218,24 +158,24 @@ int genl_job_add(struct genl *genl, const struct genl_job *job,
 	if (job->resequence)
 		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_RESEQUENCE,
 				 job->resequence);
-	return fail(genl, genl_talk(genl, nlh, NULL, NULL), err,
-		    "cannot add job %u", job->id);
+	return family_ask(&genl->family, nlh, NULL, NULL, err,
+			  "cannot add job %u", job->id);
 }
 
 int genl_job_del(struct genl *genl, __u32 id, struct err *err)
 {
-	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_JOB_DEL, 0);
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_JOB_DEL, 0);
 
 	mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_ID, id);
-	return fail(genl, genl_talk(genl, nlh, NULL, NULL), err,
-		    "cannot delete job %u", id);
+	return family_ask(&genl->family, nlh, NULL, NULL, err,
+			  "cannot delete job %u", id);
 }
 
 static int flow_change(struct genl *genl, __u8 cmd, const char *what,
 		       const struct rocesteer_flow_key *key, __u32 job,
 		       struct err *err)
 {
-	struct nlmsghdr *nlh = genl_request(genl, cmd, 0);
+	struct nlmsghdr *nlh = family_request(&genl->family, cmd, 0);
 	char text[ADDR_STRLEN];
 
 	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_IFINDEX, key->ifindex);
@@ -243,9 +183,9 @@ static int flow_change(struct genl *genl, __u8 cmd, const char *what,
 	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_DQPN, key->dqpn);
 	if (job)
 		mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_JOB, job);
-	return fail(genl, genl_talk(genl, nlh, NULL, NULL), err,
-		    "cannot %s flow %s/%u", what, addr_format(key->peer, text),
-		    key->dqpn);
+	return family_ask(&genl->family, nlh, NULL, NULL, err,
+			  "cannot %s flow %s/%u", what,
+			  addr_format(key->peer, text), key->dqpn);
 }
 
 int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
@@ -270,11 +210,11 @@ static int take_job(const struct nlmsghdr *nlh, void *arg)
 int genl_job_get(struct genl *genl, __u32 id, struct genl_job *job,
 		 struct err *err)
 {
-	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_JOB_GET, 0);
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_JOB_GET, 0);
 
 	mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_ID, id);
-	return fail(genl, genl_talk(genl, nlh, take_job, job), err,
-		    "cannot get job %u", id);
+	return family_ask(&genl->family, nlh, take_job, job, err,
+			  "cannot get job %u", id);
 }
 
 /* A dump's callback and what it returned. */
@@ -307,24 +247,24 @@ int genl_job_each(struct genl *genl,
 		  int (*fn)(const struct genl_job *job, void *arg), void *arg,
 		  struct err *err)
 {
-	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_JOB_GET,
-					    NLM_F_DUMP);
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_JOB_GET,
+					      NLM_F_DUMP);
 	struct walk walk = { .job = fn, .arg = arg };
 
-	return fail(genl, genl_talk(genl, nlh, walk_message, &walk), err,
-		    "cannot list jobs") ?: walk.ret;
+	return family_ask(&genl->family, nlh, walk_message, &walk, err,
+			  "cannot list jobs") ?: walk.ret;
 }
 
 int genl_flow_each(struct genl *genl,
 		   int (*fn)(const struct genl_flow *flow, void *arg),
 		   void *arg, struct err *err)
 {
-	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_FLOW_GET,
-					    NLM_F_DUMP);
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_FLOW_GET,
+					      NLM_F_DUMP);
 	struct walk walk = { .flow = fn, .arg = arg };
 
-	return fail(genl, genl_talk(genl, nlh, walk_message, &walk), err,
-		    "cannot list flows") ?: walk.ret;
+	return family_ask(&genl->family, nlh, walk_message, &walk, err,
+			  "cannot list flows") ?: walk.ret;
 }
 
 static int take_stats(const struct nlmsghdr *nlh, void *arg)
@@ -334,17 +274,17 @@ static int take_stats(const struct nlmsghdr *nlh, void *arg)
 
 	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr))
 		if (mnl_attr_get_type(attr) <= ROCESTEER_A_STATS_MAX)
-			stats->value[mnl_attr_get_type(attr)] = get_uint(attr);
+			stats->value[mnl_attr_get_type(attr)] = family_uint(attr);
 	return MNL_CB_OK;
 }
 
 int genl_stats(struct genl *genl, struct genl_stats *stats, struct err *err)
 {
-	struct nlmsghdr *nlh = genl_request(genl, ROCESTEER_CMD_STATS_GET, 0);
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_STATS_GET, 0);
 
 	memset(stats, 0, sizeof(*stats));
-	return fail(genl, genl_talk(genl, nlh, take_stats, stats), err,
-		    "cannot read the counters");
+	return family_ask(&genl->family, nlh, take_stats, stats, err,
+			  "cannot read the counters");
 }
 
 static bool parse_event(const struct nlmsghdr *nlh, struct genl_event *event)
@@ -384,24 +324,27 @@ int genl_receive(struct genl *genl,
 		 int (*fn)(const struct genl_event *event, void *arg), void *arg)
 {
 	struct genl_event event = { .name = "lost" };
-	const struct nlmsghdr *nlh = (void *)genl->buf;
+	struct family *family = &genl->family;
+	const struct nlmsghdr *nlh = (void *)family->buf;
 	int rest, ret = 0;
 
-	rest = mnl_socket_recvfrom(genl->nl, genl->buf, sizeof(genl->buf));
+	rest = mnl_socket_recvfrom(family->nl, family->buf, sizeof(family->buf));
 	if (rest < 0)
 		return errno == ENOBUFS ? fn(&event, arg) : -errno;
 	for (; !ret && mnl_nlmsg_ok(nlh, rest);
 	     nlh = mnl_nlmsg_next(nlh, &rest))
-		if (nlh->nlmsg_type == genl->family && parse_event(nlh, &event))
+		if (nlh->nlmsg_type == family->id && parse_event(nlh, &event))
 			ret = fn(&event, arg);
 	return ret;
 }
 
 int genl_listen(struct genl *genl, struct err *err)
 {
-	if (mnl_socket_setsockopt(genl->nl, NETLINK_ADD_MEMBERSHIP,
-				  &genl->group, sizeof(genl->group)))
+	struct family *family = &genl->family;
+
+	if (mnl_socket_setsockopt(family->nl, NETLINK_ADD_MEMBERSHIP,
+				  &family->group, sizeof(family->group)))
 		return err_errno(err, errno, "netlink",
 				 "cannot listen to the module's events");
-	return mnl_socket_get_fd(genl->nl);
+	return mnl_socket_get_fd(family->nl);
 }
