@@ -4,6 +4,7 @@
 #               a collective; with options (DEMO="--help") the comparison alone
 # make demo-all the same with all policies, on two fabrics, and demo-chunk
 # make demo-chunk  collectives over two dimensions, measured against their plans
+# make demo-reduce  All-Reduces by a ring, and by a switch that sums
 # make check    all tests, what is random or repeats itself a few times: 20 minutes
 # make check-all  all tests on both kernels, and all of that
 # make check-debug  the module on a kernel that checks itself, 40 minutes; more with
@@ -11,7 +12,7 @@
 # make fuzz     readers of files and of the network, a minute each (FUZZ_SECONDS=,
 #               TARGETS=): selftests/fuzz/run
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
-# make bench    what steering and placing cost (BENCH=cost|slice: one of them)
+# make bench    what steering and placing cost (BENCH=cost|slice|reduce: one of them)
 # make module   rocesteer.ko, for hosts, and rocesteer_reduce.ko, for switches, for this
 #               machine's kernel (KDIR=, needs its headers)
 # make install  command, manual pages, completion, unit, what Slurm loads (PREFIX=,
@@ -72,6 +73,10 @@ demo-chunk:
 	scripts/deps demo
 	demo/chunk.sh $(DEMO)
 
+demo-reduce:
+	scripts/deps demo
+	demo/reduce.sh $(DEMO)
+
 check:
 	scripts/deps check
 	scripts/check
@@ -116,5 +121,5 @@ install: all man
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all bpf slurm guest tests module demo demo-all demo-chunk check check-all check-debug fuzz bench man install clean $(BUILD)/rocesteer \
+.PHONY: all bpf slurm guest tests module demo demo-all demo-chunk demo-reduce check check-all check-debug fuzz bench man install clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf

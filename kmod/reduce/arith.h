@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef REDUCE_ARITH_H
+#define REDUCE_ARITH_H
+
+#include <linux/types.h>
+
+#include <uapi/linux/rocesteer_reduce.h>
+
+/* Bytes of an element. */
+static __always_inline unsigned int reduce_arith_size(enum rocesteer_reduce_type type)
+{
+	return type == ROCESTEER_REDUCE_TYPE_INT32 || type == ROCESTEER_REDUCE_TYPE_FP32 ? 4 : 2;
+}
+
+bool reduce_arith(enum rocesteer_reduce_type type, enum rocesteer_reduce_op op, void *sum,
+		  const void *const *in, unsigned int ranks, unsigned int bytes);
+
+#endif /* REDUCE_ARITH_H */

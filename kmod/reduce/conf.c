@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What user space changes: groups are loaded and unloaded. */
+#include <linux/log2.h>
+#include <linux/netlink.h>
+#include <net/ipv6.h>
+
+#include "conf.h"
+#include "group.h"
+#include "hook.h"
+#include "net.h"
+#include "packet.h"
+
+static int conf_check_rank(const struct reduce_config *config, u32 i,
+			   struct netlink_ext_ack *extack)
+{
+	const struct in6_addr *address = &config->rank[i].address;
+	u32 k;
+
+	if (ipv6_addr_any(address) || ipv6_addr_is_multicast(address) ||
+	    ipv6_addr_v4mapped(address) != ipv6_addr_v4mapped(&config->rank[0].address)) {
+		NL_SET_ERR_MSG_FMT(extack, "Rank %u: address is none, or of another family", i);
+		return -EINVAL;
+	}
+	if (config->rank[i].qpn >= REDUCE_VIRTUAL) {
+		NL_SET_ERR_MSG_FMT(extack, "Rank %u: queue pair 0x%x is a virtual one", i,
+				   config->rank[i].qpn);
+		return -EINVAL;
+	}
+	for (k = 0; k < i; k++)
+		if (ipv6_addr_equal(address, &config->rank[k].address) &&
+		    config->rank[i].qpn == config->rank[k].qpn) {
+			NL_SET_ERR_MSG_FMT(extack, "Ranks %u and %u have one queue pair", k, i);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+static int conf_check(const struct reduce_config *config, struct netlink_ext_ack *extack)
+{
+	int err = 0;
+	u32 i;
+
+	if (!is_power_of_2(config->mtu)) {
+		NL_SET_ERR_MSG(extack, "MTU is none of 256, 512, 1024, 2048, 4096");
+		return -EINVAL;
+	}
+	if (config->window > ROCESTEER_REDUCE_MAX_WINDOW / config->packets) {
+		NL_SET_ERR_MSG_FMT(extack, "Window times packets is more than %u",
+				   ROCESTEER_REDUCE_MAX_WINDOW);
+		return -EINVAL;
+	}
+	if (config->nr_ranks < 2) {
+		NL_SET_ERR_MSG(extack, "A group has 2 ranks or more");
+		return -EINVAL;
+	}
+	for (i = 0; !err && i < config->nr_ranks; i++)
+		err = conf_check_rank(config, i, extack);
+	return err;
+}
+
+static int conf_insert(struct reduce_net *rn, struct reduce_group *group,
+		       struct netlink_ext_ack *extack)
+{
+	int err;
+
+	lockdep_assert_held(&rn->conf);
+	err = reduce_hook_get(rn);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "Cannot register netfilter hooks");
+		return err;
+	}
+	err = xa_insert(&rn->groups, group->config.id, group, GFP_KERNEL_ACCOUNT);
+	if (err == -EBUSY) {
+		NL_SET_ERR_MSG(extack, "There is such a group already");
+		return -EEXIST;
+	}
+	if (err) {
+		NL_SET_ERR_MSG(extack, "No memory for the table of groups");
+		return err;
+	}
+	rn->nr_groups++;
+	return 0;
+}
+
+int reduce_conf_load(struct reduce_net *rn, const struct reduce_config *config,
+		     struct netlink_ext_ack *extack)
+{
+	struct reduce_group *group;
+	int err;
+
+	err = conf_check(config, extack);
+	if (err)
+		return err;
+	group = reduce_group_new(rn, config, extack);
+	if (IS_ERR(group))
+		return PTR_ERR(group);
+	mutex_lock(&rn->conf);
+	err = conf_insert(rn, group, extack);
+	mutex_unlock(&rn->conf);
+	if (err)
+		reduce_group_free(group);
+	return err;
+}
+
+/* Nobody finds the group any more; who has found it before lets its packets leave first. */
+static void conf_free(struct reduce_group *group)
+{
+	spin_lock_bh(&group->lock);
+	reduce_slots_poison(&group->slots, REDUCE_GONE, 0);
+	spin_unlock_bh(&group->lock);
+	reduce_group_free(group);
+}
+
+int reduce_conf_unload(struct reduce_net *rn, u32 id)
+{
+	struct reduce_group *group;
+
+	mutex_lock(&rn->conf);
+	group = xa_erase(&rn->groups, id);
+	if (group)
+		rn->nr_groups--;
+	mutex_unlock(&rn->conf);
+	if (!group)
+		return -ENOENT;
+	synchronize_net();
+	conf_free(group);
+	return 0;
+}
+
+void reduce_conf_end(struct reduce_net *rn)
+{
+	struct reduce_group *group;
+	unsigned long id;
+
+	xa_for_each(&rn->groups, id, group)
+		conf_free(group);
+	xa_destroy(&rn->groups);
+}

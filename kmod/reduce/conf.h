@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef REDUCE_CONF_H
+#define REDUCE_CONF_H
+
+#include "group.h"
+#include "net.h"
+
+/**
+ * reduce_conf_load() - load a group
+ * @rn: namespace
+ * @config: checked here, but for what the netlink policy has checked
+ * @extack: filled on failure
+ *
+ * Context: Process context, may sleep; takes @rn->conf. Return: 0, -EEXIST, -EINVAL,
+ * -ENOMEM.
+ */
+int reduce_conf_load(struct reduce_net *rn, const struct reduce_config *config,
+		     struct netlink_ext_ack *extack);
+
+/**
+ * reduce_conf_unload() - unload a group
+ * @rn: namespace
+ * @id: of the group
+ *
+ * Packets that wait are dropped. Context: Process context, may sleep; takes @rn->conf.
+ * Return: 0 or -ENOENT.
+ */
+int reduce_conf_unload(struct reduce_net *rn, u32 id);
+
+/* Unload all groups of a namespace that goes, or whose module goes. */
+void reduce_conf_end(struct reduce_net *rn);
+
+#endif /* REDUCE_CONF_H */

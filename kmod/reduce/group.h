@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef REDUCE_GROUP_H
+#define REDUCE_GROUP_H
+
+#include <linux/in6.h>
+#include <linux/netfilter.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+
+#include <uapi/linux/rocesteer_reduce.h>
+
+#include "net.h"
+#include "slot.h"
+
+struct netlink_ext_ack;
+
+/**
+ * struct reduce_rank_config - a rank, as the user tells of it
+ * @address: of its RoCE packets; IPv4 is mapped
+ * @qpn: queue pair that receives results from the rank before it
+ * @psn: first PSN that it sends
+ * @va: virtual address where its results begin
+ */
+struct reduce_rank_config {
+	struct in6_addr address;
+	u32 qpn;
+	u32 psn;
+	u64 va;
+};
+
+/**
+ * struct reduce_config - a group, as the user tells of it
+ * @id: 0..ROCESTEER_REDUCE_MAX_GROUP
+ * @type: enum rocesteer_reduce_type
+ * @op: enum rocesteer_reduce_op
+ * @mtu: bytes of payload of a packet, at most: 256, 512, 1024, 2048, 4096
+ * @packets: of a message, at most
+ * @window: messages in flight, at most; @packets times @window is at most
+ *	ROCESTEER_REDUCE_MAX_WINDOW
+ * @nr_ranks: 2..REDUCE_MAX_RANKS
+ * @rank: ranks, in the order of the sum
+ */
+struct reduce_config {
+	u32 id;
+	u32 type;
+	u32 op;
+	u32 mtu;
+	u32 packets;
+	u32 window;
+	u32 nr_ranks;
+	struct reduce_rank_config rank[REDUCE_MAX_RANKS];
+};
+
+/**
+ * struct reduce_way - how packets of a rank go on
+ * @okfn: what a packet goes on by, NULL before the first one
+ * @bridge: @okfn is a bridge's
+ * @queue: packets that leave, in order
+ * @busy: bit 0: a CPU lets packets of @queue leave
+ */
+struct reduce_way {
+	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
+	bool bridge;
+	struct sk_buff_head queue;
+	unsigned long busy;
+};
+
+/**
+ * struct reduce_group - a group
+ * @config: as the user has told
+ * @rn: its namespace
+ * @lock: of what follows, but for @queue and @busy of @way. Taken in softirq
+ * @slots: see slot.h
+ * @sum: by slot: the sum, @config.mtu bytes each
+ * @crc: by slot: CRC of the sum, as emit.c needs it
+ * @waiting: bytes of packets that wait, as sockets count them
+ * @most_waiting: that many are reserved
+ * @bytes: memory that is charged for the group, with @most_waiting. Constant
+ * @leaving: connections that have packets to leave, a bit each, while @lock is held
+ * @nudges: by rank: packets that made the receiver ask
+ * @way: by rank of the sender
+ */
+struct reduce_group {
+	struct reduce_config config;
+	struct reduce_net *rn;
+	spinlock_t lock;	/* see above */
+	struct reduce_slots slots;
+	u8 *sum;
+	u32 *crc;
+	u64 waiting;
+	u64 most_waiting;
+	u64 bytes;
+	u64 leaving;
+	u64 nudges[REDUCE_MAX_RANKS];
+	struct reduce_way way[REDUCE_MAX_RANKS];
+};
+
+/**
+ * reduce_group_new() - make a group, which nobody finds yet
+ * @rn: namespace
+ * @config: its values are possible
+ * @extack: filled on failure
+ *
+ * Context: Process context, may sleep. Return: the group or an ERR_PTR(), -ENOMEM.
+ */
+struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce_config *config,
+				      struct netlink_ext_ack *extack);
+
+/* Free a group that nobody finds any more, and for which no packet waits. */
+void reduce_group_free(struct reduce_group *group);
+
+/**
+ * reduce_group_poison() - nothing is summed for a group any more
+ * @group: group
+ * @why: reason
+ * @rank: whose packet did it, or 0
+ *
+ * Context: Holds @group->lock.
+ */
+void reduce_group_poison(struct reduce_group *group, enum reduce_poison why, u32 rank);
+
+/* Tell that a group is poisoned. Context: Holds @group->lock. */
+void reduce_group_poisoned(const struct reduce_group *group);
+
+/* Context: softirq, holds the lock of the group. */
+typedef void reduce_group_fn(const struct reduce_group *group);
+
+/* Who is told when a group is poisoned; NULL: nobody, which may sleep. */
+void reduce_group_subscribe(reduce_group_fn *tell);
+
+/* A device goes down: groups for which it has packets that wait are poisoned. */
+void reduce_group_device_down(struct reduce_net *rn, const struct net_device *dev);
+
+/* Bytes that are charged for groups, of all namespaces. */
+u64 reduce_group_bytes(void);
+
+#endif /* REDUCE_GROUP_H */

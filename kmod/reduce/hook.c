@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Netfilter hooks through which a switch sees packets. On a bridge at PRE_ROUTING: at
+ * FORWARD a bridge that floods shows clones of a packet, each for another port. On a router
+ * at FORWARD, behind the decision where the packet goes. A packet that has waited goes on
+ * through okfn(), so packet sockets and TC programs of the ingress see it once. Other
+ * hooks come first: what they drop is not summed.
+ *
+ * A namespace has the hooks from its first group on.
+ */
+#include <linux/netfilter.h>
+#include <linux/netfilter_bridge.h>
+#include <linux/netfilter_ipv4.h>
+
+#include "hook.h"
+#include "net.h"
+#include "packet.h"
+#include "receive.h"
+
+static noinline unsigned int look_closer(struct reduce_net *rn, struct sk_buff *skb,
+					 const struct nf_hook_state *state)
+{
+	u32 dqpn = reduce_packet_virtual(skb);
+
+	return dqpn ? reduce_receive(rn, dqpn, skb, state) : NF_ACCEPT;
+}
+
+/* @priv is the namespace's struct reduce_net. */
+static unsigned int hook(void *priv, struct sk_buff *skb,
+			 const struct nf_hook_state *state)
+{
+	return reduce_packet_is_other(skb) ? NF_ACCEPT : look_closer(priv, skb, state);
+}
+
+static const struct nf_hook_ops hook_ops[] = {
+	{
+		.hook = hook,
+		.pf = NFPROTO_BRIDGE,
+		.hooknum = NF_BR_PRE_ROUTING,
+		.priority = NF_BR_PRI_LAST,
+	},
+	{
+		.hook = hook,
+		.pf = NFPROTO_INET,
+		.hooknum = NF_INET_FORWARD,
+		.priority = NF_IP_PRI_LAST,
+	},
+};
+
+static_assert(ARRAY_SIZE(hook_ops) == ARRAY_SIZE(((struct reduce_net *)NULL)->hooks));
+
+int reduce_hook_get(struct reduce_net *rn)
+{
+	size_t i;
+	int err;
+
+	lockdep_assert_held(&rn->conf);
+	if (rn->hooked)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(hook_ops); i++) {
+		rn->hooks[i] = hook_ops[i];
+		rn->hooks[i].priv = rn;
+	}
+	err = nf_register_net_hooks(rn->net, rn->hooks, ARRAY_SIZE(rn->hooks));
+	rn->hooked = !err;
+	return err;
+}
+
+void reduce_hook_end(struct reduce_net *rn)
+{
+	if (rn->hooked)
+		nf_unregister_net_hooks(rn->net, rn->hooks, ARRAY_SIZE(rn->hooks));
+}

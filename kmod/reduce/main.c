@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rocesteer_reduce: a switch sums what the hosts of a group send to each other in RoCE v2
+ * WRITEs, and returns the sum on the same connections. Documentation/reduce.rst.
+ */
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
+#include <net/genetlink.h>
+
+#include <uapi/linux/rocesteer_reduce.h>
+
+#include "conf.h"
+#include "group.h"
+#include "hook.h"
+#include "net.h"
+#include "netlink.h"
+#include "packet.h"
+#include "receive.h"
+
+unsigned int reduce_net_id __read_mostly;
+
+static int __net_init reduce_net_init(struct net *net)
+{
+	struct reduce_net *rn = reduce_net(net);
+
+	rn->net = net;
+	mutex_init(&rn->conf);
+	xa_init_flags(&rn->groups, XA_FLAGS_ACCOUNT);
+	rn->stats = alloc_percpu(struct reduce_stats);
+	return rn->stats ? 0 : -ENOMEM;
+}
+
+/* A grace period passes until reduce_net_exit(): then no hook runs any more. */
+static void __net_exit reduce_net_pre_exit(struct net *net)
+{
+	reduce_hook_end(reduce_net(net));
+}
+
+/* Nobody else is here: the namespace or the module goes. */
+static void __net_exit reduce_net_exit(struct net *net)
+{
+	struct reduce_net *rn = reduce_net(net);
+
+	reduce_conf_end(rn);
+	free_percpu(rn->stats);
+}
+
+static struct pernet_operations reduce_net_ops = {
+	.init = reduce_net_init,
+	.pre_exit = reduce_net_pre_exit,
+	.exit = reduce_net_exit,
+	.id = &reduce_net_id,
+	.size = sizeof(struct reduce_net),
+};
+
+/* Packets that wait hold no reference to their device. */
+static int reduce_netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+
+	if (event == NETDEV_GOING_DOWN || event == NETDEV_UNREGISTER)
+		reduce_group_device_down(reduce_net(dev_net(dev)), dev);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block reduce_netdev_notifier = {
+	.notifier_call = reduce_netdev_event,
+};
+
+static int __init reduce_init(void)
+{
+	int err;
+
+	reduce_packet_init();
+	err = register_pernet_subsys(&reduce_net_ops);
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&reduce_netdev_notifier);
+	if (err)
+		goto unregister_net;
+	err = reduce_nl_register();
+	if (err)
+		goto unregister_netdev;
+	return 0;
+
+unregister_netdev:
+	unregister_netdevice_notifier(&reduce_netdev_notifier);
+unregister_net:
+	unregister_pernet_subsys(&reduce_net_ops);
+	return err;
+}
+
+/*
+ * Requests under way are waited for. Then no packet begins to wait, so that no device event
+ * can be missed: the notifier's parting events drop the packets that wait. The namespaces
+ * take their hooks off, and free groups after a grace period.
+ */
+static void __exit reduce_exit(void)
+{
+	reduce_nl_unregister();
+	reduce_receive_stop();
+	unregister_netdevice_notifier(&reduce_netdev_notifier);
+	unregister_pernet_subsys(&reduce_net_ops);
+	WARN_ON(reduce_group_bytes());
+}
+
+module_init(reduce_init);
+module_exit(reduce_exit);
+
+MODULE_DESCRIPTION("Sums of RoCE v2 payloads inside the network");
+MODULE_AUTHOR("The rocesteer developers");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_GENL_FAMILY(ROCESTEER_REDUCE_FAMILY_NAME);
+MODULE_VERSION("0.1.0");

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The netlink family; its shape is in Documentation/netlink/specs/rocesteer_reduce.yaml,
+ * from which netlink-gen.c is made.
+ */
+#include <linux/slab.h>
+#include <net/genetlink.h>
+
+#include "conf.h"
+#include "group.h"
+#include "net.h"
+#include "netlink.h"
+#include "netlink-gen.h"
+#include "slot.h"
+
+/* Room for all attributes of a group of the most ranks: about 10 KiB. */
+#define NL_RANK_SIZE	nla_total_size(nla_total_size(sizeof(struct in6_addr)) + \
+				       2 * nla_total_size(sizeof(u32)) + \
+				       nla_total_size(sizeof(u64)))
+#define NL_CONN_SIZE	nla_total_size(ROCESTEER_REDUCE_A_CONN_MAX * \
+				       nla_total_size(sizeof(u64)))
+#define NL_GROUP_SIZE	(GENL_HDRLEN + \
+			 ROCESTEER_REDUCE_A_GROUP_MAX * nla_total_size(sizeof(u64)) + \
+			 REDUCE_MAX_RANKS * (NL_RANK_SIZE + NL_CONN_SIZE))
+#define NL_EVENT_SIZE	(GENL_HDRLEN + 3 * nla_total_size(sizeof(u32)))
+
+static_assert(REDUCE_MAX_RANKS == ROCESTEER_REDUCE_MAX_RANKS);
+static_assert((int)REDUCE_GONE == (int)ROCESTEER_REDUCE_POISON_GONE);
+
+static const char * const nl_group_attr_names[] = {
+	[ROCESTEER_REDUCE_A_GROUP_ID] = "Group number",
+	[ROCESTEER_REDUCE_A_GROUP_TYPE] = "Type",
+	[ROCESTEER_REDUCE_A_GROUP_OP] = "Operation",
+	[ROCESTEER_REDUCE_A_GROUP_MTU] = "MTU",
+	[ROCESTEER_REDUCE_A_GROUP_PACKETS] = "Number of packets",
+	[ROCESTEER_REDUCE_A_GROUP_WINDOW] = "Window",
+	[ROCESTEER_REDUCE_A_GROUP_RANK] = "Rank",
+};
+
+static const char * const nl_rank_attr_names[] = {
+	[ROCESTEER_REDUCE_A_RANK_ADDRESS] = "Address",
+	[ROCESTEER_REDUCE_A_RANK_QPN] = "Queue pair number",
+	[ROCESTEER_REDUCE_A_RANK_PSN] = "First PSN",
+	[ROCESTEER_REDUCE_A_RANK_VA] = "Virtual address",
+};
+
+static struct reduce_net *nl_net(const struct genl_info *info)
+{
+	return reduce_net(genl_info_net(info));
+}
+
+static int nl_rank_parse(struct reduce_rank_config *rank, const struct nlattr *nest,
+			 u32 nr, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[ROCESTEER_REDUCE_A_RANK_MAX + 1];
+	int attr, err;
+
+	err = nla_parse_nested(tb, ROCESTEER_REDUCE_A_RANK_MAX, nest,
+			       roce_reduce_rank_nl_policy, extack);
+	if (err)
+		return err;
+	for (attr = 1; attr <= ROCESTEER_REDUCE_A_RANK_MAX; attr++) {
+		if (!NL_REQ_ATTR_CHECK(extack, nest, tb, attr))
+			continue;
+		NL_SET_ERR_MSG_FMT(extack, "%s of rank %u is missing",
+				   nl_rank_attr_names[attr], nr);
+		return -EINVAL;
+	}
+	nla_memcpy(&rank->address, tb[ROCESTEER_REDUCE_A_RANK_ADDRESS],
+		   sizeof(rank->address));
+	rank->qpn = nla_get_u32(tb[ROCESTEER_REDUCE_A_RANK_QPN]);
+	rank->psn = nla_get_u32(tb[ROCESTEER_REDUCE_A_RANK_PSN]);
+	rank->va = nla_get_uint(tb[ROCESTEER_REDUCE_A_RANK_VA]);
+	return 0;
+}
+
+static int nl_group_parse(struct reduce_config *config, struct genl_info *info)
+{
+	struct nlattr **attrs = info->attrs;
+	const struct nlattr *nest;
+	int attr, rem, err;
+
+	for (attr = 1; attr < ARRAY_SIZE(nl_group_attr_names); attr++) {
+		if (!GENL_REQ_ATTR_CHECK(info, attr))
+			continue;
+		NL_SET_ERR_MSG_FMT(info->extack, "%s is missing",
+				   nl_group_attr_names[attr]);
+		return -EINVAL;
+	}
+	config->id = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_ID]);
+	config->type = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_TYPE]);
+	config->op = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_OP]);
+	config->mtu = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_MTU]);
+	config->packets = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_PACKETS]);
+	config->window = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_WINDOW]);
+	nlmsg_for_each_attr_type(nest, ROCESTEER_REDUCE_A_GROUP_RANK, info->nlhdr,
+				 GENL_HDRLEN, rem) {
+		u32 nr = config->nr_ranks;
+
+		if (nr == REDUCE_MAX_RANKS) {
+			NL_SET_ERR_MSG_ATTR(info->extack, nest, "Group has more than 64 ranks");
+			return -EINVAL;
+		}
+		err = nl_rank_parse(&config->rank[nr], nest, nr, info->extack);
+		if (err)
+			return err;
+		config->nr_ranks++;
+	}
+	return 0;
+}
+
+int roce_reduce_nl_group_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct reduce_config *config;
+	int err;
+
+	config = kzalloc(sizeof(*config), GFP_KERNEL);
+	if (!config)
+		return -ENOMEM;
+	err = nl_group_parse(config, info) ?:
+	      reduce_conf_load(nl_net(info), config, info->extack);
+	kfree(config);
+	return err;
+}
+
+/* The number of the group that a request is about. */
+static int nl_group_id(u32 *id, struct genl_info *info)
+{
+	if (GENL_REQ_ATTR_CHECK(info, ROCESTEER_REDUCE_A_GROUP_ID)) {
+		NL_SET_ERR_MSG(info->extack, "Group number is missing");
+		return -EINVAL;
+	}
+	*id = nla_get_u32(info->attrs[ROCESTEER_REDUCE_A_GROUP_ID]);
+	return 0;
+}
+
+static int nl_group_missing(struct genl_info *info)
+{
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ROCESTEER_REDUCE_A_GROUP_ID],
+			    "No such group");
+	return -ENOENT;
+}
+
+int roce_reduce_nl_group_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	int err;
+	u32 id;
+
+	err = nl_group_id(&id, info);
+	if (err)
+		return err;
+	return reduce_conf_unload(nl_net(info), id) ? nl_group_missing(info) : 0;
+}
+
+static int nl_rank_fill(struct sk_buff *skb, const struct reduce_rank_config *rank)
+{
+	struct nlattr *nest = nla_nest_start(skb, ROCESTEER_REDUCE_A_GROUP_RANK);
+
+	if (!nest ||
+	    nla_put_in6_addr(skb, ROCESTEER_REDUCE_A_RANK_ADDRESS, &rank->address) ||
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_QPN, rank->qpn) ||
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_PSN, rank->psn) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_RANK_VA, rank->va))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int nl_conn_fill(struct sk_buff *skb, const struct reduce_conn *conn, u64 nudges)
+{
+	struct nlattr *nest = nla_nest_start(skb, ROCESTEER_REDUCE_A_GROUP_CONN);
+
+	if (!nest ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_INPUTS, conn->inputs) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_RESULTS, conn->results) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_REPLAYS, conn->replays) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_DUPLICATES, conn->duplicates) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_STALE, conn->stale) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_GAPS, conn->gaps) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_NUDGES, nudges) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_RESTARTS, conn->restarts))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* A device that goes down and a group that goes are nobody's packet. */
+static int nl_poison_fill(struct sk_buff *skb, const struct reduce_slots *slots)
+{
+	if (nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_POISON, slots->poison))
+		return -EMSGSIZE;
+	if (slots->poison == REDUCE_ALIVE || slots->poison >= REDUCE_DEVICE)
+		return 0;
+	return nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_POISON_RANK, slots->poison_rank);
+}
+
+/* As it is loaded, which never changes. */
+static int nl_config_fill(struct sk_buff *skb, const struct reduce_config *config)
+{
+	u32 nr;
+
+	if (nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_ID, config->id) ||
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_TYPE, config->type) ||
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_OP, config->op) ||
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_MTU, config->mtu) ||
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_PACKETS, config->packets) ||
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_WINDOW, config->window))
+		return -EMSGSIZE;
+	for (nr = 0; nr < config->nr_ranks; nr++)
+		if (nl_rank_fill(skb, &config->rank[nr]))
+			return -EMSGSIZE;
+	return 0;
+}
+
+/* What its packets have done to it. */
+static int nl_state_fill(struct sk_buff *skb, const struct reduce_group *group)
+{
+	const struct reduce_slots *slots = &group->slots;
+	u32 nr;
+
+	lockdep_assert_held(&group->lock);
+	if (nl_poison_fill(skb, slots) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_GROUP_DONE, slots->done) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_GROUP_HELD, slots->held))
+		return -EMSGSIZE;
+	for (nr = 0; nr < slots->nr_ranks; nr++)
+		if (nl_conn_fill(skb, &slots->conn[nr], group->nudges[nr]))
+			return -EMSGSIZE;
+	return 0;
+}
+
+static int nl_group_fill(struct sk_buff *skb, struct reduce_group *group,
+			 const struct genl_info *info)
+{
+	void *hdr = genlmsg_iput(skb, info);
+	int err;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	err = nl_config_fill(skb, &group->config) ?:
+	      nla_put_uint(skb, ROCESTEER_REDUCE_A_GROUP_BYTES, group->bytes);
+	spin_lock_bh(&group->lock);
+	err = err ?: nl_state_fill(skb, group);
+	spin_unlock_bh(&group->lock);
+	if (err)
+		genlmsg_cancel(skb, hdr);
+	else
+		genlmsg_end(skb, hdr);
+	return err;
+}
+
+int roce_reduce_nl_group_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct reduce_group *group;
+	struct sk_buff *msg;
+	int err;
+	u32 id;
+
+	err = nl_group_id(&id, info);
+	if (err)
+		return err;
+	msg = genlmsg_new(NL_GROUP_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+	rcu_read_lock();
+	group = xa_load(&nl_net(info)->groups, id);
+	err = group ? nl_group_fill(msg, group, info) : nl_group_missing(info);
+	rcu_read_unlock();
+	if (!err)
+		return genlmsg_reply(msg, info);
+	nlmsg_free(msg);
+	return err;
+}
+
+/* Room for one group at least, whatever the reader reads at once. */
+int roce_reduce_nl_group_get_start(struct netlink_callback *cb)
+{
+	cb->min_dump_alloc = NLMSG_HDRLEN + NL_GROUP_SIZE;
+	return 0;
+}
+
+/* Goes on at the number at which the last message was full. */
+int roce_reduce_nl_group_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const struct genl_info *info = genl_info_dump(cb);
+	struct reduce_group *group;
+	unsigned long id;
+	int err = 0;
+
+	rcu_read_lock();
+	xa_for_each_start(&nl_net(info)->groups, id, group, cb->args[0]) {
+		err = nl_group_fill(skb, group, info);
+		if (err)
+			break;
+		cb->args[0] = id + 1;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+static const int nl_stats_attrs[REDUCE_COUNT_MAX] = {
+	[REDUCE_COUNT_UNKNOWN] = ROCESTEER_REDUCE_A_STATS_UNKNOWN,
+	[REDUCE_COUNT_ADDRESS] = ROCESTEER_REDUCE_A_STATS_ADDRESS,
+	[REDUCE_COUNT_OPCODE] = ROCESTEER_REDUCE_A_STATS_OPCODE,
+	[REDUCE_COUNT_LENGTH] = ROCESTEER_REDUCE_A_STATS_LENGTH,
+	[REDUCE_COUNT_ICRC] = ROCESTEER_REDUCE_A_STATS_ICRC,
+	[REDUCE_COUNT_GSO] = ROCESTEER_REDUCE_A_STATS_GSO,
+	[REDUCE_COUNT_NO_MEMORY] = ROCESTEER_REDUCE_A_STATS_NO_MEMORY,
+	[REDUCE_COUNT_POISONED] = ROCESTEER_REDUCE_A_STATS_POISONED,
+	[REDUCE_COUNT_INTEGER] = ROCESTEER_REDUCE_A_STATS_INTEGER,
+};
+
+/* CPUs count on meanwhile: each value was true at some moment during the call. */
+static int nl_stats_fill(struct sk_buff *skb, const struct reduce_net *rn)
+{
+	int c, cpu;
+
+	if (nla_put_u32(skb, ROCESTEER_REDUCE_A_STATS_GROUPS, READ_ONCE(rn->nr_groups)) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_STATS_BYTES, reduce_group_bytes()))
+		return -EMSGSIZE;
+	for (c = 0; c < REDUCE_COUNT_MAX; c++) {
+		u64 sum = 0;
+
+		for_each_possible_cpu(cpu)
+			sum += READ_ONCE(per_cpu_ptr(rn->stats, cpu)->count[c]);
+		if (nla_put_uint(skb, nl_stats_attrs[c], sum))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+int roce_reduce_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sk_buff *msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	void *hdr = msg ? genlmsg_iput(msg, info) : NULL;
+
+	if (!hdr || nl_stats_fill(msg, nl_net(info))) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	genlmsg_end(msg, hdr);
+	return genlmsg_reply(msg, info);
+}
+
+static void nl_poisoned(const struct reduce_group *group)
+{
+	struct net *net = group->rn->net;
+	struct sk_buff *msg;
+	void *hdr;
+
+	lockdep_assert_held(&group->lock);
+	if (!genl_has_listeners(&roce_reduce_nl_family, net, ROCE_REDUCE_NLGRP_EVENTS))
+		return;
+	msg = genlmsg_new(NL_EVENT_SIZE, GFP_ATOMIC);
+	hdr = msg ? genlmsg_put(msg, 0, 0, &roce_reduce_nl_family, 0,
+				ROCESTEER_REDUCE_CMD_GROUP_POISONED_NTF) : NULL;
+	if (!hdr || nla_put_u32(msg, ROCESTEER_REDUCE_A_GROUP_ID, group->config.id) ||
+	    nl_poison_fill(msg, &group->slots)) {
+		nlmsg_free(msg);
+		genl_set_err(&roce_reduce_nl_family, net, 0,
+			     ROCE_REDUCE_NLGRP_EVENTS, -ENOBUFS);
+		return;
+	}
+	genlmsg_end(msg, hdr);
+	genlmsg_multicast_netns(&roce_reduce_nl_family, net, msg, 0,
+				ROCE_REDUCE_NLGRP_EVENTS, GFP_ATOMIC);
+}
+
+int __init reduce_nl_register(void)
+{
+	int err = genl_register_family(&roce_reduce_nl_family);
+
+	if (!err)
+		reduce_group_subscribe(nl_poisoned);
+	return err;
+}
+
+/* The family's multicast group may be another one's once it is gone. */
+void reduce_nl_unregister(void)
+{
+	reduce_group_subscribe(NULL);
+	genl_unregister_family(&roce_reduce_nl_family);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef REDUCE_PACKET_H
+#define REDUCE_PACKET_H
+
+#include <linux/in6.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+
+#include <rocesteer/roce.h>
+#include <rocesteer/types.h>
+
+#include "net.h"
+#include "slot.h"
+
+/* Virtual queue pair numbers: these bits, 14 bits of the group, 8 bits of the rank. */
+#define REDUCE_VIRTUAL		0xc00000u
+#define REDUCE_GROUP_SHIFT	8
+#define REDUCE_GROUP_MASK	0x3fffu
+#define REDUCE_RANK_MASK	0xffu
+
+/**
+ * struct reduce_packet - what a packet to a virtual queue pair number says
+ * @source: address, IPv4 is mapped
+ * @destination: address, IPv4 is mapped
+ * @va: virtual address in the RETH
+ * @has_reth: there is one
+ * @psn: 24 bits
+ * @shape: without the offset
+ */
+struct reduce_packet {
+	struct in6_addr source;
+	struct in6_addr destination;
+	u64 va;
+	bool has_reth;
+	u32 psn;
+	struct reduce_shape shape;
+};
+
+/**
+ * reduce_packet_virtual() - the virtual queue pair number that a packet goes to
+ * @skb: with its network header at skb->data
+ *
+ * Context: Any. Return: the number, or 0 for all other packets.
+ */
+u32 reduce_packet_virtual(const struct sk_buff *skb);
+
+struct reduce_headers {
+	struct udphdr udp;
+	struct rocesteer_bth bth;
+};
+
+static inline bool reduce_headers_are_other(const struct reduce_headers *h)
+{
+	return h->udp.dest != htons(ROCESTEER_ROCE_PORT) ||
+	       ~h->bth.dqpn & htonl(REDUCE_VIRTUAL);
+}
+
+/**
+ * reduce_packet_is_other() - a packet goes to no virtual queue pair number
+ * @skb: with its network header at skb->data
+ *
+ * All packets of a switch pay for this: headers in their usual places are read there.
+ *
+ * Context: Any. Return: false also where only reduce_packet_virtual() can tell.
+ */
+static inline bool reduce_packet_is_other(const struct sk_buff *skb)
+{
+	const struct ipv6hdr *ip6 = (void *)skb->data;
+	const struct iphdr *ip = (void *)skb->data;
+
+	if (skb->protocol == htons(ETH_P_IP))
+		return skb_headlen(skb) >= sizeof(*ip) + sizeof(struct reduce_headers) &&
+		       ip->ihl == 5 && !(ip->frag_off & htons(IP_OFFSET)) &&
+		       (ip->protocol != IPPROTO_UDP ||
+			reduce_headers_are_other((void *)(ip + 1)));
+	if (skb->protocol == htons(ETH_P_IPV6))
+		return skb_headlen(skb) >= sizeof(*ip6) + sizeof(struct reduce_headers) &&
+		       (ip6->nexthdr == IPPROTO_TCP ||
+			(ip6->nexthdr == IPPROTO_UDP &&
+			 reduce_headers_are_other((void *)(ip6 + 1))));
+	return true;
+}
+
+/**
+ * reduce_packet_read() - read a packet for which there is a virtual queue pair number
+ * @skb: made writable as far as the packet goes
+ * @packet: filled
+ *
+ * Only WRITE packets of consistent lengths and with the right ICRC are taken.
+ *
+ * Context: Any. Return: 0, or a negative enum reduce_counter, less one.
+ */
+int reduce_packet_read(struct sk_buff *skb, struct reduce_packet *packet);
+
+/* The BTH of a packet that was read. */
+struct rocesteer_bth *reduce_packet_bth(const struct sk_buff *skb);
+
+/* The payload of a packet that was read. */
+void *reduce_packet_payload(const struct sk_buff *skb);
+
+/**
+ * reduce_packet_finish() - put a result in the place of the payload
+ * @skb: a packet that was read
+ * @qpn: of the receiver
+ * @ack: the receiver shall acknowledge
+ * @sum: of @length bytes, padded with zeros
+ * @length: as the payload had
+ * @crc: reduce_packet_crc() of it
+ */
+void reduce_packet_finish(struct sk_buff *skb, u32 qpn, bool ack, const void *sum,
+			  u32 length, u32 crc);
+
+/* CRC of a payload, for any number of reduce_packet_finish(). */
+u32 reduce_packet_crc(const void *sum, u32 length);
+
+/**
+ * reduce_packet_nudge() - a packet without payload, whose PSN is out of order
+ * @skb: a packet of the same connection that was read
+ * @qpn: of the receiver
+ * @psn: far ahead of what the receiver expects
+ *
+ * Context: Any. Return: a WRITE of no bytes, or NULL without memory.
+ */
+struct sk_buff *reduce_packet_nudge(const struct sk_buff *skb, u32 qpn, u32 psn);
+
+void reduce_packet_init(void);
+
+#endif /* REDUCE_PACKET_H */

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a packet to its slot. What the slots need is here as well: sums, results that leave,
+ * nudges (slot.h).
+ *
+ * Results are queued under the group's lock and leave without it, by one CPU at a time for
+ * each connection, in order.
+ */
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <net/dst.h>
+#include <net/ipv6.h>
+
+#include "arith.h"
+#include "group.h"
+#include "packet.h"
+#include "receive.h"
+#include "trace.h"
+
+/*
+ * Every so many results the receiver is asked for an acknowledgment. A sender heeds one
+ * NAK until the next acknowledgment: more of them shorten what a loss costs.
+ */
+#define RECEIVE_ACK_EVERY	8
+
+static bool receive_stopped;
+
+static struct reduce_group *receive_group(struct reduce_slots *slots)
+{
+	return container_of(slots, struct reduce_group, slots);
+}
+
+static u8 *receive_sum(struct reduce_group *group, s64 position)
+{
+	return group->sum + reduce_slots_index(&group->slots, position) *
+			    (size_t)group->config.mtu;
+}
+
+void reduce_slots_sum(struct reduce_slots *slots, struct reduce_slot *slot)
+{
+	struct reduce_group *group = receive_group(slots);
+	u8 *sum = receive_sum(group, slot->position);
+	const void *in[REDUCE_MAX_RANKS];
+	u32 r;
+
+	for (r = 0; r < slots->nr_ranks; r++)
+		in[r] = reduce_packet_payload(slot->packet[r]);
+	if (!reduce_arith(group->config.type, group->config.op, sum, in, slots->nr_ranks,
+			  slot->shape.length))
+		reduce_count(group->rn, REDUCE_COUNT_INTEGER);
+	group->crc[reduce_slots_index(slots, slot->position)] =
+		reduce_packet_crc(sum, slot->shape.length);
+	trace_rocesteer_reduce_slot(group->config.id, slot->position, slots->held);
+}
+
+static u32 receive_next(const struct reduce_group *group, u32 rank)
+{
+	return rank + 1 < group->config.nr_ranks ? rank + 1 : 0;
+}
+
+static u32 receive_qpn(const struct reduce_group *group, u32 rank)
+{
+	return group->config.rank[receive_next(group, rank)].qpn;
+}
+
+/* It leaves when the group's lock is released, receive_leave(). */
+static void receive_queue(struct reduce_group *group, u32 rank, struct sk_buff *skb)
+{
+	skb_queue_tail(&group->way[rank].queue, skb);
+	group->leaving |= BIT_ULL(rank);
+}
+
+void reduce_slots_emit(struct reduce_slots *slots, u32 rank, const struct reduce_slot *slot,
+		       void *packet)
+{
+	struct reduce_group *group = receive_group(slots);
+	struct sk_buff *skb = packet;
+
+	reduce_packet_finish(skb, receive_qpn(group, rank),
+			     slot->position % RECEIVE_ACK_EVERY == 0,
+			     receive_sum(group, slot->position), slot->shape.length,
+			     group->crc[reduce_slots_index(slots, slot->position)]);
+	group->waiting -= skb->truesize;
+	receive_queue(group, rank, skb);
+}
+
+void reduce_slots_nudge(struct reduce_slots *slots, u32 rank, u32 psn, const void *packet)
+{
+	struct reduce_group *group = receive_group(slots);
+	struct sk_buff *skb = reduce_packet_nudge(packet, receive_qpn(group, rank), psn);
+
+	trace_rocesteer_reduce_nudge(group->config.id, rank, slots->conn[rank].next);
+	if (!skb)
+		return;
+	group->nudges[rank]++;
+	receive_queue(group, rank, skb);
+}
+
+void reduce_slots_drop(struct reduce_slots *slots, void *packet)
+{
+	struct sk_buff *skb = packet;
+
+	receive_group(slots)->waiting -= skb->truesize;
+	kfree_skb(skb);
+}
+
+/*
+ * The port of a bridge may have left the bridge while the packet waited. What the bridge
+ * knows of a port lives as long as the RCU read side that sees the flag.
+ */
+static bool receive_way_is_there(const struct reduce_way *way, const struct sk_buff *skb)
+{
+	return !way->bridge || netif_is_bridge_port(skb->dev);
+}
+
+static void receive_leave_one(struct reduce_group *group, struct reduce_way *way)
+{
+	struct sk_buff *skb;
+
+	while ((skb = skb_dequeue(&way->queue)))
+		if (receive_way_is_there(way, skb))
+			way->okfn(group->rn->net, NULL, skb);
+		else
+			kfree_skb(skb);
+}
+
+/* A CPU that finds the way busy leaves its packets to the CPU that is there. */
+static void receive_leave_way(struct reduce_group *group, struct reduce_way *way)
+{
+	do {
+		/* Pairs with the barrier below: our packets are seen, or the way is free. */
+		smp_mb();
+		if (test_and_set_bit_lock(0, &way->busy))
+			return;
+		receive_leave_one(group, way);
+		clear_bit_unlock(0, &way->busy);
+		/* Pairs with the barrier above. */
+		smp_mb();
+	} while (!skb_queue_empty_lockless(&way->queue));
+}
+
+static void receive_leave(struct reduce_group *group, u64 ranks)
+{
+	for (; ranks; ranks &= ranks - 1)
+		receive_leave_way(group, &group->way[__ffs64(ranks)]);
+}
+
+/* Packets of a rank always go on in the same way: all have to be in one order. */
+static bool receive_way(struct reduce_way *way, const struct nf_hook_state *state)
+{
+	if (!way->okfn) {
+		way->okfn = state->okfn;
+		way->bridge = state->pf == NFPROTO_BRIDGE;
+	}
+	return way->okfn == state->okfn;
+}
+
+static bool receive_room(const struct reduce_group *group, const struct sk_buff *skb)
+{
+	return group->waiting + skb->truesize <= group->most_waiting;
+}
+
+/* Return: false where the packet was not taken; @why is set then. */
+static bool receive_locked(struct reduce_group *group, u32 rank, struct sk_buff *skb,
+			   const struct reduce_packet *packet,
+			   const struct nf_hook_state *state, enum reduce_counter *why)
+{
+	lockdep_assert_held(&group->lock);
+	if (!group->slots.poison && !receive_way(&group->way[rank], state))
+		reduce_group_poison(group, REDUCE_ROUTE, rank);
+	*why = REDUCE_COUNT_POISONED;
+	if (group->slots.poison || READ_ONCE(receive_stopped))
+		return false;
+	*why = REDUCE_COUNT_NO_MEMORY;
+	if (!receive_room(group, skb))
+		return false;
+	group->waiting += skb->truesize;
+	reduce_slots_receive(&group->slots, rank, packet->psn, &packet->shape, skb);
+	if (group->slots.poison)
+		reduce_group_poisoned(group);
+	return true;
+}
+
+static bool receive_addresses(const struct reduce_group *group, u32 rank,
+			      const struct reduce_packet *packet)
+{
+	const struct reduce_rank_config *ranks = group->config.rank;
+
+	return ipv6_addr_equal(&packet->source, &ranks[rank].address) &&
+	       ipv6_addr_equal(&packet->destination,
+			       &ranks[receive_next(group, rank)].address);
+}
+
+/* A payload is whole elements, and no longer than the sum has room for. */
+static bool receive_length(const struct reduce_group *group, u32 length)
+{
+	return length <= group->config.mtu &&
+	       length % reduce_arith_size(group->config.type) == 0;
+}
+
+static unsigned int receive_drop(const struct reduce_net *rn, u32 dqpn,
+				 enum reduce_counter why)
+{
+	reduce_count(rn, why);
+	trace_rocesteer_reduce_drop(rn->net->net_cookie, dqpn, why);
+	return NF_DROP;
+}
+
+unsigned int reduce_receive(struct reduce_net *rn, u32 dqpn, struct sk_buff *skb,
+			    const struct nf_hook_state *state)
+{
+	u32 rank = dqpn & REDUCE_RANK_MASK;
+	struct reduce_packet packet;
+	struct reduce_group *group;
+	enum reduce_counter why;
+	u64 leaving;
+	bool taken;
+	int err;
+
+	group = xa_load(&rn->groups, dqpn >> REDUCE_GROUP_SHIFT & REDUCE_GROUP_MASK);
+	if (!group || rank >= group->config.nr_ranks)
+		return receive_drop(rn, dqpn, REDUCE_COUNT_UNKNOWN);
+	err = reduce_packet_read(skb, &packet);
+	if (err)
+		return receive_drop(rn, dqpn, -1 - err);
+	if (!receive_addresses(group, rank, &packet))
+		return receive_drop(rn, dqpn, REDUCE_COUNT_ADDRESS);
+	if (!receive_length(group, packet.shape.length))
+		return receive_drop(rn, dqpn, REDUCE_COUNT_LENGTH);
+	/* A route that was looked up without a reference lasts as long as RCU lets it. */
+	if (skb_dst(skb) && !skb_dst_force(skb))
+		return receive_drop(rn, dqpn, REDUCE_COUNT_NO_MEMORY);
+	packet.shape.offset = packet.has_reth ? packet.va -
+			      group->config.rank[receive_next(group, rank)].va : 0;
+	/* rxe stops a queue pair that has many packets which nobody has freed. */
+	skb_orphan(skb);
+
+	spin_lock_bh(&group->lock);
+	taken = receive_locked(group, rank, skb, &packet, state, &why);
+	leaving = group->leaving;
+	group->leaving = 0;
+	spin_unlock_bh(&group->lock);
+	if (!taken)
+		return receive_drop(rn, dqpn, why);
+	receive_leave(group, leaving);
+	return NF_STOLEN;
+}
+
+void reduce_receive_stop(void)
+{
+	WRITE_ONCE(receive_stopped, true);
+	synchronize_net();
+}
