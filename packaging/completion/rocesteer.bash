@@ -9,8 +9,8 @@ _rocesteer_words()
 {
 	case $1 in
 	'')
-		echo "plan chunk slice path job flow stat monitor daemon top help" \
-			"--json --version --help"
+		echo "plan chunk slice path job flow stat monitor daemon top reduce" \
+			"help --json --version --help"
 		;;
 	plan)
 		echo "--flows --paths --weights --split --prior" \
@@ -115,7 +115,10 @@ _rocesteer_words()
 	top)
 		echo "--interval --count --json --help"
 		;;
-	stat | monitor)
+	reduce)
+		echo "load unload show stat help"
+		;;
+	stat | monitor | 'reduce load' | 'reduce unload' | 'reduce show' | 'reduce stat')
 		echo "--json --help"
 		;;
 	perf)
@@ -123,7 +126,8 @@ _rocesteer_words()
 			"--latency --algorithm --policy --queue --rdma-dev" \
 			"--type --iters --warmup --in-flight --rank" \
 			"--rendezvous --listen --token-file --timeout" \
-			"--ranges-out --json --version --help"
+			"--ranges-out --switch --group --packets --json" \
+			"--version --help"
 		;;
 	esac
 }
@@ -166,6 +170,7 @@ _rocesteer_argument()
 		;;
 	--algorithm)
 		words="ring halving direct"
+		[[ $3 != perf ]] || words+=" netreduce"
 		;;
 	--module)
 		words="auto yes no"
@@ -199,7 +204,7 @@ _rocesteer_argument()
 		--dims | --bandwidth | --size | --latency | --dscp | \
 		--hold-down | --interval | --count | --iters | --warmup | \
 		--in-flight | --rank | --rendezvous | --listen | \
-		--duration | --load | --jobs)
+		--duration | --load | --jobs | --switch | --group | --packets)
 		return 0
 		;;
 	*)
@@ -226,7 +231,7 @@ _rocesteer()
 	words=$(_rocesteer_words "$object")
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 	case $object in
-	'path show' | 'path verify' | 'slice replay')
+	'path show' | 'path verify' | 'slice replay' | 'reduce load')
 		[[ $cur == -* ]] ||
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		;;

@@ -65,6 +65,10 @@ static int read_algorithm(struct list *list, const char *item)
 	int i = words_find(chunk_algs, item);
 	char all[64];
 
+	if (!strcmp(item, "netreduce"))
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: A%u: netreduce cannot be planned: it is for rocesteer-perf, in one dimension",
+			       list->name, list->n);
 	if (i < 0)
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
 			       "--%s: A%u: '%s' is not one of %s", list->name,

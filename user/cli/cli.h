@@ -48,7 +48,8 @@ struct cli_args {
 /**
  * struct cli_verb - something that can be done
  * @name: NULL: the object has this one verb, which is not named
- * @operand: what its one operand is called, NULL: it takes none
+ * @operand: what its one operand is called, in brackets where it may be left out, NULL: it
+ *	takes none
  * @help: one line
  * @options: ended by one without name
  * @changes: it changes what the kernel does: CAP_NET_ADMIN and CAP_BPF
@@ -85,6 +86,7 @@ extern const struct cli_object cli_stat;
 extern const struct cli_object cli_monitor;
 extern const struct cli_object cli_daemon;
 extern const struct cli_object cli_top;
+extern const struct cli_object cli_reduce;
 
 /* The name of the program. */
 extern const char * const cli_program;

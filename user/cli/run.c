@@ -138,7 +138,7 @@ static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
 		return cli_usage(err, "unexpected argument", argv[optind], see);
 	if (args->operand && !*args->operand)
 		return cli_usage(err, verb->operand, "is empty", see);
-	if (verb->operand && !args->operand)
+	if (verb->operand && verb->operand[0] != '[' && !args->operand)
 		return cli_usage(err, verb->operand, "is missing", see);
 	return 0;
 }

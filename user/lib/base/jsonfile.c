@@ -174,12 +174,27 @@ static int parse(const char *text, size_t len, const char *file, int depth,
 		       json_tokener_error_desc(error));
 }
 
+static int read_open(int fd, const char *file, size_t max, int depth,
+		     struct json_object **root, struct err *err)
+{
+	size_t len = 0, bom;
+	char *text = NULL;
+	int ret;
+
+	*root = NULL;
+	ret = slurp(fd, file, max, &text, &len, err);
+	if (ret)
+		return ret;
+	bom = reader_bom(text, len);
+	ret = parse(text + bom, len - bom, file, depth, root, err);
+	free(text);
+	return ret;
+}
+
 int json_file_read(const char *file, size_t max, int depth,
 		   struct json_object **root, struct err *err)
 {
 	struct stat st;
-	size_t len = 0, bom;
-	char *text = NULL;
 	int fd, ret;
 
 	*root = NULL;
@@ -188,12 +203,13 @@ int json_file_read(const char *file, size_t max, int depth,
 		return fail(file, err);
 	if (!fstat(fd, &st) && S_ISFIFO(st.st_mode))
 		fcntl(fd, F_SETFL, 0);	/* <(command) */
-	ret = slurp(fd, file, max, &text, &len, err);
+	ret = read_open(fd, file, max, depth, root, err);
 	close(fd);
-	if (ret)
-		return ret;
-	bom = reader_bom(text, len);
-	ret = parse(text + bom, len - bom, file, depth, root, err);
-	free(text);
 	return ret;
+}
+
+int json_stdin_read(size_t max, int depth, struct json_object **root,
+		    struct err *err)
+{
+	return read_open(STDIN_FILENO, JSON_STDIN, max, depth, root, err);
 }

@@ -22,4 +22,11 @@ struct json_object;
 int json_file_read(const char *file, size_t max, int depth,
 		   struct json_object **root, struct err *err);
 
+/* How messages name standard input. */
+#define JSON_STDIN	"standard input"
+
+/* Likewise, from standard input. */
+int json_stdin_read(size_t max, int depth, struct json_object **root,
+		    struct err *err);
+
 #endif /* ROCESTEER_LIB_JSONFILE_H */

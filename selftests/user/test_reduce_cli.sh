@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer reduce, as far as it needs no module: arguments, and every field of the group
+# file.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=${ROCESTEER:-build/rocesteer}
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+file=$dir/group.json
+
+# group [FILTER]: a group file that is right, but for what the filter of jq does to it
+group()
+{
+	jq -n '{group: 5, type: "int32", op: "sum", mtu: 4096, packets: 40, window: 2,
+		ranks: [range(2) | {address: "10.1.0.\(. + 1)", qpn: (17 + .), psn: 1000,
+			va: 1099511627776}]}' | jq "${1:-.}"
+}
+
+# said CODE STATUS MESSAGE ARGUMENT...: exactly this error, in words and in JSON
+said()
+{
+	local code=$1 want=$2 message=$3 json status text
+	shift 3
+
+	json=$("$rocesteer" --json reduce "$@" </dev/null)
+	status=$?
+	text=$("$rocesteer" reduce "$@" 2>&1 </dev/null | head -n 1)
+	echo "$json"
+	((status == want)) && [[ $text == "rocesteer: $message" ]] &&
+		jq -e --arg code "$code" --arg message "$message" \
+			'.error | .code == $code and .message == $message' <<<"$json"
+}
+
+# bad FILTER MESSAGE: the file that the filter makes is refused, field and file are named
+bad()
+{
+	group "$1" >"$file" && said bad-file 2 "$file: $2" load "$file"
+}
+
+usage()
+{
+	local not="is not a number from 0 to 16383"
+
+	said usage 2 "FILE is missing" load &&
+		said usage 2 "FILE is empty" load '' &&
+		said usage 2 "unexpected argument x" load "$file" x &&
+		said usage 2 "GROUP is missing" unload &&
+		said usage 2 "GROUP: '16384' $not" unload 16384 &&
+		said usage 2 "GROUP: 'x' $not" show x &&
+		said usage 2 "GROUP: '-1' $not" show -- -1 &&
+		said usage 2 "unexpected argument 2" show 1 2 &&
+		said usage 2 "unexpected argument 1" stat 1
+}
+
+no_json()
+{
+	said no-file 2 "$dir/nowhere: No such file or directory" load "$dir/nowhere" &&
+		said bad-file 2 "standard input: is not JSON: it ends too early" load - &&
+		echo '{"group":1,"group":2}' >"$file" &&
+		said bad-file 2 "$file: line 1: the field \"group\" is there twice" \
+			load "$file" &&
+		bad '[.]' "(root): is not an object"
+}
+
+fields()
+{
+	local field words="is not one of group, type, op, mtu, packets, window, ranks"
+
+	for field in group type op mtu packets window ranks; do
+		bad "del(.$field)" "$field: is missing" || return
+	done
+	for field in address qpn psn va; do
+		bad "del(.ranks[1].$field)" "ranks[1].$field: is missing" || return
+	done
+	bad '.windows = 1' "windows: $words" &&
+		bad '.["a\u001b"] = 1' "a?: $words" &&
+		bad '.ranks[1].rkey = 1' "ranks[1].rkey: is not one of address, qpn, psn, va"
+}
+
+values()
+{
+	local most=18446744073709551614
+
+	bad '.group = 16384' "group: 16384 is not a number from 0 to 16383" &&
+		bad '.group = -1' "group: -1 is not a number from 0 to 16383" &&
+		bad '.group = "5"' "group: is of type string, not int" &&
+		bad '.type = "float32"' \
+			"type: 'float32' is not one of int32, fp32, bf16, fp16" &&
+		bad '.op = "mean"' "op: 'mean' is not one of sum, min, max" &&
+		bad '.mtu = 128' "mtu: 128 is not a number from 256 to 4096" &&
+		bad '.mtu = 1500' "mtu: 1500 is not one of 256, 512, 1024, 2048, 4096" &&
+		bad '.packets = 0' "packets: 0 is not a number from 1 to 4096" &&
+		bad '.window = 103' \
+			"window: 103 messages of 40 packets are more than 4096 packets" &&
+		bad '.ranks[0].qpn = 16777216' \
+			"ranks[0].qpn: 16777216 is not a number from 0 to 16777215" &&
+		bad '.ranks[0].psn = -1' \
+			"ranks[0].psn: -1 is not a number from 0 to 16777215" &&
+		bad '.ranks[0].va = -1' "ranks[0].va: -1 is not a number from 0 to $most" &&
+		group | sed 's/1099511627776/18446744073709551616/' >"$file" &&
+		said bad-file 2 "$file: ranks[0].va: ${most%4}5 is not a number from 0 to $most" \
+			load "$file"
+}
+
+ranks()
+{
+	bad '.ranks = []' "ranks: has 0 entries, not 2 to 64" &&
+		bad 'del(.ranks[0])' "ranks: has 1 entries, not 2 to 64" &&
+		bad '.ranks = [range(65)]' "ranks: has 65 entries, not 2 to 64" &&
+		bad '.ranks[1] = 7' "ranks[1]: is not an object" &&
+		bad '.ranks[1].address = "10.1.0"' \
+			"ranks[1].address: '10.1.0' is not an address of a host" &&
+		bad '.ranks[1].address = "ff02::1"' \
+			"ranks[1].address: 'ff02::1' is not an address of a host" &&
+		bad '.ranks[1].address = "fd00::1"' \
+			"ranks[1].address: is not of the family of ranks[0]"
+}
+
+# What is asked is right: all that is missing is the module.
+not_loaded()
+{
+	said module-not-loaded 1 "the module rocesteer_reduce is not loaded" "$@" &&
+		"$rocesteer" reduce "$@" 2>&1 | grep -x "Load it: modprobe rocesteer_reduce"
+}
+
+no_module()
+{
+	local rank='{address: "10.1.0.1", qpn: 0, psn: 16777215, va: 1}'
+
+	not_loaded show && not_loaded show 0 && not_loaded unload 16383 &&
+		not_loaded stat && group >"$file" && not_loaded load "$file" &&
+		group | "$rocesteer" reduce load - 2>&1 | grep "is not loaded" &&
+		group ".type = \"bf16\" | .packets = 64 | .window = 64 |
+			.ranks = [range(64) | $rank]" |
+			sed 's/"va": 1/"va": 18446744073709551614/' >"$file" &&
+		not_loaded load "$file"
+}
+
+ktap_plan 6
+check "wrong usage" usage
+check "what is no group file" no_json
+check "fields that are missing or unknown" fields
+check "values out of range" values
+check "ranks" ranks
+if [[ -e /sys/module/rocesteer_reduce ]]; then
+	skip "without the module" "the module is loaded"
+else
+	check "without the module" no_module
+fi
+ktap_finish

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Groups for which a switch sums packets: the group file, and the netlink family of
+ * rocesteer_reduce.ko, Documentation/netlink/specs/rocesteer_reduce.yaml, which knows the
+ * groups of this network namespace.
+ */
+#ifndef ROCESTEER_LIB_REDUCE_H
+#define ROCESTEER_LIB_REDUCE_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <uapi/linux/rocesteer_reduce.h>
+
+#include "base/base.h"
+
+#define REDUCE_MAX_GROUP	ROCESTEER_REDUCE_MAX_GROUP
+#define REDUCE_MIN_RANKS	2
+#define REDUCE_MAX_RANKS	ROCESTEER_REDUCE_MAX_RANKS
+
+/* Names of enum rocesteer_reduce_type and enum rocesteer_reduce_op, ended by NULL. */
+extern const char * const reduce_types[];
+extern const char * const reduce_ops[];
+
+/**
+ * struct reduce_rank - a rank, as the user tells of it
+ * @address: of its RoCE packets; IPv4 is mapped
+ * @qpn: queue pair that receives results from the rank before it
+ * @psn: first PSN that it sends
+ * @va: virtual address where its results begin
+ */
+struct reduce_rank {
+	__u8 address[16];
+	__u32 qpn;
+	__u32 psn;
+	__u64 va;
+};
+
+/**
+ * struct reduce_config - a group, as the user tells of it
+ * @id: 0..REDUCE_MAX_GROUP
+ * @type: enum rocesteer_reduce_type
+ * @op: enum rocesteer_reduce_op
+ * @mtu: bytes of payload of a packet, at most
+ * @packets: of a message, at most
+ * @window: messages in flight, at most
+ * @nr_ranks: REDUCE_MIN_RANKS..REDUCE_MAX_RANKS
+ * @rank: in the order of the ring and of the sum
+ */
+struct reduce_config {
+	__u32 id;
+	__u32 type;
+	__u32 op;
+	__u32 mtu;
+	__u32 packets;
+	__u32 window;
+	__u32 nr_ranks;
+	struct reduce_rank rank[REDUCE_MAX_RANKS];
+};
+
+/**
+ * reduce_file_read() - read a group file
+ * @config: filled
+ * @file: name; "-" is standard input
+ * @err: names file and field
+ *
+ * Return: 0 or a negative errno.
+ */
+int reduce_file_read(struct reduce_config *config, const char *file, struct err *err);
+
+/**
+ * struct reduce_conn - packets of the connection from a rank to the next one
+ * @value: counters by ROCESTEER_REDUCE_A_CONN_*
+ */
+struct reduce_conn {
+	__u64 value[ROCESTEER_REDUCE_A_CONN_MAX + 1];
+};
+
+/**
+ * struct reduce_group - a group, as the module has it
+ * @config: what was loaded
+ * @poison: enum rocesteer_reduce_poison
+ * @by_rank: a packet of @poison_rank poisoned the group
+ * @poison_rank: sender of that packet
+ * @done: packets of each rank whose sum is complete
+ * @held: packets that wait now
+ * @bytes: memory that is reserved, for packets that wait as well
+ * @conn: by rank of the sender
+ */
+struct reduce_group {
+	struct reduce_config config;
+	__u32 poison;
+	bool by_rank;
+	__u32 poison_rank;
+	__u64 done;
+	__u64 held;
+	__u64 bytes;
+	struct reduce_conn conn[REDUCE_MAX_RANKS];
+};
+
+/**
+ * struct reduce_stats - the module's counters
+ * @value: by ROCESTEER_REDUCE_A_STATS_*
+ */
+struct reduce_stats {
+	__u64 value[ROCESTEER_REDUCE_A_STATS_MAX + 1];
+};
+
+/* Names of the counters, NULL for a number that is none. */
+const char *reduce_conn_name(unsigned int attr);
+const char *reduce_stat_name(unsigned int attr);
+
+/* Name of an enum rocesteer_reduce_poison, and the same in words. */
+const char *reduce_poison_name(__u32 poison);
+const char *reduce_poison_text(__u32 poison);
+
+struct reduce;
+
+/**
+ * reduce_open() - connect to the module
+ * @reduce: set; to be closed by reduce_close()
+ * @err: filled on failure: "module-not-loaded", "version", "netlink"
+ *
+ * Return: 0; -ENOENT when the module is not loaded; another negative errno.
+ */
+int reduce_open(struct reduce **reduce, struct err *err);
+
+void reduce_close(struct reduce *reduce);
+
+/* Changes. Errors carry the kernel's own words. Return: 0 or a negative errno. */
+int reduce_add(struct reduce *reduce, const struct reduce_config *config, struct err *err);
+int reduce_del(struct reduce *reduce, __u32 id, struct err *err);
+
+/**
+ * reduce_get() - one group
+ * @reduce: connection
+ * @id: which
+ * @group: filled
+ * @err: filled on failure
+ *
+ * Return: 0; -ENOENT when there is none; another negative errno.
+ */
+int reduce_get(struct reduce *reduce, __u32 id, struct reduce_group *group,
+	       struct err *err);
+
+/* All groups, ascending. Return: 0 or a negative errno. */
+int reduce_each(struct reduce *reduce,
+		void (*fn)(const struct reduce_group *group, void *arg), void *arg,
+		struct err *err);
+
+int reduce_stats(struct reduce *reduce, struct reduce_stats *stats, struct err *err);
+
+#endif /* ROCESTEER_LIB_REDUCE_H */

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The reader of group files: a file is untrusted, every field is checked. */
+#include <json-c/json.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "reduce.h"
+
+#define MAX_SIZE	1048576		/* 64 ranks need 10 KiB */
+#define MAX_DEPTH	8		/* the format needs 4 */
+#define MAX_24		0xffffff
+
+/* json-c takes what is greater for the greatest number, which is therefore none. */
+#define MAX_ADDRESS	(~0ULL - 1)
+
+static const char * const group_fields[] = {
+	"group", "type", "op", "mtu", "packets", "window", "ranks", NULL
+};
+
+static const char * const rank_fields[] = {
+	"address", "qpn", "psn", "va", NULL
+};
+
+/* A field that is misspelt is not one that is left out. */
+static int check_fields(struct reader *r, struct json_object *obj,
+			const char * const *fields)
+{
+	char quoted[64], all[128];
+
+	if (json_object_get_type(obj) != json_type_object)
+		return reader_invalid(r, r->where[0] ? "" : "(root)", "is not an object");
+	json_object_object_foreach(obj, key, value) {
+		(void)value;
+		if (words_find(fields, key) < 0)
+			return reader_invalid(r, reader_quote(key, quoted, sizeof(quoted)),
+					      "is not one of %s",
+					      words_list(fields, all, sizeof(all)));
+	}
+	return 0;
+}
+
+static int read_address(struct reader *r, struct json_object *obj, __u8 address[16])
+{
+	char text[ADDR_STRLEN], quoted[ADDR_STRLEN];
+	int ret = reader_string(r, obj, "address", text, sizeof(text));
+
+	if (ret)
+		return ret;
+	if (addr_parse(text, address))
+		return reader_invalid(r, "address", "'%s' is not an address of a host",
+				      reader_quote(text, quoted, sizeof(quoted)));
+	return 0;
+}
+
+static int read_rank(struct reader *r, struct json_object *obj, struct reduce_rank *rank)
+{
+	__u64 qpn, psn, va;
+	int ret;
+
+	ret = check_fields(r, obj, rank_fields) ?:
+	      read_address(r, obj, rank->address) ?:
+	      reader_uint(r, obj, "qpn", 0, MAX_24, &qpn) ?:
+	      reader_uint(r, obj, "psn", 0, MAX_24, &psn) ?:
+	      reader_uint(r, obj, "va", 0, MAX_ADDRESS, &va);
+	if (ret)
+		return ret;
+	rank->qpn = qpn;
+	rank->psn = psn;
+	rank->va = va;
+	return 0;
+}
+
+static int read_ranks(struct reader *r, struct json_object *root,
+		      struct reduce_config *config)
+{
+	struct json_object *array;
+	size_t n, i, mark;
+	int ret;
+
+	ret = reader_get(r, root, "ranks", json_type_array, &array);
+	if (ret)
+		return ret;
+	n = json_object_array_length(array);
+	if (n < REDUCE_MIN_RANKS || n > REDUCE_MAX_RANKS)
+		return reader_invalid(r, "ranks", "has %zu entries, not %u to %u", n,
+				      REDUCE_MIN_RANKS, REDUCE_MAX_RANKS);
+	for (i = 0; i < n; i++) {
+		mark = reader_enter(r, "ranks", i);
+		ret = read_rank(r, json_object_array_get_idx(array, i), &config->rank[i]);
+		if (ret)
+			return ret;
+		if (addr_is_v4(config->rank[i].address) !=
+		    addr_is_v4(config->rank[0].address))
+			return reader_invalid(r, "address", "is not of the family of ranks[0]");
+		reader_leave(r, mark);
+	}
+	config->nr_ranks = n;
+	return 0;
+}
+
+static int read_group(struct reader *r, struct json_object *root,
+		      struct reduce_config *config)
+{
+	__u64 id, mtu, packets, window;
+	int type, op, ret;
+
+	ret = check_fields(r, root, group_fields) ?:
+	      reader_uint(r, root, "group", 0, REDUCE_MAX_GROUP, &id) ?:
+	      reader_word(r, root, "type", reduce_types, &type) ?:
+	      reader_word(r, root, "op", reduce_ops, &op) ?:
+	      reader_uint(r, root, "mtu", 256, 4096, &mtu) ?:
+	      reader_uint(r, root, "packets", 1, ROCESTEER_REDUCE_MAX_WINDOW, &packets) ?:
+	      reader_uint(r, root, "window", 1, ROCESTEER_REDUCE_MAX_WINDOW, &window);
+	if (ret)
+		return ret;
+	if (mtu & (mtu - 1))
+		return reader_invalid(r, "mtu", "%llu is not one of 256, 512, 1024, 2048, 4096",
+				      mtu);
+	if (packets * window > ROCESTEER_REDUCE_MAX_WINDOW)
+		return reader_invalid(r, "window",
+				      "%llu messages of %llu packets are more than %u packets",
+				      window, packets, ROCESTEER_REDUCE_MAX_WINDOW);
+	config->id = id;
+	config->type = type;
+	config->op = op;
+	config->mtu = mtu;
+	config->packets = packets;
+	config->window = window;
+	return read_ranks(r, root, config);
+}
+
+int reduce_file_read(struct reduce_config *config, const char *file, struct err *err)
+{
+	bool standard = !strcmp(file, "-");
+	struct reader r = { .file = standard ? JSON_STDIN : file, .err = err };
+	struct json_object *root;
+	int ret;
+
+	*config = (struct reduce_config) {};
+	if (standard)
+		ret = json_stdin_read(MAX_SIZE, MAX_DEPTH, &root, err);
+	else
+		ret = json_file_read(file, MAX_SIZE, MAX_DEPTH, &root, err);
+	if (ret)
+		return ret;
+	ret = read_group(&r, root, config);
+	json_object_put(root);
+	return ret;
+}
