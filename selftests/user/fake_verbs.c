@@ -76,8 +76,13 @@ static struct ibv_device devices[] = {
 
 static struct fake_qp *qps[MAX_QPS];
 static bool port_down;
-static char *window;
-static __u64 window_iova;
+
+/* Registered memory: the window, and what else there is. */
+static struct region {
+	char *at;
+	__u64 iova;
+	__u64 length;
+} regions[2];
 
 /* Is it time for this fault? */
 static bool fault(const char *what)
@@ -166,11 +171,20 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length,
 	struct ibv_mr *mr = calloc(1, sizeof(*mr));
 
 	(void)pd;
-	(void)length;
 	(void)access;
-	window = addr;
-	window_iova = iova;
+	regions[!!regions[0].at] = (struct region) { addr, iova, length };
 	return mr;
+}
+
+/* Where registered memory is, or NULL. */
+static char *memory(__u64 addr, __u64 length)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(regions); i++)
+		if (addr >= regions[i].iova && addr + length <= regions[i].iova + regions[i].length)
+			return regions[i].at + (addr - regions[i].iova);
+	return NULL;
 }
 
 int ibv_dereg_mr(struct ibv_mr *mr)
@@ -366,8 +380,7 @@ static void receive(struct fake_qp *qp)
 
 	while (qp->received < qp->receives &&
 	       recv(qp->fd, &packet, sizeof(packet), 0) > 0) {
-		memcpy(window + (packet.addr - window_iova), packet.data,
-		       packet.length);
+		memcpy(memory(packet.addr, packet.length), packet.data, packet.length);
 		complete(qp, qp->receive[qp->received++ % MAX_WRS],
 			 IBV_WC_SUCCESS, packet.imm);
 	}
@@ -424,8 +437,7 @@ static int post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr,
 	packet->wr_id = wr->wr_id;
 	packet->length = wr->num_sge ? wr->sg_list->length : 0;
 	if (packet->length)
-		memcpy(packet->data, window + (wr->sg_list->addr - window_iova),
-		       packet->length);
+		memcpy(packet->data, memory(wr->sg_list->addr, packet->length), packet->length);
 	packet->data[0] ^= fault("wrong");
 	qp->packet[qp->packets++ % MAX_WRS] = packet;
 	port_down |= fault("down");

@@ -31,6 +31,7 @@ bad_options()
 {
 	local net=(--dims 4x2 --bandwidth "2,1" --size 64K)
 	local line=(--dims 3 --bandwidth 1 --chunks 3)
+	local reduce=("${one_dim[@]}" --algorithm netreduce)
 
 	refused "--dims N0xN1x.. is missing" &&
 		refused "--rdma-dev D0[/GID0],.. is missing" "${net[@]}" &&
@@ -54,7 +55,21 @@ bad_options()
 		refused "--rendezvous: '99999' is not a port from 1 to 65535" \
 			"${common[@]}" --rendezvous localhost:99999 &&
 		refused "--timeout: '30' is not a number from 1000 to" \
-			"${common[@]}" --timeout 30
+			"${common[@]}" --timeout 30 &&
+		refused "--switch COMMAND is missing" --dims 2 "${reduce[@]}" &&
+		refused "--group needs --algorithm netreduce" --dims 2 "${one_dim[@]}" --group 1 &&
+		refused "--group: '16384' is not a number from 0 to 16383" \
+			--dims 2 "${reduce[@]}" --switch true --group 16384 &&
+		refused "--packets: '2049' is not a number from 1 to 2048" \
+			--dims 2 "${reduce[@]}" --switch true --packets 2049 &&
+		refused "--algorithm: netreduce is for an all-reduce in one dimension" \
+			--dims 2 "${reduce[@]}" --collective all-gather --switch true &&
+		refused "--algorithm: netreduce is for an all-reduce in one dimension" \
+			--dims 65 "${reduce[@]}" --switch true &&
+		refused "--algorithm: netreduce is for an all-reduce in one dimension" \
+			"${common[@]}" --algorithm netreduce --switch true &&
+		refused "--algorithm: A1: netreduce cannot be planned" \
+			"${common[@]}" --algorithm ring,netreduce --switch true
 }
 
 # A file that others can read tells them the token.
@@ -213,6 +228,22 @@ other_plan()
 other_type()
 {
 	differs 3 "differs: type is float32 there, int32 on rank 0" --type float32
+}
+
+other_group()
+{
+	local i
+
+	begin
+	for i in 0 1; do
+		rank "$i" --dims 2 "${one_dim[@]}" --algorithm netreduce --switch true --group "$i"
+	done
+	all_end 2 "netreduce is group 1 with 40 packets there, group 0 with 40 packets on rank 0" ||
+		return
+	begin
+	rank 0 --dims 2 "${one_dim[@]}"
+	rank 1 --dims 2 "${one_dim[@]}" --algorithm netreduce --switch true
+	all_end 2 "netreduce is group 0 with 40 packets there, off on rank 0"
 }
 
 other_dims()
@@ -502,7 +533,7 @@ connected()
 	(($(ss -Htn state established "sport = :$port" | wc -l) >= $1))
 }
 
-ktap_plan 29
+ktap_plan 30
 check "bad options" bad_options
 check "a token" tokens
 check "without a launcher" no_launcher
@@ -515,6 +546,7 @@ check "a rank with another size" other_size
 check "a rank with another plan" other_plan
 check "a rank with another type" other_type
 check "a rank in another grid" other_dims
+check "a rank with another group of the switch" other_group
 check "two that say they are the same rank" same_rank_twice
 check "no such device" no_device
 check "and it is told before the others are waited for" forewarns

@@ -160,7 +160,111 @@ gids()
 	all_end 1 "dimension 0: fake0: the GID of this index is not one of RoCE v2"
 }
 
-ktap_plan 12
+group=0
+
+# summed FAULT OPTION...: four ranks whose switch is fake_switch.py, with that fault
+summed()
+{
+	local what=$1
+	shift
+
+	start 4 --dims 4 --bandwidth 1 --rdma-dev fake0 --group $((++group)) --json \
+		--algorithm netreduce --switch "python3 selftests/user/fake_switch.py '$dir' $what" \
+		"$@"
+}
+
+# sums OPTION...: the switch sums all runs, is told what it has to know, and forgets it
+sums()
+{
+	with none -1 summed none --warmup 1 --iters 2 "$@"
+	all_end 0 '' || return
+	jq -c '{by_ring, dimensions, results}' "$dir/out0"
+	jq -e '.by_ring == 0 and .results[0].wrong == 0 and
+		.dimensions[0].algorithm == "netreduce" and
+		.dimensions[0].bytes == .results[0].size and .predicted_us < .ring_us' \
+		"$dir/out0" >/dev/null && [[ ! -e $dir/group.json ]]
+}
+
+# Messages are 40 KiB: 9 and one that is shorter, fewer than the window, a single element.
+switch_sums()
+{
+	sums --size 384000 --latency 1 && group=16382 sums --size 384000 --type float32 &&
+		sums --size 40960 && sums --size 4 --chunks 1 &&
+		sums --size 30000 --chunks 1 --packets 1
+}
+
+told()
+{
+	cat "$dir"/out* "$dir/told"
+	jq -e '.group == 7 and .mtu == 1024 and .packets == 9 and .window == 2 and
+		.type == "fp32" and (.ranks | map(.address) | unique) == ["10.0.0.1"] and
+		(.ranks | map(.qpn) | unique | length) == 4' "$dir/told"
+}
+
+# What the switch refuses, all ranks say.
+switch_refuses()
+{
+	local what="cat >'$dir/told'; echo >&2 'group 7: it exists'; false #"
+
+	with none -1 start 4 --dims 4 --bandwidth 1 --rdma-dev fake0 --size 64K --group 7 \
+		--packets 9 --type float32 --algorithm netreduce --switch "$what"
+	all_end 1 "rank 0: --switch: " && all_end_has "group 7: it exists" && told
+}
+
+# by_ring FAULT RUNS REASON: results are right, but so many of four runs went by the ring
+by_ring()
+{
+	local patience=16
+
+	with none -1 summed "$1" --size 384000 --warmup 1 --iters 3
+	all_end 1 '' || return
+	jq -c '{by_ring, reason, dimensions, results, error}' "$dir/out0"
+	jq -e --argjson runs "$2" --arg reason "$3" '.by_ring == $runs and
+		(.reason | contains($reason)) and .results[0].wrong == 0 and
+		.error.code == "fallback"' "$dir/out0" >/dev/null && [[ ! -e $dir/group.json ]]
+}
+
+# A run has ten messages. Where there is no switch, nobody has the queue pair.
+switch_fails()
+{
+	by_ring die:15 3 "nothing has happened for 4 seconds, with 4 of 10 results here" &&
+		by_ring lose:35 1 "result 35 has come, not 34" &&
+		by_ring twist:12 3 "result 12 has come, not 11" || return
+	with none -1 start 3 --dims 3 --bandwidth 1 --rdma-dev fake0 --size 48K --chunks 3 \
+		--algorithm netreduce --switch true
+	all_end 1 "netreduce has failed, and 25 of 25 runs went by the ring: rank " &&
+		all_end_has "to the switch: transport retry counter exceeded"
+}
+
+# All is well, but the group stays on the switch: rank 0 shows the results, and says so.
+not_forgotten()
+{
+	local switch="python3 selftests/user/fake_switch.py '$dir' none"
+	local only_load="sh -c 'test \$2 = load || { echo >&2 it stays; exit 1; }; exec \"\$@\"'"
+
+	with none -1 start 2 --dims 2 --bandwidth 1 --rdma-dev fake0 --size 64K --json \
+		--algorithm netreduce --switch "${only_load/exec/exec $switch} sh"
+	wait "${pid[1]}" && [[ ! $(<"$dir/out1") ]] || return
+	unset 'pid[1]'
+	rm "$dir/out1"
+	all_end 1 "it stays" &&
+		jq -e '.by_ring == 0 and .results[0].wrong == 0 and .error.code == "switch"' \
+			"$dir/out0" &&
+		eval "$switch reduce unload 0"
+}
+
+# Who is gone is no failure of the switch.
+summed_rank_killed()
+{
+	local fault=kill:12 faulty=2
+
+	summed none --size 384000
+	wait "${pid[faulty]}" 2>/dev/null
+	bury "$faulty"
+	all_end 1 "rank $faulty (127.0.0.1) has ended" && [[ ! -e $dir/group.json ]]
+}
+
+ktap_plan 17
 check "collectives" collectives
 check "dimensions of one endpoint, and with one device" odd_grids
 check "a rank that is killed" killed 5 127.0.0.1
@@ -173,4 +277,9 @@ check "a rank that does not send" mute
 check "a rank that cannot connect" not_connected
 check "wrong elements, as JSON" wrong
 check "a GID of RoCE v1" gids
+check "sums of a switch" switch_sums
+check "a switch that refuses the group" switch_refuses
+check "a switch that fails" switch_fails
+check "a switch that does not forget" not_forgotten
+check "a rank that is killed while a switch sums" summed_rank_killed
 ktap_finish

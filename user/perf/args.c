@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "netreduce.h"
 #include "perf.h"
 
 #define MSEC	1000000ull
@@ -37,6 +38,12 @@ const struct cli_option perf_options[] = {
 		"time without progress after which all ranks end (30000)" },
 	[PERF_OPTION_RANGES] = { "ranges-out", "FILE",
 		"write which addresses belong to which chunk" },
+	[PERF_OPTION_SWITCH] = { "switch", "COMMAND",
+		"with --algorithm netreduce: command that runs rocesteer on the switch" },
+	[PERF_OPTION_GROUP] = { "group", "N",
+		"likewise: number of the group on the switch (default: 0)" },
+	[PERF_OPTION_PACKETS] = { "packets", "N",
+		"likewise: packets of a message (default: 40)" },
 	{}
 };
 
@@ -111,6 +118,51 @@ static int read_numbers(const struct cli_args *args,
 	return ret;
 }
 
+static bool is_netreduce(const struct cli_args *args)
+{
+	const char *algorithm = args->value[CHUNK_OPTION_ALGORITHM];
+
+	return algorithm && !strcmp(algorithm, "netreduce");
+}
+
+/* What a switch sums, and by which options. */
+static int read_reduce(const struct cli_args *args, const struct chunk_collective *of,
+		       struct perf_reduce *reduce, struct err *err)
+{
+	__u64 group = 0, packets = 40;
+	int ret, option;
+
+	for (option = PERF_OPTION_SWITCH; !is_netreduce(args); option++) {
+		if (option > PERF_OPTION_PACKETS)
+			return 0;
+		if (args->value[option])
+			return err_set(err, EXIT_BAD_INPUT, "usage",
+				       "--%s needs --algorithm netreduce",
+				       args->options[option].name);
+	}
+	if (of->dims != 1 || of->kind != CHUNK_ALL_REDUCE || of->dim[0].endpoints > GROUP_RANKS)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--algorithm: netreduce is for an all-reduce in one dimension of at most %u ranks",
+			       GROUP_RANKS);
+	ret = cli_need(args, PERF_OPTION_SWITCH, err) ?:
+	      cli_uint(args, PERF_OPTION_GROUP, 0, GROUP_MAX, &group, err) ?:
+	      cli_uint(args, PERF_OPTION_PACKETS, 1, GROUP_PACKETS / NETREDUCE_WINDOW, &packets,
+		       err);
+	*reduce = (struct perf_reduce) { args->value[PERF_OPTION_SWITCH], group, packets };
+	return ret;
+}
+
+/* Where a switch sums, the ring is planned, in case that fails. */
+static int read_collective(const struct cli_args *args, struct chunk_collective *of,
+			   struct err *err)
+{
+	struct cli_args ring = *args;
+
+	if (is_netreduce(args))
+		ring.value[CHUNK_OPTION_ALGORITHM] = NULL;
+	return chunk_args_read(&ring, of, err);
+}
+
 /* What can be planned, but not run. */
 static int check(const struct chunk_collective *of, struct err *err)
 {
@@ -140,7 +192,8 @@ static int make_plan(const struct cli_args *args, struct perf_config *config,
 	struct chunk_collective of;
 
 	config->policy = CHUNK_POLICY_THEMIS;
-	ret = chunk_args_read(args, &of, err) ?:
+	ret = read_collective(args, &of, err) ?:
+	      read_reduce(args, &of, &config->reduce, err) ?:
 	      cli_word(args, PERF_OPTION_POLICY, chunk_policies,
 		       &config->policy, err) ?:
 	      cli_word(args, PERF_OPTION_QUEUE, chunk_queues, &queue, err) ?:

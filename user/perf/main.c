@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer-perf - run the plan of a collective over RoCE, and measure it. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,29 @@ static int fail_wrong(const struct perf_result *result, struct err *err)
 		       result->wrong, result->wrong_rank);
 }
 
+/* The results are right, but not the switch's. */
+static int fail_by_ring(const struct perf_config *config, const struct perf_result *result,
+			struct err *err)
+{
+	return err_set(err, EXIT_FAILED, "fallback",
+		       "netreduce has failed, and %u of %u runs went by the ring: %s",
+		       result->by_ring, config->warmup + config->iters, result->reason);
+}
+
+/* All is well, but for the switch. */
+static int fail_left(const struct perf_result *result, struct err *err)
+{
+	*err = result->left;
+	return -EIO;
+}
+
 /* What ranks other than 0 have to say is their failure. */
 static int show(const struct out *out, const struct perf_config *config,
 		const struct perf_result *result, struct err *err)
 {
-	int ret = result->wrong ? fail_wrong(result, err) : 0;
+	int ret = result->wrong ? fail_wrong(result, err) :
+		  result->by_ring ? fail_by_ring(config, result, err) :
+		  result->left.code ? fail_left(result, err) : 0;
 
 	return config->launch.rank ? ret :
 	       perf_report(out, config, result, err);

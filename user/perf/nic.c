@@ -161,7 +161,7 @@ static int outbox_create(struct nic *nic)
 
 static int links_create(struct nic *nic)
 {
-	__u32 completions = 1, i;
+	__u32 completions = 1 + nic->guests, i;
 	int ret;
 
 	nic->link = calloc(members(nic), sizeof(*nic->link));
@@ -253,19 +253,24 @@ void nic_close(struct nic *nic)
 		ibv_close_device(nic->context);
 }
 
+void nic_describe_self(const struct nic *nic, struct nic_address *address)
+{
+	memcpy(address->gid, nic->gid.raw, sizeof(address->gid));
+	address->rkey = nic->mr->rkey;
+	address->mtu = nic->port.active_mtu;
+}
+
 void nic_describe(const struct nic *nic, struct nic_address *address,
 		  __u32 *qpns)
 {
 	__u32 i;
 
-	memcpy(address->gid, nic->gid.raw, sizeof(address->gid));
-	address->rkey = nic->mr->rkey;
-	address->mtu = nic->port.active_mtu;
+	nic_describe_self(nic, address);
 	for (i = 0; i < members(nic); i++)
 		qpns[i] = nic->link[i].qp ? nic->link[i].qp->qp_num : 0;
 }
 
-static int qp_init(struct ibv_qp *qp)
+int nic_qp_init(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .port_num = PORT,
@@ -276,20 +281,19 @@ static int qp_init(struct ibv_qp *qp)
 			     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-/* Sequence numbers begin anywhere: by the number of the one that sends. */
-static __u32 first_psn(__u32 qpn)
+__u32 nic_first_psn(__u32 qpn)
 {
 	return qpn * 0x9e3779b1u >> 8;
 }
 
-static int qp_connect(struct nic *nic, struct ibv_qp *qp,
-		      const struct nic_address *address, __u32 qpn)
+int nic_qp_connect(const struct nic *nic, struct ibv_qp *qp, const struct nic_address *address,
+		   __u32 qpn)
 {
 	struct ibv_qp_attr rtr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = address->mtu < nic->port.active_mtu ?
 			    address->mtu : nic->port.active_mtu,
-		.dest_qp_num = qpn, .rq_psn = first_psn(qpn),
+		.dest_qp_num = qpn, .rq_psn = nic_first_psn(qpn),
 		.max_dest_rd_atomic = 1, .min_rnr_timer = 12,
 		.ah_attr = {
 			.is_global = 1, .port_num = PORT,
@@ -297,7 +301,7 @@ static int qp_connect(struct nic *nic, struct ibv_qp *qp,
 				 .sgid_index = nic->gid_index },
 		},
 	}, rts = {
-		.qp_state = IBV_QPS_RTS, .sq_psn = first_psn(qp->qp_num),
+		.qp_state = IBV_QPS_RTS, .sq_psn = nic_first_psn(qp->qp_num),
 		.timeout = nic->retry, .retry_cnt = 7, .rnr_retry = 7,
 		.max_rd_atomic = 1,
 	};
@@ -323,13 +327,13 @@ int nic_connect(struct nic *nic, __u32 member,
 		return 0;
 	link->rkey = address->rkey;
 	memcpy(link->gid, address->gid, sizeof(link->gid));
-	error = qp_init(link->qp);
+	error = nic_qp_init(link->qp);
 	for (i = 0; !error && i < link->receives; i++) {
 		ret = nic_post_receive(nic, member);
 		if (ret)
 			return ret;
 	}
-	error = error ?: qp_connect(nic, link->qp, address, qpn);
+	error = error ?: nic_qp_connect(nic, link->qp, address, qpn);
 	if (!error)
 		return 0;
 	return err_errno(nic->err, error, "connect",

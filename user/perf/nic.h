@@ -12,6 +12,13 @@
 #include "base/base.h"
 #include "outbox.h"
 
+/*
+ * Of a wr_id: the completion is of a queue pair that somebody else has made here, and is told
+ * to him.
+ */
+#define NIC_GUEST	0x4000000000000000ull
+typedef void nic_guest_fn(void *arg, const struct ibv_wc *wc);
+
 #define NIC_ANY_GID	(-1)	/* the first of RoCE v2, IPv4 before IPv6 */
 
 struct link;
@@ -28,11 +35,13 @@ struct link;
  * @port: of its port 1
  * @retry: how long queue pairs wait before each of seven retries: 4.096 us *
  *	2^retry
+ * @guests: completions that a guest may have at a time
+ * @guest: told of them, with @guest_arg
  * @largest: message, in elements
  * @outbox: messages that go out
  * @link: to each member; without a queue pair to those that get no message
  * @engine: is told of messages
- * @completed: messages so far, both ways
+ * @completed: messages so far, both ways, with those of a guest
  * @source: of the loop
  * @err: why the loop has ended
  */
@@ -51,6 +60,9 @@ struct nic {
 	struct ibv_mr *mr;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
+	__u32 guests;
+	nic_guest_fn *guest;
+	void *guest_arg;
 	__u64 largest;
 	struct outbox outbox;
 	struct link *link;
@@ -73,8 +85,8 @@ bool nic_exists(const char *name);
 
 /**
  * nic_open() - get a NIC ready
- * @nic: with @dim, @layout, @rank, @name, @gid_index, @err set; to be closed,
- *	also after a failure
+ * @nic: with @dim, @layout, @rank, @name, @gid_index, @guests, @err set; to be
+ *	closed, also after a failure
  * @window: of the rank
  * @timeout: ns, in which a member that does not acknowledge is given up
  *
@@ -83,6 +95,9 @@ bool nic_exists(const char *name);
 int nic_open(struct nic *nic, void *window, __u64 timeout);
 
 void nic_close(struct nic *nic);
+
+/* What others need of the device, with the key of the window. */
+void nic_describe_self(const struct nic *nic, struct nic_address *address);
 
 /* What others need: @address, and the QPN for each member of the group. */
 void nic_describe(const struct nic *nic, struct nic_address *address,

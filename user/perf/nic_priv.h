@@ -36,4 +36,14 @@ __u32 nic_rank(const struct nic *nic, __u32 member);
 /* Be ready for one more message. Return: as nic_open(). */
 int nic_post_receive(struct nic *nic, __u32 member);
 
+/* Make a queue pair ready to be given receives. Return: 0 or a positive errno. */
+int nic_qp_init(struct ibv_qp *qp);
+
+/* Connect it to queue pair @qpn there. Return: 0 or a positive errno. */
+int nic_qp_connect(const struct nic *nic, struct ibv_qp *qp, const struct nic_address *address,
+		   __u32 qpn);
+
+/* Sequence numbers begin anywhere: by the number of the one that sends. */
+__u32 nic_first_psn(__u32 qpn);
+
 #endif /* ROCESTEER_PERF_NIC_PRIV_H */

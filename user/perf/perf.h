@@ -23,6 +23,9 @@ enum {
 	PERF_OPTION_LISTEN,
 	PERF_OPTION_TOKEN_FILE,
 	PERF_OPTION_RANGES,
+	PERF_OPTION_SWITCH,
+	PERF_OPTION_GROUP,
+	PERF_OPTION_PACKETS,
 };
 
 /* The RDMA device of a dimension. */
@@ -32,8 +35,21 @@ struct perf_dev {
 };
 
 /**
+ * struct perf_reduce - an All-Reduce that a switch sums
+ * @command: that reaches the rocesteer command of the switch; NULL: no switch sums
+ * @group: number of the group of all ranks there
+ * @packets: of a message
+ */
+struct perf_reduce {
+	const char *command;
+	__u32 group;
+	__u32 packets;
+};
+
+/**
  * struct perf_config - the options
- * @plan: to be run
+ * @plan: to be run; where a switch sums, the ring's, in case that fails
+ * @reduce: by a switch
  * @policy: CHUNK_POLICY_* that it was planned by
  * @layout: of @plan
  * @dev: by dimension; without name where there is one endpoint
@@ -49,6 +65,7 @@ struct perf_dev {
  */
 struct perf_config {
 	struct chunk_plan plan;
+	struct perf_reduce reduce;
 	int policy;
 	struct layout layout;
 	struct perf_dev dev[CHUNK_MAX_DIMS];
@@ -96,6 +113,9 @@ struct perf_stage {
  * @most: of the slowest run
  * @wrong: elements, on all ranks, in all runs
  * @wrong_rank: the first rank that had any
+ * @by_ring: runs that a switch should have summed, and the ring did
+ * @reason: why it did, first of all
+ * @left: why the switch has not forgotten the group in the end; no code: it has
  * @stage: of the last run, in the order in which they ended, on this rank
  * @stages: how many
  */
@@ -105,6 +125,9 @@ struct perf_result {
 	__u64 most;
 	__u64 wrong;
 	__u32 wrong_rank;
+	__u32 by_ring;
+	char reason[160];
+	struct err left;
 	struct perf_stage *stage;
 	__u32 stages;
 };
@@ -126,7 +149,7 @@ int perf_report(const struct out *out, const struct perf_config *config,
 
 struct setting;
 
-#define PERF_SETTINGS	13	/* the last one without name */
+#define PERF_SETTINGS	14	/* the last one without name */
 
 /* What ranks compare: PERF_SETTINGS zeroed ones are filled. */
 void perf_settings_fill(struct setting *setting,

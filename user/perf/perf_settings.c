@@ -60,6 +60,18 @@ static __u64 get_alg(const struct chunk_dim *dim)
 	return dim->alg;
 }
 
+/* Who sums. */
+static struct setting *add_reduce(struct setting *setting, const struct perf_reduce *reduce)
+{
+	setting->name = "netreduce";
+	if (reduce->command)
+		snprintf(setting->value, sizeof(setting->value), "group %u with %u packets",
+			 reduce->group, reduce->packets);
+	else
+		snprintf(setting->value, sizeof(setting->value), "off");
+	return setting + 1;
+}
+
 void perf_settings_fill(struct setting *setting,
 			const struct perf_config *config)
 {
@@ -73,6 +85,7 @@ void perf_settings_fill(struct setting *setting,
 	setting = add_word(setting, "type", data_types[config->type]);
 	setting = add(setting, "chunks", of->chunks);
 	setting = add_dims(setting, "algorithm", of, get_alg);
+	setting = add_reduce(setting, &config->reduce);
 	setting = add_dims(setting, "bandwidth (10^-6 GiB/s)", of,
 			   get_bandwidth);
 	setting = add_dims(setting, "latency (ps)", of, get_latency);

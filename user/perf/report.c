@@ -13,6 +13,9 @@ static const struct out_column run_columns[] = {
 	{ "chunks", "chunks" },
 	{ "hash", "hash" },
 	{ "predicted_us", "predicted time, us" },
+	{ "ring_us", "predicted time of the ring, us" },
+	{ "by_ring", "runs that fell back to the ring" },
+	{ "reason", "reason" },
 	{}
 };
 
@@ -61,8 +64,22 @@ static __u64 mean(const struct perf_config *config,
 	return config->iters ? result->ns / config->iters : 0;
 }
 
+/* Of the measured runs, from the first failure on all go by the ring. */
+static __u64 mean_bytes(const struct perf_config *config, const struct perf_result *result,
+			__u64 ring)
+{
+	__u64 by_ring = result->by_ring < config->iters ? result->by_ring : config->iters;
+
+	if (!config->reduce.command)
+		return ring;
+	if (!config->iters)
+		return config->plan.of.size;
+	return (by_ring * ring + (config->iters - by_ring) * config->plan.of.size) / config->iters;
+}
+
 static void add_dimensions(struct json_object *root,
-			   const struct perf_config *config, __u64 ns)
+			   const struct perf_config *config, const struct perf_result *result,
+			   __u64 ns)
 {
 	struct json_object *array = out_array(root, "dimensions");
 	const struct chunk_collective *of = &config->plan.of;
@@ -79,7 +96,9 @@ static void add_dimensions(struct json_object *root,
 		out_uint(obj, "dim", k);
 		out_uint(obj, "endpoints", of->dim[k].endpoints);
 		out_string(obj, "device", config->dev[k].name);
-		out_string(obj, "algorithm", chunk_algs[of->dim[k].alg]);
+		out_string(obj, "algorithm", config->reduce.command ? "netreduce" :
+			   chunk_algs[of->dim[k].alg]);
+		bytes[k] = mean_bytes(config, result, bytes[k]);
 		out_uint(obj, "bytes", bytes[k]);
 		if (ns)
 			out_decimal(obj, "used_percent",
@@ -145,6 +164,15 @@ static void add_stages(struct json_object *root,
 	}
 }
 
+/* By a switch: a step, to the switch and on, in which the whole buffer goes. */
+static __u64 predict_sum(const struct chunk_collective *of)
+{
+	const struct chunk_dim *dim = &of->dim[0];
+
+	return chunk_time(dim, of->size) * dim->endpoints / (dim->endpoints - 1) +
+	       dim->latency / chunk_alg_steps(dim->alg, dim->endpoints);
+}
+
 static void add_plan(struct json_object *root,
 		     const struct perf_config *config, __u64 predicted)
 {
@@ -164,7 +192,21 @@ static void add_plan(struct json_object *root,
 	out_string(root, "hash", hash);
 	out_uint(root, "warmup", config->warmup);
 	out_uint(root, "iters", config->iters);
-	out_decimal(root, "predicted_us", (predicted + 500) / 1000, 3);
+	if (config->reduce.command)
+		out_decimal(root, "predicted_us", (predict_sum(of) + 500) / 1000, 3);
+	out_decimal(root, config->reduce.command ? "ring_us" : "predicted_us",
+		    (predicted + 500) / 1000, 3);
+}
+
+/* How it went with the switch. */
+static void add_reduce(struct json_object *root, const struct perf_config *config,
+		       const struct perf_result *result)
+{
+	if (!config->reduce.command)
+		return;
+	out_uint(root, "by_ring", result->by_ring);
+	if (result->by_ring)
+		out_string(root, "reason", result->reason);
 }
 
 int perf_report(const struct out *out, const struct perf_config *config,
@@ -179,7 +221,8 @@ int perf_report(const struct out *out, const struct perf_config *config,
 	add_plan(root, config,
 		 chunk_model_run(model, &config->plan, NULL, NULL));
 	chunk_model_free(model);
-	add_dimensions(root, config, mean(config, result));
+	add_reduce(root, config, result);
+	add_dimensions(root, config, result, mean(config, result));
 	add_results(root, config, result, mean(config, result));
 	add_stages(root, result);
 	return err->code ? out_error(out, root, views, err) :

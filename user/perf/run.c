@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "perf.h"
+#include "reducer.h"
 #include "rendezvous.h"
 #include "setting.h"
 
@@ -18,6 +19,8 @@
  * @meeting: of the rendezvous
  * @window: of this rank
  * @nic: by dimension
+ * @reducer: the switch that sums, if one does
+ * @summed: by the switch, as long as that works
  * @began: ns, the run under way
  * @same: all ranks find the failure at the same time
  * @result: to be filled
@@ -31,6 +34,8 @@ struct run {
 	struct rendezvous *rendezvous;
 	void *window;
 	struct nic nic[CHUNK_MAX_DIMS];
+	struct reducer reducer;
+	bool summed;
 	struct engine *engine;
 	__u64 began;
 	bool same;
@@ -43,12 +48,14 @@ struct run {
  * @wrong: elements of the result
  * @stuck: nothing has happened for long
  * @awaited: then: what it waits for
+ * @failure: why the switch's sum has failed; empty: it has not
  */
 struct sample {
 	__u64 ns;
 	__u64 wrong;
 	__u64 stuck;
 	struct awaited awaited;
+	char failure[128];
 };
 
 /* All of them together fit a frame. */
@@ -80,6 +87,8 @@ static int meet(struct run *run)
 
 	if (largest < sizeof(struct sample))
 		largest = sizeof(struct sample);
+	if (largest < sizeof(struct netreduce_card))
+		largest = sizeof(struct netreduce_card);
 	perf_settings_fill(run->settings, config);
 	run->meeting = (struct rendezvous_config) {
 		.rank = config->launch.rank,
@@ -131,6 +140,7 @@ static int nics_open(struct run *run)
 		nic->rank = config->launch.rank;
 		nic->name = config->dev[k].name;
 		nic->gid_index = config->dev[k].gid_index;
+		nic->guests = config->reduce.command ? NETREDUCE_COMPLETIONS : 0;
 		nic->err = run->err;
 		ret = nic_open(nic, run->window, config->timeout / 4);
 	}
@@ -244,6 +254,13 @@ static int engine_open(struct run *run)
 	return ret;
 }
 
+static int switch_open(struct run *run)
+{
+	run->summed = run->config->reduce.command;
+	return run->summed ? reducer_open(&run->reducer, run->config, &run->nic[0],
+					  run->rendezvous, run->err) : 0;
+}
+
 static __u64 completed(const struct run *run)
 {
 	__u64 sum = 0;
@@ -254,28 +271,66 @@ static __u64 completed(const struct run *run)
 	return sum;
 }
 
-/* From start to end, while something happens. */
-static int go(struct run *run, struct sample *sample)
+static bool ring_is_over(const struct run *run)
 {
-	__u64 patience = run->config->timeout / 2, until, before;
-	int ret;
+	return engine_is_done(run->engine);
+}
 
-	run->began = progress_now();
-	ret = engine_start(run->engine);
-	until = run->began + patience;
-	while (!ret && !engine_is_done(run->engine) && !sample->stuck) {
+static bool sum_is_over(const struct run *run)
+{
+	return netreduce_is_over(&run->reducer.netreduce);
+}
+
+/* Until it is over, or nothing has happened for @patience: that is set in @stuck. */
+static int wait_over(struct run *run, bool (*is_over)(const struct run *run), __u64 patience,
+		     __u64 *stuck)
+{
+	__u64 until = run->began + patience, before;
+	int ret = 0;
+
+	while (!ret && !is_over(run) && !*stuck) {
 		before = completed(run);
 		ret = loop_wait(&run->loop, until);
 		if (completed(run) != before)
 			until = progress_now() + patience;
 		else if (progress_now() >= until)
-			sample->stuck = patience;
+			*stuck = patience;
 	}
 	if (ret && rendezvous_error(run->rendezvous))
 		*run->err = *rendezvous_error(run->rendezvous);
+	return ret;
+}
+
+/* From start to end, while something happens. */
+static int go(struct run *run, struct sample *sample)
+{
+	int ret;
+
+	run->began = progress_now();
+	ret = engine_start(run->engine);
+	ret = ret ?: wait_over(run, ring_is_over, run->config->timeout / 2, &sample->stuck);
 	sample->ns = progress_now() - run->began;
 	if (sample->stuck)
 		sample->awaited = engine_awaits(run->engine);
+	return ret;
+}
+
+/* The same by the switch. It is given up sooner: the others have patience until then. */
+static int sum(struct run *run, struct sample *sample)
+{
+	struct netreduce *netreduce = &run->reducer.netreduce;
+	__u64 stuck = 0;
+	int ret;
+
+	run->began = progress_now();
+	netreduce_start(netreduce);
+	ret = wait_over(run, sum_is_over, run->config->timeout / 4, &stuck);
+	sample->ns = progress_now() - run->began;
+	if (stuck)
+		netreduce_fail(netreduce,
+			       "nothing has happened for %g seconds, with %llu of %llu results here",
+			       stuck / 1e9, netreduce->received, netreduce->messages);
+	snprintf(sample->failure, sizeof(sample->failure), "%s", netreduce->failure);
 	return ret;
 }
 
@@ -303,15 +358,54 @@ static int check_stuck(struct run *run, const struct sample *all)
 		       first->awaited.chunk, first->awaited.stage);
 }
 
+/* The first failure of any rank's sum is the last: nobody uses the switch again. */
+static void check_summed(struct run *run, struct sample *all)
+{
+	struct perf_result *result = run->result;
+	char said[sizeof(all->failure)];
+	__u32 i;
+
+	for (i = 0; i < run->config->layout.ranks && run->summed; i++) {
+		if (!all[i].failure[0])
+			continue;
+		all[i].failure[sizeof(said) - 1] = '\0';
+		snprintf(result->reason, sizeof(result->reason), "rank %u: %s", i,
+			 reader_quote(all[i].failure, said, sizeof(said)));
+		run->summed = false;
+	}
+	if (!run->summed)
+		netreduce_stop(&run->reducer.netreduce);
+}
+
+/* As go_ring(), of the same input, which stays as it is. */
+static int go_switch(struct run *run, struct sample *all)
+{
+	const struct perf_config *config = run->config;
+	struct netreduce *netreduce = &run->reducer.netreduce;
+	struct sample mine = {};
+	int ret;
+
+	netreduce_reset(netreduce);
+	ret = rendezvous_gather(run->rendezvous, "word that it is ready", NULL,
+				NULL, 0, 0, run->err);
+	ret = ret ?: sum(run, &mine);
+	if (ret)
+		return ret;
+	mine.wrong = data_check(&config->layout, config->type, config->launch.rank,
+				netreduce->results);
+	ret = rendezvous_gather(run->rendezvous, "sum", &mine, all, sizeof(mine), 0, run->err);
+	if (!ret)
+		check_summed(run, all);
+	return ret;
+}
+
 /* Filled and checked outside the time, begun and ended by all together. */
-static int go_once(struct run *run, struct sample *all)
+static int go_ring(struct run *run, struct sample *all)
 {
 	const struct perf_config *config = run->config;
 	struct sample mine = {};
 	int ret;
 
-	data_fill(&config->layout, config->type, config->launch.rank,
-		  run->window);
 	engine_reset(run->engine);
 	run->result->stages = 0;
 	ret = rendezvous_gather(run->rendezvous, "word that it is ready", NULL,
@@ -324,6 +418,23 @@ static int go_once(struct run *run, struct sample *all)
 	return rendezvous_gather(run->rendezvous, "result", &mine, all,
 				 sizeof(mine), mine.stuck, run->err) ?:
 	       check_stuck(run, all);
+}
+
+/* What the switch fails to sum, the ring does at once. */
+static int go_once(struct run *run, struct sample *all)
+{
+	const struct perf_config *config = run->config;
+	int ret;
+
+	data_fill(&config->layout, config->type, config->launch.rank,
+		  run->window);
+	if (run->summed) {
+		ret = go_switch(run, all);
+		if (ret || run->summed)
+			return ret;
+	}
+	run->result->by_ring += !!config->reduce.command;
+	return go_ring(run, all);
 }
 
 static void add_samples(struct perf_result *result, const struct sample *all,
@@ -392,6 +503,7 @@ static void close_all(struct run *run)
 	__u32 k;
 
 	rendezvous_close(run->rendezvous, run->err);
+	reducer_close(&run->reducer, &run->result->left);
 	for (k = 0; k < run->config->plan.of.dims; k++)
 		if (has_nic(run, k))
 			nic_close(&run->nic[k]);
@@ -413,7 +525,7 @@ int perf_run(const struct perf_config *config, struct perf_result *result,
 	int ret;
 
 	ret = meet(&run) ?: window_get(&run) ?: nics_open(&run) ?:
-	      nics_connect(&run) ?: engine_open(&run) ?: go_all(&run);
+	      nics_connect(&run) ?: engine_open(&run) ?: switch_open(&run) ?: go_all(&run);
 	if (ret)
 		explain(&run, ret);
 	close_all(&run);

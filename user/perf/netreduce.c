@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "netreduce.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "nic_priv.h"
+
+#define RESULTS_IOVA	(WINDOW_IOVA * 2)
+#define RESULT		1u	/* of a wr_id: a receive */
+#define DEPTH		(NETREDUCE_COMPLETIONS / 2)	/* of each queue */
+
+static int buffer_get(struct netreduce *n)
+{
+	n->results = mmap(NULL, n->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	if (n->results == MAP_FAILED) {
+		n->results = NULL;
+		return nic_fail(n->nic, errno, "memory", "no memory for the results");
+	}
+	n->mr = ibv_reg_mr_iova(n->nic->pd, n->results, n->bytes, RESULTS_IOVA,
+				IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	return n->mr ? 0 : nic_fail(n->nic, errno, "memory",
+				    "cannot register the buffer of results (see ulimit -l)");
+}
+
+static struct ibv_qp *qp_create(const struct netreduce *n)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = n->nic->cq, .recv_cq = n->nic->cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	return ibv_create_qp(n->nic->pd, &init);
+}
+
+static int post_receive(struct netreduce *n)
+{
+	struct ibv_recv_wr *bad, wr = { .wr_id = NIC_GUEST | RESULT };
+
+	return ibv_post_recv(n->in, &wr, &bad);
+}
+
+/* The last may be shorter. */
+static __u64 message_bytes(const struct netreduce *n, __u64 message)
+{
+	__u64 left = n->bytes - message * n->message;
+
+	return left < n->message ? left : n->message;
+}
+
+static int post(struct netreduce *n)
+{
+	__u64 at = n->posted * n->message;
+	struct ibv_sge sge = {
+		.addr = WINDOW_IOVA + at,
+		.length = message_bytes(n, n->posted),
+		.lkey = n->nic->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = NIC_GUEST,
+		.sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		.send_flags = IBV_SEND_SIGNALED,
+		.imm_data = htonl(n->before + n->posted),
+		.wr.rdma = { .remote_addr = RESULTS_IOVA + at, .rkey = n->rkey },
+	};
+
+	return ibv_post_send(n->out, &wr, &bad);
+}
+
+/* What the window allows. Acknowledgments may be late, as long as the queue has room. */
+static void proceed(struct netreduce *n)
+{
+	int error = 0;
+
+	while (!error && n->posted < n->messages &&
+	       n->posted < n->received + NETREDUCE_WINDOW && n->posted < n->sent + DEPTH) {
+		error = post(n);
+		n->posted++;
+	}
+	if (error)
+		netreduce_fail(n, "cannot send: %s", strerror(error));
+}
+
+/* The switch gives each result the number that all ranks' messages have. */
+static void take_result(struct netreduce *n, __u32 number)
+{
+	__u32 wanted = n->before + n->received;
+	int error;
+
+	if (number != wanted || n->received == n->posted) {
+		netreduce_fail(n, "result %u has come, not %u", number, wanted);
+		return;
+	}
+	n->received++;
+	error = post_receive(n);
+	if (error)
+		netreduce_fail(n, "cannot receive: %s", strerror(error));
+}
+
+static void completed(void *arg, const struct ibv_wc *wc)
+{
+	struct netreduce *n = arg;
+	bool result = wc->wr_id & RESULT;
+
+	if (n->failure[0])
+		return;
+	if (wc->status != IBV_WC_SUCCESS)
+		netreduce_fail(n, "message %llu %s: %s", result ? n->received : n->sent,
+			       result ? "from the switch" : "to the switch",
+			       ibv_wc_status_str(wc->status));
+	else if (result)
+		take_result(n, ntohl(wc->imm_data));
+	else
+		n->sent++;
+	if (!n->failure[0])
+		proceed(n);
+}
+
+int netreduce_open(struct netreduce *n)
+{
+	int ret = buffer_get(n);
+
+	if (ret)
+		return ret;
+	n->nic->guest = completed;
+	n->nic->guest_arg = n;
+	n->out = qp_create(n);
+	n->in = n->out ? qp_create(n) : NULL;
+	return n->in ? 0 : nic_fail(n->nic, errno, "queue-pair", "cannot create one");
+}
+
+void netreduce_stop(struct netreduce *n)
+{
+	/* What has completed and was not told yet means nothing any more. */
+	netreduce_fail(n, "stopped");
+	if (n->in)
+		ibv_destroy_qp(n->in);
+	if (n->out)
+		ibv_destroy_qp(n->out);
+	n->in = NULL;
+	n->out = NULL;
+}
+
+void netreduce_close(struct netreduce *n)
+{
+	netreduce_stop(n);
+	if (n->mr)
+		ibv_dereg_mr(n->mr);
+	if (n->results)
+		munmap(n->results, n->bytes);
+}
+
+void netreduce_describe(const struct netreduce *n, struct netreduce_card *card)
+{
+	nic_describe_self(n->nic, &card->address);
+	card->address.rkey = n->mr->rkey;
+	card->out = n->out->qp_num;
+	card->in = n->in->qp_num;
+}
+
+struct group_rank netreduce_rank(const struct netreduce_card *card)
+{
+	struct group_rank rank = {
+		.qpn = card->in,
+		.psn = nic_first_psn(card->out),
+		.va = RESULTS_IOVA,
+	};
+
+	memcpy(rank.address, card->address.gid, sizeof(rank.address));
+	return rank;
+}
+
+/* Packets have the same length everywhere. */
+static enum ibv_mtu least_mtu(const struct netreduce_card *cards, __u32 ranks)
+{
+	enum ibv_mtu mtu = IBV_MTU_4096;
+	__u32 i;
+
+	for (i = 0; i < ranks; i++)
+		if (cards[i].address.mtu < mtu)
+			mtu = cards[i].address.mtu;
+	return mtu;
+}
+
+static int connect_one(struct netreduce *n, struct ibv_qp *qp, struct nic_address address,
+		       __u32 qpn)
+{
+	address.mtu = n->mtu;
+	return nic_qp_connect(n->nic, qp, &address, qpn);
+}
+
+static int connect_in(struct netreduce *n, const struct netreduce_card *from)
+{
+	int error = nic_qp_init(n->in), i;
+
+	for (i = 0; !error && i < (int)DEPTH; i++)
+		error = post_receive(n);
+	return error ?: connect_one(n, n->in, from->address, from->out);
+}
+
+int netreduce_connect(struct netreduce *n, const struct netreduce_card *cards)
+{
+	__u32 ranks = n->nic->layout->ranks, rank = n->nic->rank;
+	const struct netreduce_card *to = &cards[(rank + 1) % ranks];
+	int error;
+
+	n->mtu = least_mtu(cards, ranks);
+	n->message = (__u64)n->packets * netreduce_mtu(n);
+	n->messages = (n->bytes + n->message - 1) / n->message;
+	n->rkey = to->address.rkey;
+	error = connect_in(n, &cards[(rank + ranks - 1) % ranks]) ?:
+		nic_qp_init(n->out) ?:
+		connect_one(n, n->out, to->address, group_qpn(n->group, rank));
+	return error ? nic_fail(n->nic, error, "connect", "cannot connect to the switch") : 0;
+}
+
+__u32 netreduce_mtu(const struct netreduce *n)
+{
+	return 128u << n->mtu;
+}
+
+void netreduce_reset(struct netreduce *n)
+{
+	n->before += n->posted;
+	n->posted = 0;
+	n->sent = 0;
+	n->received = 0;
+	/* As data_fill() makes what is not input. */
+	memset(n->results, 0xff, n->bytes);
+}
+
+void netreduce_start(struct netreduce *n)
+{
+	proceed(n);
+}
+
+bool netreduce_is_over(const struct netreduce *n)
+{
+	return n->failure[0] || (n->received == n->messages && n->sent == n->messages);
+}
+
+void netreduce_fail(struct netreduce *n, const char *fmt, ...)
+{
+	va_list args;
+
+	if (n->failure[0])
+		return;
+	va_start(args, fmt);
+	vsnprintf(n->failure, sizeof(n->failure), fmt, args);
+	va_end(args);
+}
