@@ -16,11 +16,14 @@
 #include "../include/rocesteer/types.h"
 
 #define PACKET_MAX	3400	/* bytes that are made */
+#ifndef PACKET_ROOM
+#define PACKET_ROOM	4096	/* bytes that mutations may make of them, and 128 */
+#endif
 #define PACKET_HEADERS	120	/* at most so many are before the payload */
 
 struct packet {
 	size_t len;
-	__u8 data[4096];
+	__u8 data[PACKET_ROOM];
 };
 
 /**
