@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink: what the kernel may answer to each request of the module's family, and
+ * Netlink: what the kernel may answer to each request of the modules' families, and
  * what it may tell of devices and routes. What lies in the buffer behind a message
  * is not to be looked at.
  */
@@ -9,6 +9,7 @@
 #include <sanitizer/asan_interface.h>
 
 #include "fabric/fabric.h"
+#include "reduce/reduce.h"
 #include "steer/steer.h"
 #include "fuzz.h"
 
@@ -225,6 +226,41 @@ static void talk(struct err *err)
 	genl_close(genl);
 }
 
+static void on_group(const struct reduce_group *group, void *arg)
+{
+	(void)arg;
+	assert(group->config.nr_ranks <= REDUCE_MAX_RANKS);
+	assert(reduce_poison_name(group->poison) && reduce_poison_text(group->poison));
+}
+
+/* Likewise to the other module. */
+static void talk_reduce(struct err *err)
+{
+	struct reduce_group group;
+	struct reduce_stats stats;
+	struct reduce *reduce;
+
+	if (reduce_open(&reduce, err))
+		return;
+	forget();
+	while (in.left) {
+		switch (fuzz_u8(&in) % 3) {
+		case 0:
+			reduce_each(reduce, on_group, NULL, err);
+			break;
+		case 1:
+			reduce_get(reduce, 1, &group, err);
+			on_group(&group, NULL);
+			break;
+		case 2:
+			reduce_stats(reduce, &stats, err);
+			break;
+		}
+		forget();
+	}
+	reduce_close(reduce);
+}
+
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 {
 	static const __u8 peer[16] = { [10] = 0xff, [11] = 0xff, [12] = 10 };
@@ -239,7 +275,10 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 	switch (what % 4) {
 	case 0:
 	case 1:
-		talk(&err);
+		if (what & 8)
+			talk_reduce(&err);
+		else
+			talk(&err);
 		break;
 	case 2:
 		link = carrier_open(&err);

@@ -163,6 +163,11 @@ def netlink():
     flow = u32(1, 2) + attr(2, bytes(10) + b"\xff\xff\x0a\1\1\1") + u32(3, 17) + \
         b"".join(u32(i, i) for i in range(4, 18)) + attr(7, b"rxe0\0")
     stats = b"".join(attr(i, struct.pack("<Q", i)) for i in range(1, 25))
+    rank = attr(1, bytes(10) + b"\xff\xff\x0a\1\1\1") + u32(2, 17) + u32(3, 9) + \
+        attr(4, struct.pack("<Q", 1 << 40))
+    group = b"".join(u32(i, i) for i in range(1, 7)) + 2 * attr(0x8007, rank) + \
+        b"".join(u32(i, 1) for i in range(8, 13)) + \
+        2 * attr(0x800d, b"".join(u32(i, i) for i in range(1, 9)))
     family = attr(1, struct.pack("<H", module)) + u32(3, 1) + \
         attr(7, attr(1, attr(1, b"events\0") + u32(2, 9)))
 
@@ -179,6 +184,9 @@ def netlink():
     say(1, (b"\1", genl(2, flow) + genl(2, flow) + done))
     say(1, (b"\2", genl(2, job) + ack), (b"\2", error))
     say(1, (b"\3", genl(1, stats) + ack))
+    say(9, (b"\0", genl(3, group) + genl(3, group) + done))
+    say(9, (b"\1", genl(3, group) + ack), (b"\1", error))
+    say(9, (b"\2", genl(4, stats) + ack))
     for command, body in (6, flow), (7, job), (8, flow), (9, job):
         say(1, (b"\4", genl(command, body)))
     say(1, (b"\4", message(module, b"")))
@@ -238,6 +246,31 @@ def network():
     put("daemon", bytes([1] + [3, 0, 0, 71, 3, 5, 2, 0, 2, 9, 2, 30, 1, 200] * 20))
 
 
+def slots():
+    """Ranks, half of the slots, PSNs; then two bytes a packet: fuzz_slot.c."""
+    def put_slot(ranks, half, *packets):
+        put("slot", bytes([ranks - 2, half - 1, 1]) + b"".join(map(bytes, packets)))
+
+    def turns(ranks, count):
+        return [(rank, 0) for _ in range(count) for rank in range(ranks)]
+
+    def at(ahead):
+        """Of the first position that is not complete."""
+        return 0xb0 + ahead
+
+    put_slot(2, 4, *turns(2, 20))
+    put_slot(2, 4, *turns(2, 20), (0, at(-9)), (1, at(-40)))   # whose slot has another
+    put_slot(4, 2, *turns(4, 12))
+    put_slot(2, 4, *[(0, 0)] * 4, *[(1, 0)] * 4, (0, at(-4)), *[(0, 0)] * 3,
+             (1, at(-2)), (1, 0), *turns(2, 8))                 # who goes back
+    put_slot(3, 4, *turns(3, 3), (0, at(1)), (1, 0), (2, 0), (0, at(0)), (0, at(0)),
+             (0, at(1)), *turns(3, 5))                          # what is missing
+    for wrong in range(0xf1, 0xf5):
+        put_slot(2, 4, (0, 0), (1, wrong), *turns(2, 2))
+    put_slot(2, 4, (0, 0), (0, at(4)), (1, 0))                  # further than it can be
+    put_slot(2, 4, (0, 0), (1, 0), (1, 0), (0, 0xff), (0, 0), (1, 0))
+
+
 def write_dictionary(target, inputs):
     words = set()
     for data in inputs:
@@ -254,11 +287,12 @@ chunks()
 plans()
 netlink()
 network()
+slots()
 shutil.rmtree(OUT, ignore_errors=True)
 for name, inputs in seeds.items():
     os.makedirs(f"{OUT}/{name}")
     for number, seed in enumerate(inputs):
         with open(f"{OUT}/{name}/{number}", "wb") as out:
             out.write(seed)
-    if name not in ("daemon", "probe"):
+    if name not in ("daemon", "probe", "slot"):
         write_dictionary(name, inputs)
