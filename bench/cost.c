@@ -32,24 +32,20 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-#include <linux/if_ether.h>
-#include <linux/ip.h>
-#include <linux/udp.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <json-c/json.h>
 #include <libdeflate.h>
 
+#include "frame.h"
 #include "peers.skel.h"
 #include "tagging.h"
-#include "../include/rocesteer/types.h"
 #include "../selftests/bpf/unpinned.h"
 
 #define SELF	"10.0.0.1"
 #define PEER	"10.0.0.2"
 #define WRITE_FIRST	0x06
-#define WRITE_MIDDLE	0x07
 #define PACKETS	4000	/* a round */
 #define ROUNDS	40
 #define GUEST_ROUNDS	3	/* where time is instructions */
@@ -82,20 +78,12 @@ enum { NOTHING, EMPTY };
 #define PEDIT	"tc qdisc add dev in0 clsact && tc filter add dev in0 egress " \
 		"matchall action pedit ex munge udp sport set 49443"
 
-struct frame {
-	struct ethhdr eth;
-	struct iphdr ip;
-	struct udphdr udp;
-	struct rocesteer_bth bth;
-	unsigned char payload[4096 + ROCESTEER_ICRC_SIZE];
-} __attribute__((packed));
-
 /**
  * struct subject - one row of the table
  * @name: its key in the output
  * @prog: the program, or -1
  * @attach: command that attaches what is not a program, or NULL
- * @opcode: of its packets, where it is not WRITE_MIDDLE
+ * @opcode: of its packets, where it is not FRAME_WRITE_MIDDLE
  * @run: least time of a run of the program by load, in ns
  * @send: least time of a send
  */
@@ -117,28 +105,11 @@ static void die(const char *what)
 static size_t make_frame(struct frame *f, int payload)
 {
 	const struct rocesteer_reth reth = tagging_reth();
-	size_t udp = sizeof(f->udp) + sizeof(f->bth) + payload +
-		     ROCESTEER_ICRC_SIZE;
-	int i;
+	size_t len = frame_make(f, payload, SELF, PEER);
 
-	memset(f, 0, sizeof(*f));
-	memset(f->eth.h_dest, 2, ETH_ALEN);
-	f->eth.h_proto = htons(ETH_P_IP);
-	f->ip.version = 4;
-	f->ip.ihl = 5;
-	f->ip.ttl = 64;
-	f->ip.protocol = IPPROTO_UDP;
-	f->ip.tot_len = htons(sizeof(f->ip) + udp);
-	f->ip.saddr = inet_addr(SELF);
-	f->ip.daddr = inet_addr(PEER);
-	f->udp.source = htons(ROCESTEER_SPORT_MIN);
-	f->udp.dest = htons(ROCESTEER_ROCE_PORT);
-	f->udp.len = htons(udp);
 	f->bth.dqpn = htonl(FIRST_QPN);
-	for (i = 0; i < payload; i++)
-		f->payload[i] = 7 * i + 3;
 	memcpy(f->payload, &reth, sizeof(reth));
-	return sizeof(f->eth) + sizeof(f->ip) + udp;
+	return len;
 }
 
 static struct rocesteer_flow_key flow_key(int ifindex, unsigned int flow)
@@ -257,7 +228,7 @@ static void measure(struct subject *s, int l, int ifindex, int fd,
 	}
 	if (s->attach && system(s->attach))
 		die(s->attach);
-	f->bth.opcode = s->opcode ?: WRITE_MIDDLE;
+	f->bth.opcode = s->opcode ?: FRAME_WRITE_MIDDLE;
 	least(&s->send[l], send_round(fd, f, &loads[l], len));
 	if (s->prog >= 0) {
 		least(&s->run[l], run_round(s->prog, fd, f, &loads[l], len));
