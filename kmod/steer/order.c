@@ -17,7 +17,6 @@
  * atomic that the queue pair was seen to send. Acknowledgments of other requests may
  * not overtake these. Where nothing is outstanding, responses pass.
  */
-#include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/skbuff.h>
 #include <net/dst.h>
@@ -45,38 +44,59 @@ static void order_expect(struct rocesteer_order *order, u32 psn)
 		rocesteer_order_restart_wait(order);
 }
 
-/*
- * The packet with PSN @psn is ready, the last PSN that it takes is @behind - 1.
- * Return: the PSN that is expected next; where none is, one behind the window.
- */
-static u32 order_advance(struct rocesteer_order *order, u32 psn, u32 behind)
+/* As below, of responses: out of line, lest requests pay for what is on the stack. */
+static noinline u32 order_advance_responses(struct rocesteer_order *order,
+					    u32 psn)
 {
 	u32 next;
 
-	lockdep_assert_held(&order->lock);
-	if (!order->outstanding)
-		return behind;
 	if (rocesteer_outstanding_pass(order->outstanding, psn, &next))
 		return next;
 	order->synced = false;
 	return psn + order->window.size;
 }
 
-/* Return: the PSN behind the last packet that was released, or @end. */
-static u32 order_release(struct rocesteer_order *order, u32 end)
+/*
+ * The packet with PSN @psn is ready, the last PSN that it takes is @behind - 1.
+ * Return: the PSN that is expected next; where none is, one behind the window.
+ */
+static u32 order_advance(struct rocesteer_order *order, u32 psn, u32 behind)
+{
+	lockdep_assert_held(&order->lock);
+	return order->outstanding ? order_advance_responses(order, psn) : behind;
+}
+
+/*
+ * Packets that wait from @psn on are ready, up to the one before @end. Return: the PSN
+ * behind the last of them, or @psn.
+ */
+static u32 order_release(struct rocesteer_order *order, u32 psn, u32 end)
 {
 	struct sk_buff *skb;
-	u32 behind = end;
+	u32 behind = psn;
 
 	lockdep_assert_held(&order->lock);
-	while ((skb = rocesteer_window_take(&order->window, end, &behind)))
-		__skb_queue_tail(&order->ready, skb);
+	for (; order->window.depth && psn != end; psn++) {
+		skb = rocesteer_window_take(&order->window, psn);
+		if (!skb)
+			continue;
+		behind = psn + rocesteer_window_span(skb);
+		rocesteer_order_ready(order, skb);
+	}
 	return behind;
 }
 
-static u32 order_end(const struct rocesteer_order *order)
+static u32 order_release_all(struct rocesteer_order *order)
 {
-	return order->expected + order->window.size;
+	return order_release(order, order->expected + 1,
+			     order->expected + order->window.size);
+}
+
+static void order_none_ready(struct rocesteer_order *order)
+{
+	order->ready = NULL;
+	order->ready_end = &order->ready;
+	order->nr_ready = 0;
 }
 
 static void order_drop(struct rocesteer_order *order, struct sk_buff *skb)
@@ -87,25 +107,27 @@ static void order_drop(struct rocesteer_order *order, struct sk_buff *skb)
 
 static void order_drop_waiting(struct rocesteer_order *order)
 {
+	u32 psn = order->expected;
 	struct sk_buff *skb;
-	u32 behind;
 
 	lockdep_assert_held(&order->lock);
-	while ((skb = rocesteer_window_take(&order->window, order_end(order),
-					    &behind)))
-		order_drop(order, skb);
+	while (order->window.depth) {
+		skb = rocesteer_window_take(&order->window, ++psn);
+		if (skb)
+			order_drop(order, skb);
+	}
 }
 
 /* The expected packet has come. */
 static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 		       u32 span)
 {
-	u32 psn = order->expected, behind, n;
+	u32 psn = order->expected, n;
 	u32 next = order_advance(order, psn, psn + span);
 
 	if (order->window.depth)
 		rocesteer_order_note_filled(order, next);
-	__skb_queue_tail(&order->ready, skb);
+	rocesteer_order_ready(order, skb);
 	while (order->window.depth) {
 		/*
 		 * PSNs in between are of acknowledgments. Of two packets that
@@ -113,14 +135,15 @@ static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 		 */
 		n = (next - psn) & ROCESTEER_PSN_MASK;
 		if (n != 1)
-			order_release(order,
+			order_release(order, psn + 1,
 				      psn + clamp(n, 1, order->window.size));
-		skb = rocesteer_window_take(&order->window, next + 1, &behind);
+		skb = rocesteer_window_take(&order->window, next);
 		if (!skb)
 			break;
-		__skb_queue_tail(&order->ready, skb);
+		rocesteer_order_ready(order, skb);
 		psn = next;
-		next = order_advance(order, psn, behind);
+		span = rocesteer_window_span(skb);
+		next = order_advance(order, psn, psn + span);
 	}
 	order_expect(order, next);
 	rocesteer_order_detect_loss(order);
@@ -142,7 +165,7 @@ static void order_jump(struct rocesteer_order *order, u32 psn, u32 span)
 		return;
 	}
 	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_RESYNC);
-	order_release(order, order_end(order));
+	order_release_all(order);
 	order_expect(order, behind);
 	order->jump = ORDER_NO_JUMP;
 }
@@ -172,8 +195,8 @@ static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 	else if (!order->outstanding)
 		rocesteer_order_note_go_back(order, order->expected);
 	/* What a jump releases goes first. */
-	if (skb_queue_empty(&order->ready) || order_pin_dst(order, skb))
-		__skb_queue_tail(&order->ready, skb);
+	if (!order->ready || order_pin_dst(order, skb))
+		rocesteer_order_ready(order, skb);
 }
 
 static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
@@ -187,7 +210,7 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 				   pkt->sport, pkt->paths);
 	if (err < 0) {
 		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
-		__skb_queue_tail(&order->ready, skb);
+		rocesteer_order_ready(order, skb);
 		return;
 	}
 	if (err)
@@ -215,8 +238,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 
 	lockdep_assert_held(&order->lock);
 	/* It may be delivered by another CPU, or later. */
-	if ((order->delivering || !skb_queue_empty(&order->ready)) &&
-	    !order_pin_dst(order, skb))
+	if ((order->delivering || order->ready) && !order_pin_dst(order, skb))
 		return;
 	if (!order->synced) {
 		order->synced = true;
@@ -230,7 +252,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 		order_behind(order, skb, pkt->psn, span);
 	} else if (ahead >= (s32)order->window.size) {
 		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_OUT_OF_WINDOW);
-		__skb_queue_tail(&order->ready, skb);
+		rocesteer_order_ready(order, skb);
 	} else {
 		order_hold(order, skb, pkt, span);
 	}
@@ -251,14 +273,14 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 bool rocesteer_order_bypass(struct rocesteer_order *order,
 			    const struct rocesteer_packet *pkt)
 {
-	u32 span = order_psns(order, pkt->length);
 	u8 paths = pkt->paths ?: order->paths;
+	u32 span;
 
 	lockdep_assert_held(&order->lock);
-	if (paths != 1 || order->window.depth || order->delivering ||
-	    !skb_queue_empty(&order->ready) ||
+	if (paths != 1 || order->window.depth || order->delivering || order->ready ||
 	    (order->paths > 1 && pkt->psn != order->expected))
 		return false;
+	span = order_psns(order, pkt->length);
 	order->paths = paths;
 	order->synced = true;
 	order_expect(order, order_advance(order, pkt->psn, pkt->psn + span));
@@ -343,7 +365,7 @@ static void order_give_up(struct rocesteer_order *order)
 		rocesteer_order_wait_longer(order);
 		return;
 	}
-	behind = order_release(order, order_end(order));
+	behind = order_release_all(order);
 	if (order->state == ORDER_NUDGED)
 		order_expect(order, order_advance(order, behind - 1, behind));
 }
@@ -359,10 +381,11 @@ void rocesteer_order_expire(struct rocesteer_order *order)
 	u64 age, wait;
 
 	lockdep_assert_held(&order->lock);
-	if (!order->window.ports)
+	if (!order->window.room)
 		return;
+	rocesteer_window_trim(&order->window);
 	rocesteer_order_detect_loss(order);
-	age = ktime_get_ns() - order->since;
+	age = rocesteer_window_now() - order->since;
 	wait = rocesteer_order_wait(order);
 	if (age < wait) {
 		rocesteer_order_start_timer(order, wait - age);
@@ -396,7 +419,7 @@ void rocesteer_order_init(struct rocesteer_order *order,
 	order->jump = ORDER_NO_JUMP;
 	order->resent = psn;
 	rocesteer_order_init_loss(order);
-	__skb_queue_head_init(&order->ready);
+	order_none_ready(order);
 }
 
 /**
@@ -409,13 +432,16 @@ void rocesteer_order_init(struct rocesteer_order *order,
  */
 void rocesteer_order_end(struct rocesteer_order *order)
 {
-	struct sk_buff *skb;
+	struct sk_buff *skb, *next;
 
 	lockdep_assert_held(&order->lock);
 	order->dead = true;
 	order_drop_waiting(order);
-	while (!order->delivering && (skb = __skb_dequeue(&order->ready)))
-		order_drop(order, skb);
+	if (!order->delivering) {
+		skb_list_walk_safe(order->ready, skb, next)
+			order_drop(order, skb);
+		order_none_ready(order);
+	}
 	rocesteer_window_free(&order->window);
 	kfree(order->outstanding);
 	WRITE_ONCE(order->outstanding, NULL);

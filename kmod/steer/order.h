@@ -54,8 +54,9 @@ struct rocesteer_packet {
  * @jump: PSN behind the last packet that was too far behind to be sent again; 2^24
  *	where none was
  * @skew: by how much missing packets were late recently, in nanoseconds
- * @noted: when that was last found out
- * @since: time since which @expected is missed in @state, while packets wait
+ * @noted: when that was last found out, to the tick
+ * @since: time since which @expected is missed in @state, while packets wait, to the
+ *	tick
  * @overtaken: time since which all paths have delivered packets from beyond @expected,
  *	while packets wait; 0 where they have not
  * @reorder: how long after that a missing packet still came recently, in nanoseconds.
@@ -68,7 +69,9 @@ struct rocesteer_packet {
  * @outstanding: of responses, those that are awaited; NULL before the first, and at
  *	the end. Without the lock it is only compared with NULL. Of requests NULL
  * @window: packets that wait, all from (@expected, @expected + size)
- * @ready: packets in order, to be delivered
+ * @ready: packets in order, to be delivered, linked by their next
+ * @ready_end: where the next one goes
+ * @nr_ready: how many there are
  * @timer: pending while packets wait, or longer
  * @more: goes on delivering
  * @held: packets that had to wait so far
@@ -98,7 +101,9 @@ struct rocesteer_order {
 	u64 suspect_late;
 	struct rocesteer_outstanding *outstanding;
 	struct rocesteer_window window;
-	struct sk_buff_head ready;
+	struct sk_buff *ready;
+	struct sk_buff **ready_end;
+	u32 nr_ready;
 	struct timer_list timer;
 	struct work_struct more;
 	u64 held;

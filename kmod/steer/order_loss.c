@@ -55,13 +55,18 @@ u64 rocesteer_order_wait(const struct rocesteer_order *order)
  */
 void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait)
 {
-	timer_reduce(&order->timer, jiffies + 1 + nsecs_to_jiffies(wait));
+	unsigned long expires = jiffies + 1 + nsecs_to_jiffies(wait);
+
+	/* As a rule it does: timer_reduce() would find that out as well, at some cost. */
+	if (!timer_pending(&order->timer) ||
+	    time_after(order->timer.expires, expires))
+		timer_reduce(&order->timer, expires);
 }
 
 /* A timer that is pending may come too early; rocesteer_order_expire() sees to it. */
 void rocesteer_order_restart_wait(struct rocesteer_order *order)
 {
-	order->since = ktime_get_ns();
+	order->since = rocesteer_window_now();
 	order->overtaken = 0;
 	rocesteer_order_start_timer(order, rocesteer_order_wait(order));
 }
@@ -75,9 +80,10 @@ static void order_nudge(struct rocesteer_order *order)
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&order->lock);
-	skb = rocesteer_window_copy_last(&order->window);
+	skb = rocesteer_window_copy_last(&order->window, order->expected +
+					 order->window.size);
 	if (skb)	/* else the timer goes on */
-		__skb_queue_tail(&order->ready, skb);
+		rocesteer_order_ready(order, skb);
 	order->state = ORDER_NUDGED;
 	rocesteer_order_restart_wait(order);
 }
@@ -86,6 +92,8 @@ static void order_fade(struct rocesteer_order *order, u64 now)
 {
 	u64 elapsed = min(now - order->noted, ORDER_FADE_MAX);
 
+	if (!elapsed)
+		return;
 	order->noted = now;
 	order->skew -= order->skew * elapsed >> ORDER_FADE;
 	order->reorder -= order->reorder * elapsed >> ORDER_REORDER_FADE;
@@ -95,8 +103,10 @@ static void order_fade(struct rocesteer_order *order, u64 now)
  * The missing packet was late by as much as the one behind it has waited. The largest
  * lateness counts: many packets come a little late for each that comes very late.
  */
-static void order_note_skew(struct rocesteer_order *order, u64 behind, u64 now)
+static void order_note_skew(struct rocesteer_order *order, u64 behind)
 {
+	u64 now = rocesteer_window_now();
+
 	order_fade(order, now);
 	order->skew = clamp(now - min_not_zero(behind, order->since),
 			    order->skew, ORDER_WAIT_MAX);
@@ -144,19 +154,20 @@ static void order_suspect(struct rocesteer_order *order)
 	order->suspect_late = 0;
 }
 
-/* Give up the expected packet if all paths have delivered later ones long enough ago. */
-void rocesteer_order_detect_loss(struct rocesteer_order *order)
+/*
+ * Give up the expected packet if all paths have delivered later ones long enough ago;
+ * as many as @order->paths have.
+ */
+void rocesteer_order_check_overtaken(struct rocesteer_order *order)
 {
-	struct rocesteer_window *win = &order->window;
 	u64 now, age, wait;
 
-	if (!win->depth || order->state != ORDER_WAITING ||
-	    !rocesteer_window_overtaken(win, order->expected, order->paths))
+	if (order->window.beyond < rocesteer_window_paths(&order->window))
 		return;
 	now = ktime_get_ns();
 	if (!order->overtaken) {
 		order->overtaken = now;
-		order_fade(order, now);
+		order_fade(order, rocesteer_window_now());
 	}
 	age = now - order->overtaken;
 	wait = 2 * order->reorder;
@@ -174,14 +185,14 @@ void rocesteer_order_detect_loss(struct rocesteer_order *order)
 void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next)
 {
 	struct rocesteer_window *win = &order->window;
-	u64 now = ktime_get_ns();
 
 	switch (order->state) {
 	case ORDER_WAITING:
 		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_FILLED);
-		order_note_skew(order, rocesteer_window_since(win, next), now);
+		order_note_skew(order, rocesteer_window_since(win, next));
 		if (order->overtaken && !order_may_be_resent(order))
-			order_note_reorder(order, now - order->overtaken);
+			order_note_reorder(order,
+					   ktime_get_ns() - order->overtaken);
 		return;
 	case ORDER_ASKED:
 		/* The sender has gone back: paths deliver earlier packets again. */
@@ -189,7 +200,7 @@ void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next)
 		break;
 	}
 	if (order->suspect_since && order->suspect == order->expected) {
-		order->suspect_late = now - order->suspect_since;
+		order->suspect_late = ktime_get_ns() - order->suspect_since;
 		order->suspect_since = 0;
 	}
 }

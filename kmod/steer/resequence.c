@@ -8,7 +8,6 @@
 #include <linux/hash.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/ktime.h>
 #include <linux/netfilter.h>
 #include <linux/rhashtable.h>
 #include <linux/skbuff.h>
@@ -91,20 +90,23 @@ void rocesteer_reseq_table_free(struct rocesteer_net *rn)
 	rhashtable_destroy(&rn->reseqs);
 }
 
-/* Return: how many packets that are ready are in @batch now, at most @most. */
-static unsigned int reseq_take(struct rocesteer_order *order,
-			       struct sk_buff_head *batch, unsigned int most)
+/* Return: packets that are ready, the first @most of them if there are more. */
+static struct sk_buff *reseq_take(struct rocesteer_order *order, u32 most)
 {
-	unsigned int n = skb_queue_len(&order->ready), i;
+	struct sk_buff *first = order->ready, **end = order->ready_end;
 
 	lockdep_assert_held(&order->lock);
-	if (n <= most) {	/* as most often: cheaper */
-		skb_queue_splice_init(&order->ready, batch);
-		return n;
+	if (order->nr_ready <= most) {
+		order->ready_end = &order->ready;
+		order->nr_ready = 0;
+	} else {
+		order->nr_ready -= most;
+		for (end = &order->ready; most; most--)
+			end = &(*end)->next;
 	}
-	for (i = 0; i < most; i++)
-		__skb_queue_tail(batch, __skb_dequeue(&order->ready));
-	return most;
+	order->ready = *end;
+	*end = NULL;
+	return first;
 }
 
 /*
@@ -121,26 +123,27 @@ static unsigned int reseq_take(struct rocesteer_order *order,
 static void reseq_deliver(struct rocesteer_order *order)
 	__must_hold(&order->lock)
 {
-	struct sk_buff_head batch;
+	struct sk_buff *skb, *next;
 	unsigned int n = 0;
-	struct sk_buff *skb;
 
 	lockdep_assert_held(&order->lock);
-	if (order->delivering)
+	if (order->delivering || !order->ready)
 		return;
 	order->delivering = true;
-	__skb_queue_head_init(&batch);
-	while (!skb_queue_empty(&order->ready)) {
+	do {
 		if (n >= RESEQ_BUDGET && !order->dead) {
 			queue_work(system_bh_wq, &order->more);
 			break;
 		}
-		n += reseq_take(order, &batch, RESEQ_BUDGET - n % RESEQ_BUDGET);
+		skb = reseq_take(order, RESEQ_BUDGET - n % RESEQ_BUDGET);
 		spin_unlock(&order->lock);
-		while ((skb = __skb_dequeue(&batch)))
+		skb_list_walk_safe(skb, skb, next) {
+			skb_mark_not_on_list(skb);
 			rocesteer_deliver_continue(order->rn->net, skb);
+			n++;
+		}
 		spin_lock(&order->lock);
-	}
+	} while (order->ready);
 	order->delivering = false;
 }
 
@@ -231,9 +234,10 @@ unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
 	 * barrier for each packet, which costs as much as a lock that is free.
 	 */
 	spin_lock_bh(&order->lock);
-	if (skb_queue_len(&order->ready) > reseq_most_ready(order)) {
+	if (order->nr_ready > reseq_most_ready(order)) {
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
-	} else if (!order->dead && !rocesteer_order_bypass(order, pkt)) {
+	} else if (!order->dead && (pkt->paths > 1 ||
+				    !rocesteer_order_bypass(order, pkt))) {
 		verdict = rocesteer_deliver_steal(skb, state);
 		if (verdict == NF_STOLEN) {
 			rocesteer_order_sort(order, skb, pkt);
@@ -404,7 +408,7 @@ void rocesteer_reseq_read(struct rocesteer_reseq *reseq,
 		spin_lock_irqsave(&order->lock, flags);
 		if (order->window.depth)
 			stat->age = max(stat->age,
-					ktime_get_ns() - order->since);
+					rocesteer_window_now() - order->since);
 		stat->depth += order->window.depth;
 		stat->held += order->held;
 		stat->lost += order->lost;

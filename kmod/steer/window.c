@@ -5,61 +5,65 @@
  * A window has at most as many packets as PSNs. All windows have at most reseq_memory
  * bytes, counted as sockets count them, and each no more than it leaves free. So who
  * fills k windows leaves one part in k + 1 to another flow (Choudhury and Hahne,
- * dynamic queue length thresholds).
+ * dynamic queue length thresholds). What a window takes counts until
+ * rocesteer_window_trim(), at most a second longer than packets wait: so CPUs do not
+ * write the one counter for each packet.
  */
 #include <linux/atomic.h>
 #include <linux/ipv6.h>
-#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
-#include <linux/rbtree.h>
+#include <linux/overflow.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <net/ip.h>
 
-#include <rocesteer/roce.h>
 #include <rocesteer/types.h>
 
-#include "../compat.h"
 #include "window.h"
 
 #define WINDOW_HEADER \
 	MAX(sizeof(struct inet_skb_parm), sizeof(struct inet6_skb_parm))
 
 /**
- * struct window_cb - what is kept in the control block of a packet that waits
- * @header: the IP layer's
- * @psn: its PSN
- * @span: PSNs that it takes
- * @since: when it came, in nanoseconds
- * @dev: its device: skb->dev shares its place with the node of the tree
- */
-struct window_cb {
-	u8 header[WINDOW_HEADER];
-	u32 psn;
-	u32 span;
-	u64 since;
-	struct net_device *dev;
-};
-
-static_assert(sizeof(struct window_cb) <= sizeof_field(struct sk_buff, cb));
-
-/**
  * struct window_port - a path
- * @psn: of the last packet that it delivered, of those that had to wait
- * @sport: UDP source port
+ * @last: the last packet that it delivered and that had to wait; NULL where that one
+ *	waits no more
+ * @sport: UDP source port; 0 where no path is here
  * @paths: that the packet said there are
  */
 struct window_port {
-	u32 psn;
+	struct sk_buff *last;
 	__be16 sport;
 	u8 paths;
 };
 
-struct window_ports {
-	unsigned int nr;
+/**
+ * struct window_room - where packets wait
+ * @port: paths by which they came, hashed by port number; the next place where one is
+ *	taken
+ * @packet: they, by PSN modulo the size of the window; NULL where none waits
+ */
+struct window_room {
 	struct window_port port[ROCESTEER_MAX_PATHS];
+	struct sk_buff *packet[];
 };
+
+/**
+ * struct window_cb - what is kept in the control block of a packet that waits
+ * @header: the IP layer's
+ * @span: PSNs that it takes
+ * @since: when it came, to the tick
+ * @port: path by which it came; NULL where that is not known
+ */
+struct window_cb {
+	u8 header[WINDOW_HEADER];
+	u32 span;
+	u64 since;
+	struct window_port *port;
+};
+
+static_assert(sizeof(struct window_cb) <= sizeof_field(struct sk_buff, cb));
 
 static unsigned long reseq_memory = 64UL << 20;
 module_param(reseq_memory, ulong, 0644);
@@ -80,33 +84,37 @@ u64 rocesteer_window_bytes(void)
 
 static bool window_charge(struct rocesteer_window *win, unsigned int bytes)
 {
-	unsigned long used = atomic_long_add_return(bytes, &window_bytes);
-	unsigned long limit = READ_ONCE(reseq_memory);
+	unsigned long limit, used, more;
 
-	if (used <= limit && win->bytes + bytes <= limit - used) {
-		win->bytes += bytes;
-		return true;
+	if (win->bytes + bytes > win->charged) {
+		more = win->bytes + bytes - win->charged;
+		used = atomic_long_add_return(more, &window_bytes);
+		limit = READ_ONCE(reseq_memory);
+		if (used > limit || win->charged + more > limit - used) {
+			atomic_long_sub(more, &window_bytes);
+			return false;
+		}
+		win->charged += more;
 	}
-	atomic_long_sub(bytes, &window_bytes);
-	return false;
+	win->bytes += bytes;
+	return true;
 }
 
-static void window_uncharge(struct rocesteer_window *win, unsigned int bytes)
+static size_t window_room_size(const struct rocesteer_window *win)
 {
-	win->bytes -= bytes;
-	WARN_ON_ONCE(atomic_long_sub_return(bytes, &window_bytes) < 0);
+	return struct_size(win->room, packet, win->size);
 }
 
 static bool window_alloc(struct rocesteer_window *win)
 {
-	if (win->ports)
+	if (win->room)
 		return true;
-	if (!window_charge(win, sizeof(*win->ports)))
+	if (!window_charge(win, window_room_size(win)))
 		return false;
-	win->ports = kzalloc_obj(*win->ports, GFP_ATOMIC | __GFP_NOWARN);
-	if (!win->ports)
-		window_uncharge(win, sizeof(*win->ports));
-	return win->ports;
+	win->room = kzalloc(window_room_size(win), GFP_ATOMIC | __GFP_NOWARN);
+	if (!win->room)
+		win->bytes -= window_room_size(win);
+	return win->room;
 }
 
 static struct window_cb *window_cb(const struct sk_buff *skb)
@@ -114,66 +122,58 @@ static struct window_cb *window_cb(const struct sk_buff *skb)
 	return (struct window_cb *)skb->cb;
 }
 
-/* What a packet is that has left the tree. */
-static void window_restore(struct rocesteer_window *win, struct sk_buff *skb)
+static struct sk_buff **window_slot(const struct rocesteer_window *win, u32 psn)
 {
-	skb->next = NULL;
-	skb->prev = NULL;
-	skb->dev = window_cb(skb)->dev;
-	window_uncharge(win, skb->truesize);
+	return &win->room->packet[psn & (win->size - 1)];
 }
 
-/* Return: the packet with the same PSN whose place it has taken, or NULL. */
-static struct sk_buff *window_insert(struct rocesteer_window *win,
-				     struct sk_buff *skb)
+/*
+ * A path that is new may take the place of one of which no packet waits.
+ * Return: its place, or NULL where there is none.
+ */
+static struct window_port *window_port(struct window_room *room, __be16 sport)
 {
-	struct rb_node **link = &win->packets.rb_root.rb_node, *parent = NULL;
-	u32 psn = window_cb(skb)->psn;
-	bool first = true, last = !win->last;
-	struct sk_buff *old;
-	s32 ahead;
+	struct window_port *port, *unused = NULL;
+	unsigned int i, hash = ntohs(sport);
 
-	/* Most packets come behind all others. */
-	if (win->last &&
-	    rocesteer_psn_diff(psn, window_cb(win->last)->psn) > 0) {
-		parent = &win->last->rbnode;
-		link = &parent->rb_right;
-		first = false;
-		last = true;
-	}
-	while (*link) {
-		parent = *link;
-		old = rb_to_skb(parent);
-		ahead = rocesteer_psn_diff(psn, window_cb(old)->psn);
-		if (!ahead) {
-			rb_replace_node_cached(parent, &skb->rbnode,
-					       &win->packets);
-			if (win->last == old)
-				win->last = skb;
-			return old;
-		}
-		link = ahead < 0 ? &parent->rb_left : &parent->rb_right;
-		first &= ahead < 0;
-	}
-	rb_link_node(&skb->rbnode, parent, link);
-	rb_insert_color_cached(&skb->rbnode, &win->packets, first);
-	if (last)
-		win->last = skb;
-	return NULL;
-}
-
-static void window_see_port(struct window_ports *ports, struct window_port seen)
-{
-	unsigned int i;
-
-	for (i = 0; i < ports->nr; i++)
-		if (ports->port[i].sport == seen.sport)
+	for (i = 0; i < ROCESTEER_MAX_PATHS; i++) {
+		port = &room->port[(hash + i) % ROCESTEER_MAX_PATHS];
+		if (port->sport == sport)
+			return port;
+		if (!unused && !port->last)
+			unused = port;
+		if (!port->sport)
 			break;
-	if (i == ROCESTEER_MAX_PATHS)
+	}
+	if (unused)
+		unused->sport = sport;
+	return unused;
+}
+
+static void window_see_port(struct rocesteer_window *win, struct sk_buff *skb,
+			    __be16 sport, u8 paths)
+{
+	struct window_port *port = sport ? window_port(win->room, sport) : NULL;
+
+	window_cb(skb)->port = port;
+	if (!port)
 		return;
-	if (i == ports->nr)
-		ports->nr++;
-	ports->port[i] = seen;
+	win->beyond += !port->last;
+	port->last = skb;
+	port->paths = paths;
+}
+
+/* A packet waits no more. */
+static void window_leave(struct rocesteer_window *win, struct sk_buff *skb)
+{
+	struct window_port *port = window_cb(skb)->port;
+
+	if (port && port->last == skb) {
+		port->last = NULL;
+		win->beyond--;
+	}
+	win->bytes -= skb->truesize;
+	win->depth--;
 }
 
 /**
@@ -197,125 +197,126 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 			 u32 psn, u32 span, __be16 sport, u8 paths)
 {
 	struct window_cb *cb = window_cb(skb);
-	struct sk_buff *old;
+	struct sk_buff **slot, *old;
 
 	if (!window_charge(win, skb->truesize))
 		return -ENOMEM;
 	if (!window_alloc(win)) {
-		window_uncharge(win, skb->truesize);
+		win->bytes -= skb->truesize;
+		rocesteer_window_trim(win);
 		return -ENOMEM;
 	}
-	cb->psn = psn;
+	slot = window_slot(win, psn);
+	old = *slot;
+	if (old)
+		window_leave(win, old);
+	*slot = skb;
+	win->depth++;
 	cb->span = span;
-	cb->since = ktime_get_ns();
-	cb->dev = skb->dev;
-	old = window_insert(win, skb);
-	if (sport)
-		window_see_port(win->ports, (struct window_port) {
-			.psn = psn,
-			.sport = sport,
-			.paths = paths,
-		});
-	if (!old) {
-		win->depth++;
+	cb->since = rocesteer_window_now();
+	window_see_port(win, skb, sport, paths);
+	if (!old)
 		return 0;
-	}
-	window_restore(win, old);
 	kfree_skb(old);
 	return 1;
 }
 
 /**
- * rocesteer_window_take() - take the first packet out
- * @win: window
- * @end: PSN that it has to be before, in the window or just behind
- * @behind: set to the PSN behind those that it takes
+ * rocesteer_window_take() - take a packet out
+ * @win: window, in which one waits or did lately
+ * @psn: its PSN, in the window or just behind
  *
  * Return: the packet, which is the caller's, or NULL if none waits there.
  */
-struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 end,
-				      u32 *behind)
+struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn)
 {
-	struct window_cb *cb;
-	struct sk_buff *skb;
+	struct sk_buff **slot = window_slot(win, psn), *skb = *slot;
 
-	if (!win->depth)
+	if (!skb)
 		return NULL;
-	skb = rb_to_skb(rb_first_cached(&win->packets));
-	cb = window_cb(skb);
-	if (rocesteer_psn_diff(cb->psn, end) >= 0)
-		return NULL;
-	*behind = cb->psn + cb->span;
-	if (--win->depth) {
-		rb_erase_cached(&skb->rbnode, &win->packets);
-	} else {	/* as most often: cheaper */
-		win->packets = RB_ROOT_CACHED;
-		win->last = NULL;
-		rocesteer_window_forget_ports(win);
-	}
-	window_restore(win, skb);
+	*slot = NULL;
+	window_leave(win, skb);
 	return skb;
+}
+
+/**
+ * rocesteer_window_span() - how many PSNs does a packet take?
+ * @skb: packet that was taken out just now
+ */
+u32 rocesteer_window_span(const struct sk_buff *skb)
+{
+	return window_cb(skb)->span;
 }
 
 /**
  * rocesteer_window_copy_last() - copy the last packet
  * @win: window, not empty
+ * @end: PSN behind it
  *
  * Return: a clone, which is the caller's, or NULL if there is no memory.
  */
-struct sk_buff *rocesteer_window_copy_last(const struct rocesteer_window *win)
+struct sk_buff *rocesteer_window_copy_last(const struct rocesteer_window *win,
+					   u32 end)
 {
-	struct sk_buff *skb = skb_clone(win->last, GFP_ATOMIC | __GFP_NOWARN);
+	struct sk_buff *skb;
 
-	if (skb)
-		skb->dev = window_cb(skb)->dev;
-	return skb;
+	do
+		skb = *window_slot(win, --end);
+	while (!skb);
+	return skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 }
 
 /**
- * rocesteer_window_since() - how long does the first packet wait?
+ * rocesteer_window_since() - how long does a packet wait?
  * @win: window, not empty
- * @psn: PSN that it has to have
+ * @psn: its PSN, in the window
  *
- * Return: when it came, in nanoseconds; 0 if the first has another PSN.
+ * Return: when it came, to the tick; 0 if none waits there.
  */
 u64 rocesteer_window_since(const struct rocesteer_window *win, u32 psn)
 {
-	const struct window_cb *cb;
+	const struct sk_buff *skb = *window_slot(win, psn);
 
-	cb = window_cb(rb_to_skb(rb_first_cached(&win->packets)));
-	return rocesteer_psn_diff(cb->psn, psn) ? 0 : cb->since;
+	return skb ? window_cb(skb)->since : 0;
 }
 
 /**
- * rocesteer_window_overtaken() - have all paths delivered later packets?
+ * rocesteer_window_paths() - how many paths are there?
  * @win: window, not empty
- * @psn: later than this one
- * @paths: how many there are, unless one of those packets says more
+ *
+ * Return: the most that the last packet of one of @win->beyond paths says.
  */
-bool rocesteer_window_overtaken(const struct rocesteer_window *win, u32 psn,
-				u8 paths)
+u8 rocesteer_window_paths(const struct rocesteer_window *win)
 {
-	const struct window_ports *ports = win->ports;
-	unsigned int i, n = 0;
+	const struct window_port *port = win->room->port;
+	unsigned int i;
+	u8 paths = 0;
 
-	for (i = 0; i < ports->nr; i++) {
-		if (rocesteer_psn_diff(ports->port[i].psn, psn) <= 0)
-			continue;
-		n++;
-		paths = max(paths, ports->port[i].paths);
-	}
-	return n && n >= paths;
+	for (i = 0; i < ROCESTEER_MAX_PATHS; i++)
+		if (port[i].last)
+			paths = max(paths, port[i].paths);
+	return paths;
 }
 
 /**
  * rocesteer_window_forget_ports() - paths may deliver earlier packets again
- * @win: window
+ * @win: window, not empty
  */
 void rocesteer_window_forget_ports(struct rocesteer_window *win)
 {
-	if (win->ports)
-		win->ports->nr = 0;
+	memset(win->room->port, 0, sizeof(win->room->port));
+	win->beyond = 0;
+}
+
+/**
+ * rocesteer_window_trim() - let others have memory that is not in use now
+ * @win: window
+ */
+void rocesteer_window_trim(struct rocesteer_window *win)
+{
+	WARN_ON_ONCE(atomic_long_sub_return(win->charged - win->bytes,
+					    &window_bytes) < 0);
+	win->charged = win->bytes;
 }
 
 /**
@@ -325,9 +326,8 @@ void rocesteer_window_forget_ports(struct rocesteer_window *win)
 void rocesteer_window_free(struct rocesteer_window *win)
 {
 	WARN_ON_ONCE(win->depth);
-	if (!win->ports)
-		return;
-	window_uncharge(win, sizeof(*win->ports));
-	kfree(win->ports);
-	win->ports = NULL;
+	kfree(win->room);
+	win->room = NULL;
+	win->bytes = 0;
+	rocesteer_window_trim(win);
 }
