@@ -23,10 +23,13 @@ int make_frame(struct xdp_md *ctx)
 		struct udphdr udp;
 		struct rocesteer_bth bth;
 	} __attribute__((packed)) *h = (void *)(long)ctx->data;
-	__u32 psn = next++ ^ swap;
+	__u32 psn;
 
-	if ((void *)(h + 1) > (void *)(long)ctx->data_end)
-		return XDP_DROP;
+	/* What hosts say on their own takes no PSN. */
+	if ((void *)(h + 1) > (void *)(long)ctx->data_end ||
+	    h->udp.dest != bpf_htons(ROCESTEER_ROCE_PORT))
+		return XDP_PASS;
+	psn = next++ ^ swap;
 	h->udp.source = bpf_htons(ROCESTEER_SPORT_MIN + psn % paths);
 	h->bth.dqpn = bpf_htonl(qpn | rocesteer_bth_paths(ROCESTEER_BTH_PATHS,
 							  paths - 1));
