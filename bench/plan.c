@@ -116,9 +116,6 @@ int main(void)
 		{ "flow_comes", { .flows = NR_FLOWS + 1, .paths = NR_PATHS,
 				  .prior = level.pieces,
 				  .nr_prior = level.nr_pieces } },
-		{ "equal", { .rule = PLAN_EQUAL, .flows = NR_FLOWS + 1,
-			     .paths = NR_PATHS, .prior = level.pieces,
-			     .nr_prior = level.nr_pieces } },
 	};
 
 	for (r = 0; r < ROUNDS; r++)

@@ -42,7 +42,6 @@ PLANS = {
     "path_dies": "a path dies",
     "path_is_back": "it is back",
     "flow_comes": "a flow comes",
-    "equal": "a flow comes, rule equal",
 }
 MAX_PLAN_US = 1000
 MAX_TO_PORT_ONLY = 1.6

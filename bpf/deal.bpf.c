@@ -20,7 +20,7 @@ __noinline bool is_rival(struct __sk_buff *skb,
 
 __noinline int least_loaded(const struct rocesteer_group *group,
 			    const struct rocesteer_peer *peer, __u64 avoid,
-			    __u32 *flows)
+			    bool by_place, __u32 *flows)
 {
 	__u64 most = 1, weight = 0;	/* more than any path has */
 	int best = -1, i;
@@ -30,14 +30,13 @@ __noinline int least_loaded(const struct rocesteer_group *group,
 		return -1;
 	nr = group->nr_paths;
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
-		__u32 p = group->first + i, n;
+		__u32 p, n;
 
 		if ((__u32)i >= nr)
 			break;
-		if (p >= nr)
-			p -= nr;
-		p &= ROCESTEER_MAX_PATHS - 1;
-		n = group->flows[p];
+		p = (group->first + i) % nr % ROCESTEER_MAX_PATHS;
+		/* Without a branch, which the verifier would follow twice. */
+		n = by_place * peer->flows[p] + !by_place * group->flows[p];
 		if (!peer->sport[p] || avoid >> p & 1 ||
 		    (n + 1) * weight >= most * group->weight[p])
 			continue;
@@ -49,24 +48,39 @@ __noinline int least_loaded(const struct rocesteer_group *group,
 	return best;
 }
 
+/* Count one more flow on a path, if there are so many. */
+__noinline bool count_flow(struct rocesteer_group *group,
+			   struct rocesteer_peer *peer, bool by_place, __u32 p,
+			   __u32 flows)
+{
+	__u32 *count;
+
+	if (!group || !peer || p >= ROCESTEER_MAX_PATHS)
+		return false;
+	count = by_place ? &peer->flows[p] : &group->flows[p];
+	if (__sync_val_compare_and_swap(count, flows, flows + 1) != flows)
+		return false;
+	count = by_place ? &group->flows[p] : &peer->flows[p];
+	__sync_fetch_and_add(count, 1);
+	return true;
+}
+
 /*
  * Take a share of the least loaded path. The compare-and-swap makes the count
  * and the choice one step: of two CPUs that chose the same path one looks again.
  */
 static __always_inline int deal_path(struct rocesteer_group *group,
-				     const struct rocesteer_peer *peer)
+				     struct rocesteer_peer *peer, bool by_place)
 {
 	int try;
 
 	bpf_for(try, 0, DEAL_TRIES) {
 		__u32 flows = 0;
-		int p = least_loaded(group, peer, group->down, &flows);
+		int p = least_loaded(group, peer, group->down, by_place, &flows);
 
-		barrier_var(p);	/* or clang checks another copy than it uses */
-		if (p < 0 || p >= ROCESTEER_MAX_PATHS)
+		if (p < 0)
 			break;
-		if (__sync_val_compare_and_swap(&group->flows[p], flows,
-						flows + 1) == flows)
+		if (count_flow(group, peer, by_place, p, flows))
 			return p;
 	}
 	return -1;
@@ -89,8 +103,7 @@ __noinline int forget_flow(const struct rocesteer_flow_key *key)
 		return -1;
 	if (state & ROCESTEER_FLOW_SHARE) {
 		p = (__u32)state >> ROCESTEER_FLOW_HOME_SHIFT;
-		if (group)
-			add_flows(group, p, -1);
+		add_flows(group, find_peer(key, flow->job), p, -1);
 		event = new_event(ROCESTEER_EVENT_GONE, key, flow, p);
 	}
 	bpf_map_delete_elem(&rs_flows, key);
@@ -151,7 +164,8 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 	if (!peer)
 		return ROCESTEER_NO_PEER;
 	group = find_group(key, job, peer->leaf);
-	p = group ? least_loaded(group, peer, group->down, &unused) : -1;
+	p = group ? least_loaded(group, peer, group->down, deals_by_place(job),
+				 &unused) : -1;
 	if (p < 0)
 		return ROCESTEER_NO_PATH;
 	flow = bpf_map_lookup_elem(&rs_new, &at);
@@ -250,34 +264,84 @@ __noinline int meet_packet(struct __sk_buff *skb,
 					       meet_sender(skb, key, flow);
 }
 
+/* Bit p: a flow to the peer can take path p. Its parts are verified one by one. */
+__noinline __u64 usable_paths(const struct rocesteer_group *group,
+			      const struct rocesteer_peer *peer)
+{
+	__u64 up = 0;
+	__u32 i;
+
+	if (!group || !peer)
+		return 0;
+	bpf_for(i, 0, ROCESTEER_MAX_PATHS)
+		up |= (__u64)!!peer->sport[i] << i;
+	return up & ~group->down;
+}
+
+__noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
+{
+	__u32 most = 0, i;
+
+	if (!group)
+		return 0;
+	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
+		__u32 weight = group->weight[i] * (up >> i & 1);
+
+		if (weight > most)
+			most = weight;
+	}
+	return most;
+}
+
+__noinline __u32 run_on(const struct rocesteer_group *group, __u32 p, __u32 most)
+{
+	return group && most && p < ROCESTEER_MAX_PATHS ?
+	       rocesteer_run(group->weight[p], most) : 0;
+}
+
+/*
+ * Pieces are counted in memory, where nothing else is under way now: of a number there the
+ * verifier knows nothing, and looks at one round of the loop, not at each number of pieces
+ * that there may be.
+ */
 __noinline int spread(struct rocesteer_flow_path *flow,
 		      const struct rocesteer_group *group,
 		      const struct rocesteer_peer *peer)
 {
-	__u32 nr, home, i;
+	__u32 nr, home, most, end = 0, here = NEW_PACKET, i;
+	struct rocesteer_flow_path *new;
+	volatile __u32 *n;
+	__u64 up;
 
-	if (!flow || !group || !peer)
+	new = bpf_map_lookup_elem(&rs_new, &here);
+	if (!flow || !group || !peer || !new)
 		return -1;
 	if (!(flow->flags & ROCESTEER_FLOW_ORDERED) ||
-	    flow->flags & ROCESTEER_FLOW_QP || !splits(flow->job) || group->down)
+	    flow->flags & ROCESTEER_FLOW_QP || !splits(flow->job))
 		return -1;
+	up = usable_paths(group, peer);
+	most = heaviest(group, up);
 	nr = group->nr_paths;
 	home = flow->piece[0].path;
+	n = &new->recent;
+	*n = 0;
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
-		__u32 p = home + i;
+		__u32 at = *n % ROCESTEER_MAX_PATHS, p;
 
 		if (i >= nr)
 			break;
-		if (p >= nr)
-			p -= nr;
-		p &= ROCESTEER_MAX_PATHS - 1;
-		if (!peer->sport[p] || group->weight[p] != group->weight[0])
-			return -1;
-		flow->piece[i].end = i + 1;
-		flow->piece[i].path = p;
-		flow->piece[i].sport = peer->sport[p];
+		p = (home + i) % nr % ROCESTEER_MAX_PATHS;
+		if (!(up >> p & 1))
+			continue;
+		end += run_on(group, p, most);
+		flow->piece[at].end = end;
+		flow->piece[at].path = p;
+		flow->piece[at].sport = peer->sport[p];
+		*n = at + 1;
 	}
-	set_nr_pieces(flow, nr);
+	if (!*n)
+		return -1;
+	set_nr_pieces(flow, *n);
 	return 0;
 }
 
@@ -298,13 +362,13 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 		return -1;
 	if (state & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_GONE))
 		return 0;
-	p = deal_path(group, peer);
+	p = deal_path(group, peer, deals_by_place(flow->job));
 	if (p < 0)
 		return -1;
 	if (__sync_val_compare_and_swap(flow_state(flow), state, state |
 					ROCESTEER_FLOW_SHARE |
 					p << ROCESTEER_FLOW_HOME_SHIFT) != state) {
-		add_flows(group, p, -1);	/* another CPU was first */
+		add_flows(group, peer, p, -1);	/* another CPU was first */
 		return -1;
 	}
 	set_home(flow, peer, p);

@@ -38,6 +38,7 @@ static __always_inline bool has_paths(struct rocesteer_set_flow *set,
  */
 static __always_inline bool move_share(struct rocesteer_flow_path *flow,
 				       struct rocesteer_group *group,
+				       struct rocesteer_peer *peer,
 				       __u64 state, __u32 p)
 {
 	const __u32 home = 0xffffu << ROCESTEER_FLOW_HOME_SHIFT;
@@ -48,8 +49,8 @@ static __always_inline bool move_share(struct rocesteer_flow_path *flow,
 		return false;
 	if (state & ROCESTEER_FLOW_GONE)
 		return false;
-	add_flows(group, (__u32)state >> ROCESTEER_FLOW_HOME_SHIFT, -1);
-	add_flows(group, p, 1);
+	add_flows(group, peer, (__u32)state >> ROCESTEER_FLOW_HOME_SHIFT, -1);
+	add_flows(group, peer, p, 1);
 	return true;
 }
 
@@ -77,7 +78,7 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 		return -ENOENT;
 	if (!has_paths(set, peer, group->nr_paths))
 		return -EINVAL;
-	if (!move_share(flow, group, state, set->piece[0].path))
+	if (!move_share(flow, group, peer, state, set->piece[0].path))
 		return -ENOENT;
 	/* Not memcpy(): the context may only be read at constant offsets. */
 	if (!(state & ROCESTEER_FLOW_ORDERED) && !set->now &&
@@ -119,5 +120,17 @@ int rocesteer_set_group(struct rocesteer_set_group *set)
 	if (!group)
 		return -ENOENT;
 	group->down = set->down;
+	return 0;
+}
+
+SEC("syscall")
+int rocesteer_set_peer(struct rocesteer_set_peer *set)
+{
+	struct rocesteer_peer_key key = set->key;
+	struct rocesteer_peer *peer = bpf_map_lookup_elem(&rs_peers, &key);
+
+	if (!peer)
+		return -ENOENT;
+	bpf_probe_read_kernel(peer->sport, sizeof(peer->sport), set->sport);
 	return 0;
 }

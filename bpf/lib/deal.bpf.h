@@ -74,6 +74,14 @@ static __always_inline bool splits(__u32 id)
 	return job && job->split != ROCESTEER_SPLIT_NONE;
 }
 
+/* Does the job deal each peer's flows by themselves, from the host's place on? */
+static __always_inline bool deals_by_place(__u32 id)
+{
+	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
+
+	return job && job->deal == ROCESTEER_DEAL_PLACE;
+}
+
 /* What to tell rocesteer daemon. What does not fit is lost, and it will notice. */
 static __always_inline struct rocesteer_event *
 new_event(enum rocesteer_event_type type, const struct rocesteer_flow_key *key,
@@ -124,13 +132,17 @@ find_peer(const struct rocesteer_flow_key *key, __u32 job)
 	return bpf_map_lookup_elem(&rs_peers, &pkey);
 }
 
-/* Change the number of flows that are at home on a path. */
-static __always_inline void add_flows(struct rocesteer_group *group, __u32 p,
-				      __u32 n)
+/* Change the number of flows of a group, and to a peer, that are at home on a path. */
+static __always_inline void add_flows(struct rocesteer_group *group,
+				      struct rocesteer_peer *peer, __u32 p, __u32 n)
 {
 	barrier_var(p);	/* or clang checks another copy than it uses */
-	if (p < ROCESTEER_MAX_PATHS)
+	if (p >= ROCESTEER_MAX_PATHS)
+		return;
+	if (group)
 		__sync_fetch_and_add(&group->flows[p], n);
+	if (peer)
+		__sync_fetch_and_add(&peer->flows[p], n);
 }
 
 /*
@@ -221,12 +233,14 @@ bool is_rival(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
  * @group: group; of equals the first one from @group->first on is taken
  * @peer: port map; a path without a port is not taken
  * @avoid: bit p: nor is path p, as a rule one that is held down
+ * @by_place: of the flows to the peer, not of the group's
  * @flows: set to the flows of the path
  *
  * Return: the path, or -1.
  */
 int least_loaded(const struct rocesteer_group *group,
-		 const struct rocesteer_peer *peer, __u64 avoid, __u32 *flows);
+		 const struct rocesteer_peer *peer, __u64 avoid, bool by_place,
+		 __u32 *flows);
 
 /**
  * forget_flow() - forget a flow that is gone and give its share back
@@ -272,15 +286,14 @@ int enter_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
 int meet_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key);
 
 /**
- * spread() - put a flow on all paths, a packet on each in turn, if it may be split
+ * spread() - put a flow on all paths, a run of packets on each in turn, if it may be split
  * @flow: the flow; has a home, where it begins
  * @group: its group
  * @peer: its port map
  *
- * Whatever else there is in the group, that is what an ideal network does. A plan
- * does as well with fewer pieces, but comes later, and what is sent before would
- * have to be made up for. Where paths are not alike, or one cannot be used, the
- * flow stays whole until then.
+ * Whatever else there is in the group, that is what an ideal network does. Paths that are
+ * held down, or have no port, are left out. Where the job wants the fewest pieces,
+ * rocesteer daemon plans them later.
  *
  * Return: 0, or -1 where it stays whole.
  */

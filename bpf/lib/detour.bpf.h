@@ -99,7 +99,7 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 	others = ~0ULL >> (-group->nr_paths & 63) & ~(1ULL << (from & 63));
 	if (others & ~group->down)
 		avoid |= group->down;
-	p = least_loaded(group, peer, avoid, &unused);
+	p = least_loaded(group, peer, avoid, false, &unused);
 	barrier_var(p);
 	if (p < 0 || p >= ROCESTEER_MAX_PATHS) {
 		flow->detour.until = 0;	/* from the beginning */

@@ -39,7 +39,10 @@ struct {
 	__type(value, struct rocesteer_flow_path);
 } rs_new SEC(".maps");
 
-/* The port maps: which source port takes which path to a peer. */
+/*
+ * The port maps: which source port takes which path to a peer. The programs count flows,
+ * user space creates, and sets ports by rocesteer_set_peer.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

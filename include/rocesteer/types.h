@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps below; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		5
+#define ROCESTEER_ABI		6
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -212,6 +212,8 @@ struct rocesteer_peer_key {
  * @hop: TTL that ends at the routers that tell paths apart, for probes
  * @sport: per path the UDP source port that takes it, network order; 0 where
  *	no port was found that does
+ * @flows: flows to the peer that are at home on each path, as rocesteer_group.flows;
+ *	the programs count
  */
 struct rocesteer_peer {
 	__u8 leaf[16];
@@ -219,6 +221,7 @@ struct rocesteer_peer {
 	__u32 nr_paths;
 	__u32 hop;
 	__be16 sport[ROCESTEER_MAX_PATHS];
+	__u32 flows[ROCESTEER_MAX_PATHS];
 };
 
 /**
@@ -236,7 +239,8 @@ struct rocesteer_group_key {
 /**
  * struct rocesteer_group - how a group's flows are dealt, value of rs_groups
  * @nr_paths: paths to deal to, 1..ROCESTEER_MAX_PATHS
- * @first: path the deal starts at, shuffled per host
+ * @first: path the deal starts at: shuffled per host, or the host's place under its
+ *	leaf, modulo @nr_paths (enum rocesteer_deal)
  * @down: bit p: path p is held down and not dealt to
  * @flows: flows that are at home on each path: their first piece is there, or
  *	will be
@@ -245,9 +249,9 @@ struct rocesteer_group_key {
  * @router: address of the router that tells each path from the others
  *
  * A new flow is at home on the path with the fewest flows for its weight, the
- * first such from @first on (Ethereal, algorithm 1). Where it may not be split it
- * goes there whole, else over all paths, until rocesteer daemon has planned what
- * has to be split.
+ * first such from @first on (Ethereal, algorithm 1): the fewest of the group, or by
+ * place of its peer. Where it may not be split it goes there whole, else over all
+ * paths, a run of packets on each in turn.
  */
 struct rocesteer_group {
 	__u32 nr_paths;
@@ -261,15 +265,50 @@ struct rocesteer_group {
 #define ROCESTEER_WEIGHT_HOME	0xffff	/* as if there were room for all flows */
 
 /**
- * enum rocesteer_split - how flows that do not come out even are split
+ * enum rocesteer_split - how flows are split
  * @ROCESTEER_SPLIT_NONE: not at all
- * @ROCESTEER_SPLIT_WRAP: fewest pieces (user/lib/plan/plan.h)
- * @ROCESTEER_SPLIT_EQUAL: equal pieces, as the Ethereal paper does
+ * @ROCESTEER_SPLIT_FEWEST: as few of them as there can be, into the fewest pieces
+ *	(user/lib/plan/plan.h): paths carry the same bytes in the end
+ * @ROCESTEER_SPLIT_ALL: all of them, over all paths: paths carry the same at each moment
  */
 enum rocesteer_split {
 	ROCESTEER_SPLIT_NONE,
-	ROCESTEER_SPLIT_WRAP,
-	ROCESTEER_SPLIT_EQUAL,
+	ROCESTEER_SPLIT_FEWEST,
+	ROCESTEER_SPLIT_ALL,
+};
+
+/* Most packets in a row that a flow over all paths sends on one path. */
+#define ROCESTEER_RUN_MAX	16
+
+/**
+ * rocesteer_run() - packets in a row on one path of a flow that is on all paths
+ * @weight: of the path, not 0
+ * @most: weight of the heaviest of the flow's paths
+ *
+ * In proportion to the weights, rounded to a sixteenth of the heaviest: the shorter
+ * the runs, the more evenly a few packets are spread.
+ *
+ * Return: 1..ROCESTEER_RUN_MAX
+ */
+static inline __u32 rocesteer_run(__u32 weight, __u32 most)
+{
+	__u32 run = weight;
+
+	if (most > ROCESTEER_RUN_MAX)
+		run = (weight * ROCESTEER_RUN_MAX + most / 2) / most;
+	return run ? run : 1;
+}
+
+/**
+ * enum rocesteer_deal - on which path a flow is at home
+ * @ROCESTEER_DEAL_LEAST: where the fewest flows of its group are, for the path's weight
+ * @ROCESTEER_DEAL_PLACE: where the fewest flows to its peer are, from the path on that
+ *	has the number of the host's place under its leaf. So each host deals by itself,
+ *	and hosts under one leaf that send to one peer each meet on no link
+ */
+enum rocesteer_deal {
+	ROCESTEER_DEAL_LEAST,
+	ROCESTEER_DEAL_PLACE,
 };
 
 /**
@@ -305,10 +344,12 @@ enum rocesteer_actuator {
  * @ifindex: network device
  * @all: all RC flows of the device that no other job claims belong to it
  * @split: enum rocesteer_split
+ * @deal: enum rocesteer_deal
  * @ordered: enum rocesteer_ordered
  * @actuator: enum rocesteer_actuator
  * @slice: 0: of no slice; else it keeps to one, and this is 1, or 2 + enum
  *	contention_pattern (user/lib/slice/contention.h) of its traffic; for people
+ * @reserved: zero
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
  * @device: name of the network device, NUL terminated: one of that name that comes
@@ -318,11 +359,13 @@ struct rocesteer_job {
 	__u64 cgroup_id;
 	__u32 pid;
 	__u32 ifindex;
-	__u32 all;
+	__u8 all;
 	__u8 split;
+	__u8 deal;
 	__u8 ordered;
 	__u8 actuator;
 	__u8 slice;
+	__u8 reserved[2];
 	__u64 loaded_at;
 	char name[32];
 	char device[16];
@@ -514,13 +557,26 @@ struct rocesteer_set_group {
 	__u64 down;
 };
 
+/**
+ * struct rocesteer_set_peer - argument of the program rocesteer_set_peer
+ * @key: peer
+ * @sport: its ports, as in struct rocesteer_peer
+ *
+ * The program returns 0, or -ENOENT when the job has no such peer.
+ */
+struct rocesteer_set_peer {
+	struct rocesteer_peer_key key;
+	__be16 sport[ROCESTEER_MAX_PATHS];
+};
+
 _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
 _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
 	       128 + ROCESTEER_MAX_PATHS * 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
-_Static_assert(sizeof(struct rocesteer_peer) == 168, "padding");
+_Static_assert(sizeof(struct rocesteer_peer) ==
+	       40 + ROCESTEER_MAX_PATHS * 6, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_group) == 1424, "padding");
 _Static_assert(sizeof(struct rocesteer_job) == 80, "padding");
@@ -528,6 +584,8 @@ _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 _Static_assert(sizeof(struct rocesteer_set_flow) ==
 	       40 + ROCESTEER_MAX_PATHS * 8, "padding");
 _Static_assert(sizeof(struct rocesteer_set_group) == 32, "padding");
+_Static_assert(sizeof(struct rocesteer_set_peer) ==
+	       24 + ROCESTEER_MAX_PATHS * 2, "padding");
 
 _Static_assert(sizeof(struct rocesteer_verdicts) ==
 	       ROCESTEER_VERDICT_MAX * sizeof(__u64), "a verdict has no name");

@@ -13,8 +13,8 @@ _rocesteer_words()
 			"help --json --version --help"
 		;;
 	plan)
-		echo "--flows --paths --weights --split --prior" \
-			"--recommend-qps --json --help"
+		echo "--flows --paths --weights --prior --recommend-qps" \
+			"--json --help"
 		;;
 	chunk)
 		echo "plan compare load unload help"
@@ -91,7 +91,7 @@ _rocesteer_words()
 	'job load')
 		echo "--job --name --port-map --cgroup --pid --flow --all" \
 			"--slice --cluster --slice-job --pattern --chunk-plan" \
-			"--ranges --dscp --split --resequence --actuator --module" \
+			"--ranges --dscp --split --deal --resequence --actuator --module" \
 			"--json --help"
 		;;
 	'job unload')
@@ -151,8 +151,10 @@ _rocesteer_argument()
 		words="int32 float32"
 		;;
 	--split)
-		words="wrap equal"
-		[[ $3 != job* ]] || words="none $words"
+		words="none fewest all auto"
+		;;
+	--deal)
+		words="least place auto"
 		;;
 	--collective)
 		words="all-reduce reduce-scatter all-gather"

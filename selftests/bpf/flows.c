@@ -40,6 +40,7 @@
 #define TOGETHER	25000000	/* ns, a little less than tells losses apart */
 
 static const __u8 leaf[16] = { [15] = 9 };
+static __u8 host = 2;	/* that packets go to: the last octet of its address */
 static struct rocesteer_bpf *skel;
 static struct ring_buffer *events;
 static struct rocesteer_event last_event;
@@ -85,7 +86,7 @@ static struct rocesteer_flow_key flow_key(__u32 dqpn)
 
 	memset(key.peer + 10, 0xff, 2);
 	key.peer[12] = 10;
-	key.peer[15] = 2;
+	key.peer[15] = host;
 	return key;
 }
 
@@ -116,7 +117,7 @@ static int forward_packet(__u32 from, __u32 dqpn, __u8 opcode, __u32 psn)
 		.ip = { .version = 4, .ihl = 5, .ttl = 64,
 			.protocol = IPPROTO_UDP,
 			.tot_len = htons(sizeof(in) - sizeof(in.eth)),
-			.daddr = htonl(0x0a000002) },
+			.daddr = htonl(0x0a000000 | host) },
 		.udp = { .source = htons(ROCESTEER_SPORT_MIN),
 			 .dest = htons(ROCESTEER_ROCE_PORT),
 			 .len = htons(sizeof(in) - sizeof(in.eth) -
@@ -551,34 +552,116 @@ static void test_bits(void)
 	ktap_result(acks, "they are all set where order is restored");
 }
 
+/* Begin with a job that splits, or deals, in this way. */
+static void begin_job(enum rocesteer_split split, enum rocesteer_deal deal)
+{
+	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1, .split = split,
+				     .deal = deal,
+				     .ordered = split ? ROCESTEER_ORDERED_ALL :
+							ROCESTEER_ORDERED_NONE };
+	__u32 number = JOB;
+
+	begin(job.ordered);
+	put(skel->maps.rs_jobs, &number, &job);
+}
+
 static void test_spread(void)
 {
-	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
-				     .split = ROCESTEER_SPLIT_WRAP,
-				     .ordered = ROCESTEER_ORDERED_ALL };
 	struct rocesteer_group_key gkey = group_key();
 	struct rocesteer_group group;
 	int per_path[PATHS], p, exact = 0;
-	__u32 number = JOB;
+	__u32 run;
 
-	begin(ROCESTEER_ORDERED_ALL);
-	put(skel->maps.rs_jobs, &number, &job);
+	begin_job(ROCESTEER_SPLIT_ALL, ROCESTEER_DEAL_LEAST);
 	send_many(1, 5001, 40 * PATHS, per_path);
 	for (p = 0; p < PATHS; p++)
 		exact += per_path[p] == 40;
 	ktap_result(exact == PATHS && flow_entry(1).piece[0].path == 2,
-		    "a flow that may be split begins on all paths, at home on one");
+		    "a flow that may be split is on all paths, and begins at home");
 
 	set_down(1 << 3);
-	send_many(2, 1, 40, per_path);
-	group = group_entry();
+	send_many(2, 1, 60, per_path);
 	set_down(0);
+	ktap_result(per_path[0] == 20 && per_path[1] == 20 && per_path[2] == 20,
+		    "but not on a path that is down");
+
+	group = group_entry();
 	group.weight[0] = 2;
 	put(skel->maps.rs_groups, &gkey, &group);
-	send_many(3, 1, 40, per_path);
-	ktap_result(flow_entry(2).nr_pieces == 1 &&
-		    flow_entry(3).nr_pieces == 1,
-		    "but whole where one is down, or has another weight");
+	send_many(3, 1, 50, per_path);
+	ktap_result(per_path[0] == 20 && per_path[1] == 10 && per_path[2] == 10 &&
+		    per_path[3] == 10,
+		    "a path with twice the weight carries twice the packets");
+
+	group.weight[0] = 4000;
+	for (p = 1; p < PATHS; p++)
+		group.weight[p] = 1000;
+	put(skel->maps.rs_groups, &gkey, &group);
+	send_many(4, 1, 280, per_path);
+	run = flow_entry(4).piece[PATHS - 1].end;
+	ktap_result(per_path[0] == 160 && per_path[1] == 40 && run == 28,
+		    "however large the weights are, few packets in a row take one path");
+}
+
+static __u32 peer_flows(__u32 path)
+{
+	struct rocesteer_peer_key key = { .job = JOB, .ifindex = IFINDEX };
+	struct rocesteer_flow_key flow = flow_key(0);
+	struct rocesteer_peer peer = {};
+
+	memcpy(key.addr, flow.peer, sizeof(key.addr));
+	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_peers), &key, &peer);
+	return peer.flows[path];
+}
+
+/* Another host under the same leaf, with the same ports. */
+static void add_host(__u8 number)
+{
+	struct rocesteer_peer_key key = { .job = JOB, .ifindex = IFINDEX };
+	struct rocesteer_flow_key flow = flow_key(0);
+	struct rocesteer_peer peer = {};
+
+	memcpy(key.addr, flow.peer, sizeof(key.addr));
+	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_peers), &key, &peer);
+	memset(peer.flows, 0, sizeof(peer.flows));
+	key.addr[15] = number;
+	put(skel->maps.rs_peers, &key, &peer);
+}
+
+static void test_place(void)
+{
+	struct rocesteer_set_peer set = { .key = { .job = JOB, .ifindex = IFINDEX } };
+	int paths[2][PATHS], i, in_turn = 0;
+	struct rocesteer_flow_key flow;
+
+	begin_job(ROCESTEER_SPLIT_NONE, ROCESTEER_DEAL_PLACE);
+	add_host(3);
+	for (i = 0; i < PATHS; i++) {
+		host = 2;
+		paths[0][i] = send_packet(1 + i, WRITE_MIDDLE, 1);
+		host = 3;
+		paths[1][i] = send_packet(1 + i, WRITE_MIDDLE, 1);
+	}
+	host = 2;
+	for (i = 0; i < PATHS; i++)
+		in_turn += paths[0][i] == (2 + i) % PATHS && paths[1][i] == paths[0][i];
+	ktap_result(in_turn == PATHS,
+		    "by place each peer's flows begin at the host's path, and take all in turn");
+	ktap_result(group_entry().flows[2] == 2 && peer_flows(2) == 1,
+		    "they are counted by group and by peer");
+	if (set_piece(1, 1, FIRST_PORT + 1))
+		die("set_flow");
+	ktap_result(!peer_flows(2) && peer_flows(1) == 2,
+		    "a flow that moves is counted where it is");
+	flow = flow_key(0);
+	memcpy(set.key.addr, flow.peer, sizeof(set.key.addr));
+	set.sport[2] = htons(FIRST_PORT + 2);
+	ktap_result(!run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) &&
+		    peer_flows(1) == 2 && send_packet(9, WRITE_MIDDLE, 1) == 2,
+		    "a peer gets other ports, and keeps its counts");
+	set.key.addr[15] = 9;
+	ktap_result(run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) == -ENOENT,
+		    "a peer that is not there gets none");
 }
 
 static __u64 rounds(__u32 dqpn)
@@ -1226,6 +1309,7 @@ int main(int argc, char **argv)
 	test_pieces();
 	test_bits();
 	test_spread();
+	test_place();
 	test_rounds();
 	test_detour();
 	test_detour_split();

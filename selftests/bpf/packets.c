@@ -94,7 +94,7 @@ static void begin(__u8 ordered)
 		{ 0xfd, [15] = 2 },
 	};
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
-				     .split = ROCESTEER_SPLIT_WRAP,
+				     .split = ROCESTEER_SPLIT_ALL,
 				     .ordered = ordered };
 	struct rocesteer_group_key gkey = { .job = JOB, .ifindex = IFINDEX };
 	struct rocesteer_group group = { .nr_paths = PATHS };

@@ -173,6 +173,7 @@ static void change(__u8 what, __u8 x, __u8 how)
 	case 2:
 		jobs[x % JOBS].there = how & 3;
 		jobs[x % JOBS].value.split = (how >> 2) % 3;
+		jobs[x % JOBS].value.deal = how >> 4 & 1;
 		break;
 	default:
 		change_flow(x % FLOWS, x >> 4, how);

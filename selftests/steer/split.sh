@@ -27,7 +27,7 @@ up()
 # job HOST auto|on|off: how it treats the order of packets
 job()
 {
-	local split=wrap
+	local split=all
 
 	[[ $2 != off ]] || split=none
 	job_load_cgroup "$1" --split "$split" --resequence "$2"

@@ -48,7 +48,7 @@ daemon_down()
 
 load()
 {
-	job_load_cgroup "$1" --split wrap --resequence on
+	job_load_cgroup "$1" --split all --resequence on
 }
 
 held()

@@ -8,10 +8,10 @@
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/steer/split.sh
 
-# BPF deals flows one by one: planning them together is up to the daemon.
+# BPF puts flows on all paths: which few can be split instead is up to the daemon.
 without_daemon()
 {
-	job 0 on 2>&1 >"$dir/job" | grep "not planned until the daemon runs" &&
+	job_load_cgroup 0 --split fewest 2>&1 >"$dir/job" | grep "not planned until the daemon runs" &&
 		job_unload 0
 }
 
@@ -48,10 +48,10 @@ queue_pair()
 # A job of one flow, which runs already; it goes on
 by_flow()
 {
-	unjobs && job_load_cgroup "$far" --split wrap &&
+	unjobs && job_load_cgroup "$far" --split all &&
 		traffic_start -q 1 -s "$message" -n 2000 &&
 		busywait 20000 queue_pair || return
-	job_load 0 --flow "$(host_ip "$far")/$(queue_pair)" --split wrap 2>"$dir/said" &&
+	job_load 0 --flow "$(host_ip "$far")/$(queue_pair)" --split all 2>"$dir/said" &&
 		[[ ! -s $dir/said ]] || return
 	busywait 20000 is_split || { flows_of 0; return 1; }
 }
@@ -101,7 +101,7 @@ bits()
 few_bits()
 {
 	unjobs && bits bth_paths=0x20 || return
-	! job_load_cgroup 0 --json --split wrap >"$dir/few" &&
+	! job_load_cgroup 0 --json --split all >"$dir/few" &&
 		cat "$dir/few" && [[ $(jq -r .error.code "$dir/few") == few-bits ]]
 }
 

@@ -78,8 +78,7 @@ usage_plan()
 		plan --flows 1x --paths 1 &&
 	usage "--paths: '99999999999999999999' is not a number from 1 to 4096" \
 		plan --flows 1 --paths 99999999999999999999 &&
-	usage "--split: 'half' is not one of wrap, equal" \
-		plan --flows 1 --paths 1 --split half &&
+	usage "unknown option --split" plan --flows 1 --paths 1 --split fewest &&
 	usage "--weights: as many weights as paths are needed, 3, not 2" \
 		plan --flows 1 --paths 3 --weights 1,2 &&
 	usage "--weights: as many weights as paths are needed, 1, not more" \
@@ -92,13 +91,6 @@ usage_plan()
 		plan --flows 1 --paths 2 --weights 1, &&
 	refused weights "--weights: all weights are 0, no path can be used" \
 		plan --flows 1 --paths 2 --weights 0,0 &&
-	refused weights \
-		"--weights: --split equal knows only paths of the same weight" \
-		plan --flows 1 --paths 2 --weights 1,2 --split equal &&
-	refused pieces "the plan has more than 4194304 pieces" \
-		plan --flows 4095 --paths 4096 --split equal &&
-	usage "--split does not go with --recommend-qps" \
-		plan --flows 1 --paths 1 --recommend-qps --split equal &&
 	usage "--prior does not go with --recommend-qps" \
 		plan --flows 1 --paths 1 --recommend-qps --prior x
 }
@@ -257,14 +249,14 @@ usage_job()
 		"${load[@]}" --all --pid 1 &&
 	usage "--module: 'maybe' is not one of auto, yes, no" \
 		"${load[@]}" --all --module maybe &&
-	usage "--split: 'some' is not one of none, wrap, equal" \
+	usage "--split: 'some' is not one of none, fewest, all, auto" \
 		"${load[@]}" --all --split some &&
 	usage "--resequence: with --all the module does not know the job's flows" \
 		"${load[@]}" --all --resequence on &&
 	usage "--split: with --resequence off no flow may be split" \
-		"${load[@]}" --flow 10.1.1.1/1 --split wrap --resequence off &&
+		"${load[@]}" --flow 10.1.1.1/1 --split all --resequence off &&
 	usage "--split: with --all the module does not know the job's flows" \
-		"${load[@]}" --all --split wrap &&
+		"${load[@]}" --all --split all &&
 	usage "--pattern: 'bogus' is not one of ring, halving-doubling, all-to-all, permutation" \
 		"${load[@]}" --all --slice "$dir/nowhere" --pattern bogus &&
 	usage "one of --slice and --cluster must be given" \
@@ -317,10 +309,10 @@ plan_as_designed()
 		jq -e --argjson want "$want" '. == $want'
 }
 
-plan_equal()
+plan_fewest()
 {
-	"$rocesteer" plan --flows 15 --paths 16 --split equal --json |
-		jq -e '(.pieces | length) == 240 and (.load | unique) == [15]'
+	"$rocesteer" plan --flows 15 --paths 16 --json |
+		jq -e '(.pieces | length) == 30 and (.load | unique) == [15]'
 }
 
 plan_weights()
@@ -348,20 +340,37 @@ plan_prior()
 		[[ $(grep -c '^units per flow' "$dir/said") == 1 ]]
 }
 
+# recommends CONNECTIONS QPS PROMISE [OPTION..]: for so many, on four paths if not told otherwise
+recommends()
+{
+	"$rocesteer" plan --paths 4 --flows "$1" "${@:4}" --recommend-qps --json |
+		jq -e --argjson qps "$2" --arg promise "$3" \
+			'.recommended == $qps and .promise == $promise'
+}
+
+# What is even for each connection by itself, where that takes no more than 16.
 plan_qps()
 {
 	"$rocesteer" plan --flows 6 --paths 4 --recommend-qps --json |
-		jq -e '. == {flows: 6, paths: 4, recommended: 2, exact: 2,
-			nccl: "NCCL_IB_QPS_PER_CONNECTION=2 NCCL_IB_SPLIT_DATA_ON_QPS=1",
-			choices: [{qps: 1, queue_pairs: 6, imbalance: 1.3333},
-				{qps: 2, queue_pairs: 12, imbalance: 1}]}' &&
+		jq -e '. == {flows: 6, paths: 4, recommended: 4, promise: "always",
+			exact: 2,
+			nccl: "NCCL_IB_QPS_PER_CONNECTION=4 NCCL_IB_SPLIT_DATA_ON_QPS=1",
+			choices: [{qps: 1, queue_pairs: 6, imbalance: 1.3333,
+					promise: "bytes"},
+				{qps: 2, queue_pairs: 12, imbalance: 1,
+					promise: "bytes"},
+				{qps: 4, queue_pairs: 24, imbalance: 1,
+					promise: "always"}]}' &&
 		"$rocesteer" plan --flows 6 --paths 64 --recommend-qps --json |
-		jq -e '.recommended == 10 and .exact == 32 and
-			(.choices[-2:] == [
-				{qps: 10, queue_pairs: 60, imbalance: 1.0667},
-				{qps: 32, queue_pairs: 192, imbalance: 1}])' &&
-		"$rocesteer" plan --flows 2 --paths 2 --weights 3,1 \
-			--recommend-qps --json | jq -e '.recommended == 2'
+		jq -e '.recommended == 10 and .promise == "bytes" and .exact == 32 and
+			(.choices[-3:] | map([.qps, .imbalance, .promise])) ==
+				[[10, 1.0667, "bytes"], [32, 1, "bytes"],
+				[64, 1, "always"]]' &&
+		recommends 2 4 always && recommends 3 4 always &&
+		recommends 4 4 always && recommends 2 4 always --weights 3,1,0,0 &&
+		"$rocesteer" plan --flows 2 --paths 4 --recommend-qps >"$dir/said" &&
+		grep -xE 'promise +always' "$dir/said" &&
+		grep -xE ' +2 +4 +1\.0000 +bytes' "$dir/said"
 }
 
 unprivileged()
@@ -561,7 +570,7 @@ check "wrong usage of path, and bad files" usage_path
 check "wrong usage of job" usage_job
 check "options that would do nothing" idle_options
 check "plan is as designed, --json stands anywhere" plan_as_designed
-check "plan by the rule equal" plan_equal
+check "plan has the fewest pieces" plan_fewest
 check "plan with weights" plan_weights
 check "plan from a prior plan" plan_prior
 check "plan --recommend-qps" plan_qps

@@ -37,7 +37,10 @@ ready()
 	   "paths":[$(IFS=,; echo "${paths[*]}")]},
 	  {"address":"10.1.1.2","source":"10.1.0.1","local":false,
 	   "leaf":"10.255.0.2","probed":4,
-	   "paths":[$(IFS=,; echo "${paths[*]:0:3}")]}]}
+	   "paths":[$(IFS=,; echo "${paths[*]:0:3}")]},
+	  {"address":"10.1.1.3","source":"10.1.0.1","local":false,
+	   "leaf":"10.255.0.2","probed":4,
+	   "paths":[$(IFS=,; echo "${paths[*]}")]}]}
 	E
 }
 
@@ -51,10 +54,10 @@ is_serving()
 	[[ -S $(socket) ]]
 }
 
-# daemon_start: until it serves; its events are in $dir/events
+# daemon_start [OPTION..]: until it serves; its events are in $dir/events
 daemon_start()
 {
-	"$rocesteer" daemon --json >"$dir/events" 2>"$dir/errors" &
+	"$rocesteer" daemon --json "$@" >"$dir/events" 2>"$dir/errors" &
 	daemon=$!
 	busywait 20000 is_serving
 }
@@ -95,18 +98,44 @@ poke()
 		value "${value[@]}" && touch "$pin"
 }
 
+# set_group BYTE VALUE: of the only group
+set_group()
+{
+	local pin entry key value
+
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	entry=$(bpftool -j map dump pinned "$pin/rs_groups" | jq '.[0]')
+	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
+	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
+	value[$1]=$2
+	bpftool map update pinned "$pin/rs_groups" key "${key[@]}" \
+		value "${value[@]}"
+}
+
+# set_down BITS: paths that the daemon finds to be held down
+set_down()
+{
+	set_group 8 "$1" && kill -HUP "$daemon"
+}
+
 # All peers restore the order of this job.
 resequence()
 {
-	poke 21 1
+	poke 19 1
 }
 
-# splits none|wrap|equal
+# splits none|fewest|all
 splits()
 {
-	local -A rules=([none]=0 [wrap]=1 [equal]=2)
+	local -A rules=([none]=0 [fewest]=1 [all]=2)
 
-	poke 20 "${rules[$1]}"
+	poke 17 "${rules[$1]}"
+}
+
+# by_place PATH: flows to each peer are dealt by themselves, from this path on
+by_place()
+{
+	set_group 4 "$1" && poke 18 1
 }
 
 # load RULE
@@ -232,9 +261,9 @@ unprivileged()
 }
 
 # Six flows, four paths: s - gcd(n, s) pieces more than flows, four are whole.
-splits_wrap()
+splits_fewest()
 {
-	load wrap && flows 10.1.1.1 16,17,18,19,20,21 && is_planned 6 8 &&
+	load fewest && flows 10.1.1.1 16,17,18,19,20,21 && is_planned 6 8 &&
 		jq -e '[.flows[].pieces | select(length == 1)] | length >= 4' \
 			"$dir/flows"
 }
@@ -292,18 +321,86 @@ loses_events()
 # A flow to a peer that one path has no port to: none of the group uses it.
 lacks_a_port()
 {
-	unload && load wrap && flows 10.1.1.1 16,17,18 && is_planned 3 6 &&
+	unload && load fewest && flows 10.1.1.1 16,17,18 && is_planned 3 6 &&
 		flows 10.1.1.2 19 && is_planned 4 6 3 &&
 		jq -e 'all(.flows[].pieces[]; .path != 3 and .port != 0)' \
 			"$dir/flows"
 }
 
-splits_equal()
+# in_turn RUNS [PEER]: each flow to the peer has so many packets in a row on each path,
+# from its home on
+in_turn()
 {
-	unload && load equal && flows 10.1.1.1 16,17,18,19,20,21 &&
-		is_planned 6 8 &&
-		jq -e '[.flows[].pieces | map(.to - .from) | unique] |
-			unique == [[1]]' "$dir/flows"
+	show >"$dir/flows" && jq -e --argjson runs "$1" --arg peer "${2:-10.1.1.1}" '
+		all(.flows[] | select(.peer == $peer); .path as $home |
+		[.pieces[] | [.path, .to - .from]] == [range(4) | (. + $home) % 4 |
+			select($runs[.] > 0) | [., $runs[.]]])' "$dir/flows" &&
+		counted
+}
+
+# keeps: a daemon that begins finds nothing to change; it waits long for answers to
+# probes, so that paths that are down stay so
+keeps()
+{
+	local before
+
+	before=$(show | jq -c '[.flows[].pieces]') &&
+		daemon_start --probe-timeout 10000 &&
+		[[ $(show | jq -c '[.flows[].pieces]') == "$before" ]] &&
+		events 'map(select(.event == "replan"))' | jq -e '. == []'
+}
+
+# A path that is held down leaves, also that of flows that begin meanwhile; one that a peer
+# has no port for is not used to that peer.
+splits_all()
+{
+	unload && daemon_stop && load all && flows 10.1.1.1 16,17,18 &&
+		in_turn '[1,1,1,1]' && keeps && set_down 2 &&
+		busywait 20000 in_turn '[1,0,1,1]' && flows 10.1.1.1 19,20,21 &&
+		in_turn '[1,0,1,1]' && daemon_stop && keeps && set_down 0 &&
+		busywait 20000 in_turn '[1,1,1,1]' && flows 10.1.1.2 22 &&
+		in_turn '[1,1,1,0]' 10.1.1.2 && in_turn '[1,1,1,1]'
+}
+
+# The heaviest path has two packets in a row; without the others all have one.
+splits_by_weight()
+{
+	local map=$dir/weights.json
+
+	jq '.peers[].paths |= map(.weight = if .path == 0 then 1 else 2 end)' \
+		"$dir/map.json" >"$map"
+	unload && daemon_stop && load all && flows 10.1.1.1 16,17,18,19 &&
+		in_turn '[1,2,2,2]' && keeps && set_down 4 &&
+		busywait 20000 in_turn '[1,2,0,2]' && set_down 14 &&
+		busywait 20000 in_turn '[1,0,0,0]' && set_down 0 &&
+		busywait 20000 in_turn '[1,2,2,2]'
+}
+
+# placed PATHS PATHS: that flows to 10.1.1.1 and to 10.1.1.3 are on
+placed()
+{
+	show >"$dir/flows" && jq -e --argjson want "[$1,$2]" '
+		[.flows | group_by(.peer)[] | map(.path) | sort] == $want' "$dir/flows" &&
+		counted
+}
+
+# As they begin, and where a path goes and comes.
+deals_by_place()
+{
+	unload && daemon_stop && load none && by_place 2 &&
+		flows 10.1.1.1 16,17,18 && flows 10.1.1.3 19,20 &&
+		placed '[0,2,3]' '[2,3]' && keeps && set_down 4 &&
+		busywait 20000 placed '[0,1,3]' '[0,3]' && flows 10.1.1.1 21 &&
+		placed '[0,1,3,3]' '[0,3]' && daemon_stop && keeps && set_down 0 &&
+		busywait 20000 placed '[0,1,2,3]' '[2,3]'
+}
+
+# Flows that began elsewhere, here on the least loaded path of the group.
+returns_to_place()
+{
+	unload && daemon_stop && load none && flows 10.1.1.3 16,17,18 &&
+		flows 10.1.1.1 19,20,21 && ! placed '[0,1,3]' '[0,1,3]' &&
+		by_place 3 && daemon_start && placed '[0,1,3]' '[0,1,3]'
 }
 
 whole()
@@ -323,7 +420,7 @@ stays_whole()
 {
 	unload && load none && flows 10.1.1.1 16,17,18,19,20,21 && whole &&
 		unload && "$rocesteer" job load --job 1 --all --port-map "$map" &&
-		splits wrap && flows 10.1.1.1 16,17,18,19,20,21 &&
+		splits fewest && flows 10.1.1.1 16,17,18,19,20,21 &&
 		whole && flows 10.1.1.1 22,23 && resequence &&
 		is_planned 8 8
 }
@@ -331,11 +428,11 @@ stays_whole()
 unloads()
 {
 	unload && [[ ! $(find /sys/fs/bpf -name 'rs_*') ]] &&
-		load wrap && flows 10.1.1.1 16,17,18,19,20,21 &&
+		load fewest && flows 10.1.1.1 16,17,18,19,20,21 &&
 		is_planned 6 8
 }
 
-# pieces_of FLOWS: that many flows over four paths have, by wrap
+# pieces_of FLOWS: that many flows over four paths have, in the fewest
 pieces_of()
 {
 	local common=1
@@ -345,14 +442,15 @@ pieces_of()
 	echo $(($1 + 4 - common))
 }
 
-# More events than fit in the pipe, which nobody reads.
+# More events than fit in the pipe, which nobody reads. Where that takes long, flows that
+# are silent would be forgotten: all send.
 plans_on()
 {
 	local n
 
 	for n in {7..52}; do
-		flows 10.1.1.1 $((n + 100)) && is_planned "$n" "$(pieces_of "$n")" ||
-			return
+		flows 10.1.1.1 "16,17,18,19,20,21,$(seq -s , 107 $((n + 100)))" "$n" &&
+			is_planned "$n" "$(pieces_of "$n")" || return
 	done
 }
 
@@ -387,7 +485,7 @@ plans_unread()
 
 is_silent()
 {
-	unload && daemon_stop && load wrap &&
+	unload && daemon_stop && load fewest &&
 		flows 10.1.1.1 16,17,18,19,20,21 &&
 		unread plans_unread "$rocesteer" --json daemon && daemon_start
 }
@@ -404,7 +502,7 @@ is_not_stopped()
 {
 	local holder pin status
 
-	unload && load wrap && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 ||
+	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 ||
 		return
 	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
 	flock --no-fork /sys/fs/bpf/rocesteer sleep 100 &
@@ -421,15 +519,7 @@ is_not_stopped()
 # set_paths NUMBER: so many has the group now, and the daemon is not told
 set_paths()
 {
-	local pin entry key value
-
-	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
-	entry=$(bpftool -j map dump pinned "$pin/rs_groups" | jq '.[0]')
-	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
-	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
-	value[0]=$1
-	bpftool map update pinned "$pin/rs_groups" key "${key[@]}" \
-		value "${value[@]}"
+	set_group 0 "$1"
 }
 
 uses()
@@ -478,7 +568,7 @@ notices_ports()
 # What it plans is refused, as the tables have changed meanwhile: it reads them.
 notices_changes()
 {
-	unload && load wrap && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
+	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
 		set_paths 2 && flows 10.1.1.1 21 &&
 		busywait 20000 uses '[0,1]' 6 && kill -0 "$daemon" &&
 		set_paths 4 && kill -HUP "$daemon" &&
@@ -496,7 +586,7 @@ plans_around_unknown_paths()
 {
 	local dqpn
 
-	unload && load wrap && flows 10.1.1.1 16,17,18,19 && is_planned 4 4 &&
+	unload && load fewest && flows 10.1.1.1 16,17,18,19 && is_planned 4 4 &&
 		set_paths 2 && kill -HUP "$daemon" &&
 		busywait 20000 uses '[0,1]' 4 && kill -STOP "$daemon" &&
 		set_paths 4 && flows 10.1.1.1 20,21,22,23 || return
@@ -537,7 +627,7 @@ device_goes()
 {
 	local monitor
 
-	unload && load wrap && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
+	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
 		served true up && ip link del rs0 &&
 		busywait 20000 told device-gone && served false unserved &&
 		show | jq -e '.flows == []' || return
@@ -675,10 +765,10 @@ goes_around()
 {
 	local cut before
 
-	unload && load wrap && flows 10.1.1.1 16,17,18,19,20 &&
+	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 &&
 		is_planned 5 8 && cut=$(jq '.flows[] |
 			select(.pieces | length > 1).dqpn' "$dir/flows") &&
-		unload && daemon_stop && load wrap &&
+		unload && daemon_stop && load fewest &&
 		flows 10.1.1.1 16,17,18,19,20 && has_port "$cut" &&
 		before=$(path_of "$cut") && daemon_start && is_planned 5 8 &&
 		[[ $(path_of "$cut") == "$before" && $before != *,* ]]
@@ -734,13 +824,20 @@ refused_is_told()
 	flows 10.1.1.1 70000 && is_told_full
 }
 
+has_tables()
+{
+	[[ $(readlink "/proc/$daemon/fd/"*) == *bpf-map* ]]
+}
+
 # Where 65,536 flows are, there is no room for others: that is told once, also if first
 # there are more events than their buffer has room for.
 table_is_full()
 {
 	local i
 
-	load none && daemon_start && kill -STOP "$daemon" || return
+	# Once it has read the tables, and does not keep them locked.
+	load none && daemon_start && busywait 20000 has_tables &&
+		flock /sys/fs/bpf/rocesteer kill -STOP "$daemon" || return
 	for ((i = 16; i < 16 + 65536; i += 8192)); do
 		flows 10.1.1.1 "$(seq -s , "$i" $((i + 8191)))" || return
 	done
@@ -758,7 +855,7 @@ leaves()
 	daemon_stop && is_planned 5 8 && unload
 }
 
-ktap_plan 31
+ktap_plan 34
 check "a device and a port map" ready
 defer daemon_kill
 check "it starts and ends without a job" starts_and_ends
@@ -767,13 +864,16 @@ check "what is in its way is named" cannot_create
 check "top without a job says that once" tops_nothing
 check "there is one, and its socket is for root" is_alone
 check "it needs privileges" unprivileged
-check "flows are split by wrap" splits_wrap
+check "flows are split into the fewest pieces" splits_fewest
 check "one more flow" adds
 check "a restart changes nothing" restarts
 check "a crash leaves nothing behind that hinders" crashes
 check "events were lost" loses_events
 check "a peer without a port for a path" lacks_a_port
-check "flows are split by equal" splits_equal
+check "flows take all paths that can be used in turn" splits_all
+check "and as their weights say" splits_by_weight
+check "whole flows are where their host's place says" deals_by_place
+check "also where they began elsewhere" returns_to_place
 check "flows that may not be split are not" stays_whole
 check "the tables go and come back" unloads
 check "top shows what goes over the paths" tops

@@ -174,7 +174,6 @@ completion_works()
 		[[ $(complete_line --json job lo) == load ]] &&
 		[[ $(complete_line job load --p) == "--port-map --pid --pattern" ]] &&
 		[[ $(complete_line job load --module y) == yes ]] &&
-		[[ $(complete_line plan --split '') == "wrap equal" ]] &&
 		[[ $(complete_line job load --split n) == none ]] &&
 		[[ $(complete_line path discover --dev l) == *lo* ]] &&
 		[[ $(complete_line slice mark --as u) == usable ]] &&

@@ -269,7 +269,7 @@ refuses()
 			--port-map "$map" &&
 		refused usage 2 load --job 8 --all --actuator qp --module no \
 			--port-map "$map" &&
-		refused usage 2 load --job 8 --all --actuator qp --split wrap \
+		refused usage 2 load --job 8 --all --actuator qp --split all \
 			--port-map "$map" &&
 		refused usage 2 load --job 8 --all --actuator both \
 			--port-map "$map"
@@ -283,7 +283,7 @@ says_what_to_do()
 		"$rocesteer" job load --job 8 --all --actuator qp \
 			--port-map "$map" 2>&1 |
 		grep '^modprobe rocesteer, or leave out --actuator qp\.$' &&
-		"$rocesteer" job load --job 8 --flow 10.1.1.1/99 --split wrap \
+		"$rocesteer" job load --job 8 --flow 10.1.1.1/99 --split all \
 			--port-map "$map" 2>&1 |
 		grep '^modprobe rocesteer, or leave out --split and --resequence\.$' &&
 		"$rocesteer" job load --job 7 --all --port-map "$map" 2>&1 |
@@ -338,10 +338,53 @@ in_slice()
 		job unload --job 9
 }
 
+# paths_of DEAL: of the flows of a job to one peer, dealt so; the host is the second under
+# its leaf
+paths_of()
+{
+	jq '(.peers[] | select(.local)).address = "10.1.0.0"' "$map" >"$dir/second.json" &&
+		job load --job 9 --port-map "$dir/second.json" --deal "$1" \
+			--flow 10.1.1.1/50,10.1.1.1/51,fd00:1::2/52 >"$dir/dealt" &&
+		[[ $(jq -r .deal "$dir/dealt") == "$2" ]] &&
+		"$rocesteer" --json flow show --job 9 |
+			jq -c '[.flows | sort_by(.dqpn)[] | [.path, .promise]]' &&
+		job unload --job 9 >&2
+}
+
+# The only path to the third one is path 0.
+deals_by_place()
+{
+	local dealt='[[1,"permutations"],[0,"permutations"],[0,"permutations"]]'
+
+	[[ $(paths_of auto place) == "$dealt" ]] &&
+		[[ $(paths_of place place) == "$dealt" ]] &&
+		paths_of least least | jq -e 'all(.[]; .[1] == "bytes")' &&
+		jq '.peers |= map(select(.local | not))' "$map" >"$dir/far.json" &&
+		refused no-place 2 load --job 8 --all --deal place \
+			--port-map "$dir/far.json" &&
+		job load --job 9 --port-map "$dir/far.json" --all | jq -e '.deal == "least"' &&
+		job unload --job 9
+}
+
+# What is not possible here is not done, and no error.
+splits_where_possible()
+{
+	local owner
+
+	for owner in --all "--flow 10.1.1.1/55"; do
+		# shellcheck disable=SC2086 # an option and its value
+		job load --job 9 --port-map "$map" $owner --split auto |
+			jq -e '.split == "none" and .deal == "place"' &&
+			job show --job 9 | jq -e '.split == "none" and
+				.deal == "place" and .resequence == "off"' &&
+			job unload --job 9 || return
+	done
+}
+
 # Who has one spine is not split, whatever was asked for.
 not_split()
 {
-	job load --job 9 --port-map "$map" --flow 10.1.1.1/55 --split wrap \
+	job load --job 9 --port-map "$map" --flow 10.1.1.1/55 --split all \
 		--slice "$dir/slice.json" | jq -e '.split == "none"' &&
 		job show --job 9 | jq -e '.split == "none" and .slice' &&
 		job unload --job 9
@@ -794,7 +837,7 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 43
+ktap_plan 45
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "nothing is listed, and nothing is shown" lists_nothing
@@ -811,6 +854,8 @@ check "its flows are dealt to paths" shows_flows
 check "nothing is known of them yet" nothing_known
 check "counters are named" counts
 check "refusals leave it as it was" refuses
+check "flows are dealt by the host's place, where that is known" deals_by_place
+check "flows are split where that is possible, or whole" splits_where_possible
 check "with a slice the tables have its paths only" restricts
 check "a slice from a cluster file" from_cluster
 check "a slice under one leaf" under_one_leaf

@@ -242,7 +242,7 @@ int main(void)
 	struct search *s = calloc(1, sizeof(*s));
 
 	ktap_begin();
-	test(s, "wrap", 1, 0.95);
+	test(s, "alike", 1, 0.95);
 	test(s, "weights", 3, 0.9);
 	free(s);
 	return ktap_end();

@@ -30,6 +30,7 @@ static const struct out_column columns[] = {
 	{ "path", "PATH" },
 	{ "port", "PORT" },
 	{ "shares", "PIECES" },
+	{ "promise", "PROMISE" },
 	{ "leaf", "LEAF" },
 	{ "packets", "PACKETS" },
 	{ "bytes", "BYTES" },
@@ -72,6 +73,7 @@ struct classes {
  * @flow: as the module knows it
  * @device: its
  * @classes: of the job of @tags
+ * @promise: of its paths
  */
 struct row {
 	struct rocesteer_flow_key key;
@@ -81,6 +83,7 @@ struct row {
 	struct genl_flow flow;
 	const struct device *device;
 	const struct classes *classes;
+	enum promise promise;
 };
 
 struct rows {
@@ -262,18 +265,25 @@ static struct classes *classes_of(struct show *show, __u32 job)
 
 static int ask(struct show *show)
 {
+	struct promises promises = {};
 	size_t i;
+	int ret = 0;
 
+	if (show->steer)
+		ret = promises_read(&promises, show->steer, 0);
 	for (i = 0; i < show->rows.n; i++) {
 		struct row *row = &show->rows.row[i];
 
 		row->device = device_of(show, row->key.ifindex);
 		if (row->tags)
 			row->classes = classes_of(show, row->tags->job);
+		if (row->path)
+			row->promise = promise_of(&promises, &row->key, row->path);
 		if (!row->device || (row->tags && !row->classes))
-			return -ENOMEM;
+			ret = -ENOMEM;
 	}
-	return 0;
+	promises_free(&promises);
+	return ret;
 }
 
 void flow_put_key(struct json_object *obj, const char *device,
@@ -423,6 +433,8 @@ static void put_row(struct json_object *obj, const struct row *row,
 		out_uint(obj, "port", ntohs(row->path->piece[0].sport));
 		out_bool(obj, "share", row->path->flags & ROCESTEER_FLOW_SHARE);
 		put_pieces(obj, row->path);
+		if (actuator && row->promise)
+			out_string(obj, "promise", promise_name(row->promise));
 		out_addr(obj, "leaf", row->path->leaf);
 		put_sent(obj, row->path);
 	}

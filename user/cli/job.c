@@ -29,6 +29,7 @@ static const struct out_column list_columns[] = {
 	{ "owner", "OWNER" },
 	{ "actuator", "ACTUATOR" },
 	{ "split", "SPLIT" },
+	{ "deal", "DEAL" },
 	{ "resequence", "RESEQUENCE" },
 	{ "slice", "SLICE" },
 	{ "pattern", "PATTERN" },
@@ -51,6 +52,8 @@ static const struct out_column job_columns[] = {
 	{ "owner", "owner" },
 	{ "actuator", "actuator" },
 	{ "split", "split" },
+	{ "deal", "deal" },
+	{ "promise", "promise" },
 	{ "resequence", "resequence" },
 	{ "slice", "slice" },
 	{ "pattern", "pattern" },
@@ -130,6 +133,7 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 		out_uint(obj, "pid", job->pid);
 	out_string(obj, "actuator", actuator_name(job->actuator));
 	out_string(obj, "split", split_name(job->split));
+	out_string(obj, "deal", deal_name(job->deal));
 	out_string(obj, "resequence", ordered_name(job->ordered));
 	out_bool(obj, "slice", job->slice);
 	if (job->slice > 1 && job->slice - 2 < CONTENTION_PATTERNS)
@@ -206,6 +210,8 @@ struct show {
 	struct steer *steer;
 	__u32 id;
 	bool found;
+	struct promises promises;
+	enum promise promise;
 	struct set ports;
 	struct json_object *root;
 	struct json_object *array;
@@ -325,6 +331,33 @@ static int show_chunks(struct show *show, struct steer *steer)
 	return ret;
 }
 
+/* The least that one of the job's flows promises. */
+static int weigh_flow(const struct rocesteer_flow_key *key,
+		      const struct rocesteer_flow_path *path, void *arg)
+{
+	struct show *show = arg;
+	enum promise promise;
+
+	if (path->job != show->id)
+		return 0;
+	promise = promise_of(&show->promises, key, path);
+	if (promise && (!show->promise || promise < show->promise))
+		show->promise = promise;
+	return 0;
+}
+
+static int put_promise(struct show *show, struct steer *steer)
+{
+	int ret;
+
+	ret = promises_read(&show->promises, steer, show->id) ?:
+	      steer_flow_each(steer, weigh_flow, show);
+	if (show->promise)
+		out_string(show->root, "promise", promise_name(show->promise));
+	promises_free(&show->promises);
+	return ret;
+}
+
 static int collect(struct show *show, struct steer *steer, struct err *err)
 {
 	struct genl *genl;
@@ -340,6 +373,9 @@ static int collect(struct show *show, struct steer *steer, struct err *err)
 	err->code = NULL;
 	put_flows(show->root, show->id, genl);
 	genl_close(genl);
+	ret = put_promise(show, steer);
+	if (ret)
+		return ret;
 	out_bool(show->root, "module", steer_has_module(steer));
 	out_string(show->root, "pins", steer_pin_dir(steer));
 	show->array = out_array(show->root, "peers");

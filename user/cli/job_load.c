@@ -30,6 +30,7 @@ static const struct out_column columns[] = {
 	{ "dscp", "DSCP of classes" },
 	{ "actuator", "actuator" },
 	{ "split", "split" },
+	{ "deal", "deal" },
 	{ "module", "module" },
 	{ "pins", "pins" },
 	{}
@@ -45,7 +46,7 @@ static const char *needs_module(const struct load *l)
 {
 	if (l->spec.cgroup_id || l->spec.pid)
 		return "tagging by --cgroup or --pid";
-	if (l->spec.ordered)
+	if (l->spec.ordered && !l->may_split)
 		return "restoring the order of split flows";
 	if (l->spec.actuator == ROCESTEER_ACTUATOR_QP)
 		return "--actuator qp";
@@ -55,11 +56,15 @@ static const char *needs_module(const struct load *l)
 static int open_module(struct load *l)
 {
 	const char *what = needs_module(l);
+	int ret;
 
 	if (what && l->use == MODULE_NO)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
 			       "--module no: %s needs the module", what);
-	return module_open(&l->genl, what ? MODULE_YES : l->use, l->err);
+	ret = module_open(&l->genl, what ? MODULE_YES : l->use, l->err);
+	if (!l->genl && l->may_split)
+		job_load_unsplit(l);
+	return ret;
 }
 
 /* Say what could be done without the module. */
@@ -84,6 +89,8 @@ static int check_programs(struct load *l)
 {
 	if (!l->genl || steer_has_module(l->steer))
 		return 0;
+	if (l->may_split)
+		job_load_unsplit(l);
 	if (!needs_module(l) && l->use != MODULE_YES)
 		return 0;
 	err_set(l->err, EXIT_FAILED, "module-not-used",
@@ -184,17 +191,18 @@ static struct json_object *to_json(const struct load *l)
 		chunk_load_put(root, &l->chunks);
 	out_string(root, "actuator", actuator_name(l->spec.actuator));
 	out_string(root, "split", split_name(l->spec.split));
+	out_string(root, "deal", deal_name(l->spec.deal));
 	out_bool(root, "module", l->genl);
 	out_string(root, "pins", steer_pin_dir(l->steer));
 	return root;
 }
 
-/* BPF deals flows one by one: planning them together is up to the daemon. */
+/* BPF puts flows on all paths: which few can be split instead is up to the daemon. */
 static void note_daemon(const struct load *l)
 {
 	int fd;
 
-	if (!l->spec.split)
+	if (l->spec.split != ROCESTEER_SPLIT_FEWEST)
 		return;
 	fd = event_socket_connect();
 	if (fd >= 0)

@@ -20,6 +20,7 @@
  * @spec: what the tables get
  * @flows: of @spec
  * @use: of the module
+ * @may_split: --split auto: flows are split where that works, else not
  * @genl: the module, or NULL
  * @steer: the tables
  */
@@ -33,12 +34,16 @@ struct load {
 	struct steer_job_spec spec;
 	struct rocesteer_flow_key *flows;
 	enum module_use use;
+	bool may_split;
 	struct genl *genl;
 	struct steer *steer;
 };
 
 /* Fill @l from its arguments. Return: 0 or a negative errno. */
 int job_options(struct load *l);
+
+/* --split auto: no flow is split after all. */
+void job_load_unsplit(struct load *l);
 
 /* Peers of the map that are not local: paths lead to them. */
 size_t job_load_steered(const struct load *l);

@@ -17,9 +17,13 @@
 #include "job_load.h"
 #include "slice.h"
 
+/* Beside enum rocesteer_split and enum rocesteer_deal: what is best here. */
+#define SPLIT_AUTO	(ROCESTEER_SPLIT_ALL + 1)
+#define DEAL_AUTO	(ROCESTEER_DEAL_PLACE + 1)
+
 enum {
 	JOB, NAME, PORT_MAP, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
-	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, RESEQUENCE, ACTUATOR, MODULE,
+	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, DEAL, RESEQUENCE, ACTUATOR, MODULE,
 };
 
 const struct cli_option job_load_options[] = {
@@ -43,8 +47,10 @@ const struct cli_option job_load_options[] = {
 			 "tag packets by this plan, from rocesteer chunk plan --json" },
 	[RANGES] = { "ranges", "FILE", "memory of its peers that the host writes" },
 	[DSCP] = { "dscp", "D1,..", CHUNK_DSCP_HELP },
-	[SPLIT] = { "split", "none|wrap|equal",
-		    "how rocesteer daemon splits flows (default: none)" },
+	[SPLIT] = { "split", "none|fewest|all|auto",
+		    "which flows are split, auto: all where that works (default: none)" },
+	[DEAL] = { "deal", "least|place|auto",
+		   "the path of a flow: the least loaded, or by the host's place (default: auto)" },
 	[RESEQUENCE] = { "resequence", "auto|on|off",
 			 "restore the order of split flows (default: auto with --split)" },
 	[ACTUATOR] = { "actuator", "auto|packet|qp",
@@ -79,16 +85,30 @@ static int read_module(struct load *l)
 /* Only flows whose order is restored are split. */
 static int read_split(struct load *l)
 {
+	static const char *const words[] = {
+		[ROCESTEER_SPLIT_NONE] = "none",
+		[ROCESTEER_SPLIT_FEWEST] = "fewest",
+		[ROCESTEER_SPLIT_ALL] = "all",
+		[SPLIT_AUTO] = "auto",
+		NULL
+	};
 	int split = ROCESTEER_SPLIT_NONE, order, ret;
 	const char *option = NULL;
 
-	ret = cli_word(l->args, SPLIT, split_names, &split, l->err);
+	ret = cli_word(l->args, SPLIT, words, &split, l->err);
 	if (ret)
 		return ret;
+	if (split == SPLIT_AUTO) {
+		l->may_split = true;
+		split = l->args->value[ALL] ? ROCESTEER_SPLIT_NONE :
+					      ROCESTEER_SPLIT_ALL;
+	}
 	order = split ? ROCESTEER_ORDERED_TOLD : ROCESTEER_ORDERED_NONE;
 	ret = cli_word(l->args, RESEQUENCE, ordered_names, &order, l->err);
 	if (ret)
 		return ret;
+	if (split && !order && l->may_split)
+		split = ROCESTEER_SPLIT_NONE;
 	if (split && !order)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
 			       "--split: with --resequence off no flow may be split");
@@ -106,6 +126,13 @@ static int read_split(struct load *l)
 	return 0;
 }
 
+void job_load_unsplit(struct load *l)
+{
+	l->spec.split = ROCESTEER_SPLIT_NONE;
+	if (!l->args->value[RESEQUENCE])
+		l->spec.ordered = ROCESTEER_ORDERED_NONE;
+}
+
 static int read_actuator(struct load *l)
 {
 	int actuator = ROCESTEER_ACTUATOR_AUTO, ret;
@@ -113,6 +140,8 @@ static int read_actuator(struct load *l)
 	ret = cli_word(l->args, ACTUATOR, actuator_names, &actuator, l->err);
 	if (ret)
 		return ret;
+	if (actuator == ROCESTEER_ACTUATOR_QP && l->may_split)
+		job_load_unsplit(l);
 	if (actuator == ROCESTEER_ACTUATOR_QP && l->spec.split)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
 			       "--split: a queue pair has one port, --actuator qp splits nothing");
@@ -387,7 +416,7 @@ static int choose_routing(struct load *l)
 	if (shared || pattern == CONTENTION_PERMUTATION)
 		return 0;
 	l->spec.home = l->slice.router[l->place];
-	if (l->spec.split)
+	if (l->spec.split && !l->may_split)
 		out_note(&l->args->out,
 			 "Flows take the spine of their GPU's place: they are not split.");
 	l->spec.split = ROCESTEER_SPLIT_NONE;
@@ -422,6 +451,59 @@ static int read_slice(struct load *l)
 	return choose_routing(l);
 }
 
+/*
+ * The place of a host is how many of the job's hosts under the same leaf have a lower
+ * address: the same on all of them, if their port maps have all hosts of the job.
+ */
+static bool find_place(struct load *l)
+{
+	const struct portmap_peer *peers = l->map.peers;
+	bool known = false;
+	size_t i;
+
+	if (l->slice.slice.nr_spines) {
+		l->spec.place = l->place;
+		return true;
+	}
+	for (i = 0; i < l->map.nr_peers; i++) {
+		if (!peers[i].local)
+			continue;
+		known = true;
+		l->spec.place += addr_compare(peers[i].addr, peers[i].source) < 0;
+	}
+	return known;
+}
+
+static int read_deal(struct load *l)
+{
+	static const char *const words[] = {
+		[ROCESTEER_DEAL_LEAST] = "least",
+		[ROCESTEER_DEAL_PLACE] = "place",
+		[DEAL_AUTO] = "auto",
+		NULL
+	};
+	bool known = find_place(l);
+	int deal = DEAL_AUTO, ret;
+
+	ret = cli_word(l->args, DEAL, words, &deal, l->err);
+	if (ret)
+		return ret;
+	if (deal == ROCESTEER_DEAL_PLACE && !known) {
+		err_set(l->err, EXIT_BAD_INPUT, "no-place",
+			"--deal place: %s: peers: none is under our own leaf, where the host's place is its number among them",
+			l->args->value[PORT_MAP]);
+		err_hint(l->err,
+			 "Give all hosts of the job to rocesteer path discover, or use --deal least.");
+		return -EINVAL;
+	}
+	/* Flows that are planned together are dealt together. */
+	if (deal == DEAL_AUTO)
+		deal = known && l->spec.split != ROCESTEER_SPLIT_FEWEST ?
+		       ROCESTEER_DEAL_PLACE : ROCESTEER_DEAL_LEAST;
+	l->spec.deal = deal;
+	return 0;
+}
+
 static int read_chunks(struct load *l)
 {
 	const char *plan = l->args->value[CHUNK_PLAN];
@@ -441,7 +523,7 @@ int job_options(struct load *l)
 	      read_owner(l) ?: read_dependent(l) ?: read_pattern(l) ?:
 	      read_module(l) ?: read_split(l) ?:
 	      read_actuator(l) ?: read_name(l) ?: read_cgroup(l) ?:
-	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?:
+	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?: read_deal(l) ?:
 	      check_steered(l) ?: read_chunks(l) ?: read_flows(l);
 	l->spec.id = id;
 	l->spec.all = l->args->value[ALL];

@@ -6,15 +6,13 @@
 
 #include "plan.h"
 
-enum { FLOWS, PATHS, WEIGHTS, SPLIT, PRIOR, RECOMMEND_QPS };
+enum { FLOWS, PATHS, WEIGHTS, PRIOR, RECOMMEND_QPS };
 
 static const struct cli_option options[] = {
 	[FLOWS] = { "flows", "N", "number of flows, all of the same length" },
 	[PATHS] = { "paths", "S", "number of paths" },
 	[WEIGHTS] = { "weights", "W0,W1,..",
 		      "capacity of each path (default: all the same)" },
-	[SPLIT] = { "split", "wrap|equal",
-		    "wrap: fewest pieces (default), equal: equal pieces" },
 	[PRIOR] = { "prior", "FILE",
 		    "earlier plan, from --json, of which little is to move" },
 	[RECOMMEND_QPS] = { "recommend-qps", NULL,
@@ -97,21 +95,6 @@ static int weights_read(struct weights *weights, const char *text)
 	return ret;
 }
 
-static int rule_read(const struct cli_args *args, enum plan_rule *rule,
-		     struct err *err)
-{
-	static const char * const rules[] = {
-		[PLAN_WRAP] = "wrap",
-		[PLAN_EQUAL] = "equal",
-		NULL
-	};
-	int index = PLAN_WRAP, ret;
-
-	ret = cli_word(args, SPLIT, rules, &index, err);
-	*rule = index;
-	return ret;
-}
-
 /* Say what the planner did not like. */
 static int explain(int ret, struct err *err)
 {
@@ -120,20 +103,10 @@ static int explain(int ret, struct err *err)
 		err_set(err, EXIT_BAD_INPUT, "weights",
 			"--weights: all weights are 0, no path can be used");
 		break;
-	case -EOPNOTSUPP:
-		err_set(err, EXIT_BAD_INPUT, "weights",
-			"--weights: --split equal knows only paths of the same weight");
-		err_hint(err, "Use --split wrap.");
-		break;
 	case -EOVERFLOW:
 		err_set(err, EXIT_BAD_INPUT, "weights",
 			"--weights: the units of this plan exceed 63 bits");
 		err_hint(err, "Use weights with a common divisor, or smaller ones.");
-		break;
-	case -E2BIG:
-		err_set(err, EXIT_BAD_INPUT, "pieces",
-			"the plan has more than %u pieces", PLAN_MAX_PIECES);
-		err_hint(err, "--split wrap needs fewer pieces.");
 		break;
 	}
 	return ret;
@@ -199,20 +172,6 @@ static int show_plan(const struct out *out, const struct plan_spec *spec,
 	return ret;
 }
 
-/* What makes a plan makes no sense for queue pairs. */
-static int check_options(const struct cli_args *args, struct err *err)
-{
-	static const int plan_only[] = { SPLIT, PRIOR };
-	size_t i;
-
-	for (i = 0; args->value[RECOMMEND_QPS] && i < ARRAY_SIZE(plan_only); i++)
-		if (args->value[plan_only[i]])
-			return err_set(err, EXIT_BAD_INPUT, "usage",
-				       "--%s does not go with --recommend-qps",
-				       options[plan_only[i]].name);
-	return 0;
-}
-
 static int run(const struct cli_args *args, struct err *err)
 {
 	struct weights weights = { .err = err };
@@ -223,8 +182,10 @@ static int run(const struct cli_args *args, struct err *err)
 
 	ret = cli_need(args, FLOWS, err) ?: cli_need(args, PATHS, err) ?:
 	      cli_uint(args, FLOWS, 1, PLAN_MAX_FLOWS, &flows, err) ?:
-	      cli_uint(args, PATHS, 1, PLAN_MAX_PATHS, &paths, err) ?:
-	      rule_read(args, &spec.rule, err) ?: check_options(args, err);
+	      cli_uint(args, PATHS, 1, PLAN_MAX_PATHS, &paths, err);
+	if (!ret && args->value[PRIOR] && args->value[RECOMMEND_QPS])
+		ret = err_set(err, EXIT_BAD_INPUT, "usage",
+			      "--prior does not go with --recommend-qps");
 	if (ret)
 		return ret;
 	spec.flows = flows;

@@ -6,11 +6,13 @@
 #include <stdio.h>
 
 #include "plan.h"
+#include "steer/steer.h"
 
 static const struct out_column total_columns[] = {
 	{ "flows", "connections" },
 	{ "paths", "paths" },
 	{ "recommended", "queue pairs each" },
+	{ "promise", "promise" },
 	{ "exact", "for exact balance" },
 	{ "nccl", "for NCCL" },
 	{}
@@ -20,6 +22,7 @@ static const struct out_column choice_columns[] = {
 	{ "qps", "EACH" },
 	{ "queue_pairs", "IN ALL" },
 	{ "imbalance", "IMBALANCE" },
+	{ "promise", "PROMISE" },
 	{}
 };
 
@@ -29,11 +32,16 @@ static const struct out_view views[] = {
 	{}
 };
 
+static const char *promise(const struct plan_qps *qps)
+{
+	return promise_name(qps->always ? PROMISE_ALWAYS : PROMISE_BYTES);
+}
+
 int plan_qps_show(const struct out *out, const struct plan_spec *spec)
 {
-	struct plan_qps qps[PLAN_QPS_MAX + 1];
+	struct plan_qps qps[PLAN_QPS_MAX + 2], *best = qps;
 	struct json_object *root, *choices;
-	__u64 recommended = 1;
+	__u64 exact = 0;
 	char nccl[128];
 	size_t i, nr;
 	int ret;
@@ -41,17 +49,21 @@ int plan_qps_show(const struct out *out, const struct plan_spec *spec)
 	ret = plan_qps(spec, qps, &nr);
 	if (ret)
 		return ret;
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		if (qps[i].qps <= PLAN_QPS_MAX)
-			recommended = qps[i].qps;
+			best = &qps[i];
+		if (!exact && qps[i].imbalance == 1)
+			exact = qps[i].qps;
+	}
 	snprintf(nccl, sizeof(nccl),
 		 "NCCL_IB_QPS_PER_CONNECTION=%llu NCCL_IB_SPLIT_DATA_ON_QPS=1",
-		 recommended);
+		 best->qps);
 	root = out_root();
 	out_uint(root, "flows", spec->flows);
 	out_uint(root, "paths", spec->paths);
-	out_uint(root, "recommended", recommended);
-	out_uint(root, "exact", qps[nr - 1].qps);
+	out_uint(root, "recommended", best->qps);
+	out_string(root, "promise", promise(best));
+	out_uint(root, "exact", exact);
 	out_string(root, "nccl", nccl);
 	choices = out_array(root, "choices");
 	for (i = 0; i < nr; i++) {
@@ -61,6 +73,7 @@ int plan_qps_show(const struct out *out, const struct plan_spec *spec)
 		out_uint(choice, "queue_pairs", qps[i].qps * spec->flows);
 		out_decimal(choice, "imbalance",
 			    qps[i].imbalance * 10000 + 0.5, 4);
+		out_string(choice, "promise", promise(&qps[i]));
 	}
 	return out_show(out, root, views);
 }

@@ -144,8 +144,10 @@ static int read_group(const struct rocesteer_group_key *key,
 	if (!group)
 		return -ENOMEM;
 	group->split = job->job.split;
+	group->deal = job->job.deal;
 	group->nr_paths = from->nr_paths;
 	group->down = from->down;
+	group->first = from->first;
 	group->seed = from->first + 1;	/* 0 is no seed */
 	memcpy(group->weight, from->weight, sizeof(group->weight));
 	memcpy(group->router, from->router, sizeof(group->router));

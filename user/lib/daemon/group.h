@@ -36,10 +36,12 @@ struct flow {
 /**
  * struct group - the flows of a job from one device to one destination leaf
  * @key: which
- * @split: rule of its job
+ * @split: how its job splits flows
+ * @deal: on which paths it has whole ones
  * @nr_paths: number of paths
  * @down: bit p: path p is held down
- * @seed: of this host, for the planner
+ * @first: path that the deal by place starts at
+ * @seed: of this host, for the planner and the deal to the least loaded path
  * @weight: of each path
  * @router: that tells each path from the others
  * @flows: of struct flow
@@ -50,8 +52,10 @@ struct flow {
 struct group {
 	struct rocesteer_group_key key;
 	enum rocesteer_split split;
+	enum rocesteer_deal deal;
 	__u32 nr_paths;
 	__u64 down;
+	__u32 first;
 	__u32 seed;
 	__u16 weight[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plan one group. Flows that may not be split stay whole, each on one of the
- * least loaded paths; the others fill these up to what is the share of each.
- * Both keep what they can of what is.
+ * Plan one group. Flows that may not be split stay whole, each on one of the least
+ * loaded paths, of the group or by place of those of its peer. The others are put on
+ * all paths, or split into the fewest pieces, which fill paths up to the share of each.
+ * All keep what they can of what is, and where nothing is new nothing is written: the
+ * programs begin flows as they are planned here (bpf/deal.bpf.c).
  */
 #include <errno.h>
 #include <stdint.h>
@@ -20,15 +22,30 @@
 #define STAYS		(-3)	/* home of one that cannot leave its path */
 
 /**
+ * struct deal - whole flows that are dealt by themselves: those to one peer by place,
+ * else all of the group
+ * @peer: address
+ * @nr: how many have no path yet
+ * @load: on each path
+ * @stay: those of them that cannot leave it
+ */
+struct deal {
+	__u8 peer[16];
+	__u64 nr;
+	__u64 load[ROCESTEER_MAX_PATHS];
+	__u64 stay[ROCESTEER_MAX_PATHS];
+};
+
+/**
  * struct work - a plan in the making
  * @groups: the groups
  * @group: the one
  * @plan: what is done
  * @weight: of each path that can be used, else 0
  * @total: their sum
- * @home: by number of the flow: its path, SPLIT or NONE
+ * @home: by number of the flow: its path, SPLIT, NONE or STAYS
+ * @deals: of struct deal
  * @load: whole flows on each path
- * @stay: those of them that cannot leave it
  */
 struct work {
 	struct groups *groups;
@@ -37,8 +54,8 @@ struct work {
 	__u32 weight[ROCESTEER_MAX_PATHS];
 	__u64 total;
 	int *home;
+	struct set deals;
 	__u64 load[ROCESTEER_MAX_PATHS];
-	__u64 stay[ROCESTEER_MAX_PATHS];
 };
 
 static struct flow *nth_flow(const struct work *w, size_t i)
@@ -79,72 +96,117 @@ static void find_paths(struct work *w)
 		w->total += w->weight[p];
 }
 
-/* The path that is least loaded with one more flow. */
-static __u32 least_loaded(const struct work *w)
+static bool is_by_place(const struct work *w)
 {
+	return w->group->deal == ROCESTEER_DEAL_PLACE;
+}
+
+/* The path that is least loaded with one more flow. */
+static __u32 least_loaded(const struct work *w, const struct deal *deal)
+{
+	__u32 first = is_by_place(w) ? w->group->first : w->group->seed;
 	__u32 nr = w->group->nr_paths, i, p, best = nr;
 
 	for (i = 0; i < nr; i++) {
-		p = (w->group->seed + i) % nr;
+		p = (first + i) % nr;
 		if (!w->weight[p])
 			continue;
-		if (best == nr || (w->load[p] + 1) * w->weight[best] <
-				  (w->load[best] + 1) * w->weight[p])
+		if (best == nr || (deal->load[p] + 1) * w->weight[best] <
+				  (deal->load[best] + 1) * w->weight[p])
 			best = p;
 	}
 	return best;
 }
 
 /* The fullest path that a flow can leave. */
-static __u32 most_loaded(const struct work *w)
+static __u32 most_loaded(const struct work *w, const struct deal *deal)
 {
 	__u32 nr = w->group->nr_paths, p, best = nr;
 
 	for (p = 0; p < nr; p++)
-		if (w->weight[p] && w->load[p] > w->stay[p] &&
-		    (best == nr || w->load[p] * w->weight[best] >
-				   w->load[best] * w->weight[p]))
+		if (w->weight[p] && deal->load[p] > deal->stay[p] &&
+		    (best == nr || deal->load[p] * w->weight[best] >
+				   deal->load[best] * w->weight[p]))
 			best = p;
 	return best;
 }
 
 /* Take single flows from the fullest path as long as that makes it less full. */
-static void level(struct work *w)
+static void level(const struct work *w, struct deal *deal)
 {
 	for (;;) {
-		__u32 from = most_loaded(w), to = least_loaded(w);
+		__u32 from = most_loaded(w, deal), to = least_loaded(w, deal);
 
 		if (from == w->group->nr_paths ||
-		    (w->load[to] + 1) * w->weight[from] >=
-		    w->load[from] * w->weight[to])
+		    (deal->load[to] + 1) * w->weight[from] >=
+		    deal->load[from] * w->weight[to])
 			return;
-		w->load[from]--;
-		w->load[to]++;
+		deal->load[from]--;
+		deal->load[to]++;
 	}
 }
 
-/*
- * First how many flows each path shall have, then which: those that are there,
- * and where they are too few, ones that have to leave theirs.
- */
-static void deal_whole(struct work *w)
+static struct deal *deal_of(struct work *w, size_t i)
 {
-	__u64 room[ROCESTEER_MAX_PATHS];
-	size_t n = w->group->flows.nr, i;
-	__u32 p = 0;
+	const struct flow *flow = nth_flow(w, i);
 
-	for (i = 0; i < n; i++)
-		if (w->home[i] >= 0)
-			w->load[w->home[i]]++;
-	for (i = 0; i < n; i++)
-		if (w->home[i] == NONE)
-			w->load[least_loaded(w)]++;
-	level(w);
-	for (i = 0; i < w->group->nr_paths; i++)
-		room[i] = w->load[i] - w->stay[i];
+	return set_get(&w->deals, flow->key.peer,
+		       is_by_place(w) ? sizeof(flow->key.peer) : 0,
+		       sizeof(struct deal));
+}
+
+/*
+ * By place it does not matter where flows are: as a path dies and comes back, they
+ * are where they were.
+ */
+static int count_whole(struct work *w)
+{
+	struct deal *deal;
+	size_t i;
+	__u32 p;
+
+	for (i = 0; i < w->group->flows.nr; i++) {
+		if (w->home[i] == SPLIT)
+			continue;
+		deal = deal_of(w, i);
+		if (!deal)
+			return -ENOMEM;
+		p = nth_flow(w, i)->piece[0].path;
+		if (w->home[i] != STAYS && (w->home[i] == NONE || is_by_place(w)))
+			deal->nr++;
+		else if (p < w->group->nr_paths)	/* else of another job */
+			deal->load[p]++;
+		if (w->home[i] == STAYS && p < w->group->nr_paths)
+			deal->stay[p]++;
+	}
+	return 0;
+}
+
+/* How many flows each path shall have. Of @load remain those that can leave it. */
+static void share_out(struct work *w, struct deal *deal)
+{
+	__u32 p;
+
+	for (; deal->nr; deal->nr--)
+		deal->load[least_loaded(w, deal)]++;
+	level(w, deal);
+	for (p = 0; p < w->group->nr_paths; p++) {
+		w->load[p] += deal->load[p];
+		deal->load[p] -= deal->stay[p];
+	}
+}
+
+/* Which: those that are there, and where they are too few, ones that leave theirs. */
+static void choose(struct work *w)
+{
+	size_t n = w->group->flows.nr, i;
+	__u64 *room;
+	__u32 p;
+
 	for (i = 0; i < n; i++) {
 		if (w->home[i] < 0)
 			continue;
+		room = deal_of(w, i)->load;
 		if (room[w->home[i]])
 			room[w->home[i]]--;
 		else
@@ -153,11 +215,25 @@ static void deal_whole(struct work *w)
 	for (i = 0; i < n; i++) {
 		if (w->home[i] != NONE)
 			continue;
-		while (!room[p])
+		room = deal_of(w, i)->load;
+		for (p = 0; !room[p];)
 			p++;
 		room[p]--;
 		w->home[i] = p;
 	}
+}
+
+static int deal_whole(struct work *w)
+{
+	int ret = count_whole(w);
+	size_t i;
+
+	if (ret)
+		return ret;
+	for (i = 0; i < w->deals.nr; i++)
+		share_out(w, w->deals.item[i]);
+	choose(w);
+	return 0;
 }
 
 static bool has_path(const struct flow *flow, __u32 path)
@@ -360,12 +436,10 @@ static struct plan_piece *make_prior(struct flow **flows, __u32 nr,
 	return prior;
 }
 
-static int plan_split(struct work *w, struct flow **flows, __u32 nr)
+static int plan_fewest(struct work *w, struct flow **flows, __u32 nr)
 {
 	__u32 room[ROCESTEER_MAX_PATHS];
 	struct plan_spec spec = {
-		.rule = w->group->split == ROCESTEER_SPLIT_EQUAL ? PLAN_EQUAL :
-								   PLAN_WRAP,
 		.flows = nr,
 		.paths = w->group->nr_paths,
 		.weights = room,
@@ -379,10 +453,6 @@ static int plan_split(struct work *w, struct flow **flows, __u32 nr)
 	if (!spec.prior)
 		return -ENOMEM;
 	ret = plan_make(&plan, &spec);
-	if (ret == -EOPNOTSUPP) {	/* equal pieces on unequal paths */
-		spec.rule = PLAN_WRAP;
-		ret = plan_make(&plan, &spec);
-	}
 	free((void *)spec.prior);
 	if (ret)
 		return ret;
@@ -391,7 +461,7 @@ static int plan_split(struct work *w, struct flow **flows, __u32 nr)
 	return ret;
 }
 
-static int deal_split(struct work *w)
+static int split_fewest(struct work *w)
 {
 	size_t n = w->group->flows.nr, i;
 	struct flow **flows = calloc(n, sizeof(*flows));
@@ -404,8 +474,44 @@ static int deal_split(struct work *w)
 		if (w->home[i] == SPLIT)
 			flows[nr++] = nth_flow(w, i);
 	if (nr)
-		ret = plan_split(w, flows, nr);
+		ret = plan_fewest(w, flows, nr);
 	free(flows);
+	return ret;
+}
+
+/* A run of packets on each path in turn, from the flow's home on: spread() of the programs. */
+static int split_all(struct work *w)
+{
+	const struct group *group = w->group;
+	__u32 nr = group->nr_paths, p, end, most, n;
+	struct rocesteer_peer peer;
+	__u64 up;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < group->flows.nr; i++) {
+		struct flow *flow = nth_flow(w, i);
+		struct rocesteer_set_flow set = {};
+
+		if (w->home[i] != SPLIT || get_peer(w, flow, &peer))
+			continue;
+		up = steer_peer_paths(&peer) & ~group->down;
+		for (p = 0, most = 0; p < nr; p++)
+			if (up >> p & 1 && group->weight[p] > most)
+				most = group->weight[p];
+		for (n = 0, end = 0; n < nr; n++) {
+			p = (flow->piece[0].path + n) % nr;
+			if (!(up >> p & 1))
+				continue;
+			end += rocesteer_run(group->weight[p], most);
+			set.piece[set.nr_pieces++] = (struct rocesteer_piece) {
+				.end = end,
+				.path = p,
+			};
+		}
+		if (set.nr_pieces)
+			ret = put_flow(w, flow, &set);
+	}
 	return ret;
 }
 
@@ -422,19 +528,14 @@ static int find_homes(struct work *w)
 		const struct flow *flow = nth_flow(w, i);
 		__u32 p = flow->piece[0].path;
 
-		if (flow->stays) {
+		if (flow->stays)
 			w->home[i] = STAYS;
-			if (p >= group->nr_paths)	/* of another job */
-				continue;
-			w->stay[p]++;
-			w->load[p]++;
-		} else if (group->split && flow->ordered) {
+		else if (group->split && flow->ordered)
 			w->home[i] = SPLIT;
-		} else if (p < group->nr_paths && w->weight[p]) {
+		else if (p < group->nr_paths && w->weight[p])
 			w->home[i] = p;
-		} else {
+		else
 			w->home[i] = NONE;
-		}
 	}
 	return 0;
 }
@@ -452,12 +553,13 @@ int group_plan(struct groups *groups, struct group *group,
 	find_paths(&w);
 	if (!w.total)
 		return 0;
-	ret = find_homes(&w);
-	if (ret)
-		return ret;
-	deal_whole(&w);
-	ret = put_whole(&w) ?: deal_split(&w);
+	ret = find_homes(&w) ?: deal_whole(&w) ?: put_whole(&w);
+	if (!ret && group->split == ROCESTEER_SPLIT_ALL)
+		ret = split_all(&w);
+	else if (!ret)
+		ret = split_fewest(&w);
 	free(w.home);
+	set_clear(&w.deals, free);
 	group_sweep(group);
 	return ret;
 }

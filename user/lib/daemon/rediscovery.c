@@ -72,8 +72,8 @@ static int put_peer(const struct rediscovery *rediscovery,
 		    const struct groups *asked, struct steer *steer,
 		    const struct portmap_peer *found)
 {
-	struct rocesteer_peer_key key = { .job = rediscovery->job,
-					  .ifindex = rediscovery->ifindex };
+	struct rocesteer_set_peer set = { .key.job = rediscovery->job,
+					  .key.ifindex = rediscovery->ifindex };
 	struct rocesteer_group_key gkey = { .job = rediscovery->job,
 					    .ifindex = rediscovery->ifindex };
 	const struct group *before;
@@ -81,8 +81,8 @@ static int put_peer(const struct rediscovery *rediscovery,
 	struct rocesteer_peer peer;
 	__u32 p;
 
-	memcpy(key.addr, found->addr, 16);
-	if (steer_peer_get(steer, &key, &peer) ||
+	memcpy(set.key.addr, found->addr, 16);
+	if (steer_peer_get(steer, &set.key, &peer) ||
 	    memcmp(peer.source, found->source, 16))
 		return 0;
 	memcpy(gkey.leaf, peer.leaf, 16);
@@ -90,10 +90,11 @@ static int put_peer(const struct rediscovery *rediscovery,
 	if (!before || steer_group_get(steer, &gkey, &group) ||
 	    memcmp(group.router, before->router, sizeof(group.router)))
 		return 0;
+	memcpy(set.sport, peer.sport, sizeof(set.sport));
 	for (p = 0; p < before->nr_paths; p++)
-		peer.sport[p] = port_of(found, group.router[p], peer.sport[p],
-					group.down >> p & 1);
-	return steer_peer_set(steer, &key, &peer);
+		set.sport[p] = port_of(found, group.router[p], peer.sport[p],
+				       group.down >> p & 1);
+	return steer_set_peer(steer, &set);
 }
 
 /* While we have the lock, no job comes or goes. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,20 +44,6 @@ int plan_scale(const struct plan_spec *spec, __u64 *unit, __u64 *share)
 		share[p] = (spec->weights ? spec->weights[p] / g : 1) *
 			   (spec->flows / d);
 	return 0;
-}
-
-/* Paths in use carry the same. */
-static bool is_even(const struct plan *plan)
-{
-	__u64 load = 0;
-	__u32 p;
-
-	for (p = 0; p < plan->paths; p++) {
-		if (load && plan->load[p] && plan->load[p] != load)
-			return false;
-		load = plan->load[p] ?: load;
-	}
-	return true;
 }
 
 /*
@@ -139,23 +124,12 @@ int plan_make(struct plan *plan, const struct plan_spec *spec)
 	plan->load = calloc(spec->paths, sizeof(*plan->load));
 	if (!plan->load)
 		return -ENOMEM;
-	err = plan_scale(spec, &plan->unit, plan->load);
-	if (err)
-		goto out;
-	if (spec->rule == PLAN_EQUAL && !is_even(plan)) {
-		err = -EOPNOTSUPP;
-		goto out;
-	}
-	err = deal_begin(&deal, plan, spec);
-	if (err)
-		goto out;
-	if (spec->rule == PLAN_EQUAL)
-		err = deal_equal(&deal, plan->unit);
-	else
-		deal_wrap(&deal);
-	if (!err)
+	err = plan_scale(spec, &plan->unit, plan->load) ?:
+	      deal_begin(&deal, plan, spec);
+	if (!err) {
+		deal_fewest(&deal);
 		err = collect(plan, &deal, spec);
-out:
+	}
 	deal_end(&deal);
 	if (err)
 		plan_free(plan);

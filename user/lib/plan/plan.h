@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * How flows of equal length are shared out to paths so that every path carries
- * exactly its share. Pure: no kernel, no I/O, integers only.
+ * exactly its share, in the fewest pieces. Pure: no kernel, no I/O, integers only.
  *
  * Each flow spans [0, unit). A piece is a contiguous range of one flow on one
- * path. With n flows, s paths in use and r = n mod s, in the paper's terms:
+ * path. With n flows and s paths in use n - n mod s flows stay whole, and there
+ * are n + s - gcd(n, s) pieces: no plan has more whole flows, or fewer pieces.
+ * With weights, each path has as many whole flows as fit into its share, and
+ * there are at most n + s - 1 pieces; to find the fewest is NP-hard then.
  *
- * wrap	 n - r flows stay whole, and there are n + s - gcd(n, s) pieces: no plan
- *	 has more whole flows, or fewer pieces. With weights, each path has as
- *	 many whole flows as fit into its share, and there are at most n + s - 1
- *	 pieces; to find the fewest is NP-hard then.
- * equal The rule of the Ethereal paper (arXiv 2407.00550): n - r flows stay
- *	 whole; the last r are cut into s / gcd(r, s) equal pieces each, which
- *	 are dealt round robin.
+ * Paths carry the same bytes once all flows have sent the same. While some flows
+ * send and others do not, paths carry what these flows have there: a whole flow
+ * is on one path only. Who wants paths to be even at each moment puts each flow
+ * on all of them, which needs no plan (enum rocesteer_split, rocesteer/types.h).
  *
  * A plan starts from the one before, its prior, and keeps what it can of it
  * without giving up any of that:
@@ -21,33 +21,27 @@
  * - A whole flow leaves its path only as far as the path has more of them than
  *   fit into its share. So none does when a flow comes.
  * - No plan of the same loads moves less than what paths carry above their
- *   share. wrap moves no more if all flows were whole, no path has more than one
+ *   share. A plan moves no more if all flows were whole, no path has more than one
  *   above those that fit, and none of these has to fill another path: as when a
  *   flow comes or goes, or a path dies, while all paths have as many flows.
- * - Else few pieces cost more. By wrap, on up to 64 paths that are alike, at
- *   most 2.25 flows more when one flow comes or goes, and as much again and 2
- *   flows when a path does; nothing when one flow takes the place of another.
- *   With s paths of any weights, as much again and 2 + s / 4 flows. By equal, all
- *   flows that are cut may move: into what they are changes with n and s.
+ * - Else few pieces cost more. On up to 64 paths that are alike, at most 2.25
+ *   flows more when one flow comes or goes, and as much again and 2 flows when a
+ *   path does; nothing when one flow takes the place of another. With s paths of
+ *   any weights, as much again and 2 + s / 4 flows.
  *
  * The figures are from trial: selftests/user/test_replan.c. On few flows and
- * paths nearly all plans by wrap move the least that any plan of so few pieces
+ * paths nearly all plans move the least that any plan of so few pieces
  * and so many whole flows does: selftests/user/test_plan_least.c.
  */
 #ifndef ROCESTEER_LIB_PLAN_H
 #define ROCESTEER_LIB_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
 #define PLAN_MAX_FLOWS	1048576u
 #define PLAN_MAX_PATHS	4096u
-#define PLAN_MAX_PIECES	4194304u
-
-enum plan_rule {
-	PLAN_WRAP,
-	PLAN_EQUAL,
-};
 
 /**
  * struct plan_piece - a range of a flow on one path
@@ -65,7 +59,6 @@ struct plan_piece {
 
 /**
  * struct plan_spec - what is to be planned
- * @rule: how flows are split
  * @flows: 1..PLAN_MAX_FLOWS
  * @paths: 1..PLAN_MAX_PATHS
  * @weights: capacity of each path, NULL: all alike; 0: the path is not used
@@ -78,7 +71,6 @@ struct plan_piece {
  * @nr_prior: 0: there is none
  */
 struct plan_spec {
-	enum plan_rule rule;
 	__u32 flows;
 	__u32 paths;
 	const __u32 *weights;
@@ -115,9 +107,7 @@ struct plan {
  * The same on every machine for the same @spec.
  *
  * Return: 0; -EINVAL when a number is out of range, all weights are 0 or the
- * prior is not in order; -EOPNOTSUPP for PLAN_EQUAL with paths in use of unequal
- * weights; -EOVERFLOW when the units exceed 63 bits; -E2BIG beyond
- * PLAN_MAX_PIECES; -ENOMEM.
+ * prior is not in order; -EOVERFLOW when the units exceed 63 bits; -ENOMEM.
  */
 int plan_make(struct plan *plan, const struct plan_spec *spec);
 
@@ -164,24 +154,28 @@ void plan_order(__u32 seed, __u32 paths, __u32 *order);
 /**
  * struct plan_qps - connections split over queue pairs that stay whole
  * @qps: queue pairs per connection
- * @imbalance: how full the fullest path is, its share being 1
+ * @imbalance: how full the fullest path is in the end, its share being 1
+ * @always: each connection by itself is even, if its queue pairs are dealt by
+ *	themselves: so are paths at each moment, whichever connections send
  */
 struct plan_qps {
 	__u64 qps;
 	double imbalance;
+	bool always;
 };
 
 /**
  * plan_qps() - over how many queue pairs to split connections
- * @spec: flows are connections; its rule, seed and prior do not matter
+ * @spec: flows are connections; its seed and prior do not matter
  * @qps: filled, by ascending number of queue pairs: those up to PLAN_QPS_MAX
- *	that leave less imbalance than any fewer, and at last the least number
- *	that leaves none, however large
+ *	that leave less imbalance than any fewer; then, however large, the least
+ *	number that leaves none; at last the least one that is even always, often
+ *	the same
  * @nr: set to how many were filled
  *
  * Return: as plan_make().
  */
-int plan_qps(const struct plan_spec *spec, struct plan_qps qps[PLAN_QPS_MAX + 1],
+int plan_qps(const struct plan_spec *spec, struct plan_qps qps[PLAN_QPS_MAX + 2],
 	     size_t *nr);
 
 #endif /* ROCESTEER_LIB_PLAN_H */

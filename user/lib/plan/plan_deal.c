@@ -9,7 +9,8 @@
 /* What the prior has is seldom a whole number of new units. */
 #define FINE_MAX	1048576
 
-int deal_side_init(struct deal_side *side, __u32 nr)
+/* A side of @nr with nothing open; @left is to be freed. Return: 0, -ENOMEM. */
+static int init_side(struct deal_side *side, __u32 nr)
 {
 	side->left = calloc(nr, sizeof(*side->left) + sizeof(*side->rest) +
 			    sizeof(*side->open));
@@ -50,31 +51,18 @@ static int add_links(struct deal *deal, const struct plan_spec *spec,
 	return 0;
 }
 
-/* Pieces that a deal by the rule can come to. */
-static __u64 pieces_max(const struct plan *plan, const struct plan_spec *spec,
-			__u32 used)
-{
-	__u32 rest = spec->flows % used;
-
-	return spec->rule == PLAN_EQUAL ?
-	       spec->flows - rest + rest * plan->unit :
-	       (__u64)spec->flows + used - 1;
-}
-
 int deal_begin(struct deal *deal, const struct plan *plan,
 	       const struct plan_spec *spec)
 {
 	struct deal_side *flows = &deal->side[FLOWS];
 	struct deal_side *paths = &deal->side[PATHS];
 	__u32 i, nr = 0, most;
-	__u64 max;
 
 	*deal = (struct deal) { .fine = 1 };
 	while (deal->fine < FINE_MAX &&
 	       plan->unit * plan->flows * deal->fine <= INT64_MAX / 2)
 		deal->fine *= 2;
-	if (deal_side_init(flows, plan->flows) ||
-	    deal_side_init(paths, plan->paths))
+	if (init_side(flows, plan->flows) || init_side(paths, plan->paths))
 		return -ENOMEM;
 	for (i = 0; i < plan->flows; i++) {
 		flows->open[i] = i;
@@ -92,11 +80,8 @@ int deal_begin(struct deal *deal, const struct plan *plan,
 	}
 	paths->nr_open = nr;
 
-	max = pieces_max(plan, spec, nr);
-	if (max > PLAN_MAX_PIECES)
-		return -E2BIG;
 	most = plan->flows > plan->paths ? plan->flows : plan->paths;
-	deal->pieces = calloc(max, sizeof(*deal->pieces));
+	deal->pieces = calloc(plan->flows + nr - 1, sizeof(*deal->pieces));
 	deal->links = calloc(spec->nr_prior + 1, sizeof(*deal->links));
 	deal->choices = calloc(spec->nr_prior + most, sizeof(*deal->choices));
 	if (!deal->pieces || !deal->links || !deal->choices)

@@ -51,7 +51,7 @@ struct deal {
 	size_t nr_pieces;
 };
 
-/* An item that could be dealt to a bin, see plan_wrap.c. */
+/* An item that could be dealt to a bin, see plan_fewest.c. */
 struct deal_choice {
 	__s64 value;
 	__u64 size;
@@ -60,42 +60,21 @@ struct deal_choice {
 	__u32 number;
 };
 
-/* A side of @nr with nothing open; @left is to be freed. Return: 0, -ENOMEM. */
-int deal_side_init(struct deal_side *side, __u32 nr);
-
 /**
  * deal_begin() - get ready to deal
  * @deal: filled; to be ended by deal_end(), on failure too
  * @plan: its unit and load are set
  * @spec: what it is made from
  *
- * Return: 0, -EINVAL, -E2BIG or -ENOMEM, as plan_make().
+ * Return: 0, -EINVAL or -ENOMEM, as plan_make().
  */
 int deal_begin(struct deal *deal, const struct plan *plan,
 	       const struct plan_spec *spec);
 
 void deal_end(struct deal *deal);
 
-/**
- * deal_whole() - deal all that fit whole
- * @deal: the deal
- * @from: what is dealt whole: FLOWS to paths, or PATHS to flows
- *
- * Ends when none of one side that is left fits into any of the other.
- */
-void deal_whole(struct deal *deal, int from);
-
-/* Deal all by the rule wrap. */
-void deal_wrap(struct deal *deal);
-
-/**
- * deal_equal() - deal all by the rule of the paper
- * @deal: begun, with paths alike
- * @cut: into how many pieces a flow is cut that does not stay whole
- *
- * Return: 0 or -ENOMEM.
- */
-int deal_equal(struct deal *deal, __u32 cut);
+/* Deal all, in the fewest pieces. */
+void deal_fewest(struct deal *deal);
 
 __u64 plan_gcd(__u64 a, __u64 b);
 

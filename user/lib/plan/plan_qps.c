@@ -45,17 +45,22 @@ static double imbalance(const struct plan_spec *spec, __u64 flows, __u64 *carrie
 	return most;
 }
 
-int plan_qps(const struct plan_spec *spec, struct plan_qps qps[PLAN_QPS_MAX + 1],
+int plan_qps(const struct plan_spec *spec, struct plan_qps qps[PLAN_QPS_MAX + 2],
 	     size_t *nr)
 {
-	__u64 exact, k, *carried;
+	const struct plan_spec one = {
+		.flows = 1,
+		.paths = spec->paths,
+		.weights = spec->weights,
+	};
+	__u64 exact, always, k, *carried;
 	int err;
 
 	*nr = 0;
 	if (!spec->flows || spec->flows > PLAN_MAX_FLOWS ||
 	    !spec->paths || spec->paths > PLAN_MAX_PATHS)
 		return -EINVAL;
-	err = plan_scale(spec, &exact, NULL);
+	err = plan_scale(spec, &exact, NULL) ?: plan_scale(&one, &always, NULL);
 	if (err)
 		return err;
 	carried = calloc(spec->paths, sizeof(*carried));
@@ -65,9 +70,11 @@ int plan_qps(const struct plan_spec *spec, struct plan_qps qps[PLAN_QPS_MAX + 1]
 		double ratio = imbalance(spec, k * spec->flows, carried);
 
 		if (!*nr || ratio < qps[*nr - 1].imbalance)
-			qps[(*nr)++] = (struct plan_qps) { k, ratio };
+			qps[(*nr)++] = (struct plan_qps) { k, ratio, false };
 	}
-	qps[(*nr)++] = (struct plan_qps) { exact, 1 };
+	if (exact < always)
+		qps[(*nr)++] = (struct plan_qps) { exact, 1, false };
+	qps[(*nr)++] = (struct plan_qps) { always, 1, true };
 	free(carried);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <uapi/linux/rocesteer.h>
 
 #include "base/base.h"
+#include "promise.h"
 
 static const char * const verdicts[] = {
 	[ROCESTEER_STEERED] = "steered",
@@ -44,11 +45,15 @@ const char * const actuator_names[] = {
 	NULL
 };
 
-const char * const split_names[] = {
+static const char * const split_names[] = {
 	[ROCESTEER_SPLIT_NONE] = "none",
-	[ROCESTEER_SPLIT_WRAP] = "wrap",
-	[ROCESTEER_SPLIT_EQUAL] = "equal",
-	NULL
+	[ROCESTEER_SPLIT_FEWEST] = "fewest",
+	[ROCESTEER_SPLIT_ALL] = "all",
+};
+
+static const char * const deal_names[] = {
+	[ROCESTEER_DEAL_LEAST] = "least",
+	[ROCESTEER_DEAL_PLACE] = "place",
 };
 
 const char * const ordered_names[] = {
@@ -56,6 +61,13 @@ const char * const ordered_names[] = {
 	[ROCESTEER_ORDERED_ALL] = "on",
 	[ROCESTEER_ORDERED_TOLD] = "auto",
 	NULL
+};
+
+static const char * const promises[] = {
+	[PROMISE_NONE] = "none",
+	[PROMISE_BYTES] = "bytes",
+	[PROMISE_PERMUTATIONS] = "permutations",
+	[PROMISE_ALWAYS] = "always",
 };
 
 static const char * const labels[] = {
@@ -77,7 +89,17 @@ static const char *name_of(const char * const *names, unsigned int n,
 
 const char *split_name(unsigned int split)
 {
-	return name_of(split_names, ARRAY_SIZE(split_names) - 1, split);
+	return name_of(split_names, ARRAY_SIZE(split_names), split);
+}
+
+const char *deal_name(unsigned int deal)
+{
+	return name_of(deal_names, ARRAY_SIZE(deal_names), deal);
+}
+
+const char *promise_name(unsigned int promise)
+{
+	return name_of(promises, ARRAY_SIZE(promises), promise);
 }
 
 const char *ordered_name(unsigned int ordered)

@@ -20,17 +20,19 @@ const char *actuator_name(unsigned int actuator);
 /* The same for enum rocesteer_split. */
 const char *split_name(unsigned int split);
 
+/* The same for enum rocesteer_deal. */
+const char *deal_name(unsigned int deal);
+
+/* The same for enum promise. */
+const char *promise_name(unsigned int promise);
+
 /* The same for enum rocesteer_ordered, as --resequence has them. */
 const char *ordered_name(unsigned int ordered);
 
 /* The same for enum rocesteer_label. */
 const char *label_name(unsigned int label);
 
-/*
- * Words of the command line by their number, ended by NULL: enum rocesteer_split,
- * rocesteer_ordered and rocesteer_actuator.
- */
-extern const char * const split_names[];
+/* Words of the command line by their number, ended by NULL. */
 extern const char * const ordered_names[];
 extern const char * const actuator_names[];
 

@@ -62,6 +62,7 @@ static const struct {
 static const char *const prog_names[PROG_MAX] = {
 	[PROG_SET_FLOW] = "set_flow",
 	[PROG_SET_GROUP] = "set_group",
+	[PROG_SET_PEER] = "set_peer",
 };
 
 static int pin_path(char *buf, size_t size, const char *dir, const char *name)
@@ -346,7 +347,9 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 	      pin_put(s->dir, prog_names[PROG_SET_FLOW],
 		      bpf_program__fd(skel->progs.rocesteer_set_flow)) ?:
 	      pin_put(s->dir, prog_names[PROG_SET_GROUP],
-		      bpf_program__fd(skel->progs.rocesteer_set_group));
+		      bpf_program__fd(skel->progs.rocesteer_set_group)) ?:
+	      pin_put(s->dir, prog_names[PROG_SET_PEER],
+		      bpf_program__fd(skel->progs.rocesteer_set_peer));
 	if (!ret)
 		ret = run_program(bpf_program__fd(skel->progs.rocesteer_sweep),
 				  NULL, 0);
@@ -706,4 +709,9 @@ int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
 {
 	return run_program(s->progs[PROG_SET_GROUP], set,
 			   sizeof(*set));
+}
+
+int steer_set_peer(struct steer *s, const struct rocesteer_set_peer *set)
+{
+	return run_program(s->progs[PROG_SET_PEER], set, sizeof(*set));
 }

@@ -8,6 +8,7 @@
 #include "genl.h"
 #include "names.h"
 #include "netns.h"
+#include "promise.h"
 #include "steer_chunks.h"
 #include "steer_tables.h"
 

@@ -82,6 +82,19 @@ static int empty_group(int fd, const void *key, const void *value, void *arg)
 	return 0;
 }
 
+static int empty_peer(int fd, const void *key, const void *value, void *arg)
+{
+	struct rocesteer_peer peer = *(const struct rocesteer_peer *)value;
+	const struct rocesteer_peer_key *pkey = key;
+	const struct move *move = arg;
+
+	if (pkey->ifindex != move->from)
+		return 0;
+	memset(peer.flows, 0, sizeof(peer.flows));
+	bpf_map_update_elem(fd, key, &peer, BPF_EXIST);
+	return 0;
+}
+
 static int drop_flow(int fd, const void *key, const void *value, void *arg)
 {
 	const struct rocesteer_flow_key *flow = key;
@@ -103,7 +116,7 @@ static int move_entries(struct steer *s, struct move *move, enum steer_map map,
 
 /*
  * Flows of all jobs went with the device: queue pairs that come have other numbers. No
- * program counts meanwhile in the groups that are written.
+ * program counts meanwhile in the groups and peers that are written.
  */
 static void drop_flows(struct steer *s, __u32 ifindex)
 {
@@ -112,6 +125,7 @@ static void drop_flows(struct steer *s, __u32 ifindex)
 	move_entries(s, &move, MAP_FLOWS, drop_flow);
 	move_entries(s, &move, MAP_TAGS, drop_flow);
 	move_entries(s, &move, MAP_GROUPS, empty_group);
+	move_entries(s, &move, MAP_PEERS, empty_peer);
 	steer_detach(s, ifindex);
 	steer_detach_chunk(s, ifindex);
 }

@@ -35,6 +35,7 @@ enum steer_map {
 enum steer_prog {
 	PROG_SET_FLOW,
 	PROG_SET_GROUP,
+	PROG_SET_PEER,
 	PROG_MAX,
 };
 

@@ -157,7 +157,7 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 	memcpy(gkey.leaf, from->leaf, 16);
 	plan_order(spec->seed ^ gkey.leaf[15], nr, order);
 	group.nr_paths = nr;
-	group.first = order[0];
+	group.first = spec->deal == ROCESTEER_DEAL_PLACE ? spec->place % nr : order[0];
 	set_weights(spec, from->leaf, &group);
 	/* The group of a leaf comes with its first peer. */
 	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group,
@@ -181,6 +181,7 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	struct rocesteer_flow_path path = rocesteer_new_flow;
 	struct rocesteer_group group;
 	struct rocesteer_peer peer;
+	const __u32 *flows;
 	int best = -1;
 	__u32 i;
 
@@ -192,13 +193,13 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	memcpy(gkey.leaf, peer.leaf, 16);
 	if (bpf_map_lookup_elem(s->maps[MAP_GROUPS], &gkey, &group))
 		return -errno;
+	flows = spec->deal == ROCESTEER_DEAL_PLACE ? peer.flows : group.flows;
 	for (i = 0; i < group.nr_paths; i++) {
 		__u32 p = (group.first + i) % group.nr_paths;
 
 		if (peer.sport[p] &&
-		    (best < 0 ||
-		     (group.flows[p] + 1ull) * group.weight[best] <
-		     (group.flows[best] + 1ull) * group.weight[p]))
+		    (best < 0 || (flows[p] + 1ull) * group.weight[best] <
+				 (flows[best] + 1ull) * group.weight[p]))
 			best = p;
 	}
 	if (best < 0)
@@ -213,8 +214,10 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	path.piece[0].sport = peer.sport[best];
 	memcpy(path.leaf, peer.leaf, 16);
 	group.flows[best]++;
+	peer.flows[best]++;
 	/* No program deals in this group yet: the job's flows are not tagged. */
 	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group, BPF_EXIST) ||
+	    bpf_map_update_elem(s->maps[MAP_PEERS], &key, &peer, BPF_EXIST) ||
 	    bpf_map_update_elem(s->maps[MAP_FLOWS], flow, &path, BPF_NOEXIST))
 		return -errno;
 	return 0;
@@ -229,6 +232,7 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 		.ifindex = spec->ifindex,
 		.all = spec->all,
 		.split = spec->split,
+		.deal = spec->deal,
 		.ordered = spec->ordered,
 		.actuator = spec->actuator,
 		.slice = spec->slice,
@@ -512,13 +516,6 @@ int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,
 		    struct rocesteer_group *group)
 {
 	return bpf_map_lookup_elem(s->maps[MAP_GROUPS], key, group) ? -errno : 0;
-}
-
-int steer_peer_set(struct steer *s, const struct rocesteer_peer_key *key,
-		   const struct rocesteer_peer *peer)
-{
-	return bpf_map_update_elem(s->maps[MAP_PEERS], key, peer, BPF_EXIST) ?
-	       -errno : 0;
 }
 
 int steer_sum_cpus(const __u64 *values, __u32 nr, __u64 *sums)

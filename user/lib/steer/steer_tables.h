@@ -66,8 +66,9 @@ const char *steer_pin_dir(const struct steer *s);
  * @cgroup_id: noted only, the module does the tagging
  * @pid: likewise
  * @all: all flows of the device that no other job claims
- * @split: how flows that do not come out even are split
- * @ordered: which flows may be
+ * @split: how flows are split
+ * @deal: on which path a flow is at home
+ * @ordered: which flows may be split
  * @actuator: by packet or by queue pair
  * @slice: as in struct rocesteer_job
  * @ifindex: device of @map
@@ -77,6 +78,7 @@ const char *steer_pin_dir(const struct steer *s);
  * @flows: explicit flows, their peers are in @map
  * @nr_flows: 0 where the job has none
  * @seed: of this host: on which path the deal starts
+ * @place: of this host under its leaf, where @deal goes by it
  */
 struct steer_job_spec {
 	__u32 id;
@@ -85,6 +87,7 @@ struct steer_job_spec {
 	__u32 pid;
 	bool all;
 	enum rocesteer_split split;
+	enum rocesteer_deal deal;
 	enum rocesteer_ordered ordered;
 	enum rocesteer_actuator actuator;
 	__u8 slice;
@@ -94,6 +97,7 @@ struct steer_job_spec {
 	const struct rocesteer_flow_key *flows;
 	size_t nr_flows;
 	__u32 seed;
+	__u32 place;
 };
 
 /**
@@ -197,13 +201,10 @@ int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,
 		    struct rocesteer_group *group);
 
-/* Replace an entry. Return: 0, or -ENOENT where there is none. */
-int steer_peer_set(struct steer *s, const struct rocesteer_peer_key *key,
-		   const struct rocesteer_peer *peer);
-
 /* Run a program of that name: see its argument. Return: 0 or a negative errno. */
 int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set);
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set);
+int steer_set_peer(struct steer *s, const struct rocesteer_set_peer *set);
 
 /* Sums over the CPUs. Return: 0 or a negative errno. */
 int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],

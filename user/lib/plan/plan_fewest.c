@@ -194,7 +194,8 @@ static void drop_closed(struct deal *deal)
 	}
 }
 
-void deal_whole(struct deal *deal, int from)
+/* Deal all that fit whole, until none of one side that is left fits into any other. */
+static void deal_whole(struct deal *deal, int from)
 {
 	keep_whole(deal, from);
 	drop_closed(deal);
@@ -204,7 +205,7 @@ void deal_whole(struct deal *deal, int from)
 	drop_closed(deal);
 }
 
-void deal_wrap(struct deal *deal)
+void deal_fewest(struct deal *deal)
 {
 	int from;
 
