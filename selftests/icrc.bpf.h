@@ -22,14 +22,14 @@ static __noinline __u32 icrc_k_of(__u32 word)
 	return icrc_k[word];
 }
 
-/* Give a packet its source port, in network order. */
-static __always_inline void set_sport(struct __sk_buff *skb,
-				      const struct packet *pkt, __be16 sport)
+/* Give a packet its source port, in network order, and set @bits of its BTH's dqpn. */
+static __always_inline void set_sport(struct __sk_buff *skb, const struct packet *pkt,
+				      __be16 sport, __u32 bits)
 {
 	write_sport(skb, pkt->l4_off,
 		    pkt->l4_off + pkt->udp_len - ROCESTEER_ICRC_SIZE, sport,
 		    rocesteer_icrc_delta(pkt->sport ^ sport,
-					 icrc_k_of(pkt->udp_len / 4)), 0);
+					 icrc_k_of(pkt->udp_len / 4)), bits);
 }
 
 #endif /* SELFTESTS_ICRC_BPF_H */

@@ -35,6 +35,8 @@ fabric_usage()
 	                    [--rate RATE] [--host-rate RATE] [--seed N]
 	       fabric.sh down
 	       fabric.sh seed N         other hash seeds on every router
+	       fabric.sh cut|join LEAF SPINE    from cut on their link loses all packets
+	       fabric.sh rate LEAF SPINE [RATE]  of their link, by default as the others
 	       fabric.sh links --json   bytes sent on every link between routers
 	       fabric.sh hosts --json
 	E
@@ -368,6 +370,32 @@ tbf_batch()
 	done
 }
 
+# mark_batch RATE DEVICE...: of what waits there, packets that say that they may be
+# (ECT) are marked, the more of them the longer the queue is. rxe's do not say so. For
+# packets that do not the queue is what tbf_batch made.
+mark_batch()
+{
+	local rate=$1 dev
+	shift
+
+	for dev; do
+		echo "qdisc replace dev $dev parent 2:2 red limit 8m min 64k max 512k" \
+			"avpkt 4200 burst 16 probability 1 bandwidth $rate ecn nodrop"
+	done
+}
+
+# links_up ROUTER DEVICE...
+links_up()
+{
+	local netns=$1
+	shift
+
+	{
+		tbf_batch "$link_rate" "$@"
+		mark_batch "$link_rate" "$@"
+	} | tc -n "$netns" -batch -
+}
+
 routers()
 {
 	local n
@@ -490,13 +518,13 @@ routers_up()
 		printf -v devices 'spine%d ' "${spine_list[@]}"
 		leaf_batch $n | ip -n "leaf$n" -batch -
 		# shellcheck disable=SC2086 # a list
-		tbf_batch "$link_rate" $devices | tc -n "leaf$n" -batch -
+		links_up "leaf$n" $devices
 	done
 	for ((n = 0; n < spines; n++)); do
 		printf -v devices 'leaf%d ' "${leaf_list[@]}"
 		spine_batch $n | ip -n "spine$n" -batch -
 		# shellcheck disable=SC2086
-		tbf_batch "$link_rate" $devices | tc -n "spine$n" -batch -
+		links_up "spine$n" $devices
 	done
 }
 
@@ -525,7 +553,8 @@ fabric_up()
 	host_rate=${host_rate:-$link_rate}
 	[[ ! -e $fabric_state ]] || fabric_die "a fabric is up already"
 
-	modprobe -a bridge cls_u32 ib_uverbs rdma_rxe rdma_ucm sch_prio sch_tbf veth
+	modprobe -a bridge cls_u32 ib_uverbs rdma_rxe rdma_ucm sch_prio sch_red sch_tbf \
+		veth
 	fabric_save
 	trap 'fabric_down >/dev/null 2>&1' EXIT
 
@@ -601,6 +630,32 @@ fabric_seed()
 	done
 }
 
+# fabric_cut add|del LEAF SPINE: the far end of their link, on both sides, drops what
+# comes. Both ends still have carrier, and routers still choose the link.
+fabric_cut()
+{
+	local family
+
+	fabric_load
+	for family in 4 6; do
+		ip -$family -n "leaf$2" rule "$1" pref 1 iif "spine$3" blackhole
+		ip -$family -n "spine$3" rule "$1" pref 1 iif "leaf$2" blackhole
+	done
+}
+
+# fabric_link_rate LEAF SPINE [RATE]: of both directions
+fabric_link_rate()
+{
+	local tbf
+
+	fabric_load
+	tbf="root handle 1: tbf rate ${3:-$link_rate} burst 20k limit 8m"
+	# shellcheck disable=SC2086 # words
+	tc -n "leaf$1" qdisc change dev "spine$2" $tbf
+	# shellcheck disable=SC2086
+	tc -n "spine$2" qdisc change dev "leaf$1" $tbf
+}
+
 # {"uplinks":[[bytes to each spine] of each leaf],
 #  "downlinks":[[bytes to each leaf] of each spine]}
 fabric_links()
@@ -645,6 +700,9 @@ fabric_main()
 	up)	fabric_up "$@" ;;
 	down)	fabric_down ;;
 	seed)	fabric_seed "$@" ;;
+	cut)	fabric_cut add "$@" ;;
+	join)	fabric_cut del "$@" ;;
+	rate)	fabric_link_rate "$@" ;;
 	links)	fabric_links ;;
 	hosts)	fabric_hosts ;;
 	--help)	fabric_usage ;;

@@ -41,11 +41,15 @@ observe()
 	done
 }
 
-# attach_batch DEVICE ingress|egress PROGRAM
+# attach_batch DEVICE [ingress|egress PROGRAM]...
 attach_batch()
 {
-	cat <<-E
-	qdisc add dev $1 clsact
-	filter add dev $1 $2 bpf direct-action object-pinned $pins/$3
-	E
+	local dev=$1
+
+	echo "qdisc add dev $dev clsact"
+	shift
+	while (($#)); do
+		echo "filter add dev $dev $1 bpf direct-action object-pinned $pins/$2"
+		shift 2
+	done
 }

@@ -184,6 +184,65 @@ all_spines_used()
 	[[ $(cut -d ' ' -f 2 "$work/seed1" | sort -u | wc -l) == "$spines" ]]
 }
 
+# answers PORT ROUTER: who answers a probe from that port; "-" is nobody
+answers()
+{
+	host_exec 0 "$dir/probe.py" "$(host_ip 0)" "$(host_ip $((leaves * hosts - 1)))" 2 \
+		"$1" 1 >"$work/answer" || return
+	cat "$work/answer"
+	[[ $(<"$work/answer") == "$1 $2" ]]
+}
+
+# port_by SPINE: a port whose path is by it
+port_by()
+{
+	sed -n "s/ 10.255.1.$(($1 + 1))\$//p" "$work/seed1" | head -n 1
+}
+
+has_carrier()
+{
+	ip -n "$1" -j link show "$2" | jq -e '.[0].operstate == "UP"' >/dev/null
+}
+
+cut_link_is_silent()
+{
+	local first second status
+
+	first=$(port_by 0) second=$(port_by 1)
+	"$fabric" cut 0 0 || return
+	answers "$first" - && answers "$second" 10.255.1.2 &&
+		has_carrier leaf0 spine0 && has_carrier spine0 leaf0
+	status=$?
+	"$fabric" join 0 0 && ((!status)) && answers "$first" 10.255.1.1
+}
+
+# burst TOS: of half a MiB, across uplinks that are much slower than its host; sets
+# arrived, marked, took
+burst()
+{
+	host_exec 0 "$dir/burst.py" "$(host_netns 0)/$(host_ip 0)" \
+		"$(host_netns "$far")/$(host_ip "$far")" "$1" 128 >"$work/burst" || return
+	read -r arrived marked took <"$work/burst"
+	echo "$arrived of 128 packets arrived in $took ms, $marked are marked"
+}
+
+# At 4 Mbit/s it takes one second. 2 is ECT.
+slow_link_marks()
+{
+	local far=$((leaves * hosts - 1)) arrived marked took status s
+
+	for ((s = 0; s < spines; s++)); do
+		"$fabric" rate 0 "$s" 4mbit || return
+	done
+	burst 2 && ((arrived == 128 && marked > 8 && marked < 128 && took > 900)) &&
+		burst 0 && ((arrived == 128 && !marked && took > 900))
+	status=$?
+	for ((s = 0; s < spines; s++)); do
+		"$fabric" rate 0 "$s" || return
+	done
+	burst 2 && ((!status && arrived == 128 && !marked))
+}
+
 refused()
 {
 	! "$@"
@@ -204,7 +263,7 @@ same_world()
 ((EUID == 0)) || skip_all "needs root"
 modinfo rdma_rxe >/dev/null 2>&1 || skip_all "the kernel has no rdma_rxe"
 
-ktap_plan 12
+ktap_plan 14
 defer rm -r "$work"
 world >"$work/world"
 check "a fabric of 4 leaves, 4 spines and 8 hosts goes up" "$fabric" up
@@ -219,6 +278,8 @@ check "IPv4: probes pass the spine that answers" counters_agree 4 10.255.1. 1042
 check "IPv6: probes pass the spine that answers" counters_agree 6 fd00:255:1:: 1062
 check "a seed decides the paths, and decides them again" seed_changes_paths
 check "every spine is on some port's path" all_spines_used
+check "a link that is cut is silent, with carrier" cut_link_is_silent
+check "a link that is slow marks what may be marked, drops nothing" slow_link_marks
 check "a second fabric is refused" refused "$fabric" up
 check "down leaves nothing behind" down_leaves_nothing
 ktap_finish

@@ -8,18 +8,21 @@
  * Each flow is shared equally by QPS queue pairs, each of which has WINDOW
  * messages of MESSAGE bytes under way and waits 4.096 us * 2^TIMEOUT for an
  * acknowledgment. TRAFFIC describes hosts, from 0, and flows between them,
- * which a host starts in this order:
+ * which a host starts in this order, step by step:
  *
  *	host CGROUP NETNS DEVICE GID_INDEX
- *	flow FROM TO BYTES
- *	read FROM TO BYTES
- *	ready | repeat
+ *	flow FROM TO BYTES [STEP]
+ *	read FROM TO BYTES [STEP]
+ *	ready | steps | repeat
  *
  * A flow is written by the host that it comes from; or read by the one it goes to.
- * CGROUP and NETNS are files; NETNS may be - for the caller's own. The last line may
- * be left out. With "ready" every queue pair writes one message to warm up; then it
- * says "ready" as well, and at the end of the input begins. With "repeat" each of
- * them writes all of its messages again and again, until the end of the input.
+ * CGROUP and NETNS are files; NETNS may be - for the caller's own. Steps count from 0,
+ * which is that of a flow without one: a host's flows of a step begin when those of the
+ * steps before have ended at all hosts. The last line may be left out. With "ready"
+ * every queue pair writes one message to warm up; then it says "ready" as well, and at
+ * the end of the input begins. With "steps" it also says CLOCK_MONOTONIC in nanoseconds
+ * then, and at the end of each step. With "repeat" each queue pair of the first step
+ * writes all of its messages again and again, until the end of the input.
  */
 #include <linux/types.h>
 #include <err.h>
@@ -35,6 +38,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
@@ -54,6 +58,7 @@ struct flow {
 	unsigned int from;
 	unsigned int to;
 	size_t bytes;
+	unsigned int step;
 	bool read;
 };
 
@@ -87,6 +92,8 @@ static unsigned int nr_hosts, nr_flows, nr_connections, qps, window, timeout;
 static size_t message;
 static bool holds;	/* between a first message and all of them */
 static bool repeats;
+static bool timed;	/* says when each step ends */
+static unsigned int nr_steps = 1;
 
 /* Of this host's process. */
 static unsigned int self;
@@ -101,8 +108,9 @@ static bool flow_parse(const char *line, struct flow *flow)
 {
 	char word[5];
 
-	if (sscanf(line, "%4s %u %u %zu", word, &flow->from, &flow->to,
-		   &flow->bytes) != 4)
+	flow->step = 0;
+	if (sscanf(line, "%4s %u %u %zu %u", word, &flow->from, &flow->to,
+		   &flow->bytes, &flow->step) < 4)
 		return false;
 	flow->read = !strcmp(word, "read");
 	return flow->read || !strcmp(word, "flow");
@@ -115,7 +123,8 @@ static void traffic_read(void)
 	char line[512];
 
 	while (!holds && !repeats && fgets(line, sizeof(line), stdin)) {
-		if (!strcmp(line, "ready\n"))
+		timed = !strcmp(line, "steps\n");
+		if (timed || !strcmp(line, "ready\n"))
 			holds = true;
 		else if (!strcmp(line, "repeat\n"))
 			repeats = true;
@@ -133,6 +142,8 @@ static void traffic_read(void)
 				 flow.from == flow.to || !flow.bytes ||
 				 flow.bytes % (qps * message)))
 			errx(2, "no such hosts, or not a multiple: %s", line);
+		if (nr_flows && flow.step >= nr_steps)
+			nr_steps = flow.step + 1;
 	}
 	nr_connections = nr_flows * qps;
 }
@@ -320,14 +331,15 @@ static bool connection_post(unsigned int c)
 	return true;
 }
 
-/* One message of each queue pair, then the next. */
-static unsigned int post_messages(unsigned int each)
+/* One message of each queue pair of @step, then the next. */
+static unsigned int post_messages(unsigned int each, unsigned int step)
 {
 	unsigned int c, under_way = 0;
 
 	for (; each; each--)
 		for (c = 0; c < nr_connections; c++)
-			if (is_requester(&connections[c]))
+			if (is_requester(&connections[c]) &&
+			    connections[c].flow->step == step)
 				under_way += connection_post(c);
 	return under_way;
 }
@@ -371,9 +383,10 @@ static void read_to_end(void)
 
 static void warm_up(void)
 {
-	unsigned int c;
+	unsigned int c, step;
 
-	complete(post_messages(1), false);
+	for (step = 0; step < nr_steps; step++)
+		complete(post_messages(1, step), false);
 	for (c = 0; c < nr_connections; c++)
 		connections[c].posted = 0;
 	pthread_barrier_wait(&shared->barrier);
@@ -383,6 +396,29 @@ static void warm_up(void)
 		read_to_end();
 	}
 	pthread_barrier_wait(&shared->barrier);
+}
+
+static void say_time(void)
+{
+	struct timespec now;
+
+	if (!timed || self)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	printf("%lld%09ld\n", (long long)now.tv_sec, now.tv_nsec);
+	fflush(stdout);
+}
+
+static void run_steps(void)
+{
+	unsigned int step;
+
+	say_time();
+	for (step = 0; step < nr_steps; step++) {
+		complete(post_messages(window, step), true);
+		pthread_barrier_wait(&shared->barrier);
+		say_time();
+	}
 }
 
 /* The life of a host's process; all of them are always at the same step. */
@@ -404,8 +440,7 @@ static int host_run(void)
 	pthread_barrier_wait(&shared->barrier);
 	if (holds)
 		warm_up();
-	complete(post_messages(window), true);
-	pthread_barrier_wait(&shared->barrier);
+	run_steps();
 	for (c = 0; c < nr_connections; c++)
 		if (is_ours(&connections[c]) && !is_sender(&connections[c]) &&
 		    !arrived(&connections[c]))

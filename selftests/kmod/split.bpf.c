@@ -30,7 +30,7 @@ int split(struct __sk_buff *skb)
 			    offsetof(struct rocesteer_bth, dqpn),
 			    &dqpn, sizeof(dqpn), 0);
 	sport = FIRST_PORT + pkt.psn / RUN % PATHS;
-	set_sport(skb, &pkt, bpf_htons(sport));
+	set_sport(skb, &pkt, bpf_htons(sport), 0);
 	return TC_ACT_UNSPEC;
 }
 
