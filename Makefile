@@ -2,7 +2,8 @@
 #
 # make demo     in a guest: a fabric, traffic under several policies, the comparison, and
 #               a collective; with options (DEMO="--help") the comparison alone
-# make demo-all the same with all policies, on two fabrics, and demo-chunk
+# make demo-all all policies and traffics on three fabrics, and on broken links: a night;
+#               and demo-chunk
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make demo-reduce  All-Reduces by a ring, and by a switch that sums
 # make check    all tests, what is random or repeats itself a few times: 20 minutes
@@ -66,7 +67,8 @@ demo:
 
 demo-all:
 	scripts/deps demo
-	demo/run --policies all --hosts 2,3
+	demo/run --policies all --patterns all --hosts 2,3,4; \
+	demo/run --keep yes --policies all --patterns all-to-all --hosts 4 --links dead,slow
 	demo/chunk.sh
 
 demo-chunk:

@@ -40,7 +40,7 @@ class Run:
             flows = [tuple(map(int, line.split())) for line in f]
         self.traffic = Traffic(flows, self.settings["message"], shape,
                                self.settings["hosts_per_leaf"],
-                               self.settings["host_mbit"])
+                               self.settings["host_mbit"], self.settings["links"])
         self.seen = [(e["formatted"]["key"], e["formatted"]["value"])
                      for e in load(directory, "seen")
                      if not e["formatted"]["key"]["ack"]]
@@ -55,15 +55,21 @@ class Run:
                 table[key["leaf"]][key["index"]] += value["bytes"]
         return table
 
-    def arrivals(self):
-        """Seconds from the first packet's arrival to the last one's, or until
-        the run was stopped; and the number of packets."""
-        values = [v for k, v in self.seen if k["sender"] in (HOST, BRIDGE)]
-        seconds = self.stopped
-        if seconds is None:
-            seconds = (max(v["last"] for v in values) -
-                       min(v["first"] for v in values)) / 1e9
-        return seconds, sum(v["packets"] for v in values)
+    def packets(self):
+        """Those that have arrived."""
+        return sum(value["packets"] for key, value in self.seen
+                   if key["sender"] in (HOST, BRIDGE))
+
+    def steps(self):
+        """Of each step that has ended: seconds, the bound of all networks and that
+        of one whole flow on each link."""
+        with open(os.path.join(self.directory, "steps"), encoding="utf-8") as f:
+            times = [int(line) / 1e9 for line in f]
+        return [{"seconds": round(end - begin, 3),
+                 "bound_s": round(traffic.step_seconds(), 3),
+                 "whole_s": round(traffic.whole_seconds(), 3)}
+                for begin, end, traffic in
+                zip(times, times[1:], self.traffic.steps())]
 
     def counts(self):
         before, after = (counters(self.directory, f"{w}.counters")
@@ -113,12 +119,9 @@ def deviation(links, ideal):
                default=0)
 
 
-def extra_limit(rule, flows, paths):
-    """Extra pieces that a rule needs for a group: user/lib/plan/plan.h."""
-    if rule == "wrap":
-        return paths - math.gcd(flows, paths)
-    rest = flows % paths
-    return rest * (paths // math.gcd(rest, paths) - 1)
+def extra_limit(flows, paths):
+    """Extra pieces that a group needs: user/lib/plan/plan.h."""
+    return paths - math.gcd(flows, paths)
 
 
 def measure(directory, shape):
@@ -127,14 +130,17 @@ def measure(directory, shape):
     settings, traffic = run.settings, run.traffic
     up, down = run.links(UP), run.links(DOWN)
     links = [n for row in up for n in row]
-    seconds, packets = run.arrivals()
+    steps = run.steps()
     count = run.counts()
     entry = {k: settings[k] for k in
-             ("policy", "pattern", "hosts_per_leaf", "queue_pairs", "host_mbit")}
+             ("policy", "pattern", "links", "hosts_per_leaf", "queue_pairs",
+              "host_mbit")}
     entry |= {
         "completed": not run.stopped,
-        "completion_s": round(seconds, 3),
+        "completion_s":
+            run.stopped or round(sum(step["seconds"] for step in steps), 3),
         "bound_s": round(traffic.seconds(), 3),
+        "steps": steps,
         "imbalance": round(max(links) * len(links) / sum(links), 4),
         "uplink_deviation_percent": round(deviation(up, traffic.uplink()), 3),
         "downlink_deviation_percent":
@@ -142,15 +148,14 @@ def measure(directory, shape):
         "icrc_drops": load(directory, "icrc_drops")[0]["formatted"]["value"],
         "out_of_sequence": count["out_of_seq_request"],
         "naks": count["rcvd_seq_err"],
-        "retransmissions": packets - traffic.packets(),
+        "retransmissions": run.packets() - traffic.packets(),
         "uplink_bytes": up,
         "uplink_ideal_bytes": [round(n) for n in traffic.uplink()],
         "downlink_bytes": down,
         "downlink_ideal_bytes": [round(n) for n in traffic.downlink()],
     }
-    rule = settings["policy"].removeprefix("ethereal-")
-    if rule != settings["policy"]:
+    if settings["policy"] == "fewest":
         entry["extra_pieces"], entry["extra_pieces_limit"] = max(
-            (pieces - flows, extra_limit(rule, flows, shape["spines"]))
+            (pieces - flows, extra_limit(flows, shape["spines"]))
             for flows, pieces in run.pieces())
     return entry, run

@@ -4,21 +4,34 @@
 #
 # The policies of the demonstration: who chooses the way of a packet.
 #
-# ecmp            the switches, from the ports that RDMA takes; one queue pair
-#                 per connection, here and unless told otherwise
-# ecmp-8qp        the same with eight queue pairs per connection
-# spray           spray.bpf.c: each packet the next path, order is nobody's care
-# ethereal        rocesteer, whole flows: as many queue pairs as paths
-# ethereal-equal  rocesteer, splits flows by the rule of the Ethereal paper
-# ethereal-wrap   rocesteer, splits flows as little as possible
+# ecmp          the switches, from the ports that RDMA takes; one queue pair per
+#               connection, here and unless told otherwise
+# ecmp-2qp .. ecmp-8qp  the same with more queue pairs per connection
+# spray         spray.bpf.c: each packet the next path, order is nobody's care
+# spray-order   the same, and the module of rocesteer restores the order
+# reps          spray.bpf.c: each packet a path that was good before; order likewise
+#
+# rocesteer, with its daemon:
+#
+# least         whole flows, each on the path with the fewest
+# place         whole flows, on paths by their source's place under its leaf
+# place-4qp     the same with as many queue pairs as paths
+# fewest        splits as few flows as can be
+# all           splits all flows, over all paths
 
 policy_qps()
 {
 	case $1 in
-	ecmp-8qp)	echo 8 ;;
-	ethereal)	echo "$spines" ;;
+	place-4qp)	echo "$spines" ;;
+	ecmp-?qp)	echo "${1:5:1}" ;;
 	*)		echo 1 ;;
 	esac
+}
+
+# Does rocesteer choose the paths, with its daemon?
+policy_is_ours()
+{
+	[[ $1 =~ ^(least|place.*|fewest|all)$ ]]
 }
 
 # Seconds that a run may take, with the time to start. Spraying may take for ever:
@@ -33,20 +46,26 @@ policy_patience()
 
 # N, where queue pairs wait 4.096 us * 2^N for an acknowledgment: 34 s, which packets
 # may spend in queues. Sprayed 1 s, which is long in the queues: it is all that
-# finds out about what rxe dropped at the end of a message.
+# finds out about what rxe dropped at the end of a message. Where a link is dead 4 s:
+# it is what finds out about that.
 policy_ack_timeout()
 {
-	case $1 in
-	spray)	echo 18 ;;
-	*)	echo 23 ;;
+	case $1-${links:-} in
+	spray-*)	echo 18 ;;
+	*-dead)		echo 20 ;;
+	*)		echo 23 ;;
 	esac
 }
 
-# What "job load" is told about splitting.
+# What "job load" is told. Of what others spray rocesteer restores the order: what it
+# makes of the ports is overwritten behind it.
 job_options()
 {
 	case $1 in
-	ethereal-*)	echo --split "${1#ethereal-}" --resequence on ;;
+	least | place)		echo --split none --deal "$1" ;;
+	place-4qp)		echo --split none --deal place ;;
+	fewest | all)		echo --split "$1" --resequence on ;;
+	spray-order | reps)	echo --split none --resequence on ;;
 	esac
 }
 
@@ -63,13 +82,14 @@ policies_prepare()
 	discover
 }
 
-# Addresses of the hosts under other leaves.
-far_hosts()
+# Addresses of the other hosts. Those under the same leaf are local in the port map:
+# a place under the leaf is told by them.
+other_hosts()
 {
 	local i
 
 	for ((i = 0; i < leaves * hosts; i++)); do
-		(($(host_leaf $i) == $(host_leaf "$1"))) || host_ip $i
+		((i == $1)) || host_ip $i
 	done
 }
 
@@ -81,7 +101,7 @@ discover()
 	for ((i = 0; i < leaves * hosts; i++)); do
 		host_exec $i rocesteer --json path discover \
 			--dev "$(host_dev $i)" --source "$(host_ip $i)" \
-			--paths "$spines" --peer "$(far_hosts $i | paste -sd,)" \
+			--paths "$spines" --peer "$(other_hosts $i | paste -sd,)" \
 			--out "$ports/$i.json" >"$ports/log$i" 2>&1 &
 		pids+=($!)
 	done
@@ -93,23 +113,29 @@ discover()
 policy_start()
 {
 	case $1 in
-	spray)		spray_start ;;
-	ethereal*)	jobs_load "$1" ;;
+	ecmp*)		return ;;
+	spray)		spray_start egress spray; return ;;
+	esac
+	jobs_load "$1"
+	case $1 in
+	spray-order)	spray_start egress spray ;;
+	reps)		spray_start egress reps ingress recycle ;;
 	esac
 }
 
 policy_stop()
 {
 	case $1 in
-	spray)		spray_stop ;;
-	ethereal*)	jobs_unload ;;
+	ecmp*)		return ;;
+	spray* | reps)	spray_stop ;;
 	esac
+	[[ $1 == spray ]] || jobs_unload
 }
 
 # Keep what rocesteer daemon has planned, while the queue pairs are there.
 policy_sample()
 {
-	[[ $policy == ethereal-* ]] || return 0
+	policy_is_ours "$policy" || return 0
 	plans=''
 	busywait 20000 plans_settle || die "plans do not settle"
 }
@@ -128,12 +154,29 @@ plans_settle()
 	[[ $plans == "$before" ]]
 }
 
+# port_map HOST: the port map of its job. Of links that differ the operator says so,
+# here of the one that links_break makes slow: it counts half where it is on the way.
+port_map()
+{
+	local map=$ports/$1.json
+
+	if [[ ${links:-} == slow ]]; then
+		jq --arg leaf 10.255.0.1 --arg spine 10.255.1.1 \
+			--argjson own $(($1 < hosts)) '(.peers[] | select(.local | not) |
+			select($own == 1 or .leaf == $leaf).paths[]) |=
+			. + {weight: (if .router == $spine then 1 else 2 end)}' \
+			"$map" >"$map.slow"
+		map=$map.slow
+	fi
+	echo "$map"
+}
+
 jobs_load()
 {
 	local i
 
 	daemons=()
-	if [[ $1 == ethereal-* ]]; then
+	if policy_is_ours "$1"; then
 		for ((i = 0; i < leaves * hosts; i++)); do
 			host_exec $i rocesteer daemon >>"$ports/daemon$i" 2>&1 &
 			daemons+=($!)
@@ -143,7 +186,7 @@ jobs_load()
 	for ((i = 0; i < leaves * hosts; i++)); do
 		# shellcheck disable=SC2046 # a list
 		host_exec $i rocesteer job load --job $((i + 1)) \
-			--name "host$i" --port-map "$ports/$i.json" \
+			--name "host$i" --port-map "$(port_map $i)" \
 			--cgroup "/sys/fs/cgroup/host$i" $(job_options "$1") \
 			>/dev/null
 	done
@@ -180,6 +223,7 @@ spray_table()
 		gsub("(?<=[0-9])\\.(?=[0-9])"; " ")' "$ports"/*.json
 }
 
+# spray_start [ingress|egress PROGRAM]...: at all hosts
 spray_start()
 {
 	local i
@@ -187,8 +231,7 @@ spray_start()
 	spray_table >"$ports/spray"
 	bpftool batch file "$ports/spray" >/dev/null
 	for ((i = 0; i < leaves * hosts; i++)); do
-		attach_batch "$(host_dev $i)" egress spray |
-			host_exec $i tc -batch -
+		attach_batch "$(host_dev $i)" "$@" | host_exec $i tc -batch -
 	done
 }
 

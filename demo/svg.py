@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Pictures of a report: fabric.svg, the links as thick and as red as they are
-loaded, and completion.svg, how long each policy takes."""
+loaded; completion.svg, how long each policy takes; matrix.svg, all of it in numbers."""
 import math
 import os
 from xml.sax.saxutils import escape
@@ -15,11 +15,16 @@ STYLE = """<style>text{font:13px sans-serif;fill:#222}
 @media(prefers-color-scheme:dark){text{fill:#eee}.p{fill:#16191d}.i{fill:#343a41}
 .l{stroke:#4a525b}.d{stroke:#eee}}</style>"""
 TICKS = 8
-TITLES = {"ecmp": "ECMP", "ecmp-8qp": "ECMP, 8 queue pairs",
-          "spray": "spraying", "ethereal": "rocesteer, whole flows",
-          "ethereal-equal": "rocesteer, equal",
-          "ethereal-wrap": "rocesteer, wrap"}
-COLOURS = {"ecmp": "#d73027", "ecmp-8qp": "#fc8d59", "spray": "#c9b037"}
+TITLES = {"ecmp": "ECMP", "ecmp-2qp": "ECMP, 2 queue pairs",
+          "ecmp-4qp": "ECMP, 4 queue pairs", "ecmp-8qp": "ECMP, 8 queue pairs",
+          "spray": "spraying", "spray-order": "spraying, put in order",
+          "reps": "REPS", "least": "rocesteer, least", "place": "rocesteer, place",
+          "place-4qp": "rocesteer, place, 4 QPs", "fewest": "rocesteer, fewest",
+          "all": "rocesteer, all"}
+COLOURS = {"ecmp": "#d73027", "ecmp-2qp": "#e8604c", "ecmp-4qp": "#f4774f",
+           "ecmp-8qp": "#fc8d59", "spray": "#c9b037", "spray-order": "#a89a3c",
+           "reps": "#8a6fb0"}
+CELL, ROW = 84, 24
 BAR, LABEL = 15, 175
 SCALE = WIDTH - LABEL - 110	# width of the longest bar
 
@@ -116,12 +121,16 @@ def key():
     return out
 
 
+def healthy(report):
+    return [r for r in report["runs"] if r["links"] == "healthy"]
+
+
 def fabric(report):
     """Permutation under ECMP beside the same under rocesteer, most hosts."""
-    runs = [r for r in report["runs"] if r["pattern"] == "permutation"]
+    runs = [r for r in healthy(report) if r["pattern"] == "permutation"]
     hosts = max((r["hosts_per_leaf"] for r in runs), default=0)
     by_policy = {r["policy"]: r for r in runs if r["hosts_per_leaf"] == hosts}
-    ours = [p for p in ("ethereal-wrap", "ethereal-equal", "ethereal")
+    ours = [p for p in ("all", "fewest", "place-4qp", "place", "least")
             if p in by_policy]
     if "ecmp" not in by_policy or not ours:
         return None
@@ -160,7 +169,9 @@ def bars(runs, scale, left, top):
 
 def completion(report):
     """A row for each pattern, a column for each number of hosts."""
-    runs = report["runs"]
+    runs = healthy(report)
+    if not runs:
+        return None
     patterns = list(dict.fromkeys(r["pattern"] for r in runs))
     hosts = list(dict.fromkeys(r["hosts_per_leaf"] for r in runs))
     scale = SCALE / max(r["completion_s"] / r["bound_s"] for r in runs)
@@ -171,16 +182,57 @@ def completion(report):
         for column, n in enumerate(hosts):
             same = [r for r in runs
                     if (r["pattern"], r["hosts_per_leaf"]) == (pattern, n)]
-            out += bars(same, scale, 20 + column * WIDTH, 66 + row * height)
+            if same:	# parts of "make demo-all" may be missing
+                out += bars(same, scale, 20 + column * WIDTH, 66 + row * height)
     out.append(f'<text x="20" y="{56 + height * len(patterns)}">Below 1: the limit '
                'of a link lets the first 20 kB through at once.</text></svg>')
     return out
 
 
+def column(_, pattern, links):
+    """What of a run makes a column, next to the hosts per leaf."""
+    return pattern if links == "healthy" else f"{pattern}, {links} link"
+
+
+def cell(run):
+    more = "" if run["completed"] else ">"
+    return f'{more}{run["completion_s"] / run["bound_s"]:.2f}'
+
+
+def matrix(report):
+    """For each number of hosts a row for each policy, a column for each traffic."""
+    runs = report["runs"]
+    columns = list(dict.fromkeys(column(None, r["pattern"], r["links"]) for r in runs))
+    policies = [p for p in TITLES if p in {r["policy"] for r in runs}]
+    hosts = sorted({r["hosts_per_leaf"] for r in runs})
+    height = 70 + len(policies) * ROW
+    out = opened(LABEL + 40 + CELL * max(len(columns), 4), 50 + height * len(hosts), 20,
+                 "Completion, in times that of an ideal network")
+    for block, n in enumerate(hosts):
+        top = 96 + block * height
+        out.append(f'<text class="k" x="20" y="{top - 8}">{n} hosts per leaf</text>')
+        for i, head in enumerate(columns):
+            for line_, word in enumerate(head.split(", ")):
+                out.append(f'<text class="m h" x="{LABEL + 20 + CELL * (i + 0.5)}" '
+                           f'y="{top - 20 + 13 * line_}">{word}</text>')
+        for j, policy in enumerate(policies):
+            out.append(f'<text class="e" x="{LABEL + 12}" '
+                       f'y="{top + ROW * j + 16}">{TITLES[policy]}</text>')
+        for run in (r for r in runs if r["hosts_per_leaf"] == n):
+            x = LABEL + 20 + CELL * columns.index(column(n, run["pattern"], run["links"]))
+            y = top + ROW * policies.index(run["policy"])
+            ratio = run["completion_s"] / run["bound_s"] if run["completed"] else 2
+            out.append(f'<rect x="{x}" y="{y}" width="{CELL - 2}" height="{ROW - 2}" '
+                       f'rx="2" fill="{colour(ratio)}"/>'
+                       f'<text class="b m" x="{x + CELL / 2 - 1}" y="{y + 16}">'
+                       f'{escape(cell(run))}</text>')
+    return out + ["</svg>"]
+
+
 def draw(report, directory):
     """Write the pictures; returns their paths."""
     paths = []
-    for name, make in (("fabric", fabric), ("completion", completion)):
+    for name, make in (("fabric", fabric), ("completion", completion), ("matrix", matrix)):
         lines = make(report)
         if lines:
             paths.append(os.path.join(directory, f"{name}.svg"))

@@ -2,13 +2,22 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # shared with demo/guest
 #
-# The traffic of the demonstration. A pattern is who sends to whom. What is sent
-# is chosen such that an ideal network takes the same time for all of them.
+# The traffic of the demonstration. A pattern is who sends to whom, and when. What is
+# sent is chosen such that an ideal network takes about the same time for all of them.
 #
-# permutation  each host to the one in its place under the next leaf
-# all-to-all   each host to every other, the next one first
-# ring         each host to the next: one flow leaves each leaf. The control:
-#              NICs as fast as a link have nothing to gain from other links.
+# permutation   each host to the one in its place under the next leaf
+# all-to-all    each host to every other, the next one first
+# ring          each host to the next: one flow leaves each leaf. The control:
+#               NICs as fast as a link have nothing to gain from other links.
+#
+# With steps, in which all hosts wait for the last:
+#
+# pairwise      all-to-all, with each step to a host one further
+# halving       all-reduce of 2^k hosts: half of the data to the partner at half of the
+#               hosts' distance, and so on, then back. Hosts beyond 2^k give all they have
+#               to one of those first, and get the sum last.
+# hierarchical  all-to-all: to hosts of the same leaf what is for their places, then to
+#               those of the same place, with each step one leaf further
 #
 # It is selftests/fabric/writes.c's, a process for each host, which sleeps until it has
 # something to do and checks every byte that arrives. It holds itself back after a
@@ -22,24 +31,95 @@ pattern_message()
 	while ((packets % spines)); do
 		packets=$((packets + 8))
 	done
-	[[ $1 == all-to-all ]] || packets=$((packets * 4))
+	case $1 in
+	permutation | ring)	packets=$((packets * 4)) ;;
+	esac
 	echo $((packets * 4096))
 }
 
-# pattern_flows PATTERN: lines "from to", in the order hosts begin them
+# pattern_flows PATTERN: lines "from to share step", in the order hosts begin them
 pattern_flows()
 {
-	local count=$((leaves * hosts)) i step=1 last=1
+	local count=$((leaves * hosts)) k step=0
 
 	case $1 in
-	permutation)	step=$hosts last=$hosts ;;
-	all-to-all)	last=$((count - 1)) ;;
-	esac
-	for ((; step <= last; step++)); do
-		for ((i = 0; i < count; i++)); do
-			echo $i $(((i + step) % count))
+	permutation)	shift_flows "$hosts" 1 0 ;;
+	ring)		shift_flows 1 1 0 ;;
+	all-to-all)
+		for ((k = 1; k < count; k++)); do
+			shift_flows $k 1 0
 		done
+		;;
+	pairwise)
+		for ((k = 1; k < count; k++)); do
+			shift_flows $k 1 $((step++))
+		done
+		;;
+	halving)	halving_flows ;;
+	hierarchical)
+		for ((k = 1; k < hosts; k++)); do
+			shift_flows $k "$leaves" $((step++)) "$hosts"
+		done
+		for ((k = 1; k < leaves; k++)); do
+			shift_flows $((k * hosts)) "$hosts" $((step++))
+		done
+		;;
+	esac
+}
+
+# shift_flows DISTANCE SHARE STEP [GROUP]: each host to the one at a distance, counted
+# round in groups of so many
+shift_flows()
+{
+	local group=${4:-$((leaves * hosts))} i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		echo $i $((i - i % group + (i + $1) % group)) "$2" "$3"
 	done
+}
+
+halving_flows()
+{
+	local count=$((leaves * hosts)) power=1 rest k step=0
+
+	while ((2 * power <= count)); do
+		power=$((2 * power))
+	done
+	rest=$((count - power))
+	((!rest)) || fold_flows 1 0 $((step++))
+	for ((k = power / 2; k; k /= 2)); do
+		partner_flows $k $((step++))
+	done
+	for ((k = 1; k < power; k *= 2)); do
+		partner_flows $k $((step++))
+	done
+	((!rest)) || fold_flows 0 1 $step
+}
+
+# fold_flows FROM TO STEP: all the data, within the first pairs of hosts
+fold_flows()
+{
+	local i
+
+	for ((i = 0; i < rest; i++)); do
+		echo $((2 * i + $1)) $((2 * i + $2)) "$power" "$3"
+	done
+}
+
+# partner_flows DISTANCE STEP: of so many parts of the data, counted without the hosts
+# that have given theirs away
+partner_flows()
+{
+	local i
+
+	for ((i = 0; i < power; i++)); do
+		echo "$(folded_host $i) $(folded_host $((i ^ $1))) $1 $2"
+	done
+}
+
+folded_host()
+{
+	echo $(($1 < rest ? 2 * $1 : $1 + rest))
 }
 
 # Mbit/s of the hosts' NICs. But for ring each can fill all the uplinks of its
@@ -53,20 +133,11 @@ pattern_host_rate()
 	fi
 }
 
-# flows_plan PATTERN: lines "from to bytes"
+# flows_plan PATTERN: lines "from to bytes step"
 flows_plan()
 {
-	local bytes=$((seconds * rate * 1000000 / 8)) message
-
-	# Over what of it the fullest link carries.
-	case $1 in
-	permutation)	bytes=$((bytes * spines / hosts)) ;;
-	all-to-all)	bytes=$((bytes * spines / (hosts * hosts * (leaves - 1)))) ;;
-	esac
-	message=$(pattern_message "$1")
-	((bytes > message)) || bytes=$message
-	bytes=$((bytes / message * message))
-	pattern_flows "$1" | sed "s/\$/ $bytes/"
+	pattern_flows "$1" | demo/ideal.py "$seconds" "$(pattern_message "$1")" "$leaves" \
+		"$spines" "$hosts" "$rate" "$(pattern_host_rate "$1")"
 }
 
 # host_rate_set MBIT
@@ -82,12 +153,14 @@ host_rate_set()
 	done
 }
 
-# Messages of each flow under way: few, so that queues stay short
+# Messages of each flow under way: few, so that queues stay short; but in steps, where a
+# host may have no other, enough for all the links
 pattern_window()
 {
 	case $1 in
-	all-to-all)	echo 1 ;;
-	*)		echo 2 ;;
+	all-to-all)		echo 1 ;;
+	permutation | ring)	echo 2 ;;
+	*)			echo 4 ;;
 	esac
 }
 
@@ -103,14 +176,16 @@ traffic_start()
 			"$(host_rdma $i) $(host_gid $i)"
 	done >"$dir/writes"
 	sed 's/^/flow /' "$dir/flows" >>"$dir/writes"
-	echo ready >>"$dir/writes"
+	echo steps >>"$dir/writes"
 	count_begin
 	coproc traffic {
 		exec timeout "$patience" build/guest/selftests/writes "$qps" "$size" \
 			"$(pattern_window "$pattern")" "$(policy_ack_timeout "$policy")" \
 			2>"$dir/log"
 	}
-	writes=$traffic_PID said=${traffic[0]} go=${traffic[1]}
+	# What the shell itself has open is gone when it has seen the end.
+	writes=$traffic_PID go=${traffic[1]}
+	exec {said}<&"${traffic[0]}"
 	cat "$dir/writes" >&"$go"
 	read -r -t 60 -u "$said" _ || status=$?
 	((status <= 128)) || die "not all hosts send" "$dir/log"
@@ -124,24 +199,32 @@ traffic_go()
 	exec {go}>&-
 }
 
-# Wait for the end. Sets stopped to when the run was out of patience: then what is
-# still under way has to be off the links before the next run.
+# Wait for the end. Sets stopped to when the run was out of patience, or has failed on a
+# link that is broken. Leaves the times of the steps.
 traffic_wait()
 {
 	local status=0
 
 	stopped=''
 	wait "$writes" || status=$?
-	((status == 124)) || return $status
+	cat <&"$said" >"$dir/steps"
+	exec {said}<&-
+	((status)) || return 0
+	((status == 124)) || [[ $links != healthy ]] || return $status
 	stopped=$SECONDS
-	links=''
+}
+
+# After a run that was stopped: what is under way has to be off the links before the next.
+traffic_drain()
+{
+	sent=''
 	busywait 60000 links_idle || die "links are still busy"
 }
 
 links_idle()
 {
-	local before=$links
+	local before=$sent
 
-	links=$(fabric_links)
-	[[ $links == "$before" ]]
+	sent=$(fabric_links)
+	[[ $sent == "$before" ]]
 }
