@@ -48,7 +48,7 @@ __noinline int least_loaded(const struct rocesteer_group *group,
 	return best;
 }
 
-/* Count one more flow on a path, if there are so many. */
+/* Count a flow on a path that has @flows still: false where another CPU has changed that. */
 __noinline bool count_flow(struct rocesteer_group *group,
 			   struct rocesteer_peer *peer, bool by_place, __u32 p,
 			   __u32 flows)
@@ -264,7 +264,11 @@ __noinline int meet_packet(struct __sk_buff *skb,
 					       meet_sender(skb, key, flow);
 }
 
-/* Bit p: a flow to the peer can take path p. Its parts are verified one by one. */
+/*
+ * The parts of spread() are verified one by one: together they are a multiple.
+ *
+ * Return: bit p: a flow to the peer can take path p.
+ */
 __noinline __u64 usable_paths(const struct rocesteer_group *group,
 			      const struct rocesteer_peer *peer)
 {
@@ -278,6 +282,7 @@ __noinline __u64 usable_paths(const struct rocesteer_group *group,
 	return up & ~group->down;
 }
 
+/* The largest weight of the paths @up. */
 __noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
 {
 	__u32 most = 0, i;
@@ -293,6 +298,7 @@ __noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
 	return most;
 }
 
+/* Packets in a row on a path of a flow that is on all paths. */
 __noinline __u32 run_on(const struct rocesteer_group *group, __u32 p, __u32 most)
 {
 	return group && most && p < ROCESTEER_MAX_PATHS ?

@@ -132,7 +132,10 @@ find_peer(const struct rocesteer_flow_key *key, __u32 job)
 	return bpf_map_lookup_elem(&rs_peers, &pkey);
 }
 
-/* Change the number of flows of a group, and to a peer, that are at home on a path. */
+/*
+ * Change the number of flows of a group, and to a peer, that are at home on a path; NULL
+ * where that is gone.
+ */
 static __always_inline void add_flows(struct rocesteer_group *group,
 				      struct rocesteer_peer *peer, __u32 p, __u32 n)
 {

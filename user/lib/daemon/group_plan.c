@@ -551,12 +551,12 @@ int group_plan(struct groups *groups, struct group *group,
 	if (!group->flows.nr)
 		return 0;
 	find_paths(&w);
-	if (!w.total)
-		return 0;
-	ret = find_homes(&w) ?: deal_whole(&w) ?: put_whole(&w);
+	ret = find_homes(&w);
+	if (!ret && w.total)
+		ret = deal_whole(&w) ?: put_whole(&w);
 	if (!ret && group->split == ROCESTEER_SPLIT_ALL)
 		ret = split_all(&w);
-	else if (!ret)
+	else if (!ret && w.total)
 		ret = split_fewest(&w);
 	free(w.home);
 	set_clear(&w.deals, free);

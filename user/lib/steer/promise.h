@@ -47,6 +47,7 @@ struct promises {
  */
 int promises_read(struct promises *promises, struct steer *s, __u32 job);
 
+/* What a flow promises, as its pieces were when @path was read. */
 enum promise promise_of(const struct promises *promises,
 			const struct rocesteer_flow_key *key,
 			const struct rocesteer_flow_path *path);
