@@ -342,7 +342,10 @@ in_slice()
 # its leaf
 paths_of()
 {
-	jq '(.peers[] | select(.local)).address = "10.1.0.0"' "$map" >"$dir/second.json" &&
+	# The other host under the leaf, by both of its addresses
+	jq '(.peers[] | select(.local)).address = "10.1.0.0" |
+		.peers += [.peers[] | select(.local) | .address = "fd00::0:1:0" |
+			.source = "fd00::1"]' "$map" >"$dir/second.json" &&
 		job load --job 9 --port-map "$dir/second.json" --deal "$1" \
 			--flow 10.1.1.1/50,10.1.1.1/51,fd00:1::2/52 >"$dir/dealt" &&
 		[[ $(jq -r .deal "$dir/dealt") == "$2" ]] &&
@@ -358,7 +361,7 @@ deals_by_place()
 
 	[[ $(paths_of auto place) == "$dealt" ]] &&
 		[[ $(paths_of place place) == "$dealt" ]] &&
-		paths_of least least | jq -e 'all(.[]; .[1] == "bytes")' &&
+		paths_of least least | jq -e 'map(.[1]) == ["bytes", "bytes", "bytes"]' &&
 		jq '.peers |= map(select(.local | not))' "$map" >"$dir/far.json" &&
 		refused no-place 2 load --job 8 --all --deal place \
 			--port-map "$dir/far.json" &&

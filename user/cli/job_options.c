@@ -453,12 +453,13 @@ static int read_slice(struct load *l)
 
 /*
  * The place of a host is how many of the job's hosts under the same leaf have a lower
- * address: the same on all of them, if their port maps have all hosts of the job.
+ * address: the same on all of them, if their port maps have all hosts of the job. A host
+ * with several addresses counts once.
  */
 static bool find_place(struct load *l)
 {
 	const struct portmap_peer *peers = l->map.peers;
-	bool known = false;
+	const __u8 *own = NULL;
 	size_t i;
 
 	if (l->slice.slice.nr_spines) {
@@ -468,10 +469,11 @@ static bool find_place(struct load *l)
 	for (i = 0; i < l->map.nr_peers; i++) {
 		if (!peers[i].local)
 			continue;
-		known = true;
-		l->spec.place += addr_compare(peers[i].addr, peers[i].source) < 0;
+		own = own ?: peers[i].source;
+		l->spec.place += !addr_compare(peers[i].source, own) &&
+				 addr_compare(peers[i].addr, own) < 0;
 	}
-	return known;
+	return own;
 }
 
 static int read_deal(struct load *l)
