@@ -67,8 +67,10 @@ demo:
 
 demo-all:
 	scripts/deps demo
-	demo/run --policies all --patterns all --hosts 2,3,4; \
-	demo/run --keep yes --policies all --patterns all-to-all --hosts 4 --links dead,slow
+	failed=0; \
+	demo/run --policies all --patterns all --hosts 2,3,4 || failed=1; \
+	demo/run --keep yes --policies all --patterns all-to-all --hosts 4 --links dead,slow && \
+	exit $$failed
 	demo/chunk.sh
 
 demo-chunk:
