@@ -603,26 +603,30 @@ static void test_spread(void)
 		    "however large the weights are, few packets in a row take one path");
 }
 
-static __u32 peer_flows(__u32 path)
+static struct rocesteer_peer peer_entry(struct rocesteer_peer_key *key)
 {
-	struct rocesteer_peer_key key = { .job = JOB, .ifindex = IFINDEX };
 	struct rocesteer_flow_key flow = flow_key(0);
 	struct rocesteer_peer peer = {};
 
-	memcpy(key.addr, flow.peer, sizeof(key.addr));
-	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_peers), &key, &peer);
-	return peer.flows[path];
+	*key = (struct rocesteer_peer_key) { .job = JOB, .ifindex = IFINDEX };
+	memcpy(key->addr, flow.peer, sizeof(key->addr));
+	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_peers), key, &peer);
+	return peer;
+}
+
+static __u32 peer_flows(__u32 path)
+{
+	struct rocesteer_peer_key key;
+
+	return peer_entry(&key).flows[path];
 }
 
 /* Another host under the same leaf, with the same ports. */
 static void add_host(__u8 number)
 {
-	struct rocesteer_peer_key key = { .job = JOB, .ifindex = IFINDEX };
-	struct rocesteer_flow_key flow = flow_key(0);
-	struct rocesteer_peer peer = {};
+	struct rocesteer_peer_key key;
+	struct rocesteer_peer peer = peer_entry(&key);
 
-	memcpy(key.addr, flow.peer, sizeof(key.addr));
-	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_peers), &key, &peer);
 	memset(peer.flows, 0, sizeof(peer.flows));
 	key.addr[15] = number;
 	put(skel->maps.rs_peers, &key, &peer);
@@ -630,9 +634,8 @@ static void add_host(__u8 number)
 
 static void test_place(void)
 {
-	struct rocesteer_set_peer set = { .key = { .job = JOB, .ifindex = IFINDEX } };
 	int paths[2][PATHS], i, in_turn = 0;
-	struct rocesteer_flow_key flow;
+	struct rocesteer_set_peer set = {};
 
 	begin_job(ROCESTEER_SPLIT_NONE, ROCESTEER_DEAL_PLACE);
 	add_host(3);
@@ -653,8 +656,7 @@ static void test_place(void)
 		die("set_flow");
 	ktap_result(!peer_flows(2) && peer_flows(1) == 2,
 		    "a flow that moves is counted where it is");
-	flow = flow_key(0);
-	memcpy(set.key.addr, flow.peer, sizeof(set.key.addr));
+	peer_entry(&set.key);
 	set.sport[2] = htons(FIRST_PORT + 2);
 	ktap_result(!run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) &&
 		    peer_flows(1) == 2 && send_packet(9, WRITE_MIDDLE, 1) == 2,

@@ -6,8 +6,8 @@
  *
  * spray	the next path, one after the other. At a host's egress
  * reps		a path that a packet came by without congestion, or else the next one:
- *		REPS, Recycled Entropy Packet Spraying (Bonato et al., arXiv 2407.21625).
- *		At a host's egress
+ *		after the idea of REPS, Recycled Entropy Packet Spraying (Bonato et al.,
+ *		arXiv 2407.21625); the sizes and times are ours. At a host's egress
  * recycle	the other half of reps, at a host's ingress
  *
  * All hosts are of one kernel. So recycle tells the sender through a map, at once, what
@@ -24,7 +24,7 @@
 #define ECN_ECT_0	2
 #define ECN_CE		3
 
-#define REPS_SIZE	8	/* as in the paper */
+#define REPS_SIZE	8
 #define REPS_FREEZE	4000000000ULL	/* ns */
 
 /**

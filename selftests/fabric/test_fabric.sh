@@ -226,21 +226,23 @@ burst()
 	echo "$arrived of 128 packets arrived in $took ms, $marked are marked"
 }
 
-# At 4 Mbit/s it takes one second. 2 is ECT.
+# At 4 Mbit/s a burst takes one second. 2 is ECT. On links as fast as the hosts a queue is
+# short, but a machine that is busy can let it grow.
 slow_link_marks()
 {
-	local far=$((leaves * hosts - 1)) arrived marked took status s
+	local far=$((leaves * hosts - 1)) arrived marked took status s slow_marked=0
 
 	for ((s = 0; s < spines; s++)); do
 		"$fabric" rate 0 "$s" 4mbit || return
 	done
 	burst 2 && ((arrived == 128 && marked > 8 && marked < 128 && took > 900)) &&
+		slow_marked=$marked &&
 		burst 0 && ((arrived == 128 && !marked && took > 900))
 	status=$?
 	for ((s = 0; s < spines; s++)); do
 		"$fabric" rate 0 "$s" || return
 	done
-	burst 2 && ((!status && arrived == 128 && !marked))
+	burst 2 && ((!status && arrived == 128 && marked < slow_marked && took < 900))
 }
 
 refused()

@@ -29,7 +29,10 @@ job()
 {
 	local split=all
 
-	[[ $2 != off ]] || split=none
+	case $2 in
+	auto)	split=auto ;;
+	off)	split=none ;;
+	esac
 	job_load_cgroup "$1" --split "$split" --resequence "$2"
 }
 

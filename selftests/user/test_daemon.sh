@@ -332,7 +332,7 @@ lacks_a_port()
 in_turn()
 {
 	show >"$dir/flows" && jq -e --argjson runs "$1" --arg peer "${2:-10.1.1.1}" '
-		all(.flows[] | select(.peer == $peer); .path as $home |
+		[.flows[] | select(.peer == $peer)] | . != [] and all(.[]; .path as $home |
 		[.pieces[] | [.path, .to - .from]] == [range(4) | (. + $home) % 4 |
 			select($runs[.] > 0) | [., $runs[.]]])' "$dir/flows" &&
 		counted
