@@ -390,7 +390,7 @@ static void ignore(const struct contention_link *link, void *arg)
 }
 
 /*
- * Each GPU by the spine of its place, unless flows of its job would meet then:
+ * Each GPU by the spine of its lane, unless flows of its job would meet then:
  * those are dealt over all spines of the slice.
  */
 static int choose_routing(struct load *l)
@@ -415,10 +415,10 @@ static int choose_routing(struct load *l)
 	/* Of permutations some are free of contention, but not any. */
 	if (shared || pattern == CONTENTION_PERMUTATION)
 		return 0;
-	l->spec.home = l->slice.router[l->place];
+	l->spec.home = l->slice.router[l->slice.lane];
 	if (l->spec.split && !l->may_split)
 		out_note(&l->args->out,
-			 "Flows take the spine of their GPU's place: they are not split.");
+			 "Flows take the spine of their GPU's lane: they are not split.");
 	l->spec.split = ROCESTEER_SPLIT_NONE;
 	l->spec.ordered = ROCESTEER_ORDERED_NONE;
 	return 0;

@@ -64,6 +64,7 @@ static const struct out_column job_columns[] = {
 	{ "stage", "stage" },
 	{ "leaves", "leaves" },
 	{ "spines", "spines" },
+	{ "lane_links", "links per lane" },
 	{ "objective", "objective" },
 	{ "degraded", "degraded" },
 	{ "since", "since" },

@@ -62,7 +62,7 @@ int slice_check_shape(const struct cluster *c, __u32 gpus, struct err *err);
 struct slice_plan {
 	struct slice slice;
 	__u16 *circuit;		/* that are to be, NULL: they stay */
-	bool proven;		/* no fewer can be moved */
+	long shared;		/* steps of patterns in which flows of the job meet */
 };
 
 /* Return: 0, an enum slice_refusal, or a negative errno; to be freed. */

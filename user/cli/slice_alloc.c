@@ -10,7 +10,7 @@
 #include "cluster/cluster.h"
 #include "slice.h"
 
-enum { CLUSTER, GPUS, SERVERS, NODES, JOB, OCS, DRIVER, DRY_RUN, LP };
+enum { CLUSTER, GPUS, SERVERS, NODES, JOB, OCS, DRIVER, DRY_RUN };
 
 const struct cli_option slice_alloc_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file" },
@@ -22,7 +22,6 @@ const struct cli_option slice_alloc_options[] = {
 	[OCS] = { "ocs", NULL, "move idle optical circuits if that helps" },
 	[DRIVER] = { "driver", "COMMAND", "program that moves circuits, for --ocs" },
 	[DRY_RUN] = { "dry-run", NULL, "do not change the cluster file" },
-	[LP] = { "lp", "FILE", "write the integer program for a solver" },
 	{}
 };
 
@@ -32,6 +31,7 @@ static const struct out_column slice_columns[] = {
 	{ "stage", "stage" },
 	{ "leaves", "leaves" },
 	{ "spines", "spines" },
+	{ "lane_links", "links per lane" },
 	{ "objective", "objective" },
 	{}
 };
@@ -86,10 +86,9 @@ static void count_free(const struct slice_fabric *fabric, __u32 *gpus,
 
 /* Say why there is no place. */
 static int refuse(const struct cluster *c, int refusal,
-		  const struct slice_want *want, bool proven, struct err *err)
+		  const struct slice_want *want, struct err *err)
 {
 	const struct slice_fabric *fabric = &c->fabric;
-	struct slice_shape shapes[SLICE_MAX_SHAPES];
 	__u32 each = fabric->gpus_per_server, gpus = want->gpus, free, whole;
 
 	if (want->nr)
@@ -107,16 +106,9 @@ static int refuse(const struct cluster *c, int refusal,
 	}
 	if (slice_check_shape(c, gpus, err))
 		return -EINVAL;
-	if (proven && !slice_shapes(fabric, gpus, shapes))
-		return err_set(err, EXIT_REFUSED, "network",
-			       "%s: %u GPUs have a place only under one leaf, and no leaf has the servers free",
-			       c->file, gpus);
-	err_set(err, EXIT_REFUSED, "network",
-		"%s: %u GPUs: no leaves share enough free spines",
-		c->file, gpus);
-	if (!proven)
-		err_hint(err, "The search for circuits ended at its bound: there may be a place.");
-	return -EINVAL;
+	return err_set(err, EXIT_REFUSED, "network",
+		       "%s: %u GPUs: no leaves share enough free spines",
+		       c->file, gpus);
 }
 
 struct json_object *slice_decision(const char *decision, const char *id,
@@ -137,30 +129,6 @@ struct json_object *slice_decision(const char *decision, const char *id,
 	return line;
 }
 
-/* The program of what was taken, or of all that was tried. */
-static int write_lp(const char *name, const struct cluster *c, __u32 gpus,
-		    const struct slice *slice, struct err *err)
-{
-	const struct slice_fabric *fabric = &c->fabric;
-	struct slice_shape shapes[SLICE_MAX_SHAPES];
-	struct file_new new;
-	unsigned int n = 1;
-	int ret;
-
-	if (slice->nr_leaves)
-		shapes[0] = (struct slice_shape) { slice->nr_leaves,
-						   slice->nr_spines };
-	else
-		n = slice_shapes(fabric, gpus, shapes);
-	ret = file_begin(&new);
-	if (!ret && slice->stage == SLICE_OCS)
-		ocs_write_lp(new.out, fabric, &c->ocs, shapes);
-	else if (!ret)
-		slice_write_lp(new.out, fabric, shapes, n);
-	ret = ret ?: file_replace(name, &new);
-	return ret ? err_errno(err, abs(ret), "write", "--lp: %s", name) : 0;
-}
-
 static void add_changes(struct json_object *obj, const struct cluster *c,
 			const struct slice_plan *plan)
 {
@@ -169,7 +137,6 @@ static void add_changes(struct json_object *obj, const struct cluster *c,
 	json_object_object_add(obj, "changes",
 			       cluster_changes_json(&c->ocs, c->ocs.circuit,
 						    plan->circuit));
-	out_bool(obj, "proven", plan->proven);
 }
 
 int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
@@ -200,11 +167,10 @@ int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
 
 /* Say why there is no place; in the journal too. */
 static int turn_down(const struct cli_args *args, struct cluster *c,
-		     int refusal, const struct slice_want *want, bool proven,
-		     struct err *err)
+		     int refusal, const struct slice_want *want, struct err *err)
 {
 	struct json_object *line;
-	int ret = refuse(c, refusal, want, proven, err);
+	int ret = refuse(c, refusal, want, err);
 
 	if (args->value[DRY_RUN])
 		return ret;
@@ -226,27 +192,37 @@ static int print_slice(const struct cli_args *args, const struct cluster *c,
 	return out_show(&args->out, root, alloc_views);
 }
 
+/* Servers that were chosen without regard to links may have no lanes for all patterns. */
+static int check_proof(const struct cli_args *args, const struct slice_want *want,
+		       const struct slice_plan *plan, struct err *err)
+{
+	if (!plan->shared)
+		return 0;
+	if (!want->nr)
+		return err_set(err, EXIT_FAILED, "contention",
+			       "%u GPUs: flows of the job would meet in %ld steps: this is a fault of rocesteer",
+			       want->gpus, plan->shared);
+	out_note(&args->out,
+		 "Flows of this job can meet on its own links: the leaves have no lanes for %u GPUs, see rocesteer slice check.",
+		 want->gpus);
+	return 0;
+}
+
 static int place(const struct cli_args *args, struct cluster *c,
 		 const char *id, const struct slice_want *want, struct err *err)
 {
 	struct slice_plan plan;
 	__u32 gpus = want->gpus;
-	int ret = 0, refusal;
+	int ret;
 
-	refusal = slice_plan_make(c, want, args->value[OCS], &plan);
-	if (refusal < 0)
-		ret = refusal;
-	else if (args->value[LP] && plan.slice.nr_leaves == 1)
-		out_note(&args->out, "--lp: under one leaf there is no program");
-	else if (args->value[LP])
-		ret = write_lp(args->value[LP], c, gpus, &plan.slice, err);
-	if (!ret && refusal)
-		ret = turn_down(args, c, refusal, want, plan.proven, err);
-	else if (!ret && !args->value[DRY_RUN])
+	ret = slice_plan_make(c, want, args->value[OCS], &plan);
+	if (ret > 0)
+		ret = turn_down(args, c, ret, want, err);
+	else if (!ret)
+		ret = check_proof(args, want, &plan, err);
+	if (!ret && !args->value[DRY_RUN])
 		ret = slice_carry_out(c, id, gpus, &plan, args->value[DRIVER],
 				      err);
-	if (!ret && !plan.proven)
-		out_note(&args->out, "The search ended at its bound: fewer circuits may do.");
 	if (!ret)
 		ret = print_slice(args, c, id, gpus, &plan);
 	slice_plan_free(&plan);
@@ -258,7 +234,7 @@ static int check_want(const struct cli_args *args, struct err *err)
 {
 	static const int wants[] = { GPUS, SERVERS, NODES };
 	static const struct cli_with with[] = {
-		{ OCS, GPUS }, { LP, GPUS }, { DRIVER, OCS },
+		{ OCS, GPUS }, { DRIVER, OCS },
 	};
 
 	return cli_one(args, wants, ARRAY_SIZE(wants), err) ?:

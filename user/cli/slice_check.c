@@ -20,7 +20,7 @@ const struct cli_option slice_check_options[] = {
 	[JOB] = { "job", "NAME", "and a job of this cluster file" },
 	[FLOWS] = { "flows", "FILE", "list of flows" },
 	[PATTERN] = { "pattern", "NAME",
-		      "ring, halving-doubling, all-to-all or permutation" },
+		      "ring, halving-doubling, all-to-all, permutation, hierarchical-ring or hierarchical-all-to-all" },
 	[SEED] = { "seed", "N", "seed of the permutation (default: 1)" },
 	{}
 };
@@ -57,7 +57,7 @@ int slice_pattern(const struct cli_args *args, int option, __u32 ranks,
 	ret = cli_word(args, option, contention_pattern_names, &i, err);
 	if (ret)
 		return ret;
-	if (contention_steps(i, ranks) < 0)
+	if (contention_steps(i, ranks, 0) < 0)
 		return err_set(err, EXIT_BAD_INPUT, "pattern",
 			       "--pattern: halving-doubling takes a power of two, not %u ranks",
 			       ranks);
@@ -84,8 +84,10 @@ static void report(const struct contention_link *link, void *arg)
 	obj = out_append_object(check->links);
 	out_uint(obj, "step", link->flows->step);
 	out_string(obj, "direction", link->up ? "up" : "down");
-	out_uint(obj, "spine", check->slice.spines[link->place]);
+	out_uint(obj, "spine", check->slice.spines[link->lane]);
 	out_uint(obj, "leaf", check->slice.leaf[link->leaf]);
+	out_uint(obj, "lane", link->lane);
+	out_uint(obj, "link", link->link);
 	flows = out_array(obj, "flows");
 	for (i = 0; i < link->nr_flows; i++) {
 		struct json_object *flow = out_append_object(flows);
@@ -121,7 +123,7 @@ static int check_pattern(const struct cli_args *args, struct check *check,
 	if (args->value[SEED] && pattern != CONTENTION_PERMUTATION)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--seed: only with --pattern permutation");
-	check->steps = contention_steps(pattern, ranks);
+	check->steps = contention_pattern_steps(&check->slice.layout, pattern);
 	check->flows = check->steps * ranks;
 	ret = contention_test_pattern(&check->slice.layout, pattern, seed,
 				      report, check);
@@ -161,8 +163,6 @@ static int read_slice(const struct cli_args *args, struct check *check,
 	if (ret)
 		return ret;
 	ret = contention_read_slice(&check->slice, &r, root);
-	if (!ret)
-		contention_join_cables(&check->slice);
 	json_object_put(root);
 	return ret;
 }

@@ -30,12 +30,29 @@ static int move_circuits(const struct cluster *c, const struct ocs *ocs,
 			 __u32 gpus, struct slice_plan *plan)
 {
 	size_t ports = (size_t)ocs->leaves * ocs->oxcs;
+	int ret;
 
 	plan->circuit = calloc(ports, sizeof(*plan->circuit));
 	if (!plan->circuit)
 		return -ENOMEM;
-	return ocs_place(&c->fabric, ocs, gpus, OCS_STEPS, &plan->slice,
-			 plan->circuit, &plan->proven);
+	ret = ocs_place(&c->fabric, ocs, gpus, &plan->slice, plan->circuit);
+	if (ret || plan->slice.stage == SLICE_OCS)
+		return ret;
+	free(plan->circuit);
+	plan->circuit = NULL;
+	return 0;
+}
+
+static int prove(struct slice_plan *plan)
+{
+	struct contention_layout layout;
+	int ret;
+
+	ret = contention_layout_of(&plan->slice, &layout);
+	if (!ret)
+		plan->shared = contention_prove(&layout);
+	contention_layout_free(&layout);
+	return ret ?: plan->shared < 0 ? -ENOMEM : 0;
 }
 
 int slice_plan_make(const struct cluster *c, const struct slice_want *want,
@@ -43,15 +60,16 @@ int slice_plan_make(const struct cluster *c, const struct slice_want *want,
 {
 	int ret;
 
-	*plan = (struct slice_plan) { .proven = true };
-	ret = want->nr ? slice_place_at(&c->fabric, want->servers, want->nr,
-					&plan->slice) :
-			 slice_place(&c->fabric, want->gpus, &plan->slice);
-	if (ret == SLICE_NO_NETWORK && ocs)
-		return move_circuits(c, &c->ocs, want->gpus, plan);
-	if (!ret && c->ocs.oxcs && plan->slice.nr_spines)
+	*plan = (struct slice_plan) {};
+	if (want->nr)
+		ret = slice_place_at(&c->fabric, want->servers, want->nr, &plan->slice);
+	else if (ocs)
+		ret = move_circuits(c, &c->ocs, want->gpus, plan);
+	else
+		ret = slice_place(&c->fabric, want->gpus, &plan->slice);
+	if (!ret && !plan->slice.oxcs && c->ocs.oxcs && plan->slice.nr_spines)
 		ret = ocs_assign(&c->ocs, c->ocs.circuit, &plan->slice);
-	return ret;
+	return ret ?: prove(plan);
 }
 
 void slice_plan_free(struct slice_plan *plan)

@@ -9,8 +9,6 @@
 #include "replay/replay.h"
 #include "slice.h"
 
-#define STEPS 5000000
-
 enum { CLUSTER, POLICY, ORDER, SEED, SVG };
 
 const struct cli_option slice_replay_options[] = {
@@ -105,7 +103,6 @@ static int read_options(const struct cli_args *args, struct play *play,
 		return -EINVAL;
 	play->spec.order = order;
 	play->spec.seed = seed;
-	play->spec.steps = STEPS;
 	return 0;
 }
 
@@ -201,7 +198,6 @@ static void put_policy(struct json_object *rows, const struct replay_bar *bar,
 	out_uint(row, "slowed", r->slowed);
 	out_uint(row, "refused", r->refused);
 	out_uint(row, "moved", r->moved);
-	out_uint(row, "unproven", r->unproven);
 }
 
 static int show(const struct cli_args *args, const struct play *play)

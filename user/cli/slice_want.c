@@ -129,65 +129,95 @@ int slice_want_refuse(const struct cluster *c, const struct slice_want *want,
 	return -EINVAL;
 }
 
-/* Uplinks to the same spines that so many leaves can have. */
-static __u32 common_uplinks(const struct cluster *c, __u32 leaves)
+/* What the cluster is if nothing is in use or marked. Return: 0 or -ENOMEM; to be freed. */
+static int make_empty(const struct cluster *c, struct slice_fabric *fabric,
+		      struct ocs *ocs)
 {
-	const struct ocs *ocs = &c->ocs;
-	__u32 common;
+	size_t servers = (size_t)c->fabric.leaves *
+			 slice_servers_per_leaf(&c->fabric), i;
+	size_t pairs = (size_t)c->fabric.leaves * c->fabric.spines;
 
-	if (!ocs->oxcs)
-		return c->fabric.spines * c->fabric.links_per_pair;
-	common = ocs->spines * (ocs->oxcs * ocs->spine_ports / leaves);
-	return common < ocs->oxcs ? common : ocs->oxcs;
+	*fabric = c->fabric;
+	*ocs = c->ocs;
+	fabric->free_gpus = calloc(servers, sizeof(*fabric->free_gpus));
+	fabric->free_links = calloc(pairs, sizeof(*fabric->free_links));
+	if (!fabric->free_gpus || !fabric->free_links || (ocs->oxcs && ocs_init(ocs)))
+		return -ENOMEM;
+	for (i = 0; i < servers; i++)
+		fabric->free_gpus[i] = fabric->gpus_per_server;
+	for (i = 0; !ocs->oxcs && i < pairs; i++)
+		fabric->free_links[i] = fabric->links_per_pair;
+	return 0;
 }
 
-/*
- * Whether a job has a place if nothing is in use or marked. @shape: set if not: the shape
- * that needs the fewest uplinks; no leaves: whole servers do not divide the job.
- */
-static bool fits_empty(const struct cluster *c, __u32 gpus,
-		       struct slice_shape *shape)
+/* Whether a job has a place there. Return: 1, 0, or -ENOMEM. */
+static int fits(const struct slice_fabric *fabric, const struct ocs *ocs, __u32 gpus)
 {
-	struct slice_shape shapes[SLICE_MAX_SHAPES];
-	struct slice_fabric ample = c->fabric;
-	unsigned int n;
+	struct slice slice;
+	__u16 *circuit;
+	int ret;
 
-	*shape = (struct slice_shape) {};
-	if (gpus <= ample.gpus_per_leaf)
-		return true;
-	ample.spines = ample.gpus_per_leaf;
-	ample.links_per_pair = 1;
-	n = slice_shapes(&ample, gpus, shapes);
-	if (n)
-		*shape = shapes[n - 1];
-	while (n && shapes[n - 1].gpus > common_uplinks(c, shapes[n - 1].leaves))
-		n--;
-	return n;
+	if (!ocs->oxcs || gpus <= fabric->gpus_per_leaf) {
+		ret = slice_place(fabric, gpus, &slice);
+	} else {
+		circuit = calloc((size_t)ocs->leaves * ocs->oxcs, sizeof(*circuit));
+		ret = circuit ? ocs_place(fabric, ocs, gpus, &slice, circuit) : -ENOMEM;
+		free(circuit);
+	}
+	slice_free(&slice);
+	return ret < 0 ? ret : !ret;
+}
+
+/* The nearest number of GPUs with a place, as far as a leaf away, or 0. */
+static __u32 nearest(const struct slice_fabric *fabric, const struct ocs *ocs,
+		     __u32 gpus, int direction)
+{
+	__u32 each = fabric->gpus_per_server, i;
+
+	for (i = 1; i <= fabric->gpus_per_leaf; i++) {
+		__u32 near = gpus + direction * i;
+
+		if (near % each && near > fabric->gpus_per_leaf)
+			continue;
+		if (near > fabric->leaves * fabric->gpus_per_leaf)
+			break;
+		if (fits(fabric, ocs, near) > 0)
+			return near;
+	}
+	return 0;
+}
+
+static void refuse_shape(const struct cluster *c, const struct slice_fabric *fabric,
+			 const struct ocs *ocs, __u32 gpus, struct err *err)
+{
+	__u32 below = nearest(fabric, ocs, gpus, -1), above = nearest(fabric, ocs, gpus, 1);
+
+	err_set(err, EXIT_REFUSED, "shape",
+		"%s: %u GPUs: the leaves of the empty cluster have no number of lanes in common that divides them",
+		c->file, gpus);
+	if (below && above)
+		err_hint(err, "The nearest numbers of GPUs that fit are %u and %u.",
+			 below, above);
+	else if (below || above)
+		err_hint(err, "The nearest number of GPUs that fits is %u.",
+			 below + above);
 }
 
 int slice_check_shape(const struct cluster *c, __u32 gpus, struct err *err)
 {
-	const struct slice_fabric *fabric = &c->fabric;
-	__u32 end = fabric->leaves * fabric->gpus_per_leaf, next;
-	struct slice_shape shape, any;
+	struct slice_fabric fabric;
+	struct ocs ocs = {};
+	int ret;
 
-	if (fits_empty(c, gpus, &shape))
+	if (gpus <= c->fabric.gpus_per_leaf)
 		return 0;
-	if (shape.leaves)
-		err_set(err, EXIT_REFUSED, "shape",
-			"%s: %u GPUs: each of %u leaves needs %u uplinks to the same spines, and has %u",
-			c->file, gpus, shape.leaves, shape.gpus,
-			common_uplinks(c, shape.leaves));
-	else
-		err_set(err, EXIT_REFUSED, "shape",
-			"%s: %u GPUs do not divide over up to %u leaves by whole servers of %u",
-			c->file, gpus, fabric->leaves, fabric->gpus_per_server);
-	if (end - gpus > fabric->gpus_per_leaf)
-		end = gpus + fabric->gpus_per_leaf;
-	for (next = gpus + 1; next <= end; next++)
-		if (fits_empty(c, next, &any))
-			break;
-	if (next <= end)
-		err_hint(err, "The next number of GPUs that fits is %u.", next);
-	return -EINVAL;
+	ret = make_empty(c, &fabric, &ocs);
+	ret = ret ?: fits(&fabric, &ocs, gpus);
+	if (!ret)
+		refuse_shape(c, &fabric, &ocs, gpus, err);
+	free(fabric.free_gpus);
+	free(fabric.free_links);
+	if (ocs.oxcs)
+		ocs_free(&ocs);
+	return ret > 0 ? 0 : ret ?: -EINVAL;
 }

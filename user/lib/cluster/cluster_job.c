@@ -40,6 +40,9 @@ struct json_object *cluster_slice_json(__u32 gpus, const struct slice *slice)
 	array = out_array(root, "spines");
 	for (i = 0; i < slice->nr_spines; i++)
 		out_append_uint(array, slice->spines[i]);
+	array = slice->nr_spines ? out_array(root, "lane_links") : NULL;
+	for (i = 0; array && i < slice->nr_leaves; i++)
+		out_append_uint(array, slice->lane_links[i]);
 	array = out_array(root, "servers");
 	for (i = 0; i < slice->nr_servers; i++) {
 		struct json_object *server = out_append_object(array);
@@ -50,11 +53,12 @@ struct json_object *cluster_slice_json(__u32 gpus, const struct slice *slice)
 	}
 	array = out_array(root, "links");
 	for (i = 0; i < slice->nr_leaves; i++)
-		for (j = 0; j < slice->nr_spines; j++)
-			add_pair(array, slice->leaves[i], slice->spines[j]);
+		for (j = 0; j < slice->nr_spines * slice->lane_links[i]; j++)
+			add_pair(array, slice->leaves[i],
+				 slice->spines[j / slice->lane_links[i]]);
 	if (slice->oxcs) {
 		array = out_array(root, "oxcs");
-		for (i = 0; i < slice->nr_leaves * slice->nr_spines; i++)
+		for (i = 0; i < slice_links(slice); i++)
 			out_append_uint(array, slice->oxcs[i]);
 	}
 	out_uint(root, "objective", slice->objective);

@@ -46,7 +46,7 @@ bool cluster_id_valid(const char *id)
 
 static int read_sizes(struct state *s, struct json_object *root)
 {
-	__u64 leaves, spines, gpus, each, links = 1;
+	__u64 leaves, spines, gpus, each, links = 1, parallel = 1;
 	struct reader *r = &s->r;
 	int ret;
 
@@ -57,6 +57,9 @@ static int read_sizes(struct state *s, struct json_object *root)
 	if (!ret && json_object_object_get(root, "links_per_pair"))
 		ret = reader_uint(r, root, "links_per_pair", 1, SLICE_MAX_LINKS,
 				  &links);
+	if (!ret && json_object_object_get(root, "parallel_links"))
+		ret = reader_uint(r, root, "parallel_links", 1, SLICE_MAX_UPLINKS,
+				  &parallel);
 	if (ret)
 		return ret;
 	if (gpus % each)
@@ -68,6 +71,7 @@ static int read_sizes(struct state *s, struct json_object *root)
 	*s->fabric = (struct slice_fabric) {
 		.leaves = leaves, .spines = spines, .gpus_per_leaf = gpus,
 		.gpus_per_server = each, .links_per_pair = links,
+		.parallel = parallel,
 	};
 	if (json_object_object_get_ex(root, "oxcs", NULL)) {
 		ret = cluster_read_ocs(s->c, r);

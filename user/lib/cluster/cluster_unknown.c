@@ -8,7 +8,7 @@
 
 static const char * const fields[] = {
 	"leaves", "spines", "gpus_per_leaf", "gpus_per_server", "links_per_pair",
-	"oxcs", "spine_ports", "circuits", "generation", "free_gpus",
+	"parallel_links", "oxcs", "spine_ports", "circuits", "generation", "free_gpus",
 	"free_links", "routers", "nics", "nodes", "jobs", "queue", "drained",
 	"failed", NULL
 };

@@ -105,14 +105,14 @@ static __u32 find_rank(const struct job_slice *js, const __u8 addr[16])
 	return NONE;
 }
 
-static bool has_router(const struct job_slice *js, const __u8 router[16])
+/* Lanes that lead over a router. */
+static __u32 count_lanes(const struct job_slice *js, const __u8 router[16])
 {
-	__u32 i;
+	__u32 n = 0, i;
 
 	for (i = 0; i < js->slice.nr_spines; i++)
-		if (!addr_compare(js->router[i], router))
-			return true;
-	return false;
+		n += !addr_compare(js->router[i], router);
+	return n;
 }
 
 /* Ports that the port map lacks: how many, and the first of them. */
@@ -146,7 +146,10 @@ static int check_missing(const struct job_slice *js,
 		       addr_format(js->router[missing->place], router), more);
 }
 
-/* Keep the paths by the slice's spines; all of them have to be there. */
+/*
+ * Keep the paths by the slice's spines, each with the share of the lanes there; all of
+ * them have to be there.
+ */
 static void restrict_paths(const struct job_slice *js,
 			   struct portmap_peer *peer, struct missing *missing)
 {
@@ -156,7 +159,8 @@ static void restrict_paths(const struct job_slice *js,
 	for (p = 0; p < peer->nr_paths; p++) {
 		struct portmap_path path = peer->paths[p];
 
-		if (!has_router(js, path.router))
+		path.weight = count_lanes(js, path.router);
+		if (!path.weight)
 			free(path.ports);
 		else
 			peer->paths[kept++] = path;
@@ -262,7 +266,8 @@ int job_slice_restrict(struct job_slice *js, struct portmap *ports,
 			       "job %s: %s, the source in the port map, is no NIC of the slice",
 			       js->job,
 			       addr_format(ports->peers[0].source, text));
-	*place = layout->place[own];
+	*place = own - layout->first[layout->leaf[own]];
+	js->lane = own % layout->lanes;
 	js->router = js->routers + layout->leaf[own] * js->slice.nr_spines;
 	ret = restrict_peers(js, own, ports, &missing, err);
 	if (ret)

@@ -16,8 +16,9 @@
  * struct job_slice - a slice with addresses
  * @slice: which ranks are on which leaf, and its spines
  * @job: its name, empty where the file has none
- * @routers: by leaf, then place on it: address of the spine that the GPU sends by
+ * @routers: by leaf, then lane: address of its spine
  * @router: those of the first leaf; from job_slice_restrict() on, of the host's leaf
+ * @lane: of the host's GPU, from job_slice_restrict() on
  * @nic: by rank: address of the GPU's NIC
  *
  * Under one leaf there is no spine, and no need for addresses: all are NULL.
@@ -27,6 +28,7 @@ struct job_slice {
 	char job[CLUSTER_MAX_ID + 1];
 	__u8 (*routers)[16];
 	const __u8 (*router)[16];
+	__u32 lane;
 	__u8 (*nic)[16];
 };
 

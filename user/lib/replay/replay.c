@@ -97,8 +97,8 @@ static int start(struct replay *p, __u32 number)
 		.job = job, .factor = TRACE_SHARE, .since = p->now,
 		.left = job->duration, .end = p->now + job->duration,
 	};
-	ret = replay_site_take(&p->site, p->policy, job->gpus, p->spec->steps,
-			       &r->place, p->result);
+	ret = replay_site_take(&p->site, p->policy, job->gpus, &r->place,
+			       p->result);
 	if (ret <= 0)
 		return ret;
 	p->running++;

@@ -45,7 +45,6 @@ extern const char * const replay_policy_names[REPLAY_POLICIES + 1];
  * @jobs: at least 1
  * @order: of the queue
  * @seed: of what is random
- * @steps: bound on each search for circuits
  * @progress: called now and then with the number of jobs that ended, or NULL
  * @arg: passed on
  */
@@ -56,7 +55,6 @@ struct replay_spec {
 	__u32 jobs;
 	enum queue_order order;
 	__u32 seed;
-	__u64 steps;
 	void (*progress)(__u32 done, void *arg);
 	void *arg;
 };
@@ -74,7 +72,6 @@ struct replay_spec {
  * @usable: likewise with those that the first jobs of the queue would have used
  *	in an ideal network, beside those that ran
  * @moved: circuits taken down
- * @unproven: places found by a search that ended at its bound, or not found
  */
 struct replay_result {
 	__u32 placed;
@@ -87,7 +84,6 @@ struct replay_result {
 	__u64 used;
 	__u64 usable;
 	__u64 moved;
-	__u32 unproven;
 };
 
 /**

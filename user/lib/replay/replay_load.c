@@ -43,7 +43,7 @@ static __u32 worst_step(const struct trace_job *job)
 {
 	switch (job->pattern) {
 	case CONTENTION_HALVING:
-		return contention_steps(job->pattern, job->gpus) - 1;
+		return contention_steps(job->pattern, job->gpus, 0) - 1;
 	case CONTENTION_ALL_TO_ALL:
 		return job->gpus / 2 - 1;
 	default:
@@ -60,14 +60,7 @@ static struct replay_flow route(const struct replay_load *load,
 	__u32 uplinks = load->spines * load->links;
 	__u32 from = place->gpu[flow->from], up, down;
 	__u32 to = place->gpu[flow->to] / load->gpus_per_leaf;
-	__u32 width = place->slice.nr_spines;
 
-	/* Down to the GPU in the same place. */
-	if (width)
-		return (struct replay_flow) {
-			from, place->gpu[flow->to / width * width +
-					 flow->from % width],
-		};
 	up = from % load->gpus_per_leaf % uplinks;
 	down = up;
 	if (policy == REPLAY_ECMP) {
@@ -91,12 +84,12 @@ int replay_load_route(const struct replay_load *load, enum replay_policy policy,
 	int ret;
 
 	*nr = 0;
-	if (job->gpus < 2 || policy == REPLAY_IDEAL)
+	if (job->gpus < 2 || policy == REPLAY_IDEAL || place->slice.nr_spines)
 		return 0;
 	step = calloc(job->gpus, sizeof(*step));
 	if (!step)
 		return -ENOMEM;
-	ret = contention_step(job->pattern, job->gpus, seed, worst_step(job),
+	ret = contention_step(job->pattern, job->gpus, 0, seed, worst_step(job),
 			      step);
 	for (i = 0; !ret && i < job->gpus; i++)
 		if (place->gpu[step[i].from] / each !=

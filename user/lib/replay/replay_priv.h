@@ -44,14 +44,13 @@ void replay_site_free(struct replay_site *site);
  * @site: where
  * @policy: how
  * @gpus: of the job
- * @steps: bound on the search for circuits
  * @place: filled when there is one; to be given back
  * @result: circuits that were moved are added
  *
  * Return: 1 when there is one, 0, or -ENOMEM.
  */
 int replay_site_take(struct replay_site *site, enum replay_policy policy,
-		     __u32 gpus, __u64 steps, struct replay_place *place,
+		     __u32 gpus, struct replay_place *place,
 		     struct replay_result *result);
 void replay_site_give(struct replay_site *site, struct replay_place *place);
 

@@ -116,27 +116,22 @@ static int pack(const struct slice_fabric *fabric, __u32 gpus,
 
 /* Return: 0, an enum slice_refusal, or -ENOMEM. */
 static int find(struct replay_site *site, enum replay_policy policy, __u32 gpus,
-		__u64 steps, struct slice *slice, struct replay_result *result)
+		struct slice *slice, struct replay_result *result)
 {
-	bool proven;
 	int ret;
 
-	ret = slice_place(&site->fabric, gpus, slice);
-	if (policy == REPLAY_OCS && ret == SLICE_NO_NETWORK) {
-		ret = ocs_place(&site->fabric, &site->ocs, gpus, steps, slice,
-				site->circuit, &proven);
-		result->unproven += !proven;
+	if (policy == REPLAY_OCS) {
+		ret = ocs_place(&site->fabric, &site->ocs, gpus, slice, site->circuit);
 		if (ret)
 			return ret;
-		result->moved += slice->objective;
+		result->moved += slice->stage == SLICE_OCS ? slice->objective : 0;
 		memcpy(site->ocs.circuit, site->circuit,
 		       (size_t)site->ocs.leaves * site->ocs.oxcs *
 		       sizeof(*site->circuit));
 		return 0;
 	}
-	if (policy == REPLAY_OCS && !ret && slice->nr_spines)
-		return ocs_assign(&site->ocs, site->ocs.circuit, slice);
-	if (policy != REPLAY_OCS && policy != REPLAY_VCLOS &&
+	ret = slice_place(&site->fabric, gpus, slice);
+	if (policy != REPLAY_VCLOS &&
 	    (ret == SLICE_NO_NETWORK || ret == SLICE_NO_LOCALITY))
 		ret = pack(&site->fabric, gpus, slice);
 	return ret;
@@ -153,7 +148,7 @@ static void use_links(struct replay_site *site, const struct slice *slice,
 		return;
 	for (i = 0; i < slice->nr_leaves; i++) {
 		for (j = 0; j < slice->nr_spines; j++) {
-			__u32 leaf = slice->leaves[i];
+			__u32 leaf = slice->leaves[i], u;
 			size_t pair = (size_t)leaf * fabric->spines +
 				      slice->spines[j], port;
 
@@ -162,8 +157,10 @@ static void use_links(struct replay_site *site, const struct slice *slice,
 					use ? 0 : site->links[pair];
 				continue;
 			}
-			port = ocs_port(&site->ocs, leaf, slice->oxcs[n++]);
-			site->ocs.fixed[port] = use;
+			for (u = 0; u < slice->lane_links[i]; u++) {
+				port = ocs_port(&site->ocs, leaf, slice->oxcs[n++]);
+				site->ocs.fixed[port] = use;
+			}
 			site->ocs.shut[pair] = use;
 		}
 	}
@@ -190,7 +187,7 @@ static void take_gpus(struct replay_site *site,
 }
 
 int replay_site_take(struct replay_site *site, enum replay_policy policy,
-		     __u32 gpus, __u64 steps, struct replay_place *place,
+		     __u32 gpus, struct replay_place *place,
 		     struct replay_result *result)
 {
 	struct slice *slice = &place->slice;
@@ -199,7 +196,7 @@ int replay_site_take(struct replay_site *site, enum replay_policy policy,
 
 	if (gpus > site->free_gpus)
 		return 0;
-	ret = find(site, policy, gpus, steps, slice, result);
+	ret = find(site, policy, gpus, slice, result);
 	if (ret > 0)
 		return 0;
 	place->gpu = calloc(gpus, sizeof(*place->gpu));

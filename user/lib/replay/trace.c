@@ -62,13 +62,13 @@ static int read_pattern(const struct place *at, const char *text,
 			struct trace_job *job)
 {
 	int i = words_find(contention_pattern_names, text);
-	char all[80], what[96];
+	char all[128], what[160];
 
 	snprintf(what, sizeof(what), "is not one of %s",
 		 words_list(contention_pattern_names, all, sizeof(all)));
 	if (i < 0)
 		return invalid(at, "pattern", what, text);
-	if (contention_steps(i, job->gpus) < 0)
+	if (contention_steps(i, job->gpus, 0) < 0)
 		return invalid(at, "pattern", "takes a power of two of GPUs",
 			       text);
 	job->pattern = i;

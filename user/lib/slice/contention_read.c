@@ -49,20 +49,11 @@ static int read_spines(struct reader *r, struct json_object *obj,
 static void add_ranks(struct contention_slice *slice, __u32 leaf, __u32 gpus)
 {
 	struct contention_layout *layout = &slice->layout;
-	__u32 last = layout->leaves - 1, place = 0;
+	bool new_leaf = !layout->leaves || slice->leaf[layout->leaves - 1] != leaf;
 
-	if (!layout->leaves || slice->leaf[last] != leaf) {
-		slice->leaf[layout->leaves++] = leaf;
-		last = layout->leaves - 1;
-	}
-	if (layout->ranks && layout->leaf[layout->ranks - 1] == last)
-		place = layout->place[layout->ranks - 1] + 1;
-	for (; gpus; gpus--, place++) {
-		layout->leaf[layout->ranks] = last;
-		layout->place[layout->ranks++] = place;
-	}
-	if (place > layout->width)
-		layout->width = place;
+	if (new_leaf)
+		slice->leaf[layout->leaves] = leaf;
+	contention_layout_add(layout, new_leaf, gpus);
 }
 
 /* @leaf: of the server before, and of this one; @sum: of GPUs, up to this one. */
@@ -88,7 +79,6 @@ static int read_server(struct reader *r, struct json_object *server,
 static int read_servers(struct reader *r, struct json_object *obj,
 			struct contention_slice *slice)
 {
-	struct contention_layout *layout = &slice->layout;
 	__u64 gpus, sum = 0, leaf = 0;
 	struct json_object *servers;
 	size_t i, n, mark;
@@ -100,10 +90,9 @@ static int read_servers(struct reader *r, struct json_object *obj,
 	if (ret)
 		return ret;
 	n = json_object_array_length(servers);
-	layout->leaf = calloc(gpus, sizeof(*layout->leaf));
-	layout->place = calloc(gpus, sizeof(*layout->place));
 	slice->leaf = calloc(n + 1, sizeof(*slice->leaf));
-	if (!layout->leaf || !layout->place || !slice->leaf)
+	if (contention_layout_init(&slice->layout, gpus, n, slice->nr_spines) ||
+	    !slice->leaf)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		mark = reader_enter(r, "servers", i);
@@ -119,13 +108,87 @@ static int read_servers(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-static int check_spines(struct reader *r, const struct contention_slice *slice)
+static int read_lane_links(struct reader *r, struct json_object *obj,
+			   struct contention_layout *layout)
 {
-	if (slice->layout.leaves == 1 && slice->nr_spines)
+	struct json_object *array;
+	__u64 links;
+	__u32 i;
+	int ret;
+
+	ret = reader_get(r, obj, "lane_links", json_type_array, &array);
+	if (ret)
+		return ret;
+	if (json_object_array_length(array) != layout->leaves)
+		return reader_invalid(r, "lane_links", "has %zu entries, for servers under %u leaves",
+				      json_object_array_length(array), layout->leaves);
+	for (i = 0; i < layout->leaves; i++) {
+		if (reader_in_range(json_object_array_get_idx(array, i), 1,
+				    SLICE_MAX_UPLINKS / layout->lanes, &links)) {
+			layout->links[i] = links;
+			continue;
+		}
+		reader_enter(r, "lane_links", i);
+		return reader_invalid(r, "", "is not a number from 1 to %u",
+				      SLICE_MAX_UPLINKS / layout->lanes);
+	}
+	return 0;
+}
+
+/* Links to one spine cannot be told apart. */
+static void join_lanes(struct contention_slice *slice)
+{
+	__u32 *pair = slice->layout.pair, i;
+
+	slice->layout.joined = true;
+	for (i = 1; i < slice->nr_spines; i++)
+		if (slice->spines[i] == slice->spines[i - 1])
+			pair[i] = pair[i - 1];
+}
+
+/* Whether a leaf has the links that its ranks need, or all others' do. */
+static int check_lane_links(struct reader *r, const struct contention_layout *layout)
+{
+	__u32 all = 0, i;
+
+	for (i = 0; i < layout->leaves; i++)
+		all += contention_links_needed(layout, i);
+	for (i = 0; i < layout->leaves; i++) {
+		__u32 need = contention_links_needed(layout, i);
+
+		if (layout->links[i] >= need || layout->links[i] == all - need)
+			continue;
+		return reader_invalid(r, "spines", "of %u lanes a leaf with %u GPUs needs %u links in each, and has %u",
+				      layout->lanes, layout->first[i + 1] - layout->first[i],
+				      need, layout->links[i]);
+	}
+	return 0;
+}
+
+static int read_lanes(struct reader *r, struct json_object *obj,
+		      struct contention_slice *slice)
+{
+	struct contention_layout *layout = &slice->layout;
+	int ret = 0;
+
+	if (layout->leaves == 1 && slice->nr_spines)
 		return reader_invalid(r, "spines", "is not empty, under one leaf");
-	if (slice->layout.leaves > 1 && slice->layout.width > slice->nr_spines)
-		return reader_invalid(r, "spines", "%u are fewer than the %u GPUs of a leaf",
-				      slice->nr_spines, slice->layout.width);
+	if (layout->leaves > 1 && !slice->nr_spines)
+		return reader_invalid(r, "spines", "is empty, over %u leaves",
+				      layout->leaves);
+	if (slice->nr_spines > SLICE_MAX_UPLINKS)
+		return reader_invalid(r, "spines", "has %u entries, at most %u",
+				      slice->nr_spines, SLICE_MAX_UPLINKS);
+	if (!layout->lanes)
+		return 0;
+	if (json_object_object_get_ex(obj, "lane_links", NULL))
+		ret = read_lane_links(r, obj, layout);
+	ret = ret ?: check_lane_links(r, layout);
+	if (ret)
+		return ret;
+	contention_layout_count(layout);
+	if (!json_object_object_get_ex(obj, "lane_links", NULL))
+		join_lanes(slice);
 	return 0;
 }
 
@@ -159,36 +222,47 @@ static int check_leaves(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-/* From each leaf to each spine. */
+/* Whether a link is that of a leaf to a spine. */
+static int check_link(struct reader *r, struct json_object *links, size_t i, __u32 leaf,
+		      __u32 spine)
+{
+	struct json_object *link = json_object_array_get_idx(links, i);
+
+	if (json_object_get_type(link) == json_type_array &&
+	    json_object_array_length(link) == 2 &&
+	    is_number(json_object_array_get_idx(link, 0), leaf) &&
+	    is_number(json_object_array_get_idx(link, 1), spine))
+		return 0;
+	reader_enter(r, "links", i);
+	return reader_invalid(r, "", "is not [%u,%u], as leaves and spines say", leaf,
+			      spine);
+}
+
+/* From each leaf to the spine of each lane. */
 static int check_links(struct reader *r, struct json_object *obj,
 		       const struct contention_slice *slice)
 {
-	size_t i, n = (size_t)slice->layout.leaves * slice->nr_spines;
+	const struct contention_layout *layout = &slice->layout;
+	size_t n = 0, at = 0;
 	struct json_object *links;
+	__u32 i, k, u;
 	int ret;
 
 	ret = reader_get(r, obj, "links", json_type_array, &links);
 	if (ret)
 		return ret;
+	for (i = 0; i < layout->leaves; i++)
+		n += layout->lanes * layout->links[i];
 	if (json_object_array_length(links) != n)
-		return reader_invalid(r, "links", "has %zu entries, for %u leaves and %u spines",
-				      json_object_array_length(links),
-				      slice->layout.leaves, slice->nr_spines);
-	for (i = 0; i < n; i++) {
-		struct json_object *link = json_object_array_get_idx(links, i);
-		__u32 leaf = slice->leaf[i / slice->nr_spines];
-		__u32 spine = slice->spines[i % slice->nr_spines];
-
-		if (json_object_get_type(link) == json_type_array &&
-		    json_object_array_length(link) == 2 &&
-		    is_number(json_object_array_get_idx(link, 0), leaf) &&
-		    is_number(json_object_array_get_idx(link, 1), spine))
-			continue;
-		reader_enter(r, "links", i);
-		return reader_invalid(r, "", "is not [%u,%u], as leaves and spines say",
-				      leaf, spine);
-	}
-	return 0;
+		return reader_invalid(r, "links", "has %zu entries, for %u leaves and %u spines %zu are needed",
+				      json_object_array_length(links), layout->leaves,
+				      slice->nr_spines, n);
+	for (i = 0; i < layout->leaves; i++)
+		for (k = 0; k < layout->lanes; k++)
+			for (u = 0; !ret && u < layout->links[i]; u++)
+				ret = check_link(r, links, at++, slice->leaf[i],
+						 slice->spines[k]);
+	return ret;
 }
 
 int contention_read_slice(struct contention_slice *slice, struct reader *r,
@@ -198,27 +272,13 @@ int contention_read_slice(struct contention_slice *slice, struct reader *r,
 	if (json_object_get_type(obj) != json_type_object)
 		return reader_invalid(r, "(root)", "is not an object");
 	return read_spines(r, obj, slice) ?: read_servers(r, obj, slice) ?:
-	       check_spines(r, slice) ?: check_leaves(r, obj, slice) ?:
+	       read_lanes(r, obj, slice) ?: check_leaves(r, obj, slice) ?:
 	       check_links(r, obj, slice);
-}
-
-void contention_join_cables(struct contention_slice *slice)
-{
-	struct contention_layout *layout = &slice->layout;
-	__u32 rank;
-
-	for (rank = 0; slice->nr_spines && rank < layout->ranks; rank++) {
-		__u32 *place = &layout->place[rank];
-
-		while (*place && slice->spines[*place - 1] == slice->spines[*place])
-			--*place;
-	}
 }
 
 void contention_slice_free(struct contention_slice *slice)
 {
-	free(slice->layout.leaf);
-	free(slice->layout.place);
+	contention_layout_free(&slice->layout);
 	free(slice->leaf);
 	free(slice->spines);
 }

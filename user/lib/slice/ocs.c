@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ocs_priv.h"
+#include "ocs_wire.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,27 +61,37 @@ void ocs_links(const struct ocs *ocs, struct slice_fabric *fabric)
 	}
 }
 
+/* The OXCs of a leaf's circuits to the spine of a lane, the next ones after @oxc. */
+static __u32 assign(const struct ocs *ocs, const __u16 *circuit, __u32 leaf,
+		    __u32 spine, __u32 oxc, __u32 links, __u32 *oxcs)
+{
+	for (; links; oxc++) {
+		size_t port = ocs_port(ocs, leaf, oxc);
+
+		if (ocs->fixed[port] || circuit[port] != spine)
+			continue;
+		*oxcs++ = oxc;
+		links--;
+	}
+	return oxc;
+}
+
 int ocs_assign(const struct ocs *ocs, const __u16 *circuit,
 	       struct slice *slice)
 {
-	__u32 *oxcs, i, j, oxc = 0;
+	__u32 *oxcs, i, k, oxc = 0;
 
-	slice->oxcs = calloc((size_t)slice->nr_leaves * slice->nr_spines + 1,
-			     sizeof(*slice->oxcs));
+	slice->oxcs = calloc(slice_links(slice) + 1, sizeof(*slice->oxcs));
 	oxcs = slice->oxcs;
 	if (!oxcs)
 		return -ENOMEM;
 	for (i = 0; i < slice->nr_leaves; i++) {
-		for (j = 0; j < slice->nr_spines; j++, oxc++) {
-			__u32 leaf = slice->leaves[i];
-
-			if (!j || slice->spines[j] != slice->spines[j - 1])
+		for (k = 0; k < slice->nr_spines; k++) {
+			if (!k || slice->spines[k] != slice->spines[k - 1])
 				oxc = 0;
-			while (ocs->fixed[ocs_port(ocs, leaf, oxc)] ||
-			       circuit[ocs_port(ocs, leaf, oxc)] !=
-			       slice->spines[j])
-				oxc++;
-			*oxcs++ = oxc;
+			oxc = assign(ocs, circuit, slice->leaves[i], slice->spines[k],
+				     oxc, slice->lane_links[i], oxcs);
+			oxcs += slice->lane_links[i];
 		}
 	}
 	return 0;
@@ -113,7 +124,7 @@ static __u32 count_circuits(const struct ocs *ocs, const __u16 *circuit,
 static void join(const struct ocs *ocs, __u16 *circuit, __u32 leaf, __u32 oxc,
 		 __u32 *left)
 {
-	__u32 best = OCS_NONE, spine, to = 0;
+	__u32 best = UINT32_MAX, spine, to = 0;
 
 	for (spine = 0; spine < ocs->spines; spine++) {
 		__u32 n;
@@ -126,7 +137,7 @@ static void join(const struct ocs *ocs, __u16 *circuit, __u32 leaf, __u32 oxc,
 			to = spine;
 		}
 	}
-	if (best == OCS_NONE)
+	if (best == UINT32_MAX)
 		return;
 	circuit[ocs_port(ocs, leaf, oxc)] = to;
 	left[to]--;
@@ -158,22 +169,22 @@ static void make_way(const struct ocs *ocs, __u16 *circuit, const bool *need,
 	}
 }
 
-static int make_circuits(const struct ocs_search *s, __u16 *circuit)
+/* All circuits, with those that were found. Return: 0 or -ENOMEM. */
+static int make_circuits(const struct ocs *ocs, const struct slice_lanes *l,
+			 const struct ocs_wire *w, __u16 *circuit)
 {
-	const struct ocs *ocs = s->ocs;
 	size_t ports = (size_t)ocs->leaves * ocs->oxcs;
 	bool *need = calloc(ports, sizeof(*need));
 	__u32 i, oxc;
 
 	if (!need)
 		return -ENOMEM;
-	memcpy(circuit, ocs->circuit, ports * sizeof(*circuit));
-	for (i = 0; i < s->shape.leaves; i++) {
+	for (i = 0; i < l->nr; i++) {
 		for (oxc = 0; oxc < ocs->oxcs; oxc++) {
-			size_t port = ocs_port(ocs, s->best_leaf[i], oxc);
-			__u16 spine = s->best_port[ocs_port(ocs, i, oxc)];
+			size_t port = ocs_port(ocs, l->leaf[i], oxc);
+			__u16 spine = w->port[ocs_port(ocs, i, oxc)];
 
-			if (spine == OCS_DARK)
+			if (spine >= ocs->spines)
 				continue;
 			need[port] = true;
 			circuit[port] = spine;
@@ -185,81 +196,161 @@ static int make_circuits(const struct ocs_search *s, __u16 *circuit)
 	return 0;
 }
 
-static int make_slice(const struct ocs_search *s, struct slice *slice)
+static __u64 count_down(const struct ocs *ocs, const __u16 *circuit)
 {
-	__u32 servers = s->shape.gpus / s->fabric->gpus_per_server, i, n;
+	size_t ports = (size_t)ocs->leaves * ocs->oxcs, i;
+	__u64 n = 0;
 
-	if (slice_make_room(slice, s->shape.leaves, s->shape.gpus,
-			    s->shape.leaves * servers))
-		return -ENOMEM;
-	slice->stage = SLICE_OCS;
-	slice->objective = s->best;
-	slice->nr_leaves = s->shape.leaves;
-	memcpy(slice->leaves, s->best_leaf,
-	       slice->nr_leaves * sizeof(*slice->leaves));
-	slice_take_servers(slice, s->fabric, s->shape.gpus);
-	for (i = 0; i < s->ocs->spines; i++)
-		for (n = 0; n < s->best_spine[i]; n++)
-			slice->spines[slice->nr_spines++] = i;
-	return 0;
+	for (i = 0; i < ports; i++)
+		n += ocs->circuit[i] != OCS_DARK && ocs->circuit[i] != circuit[i];
+	return n;
 }
 
-static int try_shape(struct ocs_search *s, struct slice *slice, __u16 *circuit)
+static int make_slice(const struct slice_fabric *fabric, const struct ocs *ocs,
+		      const struct slice_lanes *l, const struct ocs_wire *w,
+		      struct slice *slice, __u16 *circuit)
 {
-	const struct ocs *ocs = s->ocs;
-	int ret = -ENOMEM;
+	int ret = slice_take_leaves(slice, fabric, l) ?:
+		  make_circuits(ocs, l, w, circuit);
+	__u32 spine, k;
 
-	s->best = OCS_NONE;
-	s->leaf = calloc(s->shape.leaves, sizeof(*s->leaf));
-	s->best_leaf = calloc(s->shape.leaves, sizeof(*s->best_leaf));
-	s->times = calloc(ocs->spines, sizeof(*s->times));
-	s->best_spine = calloc(ocs->spines, sizeof(*s->best_spine));
-	s->best_port = calloc((size_t)s->shape.leaves * ocs->oxcs,
-			      sizeof(*s->best_port));
-	if (s->leaf && s->best_leaf && s->times && s->best_spine &&
-	    s->best_port)
-		ret = ocs_search_place(s);
-	if (!ret && s->best != OCS_NONE)
-		ret = make_circuits(s, circuit) ?: make_slice(s, slice) ?:
-		      ocs_assign(ocs, circuit, slice);
-	free(s->leaf);
-	free(s->best_leaf);
-	free(s->times);
-	free(s->best_spine);
-	free(s->best_port);
-	return ret;
+	if (ret)
+		return ret;
+	for (spine = 0; spine < ocs->spines; spine++)
+		for (k = 0; k < w->lanes[spine]; k++)
+			slice->spines[slice->nr_spines++] = spine;
+	if (memcmp(circuit, ocs->circuit, (size_t)ocs->leaves * ocs->oxcs *
+		   sizeof(*circuit))) {
+		slice->stage = SLICE_OCS;
+		slice->objective = count_down(ocs, circuit);
+	} else {
+		slice->objective = (__u64)l->lanes * l->sum;
+	}
+	return ocs_assign(ocs, circuit, slice);
+}
+
+static __u32 divide_up(__u32 a, __u32 b)
+{
+	return a / b + !!(a % b);
+}
+
+/*
+ * Ports that a job leaves without use with so many lanes, if it takes whole leaves: of
+ * spines, a lane of which needs a port for each of its ranks, and of leaves.
+ */
+static __u64 count_waste(const struct slice_fabric *fabric, const struct ocs *ocs,
+			 __u32 gpus, __u32 lanes)
+{
+	__u64 all = (__u64)ocs->spine_ports * ocs->oxcs, each = fabric->gpus_per_leaf;
+	__u64 ranks = gpus / lanes, whole = gpus / each, rest = gpus % each, waste;
+
+	if (ranks > all)
+		return UINT64_MAX;
+	waste = divide_up(lanes, all / ranks) * all - gpus;
+	if (lanes * divide_up(each, lanes) > ocs->oxcs ||
+	    divide_up(each, lanes) > fabric->parallel)
+		waste += ocs->oxcs * all;
+	return waste + whole * (lanes * divide_up(each, lanes) - each) +
+	       (rest ? lanes * divide_up(rest, lanes) - rest : 0);
+}
+
+/* The numbers of lanes, the one with the least waste first, then the smallest. */
+static __u32 order_numbers(const struct slice_fabric *fabric, const struct ocs *ocs,
+			   __u32 gpus, __u32 *number)
+{
+	__u64 waste[SLICE_MAX_NUMBERS];
+	__u32 n, kept = 0, i, j;
+
+	n = slice_lane_numbers(gpus, fabric->gpus_per_server, ocs->oxcs, number);
+	for (i = 0; i < n; i++) {
+		__u32 lanes = number[i];
+		__u64 own = count_waste(fabric, ocs, gpus, lanes);
+
+		if (own == UINT64_MAX)
+			continue;
+		for (j = kept++; j && waste[j - 1] >= own; j--) {
+			waste[j] = waste[j - 1];
+			number[j] = number[j - 1];
+		}
+		waste[j] = own;
+		number[j] = lanes;
+	}
+	return kept;
+}
+
+/* Ports of a leaf that no job has. */
+static __u32 free_ports(const struct ocs *ocs, __u32 leaf)
+{
+	__u32 n = 0, oxc;
+
+	for (oxc = 0; oxc < ocs->oxcs; oxc++)
+		n += !ocs->fixed[ocs_port(ocs, leaf, oxc)];
+	return n;
+}
+
+/* The leaf to begin with, or -1. */
+static int look_at_leaves(const struct slice_fabric *fabric, const struct ocs *ocs,
+			  const struct slice_lanes *l, struct slice_leaf *leaf)
+{
+	__u32 each = fabric->gpus_per_server, need = l->gpus / each, i;
+
+	for (i = 0; i < fabric->leaves; i++) {
+		__u32 most = l->lanes * fabric->parallel / each;
+		__u32 ports = free_ports(ocs, i);
+		__u32 servers = slice_whole_servers(fabric, i);
+
+		servers = servers < most ? servers : most;
+		while (servers && l->lanes * divide_up(servers * each, l->lanes) > ports)
+			servers--;
+		leaf[i] = (struct slice_leaf) { i, servers, ports, NULL };
+	}
+	return slice_first_leaf(leaf, fabric->leaves, need);
+}
+
+/* Over leaves. Return: 0, SLICE_NO_NETWORK, or -ENOMEM. */
+static int place_across(const struct slice_fabric *fabric, const struct ocs *ocs,
+			__u32 gpus, struct slice *slice, __u16 *circuit)
+{
+	struct slice_leaf *leaf = calloc(fabric->leaves, sizeof(*leaf));
+	__u32 number[SLICE_MAX_NUMBERS], n, i;
+	int ret, wires, first, found = 0;
+	struct slice_lanes l;
+	struct ocs_wire w;
+
+	ret = slice_lanes_init(&l, fabric, gpus);
+	wires = ocs_wire_init(&w, ocs, fabric->parallel);
+	if (wires || !leaf)
+		ret = -ENOMEM;
+	n = ret ? 0 : order_numbers(fabric, ocs, gpus, number);
+	for (i = 0; i < n && !found; i++) {
+		l.lanes = number[i];
+		first = look_at_leaves(fabric, ocs, &l, leaf);
+		found = first >= 0 &&
+			slice_lanes_choose(&l, fabric, leaf, fabric->leaves, first, 0) &&
+			ocs_wire_find(&w, &l);
+	}
+	if (found)
+		ret = make_slice(fabric, ocs, &l, &w, slice, circuit);
+	ocs_wire_free(&w);
+	slice_lanes_free(&l);
+	free(leaf);
+	return ret ?: found ? 0 : SLICE_NO_NETWORK;
 }
 
 int ocs_place(const struct slice_fabric *fabric, const struct ocs *ocs,
-	      __u32 gpus, __u64 steps, struct slice *slice, __u16 *circuit,
-	      bool *proven)
+	      __u32 gpus, struct slice *slice, __u16 *circuit)
 {
-	struct slice_shape shapes[SLICE_MAX_SHAPES];
-	struct slice_fabric wide = *fabric;
-	unsigned int nr, i;
-	int ret = 0;
+	size_t ports = (size_t)ocs->leaves * ocs->oxcs;
+	struct slice_fabric leaf = *fabric;
+	int ret;
 
-	memset(slice, 0, sizeof(*slice));
-	*proven = true;
-	/* As many links as a leaf has ports. */
-	wide.spines = ocs->oxcs;
-	wide.links_per_pair = 1;
-	nr = gpus <= OCS_MAX_GPUS ? slice_shapes(&wide, gpus, shapes) : 0;
-	for (i = 0; i < nr; i++) {
-		__u64 left = steps;
-		struct ocs_search s = {
-			.fabric = fabric, .ocs = ocs, .shape = shapes[i],
-			.steps = &left,
-		};
-
-		ret = try_shape(&s, slice, circuit);
-		*proven &= s.proven;
-		if (ret) {
-			slice_free(slice);
-			return ret;
-		}
-		if (s.best != OCS_NONE)
-			return 0;
-	}
-	return SLICE_NO_NETWORK;
+	leaf.parallel = 0;
+	memcpy(circuit, ocs->circuit, ports * sizeof(*circuit));
+	ret = slice_place(&leaf, gpus, slice);
+	if (ret != SLICE_NO_NETWORK)
+		return ret;
+	ret = place_across(fabric, ocs, gpus, slice, circuit);
+	if (ret)
+		slice_free(slice);
+	return ret;
 }

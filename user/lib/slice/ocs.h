@@ -10,14 +10,11 @@
 #define ROCESTEER_LIB_OCS_H
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <linux/types.h>
 
 #include "slice_place.h"
 
 #define OCS_DARK	((__u16)-1)	/* a port without a circuit */
-#define OCS_STEPS	150000000ull	/* of the search: less than a second */
-#define OCS_MAX_GPUS	16384u	/* of a job for which circuits are moved */
 
 /**
  * struct ocs - circuits, and which of them may be moved
@@ -79,47 +76,28 @@ static inline bool ocs_idle_link(const struct ocs *ocs, size_t port)
 void ocs_links(const struct ocs *ocs, struct slice_fabric *fabric);
 
 /**
- * ocs_place() - find a place over leaves by moving the fewest circuits
- * @fabric: for its servers
+ * ocs_place() - find a place, and circuits for it
+ * @fabric: for its servers, and how many circuits of a pair a job may have
  * @ocs: stays as it is
  * @gpus: at least 1
- * @steps: bound on the search for each shape, 2 to 6 nanoseconds each; ends the
- *	search, but not what goes through the fabric once
  * @slice: filled, with the number of circuits taken down as its objective; to
  *	be freed by slice_free()
  * @circuit: set to all circuits, as @ocs->circuit, that the place needs
- * @proven: set: whether the search was complete
  *
- * Shapes are tried in the order of slice_shapes(), and the first is taken for
- * which there is a place: each of its leaves has the same number of circuits to
- * each of its spines, several to one spine also where that helps. No place of
- * this shape takes down fewer circuits where @proven is set; neither is there a
- * place of an earlier shape. A port that loses its circuit and is not needed
- * is joined to another spine where one has a port left that is not shut to its leaf,
- * which counts no more.
+ * Under one leaf as slice_place(). Else numbers of lanes are tried in the order of the ports
+ * that they leave without use, with leaves as slice_place() chooses them. Circuits that
+ * there are are used first; no place is sought by these alone, as it would be spread over
+ * more spines, and leave no place to others. Circuits of jobs stay. A port that loses its
+ * circuit and is not needed is joined to another spine where one has a port left that is
+ * not shut to its leaf. Equal input gives equal output on every machine.
  *
- * Return: 0; SLICE_NO_NETWORK; -ENOMEM.
+ * Return: as slice_place(); the stage is SLICE_OCS only where a circuit has changed.
  */
 int ocs_place(const struct slice_fabric *fabric, const struct ocs *ocs,
-	      __u32 gpus, __u64 steps, struct slice *slice, __u16 *circuit,
-	      bool *proven);
+	      __u32 gpus, struct slice *slice, __u16 *circuit);
 
 /* Name the OXC of each link of a slice over leaves. Return: 0 or -ENOMEM. */
 int ocs_assign(const struct ocs *ocs, const __u16 *circuit,
 	       struct slice *slice);
-
-/**
- * ocs_write_lp() - write a shape with its circuits as an integer program
- * @file: in the LP format that glpsol and cbc read
- * @fabric: for its servers
- * @ocs: circuits
- * @shape: to be taken; the optimum is the objective of ocs_place()
- *
- * Leaf i is used when x_i is 1, with t_j circuits to spine j, and its port at
- * OXC k is joined to spine j when z_i_j_k is 1; which does not serve the job where the
- * pair is shut. Errors of writing are left in @file.
- */
-void ocs_write_lp(FILE *file, const struct slice_fabric *fabric,
-		  const struct ocs *ocs, const struct slice_shape *shape);
 
 #endif /* ROCESTEER_LIB_OCS_H */

@@ -47,18 +47,30 @@ int slice_make_room(struct slice *slice, __u32 leaves, __u32 spines,
 		    __u32 servers)
 {
 	slice->leaves = calloc(leaves, sizeof(*slice->leaves));
+	slice->lane_links = calloc(leaves, sizeof(*slice->lane_links));
 	slice->spines = calloc(spines ?: 1, sizeof(*slice->spines));
 	slice->servers = calloc(servers, sizeof(*slice->servers));
-	return slice->leaves && slice->spines && slice->servers ? 0 : -ENOMEM;
+	return slice->leaves && slice->lane_links && slice->spines &&
+	       slice->servers ? 0 : -ENOMEM;
 }
 
 void slice_free(struct slice *slice)
 {
 	free(slice->leaves);
+	free(slice->lane_links);
 	free(slice->spines);
 	free(slice->servers);
 	free(slice->oxcs);
 	memset(slice, 0, sizeof(*slice));
+}
+
+__u32 slice_links(const struct slice *slice)
+{
+	__u32 links = 0, i;
+
+	for (i = 0; slice->nr_spines && i < slice->nr_leaves; i++)
+		links += slice->lane_links[i];
+	return links * slice->nr_spines;
 }
 
 /* The server with the fewest free GPUs that will do, or -1. */
@@ -82,8 +94,7 @@ static void add_server(struct slice *slice, __u32 leaf, __u32 server,
 		(struct slice_server) { leaf, server, gpus };
 }
 
-/* Add wholly free servers of a leaf; the last may be used in part. */
-static void add_servers(struct slice *slice, const struct slice_fabric *fabric,
+void slice_take_servers(struct slice *slice, const struct slice_fabric *fabric,
 			__u32 leaf, __u32 gpus)
 {
 	const __u16 *free_gpus = gpus_of(fabric, leaf);
@@ -99,25 +110,7 @@ static void add_servers(struct slice *slice, const struct slice_fabric *fabric,
 	}
 }
 
-static int compare_leaves(const void *a, const void *b)
-{
-	const __u32 *left = a, *right = b;
-
-	return *left < *right ? -1 : *left > *right;
-}
-
-void slice_take_servers(struct slice *slice, const struct slice_fabric *fabric,
-			__u32 gpus)
-{
-	__u32 i;
-
-	qsort(slice->leaves, slice->nr_leaves, sizeof(*slice->leaves),
-	      compare_leaves);
-	for (i = 0; i < slice->nr_leaves; i++)
-		add_servers(slice, fabric, slice->leaves[i], gpus);
-}
-
-/* Of leaves alike, the one whose server fits tightest: it breaks no whole one. */
+/* Of servers alike, one of the leaf with the fewest free GPUs. */
 static int place_in_server(const struct slice_fabric *fabric, __u32 gpus,
 			   struct slice *slice)
 {
@@ -132,8 +125,8 @@ static int place_in_server(const struct slice_fabric *fabric, __u32 gpus,
 			continue;
 		total = slice_free_on_leaf(fabric, leaf);
 		fit = gpus_of(fabric, leaf)[server];
-		if (best >= 0 && (total > best_free ||
-				  (total == best_free && fit >= best_fit)))
+		if (best >= 0 && (fit > best_fit ||
+				  (fit == best_fit && total >= best_free)))
 			continue;
 		best = server;
 		best_leaf = leaf;
@@ -151,21 +144,35 @@ static int place_in_server(const struct slice_fabric *fabric, __u32 gpus,
 	return 1;
 }
 
+static __u32 free_uplinks(const struct slice_fabric *fabric, __u32 leaf)
+{
+	const __u8 *links = fabric->free_links + (size_t)leaf * fabric->spines;
+	__u32 n = 0, spine;
+
+	for (spine = 0; spine < fabric->spines; spine++)
+		n += links[spine];
+	return n;
+}
+
+/* Of leaves alike, the one with the fewest free uplinks: others can use those. */
 static int place_in_leaf(const struct slice_fabric *fabric, __u32 gpus,
 			 struct slice *slice)
 {
 	__u32 need = servers_needed(fabric, gpus), best_free = NONE;
-	__u32 best = 0, leaf;
+	__u32 best = 0, best_links = 0, leaf;
 
 	for (leaf = 0; leaf < fabric->leaves; leaf++) {
-		__u32 total;
+		__u32 total, links;
 
 		if (slice_whole_servers(fabric, leaf) < need)
 			continue;
 		total = slice_free_on_leaf(fabric, leaf);
-		if (total < best_free) {
+		links = free_uplinks(fabric, leaf);
+		if (total < best_free ||
+		    (total == best_free && links < best_links)) {
 			best = leaf;
 			best_free = total;
+			best_links = links;
 		}
 	}
 	if (best_free == NONE)
@@ -175,7 +182,7 @@ static int place_in_leaf(const struct slice_fabric *fabric, __u32 gpus,
 	if (slice_make_room(slice, 1, 0, need))
 		return -ENOMEM;
 	slice->leaves[slice->nr_leaves++] = best;
-	add_servers(slice, fabric, best, gpus);
+	slice_take_servers(slice, fabric, best, gpus);
 	return 1;
 }
 
@@ -214,91 +221,96 @@ int slice_place(const struct slice_fabric *fabric, __u32 gpus,
 						      SLICE_NO_NETWORK;
 }
 
-/* Links to a spine that each leaf has; what is free there adds to the objective. */
-static __u32 links_in_common(struct slice *slice,
-			     const struct slice_fabric *fabric, __u32 spine)
+/* The leaves of servers, and the GPUs on each. Return: 0 or SLICE_NO_LOCALITY. */
+static int take_given(const struct slice_fabric *fabric,
+		      const struct slice_server *servers, __u32 nr,
+		      struct slice *slice, struct slice_lanes *l)
 {
-	__u32 links = fabric->links_per_pair, i;
-
-	for (i = 0; i < slice->nr_leaves; i++) {
-		__u8 free = fabric->free_links[(size_t)slice->leaves[i] *
-					       fabric->spines + spine];
-
-		if (free < links)
-			links = free;
-		slice->objective += free;
-	}
-	return links;
-}
-
-bool slice_take_links(struct slice *slice, const struct slice_fabric *fabric,
-		      __u32 need)
-{
-	__u8 links[SLICE_MAX_SPINES], take[SLICE_MAX_SPINES] = {};
-	__u32 spine;
-
-	for (spine = 0; spine < fabric->spines; spine++)
-		links[spine] = links_in_common(slice, fabric, spine);
-	while (need) {
-		__u32 best = 0;
-
-		/* The fewest links that are enough, or else the most. */
-		for (spine = 1; spine < fabric->spines; spine++)
-			if (links[best] < need ? links[spine] > links[best] :
-			    links[spine] >= need && links[spine] < links[best])
-				best = spine;
-		if (!links[best])
-			return false;
-		take[best] = links[best] < need ? links[best] : need;
-		need -= take[best];
-		links[best] = 0;
-	}
-	for (spine = 0; spine < fabric->spines; spine++)
-		while (take[spine]--)
-			slice->spines[slice->nr_spines++] = spine;
-	return true;
-}
-
-/* Return: 0, or an enum slice_refusal. */
-static int place_at(const struct slice_fabric *fabric,
-		    const struct slice_server *servers, __u32 nr,
-		    struct slice *slice)
-{
-	__u32 on_leaf = 0, most = 0, i;
+	__u32 i;
 
 	for (i = 0; i < nr; i++) {
 		__u32 leaf = servers[i].leaf, gpus = servers[i].gpus;
 
 		if (gpus_of(fabric, leaf)[servers[i].server] < gpus)
 			return SLICE_NO_LOCALITY;
-		if (!i || leaf != servers[i - 1].leaf) {
-			slice->leaves[slice->nr_leaves++] = leaf;
-			on_leaf = 0;
-		}
-		on_leaf += gpus;
-		if (on_leaf > most)
-			most = on_leaf;
+		if (!i || leaf != servers[i - 1].leaf)
+			l->leaf[l->nr++] = leaf;
+		l->on[l->nr - 1] += gpus;
+		l->gpus += gpus;
 		add_server(slice, leaf, servers[i].server, gpus);
 	}
-	if (slice->nr_leaves > 1) {
-		slice->stage = SLICE_VCLOS;
-		return slice_take_links(slice, fabric, most) ?
-		       0 : SLICE_NO_NETWORK;
-	}
-	slice->stage = nr > 1 ? SLICE_LEAF : SLICE_SERVER;
-	slice->objective = slice_free_on_leaf(fabric, servers->leaf);
+	memcpy(slice->leaves, l->leaf, l->nr * sizeof(*l->leaf));
+	slice->nr_leaves = l->nr;
 	return 0;
+}
+
+/* Of the numbers of lanes that divide the job, the one that needs the fewest links. */
+static bool count_at(const struct slice_fabric *fabric, struct slice_lanes *l)
+{
+	__u32 number[SLICE_MAX_NUMBERS], best = 0, n, i;
+	__u64 fewest = 0;
+
+	n = slice_lane_numbers(l->gpus, 1, fabric->spines * fabric->links_per_pair,
+			       number);
+	for (i = 0; i < n; i++) {
+		l->lanes = number[i];
+		slice_lanes_count(l);
+		if (best && (__u64)l->lanes * l->sum >= fewest)
+			continue;
+		if (!slice_has_links(fabric, l))
+			continue;
+		best = l->lanes;
+		fewest = (__u64)l->lanes * l->sum;
+	}
+	l->lanes = best;
+	return best;
+}
+
+/* A link for each GPU of the leaf that has most: flows may meet on the way down. */
+static void count_most(struct slice_lanes *l)
+{
+	__u32 i;
+
+	for (i = 0; i < l->nr; i++)
+		l->lanes = l->on[i] > l->lanes ? l->on[i] : l->lanes;
+}
+
+/* Return: 0, an enum slice_refusal, or -ENOMEM. */
+static int place_at(const struct slice_fabric *fabric,
+		    const struct slice_server *servers, __u32 nr,
+		    struct slice *slice, struct slice_lanes *l)
+{
+	int ret = take_given(fabric, servers, nr, slice, l);
+	__u32 i;
+
+	if (ret)
+		return ret;
+	if (l->nr == 1) {
+		slice->stage = nr > 1 ? SLICE_LEAF : SLICE_SERVER;
+		slice->objective = slice_free_on_leaf(fabric, servers->leaf);
+		return 0;
+	}
+	slice->stage = SLICE_VCLOS;
+	if (!count_at(fabric, l))
+		count_most(l);
+	slice_lanes_count(l);
+	for (i = 0; i < l->nr; i++)
+		slice->lane_links[i] = l->links[i];
+	return slice_take_links(slice, fabric, l) ? 0 : SLICE_NO_NETWORK;
 }
 
 int slice_place_at(const struct slice_fabric *fabric,
 		   const struct slice_server *servers, __u32 nr,
 		   struct slice *slice)
 {
+	struct slice_lanes l;
 	int ret;
 
 	memset(slice, 0, sizeof(*slice));
-	ret = slice_make_room(slice, nr, fabric->gpus_per_leaf, nr) ?:
-	      place_at(fabric, servers, nr, slice);
+	ret = slice_lanes_init(&l, fabric, 0) ?:
+	      slice_make_room(slice, nr, SLICE_MAX_UPLINKS, nr) ?:
+	      place_at(fabric, servers, nr, slice, &l);
+	slice_lanes_free(&l);
 	if (ret)
 		slice_free(slice);
 	return ret;
