@@ -223,87 +223,113 @@ static int compare(const void *a, const void *b)
 	return left->number < right->number ? -1 : 1;
 }
 
-/* Return: 1 when the leaves that are chosen have the links, 0, or -ENOMEM. */
-static int take(const struct slice_fabric *fabric, const struct slice_lanes *l,
-		struct slice *slice)
-{
-	int ret = slice_take_leaves(slice, fabric, l);
+/**
+ * struct search - places over leaves
+ * @fabric: where
+ * @l: lanes that are tried
+ * @best: those with the fewest leaves, then links; no leaves: none is known
+ * @leaf: what each leaf could give
+ * @nr: number of @leaf
+ * @bits: for @leaf
+ * @words: of the bits of a leaf
+ */
+struct search {
+	const struct slice_fabric *fabric;
+	struct slice_lanes l;
+	struct slice_lanes best;
+	struct slice_leaf *leaf;
+	__u32 nr;
+	__u64 *bits;
+	__u32 words;
+};
 
-	if (!ret && slice_take_links(slice, fabric, l))
-		return 1;
-	slice_free(slice);
-	return ret;
+static __u64 count_links(const struct slice_lanes *l)
+{
+	return (__u64)l->lanes * l->sum;
+}
+
+/* Try a leaf to begin with. Return: whether there is a place. */
+static bool try_leaf(struct search *s, __u32 first)
+{
+	struct slice_lanes *best = &s->best, was = s->l;
+
+	if (!slice_lanes_choose(&s->l, s->fabric, s->leaf, s->nr, first, s->words) ||
+	    !slice_has_links(s->fabric, &s->l))
+		return false;
+	if (!best->nr || s->l.nr < best->nr ||
+	    (s->l.nr == best->nr && count_links(&s->l) < count_links(best))) {
+		was = *best;
+		*best = s->l;
+		s->l = was;
+		s->l.lanes = best->lanes;
+	}
+	return true;
 }
 
 /*
  * A leaf with more GPUs than all others of the job needs only their links: it may have
  * fewer uplinks than its servers would need.
  */
-static int try_big(const struct slice_fabric *fabric, struct slice_lanes *l,
-		   struct slice_leaf *leaf, __u32 nr, __u32 first, __u32 words,
-		   struct slice *slice)
+static bool try_big(struct search *s, __u32 first)
 {
-	__u32 servers = leaf[first].servers;
+	struct slice_leaf *leaf = &s->leaf[first], was = *leaf;
 	__u64 bits[SLICE_MAX_UPLINKS / 64];
-	struct slice_leaf was = leaf[first];
-	int ret = 0;
+	bool found;
 
-	leaf[first].servers = slice_whole_servers(fabric, was.number);
-	leaf[first].spines = bits;
-	make_bits(fabric, was.number, 1, bits);
-	if (leaf[first].servers > servers &&
-	    slice_lanes_choose(l, fabric, leaf, nr, first, words))
-		ret = take(fabric, l, slice);
-	leaf[first] = was;
-	return ret;
+	leaf->servers = slice_whole_servers(s->fabric, leaf->number);
+	leaf->spines = bits;
+	make_bits(s->fabric, leaf->number, 1, bits);
+	found = leaf->servers > was.servers && try_leaf(s, first);
+	*leaf = was;
+	return found;
 }
 
-/* With the number of lanes that is set. Return: as slice_place_across(). */
-static int try_lanes(const struct slice_fabric *fabric, struct slice_lanes *l,
-		     struct slice_leaf *leaf, __u64 *bits, struct slice *slice)
+static void try_lanes(struct search *s, __u32 lanes)
 {
-	__u32 each = least(fabric->links_per_pair, fabric->parallel);
-	__u32 words = (fabric->spines * each + 63) / 64, nr = 0, i;
-	int ret = 0;
+	const struct slice_fabric *fabric = s->fabric;
+	__u32 i;
 
+	s->l.lanes = lanes;
+	s->nr = 0;
 	for (i = 0; i < fabric->leaves; i++) {
-		leaf[nr].number = i;
-		look_at(fabric, l->lanes, &leaf[nr],
-			bits + (size_t)i * (SLICE_MAX_UPLINKS / 64));
-		nr += !!leaf[nr].servers;
+		s->leaf[s->nr].number = i;
+		look_at(fabric, lanes, &s->leaf[s->nr],
+			s->bits + (size_t)i * (SLICE_MAX_UPLINKS / 64));
+		s->nr += !!s->leaf[s->nr].servers;
 	}
-	qsort(leaf, nr, sizeof(*leaf), compare);
-	for (i = 0; !ret && i < nr && i < STARTS; i++)
-		if (slice_lanes_choose(l, fabric, leaf, nr, i, words))
-			ret = take(fabric, l, slice);
-	for (i = 0; !ret && i < nr && i < STARTS; i++)
-		ret = try_big(fabric, l, leaf, nr, i, words, slice);
-	return ret;
+	qsort(s->leaf, s->nr, sizeof(*s->leaf), compare);
+	for (i = 0; i < s->nr && i < STARTS && !try_leaf(s, i); i++)
+		;
+	for (i = 0; i < s->nr && i < STARTS && !try_big(s, i); i++)
+		;
 }
 
 int slice_place_across(const struct slice_fabric *fabric, __u32 gpus,
 		       struct slice *slice)
 {
-	__u32 number[SLICE_MAX_NUMBERS], most, i, n;
-	struct slice_leaf *leaf;
-	struct slice_lanes l;
-	__u64 *bits;
-	int ret;
+	__u32 each = least(fabric->links_per_pair, fabric->parallel);
+	struct search s = {
+		.fabric = fabric, .words = (fabric->spines * each + 63) / 64,
+		.leaf = calloc(fabric->leaves, sizeof(*s.leaf)),
+		.bits = calloc(fabric->leaves, SLICE_MAX_UPLINKS / 8),
+	};
+	__u32 number[SLICE_MAX_NUMBERS], i, n;
+	int ret = -ENOMEM;
 
-	most = fabric->spines * least(fabric->links_per_pair, fabric->parallel);
-	n = slice_lane_numbers(gpus, fabric->gpus_per_server, most, number);
-	leaf = calloc(fabric->leaves, sizeof(*leaf));
-	bits = calloc(fabric->leaves, SLICE_MAX_UPLINKS / 8);
-	ret = slice_lanes_init(&l, fabric, gpus);
-	if (!leaf || !bits)
-		ret = -ENOMEM;
-	for (i = 0; !ret && i < n; i++) {
-		l.lanes = number[i];
-		ret = try_lanes(fabric, &l, leaf, bits, slice);
-	}
-	slice_lanes_free(&l);
-	free(leaf);
-	free(bits);
+	if (!slice_lanes_init(&s.l, fabric, gpus) &&
+	    !slice_lanes_init(&s.best, fabric, gpus) && s.leaf && s.bits)
+		ret = 0;
+	n = ret ? 0 : slice_lane_numbers(gpus, fabric->gpus_per_server,
+					 fabric->spines * each, number);
+	for (i = 0; i < n; i++)
+		try_lanes(&s, number[i]);
+	if (s.best.nr)
+		ret = slice_take_leaves(slice, fabric, &s.best) ?:
+		      slice_take_links(slice, fabric, &s.best);
+	slice_lanes_free(&s.l);
+	slice_lanes_free(&s.best);
+	free(s.leaf);
+	free(s.bits);
 	return ret;
 }
 

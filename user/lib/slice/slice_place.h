@@ -117,8 +117,8 @@ __u32 slice_links(const struct slice *slice);
  * @slice: filled; to be freed by slice_free()
  *
  * Under one leaf exact: the leaf with the fewest free GPUs that has the servers. Over
- * leaves the first place that is found, the largest number of lanes first, from up to 32
- * leaves to begin with. Equal input gives equal output on every machine.
+ * leaves, of the places that are found for each number of lanes, the one with the fewest
+ * leaves, then links. Equal input gives equal output on every machine.
  *
  * Return: 0; an enum slice_refusal; -ENOMEM.
  */
