@@ -247,6 +247,8 @@ struct rocesteer_group_key {
  * @weight: capacity of each path, relative to the others; never 0.
  *	ROCESTEER_WEIGHT_HOME beside paths of 1: all flows take it while it is up
  * @router: address of the router that tells each path from the others
+ * @leaf: address by which each path enters the leaf, where that tells paths by one
+ *	router apart; else all zero
  *
  * A new flow is at home on the path with the fewest flows for its weight, the
  * first such from @first on (Ethereal, algorithm 1): the fewest of the group, or by
@@ -260,6 +262,7 @@ struct rocesteer_group {
 	__u32 flows[ROCESTEER_MAX_PATHS];
 	__u16 weight[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
+	__u8 leaf[ROCESTEER_MAX_PATHS][16];
 };
 
 #define ROCESTEER_WEIGHT_HOME	0xffff	/* as if there were room for all flows */
@@ -578,7 +581,8 @@ _Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) ==
 	       40 + ROCESTEER_MAX_PATHS * 6, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
-_Static_assert(sizeof(struct rocesteer_group) == 1424, "padding");
+_Static_assert(sizeof(struct rocesteer_group) ==
+	       16 + ROCESTEER_MAX_PATHS * 38, "padding");
 _Static_assert(sizeof(struct rocesteer_job) == 80, "padding");
 _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 _Static_assert(sizeof(struct rocesteer_set_flow) ==

@@ -7,10 +7,12 @@
 #
 # h0 10.1.0.1, h3 10.2.0.1 (another subnet under the same leaf), h1 10.1.1.1,
 # h2 10.1.1.2; IPv6 the same way: fd00:1:0::1, ... Each name has a prefix, by
-# default one that belongs to this process.
+# default one that belongs to this process. Link k between leaf l and spine s is s<s>
+# at the leaf, l<l> at the spine, with -<k> behind from the second on.
 
 prefix=rs$$-
 spines=4
+links=1
 
 in_ns()
 {
@@ -76,12 +78,14 @@ fabric_subnet()
 # fabric_uplinks LEAF REMOTE-SUBNETS.. : equal-cost routes by all spines
 fabric_uplinks()
 {
-	local l=${1#leaf} leaf=$prefix$1 s nh4=() nh6=() net
+	local l=${1#leaf} leaf=$prefix$1 s k nh4=() nh6=() net
 
 	shift
 	for ((s = 0; s < spines; s++)); do
-		nh4+=(nexthop via "10.9.$l.$((s * 4 + 2))")
-		nh6+=(nexthop via "fd00:9:$l:$s::2")
+		for ((k = l; k < 2 * links; k += 2)); do
+			nh4+=(nexthop via "10.9.$k.$((s * 4 + 2))")
+			nh6+=(nexthop via "fd00:9:$k:$s::2")
+		done
 	done
 	for net; do
 		ip -n "$leaf" route add "10.$net.0/24" "${nh4[@]}"
@@ -89,38 +93,57 @@ fabric_uplinks()
 	done
 }
 
-# fabric_spine NUMBER
-fabric_spine()
+# fabric_spine_link SPINE LEAF LINK: subnets are numbered by leaf + 2 * link
+fabric_spine_link()
 {
-	local s=$1 l net
+	local s=$1 l=$2 n=$(($2 + 2 * $3)) k=''
+
+	(($3 == 0)) || k=-$3
+	fabric_link "leaf$l" "s$s$k" "spine$s" "l$l$k"
+	ip -n "${prefix}leaf$l" addr add "10.9.$n.$((s * 4 + 1))/30" dev "s$s$k"
+	ip -n "${prefix}spine$s" addr add "10.9.$n.$((s * 4 + 2))/30" dev "l$l$k"
+	ip -n "${prefix}leaf$l" addr add "fd00:9:$n:$s::1/64" dev "s$s$k" nodad
+	ip -n "${prefix}spine$s" addr add "fd00:9:$n:$s::2/64" dev "l$l$k" nodad
+}
+
+# fabric_downlinks SPINE LEAF LINK.. : equal-cost routes by these links
+fabric_downlinks()
+{
+	local s=$1 l=$2 k net nh4=() nh6=()
 	local -A nets=([0]="1.0 2.0" [1]="1.1")
 
-	fabric_router "spine$s"
-	for l in 0 1; do
-		fabric_link "leaf$l" "s$s" "spine$s" "l$l"
-		ip -n "${prefix}leaf$l" addr add \
-			"10.9.$l.$((s * 4 + 1))/30" dev "s$s"
-		ip -n "${prefix}spine$s" addr add \
-			"10.9.$l.$((s * 4 + 2))/30" dev "l$l"
-		ip -n "${prefix}leaf$l" addr add \
-			"fd00:9:$l:$s::1/64" dev "s$s" nodad
-		ip -n "${prefix}spine$s" addr add \
-			"fd00:9:$l:$s::2/64" dev "l$l" nodad
-		for net in ${nets[$l]}; do
-			ip -n "${prefix}spine$s" route add "10.$net.0/24" \
-				via "10.9.$l.$((s * 4 + 1))"
-			ip -n "${prefix}spine$s" route add \
-				"fd00:${net/./:}::/64" via "fd00:9:$l:$s::1"
-		done
+	shift 2
+	for k; do
+		nh4+=(nexthop via "10.9.$((l + 2 * k)).$((s * 4 + 1))")
+		nh6+=(nexthop via "fd00:9:$((l + 2 * k)):$s::1")
+	done
+	for net in ${nets[$l]}; do
+		ip -n "${prefix}spine$s" route replace "10.$net.0/24" "${nh4[@]}"
+		ip -n "${prefix}spine$s" route replace "fd00:${net/./:}::/64" "${nh6[@]}"
 	done
 }
 
-# fabric_create SPINES
+# fabric_spine NUMBER
+fabric_spine()
+{
+	local l k
+
+	fabric_router "spine$1"
+	for l in 0 1; do
+		for ((k = 0; k < links; k++)); do
+			fabric_spine_link "$1" $l $k
+		done
+		# shellcheck disable=SC2046 # words
+		fabric_downlinks "$1" $l $(seq 0 $((links - 1)))
+	done
+}
+
+# fabric_create SPINES [LINKS]: so many between each leaf and spine
 fabric_create()
 {
 	local s
 
-	spines=$1
+	spines=$1 links=${2:-1}
 	fabric_router leaf0
 	fabric_router leaf1
 	for ((s = 0; s < spines; s++)); do

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fabric/circuits.h"
 #include "fabric/leaf_alias.h"
 #include "portmap/portmap.h"
 #include "ktap.h"
@@ -25,6 +26,9 @@ static char file[96], lock[104];
 #define WEIGHT	"{\"path\":0,\"router\":\"10.255.1.1\",\"weight\":"
 #define PATH1	"{\"path\":1,\"router\":\"10.255.1.2\",\"weight\":2," \
 		"\"ports\":[49153]}"
+#define LEAF(number, leaf, port)	"{\"path\":" #number \
+		",\"router\":\"10.255.1.1\",\"leaf\":" leaf \
+		",\"ports\":[" #port "]}"
 #define GOOD	HEAD PEER PATH0 "," PATH1 "]}]}"
 
 static void put(const char *text)
@@ -112,7 +116,20 @@ static void test_path(void)
 	rejects(HEAD PEER PATH0 "," PATH0 "]}]}",
 		"peers[0].paths[1].path: 0 is out of order, expected 1");
 	rejects(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.1\",\"ports\":[49153]}]}]}",
-		"peers[0].paths[1].router: is a duplicate or out of order: paths ascend by router");
+		"peers[0].paths[1].router: is that of the path before, which has no leaf");
+	rejects(HEAD PEER LEAF(0, "\"10.2.0.2\"", 49152) ","
+		LEAF(1, "\"10.2.0.2\"", 49153) "]}]}",
+		"peers[0].paths[1].router: is a duplicate or out of order: paths ascend by router, then by leaf");
+	rejects(HEAD PEER LEAF(0, "\"10.2.0.6\"", 49152) ","
+		LEAF(1, "\"10.2.0.2\"", 49153) "]}]}",
+		"peers[0].paths[1].router: is a duplicate or out of order: paths ascend by router, then by leaf");
+	rejects(HEAD PEER LEAF(0, "\"10.2.0.2\"", 49152) ","
+		"{\"path\":1,\"router\":\"10.255.1.1\",\"ports\":[49153]}]}]}",
+		"peers[0].paths[1].router: is a duplicate or out of order: paths ascend by router, then by leaf");
+	rejects(HEAD PEER LEAF(0, "\"10.2.0\"", 49152) "]}]}",
+		"peers[0].paths[0].leaf: '10.2.0' is not an address of a host");
+	rejects(HEAD PEER LEAF(0, "7", 49152) "]}]}",
+		"peers[0].paths[0].leaf: is of type int, not string");
 	rejects(HEAD PEER WEIGHT "0,\"ports\":[49152]}]}]}",
 		"peers[0].paths[0].weight: 0 is not a number from 1 to 65534");
 	rejects(HEAD PEER ROUTER0 "[]}]}]}",
@@ -210,6 +227,120 @@ static void test_round_trip(void)
 	ktap_result(!rmdir(dir), "no temporary file is left");
 }
 
+static const __u8 none[16];
+
+/* Paths by one router that enter the leaf by two interfaces, and one that is not split. */
+static void test_split(void)
+{
+	const __u8 low[16] = { 1 }, high[16] = { 2 };
+	struct portmap map, old;
+	struct portmap_peer *peer;
+	struct err err = {};
+	int ret;
+
+	put(HEAD PEER LEAF(0, "\"10.2.0.2\"", 49152) ","
+	    LEAF(1, "\"10.2.0.6\"", 49153) "]}]}");
+	ret = portmap_read(file, &map, &err);
+	ktap_result(!ret && map.peers[0].nr_paths == 2 &&
+		    map.peers[0].paths[0].leaf[15] == 2 &&
+		    map.peers[0].paths[1].leaf[15] == 6,
+		    "two paths by one router have a leaf each");
+	peer = map.peers;
+	portmap_peer_free(peer);
+	peer->addr[15]++;	/* another one */
+	ktap_result(portmap_peer_add_port(peer, high, low, 50000) == 1 &&
+		    portmap_peer_add_port(peer, low, high, 50001) == 1 &&
+		    portmap_peer_add_port(peer, low, low, 50002) == 1 &&
+		    portmap_peer_add_port(peer, low, none, 50003) == 1 &&
+		    portmap_peer_add_port(peer, low, high, 50004) == 0 &&
+		    peer->nr_paths == 4, "a path is a router and a leaf");
+	portmap_sort(&map);
+	ktap_result(peer->paths[0].ports[0] == 50003 &&
+		    peer->paths[1].ports[0] == 50002 &&
+		    peer->paths[2].ports[0] == 50001 &&
+		    peer->paths[2].ports[1] == 50004 &&
+		    peer->paths[3].ports[0] == 50000,
+		    "they are sorted by router, then by leaf");
+	/* Without the one that has no leaf. */
+	free(peer->paths[0].ports);
+	memmove(peer->paths, peer->paths + 1, 3 * sizeof(*peer->paths));
+	peer->nr_paths--;
+	ret = portmap_write(file, &map, &err);
+	ktap_result(!ret && map.nr_peers == 2 && map.peers[1].nr_paths == 2,
+		    "peers of a file are kept beside others");
+	ret = portmap_read(file, &old, &err);
+	ktap_result(!ret && same(&map, &old), "the sum is read again");
+	portmap_free(&old);
+	portmap_free(&map);
+}
+
+/* Paths to a peer, of three ports each. */
+static void make_paths(struct portmap_peer *peer, unsigned int nr)
+{
+	__u8 router[16] = {};
+	unsigned int i;
+
+	*peer = (struct portmap_peer) {};
+	for (i = 0; i < 3 * nr; i++) {
+		router[15] = i % nr + 1;
+		portmap_peer_add_port(peer, router, none, 50000 + i);
+	}
+}
+
+/* Who answers behind each router, by its ports: a letter for each address. */
+static bool tells_apart(const char *const answers[], unsigned int nr,
+			unsigned int paths)
+{
+	struct portmap_peer peer, apart = {};
+	struct circuits circuits = {};
+	__u8 leaf[16] = {};
+	unsigned int i;
+	bool found;
+
+	make_paths(&peer, nr);
+	for (i = 0; i < 3 * nr; i++) {
+		leaf[15] = answers[i % nr][i / nr];
+		circuits_saw(&circuits, &peer, 50000 + i, leaf);
+	}
+	found = circuits_found(&circuits, nr);
+	if (found)
+		found = circuits_paths(&circuits, nr) == paths &&
+			!circuits_split(&circuits, &peer, &apart) &&
+			apart.nr_paths == paths;
+	portmap_peer_free(&apart);
+	portmap_peer_free(&peer);
+	free(circuits.seen);
+	return found;
+}
+
+#define TELLS(paths, ...) \
+	tells_apart((const char *const []) { __VA_ARGS__ }, \
+		    sizeof((const char *[]) { __VA_ARGS__ }) / sizeof(char *), paths)
+
+static void test_circuits(void)
+{
+	struct portmap_peer peer;
+	struct circuits c = {};
+	unsigned int i, sum = 0;
+
+	ktap_result(TELLS(4, "aba", "cdd"), "two links from each of two spines");
+	ktap_result(TELLS(6, "aba", "bab", "ccd"), "one spine has two addresses");
+	ktap_result(TELLS(3, "aaa", "bcb"), "one spine has one link");
+	ktap_result(!TELLS(0, "aaa", "bbb"), "one link from each spine");
+	ktap_result(!TELLS(0, "aaa", "aaa"), "a leaf with one address");
+	ktap_result(!TELLS(0, "aba", "bba"), "a leaf that answers by any interface");
+	ktap_result(!TELLS(0, "aba", "bcc", "ccd"), "so does one with more of them");
+	ktap_result(!TELLS(0, "aba"), "one spine says nothing");
+	make_paths(&peer, 2);
+	for (i = 0; i < 4; i++)
+		sum += circuits_next(&c, &peer, 2);
+	ktap_result(sum == 50000 * 4 + 6 && !circuits_has_next(&c, &peer, 2) &&
+		    circuits_next(&c, &peer, 3) == 50004 &&
+		    circuits_next(&c, &peer, 9) == 50005 &&
+		    !circuits_next(&c, &peer, 9), "each port is asked about once");
+	portmap_peer_free(&peer);
+}
+
 static void test_fuzz(void)
 {
 	char text[sizeof(GOOD)];
@@ -269,6 +400,8 @@ int main(void)
 	test_path();
 	test_json();
 	test_files();
+	test_split();
+	test_circuits();
 	test_round_trip();
 	test_fuzz();
 	test_leaves();

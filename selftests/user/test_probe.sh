@@ -512,6 +512,112 @@ no_privilege()
 		"$rocesteer" path discover --dev eth0 --peer 10.1.1.1
 }
 
+# inbound 0|1: do routers answer from the interface that a probe came in by?
+inbound()
+{
+	local s
+
+	in_ns leaf1 sysctl -qw "net.ipv4.icmp_errors_use_inbound_ifaddr=$1"
+	for ((s = 0; s < spines; s++)); do
+		in_ns "spine$s" sysctl -qw "net.ipv4.icmp_errors_use_inbound_ifaddr=$1"
+	done
+}
+
+# Packets that leaf1 got on each link from a spine, by the link's address.
+arrived()
+{
+	in_ns leaf1 ip -s -j addr show | jq -c '[.[] | select(.ifname | test("^s[0-9]")) |
+		{(.addr_info[] | select(.family == "inet").local): .stats64.rx.packets}] |
+		add'
+}
+
+# The first port of each path enters leaf1 by the interface that the map says.
+enters()
+{
+	local port leaf before after
+
+	while read -r port leaf; do
+		before=$(arrived)
+		in_ns h0 python3 -c 'import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("10.1.0.1", int(sys.argv[1])))
+for i in range(50):
+    s.sendto(b"x" * 32, ("10.1.1.1", 4791))' "$port" || return
+		after=$(arrived)
+		echo "$port $leaf: $before $after"
+		jq -ne --arg leaf "$leaf" --argjson before "$before" \
+			--argjson after "$after" '[$after | keys[] |
+				select($after[.] - $before[.] >= 50)] == [$leaf]' ||
+			return
+	done < <(jq -r '.peers[0].paths[] | "\(.ports[0]) \(.leaf)"' "$dir/ports.json")
+}
+
+# Of two spines with two links to each leaf
+finds_links()
+{
+	rm -f "$dir/ports.json"
+	inbound 1
+	discover --peer "$remote" --out "$dir/ports.json" && has_all_paths 8 &&
+		one_leaf && agrees && enters &&
+		jq -e 'all(.peers[]; [.paths[] | [.router, .leaf]] ==
+			[("10.9.0.2", "10.9.0.6", "10.9.2.2", "10.9.2.6") as $r |
+			 ("1", "3") as $l | [$r, "10.9.\($l).\(($r | split(".")[3] |
+				tonumber) - 1)"]])' "$dir/ports.json" &&
+		path show "$dir/ports.json" | grep 'PATH  ROUTER    LEAF  ' &&
+		verifies && discover --peer 10.1.1.1 --paths 8 &&
+		doubts missing --peer 10.1.1.1 --paths 9 &&
+		doubts few-ports --peer 10.1.1.1 --ports 30
+}
+
+# Also where the leaf limits its ICMP.
+finds_links_slowly()
+{
+	local status
+
+	in_ns leaf1 sysctl -qw net.ipv4.icmp_ratelimit=100
+	discover --peer 10.1.1.1 --paths 8 --json | jq -ce '(.incomplete | not) and
+		(.peers[0].paths | length) == 8'
+	status=$?
+	in_ns leaf1 sysctl -qw net.ipv4.icmp_ratelimit=0
+	return "$status"
+}
+
+# The routers that ports pass stay, the links behind them change.
+verify_finds_moved_links()
+{
+	local json status s
+
+	for s in 0 1; do
+		fabric_downlinks "$s" 1 1 0
+	done
+	json=$(path verify "$dir/ports.json" --all --json)
+	status=$?
+	path verify "$dir/ports.json" | grep 'HOP  EXPECTED' || status=3
+	for s in 0 1; do
+		fabric_downlinks "$s" 1 0 1
+	done
+	jq -c '.moved[0]' <<<"$json"
+	((status == 1)) && jq -e '(.moved | length) == .checked and
+		all(.moved[]; .hop == 3 and .actual != .expected)' <<<"$json" >/dev/null
+}
+
+# Routers that answer by any interface, and from one address.
+links_look_alike()
+{
+	inbound 0
+	discover --peer "$remote" --json >"$dir/alike" &&
+		jq -e 'all(.peers[].paths[]; .leaf == null)' "$dir/alike" || return
+	inbound 1
+	in_ns leaf1 ip addr add 10.255.0.2/32 dev lo
+	in_ns leaf1 ip route replace 10.1.0.0/24 src 10.255.0.2 \
+		nexthop via 10.9.1.2 nexthop via 10.9.1.6
+	in_ns leaf1 sysctl -qw net.ipv4.icmp_errors_use_inbound_ifaddr=0
+	discover --peer 10.1.1.1 --json >"$dir/alike" &&
+		jq -ce '.peers[0] | .leaf == "10.255.0.2" and
+			[.paths[].router] == ["10.9.0.2", "10.9.0.6", "10.9.2.2", "10.9.2.6"]
+			and all(.paths[]; .leaf == null)' "$dir/alike"
+}
+
 world_is_empty()
 {
 	fabric_destroy
@@ -590,7 +696,7 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 defer fabric_destroy
 
-ktap_plan 38
+ktap_plan 43
 check "a fabric of 2 spines" fabric_create 2
 check "2 spines: every path, as ip route get has it" found4 2
 check "it is gone" world_is_empty
@@ -630,5 +736,11 @@ check "an answer has to quote what cannot be guessed" believes_enough 10.3.0.66
 host=fd00:3::1 peer=fd00:9::9 \
 	check "so has an answer by IPv6" believes_enough fd00:3::66
 check "two answers to one probe are told" tells_of_two_answers
+fabric_destroy
+check "a fabric of 2 spines, with 2 links to each leaf" fabric_create 2 2
+check "parallel links are different paths" finds_links
+check "so they are where a leaf limits its ICMP" finds_links_slowly
+check "verify names ports that take another link" verify_finds_moved_links
+check "links that routers do not tell apart are one path" links_look_alike
 check "nothing is left behind" world_is_empty
 ktap_finish

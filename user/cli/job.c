@@ -76,6 +76,7 @@ static const struct out_column peer_columns[] = {
 static const struct out_column group_columns[] = {
 	{ "leaf", "LEAF" },
 	{ "routers", "PATHS" },
+	{ "path_leaves", "LEAVES" },
 	{ "weights", "WEIGHTS" },
 	{ "flows", "FLOWS ON PATHS" },
 	{ "down", "DOWN" },
@@ -251,24 +252,38 @@ static int show_peer(const struct rocesteer_peer_key *key,
 	return 0;
 }
 
+/* Are paths by one router told apart? */
+static bool has_leaves(const struct rocesteer_group *group)
+{
+	__u32 i;
+
+	for (i = 0; i < group->nr_paths && i < ROCESTEER_MAX_PATHS; i++)
+		if (!addr_is_none(group->leaf[i]))
+			return true;
+	return false;
+}
+
 static int show_group(const struct rocesteer_group_key *key,
 		      const struct rocesteer_group *group, void *arg)
 {
 	struct show *show = arg;
 	struct json_object *obj = out_append_object(show->array), *flows, *down;
 	const struct ports *ports = set_find(&show->ports, key, sizeof(*key));
-	struct json_object *routers, *weights, *no_port;
+	struct json_object *routers, *leaves, *weights, *no_port;
 	bool home;
 	__u32 i;
 
 	out_addr(obj, "leaf", key->leaf);
 	routers = out_array(obj, "routers");
+	leaves = has_leaves(group) ? out_array(obj, "path_leaves") : NULL;
 	weights = out_array(obj, "weights");
 	flows = out_array(obj, "flows");
 	down = out_array(obj, "down");
 	no_port = out_array(obj, "no_port");
 	for (i = 0; i < group->nr_paths && i < ROCESTEER_MAX_PATHS; i++) {
 		out_append_addr(routers, group->router[i]);
+		if (leaves)
+			out_append_addr(leaves, group->leaf[i]);
 		home = group->weight[i] == ROCESTEER_WEIGHT_HOME;
 		out_append_uint(weights, home ? 1 : group->weight[i]);
 		if (home)

@@ -90,10 +90,28 @@ static const struct out_view map_views[] = {
 	{}
 };
 
+/* Where paths by one router are told apart. */
+static const struct out_column split_columns[] = {
+	{ "address", "PEER" },
+	{ "path", "PATH" },
+	{ "router", "ROUTER" },
+	{ "leaf", "LEAF" },
+	{ "ports", "PORTS" },
+	{}
+};
+
+static const struct out_view split_views[] = {
+	{ .columns = head_columns },
+	{ .rows = "peers", .columns = peer_columns },
+	{ .rows = "peers.paths", .columns = split_columns },
+	{}
+};
+
 static const struct out_column moved_columns[] = {
 	{ "peer", "PEER" },
 	{ "path", "PATH" },
 	{ "port", "PORT" },
+	{ "hop", "HOP" },
 	{ "expected", "EXPECTED" },
 	{ "actual", "ACTUAL" },
 	{}
@@ -103,6 +121,7 @@ static const struct out_column unanswered_columns[] = {
 	{ "peer", "PEER" },
 	{ "path", "PATH" },
 	{ "port", "PORT" },
+	{ "hop", "HOP" },
 	{ "expected", "EXPECTED" },
 	{}
 };
@@ -384,6 +403,18 @@ static int mark_missing(const struct out *out, const struct portmap *map,
 	return incomplete;
 }
 
+static const struct out_view *views_of(const struct portmap *map)
+{
+	unsigned int p;
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		for (p = 0; p < map->peers[i].nr_paths; p++)
+			if (!addr_is_none(map->peers[i].paths[p].leaf))
+				return split_views;
+	return map_views;
+}
+
 static int report(const struct cli_args *args, struct portmap *map,
 		  struct err *err)
 {
@@ -404,7 +435,7 @@ static int report(const struct cli_args *args, struct portmap *map,
 		return ret;
 	}
 	out_uint(root, "generation", map->generation);
-	ret = out_show(&args->out, root, map_views);
+	ret = out_show(&args->out, root, views_of(map));
 	if (!incomplete || ret)
 		return ret;
 	if (args->value[OUT])
@@ -471,6 +502,7 @@ static struct json_object *verify_to_json(const struct portmap *map,
 	for (i = 0; i < result->nr_moved; i++) {
 		const struct verify_result *moved = &result->moved[i];
 		const struct portmap_peer *peer = &map->peers[moved->peer];
+		const struct portmap_path *path = &peer->paths[moved->path];
 		bool silent = addr_is_none(moved->actual);
 		struct json_object *obj;
 
@@ -478,7 +510,8 @@ static struct json_object *verify_to_json(const struct portmap *map,
 		out_addr(obj, "peer", peer->addr);
 		out_uint(obj, "path", moved->path);
 		out_uint(obj, "port", moved->port);
-		out_addr(obj, "expected", peer->paths[moved->path].router);
+		out_uint(obj, "hop", map->hop + moved->leaf);
+		out_addr(obj, "expected", moved->leaf ? path->leaf : path->router);
 		if (!silent)
 			out_addr(obj, "actual", moved->actual);
 	}
@@ -519,7 +552,7 @@ static int show(const struct cli_args *args, struct err *err)
 	ret = portmap_read(args->operand, &map, err);
 	if (ret)
 		return ret;
-	ret = out_show(&args->out, portmap_to_json(&map), map_views);
+	ret = out_show(&args->out, portmap_to_json(&map), views_of(&map));
 	portmap_free(&map);
 	return ret;
 }

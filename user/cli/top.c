@@ -24,6 +24,7 @@ static const struct out_column columns[] = {
 	{ "leaf", "LEAF" },
 	{ "path", "PATH" },
 	{ "router", "ROUTER" },
+	{ "path_leaf", "ENTRY" },
 	{ "state", "STATE" },
 	{ "flows", "FLOWS" },
 	{ "pieces", "PIECES" },
@@ -62,6 +63,8 @@ static void put_path(struct json_object *obj, const struct rates_group *group,
 
 	out_uint(obj, "path", p);
 	out_addr(obj, "router", group->group.router[p]);
+	if (!addr_is_none(group->group.leaf[p]))
+		out_addr(obj, "path_leaf", group->group.leaf[p]);
 	out_string(obj, "state", state_of(group, p));
 	out_uint(obj, "flows", group->group.flows[p]);
 	out_uint(obj, "pieces", path->pieces);

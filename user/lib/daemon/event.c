@@ -37,6 +37,8 @@ struct json_object *event_path(const char *name, const struct group *group,
 
 	out_uint(event, "path", path);
 	out_addr(event, "router", group->router[path]);
+	if (!addr_is_none(group->leaf[path]))
+		out_addr(event, "path_leaf", group->leaf[path]);
 	return event;
 }
 

@@ -151,6 +151,7 @@ static int read_group(const struct rocesteer_group_key *key,
 	group->seed = from->first + 1;	/* 0 is no seed */
 	memcpy(group->weight, from->weight, sizeof(group->weight));
 	memcpy(group->router, from->router, sizeof(group->router));
+	memcpy(group->leaf, from->leaf, sizeof(group->leaf));
 	group->changed = true;
 	group->seen = true;
 	return 0;

@@ -44,6 +44,7 @@ struct flow {
  * @seed: of this host, for the planner and the deal to the least loaded path
  * @weight: of each path
  * @router: that tells each path from the others
+ * @leaf: by which each path enters the leaf, or all zero
  * @flows: of struct flow
  * @changed: it is to be planned
  * @seen: by the last groups_read()
@@ -59,6 +60,7 @@ struct group {
 	__u32 seed;
 	__u16 weight[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
+	__u8 leaf[ROCESTEER_MAX_PATHS][16];
 	struct set flows;
 	bool changed;
 	bool seen;

@@ -72,9 +72,13 @@ static int add_probes(struct probe_queue *queue, struct group *group, __u32 p,
 
 	memcpy(probe.source, s->peer.source, 16);
 	memcpy(probe.peer, s->key.addr, 16);
-	/* Routers limit how often they answer: none is asked in vain. */
+	/*
+	 * Routers limit how often they answer: none is asked in vain. A path that is
+	 * watched is told by its leaf too, where that is part of what it is.
+	 */
 	probe.kind = health->path[p].router ? PROBE_LEAF : PROBE_PATH;
-	last = whole & bit ? PROBE_LEAF : PROBE_PATH;
+	last = whole & bit || !addr_is_none(group->leaf[p]) ? PROBE_LEAF :
+							      PROBE_PATH;
 	for (; probe.kind <= last; probe.kind++) {
 		if (probe_queue_add(queue, &probe))
 			return -ENOMEM;
@@ -175,6 +179,17 @@ static void end_round(struct path_exams *exams, struct group *group)
 		exams->config.done(group, exams->config.arg);
 }
 
+/* Is it who answers on the path? Where paths are not told apart by leaf, any leaf is. */
+static bool is_own(const struct group *group, const struct queued_probe *probe,
+		   const __u8 *from)
+{
+	const __u8 *leaf = group->leaf[probe->path];
+
+	if (!from || probe->kind == PROBE_PATH)
+		return from && !memcmp(from, group->router[probe->path], 16);
+	return addr_is_none(leaf) || !memcmp(from, leaf, 16);
+}
+
 static void probe_done(const struct queued_probe *probe, const __u8 *from,
 		       unsigned int sent, void *arg)
 {
@@ -183,7 +198,7 @@ static void probe_done(const struct queued_probe *probe, const __u8 *from,
 	struct path *path = &health->path[probe->path];
 	bool control = health->controls >> probe->path & 1;
 	bool leaf = probe->kind == PROBE_LEAF;
-	bool own = from && !memcmp(from, group->router[probe->path], 16);
+	bool own = is_own(group, probe, from);
 
 	path->sent += sent;
 	path->answered += !!from;
@@ -193,9 +208,9 @@ static void probe_done(const struct queued_probe *probe, const __u8 *from,
 		health->router |= control;
 		path->router = true;
 		path->heard = progress_now();
-	} else if (from) {
-		path->moved = true;
 	}
+	if (from && !own)
+		path->moved = true;
 	if (!--health->out)
 		end_round(arg, group);
 }

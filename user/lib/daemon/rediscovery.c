@@ -44,29 +44,44 @@ static int add_peer(const struct rocesteer_peer_key *key,
 	return 0;
 }
 
-/* The port that takes a path now: the one it had, where that is still true. */
-static __be16 port_of(const struct portmap_peer *found, const __u8 router[16],
-		      __be16 old, bool down)
+/* Path @p of a group among those that were found, or NULL. */
+static const struct portmap_path *
+find_path(const struct portmap_peer *found, const struct group *group, __u32 p)
 {
+	struct portmap_path want = {};
 	unsigned int i;
-	size_t j;
 
-	for (i = 0; i < found->nr_paths; i++) {
-		const struct portmap_path *path = &found->paths[i];
+	memcpy(want.router, group->router[p], 16);
+	memcpy(want.leaf, group->leaf[p], 16);
+	for (i = 0; i < found->nr_paths; i++)
+		if (!portmap_path_compare(&found->paths[i], &want))
+			return &found->paths[i];
+	return NULL;
+}
 
-		if (memcmp(path->router, router, 16))
-			continue;
-		for (j = 0; j < path->nr_ports; j++)
-			if (htons(path->ports[j]) == old)
-				return old;
-		return htons(path->ports[0]);
-	}
-	return down ? old : 0;
+/* The port that takes a path now: the one it had, where that is still true. */
+static __be16 port_of(const struct portmap_path *path, __be16 old, bool down)
+{
+	size_t i;
+
+	if (!path)
+		return down ? old : 0;
+	for (i = 0; i < path->nr_ports; i++)
+		if (htons(path->ports[i]) == old)
+			return old;
+	return htons(path->ports[0]);
+}
+
+static bool same_paths(const struct rocesteer_group *group,
+		       const struct group *before)
+{
+	return !memcmp(group->router, before->router, sizeof(group->router)) &&
+	       !memcmp(group->leaf, before->leaf, sizeof(group->leaf));
 }
 
 /*
  * The job may be gone, and another have its number: the ports are right if it has
- * the routers that were looked for.
+ * the paths that were looked for.
  */
 static int put_peer(const struct rediscovery *rediscovery,
 		    const struct groups *asked, struct steer *steer,
@@ -88,12 +103,12 @@ static int put_peer(const struct rediscovery *rediscovery,
 	memcpy(gkey.leaf, peer.leaf, 16);
 	before = groups_find(asked, &gkey);
 	if (!before || steer_group_get(steer, &gkey, &group) ||
-	    memcmp(group.router, before->router, sizeof(group.router)))
+	    !same_paths(&group, before))
 		return 0;
 	memcpy(set.sport, peer.sport, sizeof(set.sport));
 	for (p = 0; p < before->nr_paths; p++)
-		set.sport[p] = port_of(found, group.router[p], peer.sport[p],
-				       group.down >> p & 1);
+		set.sport[p] = port_of(find_path(found, before, p),
+				       peer.sport[p], group.down >> p & 1);
 	return steer_set_peer(steer, &set);
 }
 
@@ -140,31 +155,37 @@ static size_t take_alike(struct peers *peers)
 	return n;
 }
 
-static bool has_router(const struct portmap_peer *found, const __u8 router[16])
+static const struct group *group_of(const struct peers *peers, size_t i)
 {
-	unsigned int i;
+	struct rocesteer_group_key key = { .job = peers->job,
+					   .ifindex = peers->ifindex };
 
-	for (i = 0; i < found->nr_paths; i++)
-		if (!memcmp(found->paths[i].router, router, 16))
-			return true;
-	return false;
+	memcpy(key.leaf, peers->peer[i].leaf, 16);
+	return groups_find(peers->groups, &key);
 }
 
 /* The job may have some of the fabric's paths only: its own are to be found. */
 static bool enough(void *arg, size_t i, const struct portmap_peer *found)
 {
-	const struct peers *peers = arg;
-	struct rocesteer_group_key key = { .job = peers->job,
-					   .ifindex = peers->ifindex };
-	const struct group *group;
+	const struct group *group = group_of(arg, i);
 	__u32 p;
 
-	memcpy(key.leaf, peers->peer[i].leaf, 16);
-	group = groups_find(peers->groups, &key);
 	for (p = 0; group && p < group->nr_paths; p++)
-		if (!has_router(found, group->router[p]))
+		if (!find_path(found, group, p))
 			return false;
 	return true;
+}
+
+/* They are told apart again as they were. */
+static bool split(void *arg, size_t i)
+{
+	const struct group *group = group_of(arg, i);
+	__u32 p;
+
+	for (p = 0; group && p < group->nr_paths; p++)
+		if (!addr_is_none(group->leaf[p]))
+			return true;
+	return false;
 }
 
 static int find_ports(const struct rediscovery *rediscovery,
@@ -181,6 +202,7 @@ static int find_ports(const struct rediscovery *rediscovery,
 		.peers = peers->addr,
 		.nr_peers = nr,
 		.enough = enough,
+		.split = split,
 		.arg = peers,
 	};
 	struct portmap map;

@@ -45,7 +45,7 @@ struct rediscovery {
  * The port of a path that is up but was not found becomes 0; one that is down
  * keeps its port, to be asked again. One at a time, and not for the same job again
  * within ten seconds: nothing is done where it is too early. Nor are ports put into
- * another job that has got this number by then, unless it has the same routers.
+ * another job that has got this number by then, unless it has the same paths.
  *
  * Return: 1 when it began, 0, or a negative errno.
  */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "circuits.h"
 #include "leaf_alias.h"
 #include "route.h"
 
@@ -14,6 +15,7 @@
 #define PEER_ACTIVE	32	/* probes out per peer */
 #define SILENT_PORTS	8	/* unanswered: nobody answers at this hop */
 #define NEAR_PORTS	3
+#define LEAF_PORTS	8	/* of each path: one of two links is missed by 1 in 128 */
 #define AGAIN_ACTIVE	2
 #define AGAIN_PORTS	64
 #define STRIDE		10125	/* odd, the golden section of the range */
@@ -26,9 +28,17 @@ enum phase { PATHS, AGAIN, LEAF, NEAR, DONE };
  * @lost count the probes of the current phase, @unreachable is the router that
  * last said so. @silent are ports that got no answer: they are asked again, slowly,
  * as long as some answer then, as routers that limit their ICMP are not silent.
+ *
+ * A few ports of each path are asked one hop further. Where @circuits says that paths
+ * by one router are different ones, they are @split: all ports are asked, and more
+ * ports are probed if it takes more for so many paths. @walked counts them.
  */
 struct target {
 	struct portmap_peer *peer;
+	struct circuits circuits;
+	bool split;
+	bool joined;
+	unsigned int walked;
 	enum phase phase;
 	unsigned int started;
 	unsigned int active;
@@ -43,8 +53,6 @@ struct discovery {
 	const struct discover *discover;
 	struct portmap *map;
 	struct target *targets;
-	struct leaf_sighting *seen;
-	size_t nr_seen;
 	unsigned int goal[ROCESTEER_MAX_PATHS + 1];	/* by paths found */
 	size_t cursor;
 	size_t done;
@@ -93,6 +101,33 @@ static bool is_enough(const struct discovery *run, const struct target *t)
 	return d->enough && d->enough(d->arg, t - run->targets, t->peer);
 }
 
+/* Of each path so many ports are asked one hop further. */
+static unsigned int leaf_ports(const struct discovery *run, const struct target *t)
+{
+	unsigned int paths = run->discover->paths;
+	unsigned int found = t->peer->nr_paths;
+
+	if (t->split)
+		return PORTMAP_MAX_PORTS;
+	if (run->discover->enough || found == 1 || (paths && found >= paths))
+		return 1;
+	/* One of each says whether more would say something. */
+	return t->answered + t->lost < found || t->joined ? 1 : LEAF_PORTS;
+}
+
+/* Before paths are split those by router are all that there are. */
+static bool has_enough_ports(const struct discovery *run, const struct target *t,
+			     unsigned int active)
+{
+	unsigned int paths = t->peer->nr_paths, ports = t->answered;
+
+	if (t->split) {
+		paths = circuits_paths(&t->circuits, paths);
+		ports += t->circuits.nr_seen;
+	}
+	return paths > ROCESTEER_MAX_PATHS || ports + active >= run->goal[paths];
+}
+
 static bool wants_probe(const struct discovery *run, const struct target *t)
 {
 	if (t->peer->local)
@@ -100,17 +135,17 @@ static bool wants_probe(const struct discovery *run, const struct target *t)
 	switch (t->phase) {
 	case PATHS:
 		if (t->active >= PEER_ACTIVE ||
-		    t->started >= run->discover->config.ports)
+		    t->walked >= run->discover->config.ports)
 			return false;
 		if (!t->answered && t->lost + t->active >= SILENT_PORTS)
 			return false;
-		return t->answered + t->active <
-		       run->goal[t->peer->nr_paths] &&
-		       !is_enough(run, t);
+		return !has_enough_ports(run, t, t->active) && !is_enough(run, t);
 	case AGAIN:
 		return t->active < AGAIN_ACTIVE && t->started < t->nr_silent;
 	case LEAF:
-		return t->started < t->peer->nr_paths;
+		return t->active < PEER_ACTIVE &&
+		       circuits_has_next(&t->circuits, t->peer,
+					 leaf_ports(run, t));
 	case NEAR:
 		return t->started < NEAR_PORTS;
 	case DONE:
@@ -158,13 +193,78 @@ static bool asks_again(const struct discovery *run, const struct target *t)
 	       !run->discover->enough;
 }
 
-/* Go on to the next phase when the probes of this one are all in. */
-static int advance(struct discovery *run, struct target *t)
+static void tell_peer(const struct discovery *run, const struct target *t,
+		      const char *fmt)
+{
+	const struct discover *d = run->discover;
+	char peer[ADDR_STRLEN], line[192];
+
+	if (!d->note)
+		return;
+	snprintf(line, sizeof(line), fmt, addr_format(t->peer->addr, peer),
+		 d->config.hop);
+	d->note(d->arg, line);
+}
+
+/* Paths by router are told apart by leaf, now that all their ports were asked. */
+static int split(struct discovery *run, struct target *t)
+{
+	const struct discover *d = run->discover;
+	struct portmap_peer apart, *peer = t->peer;
+	int ret = circuits_split(&t->circuits, peer, &apart);
+
+	if (ret == -ENOSPC) {
+		tell_peer(run, t, "%s: there are too many paths to tell links apart.");
+		enter(run, t, DONE);
+		ret = 0;
+	} else if (!ret && t->walked < d->config.ports &&
+		   !has_enough_ports(run, t, 0) &&
+		   !(d->enough && d->enough(d->arg, t - run->targets, &apart))) {
+		enter(run, t, PATHS);
+	} else if (!ret) {
+		apart.unanswered = apart.probed - t->circuits.nr_seen;
+		portmap_peer_free(peer);
+		*peer = apart;
+		enter(run, t, DONE);
+		return 0;
+	}
+	portmap_peer_free(&apart);
+	return ret;
+}
+
+/* Ports were asked one hop further. */
+static int end_leaf(struct discovery *run, struct target *t)
+{
+	const struct discover *d = run->discover;
+	bool was = t->split;
+
+	if (!t->circuits.nr_addrs)
+		return no_replies(run, t, d->config.hop + 1, t->started);
+	if (!d->split)
+		t->split = circuits_found(&t->circuits, t->peer->nr_paths);
+	t->answered = 0;	/* they are counted by @circuits */
+	if (was && t->split)
+		return split(run, t);
+	enter(run, t, t->split ? LEAF : DONE);
+	return 0;
+}
+
+static void end_paths(struct discovery *run, struct target *t)
+{
+	t->peer->probed += t->answered + t->lost;
+	t->peer->unanswered += t->lost;
+	if (t->peer->nr_paths && !t->answered)	/* of those that split them */
+		t->walked = run->discover->config.ports;
+	if (asks_again(run, t))
+		enter(run, t, AGAIN);
+	else
+		enter(run, t, t->peer->nr_paths ? LEAF : NEAR);
+}
+
+static int next_phase(struct discovery *run, struct target *t)
 {
 	unsigned int hop = run->discover->config.hop;
 
-	if (t->active || t->phase == DONE || wants_probe(run, t))
-		return 0;
 	if (t->peer->local) {
 		portmap_peer_free(t->peer);
 		enter(run, t, DONE);
@@ -172,12 +272,7 @@ static int advance(struct discovery *run, struct target *t)
 	}
 	switch (t->phase) {
 	case PATHS:
-		t->peer->probed = t->answered + t->lost;
-		t->peer->unanswered = t->lost;
-		if (asks_again(run, t))
-			enter(run, t, AGAIN);
-		else
-			enter(run, t, t->answered ? LEAF : NEAR);
+		end_paths(run, t);
 		break;
 	case AGAIN:
 		t->peer->unanswered -= t->answered;
@@ -185,10 +280,7 @@ static int advance(struct discovery *run, struct target *t)
 		enter(run, t, t->answered && t->lost ? AGAIN : LEAF);
 		break;
 	case LEAF:
-		if (!t->answered)
-			return no_replies(run, t, hop + 1, t->started);
-		enter(run, t, DONE);
-		break;
+		return end_leaf(run, t);
 	case NEAR:
 		return no_replies(run, t, hop, t->peer->probed);
 	case DONE:
@@ -197,7 +289,18 @@ static int advance(struct discovery *run, struct target *t)
 	return 0;
 }
 
-static void fill_probe(struct target *t, struct batch_probe *probe)
+/* Go on to the next phase when the probes of this one are all in. */
+static int advance(struct discovery *run, struct target *t)
+{
+	int ret = 0;
+
+	while (!ret && !t->active && t->phase != DONE && !wants_probe(run, t))
+		ret = next_phase(run, t);
+	return ret;
+}
+
+static void fill_probe(const struct discovery *run, struct target *t,
+		       struct batch_probe *probe)
 {
 	unsigned int i = t->started++;
 
@@ -205,7 +308,7 @@ static void fill_probe(struct target *t, struct batch_probe *probe)
 	switch (t->phase) {
 	case PATHS:
 		probe->kind = PROBE_PATH;
-		probe->port = discover_port(i);
+		probe->port = discover_port(t->walked++);
 		break;
 	case AGAIN:
 		probe->kind = PROBE_PATH;
@@ -213,7 +316,8 @@ static void fill_probe(struct target *t, struct batch_probe *probe)
 		break;
 	case LEAF:
 		probe->kind = PROBE_LEAF;
-		probe->port = t->peer->paths[i].ports[0];
+		probe->port = circuits_next(&t->circuits, t->peer,
+					    leaf_ports(run, t));
 		break;
 	default:
 		probe->kind = PROBE_NEAR;
@@ -234,13 +338,15 @@ static int next_probe(void *client, struct batch_probe *probe,
 		run->cursor = run->cursor + 1 < n ? run->cursor + 1 : 0;
 		if (!wants_probe(run, t))
 			continue;
-		fill_probe(t, probe);
+		fill_probe(run, t, probe);
 		*source = t->peer->source;
 		*peer = t->peer->addr;
 		return 0;
 	}
 	return -EAGAIN;
 }
+
+static const __u8 no_leaf[16];
 
 static int saw_router(struct discovery *run, struct target *t,
 		      const struct batch_probe *probe, const __u8 from[16])
@@ -250,11 +356,11 @@ static int saw_router(struct discovery *run, struct target *t,
 
 	t->answered++;
 	if (probe->kind == PROBE_LEAF) {
-		run->seen[run->nr_seen].peer = probe->peer;
-		memcpy(run->seen[run->nr_seen++].addr, from, 16);
-		return 0;
+		ret = circuits_saw(&t->circuits, t->peer, probe->port, from);
+		t->joined = circuits_joined(&t->circuits, t->peer->nr_paths);
+		return ret;
 	}
-	ret = portmap_peer_add_port(t->peer, from, probe->port);
+	ret = portmap_peer_add_port(t->peer, from, no_leaf, probe->port);
 	if (ret != -ENOSPC)
 		return ret < 0 ? ret : 0;
 	err_set(run->err, EXIT_FAILED, "too-many-paths",
@@ -267,19 +373,13 @@ static int saw_router(struct discovery *run, struct target *t,
 /* The peer itself is where the routers should be. */
 static void found_near(struct discovery *run, struct target *t)
 {
-	const struct discover *d = run->discover;
-	char peer[ADDR_STRLEN], line[160];
-
 	if (t->peer->local)
 		return;
 	t->peer->local = true;
-	t->peer->near = d->config.hop > LEAF_PEER;
-	if (!d->note || t->peer->near)
-		return;
-	snprintf(line, sizeof(line),
-		 "%s is not further away than hop %u: taken as under our own leaf.",
-		 addr_format(t->peer->addr, peer), d->config.hop);
-	d->note(d->arg, line);
+	t->peer->near = run->discover->config.hop > LEAF_PEER;
+	if (!t->peer->near)
+		tell_peer(run, t,
+			  "%s is not further away than hop %u: taken as under our own leaf.");
 }
 
 static int got_answer(void *client, const struct batch_probe *probe,
@@ -298,7 +398,7 @@ static int got_answer(void *client, const struct batch_probe *probe,
 		/* It answers itself: there is no leaf, or no spine, between. */
 		if (probe->kind == PROBE_LEAF)
 			ret = saw_router(run, t, probe, answer->from);
-		else if (!t->answered)
+		else if (!t->peer->nr_paths)
 			found_near(run, t);
 	} else {
 		if (answer->type == PROBE_UNREACHABLE)
@@ -364,9 +464,7 @@ static int prepare(struct discovery *run, const struct discover *d,
 	snprintf(map->device, sizeof(map->device), "%s", d->config.device);
 	map->peers = calloc(d->nr_peers, sizeof(*map->peers));
 	run->targets = calloc(d->nr_peers, sizeof(*run->targets));
-	run->seen = calloc(d->nr_peers * ROCESTEER_MAX_PATHS,
-			   sizeof(*run->seen));
-	if (!map->peers || !run->targets || !run->seen)
+	if (!map->peers || !run->targets)
 		return -ENOMEM;
 	map->nr_peers = d->nr_peers;
 	for (i = 0; i < d->nr_peers; i++) {
@@ -381,26 +479,58 @@ static int prepare(struct discovery *run, const struct discover *d,
 		peer->local = route.on_link;
 		peer->expected = route.on_link ? 0 : d->paths;
 		run->targets[i].peer = peer;
+		run->targets[i].joined = true;
+		run->targets[i].split = d->split && d->split(d->arg, i);
 		if (peer->local)
 			enter(run, &run->targets[i], DONE);
 	}
 	return 0;
 }
 
+/* Return: addresses seen, in @seen where it is not NULL. */
+static size_t list_leaves(const struct discovery *run, struct leaf_sighting *seen)
+{
+	unsigned int k;
+	size_t i, n = 0;
+
+	for (i = 0; i < run->map->nr_peers; i++) {
+		const struct circuits *c = &run->targets[i].circuits;
+
+		for (k = 0; k < c->nr_addrs; k++, n++) {
+			if (!seen)
+				continue;
+			seen[n].peer = i;
+			memcpy(seen[n].addr, c->addr[k], 16);
+		}
+	}
+	return n;
+}
+
 static int name_leaves(struct discovery *run)
 {
-	struct portmap *map = run->map;
-	__u8 *leaf = calloc(map->nr_peers, 16);
-	size_t i;
-	int ret;
+	size_t i, n = run->map->nr_peers, nr_seen = list_leaves(run, NULL);
+	struct leaf_sighting *seen = calloc(nr_seen ?: 1, sizeof(*seen));
+	__u8 *leaf = calloc(n, 16);
+	int ret = -ENOMEM;
 
-	if (!leaf)
-		return -ENOMEM;
-	ret = leaf_name(run->seen, run->nr_seen, leaf, map->nr_peers);
-	for (i = 0; !ret && i < map->nr_peers; i++)
-		memcpy(map->peers[i].leaf, leaf + i * 16, 16);
+	if (seen && leaf) {
+		list_leaves(run, seen);
+		ret = leaf_name(seen, nr_seen, leaf, n);
+	}
+	for (i = 0; !ret && i < n; i++)
+		memcpy(run->map->peers[i].leaf, leaf + i * 16, 16);
+	free(seen);
 	free(leaf);
 	return ret;
+}
+
+static void free_targets(struct discovery *run, size_t n)
+{
+	size_t i;
+
+	for (i = 0; run->targets && i < n; i++)
+		free(run->targets[i].circuits.seen);
+	free(run->targets);
 }
 
 int discover_run(const struct discover *discover, struct portmap *map,
@@ -414,8 +544,7 @@ int discover_run(const struct discover *discover, struct portmap *map,
 	ret = prepare(&run, discover, map, err) ?:
 	      probe_batch_run(&discover->config, &ops, &run, err) ?:
 	      name_leaves(&run);
-	free(run.targets);
-	free(run.seen);
+	free_targets(&run, discover->nr_peers);
 	if (ret) {
 		portmap_free(map);
 		return ret;

@@ -22,8 +22,10 @@
  * @nr_peers: how many
  * @enough: whether what was found of @peers[i] is all that is wanted; may be NULL:
  *	all paths are
+ * @split: whether paths to @peers[i] by one router are to be told apart by leaf; may be
+ *	NULL: where a leaf is seen to tell them apart
  * @note: called with lines for the user, may be NULL
- * @arg: passed to @enough and @note
+ * @arg: passed to @enough, @split and @note
  */
 struct discover {
 	struct probe_batch_config config;
@@ -32,6 +34,7 @@ struct discover {
 	const __u8 (*peers)[16];
 	size_t nr_peers;
 	bool (*enough)(void *arg, size_t i, const struct portmap_peer *found);
+	bool (*split)(void *arg, size_t i);
 	void (*note)(void *arg, const char *line);
 	void *arg;
 };
@@ -76,12 +79,14 @@ __u16 discover_port(unsigned int i);
  * @peer: index in the map
  * @path: number of the path
  * @port: the port
- * @actual: router that answered; all zero: none did
+ * @leaf: it is about the path's leaf, not its router
+ * @actual: who answered; all zero: nobody did
  */
 struct verify_result {
 	size_t peer;
 	unsigned int path;
 	__u16 port;
+	bool leaf;
 	__u8 actual[16];
 };
 
@@ -98,7 +103,7 @@ struct verify {
 };
 
 /**
- * verify_run() - probe the ports of a port map again
+ * verify_run() - probe the ports of a port map again, to the leaf where a path has one
  * @config: how; its hop, ports and device are not used but the map's
  * @map: the port map
  * @all: every port, not only the first of each path

@@ -18,6 +18,7 @@ struct verification {
 	size_t peer;		/* position of the next probe */
 	unsigned int path;
 	size_t port;
+	bool leaf;		/* of the same port */
 	size_t answered;
 	void (*note)(void *arg, const char *line);
 	void *arg;
@@ -43,11 +44,14 @@ static int next_probe(void *client, struct batch_probe *probe,
 			continue;
 		}
 		probe->peer = run->peer;
-		probe->kind = PROBE_PATH;
-		probe->port = peer->paths[run->path].ports[run->port++];
+		probe->kind = run->leaf ? PROBE_LEAF : PROBE_PATH;
+		probe->port = peer->paths[run->path].ports[run->port];
 		*source = peer->source;
 		*dest = peer->addr;
-		run->verify->checked++;
+		run->verify->checked += !run->leaf;
+		run->leaf = !run->leaf &&
+			    !addr_is_none(peer->paths[run->path].leaf);
+		run->port += !run->leaf;
 		return 0;
 	}
 	return -EAGAIN;
@@ -71,9 +75,11 @@ static int record(struct verification *run, const struct batch_probe *probe,
 	const struct portmap_peer *peer = &run->map->peers[probe->peer];
 	struct verify *verify = run->verify;
 	unsigned int path = path_of(peer, probe->port);
+	bool leaf = probe->kind == PROBE_LEAF;
 	struct verify_result *moved;
 
-	if (actual && !addr_compare(actual, peer->paths[path].router))
+	if (actual && !addr_compare(actual, leaf ? peer->paths[path].leaf :
+						   peer->paths[path].router))
 		return 0;
 	moved = reallocarray(verify->moved, verify->nr_moved + 1,
 			     sizeof(*moved));
@@ -85,6 +91,7 @@ static int record(struct verification *run, const struct batch_probe *probe,
 	moved->peer = probe->peer;
 	moved->path = path;
 	moved->port = probe->port;
+	moved->leaf = leaf;
 	if (actual)
 		memcpy(moved->actual, actual, 16);
 	return 0;
@@ -95,7 +102,7 @@ static int got_answer(void *client, const struct batch_probe *probe,
 {
 	struct verification *run = client;
 
-	run->answered++;
+	run->answered += probe->kind == PROBE_PATH;
 	return record(run, probe, answer->type == PROBE_TIME_EXCEEDED ?
 				  answer->from : NULL);
 }
@@ -137,7 +144,7 @@ static int compare(const void *a, const void *b)
 		return left->peer < right->peer ? -1 : 1;
 	if (left->path != right->path)
 		return left->path < right->path ? -1 : 1;
-	return (int)left->port - (int)right->port;
+	return (int)left->port - (int)right->port ?: left->leaf - right->leaf;
 }
 
 /* Nothing answers where nothing is sent. */

@@ -12,43 +12,50 @@
 
 #include "base/base.h"
 
+int portmap_path_compare(const struct portmap_path *left,
+			 const struct portmap_path *right)
+{
+	return addr_compare(left->router, right->router) ?:
+	       addr_compare(left->leaf, right->leaf);
+}
+
 static struct portmap_path *find_path(struct portmap_peer *peer,
-				      const __u8 router[16])
+				      const struct portmap_path *path)
 {
 	unsigned int i;
 
 	for (i = 0; i < peer->nr_paths; i++)
-		if (!addr_compare(peer->paths[i].router, router))
+		if (!portmap_path_compare(&peer->paths[i], path))
 			return &peer->paths[i];
 	return NULL;
 }
 
 static struct portmap_path *new_path(struct portmap_peer *peer,
-				     const __u8 router[16])
+				     const struct portmap_path *path)
 {
-	struct portmap_path *path;
-
 	if (!peer->paths)
 		peer->paths = calloc(ROCESTEER_MAX_PATHS, sizeof(*peer->paths));
 	if (!peer->paths)
 		return NULL;
-	path = &peer->paths[peer->nr_paths++];
-	memcpy(path->router, router, 16);
-	path->weight = 1;
-	return path;
+	peer->paths[peer->nr_paths] = *path;
+	return &peer->paths[peer->nr_paths++];
 }
 
 int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
-			  unsigned int port)
+			  const __u8 leaf[16], unsigned int port)
 {
-	struct portmap_path *path = find_path(peer, router);
-	bool fresh = !path;
+	struct portmap_path want = { .weight = 1 }, *path;
+	bool fresh;
 	__u16 *ports;
 
+	memcpy(want.router, router, 16);
+	memcpy(want.leaf, leaf, 16);
+	path = find_path(peer, &want);
+	fresh = !path;
 	if (fresh && peer->nr_paths == ROCESTEER_MAX_PATHS)
 		return -ENOSPC;
 	if (fresh)
-		path = new_path(peer, router);
+		path = new_path(peer, &want);
 	if (!path)
 		return -ENOMEM;
 	if (!(path->nr_ports & (path->nr_ports - 1))) {	/* 0, or full */
@@ -65,9 +72,7 @@ int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
 
 static int compare_paths(const void *a, const void *b)
 {
-	const struct portmap_path *left = a, *right = b;
-
-	return addr_compare(left->router, right->router);
+	return portmap_path_compare(a, b);
 }
 
 void portmap_sort(struct portmap *map)
@@ -109,6 +114,8 @@ static void path_to_json(const struct portmap_path *path, unsigned int number,
 
 	out_uint(obj, "path", number);
 	out_addr(obj, "router", path->router);
+	if (!addr_is_none(path->leaf))
+		out_addr(obj, "leaf", path->leaf);
 	if (path->weight != 1)
 		out_uint(obj, "weight", path->weight);
 	ports = out_array(obj, "ports");

@@ -22,6 +22,8 @@
 /**
  * struct portmap_path - one path to a peer
  * @router: address of the router that tells this path from the others
+ * @leaf: address of the interface by which it enters the peer's leaf, where that tells
+ *	paths by one router apart; else all zero
  * @ports: probed UDP source ports that take the path, host order, ascending
  *	order of probing; the first is the one to use
  * @nr_ports: at least 1
@@ -29,6 +31,7 @@
  */
 struct portmap_path {
 	__u8 router[16];
+	__u8 leaf[16];
 	__u16 *ports;
 	size_t nr_ports;
 	__u16 weight;
@@ -46,7 +49,7 @@ struct portmap_path {
  *	is incomplete
  * @probed: source ports probed
  * @unanswered: of these, ports for which no router answered, also when asked again
- * @paths: ascending by router address, so that numbers are stable
+ * @paths: ascending by router, then by leaf, so that numbers are stable
  * @nr_paths: 0 when @local, else 1..ROCESTEER_MAX_PATHS
  */
 struct portmap_peer {
@@ -121,20 +124,25 @@ struct json_object *portmap_to_json(const struct portmap *map);
 int portmap_from_json(struct json_object *root, const char *file,
 		      struct portmap *map, struct err *err);
 
-/* Sort each peer's paths by router address. */
+/* Order of two paths by router and leaf, which are what a path is, as memcmp(). */
+int portmap_path_compare(const struct portmap_path *left,
+			 const struct portmap_path *right);
+
+/* Sort each peer's paths. */
 void portmap_sort(struct portmap *map);
 
 /**
  * portmap_peer_add_port() - note that a port was seen to take a path
- * @peer: its paths are extended when @router is new
+ * @peer: its paths are extended when @router and @leaf are new
  * @router: that answered
+ * @leaf: as in struct portmap_path
  * @port: host order
  *
  * Return: 1 when the path is new, 0 when known, -ENOSPC beyond
  * ROCESTEER_MAX_PATHS, -ENOMEM.
  */
 int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
-			  unsigned int port);
+			  const __u8 leaf[16], unsigned int port);
 
 void portmap_peer_free(struct portmap_peer *peer);
 void portmap_free(struct portmap *map);

@@ -66,6 +66,19 @@ static int read_ports(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
+/* Two paths by one router need a leaf each. */
+static int check_order(struct reader *r, const struct portmap_path *before,
+		       const struct portmap_path *path)
+{
+	if (!addr_compare(before->router, path->router) &&
+	    addr_is_none(before->leaf))
+		return reader_invalid(r, "router", "is that of the path before, which has no leaf");
+	if (portmap_path_compare(before, path) >= 0)
+		return reader_invalid(r, "router",
+				      "is a duplicate or out of order: paths ascend by router, then by leaf");
+	return 0;
+}
+
 static int read_path(struct reader *r, struct json_object *obj,
 		     struct portmap_peer *peer, unsigned int number,
 		     bool *taken)
@@ -79,6 +92,8 @@ static int read_path(struct reader *r, struct json_object *obj,
 		return reader_invalid(r, "", "is not an object");
 	ret = reader_uint(r, obj, "path", 0, ROCESTEER_MAX_PATHS - 1, &given) ?:
 	      get_addr(r, obj, "router", path->router);
+	if (!ret && json_object_object_get(obj, "leaf"))
+		ret = get_addr(r, obj, "leaf", path->leaf);
 	if (!ret && json_object_object_get(obj, "weight"))
 		ret = reader_uint(r, obj, "weight", 1, ROCESTEER_WEIGHT_HOME - 1, &weight);
 	if (ret)
@@ -87,10 +102,9 @@ static int read_path(struct reader *r, struct json_object *obj,
 	if (given != number)
 		return reader_invalid(r, "path", "%llu is out of order, expected %u",
 				      given, number);
-	if (number && addr_compare(path[-1].router, path->router) >= 0)
-		return reader_invalid(r, "router",
-				      "is a duplicate or out of order: paths ascend by router");
-	return read_ports(r, obj, path, taken);
+	if (number)
+		ret = check_order(r, path - 1, path);
+	return ret ?: read_ports(r, obj, path, taken);
 }
 
 static int read_paths(struct reader *r, struct json_object *obj,

@@ -54,29 +54,29 @@ static void tell_watchers(struct steer *s)
 	utimensat(AT_FDCWD, s->dir, NULL, 0);
 }
 
-/* Number of @router among the group's routers, which are sorted. */
-static int router_index(__u8 (*routers)[16], unsigned int nr,
-			const __u8 router[16])
+/* Number of @path among the group's paths, which are sorted. */
+static int path_index(const struct portmap_path *paths, int nr,
+		      const struct portmap_path *path)
 {
-	unsigned int i;
+	int i;
 
 	for (i = 0; i < nr; i++)
-		if (!memcmp(routers[i], router, 16))
+		if (!portmap_path_compare(&paths[i], path))
 			return i;
 	return -1;
 }
 
-static int router_cmp(const void *a, const void *b)
+static int path_cmp(const void *a, const void *b)
 {
-	return memcmp(a, b, 16);
+	return portmap_path_compare(a, b);
 }
 
 /*
- * The routers that lead to @leaf, over all its peers: path p has to mean the
- * same router for each of them, also where one peer lacks a port for it.
+ * The paths that lead to @leaf, over all its peers: path p has to mean the
+ * same for each of them, also where one peer lacks a port for it.
  */
-static int group_routers(const struct portmap *map, const __u8 leaf[16],
-			 __u8 (*routers)[16])
+static int group_paths(const struct portmap *map, const __u8 leaf[16],
+		       struct portmap_path *paths)
 {
 	unsigned int nr = 0, p;
 	size_t i;
@@ -87,16 +87,14 @@ static int group_routers(const struct portmap *map, const __u8 leaf[16],
 		if (peer->local || memcmp(peer->leaf, leaf, 16))
 			continue;
 		for (p = 0; p < peer->nr_paths; p++) {
-			const __u8 *router = peer->paths[p].router;
-
-			if (router_index(routers, nr, router) >= 0)
+			if (path_index(paths, nr, &peer->paths[p]) >= 0)
 				continue;
 			if (nr == ROCESTEER_MAX_PATHS)
 				return -E2BIG;
-			memcpy(routers[nr++], router, 16);
+			paths[nr++] = peer->paths[p];
 		}
 	}
-	qsort(routers, nr, 16, router_cmp);
+	qsort(paths, nr, sizeof(*paths), path_cmp);
 	return nr;
 }
 
@@ -110,6 +108,7 @@ static __u16 path_weight(const struct steer_job_spec *spec,
 }
 
 static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],
+			const struct portmap_path *paths,
 			struct rocesteer_group *group)
 {
 	unsigned int p;
@@ -121,8 +120,8 @@ static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],
 		if (peer->local || memcmp(peer->leaf, leaf, 16))
 			continue;
 		for (p = 0; p < peer->nr_paths; p++) {
-			int i = router_index(group->router, group->nr_paths,
-					     peer->paths[p].router);
+			int i = path_index(paths, group->nr_paths,
+					   &peer->paths[p]);
 			__u16 weight = path_weight(spec, &peer->paths[p]);
 
 			if (group->weight[i] < weight)
@@ -138,12 +137,13 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 					    .ifindex = spec->ifindex };
 	struct rocesteer_peer_key key = { .job = spec->id,
 					  .ifindex = spec->ifindex };
+	struct portmap_path paths[ROCESTEER_MAX_PATHS];
 	unsigned int order[ROCESTEER_MAX_PATHS], p;
 	struct rocesteer_group group = {};
 	struct rocesteer_peer peer = {};
-	int nr;
+	int nr, i;
 
-	nr = group_routers(spec->map, from->leaf, group.router);
+	nr = group_paths(spec->map, from->leaf, paths);
 	if (nr <= 0)
 		return nr ?: -ENOENT;
 	memcpy(key.addr, from->addr, 16);
@@ -152,13 +152,17 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 	peer.nr_paths = nr;
 	peer.hop = spec->map->hop;
 	for (p = 0; p < from->nr_paths; p++)
-		peer.sport[router_index(group.router, nr, from->paths[p].router)] =
+		peer.sport[path_index(paths, nr, &from->paths[p])] =
 			htons(from->paths[p].ports[0]);
 	memcpy(gkey.leaf, from->leaf, 16);
 	plan_order(spec->seed ^ gkey.leaf[15], nr, order);
 	group.nr_paths = nr;
 	group.first = spec->deal == ROCESTEER_DEAL_PLACE ? spec->place % nr : order[0];
-	set_weights(spec, from->leaf, &group);
+	for (i = 0; i < nr; i++) {
+		memcpy(group.router[i], paths[i].router, 16);
+		memcpy(group.leaf[i], paths[i].leaf, 16);
+	}
+	set_weights(spec, from->leaf, paths, &group);
 	/* The group of a leaf comes with its first peer. */
 	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group,
 				BPF_NOEXIST) && errno != EEXIST)
@@ -367,7 +371,7 @@ static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
 /* Packets of flows that are split have to tell of how many paths. */
 static int check_paths(const struct steer_job_spec *spec, struct err *err)
 {
-	__u8 routers[ROCESTEER_MAX_PATHS][16];
+	struct portmap_path paths[ROCESTEER_MAX_PATHS];
 	char leaf[ADDR_STRLEN];
 	__u32 bits, most;
 	size_t i;
@@ -383,7 +387,7 @@ static int check_paths(const struct steer_job_spec *spec, struct err *err)
 		const struct portmap_peer *peer = &spec->map->peers[i];
 
 		if (peer->local ||
-		    group_routers(spec->map, peer->leaf, routers) <= (int)most)
+		    group_paths(spec->map, peer->leaf, paths) <= (int)most)
 			continue;
 		err_set(err, EXIT_REFUSED, "few-bits",
 			"bth_paths=%#x of the module tells of %u paths at most, there are more to leaf %s",

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "circuits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* Return: number of a path, or -1. */
+static int least_asked(const struct circuits *c, const struct portmap_peer *peer,
+		       unsigned int most)
+{
+	unsigned int i;
+	int best = -1;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		if (c->asked[i] < most && c->asked[i] < peer->paths[i].nr_ports &&
+		    (best < 0 || c->asked[i] < c->asked[best]))
+			best = i;
+	return best;
+}
+
+bool circuits_has_next(const struct circuits *c,
+		       const struct portmap_peer *peer, unsigned int most)
+{
+	return least_asked(c, peer, most) >= 0;
+}
+
+__u16 circuits_next(struct circuits *c, const struct portmap_peer *peer,
+		    unsigned int most)
+{
+	int path = least_asked(c, peer, most);
+
+	return path < 0 ? 0 : peer->paths[path].ports[c->asked[path]++];
+}
+
+static int path_of(const struct portmap_peer *peer, __u16 port)
+{
+	unsigned int i;
+	size_t j;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		for (j = 0; j < peer->paths[i].nr_ports; j++)
+			if (peer->paths[i].ports[j] == port)
+				return i;
+	return 0;
+}
+
+/* Return: number of an address, or -1 where there are too many. */
+static int number_of(struct circuits *c, const __u8 leaf[16])
+{
+	unsigned int i;
+
+	for (i = 0; i < c->nr_addrs; i++)
+		if (!addr_compare(c->addr[i], leaf))
+			return i;
+	if (c->nr_addrs == ARRAY_SIZE(c->addr))
+		return -1;
+	memcpy(c->addr[c->nr_addrs], leaf, 16);
+	return c->nr_addrs++;
+}
+
+int circuits_saw(struct circuits *c, const struct portmap_peer *peer,
+		 __u16 port, const __u8 leaf[16])
+{
+	int number = number_of(c, leaf), path = path_of(peer, port);
+	struct circuit_sighting *seen;
+
+	if (number < 0) {
+		c->many = true;
+		return 0;
+	}
+	seen = reallocarray(c->seen, c->nr_seen + 1, sizeof(*seen));
+	if (!seen)
+		return -ENOMEM;
+	c->seen = seen;
+	seen[c->nr_seen++] = (struct circuit_sighting) { port, path, number };
+	c->leaves[path] |= 1ull << number;
+	return 0;
+}
+
+bool circuits_joined(const struct circuits *c, unsigned int nr_paths)
+{
+	__u64 joined = 1, before;	/* from the first address on */
+	unsigned int i;
+
+	do {
+		before = joined;
+		for (i = 0; i < nr_paths; i++)
+			if (c->leaves[i] & joined)
+				joined |= c->leaves[i];
+	} while (joined != before);
+	for (i = 0; i < nr_paths; i++)
+		if (c->leaves[i] & ~joined)
+			return false;
+	return true;
+}
+
+bool circuits_found(const struct circuits *c, unsigned int nr_paths)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_paths; i++)
+		if (c->leaves[i] & (c->leaves[i] - 1))
+			return !c->many && !circuits_joined(c, nr_paths);
+	return false;
+}
+
+unsigned int circuits_paths(const struct circuits *c, unsigned int nr_paths)
+{
+	unsigned int n = 0, i;
+
+	for (i = 0; i < nr_paths; i++)
+		n += __builtin_popcountll(c->leaves[i]) ?: 1;
+	return n;
+}
+
+int circuits_split(const struct circuits *c, const struct portmap_peer *peer,
+		   struct portmap_peer *apart)
+{
+	int ret = 0;
+	size_t i;
+
+	*apart = *peer;
+	apart->paths = NULL;
+	apart->nr_paths = 0;
+	for (i = 0; ret >= 0 && i < c->nr_seen; i++) {
+		const struct circuit_sighting *seen = &c->seen[i];
+
+		ret = portmap_peer_add_port(apart, peer->paths[seen->path].router,
+					    c->addr[seen->leaf], seen->port);
+	}
+	return ret < 0 ? ret : 0;
+}

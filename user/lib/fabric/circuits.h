@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Parallel links between a spine and the leaf of a peer. A leaf that answers from the
+ * address of the interface a probe came in by tells them apart: paths by one router that
+ * enter it by different interfaces are different ones.
+ */
+#ifndef ROCESTEER_LIB_CIRCUITS_H
+#define ROCESTEER_LIB_CIRCUITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <rocesteer/types.h>
+
+#include "portmap/portmap.h"
+
+/* The leaf of a peer answered from address number @leaf, by a port of path @path. */
+struct circuit_sighting {
+	__u16 port;
+	__u8 path;
+	__u8 leaf;
+};
+
+/**
+ * struct circuits - who answered behind the routers on the way to a peer
+ * @asked: of each path, ports that were asked about
+ * @leaves: seen behind each router: bit i for @addr[i]
+ * @addr: addresses of the leaf
+ * @nr_addrs: how many
+ * @many: there are more
+ * @seen: each port that was answered
+ * @nr_seen: how many
+ *
+ * Paths have the numbers that the peer has them by, which are by router only.
+ */
+struct circuits {
+	unsigned int asked[ROCESTEER_MAX_PATHS];
+	__u64 leaves[ROCESTEER_MAX_PATHS];
+	__u8 addr[ROCESTEER_MAX_PATHS][16];
+	unsigned int nr_addrs;
+	bool many;
+	struct circuit_sighting *seen;
+	size_t nr_seen;
+};
+
+/**
+ * circuits_next() - the next port to ask about
+ * @circuits: its count of ports that were asked about is one more then
+ * @peer: paths by router
+ * @most: of each path, at most so many
+ *
+ * Return: a port, one of the path that was asked about least, or 0.
+ */
+__u16 circuits_next(struct circuits *circuits, const struct portmap_peer *peer,
+		    unsigned int most);
+
+/* Is there one? */
+bool circuits_has_next(const struct circuits *circuits,
+		       const struct portmap_peer *peer, unsigned int most);
+
+/**
+ * circuits_saw() - note who answered
+ * @circuits: circuits
+ * @peer: paths by router
+ * @port: of one of them
+ * @leaf: address it was answered from
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int circuits_saw(struct circuits *circuits, const struct portmap_peer *peer,
+		 __u16 port, const __u8 leaf[16]);
+
+/**
+ * circuits_joined() - do answers say nothing about the interface?
+ * @circuits: circuits
+ * @nr_paths: by router
+ *
+ * A link of a leaf leads to one spine. A leaf that answers from the address of the
+ * interface by which the answer leaves, or always from the same, does so behind all
+ * routers. So does one with a single spine: its links are not told apart.
+ *
+ * Return: whether routers that have an address in common are all of one kind.
+ */
+bool circuits_joined(const struct circuits *circuits, unsigned int nr_paths);
+
+/* Are there paths by one router to tell apart, as far as was seen? */
+bool circuits_found(const struct circuits *circuits, unsigned int nr_paths);
+
+/* Paths by router and leaf; a router nobody was seen behind has one. */
+unsigned int circuits_paths(const struct circuits *circuits,
+			    unsigned int nr_paths);
+
+/**
+ * circuits_split() - tell the paths apart
+ * @circuits: circuits
+ * @peer: paths by router
+ * @apart: gets the paths by router and leaf, with the ports that were answered; to be
+ *	freed by portmap_peer_free(), on failure too
+ *
+ * Return: 0, -ENOSPC beyond ROCESTEER_MAX_PATHS, or -ENOMEM.
+ */
+int circuits_split(const struct circuits *circuits,
+		   const struct portmap_peer *peer, struct portmap_peer *apart);
+
+#endif /* ROCESTEER_LIB_CIRCUITS_H */
