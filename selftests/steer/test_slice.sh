@@ -1,8 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Two jobs under the same leaves: under ECMP one delays the other, in slices of
-# their own it does not, and no packet takes a link that its job does not own.
+# Two jobs under the same leaves, of each leaf another number of hosts: under ECMP one
+# delays the other, in slices of their own it does not, and no packet takes a link that its
+# job does not own. In a step that slice check calls free of contention no link has two
+# flows.
+#
+#	leaf  hosts	job a: ranks 0 1 2 3 on hosts 0 1 3 6
+#	   0  0 1 2	job b: ranks 0 1 2 3 on hosts 2 4 5 7
+#	   1  3 4 5
+#	   2  6 7 8	two lanes each: a leaf has one link in each
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/steer/lib.sh
@@ -11,13 +18,13 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 pins=/sys/fs/bpf/test_slice
 message=65536
 bytes=$((16 * message))	# of each flow: two seconds of a link that is its own
-declare -A ms ranks=([a]="0 1 4 5" [b]="2 3 6 7")
+declare -A ms ranks=([a]="0 1 3 6" [b]="2 4 5 7")
 
 up()
 {
 	dir=$(mktemp -d)
 	defer rm -rf "$dir"
-	fabric_up --leaves 2 --spines 4 --hosts 4 --rate 4mbit
+	fabric_up --leaves 3 --spines 4 --hosts 3 --rate 4mbit
 	fabric_load
 	defer fabric_down
 	for ((i = 0; i < leaves * hosts; i++)); do
@@ -60,29 +67,33 @@ slice()
 	rocesteer --json slice "$@" --cluster "$dir/cluster.json"
 }
 
-# Each job half of the GPUs of both leaves, and half of the spines.
+# Each job has half of the spines.
 slices()
 {
 	jq -n --argjson hosts "$("$fabric" hosts --json)" '{
-		leaves: 2, spines: 4, gpus_per_leaf: 4, gpus_per_server: 1,
+		leaves: 3, spines: 4, gpus_per_leaf: 3, gpus_per_server: 1,
 		routers: [range(4) | "10.255.1.\(. + 1)"],
-		nics: [range(2) as $l | $hosts | map(select(.leaf == $l) |
+		nics: [range(3) as $l | $hosts | map(select(.leaf == $l) |
 			[.ipv4])]}' >"$dir/cluster.json"
-	slice mark --as drained --servers 0/2,0/3,1/2,1/3 &&
+	slice mark --as drained --servers 0/2,1/1,1/2,2/1,2/2 &&
 		slice alloc --gpus 4 --job a >"$dir/a.json" &&
-		slice mark --as usable --servers 0/2,0/3,1/2,1/3 &&
+		slice mark --as usable --servers 0/2,1/1,1/2,2/1 &&
 		slice alloc --gpus 4 --job b >"$dir/b.json" || return
-	jq -c '{job, leaves, spines, servers: [.servers[] | [.leaf, .server]]}' \
+	jq -c '{job, leaves, spines, lane_links, servers: [.servers[] | [.leaf, .server]]}' \
 		"$dir"/[ab].json
-	jq -s -e '.[0].stage == "vclos" and .[1].stage == "vclos" and
+	jq -s -e 'map(.stage) == ["vclos", "vclos"] and
+		map(.lane_links) == [[1, 1, 1], [1, 1, 1]] and
+		map(.servers | group_by(.leaf) | map(length)) ==
+			[[2, 1, 1], [1, 2, 1]] and
 		.[0].spines - .[1].spines == .[0].spines' "$dir"/[ab].json
 }
 
-# traffic_of JOB...: halving-doubling, the step between leaves: each rank to the
-# one two further by XOR. Sets ms[JOB], from its first packet to its last one.
+# traffic_of SHIFT JOB...: each rank to the one so much further, as in an all-to-all. Sets
+# ms[JOB], from its first packet to its last one.
 traffic_of()
 {
-	local job host r n=0 rank
+	local job host r n=0 rank shift=$1
+	shift
 
 	for job; do
 		read -ra rank <<<"${ranks[$job]}"
@@ -93,7 +104,7 @@ traffic_of()
 	done >"$dir/writes"
 	for job; do
 		for r in 0 1 2 3; do
-			echo "flow $((n + r)) $((n + (r ^ 2))) $bytes"
+			echo "flow $((n + r)) $((n + (r + shift) % 4)) $bytes"
 		done
 		n=$((n + 4))
 	done >>"$dir/writes"
@@ -101,8 +112,8 @@ traffic_of()
 	timeout $((120 * PATIENCE)) build/guest/selftests/writes 1 "$message" 2 22 <"$dir/writes" ||
 		return
 	bpftool --json map dump pinned "$pins/seen" |
-		jq '[.[].formatted | .key + .value + {
-			host: (.key.source[2] * 4 + .key.source[3] - 1)}]' >"$dir/seen"
+		jq --argjson hosts "$hosts" '[.[].formatted | .key + .value + {
+			host: (.key.source[2] * $hosts + .key.source[3] - 1)}]' >"$dir/seen"
 	for job; do
 		ms[$job]=$(jq "$(of_job "$job")"' | map(select(.sender == 2 and .ack == 0)) |
 			((map(.last) | max) - (map(.first) | min)) / 1000000 | floor' \
@@ -132,7 +143,7 @@ load()
 	for job in a b; do
 		for host in ${ranks[$job]}; do
 			job_load "$host" --all --slice "$dir/$job.json" \
-				--pattern halving-doubling >/dev/null || return
+				--pattern all-to-all >/dev/null || return
 		done
 	done
 }
@@ -150,13 +161,45 @@ foreign()
 		., (.requests > 0 and .acks > 0 and .foreign == 0)' "$dir/seen"
 }
 
+# Bytes that each link between routers has sent.
+link_bytes()
+{
+	"$fabric" links --json | jq -c '[.uplinks, .downlinks] | flatten'
+}
+
+# alone_on_links SHIFT: in the step slice check says so, and counters of links agree: no
+# link has sent more than one flow, and its acknowledgments
+alone_on_links()
+{
+	local before after job
+
+	for job in a b; do
+		jq -n --argjson k "$1" '{flows: [range(4) | {from: ., to: ((. + $k) % 4)}]}' \
+			>"$dir/flows.json"
+		timeout 60 rocesteer --json slice check --slice "$dir/$job.json" \
+			--flows "$dir/flows.json" | jq -e '.contended == 0' || return
+	done
+	before=$(link_bytes)
+	traffic_of "$1" a b || return
+	after=$(link_bytes)
+	jq -n -e --argjson before "$before" --argjson after "$after" --argjson bytes "$bytes" '
+		[$before, $after] | transpose | map((.[1] - .[0]) / $bytes) |
+		{busy: map(select(. > 0.5)) | length, most: max} |
+		., (.busy >= 8 and .most < 1.5)'
+}
+
+steps_are_free()
+{
+	alone_on_links 1 && alone_on_links 2 && alone_on_links 3
+}
+
 # A machine that stalls delays one run, but not each of three.
 undisturbed()
 {
 	local i
 
 	for i in 1 2 3; do
-		traffic_of a && alone=${ms[a]} && traffic_of a b &&
+		traffic_of 2 a && alone=${ms[a]} && traffic_of 2 a b &&
 			foreign a && foreign b || return
 		echo "$alone ms alone, ${ms[a]} ms beside another job"
 		((ms[a] * 100 > alone * 103)) || return 0
@@ -170,7 +213,7 @@ ecmp()
 	local seed sum=0
 
 	for seed in 1 2 3; do
-		"$fabric" seed "$seed" && traffic_of a b || return
+		"$fabric" seed "$seed" && traffic_of 2 a b || return
 		sum=$((sum + ms[a]))
 	done
 	echo "$((sum / 3)) ms beside another job"
@@ -204,11 +247,12 @@ unload()
 }
 
 fabric=selftests/fabric/fabric.sh
-ktap_plan 7
+ktap_plan 8
 check "a fabric, and port maps of all hosts" up
-check "two jobs get slices under the same leaves" slices
+check "two jobs get slices under the same leaves, of different sizes" slices
 check "a host that lacks a path of the slice says so" unreachable
 check "the slices are loaded on the hosts" load
+check "no link has two flows of a step that is free of contention" steps_are_free
 check "a job takes as long as alone, on its own links only" undisturbed
 check "unloaded, nothing is left" unload
 check "by ECMP it suffers from the other job" ecmp

@@ -429,6 +429,47 @@ from_cluster()
 			<(jq '.routers |= reverse' "$dir/slice.json")
 }
 
+# Two links between a leaf and a spine that are told apart: the lane of a GPU is one of
+# them at each end, whatever ports the map has besides.
+parallel_links()
+{
+	local cluster="$dir/parallel.json"
+
+	echo '{"leaves":2,"spines":1,"gpus_per_leaf":2,"gpus_per_server":1,
+		"links_per_pair":2,"parallel_links":2,
+		"spine_addrs":[["10.3.0.1",["10.3.0.2","10.3.0.9"],"10.3.1.1","10.3.1.2"]],
+		"leaf_addrs":[["10.2.0.1","10.2.0.2"],["10.2.1.1","10.2.1.2"]],
+		"nics":[[["10.1.0.1"],["10.1.0.2"]],[["10.1.1.1"],["10.1.1.2"]]]}' \
+		>"$cluster"
+	jq '.peers = [["10.1.1.1", 49152], ["10.1.1.2", 50000] | {address: .[0],
+		source: "10.1.0.1", local: false, leaf: "10.2.1.1", probed: 4,
+		paths: [{path: 0, router: "10.3.0.1", leaf: "10.2.1.1", ports: [.[1]]},
+			{path: 1, router: "10.3.0.1", leaf: "10.2.1.2", ports: [.[1] + 8]},
+			{path: 2, router: "10.3.0.9", leaf: "10.2.1.1", ports: [.[1] + 16]},
+			{path: 3, router: "10.3.0.9", leaf: "10.2.1.2", ports: [.[1] + 24]}]}]' \
+		"$map" >"$dir/both.json" &&
+		"$rocesteer" --json slice alloc --cluster "$cluster" --gpus 4 --job train |
+		jq -e '.spines == [0, 0] and .lane_links == [1, 1] and
+			.down == ["10.2.0.1", "10.2.0.2", "10.2.1.1", "10.2.1.2"]' &&
+		job load --job 9 --port-map "$dir/both.json" --all --slice-job train \
+			--cluster "$cluster" | jq -e '.spines == [0, 0] and .spine == 0' &&
+		job show --job 9 | jq -e '([.peers[] | [.address, .ports]] | sort) == [
+			["10.1.1.1", [49152, 49176]], ["10.1.1.2", [50000, 50024]]] and
+			[.groups[] | .routers, .weights, .home] ==
+				[["10.3.0.1", "10.3.0.9"], [1, 1], 0]' &&
+		job unload --job 9 &&
+		refused no-port 3 load --job 8 --all --slice-job train --cluster "$cluster" \
+			--port-map <(jq 'del(.peers[1].paths[3]) |
+				.peers[].paths |= [to_entries[] | .value + {path: .key}]' \
+				"$dir/both.json") &&
+		jq 'del(.leaf_addrs, .spine_addrs)' "$cluster" >"$dir/untold.json" &&
+		refused bad-file 2 load --job 8 --all --slice-job train \
+			--cluster "$dir/untold.json" --port-map "$dir/both.json" &&
+		jq 'del(.leaf_addrs)' "$cluster" >"$dir/untold.json" &&
+		refused bad-file 2 load --job 8 --all --slice-job train \
+			--cluster "$dir/untold.json" --port-map "$dir/both.json"
+}
+
 # A job under one leaf has no peers to steer to.
 under_one_leaf()
 {
@@ -840,7 +881,7 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 45
+ktap_plan 46
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "nothing is listed, and nothing is shown" lists_nothing
@@ -861,6 +902,7 @@ check "flows are dealt by the host's place, where that is known" deals_by_place
 check "flows are split where that is possible, or whole" splits_where_possible
 check "with a slice the tables have its paths only" restricts
 check "a slice from a cluster file" from_cluster
+check "links to one spine that are told apart" parallel_links
 check "a slice under one leaf" under_one_leaf
 check "a slice that the port map does not reach is refused" refuses_slices
 check "what a killed command began is not in the way" begins_anew

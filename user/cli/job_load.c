@@ -172,7 +172,7 @@ static void put_spines(struct json_object *root, const struct load *l)
 	for (i = 0; i < slice->nr_spines; i++)
 		out_append_uint(array, slice->spines[i]);
 	if (l->spec.home)
-		out_uint(root, "spine", slice->spines[l->slice.lane]);
+		out_uint(root, "spine", slice->spines[l->rank % slice->nr_spines]);
 }
 
 static struct json_object *to_json(const struct load *l)

@@ -15,7 +15,7 @@
  * @err: filled on failure
  * @map: port map, restricted to @slice
  * @slice: of the job; without ranks where it has none
- * @place: of its GPU on its leaf
+ * @rank: of its GPU in the slice
  * @chunks: of the job, without any where it has none
  * @spec: what the tables get
  * @flows: of @spec
@@ -29,7 +29,7 @@ struct load {
 	struct err *err;
 	struct portmap map;
 	struct job_slice slice;
-	__u32 place;
+	__u32 rank;
 	struct chunk_table chunks;
 	struct steer_job_spec spec;
 	struct rocesteer_flow_key *flows;

@@ -415,7 +415,7 @@ static int choose_routing(struct load *l)
 	/* Of permutations some are free of contention, but not any. */
 	if (shared || pattern == CONTENTION_PERMUTATION)
 		return 0;
-	l->spec.home = l->slice.router[l->slice.lane];
+	l->spec.home = true;
 	if (l->spec.split && !l->may_split)
 		out_note(&l->args->out,
 			 "Flows take the spine of their GPU's lane: they are not split.");
@@ -441,7 +441,7 @@ static int read_slice(struct load *l)
 	json_object_put(root);
 	if (ret)
 		return ret;
-	ret = job_slice_restrict(&l->slice, &l->map, &l->place, l->err);
+	ret = job_slice_restrict(&l->slice, &l->map, &l->rank, l->err);
 	if (ret) {
 		name_map(l);
 		return ret;
@@ -458,12 +458,13 @@ static int read_slice(struct load *l)
  */
 static bool find_place(struct load *l)
 {
+	const struct contention_layout *layout = &l->slice.slice.layout;
 	const struct portmap_peer *peers = l->map.peers;
 	const __u8 *own = NULL;
 	size_t i;
 
 	if (l->slice.slice.nr_spines) {
-		l->spec.place = l->place;
+		l->spec.place = l->rank - layout->first[layout->leaf[l->rank]];
 		return true;
 	}
 	for (i = 0; i < l->map.nr_peers; i++) {

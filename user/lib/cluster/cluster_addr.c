@@ -127,13 +127,77 @@ int cluster_routers_read(struct reader *r, struct json_object *array,
 	return ret;
 }
 
+/* An address, or a list of addresses. */
+static int check_addrs(struct reader *r, struct json_object *value)
+{
+	size_t n = 1;
+
+	if (json_object_get_type(value) != json_type_array) {
+		__u8 addr[16];
+
+		if (json_object_get_type(value) == json_type_string &&
+		    !addr_parse(json_object_get_string(value), addr))
+			return 0;
+		return reader_invalid(r, "", "is neither the address of a host nor a list of these");
+	}
+	n = json_object_array_length(value);
+	return n ? reader_addrs(r, "", value, n, NULL) :
+		   reader_invalid(r, "", "is empty");
+}
+
+/* Addresses of interfaces, by router, then number of the link there. */
+static int check_links(struct reader *r, const char *key, struct json_object *rows,
+		       __u32 nr, __u32 links)
+{
+	size_t outer = reader_enter_key(r, key), mark, inner;
+	int ret = reader_length(r, rows, nr);
+	__u32 i, k;
+
+	for (i = 0; !ret && i < nr; i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		mark = reader_enter_index(r, i);
+		ret = reader_length(r, row, links);
+		for (k = 0; !ret && k < links; k++) {
+			inner = reader_enter_index(r, k);
+			ret = check_addrs(r, json_object_array_get_idx(row, k));
+			if (!ret)
+				reader_leave(r, inner);
+		}
+		if (!ret)
+			reader_leave(r, mark);
+	}
+	if (!ret)
+		reader_leave(r, outer);
+	return ret;
+}
+
+/* Where links are told apart, both of their ends are needed for that. */
+static int check_ends(struct reader *r, struct json_object *root,
+		      const struct slice_fabric *fabric, __u32 oxcs)
+{
+	struct json_object *leaves = member(root, "leaf_addrs");
+	struct json_object *spines = member(root, "spine_addrs");
+	__u32 uplinks = oxcs ?: fabric->spines * fabric->links_per_pair;
+
+	if (!leaves && !spines)
+		return 0;
+	if (!leaves || !spines)
+		return reader_invalid(r, leaves ? "spine_addrs" : "leaf_addrs",
+				      "is missing beside %s",
+				      leaves ? "leaf_addrs" : "spine_addrs");
+	return check_links(r, "leaf_addrs", leaves, fabric->leaves, uplinks) ?:
+	       check_links(r, "spine_addrs", spines, fabric->spines,
+			   oxcs ?: fabric->leaves * fabric->links_per_pair);
+}
+
 int cluster_addr_check(struct reader *r, struct json_object *root,
-		       const struct slice_fabric *fabric)
+		       const struct slice_fabric *fabric, __u32 oxcs)
 {
 	struct json_object *value;
-	int ret = 0;
+	int ret = check_ends(r, root, fabric, oxcs);
 
-	if (json_object_object_get_ex(root, "routers", &value))
+	if (!ret && json_object_object_get_ex(root, "routers", &value))
 		ret = cluster_routers_read(r, value, fabric->leaves, fabric->spines,
 					   NULL, NULL);
 	if (!ret && json_object_object_get_ex(root, "nics", &value))
@@ -171,6 +235,36 @@ static void put_routers(struct json_object *routers, struct json_object *slice)
 			at(routers, json_object_array_get_idx(leaves, i)), spines);
 }
 
+static bool is_link(struct json_object *links, size_t i, __u32 leaf, __u32 spine)
+{
+	struct json_object *link = json_object_array_get_idx(links, i);
+
+	return element_uint(link, 0) == leaf && element_uint(link, 1) == spine;
+}
+
+/* Address of both ends of each link: of the first links of its pair, or by its OXC. */
+static void put_ends(const struct cluster *c, struct json_object *slice)
+{
+	struct json_object *links = member(slice, "links"), *oxcs = member(slice, "oxcs");
+	struct json_object *up = out_array(slice, "up"), *down = out_array(slice, "down");
+	__u32 each = c->fabric.links_per_pair, nth = 0;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(links); i++) {
+		struct json_object *link = json_object_array_get_idx(links, i);
+		__u32 leaf = element_uint(link, 0), spine = element_uint(link, 1);
+		__u32 above, below;
+
+		nth = i && is_link(links, i - 1, leaf, spine) ? nth + 1 : 0;
+		above = oxcs ? element_uint(oxcs, i) : leaf * each + nth % each;
+		below = oxcs ? element_uint(oxcs, i) : spine * each + nth % each;
+		json_object_array_add(up, json_object_get(
+			element(element(member(c->root, "spine_addrs"), spine), above)));
+		json_object_array_add(down, json_object_get(
+			element(element(member(c->root, "leaf_addrs"), leaf), below)));
+	}
+}
+
 void cluster_addr_put(const struct cluster *c, struct json_object *slice)
 {
 	struct json_object *routers = member(c->root, "routers");
@@ -180,6 +274,8 @@ void cluster_addr_put(const struct cluster *c, struct json_object *slice)
 
 	if (routers)
 		put_routers(routers, slice);
+	if (member(c->root, "leaf_addrs"))
+		put_ends(c, slice);
 	for (i = 0; nics && i < json_object_array_length(servers); i++) {
 		struct json_object *server, *own;
 

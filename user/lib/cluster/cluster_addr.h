@@ -28,17 +28,20 @@ int cluster_routers_read(struct reader *r, struct json_object *array,
  * @r: the file
  * @root: all of it
  * @fabric: its sizes
+ * @oxcs: 0: links are cables
  *
  * Return: 0 or a negative errno.
  */
 int cluster_addr_check(struct reader *r, struct json_object *root,
-		       const struct slice_fabric *fabric);
+		       const struct slice_fabric *fabric, __u32 oxcs);
 
 /**
  * cluster_addr_put() - add the addresses to a slice, where there are any
  * @c: cluster
  * @slice: as cluster_slice_json() has it; "routers" come in the order of its
- *	spines, by leaf where the file has them so, "nics" of each server that is all the job's
+ *	spines, by leaf where the file has them so, "nics" of each server that is all the job's;
+ *	"up" and "down" are the addresses of both ends of each of its links, where the
+ *	file has them
  */
 void cluster_addr_put(const struct cluster *c, struct json_object *slice);
 

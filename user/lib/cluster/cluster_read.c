@@ -413,7 +413,7 @@ int cluster_parse(struct cluster *c, struct err *err)
 	else
 		ret = 0;
 	ret = ret ?: read_sizes(&s, c->root) ?:
-	      cluster_addr_check(&s.r, c->root, s.fabric) ?:
+	      cluster_addr_check(&s.r, c->root, s.fabric, c->ocs.oxcs) ?:
 	      cluster_read_nodes(c, &s.r) ?:
 	      read_jobs(&s, c->root) ?: cluster_read_queue(c, &s.r) ?:
 	      cluster_grid_read(&s.gpus, &s.r, c->root) ?:

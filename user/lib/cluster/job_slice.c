@@ -23,12 +23,76 @@ static int read_routers(struct reader *r, struct json_object *obj,
 			     sizeof(*js->routers));
 	if (!js->routers)
 		return -ENOMEM;
-	js->router = js->routers;
 	ret = reader_get(r, obj, "routers", json_type_array, &array);
 	if (ret)
 		err_hint(r->err, "The cluster file needs \"routers\" and \"nics\".");
 	return ret ?: cluster_routers_read(r, array, leaves, slice->nr_spines,
 					   slice->spines, js->routers);
+}
+
+/* Whether a job has several links between a leaf and a spine that are told apart. */
+static bool is_parallel(const struct contention_slice *slice)
+{
+	__u32 i;
+
+	if (slice->layout.joined)
+		return false;
+	for (i = 1; i < slice->nr_spines; i++)
+		if (slice->spines[i] == slice->spines[i - 1])
+			return true;
+	return slice->layout.most > 1;
+}
+
+/* An address, or a list of addresses. */
+static int read_up(struct reader *r, struct json_object *value, struct job_link *link)
+{
+	struct json_object *one = json_object_new_array();
+	int ret = -ENOMEM;
+
+	json_object_array_add(one, json_object_get(value));
+	if (json_object_get_type(value) != json_type_array)
+		value = one;
+	link->nr_up = json_object_array_length(value);
+	link->up = calloc(link->nr_up + 1, sizeof(*link->up));
+	if (link->up)
+		ret = reader_addrs(r, "", value, link->nr_up, link->up);
+	json_object_put(one);
+	return ret;
+}
+
+static int read_links(struct reader *r, struct json_object *obj, struct job_slice *js)
+{
+	const struct contention_layout *layout = &js->slice.layout;
+	struct json_object *up, *down;
+	__u8 (*addr)[16];
+	size_t n, i, mark;
+	int ret;
+
+	ret = reader_get(r, obj, "up", json_type_array, &up) ?:
+	      reader_get(r, obj, "down", json_type_array, &down);
+	if (ret)
+		return ret;
+	n = json_object_array_length(json_object_object_get(obj, "links"));
+	js->link = calloc(n + 1, sizeof(*js->link));
+	js->first_link = calloc(layout->leaves + 1, sizeof(*js->first_link));
+	addr = calloc(n + 1, sizeof(*addr));
+	if (!js->link || !js->first_link || !addr)
+		ret = -ENOMEM;
+	for (i = 0; !ret && i < layout->leaves; i++)
+		js->first_link[i + 1] = js->first_link[i] +
+					layout->lanes * layout->links[i];
+	js->nr_links = ret ? 0 : n;
+	ret = ret ?: reader_addrs(r, "down", down, n, addr);
+	if (!ret && json_object_array_length(up) != n)
+		ret = reader_invalid(r, "up", "is not an array of %zu", n);
+	for (i = 0; !ret && i < n; i++) {
+		mark = reader_enter(r, "up", i);
+		ret = read_up(r, json_object_array_get_idx(up, i), &js->link[i]);
+		memcpy(js->link[i].down, addr[i], 16);
+		reader_leave(r, ret ? strlen(r->where) : mark);
+	}
+	free(addr);
+	return ret;
 }
 
 /* Each server has as many as GPUs: contention_read_slice() counted those. */
@@ -83,12 +147,23 @@ int job_slice_read(struct job_slice *js, struct json_object *obj,
 		ret = reader_string(&r, obj, "job", js->job, sizeof(js->job));
 	if (ret || js->slice.layout.leaves == 1)
 		return ret;
-	return read_routers(&r, obj, js) ?: read_nics(&r, obj, js) ?:
-	       check_nics(&r, js);
+	if (json_object_object_get_ex(obj, "up", NULL))
+		ret = read_links(&r, obj, js);
+	else if (!is_parallel(&js->slice))
+		ret = read_routers(&r, obj, js);
+	else
+		ret = reader_invalid(&r, "up", "is missing: several links lead to one spine, the cluster file needs leaf_addrs and spine_addrs");
+	return ret ?: read_nics(&r, obj, js) ?: check_nics(&r, js);
 }
 
 void job_slice_free(struct job_slice *js)
 {
+	size_t i;
+
+	for (i = 0; i < js->nr_links; i++)
+		free(js->link[i].up);
+	free(js->link);
+	free(js->first_link);
 	contention_slice_free(&js->slice);
 	free(js->routers);
 	free(js->nic);
@@ -105,29 +180,71 @@ static __u32 find_rank(const struct job_slice *js, const __u8 addr[16])
 	return NONE;
 }
 
-/* Lanes that lead over a router. */
-static __u32 count_lanes(const struct job_slice *js, const __u8 router[16])
-{
-	__u32 n = 0, i;
+/* The two ends of a flow. */
+struct ends {
+	const struct job_slice *js;
+	__u32 own;
+	__u32 peer;
+};
 
-	for (i = 0; i < js->slice.nr_spines; i++)
-		n += !addr_compare(js->router[i], router);
-	return n;
+/* The link of a lane by which a flow passes the leaf of @rank. */
+static const struct job_link *link_at(const struct job_slice *js, __u32 rank,
+				      __u32 other, __u32 lane)
+{
+	const struct contention_layout *layout = &js->slice.layout;
+	__u32 leaf = layout->leaf[rank];
+
+	return &js->link[js->first_link[leaf] + lane * layout->links[leaf] +
+			 contention_link_at(layout, rank, other)];
+}
+
+/* Address of the spine of a lane, as the host's leaf sees it. */
+static const __u8 *router_of(const struct ends *ends, __u32 lane)
+{
+	const struct job_slice *js = ends->js;
+
+	if (js->link)
+		return link_at(js, ends->own, ends->peer, lane)->up[0];
+	return js->routers[js->slice.layout.leaf[ends->own] * js->slice.nr_spines + lane];
+}
+
+/*
+ * Whether a path goes by the links of a lane. The address of the leaf is in a path only where
+ * several links lead down to it.
+ */
+static bool is_of_lane(const struct ends *ends, __u32 lane,
+		       const struct portmap_path *path)
+{
+	const struct job_link *up, *down;
+	size_t i;
+
+	if (!ends->js->link)
+		return !addr_compare(router_of(ends, lane), path->router);
+	up = link_at(ends->js, ends->own, ends->peer, lane);
+	down = link_at(ends->js, ends->peer, ends->own, lane);
+	if (!addr_is_none(path->leaf) && addr_compare(path->leaf, down->down))
+		return false;
+	for (i = 0; i < up->nr_up; i++)
+		if (!addr_compare(up->up[i], path->router))
+			return true;
+	return false;
 }
 
 /* Ports that the port map lacks: how many, and the first of them. */
 struct missing {
 	__u32 nr;
-	__u32 place;
+	__u32 lane;
+	__u8 router[16];
 	__u8 addr[16];
 };
 
-static void miss(struct missing *missing, __u32 place, const __u8 addr[16])
+static void miss(struct missing *missing, const struct ends *ends, __u32 lane)
 {
 	if (missing->nr++)
 		return;
-	missing->place = place;
-	memcpy(missing->addr, addr, 16);
+	missing->lane = lane;
+	memcpy(missing->router, router_of(ends, lane), 16);
+	memcpy(missing->addr, ends->js->nic[ends->peer], 16);
 }
 
 static int check_missing(const struct job_slice *js,
@@ -142,56 +259,63 @@ static int check_missing(const struct job_slice *js,
 	return err_set(err, EXIT_REFUSED, "no-port",
 		       "job %s: the port map has no port to %s by spine %u, %s%s",
 		       js->job, addr_format(missing->addr, peer),
-		       js->slice.spines[missing->place],
-		       addr_format(js->router[missing->place], router), more);
+		       js->slice.spines[missing->lane],
+		       addr_format(missing->router, router), more);
 }
 
-/*
- * Keep the paths by the slice's spines, each with the share of the lanes there; all of
- * them have to be there.
- */
-static void restrict_paths(const struct job_slice *js,
-			   struct portmap_peer *peer, struct missing *missing)
+/* The lanes that a path serves; one of them may be that of the host's GPU. */
+static void count_lanes(const struct ends *ends, struct portmap_path *path, bool *served)
 {
+	__u32 lanes = ends->js->slice.nr_spines, lane;
+
+	path->weight = 0;
+	for (lane = 0; lane < lanes; lane++) {
+		if (!is_of_lane(ends, lane, path))
+			continue;
+		path->weight++;
+		path->home |= lane == ends->own % lanes;
+		served[lane] = true;
+	}
+}
+
+/* Keep the paths by the slice's lanes; all of them have to be there. */
+static void restrict_paths(const struct ends *ends, struct portmap_peer *peer,
+			   struct missing *missing)
+{
+	bool served[SLICE_MAX_UPLINKS] = {};
 	unsigned int p, kept = 0;
-	__u32 place;
+	__u32 lane;
 
 	for (p = 0; p < peer->nr_paths; p++) {
 		struct portmap_path path = peer->paths[p];
 
-		path.weight = count_lanes(js, path.router);
+		count_lanes(ends, &path, served);
 		if (!path.weight)
 			free(path.ports);
 		else
 			peer->paths[kept++] = path;
 	}
 	peer->nr_paths = kept;
-	for (place = 0; place < js->slice.nr_spines; place++) {
-		for (p = 0; p < kept; p++)
-			if (!addr_compare(peer->paths[p].router,
-					  js->router[place]))
-				break;
-		if (p == kept)
-			miss(missing, place, peer->addr);
-	}
+	for (lane = 0; lane < ends->js->slice.nr_spines; lane++)
+		if (!served[lane])
+			miss(missing, ends, lane);
 }
 
-static int restrict_peer(const struct job_slice *js, __u32 own, __u32 rank,
-			 struct portmap_peer *peer, struct missing *missing,
-			 struct err *err)
+static int restrict_peer(const struct ends *ends, struct portmap_peer *peer,
+			 struct missing *missing, struct err *err)
 {
-	const struct contention_layout *layout = &js->slice.layout;
+	const struct contention_layout *layout = &ends->js->slice.layout;
 	char text[ADDR_STRLEN];
 
-	if (layout->leaf[rank] != layout->leaf[own]) {
-		restrict_paths(js, peer, missing);
+	if (layout->leaf[ends->peer] != layout->leaf[ends->own]) {
+		restrict_paths(ends, peer, missing);
 		return 0;
 	}
 	if (peer->local)
 		return 0;
 	return err_set(err, EXIT_REFUSED, "other-leaf",
 		       "job %s: %s is under our leaf in the slice, and under another in the port map",
-		       js->job, addr_format(peer->addr, text));
+		       ends->js->job, addr_format(peer->addr, text));
 }
 
 /* Keep the peers that are ranks of the slice. */
@@ -204,36 +328,36 @@ static int restrict_peers(const struct job_slice *js, __u32 own,
 
 	for (i = 0; i < n; i++) {
 		struct portmap_peer peer = ports->peers[i];
-		__u32 rank = find_rank(js, peer.addr);
+		struct ends ends = { js, own, find_rank(js, peer.addr) };
 
-		if (rank == NONE || ret) {
+		if (ends.peer == NONE || ret) {
 			portmap_peer_free(&peer);
 			continue;
 		}
-		ret = restrict_peer(js, own, rank, &peer, missing, err);
+		ret = restrict_peer(&ends, &peer, missing, err);
 		ports->peers[kept++] = peer;
 	}
 	ports->nr_peers = kept;
 	return ret;
 }
 
-/* Ranks under other leaves that are no peers are out of reach, by any spine. */
+/* Ranks under other leaves that are no peers are out of reach, by any lane. */
 static void miss_ranks(const struct job_slice *js, __u32 own,
 		       const struct portmap *ports, struct missing *missing)
 {
 	const struct contention_layout *layout = &js->slice.layout;
-	__u32 rank, place;
+	struct ends ends = { js, own, 0 };
+	__u32 lane;
 	size_t i;
 
-	for (rank = 0; rank < layout->ranks; rank++) {
-		if (layout->leaf[rank] == layout->leaf[own])
+	for (; ends.peer < layout->ranks; ends.peer++) {
+		if (layout->leaf[ends.peer] == layout->leaf[own])
 			continue;
 		for (i = 0; i < ports->nr_peers; i++)
-			if (!addr_compare(ports->peers[i].addr, js->nic[rank]))
+			if (!addr_compare(ports->peers[i].addr, js->nic[ends.peer]))
 				break;
-		for (place = 0; i == ports->nr_peers &&
-		     place < js->slice.nr_spines; place++)
-			miss(missing, place, js->nic[rank]);
+		for (lane = 0; i == ports->nr_peers && lane < layout->lanes; lane++)
+			miss(missing, &ends, lane);
 	}
 }
 
@@ -249,7 +373,7 @@ static __u32 find_own(const struct job_slice *js, const struct portmap *ports)
 }
 
 int job_slice_restrict(struct job_slice *js, struct portmap *ports,
-		       __u32 *place, struct err *err)
+		       __u32 *rank, struct err *err)
 {
 	const struct contention_layout *layout = &js->slice.layout;
 	struct missing missing = {};
@@ -257,7 +381,7 @@ int job_slice_restrict(struct job_slice *js, struct portmap *ports,
 	__u32 own;
 	int ret;
 
-	*place = 0;
+	*rank = 0;
 	if (layout->leaves == 1)
 		return restrict_peers(js, 0, ports, &missing, err);
 	own = find_own(js, ports);
@@ -266,9 +390,7 @@ int job_slice_restrict(struct job_slice *js, struct portmap *ports,
 			       "job %s: %s, the source in the port map, is no NIC of the slice",
 			       js->job,
 			       addr_format(ports->peers[0].source, text));
-	*place = own - layout->first[layout->leaf[own]];
-	js->lane = own % layout->lanes;
-	js->router = js->routers + layout->leaf[own] * js->slice.nr_spines;
+	*rank = own;
 	ret = restrict_peers(js, own, ports, &missing, err);
 	if (ret)
 		return ret;

@@ -28,6 +28,7 @@
  *	order of probing; the first is the one to use
  * @nr_ports: at least 1
  * @weight: its capacity, relative to the others; at least 1
+ * @home: flows of a job go here while it is up, where the job has home paths; not in a file
  */
 struct portmap_path {
 	__u8 router[16];
@@ -35,6 +36,7 @@ struct portmap_path {
 	__u16 *ports;
 	size_t nr_ports;
 	__u16 weight;
+	bool home;
 };
 
 /**

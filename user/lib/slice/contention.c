@@ -35,7 +35,8 @@ static __u32 link_of_rank(const struct contention_layout *layout, __u32 rank)
  * The link by which a flow passes the leaf of @rank: that of the rank. A leaf that has
  * fewer than its ranks need has as many as all others: then that of the other end.
  */
-static __u32 link_at(const struct contention_layout *layout, __u32 rank, __u32 other)
+__u32 contention_link_at(const struct contention_layout *layout, __u32 rank,
+			 __u32 other)
 {
 	__u32 leaf = layout->leaf[rank], to = layout->leaf[other], link;
 
@@ -55,7 +56,7 @@ static size_t link_of(const struct links *links,
 	__u32 lane = layout->pair[flow->from % layout->lanes];
 
 	return ((size_t)layout->leaf[rank] * layout->lanes + lane) * layout->most +
-	       link_at(layout, rank, links->up ? flow->to : flow->from);
+	       contention_link_at(layout, rank, links->up ? flow->to : flow->from);
 }
 
 static size_t all_links(const struct contention_layout *layout)

@@ -64,6 +64,17 @@ void contention_layout_count(struct contention_layout *layout);
 /* Links that the ranks of a leaf need in each lane, of which there is one at least. */
 __u32 contention_links_needed(const struct contention_layout *layout, __u32 leaf);
 
+/**
+ * contention_link_at() - the link by which a flow passes the leaf at one of its ends
+ * @layout: over several leaves
+ * @rank: at this end
+ * @other: at the other end, under another leaf
+ *
+ * Return: its number among those of the leaf in the lane of the flow.
+ */
+__u32 contention_link_at(const struct contention_layout *layout, __u32 rank,
+			 __u32 other);
+
 struct contention_flow {
 	__u32 from;	/* rank */
 	__u32 to;

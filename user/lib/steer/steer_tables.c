@@ -104,7 +104,7 @@ static __u16 path_weight(const struct steer_job_spec *spec,
 {
 	if (!spec->home)
 		return path->weight;
-	return memcmp(spec->home, path->router, 16) ? 1 : ROCESTEER_WEIGHT_HOME;
+	return path->home ? ROCESTEER_WEIGHT_HOME : 1;
 }
 
 static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],

@@ -73,8 +73,8 @@ const char *steer_pin_dir(const struct steer *s);
  * @slice: as in struct rocesteer_job
  * @ifindex: device of @map
  * @map: paths; peers that are local are left out
- * @home: router of the path that flows take while it is up, NULL: they are
- *	dealt over all
+ * @home: flows take the home paths of @map while these are up, else they are dealt over
+ *	all
  * @flows: explicit flows, their peers are in @map
  * @nr_flows: 0 where the job has none
  * @seed: of this host: on which path the deal starts
@@ -93,7 +93,7 @@ struct steer_job_spec {
 	__u8 slice;
 	unsigned int ifindex;
 	const struct portmap *map;
-	const __u8 *home;
+	bool home;
 	const struct rocesteer_flow_key *flows;
 	size_t nr_flows;
 	__u32 seed;
