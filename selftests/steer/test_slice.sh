@@ -238,10 +238,10 @@ unreachable()
 
 unload()
 {
-	local i
+	local host
 
-	for ((i = 0; i < leaves * hosts; i++)); do
-		job_unload "$i" || return
+	for host in ${ranks[a]} ${ranks[b]}; do
+		job_unload "$host" || return
 	done
 	[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
