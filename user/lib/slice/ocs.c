@@ -234,37 +234,96 @@ static __u32 divide_up(__u32 a, __u32 b)
 	return a / b + !!(a % b);
 }
 
-/*
- * Ports that a job leaves without use with so many lanes, if it takes whole leaves: of
- * spines, a lane of which needs a port for each of its ranks, and of leaves.
- */
-static __u64 count_waste(const struct slice_fabric *fabric, const struct ocs *ocs,
-			 __u32 gpus, __u32 lanes)
+/* Ports of a leaf that no job has. */
+static __u32 free_ports(const struct ocs *ocs, __u32 leaf)
 {
-	__u64 all = (__u64)ocs->spine_ports * ocs->oxcs, each = fabric->gpus_per_leaf;
-	__u64 ranks = gpus / lanes, whole = gpus / each, rest = gpus % each, waste;
+	__u32 n = 0, oxc;
+
+	for (oxc = 0; oxc < ocs->oxcs; oxc++)
+		n += !ocs->fixed[ocs_port(ocs, leaf, oxc)];
+	return n;
+}
+
+/**
+ * struct search - places over leaves
+ * @fabric: where
+ * @ocs: circuits
+ * @l: lanes that are tried
+ * @leaf: what each leaf could give
+ */
+struct search {
+	const struct slice_fabric *fabric;
+	const struct ocs *ocs;
+	struct slice_lanes l;
+	struct slice_leaf *leaf;
+};
+
+/* Choose leaves for so many lanes. Return: whether they have enough servers. */
+static bool choose(struct search *s, __u32 lanes)
+{
+	const struct slice_fabric *fabric = s->fabric;
+	__u32 each = fabric->gpus_per_server, need = s->l.gpus / each, i;
+	int first;
+
+	s->l.lanes = lanes;
+	for (i = 0; i < fabric->leaves; i++) {
+		__u32 most = lanes * fabric->parallel / each;
+		__u32 servers = slice_whole_servers(fabric, i);
+		__u32 ports = free_ports(s->ocs, i);
+
+		servers = servers < most ? servers : most;
+		while (servers && lanes * divide_up(servers * each, lanes) > ports)
+			servers--;
+		s->leaf[i] = (struct slice_leaf) { i, servers, ports, NULL };
+	}
+	first = slice_first_leaf(s->leaf, fabric->leaves, need);
+	return first >= 0 &&
+	       slice_lanes_choose(&s->l, fabric, s->leaf, fabric->leaves, first, 0);
+}
+
+/*
+ * Ports that a job leaves without use with so many lanes if it takes whole leaves, or
+ * UINT64_MAX: of spines, where a lane needs a port for each of its ranks; and of leaves.
+ */
+static __u64 count_waste(const struct search *s, __u32 lanes)
+{
+	__u64 all = (__u64)s->ocs->spine_ports * s->ocs->oxcs;
+	__u32 each = s->fabric->gpus_per_leaf, gpus = s->l.gpus;
+	__u32 ranks = gpus / lanes, links = divide_up(each, lanes), rest = gpus % each;
+	__u64 waste;
 
 	if (ranks > all)
 		return UINT64_MAX;
-	waste = divide_up(lanes, all / ranks) * all - gpus;
-	if (lanes * divide_up(each, lanes) > ocs->oxcs ||
-	    divide_up(each, lanes) > fabric->parallel)
-		waste += ocs->oxcs * all;
-	return waste + whole * (lanes * divide_up(each, lanes) - each) +
-	       (rest ? lanes * divide_up(rest, lanes) - rest : 0);
+	waste = divide_up(lanes, all / ranks) * all - gpus +
+		(__u64)(gpus / each) * (lanes * links - each);
+	if (rest)
+		waste += lanes * divide_up(rest, lanes) - rest;
+	/* A leaf cannot be whole. */
+	if (lanes * links > s->ocs->oxcs || links > s->fabric->parallel)
+		waste += s->ocs->oxcs * all;
+	return waste;
+}
+
+/* A job that one leaf could hold is in parts of leaves: the fewest, then links. */
+static __u64 count_parts(struct search *s, __u32 lanes)
+{
+	if (!choose(s, lanes))
+		return UINT64_MAX;
+	return (__u64)s->l.nr << 32 | lanes * s->l.sum;
 }
 
 /* The numbers of lanes, the one with the least waste first, then the smallest. */
-static __u32 order_numbers(const struct slice_fabric *fabric, const struct ocs *ocs,
-			   __u32 gpus, __u32 *number)
+static __u32 order_numbers(struct search *s, __u32 *number)
 {
+	bool parts = s->l.gpus <= s->fabric->gpus_per_leaf;
 	__u64 waste[SLICE_MAX_NUMBERS];
 	__u32 n, kept = 0, i, j;
 
-	n = slice_lane_numbers(gpus, fabric->gpus_per_server, ocs->oxcs, number);
+	n = slice_lane_numbers(s->l.gpus, s->fabric->gpus_per_server, s->ocs->oxcs,
+			       number);
 	for (i = 0; i < n; i++) {
 		__u32 lanes = number[i];
-		__u64 own = count_waste(fabric, ocs, gpus, lanes);
+		__u64 own = parts ? count_parts(s, lanes) : count_waste(s, lanes);
 
 		if (own == UINT64_MAX)
 			continue;
@@ -278,62 +337,31 @@ static __u32 order_numbers(const struct slice_fabric *fabric, const struct ocs *
 	return kept;
 }
 
-/* Ports of a leaf that no job has. */
-static __u32 free_ports(const struct ocs *ocs, __u32 leaf)
-{
-	__u32 n = 0, oxc;
-
-	for (oxc = 0; oxc < ocs->oxcs; oxc++)
-		n += !ocs->fixed[ocs_port(ocs, leaf, oxc)];
-	return n;
-}
-
-/* The leaf to begin with, or -1. */
-static int look_at_leaves(const struct slice_fabric *fabric, const struct ocs *ocs,
-			  const struct slice_lanes *l, struct slice_leaf *leaf)
-{
-	__u32 each = fabric->gpus_per_server, need = l->gpus / each, i;
-
-	for (i = 0; i < fabric->leaves; i++) {
-		__u32 most = l->lanes * fabric->parallel / each;
-		__u32 ports = free_ports(ocs, i);
-		__u32 servers = slice_whole_servers(fabric, i);
-
-		servers = servers < most ? servers : most;
-		while (servers && l->lanes * divide_up(servers * each, l->lanes) > ports)
-			servers--;
-		leaf[i] = (struct slice_leaf) { i, servers, ports, NULL };
-	}
-	return slice_first_leaf(leaf, fabric->leaves, need);
-}
-
 /* Over leaves. Return: 0, SLICE_NO_NETWORK, or -ENOMEM. */
 static int place_across(const struct slice_fabric *fabric, const struct ocs *ocs,
 			__u32 gpus, struct slice *slice, __u16 *circuit)
 {
-	struct slice_leaf *leaf = calloc(fabric->leaves, sizeof(*leaf));
+	struct search s = {
+		.fabric = fabric, .ocs = ocs,
+		.leaf = calloc(fabric->leaves, sizeof(*s.leaf)),
+	};
 	__u32 number[SLICE_MAX_NUMBERS], n, i;
-	int ret, wires, first, found = 0;
-	struct slice_lanes l;
+	bool found = false;
 	struct ocs_wire w;
+	int ret, wires;
 
-	ret = slice_lanes_init(&l, fabric, gpus);
+	ret = slice_lanes_init(&s.l, fabric, gpus);
 	wires = ocs_wire_init(&w, ocs, fabric->parallel);
-	if (wires || !leaf)
+	if (wires || !s.leaf)
 		ret = -ENOMEM;
-	n = ret ? 0 : order_numbers(fabric, ocs, gpus, number);
-	for (i = 0; i < n && !found; i++) {
-		l.lanes = number[i];
-		first = look_at_leaves(fabric, ocs, &l, leaf);
-		found = first >= 0 &&
-			slice_lanes_choose(&l, fabric, leaf, fabric->leaves, first, 0) &&
-			ocs_wire_find(&w, &l);
-	}
+	n = ret ? 0 : order_numbers(&s, number);
+	for (i = 0; i < n && !found; i++)
+		found = choose(&s, number[i]) && ocs_wire_find(&w, &s.l);
 	if (found)
-		ret = make_slice(fabric, ocs, &l, &w, slice, circuit);
+		ret = make_slice(fabric, ocs, &s.l, &w, slice, circuit);
 	ocs_wire_free(&w);
-	slice_lanes_free(&l);
-	free(leaf);
+	slice_lanes_free(&s.l);
+	free(s.leaf);
 	return ret ?: found ? 0 : SLICE_NO_NETWORK;
 }
 
