@@ -23,20 +23,29 @@
 # waits for one. Starting a process is what costs time under TCG: work is done
 # in batches, one process per namespace.
 #
+# With --links N there are N links between a leaf and a spine; those behind the first
+# are spine<s>-<k> and leaf<l>-<k>. Then each link has an address at both ends, which
+# are 10.<100+k>.l.2s+1 at the leaf and 10.<100+k>.l.2s+2 at the spine, and routers send
+# ICMP errors from the one that a packet came in by. By IPv6 they still send them from
+# the router's own address.
+#
 # As a command: see usage. Sourced, it offers the host_* functions.
 
 fabric_state=/run/fabric
 fabric_mtu=4200
+links=1
+suffixes=('')	# what the names of the links between two routers end with
 
 fabric_usage()
 {
 	cat <<-E
 	usage: fabric.sh up [--leaves N] [--spines N] [--hosts PER_LEAF]
 	                    [--rate RATE] [--host-rate RATE] [--seed N]
+	                    [--links N]  between a leaf and a spine
 	       fabric.sh down
 	       fabric.sh seed N         other hash seeds on every router
-	       fabric.sh cut|join LEAF SPINE    from cut on their link loses all packets
-	       fabric.sh rate LEAF SPINE [RATE]  of their link, by default as the others
+	       fabric.sh cut|join LEAF SPINE    from cut on their links lose all packets
+	       fabric.sh rate LEAF SPINE [RATE]  of their links, by default as the others
 	       fabric.sh links --json   bytes sent on every link between routers
 	       fabric.sh hosts --json
 	E
@@ -60,11 +69,12 @@ fabric_has_host_netns()
 
 fabric_save()
 {
-	declare -p leaves spines hosts link_rate host_rate |
-		sed 's/^declare --/declare -g --/' >"$fabric_state"
+	declare -p leaves spines hosts links suffixes link_rate host_rate |
+		sed 's/^declare -/declare -g -/' >"$fabric_state"
 }
 
-# Sets leaves, spines, hosts (per leaf), link_rate, host_rate of the fabric that is up.
+# Sets leaves, spines, hosts (per leaf), links (between a leaf and a spine), suffixes,
+# link_rate, host_rate of the fabric that is up.
 fabric_load()
 {
 	[[ -e $fabric_state ]] || fabric_die "no fabric is up"
@@ -161,10 +171,10 @@ host_exec()
 	fi
 }
 
-# Addresses of the link between leaf $2 and spine $3, and of host ports.
+# Addresses of link $5 between leaf $2 and spine $3, and of host ports.
 link_mac()
 {
-	local kind=$1
+	local kind=$1 k=${5:-0}
 
 	case $kind in
 	host)	kind=1 ;;
@@ -172,7 +182,7 @@ link_mac()
 	leaf)	kind=3 ;;
 	spine)	kind=4 ;;
 	esac
-	printf -v "$4" '02:00:00:%02x:%02x:%02x' "$kind" "$2" "$3"
+	printf -v "$4" '02:00:00:%02x:%02x:%02x' $((kind + 16 * k)) "$2" "$3"
 }
 
 # A seed for router $2, counting leaves first: different for each, the same
@@ -198,6 +208,7 @@ router_sysctl()
 	net.ipv4.fib_multipath_hash_fields = 0x37
 	net.ipv4.fib_multipath_hash_seed = $(router_seed "$seed" "$1")
 	net.ipv4.icmp_ratelimit = 0
+	net.ipv4.icmp_errors_use_inbound_ifaddr = $((links > 1))
 	net.ipv6.conf.all.forwarding = 1
 	net.ipv6.conf.default.accept_dad = 0
 	net.ipv6.conf.default.addr_gen_mode = 1
@@ -219,15 +230,18 @@ host_sysctl()
 # All links, made from the initial namespace.
 links_batch()
 {
-	local l s h a b
+	local l s k h a b
 
 	for ((l = 0; l < leaves; l++)); do
 		for ((s = 0; s < spines; s++)); do
-			link_mac leaf "$l" $s a
-			link_mac spine "$l" $s b
-			echo "link add spine$s netns leaf$l mtu $fabric_mtu address $a" \
-				"type veth peer name leaf$l netns spine$s" \
-				"mtu $fabric_mtu address $b"
+			for ((k = 0; k < links; k++)); do
+				link_mac leaf "$l" $s a $k
+				link_mac spine "$l" $s b $k
+				echo "link add spine$s${suffixes[k]} netns leaf$l" \
+					"mtu $fabric_mtu address $a" \
+					"type veth peer name leaf$l${suffixes[k]}" \
+					"netns spine$s mtu $fabric_mtu address $b"
+			done
 		done
 		link_mac bridge "$l" 0 a
 		echo "link add br0 netns leaf$l mtu $fabric_mtu address $a type bridge"
@@ -249,9 +263,16 @@ host_link()
 		"${netns:+netns $netns} mtu $fabric_mtu address $mac"
 }
 
+# link_address DEVICE LINK LEAF SPINE END: 1 is at the leaf, 2 at the spine
+link_address()
+{
+	((links == 1)) ||
+		echo "addr add 10.$((100 + $2)).$3.$((2 * $4 + $5))/32 dev $1"
+}
+
 leaf_batch()
 {
-	local l=$1 o s h a i self=10.255.0.$(($1 + 1)) self6 prefix6 paths paths6
+	local l=$1 o s k h a i dev self=10.255.0.$(($1 + 1)) self6 prefix6 paths paths6
 
 	printf -v self6 'fd00:255:0::%x' $((l + 1))
 	cat <<-E
@@ -274,12 +295,16 @@ leaf_batch()
 	done
 
 	for ((s = 0; s < spines; s++)); do
-		link_mac spine "$l" $s a
-		echo "link set spine$s up"
-		echo "neigh add 10.255.1.$((s + 1)) lladdr $a dev spine$s"
-		echo "neigh add fe80::1:$((s + 1)) lladdr $a dev spine$s"
-		paths+=" nexthop via 10.255.1.$((s + 1)) dev spine$s onlink"
-		paths6+=" nexthop via fe80::1:$((s + 1)) dev spine$s"
+		for ((k = 0; k < links; k++)); do
+			dev=spine$s${suffixes[k]}
+			link_mac spine "$l" $s a $k
+			link_address "$dev" $k "$l" $s 1
+			echo "link set $dev up"
+			echo "neigh add 10.255.1.$((s + 1)) lladdr $a dev $dev"
+			echo "neigh add fe80::1:$((s + 1)) lladdr $a dev $dev"
+			paths+=" nexthop via 10.255.1.$((s + 1)) dev $dev onlink"
+			paths6+=" nexthop via fe80::1:$((s + 1)) dev $dev"
+		done
 	done
 	for ((o = 0; o < leaves; o++)); do
 		((o != l)) || continue
@@ -291,7 +316,7 @@ leaf_batch()
 
 spine_batch()
 {
-	local s=$1 l a self=10.255.1.$(($1 + 1)) self6 prefix6
+	local s=$1 l k a dev self=10.255.1.$(($1 + 1)) self6 prefix6 paths paths6
 
 	printf -v self6 'fd00:255:1::%x' $((s + 1))
 	cat <<-E
@@ -300,15 +325,20 @@ spine_batch()
 	addr add $self6/128 dev lo nodad
 	E
 	for ((l = 0; l < leaves; l++)); do
-		link_mac leaf "$l" "$s" a
 		printf -v prefix6 'fd00:1:%x::' "$l"
-		cat <<-E
-		link set leaf$l up
-		neigh add 10.255.0.$((l + 1)) lladdr $a dev leaf$l
-		neigh add fe80::$((l + 1)) lladdr $a dev leaf$l
-		route add 10.1.$l.0/24 via 10.255.0.$((l + 1)) dev leaf$l onlink src $self
-		route add $prefix6/64 via fe80::$((l + 1)) dev leaf$l src $self6
-		E
+		paths='' paths6=''
+		for ((k = 0; k < links; k++)); do
+			dev=leaf$l${suffixes[k]}
+			link_mac leaf "$l" "$s" a $k
+			link_address "$dev" $k "$l" "$s" 2
+			echo "link set $dev up"
+			echo "neigh add 10.255.0.$((l + 1)) lladdr $a dev $dev"
+			echo "neigh add fe80::$((l + 1)) lladdr $a dev $dev"
+			paths+=" nexthop via 10.255.0.$((l + 1)) dev $dev onlink"
+			paths6+=" nexthop via fe80::$((l + 1)) dev $dev"
+		done
+		echo "route add 10.1.$l.0/24 src $self$paths"
+		echo "route add $prefix6/64 src $self6$paths6"
 	done
 }
 
@@ -510,18 +540,31 @@ host_plug()
 		namespaced_host_up "$1"
 }
 
+# all_links PREFIX NUMBER...: devices of a router to these others
+all_links()
+{
+	local prefix=$1 n suffix
+	shift
+
+	for n; do
+		for suffix in "${suffixes[@]}"; do
+			echo "$prefix$n$suffix"
+		done
+	done
+}
+
 routers_up()
 {
 	local n devices
 
+	devices=$(all_links spine "${spine_list[@]}")
 	for ((n = 0; n < leaves; n++)); do
-		printf -v devices 'spine%d ' "${spine_list[@]}"
 		leaf_batch $n | ip -n "leaf$n" -batch -
 		# shellcheck disable=SC2086 # a list
 		links_up "leaf$n" $devices
 	done
+	devices=$(all_links leaf "${leaf_list[@]}")
 	for ((n = 0; n < spines; n++)); do
-		printf -v devices 'leaf%d ' "${leaf_list[@]}"
 		spine_batch $n | ip -n "spine$n" -batch -
 		# shellcheck disable=SC2086
 		links_up "spine$n" $devices
@@ -531,7 +574,7 @@ routers_up()
 fabric_up()
 {
 	local leaves=4 spines=4 hosts=2 link_rate=16mbit host_rate='' seed=1
-	local i n netns leaf_list spine_list cpus
+	local links=1 suffixes=('') i n netns leaf_list spine_list cpus
 
 	while (($#)); do
 		(($# > 1)) || fabric_die "$1 needs a value"
@@ -542,12 +585,17 @@ fabric_up()
 		--rate)		link_rate=$2 ;;
 		--host-rate)	host_rate=$2 ;;
 		--seed)		seed=$2 ;;
+		--links)	links=$2 ;;
 		*)		fabric_die "unknown option $1" ;;
 		esac
 		shift 2
 	done
-	for n in "$leaves" "$spines" "$hosts"; do
+	for n in "$leaves" "$spines" "$hosts" "$links"; do
 		[[ $n =~ ^[1-9][0-9]?$ ]] || fabric_die "$n is not within 1..99"
+	done
+	((links < 10)) || fabric_die "more than 9 links"
+	for ((n = 1; n < links; n++)); do
+		suffixes+=("-$n")
 	done
 	[[ $seed =~ ^[0-9]{1,9}$ ]] || fabric_die "seed $seed is not a number"
 	host_rate=${host_rate:-$link_rate}
@@ -630,34 +678,39 @@ fabric_seed()
 	done
 }
 
-# fabric_cut add|del LEAF SPINE: the far end of their link, on both sides, drops what
-# comes. Both ends still have carrier, and routers still choose the link.
+# fabric_cut add|del LEAF SPINE: the far ends of their links, on both sides, drop what
+# comes. Both ends still have carrier, and routers still choose the links.
 fabric_cut()
 {
-	local family
+	local family k
 
 	fabric_load
 	for family in 4 6; do
-		ip -$family -n "leaf$2" rule "$1" pref 1 iif "spine$3" blackhole
-		ip -$family -n "spine$3" rule "$1" pref 1 iif "leaf$2" blackhole
+		for k in "${suffixes[@]}"; do
+			ip -$family -n "leaf$2" rule "$1" pref 1 iif "spine$3$k" blackhole
+			ip -$family -n "spine$3" rule "$1" pref 1 iif "leaf$2$k" blackhole
+		done
 	done
 }
 
 # fabric_link_rate LEAF SPINE [RATE]: of both directions
 fabric_link_rate()
 {
-	local tbf
+	local tbf k
 
 	fabric_load
 	tbf="root handle 1: tbf rate ${3:-$link_rate} burst 20k limit 8m"
-	# shellcheck disable=SC2086 # words
-	tc -n "leaf$1" qdisc change dev "spine$2" $tbf
-	# shellcheck disable=SC2086
-	tc -n "spine$2" qdisc change dev "leaf$1" $tbf
+	for k in "${suffixes[@]}"; do
+		# shellcheck disable=SC2086 # words
+		tc -n "leaf$1" qdisc change dev "spine$2$k" $tbf
+		# shellcheck disable=SC2086
+		tc -n "spine$2" qdisc change dev "leaf$1$k" $tbf
+	done
 }
 
 # {"uplinks":[[bytes to each spine] of each leaf],
 #  "downlinks":[[bytes to each leaf] of each spine]}
+# With --links they are lists of the bytes on each link.
 fabric_links()
 {
 	local netns
@@ -665,10 +718,12 @@ fabric_links()
 	fabric_load
 	for netns in $(routers); do
 		ip -n "$netns" -s -j link show type veth
-	done | jq -c -s --argjson leaves "$leaves" '
-		def sent(to): map(select(.ifname | test("^" + to + "[0-9]+$")))
-			| sort_by(.ifname[(to | length):] | tonumber)
-			| map(.stats64.tx.bytes);
+	done | jq -c -s --argjson leaves "$leaves" --argjson links "$links" '
+		def sent(to): map(select(.ifname | test("^" + to + "[0-9]+(-[0-9])?$")))
+			| sort_by(.ifname[(to | length):] | split("-") | map(tonumber))
+			| map(.stats64.tx.bytes)
+			| if $links == 1 then .
+			  else [range(0; length; $links) as $i | .[$i:$i + $links]] end;
 		{uplinks: .[:$leaves] | map(sent("spine")),
 		 downlinks: .[$leaves:] | map(sent("leaf"))}'
 }
