@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A job whose two lanes lead over one spine, by two links between it and each leaf: each
-# flow takes the link of its lane up and down, as the counters of the links say.
+# flow takes the link of its lane up and down, as the counters of the links say. The other
+# spine is drained; it tells links to the leaf apart from a leaf that answers by any.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/steer/lib.sh
@@ -16,7 +17,7 @@ up()
 
 	dir=$(mktemp -d)
 	defer rm -rf "$dir"
-	fabric_up --leaves 2 --spines 1 --hosts 2 --links 2 --rate 4mbit
+	fabric_up --leaves 2 --spines 2 --hosts 2 --links 2 --rate 4mbit
 	fabric_load
 	defer fabric_down
 	for ((i = 0; i < 4; i++)); do
@@ -24,7 +25,7 @@ up()
 		defer rmdir "/sys/fs/cgroup/test$i"
 		host_exec "$i" rocesteer path discover \
 			--dev "$(host_dev "$i")" --source "$(host_ip "$i")" \
-			--peer "$(far_hosts "$i")" --paths 4 \
+			--peer "$(far_hosts "$i")" --paths 8 \
 			--out "$dir/ports$i.json" >"$dir/log" 2>&1 ||
 			{ cat "$dir/log"; return 1; }
 	done
@@ -42,10 +43,13 @@ far_hosts()
 slice()
 {
 	jq -n --argjson hosts "$("$fabric" hosts --json)" '{
-		leaves: 2, spines: 1, gpus_per_leaf: 2, gpus_per_server: 1,
+		leaves: 2, spines: 2, gpus_per_leaf: 2, gpus_per_server: 1,
 		links_per_pair: 2, parallel_links: 2,
-		leaf_addrs: [range(2) as $l | [range(2) | "10.\(100 + .).\($l).1"]],
-		spine_addrs: [[range(2) as $l | range(2) | "10.\(100 + .).\($l).2"]],
+		leaf_addrs: [range(2) as $l | [range(2) as $s | range(2) |
+			"10.\(100 + .).\($l).\(2 * $s + 1)"]],
+		spine_addrs: [range(2) as $s | [range(2) as $l | range(2) |
+			"10.\(100 + .).\($l).\(2 * $s + 2)"]],
+		drained: {spines: [1]},
 		nics: [range(2) as $l | $hosts | map(select(.leaf == $l) |
 			[.ipv4])]}' >"$dir/cluster.json"
 	rocesteer --json slice alloc --gpus 4 --job a --cluster "$dir/cluster.json" \
