@@ -665,6 +665,49 @@ both_load_a_slice()
 		loads_slice h1 10.1.1.1 10.9.1.2 10.1.0.1
 }
 
+# Two spines with two links to each leaf, which routers tell apart
+has_links()
+{
+	local router
+
+	on_h0 "$rocesteer" job unload --all && daemon_stop && fabric_destroy &&
+		fabric_create 2 2 || return
+	for router in spine0 spine1 leaf1; do
+		in_ns "$router" sysctl -qw net.ipv4.icmp_errors_use_inbound_ifaddr=1
+	done
+	rm "$dir/ports.json"
+	on_h0 "$rocesteer" path discover --dev eth0 --peer 10.1.1.1 \
+		--out "$dir/ports.json" && load && daemon_start &&
+		on_h0 "$rocesteer" --json job show --job 1 | jq -ce --slurpfile map \
+			"$dir/ports.json" '$map[0].peers[0].paths as $paths |
+			.groups[0] | (.routers | length) == 8 and
+			.routers == [$paths[].router] and .path_leaves == [$paths[].leaf]'
+}
+
+# The ports of the job take the paths that the job has, as discovery says now.
+ports_take_their_paths()
+{
+	on_h0 "$rocesteer" path discover --dev eth0 --peer 10.1.1.1 --json >"$dir/now" &&
+		on_h0 "$rocesteer" --json job show --job 1 | jq -e --slurpfile now \
+			"$dir/now" '.peers[0].ports as $ports |
+			$now[0].peers[0].paths | length == 8 and
+			all(.[]; any(.ports[] == $ports[.path]; .))'
+}
+
+# Other links behind the same routers
+links_hash_otherwise()
+{
+	ports_take_their_paths || return
+	kill -STOP "$daemon"
+	fabric_downlinks 0 1 1 0
+	fabric_downlinks 1 1 1 0
+	! ports_take_their_paths && kill -CONT "$daemon" &&
+		busywait 30000 ports_take_their_paths &&
+		events 'any(.[]; .event == "path-moved" and .router and .path_leaf) and
+			any(.[]; .event == "remapped" and .job == 1) and
+			all(.[]; .event != "path-down")'
+}
+
 daemon_kill()
 {
 	[[ ! $daemon ]] || kill -KILL "$daemon"
@@ -677,7 +720,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 23
+ktap_plan 25
 defer fabric_destroy
 check "a fabric, a job, its flows" ready
 defer daemon_kill
@@ -704,5 +747,7 @@ check "a job with some of the paths finds those again" \
 	attempt hashes_otherwise_again
 check "both hosts of a slice load it, whatever their leaf calls the spines" \
 	both_load_a_slice
+check "a job with parallel links, told apart by the leaf" has_links
+check "spines hash otherwise: ports of the links are found again" links_hash_otherwise
 check "nothing is left behind" world_is_empty
 ktap_finish
