@@ -22,11 +22,13 @@ const struct cli_option slice_replay_options[] = {
 	{}
 };
 
-enum { T_JOBS, T_GPUS, T_LOAD, T_SEED };
+enum { T_JOBS, T_GPUS, T_LIKE, T_LOAD, T_SEED };
 
 const struct cli_option slice_trace_options[] = {
 	[T_JOBS] = { "jobs", "N", "number of jobs" },
 	[T_GPUS] = { "gpus", "N", "number of GPUs of the cluster" },
+	[T_LIKE] = { "like", "KIND",
+		     "powers-of-two or paper (default: powers-of-two)" },
 	[T_LOAD] = { "load", "SHARE",
 		     "share of the GPUs that jobs want (default: 0.9)" },
 	[T_SEED] = { "seed", "N", "seed of random choices (default: 1)" },
@@ -299,36 +301,52 @@ static int print_trace(const struct cli_args *args,
 	return out_show(&args->out, root, NULL);
 }
 
-int slice_trace(const struct cli_args *args, struct err *err)
+static int read_trace_options(const struct cli_args *args,
+			      struct trace_spec *spec, struct err *err)
 {
 	__u64 jobs = 0, gpus = 0, load = 900000, seed = 1;
 	const char *share = args->value[T_LOAD];
-	struct trace_spec spec;
-	struct trace_job *job;
-	int ret;
+	int like = TRACE_POWERS, ret;
 
 	ret = cli_need(args, T_JOBS, err) ?: cli_need(args, T_GPUS, err) ?:
 	      cli_uint(args, T_JOBS, 1, TRACE_MAX_JOBS, &jobs, err) ?:
 	      cli_uint(args, T_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
 		       &gpus, err) ?:
+	      cli_word(args, T_LIKE, trace_like_names, &like, err) ?:
 	      cli_uint(args, T_SEED, 0, UINT32_MAX, &seed, err);
-	if (!ret && share && decimal_read(share, 1000, 100 * TRACE_SHARE, &load))
-		ret = err_set(err, EXIT_BAD_INPUT, "usage",
-			      "--load: '%s' is not a number from 0.001 to 100",
-			      share);
 	if (ret)
 		return ret;
-	job = calloc(jobs, sizeof(*job));
+	if (like == TRACE_PAPER && gpus < TRACE_PAPER_GPUS)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--gpus: %llu are too few for --like paper: it has jobs of %u",
+			       gpus, TRACE_PAPER_GPUS);
+	if (share && decimal_read(share, 1000, 100 * TRACE_SHARE, &load))
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--load: '%s' is not a number from 0.001 to 100",
+			       share);
+	*spec = (struct trace_spec) { like, jobs, gpus, load, seed };
+	return 0;
+}
+
+int slice_trace(const struct cli_args *args, struct err *err)
+{
+	struct trace_spec spec;
+	struct trace_job *job;
+	int ret;
+
+	ret = read_trace_options(args, &spec, err);
+	if (ret)
+		return ret;
+	job = calloc(spec.jobs, sizeof(*job));
 	if (!job)
 		return -ENOMEM;
-	spec = (struct trace_spec) { jobs, gpus, load, seed };
 	trace_make(&spec, job);
-	if (job[jobs - 1].arrival > TRACE_MAX_TIME)
+	if (job[spec.jobs - 1].arrival > TRACE_MAX_TIME)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
 			      "--jobs: they would arrive over more than %llu s",
 			      TRACE_MAX_TIME / TRACE_SECOND);
 	else
-		ret = print_trace(args, job, jobs, err);
+		ret = print_trace(args, job, spec.jobs, err);
 	free(job);
 	return ret;
 }

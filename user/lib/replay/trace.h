@@ -48,14 +48,28 @@ struct trace_job {
 int trace_read(const char *file, __u32 max_gpus, struct trace_job **jobs,
 	       __u32 *nr, struct err *err);
 
+/* What jobs of a trace that is made up are like; rocesteer-slice(8) says more. */
+enum trace_like {
+	TRACE_POWERS,	/* powers of two of GPUs, a quarter of the cluster at most */
+	TRACE_PAPER,	/* those that vClos was evaluated with */
+	TRACE_LIKES
+};
+
+/* Their names on the command line. */
+extern const char * const trace_like_names[TRACE_LIKES + 1];
+
+#define TRACE_PAPER_GPUS	512u	/* of its largest jobs */
+
 /**
  * struct trace_spec - what is to be made up
+ * @like: what its jobs are like
  * @jobs: 1 to TRACE_MAX_JOBS
- * @gpus: of the cluster
+ * @gpus: of the cluster; TRACE_PAPER: at least TRACE_PAPER_GPUS
  * @load: share of its GPUs that the jobs would keep busy, at least 1
  * @seed: another gives another trace
  */
 struct trace_spec {
+	enum trace_like like;
 	__u32 jobs;
 	__u32 gpus;
 	__u32 load;
