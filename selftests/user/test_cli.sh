@@ -531,7 +531,7 @@ idle_options()
 		slice alloc "${cluster[@]}" --gpus 1 --servers 0/0 &&
 	usage "--driver: only with --start" \
 		slice queue "${cluster[@]}" --ocs --driver x &&
-	usage "--order: 'lifo' is not one of fifo, fewest-gpus, shortest" \
+	usage "--order: 'lifo' is not one of fifo, fewest-gpus, shortest, backfill" \
 		slice queue "${cluster[@]}" --order lifo &&
 	usage "--seed: only with --pattern" slice check --slice x --flows x --seed 1 &&
 	usage "--job: only with --cluster" slice check --slice x --flows x --job 1 &&

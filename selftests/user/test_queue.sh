@@ -30,6 +30,7 @@ orders()
 	three && queue fifo "half all one" &&
 		queue fewest-gpus "one half all" &&
 		queue shortest "all one half" &&
+		queue backfill "half all one" &&
 		jq -e '[.queue[].job] == ["half", "all", "one"]' "$file"
 }
 
@@ -58,6 +59,22 @@ fewest_first()
 	three && slice queue --start --order fewest-gpus |
 		jq -e '[.started[].job] == ["one", "half"] and
 			[.waiting[].job] == ["all"]' &&
+		file_is_right
+}
+
+# What has a place passes those without, which say what they lack. Nothing is started
+# without --start, and then it is not known what lacks behind the one to start.
+backfill()
+{
+	three && slice submit --gpus 8 --job most &&
+		slice queue --order backfill | jq -e '.started == [] and
+			all(.waiting[]; has("lacks") | not)' &&
+		slice queue --start --order backfill |
+		jq -e '[.started[].job] == ["half", "one"] and
+			([.waiting[] | [.job, .lacks]] ==
+				[["all", "gpus"], ["most", "gpus"]])' &&
+		slice queue | jq -e '[.waiting[].lacks] == ["gpus", null]' &&
+		jq -e '(.jobs | keys) == ["half", "one"]' "$file" &&
 		file_is_right
 }
 
@@ -210,10 +227,11 @@ jsonschema.validate(cluster, schema)
 assert cluster["queue"]' Documentation/cluster.schema.json "$file"
 }
 
-ktap_plan 13
+ktap_plan 14
 check "jobs wait in the order that is asked for" orders
 check "the first one without a place holds the others back" blocks
 check "with the fewest GPUs first, small ones pass" fewest_first
+check "in backfill what has a place passes" backfill
 check "a job that waits can be taken back" withdraws
 check "a slice for a job that waits is of the size it waits for" alloc_of_a_waiting_job
 check "circuits are moved for a job that waits" moves_circuits

@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "slice.h"
 
@@ -22,8 +23,8 @@ enum { CLUSTER, ORDER, START, OCS, DRIVER };
 const struct cli_option slice_queue_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file" },
 	[ORDER] = { "order", "ORDER",
-		    "fifo, fewest-gpus or shortest (default: fifo)" },
-	[START] = { "start", NULL, "start the first jobs that have a place" },
+		    "fifo, fewest-gpus, shortest or backfill (default: fifo)" },
+	[START] = { "start", NULL, "start the next jobs that have a place" },
 	[OCS] = { "ocs", NULL, "move idle optical circuits if that helps" },
 	[DRIVER] = { "driver", "COMMAND", "program that moves circuits, for --ocs" },
 	{}
@@ -159,7 +160,7 @@ static void put_started(struct queue_run *run, struct json_object *entry,
 	out_uint(row, "jwt_s", cluster_seconds_since(entry, "submitted"));
 }
 
-/* Start the first job. Return: 1 when there is another to try, or 0. */
+/* Start a job if it has a place. Return: 1 when it has started, or 0. */
 static int start(struct queue_run *run, struct cluster *c,
 		 struct json_object *entry, __u32 gpus, const char **lacks,
 		 struct err *err)
@@ -188,8 +189,41 @@ static int start(struct queue_run *run, struct cluster *c,
 	return *lacks ? 0 : ret;
 }
 
+/* Of the jobs tried before, what one of the same size lacks, or NULL. */
+static const char *known(const struct queue *queue, const char **lacks, __u32 i)
+{
+	__u32 k;
+
+	for (k = 0; k < i; k++)
+		if (queue_job(queue, k)->gpus == queue_job(queue, i)->gpus)
+			return lacks[k];
+	return NULL;
+}
+
+/* Start the first job that has a place. Return: as start(). */
+static int start_one(struct queue_run *run, struct cluster *c,
+		     const struct queue *queue, const char **lacks,
+		     struct err *err)
+{
+	__u32 n = queue_tries(queue), i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < n; i++) {
+		const struct queue_job *job = queue_job(queue, i);
+
+		lacks[i] = known(queue, lacks, i);
+		if (lacks[i])
+			continue;
+		ret = start(run, c, cluster_queue_entry(c, job->number),
+			    job->gpus, &lacks[i], err);
+		if (!lacks[i])
+			break;
+	}
+	return ret;
+}
+
 static void list(struct queue_run *run, const struct cluster *c,
-		 const struct queue *queue, const char *lacks)
+		 const struct queue *queue, const char **lacks)
 {
 	__u32 i;
 
@@ -204,17 +238,16 @@ static void list(struct queue_run *run, const struct cluster *c,
 		out_uint(row, "waited_s",
 			 cluster_seconds_since(entry, "submitted"));
 		json_object_object_del(row, "lacks");	/* ours to say */
-		if (!i && lacks)
-			out_string(row, "lacks", lacks);
+		if (lacks[i])
+			out_string(row, "lacks", lacks[i]);
 	}
 }
 
-/* Read the file, and start the first job or list all. Return: as start(). */
+/* Read the file, and start a job or list all. Return: as start(). */
 static int step(struct queue_run *run, struct err *err)
 {
-	const char *file = run->args->value[CLUSTER], *lacks = NULL;
+	const char *file = run->args->value[CLUSTER], **lacks = NULL;
 	struct queue queue = {};
-	struct json_object *entry;
 	struct cluster c;
 	int ret;
 
@@ -227,13 +260,13 @@ static int step(struct queue_run *run, struct err *err)
 			      "%s: oxcs: is missing: there are no circuits",
 			      c.file);
 	ret = ret ?: make_queue(&c, run->order, &queue);
-	if (!ret && queue.nr) {
-		entry = cluster_queue_entry(&c, queue_job(&queue, 0)->number);
-		ret = start(run, &c, entry, queue_job(&queue, 0)->gpus, &lacks,
-			    err);
+	if (!ret) {
+		lacks = calloc(queue.nr + 1, sizeof(*lacks));
+		ret = lacks ? start_one(run, &c, &queue, lacks, err) : -ENOMEM;
 	}
 	if (!ret)
 		list(run, &c, &queue, lacks);
+	free(lacks);
 	queue_free(&queue);
 	cluster_close(&c);
 	return ret;

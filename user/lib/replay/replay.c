@@ -131,18 +131,22 @@ static void end(struct replay *p, __u32 i)
 	*r = p->run[--p->running];
 }
 
-/* Start the first jobs of the queue. What has no place at all goes. */
+/* Start jobs of the queue. What has no place at all goes. */
 static int start_all(struct replay *p)
 {
-	while (p->queue.nr) {
-		int ret = start(p, queue_job(&p->queue, 0)->number);
+	__u32 i = 0;
+
+	while (i < queue_tries(&p->queue)) {
+		int ret = start(p, queue_job(&p->queue, i)->number);
 
 		if (ret < 0)
 			return ret;
-		if (!ret && p->running)
-			break;
+		if (!ret && p->running) {
+			i++;
+			continue;
+		}
 		p->result->refused += !ret;
-		queue_pop(&p->queue);
+		queue_take(&p->queue, i);
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@ const char * const queue_order_names[] = {
 	[QUEUE_FIFO] = "fifo",
 	[QUEUE_FEWEST_GPUS] = "fewest-gpus",
 	[QUEUE_SHORTEST] = "shortest",
+	[QUEUE_BACKFILL] = "backfill",
 	[QUEUE_ORDERS] = NULL
 };
 
@@ -43,4 +44,12 @@ void queue_add(struct queue *queue, const struct queue_job *job)
 	for (; i && is_before(queue->order, job, &jobs[i - 1]); i--)
 		jobs[i] = jobs[i - 1];
 	jobs[i] = *job;
+}
+
+void queue_take(struct queue *queue, __u32 i)
+{
+	struct queue_job *jobs = queue->job + queue->first++;
+
+	memmove(jobs + 1, jobs, i * sizeof(*jobs));
+	queue->nr--;
 }

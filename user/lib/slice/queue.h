@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The queue of jobs that wait for a place. Its first job is the next to start,
- * and none starts before it: head-of-line blocking.
+ * The queue of jobs that wait for a place. Its first job is the next to start, and
+ * holds back those behind it while it has no place. In backfill it does not: whatever
+ * has a place starts, and nothing is kept free for the first one, so that large jobs
+ * may wait for long.
  */
 #ifndef ROCESTEER_LIB_QUEUE_H
 #define ROCESTEER_LIB_QUEUE_H
@@ -12,11 +14,14 @@ enum queue_order {
 	QUEUE_FIFO,
 	QUEUE_FEWEST_GPUS,
 	QUEUE_SHORTEST,
+	QUEUE_BACKFILL,
 	QUEUE_ORDERS
 };
 
 /* Their names on the command line, ended by NULL. */
 extern const char * const queue_order_names[QUEUE_ORDERS + 1];
+
+#define QUEUE_TRIES	200u	/* in backfill: jobs without a place, until it ends */
 
 /**
  * struct queue_job - a job that waits
@@ -57,11 +62,15 @@ static inline const struct queue_job *queue_job(const struct queue *queue,
 	return &queue->job[queue->first + i];
 }
 
-/* Take the first one out. */
-static inline void queue_pop(struct queue *queue)
+/* How many jobs may be tried, as long as none of them has a place. */
+static inline __u32 queue_tries(const struct queue *queue)
 {
-	queue->first++;
-	queue->nr--;
+	__u32 most = queue->order == QUEUE_BACKFILL ? QUEUE_TRIES : 1;
+
+	return queue->nr < most ? queue->nr : most;
 }
+
+/* Take the i-th one out. */
+void queue_take(struct queue *queue, __u32 i);
 
 #endif /* ROCESTEER_LIB_QUEUE_H */
