@@ -57,7 +57,7 @@ _rocesteer_words()
 		echo "--cluster --policy --order --seed --svg --json --help"
 		;;
 	'slice trace')
-		echo "--jobs --gpus --load --seed --json --help"
+		echo "--jobs --gpus --like --load --seed --json --help"
 		;;
 	'slice wire')
 		echo "--cluster --driver --json --help"
@@ -162,10 +162,10 @@ _rocesteer_argument()
 	--policy)
 		words="themis baseline best"
 		[[ $3 != slice* ]] ||
-			words="ecmp source-routing vclos ocs-vclos ideal"
+			words="ecmp balanced source-routing vclos ocs-vclos ideal"
 		;;
 	--order)
-		words="fifo fewest-gpus shortest"
+		words="fifo fewest-gpus shortest backfill"
 		;;
 	--queue)
 		words="fifo scf"

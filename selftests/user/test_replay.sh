@@ -50,18 +50,45 @@ contention_within_a_job()
 		replay --policy ecmp | of ecmp '.jrt_s == 100'
 }
 
-# Each has four GPUs under a leaf of its own, and one under a leaf they share:
-# from 50 s on their flows meet there, until the first one ends.
+# Each has four GPUs under a leaf of its own, and one under a leaf they share: from
+# 50 s on their flows are on the same links, and meet while the other communicates.
 contention_between_jobs()
 {
 	cluster 3 1 4 1
 	trace 0,5,100,0.5,ring 50,5,100,0.5,ring
 	replay --policy ecmp,source-routing,ideal >"$dir/out" &&
-		of ecmp '.jrt_s == 125 and .slowed == 2 and
-			.makespan_s == 175' <"$dir/out" &&
+		of ecmp '.jrt_s == 112.5 and .slowed == 2 and
+			.makespan_s == 162.5' <"$dir/out" &&
 		of ideal '.jrt_s == 100 and .makespan_s == 150' <"$dir/out" &&
-		trace 0,5,100,0,ring 50,5,100,0,ring &&
+		trace 0,5,100,0.2,ring 0,5,300,0.6,ring &&
+		replay --policy ecmp | of ecmp '.jrt_s == (112 + 312) / 2' &&
+		trace 0,5,100,0.2,ring 0,5,100,0,ring &&
 		replay --policy ecmp | of ecmp '.jrt_s == 100 and .slowed == 0'
+}
+
+# Each leaf has a circuit, to a spine of its own, and four GPUs send by it.
+counts_circuits()
+{
+	echo '{"leaves":2,"spines":4,"gpus_per_leaf":4,"gpus_per_server":1,
+		"oxcs":2,"spine_ports":1,"circuits":[[0,null],[null,2]]}' >"$file"
+	trace 0,8,100,0.5,halving-doubling
+	replay --policy ecmp,balanced,source-routing >"$dir/out" &&
+		jq -e 'all(.policies[]; .jrt_s == 250)' "$dir/out" &&
+		cluster 2 4 4 1 &&
+		replay --policy balanced | of balanced '.jrt_s == 100'
+}
+
+# A job keeps off the links of those that run, also where these began at place 0. Of
+# two links five flows take one three times.
+balances()
+{
+	cluster 3 2 4 1
+	trace 0,5,100,0.5,ring 50,5,100,0.5,ring
+	replay --policy balanced,source-routing >"$dir/out" &&
+		of balanced '.jrt_s == 100 and .slowed == 0' <"$dir/out" &&
+		of source-routing '.jrt_s == 112.5' <"$dir/out" &&
+		cluster 2 2 5 1 && trace 0,10,100,0.5,all-to-all &&
+		replay --policy balanced | of balanced '.jrt_s == 200'
 }
 
 # Under source routing two GPUs of a leaf never share a link up.
@@ -90,6 +117,31 @@ orders()
 		of ideal '.jwt_s * 3 | round == 98 + 119' &&
 		replay --policy ideal --order fewest-gpus |
 		of ideal '.jwt_s * 3 | round == 99 + 148'
+}
+
+# What has a place passes those without, in the order of arrival; 200 of them at most,
+# so that one behind more waits for all.
+backfill()
+{
+	local n
+	local -a behind
+
+	cluster 1 1 4 4
+	trace 0,4,100,0,ring 1,3,10,0,ring 2,2,20,0,ring 3,1,5,0,ring
+	replay --policy ideal --order backfill |
+		of ideal '.jwt_s * 4 == 99 + 108 + 97' || return
+	for n in 199 200; do
+		mapfile -t behind < <(yes 1,2,1,0,ring | head -n "$n")
+		trace 0,3,100,0,ring "${behind[@]}" 1,1,1000,0,ring
+		replay --policy vclos --order backfill |
+			of vclos ".makespan_s == $((n < 200 ? 1001 : 1200))" ||
+			return
+	done
+	# Nothing runs, and the first has no place: it goes, the second starts.
+	echo '{"leaves":2,"spines":1,"gpus_per_leaf":2,"gpus_per_server":1}' >"$file"
+	trace 0,4,10,0,ring 0,2,10,0,ring
+	replay --policy vclos --order backfill |
+		of vclos '.refused == 1 and .jrt_s == 10 and .jwt_s == 0'
 }
 
 # Of two and of four jobs the longest, of 200 the last but two.
@@ -197,7 +249,11 @@ usage()
 		"$rocesteer" --json slice trace --jobs 0 --gpus 1 |
 		jq -e '.error.code == "usage"' &&
 		"$rocesteer" --json slice trace --jobs 9 --gpus 1 --load 0 |
-		jq -e '.error.message | contains("--load")'
+		jq -e '.error.message | contains("--load")' &&
+		"$rocesteer" --json slice trace --jobs 9 --gpus 999 --like us |
+		jq -e '.error.message | contains("--like")' &&
+		"$rocesteer" --json slice trace --jobs 9 --gpus 511 --like paper |
+		jq -e '.error.message | startswith("--gpus: 511 are too few for --like paper")'
 }
 
 makes_traces()
@@ -221,6 +277,38 @@ makes_traces()
 		cmp -s - "$trace"
 }
 
+# Of jobs of some sizes, how many run for the shortest time, and for up to another.
+makes_traces_of_the_paper()
+{
+	"$rocesteer" --json slice trace --jobs 20000 --gpus 8192 --like paper \
+		>"$dir/out" &&
+		jq -e 'def near($want): . > $want - 0.02 and . < $want + 0.02;
+			def share(f): ([.[] | select(f)] | length) / length;
+			.jobs | ([.[].gpus] | unique) ==
+				[8, 64, 128, 192, 256, 384, 512] and
+			(share(.gpus == 8) | near(0.089)) and
+			(share(.gpus == 64) | near(0.3)) and
+			(share(.gpus == 128) | near(0.14)) and
+			(share(.gpus == 256) | near(0.1)) and
+			(share(.gpus == 512) | near(0.364)) and
+			(map(select(.gpus <= 64)) |
+				(share(.duration == 1000) | near(0.734)) and
+				(share(.duration <= 10000) | near(0.95))) and
+			(map(select(.gpus > 64)) |
+				(share(.duration == 1000) | near(0.781)) and
+				(share(.duration <= 44000) | near(0.94)) and
+				(share(.duration == 100000) | near(0.03))) and
+			all(.[]; .duration >= 1000 and .duration <= 100000 and
+				.communication >= 0.02 and
+				.communication <= 0.35)' "$dir/out" &&
+		jq -e '([.jobs[] | .gpus * .duration] | add) as $busy |
+			$busy / 8192 / .jobs[-1].arrival |
+			. > 0.87 and . < 0.93' "$dir/out" &&
+		"$rocesteer" slice trace --jobs 20000 --gpus 8192 \
+			--like paper >"$trace" && cluster 256 32 32 4 &&
+		replay --policy ideal | of ideal '.refused == 0'
+}
+
 # 5,000 jobs on 8,192 GPUs; and again, to the same result.
 policies_compare()
 {
@@ -228,26 +316,30 @@ policies_compare()
 	"$rocesteer" slice trace --jobs 5000 --gpus 8192 >"$trace" &&
 		replay --svg "$dir/times.svg" >"$dir/out" &&
 		jq -c '.policies[]' "$dir/out" &&
-		jq -e '[.policies[].policy] == ["ecmp", "source-routing",
-			"vclos", "ocs-vclos", "ideal"] and
+		jq -e '[.policies[].policy] == ["ecmp", "balanced",
+			"source-routing", "vclos", "ocs-vclos", "ideal"] and
 			(.policies | map({(.policy): .}) | add |
 			.["ocs-vclos"].jct_to_ideal <= 1.04 and
 			.["ocs-vclos"].slowed == 0 and .vclos.slowed == 0 and
 			.ecmp.slowed > .["source-routing"].slowed and
 			.ecmp.jct_s > .["source-routing"].jct_s and
+			.["source-routing"].slowed > .balanced.slowed and
 			all(.[]; .refused == 0 and .fragmentation <= 1))' \
 			"$dir/out" &&
 		replay | cmp - "$dir/out" &&
 		/usr/bin/python3 -c 'import sys, xml.dom.minidom
-assert len(xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("rect")) == 13' \
+assert len(xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("rect")) == 15' \
 			"$dir/times.svg"
 }
 
-ktap_plan 12
+ktap_plan 16
 check "flows of a job share a link" contention_within_a_job
 check "two jobs slow each other while both run" contention_between_jobs
 check "source routing keeps links up apart" routes_by_source
+check "links are the circuits that a leaf has" counts_circuits
+check "balanced flows keep off each other" balances
 check "the queue has its orders, and blocks" orders
+check "in backfill small jobs pass" backfill
 check "99 % of the jobs keep to P99" most_keep_to_p99
 check "fragmentation, and jobs without a place" fragmentation
 check "jobs share no pair of leaf and spine" pairs_are_not_shared
@@ -255,5 +347,6 @@ check "circuits are moved" moves_circuits
 check "wrong traces: file, line and field are named" wrong_traces
 check "wrong usage" usage
 check "traces are made up, by seed" makes_traces
+check "traces are made up as in the paper" makes_traces_of_the_paper
 check "policies compare on 5000 jobs" policies_compare
 ktap_finish

@@ -16,7 +16,7 @@ const struct cli_option slice_replay_options[] = {
 	[POLICY] = { "policy", "POLICY[,POLICY..]",
 		     "policies to play (default: all)" },
 	[ORDER] = { "order", "ORDER",
-		    "fifo, fewest-gpus or shortest (default: fifo)" },
+		    "fifo, fewest-gpus, shortest or backfill (default: fifo)" },
 	[SEED] = { "seed", "N", "seed of random choices (default: 1)" },
 	[SVG] = { "svg", "FILE", "draw the mean times" },
 	{}

@@ -11,6 +11,7 @@
 
 const char * const replay_policy_names[] = {
 	[REPLAY_ECMP] = "ecmp",
+	[REPLAY_BALANCED] = "balanced",
 	[REPLAY_SOURCE] = "source-routing",
 	[REPLAY_VCLOS] = "vclos",
 	[REPLAY_OCS] = "ocs-vclos",
@@ -22,8 +23,8 @@ const char * const replay_policy_names[] = {
  * struct running - a job that runs
  * @job: of the trace
  * @place: where
- * @flows: of its worst step, between leaves
- * @nr_flows: how many
+ * @links: that its worst step takes, and others may
+ * @nr_links: how many
  * @factor: in millionths, how many times as long it takes
  * @since: when that began
  * @left: of its duration, then
@@ -33,8 +34,8 @@ const char * const replay_policy_names[] = {
 struct running {
 	const struct trace_job *job;
 	struct replay_place place;
-	struct replay_flow *flows;
-	__u32 nr_flows;
+	struct replay_link *links;
+	__u32 nr_links;
 	__u64 factor;
 	__u64 since;
 	__u64 left;
@@ -52,14 +53,18 @@ struct replay {
 	struct running *run;
 	__u32 running;
 	__u32 arrived;
+	__u32 ended;
+	__u32 *no_place;	/* by GPUs, from 1: @ended then, plus 1 */
+	bool changed;		/* the load */
 	__u64 now;
-	__u64 *jct;	/* of jobs that ended */
+	__u64 *jct;		/* of jobs that ended */
 };
 
-static void set_factor(struct running *r, __u64 now, __u32 worst)
+/* @worst: flows on its worst link, in millionths */
+static void set_factor(struct running *r, __u64 now, __u64 worst)
 {
-	__u64 factor = TRACE_SHARE +
-		       (__u64)r->job->communication * (worst - 1);
+	__u64 factor = TRACE_SHARE + (__uint128_t)r->job->communication *
+				     (worst - TRACE_SHARE) / TRACE_SHARE;
 
 	if (factor == r->factor)
 		return;
@@ -71,19 +76,49 @@ static void set_factor(struct running *r, __u64 now, __u32 worst)
 	r->slowed |= factor > TRACE_SHARE;
 }
 
-/* Flows came or went: other jobs may run at another speed. */
+/* If flows came or went, other jobs may run at another speed. */
 static void set_factors(struct replay *p)
 {
 	__u32 i;
 
-	for (i = 0; i < p->running; i++) {
+	for (i = 0; p->changed && i < p->running; i++) {
 		struct running *r = &p->run[i];
 
-		if (r->nr_flows)
+		if (r->nr_links)
 			set_factor(r, p->now,
-				   replay_load_worst(&p->load, r->flows,
-						     r->nr_flows));
+				   replay_load_worst(&p->load, r->job, r->links,
+						     r->nr_links));
 	}
+	p->changed = false;
+}
+
+static void add_load(struct replay *p, const struct running *r, int sign)
+{
+	replay_load_add(&p->load, r->job, r->links, r->nr_links, sign);
+	p->changed |= r->nr_links;
+}
+
+/* In a slice a job is alone, and meets itself at most. */
+static int route(struct replay *p, struct running *r, __u32 seed)
+{
+	__s64 worst;
+	int ret;
+
+	if (p->policy == REPLAY_IDEAL || r->job->gpus < 2)
+		return 0;
+	if (r->place.slice.nr_spines) {
+		worst = replay_load_alone(&p->load, r->job, &r->place, seed);
+		if (worst > 0)
+			set_factor(r, p->now, worst);
+		return worst < 0 ? worst : 0;
+	}
+	r->links = calloc(r->job->gpus, 2 * sizeof(*r->links));
+	if (!r->links)
+		return -ENOMEM;
+	ret = replay_load_route(&p->load, p->policy, r->job, &r->place, seed,
+				r->links, &r->nr_links);
+	add_load(p, r, 1);
+	return ret;
 }
 
 /* Return: 1 when the job has started, 0, or -ENOMEM. */
@@ -93,26 +128,23 @@ static int start(struct replay *p, __u32 number)
 	struct running *r = &p->run[p->running];
 	int ret;
 
+	/* A place comes free only when a job ends. */
+	if (p->no_place[job->gpus - 1] == p->ended + 1)
+		return 0;
 	*r = (struct running) {
 		.job = job, .factor = TRACE_SHARE, .since = p->now,
 		.left = job->duration, .end = p->now + job->duration,
 	};
 	ret = replay_site_take(&p->site, p->policy, job->gpus, &r->place,
 			       p->result);
+	if (!ret)
+		p->no_place[job->gpus - 1] = p->ended + 1;
 	if (ret <= 0)
 		return ret;
 	p->running++;
 	p->result->placed++;
 	p->result->jwt += p->now - job->arrival;
-	r->flows = calloc(job->gpus, sizeof(*r->flows));
-	if (!r->flows)
-		return -ENOMEM;
-	ret = replay_load_route(&p->load, p->policy, job, &r->place,
-				p->spec->seed + number, r->flows, &r->nr_flows);
-	if (ret)
-		return ret;
-	replay_load_add(&p->load, r->flows, r->nr_flows, 1);
-	return 1;
+	return route(p, r, p->spec->seed + number) ?: 1;
 }
 
 static void end(struct replay *p, __u32 i)
@@ -121,13 +153,13 @@ static void end(struct replay *p, __u32 i)
 	struct running *r = &p->run[i];
 	__u64 jct = p->now - r->job->arrival;
 
-	p->jct[result->placed - p->running] = jct;
-	result->jrt += p->now - r->job->arrival;
+	p->jct[p->ended++] = jct;
+	result->jrt += jct;
 	result->slowed += r->slowed;
 	result->makespan = p->now;
-	replay_load_add(&p->load, r->flows, r->nr_flows, -1);
+	add_load(p, r, -1);
 	replay_site_give(&p->site, &r->place);
-	free(r->flows);
+	free(r->links);
 	*r = p->run[--p->running];
 }
 
@@ -218,8 +250,7 @@ static int play(struct replay *p)
 		ret = start_all(p);
 		set_factors(p);
 		if (p->spec->progress && !(++events % PROGRESS))
-			p->spec->progress(p->result->placed - p->running,
-					  p->spec->arg);
+			p->spec->progress(p->ended, p->spec->arg);
 	}
 	return ret;
 }
@@ -234,8 +265,10 @@ static int compare_times(const void *a, const void *b)
 int replay_run(const struct replay_spec *spec, enum replay_policy policy,
 	       struct replay_result *result)
 {
+	__u32 gpus = spec->fabric->leaves * spec->fabric->gpus_per_leaf;
 	struct replay p = {
 		.spec = spec, .policy = policy, .result = result,
+		.no_place = calloc(gpus, sizeof(*p.no_place)),
 		.run = calloc(spec->jobs, sizeof(*p.run)),
 		.jct = calloc(spec->jobs, sizeof(*p.jct)),
 	};
@@ -243,7 +276,8 @@ int replay_run(const struct replay_spec *spec, enum replay_policy policy,
 	int ret = -ENOMEM;
 
 	*result = (struct replay_result) {};
-	if (p.run && p.jct && !replay_load_init(&p.load, spec->fabric) &&
+	if (p.no_place && p.run && p.jct &&
+	    !replay_load_init(&p.load, spec->ocs, spec->fabric) &&
 	    !replay_site_init(&p.site, spec, policy) &&
 	    !queue_init(&p.queue, spec->order, spec->jobs))
 		ret = play(&p);
@@ -258,6 +292,7 @@ int replay_run(const struct replay_spec *spec, enum replay_policy policy,
 	queue_free(&p.queue);
 	replay_site_free(&p.site);
 	replay_load_free(&p.load);
+	free(p.no_place);
 	free(p.run);
 	free(p.jct);
 	return ret;

@@ -4,13 +4,21 @@
  * policies. Pure; integers only: equal input gives equal output everywhere.
  *
  * The model. A job computes and communicates in turns; its duration in the trace
- * is without contention. All its GPUs send at the same time, one flow each: to
+ * is without contention. When it communicates, all its GPUs send, one flow each: to
  * the next one (ring), or half of the job away (halving-doubling, all-to-all), or
  * to one at random (permutation). A flow between leaves takes a link up to a
- * spine and one down. Flows that share a link share its bandwidth evenly, for as
- * long as the jobs run, and the slowest flow of a job holds back all others: with
- * k flows on its worst link, a job whose communication takes the share c of its
- * duration runs 1 + c * (k - 1) times as long while that lasts.
+ * spine and one down, for as long as the job runs. Flows that are on a link at the same
+ * time share its bandwidth evenly, and the slowest flow of a job holds back all others.
+ *
+ * Flows of one job are always there at the same time. Those of another job are there in
+ * the share d of the time in which it communicates, whenever that is, and so count as d
+ * flows. With k flows on its worst link so counted, its own among them, a job whose
+ * communication takes the share c of its duration runs 1 + c * (k - 1) times as long
+ * while that lasts. That d grows when contention makes communication longer is left out.
+ *
+ * The links of a leaf are its circuits, each to the spine that it leads to. Two leaves
+ * may have no spine in common; a flow then enters by any link of the other leaf, as if
+ * there were ways without contention between spines.
  */
 #ifndef ROCESTEER_LIB_REPLAY_H
 #define ROCESTEER_LIB_REPLAY_H
@@ -26,8 +34,9 @@
  * under a leaf, or else over as few leaves as possible.
  */
 enum replay_policy {
-	REPLAY_ECMP,	/* each flow takes a spine at random */
-	REPLAY_SOURCE,	/* the spine of its GPU's place on the leaf */
+	REPLAY_ECMP,	/* each flow takes a link at random */
+	REPLAY_BALANCED,	/* the links that have the fewest flows at its start */
+	REPLAY_SOURCE,	/* the link of its GPU's place on the leaf */
 	REPLAY_VCLOS,	/* in slices: slice_place() */
 	REPLAY_OCS,	/* and ocs_place() where that finds none */
 	REPLAY_IDEAL,	/* as if no link was ever shared */
@@ -40,7 +49,7 @@ extern const char * const replay_policy_names[REPLAY_POLICIES + 1];
 /**
  * struct replay_spec - what is played
  * @fabric: what jobs may have
- * @ocs: its circuits, for REPLAY_OCS
+ * @ocs: its circuits, or those that make its cables
  * @job: the trace
  * @jobs: at least 1
  * @order: of the queue

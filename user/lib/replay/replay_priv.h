@@ -56,53 +56,73 @@ void replay_site_give(struct replay_site *site, struct replay_place *place);
 
 /**
  * struct replay_load - flows on the links between leaves and spines
- * @up: by leaf, then link; in slices, where each GPU has a link, by GPU
- * @down: likewise
+ * @flows: by link, those up first, then those down: flows on it, in millionths, each
+ *	of them by the share of time in which its job communicates
+ * @own: likewise: flows of the job that is routed
+ * @first: by leaf, then spine: the first link of the pair, which ends where the next
+ *	pair's begin; so one more at the end
+ * @spine: by link: at its other end
  * @spines: of the fabric
- * @links: likewise, per pair; the links to a spine follow each other
  * @gpus_per_leaf: likewise
+ * @gpus_per_server: likewise
+ * @links: up, and as many down
  */
 struct replay_load {
-	__u32 *up;
-	__u32 *down;
+	__u64 *flows;
+	__u32 *own;
+	__u32 *first;
+	__u32 *spine;
 	__u32 spines;
-	__u32 links;
 	__u32 gpus_per_leaf;
+	__u32 gpus_per_server;
+	__u32 links;
 };
 
-/* A flow between leaves: its links, in both tables. */
-struct replay_flow {
-	__u32 up;
-	__u32 down;
+/* A link that a job has flows on. */
+struct replay_link {
+	__u32 link;	/* in the tables */
+	__u32 flows;
 };
 
-int replay_load_init(struct replay_load *load,
+/* Links are circuits, those of @ocs. Return: 0 or -ENOMEM; free in any case. */
+int replay_load_init(struct replay_load *load, const struct ocs *ocs,
 		     const struct slice_fabric *fabric);
 void replay_load_free(struct replay_load *load);
 
 /**
- * replay_load_route() - the flows of a job
+ * replay_load_route() - the links that the flows of a job take
  * @load: of the fabric
  * @policy: how they are routed
- * @job: whose
+ * @job: whose; of at least 2 GPUs
  * @place: where it runs
  * @seed: of what is random
- * @flows: filled, at most as many as it has GPUs
+ * @links: filled, at most two for each of its GPUs
  * @nr: set
  *
  * Return: 0 or -ENOMEM.
  */
-int replay_load_route(const struct replay_load *load, enum replay_policy policy,
+int replay_load_route(struct replay_load *load, enum replay_policy policy,
 		      const struct trace_job *job,
 		      const struct replay_place *place, __u32 seed,
-		      struct replay_flow *flows, __u32 *nr);
+		      struct replay_link *links, __u32 *nr);
 
-/* Add flows to their links, or take them off with -1. */
-void replay_load_add(struct replay_load *load, const struct replay_flow *flows,
-		     __u32 nr, int sign);
+/*
+ * Flows on the worst link of a job that has a slice, in millionths, as in
+ * replay_load_worst(). Return: that, or -ENOMEM.
+ */
+__s64 replay_load_alone(const struct replay_load *load, const struct trace_job *job,
+			const struct replay_place *place, __u32 seed);
 
-/* Flows on the worst link that any of these takes, at least 1. */
-__u32 replay_load_worst(const struct replay_load *load,
-			const struct replay_flow *flows, __u32 nr);
+/* Add the flows of a job to its links, or take them off with -1. */
+void replay_load_add(struct replay_load *load, const struct trace_job *job,
+		     const struct replay_link *links, __u32 nr, int sign);
+
+/*
+ * Flows on the worst link of a job while it communicates, in millionths: its own, and
+ * those of others by the share of time in which they are there. TRACE_SHARE at least.
+ */
+__u64 replay_load_worst(const struct replay_load *load,
+			const struct trace_job *job,
+			const struct replay_link *links, __u32 nr);
 
 #endif /* ROCESTEER_LIB_REPLAY_PRIV_H */
