@@ -13,7 +13,7 @@
 # make fuzz     readers of files and of the network, a minute each (FUZZ_SECONDS=,
 #               TARGETS=): selftests/fuzz/run
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
-# make bench    what steering and placing cost (BENCH=cost|slice|reduce: one of them)
+# make bench    what steering and placing cost (BENCH=cost|slice|replay|reduce: one of them)
 # make module   rocesteer.ko, for hosts, and rocesteer_reduce.ko, for switches, for this
 #               machine's kernel (KDIR=, needs its headers)
 # make install  command, manual pages, completion, unit, what Slurm loads (PREFIX=,
