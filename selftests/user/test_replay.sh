@@ -78,8 +78,8 @@ counts_circuits()
 		replay --policy balanced | of balanced '.jrt_s == 100'
 }
 
-# A job keeps off the links of those that run, also where these began at place 0. Of
-# two links five flows take one three times.
+# A job keeps off the links of those that run, and its flows off each other: two that
+# enter a leaf from others, too. Of two links five flows take one three times.
 balances()
 {
 	cluster 3 2 4 1
@@ -88,7 +88,11 @@ balances()
 		of balanced '.jrt_s == 100 and .slowed == 0' <"$dir/out" &&
 		of source-routing '.jrt_s == 112.5' <"$dir/out" &&
 		cluster 2 2 5 1 && trace 0,10,100,0.5,all-to-all &&
-		replay --policy balanced | of balanced '.jrt_s == 200'
+		replay --policy balanced | of balanced '.jrt_s == 200' &&
+		echo '{"leaves":3,"spines":2,"gpus_per_leaf":2,
+			"gpus_per_server":1,"free_gpus":[[1,1],[0,1],[0,1]]}' \
+			>"$file" && trace 0,4,100,0.5,halving-doubling &&
+		replay --policy balanced | of balanced '.jrt_s == 100'
 }
 
 # Under source routing two GPUs of a leaf never share a link up.
