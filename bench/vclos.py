@@ -22,7 +22,8 @@ LOADS = (0.5, 0.7, 0.9, 1.0, 1.1)
 HIGH = (0.9, 1.1, 1.3)
 CLOS = {"leaves": 256, "spines": 32, "gpus_per_leaf": 32, "gpus_per_server": 4}
 WIDE = CLOS | {"gpus_per_server": 8}
-OXCS = CLOS | {"spines": 128, "oxcs": 32, "spine_ports": 2}
+OXCS = CLOS | {"spines": 128, "oxcs": 32, "spine_ports": 2, "parallel_links": 16}
+ALIKE = OXCS | {"parallel_links": 1}    # circuits of a pair are not told apart
 PAPER = ("--gpus", "8192", "--like", "paper")
 # Sizes end at a quarter of the GPUs: for 512 it is a quarter of these at four times the load.
 TO_512, TO_2048 = ("--gpus", "2048"), ("--gpus", "8192")
@@ -167,7 +168,8 @@ def main():
     jobs = (sys.argv[1:] or [jobs])[0]
     routed = ("ecmp", "balanced", "source-routing", "vclos")
     by_load("The jobs of the paper", PAPER, LOADS,
-            (("cables: ", CLOS, routed), ("OXCs: ", OXCS, routed + ("ocs-vclos",))))
+            (("cables: ", CLOS, routed), ("OXCs: ", OXCS, routed + ("ocs-vclos",)),
+             ("OXCs, 1 a pair: ", ALIKE, ("ocs-vclos",))))
     under_ecmp()
     by_load("Powers of two to 512 GPUs, 4 in a server", TO_512, HIGH, (("", CLOS, routed),))
     by_load("Powers of two to 2,048 GPUs, 8 in a server", TO_2048, HIGH, (("", WIDE, routed),))
