@@ -50,6 +50,41 @@ contention_within_a_job()
 		replay --policy ecmp | of ecmp '.jrt_s == 100'
 }
 
+# Of two in a server, so many go on to the next server, or to the one half of the job away.
+hierarchical_patterns()
+{
+	cluster 2 1 4 2
+	trace 0,8,100,0.5,ring
+	replay --policy ecmp | of ecmp '.jrt_s == 100' &&
+		trace 0,8,100,0.5,hierarchical-ring &&
+		replay --policy ecmp | of ecmp '.jrt_s == 150' &&
+		trace 0,8,100,0.5,hierarchical-all-to-all &&
+		replay --policy ecmp | of ecmp '.jrt_s == 250'
+}
+
+# In slices jobs side by side meet only their own flows, as "slice check" finds them.
+contention_within_slices()
+{
+	local seed
+	local -a k
+
+	cluster 8 8 8 4
+	trace 0,32,100,0.5,permutation 0,32,100,0.5,permutation
+	"$rocesteer" --json slice alloc --cluster "$file" --gpus 32 --dry-run \
+		>"$dir/slice" || return
+	for seed in 1 2 3; do
+		mapfile -t k < <(for ((i = seed; i < seed + 2; i++)); do
+			"$rocesteer" --json slice check --slice "$dir/slice" \
+				--pattern permutation --seed "$i"
+		done | jq '[1, (.links[].flows | length)] | max')
+		echo "flows on the worst links: ${k[*]}"
+		((k[0] + k[1] > 2)) &&
+			replay --policy vclos --seed "$seed" | of vclos \
+				".jrt_s == 100 + 25 * (${k[0]} + ${k[1]} - 2)" ||
+			return
+	done
+}
+
 # Each has four GPUs under a leaf of its own, and one under a leaf they share: from
 # 50 s on their flows are on the same links, and meet while the other communicates.
 contention_between_jobs()
@@ -161,12 +196,12 @@ most_keep_to_p99()
 		replay --policy ideal | of ideal '.jct_p99_s == 198'
 }
 
-# In slices three GPUs have three leaves, of which the first job takes one. An
+# In slices three GPUs have two servers, of which the first job takes one's half. An
 # ideal network would use 4 GPUs for 100 s, where 1 is used; then 3 are, for 50 s.
 fragmentation()
 {
-	echo '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
-		"free_gpus":[[1,0],[1,1],[1,0]]}' >"$file"
+	echo '{"leaves":2,"spines":1,"gpus_per_leaf":4,"gpus_per_server":2,
+		"free_gpus":[[2,2],[0,0]]}' >"$file"
 	trace 0,1,100,0,ring 0,3,50,0,ring
 	replay --policy vclos,ideal >"$dir/out" &&
 		of vclos '.jwt_s == 50 and .fragmentation == 0.4545' \
@@ -234,7 +269,7 @@ wrong_traces()
 		wrong 2 duration ": '' is not a time" 1,1,,0,ring &&
 		wrong 4 communication ": '1.1' is not a share" 1,1,1,0,ring \
 			1,1,1,1,ring 1,1,1,1.1,ring &&
-		wrong 2 pattern ": 'star' is not one of ring, halving-doubling, all-to-all, permutation" 1,1,1,0,star &&
+		wrong 2 pattern ": 'star' is not one of ring, halving-doubling, all-to-all, permutation, hierarchical-ring, hierarchical-all-to-all" 1,1,1,0,star &&
 		wrong 2 pattern ": 'halving-doubling' takes a power of two" \
 			1,3,1,0,halving-doubling &&
 		wrong 2 "there are not 5 fields" "" 1,1,1,0 &&
@@ -336,8 +371,10 @@ assert len(xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("rect")) == 1
 			"$dir/times.svg"
 }
 
-ktap_plan 16
+ktap_plan 18
 check "flows of a job share a link" contention_within_a_job
+check "hierarchical patterns go from server to server" hierarchical_patterns
+check "in slices jobs meet themselves only" contention_within_slices
 check "two jobs slow each other while both run" contention_between_jobs
 check "source routing keeps links up apart" routes_by_source
 check "links are the circuits that a leaf has" counts_circuits

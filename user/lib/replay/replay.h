@@ -6,7 +6,8 @@
  * The model. A job computes and communicates in turns; its duration in the trace
  * is without contention. When it communicates, all its GPUs send, one flow each: to
  * the next one (ring), or half of the job away (halving-doubling, all-to-all), or
- * to one at random (permutation). A flow between leaves takes a link up to a
+ * to one at random (permutation); in hierarchical patterns to the next server, or half of
+ * the servers away. A flow between leaves takes a link up to a
  * spine and one down, for as long as the job runs. Flows that are on a link at the same
  * time share its bandwidth evenly, and the slowest flow of a job holds back all others.
  *
@@ -38,7 +39,7 @@ enum replay_policy {
 	REPLAY_BALANCED,	/* the links that have the fewest flows at its start */
 	REPLAY_SOURCE,	/* the link of its GPU's place on the leaf */
 	REPLAY_VCLOS,	/* in slices: slice_place() */
-	REPLAY_OCS,	/* and ocs_place() where that finds none */
+	REPLAY_OCS,	/* likewise: ocs_place() */
 	REPLAY_IDEAL,	/* as if no link was ever shared */
 	REPLAY_POLICIES
 };

@@ -19,7 +19,6 @@ static int copy_ocs(struct replay_site *site, const struct ocs *ocs)
 	memcpy(site->ocs.fixed, ocs->fixed, ports * sizeof(*ocs->fixed));
 	memcpy(site->ocs.shut, ocs->shut,
 	       (size_t)ocs->leaves * ocs->spines * sizeof(*ocs->shut));
-	ocs_links(&site->ocs, &site->fabric);
 	return 0;
 }
 
@@ -164,8 +163,6 @@ static void use_links(struct replay_site *site, const struct slice *slice,
 			site->ocs.shut[pair] = use;
 		}
 	}
-	if (slice->oxcs)
-		ocs_links(&site->ocs, fabric);
 }
 
 /* Take GPUs of a server, the first ones that are free. */

@@ -65,9 +65,11 @@ static const struct traffic mixed[] = {
 
 /* Nothing tells how often the paper has which. */
 static const struct traffic even[] = {
-	{ CONTENTION_RING, 50 },
-	{ CONTENTION_HALVING, 25 },
-	{ CONTENTION_ALL_TO_ALL, 25 },
+	{ CONTENTION_RING, 20 },
+	{ CONTENTION_HIERARCHICAL_RING, 20 },
+	{ CONTENTION_HALVING, 20 },
+	{ CONTENTION_ALL_TO_ALL, 20 },
+	{ CONTENTION_HIERARCHICAL_ALL_TO_ALL, 20 },
 };
 
 /* From 0, below 1. */
