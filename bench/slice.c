@@ -2,8 +2,6 @@
 /*
  * How long the planner takes to place a job in a fabric filled by random jobs.
  *
- * slice DIR
- *
  * Half of the jobs have a power of two of GPUs, 1 to 2,048, each exponent as
  * likely; half have 1 to 512, rounded up to whole servers. A fabric is filled to
  * a share of its GPUs; then jobs taken at random end, and others are asked for
@@ -11,8 +9,7 @@
  * counts, also those that are refused, by the CPU time it takes: what else the
  * machine does is not in it.
  *
- * Prints JSON; the slowest call of each row that is over leaves is written to DIR
- * as an integer program, for bench/slices.py to give to a solver.
+ * Prints JSON, of which bench/slices.py makes the table.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -31,9 +28,9 @@
 #define PATIENCE	50	/* refusals in a row until a job ends */
 
 static const struct slice_fabric fabrics[] = {
-	{ 256, 32, 32, 8, 1 }, { 256, 32, 32, 1, 1 },
-	{ 128, 64, 64, 8, 1 }, { 128, 64, 64, 1, 1 },
-	{ 2048, 32, 32, 8, 1 }, { 1024, 64, 64, 8, 1 }, { 1024, 64, 64, 1, 1 },
+	{ 256, 32, 32, 8, 1, 1 }, { 256, 32, 32, 1, 1, 1 },
+	{ 128, 64, 64, 8, 1, 1 }, { 128, 64, 64, 1, 1, 1 },
+	{ 2048, 32, 32, 8, 1, 1 }, { 1024, 64, 64, 8, 1, 1 }, { 1024, 64, 64, 1, 1, 1 },
 };
 
 static const double fills[] = { 0.5, 0.8, 0.95 };
@@ -42,14 +39,6 @@ static struct slice_fabric fabric;
 static struct slice jobs[MAX_JOBS];
 static int nr_jobs;
 static long used;
-
-/* The slowest call so far. */
-static struct {
-	double us;
-	__u32 gpus;
-	bool placed;
-	__u64 objective;
-} slowest;
 
 static void die(const char *what)
 {
@@ -88,7 +77,8 @@ static void apply(const struct slice *slice, int sign)
 	for (i = 0; i < slice->nr_leaves; i++)
 		for (j = 0; j < slice->nr_spines; j++)
 			fabric.free_links[slice->leaves[i] * fabric.spines +
-					  slice->spines[j]] -= sign;
+					  slice->spines[j]] -=
+				sign * slice->lane_links[i];
 }
 
 static void end_job(int job)
@@ -116,48 +106,19 @@ static void begin(const struct slice_fabric *sizes)
 	for (i = 0; i < servers; i++)
 		fabric.free_gpus[i] = sizes->gpus_per_server;
 	memset(fabric.free_links, 1, pairs);
-	memset(&slowest, 0, sizeof(slowest));
-}
-
-static void write_program(const char *name, __u32 gpus,
-			  const struct slice *slice)
-{
-	struct slice_shape shapes[SLICE_MAX_SHAPES];
-	unsigned int n = slice_shapes(&fabric, gpus, shapes);
-	FILE *file = fopen(name, "w");
-
-	if (!file)
-		die(name);
-	if (slice->nr_leaves) {
-		shapes[0] = (struct slice_shape) { slice->nr_leaves,
-						   slice->nr_spines };
-		n = 1;
-	}
-	slice_write_lp(file, &fabric, shapes, n);
-	if (fclose(file))
-		die(name);
 }
 
 /* Ask for a job. Return: what slice_place() does; its time is set. */
-static int ask(const char *program, double *us)
+static int ask(double *us)
 {
 	struct slice *slice = &jobs[nr_jobs];
-	__u32 gpus = random_gpus();
 	int ret;
 
 	*us = cpu_us();
-	ret = slice_place(&fabric, gpus, slice);
+	ret = slice_place(&fabric, random_gpus(), slice);
 	*us = cpu_us() - *us;
 	if (ret < 0)
 		die("slice_place");
-	if (*us > slowest.us && (ret == SLICE_NO_NETWORK ||
-				 (!ret && slice->stage == SLICE_VCLOS))) {
-		slowest.us = *us;
-		slowest.gpus = gpus;
-		slowest.placed = !ret;
-		slowest.objective = slice->objective;
-		write_program(program, gpus, slice);
-	}
 	if (ret)
 		return ret;
 	apply(slice, 1);
@@ -179,31 +140,30 @@ static void add(struct json_object *row, const char *key, double value)
 }
 
 /* Ask until the fabric is full, or takes no more. */
-static void fill_up(long full, const char *program)
+static void fill_up(long full)
 {
 	int refused = 0;
 	double us;
 
 	while (used < full && refused < PATIENCE)
-		refused = ask(program, &us) ? refused + 1 : 0;
+		refused = ask(&us) ? refused + 1 : 0;
 }
 
-static struct json_object *measure(double fill, const char *program)
+static struct json_object *measure(double fill)
 {
 	double all = (double)fabric.leaves * fabric.gpus_per_leaf, mean = 0;
 	struct json_object *row = json_object_new_object();
 	int n, placed = 0, refused = 0;
 	static double us[CALLS];
 
-	fill_up(fill * all, program);
-	memset(&slowest, 0, sizeof(slowest));
+	fill_up(fill * all);
 	for (n = 0; n < CALLS; n++) {
 		while (used >= fill * all || refused == PATIENCE) {
 			end_job(random_below(nr_jobs));
 			refused = 0;
 		}
 		mean += used / all / CALLS;
-		refused = ask(program, &us[n]) ? refused + 1 : 0;
+		refused = ask(&us[n]) ? refused + 1 : 0;
 		placed += !refused;
 	}
 	qsort(us, CALLS, sizeof(*us), compare);
@@ -217,31 +177,18 @@ static struct json_object *measure(double fill, const char *program)
 	add(row, "p50_us", us[CALLS / 2]);
 	add(row, "p99_us", us[CALLS * 99 / 100]);
 	add(row, "worst_us", us[CALLS - 1]);
-	add(row, "slowest_us", slowest.us);
-	add(row, "slowest_gpus", slowest.gpus);
-	if (slowest.placed)
-		add(row, "slowest_objective", slowest.objective);
-	json_object_object_add(row, "program", json_object_new_string(program));
 	return row;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	struct json_object *rows = json_object_new_array();
 	size_t i, j;
 
-	if (argc != 2) {
-		fputs("usage: slice DIR\n", stderr);
-		return 2;
-	}
 	for (i = 0; i < sizeof(fabrics) / sizeof(*fabrics); i++) {
 		for (j = 0; j < sizeof(fills) / sizeof(*fills); j++) {
-			char program[256];
-
-			snprintf(program, sizeof(program), "%s/slice-%zu-%zu.lp",
-				 argv[1], i, j);
 			begin(&fabrics[i]);
-			json_object_array_add(rows, measure(fills[j], program));
+			json_object_array_add(rows, measure(fills[j]));
 		}
 	}
 	puts(json_object_to_json_string_ext(rows, JSON_C_TO_STRING_PRETTY));
