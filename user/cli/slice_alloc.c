@@ -106,6 +106,10 @@ static int refuse(const struct cluster *c, int refusal,
 	}
 	if (slice_check_shape(c, gpus, err))
 		return -EINVAL;
+	if (gpus % each)
+		return err_set(err, EXIT_REFUSED, "network",
+			       "%s: %u GPUs have a place only under one leaf, and no leaf has the servers free",
+			       c->file, gpus);
 	return err_set(err, EXIT_REFUSED, "network",
 		       "%s: %u GPUs: no leaves share enough free spines",
 		       c->file, gpus);

@@ -138,7 +138,10 @@ static int make_empty(const struct cluster *c, struct slice_fabric *fabric,
 	size_t pairs = (size_t)c->fabric.leaves * c->fabric.spines;
 
 	*fabric = c->fabric;
-	*ocs = c->ocs;
+	*ocs = (struct ocs) {
+		.leaves = c->ocs.leaves, .spines = c->ocs.spines,
+		.oxcs = c->ocs.oxcs, .spine_ports = c->ocs.spine_ports,
+	};
 	fabric->free_gpus = calloc(servers, sizeof(*fabric->free_gpus));
 	fabric->free_links = calloc(pairs, sizeof(*fabric->free_links));
 	if (!fabric->free_gpus || !fabric->free_links || (ocs->oxcs && ocs_init(ocs)))
@@ -153,7 +156,7 @@ static int make_empty(const struct cluster *c, struct slice_fabric *fabric,
 /* Whether a job has a place there. Return: 1, 0, or -ENOMEM. */
 static int fits(const struct slice_fabric *fabric, const struct ocs *ocs, __u32 gpus)
 {
-	struct slice slice;
+	struct slice slice = {};
 	__u16 *circuit;
 	int ret;
 
@@ -192,9 +195,14 @@ static void refuse_shape(const struct cluster *c, const struct slice_fabric *fab
 {
 	__u32 below = nearest(fabric, ocs, gpus, -1), above = nearest(fabric, ocs, gpus, 1);
 
-	err_set(err, EXIT_REFUSED, "shape",
-		"%s: %u GPUs: the leaves of the empty cluster have no number of lanes in common that divides them",
-		c->file, gpus);
+	if (gpus % fabric->gpus_per_server)
+		err_set(err, EXIT_REFUSED, "shape",
+			"%s: %u GPUs: under several leaves a job has whole servers of %u",
+			c->file, gpus, fabric->gpus_per_server);
+	else
+		err_set(err, EXIT_REFUSED, "shape",
+			"%s: %u GPUs: the leaves of the empty cluster have no number of lanes in common that divides them",
+			c->file, gpus);
 	if (below && above)
 		err_hint(err, "The nearest numbers of GPUs that fit are %u and %u.",
 			 below, above);

@@ -147,7 +147,8 @@ static void join_lanes(struct contention_slice *slice)
 }
 
 /* Whether a leaf has the links that its ranks need, or all others' do. */
-static int check_lane_links(struct reader *r, const struct contention_layout *layout)
+static int check_lane_links(struct reader *r, const struct contention_layout *layout,
+			    bool given)
 {
 	__u32 all = 0, i;
 
@@ -158,7 +159,9 @@ static int check_lane_links(struct reader *r, const struct contention_layout *la
 
 		if (layout->links[i] >= need || layout->links[i] == all - need)
 			continue;
-		return reader_invalid(r, "spines", "of %u lanes a leaf with %u GPUs needs %u links in each, and has %u",
+		if (given)
+			reader_enter(r, "lane_links", i);
+		return reader_invalid(r, given ? "" : "spines", "of %u lanes a leaf with %u GPUs needs %u links in each, and has %u",
 				      layout->lanes, layout->first[i + 1] - layout->first[i],
 				      need, layout->links[i]);
 	}
@@ -169,6 +172,7 @@ static int read_lanes(struct reader *r, struct json_object *obj,
 		      struct contention_slice *slice)
 {
 	struct contention_layout *layout = &slice->layout;
+	bool given = json_object_object_get_ex(obj, "lane_links", NULL);
 	int ret = 0;
 
 	if (layout->leaves == 1 && slice->nr_spines)
@@ -181,13 +185,13 @@ static int read_lanes(struct reader *r, struct json_object *obj,
 				      slice->nr_spines, SLICE_MAX_UPLINKS);
 	if (!layout->lanes)
 		return 0;
-	if (json_object_object_get_ex(obj, "lane_links", NULL))
+	if (given)
 		ret = read_lane_links(r, obj, layout);
-	ret = ret ?: check_lane_links(r, layout);
+	ret = ret ?: check_lane_links(r, layout, given);
 	if (ret)
 		return ret;
 	contention_layout_count(layout);
-	if (!json_object_object_get_ex(obj, "lane_links", NULL))
+	if (!given)
 		join_lanes(slice);
 	return 0;
 }
