@@ -70,7 +70,6 @@ static size_t free_gpus(const struct cluster *c)
 static bool place(struct cluster *c, __u32 gpus, struct slice *slice)
 {
 	int ret = slice_place(&c->fabric, gpus, slice);
-	bool proven;
 
 	if (!ret && c->ocs.oxcs && slice->nr_spines)
 		assert(!ocs_assign(&c->ocs, c->ocs.circuit, slice));
@@ -78,13 +77,22 @@ static bool place(struct cluster *c, __u32 gpus, struct slice *slice)
 		__u16 *circuit = calloc((size_t)c->ocs.leaves * c->ocs.oxcs,
 					sizeof(*circuit));
 
-		ret = ocs_place(&c->fabric, &c->ocs, gpus, 30000, slice, circuit,
-				&proven);
+		ret = ocs_place(&c->fabric, &c->ocs, gpus, slice, circuit);
 		if (!ret)
 			cluster_move_circuits(c, circuit);
 		free(circuit);
 	}
 	return !ret;
+}
+
+/* Flows of a job that was placed meet nowhere. */
+static void prove(const struct slice *slice)
+{
+	struct contention_layout layout;
+
+	assert(!contention_layout_of(slice, &layout));
+	assert(!contention_prove(&layout));
+	contention_layout_free(&layout);
 }
 
 static void give_and_take(struct cluster *c, __u32 hint)
@@ -97,6 +105,7 @@ static void give_and_take(struct cluster *c, __u32 hint)
 
 	if (cluster_job(c, JOB) || !place(c, gpus, &slice))
 		return;
+	prove(&slice);
 	cluster_add_job(c, JOB, gpus, &slice);
 	slice_free(&slice);
 	commit(c, "alloc");

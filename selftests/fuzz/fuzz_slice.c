@@ -35,13 +35,14 @@ static void check(const struct contention_slice *slice)
 	long links, ret;
 
 	for (pattern = 0; pattern < CONTENTION_PATTERNS; pattern++) {
-		if (contention_steps(pattern, slice->layout.ranks) < 0)
+		if (contention_pattern_steps(&slice->layout, pattern) < 0)
 			continue;
 		links = 0;
 		ret = contention_test_pattern(&slice->layout, pattern, 1, count,
 					      &links);
 		assert(ret == links);
 	}
+	assert(contention_prove(&slice->layout) >= 0);
 }
 
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)

@@ -73,6 +73,12 @@ def clusters():
     for fabric in (
             base, base | {"links_per_pair": 2}, base | {"oxcs": 4},
             base | {"oxcs": 3, "spine_ports": 3},
+            base | {"oxcs": 4, "spine_ports": 2, "parallel_links": 2,
+                    "circuits": [[0, 1, 0, 1]] * 2 + [[None, 0, 0, None]] * 2},
+            base | {"links_per_pair": 2, "parallel_links": 2,
+                    "drained": {"servers": [[0, 1], [2, 0]]}},
+            cluster(base | {"links_per_pair": 2, "parallel_links": 2},
+                    "mark --as drained --servers 0/1,2/0", alloc),
             cluster(named, alloc, "alloc --gpus 1", "submit --gpus 8 --job w",
                     "submit --gpus 3 --duration 77",
                     "mark --as failed --links 3/1,2/0",
@@ -93,6 +99,14 @@ def clusters():
                   "links": [[0, 0], [0, 1], [1, 0], [1, 1]],
                   "routers": [["10.9.0.1", "10.9.0.2"], ["10.9.1.1", "10.9.1.2"]],
                   "servers": servers})
+    two = [{"leaf": leaf, "server": server, "gpus": 2,
+            "nics": [f"10.0.{leaf}.{2 * server + n}" for n in (1, 2)]}
+           for leaf, server in ((0, 0), (1, 0), (1, 1))]
+    put("slice", {"job": "x", "gpus": 6, "leaves": [0, 1], "spines": [0, 1],
+                  "lane_links": [1, 1], "links": [[0, 0], [0, 1], [1, 0], [1, 1]],
+                  "routers": ["10.9.0.1", "10.9.0.2"], "servers": two})
+    put("slice", {"gpus": 6, "leaves": [0, 1], "spines": [1, 1], "lane_links": [1, 2],
+                  "links": [[0, 1]] * 2 + [[1, 1]] * 4, "servers": two})
     put("slice", {"gpus": 4, "leaves": [3], "spines": [], "links": [],
                   "servers": [{"leaf": 3, "server": 0, "gpus": 4}]})
 
