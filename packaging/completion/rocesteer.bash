@@ -39,7 +39,7 @@ _rocesteer_words()
 		;;
 	'slice alloc')
 		echo "--cluster --gpus --servers --nodes --job --ocs" \
-			"--driver --dry-run --lp --json --help"
+			"--driver --dry-run --json --help"
 		;;
 	'slice release' | 'slice show')
 		echo "--cluster --job --json --help"
@@ -184,9 +184,10 @@ _rocesteer_argument()
 		words="drained failed usable"
 		;;
 	--pattern)
-		words="ring halving-doubling all-to-all permutation"
+		words="ring halving-doubling all-to-all permutation
+			hierarchical-ring hierarchical-all-to-all"
 		;;
-	--out | --cgroup | --cluster | --driver | --slice | --lp | --svg | --prior | \
+	--out | --cgroup | --cluster | --driver | --slice | --svg | --prior | \
 		--port-map | --peer-file | --chunk-plan | --ranges | --ranges-out | \
 		--token-file)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")

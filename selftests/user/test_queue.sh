@@ -144,15 +144,16 @@ never_fits()
 {
 	cluster '{"leaves":2,"spines":3,"gpus_per_leaf":4,"gpus_per_server":2,
 		"failed":{"leaves":[0]},"free_gpus":[[0,0],[2,2]]}'
-	refused 3 shape "5 GPUs do not divide over up to 2 leaves by whole servers of 2" \
+	refused 3 shape "5 GPUs: under several leaves a job has whole servers of 2" \
 		submit --gpus 5 &&
-		refused 3 shape "8 GPUs: each of 2 leaves needs 4 uplinks to the same spines, and has 3" \
+		refused 3 shape "8 GPUs: the leaves of the empty cluster have no number of lanes" \
 			submit --gpus 8 &&
 		slice submit --gpus 3 &&
 		cluster '{"leaves":2,"spines":4,"gpus_per_leaf":4,
 			"gpus_per_server":2,"failed":{"spines":[0]}}' &&
 		slice submit --gpus 5 | jq -e '.error.hint ==
-			"The next number of GPUs that fits is 8."' &&
+			"The nearest numbers of GPUs that fit are 4 and 6."' &&
+		slice submit --gpus 6 --job uneven && slice release --job uneven &&
 		slice submit --gpus 8 &&
 		slice queue | jq -e '.waiting[0].lacks == "network"'
 }
@@ -162,7 +163,7 @@ never_fits_circuits()
 {
 	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
 		"oxcs":2,"spine_ports":1}'
-	refused 3 shape "6 GPUs: each of 3 leaves needs 2 uplinks to the same spines, and has 0" \
+	refused 3 shape "6 GPUs: the leaves of the empty cluster have no number of lanes" \
 		submit --gpus 6 && slice submit --gpus 4 &&
 		jq '.queue[0].gpus = 6' "$file" >"$dir/old" &&
 		cp "$dir/old" "$file" &&
