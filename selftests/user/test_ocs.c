@@ -138,18 +138,18 @@ static bool has_links(const struct slice *slice, const __u16 *circuit)
 {
 	bool taken[MAX_LEAVES * MAX_OXCS] = {};
 	const __u32 *oxc = slice->oxcs;
-	__u32 i, j, u;
+	__u32 i, j;
 
 	for (i = 0; i < slice->nr_leaves; i++) {
-		for (j = 0; j < slice->nr_spines; j++)
-		for (u = 0; u < slice->lane_links[i]; u++, oxc++) {
+		__u32 links = slice->lane_links[i];
+
+		for (j = 0; j < slice->nr_spines * links; j++, oxc++) {
 			size_t port = ocs_port(&ocs, slice->leaves[i], *oxc);
+			__u32 spine = slice->spines[j / links];
 
 			if (*oxc >= ocs.oxcs || taken[port] ||
-			    ocs.fixed[port] ||
-			    circuit[port] != slice->spines[j] ||
-			    ocs.shut[ocs_pair(&ocs, slice->leaves[i],
-					      slice->spines[j])])
+			    ocs.fixed[port] || circuit[port] != spine ||
+			    ocs.shut[ocs_pair(&ocs, slice->leaves[i], spine)])
 				return false;
 			taken[port] = true;
 		}

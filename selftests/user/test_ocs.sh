@@ -437,18 +437,18 @@ before_lanes()
 # Leaves lose different numbers of servers, and hosts tell two circuits apart.
 kill_nine()
 {
+	local status
+
 	mkdir -p "$dir/kill"
 	wiring '{"leaves":4,"spines":3,"gpus_per_leaf":6,"gpus_per_server":1,
 		"oxcs":6,"spine_ports":2,"parallel_links":2,
 		"drained":{"servers":[[1,0],[1,1],[1,2],[2,5],[3,0],[3,1]]}}'
-	cp "$file" "$dir/kill/" &&
-		ROCESTEER=$rocesteer timeout 400 "$slices" kill \
-			"$dir/kill/cluster.json" "$(few 30 150)" \
-			"$dir/driver" "$dir/wiring" 2>"$dir/said" ||
-		{
-			tail -n 20 "$dir/said"
-			return 1
-		}
+	cp "$file" "$dir/kill/" || return
+	ROCESTEER=$rocesteer timeout 400 "$slices" kill "$dir/kill/cluster.json" \
+		"$(few 30 150)" "$dir/driver" "$dir/wiring" 2>"$dir/said"
+	status=$?
+	tail -n 20 "$dir/said"
+	return "$status"
 }
 
 ktap_plan 19

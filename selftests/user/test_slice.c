@@ -73,10 +73,10 @@ static __u64 try_inside(__u32 gpus)
 			if (gpus_at(leaf, v) >= gpus && gpus_at(leaf, v) < fit)
 				fit = gpus_at(leaf, v);
 	for (leaf = 0; leaf < fabric.leaves; leaf++) {
-		bool fits = count_servers(leaf, size) >= need;
+		bool fits = gpus > size && count_servers(leaf, size) >= need;
 
-		for (v = 0; gpus <= size && v < nr_servers() && !(fits = gpus_at(leaf, v) == fit); v++)
-			;
+		for (v = 0; gpus <= size && v < nr_servers() && !fits; v++)
+			fits = gpus_at(leaf, v) == fit;
 		if (fits && sum_gpus(leaf) < best)
 			best = sum_gpus(leaf);
 	}
@@ -317,8 +317,9 @@ static void test_small(void)
 	ktap_result(inside, "under one leaf no place has a smaller objective");
 	ktap_result(sound, "what is given is free, in order, and no flows meet");
 	ktap_result(missed * 100 < seen[2], "of places over leaves less than 1 %% are missed");
-	printf("# server %u, leaf %u, vclos %u, missed %u, no gpus %u, no locality %u, no network %u\n",
-	       seen[0], seen[1], seen[2], missed, seen[3], seen[4], seen[5]);
+	printf("# server %u, leaf %u, vclos %u, missed %u, ", seen[0], seen[1], seen[2],
+	       missed);
+	printf("no gpus %u, no locality %u, no network %u\n", seen[3], seen[4], seen[5]);
 }
 
 /* Take and give back: the fabric is as it was, and the answer the same. */

@@ -20,7 +20,8 @@ const struct cli_option slice_check_options[] = {
 	[JOB] = { "job", "NAME", "and a job of this cluster file" },
 	[FLOWS] = { "flows", "FILE", "list of flows" },
 	[PATTERN] = { "pattern", "NAME",
-		      "ring, halving-doubling, all-to-all, permutation, hierarchical-ring or hierarchical-all-to-all" },
+		      "ring, halving-doubling, all-to-all, permutation, "
+		      "hierarchical-ring or hierarchical-all-to-all" },
 	[SEED] = { "seed", "N", "seed of the permutation (default: 1)" },
 	{}
 };

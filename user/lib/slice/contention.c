@@ -7,7 +7,7 @@
 
 #include "plan/plan.h"
 
-#define MOST_FLOWS	(1 << 19)	/* of the steps of a pattern, for a proof */
+#define MOST_FLOWS	524288	/* of the steps of a pattern, for a proof */
 
 const char * const contention_pattern_names[] = {
 	[CONTENTION_RING] = "ring",

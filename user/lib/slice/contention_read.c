@@ -120,7 +120,8 @@ static int read_lane_links(struct reader *r, struct json_object *obj,
 	if (ret)
 		return ret;
 	if (json_object_array_length(array) != layout->leaves)
-		return reader_invalid(r, "lane_links", "has %zu entries, for servers under %u leaves",
+		return reader_invalid(r, "lane_links",
+				      "has %zu entries, for servers under %u leaves",
 				      json_object_array_length(array), layout->leaves);
 	for (i = 0; i < layout->leaves; i++) {
 		if (reader_in_range(json_object_array_get_idx(array, i), 1,
@@ -161,7 +162,8 @@ static int check_lane_links(struct reader *r, const struct contention_layout *la
 			continue;
 		if (given)
 			reader_enter(r, "lane_links", i);
-		return reader_invalid(r, given ? "" : "spines", "of %u lanes a leaf with %u GPUs needs %u links in each, and has %u",
+		return reader_invalid(r, given ? "" : "spines",
+				      "of %u lanes a leaf with %u GPUs needs %u links in each, and has %u",
 				      layout->lanes, layout->first[i + 1] - layout->first[i],
 				      need, layout->links[i]);
 	}
@@ -258,7 +260,8 @@ static int check_links(struct reader *r, struct json_object *obj,
 	for (i = 0; i < layout->leaves; i++)
 		n += layout->lanes * layout->links[i];
 	if (json_object_array_length(links) != n)
-		return reader_invalid(r, "links", "has %zu entries, for %u leaves and %u spines %zu are needed",
+		return reader_invalid(r, "links",
+				      "has %zu entries, for %u leaves and %u spines %zu are needed",
 				      json_object_array_length(links), layout->leaves,
 				      slice->nr_spines, n);
 	for (i = 0; i < layout->leaves; i++)

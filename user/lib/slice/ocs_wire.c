@@ -9,7 +9,7 @@
 #define STEPS		400	/* of the search for one circuit */
 #define ALL_STEPS	400000	/* of all searches of a try */
 #define TRIES		9	/* ways to choose spines */
-#define TRAIL		(1u << 16)
+#define TRAIL		65536u
 #define WIRED		2	/* ports of a spine that a circuit that is there is worth */
 
 int ocs_wire_init(struct ocs_wire *w, const struct ocs *ocs, __u32 parallel)
