@@ -43,7 +43,11 @@ static int move_circuits(const struct cluster *c, const struct ocs *ocs,
 	return 0;
 }
 
-static int prove(struct slice_plan *plan)
+/*
+ * Servers that were chosen without regard to links may have no lanes for all patterns; no
+ * other place is given where flows would meet.
+ */
+static int prove(const struct slice_want *want, struct slice_plan *plan)
 {
 	struct contention_layout layout;
 	int ret;
@@ -52,7 +56,9 @@ static int prove(struct slice_plan *plan)
 	if (!ret)
 		plan->shared = contention_prove(&layout);
 	contention_layout_free(&layout);
-	return ret ?: plan->shared < 0 ? -ENOMEM : 0;
+	if (ret || plan->shared < 0)
+		return -ENOMEM;
+	return plan->shared && !want->nr ? SLICE_NO_NETWORK : 0;
 }
 
 int slice_plan_make(const struct cluster *c, const struct slice_want *want,
@@ -69,7 +75,7 @@ int slice_plan_make(const struct cluster *c, const struct slice_want *want,
 		ret = slice_place(&c->fabric, want->gpus, &plan->slice);
 	if (!ret && !plan->slice.oxcs && c->ocs.oxcs && plan->slice.nr_spines)
 		ret = ocs_assign(&c->ocs, c->ocs.circuit, &plan->slice);
-	return ret ?: prove(plan);
+	return ret ?: prove(want, plan);
 }
 
 void slice_plan_free(struct slice_plan *plan)

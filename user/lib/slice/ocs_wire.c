@@ -10,7 +10,6 @@
 #define ALL_STEPS	400000	/* of all searches of a try */
 #define TRIES		9	/* ways to choose spines */
 #define TRAIL		65536u
-#define WIRED		2	/* ports of a spine that a circuit that is there is worth */
 
 int ocs_wire_init(struct ocs_wire *w, const struct ocs *ocs, __u32 parallel)
 {
@@ -83,7 +82,7 @@ static void undo(struct ocs_wire *w, __u32 to)
 
 static bool put(struct ocs_wire *w, __u32 leaf, __u32 spine, int depth);
 
-/* By the free OXC of the leaf at which the spine has most ports left. */
+/* By the free OXC at which the spine has most ports left, of these the circuit there is. */
 static bool put_free(struct ocs_wire *w, __u32 leaf, __u32 spine)
 {
 	__u32 most = 0, best = 0, oxc;
@@ -93,8 +92,8 @@ static bool put_free(struct ocs_wire *w, __u32 leaf, __u32 spine)
 
 		if (!room || w->port[ocs_port(w->ocs, leaf, oxc)] != OCS_FREE)
 			continue;
-		if (w->ocs->circuit[ocs_port(w->ocs, w->l->leaf[leaf], oxc)] == spine)
-			room += WIRED;
+		room = 2 * room +
+		       (w->ocs->circuit[ocs_port(w->ocs, w->l->leaf[leaf], oxc)] == spine);
 		if (room > most) {
 			most = room;
 			best = oxc;

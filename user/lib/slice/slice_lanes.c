@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STARTS	32	/* leaves to begin with */
+#define STARTS	8	/* leaves to begin with */
 
 int slice_lanes_init(struct slice_lanes *l, const struct slice_fabric *fabric,
 		     __u32 gpus)
@@ -284,10 +284,20 @@ static bool try_big(struct search *s, __u32 first)
 	return found;
 }
 
+/* Whether the leaves with the most servers suffice, if no more than the best place has. */
+static bool may_be_better(const struct search *s)
+{
+	__u32 lack = s->l.gpus / s->fabric->gpus_per_server, i;
+
+	for (i = 0; i < s->nr && lack && !(s->best.nr && i == s->best.nr); i++)
+		lack -= least(s->leaf[i].servers, lack);
+	return !lack;
+}
+
 static void try_lanes(struct search *s, __u32 lanes)
 {
 	const struct slice_fabric *fabric = s->fabric;
-	__u32 i;
+	__u32 starts, i;
 
 	s->l.lanes = lanes;
 	s->nr = 0;
@@ -298,9 +308,10 @@ static void try_lanes(struct search *s, __u32 lanes)
 		s->nr += !!s->leaf[s->nr].servers;
 	}
 	qsort(s->leaf, s->nr, sizeof(*s->leaf), compare);
-	for (i = 0; i < s->nr && i < STARTS && !try_leaf(s, i); i++)
+	starts = s->nr < STARTS ? s->nr : STARTS;
+	for (i = may_be_better(s) ? 0 : starts; i < starts && !try_leaf(s, i); i++)
 		;
-	for (i = 0; i < s->nr && i < STARTS && !try_big(s, i); i++)
+	for (i = 0; i < starts && !try_big(s, i); i++)
 		;
 }
 
