@@ -167,6 +167,9 @@ _rocesteer_argument()
 	--order)
 		words="fifo fewest-gpus shortest backfill"
 		;;
+	--like)
+		words="powers-of-two paper"
+		;;
 	--queue)
 		words="fifo scf"
 		;;
