@@ -229,11 +229,6 @@ static int make_slice(const struct slice_fabric *fabric, const struct ocs *ocs,
 	return ocs_assign(ocs, circuit, slice);
 }
 
-static __u32 divide_up(__u32 a, __u32 b)
-{
-	return a / b + !!(a % b);
-}
-
 /* Ports of a leaf that no job has. */
 static __u32 free_ports(const struct ocs *ocs, __u32 leaf)
 {
@@ -272,7 +267,7 @@ static bool choose(struct search *s, __u32 lanes)
 		__u32 ports = free_ports(s->ocs, i);
 
 		servers = servers < most ? servers : most;
-		while (servers && lanes * divide_up(servers * each, lanes) > ports)
+		while (servers && lanes * slice_divide_up(servers * each, lanes) > ports)
 			servers--;
 		s->leaf[i] = (struct slice_leaf) { i, servers, ports, NULL };
 	}
@@ -289,15 +284,15 @@ static __u64 count_waste(const struct search *s, __u32 lanes)
 {
 	__u64 all = (__u64)s->ocs->spine_ports * s->ocs->oxcs;
 	__u32 each = s->fabric->gpus_per_leaf, gpus = s->l.gpus;
-	__u32 ranks = gpus / lanes, links = divide_up(each, lanes), rest = gpus % each;
+	__u32 ranks = gpus / lanes, links = slice_divide_up(each, lanes), rest = gpus % each;
 	__u64 waste;
 
 	if (ranks > all)
 		return UINT64_MAX;
-	waste = divide_up(lanes, all / ranks) * all - gpus +
+	waste = slice_divide_up(lanes, all / ranks) * all - gpus +
 		(__u64)(gpus / each) * (lanes * links - each);
 	if (rest)
-		waste += lanes * divide_up(rest, lanes) - rest;
+		waste += lanes * slice_divide_up(rest, lanes) - rest;
 	/* A leaf cannot be whole. */
 	if (lanes * links > s->ocs->oxcs || links > s->fabric->parallel)
 		waste += s->ocs->oxcs * all;

@@ -39,21 +39,16 @@ __u32 slice_lane_numbers(__u32 gpus, __u32 each, __u32 most, __u32 *number)
 	return n;
 }
 
-static __u32 divide_up(__u32 a, __u32 b)
-{
-	return a / b + !!(a % b);
-}
-
 void slice_lanes_count(struct slice_lanes *l)
 {
 	__u32 all = 0, i;
 
 	for (i = 0; i < l->nr; i++)
-		all += divide_up(l->on[i], l->lanes);
+		all += slice_divide_up(l->on[i], l->lanes);
 	l->sum = 0;
 	l->most = 0;
 	for (i = 0; i < l->nr; i++) {
-		__u32 own = divide_up(l->on[i], l->lanes);
+		__u32 own = slice_divide_up(l->on[i], l->lanes);
 
 		/* What leaves one leaf in a lane enters the others. */
 		l->links[i] = own < all - own ? own : all - own;
@@ -203,7 +198,7 @@ static void look_at(const struct slice_fabric *fabric, __u32 lanes,
 	leaf->spines = bits;
 	leaf->servers = slice_whole_servers(fabric, leaf->number);
 	while (leaf->servers) {
-		__u32 links = divide_up(leaf->servers * each, lanes);
+		__u32 links = slice_divide_up(leaf->servers * each, lanes);
 
 		if (lanes * links <= leaf->uplinks &&
 		    make_bits(fabric, leaf->number, links, bits) >= lanes)
@@ -251,7 +246,7 @@ static __u64 count_links(const struct slice_lanes *l)
 /* Try a leaf to begin with. Return: whether there is a place. */
 static bool try_leaf(struct search *s, __u32 first)
 {
-	struct slice_lanes *best = &s->best, was = s->l;
+	struct slice_lanes *best = &s->best, was;
 
 	if (!slice_lanes_choose(&s->l, s->fabric, s->leaf, s->nr, first, s->words) ||
 	    !slice_has_links(s->fabric, &s->l))

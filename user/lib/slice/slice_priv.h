@@ -43,6 +43,12 @@ struct slice_leaf {
 	const __u64 *spines;
 };
 
+/* A quotient, rounded up. */
+static inline __u32 slice_divide_up(__u32 a, __u32 b)
+{
+	return a / b + !!(a % b);
+}
+
 int slice_lanes_init(struct slice_lanes *l, const struct slice_fabric *fabric,
 		     __u32 gpus);
 void slice_lanes_free(struct slice_lanes *l);
