@@ -138,7 +138,8 @@ static int check_addrs(struct reader *r, struct json_object *value)
 		if (json_object_get_type(value) == json_type_string &&
 		    !addr_parse(json_object_get_string(value), addr))
 			return 0;
-		return reader_invalid(r, "", "is neither the address of a host nor a list of these");
+		return reader_invalid(r, "",
+				      "is neither the address of a host nor a list of these");
 	}
 	n = json_object_array_length(value);
 	return n ? reader_addrs(r, "", value, n, NULL) :
@@ -242,6 +243,11 @@ static bool is_link(struct json_object *links, size_t i, __u32 leaf, __u32 spine
 	return element_uint(link, 0) == leaf && element_uint(link, 1) == spine;
 }
 
+static void add_addr(struct json_object *array, struct json_object *from, __u32 i)
+{
+	json_object_array_add(array, json_object_get(element(from, i)));
+}
+
 /* Address of both ends of each link: of the first links of its pair, or by its OXC. */
 static void put_ends(const struct cluster *c, struct json_object *slice)
 {
@@ -258,10 +264,8 @@ static void put_ends(const struct cluster *c, struct json_object *slice)
 		nth = i && is_link(links, i - 1, leaf, spine) ? nth + 1 : 0;
 		above = oxcs ? element_uint(oxcs, i) : leaf * each + nth % each;
 		below = oxcs ? element_uint(oxcs, i) : spine * each + nth % each;
-		json_object_array_add(up, json_object_get(
-			element(element(member(c->root, "spine_addrs"), spine), above)));
-		json_object_array_add(down, json_object_get(
-			element(element(member(c->root, "leaf_addrs"), leaf), below)));
+		add_addr(up, element(member(c->root, "spine_addrs"), spine), above);
+		add_addr(down, element(member(c->root, "leaf_addrs"), leaf), below);
 	}
 }
 

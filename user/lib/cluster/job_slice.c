@@ -43,6 +43,13 @@ static bool is_parallel(const struct contention_slice *slice)
 	return slice->layout.most > 1;
 }
 
+static int untold(struct reader *r)
+{
+	reader_invalid(r, "up", "is missing, and several links lead to one spine");
+	err_hint(r->err, "The cluster file needs \"leaf_addrs\" and \"spine_addrs\".");
+	return -EINVAL;
+}
+
 /* An address, or a list of addresses. */
 static int read_up(struct reader *r, struct json_object *value, struct job_link *link)
 {
@@ -152,7 +159,7 @@ int job_slice_read(struct job_slice *js, struct json_object *obj,
 	else if (!is_parallel(&js->slice))
 		ret = read_routers(&r, obj, js);
 	else
-		ret = reader_invalid(&r, "up", "is missing: several links lead to one spine, the cluster file needs leaf_addrs and spine_addrs");
+		ret = untold(&r);
 	return ret ?: read_nics(&r, obj, js) ?: check_nics(&r, js);
 }
 

@@ -7,7 +7,7 @@
 
 #define DEPTH		20	/* circuits that make room one for the other */
 #define STEPS		400	/* of the search for one circuit */
-#define ALL_STEPS	400000	/* of all searches of a try */
+#define ALL_STEPS	40000	/* of all searches of a try */
 #define TRIES		9	/* ways to choose spines */
 #define TRAIL		65536u
 
