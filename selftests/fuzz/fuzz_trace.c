@@ -15,7 +15,7 @@ static void replay(const struct trace_job *jobs, __u32 nr)
 	__u8 links[SIZE * SIZE];
 	struct slice_fabric fabric = {
 		.leaves = SIZE, .spines = SIZE, .gpus_per_leaf = 4 * SIZE,
-		.gpus_per_server = 4, .links_per_pair = 1,
+		.gpus_per_server = 4, .links_per_pair = 1, .parallel = 2,
 		.free_gpus = gpus, .free_links = links,
 	};
 	struct ocs ocs = {
@@ -23,7 +23,7 @@ static void replay(const struct trace_job *jobs, __u32 nr)
 	};
 	struct replay_spec spec = {
 		.fabric = &fabric, .ocs = &ocs, .job = jobs,
-		.jobs = nr < JOBS ? nr : JOBS, .seed = 1, .steps = 3000,
+		.jobs = nr < JOBS ? nr : JOBS, .seed = 1,
 	};
 	struct replay_result result;
 	enum replay_policy policy;
