@@ -87,17 +87,20 @@ no_processes()
 	! slurm_processes
 }
 
-# Note the flows and slices that there are. False until both hosts have a flow.
+# Note the flows that there are on each host, once it has one, and the slices then. False
+# until both hosts had a flow.
 sample()
 {
 	local i
 
 	for i in 0 1; do
+		[[ ! -s $dir/flows$i ]] || continue
 		flows_of "$i" | jq -c --argjson host "$i" \
-			'.flows[] | select(.share) + {$host}'
-	done >"$dir/flows"
+			'.flows[] | select(.share) + {$host}' >"$dir/flows$i"
+	done
+	[[ -s $dir/flows0 && -s $dir/flows1 ]] || return
+	cat "$dir"/flows[01] >"$dir/flows"
 	cp "$file" "$dir/cluster-then.json"
-	(($(jq .host "$dir/flows" | sort -u | wc -l) == 2))
 }
 
 # A Reduce-Scatter and an All-Gather of two ranks
