@@ -273,7 +273,7 @@ attacked()
 	local result
 	attack_start "$1" "$2"
 	pace 100 && bytes=$(stat reseq-bytes) && pace "$some" &&
-		busywait 20000 "$3"
+		busywait 60000 "$3"
 	result=$?
 	attack_end
 	return "$result"
