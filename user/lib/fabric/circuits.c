@@ -35,18 +35,6 @@ __u16 circuits_next(struct circuits *c, const struct portmap_peer *peer,
 	return path < 0 ? 0 : peer->paths[path].ports[c->asked[path]++];
 }
 
-static int path_of(const struct portmap_peer *peer, __u16 port)
-{
-	unsigned int i;
-	size_t j;
-
-	for (i = 0; i < peer->nr_paths; i++)
-		for (j = 0; j < peer->paths[i].nr_ports; j++)
-			if (peer->paths[i].ports[j] == port)
-				return i;
-	return 0;
-}
-
 /* Return: number of an address, or -1 where there are too many. */
 static int number_of(struct circuits *c, const __u8 leaf[16])
 {
@@ -64,7 +52,7 @@ static int number_of(struct circuits *c, const __u8 leaf[16])
 int circuits_saw(struct circuits *c, const struct portmap_peer *peer,
 		 __u16 port, const __u8 leaf[16])
 {
-	int number = number_of(c, leaf), path = path_of(peer, port);
+	int number = number_of(c, leaf), path = portmap_peer_find_port(peer, port);
 	struct circuit_sighting *seen;
 
 	if (number < 0) {

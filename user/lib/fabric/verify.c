@@ -57,24 +57,12 @@ static int next_probe(void *client, struct batch_probe *probe,
 	return -EAGAIN;
 }
 
-static unsigned int path_of(const struct portmap_peer *peer, __u16 port)
-{
-	unsigned int i;
-	size_t j;
-
-	for (i = 0; i < peer->nr_paths; i++)
-		for (j = 0; j < peer->paths[i].nr_ports; j++)
-			if (peer->paths[i].ports[j] == port)
-				return i;
-	return 0;
-}
-
 static int record(struct verification *run, const struct batch_probe *probe,
 		  const __u8 *actual)
 {
 	const struct portmap_peer *peer = &run->map->peers[probe->peer];
 	struct verify *verify = run->verify;
-	unsigned int path = path_of(peer, probe->port);
+	unsigned int path = portmap_peer_find_port(peer, probe->port);
 	bool leaf = probe->kind == PROBE_LEAF;
 	struct verify_result *moved;
 

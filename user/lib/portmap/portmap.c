@@ -85,6 +85,18 @@ void portmap_sort(struct portmap *map)
 			      sizeof(*map->peers[i].paths), compare_paths);
 }
 
+unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned int port)
+{
+	unsigned int i;
+	size_t j;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		for (j = 0; j < peer->paths[i].nr_ports; j++)
+			if (peer->paths[i].ports[j] == port)
+				return i;
+	return 0;
+}
+
 void portmap_peer_free(struct portmap_peer *peer)
 {
 	unsigned int i;

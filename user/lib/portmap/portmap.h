@@ -146,6 +146,9 @@ void portmap_sort(struct portmap *map);
 int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
 			  const __u8 leaf[16], unsigned int port);
 
+/* Number of the path that a port of the peer takes; 0 where the port is on none. */
+unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned int port);
+
 void portmap_peer_free(struct portmap_peer *peer);
 void portmap_free(struct portmap *map);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "plan/plan.h"
+#include "slice_priv.h"
 
 #define MOST_FLOWS	524288	/* of the steps of a pattern, for a proof */
 
@@ -158,8 +159,8 @@ static long test_links(const struct links *links, struct contention_flow *flows,
 
 __u32 contention_links_needed(const struct contention_layout *layout, __u32 leaf)
 {
-	return (layout->first[leaf + 1] - layout->first[leaf] + layout->lanes - 1) /
-	       layout->lanes;
+	return slice_divide_up(layout->first[leaf + 1] - layout->first[leaf],
+			       layout->lanes);
 }
 
 void contention_layout_count(struct contention_layout *layout)
