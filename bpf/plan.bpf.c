@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 #include "lib/ack.bpf.h"
+#include "lib/deal.bpf.h"
+#include "lib/tags.bpf.h"
 
 /*
  * Has the flow's job these paths, with these ports? Pieces are read one by one:
@@ -124,6 +126,25 @@ int rocesteer_set_group(struct rocesteer_set_group *set)
 }
 
 SEC("syscall")
+int rocesteer_set_paths(struct rocesteer_set_paths *set)
+{
+	struct rocesteer_group_key key = set->key;
+	struct rocesteer_group *group = bpf_map_lookup_elem(&rs_groups, &key);
+
+	if (!group)
+		return -ENOENT;
+	if (!set->nr_paths || set->nr_paths > ROCESTEER_MAX_PATHS)
+		return -EINVAL;
+	bpf_probe_read_kernel(group->weight, sizeof(group->weight), set->weight);
+	bpf_probe_read_kernel(group->router, sizeof(group->router), set->router);
+	bpf_probe_read_kernel(group->leaf, sizeof(group->leaf), set->leaf);
+	group->nr_paths = set->nr_paths;
+	group->first = set->first;
+	group->down = set->down;
+	return 0;
+}
+
+SEC("syscall")
 int rocesteer_set_peer(struct rocesteer_set_peer *set)
 {
 	struct rocesteer_peer_key key = set->key;
@@ -131,6 +152,23 @@ int rocesteer_set_peer(struct rocesteer_set_peer *set)
 
 	if (!peer)
 		return -ENOENT;
+	bpf_probe_read_kernel(peer->leaf, sizeof(peer->leaf), set->leaf);
 	bpf_probe_read_kernel(peer->sport, sizeof(peer->sport), set->sport);
+	peer->nr_paths = set->nr_paths;
+	peer->hop = set->hop;
 	return 0;
+}
+
+/* The flow's next packet enters it anew, if its job has a port map to its peer. */
+SEC("syscall")
+int rocesteer_forget(struct rocesteer_flow_key *gone)
+{
+	struct rocesteer_flow_key key = *gone;
+	int ret;
+
+	bpf_map_delete_elem(&rs_tags, &key);
+	bpf_rcu_read_lock();
+	ret = forget_flow(&key);
+	bpf_rcu_read_unlock();
+	return ret;
 }

@@ -561,14 +561,45 @@ struct rocesteer_set_group {
 };
 
 /**
+ * struct rocesteer_set_paths - argument of the program rocesteer_set_paths
+ * @key: group
+ * @down: as in struct rocesteer_group, like the fields that follow
+ * @nr_paths: likewise
+ * @first: likewise
+ * @weight: likewise
+ * @router: likewise
+ * @leaf: likewise
+ *
+ * What is counted stays as it is, by the old numbers of the paths, until flows are moved.
+ *
+ * The program returns 0; -ENOENT when there is no such group; -EINVAL when @nr_paths is out
+ * of range.
+ */
+struct rocesteer_set_paths {
+	struct rocesteer_group_key key;
+	__u64 down;
+	__u32 nr_paths;
+	__u32 first;
+	__u16 weight[ROCESTEER_MAX_PATHS];
+	__u8 router[ROCESTEER_MAX_PATHS][16];
+	__u8 leaf[ROCESTEER_MAX_PATHS][16];
+};
+
+/**
  * struct rocesteer_set_peer - argument of the program rocesteer_set_peer
  * @key: peer
- * @sport: its ports, as in struct rocesteer_peer
+ * @leaf: as in struct rocesteer_peer, like the fields that follow
+ * @nr_paths: likewise
+ * @hop: likewise
+ * @sport: likewise
  *
  * The program returns 0, or -ENOENT when the job has no such peer.
  */
 struct rocesteer_set_peer {
 	struct rocesteer_peer_key key;
+	__u8 leaf[16];
+	__u32 nr_paths;
+	__u32 hop;
 	__be16 sport[ROCESTEER_MAX_PATHS];
 };
 
@@ -588,8 +619,10 @@ _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 _Static_assert(sizeof(struct rocesteer_set_flow) ==
 	       40 + ROCESTEER_MAX_PATHS * 8, "padding");
 _Static_assert(sizeof(struct rocesteer_set_group) == 32, "padding");
+_Static_assert(sizeof(struct rocesteer_set_paths) ==
+	       40 + ROCESTEER_MAX_PATHS * 34, "padding");
 _Static_assert(sizeof(struct rocesteer_set_peer) ==
-	       24 + ROCESTEER_MAX_PATHS * 2, "padding");
+	       48 + ROCESTEER_MAX_PATHS * 2, "padding");
 
 _Static_assert(sizeof(struct rocesteer_verdicts) ==
 	       ROCESTEER_VERDICT_MAX * sizeof(__u64), "a verdict has no name");

@@ -656,7 +656,8 @@ static void test_place(void)
 		die("set_flow");
 	ktap_result(!peer_flows(2) && peer_flows(1) == 2,
 		    "a flow that moves is counted where it is");
-	peer_entry(&set.key);
+	memcpy(set.leaf, peer_entry(&set.key).leaf, sizeof(set.leaf));
+	set.nr_paths = PATHS;
 	set.sport[2] = htons(FIRST_PORT + 2);
 	ktap_result(!run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) &&
 		    peer_flows(1) == 2 && send_packet(9, WRITE_MIDDLE, 1) == 2,

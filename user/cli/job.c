@@ -433,6 +433,13 @@ static const struct cli_verb verbs[] = {
 		.run = job_load,
 	},
 	{
+		.name = "replace",
+		.help = "Give a job that is loaded another port map or slice, while its flows go on",
+		.options = job_load_options,
+		.changes = true,
+		.run = job_replace,
+	},
+	{
 		.name = "unload",
 		.help = "Unload jobs: their flows go back to their ECMP paths",
 		.options = job_unload_options,

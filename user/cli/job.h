@@ -9,6 +9,7 @@ extern const struct cli_option job_load_options[];
 extern const struct cli_option job_unload_options[];
 
 int job_load(const struct cli_args *args, struct err *err);
+int job_replace(const struct cli_args *args, struct err *err);
 int job_unload(const struct cli_args *args, struct err *err);
 
 /* Fill @err: there is no such job. Return: -ENOENT. */

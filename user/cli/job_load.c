@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rocesteer job load: validate everything, then the tables, then the module.
- * Whatever fails is undone in reverse order.
+ * rocesteer job load and replace: validate everything, then the tables, then the module.
+ * Whatever fails of a load is undone in reverse order.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,6 +33,7 @@ static const struct out_column columns[] = {
 	{ "deal", "deal" },
 	{ "module", "module" },
 	{ "pins", "pins" },
+	{ "moved", "pieces moved" },
 	{}
 };
 
@@ -268,13 +269,64 @@ out_module:
 	return ret;
 }
 
-int job_load(const struct cli_args *args, struct err *err)
+static void ignore_group(struct group *group, void *arg)
+{
+	(void)group;
+	(void)arg;
+}
+
+/* Flows of the job go where they belong now: as the daemon plans them. */
+static int plan_job(struct load *l, struct groups *groups)
+{
+	struct group_plan plan;
+	size_t i;
+	int ret;
+
+	ret = groups_read(groups, ignore_group, NULL);
+	for (i = 0; !ret && i < groups->group.nr; i++) {
+		struct group *group = groups->group.item[i];
+
+		while (!ret && group->changed && group->key.job == l->spec.id) {
+			ret = group_plan(groups, group, &plan);
+			l->moved += plan.moved;
+		}
+	}
+	return ret ?: groups_move_acks(groups);
+}
+
+static int replace(struct load *l, struct json_object **root)
+{
+	struct groups groups = {};
+	int ret;
+
+	ret = explain(l, open_module(l)) ?: steer_open(&l->steer, 0, l->err);
+	if (ret)
+		goto out_module;
+	interrupt_hold();
+	ret = check_programs(l) ?: steer_job_replace(l->steer, &l->spec, l->err);
+	groups.steer = l->steer;
+	if (!ret)
+		ret = plan_job(l, &groups);
+	groups_clear(&groups);
+	if (!ret) {
+		*root = to_json(l);
+		out_uint(*root, "moved", l->moved);
+	}
+	steer_close(l->steer);
+	interrupt_release();
+out_module:
+	genl_close(l->genl);
+	return ret;
+}
+
+static int run(const struct cli_args *args, struct err *err,
+	       int (*what)(struct load *l, struct json_object **root))
 {
 	struct load l = { .args = args, .err = err };
 	struct json_object *root;
 	int ret;
 
-	ret = permission_load(err) ?: job_options(&l) ?: load(&l, &root);
+	ret = permission_load(err) ?: job_options(&l) ?: what(&l, &root);
 	if (!ret) {
 		note_daemon(&l);
 		ret = out_show(&args->out, root, views);
@@ -284,4 +336,14 @@ int job_load(const struct cli_args *args, struct err *err)
 	chunk_table_free(&l.chunks);
 	portmap_free(&l.map);
 	return ret;
+}
+
+int job_load(const struct cli_args *args, struct err *err)
+{
+	return run(args, err, load);
+}
+
+int job_replace(const struct cli_args *args, struct err *err)
+{
+	return run(args, err, replace);
 }

@@ -23,6 +23,7 @@
  * @may_split: --split auto: flows are split where that works, else not
  * @genl: the module, or NULL
  * @steer: the tables
+ * @moved: pieces of flows that have another path
  */
 struct load {
 	const struct cli_args *args;
@@ -37,6 +38,7 @@ struct load {
 	bool may_split;
 	struct genl *genl;
 	struct steer *steer;
+	size_t moved;
 };
 
 /* Fill @l from its arguments. Return: 0 or a negative errno. */

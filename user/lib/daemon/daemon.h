@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "event.h"
 #include "event_socket.h"
+#include "group.h"
 #include "rates.h"
 
 /**

@@ -130,10 +130,30 @@ bool groups_know(const struct groups *groups, __u32 ifindex, const char *name)
 	return true;
 }
 
+/**
+ * struct reading - groups that are being read
+ * @groups: the groups
+ * @gone: called where the paths of a group are others than before, or the group is gone
+ * @arg: passed to @gone
+ */
+struct reading {
+	struct groups *groups;
+	void (*gone)(struct group *group, void *arg);
+	void *arg;
+};
+
+static bool has_paths_of(const struct group *group, const struct rocesteer_group *from)
+{
+	return group->nr_paths == from->nr_paths &&
+	       !memcmp(group->router, from->router, sizeof(group->router)) &&
+	       !memcmp(group->leaf, from->leaf, sizeof(group->leaf));
+}
+
 static int read_group(const struct rocesteer_group_key *key,
 		      const struct rocesteer_group *from, void *arg)
 {
-	struct groups *groups = arg;
+	const struct reading *reading = arg;
+	struct groups *groups = reading->groups;
 	const struct job *job = set_find(&groups->jobs, &key->job,
 					 sizeof(key->job));
 	struct group *group;
@@ -143,6 +163,8 @@ static int read_group(const struct rocesteer_group_key *key,
 	group = set_get(&groups->group, key, sizeof(*key), sizeof(*group));
 	if (!group)
 		return -ENOMEM;
+	if (group->nr_paths && !has_paths_of(group, from))
+		reading->gone(group, reading->arg);
 	group->split = job->job.split;
 	group->deal = job->job.deal;
 	group->nr_paths = from->nr_paths;
@@ -175,6 +197,7 @@ static int read_flow(const struct rocesteer_flow_key *key,
 int groups_read(struct groups *groups,
 		void (*gone)(struct group *group, void *arg), void *arg)
 {
+	struct reading reading = { groups, gone, arg };
 	struct set *all = &groups->group;
 	struct group *group;
 	size_t i;
@@ -187,7 +210,7 @@ int groups_read(struct groups *groups,
 	}
 	set_clear(&groups->jobs, free);
 	ret = steer_job_each(groups->steer, read_job, groups) ?:
-	      steer_group_each(groups->steer, 0, read_group, groups) ?:
+	      steer_group_each(groups->steer, 0, read_group, &reading) ?:
 	      steer_flow_each(groups->steer, read_flow, groups);
 	for (i = all->nr; i--;) {
 		group = all->item[i];

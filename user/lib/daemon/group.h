@@ -85,7 +85,7 @@ struct groups {
 /**
  * groups_read() - take everything from the tables
  * @groups: their @steer is set; a group that is still there stays where it is
- * @gone: called for a group that is freed next
+ * @gone: called for a group that is freed next, or has other paths now
  * @arg: passed to @gone
  *
  * All groups are marked as changed. Return: 0 or -ENOMEM.

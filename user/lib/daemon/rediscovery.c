@@ -105,6 +105,9 @@ static int put_peer(const struct rediscovery *rediscovery,
 	if (!before || steer_group_get(steer, &gkey, &group) ||
 	    !same_paths(&group, before))
 		return 0;
+	memcpy(set.leaf, peer.leaf, 16);
+	set.nr_paths = peer.nr_paths;
+	set.hop = peer.hop;
 	memcpy(set.sport, peer.sport, sizeof(set.sport));
 	for (p = 0; p < before->nr_paths; p++)
 		set.sport[p] = port_of(find_path(found, before, p),

@@ -62,7 +62,9 @@ static const struct {
 static const char *const prog_names[PROG_MAX] = {
 	[PROG_SET_FLOW] = "set_flow",
 	[PROG_SET_GROUP] = "set_group",
+	[PROG_SET_PATHS] = "set_paths",
 	[PROG_SET_PEER] = "set_peer",
+	[PROG_FORGET] = "forget",
 };
 
 static int pin_path(char *buf, size_t size, const char *dir, const char *name)
@@ -348,8 +350,12 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 		      bpf_program__fd(skel->progs.rocesteer_set_flow)) ?:
 	      pin_put(s->dir, prog_names[PROG_SET_GROUP],
 		      bpf_program__fd(skel->progs.rocesteer_set_group)) ?:
+	      pin_put(s->dir, prog_names[PROG_SET_PATHS],
+		      bpf_program__fd(skel->progs.rocesteer_set_paths)) ?:
 	      pin_put(s->dir, prog_names[PROG_SET_PEER],
-		      bpf_program__fd(skel->progs.rocesteer_set_peer));
+		      bpf_program__fd(skel->progs.rocesteer_set_peer)) ?:
+	      pin_put(s->dir, prog_names[PROG_FORGET],
+		      bpf_program__fd(skel->progs.rocesteer_forget));
 	if (!ret)
 		ret = run_program(bpf_program__fd(skel->progs.rocesteer_sweep),
 				  NULL, 0);
@@ -709,6 +715,16 @@ int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
 {
 	return run_program(s->progs[PROG_SET_GROUP], set,
 			   sizeof(*set));
+}
+
+int steer_set_paths(struct steer *s, const struct rocesteer_set_paths *set)
+{
+	return run_program(s->progs[PROG_SET_PATHS], set, sizeof(*set));
+}
+
+int steer_forget(struct steer *s, const struct rocesteer_flow_key *flow)
+{
+	return run_program(s->progs[PROG_FORGET], flow, sizeof(*flow));
 }
 
 int steer_set_peer(struct steer *s, const struct rocesteer_set_peer *set)

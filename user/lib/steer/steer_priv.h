@@ -35,7 +35,9 @@ enum steer_map {
 enum steer_prog {
 	PROG_SET_FLOW,
 	PROG_SET_GROUP,
+	PROG_SET_PATHS,
 	PROG_SET_PEER,
+	PROG_FORGET,
 	PROG_MAX,
 };
 
@@ -87,6 +89,21 @@ void steer_detach_chunk(struct steer *s, unsigned int ifindex);
  */
 int steer_map_each(int fd, int (*fn)(int fd, const void *key, const void *value,
 				     void *arg), void *arg);
+
+/* Enter the peers of a job's map, and their groups; with spec->replace over what is there. */
+int steer_peers_put(struct steer *s, const struct steer_job_spec *spec);
+
+/* What a job is, as rs_jobs has it. */
+struct rocesteer_job steer_job_of(const struct steer_job_spec *spec);
+
+/* Can flows tell of so many paths? Return: 0 or a negative errno. */
+int steer_check_paths(const struct steer_job_spec *spec, struct err *err);
+
+/* Say why the tables could not be filled. Return: a negative errno. */
+int steer_fill_error(__u32 id, int ret, struct err *err);
+
+/* Touch the directory for steer_watch_open(): a job is only entries of tables. */
+void steer_tell_watchers(struct steer *s);
 
 /* Wait until no program runs that saw the tables as they were. */
 void steer_wait_programs(void);

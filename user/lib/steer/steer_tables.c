@@ -48,8 +48,7 @@ void steer_wait_programs(void)
 		sleep(1);
 }
 
-/* A job is only entries of tables: touch the directory for steer_watch_open(). */
-static void tell_watchers(struct steer *s)
+void steer_tell_watchers(struct steer *s)
 {
 	utimensat(AT_FDCWD, s->dir, NULL, 0);
 }
@@ -130,6 +129,60 @@ static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],
 	}
 }
 
+/* The counts of a group that is there stay, and the paths that are down. */
+static int replace_group(struct steer *s, const struct rocesteer_group_key *key,
+			 const struct rocesteer_group *group)
+{
+	struct rocesteer_set_paths set = {
+		.key = *key,
+		.nr_paths = group->nr_paths,
+		.first = group->first,
+	};
+	struct rocesteer_group old;
+	__u32 p, q;
+
+	if (bpf_map_lookup_elem(s->maps[MAP_GROUPS], key, &old))
+		return -errno;
+	for (p = 0; p < group->nr_paths; p++)
+		for (q = 0; q < old.nr_paths; q++)
+			if (!memcmp(group->router[p], old.router[q], 16) &&
+			    !memcmp(group->leaf[p], old.leaf[q], 16))
+				set.down |= (old.down >> q & 1) << p;
+	memcpy(set.weight, group->weight, sizeof(set.weight));
+	memcpy(set.router, group->router, sizeof(set.router));
+	memcpy(set.leaf, group->leaf, sizeof(set.leaf));
+	return steer_set_paths(s, &set);
+}
+
+/* The group of a leaf comes with its first peer. */
+static int put_group(struct steer *s, const struct steer_job_spec *spec,
+		     const struct rocesteer_group_key *key,
+		     const struct rocesteer_group *group)
+{
+	if (!bpf_map_update_elem(s->maps[MAP_GROUPS], key, group, BPF_NOEXIST))
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	return spec->replace ? replace_group(s, key, group) : 0;
+}
+
+static int put_peer(struct steer *s, const struct steer_job_spec *spec,
+		    const struct rocesteer_peer_key *key,
+		    const struct rocesteer_peer *peer)
+{
+	struct rocesteer_set_peer set = { .key = *key,
+					  .nr_paths = peer->nr_paths,
+					  .hop = peer->hop };
+
+	if (!bpf_map_update_elem(s->maps[MAP_PEERS], key, peer, BPF_NOEXIST))
+		return 0;
+	if (errno != EEXIST || !spec->replace)
+		return -errno;
+	memcpy(set.leaf, peer->leaf, sizeof(set.leaf));
+	memcpy(set.sport, peer->sport, sizeof(set.sport));
+	return steer_set_peer(s, &set);
+}
+
 static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 		    const struct portmap_peer *from)
 {
@@ -163,12 +216,8 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 		memcpy(group.leaf[i], paths[i].leaf, 16);
 	}
 	set_weights(spec, from->leaf, paths, &group);
-	/* The group of a leaf comes with its first peer. */
-	if (bpf_map_update_elem(s->maps[MAP_GROUPS], &gkey, &group,
-				BPF_NOEXIST) && errno != EEXIST)
-		return -errno;
-	return bpf_map_update_elem(s->maps[MAP_PEERS], &key, &peer,
-				   BPF_NOEXIST) ? -errno : 0;
+	return put_group(s, spec, &gkey, &group) ?:
+	       put_peer(s, spec, &key, &peer);
 }
 
 /*
@@ -227,8 +276,7 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	return 0;
 }
 
-/* The last step makes the job visible, and its device's flows its own. */
-static int add_job(struct steer *s, const struct steer_job_spec *spec)
+struct rocesteer_job steer_job_of(const struct steer_job_spec *spec)
 {
 	struct rocesteer_job job = {
 		.cgroup_id = spec->cgroup_id,
@@ -247,6 +295,14 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 	job.device[sizeof(job.device) - 1] = '\0';
 	if (spec->name)
 		snprintf(job.name, sizeof(job.name), "%s", spec->name);
+	return job;
+}
+
+/* The last step makes the job visible, and its device's flows its own. */
+static int add_job(struct steer *s, const struct steer_job_spec *spec)
+{
+	struct rocesteer_job job = steer_job_of(spec);
+
 	if (bpf_map_update_elem(s->maps[MAP_JOBS], &spec->id, &job,
 				BPF_NOEXIST))
 		return -errno;
@@ -257,24 +313,25 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 	return 0;
 }
 
-static int fill(struct steer *s, const struct steer_job_spec *spec)
+int steer_peers_put(struct steer *s, const struct steer_job_spec *spec)
 {
 	size_t i;
-	int ret;
+	int ret = 0;
 
-	for (i = 0; i < spec->map->nr_peers; i++) {
-		if (spec->map->peers[i].local)
-			continue;
-		ret = add_peer(s, spec, &spec->map->peers[i]);
-		if (ret)
-			return ret;
-	}
-	for (i = 0; i < spec->nr_flows; i++) {
+	for (i = 0; !ret && i < spec->map->nr_peers; i++)
+		if (!spec->map->peers[i].local)
+			ret = add_peer(s, spec, &spec->map->peers[i]);
+	return ret;
+}
+
+static int fill(struct steer *s, const struct steer_job_spec *spec)
+{
+	int ret = steer_peers_put(s, spec);
+	size_t i;
+
+	for (i = 0; !ret && i < spec->nr_flows; i++)
 		ret = add_flow(s, spec, &spec->flows[i]);
-		if (ret)
-			return ret;
-	}
-	return add_job(s, spec);
+	return ret ?: add_job(s, spec);
 }
 
 /**
@@ -369,7 +426,7 @@ static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
 }
 
 /* Packets of flows that are split have to tell of how many paths. */
-static int check_paths(const struct steer_job_spec *spec, struct err *err)
+int steer_check_paths(const struct steer_job_spec *spec, struct err *err)
 {
 	struct portmap_path paths[ROCESTEER_MAX_PATHS];
 	char leaf[ADDR_STRLEN];
@@ -408,8 +465,7 @@ static int check_job(struct steer *s, const struct steer_job_spec *spec,
 	if (!bpf_map_lookup_elem(s->maps[MAP_JOBS], &spec->id, &job)) {
 		err_set(err, EXIT_FAILED, "exists", "job %u is loaded already",
 			spec->id);
-		err_hint(err, "To replace it: rocesteer job unload --job %u",
-			 spec->id);
+		err_hint(err, "To replace it: rocesteer job replace");
 		return -EEXIST;
 	}
 	if (spec->all && !bpf_map_lookup_elem(s->maps[MAP_DEVICES],
@@ -419,10 +475,10 @@ static int check_job(struct steer *s, const struct steer_job_spec *spec,
 			spec->map->device);
 		return -EBUSY;
 	}
-	return check_paths(spec, err);
+	return steer_check_paths(spec, err);
 }
 
-static int fill_error(__u32 id, int ret, struct err *err)
+int steer_fill_error(__u32 id, int ret, struct err *err)
 {
 	switch (ret) {
 	case -E2BIG:
@@ -448,14 +504,14 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 	purge(s, 0);	/* what killed commands began */
 	ret = fill(s, spec);
 	if (ret) {
-		ret = fill_error(spec->id, ret, err);
+		ret = steer_fill_error(spec->id, ret, err);
 		goto err_remove;
 	}
 	ret = steer_attach(s, spec->ifindex, err);
 	if (ret)
 		goto err_remove;
 	steer_chunks_forget(s, spec->flows, spec->nr_flows);
-	tell_watchers(s);
+	steer_tell_watchers(s);
 	return 0;
 
 err_remove:
@@ -473,7 +529,7 @@ int steer_job_del(struct steer *s, __u32 id, struct err *err)
 		return -ENOENT;
 	}
 	remove_job(s, id, job.ifindex);
-	tell_watchers(s);
+	steer_tell_watchers(s);
 	return 0;
 }
 

@@ -79,6 +79,7 @@ const char *steer_pin_dir(const struct steer *s);
  * @nr_flows: 0 where the job has none
  * @seed: of this host: on which path the deal starts
  * @place: of this host under its leaf, where @deal goes by it
+ * @replace: set by steer_job_replace()
  */
 struct steer_job_spec {
 	__u32 id;
@@ -98,6 +99,7 @@ struct steer_job_spec {
 	size_t nr_flows;
 	__u32 seed;
 	__u32 place;
+	bool replace;
 };
 
 /**
@@ -113,6 +115,23 @@ struct steer_job_spec {
  */
 int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 		  struct err *err);
+
+/**
+ * steer_job_replace() - give a job that is loaded another port map, slice, name, split or
+ * deal
+ * @s: open
+ * @spec: the job; its device, owner, flows, actuator and @ordered are those that it has
+ * @err: filled on failure
+ *
+ * Flows go on by the ports that they have, until they are planned anew. Only flows whose
+ * peer is not in the map any more, or is under another leaf, are forgotten.
+ *
+ * Return: 0 or a negative errno; -ENOENT, code "no-job", for a job that is not loaded;
+ * -EINVAL, code "other-job", where it differs in what cannot be replaced. When the tables
+ * are full, some of the peers are new already.
+ */
+int steer_job_replace(struct steer *s, const struct steer_job_spec *spec,
+		      struct err *err);
 
 /**
  * steer_job_del() - empty a job's tables and detach from a device it was the
@@ -204,7 +223,11 @@ int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,
 /* Run a program of that name: see its argument. Return: 0 or a negative errno. */
 int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set);
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set);
+int steer_set_paths(struct steer *s, const struct rocesteer_set_paths *set);
 int steer_set_peer(struct steer *s, const struct rocesteer_set_peer *set);
+
+/* Forget a flow. Return: 0, or -1 where there is none. */
+int steer_forget(struct steer *s, const struct rocesteer_flow_key *flow);
 
 /* Sums over the CPUs. Return: 0 or a negative errno. */
 int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],
