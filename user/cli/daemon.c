@@ -13,9 +13,10 @@
 #include "daemon/daemon.h"
 #include "cli.h"
 #include "events.h"
+#include "job_files.h"
 #include "permission.h"
 
-enum { HOLD_DOWN, TIMEOUT, SHORT_QUOTES };
+enum { HOLD_DOWN, TIMEOUT, SHORT_QUOTES, JOBS };
 
 static const struct cli_option options[] = {
 	[HOLD_DOWN] = { "hold-down", "MS",
@@ -24,7 +25,20 @@ static const struct cli_option options[] = {
 		      "time to wait for the first answer to a probe (default: 5)" },
 	[SHORT_QUOTES] = { "short-quotes", NULL,
 			   "believe answers that quote 8 bytes of a probe only" },
+	[JOBS] = { "jobs", "DIR", "load the jobs that the files in this directory describe" },
 	{}
+};
+
+/**
+ * struct daemon_cli - what the daemon's callbacks get
+ * @out: where to print
+ * @jobs: files of --jobs
+ * @journal: lines begin with a priority, as systemd's journal takes them
+ */
+struct daemon_cli {
+	const struct out *out;
+	struct job_files jobs;
+	bool journal;
 };
 
 /* sd_notify(3), for systemd's Type=notify. */
@@ -55,6 +69,36 @@ static bool has_room(void)
 	return poll(&out, 1, 0) > 0;
 }
 
+/* Events that somebody should see, as sd-daemon(3) has it: 3 error, 4 warning, 5 notice. */
+static int priority(const char *name)
+{
+	static const struct {
+		const char *name;
+		int priority;
+	} known[] = {
+		{ "error", 3 },		{ "table-full", 4 },
+		{ "device-gone", 4 },	{ "path-down", 4 },
+		{ "path-lossy", 4 },	{ "lost", 4 },
+		{ "detour", 5 },	{ "path-moved", 5 },
+		{ "path-up", 5 },	{ "replan", 7 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(known[i].name, name))
+			return known[i].priority;
+	return 6;
+}
+
+static void print(struct daemon_cli *cli, struct json_object *event)
+{
+	const char *name = json_object_get_string(json_object_object_get(event, "event"));
+
+	if (cli->journal)
+		printf("<%d>", priority(name ?: ""));
+	out_event(cli->out, event, event_columns);
+}
+
 /*
  * Who does not read our output does not hold us up: as the clients of the socket,
  * it is told later that events were lost.
@@ -64,21 +108,35 @@ static void tell(struct json_object *event, void *arg)
 	static bool lost;
 
 	if (lost && has_room()) {
-		out_event(arg, event_new("lost"), event_columns);
+		print(arg, event_new("lost"));
 		lost = false;
 	}
 	if (has_room())
-		out_event(arg, json_object_get(event), event_columns);
+		print(arg, json_object_get(event));
 	else
 		lost = true;
 }
 
+static bool read_jobs(bool all, void (*say)(struct json_object *event, void *daemon),
+		      void *daemon, void *arg)
+{
+	struct daemon_cli *cli = arg;
+
+	return cli->jobs.dir && job_files_read(&cli->jobs, all, say, daemon);
+}
+
 static int run(const struct cli_args *args, struct err *err)
 {
+	struct daemon_cli cli = {
+		.out = &args->out,
+		.jobs.dir = args->value[JOBS],
+		.journal = getenv("JOURNAL_STREAM"),
+	};
 	struct daemon_config config = {
 		.ready = ready,
 		.tell = tell,
-		.arg = (void *)&args->out,
+		.jobs = read_jobs,
+		.arg = &cli,
 	};
 	__u64 hold = 100, timeout = 5;
 	int ret;
@@ -92,7 +150,9 @@ static int run(const struct cli_args *args, struct err *err)
 	config.timeout_ms = timeout;
 	config.short_quotes = args->value[SHORT_QUOTES];
 	signal(SIGPIPE, SIG_IGN);	/* who reads our output may go */
-	return daemon_run(&config, err);
+	ret = daemon_run(&config, err);
+	job_files_free(&cli.jobs);
+	return ret;
 }
 
 static const struct cli_verb verbs[] = {

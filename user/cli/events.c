@@ -23,6 +23,8 @@ const struct out_column event_columns[] = {
 	{ "moved", "moved" },
 	{ "cause", "cause" },
 	{ "hold_ms", "hold_ms" },
+	{ "file", "file" },
+	{ "jobs", "jobs" },
 	{ "loss", "loss" },
 	{ "probes", "probes" },
 	{ "answers", "answers" },

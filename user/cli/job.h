@@ -12,6 +12,21 @@ int job_load(const struct cli_args *args, struct err *err);
 int job_replace(const struct cli_args *args, struct err *err);
 int job_unload(const struct cli_args *args, struct err *err);
 
+/**
+ * job_put() - load a job, or replace it
+ * @args: options of job_load_options
+ * @replace: the job is loaded
+ * @root: set to what is to be shown of it
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int job_put(const struct cli_args *args, bool replace, struct json_object **root,
+	    struct err *err);
+
+/* Unload a job. Return: 0 or a negative errno. */
+int job_drop(__u32 id, struct err *err);
+
 /* Fill @err: there is no such job. Return: -ENOENT. */
 int job_missing(__u32 id, struct err *err);
 

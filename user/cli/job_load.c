@@ -319,18 +319,16 @@ out_module:
 	return ret;
 }
 
-static int run(const struct cli_args *args, struct err *err,
-	       int (*what)(struct load *l, struct json_object **root))
+int job_put(const struct cli_args *args, bool again, struct json_object **root,
+	    struct err *err)
 {
 	struct load l = { .args = args, .err = err };
-	struct json_object *root;
 	int ret;
 
-	ret = permission_load(err) ?: job_options(&l) ?: what(&l, &root);
-	if (!ret) {
+	ret = permission_load(err) ?: job_options(&l) ?:
+	      (again ? replace : load)(&l, root);
+	if (!ret)
 		note_daemon(&l);
-		ret = out_show(&args->out, root, views);
-	}
 	free(l.flows);
 	job_slice_free(&l.slice);
 	chunk_table_free(&l.chunks);
@@ -338,12 +336,19 @@ static int run(const struct cli_args *args, struct err *err,
 	return ret;
 }
 
+static int run(const struct cli_args *args, bool again, struct err *err)
+{
+	struct json_object *root;
+
+	return job_put(args, again, &root, err) ?: out_show(&args->out, root, views);
+}
+
 int job_load(const struct cli_args *args, struct err *err)
 {
-	return run(args, err, load);
+	return run(args, false, err);
 }
 
 int job_replace(const struct cli_args *args, struct err *err)
 {
-	return run(args, err, replace);
+	return run(args, true, err);
 }

@@ -115,6 +115,24 @@ static int unload_each(const struct cli_args *args, struct steer *steer,
 	return ret;
 }
 
+int job_drop(__u32 id, struct err *err)
+{
+	struct steer *steer = NULL;
+	struct genl *genl = NULL;
+	int ret;
+
+	ret = steer_open(&steer, 0, err);
+	if (ret)
+		return ret;
+	module_open(&genl, MODULE_AUTO, err);
+	interrupt_hold();
+	ret = unload(steer, genl, id, err);
+	genl_close(genl);
+	steer_close(steer);
+	interrupt_release();
+	return ret;
+}
+
 int job_unload(const struct cli_args *args, struct err *err)
 {
 	static const int which[] = { JOB, ALL };

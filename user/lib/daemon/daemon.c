@@ -24,6 +24,9 @@
 #define AGAIN		50000000ull
 #define PATIENCE	20	/* attempts before that is told */
 
+/* Until the next attempt at jobs that could not be loaded, ns. */
+#define JOBS_AGAIN	2000000000ull
+
 #define STOP	1
 
 /**
@@ -39,6 +42,7 @@
  * @path_monitor_config: of @monitor
  * @rediscovery: finds the ports of paths again
  * @plan_at: when to plan what has changed, or LOOP_NEVER
+ * @jobs_at: when to try to load jobs from files again, or LOOP_NEVER
  * @reload: the tables have to be read again
  * @reload_at: not before
  * @attempts: in vain, as they were locked
@@ -59,6 +63,7 @@ struct daemon {
 	struct path_monitor *monitor;
 	struct rediscovery rediscovery;
 	__u64 plan_at;
+	__u64 jobs_at;
 	bool reload;
 	__u64 reload_at;
 	unsigned int attempts;
@@ -135,7 +140,15 @@ static int plan_groups(struct daemon *k)
 	return 0;
 }
 
-/* Not on our own output: there may be many, and those that matter go on. */
+/* Loading touches the tables, which thereby are read again. */
+static void load_jobs(struct daemon *k, bool all)
+{
+	bool again = k->config->jobs &&
+		     k->config->jobs(all, tell, k, k->config->arg);
+
+	k->jobs_at = again ? progress_now() + JOBS_AGAIN : LOOP_NEVER;
+}
+
 static void tell_detour(struct daemon *k, const struct group *group,
 			const struct rocesteer_event *from)
 {
@@ -143,8 +156,7 @@ static void tell_detour(struct daemon *k, const struct group *group,
 
 	out_addr(event, "peer", from->key.peer);
 	out_uint(event, "dqpn", from->key.dqpn);
-	event_socket_tell(k->server, event);
-	json_object_put(event);
+	tell(event, k);
 }
 
 static void take_event(const struct rocesteer_event *event, void *arg)
@@ -164,8 +176,7 @@ static void take_event(const struct rocesteer_event *event, void *arg)
 	if (event->type == ROCESTEER_EVENT_DETOUR) {
 		ret = path_monitor_suspect(k->monitor, group, &event->key,
 					   event->path);
-		if (event_socket_is_heard(k->server))
-			tell_detour(k, group, event);
+		tell_detour(k, group, event);
 	} else if (event->type == ROCESTEER_EVENT_FULL) {
 		tell(event_group("table-full", group), k);
 		ret = 0;
@@ -217,6 +228,7 @@ static int signal_ready(void *arg)
 		return 0;
 	if (info.ssi_signo != SIGHUP)
 		return STOP;
+	load_jobs(k, true);
 	k->reload = true;
 	return 0;
 }
@@ -252,6 +264,8 @@ static void device_changed(__u32 ifindex, const char *name, void *arg)
 
 	if (!groups_know(&k->groups, ifindex, name))
 		k->reload = true;
+	if (name && k->jobs_at != LOOP_NEVER)
+		k->jobs_at = progress_now();
 }
 
 /* Told once. */
@@ -395,6 +409,10 @@ static int reload(struct daemon *k)
 	int ret = read_tables(k);
 
 	if (!ret && !k->reload && !k->ready) {
+		struct json_object *event = event_new("start");
+
+		out_uint(event, "jobs", k->groups.jobs.nr);
+		tell(event, k);
 		k->ready = true;
 		k->config->ready(k->config->arg);
 	}
@@ -456,6 +474,7 @@ static int start(struct daemon *k)
 	      event_socket_listen(k->server, k->err);
 	if (ret)
 		return ret;
+	load_jobs(k, true);
 	return add_source(k, &k->source_watch, steer_watch_open(k->err),
 			  watch_ready) ?: reload(k);
 }
@@ -466,6 +485,8 @@ static __u64 next_time(const struct daemon *k)
 
 	if (k->reload && k->reload_at < due)
 		due = k->reload_at;
+	if (k->jobs_at < due)
+		due = k->jobs_at;
 	return due < k->plan_at ? due : k->plan_at;
 }
 
@@ -473,6 +494,8 @@ static int do_step(struct daemon *k)
 {
 	int ret = 0;
 
+	if (progress_now() >= k->jobs_at)
+		load_jobs(k, false);
 	if (k->reload && progress_now() >= k->reload_at)
 		ret = reload(k);
 	if (!ret)

@@ -22,7 +22,10 @@
  * @short_quotes: as in struct probe_batch_config
  * @ready: called once, when everything is as it should be
  * @tell: called for each event; released behind
- * @arg: passed to both
+ * @jobs: called at the beginning and on SIGHUP with @all, to load jobs that files describe;
+ *	@say takes events. Where it returns true, some could not be loaded: it is called
+ *	again, without @all, soon; may be NULL
+ * @arg: passed to these
  */
 struct daemon_config {
 	unsigned int hold_ms;
@@ -30,6 +33,8 @@ struct daemon_config {
 	bool short_quotes;
 	void (*ready)(void *arg);
 	void (*tell)(struct json_object *event, void *arg);
+	bool (*jobs)(bool all, void (*say)(struct json_object *event, void *daemon),
+		     void *daemon, void *arg);
 	void *arg;
 };
 

@@ -130,16 +130,6 @@ void event_socket_tell(struct event_socket *server, struct json_object *event)
 	}
 }
 
-bool event_socket_is_heard(const struct event_socket *server)
-{
-	int i;
-
-	for (i = 0; i < MAX_CLIENTS; i++)
-		if (server->client[i].source.fd >= 0)
-			return true;
-	return false;
-}
-
 /* Clients have nothing to say: whatever can be read, it ends here. */
 static int client_ready(void *arg)
 {

@@ -48,9 +48,6 @@ void event_socket_close(struct event_socket *server);
  */
 void event_socket_tell(struct event_socket *server, struct json_object *event);
 
-/* Is there any client? */
-bool event_socket_is_heard(const struct event_socket *server);
-
 /* Connect to the daemon. Return: a file descriptor or a negative errno. */
 int event_socket_connect(void);
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Jobs that are described by files of a directory, and loaded by the daemon. */
+#ifndef ROCESTEER_JOB_FILES_H
+#define ROCESTEER_JOB_FILES_H
+
+#include <json-c/json.h>
+
+#include "base/base.h"
+
+/**
+ * struct job_files - the files of a directory
+ * @dir: the directory
+ * @files: of struct job_file, by name
+ */
+struct job_files {
+	const char *dir;
+	struct set files;
+};
+
+/**
+ * job_files_read() - load what the files say
+ * @jobs: @dir is set
+ * @all: read all files: a job that is loaded gets what its file says now, and a job whose
+ *	file is gone is unloaded. Else only what could not be loaded before is tried again
+ * @tell: called for each job that is loaded or unloaded, and where a file fails for another
+ *	reason than before; takes the event
+ * @arg: passed to @tell
+ *
+ * A file, NAME.json, is an object with the options of "rocesteer job load" as fields: their
+ * names with _ instead of -, true for an option without an argument. Names of files begin
+ * with /. What is wrong with one file leaves the others alone.
+ *
+ * Return: is there a file whose job could not be loaded?
+ */
+bool job_files_read(struct job_files *jobs, bool all,
+		    void (*tell)(struct json_object *event, void *arg), void *arg);
+
+void job_files_free(struct job_files *jobs);
+
+#endif /* ROCESTEER_JOB_FILES_H */
