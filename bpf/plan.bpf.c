@@ -172,3 +172,31 @@ int rocesteer_forget(struct rocesteer_flow_key *gone)
 	bpf_rcu_read_unlock();
 	return ret;
 }
+
+static __always_inline int set_order(const struct rocesteer_flow_key *key, bool orders)
+{
+	const __u32 flags = ROCESTEER_FLOW_ORDERS |
+			    (orders ? 0 : ROCESTEER_FLOW_ORDERED);
+	struct rocesteer_flow_path *flow;
+	__u64 state = 0;
+
+	flow = find_flow(key, &state);
+	if (!flow || !change_flags(flow, &state, flags,
+				   orders ? ROCESTEER_FLOW_ORDERS : 0))
+		return -ENOENT;
+	if (!orders)
+		set_nr_pieces(flow, 1);
+	return 0;
+}
+
+SEC("syscall")
+int rocesteer_set_order(struct rocesteer_set_order *set)
+{
+	struct rocesteer_flow_key key = set->key;
+	int ret;
+
+	bpf_rcu_read_lock();
+	ret = set_order(&key, set->orders);
+	bpf_rcu_read_unlock();
+	return ret;
+}

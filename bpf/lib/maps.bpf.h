@@ -100,6 +100,15 @@ struct {
 	__type(value, struct rocesteer_observations);
 } rs_observed SEC(".maps");
 
+/* Whose programs these are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, __u32);
+	__type(value, struct rocesteer_version);
+} rs_version SEC(".maps");
+
 /* What rocesteer daemon has to know at once: struct rocesteer_event. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -375,6 +375,18 @@ struct rocesteer_job {
 };
 
 /**
+ * struct rocesteer_version - whose programs are attached, only entry of rs_version
+ * @abi: ROCESTEER_ABI
+ * @module: the programs call the module
+ * @version: of the command that loaded them, NUL terminated
+ */
+struct rocesteer_version {
+	__u32 abi;
+	__u32 module;
+	char version[24];
+};
+
+/**
  * enum rocesteer_verdict - what became of a packet at TC egress
  *
  * Order of struct rocesteer_verdicts. Every packet of an attached device is
@@ -601,6 +613,19 @@ struct rocesteer_set_peer {
 	__u32 nr_paths;
 	__u32 hop;
 	__be16 sport[ROCESTEER_MAX_PATHS];
+};
+
+/**
+ * struct rocesteer_set_order - argument of the program rocesteer_set_order
+ * @key: flow
+ * @orders: this end restores the order of what comes back, and says so; else it is not told
+ *	either what the peer does, and the flow is whole
+ *
+ * The program returns 0, or -ENOENT when there is no such flow.
+ */
+struct rocesteer_set_order {
+	struct rocesteer_flow_key key;
+	__u32 orders;
 };
 
 _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");

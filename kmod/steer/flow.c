@@ -224,7 +224,7 @@ int rocesteer_flow_link(struct rocesteer_flow *flow)
 	rn->nr_flows++;
 	flow->linked = true;
 	rocesteer_job_count(rn, flow->job, 1);
-	rocesteer_flow_resequence(flow, true);
+	rocesteer_flow_resequence(flow, !flow->qp.running);
 	return 0;
 
 erase_id:

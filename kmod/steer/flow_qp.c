@@ -122,7 +122,7 @@ flow_learn(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 			if (err)
 				return ERR_PTR(err);
 			flow->qp.uid = 0;	/* as it was counted */
-			rocesteer_flow_resequence(flow, true);
+			rocesteer_flow_resequence(flow, !qp->running);
 			return flow;
 		}
 		/*
@@ -190,7 +190,8 @@ static u16 flow_steer(struct rocesteer_flow *flow)
 }
 
 /**
- * rocesteer_flow_learn() - register the flow of a queue pair that is being connected
+ * rocesteer_flow_learn() - register the flow of a queue pair that is being connected, or
+ *	is running
  * @rn: namespace of the device that its packets leave by
  * @key: flow
  * @qp: queue pair; its owner is borrowed
@@ -215,7 +216,7 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 
 	spin_lock(&rocesteer_lock);
 	flow = flow_find_qp(qp->qp);
-	if (flow && flow->connected)
+	if (flow && (flow->connected || qp->running))
 		goto unlock;
 	/*
 	 * Known already: the modify failed and is tried again, or the return of RESET
@@ -229,7 +230,9 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 	switch (PTR_ERR_OR_ZERO(flow)) {
 	case 0:
 		rocesteer_stats_inc(rn, ROCESTEER_COUNT_LEARNT);
-		sport = flow_steer(flow);
+		flow->connected = qp->running;
+		if (!qp->running)
+			sport = flow_steer(flow);
 		rocesteer_flow_announce(flow);
 		break;
 	case -ENODEV:	/* just leaving, and the queue pair with it */

@@ -57,6 +57,12 @@ static const struct nla_policy rocesteer_flow_get_nl_policy[ROCESTEER_A_FLOW_DQP
 	[ROCESTEER_A_FLOW_DQPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rocesteer_a_flow_dqpn_range),
 };
 
+/* ROCESTEER_CMD_FLOW_ADOPT - do */
+static const struct nla_policy rocesteer_flow_adopt_nl_policy[ROCESTEER_A_FLOW_SQPN + 1] = {
+	[ROCESTEER_A_FLOW_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[ROCESTEER_A_FLOW_SQPN] = { .type = NLA_U32, },
+};
+
 /* Ops table for rocesteer */
 static const struct genl_split_ops rocesteer_nl_ops[] = {
 	{
@@ -115,6 +121,13 @@ static const struct genl_split_ops rocesteer_nl_ops[] = {
 		.cmd	= ROCESTEER_CMD_STATS_GET,
 		.doit	= rocesteer_nl_stats_get_doit,
 		.flags	= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= ROCESTEER_CMD_FLOW_ADOPT,
+		.doit		= rocesteer_nl_flow_adopt_doit,
+		.policy		= rocesteer_flow_adopt_nl_policy,
+		.maxattr	= ROCESTEER_A_FLOW_SQPN,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };
 

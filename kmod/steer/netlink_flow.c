@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Flows: requests, and events. */
+#include <linux/netdevice.h>
 #include <linux/pid_namespace.h>
 #include <linux/time64.h>
 
@@ -8,6 +9,7 @@
 #include "net.h"
 #include "netlink-gen.h"
 #include "netlink_priv.h"
+#include "qp_probe.h"
 #include "resequence.h"
 
 static int nl_flow_fill_qp(struct sk_buff *skb, const struct rocesteer_qp *qp,
@@ -131,6 +133,53 @@ int rocesteer_nl_flow_add_doit(struct sk_buff *skb, struct genl_info *info)
 	err = rocesteer_conf_flow_add(rn, &key, job);
 	if (err)
 		nl_flow_add_refuse(info, err);
+	return err;
+}
+
+int rocesteer_nl_flow_adopt_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr **attrs = info->attrs;
+	struct net_device *dev;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, ROCESTEER_A_FLOW_IFINDEX)) {
+		NL_SET_ERR_MSG(info->extack, "Device is missing");
+		return -EINVAL;
+	}
+	if (GENL_REQ_ATTR_CHECK(info, ROCESTEER_A_FLOW_SQPN)) {
+		NL_SET_ERR_MSG(info->extack, "Queue pair number is missing");
+		return -EINVAL;
+	}
+	dev = dev_get_by_index(genl_info_net(info),
+			       nla_get_u32(attrs[ROCESTEER_A_FLOW_IFINDEX]));
+	if (!dev) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attrs[ROCESTEER_A_FLOW_IFINDEX],
+				    "No such device");
+		return -ENODEV;
+	}
+	err = rocesteer_qp_adopt(rocesteer_nl_net(info), dev,
+				 nla_get_u32(attrs[ROCESTEER_A_FLOW_SQPN]));
+	dev_put(dev);
+	switch (err) {
+	case 0:
+		break;
+	case -ENODEV:
+		NL_SET_ERR_MSG_ATTR(info->extack, attrs[ROCESTEER_A_FLOW_IFINDEX],
+				    "Device has no RDMA device");
+		break;
+	case -ENOENT:
+		NL_SET_ERR_MSG_ATTR(info->extack, attrs[ROCESTEER_A_FLOW_SQPN],
+				    "No such queue pair");
+		break;
+	case -ENOTCONN:
+		NL_SET_ERR_MSG(info->extack, "Queue pair is not connected");
+		break;
+	case -EOPNOTSUPP:
+		NL_SET_ERR_MSG(info->extack, "Queue pair is not RC over RoCE v2");
+		break;
+	default:
+		NL_SET_ERR_MSG(info->extack, "Queue pair cannot be queried");
+	}
 	return err;
 }
 

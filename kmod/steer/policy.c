@@ -35,6 +35,23 @@ static int policy_reg(void *kdata, struct bpf_link *link)
 	return err;
 }
 
+/* Of the same namespace, which never is without one. */
+static int policy_update(void *kdata, void *old_kdata, struct bpf_link *link)
+{
+	struct rocesteer_policy *policy = kdata, *old = old_kdata;
+	struct rocesteer_net *rn;
+	int err = 0;
+
+	spin_lock(&rocesteer_lock);
+	rn = rocesteer_net_find(policy->netns);
+	if (!rn || rn->policy != old)
+		err = -ENOENT;
+	else
+		rn->policy = policy;
+	spin_unlock(&rocesteer_lock);
+	return err;
+}
+
 /* Nobody is still asking it afterwards: that is done under the lock. */
 static void policy_unreg(void *kdata, struct bpf_link *link)
 {
@@ -106,6 +123,7 @@ static struct bpf_struct_ops policy_struct_ops = {
 	.init_member = policy_init_member,
 	.validate = policy_validate,
 	.reg = policy_reg,
+	.update = policy_update,
 	.unreg = policy_unreg,
 	.cfi_stubs = &policy_stubs,
 	.name = "rocesteer_policy",

@@ -21,6 +21,7 @@ struct pid;
  * @path_mtu: in bytes
  * @rq_psn: PSN of the first packet it receives
  * @label: who chose its flow label
+ * @running: it was connected before it was learnt, and may be in use
  * @software: its packets are made by the kernel and pass TC
  * @device: name of the RDMA device when the queue pair was connected
  */
@@ -33,6 +34,7 @@ struct rocesteer_qp {
 	u32 path_mtu;
 	u32 rq_psn;
 	enum rocesteer_label label;
+	bool running;
 	bool software;
 	char device[IB_DEVICE_NAME_MAX];
 };

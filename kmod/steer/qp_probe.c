@@ -31,6 +31,7 @@
 #include <linux/user_namespace.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/restrack.h>
 
 #include <rocesteer/label.h>
 #include <rocesteer/roce.h>
@@ -44,15 +45,55 @@
 #define QP_RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
 
 /* A user namespace may have thousands of users: who made it is charged. */
-static u32 qp_user(void)
+static u32 qp_user(const struct cred *cred)
 {
 	struct user_namespace *ns;
-	kuid_t uid = current_uid();
+	kuid_t uid = cred->uid;
 
-	for (ns = current_user_ns(); ns != &init_user_ns; ns = ns->parent)
+	for (ns = cred->user_ns; ns != &init_user_ns; ns = ns->parent)
 		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
 			uid = ns->owner;
 	return __kuid_val(uid);
+}
+
+/* What is known of a queue pair by its attributes; not whose it is. */
+static struct rocesteer_qp qp_describe(const struct ib_qp *qp,
+				       const struct ib_qp_attr *attr, int mask,
+				       const union ib_gid *local)
+{
+	struct rocesteer_qp info = {
+		.qp = qp,
+		.sqpn = qp->qp_num,
+		.rq_psn = attr->rq_psn & ROCESTEER_PSN_MASK,
+		.label = rdma_ah_read_grh(&attr->ah_attr)->flow_label ?
+			 ROCESTEER_LABEL_OWN : ROCESTEER_LABEL_NONE,
+		/* A device without DMA leaves it to the kernel to send. */
+		.software = ib_uses_virt_dma(qp->device),
+	};
+	int mtu = -1;
+
+	static_assert(sizeof(info.local) == sizeof(local->raw));
+	memcpy(&info.local, local->raw, sizeof(info.local));
+	if (mask & IB_QP_PATH_MTU)
+		mtu = ib_mtu_enum_to_int(attr->path_mtu);
+	info.path_mtu = max(mtu, 0);
+	/* Not dev_name(): a rename would free that under our eyes. */
+	strscpy(info.device, qp->device->name);
+	return info;
+}
+
+static struct rocesteer_flow_key qp_key(const struct ib_qp_attr *attr,
+					const struct net_device *dev)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(&attr->ah_attr);
+	struct rocesteer_flow_key key = {
+		.ifindex = dev->ifindex,
+		.dqpn = attr->dest_qp_num & ROCESTEER_QPN_MASK,
+	};
+
+	static_assert(sizeof(key.peer) == sizeof(grh->dgid.raw));
+	memcpy(key.peer, grh->dgid.raw, sizeof(key.peer));
+	return key;
 }
 
 /* The device is listed as long as we are under RCU. */
@@ -60,42 +101,19 @@ static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
 			 int mask, const union ib_gid *local,
 			 const struct net_device *dev)
 {
-	struct ib_global_route *grh = rdma_ah_retrieve_grh(&attr->ah_attr);
-	struct rocesteer_flow_key key = {
-		.ifindex = dev->ifindex,
-		.dqpn = attr->dest_qp_num & ROCESTEER_QPN_MASK,
-	};
-	struct rocesteer_qp info = {
-		.qp = qp,
-		.sqpn = qp->qp_num,
-		.rq_psn = attr->rq_psn & ROCESTEER_PSN_MASK,
-		.label = grh->flow_label ? ROCESTEER_LABEL_OWN :
-					   ROCESTEER_LABEL_NONE,
-		/* A device without DMA leaves it to the kernel to send. */
-		.software = ib_uses_virt_dma(qp->device),
-	};
-	int mtu = -1;
+	struct rocesteer_qp info = qp_describe(qp, attr, mask, local);
+	struct rocesteer_flow_key key = qp_key(attr, dev);
 	u16 sport;
-
-	static_assert(sizeof(key.peer) == sizeof(grh->dgid.raw));
-	memcpy(key.peer, grh->dgid.raw, sizeof(key.peer));
-	static_assert(sizeof(info.local) == sizeof(local->raw));
-	memcpy(&info.local, local->raw, sizeof(info.local));
 
 	/* The kernel's own queue pairs have no process that could own them. */
 	if (!(current->flags & PF_KTHREAD)) {
 		info.owner = task_tgid(current);
-		info.uid = qp_user();
+		info.uid = qp_user(current_cred());
 	}
-	if (mask & IB_QP_PATH_MTU)
-		mtu = ib_mtu_enum_to_int(attr->path_mtu);
-	info.path_mtu = max(mtu, 0);
-	/* Not dev_name(): a rename would free that under our eyes. */
-	strscpy(info.device, qp->device->name);
-
 	sport = rocesteer_flow_learn(rocesteer_net(dev_net(dev)), &key, &info);
 	if (sport)
-		grh->flow_label = rocesteer_label_of(sport);
+		rdma_ah_retrieve_grh(&attr->ah_attr)->flow_label =
+			rocesteer_label_of(sport);
 }
 
 static void qp_learn(const struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
@@ -120,6 +138,110 @@ static void qp_learn(const struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 		rcu_read_unlock();
 	}
 	rdma_put_gid_attr(gid);
+}
+
+/* Return: 0; -ENOENT when its device is of another namespace. */
+static int qp_adopt_rcu(struct rocesteer_net *rn, const struct ib_qp *qp,
+			const struct ib_qp_attr *attr, int mask,
+			const struct ib_gid_attr *gid, struct pid *owner)
+{
+	const struct net_device *dev = rdma_read_gid_attr_ndev_rcu(gid);
+	struct rocesteer_flow_key key;
+	struct rocesteer_qp info;
+
+	if (IS_ERR(dev) || rocesteer_net(dev_net(dev)) != rn)
+		return -ENOENT;
+	key = qp_key(attr, dev);
+	info = qp_describe(qp, attr, mask, &gid->gid);
+	info.running = true;
+	info.owner = owner;
+	if (qp->res.task)
+		info.uid = qp_user(__task_cred(qp->res.task));
+	rocesteer_flow_learn(rn, &key, &info);
+	return 0;
+}
+
+/* The queue pair is held. */
+static int qp_adopt(struct rocesteer_net *rn, struct ib_qp *qp)
+{
+	const int mask = QP_RTR_MASK | IB_QP_PATH_MTU;
+	struct ib_qp_init_attr init = {};
+	const struct ib_gid_attr *gid;
+	struct ib_qp_attr attr = {};
+	struct pid *owner = NULL;
+	u32 port;
+	int err;
+
+	if (qp->qp_type != IB_QPT_RC)
+		return -EOPNOTSUPP;
+	err = ib_query_qp(qp, &attr, mask, &init);
+	if (err)
+		return err;
+	port = rdma_ah_get_port_num(&attr.ah_attr);
+	if (attr.qp_state < IB_QPS_RTR || attr.qp_state > IB_QPS_SQE)
+		return -ENOTCONN;
+	/* Drivers need not fill in the type of the address. */
+	if (rdma_ah_find_type(qp->device, port) != RDMA_AH_ATTR_TYPE_ROCE)
+		return -EOPNOTSUPP;
+	gid = rdma_get_gid_attr(qp->device, port,
+				rdma_ah_read_grh(&attr.ah_attr)->sgid_index);
+	if (IS_ERR(gid))
+		return PTR_ERR(gid);
+	if (qp->res.task)
+		owner = get_task_pid(qp->res.task, PIDTYPE_TGID);
+	err = -EOPNOTSUPP;
+	if (gid->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP) {
+		rcu_read_lock();
+		err = qp_adopt_rcu(rn, qp, &attr, mask, gid, owner);
+		rcu_read_unlock();
+	}
+	put_pid(owner);
+	rdma_put_gid_attr(gid);
+	return err;
+}
+
+/**
+ * rocesteer_qp_adopt() - learn the flow of a queue pair that is connected already
+ * @rn: namespace
+ * @dev: net device of a port of its RDMA device
+ * @sqpn: its number
+ *
+ * One that is known stays as it is. The policy is not asked: the queue pair has its port.
+ *
+ * The core lets go of a queue pair right behind the call that qp_destroyed watches. So one
+ * that was destroyed meanwhile is found no more when it is looked for again.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0; -ENODEV when @dev has no RDMA device; -ENOENT when that has no such queue
+ * pair here; -ENOTCONN when it is not connected; -EOPNOTSUPP when it is not RC over RoCE
+ * v2; or what its driver says.
+ */
+int rocesteer_qp_adopt(struct rocesteer_net *rn, struct net_device *dev, u32 sqpn)
+{
+	struct rdma_restrack_entry *res, *still;
+	struct ib_device *device;
+	const struct ib_qp *qp;
+	int err;
+
+	device = ib_device_get_by_netdev(dev, RDMA_DRIVER_UNKNOWN);
+	if (!device)
+		return -ENODEV;
+	res = rdma_restrack_get_byid(device, RDMA_RESTRACK_QP, sqpn);
+	err = PTR_ERR_OR_ZERO(res);
+	if (err)
+		goto put_device;
+	qp = container_of(res, struct ib_qp, res);
+	err = qp_adopt(rn, container_of(res, struct ib_qp, res));
+	rdma_restrack_put(res);
+
+	still = rdma_restrack_get_byid(device, RDMA_RESTRACK_QP, sqpn);
+	if (still != res)
+		rocesteer_flow_forget(qp);
+	if (!IS_ERR(still))
+		rdma_restrack_put(still);
+put_device:
+	ib_device_put(device);
+	return err;
 }
 
 /* int ib_modify_qp*(struct ib_qp *, struct ib_qp_attr *, int mask, ...) */
@@ -294,7 +416,7 @@ static bool qp_can_lock(const struct kprobe *kp)
 /**
  * rocesteer_qp_probe_register() - begin to learn
  *
- * Queue pairs connected before are not known. Their end is watched first: none may be
+ * Queue pairs connected before are adopted where user space asks for it. Their end is watched first: none may be
  * learnt whose end we would not see.
  *
  * Return: 0; -EOPNOTSUPP where probes would run in NMI context; or what

@@ -2,6 +2,12 @@
 #ifndef ROCESTEER_QP_PROBE_H
 #define ROCESTEER_QP_PROBE_H
 
+#include <linux/types.h>
+
+struct net_device;
+struct rocesteer_net;
+
+int rocesteer_qp_adopt(struct rocesteer_net *rn, struct net_device *dev, u32 sqpn);
 bool rocesteer_qp_probe_test(void);
 int rocesteer_qp_probe_register(void);
 void rocesteer_qp_probe_unregister(void);

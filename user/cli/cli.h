@@ -86,6 +86,7 @@ extern const struct cli_object cli_stat;
 extern const struct cli_object cli_monitor;
 extern const struct cli_object cli_daemon;
 extern const struct cli_object cli_top;
+extern const struct cli_object cli_prog;
 extern const struct cli_object cli_reduce;
 
 /* The name of the program. */

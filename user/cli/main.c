@@ -20,6 +20,7 @@ static const struct cli_object * const objects[] = {
 	&cli_monitor,
 	&cli_daemon,
 	&cli_top,
+	&cli_prog,
 	&cli_reduce,
 	NULL
 };

@@ -15,7 +15,8 @@
 /**
  * enum rocesteer_origin - How the module came to know a flow.
  * @ROCESTEER_ORIGIN_NETLINK: Added by flow-add.
- * @ROCESTEER_ORIGIN_LEARNT: Seen when its queue pair was moved to RTR.
+ * @ROCESTEER_ORIGIN_LEARNT: Seen when its queue pair was moved to RTR, or adopted by
+ *   flow-adopt.
  */
 enum rocesteer_origin {
 	ROCESTEER_ORIGIN_NETLINK,
@@ -127,6 +128,7 @@ enum {
 	ROCESTEER_CMD_JOB_DEL_NTF,
 	ROCESTEER_CMD_FLOW_ADD_NTF,
 	ROCESTEER_CMD_FLOW_DEL_NTF,
+	ROCESTEER_CMD_FLOW_ADOPT,
 
 	__ROCESTEER_CMD_MAX,
 	ROCESTEER_CMD_MAX = (__ROCESTEER_CMD_MAX - 1)

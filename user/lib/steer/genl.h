@@ -118,6 +118,18 @@ int genl_flow_del(struct genl *genl, const struct rocesteer_flow_key *key,
 		  struct err *err);
 
 /**
+ * genl_flow_adopt() - have a queue pair learnt that is connected already
+ * @genl: connection
+ * @ifindex: net device of a port of its RDMA device
+ * @sqpn: its number
+ * @err: filled on failure
+ *
+ * Return: 0; -ENOENT, -ENOTCONN or -EOPNOTSUPP where there is none with a flow; another
+ * negative errno.
+ */
+int genl_flow_adopt(struct genl *genl, __u32 ifindex, __u32 sqpn, struct err *err);
+
+/**
  * genl_job_get() - one job
  * @genl: connection
  * @id: which

@@ -201,6 +201,16 @@ int genl_flow_del(struct genl *genl, const struct rocesteer_flow_key *key,
 			   err);
 }
 
+int genl_flow_adopt(struct genl *genl, __u32 ifindex, __u32 sqpn, struct err *err)
+{
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_FLOW_ADOPT, 0);
+
+	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_IFINDEX, ifindex);
+	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_SQPN, sqpn);
+	return family_ask(&genl->family, nlh, NULL, NULL, err,
+			  "cannot learn queue pair %u", sqpn);
+}
+
 static int take_job(const struct nlmsghdr *nlh, void *arg)
 {
 	parse_job(nlh, arg);

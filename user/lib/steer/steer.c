@@ -23,7 +23,8 @@
 #include "netns.h"
 #include "steer_priv.h"
 
-#define POLICY_PIN	"link_policy"
+/* A directory among the pins: they stay when the last job goes. */
+#define KEEP	"keep"
 
 static const struct {
 	const char *name;
@@ -57,34 +58,37 @@ static const struct {
 	[MAP_CHUNK_COUNTS] = { "rs_chunk_counts",
 			       sizeof(struct rocesteer_count_key),
 			       sizeof(struct rocesteer_count) },
+	[MAP_VERSION] = { "rs_version", sizeof(__u32),
+			  sizeof(struct rocesteer_version) },
 };
 
-static const char *const prog_names[PROG_MAX] = {
+const char *const steer_prog_names[PROG_MAX] = {
 	[PROG_SET_FLOW] = "set_flow",
 	[PROG_SET_GROUP] = "set_group",
 	[PROG_SET_PATHS] = "set_paths",
 	[PROG_SET_PEER] = "set_peer",
 	[PROG_FORGET] = "forget",
+	[PROG_SET_ORDER] = "set_order",
 };
 
-static int pin_path(char *buf, size_t size, const char *dir, const char *name)
+int steer_pin_path(char *buf, size_t size, const char *dir, const char *name)
 {
 	return snprintf(buf, size, "%s/%s", dir, name) < (int)size ?
 	       0 : -ENAMETOOLONG;
 }
 
-static int pin_get(const char *dir, const char *name)
+int steer_pin_get(const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 
-	return pin_path(path, sizeof(path), dir, name) ?: bpf_obj_get(path);
+	return steer_pin_path(path, sizeof(path), dir, name) ?: bpf_obj_get(path);
 }
 
-static int pin_put(const char *dir, const char *name, int fd)
+int steer_pin_put(const char *dir, const char *name, int fd)
 {
 	char path[PATH_MAX];
 
-	return pin_path(path, sizeof(path), dir, name) ?:
+	return steer_pin_path(path, sizeof(path), dir, name) ?:
 	       bpf_obj_pin(fd, path);
 }
 
@@ -99,9 +103,9 @@ static void link_name(char *buf, size_t size, const char *hook,
  * The namespace can have another policy as soon as this one is detached; the
  * link itself goes some time after its pin.
  */
-static void policy_detach(const char *dir)
+void steer_policy_detach(const char *dir)
 {
-	int fd = pin_get(dir, POLICY_PIN);
+	int fd = steer_pin_get(dir, STEER_PIN_POLICY);
 
 	if (fd < 0)
 		return;
@@ -121,10 +125,11 @@ static void pins_remove(const char *dir)
 	if (!d)
 		return;
 	unlinkat(dirfd(d), "egress", 0);
-	policy_detach(dir);
+	steer_policy_detach(dir);
 	while ((de = readdir(d)))
 		if (de->d_name[0] != '.')
-			unlinkat(dirfd(d), de->d_name, 0);
+			unlinkat(dirfd(d), de->d_name,
+				 strcmp(de->d_name, KEEP) ? 0 : AT_REMOVEDIR);
 	closedir(d);
 	rmdir(dir);
 }
@@ -145,7 +150,7 @@ static bool pins_stale(const char *dir)
 
 		if (strncmp(de->d_name, "link_egress_", 12))
 			continue;
-		fd = pin_get(dir, de->d_name);
+		fd = steer_pin_get(dir, de->d_name);
 		if (fd < 0)
 			continue;
 		err = bpf_link_get_info_by_fd(fd, &info, &len);
@@ -169,7 +174,7 @@ static void pins_sweep(const char *own)
 		return;
 	while ((de = readdir(d))) {
 		if (strncmp(de->d_name, "netns-", 6) ||
-		    pin_path(path, sizeof(path), PIN_ROOT, de->d_name) ||
+		    steer_pin_path(path, sizeof(path), PIN_ROOT, de->d_name) ||
 		    !strcmp(path, own))
 			continue;
 		if (pins_stale(path))
@@ -261,7 +266,7 @@ static int version_error(struct steer *s, const char *name, const char *what,
 	err_set(err, EXIT_FAILED, "version", "%s/%s %s version %d", s->dir,
 		name, what, ROCESTEER_ABI);
 	err_hint(err,
-		 "Unload the jobs with the rocesteer that loaded them, or take all of them away: rm -r %s",
+		 "Put the programs of this version in place: rocesteer prog load; or take all jobs away: rm -r %s",
 		 s->dir);
 	return -EPROTO;
 }
@@ -283,7 +288,7 @@ static int maps_open(struct steer *s, struct err *err)
 		struct bpf_map_info info = {};
 		__u32 len = sizeof(info);
 
-		s->maps[i] = pin_get(s->dir, map_specs[i].name);
+		s->maps[i] = steer_pin_get(s->dir, map_specs[i].name);
 		if (s->maps[i] < 0)
 			return pin_error(s, map_specs[i].name, s->maps[i], err);
 		if (bpf_map_get_info_by_fd(s->maps[i], &info, &len) ||
@@ -301,124 +306,19 @@ static int pins_open(struct steer *s, struct err *err)
 
 	ret = maps_open(s, err);
 	for (i = 0; !ret && i < PROG_MAX; i++) {
-		s->progs[i] = pin_get(s->dir, prog_names[i]);
+		s->progs[i] = steer_pin_get(s->dir, steer_prog_names[i]);
 		if (s->progs[i] < 0)
-			ret = pin_error(s, prog_names[i], s->progs[i], err);
+			ret = pin_error(s, steer_prog_names[i], s->progs[i], err);
 	}
 	return ret;
 }
 
-/* What the module calls. Flows are dealt when we know of their end. */
-static int attach_module(struct steer *s, struct rocesteer_bpf *skel)
-{
-	struct bpf_link *policy;
-	int ret;
-
-	skel->links.rocesteer_flow_del =
-		bpf_program__attach(skel->progs.rocesteer_flow_del);
-	if (!skel->links.rocesteer_flow_del)
-		return -errno;
-	ret = pin_put(s->dir, "link_flow_del",
-		      bpf_link__fd(skel->links.rocesteer_flow_del));
-	if (ret)
-		return ret;
-	policy = bpf_map__attach_struct_ops(skel->maps.rs_policy);
-	if (!policy)
-		return -errno;
-	ret = pin_put(s->dir, POLICY_PIN, bpf_link__fd(policy));
-	bpf_link__destroy(policy);
-	return ret;
-}
-
-static int run_program(int prog, const void *ctx, size_t size)
+int steer_run_program(int prog, const void *ctx, size_t size)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
 		    .ctx_size_in = size);
 
 	return bpf_prog_test_run_opts(prog, &opts) ?: (int)opts.retval;
-}
-
-static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
-{
-	int ret;
-
-	ret = pin_put(s->dir, "ingress",
-		      bpf_program__fd(skel->progs.rocesteer_ingress)) ?:
-	      pin_put(s->dir, "chunk",
-		      bpf_program__fd(skel->progs.rocesteer_chunk)) ?:
-	      pin_put(s->dir, prog_names[PROG_SET_FLOW],
-		      bpf_program__fd(skel->progs.rocesteer_set_flow)) ?:
-	      pin_put(s->dir, prog_names[PROG_SET_GROUP],
-		      bpf_program__fd(skel->progs.rocesteer_set_group)) ?:
-	      pin_put(s->dir, prog_names[PROG_SET_PATHS],
-		      bpf_program__fd(skel->progs.rocesteer_set_paths)) ?:
-	      pin_put(s->dir, prog_names[PROG_SET_PEER],
-		      bpf_program__fd(skel->progs.rocesteer_set_peer)) ?:
-	      pin_put(s->dir, prog_names[PROG_FORGET],
-		      bpf_program__fd(skel->progs.rocesteer_forget));
-	if (!ret)
-		ret = run_program(bpf_program__fd(skel->progs.rocesteer_sweep),
-				  NULL, 0);
-	if (!ret && s->module)
-		ret = attach_module(s, skel);
-	if (ret)
-		return ret;
-	/* Last: its presence says that all else is there. */
-	return pin_put(s->dir, "egress",
-		       bpf_program__fd(skel->progs.rocesteer_egress));
-}
-
-int steer_module_param(const char *name, __u32 *value, struct err *err)
-{
-	char path[64];
-	FILE *f;
-	int n;
-
-	snprintf(path, sizeof(path), "/sys/module/rocesteer/parameters/%s",
-		 name);
-	f = fopen(path, "re");
-	if (!f)
-		return err_errno(err, errno, "kernel", "cannot open %s", path);
-	n = fscanf(f, "%u", value);
-	fclose(f);
-	return n == 1 ? 0 : err_set(err, EXIT_FAILED, "kernel", "%s: no number",
-				    path);
-}
-
-static int load(struct steer *s, struct err *err)
-{
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .pin_root_path = s->dir);
-	struct rocesteer_bpf *skel = rocesteer_bpf__open_opts(&opts);
-	int ret = 0;
-
-	if (!skel)
-		return err_errno(err, errno, "bpf",
-				 "cannot open the BPF programs");
-	if (s->module)
-		ret = steer_module_param("bth_paths",
-					 &skel->rodata->rs_bth_paths, err) ?:
-		      steer_module_param("bth_restores",
-					 &skel->rodata->rs_bth_restores, err);
-	if (ret)
-		goto out;
-	rocesteer_icrc_init(skel->rodata->rs_icrc);
-	skel->rodata->rs_netns = s->netns;
-	skel->rodata->rs_use_module = s->module;
-	skel->struct_ops.rs_policy->netns = s->netns;
-	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, s->module);
-	bpf_program__set_autoload(skel->progs.rocesteer_source_port, s->module);
-	bpf_map__set_autocreate(skel->maps.rs_policy, s->module);
-	ret = rocesteer_bpf__load(skel);
-	if (!ret)
-		ret = pin_programs(s, skel);
-	if (ret) {
-		ret = err_errno(err, -ret, ret == -EPERM ? "permission" : "bpf",
-				"cannot load the BPF programs");
-		err_hint(err, "ROCESTEER_DEBUG=1 shows what the kernel says");
-	}
-out:
-	rocesteer_bpf__destroy(skel);
-	return ret;
 }
 
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
@@ -428,32 +328,86 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 	return vfprintf(stderr, fmt, args);
 }
 
-static int open_pins(struct steer *s, int flags, struct err *err)
+/* Tables of another layout cannot be taken over; what is missing is made. */
+static int maps_check(struct steer *s, struct err *err)
 {
-	int fd, ret;
+	int fd, i, ret = 0;
 
-	fd = pin_get(s->dir, "egress");
-	if (fd >= 0) {
+	for (i = 0; !ret && i < MAP_MAX; i++) {
+		struct bpf_map_info info = {};
+		__u32 len = sizeof(info);
+
+		fd = steer_pin_get(s->dir, map_specs[i].name);
+		if (fd == -ENOENT)
+			continue;
+		if (fd < 0)
+			return pin_error(s, map_specs[i].name, fd, err);
+		if (bpf_map_get_info_by_fd(fd, &info, &len) ||
+		    info.key_size != map_specs[i].key_size ||
+		    info.value_size != map_specs[i].value_size) {
+			ret = err_set(err, EXIT_REFUSED, "version",
+				      "%s/%s has another layout than version %d: the jobs that are loaded cannot be taken over",
+				      s->dir, map_specs[i].name, ROCESTEER_ABI);
+			err_hint(err, "Unload the jobs with the rocesteer that loaded them: rocesteer job unload --all");
+		}
 		close(fd);
-		fd = pin_get(s->dir, "link_flow_del");
-		s->module = fd >= 0;
-		if (fd >= 0)
-			close(fd);
-		return pins_open(s, err);
 	}
-	if (fd != -ENOENT)
-		return pin_error(s, "egress", fd, err);
-	if (!(flags & STEER_CREATE))
-		return no_job(err);
-	s->module = !(flags & STEER_NO_MODULE) &&
-		    !access("/sys/kernel/btf/rocesteer", F_OK);
+	return ret;
+}
+
+static bool calls_module(const struct steer *s)
+{
+	int fd = steer_pin_get(s->dir, STEER_PIN_FLOW_DEL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int make_pins(struct steer *s, struct err *err)
+{
+	int ret;
+
 	pins_sweep(s->dir);
 	pins_remove(s->dir);	/* what a killed command began */
 	if (mkdir(s->dir, 0700))
 		return err_errno(err, errno, "pin", "cannot create %s", s->dir);
-	ret = load(s, err);
+	ret = steer_load(s, err);
 	if (ret)
 		pins_remove(s->dir);
+	return ret;
+}
+
+static int keep(struct steer *s, struct err *err)
+{
+	char path[PATH_MAX];
+
+	if (!steer_pin_path(path, sizeof(path), s->dir, KEEP) &&
+	    mkdir(path, 0700) && errno != EEXIST)
+		return err_errno(err, errno, "pin", "cannot create %s", path);
+	return 0;
+}
+
+static int open_pins(struct steer *s, int flags, struct err *err)
+{
+	int fd = steer_pin_get(s->dir, "egress"), ret = 0;
+
+	if (fd < 0 && fd != -ENOENT)
+		return pin_error(s, "egress", fd, err);
+	if (fd < 0 && !(flags & (STEER_CREATE | STEER_RENEW)))
+		return no_job(err);
+	s->module = !(flags & STEER_NO_MODULE) &&
+		    !access("/sys/kernel/btf/rocesteer", F_OK);
+	if (fd < 0)
+		ret = make_pins(s, err);
+	else if (flags & STEER_RENEW)
+		ret = maps_check(s, err) ?: steer_load(s, err);
+	else
+		s->module = calls_module(s);
+	if (fd >= 0)
+		close(fd);
+	if (!ret && flags & STEER_RENEW)
+		ret = keep(s, err);
 	return ret ?: pins_open(s, err);
 }
 
@@ -495,7 +449,7 @@ void steer_close(struct steer *s)
 
 	if (!s)
 		return;
-	if (s->ours &&
+	if (s->ours && !steer_is_kept(s) &&
 	    bpf_map_get_next_key(s->maps[MAP_JOBS], NULL, &key) == -ENOENT)
 		pins_remove(s->dir);
 	for (i = 0; i < MAP_MAX; i++)
@@ -507,6 +461,29 @@ void steer_close(struct steer *s)
 	if (s->lock >= 0)
 		close(s->lock);
 	free(s);
+}
+
+bool steer_is_kept(const struct steer *s)
+{
+	char path[PATH_MAX];
+
+	return !steer_pin_path(path, sizeof(path), s->dir, KEEP) &&
+	       !access(path, F_OK);
+}
+
+void steer_let_go(struct steer *s)
+{
+	char path[PATH_MAX];
+
+	if (!steer_pin_path(path, sizeof(path), s->dir, KEEP))
+		rmdir(path);
+}
+
+int steer_version(const struct steer *s, struct rocesteer_version *version)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(s->maps[MAP_VERSION], &zero, version) ? -errno : 0;
 }
 
 void steer_unlock(struct steer *s)
@@ -531,7 +508,7 @@ static void detach(struct steer *s, const char *prog, unsigned int ifindex)
 	char name[32], path[PATH_MAX];
 
 	link_name(name, sizeof(name), prog, ifindex);
-	if (!pin_path(path, sizeof(path), s->dir, name))
+	if (!steer_pin_path(path, sizeof(path), s->dir, name))
 		unlink(path);
 }
 
@@ -545,7 +522,7 @@ static bool is_attached(const struct steer *s, const char *prog,
 	int fd, ret;
 
 	link_name(name, sizeof(name), prog, ifindex);
-	fd = pin_get(s->dir, name);
+	fd = steer_pin_get(s->dir, name);
 	if (fd < 0)
 		return false;
 	ret = bpf_link_get_info_by_fd(fd, &info, &len);
@@ -559,7 +536,7 @@ bool steer_has_link(const struct steer *s, unsigned int ifindex)
 	int fd;
 
 	link_name(name, sizeof(name), "egress", ifindex);
-	fd = pin_get(s->dir, name);
+	fd = steer_pin_get(s->dir, name);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -574,7 +551,7 @@ bool steer_serves(const struct steer *s, __u32 ifindex)
 static __u32 prog_id(const struct steer *s, const char *prog)
 {
 	struct bpf_prog_info info = {};
-	int fd = pin_get(s->dir, prog);
+	int fd = steer_pin_get(s->dir, prog);
 	__u32 len = sizeof(info);
 
 	if (fd < 0)
@@ -625,7 +602,7 @@ static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 	if (is_attached(s, prog, ifindex) && is_first(s, prog, type, ifindex) > 0)
 		return 0;
 	link_name(name, sizeof(name), prog, ifindex);
-	link_fd = pin_get(s->dir, name);
+	link_fd = steer_pin_get(s->dir, name);
 	if (link_fd >= 0) {
 		bpf_link_detach(link_fd);
 		close(link_fd);
@@ -633,14 +610,14 @@ static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 	} else if (link_fd != -ENOENT) {
 		return link_fd;
 	}
-	prog_fd = pin_get(s->dir, prog);
+	prog_fd = steer_pin_get(s->dir, prog);
 	if (prog_fd < 0)
 		return prog_fd;
 	link_fd = bpf_link_create(prog_fd, ifindex, type, &opts);
 	close(prog_fd);
 	if (link_fd < 0)
 		return link_fd;
-	ret = pin_put(s->dir, name, link_fd);
+	ret = steer_pin_put(s->dir, name, link_fd);
 	close(link_fd);
 	return ret;
 }
@@ -707,27 +684,32 @@ void steer_detach_chunk(struct steer *s, unsigned int ifindex)
 
 int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 {
-	return run_program(s->progs[PROG_SET_FLOW], set,
+	return steer_run_program(s->progs[PROG_SET_FLOW], set,
 			   sizeof(*set));
 }
 
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
 {
-	return run_program(s->progs[PROG_SET_GROUP], set,
+	return steer_run_program(s->progs[PROG_SET_GROUP], set,
 			   sizeof(*set));
 }
 
 int steer_set_paths(struct steer *s, const struct rocesteer_set_paths *set)
 {
-	return run_program(s->progs[PROG_SET_PATHS], set, sizeof(*set));
+	return steer_run_program(s->progs[PROG_SET_PATHS], set, sizeof(*set));
+}
+
+int steer_set_order(struct steer *s, const struct rocesteer_set_order *set)
+{
+	return steer_run_program(s->progs[PROG_SET_ORDER], set, sizeof(*set));
 }
 
 int steer_forget(struct steer *s, const struct rocesteer_flow_key *flow)
 {
-	return run_program(s->progs[PROG_FORGET], flow, sizeof(*flow));
+	return steer_run_program(s->progs[PROG_FORGET], flow, sizeof(*flow));
 }
 
 int steer_set_peer(struct steer *s, const struct rocesteer_set_peer *set)
 {
-	return run_program(s->progs[PROG_SET_PEER], set, sizeof(*set));
+	return steer_run_program(s->progs[PROG_SET_PEER], set, sizeof(*set));
 }

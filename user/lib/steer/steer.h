@@ -9,6 +9,7 @@
 #include "names.h"
 #include "netns.h"
 #include "promise.h"
+#include "qps.h"
 #include "steer_chunks.h"
 #include "steer_tables.h"
 

@@ -11,6 +11,8 @@
 #define BPFFS		"/sys/fs/bpf"
 #define PIN_ROOT	BPFFS "/rocesteer"
 #define PIN_DIR		"netns-%llu"
+#define STEER_PIN_POLICY	"link_policy"
+#define STEER_PIN_FLOW_DEL	"link_flow_del"
 
 /* The pinned maps; the order is that of map_specs[] in steer.c. */
 enum steer_map {
@@ -28,6 +30,7 @@ enum steer_map {
 	MAP_RANGE_PEERS,
 	MAP_TAGS,
 	MAP_CHUNK_COUNTS,
+	MAP_VERSION,
 	MAP_MAX,
 };
 
@@ -38,6 +41,7 @@ enum steer_prog {
 	PROG_SET_PATHS,
 	PROG_SET_PEER,
 	PROG_FORGET,
+	PROG_SET_ORDER,
 	PROG_MAX,
 };
 
@@ -61,6 +65,25 @@ struct steer {
 	bool ours;
 	bool module;
 };
+
+extern const char *const steer_prog_names[PROG_MAX];
+
+/* Pins in a directory. Return: 0, a descriptor, or a negative errno. */
+int steer_pin_path(char *buf, size_t size, const char *dir, const char *name);
+int steer_pin_get(const char *dir, const char *name);
+int steer_pin_put(const char *dir, const char *name, int fd);
+
+/* Run a program that is no packet's. Return: 0 or a negative errno. */
+int steer_run_program(int prog, const void *ctx, size_t size);
+
+/* The namespace may have another policy from here on. */
+void steer_policy_detach(const char *dir);
+
+/*
+ * Load the programs, with the module if @s->module, and pin them, over those that are
+ * there: these go on until each device has the new ones. Return: 0 or a negative errno.
+ */
+int steer_load(struct steer *s, struct err *err);
 
 /*
  * Open our directory in the BPF file system, with STEER_CREATE make it. It is

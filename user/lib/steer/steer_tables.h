@@ -21,6 +21,8 @@ struct steer;
 #define STEER_NO_MODULE	2	/* steer in BPF even where the module is loaded */
 #define STEER_NO_WAIT	4	/* -EAGAIN while another process has them open */
 #define STEER_READ	8	/* others may read as well: nothing is changed */
+#define STEER_RENEW	16	/* put the programs of this version in place, over those that
+				 * are there, and keep them when the last job goes */
 
 /**
  * steer_open() - get at the programs and tables of this namespace
@@ -52,6 +54,15 @@ void steer_close(struct steer *s);
  * steer_close() removes nothing.
  */
 void steer_unlock(struct steer *s);
+
+/* Programs go with the last job from here on; steer_close() takes them if there is none. */
+void steer_let_go(struct steer *s);
+
+/* Do programs stay when the last job goes? */
+bool steer_is_kept(const struct steer *s);
+
+/* Whose programs these are. Return: 0 or a negative errno. */
+int steer_version(const struct steer *s, struct rocesteer_version *version);
 
 /* Do the programs call the module? */
 bool steer_has_module(const struct steer *s);
@@ -225,6 +236,8 @@ int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set);
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set);
 int steer_set_paths(struct steer *s, const struct rocesteer_set_paths *set);
 int steer_set_peer(struct steer *s, const struct rocesteer_set_peer *set);
+
+int steer_set_order(struct steer *s, const struct rocesteer_set_order *set);
 
 /* Forget a flow. Return: 0, or -1 where there is none. */
 int steer_forget(struct steer *s, const struct rocesteer_flow_key *flow);
