@@ -150,6 +150,13 @@ write_end()
 	return 1
 }
 
+# host_rate_set RATE: of host 0
+host_rate_set()
+{
+	host_exec 0 tc qdisc change dev "$(host_dev 0)" root handle 1: \
+		tbf rate "$1" burst 20k limit 8m
+}
+
 # hw_counter NAME: the sum over all rxe devices
 hw_counter()
 {

@@ -83,14 +83,14 @@ unloaded()
 		! bpftool net | grep rocesteer
 }
 
-# Queue pairs that are there before the job: they are tagged when it comes.
+# Queue pairs that are there before the job, and before the module: they are tagged when it
+# comes.
 late_job()
 {
 	local status
 
-	module_load || return
 	write_start "$qps"
-	busywait 20000 server_busy && job_load_cgroup 0 && busywait 20000 spread
+	busywait 20000 server_busy && module_load && job_load_cgroup 0 && busywait 20000 spread
 	status=$?
 	((!status)) || flows_of 0
 	write_end && ((!status)) && job_unload 0 && module_unload
@@ -111,13 +111,6 @@ come_and_go()
 			job_unload 0 && job_load 0 --all && job_unload 0 &&
 			job_unload "$far" && module_unload || return
 	done
-}
-
-# host_rate_set RATE: of host 0
-host_rate_set()
-{
-	host_exec 0 tc qdisc change dev "$(host_dev 0)" root handle 1: \
-		tbf rate "$1" burst 20k limit 8m
 }
 
 # Load, reload, unload and rmmod under traffic that goes on. On one CPU a worker of rxe
@@ -243,7 +236,7 @@ check "flows of a cgroup spread over the paths" by_cgroup
 check "flows go with their queue pairs" flows_are_gone
 check "a job that calls the module keeps it" module_is_pinned
 check "unloading leaves nothing" unloaded
-check "a job tags the queue pairs that are there" late_job
+check "a job tags queue pairs that were connected before the module came" late_job
 check "without the module: all flows of a device" by_device
 check "without the module: listed flows" by_flow
 check "the usual tools show it" tools

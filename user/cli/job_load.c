@@ -153,6 +153,10 @@ static int register_job(struct load *l)
 
 	if (!l->genl)
 		return 0;
+	if (qps_adopt(l->genl, l->err) < 0) {	/* those that come are seen */
+		out_note(&l->args->out, "%s", l->err->message);
+		l->err->code = NULL;
+	}
 	snprintf(job.name, sizeof(job.name), "%s", l->spec.name);
 	ret = genl_job_add(l->genl, &job, l->err);
 	for (i = 0; !ret && i < l->spec.nr_flows; i++) {

@@ -18,7 +18,7 @@
 /* Until what peers have sent in pieces has arrived, and they know that it is in vain, ms. */
 #define DRAIN	1000
 /* Until programs that are not attached any more let go of the module, ms. */
-#define RELEASE	5000
+#define RELEASE	20000
 
 enum { MODULE };
 enum { AUTO, YES, NO, REPLACE };
@@ -67,7 +67,7 @@ struct prog {
 	struct genl_flow *listed;
 	size_t nr_listed;
 	size_t resequenced;
-	size_t adopted;
+	long adopted;
 	bool replaced;
 };
 
@@ -216,17 +216,6 @@ static int register_flow(const struct rocesteer_flow_key *key,
 	return 0;
 }
 
-static int adopt(__u32 ifindex, __u32 sqpn, void *arg)
-{
-	struct prog *p = arg;
-
-	if (genl_flow_adopt(p->genl, ifindex, sqpn, p->err))
-		p->err->code = NULL;	/* not connected, or gone */
-	else
-		p->adopted++;
-	return 0;
-}
-
 static int promise_order(const struct genl_flow *flow, void *arg)
 {
 	struct rocesteer_set_order set = { .key = flow->key, .orders = 1 };
@@ -247,8 +236,10 @@ static int join_module(struct prog *p)
 	if (ret)
 		return ret;
 	ret = steer_job_each(p->steer, register_job, p);
-	if (!ret)
-		ret = qps_each(adopt, p, p->err);
+	if (!ret) {
+		p->adopted = qps_adopt(p->genl, p->err);
+		ret = p->adopted < 0 ? p->adopted : 0;
+	}
 	if (!ret)
 		ret = steer_flow_each(p->steer, register_flow, p);
 	for (i = 0; !ret && i < p->nr_listed; i++)

@@ -7,6 +7,8 @@
 #include <libmnl/libmnl.h>
 #include <rdma/rdma_netlink.h>
 
+#include "genl.h"
+
 #define QP_TYPE_RC	2	/* IB_QPT_RC */
 
 /* Numbers: of devices, of one net device, or of queue pairs. */
@@ -109,26 +111,29 @@ static int dump(struct dump *d, int what, const __u32 *device, mnl_cb_t take,
 	return ret < 0 ? -errno : 0;
 }
 
-static int walk_device(struct dump *d, __u32 device,
-		       int (*fn)(__u32 ifindex, __u32 sqpn, void *arg), void *arg)
+static long adopt_device(struct dump *d, __u32 device, struct genl *genl)
 {
 	struct list ports = {}, qps = {};
+	long adopted = 0;
+	struct err err;
 	size_t i;
 	int ret;
 
 	ret = dump(d, RDMA_NLDEV_CMD_PORT_GET, &device, take_port, &ports) ?:
 	      dump(d, RDMA_NLDEV_CMD_RES_QP_GET, &device, take_qps, &qps);
+	/* One may not be connected, or be gone by now. */
 	for (i = 0; !ret && ports.nr && i < qps.nr; i++)
-		ret = fn(ports.item[0], qps.item[i], arg);
+		adopted += !genl_flow_adopt(genl, ports.item[0], qps.item[i], &err);
 	free(ports.item);
 	free(qps.item);
-	return ret == -ENODEV ? 0 : ret;	/* it went meanwhile */
+	return ret && ret != -ENODEV ? ret : adopted;
 }
 
-int qps_each(int (*fn)(__u32 ifindex, __u32 sqpn, void *arg), void *arg, struct err *err)
+long qps_adopt(struct genl *genl, struct err *err)
 {
 	struct dump d = { .seq = time(NULL) };
 	struct list devices = {};
+	long adopted = 0, n;
 	size_t i;
 	int ret;
 
@@ -137,12 +142,16 @@ int qps_each(int (*fn)(__u32 ifindex, __u32 sqpn, void *arg), void *arg, struct 
 		return 0;
 	ret = !d.nl || mnl_socket_bind(d.nl, 0, MNL_SOCKET_AUTOPID) ? -errno :
 	      dump(&d, RDMA_NLDEV_CMD_GET, NULL, take_device, &devices);
-	for (i = 0; !ret && i < devices.nr; i++)
-		ret = walk_device(&d, devices.item[i], fn, arg);
+	for (i = 0; !ret && i < devices.nr; i++) {
+		n = adopt_device(&d, devices.item[i], genl);
+		if (n < 0)
+			ret = n;
+		else
+			adopted += n;
+	}
 	free(devices.item);
 	if (d.nl)
 		mnl_socket_close(d.nl);
-	if (ret < 0 && !err->code)
-		err_errno(err, -ret, "netlink", "cannot list the queue pairs");
-	return ret;
+	return ret ? err_errno(err, -ret, "netlink", "cannot list the queue pairs") :
+		     adopted;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The queue pairs of this network namespace's RDMA devices, as "rdma resource show qp". */
+/* The queue pairs of this network namespace's RDMA devices, as "rdma resource show qp" has them. */
 #ifndef ROCESTEER_LIB_QPS_H
 #define ROCESTEER_LIB_QPS_H
 
@@ -7,15 +7,18 @@
 
 #include "base/base.h"
 
+struct genl;
+
 /**
- * qps_each() - walk the RC queue pairs of all RDMA devices
- * @fn: called for each, with the net device of the RDMA device's first port that has one,
- *	and the number of the queue pair; what it returns, if not 0, ends the walk
- * @arg: passed to @fn
+ * qps_adopt() - have the module learn queue pairs that were connected before it came
+ * @genl: connection
  * @err: filled on failure
  *
- * Return: 0, what @fn returned, or a negative errno.
+ * All RC queue pairs of RDMA devices with a net device are tried; the module refuses what it
+ * has no use for.
+ *
+ * Return: how many the module knows, or a negative errno.
  */
-int qps_each(int (*fn)(__u32 ifindex, __u32 sqpn, void *arg), void *arg, struct err *err);
+long qps_adopt(struct genl *genl, struct err *err);
 
 #endif /* ROCESTEER_LIB_QPS_H */
