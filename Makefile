@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
+# make          the commands for this machine: build/rocesteer, rocesteer-perf
+# make module   rocesteer.ko, for hosts, and rocesteer_reduce.ko, for switches, for this
+#               machine's kernel (KDIR=, needs its headers)
+# make install  commands, manual pages, completion, unit, documentation, what Slurm loads, and
+#               the modules if they are built (PREFIX=, DESTDIR=)
+# make uninstall  removes what "make install" installs
+# make deb      Debian packages in build/deb, of this version or of DEB_VERSION=
 # make demo     in a guest: a fabric, traffic under several policies, the comparison, and
 #               a collective; with options (DEMO="--help") the comparison alone
 # make demo-all all policies and traffics on three fabrics, and on broken links: a night;
@@ -12,17 +19,16 @@
 #               DEBUG=RUN[:TEST]
 # make fuzz     readers of files and of the network, a minute each (FUZZ_SECONDS=,
 #               TARGETS=): selftests/fuzz/run
-# make          the commands for this machine: build/rocesteer, rocesteer-perf
 # make bench    what steering and placing cost (BENCH=cost|slice|replay|reduce: one of them)
-# make module   rocesteer.ko, for hosts, and rocesteer_reduce.ko, for switches, for this
-#               machine's kernel (KDIR=, needs its headers)
-# make install  command, manual pages, completion, unit, what Slurm loads (PREFIX=,
-#               DESTDIR=)
+# V=1 shows the commands.
 
 BUILD	?= build
 KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 DESTDIR	?=
+include scripts/build.mk
+
+VERSION	:= $(shell cat VERSION)
 # For each target of "make fuzz".
 FUZZ_SECONDS	?= 60
 export FUZZ_SECONDS
@@ -31,34 +37,40 @@ MAN	:= $(wildcard Documentation/man/*.rst)
 
 all: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm
 
-bpf:
-	$(MAKE) -C bpf BUILD=$(abspath $(BUILD))
+# Told before anything is compiled: what is missing.
+have:
+	@scripts/deps have $(CC) clang bpftool libbpf json-c libmnl smartcols libibverbs \
+		libelf zlib
+
+bpf: have
+	@$(MAKE) -C bpf BUILD=$(abspath $(BUILD))
 
 # One make for both: they share objects.
 $(BUILD)/rocesteer $(BUILD)/rocesteer-perf &: bpf
-	$(MAKE) -C user BUILD=$(abspath $(BUILD)) rocesteer rocesteer-perf
+	@$(MAKE) -C user BUILD=$(abspath $(BUILD)) rocesteer rocesteer-perf
 
 # The plugin for Slurm, where its headers are.
 slurm:
-	$(MAKE) -C packaging/slurm BUILD=$(abspath $(BUILD))
+	@$(MAKE) -C packaging/slurm BUILD=$(abspath $(BUILD))
 
 tests: guest
-	$(MAKE) -C user BUILD=$(abspath $(BUILD)) tests
+	@$(MAKE) -C user BUILD=$(abspath $(BUILD)) tests
 
 # What selftests and benchmarks run in the guest as well.
 guest: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm
-	$(MAKE) -C selftests BUILD=$(abspath $(BUILD))
-	$(MAKE) -C bench BUILD=$(abspath $(BUILD))
+	@$(MAKE) -C bpf BUILD=$(abspath $(BUILD)) all
+	@$(MAKE) -C selftests BUILD=$(abspath $(BUILD))
+	@$(MAKE) -C bench BUILD=$(abspath $(BUILD))
 
-# Kernels before 6.13 build a module where its source is: build a copy. Without BTF of
-# its own a module loads, but its kfuncs silently do not exist.
+# Kernels before 6.13 build a module where its source is: build a copy.
 module:
-	mkdir -p $(BUILD)/module
-	cp -ru Kbuild kmod include $(BUILD)/module/
-	$(MAKE) -C $(KDIR) M=$(abspath $(BUILD))/module modules
-	readelf --sections --wide $(BUILD)/module/kmod/steer/rocesteer.ko | grep -q ' \.BTF ' || \
-		{ echo "rocesteer.ko: no .BTF section" >&2; exit 1; }
-	cp $(BUILD)/module/kmod/*/rocesteer*.ko $(BUILD)/
+	@test -e $(KDIR)/Makefile || { echo "make: $(KDIR): no headers of this kernel;" \
+		"Debian has them in linux-headers-$$(uname -r)" >&2; exit 2; }
+	@mkdir -p $(BUILD)/module
+	@cp -ru Kbuild VERSION kmod include $(BUILD)/module/
+	@$(MAKE) -C $(KDIR) M=$(abspath $(BUILD))/module modules
+	@kmod/has-btf $(BUILD)/module/kmod/steer/rocesteer.ko
+	@cp $(BUILD)/module/kmod/*/rocesteer*.ko $(BUILD)/
 
 demo:
 	scripts/deps demo
@@ -101,29 +113,70 @@ bench:
 	scripts/deps check
 	bench/run $(BENCH)
 
-man: $(patsubst Documentation/man/%.rst,$(BUILD)/man/%,$(MAN))
+man: have-man $(patsubst Documentation/man/%.rst,$(BUILD)/man/%,$(MAN))
 
-$(BUILD)/man/%: Documentation/man/%.rst
+have-man:
+	@scripts/deps have rst2man
+
+$(BUILD)/man/%: Documentation/man/%.rst | have-man
 	@mkdir -p $(@D)
-	rst2man $< $@
+	$(call say,MAN)rst2man $< $@
+
+# Where things go. Files name /usr/local and the Documentation/ of the source.
+DOC	= $(PREFIX)/share/doc/rocesteer
+ZSH	?= $(PREFIX)/share/zsh/site-functions
+put	= @install -D -m $(1) -t $(DESTDIR)$(2) $(3)
+paths	= @sed -i -e 's|/usr/local|$(PREFIX)|g' -e 's|Documentation/\([a-z]*\.rst\)|$(DOC)/\1|g' \
+	$(addprefix $(DESTDIR),$(1))
 
 install: all man
-	install -D -t $(DESTDIR)$(PREFIX)/sbin $(BUILD)/rocesteer \
-		$(BUILD)/rocesteer-perf
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(BUILD)/man/*.8
-	install -D -m 644 packaging/completion/rocesteer.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer
-	ln -sf rocesteer \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer-perf
-	install -D -t $(DESTDIR)$(PREFIX)/lib/rocesteer \
-		packaging/slurm/rocesteer-slurmctld \
-		$(wildcard $(BUILD)/slurm/rocesteer.so)
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
-	sed 's|/usr/local|$(PREFIX)|' packaging/systemd/rocesteer.service \
-		>$(DESTDIR)$(PREFIX)/lib/systemd/system/rocesteer.service
+	$(call put,755,$(PREFIX)/sbin,$(BUILD)/rocesteer $(BUILD)/rocesteer-perf)
+	$(call put,644,$(PREFIX)/share/man/man8,$(BUILD)/man/*.8)
+	$(call put,644,$(PREFIX)/share/bash-completion/completions,packaging/completion/rocesteer)
+	@ln -sf rocesteer $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer-perf
+	$(call put,644,$(ZSH),packaging/completion/_rocesteer)
+	$(call put,644,$(DOC),README.md CHANGELOG.md Documentation/*.* Documentation/netlink/specs/* \
+		packaging/slurm/*.conf)
+	$(call put,755,$(PREFIX)/lib/rocesteer,packaging/slurm/rocesteer-slurmctld \
+		$(wildcard $(BUILD)/slurm/rocesteer.so))
+	$(call put,644,$(PREFIX)/lib/systemd/system,packaging/systemd/rocesteer.service)
+	$(call put,644,/etc/rocesteer/jobs.d,packaging/jobs.d/README)
+	$(call paths,$(PREFIX)/share/man/man8/rocesteer* $(DOC)/slurm.rst $(DOC)/*.conf \
+		$(PREFIX)/lib/systemd/system/rocesteer.service)
+	$(if $(MODULES),$(call put,644,$(MODULES_DIR),$(MODULES)))
+	$(if $(MODULES),$(call put,644,$(PREFIX)/lib/modules-load.d,packaging/modules-load.d/rocesteer.conf))
+	$(if $(MODULES),@depmod)
+
+# The modules go to the kernel that runs, not to where packages are made.
+MODULES	= $(if $(DESTDIR),,$(wildcard $(BUILD)/rocesteer.ko $(BUILD)/rocesteer_reduce.ko))
+MODULES_DIR := /lib/modules/$(shell uname -r)/updates
+
+# What "make install" installs now; directories of ours that are empty then.
+uninstall:
+	@rm -rf $(BUILD)/uninstall
+	@$(MAKE) -s install DESTDIR=$(abspath $(BUILD))/uninstall
+	@cd $(BUILD)/uninstall && find . ! -type d | (cd $(DESTDIR)/ && xargs rm -f)
+	@cd $(BUILD)/uninstall && find . -depth -type d -path '*/rocesteer*' | \
+		(cd $(DESTDIR)/ && xargs rmdir --ignore-fail-on-non-empty)
+	$(if $(DESTDIR),,@rm -f $(PREFIX)/lib/modules-load.d/rocesteer.conf \
+		$(MODULES_DIR)/rocesteer.ko $(MODULES_DIR)/rocesteer_reduce.ko && depmod)
+
+# In a copy: dpkg-buildpackage wants debian/ at the top, and writes beside it.
+DEB_VERSION ?= $(VERSION)
+DEB	:= $(abspath $(BUILD))/deb
+
+deb:
+	@rm -rf $(DEB) && mkdir -p $(DEB)/rocesteer
+	@tar -c --exclude-vcs --exclude=./build --exclude=./$(BUILD) . | tar -x -C $(DEB)/rocesteer
+	@cd $(DEB)/rocesteer && cp -r packaging/debian . && echo $(DEB_VERSION) >VERSION && \
+		sed -i 's/@VERSION@/$(DEB_VERSION)/' debian/changelog && \
+		DEB_BUILD_OPTIONS="nocheck parallel=$$(nproc)" dpkg-buildpackage -b -us -uc
+	@rm -rf $(DEB)/rocesteer
+	@ls $(DEB)/*.deb
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all bpf slurm guest tests module demo demo-all demo-chunk demo-reduce check check-all check-debug fuzz bench man install clean $(BUILD)/rocesteer \
+.PHONY: all have have-man bpf slurm guest tests module demo demo-all demo-chunk demo-reduce check \
+	check-all check-debug fuzz bench man install uninstall deb clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf

@@ -12,10 +12,6 @@
 
 #include "base/base.h"
 
-#ifndef ROCESTEER_VERSION
-#define ROCESTEER_VERSION	"0.1.0"
-#endif
-
 #define CLI_MAX_OPTIONS	24
 
 /**

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What all Makefiles share. V=1 shows the commands. WERROR=1 makes warnings errors: the
+# checks set it, as another compiler may warn of more.
+
+WARN	:= -Wall -Wextra $(if $(WERROR),-Werror)
+
+# $(call say,CC) begins a recipe, and says "  CC      user/cli/job.o" in its place.
+silent	:= $(findstring s,$(firstword -$(MAKEFLAGS)))
+say	= $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' $(1) $(@:$(BUILD)/%=%);) )
+$(if $(V),,$(eval MAKEFLAGS += --no-print-directory))
