@@ -166,6 +166,7 @@ DEB_VERSION ?= $(VERSION)
 DEB	:= $(abspath $(BUILD))/deb
 
 deb:
+	scripts/deps deb
 	@rm -rf $(DEB) && mkdir -p $(DEB)/rocesteer
 	@tar -c --exclude-vcs --exclude=./build --exclude=./$(BUILD) . | tar -x -C $(DEB)/rocesteer
 	@cd $(DEB)/rocesteer && cp -r packaging/debian . && echo $(DEB_VERSION) >VERSION && \
