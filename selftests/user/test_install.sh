@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What is installed: by "make install", of one version, found by who looks for it, gone after
+# "make uninstall".
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+
+root=$(mktemp -d)
+defer rm -rf "$root"
+at=(DESTDIR="$root" PREFIX=/usr)
+unit=$root/usr/lib/systemd/system/rocesteer.service
+
+installed()
+{
+	make -s install "${at[@]}" && ls "$unit" "$root"/usr/share/doc/rocesteer/formats.rst
+}
+
+one_version()
+{
+	local version command
+	version=$(<VERSION)
+
+	for command in rocesteer rocesteer-perf; do
+		[[ $("$root/usr/sbin/$command" --version) == "$command $version" ]] || return
+	done
+}
+
+# bash-completion looks for a command's completion in a file of its name.
+completion_is_found()
+{
+	local command
+
+	for command in rocesteer rocesteer-perf; do
+		(
+			complete -r "$command" 2>/dev/null
+			# shellcheck disable=SC1090 # the one that is installed
+			. "$root/usr/share/bash-completion/completions/$command" &&
+				complete -p "$command"
+		) || return
+	done
+	ls "$root/usr/share/zsh/site-functions/_rocesteer"
+}
+
+# Manual pages and examples name files where they are installed.
+names_are_true()
+{
+	! grep -rn -e '/usr/local' -e 'Documentation/[a-z]*\.rst' "$root"/usr/share/man \
+		"$root"/usr/share/doc/rocesteer/*.conf "$unit" &&
+		grep -q '/usr/share/doc/rocesteer/formats.rst' \
+			"$root"/usr/share/man/man8/rocesteer-chunk.8
+}
+
+unit_is_hardened()
+{
+	local said
+
+	said=$(systemd-analyze security --no-pager --offline=yes --threshold=30 "$unit") &&
+		tail -n 1 <<<"$said" && grep '^CapabilityBoundingSet=' "$unit" | grep -v CAP_SYS_ADMIN
+}
+
+uninstalled()
+{
+	make -s uninstall "${at[@]}" &&
+		[[ ! $(find "$root" ! -type d -o -name 'rocesteer*') ]]
+}
+
+ktap_plan 6
+check "make install" installed
+check "commands say which version they are" one_version
+check "completion is where shells look" completion_is_found
+check "paths are those of the installation" names_are_true
+if systemd-analyze security --help 2>/dev/null | grep -q -e --offline; then
+	check "the unit is hardened" unit_is_hardened
+else
+	skip "the unit is hardened" "no systemd-analyze"
+fi
+check "make uninstall" uninstalled
+ktap_finish
