@@ -39,8 +39,7 @@ all: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm
 
 # Told before anything is compiled: what is missing.
 have:
-	@scripts/deps have $(CC) clang bpftool libbpf json-c libmnl smartcols libibverbs \
-		libelf zlib
+	@scripts/deps have $(CC) clang bpftool pkg-config $(PACKAGES) libibverbs libelf zlib
 
 bpf: have
 	@$(MAKE) -C bpf BUILD=$(abspath $(BUILD))

@@ -3,6 +3,9 @@
 # What all Makefiles share. V=1 shows the commands. WERROR=1 makes warnings errors: the
 # checks set it, as another compiler may warn of more.
 
+# What the commands are linked with, by pkg-config
+PACKAGES := libmnl json-c 'libbpf >= 1.4' smartcols
+
 WARN	:= -Wall -Wextra $(if $(WERROR),-Werror)
 
 # $(call say,CC) begins a recipe, and says "  CC      user/cli/job.o" in its place.
