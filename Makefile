@@ -170,7 +170,7 @@ deb:
 	@tar -c --exclude-vcs --exclude=./build --exclude=./$(BUILD) . | tar -x -C $(DEB)/rocesteer
 	@cd $(DEB)/rocesteer && cp -r packaging/debian . && echo $(DEB_VERSION) >VERSION && \
 		sed -i 's/@VERSION@/$(DEB_VERSION)/' debian/changelog && \
-		DEB_BUILD_OPTIONS="nocheck parallel=$$(nproc)" dpkg-buildpackage -b -us -uc
+		DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$$(nproc)" dpkg-buildpackage -b -us -uc
 	@rm -rf $(DEB)/rocesteer
 	@ls $(DEB)/*.deb
 
