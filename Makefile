@@ -124,6 +124,8 @@ $(BUILD)/man/%: Documentation/man/%.rst | have-man
 # Where things go. Files name /usr/local and the Documentation/ of the source.
 DOC	= $(PREFIX)/share/doc/rocesteer
 ZSH	?= $(PREFIX)/share/zsh/site-functions
+# Not by wildcard, which does not see what this make has built
+built	= $(shell ls $(addprefix $(BUILD)/,$(1)) 2>/dev/null)
 put	= @install -D -m $(1) -t $(DESTDIR)$(2) $(3)
 paths	= @sed -i -e 's|/usr/local|$(PREFIX)|g' -e 's|Documentation/\([a-z]*\.rst\)|$(DOC)/\1|g' \
 	$(addprefix $(DESTDIR),$(1))
@@ -137,7 +139,7 @@ install: all man
 	$(call put,644,$(DOC),README.md CHANGELOG.md Documentation/*.* Documentation/netlink/specs/* \
 		packaging/slurm/*.conf)
 	$(call put,755,$(PREFIX)/lib/rocesteer,packaging/slurm/rocesteer-slurmctld \
-		$(wildcard $(BUILD)/slurm/rocesteer.so))
+		$(call built,slurm/rocesteer.so))
 	$(call put,644,$(PREFIX)/lib/systemd/system,packaging/systemd/rocesteer.service)
 	$(call put,644,/etc/rocesteer/jobs.d,packaging/jobs.d/README)
 	$(call paths,$(PREFIX)/share/man/man8/rocesteer* $(DOC)/slurm.rst $(DOC)/*.conf \
@@ -147,7 +149,7 @@ install: all man
 	$(if $(MODULES),@depmod)
 
 # The modules go to the kernel that runs, not to where packages are made.
-MODULES	= $(if $(DESTDIR),,$(wildcard $(BUILD)/rocesteer.ko $(BUILD)/rocesteer_reduce.ko))
+MODULES	= $(if $(DESTDIR),,$(call built,rocesteer.ko rocesteer_reduce.ko))
 MODULES_DIR := /lib/modules/$(shell uname -r)/updates
 
 # What "make install" installs now; directories of ours that are empty then.
@@ -156,7 +158,7 @@ uninstall:
 	@$(MAKE) -s install DESTDIR=$(abspath $(BUILD))/uninstall
 	@cd $(BUILD)/uninstall && find . ! -type d | (cd $(DESTDIR)/ && xargs rm -f)
 	@cd $(BUILD)/uninstall && find . -depth -type d -path '*/rocesteer*' | \
-		(cd $(DESTDIR)/ && xargs rmdir --ignore-fail-on-non-empty)
+		(cd $(DESTDIR)/ && xargs rmdir --ignore-fail-on-non-empty 2>/dev/null || true)
 	$(if $(DESTDIR),,@rm -f $(PREFIX)/lib/modules-load.d/rocesteer.conf \
 		$(MODULES_DIR)/rocesteer.ko $(MODULES_DIR)/rocesteer_reduce.ko && depmod)
 
