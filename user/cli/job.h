@@ -12,16 +12,23 @@ int job_load(const struct cli_args *args, struct err *err);
 int job_replace(const struct cli_args *args, struct err *err);
 int job_unload(const struct cli_args *args, struct err *err);
 
+/* What is done with a job: the last is JOB_REPLACE where the job is loaded, else JOB_LOAD. */
+enum job_put {
+	JOB_LOAD,
+	JOB_REPLACE,
+	JOB_EITHER,
+};
+
 /**
  * job_put() - load a job, or replace it
  * @args: options of job_load_options
- * @replace: the job is loaded
+ * @how: which
  * @root: set to what is to be shown of it
  * @err: filled on failure
  *
  * Return: 0 or a negative errno.
  */
-int job_put(const struct cli_args *args, bool replace, struct json_object **root,
+int job_put(const struct cli_args *args, enum job_put how, struct json_object **root,
 	    struct err *err);
 
 /* Unload a job. Return: 0 or a negative errno. */

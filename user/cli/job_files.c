@@ -112,12 +112,8 @@ static long put_job(const char *path, struct err *err)
 	ret = json_file_read(path, FILE_MAX, 4, &root, err);
 	if (ret)
 		return ret;
-	ret = take_fields(&args, path, root, err);
-	if (!ret) {
-		ret = job_put(&args, true, &shown, err);
-		if (ret && err->code && !strcmp(err->code, "no-job"))
-			ret = job_put(&args, false, &shown, err);
-	}
+	ret = take_fields(&args, path, root, err) ?:
+	      job_put(&args, JOB_EITHER, &shown, err);
 	if (!ret) {
 		ret = json_object_get_int64(json_object_object_get(shown, "job"));
 		json_object_put(shown);

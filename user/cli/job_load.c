@@ -261,10 +261,12 @@ static int load(struct load *l, struct json_object **root)
 		ret = err_set(l->err, EXIT_FAILED, "interrupted",
 			      "job %u is not loaded: interrupted", l->spec.id);
 	}
-	if (ret)
+	if (ret) {
 		steer_job_del(l->steer, l->spec.id, NULL);
-	else
+	} else {
+		job_load_remember(l);
 		*root = to_json(l);
+	}
 out_steer:
 	steer_close(l->steer);
 	interrupt_release();
@@ -323,14 +325,32 @@ out_module:
 	return ret;
 }
 
-int job_put(const struct cli_args *args, bool again, struct json_object **root,
+static bool is_loaded(__u32 id)
+{
+	struct rocesteer_job job;
+	struct steer *steer;
+	struct err err = {};
+	bool loaded;
+
+	if (steer_open(&steer, STEER_READ, &err))
+		return false;
+	loaded = !steer_job_get(steer, id, &job);
+	steer_close(steer);
+	return loaded;
+}
+
+int job_put(const struct cli_args *args, enum job_put how, struct json_object **root,
 	    struct err *err)
 {
 	struct load l = { .args = args, .err = err };
 	int ret;
 
-	ret = permission_load(err) ?: job_options(&l) ?:
-	      (again ? replace : load)(&l, root);
+	ret = permission_load(err) ?: job_options(&l) ?: job_load_verify(&l);
+	if (!ret && (how == JOB_REPLACE ||
+		     (how == JOB_EITHER && is_loaded(l.spec.id))))
+		ret = replace(&l, root);
+	else if (!ret)
+		ret = load(&l, root);
 	if (!ret)
 		note_daemon(&l);
 	free(l.flows);
@@ -340,19 +360,19 @@ int job_put(const struct cli_args *args, bool again, struct json_object **root,
 	return ret;
 }
 
-static int run(const struct cli_args *args, bool again, struct err *err)
+static int run(const struct cli_args *args, enum job_put how, struct err *err)
 {
 	struct json_object *root;
 
-	return job_put(args, again, &root, err) ?: out_show(&args->out, root, views);
+	return job_put(args, how, &root, err) ?: out_show(&args->out, root, views);
 }
 
 int job_load(const struct cli_args *args, struct err *err)
 {
-	return run(args, false, err);
+	return run(args, JOB_LOAD, err);
 }
 
 int job_replace(const struct cli_args *args, struct err *err)
 {
-	return run(args, true, err);
+	return run(args, JOB_REPLACE, err);
 }

@@ -24,6 +24,7 @@
 enum {
 	JOB, NAME, PORT_MAP, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
 	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, DEAL, RESEQUENCE, ACTUATOR, MODULE,
+	NO_VERIFY,
 };
 
 const struct cli_option job_load_options[] = {
@@ -57,6 +58,7 @@ const struct cli_option job_load_options[] = {
 		       "steer packets or queue pairs (default: auto, by device)" },
 	[MODULE] = { "module", "auto|yes|no",
 		     "use the kernel module (default: auto, if loaded or installed)" },
+	[NO_VERIFY] = { "no-verify", NULL, "do not probe ports of the port map first" },
 	{}
 };
 
@@ -351,6 +353,7 @@ static int read_map(struct load *l)
 	const char *file = l->args->value[PORT_MAP];
 	int ret;
 
+	l->map_file = file;
 	ret = portmap_read(file, &l->map, l->err);
 	if (ret)
 		return ret;
@@ -530,6 +533,7 @@ int job_options(struct load *l)
 	      check_steered(l) ?: read_chunks(l) ?: read_flows(l);
 	l->spec.id = id;
 	l->spec.all = l->args->value[ALL];
+	l->no_verify = l->args->value[NO_VERIFY];
 	return ret;
 }
 

@@ -90,6 +90,8 @@ static int unload(struct steer *steer, struct genl *genl, __u32 id,
 		tables = steer_job_del(steer, id, err);
 	if (tables && tables != -ENOENT)
 		return tables;
+	if (steer)
+		job_record_remove(steer, id);
 	if (!module || !tables) {
 		err->code = NULL;
 		return 0;

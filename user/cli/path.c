@@ -520,6 +520,7 @@ static struct json_object *verify_to_json(const struct portmap *map,
 
 static int verify(const struct cli_args *args, struct err *err)
 {
+	struct verify_extent extent = { .all = args->value[V_ALL] };
 	struct probe_batch_config config = {};
 	struct verify result;
 	struct portmap map;
@@ -530,8 +531,8 @@ static int verify(const struct cli_args *args, struct err *err)
 	if (ret)
 		return ret;
 	config.short_quotes = args->value[V_SHORT_QUOTES];
-	ret = verify_run(&config, &map, args->value[V_ALL], note,
-			 (void *)&args->out, &result, err);
+	ret = verify_run(&config, &map, &extent, note, (void *)&args->out,
+			 &result, err);
 	if (ret)
 		goto out_free;
 	ret = out_show(&args->out, verify_to_json(&map, &result),

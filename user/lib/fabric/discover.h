@@ -103,10 +103,22 @@ struct verify {
 };
 
 /**
+ * struct verify_extent - which ports of a map are probed
+ * @all: every port, not only the first of each path
+ * @peers: of at most so many peers, spread over the map; 0: of all
+ * @paths: of at most so many paths of each, other ones in turn; 0: of all
+ */
+struct verify_extent {
+	bool all;
+	size_t peers;
+	unsigned int paths;
+};
+
+/**
  * verify_run() - probe the ports of a port map again, to the leaf where a path has one
  * @config: how; its hop, ports and device are not used but the map's
  * @map: the port map
- * @all: every port, not only the first of each path
+ * @extent: which ports
  * @note: called with lines for the user, may be NULL
  * @arg: passed to @note
  * @verify: filled
@@ -115,7 +127,24 @@ struct verify {
  * Return: 0 or a negative errno.
  */
 int verify_run(const struct probe_batch_config *config, const struct portmap *map,
-	       bool all, void (*note)(void *arg, const char *line), void *arg,
+	       const struct verify_extent *extent,
+	       void (*note)(void *arg, const char *line), void *arg,
 	       struct verify *verify, struct err *err);
+
+#define VERIFY_SAMPLE_PEERS	8
+#define VERIFY_SAMPLE_PATHS	8
+
+/**
+ * verify_sample() - probe a few ports of a port map, in a tenth of a second or two
+ * @map: the port map
+ * @verify: filled
+ * @err: filled on failure
+ *
+ * At most 64 ports. Of these some may get no answer, as routers limit their ICMP: only
+ * answers prove anything.
+ *
+ * Return: 0 or a negative errno.
+ */
+int verify_sample(const struct portmap *map, struct verify *verify, struct err *err);
 
 #endif /* ROCESTEER_LIB_DISCOVER_H */

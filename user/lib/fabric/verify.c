@@ -14,7 +14,8 @@
 struct verification {
 	const struct portmap *map;
 	struct verify *verify;
-	bool all;
+	const struct verify_extent *extent;
+	size_t sampled;		/* peers */
 	size_t peer;		/* position of the next probe */
 	unsigned int path;
 	size_t port;
@@ -24,6 +25,25 @@ struct verification {
 	void *arg;
 };
 
+/* Steps through @all that take at most @most of them; 0: all. */
+static size_t stride(size_t all, size_t most)
+{
+	return most && all > most ? (all + most - 1) / most : 1;
+}
+
+/* The next that is steered, @step on. Peers have other paths in turn: each path is met. */
+static void next_peer(struct verification *run, size_t step)
+{
+	const struct portmap *map = run->map;
+
+	run->peer += step;
+	while (run->peer < map->nr_peers && !map->peers[run->peer].nr_paths)
+		run->peer++;
+	if (run->peer < map->nr_peers)
+		run->path = run->sampled++ % stride(map->peers[run->peer].nr_paths,
+						    run->extent->paths);
+}
+
 static int next_probe(void *client, struct batch_probe *probe,
 		      const __u8 **source, const __u8 **dest)
 {
@@ -32,14 +52,13 @@ static int next_probe(void *client, struct batch_probe *probe,
 	while (run->peer < run->map->nr_peers) {
 		const struct portmap_peer *peer = &run->map->peers[run->peer];
 
-		if (run->path == peer->nr_paths) {
-			run->peer++;
-			run->path = 0;
+		if (run->path >= peer->nr_paths) {
+			next_peer(run, stride(run->map->nr_peers, run->extent->peers));
 			continue;
 		}
-		if (run->port == (run->all ?
+		if (run->port == (run->extent->all ?
 				  peer->paths[run->path].nr_ports : 1)) {
-			run->path++;
+			run->path += stride(peer->nr_paths, run->extent->paths);
 			run->port = 0;
 			continue;
 		}
@@ -155,14 +174,15 @@ static int check_device(const char *device, struct err *err)
 }
 
 int verify_run(const struct probe_batch_config *config, const struct portmap *map,
-	       bool all, void (*note)(void *arg, const char *line), void *arg,
+	       const struct verify_extent *extent,
+	       void (*note)(void *arg, const char *line), void *arg,
 	       struct verify *verify, struct err *err)
 {
 	struct probe_batch_config own = *config;
 	struct verification run = {
 		.map = map,
 		.verify = verify,
-		.all = all,
+		.extent = extent,
 		.note = note,
 		.arg = arg,
 	};
@@ -171,6 +191,7 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 	memset(verify, 0, sizeof(*verify));
 	own.device = map->device;
 	own.hop = map->hop;
+	next_peer(&run, 0);
 	ret = check_device(map->device, err) ?:
 	      probe_batch_run(&own, &ops, &run, err);
 	if (ret) {
@@ -182,4 +203,17 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 		qsort(verify->moved, verify->nr_moved, sizeof(*verify->moved),
 		      compare);
 	return 0;
+}
+
+/* A router that is asked for each path answers a few at once, whatever it limits. */
+int verify_sample(const struct portmap *map, struct verify *verify, struct err *err)
+{
+	static const struct probe_batch_config config = {
+		.rate = 2000, .steady = true, .retries = 1, .timeout_ms = 40,
+	};
+	static const struct verify_extent extent = {
+		.peers = VERIFY_SAMPLE_PEERS, .paths = VERIFY_SAMPLE_PATHS,
+	};
+
+	return verify_run(&config, map, &extent, NULL, NULL, verify, err);
 }

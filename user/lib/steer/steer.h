@@ -6,11 +6,13 @@
 #define ROCESTEER_LIB_STEER_H
 
 #include "genl.h"
+#include "job_record.h"
 #include "names.h"
 #include "netns.h"
 #include "promise.h"
 #include "qps.h"
 #include "steer_chunks.h"
 #include "steer_tables.h"
+#include "steer_use.h"
 
 #endif /* ROCESTEER_LIB_STEER_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a job was loaded from: /run/rocesteer/netns-COOKIE/job-ID.json, root only. The
+ * tables have what a job is, not where that came from. Without a record a job is served
+ * the same.
+ */
+#ifndef ROCESTEER_LIB_JOB_RECORD_H
+#define ROCESTEER_LIB_JOB_RECORD_H
+
+#include <json-c/json.h>
+
+#include "steer_tables.h"
+
+/**
+ * job_record_write() - keep what a job was loaded from
+ * @s: open
+ * @id: the job, loaded
+ * @record: gets the time at which the job was loaded
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int job_record_write(struct steer *s, __u32 id, struct json_object *record,
+		     struct err *err);
+
+/*
+ * Return: the record, to be released; NULL where there is none, or it is of a job that
+ * had the number before.
+ */
+struct json_object *job_record_read(struct steer *s, __u32 id);
+
+void job_record_remove(struct steer *s, __u32 id);
+
+#endif /* ROCESTEER_LIB_JOB_RECORD_H */
