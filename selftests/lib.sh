@@ -194,3 +194,18 @@ flow_byte()
 {
 	value_byte flows flow_path "$1"
 }
+
+# attach_first DEVICE PIN: attach a program before all others, which bpftool cannot.
+attach_first()
+{
+	python3 -c 'import ctypes, os, socket, struct, sys
+def bpf(command, attr):
+    number = {"x86_64": 321}.get(os.uname().machine, 280)
+    ret = ctypes.CDLL(None).syscall(number, command, attr, len(attr))
+    return ret if ret >= 0 else sys.exit("bpf() failed")
+path = ctypes.create_string_buffer(sys.argv[2].encode())
+prog = bpf(7, struct.pack("QII", ctypes.addressof(path), 0, 0))
+tcx_egress, before = 47, 8
+bpf(8, struct.pack("IIIIIIQ", socket.if_nametoindex(sys.argv[1]), prog,
+                   tcx_egress, before, 0, 0, 0))' "$@"
+}

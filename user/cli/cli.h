@@ -79,6 +79,7 @@ extern const struct cli_object cli_job;
 extern const struct cli_object cli_flow;
 extern const struct cli_object cli_slice;
 extern const struct cli_object cli_stat;
+extern const struct cli_object cli_status;
 extern const struct cli_object cli_monitor;
 extern const struct cli_object cli_daemon;
 extern const struct cli_object cli_top;

@@ -17,6 +17,7 @@ static const struct cli_object * const objects[] = {
 	&cli_job,
 	&cli_flow,
 	&cli_stat,
+	&cli_status,
 	&cli_monitor,
 	&cli_daemon,
 	&cli_top,

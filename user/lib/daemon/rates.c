@@ -158,6 +158,32 @@ int rates_read(struct rates *rates, struct err *err)
 	return ret;
 }
 
+static bool is_dealt_to(const struct rates_group *group, __u32 p)
+{
+	return group->ports >> p & 1 && !(group->group.down >> p & 1);
+}
+
+__u64 rates_imbalance(const struct rates_group *group)
+{
+	__uint128_t bytes = 0, weights = 0, worst = 0, load;
+	__u32 p;
+
+	for (p = 0; p < group->group.nr_paths; p++) {
+		if (!is_dealt_to(group, p))
+			continue;
+		bytes += group->path[p].bytes;
+		weights += group->group.weight[p];
+	}
+	if (!bytes)
+		return 0;
+	for (p = 0; p < group->group.nr_paths; p++) {
+		load = is_dealt_to(group, p) ? group->path[p].bytes : 0;
+		load = load * 100 * weights / (group->group.weight[p] * bytes);
+		worst = load > worst ? load : worst;
+	}
+	return worst;
+}
+
 void rates_free(struct rates *rates)
 {
 	set_clear(&rates->groups, free);

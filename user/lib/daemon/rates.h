@@ -66,6 +66,17 @@ struct rates {
  */
 int rates_read(struct rates *rates, struct err *err);
 
+/**
+ * rates_imbalance() - how uneven the paths of a group were since the last look
+ * @group: of struct rates
+ *
+ * Of the paths that flows are dealt to, each by its weight.
+ *
+ * Return: bytes of the fullest path over the mean of the paths, in hundredths; 0 where
+ * nothing was sent.
+ */
+__u64 rates_imbalance(const struct rates_group *group);
+
 void rates_free(struct rates *rates);
 
 #endif /* ROCESTEER_LIB_RATES_H */

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer status: what all jobs of the host rest on. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "status.h"
+
+#define JOB_FILES	"/etc/rocesteer/jobs.d"
+#define FULL		90	/* percent */
+
+/* Does a job go by what only the module knows? Then it is an error, and said already. */
+static bool is_missed(const struct status *st)
+{
+	size_t i, n = json_object_array_length(st->findings);
+
+	for (i = 0; i < n; i++) {
+		struct json_object *code =
+			json_object_object_get(json_object_array_get_idx(st->findings, i),
+					       "code");
+
+		if (!strncmp(json_object_get_string(code), "module-", 7))
+			return true;
+	}
+	return false;
+}
+
+/* The module's version, or false where it is not loaded. */
+static bool module_version(char *version, size_t size)
+{
+	FILE *file = fopen("/sys/module/rocesteer/version", "re");
+
+	version[0] = '\0';
+	if (!file)
+		return !access("/sys/module/rocesteer", F_OK);
+	if (fgets(version, size, file))
+		version[strcspn(version, "\n")] = '\0';
+	fclose(file);
+	return true;
+}
+
+static void look_at_module(struct status *st)
+{
+	char version[32];
+
+	if (!module_version(version, sizeof(version))) {
+		out_string(st->host, "module", "not loaded");
+		if (!is_missed(st))
+			status_advise(status_find(st, STATUS_NOTE, "module-absent", 0,
+						  "the module is not loaded, no job needs it"),
+				      "Load it before a job that goes by cgroup or process, or is split.");
+		return;
+	}
+	out_string(st->host, "module", version);
+	out_bool(st->host, "btf", !access("/sys/kernel/btf/rocesteer", F_OK));
+	if (version[0] && strcmp(version, ROCESTEER_VERSION))
+		status_advise(status_find(st, STATUS_NOTE, "version", 0,
+					  "the module is version %s, the command is version %s",
+					  version, ROCESTEER_VERSION),
+			      "Unload all jobs, then: rmmod rocesteer; modprobe rocesteer");
+	if (st->steer && !steer_has_module(st->steer))
+		status_advise(status_find(st, STATUS_NOTE, "module-not-used", 0,
+					  "the programs were loaded before the module was"),
+			      "rocesteer job unload --all, then load the jobs again.");
+}
+
+static void look_at_probes(struct status *st)
+{
+	struct genl_stats stats;
+
+	if (!st->genl || genl_stats(st->genl, &stats, NULL))
+		return;
+	out_bool(st->host, "probes", stats.value[ROCESTEER_A_STATS_PROBES]);
+	if (!stats.value[ROCESTEER_A_STATS_PROBES])
+		status_advise(status_find(st, STATUS_ERROR, "no-kprobes", 0,
+					  "kprobes are off: the module sees no queue pair"),
+			      "Write 1 to kernel.ftrace_enabled and /sys/kernel/debug/kprobes/enabled.");
+}
+
+static bool wants_daemon(const struct status *st)
+{
+	size_t i;
+
+	for (i = 0; i < st->jobs.nr; i++) {
+		const struct status_job *item = st->jobs.item[i];
+
+		if (item->job.split == ROCESTEER_SPLIT_FEWEST)
+			return true;
+	}
+	return false;
+}
+
+/* A socket that nobody listens on is left by a daemon that was killed. */
+static void miss_daemon(struct status *st, bool died)
+{
+	bool wanted = wants_daemon(st);
+
+	status_advise(status_find(st, died || wanted ? STATUS_ERROR : STATUS_NOTE,
+				  "daemon-dead", 0, "rocesteer daemon %s: %s",
+				  died ? "was killed" : "does not run", wanted ?
+				  "flows are not planned" : "nobody takes dead paths out"),
+		      "systemctl start rocesteer, or rocesteer daemon");
+}
+
+static void look_at_daemon(struct status *st)
+{
+	int fd = event_socket_connect();
+
+	out_bool(st->host, "daemon", fd >= 0);
+	if (fd >= 0)
+		close(fd);
+	else if (fd == -EACCES)
+		status_unseen(st, "the daemon: only root may ask");
+	else if (fd == -ECONNREFUSED || st->jobs.nr)
+		miss_daemon(st, fd == -ECONNREFUSED);
+}
+
+static void look_at_tables(struct status *st)
+{
+	struct steer_use use;
+
+	if (!st->steer || steer_fullest(st->steer, &use))
+		return;
+	out_string(st->host, "table", use.name);
+	out_uint(st->host, "used", use.used);
+	out_uint(st->host, "room", use.room);
+	if (use.used < (__u64)use.room * FULL / 100)
+		return;
+	status_advise(status_find(st, STATUS_ERROR, "table-full", 0,
+				  "the table %s has %u of %u entries: what finds no room is not steered",
+				  use.name, use.used, use.room),
+		      "Unload jobs that have ended: rocesteer job list. Silent flows go after 90 seconds.");
+}
+
+/* A line that begins with job or --job. Return: 0 where it does not. */
+static __u32 job_of_line(const char *line)
+{
+	line += strspn(line, " \t-");
+	if (strncmp(line, "job", 3) || isalnum((unsigned char)line[3]))
+		return 0;
+	line += 3;
+	return strtoul(line + strspn(line, " \t=:"), NULL, 0);
+}
+
+static __u32 job_of_lines(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	size_t size = 0;
+	char *line = NULL;
+	__u32 id = 0;
+
+	while (file && !id && getline(&line, &size, file) >= 0)
+		id = job_of_line(line);
+	free(line);
+	if (file)
+		fclose(file);
+	return id;
+}
+
+/* Options of job load, as JSON or one a line. Return: 0 where there is no job. */
+static __u32 job_of_file(const char *path)
+{
+	struct json_object *root, *job;
+	__u32 id = 0;
+
+	if (json_file_read(path, 1u << 20, 8, &root, NULL))
+		return job_of_lines(path);
+	if (json_object_is_type(root, json_type_object) &&
+	    json_object_object_get_ex(root, "job", &job))
+		id = strtoul(json_object_get_string(job) ?: "", NULL, 0);
+	json_object_put(root);
+	return id;
+}
+
+/* Packages leave README and their old files there. */
+static int is_job_file(const struct dirent *entry)
+{
+	const char *end = strrchr(entry->d_name, '.');
+
+	return entry->d_name[0] != '.' && end &&
+	       (!strcmp(end, ".json") || !strcmp(end, ".conf") || !strcmp(end, ".job"));
+}
+
+static void look_at_file(struct status *st, const char *name)
+{
+	char path[512];
+	__u32 id;
+
+	snprintf(path, sizeof(path), JOB_FILES "/%s", name);
+	id = job_of_file(path);
+	if (id && !set_find(&st->jobs, &id, sizeof(id)))
+		status_advise(status_find(st, STATUS_ERROR, "not-loaded", id,
+					  "%s is to be loaded, and is not", path),
+			      "See why: journalctl -u rocesteer; or load it: rocesteer job load");
+}
+
+static void look_at_files(struct status *st)
+{
+	struct dirent **entries;
+	int n = scandir(JOB_FILES, &entries, is_job_file, alphasort), i;
+
+	for (i = 0; i < n; i++) {
+		look_at_file(st, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
+}
+
+void status_host(struct status *st)
+{
+	out_string(st->host, "command", ROCESTEER_VERSION);
+	look_at_module(st);
+	look_at_probes(st);
+	look_at_daemon(st);
+	look_at_tables(st);
+	look_at_files(st);
+}
