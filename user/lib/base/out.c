@@ -41,7 +41,7 @@ int out_show(const struct out *out, struct json_object *root,
 		print_json(root);
 	else
 		for (; views->columns; views++)
-			if (table_print(root, views, first))
+			if (table_print(stdout, root, views, first))
 				first = false;
 	json_object_put(root);
 	return out_flush();

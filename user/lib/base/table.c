@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "table.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wchar.h>
 #include <wctype.h>
+#include <libsmartcols.h>
 
-#define MAX_COLUMNS	24
+#define LIST_LINE	48	/* characters, and up to the next comma */
 #define MAX_DEPTH	4
 #define MAX_CELL	4096	/* 64 addresses and more */
 
@@ -21,13 +24,12 @@ struct row {
 
 typedef void row_fn(const struct row *row, void *arg);
 
+/* @used and @text: columns that a row has, and that have more than numbers. */
 struct table {
 	const struct out_column *columns;
-	int nr_columns;
-	int width[MAX_COLUMNS];
-	bool number[MAX_COLUMNS];
-	bool used[MAX_COLUMNS];
-	size_t rows;
+	struct libscols_table *scols;
+	__u32 used;
+	__u32 text;
 };
 
 /*
@@ -75,15 +77,24 @@ const char *table_printable(const char *text, char *copy, size_t size)
 	return copy;
 }
 
-/* Columns that a printable text takes. */
-static int columns_of(const char *text)
+size_t table_fit(const char *text, int columns)
 {
-	int len, columns = 0;
+	size_t at = 0;
 	wchar_t c;
+	int len;
 
-	for (; (len = take(text, &c)) > 0; text += len)
-		columns += wcwidth(c) > 0 ? wcwidth(c) : 0;
-	return columns;
+	for (; (len = take(text + at, &c)) > 0; at += len) {
+		columns -= wcwidth(c) > 0 ? wcwidth(c) : 0;
+		if (columns < 0)
+			break;
+	}
+	return at;
+}
+
+static void no_memory(void)
+{
+	fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
+	exit(EXIT_FAILED);
 }
 
 static struct json_object *row_value(const struct row *row, const char *key)
@@ -160,103 +171,107 @@ static void each_row(struct row *row, const char *keys, row_fn *fn, void *arg)
 	}
 }
 
-static void measure(const struct row *row, void *arg)
+/* Long lists get several lines where a person reads: a row is one line for programs. */
+static const char *format_cell(struct json_object *value, char text[MAX_CELL])
+{
+	char *at = text, *comma;
+
+	format_value(value, text);
+	if (!json_object_is_type(value, json_type_array) || !isatty(STDOUT_FILENO))
+		return text;
+	while (strlen(at) > LIST_LINE && (comma = strchr(at + LIST_LINE, ',')) &&
+	       strlen(text) + 1 < MAX_CELL) {
+		at = comma + 1;
+		memmove(at + 1, at, strlen(at) + 1);
+		*at = '\n';
+	}
+	return text;
+}
+
+static bool is_number(struct json_object *value)
+{
+	return json_object_is_type(value, json_type_int) ||
+	       json_object_is_type(value, json_type_double);
+}
+
+static void add_row(const struct row *row, void *arg)
 {
 	struct table *table = arg;
+	struct libscols_line *line = scols_table_new_line(table->scols, NULL);
 	char text[MAX_CELL];
 	int i;
 
-	table->rows++;
-	for (i = 0; i < table->nr_columns; i++) {
-		struct json_object *value;
-		int len;
+	if (!line)
+		no_memory();
+	for (i = 0; table->columns[i].key; i++) {
+		struct json_object *value = row_value(row, table->columns[i].key);
 
-		value = row_value(row, table->columns[i].key);
-		len = columns_of(format_value(value, text));
-		if (len > table->width[i])
-			table->width[i] = len;
-		if (!value)
-			continue;
-		table->used[i] = true;
-		if (json_object_get_type(value) != json_type_int &&
-		    json_object_get_type(value) != json_type_double)
-			table->number[i] = false;
+		if (scols_line_set_data(line, i, format_cell(value, text)))
+			no_memory();
+		table->used |= !!value << i;
+		table->text |= (value && !is_number(value)) << i;
 	}
 }
 
-static void print_cell(const struct table *table, int i, const char *text)
+/* Columns that no row has are left out. */
+static void print_table(struct table *table)
 {
-	bool last = i + 1 == table->nr_columns;
-	int pad = table->width[i] - columns_of(text);
+	struct libscols_column *column;
+	int i, flags;
 
-	if (table->number[i])
-		printf("%*s%s", pad, "", text);
-	else
-		printf("%s%*s", text, last ? 0 : pad, "");
-	fputs(last ? "\n" : "  ", stdout);
-}
-
-static void print_row(const struct row *row, void *arg)
-{
-	const struct table *table = arg;
-	char text[MAX_CELL];
-	int i;
-
-	for (i = 0; i < table->nr_columns; i++)
-		print_cell(table, i,
-			   format_value(row_value(row, table->columns[i].key),
-					text));
-}
-
-/* Leave out the columns that no row has: shift the others together. */
-static void drop_unused(struct table *table, struct out_column *columns)
-{
-	int i, n = 0;
-
-	for (i = 0; i < table->nr_columns; i++) {
-		if (!table->used[i])
-			continue;
-		columns[n] = table->columns[i];
-		table->width[n] = table->width[i];
-		table->number[n] = table->number[i];
-		n++;
+	for (i = 0; table->columns[i].key; i++) {
+		flags = table->text >> i & 1 ? SCOLS_FL_WRAP : SCOLS_FL_RIGHT;
+		column = scols_table_get_column(table->scols, i);
+		scols_column_set_flags(column, table->used >> i & 1 ? flags :
+					       SCOLS_FL_HIDDEN);
+		scols_column_set_wrapfunc(column, scols_wrapnl_chunksize,
+					  scols_wrapnl_nextchunk, NULL);
 	}
-	table->columns = columns;
-	table->nr_columns = n;
+	scols_print_table(table->scols);
 }
 
-static bool print_rows(struct json_object *root, const struct out_view *view,
-		       bool first)
+static struct libscols_table *new_table(FILE *to, const struct out_column *columns)
+{
+	struct libscols_table *scols = scols_new_table();
+	int ret = scols ? 0 : -1;
+
+	for (; !ret && columns->key; columns++)
+		if (!scols_table_new_column(scols, columns->heading, 0, 0))
+			ret = -1;
+	if (ret || scols_table_set_stream(scols, to) ||
+	    scols_table_set_column_separator(scols, "  "))
+		no_memory();
+	scols_table_enable_noencoding(scols, 1);	/* it is printable */
+	scols_table_set_termforce(scols, SCOLS_TERMFORCE_NEVER);
+	return scols;
+}
+
+static bool print_rows(FILE *to, struct json_object *root,
+		       const struct out_view *view, bool first)
 {
 	struct row row = { .obj[0] = root, .depth = 1 };
-	struct out_column columns[MAX_COLUMNS];
-	struct table table = { .columns = view->columns };
-	int i;
+	struct table table = {
+		.columns = view->columns,
+		.scols = new_table(to, view->columns),
+	};
+	bool rows;
 
-	for (i = 0; i < MAX_COLUMNS && view->columns[i].key; i++) {
-		table.width[i] = strlen(view->columns[i].heading);
-		table.number[i] = true;
-	}
-	table.nr_columns = i;
-	each_row(&row, view->rows, measure, &table);
-	if (!table.rows) {
-		if (view->empty)
-			printf("%s%s\n", first ? "" : "\n", view->empty);
-		return view->empty;
-	}
-	drop_unused(&table, columns);
-	if (!first)
-		putchar('\n');
-	if (view->title)
-		puts(view->title);
-	for (i = 0; i < table.nr_columns; i++)
-		print_cell(&table, i, table.columns[i].heading);
-	each_row(&row, view->rows, print_row, &table);
-	return true;
+	each_row(&row, view->rows, add_row, &table);
+	rows = scols_table_get_nlines(table.scols);
+	if (!first && (rows || view->empty))
+		putc('\n', to);
+	if (rows && view->title)
+		fprintf(to, "%s\n", view->title);
+	if (rows)
+		print_table(&table);
+	else if (view->empty)
+		fprintf(to, "%s\n", view->empty);
+	scols_unref_table(table.scols);
+	return rows || view->empty;
 }
 
-static bool print_fields(struct json_object *root, const struct out_view *view,
-			 bool first)
+static bool print_fields(FILE *to, struct json_object *root,
+			 const struct out_view *view, bool first)
 {
 	const struct out_column *column;
 	struct json_object *value;
@@ -273,22 +288,22 @@ static bool print_fields(struct json_object *root, const struct out_view *view,
 		if (!json_object_object_get_ex(root, column->key, &value))
 			continue;
 		if (!printed && !first)
-			putchar('\n');
+			putc('\n', to);
 		if (!printed && view->title)
-			puts(view->title);
-		printf("%-*s  %s\n", width, column->heading,
-		       format_value(value, text));
+			fprintf(to, "%s\n", view->title);
+		fprintf(to, "%-*s  %s\n", width, column->heading,
+			format_value(value, text));
 		printed = true;
 	}
 	return printed;
 }
 
-bool table_print(struct json_object *root, const struct out_view *view,
+bool table_print(FILE *to, struct json_object *root, const struct out_view *view,
 		 bool first)
 {
 	if (!view->rows)
-		return print_fields(root, view, first);
-	return print_rows(root, view, first);
+		return print_fields(to, root, view, first);
+	return print_rows(to, root, view, first);
 }
 
 void table_print_line(struct json_object *row,

@@ -3,17 +3,20 @@
 #ifndef ROCESTEER_LIB_TABLE_H
 #define ROCESTEER_LIB_TABLE_H
 
+#include <stdio.h>
+
 #include "out.h"
 
 /**
  * table_print() - print one view of a tree
+ * @to: where
  * @root: the tree
  * @view: which part, and how
  * @first: false: an empty line goes before it
  *
  * Return: true when something was printed.
  */
-bool table_print(struct json_object *root, const struct out_view *view,
+bool table_print(FILE *to, struct json_object *root, const struct out_view *view,
 		 bool first);
 
 /* Print the values of one object on one line. */
@@ -25,6 +28,9 @@ void table_print_line(struct json_object *row,
  * from files, and from others. Return: @copy.
  */
 const char *table_printable(const char *text, char *copy, size_t size);
+
+/* Bytes of a printable text that are shown in so many columns of a terminal. */
+size_t table_fit(const char *text, int columns);
 
 /* Is it UTF-8 without control characters? */
 bool table_is_text(const char *text);
