@@ -172,9 +172,8 @@ lists_nothing()
 {
 	"$rocesteer" job list && "$rocesteer" flow show &&
 		"$rocesteer" top --count 1 --interval 10 || return
-	refused no-job 1 show --job 7 || return
-	"$rocesteer" --json stat >"$dir/out"
-	(($? == 1)) && jq -e '.error.code == "no-job"' "$dir/out"
+	refused no-job 1 show --job 7 && [[ $("$rocesteer" stat) == "no job is loaded" ]] &&
+		"$rocesteer" --json stat | jq -e '. == {}'
 }
 
 loads()

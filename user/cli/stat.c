@@ -99,6 +99,11 @@ static const struct out_column class_columns[] = {
 	{}
 };
 
+static const struct out_view no_views[] = {
+	{ .rows = "verdicts", .columns = class_columns, .empty = "no job is loaded" },
+	{}
+};
+
 static struct out_column name_column(const char *name)
 {
 	return (struct out_column) { .key = name, .heading = name };
@@ -149,10 +154,8 @@ static int run(const struct cli_args *args, struct err *err)
 	if (ret)
 		out_note(&args->out, "%s", module.message);
 	ret = 0;
-	if (!steer && !genl) {
-		*err = nothing;
-		ret = -ENOENT;
-	}
+	if (!steer && !genl)
+		return out_show(&args->out, root, no_views);
 	if (steer)
 		ret = put_counters(root, steer) ?: put_classes(root, steer);
 	if (!ret && genl)
