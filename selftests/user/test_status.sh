@@ -291,7 +291,6 @@ firewall()
 
 says_what_it_did_not_see()
 {
-	PATH=$dir/none on_h0 "$rocesteer" --json status >/dev/null
 	mkdir -p "$dir/few" && ln -sf "$(command -v sh)" "$dir/few/sh" || return
 	on_h0 env PATH="$dir/few" "$rocesteer" --json status |
 		jq -e '.not_looked_at == [{what: "the firewall: nft is not installed"}]'
@@ -309,21 +308,32 @@ socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("10.1.1.1", 4791)
 		on_h0 nft flush ruleset
 }
 
-# 15,000 of 16,384 peers
+# is_full TRUE-OR-FALSE ENTRIES: with so many peers
+is_full()
+{
+	on_h0 "$rocesteer" --json status --no-probe >"$dir/status"
+	jq '.host, .findings' "$dir/status"
+	jq -e --argjson full "$1" --argjson used "$2" '.fault == $full and
+		any(.findings[]; .code == "table-full") == $full and
+		(.host | .table == "rs_peers" and .used == $used and .room == 16384)' \
+		"$dir/status"
+}
+
+# 1,000 peers of each job: 15 jobs have more than 90 % of the room.
 fills_up()
 {
+	local id
+
 	unload || return
-	jq '.peers[0] as $p | .peers = [range(15000) |
+	jq '.peers[0] as $p | .peers = [range(1000) |
 		$p + {address: "10.2.\(. / 250 | floor).\(. % 250 + 1)"}]' "$map" \
-		>"$dir/many.json" &&
-		on_h0 "$rocesteer" job load --job 7 --all --port-map "$dir/many.json" \
-			--no-verify &&
-		finds error table-full &&
-		jq -e '.host | .table == "rs_peers" and .used == 15000 and .room == 16384' \
-			"$dir/status" &&
-		unload && jq '.peers |= .[:14000]' "$dir/many.json" >"$dir/fewer.json" &&
-		on_h0 "$rocesteer" job load --job 7 --all --port-map "$dir/fewer.json" \
-			--no-verify && finds_no table-full && unload && load && silent
+		>"$dir/many.json" || return
+	for id in {1..15}; do
+		on_h0 "$rocesteer" --json job load --job "$id" --no-verify \
+			--port-map "$dir/many.json" --flow "10.2.0.1/$((16 + id))" || return
+		((id != 14)) || is_full false 14000 || return
+	done
+	is_full true 15000 && unload && load && silent
 }
 
 # /etc is ours for a while.
