@@ -134,13 +134,15 @@ int status_bundle(struct status *st, const char *file, struct err *err)
 {
 	char top[] = "/tmp/rocesteer-XXXXXX", dir[64];
 	struct json_object *files = json_object_new_array();
-	int ret;
+	int ret = file_has_place(file);
 
-	if (!mkdtemp(top))
-		return err_errno(err, errno, "bundle", "cannot create %s", top);
+	if (!ret && !mkdtemp(top))
+		ret = -errno;
 	snprintf(dir, sizeof(dir), "%s/" NAME, top);
-	ret = fill(st, files, dir) ?: pack(dir, file);
-	run("/", "/dev/null", "rm -r -- \"$2\"", top);
+	if (!ret) {
+		ret = fill(st, files, dir) ?: pack(dir, file);
+		run("/", "/dev/null", "rm -r -- \"$2\"", top);
+	}
 	if (ret) {
 		json_object_put(files);
 		return err_errno(err, -ret, "bundle", "cannot write %s", file);

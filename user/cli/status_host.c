@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,17 @@ static void miss_daemon(struct status *st, bool died)
 		      "systemctl start rocesteer, or rocesteer daemon");
 }
 
+/* One that is starting has the directory locked until it listens. */
+static bool is_starting(void)
+{
+	int fd = open(EVENT_SOCKET_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool locked = fd >= 0 && lock_try(fd, LOCK_SH, EVENT_SOCKET_DIR, NULL) == -EAGAIN;
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
 static void look_at_daemon(struct status *st)
 {
 	int fd = event_socket_connect();
@@ -115,6 +127,8 @@ static void look_at_daemon(struct status *st)
 		close(fd);
 	else if (fd == -EACCES)
 		status_unseen(st, "the daemon: only root may ask");
+	else if (is_starting())
+		status_unseen(st, "the daemon: it is starting");
 	else if (fd == -ECONNREFUSED || st->jobs.nr)
 		miss_daemon(st, fd == -ECONNREFUSED);
 }
