@@ -131,8 +131,19 @@ without_module()
 {
 	host_exec 0 rocesteer prog load --module no &&
 		host_exec 0 rocesteer --json prog show | jq -e '.module == false' &&
-		still_steered && host_exec 0 rocesteer prog load &&
+		still_steered && is_free && host_exec 0 rocesteer prog load &&
 		host_exec 0 rocesteer --json prog show | jq -e .module
+}
+
+# Programs of other network namespaces may hold the module.
+is_free()
+{
+	[[ $(host_netns 0) ]] || busywait 60000 not_held
+}
+
+not_held()
+{
+	(($(</sys/module/rocesteer/refcnt) == 0))
 }
 
 # Where each host has a namespace, those of the other one hold the module.

@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include <linux/capability.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <rocesteer/icrc.h>
@@ -253,6 +255,36 @@ static int set_up(struct steer *s, struct rocesteer_bpf *skel, struct err *err)
 	return ret;
 }
 
+/* What there is of CAP_SYS_ADMIN becomes effective, or not. */
+static void use_sys_admin(bool use)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &header, data))
+		return;
+	data[0].effective &= ~(1u << CAP_SYS_ADMIN);
+	if (use)
+		data[0].effective |= data[0].permitted & 1u << CAP_SYS_ADMIN;
+	syscall(SYS_capset, &header, data);
+}
+
+/*
+ * A call of the module holds the module, also where it is never reached. Without
+ * CAP_SYS_ADMIN libbpf does not look for functions of modules, and leaves such calls out.
+ */
+static int load_programs(struct steer *s, struct rocesteer_bpf *skel)
+{
+	int ret;
+
+	if (!s->module)
+		use_sys_admin(false);
+	ret = rocesteer_bpf__load(skel);
+	if (!s->module)
+		use_sys_admin(true);
+	return ret;
+}
+
 int steer_load(struct steer *s, struct err *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .pin_root_path = s->dir);
@@ -265,7 +297,7 @@ int steer_load(struct steer *s, struct err *err)
 	ret = set_up(s, skel, err);
 	if (ret)
 		goto out;
-	ret = rocesteer_bpf__load(skel) ?: install(s, skel);
+	ret = load_programs(s, skel) ?: install(s, skel);
 	if (ret) {
 		ret = err_errno(err, -ret, ret == -EPERM ? "permission" : "bpf",
 				"cannot load the BPF programs");
