@@ -130,7 +130,7 @@ static int run(const struct cli_args *args, struct err *err)
 	struct daemon_cli cli = {
 		.out = &args->out,
 		.jobs.dir = args->value[JOBS],
-		.journal = getenv("JOURNAL_STREAM"),
+		.journal = *(getenv("JOURNAL_STREAM") ?: ""),
 	};
 	struct daemon_config config = {
 		.ready = ready,

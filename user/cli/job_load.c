@@ -33,7 +33,7 @@ static const struct out_column columns[] = {
 	{ "deal", "deal" },
 	{ "module", "module" },
 	{ "pins", "pins" },
-	{ "moved", "pieces moved" },
+	{ "moved", "flows moved" },
 	{}
 };
 
@@ -294,7 +294,7 @@ static int plan_job(struct load *l, struct groups *groups)
 
 		while (!ret && group->changed && group->key.job == l->spec.id) {
 			ret = group_plan(groups, group, &plan);
-			l->moved += plan.moved;
+			l->moved += plan.written;
 		}
 	}
 	return ret ?: groups_move_acks(groups);

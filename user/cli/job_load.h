@@ -28,7 +28,7 @@
  * @may_split: --split auto: flows are split where that works, else not
  * @genl: the module, or NULL
  * @steer: the tables
- * @moved: pieces of flows that have another path
+ * @moved: flows that have another path, or another port of theirs
  */
 struct load {
 	const struct cli_args *args;
