@@ -138,7 +138,7 @@ discover()
 
 job_is_there()
 {
-	rocesteer --json job show | jq -e '[.jobs[].job] == [1]'
+	rocesteer --json job list | jq -e '[.jobs[].job] == [1]'
 }
 
 start()
