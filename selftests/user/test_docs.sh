@@ -153,7 +153,7 @@ zsh_completes()
 {
 	local r=$rocesteer
 
-	[[ $(zsh_says "$r" job '') == "load unload "* ]] &&
+	[[ $(zsh_says "$r" job '') == "load "*"unload "* ]] &&
 		[[ $(zsh_says "$r" job load --) == "--job "*" --help" ]] &&
 		[[ $(zsh_says "$r" job load --split '') == "none fewest all auto" ]] &&
 		[[ $(zsh_says "$r" path discover --dev '') == *lo* ]] &&
