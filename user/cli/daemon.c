@@ -25,14 +25,14 @@ static const struct cli_option options[] = {
 		      "time to wait for the first answer to a probe (default: 5)" },
 	[SHORT_QUOTES] = { "short-quotes", NULL,
 			   "believe answers that quote 8 bytes of a probe only" },
-	[JOBS] = { "jobs", "DIR", "load the jobs that the files in this directory describe" },
+	[JOBS] = { "job-files", "DIR", "load the jobs that the files in this directory describe" },
 	{}
 };
 
 /**
  * struct daemon_cli - what the daemon's callbacks get
  * @out: where to print
- * @jobs: files of --jobs
+ * @jobs: files of --job-files
  * @journal: lines begin with a priority, as systemd's journal takes them
  */
 struct daemon_cli {

@@ -227,7 +227,7 @@ int steer_root(int flags, struct err *err)
 		err_hint(err, "mount -t bpf -o mode=0700 bpf %s", BPFFS);
 		return -ENODEV;
 	}
-	if ((flags & STEER_CREATE) && mkdir(PIN_ROOT, 0700) && errno != EEXIST)
+	if (flags & (STEER_CREATE | STEER_RENEW) && mkdir(PIN_ROOT, 0700) && errno != EEXIST)
 		return err_errno(err, errno, "pin", "cannot create %s", PIN_ROOT);
 	fd = open(PIN_ROOT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
@@ -345,7 +345,7 @@ static int maps_check(struct steer *s, struct err *err)
 		if (bpf_map_get_info_by_fd(fd, &info, &len) ||
 		    info.key_size != map_specs[i].key_size ||
 		    info.value_size != map_specs[i].value_size) {
-			ret = err_set(err, EXIT_REFUSED, "version",
+			ret = err_set(err, EXIT_FAILED, "version",
 				      "%s/%s has another layout than version %d: the jobs that are loaded cannot be taken over",
 				      s->dir, map_specs[i].name, ROCESTEER_ABI);
 			err_hint(err, "Unload the jobs with the rocesteer that loaded them: rocesteer job unload --all");
