@@ -296,16 +296,15 @@ says_what_it_did_not_see()
 		jq -e '.not_looked_at == [{what: "the firewall: nft is not installed"}]'
 }
 
+# Who tracks no more forgets after four seconds here.
 tracks()
 {
-	on_h0 nft 'add table inet t; add chain inet t c { type filter hook output priority 0; }
+	on_h0 sysctl -qw net.netfilter.nf_conntrack_udp_timeout=4 &&
+		on_h0 nft 'add table inet t; add chain inet t c { type filter hook output priority 0; }
 		add rule inet t c ct state new counter' &&
 		on_h0 python3 -c 'import socket
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("10.1.1.1", 4791))' &&
-		finds note conntrack && on_h0 nft flush ruleset &&
-		on_h0 nft 'add table inet t; add chain inet t c { type filter hook output priority 0; }
-			add rule inet t c ct state new counter' &&
-		on_h0 nft flush ruleset
+		finds note conntrack && on_h0 nft flush ruleset && busywait 20000 silent
 }
 
 # is_full TRUE-OR-FALSE ENTRIES: with so many peers

@@ -24,7 +24,7 @@ static int refuse(struct load *l, const struct verify_result *moved)
 		"%s: port %u to %s goes by %s, not by %s: the map is not of this fabric any more",
 		l->map_file, moved->port, addr_format(peer->addr, name),
 		addr_format(moved->actual, actual),
-		addr_format(moved->leaf ? path->leaf : path->router, expected));
+		addr_format(path->router, expected));
 	err_hint(l->err,
 		 "See: rocesteer path verify %.100s. Find the ports again by rocesteer path discover, or load the job with --no-verify.",
 		 l->map_file);

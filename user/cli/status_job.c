@@ -191,8 +191,7 @@ static void find_stale(struct status *st, const struct status_job *item,
 				  "port %u to %s goes by %s, not by %s, of %zu ports that were probed",
 				  moved->port, addr_format(peer->addr, name),
 				  addr_format(moved->actual, actual),
-				  addr_format(moved->leaf ? path->leaf : path->router,
-					      expected), checked),
+				  addr_format(path->router, expected), checked),
 		      "The fabric hashes otherwise: rocesteer daemon finds the ports again; or rocesteer path discover, then load the job again.");
 }
 

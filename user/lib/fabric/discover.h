@@ -105,11 +105,13 @@ struct verify {
 /**
  * struct verify_extent - which ports of a map are probed
  * @all: every port, not only the first of each path
+ * @routers: the routers only, not where a path enters the leaf
  * @peers: of at most so many peers, spread over the map; 0: of all
  * @paths: of at most so many paths of each, other ones in turn; 0: of all
  */
 struct verify_extent {
 	bool all;
+	bool routers;
 	size_t peers;
 	unsigned int paths;
 };
@@ -131,8 +133,9 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 	       void (*note)(void *arg, const char *line), void *arg,
 	       struct verify *verify, struct err *err);
 
-#define VERIFY_SAMPLE_PEERS	8
-#define VERIFY_SAMPLE_PATHS	8
+/* A Linux router answers six probes at once, then one a second. */
+#define VERIFY_SAMPLE_PEERS	6
+#define VERIFY_SAMPLE_PATHS	10
 
 /**
  * verify_sample() - probe a few ports of a port map, in a tenth of a second or two
@@ -140,8 +143,8 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
  * @verify: filled
  * @err: filled on failure
  *
- * At most 64 ports. Of these some may get no answer, as routers limit their ICMP: only
- * answers prove anything.
+ * At most 60 ports, and six of each router, as routers limit their ICMP. Only answers prove
+ * anything.
  *
  * Return: 0 or a negative errno.
  */

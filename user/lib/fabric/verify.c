@@ -68,7 +68,7 @@ static int next_probe(void *client, struct batch_probe *probe,
 		*source = peer->source;
 		*dest = peer->addr;
 		run->verify->checked += !run->leaf;
-		run->leaf = !run->leaf &&
+		run->leaf = !run->leaf && !run->extent->routers &&
 			    !addr_is_none(peer->paths[run->path].leaf);
 		run->port += !run->leaf;
 		return 0;
@@ -205,14 +205,15 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 	return 0;
 }
 
-/* A router that is asked for each path answers a few at once, whatever it limits. */
 int verify_sample(const struct portmap *map, struct verify *verify, struct err *err)
 {
 	static const struct probe_batch_config config = {
 		.rate = 2000, .steady = true, .retries = 1, .timeout_ms = 40,
 	};
 	static const struct verify_extent extent = {
-		.peers = VERIFY_SAMPLE_PEERS, .paths = VERIFY_SAMPLE_PATHS,
+		.routers = true,
+		.peers = VERIFY_SAMPLE_PEERS,
+		.paths = VERIFY_SAMPLE_PATHS,
 	};
 
 	return verify_run(&config, map, &extent, NULL, NULL, verify, err);
