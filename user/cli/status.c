@@ -79,16 +79,6 @@ static const struct out_view views[] = {
 	{}
 };
 
-/* The same without a table of what to do. */
-static const struct out_view healthy_views[] = {
-	{ .rows = "jobs", .columns = job_columns, .empty = "no job" },
-	{ .in = "host", .columns = host_columns },
-	{ .rows = "not_looked_at", .columns = unseen_columns },
-	{ .columns = bundle_columns },
-	{ .rows = "findings", .columns = finding_columns, .empty = "no finding" },
-	{}
-};
-
 struct json_object *status_find(struct status *st, enum status_severity severity,
 				const char *code, __u32 job, const char *fmt, ...)
 {
@@ -194,8 +184,7 @@ static int run(const struct cli_args *args, struct err *err)
 		return ret;
 	}
 	out_bool(st.root, "fault", st.fault);
-	ret = out_show(&args->out, st.root,
-		       json_object_array_length(st.findings) ? views : healthy_views);
+	ret = out_show(&args->out, st.root, views);
 	return ret ?: st.fault ? EXIT_FAILED : EXIT_DONE;
 }
 
