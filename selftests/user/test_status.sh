@@ -207,7 +207,8 @@ answer()
 	[[ $1 == no ]] || value=100000
 	for s in 0 1 2 3; do
 		in_ns "spine$s" sysctl -qw net.ipv4.icmp_ratelimit=$((100000 - value)) \
-			net.ipv4.icmp_msgs_burst=$value net.ipv4.icmp_msgs_per_sec=$value ||
+			net.ipv4.icmp_msgs_burst="$value" \
+			net.ipv4.icmp_msgs_per_sec="$value" ||
 			return
 	done
 }

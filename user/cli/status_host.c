@@ -228,6 +228,9 @@ static void look_at_files(struct status *st)
 void status_host(struct status *st)
 {
 	out_string(st->host, "command", ROCESTEER_VERSION);
+	if (st->steer)
+		out_string(st->host, "programs", steer_has_module(st->steer) ?
+			   "with the module" : "without the module");
 	look_at_module(st);
 	look_at_probes(st);
 	look_at_daemon(st);
