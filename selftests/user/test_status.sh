@@ -363,7 +363,7 @@ is_to_be_loaded()
 	echo 'See the manual: job 99' >/etc/rocesteer/jobs.d/README
 	silent && echo '{"name":"next","job":8}' >/etc/rocesteer/jobs.d/8.json &&
 		finds error not-loaded && rm /etc/rocesteer/jobs.d/8.json &&
-		echo '--job 9' >/etc/rocesteer/jobs.d/9.conf && finds error not-loaded
+		echo '{"job":9' >/etc/rocesteer/jobs.d/9.json && finds error job-file
 	local status=$?
 	umount /etc "$dir/upper"
 	return "$status"

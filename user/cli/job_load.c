@@ -315,6 +315,7 @@ static int replace(struct load *l, struct json_object **root)
 		ret = plan_job(l, &groups);
 	groups_clear(&groups);
 	if (!ret) {
+		job_load_remember(l);
 		*root = to_json(l);
 		out_uint(*root, "moved", l->moved);
 	}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer status: what all jobs of the host rest on. */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -150,42 +149,21 @@ static void look_at_tables(struct status *st)
 		      "Unload jobs that have ended: rocesteer job list. Silent flows go after 90 seconds.");
 }
 
-/* A line that begins with job or --job. Return: 0 where it does not. */
-static __u32 job_of_line(const char *line)
-{
-	line += strspn(line, " \t-");
-	if (strncmp(line, "job", 3) || isalnum((unsigned char)line[3]))
-		return 0;
-	line += 3;
-	return strtoul(line + strspn(line, " \t=:"), NULL, 0);
-}
-
-static __u32 job_of_lines(const char *path)
-{
-	FILE *file = fopen(path, "re");
-	size_t size = 0;
-	char *line = NULL;
-	__u32 id = 0;
-
-	while (file && !id && getline(&line, &size, file) >= 0)
-		id = job_of_line(line);
-	free(line);
-	if (file)
-		fclose(file);
-	return id;
-}
-
-/* Options of job load, as JSON or one a line. Return: 0 where there is no job. */
-static __u32 job_of_file(const char *path)
+/* The job of a file, as the daemon reads it. Return: a negative errno where it is no such file. */
+static long job_of_file(const char *path, struct err *err)
 {
 	struct json_object *root, *job;
-	__u32 id = 0;
+	long id = -EINVAL;
+	int ret;
 
-	if (json_file_read(path, 1u << 20, 8, &root, NULL))
-		return job_of_lines(path);
+	ret = json_file_read(path, 1u << 20, 8, &root, err);
+	if (ret)
+		return ret;
 	if (json_object_is_type(root, json_type_object) &&
 	    json_object_object_get_ex(root, "job", &job))
 		id = strtoul(json_object_get_string(job) ?: "", NULL, 0);
+	else
+		err_set(err, EXIT_BAD_INPUT, "job-file", "%s: job: is missing", path);
 	json_object_put(root);
 	return id;
 }
@@ -195,18 +173,23 @@ static int is_job_file(const struct dirent *entry)
 {
 	const char *end = strrchr(entry->d_name, '.');
 
-	return entry->d_name[0] != '.' && end &&
-	       (!strcmp(end, ".json") || !strcmp(end, ".conf") || !strcmp(end, ".job"));
+	return entry->d_name[0] != '.' && end && !strcmp(end, ".json");
 }
 
 static void look_at_file(struct status *st, const char *name)
 {
+	struct err err = {};
 	char path[512];
+	long job;
 	__u32 id;
 
 	snprintf(path, sizeof(path), JOB_FILES "/%s", name);
-	id = job_of_file(path);
-	if (id && !set_find(&st->jobs, &id, sizeof(id)))
+	job = job_of_file(path, &err);
+	id = job > 0 ? job : 0;
+	if (job < 0)
+		status_advise(status_find(st, STATUS_ERROR, "job-file", 0, "%s", err.message),
+			      "Mend it, and read it: systemctl reload rocesteer");
+	else if (!set_find(&st->jobs, &id, sizeof(id)))
 		status_advise(status_find(st, STATUS_ERROR, "not-loaded", id,
 					  "%s is to be loaded, and is not", path),
 			      "See why: journalctl -u rocesteer; or load it: rocesteer job load");
