@@ -154,7 +154,7 @@ static int replace_group(struct steer *s, const struct rocesteer_group_key *key,
 	return steer_set_paths(s, &set);
 }
 
-/* The group of a leaf comes with its first peer. */
+/* The group of a leaf comes before its peers. */
 static int put_group(struct steer *s, const struct steer_job_spec *spec,
 		     const struct rocesteer_group_key *key,
 		     const struct rocesteer_group *group)
@@ -183,41 +183,68 @@ static int put_peer(struct steer *s, const struct steer_job_spec *spec,
 	return steer_set_peer(s, &set);
 }
 
-static int add_peer(struct steer *s, const struct steer_job_spec *spec,
-		    const struct portmap_peer *from)
+/**
+ * struct leaf - what the peers under one leaf share
+ * @addr: router address of the leaf
+ * @nr: paths that lead there
+ * @paths: the paths, by number
+ */
+struct leaf {
+	__u8 addr[16];
+	int nr;
+	struct portmap_path paths[ROCESTEER_MAX_PATHS];
+};
+
+static int add_group(struct steer *s, const struct steer_job_spec *spec,
+		     const struct leaf *leaf)
 {
-	struct rocesteer_group_key gkey = { .job = spec->id,
-					    .ifindex = spec->ifindex };
+	struct rocesteer_group_key key = { .job = spec->id,
+					   .ifindex = spec->ifindex };
+	unsigned int order[ROCESTEER_MAX_PATHS];
+	struct rocesteer_group group = { .nr_paths = leaf->nr };
+	int i;
+
+	memcpy(key.leaf, leaf->addr, 16);
+	plan_order(spec->seed ^ key.leaf[15], leaf->nr, order);
+	group.first = spec->deal == ROCESTEER_DEAL_PLACE ? spec->place % leaf->nr :
+							   order[0];
+	for (i = 0; i < leaf->nr; i++) {
+		memcpy(group.router[i], leaf->paths[i].router, 16);
+		memcpy(group.leaf[i], leaf->paths[i].leaf, 16);
+	}
+	set_weights(spec, leaf->addr, leaf->paths, &group);
+	return put_group(s, spec, &key, &group);
+}
+
+/* Peers of one leaf follow each other in most port maps: its paths are found once. */
+static int see_leaf(struct steer *s, const struct steer_job_spec *spec,
+		    struct leaf *leaf, const __u8 addr[16])
+{
+	if (leaf->nr && !memcmp(leaf->addr, addr, 16))
+		return 0;
+	memcpy(leaf->addr, addr, 16);
+	leaf->nr = group_paths(spec->map, addr, leaf->paths);
+	if (leaf->nr <= 0)
+		return leaf->nr ?: -ENOENT;
+	return add_group(s, spec, leaf);
+}
+
+static int add_peer(struct steer *s, const struct steer_job_spec *spec,
+		    const struct leaf *leaf, const struct portmap_peer *from)
+{
 	struct rocesteer_peer_key key = { .job = spec->id,
 					  .ifindex = spec->ifindex };
-	struct portmap_path paths[ROCESTEER_MAX_PATHS];
-	unsigned int order[ROCESTEER_MAX_PATHS], p;
-	struct rocesteer_group group = {};
-	struct rocesteer_peer peer = {};
-	int nr, i;
+	struct rocesteer_peer peer = { .nr_paths = leaf->nr,
+				       .hop = spec->map->hop };
+	unsigned int p;
 
-	nr = group_paths(spec->map, from->leaf, paths);
-	if (nr <= 0)
-		return nr ?: -ENOENT;
 	memcpy(key.addr, from->addr, 16);
 	memcpy(peer.leaf, from->leaf, 16);
 	memcpy(peer.source, from->source, 16);
-	peer.nr_paths = nr;
-	peer.hop = spec->map->hop;
 	for (p = 0; p < from->nr_paths; p++)
-		peer.sport[path_index(paths, nr, &from->paths[p])] =
+		peer.sport[path_index(leaf->paths, leaf->nr, &from->paths[p])] =
 			htons(from->paths[p].ports[0]);
-	memcpy(gkey.leaf, from->leaf, 16);
-	plan_order(spec->seed ^ gkey.leaf[15], nr, order);
-	group.nr_paths = nr;
-	group.first = spec->deal == ROCESTEER_DEAL_PLACE ? spec->place % nr : order[0];
-	for (i = 0; i < nr; i++) {
-		memcpy(group.router[i], paths[i].router, 16);
-		memcpy(group.leaf[i], paths[i].leaf, 16);
-	}
-	set_weights(spec, from->leaf, paths, &group);
-	return put_group(s, spec, &gkey, &group) ?:
-	       put_peer(s, spec, &key, &peer);
+	return put_peer(s, spec, &key, &peer);
 }
 
 /*
@@ -315,12 +342,15 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 
 int steer_peers_put(struct steer *s, const struct steer_job_spec *spec)
 {
+	const struct portmap *map = spec->map;
+	struct leaf leaf = {};
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < spec->map->nr_peers; i++)
-		if (!spec->map->peers[i].local)
-			ret = add_peer(s, spec, &spec->map->peers[i]);
+	for (i = 0; !ret && i < map->nr_peers; i++)
+		if (!map->peers[i].local)
+			ret = see_leaf(s, spec, &leaf, map->peers[i].leaf) ?:
+			      add_peer(s, spec, &leaf, &map->peers[i]);
 	return ret;
 }
 
