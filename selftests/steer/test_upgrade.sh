@@ -206,7 +206,6 @@ other_map()
 
 leaves_nothing()
 {
-	job_unload 0 && job_unload "$far" || return
 	host_exec 0 rocesteer prog unload
 	host_exec "$far" rocesteer prog unload
 	[[ ! $(ls /sys/fs/bpf/rocesteer) ]]

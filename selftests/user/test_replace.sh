@@ -198,7 +198,7 @@ job_file()
 
 loaded()
 {
-	[[ $(job list 2>/dev/null | jq -c '[.jobs[].job]') == "$1" ]]
+	[[ $(job list 2>/dev/null | jq -c '[.jobs[].job] | sort') == "$1" ]]
 }
 
 at_start()
@@ -231,8 +231,9 @@ when_device_comes()
 	sed 's/"rs0"/"rs2"/' "$dir/all.json" >"$dir/late.json"
 	kill -HUP "$daemon" && busywait 20000 grep -q 'no network device rs2' "$dir/log" &&
 		loaded "[5]" && ip link add name rs2 type veth peer name rs3 &&
-		ip link set rs2 up && busywait 20000 loaded "[5,7]" &&
-		(($(grep -c 'no network device rs2' "$dir/log") == 1))
+		ip link set rs2 up && busywait 20000 loaded "[5,7]"
+	cat "$dir/log"
+	loaded "[5,7]" && (($(grep -c 'no network device rs2' "$dir/log") == 1))
 }
 
 when_file_goes()
