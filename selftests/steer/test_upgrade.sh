@@ -157,7 +157,7 @@ new_module()
 	else
 		host_exec 0 rocesteer --json prog load --module replace >"$dir/out"
 		cat "$dir/out"
-		jq -e '.module_replaced and .adopted >= 2 * '$qps "$dir/out" &&
+		jq -e '.module_replaced and .adopted >= 2 * '"$qps" "$dir/out" &&
 			loaded_is "$1"
 	fi
 }
