@@ -416,8 +416,8 @@ static bool qp_can_lock(const struct kprobe *kp)
 /**
  * rocesteer_qp_probe_register() - begin to learn
  *
- * Queue pairs connected before are adopted where user space asks for it. Their end is watched first: none may be
- * learnt whose end we would not see.
+ * Queue pairs connected before are adopted where user space asks for it. The end of queue
+ * pairs is watched first: none may be learnt whose end we would not see.
  *
  * Return: 0; -EOPNOTSUPP where probes would run in NMI context; or what
  * register_kprobe() says.
