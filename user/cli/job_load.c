@@ -96,7 +96,7 @@ static int check_programs(struct load *l)
 		return 0;
 	err_set(l->err, EXIT_FAILED, "module-not-used",
 		"the programs were loaded while the module was not, they do not call it");
-	err_hint(l->err, "Unload all jobs first: rocesteer job unload --all");
+	err_hint(l->err, "Have them call it: rocesteer prog load");
 	return -EBUSY;
 }
 

@@ -122,15 +122,20 @@ static int command(char *const argv[], char *text, size_t size)
 	return WEXITSTATUS(status);
 }
 
+static bool differs(char *field)
+{
+	char *const modinfo[] = { "modinfo", "-F", field, "rocesteer", NULL };
+	char installed[128], loaded[128];
+
+	module_says(field, loaded, sizeof(loaded));
+	return command(modinfo, installed, sizeof(installed)) ||
+	       strcmp(installed, loaded);
+}
+
 /* Is the module that is installed another one than the one that is loaded? */
 static bool is_other_module(void)
 {
-	char *const modinfo[] = { "modinfo", "-F", "srcversion", "rocesteer", NULL };
-	char installed[128], loaded[128];
-
-	module_says("srcversion", loaded, sizeof(loaded));
-	return command(modinfo, installed, sizeof(installed)) ||
-	       strcmp(installed, loaded);
+	return differs("srcversion") || differs("version");
 }
 
 static int modprobe(struct prog *p, char *option)

@@ -61,7 +61,7 @@ static void look_at_module(struct status *st)
 		status_advise(status_find(st, STATUS_NOTE, "version", 0,
 					  "the module is version %s, the command is version %s",
 					  version, ROCESTEER_VERSION),
-			      "Unload all jobs, then: rmmod rocesteer; modprobe rocesteer");
+			      "Replace it: rocesteer prog load --module replace");
 	if (st->steer && !steer_has_module(st->steer))
 		status_advise(status_find(st, STATUS_NOTE, "module-not-used", 0,
 					  "the programs were loaded before the module was"),
