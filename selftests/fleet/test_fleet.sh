@@ -55,7 +55,7 @@ up()
 	defer umount /run/observe
 	pins=/run/observe/links
 	systemctl is-system-running --wait
-	fabric_up --leaves 2 --hosts 1 --rate 16mbit
+	fabric_up --leaves 2 --hosts 1 --rate 8mbit
 	fabric_load
 	defer fabric_down
 	observe_load && observe
@@ -221,7 +221,10 @@ on_their_paths()
 {
 	plan >"$dir/plan"
 	uplinks | jq -e --slurpfile plan "$dir/plan" '., length > 0 and
-		all(.[]; {dqpn, path, port: .sport} as $one | $plan[0] | index($one))'
+		all(.[]; {dqpn, path, port: .sport} as $one | $plan[0] | index($one))' \
+		>"$dir/seen" && return
+	cat "$dir/seen"
+	return 1
 }
 
 # For each flow that left its path since observe_forget, how long it was away, in ms: the
@@ -339,8 +342,10 @@ icrc_drops()
 	bpftool --json map dump pinned "$pins/icrc_drops" | jq '.[0].formatted.value'
 }
 
+# What the operator made goes by the operator.
 purge()
 {
+	rm -f "$jobs"/*.json /etc/rocesteer/ports.json*
 	apt purge "${packages[@]}" && [[ ! $(dpkg-query --show 'rocesteer*' 2>/dev/null) ]]
 }
 
@@ -363,7 +368,8 @@ nothing_runs()
 		systemctl list-units --all --plain --no-legend 'rocesteer*'
 		systemctl list-unit-files --no-legend 'rocesteer*'
 		getent passwd group | grep rocesteer
-		find /run -xdev -name '*rocesteer*'
+		# Directories below are systemd's, without a file
+		find /run -xdev -path /run/systemd/system -prune -o -name '*rocesteer*' -print
 		pgrep -ax rocesteer
 	)
 	echo "$left"
