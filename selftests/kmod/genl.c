@@ -101,6 +101,7 @@ static const struct command {
 	{ "job-dump", ROCESTEER_CMD_JOB_GET, NLM_F_DUMP, job_attrs },
 	{ "flow-add", ROCESTEER_CMD_FLOW_ADD, 0, flow_attrs },
 	{ "flow-del", ROCESTEER_CMD_FLOW_DEL, 0, flow_attrs },
+	{ "flow-adopt", ROCESTEER_CMD_FLOW_ADOPT, 0, flow_attrs },
 	{ "flow-get", ROCESTEER_CMD_FLOW_GET, 0, flow_attrs },
 	{ "flow-dump", ROCESTEER_CMD_FLOW_GET, NLM_F_DUMP, flow_attrs },
 	{ "stats-get", ROCESTEER_CMD_STATS_GET, 0, stats_attrs },

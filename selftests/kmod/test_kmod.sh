@@ -138,6 +138,13 @@ test_flow_refusals()
 		"$genl" flow-add ifindex=0 peer=1.2.3.4 dqpn=1 job=5 &&
 	refused "EINVAL Device is missing" "$genl" flow-del &&
 	refused "EINVAL Device is missing" "$genl" flow-get &&
+	refused "EINVAL Device is missing" "$genl" flow-adopt sqpn=17 &&
+	refused "EINVAL Queue pair number is missing" \
+		"$genl" flow-adopt "ifindex=$rsa" &&
+	refused "ENODEV No such device" "$genl" flow-adopt ifindex=99999 sqpn=17 &&
+	refused "ENODEV Device has no RDMA device" "$genl" flow-adopt ifindex=1 sqpn=17 &&
+	refused "ENOENT No such queue pair" \
+		"$genl" flow-adopt "ifindex=$rsa" sqpn=0xfffff0 &&
 	is "$(stat flows)" 0 && "$genl" job-del id=5
 }
 
@@ -151,6 +158,7 @@ test_permission()
 		peer=1.2.3.4 dqpn=1 job=1 &&
 	refused EPERM "${as[@]}" "$genl" flow-del "ifindex=$rsa" \
 		peer=1.2.3.4 dqpn=1 &&
+	refused EPERM "${as[@]}" "$genl" flow-adopt "ifindex=$rsa" sqpn=17 &&
 	refused EPERM "${as[@]}" "$genl" job-dump &&
 	refused EPERM "${as[@]}" "$genl" flow-dump &&
 	refused EPERM "${as[@]}" "$genl" job-get id=1 &&
