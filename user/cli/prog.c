@@ -205,9 +205,14 @@ static int register_job(__u32 id, const struct rocesteer_job *from, void *arg)
 
 	snprintf(job.name, sizeof(job.name), "%s", from->name);
 	ret = genl_job_add(p->genl, &job, p->err);
-	if (ret == -EEXIST || ret == -ESRCH)	/* its process is gone */
+	switch (ret) {
+	case -EEXIST:
+	case -ENOENT:	/* its cgroup is gone */
+	case -ESRCH:	/* its process is gone */
 		p->err->code = NULL;
-	return ret == -EEXIST || ret == -ESRCH ? 0 : ret;
+		return 0;
+	}
+	return ret;
 }
 
 static int register_flow(const struct rocesteer_flow_key *key,
