@@ -434,7 +434,7 @@ static const struct cli_verb verbs[] = {
 	},
 	{
 		.name = "replace",
-		.help = "Give a job that is loaded another port map or slice, while its flows go on",
+		.help = "Give a loaded job another port map or slice, while its flows go on",
 		.options = job_load_options,
 		.changes = true,
 		.run = job_replace,

@@ -12,7 +12,7 @@
 #include "job.h"
 
 /* A list of flows is the longest thing in it. */
-#define FILE_MAX	(1 << 20)
+#define FILE_MAX	1048576
 
 /**
  * struct job_file - a file of the directory

@@ -25,7 +25,7 @@ enum { AUTO, YES, NO, REPLACE };
 
 static const struct cli_option load_options[] = {
 	[MODULE] = { "module", "auto|yes|no|replace",
-		     "call the kernel module (default: auto, if loaded), replace: load the installed one" },
+		     "call the module (default: auto, if loaded), replace: by the installed one" },
 	{}
 };
 

@@ -346,9 +346,9 @@ static int maps_check(struct steer *s, struct err *err)
 		    info.key_size != map_specs[i].key_size ||
 		    info.value_size != map_specs[i].value_size) {
 			ret = err_set(err, EXIT_FAILED, "version",
-				      "%s/%s has another layout than version %d: the jobs that are loaded cannot be taken over",
+				      "%s/%s has another layout than version %d: its jobs cannot be taken over",
 				      s->dir, map_specs[i].name, ROCESTEER_ABI);
-			err_hint(err, "Unload the jobs with the rocesteer that loaded them: rocesteer job unload --all");
+			err_hint(err, "Unload the jobs with the rocesteer that loaded them.");
 		}
 		close(fd);
 	}

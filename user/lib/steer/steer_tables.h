@@ -21,8 +21,7 @@ struct steer;
 #define STEER_NO_MODULE	2	/* steer in BPF even where the module is loaded */
 #define STEER_NO_WAIT	4	/* -EAGAIN while another process has them open */
 #define STEER_READ	8	/* others may read as well: nothing is changed */
-#define STEER_RENEW	16	/* put the programs of this version in place, over those that
-				 * are there, and keep them when the last job goes */
+#define STEER_RENEW	16	/* load programs over those that are there, and keep them */
 
 /**
  * steer_open() - get at the programs and tables of this namespace
