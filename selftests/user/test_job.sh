@@ -286,7 +286,7 @@ says_what_to_do()
 			--port-map "$map" 2>&1 |
 		grep '^modprobe rocesteer, or leave out --split and --resequence\.$' &&
 		"$rocesteer" job load --job 7 --all --port-map "$map" 2>&1 |
-		grep '^To replace it: rocesteer job unload --job 7$' &&
+		grep '^To replace it: rocesteer job replace$' &&
 		"$rocesteer" monitor 2>&1 | grep 'modprobe rocesteer'
 }
 
