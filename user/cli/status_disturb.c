@@ -27,37 +27,37 @@ static int ethtool(int fd, const char *device, void *command)
 /* The kernel fills a list of names only where it has that many. */
 static __u32 count_features(int fd, const char *device)
 {
-	struct {
-		struct ethtool_sset_info head;
-		__u32 count;
-	} info = {
-		.head = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ull << ETH_SS_FEATURES },
-	};
+	struct ethtool_sset_info *info = calloc(1, sizeof(*info) + sizeof(info->data[0]));
+	__u32 count = 0;
 
-	if (ethtool(fd, device, &info) || info.count > MAX_FEATURES)
+	if (!info)
 		return 0;
-	return info.count;
+	info->cmd = ETHTOOL_GSSET_INFO;
+	info->sset_mask = 1ull << ETH_SS_FEATURES;
+	if (!ethtool(fd, device, info) && info->data[0] <= MAX_FEATURES)
+		count = info->data[0];
+	free(info);
+	return count;
 }
 
 /* Number of the feature in the kernel's list, or -1. */
 static int find_feature(int fd, const char *device, const char *name)
 {
-	struct {
-		struct ethtool_gstrings head;
-		char name[MAX_FEATURES][ETH_GSTRING_LEN];
-	} *strings = calloc(1, sizeof(*strings));
+	struct ethtool_gstrings *strings = calloc(1, sizeof(*strings) +
+						  MAX_FEATURES * ETH_GSTRING_LEN);
 	int found = -1;
 	__u32 i;
 
 	if (!strings)
 		return -1;
-	strings->head.cmd = ETHTOOL_GSTRINGS;
-	strings->head.string_set = ETH_SS_FEATURES;
-	strings->head.len = count_features(fd, device);
+	strings->cmd = ETHTOOL_GSTRINGS;
+	strings->string_set = ETH_SS_FEATURES;
+	strings->len = count_features(fd, device);
 	if (ethtool(fd, device, strings))
-		strings->head.len = 0;
-	for (i = 0; i < strings->head.len; i++)
-		if (!strncmp(strings->name[i], name, ETH_GSTRING_LEN))
+		strings->len = 0;
+	for (i = 0; i < strings->len; i++)
+		if (!strncmp((char *)strings->data + i * ETH_GSTRING_LEN, name,
+			     ETH_GSTRING_LEN))
 			found = i;
 	free(strings);
 	return found;
@@ -65,16 +65,20 @@ static int find_feature(int fd, const char *device, const char *name)
 
 static bool has_feature(int fd, const char *device, const char *name)
 {
-	struct {
-		struct ethtool_gfeatures head;
-		struct ethtool_get_features_block block[MAX_FEATURES / 32];
-	} features = {
-		.head = { .cmd = ETHTOOL_GFEATURES, .size = MAX_FEATURES / 32 },
-	};
+	struct ethtool_gfeatures *features = calloc(1, sizeof(*features) +
+						    MAX_FEATURES / 32 *
+						    sizeof(features->features[0]));
 	int i = find_feature(fd, device, name);
+	bool has;
 
-	return i >= 0 && !ethtool(fd, device, &features) &&
-	       features.block[i / 32].active >> (i % 32) & 1;
+	if (!features)
+		return false;
+	features->cmd = ETHTOOL_GFEATURES;
+	features->size = MAX_FEATURES / 32;
+	has = i >= 0 && !ethtool(fd, device, features) &&
+	      features->features[i / 32].active >> (i % 32) & 1;
+	free(features);
+	return has;
 }
 
 /* Aggregates are not put into order, and acknowledgments in them are not seen. */
