@@ -286,7 +286,7 @@ remember()
 {
 	plan >"$dir/plan" && losses >"$dir/losses" && programs >"$dir/programs" &&
 		systemctl show --property MainPID --value rocesteer >"$dir/pid" &&
-		cat /sys/module/rocesteer/srcversion >"$dir/srcversion"
+		cat /sys/module/rocesteer/version >"$dir/version"
 	observe_forget
 }
 
@@ -300,7 +300,7 @@ upgrade()
 
 module_is_replaced()
 {
-	module_is && [[ $(</sys/module/rocesteer/srcversion) != $(<"$dir/srcversion") ]]
+	module_is && [[ $(</sys/module/rocesteer/version) != $(<"$dir/version") ]]
 }
 
 programs_are_replaced()

@@ -111,16 +111,21 @@ keeps_paths()
 	"$@" && [[ $(paths) == "$before" ]]
 }
 
+# Id of the program that host 0 has pinned
+egress_id()
+{
+	host_exec 0 bpftool -j prog show pinned \
+		"$(host_exec 0 rocesteer --json prog show | jq -r .pins)/egress" | jq .id
+}
+
 new_programs()
 {
 	local before after
 
-	before=$(host_exec 0 bpftool -j prog show pinned \
-		/sys/fs/bpf/rocesteer/netns-*/egress | jq .id)
+	before=$(egress_id)
 	host_exec 0 rocesteer prog load &&
 		host_exec 0 rocesteer --json prog show | jq -e .module || return
-	after=$(host_exec 0 bpftool -j prog show pinned \
-		/sys/fs/bpf/rocesteer/netns-*/egress | jq .id)
+	after=$(egress_id)
 	((after != before)) &&
 		host_exec 0 bpftool -j net show dev "$(host_dev 0)" |
 		jq -e --argjson id "$after" '[.. | .prog_id?] | index($id)' &&
