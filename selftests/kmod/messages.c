@@ -241,6 +241,13 @@ static int answer(__u32 seq, bool dump)
 	}
 }
 
+/* There is no queue pair to adopt: it was looked for. */
+static bool is_answer(__u8 cmd, int ret)
+{
+	return !ret || (cmd == ROCESTEER_CMD_FLOW_ADOPT &&
+			(ret == -ENOENT || ret == -ENODEV));
+}
+
 static void send_one(__u32 seq)
 {
 	struct nlmsghdr *nlh = make(seq);
@@ -258,7 +265,7 @@ static void send_one(__u32 seq)
 	if (!asked || dump)
 		return;
 	for (i = 0; i < REQUESTS; i++)
-		right[i] |= sent[i] && !ret;
+		right[i] |= sent[i] && is_answer(cmd, ret);
 	if (!changes_something(cmd))
 		return;
 	changes += !ret;

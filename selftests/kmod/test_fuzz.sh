@@ -18,7 +18,7 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 . "$here/split.sh"
 
 packets=${PACKETS:-6000}
-messages=${MESSAGES:-16000}
+messages=${MESSAGES:-8000}
 some=3000	# packets to one set of queue pairs: few live for more
 rounds=$(((packets + 2 * some - 1) / (2 * some)))
 number=4	# queue pairs of a kind
