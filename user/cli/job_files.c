@@ -189,7 +189,7 @@ static void load_file(struct job_files *jobs, struct job_file *file,
 	tell(event, arg);
 }
 
-static bool is_job_file(const char *name)
+bool job_file_is(const char *name)
 {
 	const char *end = strrchr(name, '.');
 
@@ -211,7 +211,7 @@ static void look(struct job_files *jobs)
 	while (d && (de = readdir(d))) {
 		char name[NAME_MAX + 1] = "";
 
-		if (!is_job_file(de->d_name))
+		if (!job_file_is(de->d_name))
 			continue;
 		snprintf(name, sizeof(name), "%s", de->d_name);
 		file = set_get(&jobs->files, name, sizeof(name), sizeof(*file));

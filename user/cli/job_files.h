@@ -35,6 +35,9 @@ struct job_files {
 bool job_files_read(struct job_files *jobs, bool all,
 		    void (*tell)(struct json_object *event, void *arg), void *arg);
 
+/* Is a file of this name read? Packages leave README and their old files beside. */
+bool job_file_is(const char *name);
+
 void job_files_free(struct job_files *jobs);
 
 #endif /* ROCESTEER_JOB_FILES_H */

@@ -15,7 +15,7 @@
 #include "interrupt.h"
 #include "permission.h"
 
-/* Until what peers have sent in pieces has arrived, and they know that it is in vain, ms. */
+/* Until packets that peers have sent over several paths have arrived, ms. */
 #define DRAIN	1000
 /* Until programs that are not attached any more let go of the module, ms. */
 #define RELEASE	20000
@@ -177,7 +177,7 @@ static int forget_order(const struct rocesteer_flow_key *key,
 	return 0;
 }
 
-/* Flows go on by the programs alone: whole, and nobody is promised an order. */
+/* The programs alone carry flows on: flows become whole, and peers get no promise of an order. */
 static int leave_module(struct prog *p)
 {
 	int ret = steer_open(&p->steer, STEER_RENEW | STEER_NO_MODULE, p->err);
@@ -220,7 +220,8 @@ static int register_flow(const struct rocesteer_flow_key *key,
 {
 	struct prog *p = arg;
 
-	if (!(path->flags & ROCESTEER_FLOW_MET) &&
+	/* Flows that are steered by queue pair are the module's, by adoption. */
+	if (!(path->flags & (ROCESTEER_FLOW_MET | ROCESTEER_FLOW_QP)) &&
 	    genl_flow_add(p->genl, key, path->job, p->err))
 		p->err->code = NULL;	/* known, or its job is none of the module's */
 	return 0;
@@ -323,12 +324,12 @@ static struct json_object *to_json(struct prog *p)
 static int load(struct prog *p, int module, struct json_object **root)
 {
 	struct err replacing = {};
-	int ret = 0;
+	int ret = 0, failed = 0;
 
 	if (module == REPLACE && module_is_loaded() && is_other_module()) {
-		ret = replace_module(p);
-		if (ret && !module_is_loaded())
-			return ret;
+		failed = replace_module(p);
+		if (failed && !module_is_loaded())
+			return failed;
 		/* The old one is still there: back to it, and then say so. */
 		replacing = *p->err;
 		p->err->code = NULL;
@@ -347,9 +348,9 @@ static int load(struct prog *p, int module, struct json_object **root)
 		return ret;
 	if (steer_has_module(p->steer))
 		ret = join_module(p);
-	if (!ret && replacing.code) {
+	if (!ret && failed) {
 		*p->err = replacing;
-		ret = -EBUSY;
+		ret = failed;
 	}
 	if (ret)
 		goto out;

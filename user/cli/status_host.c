@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "job_files.h"
 #include "status.h"
 
 #define JOB_FILES	"/etc/rocesteer/jobs.d"
@@ -65,7 +66,7 @@ static void look_at_module(struct status *st)
 	if (st->steer && !steer_has_module(st->steer))
 		status_advise(status_find(st, STATUS_NOTE, "module-not-used", 0,
 					  "the programs were loaded before the module was"),
-			      "rocesteer job unload --all, then load the jobs again.");
+			      "Have them call it: rocesteer prog load");
 }
 
 static void look_at_probes(struct status *st)
@@ -168,12 +169,9 @@ static long job_of_file(const char *path, struct err *err)
 	return id;
 }
 
-/* Packages leave README and their old files there. */
 static int is_job_file(const struct dirent *entry)
 {
-	const char *end = strrchr(entry->d_name, '.');
-
-	return entry->d_name[0] != '.' && end && !strcmp(end, ".json");
+	return job_file_is(entry->d_name);
 }
 
 static void look_at_file(struct status *st, const char *name)
