@@ -178,6 +178,7 @@ refuses_layouts()
 
 daemon_start()
 {
+	rm -f "$dir/log"
 	JOURNAL_STREAM=$1 "$rocesteer" daemon --job-files "$jobs" >"$dir/log" 2>&1 &
 	daemon=$!
 	busywait 20000 grep -q ' start ' "$dir/log"
