@@ -100,7 +100,7 @@ struct {
 	__type(value, struct rocesteer_observations);
 } rs_observed SEC(".maps");
 
-/* Whose programs these are. */
+/* Which version's programs these are. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

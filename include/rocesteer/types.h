@@ -375,7 +375,7 @@ struct rocesteer_job {
 };
 
 /**
- * struct rocesteer_version - whose programs are attached, only entry of rs_version
+ * struct rocesteer_version - version of the programs, only entry of rs_version
  * @abi: ROCESTEER_ABI
  * @module: the programs call the module
  * @version: of the command that loaded them, NUL terminated
@@ -618,8 +618,8 @@ struct rocesteer_set_peer {
 /**
  * struct rocesteer_set_order - argument of the program rocesteer_set_order
  * @key: flow
- * @orders: this end restores the order of what comes back, and says so; else it is not told
- *	either what the peer does, and the flow is whole
+ * @orders: not 0: this end restores the order of the peer's packets, and tells the peer;
+ *	0: neither, what the peer has told is forgotten, and the flow is whole
  *
  * The program returns 0, or -ENOENT when there is no such flow.
  */

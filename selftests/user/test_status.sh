@@ -43,16 +43,18 @@ socket()
 	find /run/rocesteer -name 'netns-*.sock'
 }
 
-daemon_listens()
+is_ready()
 {
-	on_h0 "$rocesteer" --json status --no-probe | jq -e .host.daemon
+	jq -s -e 'any(.[]; .event == "start")' "$dir/events"
 }
 
+# Until the programs are attached: it listens before.
 daemon_start()
 {
-	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" daemon >"$dir/events" &
+	rm -f "$dir/events"
+	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/events" &
 	daemon=$!
-	busywait 20000 daemon_listens
+	busywait 20000 is_ready
 }
 
 daemon_kill()
@@ -249,7 +251,14 @@ foreign()
 
 changed()
 {
-	touch -d '+1 minute' "$map" && finds note map-changed && unload && load && silent
+	touch -d '+1 minute' "$map" && finds note map-changed &&
+		on_h0 "$rocesteer" job replace --job 7 --all --port-map "$map" && silent
+}
+
+other_version()
+{
+	edit version version version 0 0x39 && finds note version &&
+		on_h0 "$rocesteer" prog load && silent && on_h0 "$rocesteer" prog unload
 }
 
 daemon_is_dead()
@@ -408,7 +417,7 @@ gone()
 	finds error device-gone && unload
 }
 
-ktap_plan 24
+ktap_plan 25
 defer fabric_destroy
 check "a fabric, a job, its daemon" ready
 defer daemon_kill
@@ -423,6 +432,7 @@ check "job load refuses a map that is not of the fabric" load_refuses_stale
 check "job load goes on where nobody answers" load_warns_without_answers
 check "the map is another host's" foreign
 check "the map was written again" changed
+check "the programs are another version's" other_version
 check "the daemon was killed, or does not run" daemon_is_dead
 check "a job wants the module" wants_the_module
 if command -v ethtool >/dev/null; then

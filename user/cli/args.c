@@ -40,6 +40,11 @@ int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b)
 	       cli_number(slash + 1, 0, columns - 1, b);
 }
 
+bool cli_is_path(const struct cli_option *option)
+{
+	return option->arg && (!strcmp(option->arg, "FILE") || !strcmp(option->arg, "PATH"));
+}
+
 int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
 	     __u64 *value, struct err *err)
 {

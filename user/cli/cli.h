@@ -127,6 +127,9 @@ int cli_exit(const struct out *out, int ret, struct err *err);
 int cli_fail(const struct out *out, struct json_object *root,
 	     const struct out_view *views, int ret, struct err *err);
 
+/* Does the option name a file, or another path? */
+bool cli_is_path(const struct cli_option *option);
+
 /**
  * cli_uint() - read an option's number
  * @args: arguments

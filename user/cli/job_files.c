@@ -52,13 +52,6 @@ static const struct cli_option *find_option(const char *field)
 	return NULL;
 }
 
-/* The daemon has no directory of its own from which a name could go. */
-static bool is_path(const struct cli_option *option)
-{
-	return option->arg && (!strcmp(option->arg, "FILE") ||
-			       !strcmp(option->arg, "PATH"));
-}
-
 /* The values are @value's, or constants. */
 static int take_field(struct cli_args *args, const char *file, const char *field,
 		      struct json_object *value, struct err *err)
@@ -79,7 +72,8 @@ static int take_field(struct cli_args *args, const char *file, const char *field
 	    !json_object_is_type(value, json_type_int))
 		return bad_field(err, file, field, "is neither a string nor a number");
 	*to = json_object_get_string(value);
-	if (is_path(option) && (*to)[0] != '/')
+	/* The daemon has no directory of its own from which a name could go. */
+	if (cli_is_path(option) && (*to)[0] != '/')
 		return bad_field(err, file, field, "does not begin with /");
 	return 0;
 }

@@ -8,12 +8,6 @@
 #include "fabric/fabric.h"
 #include "job_load.h"
 
-/* Options that name a file: a record has their absolute paths. */
-static bool is_file(const struct cli_option *option)
-{
-	return option->arg && (!strcmp(option->arg, "FILE") || !strcmp(option->arg, "PATH"));
-}
-
 static int refuse(struct load *l, const struct verify_result *moved)
 {
 	const struct portmap_peer *peer = &l->map.peers[moved->peer];
@@ -76,7 +70,7 @@ static void put_options(struct json_object *record, const struct cli_args *args)
 
 		if (!args->value[i])
 			continue;
-		path = is_file(option) ? realpath(args->value[i], NULL) : NULL;
+		path = cli_is_path(option) ? realpath(args->value[i], NULL) : NULL;
 		if (option->arg)
 			out_string(options, option->name, path ?: args->value[i]);
 		else

@@ -71,27 +71,6 @@ struct prog {
 	bool replaced;
 };
 
-/* What the module's file in /sys says, "" where there is none. */
-static void module_says(const char *what, char *text, size_t size)
-{
-	char path[64];
-	FILE *f;
-
-	text[0] = '\0';
-	snprintf(path, sizeof(path), "/sys/module/rocesteer/%s", what);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	if (fgets(text, size, f))
-		text[strcspn(text, "\n")] = '\0';
-	fclose(f);
-}
-
-static bool module_is_loaded(void)
-{
-	return !access("/sys/module/rocesteer", F_OK);
-}
-
 /* Return: the exit status of a command, whose output goes to @text; or -1. */
 static int command(char *const argv[], char *text, size_t size)
 {
@@ -127,7 +106,7 @@ static bool differs(char *field)
 	char *const modinfo[] = { "modinfo", "-F", field, "rocesteer", NULL };
 	char installed[128], loaded[128];
 
-	module_says(field, loaded, sizeof(loaded));
+	genl_module_says(field, loaded, sizeof(loaded));
 	return command(modinfo, installed, sizeof(installed)) ||
 	       strcmp(installed, loaded);
 }
@@ -313,8 +292,8 @@ static struct json_object *to_json(struct prog *p)
 		out_uint(root, "tables", version.abi);
 	}
 	out_bool(root, "module", steer_has_module(p->steer));
-	module_says("version", text, sizeof(text));
-	if (module_is_loaded())
+	genl_module_says("version", text, sizeof(text));
+	if (genl_module_is_loaded())
 		out_string(root, "module_version", text);
 	out_bool(root, "kept", steer_is_kept(p->steer));
 	out_string(root, "pins", steer_pin_dir(p->steer));
@@ -326,15 +305,15 @@ static int load(struct prog *p, int module, struct json_object **root)
 	struct err replacing = {};
 	int ret = 0, failed = 0;
 
-	if (module == REPLACE && module_is_loaded() && is_other_module()) {
+	if (module == REPLACE && genl_module_is_loaded() && is_other_module()) {
 		failed = replace_module(p);
-		if (failed && !module_is_loaded())
+		if (failed && !genl_module_is_loaded())
 			return failed;
 		/* The old one is still there: back to it, and then say so. */
 		replacing = *p->err;
 		p->err->code = NULL;
 	}
-	if (module == YES && !module_is_loaded()) {
+	if (module == YES && !genl_module_is_loaded()) {
 		ret = genl_open(&p->genl, p->err);
 		if (ret)
 			return ret;

@@ -30,25 +30,11 @@ static bool is_missed(const struct status *st)
 	return false;
 }
 
-/* The module's version, or false where it is not loaded. */
-static bool module_version(char *version, size_t size)
-{
-	FILE *file = fopen("/sys/module/rocesteer/version", "re");
-
-	version[0] = '\0';
-	if (!file)
-		return !access("/sys/module/rocesteer", F_OK);
-	if (fgets(version, size, file))
-		version[strcspn(version, "\n")] = '\0';
-	fclose(file);
-	return true;
-}
-
 static void look_at_module(struct status *st)
 {
 	char version[32];
 
-	if (!module_version(version, sizeof(version))) {
+	if (!genl_module_is_loaded()) {
 		out_string(st->host, "module", "not loaded");
 		if (!is_missed(st))
 			status_advise(status_find(st, STATUS_NOTE, "module-absent", 0,
@@ -56,6 +42,7 @@ static void look_at_module(struct status *st)
 				      "Load it before a job that goes by cgroup or process, or is split.");
 		return;
 	}
+	genl_module_says("version", version, sizeof(version));
 	out_string(st->host, "module", version);
 	out_bool(st->host, "btf", !access("/sys/kernel/btf/rocesteer", F_OK));
 	if (version[0] && strcmp(version, ROCESTEER_VERSION))
@@ -206,12 +193,27 @@ static void look_at_files(struct status *st)
 		free(entries);
 }
 
+static void look_at_programs(struct status *st)
+{
+	struct rocesteer_version by;
+
+	if (!st->steer)
+		return;
+	out_string(st->host, "programs", steer_has_module(st->steer) ?
+		   "with the module" : "without the module");
+	if (steer_version(st->steer, &by) ||
+	    !strncmp(by.version, ROCESTEER_VERSION, sizeof(by.version)))
+		return;
+	status_advise(status_find(st, STATUS_NOTE, "version", 0,
+				  "the programs are version %.*s, the command is version %s",
+				  (int)sizeof(by.version), by.version, ROCESTEER_VERSION),
+		      "Put the programs of this version in place: rocesteer prog load");
+}
+
 void status_host(struct status *st)
 {
 	out_string(st->host, "command", ROCESTEER_VERSION);
-	if (st->steer)
-		out_string(st->host, "programs", steer_has_module(st->steer) ?
-			   "with the module" : "without the module");
+	look_at_programs(st);
 	look_at_module(st);
 	look_at_probes(st);
 	look_at_daemon(st);

@@ -95,7 +95,7 @@ static void judge_paths(struct status *st, const struct status_job *item)
 				      "%u paths have no port, nothing is sent there",
 				      item->no_port);
 		status_advise(finding,
-			      "See: rocesteer job show --job %u. Find the ports again: rocesteer path discover, then load the job again.",
+			      "See: rocesteer job show --job %u. Find the ports again: rocesteer path discover, then rocesteer job replace.",
 			      item->id);
 	}
 	if (item->down) {
@@ -116,14 +116,13 @@ static void judge_module(struct status *st, const struct status_job *item)
 		return;
 	status_advise(status_find(st, STATUS_ERROR, "module-absent", item->id,
 				  "the job needs the module rocesteer, which is not there"),
-		      "modprobe rocesteer, then unload the job and load it again.");
+		      "Load it, and have the programs call it: modprobe rocesteer; rocesteer prog load");
 }
 
 /* What the file has now is not what the job has. */
 static void judge_source(struct status *st, const struct status_job *item)
 {
 	const char *file = record_string(item, "port_map");
-	const char *version = record_string(item, "version");
 	struct json_object *finding;
 	struct stat stat_now;
 
@@ -132,14 +131,7 @@ static void judge_source(struct status *st, const struct status_job *item)
 		finding = status_find(st, STATUS_NOTE, "map-changed", item->id,
 				      "%s was written since the job was loaded", file);
 		status_advise(finding,
-			      "For the job to have its ports: rocesteer job unload, then job load.");
-	}
-	if (version && strcmp(version, ROCESTEER_VERSION)) {
-		finding = status_find(st, STATUS_NOTE, "version", item->id,
-				      "version %s has loaded it, the command is version %s",
-				      version, ROCESTEER_VERSION);
-		status_advise(finding,
-			      "To have this version's: rocesteer job unload --all, then load the jobs again.");
+			      "For the job to have its ports: rocesteer job replace");
 	}
 }
 
@@ -192,7 +184,7 @@ static void find_stale(struct status *st, const struct status_job *item,
 				  moved->port, addr_format(peer->addr, name),
 				  addr_format(moved->actual, actual),
 				  addr_format(path->router, expected), checked),
-		      "The fabric hashes otherwise: rocesteer daemon finds the ports again; or rocesteer path discover, then load the job again.");
+		      "The fabric hashes otherwise: rocesteer daemon finds the ports again; or rocesteer path discover, then rocesteer job replace.");
 }
 
 static void judge_probes(struct status *st, const struct status_job *item,

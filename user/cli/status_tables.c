@@ -121,7 +121,7 @@ static void check_source(struct status *st, struct status_job *item,
 		return;
 	status_advise(status_find(st, STATUS_ERROR, "foreign-map", item->id, "%s",
 				  err.message),
-		      "Give %s the address back, or find the ports again: rocesteer path discover, then job load.",
+		      "Give %s the address back, or find the ports again: rocesteer path discover, then rocesteer job replace.",
 		      item->device);
 }
 

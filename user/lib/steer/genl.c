@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The connection to the module. Messages: genl_msg.c. */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "genl_priv.h"
@@ -13,10 +16,32 @@ static const struct family_spec spec = {
 	.version = ROCESTEER_FAMILY_VERSION,
 };
 
+#define MODULE	"/sys/module/rocesteer"
+
+bool genl_module_is_loaded(void)
+{
+	return !access(MODULE, F_OK);
+}
+
+void genl_module_says(const char *what, char *text, size_t size)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	text[0] = '\0';
+	snprintf(path, sizeof(path), MODULE "/%s", what);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (fgets(text, size, f))
+		text[strcspn(text, "\n")] = '\0';
+	fclose(f);
+}
+
 /* Is the module loaded, but the BPF programs cannot call it? */
 static bool lacks_btf(void)
 {
-	return !access("/sys/module/rocesteer", F_OK) &&
+	return genl_module_is_loaded() &&
 	       access("/sys/kernel/btf/rocesteer", F_OK);
 }
 

@@ -15,6 +15,17 @@
 
 struct genl;
 
+/* Is the module loaded, be it that it cannot be talked to? */
+bool genl_module_is_loaded(void);
+
+/**
+ * genl_module_says() - read an attribute of the loaded module
+ * @what: its file below /sys/module/rocesteer
+ * @text: set to the first line, empty where the module or the file is not there
+ * @size: of @text
+ */
+void genl_module_says(const char *what, char *text, size_t size);
+
 /**
  * struct genl_job - a job as the module has it
  * @id: number

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <stdio.h>
@@ -16,15 +16,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <rocesteer/chunk.h>
-#include <rocesteer/icrc.h>
 
 #include "base/base.h"
-#include "rocesteer.skel.h"
 #include "netns.h"
 #include "steer_priv.h"
-
-/* A directory among the pins: they stay when the last job goes. */
-#define KEEP	"keep"
 
 static const struct {
 	const char *name;
@@ -71,116 +66,11 @@ const char *const steer_prog_names[PROG_MAX] = {
 	[PROG_SET_ORDER] = "set_order",
 };
 
-int steer_pin_path(char *buf, size_t size, const char *dir, const char *name)
-{
-	return snprintf(buf, size, "%s/%s", dir, name) < (int)size ?
-	       0 : -ENAMETOOLONG;
-}
-
-int steer_pin_get(const char *dir, const char *name)
-{
-	char path[PATH_MAX];
-
-	return steer_pin_path(path, sizeof(path), dir, name) ?: bpf_obj_get(path);
-}
-
-int steer_pin_put(const char *dir, const char *name, int fd)
-{
-	char path[PATH_MAX];
-
-	return steer_pin_path(path, sizeof(path), dir, name) ?:
-	       bpf_obj_pin(fd, path);
-}
-
 /* Links go by ifindex: bpffs takes no dot in a name, VLAN devices have one. */
 static void link_name(char *buf, size_t size, const char *hook,
 		      unsigned int ifindex)
 {
 	snprintf(buf, size, "link_%s_%u", hook, ifindex);
-}
-
-/*
- * The namespace can have another policy as soon as this one is detached; the
- * link itself goes some time after its pin.
- */
-void steer_policy_detach(const char *dir)
-{
-	int fd = steer_pin_get(dir, STEER_PIN_POLICY);
-
-	if (fd < 0)
-		return;
-	bpf_link_detach(fd);
-	close(fd);
-}
-
-/*
- * Remove a pin directory with all that is in it. First what says that all is there,
- * in case this is killed.
- */
-static void pins_remove(const char *dir)
-{
-	struct dirent *de;
-	DIR *d = opendir(dir);
-
-	if (!d)
-		return;
-	unlinkat(dirfd(d), "egress", 0);
-	steer_policy_detach(dir);
-	while ((de = readdir(d)))
-		if (de->d_name[0] != '.')
-			unlinkat(dirfd(d), de->d_name,
-				 strcmp(de->d_name, KEEP) ? 0 : AT_REMOVEDIR);
-	closedir(d);
-	rmdir(dir);
-}
-
-/* Has every link in @dir lost its device, as when its namespace is gone? */
-static bool pins_stale(const char *dir)
-{
-	struct dirent *de;
-	bool links = false;
-	DIR *d = opendir(dir);
-
-	if (!d)
-		return false;
-	while ((de = readdir(d))) {
-		struct bpf_link_info info = {};
-		__u32 len = sizeof(info);
-		int fd, err;
-
-		if (strncmp(de->d_name, "link_egress_", 12))
-			continue;
-		fd = steer_pin_get(dir, de->d_name);
-		if (fd < 0)
-			continue;
-		err = bpf_link_get_info_by_fd(fd, &info, &len);
-		close(fd);
-		links = !err && !info.tcx.ifindex;
-		if (!links)
-			break;
-	}
-	closedir(d);
-	return links;
-}
-
-/* Namespaces end without telling us: what they left pinned goes now. */
-static void pins_sweep(const char *own)
-{
-	char path[PATH_MAX];
-	struct dirent *de;
-	DIR *d = opendir(PIN_ROOT);
-
-	if (!d)
-		return;
-	while ((de = readdir(d))) {
-		if (strncmp(de->d_name, "netns-", 6) ||
-		    steer_pin_path(path, sizeof(path), PIN_ROOT, de->d_name) ||
-		    !strcmp(path, own))
-			continue;
-		if (pins_stale(path))
-			pins_remove(path);
-	}
-	closedir(d);
 }
 
 static int no_job(struct err *err)
@@ -280,20 +170,26 @@ static int pin_error(struct steer *s, const char *name, int ret,
 			 "cannot open %s/%s", s->dir, name);
 }
 
+/* Has the map at @fd the layout of map_specs[@i]? */
+static bool has_layout(int fd, int i)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	return !bpf_map_get_info_by_fd(fd, &info, &len) &&
+	       info.key_size == map_specs[i].key_size &&
+	       info.value_size == map_specs[i].value_size;
+}
+
 static int maps_open(struct steer *s, struct err *err)
 {
 	int i;
 
 	for (i = 0; i < MAP_MAX; i++) {
-		struct bpf_map_info info = {};
-		__u32 len = sizeof(info);
-
 		s->maps[i] = steer_pin_get(s->dir, map_specs[i].name);
 		if (s->maps[i] < 0)
 			return pin_error(s, map_specs[i].name, s->maps[i], err);
-		if (bpf_map_get_info_by_fd(s->maps[i], &info, &len) ||
-		    info.key_size != map_specs[i].key_size ||
-		    info.value_size != map_specs[i].value_size)
+		if (!has_layout(s->maps[i], i))
 			return version_error(s, map_specs[i].name,
 					     "has another layout than", err);
 	}
@@ -334,17 +230,12 @@ static int maps_check(struct steer *s, struct err *err)
 	int fd, i, ret = 0;
 
 	for (i = 0; !ret && i < MAP_MAX; i++) {
-		struct bpf_map_info info = {};
-		__u32 len = sizeof(info);
-
 		fd = steer_pin_get(s->dir, map_specs[i].name);
 		if (fd == -ENOENT)
 			continue;
 		if (fd < 0)
 			return pin_error(s, map_specs[i].name, fd, err);
-		if (bpf_map_get_info_by_fd(fd, &info, &len) ||
-		    info.key_size != map_specs[i].key_size ||
-		    info.value_size != map_specs[i].value_size) {
+		if (!has_layout(fd, i)) {
 			ret = err_set(err, EXIT_FAILED, "version",
 				      "%s/%s has another layout than version %d: its jobs cannot be taken over",
 				      s->dir, map_specs[i].name, ROCESTEER_ABI);
@@ -368,24 +259,14 @@ static int make_pins(struct steer *s, struct err *err)
 {
 	int ret;
 
-	pins_sweep(s->dir);
-	pins_remove(s->dir);	/* what a killed command began */
+	steer_pins_sweep(s->dir);
+	steer_pins_remove(s->dir);	/* what a killed command began */
 	if (mkdir(s->dir, 0700))
 		return err_errno(err, errno, "pin", "cannot create %s", s->dir);
 	ret = steer_load(s, err);
 	if (ret)
-		pins_remove(s->dir);
+		steer_pins_remove(s->dir);
 	return ret;
-}
-
-static int keep(struct steer *s, struct err *err)
-{
-	char path[PATH_MAX];
-
-	if (!steer_pin_path(path, sizeof(path), s->dir, KEEP) &&
-	    mkdir(path, 0700) && errno != EEXIST)
-		return err_errno(err, errno, "pin", "cannot create %s", path);
-	return 0;
 }
 
 static int open_pins(struct steer *s, int flags, struct err *err)
@@ -407,7 +288,7 @@ static int open_pins(struct steer *s, int flags, struct err *err)
 	if (fd >= 0)
 		close(fd);
 	if (!ret && flags & STEER_RENEW)
-		ret = keep(s, err);
+		ret = steer_keep(s, err);
 	return ret ?: pins_open(s, err);
 }
 
@@ -451,7 +332,7 @@ void steer_close(struct steer *s)
 		return;
 	if (s->ours && !steer_is_kept(s) &&
 	    bpf_map_get_next_key(s->maps[MAP_JOBS], NULL, &key) == -ENOENT)
-		pins_remove(s->dir);
+		steer_pins_remove(s->dir);
 	for (i = 0; i < MAP_MAX; i++)
 		if (s->maps[i] >= 0)
 			close(s->maps[i]);
@@ -461,22 +342,6 @@ void steer_close(struct steer *s)
 	if (s->lock >= 0)
 		close(s->lock);
 	free(s);
-}
-
-bool steer_is_kept(const struct steer *s)
-{
-	char path[PATH_MAX];
-
-	return !steer_pin_path(path, sizeof(path), s->dir, KEEP) &&
-	       !access(path, F_OK);
-}
-
-void steer_let_go(struct steer *s)
-{
-	char path[PATH_MAX];
-
-	if (!steer_pin_path(path, sizeof(path), s->dir, KEEP))
-		rmdir(path);
 }
 
 int steer_version(const struct steer *s, struct rocesteer_version *version)
@@ -684,14 +549,12 @@ void steer_detach_chunk(struct steer *s, unsigned int ifindex)
 
 int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 {
-	return steer_run_program(s->progs[PROG_SET_FLOW], set,
-			   sizeof(*set));
+	return steer_run_program(s->progs[PROG_SET_FLOW], set, sizeof(*set));
 }
 
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
 {
-	return steer_run_program(s->progs[PROG_SET_GROUP], set,
-			   sizeof(*set));
+	return steer_run_program(s->progs[PROG_SET_GROUP], set, sizeof(*set));
 }
 
 int steer_set_paths(struct steer *s, const struct rocesteer_set_paths *set)

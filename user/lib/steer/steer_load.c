@@ -18,6 +18,7 @@
 #include <bpf/libbpf.h>
 #include <rocesteer/icrc.h>
 
+#include "genl.h"
 #include "rocesteer.skel.h"
 #include "steer_priv.h"
 
@@ -217,19 +218,13 @@ static int install(struct steer *s, struct rocesteer_bpf *skel)
 
 int steer_module_param(const char *name, __u32 *value, struct err *err)
 {
-	char path[64];
-	FILE *f;
-	int n;
+	char file[64], text[32];
 
-	snprintf(path, sizeof(path), "/sys/module/rocesteer/parameters/%s",
-		 name);
-	f = fopen(path, "re");
-	if (!f)
-		return err_errno(err, errno, "kernel", "cannot open %s", path);
-	n = fscanf(f, "%u", value);
-	fclose(f);
-	return n == 1 ? 0 : err_set(err, EXIT_FAILED, "kernel", "%s: no number",
-				    path);
+	snprintf(file, sizeof(file), "parameters/%s", name);
+	genl_module_says(file, text, sizeof(text));
+	return sscanf(text, "%u", value) == 1 ? 0 :
+	       err_set(err, EXIT_FAILED, "kernel", "/sys/module/rocesteer/%s: no number",
+		       file);
 }
 
 static int set_up(struct steer *s, struct rocesteer_bpf *skel, struct err *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by steer.c (programs and pins), steer_tables.c, steer_chunks.c and
+ * Shared by steer.c (programs), steer_pins.c (pins), steer_tables.c, steer_chunks.c and
  * steer_walk.c (what is in them) and steer_watch.c (what changes in them).
  */
 #ifndef ROCESTEER_LIB_STEER_PRIV_H
@@ -72,6 +72,18 @@ extern const char *const steer_prog_names[PROG_MAX];
 int steer_pin_path(char *buf, size_t size, const char *dir, const char *name);
 int steer_pin_get(const char *dir, const char *name);
 int steer_pin_put(const char *dir, const char *name, int fd);
+
+/*
+ * Remove a pin directory with all that is in it. First what says that all is there,
+ * in case this is killed.
+ */
+void steer_pins_remove(const char *dir);
+
+/* Remove the directories of namespaces that are gone, which do not tell us. @own stays. */
+void steer_pins_sweep(const char *own);
+
+/* From here on programs stay when the last job goes. Return: 0 or a negative errno. */
+int steer_keep(struct steer *s, struct err *err);
 
 /* Run a program that is no packet's. Return: 0 or a negative errno. */
 int steer_run_program(int prog, const void *ctx, size_t size);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The directory of a namespace in the BPF file system. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+
+#include "steer_priv.h"
+
+/* A directory among the pins: they stay when the last job goes. */
+#define KEEP	"keep"
+
+int steer_pin_path(char *buf, size_t size, const char *dir, const char *name)
+{
+	return snprintf(buf, size, "%s/%s", dir, name) < (int)size ?
+	       0 : -ENAMETOOLONG;
+}
+
+int steer_pin_get(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+
+	return steer_pin_path(path, sizeof(path), dir, name) ?: bpf_obj_get(path);
+}
+
+int steer_pin_put(const char *dir, const char *name, int fd)
+{
+	char path[PATH_MAX];
+
+	return steer_pin_path(path, sizeof(path), dir, name) ?:
+	       bpf_obj_pin(fd, path);
+}
+
+/* The link itself goes some time after its pin. */
+void steer_policy_detach(const char *dir)
+{
+	int fd = steer_pin_get(dir, STEER_PIN_POLICY);
+
+	if (fd < 0)
+		return;
+	bpf_link_detach(fd);
+	close(fd);
+}
+
+void steer_pins_remove(const char *dir)
+{
+	struct dirent *de;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return;
+	unlinkat(dirfd(d), "egress", 0);
+	steer_policy_detach(dir);
+	while ((de = readdir(d)))
+		if (de->d_name[0] != '.')
+			unlinkat(dirfd(d), de->d_name,
+				 strcmp(de->d_name, KEEP) ? 0 : AT_REMOVEDIR);
+	closedir(d);
+	rmdir(dir);
+}
+
+/* Has every link in @dir lost its device, as when its namespace is gone? */
+static bool pins_stale(const char *dir)
+{
+	struct dirent *de;
+	bool links = false;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return false;
+	while ((de = readdir(d))) {
+		struct bpf_link_info info = {};
+		__u32 len = sizeof(info);
+		int fd, err;
+
+		if (strncmp(de->d_name, "link_egress_", 12))
+			continue;
+		fd = steer_pin_get(dir, de->d_name);
+		if (fd < 0)
+			continue;
+		err = bpf_link_get_info_by_fd(fd, &info, &len);
+		close(fd);
+		links = !err && !info.tcx.ifindex;
+		if (!links)
+			break;
+	}
+	closedir(d);
+	return links;
+}
+
+void steer_pins_sweep(const char *own)
+{
+	char path[PATH_MAX];
+	struct dirent *de;
+	DIR *d = opendir(PIN_ROOT);
+
+	if (!d)
+		return;
+	while ((de = readdir(d))) {
+		if (strncmp(de->d_name, "netns-", 6) ||
+		    steer_pin_path(path, sizeof(path), PIN_ROOT, de->d_name) ||
+		    !strcmp(path, own))
+			continue;
+		if (pins_stale(path))
+			steer_pins_remove(path);
+	}
+	closedir(d);
+}
+
+int steer_keep(struct steer *s, struct err *err)
+{
+	char path[PATH_MAX];
+
+	if (!steer_pin_path(path, sizeof(path), s->dir, KEEP) &&
+	    mkdir(path, 0700) && errno != EEXIST)
+		return err_errno(err, errno, "pin", "cannot create %s", path);
+	return 0;
+}
+
+bool steer_is_kept(const struct steer *s)
+{
+	char path[PATH_MAX];
+
+	return !steer_pin_path(path, sizeof(path), s->dir, KEEP) &&
+	       !access(path, F_OK);
+}
+
+void steer_let_go(struct steer *s)
+{
+	char path[PATH_MAX];
+
+	if (!steer_pin_path(path, sizeof(path), s->dir, KEEP))
+		rmdir(path);
+}
