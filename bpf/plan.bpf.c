@@ -149,13 +149,15 @@ int rocesteer_set_peer(struct rocesteer_set_peer *set)
 {
 	struct rocesteer_peer_key key = set->key;
 	struct rocesteer_peer *peer = bpf_map_lookup_elem(&rs_peers, &key);
+	const struct rocesteer_peer *to = &set->peer;
 
 	if (!peer)
 		return -ENOENT;
-	bpf_probe_read_kernel(peer->leaf, sizeof(peer->leaf), set->leaf);
-	bpf_probe_read_kernel(peer->sport, sizeof(peer->sport), set->sport);
-	peer->nr_paths = set->nr_paths;
-	peer->hop = set->hop;
+	bpf_probe_read_kernel(peer->leaf, sizeof(peer->leaf), to->leaf);
+	bpf_probe_read_kernel(peer->source, sizeof(peer->source), to->source);
+	bpf_probe_read_kernel(peer->sport, sizeof(peer->sport), to->sport);
+	peer->nr_paths = to->nr_paths;
+	peer->hop = to->hop;
 	return 0;
 }
 

@@ -600,19 +600,13 @@ struct rocesteer_set_paths {
 /**
  * struct rocesteer_set_peer - argument of the program rocesteer_set_peer
  * @key: peer
- * @leaf: as in struct rocesteer_peer, like the fields that follow
- * @nr_paths: likewise
- * @hop: likewise
- * @sport: likewise
+ * @peer: what the peer becomes, but for its @flows, which the programs count
  *
  * The program returns 0, or -ENOENT when the job has no such peer.
  */
 struct rocesteer_set_peer {
 	struct rocesteer_peer_key key;
-	__u8 leaf[16];
-	__u32 nr_paths;
-	__u32 hop;
-	__be16 sport[ROCESTEER_MAX_PATHS];
+	struct rocesteer_peer peer;
 };
 
 /**
@@ -647,7 +641,7 @@ _Static_assert(sizeof(struct rocesteer_set_group) == 32, "padding");
 _Static_assert(sizeof(struct rocesteer_set_paths) ==
 	       40 + ROCESTEER_MAX_PATHS * 34, "padding");
 _Static_assert(sizeof(struct rocesteer_set_peer) ==
-	       48 + ROCESTEER_MAX_PATHS * 2, "padding");
+	       64 + ROCESTEER_MAX_PATHS * 6, "padding");
 
 _Static_assert(sizeof(struct rocesteer_verdicts) ==
 	       ROCESTEER_VERDICT_MAX * sizeof(__u64), "a verdict has no name");

@@ -656,12 +656,15 @@ static void test_place(void)
 		die("set_flow");
 	ktap_result(!peer_flows(2) && peer_flows(1) == 2,
 		    "a flow that moves is counted where it is");
-	memcpy(set.leaf, peer_entry(&set.key).leaf, sizeof(set.leaf));
-	set.nr_paths = PATHS;
-	set.sport[2] = htons(FIRST_PORT + 2);
+	set.peer = peer_entry(&set.key);
+	memset(set.peer.sport, 0, sizeof(set.peer.sport));
+	set.peer.sport[2] = htons(FIRST_PORT + 2);
+	set.peer.source[15] = 7;
+	set.peer.flows[1] = 0;
 	ktap_result(!run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) &&
-		    peer_flows(1) == 2 && send_packet(9, WRITE_MIDDLE, 1) == 2,
-		    "a peer gets other ports, and keeps its counts");
+		    peer_flows(1) == 2 && send_packet(9, WRITE_MIDDLE, 1) == 2 &&
+		    peer_entry(&set.key).source[15] == 7,
+		    "a peer gets other ports and another source, and keeps its counts");
 	set.key.addr[15] = 9;
 	ktap_result(run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) == -ENOENT,
 		    "a peer that is not there gets none");

@@ -239,14 +239,25 @@ load_warns_without_answers()
 		unload && load && silent
 }
 
+# address OLD NEW: of the host
+address()
+{
+	on_h0 ip address del "10.1.0.$1/24" dev eth0 &&
+		on_h0 ip address add "10.1.0.$2/24" dev eth0 &&
+		on_h0 ip route replace default via 10.1.0.254
+}
+
+# The job gets a map of the new address while it is loaded, and then that of the old one.
 foreign()
 {
 	daemon_kill
-	on_h0 ip address del 10.1.0.1/24 dev eth0 &&
-		on_h0 ip address add 10.1.0.9/24 dev eth0 && finds error foreign-map &&
-		on_h0 ip address del 10.1.0.9/24 dev eth0 &&
-		on_h0 ip address add 10.1.0.1/24 dev eth0 &&
-		on_h0 ip route replace default via 10.1.0.254 && daemon_start && silent
+	address 1 9 && finds error foreign-map &&
+		on_h0 "$rocesteer" path discover --dev eth0 --paths 4 \
+			--peer 10.1.1.1,10.1.1.2 --out "$dir/other.json" &&
+		on_h0 "$rocesteer" job replace --job 7 --all --port-map "$dir/other.json" &&
+		finds_no foreign-map && address 9 1 && finds error foreign-map &&
+		on_h0 "$rocesteer" job replace --job 7 --all --port-map "$map" &&
+		daemon_start && silent
 }
 
 changed()

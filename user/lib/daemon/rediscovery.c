@@ -93,25 +93,21 @@ static int put_peer(const struct rediscovery *rediscovery,
 					    .ifindex = rediscovery->ifindex };
 	const struct group *before;
 	struct rocesteer_group group;
-	struct rocesteer_peer peer;
+	__be16 *sport = set.peer.sport;
 	__u32 p;
 
 	memcpy(set.key.addr, found->addr, 16);
-	if (steer_peer_get(steer, &set.key, &peer) ||
-	    memcmp(peer.source, found->source, 16))
+	if (steer_peer_get(steer, &set.key, &set.peer) ||
+	    memcmp(set.peer.source, found->source, 16))
 		return 0;
-	memcpy(gkey.leaf, peer.leaf, 16);
+	memcpy(gkey.leaf, set.peer.leaf, 16);
 	before = groups_find(asked, &gkey);
 	if (!before || steer_group_get(steer, &gkey, &group) ||
 	    !same_paths(&group, before))
 		return 0;
-	memcpy(set.leaf, peer.leaf, 16);
-	set.nr_paths = peer.nr_paths;
-	set.hop = peer.hop;
-	memcpy(set.sport, peer.sport, sizeof(set.sport));
 	for (p = 0; p < before->nr_paths; p++)
-		set.sport[p] = port_of(find_path(found, before, p),
-				       peer.sport[p], group.down >> p & 1);
+		sport[p] = port_of(find_path(found, before, p), sport[p],
+				   group.down >> p & 1);
 	return steer_set_peer(steer, &set);
 }
 

@@ -170,16 +170,12 @@ static int put_peer(struct steer *s, const struct steer_job_spec *spec,
 		    const struct rocesteer_peer_key *key,
 		    const struct rocesteer_peer *peer)
 {
-	struct rocesteer_set_peer set = { .key = *key,
-					  .nr_paths = peer->nr_paths,
-					  .hop = peer->hop };
+	struct rocesteer_set_peer set = { .key = *key, .peer = *peer };
 
 	if (!bpf_map_update_elem(s->maps[MAP_PEERS], key, peer, BPF_NOEXIST))
 		return 0;
 	if (errno != EEXIST || !spec->replace)
 		return -errno;
-	memcpy(set.leaf, peer->leaf, sizeof(set.leaf));
-	memcpy(set.sport, peer->sport, sizeof(set.sport));
 	return steer_set_peer(s, &set);
 }
 
