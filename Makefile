@@ -13,7 +13,7 @@
 #               and demo-chunk
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make demo-reduce  All-Reduces by a ring, and by a switch that sums
-# make check    all tests, what is random or repeats itself a few times: 20 minutes
+# make check    all tests, what is random or repeats itself a few times: 40 minutes
 # make check-all  all tests on both kernels, and all of that
 # make check-debug  the module on a kernel that checks itself, 40 minutes; more with
 #               DEBUG=RUN[:TEST]
