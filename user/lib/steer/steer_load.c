@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -218,11 +219,12 @@ static int install(struct steer *s, struct rocesteer_bpf *skel)
 
 int steer_module_param(const char *name, __u32 *value, struct err *err)
 {
-	char file[64], text[32];
+	char file[64], text[32], *end;
 
 	snprintf(file, sizeof(file), "parameters/%s", name);
 	genl_module_says(file, text, sizeof(text));
-	return sscanf(text, "%u", value) == 1 ? 0 :
+	*value = strtoul(text, &end, 10);
+	return end != text ? 0 :
 	       err_set(err, EXIT_FAILED, "kernel", "/sys/module/rocesteer/%s: no number",
 		       file);
 }
