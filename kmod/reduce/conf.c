@@ -21,18 +21,43 @@ static int conf_check_rank(const struct reduce_config *config, u32 i,
 		NL_SET_ERR_MSG_FMT(extack, "Rank %u: address is none, or of another family", i);
 		return -EINVAL;
 	}
+	if (i && config->rank[i].leaf < config->rank[i - 1].leaf) {
+		NL_SET_ERR_MSG_FMT(extack, "Rank %u: leaf %u is behind leaf %u", i,
+				   config->rank[i].leaf, config->rank[i - 1].leaf);
+		return -EINVAL;
+	}
 	if (config->rank[i].qpn >= REDUCE_VIRTUAL) {
 		NL_SET_ERR_MSG_FMT(extack, "Rank %u: queue pair 0x%x is a virtual one", i,
 				   config->rank[i].qpn);
 		return -EINVAL;
 	}
-	for (k = 0; k < i; k++)
+	for (k = 0; config->joined && k < i; k++)
 		if (ipv6_addr_equal(address, &config->rank[k].address) &&
 		    config->rank[i].qpn == config->rank[k].qpn) {
 			NL_SET_ERR_MSG_FMT(extack, "Ranks %u and %u have one queue pair", k, i);
 			return -EINVAL;
 		}
 	return 0;
+}
+
+/* Leaves and a root are a tree; a switch that is alone sums for ranks of any leaf. */
+static int conf_check_role(const struct reduce_config *config, struct netlink_ext_ack *extack)
+{
+	u32 i;
+
+	if (config->role == ROCESTEER_REDUCE_ROLE_ALONE)
+		return 0;
+	if (config->rank[0].leaf == config->rank[config->nr_ranks - 1].leaf) {
+		NL_SET_ERR_MSG(extack, "All ranks are below one leaf: there is no root");
+		return -EINVAL;
+	}
+	if (config->role == ROCESTEER_REDUCE_ROLE_ROOT)
+		return 0;
+	for (i = 0; i < config->nr_ranks; i++)
+		if (config->rank[i].leaf == config->leaf)
+			return 0;
+	NL_SET_ERR_MSG_FMT(extack, "No rank is below leaf %u", config->leaf);
+	return -EINVAL;
 }
 
 static int conf_check(const struct reduce_config *config, struct netlink_ext_ack *extack)
@@ -55,7 +80,7 @@ static int conf_check(const struct reduce_config *config, struct netlink_ext_ack
 	}
 	for (i = 0; !err && i < config->nr_ranks; i++)
 		err = conf_check_rank(config, i, extack);
-	return err;
+	return err ?: conf_check_role(config, extack);
 }
 
 static int conf_insert(struct reduce_net *rn, struct reduce_group *group,
@@ -99,6 +124,58 @@ int reduce_conf_load(struct reduce_net *rn, const struct reduce_config *config,
 	mutex_unlock(&rn->conf);
 	if (err)
 		reduce_group_free(group);
+	return err;
+}
+
+/* What is constant in a group has to be as the group was loaded. */
+static int conf_check_same(const struct reduce_config *was, const struct reduce_config *config,
+			   struct netlink_ext_ack *extack)
+{
+	u32 i;
+
+	if (!config->joined) {
+		NL_SET_ERR_MSG(extack, "Queue pairs are missing");
+		return -EINVAL;
+	}
+	if (was->mtu != config->mtu || was->packets != config->packets ||
+	    was->window != config->window || was->role != config->role ||
+	    was->leaf != config->leaf || was->nr_ranks != config->nr_ranks) {
+		NL_SET_ERR_MSG_FMT(extack,
+				   "The group has MTU %u, %u packets, window %u, %u ranks, role %u, leaf %u",
+				   was->mtu, was->packets, was->window, was->nr_ranks,
+				   was->role, was->leaf);
+		return -EINVAL;
+	}
+	for (i = 0; i < was->nr_ranks; i++)
+		if (!ipv6_addr_equal(&was->rank[i].address, &config->rank[i].address) ||
+		    was->rank[i].leaf != config->rank[i].leaf) {
+			NL_SET_ERR_MSG_FMT(extack, "Rank %u: address or leaf is another one's",
+					   i);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+int reduce_conf_join(struct reduce_net *rn, const struct reduce_config *config,
+		     struct netlink_ext_ack *extack)
+{
+	struct reduce_group *group;
+	int err;
+
+	err = conf_check(config, extack);
+	if (err)
+		return err;
+	mutex_lock(&rn->conf);
+	group = xa_load(&rn->groups, config->id);
+	if (!group) {
+		NL_SET_ERR_MSG(extack, "No such group");
+		err = -ENOENT;
+	} else {
+		err = conf_check_same(&group->config, config, extack);
+		if (!err)
+			reduce_group_join(group, config);
+	}
+	mutex_unlock(&rn->conf);
 	return err;
 }
 

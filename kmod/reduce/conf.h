@@ -18,6 +18,19 @@ int reduce_conf_load(struct reduce_net *rn, const struct reduce_config *config,
 		     struct netlink_ext_ack *extack);
 
 /**
+ * reduce_conf_join() - give a group the queue pairs of its ranks
+ * @rn: namespace
+ * @config: checked as for reduce_conf_load(); as the group was loaded, but for type,
+ *	operation, and queue pairs
+ * @extack: filled on failure
+ *
+ * What the group had before is forgotten, also that it was poisoned. Context: Process
+ * context, may sleep; takes @rn->conf. Return: 0, -EINVAL, -ENOENT.
+ */
+int reduce_conf_join(struct reduce_net *rn, const struct reduce_config *config,
+		     struct netlink_ext_ack *extack);
+
+/**
  * reduce_conf_unload() - unload a group
  * @rn: namespace
  * @id: of the group

@@ -22,12 +22,14 @@ struct netlink_ext_ack;
  * @qpn: queue pair that receives results from the rank before it
  * @psn: first PSN that it sends
  * @va: virtual address where its results begin
+ * @leaf: number of its leaf
  */
 struct reduce_rank_config {
 	struct in6_addr address;
 	u32 qpn;
 	u32 psn;
 	u64 va;
+	u32 leaf;
 };
 
 /**
@@ -39,8 +41,11 @@ struct reduce_rank_config {
  * @packets: of a message, at most
  * @window: messages in flight, at most; @packets times @window is at most
  *	ROCESTEER_REDUCE_MAX_WINDOW
+ * @role: enum rocesteer_reduce_role, of this switch
+ * @leaf: which leaf this switch is, with the role leaf
+ * @joined: @type, @op, and queue pairs of @rank are known
  * @nr_ranks: 2..REDUCE_MAX_RANKS
- * @rank: ranks, in the order of the sum
+ * @rank: ranks, in the order of the sum: leaf by leaf
  */
 struct reduce_config {
 	u32 id;
@@ -49,12 +54,15 @@ struct reduce_config {
 	u32 mtu;
 	u32 packets;
 	u32 window;
+	u32 role;
+	u32 leaf;
+	bool joined;
 	u32 nr_ranks;
 	struct reduce_rank_config rank[REDUCE_MAX_RANKS];
 };
 
 /**
- * struct reduce_way - how packets of a rank go on
+ * struct reduce_way - how packets of a connection go on
  * @okfn: what a packet goes on by, NULL before the first one
  * @bridge: @okfn is a bridge's
  * @queue: packets that leave, in order
@@ -67,24 +75,32 @@ struct reduce_way {
 	unsigned long busy;
 };
 
+/* A rank of whose connection this switch has nothing to do. */
+#define REDUCE_NO_CONN		0xff
+
 /**
  * struct reduce_group - a group
- * @config: as the user has told
+ * @config: as the user has told. reduce_group_join() changes type, operation and queue pairs,
+ *	under @lock; all else is constant
  * @rn: its namespace
+ * @conn_of: by rank: number of the connection from it in @slots, or REDUCE_NO_CONN. Constant
+ * @rank_of: the reverse
  * @lock: of what follows, but for @queue and @busy of @way. Taken in softirq
  * @slots: see slot.h
- * @sum: by slot: the sum, @config.mtu bytes each
- * @crc: by slot: CRC of the sum, as emit.c needs it
+ * @sum: by slot: the sum, @config.mtu bytes each; on a leaf a part. Then, on a leaf, results
+ * @crc: by slot: CRC of what @sum has, as reduce_packet_finish() needs it
  * @waiting: bytes of packets that wait, as sockets count them
  * @most_waiting: that many are reserved
  * @bytes: memory that is charged for the group, with @most_waiting. Constant
  * @leaving: connections that have packets to leave, a bit each, while @lock is held
- * @nudges: by rank: packets that made the receiver ask
- * @way: by rank of the sender
+ * @nudges: by connection: packets that made the receiver ask
+ * @way: by connection
  */
 struct reduce_group {
 	struct reduce_config config;
 	struct reduce_net *rn;
+	u8 conn_of[REDUCE_MAX_RANKS];
+	u8 rank_of[REDUCE_MAX_RANKS];
 	spinlock_t lock;	/* see above */
 	struct reduce_slots slots;
 	u8 *sum;
@@ -108,6 +124,16 @@ struct reduce_group {
 struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce_config *config,
 				      struct netlink_ext_ack *extack);
 
+/**
+ * reduce_group_join() - give a group the queue pairs of its ranks
+ * @group: group
+ * @config: type, operation and ranks, with the addresses that the group has
+ *
+ * What the group had before is forgotten: packets that wait are dropped, and no packet has
+ * come yet. Context: Takes @group->lock.
+ */
+void reduce_group_join(struct reduce_group *group, const struct reduce_config *config);
+
 /* Free a group that nobody finds any more, and for which no packet waits. */
 void reduce_group_free(struct reduce_group *group);
 
@@ -115,11 +141,11 @@ void reduce_group_free(struct reduce_group *group);
  * reduce_group_poison() - nothing is summed for a group any more
  * @group: group
  * @why: reason
- * @rank: whose packet did it, or 0
+ * @conn: whose packet did it, or 0
  *
  * Context: Holds @group->lock.
  */
-void reduce_group_poison(struct reduce_group *group, enum reduce_poison why, u32 rank);
+void reduce_group_poison(struct reduce_group *group, enum reduce_poison why, u32 conn);
 
 /* Tell that a group is poisoned. Context: Holds @group->lock. */
 void reduce_group_poisoned(const struct reduce_group *group);

@@ -13,7 +13,7 @@
 #include <uapi/linux/rocesteer_reduce.h>
 
 /* Common nested types */
-extern const struct nla_policy roce_reduce_rank_nl_policy[ROCESTEER_REDUCE_A_RANK_VA + 1];
+extern const struct nla_policy roce_reduce_rank_nl_policy[ROCESTEER_REDUCE_A_RANK_LEAF + 1];
 
 int roce_reduce_nl_group_get_start(struct netlink_callback *cb);
 
@@ -23,6 +23,7 @@ int roce_reduce_nl_group_get_doit(struct sk_buff *skb, struct genl_info *info);
 int roce_reduce_nl_group_get_dumpit(struct sk_buff *skb,
 				    struct netlink_callback *cb);
 int roce_reduce_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
+int roce_reduce_nl_group_join_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	ROCE_REDUCE_NLGRP_EVENTS,

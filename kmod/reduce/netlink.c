@@ -11,11 +11,12 @@
 #include "net.h"
 #include "netlink.h"
 #include "netlink-gen.h"
+#include "packet.h"
 #include "slot.h"
 
 /* Room for all attributes of a group of the most ranks: about 10 KiB. */
 #define NL_RANK_SIZE	nla_total_size(nla_total_size(sizeof(struct in6_addr)) + \
-				       2 * nla_total_size(sizeof(u32)) + \
+				       3 * nla_total_size(sizeof(u32)) + \
 				       nla_total_size(sizeof(u64)))
 #define NL_CONN_SIZE	nla_total_size(ROCESTEER_REDUCE_A_CONN_MAX * \
 				       nla_total_size(sizeof(u64)))
@@ -26,19 +27,18 @@
 
 static_assert(REDUCE_MAX_RANKS == ROCESTEER_REDUCE_MAX_RANKS);
 static_assert((int)REDUCE_GONE == (int)ROCESTEER_REDUCE_POISON_GONE);
+static_assert(REDUCE_MAX_RANKS - 1 == REDUCE_RANK_MASK);
 
+/* What a request has to have; what it may leave out until the group is joined. */
 static const char * const nl_group_attr_names[] = {
 	[ROCESTEER_REDUCE_A_GROUP_ID] = "Group number",
-	[ROCESTEER_REDUCE_A_GROUP_TYPE] = "Type",
-	[ROCESTEER_REDUCE_A_GROUP_OP] = "Operation",
 	[ROCESTEER_REDUCE_A_GROUP_MTU] = "MTU",
 	[ROCESTEER_REDUCE_A_GROUP_PACKETS] = "Number of packets",
 	[ROCESTEER_REDUCE_A_GROUP_WINDOW] = "Window",
 	[ROCESTEER_REDUCE_A_GROUP_RANK] = "Rank",
 };
 
-static const char * const nl_rank_attr_names[] = {
-	[ROCESTEER_REDUCE_A_RANK_ADDRESS] = "Address",
+static const char * const nl_rank_join_names[] = {
 	[ROCESTEER_REDUCE_A_RANK_QPN] = "Queue pair number",
 	[ROCESTEER_REDUCE_A_RANK_PSN] = "First PSN",
 	[ROCESTEER_REDUCE_A_RANK_VA] = "Virtual address",
@@ -49,8 +49,9 @@ static struct reduce_net *nl_net(const struct genl_info *info)
 	return reduce_net(genl_info_net(info));
 }
 
-static int nl_rank_parse(struct reduce_rank_config *rank, const struct nlattr *nest,
-			 u32 nr, struct netlink_ext_ack *extack)
+/* Type, operation and queue pairs are all there, or none of them. */
+static int nl_rank_parse(struct reduce_rank_config *rank, const struct nlattr *nest, u32 nr,
+			 bool joins, struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[ROCESTEER_REDUCE_A_RANK_MAX + 1];
 	int attr, err;
@@ -59,40 +60,34 @@ static int nl_rank_parse(struct reduce_rank_config *rank, const struct nlattr *n
 			       roce_reduce_rank_nl_policy, extack);
 	if (err)
 		return err;
-	for (attr = 1; attr <= ROCESTEER_REDUCE_A_RANK_MAX; attr++) {
-		if (!NL_REQ_ATTR_CHECK(extack, nest, tb, attr))
-			continue;
-		NL_SET_ERR_MSG_FMT(extack, "%s of rank %u is missing",
-				   nl_rank_attr_names[attr], nr);
+	if (NL_REQ_ATTR_CHECK(extack, nest, tb, ROCESTEER_REDUCE_A_RANK_ADDRESS)) {
+		NL_SET_ERR_MSG_FMT(extack, "Address of rank %u is missing", nr);
 		return -EINVAL;
 	}
+	for (attr = 1; attr < ARRAY_SIZE(nl_rank_join_names); attr++)
+		if (nl_rank_join_names[attr] && !tb[attr] == joins) {
+			NL_SET_ERR_MSG_FMT(extack, "%s of rank %u is %s",
+					   nl_rank_join_names[attr], nr,
+					   joins ? "missing" : "there, type or operation is not");
+			return -EINVAL;
+		}
 	nla_memcpy(&rank->address, tb[ROCESTEER_REDUCE_A_RANK_ADDRESS],
 		   sizeof(rank->address));
+	if (tb[ROCESTEER_REDUCE_A_RANK_LEAF])
+		rank->leaf = nla_get_u32(tb[ROCESTEER_REDUCE_A_RANK_LEAF]);
+	if (!joins)
+		return 0;
 	rank->qpn = nla_get_u32(tb[ROCESTEER_REDUCE_A_RANK_QPN]);
 	rank->psn = nla_get_u32(tb[ROCESTEER_REDUCE_A_RANK_PSN]);
 	rank->va = nla_get_uint(tb[ROCESTEER_REDUCE_A_RANK_VA]);
 	return 0;
 }
 
-static int nl_group_parse(struct reduce_config *config, struct genl_info *info)
+static int nl_ranks_parse(struct reduce_config *config, const struct genl_info *info)
 {
-	struct nlattr **attrs = info->attrs;
 	const struct nlattr *nest;
-	int attr, rem, err;
+	int rem, err;
 
-	for (attr = 1; attr < ARRAY_SIZE(nl_group_attr_names); attr++) {
-		if (!GENL_REQ_ATTR_CHECK(info, attr))
-			continue;
-		NL_SET_ERR_MSG_FMT(info->extack, "%s is missing",
-				   nl_group_attr_names[attr]);
-		return -EINVAL;
-	}
-	config->id = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_ID]);
-	config->type = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_TYPE]);
-	config->op = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_OP]);
-	config->mtu = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_MTU]);
-	config->packets = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_PACKETS]);
-	config->window = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_WINDOW]);
 	nlmsg_for_each_attr_type(nest, ROCESTEER_REDUCE_A_GROUP_RANK, info->nlhdr,
 				 GENL_HDRLEN, rem) {
 		u32 nr = config->nr_ranks;
@@ -101,7 +96,7 @@ static int nl_group_parse(struct reduce_config *config, struct genl_info *info)
 			NL_SET_ERR_MSG_ATTR(info->extack, nest, "Group has more than 64 ranks");
 			return -EINVAL;
 		}
-		err = nl_rank_parse(&config->rank[nr], nest, nr, info->extack);
+		err = nl_rank_parse(&config->rank[nr], nest, nr, config->joined, info->extack);
 		if (err)
 			return err;
 		config->nr_ranks++;
@@ -109,7 +104,42 @@ static int nl_group_parse(struct reduce_config *config, struct genl_info *info)
 	return 0;
 }
 
-int roce_reduce_nl_group_add_doit(struct sk_buff *skb, struct genl_info *info)
+static int nl_group_parse(struct reduce_config *config, struct genl_info *info)
+{
+	struct nlattr **attrs = info->attrs;
+	int attr;
+
+	for (attr = 1; attr < ARRAY_SIZE(nl_group_attr_names); attr++) {
+		if (!nl_group_attr_names[attr] || !GENL_REQ_ATTR_CHECK(info, attr))
+			continue;
+		NL_SET_ERR_MSG_FMT(info->extack, "%s is missing",
+				   nl_group_attr_names[attr]);
+		return -EINVAL;
+	}
+	if (!attrs[ROCESTEER_REDUCE_A_GROUP_TYPE] != !attrs[ROCESTEER_REDUCE_A_GROUP_OP]) {
+		NL_SET_ERR_MSG(info->extack, "Type or operation is missing");
+		return -EINVAL;
+	}
+	config->id = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_ID]);
+	config->mtu = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_MTU]);
+	config->packets = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_PACKETS]);
+	config->window = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_WINDOW]);
+	config->joined = attrs[ROCESTEER_REDUCE_A_GROUP_TYPE];
+	if (config->joined) {
+		config->type = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_TYPE]);
+		config->op = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_OP]);
+	}
+	if (attrs[ROCESTEER_REDUCE_A_GROUP_ROLE])
+		config->role = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_ROLE]);
+	if (attrs[ROCESTEER_REDUCE_A_GROUP_LEAF])
+		config->leaf = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_LEAF]);
+	return nl_ranks_parse(config, info);
+}
+
+static int nl_group_change(struct genl_info *info,
+			   int (*change)(struct reduce_net *rn,
+					 const struct reduce_config *config,
+					 struct netlink_ext_ack *extack))
 {
 	struct reduce_config *config;
 	int err;
@@ -117,10 +147,19 @@ int roce_reduce_nl_group_add_doit(struct sk_buff *skb, struct genl_info *info)
 	config = kzalloc(sizeof(*config), GFP_KERNEL);
 	if (!config)
 		return -ENOMEM;
-	err = nl_group_parse(config, info) ?:
-	      reduce_conf_load(nl_net(info), config, info->extack);
+	err = nl_group_parse(config, info) ?: change(nl_net(info), config, info->extack);
 	kfree(config);
 	return err;
+}
+
+int roce_reduce_nl_group_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return nl_group_change(info, reduce_conf_load);
+}
+
+int roce_reduce_nl_group_join_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return nl_group_change(info, reduce_conf_join);
 }
 
 /* The number of the group that a request is about. */
@@ -152,21 +191,26 @@ int roce_reduce_nl_group_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return reduce_conf_unload(nl_net(info), id) ? nl_group_missing(info) : 0;
 }
 
-static int nl_rank_fill(struct sk_buff *skb, const struct reduce_rank_config *rank)
+static int nl_rank_fill(struct sk_buff *skb, const struct reduce_rank_config *rank,
+			bool joined)
 {
 	struct nlattr *nest = nla_nest_start(skb, ROCESTEER_REDUCE_A_GROUP_RANK);
 
 	if (!nest ||
 	    nla_put_in6_addr(skb, ROCESTEER_REDUCE_A_RANK_ADDRESS, &rank->address) ||
-	    nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_QPN, rank->qpn) ||
-	    nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_PSN, rank->psn) ||
-	    nla_put_uint(skb, ROCESTEER_REDUCE_A_RANK_VA, rank->va))
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_LEAF, rank->leaf))
+		return -EMSGSIZE;
+	if (joined &&
+	    (nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_QPN, rank->qpn) ||
+	     nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_PSN, rank->psn) ||
+	     nla_put_uint(skb, ROCESTEER_REDUCE_A_RANK_VA, rank->va)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-static int nl_conn_fill(struct sk_buff *skb, const struct reduce_conn *conn, u64 nudges)
+static int nl_conn_fill(struct sk_buff *skb, const struct reduce_conn *conn, u64 nudges,
+			u32 rank)
 {
 	struct nlattr *nest = nla_nest_start(skb, ROCESTEER_REDUCE_A_GROUP_CONN);
 
@@ -178,36 +222,46 @@ static int nl_conn_fill(struct sk_buff *skb, const struct reduce_conn *conn, u64
 	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_STALE, conn->stale) ||
 	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_GAPS, conn->gaps) ||
 	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_NUDGES, nudges) ||
-	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_RESTARTS, conn->restarts))
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_RESTARTS, conn->restarts) ||
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_CONN_RANK, rank))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
 /* A device that goes down and a group that goes are nobody's packet. */
-static int nl_poison_fill(struct sk_buff *skb, const struct reduce_slots *slots)
+static int nl_poison_fill(struct sk_buff *skb, const struct reduce_group *group)
 {
+	const struct reduce_slots *slots = &group->slots;
+
 	if (nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_POISON, slots->poison))
 		return -EMSGSIZE;
 	if (slots->poison == REDUCE_ALIVE || slots->poison >= REDUCE_DEVICE)
 		return 0;
-	return nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_POISON_RANK, slots->poison_rank);
+	return nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_POISON_RANK,
+			   group->rank_of[slots->poison_conn]);
 }
 
-/* As it is loaded, which never changes. */
+/* As the group was loaded and joined. */
 static int nl_config_fill(struct sk_buff *skb, const struct reduce_config *config)
 {
 	u32 nr;
 
 	if (nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_ID, config->id) ||
-	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_TYPE, config->type) ||
-	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_OP, config->op) ||
 	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_MTU, config->mtu) ||
 	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_PACKETS, config->packets) ||
-	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_WINDOW, config->window))
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_WINDOW, config->window) ||
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_ROLE, config->role))
+		return -EMSGSIZE;
+	if (config->role == ROCESTEER_REDUCE_ROLE_LEAF &&
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_LEAF, config->leaf))
+		return -EMSGSIZE;
+	if (config->joined &&
+	    (nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_TYPE, config->type) ||
+	     nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_OP, config->op)))
 		return -EMSGSIZE;
 	for (nr = 0; nr < config->nr_ranks; nr++)
-		if (nl_rank_fill(skb, &config->rank[nr]))
+		if (nl_rank_fill(skb, &config->rank[nr], config->joined))
 			return -EMSGSIZE;
 	return 0;
 }
@@ -219,12 +273,12 @@ static int nl_state_fill(struct sk_buff *skb, const struct reduce_group *group)
 	u32 nr;
 
 	lockdep_assert_held(&group->lock);
-	if (nl_poison_fill(skb, slots) ||
+	if (nl_poison_fill(skb, group) ||
 	    nla_put_uint(skb, ROCESTEER_REDUCE_A_GROUP_DONE, slots->done) ||
 	    nla_put_uint(skb, ROCESTEER_REDUCE_A_GROUP_HELD, slots->held))
 		return -EMSGSIZE;
-	for (nr = 0; nr < slots->nr_ranks; nr++)
-		if (nl_conn_fill(skb, &slots->conn[nr], group->nudges[nr]))
+	for (nr = 0; nr < reduce_slots_conns(slots); nr++)
+		if (nl_conn_fill(skb, &slots->conn[nr], group->nudges[nr], group->rank_of[nr]))
 			return -EMSGSIZE;
 	return 0;
 }
@@ -237,10 +291,9 @@ static int nl_group_fill(struct sk_buff *skb, struct reduce_group *group,
 
 	if (!hdr)
 		return -EMSGSIZE;
-	err = nl_config_fill(skb, &group->config) ?:
-	      nla_put_uint(skb, ROCESTEER_REDUCE_A_GROUP_BYTES, group->bytes);
+	err = nla_put_uint(skb, ROCESTEER_REDUCE_A_GROUP_BYTES, group->bytes);
 	spin_lock_bh(&group->lock);
-	err = err ?: nl_state_fill(skb, group);
+	err = err ?: nl_config_fill(skb, &group->config) ?: nl_state_fill(skb, group);
 	spin_unlock_bh(&group->lock);
 	if (err)
 		genlmsg_cancel(skb, hdr);
@@ -308,6 +361,7 @@ static const int nl_stats_attrs[REDUCE_COUNT_MAX] = {
 	[REDUCE_COUNT_NO_MEMORY] = ROCESTEER_REDUCE_A_STATS_NO_MEMORY,
 	[REDUCE_COUNT_POISONED] = ROCESTEER_REDUCE_A_STATS_POISONED,
 	[REDUCE_COUNT_INTEGER] = ROCESTEER_REDUCE_A_STATS_INTEGER,
+	[REDUCE_COUNT_MISPLACED] = ROCESTEER_REDUCE_A_STATS_MISPLACED,
 };
 
 /* CPUs count on meanwhile: each value was true at some moment during the call. */
@@ -355,7 +409,7 @@ static void nl_poisoned(const struct reduce_group *group)
 	hdr = msg ? genlmsg_put(msg, 0, 0, &roce_reduce_nl_family, 0,
 				ROCESTEER_REDUCE_CMD_GROUP_POISONED_NTF) : NULL;
 	if (!hdr || nla_put_u32(msg, ROCESTEER_REDUCE_A_GROUP_ID, group->config.id) ||
-	    nl_poison_fill(msg, &group->slots)) {
+	    nl_poison_fill(msg, group)) {
 		nlmsg_free(msg);
 		genl_set_err(&roce_reduce_nl_family, net, 0,
 			     ROCE_REDUCE_NLGRP_EVENTS, -ENOBUFS);

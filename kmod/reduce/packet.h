@@ -15,11 +15,21 @@
 #include "net.h"
 #include "slot.h"
 
-/* Virtual queue pair numbers: these bits, 14 bits of the group, 8 bits of the rank. */
+/* Virtual queue pair numbers: these bits, 14 bits of the group, the kind, 6 bits of the rank. */
 #define REDUCE_VIRTUAL		0xc00000u
 #define REDUCE_GROUP_SHIFT	8
 #define REDUCE_GROUP_MASK	0x3fffu
-#define REDUCE_RANK_MASK	0xffu
+#define REDUCE_KIND_MASK	0xc0u
+#define REDUCE_RANK_MASK	0x3fu
+
+/*
+ * The kind: what the payload is. A host sends inputs, a leaf sends parts up, the root sends
+ * results down. Each switch takes what it is there for. So an input is never summed as a
+ * part where a leaf is missing, nor a part taken for a result where the root is missing.
+ */
+#define REDUCE_INPUT		0x00u
+#define REDUCE_PART		0x40u
+#define REDUCE_RESULT		0x80u
 
 /**
  * struct reduce_packet - what a packet to a virtual queue pair number says
@@ -104,7 +114,7 @@ void *reduce_packet_payload(const struct sk_buff *skb);
 /**
  * reduce_packet_finish() - put a result in the place of the payload
  * @skb: a packet that was read
- * @qpn: of the receiver
+ * @qpn: of the receiver, or a virtual one
  * @ack: the receiver shall acknowledge
  * @sum: of @length bytes, padded with zeros
  * @length: as the payload had

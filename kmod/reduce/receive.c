@@ -30,27 +30,46 @@ static struct reduce_group *receive_group(struct reduce_slots *slots)
 	return container_of(slots, struct reduce_group, slots);
 }
 
-static u8 *receive_sum(struct reduce_group *group, s64 position)
+/* Index of what leaves on a connection: the sum of a slot, or on a leaf the result. */
+static u32 receive_index(const struct reduce_slots *slots, s64 position, bool sum)
 {
-	return group->sum + reduce_slots_index(&group->slots, position) *
-			    (size_t)group->config.mtu;
+	u32 index = reduce_slots_index(slots, position);
+
+	return sum || !slots->leaf ? index : slots->nr_slots + index;
+}
+
+static u8 *receive_sum(const struct reduce_group *group, u32 index)
+{
+	return group->sum + index * (size_t)group->config.mtu;
 }
 
 void reduce_slots_sum(struct reduce_slots *slots, struct reduce_slot *slot)
 {
 	struct reduce_group *group = receive_group(slots);
-	u8 *sum = receive_sum(group, slot->position);
+	u32 index = receive_index(slots, slot->position, true);
 	const void *in[REDUCE_MAX_RANKS];
-	u32 r;
+	u32 c;
 
-	for (r = 0; r < slots->nr_ranks; r++)
-		in[r] = reduce_packet_payload(slot->packet[r]);
-	if (!reduce_arith(group->config.type, group->config.op, sum, in, slots->nr_ranks,
-			  slot->shape.length))
+	for (c = 0; c < slots->nr_inputs; c++)
+		in[c] = reduce_packet_payload(slot->packet[c]);
+	if (!reduce_arith(group->config.type, group->config.op, receive_sum(group, index), in,
+			  slots->nr_inputs, slot->shape.length))
 		reduce_count(group->rn, REDUCE_COUNT_INTEGER);
-	group->crc[reduce_slots_index(slots, slot->position)] =
-		reduce_packet_crc(sum, slot->shape.length);
+	group->crc[index] = reduce_packet_crc(receive_sum(group, index), slot->shape.length);
 	trace_rocesteer_reduce_slot(group->config.id, slot->position, slots->held);
+}
+
+void reduce_slots_take(struct reduce_slots *slots, const struct reduce_slot *slot,
+		       const void *packet)
+{
+	struct reduce_group *group = receive_group(slots);
+	u32 index = receive_index(slots, slot->position, false);
+	u32 length = slot->shape.length;
+	u8 *result = receive_sum(group, index);
+
+	memcpy(result, reduce_packet_payload(packet), length);
+	memset(result + length, 0, -length & 3);
+	group->crc[index] = reduce_packet_crc(result, length);
 }
 
 static u32 receive_next(const struct reduce_group *group, u32 rank)
@@ -58,42 +77,70 @@ static u32 receive_next(const struct reduce_group *group, u32 rank)
 	return rank + 1 < group->config.nr_ranks ? rank + 1 : 0;
 }
 
-static u32 receive_qpn(const struct reduce_group *group, u32 rank)
+/* Queue pair that receives by a connection. */
+static u32 receive_qpn(const struct reduce_group *group, u32 conn)
 {
-	return group->config.rank[receive_next(group, rank)].qpn;
+	return group->config.rank[receive_next(group, group->rank_of[conn])].qpn;
+}
+
+static u32 receive_virtual(const struct reduce_group *group, u32 conn, u32 kind)
+{
+	return REDUCE_VIRTUAL | group->config.id << REDUCE_GROUP_SHIFT | kind |
+	       group->rank_of[conn];
+}
+
+/* What a packet that comes by a connection has to be. */
+static u32 receive_takes(const struct reduce_group *group, u32 conn)
+{
+	if (group->config.role == ROCESTEER_REDUCE_ROLE_ROOT)
+		return REDUCE_PART;
+	return reduce_slots_comes_down(&group->slots, conn) ? REDUCE_RESULT : REDUCE_INPUT;
+}
+
+/* Queue pair number with which a packet leaves on a connection. */
+static u32 receive_gives(const struct reduce_group *group, u32 conn)
+{
+	if (group->config.role == ROCESTEER_REDUCE_ROLE_ROOT)
+		return receive_virtual(group, conn, REDUCE_RESULT);
+	if (reduce_slots_goes_up(&group->slots, conn))
+		return receive_virtual(group, conn, REDUCE_PART);
+	return receive_qpn(group, conn);
 }
 
 /* It leaves when the group's lock is released, receive_leave(). */
-static void receive_queue(struct reduce_group *group, u32 rank, struct sk_buff *skb)
+static void receive_queue(struct reduce_group *group, u32 conn, struct sk_buff *skb)
 {
-	skb_queue_tail(&group->way[rank].queue, skb);
-	group->leaving |= BIT_ULL(rank);
+	skb_queue_tail(&group->way[conn].queue, skb);
+	group->leaving |= BIT_ULL(conn);
 }
 
-void reduce_slots_emit(struct reduce_slots *slots, u32 rank, const struct reduce_slot *slot,
+void reduce_slots_emit(struct reduce_slots *slots, u32 conn, const struct reduce_slot *slot,
 		       void *packet)
 {
 	struct reduce_group *group = receive_group(slots);
+	u32 index = receive_index(slots, slot->position, reduce_slots_goes_up(slots, conn));
 	struct sk_buff *skb = packet;
 
-	reduce_packet_finish(skb, receive_qpn(group, rank),
+	reduce_packet_finish(skb, receive_gives(group, conn),
 			     slot->position % RECEIVE_ACK_EVERY == 0,
-			     receive_sum(group, slot->position), slot->shape.length,
-			     group->crc[reduce_slots_index(slots, slot->position)]);
+			     receive_sum(group, index), slot->shape.length,
+			     group->crc[index]);
 	group->waiting -= skb->truesize;
-	receive_queue(group, rank, skb);
+	receive_queue(group, conn, skb);
 }
 
-void reduce_slots_nudge(struct reduce_slots *slots, u32 rank, u32 psn, const void *packet)
+/* The receiver's own number: other switches of the group let a nudge pass. */
+void reduce_slots_nudge(struct reduce_slots *slots, u32 conn, u32 psn, const void *packet)
 {
 	struct reduce_group *group = receive_group(slots);
-	struct sk_buff *skb = reduce_packet_nudge(packet, receive_qpn(group, rank), psn);
+	struct sk_buff *skb = reduce_packet_nudge(packet, receive_qpn(group, conn), psn);
 
-	trace_rocesteer_reduce_nudge(group->config.id, rank, slots->conn[rank].next);
+	trace_rocesteer_reduce_nudge(group->config.id, group->rank_of[conn],
+				     slots->conn[conn].next);
 	if (!skb)
 		return;
-	group->nudges[rank]++;
-	receive_queue(group, rank, skb);
+	group->nudges[conn]++;
+	receive_queue(group, conn, skb);
 }
 
 void reduce_slots_drop(struct reduce_slots *slots, void *packet)
@@ -139,13 +186,13 @@ static void receive_leave_way(struct reduce_group *group, struct reduce_way *way
 	} while (!skb_queue_empty_lockless(&way->queue));
 }
 
-static void receive_leave(struct reduce_group *group, u64 ranks)
+static void receive_leave(struct reduce_group *group, u64 conns)
 {
-	for (; ranks; ranks &= ranks - 1)
-		receive_leave_way(group, &group->way[__ffs64(ranks)]);
+	for (; conns; conns &= conns - 1)
+		receive_leave_way(group, &group->way[__ffs64(conns)]);
 }
 
-/* Packets of a rank always go on in the same way: all have to be in one order. */
+/* Packets of a connection always go on in the same way: all have to be in one order. */
 static bool receive_way(struct reduce_way *way, const struct nf_hook_state *state)
 {
 	if (!way->okfn) {
@@ -158,27 +205,6 @@ static bool receive_way(struct reduce_way *way, const struct nf_hook_state *stat
 static bool receive_room(const struct reduce_group *group, const struct sk_buff *skb)
 {
 	return group->waiting + skb->truesize <= group->most_waiting;
-}
-
-/* Return: false where the packet was not taken; @why is set then. */
-static bool receive_locked(struct reduce_group *group, u32 rank, struct sk_buff *skb,
-			   const struct reduce_packet *packet,
-			   const struct nf_hook_state *state, enum reduce_counter *why)
-{
-	lockdep_assert_held(&group->lock);
-	if (!group->slots.poison && !receive_way(&group->way[rank], state))
-		reduce_group_poison(group, REDUCE_ROUTE, rank);
-	*why = REDUCE_COUNT_POISONED;
-	if (group->slots.poison || READ_ONCE(receive_stopped))
-		return false;
-	*why = REDUCE_COUNT_NO_MEMORY;
-	if (!receive_room(group, skb))
-		return false;
-	group->waiting += skb->truesize;
-	reduce_slots_receive(&group->slots, rank, packet->psn, &packet->shape, skb);
-	if (group->slots.poison)
-		reduce_group_poisoned(group);
-	return true;
 }
 
 static bool receive_addresses(const struct reduce_group *group, u32 rank,
@@ -198,6 +224,47 @@ static bool receive_length(const struct reduce_group *group, u32 length)
 	       length % reduce_arith_size(group->config.type) == 0;
 }
 
+/* Return: false where the packet was not taken; @why is set then. */
+static bool receive_locked(struct reduce_group *group, u32 conn, struct sk_buff *skb,
+			   struct reduce_packet *packet, const struct nf_hook_state *state,
+			   enum reduce_counter *why)
+{
+	u32 next = receive_next(group, group->rank_of[conn]);
+
+	lockdep_assert_held(&group->lock);
+	*why = REDUCE_COUNT_UNKNOWN;
+	if (!group->config.joined)
+		return false;
+	*why = REDUCE_COUNT_LENGTH;
+	if (!receive_length(group, packet->shape.length))
+		return false;
+	if (!group->slots.poison && !receive_way(&group->way[conn], state))
+		reduce_group_poison(group, REDUCE_ROUTE, conn);
+	*why = REDUCE_COUNT_POISONED;
+	if (group->slots.poison || READ_ONCE(receive_stopped))
+		return false;
+	*why = REDUCE_COUNT_NO_MEMORY;
+	if (!receive_room(group, skb))
+		return false;
+	group->waiting += skb->truesize;
+	packet->shape.offset = packet->has_reth ? packet->va - group->config.rank[next].va : 0;
+	reduce_slots_receive(&group->slots, conn, packet->psn, &packet->shape, skb);
+	if (group->slots.poison)
+		reduce_group_poisoned(group);
+	return true;
+}
+
+/*
+ * A bridge that routes shows what this switch lets leave once more, to the router. What
+ * comes from elsewhere is seen by the bridge first.
+ */
+static bool receive_is_own(const struct reduce_group *group, u32 conn, u32 dqpn,
+			   const struct nf_hook_state *state)
+{
+	return dqpn == receive_gives(group, conn) && state->pf != NFPROTO_BRIDGE &&
+	       READ_ONCE(group->way[conn].bridge);
+}
+
 static unsigned int receive_drop(const struct reduce_net *rn, u32 dqpn,
 				 enum reduce_counter why)
 {
@@ -209,7 +276,7 @@ static unsigned int receive_drop(const struct reduce_net *rn, u32 dqpn,
 unsigned int reduce_receive(struct reduce_net *rn, u32 dqpn, struct sk_buff *skb,
 			    const struct nf_hook_state *state)
 {
-	u32 rank = dqpn & REDUCE_RANK_MASK;
+	u32 rank = dqpn & REDUCE_RANK_MASK, conn;
 	struct reduce_packet packet;
 	struct reduce_group *group;
 	enum reduce_counter why;
@@ -220,23 +287,27 @@ unsigned int reduce_receive(struct reduce_net *rn, u32 dqpn, struct sk_buff *skb
 	group = xa_load(&rn->groups, dqpn >> REDUCE_GROUP_SHIFT & REDUCE_GROUP_MASK);
 	if (!group || rank >= group->config.nr_ranks)
 		return receive_drop(rn, dqpn, REDUCE_COUNT_UNKNOWN);
+	conn = group->conn_of[rank];
+	if (conn == REDUCE_NO_CONN)
+		return receive_drop(rn, dqpn, REDUCE_COUNT_MISPLACED);
+	if ((dqpn & REDUCE_KIND_MASK) != receive_takes(group, conn)) {
+		if (receive_is_own(group, conn, dqpn, state))
+			return NF_ACCEPT;
+		return receive_drop(rn, dqpn, REDUCE_COUNT_MISPLACED);
+	}
 	err = reduce_packet_read(skb, &packet);
 	if (err)
 		return receive_drop(rn, dqpn, -1 - err);
 	if (!receive_addresses(group, rank, &packet))
 		return receive_drop(rn, dqpn, REDUCE_COUNT_ADDRESS);
-	if (!receive_length(group, packet.shape.length))
-		return receive_drop(rn, dqpn, REDUCE_COUNT_LENGTH);
 	/* A route that was looked up without a reference lasts as long as RCU lets it. */
 	if (skb_dst(skb) && !skb_dst_force(skb))
 		return receive_drop(rn, dqpn, REDUCE_COUNT_NO_MEMORY);
-	packet.shape.offset = packet.has_reth ? packet.va -
-			      group->config.rank[receive_next(group, rank)].va : 0;
 	/* rxe stops a queue pair that has many packets which nobody has freed. */
 	skb_orphan(skb);
 
 	spin_lock_bh(&group->lock);
-	taken = receive_locked(group, rank, skb, &packet, state, &why);
+	taken = receive_locked(group, conn, skb, &packet, state, &why);
 	leaving = group->leaving;
 	group->leaving = 0;
 	spin_unlock_bh(&group->lock);

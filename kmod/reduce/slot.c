@@ -22,7 +22,7 @@ u32 reduce_slots_index(const struct reduce_slots *slots, s64 position)
 
 static struct reduce_slot *slot_at(const struct reduce_slots *slots, u32 index)
 {
-	return slots->slot + index * reduce_slot_size(slots->nr_ranks);
+	return slots->slot + index * reduce_slot_size(slots->nr_inputs);
 }
 
 static struct reduce_slot *slot_of(const struct reduce_slots *slots, s64 position)
@@ -30,61 +30,61 @@ static struct reduce_slot *slot_of(const struct reduce_slots *slots, s64 positio
 	return slot_at(slots, reduce_slots_index(slots, position));
 }
 
-static u64 all_ranks(const struct reduce_slots *slots)
+static u64 all_inputs(const struct reduce_slots *slots)
 {
-	return ~0ull >> (64 - slots->nr_ranks);
+	return ~0ull >> (64 - slots->nr_inputs);
 }
 
 void reduce_slots_init(struct reduce_slots *slots)
 {
 	u32 i;
 
-	memset(slots->slot, 0, slots->nr_slots * reduce_slot_size(slots->nr_ranks));
+	memset(slots->slot, 0, slots->nr_slots * reduce_slot_size(slots->nr_inputs));
 	for (i = 0; i < slots->nr_slots; i++)
 		slot_at(slots, i)->position = REDUCE_NO_POSITION;
-	for (i = 0; i < slots->nr_ranks; i++) {
+	for (i = 0; i < reduce_slots_conns(slots); i++) {
 		slots->conn[i].nudged = REDUCE_NO_POSITION;
 		slots->conn[i].last = REDUCE_NO_POSITION;
 	}
 }
 
-static void slot_hold(struct reduce_slots *slots, struct reduce_slot *slot, u32 rank,
+static void slot_hold(struct reduce_slots *slots, struct reduce_slot *slot, u32 c,
 		      void *packet)
 {
-	slot->packet[rank] = packet;
+	slot->packet[c] = packet;
 	slots->held++;
 }
 
-static void *slot_release(struct reduce_slots *slots, struct reduce_slot *slot, u32 rank)
+static void *slot_release(struct reduce_slots *slots, struct reduce_slot *slot, u32 c)
 {
-	void *packet = slot->packet[rank];
+	void *packet = slot->packet[c];
 
 	if (packet)
 		slots->held--;
-	slot->packet[rank] = NULL;
+	slot->packet[c] = NULL;
 	return packet;
 }
 
 static void slot_empty(struct reduce_slots *slots, struct reduce_slot *slot)
 {
 	void *packet;
-	u32 r;
+	u32 c;
 
-	for (r = 0; r < slots->nr_ranks; r++) {
-		packet = slot_release(slots, slot, r);
+	for (c = 0; c < slots->nr_inputs; c++) {
+		packet = slot_release(slots, slot, c);
 		if (packet)
 			reduce_slots_drop(slots, packet);
 	}
 }
 
-void reduce_slots_poison(struct reduce_slots *slots, enum reduce_poison why, u32 rank)
+void reduce_slots_poison(struct reduce_slots *slots, enum reduce_poison why, u32 c)
 {
 	u32 i;
 
 	if (slots->poison)
 		return;
 	slots->poison = why;
-	slots->poison_rank = rank;
+	slots->poison_conn = c;
 	for (i = 0; i < slots->nr_slots; i++)
 		slot_empty(slots, slot_at(slots, i));
 }
@@ -96,24 +96,27 @@ static s64 conn_position(const struct reduce_conn *conn, u32 psn)
 }
 
 /*
- * Results leave in order. The sender may have gone back: then no result leaves before the
- * sender has come to it. Otherwise its acknowledgment would overtake the packets that the
+ * Packets leave in order. The sender may have gone back: then no packet leaves before the
+ * sender has come to it. Otherwise the acknowledgment would overtake the packets that the
  * sender repeats; rxe of Linux 7.2 loses count of its PSNs then.
  */
-static bool conn_may_leave(const struct reduce_conn *conn, const struct reduce_slot *slot,
-			   u32 rank)
+static bool conn_may_leave(const struct reduce_slots *slots, const struct reduce_slot *slot,
+			   u32 c)
 {
-	return slot->position == conn->out && slot->done && slot->packet[rank] &&
+	const struct reduce_conn *conn = &slots->conn[c];
+	bool ready = reduce_slots_goes_up(slots, c) ? slot->summed : slot->done;
+
+	return slot->position == conn->out && ready && slot->packet[c] &&
 	       conn->out <= conn->last;
 }
 
-static void conn_pump(struct reduce_slots *slots, u32 rank)
+static void conn_pump(struct reduce_slots *slots, u32 c)
 {
-	struct reduce_conn *conn = &slots->conn[rank];
+	struct reduce_conn *conn = &slots->conn[c];
 	struct reduce_slot *slot = slot_of(slots, conn->out);
 
-	while (conn_may_leave(conn, slot, rank)) {
-		reduce_slots_emit(slots, rank, slot, slot_release(slots, slot, rank));
+	while (conn_may_leave(slots, slot, c)) {
+		reduce_slots_emit(slots, c, slot, slot_release(slots, slot, c));
 		conn->results++;
 		slot = slot_of(slots, ++conn->out);
 	}
@@ -136,10 +139,10 @@ static void conn_follow(struct reduce_conn *conn, s64 position)
 }
 
 /* The sum is complete: the packet carries it once more, when it is its turn. */
-static void slot_replay(struct reduce_slots *slots, struct reduce_slot *slot, u32 rank,
+static void slot_replay(struct reduce_slots *slots, struct reduce_slot *slot, u32 c,
 			void *packet)
 {
-	struct reduce_conn *conn = &slots->conn[rank];
+	struct reduce_conn *conn = &slots->conn[c];
 	void *before;
 
 	if (slot->position < conn->out) {
@@ -148,65 +151,94 @@ static void slot_replay(struct reduce_slots *slots, struct reduce_slot *slot, u3
 		return;
 	}
 	conn->replays++;
-	before = slot_release(slots, slot, rank);
+	before = slot_release(slots, slot, c);
 	if (before)
 		reduce_slots_drop(slots, before);
-	slot_hold(slots, slot, rank, packet);
+	slot_hold(slots, slot, c, packet);
 }
 
 /* An input is missing before this packet. A receiver asks once for each PSN. */
-static void conn_gap(struct reduce_slots *slots, u32 rank, const void *packet)
+static void conn_gap(struct reduce_slots *slots, u32 c, const void *packet)
 {
-	struct reduce_conn *conn = &slots->conn[rank];
+	struct reduce_conn *conn = &slots->conn[c];
 
 	if (conn->nudged == conn->next)
 		return;
 	conn->nudged = conn->next;
 	conn->gaps++;
-	reduce_slots_nudge(slots, rank, (conn->psn + (u32)conn->next + SLOT_NUDGE_AHEAD) &
+	reduce_slots_nudge(slots, c, (conn->psn + (u32)conn->next + SLOT_NUDGE_AHEAD) &
 			   ROCESTEER_PSN_MASK, packet);
 }
 
-static void conn_advance(struct reduce_slots *slots, u32 rank)
+static void conn_advance(struct reduce_slots *slots, u32 c)
 {
-	struct reduce_conn *conn = &slots->conn[rank];
+	struct reduce_conn *conn = &slots->conn[c];
 	struct reduce_slot *slot = slot_of(slots, conn->next);
 
-	while (slot->position == conn->next && slot->ranks >> rank & 1)
+	while (slot->position == conn->next && slot->inputs >> c & 1)
 		slot = slot_of(slots, ++conn->next);
+}
+
+static void slot_done(struct reduce_slots *slots, struct reduce_slot *slot)
+{
+	slot->done = true;
+	while (slot->position == slots->done && slot->done)
+		slot = slot_of(slots, ++slots->done);
 }
 
 static void slot_complete(struct reduce_slots *slots, struct reduce_slot *slot)
 {
-	u32 r;
+	u32 c;
 
 	reduce_slots_sum(slots, slot);
-	slot->done = true;
-	while (slot->position == slots->done && slot->done)
-		slot = slot_of(slots, ++slots->done);
-	for (r = 0; r < slots->nr_ranks; r++)
-		conn_pump(slots, r);
+	slot->summed = true;
+	if (!slots->leaf)
+		slot_done(slots, slot);
+	for (c = 0; c < slots->nr_inputs; c++)
+		conn_pump(slots, c);
 }
 
-static void slot_input(struct reduce_slots *slots, struct reduce_slot *slot, u32 rank,
+static void slot_input(struct reduce_slots *slots, struct reduce_slot *slot, u32 c,
 		       void *packet)
 {
-	struct reduce_conn *conn = &slots->conn[rank];
+	struct reduce_conn *conn = &slots->conn[c];
 
-	if (slot->ranks >> rank & 1) {
+	if (slot->inputs >> c & 1) {
 		conn->duplicates++;
 		reduce_slots_drop(slots, packet);
 		return;
 	}
 	conn->inputs++;
-	slot->ranks |= 1ull << rank;
-	slot_hold(slots, slot, rank, packet);
+	slot->inputs |= 1ull << c;
+	slot_hold(slots, slot, c, packet);
 	if (slot->position > conn->next)
-		conn_gap(slots, rank, packet);
+		conn_gap(slots, c, packet);
 	else
-		conn_advance(slots, rank);
-	if (slot->ranks == all_ranks(slots))
+		conn_advance(slots, c);
+	if (slot->inputs == all_inputs(slots))
 		slot_complete(slots, slot);
+}
+
+/* The result of a leaf's slot has come. It goes on to its receiver at once, which sees gaps. */
+static void slot_result(struct reduce_slots *slots, struct reduce_slot *slot, u32 down,
+			void *packet)
+{
+	struct reduce_conn *conn = &slots->conn[down];
+	bool first = !slot->done;
+	u32 c;
+
+	conn->next = max(conn->next, slot->position + 1);
+	if (first) {
+		conn->inputs++;
+		reduce_slots_take(slots, slot, packet);
+		slot_done(slots, slot);
+	} else {
+		conn->replays++;
+	}
+	conn->results++;
+	reduce_slots_emit(slots, down, slot, packet);
+	for (c = 0; first && c < slots->nr_inputs; c++)
+		conn_pump(slots, c);
 }
 
 static bool shape_equal(const struct reduce_shape *a, const struct reduce_shape *b)
@@ -217,17 +249,21 @@ static bool shape_equal(const struct reduce_shape *a, const struct reduce_shape 
 
 /*
  * What is wrong with a packet, or REDUCE_ALIVE. A rank is at most its window, half of the
- * slots, ahead of the sums that are complete. So a slot that is used again has no packet
- * that anybody waits for, unless the one who waits has sent what it should not.
+ * slots, ahead of the results. So a slot that is used again has no packet that anybody waits
+ * for, unless the one who waits has sent what it should not. A result holds the inputs of
+ * this leaf, which therefore have come before.
  */
 static enum reduce_poison slot_check(const struct reduce_slots *slots,
-				     const struct reduce_slot *slot, s64 position,
+				     const struct reduce_slot *slot, u32 c, s64 position,
 				     const struct reduce_shape *shape)
 {
 	if (position < 0 || position >= slots->done + slots->nr_slots / 2)
 		return REDUCE_BEYOND;
 	if (!shape->length)
 		return REDUCE_EMPTY;
+	if (reduce_slots_comes_down(slots, c) && slot->position <= position &&
+	    !(slot->position == position && slot->summed))
+		return REDUCE_BEYOND;
 	if (slot->position == position && !shape_equal(&slot->shape, shape))
 		return REDUCE_DISAGREE;
 	return REDUCE_ALIVE;
@@ -238,21 +274,22 @@ static void slot_begin(struct reduce_slots *slots, struct reduce_slot *slot, s64
 {
 	slot_empty(slots, slot);
 	slot->position = position;
-	slot->ranks = 0;
+	slot->inputs = 0;
+	slot->summed = false;
 	slot->done = false;
 	slot->shape = *shape;
 }
 
-void reduce_slots_receive(struct reduce_slots *slots, u32 rank, u32 psn,
+void reduce_slots_receive(struct reduce_slots *slots, u32 c, u32 psn,
 			  const struct reduce_shape *shape, void *packet)
 {
-	struct reduce_conn *conn = &slots->conn[rank];
+	struct reduce_conn *conn = &slots->conn[c];
 	s64 position = conn_position(conn, psn);
 	struct reduce_slot *slot = slot_of(slots, position);
-	enum reduce_poison why = slot_check(slots, slot, position, shape);
+	enum reduce_poison why = slot_check(slots, slot, c, position, shape);
 
 	if (slots->poison || why) {
-		reduce_slots_poison(slots, why, rank);
+		reduce_slots_poison(slots, why, c);
 		reduce_slots_drop(slots, packet);
 		return;
 	}
@@ -263,11 +300,15 @@ void reduce_slots_receive(struct reduce_slots *slots, u32 rank, u32 psn,
 		reduce_slots_drop(slots, packet);
 		return;
 	}
+	if (reduce_slots_comes_down(slots, c)) {
+		slot_result(slots, slot, c, packet);
+		return;
+	}
 	if (slot->position < position)
 		slot_begin(slots, slot, position, shape);
-	if (slot->done)
-		slot_replay(slots, slot, rank, packet);
+	if (slot->summed)
+		slot_replay(slots, slot, c, packet);
 	else
-		slot_input(slots, slot, rank, packet);
-	conn_pump(slots, rank);
+		slot_input(slots, slot, c, packet);
+	conn_pump(slots, c);
 }

@@ -7,10 +7,19 @@
 #include "reduce/reduce.h"
 #include "cli.h"
 
+enum { LEAF, SPINE };
+
 static const struct cli_option no_options[] = { {} };
+
+static const struct cli_option switch_options[] = {
+	[LEAF] = { "leaf", "NUMBER", "the switch is this leaf" },
+	[SPINE] = { "spine", "NUMBER", "the switch is this spine, the root of the group" },
+	{}
+};
 
 static const struct out_column group_columns[] = {
 	{ "group", "GROUP" },
+	{ "role", "ROLE" },
 	{ "type", "TYPE" },
 	{ "op", "OP" },
 	{ "size", "RANKS" },
@@ -30,6 +39,8 @@ static const struct out_view list_views[] = {
 
 static const struct out_column field_columns[] = {
 	{ "group", "group" },
+	{ "role", "role" },
+	{ "leaf", "leaf" },
 	{ "type", "type" },
 	{ "op", "op" },
 	{ "size", "ranks" },
@@ -47,6 +58,7 @@ static const struct out_column field_columns[] = {
 static const struct out_column rank_columns[] = {
 	{ "rank", "RANK" },
 	{ "address", "ADDRESS" },
+	{ "leaf", "LEAF" },
 	{ "qpn", "QPN" },
 	{ "psn", "PSN" },
 	{ "inputs", "INPUTS" },
@@ -90,19 +102,48 @@ static int hint(int ret, struct err *err)
 	return ret;
 }
 
-/* What is done says nothing more. */
-static int load(const struct cli_args *args, struct err *err)
+static int read_switch(const struct cli_args *args, struct reduce_switch *self, struct err *err)
+{
+	*self = (struct reduce_switch) {
+		.is_leaf = args->value[LEAF],
+		.is_spine = args->value[SPINE],
+	};
+	if (self->is_leaf && self->is_spine)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--leaf and --spine: a switch is one of them");
+	return cli_uint(args, LEAF, 0, ~0U, &self->number, err) ?:
+	       cli_uint(args, SPINE, 0, ~0U, &self->number, err);
+}
+
+static int change(const struct cli_args *args, struct err *err,
+		  int (*make)(struct reduce *reduce, const struct reduce_config *config,
+			      struct err *err))
 {
 	struct reduce_config config;
+	struct reduce_switch self;
 	struct reduce *reduce;
 	int ret;
 
-	ret = reduce_file_read(&config, args->operand, err) ?: reduce_open(&reduce, err);
+	ret = read_switch(args, &self, err) ?:
+	      reduce_file_read(&config, args->operand, err) ?:
+	      reduce_config_role(&config, &self, err) ?:
+	      reduce_open(&reduce, err);
 	if (ret)
 		return ret;
-	ret = reduce_add(reduce, &config, err);
+	ret = make(reduce, &config, err);
 	reduce_close(reduce);
-	return ret ?: out_show(&args->out, out_root(), no_views);
+	return hint(ret, err) ?: out_show(&args->out, out_root(), no_views);
+}
+
+/* What is done says nothing more. */
+static int load(const struct cli_args *args, struct err *err)
+{
+	return change(args, err, reduce_add);
+}
+
+static int join(const struct cli_args *args, struct err *err)
+{
+	return change(args, err, reduce_join);
 }
 
 static int unload(const struct cli_args *args, struct err *err)
@@ -119,20 +160,35 @@ static int unload(const struct cli_args *args, struct err *err)
 	return hint(ret, err) ?: out_show(&args->out, out_root(), no_views);
 }
 
+static const struct reduce_conn *conn_of(const struct reduce_group *group, __u32 nr)
+{
+	__u32 i;
+
+	for (i = 0; i < group->nr_conns; i++)
+		if (group->conn[i].value[ROCESTEER_REDUCE_A_CONN_RANK] == nr)
+			return &group->conn[i];
+	return NULL;
+}
+
+/* The switch counts packets of the ranks whose connections it has to do with. */
 static void put_rank(struct json_object *array, __u32 nr, const struct reduce_group *group)
 {
 	const struct reduce_rank *rank = &group->config.rank[nr];
+	const struct reduce_conn *conn = conn_of(group, nr);
 	struct json_object *obj = out_append_object(array);
 	unsigned int i;
 
 	out_uint(obj, "rank", nr);
 	out_addr(obj, "address", rank->address);
-	out_uint(obj, "qpn", rank->qpn);
-	out_uint(obj, "psn", rank->psn);
-	out_uint(obj, "va", rank->va);
-	for (i = 0; i <= ROCESTEER_REDUCE_A_CONN_MAX; i++)
+	out_uint(obj, "leaf", rank->leaf);
+	if (group->config.joined) {
+		out_uint(obj, "qpn", rank->qpn);
+		out_uint(obj, "psn", rank->psn);
+		out_uint(obj, "va", rank->va);
+	}
+	for (i = 0; conn && i <= ROCESTEER_REDUCE_A_CONN_MAX; i++)
 		if (reduce_conn_name(i))
-			out_uint(obj, reduce_conn_name(i), group->conn[nr].value[i]);
+			out_uint(obj, reduce_conn_name(i), conn->value[i]);
 }
 
 /* A group that is poisoned says why, and by whose packet. */
@@ -142,7 +198,7 @@ static void put_state(struct json_object *obj, const struct reduce_group *group)
 	const char *text = reduce_poison_text(group->poison);
 	char reason[128];
 
-	out_string(obj, "state", alive ? "alive" : "poisoned");
+	out_string(obj, "state", !alive ? "poisoned" : group->config.joined ? "alive" : "reserved");
 	if (alive)
 		return;
 	out_string(obj, "poison", reduce_poison_name(group->poison));
@@ -166,8 +222,14 @@ static void put_group(struct json_object *obj, const struct reduce_group *group)
 	__u32 i;
 
 	out_uint(obj, "group", config->id);
-	out_string(obj, "type", word(reduce_types, ROCESTEER_REDUCE_TYPE_FP16 + 1, config->type));
-	out_string(obj, "op", word(reduce_ops, ROCESTEER_REDUCE_OP_MAX + 1, config->op));
+	out_string(obj, "role", word(reduce_roles, ROCESTEER_REDUCE_ROLE_ROOT + 1, config->role));
+	if (config->role == ROCESTEER_REDUCE_ROLE_LEAF)
+		out_uint(obj, "leaf", config->leaf);
+	if (config->joined) {
+		out_string(obj, "type",
+			   word(reduce_types, ROCESTEER_REDUCE_TYPE_FP16 + 1, config->type));
+		out_string(obj, "op", word(reduce_ops, ROCESTEER_REDUCE_OP_MAX + 1, config->op));
+	}
 	out_uint(obj, "size", config->nr_ranks);
 	out_uint(obj, "mtu", config->mtu);
 	out_uint(obj, "packets", config->packets);
@@ -259,8 +321,15 @@ static const struct cli_verb verbs[] = {
 		.name = "load",
 		.operand = "FILE",
 		.help = "Load a group: sum the packets of its ranks",
-		.options = no_options,
+		.options = switch_options,
 		.run = load,
+	},
+	{
+		.name = "join",
+		.operand = "FILE",
+		.help = "Give a group that is loaded other queue pairs",
+		.options = switch_options,
+		.run = join,
 	},
 	{
 		.name = "unload",

@@ -44,13 +44,28 @@ enum rocesteer_reduce_op {
 };
 
 /**
+ * enum rocesteer_reduce_role - What a switch does for a group.
+ * @ROCESTEER_REDUCE_ROLE_ALONE: It sums the inputs of all ranks. There is no
+ *   other switch.
+ * @ROCESTEER_REDUCE_ROLE_LEAF: It sums the inputs of the ranks of one leaf, and
+ *   sends the sum, which is a part of the result, to the root. It returns the
+ *   result.
+ * @ROCESTEER_REDUCE_ROLE_ROOT: It sums the parts of all leaves.
+ */
+enum rocesteer_reduce_role {
+	ROCESTEER_REDUCE_ROLE_ALONE,
+	ROCESTEER_REDUCE_ROLE_LEAF,
+	ROCESTEER_REDUCE_ROLE_ROOT,
+};
+
+/**
  * enum rocesteer_reduce_poison - Why nothing is summed for a group any more.
  * @ROCESTEER_REDUCE_POISON_ALIVE: It is.
  * @ROCESTEER_REDUCE_POISON_DISAGREE: A packet has another opcode, length,
  *   immediate or offset than that of another rank at the same position.
  * @ROCESTEER_REDUCE_POISON_EMPTY: A packet has no payload.
  * @ROCESTEER_REDUCE_POISON_BEYOND: A packet is further ahead than a rank can
- *   be.
+ *   be, or a result has come to a leaf before the inputs.
  * @ROCESTEER_REDUCE_POISON_ROUTE: Packets of a rank come by another way than
  *   those before.
  * @ROCESTEER_REDUCE_POISON_DEVICE: A device went down for which packets
@@ -72,6 +87,7 @@ enum {
 	ROCESTEER_REDUCE_A_RANK_QPN,
 	ROCESTEER_REDUCE_A_RANK_PSN,
 	ROCESTEER_REDUCE_A_RANK_VA,
+	ROCESTEER_REDUCE_A_RANK_LEAF,
 
 	__ROCESTEER_REDUCE_A_RANK_MAX,
 	ROCESTEER_REDUCE_A_RANK_MAX = (__ROCESTEER_REDUCE_A_RANK_MAX - 1)
@@ -86,6 +102,7 @@ enum {
 	ROCESTEER_REDUCE_A_CONN_GAPS,
 	ROCESTEER_REDUCE_A_CONN_NUDGES,
 	ROCESTEER_REDUCE_A_CONN_RESTARTS,
+	ROCESTEER_REDUCE_A_CONN_RANK,
 
 	__ROCESTEER_REDUCE_A_CONN_MAX,
 	ROCESTEER_REDUCE_A_CONN_MAX = (__ROCESTEER_REDUCE_A_CONN_MAX - 1)
@@ -105,6 +122,8 @@ enum {
 	ROCESTEER_REDUCE_A_GROUP_HELD,
 	ROCESTEER_REDUCE_A_GROUP_BYTES,
 	ROCESTEER_REDUCE_A_GROUP_CONN,
+	ROCESTEER_REDUCE_A_GROUP_ROLE,
+	ROCESTEER_REDUCE_A_GROUP_LEAF,
 
 	__ROCESTEER_REDUCE_A_GROUP_MAX,
 	ROCESTEER_REDUCE_A_GROUP_MAX = (__ROCESTEER_REDUCE_A_GROUP_MAX - 1)
@@ -122,6 +141,7 @@ enum {
 	ROCESTEER_REDUCE_A_STATS_NO_MEMORY,
 	ROCESTEER_REDUCE_A_STATS_POISONED,
 	ROCESTEER_REDUCE_A_STATS_INTEGER,
+	ROCESTEER_REDUCE_A_STATS_MISPLACED,
 
 	__ROCESTEER_REDUCE_A_STATS_MAX,
 	ROCESTEER_REDUCE_A_STATS_MAX = (__ROCESTEER_REDUCE_A_STATS_MAX - 1)
@@ -133,6 +153,7 @@ enum {
 	ROCESTEER_REDUCE_CMD_GROUP_GET,
 	ROCESTEER_REDUCE_CMD_STATS_GET,
 	ROCESTEER_REDUCE_CMD_GROUP_POISONED_NTF,
+	ROCESTEER_REDUCE_CMD_GROUP_JOIN,
 
 	__ROCESTEER_REDUCE_CMD_MAX,
 	ROCESTEER_REDUCE_CMD_MAX = (__ROCESTEER_REDUCE_CMD_MAX - 1)

@@ -20,6 +20,13 @@ const char * const reduce_ops[] = {
 	NULL
 };
 
+const char * const reduce_roles[] = {
+	[ROCESTEER_REDUCE_ROLE_ALONE] = "alone",
+	[ROCESTEER_REDUCE_ROLE_LEAF] = "leaf",
+	[ROCESTEER_REDUCE_ROLE_ROOT] = "root",
+	NULL
+};
+
 static const char * const conn_names[] = {
 	[ROCESTEER_REDUCE_A_CONN_INPUTS] = "inputs",
 	[ROCESTEER_REDUCE_A_CONN_RESULTS] = "results",
@@ -29,6 +36,7 @@ static const char * const conn_names[] = {
 	[ROCESTEER_REDUCE_A_CONN_GAPS] = "gaps",
 	[ROCESTEER_REDUCE_A_CONN_NUDGES] = "nudges",
 	[ROCESTEER_REDUCE_A_CONN_RESTARTS] = "restarts",
+	[ROCESTEER_REDUCE_A_CONN_RANK] = NULL,	/* no counter */
 };
 
 static const char * const stat_names[] = {
@@ -43,6 +51,7 @@ static const char * const stat_names[] = {
 	[ROCESTEER_REDUCE_A_STATS_NO_MEMORY] = "no_memory",
 	[ROCESTEER_REDUCE_A_STATS_POISONED] = "poisoned",
 	[ROCESTEER_REDUCE_A_STATS_INTEGER] = "integer",
+	[ROCESTEER_REDUCE_A_STATS_MISPLACED] = "misplaced",
 };
 
 static const struct {
@@ -54,7 +63,7 @@ static const struct {
 		"a packet has another opcode, length, immediate or offset than others" },
 	[ROCESTEER_REDUCE_POISON_EMPTY] = { "empty", "a packet has no payload" },
 	[ROCESTEER_REDUCE_POISON_BEYOND] = { "beyond",
-		"a packet is further ahead than packets and window allow" },
+		"a packet is further ahead than packets and window allow, or a result than inputs" },
 	[ROCESTEER_REDUCE_POISON_ROUTE] = { "route",
 		"packets come by another way than those before" },
 	[ROCESTEER_REDUCE_POISON_DEVICE] = { "device",

@@ -46,34 +46,52 @@ void reduce_close(struct reduce *reduce)
 	free(reduce);
 }
 
-static void put_rank(struct nlmsghdr *nlh, const struct reduce_rank *rank)
+static void put_rank(struct nlmsghdr *nlh, const struct reduce_rank *rank, bool joined)
 {
 	struct nlattr *nest = mnl_attr_nest_start(nlh, ROCESTEER_REDUCE_A_GROUP_RANK);
 
 	mnl_attr_put(nlh, ROCESTEER_REDUCE_A_RANK_ADDRESS, sizeof(rank->address),
 		     rank->address);
-	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_QPN, rank->qpn);
-	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_PSN, rank->psn);
-	mnl_attr_put_u64(nlh, ROCESTEER_REDUCE_A_RANK_VA, rank->va);
+	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_LEAF, rank->leaf);
+	if (joined) {
+		mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_QPN, rank->qpn);
+		mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_PSN, rank->psn);
+		mnl_attr_put_u64(nlh, ROCESTEER_REDUCE_A_RANK_VA, rank->va);
+	}
 	mnl_attr_nest_end(nlh, nest);
 }
 
-int reduce_add(struct reduce *reduce, const struct reduce_config *config, struct err *err)
+static int change(struct reduce *reduce, __u8 command, const struct reduce_config *config,
+		  const char *what, struct err *err)
 {
 	struct nlmsghdr *nlh;
 	__u32 i;
 
-	nlh = family_request(&reduce->family, ROCESTEER_REDUCE_CMD_GROUP_ADD, 0);
+	nlh = family_request(&reduce->family, command, 0);
 	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_ID, config->id);
-	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_TYPE, config->type);
-	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_OP, config->op);
+	if (config->joined) {
+		mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_TYPE, config->type);
+		mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_OP, config->op);
+	}
 	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_MTU, config->mtu);
 	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_PACKETS, config->packets);
 	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_WINDOW, config->window);
+	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_ROLE, config->role);
+	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_LEAF, config->leaf);
 	for (i = 0; i < config->nr_ranks; i++)
-		put_rank(nlh, &config->rank[i]);
-	return family_ask(&reduce->family, nlh, NULL, NULL, err, "cannot load group %u",
+		put_rank(nlh, &config->rank[i], config->joined);
+	return family_ask(&reduce->family, nlh, NULL, NULL, err, "cannot %s group %u", what,
 			  config->id);
+}
+
+int reduce_add(struct reduce *reduce, const struct reduce_config *config, struct err *err)
+{
+	return change(reduce, ROCESTEER_REDUCE_CMD_GROUP_ADD, config, "load", err);
+}
+
+int reduce_join(struct reduce *reduce, const struct reduce_config *config, struct err *err)
+{
+	return change(reduce, ROCESTEER_REDUCE_CMD_GROUP_JOIN, config, "join", err);
 }
 
 int reduce_del(struct reduce *reduce, __u32 id, struct err *err)
@@ -105,6 +123,9 @@ static void parse_rank(const struct nlattr *nest, struct reduce_rank *rank)
 		case ROCESTEER_REDUCE_A_RANK_VA:
 			rank->va = family_uint(attr);
 			break;
+		case ROCESTEER_REDUCE_A_RANK_LEAF:
+			rank->leaf = family_uint(attr);
+			break;
 		}
 	}
 }
@@ -122,7 +143,6 @@ static void parse_group(const struct nlmsghdr *nlh, struct reduce_group *group)
 {
 	struct reduce_config *config = &group->config;
 	const struct nlattr *attr;
-	__u32 conns = 0;
 
 	memset(group, 0, sizeof(*group));
 	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
@@ -134,6 +154,7 @@ static void parse_group(const struct nlmsghdr *nlh, struct reduce_group *group)
 			config->type = family_uint(attr);
 			break;
 		case ROCESTEER_REDUCE_A_GROUP_OP:
+			config->joined = true;
 			config->op = family_uint(attr);
 			break;
 		case ROCESTEER_REDUCE_A_GROUP_MTU:
@@ -166,8 +187,14 @@ static void parse_group(const struct nlmsghdr *nlh, struct reduce_group *group)
 			group->bytes = family_uint(attr);
 			break;
 		case ROCESTEER_REDUCE_A_GROUP_CONN:
-			if (conns < REDUCE_MAX_RANKS)
-				parse_conn(attr, &group->conn[conns++]);
+			if (group->nr_conns < REDUCE_MAX_RANKS)
+				parse_conn(attr, &group->conn[group->nr_conns++]);
+			break;
+		case ROCESTEER_REDUCE_A_GROUP_ROLE:
+			config->role = family_uint(attr);
+			break;
+		case ROCESTEER_REDUCE_A_GROUP_LEAF:
+			config->leaf = family_uint(attr);
 			break;
 		}
 	}

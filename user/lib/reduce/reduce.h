@@ -14,12 +14,14 @@
 #include "base/base.h"
 
 #define REDUCE_MAX_GROUP	ROCESTEER_REDUCE_MAX_GROUP
+#define REDUCE_NO_ROOT		(~0U)
 #define REDUCE_MIN_RANKS	2
 #define REDUCE_MAX_RANKS	ROCESTEER_REDUCE_MAX_RANKS
 
-/* Names of enum rocesteer_reduce_type and enum rocesteer_reduce_op, ended by NULL. */
+/* Names of enum rocesteer_reduce_type, _op and _role, ended by NULL. */
 extern const char * const reduce_types[];
 extern const char * const reduce_ops[];
+extern const char * const reduce_roles[];
 
 /**
  * struct reduce_rank - a rank, as the user tells of it
@@ -27,12 +29,14 @@ extern const char * const reduce_ops[];
  * @qpn: queue pair that receives results from the rank before it
  * @psn: first PSN that it sends
  * @va: virtual address where its results begin
+ * @leaf: number of its leaf
  */
 struct reduce_rank {
 	__u8 address[16];
 	__u32 qpn;
 	__u32 psn;
 	__u64 va;
+	__u32 leaf;
 };
 
 /**
@@ -43,8 +47,13 @@ struct reduce_rank {
  * @mtu: bytes of payload of a packet, at most
  * @packets: of a message, at most
  * @window: messages in flight, at most
+ * @role: enum rocesteer_reduce_role, of the switch
+ * @leaf: which leaf the switch is, with the role leaf
+ * @root: which spine the root is, or REDUCE_NO_ROOT. Not known to the module
+ * @joined: @type, @op, and queue pairs of @rank are known; otherwise the group only has its
+ *	memory
  * @nr_ranks: REDUCE_MIN_RANKS..REDUCE_MAX_RANKS
- * @rank: in the order of the ring and of the sum
+ * @rank: in the order of the ring and of the sum: leaf by leaf
  */
 struct reduce_config {
 	__u32 id;
@@ -53,13 +62,17 @@ struct reduce_config {
 	__u32 mtu;
 	__u32 packets;
 	__u32 window;
+	__u32 role;
+	__u32 leaf;
+	__u32 root;
+	bool joined;
 	__u32 nr_ranks;
 	struct reduce_rank rank[REDUCE_MAX_RANKS];
 };
 
 /**
  * reduce_file_read() - read a group file
- * @config: filled
+ * @config: filled, with the role alone
  * @file: name; "-" is standard input
  * @err: names file and field
  *
@@ -67,9 +80,27 @@ struct reduce_config {
  */
 int reduce_file_read(struct reduce_config *config, const char *file, struct err *err);
 
+/* Which switch a group is loaded on: neither or one of the two. */
+struct reduce_switch {
+	bool is_leaf;
+	bool is_spine;
+	__u64 number;
+};
+
+/**
+ * reduce_config_role() - set what a switch does for a group
+ * @config: its role and leaf are set
+ * @self: the switch
+ * @err: says why the switch does nothing for the group
+ *
+ * Return: 0 or -EINVAL.
+ */
+int reduce_config_role(struct reduce_config *config, const struct reduce_switch *self,
+		       struct err *err);
+
 /**
  * struct reduce_conn - packets of the connection from a rank to the next one
- * @value: counters by ROCESTEER_REDUCE_A_CONN_*
+ * @value: counters by ROCESTEER_REDUCE_A_CONN_*, and the rank
  */
 struct reduce_conn {
 	__u64 value[ROCESTEER_REDUCE_A_CONN_MAX + 1];
@@ -84,7 +115,8 @@ struct reduce_conn {
  * @done: packets of each rank whose sum is complete
  * @held: packets that wait now
  * @bytes: memory that is reserved, for packets that wait as well
- * @conn: by rank of the sender
+ * @nr_conns: connections that the switch has to do with
+ * @conn: connections; the last one of a leaf brings results
  */
 struct reduce_group {
 	struct reduce_config config;
@@ -94,6 +126,7 @@ struct reduce_group {
 	__u64 done;
 	__u64 held;
 	__u64 bytes;
+	__u32 nr_conns;
 	struct reduce_conn conn[REDUCE_MAX_RANKS];
 };
 
@@ -128,6 +161,7 @@ void reduce_close(struct reduce *reduce);
 
 /* Changes. Errors carry the kernel's own words. Return: 0 or a negative errno. */
 int reduce_add(struct reduce *reduce, const struct reduce_config *config, struct err *err);
+int reduce_join(struct reduce *reduce, const struct reduce_config *config, struct err *err);
 int reduce_del(struct reduce *reduce, __u32 id, struct err *err);
 
 /**

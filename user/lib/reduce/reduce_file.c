@@ -9,16 +9,17 @@
 #define MAX_SIZE	1048576		/* 64 ranks need 10 KiB */
 #define MAX_DEPTH	8		/* the format needs 4 */
 #define MAX_24		0xffffff
+#define MAX_SWITCH	65535
 
 /* json-c takes what is greater for the greatest number, which is therefore none. */
 #define MAX_ADDRESS	(~0ULL - 1)
 
 static const char * const group_fields[] = {
-	"group", "type", "op", "mtu", "packets", "window", "ranks", NULL
+	"group", "type", "op", "mtu", "packets", "window", "root", "ranks", NULL
 };
 
 static const char * const rank_fields[] = {
-	"address", "qpn", "psn", "va", NULL
+	"address", "leaf", "qpn", "psn", "va", NULL
 };
 
 /* A field that is misspelt is not one that is left out. */
@@ -52,6 +53,19 @@ static int read_address(struct reader *r, struct json_object *obj, __u8 address[
 	return 0;
 }
 
+/* A number of a switch that may be absent. */
+static int read_switch(struct reader *r, struct json_object *obj, const char *field,
+		       __u32 absent, __u32 *number)
+{
+	__u64 value = absent;
+	int ret = 0;
+
+	if (json_object_object_get_ex(obj, field, NULL))
+		ret = reader_uint(r, obj, field, 0, MAX_SWITCH, &value);
+	*number = value;
+	return ret;
+}
+
 static int read_rank(struct reader *r, struct json_object *obj, struct reduce_rank *rank)
 {
 	__u64 qpn, psn, va;
@@ -59,6 +73,7 @@ static int read_rank(struct reader *r, struct json_object *obj, struct reduce_ra
 
 	ret = check_fields(r, obj, rank_fields) ?:
 	      read_address(r, obj, rank->address) ?:
+	      read_switch(r, obj, "leaf", 0, &rank->leaf) ?:
 	      reader_uint(r, obj, "qpn", 0, MAX_24, &qpn) ?:
 	      reader_uint(r, obj, "psn", 0, MAX_24, &psn) ?:
 	      reader_uint(r, obj, "va", 0, MAX_ADDRESS, &va);
@@ -92,6 +107,9 @@ static int read_ranks(struct reader *r, struct json_object *root,
 		if (addr_is_v4(config->rank[i].address) !=
 		    addr_is_v4(config->rank[0].address))
 			return reader_invalid(r, "address", "is not of the family of ranks[0]");
+		if (i && config->rank[i].leaf < config->rank[i - 1].leaf)
+			return reader_invalid(r, "leaf", "%u is below that of the rank before",
+					      config->rank[i].leaf);
 		reader_leave(r, mark);
 	}
 	config->nr_ranks = n;
@@ -110,7 +128,8 @@ static int read_group(struct reader *r, struct json_object *root,
 	      reader_word(r, root, "op", reduce_ops, &op) ?:
 	      reader_uint(r, root, "mtu", 256, 4096, &mtu) ?:
 	      reader_uint(r, root, "packets", 1, ROCESTEER_REDUCE_MAX_WINDOW, &packets) ?:
-	      reader_uint(r, root, "window", 1, ROCESTEER_REDUCE_MAX_WINDOW, &window);
+	      reader_uint(r, root, "window", 1, ROCESTEER_REDUCE_MAX_WINDOW, &window) ?:
+	      read_switch(r, root, "root", REDUCE_NO_ROOT, &config->root);
 	if (ret)
 		return ret;
 	if (mtu & (mtu - 1))
@@ -126,6 +145,7 @@ static int read_group(struct reader *r, struct json_object *root,
 	config->mtu = mtu;
 	config->packets = packets;
 	config->window = window;
+	config->joined = true;
 	return read_ranks(r, root, config);
 }
 
@@ -146,4 +166,38 @@ int reduce_file_read(struct reduce_config *config, const char *file, struct err 
 	ret = read_group(&r, root, config);
 	json_object_put(root);
 	return ret;
+}
+
+static bool has_leaf(const struct reduce_config *config, __u32 leaf)
+{
+	__u32 i;
+
+	for (i = 0; i < config->nr_ranks; i++)
+		if (config->rank[i].leaf == leaf)
+			return true;
+	return false;
+}
+
+int reduce_config_role(struct reduce_config *config, const struct reduce_switch *self,
+		       struct err *err)
+{
+	bool one = config->rank[0].leaf == config->rank[config->nr_ranks - 1].leaf;
+
+	config->role = ROCESTEER_REDUCE_ROLE_ALONE;
+	if (self->is_leaf) {
+		if (!has_leaf(config, self->number))
+			return err_set(err, EXIT_BAD_INPUT, "leaf",
+				       "--leaf: no rank of group %u is below leaf %llu",
+				       config->id, self->number);
+		config->leaf = self->number;
+		config->role = one ? ROCESTEER_REDUCE_ROLE_ALONE : ROCESTEER_REDUCE_ROLE_LEAF;
+	}
+	if (self->is_spine) {
+		if (one || config->root != self->number)
+			return err_set(err, EXIT_BAD_INPUT, "spine",
+				       "--spine: spine %llu is not the root of group %u",
+				       self->number, config->id);
+		config->role = ROCESTEER_REDUCE_ROLE_ROOT;
+	}
+	return 0;
 }
