@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does a switch that sums forward an input? At the ports of the hosts: what comes to a
- * virtual queue pair number is an input, and is remembered by its first bytes; what leaves
- * must have neither such a number, by which no host takes it, nor such a payload. The judge
- * of the switch: it shares nothing with it but the parser of the programs.
+ * Does a switch that sums forward an input, or a part of a result to a host? At the ports of
+ * the hosts: what comes to a virtual queue pair number is an input, and is remembered by its
+ * first bytes; what leaves must have neither such a number, by which no host takes it, nor
+ * such a payload. At the ports of leaves to spines: what goes up has to be a part, and is
+ * remembered; what comes down has to be a result. The judge of the switches: it shares
+ * nothing with them but the parser of the programs.
  *
  * Payloads are random; a sum of this many bytes is no input by accident. A minimum is
  * one now and then.
@@ -17,6 +19,9 @@
 
 #define PAYLOAD_BYTES	64
 #define VIRTUAL_QPN	0xC00000u
+#define KIND		0xC0u	/* of a virtual number */
+#define KIND_PART	0x40u
+#define KIND_RESULT	0x80u
 
 struct payload {
 	__u8 bytes[PAYLOAD_BYTES];
@@ -29,6 +34,14 @@ struct {
 	__type(key, struct payload);
 	__type(value, __u8);
 } inputs SEC(".maps");
+
+/* Payloads of parts. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct payload);
+	__type(value, __u8);
+} parts SEC(".maps");
 
 /* Queue pairs that a host writes to by their own number: that is none of the switch. */
 struct {
@@ -43,13 +56,22 @@ struct {
  * @SEEN_INPUT: an input comes
  * @SEEN_OUTPUT: a payload leaves that no host has sent to this queue pair
  * @SEEN_VIRTUAL: a packet leaves with a virtual queue pair number
- * @SEEN_RAW: an output is an input
+ * @SEEN_RAW: an output, or a part that goes up, is an input
+ * @SEEN_PART: a part goes up
+ * @SEEN_RESULT: a result comes down
+ * @SEEN_PARTIAL: an output, or a result that comes down, is a part
+ * @SEEN_STRAY: what goes up to a virtual queue pair number is no part, or what comes down
+ *	is no result
  */
 enum seen {
 	SEEN_INPUT,
 	SEEN_OUTPUT,
 	SEEN_VIRTUAL,
 	SEEN_RAW,
+	SEEN_PART,
+	SEEN_RESULT,
+	SEEN_PARTIAL,
+	SEEN_STRAY,
 	SEEN_MAX,
 };
 
@@ -158,6 +180,53 @@ int leaves(struct __sk_buff *skb)
 	count(SEEN_OUTPUT);
 	if (bpf_map_lookup_elem(&inputs, &payload))
 		count(SEEN_RAW);
+	if (bpf_map_lookup_elem(&parts, &payload))
+		count(SEEN_PARTIAL);
+	return TC_ACT_UNSPEC;
+}
+
+/* Between a leaf and a spine. False: it is none of the group's, or of another kind. */
+static __always_inline bool virtual_get(struct __sk_buff *skb, __u32 kind,
+					struct payload *payload)
+{
+	struct packet pkt;
+
+	if (!write_get(skb, &pkt) || !is_virtual(&pkt))
+		return false;
+	if ((pkt.key.dqpn & KIND) != kind) {
+		count(SEEN_STRAY);
+		return false;
+	}
+	return payload_get(skb, &pkt, payload);
+}
+
+/* From a leaf that has more than one host. */
+SEC("tc")
+int goes_up(struct __sk_buff *skb)
+{
+	struct payload payload;
+	__u8 yes = 1;
+
+	if (!virtual_get(skb, KIND_PART, &payload))
+		return TC_ACT_UNSPEC;
+	count(SEEN_PART);
+	if (bpf_map_lookup_elem(&inputs, &payload))
+		count(SEEN_RAW);
+	bpf_map_update_elem(&parts, &payload, &yes, BPF_ANY);
+	return TC_ACT_UNSPEC;
+}
+
+/* To a leaf. */
+SEC("tc")
+int comes_down(struct __sk_buff *skb)
+{
+	struct payload payload;
+
+	if (!virtual_get(skb, KIND_RESULT, &payload))
+		return TC_ACT_UNSPEC;
+	count(SEEN_RESULT);
+	if (bpf_map_lookup_elem(&parts, &payload) || bpf_map_lookup_elem(&inputs, &payload))
+		count(SEEN_PARTIAL);
 	return TC_ACT_UNSPEC;
 }
 

@@ -11,6 +11,9 @@
 reduce_ko=build/guest/$(uname -r)/rocesteer_reduce.ko
 pins=/sys/fs/bpf/test_reduce
 group=5		# unless a test says other
+root=0		# likewise; the spine
+shape=()	# of the ranks' groups, options of selftests/reduce/ranks.c
+held=12		# packets that wait at least where a rank is held
 fast=100mbit	# links that do not limit much, on one CPU under TCG
 
 reduce_load()
@@ -41,8 +44,18 @@ leaf_up()
 {
 	fabric_up --leaves 1 --spines 1 --hosts "$1" --rate "$2" --host-rate "$2"
 	fabric_load
-	switch=leaf0
-	mapfile -t ports < <(printf 'host%d\n' $(seq 0 $(($1 - 1))))
+	one_switch leaf0 host "$1"
+}
+
+# one_switch NAME PORT COUNT: sums alone, at ports of these names
+one_switch()
+{
+	switch=$1
+	switches=("$1")
+	shape=()
+	held=12
+	mapfile -t ports < <(printf "%s\n" $(seq -f "$2%g" 0 $(($3 - 1))))
+	loads="nsenter --net=/run/netns/$switch rocesteer reduce load"
 }
 
 # spine_up HOSTS RATE: each host below a leaf of its own; the spine sums
@@ -50,8 +63,36 @@ spine_up()
 {
 	fabric_up --leaves "$1" --spines 1 --hosts 1 --rate "$2" --host-rate "$2"
 	fabric_load
-	switch=spine0
-	mapfile -t ports < <(printf 'leaf%d\n' $(seq 0 $(($1 - 1))))
+	one_switch spine0 leaf "$1"
+}
+
+# tree_up LEAVES HOSTS SPINES RATE: so many hosts below each leaf; leaves and one spine sum
+tree_up()
+{
+	fabric_up --leaves "$1" --hosts "$2" --spines "$3" --rate "$4" --host-rate "$4"
+	fabric_load
+	switch=leaf0
+	mapfile -t switches < <(printf 'leaf%d\n' $(seq 0 $(($1 - 1))))
+	shape=("per_leaf=$2")
+	held=4
+	cat >"$dir/tree" <<-E
+	#!/bin/bash
+	# tree VERB FILE: on all switches of a group, but for those in \$without
+	at()
+	{
+		[[ " \$without " == *" \$1 "* ]] ||
+			nsenter --net="/run/netns/\$1" rocesteer reduce "\$verb" "\$file" "\${@:2}"
+	}
+	verb=\$1 file=\$2 status=0
+	for leaf in \$(jq '[.ranks[].leaf] | unique[]' "\$file"); do
+		at "leaf\$leaf" --leaf "\$leaf" || status=1
+	done
+	root=\$(jq .root "\$file")
+	at "spine\$root" --spine "\$root" || status=1
+	exit \$status
+	E
+	chmod +x "$dir/tree"
+	loads="$dir/tree load"
 }
 
 # All that was made
@@ -84,12 +125,37 @@ observe()
 	local port
 
 	for port in "${ports[@]}"; do
-		cat <<-E
-		qdisc add dev $port clsact
-		filter add dev $port ingress bpf direct-action object-pinned $pins/$1
-		filter add dev $port egress bpf direct-action object-pinned $pins/leaves
-		E
+		observe_port "$port" "$1" leaves
 	done | in_switch tc -batch - && seen_mark
+}
+
+# The same for a tree: inputs at hosts, parts and results at spines. The part of a leaf that
+# has one host is the host's input.
+observe_tree()
+{
+	local l h s up=goes_up
+
+	((hosts > 1)) || up=''
+	for ((l = 0; l < leaves; l++)); do
+		{
+			for ((h = l * hosts; h < (l + 1) * hosts; h++)); do
+				observe_port "host$h" comes leaves
+			done
+			for ((s = 0; s < spines; s++)); do
+				observe_port "spine$s" comes_down $up
+			done
+		} | netns_exec "leaf$l" tc -batch - || return
+	done
+	seen_mark
+}
+
+# observe_port DEVICE INGRESS [EGRESS]
+observe_port()
+{
+	echo "qdisc add dev $1 clsact"
+	echo "filter add dev $1 ingress bpf direct-action object-pinned $pins/$2"
+	[[ ! ${3:-} ]] ||
+		echo "filter add dev $1 egress bpf direct-action object-pinned $pins/$3"
 }
 
 observe_end()
@@ -98,7 +164,8 @@ observe_end()
 }
 
 # Sets seen: inputs that came, outputs, what left for a virtual queue pair, inputs among
-# the outputs
+# the outputs; parts that went up, results that came down, parts among these and the outputs,
+# and what was neither between leaves and spines
 seen_get()
 {
 	mapfile -t seen < <(bpftool -j map dump pinned "$pins/seen" | jq '.[].formatted.value')
@@ -119,13 +186,14 @@ no_input_forwarded()
 	local i
 
 	seen_get
-	for i in 0 1 2 3; do
+	for i in "${!seen[@]}"; do
 		seen[i]=$((seen[i] - marked[i]))
 	done
 	echo "the switch saw ${seen[0]} inputs, and let ${seen[1]} outputs leave, among them" \
-		"${seen[2]} to virtual queue pairs, ${seen[3]} inputs"
-	[[ $passes ]] || ((!seen[2])) || return
-	((seen[0] && !seen[3]))
+		"${seen[2]} to virtual queue pairs, ${seen[3]} inputs; ${seen[4]} parts went up," \
+		"${seen[5]} results came down, ${seen[6]} were parts, ${seen[7]} of another kind"
+	[[ $passes ]] || ((!seen[2] && !seen[7])) || return
+	((seen[0] && !seen[3] && !seen[6]))
 }
 
 #
@@ -158,7 +226,7 @@ ranks_start()
 	rm -f "$dir/$name.in"
 	mkfifo "$dir/$name.in"
 	timeout -k 10 $((400 * PATIENCE)) ranks group=$group file="$dir/$name.json" \
-		load="nsenter --net=/run/netns/$switch rocesteer reduce load" "$@" "${who[@]}" \
+		load="$loads" root=$root "${shape[@]}" "$@" "${who[@]}" \
 		<"$dir/$name.in" >"$dir/$name.out" 2>&1 &
 	ranks_pid[$name]=$!
 	exec {in}>"$dir/$name.in"
@@ -199,7 +267,13 @@ result()
 
 group_unload()
 {
-	in_switch rocesteer reduce unload "$group"
+	local at status=0 all=("${switches[@]}")
+
+	[[ ! ${shape[*]} ]] || all+=("spine$root")
+	for at in "${all[@]}"; do
+		netns_exec "$at" rocesteer reduce unload "$group" || status=1
+	done
+	return "$status"
 }
 
 # group_get JQ
@@ -247,6 +321,28 @@ sums()
 # What happens to packets
 #
 
+# The last rank of each leaf sends by way of the root: sets shape from what "path discover"
+# finds, for a group of all hosts
+shape_by_root()
+{
+	local l host next port
+
+	shape=("per_leaf=$hosts")
+	for ((l = 0; l < leaves; l++)); do
+		host=$((l * hosts + hosts - 1))
+		next=$(((host + 1) % (leaves * hosts)))
+		[[ -e $dir/paths$host.json ]] ||
+			host_exec $host rocesteer path discover --dev "$(host_dev $host)" \
+				--source "$(host_ip $host)" --peer "$(host_ip $next)" \
+				--out "$dir/paths$host.json" || return
+		port=$(jq --arg router "10.255.1.$((root + 1))" \
+			'.peers[0].paths[] | select(.router == $router) | .ports[0]' \
+			"$dir/paths$host.json")
+		shape+=("sport=$host:$port")
+	done
+	echo "by spine $root: ${shape[*]}"
+}
+
 # hosts_tc LINE...: for tc, with DEV for the device of each host
 hosts_tc()
 {
@@ -263,40 +359,78 @@ hosts_tc()
 	done | tc -force -batch -
 }
 
-# ports_tc LINE: the same for the ports of the switch
+# switch_tc SWITCH LINE PORT...: for tc, with DEV for each port
+switch_tc()
+{
+	local port at=$1 line=$2
+	shift 2
+
+	for port; do
+		echo "${line//DEV/$port}"
+	done | netns_exec "$at" tc -force -batch -
+}
+
+# ports_tc PLACE LINE: behind, at the ports of hosts; up, of leaves to spines; down, of
+# spines to leaves
 ports_tc()
 {
-	local port
+	local i places spine_ports leaf_ports
 
-	for port in "${ports[@]}"; do
-		echo "${1//DEV/$port}"
-	done | in_switch tc -force -batch -
+	[[ ${shape[*]} ]] || {
+		[[ $1 != behind ]] || switch_tc "$switch" "$2" "${ports[@]}"
+		return
+	}
+	mapfile -t spine_ports < <(printf 'spine%d\n' $(seq 0 $((spines - 1))))
+	mapfile -t leaf_ports < <(printf 'leaf%d\n' $(seq 0 $((leaves - 1))))
+	case $1 in
+	behind)
+		for ((i = 0; i < leaves; i++)); do
+			mapfile -t places < <(printf 'host%d\n' $(seq $((i * hosts)) $((i * hosts + hosts - 1))))
+			switch_tc "leaf$i" "$2" "${places[@]}" || return
+		done
+		;;
+	up)
+		for ((i = 0; i < leaves; i++)); do
+			switch_tc "leaf$i" "$2" "${spine_ports[@]}" || return
+		done
+		;;
+	down)
+		for ((i = 0; i < spines; i++)); do
+			switch_tc "spine$i" "$2" "${leaf_ports[@]}" || return
+		done
+		;;
+	esac
 }
 
 # disturb PLACE NETEM...: to what hosts send, behind their rate limit: data (before), or
-# acknowledgments in IPv4 (acks), as fabric.sh has them; to what the switch sends (behind);
-# or to all
+# acknowledgments in IPv4 (acks), as fabric.sh has them; to what the switches send to hosts
+# (behind), to spines (up) or to leaves (down); or to all
 disturb()
 {
-	local place=$1 lines=()
+	local place=$1 lines=() netem
 	shift
 
-	[[ $place == acks || $place == behind ]] ||
-		lines+=("qdisc replace dev DEV parent 2:2 netem limit 10000 $*")
-	[[ $place == before || $place == behind ]] ||
-		lines+=("qdisc replace dev DEV parent 2:1 netem limit 10000 $*")
+	netem="netem limit 10000 $*"
+	[[ $place != before && $place != all ]] || lines+=("qdisc replace dev DEV parent 2:2 $netem")
+	[[ $place != acks && $place != all ]] || lines+=("qdisc replace dev DEV parent 2:1 $netem")
 	((!${#lines[@]})) || hosts_tc "${lines[@]}" || return
-	[[ $place == before || $place == acks ]] ||
-		ports_tc "qdisc replace dev DEV root netem limit 10000 $*"
+	[[ $place != behind && $place != all ]] ||
+		ports_tc behind "qdisc replace dev DEV root $netem" || return
+	[[ $place != up && $place != all ]] ||
+		ports_tc up "qdisc replace dev DEV parent 2:2 $netem" || return
+	[[ $place != down && $place != all ]] ||
+		ports_tc down "qdisc replace dev DEV parent 2:2 $netem"
 }
 
-# As leaf_up or spine_up made it.
+# As leaf_up, spine_up or tree_up made it.
 undisturbed()
 {
-	local rate=$fast
+	local rate=$fast fifo="qdisc replace dev DEV parent 2:2 bfifo limit 8m"
 
-	hosts_tc "qdisc replace dev DEV parent 2:2 bfifo limit 8m" "qdisc del dev DEV parent 2:1"
-	ports_tc "qdisc del dev DEV root"
+	hosts_tc "$fifo" "qdisc del dev DEV parent 2:1"
+	ports_tc behind "qdisc del dev DEV root"
+	ports_tc up "$fifo"
+	ports_tc down "$fifo"
 	[[ $switch == leaf* ]] || tbf_batch "$rate" "${ports[@]}" | in_switch tc -batch -
 	return 0
 } 2>/dev/null
@@ -312,4 +446,92 @@ disturbed()
 	"$@" || status=1
 	undisturbed
 	return "$status"
+}
+
+#
+# What goes away: ranks get an error and nothing wrong, and then the sum from a ring
+#
+
+dies=(timeout=14 retry=2 stall=$((10 * PATIENCE)) fallback=ring)
+quick=(timeout=15 stall=$((20 * PATIENCE)))	# where packets are lost: 134 ms
+
+types_of()
+{
+	local type
+
+	for type in int32 fp32 bf16 fp16; do
+		"$1" "$2" type="$type" "${@:3}" || return
+	done
+}
+
+# The queue pairs' timer is longer than the rank that waits: no packet is sent twice.
+straggler()
+{
+	local status=0
+
+	seen_mark
+	ranks_start straggle 4 type=fp32 bytes=262144 packets=8 timeout=21 straggle="2:3:$(few 1500 5000)" &&
+		ranks_end straggle 0 || return
+	group_is '[.ranks[] | select(.inputs) | .duplicates + .replays + .stale + .restarts] | add == 0' ||
+		status=1
+	((status == 0)) || group_get .
+	group_unload && no_input_forwarded && return "$status"
+}
+
+# in_the_middle COMMAND...: Rank 2 is held before its fourth message, and packets of all
+# others wait in the switch.
+in_the_middle()
+{
+	local status=0
+
+	seen_mark
+	ranks_start middle 4 type=fp32 bytes=262144 packets=4 hold=2:3 "${dies[@]}" || return
+	busywait 20000 ranks_held middle && busywait 20000 group_is ".held >= $held" || status=1
+	"$@" || status=1
+	ranks_release middle
+	ranks_end middle 3 4 || status=1
+	(($(result middle ring_right) == 4 * 65536)) || status=1
+	no_input_forwarded || status=1
+	return "$status"
+}
+
+# on_the_move COMMAND...: while packets come and go
+on_the_move()
+{
+	local status=0
+
+	seen_mark
+	ranks_start middle 4 type=fp32 bytes=524288 iterations=60 "${dies[@]}" || return
+	busywait 20000 group_is '.done >= 100' || status=1
+	"$@" || status=1
+	ranks_end middle 3 4 || status=1
+	(($(result middle ring_right) == 4 * 131072)) || status=1
+	no_input_forwarded || status=1
+	return "$status"
+}
+
+module_reload()
+{
+	passes=1
+	reduce_unload && reduce_load && $loads "$dir/middle.json"
+}
+
+# A rank dies: the others' packets wait until the group goes.
+rank_dies()
+{
+	local status=0
+
+	ranks_start dies 4 bytes=262144 packets=4 kill=1:3 timeout=14 retry=2 stall=5 &&
+		ranks_end dies 3 4 || status=1
+	group_is '.held > 0 and .state == "alive"' || status=1
+	group_unload && nothing_held && return "$status"
+}
+
+nothing_held()
+{
+	local bytes
+
+	bytes=$(stat_get .bytes)
+	echo "$bytes bytes are in use"
+	((bytes == 0))
 }

@@ -13,6 +13,8 @@
  *	iterations=N		as many All-Reduces, one after the other
  *	mtu=N packets=N window=N	of a packet; of a message; messages in flight
  *	group=N			number of the group
+ *	per_leaf=N root=N	a tree: as many ranks below each leaf; which spine is the root
+ *	sport=RANK:PORT		UDP source port of what the rank sends, by the flow label
  *	psn=N			first PSN; that of each rank is another
  *	timeout=N retry=N	of the queue pairs
  *	stall=SECONDS		the time without progress after which a rank gives up
@@ -54,6 +56,7 @@ enum op op = SUM;
 size_t bytes = 1 << 20, element, count;
 unsigned int iterations = 1, mtu = 4096, packets = 40, window = 2, group;
 unsigned int timeout = 17, retry = 7, stall = 20, psn = 0xffffe0;
+unsigned int per_leaf, root, sport[MAX_RANKS];
 const char *file, *load, *mode = "net", *fallback = "";
 struct event straggle = { -1, 0, 0 }, hold = { -1, 0, 0 }, death = { -1, 0, 0 };
 struct event odd = { -1, 0, 0 };
@@ -96,6 +99,15 @@ static void event_parse(struct event *event, const char *value)
 		options_fail(value);
 }
 
+static void sport_parse(const char *value)
+{
+	unsigned int rank, port;
+
+	if (sscanf(value, "%u:%u", &rank, &port) != 2 || rank >= MAX_RANKS)
+		options_fail(value);
+	sport[rank] = port;
+}
+
 static bool option_text(const char *name, const char *value)
 {
 	static const char *const types[] = { "int32", "fp32", "bf16", "fp16" };
@@ -112,6 +124,8 @@ static bool option_text(const char *name, const char *value)
 		event_parse(&death, value);
 	else if (!strcmp(name, "odd"))
 		event_parse(&odd, value);
+	else if (!strcmp(name, "sport"))
+		sport_parse(value);
 	else if (!strcmp(name, "file"))
 		file = value;
 	else if (!strcmp(name, "load"))
@@ -134,6 +148,7 @@ static void option_number(const char *name, const char *value)
 		{ "iterations", &iterations }, { "mtu", &mtu }, { "packets", &packets },
 		{ "window", &window }, { "group", &group }, { "timeout", &timeout },
 		{ "retry", &retry }, { "stall", &stall }, { "psn", &psn },
+		{ "per_leaf", &per_leaf }, { "root", &root },
 	};
 	unsigned int i;
 

@@ -108,22 +108,32 @@ static enum outcome ring_reduce(void)
 	return RIGHT;
 }
 
-/* In the order of ranks, rounded once */
-static __u32 net_expected(size_t i)
+/* In this order, rounded once */
+static __u32 combined(const __u32 *in, unsigned int n)
 {
-	__u32 sum = element_get(input(0), element, i);
-	float value = element_value(type, sum);
+	float value = element_value(type, in[0]);
+	__u32 sum = in[0];
 	unsigned int r;
 
-	for (r = 1; r < nr_ranks; r++) {
-		__u32 more = element_get(input(r), element, i);
-
+	for (r = 1; r < n; r++)
 		if (type == INT32)
-			sum = int_combine(op, sum, more);
+			sum = int_combine(op, sum, in[r]);
 		else
-			value = value_combine(op, value, element_value(type, more));
-	}
+			value = value_combine(op, value, element_value(type, in[r]));
 	return type == INT32 ? sum : element_of(type, value);
+}
+
+/* In the order of ranks: of each leaf, then of the leaves */
+static __u32 net_expected(size_t i)
+{
+	unsigned int r, step = per_leaf ?: 1, n = 0;
+	__u32 in[MAX_RANKS];
+
+	for (r = 0; r < nr_ranks; r++)
+		in[r] = element_get(input(r), element, i);
+	for (r = 0; r < nr_ranks; r += step)
+		in[n++] = combined(in + r, step);
+	return combined(in, n);
 }
 
 /* From the rank that has the number of the chunk, rounded each time */

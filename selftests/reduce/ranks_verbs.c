@@ -142,6 +142,14 @@ static enum ibv_mtu ibv_mtu(void)
 	return IBV_MTU_256 + __builtin_ctz(mtu / 256);
 }
 
+/* A flow label from which a device derives this source port, rdma_flow_label_to_udp_sport() */
+static __u32 flow_label(unsigned int port)
+{
+	if (!port)
+		return 0;
+	return port & 0x3fff ?: 0x4001;
+}
+
 static void qp_connect(struct ibv_qp *qp, unsigned int peer, __u32 dqpn, __u32 rq_psn,
 		       __u32 sq_psn)
 {
@@ -151,7 +159,8 @@ static void qp_connect(struct ibv_qp *qp, unsigned int peer, __u32 dqpn, __u32 r
 		.ah_attr = {
 			.is_global = 1, .port_num = 1,
 			.grh = { .dgid = shared->rank[peer].end.gid, .hop_limit = 64,
-				 .sgid_index = gid_index },
+				 .sgid_index = gid_index,
+				 .flow_label = flow_label(sport[self]) },
 		},
 	}, rts = {
 		.qp_state = IBV_QPS_RTS, .sq_psn = sq_psn, .timeout = timeout,
@@ -187,12 +196,16 @@ static void group_write(void)
 	if (!f)
 		err(SETUP, "%s", file);
 	fprintf(f, "{ \"group\": %u, \"type\": \"%s\", \"op\": \"%s\", \"mtu\": %u,\n"
-		"  \"packets\": %u, \"window\": %u, \"ranks\": [", group,
-		formats[type].name, op_names[op], mtu, packets, window);
-	for (i = 0; i < nr_ranks; i++)
-		fprintf(f, "%s\n  { \"address\": \"%s\", \"qpn\": %u, \"psn\": %u, \"va\": %llu }",
-			i ? "," : "", hosts[i].address, shared->rank[i].end.receives,
-			first_psn(i), shared->rank[i].end.va);
+		"  \"packets\": %u, \"window\": %u, \"root\": %u, \"ranks\": [", group,
+		formats[type].name, op_names[op], mtu, packets, window, root);
+	for (i = 0; i < nr_ranks; i++) {
+		const struct end *end = &shared->rank[i].end;
+
+		fprintf(f, "%s\n  { \"address\": \"%s\", \"leaf\": %u,", i ? "," : "",
+			hosts[i].address, per_leaf ? i / per_leaf : 0);
+		fprintf(f, " \"qpn\": %u, \"psn\": %u, \"va\": %llu }", end->receives,
+			first_psn(i), end->va);
+	}
 	fputs(" ]\n}\n", f);
 	if (fclose(f))
 		err(SETUP, "%s", file);

@@ -14,9 +14,6 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 # shellcheck source=selftests/reduce/lib.sh
 . selftests/reduce/lib.sh
 
-quick=(timeout=15 stall=$((20 * PATIENCE)))	# where packets are lost: 134 ms
-dies=(timeout=14 retry=2 stall=$((10 * PATIENCE)) fallback=ring)
-
 #
 # Ranks, and what watches the switch, notice
 #
@@ -38,15 +35,6 @@ ring_is_right()
 #
 # Sums
 #
-
-types_of()
-{
-	local type
-
-	for type in int32 fp32 bf16 fp16; do
-		"$1" "$2" type="$type" "${@:3}" || return
-	done
-}
 
 min_and_max()
 {
@@ -153,61 +141,9 @@ corrupted()
 	(($(stat_get .icrc) > before)) && return "$status"
 }
 
-# The queue pairs' timer is longer than the rank that waits: no packet is sent twice.
-straggler()
-{
-	local status=0
-
-	seen_mark
-	ranks_start straggle 4 type=fp32 bytes=262144 packets=8 timeout=21 straggle="2:3:$(few 1500 5000)" &&
-		ranks_end straggle 0 || return
-	group_is '[.ranks[] | .duplicates + .replays + .stale + .restarts] | add == 0' ||
-		status=1
-	((status == 0)) || group_get .
-	group_unload && no_input_forwarded && return "$status"
-}
-
 #
 # What goes away: ranks get an error and nothing wrong, and then the sum from a ring
 #
-
-# in_the_middle COMMAND...: Rank 2 is held before its fourth message, and packets of all
-# others wait in the switch.
-in_the_middle()
-{
-	local status=0
-
-	seen_mark
-	ranks_start middle 4 type=fp32 bytes=262144 packets=4 hold=2:3 "${dies[@]}" || return
-	busywait 20000 ranks_held middle && busywait 20000 group_is '.held >= 12' || status=1
-	"$@" || status=1
-	ranks_release middle
-	ranks_end middle 3 4 || status=1
-	(($(result middle ring_right) == 4 * 65536)) || status=1
-	no_input_forwarded || status=1
-	return "$status"
-}
-
-# on_the_move COMMAND...: while packets come and go
-on_the_move()
-{
-	local status=0
-
-	seen_mark
-	ranks_start middle 4 type=fp32 bytes=524288 iterations=60 "${dies[@]}" || return
-	busywait 20000 group_is '.done >= 100' || status=1
-	"$@" || status=1
-	ranks_end middle 3 4 || status=1
-	(($(result middle ring_right) == 4 * 131072)) || status=1
-	no_input_forwarded || status=1
-	return "$status"
-}
-
-module_reload()
-{
-	passes=1
-	reduce_unload && reduce_load && in_switch rocesteer reduce load "$dir/middle.json"
-}
 
 link_down()
 {
@@ -271,26 +207,6 @@ odd()
 		ranks_end odd 3 4 && group_is '.poison == "disagree"' || status=1
 	(($(result odd ring_right) == 4 * 65536)) || status=1
 	group_unload && no_input_forwarded && return "$status"
-}
-
-# A rank dies: the others' packets wait until the group goes.
-rank_dies()
-{
-	local status=0
-
-	ranks_start dies 4 bytes=262144 packets=4 kill=1:3 timeout=14 retry=2 stall=5 &&
-		ranks_end dies 3 4 || status=1
-	group_is '.held > 0 and .state == "alive"' || status=1
-	group_unload && nothing_held && return "$status"
-}
-
-nothing_held()
-{
-	local bytes
-
-	bytes=$(stat_get .bytes)
-	echo "$bytes bytes are in use"
-	((bytes == 0))
 }
 
 # Nobody has loaded the group.
