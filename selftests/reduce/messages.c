@@ -110,7 +110,8 @@ static void put(struct nlmsghdr *nlh, __u16 attribute, __u32 value)
 		mnl_attr_put_u32(nlh, attribute, random_below(32) ? value : number());
 }
 
-static void put_rank(struct nlmsghdr *nlh, __u32 rank)
+/* A group that is not @joined has no queue pairs. */
+static void put_rank(struct nlmsghdr *nlh, __u32 rank, bool joined)
 {
 	__u8 address[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = rank };
 	struct nlattr *nest = mnl_attr_nest_start(nlh, ROCESTEER_REDUCE_A_GROUP_RANK);
@@ -120,24 +121,36 @@ static void put_rank(struct nlmsghdr *nlh, __u32 rank)
 	if (random_below(64))
 		mnl_attr_put(nlh, ROCESTEER_REDUCE_A_RANK_ADDRESS, random_below(64) ? 16 :
 			     random_below(16), address);
-	put(nlh, ROCESTEER_REDUCE_A_RANK_QPN, 17);
-	put(nlh, ROCESTEER_REDUCE_A_RANK_PSN, random_below(1 << 24));
-	if (random_below(64))
-		mnl_attr_put_u64(nlh, ROCESTEER_REDUCE_A_RANK_VA, number());
+	put(nlh, ROCESTEER_REDUCE_A_RANK_LEAF, rank / 2);
+	if (joined) {
+		put(nlh, ROCESTEER_REDUCE_A_RANK_QPN, 17);
+		put(nlh, ROCESTEER_REDUCE_A_RANK_PSN, random_below(1 << 24));
+		if (random_below(64))
+			mnl_attr_put_u64(nlh, ROCESTEER_REDUCE_A_RANK_VA, number());
+	}
 	mnl_attr_nest_end(nlh, nest);
 }
 
-static void put_group(struct nlmsghdr *nlh)
+/* Some are @usual: a group that is there can be joined by those alone. */
+static void put_group(struct nlmsghdr *nlh, bool usual)
 {
+	bool joined = random_below(4);
 	__u32 ranks = random_below(8) ? 2 + random_below(4) : random_below(70), r;
 
-	put(nlh, ROCESTEER_REDUCE_A_GROUP_TYPE, random_below(4));
-	put(nlh, ROCESTEER_REDUCE_A_GROUP_OP, random_below(3));
-	put(nlh, ROCESTEER_REDUCE_A_GROUP_MTU, 256 << random_below(5));
-	put(nlh, ROCESTEER_REDUCE_A_GROUP_PACKETS, 1 + random_below(64));
-	put(nlh, ROCESTEER_REDUCE_A_GROUP_WINDOW, 1 + random_below(4));
+	if (usual)
+		ranks = 4;
+	if (joined) {
+		put(nlh, ROCESTEER_REDUCE_A_GROUP_TYPE, random_below(4));
+		put(nlh, ROCESTEER_REDUCE_A_GROUP_OP, random_below(3));
+	}
+	put(nlh, ROCESTEER_REDUCE_A_GROUP_MTU, usual ? 1024 : 256 << random_below(5));
+	put(nlh, ROCESTEER_REDUCE_A_GROUP_PACKETS, usual ? 4 : 1 + random_below(64));
+	put(nlh, ROCESTEER_REDUCE_A_GROUP_WINDOW, usual ? 2 : 1 + random_below(4));
+	put(nlh, ROCESTEER_REDUCE_A_GROUP_ROLE, usual ? ROCESTEER_REDUCE_ROLE_LEAF :
+	    random_below(3));
+	put(nlh, ROCESTEER_REDUCE_A_GROUP_LEAF, usual ? 1 : random_below(3));
 	for (r = 0; r < ranks; r++)
-		put_rank(nlh, r);
+		put_rank(nlh, r, joined);
 }
 
 /* An attribute of any number and length. */
@@ -175,7 +188,9 @@ static void send_one(void)
 	if (cmd != ROCESTEER_REDUCE_CMD_STATS_GET && !(nlh->nlmsg_flags & NLM_F_DUMP))
 		put(nlh, ROCESTEER_REDUCE_A_GROUP_ID, random_below(GROUPS));
 	if (cmd == ROCESTEER_REDUCE_CMD_GROUP_ADD)
-		put_group(nlh);
+		put_group(nlh, random_below(2));
+	if (cmd == ROCESTEER_REDUCE_CMD_GROUP_JOIN)
+		put_group(nlh, true);
 	for (i = random_below(4) ? 0 : random_below(6); i; i--)
 		put_any(nlh, 0);
 	if (!random_below(8) && nlh->nlmsg_len > 20) {	/* a byte of it, behind the headers */
@@ -205,7 +220,8 @@ int main(int argc, char **argv)
 	find_family();
 	while (count--)
 		send_one();
-	printf("add=%lu del=%lu get=%lu stats=%lu\n", right[ROCESTEER_REDUCE_CMD_GROUP_ADD],
+	printf("add=%lu join=%lu del=%lu get=%lu stats=%lu\n",
+	       right[ROCESTEER_REDUCE_CMD_GROUP_ADD], right[ROCESTEER_REDUCE_CMD_GROUP_JOIN],
 	       right[ROCESTEER_REDUCE_CMD_GROUP_DEL], right[ROCESTEER_REDUCE_CMD_GROUP_GET],
 	       right[ROCESTEER_REDUCE_CMD_STATS_GET]);
 	return 0;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # NetReduce on real RoCE connections: all types and sizes, from 2 to 64 ranks, and what is
-# lost wherever. "make check" has a part of it.
+# lost wherever, at one switch and over leaves and a spine. "make check" has a part of it.
 #
 # shellcheck disable=SC2317 # functions are called through check
 
@@ -21,22 +21,42 @@ sizes=(42196 "$(few 132308 1049812)")
 long=$(few 1049812 8388608)
 lossy=132308
 
+trees=("2 4" "3 2" "4 1")	# leaves, hosts below each
+tree_places=(before up down behind acks all)
+
 one_element()
 {
 	reduces 2 type=int32 bytes=4 && reduces 2 type=fp32 bytes=4 &&
 		reduces 3 type=bf16 bytes=2 && reduces 3 type=fp16 bytes=2
 }
 
-# Types in turn, or each of them
+# lost RANKS PLACE LOSS TYPE...: types in turn, or each of them
 lost()
 {
-	local type place=$1 loss=$2
-	shift 2
+	local type ranks=$1 place=$2 loss=$3
+	shift 3
 
 	for type; do
-		disturbed "$place loss $loss%" sums 4 type="$type" bytes="$lossy" \
+		disturbed "$place loss $loss%" sums "$ranks" type="$type" bytes="$lossy" \
 			timeout=15 iterations="$(few 3 20)" || return
 	done
+}
+
+tree_types()
+{
+	local type
+
+	for type in "${types[@]}"; do
+		sums $((leaves * hosts)) type="$type" bytes="${sizes[0]}" packets=8 timeout=19 ||
+			return
+	done
+}
+
+# The observer forgets: what is a part in one tree may be a result in another.
+tree_and_observer()
+{
+	rm -r "$pins"
+	observer_load && tree_up "$1" "$2" 1 "$fast" && observe_tree
 }
 
 up()
@@ -45,7 +65,8 @@ up()
 }
 
 reduce_prepare
-ktap_plan $((4 + ${#counts[@]} * ${#sizes[@]} * 4 + ${#places[@]} * ${#losses[@]}))
+ktap_plan $((4 + ${#counts[@]} * ${#sizes[@]} * 4 + ${#places[@]} * ${#losses[@]} +
+	2 * ${#trees[@]} + ${#tree_places[@]} * ${#losses[@]}))
 defer reduce_down
 check "eight hosts below a leaf" up
 ((!ktap_failed)) || exit
@@ -63,8 +84,24 @@ i=0
 for place in "${places[@]}"; do
 	for loss in "${losses[@]}"; do
 		read -r -a those <<<"$(few "${types[i++ % 4]}" "${types[*]}")"
-		check "$loss % is lost: $place" lost "$place" "$loss" "${those[@]}"
+		check "$loss % is lost: $place" lost 4 "$place" "$loss" "${those[@]}"
 	done
+done
+fabric_down
+
+for tree in "${trees[@]}"; do
+	read -r l h <<<"$tree"
+	check "$l leaves of $h hosts and a spine" tree_and_observer "$l" "$h"
+	check "$l x $h: all types" tree_types
+	[[ $tree == "${trees[0]}" ]] || { fabric_down; continue; }
+	for place in "${tree_places[@]}"; do
+		for loss in "${losses[@]}"; do
+			read -r -a those <<<"$(few "${types[i++ % 4]}" "${types[*]}")"
+			check "$l x $h: $loss % is lost: $place" \
+				lost $((l * h)) "$place" "$loss" "${those[@]}"
+		done
+	done
+	fabric_down
 done
 check "nothing is left behind" reduce_down
 ktap_finish

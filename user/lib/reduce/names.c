@@ -63,7 +63,7 @@ static const struct {
 		"a packet has another opcode, length, immediate or offset than others" },
 	[ROCESTEER_REDUCE_POISON_EMPTY] = { "empty", "a packet has no payload" },
 	[ROCESTEER_REDUCE_POISON_BEYOND] = { "beyond",
-		"a packet is further ahead than packets and window allow, or a result than inputs" },
+		"a packet is further ahead than packets and window allow, or a result too early" },
 	[ROCESTEER_REDUCE_POISON_ROUTE] = { "route",
 		"packets come by another way than those before" },
 	[ROCESTEER_REDUCE_POISON_DEVICE] = { "device",
