@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The report of demo/reduce.sh: reduce.py OUT
 
-Fails when an element was wrong, when a run fell back to the ring, or when the switch saves
-less than GATES of what it can save over the ring, or when 1 % of loss behind the switch makes
-4 hosts slower than LOSS times.
+Fails when an element was wrong, when a run fell back to the ring, when switches save less
+than GATES of what they can save over the ring, when a leaf sends more than UPLINK times the
+buffer to its spines, or when 1 % of loss behind the switch makes 4 hosts slower than LOSS
+times.
 """
 import json
 import os
@@ -13,6 +14,7 @@ import sys
 import svg
 
 GATES = {"bytes": 0.99, "time": 0.9}
+UPLINK = 1.05
 LOSS = 2.5
 TITLES = {"ring": "ring", "netreduce": "NetReduce"}
 COLOURS = {"ring": "#fc8d59", "netreduce": "#2678be"}
@@ -25,42 +27,67 @@ def read(path):
 
 
 def load(out, hosts, name):
-    """A run; bytes are those of the host that has sent most."""
+    """A run; bytes are those of the host, and of the leaf, that has sent most."""
     directory = os.path.join(out, f"{hosts}-{name}")
     run = read(os.path.join(directory, "out0"))
     result = run["results"][0]
-    sent = [after - before for before, after in
-            zip(read(os.path.join(directory, "before")),
-                read(os.path.join(directory, "after")))]
-    return {"bytes": max(sent) / run["iters"], "time": result["time_us"] / 1e6,
-            "size": result["size"], "wrong": result["wrong"],
-            "by_ring": run.get("by_ring", 0), "predicted": run["predicted_us"] / 1e6}
+    before, after = (read(os.path.join(directory, when)) for when in ("before", "after"))
+    sent = {who: [(b - a) / run["iters"] for a, b in zip(before[who], after[who])]
+            for who in after}
+    return {"hosts": sent["hosts"], "uplinks": sent["uplinks"],
+            "bytes": max(sent["hosts"]), "uplink": max(sent["uplinks"], default=0),
+            "time": result["time_us"] / 1e6, "size": result["size"],
+            "wrong": result["wrong"], "by_ring": run.get("by_ring", 0),
+            "predicted": run["predicted_us"] / 1e6}
 
 
 def gain(runs, what):
     return runs["ring"][what] / runs["netreduce"][what]
 
 
-def table(hosts, runs, small, lossy, delay):
+def is_tree(name):
+    return "x" in name
+
+
+def title_of(name):
+    leaves, _, hosts = name.partition("x")
+    return f"{leaves} leaves x {hosts} hosts" if hosts else f"{name} hosts"
+
+
+def table(name, runs):
     """Print; returns whether a gate was missed."""
+    hosts = len(runs["ring"]["hosts"])
     best = 2 * (hosts - 1) / hosts
-    print(f"\n{hosts} hosts, {runs['ring']['size'] / 2**20:g} MiB\n\n"
-          "ALGORITHM  BYTES A HOST  SECONDS  PREDICTED  WRONG  4 KiB, ms")
-    for name, run in runs.items():
-        print(f"{TITLES[name]:9}  {run['bytes']:12.0f}  {run['time']:7.3f}  "
-              f"{run['predicted']:9.3f}  {run['wrong']:5}  "
-              f"{small[name]['time'] * 1e3:9.1f}")
+    size = runs["ring"]["size"]
+    print(f"\n{title_of(name)}, {size / 2**20:g} MiB\n\n"
+          "ALGORITHM  BYTES A HOST  BYTES A LEAF  SECONDS  PREDICTED  WRONG")
+    for algorithm, run in runs.items():
+        up = f"{run['uplink']:.0f}" if is_tree(name) else "-"
+        print(f"{TITLES[algorithm]:9}  {run['bytes']:12.0f}  {up:>12}  "
+              f"{run['time']:7.3f}  {run['predicted']:9.3f}  {run['wrong']:5}")
     for what, gate in GATES.items():
         print(f"{what}: 1/{gain(runs, what):.3f} of the ring's, "
               f"{gain(runs, what) / best:.1%} of what is possible ({best:.3f})")
+    failed = any(gain(runs, what) < gate * best for what, gate in GATES.items()) or \
+        any(run["wrong"] or run["by_ring"] for run in runs.values())
+    if is_tree(name):
+        ratio = runs["netreduce"]["uplink"] / size
+        print(f"a leaf sends {ratio:.3f} of the buffer to its spines")
+        failed |= ratio > UPLINK
+    return failed
+
+
+def table_more(hosts, runs, small, lossy, delay):
+    """What is measured at one switch alone; returns whether a gate was missed."""
+    print(", ".join(f"4 KiB by the {TITLES[name]}: {run['time'] * 1e3:.1f} ms"
+                    for name, run in small.items()))
     print(f"4 KiB: the sum takes 2 hops, {2 * delay} ms, the ring {4 * (hosts - 1)}, "
           f"{4 * (hosts - 1) * delay} ms; the signal to start and the last "
           f"acknowledgment take {4 * delay} ms of either")
     slower = lossy["time"] / runs["netreduce"]["time"]
     print(f"1 % of what the switch sends is lost: {slower:.2f} times as long")
-    return any(gain(runs, what) < gate * best for what, gate in GATES.items()) or \
-        hosts == 4 and slower > LOSS or \
-        any(run["wrong"] or run["by_ring"] for run in [*runs.values(), *small.values(), lossy])
+    return hosts == 4 and slower > LOSS or \
+        any(run["wrong"] or run["by_ring"] for run in [*small.values(), lossy])
 
 
 def bars(rows, top, label, unit):
@@ -79,44 +106,60 @@ def bars(rows, top, label, unit):
 
 def draw(report):
     body, top = [], 56
-    for what, scale, label, unit in (
-            ("bytes", 2**20, "MiB that each host sends", ""),
-            ("time", 1, "completion, in seconds", " s"),
-            ("small", 1e-3, "completion of 4 KiB, in milliseconds", " ms")):
-        rows = []
-        for hosts, part in report.items():
-            runs = part["small"] if what == "small" else part["runs"]
-            key = "time" if what == "small" else what
-            rows += [(f"{hosts} hosts, {TITLES[name]}", name, run[key] / scale)
-                     for name, run in runs.items()]
-        lines, top = bars(rows, top, label, unit)
-        body += lines
+    for what, key, scale, label, unit in (
+            ("runs", "bytes", 2**20, "MiB that each host sends", ""),
+            ("runs", "uplink", 2**20, "MiB that each leaf sends to its spines", ""),
+            ("runs", "time", 1, "completion, in seconds", " s"),
+            ("small", "time", 1e-3, "completion of 4 KiB, in milliseconds", " ms")):
+        rows = [(f"{title_of(name)}, {TITLES[algorithm]}", algorithm, run[key] / scale)
+                for name, part in report.items()
+                for algorithm, run in part.get(what, {}).items() if run[key]]
+        if rows:
+            lines, top = bars(rows, top, label, unit)
+            body += lines
     return "\n".join(svg.opened(
         LEFT + WIDTH + RIGHT, top, 20,
-        "All-Reduce of 4 MiB: a ring, and a switch that sums") + body + ["</svg>\n"])
+        "All-Reduce of 4 MiB: a ring, and switches that sum") + body + ["</svg>\n"])
+
+
+def summary(kernel, report):
+    return {"kernel": kernel, "runs": [
+        {"fabric": "leaf-spine" if is_tree(name) else "leaf", "name": name,
+         "algorithm": algorithm, "hosts": len(run["hosts"]), "bytes": run["size"],
+         "sent_per_host": [round(n) for n in run["hosts"]],
+         "uplink_bytes": [round(n) for n in run["uplinks"]],
+         "completion_s": run["time"], "wrong": run["wrong"]}
+        for name, part in report.items()
+        for what in part for algorithm, run in part[what].items()]}
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     out = sys.argv[1]
-    counts = sorted(int(name.partition("-")[0]) for name in os.listdir(out)
-                    if name.endswith("-ring"))
+    names = sorted((name.removesuffix("-ring") for name in os.listdir(out)
+                    if name.endswith("-ring")), key=lambda name: (is_tree(name), name))
     delay = read(os.path.join(out, "delay"))
+    with open(os.path.join(out, "kernel"), encoding="utf-8") as file:
+        kernel = file.read().strip()
     report, failed = {}, False
-    for hosts in counts:
-        runs = {name: load(out, hosts, name) for name in TITLES}
-        small = {name: load(out, hosts, name + "-small") for name in TITLES}
-        lossy = load(out, hosts, "netreduce-loss")
-        failed |= table(hosts, runs, small, lossy, delay)
-        report[hosts] = {"runs": runs, "small": small, "lossy": lossy}
-    with open(os.path.join(out, "report.json"), "w", encoding="utf-8") as file:
-        json.dump(report, file, indent=1)
-    with open(os.path.join(out, "reduce.svg"), "w", encoding="utf-8") as file:
+    for name in names:
+        runs = {title: load(out, name, title) for title in TITLES}
+        report[name] = {"runs": runs}
+        failed |= table(name, runs)
+        if is_tree(name):
+            continue
+        small = {title: load(out, name, title + "-small") for title in TITLES}
+        lossy = load(out, name, "netreduce-loss")
+        report[name] |= {"small": small, "lossy": {"netreduce": lossy}}
+        failed |= table_more(int(name), runs, small, lossy, delay)
+    with open(out + ".json", "w", encoding="utf-8") as file:
+        json.dump(summary(kernel, report), file, indent=1)
+    with open(out + ".svg", "w", encoding="utf-8") as file:
         file.write(draw(report))
     if failed:
-        sys.exit("demo: elements are wrong, the switch has failed, loss costs too much, or the "
-                 "switch saves less than " +
+        sys.exit("demo: elements are wrong, switches have failed, loss or a leaf's uplinks cost "
+                 "too much, or switches save less than " +
                  ", ".join(f"{gate:.0%} of {what}" for what, gate in GATES.items()))
 
 

@@ -1,20 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# An All-Reduce by a ring, and by a switch that sums, on the same hosts and links.
+# An All-Reduce by a ring, and by switches that sum, on the same hosts and links.
 #
-#	make demo-reduce [DEMO="HOSTS.."]	4 and 8 by default
+#	make demo-reduce [DEMO="HOSTS|LEAVESxHOSTS.."]	4 8 2x2 2x4 by default
 #
-# Writes build/demo/reduce: report.json, reduce.svg, and what was measured.
+# HOSTS are at one switch; LEAVESxHOSTS are below leaves, with a spine for each host of a leaf.
+# Writes build/demo/reduce.json, build/demo/reduce.svg, and to build/demo/reduce what was
+# measured.
 
 set -euo pipefail
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/.."
 out=$PWD/build/demo/reduce
-(($#)) || set -- 4 8
-for hosts; do
-	[[ $hosts =~ ^([2-9]|1[0-6])$ ]] || {
-		echo "demo: $hosts is not a number of hosts from 2 to 16" >&2
+(($#)) || set -- 4 8 2x2 2x4
+for name; do
+	[[ $name =~ ^([2-9]|1[0-6]|[2-4]x[2-4])$ ]] || {
+		echo "demo: $name is neither a number of hosts from 2 to 16 nor 2x2 to 4x4" >&2
 		exit 2
 	}
 done
