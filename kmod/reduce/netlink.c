@@ -11,7 +11,6 @@
 #include "net.h"
 #include "netlink.h"
 #include "netlink-gen.h"
-#include "packet.h"
 #include "slot.h"
 
 /* Room for all attributes of a group of the most ranks: about 10 KiB. */
@@ -27,7 +26,6 @@
 
 static_assert(REDUCE_MAX_RANKS == ROCESTEER_REDUCE_MAX_RANKS);
 static_assert((int)REDUCE_GONE == (int)ROCESTEER_REDUCE_POISON_GONE);
-static_assert(REDUCE_MAX_RANKS - 1 == REDUCE_RANK_MASK);
 
 /* What a request has to have; what it may leave out until the group is joined. */
 static const char * const nl_group_attr_names[] = {

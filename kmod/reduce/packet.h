@@ -2,6 +2,7 @@
 #ifndef REDUCE_PACKET_H
 #define REDUCE_PACKET_H
 
+#include <linux/build_bug.h>
 #include <linux/in6.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -21,6 +22,8 @@
 #define REDUCE_GROUP_MASK	0x3fffu
 #define REDUCE_KIND_MASK	0xc0u
 #define REDUCE_RANK_MASK	0x3fu
+
+static_assert(REDUCE_MAX_RANKS - 1 == REDUCE_RANK_MASK);
 
 /*
  * The kind: what the payload is. A host sends inputs, a leaf sends parts up, the root sends
