@@ -13,6 +13,8 @@ pins=/sys/fs/bpf/test_reduce
 group=5		# unless a test says other
 root=0		# likewise; the spine
 shape=()	# of the ranks' groups, options of selftests/reduce/ranks.c
+# shellcheck disable=SC2034 # for the tests, where packets are lost: 134 ms
+quick=(timeout=15 stall=$((20 * PATIENCE)))
 held=12		# packets that wait at least where a rank is held
 fast=100mbit	# links that do not limit much, on one CPU under TCG
 
@@ -453,7 +455,6 @@ disturbed()
 #
 
 dies=(timeout=14 retry=2 stall=$((10 * PATIENCE)) fallback=ring)
-quick=(timeout=15 stall=$((20 * PATIENCE)))	# where packets are lost: 134 ms
 
 types_of()
 {

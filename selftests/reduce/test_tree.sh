@@ -40,12 +40,12 @@ sends_once()
 	local before bytes=1048576 up down host
 
 	before=$(tree_bytes)
-	sums 4 bytes=$bytes timeout=20 || return
+	sums 4 bytes="$bytes" timeout=20 || return
 	read -r up down host < <(jq -rn --argjson a "$(tree_bytes)" --argjson b "$before" \
 		'[range(3) | $a[.] - $b[.]] | join(" ")')
 	echo "of $bytes bytes $up went up, $down came down, and $host came from a host"
-	within_5_percent "$up" $bytes && within_5_percent "$down" $bytes &&
-		within_5_percent "$host" $bytes
+	within_5_percent "$up" "$bytes" && within_5_percent "$down" "$bytes" &&
+		within_5_percent "$host" "$bytes"
 }
 
 #
@@ -79,9 +79,9 @@ without_switch()
 	((seen[0] > marked[0] && seen[3] == marked[3] && seen[6] == marked[6])) || status=1
 	misplaced "$2" || status=1
 	for at in leaf0 leaf1 spine0; do
-		[[ $at == "$1" ]] || forgets $at || status=1
+		[[ $at == "$1" ]] || forgets "$at" || status=1
 	done
-	return $status
+	return "$status"
 }
 
 misplaced()
@@ -100,7 +100,7 @@ spine_link_down()
 	ip -n spine0 link set leaf1 down && switch=spine0 group_is '.poison == "device"' ||
 		status=1
 	spine_batch 0 | grep -w leaf1 | ip -n spine0 -batch - || status=1
-	return $status
+	return "$status"
 }
 
 #
@@ -120,7 +120,7 @@ joins()
 		ranks_end odd 3 4 || status=1
 	loads="$dir/tree join" ranks_start run 4 type=fp32 bytes=65536 || status=1
 	ranks_end run 0 || status=1
-	group_unload && return $status
+	group_unload && return "$status"
 }
 
 #
@@ -146,16 +146,16 @@ side_by_side()
 	for name in 0 1 2 3; do
 		root=$((name % 2))
 		shape_by_root || return
-		group=$((name + 7)) ranks_start $name 4 type=fp32 bytes=200000 \
+		group=$((name + 7)) ranks_start "$name" 4 type=fp32 bytes=200000 \
 			psn=$((name * 1000)) || return
 	done
 	for name in 0 1 2 3; do
-		ranks_end $name 0 || status=1
+		ranks_end "$name" 0 || status=1
 		root=$((name % 2)) group=$((name + 7)) group_unload || status=1
 	done
 	root=0
 	no_input_forwarded || status=1
-	return $status
+	return "$status"
 }
 
 # A spine forgets its group: the next run goes by the other one.
