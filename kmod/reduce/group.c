@@ -189,12 +189,19 @@ struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce
 	return group;
 }
 
+/*
+ * A group that is poisoned lets nothing leave any more. When all CPUs have let leave what
+ * had been queued before, nobody looks at the ways of connections without the lock.
+ */
 void reduce_group_join(struct reduce_group *group, const struct reduce_config *config)
 {
 	u32 r;
 
 	spin_lock_bh(&group->lock);
 	reduce_slots_poison(&group->slots, REDUCE_GONE, 0);
+	spin_unlock_bh(&group->lock);
+	synchronize_net();
+	spin_lock_bh(&group->lock);
 	group->config.type = config->type;
 	group->config.op = config->op;
 	group->config.joined = true;

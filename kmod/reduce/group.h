@@ -130,7 +130,7 @@ struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce
  * @config: type, operation and ranks, with the addresses that the group has
  *
  * What the group had before is forgotten: packets that wait are dropped, and no packet has
- * come yet. Context: Takes @group->lock.
+ * come yet. Context: Process context, may sleep; takes @group->lock.
  */
 void reduce_group_join(struct reduce_group *group, const struct reduce_config *config);
 

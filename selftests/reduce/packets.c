@@ -692,7 +692,7 @@ static void mutate_group(struct packet *p)
 		return;
 	ip = p->data + l.l3;
 	bth = p->data + l.l4 + sizeof(struct udphdr);
-	switch (packet_below(12)) {
+	switch (packet_below(13)) {
 	case 0:		/* group */
 		bth[6] = packet_below(2) ? packet_below(GROUPS) : packet_below(256);
 		break;
@@ -734,6 +734,9 @@ static void mutate_group(struct packet *p)
 		memmove(p->data + 16, p->data + 12, p->len - 12);
 		memcpy(p->data + 12, "\x81\x00\x00\x07", 4);
 		p->len += 4;
+		break;
+	case 12:	/* kind: what a leaf or a root sends */
+		bth[7] ^= (1 + packet_below(3)) << 6;
 		break;
 	}
 }

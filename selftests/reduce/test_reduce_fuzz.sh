@@ -104,7 +104,7 @@ reasons()
 	local name stat
 	stat=$($switch reduce stat --json) && echo "$stat" || return
 
-	for name in unknown address opcode length icrc gso poisoned; do
+	for name in unknown misplaced address opcode length icrc gso poisoned; do
 		jq -e ".$name > 0" <<<"$stat" >/dev/null || { echo "none: $name"; return 1; }
 	done
 	jq -e '.groups == 0 and .bytes == 0' <<<"$stat" >/dev/null
