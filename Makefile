@@ -12,7 +12,7 @@
 # make demo-all all policies and traffics on three fabrics, and on broken links: a night;
 #               and demo-chunk
 # make demo-chunk  collectives over two dimensions, measured against their plans
-# make demo-reduce  All-Reduces by a ring, and by a switch that sums
+# make demo-reduce  All-Reduces by a ring, and by switches that sum
 # make check    all tests, what is random or repeats itself a few times: 40 minutes
 # make check-all  all tests on both kernels, and all of that
 # make check-debug  the module on a kernel that checks itself, 40 minutes; more with
