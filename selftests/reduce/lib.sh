@@ -536,3 +536,17 @@ nothing_held()
 	echo "$bytes bytes are in use"
 	((bytes == 0))
 }
+
+# forge HOST KIND [BITS]: a packet of nothing to the group, to the queue pair number of rank
+# 1, and these bits.
+# Where hosts share a namespace, a raw packet does not go by its source address.
+forge()
+{
+	local from=$1 psn rule=(pref 9 iif lo to "$(host_ip 2)" lookup $((100 + $1)))
+
+	psn=$(jq '.ranks[1].psn' "$dir/middle.json")
+	fabric_has_host_netns || ip rule add "${rule[@]}" || return
+	printf 'to %d\n%s %d 50000 1\n' $((0xC00000 | group << 8 | ${3:-0} | 1)) "$2" "$psn" |
+		host_exec "$from" inject "$(host_ip "$from")" "$(host_ip 2)"
+	fabric_has_host_netns || ip rule del "${rule[@]}"
+}

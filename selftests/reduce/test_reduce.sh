@@ -153,19 +153,6 @@ link_down()
 	in_switch ip link set host1 up && return "$status"
 }
 
-# forge HOST KIND: a packet of nothing to the group, to the queue pair number of rank 1.
-# Where hosts share a namespace, a raw packet does not go by its source address.
-forge()
-{
-	local from=$1 psn rule=(pref 9 iif lo to "$(host_ip 2)" lookup $((100 + $1)))
-
-	psn=$(jq '.ranks[1].psn' "$dir/middle.json")
-	fabric_has_host_netns || ip rule add "${rule[@]}" || return
-	printf 'to %d\n%s %d 50000 1\n' $((0xC00000 | group << 8 | 1)) "$2" "$psn" |
-		host_exec "$from" inject "$(host_ip "$from")" "$(host_ip 2)"
-	fabric_has_host_netns || ip rule del "${rule[@]}"
-}
-
 forged()
 {
 	forge 1 write && busywait 5000 group_is '.poison == "empty" and .poison_rank == 1'

@@ -93,6 +93,30 @@ misplaced()
 	((count))
 }
 
+# Packets of a host that are none of its own: as its leaf, and as the root sends them
+pretends()
+{
+	local status=0 before
+
+	before=$(stat_get .misplaced)
+	seen_mark
+	ranks_start middle 4 type=fp32 bytes=262144 packets=4 hold=2:3 timeout=20 || return
+	busywait 20000 ranks_held middle && forge 1 write $((0x40)) && forge 1 write $((0x80)) &&
+		busywait 5000 misplaced_is $((before + 2)) || status=1
+	ranks_release middle
+	ranks_end middle 0 || status=1
+	group_unload && no_input_forwarded && return "$status"
+}
+
+misplaced_is()
+{
+	local now
+
+	now=$(stat_get .misplaced)
+	echo "$now misplaced"
+	((now == $1))
+}
+
 spine_link_down()
 {
 	local status=0
@@ -169,7 +193,7 @@ other_spine()
 }
 
 reduce_prepare
-ktap_plan $((24 + ${#places[@]} * ${#losses[@]}))
+ktap_plan $((25 + ${#places[@]} * ${#losses[@]}))
 defer reduce_down
 check "two hosts below each of two leaves" first_up
 ((!ktap_failed)) || exit
@@ -202,6 +226,7 @@ check "a rank dies" rank_dies
 check "a leaf does not sum: the spine drops inputs" without_switch leaf0 spine0
 check "the spine does not sum: leaves drop parts" without_switch spine0 leaf1
 check "groups that are there are joined again" joins
+check "a host cannot send in the place of its leaf or the root" pretends
 fabric_down
 
 check "four hosts below leaves and spines, two each" up 2 2 2
