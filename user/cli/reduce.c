@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer reduce: load, show, unload and stat. */
+/* rocesteer reduce: show and stat. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "reduce/reduce.h"
-#include "cli.h"
-
-enum { LEAF, SPINE };
+#include "reduce.h"
 
 static const struct cli_option no_options[] = { {} };
-
-static const struct cli_option switch_options[] = {
-	[LEAF] = { "leaf", "NUMBER", "the switch is this leaf" },
-	[SPINE] = { "spine", "NUMBER", "the switch is this spine, the root of the group" },
-	{}
-};
 
 static const struct out_column group_columns[] = {
 	{ "group", "GROUP" },
@@ -78,9 +69,7 @@ static const struct out_view show_views[] = {
 	{}
 };
 
-static const struct out_view no_views[] = { {} };
-
-static int read_id(const char *text, __u32 *id, struct err *err)
+int reduce_read_id(const char *text, __u32 *id, struct err *err)
 {
 	__u64 value;
 	int ret = cli_number(text, 0, REDUCE_MAX_GROUP, &value);
@@ -94,70 +83,11 @@ static int read_id(const char *text, __u32 *id, struct err *err)
 	return ret;
 }
 
-/* Say what to do where a group is missing, and not where the module is. */
-static int hint(int ret, struct err *err)
+int reduce_hint(int ret, struct err *err)
 {
 	if (ret == -ENOENT && err->code && !err->hint[0])
 		err_hint(err, "See: rocesteer reduce show");
 	return ret;
-}
-
-static int read_switch(const struct cli_args *args, struct reduce_switch *self, struct err *err)
-{
-	*self = (struct reduce_switch) {
-		.is_leaf = args->value[LEAF],
-		.is_spine = args->value[SPINE],
-	};
-	if (self->is_leaf && self->is_spine)
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--leaf and --spine: a switch is one of them");
-	return cli_uint(args, LEAF, 0, ~0U, &self->number, err) ?:
-	       cli_uint(args, SPINE, 0, ~0U, &self->number, err);
-}
-
-static int change(const struct cli_args *args, struct err *err,
-		  int (*make)(struct reduce *reduce, const struct reduce_config *config,
-			      struct err *err))
-{
-	struct reduce_config config;
-	struct reduce_switch self;
-	struct reduce *reduce;
-	int ret;
-
-	ret = read_switch(args, &self, err) ?:
-	      reduce_file_read(&config, args->operand, err) ?:
-	      reduce_config_role(&config, &self, err) ?:
-	      reduce_open(&reduce, err);
-	if (ret)
-		return ret;
-	ret = make(reduce, &config, err);
-	reduce_close(reduce);
-	return hint(ret, err) ?: out_show(&args->out, out_root(), no_views);
-}
-
-/* What is done says nothing more. */
-static int load(const struct cli_args *args, struct err *err)
-{
-	return change(args, err, reduce_add);
-}
-
-static int join(const struct cli_args *args, struct err *err)
-{
-	return change(args, err, reduce_join);
-}
-
-static int unload(const struct cli_args *args, struct err *err)
-{
-	struct reduce *reduce;
-	__u32 id;
-	int ret;
-
-	ret = read_id(args->operand, &id, err) ?: reduce_open(&reduce, err);
-	if (ret)
-		return ret;
-	ret = reduce_del(reduce, id, err);
-	reduce_close(reduce);
-	return hint(ret, err) ?: out_show(&args->out, out_root(), no_views);
 }
 
 static const struct reduce_conn *conn_of(const struct reduce_group *group, __u32 nr)
@@ -260,7 +190,7 @@ static int collect(struct json_object *root, struct reduce *reduce, const __u32 
 	ret = reduce_get(reduce, *id, &group, err);
 	if (!ret)
 		put_group(root, &group);
-	return hint(ret, err);
+	return reduce_hint(ret, err);
 }
 
 static int show(const struct cli_args *args, struct err *err)
@@ -270,7 +200,7 @@ static int show(const struct cli_args *args, struct err *err)
 	__u32 id;
 	int ret;
 
-	ret = args->operand ? read_id(args->operand, &id, err) : 0;
+	ret = args->operand ? reduce_read_id(args->operand, &id, err) : 0;
 	if (!ret)
 		ret = reduce_open(&reduce, err);
 	if (ret)
@@ -318,25 +248,31 @@ static int show_stats(const struct cli_args *args, struct err *err)
 
 static const struct cli_verb verbs[] = {
 	{
+		.name = "plan",
+		.help = "Plan the groups of a job from its slice",
+		.options = reduce_plan_options,
+		.run = reduce_plan,
+	},
+	{
 		.name = "load",
-		.operand = "FILE",
-		.help = "Load a group: sum the packets of its ranks",
-		.options = switch_options,
-		.run = load,
+		.operand = "[FILE]",
+		.help = "Load a group, or the groups of a job: sum the packets of its ranks",
+		.options = reduce_load_options,
+		.run = reduce_load,
 	},
 	{
 		.name = "join",
 		.operand = "FILE",
-		.help = "Give a group that is loaded other queue pairs",
-		.options = switch_options,
-		.run = join,
+		.help = "Give a group that is loaded the queue pairs of a run",
+		.options = reduce_join_options,
+		.run = reduce_join_file,
 	},
 	{
 		.name = "unload",
-		.operand = "GROUP",
-		.help = "Unload a group: packets that wait are dropped",
-		.options = no_options,
-		.run = unload,
+		.operand = "[GROUP]",
+		.help = "Unload a group, or the groups of a job: packets that wait are dropped",
+		.options = reduce_load_options,
+		.run = reduce_unload,
 	},
 	{
 		.name = "show",
@@ -356,6 +292,6 @@ static const struct cli_verb verbs[] = {
 
 const struct cli_object cli_reduce = {
 	.name = "reduce",
-	.help = "sum packets of RDMA WRITEs on a switch",
+	.help = "sum packets of RDMA WRITEs on switches",
 	.verbs = verbs,
 };

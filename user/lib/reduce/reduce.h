@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Groups for which a switch sums packets: the group file, and the netlink family of
- * rocesteer_reduce.ko, Documentation/netlink/specs/rocesteer_reduce.yaml, which knows the
- * groups of this network namespace.
+ * Groups for which switches sum packets: the group file, the groups of a job that has a slice,
+ * and the netlink family of rocesteer_reduce.ko,
+ * Documentation/netlink/specs/rocesteer_reduce.yaml, which knows the groups of this network
+ * namespace.
  */
 #ifndef ROCESTEER_LIB_REDUCE_H
 #define ROCESTEER_LIB_REDUCE_H
@@ -12,6 +13,7 @@
 #include <uapi/linux/rocesteer_reduce.h>
 
 #include "base/base.h"
+#include "cluster/cluster.h"
 
 #define REDUCE_MAX_GROUP	ROCESTEER_REDUCE_MAX_GROUP
 #define REDUCE_NO_ROOT		(~0U)
@@ -97,6 +99,69 @@ struct reduce_switch {
  */
 int reduce_config_role(struct reduce_config *config, const struct reduce_switch *self,
 		       struct err *err);
+
+/*
+ * The groups of a job that has a slice: which switches sum for its ranks, and with how
+ * much memory (Documentation/formats.rst, "Reduction plan").
+ *
+ * The ranks count through the servers of the slice, and so leaf by leaf. A job over leaves
+ * has a group for each of its spines, which is the group's root; a buffer is dealt to all
+ * groups. A job below one leaf has one group, for which the leaf is alone.
+ */
+
+#define REDUCE_PLAN_WINDOW	2u	/* messages in flight */
+#define REDUCE_PLAN_PACKETS	40u	/* of a message, at most */
+
+/**
+ * struct reduce_plan_group - a group
+ * @config: without queue pairs, and without a role
+ * @router: by rank: the router that the rank's packets have to pass, as port maps name it;
+ *	all zero where they may go anywhere
+ */
+struct reduce_plan_group {
+	struct reduce_config config;
+	__u8 router[REDUCE_MAX_RANKS][16];
+};
+
+/**
+ * struct reduce_plan - the groups of a job
+ * @nr: number of groups
+ * @group: the groups, ascending by root
+ */
+struct reduce_plan {
+	__u32 nr;
+	struct reduce_plan_group *group;
+};
+
+/**
+ * reduce_plan_packets() - packets of a message, so that all jobs find room
+ * @memory: bytes that each switch has for groups
+ * @mtu: bytes of payload of a packet
+ * @conns: connections that may bring packets to a switch when all GPUs are in use
+ *
+ * Every connection gets the same, however many jobs there are now: so the jobs that come
+ * first leave room for the others.
+ *
+ * Return: 1..REDUCE_PLAN_PACKETS, or 0: there is too little memory.
+ */
+__u32 reduce_plan_packets(__u64 memory, __u32 mtu, __u64 conns);
+
+/**
+ * reduce_plan_make() - plan the groups of a job
+ * @plan: filled; to be freed by reduce_plan_free() in any case
+ * @c: the cluster
+ * @slice: of the job, as "slice show" prints it
+ * @mtu: 256, 512, 1024, 2048 or 4096
+ * @err: filled on failure: "no-groups": the job is not one to sum for; "bad-file"
+ *
+ * Equal files give equal plans. No two jobs of a cluster have groups of one number on a switch.
+ *
+ * Return: 0 or a negative errno.
+ */
+int reduce_plan_make(struct reduce_plan *plan, const struct cluster *c,
+		     struct json_object *slice, __u32 mtu, struct err *err);
+
+void reduce_plan_free(struct reduce_plan *plan);
 
 /**
  * struct reduce_conn - packets of the connection from a rank to the next one
