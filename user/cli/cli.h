@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 
-#define CLI_MAX_OPTIONS	24
+#define CLI_MAX_OPTIONS	26
 
 /**
  * struct cli_option - one long option of a verb

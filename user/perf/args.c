@@ -39,11 +39,15 @@ const struct cli_option perf_options[] = {
 	[PERF_OPTION_RANGES] = { "ranges-out", "FILE",
 		"write which addresses belong to which chunk" },
 	[PERF_OPTION_SWITCH] = { "switch", "COMMAND",
-		"with --algorithm netreduce: command that runs rocesteer on the switch" },
+		"with --algorithm netreduce: command that runs rocesteer on the switch %s" },
 	[PERF_OPTION_GROUP] = { "group", "N",
 		"likewise: number of the group on the switch (default: 0)" },
 	[PERF_OPTION_PACKETS] = { "packets", "N",
 		"likewise: packets of a message (default: 40)" },
+	[PERF_OPTION_GROUPS] = { "groups", "FILE",
+		"in place of both: plan of groups, from rocesteer reduce plan" },
+	[PERF_OPTION_PORT_MAP] = { "port-map", "FILE",
+		"with --groups: port map of this host, from rocesteer path discover" },
 	{}
 };
 
@@ -125,30 +129,81 @@ static bool is_netreduce(const struct cli_args *args)
 	return algorithm && !strcmp(algorithm, "netreduce");
 }
 
-/* What a switch sums, and by which options. */
-static int read_reduce(const struct cli_args *args, const struct chunk_collective *of,
-		       struct perf_reduce *reduce, struct err *err)
+/* Options that mean nothing where no switch sums. */
+static int check_unused(const struct cli_args *args, struct err *err)
 {
-	__u64 group = 0, packets = 40;
-	int ret, option;
+	int option;
 
-	for (option = PERF_OPTION_SWITCH; !is_netreduce(args); option++) {
-		if (option > PERF_OPTION_PACKETS)
-			return 0;
+	for (option = PERF_OPTION_SWITCH; option <= PERF_OPTION_PORT_MAP; option++)
 		if (args->value[option])
 			return err_set(err, EXIT_BAD_INPUT, "usage",
 				       "--%s needs --algorithm netreduce",
 				       args->options[option].name);
-	}
-	if (of->dims != 1 || of->kind != CHUNK_ALL_REDUCE || of->dim[0].endpoints > GROUP_RANKS)
+	return 0;
+}
+
+static int read_single(const struct cli_args *args, __u32 ranks, struct groups *groups,
+		       struct err *err)
+{
+	__u64 number = 0, packets = 40;
+	int ret;
+
+	ret = cli_uint(args, PERF_OPTION_GROUP, 0, GROUP_MAX, &number, err) ?:
+	      cli_uint(args, PERF_OPTION_PACKETS, 1, GROUP_PACKETS / NETREDUCE_WINDOW, &packets,
+		       err);
+	return ret ?: groups_single(number, packets, ranks, groups);
+}
+
+/* What switches sum, and by which options. */
+static int read_reduce(const struct cli_args *args, const struct chunk_collective *of,
+		       struct perf_reduce *reduce, struct err *err)
+{
+	static const struct cli_with with[] = { { PERF_OPTION_PORT_MAP, PERF_OPTION_GROUPS } };
+	__u32 ranks = of->dim[0].endpoints;
+	int ret;
+
+	if (!is_netreduce(args))
+		return check_unused(args, err);
+	if (of->dims != 1 || of->kind != CHUNK_ALL_REDUCE || ranks > GROUP_RANKS)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--algorithm: netreduce is for an all-reduce in one dimension of at most %u ranks",
 			       GROUP_RANKS);
 	ret = cli_need(args, PERF_OPTION_SWITCH, err) ?:
-	      cli_uint(args, PERF_OPTION_GROUP, 0, GROUP_MAX, &group, err) ?:
-	      cli_uint(args, PERF_OPTION_PACKETS, 1, GROUP_PACKETS / NETREDUCE_WINDOW, &packets,
-		       err);
-	*reduce = (struct perf_reduce) { args->value[PERF_OPTION_SWITCH], group, packets };
+	      cli_only_with(args, with, ARRAY_SIZE(with), err);
+	if (ret)
+		return ret;
+	reduce->command = args->value[PERF_OPTION_SWITCH];
+	reduce->file = args->value[PERF_OPTION_GROUPS];
+	if (!reduce->file)
+		return read_single(args, ranks, &reduce->groups, err);
+	if (args->value[PERF_OPTION_GROUP] || args->value[PERF_OPTION_PACKETS])
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--groups says what --group and --packets do");
+	return groups_read(reduce->file, ranks, &reduce->groups, err);
+}
+
+/* The way of this rank's connections. */
+static int read_labels(const struct cli_args *args, struct perf_reduce *reduce, __u32 rank,
+		       struct err *err)
+{
+	const char *file = args->value[PERF_OPTION_PORT_MAP];
+	struct portmap map;
+	int ret;
+	__u32 i;
+
+	if (!reduce->file || !groups_need_route(&reduce->groups, rank))
+		return 0;
+	if (!file)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--port-map FILE is missing: in %s rank %u has a router",
+			       reduce->file, rank);
+	ret = portmap_read(file, &map, err);
+	if (ret)
+		return ret;
+	for (i = 0; !ret && i < reduce->groups.nr; i++)
+		ret = groups_label(&reduce->groups.group[i], rank, &map, file, &reduce->label[i],
+				   err);
+	portmap_free(&map);
 	return ret;
 }
 
@@ -216,6 +271,7 @@ int perf_args_read(const struct cli_args *args, struct perf_config *config,
 	      launch_read(&config->launch, args->value[PERF_OPTION_RANK],
 			  args->value[PERF_OPTION_RENDEZVOUS],
 			  layout_ranks(&config->plan.of), err) ?:
+	      read_labels(args, &config->reduce, config->launch.rank, err) ?:
 	      token_read(&config->token, args->value[PERF_OPTION_TOKEN_FILE],
 			 err);
 	return ret ?: layout_init(&config->layout, &config->plan);
@@ -223,6 +279,7 @@ int perf_args_read(const struct cli_args *args, struct perf_config *config,
 
 void perf_config_free(struct perf_config *config)
 {
+	groups_free(&config->reduce.groups);
 	layout_free(&config->layout);
 	chunk_plan_free(&config->plan);
 }

@@ -2,18 +2,11 @@
 #include "group.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/pidfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define MSEC	1000000ull
+#include "command.h"
 
 static struct json_object *to_json(const struct group *group)
 {
@@ -26,12 +19,16 @@ static struct json_object *to_json(const struct group *group)
 	out_uint(root, "mtu", group->mtu);
 	out_uint(root, "packets", group->packets);
 	out_uint(root, "window", group->window);
+	if (group->root != GROUP_NO_ROOT)
+		out_uint(root, "root", group->root);
 	ranks = out_array(root, "ranks");
 	for (i = 0; i < group->ranks; i++) {
 		const struct group_rank *rank = &group->rank[i];
 		struct json_object *obj = out_append_object(ranks);
 
 		out_addr(obj, "address", rank->address);
+		if (group->planned)
+			out_uint(obj, "leaf", rank->leaf);
 		out_uint(obj, "qpn", rank->qpn);
 		out_uint(obj, "psn", rank->psn);
 		out_uint(obj, "va", rank->va);
@@ -39,120 +36,111 @@ static struct json_object *to_json(const struct group *group)
 	return root;
 }
 
-/* A file that holds a text. Return: its descriptor, or a negative errno. */
-static int file_of(const char *text)
+static void add_switch(struct group *group, const char *kind, __u32 number)
 {
-	size_t length = strlen(text);
-	int fd = memfd_create("group", MFD_CLOEXEC), ret = EIO;
+	struct group_switch *at = &group->at[group->switches++];
 
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, length) == (ssize_t)length && !lseek(fd, 0, SEEK_SET))
-		return fd;
-	ret = errno ?: ret;
-	close(fd);
-	return -ret;
+	snprintf(at->name, sizeof(at->name), "%s%u", kind, number);
+	snprintf(at->option, sizeof(at->option), " --%s %u", kind, number);
 }
 
-/* What it prints is no output of ours. Return: 0 or a negative errno. */
-static int start(const char *line, int in, int out, pid_t *pid)
+void group_find_switches(struct group *group)
 {
-	char *const argv[] = { "sh", "-c", (char *)line, NULL };
-	posix_spawn_file_actions_t actions;
-	int ret = posix_spawn_file_actions_init(&actions);
+	__u32 i;
 
-	if (ret)
-		return -ret;
-	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
-	ret = posix_spawnp(pid, "sh", &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return -ret;
+	group->switches = !group->planned;
+	for (i = 0; group->planned && i < group->ranks; i++)
+		if (!i || group->rank[i].leaf != group->rank[i - 1].leaf)
+			add_switch(group, "leaf", group->rank[i].leaf);
+	if (group->switches > 1)
+		add_switch(group, "spine", group->root);
 }
 
-/* Return: as waitpid() says, or a negative errno. */
-static int finish(pid_t pid, __u64 timeout)
+/* "COMMAND reduce VERB", for the shell; NULL without memory. */
+static char *line_of(const char *command, const struct group_switch *at, const char *verb)
 {
-	struct pollfd end = { .fd = pidfd_open(pid, 0), .events = POLLIN };
-	bool late = false;
-	int status;
-
-	if (end.fd >= 0) {
-		late = !poll(&end, 1, timeout / MSEC);
-		close(end.fd);
-	}
-	if (late)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return late ? -ETIMEDOUT : status;
-}
-
-/* The last line of a file, as a message may show it. */
-static void last_line(int fd, char *line, size_t size)
-{
-	char text[256] = "", *end = text;
-	off_t length = lseek(fd, 0, SEEK_END);
-	off_t from = length < (off_t)sizeof(text) ? 0 : length - sizeof(text) + 1;
-
-	if (pread(fd, text, sizeof(text) - 1, from) > 0)
-		end = text + strlen(text);
-	while (end > text && end[-1] == '\n')
-		*--end = '\0';
-	end = strrchr(text, '\n');
-	reader_quote(end ? end + 1 : text, line, size);
-}
-
-static int fail(const char *line, int status, int out, struct err *err)
-{
-	char said[200];
-
-	if (status < 0)
-		return err_errno(err, -status, "switch", "--switch: %.200s", line);
-	last_line(out, said, sizeof(said));
-	if (!said[0])
-		snprintf(said, sizeof(said), WIFEXITED(status) ? "exit status %d" : "signal %d",
-			 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-	return err_set(err, EXIT_FAILED, "switch", "--switch: %.200s: %s", line, said);
-}
-
-/* Run "COMMAND reduce @verb" with @text to read. */
-static int run(const struct group *group, const char *verb, const char *text, __u64 timeout,
-	       struct err *err)
-{
-	int in = file_of(text), out = file_of(""), ret = in < 0 ? in : out;
 	char *line = NULL;
-	pid_t pid;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+	const char *mark;
 
-	if (ret >= 0 && asprintf(&line, "%s reduce %s", group->command, verb) < 0)
-		ret = -ENOMEM;
-	if (ret >= 0)
-		ret = start(line, in, out, &pid) ?: finish(pid, timeout);
-	if (ret)
-		ret = fail(line ?: group->command, ret, out, err);
-	free(line);
-	if (in >= 0)
-		close(in);
-	if (out >= 0)
-		close(out);
-	return ret;
+	if (!out)
+		return NULL;
+	while (at->name[0] && (mark = strstr(command, "%s"))) {
+		fprintf(out, "%.*s%s", (int)(mark - command), command, at->name);
+		command = mark + 2;
+	}
+	fprintf(out, "%s reduce %s", command, verb);
+	return fclose(out) ? NULL : line;
 }
 
-int group_load(const struct group *group, __u64 timeout, struct err *err)
+/*
+ * Tell all switches whose answer so far is @which, side by side. A group that is missing is no
+ * failure the first time.
+ */
+static void tell(struct group *group, int which, const char *command, const char *verb,
+		 const char *text, __u64 until, struct err *err)
+{
+	struct command commands[GROUP_SWITCHES];
+	bool told[GROUP_SWITCHES];
+	struct err said = {};
+	char words[64];
+	__u32 i;
+
+	for (i = 0; i < group->switches; i++) {
+		struct group_switch *at = &group->at[i];
+
+		told[i] = at->answer == which;
+		snprintf(words, sizeof(words), "%s%s", verb, *text ? at->option : "");
+		if (told[i])
+			command_start(&commands[i], line_of(command, at, words), text);
+	}
+	for (i = 0; i < group->switches; i++) {
+		if (!told[i])
+			continue;
+		group->at[i].answer = command_finish(&commands[i], until, &said);
+		if (group->at[i].answer && (group->at[i].answer != -ENOENT || which == -ENOENT))
+			*err = said;
+	}
+}
+
+static void set_answers(struct group *group, int answer)
+{
+	__u32 i;
+
+	for (i = 0; i < group->switches; i++)
+		group->at[i].answer = answer;
+}
+
+/* Where there is no such group, it is loaded. What nobody has reserved is loaded at once. */
+int group_join(struct group *group, const char *command, __u64 until, struct err *err)
 {
 	struct json_object *root = to_json(group);
-	int ret = run(group, "load -", json_object_to_json_string(root), timeout, err);
+	const char *text = json_object_to_json_string(root);
+	bool missing[GROUP_SWITCHES];
+	int ret = 0;
+	__u32 i;
 
+	set_answers(group, group->planned ? -EAGAIN : -ENOENT);
+	tell(group, -EAGAIN, command, "join - --json", text, until, err);
+	for (i = 0; i < group->switches; i++)
+		missing[i] = group->at[i].answer == -ENOENT;
+	tell(group, -ENOENT, command, "load -", text, until, err);
+	for (i = 0; i < group->switches; i++) {
+		group->at[i].loaded |= missing[i] && !group->at[i].answer;
+		ret = ret ?: group->at[i].answer;
+	}
 	json_object_put(root);
 	return ret;
 }
 
-int group_unload(const struct group *group, __u64 timeout, struct err *err)
+void group_leave(struct group *group, const char *command, __u64 until, struct err *err)
 {
 	char verb[32];
+	__u32 i;
 
 	snprintf(verb, sizeof(verb), "unload %u", group->number);
-	return run(group, verb, "", timeout, err);
+	for (i = 0; i < group->switches; i++)
+		group->at[i].answer = group->at[i].loaded ? -EAGAIN : 0;
+	tell(group, -EAGAIN, command, verb, "", until, err);
 }

@@ -6,26 +6,22 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "layout.h"
 #include "nic_priv.h"
 
-#define RESULTS_IOVA	(WINDOW_IOVA * 2)
-#define RESULT		1u	/* of a wr_id: a receive */
+#define RESULT		1ull	/* of a wr_id: a receive */
+#define TAG_SHIFT	1
 #define DEPTH		(NETREDUCE_COMPLETIONS / 2)	/* of each queue */
 
-static int buffer_get(struct netreduce *n)
+static __u64 wr_id(const struct netreduce *n)
 {
-	n->results = mmap(NULL, n->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
-	if (n->results == MAP_FAILED) {
-		n->results = NULL;
-		return nic_fail(n->nic, errno, "memory", "no memory for the results");
-	}
-	n->mr = ibv_reg_mr_iova(n->nic->pd, n->results, n->bytes, RESULTS_IOVA,
-				IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	return n->mr ? 0 : nic_fail(n->nic, errno, "memory",
-				    "cannot register the buffer of results (see ulimit -l)");
+	return NIC_GUEST | (__u64)n->tag << TAG_SHIFT;
+}
+
+__u32 netreduce_tag(const struct ibv_wc *wc)
+{
+	return (wc->wr_id & ~NIC_GUEST) >> TAG_SHIFT;
 }
 
 static struct ibv_qp *qp_create(const struct netreduce *n)
@@ -41,7 +37,7 @@ static struct ibv_qp *qp_create(const struct netreduce *n)
 
 static int post_receive(struct netreduce *n)
 {
-	struct ibv_recv_wr *bad, wr = { .wr_id = NIC_GUEST | RESULT };
+	struct ibv_recv_wr *bad, wr = { .wr_id = wr_id(n) | RESULT };
 
 	return ibv_post_recv(n->in, &wr, &bad);
 }
@@ -56,22 +52,27 @@ static __u64 message_bytes(const struct netreduce *n, __u64 message)
 
 static int post(struct netreduce *n)
 {
-	__u64 at = n->posted * n->message;
+	__u64 at = n->from + n->posted * n->message;
 	struct ibv_sge sge = {
 		.addr = WINDOW_IOVA + at,
 		.length = message_bytes(n, n->posted),
 		.lkey = n->nic->mr->lkey,
 	};
 	struct ibv_send_wr *bad, wr = {
-		.wr_id = NIC_GUEST,
+		.wr_id = wr_id(n),
 		.sg_list = &sge, .num_sge = 1,
 		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
 		.send_flags = IBV_SEND_SIGNALED,
 		.imm_data = htonl(n->before + n->posted),
-		.wr.rdma = { .remote_addr = RESULTS_IOVA + at, .rkey = n->rkey },
+		.wr.rdma = { .remote_addr = NETREDUCE_IOVA + at, .rkey = n->rkey },
 	};
 
 	return ibv_post_send(n->out, &wr, &bad);
+}
+
+static __u32 window(const struct netreduce *n)
+{
+	return n->group->window < NETREDUCE_WINDOW ? n->group->window : NETREDUCE_WINDOW;
 }
 
 /* What the window allows. Acknowledgments may be late, as long as the queue has room. */
@@ -80,7 +81,7 @@ static void proceed(struct netreduce *n)
 	int error = 0;
 
 	while (!error && n->posted < n->messages &&
-	       n->posted < n->received + NETREDUCE_WINDOW && n->posted < n->sent + DEPTH) {
+	       n->posted < n->received + window(n) && n->posted < n->sent + DEPTH) {
 		error = post(n);
 		n->posted++;
 	}
@@ -104,9 +105,8 @@ static void take_result(struct netreduce *n, __u32 number)
 		netreduce_fail(n, "cannot receive: %s", strerror(error));
 }
 
-static void completed(void *arg, const struct ibv_wc *wc)
+void netreduce_completed(struct netreduce *n, const struct ibv_wc *wc)
 {
-	struct netreduce *n = arg;
 	bool result = wc->wr_id & RESULT;
 
 	if (n->failure[0])
@@ -125,12 +125,6 @@ static void completed(void *arg, const struct ibv_wc *wc)
 
 int netreduce_open(struct netreduce *n)
 {
-	int ret = buffer_get(n);
-
-	if (ret)
-		return ret;
-	n->nic->guest = completed;
-	n->nic->guest_arg = n;
 	n->out = qp_create(n);
 	n->in = n->out ? qp_create(n) : NULL;
 	return n->in ? 0 : nic_fail(n->nic, errno, "queue-pair", "cannot create one");
@@ -138,8 +132,6 @@ int netreduce_open(struct netreduce *n)
 
 void netreduce_stop(struct netreduce *n)
 {
-	/* What has completed and was not told yet means nothing any more. */
-	netreduce_fail(n, "stopped");
 	if (n->in)
 		ibv_destroy_qp(n->in);
 	if (n->out)
@@ -148,52 +140,46 @@ void netreduce_stop(struct netreduce *n)
 	n->out = NULL;
 }
 
-void netreduce_close(struct netreduce *n)
-{
-	netreduce_stop(n);
-	if (n->mr)
-		ibv_dereg_mr(n->mr);
-	if (n->results)
-		munmap(n->results, n->bytes);
-}
-
 void netreduce_describe(const struct netreduce *n, struct netreduce_card *card)
 {
 	nic_describe_self(n->nic, &card->address);
-	card->address.rkey = n->mr->rkey;
+	card->address.rkey = n->key;
 	card->out = n->out->qp_num;
 	card->in = n->in->qp_num;
 }
 
-struct group_rank netreduce_rank(const struct netreduce_card *card)
+void netreduce_tell(const struct netreduce_card *card, struct group_rank *rank)
 {
-	struct group_rank rank = {
-		.qpn = card->in,
-		.psn = nic_first_psn(card->out),
-		.va = RESULTS_IOVA,
-	};
-
-	memcpy(rank.address, card->address.gid, sizeof(rank.address));
-	return rank;
+	memcpy(rank->address, card->address.gid, sizeof(rank->address));
+	rank->qpn = card->in;
+	rank->psn = nic_first_psn(card->out);
+	rank->va = NETREDUCE_IOVA;
 }
 
-/* Packets have the same length everywhere. */
-static enum ibv_mtu least_mtu(const struct netreduce_card *cards, __u32 ranks)
+static __u32 mtu_bytes(enum ibv_mtu mtu)
+{
+	return 128u << mtu;
+}
+
+/* Packets have the same length everywhere, and no more than a plan says. */
+static enum ibv_mtu least_mtu(const struct group *group, const struct netreduce_card *cards)
 {
 	enum ibv_mtu mtu = IBV_MTU_4096;
 	__u32 i;
 
-	for (i = 0; i < ranks; i++)
+	for (i = 0; i < group->ranks; i++)
 		if (cards[i].address.mtu < mtu)
 			mtu = cards[i].address.mtu;
+	while (group->planned && mtu_bytes(mtu) > group->mtu)
+		mtu--;
 	return mtu;
 }
 
 static int connect_one(struct netreduce *n, struct ibv_qp *qp, struct nic_address address,
-		       __u32 qpn)
+		       __u32 qpn, __u32 label)
 {
 	address.mtu = n->mtu;
-	return nic_qp_connect(n->nic, qp, &address, qpn);
+	return nic_qp_connect(n->nic, qp, &address, qpn, label);
 }
 
 static int connect_in(struct netreduce *n, const struct netreduce_card *from)
@@ -202,28 +188,34 @@ static int connect_in(struct netreduce *n, const struct netreduce_card *from)
 
 	for (i = 0; !error && i < (int)DEPTH; i++)
 		error = post_receive(n);
-	return error ?: connect_one(n, n->in, from->address, from->out);
+	return error ?: connect_one(n, n->in, from->address, from->out, 0);
 }
 
 int netreduce_connect(struct netreduce *n, const struct netreduce_card *cards)
 {
-	__u32 ranks = n->nic->layout->ranks, rank = n->nic->rank;
+	__u32 ranks = n->group->ranks, rank = n->nic->rank;
 	const struct netreduce_card *to = &cards[(rank + 1) % ranks];
 	int error;
 
-	n->mtu = least_mtu(cards, ranks);
-	n->message = (__u64)n->packets * netreduce_mtu(n);
-	n->messages = (n->bytes + n->message - 1) / n->message;
+	n->mtu = least_mtu(n->group, cards);
+	n->message = (__u64)n->group->packets * netreduce_mtu(n);
 	n->rkey = to->address.rkey;
 	error = connect_in(n, &cards[(rank + ranks - 1) % ranks]) ?:
 		nic_qp_init(n->out) ?:
-		connect_one(n, n->out, to->address, group_qpn(n->group, rank));
+		connect_one(n, n->out, to->address, group_qpn(n->group->number, rank), n->label);
 	return error ? nic_fail(n->nic, error, "connect", "cannot connect to the switch") : 0;
 }
 
 __u32 netreduce_mtu(const struct netreduce *n)
 {
-	return 128u << n->mtu;
+	return mtu_bytes(n->mtu);
+}
+
+void netreduce_deal(struct netreduce *n, __u64 from, __u64 bytes)
+{
+	n->from = from;
+	n->bytes = bytes;
+	n->messages = (bytes + n->message - 1) / n->message;
 }
 
 void netreduce_reset(struct netreduce *n)
@@ -232,8 +224,6 @@ void netreduce_reset(struct netreduce *n)
 	n->posted = 0;
 	n->sent = 0;
 	n->received = 0;
-	/* As data_fill() makes what is not input. */
-	memset(n->results, 0xff, n->bytes);
 }
 
 void netreduce_start(struct netreduce *n)

@@ -287,7 +287,7 @@ __u32 nic_first_psn(__u32 qpn)
 }
 
 int nic_qp_connect(const struct nic *nic, struct ibv_qp *qp, const struct nic_address *address,
-		   __u32 qpn)
+		   __u32 qpn, __u32 label)
 {
 	struct ibv_qp_attr rtr = {
 		.qp_state = IBV_QPS_RTR,
@@ -297,7 +297,7 @@ int nic_qp_connect(const struct nic *nic, struct ibv_qp *qp, const struct nic_ad
 		.max_dest_rd_atomic = 1, .min_rnr_timer = 12,
 		.ah_attr = {
 			.is_global = 1, .port_num = PORT,
-			.grh = { .hop_limit = 64,
+			.grh = { .hop_limit = 64, .flow_label = label,
 				 .sgid_index = nic->gid_index },
 		},
 	}, rts = {
@@ -333,7 +333,7 @@ int nic_connect(struct nic *nic, __u32 member,
 		if (ret)
 			return ret;
 	}
-	error = error ?: nic_qp_connect(nic, link->qp, address, qpn);
+	error = error ?: nic_qp_connect(nic, link->qp, address, qpn, 0);
 	if (!error)
 		return 0;
 	return err_errno(nic->err, error, "connect",

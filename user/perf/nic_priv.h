@@ -39,9 +39,11 @@ int nic_post_receive(struct nic *nic, __u32 member);
 /* Make a queue pair ready to be given receives. Return: 0 or a positive errno. */
 int nic_qp_init(struct ibv_qp *qp);
 
-/* Connect it to queue pair @qpn there. Return: 0 or a positive errno. */
+/*
+ * Connect it to queue pair @qpn there, with a flow label, or 0. Return: 0 or a positive errno.
+ */
 int nic_qp_connect(const struct nic *nic, struct ibv_qp *qp, const struct nic_address *address,
-		   __u32 qpn);
+		   __u32 qpn, __u32 label);
 
 /* Sequence numbers begin anywhere: by the number of the one that sends. */
 __u32 nic_first_psn(__u32 qpn);

@@ -4,6 +4,7 @@
 #define ROCESTEER_PERF_H
 
 #include "cli/chunk.h"
+#include "groups.h"
 #include "launch.h"
 #include "nic.h"
 #include "token.h"
@@ -26,6 +27,8 @@ enum {
 	PERF_OPTION_SWITCH,
 	PERF_OPTION_GROUP,
 	PERF_OPTION_PACKETS,
+	PERF_OPTION_GROUPS,
+	PERF_OPTION_PORT_MAP,
 };
 
 /* The RDMA device of a dimension. */
@@ -35,21 +38,23 @@ struct perf_dev {
 };
 
 /**
- * struct perf_reduce - an All-Reduce that a switch sums
- * @command: that reaches the rocesteer command of the switch; NULL: no switch sums
- * @group: number of the group of all ranks there
- * @packets: of a message
+ * struct perf_reduce - an All-Reduce that switches sum
+ * @command: that reaches the rocesteer command of a switch; NULL: no switch sums
+ * @file: with the plan of the groups; NULL: there is none
+ * @groups: of all ranks
+ * @label: flow label of this rank's connection, by group; 0: any
  */
 struct perf_reduce {
 	const char *command;
-	__u32 group;
-	__u32 packets;
+	const char *file;
+	struct groups groups;
+	__u32 label[GROUPS_MAX];
 };
 
 /**
  * struct perf_config - the options
  * @plan: to be run; where a switch sums, the ring's, in case that fails
- * @reduce: by a switch
+ * @reduce: by switches
  * @policy: CHUNK_POLICY_* that it was planned by
  * @layout: of @plan
  * @dev: by dimension; without name where there is one endpoint
@@ -105,6 +110,8 @@ struct perf_stage {
 	__u64 to;
 };
 
+#define PERF_REASON	288	/* of a text */
+
 /**
  * struct perf_result - what the runs have shown, the same on all ranks but for
  * the stages
@@ -113,9 +120,11 @@ struct perf_stage {
  * @most: of the slowest run
  * @wrong: elements, on all ranks, in all runs
  * @wrong_rank: the first rank that had any
- * @by_ring: runs that a switch should have summed, and the ring did
+ * @by_ring: runs that switches should have summed, and the ring did
+ * @measured_by_ring: of these, measured
  * @reason: why it did, first of all
- * @left: why the switch has not forgotten the group in the end; no code: it has
+ * @failed: by group: why it was left out; empty: it was not
+ * @left: why a switch has not forgotten a group in the end; no code: all have
  * @stage: of the last run, in the order in which they ended, on this rank
  * @stages: how many
  */
@@ -126,7 +135,9 @@ struct perf_result {
 	__u64 wrong;
 	__u32 wrong_rank;
 	__u32 by_ring;
-	char reason[160];
+	__u32 measured_by_ring;
+	char reason[PERF_REASON];
+	char failed[GROUPS_MAX][PERF_REASON];
 	struct err left;
 	struct perf_stage *stage;
 	__u32 stages;

@@ -63,10 +63,15 @@ static __u64 get_alg(const struct chunk_dim *dim)
 /* Who sums. */
 static struct setting *add_reduce(struct setting *setting, const struct perf_reduce *reduce)
 {
+	const struct group *first = reduce->groups.group;
+
 	setting->name = "netreduce";
-	if (reduce->command)
+	if (reduce->file)
+		snprintf(setting->value, sizeof(setting->value), "%u groups of a plan %016llx",
+			 reduce->groups.nr, groups_hash(&reduce->groups));
+	else if (first)
 		snprintf(setting->value, sizeof(setting->value), "group %u with %u packets",
-			 reduce->group, reduce->packets);
+			 first->number, first->packets);
 	else
 		snprintf(setting->value, sizeof(setting->value), "off");
 	return setting + 1;

@@ -2,88 +2,352 @@
 #include "reducer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
-/* What the switch calls the types of data.h. */
+#include "nic_priv.h"
+
+/* What switches call the types of data.h. */
 static const char * const types[] = {
 	[DATA_INT32] = "int32",
 	[DATA_FLOAT32] = "fp32",
 };
 
-/* The others wait for rank 0 for longer than that. */
-static __u64 patience(const struct reducer *reducer)
+/* Why a group has failed on a rank; empty: it has not. */
+struct failure {
+	char text[NETREDUCE_FAILURE];
+};
+
+size_t reducer_largest(const struct perf_config *config)
 {
-	return reducer->config->timeout / 2;
+	size_t one = sizeof(struct netreduce_card);
+
+	return (one > sizeof(struct failure) ? one : sizeof(struct failure)) *
+	       config->reduce.groups.nr;
 }
 
-static int load(struct reducer *reducer, const struct netreduce_card *cards, struct err *err)
+static __u64 bytes_of(const struct reducer *reducer)
+{
+	return reducer->config->plan.of.size;
+}
+
+/* The first alive from @i on, or the number of groups. */
+static __u32 alive_from(const struct reducer *reducer, __u32 i)
+{
+	while (i < reducer->groups && !(reducer->alive >> i & 1))
+		i++;
+	return i;
+}
+
+#define for_each_alive(reducer, i) \
+	for (i = alive_from(reducer, 0); i < (reducer)->groups; i = alive_from(reducer, i + 1))
+
+/* The others wait for rank 0 for longer than that. */
+static __u64 patience_end(const struct reducer *reducer)
+{
+	return progress_now() + reducer->config->timeout / 2;
+}
+
+static int results_get(struct reducer *reducer)
+{
+	struct nic *nic = reducer->nic;
+
+	reducer->results = mmap(NULL, bytes_of(reducer), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (reducer->results == MAP_FAILED) {
+		reducer->results = NULL;
+		return nic_fail(nic, errno, "memory", "no memory for the results");
+	}
+	reducer->mr = ibv_reg_mr_iova(nic->pd, reducer->results, bytes_of(reducer),
+				      NETREDUCE_IOVA,
+				      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	return reducer->mr ? 0 : nic_fail(nic, errno, "memory",
+					  "cannot register the buffer of results (see ulimit -l)");
+}
+
+/* A plan is made for hosts. */
+static int check_address(const struct reducer *reducer, const struct group *group)
+{
+	const __u8 *gid = reducer->nic->gid.raw;
+	__u32 rank = reducer->nic->rank;
+	char text[ADDR_STRLEN], own[ADDR_STRLEN];
+
+	if (!group->planned || !addr_compare(group->rank[rank].address, gid))
+		return 0;
+	return err_set(reducer->err, EXIT_BAD_INPUT, "address",
+		       "%s: ranks[%u] of group %u is %s, but %s has %s", reducer->config->reduce.file,
+		       rank, group->number, addr_format(group->rank[rank].address, text),
+		       reducer->nic->name, addr_format(gid, own));
+}
+
+/* Completions of queue pairs that are gone are nobody's. */
+static void completed(void *arg, const struct ibv_wc *wc)
+{
+	struct reducer *reducer = arg;
+	__u32 tag = netreduce_tag(wc);
+	struct netreduce *part = &reducer->part[tag % GROUPS_MAX];
+
+	if (part->tag == tag && part->in)
+		netreduce_completed(part, wc);
+}
+
+/* All ranks connect the queue pairs of all groups that are alive. */
+static int connect_all(struct reducer *reducer, struct netreduce_card *cards)
+{
+	struct netreduce_card mine[GROUPS_MAX] = {}, column[GROUP_RANKS];
+	__u32 groups = reducer->groups, i, rank;
+	int ret = 0;
+
+	for_each_alive(reducer, i) {
+		reducer->part[i].tag = reducer->round * GROUPS_MAX + i;
+		ret = ret ?: netreduce_open(&reducer->part[i]);
+		if (!ret)
+			netreduce_describe(&reducer->part[i], &mine[i]);
+	}
+	ret = ret ?: rendezvous_gather(reducer->rendezvous, "queue pairs", mine, cards,
+				       groups * sizeof(*cards), 0, reducer->err);
+	for_each_alive(reducer, i) {
+		for (rank = 0; rank < reducer->group[i].ranks; rank++) {
+			column[rank] = cards[rank * groups + i];
+			if (!ret)
+				netreduce_tell(&column[rank], &reducer->group[i].rank[rank]);
+		}
+		ret = ret ?: netreduce_connect(&reducer->part[i], column);
+	}
+	return ret;
+}
+
+/* Rank 0 tells the switches. Those of a group that refuse are a failure of the group. */
+static int tell(struct reducer *reducer)
 {
 	const struct perf_config *config = reducer->config;
-	struct group_rank rank[GROUP_RANKS];
-	const struct group group = {
-		.command = config->reduce.command,
-		.number = config->reduce.group,
-		.type = types[config->type],
-		.mtu = netreduce_mtu(&reducer->netreduce),
-		.packets = config->reduce.packets,
-		.window = NETREDUCE_WINDOW,
-		.rank = rank,
-		.ranks = config->layout.ranks,
-	};
+	__u64 until = patience_end(reducer);
+	struct err said = {};
+	int ret = 0, error;
 	__u32 i;
 
-	for (i = 0; i < group.ranks; i++)
-		rank[i] = netreduce_rank(&cards[i]);
-	return group_load(&group, patience(reducer), err);
-}
+	if (config->launch.rank)
+		return 0;
+	for_each_alive(reducer, i) {
+		struct group *group = &reducer->group[i];
 
-static void unload(const struct reducer *reducer, struct err *err)
-{
-	const struct group group = {
-		.command = reducer->config->reduce.command,
-		.number = reducer->config->reduce.group,
-	};
-
-	group_unload(&group, patience(reducer), err);
-}
-
-/* Nobody sends before the switch knows the group. */
-static int join(struct reducer *reducer, struct rendezvous *rendezvous, struct err *err)
-{
-	struct netreduce_card mine = {}, *cards = calloc(reducer->config->layout.ranks,
-							 sizeof(*cards));
-	int ret = cards ? 0 : -ENOMEM;
-
-	netreduce_describe(&reducer->netreduce, &mine);
-	ret = ret ?: rendezvous_gather(rendezvous, "queue pairs", &mine, cards, sizeof(mine), 0,
-				       err);
-	ret = ret ?: netreduce_connect(&reducer->netreduce, cards);
-	if (!ret && !reducer->config->launch.rank) {
-		ret = load(reducer, cards, err);
-		reducer->told = !ret;
+		group->type = types[config->type];
+		if (!group->planned)
+			group->mtu = netreduce_mtu(&reducer->part[i]);
+		error = group_join(group, config->reduce.command, until, &said);
+		if (!error)
+			continue;
+		netreduce_fail(&reducer->part[i], "%s", said.message);
+		*reducer->err = said;
+		ret = error;
 	}
+	return ret;
+}
+
+/* Why a group is left out: by the first rank that it failed on. */
+static void leave_out(struct reducer *reducer, __u32 i, __u32 rank,
+		      struct failure *failure)
+{
+	char said[sizeof(failure->text)];
+
+	failure->text[sizeof(failure->text) - 1] = '\0';
+	snprintf(reducer->failed[i], sizeof(reducer->failed[i]), "rank %u: %s", rank,
+		 reader_quote(failure->text, said, sizeof(said)));
+	reducer->alive &= ~(1ull << i);
+	netreduce_stop(&reducer->part[i]);
+}
+
+/* All ranks learn which groups have failed on some rank. */
+static int agree(struct reducer *reducer, const char *what)
+{
+	__u32 ranks = reducer->config->layout.ranks, groups = reducer->groups, i, rank;
+	struct failure *all = calloc((size_t)ranks * groups, sizeof(*all)), *mine;
+	int ret;
+
+	mine = calloc(groups, sizeof(*mine));
+	for_each_alive(reducer, i)
+		if (mine)
+			memcpy(mine[i].text, reducer->part[i].failure, sizeof(mine[i].text));
+	ret = all && mine ? rendezvous_gather(reducer->rendezvous, what, mine, all,
+					      groups * sizeof(*all), 0, reducer->err) : -ENOMEM;
+	for (rank = 0; !ret && rank < ranks; rank++)
+		for_each_alive(reducer, i)
+			if (all[rank * groups + i].text[0])
+				leave_out(reducer, i, rank, &all[rank * groups + i]);
+	free(all);
+	free(mine);
+	return ret;
+}
+
+static __u32 count_alive(const struct reducer *reducer)
+{
+	return __builtin_popcountll(reducer->alive);
+}
+
+/* One after the other, all of the buffer. */
+static void deal(struct reducer *reducer)
+{
+	__u32 parts = count_alive(reducer), i;
+	__u64 from = 0, bytes;
+
+	for_each_alive(reducer, i) {
+		struct netreduce *part = &reducer->part[i];
+
+		bytes = groups_share(bytes_of(reducer) - from, parts--, part->message,
+				     netreduce_mtu(part));
+		netreduce_deal(part, from, bytes);
+		from += bytes;
+	}
+}
+
+/* Nobody sends before the switches know all groups. */
+static int join(struct reducer *reducer)
+{
+	struct netreduce_card *cards = calloc((size_t)reducer->config->layout.ranks *
+					      reducer->groups, sizeof(*cards));
+	bool first = !reducer->round++;
+	int ret = cards ? connect_all(reducer, cards) : -ENOMEM, refused;
+
 	free(cards);
-	return ret ?: rendezvous_gather(rendezvous, "word that the switch knows the group", NULL,
-					NULL, 0, 0, err);
+	if (ret)
+		return ret;
+	refused = tell(reducer);
+	if (refused && first)
+		return refused;
+	if (refused)
+		*reducer->err = (struct err) {};
+	ret = agree(reducer, "word that the switches know the groups");
+	if (ret)
+		return ret;
+	deal(reducer);
+	reducer->connected = true;
+	return 0;
 }
 
-int reducer_open(struct reducer *reducer, const struct perf_config *config, struct nic *nic,
-		 struct rendezvous *rendezvous, struct err *err)
+static void parts_init(struct reducer *reducer)
 {
-	reducer->config = config;
-	reducer->netreduce = (struct netreduce) {
-		.nic = nic,
-		.bytes = config->plan.of.size,
-		.group = config->reduce.group,
-		.packets = config->reduce.packets,
-	};
-	return netreduce_open(&reducer->netreduce) ?: join(reducer, rendezvous, err);
+	__u32 i;
+
+	for (i = 0; i < reducer->groups; i++)
+		reducer->part[i] = (struct netreduce) {
+			.nic = reducer->nic,
+			.group = &reducer->group[i],
+			.label = reducer->config->reduce.label[i],
+			.key = reducer->mr->rkey,
+		};
 }
 
-void reducer_close(struct reducer *reducer, struct err *err)
+int reducer_open(struct reducer *reducer)
 {
-	if (reducer->told)
-		unload(reducer, err);
-	if (reducer->config)
-		netreduce_close(&reducer->netreduce);
+	const struct groups *groups = &reducer->config->reduce.groups;
+	__u32 i;
+	int ret;
+
+	reducer->groups = groups->nr;
+	reducer->alive = ~0ull >> (64 - groups->nr);
+	reducer->nic->guest = completed;
+	reducer->nic->guest_arg = reducer;
+	reducer->group = calloc(groups->nr, sizeof(*groups->group));
+	if (!reducer->group)
+		return -ENOMEM;
+	memcpy(reducer->group, groups->group, groups->nr * sizeof(*groups->group));
+	ret = results_get(reducer);
+	for (i = 0; !ret && i < groups->nr; i++)
+		ret = check_address(reducer, &reducer->group[i]);
+	if (ret)
+		return ret;
+	parts_init(reducer);
+	return join(reducer);
+}
+
+int reducer_prepare(struct reducer *reducer)
+{
+	int ret = 0;
+	__u32 i;
+
+	for_each_alive(reducer, i)
+		netreduce_reset(&reducer->part[i]);
+	if (reducer->alive && !reducer->connected)
+		ret = join(reducer);
+	/* As data_fill() makes what is not input. */
+	memset(reducer->results, 0xff, bytes_of(reducer));
+	return ret;
+}
+
+void reducer_start(struct reducer *reducer)
+{
+	__u32 i;
+
+	for_each_alive(reducer, i)
+		netreduce_start(&reducer->part[i]);
+}
+
+bool reducer_is_over(const struct reducer *reducer)
+{
+	__u32 i;
+
+	for_each_alive(reducer, i)
+		if (!netreduce_is_over(&reducer->part[i]))
+			return false;
+	return true;
+}
+
+void reducer_give_up(struct reducer *reducer, __u64 ns)
+{
+	__u32 i;
+
+	for_each_alive(reducer, i) {
+		struct netreduce *part = &reducer->part[i];
+
+		if (!netreduce_is_over(part))
+			netreduce_fail(part, "nothing has happened for %g seconds, with %llu of %llu results here",
+				       ns / 1e9, part->received, part->messages);
+	}
+}
+
+bool reducer_has_failed(const struct reducer *reducer)
+{
+	__u32 i;
+
+	for_each_alive(reducer, i)
+		if (reducer->part[i].failure[0])
+			return true;
+	return false;
+}
+
+static void stop_all(struct reducer *reducer)
+{
+	__u32 i;
+
+	for (i = 0; i < reducer->groups; i++)
+		netreduce_stop(&reducer->part[i]);
+	reducer->connected = false;
+}
+
+int reducer_stop(struct reducer *reducer)
+{
+	int ret = agree(reducer, "word of what has failed");
+
+	stop_all(reducer);
+	return ret;
+}
+
+void reducer_close(struct reducer *reducer, struct err *left)
+{
+	__u64 until;
+	__u32 i;
+
+	if (!reducer->group)
+		return;
+	until = patience_end(reducer);
+	for (i = 0; i < reducer->groups; i++)
+		group_leave(&reducer->group[i], reducer->config->reduce.command, until, left);
+	stop_all(reducer);
+	if (reducer->mr)
+		ibv_dereg_mr(reducer->mr);
+	if (reducer->results)
+		munmap(reducer->results, bytes_of(reducer));
+	free(reducer->group);
 }

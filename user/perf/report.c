@@ -19,6 +19,13 @@ static const struct out_column run_columns[] = {
 	{}
 };
 
+static const struct out_column group_columns[] = {
+	{ "group", "GROUP" },
+	{ "root", "ROOT" },
+	{ "failed", "LEFT OUT" },
+	{}
+};
+
 static const struct out_column dim_columns[] = {
 	{ "dim", "DIMENSION" },
 	{ "device", "DEVICE" },
@@ -42,6 +49,7 @@ static const struct out_column result_columns[] = {
 
 static const struct out_view views[] = {
 	{ .columns = run_columns },
+	{ .rows = "groups", .columns = group_columns },
 	{ .rows = "dimensions", .columns = dim_columns },
 	{ .rows = "results", .columns = result_columns },
 	{}
@@ -64,11 +72,11 @@ static __u64 mean(const struct perf_config *config,
 	return config->iters ? result->ns / config->iters : 0;
 }
 
-/* Of the measured runs, from the first failure on all go by the ring. */
+/* Of the measured runs. */
 static __u64 mean_bytes(const struct perf_config *config, const struct perf_result *result,
 			__u64 ring)
 {
-	__u64 by_ring = result->by_ring < config->iters ? result->by_ring : config->iters;
+	__u64 by_ring = result->measured_by_ring;
 
 	if (!config->reduce.command)
 		return ring;
@@ -164,13 +172,28 @@ static void add_stages(struct json_object *root,
 	}
 }
 
-/* By a switch: a step, to the switch and on, in which the whole buffer goes. */
-static __u64 predict_sum(const struct chunk_collective *of)
+static bool has_root(const struct groups *groups)
 {
+	__u32 i;
+
+	for (i = 0; i < groups->nr; i++)
+		if (groups->group[i].root != GROUP_NO_ROOT)
+			return true;
+	return false;
+}
+
+/*
+ * By a switch: a step, to the switch and on, in which the whole buffer goes. By way of a root
+ * it takes twice as many links.
+ */
+static __u64 predict_sum(const struct perf_config *config)
+{
+	const struct chunk_collective *of = &config->plan.of;
 	const struct chunk_dim *dim = &of->dim[0];
 
 	return chunk_time(dim, of->size) * dim->endpoints / (dim->endpoints - 1) +
-	       dim->latency / chunk_alg_steps(dim->alg, dim->endpoints);
+	       dim->latency / chunk_alg_steps(dim->alg, dim->endpoints) *
+	       (1 + has_root(&config->reduce.groups));
 }
 
 static void add_plan(struct json_object *root,
@@ -193,12 +216,31 @@ static void add_plan(struct json_object *root,
 	out_uint(root, "warmup", config->warmup);
 	out_uint(root, "iters", config->iters);
 	if (config->reduce.command)
-		out_decimal(root, "predicted_us", (predict_sum(of) + 500) / 1000, 3);
+		out_decimal(root, "predicted_us", (predict_sum(config) + 500) / 1000, 3);
 	out_decimal(root, config->reduce.command ? "ring_us" : "predicted_us",
 		    (predicted + 500) / 1000, 3);
 }
 
-/* How it went with the switch. */
+/* The groups of a plan. */
+static void add_groups(struct json_object *root, const struct groups *groups,
+		       const struct perf_result *result)
+{
+	struct json_object *array = out_array(root, "groups");
+	__u32 i;
+
+	for (i = 0; i < groups->nr; i++) {
+		const struct group *group = &groups->group[i];
+		struct json_object *obj = out_append_object(array);
+
+		out_uint(obj, "group", group->number);
+		if (group->root != GROUP_NO_ROOT)
+			out_uint(obj, "root", group->root);
+		if (result->failed[i][0])
+			out_string(obj, "failed", result->failed[i]);
+	}
+}
+
+/* How it went with the switches. */
 static void add_reduce(struct json_object *root, const struct perf_config *config,
 		       const struct perf_result *result)
 {
@@ -207,6 +249,8 @@ static void add_reduce(struct json_object *root, const struct perf_config *confi
 	out_uint(root, "by_ring", result->by_ring);
 	if (result->by_ring)
 		out_string(root, "reason", result->reason);
+	if (config->reduce.file)
+		add_groups(root, &config->reduce.groups, result);
 }
 
 int perf_report(const struct out *out, const struct perf_config *config,

@@ -19,8 +19,7 @@
  * @meeting: of the rendezvous
  * @window: of this rank
  * @nic: by dimension
- * @reducer: the switch that sums, if one does
- * @summed: by the switch, as long as that works
+ * @reducer: the switches that sum, if some do
  * @began: ns, the run under way
  * @same: all ranks find the failure at the same time
  * @result: to be filled
@@ -35,7 +34,6 @@ struct run {
 	void *window;
 	struct nic nic[CHUNK_MAX_DIMS];
 	struct reducer reducer;
-	bool summed;
 	struct engine *engine;
 	__u64 began;
 	bool same;
@@ -48,14 +46,14 @@ struct run {
  * @wrong: elements of the result
  * @stuck: nothing has happened for long
  * @awaited: then: what it waits for
- * @failure: why the switch's sum has failed; empty: it has not
+ * @failed: the sum of some switch has
  */
 struct sample {
 	__u64 ns;
 	__u64 wrong;
 	__u64 stuck;
 	struct awaited awaited;
-	char failure[128];
+	bool failed;
 };
 
 /* All of them together fit a frame. */
@@ -87,8 +85,8 @@ static int meet(struct run *run)
 
 	if (largest < sizeof(struct sample))
 		largest = sizeof(struct sample);
-	if (largest < sizeof(struct netreduce_card))
-		largest = sizeof(struct netreduce_card);
+	if (largest < reducer_largest(config))
+		largest = reducer_largest(config);
 	perf_settings_fill(run->settings, config);
 	run->meeting = (struct rendezvous_config) {
 		.rank = config->launch.rank,
@@ -140,7 +138,7 @@ static int nics_open(struct run *run)
 		nic->rank = config->launch.rank;
 		nic->name = config->dev[k].name;
 		nic->gid_index = config->dev[k].gid_index;
-		nic->guests = config->reduce.command ? NETREDUCE_COMPLETIONS : 0;
+		nic->guests = config->reduce.groups.nr * NETREDUCE_COMPLETIONS;
 		nic->err = run->err;
 		ret = nic_open(nic, run->window, config->timeout / 4);
 	}
@@ -256,9 +254,14 @@ static int engine_open(struct run *run)
 
 static int switch_open(struct run *run)
 {
-	run->summed = run->config->reduce.command;
-	return run->summed ? reducer_open(&run->reducer, run->config, &run->nic[0],
-					  run->rendezvous, run->err) : 0;
+	if (!run->config->reduce.command)
+		return 0;
+	run->reducer.config = run->config;
+	run->reducer.nic = &run->nic[0];
+	run->reducer.rendezvous = run->rendezvous;
+	run->reducer.failed = run->result->failed;
+	run->reducer.err = run->err;
+	return reducer_open(&run->reducer);
 }
 
 static __u64 completed(const struct run *run)
@@ -278,7 +281,7 @@ static bool ring_is_over(const struct run *run)
 
 static bool sum_is_over(const struct run *run)
 {
-	return netreduce_is_over(&run->reducer.netreduce);
+	return reducer_is_over(&run->reducer);
 }
 
 /* Until it is over, or nothing has happened for @patience: that is set in @stuck. */
@@ -315,22 +318,19 @@ static int go(struct run *run, struct sample *sample)
 	return ret;
 }
 
-/* The same by the switch. It is given up sooner: the others have patience until then. */
+/* The same by switches. They are given up sooner: the others have patience until then. */
 static int sum(struct run *run, struct sample *sample)
 {
-	struct netreduce *netreduce = &run->reducer.netreduce;
 	__u64 stuck = 0;
 	int ret;
 
 	run->began = progress_now();
-	netreduce_start(netreduce);
+	reducer_start(&run->reducer);
 	ret = wait_over(run, sum_is_over, run->config->timeout / 4, &stuck);
 	sample->ns = progress_now() - run->began;
 	if (stuck)
-		netreduce_fail(netreduce,
-			       "nothing has happened for %g seconds, with %llu of %llu results here",
-			       stuck / 1e9, netreduce->received, netreduce->messages);
-	snprintf(sample->failure, sizeof(sample->failure), "%s", netreduce->failure);
+		reducer_give_up(&run->reducer, stuck);
+	sample->failed = reducer_has_failed(&run->reducer);
 	return ret;
 }
 
@@ -358,44 +358,42 @@ static int check_stuck(struct run *run, const struct sample *all)
 		       first->awaited.chunk, first->awaited.stage);
 }
 
-/* The first failure of any rank's sum is the last: nobody uses the switch again. */
-static void check_summed(struct run *run, struct sample *all)
+/* The first reason of all is told with the result. */
+static void note_reason(struct perf_result *result)
 {
-	struct perf_result *result = run->result;
-	char said[sizeof(all->failure)];
-	__u32 i;
+	__u32 i = 0;
 
-	for (i = 0; i < run->config->layout.ranks && run->summed; i++) {
-		if (!all[i].failure[0])
-			continue;
-		all[i].failure[sizeof(said) - 1] = '\0';
-		snprintf(result->reason, sizeof(result->reason), "rank %u: %s", i,
-			 reader_quote(all[i].failure, said, sizeof(said)));
-		run->summed = false;
-	}
-	if (!run->summed)
-		netreduce_stop(&run->reducer.netreduce);
+	while (i < GROUPS_MAX && !result->failed[i][0])
+		i++;
+	if (i < GROUPS_MAX && !result->reason[0])
+		memcpy(result->reason, result->failed[i], sizeof(result->reason));
 }
 
-/* As go_ring(), of the same input, which stays as it is. */
-static int go_switch(struct run *run, struct sample *all)
+/* As go_ring(), of the same input, which stays as it is; unless @done in the end. */
+static int go_switch(struct run *run, struct sample *all, bool *done)
 {
 	const struct perf_config *config = run->config;
-	struct netreduce *netreduce = &run->reducer.netreduce;
 	struct sample mine = {};
-	int ret;
+	int ret = reducer_prepare(&run->reducer);
+	__u32 i;
 
-	netreduce_reset(netreduce);
+	if (ret || !run->reducer.alive)
+		return ret;
 	ret = rendezvous_gather(run->rendezvous, "word that it is ready", NULL,
 				NULL, 0, 0, run->err);
 	ret = ret ?: sum(run, &mine);
 	if (ret)
 		return ret;
 	mine.wrong = data_check(&config->layout, config->type, config->launch.rank,
-				netreduce->results);
+				run->reducer.results);
 	ret = rendezvous_gather(run->rendezvous, "sum", &mine, all, sizeof(mine), 0, run->err);
-	if (!ret)
-		check_summed(run, all);
+	*done = true;
+	for (i = 0; !ret && i < config->layout.ranks; i++)
+		*done &= !all[i].failed;
+	if (ret || *done)
+		return ret;
+	ret = reducer_stop(&run->reducer);
+	note_reason(run->result);
 	return ret;
 }
 
@@ -420,20 +418,21 @@ static int go_ring(struct run *run, struct sample *all)
 	       check_stuck(run, all);
 }
 
-/* What the switch fails to sum, the ring does at once. */
-static int go_once(struct run *run, struct sample *all)
+/* What switches fail to sum, the ring does at once. */
+static int go_once(struct run *run, struct sample *all, bool measured)
 {
 	const struct perf_config *config = run->config;
-	int ret;
+	bool done = false;
+	int ret = 0;
 
 	data_fill(&config->layout, config->type, config->launch.rank,
 		  run->window);
-	if (run->summed) {
-		ret = go_switch(run, all);
-		if (ret || run->summed)
-			return ret;
-	}
+	if (run->reducer.alive)
+		ret = go_switch(run, all, &done);
+	if (ret || done)
+		return ret;
 	run->result->by_ring += !!config->reduce.command;
+	run->result->measured_by_ring += config->reduce.command && measured;
 	return go_ring(run, all);
 }
 
@@ -472,7 +471,7 @@ static int go_all(struct run *run)
 	for (i = 0; !ret && i < all; i++) {
 		if (!config->launch.rank)
 			progress_update(&progress, "run %u of %u", i + 1, all);
-		ret = go_once(run, samples);
+		ret = go_once(run, samples, i >= config->warmup);
 		if (!ret)
 			add_samples(run->result, samples, ranks,
 				    i >= config->warmup);

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "groups.h"
+
+#include <errno.h>
+#include <rocesteer/label.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+#include "netreduce.h"
+
+#define MAX_SIZE	(16u << 20)	/* 64 groups of 64 ranks need 300 KiB */
+#define MAX_DEPTH	8		/* the format needs 5 */
+#define MAX_SWITCH	65535
+
+static int read_address(struct reader *r, struct json_object *obj, const char *key,
+			__u8 address[16])
+{
+	char text[ADDR_STRLEN], quoted[ADDR_STRLEN];
+	int ret = reader_string(r, obj, key, text, sizeof(text));
+
+	if (ret)
+		return ret;
+	if (addr_parse(text, address))
+		return reader_invalid(r, key, "'%s' is not an address of a host",
+				      reader_quote(text, quoted, sizeof(quoted)));
+	return 0;
+}
+
+static int read_rank(struct reader *r, struct json_object *obj, struct group_rank *rank)
+{
+	__u64 leaf;
+	int ret;
+
+	ret = read_address(r, obj, "address", rank->address) ?:
+	      reader_uint(r, obj, "leaf", 0, MAX_SWITCH, &leaf);
+	if (ret)
+		return ret;
+	rank->leaf = leaf;
+	return json_object_object_get_ex(obj, "router", NULL) ?
+	       read_address(r, obj, "router", rank->router) : 0;
+}
+
+static int read_ranks(struct reader *r, struct json_object *obj, __u32 ranks,
+		      struct group *group)
+{
+	struct json_object *array;
+	size_t n, mark;
+	int ret;
+
+	ret = reader_get(r, obj, "ranks", json_type_array, &array);
+	if (ret)
+		return ret;
+	n = json_object_array_length(array);
+	if (n != ranks)
+		return reader_invalid(r, "ranks", "has %zu entries; by --dims there are %u ranks",
+				      n, ranks);
+	for (; group->ranks < ranks; group->ranks++) {
+		struct group_rank *rank = &group->rank[group->ranks];
+
+		mark = reader_enter(r, "ranks", group->ranks);
+		ret = read_rank(r, json_object_array_get_idx(array, group->ranks), rank);
+		if (ret)
+			return ret;
+		if (group->ranks && rank->leaf < rank[-1].leaf)
+			return reader_invalid(r, "leaf", "%u is below that of the rank before",
+					      rank->leaf);
+		reader_leave(r, mark);
+	}
+	return 0;
+}
+
+/* Where leaves meet. */
+static int read_root(struct reader *r, struct json_object *obj, struct group *group)
+{
+	bool one = group->rank[0].leaf == group->rank[group->ranks - 1].leaf;
+	__u64 root = GROUP_NO_ROOT;
+	int ret = 0;
+
+	if (json_object_object_get_ex(obj, "root", NULL))
+		ret = reader_uint(r, obj, "root", 0, MAX_SWITCH, &root);
+	else if (!one)
+		ret = reader_invalid(r, "root", "is missing: the ranks have more than one leaf");
+	group->root = root;
+	return ret;
+}
+
+static int read_group(struct reader *r, struct json_object *obj, __u32 ranks,
+		      struct group *group)
+{
+	__u64 number, mtu, packets, window;
+	int ret;
+
+	ret = reader_uint(r, obj, "group", 0, GROUP_MAX, &number) ?:
+	      reader_uint(r, obj, "mtu", 256, 4096, &mtu) ?:
+	      reader_uint(r, obj, "packets", 1, GROUP_PACKETS, &packets) ?:
+	      reader_uint(r, obj, "window", 1, GROUP_PACKETS / packets, &window);
+	if (ret)
+		return ret;
+	if (mtu & (mtu - 1))
+		return reader_invalid(r, "mtu", "%llu is not one of 256, 512, 1024, 2048, 4096",
+				      mtu);
+	group->planned = true;
+	group->number = number;
+	group->mtu = mtu;
+	group->packets = packets;
+	group->window = window;
+	ret = read_ranks(r, obj, ranks, group) ?: read_root(r, obj, group);
+	if (!ret)
+		group_find_switches(group);
+	return ret;
+}
+
+static int read_all(struct reader *r, struct json_object *root, __u32 ranks,
+		    struct groups *groups)
+{
+	struct json_object *array;
+	size_t n, mark;
+	__u64 format;
+	__u32 i;
+	int ret;
+
+	ret = reader_uint(r, root, "format", 1, 1, &format) ?:
+	      reader_get(r, root, "groups", json_type_array, &array);
+	if (ret)
+		return ret;
+	n = json_object_array_length(array);
+	if (!n || n > GROUPS_MAX)
+		return reader_invalid(r, "groups", "has %zu entries, not 1 to %u", n, GROUPS_MAX);
+	groups->group = calloc(n, sizeof(*groups->group));
+	if (!groups->group)
+		return -ENOMEM;
+	for (; groups->nr < n; groups->nr++) {
+		struct group *group = &groups->group[groups->nr];
+
+		mark = reader_enter(r, "groups", groups->nr);
+		ret = read_group(r, json_object_array_get_idx(array, groups->nr), ranks, group);
+		for (i = 0; !ret && i < groups->nr; i++)
+			if (groups->group[i].number == group->number)
+				ret = reader_invalid(r, "group", "%u is that of groups[%u] too",
+						     group->number, i);
+		if (ret)
+			return ret;
+		reader_leave(r, mark);
+	}
+	return 0;
+}
+
+int groups_read(const char *file, __u32 ranks, struct groups *groups, struct err *err)
+{
+	struct reader r = { .file = file, .err = err };
+	struct json_object *root;
+	int ret = json_file_read(file, MAX_SIZE, MAX_DEPTH, &root, err);
+
+	if (ret)
+		return ret;
+	ret = read_all(&r, root, ranks, groups);
+	json_object_put(root);
+	return ret;
+}
+
+int groups_single(__u32 number, __u32 packets, __u32 ranks, struct groups *groups)
+{
+	groups->group = calloc(1, sizeof(*groups->group));
+	if (!groups->group)
+		return -ENOMEM;
+	groups->nr = 1;
+	*groups->group = (struct group) {
+		.number = number,
+		.root = GROUP_NO_ROOT,
+		.packets = packets,
+		.window = NETREDUCE_WINDOW,
+		.ranks = ranks,
+	};
+	group_find_switches(groups->group);
+	return 0;
+}
+
+void groups_free(struct groups *groups)
+{
+	free(groups->group);
+}
+
+/* FNV-1a */
+static void hash_add(__u64 *hash, const void *data, size_t size)
+{
+	const __u8 *byte = data;
+
+	while (size--)
+		*hash = (*hash ^ *byte++) * 0x100000001b3ull;
+}
+
+__u64 groups_hash(const struct groups *groups)
+{
+	__u64 hash = 0xcbf29ce484222325ull;
+	__u32 i, k;
+
+	for (i = 0; i < groups->nr; i++) {
+		const struct group *group = &groups->group[i];
+		const __u32 numbers[] = { group->number, group->planned, group->root, group->mtu,
+					  group->packets, group->window };
+
+		hash_add(&hash, numbers, sizeof(numbers));
+		for (k = 0; k < group->ranks; k++) {
+			hash_add(&hash, group->rank[k].address, sizeof(group->rank[k].address));
+			hash_add(&hash, group->rank[k].router, sizeof(group->rank[k].router));
+			hash_add(&hash, &group->rank[k].leaf, sizeof(group->rank[k].leaf));
+		}
+	}
+	return hash;
+}
+
+bool groups_need_route(const struct groups *groups, __u32 rank)
+{
+	__u32 i;
+
+	for (i = 0; i < groups->nr; i++)
+		if (!addr_is_none(groups->group[i].rank[rank].router))
+			return true;
+	return false;
+}
+
+static const struct portmap_peer *find_peer(const struct portmap *map, const __u8 address[16])
+{
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		if (!addr_compare(map->peers[i].addr, address))
+			return &map->peers[i];
+	return NULL;
+}
+
+int groups_label(const struct group *group, __u32 rank, const struct portmap *map,
+		 const char *file, __u32 *label, struct err *err)
+{
+	const __u8 *to = group->rank[(rank + 1) % group->ranks].address;
+	const __u8 *router = group->rank[rank].router;
+	char text[ADDR_STRLEN], by[ADDR_STRLEN];
+	const struct portmap_peer *peer;
+	unsigned int i;
+
+	*label = 0;
+	if (addr_is_none(router))
+		return 0;
+	addr_format(to, text);
+	peer = find_peer(map, to);
+	if (!peer)
+		return err_set(err, EXIT_BAD_INPUT, "no-peer",
+			       "%s: there is no peer %s, the rank after %u in group %u", file,
+			       text, rank, group->number);
+	for (i = 0; i < peer->nr_paths; i++)
+		if (!addr_compare(peer->paths[i].router, router)) {
+			*label = rocesteer_label_of(peer->paths[i].ports[0]);
+			return 0;
+		}
+	return err_set(err, EXIT_BAD_INPUT, "no-path",
+		       "%s: no path to %s passes router %s, as rank %u has to in group %u", file,
+		       text, addr_format(router, by), rank, group->number);
+}
+
+__u64 groups_share(__u64 bytes, __u32 parts, __u64 message, __u32 packet)
+{
+	__u64 share = bytes / parts, unit = message;
+
+	if (parts == 1)
+		return bytes;
+	if (share / 16 < unit)
+		unit = packet;
+	if (share / 16 < unit)
+		unit = ELEMENT;
+	return (share + unit / 2) / unit * unit;
+}
