@@ -41,6 +41,7 @@ struct packet {
 	__u64 addr;
 	__u32 length;
 	__be32 imm;
+	__u64 label;			/* flow label */
 	__u64 wr_id;
 	char data[MAX_BYTES];
 };
@@ -49,6 +50,7 @@ struct fake_qp {
 	struct ibv_qp qp;
 	int fd;
 	struct sockaddr_un peer;
+	__u32 label;
 	__u64 patience;			/* ns */
 	__u64 since;			/* the first packet waits */
 	struct packet *packet[MAX_WRS];	/* rings */
@@ -310,6 +312,8 @@ int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int mask)
 
 	if (mask & IBV_QP_DEST_QPN)
 		name_of(&qp->peer, attr->dest_qp_num);
+	if (mask & IBV_QP_AV)
+		qp->label = attr->ah_attr.grh.flow_label;
 	if (mask & IBV_QP_TIMEOUT)
 		qp->patience = (4096ull << attr->timeout) *
 			       (attr->retry_cnt + 1);
@@ -434,6 +438,7 @@ static int post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr,
 	qp->mute |= fault("mute");
 	packet->addr = wr->wr.rdma.remote_addr;
 	packet->imm = wr->imm_data;
+	packet->label = qp->label;
 	packet->wr_id = wr->wr_id;
 	packet->length = wr->num_sge ? wr->sg_list->length : 0;
 	if (packet->length)

@@ -69,7 +69,25 @@ bad_options()
 		refused "--algorithm: netreduce is for an all-reduce in one dimension" \
 			"${common[@]}" --algorithm netreduce --switch true &&
 		refused "--algorithm: A1: netreduce cannot be planned" \
-			"${common[@]}" --algorithm ring,netreduce --switch true
+			"${common[@]}" --algorithm ring,netreduce --switch true || return
+	reduce+=(--dims 2 --switch true)
+	plan 10.255.1.1
+	refused "--groups needs --algorithm netreduce" --dims 2 "${one_dim[@]}" \
+		--groups "$dir/plan" &&
+		refused "--port-map: only with --groups" "${reduce[@]}" --port-map x &&
+		refused "--groups says what --group and --packets do" "${reduce[@]}" \
+			--groups "$dir/plan" --packets 9 &&
+		refused "$dir/none: No such file" "${reduce[@]}" --groups "$dir/none" &&
+		refused "--port-map FILE is missing: $dir/plan has routers" "${reduce[@]}" \
+			--groups "$dir/plan"
+}
+
+# plan ROUTER [FILE]: of a group of two ranks, the first of which has this router
+plan()
+{
+	echo '{"format":1,"groups":[{"group":7,"root":1,"mtu":4096,"packets":40,"window":2,
+		"ranks":[{"address":"10.0.0.1","leaf":0,"router":"'"$1"'"},
+		{"address":"10.0.0.2","leaf":1}]}]}' >"${2:-$dir/plan}"
 }
 
 # A file that others can read tells them the token.
@@ -243,7 +261,14 @@ other_group()
 	begin
 	rank 0 --dims 2 "${one_dim[@]}"
 	rank 1 --dims 2 "${one_dim[@]}" --algorithm netreduce --switch true
-	all_end 2 "netreduce is group 0 with 40 packets there, off on rank 0"
+	all_end 2 "netreduce is group 0 with 40 packets there, off on rank 0" || return
+	begin
+	for i in 0 1; do
+		plan "10.255.1.$((i + 1))" "$dir/plan$i"
+		rank "$i" --dims 2 "${one_dim[@]}" --algorithm netreduce --switch true \
+			--groups "$dir/plan$i" --port-map "$dir/map"
+	done
+	all_end 2 "rank 1 (" && all_end_has "netreduce is 1 groups of a plan "
 }
 
 other_dims()

@@ -162,6 +162,12 @@ gids()
 
 group=0
 
+# No switch knows a group.
+forgotten()
+{
+	! compgen -G "$dir/group-*"
+}
+
 # summed FAULT OPTION...: four ranks whose switch is fake_switch.py, with that fault
 summed()
 {
@@ -169,7 +175,7 @@ summed()
 	shift
 
 	start 4 --dims 4 --bandwidth 1 --rdma-dev fake0 --group $((++group)) --json \
-		--algorithm netreduce --switch "python3 selftests/user/fake_switch.py '$dir' $what" \
+		--algorithm netreduce --switch "python3 selftests/user/fake_switch.py '$dir' $what alone" \
 		"$@"
 }
 
@@ -182,7 +188,7 @@ sums()
 	jq -e '.by_ring == 0 and .results[0].wrong == 0 and
 		.dimensions[0].algorithm == "netreduce" and
 		.dimensions[0].bytes == .results[0].size and .predicted_us < .ring_us' \
-		"$dir/out0" >/dev/null && [[ ! -e $dir/group.json ]]
+		"$dir/out0" >/dev/null && forgotten
 }
 
 # Messages are 40 KiB: 9 and one that is shorter, fewer than the window, a single element.
@@ -221,7 +227,7 @@ by_ring()
 	jq -c '{by_ring, reason, dimensions, results, error}' "$dir/out0"
 	jq -e --argjson runs "$2" --arg reason "$3" '.by_ring == $runs and
 		(.reason | contains($reason)) and .results[0].wrong == 0 and
-		.error.code == "fallback"' "$dir/out0" >/dev/null && [[ ! -e $dir/group.json ]]
+		.error.code == "fallback"' "$dir/out0" >/dev/null && forgotten
 }
 
 # A run has ten messages. Where there is no switch, nobody has the queue pair.
@@ -239,7 +245,7 @@ switch_fails()
 # All is well, but the group stays on the switch: rank 0 shows the results, and says so.
 not_forgotten()
 {
-	local switch="python3 selftests/user/fake_switch.py '$dir' none"
+	local switch="python3 selftests/user/fake_switch.py '$dir' none alone"
 	local only_load="sh -c 'test \$2 = load || { echo >&2 it stays; exit 1; }; exec \"\$@\"'"
 
 	with none -1 start 2 --dims 2 --bandwidth 1 --rdma-dev fake0 --size 64K --json \
@@ -253,6 +259,134 @@ not_forgotten()
 		eval "$switch reduce unload 0"
 }
 
+# Two leaves and two spines: two groups, whose roots the ranks that cross reach by their
+# second path, and a third below one leaf that has no root.
+plan()
+{
+	local ranks='[{"address":"10.0.0.1","leaf":3},
+		{"address":"10.0.0.1","leaf":3,"router":"10.255.1.2"},
+		{"address":"10.0.0.1","leaf":5},
+		{"address":"10.0.0.1","leaf":5,"router":"10.255.1.1"}]'
+	local port_map='{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
+		"device":"eth0","hop":2,"peers":[{"address":"10.0.0.1","source":"10.0.0.2",
+		"local":false,"leaf":"10.255.0.2","probed":2,"paths":[
+		{"path":0,"router":"10.255.1.1","ports":[49152]},
+		{"path":1,"router":"10.255.1.2","ports":[49160,49161]}]}]}'
+
+	group=$((group + 3))
+	jq -n --argjson n "$group" --argjson ranks "$ranks" '{format: 1, job: "x", groups: [
+		{group: $n, root: 1, mtu: 4096, packets: 9, window: 2, ranks: $ranks},
+		{group: ($n + 1), root: 2, mtu: 512, packets: 18, window: 3, ranks: $ranks},
+		{group: ($n + 2), mtu: 4096, packets: 9, window: 1,
+			ranks: ($ranks | map({address, leaf: 7}))}]}' >"$dir/plan"
+	echo "$port_map" >"$dir/map"
+	rm -f "$dir/labels"
+}
+
+# planned FAULT OPTION...: four ranks, by that plan
+planned()
+{
+	local what=$1
+	shift
+
+	start 4 --dims 4 --bandwidth 1 --rdma-dev fake0 --groups "$dir/plan" --json \
+		--port-map "$dir/map" --algorithm netreduce --latency 1 \
+		--switch "python3 selftests/user/fake_switch.py '$dir' $what %s" "$@"
+}
+
+# A group that a leaf has reserved stays there.
+plan_sums()
+{
+	plan
+	echo {} >"$dir/group-$group-leaf3"
+	with none -1 planned none --warmup 1 --iters 2 --size 384000
+	all_end 0 '' || return
+	jq -c '{groups, by_ring, dimensions, results}' "$dir/out0"
+	jq -e --argjson n "$group" '.by_ring == 0 and .results[0].wrong == 0 and
+		.groups == [{group: $n, root: 1}, {group: ($n + 1), root: 2},
+			{group: ($n + 2)}] and
+		.dimensions[0].bytes == 384000' "$dir/out0" >/dev/null &&
+		diff <(sort -n "$dir/labels") - <<-E &&
+		$group 0 0
+		$group 1 8
+		$group 2 0
+		$group 3 16385
+		$((group + 1)) 0 0
+		$((group + 1)) 1 8
+		$((group + 1)) 2 0
+		$((group + 1)) 3 16385
+		$((group + 2)) 0 0
+		$((group + 2)) 1 0
+		$((group + 2)) 2 0
+		$((group + 2)) 3 0
+		E
+		[[ $(compgen -G "$dir/group-*") == "$dir/group-$group-leaf3" ]] || return
+	rm "$dir/group-$group-leaf3"
+	with none -1 planned none --warmup 0 --iters 2 --size 4 --chunks 1 --type float32
+	all_end 0 '' && forgotten
+}
+
+# left_out FAULT RUNS REASON...: so many runs went by the ring, and the groups were left out
+left_out()
+{
+	local patience=16 what=$1 runs=$2
+	shift 2
+
+	with none -1 planned "$what" --size 384000 --warmup 1 --iters 3
+	all_end 1 '' || return
+	jq -c '{by_ring, reason, groups, dimensions, results, error}' "$dir/out0"
+	jq -e --argjson runs "$runs" '.by_ring == $runs and .results[0].wrong == 0 and
+		(.reason | startswith("group ")) and
+		.error.code == "fallback" and ([.groups[] | .failed // ""] as $said |
+		[range(3) | . as $i | $said[$i] | contains($ARGS.positional[$i]) and
+			($ARGS.positional[$i] != "") == (. != "")] | all)' \
+		--args "$@" <"$dir/out0" >/dev/null && forgotten
+}
+
+# A group fails; all fail, in the second run; one fails, and then another is refused.
+plan_fails()
+{
+	plan
+	left_out "twist:6@$((group + 1))" 1 '' 'result 6 has come, not 5' '' || return
+	plan
+	left_out die:20 3 'nothing has happened' 'nothing has happened' 'nothing has happened' ||
+		return
+	plan
+	left_out "twist:3@$group,refuse:2@$((group + 1))" 1 'result 3 has come, not 2' \
+		"takes no group $((group + 1))" ''
+}
+
+# plan_refused STATUS TEXT [FAULT]: by all ranks, before the first run
+plan_refused()
+{
+	with none -1 planned "${3:-none}" --size 64K
+	all_end "$1" "$2" && forgotten
+}
+
+# change FILE FILTER: by jq
+change()
+{
+	jq "$2" "$1" >"$1.new" && mv "$1.new" "$1"
+}
+
+# Also what only one rank finds
+plan_differs()
+{
+	plan
+	plan_refused 1 "takes no group $((group + 1))" "refuse:1@$((group + 1))" || return
+	plan
+	change "$dir/plan" '.groups[2].ranks[2].address = "10.0.0.9"'
+	plan_refused 2 "rank 2: $dir/plan: ranks[2] of group $((group + 2)) is 10.0.0.9, but fake0 has 10.0.0.1" ||
+		return
+	plan
+	change "$dir/map" 'del(.peers[0].paths[1])'
+	plan_refused 2 "rank 1: $dir/map: no path to 10.0.0.1 has the router 10.255.1.2, as rank 1 needs in group $group" ||
+		return
+	plan
+	change "$dir/map" '.peers[0].address = "10.0.0.8"'
+	plan_refused 2 "$dir/map: there is no peer 10.0.0.1, the rank after "
+}
+
 # Who is gone is no failure of the switch.
 summed_rank_killed()
 {
@@ -261,10 +395,10 @@ summed_rank_killed()
 	summed none --size 384000
 	wait "${pid[faulty]}" 2>/dev/null
 	bury "$faulty"
-	all_end 1 "rank $faulty (127.0.0.1) has ended" && [[ ! -e $dir/group.json ]]
+	all_end 1 "rank $faulty (127.0.0.1) has ended" && forgotten
 }
 
-ktap_plan 17
+ktap_plan 20
 check "collectives" collectives
 check "dimensions of one endpoint, and with one device" odd_grids
 check "a rank that is killed" killed 5 127.0.0.1
@@ -281,5 +415,8 @@ check "sums of a switch" switch_sums
 check "a switch that refuses the group" switch_refuses
 check "a switch that fails" switch_fails
 check "a switch that does not forget" not_forgotten
+check "sums of the groups of a plan" plan_sums
+check "groups that fail" plan_fails
+check "a plan that switches or hosts do not fit" plan_differs
 check "a rank that is killed while a switch sums" summed_rank_killed
 ktap_finish

@@ -179,32 +179,12 @@ static int read_reduce(const struct cli_args *args, const struct chunk_collectiv
 	if (args->value[PERF_OPTION_GROUP] || args->value[PERF_OPTION_PACKETS])
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--groups says what --group and --packets do");
-	return groups_read(reduce->file, ranks, &reduce->groups, err);
-}
-
-/* The way of this rank's connections. */
-static int read_labels(const struct cli_args *args, struct perf_reduce *reduce, __u32 rank,
-		       struct err *err)
-{
-	const char *file = args->value[PERF_OPTION_PORT_MAP];
-	struct portmap map;
-	int ret;
-	__u32 i;
-
-	if (!reduce->file || !groups_need_route(&reduce->groups, rank))
-		return 0;
-	if (!file)
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--port-map FILE is missing: in %s rank %u has a router",
-			       reduce->file, rank);
-	ret = portmap_read(file, &map, err);
-	if (ret)
+	reduce->port_map = args->value[PERF_OPTION_PORT_MAP];
+	ret = groups_read(reduce->file, ranks, &reduce->groups, err);
+	if (ret || reduce->port_map || !groups_have_routers(&reduce->groups))
 		return ret;
-	for (i = 0; !ret && i < reduce->groups.nr; i++)
-		ret = groups_label(&reduce->groups.group[i], rank, &map, file, &reduce->label[i],
-				   err);
-	portmap_free(&map);
-	return ret;
+	return err_set(err, EXIT_BAD_INPUT, "usage", "--port-map FILE is missing: %s has routers",
+		       reduce->file);
 }
 
 /* Where a switch sums, the ring is planned, in case that fails. */
@@ -271,7 +251,6 @@ int perf_args_read(const struct cli_args *args, struct perf_config *config,
 	      launch_read(&config->launch, args->value[PERF_OPTION_RANK],
 			  args->value[PERF_OPTION_RENDEZVOUS],
 			  layout_ranks(&config->plan.of), err) ?:
-	      read_labels(args, &config->reduce, config->launch.rank, err) ?:
 	      token_read(&config->token, args->value[PERF_OPTION_TOKEN_FILE],
 			 err);
 	return ret ?: layout_init(&config->layout, &config->plan);

@@ -8,6 +8,7 @@
 
 #include "layout.h"
 #include "netreduce.h"
+#include "portmap/portmap.h"
 
 #define MAX_SIZE	(16u << 20)	/* 64 groups of 64 ranks need 300 KiB */
 #define MAX_DEPTH	8		/* the format needs 5 */
@@ -210,13 +211,19 @@ __u64 groups_hash(const struct groups *groups)
 	return hash;
 }
 
-bool groups_need_route(const struct groups *groups, __u32 rank)
+static bool has_router(const struct group *group, __u32 rank)
 {
-	__u32 i;
+	return !addr_is_none(group->rank[rank].router);
+}
+
+bool groups_have_routers(const struct groups *groups)
+{
+	__u32 i, rank;
 
 	for (i = 0; i < groups->nr; i++)
-		if (!addr_is_none(groups->group[i].rank[rank].router))
-			return true;
+		for (rank = 0; rank < groups->group[i].ranks; rank++)
+			if (has_router(&groups->group[i], rank))
+				return true;
 	return false;
 }
 
@@ -230,20 +237,16 @@ static const struct portmap_peer *find_peer(const struct portmap *map, const __u
 	return NULL;
 }
 
-int groups_label(const struct group *group, __u32 rank, const struct portmap *map,
-		 const char *file, __u32 *label, struct err *err)
+static int find_label(const struct group *group, __u32 rank, const struct portmap *map,
+		      const char *file, __u32 *label, struct err *err)
 {
 	const __u8 *to = group->rank[(rank + 1) % group->ranks].address;
 	const __u8 *router = group->rank[rank].router;
 	char text[ADDR_STRLEN], by[ADDR_STRLEN];
-	const struct portmap_peer *peer;
+	const struct portmap_peer *peer = find_peer(map, to);
 	unsigned int i;
 
-	*label = 0;
-	if (addr_is_none(router))
-		return 0;
 	addr_format(to, text);
-	peer = find_peer(map, to);
 	if (!peer)
 		return err_set(err, EXIT_BAD_INPUT, "no-peer",
 			       "%s: there is no peer %s, the rank after %u in group %u", file,
@@ -254,8 +257,28 @@ int groups_label(const struct group *group, __u32 rank, const struct portmap *ma
 			return 0;
 		}
 	return err_set(err, EXIT_BAD_INPUT, "no-path",
-		       "%s: no path to %s passes router %s, as rank %u has to in group %u", file,
+		       "%s: no path to %s has the router %s, as rank %u needs in group %u", file,
 		       text, addr_format(router, by), rank, group->number);
+}
+
+int groups_labels(const struct groups *groups, __u32 rank, const char *file,
+		  __u32 label[GROUPS_MAX], struct err *err)
+{
+	struct portmap map = {};
+	int ret = 0;
+	__u32 i;
+
+	for (i = 0; !ret && i < groups->nr; i++) {
+		label[i] = 0;
+		if (!has_router(&groups->group[i], rank))
+			continue;
+		if (!map.nr_peers)
+			ret = portmap_read(file, &map, err);
+		ret = ret ?: find_label(&groups->group[i], rank, &map, file, &label[i], err);
+	}
+	if (map.nr_peers)
+		portmap_free(&map);
+	return ret;
 }
 
 __u64 groups_share(__u64 bytes, __u32 parts, __u64 message, __u32 packet)

@@ -7,7 +7,6 @@
 #define ROCESTEER_PERF_GROUPS_H
 
 #include "group.h"
-#include "portmap/portmap.h"
 
 #define GROUPS_MAX	64u	/* a bit each */
 
@@ -40,22 +39,21 @@ void groups_free(struct groups *groups);
 /* What all ranks must have in common. */
 __u64 groups_hash(const struct groups *groups);
 
-/* Does a rank's connection have to pass some router, in any group? */
-bool groups_need_route(const struct groups *groups, __u32 rank);
+/* Does any rank's connection have to pass some router? */
+bool groups_have_routers(const struct groups *groups);
 
 /**
- * groups_label() - the flow label by which a rank's connection passes its router
- * @group: of a plan
+ * groups_labels() - the flow labels by which a rank's connections pass their routers
+ * @groups: groups
  * @rank: whose
- * @map: port map of its host; not looked at where no router is asked for
- * @file: name of @map's file
- * @label: set; 0: any will do
- * @err: names the peer or path that @map does not have
+ * @file: port map of its host, read where a router is asked for
+ * @label: set, by group; 0: any will do
+ * @err: names the file, and the peer or path that it does not have
  *
  * Return: 0 or a negative errno.
  */
-int groups_label(const struct group *group, __u32 rank, const struct portmap *map,
-		 const char *file, __u32 *label, struct err *err);
+int groups_labels(const struct groups *groups, __u32 rank, const char *file,
+		  __u32 label[GROUPS_MAX], struct err *err);
 
 /**
  * groups_share() - the first of so many parts of a buffer

@@ -42,13 +42,13 @@ struct perf_dev {
  * @command: that reaches the rocesteer command of a switch; NULL: no switch sums
  * @file: with the plan of the groups; NULL: there is none
  * @groups: of all ranks
- * @label: flow label of this rank's connection, by group; 0: any
+ * @port_map: file of this host, where some rank needs one
  */
 struct perf_reduce {
 	const char *command;
 	const char *file;
 	struct groups groups;
-	__u32 label[GROUPS_MAX];
+	const char *port_map;
 };
 
 /**

@@ -226,24 +226,28 @@ static int join(struct reducer *reducer)
 	return 0;
 }
 
-static void parts_init(struct reducer *reducer)
+static int parts_init(struct reducer *reducer)
 {
-	__u32 i;
+	const struct perf_reduce *reduce = &reducer->config->reduce;
+	__u32 label[GROUPS_MAX], i;
+	int ret = groups_labels(&reduce->groups, reducer->nic->rank, reduce->port_map, label,
+				reducer->err);
 
-	for (i = 0; i < reducer->groups; i++)
+	for (i = 0; !ret && i < reducer->groups; i++) {
 		reducer->part[i] = (struct netreduce) {
 			.nic = reducer->nic,
 			.group = &reducer->group[i],
-			.label = reducer->config->reduce.label[i],
+			.label = label[i],
 			.key = reducer->mr->rkey,
 		};
+		ret = check_address(reducer, &reducer->group[i]);
+	}
+	return ret;
 }
 
 int reducer_open(struct reducer *reducer)
 {
 	const struct groups *groups = &reducer->config->reduce.groups;
-	__u32 i;
-	int ret;
 
 	reducer->groups = groups->nr;
 	reducer->alive = ~0ull >> (64 - groups->nr);
@@ -253,13 +257,7 @@ int reducer_open(struct reducer *reducer)
 	if (!reducer->group)
 		return -ENOMEM;
 	memcpy(reducer->group, groups->group, groups->nr * sizeof(*groups->group));
-	ret = results_get(reducer);
-	for (i = 0; !ret && i < groups->nr; i++)
-		ret = check_address(reducer, &reducer->group[i]);
-	if (ret)
-		return ret;
-	parts_init(reducer);
-	return join(reducer);
+	return results_get(reducer) ?: parts_init(reducer) ?: join(reducer);
 }
 
 int reducer_prepare(struct reducer *reducer)

@@ -359,14 +359,20 @@ static int check_stuck(struct run *run, const struct sample *all)
 }
 
 /* The first reason of all is told with the result. */
-static void note_reason(struct perf_result *result)
+static void note_reason(struct run *run)
 {
+	const struct perf_reduce *reduce = &run->config->reduce;
+	struct perf_result *result = run->result;
+	char name[32] = "";
 	__u32 i = 0;
 
-	while (i < GROUPS_MAX && !result->failed[i][0])
+	while (i < reduce->groups.nr && !result->failed[i][0])
 		i++;
-	if (i < GROUPS_MAX && !result->reason[0])
-		memcpy(result->reason, result->failed[i], sizeof(result->reason));
+	if (i == reduce->groups.nr || result->reason[0])
+		return;
+	if (reduce->file)
+		snprintf(name, sizeof(name), "group %u: ", reduce->groups.group[i].number);
+	snprintf(result->reason, sizeof(result->reason), "%s%s", name, result->failed[i]);
 }
 
 /* As go_ring(), of the same input, which stays as it is; unless @done in the end. */
@@ -393,7 +399,7 @@ static int go_switch(struct run *run, struct sample *all, bool *done)
 	if (ret || *done)
 		return ret;
 	ret = reducer_stop(&run->reducer);
-	note_reason(run->result);
+	note_reason(run);
 	return ret;
 }
 
