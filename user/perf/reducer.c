@@ -33,16 +33,13 @@ static __u64 bytes_of(const struct reducer *reducer)
 	return reducer->config->plan.of.size;
 }
 
-/* The first alive from @i on, or the number of groups. */
-static __u32 alive_from(const struct reducer *reducer, __u32 i)
+/* The first group alive from @i on, or the number of groups. */
+static __u32 alive(const struct reducer *reducer, __u32 i)
 {
 	while (i < reducer->groups && !(reducer->alive >> i & 1))
 		i++;
 	return i;
 }
-
-#define for_each_alive(reducer, i) \
-	for (i = alive_from(reducer, 0); i < (reducer)->groups; i = alive_from(reducer, i + 1))
 
 /* The others wait for rank 0 for longer than that. */
 static __u64 patience_end(const struct reducer *reducer)
@@ -77,9 +74,10 @@ static int check_address(const struct reducer *reducer, const struct group *grou
 	if (!group->planned || !addr_compare(group->rank[rank].address, gid))
 		return 0;
 	return err_set(reducer->err, EXIT_BAD_INPUT, "address",
-		       "%s: ranks[%u] of group %u is %s, but %s has %s", reducer->config->reduce.file,
-		       rank, group->number, addr_format(group->rank[rank].address, text),
-		       reducer->nic->name, addr_format(gid, own));
+		       "%s: ranks[%u] of group %u is %s, but %s has %s",
+		       reducer->config->reduce.file, rank, group->number,
+		       addr_format(group->rank[rank].address, text), reducer->nic->name,
+		       addr_format(gid, own));
 }
 
 /* Completions of queue pairs that are gone are nobody's. */
@@ -100,7 +98,7 @@ static int connect_all(struct reducer *reducer, struct netreduce_card *cards)
 	__u32 groups = reducer->groups, i, rank;
 	int ret = 0;
 
-	for_each_alive(reducer, i) {
+	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1)) {
 		reducer->part[i].tag = reducer->round * GROUPS_MAX + i;
 		ret = ret ?: netreduce_open(&reducer->part[i]);
 		if (!ret)
@@ -108,7 +106,7 @@ static int connect_all(struct reducer *reducer, struct netreduce_card *cards)
 	}
 	ret = ret ?: rendezvous_gather(reducer->rendezvous, "queue pairs", mine, cards,
 				       groups * sizeof(*cards), 0, reducer->err);
-	for_each_alive(reducer, i) {
+	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1)) {
 		for (rank = 0; rank < reducer->group[i].ranks; rank++) {
 			column[rank] = cards[rank * groups + i];
 			if (!ret)
@@ -130,7 +128,7 @@ static int tell(struct reducer *reducer)
 
 	if (config->launch.rank)
 		return 0;
-	for_each_alive(reducer, i) {
+	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1)) {
 		struct group *group = &reducer->group[i];
 
 		group->type = types[config->type];
@@ -167,13 +165,13 @@ static int agree(struct reducer *reducer, const char *what)
 	int ret;
 
 	mine = calloc(groups, sizeof(*mine));
-	for_each_alive(reducer, i)
+	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1))
 		if (mine)
 			memcpy(mine[i].text, reducer->part[i].failure, sizeof(mine[i].text));
 	ret = all && mine ? rendezvous_gather(reducer->rendezvous, what, mine, all,
 					      groups * sizeof(*all), 0, reducer->err) : -ENOMEM;
 	for (rank = 0; !ret && rank < ranks; rank++)
-		for_each_alive(reducer, i)
+		for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1))
 			if (all[rank * groups + i].text[0])
 				leave_out(reducer, i, rank, &all[rank * groups + i]);
 	free(all);
@@ -192,7 +190,7 @@ static void deal(struct reducer *reducer)
 	__u32 parts = count_alive(reducer), i;
 	__u64 from = 0, bytes;
 
-	for_each_alive(reducer, i) {
+	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1)) {
 		struct netreduce *part = &reducer->part[i];
 
 		bytes = groups_share(bytes_of(reducer) - from, parts--, part->message,
@@ -265,7 +263,7 @@ int reducer_prepare(struct reducer *reducer)
 	int ret = 0;
 	__u32 i;
 
-	for_each_alive(reducer, i)
+	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1))
 		netreduce_reset(&reducer->part[i]);
 	if (reducer->alive && !reducer->connected)
 		ret = join(reducer);
@@ -278,7 +276,7 @@ void reducer_start(struct reducer *reducer)
 {
 	__u32 i;
 
-	for_each_alive(reducer, i)
+	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1))
 		netreduce_start(&reducer->part[i]);
 }
 
@@ -286,7 +284,7 @@ bool reducer_is_over(const struct reducer *reducer)
 {
 	__u32 i;
 
-	for_each_alive(reducer, i)
+	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1))
 		if (!netreduce_is_over(&reducer->part[i]))
 			return false;
 	return true;
@@ -296,12 +294,14 @@ void reducer_give_up(struct reducer *reducer, __u64 ns)
 {
 	__u32 i;
 
-	for_each_alive(reducer, i) {
+	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1)) {
 		struct netreduce *part = &reducer->part[i];
 
-		if (!netreduce_is_over(part))
-			netreduce_fail(part, "nothing has happened for %g seconds, with %llu of %llu results here",
-				       ns / 1e9, part->received, part->messages);
+		if (netreduce_is_over(part))
+			continue;
+		netreduce_fail(part,
+			       "nothing has happened for %g seconds, with %llu of %llu results here",
+			       ns / 1e9, part->received, part->messages);
 	}
 }
 
@@ -309,7 +309,7 @@ bool reducer_has_failed(const struct reducer *reducer)
 {
 	__u32 i;
 
-	for_each_alive(reducer, i)
+	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1))
 		if (reducer->part[i].failure[0])
 			return true;
 	return false;
