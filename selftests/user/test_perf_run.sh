@@ -329,7 +329,7 @@ plan_sums()
 # left_out FAULT RUNS REASON...: so many runs went by the ring, and the groups were left out
 left_out()
 {
-	local patience=16 what=$1 runs=$2
+	local patience=32 what=$1 runs=$2
 	shift 2
 
 	with none -1 planned "$what" --size 384000 --warmup 1 --iters 3
