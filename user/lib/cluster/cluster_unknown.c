@@ -10,7 +10,7 @@ static const char * const fields[] = {
 	"leaves", "spines", "gpus_per_leaf", "gpus_per_server", "links_per_pair",
 	"parallel_links", "oxcs", "spine_ports", "circuits", "generation",
 	"free_gpus", "free_links", "routers", "leaf_addrs", "spine_addrs", "nics",
-	"nodes", "jobs", "queue", "drained", "failed", NULL
+	"nodes", "reduce_memory", "jobs", "queue", "drained", "failed", NULL
 };
 
 static void warn(const char *file, struct json_object *root, const char *in,
