@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer reduce, as far as it needs no module: arguments, and every field of the group
-# file.
+# rocesteer reduce, as far as it needs no module: arguments, every field of the group file, and
+# the groups of jobs.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -45,10 +45,18 @@ usage()
 {
 	local not="is not a number from 0 to 16383"
 
-	said usage 2 "FILE is missing" load &&
-		said usage 2 "FILE is empty" load '' &&
+	said usage 2 "FILE is missing, or --cluster and --job" load &&
+		said usage 2 "FILE is missing" join &&
+		said usage 2 "FILE and --cluster, --job or --mtu exclude each other" \
+			load "$file" --job a &&
+		said usage 2 "--leaf or --spine is missing: which switch is this?" \
+			load --cluster "$file" --job a &&
+		said usage 2 "--leaf and --spine: a switch is one of them" \
+			load "$file" --leaf 0 --spine 0 &&
+		said usage 2 "--job NAME is missing" plan --cluster "$file" &&
+		said usage 2 "[FILE] is empty" load '' &&
 		said usage 2 "unexpected argument x" load "$file" x &&
-		said usage 2 "GROUP is missing" unload &&
+		said usage 2 "GROUP is missing, or --cluster and --job" unload &&
 		said usage 2 "GROUP: '16384' $not" unload 16384 &&
 		said usage 2 "GROUP: 'x' $not" show x &&
 		said usage 2 "GROUP: '-1' $not" show -- -1 &&
@@ -68,7 +76,7 @@ no_json()
 
 fields()
 {
-	local field words="is not one of group, type, op, mtu, packets, window, ranks"
+	local field words="is not one of group, type, op, mtu, packets, window, root, ranks"
 
 	for field in group type op mtu packets window ranks; do
 		bad "del(.$field)" "$field: is missing" || return
@@ -78,7 +86,7 @@ fields()
 	done
 	bad '.windows = 1' "windows: $words" &&
 		bad '.["a\u001b"] = 1' "a?: $words" &&
-		bad '.ranks[1].rkey = 1' "ranks[1].rkey: is not one of address, qpn, psn, va"
+		bad '.ranks[1].rkey = 1' "ranks[1].rkey: is not one of address, leaf, qpn, psn, va"
 }
 
 values()
@@ -120,6 +128,100 @@ ranks()
 			"ranks[1].address: is not of the family of ranks[0]"
 }
 
+# Leaves ascend; a switch is one of the group's.
+leaves()
+{
+	bad '.ranks[0].leaf = 1' "ranks[1].leaf: 0 is below that of the rank before" &&
+		bad '.ranks[0].leaf = -1' "ranks[0].leaf: -1 is not a number from 0 to 65535" &&
+		bad '.root = "x"' "root: is of type string, not int" || return
+	group '.root = 3 | .ranks[1].leaf = 4' >"$file"
+	said leaf 2 "--leaf: no rank of group 5 is below leaf 1" load "$file" --leaf 1 &&
+		said spine 2 "--spine: spine 4 is not the root of group 5" load "$file" --spine 4 &&
+		said spine 2 "--spine: spine 4 is not the root of group 5" join "$file" --spine 4
+}
+
+#
+# Groups of jobs
+#
+
+# cluster LEAVES SPINES GPUS [FILTER]: with all addresses
+cluster()
+{
+	jq -n --argjson leaves "$1" --argjson spines "$2" --argjson gpus "$3" '{
+		leaves: $leaves, spines: $spines, gpus_per_leaf: $gpus, gpus_per_server: 1,
+		routers: [range($spines) | "10.255.1.\(. + 1)"],
+		nics: [range($leaves) as $l | [range($gpus) | ["10.1.\($l).\(. + 1)"]]]}' |
+		jq "${4:-.}" >"$file"
+}
+
+slice()
+{
+	"$rocesteer" slice "$@" --cluster "$file" >/dev/null
+}
+
+# planned JOB FILTER: true of its plan
+planned()
+{
+	"$rocesteer" --json reduce plan --cluster "$file" --job "$1" >"$dir/plan" &&
+		cat "$dir/plan" && jq -e "$2" "$dir/plan"
+}
+
+plan()
+{
+	local job
+
+	cluster 3 4 4 && for job in a b; do
+		slice alloc --job $job --servers "$(
+			[[ $job == a ]] && echo 0/0,0/1,1/0,1/1 || echo 0/2,0/3,2/0,2/1)" || return
+	done
+	planned a '[.groups[] | [.group, .root, .packets, .window]] == [[0, 0, 40, 2], [1, 1, 40, 2]]
+		and .groups[1].ranks == [
+			{address: "10.1.0.1", leaf: 0},
+			{address: "10.1.0.2", leaf: 0, router: "10.255.1.2"},
+			{address: "10.1.1.1", leaf: 1},
+			{address: "10.1.1.2", leaf: 1, router: "10.255.1.2"}]' &&
+		planned b '[.groups[] | [.group, .root]] == [[2, 2], [3, 3]] and
+			[.groups[0].ranks[].leaf] == [0, 0, 2, 2]'
+}
+
+plan_below_a_leaf()
+{
+	cluster 2 2 4 && slice alloc --gpus 2 --job a && slice alloc --gpus 2 --job b &&
+		planned a '[.groups[] | [.group, .root, .size]] == [[4, null, 2]] and
+			all(.groups[0].ranks[]; .router == null)' &&
+		planned b '.groups[0].group == 6'
+}
+
+# However few jobs there are now, a GPU gets its share.
+shares()
+{
+	cluster 2 2 4 '.reduce_memory = 4194304' && slice alloc --gpus 4 --job a &&
+		planned a '.groups[0].packets == 14' &&
+		cluster 2 2 2 '.reduce_memory = 4194304' && slice alloc --gpus 4 --job a &&
+		planned a 'all(.groups[]; .packets == 14)' &&
+		cluster 2 2 4 '.reduce_memory = 300000' && slice alloc --gpus 4 --job a &&
+		said bad-file 2 "$file: reduce_memory: 300000 bytes are too few for 4 connections" \
+			plan --cluster "$file" --job a
+}
+
+no_plan()
+{
+	local where="$file: jobs.a:"
+
+	cluster 2 2 4 && slice alloc --gpus 1 --job a &&
+		said no-groups 1 "$where is inside a server: no switch sees what it sends" \
+			plan --cluster "$file" --job a &&
+		said no-job 1 "$file: jobs.b: there is no such job" plan --cluster "$file" --job b &&
+		cluster 2 2 65 && slice alloc --gpus 65 --job a &&
+		said no-groups 1 "$where a group has at most 64 ranks" \
+			plan --cluster "$file" --job a &&
+		cluster 2 2 2 && slice alloc --gpus 4 --job a &&
+		said no-groups 1 "job a has no group on leaf 2" \
+			load --cluster "$file" --job a --leaf 2 &&
+		said usage 2 "--mtu: 1000 is not one of 256, 512, 1024, 2048, 4096" \
+			plan --cluster "$file" --job a --mtu 1000
+}
+
 # What is asked is right: all that is missing is the module.
 not_loaded()
 {
@@ -137,15 +239,22 @@ no_module()
 		group ".type = \"bf16\" | .packets = 64 | .window = 64 |
 			.ranks = [range(64) | $rank]" |
 			sed 's/"va": 1/"va": 18446744073709551614/' >"$file" &&
-		not_loaded load "$file"
+		not_loaded load "$file" && not_loaded join "$file" &&
+		cluster 2 2 2 && slice alloc --gpus 4 --job a &&
+		not_loaded load --cluster "$file" --job a --spine 1
 }
 
-ktap_plan 6
+ktap_plan 11
 check "wrong usage" usage
 check "what is no group file" no_json
 check "fields that are missing or unknown" fields
 check "values out of range" values
 check "ranks" ranks
+check "leaves and the root" leaves
+check "a group for each spine of a job" plan
+check "a group for a job below a leaf" plan_below_a_leaf
+check "each GPU has its share of the memory" shares
+check "jobs that have no groups" no_plan
 if [[ -e /sys/module/rocesteer_reduce ]]; then
 	skip "without the module" "the module is loaded"
 else
