@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A group of hosts, a switch that runs kmod/reduce/slot.c, and links between them. The
+ * A group of hosts, switches that run kmod/reduce/slot.c, and links between them. The
  * hosts have RC connections that go back N. Each step is checked.
  *
+ * There is one switch, or a tree: leaves with the same number of ranks each, in the order of
+ * ranks, and a root. Rank r sends to rank r + 1, and the last to rank 0. The connection of the
+ * last rank of a leaf crosses from leaf to leaf through the root. All others stay at their
+ * leaf.
+ *
  * A payload is a symbol: whose inputs are in the sum, and of which position. A packet
- * that the switch holds is a number, from which rank, position and input can be read.
+ * that a switch holds is a number, from which connection, position and payload can be read.
  */
 #ifndef SLOT_MODEL_H
 #define SLOT_MODEL_H
@@ -13,6 +18,8 @@
 #include "../../kmod/reduce/slot.h"
 
 #define MODEL_RANKS	8
+#define MODEL_LEAVES	4
+#define MODEL_SWITCHES	(MODEL_LEAVES + 1)
 #define MODEL_POSITIONS	32
 #define MODEL_QUEUE	16
 #define MODEL_SLOTS	32
@@ -20,6 +27,7 @@
 /**
  * struct model_group - what does not change during a run
  * @ranks: 2..MODEL_RANKS
+ * @leaves: of a tree, 2..MODEL_LEAVES, or 0: there is one switch
  * @window: messages in flight, at most
  * @packets: packets of a message, at most
  * @messages: of the run
@@ -31,6 +39,7 @@
  */
 struct model_group {
 	u32 ranks;
+	u32 leaves;
 	u32 window;
 	u32 packets;
 	u32 messages;
@@ -42,31 +51,57 @@ struct model_group {
 };
 
 /**
+ * enum model_kind - what a packet is, as its queue pair number says
+ * @MODEL_REAL: the number of the receiver's queue pair: no switch touches the packet
+ * @MODEL_INPUT: of one rank, as its host sends it
+ * @MODEL_PART: of the result: the sum of a leaf's ranks, on the way up
+ * @MODEL_RESULT: on the way down to a leaf
+ * @MODEL_ACK: it is an acknowledgment
+ * @MODEL_NAK: the acknowledgment is a NAK; its PSN is the next one that is expected
+ */
+enum model_kind {
+	MODEL_REAL,
+	MODEL_INPUT,
+	MODEL_PART,
+	MODEL_RESULT,
+	MODEL_ACK,
+	MODEL_NAK,
+};
+
+/**
+ * struct model_payload - a sum of inputs
+ * @input: position of the inputs that were added up
+ * @ranks: whose inputs these are, a bit each; 0: there is no payload
+ */
+struct model_payload {
+	u8 input;
+	u8 ranks;
+};
+
+/**
  * struct model_frame - a packet on a link
  * @psn: 24 bits
- * @input: position of the input, or of the inputs that were added up
- * @ranks: whose inputs are part of the payload, a bit each
- * @nak: an acknowledgment is a NAK; @psn is the next one that is expected
- * @length: 0: a packet without payload
+ * @payload: of the packet
+ * @kind: enum model_kind
  */
 struct model_frame {
 	u32 psn;
-	u8 input;
-	u8 ranks;
-	u8 nak;
-	u8 length;
+	struct model_payload payload;
+	u16 kind;
 };
 
-/* A link: first in, first out. What is not used is zero, for the sake of the hash. */
+/* A link: first in, first out. */
 struct model_link {
 	u64 nr;
 	struct model_frame frame[MODEL_QUEUE];
 };
 
 enum model_hop {
-	MODEL_UP,	/* sender to switch */
+	MODEL_UP,	/* sender to its switch */
 	MODEL_DOWN,	/* switch to receiver */
 	MODEL_BACK,	/* receiver to sender: acknowledgments */
+	MODEL_TO_ROOT,	/* leaf to root: only where the connection crosses */
+	MODEL_TO_LEAF,	/* root to the receiver's leaf */
 	MODEL_HOPS
 };
 
@@ -75,67 +110,141 @@ enum model_hop {
  * @acked: all before are acknowledged
  * @next: to be sent
  * @expected: by the receiver
- * @arrived: last one that came to the switch, or -1
  * @naked: the receiver has sent a NAK for @expected
- * @asked: first position that had not come when the switch nudged the receiver, or -1
- * @came: positions that have come to the switch, a bit each
  * @link: by hop
  */
 struct model_conn {
 	u8 acked;
 	u8 next;
 	u8 expected;
-	s8 arrived;
-	s8 asked;
 	bool naked;
-	u64 came;
 	struct model_link link[MODEL_HOPS];
 };
 
 /**
- * struct model_world - what changes, but for the machine's own memory
- * @conn: by rank of the sender
- * @sum: by index of slot: inputs that were added up
- * @live: by rank and position: packets that the machine has, a bit each
- * @nr_live: bits of @live
- * @nr_nudges: that the machine asked for in this step
+ * struct model_world - what changes, but for the switches
  * @lost: a packet was lost
+ * @broken: a switch was without its module: the run need not end
+ * @conn: by rank of the sender
  */
 struct model_world {
+	bool lost;
+	bool broken;
 	struct model_conn conn[MODEL_RANKS];
-	struct {
-		u8 input;
-		u8 ranks;
-	} sum[MODEL_SLOTS];
-	u8 live[MODEL_RANKS][MODEL_POSITIONS];
+};
+
+/**
+ * struct model_way - a connection, as a switch sees it
+ * @came: positions that have come to the switch, a bit each
+ * @arrived: position that came last, or -1
+ * @asked: first position that had not come when the switch nudged the receiver, or -1
+ */
+struct model_way {
+	u32 came;
+	s32 arrived;
+	s32 asked;
+};
+
+/**
+ * struct model_switch - a machine, and what it keeps for its group
+ * @slots: the machine
+ * @gone: the switch is without its module: it forwards all packets as they come
+ * @late: the group was loaded again in mid-run: packets may come that poison it
+ * @nr_live: bits of @live
+ * @nr_nudges: that the machine asked for in this step
+ * @sum: by index of slot: inputs that were added up
+ * @result: by index of slot, of a leaf: what has come down
+ * @way: by connection
+ * @live: by connection and position: packets that the machine has, a bit each
+ * @arrivals: by connection: packets that the machine got
+ * @left: by connection: packets that left with a sum
+ * @memory: of the slots
+ */
+struct model_switch {
+	struct reduce_slots slots;
+	bool gone;
+	bool late;
 	u32 nr_live;
 	u32 nr_nudges;
-	u64 lost;
+	struct model_payload sum[MODEL_SLOTS];
+	struct model_payload result[MODEL_SLOTS];
+	struct model_way way[MODEL_RANKS];
+	u8 live[MODEL_RANKS][MODEL_POSITIONS];
+	u64 arrivals[MODEL_RANKS];
+	u64 left[MODEL_RANKS];
+	u64 memory[MODEL_SLOTS * (sizeof(struct reduce_slot) / 8 + MODEL_RANKS)];
 };
 
 extern struct model_group model_group;
 extern struct model_world model_world;
-extern struct reduce_slots model_slots;
-extern u64 model_slot_memory[];
+extern struct model_switch model_switch[];	/* leaves in their order, then the root */
 extern const char *model_fault;		/* the first one, or NULL */
 extern bool model_trace;		/* print each step */
+
+static inline u32 model_switches(void)
+{
+	return model_group.leaves + 1;
+}
+
+/* Hops that a connection may have. */
+static inline u32 model_hops(void)
+{
+	return model_group.leaves ? MODEL_HOPS : MODEL_TO_ROOT;
+}
 
 /* Nothing was sent yet. @lengths: packets of each message; the rest of the group is set. */
 void model_begin(const u8 *lengths);
 bool model_finished(void);
 void model_end(void);
 
+/* All switches are poisoned, or one of them. */
+bool model_all_poisoned(void);
+bool model_one_poisoned(void);
+
 /* Steps. can: whether it is one now. @again: the packet will come once more. */
 bool model_can_send(u32 rank);
 void model_send(u32 rank);
 void model_lie(u32 rank, u32 lie);
-bool model_can_deliver(u32 rank, enum model_hop hop);
 void model_deliver(u32 rank, enum model_hop hop, bool again);
 void model_lose(u32 rank, enum model_hop hop);
 bool model_can_time_out(u32 rank);
 void model_time_out(u32 rank);
+void model_unload(u32 index);	/* the module of a switch: with all that it holds */
+void model_load(u32 index);	/* the module again, and the group */
+
+static inline bool model_can_deliver(u32 rank, enum model_hop hop)
+{
+	return model_world.conn[rank].link[hop].nr;
+}
 
 /* Nothing is under way: the timers of all that wait fire. Return: there were some. */
 bool model_time_out_all(void);
+
+/* What slot_model.c, slot_switch.c and slot_kind.c have of each other. */
+
+void model_check(bool ok, const char *what);
+void model_push(u32 rank, enum model_hop hop, struct model_frame frame);
+u32 model_positions(void);
+u32 model_psn(u32 rank, u32 position);
+s32 model_position(u32 rank, u32 psn);
+u8 model_everybody(void);
+
+void model_switch_begin(struct model_switch *sw);
+void model_switch_end(struct model_switch *sw);
+void model_switch_count(const struct model_switch *sw);
+void model_switch_receive(u32 rank, enum model_hop hop, struct model_frame frame);
+
+/*
+ * By the numbers of queue pairs: which packets a switch takes on a connection, how a packet
+ * leaves the switch, and which packets a host takes. Who takes none drops them.
+ */
+bool model_switch_takes(const struct model_switch *sw, u32 conn, enum model_kind kind);
+enum model_kind model_switch_sends(const struct model_switch *sw, u32 conn);
+bool model_host_takes(enum model_kind kind);
+
+static inline bool model_is_root(const struct model_switch *sw)
+{
+	return model_group.leaves && sw == &model_switch[model_group.leaves];
+}
 
 #endif /* SLOT_MODEL_H */

@@ -3,16 +3,20 @@
 #include "slot_walk.h"
 
 static u64 random_state;
-static u64 arrivals[MODEL_RANKS];	/* at the switch, by rank */
 
 /* splitmix64 */
-static u32 below(u32 n)
+static u64 random_bits(void)
 {
 	u64 z = random_state += 0x9e3779b97f4a7c15;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (z >> 32) * n >> 32;
+	return z ^ z >> 31;
+}
+
+static u32 below(u32 n)
+{
+	return (random_bits() >> 32) * n >> 32;
 }
 
 /**
@@ -23,6 +27,9 @@ static u32 below(u32 n)
  * @lie: of 1024 packets of the liar: are not what they should be
  * @calm: step from which nothing of this happens any more
  * @slow: steps of these numbers wait, sixteen times as long
+ * @unload: step after which switches lose their modules
+ * @load: step after which they have modules again
+ * @unloaded: switches that do, a bit each
  */
 struct weather {
 	u32 loss;
@@ -30,10 +37,20 @@ struct weather {
 	u32 timer;
 	u32 lie;
 	u32 calm;
-	u32 slow;
+	u64 slow;
+	u32 unload;
+	u32 load;
+	u32 unloaded;
 };
 
-static void random_group(u8 *lengths)
+/* Most trees have one or two ranks at each leaf. */
+static void random_tree(struct model_group *group)
+{
+	group->leaves = below(2) ? 2 : 2 + below(MODEL_LEAVES - 1);
+	group->ranks = group->leaves * (1 + below(below(2) ? 2 : MODEL_RANKS / group->leaves));
+}
+
+static void random_group(u8 *lengths, bool tree)
 {
 	struct model_group *group = &model_group;
 	u32 i;
@@ -45,6 +62,8 @@ static void random_group(u8 *lengths)
 		.ack_ends = below(2),
 		.liar = -1,
 	};
+	if (tree)
+		random_tree(group);
 	group->messages = 2 * group->window + 1 + below(group->window + 1);
 	for (i = 0; i < group->messages; i++)
 		lengths[i] = below(2) ? group->packets : 1 + below(group->packets);
@@ -63,9 +82,15 @@ static struct weather random_weather(void)
 		.timer = losses[below(sizeof(losses))],
 		.lie = 20,
 		.calm = below(2) ? 1000 : below(500),
-		.slow = below(2) ? below(1u << 31) & below(1u << 31) : 0,
 	};
 
+	if (below(2))
+		weather.slow = random_bits() & random_bits();
+	if (model_group.leaves && model_group.liar < 0 && !below(8)) {
+		weather.unloaded = 1 + below((1u << model_switches()) - 1);
+		weather.unload = below(200);
+		weather.load = weather.unload + 1 + below(200);
+	}
 	return weather;
 }
 
@@ -77,23 +102,20 @@ static void random_deliver(const struct weather *weather, u32 rank, enum model_h
 		model_lose(rank, hop);
 		return;
 	}
-	arrivals[rank] += hop == MODEL_UP;
 	model_deliver(rank, hop, luck - weather->loss < weather->twin);
 }
 
-/* Steps of a rank: it sends, and packets of its connection arrive. */
-#define KINDS	(1 + MODEL_HOPS)
-
-/* Return: it was possible. */
-static bool random_try(const struct weather *weather, u32 step)
+/*
+ * A packet of a rank's connection arrives, at the end of a hop, or the rank sends one: that
+ * is behind the last hop. Return: it was possible.
+ */
+static bool random_try(const struct weather *weather, u32 rank, u32 hop)
 {
-	u32 rank = step / KINDS, kind = step % KINDS;
-
-	if (kind < MODEL_HOPS) {
-		if (!model_can_deliver(rank, kind))
+	if (hop < model_hops()) {
+		if (!model_can_deliver(rank, hop))
 			return false;
-		if (!(weather->slow >> step & 1) || !below(16))
-			random_deliver(weather, rank, kind);
+		if (!(weather->slow >> (rank * (MODEL_HOPS + 1) + hop) & 1) || !below(16))
+			random_deliver(weather, rank, hop);
 		return true;
 	}
 	if (!model_can_send(rank))
@@ -105,56 +127,88 @@ static bool random_try(const struct weather *weather, u32 step)
 	return true;
 }
 
-static void random_step(const struct weather *weather)
+static void random_timer(const struct weather *weather)
 {
-	u32 ranks = model_group.ranks;
-	u32 steps = ranks * KINDS;
-	u32 i, first = below(steps), rank = below(ranks);
+	u32 rank = below(model_group.ranks);
 
 	if (weather->timer && below(1024) < weather->timer && model_can_time_out(rank))
 		model_time_out(rank);
-	for (i = 0; i < steps; i++)
-		if (random_try(weather, (first + i) % steps))
+}
+
+/* The first step that is possible, from one at random on. */
+static void random_step(const struct weather *weather)
+{
+	u32 ranks = model_group.ranks, hops = model_hops();
+	u32 i, rank = below(ranks), hop = below(hops + 1);
+
+	random_timer(weather);
+	for (i = 0; i < ranks * (hops + 1); i++) {
+		if (random_try(weather, rank, hop))
 			return;
+		if (++hop > hops) {
+			hop = 0;
+			rank = rank + 1 < ranks ? rank + 1 : 0;
+		}
+	}
 	model_time_out_all();
 }
 
+/* Steps of a run, and those that follow when a run need not end. */
 #define STEPS_MAX	100000
+#define STEPS_MORE	400
 
-/* Each packet has been counted. */
-static void random_check(void)
+static void random_unload(const struct weather *weather, u32 step)
 {
-	const struct reduce_conn *conn;
-	u32 r;
+	u32 i;
 
-	if (model_fault || model_slots.poison)
-		return;
-	for (r = 0; r < model_group.ranks; r++) {
-		conn = &model_slots.conn[r];
-		if (conn->inputs + conn->duplicates + conn->replays + conn->stale != arrivals[r])
-			model_fault = "each packet that came is counted once";
+	for (i = 0; i < model_switches(); i++) {
+		if (!(weather->unloaded >> i & 1))
+			continue;
+		if (step == weather->unload)
+			model_unload(i);
+		else if (step == weather->load)
+			model_load(i);
 	}
 }
 
+/* Count the steps of a run that need not end. Return: it is over. */
+static bool random_over(u32 *more)
+{
+	*more += model_world.broken || model_one_poisoned();
+	return *more == STEPS_MORE || model_all_poisoned();
+}
+
+/* Return: steps. */
+static u32 random_steps(struct weather weather)
+{
+	bool ends = model_group.liar < 0 && !weather.unloaded;
+	u32 step, more = 0;
+
+	for (step = 0; !model_fault && !model_finished(); step++) {
+		if (step == STEPS_MAX)
+			model_fault = "a run ends when nothing is lost any more";
+		if (!ends && random_over(&more))
+			break;
+		if (step == weather.calm)
+			weather.loss = weather.twin = weather.timer = weather.lie = weather.slow = 0;
+		random_unload(&weather, step);
+		random_step(&weather);
+	}
+	return step;
+}
+
+/* Every fourth run has a tree. */
 u32 random_run(u64 number)
 {
 	u8 lengths[MODEL_POSITIONS];
-	struct weather weather;
-	u32 steps;
+	u32 steps, i;
 
 	random_state = number * 0xd6e8feb86659fd93;
-	random_group(lengths);
-	weather = random_weather();
-	memset(arrivals, 0, sizeof(arrivals));
+	random_group(lengths, number % 4 == 3);
 	model_begin(lengths);
-	for (steps = 0; !model_fault && !model_finished() && !model_slots.poison; steps++) {
-		if (steps == weather.calm)
-			weather = (struct weather){ 0 };
-		if (steps == STEPS_MAX)
-			model_fault = "a run ends when nothing is lost any more";
-		random_step(&weather);
-	}
-	random_check();
+	steps = random_steps(random_weather());
+	for (i = 0; i < model_switches(); i++)
+		model_switch_count(&model_switch[i]);
 	model_end();
 	return steps;
 }

@@ -22,55 +22,100 @@ static struct {
 
 static u32 path_length;
 
-/* What a state consists of. */
-struct piece {
-	void *data;
-	size_t size;
+/**
+ * struct copy - what a state consists of goes to memory, or comes back from there
+ * @to: the next piece goes there
+ * @from: the next piece comes from there; otherwise NULL
+ */
+struct copy {
+	u8 *to;
+	const u8 *from;
 };
 
-#define PIECES	5
-
-static void pieces(struct piece piece[PIECES])
+static void copy_piece(struct copy *copy, void *data, size_t size)
 {
-	u32 r, ranks = model_group.ranks;
-
-	/* Counters do not count. */
-	for (r = 0; r < ranks; r++)
-		memset(&model_slots.conn[r].inputs, 0, sizeof(model_slots.conn[r]) -
-		       offsetof(struct reduce_conn, inputs));
-	piece[0] = (struct piece){ &left, sizeof(left) };
-	piece[1] = (struct piece){ &model_slots, offsetof(struct reduce_slots, conn[ranks]) };
-	piece[2] = (struct piece){ model_slot_memory,
-				   model_slots.nr_slots * reduce_slot_size(ranks) };
-	piece[3] = (struct piece){ &model_world.conn, offsetof(struct model_world, conn[ranks]) };
-	piece[4] = (struct piece){ &model_world.sum, sizeof(model_world) -
-				   offsetof(struct model_world, sum) };
+	if (copy->from) {
+		memcpy(data, copy->from, size);
+		copy->from += size;
+	} else {
+		memcpy(copy->to, data, size);
+		copy->to += size;
+	}
 }
 
-static size_t state_save(u8 *to)
+static void copy_link(struct copy *copy, struct model_link *link)
 {
-	struct piece piece[PIECES];
-	u8 *start = to;
+	copy_piece(copy, &link->nr, sizeof(link->nr));
+	copy_piece(copy, link->frame, link->nr * sizeof(link->frame[0]));
+}
+
+static void copy_world(struct copy *copy)
+{
+	struct model_conn *conn = model_world.conn;
+	u32 hop, hops = model_hops();
+
+	copy_piece(copy, &left, sizeof(left));
+	copy_piece(copy, &model_world, offsetof(struct model_world, conn));
+	for (; conn < model_world.conn + model_group.ranks; conn++) {
+		copy_piece(copy, conn, offsetof(struct model_conn, link));
+		for (hop = 0; hop < hops; hop++)
+			copy_link(copy, &conn->link[hop]);
+	}
+}
+
+/* Counters do not count. */
+static void copy_slots(struct copy *copy, struct reduce_slots *slots)
+{
+	u32 c;
+
+	copy_piece(copy, slots, offsetof(struct reduce_slots, conn));
+	for (c = 0; c < reduce_slots_conns(slots); c++)
+		copy_piece(copy, &slots->conn[c], offsetof(struct reduce_conn, inputs));
+	copy_piece(copy, slots->slot, slots->nr_slots * reduce_slot_size(slots->nr_inputs));
+}
+
+static void copy_switch(struct copy *copy, struct model_switch *sw)
+{
+	u32 conns = reduce_slots_conns(&sw->slots);
+	size_t payloads = sw->slots.nr_slots * sizeof(sw->sum[0]);
+
+	copy_slots(copy, &sw->slots);
+	copy_piece(copy, &sw->gone, sizeof(sw->gone));
+	copy_piece(copy, &sw->late, sizeof(sw->late));
+	copy_piece(copy, &sw->nr_live, sizeof(sw->nr_live));
+	copy_piece(copy, sw->sum, payloads);
+	if (sw->slots.leaf)
+		copy_piece(copy, sw->result, payloads);
+	copy_piece(copy, sw->way, conns * sizeof(sw->way[0]));
+	copy_piece(copy, sw->live, conns * sizeof(sw->live[0]));
+}
+
+static void copy_state(struct copy *copy)
+{
 	u32 i;
 
-	pieces(piece);
-	for (i = 0; i < PIECES; i++) {
-		memcpy(to, piece[i].data, piece[i].size);
-		to += piece[i].size;
-	}
-	return to - start;
+	copy_world(copy);
+	for (i = 0; i < model_switches(); i++)
+		copy_switch(copy, &model_switch[i]);
+}
+
+/* Return: bytes, a multiple of those of a word. */
+static size_t state_save(u8 *to)
+{
+	struct copy copy = { .to = to };
+	size_t size;
+
+	copy_state(&copy);
+	size = copy.to - to;
+	memset(copy.to, 0, -size % sizeof(u64));
+	return size + -size % sizeof(u64);
 }
 
 static void state_load(const u8 *from)
 {
-	struct piece piece[PIECES];
-	u32 i;
+	struct copy copy = { .from = from };
 
-	pieces(piece);
-	for (i = 0; i < PIECES; i++) {
-		memcpy(piece[i].data, from, piece[i].size);
-		from += piece[i].size;
-	}
+	copy_state(&copy);
 }
 
 /* 63 bits: that two of 10^6 states have one hash has a chance of one in 10^7. */
@@ -116,12 +161,20 @@ static void walk_on(const u8 *state, const char *what, u32 rank)
 	state_load(state);
 }
 
+static const char * const deliver[MODEL_HOPS] = {
+	">switch", "switch>", "<ack", ">root", ">leaf",
+};
+
+static const char * const twice[MODEL_HOPS] = {
+	">>switch", "switch>>", "<<ack", ">>root", ">>leaf",
+};
+
+static const char * const lose[MODEL_HOPS] = {
+	"x switch", "switch x", "x ack", "x root", "x leaf",
+};
+
 static void walk_hop(const u8 *state, u32 rank, enum model_hop hop)
 {
-	static const char * const deliver[] = { ">switch", "switch>", "<ack" };
-	static const char * const twice[] = { ">>switch", "switch>>", "<<ack" };
-	static const char * const lose[] = { "x switch", "switch x", "x ack" };
-
 	model_deliver(rank, hop, false);
 	walk_on(state, deliver[hop], rank);
 	if (left.losses && !model_fault) {
@@ -146,7 +199,7 @@ static bool walk_rank(const u8 *state, u32 rank)
 		model_send(rank);
 		walk_on(state, "send", rank);
 	}
-	for (hop = MODEL_UP; hop < MODEL_HOPS && !model_fault; hop++)
+	for (hop = MODEL_UP; hop < model_hops() && !model_fault; hop++)
 		if (model_can_deliver(rank, hop)) {
 			any = true;
 			walk_hop(state, rank, hop);
@@ -159,6 +212,30 @@ static bool walk_rank(const u8 *state, u32 rank)
 	return any;
 }
 
+/* A switch loses its module, or gets it back. */
+static void walk_module(const u8 *state, u32 index)
+{
+	if (model_switch[index].gone) {
+		model_load(index);
+		walk_on(state, "load", index);
+	} else if (left.unloads) {
+		left.unloads--;
+		model_unload(index);
+		walk_on(state, "unload", index);
+	}
+}
+
+/* Nothing is under way. */
+static void walk_end(const u8 *state)
+{
+	if (model_finished()) {
+		model_end();
+		state_load(state);
+	} else if (!model_world.broken && model_time_out_all()) {
+		walk_on(state, "and all: timers", 0);
+	}
+}
+
 /*
  * From the present state on. A step back to a state that led here is a run that need not
  * end: losses and timers are bounded, so nothing else had to happen in it.
@@ -169,7 +246,7 @@ static void walk(void)
 	size_t size = state_save(state);
 	u64 *found, hash = state_hash((u64 *)state, size);
 	bool any = false;
-	u32 r;
+	u32 i;
 
 	found = state_find(hash);
 	if (*found == hash)
@@ -182,16 +259,12 @@ static void walk(void)
 	}
 	*found = hash;
 	walk_stat.longest = max(walk_stat.longest, path_length);
-	for (r = 0; r < model_group.ranks && !model_fault; r++)
-		any |= walk_rank(state, r);
-	if (!any && !model_fault) {
-		if (model_finished()) {
-			model_end();
-			state_load(state);
-		} else if (model_time_out_all()) {
-			walk_on(state, "and all: timers", 0);
-		}
-	}
+	for (i = 0; i < model_group.ranks && !model_fault; i++)
+		any |= walk_rank(state, i);
+	for (i = 0; i < model_switches() && !model_fault; i++)
+		walk_module(state, i);
+	if (!any && !model_fault)
+		walk_end(state);
 	*found &= ~1ull;
 }
 
@@ -210,6 +283,7 @@ bool walk_all(const struct least *least)
 	memset(lengths, least->packets, sizeof(lengths));
 	model_group = (struct model_group){
 		.ranks = least->ranks,
+		.leaves = least->leaves,
 		.window = least->window,
 		.packets = least->packets,
 		.messages = least->messages,

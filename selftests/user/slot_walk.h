@@ -10,16 +10,19 @@
  * @losses: of packets on any link
  * @twins: packets that come twice
  * @timers: timers that fire too early
+ * @unloads: modules of switches that are removed
  */
 struct bounds {
 	u32 losses;
 	u32 twins;
-	u64 timers;
+	u32 timers;
+	u32 unloads;
 };
 
 /**
  * struct least - a group so small that all its runs are walked through
  * @ranks: in it
+ * @leaves: of the tree; 0: there is one switch
  * @window: messages in flight
  * @packets: of a message
  * @messages: of a run
@@ -27,6 +30,7 @@ struct bounds {
  */
 struct least {
 	u32 ranks;
+	u32 leaves;
 	u32 window;
 	u32 packets;
 	u32 messages;
