@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slots of a group of the module for switches, kmod/reduce/slot.c: packets of any rank
- * with any PSN and shape, and poison, in any order. Each packet is held, leaves or is
- * dropped, exactly once; what leaves has the sum of all ranks at its position. For the first
- * time the results of a connection leave one position after the other.
+ * The slots of a group of the module for switches, kmod/reduce/slot.c, on a leaf or not:
+ * packets of any connection with any PSN and shape, and poison, in any order. Each packet is
+ * held, leaves or is dropped, exactly once; what leaves has the sum of all inputs at its
+ * position, or on a leaf the result that came for it. For the first time the packets of an
+ * input's connection leave one position after the other.
  *
- * An input is: ranks, packets in half of the slots, where PSNs begin; then, by two bytes,
- * what comes.
+ * An input is: inputs, packets in half of the slots and whether this is a leaf, where PSNs
+ * begin; then, by two bytes, what comes.
  */
 #include "../user/kernel_types.h"
 #include "../../kmod/reduce/slot.c"
 #include "fuzz.h"
 
-#define RANKS_MOST	64
+#define INPUTS_MOST	64
 #define HALF_MOST	64	/* of the slots */
 
 /* A packet that the slots were given. The memory of those that are gone is no more. */
 struct packet {
-	u32 rank;
+	u32 conn;
 	s64 position;
 	struct reduce_shape shape;
 };
@@ -25,12 +26,13 @@ struct packet {
 static struct reduce_slots slots;
 static u64 nr_live;		/* packets */
 static u64 nr_drops;		/* in this step */
-static s64 out[RANKS_MOST];	/* by rank: position behind all results that have left */
-static s64 came[RANKS_MOST];	/* position that came last */
+static s64 out[INPUTS_MOST];	/* by connection: position behind all that has left */
+static s64 came[INPUTS_MOST];	/* position that came last */
+static s64 taken[2 * HALF_MOST];	/* by slot: position whose result is kept */
 
-static u64 ranks_mask(void)
+static u64 inputs_mask(void)
 {
-	return ~0ull >> (64 - slots.nr_ranks);
+	return ~0ull >> (64 - slots.nr_inputs);
 }
 
 static void free_packet(void *packet)
@@ -42,38 +44,60 @@ static void free_packet(void *packet)
 void reduce_slots_sum(struct reduce_slots *s, struct reduce_slot *slot)
 {
 	const struct packet *packet;
-	u32 r;
+	u32 c;
 
-	assert(!s->poison && !slot->done && slot->ranks == ranks_mask());
-	for (r = 0; r < s->nr_ranks; r++) {
-		packet = slot->packet[r];
-		assert(packet && packet->rank == r && packet->position == slot->position);
+	assert(!s->poison && !slot->summed && !slot->done && slot->inputs == inputs_mask());
+	for (c = 0; c < s->nr_inputs; c++) {
+		packet = slot->packet[c];
+		assert(packet && packet->conn == c && packet->position == slot->position);
 		assert(shape_equal(&packet->shape, &slot->shape) && packet->shape.length);
 	}
 }
 
-/* No result overtakes its sender, nor the results before it. */
-void reduce_slots_emit(struct reduce_slots *s, u32 rank, const struct reduce_slot *slot,
+void reduce_slots_take(struct reduce_slots *s, const struct reduce_slot *slot,
+		       const void *packet)
+{
+	const struct packet *p = packet;
+
+	assert(!s->poison && s->leaf && slot->summed && !slot->done);
+	assert(p->conn == s->nr_inputs && p->position == slot->position);
+	assert(shape_equal(&p->shape, &slot->shape) && p->shape.length);
+	taken[reduce_slots_index(s, slot->position)] = slot->position;
+}
+
+static bool has_result(const struct reduce_slots *s, const struct reduce_slot *slot)
+{
+	return slot->done && (!s->leaf ||
+			      taken[reduce_slots_index(s, slot->position)] == slot->position);
+}
+
+/* No packet overtakes its sender, nor the packets before it. A result goes on as it comes. */
+void reduce_slots_emit(struct reduce_slots *s, u32 c, const struct reduce_slot *slot,
 		       void *packet)
 {
 	struct packet *p = packet;
 
-	assert(!s->poison && slot->done && slot->ranks == ranks_mask());
-	assert(p->rank == rank && p->position == slot->position);
+	assert(!s->poison && slot->summed && slot->inputs == inputs_mask());
+	assert(reduce_slots_goes_up(s, c) || has_result(s, slot));
+	assert(p->conn == c && p->position == slot->position);
 	assert(shape_equal(&p->shape, &slot->shape));
-	assert(p->position <= came[rank] && p->position <= out[rank]);
-	out[rank] += p->position == out[rank];
+	if (reduce_slots_comes_down(s, c)) {
+		assert(p->position == came[c]);
+	} else {
+		assert(p->position <= came[c] && p->position <= out[c]);
+		out[c] += p->position == out[c];
+	}
 	free_packet(p);
 }
 
-void reduce_slots_nudge(struct reduce_slots *s, u32 rank, u32 psn, const void *packet)
+void reduce_slots_nudge(struct reduce_slots *s, u32 c, u32 psn, const void *packet)
 {
 	const struct packet *p = packet;
 
-	assert(!s->poison && p->rank == rank);
+	assert(!s->poison && p->conn == c && !reduce_slots_comes_down(s, c));
 	assert(psn <= ROCESTEER_PSN_MASK);
 	/* The receiver expects nothing beyond what has come: the PSN is never the next one. */
-	assert(rocesteer_psn_diff(psn, s->conn[rank].psn + (u32)s->conn[rank].next) > 1 << 20);
+	assert(rocesteer_psn_diff(psn, s->conn[c].psn + (u32)s->conn[c].next) > 1 << 20);
 }
 
 void reduce_slots_drop(struct reduce_slots *s, void *packet)
@@ -87,55 +111,68 @@ void reduce_slots_drop(struct reduce_slots *s, void *packet)
 static void check(void)
 {
 	u64 held = 0;
-	u32 i, r;
+	u32 i, c;
 
 	for (i = 0; i < slots.nr_slots; i++)
-		for (r = 0; r < slots.nr_ranks; r++) {
-			const struct packet *packet = reduce_slots_packet(&slots, i, r);
+		for (c = 0; c < slots.nr_inputs; c++) {
+			const struct packet *packet = reduce_slots_packet(&slots, i, c);
 
 			if (!packet)
 				continue;
 			held++;
-			assert(packet->rank == r);
+			assert(packet->conn == c);
 			assert(reduce_slots_index(&slots, packet->position) == i);
 		}
 	assert(held == slots.held && held == nr_live);
 	assert(!slots.poison || !held);
 }
 
+/* Return: inputs, most often few. A leaf has one at least, others two. */
+static u32 begin_inputs(u8 byte)
+{
+	u32 least = 2 - slots.leaf;
+
+	return least + byte % (byte & 0x80 ? INPUTS_MOST - 1 : 3);
+}
+
+static void begin_conns(u8 first)
+{
+	u32 c;
+
+	for (c = 0; c < reduce_slots_conns(&slots); c++) {
+		came[c] = -1;
+		/* Some wrap soon. */
+		slots.conn[c].psn = ((first & 1 << c % 8 ? 0 : 1 << 24) - 3 * c) &
+				    ROCESTEER_PSN_MASK;
+	}
+}
+
 static void begin(struct fuzz_input *in)
 {
-	u32 r, half, first;
+	u8 inputs = fuzz_u8(in), half = fuzz_u8(in);
 
 	memset(&slots, 0, sizeof(slots));
 	memset(out, 0, sizeof(out));
+	memset(taken, 0xff, sizeof(taken));
 	nr_live = 0;
-	slots.nr_ranks = fuzz_u8(in);
-	slots.nr_ranks = slots.nr_ranks & 0x80 ? 2 + slots.nr_ranks % (RANKS_MOST - 1) :
-						 2 + slots.nr_ranks % 3;
-	half = 1 + fuzz_u8(in) % HALF_MOST;
-	slots.nr_slots = 2 * half;
-	first = fuzz_u8(in);
-	for (r = 0; r < slots.nr_ranks; r++) {
-		came[r] = -1;
-		/* Some wrap soon. */
-		slots.conn[r].psn = ((first & 1 << r % 8 ? 0 : 1 << 24) - 3 * r) &
-				    ROCESTEER_PSN_MASK;
-	}
-	slots.slot = malloc(slots.nr_slots * reduce_slot_size(slots.nr_ranks));
+	slots.leaf = half & 0x80;
+	slots.nr_inputs = begin_inputs(inputs);
+	slots.nr_slots = 2 * (1 + half % HALF_MOST);
+	begin_conns(fuzz_u8(in));
+	slots.slot = malloc(slots.nr_slots * reduce_slot_size(slots.nr_inputs));
 	reduce_slots_init(&slots);
 }
 
 /* At @position. Most packets have the shape that all have there. */
-static void receive(u32 rank, s64 position, u8 what)
+static void receive(u32 c, s64 position, u8 what)
 {
-	u64 inputs = slots.conn[rank].inputs;
+	u64 inputs = slots.conn[c].inputs;
 	struct packet *packet = malloc(sizeof(*packet));
 	bool poisoned = slots.poison;
 	u64 live = ++nr_live;
 
 	*packet = (struct packet) {
-		.rank = rank,
+		.conn = c,
 		.position = position,
 		.shape = {
 			.offset = position, .dma_length = 4096, .imm = what == 0xf1,
@@ -143,37 +180,37 @@ static void receive(u32 rank, s64 position, u8 what)
 			.opcode = what == 0xf4 ? 7 : 6,
 		},
 	};
-	came[rank] = position;
+	came[c] = position;
 	nr_drops = 0;
-	reduce_slots_receive(&slots, rank, (slots.conn[rank].psn + (u32)position) &
+	reduce_slots_receive(&slots, c, (slots.conn[c].psn + (u32)position) &
 			     ROCESTEER_PSN_MASK, &packet->shape, packet);
 	assert(!poisoned || (nr_drops == 1 && nr_live == live - 1));
-	assert(slots.conn[rank].inputs <= inputs + 1);
-	assert(slots.conn[rank].next <= slots.done + slots.nr_slots / 2);
+	assert(slots.conn[c].inputs <= inputs + 1);
+	assert(slots.conn[c].next <= slots.done + slots.nr_slots / 2);
 }
 
 /* Two bytes: whose packet, and which. Behind what came last; about there; anywhere. */
 static void step(struct fuzz_input *in)
 {
 	u8 who = fuzz_u8(in), what = fuzz_u8(in);
-	u32 rank = who % slots.nr_ranks;
+	u32 c = who % reduce_slots_conns(&slots);
 	s64 position;
 
 	if (what == 0xff) {
-		reduce_slots_poison(&slots, REDUCE_GONE, rank);
+		reduce_slots_poison(&slots, REDUCE_GONE, c);
 		assert(slots.poison);
 		return;
 	}
 	if (what < 0x80)
-		position = came[rank] + 1;
+		position = came[c] + 1;
 	else if (what < 0xe0)
 		position = slots.done + (what - 0xb0);
 	else if (what < 0xf0)
-		position = slots.conn[rank].next + ((s64)fuzz_u8(in) << 16 | fuzz_u8(in) << 8) -
+		position = slots.conn[c].next + ((s64)fuzz_u8(in) << 16 | fuzz_u8(in) << 8) -
 			   (1 << 23);
 	else
-		position = slots.conn[rank].next;
-	receive(rank, position, what);
+		position = slots.conn[c].next;
+	receive(c, position, what);
 }
 
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
