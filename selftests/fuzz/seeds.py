@@ -50,6 +50,16 @@ def portmaps():
     put("portmap", portmap)
 
 
+def reductions():
+    ranks = [{"address": "10.1.0.1", "leaf": 0},
+             {"address": "10.1.0.2", "leaf": 0, "router": "10.255.1.1"},
+             {"address": "fd00::3", "leaf": 4, "router": "fd00::ff"}]
+    group = {"group": 7, "root": 1, "mtu": 4096, "packets": 40, "window": 2, "ranks": ranks}
+    alone = {"group": 16383, "mtu": 256, "packets": 1, "window": 4096, "ranks": ranks[:1] * 3}
+    put("reduction", {"format": 1, "job": "train", "groups": [group]})
+    put("reduction", {"format": 1, "groups": [alone, group]})
+
+
 def cluster(fabric, *commands):
     """What is left of a cluster file after these commands."""
     with tempfile.TemporaryDirectory() as directory:
@@ -295,6 +305,7 @@ def write_dictionary(target, inputs):
 
 
 portmaps()
+reductions()
 clusters()
 journals()
 chunks()

@@ -142,7 +142,7 @@ static int check_unused(const struct cli_args *args, struct err *err)
 	return 0;
 }
 
-static int read_single(const struct cli_args *args, __u32 ranks, struct groups *groups,
+static int read_single(const struct cli_args *args, __u32 ranks, struct reduction *groups,
 		       struct err *err)
 {
 	__u64 number = 0, packets = 40;
@@ -151,7 +151,7 @@ static int read_single(const struct cli_args *args, __u32 ranks, struct groups *
 	ret = cli_uint(args, PERF_OPTION_GROUP, 0, GROUP_MAX, &number, err) ?:
 	      cli_uint(args, PERF_OPTION_PACKETS, 1, GROUP_PACKETS / NETREDUCE_WINDOW, &packets,
 		       err);
-	return ret ?: groups_single(number, packets, ranks, groups);
+	return ret ?: reduction_single(number, packets, ranks, groups);
 }
 
 /* What switches sum, and by which options. */
@@ -180,8 +180,8 @@ static int read_reduce(const struct cli_args *args, const struct chunk_collectiv
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--groups says what --group and --packets do");
 	reduce->port_map = args->value[PERF_OPTION_PORT_MAP];
-	ret = groups_read(reduce->file, ranks, &reduce->groups, err);
-	if (ret || reduce->port_map || !groups_have_routers(&reduce->groups))
+	ret = reduction_read(reduce->file, ranks, &reduce->groups, err);
+	if (ret || reduce->port_map || !reduction_have_routers(&reduce->groups))
 		return ret;
 	return err_set(err, EXIT_BAD_INPUT, "usage", "--port-map FILE is missing: %s has routers",
 		       reduce->file);
@@ -258,7 +258,7 @@ int perf_args_read(const struct cli_args *args, struct perf_config *config,
 
 void perf_config_free(struct perf_config *config)
 {
-	groups_free(&config->reduce.groups);
+	reduction_free(&config->reduce.groups);
 	layout_free(&config->layout);
 	chunk_plan_free(&config->plan);
 }

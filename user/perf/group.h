@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The group of ranks whose writes switches sum, and how its switches are told of it: each
- * by "COMMAND reduce .. -", which reads the group as JSON. A group of a plan (groups.h) may be
+ * by "COMMAND reduce .. -", which reads the group as JSON. A group of a plan (reduction.h) may be
  * on its switches already, and then joins; what was loaded here is unloaded here.
  */
 #ifndef ROCESTEER_PERF_GROUP_H

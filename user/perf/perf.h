@@ -4,7 +4,7 @@
 #define ROCESTEER_PERF_H
 
 #include "cli/chunk.h"
-#include "groups.h"
+#include "reduction.h"
 #include "launch.h"
 #include "nic.h"
 #include "token.h"
@@ -47,7 +47,7 @@ struct perf_dev {
 struct perf_reduce {
 	const char *command;
 	const char *file;
-	struct groups groups;
+	struct reduction groups;
 	const char *port_map;
 };
 
@@ -137,7 +137,7 @@ struct perf_result {
 	__u32 by_ring;
 	__u32 measured_by_ring;
 	char reason[PERF_REASON];
-	char failed[GROUPS_MAX][PERF_REASON];
+	char failed[REDUCTION_GROUPS][PERF_REASON];
 	struct err left;
 	struct perf_stage *stage;
 	__u32 stages;

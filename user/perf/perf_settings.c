@@ -68,7 +68,7 @@ static struct setting *add_reduce(struct setting *setting, const struct perf_red
 	setting->name = "netreduce";
 	if (reduce->file)
 		snprintf(setting->value, sizeof(setting->value), "%u groups of a plan %016llx",
-			 reduce->groups.nr, groups_hash(&reduce->groups));
+			 reduce->groups.nr, reduction_hash(&reduce->groups));
 	else if (first)
 		snprintf(setting->value, sizeof(setting->value), "group %u with %u packets",
 			 first->number, first->packets);

@@ -85,7 +85,7 @@ static void completed(void *arg, const struct ibv_wc *wc)
 {
 	struct reducer *reducer = arg;
 	__u32 tag = netreduce_tag(wc);
-	struct netreduce *part = &reducer->part[tag % GROUPS_MAX];
+	struct netreduce *part = &reducer->part[tag % REDUCTION_GROUPS];
 
 	if (part->tag == tag && part->in)
 		netreduce_completed(part, wc);
@@ -94,12 +94,12 @@ static void completed(void *arg, const struct ibv_wc *wc)
 /* All ranks connect the queue pairs of all groups that are alive. */
 static int connect_all(struct reducer *reducer, struct netreduce_card *cards)
 {
-	struct netreduce_card mine[GROUPS_MAX] = {}, column[GROUP_RANKS];
+	struct netreduce_card mine[REDUCTION_GROUPS] = {}, column[GROUP_RANKS];
 	__u32 groups = reducer->groups, i, rank;
 	int ret = 0;
 
 	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1)) {
-		reducer->part[i].tag = reducer->round * GROUPS_MAX + i;
+		reducer->part[i].tag = reducer->round * REDUCTION_GROUPS + i;
 		ret = ret ?: netreduce_open(&reducer->part[i]);
 		if (!ret)
 			netreduce_describe(&reducer->part[i], &mine[i]);
@@ -193,8 +193,8 @@ static void deal(struct reducer *reducer)
 	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1)) {
 		struct netreduce *part = &reducer->part[i];
 
-		bytes = groups_share(bytes_of(reducer) - from, parts--, part->message,
-				     netreduce_mtu(part));
+		bytes = reduction_share(bytes_of(reducer) - from, parts--, part->message,
+					netreduce_mtu(part));
 		netreduce_deal(part, from, bytes);
 		from += bytes;
 	}
@@ -227,8 +227,8 @@ static int join(struct reducer *reducer)
 static int parts_init(struct reducer *reducer)
 {
 	const struct perf_reduce *reduce = &reducer->config->reduce;
-	__u32 label[GROUPS_MAX], i;
-	int ret = groups_labels(&reduce->groups, reducer->nic->rank, reduce->port_map, label,
+	__u32 label[REDUCTION_GROUPS], i;
+	int ret = reduction_labels(&reduce->groups, reducer->nic->rank, reduce->port_map, label,
 				reducer->err);
 
 	for (i = 0; !ret && i < reducer->groups; i++) {
@@ -245,7 +245,7 @@ static int parts_init(struct reducer *reducer)
 
 int reducer_open(struct reducer *reducer)
 {
-	const struct groups *groups = &reducer->config->reduce.groups;
+	const struct reduction *groups = &reducer->config->reduce.groups;
 
 	reducer->groups = groups->nr;
 	reducer->alive = ~0ull >> (64 - groups->nr);

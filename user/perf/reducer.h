@@ -39,7 +39,7 @@ struct reducer {
 	void *results;
 	struct ibv_mr *mr;
 	struct group *group;
-	struct netreduce part[GROUPS_MAX];
+	struct netreduce part[REDUCTION_GROUPS];
 	__u32 groups;
 	__u64 alive;
 	bool connected;

@@ -172,7 +172,7 @@ static void add_stages(struct json_object *root,
 	}
 }
 
-static bool has_root(const struct groups *groups)
+static bool has_root(const struct reduction *groups)
 {
 	__u32 i;
 
@@ -222,7 +222,7 @@ static void add_plan(struct json_object *root,
 }
 
 /* The groups of a plan. */
-static void add_groups(struct json_object *root, const struct groups *groups,
+static void add_groups(struct json_object *root, const struct reduction *groups,
 		       const struct perf_result *result)
 {
 	struct json_object *array = out_array(root, "groups");

@@ -6,7 +6,7 @@
 
 #include <rocesteer/label.h>
 
-#include "../../user/perf/groups.h"
+#include "../../user/perf/reduction.h"
 #include "ktap.h"
 
 #define RANK0	"{\"address\":\"10.1.0.1\",\"leaf\":0}"
@@ -24,19 +24,19 @@
 
 static char file[64];
 
-static int read_plan(const char *text, struct groups *groups, struct err *err)
+static int read_plan(const char *text, struct reduction *groups, struct err *err)
 {
 	FILE *out = fopen(file, "w");
 
 	fputs(text, out);
 	fclose(out);
-	*groups = (struct groups) {};
-	return groups_read(file, 2, groups, err);
+	*groups = (struct reduction) {};
+	return reduction_read(file, 2, groups, err);
 }
 
 static void test_read(void)
 {
-	struct groups groups, other;
+	struct reduction groups, other;
 	struct err err = {};
 	bool right;
 
@@ -44,46 +44,46 @@ static void test_read(void)
 		groups.group->number == 5 && groups.group->root == 1 &&
 		groups.group->switches == 3 && !strcmp(groups.group->at[1].name, "leaf2") &&
 		!strcmp(groups.group->at[2].option, " --spine 1") &&
-		groups_have_routers(&groups);
+		reduction_have_routers(&groups);
 	ktap_result(right, "a plan of leaves and a root %s", err.message);
 	right = !read_plan(PLAN("{\"group\":5," SIZES "\"ranks\":[" RANK0 "," RANK0 "]}"), &other,
 			   &err) &&
 		other.group->root == GROUP_NO_ROOT && other.group->switches == 1 &&
-		!groups_have_routers(&other);
+		!reduction_have_routers(&other);
 	ktap_result(right, "a plan of one leaf %s", err.message);
-	ktap_result(groups_hash(&groups) != groups_hash(&other), "they are told apart");
-	groups_free(&other);
-	groups_free(&groups);
+	ktap_result(reduction_hash(&groups) != reduction_hash(&other), "they are told apart");
+	reduction_free(&other);
+	reduction_free(&groups);
 }
 
 /* What ranks compare: any field of a plan. */
 static void test_hash(void)
 {
-	struct groups groups;
+	struct reduction groups;
 	__u64 first;
 	bool differs;
 
 	read_plan(PLAN(GROUP), &groups, NULL);
-	first = groups_hash(&groups);
+	first = reduction_hash(&groups);
 	groups.group->rank[1].router[15]++;
-	differs = groups_hash(&groups) != first;
+	differs = reduction_hash(&groups) != first;
 	groups.group->rank[1].router[15]--;
 	groups.group->root++;
-	differs &= groups_hash(&groups) != first;
+	differs &= reduction_hash(&groups) != first;
 	groups.group->root--;
-	ktap_result(differs && groups_hash(&groups) == first, "a field makes a difference");
-	groups_free(&groups);
+	ktap_result(differs && reduction_hash(&groups) == first, "a field makes a difference");
+	reduction_free(&groups);
 }
 
 /* A plan with this text is refused with a message that ends so. */
 static void rejects(const char *text, const char *message)
 {
-	struct groups groups;
+	struct reduction groups;
 	struct err err = {};
 	char want[256];
 	int ret = read_plan(text, &groups, &err);
 
-	groups_free(&groups);
+	reduction_free(&groups);
 	snprintf(want, sizeof(want), "%s: %s", file, message);
 	ktap_result(ret < 0 && err.exit_status == EXIT_BAD_INPUT && !strcmp(err.message, want),
 		    "refused: %s", message);
@@ -120,18 +120,18 @@ static void test_bad(void)
 /* A label of rank 1, by a map; ~0: there is none, and @message says why. */
 static __u32 label_of(const char *text, char *message)
 {
-	struct groups groups;
+	struct reduction groups;
 	struct err err = {};
 	FILE *out;
-	__u32 label[GROUPS_MAX];
+	__u32 label[REDUCTION_GROUPS];
 	int ret;
 
 	read_plan(PLAN(GROUP), &groups, &err);
 	out = fopen(file, "w");
 	fputs(text, out);
 	fclose(out);
-	ret = groups_labels(&groups, 1, file, label, &err);
-	groups_free(&groups);
+	ret = reduction_labels(&groups, 1, file, label, &err);
+	reduction_free(&groups);
 	snprintf(message, sizeof(err.message), "%s", err.message + strlen(file) * !!ret);
 	return ret ? ~0u : label[0];
 }
@@ -139,8 +139,8 @@ static __u32 label_of(const char *text, char *message)
 static void test_labels(void)
 {
 	char message[512];
-	struct groups groups;
-	__u32 label[GROUPS_MAX];
+	struct reduction groups;
+	__u32 label[REDUCTION_GROUPS];
 	__u32 got = label_of(MAP("10.1.0.1", "10.255.1.2"), message);
 
 	ktap_result(got && got != ~0u && rocesteer_label_sport(got) == 49152,
@@ -152,9 +152,9 @@ static void test_labels(void)
 		    strstr(message, ": no path to 10.1.0.1 has the router 10.255.1.2, as rank 1"),
 		    "no such path%s", message);
 	read_plan(PLAN(GROUP), &groups, NULL);
-	ktap_result(!groups_labels(&groups, 0, "none", label, NULL) && !label[0],
+	ktap_result(!reduction_labels(&groups, 0, "none", label, NULL) && !label[0],
 		    "a rank without router needs no map");
-	groups_free(&groups);
+	reduction_free(&groups);
 }
 
 /* The shares of a buffer, as the reducer deals it. */
@@ -164,7 +164,7 @@ static bool is_dealt(__u64 bytes, __u32 parts, __u64 message, __u32 packet)
 	__u32 i;
 
 	for (i = parts; i; i--) {
-		share = groups_share(left, i, message, packet);
+		share = reduction_share(left, i, message, packet);
 		if (share > left || share % 4)
 			return false;
 		left -= share;
@@ -180,24 +180,24 @@ static void test_share(void)
 	__u32 parts;
 	bool right = true;
 
-	for (parts = 1; parts <= GROUPS_MAX; parts++)
+	for (parts = 1; parts <= REDUCTION_GROUPS; parts++)
 		for (bytes = 4; bytes < 1ull << 34; bytes = (bytes * 5 / 3 + 4) / 4 * 4)
 			for (message = 256; message <= 1 << 20; message *= 4)
 				right &= is_dealt(bytes, parts, message, 256);
 	ktap_result(right, "parts are elements, and about as large");
-	ktap_result(groups_share(1 << 20, 4, 4096 * 4, 4096) == 1 << 18 &&
-		    groups_share(1000000, 2, 10000, 1000) == 500000 &&
-		    groups_share(1001000, 2, 10000, 1000) == 500000 &&
-		    groups_share(1001000, 2, 100000, 1000) == 501000 &&
-		    groups_share(4000, 3, 100000, 1000) == 1332 &&
-		    groups_share(4, 2, 4096, 4096) == 4,
+	ktap_result(reduction_share(1 << 20, 4, 4096 * 4, 4096) == 1 << 18 &&
+		    reduction_share(1000000, 2, 10000, 1000) == 500000 &&
+		    reduction_share(1001000, 2, 10000, 1000) == 500000 &&
+		    reduction_share(1001000, 2, 100000, 1000) == 501000 &&
+		    reduction_share(4000, 3, 100000, 1000) == 1332 &&
+		    reduction_share(4, 2, 4096, 4096) == 4,
 		    "they are messages, packets, or elements");
 }
 
 int main(void)
 {
 	ktap_begin();
-	snprintf(file, sizeof(file), "/tmp/test_groups.%d", getpid());
+	snprintf(file, sizeof(file), "/tmp/test_reduction.%d", getpid());
 	test_read();
 	test_hash();
 	test_bad();

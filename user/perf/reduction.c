@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "groups.h"
+#include "reduction.h"
 
 #include <errno.h>
 #include <rocesteer/label.h>
@@ -113,7 +113,7 @@ static int read_group(struct reader *r, struct json_object *obj, __u32 ranks,
 }
 
 static int read_all(struct reader *r, struct json_object *root, __u32 ranks,
-		    struct groups *groups)
+		    struct reduction *groups)
 {
 	struct json_object *array;
 	size_t n, mark;
@@ -126,8 +126,9 @@ static int read_all(struct reader *r, struct json_object *root, __u32 ranks,
 	if (ret)
 		return ret;
 	n = json_object_array_length(array);
-	if (!n || n > GROUPS_MAX)
-		return reader_invalid(r, "groups", "has %zu entries, not 1 to %u", n, GROUPS_MAX);
+	if (!n || n > REDUCTION_GROUPS)
+		return reader_invalid(r, "groups", "has %zu entries, not 1 to %u", n,
+				      REDUCTION_GROUPS);
 	groups->group = calloc(n, sizeof(*groups->group));
 	if (!groups->group)
 		return -ENOMEM;
@@ -147,7 +148,7 @@ static int read_all(struct reader *r, struct json_object *root, __u32 ranks,
 	return 0;
 }
 
-int groups_read(const char *file, __u32 ranks, struct groups *groups, struct err *err)
+int reduction_read(const char *file, __u32 ranks, struct reduction *groups, struct err *err)
 {
 	struct reader r = { .file = file, .err = err };
 	struct json_object *root;
@@ -160,7 +161,7 @@ int groups_read(const char *file, __u32 ranks, struct groups *groups, struct err
 	return ret;
 }
 
-int groups_single(__u32 number, __u32 packets, __u32 ranks, struct groups *groups)
+int reduction_single(__u32 number, __u32 packets, __u32 ranks, struct reduction *groups)
 {
 	groups->group = calloc(1, sizeof(*groups->group));
 	if (!groups->group)
@@ -177,7 +178,7 @@ int groups_single(__u32 number, __u32 packets, __u32 ranks, struct groups *group
 	return 0;
 }
 
-void groups_free(struct groups *groups)
+void reduction_free(struct reduction *groups)
 {
 	free(groups->group);
 }
@@ -191,7 +192,7 @@ static void hash_add(__u64 *hash, const void *data, size_t size)
 		*hash = (*hash ^ *byte++) * 0x100000001b3ull;
 }
 
-__u64 groups_hash(const struct groups *groups)
+__u64 reduction_hash(const struct reduction *groups)
 {
 	__u64 hash = 0xcbf29ce484222325ull;
 	__u32 i, k;
@@ -216,7 +217,7 @@ static bool has_router(const struct group *group, __u32 rank)
 	return !addr_is_none(group->rank[rank].router);
 }
 
-bool groups_have_routers(const struct groups *groups)
+bool reduction_have_routers(const struct reduction *groups)
 {
 	__u32 i, rank;
 
@@ -261,8 +262,8 @@ static int find_label(const struct group *group, __u32 rank, const struct portma
 		       text, addr_format(router, by), rank, group->number);
 }
 
-int groups_labels(const struct groups *groups, __u32 rank, const char *file,
-		  __u32 label[GROUPS_MAX], struct err *err)
+int reduction_labels(const struct reduction *groups, __u32 rank, const char *file,
+		     __u32 label[REDUCTION_GROUPS], struct err *err)
 {
 	struct portmap map = {};
 	int ret = 0;
@@ -281,7 +282,7 @@ int groups_labels(const struct groups *groups, __u32 rank, const char *file,
 	return ret;
 }
 
-__u64 groups_share(__u64 bytes, __u32 parts, __u64 message, __u32 packet)
+__u64 reduction_share(__u64 bytes, __u32 parts, __u64 message, __u32 packet)
 {
 	__u64 share = bytes / parts, unit = message;
 

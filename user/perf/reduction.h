@@ -3,47 +3,47 @@
  * The groups of a run: a plan, as "rocesteer reduce plan --json" prints it, and how the buffer
  * is dealt to them.
  */
-#ifndef ROCESTEER_PERF_GROUPS_H
-#define ROCESTEER_PERF_GROUPS_H
+#ifndef ROCESTEER_PERF_REDUCTION_H
+#define ROCESTEER_PERF_REDUCTION_H
 
 #include "group.h"
 
-#define GROUPS_MAX	64u	/* a bit each */
+#define REDUCTION_GROUPS	64u	/* a bit each */
 
 /**
- * struct groups - of a run
+ * struct reduction - groups of a run
  * @group: array
- * @nr: 1..GROUPS_MAX
+ * @nr: 1..REDUCTION_GROUPS
  */
-struct groups {
+struct reduction {
 	struct group *group;
 	__u32 nr;
 };
 
 /**
- * groups_read() - read a plan
+ * reduction_read() - read a plan
  * @file: name
  * @ranks: of the run
- * @groups: filled; to be freed by groups_free(), also after a failure
+ * @groups: filled; to be freed by reduction_free(), also after a failure
  * @err: names file and field
  *
  * Return: 0 or a negative errno.
  */
-int groups_read(const char *file, __u32 ranks, struct groups *groups, struct err *err);
+int reduction_read(const char *file, __u32 ranks, struct reduction *groups, struct err *err);
 
 /* The one group of a run without a plan. Return: 0 or -ENOMEM. */
-int groups_single(__u32 number, __u32 packets, __u32 ranks, struct groups *groups);
+int reduction_single(__u32 number, __u32 packets, __u32 ranks, struct reduction *groups);
 
-void groups_free(struct groups *groups);
+void reduction_free(struct reduction *groups);
 
 /* What all ranks must have in common. */
-__u64 groups_hash(const struct groups *groups);
+__u64 reduction_hash(const struct reduction *groups);
 
 /* Does any rank's connection have to pass some router? */
-bool groups_have_routers(const struct groups *groups);
+bool reduction_have_routers(const struct reduction *groups);
 
 /**
- * groups_labels() - the flow labels by which a rank's connections pass their routers
+ * reduction_labels() - the flow labels by which a rank's connections pass their routers
  * @groups: groups
  * @rank: whose
  * @file: port map of its host, read where a router is asked for
@@ -52,11 +52,11 @@ bool groups_have_routers(const struct groups *groups);
  *
  * Return: 0 or a negative errno.
  */
-int groups_labels(const struct groups *groups, __u32 rank, const char *file,
-		  __u32 label[GROUPS_MAX], struct err *err);
+int reduction_labels(const struct reduction *groups, __u32 rank, const char *file,
+		     __u32 label[REDUCTION_GROUPS], struct err *err);
 
 /**
- * groups_share() - the first of so many parts of a buffer
+ * reduction_share() - the first of so many parts of a buffer
  * @bytes: of the buffer, whole elements
  * @parts: how many
  * @message: bytes of a message of the one who gets it
@@ -67,6 +67,6 @@ int groups_labels(const struct groups *groups, __u32 rank, const char *file,
  *
  * Return: its bytes.
  */
-__u64 groups_share(__u64 bytes, __u32 parts, __u64 message, __u32 packet);
+__u64 reduction_share(__u64 bytes, __u32 parts, __u64 message, __u32 packet);
 
-#endif /* ROCESTEER_PERF_GROUPS_H */
+#endif /* ROCESTEER_PERF_REDUCTION_H */
