@@ -27,9 +27,9 @@ static u32 below(u32 n)
  * @lie: of 1024 packets of the liar: are not what they should be
  * @calm: step from which nothing of this happens any more
  * @slow: steps of these numbers wait, sixteen times as long
- * @unload: step after which switches lose their modules
- * @load: step after which they have modules again
- * @unloaded: switches that do, a bit each
+ * @unload: step before which switches lose their modules
+ * @load: step before which these switches get their modules back
+ * @unloaded: these switches, a bit each
  */
 struct weather {
 	u32 loss;
@@ -92,6 +92,16 @@ static struct weather random_weather(void)
 		weather.load = weather.unload + 1 + below(200);
 	}
 	return weather;
+}
+
+/* Modules are removed and loaded all the same. */
+static void random_calm(struct weather *weather)
+{
+	*weather = (struct weather){
+		.unload = weather->unload,
+		.load = weather->load,
+		.unloaded = weather->unloaded,
+	};
 }
 
 static void random_deliver(const struct weather *weather, u32 rank, enum model_hop hop)
@@ -190,8 +200,9 @@ static u32 random_steps(struct weather weather)
 		if (!ends && random_over(&more))
 			break;
 		if (step == weather.calm)
-			weather.loss = weather.twin = weather.timer = weather.lie = weather.slow = 0;
-		random_unload(&weather, step);
+			random_calm(&weather);
+		if (weather.unloaded)
+			random_unload(&weather, step);
 		random_step(&weather);
 	}
 	return step;
