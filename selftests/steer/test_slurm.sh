@@ -24,6 +24,8 @@ up()
 	defer fabric_down
 	observe_load && defer rm -r "$pins" && observe || return
 	module_load && defer module_unload || return
+	insmod "build/guest/$(uname -r)/rocesteer_reduce.ko" && defer rmmod rocesteer_reduce ||
+		return
 	mkdir "$cgroup"
 	defer rmdir "$cgroup"
 	portmap 0 1 && portmap 1 0
@@ -67,6 +69,8 @@ slurm_up()
 	slurm_configure "$(host_ip 0)" ports.json \
 		host0 "$(host_ip 0)" host1 "$(host_ip 1)"
 	slurm_option "--cgroup $cgroup"
+	sed -i '2i export ROCESTEER_REDUCE="nsenter --net=/run/netns/%s rocesteer"' \
+		"$dir/slurmctld"
 	# Slurm's own needs systemd.
 	echo CgroupPlugin=disabled >"$dir/cgroup.conf"
 	munged_start && slurmctld_start "$(host_netns 0)"
@@ -101,6 +105,28 @@ sample()
 	[[ -s $dir/flows0 && -s $dir/flows1 ]] || return
 	cat "$dir"/flows[01] >"$dir/flows"
 	cp "$file" "$dir/cluster-then.json"
+	groups >"$dir/groups-then"
+}
+
+# What leaves and spines sum for
+groups()
+{
+	local switch
+
+	for switch in leaf{0,1} spine{0..3}; do
+		netns_exec "$switch" rocesteer --json reduce show |
+			jq -c --arg switch "$switch" '.groups[] | [$switch, .group, .role, .state]'
+	done
+}
+
+# The slice has one spine, which is the root.
+reserved()
+{
+	cat "$dir/groups-then"
+	jq -s -e --slurpfile cluster "$dir/cluster-then.json" '
+		[$cluster[0].jobs[].links[] | .[1]] as [$spine] |
+		. == [["leaf0", $spine, "leaf", "reserved"], ["leaf1", $spine, "leaf", "reserved"],
+			["spine\($spine)", $spine, "root", "reserved"]]' "$dir/groups-then"
 }
 
 # A Reduce-Scatter and an All-Gather of two ranks
@@ -158,16 +184,17 @@ on_slice()
 
 unloaded()
 {
-	idle && [[ ! $(ls /sys/fs/bpf/rocesteer) ]] &&
+	idle && [[ ! $(ls /sys/fs/bpf/rocesteer) && ! $(groups) ]] &&
 		jq -e '.jobs == {} and .free_gpus == [[1], [1]]' "$file"
 }
 
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
-ktap_plan 6
+ktap_plan 7
 check "two hosts under two leaves" up
 check "slurmctld, and slurmd on both" slurm_up
 check "a job of Slurm runs on them" runs
 check "its flows are told by its cgroup, and are the slice's" owned
+check "its switches had memory to sum for it" reserved
 check "no packet took another link" on_slice
 check "the job over, nothing is loaded" busywait 180000 unloaded
 ((!ktap_failed)) || tail -n 30 "$dir"/*.log
