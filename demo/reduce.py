@@ -18,7 +18,7 @@ UPLINK = 1.05
 LOSS = 2.5
 TITLES = {"ring": "ring", "netreduce": "NetReduce"}
 COLOURS = {"ring": "#fc8d59", "netreduce": "#2678be"}
-LEFT, WIDTH, RIGHT, BAR = 190, 460, 90, 24
+LEFT, WIDTH, RIGHT, BAR = 215, 460, 90, 24
 
 
 def read(path):
@@ -123,8 +123,9 @@ def draw(report):
 
 
 def summary(kernel, report):
+    """All runs; "of": 4 MiB ("runs"), 4 KiB ("small"), or 4 MiB with loss ("lossy")."""
     return {"kernel": kernel, "runs": [
-        {"fabric": "leaf-spine" if is_tree(name) else "leaf", "name": name,
+        {"fabric": "leaf-spine" if is_tree(name) else "leaf", "name": name, "of": what,
          "algorithm": algorithm, "hosts": len(run["hosts"]), "bytes": run["size"],
          "sent_per_host": [round(n) for n in run["hosts"]],
          "uplink_bytes": [round(n) for n in run["uplinks"]],

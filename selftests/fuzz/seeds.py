@@ -293,6 +293,9 @@ def slots():
         put_slot(2, 4, (0, 0), (1, wrong), *turns(2, 2))
     put_slot(2, 4, (0, 0), (0, at(4)), (1, 0))                  # further than it can be
     put_slot(2, 4, (0, 0), (1, 0), (1, 0), (0, 0xff), (0, 0), (1, 0))
+    for inputs in (1, 2, 3):                                    # a leaf: the last brings results
+        put("slot", bytes([inputs - 1, 3 | 0x80, 1]) +
+            b"".join(map(bytes, turns(inputs + 1, 20))))
 
 
 def write_dictionary(target, inputs):
