@@ -27,7 +27,7 @@
 static_assert(REDUCE_MAX_RANKS == ROCESTEER_REDUCE_MAX_RANKS);
 static_assert((int)REDUCE_GONE == (int)ROCESTEER_REDUCE_POISON_GONE);
 
-/* What a request has to have; what it may leave out until the group is joined. */
+/* What each request has. */
 static const char * const nl_group_attr_names[] = {
 	[ROCESTEER_REDUCE_A_GROUP_ID] = "Group number",
 	[ROCESTEER_REDUCE_A_GROUP_MTU] = "MTU",
@@ -36,6 +36,7 @@ static const char * const nl_group_attr_names[] = {
 	[ROCESTEER_REDUCE_A_GROUP_RANK] = "Rank",
 };
 
+/* What ranks have besides, with a type and an operation: queue pairs. */
 static const char * const nl_rank_join_names[] = {
 	[ROCESTEER_REDUCE_A_RANK_QPN] = "Queue pair number",
 	[ROCESTEER_REDUCE_A_RANK_PSN] = "First PSN",
@@ -47,7 +48,7 @@ static struct reduce_net *nl_net(const struct genl_info *info)
 	return reduce_net(genl_info_net(info));
 }
 
-/* Type, operation and queue pairs are all there, or none of them. */
+/* @joins: type and operation are there, so the queue pair has to be. */
 static int nl_rank_parse(struct reduce_rank_config *rank, const struct nlattr *nest, u32 nr,
 			 bool joins, struct netlink_ext_ack *extack)
 {
