@@ -184,6 +184,19 @@ plan()
 			[.groups[0].ranks[].leaf] == [0, 0, 2, 2]'
 }
 
+# A leaf has two links to the spine: the one is named that the slice has for the last rank.
+plan_of_links()
+{
+	cluster 3 1 2 'del(.routers) | .links_per_pair = 4 | .parallel_links = 4 |
+		.leaf_addrs = [range(3) as $l | [range(4) | "10.3.\($l).\(. + 1)"]] |
+		.spine_addrs = [[range(3) as $l | range(4) | "10.4.\($l).\(. + 1)"]]' &&
+		slice alloc --job a --servers 0/0,0/1,1/0,2/0 &&
+		"$rocesteer" --json slice show --cluster "$file" --job a | tee "$dir/slice" |
+			jq -c '{lane_links, links, up}' &&
+		planned a '[.groups[0].ranks[].router] ==
+			[null, "10.4.0.2", "10.4.1.1", "10.4.2.1"]'
+}
+
 plan_below_a_leaf()
 {
 	cluster 2 2 4 && slice alloc --gpus 2 --job a && slice alloc --gpus 2 --job b &&
@@ -244,7 +257,7 @@ no_module()
 		not_loaded load --cluster "$file" --job a --spine 1
 }
 
-ktap_plan 11
+ktap_plan 12
 check "wrong usage" usage
 check "what is no group file" no_json
 check "fields that are missing or unknown" fields
@@ -252,6 +265,7 @@ check "values out of range" values
 check "ranks" ranks
 check "leaves and the root" leaves
 check "a group for each spine of a job" plan
+check "links of a leaf to one spine are told apart" plan_of_links
 check "a group for a job below a leaf" plan_below_a_leaf
 check "each GPU has its share of the memory" shares
 check "jobs that have no groups" no_plan

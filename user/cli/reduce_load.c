@@ -223,17 +223,28 @@ static int load_plan(struct reduce *reduce, const struct reduce_plan *plan, stru
 	return ret;
 }
 
-/* All of them, also where one is missing. */
+/* All of them. What is missing is an error where nothing was there. */
 static int unload_plan(struct reduce *reduce, const struct reduce_plan *plan, struct err *err)
 {
+	struct err missing = {}, said;
 	int ret = 0, one;
-	__u32 i;
+	__u32 i, gone = 0;
 
 	for (i = 0; i < plan->nr; i++) {
-		one = reduce_del(reduce, plan->group[i].config.id, ret ? NULL : err);
-		ret = ret ?: one;
+		said = (struct err) {};
+		one = reduce_del(reduce, plan->group[i].config.id, &said);
+		gone += !one;
+		if (one == -ENOENT) {
+			missing = said;
+		} else if (one) {
+			*err = said;
+			ret = one;
+		}
 	}
-	return ret;
+	if (ret || gone)
+		return ret;
+	*err = missing;
+	return -ENOENT;
 }
 
 static int change_job(const struct cli_args *args, struct err *err,

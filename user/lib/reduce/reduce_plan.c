@@ -140,15 +140,17 @@ static int set_packets(struct reader *r, struct job *job)
 			      memory, conns);
 }
 
-/* Address of a spine as the hosts of a leaf of the layout see it. */
+/* Address of the spine of a lane, as the host of the last rank of a leaf sees it. */
 static const __u8 *router_of(const struct job *job, __u32 leaf, __u32 lane)
 {
+	const struct contention_layout *layout = &job->js.slice.layout;
 	const struct job_slice *js = &job->js;
+	__u32 rank = layout->first[leaf + 1] - 1;
 
-	if (js->link)
-		return js->link[js->first_link[leaf] +
-				lane * js->slice.layout.links[leaf]].up[0];
-	return js->routers[leaf * js->slice.nr_spines + lane];
+	if (!js->link)
+		return js->routers[leaf * js->slice.nr_spines + lane];
+	return js->link[js->first_link[leaf] + lane * layout->links[leaf] +
+			contention_link_at(layout, rank, (rank + 1) % layout->ranks)].up[0];
 }
 
 static void set_routers(const struct job *job, struct reduce_plan_group *group, __u32 lane)
