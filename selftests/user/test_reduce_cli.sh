@@ -171,7 +171,7 @@ plan()
 	local job
 
 	cluster 3 4 4 && for job in a b; do
-		slice alloc --job $job --servers "$(
+		slice alloc --job "$job" --servers "$(
 			[[ $job == a ]] && echo 0/0,0/1,1/0,1/1 || echo 0/2,0/3,2/0,2/1)" || return
 	done
 	planned a '[.groups[] | [.group, .root, .packets, .window]] == [[0, 0, 40, 2], [1, 1, 40, 2]]
@@ -187,6 +187,7 @@ plan()
 # A leaf has two links to the spine: the one is named that the slice has for the last rank.
 plan_of_links()
 {
+	# shellcheck disable=SC2016 # variables of jq
 	cluster 3 1 2 'del(.routers) | .links_per_pair = 4 | .parallel_links = 4 |
 		.leaf_addrs = [range(3) as $l | [range(4) | "10.3.\($l).\(. + 1)"]] |
 		.spine_addrs = [[range(3) as $l | range(4) | "10.4.\($l).\(. + 1)"]]' &&
