@@ -437,6 +437,32 @@ undisturbed()
 	return 0
 } 2>/dev/null
 
+# Packets that netem has lost, everywhere
+lost_packets()
+{
+	local netns
+
+	{
+		tc -s -j qdisc show
+		for netns in $(routers) $(host_namespaces); do
+			tc -n "$netns" -s -j qdisc show
+		done
+	} | jq -s '[.[][] | select(.kind == "netem") | .drops] | add // 0'
+}
+
+# some_lost PERCENT COMMAND...: while packets are lost, some of them if it is 1 % or more
+some_lost()
+{
+	local status=0 lost percent=$1
+	shift
+
+	"$@" || status=1
+	lost=$(lost_packets)
+	echo "$lost packets were lost"
+	[[ $percent == 0.* ]] || ((lost)) || status=1
+	return "$status"
+}
+
 # disturbed "PLACE NETEM..." COMMAND...
 disturbed()
 {

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rocesteer/label.h>
+
 #include "ranks.h"
 
 #define VIRTUAL_QPN	0xC00000u
@@ -142,14 +144,6 @@ static enum ibv_mtu ibv_mtu(void)
 	return IBV_MTU_256 + __builtin_ctz(mtu / 256);
 }
 
-/* A flow label from which a device derives this source port, rdma_flow_label_to_udp_sport() */
-static __u32 flow_label(unsigned int port)
-{
-	if (!port)
-		return 0;
-	return port & 0x3fff ?: 0x4001;
-}
-
 static void qp_connect(struct ibv_qp *qp, unsigned int peer, __u32 dqpn, __u32 rq_psn,
 		       __u32 sq_psn)
 {
@@ -160,7 +154,7 @@ static void qp_connect(struct ibv_qp *qp, unsigned int peer, __u32 dqpn, __u32 r
 			.is_global = 1, .port_num = 1,
 			.grh = { .dgid = shared->rank[peer].end.gid, .hop_limit = 64,
 				 .sgid_index = gid_index,
-				 .flow_label = flow_label(sport[self]) },
+				 .flow_label = sport[self] ? rocesteer_label_of(sport[self]) : 0 },
 		},
 	}, rts = {
 		.qp_state = IBV_QPS_RTS, .sq_psn = sq_psn, .timeout = timeout,

@@ -37,8 +37,8 @@ lost()
 	shift 3
 
 	for type; do
-		disturbed "$place loss $loss%" sums "$ranks" type="$type" bytes="$lossy" \
-			timeout=15 iterations="$(few 3 20)" || return
+		disturbed "$place loss $loss% seed 3" some_lost "$loss" \
+			sums "$ranks" type="$type" bytes="$lossy" timeout=15 iterations="$(few 3 20)" || return
 	done
 }
 

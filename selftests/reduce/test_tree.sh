@@ -203,8 +203,8 @@ check "uplinks, downlinks and hosts carry the buffer once" sends_once
 check "IPv6" sums "4 0 6" type=fp32 bytes=132308
 for place in "${places[@]}"; do
 	for loss in "${losses[@]}"; do
-		check "$loss % is lost: $place" disturbed "$place loss $loss%" \
-			sums 4 type=fp32 bytes=132308 "${quick[@]}"
+		check "$loss % is lost: $place" disturbed "$place loss $loss% seed 3" \
+			some_lost "$loss" sums 4 type=fp32 bytes=132308 iterations=8 "${quick[@]}"
 	done
 done
 check "packets are doubled and out of order" \

@@ -14,32 +14,18 @@
 #define MAX_DEPTH	8		/* the format needs 5 */
 #define MAX_SWITCH	65535
 
-static int read_address(struct reader *r, struct json_object *obj, const char *key,
-			__u8 address[16])
-{
-	char text[ADDR_STRLEN], quoted[ADDR_STRLEN];
-	int ret = reader_string(r, obj, key, text, sizeof(text));
-
-	if (ret)
-		return ret;
-	if (addr_parse(text, address))
-		return reader_invalid(r, key, "'%s' is not an address of a host",
-				      reader_quote(text, quoted, sizeof(quoted)));
-	return 0;
-}
-
 static int read_rank(struct reader *r, struct json_object *obj, struct group_rank *rank)
 {
 	__u64 leaf;
 	int ret;
 
-	ret = read_address(r, obj, "address", rank->address) ?:
+	ret = reader_addr(r, obj, "address", rank->address) ?:
 	      reader_uint(r, obj, "leaf", 0, MAX_SWITCH, &leaf);
 	if (ret)
 		return ret;
 	rank->leaf = leaf;
 	return json_object_object_get_ex(obj, "router", NULL) ?
-	       read_address(r, obj, "router", rank->router) : 0;
+	       reader_addr(r, obj, "router", rank->router) : 0;
 }
 
 static int read_ranks(struct reader *r, struct json_object *obj, __u32 ranks,

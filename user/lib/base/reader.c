@@ -148,6 +148,20 @@ int reader_length(struct reader *r, struct json_object *array, size_t n)
 	return 0;
 }
 
+int reader_addr(struct reader *r, struct json_object *obj, const char *key,
+		__u8 addr[16])
+{
+	char text[ADDR_STRLEN], quoted[ADDR_STRLEN];
+	int ret = reader_string(r, obj, key, text, sizeof(text));
+
+	if (ret)
+		return ret;
+	if (addr_parse(text, addr))
+		return reader_invalid(r, key, "'%s' is not an address of a host",
+				      reader_quote(text, quoted, sizeof(quoted)));
+	return 0;
+}
+
 int reader_addrs(struct reader *r, const char *key, struct json_object *array,
 		 size_t n, __u8 addr[][16])
 {

@@ -70,6 +70,10 @@ int reader_word(struct reader *r, struct json_object *obj, const char *key,
 /* Check that a value is an array of @n. Return: 0 or -EINVAL. */
 int reader_length(struct reader *r, struct json_object *array, size_t n);
 
+/* Likewise the address of a host. */
+int reader_addr(struct reader *r, struct json_object *obj, const char *key,
+		__u8 addr[16]);
+
 /**
  * reader_addrs() - read an array of addresses
  * @r: where

@@ -11,20 +11,6 @@
 
 #define MAX_DEPTH	16	/* the format needs 6 */
 
-static int get_addr(struct reader *r, struct json_object *obj, const char *key,
-		    __u8 addr[16])
-{
-	char text[ADDR_STRLEN], quoted[ADDR_STRLEN];
-	int ret = reader_string(r, obj, key, text, sizeof(text));
-
-	if (ret)
-		return ret;
-	if (addr_parse(text, addr))
-		return reader_invalid(r, key, "'%s' is not an address of a host",
-				      reader_quote(text, quoted, sizeof(quoted)));
-	return 0;
-}
-
 static int read_ports(struct reader *r, struct json_object *obj,
 		      struct portmap_path *path, bool *taken)
 {
@@ -91,9 +77,9 @@ static int read_path(struct reader *r, struct json_object *obj,
 	if (json_object_get_type(obj) != json_type_object)
 		return reader_invalid(r, "", "is not an object");
 	ret = reader_uint(r, obj, "path", 0, ROCESTEER_MAX_PATHS - 1, &given) ?:
-	      get_addr(r, obj, "router", path->router);
+	      reader_addr(r, obj, "router", path->router);
 	if (!ret && json_object_object_get(obj, "leaf"))
-		ret = get_addr(r, obj, "leaf", path->leaf);
+		ret = reader_addr(r, obj, "leaf", path->leaf);
 	if (!ret && json_object_object_get(obj, "weight"))
 		ret = reader_uint(r, obj, "weight", 1, ROCESTEER_WEIGHT_HOME - 1, &weight);
 	if (ret)
@@ -149,8 +135,8 @@ static int read_peer(struct reader *r, struct json_object *obj,
 
 	if (json_object_get_type(obj) != json_type_object)
 		return reader_invalid(r, "", "is not an object");
-	ret = get_addr(r, obj, "address", peer->addr) ?:
-	      get_addr(r, obj, "source", peer->source) ?:
+	ret = reader_addr(r, obj, "address", peer->addr) ?:
+	      reader_addr(r, obj, "source", peer->source) ?:
 	      reader_get(r, obj, "local", json_type_boolean, &local) ?:
 	      reader_uint(r, obj, "probed", 0, PORTMAP_MAX_PORTS, &probed);
 	if (ret)
@@ -165,7 +151,7 @@ static int read_peer(struct reader *r, struct json_object *obj,
 	peer->unanswered = unanswered;
 	peer->local = json_object_get_boolean(local);
 	if (!peer->local)
-		ret = get_addr(r, obj, "leaf", peer->leaf);
+		ret = reader_addr(r, obj, "leaf", peer->leaf);
 	return ret ?: read_paths(r, obj, peer);
 }
 

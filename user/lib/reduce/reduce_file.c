@@ -40,19 +40,6 @@ static int check_fields(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-static int read_address(struct reader *r, struct json_object *obj, __u8 address[16])
-{
-	char text[ADDR_STRLEN], quoted[ADDR_STRLEN];
-	int ret = reader_string(r, obj, "address", text, sizeof(text));
-
-	if (ret)
-		return ret;
-	if (addr_parse(text, address))
-		return reader_invalid(r, "address", "'%s' is not an address of a host",
-				      reader_quote(text, quoted, sizeof(quoted)));
-	return 0;
-}
-
 /* A number of a switch that may be absent. */
 static int read_switch(struct reader *r, struct json_object *obj, const char *field,
 		       __u32 absent, __u32 *number)
@@ -72,7 +59,7 @@ static int read_rank(struct reader *r, struct json_object *obj, struct reduce_ra
 	int ret;
 
 	ret = check_fields(r, obj, rank_fields) ?:
-	      read_address(r, obj, rank->address) ?:
+	      reader_addr(r, obj, "address", rank->address) ?:
 	      read_switch(r, obj, "leaf", 0, &rank->leaf) ?:
 	      reader_uint(r, obj, "qpn", 0, MAX_24, &qpn) ?:
 	      reader_uint(r, obj, "psn", 0, MAX_24, &psn) ?:
