@@ -198,39 +198,51 @@ static int show(const struct out *out, const struct rates *rates)
 	return out_show(out, to_json(rates, false), views);
 }
 
-static void resized(int sig)
+static __u64 now(void)
 {
-	(void)sig;
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * SEC + time.tv_nsec;
 }
 
-/* A terminal that gets another size shows the same again, as much as fits. */
-static int wait_for(__u64 interval, const struct out *out, const struct rates *rates)
+/* A terminal that gets another size shows the same again, as much as fits. SIGWINCH is
+ * blocked: a change of the size while something is shown is noticed afterwards.
+ */
+static int wait_for(__u64 interval, const sigset_t *resized, const struct out *out,
+		    const struct rates *rates)
 {
-	struct timespec left = {
-		.tv_sec = interval / 1000,
-		.tv_nsec = interval % 1000 * MSEC,
-	};
+	__u64 end = now() + interval * MSEC, at;
 	int ret = 0;
 
-	while (!ret && nanosleep(&left, &left) && errno == EINTR)
-		if (rates->elapsed && !out->json && isatty(STDOUT_FILENO))
+	while (!ret && (at = now()) < end) {
+		struct timespec left = {
+			.tv_sec = (end - at) / SEC,
+			.tv_nsec = (end - at) % SEC,
+		};
+
+		if (sigtimedwait(resized, NULL, &left) == SIGWINCH &&
+		    rates->elapsed && !out->json && isatty(STDOUT_FILENO))
 			ret = show_screen(rates);
+	}
 	return ret;
 }
 
 static int run(const struct cli_args *args, struct err *err)
 {
 	__u64 interval = 1000, left = 0;
-	const struct sigaction action = { .sa_handler = resized };
 	struct rates rates = {};
+	sigset_t resized;
 	int ret;
 
+	sigemptyset(&resized);
+	sigaddset(&resized, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &resized, NULL);
 	ret = cli_uint(args, INTERVAL, 10, 3600000, &interval, err) ?:
 	      cli_uint(args, COUNT, 1, 0xffffffff, &left, err) ?:
 	      rates_read(&rates, err);
-	sigaction(SIGWINCH, &action, NULL);
 	while (!ret) {
-		ret = wait_for(interval, &args->out, &rates) ?:
+		ret = wait_for(interval, &resized, &args->out, &rates) ?:
 		      rates_read(&rates, err) ?: show(&args->out, &rates);
 		if (left && !--left)
 			break;
