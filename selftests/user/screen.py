@@ -33,6 +33,7 @@ def main():
         except OSError:     # the command has ended
             break
         sys.stdout.buffer.write(text.replace(b"\r\n", b"\n"))
+        sys.stdout.flush()
         if then:
             resize(terminal, *then)
             then = None

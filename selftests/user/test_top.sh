@@ -34,15 +34,15 @@ send()
 		selftests/user/flows.py rs0 10.1.0.1 10.1.2.1 32,33,34,35 "$(seq -s , 0 9)"
 }
 
-# top_while_sending COMMAND...
+# top_while_sending COMMAND...: what it shows of the time between two looks
 top_while_sending()
 {
 	local pid status
 
-	"$@" >"$dir/top" &
+	: >"$dir/top"
+	"$@" --count 2 --interval 6000 >"$dir/top" &
 	pid=$!
-	sleep 0.5
-	send || return
+	busywait 30000 test -s "$dir/top" && send || return
 	wait "$pid"
 	status=$?
 	cat -v "$dir/top"
@@ -51,8 +51,8 @@ top_while_sending()
 
 worst_first()
 {
-	top_while_sending "$rocesteer" --json top --count 1 --interval 3000 &&
-		jq -e '[.groups[] | [.leaf, .imbalance]] ==
+	top_while_sending "$rocesteer" --json top &&
+		jq -s -e '[.[1].groups[] | [.leaf, .imbalance]] ==
 			[["10.255.0.1", 4], ["10.255.0.2", 1]]' "$dir/top" &&
 		"$rocesteer" --json top --count 1 --interval 10 |
 			jq -e 'all(.groups[]; has("imbalance") | not)'
@@ -61,10 +61,9 @@ worst_first()
 # A pipe is for programs, which read numbers.
 in_units()
 {
-	top_while_sending selftests/user/screen.py 24 200 \
-		"$rocesteer" top --count 1 --interval 3000 &&
+	top_while_sending selftests/user/screen.py 24 200 "$rocesteer" top &&
 		grep -q '10.255.0.1 *4.00 .* B ' "$dir/top" && ! grep -q more "$dir/top" &&
-		top_while_sending "$rocesteer" top --count 1 --interval 3000 &&
+		top_while_sending "$rocesteer" top &&
 		grep -q '10.255.0.1 *4.00 .*  [0-9]*  *0$' "$dir/top"
 }
 
