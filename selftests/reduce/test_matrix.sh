@@ -38,7 +38,8 @@ lost()
 
 	for type; do
 		disturbed "$place loss $loss% seed 3" some_lost "$loss" \
-			sums "$ranks" type="$type" bytes="$lossy" timeout=15 iterations="$(few 3 20)" || return
+			sums "$ranks" type="$type" bytes="$lossy" timeout=15 \
+			iterations="$(few 3 20)" || return
 	done
 }
 

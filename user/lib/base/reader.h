@@ -67,12 +67,12 @@ int reader_string(struct reader *r, struct json_object *obj, const char *key,
 int reader_word(struct reader *r, struct json_object *obj, const char *key,
 		const char * const *words, int *index);
 
-/* Check that a value is an array of @n. Return: 0 or -EINVAL. */
-int reader_length(struct reader *r, struct json_object *array, size_t n);
-
-/* Likewise the address of a host. */
+/* Likewise the address of a host: IPv6, or IPv4 mapped to IPv6. */
 int reader_addr(struct reader *r, struct json_object *obj, const char *key,
 		__u8 addr[16]);
+
+/* Check that a value is an array of @n. Return: 0 or -EINVAL. */
+int reader_length(struct reader *r, struct json_object *array, size_t n);
 
 /**
  * reader_addrs() - read an array of addresses
