@@ -223,7 +223,8 @@ def kill(name, count, driver=None, wiring=None):
     threading.excepthook = lambda args: (sys.excepthook(*args[:3]),
                                          os._exit(1))
     more = ["--ocs", "--driver", driver] if driver else []
-    status, first = run("alloc", "--cluster", name, "--gpus", 12, "--job", "w0-0", *more)
+    # In an idle cluster of both callers: six servers under one leaf, three under another.
+    status, first = run("alloc", "--cluster", name, "--gpus", 9, "--job", "w0-0", *more)
     assert status == 0, first
     workers = [Worker(i, name, count, more) for i in range(4)]
     for worker in workers:
