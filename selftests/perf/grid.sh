@@ -186,7 +186,7 @@ capture_end()
 	local k status=0
 
 	for k in "${!capture[@]}"; do
-		busywait 10000 capture_complete "$k" || status=1
+		busywait 60000 capture_complete "$k" || status=1
 		kill "${capture[k]}" && wait "${capture[k]}"
 	done
 	capture=()
