@@ -153,10 +153,16 @@ rank()
 }
 
 capture=()
+capture_early=()
 
-capture_has()
+# capture_waits K: how many packets tcpdump was given and has not captured; fails when it
+# lost some. A packet that comes before the filter does is given, and never captured.
+capture_waits()
 {
-	grep -q "$2" "$dir/log$1"
+	kill -USR1 "${capture[$1]}" &&
+		sed -n 's/.* \([0-9]*\) packets\? captured, \([0-9]*\) .* 0 packets dropped.*/\1 \2/p' \
+			"$dir/log$1" | tail -n 1 |
+		awk '{ print $2 - $1 } END { exit !NR }'
 }
 
 # capture_begin HOST FILTER: packets of a host, those of dimension k to capture<k>
@@ -169,16 +175,18 @@ capture_begin()
 		nsenter --net="/run/netns/$1" tcpdump -i "eth$k" --immediate-mode \
 			-s 128 -B 8192 -U -w "$dir/capture$k" "$2" 2>"$dir/log$k" &
 		capture[k]=$!
-		busywait 10000 capture_has "$k" 'listening on' || return
+		busywait 10000 grep -q 'listening on' "$dir/log$k" &&
+			capture_early[k]=$(busywait 10000 capture_waits "$k") ||
+			return
 	done
 }
 
 # Told to end, tcpdump leaves what still is in its ring.
 capture_complete()
 {
-	kill -USR1 "${capture[$1]}" &&
-		capture_has "$1" \
-			'\b\([0-9]*\) packets captured, \1 packets received.* 0 packets dropped'
+	local waits
+
+	waits=$(capture_waits "$1") && ((waits == capture_early[$1]))
 }
 
 capture_end()
@@ -186,10 +194,10 @@ capture_end()
 	local k status=0
 
 	for k in "${!capture[@]}"; do
-		busywait 60000 capture_complete "$k" || status=1
+		busywait 10000 capture_complete "$k" || status=1
 		kill "${capture[k]}" && wait "${capture[k]}"
 	done
 	capture=()
-	((!status)) || tail -n 2 "$dir"/log*
+	((!status)) || tail -n 4 "$dir"/log*
 	return "$status"
 }
