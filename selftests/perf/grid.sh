@@ -155,14 +155,21 @@ rank()
 capture=()
 capture_early=()
 
-# capture_waits K: how many packets tcpdump was given and has not captured; fails when it
-# lost some. A packet that comes before the filter does is given, and never captured.
+capture_answers()
+{
+	(($(wc -l <"$dir/log$1") > $2))
+}
+
+# capture_waits K: how many packets tcpdump was given and has not captured, by its answer
+# to this call; fails when it lost some. A packet that comes before the filter does is
+# given, and never captured.
 capture_waits()
 {
-	kill -USR1 "${capture[$1]}" &&
-		sed -n 's/.* \([0-9]*\) packets\? captured, \([0-9]*\) .* 0 packets dropped.*/\1 \2/p' \
-			"$dir/log$1" | tail -n 1 |
-		awk '{ print $2 - $1 } END { exit !NR }'
+	local lines
+
+	lines=$(wc -l <"$dir/log$1")
+	kill -USR1 "${capture[$1]}" && busywait 10000 capture_answers "$1" "$lines" &&
+		tail -n 1 "$dir/log$1" | awk '{ print $5 - $2; exit $10 != 0 }'
 }
 
 # capture_begin HOST FILTER: packets of a host, those of dimension k to capture<k>
@@ -176,8 +183,7 @@ capture_begin()
 			-s 128 -B 8192 -U -w "$dir/capture$k" "$2" 2>"$dir/log$k" &
 		capture[k]=$!
 		busywait 10000 grep -q 'listening on' "$dir/log$k" &&
-			capture_early[k]=$(busywait 10000 capture_waits "$k") ||
-			return
+			capture_early[k]=$(capture_waits "$k") || return
 	done
 }
 
