@@ -19,9 +19,12 @@
 #define AGAIN_ACTIVE	2
 #define AGAIN_PORTS	64
 #define STRIDE		10125	/* odd, the golden section of the range */
+#define STRIDE_INVERSE	13125	/* STRIDE times it is 1, modulo the range */
 #define LEAF_PEER	2	/* distance of a peer behind no router but our leaf */
 
-enum phase { PATHS, AGAIN, LEAF, NEAR, DONE };
+_Static_assert(STRIDE * STRIDE_INVERSE % PORTMAP_MAX_PORTS == 1, "not inverse");
+
+enum phase { PATHS, AGAIN, EXTRA, LEAF, NEAR, DONE };
 
 /*
  * One peer on its way through the phases. @started, @active, @answered and
@@ -39,6 +42,7 @@ struct target {
 	bool split;
 	bool joined;
 	unsigned int walked;
+	size_t extra;
 	enum phase phase;
 	unsigned int started;
 	unsigned int active;
@@ -78,6 +82,39 @@ unsigned int discover_bound(unsigned int paths, double one_in)
 __u16 discover_port(unsigned int i)
 {
 	return ROCESTEER_SPORT_MIN + i * STRIDE % PORTMAP_MAX_PORTS;
+}
+
+/* Was the port probed on the walk? */
+static bool was_walked(const struct target *t, __u16 port)
+{
+	unsigned int i = port - ROCESTEER_SPORT_MIN;
+
+	return i * STRIDE_INVERSE % PORTMAP_MAX_PORTS < t->walked;
+}
+
+/* Was it probed besides? */
+static bool was_extra(const struct discovery *run, const struct target *t, __u16 port)
+{
+	size_t i;
+
+	for (i = 0; i < t->extra; i++)
+		if (run->discover->extra[i] == port)
+			return true;
+	return false;
+}
+
+/* No port is probed twice. */
+static void skip_known(const struct discovery *run, struct target *t)
+{
+	const struct discover *d = run->discover;
+
+	if (t->phase == EXTRA)
+		while (t->extra < d->nr_extra && was_walked(t, d->extra[t->extra]))
+			t->extra++;
+	if (t->phase == PATHS)
+		while (t->walked < d->config.ports &&
+		       was_extra(run, t, discover_port(t->walked)))
+			t->walked++;
 }
 
 /* How many ports must be answered, by the number of paths found. */
@@ -142,6 +179,8 @@ static bool wants_probe(const struct discovery *run, const struct target *t)
 		return !has_enough_ports(run, t, t->active) && !is_enough(run, t);
 	case AGAIN:
 		return t->active < AGAIN_ACTIVE && t->started < t->nr_silent;
+	case EXTRA:
+		return t->active < PEER_ACTIVE && t->extra < run->discover->nr_extra;
 	case LEAF:
 		return t->active < PEER_ACTIVE &&
 		       circuits_has_next(&t->circuits, t->peer,
@@ -161,6 +200,7 @@ static void enter(struct discovery *run, struct target *t, enum phase phase)
 	t->active = 0;
 	t->answered = 0;
 	t->lost = 0;
+	skip_known(run, t);
 	if (phase == DONE)
 		run->done++;
 }
@@ -258,7 +298,7 @@ static void end_paths(struct discovery *run, struct target *t)
 	if (asks_again(run, t))
 		enter(run, t, AGAIN);
 	else
-		enter(run, t, t->peer->nr_paths ? LEAF : NEAR);
+		enter(run, t, t->peer->nr_paths ? EXTRA : NEAR);
 }
 
 static int next_phase(struct discovery *run, struct target *t)
@@ -277,7 +317,12 @@ static int next_phase(struct discovery *run, struct target *t)
 	case AGAIN:
 		t->peer->unanswered -= t->answered;
 		t->nr_silent = t->lost;
-		enter(run, t, t->answered && t->lost ? AGAIN : LEAF);
+		enter(run, t, t->answered && t->lost ? AGAIN : EXTRA);
+		break;
+	case EXTRA:
+		t->peer->probed += t->answered + t->lost;
+		t->peer->unanswered += t->lost;
+		enter(run, t, LEAF);
 		break;
 	case LEAF:
 		return end_leaf(run, t);
@@ -309,10 +354,16 @@ static void fill_probe(const struct discovery *run, struct target *t,
 	case PATHS:
 		probe->kind = PROBE_PATH;
 		probe->port = discover_port(t->walked++);
+		skip_known(run, t);
 		break;
 	case AGAIN:
 		probe->kind = PROBE_PATH;
 		probe->port = t->silent[i];
+		break;
+	case EXTRA:
+		probe->kind = PROBE_PATH;
+		probe->port = run->discover->extra[t->extra++];
+		skip_known(run, t);
 		break;
 	case LEAF:
 		probe->kind = PROBE_LEAF;

@@ -24,6 +24,8 @@
  *	all paths are
  * @split: whether paths to @peers[i] by one router are to be told apart by leaf; may be
  *	NULL: where a leaf is seen to tell them apart
+ * @extra: ports to probe besides, of each peer that is not local, no two alike
+ * @nr_extra: how many
  * @note: called with lines for the user, may be NULL
  * @arg: passed to @enough, @split and @note
  */
@@ -35,6 +37,8 @@ struct discover {
 	size_t nr_peers;
 	bool (*enough)(void *arg, size_t i, const struct portmap_peer *found);
 	bool (*split)(void *arg, size_t i);
+	const __u16 *extra;
+	size_t nr_extra;
 	void (*note)(void *arg, const char *line);
 	void *arg;
 };
