@@ -8,13 +8,15 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "export/export.h"
 #include "fabric/fabric.h"
 #include "portmap/portmap.h"
 #include "cli.h"
+#include "path_export.h"
 
 enum {
 	DEV, PEER, PEER_FILE, SOURCE, HOP, PATHS, PORTS, RATE, RETRIES, TIMEOUT,
-	SHORT_QUOTES, OUT, ACCEPT_INCOMPLETE,
+	SHORT_QUOTES, OUT, ACCEPT_INCOMPLETE, FOR,
 };
 
 static const struct cli_option discover_options[] = {
@@ -38,6 +40,8 @@ static const struct cli_option discover_options[] = {
 	[OUT] = { "out", "FILE", "add to the port map in this file" },
 	[ACCEPT_INCOMPLETE] = { "accept-incomplete", NULL,
 				"write the file even if the map may be incomplete" },
+	[FOR] = { "for", "LIBRARY",
+		  "probe the ports too that path export needs for it: " PATH_EXPORT_WORDS },
 	{}
 };
 
@@ -458,11 +462,13 @@ static int discover(const struct cli_args *args, struct err *err)
 	struct discover what = { .note = note, .arg = (void *)&args->out };
 	__u64 hop = 2, paths = 0, ports = 1024;
 	struct peers peers = { .err = err };
+	__u16 extra[EXPORT_MAX_EXTRA];
 	struct portmap map;
 	__u8 source[16];
-	int ret;
+	int library = -1, ret;
 
 	ret = cli_need(args, DEV, err) ?:
+	      cli_word(args, FOR, export_words, &library, err) ?:
 	      cli_uint(args, HOP, 1, PORTMAP_MAX_HOP, &hop, err) ?:
 	      cli_uint(args, PATHS, 1, ROCESTEER_MAX_PATHS, &paths, err) ?:
 	      cli_uint(args, PORTS, 1, PORTMAP_MAX_PORTS, &ports, err) ?:
@@ -479,6 +485,8 @@ static int discover(const struct cli_args *args, struct err *err)
 	what.source = args->value[SOURCE] ? source : NULL;
 	what.peers = (const __u8 (*)[16])peers.addr;
 	what.nr_peers = peers.n;
+	what.extra = extra;
+	what.nr_extra = library < 0 ? 0 : export_extra(library, extra);
 	ret = discover_run(&what, &map, err);
 	if (ret)
 		goto out_free;
@@ -578,6 +586,13 @@ static const struct cli_verb verbs[] = {
 		.help = "Show a port map",
 		.options = show_options,
 		.run = show,
+	},
+	{
+		.name = "export",
+		.operand = "FILE",
+		.help = "Print a port map as settings of other libraries",
+		.options = path_export_options,
+		.run = path_export,
 	},
 	{}
 };

@@ -1,0 +1,263 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# path export: settings of each library from small port maps, what is said of their balance,
+# and that a shell can take them.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=${ROCESTEER:-build/rocesteer}
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+map=$dir/ports.json
+
+export_for()
+{
+	"$rocesteer" path export "$map" --for "$@"
+}
+
+# peer ADDRESS PORTS...: a peer of a map, each argument the ports of one path
+peer()
+{
+	local address=$1 paths='' ports p=0
+	shift
+
+	for ports; do
+		paths+="${paths:+,}{\"path\":$p,\"router\":\"10.255.1.$((p + 1))\",$weights
+			\"ports\":[$ports]}"
+		p=$((p + 1))
+	done
+	echo "{\"address\":\"$address\",\"source\":\"10.1.0.1\",\"local\":false,
+		\"leaf\":\"10.255.0.2\",\"probed\":9,\"paths\":[$paths]}"
+}
+
+# write_map PEER...
+write_map()
+{
+	local IFS=,
+
+	echo "{\"format\":1,\"generation\":3,\"created\":\"2026-01-02T03:04:05Z\",
+		\"device\":\"eth0\",\"hop\":2,\"peers\":[$*]}" >"$map"
+}
+
+near='{"address":"10.1.0.2","source":"10.1.0.1","local":true,"probed":0,"paths":[]}'
+weights=''
+
+# Two peers whose paths are the other way round, and one that is local
+small_map()
+{
+	write_map "$(peer 10.1.1.1 49152,50001 50000,50002)" \
+		"$(peer 10.1.1.2 50000,50002 49152)" "$near"
+}
+
+# A path by two bits of the port: every second port, and every second pair
+linear_map()
+{
+	local i ports=('' '' '' '')
+
+	for ((i = 0; i < 512; i++)); do
+		p=$((i % 2 + i / 8 % 2 * 2))
+		ports[p]+="${ports[p]:+,}$((49152 + i)),$((65024 + i))"
+	done
+	write_map "$(peer 10.1.1.1 "${ports[@]}")" \
+		"$(peer 10.1.1.2 "${ports[3]}" "${ports[2]}" "${ports[1]}" "${ports[0]}")"
+}
+
+# is WORD...: exactly these settings, and all else is a comment
+is()
+{
+	local said
+
+	said=$(cat)
+	echo "$said"
+	[[ $(grep -v '^#' <<<"$said") == "$(printf '%s\n' "$@")" ]]
+}
+
+perftest()
+{
+	small_map
+	export_for perftest | is --flow_label=16385,848 &&
+		export_for perftest | grep "^# Exact: with 2 queue pairs, or a multiple" &&
+		export_for perftest --peer 10.1.1.2 | is --flow_label=848,16385
+}
+
+mooncake()
+{
+	small_map
+	export_for mooncake |
+		is MC_NUM_QP_PER_EP=2 MC_MLX5_QP_UDP_SPORTS=49152,50000
+}
+
+# A factor of 9 changes both bits: lanes 0 to 3 have four paths.
+ucx()
+{
+	linear_map
+	export_for ucx | is UCX_IB_NUM_PATHS=4 UCX_IB_ROCE_PATH_FACTOR="$(ucx_factor)" \
+		UCX_MAX_RNDV_RAILS=4 &&
+		export_for ucx | grep '^# Exact: with 4 lanes' &&
+		export_for ucx --json | jq -e '.libraries[0] | .exact and .devx_worst == 1 and
+			.ports[0] == 65472 and .lanes == 4'
+}
+
+# By hand: the first factor whose lanes, 65472 ^ k * i, differ in the bits of the path
+ucx_factor()
+{
+	local k i port seen
+
+	for ((k = 1; k < 170; k++)); do
+		seen=0
+		for i in 0 1 2 3; do
+			port=$((65472 ^ k * i))
+			seen=$((seen | 1 << port % 2 + port / 8 % 2 * 2))
+		done
+		((seen != 15)) || break
+	done
+	echo "$k"
+}
+
+# Eight ports in a row with four of either half, each of these even and odd: from 49156 on
+uccl()
+{
+	linear_map
+	export_for uccl | is UCCL_UDP_SPORT_BASE=49155 &&
+		export_for uccl --json | jq -e '.libraries[0] | .exact and .base == 49155 and
+			.ports == [range(49156; 49164)] and (.expected | length) == 1'
+}
+
+nccl()
+{
+	small_map
+	export_for nccl | is NCCL_IB_QPS_PER_CONNECTION=2 NCCL_IB_SPLIT_DATA_ON_QPS=1 &&
+		export_for nccl --json | jq -e '.libraries[0] | (.exact | not) and
+			[.expected[].queue_pairs] == [2,4,8] and .expected[0].fullest == 1.5'
+}
+
+# All of them; what lacks ports says so, and the others are there.
+json()
+{
+	small_map
+	export_for json | jq -e --arg map "$map" '.device == "eth0" and .generation == 3 and
+		.peers == 2 and
+		[.libraries[].for] == ["perftest","ucx","mooncake","uccl","nccl"] and
+		[.libraries[] | has("error")] == [false,true,false,true,false] and
+		.libraries[1].error.code == "not-probed" and
+		.libraries[1].error.hint == "rocesteer path discover --dev eth0 --hop 2 --peer 10.1.1.1,10.1.1.2 --for ucx --out \($map)"' &&
+		cmp <(export_for json) <(export_for json --json) &&
+		cmp <(export_for json | jq '.libraries[0]') \
+			<(export_for perftest --json | jq '.libraries[0]')
+}
+
+# No pair of ports is on two paths of both.
+uneven()
+{
+	write_map "$(peer 10.1.1.1 50000 50001)" "$(peer 10.1.1.2 50000,50001 50002)"
+	export_for perftest | is --flow_label=848,849 &&
+		export_for perftest |
+			grep "^# Not exact: .* up to 2.00 times its share, 1.50 on average. No list" &&
+		export_for perftest | grep -x "# 10.1.1.2: the fullest of 2 paths has 2.0000 times its share" &&
+		export_for perftest --json | jq -e '.libraries[0] | (.exact | not) and .least and
+			.worst == 2 and .mean == 1.5 and [.balance[].fullest] == [1, 2]'
+}
+
+# A path of half the capacity
+weighted()
+{
+	weights='"weight":2,' small_map
+	sed -i '0,/"weight":2/s//"weight":4/' "$map"
+	export_for perftest --peer 10.1.1.1 --json | jq -e '.libraries[0] | .exact and
+		.queue_pairs == 3 and .ports == [49152, 50000, 50001]' &&
+		export_for perftest --peer 10.1.1.1 | grep "what their weights say"
+}
+
+# As words of a command, and as variables of a shell
+evaluates()
+{
+	small_map
+	# shellcheck disable=SC2046 # words
+	set -- ib_write_bw $(export_for perftest | grep -v '^#') -q 2
+	[[ $* == "ib_write_bw --flow_label=16385,848 -q 2" ]] &&
+		(eval "$(export_for mooncake)" &&
+		 [[ $MC_MLX5_QP_UDP_SPORTS == 49152,50000 && $MC_NUM_QP_PER_EP == 2 ]]) &&
+		(linear_map && eval "$(export_for ucx)" && [[ $UCX_IB_NUM_PATHS == 4 ]])
+}
+
+# fails STATUS CODE MESSAGE ARGUMENT...
+fails()
+{
+	local want=$1 code=$2 message=$3 json status
+	shift 3
+
+	json=$("$rocesteer" path export "$@" --json)
+	status=$?
+	echo "$json"
+	((status == want)) && jq -e --arg code "$code" --arg message "$message" \
+		'.error.code == $code and .error.message == $message' <<<"$json"
+}
+
+errors()
+{
+	small_map
+	fails 2 usage "--for LIBRARY is missing" "$map" &&
+		fails 2 usage "--for: 'mpi' is not one of perftest, ucx, mooncake, uccl, nccl, json" \
+			"$map" --for mpi &&
+		fails 2 usage "--peer: 'x' is not an address of a host" \
+			"$map" --for nccl --peer x &&
+		fails 2 usage "--peer: 10.1.1.1 is given twice" \
+			"$map" --for nccl --peer 10.1.1.1,10.1.1.1 &&
+		fails 2 usage "--peer: an address is empty or too long" \
+			"$map" --for nccl --peer 10.1.1.1, &&
+		fails 2 no-peer "--peer: 10.9.9.9: the peer is not in $map" \
+			"$map" --for nccl --peer 10.9.9.9 &&
+		fails 2 local-peer "--peer: 10.1.0.2: the peer is under our own leaf, there is one path only" \
+			"$map" --for nccl --peer 10.1.0.2 &&
+		fails 2 no-file "$dir/none: No such file or directory" "$dir/none" --for nccl &&
+		fails 1 not-probed "$map: for no factor the port of each lane was probed for 10.1.1.1" \
+			"$map" --for ucx --peer 10.1.1.1 &&
+		fails 1 not-probed "$map: no base with the ports behind it was probed for all of 2 peers" \
+			"$map" --for uccl || return
+	write_map "$near"
+	fails 2 local-peer "$map: all peers are under our own leaf, there is one path only" \
+		"$map" --for perftest || return
+	write_map "$(peer 10.1.1.1 50000 50001)" "$(peer 10.1.1.2 50002 50003)"
+	fails 1 not-probed "$map: no port was probed for all of 2 peers" \
+		"$map" --for perftest || return
+	sed -i 's/50003/70000/' "$map"
+	fails 2 bad-file "$map: peers[1].paths[1].ports[0]: 70000 is not a port (49152..65535)" \
+		"$map" --for perftest
+}
+
+same_words()
+{
+	"$rocesteer" path discover --dev lo --peer 10.1.1.1 --for mpi --json |
+		jq -e '.error.message ==
+			"--for: '"'mpi'"' is not one of perftest, ucx, mooncake, uccl, nccl, json"'
+}
+
+# Too many peers for a line: the map itself says which
+many_peers()
+{
+	local peers=() i
+
+	for i in {1..40}; do
+		peers+=("$(peer "10.1.1.$i" 50000 50001)")
+	done
+	write_map "${peers[@]}"
+	export_for ucx 2>&1 | grep -F "jq -r '.peers[].address' $map | rocesteer path discover --dev eth0 --hop 2 --peer-file - --for ucx --out $map" &&
+		export_for perftest | is --flow_label=848,849
+}
+
+ktap_plan 12
+check "perftest" perftest
+check "Mooncake" mooncake
+check "UCX" ucx
+check "UCCL" uccl
+check "NCCL" nccl
+check "all of them, as JSON" json
+check "what cannot be even says how uneven it is" uneven
+check "weights" weighted
+check "a shell takes what is printed" evaluates
+check "the command that probes what is missing, for many peers" many_peers
+check "errors" errors
+check "discover --for takes the same words" same_words
+ktap_finish

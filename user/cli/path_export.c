@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer path export: a port map as the settings of other libraries. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rocesteer/label.h>
+
+#include "base/base.h"
+#include "export/export.h"
+#include "portmap/portmap.h"
+#include "path_export.h"
+
+#define NCCL_MAX_QPS	128	/* NCCL_IB_MAX_QPS */
+#define MOONCAKE_MAX_QPS 255	/* config.cpp */
+#define UCX_MAX_LANES	63	/* UCP_MAX_LANES, but for the one of small messages */
+#define UCCL_DEFAULT_QPS 32
+
+enum { FOR, PEER };
+
+const struct cli_option path_export_options[] = {
+	[FOR] = { "for", "LIBRARY", "whose settings to print: " PATH_EXPORT_WORDS },
+	[PEER] = { "peer", "ADDR[,ADDR..]", "of these peers only (default: of all)" },
+	{}
+};
+
+/**
+ * struct exporter - what a library's settings are made of
+ * @args: arguments
+ * @map: the port map
+ * @peers: the peers that are meant
+ * @nr_peers: how many
+ * @e: their ports
+ * @libraries: gets an object for each library
+ * @err: for failures
+ */
+struct exporter {
+	const struct cli_args *args;
+	struct portmap map;
+	const struct portmap_peer **peers;
+	size_t nr_peers;
+	struct export e;
+	struct json_object *libraries;
+	struct err *err;
+};
+
+static int bad_peer(struct err *err, const char *code, const char *item, const char *what)
+{
+	return err_set(err, EXIT_BAD_INPUT, code, "--peer: %s%s", item, what);
+}
+
+static int take_peer(const char *item, void *arg)
+{
+	struct exporter *x = arg;
+	const struct portmap_peer *peer = NULL;
+	char in[320];
+	__u8 addr[16];
+	size_t i;
+
+	if (addr_parse(item, addr))
+		return err_set(x->err, EXIT_BAD_INPUT, "usage",
+			       "--peer: '%s' is not an address of a host", item);
+	for (i = 0; i < x->nr_peers; i++)
+		if (!addr_compare(x->peers[i]->addr, addr))
+			return bad_peer(x->err, "usage", item, " is given twice");
+	for (i = 0; i < x->map.nr_peers && !peer; i++)
+		if (!addr_compare(x->map.peers[i].addr, addr))
+			peer = &x->map.peers[i];
+	snprintf(in, sizeof(in), ": the peer is not in %.256s", x->args->operand);
+	if (!peer)
+		return bad_peer(x->err, "no-peer", item, in);
+	if (peer->local)
+		return bad_peer(x->err, "local-peer", item,
+				": the peer is under our own leaf, there is one path only");
+	x->peers[x->nr_peers++] = peer;
+	return 0;
+}
+
+static int take_all(struct exporter *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->map.nr_peers; i++)
+		if (!x->map.peers[i].local)
+			x->peers[x->nr_peers++] = &x->map.peers[i];
+	if (x->nr_peers)
+		return 0;
+	return err_set(x->err, EXIT_BAD_INPUT, "local-peer",
+		       "%s: all peers are under our own leaf, there is one path only",
+		       x->args->operand);
+}
+
+static int take_peers(struct exporter *x)
+{
+	int ret;
+
+	x->peers = calloc(x->map.nr_peers, sizeof(*x->peers));
+	if (!x->peers)
+		return -ENOMEM;
+	if (!x->args->value[PEER])
+		return take_all(x);
+	ret = cli_each(x->args->value[PEER], take_peer, x);
+	if (ret == -EINVAL && !x->err->code)
+		err_set(x->err, EXIT_BAD_INPUT, "usage",
+			"--peer: an address is empty or too long");
+	return ret;
+}
+
+/* The command that probes what is missing; of many peers: by the map itself. */
+static void hint_discover(const struct exporter *x, enum export_for library)
+{
+	const char *file = x->args->operand;
+	char peers[120] = "", addr[ADDR_STRLEN];
+	size_t i, len = 0;
+
+	for (i = 0; i < x->nr_peers && len < sizeof(peers); i++)
+		len += snprintf(peers + len, sizeof(peers) - len, "%s%s", i ? "," : "",
+				addr_format(x->peers[i]->addr, addr));
+	if (len < sizeof(peers))
+		err_hint(x->err,
+			 "rocesteer path discover --dev %s --hop %u --peer %s --for %s --out %s",
+			 x->map.device, x->map.hop, peers, export_words[library], file);
+	else
+		err_hint(x->err,
+			 "jq -r '.peers[].address' %s | rocesteer path discover --dev %s --hop %u --peer-file - --for %s --out %s",
+			 file, x->map.device, x->map.hop, export_words[library], file);
+}
+
+static int not_probed(const struct exporter *x, enum export_for library, const char *what)
+{
+	char peers[ADDR_STRLEN];
+
+	if (x->nr_peers > 1)
+		snprintf(peers, sizeof(peers), "all of %zu peers", x->nr_peers);
+	else
+		addr_format(x->peers[0]->addr, peers);
+	err_set(x->err, EXIT_FAILED, "not-probed", "%s: %s was probed for %s",
+		x->args->operand, what, peers);
+	hint_discover(x, library);
+	return -ENOENT;
+}
+
+static void __printf(2, 3) note(struct json_object *lib, const char *fmt, ...)
+{
+	struct json_object *notes = json_object_object_get(lib, "notes");
+	char line[320];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	json_object_array_add(notes, json_object_new_string(line));
+}
+
+static void setting(struct json_object *lib, const char *name, const char *value)
+{
+	struct json_object *obj;
+
+	obj = out_append_object(json_object_object_get(lib, "settings"));
+	out_string(obj, "name", name);
+	out_string(obj, "value", value);
+}
+
+static void setting_uint(struct json_object *lib, const char *name, unsigned int value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", value);
+	setting(lib, name, text);
+}
+
+/* In decimal, with commas between; also as an array of that name. */
+static void setting_list(struct json_object *lib, const char *name, const char *key,
+			 const __u32 *value, unsigned int n)
+{
+	struct json_object *array = out_array(lib, key);
+	char text[EXPORT_MAX_LENGTH * 8] = "";
+	unsigned int i, len = 0;
+
+	for (i = 0; i < n; i++) {
+		out_append_uint(array, value[i]);
+		len += snprintf(text + len, sizeof(text) - len, "%s%u", i ? "," : "",
+				value[i]);
+	}
+	if (name)
+		setting(lib, name, text);
+}
+
+static void list_ports(struct json_object *lib, const char *name, const __u16 *port,
+		       unsigned int n)
+{
+	__u32 value[EXPORT_MAX_LENGTH] = {};
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		value[i] = port[i];
+	setting_list(lib, name, "ports", value, n);
+}
+
+static struct json_object *begin(const struct exporter *x, enum export_for library)
+{
+	struct json_object *lib = out_append_object(x->libraries);
+
+	out_string(lib, "for", export_words[library]);
+	out_array(lib, "settings");
+	out_array(lib, "notes");
+	return lib;
+}
+
+static bool has_weights(const struct exporter *x)
+{
+	unsigned int p;
+	size_t i;
+
+	for (i = 0; i < x->nr_peers; i++)
+		for (p = 1; p < x->peers[i]->nr_paths; p++)
+			if (x->peers[i]->paths[p].weight != x->peers[i]->paths[0].weight)
+				return true;
+	return false;
+}
+
+static void note_balance(const struct exporter *x, struct json_object *lib,
+			 const struct export_balance *balance, unsigned int n,
+			 const char *what, const char *best)
+{
+	unsigned int mean = balance->sum / x->nr_peers;
+
+	if (balance->worst == EXPORT_EVEN)
+		note(lib, "Exact: with %u %s all paths of each peer carry %s.", n, what,
+		     has_weights(x) ? "what their weights say" : "the same");
+	else
+		note(lib,
+		     "Not exact: with %u %s the fullest path of a peer carries up to %u.%02u times its share, %u.%02u on average. %s",
+		     n, what, balance->worst / EXPORT_EVEN, balance->worst % EXPORT_EVEN / 100,
+		     mean / EXPORT_EVEN, mean % EXPORT_EVEN / 100, best);
+}
+
+/* How even it is, for all peers and for each. @n queue pairs have @ports. */
+static int balance_of(const struct exporter *x, struct json_object *lib, const __u16 *ports,
+		      unsigned int n, const char *what, const char *best)
+{
+	unsigned int *each = calloc(x->nr_peers, sizeof(*each));
+	struct export_balance balance;
+	struct json_object *array;
+	size_t i;
+	int ret;
+
+	if (!each)
+		return -ENOMEM;
+	ret = export_measure(&x->e, ports, n, each, &balance);
+	if (ret)
+		goto out_free;
+	out_bool(lib, "exact", balance.worst == EXPORT_EVEN);
+	out_decimal(lib, "worst", balance.worst, 4);
+	out_decimal(lib, "mean", balance.sum / x->nr_peers, 4);
+	array = out_array(lib, "balance");
+	for (i = 0; i < x->nr_peers; i++) {
+		struct json_object *obj = out_append_object(array);
+
+		out_addr(obj, "peer", x->peers[i]->addr);
+		out_uint(obj, "paths", x->peers[i]->nr_paths);
+		out_decimal(obj, "fullest", each[i], 4);
+	}
+	note_balance(x, lib, &balance, n, what, best);
+out_free:
+	free(each);
+	return ret;
+}
+
+/* The list that perftest and Mooncake get; both begin again at its end. */
+static int find_list(const struct exporter *x, enum export_for library, struct json_object *lib,
+		     unsigned int length, __u16 *ports)
+{
+	bool least = false;
+	int ret;
+
+	if (!x->e.nr_ports)
+		return not_probed(x, library, "no port");
+	ret = export_search(&x->e, length, ports, &least);
+	if (ret)
+		return ret;
+	out_uint(lib, "queue_pairs", length);
+	out_bool(lib, "least", least);
+	return balance_of(x, lib, ports, length,
+			  length > 1 ? "queue pairs, or a multiple of that," : "queue pair or more",
+			  least ? "No list of this length is more even." :
+				  "A search found no list that is more even.");
+}
+
+static int export_perftest(const struct exporter *x)
+{
+	struct json_object *lib = begin(x, EXPORT_PERFTEST);
+	unsigned int n = export_length(&x->e), i;
+	__u32 labels[EXPORT_MAX_LENGTH];
+	__u16 ports[EXPORT_MAX_LENGTH];
+	int ret = find_list(x, EXPORT_PERFTEST, lib, n, ports);
+
+	if (ret)
+		return ret;
+	for (i = 0; i < n; i++)
+		labels[i] = rocesteer_label_of(ports[i]);
+	list_ports(lib, NULL, ports, n);
+	setting_list(lib, "--flow_label", "flow_labels", labels, n);
+	note(lib,
+	     "The queue pairs have the labels in turn: -q %u. Give it to the side that sends the data, without -R.",
+	     n);
+	return 0;
+}
+
+static int export_mooncake(const struct exporter *x)
+{
+	struct json_object *lib = begin(x, EXPORT_MOONCAKE);
+	unsigned int n = export_length(&x->e);
+	__u16 ports[EXPORT_MAX_LENGTH];
+	int ret;
+
+	if (n > MOONCAKE_MAX_QPS)
+		n = MOONCAKE_MAX_QPS;
+	ret = find_list(x, EXPORT_MOONCAKE, lib, n, ports);
+	if (ret)
+		return ret;
+	setting_uint(lib, "MC_NUM_QP_PER_EP", n);
+	list_ports(lib, "MC_MLX5_QP_UDP_SPORTS", ports, n);
+	note(lib,
+	     "Queue pair i of an endpoint has port i of the list. It takes an mlx5 NIC, and Mooncake built with USE_MLX5DV.");
+	return 0;
+}
+
+/* For mlx5, where UCX makes DEVX objects; only where those ports were probed. */
+static void add_devx(const struct exporter *x, struct json_object *lib, unsigned int lanes)
+{
+	struct export_balance balance;
+	__u16 ports[EXPORT_MAX_LENGTH];
+	int factor = export_ucx(&x->e, lanes, true, ports);
+
+	if (factor < 0 || export_measure(&x->e, ports, lanes, NULL, &balance)) {
+		note(lib,
+		     "For rc_x (DEVX, mlx5) the lanes have other ports, which were not probed: path discover --for json.");
+		return;
+	}
+	out_uint(lib, "devx_factor", factor);
+	out_decimal(lib, "devx_worst", balance.worst, 4);
+	note(lib, "For rc_x (DEVX, mlx5) it is UCX_IB_ROCE_PATH_FACTOR=%u instead%s.", factor,
+	     balance.worst == EXPORT_EVEN ? ", which is exact" : ", which is not exact");
+}
+
+static int export_for_ucx(const struct exporter *x)
+{
+	struct json_object *lib = begin(x, EXPORT_UCX);
+	unsigned int lanes = export_length(&x->e);
+	__u16 ports[EXPORT_MAX_LENGTH];
+	int factor, ret;
+
+	if (lanes > UCX_MAX_LANES)
+		lanes = UCX_MAX_LANES;
+	factor = export_ucx(&x->e, lanes, false, ports);
+	if (factor == -ENOENT)
+		return not_probed(x, EXPORT_UCX, "for no factor the port of each lane");
+	if (factor < 0)
+		return factor;
+	setting_uint(lib, "UCX_IB_NUM_PATHS", lanes);
+	setting_uint(lib, "UCX_IB_ROCE_PATH_FACTOR", factor);
+	setting_uint(lib, "UCX_MAX_RNDV_RAILS", lanes);
+	out_uint(lib, "lanes", lanes);
+	out_uint(lib, "factor", factor);
+	list_ports(lib, NULL, ports, lanes);
+	ret = balance_of(x, lib, ports, lanes, lanes > 1 ? "lanes" : "lane",
+			 "No factor whose ports were probed is more even.");
+	if (ret)
+		return ret;
+	note(lib,
+	     "Large messages take all lanes; small ones take the first lane, whose port is %u.",
+	     ports[0]);
+	note(lib,
+	     "This is for queue pairs of the verbs: UCX_TLS=rc_v and what else the job needs.");
+	add_devx(x, lib, lanes);
+	return 0;
+}
+
+static void add_expected(struct json_object *array, unsigned int paths, unsigned int n)
+{
+	struct json_object *obj = out_append_object(array);
+
+	out_uint(obj, "paths", paths);
+	out_uint(obj, "queue_pairs", n);
+	out_decimal(obj, "fullest", export_expected(paths, n) * EXPORT_EVEN + 0.5, 4);
+}
+
+static unsigned int most_paths(const struct exporter *x)
+{
+	unsigned int most = 1;
+	size_t i;
+
+	for (i = 0; i < x->nr_peers; i++)
+		if (x->peers[i]->nr_paths > most)
+			most = x->peers[i]->nr_paths;
+	return most;
+}
+
+static int export_for_uccl(const struct exporter *x)
+{
+	struct json_object *lib = begin(x, EXPORT_UCCL);
+	__u16 ports[EXPORT_UCCL_QPS];
+	unsigned int paths = most_paths(x);
+	int base = export_uccl(&x->e, ports), ret;
+
+	if (base == -ENOENT)
+		return not_probed(x, EXPORT_UCCL, "no base with the ports behind it");
+	if (base < 0)
+		return base;
+	setting_uint(lib, "UCCL_UDP_SPORT_BASE", base);
+	out_uint(lib, "base", base);
+	list_ports(lib, NULL, ports, EXPORT_UCCL_QPS);
+	ret = balance_of(x, lib, ports, EXPORT_UCCL_QPS, "queue pairs of data",
+			 "No base whose ports were probed is more even.");
+	if (ret)
+		return ret;
+	add_expected(out_array(lib, "expected"), paths, UCCL_DEFAULT_QPS);
+	note(lib,
+	     "The base is for UCCL-EP on mlx5: its %u queue pairs of data to a peer have the ports behind the base, for each proxy thread. In low-latency mode all data has the base itself.",
+	     EXPORT_UCCL_QPS);
+	note(lib,
+	     "UCCL's collectives leave the port to the driver: with UCCL_PORT_ENTROPY=%u and %u paths, chance puts %.2f times the mean on the fullest path.",
+	     UCCL_DEFAULT_QPS, paths, export_expected(paths, UCCL_DEFAULT_QPS));
+	return 0;
+}
+
+static int export_nccl(const struct exporter *x)
+{
+	struct json_object *lib = begin(x, EXPORT_NCCL), *expected;
+	unsigned int n = export_length(&x->e), paths = most_paths(x), times;
+
+	if (n > NCCL_MAX_QPS)
+		n = NCCL_MAX_QPS;
+	setting_uint(lib, "NCCL_IB_QPS_PER_CONNECTION", n);
+	setting_uint(lib, "NCCL_IB_SPLIT_DATA_ON_QPS", 1);
+	out_bool(lib, "exact", false);
+	expected = out_array(lib, "expected");
+	note(lib,
+	     "NCCL has no setting for the port, the driver chooses it: nothing here puts a queue pair on a path.");
+	for (times = 1; times <= 4; times *= 2) {
+		add_expected(expected, paths, times * paths);
+		note(lib,
+		     "Where chance does, %u queue pairs on %u paths put %.2f times the mean on the fullest path%s.",
+		     times * paths, paths, export_expected(paths, times * paths),
+		     times * paths > NCCL_MAX_QPS ? "; NCCL has 128 at most" : "");
+	}
+	note(lib,
+	     "This is for switches that hash the port. Those that hash the queue pair number do chance as well (E-ECMP).");
+	note(lib, "Exact: rocesteer job load --port-map, with %u queue pairs for each connection.",
+	     n);
+	return 0;
+}
+
+static int (*const exports[])(const struct exporter *x) = {
+	[EXPORT_PERFTEST] = export_perftest,
+	[EXPORT_UCX] = export_for_ucx,
+	[EXPORT_MOONCAKE] = export_mooncake,
+	[EXPORT_UCCL] = export_for_uccl,
+	[EXPORT_NCCL] = export_nccl,
+};
+
+/* All of them: what one library lacks is said in its place. */
+static int export_all(struct exporter *x)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < ARRAY_SIZE(exports); i++) {
+		struct json_object *lib, *error;
+		size_t at;
+
+		ret = exports[i](x);
+		if (!x->err->code)
+			continue;
+		at = json_object_array_length(x->libraries) - 1;
+		lib = json_object_array_get_idx(x->libraries, at);
+		error = out_object(lib, "error");
+		out_string(error, "code", x->err->code);
+		out_string(error, "message", x->err->message);
+		out_string(error, "hint", x->err->hint);
+		*x->err = (struct err) {};
+		ret = 0;
+	}
+	return ret;
+}
+
+static struct json_object *member(struct json_object *obj, const char *key)
+{
+	return json_object_object_get(obj, key);
+}
+
+static const char *text(struct json_object *obj, const char *key)
+{
+	return json_object_get_string(member(obj, key));
+}
+
+/* Peers whose paths are not even, one each line. */
+static void print_uneven(struct json_object *lib)
+{
+	struct json_object *balance = member(lib, "balance");
+	size_t i, n = balance ? json_object_array_length(balance) : 0;
+
+	if (!balance || json_object_get_boolean(member(lib, "exact")))
+		return;
+	for (i = 0; i < n; i++) {
+		struct json_object *obj = json_object_array_get_idx(balance, i);
+
+		printf("# %s: the fullest of %s paths has %s times its share\n",
+		       text(obj, "peer"), text(obj, "paths"), text(obj, "fullest"));
+	}
+}
+
+/* For people and shells: all but the settings is a comment. */
+static void print_library(struct json_object *lib)
+{
+	struct json_object *notes = member(lib, "notes"), *settings = member(lib, "settings");
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(notes); i++)
+		printf("# %s\n", json_object_get_string(json_object_array_get_idx(notes, i)));
+	print_uneven(lib);
+	for (i = 0; i < json_object_array_length(settings); i++) {
+		struct json_object *obj = json_object_array_get_idx(settings, i);
+
+		printf("%s=%s\n", text(obj, "name"), text(obj, "value"));
+	}
+}
+
+static int show(const struct exporter *x, enum export_for library, struct json_object *root)
+{
+	struct out out = x->args->out;
+
+	out.json |= library == EXPORT_JSON;
+	if (out.json)
+		return out_show(&out, root, NULL);
+	print_library(json_object_array_get_idx(x->libraries, 0));
+	json_object_put(root);
+	return out_flush();
+}
+
+static struct json_object *new_root(struct exporter *x)
+{
+	struct json_object *root = out_root();
+
+	out_string(root, "device", x->map.device);
+	out_uint(root, "generation", x->map.generation);
+	out_string(root, "created", x->map.created);
+	out_uint(root, "peers", x->nr_peers);
+	x->libraries = out_array(root, "libraries");
+	return root;
+}
+
+static int export_map(struct exporter *x, enum export_for library)
+{
+	struct json_object *root;
+	int ret = take_peers(x);
+
+	if (ret)
+		return ret;
+	ret = export_open(&x->e, x->peers, x->nr_peers);
+	root = new_root(x);
+	if (!ret)
+		ret = library == EXPORT_JSON ? export_all(x) : exports[library](x);
+	export_close(&x->e);
+	if (!ret)
+		return show(x, library, root);
+	json_object_put(root);
+	return ret;
+}
+
+int path_export(const struct cli_args *args, struct err *err)
+{
+	struct exporter *x = calloc(1, sizeof(*x));
+	int library = 0, ret;
+
+	if (!x)
+		return -ENOMEM;
+	x->args = args;
+	x->err = err;
+	ret = cli_need(args, FOR, err) ?:
+	      cli_word(args, FOR, export_words, &library, err) ?:
+	      portmap_read(args->operand, &x->map, err);
+	if (!ret) {
+		ret = export_map(x, library);
+		portmap_free(&x->map);
+	}
+	free(x->peers);
+	free(x);
+	return ret;
+}
