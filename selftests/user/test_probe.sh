@@ -117,6 +117,32 @@ keeps_other_files()
 	((status == 2)) && [[ $(<"$dir/other") == precious ]]
 }
 
+# has_ports FILE FROM COUNT: all of them, and no port of a peer is there twice
+has_ports()
+{
+	jq -e --argjson from "$2" --argjson count "$3" 'all(.peers[];
+		[.paths[].ports[]] as $all |
+		($all | length) == ($all | unique | length) and
+		([range($from; $from + $count)] - $all) == [])' "$1"
+}
+
+# Ports that libraries make by a rule are probed besides.
+extra_ports()
+{
+	local map=$dir/ports.json library
+
+	rm -f "$map"
+	discover --peer "$remote" --for json --out "$map" &&
+		has_ports "$map" 49152 512 && has_ports "$map" 65024 512 && agrees &&
+		jq -e 'all(.peers[]; .probed == ([.paths[].ports[]] | length))' "$map" || return
+	for library in ucx uccl; do
+		path export "$map" --for "$library" || return
+	done
+	rm -f "$map"
+	discover --peer "$remote" --for ucx --out "$map" &&
+		has_ports "$map" 65024 512 && ! has_ports "$map" 49152 512
+}
+
 verifies()
 {
 	path verify "$dir/ports.json" --all
@@ -569,6 +595,15 @@ finds_links()
 		doubts few-ports --peer 10.1.1.1 --ports 30
 }
 
+# The walk goes on after the ports besides: none is there twice.
+extra_links()
+{
+	discover --peer "$remote" --for json --json >"$dir/extra.json" &&
+		jq -e 'all(.peers[]; (.paths | length) == 8 and
+			all(.paths[]; .leaf != null))' "$dir/extra.json" &&
+		has_ports "$dir/extra.json" 49152 512 && has_ports "$dir/extra.json" 65024 512
+}
+
 # Also where the leaf limits its ICMP.
 finds_links_slowly()
 {
@@ -696,13 +731,14 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 defer fabric_destroy
 
-ktap_plan 43
+ktap_plan 45
 check "a fabric of 2 spines" fabric_create 2
 check "2 spines: every path, as ip route get has it" found4 2
 check "it is gone" world_is_empty
 check "a fabric of 4 spines" fabric_create 4
 check "4 spines: every path, as ip route get has it" found4 4
 check "the same for IPv6, as packets go" found6 4
+check "ports that libraries make by a rule, besides" extra_ports
 found "$remote" 4 >/dev/null
 check "a new map counts up the generation" counts_generations
 check "a file that is no port map is kept" keeps_other_files
@@ -739,6 +775,7 @@ check "two answers to one probe are told" tells_of_two_answers
 fabric_destroy
 check "a fabric of 2 spines, with 2 links to each leaf" fabric_create 2 2
 check "parallel links are different paths" finds_links
+check "also those of ports that libraries make by a rule" extra_links
 check "so they are where a leaf limits its ICMP" finds_links_slowly
 check "verify names ports that take another link" verify_finds_moved_links
 check "links that routers do not tell apart are one path" links_look_alike
