@@ -44,6 +44,8 @@ fabric_usage()
 	                    [--links N]  between a leaf and a spine
 	       fabric.sh down
 	       fabric.sh seed N         other hash seeds on every router
+	       fabric.sh qpn-hash on|off     routers hash the destination queue pair, too
+	       fabric.sh packet-hash on|off  each packet of RoCE has a path of its own
 	       fabric.sh cut|join LEAF SPINE    from cut on their links lose all packets
 	       fabric.sh rate LEAF SPINE [RATE]  of their links, by default as the others
 	       fabric.sh links --json   bytes sent on every link between routers
@@ -662,6 +664,9 @@ fabric_down()
 		routers
 	} | sed 's/^/netns del /' | ip -force -batch - || :
 	busywait 20000 fabric_is_gone || fabric_die "something of it is still there"
+	for i in $(routers); do
+		router_hash_forget "$i"
+	done
 	rm -f "$fabric_state"
 }
 
@@ -674,7 +679,22 @@ fabric_seed()
 	for netns in $(routers); do
 		netns_exec "$netns" sysctl -q -w \
 			"net.ipv4.fib_multipath_hash_seed=$(router_seed "$seed" $n)"
+		router_hash_seed "$netns"
 		n=$((n + 1))
+	done
+}
+
+# fabric_hash qpn_hash|packet_hash on|off: of RoCE packets, on all routers
+fabric_hash()
+{
+	local netns
+
+	[[ ${2:-} =~ ^(on|off)$ ]] || fabric_die "on, or off?"
+	fabric_load
+	modprobe -a cls_bpf sch_ingress
+	for netns in $(routers); do
+		"router_hash_$2" "$netns" "$1" "$fabric_dir/../../build/guest/bpf/qpn_hash.bpf.o" ||
+			fabric_die "$netns: no $1"
 	done
 }
 
@@ -755,6 +775,7 @@ fabric_main()
 	up)	fabric_up "$@" ;;
 	down)	fabric_down ;;
 	seed)	fabric_seed "$@" ;;
+	qpn-hash | packet-hash) fabric_hash "${command/-/_}" "$@" ;;
 	cut)	fabric_cut add "$@" ;;
 	join)	fabric_cut del "$@" ;;
 	rate)	fabric_link_rate "$@" ;;
@@ -765,8 +786,11 @@ fabric_main()
 	esac
 }
 
+fabric_dir=$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")
 # shellcheck source=selftests/lib.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
+. "$fabric_dir/../lib.sh"
+# shellcheck source=selftests/fabric/router_hash.sh
+. "$fabric_dir/router_hash.sh"
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
 	fabric_main "$@"
 fi

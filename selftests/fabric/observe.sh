@@ -46,7 +46,7 @@ attach_batch()
 {
 	local dev=$1
 
-	echo "qdisc add dev $dev clsact"
+	echo "qdisc replace dev $dev clsact"
 	shift
 	while (($#)); do
 		echo "filter add dev $dev $1 bpf direct-action object-pinned $pins/$2"

@@ -42,7 +42,8 @@ def portmaps():
         "format": 1, "generation": 3, "created": "2026-01-02T03:04:05Z",
         "device": "eth0", "hop": 2, "peers": [
             {"address": "10.1.1.1", "source": "10.1.0.1", "local": False,
-             "leaf": "10.255.0.2", "probed": 22, "unanswered": 1, "paths": paths},
+             "leaf": "10.255.0.2", "probed": 22, "unanswered": 1, "qpn_hash": True,
+             "paths": paths},
             {"address": "fd00::2", "source": "fd00::1", "local": True, "probed": 0,
              "paths": []}]}
     put("portmap", portmap)

@@ -14,6 +14,9 @@ prefix=rs$$-
 spines=4
 links=1
 
+# shellcheck source=selftests/fabric/router_hash.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/../fabric/router_hash.sh"
+
 in_ns()
 {
 	local ns=$prefix$1
@@ -160,6 +163,18 @@ fabric_create()
 	fabric_host h2 leaf1 dn2 1.1 2
 }
 
+# fabric_hash on|off qpn_hash|packet_hash: of RoCE packets, on all routers
+fabric_hash()
+{
+	local s
+
+	"router_hash_$1" "${prefix}leaf0" "$2" build/bpf/qpn_hash.bpf.o &&
+		"router_hash_$1" "${prefix}leaf1" "$2" build/bpf/qpn_hash.bpf.o || return
+	for ((s = 0; s < spines; s++)); do
+		"router_hash_$1" "${prefix}spine$s" "$2" build/bpf/qpn_hash.bpf.o || return
+	done
+}
+
 fabric_destroy()
 {
 	local ns
@@ -167,6 +182,7 @@ fabric_destroy()
 	for ns in $(ip netns list | awk -v p="$prefix" \
 			'index($1, p) == 1 { print $1 }'); do
 		ip netns del "$ns"
+		router_hash_forget "$ns"
 	done
 }
 

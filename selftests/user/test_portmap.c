@@ -19,6 +19,9 @@ static char file[96], lock[104];
 #define HEAD	START ",\"device\":\"eth0\",\"hop\":2,\"peers\":["
 #define PEER	"{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\",\"local\":false," \
 		"\"leaf\":\"10.255.0.2\",\"probed\":22,\"paths\":["
+#define QPN(value)	"{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\"," \
+		"\"local\":false,\"leaf\":\"10.255.0.2\",\"probed\":22," \
+		"\"qpn_hash\":" value ",\"paths\":["
 #define LOCAL	"\"source\":\"10.1.0.1\",\"local\":true,\"probed\":0," \
 		"\"paths\":["
 #define ROUTER0	"{\"path\":0,\"router\":\"10.255.1.1\",\"ports\":"
@@ -106,6 +109,10 @@ static void test_peer(void)
 		"peers[1].paths[0].path: 1 is out of order, expected 0");
 	rejects(HEAD PEER PATH0 "]}," PEER PATH0 "]}]}",
 		"peers[1].address: 10.1.1.1 is the same as that of peers[0]");
+	rejects(HEAD QPN("1") PATH0 "]}]}",
+		"peers[0].qpn_hash: is of type int, not boolean");
+	rejects(HEAD "{\"address\":\"10.1.1.1\",\"qpn_hash\":true," LOCAL "]}]}",
+		"peers[0].qpn_hash: is true and the peer is local");
 	rejects(START ",\"incomplete\":true,\"device\":\"a\",\"hop\":2}",
 		"incomplete: paths are missing from this map");
 }
@@ -207,12 +214,14 @@ static void test_round_trip(void)
 		    map.peers[0].paths[0].nr_ports == 2 &&
 		    map.peers[0].paths[0].ports[1] == 49160 &&
 		    map.peers[0].paths[0].weight == 1 &&
-		    map.peers[0].paths[1].weight == 2,
+		    map.peers[0].paths[1].weight == 2 && !map.peers[0].qpn_hash,
 		    "a good file is read");
+	map.peers[0].qpn_hash = true;
 	ret = portmap_write(file, &map, &err);
 	ktap_result(!ret && map.generation == 4, "writing counts the generation");
 	ret = portmap_read(file, &again, &err);
-	ktap_result(!ret && same(&map, &again), "what is written is read again");
+	ktap_result(!ret && same(&map, &again) && again.peers[0].qpn_hash,
+		    "what is written is read again");
 	portmap_free(&again);
 	unlink(file);
 	ret = portmap_write(file, &map, &err);
@@ -238,7 +247,7 @@ static void test_split(void)
 	struct err err = {};
 	int ret;
 
-	put(HEAD PEER LEAF(0, "\"10.2.0.2\"", 49152) ","
+	put(HEAD QPN("true") LEAF(0, "\"10.2.0.2\"", 49152) ","
 	    LEAF(1, "\"10.2.0.6\"", 49153) "]}]}");
 	ret = portmap_read(file, &map, &err);
 	ktap_result(!ret && map.peers[0].nr_paths == 2 &&
@@ -248,6 +257,7 @@ static void test_split(void)
 	peer = map.peers;
 	portmap_peer_free(peer);
 	peer->addr[15]++;	/* another one */
+	peer->qpn_hash = false;
 	ktap_result(portmap_peer_add_port(peer, high, low, 50000) == 1 &&
 		    portmap_peer_add_port(peer, low, high, 50001) == 1 &&
 		    portmap_peer_add_port(peer, low, low, 50002) == 1 &&
@@ -268,6 +278,8 @@ static void test_split(void)
 	ret = portmap_write(file, &map, &err);
 	ktap_result(!ret && map.nr_peers == 2 && map.peers[1].nr_paths == 2,
 		    "peers of a file are kept beside others");
+	ktap_result(!map.peers[0].qpn_hash && map.peers[1].qpn_hash,
+		    "so is it whether queue pairs are hashed on the way to them");
 	ret = portmap_read(file, &old, &err);
 	ktap_result(!ret && same(&map, &old), "the sum is read again");
 	portmap_free(&old);

@@ -74,6 +74,7 @@ static const struct out_column peer_columns[] = {
 	{ "leaf", "LEAF" },
 	{ "probed", "PROBED" },
 	{ "unanswered", "UNANSWERED" },
+	{ "qpn_hash", "QPN-HASH" },
 	{ "missing", "MISSING" },
 	{ "reasons", "INCOMPLETE" },
 	{}
@@ -351,6 +352,10 @@ static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
 		reason(out, reasons, "one-path",
 		       "%s: all ports take one path: routers may hash without ports (Linux: fib_multipath_hash_policy), or --hop is wrong; where there is one path only: --paths 1",
 		       name);
+	if (peer->sprays)
+		reason(out, reasons, "sprays",
+		       "%s: packets of one port take several paths: the fabric sprays packets, a port does not choose a path there",
+		       name);
 	if (!addr_compare(peer->leaf, peer->addr))
 		reason(out, reasons, "hop",
 		       "%s: it answers where its leaf should: --hop is too large",
@@ -407,6 +412,19 @@ static int mark_missing(const struct out *out, const struct portmap *map,
 	return incomplete;
 }
 
+/* The paths are there, and a port may choose others: no reason to refuse the map. */
+static void tell_qpn_hash(const struct out *out, const struct portmap *map)
+{
+	char name[ADDR_STRLEN];
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		if (map->peers[i].qpn_hash)
+			out_note(out,
+				 "%s: switches hash the destination queue pair: one port is not one path; the ports hold for queue pairs that are probed only",
+				 addr_format(map->peers[i].addr, name));
+}
+
 static const struct out_view *views_of(const struct portmap *map)
 {
 	unsigned int p;
@@ -428,6 +446,7 @@ static int report(const struct cli_args *args, struct portmap *map,
 	map->generation = 1;
 	root = portmap_to_json(map);
 	incomplete = mark_missing(&args->out, map, root);
+	tell_qpn_hash(&args->out, map);
 	if (incomplete < 0)
 		ret = incomplete;
 	if (args->value[ACCEPT_INCOMPLETE])

@@ -8,6 +8,7 @@
 
 #include "circuits.h"
 #include "leaf_alias.h"
+#include "qpn_check.h"
 #include "route.h"
 
 /* Miss chance at which a peer is done where it is known what is to be found. */
@@ -24,7 +25,7 @@
 
 _Static_assert(STRIDE * STRIDE_INVERSE % PORTMAP_MAX_PORTS == 1, "not inverse");
 
-enum phase { PATHS, AGAIN, EXTRA, LEAF, NEAR, DONE };
+enum phase { PATHS, AGAIN, EXTRA, LEAF, NEAR, QPN, DONE };
 
 /*
  * One peer on its way through the phases. @started, @active, @answered and
@@ -35,10 +36,13 @@ enum phase { PATHS, AGAIN, EXTRA, LEAF, NEAR, DONE };
  * A few ports of each path are asked one hop further. Where @circuits says that paths
  * by one router are different ones, they are @split: all ports are asked, and more
  * ports are probed if it takes more for so many paths. @walked counts them.
+ *
+ * At last some ports are asked with other queue pair numbers: @qpn.
  */
 struct target {
 	struct portmap_peer *peer;
 	struct circuits circuits;
+	struct qpn_check qpn;
 	bool split;
 	bool joined;
 	unsigned int walked;
@@ -187,6 +191,8 @@ static bool wants_probe(const struct discovery *run, const struct target *t)
 					 leaf_ports(run, t));
 	case NEAR:
 		return t->started < NEAR_PORTS;
+	case QPN:
+		return t->active < PEER_ACTIVE && qpn_check_has_next(&t->qpn);
 	case DONE:
 		break;
 	}
@@ -203,6 +209,28 @@ static void enter(struct discovery *run, struct target *t, enum phase phase)
 	skip_known(run, t);
 	if (phase == DONE)
 		run->done++;
+}
+
+/* The paths of a peer are known, but whether they depend on queue pair numbers. */
+static void end_leaves(struct discovery *run, struct target *t)
+{
+	bool asks = t->peer->nr_paths > 1 && !run->discover->enough;
+
+	if (asks)
+		qpn_check_start(&t->qpn, t->peer, t->walked,
+				run->discover->config.ports);
+	enter(run, t, asks ? QPN : DONE);
+}
+
+static void end_qpn(struct discovery *run, struct target *t)
+{
+	if (qpn_check_go_on(&t->qpn)) {
+		enter(run, t, QPN);
+		return;
+	}
+	t->peer->qpn_hash = t->qpn.verdict == QPN_HASHED;
+	t->peer->sprays = t->qpn.verdict == QPN_SPRAYED;
+	enter(run, t, DONE);
 }
 
 static int no_replies(const struct discovery *run, const struct target *t,
@@ -255,7 +283,7 @@ static int split(struct discovery *run, struct target *t)
 
 	if (ret == -ENOSPC) {
 		tell_peer(run, t, "%s: there are too many paths to tell links apart.");
-		enter(run, t, DONE);
+		end_leaves(run, t);
 		ret = 0;
 	} else if (!ret && t->walked < d->config.ports &&
 		   !has_enough_ports(run, t, 0) &&
@@ -265,7 +293,7 @@ static int split(struct discovery *run, struct target *t)
 		apart.unanswered = apart.probed - t->circuits.nr_seen;
 		portmap_peer_free(peer);
 		*peer = apart;
-		enter(run, t, DONE);
+		end_leaves(run, t);
 		return 0;
 	}
 	portmap_peer_free(&apart);
@@ -285,7 +313,10 @@ static int end_leaf(struct discovery *run, struct target *t)
 	t->answered = 0;	/* they are counted by @circuits */
 	if (was && t->split)
 		return split(run, t);
-	enter(run, t, t->split ? LEAF : DONE);
+	if (t->split)
+		enter(run, t, LEAF);
+	else
+		end_leaves(run, t);
 	return 0;
 }
 
@@ -328,6 +359,9 @@ static int next_phase(struct discovery *run, struct target *t)
 		return end_leaf(run, t);
 	case NEAR:
 		return no_replies(run, t, hop, t->peer->probed);
+	case QPN:
+		end_qpn(run, t);
+		break;
 	case DONE:
 		break;
 	}
@@ -370,6 +404,10 @@ static void fill_probe(const struct discovery *run, struct target *t,
 		probe->port = circuits_next(&t->circuits, t->peer,
 					    leaf_ports(run, t));
 		break;
+	case QPN:
+		probe->kind = PROBE_QPN;
+		qpn_check_next(&t->qpn, &probe->port, &probe->dqpn);
+		break;
 	default:
 		probe->kind = PROBE_NEAR;
 		probe->port = discover_port(i);
@@ -410,6 +448,10 @@ static int saw_router(struct discovery *run, struct target *t,
 		ret = circuits_saw(&t->circuits, t->peer, probe->port, from);
 		t->joined = circuits_joined(&t->circuits, t->peer->nr_paths);
 		return ret;
+	}
+	if (probe->kind == PROBE_QPN) {
+		qpn_check_saw(&t->qpn, probe->port, probe->dqpn, from);
+		return 0;
 	}
 	ret = portmap_peer_add_port(t->peer, from, no_leaf, probe->port);
 	if (ret != -ENOSPC)

@@ -51,7 +51,8 @@ struct discover {
  *	"no-reply", "unreachable", "too-many-paths"
  *
  * All or nothing, but for missing paths: a peer with fewer than @paths paths
- * has its @expected above its @nr_paths.
+ * has its @expected above its @nr_paths. Where all paths are wanted, a peer also says
+ * whether they depend on more than the port: @qpn_hash, @sprays.
  *
  * Return: 0 or a negative errno.
  */
@@ -77,6 +78,38 @@ unsigned int discover_bound(unsigned int paths, double one_in);
  * Return: each port of the range once, from the lowest on.
  */
 __u16 discover_port(unsigned int i);
+
+/**
+ * struct discover_qpn - a queue pair, where switches hash its number
+ * @peer: its host, and the paths to it
+ * @dqpn: destination queue pair number of the packets
+ * @port: filled: for each path of @peer a source port by which packets to the queue pair
+ *	take it, host order, or 0 where none was found
+ */
+struct discover_qpn {
+	const struct portmap_peer *peer;
+	__u32 dqpn;
+	__u16 port[ROCESTEER_MAX_PATHS];
+};
+
+/**
+ * discover_qpn() - find ports for queue pairs by probes
+ * @config: how to probe; its @ports is the most for each queue pair
+ * @what: queue pairs; all are probed at once
+ * @nr: how many
+ * @note: called with lines for the user, may be NULL
+ * @arg: passed to @note
+ * @err: filled on failure
+ *
+ * A path that is dead, or a hash that avoids a path, is no failure. But probes that take
+ * a dead path wait for all of their repetitions, and slow others down unless the rate is
+ * @steady: a second for each queue pair where the first waits for 40 ms, the second for 80.
+ *
+ * Return: 0 or a negative errno.
+ */
+int discover_qpn(const struct probe_batch_config *config, struct discover_qpn *what,
+		 size_t nr, void (*note)(void *arg, const char *line), void *arg,
+		 struct err *err);
 
 /**
  * struct verify_result - a stored port that is not where it was

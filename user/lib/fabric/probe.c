@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "probe.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -165,14 +166,18 @@ static void put_u16(__u8 *at, __u16 value)
 
 void probe_build(struct probe_packet *packet, const struct probe_socket *sock,
 		 const __u8 peer[16], enum probe_kind kind, unsigned int hop,
-		 __u16 port, __u64 cookie)
+		 __u16 port, __u32 dqpn, __u64 cookie)
 {
-	struct rocesteer_bth bth = { .opcode = RESERVED_OPCODE };
+	struct rocesteer_bth bth = {
+		.opcode = RESERVED_OPCODE,
+		.dqpn = htonl(dqpn & ROCESTEER_QPN_MASK),
+	};
+	bool leaf = kind == PROBE_LEAF || kind == PROBE_QPN_LEAF;
 	__u8 *udp = packet->data;
 
 	memset(packet, 0, sizeof(*packet));
 	memcpy(packet->peer, peer, 16);
-	packet->ttl = hop + (kind == PROBE_LEAF);
+	packet->ttl = hop + leaf;
 	packet->len = PADDING + 4 * kind;
 	put_u16(udp, port);
 	put_u16(udp + 2, kind == PROBE_NEAR ? UNUSED_PORT : ROCESTEER_ROCE_PORT);

@@ -14,13 +14,15 @@
 #include "base/base.h"
 
 #define PROBE_UDP_HEADER	8
-#define PROBE_MAX		(PROBE_UDP_HEADER + 28)
+#define PROBE_MAX		(PROBE_UDP_HEADER + 36)
 
 /**
  * enum probe_kind - what a probe is for
  * @PROBE_PATH: which router is at the hop that tells paths apart
  * @PROBE_LEAF: which router is one hop further
  * @PROBE_NEAR: is the peer itself so near? To a port nobody listens on.
+ * @PROBE_QPN: as PROBE_PATH, of a packet to a certain queue pair
+ * @PROBE_QPN_LEAF: as PROBE_LEAF, of the same packet
  *
  * An answer may quote no more than the UDP header: the kinds differ in length.
  */
@@ -28,6 +30,8 @@ enum probe_kind {
 	PROBE_PATH,
 	PROBE_LEAF,
 	PROBE_NEAR,
+	PROBE_QPN,
+	PROBE_QPN_LEAF,
 };
 
 /**
@@ -122,11 +126,12 @@ void probe_close(struct probe_socket *sock);
  * @kind: what for
  * @hop: TTL of PROBE_PATH
  * @port: UDP source port, host order
+ * @dqpn: destination queue pair number, which some switches hash
  * @cookie: random, by which an answer to this packet is known
  */
 void probe_build(struct probe_packet *packet, const struct probe_socket *sock,
 		 const __u8 peer[16], enum probe_kind kind, unsigned int hop,
-		 __u16 port, __u64 cookie);
+		 __u16 port, __u32 dqpn, __u64 cookie);
 
 /* Send a packet. Return: 0 or a negative errno. */
 int probe_send(const struct probe_socket *sock,

@@ -149,6 +149,7 @@ static int start_probe(struct probe_batch *s, struct active *a)
 
 	if (getrandom(&cookie, sizeof(cookie), 0) != sizeof(cookie))
 		return -EIO;
+	a->probe.dqpn = 0;
 	ret = s->ops->next(s->client, &a->probe, &source, &peer);
 	if (ret)
 		return ret;
@@ -157,7 +158,7 @@ static int start_probe(struct probe_batch *s, struct active *a)
 		return -EIO;
 	a->probe.sent = 0;
 	probe_build(&a->packet, a->sock, peer, a->probe.kind, s->config->hop,
-		    a->probe.port, cookie);
+		    a->probe.port, a->probe.dqpn, cookie);
 	s->nr_active++;
 	s->last = a - s->active;
 	return 0;

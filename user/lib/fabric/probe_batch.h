@@ -44,12 +44,14 @@ struct probe_batch_config {
  * @peer: the client's number of the peer
  * @kind: what for
  * @port: UDP source port
+ * @dqpn: destination queue pair number, 0 but where it matters
  * @sent: how many times it was sent, when it comes back
  */
 struct batch_probe {
 	__u32 peer;
 	enum probe_kind kind;
 	__u16 port;
+	__u32 dqpn;
 	unsigned int sent;
 };
 

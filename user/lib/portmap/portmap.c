@@ -149,6 +149,8 @@ static void peer_to_json(const struct portmap_peer *peer,
 	out_uint(obj, "probed", peer->probed);
 	if (peer->unanswered)
 		out_uint(obj, "unanswered", peer->unanswered);
+	if (peer->qpn_hash)
+		out_bool(obj, "qpn_hash", true);
 	paths = out_array(obj, "paths");
 	for (i = 0; i < peer->nr_paths; i++)
 		path_to_json(&peer->paths[i], i, out_append_object(paths));

@@ -47,6 +47,9 @@ struct portmap_path {
  * @local: the peer is on-link or under our own leaf, there is nothing to steer
  * @near: @local is a guess: the peer is no further away than the map's hop, and may be
  *	under another leaf; not in a file
+ * @qpn_hash: switches hash the destination queue pair number: @paths hold for packets to
+ *	queue pair 0, those to another one may take others
+ * @sprays: packets of one port take several paths; not in a file
  * @expected: paths the user said there are, or 0; @nr_paths is less: the map
  *	is incomplete
  * @probed: source ports probed
@@ -60,6 +63,8 @@ struct portmap_peer {
 	__u8 leaf[16];
 	bool local;
 	bool near;
+	bool qpn_hash;
+	bool sprays;
 	unsigned int expected;
 	unsigned int probed;
 	unsigned int unanswered;

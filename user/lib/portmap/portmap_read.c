@@ -126,6 +126,23 @@ static int read_paths(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
+static int read_qpn_hash(struct reader *r, struct json_object *obj,
+			 struct portmap_peer *peer)
+{
+	struct json_object *hash;
+	int ret;
+
+	if (!json_object_object_get_ex(obj, "qpn_hash", NULL))
+		return 0;
+	ret = reader_get(r, obj, "qpn_hash", json_type_boolean, &hash);
+	if (ret)
+		return ret;
+	peer->qpn_hash = json_object_get_boolean(hash);
+	if (peer->qpn_hash && peer->local)
+		return reader_invalid(r, "qpn_hash", "is true and the peer is local");
+	return 0;
+}
+
 static int read_peer(struct reader *r, struct json_object *obj,
 		     struct portmap_peer *peer)
 {
@@ -150,6 +167,9 @@ static int read_peer(struct reader *r, struct json_object *obj,
 	peer->probed = probed;
 	peer->unanswered = unanswered;
 	peer->local = json_object_get_boolean(local);
+	ret = read_qpn_hash(r, obj, peer);
+	if (ret)
+		return ret;
 	if (!peer->local)
 		ret = reader_addr(r, obj, "leaf", peer->leaf);
 	return ret ?: read_paths(r, obj, peer);

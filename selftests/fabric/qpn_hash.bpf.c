@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hashes of switches that Linux does not have, at the ingress of a router's devices:
+ * what is set here is what Linux takes where fib_multipath_hash_policy is 1.
+ *
+ * qpn_hash	addresses, UDP source port and destination queue pair number
+ * packet_hash	nothing: each packet has a path of its own
+ *
+ * Other packets than RoCE v2 keep Linux's hash.
+ *
+ * lose		loses one packet in eight, and no more than that
+ */
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/pkt_cls.h>
+#include <linux/udp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include "rocesteer/roce.h"
+#include "rocesteer/types.h"
+
+/* Of the router, so that those behind each other do not choose alike. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} qpn_hash_seed SEC(".maps");
+
+/* What is hashed: words, the last of which has 24 bits. */
+struct hashed {
+	__be32 addr[8];
+	__be16 sport;
+	__be16 dport;
+	__be32 dqpn;
+};
+
+/* MurmurHash3: no linear function, by which all ports would change their paths alike. */
+static __always_inline __u32 mix(__u32 hash, __u32 word)
+{
+	word *= 0xcc9e2d51;
+	word = word << 15 | word >> 17;
+	hash ^= word * 0x1b873593;
+	hash = hash << 13 | hash >> 19;
+	return hash * 5 + 0xe6546b64;
+}
+
+static __always_inline __u32 end(__u32 hash)
+{
+	hash ^= hash >> 16;
+	hash *= 0x85ebca6b;
+	hash ^= hash >> 13;
+	hash *= 0xc2b2ae35;
+	return hash ^ hash >> 16;
+}
+
+/* Return: offset of the UDP header, or 0. */
+static __always_inline __u32 load_addresses(struct __sk_buff *skb, struct hashed *in)
+{
+	struct ipv6hdr ip6;
+	struct iphdr ip;
+
+	if (skb->protocol == bpf_htons(ETH_P_IP)) {
+		if (bpf_skb_load_bytes(skb, ETH_HLEN, &ip, sizeof(ip)) || ip.ihl != 5 ||
+		    ip.protocol != IPPROTO_UDP)
+			return 0;
+		in->addr[0] = ip.saddr;
+		in->addr[1] = ip.daddr;
+		return ETH_HLEN + sizeof(ip);
+	}
+	if (skb->protocol != bpf_htons(ETH_P_IPV6) ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN, &ip6, sizeof(ip6)) ||
+	    ip6.nexthdr != IPPROTO_UDP)
+		return 0;
+	__builtin_memcpy(in->addr, &ip6.saddr, sizeof(in->addr));
+	return ETH_HLEN + sizeof(ip6);
+}
+
+static __always_inline bool load_fields(struct __sk_buff *skb, struct hashed *in)
+{
+	__u32 off = load_addresses(skb, in);
+
+	if (!off || bpf_skb_load_bytes(skb, off, &in->sport, 4) ||
+	    in->dport != bpf_htons(ROCESTEER_ROCE_PORT) ||
+	    bpf_skb_load_bytes(skb, off + sizeof(struct udphdr) +
+			       offsetof(struct rocesteer_bth, dqpn), &in->dqpn, 4))
+		return false;
+	in->dqpn &= bpf_htonl(ROCESTEER_QPN_MASK);
+	return true;
+}
+
+SEC("tc")
+int qpn_hash(struct __sk_buff *skb)
+{
+	struct hashed in = {};
+	__u32 zero = 0, i, *hash, sum;
+
+	hash = bpf_map_lookup_elem(&qpn_hash_seed, &zero);
+	if (!hash || !load_fields(skb, &in))
+		return TC_ACT_UNSPEC;
+	sum = end(*hash);
+	for (i = 0; i < 8; i++)
+		sum = mix(sum, in.addr[i]);
+	sum = mix(sum, in.sport);
+	sum = mix(sum, in.dqpn);
+	bpf_set_hash(skb, end(sum));
+	return TC_ACT_UNSPEC;
+}
+
+SEC("tc")
+int packet_hash(struct __sk_buff *skb)
+{
+	struct hashed in = {};
+
+	if (load_fields(skb, &in))
+		bpf_set_hash(skb, bpf_get_prandom_u32());
+	return TC_ACT_UNSPEC;
+}
+
+SEC("tc")
+int lose(struct __sk_buff *skb)
+{
+	return bpf_get_prandom_u32() % 8 ? TC_ACT_UNSPEC : TC_ACT_SHOT;
+}
+
+char _license[] SEC("license") = "GPL";

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Routers that hash as some switches do and Linux does not: qpn_hash.bpf.c at the ingress
+# of their devices. To be sourced.
+
+router_hash_pins=/sys/fs/bpf/router-hash
+
+# router_hash_on NETNS qpn_hash|packet_hash OBJECT: with the seed that the router has
+router_hash_on()
+{
+	local netns=$1 program=$2 object=$3 pins=$router_hash_pins/$1
+
+	router_hash_off "$netns"
+	mkdir -p "$pins" &&
+		bpftool prog loadall "$object" "$pins" pinmaps "$pins" 2>/dev/null &&
+		router_hash_seed "$netns" &&
+		nsenter --net="/run/netns/$netns" sysctl -q -w \
+			net.ipv4.fib_multipath_hash_policy=1 \
+			net.ipv6.fib_multipath_hash_policy=1 &&
+		router_hash_batch "$netns" "$pins/$program" |
+		nsenter --net="/run/netns/$netns" tc -batch -
+}
+
+# Not by "tc -n", which has another /sys/fs/bpf.
+router_hash_batch()
+{
+	ip -n "$1" -j link show type veth | jq -r --arg program "$2" '.[].ifname |
+		"qdisc replace dev \(.) clsact",
+		"filter add dev \(.) ingress pref 4791 bpf direct-action " +
+			"object-pinned \($program)"'
+}
+
+# router_hash_seed NETNS: again, when net.ipv4.fib_multipath_hash_seed is another one
+router_hash_seed()
+{
+	local pin=$router_hash_pins/$1/qpn_hash_seed seed
+
+	[[ -e $pin ]] || return 0
+	seed=$(nsenter --net="/run/netns/$1" sysctl -n \
+		net.ipv4.fib_multipath_hash_seed) &&
+		bpftool map update pinned "$pin" key 0 0 0 0 value \
+			$((seed & 255)) $((seed >> 8 & 255)) $((seed >> 16 & 255)) \
+			$((seed >> 24 & 255))
+}
+
+# router_hash_off NETNS: does nothing where it is not on
+router_hash_off()
+{
+	local netns=$1
+
+	[[ -e $router_hash_pins/$netns ]] || return 0
+	ip -n "$netns" -j link show type veth |
+		jq -r '.[] | "filter del dev \(.ifname) ingress pref 4791"' |
+		tc -n "$netns" -force -batch - 2>/dev/null
+	nsenter --net="/run/netns/$netns" sysctl -q -w \
+		net.ipv4.fib_multipath_hash_policy=3 \
+		net.ipv6.fib_multipath_hash_policy=3
+	router_hash_forget "$netns"
+}
+
+# router_hash_forget NETNS: the router is gone
+router_hash_forget()
+{
+	rm -rf "${router_hash_pins:?}/$1"
+	rmdir "$router_hash_pins" 2>/dev/null || :
+}
