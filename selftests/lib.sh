@@ -15,7 +15,7 @@ KSFT_SKIP=4
 # rocesteer.ko of the running kernel, and what it needs
 module_load()
 {
-	modprobe -a ib_core && insmod "build/guest/$(uname -r)/rocesteer.ko"
+	modprobe -a rdma_cm && insmod "build/guest/$(uname -r)/rocesteer.ko"
 }
 
 # The programs that pin it go a grace period after their links.

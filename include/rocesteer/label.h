@@ -9,6 +9,7 @@
 #include "types.h"
 
 /* A label has 20 bits: the lower 14 are the port's, the upper 6 fold into them. */
+#define ROCESTEER_LABEL_MAX	0xfffffu
 #define ROCESTEER_LABEL_LOW	0x3fffu
 #define ROCESTEER_LABEL_HIGH	0xfc000u
 #define ROCESTEER_LABEL_SHIFT	14

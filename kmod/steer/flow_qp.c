@@ -175,9 +175,20 @@ static u16 flow_steer(struct rocesteer_flow *flow)
 	u16 sport;
 
 	lockdep_assert_held(&rocesteer_lock);
-	if (flow->qp.label == ROCESTEER_LABEL_OWN) {
+	switch (flow->qp.label) {
+	case ROCESTEER_LABEL_OWN:
 		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_OWN_LABEL);
 		return 0;
+	case ROCESTEER_LABEL_LANE:
+		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_LANE_LABEL);
+		flags |= ROCESTEER_QP_LABELLED;
+		break;
+	case ROCESTEER_LABEL_CM:
+		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_CM_LABEL);
+		flags |= ROCESTEER_QP_LABELLED;
+		break;
+	default:
+		break;
 	}
 	if (!policy)
 		return 0;

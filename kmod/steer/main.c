@@ -16,6 +16,7 @@
 #include "flow.h"
 #include "hook.h"
 #include "job.h"
+#include "label.h"
 #include "net.h"
 #include "netlink.h"
 #include "policy.h"
@@ -131,11 +132,16 @@ static int __init rocesteer_init(void)
 	err = rocesteer_policy_register();
 	if (err)
 		goto unregister_netdev;
-	err = rocesteer_qp_probe_register();
+	err = rocesteer_label_register();
 	if (err)
 		goto unregister_netdev;
+	err = rocesteer_qp_probe_register();
+	if (err)
+		goto unregister_label;
 	return 0;
 
+unregister_label:
+	rocesteer_label_unregister();
 unregister_netdev:
 	unregister_netdevice_notifier(&rocesteer_netdev_notifier);
 unregister_nl:
@@ -163,6 +169,7 @@ exit_flow:
 static void __exit rocesteer_exit(void)
 {
 	rocesteer_qp_probe_unregister();
+	rocesteer_label_unregister();
 	unregister_netdevice_notifier(&rocesteer_netdev_notifier);
 	rocesteer_nl_unregister();
 	unregister_pernet_subsys(&rocesteer_net_ops);

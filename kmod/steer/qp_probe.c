@@ -38,6 +38,7 @@
 
 #include "../compat.h"
 #include "flow.h"
+#include "label.h"
 #include "net.h"
 #include "qp_probe.h"
 
@@ -65,8 +66,7 @@ static struct rocesteer_qp qp_describe(const struct ib_qp *qp,
 		.qp = qp,
 		.sqpn = qp->qp_num,
 		.rq_psn = attr->rq_psn & ROCESTEER_PSN_MASK,
-		.label = rdma_ah_read_grh(&attr->ah_attr)->flow_label ?
-			 ROCESTEER_LABEL_OWN : ROCESTEER_LABEL_NONE,
+		.label = rocesteer_label_kind(attr),
 		/* A device without DMA leaves it to the kernel to send. */
 		.software = ib_uses_virt_dma(qp->device),
 	};

@@ -85,6 +85,8 @@ static const struct attribute stats_attrs[] = {
 	{ "qp-own-label", ROCESTEER_A_STATS_QP_OWN_LABEL, UINT },
 	{ "reseq-gso", ROCESTEER_A_STATS_RESEQ_GSO, UINT },
 	{ "unknown-sender", ROCESTEER_A_STATS_UNKNOWN_SENDER, UINT },
+	{ "qp-lane-label", ROCESTEER_A_STATS_QP_LANE_LABEL, UINT },
+	{ "qp-cm-label", ROCESTEER_A_STATS_QP_CM_LABEL, UINT },
 	{ "probes", ROCESTEER_A_STATS_PROBES, U32 },
 	{ }
 };

@@ -19,7 +19,7 @@ defer rm -rf "$dir"
 ((EUID == 0)) || skip_all "needs root"
 [[ -e $module ]] || skip_all "no module for $release: $module"
 modprobe rdma_rxe || skip_all "no rxe in kernel $release"
-modprobe -a ib_uverbs veth dummy bridge crc32 2>/dev/null
+modprobe -a ib_uverbs rdma_cm veth dummy bridge crc32 2>/dev/null
 
 export PATH=$PATH:$build/selftests
 # shellcheck source=selftests/qps.sh

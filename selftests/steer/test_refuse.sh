@@ -84,7 +84,7 @@ module_without_btf()
 	local ko=$dir/rocesteer.ko status
 
 	objcopy --remove-section .BTF --remove-section .BTF.base \
-		"build/guest/$(uname -r)/rocesteer.ko" "$ko" && modprobe -a ib_core && insmod "$ko" || return
+		"build/guest/$(uname -r)/rocesteer.ko" "$ko" && modprobe -a rdma_cm && insmod "$ko" || return
 	refused module-no-btf 1 rocesteer job load --job 2 \
 		--cgroup /sys/fs/cgroup/test0 --port-map "$dir/ports0.json"
 	status=$?

@@ -41,14 +41,18 @@ enum rocesteer_resequence {
  *   from there.
  * @ROCESTEER_LABEL_NONE: Nobody, the driver derives the port from the queue
  *   pair numbers.
- * @ROCESTEER_LABEL_OWN: The application, or the kernel's connection manager
- *   for it.
+ * @ROCESTEER_LABEL_OWN: The application.
  * @ROCESTEER_LABEL_POLICY: The BPF policy, to steer the queue pair.
+ * @ROCESTEER_LABEL_LANE: UCX, for a lane, the same in all processes.
+ * @ROCESTEER_LABEL_CM: The kernel's connection manager, from the port numbers
+ *   of the connection.
  */
 enum rocesteer_label {
 	ROCESTEER_LABEL_NONE,
 	ROCESTEER_LABEL_OWN,
 	ROCESTEER_LABEL_POLICY,
+	ROCESTEER_LABEL_LANE,
+	ROCESTEER_LABEL_CM,
 };
 
 enum {
@@ -111,6 +115,8 @@ enum {
 	ROCESTEER_A_STATS_RESEQ_GSO,
 	ROCESTEER_A_STATS_PROBES,
 	ROCESTEER_A_STATS_UNKNOWN_SENDER,
+	ROCESTEER_A_STATS_QP_LANE_LABEL,
+	ROCESTEER_A_STATS_QP_CM_LABEL,
 
 	__ROCESTEER_A_STATS_MAX,
 	ROCESTEER_A_STATS_MAX = (__ROCESTEER_A_STATS_MAX - 1)

@@ -34,6 +34,8 @@ static const char * const stat_names[] = {
 	[ROCESTEER_A_STATS_QP_OWN_LABEL] = "qp_own_label",
 	[ROCESTEER_A_STATS_RESEQ_GSO] = "reseq_gso",
 	[ROCESTEER_A_STATS_UNKNOWN_SENDER] = "unknown_sender",
+	[ROCESTEER_A_STATS_QP_LANE_LABEL] = "qp_lane_label",
+	[ROCESTEER_A_STATS_QP_CM_LABEL] = "qp_cm_label",
 	[ROCESTEER_A_STATS_PROBES] = "probes",
 };
 

@@ -74,6 +74,8 @@ static const char * const labels[] = {
 	[ROCESTEER_LABEL_NONE] = "none",
 	[ROCESTEER_LABEL_OWN] = "own",
 	[ROCESTEER_LABEL_POLICY] = "policy",
+	[ROCESTEER_LABEL_LANE] = "lane",
+	[ROCESTEER_LABEL_CM] = "cm",
 };
 
 static_assert(ARRAY_SIZE(verdicts) == ROCESTEER_VERDICT_MAX,
