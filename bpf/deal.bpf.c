@@ -18,10 +18,40 @@ __noinline bool is_rival(struct __sk_buff *skb,
 	return claimed < 0 || (__u32)claimed != job;
 }
 
-__noinline int least_loaded(const struct rocesteer_group *group,
-			    const struct rocesteer_peer *peer, __u64 avoid,
-			    bool by_place, __u32 *flows)
+__noinline int copy_ports(const struct rocesteer_flow_key *key, __u32 job,
+			  struct rocesteer_ports *to)
 {
+	const struct rocesteer_peer *peer = key ? find_peer(key, job) : NULL;
+	struct rocesteer_qpn_key qkey;
+	const void *from;
+
+	if (!peer || !to)
+		return -1;
+	from = peer->sport;
+	if (peer->qpn_hash) {
+		qkey = qpn_key(key, job);
+		from = bpf_map_lookup_elem(&rs_qpns, &qkey);
+	}
+	return from ? bpf_probe_read_kernel(to, sizeof(*to), from) : -1;
+}
+
+__noinline __u64 port_paths(const struct rocesteer_ports *ports)
+{
+	__u64 paths = 0;
+	__u32 i;
+
+	if (!ports)
+		return 0;
+	bpf_for(i, 0, ROCESTEER_MAX_PATHS)
+		paths |= (__u64)!!ports->sport[i] << i;
+	return paths;
+}
+
+__noinline int least_loaded(const struct rocesteer_group *group,
+			    const struct rocesteer_peer *peer, __u64 up, __u32 by,
+			    __u32 *flows)
+{
+	__u32 shift = ROCESTEER_GROUP_SHIFT * (by & 1) * (by >> 1);	/* by both */
 	__u64 most = 1, weight = 0;	/* more than any path has */
 	int best = -1, i;
 	__u32 nr;
@@ -30,18 +60,18 @@ __noinline int least_loaded(const struct rocesteer_group *group,
 		return -1;
 	nr = group->nr_paths;
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
-		__u32 p, n;
+		__u64 n;
+		__u32 p;
 
 		if ((__u32)i >= nr)
 			break;
 		p = (group->first + i) % nr % ROCESTEER_MAX_PATHS;
-		/* Without a branch, which the verifier would follow twice. */
-		n = by_place * peer->flows[p] + !by_place * group->flows[p];
-		if (!peer->sport[p] || avoid >> p & 1 ||
+		n = rocesteer_path_load(group, peer, p, by);
+		if (!(up >> p & 1) ||
 		    (n + 1) * weight >= most * group->weight[p])
 			continue;
 		best = p;
-		*flows = n;
+		*flows = n >> shift;
 		most = n + 1;
 		weight = group->weight[p];
 	}
@@ -50,17 +80,17 @@ __noinline int least_loaded(const struct rocesteer_group *group,
 
 /* Count a flow on a path that has @flows still: false where another CPU has changed that. */
 __noinline bool count_flow(struct rocesteer_group *group,
-			   struct rocesteer_peer *peer, bool by_place, __u32 p,
+			   struct rocesteer_peer *peer, __u32 by, __u32 p,
 			   __u32 flows)
 {
 	__u32 *count;
 
 	if (!group || !peer || p >= ROCESTEER_MAX_PATHS)
 		return false;
-	count = by_place ? &peer->flows[p] : &group->flows[p];
+	count = by & ROCESTEER_BY_PEER ? &peer->flows[p] : &group->flows[p];
 	if (__sync_val_compare_and_swap(count, flows, flows + 1) != flows)
 		return false;
-	count = by_place ? &group->flows[p] : &peer->flows[p];
+	count = by & ROCESTEER_BY_PEER ? &group->flows[p] : &peer->flows[p];
 	__sync_fetch_and_add(count, 1);
 	return true;
 }
@@ -70,20 +100,35 @@ __noinline bool count_flow(struct rocesteer_group *group,
  * and the choice one step: of two CPUs that chose the same path one looks again.
  */
 static __always_inline int deal_path(struct rocesteer_group *group,
-				     struct rocesteer_peer *peer, bool by_place)
+				     struct rocesteer_peer *peer, __u64 paths, __u32 by)
 {
 	int try;
 
 	bpf_for(try, 0, DEAL_TRIES) {
 		__u32 flows = 0;
-		int p = least_loaded(group, peer, group->down, by_place, &flows);
+		int p = least_loaded(group, peer, paths & ~group->down, by,
+				     &flows);
 
 		if (p < 0)
 			break;
-		if (count_flow(group, peer, by_place, p, flows))
+		if (count_flow(group, peer, by, p, flows))
 			return p;
 	}
 	return -1;
+}
+
+__noinline int tell_flow(__u32 type, const struct rocesteer_flow_key *key,
+			 const struct rocesteer_flow_path *flow, __u32 path)
+{
+	struct rocesteer_event *event;
+
+	if (!key || !flow)
+		return -1;
+	event = new_event(type, key, flow, path);
+	if (!event)
+		return -1;
+	tell(event);
+	return 0;
 }
 
 __noinline int forget_flow(const struct rocesteer_flow_key *key)
@@ -113,14 +158,14 @@ __noinline int forget_flow(const struct rocesteer_flow_key *key)
 
 /* Make a path the home of a flow, which thereby is whole. */
 static __always_inline void set_home(struct rocesteer_flow_path *flow,
-				     const struct rocesteer_peer *peer, __u32 p)
+				     const struct rocesteer_ports *ports, __u32 p)
 {
 	barrier_var(p);
 	if (p >= ROCESTEER_MAX_PATHS)
 		return;
 	flow->piece[0].end = 1;
 	flow->piece[0].path = p;
-	flow->piece[0].sport = peer->sport[p];
+	flow->piece[0].sport = ports->sport[p];
 	flow->nr_pieces = 1;
 }
 
@@ -140,15 +185,27 @@ static __always_inline __u32 order_flags(__u32 id)
 static __always_inline void tell_full(const struct rocesteer_flow_key *key,
 				      const struct rocesteer_flow_path *flow)
 {
-	struct rocesteer_event *event;
+	if (!told_full && !tell_flow(ROCESTEER_EVENT_FULL, key, flow, 0))
+		told_full = true;
+}
 
-	if (told_full)
-		return;
-	event = new_event(ROCESTEER_EVENT_FULL, key, flow, 0);
-	if (!event)
-		return;
-	told_full = true;
-	tell(event);
+static const struct rocesteer_ports no_ports;
+
+/*
+ * Enter the flow's queue pair into rs_qpns, and have its ports found. That is asked once,
+ * not with each packet; who reads no events looks for entries without ports.
+ */
+__noinline int ask_ports(const struct rocesteer_flow_key *key,
+			 const struct rocesteer_flow_path *flow)
+{
+	struct rocesteer_qpn_key qkey;
+
+	if (!key || !flow)
+		return -1;
+	qkey = qpn_key(key, flow->job);
+	if (bpf_map_update_elem(&rs_qpns, &qkey, &no_ports, BPF_NOEXIST))
+		return -1;
+	return tell_flow(ROCESTEER_EVENT_QPN, key, flow, 0);
 }
 
 __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
@@ -158,16 +215,12 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
+	struct rocesteer_ports ports;
 	int err, p;
 
 	peer = key ? find_peer(key, job) : NULL;
 	if (!peer)
 		return ROCESTEER_NO_PEER;
-	group = find_group(key, job, peer->leaf);
-	p = group ? least_loaded(group, peer, group->down, deals_by_place(job),
-				 &unused) : -1;
-	if (p < 0)
-		return ROCESTEER_NO_PATH;
 	flow = bpf_map_lookup_elem(&rs_new, &at);
 	if (!flow)
 		return ROCESTEER_NO_PATH;
@@ -179,7 +232,17 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 	flow->job = job;
 	flow->sender = sender;
 	copy_addr(flow->leaf, peer->leaf);
-	set_home(flow, peer, p);
+	if (copy_ports(key, job, &ports)) {
+		ask_ports(key, flow);
+		return ROCESTEER_NO_PATH;
+	}
+	group = find_group(key, job, peer->leaf);
+	p = group ? least_loaded(group, peer, port_paths(&ports) & ~group->down,
+				 deals_by(job, flags & ROCESTEER_FLOW_QP),
+				 &unused) : -1;
+	if (p < 0)
+		return ROCESTEER_NO_PATH;
+	set_home(flow, &ports, p);
 	err = bpf_map_update_elem(&rs_flows, key, flow, BPF_NOEXIST);
 	if (!err || err == -EEXIST)	/* another CPU was first */
 		return FURTHER;
@@ -264,23 +327,7 @@ __noinline int meet_packet(struct __sk_buff *skb,
 					       meet_sender(skb, key, flow);
 }
 
-/*
- * The parts of spread() are verified one by one: together they are a multiple.
- *
- * Return: bit p: a flow to the peer can take path p.
- */
-__noinline __u64 usable_paths(const struct rocesteer_group *group,
-			      const struct rocesteer_peer *peer)
-{
-	__u64 up = 0;
-	__u32 i;
-
-	if (!group || !peer)
-		return 0;
-	bpf_for(i, 0, ROCESTEER_MAX_PATHS)
-		up |= (__u64)!!peer->sport[i] << i;
-	return up & ~group->down;
-}
+/* The parts of spread() are verified one by one: together they are a multiple. */
 
 /* The largest weight of the paths @up. */
 __noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
@@ -312,7 +359,7 @@ __noinline __u32 run_on(const struct rocesteer_group *group, __u32 p, __u32 most
  */
 __noinline int spread(struct rocesteer_flow_path *flow,
 		      const struct rocesteer_group *group,
-		      const struct rocesteer_peer *peer)
+		      const struct rocesteer_ports *ports)
 {
 	__u32 nr, home, most, end = 0, here = NEW_PACKET, i;
 	struct rocesteer_flow_path *new;
@@ -320,12 +367,12 @@ __noinline int spread(struct rocesteer_flow_path *flow,
 	__u64 up;
 
 	new = bpf_map_lookup_elem(&rs_new, &here);
-	if (!flow || !group || !peer || !new)
+	if (!flow || !group || !ports || !new)
 		return -1;
 	if (!(flow->flags & ROCESTEER_FLOW_ORDERED) ||
 	    flow->flags & ROCESTEER_FLOW_QP || !splits(flow->job))
 		return -1;
-	up = usable_paths(group, peer);
+	up = port_paths(ports) & ~group->down;
 	most = heaviest(group, up);
 	nr = group->nr_paths;
 	home = flow->piece[0].path;
@@ -342,7 +389,7 @@ __noinline int spread(struct rocesteer_flow_path *flow,
 		end += run_on(group, p, most);
 		flow->piece[at].end = end;
 		flow->piece[at].path = p;
-		flow->piece[at].sport = peer->sport[p];
+		flow->piece[at].sport = ports->sport[p];
 		*n = at + 1;
 	}
 	if (!*n)
@@ -355,6 +402,7 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 {
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
+	struct rocesteer_ports ports;
 	struct rocesteer_peer *peer;
 	__u64 state = 0;
 	int p;
@@ -364,11 +412,12 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 		return -1;
 	peer = find_peer(key, flow->job);
 	group = find_group(key, flow->job, flow->leaf);
-	if (!group || !peer)
+	if (!group || !peer || copy_ports(key, flow->job, &ports))
 		return -1;
 	if (state & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_GONE))
 		return 0;
-	p = deal_path(group, peer, deals_by_place(flow->job));
+	p = deal_path(group, peer, port_paths(&ports),
+		      deals_by(flow->job, state & ROCESTEER_FLOW_QP));
 	if (p < 0)
 		return -1;
 	if (__sync_val_compare_and_swap(flow_state(flow), state, state |
@@ -377,8 +426,8 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 		add_flows(group, peer, p, -1);	/* another CPU was first */
 		return -1;
 	}
-	set_home(flow, peer, p);
-	spread(flow, group, peer);
-	tell(new_event(ROCESTEER_EVENT_SHARE, key, flow, p));
+	set_home(flow, &ports, p);
+	spread(flow, group, &ports);
+	tell_flow(ROCESTEER_EVENT_SHARE, key, flow, p);
 	return 0;
 }

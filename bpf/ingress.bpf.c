@@ -27,6 +27,7 @@ extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
 __noinline int note_restores(const struct rocesteer_flow_key *key, bool restores)
 {
 	struct rocesteer_flow_path *flow;
+	struct rocesteer_ports ports;
 	__u64 state = 0;
 
 	flow = key ? find_flow(key, &state) : NULL;
@@ -37,10 +38,9 @@ __noinline int note_restores(const struct rocesteer_flow_key *key, bool restores
 		return -1;
 	if (!restores)
 		set_nr_pieces(flow, 1);
-	else if (state & ROCESTEER_FLOW_SHARE)
-		spread(flow, find_group(key, flow->job, flow->leaf),
-		       find_peer(key, flow->job));
-	tell(new_event(ROCESTEER_EVENT_ORDERED, key, flow, 0));
+	else if (state & ROCESTEER_FLOW_SHARE && !copy_ports(key, flow->job, &ports))
+		spread(flow, find_group(key, flow->job, flow->leaf), &ports);
+	tell_flow(ROCESTEER_EVENT_ORDERED, key, flow, 0);
 	return 0;
 }
 

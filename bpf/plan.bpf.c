@@ -16,7 +16,7 @@
  * together they fill the stack.
  */
 static __always_inline bool has_paths(struct rocesteer_set_flow *set,
-				      const struct rocesteer_peer *peer,
+				      const struct rocesteer_ports *ports,
 				      __u32 nr_paths)
 {
 	struct rocesteer_piece piece;
@@ -28,7 +28,7 @@ static __always_inline bool has_paths(struct rocesteer_set_flow *set,
 		bpf_probe_read_kernel(&piece, sizeof(piece), set->piece + i);
 		if (piece.path >= nr_paths ||
 		    piece.path >= ROCESTEER_MAX_PATHS || !piece.sport ||
-		    piece.sport != peer->sport[piece.path])
+		    piece.sport != ports->sport[piece.path])
 			return false;
 	}
 	return true;
@@ -63,6 +63,7 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
 	__u32 nr_pieces = set->nr_pieces;
+	struct rocesteer_ports ports;
 	__u64 state = 0;
 
 	if (!nr_pieces || nr_pieces > ROCESTEER_MAX_PATHS)
@@ -76,9 +77,10 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 		return -EPERM;
 	peer = find_peer(&key, flow->job);
 	group = find_group(&key, flow->job, flow->leaf);
-	if (!peer || !group)	/* its job is being unloaded */
+	/* Its job may be in the middle of being unloaded. */
+	if (!peer || !group || copy_ports(&key, flow->job, &ports))
 		return -ENOENT;
-	if (!has_paths(set, peer, group->nr_paths))
+	if (!has_paths(set, &ports, group->nr_paths))
 		return -EINVAL;
 	if (!move_share(flow, group, peer, state, set->piece[0].path))
 		return -ENOENT;
@@ -158,6 +160,7 @@ int rocesteer_set_peer(struct rocesteer_set_peer *set)
 	bpf_probe_read_kernel(peer->sport, sizeof(peer->sport), to->sport);
 	peer->nr_paths = to->nr_paths;
 	peer->hop = to->hop;
+	peer->qpn_hash = to->qpn_hash;
 	return 0;
 }
 

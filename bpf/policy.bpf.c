@@ -17,7 +17,8 @@ __be16 BPF_PROG(rocesteer_source_port, const struct rocesteer_flow_key *asked,
 	struct rocesteer_flow_key key;
 	__u64 state = 0;
 
-	if (!job || !steers_qp(job, options & ROCESTEER_QP_SOFTWARE))
+	if (!job || !steers_qp(job, options & ROCESTEER_QP_SOFTWARE) ||
+	    (options & ROCESTEER_QP_LABELLED && keeps_labels(job)))
 		return 0;
 	bpf_probe_read_kernel(&key, sizeof(key), asked);
 	flow = find_flow(&key, &state);

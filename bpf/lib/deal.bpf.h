@@ -66,6 +66,14 @@ static __always_inline bool steers_qp(__u32 id, bool software)
 		       (job->actuator == ROCESTEER_ACTUATOR_AUTO && !software));
 }
 
+/* Do queue pairs of the job keep the flow labels that no application chose? */
+static __always_inline bool keeps_labels(__u32 id)
+{
+	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
+
+	return job && job->keep_labels;
+}
+
 /* Does the job want its flows split? */
 static __always_inline bool splits(__u32 id)
 {
@@ -74,12 +82,12 @@ static __always_inline bool splits(__u32 id)
 	return job && job->split != ROCESTEER_SPLIT_NONE;
 }
 
-/* Does the job deal each peer's flows by themselves, from the host's place on? */
-static __always_inline bool deals_by_place(__u32 id)
+/* Whose flows count where the job deals one: enum rocesteer_deal_by. */
+static __always_inline __u32 deals_by(__u32 id, bool queue_pair)
 {
 	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
 
-	return job && job->deal == ROCESTEER_DEAL_PLACE;
+	return rocesteer_deal_by(job ? job->deal : ROCESTEER_DEAL_LEAST, queue_pair);
 }
 
 /* What to tell rocesteer daemon. What does not fit is lost, and it will notice. */
@@ -130,6 +138,20 @@ find_peer(const struct rocesteer_flow_key *key, __u32 job)
 
 	copy_addr(pkey.addr, key->peer);
 	return bpf_map_lookup_elem(&rs_peers, &pkey);
+}
+
+/* Where the ports of a flow are in rs_qpns. */
+static __always_inline struct rocesteer_qpn_key
+qpn_key(const struct rocesteer_flow_key *key, __u32 job)
+{
+	struct rocesteer_qpn_key qkey = {
+		.peer.job = job,
+		.peer.ifindex = key->ifindex,
+		.dqpn = key->dqpn,
+	};
+
+	copy_addr(qkey.peer.addr, key->peer);
+	return qkey;
 }
 
 /*
@@ -234,16 +256,43 @@ bool is_rival(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
 /**
  * least_loaded() - the path with the fewest flows for its weight
  * @group: group; of equals the first one from @group->first on is taken
- * @peer: port map; a path without a port is not taken
- * @avoid: bit p: nor is path p, as a rule one that is held down
- * @by_place: of the flows to the peer, not of the group's
- * @flows: set to the flows of the path
+ * @peer: the peer
+ * @up: bit p: path p can be taken
+ * @by: enum rocesteer_deal_by
+ * @flows: set to the flows of the path, to the peer if @by goes by it, else of the group
  *
  * Return: the path, or -1.
  */
 int least_loaded(const struct rocesteer_group *group,
-		 const struct rocesteer_peer *peer, __u64 avoid, bool by_place,
+		 const struct rocesteer_peer *peer, __u64 up, __u32 by,
 		 __u32 *flows);
+
+/**
+ * copy_ports() - the ports by which a flow takes paths
+ * @key: the flow
+ * @job: its job
+ * @to: filled with those of its peer, or of its queue pair where switches hash that. A
+ *	copy, or the verifier would follow what comes then for each of two maps
+ *
+ * Return: 0; another value where the peer is gone, or the queue pair was not asked for yet.
+ */
+int copy_ports(const struct rocesteer_flow_key *key, __u32 job,
+	       struct rocesteer_ports *to);
+
+/* Return: bit p: there is a port that takes path p. */
+__u64 port_paths(const struct rocesteer_ports *ports);
+
+/**
+ * tell_flow() - tell rocesteer daemon of a flow
+ * @type: enum rocesteer_event_type
+ * @key: the flow
+ * @flow: its entry
+ * @path: which it is about
+ *
+ * Return: 0, or -1 where there is no room for the event.
+ */
+int tell_flow(__u32 type, const struct rocesteer_flow_key *key,
+	      const struct rocesteer_flow_path *flow, __u32 path);
 
 /**
  * forget_flow() - forget a flow that is gone and give its share back
@@ -292,7 +341,7 @@ int meet_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key);
  * spread() - put a flow on all paths, a run of packets on each in turn, if it may be split
  * @flow: the flow; has a home, where it begins
  * @group: its group
- * @peer: its port map
+ * @ports: from copy_ports()
  *
  * Whatever else there is in the group, that is what an ideal network does. Paths that are
  * held down, or have no port, are left out. Where the job wants the fewest pieces,
@@ -302,7 +351,7 @@ int meet_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key);
  */
 int spread(struct rocesteer_flow_path *flow,
 	   const struct rocesteer_group *group,
-	   const struct rocesteer_peer *peer);
+	   const struct rocesteer_ports *ports);
 
 /**
  * take_share() - give a flow its share of a path

@@ -85,13 +85,14 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 {
 	__u32 suspect = tried ? flow->detour.to : from;
 	struct rocesteer_peer *peer = find_peer(key, flow->job);
+	struct rocesteer_ports ports;
 	struct rocesteer_group *group;
 	__u64 avoid, others;
 	__u32 unused = 0;
 	int p;
 
 	group = find_group(key, flow->job, flow->leaf);
-	if (!peer || !group)
+	if (!peer || !group || copy_ports(key, flow->job, &ports))
 		return;
 	avoid = 1ULL << (from & 63) | 1ULL << (last & 63) |
 		1ULL << (suspect & 63);
@@ -99,7 +100,8 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 	others = ~0ULL >> (-group->nr_paths & 63) & ~(1ULL << (from & 63));
 	if (others & ~group->down)
 		avoid |= group->down;
-	p = least_loaded(group, peer, avoid, false, &unused);
+	p = least_loaded(group, peer, port_paths(&ports) & ~avoid,
+			 ROCESTEER_BY_GROUP, &unused);
 	barrier_var(p);
 	if (p < 0 || p >= ROCESTEER_MAX_PATHS) {
 		flow->detour.until = 0;	/* from the beginning */
@@ -109,13 +111,13 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 	}
 	flow->detour.from = from;
 	flow->detour.to = p;
-	flow->detour.sport = peer->sport[p];
+	flow->detour.sport = ports.sport[p];
 	/* First yes: of pieces that come meanwhile set_nr_pieces() says no behind us. */
 	flow->detour.shared = flow->nr_pieces > 1;
 	if (!has_piece(flow, from) || !has_piece(flow, p))
 		flow->detour.shared = 0;
 	flow->detour.until = bpf_ktime_get_ns() + DETOUR_NS;
-	tell(new_event(ROCESTEER_EVENT_DETOUR, key, flow, suspect));
+	tell_flow(ROCESTEER_EVENT_DETOUR, key, flow, suspect);
 }
 
 /**

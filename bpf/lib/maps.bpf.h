@@ -2,7 +2,7 @@
 /*
  * The tables. Pinned by name, one set per network namespace; types and their
  * documentation are in rocesteer/types.h. Written by user space except where
- * noted. None evicts: a full table refuses, and the refusal is counted.
+ * noted. But for rs_qpns none evicts: a full table refuses, and the refusal is counted.
  */
 #ifndef MAPS_BPF_H
 #define MAPS_BPF_H
@@ -51,6 +51,20 @@ struct {
 	__type(key, struct rocesteer_peer_key);
 	__type(value, struct rocesteer_peer);
 } rs_peers SEC(".maps");
+
+/*
+ * Where switches hash the destination QPN: which source port takes which path to a queue
+ * pair of a peer. The programs enter a queue pair without ports, user space finds them. An
+ * entry outlives its flow, since the queue pair may be connected again; one that nobody
+ * asked for long makes room.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, ROCESTEER_MAX_QPNS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_qpn_key);
+	__type(value, struct rocesteer_ports);
+} rs_qpns SEC(".maps");
 
 /* Flows per path of each group; the programs count, user space creates. */
 struct {

@@ -23,6 +23,7 @@
 #define ROCESTEER_MAX_JOBS	1024
 #define ROCESTEER_MAX_FLOWS	65536
 #define ROCESTEER_MAX_PEERS	16384
+#define ROCESTEER_MAX_QPNS	16384
 
 /* IANA port of RoCE v2, and the source ports its flow labels map to. */
 #define ROCESTEER_ROCE_PORT	4791
@@ -210,6 +211,8 @@ struct rocesteer_peer_key {
  * @source: our address that the flows have, for probes
  * @nr_paths: paths known, 1..ROCESTEER_MAX_PATHS
  * @hop: TTL that ends at the routers that tell paths apart, for probes
+ * @qpn_hash: not 0: switches on the way hash the destination QPN as well. @sport is for
+ *	probes, whose QPN is 0; what flows take is in rs_qpns
  * @sport: per path the UDP source port that takes it, network order; 0 where
  *	no port was found that does
  * @flows: flows to the peer that are at home on each path, as rocesteer_group.flows;
@@ -219,9 +222,28 @@ struct rocesteer_peer {
 	__u8 leaf[16];
 	__u8 source[16];
 	__u32 nr_paths;
-	__u32 hop;
+	__u16 hop;
+	__u16 qpn_hash;
 	__be16 sport[ROCESTEER_MAX_PATHS];
 	__u32 flows[ROCESTEER_MAX_PATHS];
+};
+
+/**
+ * struct rocesteer_qpn_key - key of rs_qpns
+ * @peer: the peer, whose port map has qpn_hash
+ * @dqpn: number of a queue pair there, host order
+ */
+struct rocesteer_qpn_key {
+	struct rocesteer_peer_key peer;
+	__u32 dqpn;
+};
+
+/**
+ * struct rocesteer_ports - which source port takes which path, value of rs_qpns
+ * @sport: as in struct rocesteer_peer; all 0 until rocesteer daemon has found them
+ */
+struct rocesteer_ports {
+	__be16 sport[ROCESTEER_MAX_PATHS];
 };
 
 /**
@@ -352,6 +374,7 @@ enum rocesteer_actuator {
  * @actuator: enum rocesteer_actuator
  * @slice: 0: of no slice; else it keeps to one, and this is 1, or 2 + enum
  *	contention_pattern (user/lib/slice/contention.h) of its traffic; for people
+ * @keep_labels: flow labels of UCX's lanes and of rdma_cm stay as they are
  * @reserved: zero
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
@@ -368,7 +391,8 @@ struct rocesteer_job {
 	__u8 ordered;
 	__u8 actuator;
 	__u8 slice;
-	__u8 reserved[2];
+	__u8 keep_labels;
+	__u8 reserved;
 	__u64 loaded_at;
 	char name[32];
 	char device[16];
@@ -400,7 +424,8 @@ struct rocesteer_version {
  * @ROCESTEER_NOT_RC: RoCE v2 of another transport service than RC
  * @ROCESTEER_UNTAGGED: RC, but the queue pair belongs to no job
  * @ROCESTEER_NO_PEER: the job has no port map to this peer
- * @ROCESTEER_NO_PATH: the port map has no usable path, or its group is gone
+ * @ROCESTEER_NO_PATH: the port map has no usable path, or its group is gone, or the ports of
+ *	the queue pair are not known yet where switches hash its number
  * @ROCESTEER_UNASSIGNED: the flow ended at this moment
  * @ROCESTEER_TABLE_FULL: rs_flows has no room for the flow
  * @ROCESTEER_REWRITE_FAILED: the kernel could not make the packet writable
@@ -504,6 +529,8 @@ struct rocesteer_observations {
  * @ROCESTEER_EVENT_ORDERED: the peer of a flow restores its order, or ceases to
  * @ROCESTEER_EVENT_FULL: rs_flows has no room for a flow, the first one since flows that
  *	are silent were last looked for
+ * @ROCESTEER_EVENT_QPN: rs_qpns has no ports yet for the QPN of a flow, which is not
+ *	entered. @path is 0
  */
 enum rocesteer_event_type {
 	ROCESTEER_EVENT_SHARE,
@@ -511,6 +538,7 @@ enum rocesteer_event_type {
 	ROCESTEER_EVENT_DETOUR,
 	ROCESTEER_EVENT_ORDERED,
 	ROCESTEER_EVENT_FULL,
+	ROCESTEER_EVENT_QPN,
 };
 
 /**

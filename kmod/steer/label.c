@@ -5,7 +5,8 @@
  * The connection manager computes a label from the port numbers of its connection and
  * hands it out among the attributes for RTR, to the process or to the kernel's user, which
  * passes them to ib_modify_qp(). A probe at the return of rdma_init_qp_attr() notes what
- * was handed out: a digest of the label and of the rest that tells connections apart.
+ * was handed out: a digest of the label and of the rest that tells connections apart. A
+ * return that is missed, for want of a kretprobe instance, leaves the label as it is.
  */
 #include <linux/kprobes.h>
 #include <linux/random.h>
@@ -15,7 +16,6 @@
 
 #include <rocesteer/label.h>
 
-#include "../compat.h"
 #include "label.h"
 
 /*

@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "daemon/daemon.h"
+#include "daemon/qpn_search.h"
 #include "daemon/rediscovery.h"
 #include "fabric/fabric.h"
 #include "fabric/probe.h"
@@ -336,6 +337,20 @@ int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 	return i < 0 ? i : 0;
 }
 
+int steer_ports_get(struct steer *s, const struct rocesteer_flow_key *key, __u32 job,
+		    struct rocesteer_peer *peer)
+{
+	struct rocesteer_peer_key pkey = { .job = job, .ifindex = key->ifindex };
+
+	memcpy(pkey.addr, key->peer, sizeof(pkey.addr));
+	return steer_peer_get(s, &pkey, peer);
+}
+
+bool steer_serves_job(const struct steer *s, const struct rocesteer_job *job)
+{
+	return steer_serves(s, job->ifindex);
+}
+
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
 {
 	int i = find_group(&set->key);
@@ -518,18 +533,35 @@ int carrier_read(struct carrier_monitor *link,
 	return 0;
 }
 
-int rediscovery_start(struct rediscovery *rediscovery, struct groups *all,
-		      const struct group *group)
+int rediscovery_start(struct rediscovery *rediscovery, const struct group *group)
 {
-	(void)all;
 	rediscovery->job = group->key.job;
 	rediscovery->ifindex = group->key.ifindex;
 	return fuzz_u8(&in) & 1;
 }
 
-void rediscovery_stop(struct rediscovery *rediscovery)
+void errand_stop(struct errand *errand)
 {
-	(void)rediscovery;
+	(void)errand;
+}
+
+void qpn_search_soon(struct qpn_search *search)
+{
+	search->at = 0;
+}
+
+/* Queue pairs may have got ports. */
+int qpn_search_step(struct qpn_search *search)
+{
+	if (search->at == LOOP_NEVER)
+		return 0;
+	search->at = LOOP_NEVER;
+	return fuzz_u8(&in) & 1 ? search->errand.done("", search->errand.arg) : 0;
+}
+
+__u64 qpn_search_due(const struct qpn_search *search)
+{
+	return search->at;
 }
 
 char *if_indextoname(unsigned int ifindex, char *name)

@@ -82,6 +82,16 @@ perftest()
 		export_for perftest --peer 10.1.1.2 | is --flow_label=848,16385
 }
 
+# Where switches hash queue pairs no list is exact.
+qpn_hash()
+{
+	small_map
+	sed -i 's/"address":"10.1.1.2"/&,"qpn_hash":true/' "$map"
+	export_for perftest | tee "$dir/said" | grep "^# Not exact: switches hash" &&
+		! grep "^# Exact" "$dir/said" &&
+		export_for json | jq -e '.libraries | all(.exact | not)'
+}
+
 mooncake()
 {
 	small_map
@@ -247,7 +257,7 @@ many_peers()
 		export_for perftest | is --flow_label=848,849
 }
 
-ktap_plan 12
+ktap_plan 13
 check "perftest" perftest
 check "Mooncake" mooncake
 check "UCX" ucx
@@ -256,6 +266,7 @@ check "NCCL" nccl
 check "all of them, as JSON" json
 check "what cannot be even says how uneven it is" uneven
 check "weights" weighted
+check "switches that hash queue pairs" qpn_hash
 check "a shell takes what is printed" evaluates
 check "the command that probes what is missing, for many peers" many_peers
 check "errors" errors

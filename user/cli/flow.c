@@ -390,6 +390,7 @@ static const char *actuator_of(const struct row *row)
 static const char *reason_of(const struct row *row, struct steer *steer)
 {
 	const struct genl_flow *flow = &row->flow;
+	struct rocesteer_peer peer;
 	struct rocesteer_job job;
 
 	if (flow->origin != ROCESTEER_ORIGIN_LEARNT || !steer ||
@@ -399,8 +400,12 @@ static const char *reason_of(const struct row *row, struct steer *steer)
 		return NULL;
 	if (flow->label == ROCESTEER_LABEL_OWN)
 		return "own-label";
-	return steer_has_peer(steer, job_of(row), &row->key) ?
-	       "connected-before" : "no-peer";
+	if (job.keep_labels && (flow->label == ROCESTEER_LABEL_LANE ||
+				flow->label == ROCESTEER_LABEL_CM))
+		return "kept-label";
+	if (steer_ports_get(steer, &row->key, job_of(row), &peer))
+		return "no-peer";
+	return peer.qpn_hash ? "qpn-hash" : "connected-before";
 }
 
 /* Packets by class, 0 first, where the job has chunks. */

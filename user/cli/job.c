@@ -51,6 +51,7 @@ static const struct out_column job_columns[] = {
 	{ "first", "first" },
 	{ "owner", "owner" },
 	{ "actuator", "actuator" },
+	{ "keep_labels", "keep labels" },
 	{ "split", "split" },
 	{ "deal", "deal" },
 	{ "promise", "promise" },
@@ -70,6 +71,7 @@ static const struct out_column peer_columns[] = {
 	{ "address", "PEER" },
 	{ "leaf", "LEAF" },
 	{ "ports", "PORTS OF PATHS" },
+	{ "qpn_hash", "QPN-HASH" },
 	{}
 };
 
@@ -118,8 +120,8 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 		out_string(obj, "device", text);
 	else
 		out_string(obj, "device", job->device);
-	out_bool(obj, "served", steer_serves(steer, job->ifindex));
-	if (first >= 0)
+	out_bool(obj, "served", steer_serves_job(steer, job));
+	if (first >= 0 && job->actuator != ROCESTEER_ACTUATOR_QP)
 		out_bool(obj, "first", first);
 	if (job->cgroup_id)
 		snprintf(text, sizeof(text), "cgroup %llu", job->cgroup_id);
@@ -133,6 +135,8 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 	if (job->pid)
 		out_uint(obj, "pid", job->pid);
 	out_string(obj, "actuator", actuator_name(job->actuator));
+	if (job->keep_labels)
+		out_bool(obj, "keep_labels", true);
 	out_string(obj, "split", split_name(job->split));
 	out_string(obj, "deal", deal_name(job->deal));
 	out_string(obj, "resequence", ordered_name(job->ordered));
@@ -246,6 +250,8 @@ static int show_peer(const struct rocesteer_peer_key *key,
 	group->paths |= steer_peer_paths(peer);
 	out_addr(obj, "address", key->addr);
 	out_addr(obj, "leaf", peer->leaf);
+	if (peer->qpn_hash)
+		out_bool(obj, "qpn_hash", true);
 	ports = out_array(obj, "ports");
 	for (i = 0; i < peer->nr_paths && i < ROCESTEER_MAX_PATHS; i++)
 		out_append_uint(ports, ntohs(peer->sport[i]));

@@ -202,19 +202,34 @@ static struct json_object *to_json(const struct load *l)
 	return root;
 }
 
-/* BPF puts flows on all paths: which few can be split instead is up to the daemon. */
+static bool hashes_qpns(const struct portmap *map)
+{
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		if (map->peers[i].qpn_hash)
+			return true;
+	return false;
+}
+
+/*
+ * BPF puts flows on all paths: which few can be split instead is up to the daemon. So is
+ * to find ports for queue pairs, where switches hash their numbers.
+ */
 static void note_daemon(const struct load *l)
 {
+	bool hashes = hashes_qpns(&l->map);
 	int fd;
 
-	if (l->spec.split != ROCESTEER_SPLIT_FEWEST)
+	if (l->spec.split != ROCESTEER_SPLIT_FEWEST && !hashes)
 		return;
 	fd = event_socket_connect();
 	if (fd >= 0)
 		close(fd);
 	else
 		out_note(&l->args->out,
-			 "Flows are not planned until the daemon runs: systemctl start rocesteer, or rocesteer daemon.");
+			 "Flows are not %s until the daemon runs: systemctl start rocesteer, or rocesteer daemon.",
+			 hashes ? "steered" : "planned");
 }
 
 /* Of which job a flow is that is taken. */

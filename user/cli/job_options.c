@@ -23,8 +23,8 @@
 
 enum {
 	JOB, NAME, PORT_MAP, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
-	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, DEAL, RESEQUENCE, ACTUATOR, MODULE,
-	NO_VERIFY,
+	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, DEAL, RESEQUENCE, ACTUATOR,
+	KEEP_LABELS, MODULE, NO_VERIFY,
 };
 
 const struct cli_option job_load_options[] = {
@@ -56,6 +56,8 @@ const struct cli_option job_load_options[] = {
 			 "restore the order of split flows (default: auto with --split)" },
 	[ACTUATOR] = { "actuator", "auto|packet|qp",
 		       "steer packets or queue pairs (default: auto, by device)" },
+	[KEEP_LABELS] = { "keep-labels", NULL,
+			  "leave the flow labels of UCX's lanes and of rdma_cm" },
 	[MODULE] = { "module", "auto|yes|no",
 		     "use the kernel module (default: auto, if loaded or installed)" },
 	[NO_VERIFY] = { "no-verify", NULL, "do not probe ports of the port map first" },
@@ -148,6 +150,10 @@ static int read_actuator(struct load *l)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
 			       "--split: a queue pair has one port, --actuator qp splits nothing");
 	l->spec.actuator = actuator;
+	l->spec.keep_labels = l->args->value[KEEP_LABELS];
+	if (l->spec.keep_labels && actuator == ROCESTEER_ACTUATOR_PACKET)
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--keep-labels: --actuator packet changes no flow label");
 	return 0;
 }
 

@@ -220,13 +220,27 @@ static bool has_weights(const struct exporter *x)
 	return false;
 }
 
+/* Do switches hash the queue pair number on the way to one? Then a port is not a path. */
+static bool hashes_qpns(const struct exporter *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->nr_peers; i++)
+		if (x->peers[i]->qpn_hash)
+			return true;
+	return false;
+}
+
 static void note_balance(const struct exporter *x, struct json_object *lib,
 			 const struct export_balance *balance, unsigned int n,
 			 const char *what, const char *best)
 {
 	unsigned int mean = balance->sum / x->nr_peers;
 
-	if (balance->worst == EXPORT_EVEN)
+	if (hashes_qpns(x))
+		note(lib,
+		     "Not exact: switches hash the destination queue pair, so a port does not choose a path. Chance does.");
+	else if (balance->worst == EXPORT_EVEN)
 		note(lib, "Exact: with %u %s all paths of each peer carry %s.", n, what,
 		     has_weights(x) ? "what their weights say" : "the same");
 	else
@@ -251,7 +265,7 @@ static int balance_of(const struct exporter *x, struct json_object *lib, const _
 	ret = export_measure(&x->e, ports, n, each, &balance);
 	if (ret)
 		goto out_free;
-	out_bool(lib, "exact", balance.worst == EXPORT_EVEN);
+	out_bool(lib, "exact", balance.worst == EXPORT_EVEN && !hashes_qpns(x));
 	out_decimal(lib, "worst", balance.worst, 4);
 	out_decimal(lib, "mean", balance.sum / x->nr_peers, 4);
 	array = out_array(lib, "balance");

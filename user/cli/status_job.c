@@ -46,8 +46,8 @@ static void put_job(struct json_object *obj, const struct status *st,
 	if (job->name[0])
 		out_string(obj, "name", job->name);
 	out_string(obj, "device", item->device[0] ? item->device : job->device);
-	out_bool(obj, "served", steer_serves(st->steer, job->ifindex));
-	if (first >= 0)
+	out_bool(obj, "served", steer_serves_job(st->steer, job));
+	if (first >= 0 && job->actuator != ROCESTEER_ACTUATOR_QP)
 		out_bool(obj, "first", first);
 	out_uint(obj, "flows", item->flows);
 	if (item->imbalance)
@@ -70,13 +70,14 @@ static void judge_device(struct status *st, const struct status_job *item)
 		status_advise(finding,
 			      "Bring the device back, while rocesteer daemon runs; or: rocesteer job unload --job %u",
 			      item->id);
-	} else if (!steer_serves(st->steer, job->ifindex)) {
+	} else if (!steer_serves_job(st->steer, job)) {
 		finding = status_find(st, STATUS_ERROR, "not-served", item->id,
 				      "no programs are attached to %s, no flow is steered",
 				      job->device);
 		status_advise(finding,
 			      "Start rocesteer daemon, which attaches them; or unload the job and load it again.");
-	} else if (!steer_first(st->steer, job->ifindex)) {
+	} else if (job->actuator != ROCESTEER_ACTUATOR_QP &&
+		   !steer_first(st->steer, job->ifindex)) {
 		finding = status_find(st, STATUS_ERROR, "not-first", item->id,
 				      "on %s a program of others runs before ours",
 				      item->device);

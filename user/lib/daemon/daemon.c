@@ -15,6 +15,7 @@
 #include "event_socket.h"
 #include "group.h"
 #include "path_monitor.h"
+#include "qpn_search.h"
 #include "rediscovery.h"
 
 /* Flows come many at once: how long a plan waits for more of them, ns. */
@@ -41,6 +42,7 @@
  * @gone: of struct gone: jobs whose device is gone
  * @path_monitor_config: of @monitor
  * @rediscovery: finds the ports of paths again
+ * @qpn_search: finds those of queue pairs, where switches hash their numbers
  * @plan_at: when to plan what has changed, or LOOP_NEVER
  * @jobs_at: when to try to load jobs from files again, or LOOP_NEVER
  * @reload: the tables have to be read again
@@ -62,6 +64,7 @@ struct daemon {
 	struct path_monitor_config path_monitor_config;
 	struct path_monitor *monitor;
 	struct rediscovery rediscovery;
+	struct qpn_search qpn_search;
 	__u64 plan_at;
 	__u64 jobs_at;
 	bool reload;
@@ -180,6 +183,9 @@ static void take_event(const struct rocesteer_event *event, void *arg)
 	} else if (event->type == ROCESTEER_EVENT_FULL) {
 		tell(event_group("table-full", group), k);
 		ret = 0;
+	} else if (event->type == ROCESTEER_EVENT_QPN) {
+		qpn_search_soon(&k->qpn_search);
+		ret = 0;
 	} else {
 		ret = group_update(&k->groups, group, &event->key);
 		plan_soon(k);
@@ -244,7 +250,7 @@ static void path_moved(struct group *group, __u32 p, void *arg)
 {
 	struct daemon *k = arg;
 
-	if (rediscovery_start(&k->rediscovery, &k->groups, group) > 0)
+	if (rediscovery_start(&k->rediscovery, group) > 0)
 		tell(event_path("path-moved", group, p), k);
 }
 
@@ -328,6 +334,27 @@ static int remapped(const char *message, void *arg)
 	return 0;
 }
 
+/* Queue pairs have ports: those that sent already are planned, others enter the tables. */
+static int qpns_found(const char *message, void *arg)
+{
+	struct json_object *event;
+	struct daemon *k = arg;
+	struct group *group;
+	size_t i;
+
+	if (message[0]) {
+		event = event_new("error");
+		out_string(event, "message", message);
+		tell(event, k);
+	}
+	for (i = 0; i < k->groups.group.nr; i++) {
+		group = k->groups.group.item[i];
+		group->changed = true;
+	}
+	plan_soon(k);
+	return 0;
+}
+
 static void close_tables(struct daemon *k)
 {
 	if (k->events) {
@@ -400,6 +427,7 @@ static int read_tables(struct daemon *k)
 	check_devices(k);
 	ret = groups_read(&k->groups, group_gone, k);
 	steer_unlock(k->groups.steer);
+	qpn_search_soon(&k->qpn_search);
 	return ret ?: path_monitor_read(k->monitor) ?: plan_groups(k) ?:
 	       groups_move_acks(&k->groups);
 }
@@ -487,6 +515,8 @@ static __u64 next_time(const struct daemon *k)
 		due = k->reload_at;
 	if (k->jobs_at < due)
 		due = k->jobs_at;
+	if (qpn_search_due(&k->qpn_search) < due)
+		due = qpn_search_due(&k->qpn_search);
 	return due < k->plan_at ? due : k->plan_at;
 }
 
@@ -498,8 +528,8 @@ static int do_step(struct daemon *k)
 		load_jobs(k, false);
 	if (k->reload && progress_now() >= k->reload_at)
 		ret = reload(k);
-	if (!ret)
-		ret = path_monitor_step(k->monitor);
+	ret = ret ?: qpn_search_step(&k->qpn_search) ?:
+	      path_monitor_step(k->monitor);
 	if (ret > 0)	/* the flows first: they have the data */
 		return plan_groups(k) ?: groups_move_acks(&k->groups);
 	if (!ret && progress_now() >= k->plan_at)
@@ -550,15 +580,22 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 			.device = device_changed,
 			.arg = &k,
 		},
-		.rediscovery = { .loop = &k.loop,
-				 .short_quotes = config->short_quotes,
-				 .done = remapped, .arg = &k },
+		.rediscovery = {
+			.groups = &k.groups, .short_quotes = config->short_quotes,
+			.errand = { .loop = &k.loop, .done = remapped, .arg = &k },
+		},
+		.qpn_search = {
+			.groups = &k.groups, .short_quotes = config->short_quotes,
+			.errand = { .loop = &k.loop, .done = qpns_found, .arg = &k },
+			.at = LOOP_NEVER,
+		},
 		.plan_at = LOOP_NEVER,
 	};
 	int ret;
 
 	ret = start(&k) ?: run(&k);
-	rediscovery_stop(&k.rediscovery);
+	errand_stop(&k.rediscovery.errand);
+	errand_stop(&k.qpn_search.errand);
 	path_monitor_close(k.monitor);
 	close_tables(&k);
 	groups_clear(&k.groups);

@@ -249,8 +249,6 @@ static int move_ack(const struct rocesteer_flow_key *key,
 {
 	struct rocesteer_group_key gkey = { .job = path->job,
 					    .ifindex = key->ifindex };
-	struct rocesteer_peer_key pkey = { .job = path->job,
-					   .ifindex = key->ifindex };
 	struct rocesteer_set_flow set = { .key = *key, .job = path->job,
 					  .nr_pieces = 1, .now = 1,
 					  .piece[0].end = 1 };
@@ -261,12 +259,11 @@ static int move_ack(const struct rocesteer_flow_key *key,
 	int ret;
 
 	memcpy(gkey.leaf, path->leaf, sizeof(gkey.leaf));
-	memcpy(pkey.addr, key->peer, sizeof(pkey.addr));
 	group = groups_find(groups, &gkey);
 	p = path->piece[0].path;
 	if (path->flags & ROCESTEER_FLOW_SHARE || !group ||
 	    p >= ROCESTEER_MAX_PATHS ||
-	    steer_peer_get(groups->steer, &pkey, &peer) ||
+	    steer_ports_get(groups->steer, key, path->job, &peer) ||
 	    (!(group->down >> p & 1) && path->piece[0].sport == peer.sport[p]))
 		return 0;
 	for (i = 0; i < group->nr_paths; i++) {

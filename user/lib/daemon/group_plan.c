@@ -66,13 +66,7 @@ static struct flow *nth_flow(const struct work *w, size_t i)
 static int get_peer(const struct work *w, const struct flow *flow,
 		    struct rocesteer_peer *peer)
 {
-	struct rocesteer_peer_key key = {
-		.job = w->group->key.job,
-		.ifindex = w->group->key.ifindex,
-	};
-
-	memcpy(key.addr, flow->key.peer, sizeof(key.addr));
-	return steer_peer_get(w->groups->steer, &key, peer);
+	return steer_ports_get(w->groups->steer, &flow->key, w->group->key.job, peer);
 }
 
 /* Which paths can be used? Those that are up, and to which all peers have a port. */

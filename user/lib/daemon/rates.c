@@ -35,13 +35,15 @@ static int read_group(const struct rocesteer_group_key *key,
 {
 	struct look *look = arg;
 	struct rates_group *group;
+	struct rocesteer_job job;
 
 	group = set_get(&look->rates->groups, key, sizeof(*key),
 			sizeof(*group));
 	if (!group)
 		return -ENOMEM;
 	group->group = *from;
-	group->served = steer_serves(look->steer, key->ifindex);
+	group->served = !steer_job_get(look->steer, key->job, &job) &&
+			steer_serves_job(look->steer, &job);
 	if (group->group.nr_paths > ROCESTEER_MAX_PATHS)
 		group->group.nr_paths = ROCESTEER_MAX_PATHS;
 	return 0;

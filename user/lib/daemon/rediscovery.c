@@ -3,13 +3,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "fabric/fabric.h"
@@ -83,8 +78,7 @@ static bool same_paths(const struct rocesteer_group *group,
  * The job may be gone, and another have its number: the ports are right if it has
  * the paths that were looked for.
  */
-static int put_peer(const struct rediscovery *rediscovery,
-		    const struct groups *asked, struct steer *steer,
+static int put_peer(const struct rediscovery *rediscovery, struct steer *steer,
 		    const struct portmap_peer *found)
 {
 	struct rocesteer_set_peer set = { .key.job = rediscovery->job,
@@ -101,19 +95,19 @@ static int put_peer(const struct rediscovery *rediscovery,
 	    memcmp(set.peer.source, found->source, 16))
 		return 0;
 	memcpy(gkey.leaf, set.peer.leaf, 16);
-	before = groups_find(asked, &gkey);
+	before = groups_find(rediscovery->groups, &gkey);
 	if (!before || steer_group_get(steer, &gkey, &group) ||
 	    !same_paths(&group, before))
 		return 0;
 	for (p = 0; p < before->nr_paths; p++)
 		sport[p] = port_of(find_path(found, before, p), sport[p],
 				   group.down >> p & 1);
-	return steer_set_peer(steer, &set);
+	return steer_set_peer(steer, &set) ?:
+	       steer_qpns_forget(steer, set.key.job, &set.key);
 }
 
 /* While we have the lock, no job comes or goes. */
-static int put_ports(const struct rediscovery *rediscovery,
-		     const struct groups *asked, const struct portmap *map,
+static int put_ports(const struct rediscovery *rediscovery, const struct portmap *map,
 		     struct err *err)
 {
 	struct steer *steer = NULL;
@@ -127,7 +121,7 @@ static int put_ports(const struct rediscovery *rediscovery,
 	}
 	for (i = 0; !ret && i < map->nr_peers; i++)
 		if (!map->peers[i].local)
-			ret = put_peer(rediscovery, asked, steer, &map->peers[i]);
+			ret = put_peer(rediscovery, steer, &map->peers[i]);
 	steer_close(steer);
 	return ret;
 }
@@ -187,9 +181,8 @@ static bool split(void *arg, size_t i)
 	return false;
 }
 
-static int find_ports(const struct rediscovery *rediscovery,
-		      struct groups *groups, struct peers *peers, size_t nr,
-		      struct err *err)
+static int find_ports(const struct rediscovery *rediscovery, struct peers *peers,
+		      size_t nr, struct err *err)
 {
 	char device[IF_NAMESIZE];
 	struct discover discover = {
@@ -212,23 +205,23 @@ static int find_ports(const struct rediscovery *rediscovery,
 	ret = discover_run(&discover, &map, err);
 	if (ret)
 		return ret;
-	ret = put_ports(rediscovery, groups, &map, err);
+	ret = put_ports(rediscovery, &map, err);
 	portmap_free(&map);
 	return ret;
 }
 
-static int run(const struct rediscovery *rediscovery, struct groups *groups,
-	       struct err *err)
+static int run(void *what, struct err *err)
 {
-	struct peers peers = { .groups = groups, .job = rediscovery->job,
+	const struct rediscovery *rediscovery = what;
+	struct peers peers = { .groups = rediscovery->groups, .job = rediscovery->job,
 			       .ifindex = rediscovery->ifindex };
 	size_t n;
 	int ret;
 
-	ret = steer_peer_each(groups->steer, rediscovery->job, add_peer, &peers);
+	ret = steer_peer_each(peers.groups->steer, rediscovery->job, add_peer, &peers);
 	while (!ret && peers.nr) {
 		n = take_alike(&peers);
-		ret = find_ports(rediscovery, groups, &peers, n, err);
+		ret = find_ports(rediscovery, &peers, n, err);
 		peers.nr -= n;
 		peers.peer += n;
 		peers.addr += n;
@@ -236,78 +229,20 @@ static int run(const struct rediscovery *rediscovery, struct groups *groups,
 	return ret;
 }
 
-/* The process; it ends with its memory, and with the daemon. */
-static void child(const struct rediscovery *rediscovery, struct groups *groups,
-		  int fd)
-{
-	struct err err = {};
-	int ret;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	ret = run(rediscovery, groups, &err);
-	if (ret)
-		dprintf(fd, "%s", err.code ? err.message : strerror(-ret));
-	_exit(!!ret);
-}
-
-static void finish(struct rediscovery *rediscovery)
-{
-	loop_remove(rediscovery->loop, &rediscovery->source);
-	close(rediscovery->source.fd);
-	waitpid(rediscovery->pid, NULL, 0);
-	rediscovery->pid = 0;
-}
-
-/* It says one thing at most, at its end. */
-static int said(void *arg)
-{
-	struct rediscovery *rediscovery = arg;
-	char message[sizeof(((struct err *)0)->message)];
-	ssize_t len = read(rediscovery->source.fd, message, sizeof(message) - 1);
-
-	message[len > 0 ? len : 0] = '\0';
-	finish(rediscovery);
-	return rediscovery->done(message, rediscovery->arg);
-}
-
-int rediscovery_start(struct rediscovery *rediscovery, struct groups *groups,
-		      const struct group *group)
+int rediscovery_start(struct rediscovery *rediscovery, const struct group *group)
 {
 	__u64 now = progress_now();
-	int fd[2], ret;
+	int ret;
 
-	if (rediscovery->pid || (rediscovery->job == group->key.job &&
-				 rediscovery->ifindex == group->key.ifindex &&
-				 now < rediscovery->again))
+	if (rediscovery->errand.pid || (rediscovery->job == group->key.job &&
+					rediscovery->ifindex == group->key.ifindex &&
+					now < rediscovery->again))
 		return 0;
-	if (pipe(fd))
-		return -errno;
 	rediscovery->again = now + PAUSE;
 	rediscovery->job = group->key.job;
 	rediscovery->ifindex = group->key.ifindex;
-	rediscovery->pid = fork();
-	if (!rediscovery->pid)
-		child(rediscovery, groups, fd[1]);
-	close(fd[1]);
-	rediscovery->source = (struct source) { .fd = fd[0], .ready = said,
-						.arg = rediscovery };
-	ret = rediscovery->pid < 0 ? -errno :
-	      loop_add(rediscovery->loop, &rediscovery->source);
-	if (!ret)
-		return 1;
-	close(fd[0]);
-	if (rediscovery->pid > 0) {
-		kill(rediscovery->pid, SIGKILL);
-		waitpid(rediscovery->pid, NULL, 0);
-	}
-	rediscovery->pid = 0;
-	return ret;
-}
-
-void rediscovery_stop(struct rediscovery *rediscovery)
-{
-	if (!rediscovery->pid)
-		return;
-	kill(rediscovery->pid, SIGKILL);
-	finish(rediscovery);
+	rediscovery->errand.run = run;
+	rediscovery->errand.what = rediscovery;
+	ret = errand_start(&rediscovery->errand);
+	return ret ?: 1;
 }

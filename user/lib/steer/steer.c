@@ -30,6 +30,8 @@ static const struct {
 			sizeof(struct rocesteer_flow_path) },
 	[MAP_PEERS] = { "rs_peers", sizeof(struct rocesteer_peer_key),
 			sizeof(struct rocesteer_peer) },
+	[MAP_QPNS] = { "rs_qpns", sizeof(struct rocesteer_qpn_key),
+		       sizeof(struct rocesteer_ports) },
 	[MAP_GROUPS] = { "rs_groups", sizeof(struct rocesteer_group_key),
 			 sizeof(struct rocesteer_group) },
 	[MAP_JOBS] = { "rs_jobs", sizeof(__u32), sizeof(struct rocesteer_job) },
@@ -413,6 +415,15 @@ bool steer_serves(const struct steer *s, __u32 ifindex)
 	       is_attached(s, "ingress", ifindex);
 }
 
+bool steer_serves_job(const struct steer *s, const struct rocesteer_job *job)
+{
+	char name[IF_NAMESIZE];
+
+	if (job->actuator == ROCESTEER_ACTUATOR_QP)
+		return if_indextoname(job->ifindex, name);
+	return steer_serves(s, job->ifindex);
+}
+
 static __u32 prog_id(const struct steer *s, const char *prog)
 {
 	struct bpf_prog_info info = {};
@@ -516,12 +527,13 @@ static int check_device(unsigned int ifindex, struct err *err)
 	return -EOPNOTSUPP;
 }
 
-int steer_attach(struct steer *s, unsigned int ifindex, struct err *err)
+int steer_attach(struct steer *s, unsigned int ifindex,
+		 enum rocesteer_actuator actuator, struct err *err)
 {
 	int ret;
 
 	ret = check_device(ifindex, err);
-	if (ret)
+	if (ret || actuator == ROCESTEER_ACTUATOR_QP)
 		return ret;
 	ret = attach(s, "egress", BPF_TCX_EGRESS, ifindex);
 	if (!ret)

@@ -171,9 +171,13 @@ static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
 	bool chunks = false;
 	int ret;
 
-	/* Without a link that was done, or none was attached: job load was killed. */
+	/*
+	 * Without a link that was done, or none was attached: the job needs none, or job
+	 * load was killed.
+	 */
 	if ((job->ifindex != to || !steer_serves(s, to)) &&
-	    steer_has_link(s, job->ifindex))
+	    (steer_has_link(s, job->ifindex) ||
+	     job->actuator == ROCESTEER_ACTUATOR_QP))
 		drop_flows(s, job->ifindex);
 	set_get(&check->back, &to, sizeof(to), sizeof(to));
 	ret = move_job(s, id, job, to, &chunks);
@@ -181,7 +185,7 @@ static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
 		return err_errno(check->err, -ret, "tables",
 				 "cannot move job %u to the new %s", id,
 				 job->device);
-	ret = steer_attach(s, to, check->err);
+	ret = steer_attach(s, to, job->actuator, check->err);
 	if (!ret && chunks)
 		ret = steer_attach_chunk(s, to, check->err);
 	if (!ret)
@@ -198,7 +202,7 @@ static int check_job(int fd, const void *key, const void *value, void *arg)
 
 	memcpy(&id, key, sizeof(id));
 	if (if_indextoname(job.ifindex, name) &&
-	    steer_serves(check->s, job.ifindex) &&
+	    steer_serves_job(check->s, &job) &&
 	    !set_find(&check->back, &job.ifindex, sizeof(job.ifindex))) {
 		if (strcmp(name, job.device)) {
 			memcpy(job.device, name, sizeof(job.device));

@@ -63,11 +63,38 @@ void steer_pins_remove(const char *dir)
 	rmdir(dir);
 }
 
-/* Has every link in @dir lost its device, as when its namespace is gone? */
+/*
+ * Is the namespace of a policy gone? The module says so where the policy is to take the
+ * place of itself.
+ */
+static bool policy_stale(const char *dir)
+{
+	LIBBPF_OPTS(bpf_link_update_opts, opts, .flags = BPF_F_REPLACE);
+	int link = steer_pin_get(dir, STEER_PIN_POLICY), map = -1;
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+	bool stale = false;
+
+	if (link >= 0 && !bpf_link_get_info_by_fd(link, &info, &len))
+		map = bpf_map_get_fd_by_id(info.struct_ops.map_id);
+	if (map >= 0) {
+		opts.old_map_fd = map;
+		stale = bpf_link_update(link, map, &opts) == -ENOENT;
+		close(map);
+	}
+	if (link >= 0)
+		close(link);
+	return stale;
+}
+
+/*
+ * Has every link in @dir lost its device, as when its namespace is gone? Where queue pairs
+ * are steered alone there is none.
+ */
 static bool pins_stale(const char *dir)
 {
+	bool links = false, any = false;
 	struct dirent *de;
-	bool links = false;
 	DIR *d = opendir(dir);
 
 	if (!d)
@@ -82,6 +109,7 @@ static bool pins_stale(const char *dir)
 		fd = steer_pin_get(dir, de->d_name);
 		if (fd < 0)
 			continue;
+		any = true;
 		err = bpf_link_get_info_by_fd(fd, &info, &len);
 		close(fd);
 		links = !err && !info.tcx.ifindex;
@@ -89,7 +117,7 @@ static bool pins_stale(const char *dir)
 			break;
 	}
 	closedir(d);
-	return links;
+	return any ? links : policy_stale(dir);
 }
 
 void steer_pins_sweep(const char *own)

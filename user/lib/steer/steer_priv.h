@@ -18,6 +18,7 @@
 enum steer_map {
 	MAP_FLOWS,
 	MAP_PEERS,
+	MAP_QPNS,
 	MAP_GROUPS,
 	MAP_JOBS,
 	MAP_DEVICES,
@@ -107,8 +108,12 @@ int steer_root(int flags, struct err *err);
 /* Read a parameter of the module, a number. Return: 0 or a negative errno. */
 int steer_module_param(const char *name, __u32 *value, struct err *err);
 
-/* Attach to or detach from a device. Return: 0 or a negative errno. */
-int steer_attach(struct steer *s, unsigned int ifindex, struct err *err);
+/*
+ * Attach to a device, where the actuator is not of queue pairs alone, or detach. Return: 0
+ * or a negative errno.
+ */
+int steer_attach(struct steer *s, unsigned int ifindex,
+		 enum rocesteer_actuator actuator, struct err *err);
 void steer_detach(struct steer *s, unsigned int ifindex);
 
 /* Were programs attached to it, be it that it is gone meanwhile? */

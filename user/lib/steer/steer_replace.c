@@ -198,15 +198,13 @@ static int see_to_flow(const struct rocesteer_flow_key *key,
 	struct work *w = arg;
 	struct rocesteer_group_key gkey = { .job = path->job,
 					    .ifindex = key->ifindex };
-	struct rocesteer_peer_key pkey = { .job = path->job,
-					   .ifindex = key->ifindex };
 	const struct before *before;
 	struct rocesteer_peer peer;
 
 	if (path->job != w->spec->id)
 		return 0;
-	memcpy(pkey.addr, key->peer, 16);
-	if (steer_peer_get(w->s, &pkey, &peer) || memcmp(peer.leaf, path->leaf, 16)) {
+	if (steer_ports_get(w->s, key, path->job, &peer) ||
+	    memcmp(peer.leaf, path->leaf, 16)) {
 		steer_forget(w->s, key);
 		return 0;
 	}
@@ -237,6 +235,7 @@ static int replace(struct work *w)
 	steer_peer_each(w->s, id, drop_peer, w);
 	steer_wait_programs();	/* none that saw the old peers enters a flow */
 	steer_flow_each(w->s, see_to_flow, w);
+	steer_qpns_forget(w->s, id, NULL);	/* paths may have other numbers */
 	steer_group_each(w->s, id, drop_group, w);
 	return 0;
 }

@@ -231,7 +231,8 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 	struct rocesteer_peer_key key = { .job = spec->id,
 					  .ifindex = spec->ifindex };
 	struct rocesteer_peer peer = { .nr_paths = leaf->nr,
-				       .hop = spec->map->hop };
+				       .hop = spec->map->hop,
+				       .qpn_hash = from->qpn_hash };
 	unsigned int p;
 
 	memcpy(key.addr, from->addr, 16);
@@ -245,7 +246,8 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 
 /*
  * Deal an explicit flow its share here, as the egress program would. That does it
- * where order is restored: only the module knows if this end does so for the flow.
+ * where order is restored: only the module knows if this end does so for the flow; and
+ * where the ports for its queue pair are not known yet.
  */
 static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 		    const struct rocesteer_flow_key *flow)
@@ -257,32 +259,36 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	struct rocesteer_flow_path path = rocesteer_new_flow;
 	struct rocesteer_group group;
 	struct rocesteer_peer peer;
-	const __u32 *flows;
+	bool queue_pair = spec->actuator == ROCESTEER_ACTUATOR_QP;
+	__u32 by = rocesteer_deal_by(spec->deal, queue_pair), i;
+	__u64 load, least = 0;
 	int best = -1;
-	__u32 i;
 
 	if (spec->ordered)
 		return 0;
 	memcpy(key.addr, flow->peer, 16);
 	if (bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer))
 		return -errno;
+	if (peer.qpn_hash)
+		return 0;
 	memcpy(gkey.leaf, peer.leaf, 16);
 	if (bpf_map_lookup_elem(s->maps[MAP_GROUPS], &gkey, &group))
 		return -errno;
-	flows = spec->deal == ROCESTEER_DEAL_PLACE ? peer.flows : group.flows;
 	for (i = 0; i < group.nr_paths; i++) {
 		__u32 p = (group.first + i) % group.nr_paths;
 
-		if (peer.sport[p] &&
-		    (best < 0 || (flows[p] + 1ull) * group.weight[best] <
-				 (flows[best] + 1ull) * group.weight[p]))
-			best = p;
+		load = rocesteer_path_load(&group, &peer, p, by) + 1;
+		if (!peer.sport[p] ||
+		    (best >= 0 && load * group.weight[best] >= least * group.weight[p]))
+			continue;
+		best = p;
+		least = load;
 	}
 	if (best < 0)
 		return -ENOENT;
 	path.job = spec->id;
 	path.flags = ROCESTEER_FLOW_SHARE | best << ROCESTEER_FLOW_HOME_SHIFT;
-	if (spec->actuator == ROCESTEER_ACTUATOR_QP)
+	if (queue_pair)
 		path.flags |= ROCESTEER_FLOW_QP;
 	path.nr_pieces = 1;
 	path.piece[0].end = 1;
@@ -310,6 +316,7 @@ struct rocesteer_job steer_job_of(const struct steer_job_spec *spec)
 		.deal = spec->deal,
 		.ordered = spec->ordered,
 		.actuator = spec->actuator,
+		.keep_labels = spec->keep_labels,
 		.slice = spec->slice,
 		.loaded_at = time(NULL),
 	};
@@ -411,7 +418,7 @@ static int purge_one(int fd, const void *key, const void *value, void *arg)
 static void purge(struct steer *s, __u32 job)
 {
 	static const enum steer_map order[] = {
-		MAP_DEVICES, MAP_PEERS, MAP_FLOWS, MAP_GROUPS,
+		MAP_DEVICES, MAP_PEERS, MAP_QPNS, MAP_FLOWS, MAP_GROUPS,
 	};
 	size_t i;
 
@@ -431,13 +438,15 @@ struct use {
 	__u32 but;
 };
 
+/* Does it need programs on the device? */
 static int uses_device(int fd, const void *key, const void *value, void *arg)
 {
 	const struct rocesteer_job *job = value;
 	const struct use *use = arg;
 
 	(void)fd;
-	return *(const __u32 *)key != use->but && job->ifindex == use->ifindex;
+	return *(const __u32 *)key != use->but && job->ifindex == use->ifindex &&
+	       job->actuator != ROCESTEER_ACTUATOR_QP;
 }
 
 static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
@@ -533,7 +542,7 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 		ret = steer_fill_error(spec->id, ret, err);
 		goto err_remove;
 	}
-	ret = steer_attach(s, spec->ifindex, err);
+	ret = steer_attach(s, spec->ifindex, spec->actuator, err);
 	if (ret)
 		goto err_remove;
 	steer_chunks_forget(s, spec->flows, spec->nr_flows);
@@ -564,17 +573,6 @@ int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job)
 	return bpf_map_lookup_elem(s->maps[MAP_JOBS], &id, job) ? -ENOENT : 0;
 }
 
-bool steer_has_peer(struct steer *s, __u32 job,
-		    const struct rocesteer_flow_key *flow)
-{
-	struct rocesteer_peer_key key = { .job = job,
-					  .ifindex = flow->ifindex };
-	struct rocesteer_peer peer;
-
-	memcpy(key.addr, flow->peer, 16);
-	return !bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer);
-}
-
 __u64 steer_peer_paths(const struct rocesteer_peer *peer)
 {
 	__u64 paths = 0;
@@ -596,6 +594,55 @@ int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 		   struct rocesteer_peer *peer)
 {
 	return bpf_map_lookup_elem(s->maps[MAP_PEERS], key, peer) ? -errno : 0;
+}
+
+int steer_ports_get(struct steer *s, const struct rocesteer_flow_key *key, __u32 job,
+		    struct rocesteer_peer *peer)
+{
+	struct rocesteer_qpn_key qkey = { .peer.job = job,
+					  .peer.ifindex = key->ifindex,
+					  .dqpn = key->dqpn };
+	struct rocesteer_ports ports = {};
+	int ret;
+
+	memcpy(qkey.peer.addr, key->peer, 16);
+	ret = steer_peer_get(s, &qkey.peer, peer);
+	if (ret || !peer->qpn_hash)
+		return ret;
+	bpf_map_lookup_elem(s->maps[MAP_QPNS], &qkey, &ports);
+	memcpy(peer->sport, ports.sport, sizeof(peer->sport));
+	return 0;
+}
+
+int steer_qpn_put(struct steer *s, const struct rocesteer_qpn_key *key,
+		  const struct rocesteer_ports *ports)
+{
+	return bpf_map_update_elem(s->maps[MAP_QPNS], key, ports, BPF_EXIST) ? -errno : 0;
+}
+
+struct forget {
+	struct steer *s;
+	const struct rocesteer_peer_key *peer;
+};
+
+static int forget_ports(const struct rocesteer_qpn_key *key,
+			const struct rocesteer_ports *ports, void *arg)
+{
+	static const struct rocesteer_ports none;
+	const struct forget *forget = arg;
+	int ret = 0;
+
+	(void)ports;
+	if (!forget->peer || !memcmp(forget->peer, &key->peer, sizeof(key->peer)))
+		ret = steer_qpn_put(forget->s, key, &none);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+int steer_qpns_forget(struct steer *s, __u32 job, const struct rocesteer_peer_key *peer)
+{
+	struct forget forget = { s, peer };
+
+	return steer_qpn_each(s, job, forget_ports, &forget);
 }
 
 int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,

@@ -80,6 +80,7 @@ const char *steer_pin_dir(const struct steer *s);
  * @deal: on which path a flow is at home
  * @ordered: which flows may be split
  * @actuator: by packet or by queue pair
+ * @keep_labels: as in struct rocesteer_job
  * @slice: as in struct rocesteer_job
  * @ifindex: device of @map
  * @map: paths; peers that are local are left out
@@ -101,6 +102,7 @@ struct steer_job_spec {
 	enum rocesteer_deal deal;
 	enum rocesteer_ordered ordered;
 	enum rocesteer_actuator actuator;
+	bool keep_labels;
 	__u8 slice;
 	unsigned int ifindex;
 	const struct portmap *map;
@@ -113,7 +115,7 @@ struct steer_job_spec {
 };
 
 /**
- * steer_job_add() - attach to the job's device and fill its tables
+ * steer_job_add() - fill a job's tables and attach to its device, if it steers packets
  * @s: opened with STEER_CREATE
  * @spec: the job
  * @err: filled on failure
@@ -157,7 +159,7 @@ int steer_job_del(struct steer *s, __u32 id, struct err *err);
 
 /**
  * enum steer_device - what is with the device of a job
- * @STEER_DEVICE_THERE: programs are attached to it
+ * @STEER_DEVICE_THERE: programs are attached to it, or the job needs none
  * @STEER_DEVICE_GONE: no device of this network namespace has its name
  * @STEER_DEVICE_BACK: one has, but no programs were attached: now they are, and the
  *	job's entries are that device's; the job's flows are forgotten
@@ -186,6 +188,9 @@ int steer_devices_check(struct steer *s,
 /* Are the programs attached to a device? */
 bool steer_serves(const struct steer *s, __u32 ifindex);
 
+/* Has the job what it needs: its device, and the programs there if it steers packets? */
+bool steer_serves_job(const struct steer *s, const struct rocesteer_job *job);
+
 /*
  * Do they run before the programs of others, which may keep packets from them? To ask
  * takes CAP_NET_ADMIN. Return: 1, 0, or a negative errno.
@@ -194,10 +199,6 @@ int steer_first(const struct steer *s, __u32 ifindex);
 
 /* A loaded job. Return: 0 or -ENOENT. */
 int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job);
-
-/* Has the job a port map to the flow's peer? */
-bool steer_has_peer(struct steer *s, __u32 job,
-		    const struct rocesteer_flow_key *flow);
 
 /* Bit p: the peer has a port of path p. */
 __u64 steer_peer_paths(const struct rocesteer_peer *peer);
@@ -213,6 +214,10 @@ int steer_peer_each(struct steer *s, __u32 job,
 		    int (*fn)(const struct rocesteer_peer_key *key,
 			      const struct rocesteer_peer *peer, void *arg),
 		    void *arg);
+int steer_qpn_each(struct steer *s, __u32 job,
+		   int (*fn)(const struct rocesteer_qpn_key *key,
+			     const struct rocesteer_ports *ports, void *arg),
+		   void *arg);
 int steer_group_each(struct steer *s, __u32 job,
 		     int (*fn)(const struct rocesteer_group_key *key,
 			       const struct rocesteer_group *group, void *arg),
@@ -227,6 +232,24 @@ int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
 		   struct rocesteer_flow_path *path);
 int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 		   struct rocesteer_peer *peer);
+
+/*
+ * The peer of a job's flow, with the ports that the flow has: where switches hash the
+ * destination QPN those of rs_qpns, 0 where these are not known. Return: 0 or -ENOENT.
+ */
+int steer_ports_get(struct steer *s, const struct rocesteer_flow_key *key, __u32 job,
+		    struct rocesteer_peer *peer);
+
+/* Put ports that were found. Return: 0; -ENOENT where nobody asks for them any more. */
+int steer_qpn_put(struct steer *s, const struct rocesteer_qpn_key *key,
+		  const struct rocesteer_ports *ports);
+
+/*
+ * Forget the ports of a job's queue pairs at a peer, or with NULL at all, so that they are
+ * found again. Return: 0 or a negative errno.
+ */
+int steer_qpns_forget(struct steer *s, __u32 job, const struct rocesteer_peer_key *peer);
+
 int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,
 		    struct rocesteer_group *group);
 

@@ -59,6 +59,8 @@ union walk_fn {
 	int (*job)(__u32 id, const struct rocesteer_job *job, void *arg);
 	int (*peer)(const struct rocesteer_peer_key *key,
 		    const struct rocesteer_peer *peer, void *arg);
+	int (*qpn)(const struct rocesteer_qpn_key *key,
+		   const struct rocesteer_ports *ports, void *arg);
 	int (*group)(const struct rocesteer_group_key *key,
 		     const struct rocesteer_group *group, void *arg);
 	int (*flow)(const struct rocesteer_flow_key *key,
@@ -110,6 +112,26 @@ int steer_peer_each(struct steer *s, __u32 job,
 	struct walk w = { .job = job, .fn.peer = fn, .arg = arg };
 
 	return steer_map_each(s->maps[MAP_PEERS], peer_one, &w);
+}
+
+static int qpn_one(int fd, const void *key, const void *value, void *arg)
+{
+	const struct rocesteer_qpn_key *qpn = key;
+	const struct walk *w = arg;
+
+	(void)fd;
+	return w->job && qpn->peer.job != w->job ? 0 :
+	       w->fn.qpn(qpn, value, w->arg);
+}
+
+int steer_qpn_each(struct steer *s, __u32 job,
+		   int (*fn)(const struct rocesteer_qpn_key *key,
+			     const struct rocesteer_ports *ports, void *arg),
+		   void *arg)
+{
+	struct walk w = { .job = job, .fn.qpn = fn, .arg = arg };
+
+	return steer_map_each(s->maps[MAP_QPNS], qpn_one, &w);
 }
 
 static int group_one(int fd, const void *key, const void *value, void *arg)

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "qpn_search.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/fabric.h"
+#include "portmap/portmap.h"
+
+/* How long a search waits for more queue pairs, ns. */
+#define SETTLE	2000000ull
+
+/* Until another attempt, where a process could not be made, ns. */
+#define AGAIN		1000000000ull
+
+/* Queue pairs of one search: the others wait for the next. */
+#define MOST	1024
+
+/**
+ * struct waiting - a queue pair without ports
+ * @key: which
+ * @peer: its peer, with the paths that it shall have ports for
+ * @path: those
+ * @hop: for probes
+ */
+struct waiting {
+	struct rocesteer_qpn_key key;
+	struct portmap_peer peer;
+	struct portmap_path path[ROCESTEER_MAX_PATHS];
+	unsigned int hop;
+};
+
+struct list {
+	const struct groups *groups;
+	struct waiting *item;
+	size_t nr;
+};
+
+static bool is_waiting(const struct rocesteer_ports *ports)
+{
+	static const struct rocesteer_ports none;
+
+	return !memcmp(ports, &none, sizeof(none));
+}
+
+static void describe(struct waiting *w, const struct rocesteer_peer *peer,
+		     const struct group *group)
+{
+	__u32 p;
+
+	memcpy(w->peer.addr, w->key.peer.addr, 16);
+	memcpy(w->peer.source, peer->source, 16);
+	memcpy(w->peer.leaf, peer->leaf, 16);
+	for (p = 0; p < group->nr_paths; p++) {
+		memcpy(w->path[p].router, group->router[p], 16);
+		memcpy(w->path[p].leaf, group->leaf[p], 16);
+	}
+	w->peer.nr_paths = group->nr_paths;
+	w->hop = peer->hop;
+}
+
+/* Its peer, or job, may be gone. */
+static int add_waiting(const struct rocesteer_qpn_key *key,
+		       const struct rocesteer_ports *ports, void *arg)
+{
+	struct rocesteer_group_key gkey = { .job = key->peer.job,
+					    .ifindex = key->peer.ifindex };
+	struct list *list = arg;
+	const struct group *group;
+	struct rocesteer_peer peer;
+
+	if (!is_waiting(ports) || list->nr == MOST ||
+	    steer_peer_get(list->groups->steer, &key->peer, &peer))
+		return 0;
+	memcpy(gkey.leaf, peer.leaf, 16);
+	group = groups_find(list->groups, &gkey);
+	if (!group)
+		return 0;
+	list->item[list->nr].key = *key;
+	describe(&list->item[list->nr++], &peer, group);
+	return 0;
+}
+
+/* Are they probed by the same device, at the same distance? */
+static bool is_alike(const struct waiting *left, const struct waiting *right)
+{
+	return left->key.peer.ifindex == right->key.peer.ifindex &&
+	       left->hop == right->hop;
+}
+
+/* The job may be gone, and another have its number: the paths are to be the same. */
+static bool has_paths(struct steer *steer, const struct waiting *w)
+{
+	struct rocesteer_group_key key = { .job = w->key.peer.job,
+					   .ifindex = w->key.peer.ifindex };
+	struct rocesteer_group group;
+	unsigned int p;
+
+	memcpy(key.leaf, w->peer.leaf, 16);
+	if (steer_group_get(steer, &key, &group) || group.nr_paths != w->peer.nr_paths)
+		return false;
+	for (p = 0; p < w->peer.nr_paths; p++)
+		if (memcmp(group.router[p], w->path[p].router, 16) ||
+		    memcmp(group.leaf[p], w->path[p].leaf, 16))
+			return false;
+	return true;
+}
+
+static int put_ports(struct steer *steer, const struct waiting *w,
+		     const struct discover_qpn *found)
+{
+	struct rocesteer_ports ports = {};
+	unsigned int p;
+	int ret;
+
+	if (!has_paths(steer, w))
+		return 0;
+	for (p = 0; p < w->peer.nr_paths; p++)
+		ports.sport[p] = htons(found->port[p]);
+	ret = steer_qpn_put(steer, &w->key, &ports);
+	return ret == -ENOENT ? 0 : ret;	/* it was unloaded */
+}
+
+static int probe(const struct qpn_search *search, struct waiting **some, size_t nr,
+		 struct err *err)
+{
+	struct discover_qpn *what = calloc(nr, sizeof(*what));
+	char device[IF_NAMESIZE];
+	struct probe_batch_config config = {
+		.device = device, .hop = some[0]->hop, .ports = 1024, .rate = 2000,
+		.steady = true, .retries = 1, .timeout_ms = 40,
+		.short_quotes = search->short_quotes,
+	};
+	int ret = what ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; !ret && i < nr; i++) {
+		some[i]->peer.paths = some[i]->path;
+		what[i].peer = &some[i]->peer;
+		what[i].dqpn = some[i]->key.dqpn;
+	}
+	if (!ret && !if_indextoname(some[0]->key.peer.ifindex, device))
+		ret = -errno;
+	ret = ret ?: discover_qpn(&config, what, nr, NULL, NULL, err);
+	for (i = 0; !ret && i < nr; i++)
+		ret = put_ports(search->groups->steer, some[i], &what[i]);
+	free(what);
+	return ret;
+}
+
+static int search_all(const struct qpn_search *search, struct list *list,
+		      struct waiting **some, struct err *err)
+{
+	bool done[MOST] = {};
+	size_t i, k, nr;
+	int ret = 0;
+
+	for (i = 0; !ret && i < list->nr; i++) {
+		for (nr = 0, k = i; k < list->nr; k++) {
+			if (done[k] || !is_alike(&list->item[i], &list->item[k]))
+				continue;
+			done[k] = true;
+			some[nr++] = &list->item[k];
+		}
+		ret = nr ? probe(search, some, nr, err) : 0;
+	}
+	return ret;
+}
+
+static int run(void *what, struct err *err)
+{
+	const struct qpn_search *search = what;
+	struct list list = { .groups = search->groups };
+	struct waiting **some = calloc(MOST, sizeof(struct waiting *));
+	int ret;
+
+	list.item = calloc(MOST, sizeof(*list.item));
+	ret = list.item && some ?
+	      steer_qpn_each(search->groups->steer, 0, add_waiting, &list) : -ENOMEM;
+	ret = ret ?: search_all(search, &list, some, err);
+	free(some);
+	free(list.item);
+	return ret;
+}
+
+void qpn_search_soon(struct qpn_search *search)
+{
+	if (search->at == LOOP_NEVER)
+		search->at = progress_now() + SETTLE;
+}
+
+static int note_waiting(const struct rocesteer_qpn_key *key,
+			const struct rocesteer_ports *ports, void *arg)
+{
+	(void)key;
+	(void)arg;
+	return is_waiting(ports);
+}
+
+int qpn_search_step(struct qpn_search *search)
+{
+	int ret;
+
+	if (search->errand.pid || progress_now() < search->at)
+		return 0;
+	search->at = LOOP_NEVER;
+	if (!search->groups->steer)
+		return 0;
+	ret = steer_qpn_each(search->groups->steer, 0, note_waiting, NULL);
+	if (ret <= 0)
+		return ret;
+	search->errand.run = run;
+	search->errand.what = search;
+	if (errand_start(&search->errand))
+		search->at = progress_now() + AGAIN;
+	return 0;
+}
+
+__u64 qpn_search_due(const struct qpn_search *search)
+{
+	return search->errand.pid ? LOOP_NEVER : search->at;
+}
