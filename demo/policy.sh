@@ -16,14 +16,19 @@
 # least         whole flows, each on the path with the fewest
 # place         whole flows, on paths by their source's place under its leaf
 # place-4qp     the same with as many queue pairs as paths
+# label-4qp     by the flow labels of queue pairs, as hardware has to be steered: no program
+#               is on the devices, and each connection has as many queue pairs as there
+#               are paths
+# label-8qp     the same with twice as many
 # fewest        splits as few flows as can be
 # all           splits all flows, over all paths
 
 policy_qps()
 {
 	case $1 in
-	place-4qp)	echo "$spines" ;;
 	ecmp-?qp)	echo "${1:5:1}" ;;
+	*-4qp)		echo "$spines" ;;
+	*-8qp)		echo $((2 * spines)) ;;
 	*)		echo 1 ;;
 	esac
 }
@@ -31,7 +36,7 @@ policy_qps()
 # Does rocesteer choose the paths, with its daemon?
 policy_is_ours()
 {
-	[[ $1 =~ ^(least|place.*|fewest|all)$ ]]
+	[[ $1 =~ ^(least|place.*|label.*|fewest|all)$ ]]
 }
 
 # Seconds that a run may take, with the time to start. Spraying may take for ever:
@@ -64,6 +69,7 @@ job_options()
 	case $1 in
 	least | place)		echo --split none --deal "$1" ;;
 	place-4qp)		echo --split none --deal place ;;
+	label-*)		echo --actuator qp --deal least ;;
 	fewest | all)		echo --split "$1" --resequence on ;;
 	spray-order | reps)	echo --split none --resequence on ;;
 	esac
@@ -190,6 +196,19 @@ jobs_load()
 			--cgroup "/sys/fs/cgroup/host$i" $(job_options "$1") \
 			>/dev/null
 	done
+	[[ $1 != label-* ]] || devices_are_bare
+}
+
+# What hardware sends passes no program: neither may what is steered as hardware is.
+devices_are_bare()
+{
+	local i net
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		net=$(host_exec $i bpftool net show dev "$(host_dev $i)")
+		[[ $net != *prog_id* ]] || die "programs are on the device of host $i: $net"
+	done
+	say "bpftool net shows no program on the devices of $((leaves * hosts)) hosts"
 }
 
 daemons_ready()

@@ -14,9 +14,9 @@ import sys
 import svg
 from measure import measure, port_map
 
-OURS = ("least", "place", "place-4qp", "fewest", "all")
+OURS = ("least", "place", "place-4qp", "label-4qp", "label-8qp", "fewest", "all")
 # Those that share every flow out equally: their promise holds for all traffic.
-EQUAL = ("place-4qp", "all")
+EQUAL = ("place-4qp", "label-4qp", "label-8qp", "all")
 AT_ONCE = ("permutation", "all-to-all", "ring")
 # Of all flows of a step that leave a leaf, or enter it, the sources have other places.
 PLACED = ("permutation", "pairwise")

@@ -24,6 +24,7 @@
 #include "unpinned.h"
 #include "../user/ktap.h"
 #include "../../include/rocesteer/chunk.h"
+#include "../../include/rocesteer/flow.h"
 #include "between.skel.h"
 
 #define JOB		7
@@ -670,6 +671,105 @@ static void test_place(void)
 		    "a peer that is not there gets none");
 }
 
+static unsigned int count_flows(void)
+{
+	struct rocesteer_flow_key key, *prev = NULL;
+	unsigned int n = 0;
+
+	while (!bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_flows), prev,
+				     &key)) {
+		prev = &key;
+		n++;
+	}
+	return n;
+}
+
+/* Which path is taken by a queue pair, or packets: loads of path 0, 1, ... */
+static unsigned int lightest(const __u32 to_peer[PATHS], const __u32 in_group[PATHS],
+			     enum rocesteer_deal deal, bool queue_pair)
+{
+	static struct rocesteer_group group;
+	static struct rocesteer_peer peer;
+	__u32 by = rocesteer_deal_by(deal, queue_pair), p, best = 0;
+
+	memcpy(peer.flows, to_peer, PATHS * sizeof(__u32));
+	memcpy(group.flows, in_group, PATHS * sizeof(__u32));
+	for (p = 1; p < PATHS; p++)
+		if (rocesteer_path_load(&group, &peer, p, by) <
+		    rocesteer_path_load(&group, &peer, best, by))
+			best = p;
+	return best;
+}
+
+static void test_deal_by(void)
+{
+	static const __u32 to_peer[PATHS] = { 1, 0, 0, 1 }, in_group[PATHS] = { 3, 9, 8, 1 };
+
+	ktap_result(lightest(to_peer, in_group, ROCESTEER_DEAL_LEAST, true) == 2,
+		    "queue pairs go by the peer's flows, then by the group's");
+	ktap_result(lightest(to_peer, in_group, ROCESTEER_DEAL_LEAST, false) == 3 &&
+		    lightest(to_peer, in_group, ROCESTEER_DEAL_PLACE, false) == 1 &&
+		    lightest(to_peer, in_group, ROCESTEER_DEAL_PLACE, true) == 1,
+		    "packets go by the group's, by place all go by the peer's");
+}
+
+static void put_ports(__u32 dqpn, __u16 first)
+{
+	struct rocesteer_qpn_key key = { .dqpn = dqpn };
+	struct rocesteer_ports ports = {};
+	__u32 p;
+
+	peer_entry(&key.peer);
+	for (p = 0; p < PATHS; p++)
+		ports.sport[p] = htons(first + p);
+	put(skel->maps.rs_qpns, &key, &ports);
+}
+
+static bool is_asked(__u32 dqpn)
+{
+	struct rocesteer_qpn_key key = { .dqpn = dqpn };
+	struct rocesteer_ports ports = {};
+
+	peer_entry(&key.peer);
+	return !bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_qpns), &key, &ports) &&
+	       !ports.sport[0];
+}
+
+/* Switches hash the destination QPN: the peer's ports are no flow's. */
+static void test_qpn_hash(void)
+{
+	struct rocesteer_peer_key key;
+	struct rocesteer_peer peer;
+	int per_path[PATHS];
+	__u16 sport;
+
+	begin_job(ROCESTEER_SPLIT_ALL, ROCESTEER_DEAL_LEAST);
+	peer = peer_entry(&key);
+	peer.qpn_hash = 1;
+	put(skel->maps.rs_peers, &key, &peer);
+	send_packet(1, WRITE_MIDDLE, 1);
+	sport = out.udp.source;
+	send_packet(1, WRITE_MIDDLE, 2);
+	ktap_result(sport == htons(ROCESTEER_SPORT_MIN) && out.udp.source == sport &&
+		    verdicts(ROCESTEER_NO_PATH) == 2 && !count_flows() && is_asked(1),
+		    "without ports for its queue pair a packet leaves as it came");
+	ktap_result(take_events() == 1 && last_event.type == ROCESTEER_EVENT_QPN &&
+		    last_event.key.dqpn == 1 && !memcmp(last_event.leaf, leaf, 16),
+		    "user space is asked for them, once");
+	put_ports(1, 51000);
+	send_many(1, 3, 4 * PATHS, per_path);
+	sport = flow_entry(1).piece[0].sport;
+	ktap_result(sport == htons(51000 + flow_entry(1).piece[0].path) &&
+		    flow_entry(1).nr_pieces == PATHS &&
+		    flow_entry(1).piece[1].sport ==
+			    htons(51000 + flow_entry(1).piece[1].path),
+		    "with them it is split over all paths");
+	ktap_result(set_piece(1, 1, FIRST_PORT + 1) == -EINVAL &&
+		    !set_piece(1, 1, 51001), "a plan has to have its ports, too");
+	send_packet(2, WRITE_MIDDLE, 1);
+	ktap_result(is_asked(2), "those of another queue pair are others");
+}
+
 static __u64 rounds(__u32 dqpn)
 {
 	struct rocesteer_flow_path flow = flow_entry(dqpn);
@@ -1037,19 +1137,6 @@ static struct between_bpf *between(void)
 #define FEW		8
 #define SWEEP_NS	400000000
 
-static unsigned int count_flows(void)
-{
-	struct rocesteer_flow_key key, *prev = NULL;
-	unsigned int n = 0;
-
-	while (!bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_flows), prev,
-				     &key)) {
-		prev = &key;
-		n++;
-	}
-	return n;
-}
-
 /* Keep flow 100 busy until no more than @nr are left, for some seconds at most. */
 static bool others_end(unsigned int nr, unsigned int *sent)
 {
@@ -1319,6 +1406,8 @@ int main(int argc, char **argv)
 	test_bits();
 	test_spread();
 	test_place();
+	test_deal_by();
+	test_qpn_hash();
 	test_rounds();
 	test_detour();
 	test_detour_split();

@@ -2,17 +2,17 @@
 /*
  * Hold RC queue pairs that are connected to a peer that need not exist.
  *
- *	qps DEVICE LOCAL PEER DQPN COUNT [PSN]
+ *	qps DEVICE LOCAL PEER DQPN COUNT [PSN [FACTOR]]
  *
  * The queue pairs are moved to RTR, for DQPN, DQPN + 1, ..., and expect PSN, or
- * 0. Then "ready" is printed and commands are read from stdin: connect (again,
- * after reset), reset, rtr (fails after reset, and in use), elsewhere (rtr to
- * DQPN + COUNT, ...), error, another (one more to DQPN),
- * destroy, rts (the first PSN is PSN as well), read and write (of 12 bytes, which take
- * one PSN). Each is answered with "done" or the errno's name; await, when one of those
- * that were asked for is done; memory, with the address and rkey of 1 MiB that may be
- * read. At the end of the input the process ends, without cleaning up: that is the
- * kernel's.
+ * 0. With FACTOR the i-th has the flow label ~(FACTOR * i), as lanes of UCX do. Then
+ * "ready" is printed and commands are read from stdin: connect (again, after reset),
+ * reset, rtr (fails after reset, and in use), elsewhere (rtr to DQPN + COUNT, ...), error,
+ * another (one more to DQPN), destroy, rts (the first PSN is PSN as well), read and write
+ * (of 12 bytes, which take one PSN). Each is answered with "done" or the errno's name;
+ * await, when one of those that were asked for is done; memory, with the address and rkey
+ * of 1 MiB that may be read. At the end of the input the process ends, without cleaning
+ * up: that is the kernel's.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -33,7 +33,7 @@ static struct ibv_comp_channel *channel;
 static struct ibv_cq *cq;
 static struct ibv_qp *qps[MAX_QPS];
 static union ibv_gid peer;
-static unsigned int dqpn, count, psn;
+static unsigned int dqpn, count, psn, factor;
 static int gid_index;
 
 static union ibv_gid gid_of(const char *text)
@@ -102,6 +102,7 @@ static int qp_rtr(struct ibv_qp *qp, unsigned int to)
 		.ah_attr = {
 			.is_global = 1, .port_num = 1,
 			.grh = { .dgid = peer, .sgid_index = gid_index,
+				 .flow_label = factor ? ~(factor * (to - dqpn)) : 0,
 				 .hop_limit = 64 },
 		},
 	};
@@ -220,7 +221,7 @@ int main(int argc, char **argv)
 	unsigned int i;
 	int error;
 
-	if (argc != 6 && argc != 7)
+	if (argc < 6 || argc > 8)
 		errx(2, "usage: qps DEVICE LOCAL PEER DQPN COUNT [PSN]");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* The shell's pipes to our siblings: they wait for these to close. */
@@ -230,8 +231,10 @@ int main(int argc, char **argv)
 	peer = gid_of(argv[3]);
 	dqpn = strtoul(argv[4], NULL, 0);
 	count = strtoul(argv[5], NULL, 0);
-	if (argc == 7)
+	if (argc > 6)
 		psn = strtoul(argv[6], NULL, 0);
+	if (argc > 7)
+		factor = strtoul(argv[7], NULL, 0);
 	if (count > MAX_QPS)
 		errx(2, "%u: too many", count);
 

@@ -25,6 +25,25 @@ steer_up()
 	discover 0 "$far" && discover "$far" 0
 }
 
+# Elsewhere what is short goes first, as acknowledgments are. MPI and UCX have short messages
+# as well, and they must not overtake the long ones before them.
+short_wait()
+{
+	local n
+
+	for ((n = 0; n < leaves * hosts; n++)); do
+		host_exec "$n" tc filter del dev "$(host_dev "$n")" parent 2: || return
+	done
+	for ((n = 0; n < leaves; n++)); do
+		printf 'filter del dev spine%d parent 2:\n' $(seq 0 $((spines - 1))) |
+			tc -n "leaf$n" -batch - || return
+	done
+	for ((n = 0; n < spines; n++)); do
+		printf 'filter del dev leaf%d parent 2:\n' $(seq 0 $((leaves - 1))) |
+			tc -n "spine$n" -batch - || return
+	done
+}
+
 # discover HOST PEER [OPTION...]
 discover()
 {
@@ -60,12 +79,12 @@ job_unload()
 	host_exec "$1" rocesteer job unload --job $(($1 + 1))
 }
 
-# hold NAME HOST DQPN COUNT: queue pairs of the host to DQPN and on of $far, which has
-# none of them. They belong to the host's job if $launch begins with in_cgroup.
+# hold NAME HOST DQPN COUNT [PSN [FACTOR]]: queue pairs of the host to DQPN and on of
+# $far, which has none of them. They belong to the host's job if $launch begins with
+# in_cgroup.
 hold()
 {
-	qps_start "$1" "$(host_rdma "$2")" "$(host_ip "$2")" "$(host_ip "$far")" \
-		"$3" "$4"
+	qps_start "$1" "$(host_rdma "$2")" "$(host_ip "$2")" "$(host_ip "$far")" "${@:3}"
 }
 
 # in_cgroup HOST COMMAND...: on the host, in its cgroup

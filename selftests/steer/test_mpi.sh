@@ -39,25 +39,6 @@ up()
 	done
 }
 
-# Elsewhere what is short goes first, as acknowledgments are. MPI has short
-# messages as well, and they must not overtake the long ones before them.
-short_wait()
-{
-	local n
-
-	for ((n = 0; n < ranks; n++)); do
-		host_exec "$n" tc filter del dev "$(host_dev "$n")" parent 2: &&
-			printf 'filter del dev spine%d parent 2:\n' \
-				$(seq 0 $((spines - 1))) |
-			tc -n "leaf$n" -batch - || return
-	done
-	for ((n = 0; n < spines; n++)); do
-		printf 'filter del dev leaf%d parent 2:\n' \
-			$(seq 0 $((ranks - 1))) |
-			tc -n "spine$n" -batch - || return
-	done
-}
-
 # From a host to all others
 find_paths()
 {

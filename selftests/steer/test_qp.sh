@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Queue pairs steered by their flow labels, as hardware has to be: on rxe, whose
-# packets show at TC and on the wire that nobody had to rewrite them.
+# Queue pairs steered by their flow labels, as hardware has to be: on rxe, without a
+# program on its device, and judged by what the spines receive.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/steer/lib.sh
@@ -76,7 +76,17 @@ module_stat()
 
 job_load_qp()
 {
-	job_load "$1" --cgroup "/sys/fs/cgroup/test$1" --actuator qp
+	job_load_cgroup "$@" --actuator qp
+}
+
+# No program is on the device of a host.
+is_bare()
+{
+	local net
+
+	net=$(host_exec "$1" bpftool --json net show dev "$(host_dev "$1")")
+	jq -e '.[0].tc == [] and .[0].xdp == []' <<<"$net" >/dev/null ||
+		{ echo "$net"; return 1; }
 }
 
 # What the programs of both hosts counted
@@ -116,12 +126,27 @@ by_label()
 	forget && spread_traffic || return
 	cat "$dir/flows"
 	[[ $(jq -r .actuator "$dir/flows" | uniq) == qp ]] &&
-		diff "$dir/planned" <(passed) && ((lost_before == $(lost)))
+		diff "$dir/planned" <(passed) && ((lost_before == $(lost))) &&
+		is_bare 0 && is_bare "$far" && (($(verdicts foreign) == 0)) &&
+		host_exec 0 rocesteer --json job list | jq -e '.jobs[0].served'
 }
 
+# Another job on the device steers packets. Its programs see those of the queue pairs.
 untouched()
 {
+	local host
+
+	for host in 0 "$far"; do
+		host_exec "$host" rocesteer job load --job $((host + 9)) --all \
+			--actuator packet --port-map "$dir/ports$host.json" || return
+	done
+	spread_traffic || return
 	host_exec 0 rocesteer stat
+	for host in 0 "$far"; do
+		host_exec "$host" rocesteer job unload --job $((host + 9)) &&
+			is_bare "$host" ||
+			return
+	done
 	(($(verdicts on_plan) > 0 && $(verdicts off_plan) == 0)) &&
 		(($(verdicts unplanned) == 0 && $(verdicts steered) == 0)) &&
 		(($(module_stat qp_own_label) == 0)) &&
@@ -148,8 +173,77 @@ own_label()
 	busywait 20000 all_are own-label || { flows_of 0; traffic_kill; return 1; }
 	traffic_wait || return
 	[[ $(passed | cut -d ' ' -f 3 | uniq) == 53812 ]] &&
-		(($(module_stat qp_own_label) >= before + 2)) &&
-		(($(verdicts unplanned) > 0 && $(verdicts steered) == 0))
+		(($(module_stat qp_own_label) >= before + 2))
+}
+
+# Flows of job 1, "reason label", or "qp label" where they are steered
+labels()
+{
+	flows_of 0 | jq -r '.flows[] | select(.job == 1) |
+		"\(.reason // .actuator) \(.label)"' | sort | uniq -c | sed 's/^ *//'
+}
+
+are_labelled()
+{
+	[[ $(labels) == "$1" ]]
+}
+
+# lanes TEXT: six lanes of UCX, what flow show says of them
+lanes()
+{
+	local before
+
+	before=$(module_stat qp_lane_label)
+	hold lanes 0 100 6 0 1 || return
+	if ! are_labelled "$1" || (($(module_stat qp_lane_label) != before + 6)); then
+		flows_of 0
+		return 1
+	fi
+	qps_end lanes
+}
+
+# A server of rdma_cm shows nowhere that it listens. Until then the client is refused.
+cm_client()
+(
+	in_cgroup 0 ib_write_bw -d "$(host_rdma 0)" -x "$(host_gid 0)" "${cm[@]}" \
+		"$(host_ip "$far")" >"$dir/client" 2>&1
+)
+
+# by_cm 1|0: all queue pairs that rdma_cm connects at host 0 are steered, or none: two with
+# data, and one by which perftest talks to itself. Where hosts share a namespace rdma_cm
+# connects no two of them.
+by_cm()
+{
+	local cm=(-R -F -q 2 -s 65536 -n 50 -p "$port") status
+	local before=("$(module_stat qp_cm_label)" "$(module_stat qp_steered)")
+
+	fabric_has_host_netns || return 0
+	in_cgroup "$far" timeout $((120 * PATIENCE)) ib_write_bw \
+		-d "$(host_rdma "$far")" -x "$(host_gid "$far")" \
+		"${cm[@]}" >"$dir/server" 2>&1 &
+	server=$!
+	busywait 30000 cm_client
+	status=$?
+	((!status)) || kill "$server"
+	wait "$server" || status=1
+	(($(module_stat qp_cm_label) == before[0] + 3)) &&
+		(($(module_stat qp_steered) == before[1] + 3 * $1)) || status=1
+	((!status)) || { tail "$dir/client" "$dir/server"; host_exec 0 rocesteer stat; }
+	return "$status"
+}
+
+# Nobody chose them as a path: they are steered like those without a label.
+unchosen_labels()
+{
+	lanes "6 qp policy" && by_cm 1
+}
+
+kept_labels()
+{
+	job_unload 0 && job_load_qp 0 --keep-labels &&
+		host_exec 0 rocesteer job show --job 1 | grep -q "keep labels" &&
+		lanes "6 kept-label lane" && by_cm 0 &&
+		job_unload 0 && job_load_qp 0
 }
 
 # Host 0 has flows, and none is steered, for that reason.
@@ -168,16 +262,10 @@ late_job()
 	job_unload 0 || return
 	write_start 2
 	busywait 20000 is_busy 2 && job_load_qp 0 &&
-		busywait 20000 all_are connected-before &&
-		busywait 20000 more_unplanned "$(verdicts unplanned)"
+		busywait 20000 all_are connected-before
 	status=$?
 	((!status)) || flows_of 0
-	write_end && ((!status)) && (($(verdicts steered) == 0))
-}
-
-more_unplanned()
-{
-	(($(verdicts unplanned) > $1))
+	write_end && ((!status))
 }
 
 is_busy()
@@ -254,14 +342,16 @@ namespace_goes()
 		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] && module_unload
 }
 
-ktap_plan 12
+ktap_plan 14
 check "a fabric, its port map and its judges" ready
 check "without the module it is refused" refused_without_module
-check "packets leave by the planned ports and paths" by_label
-check "and nobody has rewritten them" untouched
+check "packets leave by the planned ports and paths, past no program" by_label
+check "programs of another job see that nobody has rewritten them" untouched
 check "shares go with their queue pairs" flows_are_gone
 check "shares of reconnected and failed queue pairs" shares
 check "an application's own label stays" own_label
+check "labels of UCX's lanes and of rdma_cm are steered" unchosen_labels
+check "with --keep-labels they stay" kept_labels
 check "queue pairs met connected are not steered, and why" late_job
 check "listed flows" listed
 check "by default rxe's packets are steered" auto
