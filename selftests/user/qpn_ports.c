@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 			};
 	config.device = map.device;
 	config.hop = map.hop;
-	if (discover_qpn(&config, what, n, NULL, NULL, &err)) {
+	if (discover_qpn(&config, what, n, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		return 1;
 	}

@@ -144,7 +144,7 @@ static int probe(const struct qpn_search *search, struct waiting **some, size_t 
 	}
 	if (!ret && !if_indextoname(some[0]->key.peer.ifindex, device))
 		ret = -errno;
-	ret = ret ?: discover_qpn(&config, what, nr, NULL, NULL, err);
+	ret = ret ?: discover_qpn(&config, what, nr, err);
 	for (i = 0; !ret && i < nr; i++)
 		ret = put_ports(search->groups->steer, some[i], &what[i]);
 	free(what);

@@ -97,8 +97,6 @@ struct discover_qpn {
  * @config: how to probe; its @ports is the most for each queue pair
  * @what: queue pairs; all are probed at once
  * @nr: how many
- * @note: called with lines for the user, may be NULL
- * @arg: passed to @note
  * @err: filled on failure
  *
  * A path that is dead, or a hash that avoids a path, is no failure. But probes that take
@@ -108,8 +106,7 @@ struct discover_qpn {
  * Return: 0 or a negative errno.
  */
 int discover_qpn(const struct probe_batch_config *config, struct discover_qpn *what,
-		 size_t nr, void (*note)(void *arg, const char *line), void *arg,
-		 struct err *err);
+		 size_t nr, struct err *err);
 
 /**
  * struct verify_result - a stored port that is not where it was

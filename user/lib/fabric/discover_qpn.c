@@ -38,8 +38,6 @@ struct searches {
 	struct search *search;
 	size_t nr;
 	size_t cursor;
-	void (*note)(void *arg, const char *line);
-	void *arg;
 };
 
 static struct half *next_half(struct search *s)
@@ -188,20 +186,11 @@ static void status(void *client, char *line, size_t size)
 		 run->nr, missing);
 }
 
-static void tell_note(void *client, const char *line)
-{
-	struct searches *run = client;
-
-	if (run->note)
-		run->note(run->arg, line);
-}
-
 static const struct probe_batch_ops ops = {
 	.next = next_probe,
 	.answer = got_answer,
 	.lost = got_nothing,
 	.status = status,
-	.note = tell_note,
 };
 
 static void start(struct search *s, struct discover_qpn *what, unsigned int ports)
@@ -218,10 +207,9 @@ static void start(struct search *s, struct discover_qpn *what, unsigned int port
 }
 
 int discover_qpn(const struct probe_batch_config *config, struct discover_qpn *what,
-		 size_t nr, void (*note)(void *arg, const char *line), void *arg,
-		 struct err *err)
+		 size_t nr, struct err *err)
 {
-	struct searches run = { .nr = nr, .note = note, .arg = arg };
+	struct searches run = { .nr = nr };
 	size_t i;
 	int ret;
 

@@ -206,7 +206,7 @@ static void note(struct probe_batch *s, bool *told, const char *fmt, ...)
 	char line[256];
 	va_list args;
 
-	if (*told)
+	if (*told || !s->ops->note)
 		return;
 	*told = true;
 	va_start(args, fmt);

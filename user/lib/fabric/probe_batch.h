@@ -62,7 +62,8 @@ struct batch_probe {
  * @answer: a probe was answered; nonzero ends the batch
  * @lost: a probe was not answered and not repeated any more
  * @status: write a line about the progress
- * @note: what is odd about the answers, each thing once; the line is for people
+ * @note: what is odd about the answers, each thing once; the line is for people;
+ *	may be NULL
  */
 struct probe_batch_ops {
 	int (*next)(void *client, struct batch_probe *probe,
