@@ -767,7 +767,7 @@ static void test_qpn_hash(void)
 	ktap_result(set_piece(1, 1, FIRST_PORT + 1) == -EINVAL &&
 		    !set_piece(1, 1, 51001), "a plan has to have its ports, too");
 	send_packet(2, WRITE_MIDDLE, 1);
-	ktap_result(is_asked(2), "those of another queue pair are others");
+	ktap_result(is_asked(2), "ports of another queue pair are asked for by themselves");
 }
 
 static __u64 rounds(__u32 dqpn)

@@ -164,8 +164,8 @@ lanes_by_module()
 
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
 ktap_plan 4
-check "a fabric and its judges" up
-check "ib_write_bw by --flow_label, nothing loaded" perftest
-check "UCX's lanes by a factor, nothing loaded" lanes_by_export
-check "UCX's lanes by the module, without a variable" lanes_by_module
+check "a fabric is up and observed" up
+check "ib_write_bw with exported labels uses all spines evenly, with nothing loaded" perftest
+check "UCX with an exported factor uses all spines evenly, with nothing loaded" lanes_by_export
+check "the module steers UCX's lanes evenly without a variable" lanes_by_module
 ktap_finish

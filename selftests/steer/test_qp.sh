@@ -351,7 +351,7 @@ check "shares go with their queue pairs" flows_are_gone
 check "shares of reconnected and failed queue pairs" shares
 check "an application's own label stays" own_label
 check "labels of UCX's lanes and of rdma_cm are steered" unchosen_labels
-check "with --keep-labels they stay" kept_labels
+check "--keep-labels leaves the labels of UCX's lanes and of rdma_cm" kept_labels
 check "queue pairs met connected are not steered, and why" late_job
 check "listed flows" listed
 check "by default rxe's packets are steered" auto

@@ -194,11 +194,11 @@ unloads()
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
 defer daemons_stop
 ktap_plan 7
-check "a fabric, module and judges" up
+check "a fabric is up and observed, with the module" up
 check "discovery notices that switches hash queue pair numbers" hashes
 check "without the daemon no flow is said to be steered" unsteered_without_daemon
 check "each queue pair gets the port of its path" by_queue_pair
-check "and another one when the switches hash otherwise" hash_changes
-check "by its label when it is connected again" by_label
+check "each queue pair gets another port when the switches hash otherwise" hash_changes
+check "a queue pair that connects again gets the label of its path" by_label
 check "unloading leaves nothing" unloads
 ktap_finish

@@ -258,17 +258,17 @@ many_peers()
 }
 
 ktap_plan 13
-check "perftest" perftest
-check "Mooncake" mooncake
-check "UCX" ucx
-check "UCCL" uccl
-check "NCCL" nccl
-check "all of them, as JSON" json
-check "what cannot be even says how uneven it is" uneven
-check "weights" weighted
-check "switches that hash queue pairs" qpn_hash
-check "a shell takes what is printed" evaluates
-check "the command that probes what is missing, for many peers" many_peers
-check "errors" errors
-check "discover --for takes the same words" same_words
+check "path export prints options of perftest" perftest
+check "path export prints settings of Mooncake" mooncake
+check "path export prints settings of UCX" ucx
+check "path export prints settings of UCCL" uccl
+check "path export prints settings of NCCL" nccl
+check "path export prints the settings of all libraries as JSON" json
+check "path export says how uneven a setting is" uneven
+check "path export follows weights" weighted
+check "path export calls nothing exact where switches hash queue pair numbers" qpn_hash
+check "a shell can evaluate what path export prints" evaluates
+check "path export names the command that probes missing ports of many peers" many_peers
+check "errors of path export name option and file" errors
+check "path discover --for takes the same names as path export --for" same_words
 ktap_finish

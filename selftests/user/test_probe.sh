@@ -738,7 +738,7 @@ check "it is gone" world_is_empty
 check "a fabric of 4 spines" fabric_create 4
 check "4 spines: every path, as ip route get has it" found4 4
 check "the same for IPv6, as packets go" found6 4
-check "ports that libraries make by a rule, besides" extra_ports
+check "ports that libraries make by a rule are probed besides" extra_ports
 found "$remote" 4 >/dev/null
 check "a new map counts up the generation" counts_generations
 check "a file that is no port map is kept" keeps_other_files
@@ -775,7 +775,7 @@ check "two answers to one probe are told" tells_of_two_answers
 fabric_destroy
 check "a fabric of 2 spines, with 2 links to each leaf" fabric_create 2 2
 check "parallel links are different paths" finds_links
-check "also those of ports that libraries make by a rule" extra_links
+check "parallel links are found for ports that libraries make by a rule" extra_links
 check "so they are where a leaf limits its ICMP" finds_links_slowly
 check "verify names ports that take another link" verify_finds_moved_links
 check "links that routers do not tell apart are one path" links_look_alike

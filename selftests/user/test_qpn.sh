@@ -233,24 +233,28 @@ both_links()
 
 defer fabric_destroy
 ktap_plan 12
-check "a fabric of 4 spines" fabric_create 4
+check "a fabric of 4 spines is made" fabric_create 4
 mkdir "$lose" && bpftool prog loadall build/bpf/qpn_hash.bpf.o "$lose" 2>/dev/null
-check "the usual hash is none of queue pairs" judges '[[null,false]]' "$(few 8 20)"
-check "nor is one that changes" judges_changing '[[null,false]]' "$(few 4 10)"
+check "a five-tuple hash is not taken for one of queue pair numbers" \
+	judges '[[null,false]]' "$(few 8 20)"
+check "a five-tuple hash that changes is not taken for one of queue pair numbers" \
+	judges_changing '[[null,false]]' "$(few 4 10)"
 fabric_hash on qpn_hash
-check "a hash of queue pairs is noticed" judges '[[true,false]]' "$(few 8 20)"
-check "so is one that changes" judges_changing '[[true,false]]' "$(few 4 10)"
+check "a hash of queue pair numbers is noticed" judges '[[true,false]]' "$(few 8 20)"
+check "a hash of queue pair numbers that changes is noticed" \
+	judges_changing '[[true,false]]' "$(few 4 10)"
 uplinks 4
-check "a warning; the map is written" warns
+check "path discover warns of the hash, and writes the map" warns
 # shellcheck disable=SC2046 # words
-check "ports for queue pairs" finds_ports 2 3 4 $(seq 1 991 16777215 | head -n 50)
-check "a path is dead: the others have ports" finds_the_others
+check "ports are found for each queue pair" finds_ports 2 3 4 $(seq 1 991 16777215 | head -n 50)
+check "ports of the other paths are found when a path is dead" finds_the_others
 fabric_hash on packet_hash
 check "spraying is noticed" judges '[[null,true]]' "$(few 4 10)"
-check "such a map is refused" refuses
+check "a map of a fabric that sprays is written with --accept-incomplete only" refuses
 fabric_destroy
-check "a fabric of 2 spines, with 2 links to each leaf" fabric_create 2 2
+check "a fabric of 2 spines with 2 links to each leaf is made" fabric_create 2 2
 both_links
 # shellcheck disable=SC2046 # words
-check "ports for queue pairs, by link" finds_ports 3 4 8 $(seq 70 991 16777215 | head -n 20)
+check "ports are found for each queue pair and parallel link" \
+	finds_ports 3 4 8 $(seq 70 991 16777215 | head -n 20)
 ktap_finish
