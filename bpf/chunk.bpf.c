@@ -266,12 +266,12 @@ __noinline int meet_tags(struct __sk_buff *skb, const struct packet *pkt)
 	struct rocesteer_tags *tags;
 	__u32 job;
 
-	if (!pkt || check_sender(skb) != FURTHER)
+	if (!pkt || check_sender(skb) != CONTINUE)
 		return -1;
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
 	tags = bpf_map_lookup_elem(&rs_tags, &pkt->key);
 	job = tags ? tags->job : flow ? flow->job : flow_job(skb, &pkt->key);
-	if (is_rival(skb, &pkt->key, job))
+	if (is_other_sender(skb, &pkt->key, job))
 		return -1;
 	if (!tags) {
 		if (!bpf_map_lookup_elem(&rs_chunk_jobs, &job))
@@ -376,7 +376,7 @@ int rocesteer_chunk(struct __sk_buff *skb)
 	struct rocesteer_tag tag;
 	struct packet pkt;
 
-	if (parse_roce(skb, &pkt, false) != FURTHER || !is_rc(&pkt) ||
+	if (parse_roce(skb, &pkt, false) != CONTINUE || !is_rc(&pkt) ||
 	    is_response(&pkt))
 		return TCX_NEXT;
 	tags = bpf_map_lookup_elem(&rs_tags, &pkt.key);

@@ -6,7 +6,7 @@
 #include "rocesteer/flow.h"
 #include "lib/deal.bpf.h"
 
-__noinline bool is_rival(struct __sk_buff *skb,
+__noinline bool is_other_sender(struct __sk_buff *skb,
 			 const struct rocesteer_flow_key *key, __u32 job)
 {
 	__s64 claimed = key ? claimed_job(skb, key) : -EEXIST;
@@ -174,10 +174,10 @@ static __always_inline __u32 order_flags(__u32 id)
 {
 	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
 
-	if (job && job->ordered == ROCESTEER_ORDERED_ALL)
-		return ROCESTEER_FLOW_ORDERED;
-	if (job && job->ordered == ROCESTEER_ORDERED_TOLD)
-		return ROCESTEER_FLOW_ASKS;
+	if (job && job->reseq == ROCESTEER_RESEQ_ALL)
+		return ROCESTEER_FLOW_PEER_RESEQ;
+	if (job && job->reseq == ROCESTEER_RESEQ_AUTO)
+		return ROCESTEER_FLOW_RESEQ_AUTO;
 	return 0;
 }
 
@@ -185,8 +185,8 @@ static __always_inline __u32 order_flags(__u32 id)
 static __always_inline void tell_full(const struct rocesteer_flow_key *key,
 				      const struct rocesteer_flow_path *flow)
 {
-	if (!told_full && !tell_flow(ROCESTEER_EVENT_FULL, key, flow, 0))
-		told_full = true;
+	if (!full_reported && !tell_flow(ROCESTEER_EVENT_FULL, key, flow, 0))
+		full_reported = true;
 }
 
 static const struct rocesteer_ports no_ports;
@@ -220,12 +220,12 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 
 	peer = key ? find_peer(key, job) : NULL;
 	if (!peer)
-		return ROCESTEER_NO_PEER;
+		return ROCESTEER_VERDICT_NO_PEER;
 	flow = bpf_map_lookup_elem(&rs_new, &at);
 	if (!flow)
-		return ROCESTEER_NO_PATH;
+		return ROCESTEER_VERDICT_NO_PATH;
 	/* The other pieces, and what was sent, stay zero here. */
-	__builtin_memcpy(flow, &rocesteer_new_flow,
+	__builtin_memcpy(flow, &rocesteer_flow_init,
 			 offsetof(struct rocesteer_flow_path, piece));
 	flow->flags = flags | order_flags(job);
 	flow->generation = bpf_get_prandom_u32();
@@ -234,20 +234,20 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 	copy_addr(flow->leaf, peer->leaf);
 	if (copy_ports(key, job, &ports)) {
 		ask_ports(key, flow);
-		return ROCESTEER_NO_PATH;
+		return ROCESTEER_VERDICT_NO_PATH;
 	}
 	group = find_group(key, job, peer->leaf);
 	p = group ? least_loaded(group, peer, port_paths(&ports) & ~group->down,
 				 deals_by(job, flags & ROCESTEER_FLOW_QP),
 				 &unused) : -1;
 	if (p < 0)
-		return ROCESTEER_NO_PATH;
+		return ROCESTEER_VERDICT_NO_PATH;
 	set_home(flow, &ports, p);
 	err = bpf_map_update_elem(&rs_flows, key, flow, BPF_NOEXIST);
 	if (!err || err == -EEXIST)	/* another CPU was first */
-		return FURTHER;
+		return CONTINUE;
 	tell_full(key, flow);
-	return ROCESTEER_TABLE_FULL;
+	return ROCESTEER_VERDICT_TABLE_FULL;
 }
 
 /* flow_job(), verified once */
@@ -261,24 +261,24 @@ __noinline int enter_packet(struct __sk_buff *skb,
 			    const struct rocesteer_flow_key *key, bool received)
 {
 	__u64 claimed = find_job(skb, key);
-	int verdict = FURTHER;
+	int verdict = CONTINUE;
 
 	if (!key || !(__u32)claimed)
-		return ROCESTEER_UNTAGGED;
+		return ROCESTEER_VERDICT_UNTAGGED;
 	if (steers_qp(claimed, true))
-		return ROCESTEER_UNPLANNED;
+		return ROCESTEER_VERDICT_UNPLANNED;
 	if (!received)
 		verdict = check_sender(skb);
-	if (verdict != FURTHER)
+	if (verdict != CONTINUE)
 		return verdict;
-	verdict = enter_flow(key, claimed, ROCESTEER_FLOW_MET |
-			     (claimed & ROCESTEER_FLOW_JOB_ORDERS ?
-			      ROCESTEER_FLOW_ORDERS : 0),
+	verdict = enter_flow(key, claimed, ROCESTEER_FLOW_FROM_PACKET |
+			     (claimed & ROCESTEER_FLOW_JOB_RESEQ ?
+			      ROCESTEER_FLOW_LOCAL_RESEQ : 0),
 			     received ? 0 : bpf_get_socket_cookie(skb));
 	/* Its end may have been announced before there was anything to forget. */
-	if (verdict == FURTHER && find_job(skb, key) != claimed) {
+	if (verdict == CONTINUE && find_job(skb, key) != claimed) {
 		forget_flow(key);
-		return ROCESTEER_UNASSIGNED;
+		return ROCESTEER_VERDICT_UNASSIGNED;
 	}
 	return verdict;
 }
@@ -295,7 +295,7 @@ __noinline int enter_packet(struct __sk_buff *skb,
  * have the same peer: the module knows whether the job has that one as well. What the
  * module does not know was listed by the job.
  *
- * Return: FURTHER where it is the flow's, or the verdict on it.
+ * Return: CONTINUE where it is the flow's, or the verdict on it.
  */
 static __always_inline int meet_sender(struct __sk_buff *skb,
 				       const struct rocesteer_flow_key *key,
@@ -303,13 +303,13 @@ static __always_inline int meet_sender(struct __sk_buff *skb,
 {
 	int verdict = check_sender(skb);
 
-	if (verdict == FURTHER && is_rival(skb, key, flow->job))
-		verdict = ROCESTEER_UNTAGGED;
-	if (verdict == FURTHER)
+	if (verdict == CONTINUE && is_other_sender(skb, key, flow->job))
+		verdict = ROCESTEER_VERDICT_UNTAGGED;
+	if (verdict == CONTINUE)
 		flow->sender = bpf_get_socket_cookie(skb);
-	else if (verdict == ROCESTEER_FORWARDED && !flow->sender &&
-		 !(flow->flags & ROCESTEER_FLOW_MET))
-		verdict = FURTHER;
+	else if (verdict == ROCESTEER_VERDICT_FORWARDED && !flow->sender &&
+		 !(flow->flags & ROCESTEER_FLOW_FROM_PACKET))
+		verdict = CONTINUE;
 	return verdict;
 }
 
@@ -319,11 +319,11 @@ __noinline int meet_packet(struct __sk_buff *skb,
 	struct rocesteer_flow_path *flow;
 
 	if (!key)	/* global functions are verified on their own */
-		return ROCESTEER_UNASSIGNED;
+		return ROCESTEER_VERDICT_UNASSIGNED;
 	flow = bpf_map_lookup_elem(&rs_flows, key);
 	if (!flow)
 		return enter_packet(skb, key, false);
-	return is_sender(skb, &flow->sender) ? FURTHER :
+	return is_sender(skb, &flow->sender) ? CONTINUE :
 					       meet_sender(skb, key, flow);
 }
 
@@ -369,7 +369,7 @@ __noinline int spread(struct rocesteer_flow_path *flow,
 	new = bpf_map_lookup_elem(&rs_new, &here);
 	if (!flow || !group || !ports || !new)
 		return -1;
-	if (!(flow->flags & ROCESTEER_FLOW_ORDERED) ||
+	if (!(flow->flags & ROCESTEER_FLOW_PEER_RESEQ) ||
 	    flow->flags & ROCESTEER_FLOW_QP || !splits(flow->job))
 		return -1;
 	up = port_paths(ports) & ~group->down;

@@ -9,7 +9,7 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
-#include "lib/ack.bpf.h"
+#include "lib/move.bpf.h"
 #include "lib/detour.bpf.h"
 #include "lib/handover.bpf.h"
 #include "lib/pieces.bpf.h"
@@ -44,50 +44,50 @@ static __always_inline __u32 icrc_delta(volatile __u64 *icrc, __u16 v,
 /*
  * rocesteer_egress does what most packets need. Another program goes on with the rest.
  *
- * GO_WRITE: the packet has to be changed. GO_PARSE: the frame is not linear, or not plain
- * IPv4. GO_MEET: the flow, or its sender, is not known, or the flow has no share. GO_RARE:
- * the PSN was sent before, or rocesteer_parse or rocesteer_meet is done.
+ * TAIL_WRITE: the packet has to be changed. TAIL_PARSE: the frame is not linear, or not plain
+ * IPv4. TAIL_NEW_FLOW: the flow, or its sender, is not known, or the flow has no share. TAIL_SLOW:
+ * the PSN was sent before, or rocesteer_parse or rocesteer_new_flow is done.
  */
 enum {
-	GO_WRITE,
-	GO_PARSE,
-	GO_MEET,
-	GO_RARE,
-	GO_MAX,
+	TAIL_WRITE,
+	TAIL_PARSE,
+	TAIL_NEW_FLOW,
+	TAIL_SLOW,
+	TAIL_MAX,
 };
 
 int rocesteer_write(struct __sk_buff *skb);
 int rocesteer_parse(struct __sk_buff *skb);
-int rocesteer_meet(struct __sk_buff *skb);
-int rocesteer_rare(struct __sk_buff *skb);
+int rocesteer_new_flow(struct __sk_buff *skb);
+int rocesteer_slow(struct __sk_buff *skb);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, GO_MAX);
+	__uint(max_entries, TAIL_MAX);
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 	__uint(key_size, sizeof(__u32));
 	__array(values, int (struct __sk_buff *));
-} rs_go SEC(".maps") = {
+} rs_tail_calls SEC(".maps") = {
 	.values = {
-		[GO_WRITE] = (void *)&rocesteer_write,
-		[GO_PARSE] = (void *)&rocesteer_parse,
-		[GO_MEET] = (void *)&rocesteer_meet,
-		[GO_RARE] = (void *)&rocesteer_rare,
+		[TAIL_WRITE] = (void *)&rocesteer_write,
+		[TAIL_PARSE] = (void *)&rocesteer_parse,
+		[TAIL_NEW_FLOW] = (void *)&rocesteer_new_flow,
+		[TAIL_SLOW] = (void *)&rocesteer_slow,
 	},
 };
 
 /* What steer() returns instead of a verdict: the program that goes on */
-#define STEP(go)	(-1 - (go))
+#define TAIL(go)	(-1 - (go))
 
 static __always_inline int count_verdict(int verdict)
 {
-	count(&rs_verdicts, verdict < 0 ? ROCESTEER_REWRITE_FAILED : verdict,
+	count(&rs_verdicts, verdict < 0 ? ROCESTEER_VERDICT_REWRITE_FAILED : verdict,
 	      ROCESTEER_VERDICT_MAX);
 	return TCX_NEXT;
 }
 
 /* Likewise, verified once whatever the verdict may be, but slower. */
-__noinline int count_rare_verdict(int verdict)
+__noinline int count_slow_verdict(int verdict)
 {
 	return count_verdict(verdict);
 }
@@ -113,8 +113,8 @@ int rocesteer_write(struct __sk_buff *skb)
 				   skb->cb[CB_SPORT], skb->cb[CB_ICRC_XOR],
 				   skb->cb[CB_DQPN]);
 
-	return count_verdict(written ? ROCESTEER_STEERED :
-					ROCESTEER_REWRITE_FAILED);
+	return count_verdict(written ? ROCESTEER_VERDICT_STEERED :
+					ROCESTEER_VERDICT_REWRITE_FAILED);
 }
 
 /* Keep account of what is sent on a path. */
@@ -131,13 +131,13 @@ __noinline int check_port(struct rocesteer_flow_path *flow, __u32 sport,
 	__u32 path;
 
 	if (!flow)	/* global functions are verified on their own */
-		return ROCESTEER_UNASSIGNED;
+		return ROCESTEER_VERDICT_UNASSIGNED;
 	path = flow->piece[0].path;
 	barrier_var(path);
 	if (path < ROCESTEER_MAX_PATHS)
 		count_sent(&flow->sent[path], len);
-	return sport == flow->piece[0].sport ? ROCESTEER_ON_PLAN :
-					       ROCESTEER_OFF_PLAN;
+	return sport == flow->piece[0].sport ? ROCESTEER_VERDICT_ON_PLAN :
+					       ROCESTEER_VERDICT_OFF_PLAN;
 }
 
 /*
@@ -164,18 +164,18 @@ static __always_inline int take_piece(struct __sk_buff *skb,
 
 	barrier_var(path);	/* or clang checks another copy than it uses */
 	if (path >= ROCESTEER_MAX_PATHS || !sport)
-		return ROCESTEER_NO_PATH;
+		return ROCESTEER_VERDICT_NO_PATH;
 	sent = &flow->sent[path];
 	count_sent(sent, skb->len);
 	if (pkt->sport == sport && !bits)
-		return ROCESTEER_STEERED;
+		return ROCESTEER_VERDICT_STEERED;
 	skb->cb[CB_L4_OFF] = pkt->l4_off;
 	skb->cb[CB_ICRC_OFF] = pkt->l4_off + pkt->udp_len - ROCESTEER_ICRC_SIZE;
 	skb->cb[CB_ICRC_XOR] = icrc_delta(&sent->icrc, pkt->sport ^ sport,
 					  pkt->udp_len);
 	skb->cb[CB_SPORT] = sport;
 	skb->cb[CB_DQPN] = bits;
-	return STEP(GO_WRITE);
+	return TAIL(TAIL_WRITE);
 }
 
 /* psn_note(), verified once */
@@ -195,10 +195,10 @@ static __always_inline int steer_flow(struct __sk_buff *skb,
 	seq = forget_range(skb, is_response(pkt)) % ROCESTEER_PSNS_MAX;
 	psns = &flow->psns[seq];
 	if (!rare && !is_nak(pkt) && !psn_is_new(psns, pkt->psn))
-		return STEP(GO_RARE);
+		return TAIL(TAIL_SLOW);
 	flow->idle = 0;
 	if (is_ack(pkt)) {
-		bits = flow->flags & ROCESTEER_FLOW_ORDERS ?
+		bits = flow->flags & ROCESTEER_FLOW_LOCAL_RESEQ ?
 		       rs_bth_paths << ROCESTEER_BTH_SHIFT : 0;
 	} else {
 		if (flow->next.end && may_move(flow, coarse_now()))
@@ -226,10 +226,10 @@ static __always_inline int steer_flow(struct __sk_buff *skb,
  * steer() - what becomes of a packet
  * @skb: the packet
  * @pkt: parsed
- * @rare: in rocesteer_rare
- * @met: rocesteer_meet has seen it
+ * @rare: in rocesteer_slow
+ * @met: rocesteer_new_flow has seen it
  *
- * Return: the verdict, or STEP().
+ * Return: the verdict, or TAIL().
  */
 static __always_inline int steer(struct __sk_buff *skb, const struct packet *pkt,
 				 bool rare, bool met)
@@ -237,21 +237,21 @@ static __always_inline int steer(struct __sk_buff *skb, const struct packet *pkt
 	struct rocesteer_flow_path *flow;
 
 	if (!is_rc(pkt))
-		return ROCESTEER_NOT_RC;
+		return ROCESTEER_VERDICT_NOT_RC;
 	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
 	if (!flow) {
 		if (met)
-			return ROCESTEER_UNASSIGNED;
+			return ROCESTEER_VERDICT_UNASSIGNED;
 		if (!(__u32)flow_job(skb, &pkt->key))
-			return ROCESTEER_UNTAGGED;
-		return STEP(GO_MEET);
+			return ROCESTEER_VERDICT_UNTAGGED;
+		return TAIL(TAIL_NEW_FLOW);
 	}
 	if (!met && !is_sender(skb, &flow->sender))
-		return STEP(GO_MEET);
+		return TAIL(TAIL_NEW_FLOW);
 	if (flow->flags & ROCESTEER_FLOW_QP)
 		return check_port(flow, pkt->sport, skb->len);
 	if (!met && !(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(pkt))
-		return STEP(GO_MEET);
+		return TAIL(TAIL_NEW_FLOW);
 	return steer_flow(skb, pkt, flow, rare);
 }
 
@@ -263,21 +263,21 @@ int rocesteer_egress(struct __sk_buff *skb)
 
 	verdict = parse_plain(skb, &pkt, false);
 	if (verdict == NOT_PLAIN) {
-		bpf_tail_call_static(skb, &rs_go, GO_PARSE);
-		verdict = ROCESTEER_FOREIGN;	/* being unloaded */
+		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_PARSE);
+		verdict = ROCESTEER_VERDICT_FOREIGN;	/* being unloaded */
 	}
-	if (verdict != FURTHER)
+	if (verdict != CONTINUE)
 		return count_verdict(verdict);
 	verdict = steer(skb, &pkt, false, false);
-	if (verdict == STEP(GO_WRITE))
-		bpf_tail_call_static(skb, &rs_go, GO_WRITE);
+	if (verdict == TAIL(TAIL_WRITE))
+		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_WRITE);
 	if (verdict >= 0)
 		return count_verdict(verdict);
 	hand_over(HANDOVER_EGRESS, &pkt);
-	if (verdict == STEP(GO_MEET))
-		bpf_tail_call_static(skb, &rs_go, GO_MEET);
+	if (verdict == TAIL(TAIL_NEW_FLOW))
+		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_NEW_FLOW);
 	else
-		bpf_tail_call_static(skb, &rs_go, GO_RARE);
+		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_SLOW);
 	return count_verdict(verdict);
 }
 
@@ -287,40 +287,40 @@ int rocesteer_parse(struct __sk_buff *skb)
 	struct packet pkt;
 	int verdict = parse_any(skb, &pkt, false);
 
-	if (verdict == FURTHER) {
+	if (verdict == CONTINUE) {
 		hand_over(HANDOVER_EGRESS, &pkt);
-		bpf_tail_call_static(skb, &rs_go, GO_RARE);
+		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_SLOW);
 	}
 	return count_verdict(verdict);
 }
 
 SEC("tcx/egress")
-int rocesteer_rare(struct __sk_buff *skb)
+int rocesteer_slow(struct __sk_buff *skb)
 {
 	struct handover *h = find_handover(HANDOVER_EGRESS);
 	int verdict = h ? steer(skb, &h->pkt, true, h->met) :
-			  ROCESTEER_REWRITE_FAILED;
+			  ROCESTEER_VERDICT_REWRITE_FAILED;
 
-	if (verdict == STEP(GO_WRITE))
-		bpf_tail_call_static(skb, &rs_go, GO_WRITE);
-	if (verdict == STEP(GO_MEET))
-		bpf_tail_call_static(skb, &rs_go, GO_MEET);
-	return count_rare_verdict(verdict);
+	if (verdict == TAIL(TAIL_WRITE))
+		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_WRITE);
+	if (verdict == TAIL(TAIL_NEW_FLOW))
+		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_NEW_FLOW);
+	return count_slow_verdict(verdict);
 }
 
 SEC("tcx/egress")
-int rocesteer_meet(struct __sk_buff *skb)
+int rocesteer_new_flow(struct __sk_buff *skb)
 {
 	struct handover *h = find_handover(HANDOVER_EGRESS);
-	int verdict = h ? meet_packet(skb, &h->pkt.key) : ROCESTEER_REWRITE_FAILED;
+	int verdict = h ? meet_packet(skb, &h->pkt.key) : ROCESTEER_VERDICT_REWRITE_FAILED;
 	struct rocesteer_flow_path *flow;
 
-	if (verdict != FURTHER)
-		return count_rare_verdict(verdict);
+	if (verdict != CONTINUE)
+		return count_slow_verdict(verdict);
 	flow = bpf_map_lookup_elem(&rs_flows, &h->pkt.key);
 	if (flow && !(flow->flags & ROCESTEER_FLOW_QP) && !is_ack(&h->pkt))
 		take_share(&h->pkt.key);
 	h->met = true;
-	bpf_tail_call_static(skb, &rs_go, GO_RARE);
-	return count_rare_verdict(ROCESTEER_REWRITE_FAILED);
+	bpf_tail_call_static(skb, &rs_tail_calls, TAIL_SLOW);
+	return count_slow_verdict(ROCESTEER_VERDICT_REWRITE_FAILED);
 }

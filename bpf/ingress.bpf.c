@@ -10,13 +10,13 @@
 #include "lib/handover.bpf.h"
 #include "lib/psn.bpf.h"
 
-/* kmod/steer/steer_bpf.c */
+/* kmod/steer/kfunc.c */
 extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
 				     const struct rocesteer_flow_key *key,
 				     __u32 key__sz) __ksym __weak;
 
 /**
- * note_restores() - the peer of a flow that asks for it restores its order, or does not
+ * note_peer_reseq() - the peer of a flow that asks for it restores its order, or does not
  * @key: the flow
  * @restores: it does
  *
@@ -24,7 +24,7 @@ extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
  *
  * Return: 0, or -1 where the flow is no more.
  */
-__noinline int note_restores(const struct rocesteer_flow_key *key, bool restores)
+__noinline int note_peer_reseq(const struct rocesteer_flow_key *key, bool restores)
 {
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_ports ports;
@@ -33,14 +33,14 @@ __noinline int note_restores(const struct rocesteer_flow_key *key, bool restores
 	flow = key ? find_flow(key, &state) : NULL;
 	if (!flow)
 		return -1;
-	if (!change_flags(flow, &state, restores ? 0 : ROCESTEER_FLOW_ORDERED,
-			  restores ? ROCESTEER_FLOW_ORDERED : 0))
+	if (!change_flags(flow, &state, restores ? 0 : ROCESTEER_FLOW_PEER_RESEQ,
+			  restores ? ROCESTEER_FLOW_PEER_RESEQ : 0))
 		return -1;
 	if (!restores)
 		set_nr_pieces(flow, 1);
 	else if (state & ROCESTEER_FLOW_SHARE && !copy_ports(key, flow->job, &ports))
 		spread(flow, find_group(key, flow->job, flow->leaf), &ports);
-	tell_flow(ROCESTEER_EVENT_ORDERED, key, flow, 0);
+	tell_flow(ROCESTEER_EVENT_PEER_RESEQ, key, flow, 0);
 	return 0;
 }
 
@@ -53,7 +53,7 @@ static __always_inline bool is_answer(const struct packet *pkt)
 }
 
 /* Does it tell the local queue pair's own flow anything? */
-static __always_inline bool is_told(const struct packet *pkt)
+static __always_inline bool concerns_flow(const struct packet *pkt)
 {
 	return pkt->opcode == ROCESTEER_OP_RC_ACK ||
 	       pkt->opcode == ROCESTEER_OP_RC_READ || is_answer(pkt);
@@ -116,7 +116,7 @@ static __always_inline bool note_ack(struct __sk_buff *skb,
 	if (!flow && pkt->restores && asks) {
 		if (!change)
 			return true;
-		if (enter_packet(skb, key, true) == FURTHER)
+		if (enter_packet(skb, key, true) == CONTINUE)
 			flow = bpf_map_lookup_elem(&rs_flows, key);
 	}
 	if (!flow)
@@ -128,11 +128,11 @@ static __always_inline bool note_ack(struct __sk_buff *skb,
 		psn = pkt->psn;
 	if (psn == ROCESTEER_PSN_NONE)
 		return false;
-	if (!is_answer(pkt) && flow->flags & ROCESTEER_FLOW_ASKS &&
-	    !(flow->flags & ROCESTEER_FLOW_ORDERED) == pkt->restores) {
+	if (!is_answer(pkt) && flow->flags & ROCESTEER_FLOW_RESEQ_AUTO &&
+	    !(flow->flags & ROCESTEER_FLOW_PEER_RESEQ) == pkt->restores) {
 		if (!change)
 			return true;
-		note_restores(key, pkt->restores);
+		note_peer_reseq(key, pkt->restores);
 	}
 	if (!asks)
 		note_answer(flow, pkt, psn);
@@ -174,7 +174,7 @@ static __always_inline enum rocesteer_observed classify(const struct packet *pkt
 	return ROCESTEER_SAW_OTHER;
 }
 
-int rocesteer_told(struct __sk_buff *skb);
+int rocesteer_peer_reseq(struct __sk_buff *skb);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -182,8 +182,8 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 	__uint(key_size, sizeof(__u32));
 	__array(values, int (struct __sk_buff *));
-} rs_told SEC(".maps") = {
-	.values = { (void *)&rocesteer_told },
+} rs_peer_reseq SEC(".maps") = {
+	.values = { (void *)&rocesteer_peer_reseq },
 };
 
 SEC("tcx/ingress")
@@ -192,21 +192,21 @@ int rocesteer_ingress(struct __sk_buff *skb)
 	struct rocesteer_flow_key key;
 	struct packet pkt;
 
-	if (parse_roce(skb, &pkt, true) != FURTHER)
+	if (parse_roce(skb, &pkt, true) != CONTINUE)
 		return TCX_NEXT;
 	count(&rs_observed, classify(&pkt), ROCESTEER_OBSERVED_MAX);
-	if (is_told(&pkt) && find_key(skb, &pkt, &key) &&
+	if (concerns_flow(&pkt) && find_key(skb, &pkt, &key) &&
 	    note_ack(skb, &pkt, &key, false)) {
 		pkt.key = key;
 		hand_over(HANDOVER_INGRESS, &pkt);
-		bpf_tail_call_static(skb, &rs_told, 0);
+		bpf_tail_call_static(skb, &rs_peer_reseq, 0);
 	}
 	return TCX_NEXT;
 }
 
 /* The peer tells that it restores the order of a flow, or ceases to. */
 SEC("tcx/ingress")
-int rocesteer_told(struct __sk_buff *skb)
+int rocesteer_peer_reseq(struct __sk_buff *skb)
 {
 	struct handover *h = find_handover(HANDOVER_INGRESS);
 

@@ -7,7 +7,7 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
-#include "lib/ack.bpf.h"
+#include "lib/move.bpf.h"
 #include "lib/deal.bpf.h"
 #include "lib/tags.bpf.h"
 
@@ -73,7 +73,7 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 		return -ENOENT;
 	if (state & ROCESTEER_FLOW_QP)
 		return -EBUSY;
-	if (nr_pieces > 1 && !(state & ROCESTEER_FLOW_ORDERED))
+	if (nr_pieces > 1 && !(state & ROCESTEER_FLOW_PEER_RESEQ))
 		return -EPERM;
 	peer = find_peer(&key, flow->job);
 	group = find_group(&key, flow->job, flow->leaf);
@@ -85,7 +85,7 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 	if (!move_share(flow, group, peer, state, set->piece[0].path))
 		return -ENOENT;
 	/* Not memcpy(): the context may only be read at constant offsets. */
-	if (!(state & ROCESTEER_FLOW_ORDERED) && !set->now &&
+	if (!(state & ROCESTEER_FLOW_PEER_RESEQ) && !set->now &&
 	    !may_move(flow, bpf_ktime_get_ns() >> 20)) {
 		bpf_probe_read_kernel(&flow->next, sizeof(flow->next),
 				      set->piece);
@@ -180,14 +180,14 @@ int rocesteer_forget(struct rocesteer_flow_key *gone)
 
 static __always_inline int set_order(const struct rocesteer_flow_key *key, bool orders)
 {
-	const __u32 flags = ROCESTEER_FLOW_ORDERS |
-			    (orders ? 0 : ROCESTEER_FLOW_ORDERED);
+	const __u32 flags = ROCESTEER_FLOW_LOCAL_RESEQ |
+			    (orders ? 0 : ROCESTEER_FLOW_PEER_RESEQ);
 	struct rocesteer_flow_path *flow;
 	__u64 state = 0;
 
 	flow = find_flow(key, &state);
 	if (!flow || !change_flags(flow, &state, flags,
-				   orders ? ROCESTEER_FLOW_ORDERS : 0))
+				   orders ? ROCESTEER_FLOW_LOCAL_RESEQ : 0))
 		return -ENOENT;
 	if (!orders)
 		set_nr_pieces(flow, 1);

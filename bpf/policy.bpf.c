@@ -23,7 +23,7 @@ __be16 BPF_PROG(rocesteer_source_port, const struct rocesteer_flow_key *asked,
 	bpf_probe_read_kernel(&key, sizeof(key), asked);
 	flow = find_flow(&key, &state);
 	if (!flow) {
-		if (enter_flow(&key, job, ROCESTEER_FLOW_QP, 0) != FURTHER)
+		if (enter_flow(&key, job, ROCESTEER_FLOW_QP, 0) != CONTINUE)
 			return 0;
 		flow = find_flow(&key, &state);
 	}

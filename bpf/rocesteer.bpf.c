@@ -10,6 +10,6 @@
 #include "chunk.bpf.c"
 #include "plan.bpf.c"
 #include "policy.bpf.c"
-#include "forget.bpf.c"
+#include "expire.bpf.c"
 
 char _license[] SEC("license") = "GPL";

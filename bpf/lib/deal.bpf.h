@@ -17,7 +17,7 @@
 const volatile bool rs_use_module = true;
 
 /* rs_flows was full, and user space was told. */
-volatile bool told_full;
+volatile bool full_reported;
 
 /* The job of a device's flows that no other job claims, or 0. */
 static __always_inline __u32 device_job(__u32 ifindex)
@@ -27,7 +27,7 @@ static __always_inline __u32 device_job(__u32 ifindex)
 	return job ? *job : 0;
 }
 
-/* kmod/steer/steer_bpf.c */
+/* kmod/steer/kfunc.c */
 extern __s64 bpf_rocesteer_flow_job(struct __sk_buff *skb,
 				    const struct rocesteer_flow_key *key,
 				    __u32 key__sz) __ksym __weak;
@@ -43,7 +43,7 @@ static __always_inline __s64 claimed_job(struct __sk_buff *skb,
 
 /*
  * The job that claims the flow, else the one that has the device, else 0.
- * With ROCESTEER_FLOW_JOB_ORDERS as the module gives it.
+ * With ROCESTEER_FLOW_JOB_RESEQ as the module gives it.
  */
 static __always_inline __u64 flow_job(struct __sk_buff *skb,
 				      const struct rocesteer_flow_key *key)
@@ -250,7 +250,7 @@ static __always_inline void set_nr_pieces(struct rocesteer_flow_path *flow,
  */
 
 /* Is the packet of a queue pair that the module knows, but not of this job? */
-bool is_rival(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
+bool is_other_sender(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
 	      __u32 job);
 
 /**
@@ -312,7 +312,7 @@ int forget_flow(const struct rocesteer_flow_key *key);
  * It is entered as a whole: whoever finds it finds it complete. It has no share of its
  * path yet: see take_share().
  *
- * Return: FURTHER, or the verdict on a packet that leaves as it came.
+ * Return: CONTINUE, or the verdict on a packet that leaves as it came.
  */
 int enter_flow(const struct rocesteer_flow_key *key, __u32 job, __u32 flags,
 	       __u64 sender);
@@ -333,7 +333,7 @@ int enter_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
  * @skb: the packet, at egress
  * @key: its flow
  *
- * Return: FURTHER where the flow is known now and of this sender, or the verdict.
+ * Return: CONTINUE where the flow is known now and of this sender, or the verdict.
  */
 int meet_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key);
 

@@ -11,7 +11,7 @@
 /**
  * struct handover - what is known of the packet
  * @pkt: parsed
- * @met: rocesteer_meet has seen it
+ * @met: rocesteer_new_flow has seen it
  */
 struct handover {
 	struct packet pkt;

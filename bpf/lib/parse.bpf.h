@@ -78,10 +78,10 @@ struct roce_headers {
 };
 
 /*
- * Steps that are no verdicts: FURTHER: go on; NOT_PLAIN: parse_any() has to tell;
+ * Steps that are no verdicts: CONTINUE: go on; NOT_PLAIN: parse_any() has to tell;
  * NO_IP, NO_BTH: the linear part ends before what was looked for.
  */
-#define FURTHER		(-1)
+#define CONTINUE		(-1)
 #define NOT_PLAIN	(-2)
 #define NO_IP		(-3)
 #define NO_BTH		(-4)
@@ -121,13 +121,13 @@ static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
 		return NO_IP;
 	if (ip->version != 4 || ip->ihl < 5 ||
 	    ip->protocol != IPPROTO_UDP)
-		return ROCESTEER_FOREIGN;
+		return ROCESTEER_VERDICT_FOREIGN;
 	if (ip->frag_off & bpf_htons(IP_FRAGMENT))
-		return ROCESTEER_FRAGMENT;
+		return ROCESTEER_VERDICT_FRAGMENT;
 	pkt->l4_off = off + ip->ihl * 4;
 	pkt->udp_len = bpf_ntohs(ip->tot_len) - ip->ihl * 4;
 	set_peer(pkt, received ? ip->saddr : ip->daddr);
-	return FURTHER;
+	return CONTINUE;
 }
 
 /*
@@ -150,27 +150,27 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 	if (!ip)
 		return NO_IP;
 	if (ip->version != 6)
-		return ROCESTEER_FOREIGN;
+		return ROCESTEER_VERDICT_FOREIGN;
 	if (ip->nexthdr == IPPROTO_FRAGMENT)
-		return ROCESTEER_FRAGMENT;
+		return ROCESTEER_VERDICT_FRAGMENT;
 	if (ip->nexthdr != IPPROTO_UDP || is_v4mapped(&ip->saddr) ||
 	    is_v4mapped(&ip->daddr))
-		return ROCESTEER_FOREIGN;
+		return ROCESTEER_VERDICT_FOREIGN;
 	pkt->l4_off = off + sizeof(*ip);
 	pkt->udp_len = bpf_ntohs(ip->payload_len);
 	copy_addr(pkt->key.peer, (const __u8 *)(received ? &ip->saddr : &ip->daddr));
-	return FURTHER;
+	return CONTINUE;
 }
 
 /* Parameters of the module; user space fills them in. See rocesteer/roce.h. */
 const volatile __u32 rs_bth_paths = ROCESTEER_BTH_PATHS;
-const volatile __u32 rs_bth_restores = ROCESTEER_BTH_RESTORES;
+const volatile __u32 rs_bth_reseq = ROCESTEER_BTH_RESEQ;
 
 /* Does its sender say that he restores the order of what he receives? */
 static __always_inline bool says_it_restores(const struct rocesteer_bth *bth)
 {
 	if (bth->opcode == ROCESTEER_OP_RC_READ)
-		return bth->apsn & bpf_htonl(rs_bth_restores << ROCESTEER_BTH_SHIFT);
+		return bth->apsn & bpf_htonl(rs_bth_reseq << ROCESTEER_BTH_SHIFT);
 	return bth->opcode == ROCESTEER_OP_RC_ACK &&
 	       !(~bth->dqpn & bpf_htonl(rs_bth_paths << ROCESTEER_BTH_SHIFT));
 }
@@ -185,7 +185,7 @@ static __always_inline int parse_udp(struct __sk_buff *skb, struct packet *pkt,
 	    udp_len & 3 || udp_len != pkt->udp_len ||
 	    pkt->l4_off + udp_len > skb->len ||
 	    h->bth.flags & ROCESTEER_BTH_TVER)
-		return ROCESTEER_MALFORMED;
+		return ROCESTEER_VERDICT_MALFORMED;
 	pkt->key.ifindex = skb->ifindex;
 	pkt->key.dqpn = bpf_ntohl(h->bth.dqpn) & ROCESTEER_QPN_MASK;
 	pkt->psn = bpf_ntohl(h->bth.apsn) & ROCESTEER_PSN_MASK;
@@ -193,7 +193,7 @@ static __always_inline int parse_udp(struct __sk_buff *skb, struct packet *pkt,
 	pkt->opcode = h->bth.opcode;
 	pkt->syndrome = h->syndrome;
 	pkt->restores = received && says_it_restores(&h->bth);
-	return FURTHER;
+	return CONTINUE;
 }
 
 /*
@@ -207,14 +207,14 @@ __noinline int parse_any_udp(struct __sk_buff *skb, struct packet *pkt,
 	struct udphdr *udp;
 
 	if (!pkt)
-		return ROCESTEER_FOREIGN;
+		return ROCESTEER_VERDICT_FOREIGN;
 	udp = header(skb, pkt->l4_off, sizeof(*udp));
 	if (!udp)
 		return NO_IP;
 	if (udp->dest != bpf_htons(ROCESTEER_ROCE_PORT))
-		return ROCESTEER_FOREIGN;
+		return ROCESTEER_VERDICT_FOREIGN;
 	if (skb->gso_size)
-		return ROCESTEER_GSO;
+		return ROCESTEER_VERDICT_GSO;
 	h = header(skb, pkt->l4_off, sizeof(*h));
 	return h ? parse_udp(skb, pkt, h, received) : NO_BTH;
 }
@@ -222,15 +222,15 @@ __noinline int parse_any_udp(struct __sk_buff *skb, struct packet *pkt,
 __noinline int parse_any_ip(struct __sk_buff *skb, struct packet *pkt,
 			    __u32 proto, bool received)
 {
-	int verdict = ROCESTEER_FOREIGN;
+	int verdict = ROCESTEER_VERDICT_FOREIGN;
 
 	if (!pkt)
-		return ROCESTEER_FOREIGN;
+		return ROCESTEER_VERDICT_FOREIGN;
 	if (proto == bpf_htons(ETH_P_IP))
 		verdict = parse_ipv4(skb, pkt->l3_off, pkt, received);
 	else if (proto == bpf_htons(ETH_P_IPV6))
 		verdict = parse_ipv6(skb, pkt->l3_off, pkt, received);
-	return verdict == FURTHER ? parse_any_udp(skb, pkt, received) : verdict;
+	return verdict == CONTINUE ? parse_any_udp(skb, pkt, received) : verdict;
 }
 
 /* Ethernet and up to VLAN_DEPTH tags, then IP. */
@@ -264,10 +264,10 @@ __noinline int parse_linear(struct __sk_buff *skb, struct packet *pkt,
 /**
  * parse_any() - find the RoCE v2 packet in a frame of any kind
  * @skb: the frame
- * @pkt: filled in when FURTHER is returned
+ * @pkt: filled in when CONTINUE is returned
  * @received: the frame comes in
  *
- * Return: FURTHER, or the verdict on a frame that is not RoCE v2.
+ * Return: CONTINUE, or the verdict on a frame that is not RoCE v2.
  */
 __noinline int parse_any(struct __sk_buff *skb, struct packet *pkt, bool received)
 {
@@ -279,20 +279,20 @@ __noinline int parse_any(struct __sk_buff *skb, struct packet *pkt, bool receive
 		verdict = parse_linear(skb, pkt, received);
 	}
 	if (verdict == NO_IP)
-		return ROCESTEER_FOREIGN;
-	return verdict == NO_BTH ? ROCESTEER_MALFORMED : verdict;
+		return ROCESTEER_VERDICT_FOREIGN;
+	return verdict == NO_BTH ? ROCESTEER_VERDICT_MALFORMED : verdict;
 }
 
 /**
  * parse_plain() - find the RoCE v2 packet in a frame as most are
  * @skb: the frame
- * @pkt: filled in when FURTHER is returned
+ * @pkt: filled in when CONTINUE is returned
  * @received: the frame comes in
  *
  * Of a linear frame of IPv4 without tags and options one check of the length is
  * enough, and its headers are where the compiler knows.
  *
- * Return: FURTHER, NOT_PLAIN, or the verdict on a frame that is not RoCE v2.
+ * Return: CONTINUE, NOT_PLAIN, or the verdict on a frame that is not RoCE v2.
  */
 static __always_inline int parse_plain(struct __sk_buff *skb, struct packet *pkt,
 				       bool received)
@@ -305,13 +305,13 @@ static __always_inline int parse_plain(struct __sk_buff *skb, struct packet *pkt
 	    eth->h_proto != bpf_htons(ETH_P_IP) || *(__u8 *)ip != IPV4_PLAIN)
 		return NOT_PLAIN;
 	if (ip->protocol != IPPROTO_UDP)
-		return ROCESTEER_FOREIGN;
+		return ROCESTEER_VERDICT_FOREIGN;
 	if (ip->frag_off & bpf_htons(IP_FRAGMENT))
-		return ROCESTEER_FRAGMENT;
+		return ROCESTEER_VERDICT_FRAGMENT;
 	if (h->udp.dest != bpf_htons(ROCESTEER_ROCE_PORT))
-		return ROCESTEER_FOREIGN;
+		return ROCESTEER_VERDICT_FOREIGN;
 	if (skb->gso_size)
-		return ROCESTEER_GSO;
+		return ROCESTEER_VERDICT_GSO;
 	pkt->l3_off = sizeof(*eth);
 	pkt->l4_off = sizeof(*eth) + sizeof(*ip);
 	pkt->udp_len = bpf_ntohs(ip->tot_len) - sizeof(*ip);

@@ -72,7 +72,7 @@ static __always_inline bool is_kernels(const struct sock___sender *sk)
  *
  * A packet that was bridged keeps its socket: that it was received tells.
  *
- * Return: FURTHER, or the verdict on the packet.
+ * Return: CONTINUE, or the verdict on the packet.
  */
 static __always_inline int check_sender(struct __sk_buff *skb)
 {
@@ -80,14 +80,14 @@ static __always_inline int check_sender(struct __sk_buff *skb)
 	struct sock___sender *sk = kernel->sk;
 
 	if (!sk || skb->ingress_ifindex)
-		return ROCESTEER_FORWARDED;
+		return ROCESTEER_VERDICT_FORWARDED;
 	if (is_kernels(sk))
-		return FURTHER;
+		return CONTINUE;
 	if (sk->sk_protocol == IPPROTO_UDP)
-		return ROCESTEER_USER;
+		return ROCESTEER_VERDICT_USER;
 	if (sk->__sk_common.skc_net.net != kernel->dev->nd_net.net)
-		return ROCESTEER_FORWARDED;
-	return FURTHER;
+		return ROCESTEER_VERDICT_FORWARDED;
+	return CONTINUE;
 }
 
 #endif /* SOCKET_BPF_H */

@@ -6,7 +6,7 @@
 #include "types.h"
 
 /* What a flow is before anything is known of it. */
-static const struct rocesteer_flow_path rocesteer_new_flow = {
+static const struct rocesteer_flow_path rocesteer_flow_init = {
 	.acked = ROCESTEER_PSN_NONE,
 	.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
 	.psns[ROCESTEER_REQUESTS].repeats = ROCESTEER_PSN_NONE,

@@ -39,7 +39,7 @@ static inline __s32 rocesteer_psn_diff(__u32 a, __u32 b)
 /*
  * Bits that the IB spec has sent as zero and ignored when received: six of dqpn, resv6,
  * masked in the ICRC; seven of apsn, resv7, which the ICRC covers. The module's
- * parameters bth_paths and bth_restores say which are used, counted from the shift:
+ * parameters bth_paths and bth_reseq say which are used, counted from the shift:
  * here are all of them, and the default.
  *
  * By bth_paths, side by side: the number of paths, less one, that the sender deals the
@@ -54,7 +54,7 @@ static inline __s32 rocesteer_psn_diff(__u32 a, __u32 b)
 
 /* One bit: the sender of this READ request restores the order of what answers it. */
 #define ROCESTEER_BTH_RESV7	0x7fu
-#define ROCESTEER_BTH_RESTORES	0x40u
+#define ROCESTEER_BTH_RESEQ	0x40u
 
 /* What says in dqpn, by the bits @bits, that there are @more paths than one. */
 static inline __u32 rocesteer_bth_paths(__u32 bits, __u32 more)

@@ -128,7 +128,7 @@ struct rocesteer_detour {
  *	one is gone, is another. The programs change @flags and check it in one step
  * @nr_pieces: 1 for a whole flow
  * @recent: piece of the last packet that had to be in one
- * @idle: looks at the flow since it sent a packet: bpf/forget.bpf.c
+ * @idle: looks at the flow since it sent a packet: bpf/expire.bpf.c
  * @acked: PSN of the last request that the peer acknowledged, or
  *	ROCESTEER_PSN_NONE where that is not known
  * @sender: SO_COOKIE of the socket that the flow's packets have, each queue pair of
@@ -173,17 +173,17 @@ struct rocesteer_flow_path {
 /* The flow has a share of a path: it sent more than acknowledgments. */
 #define ROCESTEER_FLOW_SHARE		1
 /* The peer restores the order of this flow's packets: it may be split. */
-#define ROCESTEER_FLOW_ORDERED		2
+#define ROCESTEER_FLOW_PEER_RESEQ		2
 /* ORDERED is what the peer says: in acknowledgments, and READ requests. */
-#define ROCESTEER_FLOW_ASKS		4
+#define ROCESTEER_FLOW_RESEQ_AUTO		4
 /* This end restores the order of what comes back, and says so. */
-#define ROCESTEER_FLOW_ORDERS		8
+#define ROCESTEER_FLOW_LOCAL_RESEQ		8
 /* The queue pair has the port of its only piece: packets are not rewritten. */
 #define ROCESTEER_FLOW_QP		16
 /* It gave its share back, and is about to go. */
 #define ROCESTEER_FLOW_GONE		32
 /* It was entered for a packet of a local socket, not listed by its job. */
-#define ROCESTEER_FLOW_MET		64
+#define ROCESTEER_FLOW_FROM_PACKET		64
 /* In bits 31..16 the path that its share is of: rocesteer_group.flows counts it. */
 #define ROCESTEER_FLOW_HOME_SHIFT	16
 
@@ -191,7 +191,7 @@ struct rocesteer_flow_path {
  * Of what the kfunc bpf_rocesteer_flow_job() returns: the module restores the
  * order of what the flow's queue pair receives. The job is in bits 31..0.
  */
-#define ROCESTEER_FLOW_JOB_ORDERS	0x100000000ULL
+#define ROCESTEER_FLOW_JOB_RESEQ	0x100000000ULL
 
 /**
  * struct rocesteer_peer_key - key of rs_peers
@@ -337,15 +337,15 @@ enum rocesteer_deal {
 };
 
 /**
- * enum rocesteer_ordered - which flows have their order restored by the peer
- * @ROCESTEER_ORDERED_NONE: none; all stay whole
- * @ROCESTEER_ORDERED_ALL: all of the job: the module does it at each host
- * @ROCESTEER_ORDERED_TOLD: those whose peer says that it does
+ * enum rocesteer_reseq_mode - which flows have their order restored by the peer
+ * @ROCESTEER_RESEQ_NONE: none; all stay whole
+ * @ROCESTEER_RESEQ_ALL: all of the job: the module does it at each host
+ * @ROCESTEER_RESEQ_AUTO: those whose peer says that it does
  */
-enum rocesteer_ordered {
-	ROCESTEER_ORDERED_NONE,
-	ROCESTEER_ORDERED_ALL,
-	ROCESTEER_ORDERED_TOLD,
+enum rocesteer_reseq_mode {
+	ROCESTEER_RESEQ_NONE,
+	ROCESTEER_RESEQ_ALL,
+	ROCESTEER_RESEQ_AUTO,
 };
 
 /**
@@ -370,7 +370,7 @@ enum rocesteer_actuator {
  * @all: all RC flows of the device that no other job claims belong to it
  * @split: enum rocesteer_split
  * @deal: enum rocesteer_deal
- * @ordered: enum rocesteer_ordered
+ * @reseq: enum rocesteer_reseq_mode
  * @actuator: enum rocesteer_actuator
  * @slice: 0: of no slice; else it keeps to one, and this is 1, or 2 + enum
  *	contention_pattern (user/lib/slice/contention.h) of its traffic; for people
@@ -388,7 +388,7 @@ struct rocesteer_job {
 	__u8 all;
 	__u8 split;
 	__u8 deal;
-	__u8 ordered;
+	__u8 reseq;
 	__u8 actuator;
 	__u8 slice;
 	__u8 keep_labels;
@@ -416,46 +416,46 @@ struct rocesteer_version {
  * Order of struct rocesteer_verdicts. Every packet of an attached device is
  * counted under exactly one. Numbers are never reused. Only STEERED packets are changed.
  *
- * @ROCESTEER_STEERED: left on the planned path
- * @ROCESTEER_FOREIGN: not RoCE v2
- * @ROCESTEER_FRAGMENT: fragment of a UDP datagram, its ports may be elsewhere
- * @ROCESTEER_MALFORMED: to the RoCE port, but lengths or headers are wrong
- * @ROCESTEER_GSO: to the RoCE port, but not yet segmented
- * @ROCESTEER_NOT_RC: RoCE v2 of another transport service than RC
- * @ROCESTEER_UNTAGGED: RC, but the queue pair belongs to no job
- * @ROCESTEER_NO_PEER: the job has no port map to this peer
- * @ROCESTEER_NO_PATH: the port map has no usable path, or its group is gone, or the ports of
+ * @ROCESTEER_VERDICT_STEERED: left on the planned path
+ * @ROCESTEER_VERDICT_FOREIGN: not RoCE v2
+ * @ROCESTEER_VERDICT_FRAGMENT: fragment of a UDP datagram, its ports may be elsewhere
+ * @ROCESTEER_VERDICT_MALFORMED: to the RoCE port, but lengths or headers are wrong
+ * @ROCESTEER_VERDICT_GSO: to the RoCE port, but not yet segmented
+ * @ROCESTEER_VERDICT_NOT_RC: RoCE v2 of another transport service than RC
+ * @ROCESTEER_VERDICT_UNTAGGED: RC, but the queue pair belongs to no job
+ * @ROCESTEER_VERDICT_NO_PEER: the job has no port map to this peer
+ * @ROCESTEER_VERDICT_NO_PATH: the port map has no usable path, or its group is gone, or the ports of
  *	the queue pair are not known yet where switches hash its number
- * @ROCESTEER_UNASSIGNED: the flow ended at this moment
- * @ROCESTEER_TABLE_FULL: rs_flows has no room for the flow
- * @ROCESTEER_REWRITE_FAILED: the kernel could not make the packet writable
- * @ROCESTEER_ON_PLAN: of a queue pair that is steered, and has the planned port
- * @ROCESTEER_OFF_PLAN: of such a queue pair, and has another port
- * @ROCESTEER_UNPLANNED: of a job that steers queue pairs, but of one that it
+ * @ROCESTEER_VERDICT_UNASSIGNED: the flow ended at this moment
+ * @ROCESTEER_VERDICT_TABLE_FULL: rs_flows has no room for the flow
+ * @ROCESTEER_VERDICT_REWRITE_FAILED: the kernel could not make the packet writable
+ * @ROCESTEER_VERDICT_ON_PLAN: of a queue pair that is steered, and has the planned port
+ * @ROCESTEER_VERDICT_OFF_PLAN: of such a queue pair, and has another port
+ * @ROCESTEER_VERDICT_UNPLANNED: of a job that steers queue pairs, but of one that it
  *	could not: connected before the job came, or labelled by the application
- * @ROCESTEER_USER: RC, but not of the flow's queue pair, or of no known flow: a
+ * @ROCESTEER_VERDICT_USER: RC, but not of the flow's queue pair, or of no known flow: a
  *	process made it up, and sends it through a UDP socket
- * @ROCESTEER_FORWARDED: likewise, but sent by no socket of this network namespace.
+ * @ROCESTEER_VERDICT_FORWARDED: likewise, but sent by no socket of this network namespace.
  *	Only flows that were listed one by one are steered all the same
  */
 enum rocesteer_verdict {
-	ROCESTEER_STEERED,
-	ROCESTEER_FOREIGN,
-	ROCESTEER_FRAGMENT,
-	ROCESTEER_MALFORMED,
-	ROCESTEER_GSO,
-	ROCESTEER_NOT_RC,
-	ROCESTEER_UNTAGGED,
-	ROCESTEER_NO_PEER,
-	ROCESTEER_NO_PATH,
-	ROCESTEER_UNASSIGNED,
-	ROCESTEER_TABLE_FULL,
-	ROCESTEER_REWRITE_FAILED,
-	ROCESTEER_ON_PLAN,
-	ROCESTEER_OFF_PLAN,
-	ROCESTEER_UNPLANNED,
-	ROCESTEER_USER,
-	ROCESTEER_FORWARDED,
+	ROCESTEER_VERDICT_STEERED,
+	ROCESTEER_VERDICT_FOREIGN,
+	ROCESTEER_VERDICT_FRAGMENT,
+	ROCESTEER_VERDICT_MALFORMED,
+	ROCESTEER_VERDICT_GSO,
+	ROCESTEER_VERDICT_NOT_RC,
+	ROCESTEER_VERDICT_UNTAGGED,
+	ROCESTEER_VERDICT_NO_PEER,
+	ROCESTEER_VERDICT_NO_PATH,
+	ROCESTEER_VERDICT_UNASSIGNED,
+	ROCESTEER_VERDICT_TABLE_FULL,
+	ROCESTEER_VERDICT_REWRITE_FAILED,
+	ROCESTEER_VERDICT_ON_PLAN,
+	ROCESTEER_VERDICT_OFF_PLAN,
+	ROCESTEER_VERDICT_UNPLANNED,
+	ROCESTEER_VERDICT_USER,
+	ROCESTEER_VERDICT_FORWARDED,
 	ROCESTEER_VERDICT_MAX,
 };
 
@@ -526,7 +526,7 @@ struct rocesteer_observations {
  * @ROCESTEER_EVENT_SHARE: a flow got a share of a path, and waits for a plan
  * @ROCESTEER_EVENT_GONE: a flow gave its share back
  * @ROCESTEER_EVENT_DETOUR: a flow avoids a path that seems to be dead
- * @ROCESTEER_EVENT_ORDERED: the peer of a flow restores its order, or ceases to
+ * @ROCESTEER_EVENT_PEER_RESEQ: the peer of a flow restores its order, or ceases to
  * @ROCESTEER_EVENT_FULL: rs_flows has no room for a flow, the first one since flows that
  *	are silent were last looked for
  * @ROCESTEER_EVENT_QPN: rs_qpns has no ports yet for the QPN of a flow, which is not
@@ -536,7 +536,7 @@ enum rocesteer_event_type {
 	ROCESTEER_EVENT_SHARE,
 	ROCESTEER_EVENT_GONE,
 	ROCESTEER_EVENT_DETOUR,
-	ROCESTEER_EVENT_ORDERED,
+	ROCESTEER_EVENT_PEER_RESEQ,
 	ROCESTEER_EVENT_FULL,
 	ROCESTEER_EVENT_QPN,
 };

@@ -11,9 +11,9 @@
 #include "conf.h"
 #include "event.h"
 #include "flow.h"
-#include "hook.h"
 #include "job.h"
 #include "net.h"
+#include "reseq_hook.h"
 
 /*
  * Two jobs with one owner would both claim its queue pairs; which of them gets

@@ -25,7 +25,7 @@
 #include "flow_priv.h"
 #include "job.h"
 #include "net.h"
-#include "resequence.h"
+#include "reseq.h"
 #include "trace.h"
 
 static unsigned int max_flows __ro_after_init = ROCESTEER_MAX_FLOWS;

@@ -77,7 +77,7 @@ static struct rocesteer_flow *flow_of(struct rocesteer_net *rn,
  * @skb: packet, with the socket that sends it; or received, on behalf of the queue pair
  *
  * Context: Any, takes no lock.
- * Return: job number, with ROCESTEER_FLOW_JOB_ORDERS; 0 when the flow belongs
+ * Return: job number, with ROCESTEER_FLOW_JOB_RESEQ; 0 when the flow belongs
  * to no job; -ENOENT when it is not known; -EEXIST when the key is known, but not the
  * packet's sender by it.
  */
@@ -99,7 +99,7 @@ s64 rocesteer_flow_job(struct rocesteer_net *rn,
 			WRITE_ONCE(flow->seen, true);
 		job = READ_ONCE(flow->job);
 		if (job && rcu_access_pointer(flow->reseq))
-			job |= ROCESTEER_FLOW_JOB_ORDERS;
+			job |= ROCESTEER_FLOW_JOB_RESEQ;
 	}
 	rcu_read_unlock();
 	return job;

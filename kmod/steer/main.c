@@ -14,16 +14,16 @@
 
 #include "../compat.h"
 #include "flow.h"
-#include "hook.h"
 #include "job.h"
+#include "kfunc.h"
 #include "label.h"
 #include "net.h"
 #include "netlink.h"
 #include "policy.h"
-#include "qp_probe.h"
-#include "resequence.h"
-#include "steer_bpf.h"
-#include "window.h"
+#include "qp_kprobe.h"
+#include "reseq.h"
+#include "reseq_hook.h"
+#include "reseq_window.h"
 
 static int __net_init rocesteer_net_init(struct net *net)
 {
@@ -126,7 +126,7 @@ static int __init rocesteer_init(void)
 	err = register_netdevice_notifier(&rocesteer_netdev_notifier);
 	if (err)
 		goto unregister_nl;
-	err = rocesteer_steer_bpf_register();
+	err = rocesteer_kfunc_register();
 	if (err)
 		goto unregister_netdev;
 	err = rocesteer_policy_register();
@@ -135,7 +135,7 @@ static int __init rocesteer_init(void)
 	err = rocesteer_label_register();
 	if (err)
 		goto unregister_netdev;
-	err = rocesteer_qp_probe_register();
+	err = rocesteer_qp_kprobe_register();
 	if (err)
 		goto unregister_label;
 	return 0;
@@ -168,7 +168,7 @@ exit_flow:
  */
 static void __exit rocesteer_exit(void)
 {
-	rocesteer_qp_probe_unregister();
+	rocesteer_qp_kprobe_unregister();
 	rocesteer_label_unregister();
 	unregister_netdevice_notifier(&rocesteer_netdev_notifier);
 	rocesteer_nl_unregister();

@@ -9,8 +9,8 @@
 
 #include "event.h"
 #include "net.h"
-#include "netlink.h"
 #include "netlink-gen.h"
+#include "netlink.h"
 #include "netlink_priv.h"
 
 /* Room for a job or a flow with its header: all attributes are short. */

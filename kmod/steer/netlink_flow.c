@@ -9,8 +9,8 @@
 #include "net.h"
 #include "netlink-gen.h"
 #include "netlink_priv.h"
-#include "qp_probe.h"
-#include "resequence.h"
+#include "qp_kprobe.h"
+#include "reseq.h"
 
 static int nl_flow_fill_qp(struct sk_buff *skb, const struct rocesteer_qp *qp,
 			   struct pid_namespace *ns)

@@ -9,7 +9,7 @@
 #include "net.h"
 #include "netlink-gen.h"
 #include "netlink_priv.h"
-#include "qp_probe.h"
+#include "qp_kprobe.h"
 
 static int nl_job_fill(struct sk_buff *skb, const struct rocesteer_job_rule *job,
 		       struct pid_namespace *ns)
@@ -101,7 +101,7 @@ int rocesteer_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info)
 	err = nl_job_parse(&rule, info);
 	if (err)
 		return err;
-	if ((rule.cgroup_id || rule.pid) && !rocesteer_qp_probe_test()) {
+	if ((rule.cgroup_id || rule.pid) && !rocesteer_qp_kprobe_test()) {
 		NL_SET_ERR_MSG(info->extack,
 			       "Kprobes are switched off: see /sys/kernel/debug/kprobes/enabled, kernel.ftrace_enabled");
 		put_pid(rule.pid);

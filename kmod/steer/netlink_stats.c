@@ -3,8 +3,8 @@
 #include "net.h"
 #include "netlink-gen.h"
 #include "netlink_priv.h"
-#include "qp_probe.h"
-#include "window.h"
+#include "qp_kprobe.h"
+#include "reseq_window.h"
 
 static const int nl_stats_attrs[ROCESTEER_COUNT_MAX] = {
 	[ROCESTEER_COUNT_LEARNT] = ROCESTEER_A_STATS_LEARNT,
@@ -64,7 +64,7 @@ int rocesteer_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 	      nla_put_u32(msg, ROCESTEER_A_STATS_FLOWS,
 			  READ_ONCE(rn->nr_flows)) ?:
 	      nla_put_u32(msg, ROCESTEER_A_STATS_PROBES,
-			  rocesteer_qp_probe_test()) ?:
+			  rocesteer_qp_kprobe_test()) ?:
 	      nl_stats_fill(msg, rn) ?:
 	      nla_put_uint(msg, ROCESTEER_A_STATS_RESEQ_BYTES,
 			   rocesteer_window_bytes());

@@ -182,12 +182,12 @@ static void put(struct bpf_map *map, const void *key, const void *value)
  * @nr_flows, which are looked at every @sweep_ns; packets tell paths by @bth_paths.
  * 0: as it is.
  */
-static void begin_table(__u8 ordered, __u32 nr_flows, __u64 sweep_ns,
+static void begin_table(__u8 reseq, __u32 nr_flows, __u64 sweep_ns,
 			__u32 bth_paths)
 {
 	struct rocesteer_peer_key pkey = { .job = JOB, .ifindex = IFINDEX };
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
-				     .ordered = ordered };
+				     .reseq = reseq };
 	struct rocesteer_group group = { .nr_paths = PATHS, .first = 2 };
 	struct rocesteer_flow_key flow = flow_key(0);
 	struct rocesteer_group_key gkey = group_key();
@@ -215,9 +215,9 @@ static void begin_table(__u8 ordered, __u32 nr_flows, __u64 sweep_ns,
 	put(skel->maps.rs_devices, &ifindex, &number);
 }
 
-static void begin(__u8 ordered)
+static void begin(__u8 reseq)
 {
-	begin_table(ordered, 0, 0, 0);
+	begin_table(reseq, 0, 0, 0);
 }
 
 static int run(struct bpf_program *prog, const void *ctx, size_t size)
@@ -269,7 +269,7 @@ static void test_deal(void)
 	int paths[6], i;
 	struct rocesteer_group group;
 
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	for (i = 0; i < 6; i++)
 		paths[i] = send_packet(i, WRITE_MIDDLE, 100);
 	group = group_entry();
@@ -334,11 +334,11 @@ static bool sends_v6(const char *saddr, const char *daddr,
 /* Peers have IPv4 addresses in the form of IPv6: on the wire they are none. */
 static void test_v4mapped(void)
 {
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	send_packet(1, WRITE_MIDDLE, 100);
-	ktap_result(sends_v6("fe80::1", "::ffff:10.0.0.2", ROCESTEER_FOREIGN) &&
-		    sends_v6("::ffff:10.0.0.1", "fe80::2", ROCESTEER_FOREIGN) &&
-		    sends_v6("fe80::1", "fe80::2", ROCESTEER_NO_PEER) &&
+	ktap_result(sends_v6("fe80::1", "::ffff:10.0.0.2", ROCESTEER_VERDICT_FOREIGN) &&
+		    sends_v6("::ffff:10.0.0.1", "fe80::2", ROCESTEER_VERDICT_FOREIGN) &&
+		    sends_v6("fe80::1", "fe80::2", ROCESTEER_VERDICT_NO_PEER) &&
 		    flow_entry(1).psns[ROCESTEER_REQUESTS].next == 101,
 		    "IPv6 packets to a v4-mapped address are of no IPv4 flow");
 }
@@ -353,12 +353,12 @@ static void test_forwarded(void)
 	struct rocesteer_flow_key key = flow_key(2);
 	int unknown, known, forwarded;
 
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	unknown = forward_packet(IFINDEX, 1, WRITE_MIDDLE, 0);
 	known = send_packet(1, WRITE_MIDDLE, 100);
 	forwarded = forward_packet(IFINDEX, 1, WRITE_MIDDLE, 200);
 	ktap_result(unknown == FAILED && known == 2 && forwarded == FAILED &&
-		    verdicts(ROCESTEER_FORWARDED) == 2 &&
+		    verdicts(ROCESTEER_VERDICT_FORWARDED) == 2 &&
 		    flow_entry(1).psns[ROCESTEER_REQUESTS].next == 101,
 		    "what is forwarded makes no flow, nor moves a known one");
 	put(skel->maps.rs_flows, &key, &listed);
@@ -370,7 +370,7 @@ static void test_share(void)
 {
 	int ack, request;
 
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	ack = send_packet(1, ROCESTEER_OP_RC_ACK, 5);
 	ktap_result(ack == 2 && !group_entry().flows[2] && !take_events(),
 		    "a flow that only acknowledges has a path and no share");
@@ -387,7 +387,7 @@ static void test_weights(void)
 	struct rocesteer_group group;
 	int i;
 
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	group = group_entry();
 	group.weight[1] = 3;
 	put(skel->maps.rs_groups, &key, &group);
@@ -405,7 +405,7 @@ static void test_home(void)
 	struct rocesteer_group group;
 	int i, home = 0;
 
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	group = group_entry();
 	group.weight[1] = ROCESTEER_WEIGHT_HOME;
 	put(skel->maps.rs_groups, &key, &group);
@@ -425,7 +425,7 @@ static void test_down(void)
 {
 	int i, on_down = 0;
 
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	set_down(1 << 2 | 1 << 3);
 	for (i = 0; i < 8; i++)
 		on_down += send_packet(i, WRITE_MIDDLE, 0) >= 2;
@@ -444,7 +444,7 @@ static void test_refused(void)
 	static const __u32 alike[ROCESTEER_MAX_PATHS + 1] = { 1, 1, 1, 1 };
 	struct rocesteer_flow_path before, after;
 
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	send_packet(1, WRITE_MIDDLE, 0);
 	before = flow_entry(1);
 	ktap_result(set_pieces(1, 4, alike) == -EPERM,
@@ -486,7 +486,7 @@ static void test_pieces(void)
 	static const __u32 alike[] = { 1, 1, 1, 1 };
 	int per_path[PATHS], first, i, exact = 0;
 
-	begin(ROCESTEER_ORDERED_ALL);
+	begin(ROCESTEER_RESEQ_ALL);
 	send_packet(1, WRITE_MIDDLE, 0);
 	if (set_pieces(1, 3, uneven))
 		die("set_flow");
@@ -515,7 +515,7 @@ static void test_pieces(void)
 		    send_packet(1, ROCESTEER_OP_RC_ACK, 8) == 0 &&
 		    out.bth.dqpn == htonl(1), "acknowledgments stay together");
 
-	begin(ROCESTEER_ORDERED_ALL);
+	begin(ROCESTEER_RESEQ_ALL);
 	send_packet(1, READ_MIDDLE, 0);
 	if (set_pieces(1, 3, uneven))
 		die("set_flow");
@@ -533,10 +533,10 @@ static void test_bits(void)
 	struct rocesteer_flow_key key;
 	bool requests, acks;
 
-	begin_table(ROCESTEER_ORDERED_ALL, 0, 0, 0x0c);
+	begin_table(ROCESTEER_RESEQ_ALL, 0, 0, 0x0c);
 	send_packet(1, WRITE_MIDDLE, 0);
 	flow = flow_entry(1);
-	flow.flags |= ROCESTEER_FLOW_ORDERS;
+	flow.flags |= ROCESTEER_FLOW_LOCAL_RESEQ;
 	key = flow_key(1);
 	put(skel->maps.rs_flows, &key, &flow);
 	if (set_pieces(1, 3, alike))
@@ -558,11 +558,11 @@ static void begin_job(enum rocesteer_split split, enum rocesteer_deal deal)
 {
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1, .split = split,
 				     .deal = deal,
-				     .ordered = split ? ROCESTEER_ORDERED_ALL :
-							ROCESTEER_ORDERED_NONE };
+				     .reseq = split ? ROCESTEER_RESEQ_ALL :
+							ROCESTEER_RESEQ_NONE };
 	__u32 number = JOB;
 
-	begin(job.ordered);
+	begin(job.reseq);
 	put(skel->maps.rs_jobs, &number, &job);
 }
 
@@ -751,7 +751,7 @@ static void test_qpn_hash(void)
 	sport = out.udp.source;
 	send_packet(1, WRITE_MIDDLE, 2);
 	ktap_result(sport == htons(ROCESTEER_SPORT_MIN) && out.udp.source == sport &&
-		    verdicts(ROCESTEER_NO_PATH) == 2 && !count_flows() && is_asked(1),
+		    verdicts(ROCESTEER_VERDICT_NO_PATH) == 2 && !count_flows() && is_asked(1),
 		    "without ports for its queue pair a packet leaves as it came");
 	ktap_result(take_events() == 1 && last_event.type == ROCESTEER_EVENT_QPN &&
 		    last_event.key.dqpn == 1 && !memcmp(last_event.leaf, leaf, 16),
@@ -789,7 +789,7 @@ static void go_back(__u32 dqpn, __u32 from, __u32 to)
 
 static void test_rounds(void)
 {
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	go_back(1, 0, 50);
 	send_packet(1, READ_REQUEST, 50);	/* of ten packets */
 	go_back(1, 60, 80);
@@ -828,7 +828,7 @@ static void test_detour(void)
 	__u64 then, until;
 
 	do {
-		begin(ROCESTEER_ORDERED_NONE);
+		begin(ROCESTEER_RESEQ_NONE);
 		go_back(1, 0, 50);
 		go_back(2, 0, 50);
 		take_events();
@@ -874,7 +874,7 @@ static void test_detour_split(void)
 	int away;
 
 	do {
-		begin(ROCESTEER_ORDERED_ALL);
+		begin(ROCESTEER_RESEQ_ALL);
 		send_packet(1, WRITE_MIDDLE, 0);
 		send_packet(2, WRITE_MIDDLE, 0);
 		if (set_pieces(1, 4, alike) || set_pieces(2, 2, alike))
@@ -925,7 +925,7 @@ static void test_detour_at_once(void)
 	__u64 then, before, after;
 
 	do {
-		begin(ROCESTEER_ORDERED_NONE);
+		begin(ROCESTEER_RESEQ_NONE);
 		go_back(4, 0, 50);
 		key = flow_key(4);
 		flow = flow_entry(4);
@@ -949,7 +949,7 @@ static void test_detour_down(void)
 	__u64 then;
 
 	do {
-		begin(ROCESTEER_ORDERED_NONE);
+		begin(ROCESTEER_RESEQ_NONE);
 		home = send_packet(3, WRITE_MIDDLE, 50);
 		set_down(~(1 << home));
 		then = now();
@@ -969,7 +969,7 @@ static void test_two_paths(void)
 	__u64 then;
 
 	do {
-		begin(ROCESTEER_ORDERED_NONE);
+		begin(ROCESTEER_RESEQ_NONE);
 		group = group_entry();
 		group.nr_paths = 2;
 		group.first = 0;
@@ -1002,7 +1002,7 @@ static void test_acks(void)
 	__u64 then;
 
 	do {
-		begin(ROCESTEER_ORDERED_NONE);
+		begin(ROCESTEER_RESEQ_NONE);
 		then = now();
 		home = send_packet(1, ROCESTEER_OP_RC_ACK, 10);
 		send_packet(1, ROCESTEER_OP_RC_ACK, 20);
@@ -1024,7 +1024,7 @@ static void test_acks_again(void)
 	__u64 then;
 
 	do {
-		begin(ROCESTEER_ORDERED_NONE);
+		begin(ROCESTEER_RESEQ_NONE);
 		then = now();
 		home = send_packet(2, ROCESTEER_OP_RC_ACK, 10);
 		send_packet(2, ROCESTEER_OP_RC_ACK, 10);
@@ -1044,7 +1044,7 @@ static void wait_to_move(__u32 dqpn, __u32 acked)
 	struct rocesteer_flow_path flow = flow_entry(dqpn);
 	struct rocesteer_flow_key key = flow_key(dqpn);
 
-	flow.flags |= ROCESTEER_FLOW_ASKS;
+	flow.flags |= ROCESTEER_FLOW_RESEQ_AUTO;
 	flow.acked = acked;
 	flow.next = (struct rocesteer_piece) {
 		.end = 1, .path = 0, .sport = htons(FIRST_PORT),
@@ -1057,7 +1057,7 @@ static void test_move(void)
 	int waits, moves;
 	__u64 then;
 
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	send_packet(1, WRITE_MIDDLE, 10);
 	wait_to_move(1, 9);
 	waits = send_packet(1, WRITE_MIDDLE, 11);
@@ -1066,7 +1066,7 @@ static void test_move(void)
 	ktap_result(waits == 2 && moves == 0,
 		    "a flow that is not split moves when all is acknowledged");
 	do {
-		begin(ROCESTEER_ORDERED_NONE);
+		begin(ROCESTEER_RESEQ_NONE);
 		then = now();
 		send_packet(2, READ_MIDDLE, 10);
 		wait_to_move(2, ROCESTEER_PSN_NONE);
@@ -1077,7 +1077,7 @@ static void test_move(void)
 	ktap_result(waits == 2 && moves == 0,
 		    "one that sends READ data when it has been silent");
 	do {
-		begin(ROCESTEER_ORDERED_NONE);
+		begin(ROCESTEER_RESEQ_NONE);
 		then = now();
 		send_packet(3, WRITE_MIDDLE, 10);
 		send_packet(3, READ_MIDDLE, 20);
@@ -1098,7 +1098,7 @@ static void test_move(void)
 static struct between_bpf *between(void)
 {
 	struct between_bpf *hook = between_bpf__open();
-	int meet = bpf_program__fd(skel->progs.rocesteer_meet);
+	int meet = bpf_program__fd(skel->progs.rocesteer_new_flow);
 	int sweep = bpf_program__fd(skel->progs.rocesteer_sweep);
 	struct bpf_map *map, *shared;
 
@@ -1159,7 +1159,7 @@ static void test_sweep(void)
 	struct between_bpf *hook;
 	bool ended;
 
-	begin_table(ROCESTEER_ORDERED_NONE, FEW, SWEEP_NS, 0);
+	begin_table(ROCESTEER_RESEQ_NONE, FEW, SWEEP_NS, 0);
 	hook = between();
 	for (i = 0; i < FEW; i++)
 		send_packet(i ? i : 100, WRITE_MIDDLE, 0);
@@ -1167,7 +1167,7 @@ static void test_sweep(void)
 	send_packet(FEW, WRITE_MIDDLE, 0);
 	send_packet(FEW + 1, WRITE_MIDDLE, 0);
 	told = take_events();
-	ktap_result(verdicts(ROCESTEER_TABLE_FULL) == 2 && told == 1 &&
+	ktap_result(verdicts(ROCESTEER_VERDICT_TABLE_FULL) == 2 && told == 1 &&
 		    last_event.type == ROCESTEER_EVENT_FULL &&
 		    last_event.job == JOB,
 		    "where flows have no room user space is told once");
@@ -1211,10 +1211,10 @@ static void test_queue_pairs(void)
 	struct rocesteer_flow_key key;
 	__u32 number = JOB;
 
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	put(skel->maps.rs_jobs, &number, &job);
 	ktap_result(send_packet(1, WRITE_MIDDLE, 0) == FAILED &&
-		    verdicts(ROCESTEER_UNPLANNED) == 1 && !flow_entry(1).job,
+		    verdicts(ROCESTEER_VERDICT_UNPLANNED) == 1 && !flow_entry(1).job,
 		    "a job that steers queue pairs leaves packets alone");
 	key = flow_key(2);
 	flow.piece[0].sport = htons(ROCESTEER_SPORT_MIN);
@@ -1223,11 +1223,11 @@ static void test_queue_pairs(void)
 	flow.piece[0].sport = htons(FIRST_PORT + 1);
 	put(skel->maps.rs_flows, &key, &flow);
 	ktap_result(send_packet(2, WRITE_MIDDLE, 0) == FAILED &&
-		    verdicts(ROCESTEER_ON_PLAN) == 1 &&
+		    verdicts(ROCESTEER_VERDICT_ON_PLAN) == 1 &&
 		    flow_entry(2).sent[1].packets == 1,
 		    "those of queue pairs with the planned port are counted");
 	ktap_result(send_packet(3, WRITE_MIDDLE, 0) == FAILED &&
-		    verdicts(ROCESTEER_OFF_PLAN) == 1,
+		    verdicts(ROCESTEER_VERDICT_OFF_PLAN) == 1,
 		    "and so are others, but not rewritten");
 	ktap_result(set_pieces(2, 1, alone) == -EBUSY,
 		    "a queue pair stays on its path");
@@ -1261,7 +1261,7 @@ static void test_reuse(void)
 	struct rocesteer_group before, after;
 	struct between_bpf *hook;
 
-	begin(ROCESTEER_ORDERED_NONE);
+	begin(ROCESTEER_RESEQ_NONE);
 	hook = between();
 	if (!hook) {
 		ktap_result(true, "flows that go meanwhile # SKIP no fentry");
@@ -1325,7 +1325,7 @@ static struct rocesteer_flow_path told(__u8 from, __u8 opcode, __u32 psn, bool r
 static struct rocesteer_flow_path told_begin(void)
 {
 	struct rocesteer_flow_path flow = {
-		.flags = ROCESTEER_FLOW_ASKS | ROCESTEER_FLOW_ORDERED,
+		.flags = ROCESTEER_FLOW_RESEQ_AUTO | ROCESTEER_FLOW_PEER_RESEQ,
 		.nr_pieces = PATHS, .job = JOB, .acked = TOLD_LAST - 1,
 		.psns = { [0 ... ROCESTEER_PSNS_MAX - 1] = {
 			.next = TOLD_LAST + 1, .last = TOLD_LAST + 1,
@@ -1375,12 +1375,12 @@ static void test_told(void)
 		    flow.nr_pieces == PATHS, "an acknowledgment does");
 	flow = told(2, ROCESTEER_OP_RC_ACK, TOLD_LAST - 2, false);
 	ktap_result(flow.acked == TOLD_LAST - 2 && flow.nr_pieces == 1 &&
-		    !(flow.flags & ROCESTEER_FLOW_ORDERED),
+		    !(flow.flags & ROCESTEER_FLOW_PEER_RESEQ),
 		    "one without the promise makes it whole");
 	told_begin();
 	flow = told(2, READ_REQUEST, TOLD_LAST, false);
 	ktap_result(flow.acked == was.acked && flow.nr_pieces == 1 &&
-		    !(flow.flags & ROCESTEER_FLOW_ORDERED),
+		    !(flow.flags & ROCESTEER_FLOW_PEER_RESEQ),
 		    "so does a READ request without it");
 }
 

@@ -87,7 +87,7 @@ static void add_chunk(void)
 /*
  * A job that has the device, a chunk, and paths to a peer of either family; no flow.
  */
-static void begin(__u8 ordered)
+static void begin(__u8 reseq)
 {
 	static const __u8 addrs[][16] = {
 		{ [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 2 },
@@ -95,7 +95,7 @@ static void begin(__u8 ordered)
 	};
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
 				     .split = ROCESTEER_SPLIT_ALL,
-				     .ordered = ordered };
+				     .reseq = reseq };
 	struct rocesteer_group_key gkey = { .job = JOB, .ifindex = IFINDEX };
 	struct rocesteer_group group = { .nr_paths = PATHS };
 	struct rocesteer_peer peer = { .nr_paths = PATHS };
@@ -305,7 +305,7 @@ static void batch(__u32 count)
 	__u32 sent = 0, received = 0, changed = 0, maybe = 0, i, n;
 	bool same, egress;
 
-	steered = sum_counters(skel->maps.rs_verdicts, ROCESTEER_STEERED,
+	steered = sum_counters(skel->maps.rs_verdicts, ROCESTEER_VERDICT_STEERED,
 			       ROCESTEER_VERDICT_MAX, &all);
 	sum_counters(skel->maps.rs_observed, 0, ROCESTEER_OBSERVED_MAX, &seen);
 	for (i = 0; i < count;) {
@@ -334,7 +334,7 @@ static void batch(__u32 count)
 		if (!same && !egress)
 			fail("what was received has changed");
 	}
-	steered_now = sum_counters(skel->maps.rs_verdicts, ROCESTEER_STEERED,
+	steered_now = sum_counters(skel->maps.rs_verdicts, ROCESTEER_VERDICT_STEERED,
 				   ROCESTEER_VERDICT_MAX, &all_now);
 	sum_counters(skel->maps.rs_observed, 0, ROCESTEER_OBSERVED_MAX, &seen_now);
 	if (all_now - all != sent)

@@ -231,7 +231,7 @@ static void report_verdicts(struct rocesteer_bpf *skel, unsigned int steered,
 		all += sum[v];
 	}
 	printf("%sok 2 every frame counted once, the valid ones as steered\n",
-	       sum[ROCESTEER_STEERED] == steered && all == total ? "" : "not ");
+	       sum[ROCESTEER_VERDICT_STEERED] == steered && all == total ? "" : "not ");
 }
 
 /* What any process can send: a packet of RC flow @dqpn, with a wrong ICRC. */
@@ -318,14 +318,14 @@ static void report_process(struct rocesteer_bpf *skel, __u32 ifindex, int tx)
 		die("tables");
 	send_by_udp(1, 0);
 	printf("%sok 4 a process makes no flow of what it sends by UDP\n",
-	       verdict(skel, ROCESTEER_USER) == 1 ? "" : "not ");
+	       verdict(skel, ROCESTEER_VERDICT_USER) == 1 ? "" : "not ");
 	send_by_device(tx, "02:00:00:00:00:02", "10.0.0.1", key.dqpn, 100);
 	send_by_udp(key.dqpn, 100 + (1 << 22));
 	if (bpf_map_lookup_elem(flows, &key, &flow))
 		die("rs_flows");
 	printf("%sok 5 nor does it move one that is known\n",
 	       flow.psns[ROCESTEER_REQUESTS].next == 101 &&
-	       verdict(skel, ROCESTEER_USER) == 2 ? "" : "not ");
+	       verdict(skel, ROCESTEER_VERDICT_USER) == 2 ? "" : "not ");
 }
 
 /* What a container behind a veth sends is routed, and makes no flow either. */
@@ -340,10 +340,10 @@ static void report_container(struct rocesteer_bpf *skel)
 		die("container");
 	container = packet_socket("container0");
 	send_by_device(container, "02:00:00:00:00:03", "10.1.0.2", 1, 0);
-	while (!verdict(skel, ROCESTEER_FORWARDED) && tries--)
+	while (!verdict(skel, ROCESTEER_VERDICT_FORWARDED) && tries--)
 		usleep(1000);
 	printf("%sok 6 what is forwarded makes no flow\n",
-	       verdict(skel, ROCESTEER_FORWARDED) == 1 ? "" : "not ");
+	       verdict(skel, ROCESTEER_VERDICT_FORWARDED) == 1 ? "" : "not ");
 	close(container);
 }
 

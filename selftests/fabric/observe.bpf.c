@@ -78,7 +78,7 @@ static __always_inline bool identify(struct __sk_buff *skb,
 	struct packet pkt;
 	struct link link;
 
-	if (parse_roce(skb, &pkt, false) != FURTHER || !is_rc(&pkt) ||
+	if (parse_roce(skb, &pkt, false) != CONTINUE || !is_rc(&pkt) ||
 	    bpf_skb_load_bytes(skb, offsetof(struct ethhdr, h_source), &link,
 			       sizeof(link)) ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + offsetof(struct iphdr, saddr),

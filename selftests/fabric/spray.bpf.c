@@ -98,7 +98,7 @@ struct {
 static __always_inline bool identify(struct __sk_buff *skb, struct packet *pkt,
 				     struct spray_key *key)
 {
-	return parse_roce(skb, pkt, false) == FURTHER && is_rc(pkt) && !is_ack(pkt) &&
+	return parse_roce(skb, pkt, false) == CONTINUE && is_rc(pkt) && !is_ack(pkt) &&
 	       !bpf_skb_load_bytes(skb, pkt->l3_off + offsetof(struct iphdr, saddr),
 				   key, sizeof(*key));
 }

@@ -11,8 +11,8 @@
  * which a host starts in this order, step by step:
  *
  *	host CGROUP NETNS DEVICE GID_INDEX
- *	flow FROM TO BYTES [STEP]
- *	read FROM TO BYTES [STEP]
+ *	flow FROM TO BYTES [TAIL]
+ *	read FROM TO BYTES [TAIL]
  *	ready | steps | repeat
  *
  * A flow is written by the host that it comes from; or read by the one it goes to.

@@ -146,7 +146,7 @@ static void change_flow(__u32 i, __u8 where, __u8 how)
 		if (groups[p].there && !memcmp(groups[p].key.leaf, flow->leaf, 16))
 			flow->piece[0].path = (how >> 3) % groups[p].value.nr_paths;
 	if (how & 64)
-		flow->flags |= ROCESTEER_FLOW_ORDERED;
+		flow->flags |= ROCESTEER_FLOW_PEER_RESEQ;
 	if (how & 32)
 		flow->flags |= ROCESTEER_FLOW_SHARE;
 	if ((how & 31) == 31)
@@ -381,7 +381,7 @@ int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 	flow = &flows[f].value;
 	if (flow->flags & ROCESTEER_FLOW_QP)
 		return -EBUSY;
-	if (set->nr_pieces > 1 && !(flow->flags & ROCESTEER_FLOW_ORDERED))
+	if (set->nr_pieces > 1 && !(flow->flags & ROCESTEER_FLOW_PEER_RESEQ))
 		return -EPERM;
 	memcpy(peer_key.addr, set->key.peer, 16);
 	memcpy(group_key.leaf, flow->leaf, 16);
@@ -634,7 +634,7 @@ int probe_receive(const struct probe_socket *sock, struct probe_answer *answer)
 }
 
 /* The loop: the input says what happens next, and how late it is then. */
-__u64 progress_now(void)
+__u64 clock_ns(void)
 {
 	return now;
 }

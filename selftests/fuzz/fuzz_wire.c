@@ -24,7 +24,7 @@ static struct fuzz_input in;
 static int client[CLIENTS];
 static __u64 now;
 
-__u64 progress_now(void)
+__u64 clock_ns(void)
 {
 	return now;
 }

@@ -20,7 +20,7 @@ int split(struct __sk_buff *skb)
 	__be32 dqpn;
 	__u16 sport;
 
-	if (parse_roce(skb, &pkt, false) != FURTHER ||
+	if (parse_roce(skb, &pkt, false) != CONTINUE ||
 	    pkt.opcode & ROCESTEER_OP_SERVICE || is_response(&pkt) ||
 	    bpf_ntohs(pkt.sport) < ROCESTEER_SPORT_MIN)
 		return TC_ACT_UNSPEC;

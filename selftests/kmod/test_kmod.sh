@@ -635,7 +635,7 @@ test_bits()
 	local bad result=0
 	unload || return
 	for bad in bth_paths=0x0 bth_paths=0x40 bth_paths=0x2c bth_paths=0x70 \
-		bth_restores=0x0 bth_restores=0x80 bth_restores=0x41; do
+		bth_reseq=0x0 bth_reseq=0x80 bth_reseq=0x41; do
 		refused "Invalid parameters" load "$bad" &&
 			expect "rocesteer: $bad: not " dmesg || result=1
 	done

@@ -808,7 +808,7 @@ answers_reset()
 
 bits_load()
 {
-	unload && load bth_paths=0x1c bth_restores=2 &&
+	unload && load bth_paths=0x1c bth_reseq=2 &&
 	inject 10.79.0.2 <<<"bits $((0x1c))"
 }
 

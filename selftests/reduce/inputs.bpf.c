@@ -118,7 +118,7 @@ static __always_inline bool payload_get(struct __sk_buff *skb, const struct pack
 
 static __always_inline bool write_get(struct __sk_buff *skb, struct packet *pkt)
 {
-	if (parse_roce(skb, pkt, false) != FURTHER || !is_write(pkt))
+	if (parse_roce(skb, pkt, false) != CONTINUE || !is_write(pkt))
 		return false;
 	pkt->key.ifindex = 0;
 	return true;

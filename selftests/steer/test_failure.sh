@@ -118,14 +118,14 @@ told()
 	jq -s -e "[.[] | select(.job == 1)] | $1" "$dir/events"
 }
 
-is_told()
+concerns_flow()
 {
 	told "$@" >/dev/null
 }
 
 last_is()
 {
-	is_told "map(select(.path == $(path_by "$2") and .event != \"detour\")) |
+	concerns_flow "map(select(.path == $(path_by "$2") and .event != \"detour\")) |
 		last.event == \"path-$1\""
 }
 
@@ -229,9 +229,9 @@ loses_some()
 	write_start "$qps" "$timeout"
 	ip netns exec spine1 tc qdisc replace dev leaf1 parent 2:2 \
 		netem loss 20% limit 4000
-	busywait 60000 is_told "any(.[]; .event == \"path-lossy\" and
+	busywait 60000 concerns_flow "any(.[]; .event == \"path-lossy\" and
 		.path == $p and .loss > 0 and .answers > 0)" &&
-		is_told "any(.[]; .event == \"detour\" and .path == $p) and
+		concerns_flow "any(.[]; .event == \"detour\" and .path == $p) and
 			all(.[]; .event != \"path-down\" or .path != $p)"
 	local status=$?
 	ip netns exec spine1 tc qdisc replace dev leaf1 parent 2:2 \
@@ -256,7 +256,7 @@ no_carrier()
 	busywait 60000 all_up
 	write_start "$qps" "$timeout"
 	are_used &&
-		is_told "map(select(.event == \"path-down\")) | length == $downs"
+		concerns_flow "map(select(.event == \"path-down\")) | length == $downs"
 }
 
 is_dark()
@@ -309,7 +309,7 @@ flap()
 # Three flows leave the path that is dead, which moves nothing else, or come back to it.
 replans_move_least()
 {
-	is_told 'map(select(.event == "replan" and .flows == 3)) |
+	concerns_flow 'map(select(.event == "replan" and .flows == 3)) |
 		[.[:-1], .[1:]] | transpose | map({from: .[0].pieces,
 			to: .[1].pieces, moved: .[1].moved}) |
 		any(.[]; .from == 12 and .to == 9) and all(.[];
@@ -343,9 +343,9 @@ hashes_otherwise()
 	write_start "$qps" "$timeout"
 	busywait 60000 is_on_plan || return
 	selftests/fabric/fabric.sh seed 2
-	busywait 60000 is_told 'any(.[]; .event == "remapped")' &&
+	busywait 60000 concerns_flow 'any(.[]; .event == "remapped")' &&
 		busywait 60000 is_on_plan && write_end &&
-		is_told 'any(.[]; .event == "path-moved")'
+		concerns_flow 'any(.[]; .event == "path-moved")'
 }
 
 unload()

@@ -110,7 +110,7 @@ other_bits()
 	local status=0
 
 	make_slower
-	bits bth_paths=0x0c bth_restores=0x01 && jobs auto auto && in_order &&
+	bits bth_paths=0x0c bth_reseq=0x01 && jobs auto auto && in_order &&
 		read_in_order || status=1
 	unjobs && bits && return "$status"
 }

@@ -357,7 +357,7 @@ static void lose(void)
 
 static void transmit(struct fake_qp *qp)
 {
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 
 	while (!qp->dead && !qp->mute && qp->sent < qp->packets) {
 		struct packet *packet = qp->packet[qp->sent % MAX_WRS];

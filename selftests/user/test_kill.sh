@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # SIGKILL before the system calls of commands that change something, and of the daemon:
-# before every STEP-th. STEP=1 takes half an hour, the most of it for the first job,
+# before every TAIL-th. TAIL=1 takes half an hour, the most of it for the first job,
 # which loads the programs. "make check" takes a quarter of what "make check-all" takes. The next command works, and nothing is lost, half-done or
 # left over. And these calls fail: what the command says it did is done, or nothing.
 # In a network namespace and a BPF file system of its own.
@@ -11,7 +11,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 killat=$(realpath -- build/selftests/killat)
-step=${STEP:-$(few 148 37)}
+step=${TAIL:-$(few 148 37)}
 
 own_namespaces --net
 
@@ -328,13 +328,13 @@ discover=("$rocesteer" --json path discover --dev rs0 --peer "10.1.0.2,10.1.0.3"
 ktap_plan 15
 check "a network device and port map" ready
 # Its lock and its journal are made in a few calls.
-step=${STEP:-$(few 8 2)} check "slice alloc, the first command of all" \
+step=${TAIL:-$(few 8 2)} check "slice alloc, the first command of all" \
 	kills cluster_make cluster_is_whole "${alloc[@]}"
 check "slice alloc, a later one" kills cluster_used cluster_is_whole "${alloc[@]}"
 check "slice release" kills cluster_new cluster_is_whole \
 	"$rocesteer" slice release --job new --cluster "$file"
-step=${STEP:-$(few 12 3)} check "errors of slice alloc" errors cluster_used new_is_there cluster_is_whole "${alloc[@]}"
-step=${STEP:-$(few 1324 331)} check "job load, the first job" kills no_job nothing_is_pinned "${load[@]}"
+step=${TAIL:-$(few 12 3)} check "errors of slice alloc" errors cluster_used new_is_there cluster_is_whole "${alloc[@]}"
+step=${TAIL:-$(few 1324 331)} check "job load, the first job" kills no_job nothing_is_pinned "${load[@]}"
 check "job load beside another job" kills another_job job_is_whole "${load[@]}"
 check "errors of job load" errors another_and_no_5 is_loaded_5 unload_5 "${load[@]}"
 check "chunk load" kills no_chunks chunks_are_whole \

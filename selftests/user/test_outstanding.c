@@ -12,7 +12,7 @@ typedef __u32 u32;
 typedef __s32 s32;
 typedef __u64 u64;
 
-#include "../../kmod/steer/outstanding.c"
+#include "../../kmod/steer/reseq_reads.c"
 #include "../random.h"
 #include "ktap.h"
 

@@ -296,8 +296,8 @@ gro_is_on()
 			on_h0 ethtool -K eth0 "$feature" off && silent || return
 	done
 	# Who restores order cannot do it with aggregates.
-	on_h0 ethtool -K eth0 rx-gro-list on && edit jobs job ordered 0 0x02 &&
-		finds error gro && edit jobs job ordered 0 0x00 &&
+	on_h0 ethtool -K eth0 rx-gro-list on && edit jobs job reseq 0 0x02 &&
+		finds error gro && edit jobs job reseq 0 0x00 &&
 		on_h0 ethtool -K eth0 rx-gro-list off && silent
 }
 

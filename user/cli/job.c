@@ -139,7 +139,7 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 		out_bool(obj, "keep_labels", true);
 	out_string(obj, "split", split_name(job->split));
 	out_string(obj, "deal", deal_name(job->deal));
-	out_string(obj, "resequence", ordered_name(job->ordered));
+	out_string(obj, "resequence", reseq_mode_name(job->reseq));
 	out_bool(obj, "slice", job->slice);
 	if (job->slice > 1 && job->slice - 2 < CONTENTION_PATTERNS)
 		out_string(obj, "pattern",

@@ -47,7 +47,7 @@ static const char *needs_module(const struct load *l)
 {
 	if (l->spec.cgroup_id || l->spec.pid)
 		return "tagging by --cgroup or --pid";
-	if (l->spec.ordered && !l->may_split)
+	if (l->spec.reseq && !l->may_split)
 		return "restoring the order of split flows";
 	if (l->spec.actuator == ROCESTEER_ACTUATOR_QP)
 		return "--actuator qp";
@@ -75,7 +75,7 @@ static int explain(struct load *l, int ret)
 
 	if (l->spec.actuator == ROCESTEER_ACTUATOR_QP)
 		instead = "leave out --actuator qp";
-	else if (l->spec.ordered && !l->spec.cgroup_id && !l->spec.pid)
+	else if (l->spec.reseq && !l->spec.cgroup_id && !l->spec.pid)
 		instead = "leave out --split and --resequence";
 	if (ret == -ENOENT && needs_module(l)) {
 		err_set(l->err, EXIT_FAILED, "module-not-loaded",
@@ -145,7 +145,7 @@ static int register_job(struct load *l)
 		.id = l->spec.id,
 		.cgroup_id = l->spec.cgroup_id,
 		.pid = l->spec.pid,
-		.resequence = l->spec.ordered ? ROCESTEER_RESEQUENCE_ON :
+		.resequence = l->spec.reseq ? ROCESTEER_RESEQUENCE_ON :
 						ROCESTEER_RESEQUENCE_OFF,
 	};
 	size_t i;

@@ -107,8 +107,8 @@ static int read_split(struct load *l)
 		split = l->args->value[ALL] ? ROCESTEER_SPLIT_NONE :
 					      ROCESTEER_SPLIT_ALL;
 	}
-	order = split ? ROCESTEER_ORDERED_TOLD : ROCESTEER_ORDERED_NONE;
-	ret = cli_word(l->args, RESEQUENCE, ordered_names, &order, l->err);
+	order = split ? ROCESTEER_RESEQ_AUTO : ROCESTEER_RESEQ_NONE;
+	ret = cli_word(l->args, RESEQUENCE, reseq_mode_names, &order, l->err);
 	if (ret)
 		return ret;
 	if (split && !order && l->may_split)
@@ -126,7 +126,7 @@ static int read_split(struct load *l)
 		return -EINVAL;
 	}
 	l->spec.split = split;
-	l->spec.ordered = order;
+	l->spec.reseq = order;
 	return 0;
 }
 
@@ -134,7 +134,7 @@ void job_load_unsplit(struct load *l)
 {
 	l->spec.split = ROCESTEER_SPLIT_NONE;
 	if (!l->args->value[RESEQUENCE])
-		l->spec.ordered = ROCESTEER_ORDERED_NONE;
+		l->spec.reseq = ROCESTEER_RESEQ_NONE;
 }
 
 static int read_actuator(struct load *l)
@@ -429,7 +429,7 @@ static int choose_routing(struct load *l)
 		out_note(&l->args->out,
 			 "Flows take the spine of their GPU's lane: they are not split.");
 	l->spec.split = ROCESTEER_SPLIT_NONE;
-	l->spec.ordered = ROCESTEER_ORDERED_NONE;
+	l->spec.reseq = ROCESTEER_RESEQ_NONE;
 	return 0;
 }
 

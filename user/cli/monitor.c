@@ -112,7 +112,7 @@ static int daemon_ready(void *arg)
 	loop_remove(&m->loop, &m->daemon);
 	close(m->reader.fd);
 	m->reader = (struct event_socket_reader) { .fd = -1 };
-	m->look_at = progress_now() + LOOK;
+	m->look_at = clock_ns() + LOOK;
 	return print_change(m, "daemon-down");
 }
 
@@ -169,9 +169,9 @@ static int step(struct monitor *m)
 	int ret;
 
 	ret = loop_wait(&m->loop, m->reader.fd < 0 ? m->look_at : LOOP_NEVER);
-	if (ret || m->reader.fd >= 0 || progress_now() < m->look_at)
+	if (ret || m->reader.fd >= 0 || clock_ns() < m->look_at)
 		return ret;
-	m->look_at = progress_now() + LOOK;
+	m->look_at = clock_ns() + LOOK;
 	ret = connect_daemon(m);
 	return ret || m->reader.fd < 0 ? ret : print_change(m, "daemon-up");
 }

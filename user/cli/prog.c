@@ -151,7 +151,7 @@ static int forget_order(const struct rocesteer_flow_key *key,
 	struct rocesteer_set_order set = { .key = *key };
 	struct prog *p = arg;
 
-	if (path->flags & (ROCESTEER_FLOW_ORDERS | ROCESTEER_FLOW_ORDERED))
+	if (path->flags & (ROCESTEER_FLOW_LOCAL_RESEQ | ROCESTEER_FLOW_PEER_RESEQ))
 		steer_set_order(p->steer, &set);
 	return 0;
 }
@@ -176,7 +176,7 @@ static int register_job(__u32 id, const struct rocesteer_job *from, void *arg)
 		.id = id,
 		.cgroup_id = from->cgroup_id,
 		.pid = from->pid,
-		.resequence = from->ordered ? ROCESTEER_RESEQUENCE_ON :
+		.resequence = from->reseq ? ROCESTEER_RESEQUENCE_ON :
 					      ROCESTEER_RESEQUENCE_OFF,
 	};
 	struct prog *p = arg;
@@ -200,7 +200,7 @@ static int register_flow(const struct rocesteer_flow_key *key,
 	struct prog *p = arg;
 
 	/* Flows that are steered by queue pair are the module's, by adoption. */
-	if (!(path->flags & (ROCESTEER_FLOW_MET | ROCESTEER_FLOW_QP)) &&
+	if (!(path->flags & (ROCESTEER_FLOW_FROM_PACKET | ROCESTEER_FLOW_QP)) &&
 	    genl_flow_add(p->genl, key, path->job, p->err))
 		p->err->code = NULL;	/* known, or its job is none of the module's */
 	return 0;

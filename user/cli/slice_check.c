@@ -35,7 +35,7 @@ static const struct out_column total_columns[] = {
 };
 
 static const struct out_column flow_columns[] = {
-	{ "step", "STEP" },
+	{ "step", "TAIL" },
 	{ "direction", "DIRECTION" },
 	{ "spine", "SPINE" },
 	{ "leaf", "LEAF" },

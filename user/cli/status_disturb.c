@@ -91,10 +91,10 @@ static void look_at_gro(struct status *st, const struct status_job *item)
 	close(fd);
 	if (!on)
 		return;
-	status_advise(status_find(st, item->job.ordered ? STATUS_ERROR : STATUS_NOTE,
+	status_advise(status_find(st, item->job.reseq ? STATUS_ERROR : STATUS_NOTE,
 				  "gro", item->id,
 				  "%s aggregates UDP packets that it receives: %s",
-				  item->device, item->job.ordered ?
+				  item->device, item->job.reseq ?
 				  "their order is not restored" :
 				  "acknowledgments among them are not seen"),
 		      "ethtool -K %s rx-gro-list off rx-udp-gro-forwarding off",
@@ -257,7 +257,7 @@ static bool is_first_on(const struct status *st, size_t i)
 	for (j = 0; j < i; j++) {
 		other = st->jobs.item[j];
 		if (other->job.ifindex == item->job.ifindex &&
-		    !!other->job.ordered == !!item->job.ordered)
+		    !!other->job.reseq == !!item->job.reseq)
 			return false;
 	}
 	return item->device[0];

@@ -112,7 +112,7 @@ static void judge_module(struct status *st, const struct status_job *item)
 {
 	const struct rocesteer_job *job = &item->job;
 
-	if (st->genl || !(job->cgroup_id || job->pid || job->ordered ||
+	if (st->genl || !(job->cgroup_id || job->pid || job->reseq ||
 			  job->actuator == ROCESTEER_ACTUATOR_QP))
 		return;
 	status_advise(status_find(st, STATUS_ERROR, "module-absent", item->id,

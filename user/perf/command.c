@@ -62,7 +62,7 @@ void command_start(struct command *command, char *line, const char *text)
 static int wait_end(pid_t pid, __u64 until)
 {
 	struct pollfd end = { .fd = pidfd_open(pid, 0), .events = POLLIN };
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 	bool late = false;
 	int status;
 

@@ -34,7 +34,7 @@ void command_start(struct command *command, char *line, const char *text);
 /**
  * command_finish() - wait for the end
  * @command: command
- * @until: ns, by the clock of progress_now(), when it is ended
+ * @until: ns, by the clock of clock_ns(), when it is ended
  * @err: what it has said last, which may be the error of a "rocesteer .. --json"
  *
  * Return: 0; -ENOENT: such an error had the code "not-found"; another negative errno.

@@ -79,7 +79,7 @@ static int work_begin(struct engine *engine, struct work *work)
 
 	work->begun = true;
 	work->unsent = 0;
-	work->from = progress_now();
+	work->from = clock_ns();
 	ret = step_begin(engine, work);
 	return ret ?: work_proceed(engine, work);
 }
@@ -139,7 +139,7 @@ static void watch(struct engine *engine, const struct work *work)
 {
 	if (engine->watch && is_done(work))
 		engine->watch(engine->watch_arg, work->chunk, work->number,
-			      work->stage.dim, work->from, progress_now());
+			      work->stage.dim, work->from, clock_ns());
 }
 
 int engine_arrived(struct engine *engine, __u32 dim, __u32 member, __u32 id)

@@ -89,7 +89,7 @@ void group_find_switches(struct group *group);
  * group_join() - make switches sum
  * @group: group
  * @command: that reaches a switch's rocesteer command; "%s" in it is the switch's name
- * @until: ns, by the clock of progress_now(), when commands are ended
+ * @until: ns, by the clock of clock_ns(), when commands are ended
  * @err: what a switch has said last
  *
  * Return: 0 or a negative errno; then some of the switches may know the group.

@@ -123,7 +123,7 @@ static int try_one(const struct addrinfo *info, __u64 wait)
 /* Late as it may be: time for an answer from nearby. */
 static __u64 time_left(__u64 until, __u64 wait)
 {
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 
 	if (now + PAUSE >= until)
 		return PAUSE;
@@ -147,7 +147,7 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 			if (*fd >= 0)
 				break;
 		}
-		if (*fd >= 0 || progress_now() >= until)
+		if (*fd >= 0 || clock_ns() >= until)
 			break;
 		nanosleep(&pause, NULL);
 		wait *= 2;

@@ -44,7 +44,7 @@ static __u32 alive(const struct reducer *reducer, __u32 i)
 /* The others wait for rank 0 for longer than that. */
 static __u64 patience_end(const struct reducer *reducer)
 {
-	return progress_now() + reducer->config->timeout / 2;
+	return clock_ns() + reducer->config->timeout / 2;
 }
 
 static int results_get(struct reducer *reducer)

@@ -367,11 +367,11 @@ static __u64 patience(const struct rendezvous_config *config)
 static int meet_all(struct rendezvous *rendezvous)
 {
 	const struct rendezvous_config *config = rendezvous->config;
-	__u64 until = progress_now() + patience(config);
+	__u64 until = clock_ns() + patience(config);
 	int ret = 0;
 
 	while (!ret && rendezvous->met < config->ranks &&
-	       progress_now() < until) {
+	       clock_ns() < until) {
 		ret = loop_wait(rendezvous->loop, until);
 		/* Gone before the others are here: they are told as well. */
 		if (ret == -ECONNABORTED)
@@ -461,7 +461,7 @@ static int await(struct rendezvous *rendezvous, struct peer *peer,
 			fail_gone(peer);
 			return peer->gone;
 		}
-		if (progress_now() >= until) {
+		if (clock_ns() >= until) {
 			snprintf(line, sizeof(line),
 				 "does not answer: it has not sent its %s",
 				 what);
@@ -478,7 +478,7 @@ static int open_other(struct rendezvous *rendezvous, struct err *err)
 {
 	const struct rendezvous_config *config = rendezvous->config;
 	struct peer *peer = calloc(1, sizeof(*peer));
-	__u64 until = progress_now() + config->timeout;
+	__u64 until = clock_ns() + config->timeout;
 	int fd, ret;
 
 	if (!peer)
@@ -548,7 +548,7 @@ static int gather(struct rendezvous *rendezvous, const char *what, char *all,
 		  size_t bytes, __u64 waited)
 {
 	const struct rendezvous_config *config = rendezvous->config;
-	__u64 until = progress_now() + patience(config) - waited;
+	__u64 until = clock_ns() + patience(config) - waited;
 	int ret;
 
 	if (!config->rank)
@@ -633,7 +633,7 @@ static void tell_all(struct rendezvous *rendezvous, const struct err *err)
 
 void rendezvous_close(struct rendezvous *rendezvous, const struct err *err)
 {
-	__u64 until = progress_now() + SECOND;
+	__u64 until = clock_ns() + SECOND;
 	__u32 rank;
 
 	if (!rendezvous)

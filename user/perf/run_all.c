@@ -38,8 +38,8 @@ static int wait_over(struct run *run, bool (*is_over)(const struct run *run), __
 		before = completed(run);
 		ret = loop_wait(&run->loop, until);
 		if (completed(run) != before)
-			until = progress_now() + patience;
-		else if (progress_now() >= until)
+			until = clock_ns() + patience;
+		else if (clock_ns() >= until)
 			*stuck = patience;
 	}
 	if (ret && rendezvous_error(run->rendezvous))
@@ -52,10 +52,10 @@ static int go(struct run *run, struct sample *sample)
 {
 	int ret;
 
-	run->began = progress_now();
+	run->began = clock_ns();
 	ret = engine_start(run->engine);
 	ret = ret ?: wait_over(run, ring_is_over, run->config->timeout / 2, &sample->stuck);
-	sample->ns = progress_now() - run->began;
+	sample->ns = clock_ns() - run->began;
 	if (sample->stuck)
 		sample->awaited = engine_awaits(run->engine);
 	return ret;
@@ -67,10 +67,10 @@ static int sum(struct run *run, struct sample *sample)
 	__u64 stuck = 0;
 	int ret;
 
-	run->began = progress_now();
+	run->began = clock_ns();
 	reducer_start(&run->reducer);
 	ret = wait_over(run, sum_is_over, run->config->timeout / 4, &stuck);
-	sample->ns = progress_now() - run->began;
+	sample->ns = clock_ns() - run->began;
 	if (stuck)
 		reducer_give_up(&run->reducer, stuck);
 	sample->failed = reducer_has_failed(&run->reducer);

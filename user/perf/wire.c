@@ -28,13 +28,13 @@ static void option(int fd, int level, int name, int value)
 /* All of it. Return: 0 or a negative errno. */
 static int send_all(struct wire *wire, struct iovec *iov, size_t n)
 {
-	__u64 until = progress_now() + wire->timeout;
+	__u64 until = clock_ns() + wire->timeout;
 	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = n };
 	ssize_t sent;
 
 	while (msg.msg_iovlen) {
 		/* Who reads a little at a time does not keep us for ever. */
-		if (progress_now() > until)
+		if (clock_ns() > until)
 			return -ETIMEDOUT;
 		sent = sendmsg(wire->fd, &msg, MSG_NOSIGNAL);
 		if (sent < 0 && errno == EINTR)
@@ -95,7 +95,7 @@ void wire_close(struct wire *wire)
 void wire_close_gently(struct wire *wire, __u64 until)
 {
 	struct pollfd poll_fd = { .fd = wire->fd, .events = POLLIN };
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 	char rest[4096];
 
 	if (wire->fd >= 0)
@@ -103,7 +103,7 @@ void wire_close_gently(struct wire *wire, __u64 until)
 	while (wire->fd >= 0 && now < until &&
 	       poll(&poll_fd, 1, (until - now) / MSEC + 1) > 0 &&
 	       read(wire->fd, rest, sizeof(rest)) > 0)
-		now = progress_now();
+		now = clock_ns();
 	wire_close(wire);
 }
 

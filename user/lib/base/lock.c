@@ -110,13 +110,13 @@ int lock_take(int fd, int how, const char *name, struct err *err)
 {
 	struct timespec pause = { .tv_nsec = PAUSE_MIN };
 	int wait = wait_limit("ROCESTEER_LOCK_WAIT", WAIT, err);
-	__u64 start = progress_now(), now;
+	__u64 start = clock_ns(), now;
 	bool told = false;
 
 	if (wait < 0)
 		return wait;
 	while (try(fd, how)) {
-		now = progress_now();
+		now = clock_ns();
 		if (errno != EAGAIN || now - start >= wait * SEC)
 			return fail(fd, name, err);
 		if (!told && now - start >= TELL_AFTER) {

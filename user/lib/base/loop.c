@@ -38,7 +38,7 @@ void loop_remove(struct loop *loop, const struct source *source)
 /* Rounded up: who comes early would only wait again. */
 static int milliseconds(__u64 until)
 {
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 
 	if (until == LOOP_NEVER)
 		return -1;

@@ -8,7 +8,7 @@
 
 #define SECOND	1000000000ull
 
-__u64 progress_now(void)
+__u64 clock_ns(void)
 {
 	struct timespec now;
 
@@ -18,14 +18,14 @@ __u64 progress_now(void)
 
 void progress_start(struct progress *progress)
 {
-	progress->started = progress_now();
+	progress->started = clock_ns();
 	progress->printed = 0;
 	progress->enabled = isatty(STDERR_FILENO);
 }
 
 void progress_update(struct progress *progress, const char *fmt, ...)
 {
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 	va_list args;
 
 	if (!progress->enabled || now - progress->started < 2 * SECOND ||

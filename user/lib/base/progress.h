@@ -24,7 +24,7 @@ struct progress {
 };
 
 /* CLOCK_MONOTONIC in ns. */
-__u64 progress_now(void);
+__u64 clock_ns(void);
 
 void progress_start(struct progress *progress);
 

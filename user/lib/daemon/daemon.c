@@ -107,7 +107,7 @@ static void tell_error(struct daemon *k)
 static void plan_soon(struct daemon *k)
 {
 	if (k->plan_at == LOOP_NEVER)
-		k->plan_at = progress_now() + SETTLE;
+		k->plan_at = clock_ns() + SETTLE;
 }
 
 static void tell_plan(struct daemon *k, const struct group *group,
@@ -149,7 +149,7 @@ static void load_jobs(struct daemon *k, bool all)
 	bool again = k->config->jobs &&
 		     k->config->jobs(all, tell, k, k->config->arg);
 
-	k->jobs_at = again ? progress_now() + JOBS_AGAIN : LOOP_NEVER;
+	k->jobs_at = again ? clock_ns() + JOBS_AGAIN : LOOP_NEVER;
 }
 
 static void tell_detour(struct daemon *k, const struct group *group,
@@ -271,7 +271,7 @@ static void device_changed(__u32 ifindex, const char *name, void *arg)
 	if (!groups_know(&k->groups, ifindex, name))
 		k->reload = true;
 	if (name && k->jobs_at != LOOP_NEVER)
-		k->jobs_at = progress_now();
+		k->jobs_at = clock_ns();
 }
 
 /* Told once. */
@@ -380,7 +380,7 @@ static int open_events(struct daemon *k)
 static void reload_later(struct daemon *k)
 {
 	k->reload = true;
-	k->reload_at = progress_now() + AGAIN;
+	k->reload_at = clock_ns() + AGAIN;
 }
 
 /* A command has the tables: go on with what is known until it has done. */
@@ -524,15 +524,15 @@ static int do_step(struct daemon *k)
 {
 	int ret = 0;
 
-	if (progress_now() >= k->jobs_at)
+	if (clock_ns() >= k->jobs_at)
 		load_jobs(k, false);
-	if (k->reload && progress_now() >= k->reload_at)
+	if (k->reload && clock_ns() >= k->reload_at)
 		ret = reload(k);
 	ret = ret ?: qpn_search_step(&k->qpn_search) ?:
 	      path_monitor_step(k->monitor);
 	if (ret > 0)	/* the flows first: they have the data */
 		return plan_groups(k) ?: groups_move_acks(&k->groups);
-	if (!ret && progress_now() >= k->plan_at)
+	if (!ret && clock_ns() >= k->plan_at)
 		ret = plan_groups(k);
 	return ret;
 }

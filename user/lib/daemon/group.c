@@ -56,7 +56,7 @@ static int add_flow(struct group *group, const struct rocesteer_flow_key *key,
 	flow->piece = piece;
 	flow->nr_pieces = nr;
 	flow->moving = moving;
-	flow->ordered = path->flags & ROCESTEER_FLOW_ORDERED;
+	flow->peer_reseq = path->flags & ROCESTEER_FLOW_PEER_RESEQ;
 	flow->stays = path->flags & ROCESTEER_FLOW_QP;
 	return 0;
 }

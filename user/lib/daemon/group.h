@@ -18,7 +18,7 @@
 /**
  * struct flow - a flow that has a share
  * @key: which
- * @ordered: the peer restores the order of its packets: it may be split
+ * @peer_reseq: the peer restores the order of its packets: it may be split
  * @stays: its queue pair has the port of its path for good
  * @moving: a whole flow that goes there as soon as it is idle
  * @nr_pieces: how many
@@ -26,7 +26,7 @@
  */
 struct flow {
 	struct rocesteer_flow_key key;
-	bool ordered;
+	bool peer_reseq;
 	bool stays;
 	bool moving;
 	__u32 nr_pieces;

@@ -283,7 +283,7 @@ static int write_flow(struct work *w, struct flow *flow,
 	memcpy(piece, set->piece, set->nr_pieces * sizeof(*piece));
 	flow->piece = piece;
 	flow->nr_pieces = set->nr_pieces;
-	flow->moving = !flow->ordered && !set->now;
+	flow->moving = !flow->peer_reseq && !set->now;
 	w->plan->written++;
 	return 0;
 }
@@ -317,7 +317,7 @@ static int put_flow(struct work *w, struct flow *flow,
 		flow->stays = true;
 		break;
 	case -EPERM:	/* another flow has its numbers */
-		flow->ordered = false;
+		flow->peer_reseq = false;
 		break;
 	default:
 		w->plan->moved += moved;
@@ -524,7 +524,7 @@ static int find_homes(struct work *w)
 
 		if (flow->stays)
 			w->home[i] = STAYS;
-		else if (group->split && flow->ordered)
+		else if (group->split && flow->peer_reseq)
 			w->home[i] = SPLIT;
 		else if (p < group->nr_paths && w->weight[p])
 			w->home[i] = p;

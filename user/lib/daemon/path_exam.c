@@ -162,7 +162,7 @@ int path_exam_start(struct path_exams *exams, struct group *group, __u64 due,
 	if (group->health->examined)
 		return probe_paths(exams, group, &s, group->health->examined,
 				   0);
-	path_health_postpone(group->health, progress_now());
+	path_health_postpone(group->health, clock_ns());
 	return 0;
 }
 
@@ -207,7 +207,7 @@ static void probe_done(const struct queued_probe *probe, const __u8 *from,
 	} else if (own) {
 		health->router |= control;
 		path->router = true;
-		path->heard = progress_now();
+		path->heard = clock_ns();
 	}
 	if (from && !own)
 		path->moved = true;
@@ -239,7 +239,7 @@ void path_exam_cancel(struct path_exams *exams, struct group *group)
 
 		probe_queue_forget(entry->queue, group);
 	}
-	path_health_postpone(group->health, progress_now());
+	path_health_postpone(group->health, clock_ns());
 }
 
 static void free_entry(void *item)
@@ -300,7 +300,7 @@ static void forget(struct path_exams *exams, __u32 ifindex)
 
 void path_exams_step(struct path_exams *exams)
 {
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 	size_t i;
 
 	for (i = 0; i < exams->queues.nr; i++) {

@@ -182,7 +182,7 @@ static void path_exam_done(struct group *group, void *arg)
 {
 	struct path_health *health = group->health;
 	struct path_monitor *monitor = arg;
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 	struct traffic traffic;
 	__u64 doubts = health->doubts & health->watched, down = group->down;
 	__u32 p;
@@ -272,7 +272,7 @@ static void path_exam_note(__u32 ifindex, const char *line, void *arg)
 
 int path_monitor_step(struct path_monitor *monitor)
 {
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 	const struct group *watched = watch_next(monitor, now);
 	size_t i;
 	int ret = 0;
@@ -291,7 +291,7 @@ int path_monitor_step(struct path_monitor *monitor)
 
 __u64 path_monitor_due(struct path_monitor *monitor)
 {
-	__u64 now = progress_now(), due = LOOP_NEVER, at;
+	__u64 now = clock_ns(), due = LOOP_NEVER, at;
 	size_t i;
 
 	if (monitor->groups->group.nr)
@@ -323,7 +323,7 @@ int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
 		return -ENOMEM;
 	if (path >= health->nr_paths || is_dark(monitor, flow->ifindex))
 		return 0;
-	path_health_suspect(health, path, progress_now());
+	path_health_suspect(health, path, clock_ns());
 	steer_flow_get(monitor->groups->steer, flow, &takes);
 	for (i = 0; i < takes.nr_pieces && i < ROCESTEER_MAX_PATHS; i++)
 		health->doubts |= 1ull << (takes.piece[i].path & 63);
@@ -370,7 +370,7 @@ static int read_group(struct path_monitor *monitor, struct group *group,
 
 int path_monitor_read(struct path_monitor *monitor)
 {
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 	size_t i;
 	int ret = 0;
 

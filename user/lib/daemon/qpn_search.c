@@ -189,7 +189,7 @@ static int run(void *what, struct err *err)
 void qpn_search_soon(struct qpn_search *search)
 {
 	if (search->at == LOOP_NEVER)
-		search->at = progress_now() + SETTLE;
+		search->at = clock_ns() + SETTLE;
 }
 
 static int note_waiting(const struct rocesteer_qpn_key *key,
@@ -204,7 +204,7 @@ int qpn_search_step(struct qpn_search *search)
 {
 	int ret;
 
-	if (search->errand.pid || progress_now() < search->at)
+	if (search->errand.pid || clock_ns() < search->at)
 		return 0;
 	search->at = LOOP_NEVER;
 	if (!search->groups->steer)
@@ -215,7 +215,7 @@ int qpn_search_step(struct qpn_search *search)
 	search->errand.run = run;
 	search->errand.what = search;
 	if (errand_start(&search->errand))
-		search->at = progress_now() + AGAIN;
+		search->at = clock_ns() + AGAIN;
 	return 0;
 }
 

@@ -107,7 +107,7 @@ static void add_up(struct rates_group *group,
 		path->bytes += grown(flow->sent[p].bytes, old->bytes);
 		path->rounds += grown(flow->sent[p].rounds, old->rounds);
 	}
-	if (flow->detour.until > progress_now() &&
+	if (flow->detour.until > clock_ns() &&
 	    flow->detour.from < ROCESTEER_MAX_PATHS)
 		group->path[flow->detour.from].avoided++;
 	if (!(flow->flags & ROCESTEER_FLOW_SHARE))
@@ -142,7 +142,7 @@ int rates_read(struct rates *rates, struct err *err)
 
 	set_clear(&rates->groups, free);
 	ret = steer_open(&steer, STEER_READ, err);
-	now = progress_now();
+	now = clock_ns();
 	look.steer = steer;
 	if (!ret) {
 		ret = steer_group_each(steer, 0, read_group, &look) ?:

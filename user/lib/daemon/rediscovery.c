@@ -231,7 +231,7 @@ static int run(void *what, struct err *err)
 
 int rediscovery_start(struct rediscovery *rediscovery, const struct group *group)
 {
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 	int ret;
 
 	if (rediscovery->errand.pid || (rediscovery->job == group->key.job &&

@@ -329,7 +329,7 @@ static __u64 next_step(const struct probe_batch *s)
 
 int probe_batch_step(struct probe_batch *s, __u64 *until, struct err *err)
 {
-	__u64 now = progress_now();
+	__u64 now = clock_ns();
 	int ret;
 
 	s->err = err;
@@ -367,7 +367,7 @@ int probe_batch_start(struct probe_batch **out,
 	s->config = config;
 	s->ops = ops;
 	s->client = client;
-	probe_rate_start(&s->rate, config->rate, progress_now());
+	probe_rate_start(&s->rate, config->rate, clock_ns());
 	*out = s;
 	return 0;
 }
@@ -385,7 +385,7 @@ void probe_batch_end(struct probe_batch *s)
 /* Sleep until an answer or a time; the progress line wants to be fresh. */
 static int sleep_until(struct probe_batch *s, __u64 until)
 {
-	__u64 now = progress_now(), left = until > now ? until - now : 0;
+	__u64 now = clock_ns(), left = until > now ? until - now : 0;
 	struct timespec ts;
 	struct pollfd fd = { .fd = s->epoll, .events = POLLIN };
 

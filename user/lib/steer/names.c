@@ -10,23 +10,23 @@
 #include "promise.h"
 
 static const char * const verdicts[] = {
-	[ROCESTEER_STEERED] = "steered",
-	[ROCESTEER_FOREIGN] = "foreign",
-	[ROCESTEER_FRAGMENT] = "fragment",
-	[ROCESTEER_MALFORMED] = "malformed",
-	[ROCESTEER_GSO] = "gso",
-	[ROCESTEER_NOT_RC] = "not_rc",
-	[ROCESTEER_UNTAGGED] = "untagged",
-	[ROCESTEER_NO_PEER] = "no_peer",
-	[ROCESTEER_NO_PATH] = "no_path",
-	[ROCESTEER_UNASSIGNED] = "unassigned",
-	[ROCESTEER_TABLE_FULL] = "table_full",
-	[ROCESTEER_REWRITE_FAILED] = "rewrite_failed",
-	[ROCESTEER_ON_PLAN] = "on_plan",
-	[ROCESTEER_OFF_PLAN] = "off_plan",
-	[ROCESTEER_UNPLANNED] = "unplanned",
-	[ROCESTEER_USER] = "user",
-	[ROCESTEER_FORWARDED] = "forwarded",
+	[ROCESTEER_VERDICT_STEERED] = "steered",
+	[ROCESTEER_VERDICT_FOREIGN] = "foreign",
+	[ROCESTEER_VERDICT_FRAGMENT] = "fragment",
+	[ROCESTEER_VERDICT_MALFORMED] = "malformed",
+	[ROCESTEER_VERDICT_GSO] = "gso",
+	[ROCESTEER_VERDICT_NOT_RC] = "not_rc",
+	[ROCESTEER_VERDICT_UNTAGGED] = "untagged",
+	[ROCESTEER_VERDICT_NO_PEER] = "no_peer",
+	[ROCESTEER_VERDICT_NO_PATH] = "no_path",
+	[ROCESTEER_VERDICT_UNASSIGNED] = "unassigned",
+	[ROCESTEER_VERDICT_TABLE_FULL] = "table_full",
+	[ROCESTEER_VERDICT_REWRITE_FAILED] = "rewrite_failed",
+	[ROCESTEER_VERDICT_ON_PLAN] = "on_plan",
+	[ROCESTEER_VERDICT_OFF_PLAN] = "off_plan",
+	[ROCESTEER_VERDICT_UNPLANNED] = "unplanned",
+	[ROCESTEER_VERDICT_USER] = "user",
+	[ROCESTEER_VERDICT_FORWARDED] = "forwarded",
 };
 
 static const char * const observed[] = {
@@ -56,10 +56,10 @@ static const char * const deal_names[] = {
 	[ROCESTEER_DEAL_PLACE] = "place",
 };
 
-const char * const ordered_names[] = {
-	[ROCESTEER_ORDERED_NONE] = "off",
-	[ROCESTEER_ORDERED_ALL] = "on",
-	[ROCESTEER_ORDERED_TOLD] = "auto",
+const char * const reseq_mode_names[] = {
+	[ROCESTEER_RESEQ_NONE] = "off",
+	[ROCESTEER_RESEQ_ALL] = "on",
+	[ROCESTEER_RESEQ_AUTO] = "auto",
 	NULL
 };
 
@@ -104,9 +104,9 @@ const char *promise_name(unsigned int promise)
 	return name_of(promises, ARRAY_SIZE(promises), promise);
 }
 
-const char *ordered_name(unsigned int ordered)
+const char *reseq_mode_name(unsigned int reseq)
 {
-	return name_of(ordered_names, ARRAY_SIZE(ordered_names) - 1, ordered);
+	return name_of(reseq_mode_names, ARRAY_SIZE(reseq_mode_names) - 1, reseq);
 }
 
 const char *verdict_name(unsigned int verdict)

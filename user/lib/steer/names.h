@@ -26,14 +26,14 @@ const char *deal_name(unsigned int deal);
 /* The same for enum promise. */
 const char *promise_name(unsigned int promise);
 
-/* The same for enum rocesteer_ordered, as --resequence has them. */
-const char *ordered_name(unsigned int ordered);
+/* The same for enum rocesteer_reseq_mode, as --resequence has them. */
+const char *reseq_mode_name(unsigned int reseq);
 
 /* The same for enum rocesteer_label. */
 const char *label_name(unsigned int label);
 
 /* Words of the command line by their number, ended by NULL. */
-extern const char * const ordered_names[];
+extern const char * const reseq_mode_names[];
 extern const char * const actuator_names[];
 
 #endif /* ROCESTEER_LIB_NAMES_H */

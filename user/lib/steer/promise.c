@@ -101,7 +101,7 @@ enum promise promise_of(const struct promises *promises,
 	if (!job || !(path->flags & ROCESTEER_FLOW_SHARE))
 		return PROMISE_NONE;
 	if (job->split == ROCESTEER_SPLIT_ALL &&
-	    path->flags & ROCESTEER_FLOW_ORDERED && is_on_all(promises, key, path))
+	    path->flags & ROCESTEER_FLOW_PEER_RESEQ && is_on_all(promises, key, path))
 		return PROMISE_ALWAYS;
 	return path->nr_pieces == 1 && job->deal == ROCESTEER_DEAL_PLACE ?
 	       PROMISE_PERMUTATIONS : PROMISE_BYTES;

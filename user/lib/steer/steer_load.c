@@ -89,7 +89,7 @@ static int drop_aside(const char *dir, const char *name, int unused)
 
 static int pin_own_maps(struct steer *s, struct rocesteer_bpf *skel)
 {
-	const struct bpf_map *own[] = { skel->maps.rs_go, skel->maps.rs_told,
+	const struct bpf_map *own[] = { skel->maps.rs_tail_calls, skel->maps.rs_peer_reseq,
 				  skel->maps.rs_sweep };
 	size_t i;
 	int ret = 0;
@@ -236,8 +236,8 @@ static int set_up(struct steer *s, struct rocesteer_bpf *skel, struct err *err)
 	if (s->module)
 		ret = steer_module_param("bth_paths",
 					 &skel->rodata->rs_bth_paths, err) ?:
-		      steer_module_param("bth_restores",
-					 &skel->rodata->rs_bth_restores, err);
+		      steer_module_param("bth_reseq",
+					 &skel->rodata->rs_bth_reseq, err);
 	rocesteer_icrc_init(skel->rodata->rs_icrc);
 	skel->rodata->rs_netns = s->netns;
 	skel->rodata->rs_use_module = s->module;
@@ -246,8 +246,8 @@ static int set_up(struct steer *s, struct rocesteer_bpf *skel, struct err *err)
 	bpf_program__set_autoload(skel->progs.rocesteer_source_port, s->module);
 	bpf_map__set_autocreate(skel->maps.rs_policy, s->module);
 	/* Not those of other programs */
-	bpf_map__set_pin_path(skel->maps.rs_go, NULL);
-	bpf_map__set_pin_path(skel->maps.rs_told, NULL);
+	bpf_map__set_pin_path(skel->maps.rs_tail_calls, NULL);
+	bpf_map__set_pin_path(skel->maps.rs_peer_reseq, NULL);
 	bpf_map__set_pin_path(skel->maps.rs_sweep, NULL);
 	return ret;
 }

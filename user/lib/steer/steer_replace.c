@@ -49,7 +49,7 @@ static int check_same(const struct steer_job_spec *spec, struct err *err,
 		return differs(spec, "owner", err);
 	if (job->actuator != spec->actuator)
 		return differs(spec, "actuator", err);
-	if (job->ordered != spec->ordered)
+	if (job->reseq != spec->reseq)
 		return differs(spec, "--split or --resequence", err);
 	return 0;
 }
@@ -60,7 +60,7 @@ static int count_listed(const struct rocesteer_flow_key *key,
 	struct work *w = arg;
 
 	(void)key;
-	w->listed += path->job == w->spec->id && !(path->flags & ROCESTEER_FLOW_MET);
+	w->listed += path->job == w->spec->id && !(path->flags & ROCESTEER_FLOW_FROM_PACKET);
 	return 0;
 }
 
@@ -71,7 +71,7 @@ static int check_flows(struct work *w, struct err *err)
 	struct rocesteer_flow_path path;
 	size_t i;
 
-	if (spec->all || spec->cgroup_id || spec->pid || spec->ordered)
+	if (spec->all || spec->cgroup_id || spec->pid || spec->reseq)
 		return 0;
 	steer_flow_each(w->s, count_listed, w);
 	for (i = 0; i < spec->nr_flows; i++)

@@ -256,7 +256,7 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 					  .ifindex = flow->ifindex };
 	struct rocesteer_group_key gkey = { .job = spec->id,
 					    .ifindex = flow->ifindex };
-	struct rocesteer_flow_path path = rocesteer_new_flow;
+	struct rocesteer_flow_path path = rocesteer_flow_init;
 	struct rocesteer_group group;
 	struct rocesteer_peer peer;
 	bool queue_pair = spec->actuator == ROCESTEER_ACTUATOR_QP;
@@ -264,7 +264,7 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	__u64 load, least = 0;
 	int best = -1;
 
-	if (spec->ordered)
+	if (spec->reseq)
 		return 0;
 	memcpy(key.addr, flow->peer, 16);
 	if (bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer))
@@ -314,7 +314,7 @@ struct rocesteer_job steer_job_of(const struct steer_job_spec *spec)
 		.all = spec->all,
 		.split = spec->split,
 		.deal = spec->deal,
-		.ordered = spec->ordered,
+		.reseq = spec->reseq,
 		.actuator = spec->actuator,
 		.keep_labels = spec->keep_labels,
 		.slice = spec->slice,
@@ -469,7 +469,7 @@ int steer_check_paths(const struct steer_job_spec *spec, struct err *err)
 	size_t i;
 	int ret;
 
-	if (!spec->split || !spec->ordered)
+	if (!spec->split || !spec->reseq)
 		return 0;
 	ret = steer_module_param("bth_paths", &bits, err);
 	if (ret)

@@ -78,7 +78,7 @@ const char *steer_pin_dir(const struct steer *s);
  * @all: all flows of the device that no other job claims
  * @split: how flows are split
  * @deal: on which path a flow is at home
- * @ordered: which flows may be split
+ * @reseq: which flows may be split
  * @actuator: by packet or by queue pair
  * @keep_labels: as in struct rocesteer_job
  * @slice: as in struct rocesteer_job
@@ -100,7 +100,7 @@ struct steer_job_spec {
 	bool all;
 	enum rocesteer_split split;
 	enum rocesteer_deal deal;
-	enum rocesteer_ordered ordered;
+	enum rocesteer_reseq_mode reseq;
 	enum rocesteer_actuator actuator;
 	bool keep_labels;
 	__u8 slice;
@@ -132,7 +132,7 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
  * steer_job_replace() - give a job that is loaded another port map, slice, name, split or
  * deal
  * @s: open
- * @spec: the job; its device, owner, flows, actuator and @ordered are those that it has
+ * @spec: the job; its device, owner, flows, actuator and @reseq are those that it has
  * @err: filled on failure
  *
  * Flows go on by the ports that they have, until they are planned anew. Only flows whose

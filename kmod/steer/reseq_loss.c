@@ -20,7 +20,7 @@
 #include <rocesteer/roce.h>
 
 #include "net.h"
-#include "order_priv.h"
+#include "reseq_order_priv.h"
 
 /*
  * How long to wait for a missing packet, in nanoseconds. The least is just below the

@@ -75,7 +75,7 @@ static long sweep_flow(struct bpf_map *map, const struct rocesteer_flow_key *key
 {
 	struct rocesteer_flow_key gone = *key;
 
-	if (!(flow->flags & ROCESTEER_FLOW_MET) ||
+	if (!(flow->flags & ROCESTEER_FLOW_FROM_PACKET) ||
 	    flow->flags & ROCESTEER_FLOW_QP || ++flow->idle <= SWEEP_LOOKS)
 		return 0;
 	bpf_map_delete_elem(&rs_tags, &gone);
@@ -86,7 +86,7 @@ static long sweep_flow(struct bpf_map *map, const struct rocesteer_flow_key *key
 /* In a worker of the kernel, which others preempt */
 static int look(void *map, int *key, void *value)
 {
-	told_full = false;
+	full_reported = false;
 	bpf_for_each_map_elem(&rs_flows, sweep_flow, NULL, 0);
 	return 0;
 }

@@ -20,7 +20,7 @@
 
 #include <rocesteer/types.h>
 
-#include "window.h"
+#include "reseq_window.h"
 
 #define WINDOW_HEADER \
 	MAX(sizeof(struct inet_skb_parm), sizeof(struct inet6_skb_parm))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef ROCESTEER_ORDER_H
-#define ROCESTEER_ORDER_H
+#ifndef ROCESTEER_RESEQ_ORDER_H
+#define ROCESTEER_RESEQ_ORDER_H
 
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
@@ -9,7 +9,7 @@
 
 #include <rocesteer/types.h>
 
-#include "window.h"
+#include "reseq_window.h"
 
 struct rocesteer_net;
 struct rocesteer_outstanding;
@@ -124,4 +124,4 @@ bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
 void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_expire(struct rocesteer_order *order);
 
-#endif /* ROCESTEER_ORDER_H */
+#endif /* ROCESTEER_RESEQ_ORDER_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef ROCESTEER_WINDOW_H
-#define ROCESTEER_WINDOW_H
+#ifndef ROCESTEER_RESEQ_WINDOW_H
+#define ROCESTEER_RESEQ_WINDOW_H
 
 #include <linux/jiffies.h>
 #include <linux/types.h>
@@ -64,4 +64,4 @@ void rocesteer_window_trim(struct rocesteer_window *win);
 void rocesteer_window_free(struct rocesteer_window *win);
 u64 rocesteer_window_bytes(void);
 
-#endif /* ROCESTEER_WINDOW_H */
+#endif /* ROCESTEER_RESEQ_WINDOW_H */

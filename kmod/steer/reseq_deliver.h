@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef ROCESTEER_DELIVER_H
-#define ROCESTEER_DELIVER_H
+#ifndef ROCESTEER_RESEQ_DELIVER_H
+#define ROCESTEER_RESEQ_DELIVER_H
 
 #include <linux/types.h>
 
@@ -12,4 +12,4 @@ unsigned int rocesteer_deliver_steal(struct sk_buff *skb,
 				     const struct nf_hook_state *state);
 void rocesteer_deliver_continue(struct net *net, struct sk_buff *skb);
 
-#endif /* ROCESTEER_DELIVER_H */
+#endif /* ROCESTEER_RESEQ_DELIVER_H */

@@ -10,10 +10,10 @@
 #include <rocesteer/icrc.h>
 #include <rocesteer/roce.h>
 
-#include "promise.h"
+#include "reseq_mark.h"
 
 /* A READ request has no payload, so all have one length. */
-struct promise_read {
+struct read_mark_packet {
 	struct udphdr udp;
 	struct rocesteer_bth bth;
 	struct rocesteer_reth reth;
@@ -21,30 +21,30 @@ struct promise_read {
 };
 
 /* The upper half of apsn, as __be16: the bit; and what it changes in the ICRC. */
-static __be16 promise_bit __ro_after_init;
-static u32 promise_delta __ro_after_init;
+static __be16 read_mark_bit __ro_after_init;
+static u32 read_mark_delta __ro_after_init;
 
 /**
- * rocesteer_promise_init() - choose the bit
+ * rocesteer_read_mark_init() - choose the bit
  * @bit: of apsn, not of the PSN
  */
-void __init rocesteer_promise_init(u32 bit)
+void __init rocesteer_read_mark_init(u32 bit)
 {
 	/* icrc.h, as if apsn were the port of a packet that begins there. */
-	int bits = 8 * (sizeof(struct promise_read) -
-			offsetof(struct promise_read, bth.apsn) -
-			sizeof(promise_bit));
+	int bits = 8 * (sizeof(struct read_mark_packet) -
+			offsetof(struct read_mark_packet, bth.apsn) -
+			sizeof(read_mark_bit));
 	u32 k = 0x80000000;
 
 	while (bits--)
 		k = rocesteer_crc32_shift(k);
-	promise_bit = htons(bit >> 16);
-	promise_delta = rocesteer_icrc_delta(le16_to_cpu((__force __le16)promise_bit),
+	read_mark_bit = htons(bit >> 16);
+	read_mark_delta = rocesteer_icrc_delta(le16_to_cpu((__force __le16)read_mark_bit),
 					     k);
 }
 
 /**
- * rocesteer_promise_set() - say that the order of responses is restored
+ * rocesteer_read_mark_set() - say that the order of responses is restored
  * @skb: READ request, as rxe sends it
  * @l4_off: offset of the UDP header from skb->data
  *
@@ -53,10 +53,10 @@ void __init rocesteer_promise_init(u32 bit)
  *
  * Context: Any; the caller owns @skb.
  */
-void rocesteer_promise_set(struct sk_buff *skb, unsigned int l4_off)
+void rocesteer_read_mark_set(struct sk_buff *skb, unsigned int l4_off)
 {
-	unsigned int len = l4_off + sizeof(struct promise_read);
-	struct promise_read *h;
+	unsigned int len = l4_off + sizeof(struct read_mark_packet);
+	struct read_mark_packet *h;
 	__le32 icrc;
 	__be16 *to;
 
@@ -65,14 +65,14 @@ void rocesteer_promise_set(struct sk_buff *skb, unsigned int l4_off)
 		return;
 	h = (void *)skb->data + l4_off;
 	to = (__be16 *)&h->bth.apsn;
-	if (ntohs(h->udp.len) != sizeof(*h) || *to & promise_bit)
+	if (ntohs(h->udp.len) != sizeof(*h) || *to & read_mark_bit)
 		return;
 
-	icrc = h->icrc ^ cpu_to_le32(promise_delta);
+	icrc = h->icrc ^ cpu_to_le32(read_mark_delta);
 	if (h->udp.check) {
 		/* Neither touches a sum that is left to the device. */
 		inet_proto_csum_replace2(&h->udp.check, skb, *to,
-					 *to | promise_bit, false);
+					 *to | read_mark_bit, false);
 		inet_proto_csum_replace4(&h->udp.check, skb,
 					 (__force __be32)h->icrc,
 					 (__force __be32)icrc, false);
@@ -80,5 +80,5 @@ void rocesteer_promise_set(struct sk_buff *skb, unsigned int l4_off)
 			h->udp.check = CSUM_MANGLED_0;
 	}
 	h->icrc = icrc;
-	*to |= promise_bit;
+	*to |= read_mark_bit;
 }

@@ -2,7 +2,7 @@
 /*
  * Resequencer: puts the packets of a flow that its sender splits over paths back
  * into the order of their PSNs, for a queue pair that takes them in no other
- * (go-back-N). Here packets find their queue pair, and are delivered; order.c has the
+ * (go-back-N). Here packets find their queue pair, and are delivered; reseq_order.c has the
  * order.
  */
 #include <linux/hash.h>
@@ -17,11 +17,11 @@
 #include <net/ipv6.h>
 
 #include "../compat.h"
-#include "deliver.h"
 #include "net.h"
-#include "order.h"
 #include "qp.h"
-#include "resequence.h"
+#include "reseq.h"
+#include "reseq_deliver.h"
+#include "reseq_order.h"
 
 /* Packets that are delivered in a row: as many as NAPI lets a device receive. */
 #define RESEQ_BUDGET	64

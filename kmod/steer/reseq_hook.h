@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef ROCESTEER_HOOK_H
-#define ROCESTEER_HOOK_H
+#ifndef ROCESTEER_RESEQ_HOOK_H
+#define ROCESTEER_RESEQ_HOOK_H
 
 struct rocesteer_net;
 
@@ -9,4 +9,4 @@ int rocesteer_hook_get(struct rocesteer_net *rn);
 void rocesteer_hook_put(struct rocesteer_net *rn);
 void rocesteer_hook_end(struct rocesteer_net *rn);
 
-#endif /* ROCESTEER_HOOK_H */
+#endif /* ROCESTEER_RESEQ_HOOK_H */

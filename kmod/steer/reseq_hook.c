@@ -29,11 +29,11 @@
 #include <rocesteer/roce.h>
 
 #include "flow.h"
-#include "hook.h"
 #include "net.h"
-#include "order.h"
-#include "promise.h"
-#include "resequence.h"
+#include "reseq.h"
+#include "reseq_hook.h"
+#include "reseq_mark.h"
+#include "reseq_order.h"
 
 /* User space hands both to the BPF programs. */
 static unsigned int bth_paths __ro_after_init = ROCESTEER_BTH_PATHS;
@@ -41,9 +41,9 @@ module_param(bth_paths, uint, 0444);
 MODULE_PARM_DESC(bth_paths,
 		 "Bits of resv6 in the BTH, side by side, for the number of paths of a flow; the same at all hosts (default: 0x3f)");
 
-static unsigned int bth_restores __ro_after_init = ROCESTEER_BTH_RESTORES;
-module_param(bth_restores, uint, 0444);
-MODULE_PARM_DESC(bth_restores,
+static unsigned int bth_reseq __ro_after_init = ROCESTEER_BTH_RESEQ;
+module_param(bth_reseq, uint, 0444);
+MODULE_PARM_DESC(bth_reseq,
 		 "Bit of resv7 in the BTH, for READ requests of who restores the order of data; the same at all hosts (default: 0x40)");
 
 /* What every RoCE v2 packet has; the ICRC where there is no syndrome. */
@@ -186,7 +186,7 @@ static void hook_ask(struct rocesteer_net *rn, struct sk_buff *skb,
 		rocesteer_reseq_nak(reseq, psn);
 	else if (rocesteer_reseq_expect_read(reseq, psn, hook_read_length(skb, h)) &&
 		 h->bth.opcode == ROCESTEER_OP_RC_READ)
-		rocesteer_promise_set(skb, skb_transport_offset(skb));
+		rocesteer_read_mark_set(skb, skb_transport_offset(skb));
 }
 
 static unsigned int hook_out(void *priv, struct sk_buff *skb,
@@ -231,13 +231,13 @@ int __init rocesteer_hook_init(void)
 		       bth_paths, ROCESTEER_BTH_RESV6);
 		return -EINVAL;
 	}
-	if (bth_restores & ~ROCESTEER_BTH_RESV7 ||
-	    !is_power_of_2(bth_restores)) {
-		pr_err("bth_restores=%#x: not one bit of %#x\n", bth_restores,
+	if (bth_reseq & ~ROCESTEER_BTH_RESV7 ||
+	    !is_power_of_2(bth_reseq)) {
+		pr_err("bth_reseq=%#x: not one bit of %#x\n", bth_reseq,
 		       ROCESTEER_BTH_RESV7);
 		return -EINVAL;
 	}
-	rocesteer_promise_init(bth_restores << ROCESTEER_BTH_SHIFT);
+	rocesteer_read_mark_init(bth_reseq << ROCESTEER_BTH_SHIFT);
 	return 0;
 }
 

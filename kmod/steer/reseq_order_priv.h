@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What order*.c share. All under rocesteer_order.lock. */
-#ifndef ROCESTEER_ORDER_PRIV_H
-#define ROCESTEER_ORDER_PRIV_H
+#ifndef ROCESTEER_RESEQ_ORDER_PRIV_H
+#define ROCESTEER_RESEQ_ORDER_PRIV_H
 
-#include "order.h"
+#include "reseq_order.h"
 
 /**
  * enum order_state - what is done about the missing packet
@@ -47,4 +47,4 @@ static inline void rocesteer_order_detect_loss(struct rocesteer_order *order)
 		rocesteer_order_check_overtaken(order);
 }
 
-#endif /* ROCESTEER_ORDER_PRIV_H */
+#endif /* ROCESTEER_RESEQ_ORDER_PRIV_H */

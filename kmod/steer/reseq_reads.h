@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef ROCESTEER_OUTSTANDING_H
-#define ROCESTEER_OUTSTANDING_H
+#ifndef ROCESTEER_RESEQ_READS_H
+#define ROCESTEER_RESEQ_READS_H
 
 #include <linux/types.h>
 
@@ -37,4 +37,4 @@ int rocesteer_outstanding_add(struct rocesteer_outstanding *out, u32 psn,
 bool rocesteer_outstanding_pass(struct rocesteer_outstanding *out, u32 psn,
 				u32 *next);
 
-#endif /* ROCESTEER_OUTSTANDING_H */
+#endif /* ROCESTEER_RESEQ_READS_H */

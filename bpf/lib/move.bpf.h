@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* When a whole flow may go another way: it overtakes nothing. */
-#ifndef ACK_BPF_H
-#define ACK_BPF_H
+#ifndef MOVE_BPF_H
+#define MOVE_BPF_H
 
 #include "deal.bpf.h"
 #include "psn.bpf.h"
@@ -23,7 +23,7 @@ static __always_inline bool may_move(const struct rocesteer_flow_path *flow,
 	__u32 next = flow->psns[ROCESTEER_REQUESTS].next;
 
 	if (flow->acked == ROCESTEER_PSN_NONE) {
-		if (!(flow->flags & ROCESTEER_FLOW_ASKS))
+		if (!(flow->flags & ROCESTEER_FLOW_RESEQ_AUTO))
 			return true;
 		if (next != ROCESTEER_PSN_NONE)
 			return false;
@@ -41,4 +41,4 @@ static __always_inline void move(struct rocesteer_flow_path *flow)
 	flow->next.end = 0;
 }
 
-#endif /* ACK_BPF_H */
+#endif /* MOVE_BPF_H */

@@ -40,7 +40,7 @@
 #include "flow.h"
 #include "label.h"
 #include "net.h"
-#include "qp_probe.h"
+#include "qp_kprobe.h"
 
 /* What is needed of the attributes; without, RTR fails. */
 #define QP_RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
@@ -361,12 +361,12 @@ static struct kprobe qp_canary = {
 };
 
 /**
- * rocesteer_qp_probe_test() - call what has a probe
+ * rocesteer_qp_kprobe_test() - call what has a probe
  *
  * Context: Process context.
  * Return: whether the probe was called; false where probes are switched off.
  */
-bool rocesteer_qp_probe_test(void)
+bool rocesteer_qp_kprobe_test(void)
 {
 	int before = atomic_read(&qp_canary_calls);
 
@@ -374,7 +374,7 @@ bool rocesteer_qp_probe_test(void)
 	return atomic_read(&qp_canary_calls) != before;
 }
 
-static struct kprobe *qp_probes[] = {
+static struct kprobe *qp_kprobes[] = {
 	&qp_canary, &qp_modify_user, &qp_modify_kernel,
 };
 
@@ -414,7 +414,7 @@ static bool qp_can_lock(const struct kprobe *kp)
 }
 
 /**
- * rocesteer_qp_probe_register() - begin to learn
+ * rocesteer_qp_kprobe_register() - begin to learn
  *
  * Queue pairs connected before are adopted where user space asks for it. The end of queue
  * pairs is watched first: none may be learnt whose end we would not see.
@@ -422,7 +422,7 @@ static bool qp_can_lock(const struct kprobe *kp)
  * Return: 0; -EOPNOTSUPP where probes would run in NMI context; or what
  * register_kprobe() says.
  */
-int rocesteer_qp_probe_register(void)
+int rocesteer_qp_kprobe_register(void)
 {
 	int err;
 
@@ -432,7 +432,7 @@ int rocesteer_qp_probe_register(void)
 	err = register_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
 	if (err)
 		goto unwatch_destroyed;
-	err = register_kprobes(qp_probes, ARRAY_SIZE(qp_probes));
+	err = register_kprobes(qp_kprobes, ARRAY_SIZE(qp_kprobes));
 	if (err)
 		goto unregister_returns;
 	if (qp_can_lock(&qp_destroyed) && qp_can_lock(&qp_destroyed_commit) &&
@@ -440,7 +440,7 @@ int rocesteer_qp_probe_register(void)
 		return 0;
 
 	err = -EOPNOTSUPP;
-	unregister_kprobes(qp_probes, ARRAY_SIZE(qp_probes));
+	unregister_kprobes(qp_kprobes, ARRAY_SIZE(qp_kprobes));
 unregister_returns:
 	unregister_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
 unwatch_destroyed:
@@ -449,13 +449,13 @@ unwatch_destroyed:
 }
 
 /**
- * rocesteer_qp_probe_unregister() - stop learning
+ * rocesteer_qp_kprobe_unregister() - stop learning
  *
  * Context: Process context, may sleep. No handler runs any more afterwards.
  */
-void rocesteer_qp_probe_unregister(void)
+void rocesteer_qp_kprobe_unregister(void)
 {
-	unregister_kprobes(qp_probes, ARRAY_SIZE(qp_probes));
+	unregister_kprobes(qp_kprobes, ARRAY_SIZE(qp_kprobes));
 	unregister_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
 	qp_unwatch_destroyed();
 }

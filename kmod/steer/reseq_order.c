@@ -4,7 +4,7 @@
  * them is ready, and which has to wait.
  *
  * A packet ahead of the expected one waits. When the expected one comes, all that
- * follow it without a gap are ready. When it is lost (order_loss.c), a copy of the
+ * follow it without a gap are ready. When it is lost (reseq_loss.c), a copy of the
  * last waiting packet is ready: the queue pair drops the copy and sends its NAK, or
  * repeats its READ request. The waiting packets stay until the lost one has been sent
  * again. No NAK and no ACK is made or swallowed here.
@@ -24,8 +24,8 @@
 #include <rocesteer/roce.h>
 
 #include "net.h"
-#include "order_priv.h"
-#include "outstanding.h"
+#include "reseq_order_priv.h"
+#include "reseq_reads.h"
 
 #define ORDER_NO_JUMP	(ROCESTEER_PSN_MASK + 1)
 

@@ -7,7 +7,7 @@
 
 #include <rocesteer/roce.h>
 
-#include "outstanding.h"
+#include "reseq_reads.h"
 
 /* PSNs are compared by serial number arithmetic: no more can be in flight. */
 #define OUTSTANDING_MAX_PSNS	((ROCESTEER_PSN_MASK + 1) / 2)

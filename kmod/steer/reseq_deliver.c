@@ -7,7 +7,7 @@
 #include <net/netfilter/nf_conntrack.h>
 #endif
 
-#include "deliver.h"
+#include "reseq_deliver.h"
 
 /*
  * Where the stack goes on with what it delivers to the host, by family. The functions

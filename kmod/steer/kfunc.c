@@ -16,9 +16,9 @@
 
 #include "../compat.h"
 #include "flow.h"
+#include "kfunc.h"
 #include "net.h"
-#include "resequence.h"
-#include "steer_bpf.h"
+#include "reseq.h"
 
 __bpf_kfunc_start_defs();
 
@@ -31,7 +31,7 @@ __bpf_kfunc_start_defs();
  * @key		Flow to look up. Cannot be NULL
  * @key__sz	Length of the key, sizeof(struct rocesteer_flow_key)
  *
- * Returns the job number, with ROCESTEER_FLOW_JOB_ORDERS where the module
+ * Returns the job number, with ROCESTEER_FLOW_JOB_RESEQ where the module
  * restores the order of what the flow's queue pair receives; 0 when the flow is
  * known and belongs to no job; -ENOENT when it is not known; -EEXIST when only other
  * queue pairs than the one that sends the packet are known by the key, which is not
@@ -88,7 +88,7 @@ static const struct btf_kfunc_id_set rocesteer_bpf_kfunc_set = {
  * The kfuncs go with the module: there is nothing to unregister. No program can
  * find them before the module's init function has succeeded.
  */
-int __init rocesteer_steer_bpf_register(void)
+int __init rocesteer_kfunc_register(void)
 {
 	return register_btf_kfunc_id_set(BPF_PROG_TYPE_SCHED_CLS,
 					 &rocesteer_bpf_kfunc_set);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef ROCESTEER_RESEQUENCE_H
-#define ROCESTEER_RESEQUENCE_H
+#ifndef ROCESTEER_RESEQ_H
+#define ROCESTEER_RESEQ_H
 
 #include <linux/types.h>
 
@@ -50,4 +50,4 @@ bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
 				 u32 length);
 void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn);
 
-#endif /* ROCESTEER_RESEQUENCE_H */
+#endif /* ROCESTEER_RESEQ_H */

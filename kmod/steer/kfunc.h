@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef ROCESTEER_STEER_BPF_H
-#define ROCESTEER_STEER_BPF_H
+#ifndef ROCESTEER_KFUNC_H
+#define ROCESTEER_KFUNC_H
 
 #include <linux/types.h>
 
@@ -12,6 +12,6 @@ s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *ctx,
 			    const struct rocesteer_flow_key *key, u32 key__sz);
 
-int rocesteer_steer_bpf_register(void);
+int rocesteer_kfunc_register(void);
 
-#endif /* ROCESTEER_STEER_BPF_H */
+#endif /* ROCESTEER_KFUNC_H */
