@@ -16,8 +16,8 @@
 #include "daemon/daemon.h"
 #include "daemon/qpn_search.h"
 #include "daemon/rediscovery.h"
-#include "fabric/fabric.h"
-#include "fabric/probe.h"
+#include "discover/discover.h"
+#include "discover/probe.h"
 #include "steer/steer.h"
 #include "fuzz.h"
 

@@ -8,7 +8,7 @@
 #include <libmnl/libmnl.h>
 #include <sanitizer/asan_interface.h>
 
-#include "fabric/fabric.h"
+#include "discover/discover.h"
 #include "reduce/reduce.h"
 #include "steer/steer.h"
 #include "fuzz.h"

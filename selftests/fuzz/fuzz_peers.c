@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Files of peers of path discover: addresses of hosts, each once. */
 #include "cli/cli.h"
-#include "fabric/discover.h"
+#include "discover/discover_run.h"
 #include "fuzz.h"
 
 const char * const cli_program = "rocesteer";

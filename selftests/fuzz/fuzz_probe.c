@@ -13,7 +13,7 @@
 #include <rocesteer/roce.h>
 
 #include "base/base.h"
-#include "fabric/probe_batch.h"
+#include "discover/probe_batch.h"
 #include "fuzz.h"
 
 #define PROBES	24

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fabric/discover.h"
+#include "discover/discover_run.h"
 
 static void print(const struct discover_qpn *found)
 {

@@ -6,7 +6,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#include "fabric/carrier.h"
+#include "discover/carrier.h"
 #include "ktap.h"
 
 /**

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fabric/circuits.h"
-#include "fabric/leaf_alias.h"
+#include "discover/circuits.h"
+#include "discover/leaf_alias.h"
 #include "portmap/portmap.h"
 #include "ktap.h"
 

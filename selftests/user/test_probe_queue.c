@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The daemon's probe queue, over a batch that is none: what it keeps of probes. */
-#include "fabric/probe_queue.c"
+#include "discover/probe_queue.c"
 #include "ktap.h"
 
 #define PROBES	100000

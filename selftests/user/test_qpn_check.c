@@ -7,8 +7,8 @@
 #include <string.h>
 #include <rocesteer/roce.h>
 
-#include "fabric/discover.h"
-#include "fabric/qpn_check.h"
+#include "discover/discover_run.h"
+#include "discover/qpn_check.h"
 #include "ktap.h"
 
 #define RUNS	20000

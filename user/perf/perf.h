@@ -3,7 +3,7 @@
 #ifndef ROCESTEER_PERF_H
 #define ROCESTEER_PERF_H
 
-#include "cli/chunk.h"
+#include "cli/cli.h"
 #include "reduction.h"
 #include "launch.h"
 #include "nic.h"

@@ -7,6 +7,7 @@
 #define ROCESTEER_LIB_BASE_H
 
 #include "addr.h"
+#include "clock.h"
 #include "compiler.h"
 #include "decimal.h"
 #include "err.h"

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <linux/types.h>
 
-#include "progress.h"
+#include "clock.h"
 #include "table.h"
 #include "wait_limit.h"
 

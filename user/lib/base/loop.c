@@ -5,7 +5,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "progress.h"
+#include "clock.h"
 
 #define MSEC	1000000ull
 

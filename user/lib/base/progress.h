@@ -23,9 +23,6 @@ struct progress {
 	bool enabled;
 };
 
-/* CLOCK_MONOTONIC in ns. */
-__u64 clock_ns(void);
-
 void progress_start(struct progress *progress);
 
 /**

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "fabric/fabric.h"
+#include "discover/discover.h"
 #include "path_health.h"
 
 /**

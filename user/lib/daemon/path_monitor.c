@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "fabric/fabric.h"
+#include "discover/discover.h"
 #include "event.h"
 #include "path_exam.h"
 #include "path_health.h"

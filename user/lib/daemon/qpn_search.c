@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/fabric.h"
+#include "discover/discover.h"
 #include "portmap/portmap.h"
 
 /* How long a search waits for more queue pairs, ns. */

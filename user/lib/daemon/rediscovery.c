@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "fabric/fabric.h"
+#include "discover/discover.h"
 #include "portmap/portmap.h"
 
 #define PAUSE	10000000000ull

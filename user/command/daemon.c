@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer daemon: plan, and keep the plans true, until it is told to end. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+#include "objects.h"
+#include "events.h"
+#include "job/job_files.h"
+
+enum { HOLD_DOWN, TIMEOUT, SHORT_QUOTES, JOBS };
+
+static const struct cli_option options[] = {
+	[HOLD_DOWN] = { "hold-down", "MS",
+			"minimum time a dead path stays unused (default: 100)" },
+	[TIMEOUT] = { "probe-timeout", "MS",
+		      "time to wait for the first answer to a probe (default: 5)" },
+	[SHORT_QUOTES] = { "short-quotes", NULL,
+			   "believe answers that quote 8 bytes of a probe only" },
+	[JOBS] = { "job-files", "DIR", "load the jobs that the files in this directory describe" },
+	{}
+};
+
+/**
+ * struct daemon_cli - what the daemon's callbacks get
+ * @out: where to print
+ * @jobs: files of --job-files
+ * @journal: lines begin with a priority, as systemd's journal takes them
+ */
+struct daemon_cli {
+	const struct out *out;
+	struct job_files jobs;
+	bool journal;
+};
+
+/* sd_notify(3), for systemd's Type=notify. */
+static void ready(void *arg)
+{
+	static const char text[] = "READY=1";
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd;
+
+	(void)arg;
+	if (!path || strlen(path) >= sizeof(address.sun_path))
+		return;
+	memcpy(address.sun_path, path, strlen(path));
+	if (path[0] == '@')	/* not in the file system */
+		address.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	sendto(fd, text, strlen(text), 0, (struct sockaddr *)&address,
+	       offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	close(fd);
+}
+
+/* An event fits into what a pipe or a socket has room for when it has any. */
+static bool has_room(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&out, 1, 0) > 0;
+}
+
+/* Events that somebody should see, as sd-daemon(3) has it: 3 error, 4 warning, 5 notice. */
+static int priority(const char *name)
+{
+	static const struct {
+		const char *name;
+		int priority;
+	} known[] = {
+		{ "error", 3 },		{ "table-full", 4 },
+		{ "device-gone", 4 },	{ "path-down", 4 },
+		{ "path-lossy", 4 },	{ "lost", 4 },
+		{ "detour", 5 },	{ "path-moved", 5 },
+		{ "path-up", 5 },	{ "replan", 7 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(known[i].name, name))
+			return known[i].priority;
+	return 6;
+}
+
+static void print(struct daemon_cli *cli, struct json_object *event)
+{
+	const char *name = json_object_get_string(json_object_object_get(event, "event"));
+
+	if (cli->journal)
+		printf("<%d>", priority(name ?: ""));
+	out_event(cli->out, event, event_columns);
+}
+
+/*
+ * Who does not read our output does not hold us up: as the clients of the socket,
+ * it is told later that events were lost.
+ */
+static void tell(struct json_object *event, void *arg)
+{
+	static bool lost;
+
+	if (lost && has_room()) {
+		print(arg, event_new("lost"));
+		lost = false;
+	}
+	if (has_room())
+		print(arg, json_object_get(event));
+	else
+		lost = true;
+}
+
+static bool read_jobs(bool all, void (*say)(struct json_object *event, void *daemon),
+		      void *daemon, void *arg)
+{
+	struct daemon_cli *cli = arg;
+
+	return cli->jobs.dir && job_files_read(&cli->jobs, all, say, daemon);
+}
+
+static int run(const struct cli_args *args, struct err *err)
+{
+	struct daemon_cli cli = {
+		.out = &args->out,
+		.jobs.dir = args->value[JOBS],
+		.journal = *(getenv("JOURNAL_STREAM") ?: ""),
+	};
+	struct daemon_config config = {
+		.ready = ready,
+		.tell = tell,
+		.jobs = read_jobs,
+		.arg = &cli,
+	};
+	__u64 hold = 100, timeout = 5;
+	int ret;
+
+	ret = cli_uint(args, HOLD_DOWN, 1, 3600000, &hold, err) ?:
+	      cli_uint(args, TIMEOUT, 1, 10000, &timeout, err) ?:
+	      permission_probe(err);
+	if (ret)
+		return ret;
+	config.hold_ms = hold;
+	config.timeout_ms = timeout;
+	config.short_quotes = args->value[SHORT_QUOTES];
+	signal(SIGPIPE, SIG_IGN);	/* who reads our output may go */
+	ret = daemon_run(&config, err);
+	job_files_free(&cli.jobs);
+	return ret;
+}
+
+static const struct cli_verb verbs[] = {
+	{
+		.help = "Plan flows and watch paths, until interrupted",
+		.options = options,
+		.changes = true,
+		.run = run,
+	},
+	{}
+};
+
+const struct cli_object cli_daemon = {
+	.name = "daemon",
+	.help = "split flows over paths, and go around paths that are dead",
+	.verbs = verbs,
+};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The verbs of the object job, one file each for load and unload. */
+#ifndef ROCESTEER_JOB_H
+#define ROCESTEER_JOB_H
+
+#include "../objects.h"
+
+extern const struct cli_option job_load_options[];
+extern const struct cli_option job_unload_options[];
+
+int job_load(const struct cli_args *args, struct err *err);
+int job_replace(const struct cli_args *args, struct err *err);
+int job_unload(const struct cli_args *args, struct err *err);
+
+/* What is done with a job: the last is JOB_REPLACE where the job is loaded, else JOB_LOAD. */
+enum job_put {
+	JOB_LOAD,
+	JOB_REPLACE,
+	JOB_EITHER,
+};
+
+/**
+ * job_put() - load a job, or replace it
+ * @args: options of job_load_options
+ * @how: which
+ * @root: set to what is to be shown of it
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int job_put(const struct cli_args *args, enum job_put how, struct json_object **root,
+	    struct err *err);
+
+/* Unload a job. Return: 0 or a negative errno. */
+int job_drop(__u32 id, struct err *err);
+
+/* Fill @err: there is no such job. Return: -ENOENT. */
+int job_missing(__u32 id, struct err *err);
+
+#endif /* ROCESTEER_JOB_H */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Between the files of rocesteer job load. */
+#ifndef ROCESTEER_JOB_LOAD_H
+#define ROCESTEER_JOB_LOAD_H
+
+#include <time.h>
+
+#include "cluster/cluster.h"
+#include "portmap/portmap.h"
+#include "steer/steer.h"
+#include "job.h"
+#include "../module.h"
+
+/**
+ * struct load - a job to be loaded
+ * @args: arguments
+ * @err: filled on failure
+ * @map_file: name of the port map
+ * @map: port map, restricted to @slice
+ * @slice: of the job; without ranks where it has none
+ * @rank: of its GPU in the slice
+ * @chunks: of the job, without any where it has none
+ * @spec: what the tables get
+ * @flows: of @spec
+ * @use: of the module
+ * @no_verify: the port map is not compared with the fabric
+ * @verified: when every port that was probed took its path, CLOCK_REALTIME seconds, or 0
+ * @may_split: --split auto: flows are split where that works, else not
+ * @genl: the module, or NULL
+ * @steer: the tables
+ * @moved: flows that have another path, or another port of theirs
+ */
+struct load {
+	const struct cli_args *args;
+	struct err *err;
+	const char *map_file;
+	struct portmap map;
+	struct job_slice slice;
+	__u32 rank;
+	struct chunk_table chunks;
+	struct steer_job_spec spec;
+	struct rocesteer_flow_key *flows;
+	enum module_use use;
+	bool no_verify;
+	time_t verified;
+	bool may_split;
+	struct genl *genl;
+	struct steer *steer;
+	size_t moved;
+};
+
+/* Fill @l from its arguments. Return: 0 or a negative errno. */
+int job_options(struct load *l);
+
+/* --split auto: no flow is split after all. */
+void job_load_unsplit(struct load *l);
+
+/* Peers of the map that are not local: paths lead to them. */
+size_t job_load_steered(const struct load *l);
+
+/*
+ * Probe a few ports of the map: none may take another path than the map says. What is
+ * not answered proves nothing, and is a note. Return: 0 or a negative errno.
+ */
+int job_load_verify(struct load *l);
+
+/* Keep from what the job was loaded. */
+void job_load_remember(struct load *l);
+
+#endif /* ROCESTEER_JOB_LOAD_H */

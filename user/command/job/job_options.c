@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What rocesteer job load is told: every option is checked before anything is done. */
+#include <errno.h>
+#include <linux/magic.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/base.h"
+#include "discover/discover.h"
+#include "steer/steer.h"
+#include "../chunk/chunk_load.h"
+#include "job_load.h"
+#include "../slice/slice.h"
+
+/* Beside enum rocesteer_split and enum rocesteer_deal: what is best here. */
+#define SPLIT_AUTO	(ROCESTEER_SPLIT_ALL + 1)
+#define DEAL_AUTO	(ROCESTEER_DEAL_PLACE + 1)
+
+enum {
+	JOB, NAME, PORT_MAP, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
+	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, DEAL, RESEQUENCE, ACTUATOR,
+	KEEP_LABELS, MODULE, NO_VERIFY,
+};
+
+const struct cli_option job_load_options[] = {
+	[JOB] = { "job", "ID", "number of the job" },
+	[NAME] = { "name", "NAME", "name for people" },
+	[PORT_MAP] = { "port-map", "FILE",
+		       "port map, from rocesteer path discover" },
+	[CGROUP] = { "cgroup", "PATH",
+		     "the flows of processes in this cgroup v2 directory" },
+	[PID] = { "pid", "PID", "the flows of this process" },
+	[FLOW] = { "flow", "ADDR/QPN[,..]",
+		   "these flows: peer address / destination QPN" },
+	[ALL] = { "all", NULL, "all flows of the device that no other job claims" },
+	[SLICE] = { "slice", "FILE",
+		    "keep to this slice, from rocesteer slice alloc or show --json" },
+	[CLUSTER] = { "cluster", "FILE", "or to a slice in this cluster file" },
+	[SLICE_JOB] = { "slice-job", "NAME", "of the job of this name" },
+	[PATTERN] = { "pattern", "NAME",
+		      "ring, halving-doubling, all-to-all or permutation" },
+	[CHUNK_PLAN] = { "chunk-plan", "FILE",
+			 "tag packets by this plan, from rocesteer chunk plan --json" },
+	[RANGES] = { "ranges", "FILE", "memory of its peers that the host writes" },
+	[DSCP] = { "dscp", "D1,..", CHUNK_DSCP_HELP },
+	[SPLIT] = { "split", "none|fewest|all|auto",
+		    "which flows are split, auto: all where that works (default: none)" },
+	[DEAL] = { "deal", "least|place|auto",
+		   "the path of a flow: the least loaded, or by the host's place (default: auto)" },
+	[RESEQUENCE] = { "resequence", "auto|on|off",
+			 "restore the order of split flows (default: auto with --split)" },
+	[ACTUATOR] = { "actuator", "auto|packet|qp",
+		       "steer packets or queue pairs (default: auto, by device)" },
+	[KEEP_LABELS] = { "keep-labels", NULL,
+			  "leave the flow labels of UCX's lanes and of rdma_cm" },
+	[MODULE] = { "module", "auto|yes|no",
+		     "use the kernel module (default: auto, if loaded or installed)" },
+	[NO_VERIFY] = { "no-verify", NULL, "do not probe ports of the port map first" },
+	{}
+};
+
+static int read_owner(struct load *l)
+{
+	static const int owners[] = { CGROUP, PID, FLOW, ALL };
+
+	return cli_one(l->args, owners, ARRAY_SIZE(owners), l->err);
+}
+
+static int read_module(struct load *l)
+{
+	static const char *const words[] = {
+		[MODULE_AUTO] = "auto",
+		[MODULE_YES] = "yes",
+		[MODULE_NO] = "no",
+		NULL
+	};
+	int use = MODULE_AUTO, ret;
+
+	ret = cli_word(l->args, MODULE, words, &use, l->err);
+	l->use = use;
+	return ret;
+}
+
+/* Only flows whose order is restored are split. */
+static int read_split(struct load *l)
+{
+	static const char *const words[] = {
+		[ROCESTEER_SPLIT_NONE] = "none",
+		[ROCESTEER_SPLIT_FEWEST] = "fewest",
+		[ROCESTEER_SPLIT_ALL] = "all",
+		[SPLIT_AUTO] = "auto",
+		NULL
+	};
+	int split = ROCESTEER_SPLIT_NONE, order, ret;
+	const char *option = NULL;
+
+	ret = cli_word(l->args, SPLIT, words, &split, l->err);
+	if (ret)
+		return ret;
+	if (split == SPLIT_AUTO) {
+		l->may_split = true;
+		split = l->args->value[ALL] ? ROCESTEER_SPLIT_NONE :
+					      ROCESTEER_SPLIT_ALL;
+	}
+	order = split ? ROCESTEER_RESEQ_AUTO : ROCESTEER_RESEQ_NONE;
+	ret = cli_word(l->args, RESEQUENCE, reseq_mode_names, &order, l->err);
+	if (ret)
+		return ret;
+	if (split && !order && l->may_split)
+		split = ROCESTEER_SPLIT_NONE;
+	if (split && !order)
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--split: with --resequence off no flow may be split");
+	if (l->args->value[ALL] && (split || order))
+		option = split ? "split" : "resequence";
+	if (option) {
+		err_set(l->err, EXIT_BAD_INPUT, "usage",
+			"--%s: with --all the module does not know the job's flows",
+			option);
+		err_hint(l->err, "Name the flows by --cgroup, --pid or --flow.");
+		return -EINVAL;
+	}
+	l->spec.split = split;
+	l->spec.reseq = order;
+	return 0;
+}
+
+void job_load_unsplit(struct load *l)
+{
+	l->spec.split = ROCESTEER_SPLIT_NONE;
+	if (!l->args->value[RESEQUENCE])
+		l->spec.reseq = ROCESTEER_RESEQ_NONE;
+}
+
+static int read_actuator(struct load *l)
+{
+	int actuator = ROCESTEER_ACTUATOR_AUTO, ret;
+
+	ret = cli_word(l->args, ACTUATOR, actuator_names, &actuator, l->err);
+	if (ret)
+		return ret;
+	if (actuator == ROCESTEER_ACTUATOR_QP && l->may_split)
+		job_load_unsplit(l);
+	if (actuator == ROCESTEER_ACTUATOR_QP && l->spec.split)
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--split: a queue pair has one port, --actuator qp splits nothing");
+	l->spec.actuator = actuator;
+	l->spec.keep_labels = l->args->value[KEEP_LABELS];
+	if (l->spec.keep_labels && actuator == ROCESTEER_ACTUATOR_PACKET)
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--keep-labels: --actuator packet changes no flow label");
+	return 0;
+}
+
+/* The pattern's name; whether it suits the slice is known later. */
+static int read_pattern(struct load *l)
+{
+	int pattern = -1, ret;
+
+	ret = cli_word(l->args, PATTERN, contention_pattern_names, &pattern,
+		       l->err);
+	if (l->args->value[SLICE] || l->args->value[CLUSTER])
+		l->spec.slice = 2 + pattern;	/* 1: not told */
+	return ret;
+}
+
+static int read_name(struct load *l)
+{
+	const char *name = l->args->value[NAME] ?: "";
+
+	if (strlen(name) >= sizeof(((struct rocesteer_job *)0)->name))
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--name: longer than 31 bytes");
+	if (!table_is_text(name))
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--name: is not UTF-8, or contains a control character");
+	l->spec.name = name;
+	return 0;
+}
+
+static int read_cgroup(struct load *l)
+{
+	const char *path = l->args->value[CGROUP];
+	struct statfs fs;
+	struct stat st;
+
+	if (!path)
+		return 0;
+	if (statfs(path, &fs) || stat(path, &st))
+		return err_set(l->err, EXIT_BAD_INPUT, "no-cgroup",
+			       "--cgroup: %s: %s", path, strerror(errno));
+	if (fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode))
+		return err_set(l->err, EXIT_BAD_INPUT, "no-cgroup",
+			       "--cgroup: %s is not a cgroup v2 directory",
+			       path);
+	l->spec.cgroup_id = st.st_ino;
+	return 0;
+}
+
+static int read_pid(struct load *l)
+{
+	__u64 pid = 0;
+	int ret;
+
+	ret = cli_uint(l->args, PID, 1, 4194304, &pid, l->err);
+	if (ret || !pid)
+		return ret;
+	if (kill(pid, 0) && errno == ESRCH)
+		return err_set(l->err, EXIT_BAD_INPUT, "no-process",
+			       "--pid: there is no process %llu", pid);
+	l->spec.pid = pid;
+	return 0;
+}
+
+static const struct portmap_peer *find_peer(const struct portmap *map,
+					    const __u8 addr[16])
+{
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		if (!addr_compare(map->peers[i].addr, addr))
+			return &map->peers[i];
+	return NULL;
+}
+
+static int check_flow(struct load *l, const struct rocesteer_flow_key *key,
+		      const char *item)
+{
+	const struct portmap_peer *peer = find_peer(&l->map, key->peer);
+	size_t i;
+
+	if (!peer)
+		return err_set(l->err, EXIT_BAD_INPUT, "no-peer",
+			       "--flow: %s: the peer is not in %s", item,
+			       l->args->value[PORT_MAP]);
+	if (peer->local)
+		return err_set(l->err, EXIT_BAD_INPUT, "local-peer",
+			       "--flow: %s: the peer is under our own leaf, there is nothing to steer",
+			       item);
+	for (i = 0; i < l->spec.nr_flows; i++)
+		if (!memcmp(&l->flows[i], key, sizeof(*key)))
+			return err_set(l->err, EXIT_BAD_INPUT, "usage",
+				       "--flow: %s is given twice", item);
+	return 0;
+}
+
+static int flow_add(const char *item, void *arg)
+{
+	struct rocesteer_flow_key key = {}, *bigger;
+	struct load *l = arg;
+	char addr[256];
+	__u64 qpn = 0;
+	char *slash;
+	int ret;
+
+	snprintf(addr, sizeof(addr), "%s", item);
+	slash = strchr(addr, '/');
+	if (slash)
+		*slash = '\0';
+	if (!slash || addr_parse(addr, key.peer) ||
+	    cli_number(slash + 1, 2, 0xffffff, &qpn))
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--flow: '%s' is not ADDR/QPN, with a queue pair number from 2 on",
+			       item);
+	key.ifindex = l->spec.ifindex;
+	key.dqpn = qpn;
+	ret = check_flow(l, &key, item);
+	if (ret)
+		return ret;
+	bigger = reallocarray(l->flows, l->spec.nr_flows + 1, sizeof(key));
+	if (!bigger)
+		return -ENOMEM;
+	l->flows = bigger;
+	l->flows[l->spec.nr_flows++] = key;
+	return 0;
+}
+
+static int read_flows(struct load *l)
+{
+	int ret = 0;
+
+	if (l->args->value[FLOW])
+		ret = cli_each(l->args->value[FLOW], flow_add, l);
+	if (ret == -EINVAL && !l->err->code)
+		err_set(l->err, EXIT_BAD_INPUT, "usage",
+			"--flow: a flow is empty or too long");
+	l->spec.flows = l->flows;
+	return ret;
+}
+
+size_t job_load_steered(const struct load *l)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < l->map.nr_peers; i++)
+		n += !l->map.peers[i].local;
+	return n;
+}
+
+/* A slice under one leaf has nobody to steer to, and chunks are tagged anyway. */
+static int check_steered(struct load *l)
+{
+	if (l->slice.slice.layout.leaves == 1 || l->args->value[CHUNK_PLAN] ||
+	    job_load_steered(l))
+		return 0;
+	err_set(l->err, EXIT_BAD_INPUT, "local-peer",
+		"%s: peers: all of them are local, there is nothing to steer",
+		l->args->value[PORT_MAP]);
+	err_hint(l->err, "If they are under other leaves, discover with a smaller --hop.");
+	return -EINVAL;
+}
+
+/* Each host deals from another path: FNV-1a of its own address. */
+static __u32 host_seed(const struct portmap *map)
+{
+	__u32 hash = 0x811c9dc5;
+	int i;
+
+	for (i = 0; i < 16; i++)
+		hash = (hash ^ map->peers[0].source[i]) * 0x01000193;
+	return hash;
+}
+
+/* What is wrong with the port map is of no use without the map's name. */
+static void name_map(struct load *l)
+{
+	char said[sizeof(l->err->message)];
+
+	if (!l->err->code)
+		return;
+	memcpy(said, l->err->message, sizeof(said));
+	snprintf(l->err->message, sizeof(said), "%s: %.400s",
+		 l->args->value[PORT_MAP], said);
+}
+
+/* Packets of another source than ours match nothing. */
+static int check_sources(struct load *l)
+{
+	const struct portmap_peer *peers = l->map.peers;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < l->map.nr_peers; i++)
+		if (!i || addr_compare(peers[i].source, peers[i - 1].source))
+			ret = probe_source_check(l->map.device, peers[i].source,
+						 l->err);
+	if (ret)
+		name_map(l);
+	return ret;
+}
+
+static int read_map(struct load *l)
+{
+	const char *file = l->args->value[PORT_MAP];
+	int ret;
+
+	l->map_file = file;
+	ret = portmap_read(file, &l->map, l->err);
+	if (ret)
+		return ret;
+	l->spec.ifindex = if_nametoindex(l->map.device);
+	if (!l->spec.ifindex) {
+		err_set(l->err, EXIT_FAILED, "no-device",
+			"%s: device: there is no network device %s", file,
+			l->map.device);
+		err_hint(l->err, "The port map may be of another host or network namespace.");
+		return -ENODEV;
+	}
+	l->spec.map = &l->map;
+	l->spec.seed = host_seed(&l->map);
+	return check_sources(l);
+}
+
+static int read_dependent(struct load *l)
+{
+	static const struct cli_with with[] = {
+		{ CLUSTER, SLICE_JOB }, { SLICE_JOB, CLUSTER },
+		{ RANGES, CHUNK_PLAN }, { DSCP, CHUNK_PLAN },
+		{ CHUNK_PLAN, RANGES },
+	};
+	static const int slice[] = { SLICE, CLUSTER };
+	const struct cli_args *args = l->args;
+	int ret = 0;
+
+	if (args->value[SLICE] || args->value[CLUSTER] || args->value[PATTERN])
+		ret = cli_one(args, slice, ARRAY_SIZE(slice), l->err);
+	return ret ?: cli_only_with(args, with, ARRAY_SIZE(with), l->err);
+}
+
+static void ignore(const struct contention_link *link, void *arg)
+{
+	(void)link;
+	(void)arg;
+}
+
+/*
+ * Each GPU by the spine of its lane, unless flows of its job would meet then:
+ * those are dealt over all spines of the slice.
+ */
+static int choose_routing(struct load *l)
+{
+	const struct contention_layout *layout = &l->slice.slice.layout;
+	enum contention_pattern pattern = CONTENTION_RING;
+	long shared = 0;
+	int ret;
+
+	if (layout->leaves == 1)
+		return 0;
+	if (l->args->value[PATTERN]) {
+		ret = slice_pattern(l->args, PATTERN, layout->ranks, &pattern,
+				    l->err);
+		if (ret)
+			return ret;
+		shared = contention_test_pattern(layout, pattern, 0, ignore,
+						 NULL);
+	}
+	if (shared < 0)
+		return shared;
+	/* Of permutations some are free of contention, but not any. */
+	if (shared || pattern == CONTENTION_PERMUTATION)
+		return 0;
+	l->spec.home = true;
+	if (l->spec.split && !l->may_split)
+		out_note(&l->args->out,
+			 "Flows take the spine of their GPU's lane: they are not split.");
+	l->spec.split = ROCESTEER_SPLIT_NONE;
+	l->spec.reseq = ROCESTEER_RESEQ_NONE;
+	return 0;
+}
+
+static int read_slice(struct load *l)
+{
+	const char *slice = l->args->value[SLICE];
+	const char *cluster = l->args->value[CLUSTER];
+	struct json_object *root;
+	int ret;
+
+	if (!slice && !cluster)
+		return 0;
+	ret = slice_get(slice, cluster, l->args->value[SLICE_JOB], &root,
+			l->err);
+	if (ret)
+		return ret;
+	ret = job_slice_read(&l->slice, root, slice ?: cluster, l->err);
+	json_object_put(root);
+	if (ret)
+		return ret;
+	ret = job_slice_restrict(&l->slice, &l->map, &l->rank, l->err);
+	if (ret) {
+		name_map(l);
+		return ret;
+	}
+	if (!l->args->value[NAME])
+		l->spec.name = l->slice.job;
+	return choose_routing(l);
+}
+
+/*
+ * The place of a host is how many of the job's hosts under the same leaf have a lower
+ * address: the same on all of them, if their port maps have all hosts of the job. A host
+ * with several addresses counts once.
+ */
+static bool find_place(struct load *l)
+{
+	const struct contention_layout *layout = &l->slice.slice.layout;
+	const struct portmap_peer *peers = l->map.peers;
+	const __u8 *own = NULL;
+	size_t i;
+
+	if (l->slice.slice.nr_spines) {
+		l->spec.place = l->rank - layout->first[layout->leaf[l->rank]];
+		return true;
+	}
+	for (i = 0; i < l->map.nr_peers; i++) {
+		if (!peers[i].local)
+			continue;
+		own = own ?: peers[i].source;
+		l->spec.place += !addr_compare(peers[i].source, own) &&
+				 addr_compare(peers[i].addr, own) < 0;
+	}
+	return own;
+}
+
+static int read_deal(struct load *l)
+{
+	static const char *const words[] = {
+		[ROCESTEER_DEAL_LEAST] = "least",
+		[ROCESTEER_DEAL_PLACE] = "place",
+		[DEAL_AUTO] = "auto",
+		NULL
+	};
+	bool known = find_place(l);
+	int deal = DEAL_AUTO, ret;
+
+	ret = cli_word(l->args, DEAL, words, &deal, l->err);
+	if (ret)
+		return ret;
+	if (deal == ROCESTEER_DEAL_PLACE && !known) {
+		err_set(l->err, EXIT_BAD_INPUT, "no-place",
+			"--deal place: %s: peers: none is under our own leaf, where the host's place is its number among them",
+			l->args->value[PORT_MAP]);
+		err_hint(l->err,
+			 "Give all hosts of the job to rocesteer path discover, or use --deal least.");
+		return -EINVAL;
+	}
+	/* Flows that are planned together are dealt together. */
+	if (deal == DEAL_AUTO)
+		deal = known && l->spec.split != ROCESTEER_SPLIT_FEWEST ?
+		       ROCESTEER_DEAL_PLACE : ROCESTEER_DEAL_LEAST;
+	l->spec.deal = deal;
+	return 0;
+}
+
+static int read_chunks(struct load *l)
+{
+	const char *plan = l->args->value[CHUNK_PLAN];
+
+	return plan ? chunk_load_read(&l->chunks, plan, l->args->value[RANGES],
+				      l->args->value[DSCP], l->err) : 0;
+}
+
+int job_options(struct load *l)
+{
+	__u64 id = 0;
+	int ret;
+
+	ret = cli_need(l->args, JOB, l->err) ?:
+	      cli_need(l->args, PORT_MAP, l->err) ?:
+	      cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err) ?:
+	      read_owner(l) ?: read_dependent(l) ?: read_pattern(l) ?:
+	      read_module(l) ?: read_split(l) ?:
+	      read_actuator(l) ?: read_name(l) ?: read_cgroup(l) ?:
+	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?: read_deal(l) ?:
+	      check_steered(l) ?: read_chunks(l) ?: read_flows(l);
+	l->spec.id = id;
+	l->spec.all = l->args->value[ALL];
+	l->no_verify = l->args->value[NO_VERIFY];
+	return ret;
+}
+

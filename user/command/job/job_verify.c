@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer job load: the port map against the fabric, and where the map came from. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "discover/discover.h"
+#include "job_load.h"
+
+static int refuse(struct load *l, const struct verify_result *moved)
+{
+	const struct portmap_peer *peer = &l->map.peers[moved->peer];
+	const struct portmap_path *path = &peer->paths[moved->path];
+	char name[ADDR_STRLEN], expected[ADDR_STRLEN], actual[ADDR_STRLEN];
+
+	err_set(l->err, EXIT_FAILED, "stale-map",
+		"%s: port %u to %s goes by %s, not by %s: the map is not of this fabric any more",
+		l->map_file, moved->port, addr_format(peer->addr, name),
+		addr_format(moved->actual, actual),
+		addr_format(path->router, expected));
+	err_hint(l->err,
+		 "See: rocesteer path verify %.100s. Find the ports again by rocesteer path discover, or load the job with --no-verify.",
+		 l->map_file);
+	return -ESTALE;
+}
+
+static int judge(struct load *l, const struct verify *verify)
+{
+	size_t i;
+
+	for (i = 0; i < verify->nr_moved; i++)
+		if (!addr_is_none(verify->moved[i].actual))
+			return refuse(l, &verify->moved[i]);
+	if (verify->nr_moved)
+		out_note(&l->args->out,
+			 "%s: %zu of %zu ports got no answer: whether they take their paths is not known. See: rocesteer path verify",
+			 l->map_file, verify->nr_moved, verify->checked);
+	else if (verify->checked)
+		l->verified = time(NULL);
+	return 0;
+}
+
+int job_load_verify(struct load *l)
+{
+	struct verify verify;
+	struct err err = {};
+	int ret;
+
+	if (l->no_verify)
+		return 0;
+	if (verify_sample(&l->map, &verify, &err)) {
+		out_note(&l->args->out, "%s: the ports are not verified: %s",
+			 l->map_file, err.message);
+		return 0;
+	}
+	ret = judge(l, &verify);
+	free(verify.moved);
+	return ret;
+}
+
+static void put_options(struct json_object *record, const struct cli_args *args)
+{
+	struct json_object *options = out_object(record, "options");
+	char *path;
+	int i;
+
+	for (i = 0; args->options[i].name; i++) {
+		const struct cli_option *option = &args->options[i];
+
+		if (!args->value[i])
+			continue;
+		path = cli_is_path(option) ? realpath(args->value[i], NULL) : NULL;
+		if (option->arg)
+			out_string(options, option->name, path ?: args->value[i]);
+		else
+			out_bool(options, option->name, true);
+		free(path);
+	}
+}
+
+static void put_map(struct json_object *record, const struct load *l)
+{
+	char *path = realpath(l->map_file, NULL);
+	struct stat st;
+
+	out_string(record, "port_map", path ?: l->map_file);
+	free(path);
+	if (!stat(l->map_file, &st) && S_ISREG(st.st_mode))
+		out_uint(record, "modified_at", st.st_mtime);
+	out_uint(record, "generation", l->map.generation);
+	out_string(record, "created", l->map.created);
+	if (l->verified)
+		out_uint(record, "verified_at", l->verified);
+}
+
+void job_load_remember(struct load *l)
+{
+	struct json_object *record = out_root();
+	struct err err = {};
+
+	out_string(record, "version", ROCESTEER_VERSION);
+	put_options(record, l->args);
+	put_map(record, l);
+	if (job_record_write(l->steer, l->spec.id, record, &err))
+		out_note(&l->args->out,
+			 "Where the job came from is not kept for rocesteer status: %s",
+			 err.message);
+	json_object_put(record);
+}

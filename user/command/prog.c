@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rocesteer prog: the programs at TC, and the module that they call, are replaced while jobs
+ * and their flows go on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "steer/steer.h"
+#include "objects.h"
+#include "interrupt.h"
+
+/* Until packets that peers have sent over several paths have arrived, ms. */
+#define DRAIN	1000
+/* Until programs that are not attached any more let go of the module, ms. */
+#define RELEASE	20000
+
+enum { MODULE };
+enum { AUTO, YES, NO, REPLACE };
+
+static const struct cli_option load_options[] = {
+	[MODULE] = { "module", "auto|yes|no|replace",
+		     "call the module (default: auto, if loaded), replace: by the installed one" },
+	{}
+};
+
+static const struct cli_option no_options[] = { {} };
+
+static const struct out_column columns[] = {
+	{ "version", "version" },
+	{ "programs", "programs of version" },
+	{ "tables", "layout of tables" },
+	{ "module", "module called" },
+	{ "module_version", "module loaded" },
+	{ "module_replaced", "module replaced" },
+	{ "adopted", "queue pairs adopted" },
+	{ "kept", "kept without jobs" },
+	{ "pins", "pins" },
+	{}
+};
+
+static const struct out_view views[] = {
+	{ .columns = columns },
+	{}
+};
+
+/**
+ * struct prog - programs being replaced
+ * @err: filled on failure
+ * @steer: the tables
+ * @genl: the module
+ * @listed: flows that were added by hand
+ * @nr_listed: how many
+ * @resequenced: flows whose order the module restores
+ * @adopted: queue pairs that the module has learnt
+ * @replaced: the module is another one now
+ */
+struct prog {
+	struct err *err;
+	struct steer *steer;
+	struct genl *genl;
+	struct genl_flow *listed;
+	size_t nr_listed;
+	size_t resequenced;
+	long adopted;
+	bool replaced;
+};
+
+/* Return: the exit status of a command, whose output goes to @text; or -1. */
+static int command(char *const argv[], char *text, size_t size)
+{
+	int pipes[2], status = -1;
+	ssize_t n, len = 0;
+	pid_t pid;
+
+	text[0] = '\0';
+	if (pipe(pipes))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		dup2(pipes[1], STDOUT_FILENO);
+		dup2(pipes[1], STDERR_FILENO);
+		close(pipes[0]);
+		close(pipes[1]);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	close(pipes[1]);
+	while ((n = read(pipes[0], text + len, size - 1 - len)) > 0)
+		len += n;
+	text[len] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	close(pipes[0]);
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+static bool differs(char *field)
+{
+	char *const modinfo[] = { "modinfo", "-F", field, "rocesteer", NULL };
+	char installed[128], loaded[128];
+
+	genl_module_says(field, loaded, sizeof(loaded));
+	return command(modinfo, installed, sizeof(installed)) ||
+	       strcmp(installed, loaded);
+}
+
+/* Is the module that is installed another one than the one that is loaded? */
+static bool is_other_module(void)
+{
+	return differs("srcversion") || differs("version");
+}
+
+static int modprobe(struct prog *p, char *option)
+{
+	char *const argv[] = { "modprobe", option, "rocesteer", NULL };
+	char *const plain[] = { "modprobe", "rocesteer", NULL };
+	char said[256];
+
+	if (!command(option ? argv : plain, said, sizeof(said)))
+		return 0;
+	return err_set(p->err, EXIT_FAILED, "modprobe", "modprobe %s%srocesteer: %s",
+		       option ?: "", option ? " " : "", said);
+}
+
+static int count_resequenced(const struct genl_flow *flow, void *arg)
+{
+	struct prog *p = arg;
+	struct genl_flow *bigger;
+
+	p->resequenced += flow->resequenced;
+	if (flow->origin != ROCESTEER_ORIGIN_NETLINK)
+		return 0;
+	bigger = reallocarray(p->listed, p->nr_listed + 1, sizeof(*flow));
+	if (!bigger)
+		return -ENOMEM;
+	p->listed = bigger;
+	p->listed[p->nr_listed++] = *flow;
+	return 0;
+}
+
+static int forget_order(const struct rocesteer_flow_key *key,
+			const struct rocesteer_flow_path *path, void *arg)
+{
+	struct rocesteer_set_order set = { .key = *key };
+	struct prog *p = arg;
+
+	if (path->flags & (ROCESTEER_FLOW_LOCAL_RESEQ | ROCESTEER_FLOW_PEER_RESEQ))
+		steer_set_order(p->steer, &set);
+	return 0;
+}
+
+/* The programs alone carry flows on: flows become whole, and peers get no promise of an order. */
+static int leave_module(struct prog *p)
+{
+	int ret = steer_open(&p->steer, STEER_RENEW | STEER_NO_MODULE, p->err);
+
+	if (ret)
+		return ret;
+	steer_flow_each(p->steer, forget_order, p);
+	steer_close(p->steer);
+	p->steer = NULL;
+	return 0;
+}
+
+/* A job that the programs know, and the module does not. */
+static int register_job(__u32 id, const struct rocesteer_job *from, void *arg)
+{
+	struct genl_job job = {
+		.id = id,
+		.cgroup_id = from->cgroup_id,
+		.pid = from->pid,
+		.resequence = from->reseq ? ROCESTEER_RESEQUENCE_ON :
+					      ROCESTEER_RESEQUENCE_OFF,
+	};
+	struct prog *p = arg;
+	int ret;
+
+	snprintf(job.name, sizeof(job.name), "%s", from->name);
+	ret = genl_job_add(p->genl, &job, p->err);
+	switch (ret) {
+	case -EEXIST:
+	case -ENOENT:	/* its cgroup is gone */
+	case -ESRCH:	/* its process is gone */
+		p->err->code = NULL;
+		return 0;
+	}
+	return ret;
+}
+
+static int register_flow(const struct rocesteer_flow_key *key,
+			 const struct rocesteer_flow_path *path, void *arg)
+{
+	struct prog *p = arg;
+
+	/* Flows that are steered by queue pair are the module's, by adoption. */
+	if (!(path->flags & (ROCESTEER_FLOW_FROM_PACKET | ROCESTEER_FLOW_QP)) &&
+	    genl_flow_add(p->genl, key, path->job, p->err))
+		p->err->code = NULL;	/* known, or its job is none of the module's */
+	return 0;
+}
+
+static int promise_order(const struct genl_flow *flow, void *arg)
+{
+	struct rocesteer_set_order set = { .key = flow->key, .orders = 1 };
+	struct prog *p = arg;
+
+	if (flow->resequenced)
+		steer_set_order(p->steer, &set);
+	return 0;
+}
+
+/* The module gets to know what the programs know. */
+static int join_module(struct prog *p)
+{
+	size_t i;
+	int ret;
+
+	ret = genl_open(&p->genl, p->err);
+	if (ret)
+		return ret;
+	ret = steer_job_each(p->steer, register_job, p);
+	if (!ret) {
+		p->adopted = qps_adopt(p->genl, p->err);
+		ret = p->adopted < 0 ? p->adopted : 0;
+	}
+	if (!ret)
+		ret = steer_flow_each(p->steer, register_flow, p);
+	for (i = 0; !ret && i < p->nr_listed; i++)
+		if (genl_flow_add(p->genl, &p->listed[i].key, p->listed[i].job, p->err))
+			p->err->code = NULL;
+	if (!ret)
+		ret = genl_flow_each(p->genl, promise_order, p, p->err);
+	genl_close(p->genl);
+	return ret;
+}
+
+/* Other network namespaces may have programs that call the module. */
+static int remove_module(struct prog *p)
+{
+	int tries, ret = 0;
+
+	for (tries = 0; tries < RELEASE / 100; tries++) {
+		p->err->code = NULL;
+		ret = modprobe(p, "-r");
+		if (!ret)
+			return 0;
+		usleep(100000);
+	}
+	err_hint(p->err, "Are jobs loaded in other network namespaces? ls /sys/fs/bpf/rocesteer");
+	return ret;
+}
+
+static int replace_module(struct prog *p)
+{
+	int ret;
+
+	ret = genl_open(&p->genl, p->err);
+	if (!ret) {
+		ret = genl_flow_each(p->genl, count_resequenced, p, p->err);
+		genl_close(p->genl);
+	}
+	p->err->code = NULL;	/* one that cannot be talked to is replaced as well */
+	ret = leave_module(p);
+	if (ret)
+		return ret;
+	if (p->resequenced)
+		usleep(DRAIN * 1000);
+	ret = remove_module(p);
+	if (ret)
+		return ret;
+	p->replaced = true;
+	return modprobe(p, NULL);
+}
+
+static struct json_object *to_json(struct prog *p)
+{
+	struct json_object *root = out_root();
+	struct rocesteer_version version;
+	char text[64];
+
+	out_string(root, "version", ROCESTEER_VERSION);
+	if (!steer_version(p->steer, &version)) {
+		version.version[sizeof(version.version) - 1] = '\0';
+		out_string(root, "programs", version.version);
+		out_uint(root, "tables", version.abi);
+	}
+	out_bool(root, "module", steer_has_module(p->steer));
+	genl_module_says("version", text, sizeof(text));
+	if (genl_module_is_loaded())
+		out_string(root, "module_version", text);
+	out_bool(root, "kept", steer_is_kept(p->steer));
+	out_string(root, "pins", steer_pin_dir(p->steer));
+	return root;
+}
+
+static int load(struct prog *p, int module, struct json_object **root)
+{
+	struct err replacing = {};
+	int ret = 0, failed = 0;
+
+	if (module == REPLACE && genl_module_is_loaded() && is_other_module()) {
+		failed = replace_module(p);
+		if (failed && !genl_module_is_loaded())
+			return failed;
+		/* The old one is still there: back to it, and then say so. */
+		replacing = *p->err;
+		p->err->code = NULL;
+	}
+	if (module == YES && !genl_module_is_loaded()) {
+		ret = genl_open(&p->genl, p->err);
+		if (ret)
+			return ret;
+		genl_close(p->genl);
+	}
+	if (module == NO)
+		ret = leave_module(p) ?: steer_open(&p->steer, STEER_READ, p->err);
+	else
+		ret = steer_open(&p->steer, STEER_RENEW, p->err);
+	if (ret)
+		return ret;
+	if (steer_has_module(p->steer))
+		ret = join_module(p);
+	if (!ret && failed) {
+		*p->err = replacing;
+		ret = failed;
+	}
+	if (ret)
+		goto out;
+	*root = to_json(p);
+	if (module == REPLACE)
+		out_bool(*root, "module_replaced", p->replaced);
+	if (steer_has_module(p->steer))
+		out_uint(*root, "adopted", p->adopted);
+out:
+	steer_close(p->steer);
+	return ret;
+}
+
+static int run_load(const struct cli_args *args, struct err *err)
+{
+	static const char *const words[] = {
+		[AUTO] = "auto", [YES] = "yes", [NO] = "no", [REPLACE] = "replace", NULL
+	};
+	struct prog p = { .err = err };
+	struct json_object *root;
+	int module = AUTO, ret;
+
+	ret = cli_word(args, MODULE, words, &module, err) ?: permission_load(err);
+	if (ret)
+		return ret;
+	interrupt_hold();
+	ret = load(&p, module, &root);
+	interrupt_release();
+	free(p.listed);
+	return ret ?: out_show(&args->out, root, views);
+}
+
+static int run_unload(const struct cli_args *args, struct err *err)
+{
+	struct steer *steer;
+	int ret = steer_open(&steer, 0, err);
+
+	(void)args;
+	if (ret == -ENOENT) {	/* there are none */
+		err->code = NULL;
+		return 0;
+	}
+	if (ret)
+		return ret;
+	steer_let_go(steer);
+	steer_close(steer);
+	return 0;
+}
+
+static int run_show(const struct cli_args *args, struct err *err)
+{
+	struct prog p = { .err = err };
+	struct json_object *root;
+	int ret = steer_open(&p.steer, STEER_READ, err);
+
+	if (ret)
+		return ret;
+	root = to_json(&p);
+	steer_close(p.steer);
+	return out_show(&args->out, root, views);
+}
+
+static const struct cli_verb verbs[] = {
+	{
+		.name = "load",
+		.help = "Put the programs of this version in place; jobs and flows go on",
+		.options = load_options,
+		.changes = true,
+		.run = run_load,
+	},
+	{
+		.name = "unload",
+		.help = "Let programs go with the last job, or now if there is none",
+		.options = no_options,
+		.changes = true,
+		.run = run_unload,
+	},
+	{
+		.name = "show",
+		.help = "Show which programs and module are in place",
+		.options = no_options,
+		.run = run_show,
+	},
+	{}
+};
+
+const struct cli_object cli_prog = {
+	.name = "prog",
+	.help = "replace the programs and the module while jobs go on",
+	.verbs = verbs,
+};

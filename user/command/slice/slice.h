@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The verbs of rocesteer slice that have a file of their own. */
+#ifndef ROCESTEER_CLI_SLICE_H
+#define ROCESTEER_CLI_SLICE_H
+
+#include "cluster/cluster.h"
+#include "slice/slice.h"
+#include "../objects.h"
+
+extern const struct cli_option slice_alloc_options[];
+int slice_alloc(const struct cli_args *args, struct err *err);
+
+extern const struct cli_option slice_release_options[];
+int slice_release(const struct cli_args *args, struct err *err);
+
+/**
+ * struct slice_want - what an allocation asks for
+ * @gpus: in all
+ * @servers: which, wholly, ascending by leaf, then server; NULL: any
+ * @nr: number of @servers
+ */
+struct slice_want {
+	__u32 gpus;
+	struct slice_server *servers;
+	__u32 nr;
+};
+
+/**
+ * slice_want_read() - read a list of servers
+ * @c: cluster they are in
+ * @list: L/V[,L/V..], or names
+ * @nodes: they are names
+ * @want: empty; filled; its servers are to be freed in any case
+ * @err: names the option, or the file
+ *
+ * Return: 0 or a negative errno.
+ */
+int slice_want_read(const struct cluster *c, const char *list, bool nodes,
+		    struct slice_want *want, struct err *err);
+
+/* Whether a job has the servers that are asked for; without any: no. */
+bool slice_want_is(const struct slice_want *want, struct json_object *job);
+
+/* Say why these servers cannot be had. Return: a negative errno. */
+int slice_want_refuse(const struct cluster *c, const struct slice_want *want,
+		      int refusal, struct err *err);
+
+/**
+ * slice_check_shape() - whether a job has a place in the cluster if it is empty
+ * @c: parts that are marked or in use by others count as free, circuits as movable
+ * @gpus: at most all
+ * @err: code "shape": says what does not fit, and what does
+ *
+ * Return: 0 or -EINVAL.
+ */
+int slice_check_shape(const struct cluster *c, __u32 gpus, struct err *err);
+
+/*
+ * What an allocation needs of circuits: slice_place(), and where that finds no
+ * place in the network and --ocs is given, circuits that are moved for one.
+ */
+struct slice_plan {
+	struct slice slice;
+	__u16 *circuit;		/* that are to be, NULL: they stay */
+	long shared;		/* steps of patterns in which flows of the job meet */
+};
+
+/* Return: 0, an enum slice_refusal, or a negative errno; to be freed. */
+int slice_plan_make(const struct cluster *c, const struct slice_want *want,
+		    bool ocs, struct slice_plan *plan);
+void slice_plan_free(struct slice_plan *plan);
+
+/* Have the circuits of a plan moved, or moved back. */
+int slice_plan_move(const struct cluster *c, const struct slice_plan *plan,
+		    const char *driver, const char *id, bool back,
+		    struct err *err);
+
+/*
+ * Make an allocation last, by a driver where circuits move. What fails leaves
+ * file and circuits as they were, unless @c->replaced.
+ */
+int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
+		    const struct slice_plan *plan, const char *driver,
+		    struct err *err);
+
+/*
+ * The journal's line of what was decided on a job, which may be NULL, and what
+ * there is to say but for its parts. -ENOMEM ends the program.
+ */
+struct json_object *slice_decision(const char *decision, const char *id,
+				   struct json_object *more);
+
+/* Whether a name can be a job's, which NULL is. Return: 0 or -EINVAL. */
+int slice_check_id(const char *id, struct err *err);
+
+/* A job without a name gets the number of the change, or the next unused. */
+void slice_make_id(const struct cluster *c, char *id, size_t size);
+
+/* What there is too little of, for an enum slice_refusal. */
+const char *slice_lacks(int refusal);
+
+extern const struct cli_option slice_submit_options[];
+int slice_submit(const struct cli_args *args, struct err *err);
+
+extern const struct cli_option slice_queue_options[];
+int slice_queue(const struct cli_args *args, struct err *err);
+
+extern const struct cli_option slice_replay_options[];
+int slice_replay(const struct cli_args *args, struct err *err);
+
+extern const struct cli_option slice_trace_options[];
+int slice_trace(const struct cli_args *args, struct err *err);
+
+extern const struct cli_option slice_wire_options[];
+int slice_wire(const struct cli_args *args, struct err *err);
+
+extern const struct cli_option slice_mark_options[];
+int slice_mark(const struct cli_args *args, struct err *err);
+
+extern const struct cli_option slice_check_options[];
+int slice_check(const struct cli_args *args, struct err *err);
+
+/* The job that an option names. Return: NULL with @err filled. */
+struct json_object *slice_find_job(const struct cluster *c, const char *id,
+				   struct err *err);
+
+/* A job as commands print it. */
+struct json_object *slice_job_json(const struct cluster *c, const char *id,
+				   struct json_object *job);
+
+/**
+ * slice_get() - a slice as commands print it, from where options say
+ * @file: what alloc or show printed; NULL: it is in a cluster file
+ * @cluster: the cluster file
+ * @id: name of the job in it
+ * @root: set; to be released
+ * @err: names file and field
+ *
+ * Return: 0 or a negative errno.
+ */
+int slice_get(const char *file, const char *cluster, const char *id,
+	      struct json_object **root, struct err *err);
+
+/**
+ * slice_pattern() - the pattern of traffic that an option names
+ * @args: arguments
+ * @option: its index
+ * @ranks: that take part
+ * @pattern: set
+ * @err: names the option
+ *
+ * Return: 0 or -EINVAL.
+ */
+int slice_pattern(const struct cli_args *args, int option, __u32 ranks,
+		  enum contention_pattern *pattern, struct err *err);
+
+#endif /* ROCESTEER_CLI_SLICE_H */

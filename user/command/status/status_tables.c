@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer status: what the tables say about their jobs. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "discover/discover.h"
+#include "status.h"
+
+#define SAMPLE	VERIFY_SAMPLE_PEERS
+
+static int read_job(__u32 id, const struct rocesteer_job *job, void *arg)
+{
+	struct status *st = arg;
+	struct status_job *item = set_get(&st->jobs, &id, sizeof(id), sizeof(*item));
+
+	if (!item)
+		return -ENOMEM;
+	item->job = *job;
+	if_indextoname(job->ifindex, item->device);
+	snprintf(item->sample.device, sizeof(item->sample.device), "%s", item->device);
+	item->record = job_record_read(st->steer, id);
+	return 0;
+}
+
+static __u32 bits(__u64 paths)
+{
+	return __builtin_popcountll(paths);
+}
+
+static void read_group(struct status *st, const struct rates_group *group)
+{
+	struct status_job *item = set_find(&st->jobs, &group->key.job,
+					   sizeof(group->key.job));
+	__u32 nr = group->group.nr_paths, p;
+	__u64 imbalance = rates_imbalance(group), all;
+
+	if (!item || !nr)
+		return;
+	all = ~0ull >> (64 - nr);
+	item->no_port += bits(all & ~group->ports);
+	item->down += bits(all & group->group.down);
+	if (imbalance > item->imbalance)
+		item->imbalance = imbalance;
+	for (p = 0; p < nr; p++)
+		item->retransmissions += group->path[p].rounds;
+}
+
+/* The first look at rates has what flows sent from their beginning. */
+static int read_groups(struct status *st, struct err *err)
+{
+	struct rates rates = {};
+	int ret = rates_read(&rates, err);
+	size_t i;
+
+	for (i = 0; !ret && i < rates.groups.nr; i++)
+		read_group(st, rates.groups.item[i]);
+	rates_free(&rates);
+	return ret;
+}
+
+static int read_flow(const struct rocesteer_flow_key *key,
+		     const struct rocesteer_flow_path *path, void *arg)
+{
+	struct status *st = arg;
+	struct status_job *item = set_find(&st->jobs, &path->job, sizeof(path->job));
+
+	(void)key;
+	if (item)
+		item->flows++;
+	return 0;
+}
+
+/* A place in the sample, at random for each peer alike; NULL: this one is left out. */
+static struct portmap_peer *sample_place(struct status_job *item)
+{
+	struct portmap *map = &item->sample;
+	size_t at = item->met++;
+
+	if (!map->peers)
+		map->peers = calloc(SAMPLE, sizeof(*map->peers));
+	if (!map->peers)
+		return NULL;
+	if (at < SAMPLE)
+		return &map->peers[map->nr_peers++];
+	at = random() % item->met;
+	if (at >= SAMPLE)
+		return NULL;
+	portmap_peer_free(&map->peers[at]);
+	memset(&map->peers[at], 0, sizeof(map->peers[at]));
+	return &map->peers[at];
+}
+
+/* The ports in use, but for those of paths that are known to be dead. */
+static int sample_ports(struct portmap_peer *to, const struct rocesteer_peer *peer,
+			const struct rocesteer_group *group)
+{
+	int ret = 0;
+	__u32 p;
+
+	for (p = 0; ret >= 0 && p < peer->nr_paths && p < ROCESTEER_MAX_PATHS; p++)
+		if (peer->sport[p] && !(group->down >> p & 1))
+			ret = portmap_peer_add_port(to, group->router[p],
+						    group->leaf[p],
+						    ntohs(peer->sport[p]));
+	return ret < 0 ? ret : 0;
+}
+
+static void check_source(struct status *st, struct status_job *item,
+			 const __u8 source[16])
+{
+	struct err err = {};
+
+	if (!item->device[0] || !addr_compare(item->source, source))
+		return;
+	memcpy(item->source, source, 16);
+	if (!probe_source_check(item->device, source, &err))
+		return;
+	status_advise(status_find(st, STATUS_ERROR, "foreign-map", item->id, "%s",
+				  err.message),
+		      "Give %s the address back, or find the ports again: rocesteer path discover, then rocesteer job replace.",
+		      item->device);
+}
+
+static int read_peer(const struct rocesteer_peer_key *key,
+		     const struct rocesteer_peer *peer, void *arg)
+{
+	struct rocesteer_group_key gkey = { .job = key->job, .ifindex = key->ifindex };
+	struct status *st = arg;
+	struct status_job *item = set_find(&st->jobs, &key->job, sizeof(key->job));
+	struct rocesteer_group group;
+	struct portmap_peer *to;
+
+	memcpy(gkey.leaf, peer->leaf, sizeof(gkey.leaf));
+	if (!item || steer_group_get(st->steer, &gkey, &group))
+		return 0;
+	check_source(st, item, peer->source);
+	to = sample_place(item);
+	if (!to)
+		return item->sample.peers ? 0 : -ENOMEM;
+	item->sample.hop = peer->hop;
+	memcpy(to->addr, key->addr, 16);
+	memcpy(to->source, peer->source, 16);
+	return sample_ports(to, peer, &group);
+}
+
+int status_jobs_read(struct status *st, struct err *err)
+{
+	if (!st->steer)
+		return 0;
+	srandom(time(NULL));
+	snprintf(st->pins, sizeof(st->pins), "%s", steer_pin_dir(st->steer));
+	return steer_job_each(st->steer, read_job, st) ?: read_groups(st, err) ?:
+	       steer_flow_each(st->steer, read_flow, st) ?:
+	       steer_peer_each(st->steer, 0, read_peer, st);
+}
+
+static void free_job(void *item)
+{
+	struct status_job *job = item;
+
+	json_object_put(job->record);
+	portmap_free(&job->sample);
+	free(job);
+}
+
+void status_jobs_free(struct status *st)
+{
+	set_clear(&st->jobs, free_job);
+}

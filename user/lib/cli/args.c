@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Values of options. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "args.h"
+
+int cli_number(const char *text, __u64 min, __u64 max, __u64 *value)
+{
+	int base = text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10;
+	unsigned long long number;
+	char *end;
+
+	/* strtoull() would also take a sign, space, or "0x" alone. */
+	if (text[0] < '0' || text[0] > '9' ||
+	    (base == 16 && !strchr("0123456789abcdefABCDEF", text[2])) ||
+	    (base == 16 && !text[2]))
+		return -EINVAL;
+	errno = 0;
+	number = strtoull(text, &end, base);
+	if (errno || *end || number < min || number > max)
+		return -EINVAL;
+	*value = number;
+	return 0;
+}
+
+int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b)
+{
+	const char *slash = strchr(text, '/');
+	char first[32];
+
+	if (!slash || slash - text >= (long)sizeof(first))
+		return -EINVAL;
+	memcpy(first, text, slash - text);
+	first[slash - text] = '\0';
+	return cli_number(first, 0, rows - 1, a) ?:
+	       cli_number(slash + 1, 0, columns - 1, b);
+}
+
+bool cli_is_path(const struct cli_option *option)
+{
+	return option->arg && (!strcmp(option->arg, "FILE") || !strcmp(option->arg, "PATH"));
+}
+
+int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
+	     __u64 *value, struct err *err)
+{
+	const char *text = args->value[option];
+
+	if (!text || !cli_number(text, min, max, value))
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "usage",
+		       "--%s: '%s' is not a number from %llu to %llu",
+		       args->options[option].name, text, min, max);
+}
+
+int cli_need(const struct cli_args *args, int option, struct err *err)
+{
+	if (args->value[option])
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "usage", "--%s %s is missing",
+		       args->options[option].name, args->options[option].arg);
+}
+
+int cli_word(const struct cli_args *args, int option,
+	     const char * const *words, int *value, struct err *err)
+{
+	const char *text = args->value[option];
+	char all[192];
+	int i;
+
+	if (!text)
+		return 0;
+	i = words_find(words, text);
+	if (i < 0)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--%s: '%s' is not one of %s",
+			       args->options[option].name, text,
+			       words_list(words, all, sizeof(all)));
+	*value = i;
+	return 0;
+}
+
+int cli_one(const struct cli_args *args, const int *options, size_t n,
+	    struct err *err)
+{
+	size_t i, given = 0, len = 0;
+	char all[128];
+
+	for (i = 0; i < n; i++) {
+		given += !!args->value[options[i]];
+		len += snprintf(all + len, sizeof(all) - len, "%s--%s",
+				!i ? "" : i + 1 < n ? ", " : " and ",
+				args->options[options[i]].name);
+	}
+	if (given == 1)
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "usage", "%s of %s must be given",
+		       given ? "only one" : "one", all);
+}
+
+int cli_only_with(const struct cli_args *args, const struct cli_with *pairs,
+		  size_t n, struct err *err)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (args->value[pairs[i].option] && !args->value[pairs[i].other])
+			return err_set(err, EXIT_BAD_INPUT, "usage",
+				       "--%s: only with --%s",
+				       args->options[pairs[i].option].name,
+				       args->options[pairs[i].other].name);
+	return 0;
+}
+
+int cli_each(const char *text, int (*fn)(const char *item, void *arg),
+	     void *arg)
+{
+	char item[256];
+	size_t len;
+	int ret;
+
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		if (!len || len >= sizeof(item))
+			return -EINVAL;
+		memcpy(item, text, len);
+		item[len] = '\0';
+		ret = fn(item, arg);
+		if (ret || !text[len])
+			return ret;
+	}
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The command line: objects, their verbs, and the options of each verb. The
+ * tables here are what getopt_long(), --help and the tests of the man pages
+ * and of the completion read.
+ */
+#ifndef ROCESTEER_LIB_CLI_ARGS_H
+#define ROCESTEER_LIB_CLI_ARGS_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#include "base/base.h"
+
+#define CLI_MAX_OPTIONS	26
+
+/**
+ * struct cli_option - one long option of a verb
+ * @name: without the dashes; NULL ends a table
+ * @arg: what its argument is called, NULL: it takes none
+ * @help: one line
+ */
+struct cli_option {
+	const char *name;
+	const char *arg;
+	const char *help;
+};
+
+/**
+ * struct cli_args - a verb's parsed arguments
+ * @out: where to print
+ * @options: table of the verb
+ * @value: by index in @options: argument, "" for an option that takes none,
+ *	NULL where the option was not given
+ * @operand: the verb's operand, or NULL
+ */
+struct cli_args {
+	struct out out;
+	const struct cli_option *options;
+	const char *value[CLI_MAX_OPTIONS];
+	const char *operand;
+};
+
+/**
+ * struct cli_verb - something that can be done
+ * @name: NULL: the object has this one verb, which is not named
+ * @operand: what its one operand is called, in brackets where it may be left out, NULL: it
+ *	takes none
+ * @help: one line
+ * @options: ended by one without name
+ * @changes: it changes what the kernel does: CAP_NET_ADMIN and CAP_BPF
+ * @run: returns 0, or a negative errno with @err filled, or an exit status
+ */
+struct cli_verb {
+	const char *name;
+	const char *operand;
+	const char *help;
+	const struct cli_option *options;
+	bool changes;
+	int (*run)(const struct cli_args *args, struct err *err);
+};
+
+/**
+ * struct cli_object - something that things are done to
+ * @name: its name; "": the program does nothing else
+ * @help: one line
+ * @verbs: ended by one without @run
+ */
+struct cli_object {
+	const char *name;
+	const char *help;
+	const struct cli_verb *verbs;
+};
+
+/* The name of the program. */
+extern const char * const cli_program;
+
+/* "--json" may stand anywhere: take it out before anything can fail. */
+bool cli_take_json(int *argc, char **argv);
+
+bool cli_wants_help(const char *arg);
+
+/**
+ * cli_usage() - refuse arguments
+ * @err: filled
+ * @what: is wrong
+ * @name: with what, or NULL
+ * @see: object and verb whose help says more, or NULL
+ *
+ * Return: -EINVAL.
+ */
+int cli_usage(struct err *err, const char *what, const char *name,
+	      const char *see);
+
+/**
+ * cli_run() - run a verb
+ * @object: it belongs to
+ * @verb: the verb
+ * @args: zeroed but for @out
+ * @argc: arguments from the verb on
+ * @argv: likewise; the first is not looked at
+ * @err: filled on failure
+ *
+ * Return: as the verb's run().
+ */
+int cli_run(const struct cli_object *object, const struct cli_verb *verb,
+	    struct cli_args *args, int argc, char **argv, struct err *err);
+
+/* Print what went wrong, if something did. Return: the exit status. */
+int cli_exit(const struct out *out, int ret, struct err *err);
+
+/* Print what was done before a failure as well: see out_error(). */
+int cli_fail(const struct out *out, struct json_object *root,
+	     const struct out_view *views, int ret, struct err *err);
+
+/* Does the option name a file, or another path? */
+bool cli_is_path(const struct cli_option *option);
+
+/**
+ * cli_uint() - read an option's number
+ * @args: arguments
+ * @option: its index; when absent @value stays as it is
+ * @min: smallest
+ * @max: largest
+ * @value: set
+ * @err: names the option
+ *
+ * Decimal, or hexadecimal behind 0x. Return: 0 or -EINVAL.
+ */
+int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
+	     __u64 *value, struct err *err);
+
+/**
+ * cli_number() - read a number that is all of a text
+ * @text: the text
+ * @min: smallest
+ * @max: largest
+ * @value: set
+ *
+ * Return: 0 or -EINVAL.
+ */
+int cli_number(const char *text, __u64 min, __u64 max, __u64 *value);
+
+/**
+ * cli_word() - read an option that is one of some words
+ * @args: arguments
+ * @option: its index; when absent @value stays as it is
+ * @words: ended by NULL
+ * @value: set to the word's index
+ * @err: names the option and the words
+ *
+ * Return: 0 or -EINVAL.
+ */
+int cli_word(const struct cli_args *args, int option,
+	     const char * const *words, int *value, struct err *err);
+
+/* Read A/B: numbers below @rows and @columns. Return: 0 or -EINVAL. */
+int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b);
+
+/* An option that must be given. Return: 0 or -EINVAL. */
+int cli_need(const struct cli_args *args, int option, struct err *err);
+
+/* Exactly one of @n options must be given. Return: 0 or -EINVAL. */
+int cli_one(const struct cli_args *args, const int *options, size_t n,
+	    struct err *err);
+
+/* @option means nothing without @other. */
+struct cli_with {
+	int option;
+	int other;
+};
+
+/* Options that mean nothing without another. Return: 0 or -EINVAL. */
+int cli_only_with(const struct cli_args *args, const struct cli_with *pairs,
+		  size_t n, struct err *err);
+
+/**
+ * cli_each() - go through a list separated by commas
+ * @text: the list
+ * @fn: called for each item; nonzero ends the walk
+ * @arg: passed on
+ *
+ * Return: 0, what @fn returned, or -EINVAL for an empty item or one beyond 255
+ * bytes.
+ */
+int cli_each(const char *text, int (*fn)(const char *item, void *arg),
+	     void *arg);
+
+/* Help pages on standard output. */
+void cli_help(const struct cli_object * const *objects);
+void cli_help_object(const struct cli_object *object);
+void cli_help_verb(const struct cli_object *object,
+		   const struct cli_verb *verb);
+
+#endif /* ROCESTEER_LIB_CLI_ARGS_H */

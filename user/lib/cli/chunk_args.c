@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The options that describe a collective and its network. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "chunk_args.h"
+
+/**
+ * struct list - an option with a value for each dimension
+ * @of: filled
+ * @n: values so far
+ * @max: there may be
+ * @name: of the option
+ * @letter: of its values in messages
+ * @read: reads value @n
+ * @err: names option and value
+ */
+struct list {
+	struct chunk_collective *of;
+	__u32 n;
+	__u32 max;
+	const char *name;
+	char letter;
+	int (*read)(struct list *list, const char *item);
+	struct err *err;
+};
+
+static int bad_item(const struct list *list, const char *item,
+		    const char *what)
+{
+	return err_set(list->err, EXIT_BAD_INPUT, "usage",
+		       "--%s: %c%u: '%s' is not %s", list->name, list->letter,
+		       list->n, item, what);
+}
+
+static int read_endpoints(struct list *list, const char *item)
+{
+	__u64 value;
+
+	if (cli_number(item, 1, CHUNK_MAX_ENDPOINTS, &value))
+		return bad_item(list, item, "a number from 1 to 65536");
+	list->of->dim[list->n].endpoints = value;
+	return 0;
+}
+
+static int read_bandwidth(struct list *list, const char *item)
+{
+	struct chunk_dim *dim = &list->of->dim[list->n];
+
+	if (decimal_read(item, 1, CHUNK_MAX_BANDWIDTH, &dim->bandwidth))
+		return bad_item(list, item,
+				"a number of GiB/s from 0.000001 to 100000 with at most six decimals");
+	if (chunk_time(dim, list->of->size) > CHUNK_MAX_TIME)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--bandwidth: B%u: at %s GiB/s, --size takes more than a day",
+			       list->n, item);
+	return 0;
+}
+
+static int read_algorithm(struct list *list, const char *item)
+{
+	int i = words_find(chunk_algs, item);
+	char all[64];
+
+	if (!strcmp(item, "netreduce"))
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: A%u: netreduce cannot be planned: it is for rocesteer-perf, in one dimension",
+			       list->name, list->n);
+	if (i < 0)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: A%u: '%s' is not one of %s", list->name,
+			       list->n, item,
+			       words_list(chunk_algs, all, sizeof(all)));
+	list->of->dim[list->n].alg = i;
+	return 0;
+}
+
+/* A millionth of a microsecond is a picosecond. */
+static int read_latency(struct list *list, const char *item)
+{
+	struct chunk_dim *dim = &list->of->dim[list->n];
+	__u32 steps = chunk_alg_steps(dim->alg, dim->endpoints);
+	__u64 value;
+
+	if (decimal_read(item, 0, CHUNK_MAX_LATENCY, &value))
+		return bad_item(list, item,
+				"a number from 0 to 1000000 with at most six decimals");
+	if (value * steps > CHUNK_MAX_LATENCY)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--latency: L%u: %u steps of %s us are more than a second",
+			       list->n, steps, item);
+	dim->latency = value * steps;
+	return 0;
+}
+
+static int list_add(const char *item, void *arg)
+{
+	struct list *list = arg;
+	int ret;
+
+	if (list->n == list->max)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: more than %u dimensions", list->name,
+			       list->max);
+	ret = list->read(list, item);
+	if (!ret)
+		list->n++;
+	return ret;
+}
+
+static int list_read(struct list *list, const char *text)
+{
+	int ret;
+
+	list->n = 0;
+	ret = cli_each(text, list_add, list);
+	if (ret && !list->err->code)
+		err_set(list->err, EXIT_BAD_INPUT, "usage",
+			"--%s: %c%u is empty or too long", list->name,
+			list->letter, list->n);
+	return ret;
+}
+
+/* "16x8x8" is a list as well. */
+static int dims_read(struct list *list, const char *text)
+{
+	struct chunk_collective *of = list->of;
+	char *copy = strdup(text), *x;
+	__u32 most = 1, k;
+	int ret;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((x = strchr(copy, 'x')))
+		*x = ',';
+	list->max = CHUNK_MAX_DIMS;
+	ret = list_read(list, copy);
+	free(copy);
+	if (ret)
+		return ret;
+	of->dims = list->n;
+	for (k = 0; k < of->dims; k++)
+		if (of->dim[k].endpoints > most)
+			most = of->dim[k].endpoints;
+	if (most > 1)
+		return 0;
+	return err_set(list->err, EXIT_BAD_INPUT, "usage",
+		       "--dims: no dimension joins more than one endpoint");
+}
+
+/* A list with as many values as there are dimensions. */
+static int values_read(struct list *list, const char *text)
+{
+	int ret;
+
+	if (!text)
+		return 0;
+	list->max = list->of->dims;
+	ret = list_read(list, text);
+	if (!ret && list->n != list->max)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: as many values as dimensions are needed, %u, not %u",
+			       list->name, list->max, list->n);
+	return ret;
+}
+
+static int size_read(const struct cli_args *args, struct chunk_collective *of,
+		     struct err *err)
+{
+	static const char units[] = "KMGT";
+	const char *text = args->value[CHUNK_OPTION_SIZE], *unit;
+	size_t len = strlen(text);
+	char number[32];
+	int shift = 0;
+
+	unit = len ? strchr(units, text[len - 1]) : NULL;
+	if (unit && *unit) {
+		shift = 10 * (unit - units + 1);
+		len--;
+	}
+	if (len >= sizeof(number))
+		len = 0;
+	snprintf(number, sizeof(number), "%.*s", (int)len, text);
+	if (cli_number(number, 1, CHUNK_MAX_SIZE >> shift, &of->size))
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--size: '%s' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind",
+			       text);
+	of->size <<= shift;
+	if (of->size < of->chunks)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--size: %llu is not a byte for each of %u chunks",
+			       of->size, of->chunks);
+	return 0;
+}
+
+static int network_read(const struct cli_args *args,
+			struct chunk_collective *of, struct err *err)
+{
+	static const struct {
+		int option;
+		char letter;
+		int (*read)(struct list *list, const char *item);
+	} lists[] = {
+		{ CHUNK_OPTION_DIMS, 'N', read_endpoints },
+		{ CHUNK_OPTION_BANDWIDTH, 'B', read_bandwidth },
+		{ CHUNK_OPTION_ALGORITHM, 'A', read_algorithm },
+		{ CHUNK_OPTION_LATENCY, 'L', read_latency },
+	};
+	struct list list = { .of = of, .err = err };
+	int ret = 0;
+	__u32 i;
+
+	for (i = 0; !ret && i < ARRAY_SIZE(lists); i++) {
+		const char *text = args->value[lists[i].option];
+
+		list.name = args->options[lists[i].option].name;
+		list.letter = lists[i].letter;
+		list.read = lists[i].read;
+		ret = i ? values_read(&list, text) : dims_read(&list, text);
+	}
+	return ret;
+}
+
+int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
+		    struct err *err)
+{
+	int kind = CHUNK_ALL_REDUCE, ret;
+	__u64 chunks = 64;
+
+	ret = cli_need(args, CHUNK_OPTION_DIMS, err) ?:
+	      cli_need(args, CHUNK_OPTION_BANDWIDTH, err) ?:
+	      cli_need(args, CHUNK_OPTION_SIZE, err) ?:
+	      cli_uint(args, CHUNK_OPTION_CHUNKS, 1, CHUNK_MAX_CHUNKS, &chunks,
+		       err) ?:
+	      cli_word(args, CHUNK_OPTION_COLLECTIVE, chunk_kinds, &kind, err);
+	if (ret)
+		return ret;
+	memset(of, 0, sizeof(*of));
+	of->kind = kind;
+	of->chunks = chunks;
+	return size_read(args, of, err) ?: network_read(args, of, err);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A chunk plan by options, which the object chunk and rocesteer-perf share. */
+#ifndef ROCESTEER_LIB_CLI_CHUNK_ARGS_H
+#define ROCESTEER_LIB_CLI_CHUNK_ARGS_H
+
+#include "chunk/chunk.h"
+#include "args.h"
+
+/* What --policy names: two rules, and what a search finds. */
+enum {
+	CHUNK_POLICY_THEMIS,
+	CHUNK_POLICY_BASELINE,
+	CHUNK_POLICY_BEST,
+};
+
+#define CHUNK_QUEUE_ANY	(-1)	/* that the policy is made for */
+
+/* A verb's own options follow. */
+enum {
+	CHUNK_OPTION_DIMS,
+	CHUNK_OPTION_BANDWIDTH,
+	CHUNK_OPTION_SIZE,
+	CHUNK_OPTION_CHUNKS,
+	CHUNK_OPTION_COLLECTIVE,
+	CHUNK_OPTION_LATENCY,
+	CHUNK_OPTION_ALGORITHM,
+	CHUNK_OPTIONS,
+};
+
+#define CHUNK_SHARED_OPTIONS						\
+	[CHUNK_OPTION_DIMS] = { "dims", "N0xN1x..",			\
+		"endpoints of each dimension" },		\
+	[CHUNK_OPTION_BANDWIDTH] = { "bandwidth", "B0,B1,..",		\
+		"bandwidth of each dimension, per endpoint, in GiB/s" },		\
+	[CHUNK_OPTION_SIZE] = { "size", "BYTES",			\
+		"size of the whole buffer, also as 64K, 100M, 1G" },		\
+	[CHUNK_OPTION_CHUNKS] = { "chunks", "N",			\
+		"number of chunks of the buffer (default: 64)" },		\
+	[CHUNK_OPTION_COLLECTIVE] = { "collective", "KIND",		\
+		"all-reduce (default), reduce-scatter, all-gather" },	\
+	[CHUNK_OPTION_LATENCY] = { "latency", "L0,L1,..",		\
+		"latency of a step in each dimension, in us (default: 0)" },	\
+	[CHUNK_OPTION_ALGORITHM] = { "algorithm", "A0,A1,..",		\
+		"of each dimension: ring (default), halving, direct" }
+
+/**
+ * chunk_make() - plan by any policy
+ * @plan: filled; to be freed by chunk_plan_free()
+ * @of: what to plan
+ * @policy: CHUNK_POLICY_*
+ * @queue: enum chunk_queue, or CHUNK_QUEUE_ANY
+ *
+ * Return: as chunk_plan_make().
+ */
+int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
+	       int policy, int queue);
+
+/* Predicted time of such a plan, ps. Return: as chunk_plan_make(). */
+int chunk_predict(const struct chunk_collective *of, int policy, int queue,
+		  __u64 *ps);
+
+/* A time in ps, printed in us. */
+void chunk_add_us(struct json_object *obj, const char *key, __u64 ps);
+
+/* Thousandths of a percent, rounded down. */
+__u64 chunk_percent(__u64 part, __u64 whole);
+
+/* Policies by their names, ended by NULL. */
+extern const char * const chunk_policies[];
+
+/**
+ * chunk_args_read() - read the shared options
+ * @args: arguments
+ * @of: filled; valid for chunk_plan_make()
+ * @err: names option and item
+ *
+ * Return: 0 or -EINVAL.
+ */
+int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
+		    struct err *err);
+
+#endif /* ROCESTEER_LIB_CLI_CHUNK_ARGS_H */

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What both commands have of a command line: arguments, help, permissions, chunk plans. */
+#ifndef ROCESTEER_LIB_CLI_H
+#define ROCESTEER_LIB_CLI_H
+
+#include "args.h"
+#include "chunk_args.h"
+#include "permission.h"
+
+#endif /* ROCESTEER_LIB_CLI_H */

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From arguments to a verb, by its table of options. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "permission.h"
+
+enum { OPTION_HELP = CLI_MAX_OPTIONS, OPTION_JSON, OPTIONS };
+
+bool cli_take_json(int *argc, char **argv)
+{
+	bool found = false;
+	int from, to = 1;
+
+	for (from = 1; from < *argc; from++) {
+		if (!strcmp(argv[from], "--"))
+			break;
+		if (!strcmp(argv[from], "--json"))
+			found = true;
+		else
+			argv[to++] = argv[from];
+	}
+	while (from < *argc)
+		argv[to++] = argv[from++];
+	argv[to] = NULL;
+	*argc = to;
+	return found;
+}
+
+int cli_usage(struct err *err, const char *what, const char *name,
+	      const char *see)
+{
+	err_set(err, EXIT_BAD_INPUT, "usage", "%s%s%s", what, name ? " " : "",
+		name ?: "");
+	err_hint(err, "See: %s%s%s --help", cli_program,
+		 see && *see ? " " : "", see ?: "");
+	return -EINVAL;
+}
+
+static int bad_option(struct err *err, const char *name, const char *what,
+		      const char *see)
+{
+	char option[32];
+
+	snprintf(option, sizeof(option), "--%s", name);
+	return cli_usage(err, option, what, see);
+}
+
+bool cli_wants_help(const char *arg)
+{
+	return !strcmp(arg, "help") || !strcmp(arg, "--help") ||
+	       !strcmp(arg, "-h");
+}
+
+/* What getopt_long() reads, made from the verb's table. Of --json only --json=x is left. */
+static void long_options(const struct cli_option *options,
+			 struct option *longs)
+{
+	int i;
+
+	for (i = 0; options[i].name; i++)
+		longs[i] = (struct option) {
+			.name = options[i].name,
+			.has_arg = options[i].arg ? required_argument :
+						    no_argument,
+			.val = i,
+		};
+	longs[i++] = (struct option) { "help", no_argument, NULL, OPTION_HELP };
+	longs[i++] = (struct option) { "json", no_argument, NULL, OPTION_JSON };
+	longs[i] = (struct option) {};
+}
+
+/* The argument that getopt_long() took last as an option. */
+static const char *last_option(char **argv)
+{
+	return argv[optind - (optarg && optarg == argv[optind - 1] ? 2 : 1)];
+}
+
+/* getopt_long() takes the beginning of a name as well: --a is not --all. */
+static bool in_full(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(text + 2, name, len) &&
+	       (!text[2 + len] || text[2 + len] == '=');
+}
+
+/* What getopt_long() did not take. */
+static int unknown(struct err *err, const struct option *longs, const char *arg,
+		   const char *see)
+{
+	for (; strchr(arg, '=') && longs->name; longs++)
+		if (in_full(arg, longs->name))
+			return bad_option(err, longs->name, "takes no argument",
+					  see);
+	return cli_usage(err, "unknown option", arg, see);
+}
+
+/* Return: 0, 1 when help was asked for, or a negative errno. */
+static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
+		 char **argv, const char *see, struct err *err)
+{
+	struct option longs[OPTIONS + 1];
+	int option, index;
+
+	long_options(verb->options, longs);
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":h", longs, &index)) != -1) {
+		if (option < OPTIONS &&
+		    !in_full(last_option(argv), longs[index].name))
+			return cli_usage(err, "unknown option",
+					 last_option(argv), see);
+		switch (option) {
+		case 'h':
+		case OPTION_HELP:
+			return 1;
+		case ':':
+			return cli_usage(err, argv[optind - 1],
+					 "needs an argument", see);
+		case '?':
+			return unknown(err, longs, argv[optind - 1], see);
+		}
+		if (args->value[option])
+			return bad_option(err, longs[option].name,
+					  "is given twice", see);
+		if (optarg && !*optarg && !strcmp(verb->options[option].arg, "FILE"))
+			return cli_usage(err, last_option(argv), "names no file",
+					 see);
+		args->value[option] = optarg ?: "";
+	}
+	if (optind < argc && verb->operand)
+		args->operand = argv[optind++];
+	if (optind < argc)
+		return cli_usage(err, "unexpected argument", argv[optind], see);
+	if (args->operand && !*args->operand)
+		return cli_usage(err, verb->operand, "is empty", see);
+	if (verb->operand && verb->operand[0] != '[' && !args->operand)
+		return cli_usage(err, verb->operand, "is missing", see);
+	return 0;
+}
+
+int cli_run(const struct cli_object *object, const struct cli_verb *verb,
+	    struct cli_args *args, int argc, char **argv, struct err *err)
+{
+	char see[64];
+	int ret;
+
+	snprintf(see, sizeof(see), "%s%s%s", object->name,
+		 verb->name ? " " : "", verb->name ?: "");
+	if (argc > 1 && cli_wants_help(argv[1])) {
+		cli_help_verb(object, verb);
+		return 0;
+	}
+	args->options = verb->options;
+	ret = parse(args, verb, argc, argv, see, err);
+	if (ret == 1) {
+		cli_help_verb(object, verb);
+		return 0;
+	}
+	if (!ret && verb->changes)
+		ret = permission_check(err);
+	if (!ret)
+		ret = verb->run(args, err);
+	if (ret < 0 && err->code && !strcmp(err->code, "usage") &&
+	    !err->hint[0])
+		err_hint(err, "See: %s%s%s --help", cli_program,
+			 *see ? " " : "", see);
+	return ret;
+}
+
+int cli_fail(const struct out *out, struct json_object *root,
+	     const struct out_view *views, int ret, struct err *err)
+{
+	if (!err->code)
+		err_set(err, EXIT_FAILED, "system", "%s", strerror(-ret));
+	return out_error(out, root, views, err);
+}
+
+int cli_exit(const struct out *out, int ret, struct err *err)
+{
+	static const struct out_view nothing[] = { {} };
+	int output = out_flush();
+
+	if (output && (!err->code || ret >= 0)) {
+		ret = err_set(err, EXIT_FAILED, "output", "standard output: %s",
+			      strerror(-output));
+		err_hint(err, "Only the output is lost: what the command does is done.");
+	} else if ((ret == -EPERM || ret == -EACCES) && err->code &&
+		   !err->hint[0]) {
+		err_hint(err, "Run it as root.");
+	}
+	return ret < 0 ? cli_fail(out, out_root(), nothing, ret, err) : ret;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What this host finds out about the fabric: routes, carriers, and by probes the paths.
+ */
+#ifndef ROCESTEER_LIB_DISCOVER_H
+#define ROCESTEER_LIB_DISCOVER_H
+
+#include "answers.h"
+#include "carrier.h"
+#include "discover_run.h"
+#include "probe_queue.h"
+#include "route.h"
+
+#endif /* ROCESTEER_LIB_DISCOVER_H */

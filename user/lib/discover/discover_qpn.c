@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Ports for queue pairs, where switches hash the destination queue pair number. */
+#include "discover_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ONE_IN		1e4	/* a path that is there is missed */
+#define SILENT_PORTS	8	/* unanswered: nobody answers */
+#define NONE		ROCESTEER_MAX_PATHS
+
+/* A router answered to @port, that of path @path: which of its links is it? */
+struct half {
+	__u16 port;
+	__u8 path;
+	bool asked;
+};
+
+/*
+ * A queue pair. @missing are the paths without a port: few more probes than these are
+ * @active, which would be in vain. @half are ports that are asked at the leaf too, they
+ * count as active.
+ */
+struct search {
+	struct discover_qpn *what;
+	unsigned int bound;
+	unsigned int walked;
+	unsigned int active;
+	unsigned int answered;
+	unsigned int missing;
+	struct half half[ROCESTEER_MAX_PATHS];
+	unsigned int nr_half;
+};
+
+struct searches {
+	struct search *search;
+	size_t nr;
+	size_t cursor;
+};
+
+static struct half *next_half(struct search *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_half; i++)
+		if (!s->half[i].asked)
+			return &s->half[i];
+	return NULL;
+}
+
+static bool wants_port(const struct search *s)
+{
+	if (!s->missing || s->active > s->missing ||
+	    s->active == ARRAY_SIZE(s->half) || s->walked >= s->bound)
+		return false;
+	return s->answered || s->walked < SILENT_PORTS;
+}
+
+/* Return: whether there is a probe. */
+static bool fill_probe(struct search *s, struct batch_probe *probe)
+{
+	struct half *half = next_half(s);
+
+	probe->dqpn = s->what->dqpn;
+	if (half) {
+		half->asked = true;
+		probe->kind = PROBE_QPN_LEAF;
+		probe->port = half->port;
+		return true;
+	}
+	if (!wants_port(s))
+		return false;
+	probe->kind = PROBE_QPN;
+	probe->port = discover_port(s->walked++);
+	s->active++;
+	return true;
+}
+
+static int next_probe(void *client, struct batch_probe *probe,
+		      const __u8 **source, const __u8 **peer)
+{
+	struct searches *run = client;
+	size_t i;
+
+	for (i = 0; i < run->nr; i++) {
+		struct search *s = &run->search[run->cursor];
+
+		probe->peer = run->cursor;
+		run->cursor = (run->cursor + 1) % run->nr;
+		if (!fill_probe(s, probe))
+			continue;
+		*source = s->what->peer->source;
+		*peer = s->what->peer->addr;
+		return 0;
+	}
+	return -EAGAIN;
+}
+
+/* Number of a path by a router and a leaf, which may be NULL: any; or NONE. */
+static unsigned int find_path(const struct portmap_peer *peer, const __u8 *router,
+			      const __u8 *leaf)
+{
+	unsigned int i;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		if (!addr_compare(peer->paths[i].router, router) &&
+		    (!leaf || !addr_compare(peer->paths[i].leaf, leaf)))
+			return i;
+	return NONE;
+}
+
+static void found(struct search *s, unsigned int path, __u16 port)
+{
+	if (path == NONE || s->what->port[path])
+		return;
+	s->what->port[path] = port;
+	s->missing--;
+}
+
+static void saw_router(struct search *s, __u16 port, const __u8 router[16])
+{
+	const struct portmap_peer *peer = s->what->peer;
+	unsigned int path = find_path(peer, router, NULL);
+
+	s->answered++;
+	if (path != NONE && !addr_is_none(peer->paths[path].leaf)) {
+		s->half[s->nr_half++] = (struct half) { .port = port, .path = path };
+		return;
+	}
+	s->active--;
+	found(s, path, port);
+}
+
+/* The probe to the leaf is in. @leaf: who answered, or NULL. */
+static void end_half(struct search *s, __u16 port, const __u8 *leaf)
+{
+	const struct portmap_peer *peer = s->what->peer;
+	struct half *half = s->half;
+
+	while (half->port != port)
+		half++;
+	if (leaf)
+		found(s, find_path(peer, peer->paths[half->path].router, leaf), port);
+	*half = s->half[--s->nr_half];
+	s->active--;
+}
+
+static int got_answer(void *client, const struct batch_probe *probe,
+		      const struct probe_answer *answer)
+{
+	struct searches *run = client;
+	struct search *s = &run->search[probe->peer];
+	bool expired = answer->type == PROBE_TIME_EXCEEDED;
+
+	if (probe->kind == PROBE_QPN_LEAF)
+		end_half(s, probe->port, expired ? answer->from : NULL);
+	else if (expired)
+		saw_router(s, probe->port, answer->from);
+	else
+		s->active--;
+	return 0;
+}
+
+static int got_nothing(void *client, const struct batch_probe *probe)
+{
+	struct searches *run = client;
+	struct search *s = &run->search[probe->peer];
+
+	if (probe->kind == PROBE_QPN_LEAF)
+		end_half(s, probe->port, NULL);
+	else
+		s->active--;
+	return 0;
+}
+
+static void status(void *client, char *line, size_t size)
+{
+	struct searches *run = client;
+	size_t i, missing = 0;
+
+	for (i = 0; i < run->nr; i++)
+		missing += run->search[i].missing;
+	snprintf(line, size, "probing: %zu queue pairs, %zu paths without a port",
+		 run->nr, missing);
+}
+
+static const struct probe_batch_ops ops = {
+	.next = next_probe,
+	.answer = got_answer,
+	.lost = got_nothing,
+	.status = status,
+};
+
+static void start(struct search *s, struct discover_qpn *what, unsigned int ports)
+{
+	unsigned int paths = what->peer->nr_paths;
+	unsigned int bound = paths ? discover_bound(paths, ONE_IN) : 0;
+
+	memset(what->port, 0, sizeof(what->port));
+	s->what = what;
+	s->missing = paths;
+	s->bound = bound > 1 ? bound : SILENT_PORTS;
+	if (s->bound > ports)
+		s->bound = ports;
+}
+
+int discover_qpn(const struct probe_batch_config *config, struct discover_qpn *what,
+		 size_t nr, struct err *err)
+{
+	struct searches run = { .nr = nr };
+	size_t i;
+	int ret;
+
+	run.search = calloc(nr ?: 1, sizeof(*run.search));
+	if (!run.search)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		start(&run.search[i], &what[i], config->ports);
+	ret = probe_batch_run(config, &ops, &run, err);
+	free(run.search);
+	return ret;
+}

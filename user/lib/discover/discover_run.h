@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Make a port map by probes, and prove one again. */
+#ifndef ROCESTEER_LIB_DISCOVER_RUN_H
+#define ROCESTEER_LIB_DISCOVER_RUN_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "base/base.h"
+#include "portmap/portmap.h"
+#include "probe_batch.h"
+
+/* A further path would have been seen but once in so many times. */
+#define DISCOVER_ONE_IN	1e3
+
+/**
+ * struct discover - what to find out
+ * @config: how to probe
+ * @paths: paths there are to each peer, or 0 where that is not known
+ * @source: our address, NULL: the one the kernel takes for each peer
+ * @peers: their addresses, no two alike
+ * @nr_peers: how many
+ * @enough: whether what was found of @peers[i] is all that is wanted; may be NULL:
+ *	all paths are
+ * @split: whether paths to @peers[i] by one router are to be told apart by leaf; may be
+ *	NULL: where a leaf is seen to tell them apart
+ * @extra: ports to probe besides, of each peer that is not local, no two alike
+ * @nr_extra: how many
+ * @note: called with lines for the user, may be NULL
+ * @arg: passed to @enough, @split and @note
+ */
+struct discover {
+	struct probe_batch_config config;
+	unsigned int paths;
+	const __u8 *source;
+	const __u8 (*peers)[16];
+	size_t nr_peers;
+	bool (*enough)(void *arg, size_t i, const struct portmap_peer *found);
+	bool (*split)(void *arg, size_t i);
+	const __u16 *extra;
+	size_t nr_extra;
+	void (*note)(void *arg, const char *line);
+	void *arg;
+};
+
+/**
+ * discover_run() - find the port map to some peers
+ * @discover: what and how
+ * @map: filled; to be freed by portmap_free()
+ * @err: filled on failure: "no-device", "no-route", "permission",
+ *	"no-reply", "unreachable", "too-many-paths"
+ *
+ * All or nothing, but for missing paths: a peer with fewer than @paths paths
+ * has its @expected above its @nr_paths. Where all paths are wanted, a peer also says
+ * whether they depend on more than the port: @qpn_hash, @sprays.
+ *
+ * Return: 0 or a negative errno.
+ */
+int discover_run(const struct discover *discover, struct portmap *map,
+		 struct err *err);
+
+/**
+ * discover_bound() - ports after which one more path is improbable
+ * @paths: paths that there may be
+ * @one_in: 1 / probability
+ *
+ * The probability that n random ports all miss at least one of s equally
+ * likely paths is at most s * (1 - 1/s)^n.
+ *
+ * Return: the least n for which that is at most 1 / @one_in.
+ */
+unsigned int discover_bound(unsigned int paths, double one_in);
+
+/**
+ * discover_port() - the walk through the source ports
+ * @i: 0..PORTMAP_MAX_PORTS - 1
+ *
+ * Return: each port of the range once, from the lowest on.
+ */
+__u16 discover_port(unsigned int i);
+
+/**
+ * struct discover_qpn - a queue pair, where switches hash its number
+ * @peer: its host, and the paths to it
+ * @dqpn: destination queue pair number of the packets
+ * @port: filled: for each path of @peer a source port by which packets to the queue pair
+ *	take it, host order, or 0 where none was found
+ */
+struct discover_qpn {
+	const struct portmap_peer *peer;
+	__u32 dqpn;
+	__u16 port[ROCESTEER_MAX_PATHS];
+};
+
+/**
+ * discover_qpn() - find ports for queue pairs by probes
+ * @config: how to probe; its @ports is the most for each queue pair
+ * @what: queue pairs; all are probed at once
+ * @nr: how many
+ * @err: filled on failure
+ *
+ * A path that is dead, or a hash that avoids a path, is no failure. But probes that take
+ * a dead path wait for all of their repetitions, and slow others down unless the rate is
+ * @steady: a second for each queue pair where the first waits for 40 ms, the second for 80.
+ *
+ * Return: 0 or a negative errno.
+ */
+int discover_qpn(const struct probe_batch_config *config, struct discover_qpn *what,
+		 size_t nr, struct err *err);
+
+/**
+ * struct verify_result - a stored port that is not where it was
+ * @peer: index in the map
+ * @path: number of the path
+ * @port: the port
+ * @leaf: it is about the path's leaf, not its router
+ * @actual: who answered; all zero: nobody did
+ */
+struct verify_result {
+	size_t peer;
+	unsigned int path;
+	__u16 port;
+	bool leaf;
+	__u8 actual[16];
+};
+
+/**
+ * struct verify - outcome of verify_run()
+ * @checked: ports probed
+ * @moved: those that moved or got no answer; to be freed
+ * @nr_moved: how many
+ */
+struct verify {
+	size_t checked;
+	struct verify_result *moved;
+	size_t nr_moved;
+};
+
+/**
+ * struct verify_extent - which ports of a map are probed
+ * @all: every port, not only the first of each path
+ * @routers: the routers only, not where a path enters the leaf
+ * @peers: of at most so many peers, spread over the map; 0: of all
+ * @paths: of at most so many paths of each, other ones in turn; 0: of all
+ */
+struct verify_extent {
+	bool all;
+	bool routers;
+	size_t peers;
+	unsigned int paths;
+};
+
+/**
+ * verify_run() - probe the ports of a port map again, to the leaf where a path has one
+ * @config: how; its hop, ports and device are not used but the map's
+ * @map: the port map
+ * @extent: which ports
+ * @note: called with lines for the user, may be NULL
+ * @arg: passed to @note
+ * @verify: filled
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int verify_run(const struct probe_batch_config *config, const struct portmap *map,
+	       const struct verify_extent *extent,
+	       void (*note)(void *arg, const char *line), void *arg,
+	       struct verify *verify, struct err *err);
+
+/* A Linux router answers six probes at once, then one a second. */
+#define VERIFY_SAMPLE_PEERS	6
+#define VERIFY_SAMPLE_PATHS	10
+
+/**
+ * verify_sample() - probe a few ports of a port map, in a tenth of a second or two
+ * @map: the port map
+ * @verify: filled
+ * @err: filled on failure
+ *
+ * At most 60 ports, and six of each router, as routers limit their ICMP. Only answers prove
+ * anything.
+ *
+ * Return: 0 or a negative errno.
+ */
+int verify_sample(const struct portmap *map, struct verify *verify, struct err *err);
+
+#endif /* ROCESTEER_LIB_DISCOVER_RUN_H */

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prove a port map again. */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "discover_run.h"
+
+struct verification {
+	const struct portmap *map;
+	struct verify *verify;
+	const struct verify_extent *extent;
+	size_t sampled;		/* peers */
+	size_t peer;		/* position of the next probe */
+	unsigned int path;
+	size_t port;
+	bool leaf;		/* of the same port */
+	size_t answered;
+	void (*note)(void *arg, const char *line);
+	void *arg;
+};
+
+/* Steps through @all that take at most @most of them; 0: all. */
+static size_t stride(size_t all, size_t most)
+{
+	return most && all > most ? (all + most - 1) / most : 1;
+}
+
+/* The next that is steered, @step on. Peers have other paths in turn: each path is met. */
+static void next_peer(struct verification *run, size_t step)
+{
+	const struct portmap *map = run->map;
+
+	run->peer += step;
+	while (run->peer < map->nr_peers && !map->peers[run->peer].nr_paths)
+		run->peer++;
+	if (run->peer < map->nr_peers)
+		run->path = run->sampled++ % stride(map->peers[run->peer].nr_paths,
+						    run->extent->paths);
+}
+
+static int next_probe(void *client, struct batch_probe *probe,
+		      const __u8 **source, const __u8 **dest)
+{
+	struct verification *run = client;
+
+	while (run->peer < run->map->nr_peers) {
+		const struct portmap_peer *peer = &run->map->peers[run->peer];
+
+		if (run->path >= peer->nr_paths) {
+			next_peer(run, stride(run->map->nr_peers, run->extent->peers));
+			continue;
+		}
+		if (run->port == (run->extent->all ?
+				  peer->paths[run->path].nr_ports : 1)) {
+			run->path += stride(peer->nr_paths, run->extent->paths);
+			run->port = 0;
+			continue;
+		}
+		probe->peer = run->peer;
+		probe->kind = run->leaf ? PROBE_LEAF : PROBE_PATH;
+		probe->port = peer->paths[run->path].ports[run->port];
+		*source = peer->source;
+		*dest = peer->addr;
+		run->verify->checked += !run->leaf;
+		run->leaf = !run->leaf && !run->extent->routers &&
+			    !addr_is_none(peer->paths[run->path].leaf);
+		run->port += !run->leaf;
+		return 0;
+	}
+	return -EAGAIN;
+}
+
+static int record(struct verification *run, const struct batch_probe *probe,
+		  const __u8 *actual)
+{
+	const struct portmap_peer *peer = &run->map->peers[probe->peer];
+	struct verify *verify = run->verify;
+	unsigned int path = portmap_peer_find_port(peer, probe->port);
+	bool leaf = probe->kind == PROBE_LEAF;
+	struct verify_result *moved;
+
+	if (actual && !addr_compare(actual, leaf ? peer->paths[path].leaf :
+						   peer->paths[path].router))
+		return 0;
+	moved = reallocarray(verify->moved, verify->nr_moved + 1,
+			     sizeof(*moved));
+	if (!moved)
+		return -ENOMEM;
+	verify->moved = moved;
+	moved += verify->nr_moved++;
+	memset(moved, 0, sizeof(*moved));
+	moved->peer = probe->peer;
+	moved->path = path;
+	moved->port = probe->port;
+	moved->leaf = leaf;
+	if (actual)
+		memcpy(moved->actual, actual, 16);
+	return 0;
+}
+
+static int got_answer(void *client, const struct batch_probe *probe,
+		      const struct probe_answer *answer)
+{
+	struct verification *run = client;
+
+	run->answered += probe->kind == PROBE_PATH;
+	return record(run, probe, answer->type == PROBE_TIME_EXCEEDED ?
+				  answer->from : NULL);
+}
+
+static int got_nothing(void *client, const struct batch_probe *probe)
+{
+	return record(client, probe, NULL);
+}
+
+static void status(void *client, char *line, size_t size)
+{
+	struct verification *run = client;
+
+	snprintf(line, size, "verifying: %zu ports, %zu moved", run->answered,
+		 run->verify->nr_moved);
+}
+
+static void tell_note(void *client, const char *line)
+{
+	struct verification *run = client;
+
+	if (run->note)
+		run->note(run->arg, line);
+}
+
+static const struct probe_batch_ops ops = {
+	.next = next_probe,
+	.answer = got_answer,
+	.lost = got_nothing,
+	.status = status,
+	.note = tell_note,
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct verify_result *left = a, *right = b;
+
+	if (left->peer != right->peer)
+		return left->peer < right->peer ? -1 : 1;
+	if (left->path != right->path)
+		return left->path < right->path ? -1 : 1;
+	return (int)left->port - (int)right->port ?: left->leaf - right->leaf;
+}
+
+/* Nothing answers where nothing is sent. */
+static int check_device(const char *device, struct err *err)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
+	struct ifreq ifr = {};
+
+	if (fd < 0)
+		return -errno;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", device);
+	ret = ioctl(fd, SIOCGIFFLAGS, &ifr);
+	close(fd);
+	if (ret || ifr.ifr_flags & IFF_RUNNING)
+		return 0;	/* where there is no device the probes say so */
+	err_set(err, EXIT_FAILED, "no-carrier",
+		"the device %s is down, or has no carrier", device);
+	err_hint(err, "See: ip link show %s", device);
+	return -ENETDOWN;
+}
+
+int verify_run(const struct probe_batch_config *config, const struct portmap *map,
+	       const struct verify_extent *extent,
+	       void (*note)(void *arg, const char *line), void *arg,
+	       struct verify *verify, struct err *err)
+{
+	struct probe_batch_config own = *config;
+	struct verification run = {
+		.map = map,
+		.verify = verify,
+		.extent = extent,
+		.note = note,
+		.arg = arg,
+	};
+	int ret;
+
+	memset(verify, 0, sizeof(*verify));
+	own.device = map->device;
+	own.hop = map->hop;
+	next_peer(&run, 0);
+	ret = check_device(map->device, err) ?:
+	      probe_batch_run(&own, &ops, &run, err);
+	if (ret) {
+		free(verify->moved);
+		memset(verify, 0, sizeof(*verify));
+		return ret;
+	}
+	if (verify->nr_moved)
+		qsort(verify->moved, verify->nr_moved, sizeof(*verify->moved),
+		      compare);
+	return 0;
+}
+
+int verify_sample(const struct portmap *map, struct verify *verify, struct err *err)
+{
+	static const struct probe_batch_config config = {
+		.rate = 2000, .steady = true, .retries = 1, .timeout_ms = 40,
+	};
+	static const struct verify_extent extent = {
+		.routers = true,
+		.peers = VERIFY_SAMPLE_PEERS,
+		.paths = VERIFY_SAMPLE_PATHS,
+	};
+
+	return verify_run(&config, map, &extent, NULL, NULL, verify, err);
+}
