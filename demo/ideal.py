@@ -4,7 +4,7 @@
 
 ideal.py SECONDS MESSAGE LEAVES SPINES HOSTS MBIT HOST_MBIT <SHARES
 
-Prints the flows "FROM TO BYTES TAIL" of such lines with shares for bytes, in whole
+Prints the flows "FROM TO BYTES STEP" of such lines with shares for bytes, in whole
 messages: an ideal network takes SECONDS for them, or more where a step would be too short.
 """
 import copy

@@ -13,8 +13,8 @@
 links_break()
 {
 	case $1 in
-	dead)	selftests/fabric/fabric.sh cut 0 0 ;;
-	slow)	selftests/fabric/fabric.sh rate 0 0 "$((rate * 500))kbit" ;;
+	dead)	selftests/net/fabric.sh cut 0 0 ;;
+	slow)	selftests/net/fabric.sh rate 0 0 "$((rate * 500))kbit" ;;
 	esac
 }
 
@@ -22,7 +22,7 @@ links_break()
 links_mend()
 {
 	case $1 in
-	dead)	selftests/fabric/fabric.sh join 0 0 ;;
-	slow)	selftests/fabric/fabric.sh rate 0 0 ;;
+	dead)	selftests/net/fabric.sh join 0 0 ;;
+	slow)	selftests/net/fabric.sh rate 0 0 ;;
 	esac
 }

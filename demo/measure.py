@@ -7,7 +7,7 @@ import os
 
 from ideal import Traffic
 
-# selftests/fabric/link.bpf.h
+# selftests/net/link.bpf.h
 HOST, BRIDGE, UP, DOWN = 1, 2, 3, 4
 
 

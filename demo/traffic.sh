@@ -19,7 +19,7 @@
 # hierarchical  all-to-all: to hosts of the same leaf what is for their places, then to
 #               those of the same place, with each step one leaf further
 #
-# It is selftests/fabric/writes.c's, a process for each host, which sleeps until it has
+# It is selftests/net/writes.c's, a process for each host, which sleeps until it has
 # something to do and checks every byte that arrives. It holds itself back after a
 # message of each queue pair, which does not count; then all of it begins at one time.
 
@@ -67,7 +67,7 @@ pattern_flows()
 	esac
 }
 
-# shift_flows DISTANCE SHARE TAIL [GROUP]: each host to the one at a distance, counted
+# shift_flows DISTANCE SHARE STEP [GROUP]: each host to the one at a distance, counted
 # round in groups of so many
 shift_flows()
 {
@@ -96,7 +96,7 @@ halving_flows()
 	((!rest)) || fold_flows 0 1 $step
 }
 
-# fold_flows FROM TO TAIL: all the data, within the first pairs of hosts
+# fold_flows FROM TO STEP: all the data, within the first pairs of hosts
 fold_flows()
 {
 	local i
@@ -106,7 +106,7 @@ fold_flows()
 	done
 }
 
-# partner_flows DISTANCE TAIL: of so many parts of the data, counted without the hosts
+# partner_flows DISTANCE STEP: of so many parts of the data, counted without the hosts
 # that have given theirs away
 partner_flows()
 {

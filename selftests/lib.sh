@@ -139,12 +139,12 @@ deferred_run()
 }
 
 # How much slower the kernel is than limits of time expect that only guard
-PATIENCE=${PATIENCE:-1}
+TIME_SCALE=${TIME_SCALE:-1}
 
 # busywait MILLISECONDS COMMAND...: until it succeeds, or fail in the end.
 busywait()
 {
-	local end=$((${EPOCHREALTIME/./} + $1 * 1000 * PATIENCE)) pause
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000 * TIME_SCALE)) pause
 	shift
 
 	# A pause without a process: wait for input that never comes.
@@ -169,7 +169,7 @@ unread()
 	exec {pipe}<> <(:)
 	/usr/bin/python3 -c 'import fcntl
 fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)' <&"$pipe" || return
-	timeout -k 10 $((300 * PATIENCE)) "$@" >&"$pipe" {pipe}>&- &
+	timeout -k 10 $((300 * TIME_SCALE)) "$@" >&"$pipe" {pipe}>&- &
 	pid=$!
 	busywait 30000 read -r -t 0 -u "$pipe" && "$check"
 	status=$?

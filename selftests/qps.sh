@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Queue pairs whose peer need not exist, held by processes that are told what to do:
-# selftests/kmod/qps.c, which is in PATH. Sourced behind selftests/lib.sh, with a
+# selftests/guest/kmod/qps.c, which is in PATH. Sourced behind selftests/lib.sh, with a
 # directory in $dir.
 
 # qps_start NAME ARGUMENT...: in the background; its pid is ${qp_pid[NAME]}
@@ -25,7 +25,7 @@ launch=()	# command that starts the process
 qps_answers()
 {
 	local line=
-	read -r -t $((60 * PATIENCE)) -u "${qp_out[$1]}" line
+	read -r -t $((60 * TIME_SCALE)) -u "${qp_out[$1]}" line
 	[[ $line == "$2" ]] || { echo "qps said \"$line\""; return 1; }
 }
 

@@ -22,7 +22,7 @@ import time
 
 TREE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 END = "end of the command"
-PATIENCE = 60 * int(os.environ.get("PATIENCE", "1"))
+TIME_SCALE = 60 * int(os.environ.get("TIME_SCALE", "1"))
 
 
 def blocks(word):
@@ -123,11 +123,11 @@ def main():
                 signal.signal(signal.SIGALRM, lambda *_:
                               os.killpg(shell.pid, signal.SIGKILL))
                 for command, text in block:
-                    signal.alarm(2 * PATIENCE)
+                    signal.alarm(2 * TIME_SCALE)
                     want = [line for line in text if line.strip()]
                     # Behind a failure the rest only cleans up.
                     good = holds(shell, command, want, not word,
-                                 PATIENCE if good else 0) and good
+                                 TIME_SCALE if good else 0) and good
                 signal.alarm(0)
                 with contextlib.suppress(BrokenPipeError):
                     shell.stdin.close()

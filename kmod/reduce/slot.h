@@ -2,7 +2,7 @@
 /*
  * The slots of a group: which packets wait, which sum is complete, and when a result may
  * leave on which connection. Pure: compiled into the module and into a model checker,
- * selftests/user/test_slot.c. Who compiles slot.c defines the functions reduce_slots_*
+ * selftests/host/test_slot.c. Who compiles slot.c defines the functions reduce_slots_*
  * at the end of this file.
  *
  * Rank r sends its input to rank r + 1, which receives the sum of all ranks in its place,

@@ -18,7 +18,7 @@
 #include <bpf/bpf.h>
 
 #include "unpinned.h"
-#include "../user/ktap.h"
+#include "../ktap.h"
 #include "../../include/rocesteer/chunk.h"
 #include "../random.h"
 

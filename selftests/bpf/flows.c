@@ -22,7 +22,7 @@
 #include <bpf/bpf.h>
 
 #include "unpinned.h"
-#include "../user/ktap.h"
+#include "../ktap.h"
 #include "../../include/rocesteer/chunk.h"
 #include "../../include/rocesteer/flow.h"
 #include "between.skel.h"

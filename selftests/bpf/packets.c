@@ -22,7 +22,7 @@
 
 #include "unpinned.h"
 #include "../packets.h"
-#include "../user/ktap.h"
+#include "../ktap.h"
 #include "../../include/rocesteer/chunk.h"
 #include "../../include/rocesteer/types.h"
 

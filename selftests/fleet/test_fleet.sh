@@ -6,8 +6,8 @@
 # that boots systemd, as root; selftests/fleet/run makes all that.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
-. selftests/fabric/fabric.sh
-. selftests/fabric/observe.sh
+. selftests/net/fabric.sh
+. selftests/net/observe.sh
 
 older=$PWD/$1
 newer=$PWD/$2

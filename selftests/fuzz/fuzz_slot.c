@@ -9,7 +9,7 @@
  * An input is: inputs, packets in half of the slots and whether this is a leaf, where PSNs
  * begin; then, by two bytes, what comes.
  */
-#include "../user/kernel_types.h"
+#include "../host/kernel_types.h"
 #include "../../kmod/reduce/slot.c"
 #include "fuzz.h"
 

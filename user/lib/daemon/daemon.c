@@ -23,7 +23,7 @@
 
 /* Until the next attempt at tables that a command has locked, ns. */
 #define AGAIN		50000000ull
-#define PATIENCE	20	/* attempts before that is told */
+#define TIME_SCALE	20	/* attempts before that is told */
 
 /* Until the next attempt at jobs that could not be loaded, ns. */
 #define JOBS_AGAIN	2000000000ull
@@ -387,7 +387,7 @@ static void reload_later(struct daemon *k)
 static int is_locked(struct daemon *k)
 {
 	reload_later(k);
-	if (++k->attempts == PATIENCE)
+	if (++k->attempts == TIME_SCALE)
 		tell_error(k);
 	k->err->code = NULL;
 	return 0;

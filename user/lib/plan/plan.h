@@ -29,9 +29,9 @@
  *   path does; nothing when one flow takes the place of another. With s paths of
  *   any weights, as much again and 2 + s / 4 flows.
  *
- * The figures are from trial: selftests/user/test_replan.c. On few flows and
+ * The figures are from trial: selftests/host/test_replan.c. On few flows and
  * paths nearly all plans move the least that any plan of so few pieces
- * and so many whole flows does: selftests/user/test_plan_least.c.
+ * and so many whole flows does: selftests/host/test_plan_least.c.
  */
 #ifndef ROCESTEER_LIB_PLAN_H
 #define ROCESTEER_LIB_PLAN_H

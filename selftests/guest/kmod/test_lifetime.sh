@@ -1,0 +1,254 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Jobs, queue pairs, network namespaces and the module go while packets of
+# split traffic wait: test_lifetime.sh [MODULE], as root in the guest.
+#
+# LIFETIME_ROUNDS is how many go, one after the other: 16, or 200 for a soak that
+# takes some minutes under TCG.
+#
+#	rs-a: rsa 10.77.0.1 ====== four paths ====== rs-b: rsb 10.77.0.2
+#	       |                one of them 100 ms          |
+#	      rxea                  slower                 rxeb
+
+set -u
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+# shellcheck source=selftests/lib.sh
+. "$here/../../lib.sh"
+# shellcheck source=selftests/guest/kmod/kmod.sh
+. "$here/kmod.sh"
+# shellcheck source=selftests/guest/kmod/split_flows.sh
+. "$here/split_flows.sh"
+
+goals=${LIFETIME_ROUNDS:-16}
+patience=300000	# a kernel that checks what it does takes long, or never ends
+
+#
+# Vocabulary
+#
+
+in_a()
+{
+	nsenter --net=/run/netns/rs-a "$@"
+}
+
+in_b()
+{
+	nsenter --net=/run/netns/rs-b "$@"
+}
+
+# It fails while a device that had the name is on its way out, where nobody sees it.
+rdma_add()
+{
+	"$1" rdma link add "$2" type rxe netdev "$3"
+} 2>/dev/null
+
+fabric_make()
+{
+	ip netns add rs-a && ip netns add rs-b &&
+	ip link add rsa mtu 4200 netns rs-a type veth \
+		peer name rsb mtu 4200 netns rs-b &&
+	ip -n rs-a -batch - <<-E && ip -n rs-b -batch - <<-E &&
+		address add 10.77.0.1/24 dev rsa
+		link set rsa up
+	E
+		address add 10.77.0.2/24 dev rsb
+		link set rsb up
+	E
+	busywait "$patience" rdma_add in_a rxea rsa &&
+	busywait "$patience" rdma_add in_b rxeb rsb &&
+	paths_make rsa in_a && enter=(in_a) && paths rsa 2 delay 100ms
+}
+
+fabric_end()
+{
+	in_a rdma link del rxea 2>/dev/null
+	in_b rdma link del rxeb 2>/dev/null
+	ip netns del rs-a
+	ip netns del rs-b 2>/dev/null
+	busywait "$patience" no_device
+}
+
+# It fails when one goes while they are listed.
+no_device()
+{
+	local links
+
+	links=$(rdma link show) && [[ ! $links ]]
+}
+
+# With its namespace a NIC's RDMA device is moved to the first one, and nobody sees
+# it on its way. The NIC goes after that, and its peer with it.
+b_is_gone()
+{
+	! ip -n rs-a link show rsa && no_device
+} 2>/dev/null
+
+steer()
+{
+	in_b "$genl" job-add id=1 resequence=1 \
+		"cgroup-id=$cgroup_id" && split_start rsa in_a
+}
+
+# shellcheck disable=SC2119 # without parameters
+module_start()
+{
+	load && split_load && steer
+}
+
+up()
+{
+	mkdir "$cgroup" && cgroup_id=$(command stat -c %i "$cgroup") &&
+		fabric_make && module_start
+}
+
+down()
+{
+	traffic_kill
+	! lsmod | grep -q '^rocesteer ' || module_end
+	fabric_end
+	rmdir "$cgroup"
+}
+
+# Programs hold the module
+module_end()
+{
+	split_end rsa in_a
+	split_unload
+	busywait "$patience" unload
+}
+
+traffic=
+traffic_runs()
+{
+	[[ $traffic ]] && kill -0 "$traffic" 2>/dev/null
+}
+
+traffic_start()
+{
+	"$writes" 1 65536 4 18 >"$dir/writes" 2>&1 <<-E &
+		host $cgroup - rxea $(gid_index rxea 10.77.0.1)
+		host $cgroup - rxeb $(gid_index rxeb 10.77.0.2)
+		flow 0 1 $((8 << 20))
+	E
+	traffic=$!
+}
+
+# With the process that started it both ends go, and their queue pairs
+traffic_kill()
+{
+	[[ $traffic ]] || return 0
+	kill -9 "$traffic"
+	wait "$traffic"
+	traffic=
+	busywait "$patience" cgroup_is_empty
+} 2>/dev/null
+
+cgroup_is_empty()
+{
+	[[ ! $(<"$cgroup/cgroup.procs") ]]
+}
+
+# Packets wait at this moment. Counts them.
+waited=0
+some_wait()
+{
+	local depth
+	traffic_runs || traffic_start
+	depth=$(field reseq-depth in_b "$genl" flow-dump)
+	((depth)) && ((waited += depth))
+}
+
+nothing_waits()
+{
+	[[ $(stat reseq-bytes) == 0 ]]
+}
+
+no_flows()
+{
+	[[ $(field flows in_b "$genl" stats-get) == 0 ]]
+}
+
+# Buffers as large as the packets, of the whole system. Not their sk_buffs: of
+# those each CPU keeps some to use them again.
+buffers()
+{
+	local cache
+
+	for cache in /sys/kernel/slab/kmalloc*-8k; do
+		echo 1 >"$cache/shrink"
+	done
+	awk '$1 ~ /^kmalloc.*-8k$/ { n += $2 } END { print n }' /proc/slabinfo
+}
+
+# Some are free only after they have gone their way
+buffers_are_back()
+{
+	(($(buffers) <= $1))
+}
+
+#
+# What goes
+#
+
+goes_job()
+{
+	in_b "$genl" job-del id=1 && nothing_waits &&
+	in_b "$genl" job-add id=1 resequence=1 \
+		"cgroup-id=$cgroup_id"
+}
+
+goes_qp()
+{
+	traffic_kill && no_flows && nothing_waits
+}
+
+# The device waits for the processes that have its queue pairs
+goes_netns()
+{
+	ip netns del rs-b && busywait "$patience" nothing_waits && traffic_kill &&
+	busywait "$patience" b_is_gone && fabric_end && fabric_make && steer
+}
+
+goes_module()
+{
+	module_end && traffic_kill && module_start
+}
+
+# Queue pairs and jobs come and go more often than the others
+kinds=(job qp netns job qp module job qp)
+
+rounds()
+{
+	local i
+	for ((i = 0; i < $1; i++)); do
+		busywait "$patience" some_wait && "goes_${kinds[i % 8]}" && continue
+		echo "round $i: ${kinds[i % 8]}"
+		cat "$dir/writes"
+		return 1
+	done
+}
+
+soak()
+{
+	local kept used after
+	traffic_kill && module_end && kept=$(buffers) && used=$(memory) &&
+	module_start && waited=0 && rounds "$goals" &&
+	traffic_kill && module_end || return
+	busywait "$patience" buffers_are_back $((kept + 8))
+	local result=$?
+	after=$(memory)
+	echo "$goals rounds, $waited packets waited; buffers: $kept before," \
+		"$(buffers) after; unreclaimable memory: $used KiB before," \
+		"$after KiB after"
+	module_start && ((!result && waited >= goals && after - used < 4096))
+}
+
+rxe_has_netns || skip_all "rxe works in no namespace, $release"
+ktap_plan 4
+defer down
+check "two namespaces, and flows that are split" up
+check "each goes once" rounds 6
+check "$goals times one of them goes, and nothing is left" soak
+check "the kernel did not complain" kernel_quiet
+ktap_finish

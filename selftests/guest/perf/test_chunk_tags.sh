@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer-perf runs a plan, and every packet of a host on the wire has the class
+# of its chunk: also what is sent again, and in the queues that it passes.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/perf/grid.sh
+set -o pipefail
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+pid=()
+plan=(--dims 2x2 --bandwidth "1,1" --size 1M --chunks 8)
+cgroup=/sys/fs/cgroup/test3
+fabric_mtu=1300		# packets of 1 KiB
+
+up()
+{
+	defer grid_down
+	grid_up 4 1gbit 1gbit || return
+	mkdir "$cgroup"
+	defer rmdir "$cgroup"
+	module_load && defer module_unload
+}
+
+# run OPTION...: on all hosts, that of host3 in its cgroup; RANK stands for its number
+run()
+{
+	local i bad=0
+
+	for i in 3 2 1 0; do
+		((i != 3)) || echo $$ >"$cgroup/cgroup.procs"
+		rank "$i" "${plan[@]}" --timeout $((60000 * TIME_SCALE)) "${@//RANK/$i}"
+		((i != 3)) || echo $$ >/sys/fs/cgroup/cgroup.procs
+	done
+	for i in "${!pid[@]}"; do
+		wait "${pid[i]}" || bad=1
+		tail -n 1 "$dir/out$i" | cut -c 1-200
+	done
+	pid=()
+	return "$bad"
+}
+
+on_host()
+{
+	netns_exec host3 "$@"
+}
+
+# One job, of two devices. There is nothing to steer: all hosts are neighbours.
+loads()
+{
+	run --warmup 0 --iters 0 --ranges-out "$dir/rangesRANK" || return
+	rocesteer --json chunk plan "${plan[@]}" >"$dir/plan"
+	cat >"$dir/ports" <<-E
+	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
+	 "device":"eth0","hop":2,"peers":[
+	  {"address":"10.1.0.3","source":"10.1.0.4","local":true,
+	   "probed":0,"paths":[]}]}
+	E
+	on_host rocesteer --json job load --job 3 --cgroup "$cgroup" \
+		--port-map "$dir/ports" --chunk-plan "$dir/plan" \
+		--ranges "$dir/ranges3" | jq -e '.chunks == 8 and .module'
+}
+
+# The way to a peer loses packets; a queue 9<N> of each class, the highest first.
+worsen()
+{
+	modprobe -a sch_netem sch_prio &&
+		tc -n grid qdisc add dev host2_0 root netem loss 0.3% limit 4000 &&
+		tc -n host3 -batch - <<-E
+	qdisc replace dev eth0 root handle 9: prio bands 5 priomap 4 3 2 1 0 4 4 4 4 4 4 4 4 4 4 4
+	qdisc add dev eth0 parent 9:1 handle 91: pfifo limit 1000
+	qdisc add dev eth0 parent 9:2 handle 92: pfifo limit 1000
+	qdisc add dev eth0 parent 9:3 handle 93: pfifo limit 1000
+	qdisc add dev eth0 parent 9:4 handle 94: pfifo limit 1000
+	E
+}
+
+captured()
+{
+	local status
+
+	worsen && capture_begin host3 'udp dst port 4791' || return
+	run --warmup 0 --iters 8
+	status=$?
+	capture_end && ((!status)) || return
+	selftests/guest/perf/tags.py "$dir/plan" "$dir/ranges3" "$dir"/capture[01] |
+		tee "$dir/seen" &&
+		jq -e '.packets >= 10000 and .again > 0 and
+			([.classes[].class] | unique | length) > 2' "$dir/seen"
+}
+
+counted()
+{
+	on_host rocesteer --json job show --job 3 >"$dir/job" || return
+	jq -c '.classes[]' "$dir/job"
+	jq -e --slurpfile seen "$dir/seen" '
+		def rows: map(select(.class > 0 and .packets > 0) |
+			[.class, .dimension, .packets]) | sort;
+		(.classes | rows) == ($seen[0].classes | rows)' "$dir/job"
+}
+
+queued()
+{
+	tc -n host3 -s -j qdisc show dev eth0 >"$dir/queues"
+	jq -c --slurpfile queues "$dir/queues" '
+		[.classes[] | select(.dimension == 0) | [.class, .packets]] as $sent |
+		[$queues[0][] | select(.handle | test("^9[1-4]:$")) |
+			[5 - (.handle[1:2] | tonumber), .packets]] | sort |
+		., $sent, . == $sent' "$dir/job" | tee "$dir/result"
+	tail -n 1 "$dir/result" | grep -q -x true
+}
+
+# With its queue pairs go what is known of them.
+forgotten()
+{
+	bpftool --json map dump pinned \
+		"$(on_host rocesteer --json job show --job 3 | jq -r .pins)/rs_tags" |
+		jq -e 'length == 0'
+}
+
+unloads()
+{
+	on_host rocesteer job unload --job 3 &&
+		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
+}
+
+fabric_has_host_netns || skip_all "rxe knows no namespaces here"
+ktap_plan 7
+check "four hosts with two NICs" up
+check "a job is loaded with the chunks of a plan" loads
+check "each of 10,000 packets has the class of its chunk" captured
+check "as many are counted, by class and dimension" counted
+check "queues get them by their class" queued
+check "of queue pairs that are gone nothing is kept" forgotten
+check "unloading leaves nothing" unloads
+ktap_finish

@@ -1,0 +1,578 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # what fabric_load sets
+#
+# What the tests of NetReduce share: a fabric with a switch that sums, All-Reduces of
+# selftests/guest/reduce/ranks.c on its hosts, and the observer of that switch. Sourced at the
+# top of the tree.
+
+. selftests/net/fabric.sh
+
+reduce_ko=build/guest/$(uname -r)/rocesteer_reduce.ko
+pins=/sys/fs/bpf/test_reduce
+group=5		# unless a test says other
+root=0		# likewise; the spine
+shape=()	# of the ranks' groups, options of selftests/guest/reduce/ranks.c
+# shellcheck disable=SC2034 # for the tests, where packets are lost: 134 ms
+quick=(timeout=15 stall=$((20 * TIME_SCALE)))
+held=12		# packets that wait at least where a rank is held
+fast=100mbit	# links that do not limit much, on one CPU under TCG
+
+reduce_load()
+{
+	insmod "$reduce_ko"
+}
+
+reduce_unload()
+{
+	busywait 10000 rmmod rocesteer_reduce
+}
+
+# reduce_prepare: what needs the kernel, and a directory
+reduce_prepare()
+{
+	((EUID == 0)) || skip_all "needs root"
+	[[ -e $reduce_ko ]] || skip_all "no module: $reduce_ko"
+	modprobe -a crc32 sch_netem 2>/dev/null
+	modprobe rdma_rxe || skip_all "the kernel has no rdma_rxe"
+	export PATH=$PATH:$PWD/build/guest/selftests
+	dir=$(mktemp -d)
+	defer rm -rf "$dir"
+	chmod 755 "$dir"
+}
+
+# leaf_up HOSTS RATE: hosts below a leaf, which sums
+leaf_up()
+{
+	fabric_up --leaves 1 --spines 1 --hosts "$1" --rate "$2" --host-rate "$2"
+	fabric_load
+	one_switch leaf0 host "$1"
+}
+
+# one_switch NAME PORT COUNT: sums alone, at ports of these names
+one_switch()
+{
+	switch=$1
+	switches=("$1")
+	shape=()
+	held=12
+	mapfile -t ports < <(printf "%s\n" $(seq -f "$2%g" 0 $(($3 - 1))))
+	loads="nsenter --net=/run/netns/$switch rocesteer reduce load"
+}
+
+# spine_up HOSTS RATE: each host below a leaf of its own; the spine sums
+spine_up()
+{
+	fabric_up --leaves "$1" --spines 1 --hosts 1 --rate "$2" --host-rate "$2"
+	fabric_load
+	one_switch spine0 leaf "$1"
+}
+
+# tree_up LEAVES HOSTS SPINES RATE: so many hosts below each leaf; leaves and one spine sum
+tree_up()
+{
+	fabric_up --leaves "$1" --hosts "$2" --spines "$3" --rate "$4" --host-rate "$4"
+	fabric_load
+	switch=leaf0
+	mapfile -t switches < <(printf 'leaf%d\n' $(seq 0 $(($1 - 1))))
+	shape=("per_leaf=$2")
+	held=4
+	cat >"$dir/tree" <<-E
+	#!/bin/bash
+	# tree VERB FILE: on all switches of a group, but for those in \$without
+	at()
+	{
+		[[ " \$without " == *" \$1 "* ]] ||
+			nsenter --net="/run/netns/\$1" rocesteer reduce "\$verb" "\$file" "\${@:2}"
+	}
+	verb=\$1 file=\$2 status=0
+	for leaf in \$(jq '[.ranks[].leaf] | unique[]' "\$file"); do
+		at "leaf\$leaf" --leaf "\$leaf" || status=1
+	done
+	root=\$(jq .root "\$file")
+	at "spine\$root" --spine "\$root" || status=1
+	exit \$status
+	E
+	chmod +x "$dir/tree"
+	loads="$dir/tree load"
+}
+
+# All that was made
+reduce_down()
+{
+	[[ ! -e $fabric_state ]] || fabric_down
+	[[ ! -e $pins ]] || rm -r "$pins"
+	[[ ! -e /sys/module/rocesteer_reduce ]] || reduce_unload
+}
+
+in_switch()
+{
+	netns_exec "$switch" "$@"
+}
+
+#
+# The observer
+#
+
+observer_load()
+{
+	mkdir "$pins" && bpftool prog loadall build/guest/bpf/inputs.bpf.o "$pins" \
+		pinmaps "$pins"
+}
+
+# observe PROGRAM: at all ports of the switch, with the one that knows inputs (comes), or
+# the one that takes all for inputs (comes_all)
+observe()
+{
+	local port
+
+	for port in "${ports[@]}"; do
+		observe_port "$port" "$1" leaves
+	done | in_switch tc -batch - && seen_mark
+}
+
+# The same for a tree: inputs at hosts, parts and results at spines. The part of a leaf that
+# has one host is the host's input.
+observe_tree()
+{
+	local l h s up=goes_up
+
+	((hosts > 1)) || up=''
+	for ((l = 0; l < leaves; l++)); do
+		{
+			for ((h = l * hosts; h < (l + 1) * hosts; h++)); do
+				observe_port "host$h" comes leaves
+			done
+			for ((s = 0; s < spines; s++)); do
+				observe_port "spine$s" comes_down $up
+			done
+		} | netns_exec "leaf$l" tc -batch - || return
+	done
+	seen_mark
+}
+
+# observe_port DEVICE INGRESS [EGRESS]
+observe_port()
+{
+	echo "qdisc add dev $1 clsact"
+	echo "filter add dev $1 ingress bpf direct-action object-pinned $pins/$2"
+	[[ ! ${3:-} ]] ||
+		echo "filter add dev $1 egress bpf direct-action object-pinned $pins/$3"
+}
+
+observe_end()
+{
+	printf 'qdisc del dev %s clsact\n' "${ports[@]}" | in_switch tc -batch -
+}
+
+# Sets seen: inputs that came, outputs, what left for a virtual queue pair, inputs among
+# the outputs; parts that went up, results that came down, parts among these and the outputs,
+# and what was neither between leaves and spines
+seen_get()
+{
+	mapfile -t seen < <(bpftool -j map dump pinned "$pins/seen" | jq '.[].formatted.value')
+}
+
+# From here on it counts.
+seen_mark()
+{
+	seen_get
+	marked=("${seen[@]}")
+	passes=''
+}
+
+# Inputs came and none went, since seen_mark. Without the module inputs pass,
+# for nobody: then it is for the test to set "passes".
+no_input_forwarded()
+{
+	local i
+
+	seen_get
+	for i in "${!seen[@]}"; do
+		seen[i]=$((seen[i] - marked[i]))
+	done
+	echo "the switch saw ${seen[0]} inputs, and let ${seen[1]} outputs leave, among them" \
+		"${seen[2]} to virtual queue pairs, ${seen[3]} inputs; ${seen[4]} parts went up," \
+		"${seen[5]} results came down, ${seen[6]} were parts, ${seen[7]} of another kind"
+	[[ $passes ]] || ((!seen[2] && !seen[7])) || return
+	((seen[0] && !seen[3] && !seen[6]))
+}
+
+#
+# All-Reduces
+#
+
+# members COUNT [FIRST [FAMILY]]: so many ranks, one a host from the first one on; behind
+# the last host comes the first one again
+members()
+{
+	local i host address=host_ip${3:-} netns
+
+	for ((i = 0; i < $1; i++)); do
+		host=$(((${2:-0} + i) % (leaves * hosts)))
+		netns=$(host_netns $host)
+		echo "$netns,$(host_rdma $host),$($address $host)"
+	done
+}
+
+# ranks_start NAME "RANKS [FIRST [FAMILY]]" OPTION...: in the background; for a group, which
+# is left. Its file is $dir/NAME.json
+declare -A ranks_pid ranks_in
+ranks_start()
+{
+	local name=$1 who in
+	# shellcheck disable=SC2086 # words
+	mapfile -t who < <(members $2)
+	shift 2
+
+	rm -f "$dir/$name.in"
+	mkfifo "$dir/$name.in"
+	timeout -k 10 $((400 * TIME_SCALE)) ranks group=$group file="$dir/$name.json" \
+		load="$loads" root=$root "${shape[@]}" "$@" "${who[@]}" \
+		<"$dir/$name.in" >"$dir/$name.out" 2>&1 &
+	ranks_pid[$name]=$!
+	exec {in}>"$dir/$name.in"
+	ranks_in[$name]=$in
+}
+
+# ranks_end NAME STATUS...: it exits with one of these
+ranks_end()
+{
+	local name=$1 status=0 in=${ranks_in[$1]}
+	shift
+
+	exec {in}>&-
+	wait "${ranks_pid[$name]}" || status=$?
+	cat "$dir/$name.out"
+	[[ " $* " == *" $status "* ]] && return
+	echo "$name: exit status $status"
+	return 1
+}
+
+ranks_held()
+{
+	grep -qx held "$dir/$1.out"
+}
+
+# Let a rank go on that is held, if it is there.
+ranks_release()
+(
+	trap '' PIPE
+	echo >&"${ranks_in[$1]}"
+)
+
+# result NAME FIELD: of the line that says what has come of it
+result()
+{
+	sed -n "s/^right=.*\\b$2=\\([0-9]*\\).*/\\1/p; s/^$2=\\([0-9]*\\).*/\\1/p" "$dir/$1.out"
+}
+
+group_unload()
+{
+	local at status=0 all=("${switches[@]}")
+
+	[[ ! ${shape[*]} ]] || all+=("spine$root")
+	for at in "${all[@]}"; do
+		netns_exec "$at" rocesteer reduce unload "$group" || status=1
+	done
+	return "$status"
+}
+
+# group_get JQ
+group_get()
+{
+	in_switch rocesteer --json reduce show "$group" | jq -r "$1"
+}
+
+# group_is JQ: true of the group
+group_is()
+{
+	[[ $(group_get "$1") == true ]]
+} 2>/dev/null
+
+# stat_get JQ
+stat_get()
+{
+	in_switch rocesteer --json reduce stat | jq -r "$1"
+}
+
+# reduces "RANKS [FIRST [FAMILY]]" OPTION...: an All-Reduce, by a group that is loaded for
+# it and unloaded; each element is right
+reduces()
+{
+	local status=0
+
+	ranks_start run "$@" || return
+	ranks_end run 0 || status=1
+	group_unload || status=1
+	return "$status"
+}
+
+# sums: the same, and the switch has forwarded no input
+sums()
+{
+	local status=0
+
+	seen_mark
+	reduces "$@" || status=1
+	no_input_forwarded && ((seen[1])) || status=1
+	return "$status"
+}
+
+#
+# What happens to packets
+#
+
+# The last rank of each leaf sends by way of the root: sets shape from what "path discover"
+# finds, for a group of all hosts
+shape_by_root()
+{
+	local l host next port
+
+	shape=("per_leaf=$hosts")
+	for ((l = 0; l < leaves; l++)); do
+		host=$((l * hosts + hosts - 1))
+		next=$(((host + 1) % (leaves * hosts)))
+		[[ -e $dir/paths$host.json ]] ||
+			host_exec $host rocesteer path discover --dev "$(host_dev $host)" \
+				--source "$(host_ip $host)" --peer "$(host_ip $next)" \
+				--out "$dir/paths$host.json" || return
+		port=$(jq --arg router "10.255.1.$((root + 1))" \
+			'.peers[0].paths[] | select(.router == $router) | .ports[0]' \
+			"$dir/paths$host.json")
+		shape+=("sport=$host:$port")
+	done
+	echo "by spine $root: ${shape[*]}"
+}
+
+# hosts_tc LINE...: for tc, with DEV for the device of each host
+hosts_tc()
+{
+	local i
+
+	if fabric_has_host_netns; then
+		for ((i = 0; i < leaves * hosts; i++)); do
+			printf '%s\n' "${@//DEV/eth0}" | tc -n "host$i" -force -batch -
+		done
+		return
+	fi
+	for ((i = 0; i < leaves * hosts; i++)); do
+		printf '%s\n' "${@//DEV/eth$i}"
+	done | tc -force -batch -
+}
+
+# switch_tc SWITCH LINE PORT...: for tc, with DEV for each port
+switch_tc()
+{
+	local port at=$1 line=$2
+	shift 2
+
+	for port; do
+		echo "${line//DEV/$port}"
+	done | netns_exec "$at" tc -force -batch -
+}
+
+# ports_tc PLACE LINE: behind, at the ports of hosts; up, of leaves to spines; down, of
+# spines to leaves
+ports_tc()
+{
+	local i places spine_ports leaf_ports
+
+	[[ ${shape[*]} ]] || {
+		[[ $1 != behind ]] || switch_tc "$switch" "$2" "${ports[@]}"
+		return
+	}
+	mapfile -t spine_ports < <(printf 'spine%d\n' $(seq 0 $((spines - 1))))
+	mapfile -t leaf_ports < <(printf 'leaf%d\n' $(seq 0 $((leaves - 1))))
+	case $1 in
+	behind)
+		for ((i = 0; i < leaves; i++)); do
+			mapfile -t places < <(printf 'host%d\n' $(seq $((i * hosts)) $((i * hosts + hosts - 1))))
+			switch_tc "leaf$i" "$2" "${places[@]}" || return
+		done
+		;;
+	up)
+		for ((i = 0; i < leaves; i++)); do
+			switch_tc "leaf$i" "$2" "${spine_ports[@]}" || return
+		done
+		;;
+	down)
+		for ((i = 0; i < spines; i++)); do
+			switch_tc "spine$i" "$2" "${leaf_ports[@]}" || return
+		done
+		;;
+	esac
+}
+
+# disturb PLACE NETEM...: to what hosts send, behind their rate limit: data (before), or
+# acknowledgments in IPv4 (acks), as fabric.sh has them; to what the switches send to hosts
+# (behind), to spines (up) or to leaves (down); or to all
+disturb()
+{
+	local place=$1 lines=() netem
+	shift
+
+	netem="netem limit 10000 $*"
+	[[ $place != before && $place != all ]] || lines+=("qdisc replace dev DEV parent 2:2 $netem")
+	[[ $place != acks && $place != all ]] || lines+=("qdisc replace dev DEV parent 2:1 $netem")
+	((!${#lines[@]})) || hosts_tc "${lines[@]}" || return
+	[[ $place != behind && $place != all ]] ||
+		ports_tc behind "qdisc replace dev DEV root $netem" || return
+	[[ $place != up && $place != all ]] ||
+		ports_tc up "qdisc replace dev DEV parent 2:2 $netem" || return
+	[[ $place != down && $place != all ]] ||
+		ports_tc down "qdisc replace dev DEV parent 2:2 $netem"
+}
+
+# As leaf_up, spine_up or tree_up made it.
+undisturbed()
+{
+	local rate=$fast fifo="qdisc replace dev DEV parent 2:2 bfifo limit 8m"
+
+	hosts_tc "$fifo" "qdisc del dev DEV parent 2:1"
+	ports_tc behind "qdisc del dev DEV root"
+	ports_tc up "$fifo"
+	ports_tc down "$fifo"
+	[[ $switch == leaf* ]] || tbf_batch "$rate" "${ports[@]}" | in_switch tc -batch -
+	return 0
+} 2>/dev/null
+
+# Packets that netem has lost, everywhere
+lost_packets()
+{
+	local netns
+
+	{
+		tc -s -j qdisc show
+		for netns in $(routers) $(host_namespaces); do
+			tc -n "$netns" -s -j qdisc show
+		done
+	} | jq -s '[.[][] | select(.kind == "netem") | .drops] | add // 0'
+}
+
+# some_lost PERCENT COMMAND...: while packets are lost, some of them if it is 1 % or more
+some_lost()
+{
+	local status=0 lost percent=$1
+	shift
+
+	"$@" || status=1
+	lost=$(lost_packets)
+	echo "$lost packets were lost"
+	[[ $percent == 0.* ]] || ((lost)) || status=1
+	return "$status"
+}
+
+# disturbed "PLACE NETEM..." COMMAND...
+disturbed()
+{
+	local status=0 how=$1
+	shift
+
+	# shellcheck disable=SC2086 # words
+	disturb $how || return
+	"$@" || status=1
+	undisturbed
+	return "$status"
+}
+
+#
+# What goes away: ranks get an error and nothing wrong, and then the sum from a ring
+#
+
+dies=(timeout=14 retry=2 stall=$((10 * TIME_SCALE)) fallback=ring)
+
+types_of()
+{
+	local type
+
+	for type in int32 fp32 bf16 fp16; do
+		"$1" "$2" type="$type" "${@:3}" || return
+	done
+}
+
+# The queue pairs' timer is longer than the rank that waits: no packet is sent twice.
+straggler()
+{
+	local status=0
+
+	seen_mark
+	ranks_start straggle 4 type=fp32 bytes=262144 packets=8 timeout=21 straggle="2:3:$(few 1500 5000)" &&
+		ranks_end straggle 0 || return
+	group_is '[.ranks[] | select(.inputs) | .duplicates + .replays + .stale + .restarts] | add == 0' ||
+		status=1
+	((status == 0)) || group_get .
+	group_unload && no_input_forwarded && return "$status"
+}
+
+# in_the_middle COMMAND...: Rank 2 is held before its fourth message, and packets of all
+# others wait in the switch.
+in_the_middle()
+{
+	local status=0
+
+	seen_mark
+	ranks_start middle 4 type=fp32 bytes=262144 packets=4 hold=2:3 "${dies[@]}" || return
+	busywait 20000 ranks_held middle && busywait 20000 group_is ".held >= $held" || status=1
+	"$@" || status=1
+	ranks_release middle
+	ranks_end middle 3 4 || status=1
+	(($(result middle ring_right) == 4 * 65536)) || status=1
+	no_input_forwarded || status=1
+	return "$status"
+}
+
+# on_the_move COMMAND...: while packets come and go
+on_the_move()
+{
+	local status=0
+
+	seen_mark
+	ranks_start middle 4 type=fp32 bytes=524288 iterations=60 "${dies[@]}" || return
+	busywait 20000 group_is '.done >= 100' || status=1
+	"$@" || status=1
+	ranks_end middle 3 4 || status=1
+	(($(result middle ring_right) == 4 * 131072)) || status=1
+	no_input_forwarded || status=1
+	return "$status"
+}
+
+module_reload()
+{
+	passes=1
+	reduce_unload && reduce_load && $loads "$dir/middle.json"
+}
+
+# A rank dies: the others' packets wait until the group goes.
+rank_dies()
+{
+	local status=0
+
+	ranks_start dies 4 bytes=262144 packets=4 kill=1:3 timeout=14 retry=2 stall=5 &&
+		ranks_end dies 3 4 || status=1
+	group_is '.held > 0 and .state == "alive"' || status=1
+	group_unload && nothing_held && return "$status"
+}
+
+nothing_held()
+{
+	local bytes
+
+	bytes=$(stat_get .bytes)
+	echo "$bytes bytes are in use"
+	((bytes == 0))
+}
+
+# forge HOST KIND [BITS]: a packet of nothing to the group, to the queue pair number of rank
+# 1, and these bits.
+# Where hosts share a namespace, a raw packet does not go by its source address.
+forge()
+{
+	local from=$1 psn rule=(pref 9 iif lo to "$(host_ip 2)" lookup $((100 + $1)))
+
+	psn=$(jq '.ranks[1].psn' "$dir/middle.json")
+	fabric_has_host_netns || ip rule add "${rule[@]}" || return
+	printf 'to %d\n%s %d 50000 1\n' $((0xC00000 | group << 8 | ${3:-0} | 1)) "$2" "$psn" |
+		host_exec "$from" inject "$(host_ip "$from")" "$(host_ip 2)"
+	fabric_has_host_netns || ip rule del "${rule[@]}"
+}

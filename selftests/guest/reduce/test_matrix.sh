@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# NetReduce on real RoCE connections: all types and sizes, from 2 to 64 ranks, and what is
+# lost wherever, at one switch and over leaves and a spine. "make check" has a part of it.
+#
+# shellcheck disable=SC2317 # functions are called through check
+
+set -uo pipefail
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+# shellcheck source=selftests/guest/reduce/reduce.sh
+. selftests/guest/reduce/reduce.sh
+
+types=(int32 fp32 bf16 fp16)
+places=(before behind acks all)
+read -r -a losses <<<"$(few 5 "0.1 1 5")"
+read -r -a counts <<<"$(few "8" "2 3 4 5 6 7 8 16 64")"
+# A tail of 1236 bytes: in IPv4 what is much shorter overtakes others in fabric.sh.
+sizes=(42196 "$(few 132308 1049812)")
+long=$(few 1049812 8388608)
+lossy=132308
+
+trees=("2 4" "3 2" "4 1")	# leaves, hosts below each
+tree_places=(before up down behind acks all)
+
+one_element()
+{
+	reduces 2 type=int32 bytes=4 && reduces 2 type=fp32 bytes=4 &&
+		reduces 3 type=bf16 bytes=2 && reduces 3 type=fp16 bytes=2
+}
+
+# lost RANKS PLACE LOSS TYPE...: types in turn, or each of them
+lost()
+{
+	local type ranks=$1 place=$2 loss=$3
+	shift 3
+
+	for type; do
+		disturbed "$place loss $loss% seed 3" some_lost "$loss" \
+			sums "$ranks" type="$type" bytes="$lossy" timeout=15 \
+			iterations="$(few 3 20)" || return
+	done
+}
+
+tree_types()
+{
+	local type
+
+	for type in "${types[@]}"; do
+		sums $((leaves * hosts)) type="$type" bytes="${sizes[0]}" packets=8 timeout=19 ||
+			return
+	done
+}
+
+# The observer forgets: what is a part in one tree may be a result in another.
+tree_and_observer()
+{
+	rm -r "$pins"
+	observer_load && tree_up "$1" "$2" 1 "$fast" && observe_tree
+}
+
+up()
+{
+	reduce_load && leaf_up 8 "$fast" && observer_load && observe comes
+}
+
+reduce_prepare
+ktap_plan $((4 + ${#counts[@]} * ${#sizes[@]} * 4 + ${#places[@]} * ${#losses[@]} +
+	2 * ${#trees[@]} + ${#tree_places[@]} * ${#losses[@]}))
+defer reduce_down
+check "eight hosts below a leaf" up
+((!ktap_failed)) || exit
+check "one element" one_element
+check "4 hosts, fp32, $long bytes" sums 4 type=fp32 bytes="$long" iterations=2
+for n in "${counts[@]}"; do
+	for type in "${types[@]}"; do
+		for bytes in "${sizes[@]}"; do
+			check "$n ranks, $type, $bytes bytes" \
+				sums "$n" type="$type" bytes="$bytes" packets=8 timeout=19
+		done
+	done
+done
+i=0
+for place in "${places[@]}"; do
+	for loss in "${losses[@]}"; do
+		read -r -a those <<<"$(few "${types[i++ % 4]}" "${types[*]}")"
+		check "$loss % is lost: $place" lost 4 "$place" "$loss" "${those[@]}"
+	done
+done
+fabric_down
+
+for tree in "${trees[@]}"; do
+	read -r l h <<<"$tree"
+	check "$l leaves of $h hosts and a spine" tree_and_observer "$l" "$h"
+	check "$l x $h: all types" tree_types
+	[[ $tree == "${trees[0]}" ]] || { fabric_down; continue; }
+	for place in "${tree_places[@]}"; do
+		for loss in "${losses[@]}"; do
+			read -r -a those <<<"$(few "${types[i++ % 4]}" "${types[*]}")"
+			check "$l x $h: $loss % is lost: $place" \
+				lost $((l * h)) "$place" "$loss" "${those[@]}"
+		done
+	done
+	fabric_down
+done
+check "nothing is left behind" reduce_down
+ktap_finish

@@ -1,0 +1,318 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# NetReduce on real RoCE connections: a switch sums what the ranks of a group send, the
+# sum is right bit by bit, and no input is ever forwarded; whatever is lost, and whatever
+# goes away. Where it cannot go on, ranks get an error and nothing wrong, and a ring has
+# the result.
+#
+# shellcheck disable=SC2317 # functions are called through check
+
+set -uo pipefail
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+# shellcheck source=selftests/guest/reduce/reduce.sh
+. selftests/guest/reduce/reduce.sh
+
+#
+# Ranks, and what watches the switch, notice
+#
+
+lane_is_noticed()
+{
+	observe comes_all && ranks_start lane 4 bytes=65536 mode=lane &&
+		ranks_end lane 1 || return
+	no_input_forwarded && return 1
+	observe_end
+	(($(result lane right) == 0 && $(result lane raw) == 4 * 16384 && seen[3] >= 4 * 16))
+}
+
+ring_is_right()
+{
+	ranks_start ring 4 type=fp16 bytes=30002 mode=ring && ranks_end ring 0
+}
+
+#
+# Sums
+#
+
+min_and_max()
+{
+	types_of reduces 3 op=min bytes=8196 packets=1 && types_of reduces 3 op=max bytes=8196
+}
+
+sent_bytes()
+{
+	ip -n "$switch" -s -j link show host0 | jq '.[].stats64.rx.bytes'
+}
+
+# A ring sends one and a half times the buffer.
+sends_once()
+{
+	local before sent bytes=1048576
+
+	before=$(sent_bytes)
+	sums 4 bytes="$bytes" timeout=20 || return
+	sent=$(($(sent_bytes) - before))
+	echo "a rank has sent $sent bytes for $bytes"
+	((sent > bytes && sent < bytes * 103 / 100))
+}
+
+# A packet socket keeps what has come as it was: the switch writes into copies.
+tapped()
+{
+	local tap in status=0
+
+	rm -f "$dir/tap.in"
+	mkfifo "$dir/tap.in"
+	in_switch selftests/guest/reduce/tap.py host1 <"$dir/tap.in" >"$dir/tap.out" &
+	tap=$!
+	exec {in}>"$dir/tap.in"
+	busywait 20000 grep -q ready "$dir/tap.out" &&
+		sums 4 type=fp32 bytes=131072 timeout=20 || status=1
+	exec {in}>&-
+	wait "$tap" || status=1
+	cat "$dir/tap.out"
+	grep -qx "virtual=32 other=0" "$dir/tap.out" && return "$status"
+}
+
+# The bridge does not know where hosts are.
+flooded()
+{
+	local status=0 bridge=(ip -n leaf0 link set br0 type bridge ageing_time)
+
+	"${bridge[@]}" 0 && sums 4 type=fp32 bytes=131072 || status=1
+	"${bridge[@]}" 30000 && return "$status"
+}
+
+host_ip_vlan()
+{
+	echo 10.5.0.$(($1 + 1))
+}
+
+vlan()
+{
+	local i status=0
+
+	for i in 0 1 2 3; do
+		ip -n "host$i" -batch - <<-E || status=1
+		link add link eth0 name eth0.5 type vlan id 5
+		addr add $(host_ip_vlan "$i")/24 dev eth0.5
+		link set eth0.5 up
+		E
+	done
+	sums "4 0 _vlan" type=fp32 bytes=131072 || status=1
+	for i in 0 1 2 3; do
+		ip -n "host$i" link del eth0.5 || status=1
+	done
+	return "$status"
+}
+
+# Two groups and a ring at the same time, on hosts that they share
+side_by_side()
+{
+	local status=0
+
+	seen_mark
+	group=5 ranks_start a 4 type=fp32 bytes=300000 &&
+		group=16383 ranks_start b "4 2" type=bf16 bytes=300000 &&
+		ranks_start c "4 1" bytes=300000 mode=ring || return
+	ranks_end a 0 || status=1
+	ranks_end b 0 || status=1
+	ranks_end c 0 || status=1
+	group=5 group_unload || status=1
+	group=16383 group_unload || status=1
+	no_input_forwarded || status=1
+	return "$status"
+}
+
+#
+# Loss
+#
+
+# By bits that netem flips
+corrupted()
+{
+	local status=0 before
+
+	before=$(stat_get .icrc)
+	disturbed "all corrupt 2%" sums 4 type=fp32 bytes=262144 "${quick[@]}" || status=1
+	echo "$(($(stat_get .icrc) - before)) packets had a wrong ICRC at the switch"
+	(($(stat_get .icrc) > before)) && return "$status"
+}
+
+#
+# What goes away: ranks get an error and nothing wrong, and then the sum from a ring
+#
+
+link_down()
+{
+	local status=0
+
+	in_switch ip link set host1 down && group_is '.poison == "device"' || status=1
+	in_switch ip link set host1 up && return "$status"
+}
+
+forged()
+{
+	forge 1 write && busywait 5000 group_is '.poison == "empty" and .poison_rank == 1'
+}
+
+# In order: a wrong ICRC, another opcode, another address
+counted()
+{
+	local now
+
+	now=$(stat_get '"\(.icrc) \(.opcode) \(.address)"')
+	echo "$now"
+	[[ $now == "$1" ]]
+}
+
+# What is broken or a stranger's is dropped, and disturbs nobody.
+strangers()
+{
+	local icrc opcode address status=0
+
+	read -r icrc opcode address < <(stat_get '"\(.icrc) \(.opcode) \(.address)"')
+	seen_mark
+	ranks_start middle 4 type=fp32 bytes=262144 packets=4 hold=2:3 timeout=20 || return
+	busywait 20000 ranks_held middle &&
+		forge 1 broken && forge 1 read && forge 4 write &&
+		busywait 5000 counted "$((icrc + 1)) $((opcode + 1)) $((address + 1))" || status=1
+	ranks_release middle
+	ranks_end middle 0 || status=1
+	group_unload && no_input_forwarded && return "$status"
+}
+
+# A rank has messages of another size than the others.
+odd()
+{
+	local status=0
+
+	seen_mark
+	ranks_start odd 4 bytes=262144 packets=4 odd=1:3 "${dies[@]}" &&
+		ranks_end odd 3 4 && group_is '.poison == "disagree"' || status=1
+	(($(result odd ring_right) == 4 * 65536)) || status=1
+	group_unload && no_input_forwarded && return "$status"
+}
+
+# Nobody has loaded the group.
+no_group()
+{
+	ranks_start none 3 bytes=65536 load= "${dies[@]}" && ranks_end none 3 4 &&
+		(($(result none ring_right) == 3 * 16384))
+}
+
+#
+# Groups
+#
+
+refused()
+{
+	local code=$1 json
+	shift
+
+	json=$("$@")
+	echo "$json"
+	[[ $(jq -r .error.code <<<"$json") == "$code" ]]
+}
+
+twice()
+{
+	in_switch rocesteer reduce load "$dir/run.json" || return
+	refused exists in_switch rocesteer --json reduce load "$dir/run.json" && group_unload &&
+		refused not-found in_switch rocesteer --json reduce unload "$group"
+}
+
+unprivileged()
+{
+	local as=(setpriv --reuid 65534 --regid 65534 --clear-groups build/guest/rocesteer)
+
+	refused permission in_switch "${as[@]}" --json reduce load "$dir/run.json" &&
+		refused permission in_switch "${as[@]}" --json reduce unload "$group" &&
+		[[ $(in_switch rocesteer --json reduce show) == *'"groups":[]'* ]]
+}
+
+namespaces()
+{
+	local status=0
+
+	in_switch rocesteer reduce load "$dir/run.json" &&
+		netns_exec spine0 rocesteer reduce load "$dir/run.json" || return
+	[[ $(rocesteer --json reduce show) == *'"groups":[]'* ]] || status=1
+	netns_exec spine0 rocesteer reduce unload "$group" || status=1
+	group_is '.group == 5' || status=1
+	group_unload || status=1
+	return "$status"
+}
+
+#
+# Places
+#
+
+up()
+{
+	reduce_load && leaf_up 8 "$fast" && observer_load
+}
+
+spine()
+{
+	spine_up 4 "$fast" && observe comes
+}
+
+reduce_prepare
+ktap_plan 38
+defer reduce_down
+check "eight hosts below a leaf" up
+((!ktap_failed)) || exit
+check "raw inputs are noticed, by ranks and by the observer" lane_is_noticed
+check "a ring is right" ring_is_right
+check "the observer watches the leaf" observe comes
+check "minimum and maximum" min_and_max
+check "16 ranks on 8 hosts, MTU 1024, one packet a message" \
+	sums 16 type=fp16 bytes=40002 mtu=1024 packets=1 window=4
+check "4 hosts: each sends its buffer once" sends_once
+check "two groups and a ring side by side" side_by_side
+check "IPv6" sums "4 0 6" type=fp32 bytes=132308
+vlan="VLAN"
+if fabric_has_host_netns; then
+	check "$vlan" vlan
+else
+	skip "$vlan" "hosts share a namespace"
+fi
+check "a packet socket sees inputs" tapped
+check "the bridge floods" flooded
+check "packets are lost, doubled and out of order" \
+	disturbed "before delay 2ms 1ms loss 0.5% duplicate 2%" \
+	sums 4 type=fp32 bytes=131072 "${quick[@]}"
+check "bits flip" corrupted
+check "a rank waits, and no packet is sent twice" straggler
+
+check "a group is unloaded in the middle" in_the_middle group_unload
+check "a group is unloaded on the move" on_the_move group_unload
+for how in in_the_middle on_the_move; do
+	check "the module goes and comes ${how//_/ }, and the group" $how module_reload
+	check "that group is unloaded" group_unload
+done
+check "a link of the switch goes down in the middle" in_the_middle link_down
+check "that group is unloaded" group_unload
+check "broken packets and a stranger's are dropped" strangers
+check "ranks that disagree poison the group" odd
+check "a forged packet poisons the group" in_the_middle forged
+check "that group is unloaded" group_unload
+check "a rank dies" rank_dies
+check "without a group nothing arrives" no_group
+
+check "a group is not loaded twice" twice
+check "an unprivileged user is refused" unprivileged
+check "namespaces have groups of their own" namespaces
+check "nothing is held" nothing_held
+fabric_down
+
+check "four hosts below leaves of their own" spine
+check "the spine sums" sums 4 type=fp32 bytes=132308
+check "the spine sums IPv6" sums "4 0 6" type=bf16 bytes=132308
+check "the spine sums, 1 % is lost" \
+	disturbed "all loss 1%" sums 4 type=fp32 bytes=132308 "${quick[@]}"
+check "nothing is left behind" reduce_down
+ktap_finish

@@ -1,0 +1,237 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# NetReduce over leaves and a spine on real RoCE connections: each leaf sends one part up,
+# and the spine sums the parts. The result is right bit by bit; no input leaves a leaf, and
+# no part reaches a host; whatever is lost, and whatever goes away. Where the switches cannot
+# go on, ranks get an error and nothing wrong, and a ring has the result.
+#
+# shellcheck disable=SC2317 # functions are called through check
+
+set -uo pipefail
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+# shellcheck source=selftests/guest/reduce/reduce.sh
+. selftests/guest/reduce/reduce.sh
+
+read -r -a losses <<<"$(few 1 "0.1 1 5")"
+places=(before up down behind acks all)
+
+#
+# Bytes
+#
+
+# Bytes that the first leaf has sent up, that came down to it, and that its first host sent
+tree_bytes()
+{
+	netns_exec leaf0 ip -s -j link show | jq -c '[
+		([.[] | select(.ifname | startswith("spine")) | .stats64.tx.bytes] | add),
+		([.[] | select(.ifname | startswith("spine")) | .stats64.rx.bytes] | add),
+		(.[] | select(.ifname == "host0") | .stats64.rx.bytes)]'
+}
+
+within_5_percent()
+{
+	(($1 > $2 && $1 < $2 * 105 / 100))
+}
+
+sends_once()
+{
+	local before bytes=1048576 up down host
+
+	before=$(tree_bytes)
+	sums 4 bytes="$bytes" timeout=20 || return
+	read -r up down host < <(jq -rn --argjson a "$(tree_bytes)" --argjson b "$before" \
+		'[range(3) | $a[.] - $b[.]] | join(" ")')
+	echo "of $bytes bytes $up went up, $down came down, and $host came from a host"
+	within_5_percent "$up" "$bytes" && within_5_percent "$down" "$bytes" &&
+		within_5_percent "$host" "$bytes"
+}
+
+#
+# What goes away
+#
+
+# A switch forgets the group: the others go on, and get nothing.
+forgets()
+{
+	netns_exec "$1" rocesteer reduce unload "$group"
+}
+
+remembers()
+{
+	netns_exec "$1" rocesteer reduce load "$dir/middle.json" "${@:2}"
+}
+
+# A switch that has no module lets packets pass, as one does that never had a group.
+without_switch()
+{
+	local at status=0
+
+	seen_mark
+	passes=1
+	reduce_unload && reduce_load && without=$1 ranks_start none 4 bytes=65536 "${dies[@]}" && ranks_end none 3 4 || status=1
+	passes=''
+	(($(result none ring_right) == 4 * 16384)) || status=1
+	seen_get
+	echo "$((seen[0] - marked[0])) inputs, $((seen[3] - marked[3])) left as they came," \
+		"$((seen[6] - marked[6])) parts reached hosts"
+	((seen[0] > marked[0] && seen[3] == marked[3] && seen[6] == marked[6])) || status=1
+	misplaced "$2" || status=1
+	for at in leaf0 leaf1 spine0; do
+		[[ $at == "$1" ]] || forgets "$at" || status=1
+	done
+	return "$status"
+}
+
+misplaced()
+{
+	local count
+
+	count=$(netns_exec "$1" rocesteer --json reduce stat | jq .misplaced)
+	echo "$1 dropped $count packets that another switch should have taken"
+	((count))
+}
+
+# Packets of a host that are none of its own: as its leaf, and as the root sends them
+pretends()
+{
+	local status=0 before
+
+	before=$(stat_get .misplaced)
+	seen_mark
+	ranks_start middle 4 type=fp32 bytes=262144 packets=4 hold=2:3 timeout=20 || return
+	busywait 20000 ranks_held middle && forge 1 write $((0x40)) && forge 1 write $((0x80)) &&
+		busywait 5000 misplaced_is $((before + 2)) || status=1
+	ranks_release middle
+	ranks_end middle 0 || status=1
+	group_unload && no_input_forwarded && return "$status"
+}
+
+misplaced_is()
+{
+	local now
+
+	now=$(stat_get .misplaced)
+	echo "$now misplaced"
+	((now == $1))
+}
+
+spine_link_down()
+{
+	local status=0
+
+	ip -n spine0 link set leaf1 down && switch=spine0 group_is '.poison == "device"' ||
+		status=1
+	spine_batch 0 | grep -w leaf1 | ip -n spine0 -batch - || status=1
+	return "$status"
+}
+
+#
+# Groups that are loaded before their ranks
+#
+
+# The next run of ranks joins the group that is there, also when it was poisoned.
+joins()
+{
+	local status=0
+
+	ranks_start run 4 bytes=65536 || return
+	ranks_end run 0 || status=1
+	loads="$dir/tree join" ranks_start run 4 type=bf16 op=max bytes=65536 psn=77 || status=1
+	ranks_end run 0 || status=1
+	ranks_start odd 4 bytes=65536 packets=40 load="$dir/tree join" odd=1:3 "${dies[@]}" &&
+		ranks_end odd 3 4 || status=1
+	loads="$dir/tree join" ranks_start run 4 type=fp32 bytes=65536 || status=1
+	ranks_end run 0 || status=1
+	group_unload && return "$status"
+}
+
+#
+# Places
+#
+
+up()
+{
+	tree_up "$@" "$fast" && observe_tree
+}
+
+first_up()
+{
+	reduce_load && observer_load && up 2 2 1
+}
+
+# Four groups over two spines at the same time
+side_by_side()
+{
+	local status=0 name
+
+	seen_mark
+	for name in 0 1 2 3; do
+		root=$((name % 2))
+		shape_by_root || return
+		group=$((name + 7)) ranks_start "$name" 4 type=fp32 bytes=200000 \
+			psn=$((name * 1000)) || return
+	done
+	for name in 0 1 2 3; do
+		ranks_end "$name" 0 || status=1
+		root=$((name % 2)) group=$((name + 7)) group_unload || status=1
+	done
+	root=0
+	no_input_forwarded || status=1
+	return "$status"
+}
+
+# A spine forgets its group: the next run goes by the other one.
+other_spine()
+{
+	root=0
+	shape_by_root && in_the_middle forgets spine0 || return
+	group=5 forgets leaf0 && group=5 forgets leaf1 || return
+	root=1
+	shape_by_root && group=6 sums 4 type=fp32 bytes=65536
+}
+
+reduce_prepare
+ktap_plan $((25 + ${#places[@]} * ${#losses[@]}))
+defer reduce_down
+check "two hosts below each of two leaves" first_up
+((!ktap_failed)) || exit
+check "sums of all types" types_of sums 4 bytes=132308
+check "minimum and maximum" sums 4 type=fp16 op=min bytes=8196 packets=1
+check "uplinks, downlinks and hosts carry the buffer once" sends_once
+check "IPv6" sums "4 0 6" type=fp32 bytes=132308
+for place in "${places[@]}"; do
+	for loss in "${losses[@]}"; do
+		check "$loss % is lost: $place" disturbed "$place loss $loss% seed 3" \
+			some_lost "$loss" sums 4 type=fp32 bytes=132308 iterations=8 "${quick[@]}"
+	done
+done
+check "packets are doubled and out of order" \
+	disturbed "all delay 2ms 1ms duplicate 2%" sums 4 type=fp32 bytes=131072 "${quick[@]}"
+check "a rank waits, and no packet is sent twice" straggler
+check "a leaf forgets the group in the middle" in_the_middle forgets leaf0
+check "the leaf is told again" remembers leaf0 --leaf 0
+check "that group is unloaded" group_unload
+check "the spine forgets the group on the move" on_the_move forgets spine0
+check "the spine is told again" remembers spine0 --spine 0
+check "that group is unloaded" group_unload
+for how in in_the_middle on_the_move; do
+	check "the module goes and comes ${how//_/ }, and the group" $how module_reload
+	check "that group is unloaded" group_unload
+done
+check "a link of the spine goes down and comes up" in_the_middle spine_link_down
+check "that group is unloaded" group_unload
+check "a rank dies" rank_dies
+check "a leaf does not sum: the spine drops inputs" without_switch leaf0 spine0
+check "the spine does not sum: leaves drop parts" without_switch spine0 leaf1
+check "groups that are there are joined again" joins
+check "a host cannot send in the place of its leaf or the root" pretends
+fabric_down
+
+check "four hosts below leaves and spines, two each" up 2 2 2
+check "four groups over two spines side by side" side_by_side
+check "a spine forgets its group, and the next run goes by the other" other_spine
+fabric_down
+check "nothing is left behind" reduce_down
+ktap_finish

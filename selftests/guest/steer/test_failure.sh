@@ -1,0 +1,367 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Spines that go silent under real traffic, with their links up: split flows
+# leave them in time, no queue pair fails, every byte arrives as it was sent,
+# and they are used again when they are back. A path that loses some packets, and
+# a NIC without carrier, are something else.
+#
+# FLAPS is how many spines go silent for a while, one after the other: 6, or 50
+# for a soak that takes some minutes under TCG.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/steer/steer.sh
+. selftests/net/observe.sh
+
+pins=/sys/fs/bpf/test_failure
+qps=3
+timeout=17	# of a queue pair: 4.096 us * 2^17
+limit=$((3 * 4096 * (1 << timeout) / 1000000))	# ms
+flaps=${FLAPS:-6}
+
+up()
+{
+	dir=$(mktemp -d)
+	defer rm -rf "$dir"
+	fabric_up --leaves 2 --hosts 1 --rate 8mbit --host-rate 32mbit
+	fabric_load
+	defer fabric_down
+	far=$hosts
+	mkdir /sys/fs/cgroup/test{0,"$far"}
+	defer rmdir /sys/fs/cgroup/test{0,"$far"}
+	module_load
+	defer module_unload
+	observe_load || return
+	defer rm -r "$pins"
+	observe
+	discover 0 "$far" && discover "$far" 0 && daemons_up &&
+		job_load_cgroup 0 --split all --resequence on &&
+		job_load_cgroup "$far" --split all --resequence on
+}
+
+# One for each network namespace; what the first says goes to $dir/events.
+daemons_up()
+{
+	local host n=0
+
+	defer daemons_down
+	for host in 0 "$far"; do
+		((!n)) || [[ $(host_netns "$host") ]] || continue
+		host_exec "$host" rocesteer --json daemon --probe-timeout 10 \
+			>"$dir/daemon$host" 2>&1 &
+		busywait 30000 daemons_run $((++n)) || return
+	done
+	host_exec 0 rocesteer --json monitor >"$dir/events" &
+}
+
+daemons_run()
+{
+	(($(find /run/rocesteer -name '*.sock' | wc -l) == $1))
+}
+
+# The monitor ends with them.
+daemons_down()
+{
+	pkill -TERM -x rocesteer
+	busywait 20000 no_daemon
+}
+
+no_daemon()
+{
+	! pgrep -x rocesteer
+}
+
+# What passed: jq FILTER of the packets on the links to spine $1
+seen()
+{
+	bpftool --json map dump pinned "$pins/seen" |
+		jq --argjson s "$1" "[.[].formatted | .key + .value |
+			select(.sender == 3 and .index == \$s)] | $2"
+}
+
+all_carry()
+{
+	bpftool --json map dump pinned "$pins/seen" |
+		jq -e --argjson n "$spines" '[.[].formatted | .key + .value |
+			select(.sender == 3 and .leaf == 0 and .ack == 0)] |
+			group_by(.index) | length == $n and
+			all(.[]; map(.packets) | add > 20)' >/dev/null
+}
+
+# All spines, from now on.
+are_used()
+{
+	observe_forget && busywait 60000 all_carry
+}
+
+# Of host 0's port map: the path by a spine.
+path_by()
+{
+	jq --arg router "10.255.1.$(($1 + 1))" \
+		'.peers[0].paths[] | select(.router == $router).path' \
+		"$dir/ports0.json"
+}
+
+vanish()
+{
+	ip -n "spine$1" rule add pref 1 blackhole
+}
+
+appear()
+{
+	ip -n "spine$1" rule del pref 1
+}
+
+# told FILTER: what events of host 0 there were; job 1 is its own
+told()
+{
+	jq -s -e "[.[] | select(.job == 1)] | $1" "$dir/events"
+}
+
+daemon_told()
+{
+	told "$@" >/dev/null
+}
+
+last_is()
+{
+	daemon_told "map(select(.path == $(path_by "$2") and .event != \"detour\")) |
+		last.event == \"path-$1\""
+}
+
+plan()
+{
+	flows_of 0 | jq -c '[.flows[] | select(.share and .job == 1) |
+		{dqpn, on: [.pieces[].path] | sort}] | sort_by(.dqpn)'
+}
+
+# Sets now, ms.
+look()
+{
+	local s ms _
+
+	IFS='. ' read -r s ms _ </proc/uptime
+	now=$((s * 1000 + 10#$ms * 10))
+}
+
+is_after()
+{
+	look
+	((now > $1))
+}
+
+# off_since SPINE TIME: it vanished then. How long did packets, of either
+# direction, come there?
+off_since()
+{
+	took=$(($(seen "$1" 'map(.last) | max // 0') / 1000000 - $2))
+	echo "spine$1: off it after $took ms, at most $limit ms"
+	((took <= limit)) && return
+	echo "since $2 ms:"
+	seen "$1" 'map({leaf, dqpn, ack, packets, last})[]' | jq -c .
+	return 1
+}
+
+dies()
+{
+	local s=$1
+
+	are_used || return
+	before=$(plan)
+	look
+	start=$now
+	vanish "$s"
+	busywait 60000 last_is down "$s" || return
+	busywait 60000 is_after $((start + 2 * limit))
+	after=$(plan)
+	off_since "$s" "$start"
+}
+
+silent()
+{
+	write_start "$qps" "$timeout"
+	dies 2
+}
+
+# What fails shows the last events, and leaves no spine that is silent.
+attempt()
+{
+	local s
+
+	"$@" && return
+	tail -n 30 "$dir/events"
+	tail -n 30 "$dir/daemon"*
+	plan
+	write_end 2>/dev/null
+	for ((s = 0; s < spines; s++)); do
+		appear "$s" 2>/dev/null
+	done
+	return 1
+}
+
+# Each flow is on the paths that it was on before, but for the dead one.
+moved_least()
+{
+	echo "$before"
+	echo "$after"
+	jq -n -e --argjson before "$before" --argjson after "$after" \
+		--argjson dead "$(path_by 2)" '
+		($after | length) == 3 and
+		$after == ($before | map(.on -= [$dead]))'
+}
+
+returns()
+{
+	appear 2
+	busywait 60000 last_is up 2 && busywait 60000 all_up && are_used &&
+		told "map(select(.path == $(path_by 2) and
+			(.event | startswith(\"path-\")))) | map((.time[:19] + \"Z\" |
+			fromdate) + (.time[19:-1] | tonumber)) |
+			\"held down for \(.[-1] - .[-2]) s\", .[-1] - .[-2] >= 0.1"
+}
+
+# One packet in five; its path answers to probes.
+loses_some()
+{
+	local p
+
+	p=$(path_by 1)
+	write_start "$qps" "$timeout"
+	ip netns exec spine1 tc qdisc replace dev leaf1 parent 2:2 \
+		netem loss 20% limit 4000
+	busywait 60000 daemon_told "any(.[]; .event == \"path-lossy\" and
+		.path == $p and .loss > 0 and .answers > 0)" &&
+		daemon_told "any(.[]; .event == \"detour\" and .path == $p) and
+			all(.[]; .event != \"path-down\" or .path != $p)"
+	local status=$?
+	ip netns exec spine1 tc qdisc replace dev leaf1 parent 2:2 \
+		bfifo limit 8m
+	((!status)) && write_end
+}
+
+# rxe fails a queue pair when its device does not take a packet: new ones have
+# to do as well as before.
+no_carrier()
+{
+	local downs
+
+	downs=$(told 'map(select(.event == "path-down")) | length')
+	write_start "$qps" "$timeout"
+	are_used || return
+	ip -n leaf0 link set host0 down
+	look
+	busywait 20000 is_dark && busywait 20000 is_after $((now + limit))
+	ip -n leaf0 link set host0 up
+	write_end
+	busywait 60000 all_up
+	write_start "$qps" "$timeout"
+	are_used &&
+		daemon_told "map(select(.event == \"path-down\")) | length == $downs"
+}
+
+is_dark()
+{
+	host_exec 0 ip -j link show "$(host_dev 0)" |
+		jq -e '.[0].flags | index("NO-CARRIER")' >/dev/null
+}
+
+# pause MILLISECONDS
+pause()
+{
+	local s
+
+	printf -v s '%d.%03d' $(($1 / 1000)) $(($1 % 1000))
+	read -r -t "$s" <> <(:) || :
+}
+
+all_up()
+{
+	local host
+
+	for host in 0 "$far"; do
+		host_exec "$host" rocesteer --json job show \
+			--job $((host + 1)) |
+			jq -e 'all(.groups[]; .down == [])' >/dev/null || return
+	done
+}
+
+# Spines are silent for a shorter or a longer time than it takes to notice.
+flap()
+{
+	local i s start late=0 seed=${SEED:-1}
+
+	echo "SEED=$seed"
+	RANDOM=$seed
+	for ((i = 0; i < flaps; i++)); do
+		s=$((RANDOM % spines))
+		look
+		start=$now
+		vanish "$s"
+		pause $((RANDOM % (3 * limit / 2)))
+		off_since "$s" "$start" || late=$((late + 1))
+		appear "$s"
+		busywait 60000 all_up && are_used || return
+	done
+	told 'group_by(.event) | map({(.[0].event): length}) | add' | jq -c .
+	((!late)) && replans_move_least && write_end
+}
+
+# Three flows leave the path that is dead, which moves nothing else, or come back to it.
+replans_move_least()
+{
+	daemon_told 'map(select(.event == "replan" and .flows == 3)) |
+		[.[:-1], .[1:]] | transpose | map({from: .[0].pieces,
+			to: .[1].pieces, moved: .[1].moved}) |
+		any(.[]; .from == 12 and .to == 9) and all(.[];
+			(.from != 12 or .to != 9 or .moved == 0) and
+			(.from != 9 or .to != 12 or .moved <= 3))'
+}
+
+# Every link has only packets with ports of the path that it is of.
+lands_as_planned()
+{
+	local s ports
+
+	for ((s = 0; s < spines; s++)); do
+		ports=$(flows_of 0 | jq --argjson p "$(path_by "$s")" \
+			'[.flows[] | select(.share and .job == 1) | .pieces[] |
+				select(.path == $p).port]')
+		seen "$s" 'map(select(.leaf == 0 and .ack == 0).sport) | unique' |
+			jq -e --argjson ports "$ports" 'length > 0 and
+				. - $ports == []' >/dev/null || return
+	done
+}
+
+# Until a whole look at the links finds the traffic on plan.
+is_on_plan()
+{
+	are_used && lands_as_planned
+}
+
+hashes_otherwise()
+{
+	write_start "$qps" "$timeout"
+	busywait 60000 is_on_plan || return
+	selftests/net/fabric.sh seed 2
+	busywait 60000 daemon_told 'any(.[]; .event == "remapped")' &&
+		busywait 60000 is_on_plan && write_end &&
+		daemon_told 'any(.[]; .event == "path-moved")'
+}
+
+unload()
+{
+	job_unload 0 && job_unload "$far"
+}
+
+ktap_plan 10
+check "a fabric, its port map, daemons and jobs" up
+check "a spine is silent: split flows are off it in time" attempt silent
+check "nothing else has moved" moved_least
+check "it is back: it is used again, once it was held down" attempt returns
+check "every byte arrived, no completion had an error" attempt write_end
+check "a path that loses some packets is lossy, not down" attempt loses_some
+check "a NIC without carrier says nothing about paths" attempt no_carrier
+check "after $flaps flaps all is as before, and every byte arrived" attempt flap
+check "the fabric hashes otherwise: back on plan" attempt hashes_otherwise
+check "the jobs are unloaded" unload
+ktap_finish

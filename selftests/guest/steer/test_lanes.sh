@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A job whose two lanes lead over one spine, by two links between it and each leaf: each
+# flow takes the link of its lane up and down, as the counters of the links say. The other
+# spine is drained; it tells links to the leaf apart from a leaf that answers by any.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/steer/steer.sh
+
+message=65536
+bytes=$((8 * message))	# of each flow
+
+up()
+{
+	local i
+
+	dir=$(mktemp -d)
+	defer rm -rf "$dir"
+	fabric_up --leaves 2 --spines 2 --hosts 2 --links 2 --rate 4mbit
+	fabric_load
+	defer fabric_down
+	for ((i = 0; i < 4; i++)); do
+		mkdir "/sys/fs/cgroup/test$i"
+		defer rmdir "/sys/fs/cgroup/test$i"
+		host_exec "$i" rocesteer path discover \
+			--dev "$(host_dev "$i")" --source "$(host_ip "$i")" \
+			--peer "$(far_hosts "$i")" --paths 8 \
+			--out "$dir/ports$i.json" >"$dir/log" 2>&1 ||
+			{ cat "$dir/log"; return 1; }
+	done
+}
+
+far_hosts()
+{
+	local i
+
+	for ((i = 0; i < 4; i++)); do
+		(($(host_leaf "$i") == $(host_leaf "$1"))) || host_ip "$i"
+	done | paste -sd,
+}
+
+slice()
+{
+	jq -n --argjson hosts "$("$fabric" hosts --json)" '{
+		leaves: 2, spines: 2, gpus_per_leaf: 2, gpus_per_server: 1,
+		links_per_pair: 2, parallel_links: 2,
+		leaf_addrs: [range(2) as $l | [range(2) as $s | range(2) |
+			"10.\(100 + .).\($l).\(2 * $s + 1)"]],
+		spine_addrs: [range(2) as $s | [range(2) as $l | range(2) |
+			"10.\(100 + .).\($l).\(2 * $s + 2)"]],
+		drained: {spines: [1]},
+		nics: [range(2) as $l | $hosts | map(select(.leaf == $l) |
+			[.ipv4])]}' >"$dir/cluster.json"
+	rocesteer --json slice alloc --gpus 4 --job a --cluster "$dir/cluster.json" \
+		>"$dir/a.json" || return
+	jq -c '{spines, lane_links, up, down}' "$dir/a.json"
+	jq -e '.spines == [0, 0] and .lane_links == [1, 1]' "$dir/a.json"
+}
+
+load()
+{
+	local i
+
+	for ((i = 0; i < 4; i++)); do
+		job_load "$i" --all --slice "$dir/a.json" --pattern all-to-all \
+			>/dev/null || return
+	done
+}
+
+netns_file()
+{
+	local netns
+
+	netns=$(host_netns "$1")
+	echo "${netns:+/run/netns/}${netns:--}"
+}
+
+link_bytes()
+{
+	"$fabric" links --json | jq -c '[.uplinks, .downlinks] | flatten'
+}
+
+# alone_on_links SHIFT LINKS: each rank sends to the one so much further: so many links are
+# busy, each with one flow and its acknowledgments
+alone_on_links()
+{
+	local before after r
+
+	for r in 0 1 2 3; do
+		echo "host /sys/fs/cgroup/test$r" \
+			"$(netns_file "$r") $(host_rdma "$r") $(host_gid "$r")"
+	done >"$dir/writes"
+	for r in 0 1 2 3; do
+		echo "flow $r $(((r + $1) % 4)) $bytes"
+	done >>"$dir/writes"
+	before=$(link_bytes)
+	timeout $((120 * TIME_SCALE)) build/guest/selftests/writes 1 "$message" 2 22 \
+		<"$dir/writes" || return
+	after=$(link_bytes)
+	jq -n -e --argjson before "$before" --argjson after "$after" \
+		--argjson bytes "$bytes" --argjson links "$2" '
+		[$before, $after] | transpose | map((.[1] - .[0]) / $bytes) |
+		{busy: map(select(. > 0.5)) | length, most: max} |
+		., (.busy == $links and .most < 1.5)'
+}
+
+steps_are_free()
+{
+	alone_on_links 1 4 && alone_on_links 2 8 && alone_on_links 3 4
+}
+
+unload()
+{
+	local i
+
+	for ((i = 0; i < 4; i++)); do
+		job_unload "$i" || return
+	done
+	[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
+}
+
+fabric=selftests/net/fabric.sh
+ktap_plan 5
+check "a fabric with two links to a spine, and port maps of all hosts" up
+check "a job has two lanes over one spine" slice
+check "its slice is loaded on the hosts" load
+check "no link has two flows of a step" steps_are_free
+check "unloaded, nothing is left" unload
+ktap_finish

@@ -1,0 +1,306 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Programs that know nothing of rocesteer, over Open MPI and UCX as Debian has
+# them: the tester of ScaLAPACK's BLACS, whose sums are Allreduces, and which
+# checks every element on every rank. One rank on each of four hosts, each under a
+# leaf of its own, started by mpirun through an agent in place of ssh. All that
+# makes them the job's is the cgroup that they run in.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/steer/steer.sh
+. selftests/net/observe.sh
+pins=/sys/fs/bpf/test-mpi
+agent=$PWD/selftests/guest/steer/mpi_agent
+tester=/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/xFbtest
+ranks=4
+sizes=(16 250)	# of square matrices
+
+up()
+{
+	local i pids=()
+
+	dir=$(mktemp -d)
+	defer rm -rf "$dir"
+	fabric_up --leaves "$ranks" --spines 2 --hosts 1 --rate 80mbit
+	fabric_load
+	defer fabric_down
+	short_wait || return
+	observe_load && defer rm -r "$pins" && observe || return
+	module_load && defer module_unload || return
+	for ((i = 0; i < ranks; i++)); do
+		mkdir "/sys/fs/cgroup/test$i"
+		defer rmdir "/sys/fs/cgroup/test$i"
+		find_paths "$i" &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" || return
+	done
+}
+
+# From a host to all others
+find_paths()
+{
+	local i peers=''
+
+	for ((i = 0; i < ranks; i++)); do
+		((i == $1)) || peers+=${peers:+,}$(host_ip "$i")
+	done
+	host_exec "$1" rocesteer path discover --dev "$(host_dev "$1")" \
+		--source "$(host_ip "$1")" --paths "$spines" --peer "$peers" \
+		--out "$dir/ports$1.json" >/dev/null
+}
+
+jobs_load()
+{
+	local i
+
+	for ((i = 0; i < ranks; i++)); do
+		job_load_cgroup "$i" || return
+	done
+}
+
+# mpi COMMAND...: a rank of it on each host, in $dir, in the background.
+#
+# UCX takes every RoCE NIC for one that tells by the SL whether a datagram is IPv4,
+# which the verbs do not say, and would drop those that set up its connections.
+# Ranks that wait leave the CPU to rxe; where they do not it may be late.
+mpi()
+{
+	ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
+	export ROCESTEER_PERF_TOKEN
+	(cd "$dir" && TMPDIR=$dir exec timeout $((300 * TIME_SCALE)) "$agent" host0 \
+		mpirun --allow-run-as-root --host host0,host1,host2,host3 \
+		--bind-to none --prtemca plm_ssh_agent "$agent" \
+		--mca pml ucx --mca mpi_yield_when_idle 1 \
+		-x UCX_TLS=rc_v,self -x UCX_RC_TIMEOUT=8s \
+		-x UCX_UD_VERBS_ETH_DGID_CHECK=n -x ROCESTEER_PERF_TOKEN "$@") \
+		>"$dir/out" 2>"$dir/log" &
+	mpi=$!
+}
+
+mpi_wait()
+{
+	wait "$mpi" && return
+	tail -n 30 "$dir/out" "$dir/log"
+	return 1
+}
+
+# What the tester reads: of each matrix the sum over all ranks, for rank 0 and
+# for all.
+tester_input()
+{
+	cat >"$dir/bt.dat" <<-E
+	'sums'
+	6                       device out: stdout
+	'-'                     output file
+	'F'                     Run SDRV?
+	'F'                     Run BSBR?
+	'T'                     Run COMB?
+	'F'                     Run AUX?
+	4                       Number of precisions
+	'I' 'S' 'C' 'Z'         Values for precision
+	0                       Verbosity level
+	E
+	cat >"$dir/comb.dat" <<-E
+	1                       Number of OPs
+	'+'                     Combine operations to perform
+	1                       Number of scopes
+	'A'                     values for scopes: all
+	0                       Repeatability flag: no, as MPI is not
+	0                       Coherence flag: no
+	1                       Number of topologies
+	' '                     TOP: what MPI has
+	${#sizes[@]}                       Number of matrices
+	${sizes[*]}             M
+	${sizes[*]}             N
+	${sizes[*]}             LDASRC
+	${sizes[*]}             LDADEST
+	${sizes[*]//*/-1}                LDI
+	2                       Number of dests
+	0 -1                    RDEST: rank 0, all
+	0 -1                    CDEST
+	1                       Number of grids
+	1                       NPROW
+	$ranks                       NPCOL
+	E
+}
+
+# Note the flows and the processes that there are. False until every host has a
+# flow to every other: there are no more.
+sample()
+{
+	local i
+
+	for ((i = 0; i < ranks; i++)); do
+		flows_of "$i" | jq -c --argjson host "$i" '.flows[] |
+			select(.job == $host + 1 and .share) + {$host}'
+	done >>"$dir/flows"
+	pgrep -x "${tester##*/}" >>"$dir/pids"
+	(($(jq -r '"\(.host) \(.peer)"' "$dir/flows" | sort -u | wc -l) ==
+		ranks * (ranks - 1)))
+}
+
+sums()
+{
+	tester_input
+	observe_forget
+	before=$(hw_counter out_of_seq_request)
+	mpi "$tester"
+	until sample || ! kill -0 "$mpi" 2>/dev/null; do
+		:
+	done
+	mpi_wait
+}
+
+# Each of them twice for each type
+right()
+{
+	cat "$dir/out"
+	(($(grep -c "SUM TESTS: PASSED ALL *$((2 * ${#sizes[@]})) TESTS." \
+		"$dir/out") == 4)) &&
+		grep -q "THERE WERE NO FAILURES IN THIS TEST RUN" "$dir/out"
+}
+
+# What the leaves sent up, apart from acknowledgments
+observed()
+{
+	bpftool --json map dump pinned "$pins/seen" | jq '[.[].formatted |
+		select(.key.sender == 3 and .key.ack == 0)]'
+}
+
+# No sum reaches all ranks with less: it was not left out. Elements have 4, 4, 8
+# and 16 bytes.
+enough()
+{
+	local n least=0 seen
+
+	for n in "${sizes[@]}"; do
+		least=$((least + n * n * (4 + 4 + 8 + 16) * 2 * (ranks - 1)))
+	done
+	seen=$(observed | jq 'map(.value.bytes) | add')
+	echo "$seen bytes, at least $least"
+	((seen >= least))
+}
+
+# One rank on each host
+owned()
+{
+	jq -r '[.host, .pid, .origin] | @tsv' "$dir/flows" | sort -u |
+		tee "$dir/owners"
+	(($(cut -f 1 "$dir/owners" | uniq | wc -l) == ranks)) &&
+		[[ $(cut -f 3 "$dir/owners" | uniq) == learnt ]] &&
+		diff <(cut -f 2 "$dir/owners" | sort) <(sort -u "$dir/pids")
+}
+
+# Path p is by spine p. A flow that came between the last look and the end is not
+# among them.
+on_plan()
+{
+	jq -r '[.host, .peer, .dqpn, .path, .port] | @tsv' "$dir/flows" |
+		sort -u | tee "$dir/planned"
+	observed | jq -r '.[].key | [.leaf, (.peer | map(tostring) | join(".")),
+		.dqpn, .index, .sport] | @tsv' | sort -u >"$dir/passed"
+	diff "$dir/planned" <(cut -f 1-3 "$dir/planned" | sed 's/$/\t/' |
+		grep -F -f - "$dir/passed")
+}
+
+# RC packets: all that have a verdict, apart from foreign ones, and datagrams
+all_steered()
+{
+	local i
+
+	for ((i = 0; i < ranks; i++)); do
+		host_exec "$i" rocesteer --json stat |
+			jq -c '.verdicts | with_entries(select(.value > 0))'
+	done | tee "$dir/verdicts"
+	jq -s -e 'all(.steered > 0 and (keys -
+		["steered", "foreign", "not_rc"] == []))' "$dir/verdicts"
+}
+
+lossless()
+{
+	local drops
+
+	drops=$(bpftool --json map dump pinned "$pins/icrc_drops" |
+		jq '.[0].formatted.value')
+	echo "lost $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))," \
+		"$drops for their ICRC"
+	((!drops)) && (($(hw_counter sent_pkts) == $(hw_counter rcvd_pkts))) &&
+		(($(hw_counter out_of_seq_request) == before))
+}
+
+no_flow()
+{
+	local i
+
+	for ((i = 0; i < ranks; i++)); do
+		[[ $(flows_of "$i" | jq '.flows | length') == 0 ]] || return
+	done
+}
+
+# mpirun does not wait for what it started on other hosts.
+nobody()
+{
+	! pgrep -x "${tester##*/}|prted|mpirun|prterun" &&
+		[[ ! $(cat /sys/fs/cgroup/test?/cgroup.procs) ]]
+}
+
+gone()
+{
+	busywait 10000 no_flow && busywait 10000 nobody
+}
+
+# rocesteer-perf, which takes its rank from mpirun
+perf()
+{
+	cat >"$dir/perf" <<-'E'
+	#!/bin/sh
+	exec rocesteer-perf --bandwidth 1 --size 256K --chunks 4 --warmup 1 \
+		--iters 2 --rendezvous 10.1.0.1 --json \
+		--rdma-dev "rxe$OMPI_COMM_WORLD_RANK" "$@"
+	E
+	chmod +x "$dir/perf"
+	mpi "$dir/perf" --dims "$ranks" && mpi_wait || return
+	jq -c .results "$dir/out"
+	jq -e '.results[0].wrong == 0 and .results[0].time_us > 0' "$dir/out"
+}
+
+perf_of_three()
+{
+	mpi "$dir/perf" --dims 3
+	wait "$mpi"
+	[[ $? == 2 ]] && grep -F -m 1 \
+		"OMPI_COMM_WORLD_SIZE is 4, but --dims makes 3 ranks" "$dir/out"
+}
+
+unloaded()
+{
+	local i
+
+	busywait 10000 nobody || return
+	for ((i = 0; i < ranks; i++)); do
+		job_unload "$i" || return
+	done
+	[[ ! $(ls /sys/fs/bpf/rocesteer) ]]
+}
+
+# UCX connects to itself, too, and asks who has its own IPv4 address: where hosts
+# share a namespace nobody answers.
+fabric_has_host_netns || skip_all "rxe knows no namespaces here"
+ktap_plan 13
+check "four hosts under four leaves" up
+check "their jobs are cgroups" jobs_load
+check "an MPI program runs on them" sums
+check "its own checks say that every sum is right" right
+check "all of it went over the fabric" enough
+check "each rank has flows, which were learnt" owned
+check "each flow took its planned path, and no other" on_plan
+check "every RC packet was steered" all_steered
+check "none was lost, or out of sequence" lossless
+check "flows go with their processes" gone
+check "rocesteer-perf by mpirun" perf
+check "with another number of ranks" perf_of_three
+check "unloading leaves nothing" unloaded
+ktap_finish

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The discovered port map against the switches' own word: what "ip route get"
+# in the leaf's namespace selects for the same five-tuple.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/steer/steer.sh
+
+# Spine that leaf 0 sends the five-tuple to, for many ports in one process.
+oracle()
+{
+	local p
+
+	while read -r p; do
+		echo "route get $(host_ip "$far") from $(host_ip 0) iif host0" \
+			"ipproto udp sport $p dport 4791"
+	done | ip -n leaf0 -batch - | sed -n 's/.* dev spine\([0-9]*\) .*/\1/p'
+}
+
+ports()
+{
+	jq -r '.peers[0].paths[].ports[]' "$dir/ports0.json"
+}
+
+spines_of_ports()
+{
+	jq -r '.peers[0].paths[] | (.router | split(".")[3] | tonumber - 1) as $s
+		| .ports[] | $s' "$dir/ports0.json"
+}
+
+agrees()
+{
+	ports | oracle >"$dir/oracle"
+	spines_of_ports >"$dir/found"
+	echo "$(wc -l <"$dir/found") ports probed"
+	[[ -s $dir/found ]] && diff "$dir/oracle" "$dir/found"
+}
+
+all_paths()
+{
+	(($(jq '.peers[0].paths | length' "$dir/ports0.json") == spines))
+}
+
+leaf_found()
+{
+	[[ $(jq -r '.peers[0].leaf' "$dir/ports0.json") == 10.255.0.2 ]]
+}
+
+verify()
+{
+	host_exec 0 rocesteer path verify "$dir/ports0.json" --all
+}
+
+# Other seeds: most ports land elsewhere, and verify says which.
+verify_after_reseed()
+{
+	local json status
+
+	fabric_seed 99
+	json=$(host_exec 0 rocesteer --json path verify "$dir/ports0.json" --all)
+	status=$?
+	fabric_seed 1
+	jq -c '.moved[0:3]' <<<"$json"
+	((status == 1)) && (($(jq '.moved | length' <<<"$json") > 0))
+}
+
+# A path that no port reaches is reported, never guessed.
+too_many()
+{
+	local json status
+
+	json=$(discover 0 "$far" --paths $((spines + 1)) --ports 64 --json)
+	status=$?
+	echo "$json"
+	((status == 1)) && [[ $json == *incomplete* ]]
+}
+
+local_peer()
+{
+	discover 0 1 && [[ $(jq '.peers[0].local' "$dir/ports0.json") == true ]]
+}
+
+ktap_plan 8
+check "a port map is found" steer_up
+check "it has all paths" all_paths
+check "it names the destination leaf" leaf_found
+check "it agrees with ip route get for every port" agrees
+check "path verify agrees" verify
+check "path verify tells when ports have moved" verify_after_reseed
+check "a path without a port is reported" too_many
+check "a peer under the same leaf is local" local_peer
+ktap_finish

@@ -1,0 +1,364 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Queue pairs steered by their flow labels, as hardware has to be: on rxe, without a
+# program on its device, and judged by what the spines receive.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/steer/steer.sh
+
+count=4
+launch=(in_cgroup 0)
+
+pins=/sys/fs/bpf/test-qp
+
+# The judge: what the spines receive.
+observe()
+{
+	local s l
+
+	mkdir "$pins" && defer rm -r "$pins" &&
+		bpftool prog loadall build/guest/bpf/observe.bpf.o "$pins" \
+			pinmaps "$pins" || return
+	for ((s = 0; s < spines; s++)); do
+		for ((l = 0; l < leaves; l++)); do
+			echo "qdisc add dev leaf$l clsact"
+			echo "filter add dev leaf$l ingress bpf direct-action" \
+				"object-pinned $pins/observe"
+		done | netns_exec "spine$s" tc -batch - || return
+	done
+}
+
+forget()
+{
+	bpftool prog run pinned "$pins/forget" data_in /etc/passwd >/dev/null
+}
+
+# Lines "spine dqpn port" of the flows from host 0 to $far that a leaf sent up
+passed()
+{
+	bpftool --json map dump pinned "$pins/seen" |
+		jq -r --arg to "$(host_ip "$far")" '.[].formatted.key |
+			select(.sender == 3 and (.peer | map(tostring) |
+				join(".")) == $to) |
+			"\(.index) \(.dqpn) \(.sport)"' | sort
+}
+
+ready()
+{
+	steer_up && observe
+}
+
+steered_flows()
+{
+	flows_of 0 | jq -c '.flows[] | select(.job == 1 and .path != null)'
+}
+
+# Every queue pair has a path of its own. Path p is by spine p.
+spread()
+{
+	steered_flows >"$dir/flows"
+	jq -r '"\(.path) \(.dqpn) \(.port)"' "$dir/flows" | sort >"$dir/planned"
+	(($(wc -l <"$dir/planned") == count)) &&
+		(($(cut -d ' ' -f 1 "$dir/planned" | uniq | wc -l) == count))
+}
+
+dealt()
+{
+	host_exec 0 rocesteer --json job show --job 1 |
+		jq -c '[.. | .flows? | arrays | add]'
+}
+
+module_stat()
+{
+	host_exec 0 rocesteer --json stat | jq ".module.\"$1\""
+}
+
+job_load_qp()
+{
+	job_load_cgroup "$@" --actuator qp
+}
+
+# No program is on the device of a host.
+is_bare()
+{
+	local net
+
+	net=$(host_exec "$1" bpftool --json net show dev "$(host_dev "$1")")
+	jq -e '.[0].tc == [] and .[0].xdp == []' <<<"$net" >/dev/null ||
+		{ echo "$net"; return 1; }
+}
+
+# What the programs of both hosts counted
+verdicts()
+{
+	local host
+
+	for host in 0 "$far"; do
+		host_exec "$host" rocesteer --json stat
+	done | jq -s -c "map(.verdicts.$1) | add"
+}
+
+lost()
+{
+	echo $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))
+}
+
+# Traffic until its flows are spread
+spread_traffic()
+{
+	local status
+
+	write_start "$count"
+	busywait 20000 spread
+	status=$?
+	((!status)) || flows_of 0
+	write_end && return "$status"
+}
+
+# Packets leave by the ports, and the spines, of the plan; nobody touched them.
+by_label()
+{
+	local lost_before
+
+	module_load && job_load_qp 0 && job_load_qp "$far" || return
+	lost_before=$(lost)
+	forget && spread_traffic || return
+	cat "$dir/flows"
+	[[ $(jq -r .actuator "$dir/flows" | uniq) == qp ]] &&
+		diff "$dir/planned" <(passed) && ((lost_before == $(lost))) &&
+		is_bare 0 && is_bare "$far" && (($(verdicts foreign) == 0)) &&
+		host_exec 0 rocesteer --json job list | jq -e '.jobs[0].served'
+}
+
+# Another job on the device steers packets. Its programs see those of the queue pairs.
+untouched()
+{
+	local host
+
+	for host in 0 "$far"; do
+		host_exec "$host" rocesteer job load --job $((host + 9)) --all \
+			--actuator packet --port-map "$dir/ports$host.json" || return
+	done
+	spread_traffic || return
+	host_exec 0 rocesteer stat
+	for host in 0 "$far"; do
+		host_exec "$host" rocesteer job unload --job $((host + 9)) &&
+			is_bare "$host" ||
+			return
+	done
+	(($(verdicts on_plan) > 0 && $(verdicts off_plan) == 0)) &&
+		(($(verdicts unplanned) == 0 && $(verdicts steered) == 0)) &&
+		(($(module_stat qp_own_label) == 0)) &&
+		(($(module_stat qp_steered) >= count))
+}
+
+no_flow()
+{
+	[[ ! $(steered_flows) && $(dealt) == "[0]" ]]
+}
+
+flows_are_gone()
+{
+	busywait 10000 no_flow || { flows_of 0; dealt; return 1; }
+}
+
+# Label 0x1234 makes port 0xd234, on all queue pairs.
+own_label()
+{
+	local before
+
+	before=$(module_stat qp_own_label)
+	forget && traffic_start -q 2 -s 65536 -n 300 --flow_label 4660 || return
+	busywait 20000 all_are own-label || { flows_of 0; traffic_kill; return 1; }
+	traffic_wait || return
+	[[ $(passed | cut -d ' ' -f 3 | uniq) == 53812 ]] &&
+		(($(module_stat qp_own_label) >= before + 2))
+}
+
+# Flows of job 1, "reason label", or "qp label" where they are steered
+labels()
+{
+	flows_of 0 | jq -r '.flows[] | select(.job == 1) |
+		"\(.reason // .actuator) \(.label)"' | sort | uniq -c | sed 's/^ *//'
+}
+
+are_labelled()
+{
+	[[ $(labels) == "$1" ]]
+}
+
+# lanes TEXT: six lanes of UCX, what flow show says of them
+lanes()
+{
+	local before
+
+	before=$(module_stat qp_lane_label)
+	hold lanes 0 100 6 0 1 || return
+	if ! are_labelled "$1" || (($(module_stat qp_lane_label) != before + 6)); then
+		flows_of 0
+		return 1
+	fi
+	qps_end lanes
+}
+
+# A server of rdma_cm shows nowhere that it listens. Until then the client is refused.
+cm_client()
+(
+	in_cgroup 0 ib_write_bw -d "$(host_rdma 0)" -x "$(host_gid 0)" "${cm[@]}" \
+		"$(host_ip "$far")" >"$dir/client" 2>&1
+)
+
+# by_cm 1|0: all queue pairs that rdma_cm connects at host 0 are steered, or none: two with
+# data, and one by which perftest talks to itself. Where hosts share a namespace rdma_cm
+# connects no two of them.
+by_cm()
+{
+	local cm=(-R -F -q 2 -s 65536 -n 50 -p "$port") status
+	local before=("$(module_stat qp_cm_label)" "$(module_stat qp_steered)")
+
+	fabric_has_host_netns || return 0
+	in_cgroup "$far" timeout $((120 * TIME_SCALE)) ib_write_bw \
+		-d "$(host_rdma "$far")" -x "$(host_gid "$far")" \
+		"${cm[@]}" >"$dir/server" 2>&1 &
+	server=$!
+	busywait 30000 cm_client
+	status=$?
+	((!status)) || kill "$server"
+	wait "$server" || status=1
+	(($(module_stat qp_cm_label) == before[0] + 3)) &&
+		(($(module_stat qp_steered) == before[1] + 3 * $1)) || status=1
+	((!status)) || { tail "$dir/client" "$dir/server"; host_exec 0 rocesteer stat; }
+	return "$status"
+}
+
+# Nobody chose them as a path: they are steered like those without a label.
+unchosen_labels()
+{
+	lanes "6 qp policy" && by_cm 1
+}
+
+kept_labels()
+{
+	job_unload 0 && job_load_qp 0 --keep-labels &&
+		host_exec 0 rocesteer job show --job 1 | grep -q "keep labels" &&
+		lanes "6 kept-label lane" && by_cm 0 &&
+		job_unload 0 && job_load_qp 0
+}
+
+# Host 0 has flows, and none is steered, for that reason.
+all_are()
+{
+	flows_of 0 | jq -e --arg reason "$1" '[.flows[] | select(.job == 1)] |
+		length > 0 and all(.actuator == null and .reason == $reason)' \
+		>/dev/null
+}
+
+# A queue pair that is connected keeps its port.
+late_job()
+{
+	local status
+
+	job_unload 0 || return
+	write_start 2
+	busywait 20000 is_busy 2 && job_load_qp 0 &&
+		busywait 20000 all_are connected-before
+	status=$?
+	((!status)) || flows_of 0
+	write_end && ((!status))
+}
+
+is_busy()
+{
+	(($(host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
+		jq '[.[] | select(.type == "RC" and .state == "RTS")] | length') >= $1))
+}
+
+dealt_is()
+{
+	[[ $(dealt) == "[$1]" ]] || { dealt; flows_of 0; return 1; }
+}
+
+# One share for each queue pair, also when it is connected anew, or in vain.
+shares()
+{
+	hold own 0 100 6 && dealt_is 6 && qps_tell own reset && dealt_is 0 &&
+		qps_tell own connect && dealt_is 6 && qps_tell own reset &&
+		qps_tell own rtr EINVAL && dealt_is 1 &&
+		qps_tell own connect && dealt_is 6 &&
+		qps_tell own destroy && dealt_is 0 && qps_end own
+}
+
+# A flow that was listed before it is connected has its path already.
+listed()
+{
+	job_unload 0 && job_load 0 --actuator qp \
+		--flow "$(host_ip "$far")/100,$(host_ip "$far")/101" &&
+		dealt_is 2 && hold own 0 100 2 && dealt_is 2 && steered_flows &&
+		[[ $(steered_flows | jq -r .actuator | uniq -c) == *"2 qp" ]] &&
+		qps_end own && busywait 10000 dealt_is 0
+}
+
+# rxe's packets are the kernel's: that is what "auto" goes by.
+auto()
+{
+	job_unload 0 && job_load_cgroup 0 && spread_traffic &&
+		[[ $(jq -r .actuator "$dir/flows" | uniq) == packet ]] &&
+		(($(stat_of 0 steered) > 0))
+}
+
+unloaded()
+{
+	job_unload 0 && job_unload "$far" &&
+		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] &&
+		! bpftool link show | grep -B 1 -A 3 struct_ops &&
+		module_unload
+}
+
+refused_without_module()
+{
+	local json
+
+	json=$(job_load 0 --all --actuator qp --json)
+	echo "$json"
+	[[ $(jq -r .error.code <<<"$json") == module-not-loaded ]]
+}
+
+# Its devices go after its name, and after the programs that are on them.
+netns_is_gone()
+{
+	[[ ! -e /sys/class/infiniband/rxe0 ]] &&
+		! ip -n leaf0 link show host0 2>/dev/null
+}
+
+# A policy may outlive its namespace: it does nothing, and goes when its pins
+# are found.
+namespace_goes()
+{
+	module_load && job_load_qp 0 && job_load_qp "$far" &&
+		rdma link del "$(host_rdma 0)" && ip netns del host0 &&
+		busywait 10000 netns_is_gone && job_unload "$far" &&
+		job_load_qp "$far" && job_unload "$far" &&
+		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] && module_unload
+}
+
+ktap_plan 14
+check "a fabric, its port map and its judges" ready
+check "without the module it is refused" refused_without_module
+check "packets leave by the planned ports and paths, past no program" by_label
+check "programs of another job see that nobody has rewritten them" untouched
+check "shares go with their queue pairs" flows_are_gone
+check "shares of reconnected and failed queue pairs" shares
+check "an application's own label stays" own_label
+check "labels of UCX's lanes and of rdma_cm are steered" unchosen_labels
+check "--keep-labels leaves the labels of UCX's lanes and of rdma_cm" kept_labels
+check "queue pairs met connected are not steered, and why" late_job
+check "listed flows" listed
+check "by default rxe's packets are steered" auto
+check "unloading leaves nothing" unloaded
+if fabric_has_host_netns; then
+	check "and so does a namespace that goes" namespace_goes
+else
+	skip "and so does a namespace that goes" "rxe knows none here"
+fi
+ktap_finish

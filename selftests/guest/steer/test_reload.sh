@@ -1,0 +1,164 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Jobs go and come while their traffic flows, on either side: no completion has an
+# error, every byte arrives as it was sent, nothing is left.
+#
+# RELOADS is how often, one host after the other: 4, or 1000 for a soak.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/steer/steer.sh
+
+reloads=${RELOADS:-4}
+
+up()
+{
+	dir=$(mktemp -d)
+	defer rm -rf "$dir"
+	fabric_up --leaves 2 --spines 2 --hosts 1 --rate 16mbit --host-rate 32mbit
+	fabric_load
+	defer fabric_down
+	far=$hosts
+	mkdir /sys/fs/cgroup/test{0,"$far"}
+	defer rmdir /sys/fs/cgroup/test{0,"$far"}
+	module_load
+	defer module_unload
+	# Packets by one path wait for those by the other.
+	ip netns exec spine1 tc qdisc replace dev leaf1 parent 2:2 \
+		netem delay 5ms limit 4000
+	discover 0 "$far" && discover "$far" 0 && daemon_up
+}
+
+daemon_up()
+{
+	host_exec 0 rocesteer --json daemon >"$dir/daemon" 2>&1 &
+	defer daemon_down $!
+	busywait 20000 daemon_runs
+}
+
+daemon_runs()
+{
+	[[ -S $(echo /run/rocesteer/netns-*.sock) ]]
+}
+
+daemon_down()
+{
+	pkill -TERM -x rocesteer && wait "$1"
+}
+
+load()
+{
+	job_load_cgroup "$1" --split all --resequence on
+}
+
+held()
+{
+	host_exec "$far" rocesteer --json stat | jq '.module.reseq_held'
+}
+
+# Since the job of $far was loaded first
+some_have_waited()
+{
+	(($(held) > 0))
+}
+
+flow_on()
+{
+	load 0 && load "$far" && write_start 3 17 &&
+		busywait 60000 some_have_waited
+}
+
+more_sent()
+{
+	(($(hw_counter sent_pkts) > $1 + 50))
+}
+
+# Traffic flows on without the job, and with it.
+reload()
+{
+	job_unload "$1" && busywait 60000 more_sent "$(hw_counter sent_pkts)" &&
+		load "$1" && busywait 60000 more_sent "$(hw_counter sent_pkts)"
+} >"$dir/reload" 2>&1
+
+come_and_go()
+{
+	local i
+
+	for ((i = 0; i < reloads; i++)); do
+		reload $((i % 2 ? far : 0)) && continue
+		echo "reload $i:"
+		cat "$dir/reload"
+		return 1
+	done
+}
+
+told()
+{
+	grep "\"$1\"" "$dir/daemon"
+}
+
+rdma_is_gone()
+{
+	[[ ! -e /sys/class/infiniband/$(host_rdma 0) ]]
+}
+
+# The device goes under its traffic, as when its driver is loaded again. The processes
+# that used it end; others use the next one, and the job is not loaded again.
+reset()
+{
+	local held status
+
+	write_start 3 17 && busywait 60000 more_sent "$(hw_counter sent_pkts)" &&
+		host_unplug 0 && busywait 20000 told device-gone
+	status=$?
+	exec {traffic}>&-
+	kill "$writes"
+	wait "$writes"
+	((!status)) && busywait 20000 rdma_is_gone && host_plug 0 &&
+		busywait 20000 told device-back && busywait 20000 no_flow || return
+	held=$(held)
+	write_start 3 17 && busywait 60000 more_held "$held"
+	status=$?
+	((!status)) || { flows_of 0; cat "$dir/daemon"; }
+	write_end && return "$status"
+}
+
+no_flow()
+{
+	[[ $(flows_of 0 | jq '.flows | length') == 0 ]]
+}
+
+more_held()
+{
+	(($(held) > $1))
+}
+
+nothing_waits()
+{
+	[[ $(host_exec "$far" build/guest/selftests/genl stats-get) == \
+		*"reseq-bytes=0"* ]]
+}
+
+nothing_left()
+{
+	local left
+
+	job_unload 0 && job_unload "$far" && busywait 20000 nothing_waits &&
+	busywait 20000 module_unload || return
+	left=$(find /sys/fs/bpf/rocesteer -mindepth 1 -type f)
+	[[ ! $left ]] || { echo "$left"; return 1; }
+	module_load
+}
+
+ktap_plan 6
+check "a fabric and its port map" up
+check "split traffic, and packets that wait" flow_on
+check "$reloads jobs go and come meanwhile" come_and_go
+check "every byte has arrived" write_end
+if fabric_has_host_netns; then
+	check "a device that is reset is steered again" reset
+else
+	skip "a device that is reset is steered again" "rxe knows no namespaces here"
+fi
+check "nothing is left" nothing_left
+ktap_finish

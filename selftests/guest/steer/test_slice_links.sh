@@ -1,0 +1,255 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Two jobs under the same leaves, of each leaf another number of hosts: under ECMP one
+# delays the other, in slices of their own it does not, and no packet takes a link that its
+# job does not own. In a step that slice check calls free of contention no link has two
+# flows.
+#
+#	leaf  hosts	job a: ranks 0 1 2 3 on hosts 0 1 3 6
+#	   0  0 1 2	job b: ranks 0 1 2 3 on hosts 2 4 5 7
+#	   1  3 4 5
+#	   2  6 7 8	two lanes each: a leaf has one link in each
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/steer/steer.sh
+. selftests/net/observe.sh
+
+pins=/sys/fs/bpf/test_slice
+message=65536
+bytes=$((16 * message))	# of each flow: two seconds of a link that is its own
+declare -A ms ranks=([a]="0 1 3 6" [b]="2 4 5 7")
+
+up()
+{
+	dir=$(mktemp -d)
+	defer rm -rf "$dir"
+	fabric_up --leaves 3 --spines 4 --hosts 3 --rate 4mbit
+	fabric_load
+	defer fabric_down
+	for ((i = 0; i < leaves * hosts; i++)); do
+		mkdir "/sys/fs/cgroup/test$i"
+		defer rmdir "/sys/fs/cgroup/test$i"
+	done
+	observe_load || return
+	defer rm -r "$pins"
+	observe
+	port_maps
+}
+
+port_maps()
+{
+	local i pids=()
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_exec "$i" rocesteer path discover \
+			--dev "$(host_dev "$i")" --source "$(host_ip "$i")" \
+			--peer "$(far_hosts "$i")" --paths "$spines" \
+			--out "$dir/ports$i.json" >"$dir/log$i" 2>&1 &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" || { cat "$dir"/log*; return 1; }
+	done
+}
+
+far_hosts()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		(($(host_leaf "$i") == $(host_leaf "$1"))) || host_ip "$i"
+	done | paste -sd,
+}
+
+slice()
+{
+	rocesteer --json slice "$@" --cluster "$dir/cluster.json"
+}
+
+# Each job has half of the spines.
+slices()
+{
+	jq -n --argjson hosts "$("$fabric" hosts --json)" '{
+		leaves: 3, spines: 4, gpus_per_leaf: 3, gpus_per_server: 1,
+		routers: [range(4) | "10.255.1.\(. + 1)"],
+		nics: [range(3) as $l | $hosts | map(select(.leaf == $l) |
+			[.ipv4])]}' >"$dir/cluster.json"
+	slice mark --as drained --servers 0/2,1/1,1/2,2/1,2/2 &&
+		slice alloc --gpus 4 --job a >"$dir/a.json" &&
+		slice mark --as usable --servers 0/2,1/1,1/2,2/1 &&
+		slice alloc --gpus 4 --job b >"$dir/b.json" || return
+	jq -c '{job, leaves, spines, lane_links, servers: [.servers[] | [.leaf, .server]]}' \
+		"$dir"/[ab].json
+	jq -s -e 'map(.stage) == ["vclos", "vclos"] and
+		map(.lane_links) == [[1, 1, 1], [1, 1, 1]] and
+		map(.servers | group_by(.leaf) | map(length)) ==
+			[[2, 1, 1], [1, 2, 1]] and
+		.[0].spines - .[1].spines == .[0].spines' "$dir"/[ab].json
+}
+
+# traffic_of SHIFT JOB...: each rank to the one so much further, as in an all-to-all. Sets
+# ms[JOB], from its first packet to its last one.
+traffic_of()
+{
+	local job host r n=0 rank shift=$1
+	shift
+
+	for job; do
+		read -ra rank <<<"${ranks[$job]}"
+		for host in "${rank[@]}"; do
+			echo "host /sys/fs/cgroup/test$host" \
+				"$(netns_file "$host") $(host_rdma "$host") $(host_gid "$host")"
+		done
+	done >"$dir/writes"
+	for job; do
+		for r in 0 1 2 3; do
+			echo "flow $((n + r)) $((n + (r + shift) % 4)) $bytes"
+		done
+		n=$((n + 4))
+	done >>"$dir/writes"
+	observe_forget
+	timeout $((120 * TIME_SCALE)) build/guest/selftests/writes 1 "$message" 2 22 <"$dir/writes" ||
+		return
+	bpftool --json map dump pinned "$pins/seen" |
+		jq --argjson hosts "$hosts" '[.[].formatted | .key + .value + {
+			host: (.key.source[2] * $hosts + .key.source[3] - 1)}]' >"$dir/seen"
+	for job; do
+		ms[$job]=$(jq "$(of_job "$job")"' | map(select(.sender == 2 and .ack == 0)) |
+			((map(.last) | max) - (map(.first) | min)) / 1000000 | floor' \
+			"$dir/seen")
+		echo "job $job: ${ms[$job]} ms"
+	done
+}
+
+netns_file()
+{
+	local netns
+
+	netns=$(host_netns "$1")
+	echo "${netns:+/run/netns/}${netns:--}"
+}
+
+# What of all that was seen is from hosts of a job.
+of_job()
+{
+	echo "map(select(.host | IN(${ranks[$1]// /,})))"
+}
+
+load()
+{
+	local job host
+
+	for job in a b; do
+		for host in ${ranks[$job]}; do
+			job_load "$host" --all --slice "$dir/$job.json" \
+				--pattern all-to-all >/dev/null || return
+		done
+	done
+}
+
+# foreign JOB: packets of the job that were seen, and of these those on links
+# between switches that it does not own
+foreign()
+{
+	jq -e --slurpfile slice "$dir/$1.json" "$(of_job "$1")"' |
+		map(select(.sender == 3 or .sender == 4)) |
+		{requests: map(select(.ack == 0).packets) | add,
+		 acks: map(select(.ack == 1).packets) | add,
+		 foreign: map(select([.leaf, .index] as $link |
+			$slice[0].links | index([$link]) | not).packets) | (add // 0)} |
+		., (.requests > 0 and .acks > 0 and .foreign == 0)' "$dir/seen"
+}
+
+# Bytes that each link between routers has sent.
+link_bytes()
+{
+	"$fabric" links --json | jq -c '[.uplinks, .downlinks] | flatten'
+}
+
+# alone_on_links SHIFT: in the step slice check says so, and counters of links agree: no
+# link has sent more than one flow, and its acknowledgments
+alone_on_links()
+{
+	local before after job
+
+	for job in a b; do
+		jq -n --argjson k "$1" '{flows: [range(4) | {from: ., to: ((. + $k) % 4)}]}' \
+			>"$dir/flows.json"
+		timeout 60 rocesteer --json slice check --slice "$dir/$job.json" \
+			--flows "$dir/flows.json" | jq -e '.contended == 0' || return
+	done
+	before=$(link_bytes)
+	traffic_of "$1" a b || return
+	after=$(link_bytes)
+	jq -n -e --argjson before "$before" --argjson after "$after" --argjson bytes "$bytes" '
+		[$before, $after] | transpose | map((.[1] - .[0]) / $bytes) |
+		{busy: map(select(. > 0.5)) | length, most: max} |
+		., (.busy >= 8 and .most < 1.5)'
+}
+
+steps_are_free()
+{
+	alone_on_links 1 && alone_on_links 2 && alone_on_links 3
+}
+
+# By the clock of instructions, a machine that stalls delays nothing.
+undisturbed()
+{
+	local alone
+
+	traffic_of 2 a && alone=${ms[a]} && traffic_of 2 a b && foreign a && foreign b || return
+	echo "$alone ms alone, ${ms[a]} ms beside another job"
+	((ms[a] * 100 <= alone * 103))
+}
+
+# The mean over a few hash seeds: which flows meet depends on them.
+ecmp()
+{
+	local seed sum=0
+
+	for seed in 1 2 3; do
+		"$fabric" seed "$seed" && traffic_of 2 a b || return
+		sum=$((sum + ms[a]))
+	done
+	echo "$((sum / 3)) ms beside another job"
+	((sum * 10 > 3 * alone * 13))
+}
+
+# Each host says before the job starts that it lacks a path of the slice.
+unreachable()
+{
+	local json
+
+	jq '.peers[].paths |= [to_entries[] | .value + {path: .key}]' <(
+		jq 'del(.peers[].paths[0])' "$dir/ports0.json"
+	) >"$dir/ports9.json"
+	json=$(host_exec 0 rocesteer --json job load --job 9 --all \
+		--port-map "$dir/ports9.json" --slice "$dir/a.json")
+	local status=$?
+	echo "$json"
+	((status == 3)) && jq -e '.error.code == "no-port" and (.error.message |
+		contains("10.1.1.1 by spine 0, 10.255.1.1"))' <<<"$json"
+}
+
+unload()
+{
+	local host
+
+	for host in ${ranks[a]} ${ranks[b]}; do
+		job_unload "$host" || return
+	done
+	[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
+}
+
+fabric=selftests/net/fabric.sh
+ktap_plan 8
+check "a fabric, and port maps of all hosts" up
+check "two jobs get slices under the same leaves, of different sizes" slices
+check "a host that lacks a path of the slice says so" unreachable
+check "the slices are loaded on the hosts" load
+check "no link has two flows of a step that is free of contention" steps_are_free
+check "a job takes as long as alone, on its own links only" undisturbed
+check "unloaded, nothing is left" unload
+check "by ECMP it suffers from the other job" ecmp
+ktap_finish

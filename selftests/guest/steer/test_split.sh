@@ -1,0 +1,301 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# One queue pair over all paths, what it writes and what it reads: shared out
+# exactly, in order at the receiver, also where a path is slower than the others or
+# loses packets.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/steer/split.sh
+
+# BPF puts flows on all paths: which few can be split instead is up to the daemon.
+without_daemon()
+{
+	job_load_cgroup 0 --split fewest 2>&1 >"$dir/job" | grep "not planned until the daemon runs" &&
+		job_unload 0
+}
+
+shared_out()
+{
+	jq '[.flows[] | select(.share) | .pieces[] | .to - .from] | unique |
+		length == 1' "$dir/flows" | grep -x true
+}
+
+slower()
+{
+	make_slower && in_order
+}
+
+told()
+{
+	unjobs && jobs auto auto && in_order
+}
+
+# traffic_end: that of which enough was seen
+traffic_end()
+{
+	traffic_kill
+	pkill -x ib_write_bw
+	busywait 20000 no_traffic
+}
+
+queue_pair()
+{
+	host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
+		jq -e '.[] | select(.type == "RC" and .state == "RTS") | .rqpn'
+}
+
+# A job of one flow, which runs already; it goes on
+by_flow()
+{
+	unjobs && job_load_cgroup "$far" --split all &&
+		traffic_start -q 1 -s "$message" -n 2000 &&
+		busywait 20000 queue_pair || return
+	job_load 0 --flow "$(host_ip "$far")/$(queue_pair)" --split all 2>"$dir/said" &&
+		[[ ! -s $dir/said ]] || return
+	busywait 20000 is_split || { flows_of 0; return 1; }
+}
+
+# The peer restores no order any more.
+withdrawn()
+{
+	job_unload "$far" && busywait 20000 is_whole
+	local status=$?
+	((!status)) || flows_of 0
+	traffic_end && job_unload 0 && return "$status"
+}
+
+# The same with nobody to restore the order: this is what it is for. It goes
+# back for ever; its end is not waited for.
+disordered()
+{
+	jobs on off || return
+	mapfile -t before < <(counts)
+	traffic_start -q 1 -s "$message" -n 300 || return
+	busywait 60000 has_naks
+	local status=$?
+	traffic_end && return "$status"
+}
+
+has_naks()
+{
+	(($(counts | head -n 1) > before[0] + 10))
+}
+
+no_traffic()
+{
+	! pgrep -x ib_write_bw
+}
+
+is_whole()
+{
+	(($(pieces) == 1))
+}
+
+# bits PARAMETER...: of the BTH, while no job is there
+bits()
+{
+	module_unload && insmod "build/guest/$(uname -r)/rocesteer.ko" "$@"
+}
+
+few_bits()
+{
+	unjobs && bits bth_paths=0x20 || return
+	! job_load_cgroup 0 --json --split all >"$dir/few" &&
+		cat "$dir/few" && [[ $(jq -r .error.code "$dir/few") == few-bits ]]
+}
+
+other_bits()
+{
+	local status=0
+
+	make_slower
+	bits bth_paths=0x0c bth_reseq=0x01 && jobs auto auto && in_order &&
+		read_in_order || status=1
+	unjobs && bits && return "$status"
+}
+
+# The peer does not say that it restores the order.
+untold()
+{
+	unjobs && jobs auto off && send 100 is_whole && is_whole_still
+}
+
+is_whole_still()
+{
+	jq -e 'all(.flows[] | select(.share); .pieces | length == 1)' "$dir/flows"
+}
+
+# One packet in a hundred, as one path in four loses four.
+lossy()
+{
+	ip netns exec "$skewed" tc qdisc replace dev leaf1 parent 2:2 \
+		netem loss 4% limit 4000
+	unjobs && jobs on on && send && ((naks > 0)) && unjobs
+}
+
+#
+# READ: host 0 asks, and $far sends. Requests are small, and have links to
+# themselves.
+#
+
+# Requests for data that were sent again, and what else goes wrong
+repeats()
+{
+	echo $(($(hw_counter completer_retry_err) + $(hw_counter duplicate_request) +
+		$(hw_counter out_of_seq_request)))
+}
+
+uplinks()
+{
+	selftests/net/fabric.sh links --json | jq -c '.uplinks[1]'
+}
+
+# read_start KIB: by one queue pair; every byte is checked where it arrives
+read_start()
+{
+	local host netns
+
+	for host in 0 "$far"; do
+		netns=$(host_netns "$host")
+		echo "host /sys/fs/cgroup/test$host" \
+			"${netns:+/run/netns/}${netns:--}" \
+			"$(host_rdma "$host") $(host_gid "$host")"
+	done >"$dir/reads"
+	echo "read 1 0 $(($1 << 10))" >>"$dir/reads"
+	again=$(repeats) sent=$(uplinks)
+	timeout $((200 * TIME_SCALE)) build/guest/selftests/writes 1 "$message" 8 18 \
+		<"$dir/reads" >"$dir/reader" 2>&1 &
+	reader=$!
+}
+
+# Sets the requests that were repeated, and what each uplink carried.
+read_wait()
+{
+	if ! wait "$reader"; then
+		cat "$dir/reader"
+		return 1
+	fi
+	again=$(($(repeats) - again))
+	sent=$(jq -cn "[$sent, $(uplinks)] | transpose | map(.[1] - .[0])")
+	echo "$again repeated, $sent bytes by path"
+	host_exec 0 rocesteer --json stat | jq -c '.module |
+		with_entries(select(.key | startswith("reseq"))) | del(.. | select(. == 0))'
+}
+
+is_spread()
+{
+	(($(pieces "$far") == spines))
+}
+
+held()
+{
+	host_exec 0 rocesteer --json stat | jq '.module.reseq_held'
+}
+
+# The best of three, as in_order.
+read_in_order()
+{
+	local i before
+
+	for ((i = 0; i < 3; i++)); do
+		before=$(held)
+		read_start 12288 && busywait 20000 is_spread && read_wait || return
+		((!again && $(held) > before)) && return
+	done
+	return 1
+}
+
+reads()
+{
+	ip netns exec "$skewed" tc qdisc replace dev leaf0 parent 2:2 \
+		netem delay 5ms limit 4000
+	jobs on on && read_in_order
+}
+
+read_evenly()
+{
+	jq -en "$sent | (max - min) * 100 <= add / length"
+}
+
+reads_told()
+{
+	unjobs && jobs auto auto && read_in_order && read_evenly && first_window
+}
+
+# The requests that are sent before any data is received say it already.
+first_window()
+{
+	local i
+
+	for ((i = 0; i < 3; i++)); do
+		read_start 512 && read_wait || return
+		((!again)) && read_evenly && return
+	done
+	return 1
+}
+
+reads_untold()
+{
+	local i
+
+	unjobs && jobs off auto || return
+	for ((i = 0; i < 3; i++)); do
+		read_start 4096 && busywait 20000 reads_whole && read_wait || return
+		((!again)) && return
+	done
+	return 1
+}
+
+reads_whole()
+{
+	(($(pieces "$far") == 1))
+}
+
+reads_disordered()
+{
+	unjobs && jobs off on && read_start 4096 && busywait 60000 has_repeats
+	local status=$?
+	kill "$reader"
+	wait "$reader"
+	busywait 20000 no_reads && return "$status"
+}
+
+has_repeats()
+{
+	(($(repeats) > again + 3))
+}
+
+no_reads()
+{
+	! pgrep -x writes
+}
+
+reads_lossy()
+{
+	ip netns exec "$skewed" tc qdisc replace dev leaf0 parent 2:2 \
+		netem loss 4% limit 4000
+	jobs on on && read_start 8192 && read_wait && ((again)) && unjobs
+}
+
+ktap_plan 19
+check "a fabric and its port map" up
+check "who splits without the daemon is told so" without_daemon
+check "one queue pair is split over all paths, and nothing is out of order" exact
+check "its pieces are equal" shared_out
+check "a path 5 ms slower than the others costs no NAK" slower
+check "the same where the peer says that it restores the order" told
+check "and for a flow that is given by its number" by_flow
+check "which is whole again when the peer does so no more" withdrawn
+check "without the resequencer it costs NAKs" disordered
+check "a flow whose peer does not say so stays whole" untold
+check "with 1 % loss all arrives" lossy
+check "READ data is split too, nothing is asked for again" reads
+check "its pieces are equal: paths carry the same to 1 %" read_evenly
+check "the same where the requester says that it restores the order" reads_told
+check "one that does not say so gets it by one path" reads_untold
+check "without the resequencer data is asked for again" reads_disordered
+check "bits of the BTH that cannot tell all paths are refused" few_bits
+check "others do as well" other_bits
+check "with 1 % loss all of it arrives" reads_lossy
+ktap_finish

@@ -1,0 +1,247 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Real RoCE traffic, steered: by owner with the module, by device and by flow
+# without; and what keeps flowing while jobs and the module come and go.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/steer/steer.sh
+
+qps=4
+
+paths_of_flows()
+{
+	flows_of 0 | jq -r '.flows[] | select(.share) | .path' | sort -n
+}
+
+# Every queue pair has its path, and no two the same.
+spread()
+{
+	local n
+
+	n=$(paths_of_flows | wc -l)
+	((n == qps && $(paths_of_flows | uniq | wc -l) == qps))
+}
+
+# Flows that the groups of host 0's job count: "[N]", it has one group.
+dealt()
+{
+	host_exec 0 rocesteer --json job show --job 1 |
+		jq -c '[.. | .flows? | arrays | add]'
+}
+
+no_flow()
+{
+	[[ ! $(paths_of_flows) ]]
+}
+
+lost()
+{
+	echo $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))
+}
+
+# Traffic whose flows spread; nothing lost, nothing out of sequence.
+steered_traffic()
+{
+	local lost_before sequence_before status
+
+	lost_before=$(lost)
+	sequence_before=$(hw_counter out_of_seq_request)
+	write_start "$qps"
+	busywait 20000 spread && [[ $(dealt) == "[$qps]" ]]
+	status=$?
+	((!status)) || { flows_of 0; dealt; }
+	write_end && ((!status)) || return
+	flows_of 0
+	host_exec 0 rocesteer stat
+	echo "lost $(($(lost) - lost_before))"
+	(($(lost) == lost_before)) &&
+		(($(hw_counter out_of_seq_request) == sequence_before))
+}
+
+by_cgroup()
+{
+	module_load && job_load_cgroup 0 && job_load_cgroup "$far" &&
+		steered_traffic
+}
+
+# The module has seen the queue pairs go, and the groups are empty again.
+flows_are_gone()
+{
+	busywait 10000 no_flow && dealt && [[ $(dealt) == "[0]" ]]
+}
+
+module_is_pinned()
+{
+	! rmmod rocesteer
+}
+
+unloaded()
+{
+	job_unload 0 && job_unload "$far" && module_unload &&
+		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] &&
+		! bpftool net | grep rocesteer
+}
+
+# Queue pairs that are there before the job, and before the module: they are tagged when it
+# comes.
+late_job()
+{
+	local status
+
+	write_start "$qps"
+	busywait 20000 server_busy && module_load && job_load_cgroup 0 && busywait 20000 spread
+	status=$?
+	((!status)) || flows_of 0
+	write_end && ((!status)) && job_unload 0 && module_unload
+}
+
+server_busy()
+{
+	(($(host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
+		jq '[.[] | select(.type == "RC" and .state == "RTS")] | length') >= qps))
+}
+
+come_and_go()
+{
+	local i
+
+	for ((i = 0; i < 5; i++)); do
+		module_load && job_load 0 --all && job_load "$far" --all &&
+			job_unload 0 && job_load 0 --all && job_unload 0 &&
+			job_unload "$far" && module_unload || return
+	done
+}
+
+# Load, reload, unload and rmmod under traffic that goes on. On one CPU a worker of rxe
+# that always has packets to send holds up RCU Tasks, and with it who unloads programs:
+# so the rate is low, and what is in flight is acknowledged late.
+churn()
+{
+	local lost_before status
+
+	lost_before=$(lost)
+	write_start "$qps" 23
+	busywait 20000 server_busy && host_rate_set $((2000 / TIME_SCALE))kbit && come_and_go
+	status=$?
+	host_rate_set "$host_rate"
+	write_end && ((!status)) && (($(lost) == lost_before))
+}
+
+by_device()
+{
+	job_load 0 --all && steered_traffic && job_unload 0
+}
+
+# The explicit list: the flow is known when the queue pairs are connected.
+by_flow()
+{
+	local status
+
+	write_start 1
+	qps=1 busywait 20000 server_busy && flow_load &&
+		busywait 10000 flow_moves
+	status=$?
+	((!status)) || flows_of 0
+	write_end && ((!status)) && job_unload 0
+}
+
+flow_load()
+{
+	local dqpn
+
+	dqpn=$(host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
+		jq '[.[] | select(.type == "RC")][0].rqpn')
+	job_load 0 --flow "$(host_ip "$far")/$dqpn"
+}
+
+flow_moves()
+{
+	(($(flows_of 0 | jq '[.flows[].packets] | add // 0') > 0))
+}
+
+tools()
+{
+	job_load 0 --all && traffic -q 2 -s 65536 -n 5 || return
+	host_exec 0 bpftool net | grep 'tcx/egress rocesteer_egress' &&
+		bpftool --json map dump pinned "$(echo \
+			/sys/fs/bpf/rocesteer/netns-*/rs_flows)" |
+		jq -e 'length >= 2 and
+			([.[].formatted.value.sent[].packets] | add > 0)' &&
+		bpftool --json map dump pinned "$(echo \
+			/sys/fs/bpf/rocesteer/netns-*/rs_verdicts)" |
+		jq -e '[.[0].formatted.values[].value.steered] | add > 0' &&
+		bpftool prog show name rocesteer_egress && job_unload 0
+}
+
+# What the job does not claim leaves as it came, and is counted.
+untagged()
+{
+	local before
+
+	module_load && job_load 0 --pid $$ || return
+	before=$(stat_of 0 untagged)
+	traffic -q 2 -s 65536 -n 5 || return
+	(($(stat_of 0 untagged) > before && $(stat_of 0 steered) == 0)) &&
+		job_unload 0 && module_unload
+}
+
+# verdicts_are STEERED UNTAGGED: more than before, at host 0
+verdicts_are()
+{
+	(($(stat_of 0 steered) == before[0] + $1 &&
+	  $(stat_of 0 untagged) == before[1] + $2))
+}
+
+# Another process may have a queue pair with the same peer.
+rival()
+{
+	local before
+
+	module_load && job_load_cgroup 0 &&
+		launch=(in_cgroup 0) && hold own 0 100 1 &&
+		launch=(host_exec 0) && hold rival 0 100 1 &&
+		qps_tell own rts && qps_tell rival rts || return
+	mapfile -t before < <(stat_of 0 steered; stat_of 0 untagged)
+	qps_tell own write && busywait 10000 verdicts_are 1 0 &&
+		qps_tell rival write && busywait 10000 verdicts_are 1 1 &&
+		qps_tell own write && busywait 10000 verdicts_are 2 1
+	local status=$?
+	((!status)) || host_exec 0 rocesteer stat
+	qps_end rival && qps_end own && job_unload 0 && module_unload &&
+		return "$status"
+}
+
+# A process that is killed under way sends while its queue pairs go: each flow that is
+# made of that goes as well, and gives its share back, long before flows are swept.
+killed()
+{
+	local i
+
+	module_load && job_load 0 --all || return
+	for ((i = 0; i < 5; i++)); do
+		write_start "$qps"
+		busywait 20000 spread || return
+		pkill -KILL -x writes
+		wait "$writes"
+		exec {traffic}>&-
+		flows_are_gone || return
+	done
+	job_unload 0 && module_unload
+}
+
+ktap_plan 13
+check "a fabric and its port map" steer_up
+check "flows of a cgroup spread over the paths" by_cgroup
+check "flows go with their queue pairs" flows_are_gone
+check "a job that calls the module keeps it" module_is_pinned
+check "unloading leaves nothing" unloaded
+check "a job tags queue pairs that were connected before the module came" late_job
+check "without the module: all flows of a device" by_device
+check "without the module: listed flows" by_flow
+check "the usual tools show it" tools
+check "flows of other processes are left alone" untagged
+check "and so are queue pairs of others with the same peer" rival
+check "killed processes leave no share" killed
+check "traffic goes on while jobs and the module come and go" churn
+ktap_finish

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A leaf-spine network of Linux routers in network namespaces, to be sourced:
+#
+#	h0, h3 --- leaf0 === spine0 .. spine(N-1) === leaf1 --- h1, h2
+#
+# h0 10.1.0.1, h3 10.2.0.1 (another subnet under the same leaf), h1 10.1.1.1,
+# h2 10.1.1.2; IPv6 the same way: fd00:1:0::1, ... Each name has a prefix, by
+# default one that belongs to this process. Link k between leaf l and spine s is s<s>
+# at the leaf, l<l> at the spine, with -<k> behind from the second on.
+
+prefix=rs$$-
+spines=4
+links=1
+
+# shellcheck source=selftests/net/router_hash.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/../net/router_hash.sh"
+
+in_ns()
+{
+	local ns=$prefix$1
+
+	shift
+	ip netns exec "$ns" "$@"
+}
+
+# IPv6 has the same seed. Without one each boot would have others, and discovery
+# misses a path once in a thousand times.
+fabric_seed=10
+fabric_router()
+{
+	ip netns add "$prefix$1"
+	ip -n "$prefix$1" link set lo up
+	in_ns "$1" sysctl -qw net.ipv4.ip_forward=1 \
+		net.ipv6.conf.all.forwarding=1 \
+		net.ipv6.conf.default.accept_dad=0 \
+		net.ipv4.icmp_ratelimit=0 net.ipv4.icmp_msgs_per_sec=100000 \
+		net.ipv4.icmp_msgs_burst=100000 net.ipv6.icmp.ratelimit=0 \
+		net.ipv4.fib_multipath_hash_policy=3 \
+		net.ipv4.fib_multipath_hash_fields=0x37 \
+		net.ipv4.fib_multipath_hash_seed=$((++fabric_seed)) \
+		net.ipv6.fib_multipath_hash_policy=3 \
+		net.ipv6.fib_multipath_hash_fields=0x37
+}
+
+# fabric_link NS0 DEV0 NS1 DEV1
+fabric_link()
+{
+	ip link add name "$2" netns "$prefix$1" mtu 4200 type veth \
+		peer name "$4" netns "$prefix$3" mtu 4200
+	ip -n "$prefix$1" link set "$2" up
+	ip -n "$prefix$3" link set "$4" up
+}
+
+# fabric_host NAME LEAF DEV SUBNET HOST
+fabric_host()
+{
+	ip netns add "$prefix$1"
+	in_ns "$1" sysctl -qw net.ipv6.conf.default.accept_dad=0
+	ip -n "$prefix$1" link set lo up
+	fabric_link "$1" eth0 "$2" "$3"
+	ip -n "$prefix$1" addr add "10.$4.$5/24" dev eth0
+	ip -n "$prefix$1" addr add "fd00:${4/./:}::$5/64" dev eth0 nodad
+	ip -n "$prefix$2" link set "$3" master "br${4/./-}"
+	ip -n "$prefix$1" route add default via "10.$4.254"
+	ip -n "$prefix$1" route add default via "fd00:${4/./:}::fe"
+}
+
+# fabric_subnet LEAF SUBNET
+fabric_subnet()
+{
+	local br=br${2/./-}
+
+	ip -n "$prefix$1" link add "$br" mtu 4200 type bridge
+	ip -n "$prefix$1" link set "$br" up
+	ip -n "$prefix$1" addr add "10.$2.254/24" dev "$br"
+	ip -n "$prefix$1" addr add "fd00:${2/./:}::fe/64" dev "$br" nodad
+}
+
+# fabric_uplinks LEAF REMOTE-SUBNETS.. : equal-cost routes by all spines
+fabric_uplinks()
+{
+	local l=${1#leaf} leaf=$prefix$1 s k nh4=() nh6=() net
+
+	shift
+	for ((s = 0; s < spines; s++)); do
+		for ((k = l; k < 2 * links; k += 2)); do
+			nh4+=(nexthop via "10.9.$k.$((s * 4 + 2))")
+			nh6+=(nexthop via "fd00:9:$k:$s::2")
+		done
+	done
+	for net; do
+		ip -n "$leaf" route add "10.$net.0/24" "${nh4[@]}"
+		ip -n "$leaf" route add "fd00:${net/./:}::/64" "${nh6[@]}"
+	done
+}
+
+# fabric_spine_link SPINE LEAF LINK: subnets are numbered by leaf + 2 * link
+fabric_spine_link()
+{
+	local s=$1 l=$2 n=$(($2 + 2 * $3)) k=''
+
+	(($3 == 0)) || k=-$3
+	fabric_link "leaf$l" "s$s$k" "spine$s" "l$l$k"
+	ip -n "${prefix}leaf$l" addr add "10.9.$n.$((s * 4 + 1))/30" dev "s$s$k"
+	ip -n "${prefix}spine$s" addr add "10.9.$n.$((s * 4 + 2))/30" dev "l$l$k"
+	ip -n "${prefix}leaf$l" addr add "fd00:9:$n:$s::1/64" dev "s$s$k" nodad
+	ip -n "${prefix}spine$s" addr add "fd00:9:$n:$s::2/64" dev "l$l$k" nodad
+}
+
+# fabric_downlinks SPINE LEAF LINK.. : equal-cost routes by these links
+fabric_downlinks()
+{
+	local s=$1 l=$2 k net nh4=() nh6=()
+	local -A nets=([0]="1.0 2.0" [1]="1.1")
+
+	shift 2
+	for k; do
+		nh4+=(nexthop via "10.9.$((l + 2 * k)).$((s * 4 + 1))")
+		nh6+=(nexthop via "fd00:9:$((l + 2 * k)):$s::1")
+	done
+	for net in ${nets[$l]}; do
+		ip -n "${prefix}spine$s" route replace "10.$net.0/24" "${nh4[@]}"
+		ip -n "${prefix}spine$s" route replace "fd00:${net/./:}::/64" "${nh6[@]}"
+	done
+}
+
+# fabric_spine NUMBER
+fabric_spine()
+{
+	local l k
+
+	fabric_router "spine$1"
+	for l in 0 1; do
+		for ((k = 0; k < links; k++)); do
+			fabric_spine_link "$1" $l $k
+		done
+		# shellcheck disable=SC2046 # words
+		fabric_downlinks "$1" $l $(seq 0 $((links - 1)))
+	done
+}
+
+# fabric_create SPINES [LINKS]: so many between each leaf and spine
+fabric_create()
+{
+	local s
+
+	spines=$1 links=${2:-1}
+	fabric_router leaf0
+	fabric_router leaf1
+	for ((s = 0; s < spines; s++)); do
+		fabric_spine "$s"
+	done
+	fabric_subnet leaf0 1.0
+	fabric_subnet leaf0 2.0
+	fabric_subnet leaf1 1.1
+	fabric_uplinks leaf0 1.1
+	fabric_uplinks leaf1 1.0 2.0
+	fabric_host h0 leaf0 dn0 1.0 1
+	fabric_host h3 leaf0 dn3 2.0 1
+	fabric_host h1 leaf1 dn1 1.1 1
+	fabric_host h2 leaf1 dn2 1.1 2
+}
+
+# fabric_hash on|off qpn_hash|packet_hash: of RoCE packets, on all routers
+fabric_hash()
+{
+	local s
+
+	"router_hash_$1" "${prefix}leaf0" "$2" build/bpf/qpn_hash.bpf.o &&
+		"router_hash_$1" "${prefix}leaf1" "$2" build/bpf/qpn_hash.bpf.o || return
+	for ((s = 0; s < spines; s++)); do
+		"router_hash_$1" "${prefix}spine$s" "$2" build/bpf/qpn_hash.bpf.o || return
+	done
+}
+
+fabric_destroy()
+{
+	local ns
+
+	for ns in $(ip netns list | awk -v p="$prefix" \
+			'index($1, p) == 1 { print $1 }'); do
+		ip netns del "$ns"
+		router_hash_forget "$ns"
+	done
+}
+
+# Gateway that leaf0 sends each flow to, by the kernel's own choice, for the
+# source ports on standard input: fabric_oracle SOURCE PEER
+#
+# Only IPv4: for IPv6 it hashes a packet that it makes up, without ports.
+fabric_oracle()
+{
+	local port
+
+	while read -r port; do
+		echo "route get $2 from $1 iif br1-0 ipproto udp" \
+			"sport $port dport 4791"
+	done | ip -n "${prefix}leaf0" -batch - |
+		sed -n 's/.* via \([^ ]*\) .*/\1/p'
+}
+
+# Packets that leaf0 has sent to each spine.
+fabric_uplink_packets()
+{
+	local s
+
+	for ((s = 0; s < spines; s++)); do
+		ip -n "${prefix}leaf0" -s -j link show "s$s" |
+			jq '.[0].stats64.tx.packets'
+	done
+}
+
+# The spine that a flow's packets really take: fabric_uplink SOURCE PEER PORT
+fabric_uplink()
+{
+	local before after s best=0
+
+	mapfile -t before < <(fabric_uplink_packets)
+	in_ns h0 python3 -c 'import socket, sys
+source, peer, port = sys.argv[1:]
+s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+s.bind((source, int(port)))
+for i in range(50):
+    s.sendto(b"x" * 32, (peer, 4791))' "$@"
+	mapfile -t after < <(fabric_uplink_packets)
+	for ((s = 0; s < spines; s++)); do
+		((after[s] - before[s] < after[best] - before[best])) || best=$s
+	done
+	((after[best] - before[best] >= 50)) && echo "$best"
+}

@@ -1,0 +1,872 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Plans of collectives: those known from elsewhere, and properties of random
+ * ones. The model is checked from the outside, by what it tells of each stage.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../random.h"
+#include "chunk/chunk.h"
+#include "../ktap.h"
+
+#define VECTOR	"selftests/host/themis_2d.csv"
+#define GIB	0x40000000ull
+
+static double micros(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
+}
+
+/* An All-Reduce: endpoints and GiB/s of each dimension, ended by zeroes. */
+static struct chunk_collective collective(__u64 size, __u32 chunks,
+					  const __u32 (*dims)[2])
+{
+	struct chunk_collective of = { .size = size, .chunks = chunks };
+
+	for (; of.dims < CHUNK_MAX_DIMS && (*dims)[0]; dims++) {
+		of.dim[of.dims].endpoints = (*dims)[0];
+		of.dim[of.dims++].bandwidth =
+			(__u64)(*dims)[1] * CHUNK_BANDWIDTH_UNIT;
+	}
+	return of;
+}
+
+/* One call a statement: the same networks by every compiler. */
+static struct chunk_collective random_collective(void)
+{
+	struct chunk_collective of = { .kind = random_below(3) };
+	__u32 limit, k;
+
+	limit = 1u << random_below(7);
+	of.chunks = 1 + random_below(limit);
+	of.dims = 1 + random_below(5);
+	of.size = random_below(1u << 31);
+	of.size = of.chunks + (of.size << random_below(9));
+	for (k = 0; k < of.dims; k++) {
+		struct chunk_dim *dim = &of.dim[k];
+
+		limit = 1u << random_below(8);
+		dim->endpoints = 1 + random_below(limit);
+		limit = 1u << random_below(30);
+		dim->bandwidth = 1000 + random_below(limit);
+		if (random_below(4) == 0)
+			dim->latency = random_below(100000000);
+		if (k && random_below(4) == 0)
+			*dim = *(dim - 1);
+	}
+	k = random_below(of.dims);
+	of.dim[k].endpoints = 2 + random_below(100);
+	return of;
+}
+
+static __u64 time_of(const struct chunk_plan *plan)
+{
+	struct chunk_model *model = chunk_model_new(&plan->of);
+	__u64 time = chunk_model_run(model, plan, NULL, NULL);
+
+	chunk_model_free(model);
+	return time;
+}
+
+/* Predicted time of a policy, ps. */
+static __u64 predict(const struct chunk_collective *of,
+		     enum chunk_policy policy, enum chunk_queue queue)
+{
+	struct chunk_plan plan;
+	__u64 time;
+
+	if (chunk_plan_make(&plan, of, policy))
+		return 0;
+	plan.queue = queue;
+	time = time_of(&plan);
+	chunk_plan_free(&plan);
+	return time;
+}
+
+static __u64 predict_best(const struct chunk_collective *of)
+{
+	struct chunk_plan plan;
+	__u64 time;
+
+	if (chunk_search(&plan, of, CHUNK_QUEUES_ALL))
+		return 0;
+	time = time_of(&plan);
+	chunk_plan_free(&plan);
+	return time;
+}
+
+static bool is_near(double is, double want, double percent)
+{
+	printf("# %.3f, expected %.3f within %.1f %%\n", is, want, percent);
+	return fabs(is - want) <= want * percent / 100;
+}
+
+/* One line of the vector: is chunk and load of a plan up to it so? */
+static bool line_agrees(const struct chunk_plan *plan, const char *line)
+{
+	unsigned int chunk, bytes, a, b;
+	struct chunk_plan part = *plan;
+	double load[2];
+
+	if (sscanf(line, "%u,%u,%u-%u,%lf %lf", &chunk, &bytes, &a, &b, load,
+		   load + 1) != 6 || chunk >= plan->of.chunks)
+		return false;
+	part.of.chunks = chunk + 1;
+	part.of.size = (__u64)bytes * part.of.chunks;
+	return bytes == chunk_bytes(&plan->of, chunk) &&
+	       a == plan->order[chunk][0] && b == plan->order[chunk][1] &&
+	       chunk_plan_load(&part, 0) == (__u64)(load[0] * 1e6 + 0.5) &&
+	       chunk_plan_load(&part, 1) == (__u64)(load[1] * 1e6 + 0.5);
+}
+
+static void test_vector(void)
+{
+	static const __u32 dims[][2] = { { 16, 150 }, { 64, 100 }, {} };
+	struct chunk_collective of = collective(100 << 20, 64, dims);
+	FILE *file = fopen(VECTOR, "r");
+	unsigned int lines = 0, good = 0;
+	struct chunk_plan plan;
+	char line[128];
+
+	chunk_plan_make(&plan, &of, CHUNK_THEMIS);
+	while (file && fgets(line, sizeof(line), file)) {
+		if (line[0] == '#')
+			continue;
+		lines++;
+		good += line_agrees(&plan, line);
+	}
+	if (file)
+		fclose(file);
+	chunk_plan_free(&plan);
+	ktap_result(lines == 64 && good == 64,
+		    "themis plans what ASTRA-sim's OfflineGreedy does");
+}
+
+static void test_worked(void)
+{
+	static const __u32 dims[][2] = { { 4, 2 }, { 4, 1 }, {} };
+	struct chunk_collective of = collective(256 << 20, 4, dims);
+	__u64 baseline = predict(&of, CHUNK_BASELINE, CHUNK_FIFO);
+	__u64 themis = predict(&of, CHUNK_THEMIS, CHUNK_SCF);
+	struct chunk_plan plan;
+	unsigned int i, first = 0;
+
+	chunk_plan_make(&plan, &of, CHUNK_THEMIS);
+	for (i = 0; i < 4; i++)
+		first = first << 4 | plan.order[i][0];
+	chunk_plan_free(&plan);
+	ktap_result(first == 0x0100,
+		    "4x4 at 2:1, four chunks: the second begins in dimension 1");
+	ktap_result(baseline * 7 == themis * 8,
+		    "4x4 at 2:1, four chunks: baseline to themis is 8 to 7");
+}
+
+/* Of the ASTRA-sim tutorial at ASPLOS 2023, simulated with latencies. */
+static void test_tutorial(void)
+{
+	static const __u32 dims[][2] = { { 8, 50 }, { 8, 50 }, { 8, 50 }, {} };
+	struct chunk_collective of = collective(GIB, 64, dims);
+
+	ktap_result(is_near(predict(&of, CHUNK_BASELINE, CHUNK_FIFO) / 1e6,
+			    35000, 0.001) &&
+		    is_near(35000, 35008.129, 0.5),
+		    "8x8x8 at 50 GB/s: baseline as simulated");
+	ktap_result(is_near(predict(&of, CHUNK_THEMIS, CHUNK_SCF) / 1e6,
+			    13586, 0.5) &&
+		    is_near(predict(&of, CHUNK_THEMIS, CHUNK_SCF) / 1e6,
+			    13635.871, 0.5),
+		    "8x8x8 at 50 GB/s: themis as simulated");
+	ktap_result(is_near(chunk_model_ideal(&of) / 1e6, 13307.292, 0.001),
+		    "8x8x8 at 50 GB/s: ideal");
+}
+
+/* By hand: what the first three chunks of three equal dimensions do. */
+static void test_ties(void)
+{
+	static const __u32 dims[][2] = { { 4, 1 }, { 4, 1 }, { 4, 1 }, {} };
+	static const __u8 want[3][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 2, 0 } };
+	struct chunk_collective of = collective(3 << 20, 3, dims);
+	struct chunk_plan plan;
+	bool same = true;
+	int i;
+
+	chunk_plan_make(&plan, &of, CHUNK_THEMIS);
+	for (i = 0; i < 3; i++)
+		same &= !memcmp(plan.order[i], want[i], 3);
+	chunk_plan_free(&plan);
+	ktap_result(same, "dimensions of equal load stay as they were");
+}
+
+static bool is_permutation(const __u8 *order, __u32 dims)
+{
+	__u32 seen = 0, k;
+
+	for (k = 0; k < dims; k++)
+		seen |= 1u << order[k];
+	return seen == (1u << dims) - 1;
+}
+
+/* Themis once more, as the paper has it, in floating point. */
+struct paper {
+	const struct chunk_collective *of;
+	double load[CHUNK_MAX_DIMS];
+	__u8 list[CHUNK_MAX_DIMS];
+	double margin;	/* least relative distance of what was compared */
+};
+
+static bool paper_less(struct paper *paper, double a, double b)
+{
+	double distance = fabs(a - b) / (a > b ? a : b);
+
+	if (a != b && distance < paper->margin)
+		paper->margin = distance;
+	return a < b;
+}
+
+static void paper_sort(struct paper *paper)
+{
+	__u32 i, j;
+
+	for (i = 0; i + 1 < paper->of->dims; i++)
+		for (j = 0; j + 1 < paper->of->dims - i; j++) {
+			__u8 *pair = paper->list + j, k = pair[1];
+
+			if (!paper_less(paper, paper->load[pair[1]],
+					paper->load[pair[0]]))
+				continue;
+			pair[1] = pair[0];
+			pair[0] = k;
+		}
+}
+
+static void paper_chunk(struct paper *paper, __u64 bytes)
+{
+	const struct chunk_dim *dim = paper->of->dim;
+	__u32 dims = paper->of->dims, i = 0, k;
+	double away;
+
+	paper_sort(paper);
+	while (dim[paper->list[i]].endpoints == 1)
+		i++;
+	k = paper->list[i];
+	away = (paper->load[paper->list[dims - 1]] - paper->load[k]) *
+	       dim[k].bandwidth * dim[k].endpoints / (dim[k].endpoints - 1);
+	if (paper_less(paper, away, bytes / 16))
+		for (k = 0; k < dims; k++)
+			paper->list[k] = k;
+	for (i = 0; i < dims; i++) {
+		k = paper->list[i];
+		paper->load[k] += (double)bytes * (dim[k].endpoints - 1) /
+				  dim[k].endpoints / dim[k].bandwidth;
+		bytes /= dim[k].endpoints;
+	}
+}
+
+/*
+ * Where numbers come so near to each other that floating point cannot tell,
+ * there is nothing to compare with.
+ */
+static void test_paper(void)
+{
+	unsigned int round, compared = 0, same = 0;
+
+	for (round = 0; round < 3000; round++) {
+		struct chunk_collective of = random_collective();
+		struct paper paper = { .of = &of, .margin = 1 };
+		struct chunk_plan plan;
+		bool equal = true;
+		__u32 i, k;
+
+		of.kind = CHUNK_ALL_REDUCE;
+		for (k = 0; k < of.dims; k++)
+			paper.list[k] = k;
+		if (chunk_plan_make(&plan, &of, CHUNK_THEMIS))
+			continue;
+		for (i = 0; i < of.chunks; i++) {
+			paper_chunk(&paper, chunk_bytes(&of, i));
+			equal &= !memcmp(plan.order[i], paper.list, of.dims);
+		}
+		chunk_plan_free(&plan);
+		if (paper.margin < 0.000000001)
+			continue;
+		compared++;
+		same += equal;
+	}
+	printf("# %u of %u plans compared\n", compared, round);
+	ktap_result(same == compared && compared > 1000,
+		    "themis is the paper's rule on random networks");
+}
+
+static void test_reverse(void)
+{
+	bool reverse = true, permutation = true;
+	int round;
+
+	for (round = 0; round < 2000; round++) {
+		struct chunk_collective of = random_collective();
+		enum chunk_policy policy = random_below(2);
+		struct chunk_plan scatter, gather;
+		__u32 i, k;
+
+		of.kind = CHUNK_REDUCE_SCATTER;
+		if (chunk_plan_make(&scatter, &of, policy))
+			continue;
+		of.kind = CHUNK_ALL_GATHER;
+		if (chunk_plan_make(&gather, &of, policy))
+			reverse = false;
+		for (i = 0; i < of.chunks; i++) {
+			permutation &= is_permutation(scatter.order[i], of.dims);
+			for (k = 0; k < of.dims; k++)
+				reverse &= scatter.order[i][k] ==
+					   gather.order[i][of.dims - 1 - k];
+		}
+		for (k = 0; k < of.dims; k++)
+			reverse &= chunk_plan_load(&scatter, k) ==
+				   chunk_plan_load(&gather, k);
+		chunk_plan_free(&scatter);
+		chunk_plan_free(&gather);
+	}
+	ktap_result(permutation, "each chunk goes once through each dimension");
+	ktap_result(reverse, "an All-Gather is a Reduce-Scatter backwards");
+}
+
+/* Whatever the orders, the loads hold the same bytes, when all divide. */
+static void test_loads(void)
+{
+	bool sums = true;
+	int round;
+
+	for (round = 0; round < 2000; round++) {
+		struct chunk_collective of = random_collective();
+		double bytes = 0, want;
+		struct chunk_plan plan;
+		__u64 all = 1;
+		__u32 k;
+
+		for (k = 0; k < of.dims; k++) {
+			of.dim[k].endpoints = 2u << random_below(4);
+			all *= of.dim[k].endpoints;
+		}
+		of.size = (of.chunks * all) << random_below(4);
+		of.kind = random_below(3);
+		if (chunk_plan_make(&plan, &of, CHUNK_THEMIS))
+			continue;
+		for (k = 0; k < of.dims; k++)
+			bytes += chunk_plan_load(&plan, k) / 1e6 * (1 << 20) *
+				 of.dim[k].bandwidth / of.dim[0].bandwidth;
+		chunk_plan_free(&plan);
+		want = of.size - of.size / all;
+		/* A load is exact to half of a millionth. */
+		for (k = 0; k < of.dims; k++)
+			want += 0.6 * of.dim[k].bandwidth / of.dim[0].bandwidth;
+		sums &= bytes <= want;
+		for (k = 0; k < of.dims; k++)
+			want -= 1.2 * of.dim[k].bandwidth / of.dim[0].bandwidth;
+		sums &= bytes >= want;
+	}
+	ktap_result(sums, "the loads add up to the bytes of the collective");
+}
+
+/* What the model told: by dimension in order of time, and by chunk and stage. */
+struct trace {
+	const struct chunk_plan *plan;
+	struct chunk_stage stage[2 * CHUNK_MAX_DIMS * 128];
+	__u32 nr;
+};
+
+static void record(const struct chunk_stage *stage, void *arg)
+{
+	struct trace *trace = arg;
+
+	trace->stage[trace->nr++] = *stage;
+}
+
+/* When the stage could have begun: at the end of the chunk's one before. */
+static __u64 ready(const struct trace *trace, const struct chunk_stage *stage)
+{
+	__u32 i;
+
+	for (i = 0; i < trace->nr && stage->stage; i++)
+		if (trace->stage[i].chunk == stage->chunk &&
+		    trace->stage[i].stage == stage->stage - 1)
+			return trace->stage[i].to;
+	return 0;
+}
+
+static const struct chunk_stage *stage_before(const struct trace *trace,
+					      __u32 i)
+{
+	const struct chunk_stage *stage = &trace->stage[i];
+
+	while (i--)
+		if (trace->stage[i].dim == stage->dim)
+			return &trace->stage[i];
+	return NULL;
+}
+
+/* The stages that a chunk must have, in terms of their dimensions. */
+static __u32 expected(const struct chunk_plan *plan, __u32 chunk, __u8 *dim,
+		      __u64 *time)
+{
+	const struct chunk_collective *of = &plan->of;
+	__u64 bytes = chunk_bytes(of, chunk);
+	__u32 n = 0, i, half;
+
+	if (of->kind == CHUNK_ALL_GATHER)
+		for (i = 0; i < of->dims; i++)
+			bytes /= of->dim[i].endpoints;
+	for (i = 0; i < of->dims; i++) {
+		__u8 k = plan->order[chunk][i];
+
+		if (of->kind == CHUNK_ALL_GATHER) {
+			__u64 all = chunk_bytes(of, chunk);
+			__u32 j;
+
+			for (j = i + 1; j < of->dims; j++)
+				all /= of->dim[plan->order[chunk][j]].endpoints;
+			bytes = all;
+		}
+		if (of->dim[k].endpoints > 1) {
+			dim[n] = k;
+			time[n++] = chunk_time(&of->dim[k], bytes) +
+				    of->dim[k].latency;
+		}
+		bytes /= of->dim[k].endpoints;
+	}
+	if (of->kind != CHUNK_ALL_REDUCE)
+		return n;
+	half = n;
+	if (plan->fused)
+		time[n - 1] *= 2;
+	for (i = half - plan->fused; i--; n++) {
+		dim[n] = dim[i];
+		time[n] = time[i];
+	}
+	return n;
+}
+
+static bool stages_complete(const struct trace *trace)
+{
+	__u8 dim[2 * CHUNK_MAX_DIMS];
+	__u64 time[2 * CHUNK_MAX_DIMS];
+	__u32 i, count = 0;
+
+	for (i = 0; i < trace->nr; i++) {
+		const struct chunk_stage *s = &trace->stage[i];
+
+		if (s->stage >= expected(trace->plan, s->chunk, dim, time) ||
+		    s->dim != dim[s->stage] || s->to - s->from != time[s->stage])
+			return false;
+	}
+	for (i = 0; i < trace->plan->of.chunks; i++)
+		count += expected(trace->plan, i, dim, time);
+	return trace->nr == count;
+}
+
+/* No stage overlaps another, comes too early, or waits for nothing. */
+static bool stages_busy(const struct trace *trace)
+{
+	__u32 i;
+
+	for (i = 0; i < trace->nr; i++) {
+		const struct chunk_stage *stage = &trace->stage[i];
+		const struct chunk_stage *before = stage_before(trace, i);
+		__u64 from = ready(trace, stage);
+
+		if (before && before->to > from)
+			from = before->to;
+		if (stage->from != from)
+			return false;
+	}
+	return true;
+}
+
+/* What a stage is served by: less is earlier. */
+static bool goes_before(const struct trace *trace, const struct chunk_stage *a,
+			const struct chunk_stage *b)
+{
+	__u8 dim[2 * CHUNK_MAX_DIMS];
+	__u64 time[2 * CHUNK_MAX_DIMS], size_a, size_b;
+	bool last_a, last_b;
+
+	if (trace->plan->queue == CHUNK_FIFO)
+		return ready(trace, a) < ready(trace, b);
+	last_a = a->stage + 1 == expected(trace->plan, a->chunk, dim, time);
+	size_a = time[a->stage];
+	last_b = b->stage + 1 == expected(trace->plan, b->chunk, dim, time);
+	size_b = time[b->stage];
+	if (last_a || last_b)
+		return last_b > last_a;
+	return size_a < size_b;
+}
+
+/* Nothing that waited already should have gone before what was served. */
+static bool stages_in_turn(const struct trace *trace)
+{
+	__u32 i, j;
+
+	for (i = 0; i < trace->nr; i++)
+		for (j = i + 1; j < trace->nr; j++) {
+			const struct chunk_stage *a = &trace->stage[i];
+			const struct chunk_stage *b = &trace->stage[j];
+
+			if (a->dim == b->dim && ready(trace, b) < a->from &&
+			    goes_before(trace, b, a))
+				return false;
+		}
+	return true;
+}
+
+static void test_model(void)
+{
+	bool complete = true, busy = true, turn = true, least = true;
+	struct trace *trace = malloc(sizeof(*trace));
+	int round;
+
+	for (round = 0; round < 300; round++) {
+		struct chunk_collective of = random_collective();
+		struct chunk_model *model;
+		struct chunk_plan plan;
+		__u64 end = 0, time;
+		__u32 i;
+
+		of.chunks = of.chunks > 24 ? 24 : of.chunks;
+		if (chunk_plan_make(&plan, &of, random_below(2)))
+			continue;
+		plan.queue = random_below(2);
+		model = chunk_model_new(&of);
+		/* Twice: a run leaves nothing behind. */
+		chunk_model_run(model, &plan, NULL, NULL);
+		*trace = (struct trace) { .plan = &plan };
+		time = chunk_model_run(model, &plan, record, trace);
+		for (i = 0; i < trace->nr; i++)
+			if (trace->stage[i].to > end)
+				end = trace->stage[i].to;
+		complete &= stages_complete(trace) && end == time;
+		busy &= stages_busy(trace);
+		turn &= stages_in_turn(trace);
+		/* Bytes are lost where sizes do not divide. */
+		least &= time * 1.001 + of.chunks * 1e6 >=
+			 chunk_model_ideal(&of) || of.size < of.chunks << 20;
+		chunk_model_free(model);
+		chunk_plan_free(&plan);
+	}
+	free(trace);
+	ktap_result(complete, "model: every stage, where and as long as it must be");
+	ktap_result(busy, "model: one at a time, and none waits for nothing");
+	ktap_result(turn, "model: first come, or smallest first, last stages last");
+	ktap_result(least, "model: nothing beats the ideal");
+}
+
+/* What takes less time in a dimension has no lower class, last stages but one. */
+static bool in_order(const struct chunk_plan *plan,
+		     const struct rocesteer_chunk *chunks, __u32 nr)
+{
+	static __u64 least[CHUNK_MAX_DIMS][ROCESTEER_MAX_CLASSES];
+	static __u64 most[CHUNK_MAX_DIMS][ROCESTEER_MAX_CLASSES];
+	__u64 time[2 * CHUNK_MAX_DIMS];
+	__u8 dim[2 * CHUNK_MAX_DIMS];
+	__u32 i, n, s, class;
+	bool ok = true;
+
+	memset(least, 0xff, sizeof(least));
+	memset(most, 0, sizeof(most));
+	for (i = 0; i < plan->of.chunks; i++) {
+		n = expected(plan, i, dim, time);
+		ok &= n == chunks[i].nr_stages && chunks[i].class[n - 1] == 1 &&
+		      !memcmp(dim, chunks[i].dimension, n);
+		for (s = 0; s + 1 < n; s++) {
+			class = chunks[i].class[s];
+			ok &= class <= nr && class >= (nr > 1 ? 2 : 1);
+			if (plan->fused && s + 1 == (n + 1) / 2)
+				continue;	/* takes twice the time */
+			if (time[s] < least[dim[s]][class])
+				least[dim[s]][class] = time[s];
+			if (time[s] > most[dim[s]][class])
+				most[dim[s]][class] = time[s];
+		}
+	}
+	for (i = 0; i < plan->of.dims; i++)
+		for (class = 1; class < nr; class++)
+			for (s = class + 1; s <= nr; s++)
+				ok &= most[i][s] <= least[i][class];
+	return ok;
+}
+
+static void test_classes(void)
+{
+	static const __u32 dims[][2] = { { 4, 2 }, { 2, 1 }, {} };
+	struct chunk_collective of = collective(4 << 20, 4, dims);
+	struct rocesteer_chunk chunks[128];
+	struct chunk_plan plan;
+	bool ok = true;
+	int round;
+
+	chunk_plan_make(&plan, &of, CHUNK_BASELINE);
+	plan.fused = false;
+	chunk_classes(&plan, 4, chunks);
+	ktap_result(chunks[3].offset == 3 << 20 && chunks[3].bytes == 1 << 20 &&
+		    chunks[3].nr_stages == 4 &&
+		    !memcmp(chunks[3].dimension, "\0\1\1", 4) &&
+		    !memcmp(chunks[3].class, "\4\4\4\1", 4),
+		    "a chunk's place, stages and classes");
+	chunk_plan_free(&plan);
+	for (round = 0; round < 500; round++) {
+		__u32 nr = 1 + random_below(ROCESTEER_MAX_CLASSES - 1);
+
+		of = random_collective();
+		if (chunk_plan_make(&plan, &of, random_below(2) ?
+				    CHUNK_THEMIS : CHUNK_BASELINE))
+			continue;
+		ok &= !chunk_classes(&plan, nr, chunks) &&
+		      in_order(&plan, chunks, nr);
+		chunk_plan_free(&plan);
+	}
+	ktap_result(ok, "smaller chunks have higher classes, last stages the lowest");
+}
+
+static void test_best(void)
+{
+	unsigned int better = 0, rounds = 0;
+	bool never_worse = true, same = true, obeys = true;
+
+	while (rounds < 40) {
+		struct chunk_collective of = random_collective();
+		struct chunk_plan plan, again;
+		__u64 time, least = -1;
+		int policy, queue;
+
+		if (chunk_search(&plan, &of, CHUNK_QUEUES_ALL))
+			continue;
+		chunk_search(&again, &of, CHUNK_QUEUES_ALL);
+		same &= chunk_plan_hash(&plan) == chunk_plan_hash(&again);
+		time = time_of(&plan);
+		for (policy = 0; policy < 2; policy++)
+			for (queue = 0; queue < 2; queue++) {
+				__u64 other = predict(&of, policy, queue);
+
+				least = other < least ? other : least;
+			}
+		never_worse &= time <= least;
+		better += time < least;
+		chunk_plan_free(&plan);
+		chunk_plan_free(&again);
+		queue = random_below(2);
+		chunk_search(&plan, &of, 1u << queue);
+		obeys &= plan.queue == (enum chunk_queue)queue;
+		never_worse &= time_of(&plan) <=
+			       predict(&of, CHUNK_THEMIS, queue) &&
+			       time_of(&plan) <=
+			       predict(&of, CHUNK_BASELINE, queue);
+		chunk_plan_free(&plan);
+		rounds++;
+	}
+	printf("# better than all in %u of %u\n", better, rounds);
+	ktap_result(never_worse, "best is never worse than themis or baseline");
+	ktap_result(better > rounds / 4, "best is often better");
+	ktap_result(same, "best is the same each time");
+	ktap_result(obeys, "best takes the queue it is told to");
+}
+
+/* Of 1,024 endpoints each, in the paper. */
+static const __u32 paper_dims[6][5][2] = {
+	{ { 16, 150 }, { 64, 100 } },
+	{ { 16, 100 }, { 8, 100 }, { 8, 100 } },
+	{ { 16, 200 }, { 8, 100 }, { 8, 50 } },
+	{ { 8, 175 }, { 16, 100 }, { 8, 50 } },
+	{ { 4, 250 }, { 4, 200 }, { 8, 100 }, { 8, 50 } },
+	{ { 4, 375 }, { 8, 175 }, { 4, 150 }, { 8, 100 } },
+};
+
+static void test_six(void)
+{
+	double mean[4] = {};
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		struct chunk_collective of = collective(GIB, 64, paper_dims[i]);
+		double ideal = chunk_model_ideal(&of) / 6.0 * 100;
+
+		mean[0] += ideal / predict(&of, CHUNK_BASELINE, CHUNK_FIFO);
+		mean[1] += ideal / predict(&of, CHUNK_THEMIS, CHUNK_FIFO);
+		mean[2] += ideal / predict(&of, CHUNK_THEMIS, CHUNK_SCF);
+		mean[3] += ideal / predict_best(&of);
+	}
+	printf("# utilisation %.2f %% %.2f %% %.2f %% %.2f %%\n", mean[0],
+	       mean[1], mean[2], mean[3]);
+	ktap_result(mean[0] >= 56.3 && mean[1] >= 87.1 && mean[2] >= 97.4 &&
+		    mean[3] >= 99.5,
+		    "the six networks of the paper are as well used as they can be");
+}
+
+/* The hash of the two chunks 0-1 and 1-0, once computed by other means. */
+static void test_hash(void)
+{
+	static const __u32 dims[][2] = { { 4, 2 }, { 4, 1 }, {} };
+	struct chunk_collective of = collective(2000001, 2, dims);
+	struct chunk_plan plan, other;
+	bool differ = true;
+	__u64 hash;
+
+	chunk_plan_make(&plan, &of, CHUNK_THEMIS);
+	hash = chunk_plan_hash(&plan);
+	printf("# %016llx\n", hash);
+	ktap_result(hash == 0x8d55fa8fca5d8409ull, "the hash is that of the bytes it says");
+	chunk_plan_copy(&other, &plan);
+	other.of.dim[0].bandwidth++;
+	other.of.dim[1].latency++;
+	ktap_result(chunk_plan_hash(&other) == hash,
+		    "the hash does not depend on rates and latencies");
+	other.order[1][0] ^= 1;
+	other.order[1][1] ^= 1;
+	differ &= chunk_plan_hash(&other) != hash;
+	chunk_plan_free(&other);
+	other = plan;
+	other.queue = CHUNK_FIFO;
+	differ &= chunk_plan_hash(&other) != hash;
+	other = plan;
+	other.fused = true;
+	differ &= chunk_plan_hash(&other) != hash;
+	other = plan;
+	other.of.kind = CHUNK_ALL_GATHER;
+	differ &= chunk_plan_hash(&other) != hash;
+	other = plan;
+	other.of.size--;
+	differ &= chunk_plan_hash(&other) != hash;
+	other = plan;
+	other.of.dim[1].endpoints++;
+	differ &= chunk_plan_hash(&other) != hash;
+	chunk_plan_free(&plan);
+	ktap_result(differ, "the hash depends on all that ranks must agree on");
+}
+
+static int code(struct chunk_collective of)
+{
+	struct chunk_plan plan;
+	int ret = chunk_plan_make(&plan, &of, CHUNK_THEMIS);
+
+	if (!ret)
+		chunk_plan_free(&plan);
+	return ret;
+}
+
+static void test_bounds(void)
+{
+	static const __u32 dims[][2] = { { 4, 2 }, { 4, 1 }, {} };
+	struct chunk_collective good = collective(1 << 20, 16, dims), of;
+	int refused = 0;
+
+	of = good, of.size = 15, refused += code(of) == -EINVAL;
+	of = good, of.size = CHUNK_MAX_SIZE + 1, refused += code(of) == -EINVAL;
+	of = good, of.chunks = 0, refused += code(of) == -EINVAL;
+	of = good, of.chunks = CHUNK_MAX_CHUNKS + 1;
+	refused += code(of) == -EINVAL;
+	of = good, of.dims = 0, refused += code(of) == -EINVAL;
+	of = good, of.dims = CHUNK_MAX_DIMS + 1, refused += code(of) == -EINVAL;
+	of = good, of.dim[1].endpoints = 0, refused += code(of) == -EINVAL;
+	of = good, of.dim[1].endpoints = CHUNK_MAX_ENDPOINTS + 1;
+	refused += code(of) == -EINVAL;
+	of = good, of.dim[1].bandwidth = 0, refused += code(of) == -EINVAL;
+	of = good, of.dim[1].bandwidth = CHUNK_MAX_BANDWIDTH + 1;
+	refused += code(of) == -EINVAL;
+	of = good, of.dim[1].latency = CHUNK_MAX_LATENCY + 1;
+	refused += code(of) == -EINVAL;
+	of = good, of.dim[0].endpoints = of.dim[1].endpoints = 1;
+	refused += code(of) == -EINVAL;
+	of = good, of.dim[0].endpoints = 1, refused += code(of) == 0;
+	of = good, of.size = CHUNK_MAX_SIZE, of.dim[0].bandwidth = 1;
+	refused += code(of) == -ERANGE;
+	ktap_result(refused == 14, "numbers out of range are refused");
+}
+
+/* The largest of everything: nothing overflows. */
+static void test_largest(void)
+{
+	struct chunk_collective of = {
+		.size = CHUNK_MAX_SIZE,
+		.chunks = CHUNK_MAX_CHUNKS,
+		.dims = CHUNK_MAX_DIMS,
+	};
+	double start = micros();
+	struct chunk_plan plan;
+	__u64 fifo, scf;
+	__u32 k;
+
+	for (k = 0; k < of.dims; k++) {
+		of.dim[k].endpoints = CHUNK_MAX_ENDPOINTS;
+		of.dim[k].bandwidth = CHUNK_MAX_BANDWIDTH >> k;
+		of.dim[k].latency = CHUNK_MAX_LATENCY;
+	}
+	fifo = predict(&of, CHUNK_THEMIS, CHUNK_FIFO);
+	scf = predict(&of, CHUNK_THEMIS, CHUNK_SCF);
+	ktap_result(scf && scf <= fifo && fifo < 1ull << 60 &&
+		    !chunk_search(&plan, &of, CHUNK_QUEUES_ALL) &&
+		    time_of(&plan) <= scf, "the largest collective is planned");
+	printf("# in %.0f ms\n", (micros() - start) / 1e3);
+	chunk_plan_free(&plan);
+}
+
+/* Least time of a plan of four dimensions, us. */
+static double speed(__u32 chunks, int rounds)
+{
+	struct chunk_collective of = collective(GIB, chunks, paper_dims[4]);
+	struct chunk_plan plan;
+	double best = 1e9;
+
+	while (rounds--) {
+		double start = micros(), took;
+
+		chunk_plan_make(&plan, &of, CHUNK_THEMIS);
+		took = micros() - start;
+		best = took < best ? took : best;
+		chunk_plan_free(&plan);
+	}
+	return best;
+}
+
+static void test_speed(void)
+{
+	struct chunk_collective of = collective(GIB, 64, paper_dims[4]);
+	double few = speed(64, 100), many = speed(4096, 20), best = 1e9;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		double start = micros(), took;
+
+		predict_best(&of);
+		took = micros() - start;
+		best = took < best ? took : best;
+	}
+	printf("# %.1f us, %.0f us, %.0f ms\n", few, many, best / 1e3);
+	ktap_result(few < 20, "64 chunks, four dimensions in less than 20 us");
+	ktap_result(many < 2000, "4096 chunks in less than 2 ms");
+	ktap_result(best < 500000, "best in less than 500 ms");
+}
+
+int main(void)
+{
+	ktap_begin();
+	test_vector();
+	test_worked();
+	test_tutorial();
+	test_ties();
+	test_paper();
+	test_reverse();
+	test_loads();
+	test_model();
+	test_classes();
+	test_best();
+	test_six();
+	test_hash();
+	test_bounds();
+	test_largest();
+	test_speed();
+	return ktap_end();
+}

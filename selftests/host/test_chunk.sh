@@ -1,0 +1,239 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer chunk: what it prints is what is designed, and what the plans are
+# worth. Nothing here needs a privilege or the kernel.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=${ROCESTEER:-build/rocesteer}
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+
+plan()
+{
+	"$rocesteer" chunk plan --json "$@"
+}
+
+small=(--dims 4x4 --bandwidth "2,1" --size 256M --chunks 4)
+large=(--dims 4x4x8x8 --bandwidth "250,200,100,50" --size 1G)
+
+as_designed()
+{
+	plan "${small[@]}" | jq -e '
+		.chunks == [{id: 0, bytes: 67108864, order: [0, 1]},
+			    {id: 1, bytes: 67108864, order: [1, 0]},
+			    {id: 2, bytes: 67108864, order: [0, 1]},
+			    {id: 3, bytes: 67108864, order: [0, 1]}]
+		and .load == [156, 168]
+		and .collective == "all-reduce" and .policy == "themis"
+		and .queue == "scf" and .fused == false
+		and (.hash | test("^[0-9a-f]{16}$"))
+		and .predicted.ideal_us == 156250'
+}
+
+eight_to_seven()
+{
+	plan "${small[@]}" | jq -e '.predicted |
+		.baseline_us * 7 == .scf_us * 8 and .plan_us == .scf_us'
+}
+
+# As the simulator of the paper has it, chunk by chunk.
+vector()
+{
+	diff <(plan --dims 16x64 --bandwidth 150,100 --size 104857600 |
+		jq -r '.chunks[] | "\(.id),\(.bytes),\(.order | join("-"))"') \
+		<(grep -v '^#' selftests/host/themis_2d.csv |
+			cut -d , -f 1-3)
+}
+
+tutorial()
+{
+	plan --dims 8x8x8 --bandwidth 50,50,50 --size 1G --chunks 64 |
+		jq -e '.predicted | .baseline_us == 35000
+			and (.scf_us - 13586 | fabs) < 13586 * 0.005
+			and (.ideal_us - 13307.292 | fabs) < 0.001'
+}
+
+six_networks()
+{
+	"$rocesteer" chunk compare --json | tee "$dir/six" | jq -e '
+		(.networks | length) == 6 and .size == 1073741824
+		and .mean.baseline_percent >= 56.3
+		and .mean.fifo_percent >= 87.1
+		and .mean.scf_percent >= 97.4
+		and .mean.best_percent >= 99.5' || { cat "$dir/six"; return 1; }
+}
+
+one_network()
+{
+	"$rocesteer" chunk compare --json --dims 16x64 --bandwidth 150,100 \
+		--chunks 16 | jq -e '
+		(.networks | length) == 1 and .chunks == 16
+		and .networks[0].best_us <= .networks[0].scf_us
+		and .networks[0].best_percent == .mean.best_percent'
+}
+
+# Every host plans the same; another queue or order is another plan.
+hashes()
+{
+	local same other
+
+	same=$(for _ in 1 2 3; do
+		plan "${large[@]}" --policy best | jq -r .hash
+	done | sort -u | wc -l)
+	other=$({ plan "${large[@]}"
+		plan "${large[@]}" --queue fifo
+		plan "${large[@]}" --policy best
+		plan "${large[@]}" --policy baseline
+		plan "${large[@]}" --collective all-gather
+		plan "${large[@]}" --chunks 65
+	} | jq -r .hash | sort -u | wc -l)
+	echo "$same $other"
+	((same == 1 && other == 6))
+}
+
+all_gather()
+{
+	diff <(plan "${large[@]}" --collective reduce-scatter |
+		jq -c '[.chunks[].order | reverse]') \
+		<(plan "${large[@]}" --collective all-gather |
+			jq -c '[.chunks[].order]')
+}
+
+baseline()
+{
+	plan "${large[@]}" --policy baseline | jq -e '
+		.fused and .queue == "fifo"
+		and ([.chunks[].order] | unique) == [[0, 1, 2, 3]]
+		and .predicted.plan_us == .predicted.baseline_us
+		and .predicted.fifo_us == .predicted.baseline_us' &&
+		plan "${large[@]}" --policy baseline --collective all-gather |
+		jq -e '(.fused | not)
+			and ([.chunks[].order] | unique) == [[3, 2, 1, 0]]'
+}
+
+# 7 steps of 1.5 us there and back in three dimensions, one chunk.
+latency()
+{
+	local args=(--dims 8x8x8 --bandwidth "50,50,50" --size 1G --chunks 1
+		--policy themis)
+	local plain ring halving
+
+	plain=$(plan "${args[@]}" | jq .predicted.plan_us)
+	ring=$(plan "${args[@]}" --latency 1.5,1.5,1.5 |
+		jq .predicted.plan_us)
+	halving=$(plan "${args[@]}" --latency 1.5,1.5,1.5 \
+		--algorithm halving,direct,ring | jq .predicted.plan_us)
+	jq -n -e "($ring - $plain - 2 * 3 * 7 * 1.5 | fabs) < 0.01
+		and ($halving - $plain - 2 * (3 + 1 + 7) * 1.5 | fabs) < 0.01"
+}
+
+sizes()
+{
+	[[ $(plan "${small[@]}" | jq -c .) == "$(plan --dims 4x4 \
+		--bandwidth 2.000,1 --size 268435456 --chunks 4 | jq -c .)" ]] &&
+		plan --dims 2 --bandwidth 0.5 --size 3K --chunks 2 |
+		jq -e '.size == 3072 and .dimensions[0].bandwidth == 0.5'
+}
+
+# A bar for each stage, and as wide as its time.
+picture()
+{
+	plan "${small[@]}" --svg "$dir/small.svg" >/dev/null &&
+		/usr/bin/python3 - "$dir/small.svg" <<-'E'
+		import sys
+		from xml.etree import ElementTree
+		root = ElementTree.parse(sys.argv[1]).getroot()
+		bars = {"s": 0, "g": 0, "i": 0}
+		for rect in root.iter("{http://www.w3.org/2000/svg}rect"):
+		    if rect.get("class") and rect.get("height") == "22":
+		        bars[rect.get("class")] += float(rect.get("width")) + 0.5
+		# baseline 900 wide: 100 % and 50 % busy; themis 7/8 of it:
+		# 92.857 % and 100 % busy; idle is drawn behind them
+		want = 900 * (1 + 1 / 2 + 7 / 8 * (0.92857 + 1))
+		print(bars, want)
+		assert abs(bars["s"] + bars["g"] - want) < 1
+		assert abs(bars["s"] - bars["g"]) < 1
+		assert abs(bars["i"] - 900 * 2 * (1 + 7 / 8)) < 3
+		E
+}
+
+# An All-Gather has its own colour from the first stage on.
+picture_gather()
+{
+	plan "${small[@]}" --collective all-gather --svg "$dir/gather.svg" \
+		>/dev/null && grep -q 'class="g".*height="22"' "$dir/gather.svg" &&
+		! grep 'class="s".*height="22"' "$dir/gather.svg"
+}
+
+# Stages too narrow for a gap are one bar with their like, and no others: each
+# dimension takes as long for one half of an All-Reduce as for the other.
+picture_many()
+{
+	plan "${large[@]}" --chunks 4096 --svg "$dir/many.svg" >/dev/null &&
+		/usr/bin/python3 - "$dir/many.svg" <<-'E'
+		import sys
+		from xml.etree import ElementTree
+		rows = {}
+		for rect in ElementTree.parse(sys.argv[1]).getroot():
+		    if rect.get("class") in ("s", "g") and rect.get("height") == "22":
+		        row = rows.setdefault(int(rect.get("y")), {"s": [], "g": []})
+		        row[rect.get("class")].append(float(rect.get("width")))
+		halves = [(sum(row["s"]), sum(row["g"])) for row in rows.values()]
+		print(halves)
+		assert len(rows) == 8
+		assert all(abs(s - g) < (s + g) / 50 for s, g in halves)
+		assert [len(bars) for bars in rows[min(rows)].values()] == [1, 1]
+		E
+}
+
+text()
+{
+	local out
+
+	out=$("$rocesteer" chunk plan "${small[@]}") || return
+	echo "$out"
+	[[ $out == *"CHUNK     BYTES  ORDER"* && $out == *"    1  67108864  1,0"* &&
+	   $out == *"baseline            187500.000"* ]] &&
+		"$rocesteer" chunk compare --chunks 8 --dims 4x4 \
+			--bandwidth 2,1 | grep -q '^4x4  *2,1  '
+}
+
+# picture_fails FILE MESSAGE
+picture_fails()
+{
+	local json status
+
+	json=$(plan "${large[@]}" --svg "$1")
+	status=$?
+	echo "$json"
+	((status == 1)) && jq -e --arg message "$1: $2" \
+		'.error.message == $message' <<<"$json"
+}
+
+pictures_fail()
+{
+	picture_fails "$dir/nowhere/x.svg" "No such file or directory" &&
+		picture_fails /dev/full "No space left on device"
+}
+
+ktap_plan 16
+check "the plan is as designed" as_designed
+check "4x4 at 2:1, four chunks: 8 to 7" eight_to_seven
+check "16x64: the simulator's plan, chunk by chunk" vector
+check "8x8x8: the simulator's times" tutorial
+check "the six networks of the paper" six_networks
+check "a network of one's own" one_network
+check "the hash is that of the plan" hashes
+check "an All-Gather is a Reduce-Scatter backwards" all_gather
+check "baseline" baseline
+check "latency by step and algorithm" latency
+check "sizes and rates" sizes
+check "the picture shows the stages" picture
+check "the picture of an All-Gather" picture_gather
+check "the picture of many chunks" picture_many
+check "text" text
+check "a picture that cannot be written is a failure" pictures_fail
+ktap_finish

@@ -1,0 +1,894 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The daemon plans what flows there are, on this machine's kernel, without the
+# module: flows are frames sent by a veth. In a network namespace and a BPF file
+# system of its own.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+
+own_namespaces --net
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+map=$dir/map.json
+daemon=''
+
+ready()
+{
+	local p paths=()
+
+	ip link add name rs0 mtu 4200 type veth peer name rs1 &&
+		ip link set rs0 up &&
+		ip link set rs1 up &&
+		ip link set lo up &&
+		ip address add 10.1.0.1/32 dev lo || return
+	for p in 0 1 2 3; do
+		paths+=("{\"path\":$p,\"router\":\"10.255.1.$((p + 1))\",
+			\"ports\":[$((50000 + p))]}")
+	done
+	cat >"$map" <<-E
+	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
+	 "device":"rs0","hop":2,"peers":[
+	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
+	   "leaf":"10.255.0.2","probed":4,
+	   "paths":[$(IFS=,; echo "${paths[*]}")]},
+	  {"address":"10.1.1.2","source":"10.1.0.1","local":false,
+	   "leaf":"10.255.0.2","probed":4,
+	   "paths":[$(IFS=,; echo "${paths[*]:0:3}")]},
+	  {"address":"10.1.1.3","source":"10.1.0.1","local":false,
+	   "leaf":"10.255.0.2","probed":4,
+	   "paths":[$(IFS=,; echo "${paths[*]}")]}]}
+	E
+}
+
+socket()
+{
+	echo /run/rocesteer/netns-*.sock
+}
+
+is_serving()
+{
+	[[ -S $(socket) ]]
+}
+
+# daemon_start [OPTION..]: until it serves; its events are in $dir/events
+daemon_start()
+{
+	"$rocesteer" daemon --json "$@" >"$dir/events" 2>"$dir/errors" &
+	daemon=$!
+	busywait 20000 is_serving
+}
+
+daemon_stop()
+{
+	local status
+
+	kill "$daemon"
+	kill -CONT "$daemon"	# a test that failed may have stopped it
+	wait "$daemon"
+	status=$?
+	daemon=''
+	cat "$dir/errors"
+	((!status)) && ! is_serving
+}
+
+daemon_kill()
+{
+	[[ ! $daemon ]] || kill -KILL "$daemon"
+}
+
+flows()
+{
+	selftests/host/flows.py rs0 10.1.0.1 "$@"
+}
+
+# poke BYTE VALUE: of the job in rs_jobs, as the module's owners would have it
+poke()
+{
+	local pin value
+
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	mapfile -t value < <(bpftool -j map lookup pinned "$pin/rs_jobs" \
+		key 1 0 0 0 | jq -r '.value[]')
+	value[$1]=$2
+	bpftool map update pinned "$pin/rs_jobs" key 1 0 0 0 \
+		value "${value[@]}" && touch "$pin"
+}
+
+# set_group BYTE VALUE: of the only group
+set_group()
+{
+	local pin entry key value
+
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	entry=$(bpftool -j map dump pinned "$pin/rs_groups" | jq '.[0]')
+	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
+	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
+	value[$1]=$2
+	bpftool map update pinned "$pin/rs_groups" key "${key[@]}" \
+		value "${value[@]}"
+}
+
+# set_down BITS: paths that the daemon finds to be held down
+set_down()
+{
+	set_group 8 "$1" && kill -HUP "$daemon"
+}
+
+# All peers restore the order of this job.
+resequence()
+{
+	poke 19 1
+}
+
+# splits none|fewest|all
+splits()
+{
+	local -A rules=([none]=0 [fewest]=1 [all]=2)
+
+	poke 17 "${rules[$1]}"
+}
+
+# by_place PATH: flows to each peer are dealt by themselves, from this path on
+by_place()
+{
+	set_group 4 "$1" && poke 18 1
+}
+
+# load RULE
+load()
+{
+	"$rocesteer" job load --job 1 --all --port-map "$map" && splits "$1" &&
+		resequence
+}
+
+unload()
+{
+	"$rocesteer" job unload --job 1
+}
+
+show()
+{
+	"$rocesteer" --json flow show
+}
+
+# planned FLOWS PIECES [PATHS]: that many, and all paths carry the same, and the
+# groups count the flows that are at home on them
+planned()
+{
+	show >"$dir/flows" &&
+		jq -e --argjson flows "$1" --argjson pieces "$2" \
+			--argjson paths "${3:-4}" '
+			[.flows[].pieces | .[-1].to as $period | .[] |
+				{path, share: ((.to - .from) / $period)}] |
+			(length == $pieces) and
+			([group_by(.path)[] | map(.share) | add] |
+				length == $paths and all(.[];
+				. - $flows / $paths | fabs < 0.000001))' \
+			"$dir/flows" >/dev/null &&
+		counted
+}
+
+counted()
+{
+	"$rocesteer" --json job show --job 1 |
+		jq -e --slurpfile show "$dir/flows" '.groups[0].flows ==
+			[range(4) as $p | [$show[0].flows[] |
+				select(.path == $p)] | length]' >/dev/null
+}
+
+is_planned()
+{
+	busywait 20000 planned "$@" && return
+	jq -c '.flows[] | [.peer, .dqpn, .pieces]' "$dir/flows" | head
+	return 1
+}
+
+starts_and_ends()
+{
+	daemon_start && daemon_stop
+}
+
+is_alone()
+{
+	daemon_start &&
+		"$rocesteer" --json daemon |
+			jq -e '.error.code == "running"' &&
+		[[ $(stat -c %a "$(socket)") == 600 ]] && is_serving || return
+	# Who may not listen is told so.
+	cp "$rocesteer" "$dir/rocesteer" && chmod 755 "$dir" &&
+		setpriv --reuid=65534 --regid=65534 --clear-groups \
+			"$dir/rocesteer" --json monitor |
+		jq -e '.error | .code == "permission" and .hint == "Run it as root."'
+}
+
+# Only root can have what it locks open; a lock ends neither it nor its end.
+waits_no_longer()
+{
+	local holder pid status
+
+	[[ $(stat -c %a /run/rocesteer) == 700 ]] || return
+	flock --no-fork /run/rocesteer sleep 100 &
+	holder=$!
+	busywait 10000 is_locked /run/rocesteer || return
+	ROCESTEER_LOCK_WAIT=0 "$rocesteer" --json daemon >"$dir/said"
+	(($? == 4)) && jq -e '.error.code == "locked"' "$dir/said" || return
+	"$rocesteer" daemon 2>"$dir/said" &
+	pid=$!
+	busywait 10000 grep -s "waiting for /run/rocesteer" "$dir/said"
+	kill "$pid"
+	wait "$pid"
+	status=$?
+	kill "$holder"
+	wait "$holder"
+	((status == 128 + 15))
+}
+
+is_locked()
+{
+	! flock -n "$1" true
+}
+
+# The reason, not that something is missing.
+cannot_create()
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare --mount bash -c 'mount -t tmpfs -o ro run /run &&
+		"$1" --json daemon' - "$rocesteer" >"$dir/said"
+	cat "$dir/said"
+	grep "cannot create /run/rocesteer: Read-only file system" "$dir/said"
+}
+
+# Where there is nothing to show, that is said once.
+tops_nothing()
+{
+	[[ $("$rocesteer" top --interval 10 --count 5) == "no job is loaded" ]] &&
+		(($("$rocesteer" --json top --interval 10 --count 5 | wc -l) == 5))
+}
+
+unprivileged()
+{
+	local cap
+
+	for cap in net_admin bpf,-sys_admin net_raw; do
+		setpriv "--bounding-set=-$cap" --inh-caps=-all \
+			"$rocesteer" --json daemon |
+			jq -e '.error.code == "permission"' || return
+	done
+}
+
+# Six flows, four paths: s - gcd(n, s) pieces more than flows, four are whole.
+splits_fewest()
+{
+	load fewest && flows 10.1.1.1 16,17,18,19,20,21 && is_planned 6 8 &&
+		jq -e '[.flows[].pieces | select(length == 1)] | length >= 4' \
+			"$dir/flows"
+}
+
+events()
+{
+	jq -s "$1" "$dir/events"
+}
+
+# One more: nobody who is whole moves.
+adds()
+{
+	local before
+
+	before=$(jq -c '[.flows[] | select(.pieces | length == 1) |
+		[.dqpn, .path]]' "$dir/flows")
+	flows 10.1.1.1 22 && is_planned 7 10 &&
+		jq -e --argjson before "$before" '[.flows[] | [.dqpn, .path]] as
+			$now | ($before | length) == 4 and ($before - $now | length) <= 1' \
+			"$dir/flows"
+}
+
+# What was planned stays as it is.
+restarts()
+{
+	local before after
+
+	before=$(show | jq -c '[.flows[].pieces]')
+	daemon_stop && daemon_start || return
+	after=$(show | jq -c '[.flows[].pieces]')
+	[[ $before == "$after" ]] && events 'map(select(.event == "replan"))' |
+		jq -e 'length == 0'
+}
+
+# After a crash its socket is still there.
+crashes()
+{
+	kill -KILL "$daemon"
+	wait "$daemon"
+	is_serving && flows 10.1.1.1 23 && daemon_start && is_planned 8 8
+}
+
+# The buffer has room for 4,095 events.
+loses_events()
+{
+	local qpns
+
+	kill -STOP "$daemon"
+	qpns=$(seq -s , 1000 6000)
+	flows 10.1.1.1 "$qpns"
+	kill -CONT "$daemon"
+	is_planned 5009 5012
+}
+
+# A flow to a peer that one path has no port to: none of the group uses it.
+lacks_a_port()
+{
+	unload && load fewest && flows 10.1.1.1 16,17,18 && is_planned 3 6 &&
+		flows 10.1.1.2 19 && is_planned 4 6 3 &&
+		jq -e 'all(.flows[].pieces[]; .path != 3 and .port != 0)' \
+			"$dir/flows"
+}
+
+# in_turn RUNS [PEER]: each flow to the peer has so many packets in a row on each path,
+# from its home on
+in_turn()
+{
+	show >"$dir/flows" && jq -e --argjson runs "$1" --arg peer "${2:-10.1.1.1}" '
+		[.flows[] | select(.peer == $peer)] | . != [] and all(.[]; .path as $home |
+		[.pieces[] | [.path, .to - .from]] == [range(4) | (. + $home) % 4 |
+			select($runs[.] > 0) | [., $runs[.]]])' "$dir/flows" &&
+		counted
+}
+
+# keeps: a daemon that begins finds nothing to change; it waits long for answers to
+# probes, so that paths that are down stay so
+keeps()
+{
+	local before
+
+	before=$(show | jq -c '[.flows[].pieces]') &&
+		daemon_start --probe-timeout 10000 &&
+		[[ $(show | jq -c '[.flows[].pieces]') == "$before" ]] &&
+		events 'map(select(.event == "replan"))' | jq -e '. == []'
+}
+
+# A path that is held down leaves, also that of flows that begin meanwhile; one that a peer
+# has no port for is not used to that peer.
+splits_all()
+{
+	unload && daemon_stop && load all && flows 10.1.1.1 16,17,18 &&
+		in_turn '[1,1,1,1]' && keeps && set_down 2 &&
+		busywait 20000 in_turn '[1,0,1,1]' && flows 10.1.1.1 19,20,21 &&
+		in_turn '[1,0,1,1]' && daemon_stop && keeps && set_down 0 &&
+		busywait 20000 in_turn '[1,1,1,1]' && flows 10.1.1.2 22 &&
+		in_turn '[1,1,1,0]' 10.1.1.2 && in_turn '[1,1,1,1]'
+}
+
+# The heaviest path has two packets in a row; without the others all have one.
+splits_by_weight()
+{
+	local map=$dir/weights.json
+
+	jq '.peers[].paths |= map(.weight = if .path == 0 then 1 else 2 end)' \
+		"$dir/map.json" >"$map"
+	unload && daemon_stop && load all && flows 10.1.1.1 16,17,18,19 &&
+		in_turn '[1,2,2,2]' && keeps && set_down 4 &&
+		busywait 20000 in_turn '[1,2,0,2]' && set_down 14 &&
+		busywait 20000 in_turn '[1,0,0,0]' && set_down 0 &&
+		busywait 20000 in_turn '[1,2,2,2]'
+}
+
+# placed PATHS PATHS: that flows to 10.1.1.1 and to 10.1.1.3 are on
+placed()
+{
+	show >"$dir/flows" && jq -e --argjson want "[$1,$2]" '
+		[.flows | group_by(.peer)[] | map(.path) | sort] == $want' "$dir/flows" &&
+		counted
+}
+
+# As they begin, and where a path goes and comes.
+deals_by_place()
+{
+	unload && daemon_stop && load none && by_place 2 &&
+		flows 10.1.1.1 16,17,18 && flows 10.1.1.3 19,20 &&
+		placed '[0,2,3]' '[2,3]' && keeps && set_down 4 &&
+		busywait 20000 placed '[0,1,3]' '[0,3]' && flows 10.1.1.1 21 &&
+		placed '[0,1,3,3]' '[0,3]' && daemon_stop && keeps && set_down 0 &&
+		busywait 20000 placed '[0,1,2,3]' '[2,3]'
+}
+
+# Flows that began elsewhere, here on the least loaded path of the group.
+returns_to_place()
+{
+	unload && daemon_stop && load none && flows 10.1.1.3 16,17,18 &&
+		flows 10.1.1.1 19,20,21 && ! placed '[0,1,3]' '[0,1,3]' &&
+		by_place 3 && daemon_start && placed '[0,1,3]' '[0,1,3]'
+}
+
+whole()
+{
+	show >"$dir/flows" && jq -e '(.flows | length) == 6 and
+		all(.flows[]; .pieces | length == 1)' "$dir/flows" && counted
+}
+
+has_read()
+{
+	[[ $(events '[.[] | select(.event == "replan")] | last.flows') == "$1" ]]
+}
+
+# Without a rule, or where nobody restores the order, flows stay whole. The
+# daemon plans flows of the other job behind them, so it has seen them.
+stays_whole()
+{
+	unload && load none && flows 10.1.1.1 16,17,18,19,20,21 && whole &&
+		unload && "$rocesteer" job load --job 1 --all --port-map "$map" &&
+		splits fewest && flows 10.1.1.1 16,17,18,19,20,21 &&
+		whole && flows 10.1.1.1 22,23 && resequence &&
+		is_planned 8 8
+}
+
+unloads()
+{
+	unload && [[ ! $(find /sys/fs/bpf -name 'rs_*') ]] &&
+		load fewest && flows 10.1.1.1 16,17,18,19,20,21 &&
+		is_planned 6 8
+}
+
+# pieces_of FLOWS: that many flows over four paths have, in the fewest
+pieces_of()
+{
+	local common=1
+
+	(($1 % 2)) || common=2
+	(($1 % 4)) || common=4
+	echo $(($1 + 4 - common))
+}
+
+# More events than fit in the pipe, which nobody reads. Where that takes long, flows that
+# are silent would be forgotten: all send.
+plans_on()
+{
+	local n
+
+	for n in {7..52}; do
+		flows 10.1.1.1 "16,17,18,19,20,21,$(seq -s , 107 $((n + 100)))" "$n" &&
+			is_planned "$n" "$(pieces_of "$n")" || return
+	done
+}
+
+# Who reads at last is told so, with the next event.
+tells_lost()
+{
+	local line
+
+	flows 10.1.1.1 "$((dqpn++))" || return
+	while read -r -t 0.02 -u "$pipe" line; do
+		[[ $line != *'"event":"lost"'* ]] || return 0
+	done
+	return 1
+}
+
+# Each flow is an event more.
+fills()
+{
+	flows 10.1.1.1 "$((dqpn++))" && ! /usr/bin/python3 -c 'import select, sys
+poll = select.poll()
+poll.register(0, select.POLLOUT)
+sys.exit(not poll.poll(0))' <&"$pipe"
+}
+
+# At its end nobody reads either.
+plans_unread()
+{
+	local dqpn=200
+
+	plans_on && busywait 20000 tells_lost && busywait 20000 fills
+}
+
+is_silent()
+{
+	unload && daemon_stop && load fewest &&
+		flows 10.1.1.1 16,17,18,19,20,21 &&
+		unread plans_unread "$rocesteer" --json daemon && daemon_start
+}
+
+says_locked()
+{
+	events 'any(.[]; .event == "error" and
+		(.message | test("process [0-9]+ .sleep. has .* locked")))' |
+		jq -e .
+}
+
+# A command that keeps the tables locked stops neither it, nor its end.
+is_not_stopped()
+{
+	local holder pin status
+
+	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 ||
+		return
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	flock --no-fork /sys/fs/bpf/rocesteer sleep 100 &
+	holder=$!
+	busywait 10000 is_locked /sys/fs/bpf/rocesteer && touch "$pin" &&
+		flows 10.1.1.1 21 && busywait 20000 has_read 6 &&
+		busywait 20000 says_locked && daemon_stop
+	status=$?
+	kill "$holder"
+	wait "$holder"
+	((!status)) && daemon_start && is_planned 6 8
+}
+
+# set_paths NUMBER: so many has the group now, and the daemon is not told
+set_paths()
+{
+	set_group 0 "$1"
+}
+
+uses()
+{
+	show | jq -e --argjson paths "$1" --argjson flows "$2" '
+		(.flows | length) == $flows and
+		([.flows[].pieces[].path] | unique) == $paths' >/dev/null
+}
+
+# set_ports FIRST: of the peer of all flows, and the daemon is not told
+set_ports()
+{
+	local pin key value p
+
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	mapfile -t key < <(bpftool -j map dump pinned "$pin/rs_peers" | jq -r '.[].key |
+		select(.[-4:] == ["0x0a", "0x01", "0x01", "0x01"])[]')
+	mapfile -t value < <(bpftool -j map lookup pinned "$pin/rs_peers" \
+		key "${key[@]}" | jq -r '.value[]')
+	for p in 0 1 2 3; do
+		value[40 + 2 * p]=$((($1 + p) >> 8))
+		value[41 + 2 * p]=$((($1 + p) & 255))
+	done
+	bpftool map update pinned "$pin/rs_peers" key "${key[@]}" value "${value[@]}"
+}
+
+# ports FIRST [DQPN,..]: that these flows have, or all if there are none
+ports()
+{
+	show | jq -e --argjson first "$1" --argjson of "[${2:-}]" 'all(.flows[] |
+		select($of == [] or (.dqpn | IN($of[]))).pieces[];
+		.port == $first + .path)'
+}
+
+# What is planned has the ports that there are; flows that only acknowledge get them
+# when the tables are read.
+notices_ports()
+{
+	only_acks 17 && kill -HUP "$daemon" && busywait 20000 has_read 5 &&
+		set_ports 51000 && flows 10.1.1.1 22 &&
+		busywait 20000 ports 51000 16,18,19,20,21,22 &&
+		kill -HUP "$daemon" &&
+		busywait 20000 ports 51000 && kill -0 "$daemon"
+}
+
+# What it plans is refused, as the tables have changed meanwhile: it reads them.
+notices_changes()
+{
+	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
+		set_paths 2 && flows 10.1.1.1 21 &&
+		busywait 20000 uses '[0,1]' 6 && kill -0 "$daemon" &&
+		set_paths 4 && kill -HUP "$daemon" &&
+		busywait 20000 uses '[0,1,2,3]' 6 && kill -0 "$daemon" &&
+		notices_ports
+}
+
+replanned()
+{
+	events 'any(.[]; .event == "replan" and .flows == 9)' | grep -q true
+}
+
+# Flows with a port of their queue pair, by paths that the daemon has not read yet.
+plans_around_unknown_paths()
+{
+	local dqpn
+
+	unload && load fewest && flows 10.1.1.1 16,17,18,19 && is_planned 4 4 &&
+		set_paths 2 && kill -HUP "$daemon" &&
+		busywait 20000 uses '[0,1]' 4 && kill -STOP "$daemon" &&
+		set_paths 4 && flows 10.1.1.1 20,21,22,23 || return
+	for dqpn in 20 21 22 23; do
+		has_port "$dqpn" || return
+	done
+	[[ $(path_of 20)$(path_of 21) == *[23]* ]] && kill -CONT "$daemon" &&
+		flows 10.1.1.1 24 && busywait 20000 replanned
+}
+
+# told EVENT: the last of the two that is told of the device
+told()
+{
+	events '[.[] | select(.event | startswith("device-"))] | last' |
+		jq -e --arg event "$1" '.event == $event and .job == 1 and
+			.device == "rs0"'
+}
+
+served()
+{
+	"$rocesteer" --json job list >"$dir/list" &&
+		"$rocesteer" --json top --count 1 --interval 10 >"$dir/top" &&
+		jq -e --argjson served "$1" 'all(.jobs[]; .device == "rs0" and
+			.served == $served)' "$dir/list" &&
+		jq -e --arg state "$2" '.groups | length >= 1 and
+			all(.[].paths[]; .state == $state)' "$dir/top"
+}
+
+# new_device NAME: another one, as of a driver that is loaded again
+new_device()
+{
+	ip link add name "$1" mtu 4200 type veth peer name rs1 &&
+		ip link set "$1" up && ip link set rs1 up
+}
+
+# What nothing is steered by is not called up, with a daemon or without.
+device_goes()
+{
+	local monitor
+
+	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
+		served true up && ip link del rs0 &&
+		busywait 20000 told device-gone && served false unserved &&
+		show | jq -e '.flows == []' || return
+	"$rocesteer" --json monitor >"$dir/monitor" &
+	monitor=$!
+	busywait 20000 grep -s '"device-gone".*"rs0"' "$dir/monitor"
+	kill "$monitor" && wait "$monitor"
+	grep '"device-gone"' "$dir/monitor"
+}
+
+# It is another one by its number, with no programs.
+device_comes()
+{
+	new_device rs0 && busywait 20000 told device-back && served true up &&
+		flows 10.1.1.1 30,31,32,33,34,35 && is_planned 6 8 &&
+		(($(programs rs0) == 2))
+}
+
+# programs DEVICE [COMMAND..]: how many are attached, as COMMAND.. sees it
+programs()
+{
+	"${@:2}" bpftool net show dev "$1" | grep -c 'rocesteer'
+}
+
+# With the same number, and where no daemon has seen it go.
+device_comes_later()
+{
+	local ifindex
+
+	ifindex=$(ip -j link show rs0 | jq '.[0].ifindex')
+	"$rocesteer" job load --job 2 --port-map "$map" --flow 10.1.1.1/99 &&
+		daemon_stop && ip link del rs0 && served false unserved &&
+		ip link add name rs0 index "$ifindex" mtu 4200 type veth \
+			peer name rs1 && ip link set rs0 up &&
+		ip link set rs1 up && served false unserved &&
+		show | jq -e '(.flows | length) == 7 and
+			all(.flows[]; has("actuator") | not)' &&
+		daemon_start && busywait 20000 served true up &&
+		events 'map(select(.event == "device-back").job) | sort' |
+			jq -e '. == [1, 2]' &&
+		show | jq -e '.flows == []' &&
+		"$rocesteer" --json job show --job 2 |
+			jq -e '.served and all(.groups[]; .flows | add == 0)' &&
+		"$rocesteer" job unload --job 2 && flows 10.1.1.1 40,41,42,43,44,45 &&
+		busywait 20000 counts_six
+}
+
+counts_six()
+{
+	"$rocesteer" --json job show --job 1 |
+		jq -e '.groups[0].flows | add == 6'
+}
+
+# A name may have anything but blanks, colons and slashes.
+is_shown()
+{
+	ip link set rs9 name $'rs\e9' && "$rocesteer" job list >"$dir/list" &&
+		cat -v "$dir/list" && grep 'rs?9' "$dir/list" &&
+		! grep $'\e' "$dir/list" && ip link set $'rs\e9' name rs9 &&
+		ip link set rs9 up && busywait 20000 is_named rs9
+}
+
+# Another name is no other device, and one in another namespace is none of ours.
+device_is_renamed()
+{
+	ip link set rs0 name rs9 && ip link set rs9 up &&
+		busywait 20000 is_named rs9 && is_shown && ip netns add "rs$$" &&
+		ip link set rs9 netns "rs$$" &&
+		busywait 20000 gone_by_name rs9 &&
+		(($(programs rs9 ip netns exec "rs$$") == 0)) &&
+		ip link del rs1 && ip netns del "rs$$" && new_device rs9 &&
+		busywait 20000 is_served rs9 && ip link set rs9 name rs0 &&
+		ip link set rs0 up && busywait 20000 is_served rs0
+}
+
+is_served()
+{
+	"$rocesteer" --json job list | jq -e --arg name "$1" \
+		'.jobs[0] | .device == $name and .served'
+}
+
+# By the job's own name of it, which the daemon has changed.
+is_named()
+{
+	bpftool -j map dump pinned \
+		"$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_jobs" |
+		jq -e --arg name "$1" \
+			'.[0].formatted.value.device | startswith($name)'
+}
+
+gone_by_name()
+{
+	"$rocesteer" --json job list | jq -e --arg name "$1" \
+		'.jobs[0] | .device == $name and (.served | not)'
+}
+
+# set_flags DQPN SET CLEAR: in rs_flows; the flow is whole then
+set_flags()
+{
+	local pin entry key value flags
+
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	entry=$(bpftool -j map dump pinned "$pin/rs_flows" |
+		jq --argjson dqpn "$1" \
+			'.[] | select(.formatted.key.dqpn == $dqpn)')
+	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
+	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
+	flags=$(flow_byte flags)
+	value[flags]=$(((value[flags] | $2) & ~$3))
+	value[$(flow_byte nr_pieces)]=1
+	bpftool map update pinned "$pin/rs_flows" key "${key[@]}" \
+		value "${value[@]}"
+}
+
+# As a flow is whose queue pair has its port for good.
+has_port()
+{
+	set_flags "$1" 16 0
+}
+
+# As one is that has sent no data yet, and no share of a path.
+only_acks()
+{
+	set_flags "$1" 0 1
+}
+
+path_of()
+{
+	show | jq -c --argjson dqpn "$1" \
+		'.flows[] | select(.dqpn == $dqpn) | [.pieces[].path]'
+}
+
+# The flow that would be cut stays whole, another is cut instead.
+goes_around()
+{
+	local cut before
+
+	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 &&
+		is_planned 5 8 && cut=$(jq '.flows[] |
+			select(.pieces | length > 1).dqpn' "$dir/flows") &&
+		unload && daemon_stop && load fewest &&
+		flows 10.1.1.1 16,17,18,19,20 && has_port "$cut" &&
+		before=$(path_of "$cut") && daemon_start && is_planned 5 8 &&
+		[[ $(path_of "$cut") == "$before" && $before != *,* ]]
+}
+
+# A hundred packets of each flow: a period has 2 or 4.
+sends_exactly()
+{
+	flows 10.1.1.1 16,17,18,19,20,21 "$(seq -s , "$psn" $((psn + 99)))"
+	psn=$((psn + 100))
+	jq -s -e 'any(.[]; .groups[].paths | length == 4 and
+		(map(.packets_per_s) | unique | length == 1) and all(.[];
+		.packets_per_s > 0 and .bytes_per_s > 300 * .packets_per_s and
+		.rounds_per_s == 0 and .state == "up" and .pieces == 2))' \
+		"$dir/top" >/dev/null
+}
+
+# What top shows of a time in which all of that was sent.
+tops()
+{
+	local top psn=100 status
+
+	"$rocesteer" --json top --interval 500 >"$dir/top" &
+	top=$!
+	busywait 20000 sends_exactly
+	status=$?
+	kill "$top"
+	wait "$top"
+	((!status)) && "$rocesteer" top --count 1 --interval 10 |
+		grep 'STATE.*ROUNDS/S'
+}
+
+# What each flow sent, by path: 100 packets at a time, to two paths where it is cut.
+shows()
+{
+	show | jq -e 'all(.flows[]; .job == 1 and .actuator == "packet" and
+		([.pieces[].path] - [.sent[].path] == []) and
+		([.sent[].bytes] | add) == .bytes and
+		([.sent[].packets] | add) == .packets and
+		.packets % 100 == 1) and any(.flows[];
+		.pieces | length == 2)' &&
+		"$rocesteer" flow show | grep -E ' [0-3]:[0-9]+,[0-3]:[0-9]+ '
+}
+
+is_told_full()
+{
+	(($(grep -c '"table-full","job":1,"device":"rs0"' "$dir/events") == 1))
+}
+
+# Each packet of a flow without room is refused.
+refused_is_told()
+{
+	flows 10.1.1.1 70000 && is_told_full
+}
+
+has_tables()
+{
+	[[ $(readlink "/proc/$daemon/fd/"*) == *bpf-map* ]]
+}
+
+# Where 65,536 flows are, there is no room for others: that is told once, also if first
+# there are more events than their buffer has room for.
+table_is_full()
+{
+	local i
+
+	# Once it has read the tables, and does not keep them locked.
+	load none && daemon_start && busywait 20000 has_tables &&
+		flock /sys/fs/bpf/rocesteer kill -STOP "$daemon" || return
+	for ((i = 16; i < 16 + 65536; i += 8192)); do
+		flows 10.1.1.1 "$(seq -s , "$i" $((i + 8191)))" || return
+	done
+	"$rocesteer" --json stat | jq -e '.verdicts |
+		.steered == 65536 and .table_full == 0' &&
+		flows 10.1.1.1 70000,70001 && ! is_told_full &&
+		"$rocesteer" --json stat | jq -e '.verdicts.table_full == 2' &&
+		kill -CONT "$daemon" && busywait 20000 refused_is_told &&
+		daemon_stop && is_told_full && unload
+}
+
+# At the end of the daemon everything stays where it is.
+leaves()
+{
+	daemon_stop && is_planned 5 8 && unload
+}
+
+ktap_plan 34
+check "a device and a port map" ready
+defer daemon_kill
+check "it starts and ends without a job" starts_and_ends
+check "its directory is root's, and no lock on it is waited for long" waits_no_longer
+check "what is in its way is named" cannot_create
+check "top without a job says that once" tops_nothing
+check "there is one, and its socket is for root" is_alone
+check "it needs privileges" unprivileged
+check "flows are split into the fewest pieces" splits_fewest
+check "one more flow" adds
+check "a restart changes nothing" restarts
+check "a crash leaves nothing behind that hinders" crashes
+check "events were lost" loses_events
+check "a peer without a port for a path" lacks_a_port
+check "flows take all paths that can be used in turn" splits_all
+check "and as their weights say" splits_by_weight
+check "whole flows are where their host's place says" deals_by_place
+check "also where they began elsewhere" returns_to_place
+check "flows that may not be split are not" stays_whole
+check "the tables go and come back" unloads
+check "top shows what goes over the paths" tops
+check "flow show has jobs, actuators, and bytes by path" shows
+check "who does not read its output does not stop it" is_silent
+check "nor does who keeps the tables locked" is_not_stopped
+check "it reads tables again that changed, and on SIGHUP" notices_changes
+check "a device goes away: nothing is called up" device_goes
+check "it comes back: it is steered again" device_comes
+check "so it is where no daemon saw that" device_comes_later
+check "a device is renamed, and moved to another namespace" device_is_renamed
+check "a queue pair has a port of a path that is not known" plans_around_unknown_paths
+check "a steered queue pair stays where it is" goes_around
+check "a SIGTERM leaves the tables" leaves
+check "a table without room is told" table_is_full
+check "nothing is left" test -z "$(socket | grep -v '\*')"
+check "nothing is pinned" test -z "$(find /sys/fs/bpf -name 'rs_*')"
+ktap_finish

@@ -1,0 +1,239 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# --help and the manual pages say the same, and completion completes.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. packaging/completion/rocesteer
+rocesteer=${ROCESTEER:-build/rocesteer}
+
+# Words of a section of a help text: names SECTION <TEXT
+names()
+{
+	sed -n "/^$1:/,/^\$/s/^  \([^ ]*\).*/\1/p"
+}
+
+# The options of a help text with their arguments: a column of its own.
+options()
+{
+	sed -n '/^Options:/,$s/^  \(--.\{26\}\).*/\1/p' | sed 's/ *$//'
+}
+
+objects()
+{
+	"$rocesteer" help | names Objects
+}
+
+verbs()
+{
+	"$rocesteer" "$1" help | names Verbs
+}
+
+# Every object, and every object and verb.
+commands()
+{
+	local object verb verbs
+
+	for object in $(objects); do
+		verbs=$(verbs "$object")
+		[[ $verbs ]] || echo "$object"
+		for verb in $verbs; do
+			echo "$object $verb"
+		done
+	done
+}
+
+# Options of a manual page: **--name** *ARG*, more than one a line.
+documented()
+{
+	grep '^\*\*--' "$1" | sed 's/\*\*, \*\*/**\n**/g; s/, \*\*--/\n**--/g' |
+		tr -d '*'
+}
+
+perf_options()
+{
+	build/rocesteer-perf --help | options |
+		grep -v -x -e '--json' -e '--help' | sort
+}
+
+page_is_complete()
+{
+	local object=$1 page=Documentation/man/rocesteer-$1.8.rst verb
+
+	diff <(for verb in $(verbs "$object") ''; do
+			# shellcheck disable=SC2086 # maybe no verb
+			[[ ! $verb && $(verbs "$object") ]] ||
+				"$rocesteer" "$object" $verb --help | options
+		done | grep -v -x -e '--json' -e '--help' | sort -u) \
+		<(documented "$page" | sort -u) &&
+		for verb in $(verbs "$object"); do
+			grep -q "rocesteer $object $verb\*\*" "$page" || {
+				echo "$page: $verb is missing"
+				return 1
+			}
+		done
+}
+
+main_page_is_complete()
+{
+	diff <("$rocesteer" help | options | sort) \
+		<(documented Documentation/man/rocesteer.8.rst | sort) &&
+		diff <(objects) <(sed -n '/^OBJECTS$/,/^OPTIONS$/s/^\*\*\(.*\)\*\*$/\1/p' \
+			Documentation/man/rocesteer.8.rst)
+}
+
+pages_are_complete()
+{
+	local object status=0
+
+	for object in $(objects); do
+		page_is_complete "$object" || status=1
+	done
+	diff <(perf_options) \
+		<(documented Documentation/man/rocesteer-perf.8.rst | sort) ||
+		status=1
+	return "$status"
+}
+
+# What rst2man warns of, it prints into the page as well.
+pages_are_correct()
+{
+	printf '%s\n' Documentation/man/*.rst \
+		Documentation/*.rst |
+		xargs -P 2 -n 1 rst2html --strict >/dev/null
+}
+
+# bash_says WORD...: what the last word could become
+bash_says()
+{
+	COMP_WORDS=("$@")
+	COMP_CWORD=$(($# - 1))
+	_rocesteer "$1" "${@: -1}" "${@:$#-1:1}"
+	echo "${COMPREPLY[*]}"
+}
+
+# The same in zsh, whose own functions then choose by how the last word begins
+zsh_says()
+{
+	# shellcheck disable=SC2016 # zsh expands
+	zsh -f -c '
+		compadd() { print -r -- $choices }
+		_describe() { print -r -- ${choices%%:*} }
+		_files() { print files }
+		words=("$@") CURRENT=$#
+		eval "complete_rocesteer() { $(<packaging/completion/_rocesteer) }"
+		complete_rocesteer' zsh "$@"
+}
+
+bash_completes()
+{
+	local r=$rocesteer
+
+	[[ $(bash_says "$r" p) == "plan path"* ]] &&
+		[[ $(bash_says "$r" path v) == verify ]] &&
+		[[ $(bash_says "$r" --json job lo) == load ]] &&
+		[[ $(bash_says "$r" job load --p) == "--port-map --pid --pattern" ]] &&
+		[[ $(bash_says "$r" job load --module y) == yes ]] &&
+		[[ $(bash_says "$r" job load --split n) == none ]] &&
+		[[ $(bash_says "$r" path discover --dev l) == *lo* ]] &&
+		[[ ! $(bash_says "$r" path discover --hop '') ]] &&
+		[[ $(bash_says "$r" slice mark --as u) == usable ]] &&
+		[[ $(bash_says "$r" slice check --flows Makef) == Makefile ]] &&
+		[[ $(bash_says "$r" path show Makef) == Makefile ]] &&
+		[[ $(bash_says "$r" slice replay Makef) == Makefile ]] &&
+		[[ $(bash_says "$r" slice replay --order b) == backfill ]] &&
+		[[ $(bash_says "$r" job load --pattern p) == permutation ]] &&
+		[[ $(bash_says "$r" job load --port-map Makef) == Makefile ]] &&
+		[[ ! $(bash_says "$r" job list Makef) ]] &&
+		[[ $(bash_says build/rocesteer-perf --algorithm h) == halving ]]
+}
+
+zsh_completes()
+{
+	local r=$rocesteer
+
+	[[ $(zsh_says "$r" job '') == "load "*"unload "* ]] &&
+		[[ $(zsh_says "$r" job load --) == "--job "*" --help" ]] &&
+		[[ $(zsh_says "$r" job load --split '') == "none fewest all auto" ]] &&
+		[[ $(zsh_says "$r" path discover --dev '') == *lo* ]] &&
+		[[ ! $(zsh_says "$r" path discover --hop '') ]] &&
+		[[ $(zsh_says "$r" job load --port-map '') == files ]] &&
+		[[ $(zsh_says "$r" path show '') == *files ]] &&
+		[[ $(zsh_says "$r" slice trace --like '') == "powers-of-two paper" ]] &&
+		[[ $(zsh_says build/rocesteer-perf --type '') == "int32 float32" ]]
+}
+
+# The same text by "help" and by "--help"; never an error.
+help_everywhere()
+{
+	local object command
+
+	for object in $(objects); do
+		diff <("$rocesteer" "$object" help) \
+			<("$rocesteer" "$object" --help) || return
+	done
+	while read -r command; do
+		# shellcheck disable=SC2086 # words
+		"$rocesteer" $command --help >/dev/null || return
+	done < <(commands)
+}
+
+# What an argument is: a list is of what its items are, words that stand for themselves are "words".
+kinds()
+{
+	sort -u | sed 's/\[,.*//; s/ [a-z0-9]*|.*/ words/' | sort -u
+}
+
+# An option's name means one thing in all commands, as far as its argument shows it. But for
+# --flows: the number of flows of "plan", and the file that lists those of "slice check";
+# --job: a job's number in the tables, and its name in a cluster file.
+# Not seen here: --gpus is a job's number of GPUs, but the cluster's for "slice trace", whose
+# jobs have theirs by chance.
+one_vocabulary()
+{
+	local command more
+
+	more=$({
+		while read -r command; do
+			# shellcheck disable=SC2086 # words
+			"$rocesteer" $command --help | options
+		done < <(commands)
+		build/rocesteer-perf --help | options
+	} | kinds | cut -d ' ' -f 1 | uniq -d)
+	echo "$more"
+	[[ $more == $'--flows\n--job' ]]
+}
+
+# statuses: the codes of errors with their exit status, as the sources have them
+statuses()
+{
+	cat user/{command,perf,command/*,lib/*}/*.c | tr '\n\t' '  ' |
+		grep -oE 'EXIT_[A-Z_]+, *"[^"]+"' |
+		sed 's/\(.*\), *"\(.*\)"/\2 \1/' | sort -u
+}
+
+# A condition has one exit status: the code of an error says which.
+one_status()
+{
+	local more
+
+	more=$(statuses | cut -d ' ' -f 1 | uniq -d)
+	echo "$more"
+	(($(statuses | wc -l) > 20)) && [[ ! $more ]]
+}
+
+ktap_plan 8
+check "help everywhere" help_everywhere
+check "rocesteer(8) and --help agree" main_page_is_complete
+check "the other pages and --help agree" pages_are_complete
+check "the pages are correct reStructuredText" pages_are_correct
+check "an option's name means one thing" one_vocabulary
+check "an error's code means one exit status" one_status
+check "bash completes" bash_completes
+if command -v zsh >/dev/null; then
+	check "zsh completes" zsh_completes
+else
+	skip "zsh completes" "no zsh"
+fi
+ktap_finish

@@ -1,0 +1,597 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer-perf where no NIC is needed: its options, and what ranks learn of
+# each other before they open one. Whatever goes wrong on one of them, all end,
+# with the same words.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. selftests/host/perf.sh
+perf=build/rocesteer-perf
+
+# The options that most tests use
+common=(--dims 2x2 --bandwidth "2,1" --size 64K --chunks 4 --rdma-dev "none0,none1")
+one_dim=(--bandwidth 1 --size 64K --chunks 4 --rdma-dev none0)
+
+# refused TEXT OPTION...: a bad option, before anything is begun
+refused()
+{
+	local want=$1 text status
+	shift
+
+	[[ $* == *--rendezvous* ]] || set -- "$@" --rendezvous localhost
+	text=$("$perf" --rank 0 "$@" 2>&1)
+	status=$?
+	echo "$text"
+	[[ $status == 2 && $text == "rocesteer-perf: $want"* ]]
+}
+
+bad_options()
+{
+	local net=(--dims 4x2 --bandwidth "2,1" --size 64K)
+	local line=(--dims 3 --bandwidth 1 --chunks 3)
+	local reduce=("${one_dim[@]}" --algorithm netreduce)
+
+	refused "--dims N0xN1x.. is missing" &&
+		refused "--rdma-dev D0[/GID0],.. is missing" "${net[@]}" &&
+		refused "--rdma-dev: needs a device for each dimension: 2, not 1" "${net[@]}" --rdma-dev a &&
+		refused "--rdma-dev: more than 2 dimensions" "${net[@]}" --rdma-dev a,b,c &&
+		refused "--rdma-dev: 'a/x' is not" "${net[@]}" --rdma-dev a/x,b &&
+		refused "--size: 1000 bytes in 3 chunks are not elements" \
+			"${line[@]}" --size 1000 &&
+		refused "--algorithm: A0: halving needs a power of two" \
+			"${line[@]}" --size 12K --algorithm halving &&
+		refused "--dims: more than 4096 ranks" --dims 65x64 \
+			--bandwidth 1,1 --size 64K &&
+		refused "--type: 'int8' is not one of int32, float32" \
+			"${common[@]}" --type int8 &&
+		refused "--rendezvous: ':1' is not HOST or HOST:PORT" \
+			"${common[@]}" --rendezvous :1 &&
+		refused "--rendezvous: '[::1' is not HOST or HOST:PORT" \
+			"${common[@]}" --rendezvous '[::1' &&
+		refused "--rendezvous: '::1]:7' is not HOST or HOST:PORT" \
+			"${common[@]}" --rendezvous '::1]:7' &&
+		refused "--rendezvous: '99999' is not a port from 1 to 65535" \
+			"${common[@]}" --rendezvous localhost:99999 &&
+		refused "--timeout: '30' is not a number from 1000 to" \
+			"${common[@]}" --timeout 30 &&
+		refused "--switch COMMAND is missing" --dims 2 "${reduce[@]}" &&
+		refused "--group needs --algorithm netreduce" --dims 2 "${one_dim[@]}" --group 1 &&
+		refused "--group: '16384' is not a number from 0 to 16383" \
+			--dims 2 "${reduce[@]}" --switch true --group 16384 &&
+		refused "--packets: '2049' is not a number from 1 to 2048" \
+			--dims 2 "${reduce[@]}" --switch true --packets 2049 &&
+		refused "--algorithm: netreduce is for an all-reduce in one dimension" \
+			--dims 2 "${reduce[@]}" --collective all-gather --switch true &&
+		refused "--algorithm: netreduce is for an all-reduce in one dimension" \
+			--dims 65 "${reduce[@]}" --switch true &&
+		refused "--algorithm: netreduce is for an all-reduce in one dimension" \
+			"${common[@]}" --algorithm netreduce --switch true &&
+		refused "--algorithm: A1: netreduce cannot be planned" \
+			"${common[@]}" --algorithm ring,netreduce --switch true || return
+	reduce+=(--dims 2 --switch true)
+	plan 10.255.1.1
+	refused "--groups needs --algorithm netreduce" --dims 2 "${one_dim[@]}" \
+		--groups "$dir/plan" &&
+		refused "--port-map: only with --groups" "${reduce[@]}" --port-map x &&
+		refused "--groups says what --group and --packets do" "${reduce[@]}" \
+			--groups "$dir/plan" --packets 9 &&
+		refused "$dir/none: No such file" "${reduce[@]}" --groups "$dir/none" &&
+		refused "--port-map FILE is missing: $dir/plan has routers" "${reduce[@]}" \
+			--groups "$dir/plan"
+}
+
+# plan ROUTER [FILE]: of a group of two ranks, the first of which has this router
+plan()
+{
+	echo '{"format":1,"groups":[{"group":7,"root":1,"mtu":4096,"packets":40,"window":2,
+		"ranks":[{"address":"10.0.0.1","leaf":0,"router":"'"$1"'"},
+		{"address":"10.0.0.2","leaf":1}]}]}' >"${2:-$dir/plan}"
+}
+
+# A file that others can read tells them the token.
+tokens()
+{
+	local file=$dir/token text
+
+	for text in '' 0123 "$ROCESTEER_PERF_TOKEN"0 "$ROCESTEER_PERF_TOKEN x"; do
+		ROCESTEER_PERF_TOKEN=$text refused \
+			"ROCESTEER_PERF_TOKEN: a token is 32 hexadecimal digits" \
+			"${common[@]}" || return
+	done
+	text=$(env -u ROCESTEER_PERF_TOKEN "$perf" --rank 0 --rendezvous localhost \
+		"${common[@]}" 2>&1)
+	[[ $? == 2 && $text == *"there is no token"*"export ROCESTEER_PERF_TOKEN="* ]] ||
+		return
+	(umask 077 && printf '%s\r\n' "$ROCESTEER_PERF_TOKEN" >"$file")
+	begin
+	ROCESTEER_PERF_TOKEN=no rank 0 "${common[@]}" --token-file "$file"
+	for i in 1 2 3; do
+		rank "$i" "${common[@]}"
+	done
+	all_end 1 ": dimension 0: there is no RDMA device none0" || return
+	chmod 640 "$file"
+	refused "--token-file $file: others than its owner may know it" \
+		"${common[@]}" --token-file "$file" &&
+		refused "--token-file $dir/none: No such file" "${common[@]}" \
+			--token-file "$dir/none"
+}
+
+no_launcher()
+{
+	local text
+
+	text=$(env -i "$perf" "${common[@]}" 2>&1)
+	[[ $? == 2 && $text == *"--rank is missing"* ]] || return
+	text=$(env -i "$perf" "${common[@]}" --rank 1 2>&1)
+	[[ $? == 2 && $text == *"--rendezvous HOST[:PORT] of rank 0 is missing"* ]]
+}
+
+# It is what the others look for.
+first_alone()
+{
+	local text
+
+	begin
+	text=$(env -i ROCESTEER_PERF_TOKEN="$ROCESTEER_PERF_TOKEN" MASTER_PORT="$port" \
+		"$perf" "${one_dim[@]}" --dims 2 --rank 0 --listen 127.0.0.1 \
+		--timeout 1000 2>&1)
+	[[ $? == 1 && $text == *"rank 1 has not connected"* ]] && return
+	echo "$text"
+	return 1
+}
+
+# launched VARIABLE=VALUE...: as a launcher would start four ranks
+launched()
+{
+	local i
+
+	begin
+	for ((i = 0; i < 4; i++)); do
+		env -i ROCESTEER_PERF_TOKEN="$ROCESTEER_PERF_TOKEN" \
+			"${@//%/$i}" "$perf" "${common[@]}" --timeout 20000 \
+			>"$dir/out$i" 2>&1 &
+		pid[i]=$!
+	done
+	all_end 1 "dimension 0: there is no RDMA device none0"
+}
+
+launchers()
+{
+	launched OMPI_COMM_WORLD_RANK=% OMPI_COMM_WORLD_SIZE=4 \
+		OMPI_COMM_WORLD_LOCAL_SIZE=4 MASTER_PORT="$next_port" &&
+		launched SLURM_PROCID=% SLURM_NTASKS=4 MASTER_PORT="$next_port" \
+			SLURM_STEP_NODELIST=localhost &&
+		launched PMIX_RANK=% MASTER_ADDR=127.0.0.1 \
+			MASTER_PORT="$next_port" &&
+		launched RANK=% WORLD_SIZE=4 MASTER_ADDR=::1 \
+			MASTER_PORT="$next_port"
+}
+
+# node_list LIST HOST: where rank 1 looks for rank 0; "": nowhere
+node_list()
+{
+	local text want="rank 0 does not listen on $2 port 1:"
+
+	[[ $2 ]] || want="--rendezvous HOST[:PORT] of rank 0 is missing"
+	text=$(env -i ROCESTEER_PERF_TOKEN="$ROCESTEER_PERF_TOKEN" SLURM_PROCID=1 \
+		SLURM_STEP_NODELIST="$1" MASTER_PORT=1 "$perf" "${common[@]}" \
+		--timeout 1000 2>&1)
+	echo "$1: $text"
+	[[ $text == *"$want"* ]]
+}
+
+# Addresses, as brackets make them, need no name service.
+node_lists()
+{
+	node_list 127.0.0.1,127.0.0.2 127.0.0.1 &&
+		node_list '127.0.0.[1-3,9]' 127.0.0.1 &&
+		node_list '127.0.[0-1].[2,7]' 127.0.0.2 &&
+		node_list 'a]b[1' '' && node_list 'a[1' '' && node_list '' '' &&
+		node_list "$(printf '%0300d' 0)" ''
+}
+
+version()
+{
+	[[ $("$perf" --version) == "${perf##*/} "[0-9]* &&
+		$("$perf" --json --version | jq -r .version) == [0-9]* ]]
+}
+
+wrong_number_of_ranks()
+{
+	local text
+
+	text=$(env -i SLURM_PROCID=0 SLURM_NTASKS=8 "$perf" "${common[@]}" 2>&1)
+	[[ $? == 2 && $text == *"SLURM_NTASKS is 8, but --dims makes 4 ranks"* ]]
+}
+
+# Whoever comes last: all are told.
+differs()
+{
+	local odd=$1 want=$2 i
+	shift 2
+
+	begin
+	for i in 0 1 2 3; do
+		if ((i == odd)); then
+			rank "$i" "${common[@]}" "$@"
+		else
+			rank "$i" "${common[@]}"
+		fi
+	done
+	all_end 2 "$want"
+}
+
+other_size()
+{
+	local odd i
+
+	for odd in 1 3; do
+		begin
+		for i in 0 1 2 3; do
+			rank "$i" "${common[@]/64K/$((i == odd ? 128 : 64))K}"
+		done
+		all_end 2 "rank $odd (" && all_end_has "size is 131072 there, 65536 on rank 0" ||
+			return
+	done
+}
+
+other_plan()
+{
+	differs 2 "differs: plan hash is" --policy baseline &&
+		all_end_has "rank 2 ("
+}
+
+other_type()
+{
+	differs 3 "differs: type is float32 there, int32 on rank 0" --type float32
+}
+
+other_group()
+{
+	local i
+
+	begin
+	for i in 0 1; do
+		rank "$i" --dims 2 "${one_dim[@]}" --algorithm netreduce --switch true --group "$i"
+	done
+	all_end 2 "netreduce is group 1 with 40 packets there, group 0 with 40 packets on rank 0" ||
+		return
+	begin
+	rank 0 --dims 2 "${one_dim[@]}"
+	rank 1 --dims 2 "${one_dim[@]}" --algorithm netreduce --switch true
+	all_end 2 "netreduce is group 0 with 40 packets there, off on rank 0" || return
+	begin
+	for i in 0 1; do
+		plan "10.255.1.$((i + 1))" "$dir/plan$i"
+		rank "$i" --dims 2 "${one_dim[@]}" --algorithm netreduce --switch true \
+			--groups "$dir/plan$i" --port-map "$dir/map"
+	done
+	all_end 2 "rank 1 (" && all_end_has "netreduce is 1 groups of a plan "
+}
+
+other_dims()
+{
+	local i
+
+	begin
+	for i in 0 1 3; do
+		rank "$i" "${common[@]}"
+	done
+	rank 2 "${common[@]/2x2/4x1}"
+	all_end 2 "differs: dims is 4,1 there, 2,2 on rank 0"
+}
+
+same_rank_twice()
+{
+	begin
+	rank 0 "${common[@]}"
+	rank 1 "${common[@]}"
+	rank 2 "${common[@]}"
+	pid[3]=${pid[2]}
+	mv "$dir/out2" "$dir/out3"
+	rank 2 "${common[@]}"
+	all_end 2 "says that it is rank 2 of 4, which is here already"
+}
+
+# One of four devices that does not exist: the others hear of it.
+no_device()
+{
+	local i
+
+	begin
+	for i in 0 1 2 3; do
+		rank "$i" "${common[@]}"
+	done
+	all_end 1 ": dimension 0: there is no RDMA device none0"
+}
+
+will_fail()
+{
+	[[ $(<"$dir/out0") == *"dimension 0: there is no RDMA device none0: this run will fail"* &&
+		$(<"$dir/out0") == *"$dir/none/ranges: No such file or directory: this run will fail"* ]]
+}
+
+# A rank that waits for the others says what it will fail of.
+forewarns()
+{
+	local status
+
+	begin
+	rank 0 "${common[@]}" --ranges-out "$dir/none/ranges"
+	busywait 10000 will_fail
+	status=$?
+	kill "${pid[0]}"
+	wait "${pid[0]}"
+	(($? == 128 + 15)) && return "$status"
+}
+
+absent()
+{
+	local i
+
+	begin
+	for i in 0 1 3; do
+		limit=8
+		rank "$i" "${common[@]}"
+	done
+	all_end 1 "rank 2 has not connected in 6 s" || return
+	begin
+	limit=4
+	rank 0 "${common[@]}"
+	all_end 1 "rank 1 and 2 more have not connected in 3 s"
+}
+
+no_first()
+{
+	begin
+	limit=1
+	rank 1 "${common[@]}"
+	all_end 1 "rank 0 does not listen on localhost port $port: Connection refused"
+}
+
+# A rank that connects from the port to the port meets itself.
+itself()
+{
+	local via
+
+	begin
+	limit=1
+	via=(unshare -rn bash -c "ip link set lo up &&
+		sysctl -qw net.ipv4.ip_local_port_range='$port $port' &&
+		exec \"\$@\"" bash)
+	rank 1 "${common[@]}"
+	all_end 1 "rank 0 does not listen on localhost port $port: Connection refused"
+}
+
+# Who speaks something else is not let in, and delays nobody.
+strangers()
+{
+	local i fd status talker mute=()
+
+	begin
+	rank 0 "${common[@]}"
+	busywait 10000 listens || return
+	exec {talker}<>"/dev/tcp/localhost/$port" &&
+		echo "GET / HTTP/1.0" >&"$talker"
+	for ((i = 0; i < 100; i++)); do
+		exec {fd}<>"/dev/tcp/localhost/$port"
+		mute+=("$fd")
+	done
+	for i in 1 2 3; do
+		rank "$i" "${common[@]}"
+	done
+	all_end 1 ": dimension 0: there is no RDMA device none0"
+	status=$?
+	for fd in "$talker" "${mute[@]}"; do
+		exec {fd}>&-
+	done
+	return "$status"
+}
+
+# attack WHAT ARGUMENT...: see there
+attack()
+{
+	python3 selftests/host/attack_rendezvous.py "$1" "$port" "${@:2}"
+}
+
+# Without the token a run is neither ended nor made large.
+without_token()
+{
+	local grown i
+
+	begin
+	rank 0 "${common[@]}"
+	busywait 10000 listens || return
+	grown=$(attack fill "${pid[0]}") &&
+		[[ $(attack knock) == "let go" ]] || return
+	echo "grown by $grown KiB"
+	((grown < 2048)) || return
+	for i in 1 2 3; do
+		rank "$i" "${common[@]}"
+	done
+	all_end 1 ": dimension 0: there is no RDMA device none0"
+}
+
+# To each other, neither of those with different tokens is rank 0 or a rank.
+other_token()
+{
+	begin
+	limit=4
+	rank 0 "${common[@]}"
+	rank 1 "${common[@]}"
+	ROCESTEER_PERF_TOKEN=${ROCESTEER_PERF_TOKEN//[0-7]/8} rank 2 \
+		"${common[@]}"
+	rank 3 "${common[@]}"
+	wait "${pid[2]}"
+	[[ $? == 1 && $(<"$dir/out2") == *"rank 0 (localhost) has ended, or has another token" ]] ||
+		return
+	rm "$dir/out2"
+	unset 'pid[2]'
+	all_end 1 "rank 2 has not connected in 3 s; 127.0.0.1 has another token"
+}
+
+# A rank's words are not the terminal's, and its failure is never success.
+# with_token fail|fail_at_once
+with_token()
+{
+	begin
+	rank 0 "${one_dim[@]}" --dims 2
+	busywait 10000 listens && attack "$1" "$perf" "${one_dim[@]}" --dims 2 --rank 1
+	all_end 1 "nothing ?[2Jto?see"
+}
+
+second_first()
+{
+	begin
+	rank 0 "${one_dim[@]}" --dims 2
+	busywait 10000 listens &&
+		attack usurp "$perf" "${one_dim[@]}" --dims 2 --rank 1
+	all_end 2 "127.0.0.1 says that it is rank 0 of 2, which is here already"
+}
+
+flooded()
+{
+	local ms
+
+	begin
+	limit=12
+	rank 0 "${one_dim[@]}" --dims 3
+	busywait 10000 listens &&
+		ms=$(attack flood "${pid[0]}" "$perf" "${one_dim[@]}" --dims 3 --rank 1) ||
+		return
+	echo "$ms ms of CPU"
+	all_end 1 "rank 1 (127.0.0.1) does not follow the protocol" && ((ms < 500))
+}
+
+listening_address()
+{
+	ss -Hltn "sport = :$port" | awk '{ print $4 }'
+}
+
+one_address()
+{
+	local text
+
+	begin
+	rank 0 "${common[@]}" --listen 127.0.0.2
+	busywait 10000 listens || return
+	text=$(listening_address)
+	kill "${pid[0]}"
+	wait "${pid[0]}"
+	echo "$text"
+	[[ $text == "127.0.0.2:$port" ]] || return
+	begin
+	rank 0 "${common[@]}" --listen 192.0.2.1
+	all_end 1 "rendezvous: cannot listen on 192.0.2.1 port $port: Cannot"
+}
+
+# Who connects to the first address of rank 0's host hears nothing: there is somebody
+# who does not accept. The nearest address comes first.
+dead_address()
+{
+	begin
+	printf '%s first\n' 127.0.0.1 127.0.0.2 >"$dir/hosts"
+	unshare -rnm bash -s "$dir" "$port" "$perf" "${one_dim[@]}" --dims 2 <<-'E'
+	ip link set lo up && mount --bind "$1/hosts" /etc/hosts || exit
+	out=$1 port=$2
+	shift 2
+	exec {silent}< <(exec python3 selftests/host/attack_rendezvous.py silent "$port")
+	silent_pid=$!
+	read -r -u "$silent" || exit
+	"$@" --rank 0 --rendezvous "first:$port" --listen 127.0.0.2 >"$out/out0" 2>&1 &
+	"$@" --rank 1 --rendezvous "first:$port" >"$out/out1" 2>&1
+	wait "$!"
+	kill "$silent_pid"
+	E
+	cat "$dir"/out*
+	all_end_has ": dimension 0: there is no RDMA device none0"
+}
+
+# files SOFT:HARD: how many rank 0 may have open
+files()
+{
+	local i via
+
+	begin
+	via=(prlimit "--nofile=$1")
+	rank 0 "${common[@]}"
+	via=()
+	for i in 1 2 3; do
+		rank "$i" "${common[@]}"
+	done
+}
+
+few_files()
+{
+	files 7:100 && all_end 1 ": dimension 0: there is no RDMA device" &&
+		files 7:7 && all_end 1 "rank 0 " &&
+		grep "cannot take 3 connections: Too many open files" \
+			"$dir/out0"
+}
+
+listens()
+{
+	[[ $(ss -Hltn "sport = :$port") ]]
+}
+
+# Of two failures the first is the cause: rank 1 never comes, either. A rank that
+# is killed before it has said who it is counts as one that has not come.
+killed()
+{
+	begin
+	limit=8
+	rank 0 "${common[@]}"
+	busywait 10000 listens || return
+	rank 1 "${common[@]}"
+	rank 2 "${common[@]}"
+	busywait 10000 connected 2 || return
+	kill -KILL "${pid[1]}"
+	wait "${pid[1]}" 2>/dev/null
+	unset 'pid[1]'
+	all_end 1 "rocesteer-perf: rank 1 "
+}
+
+connected()
+{
+	(($(ss -Htn state established "sport = :$port" | wc -l) >= $1))
+}
+
+ktap_plan 30
+check "bad options" bad_options
+check "a token" tokens
+check "without a launcher" no_launcher
+check "rank 0 need not be told where it is" first_alone
+check "mpirun, srun, torchrun" launchers
+check "Slurm's lists of nodes" node_lists
+check "--version" version
+check "a launcher that started another number of ranks" wrong_number_of_ranks
+check "a rank with another size" other_size
+check "a rank with another plan" other_plan
+check "a rank with another type" other_type
+check "a rank in another grid" other_dims
+check "a rank with another group of the switch" other_group
+check "two that say they are the same rank" same_rank_twice
+check "no such device" no_device
+check "and it is told before the others are waited for" forewarns
+check "a rank that never comes" absent
+check "rank 0 that never comes" no_first
+if unshare -rn true 2>/dev/null; then
+	check "a rank that meets itself" itself
+	check "rank 0 with an address that is dead" dead_address
+else
+	skip "a rank that meets itself" "no network namespaces"
+	skip "rank 0 with an address that is dead" "no network namespaces"
+fi
+check "strangers" strangers
+check "strangers that speak the protocol" without_token
+check "a rank with another token" other_token
+check "a rank that lies" with_token fail
+check "and one that gives up as soon as it is there" with_token fail_at_once
+check "a second rank 0" second_first
+check "a rank that floods" flooded
+check "one address to listen on" one_address
+check "fewer files than ranks" few_files
+check "a rank that is killed" killed
+ktap_finish

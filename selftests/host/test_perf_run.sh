@@ -1,0 +1,422 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# All of rocesteer-perf over NICs that are none (fake_verbs.c): collectives come
+# out right, and whatever goes wrong on one rank, all end with the same words.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. selftests/host/perf.sh
+perf=build/user/perf_fake
+grid=(--dims 4x2 --bandwidth "2,1" --size 256K --chunks 8 --rdma-dev "fake0,fake1"
+	--warmup 1 --iters 3)
+
+# start RANKS OPTION...: all of them, $faulty with its $fault; they wait for
+# $patience seconds
+start()
+{
+	local ranks=$1 i
+	shift
+
+	begin
+	limit=${patience:-60}
+	for ((i = 0; i < ranks; i++)); do
+		FAULT=$( ((i == faulty)) && echo "$fault") rank "$i" "$@"
+	done
+}
+
+# with FAULT RANK COMMAND...
+with()
+{
+	local fault=$1 faulty=$2
+	shift 2
+	"$@"
+}
+
+# bury RANK: it may have ended, or not
+bury()
+{
+	kill -KILL "${pid[$1]}" 2>/dev/null
+	wait "${pid[$1]}" 2>/dev/null
+	unset "pid[$1]"
+	rm "$dir/out$1"
+}
+
+# right OPTION...: the collective runs, nothing is wrong
+right()
+{
+	with none -1 start 6 --dims 3x2 --bandwidth 2,1 --rdma-dev fake0,fake1 \
+		--chunks 3 --warmup 0 --iters 2 --json "$@"
+	all_end 0 '' || return
+	jq -c '{collective, results}' "$dir/out0"
+	jq -e '.results[0] | .wrong == 0 and .size == .count * 4 and
+		.least_us <= .time_us and .time_us <= .most_us' \
+		"$dir/out0" >/dev/null
+}
+
+# rates BUSBW: algbw is size over time, busbw as many hundredths of that; all have so
+# many digits only
+rates()
+{
+	jq -e --argjson busbw "$1" '.results[0] |
+		((.size / .time_us / 1000) as $rate |
+		(.algbw - $rate | fabs) < 0.0002 and
+		(.busbw - $rate * $busbw / 100 | fabs) < 0.0003)' "$dir/out0"
+}
+
+# 52 bytes are 13 elements, for 6 ranks.
+collectives()
+{
+	right --size 384000 && rates 166.667 &&
+		right --size 384000 --collective all-gather \
+			--algorithm direct,ring && rates 83.333 &&
+		right --size 384000 --collective reduce-scatter \
+			--type float32 && rates 83.333 &&
+		right --size 156 --algorithm direct,halving
+}
+
+# A device may serve two dimensions; one of one endpoint needs none.
+odd_grids()
+{
+	with none -1 start 4 --dims 1x2x2 --bandwidth 1,2,1 --chunks 5 \
+		--rdma-dev none,fake0,fake0 --size 64000
+	all_end 0 ''
+}
+
+killed()
+{
+	local fault=kill:30 faulty=$1
+
+	start 8 "${grid[@]}"
+	wait "${pid[faulty]}" 2>/dev/null
+	bury "$faulty"
+	all_end 1 "rank $faulty ($2) has ended"
+}
+
+# The others hear no more from it, by whichever NIC.
+lost_host()
+{
+	local fault=lost:30 faulty=$1 patience=12 i
+
+	start 8 "${grid[@]}"
+	for i in 0 1 2 3 4 5 6 7; do
+		((i == faulty)) || wait "${pid[i]}"
+	done
+	bury "$faulty"
+	all_end 1 "rank $faulty"
+}
+
+port_down()
+{
+	with down:30 5 start 8 "${grid[@]}"
+	all_end 1 ": its port is not active: Network is down" &&
+		all_end_has "rank 5: dimension "
+}
+
+# Of a group of which each sends to all others in turn, one stops before the
+# last: rank 2 waits for it, the others wait for rank 2.
+stopped()
+{
+	local fault=stop:3 faulty=3 patience=12
+
+	start 4 --dims 4 --bandwidth 1 --size 64K --chunks 1 --rdma-dev fake0 \
+		--warmup 0 --iters 1 --collective all-gather --algorithm direct
+	wait "${pid[0]}"
+	bury 3
+	all_end 1 "rank 3 (127.0.0.1) does not answer: it has not sent its result"
+}
+
+# Most ranks wait for one that waits itself.
+mute()
+{
+	local patience=12
+
+	with mute:12 6 start 8 "${grid[@]}"
+	all_end 1 "waits for rank 6 to send in dimension"
+}
+
+# Also when there is nothing to run
+not_connected()
+{
+	with connect:1 3 start 4 --dims 4 --bandwidth 1 --size 64K --chunks 1 \
+		--rdma-dev fake0 --warmup 0 --iters 0
+	all_end 1 "rank 3: dimension 0: fake0: cannot connect to rank 0: No route"
+}
+
+wrong()
+{
+	with wrong:30 5 start 8 "${grid[@]}" --json
+	all_end 1 '"code":"wrong"' &&
+		jq -e -s 'length == 1 and .[0].results[0].wrong > 0 and
+			(.[0].error.message | test("elements are wrong"))' \
+			"$dir/out0"
+}
+
+gids()
+{
+	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --rdma-dev fake0/1
+	all_end 0 '' || return
+	with none -1 start 2 --dims 2 --bandwidth 1 --size 64K --rdma-dev fake0/0
+	all_end 1 "dimension 0: fake0: the GID of this index is not one of RoCE v2"
+}
+
+group=0
+
+# No switch knows a group.
+forgotten()
+{
+	! compgen -G "$dir/group-*"
+}
+
+# summed FAULT OPTION...: four ranks whose switch is fake_switch.py, with that fault
+summed()
+{
+	local what=$1
+	shift
+
+	start 4 --dims 4 --bandwidth 1 --rdma-dev fake0 --group $((++group)) --json \
+		--algorithm netreduce --switch "python3 selftests/host/fake_switch.py '$dir' $what alone" \
+		"$@"
+}
+
+# sums OPTION...: the switch sums all runs, is told what it has to know, and forgets it
+sums()
+{
+	with none -1 summed none --warmup 1 --iters 2 "$@"
+	all_end 0 '' || return
+	jq -c '{by_ring, dimensions, results}' "$dir/out0"
+	jq -e '.by_ring == 0 and .results[0].wrong == 0 and
+		.dimensions[0].algorithm == "netreduce" and
+		.dimensions[0].bytes == .results[0].size and .predicted_us < .ring_us' \
+		"$dir/out0" >/dev/null && forgotten
+}
+
+# Messages are 40 KiB: 9 and one that is shorter, fewer than the window, a single element.
+switch_sums()
+{
+	sums --size 384000 --latency 1 && group=16382 sums --size 384000 --type float32 &&
+		sums --size 40960 && sums --size 4 --chunks 1 &&
+		sums --size 30000 --chunks 1 --packets 1
+}
+
+told()
+{
+	cat "$dir"/out* "$dir/told"
+	jq -e '.group == 7 and .mtu == 1024 and .packets == 9 and .window == 2 and
+		.type == "fp32" and (.ranks | map(.address) | unique) == ["10.0.0.1"] and
+		(.ranks | map(.qpn) | unique | length) == 4' "$dir/told"
+}
+
+# What the switch refuses, all ranks say.
+switch_refuses()
+{
+	local what="cat >'$dir/told'; echo >&2 'group 7: it exists'; false #"
+
+	with none -1 start 4 --dims 4 --bandwidth 1 --rdma-dev fake0 --size 64K --group 7 \
+		--packets 9 --type float32 --algorithm netreduce --switch "$what"
+	all_end 1 "rank 0: --switch: " && all_end_has "group 7: it exists" && told
+}
+
+# by_ring FAULT RUNS REASON: results are right, but so many of four runs went by the ring
+by_ring()
+{
+	local patience=16
+
+	with none -1 summed "$1" --size 384000 --warmup 1 --iters 3
+	all_end 1 '' || return
+	jq -c '{by_ring, reason, dimensions, results, error}' "$dir/out0"
+	jq -e --argjson runs "$2" --arg reason "$3" '.by_ring == $runs and
+		(.reason | contains($reason)) and .results[0].wrong == 0 and
+		.error.code == "fallback"' "$dir/out0" >/dev/null && forgotten
+}
+
+# A run has ten messages. Where there is no switch, nobody has the queue pair.
+switch_fails()
+{
+	by_ring die:15 3 "nothing has happened for 4 seconds, with 4 of 10 results here" &&
+		by_ring lose:35 1 "result 35 has come, not 34" &&
+		by_ring twist:12 3 "result 12 has come, not 11" || return
+	with none -1 start 3 --dims 3 --bandwidth 1 --rdma-dev fake0 --size 48K --chunks 3 \
+		--algorithm netreduce --switch true
+	all_end 1 "netreduce has failed, and 25 of 25 runs went by the ring: rank " &&
+		all_end_has "to the switch: transport retry counter exceeded"
+}
+
+# All is well, but the group stays on the switch: rank 0 shows the results, and says so.
+not_forgotten()
+{
+	local switch="python3 selftests/host/fake_switch.py '$dir' none alone"
+	local only_load="sh -c 'test \$2 = load || { echo >&2 it stays; exit 1; }; exec \"\$@\"'"
+
+	with none -1 start 2 --dims 2 --bandwidth 1 --rdma-dev fake0 --size 64K --json \
+		--algorithm netreduce --switch "${only_load/exec/exec $switch} sh"
+	wait "${pid[1]}" && [[ ! $(<"$dir/out1") ]] || return
+	unset 'pid[1]'
+	rm "$dir/out1"
+	all_end 1 "it stays" &&
+		jq -e '.by_ring == 0 and .results[0].wrong == 0 and .error.code == "switch"' \
+			"$dir/out0" &&
+		eval "$switch reduce unload 0"
+}
+
+# Two leaves and two spines: two groups, whose roots the ranks that cross reach by their
+# second path, and a third below one leaf that has no root.
+plan()
+{
+	local ranks='[{"address":"10.0.0.1","leaf":3},
+		{"address":"10.0.0.1","leaf":3,"router":"10.255.1.2"},
+		{"address":"10.0.0.1","leaf":5},
+		{"address":"10.0.0.1","leaf":5,"router":"10.255.1.1"}]'
+	local port_map='{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
+		"device":"eth0","hop":2,"peers":[{"address":"10.0.0.1","source":"10.0.0.2",
+		"local":false,"leaf":"10.255.0.2","probed":2,"paths":[
+		{"path":0,"router":"10.255.1.1","ports":[49152]},
+		{"path":1,"router":"10.255.1.2","ports":[49160,49161]}]}]}'
+
+	group=$((group + 3))
+	jq -n --argjson n "$group" --argjson ranks "$ranks" '{format: 1, job: "x", groups: [
+		{group: $n, root: 1, mtu: 4096, packets: 9, window: 2, ranks: $ranks},
+		{group: ($n + 1), root: 2, mtu: 512, packets: 18, window: 3, ranks: $ranks},
+		{group: ($n + 2), mtu: 4096, packets: 9, window: 1,
+			ranks: ($ranks | map({address, leaf: 7}))}]}' >"$dir/plan"
+	echo "$port_map" >"$dir/map"
+	rm -f "$dir/labels"
+}
+
+# planned FAULT OPTION...: four ranks, by that plan
+planned()
+{
+	local what=$1
+	shift
+
+	start 4 --dims 4 --bandwidth 1 --rdma-dev fake0 --groups "$dir/plan" --json \
+		--port-map "$dir/map" --algorithm netreduce --latency 1 \
+		--switch "python3 selftests/host/fake_switch.py '$dir' $what %s" "$@"
+}
+
+# A group that a leaf has reserved stays there.
+plan_sums()
+{
+	plan
+	echo {} >"$dir/group-$group-leaf3"
+	with none -1 planned none --warmup 1 --iters 2 --size 384000
+	all_end 0 '' || return
+	jq -c '{groups, by_ring, dimensions, results}' "$dir/out0"
+	jq -e --argjson n "$group" '.by_ring == 0 and .results[0].wrong == 0 and
+		.groups == [{group: $n, root: 1}, {group: ($n + 1), root: 2},
+			{group: ($n + 2)}] and
+		.dimensions[0].bytes == 384000' "$dir/out0" >/dev/null &&
+		diff <(sort -n "$dir/labels") - <<-E &&
+		$group 0 0
+		$group 1 8
+		$group 2 0
+		$group 3 16385
+		$((group + 1)) 0 0
+		$((group + 1)) 1 8
+		$((group + 1)) 2 0
+		$((group + 1)) 3 16385
+		$((group + 2)) 0 0
+		$((group + 2)) 1 0
+		$((group + 2)) 2 0
+		$((group + 2)) 3 0
+		E
+		[[ $(compgen -G "$dir/group-*") == "$dir/group-$group-leaf3" ]] || return
+	rm "$dir/group-$group-leaf3"
+	with none -1 planned none --warmup 0 --iters 2 --size 4 --chunks 1 --type float32
+	all_end 0 '' && forgotten
+}
+
+# left_out FAULT RUNS REASON...: so many runs went by the ring, and the groups were left out
+left_out()
+{
+	local patience=32 what=$1 runs=$2
+	shift 2
+
+	with none -1 planned "$what" --size 384000 --warmup 1 --iters 3
+	all_end 1 '' || return
+	jq -c '{by_ring, reason, groups, dimensions, results, error}' "$dir/out0"
+	jq -e --argjson runs "$runs" '.by_ring == $runs and .results[0].wrong == 0 and
+		(.reason | startswith("group ")) and
+		.error.code == "fallback" and ([.groups[] | .failed // ""] as $said |
+		[range(3) | . as $i | $said[$i] | contains($ARGS.positional[$i]) and
+			($ARGS.positional[$i] != "") == (. != "")] | all)' \
+		--args "$@" <"$dir/out0" >/dev/null && forgotten
+}
+
+# A group fails; all fail, in the second run; one fails, and then another is refused.
+plan_fails()
+{
+	plan
+	left_out "twist:6@$((group + 1))" 1 '' 'result 6 has come, not 5' '' || return
+	plan
+	left_out die:20 3 'nothing has happened' 'nothing has happened' 'nothing has happened' ||
+		return
+	plan
+	left_out "twist:3@$group,refuse:2@$((group + 1))" 1 'result 3 has come, not 2' \
+		"takes no group $((group + 1))" ''
+}
+
+# plan_refused STATUS TEXT [FAULT]: by all ranks, before the first run
+plan_refused()
+{
+	with none -1 planned "${3:-none}" --size 64K
+	all_end "$1" "$2" && forgotten
+}
+
+# change FILE FILTER: by jq
+change()
+{
+	jq "$2" "$1" >"$1.new" && mv "$1.new" "$1"
+}
+
+# Also what only one rank finds
+plan_differs()
+{
+	plan
+	plan_refused 1 "takes no group $((group + 1))" "refuse:1@$((group + 1))" || return
+	plan
+	change "$dir/plan" '.groups[2].ranks[2].address = "10.0.0.9"'
+	plan_refused 2 "rank 2: $dir/plan: ranks[2] of group $((group + 2)) is 10.0.0.9, but fake0 has 10.0.0.1" ||
+		return
+	plan
+	change "$dir/map" 'del(.peers[0].paths[1])'
+	plan_refused 2 "rank 1: $dir/map: no path to 10.0.0.1 has the router 10.255.1.2, as rank 1 needs in group $group" ||
+		return
+	plan
+	change "$dir/map" '.peers[0].address = "10.0.0.8"'
+	plan_refused 2 "$dir/map: there is no peer 10.0.0.1, the rank after "
+}
+
+# Who is gone is no failure of the switch.
+summed_rank_killed()
+{
+	local fault=kill:12 faulty=2
+
+	summed none --size 384000
+	wait "${pid[faulty]}" 2>/dev/null
+	bury "$faulty"
+	all_end 1 "rank $faulty (127.0.0.1) has ended" && forgotten
+}
+
+ktap_plan 20
+check "collectives" collectives
+check "dimensions of one endpoint, and with one device" odd_grids
+check "a rank that is killed" killed 5 127.0.0.1
+check "rank 0 that is killed" killed 0 localhost
+check "a host that is lost" lost_host 5
+check "rank 0's host that is lost" lost_host 0
+check "a port that goes down" port_down
+check "a rank that stops when others have finished" stopped
+check "a rank that does not send" mute
+check "a rank that cannot connect" not_connected
+check "wrong elements, as JSON" wrong
+check "a GID of RoCE v1" gids
+check "sums of a switch" switch_sums
+check "a switch that refuses the group" switch_refuses
+check "a switch that fails" switch_fails
+check "a switch that does not forget" not_forgotten
+check "sums of the groups of a plan" plan_sums
+check "groups that fail" plan_fails
+check "a plan that switches or hosts do not fit" plan_differs
+check "a rank that is killed while a switch sums" summed_rank_killed
+ktap_finish

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Collectives run by their engines over links that have a rate and a latency:
+ * they take as long as the model of their plans predicts, whatever the steps of
+ * the algorithm and however many stages are in flight.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../user/perf/outbox.h"
+#include "chunk/chunk.h"
+#include "../ktap.h"
+
+#define RANKS	16u
+#define DIMS	2u
+#define SECOND	1000000000000ull	/* ps */
+
+/* What comes to be: a message leaves a link, arrives, or is acknowledged. */
+struct event {
+	__u64 at;
+	enum { LEFT, ARRIVED, SENT } what;
+	__u32 rank;		/* that has sent it */
+	__u32 dim;
+	__u32 index;		/* in its outbox */
+	struct message message;
+};
+
+static struct layout layout;
+static struct engine *engines[RANKS];
+static struct outbox outboxes[RANKS][DIMS];
+static __u64 free_at[RANKS][DIMS];	/* the link, when it has sent all */
+static struct event events[RANKS * DIMS * 16];
+static __u32 nr_events;
+static __u64 now, latency;
+
+static void add_event(struct event event, __u64 after)
+{
+	event.at = after;
+	events[nr_events++] = event;
+}
+
+/* Of those at the same time the first one: links keep their order. */
+static struct event next_event(void)
+{
+	struct event event;
+	__u32 next = 0, i;
+
+	for (i = 1; i < nr_events; i++)
+		if (events[i].at < events[next].at)
+			next = i;
+	event = events[next];
+	nr_events--;
+	memmove(&events[next], &events[next + 1],
+		(nr_events - next) * sizeof(*events));
+	return event;
+}
+
+/* The NIC takes what it is given, and sends it in that order. */
+static void link_feed(__u32 rank, __u32 dim)
+{
+	__u64 *until = &free_at[rank][dim];
+	const struct message *message;
+	__u32 index;
+
+	while ((message = outbox_get(&outboxes[rank][dim], &index))) {
+		if (*until < now)
+			*until = now;
+		*until += message->elements * ELEMENT * SECOND /
+			  (((__u64)layout.plan->of.dim[dim].bandwidth << 30) /
+			   CHUNK_BANDWIDTH_UNIT);
+		add_event((struct event) {
+			.what = LEFT, .rank = rank, .dim = dim, .index = index,
+			.message = *message,
+		}, *until);
+	}
+}
+
+static int host_write(void *arg, const struct message *message)
+{
+	__u32 rank = (struct engine **)arg - engines;
+
+	outbox_put(&outboxes[rank][message->dim], message);
+	link_feed(rank, message->dim);
+	return 0;
+}
+
+static int happen(struct event event)
+{
+	const struct message *message = &event.message;
+	__u32 to = layout_rank(&layout, event.rank, event.dim, message->member);
+
+	now = event.at;
+	switch (event.what) {
+	case LEFT:
+		event.what = ARRIVED;
+		add_event(event, now + latency);
+		return 0;
+	case ARRIVED:
+		event.what = SENT;
+		add_event(event, now + latency);
+		return engine_arrived(engines[to], event.dim,
+				      layout_member(&layout, event.rank,
+						    event.dim), message->id);
+	case SENT:
+		outbox_done(&outboxes[event.rank][event.dim], event.index);
+		link_feed(event.rank, event.dim);
+		return engine_sent(engines[event.rank], message->id);
+	}
+	return -1;
+}
+
+static void count(void *arg, __u32 chunk, __u32 stage,
+		  const struct message *message)
+{
+	struct outbox *outbox = arg;
+
+	(void)chunk;
+	(void)stage;
+	outbox[message->dim].room++;
+}
+
+/* Return: ps, or 0 when it was not done. */
+static __u64 run(const struct chunk_plan *plan, __u32 in_flight)
+{
+	bool done = true;
+	__u32 rank, k;
+	void *window;
+	int ret = 0;
+
+	layout_init(&layout, plan);
+	window = calloc(layout.elements, ELEMENT);
+	memset(outboxes, 0, sizeof(outboxes));
+	memset(free_at, 0, sizeof(free_at));
+	now = 0;
+	for (rank = 0; rank < layout.ranks; rank++) {
+		engines[rank] = engine_new(&layout, rank, DATA_INT32, window,
+					   in_flight, host_write,
+					   &engines[rank]);
+		engine_messages(&layout, rank, count, outboxes[rank]);
+		for (k = 0; k < DIMS; k++) {
+			outboxes[rank][k].most = 8;
+			outbox_init(&outboxes[rank][k]);
+		}
+	}
+	for (rank = 0; rank < layout.ranks; rank++)
+		ret |= engine_start(engines[rank]);
+	while (nr_events)
+		ret |= happen(next_event());
+	for (rank = 0; rank < layout.ranks; rank++) {
+		done &= engine_is_done(engines[rank]);
+		engine_free(engines[rank]);
+		for (k = 0; k < DIMS; k++)
+			outbox_free(&outboxes[rank][k]);
+	}
+	free(window);
+	layout_free(&layout);
+	return done && !ret ? now : 0;
+}
+
+/* All ways to run a collective, against what the model says of its plan. */
+static void test_plan(const char *name, __u32 n0, __u32 n1,
+		      enum chunk_policy policy, enum chunk_queue queue)
+{
+	struct chunk_collective of = {
+		.size = 4 << 20, .chunks = 32, .dims = DIMS,
+		.dim = { { .endpoints = n0, .bandwidth = 2000 },
+			 { .endpoints = n1, .bandwidth = 1000 } },
+	};
+	__u64 predicted, worst = 0, least = -1;
+	struct chunk_model *model;
+	struct chunk_plan plan;
+	__u32 in_flight;
+	int alg;
+
+	chunk_plan_make(&plan, &of, policy);
+	plan.queue = queue;
+	model = chunk_model_new(&of);
+	predicted = chunk_model_run(model, &plan, NULL, NULL);
+	chunk_model_free(model);
+	/* A hundredth of what a message takes. */
+	latency = predicted / 32 / 3 / 100;
+	for (alg = CHUNK_RING; alg <= CHUNK_DIRECT; alg++)
+		for (in_flight = 3; in_flight <= 32; in_flight += 5) {
+			__u64 time;
+
+			plan.of.dim[0].alg = alg;
+			plan.of.dim[1].alg = alg;
+			time = run(&plan, in_flight);
+			if (time > worst)
+				worst = time;
+			if (time < least)
+				least = time;
+		}
+	ktap_result(least && worst <= predicted + predicted / 50,
+		    "%s over %ux%u: %.1f %% of what is predicted", name, n0, n1,
+		    100.0 * worst / predicted);
+	chunk_plan_free(&plan);
+}
+
+int main(void)
+{
+	static const struct {
+		const char *name;
+		enum chunk_policy policy;
+		enum chunk_queue queue;
+	} how[] = {
+		{ "the baseline", CHUNK_BASELINE, CHUNK_FIFO },
+		{ "Themis, FIFO", CHUNK_THEMIS, CHUNK_FIFO },
+		{ "Themis, SCF", CHUNK_THEMIS, CHUNK_SCF },
+	};
+	__u32 i;
+
+	ktap_begin();
+	for (i = 0; i < ARRAY_SIZE(how); i++) {
+		test_plan(how[i].name, 4, 2, how[i].policy, how[i].queue);
+		test_plan(how[i].name, 4, 4, how[i].policy, how[i].queue);
+		test_plan(how[i].name, 2, 8, how[i].policy, how[i].queue);
+	}
+	return ktap_end();
+}

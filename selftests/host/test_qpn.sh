@@ -1,0 +1,260 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# path discover notices routers that hash the destination queue pair number, and those
+# that spray packets, and no others; ports for given queue pairs are those that they take.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. selftests/host/routers.sh
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+
+own_namespaces --net
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+lose=/sys/fs/bpf/lose
+conditions=(plain lose cut limit)
+
+# "ip netns exec" would hide the BPF file system.
+on()
+{
+	local router=$1
+	shift
+
+	nsenter --net="/run/netns/$prefix$router" "$@"
+}
+
+discover()
+{
+	on h0 timeout 120 "$rocesteer" path discover --dev eth0 "$@"
+}
+
+routers()
+{
+	seq -f 'spine%g' 0 $((spines - 1))
+	printf '%s\n' leaf0 leaf1
+}
+
+# reseed [ROUTER...]
+reseed()
+{
+	local router
+
+	for router; do
+		on "$router" sysctl -qw \
+			"net.ipv4.fib_multipath_hash_seed=$((++fabric_seed * 7919))" &&
+			router_hash_seed "$prefix$router" || return
+	done
+}
+
+# uplinks SPINES: leaf0 has so many from now on
+uplinks()
+{
+	local s nh4=() nh6=()
+
+	for ((s = 0; s < $1; s++)); do
+		nh4+=(nexthop via "10.9.0.$((s * 4 + 2))")
+		nh6+=(nexthop via "fd00:9:0:$s::2")
+	done
+	ip -n "${prefix}leaf0" route replace 10.1.1.0/24 "${nh4[@]}" &&
+		ip -n "${prefix}leaf0" route replace fd00:1:1::/64 "${nh6[@]}"
+}
+
+# limit MILLISECONDS: ICMP errors of routers are so far apart; 0: as they come
+limit()
+{
+	local router
+
+	for router in $(routers); do
+		on "$router" sysctl -qw "net.ipv4.icmp_ratelimit=$1" \
+			"net.ipv6.icmp.ratelimit=$1"
+	done
+}
+
+# trouble add|del CONDITION
+trouble()
+{
+	local dev family
+
+	case $2-$1 in
+	lose-add)
+		for dev in dn0 s0 s1; do
+			echo "qdisc replace dev $dev clsact"
+			echo "filter add dev $dev ingress pref 4790 bpf direct-action" \
+				"object-pinned $lose/lose"
+		done | on leaf0 tc -batch - ;;
+	lose-del)
+		for dev in dn0 s0 s1; do
+			echo "filter del dev $dev ingress pref 4790"
+		done | on leaf0 tc -batch - ;;
+	cut-*)	for family in 4 6; do
+			ip -"$family" -n "${prefix}spine1" rule "$1" pref 1 iif l0 blackhole
+		done ;;
+	limit-add)	limit 20 ;;
+	limit-del)	limit 0 ;;
+	esac
+}
+
+# What path discover says of both peers, of the hash and of spraying
+verdict()
+{
+	jq -c '[.peers[] | [.qpn_hash, ((.reasons // []) | index("sprays") != null)]] |
+		unique'
+}
+
+# judges VERDICT TIMES: of as many fabrics
+judges()
+{
+	local want=$1 times=$2 i paths condition got right=0 options
+
+	for ((i = 0; i < times; i++)); do
+		condition=${conditions[i % 4]} paths=$((2 + i % 3)) options=()
+		# One of two paths is no choice. The dead one is not looked for, which takes long.
+		if [[ $condition == cut ]]; then
+			paths=4 options=(--paths 3 --retries 1)
+		fi
+		# shellcheck disable=SC2046 # words
+		reseed $(routers) && uplinks "$paths" && trouble add "$condition" || return
+		got=$(discover --peer 10.1.1.1,fd00:1:1::1 --probe-timeout 50 --json "${options[@]}" |
+			tee "$dir/json" | verdict)
+		trouble del "$condition"
+		if [[ $got == "$want" ]]; then
+			right=$((right + 1))
+		else
+			echo "$condition, $paths paths: $got"
+			cat "$dir/json"
+		fi
+	done
+	echo "$right of $times"
+	((right == times))
+}
+
+# The hash changes meanwhile, once. judges_changing VERDICT TIMES
+judges_changing()
+{
+	local want=$1 times=$2 i pid got right=0
+
+	for ((i = 0; i < times; i++)); do
+		uplinks $((2 + i % 3))
+		discover --peer 10.1.1.1 --rate 100 --json >"$dir/json" 2>/dev/null &
+		pid=$!
+		read -r -t "0.$((RANDOM % 9))" <> <(:)
+		reseed leaf0 || return
+		wait "$pid"
+		got=$(verdict <"$dir/json")
+		if [[ $got == "$want" ]]; then
+			right=$((right + 1))
+		else
+			cat "$dir/json"
+		fi
+	done
+	echo "$right of $times"
+	((right == times))
+}
+
+# The map is written, with a warning.
+warns()
+{
+	rm -f "$dir/ports.json"
+	discover --peer 10.1.1.1 --out "$dir/ports.json" 2>"$dir/stderr" &&
+		jq -e '.peers[0].qpn_hash == true' "$dir/ports.json" &&
+		grep '^10.1.1.1: switches hash the destination queue pair' "$dir/stderr" &&
+		"$rocesteer" path show "$dir/ports.json" | grep 'QPN-HASH' || return
+	# Beside a peer that was found later
+	fabric_hash off qpn_hash && uplinks 4
+	discover --peer 10.1.1.2 --out "$dir/ports.json" 2>"$dir/stderr" &&
+		! grep hash "$dir/stderr" &&
+		jq -ce '[.peers[] | {(.address): .qpn_hash}] | add ==
+			{"10.1.1.1": true, "10.1.1.2": null}' "$dir/ports.json" || return
+	fabric_hash on qpn_hash
+}
+
+refuses()
+{
+	local json status
+
+	json=$(discover --peer 10.1.1.1 --out "$dir/sprayed.json" --json)
+	status=$?
+	((status == 1)) && [[ ! -e $dir/sprayed.json ]] &&
+		jq -ce '.peers[0].reasons == ["sprays"]' <<<"$json" &&
+		discover --peer 10.1.1.1 --out "$dir/sprayed.json" --accept-incomplete &&
+		[[ -e $dir/sprayed.json ]]
+}
+
+received()
+{
+	ip -n "${prefix}leaf0" -s -j link show dn0 | jq '.[0].stats64.rx.packets'
+}
+
+# finds_ports TTL COLUMN PATHS QPN...: and packets to these queue pairs take these paths. At
+# most twenty probes for each on four paths.
+finds_ports()
+{
+	local ttl=$1 column=$2 paths=$3 before after
+	shift 3
+
+	rm -f "$dir/qpn.json"
+	discover --peer 10.1.1.1 --out "$dir/qpn.json" >"$dir/out" 2>&1 || return
+	before=$(received)
+	on h0 build/user/qpn_ports "$dir/qpn.json" "$@" >"$dir/found" || return
+	after=$(received)
+	echo "$(((after - before) / $#)) probes each"
+	awk '{ print $2, $5 }' "$dir/found" |
+		on h0 selftests/host/qpn_router.py 10.1.0.1 10.1.1.1 "$ttl" >"$dir/took"
+	awk -v n="$column" '{ print $n }' "$dir/found" | diff - "$dir/took" &&
+		(($(wc -l <"$dir/found") == $# * paths)) &&
+		((paths > 4 || (after - before) / $# <= 20))
+}
+
+# One path is dead: the others have ports.
+finds_the_others()
+{
+	local status
+
+	trouble add cut
+	on h0 build/user/qpn_ports "$dir/qpn.json" 17 18 >"$dir/found"
+	status=$?
+	trouble del cut
+	cat "$dir/found"
+	((status == 0)) && awk '{ bad += ($5 == 0) != ($3 == "10.9.0.6") }
+		END { exit bad || NR != 8 }' "$dir/found"
+}
+
+both_links()
+{
+	local router
+
+	for router in leaf1 spine0 spine1; do
+		on "$router" sysctl -qw net.ipv4.icmp_errors_use_inbound_ifaddr=1
+	done
+	fabric_hash on qpn_hash
+}
+
+defer fabric_destroy
+ktap_plan 12
+check "a fabric of 4 spines is made" fabric_create 4
+mkdir "$lose" && bpftool prog loadall build/bpf/qpn_hash.bpf.o "$lose" 2>/dev/null
+check "a five-tuple hash is not taken for one of queue pair numbers" \
+	judges '[[null,false]]' "$(few 8 20)"
+check "a five-tuple hash that changes is not taken for one of queue pair numbers" \
+	judges_changing '[[null,false]]' "$(few 4 10)"
+fabric_hash on qpn_hash
+check "a hash of queue pair numbers is noticed" judges '[[true,false]]' "$(few 8 20)"
+check "a hash of queue pair numbers that changes is noticed" \
+	judges_changing '[[true,false]]' "$(few 4 10)"
+uplinks 4
+check "path discover warns of the hash, and writes the map" warns
+# shellcheck disable=SC2046 # words
+check "ports are found for each queue pair" finds_ports 2 3 4 $(seq 1 991 16777215 | head -n 50)
+check "ports of the other paths are found when a path is dead" finds_the_others
+fabric_hash on packet_hash
+check "spraying is noticed" judges '[[null,true]]' "$(few 4 10)"
+check "a map of a fabric that sprays is written with --accept-incomplete only" refuses
+fabric_destroy
+check "a fabric of 2 spines with 2 links to each leaf is made" fabric_create 2 2
+both_links
+# shellcheck disable=SC2046 # words
+check "ports are found for each queue pair and parallel link" \
+	finds_ports 3 4 8 $(seq 70 991 16777215 | head -n 20)
+ktap_finish

@@ -1,0 +1,246 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer slice submit and queue: who starts when, and what the file says.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. selftests/host/slices.sh
+
+# One that takes half of all, one that takes all, and a small one.
+three()
+{
+	cluster '{"leaves":2,"spines":4,"gpus_per_leaf":4,"gpus_per_server":2}'
+	slice submit --gpus 4 --job half --duration 100 &&
+		slice submit --gpus 8 --job all --duration 10 &&
+		slice submit --gpus 1 --job one --duration 50 |
+		jq -e '.waiting == 3'
+}
+
+# queue ORDER NAMES: who waits in this order
+queue()
+{
+	slice queue --order "$1" |
+		jq -e --arg names "$2" '.started == [] and
+			([.waiting[].job] | join(" ")) == $names'
+}
+
+orders()
+{
+	three && queue fifo "half all one" &&
+		queue fewest-gpus "one half all" &&
+		queue shortest "all one half" &&
+		queue backfill "half all one" &&
+		jq -e '[.queue[].job] == ["half", "all", "one"]' "$file"
+}
+
+# The first that has no place holds back those behind it.
+blocks()
+{
+	three && slice queue --start | jq -e '[.started[].job] == ["half"] and
+		.started[0].stage == "leaf" and .started[0].jwt_s >= 0 and
+		([.waiting[] | [.job, .lacks]] ==
+			[["all", "gpus"], ["one", null]])' &&
+		jq -e '(.jobs | keys) == ["half"] and (.queue | length) == 2 and
+			(.jobs.half | has("submitted") and has("since"))' \
+			"$file" &&
+		slice release --job half | jq -e '.gpus == 4 and .jwt_s >= 0 and
+			.jct_s == .jwt_s + .jrt_s' &&
+		slice queue --start | jq -e '[.started[].job] == ["all"] and
+			[.waiting[].job] == ["one"]' &&
+		slice release --job all &&
+		slice queue --start | jq -e '[.started[].job] == ["one"] and
+			.waiting == []' &&
+		jq -e '.queue == []' "$file" && file_is_right
+}
+
+fewest_first()
+{
+	three && slice queue --start --order fewest-gpus |
+		jq -e '[.started[].job] == ["one", "half"] and
+			[.waiting[].job] == ["all"]' &&
+		file_is_right
+}
+
+# What has a place passes those without, which say what they lack. Nothing is started
+# without --start, and then it is not known what lacks behind the one to start.
+backfill()
+{
+	three && slice submit --gpus 8 --job most &&
+		slice queue --order backfill | jq -e '.started == [] and
+			all(.waiting[]; has("lacks") | not)' &&
+		slice queue --start --order backfill |
+		jq -e '[.started[].job] == ["half", "one"] and
+			([.waiting[] | [.job, .lacks]] ==
+				[["all", "gpus"], ["most", "gpus"]])' &&
+		slice queue | jq -e '[.waiting[].lacks] == ["gpus", null]' &&
+		jq -e '(.jobs | keys) == ["half", "one"]' "$file" &&
+		file_is_right
+}
+
+withdraws()
+{
+	three && slice release --job all | jq -e '.gpus == 0' &&
+		jq -e '[.queue[].job] == ["half", "one"]' "$file" &&
+		slice queue --start | jq -e '[.started[].job] ==
+			["half", "one"]' &&
+		jq -s -e 'map(.decision) == ["submit", "submit", "submit",
+			"withdraw", "alloc", "alloc"]' "$file.journal" &&
+		file_is_right
+}
+
+# By its name a job gets what it waits for, not something else.
+alloc_of_a_waiting_job()
+{
+	three && refused 1 exists "the job all is in the queue with 8 GPUs, not 2" \
+		alloc --gpus 2 --job all &&
+		refused 1 exists "is in the queue with 8 GPUs, not 2" \
+			alloc --servers 0/0 --job all --dry-run &&
+		slice alloc --gpus 8 --job all | jq -e '.stage == "vclos"' &&
+		jq -e '[.queue[].job] == ["half", "one"] and
+			(.jobs.all | has("submitted"))' "$file" && file_is_right
+}
+
+moves_circuits()
+{
+	cluster '{"leaves":2,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+		"oxcs":2,"spine_ports":2,"circuits":[[0,0],[1,1]]}'
+	slice submit --gpus 4 --job a &&
+		slice queue --start | jq -e '.waiting[0].lacks == "network"' &&
+		slice queue --start --ocs --driver false |
+		jq -e '.error.code == "driver"' &&
+		jq -e '(.queue | length) == 1 and .circuits[0] == [0, 0]' "$file" &&
+		slice queue --start --ocs --driver true |
+		jq -e '.started[0].stage == "ocs" and .waiting == []' &&
+		file_is_right
+}
+
+# Two that have places, and a driver that breaks down before the second: what was
+# started is said, with the error.
+says_what_it_started()
+{
+	local out=$dir/out
+
+	cluster '{"leaves":2,"spines":2,"gpus_per_leaf":3,"gpus_per_server":1,
+		"oxcs":2,"spine_ports":2,"circuits":[[0,0],[1,1]]}'
+	slice submit --gpus 1 --job a && slice submit --gpus 4 --job b &&
+		cp "$file" "$dir/before" || return
+	slice queue --start --ocs --driver false >"$out"
+	(($? == 1)) && jq -s -e 'length == 1 and (.[0] |
+		[.started[].job] == ["a"] and .error.code == "driver" and
+		(has("waiting") | not))' "$out" && cp "$dir/before" "$file" &&
+		rm "$file.journal" || return
+	"$rocesteer" slice queue --start --ocs --driver false \
+		--cluster "$file" >"$out" 2>"$dir/said"
+	(($? == 1)) && cat "$out" "$dir/said" &&
+		awk 'NR == 1 { ok = $1 == "STARTED" } NR == 2 { ok = ok && $1 == "a" }
+			END { exit !(ok && NR == 2) }' "$out" &&
+		[[ $(<"$dir/said") == "rocesteer: false: exit status 1"* ]] &&
+		jq -e '(.jobs | keys) == ["a"] and .queue[0].job == "b"' "$file"
+}
+
+# It would hold back all others for ever. What failed or is in use may come back.
+never_fits()
+{
+	cluster '{"leaves":2,"spines":3,"gpus_per_leaf":4,"gpus_per_server":2,
+		"failed":{"leaves":[0]},"free_gpus":[[0,0],[2,2]]}'
+	refused 3 shape "5 GPUs: under several leaves a job has whole servers of 2" \
+		submit --gpus 5 &&
+		refused 3 shape "8 GPUs: the leaves of the empty cluster have no number of lanes" \
+			submit --gpus 8 &&
+		slice submit --gpus 3 &&
+		cluster '{"leaves":2,"spines":4,"gpus_per_leaf":4,
+			"gpus_per_server":2,"failed":{"spines":[0]}}' &&
+		slice submit --gpus 5 | jq -e '.error.hint ==
+			"The nearest numbers of GPUs that fit are 4 and 6."' &&
+		slice submit --gpus 6 --job uneven && slice release --job uneven &&
+		slice submit --gpus 8 &&
+		slice queue | jq -e '.waiting[0].lacks == "network"'
+}
+
+# Circuits are moved, but a spine has one port at each OXC.
+never_fits_circuits()
+{
+	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
+		"oxcs":2,"spine_ports":1}'
+	refused 3 shape "6 GPUs: the leaves of the empty cluster have no number of lanes" \
+		submit --gpus 6 && slice submit --gpus 4 &&
+		jq '.queue[0].gpus = 6' "$file" >"$dir/old" &&
+		cp "$dir/old" "$file" &&
+		slice queue | jq -e '.waiting[0].lacks == "shape"'
+}
+
+usage()
+{
+	three && refused 1 exists "the job all is there already" \
+		submit --gpus 1 --job all &&
+		refused 3 gpus "GPUs wanted: 9, there are 8" submit --gpus 9 &&
+		refused 2 usage "--duration: '0'" submit --gpus 1 --duration 0 &&
+		refused 2 usage "--job: 'a/b'" submit --gpus 1 --job a/b &&
+		refused 2 usage "--order: 'last'" queue --order last &&
+		refused 2 usage "--driver COMMAND is missing" \
+			queue --start --ocs &&
+		refused 2 no-ocs "oxcs: is missing" queue --ocs
+}
+
+# A field of that name in the file is not what the first one lacks.
+lacks_its_own()
+{
+	cluster '{"leaves":1,"spines":1,"gpus_per_leaf":2,"gpus_per_server":1,
+		"queue":[{"job":"a","gpus":1,"submitted":"2026-01-02T03:04:05Z",
+			"lacks":[null],"site":[null]}]}'
+	slice queue | jq -e '.waiting[0] | .site == [null] and
+		(has("lacks") | not)' &&
+		"$rocesteer" slice queue --cluster "$file"
+}
+
+# wrong FIELD MESSAGE QUEUE
+wrong()
+{
+	cluster "{\"leaves\":1,\"spines\":1,\"gpus_per_leaf\":2,
+		\"gpus_per_server\":1,\"queue\":$3}"
+	refused 2 bad-file "$file: $1: $2" queue
+}
+
+wrong_files()
+{
+	local a='"job":"a","gpus":1,"submitted":"2026-01-02T03:04:05Z"'
+
+	wrong queue "is of type object" '{}' &&
+		wrong "queue[0]" "is not an object" '[1]' &&
+		wrong "queue[0].job" "is missing" '[{}]' &&
+		wrong "queue[0].gpus" "3 is not a number from 1 to 2" \
+			"[{${a/s\":1/s\":3}}]" &&
+		wrong "queue[0].submitted" "is not an RFC 3339 time" \
+			"[{${a/T03/ 03}}]" &&
+		wrong "queue[0].duration" "0 is not" "[{$a,\"duration\":0}]" &&
+		wrong "queue[0].job" "is not the name of a job" \
+			"[{${a/\"a\"/\"a b\"}}]" &&
+		wrong "queue[1].job" "is there more than once" "[{$a},{$a}]"
+}
+
+schema()
+{
+	three && slice queue --start >"$dir/out" &&
+		/usr/bin/python3 -c 'import json, sys, jsonschema
+schema, cluster = (json.load(open(name)) for name in sys.argv[1:])
+jsonschema.validate(cluster, schema)
+assert cluster["queue"]' Documentation/cluster.schema.json "$file"
+}
+
+ktap_plan 14
+check "jobs wait in the order that is asked for" orders
+check "the first one without a place holds the others back" blocks
+check "with the fewest GPUs first, small ones pass" fewest_first
+check "in backfill what has a place passes" backfill
+check "a job that waits can be taken back" withdraws
+check "a slice for a job that waits is of the size it waits for" alloc_of_a_waiting_job
+check "circuits are moved for a job that waits" moves_circuits
+check "what was started before a failure is said" says_what_it_started
+check "what a job lacks is not read from the file" lacks_its_own
+check "a job that fits no empty cluster is not queued" never_fits
+check "nor one that circuits cannot be moved for" never_fits_circuits
+check "wrong usage" usage
+check "wrong files: file and field are named" wrong_files
+check "files fit the schema" schema
+ktap_finish

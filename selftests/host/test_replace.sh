@@ -1,0 +1,272 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Jobs get other port maps, and programs are replaced, while flows go on; jobs come from files
+# of a directory. On this machine's kernel, without the module: flows are frames sent by a
+# veth, and counted by their source port at the other end.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+killat=$(realpath -- build/selftests/killat)
+
+own_namespaces --net
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+jobs=$dir/jobs.d
+psn=0
+daemon=''
+defer daemon_kill
+
+ready()
+{
+	ip link add name rs0 mtu 4200 type veth peer name rs1 &&
+		ip link set rs0 up &&
+		ip link set rs1 up &&
+		ip link set lo up &&
+		ip address add 10.1.0.1/32 dev lo &&
+		port_map all 1 2 3 4 && port_map fewer 1 3 4 && mkdir "$jobs"
+}
+
+# port_map NAME SPINE..: port 50000 + SPINE takes the path over each
+port_map()
+{
+	local paths='' p=0 spine
+
+	for spine in "${@:2}"; do
+		paths+=",{\"path\":$((p++)),\"router\":\"10.255.1.$spine\",
+			\"ports\":[$((50000 + spine))]}"
+	done
+	cat >"$dir/$1.json" <<-E
+	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
+	 "device":"rs0","hop":2,"peers":[
+	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
+	   "leaf":"10.255.0.2","probed":4,"paths":[${paths:1}]},
+	  {"address":"10.1.1.2","source":"10.1.0.1","local":false,
+	   "leaf":"10.255.0.2","probed":4,"paths":[${paths:1}]}]}
+	E
+}
+
+# job VERB [OPTION..]: nobody answers to probes here
+job()
+{
+	"$rocesteer" --json job "$@"
+}
+
+# One packet of each of eight flows, with the next PSN
+send()
+{
+	selftests/host/flows.py rs0 10.1.0.1 10.1.1.1 \
+		"$(seq -s , 100 107)" $((psn++))
+}
+
+ports()
+{
+	"$rocesteer" --json flow show | jq -c '[.flows[] | .port] | sort | map(. - 50000)'
+}
+
+loads()
+{
+	job load --job 1 --port-map "$dir/all.json" --all --no-verify >"$dir/out" && send &&
+		[[ $(ports) == "[1,1,2,2,3,3,4,4]" ]]
+}
+
+replace()
+{
+	job replace --job 1 --port-map "$dir/$1.json" --all --no-verify >"$dir/out"
+}
+
+leaves_a_path()
+{
+	replace fewer && jq -e '.moved == 2' "$dir/out" && send && ports &&
+		[[ $(ports | jq -c 'unique') == "[1,3,4]" ]] &&
+		job show --job 1 | jq -e '.groups[0].flows | sort == [2,3,3]'
+}
+
+takes_a_path()
+{
+	replace all && send && ports && [[ $(ports) == "[1,1,2,2,3,3,4,4]" ]]
+}
+
+# Flows that need not move keep what was counted of them.
+keeps_flows()
+{
+	local before after
+
+	before=$("$rocesteer" --json flow show | jq '[.flows[].packets] | add')
+	replace all && jq -e '.moved == 0' "$dir/out" || return
+	after=$("$rocesteer" --json flow show | jq '[.flows[].packets] | add')
+	((before == after))
+}
+
+forgets_peers()
+{
+	jq 'del(.peers[0])' "$dir/all.json" >"$dir/other.json" && replace other &&
+		"$rocesteer" --json flow show | jq -e '.flows == []' &&
+		replace all && send && [[ $(ports) == "[1,1,2,2,3,3,4,4]" ]]
+}
+
+# refuses CODE OPTION..
+refuses()
+{
+	! job replace --port-map "$dir/all.json" --no-verify "${@:2}" >"$dir/out" &&
+		jq -e --arg code "$1" '.error.code == $code' "$dir/out"
+}
+
+refuses_others()
+{
+	refuses other-job --job 1 --flow 10.1.1.1/100 && refuses no-job --job 2 --all &&
+		refuses other-job --job 1 --all --actuator packet &&
+		[[ $(ports) == "[1,1,2,2,3,3,4,4]" ]]
+}
+
+new_programs()
+{
+	local before after
+
+	before=$(bpftool -j prog show pinned /sys/fs/bpf/rocesteer/netns-*/egress | jq .id)
+	"$rocesteer" --json prog load >"$dir/out" || return
+	after=$(bpftool -j prog show pinned /sys/fs/bpf/rocesteer/netns-*/egress | jq .id)
+	((before != after)) && send && [[ $(ports) == "[1,1,2,2,3,3,4,4]" ]] &&
+		[[ $(bpftool -j net show dev rs0 |
+			jq '[.[].tc[] | select(.name == "rocesteer_egress") | .prog_id]') == \
+			"$(jq -nc "[$after]" | jq .)" ]] &&
+		! find /sys/fs/bpf/rocesteer -name '*_old*' -o -name '*_new' | grep .
+}
+
+steered()
+{
+	"$rocesteer" --json stat | jq .verdicts.steered
+}
+
+# Each packet is steered, whenever the command was killed, and the next one has its way.
+survives()
+{
+	local at before status
+
+	for ((at = 20; ; at += $(few 100 7))); do
+		before=$(steered)
+		"$killat" "$at" 60 "$rocesteer" prog load >/dev/null 2>&1
+		status=$?
+		send || return
+		(($(steered) == before + 8)) || { echo "killed at $at"; return 1; }
+		((status == 99)) || break
+	done
+	((status == 0)) && new_programs
+}
+
+stay_and_go()
+{
+	job unload --all >"$dir/out" && "$rocesteer" prog show &&
+		"$rocesteer" prog unload && [[ ! $(ls /sys/fs/bpf/rocesteer) ]] &&
+		"$rocesteer" prog unload
+}
+
+refuses_layouts()
+{
+	local pin
+
+	loads || return
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
+	rm "$pin/rs_tags" && bpftool map create "$pin/rs_tags" type hash key 8 value 8 \
+		entries 1 name rs_tags &&
+		! "$rocesteer" --json prog load >"$dir/out" &&
+		jq -e '.error.code == "version" and (.error.message | test("rs_tags"))' \
+			"$dir/out" && rm -r "$pin"
+}
+
+daemon_start()
+{
+	rm -f "$dir/log"
+	JOURNAL_STREAM=$1 "$rocesteer" daemon --job-files "$jobs" >"$dir/log" 2>&1 &
+	daemon=$!
+	busywait 20000 grep -q ' start ' "$dir/log"
+}
+
+daemon_kill()
+{
+	[[ ! $daemon ]] || kill "$daemon"
+	wait "$daemon" 2>/dev/null
+	daemon=''
+}
+
+# job_file NAME TEXT
+job_file()
+{
+	echo "$2" >"$dir/new" && mv "$dir/new" "$jobs/$1.json"
+}
+
+loaded()
+{
+	[[ $(job list 2>/dev/null | jq -c '[.jobs[].job] | sort') == "$1" ]]
+}
+
+at_start()
+{
+	job_file good "{\"job\":5,\"port_map\":\"$dir/all.json\",\"all\":true,\"no_verify\":true}"
+	job_file bad '{"job":6,"portmap":"/x"}'
+	job_file worse '{"job":'
+	daemon_start 1 && cat "$dir/log" && loaded "[5]" && send &&
+		[[ $(ports) == "[1,1,2,2,3,3,4,4]" ]] &&
+		grep -q '^<6>.* job-loaded job 5 ' "$dir/log" &&
+		grep -q '^<3>.*/bad.json: portmap: is no option' "$dir/log" &&
+		grep -q '^<3>.*/worse.json' "$dir/log"
+}
+
+on_reload()
+{
+	rm "$jobs/bad.json" "$jobs/worse.json"
+	job_file good "{\"job\":5,\"port_map\":\"$dir/fewer.json\",\"all\":true,\"no_verify\":true}"
+	kill -HUP "$daemon" && busywait 20000 has_fewer && loaded "[5]"
+}
+
+has_fewer()
+{
+	[[ $(job show --job 5 | jq '.groups[0].routers | length') == 3 ]]
+}
+
+when_device_comes()
+{
+	job_file late "{\"job\":7,\"port_map\":\"$dir/late.json\",\"all\":true,\"no_verify\":true}"
+	sed 's/"rs0"/"rs2"/' "$dir/all.json" >"$dir/late.json"
+	kill -HUP "$daemon" && busywait 20000 grep -q 'no network device rs2' "$dir/log" &&
+		loaded "[5]" && ip link add name rs2 type veth peer name rs3 &&
+		ip link set rs2 up && busywait 20000 loaded "[5,7]"
+	cat "$dir/log"
+	loaded "[5,7]" && (($(grep -c 'no network device rs2' "$dir/log") == 1))
+}
+
+when_file_goes()
+{
+	rm "$jobs/late.json" && kill -HUP "$daemon" && busywait 20000 loaded "[5]"
+}
+
+# A job that is configured is as the file says after a restart, and its flows are there.
+after_restart()
+{
+	local before
+
+	before=$(ports)
+	daemon_kill && loaded "[5]" && daemon_start '' && loaded "[5]" && ! grep '^<' "$dir/log" &&
+		[[ $(ports) == "$before" ]] && daemon_kill && job unload --all
+}
+
+ktap_plan 16
+check "a device and port maps" ready
+check "a job with eight flows over four paths" loads
+check "a path that is no longer in the map is left" leaves_a_path
+check "a path that is in the map again is taken" takes_a_path
+check "the same map moves nothing" keeps_flows
+check "flows of peers that are no longer in the map are forgotten" forgets_peers
+check "another owner or actuator, or a job that is not loaded, is refused" refuses_others
+check "programs are replaced, and flows keep their paths" new_programs
+check "packets are steered whenever prog load is killed" survives
+check "programs stay without a job until they are let go" stay_and_go
+check "tables of another layout are refused, and stay" refuses_layouts
+check "the daemon loads jobs from files, and tells bad ones" at_start
+check "a reload replaces a job by what its file says" on_reload
+check "a job is loaded when its device appears" when_device_comes
+check "a job whose file is gone is unloaded" when_file_goes
+check "a restart of the daemon leaves flows as they are" after_restart
+ktap_finish

@@ -1,0 +1,468 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rocesteer status finds what is wrong, and nothing else: a fabric of Linux routers, on this
+# machine's kernel, without the module. And job load refuses a port map that the fabric does
+# not keep to.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. selftests/host/routers.sh
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+
+own_namespaces --net
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+map=$dir/ports.json
+daemon=''
+
+# "ip netns exec" would hide the BPF file system.
+on_h0()
+{
+	nsenter --net="/run/netns/${prefix}h0" timeout 60 "$@"
+}
+
+load()
+{
+	on_h0 "$rocesteer" --json job load --job 7 --all --port-map "$map" "$@" \
+		>"$dir/loaded" 2>&1
+	local status=$?
+	cat "$dir/loaded"
+	return "$status"
+}
+
+unload()
+{
+	on_h0 "$rocesteer" job unload --all
+}
+
+# socket: of the daemon
+socket()
+{
+	find /run/rocesteer -name 'netns-*.sock'
+}
+
+is_ready()
+{
+	jq -s -e 'any(.[]; .event == "start")' "$dir/events"
+}
+
+# Until the programs are attached: it listens before.
+daemon_start()
+{
+	rm -f "$dir/events"
+	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/events" &
+	daemon=$!
+	busywait 20000 is_ready
+}
+
+daemon_kill()
+{
+	[[ $daemon ]] || return 0
+	kill "-${1:-TERM}" "$daemon"
+	wait "$daemon"
+	daemon=''
+}
+
+ready()
+{
+	fabric_create 4 &&
+		on_h0 "$rocesteer" path discover --dev eth0 --paths 4 \
+			--peer 10.1.1.1,10.1.1.2 --out "$map" &&
+		load && daemon_start &&
+		on_h0 selftests/host/flows.py eth0 10.1.0.1 10.1.1.1 \
+			"$(seq -s , 16 23)" 0,1,2
+}
+
+# What a host without the module has: no job needs one here.
+silent()
+{
+	on_h0 "$rocesteer" --json status >"$dir/status" && jq . "$dir/status" && jq -e '(.fault | not) and
+		[.findings[] | [.severity, .code]] == [["note", "module-absent"]]' \
+		"$dir/status"
+}
+
+# finds SEVERITY CODE: with that exit status, and words of what to do
+finds()
+{
+	local want=0
+
+	[[ $1 != error ]] || want=1
+	on_h0 "$rocesteer" --json status >"$dir/status"
+	(($? == want)) || { jq . "$dir/status"; return 1; }
+	jq '.findings, .not_looked_at' "$dir/status"
+	jq -e --arg severity "$1" --arg code "$2" '.fault == ($severity == "error") and
+		any(.findings[]; .severity == $severity and .code == $code and
+			(.hint | length) > 20)' "$dir/status" &&
+		on_h0 "$rocesteer" status | grep -q "^$1 .*$2"
+}
+
+# finds_no CODE
+finds_no()
+{
+	on_h0 "$rocesteer" --json status >"$dir/status"
+	jq -e --arg code "$1" 'all(.findings[]; .code != $code)' "$dir/status"
+}
+
+# edit MAP STRUCT MEMBER OFFSET BYTE: in every entry of the tables
+edit()
+{
+	local pin at key value
+
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_$1
+	at=$(($(value_byte "$1" "$2" "$3") + $4))
+	while read -r key; read -r value; do
+		# shellcheck disable=SC2086 # bytes
+		bpftool map update pinned "$pin" key $key value $value || return
+	done < <(bpftool -j map dump pinned "$pin" | jq -r --argjson at "$at" \
+		--arg byte "$5" '.[] | .key, (.value | .[$at] = $byte) | join(" ")')
+}
+
+shows_the_job()
+{
+	silent && jq -e --arg map "$map" '.jobs == [.jobs[0]] and (.jobs[0] |
+		.job == 7 and .served and .first and .flows == 8 and .imbalance == 1 and
+		.retransmissions == 0 and .no_port == 0 and .port_map == $map and
+		.source.options["port-map"] == $map and .source.options.all and
+		.source.generation == 1 and
+		((.verified | fromdate) - now | fabs) < 60)' "$dir/status" &&
+		[[ $(stat -c %a "$(dirname -- "$(echo /run/rocesteer/*/job-7.json)")") == 700 ]] &&
+		on_h0 "$rocesteer" status >"$dir/said" && cat "$dir/said" &&
+		grep -q '^ *7 *eth0 *yes *yes *8 ' "$dir/said"
+}
+
+counts_what_is_sent_again()
+{
+	on_h0 selftests/host/flows.py eth0 10.1.0.1 10.1.1.1 16 3,4,3,4 && silent &&
+		jq -e '.jobs[0].retransmissions == 1' "$dir/status"
+}
+
+not_first()
+{
+	echo '__attribute__((section("tcx/egress"))) int f(void *c) { return -1; }' |
+		clang -O2 -target bpf -c -x c -o "$dir/next.o" - &&
+		bpftool prog load "$dir/next.o" /sys/fs/bpf/next || return
+	export -f attach_first
+	on_h0 bash -c 'attach_first eth0 /sys/fs/bpf/next' && finds error not-first &&
+		unload && load && silent &&
+		on_h0 bpftool net detach tcx_egress dev eth0 && rm /sys/fs/bpf/next
+}
+
+# The programs are detached, as when a device was away.
+not_served()
+{
+	local pin
+
+	daemon_kill
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*/link_egress_*)
+	rm "$pin" && finds error not-served && daemon_start && silent
+}
+
+# No daemon looks meanwhile: it would find the ports again.
+without_port()
+{
+	daemon_kill
+	edit peers peer sport 6 0x00 && edit peers peer sport 7 0x00 &&
+		finds error no-port && jq -e '.jobs[0].no_port == 1' "$dir/status" &&
+		unload && load && daemon_start && silent
+}
+
+path_is_down()
+{
+	daemon_kill
+	edit groups group down 0 0x04 && finds error path-down &&
+		edit groups group down 0 0x00 && daemon_start && silent
+}
+
+hash_otherwise()
+{
+	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed="$1"
+}
+
+stale()
+{
+	daemon_kill
+	hash_otherwise 4711 && finds error stale-map &&
+		on_h0 "$rocesteer" --json status --no-probe |
+			jq -e 'all(.findings[]; .code != "stale-map")' &&
+		hash_otherwise 11 && daemon_start && silent
+}
+
+load_refuses_stale()
+{
+	daemon_kill
+	unload && hash_otherwise 4711 || return
+	load
+	(($? == 1)) && jq -e '.error.code == "stale-map" and
+		(.error.hint | contains("path verify") and contains("path discover"))' \
+		"$dir/loaded" && on_h0 "$rocesteer" --json job list | jq -e '.jobs == []' &&
+		load --no-verify && finds error stale-map && unload && hash_otherwise 11 &&
+		load && daemon_start && silent
+}
+
+# answer YES-OR-NO: whether the spines do
+answer()
+{
+	local s value=0
+
+	[[ $1 == no ]] || value=100000
+	for s in 0 1 2 3; do
+		in_ns "spine$s" sysctl -qw net.ipv4.icmp_ratelimit=$((100000 - value)) \
+			net.ipv4.icmp_msgs_burst="$value" \
+			net.ipv4.icmp_msgs_per_sec="$value" ||
+			return
+	done
+}
+
+# says WORDS: what job load writes on standard error, of a map of 40 peers
+says()
+{
+	on_h0 "$rocesteer" job load --job 7 --all --port-map "$dir/forty.json" \
+		2>"$dir/said" >/dev/null
+	local status=$?
+	cat "$dir/said"
+	((!status)) && grep -q "$1" "$dir/said"
+}
+
+# No answer proves nothing: neither for the map nor against it. Of a large map a part is
+# probed, of each router six ports at most.
+load_warns_without_answers()
+{
+	unload && on_h0 "$rocesteer" job load --job 7 --all --port-map "$map" 2>"$dir/said" &&
+		[[ ! -s $dir/said ]] && unload || return
+	jq '.peers[0] as $p | .peers = [range(10; 50) | $p + {address: "10.1.1.\(.)"}]' "$map" \
+		>"$dir/forty.json" || return
+	answer no && says '24 of 24 ports got no answer' && finds note no-answer &&
+		answer yes && finds error stale-map &&
+		jq -e 'any(.findings[]; .message | contains("of 24 ports"))' "$dir/status" &&
+		unload && load && silent
+}
+
+# address OLD NEW: of the host
+address()
+{
+	on_h0 ip address del "10.1.0.$1/24" dev eth0 &&
+		on_h0 ip address add "10.1.0.$2/24" dev eth0 &&
+		on_h0 ip route replace default via 10.1.0.254
+}
+
+# The job gets a map of the new address while it is loaded, and then that of the old one.
+foreign()
+{
+	daemon_kill
+	address 1 9 && finds error foreign-map &&
+		on_h0 "$rocesteer" path discover --dev eth0 --paths 4 \
+			--peer 10.1.1.1,10.1.1.2 --out "$dir/other.json" &&
+		on_h0 "$rocesteer" job replace --job 7 --all --port-map "$dir/other.json" &&
+		finds_no foreign-map && address 9 1 && finds error foreign-map &&
+		on_h0 "$rocesteer" job replace --job 7 --all --port-map "$map" &&
+		daemon_start && silent
+}
+
+changed()
+{
+	touch -d '+1 minute' "$map" && finds note map-changed &&
+		on_h0 "$rocesteer" job replace --job 7 --all --port-map "$map" && silent
+}
+
+other_version()
+{
+	edit version version version 0 0x39 && finds note version &&
+		on_h0 "$rocesteer" prog load && silent && on_h0 "$rocesteer" prog unload
+}
+
+daemon_is_dead()
+{
+	daemon_kill KILL
+	[[ $(socket) ]] && finds error daemon-dead && daemon_start && silent && daemon_kill &&
+		finds note daemon-dead && daemon_start && silent
+}
+
+# As root of another version's module would see it: the tables say what the job wants.
+wants_the_module()
+{
+	edit jobs job pid 0 0x01 && finds error module-absent &&
+		edit jobs job pid 0 0x00 && edit jobs job actuator 0 0x02 &&
+		finds error module-absent && edit jobs job actuator 0 0x00 && silent
+}
+
+gro_is_on()
+{
+	local feature
+
+	for feature in rx-gro-list rx-udp-gro-forwarding; do
+		on_h0 ethtool -K eth0 "$feature" on && finds note gro &&
+			on_h0 ethtool -K eth0 "$feature" off && silent || return
+	done
+	# Who restores order cannot do it with aggregates.
+	on_h0 ethtool -K eth0 rx-gro-list on && edit jobs job reseq 0 0x02 &&
+		finds error gro && edit jobs job reseq 0 0x00 &&
+		on_h0 ethtool -K eth0 rx-gro-list off && silent
+}
+
+# drops RULE: in a chain of hook input
+drops()
+{
+	on_h0 nft "add table inet t; add chain inet t c { type filter hook input priority 0; }
+		add rule inet t c $1"
+}
+
+firewall()
+{
+	local rule
+
+	for rule in "udp dport 4791 drop" "udp dport { 53, 4791 } reject" \
+		"udp dport 4000-5000 counter drop" "udp dport { 4000-5000 } drop" \
+		"th dport 4791 drop"; do
+		drops "$rule" && finds error firewall && on_h0 nft flush ruleset ||
+			return
+	done
+	for rule in "udp dport 4791 accept" "udp dport 4792 drop" "udp sport 4791 drop" \
+		"tcp dport 4791 drop" "udp dport 4791 counter" "udp dport != 4791 drop"; do
+		drops "$rule" && finds_no firewall && on_h0 nft flush ruleset || return
+	done
+	silent
+}
+
+says_what_it_did_not_see()
+{
+	mkdir -p "$dir/few" && ln -sf "$(command -v sh)" "$dir/few/sh" || return
+	on_h0 env PATH="$dir/few" "$rocesteer" --json status |
+		jq -e '.not_looked_at == [{what: "the firewall: nft is not installed"}]'
+}
+
+# Who tracks no more forgets after four seconds here.
+tracks()
+{
+	on_h0 sysctl -qw net.netfilter.nf_conntrack_udp_timeout=4 &&
+		on_h0 nft 'add table inet t; add chain inet t c { type filter hook output priority 0; }
+		add rule inet t c ct state new counter' &&
+		on_h0 python3 -c 'import socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("10.1.1.1", 4791))' &&
+		finds note conntrack && on_h0 nft flush ruleset && busywait 20000 silent
+}
+
+# is_full TRUE-OR-FALSE ENTRIES: with so many peers
+is_full()
+{
+	on_h0 "$rocesteer" --json status --no-probe >"$dir/status"
+	jq '.host, .findings' "$dir/status"
+	jq -e --argjson full "$1" --argjson used "$2" '.fault == $full and
+		any(.findings[]; .code == "table-full") == $full and
+		(.host | .table == "rs_peers" and .used == $used and .room == 16384)' \
+		"$dir/status"
+}
+
+# 1,000 peers of each job: 15 jobs have more than 90 % of the room.
+fills_up()
+{
+	local id
+
+	unload || return
+	jq '.peers[0] as $p | .peers = [range(1000) |
+		$p + {address: "10.2.\(. / 250 | floor).\(. % 250 + 1)"}]' "$map" \
+		>"$dir/many.json" || return
+	for id in {1..15}; do
+		on_h0 "$rocesteer" --json job load --job "$id" --no-verify \
+			--port-map "$dir/many.json" --flow "10.2.0.1/$((16 + id))" || return
+		((id != 14)) || is_full false 14000 || return
+	done
+	is_full true 15000 && unload && load && silent
+}
+
+# /etc is ours for a while.
+is_to_be_loaded()
+{
+	mkdir "$dir/upper" && mount -t tmpfs etc "$dir/upper" &&
+		mkdir "$dir/upper/"{new,work} &&
+		mount -t overlay etc /etc \
+			-o "lowerdir=/etc,upperdir=$dir/upper/new,workdir=$dir/upper/work" &&
+		mkdir -p /etc/rocesteer/jobs.d || return
+	echo '{"job":7}' >/etc/rocesteer/jobs.d/7.json
+	echo 'See the manual: job 99' >/etc/rocesteer/jobs.d/README
+	silent && echo '{"name":"next","job":8}' >/etc/rocesteer/jobs.d/8.json &&
+		finds error not-loaded && rm /etc/rocesteer/jobs.d/8.json &&
+		echo '{"job":9' >/etc/rocesteer/jobs.d/9.json && finds error job-file
+	local status=$?
+	umount /etc "$dir/upper"
+	return "$status"
+}
+
+is_packed()
+{
+	local file
+
+	on_h0 "$rocesteer" --json status --bundle "$dir/report.tar.gz" | jq -c .files || return
+	[[ $(stat -c %a "$dir/report.tar.gz") == 600 ]] &&
+		tar -xzf "$dir/report.tar.gz" -C "$dir" || return
+	ls -l "$dir/rocesteer-status"
+	for file in status jobs job-7 flows stat port-map-7; do
+		jq -e . "$dir/rocesteer-status/$file.json" >/dev/null || return
+	done
+	diff "$map" "$dir/rocesteer-status/port-map-7.json" &&
+		jq -e '.jobs[0].job == 7' "$dir/rocesteer-status/status.json" &&
+		grep -q "$(uname -r)" "$dir/rocesteer-status/uname.txt" &&
+		grep -q rs_flows "$dir/rocesteer-status/bpf-map.txt" &&
+		[[ ! $(ls -d /tmp/rocesteer-?????? 2>/dev/null) ]]
+}
+
+# The record goes with the job; what is left of one of before is not believed.
+forgets()
+{
+	local record
+
+	record=$(echo /run/rocesteer/netns-*/job-7.json) && cp "$record" "$dir/old" && unload &&
+		[[ ! -e $(dirname -- "$record") ]] || return
+	on_h0 "$rocesteer" --json status | jq -e '.jobs == [] and (.fault | not)' &&
+		on_h0 "$rocesteer" status | grep -x 'no job' || return
+	jq '.loaded_at -= 1' "$dir/old" >"$dir/older" && load && cp "$dir/older" "$record" &&
+		silent && jq -e '.jobs[0] | has("port_map") | not' "$dir/status"
+}
+
+gone()
+{
+	on_h0 ip link set eth0 name gone0 netns 1 2>/dev/null ||
+		on_h0 ip link del eth0
+	daemon_kill
+	finds error device-gone && unload
+}
+
+ktap_plan 25
+defer fabric_destroy
+check "a fabric, a job, its daemon" ready
+defer daemon_kill
+check "a healthy host: one job, and no finding" shows_the_job
+check "rounds of packets that were sent again are counted" counts_what_is_sent_again
+check "a program of others is first" not_first
+check "the programs are not attached" not_served
+check "a path without a port" without_port
+check "a path that is held down" path_is_down
+check "the fabric hashes otherwise" stale
+check "job load refuses a map that is not of the fabric" load_refuses_stale
+check "job load goes on where nobody answers" load_warns_without_answers
+check "the map is another host's" foreign
+check "the map was written again" changed
+check "the programs are another version's" other_version
+check "the daemon was killed, or does not run" daemon_is_dead
+check "a job wants the module" wants_the_module
+if command -v ethtool >/dev/null; then
+	check "GRO of UDP is on" gro_is_on
+else
+	skip "GRO of UDP is on" "ethtool is not installed"
+fi
+if command -v nft >/dev/null; then
+	check "rules against UDP port 4791" firewall
+	check "connections of it are tracked" tracks
+else
+	skip "rules against UDP port 4791" "nft is not installed"
+	skip "connections of it are tracked" "nft is not installed"
+fi
+check "what was not looked at" says_what_it_did_not_see
+check "a table is nearly full" fills_up
+check "a job file whose job is not loaded" is_to_be_loaded
+check "the bundle has what it says" is_packed
+check "a record goes with its job" forgets
+check "the device is gone" gone
+check "with nothing loaded there is nothing wrong" silent
+ktap_finish

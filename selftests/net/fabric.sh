@@ -1,0 +1,796 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A leaf-spine fabric of Linux ECMP routers, with soft-RoCE hosts below.
+#
+#	 spine0      spine1     ..	routers, each a network namespace
+#	   |  \      /  |
+#	   |   \    /   |		every leaf to every spine
+#	   |    \  /    |
+#	 leaf0  ..  leafL-1		routers with a bridge for their hosts
+#	  / \         / \
+#	host0 host1  ..  hostN-1	namespaces from Linux 7.1 on; before,
+#					rxe works in the initial one only
+#
+# leaf l     10.255.0.l+1 on lo; spine<s> to the spines, br0 10.1.l.254/24
+# spine s    10.255.1.s+1 on lo; leaf<l> to the leaves
+# host i     10.1.l.h+1 and fd00:1:l::h+1 with i = l * hosts + h; eth0 in
+#            namespace host<i>, or eth<i> in the initial one; rxe<i>
+#
+# Links between routers have no addresses: routes name the neighbour's loopback
+# address with onlink. Every route has the router's own as its source, so that
+# an ICMP error names the router. Neighbours are permanent, so that no packet
+# waits for one. Starting a process is what costs time under TCG: work is done
+# in batches, one process per namespace.
+#
+# With --links N there are N links between a leaf and a spine; those behind the first
+# are spine<s>-<k> and leaf<l>-<k>. Then each link has an address at both ends, which
+# are 10.<100+k>.l.2s+1 at the leaf and 10.<100+k>.l.2s+2 at the spine, and routers send
+# ICMP errors from the one that a packet came in by. By IPv6 they still send them from
+# the router's own address.
+#
+# As a command: see usage. Sourced, it offers the host_* functions.
+
+fabric_state=/run/fabric
+fabric_mtu=4200
+links=1
+suffixes=('')	# what the names of the links between two routers end with
+
+fabric_usage()
+{
+	cat <<-E
+	usage: fabric.sh up [--leaves N] [--spines N] [--hosts PER_LEAF]
+	                    [--rate RATE] [--host-rate RATE] [--seed N]
+	                    [--links N]  between a leaf and a spine
+	       fabric.sh down
+	       fabric.sh seed N         other hash seeds on every router
+	       fabric.sh qpn-hash on|off     routers hash the destination queue pair, too
+	       fabric.sh packet-hash on|off  each packet of RoCE has a path of its own
+	       fabric.sh cut|join LEAF SPINE    from cut on their links lose all packets
+	       fabric.sh rate LEAF SPINE [RATE]  of their links, by default as the others
+	       fabric.sh links --json   bytes sent on every link between routers
+	       fabric.sh hosts --json
+	E
+}
+
+fabric_die()
+{
+	echo "fabric: $*" >&2
+	exit 1
+}
+
+# True where each host has a namespace of its own.
+fabric_has_host_netns()
+{
+	local release major minor
+
+	read -r release </proc/sys/kernel/osrelease
+	IFS=.- read -r major minor _ <<<"$release"
+	((major > 7 || (major == 7 && minor >= 1)))
+}
+
+fabric_save()
+{
+	declare -p leaves spines hosts links suffixes link_rate host_rate |
+		sed 's/^declare -/declare -g -/' >"$fabric_state"
+}
+
+# Sets leaves, spines, hosts (per leaf), links (between a leaf and a spine), suffixes,
+# link_rate, host_rate of the fabric that is up.
+fabric_load()
+{
+	[[ -e $fabric_state ]] || fabric_die "no fabric is up"
+	# shellcheck source=/dev/null
+	. "$fabric_state"
+}
+
+host_count()
+{
+	echo $((leaves * hosts))
+}
+
+host_leaf()
+{
+	echo $(($1 / hosts))
+}
+
+host_ip()
+{
+	echo 10.1.$(($1 / hosts)).$(($1 % hosts + 1))
+}
+
+host_ip6()
+{
+	local leaf=$(($1 / hosts))
+
+	# As the kernel writes it, which leaves out the 0 of the first leaf.
+	if ((leaf)); then
+		printf 'fd00:1:%x::%x\n' $leaf $(($1 % hosts + 1))
+	else
+		printf 'fd00:1::%x\n' $(($1 % hosts + 1))
+	fi
+}
+
+host_netns()
+{
+	! fabric_has_host_netns || echo "host$1"
+}
+
+host_dev()
+{
+	if fabric_has_host_netns; then
+		echo eth0
+	else
+		echo "eth$1"
+	fi
+}
+
+host_rdma()
+{
+	echo "rxe$1"
+}
+
+# The index of the host's RoCE v2 GID that holds its IPv4 address.
+host_gid()
+{
+	local port=/sys/class/infiniband/rxe$1/ports/1 want file gid type
+
+	printf -v want '0000:0000:0000:0000:0000:ffff:0a01:%02x%02x' \
+		$(($1 / hosts)) $(($1 % hosts + 1))
+	for file in "$port"/gids/*; do
+		read -r gid <"$file" || continue
+		[[ $gid == "$want" ]] || continue
+		# Entries that are in use have a type.
+		read -r type <"$port/gid_attrs/types/${file##*/}" || continue
+		if [[ $type == "RoCE v2" ]]; then
+			echo "${file##*/}"
+			return
+		fi
+	done 2>/dev/null
+	return 1
+}
+
+# netns_exec NETNS COMMAND...: unlike "ip netns exec" it leaves /sys alone, and
+# with it /sys/fs/bpf.
+netns_exec()
+{
+	local netns=$1
+	shift
+
+	nsenter --net="/run/netns/$netns" "$@"
+}
+
+# host_exec HOST COMMAND...
+host_exec()
+{
+	local host=$1
+	shift
+
+	if fabric_has_host_netns; then
+		netns_exec "host$host" "$@"
+	else
+		"$@"
+	fi
+}
+
+# Addresses of link $5 between leaf $2 and spine $3, and of host ports.
+link_mac()
+{
+	local kind=$1 k=${5:-0}
+
+	case $kind in
+	host)	kind=1 ;;
+	bridge)	kind=2 ;;
+	leaf)	kind=3 ;;
+	spine)	kind=4 ;;
+	esac
+	printf -v "$4" '02:00:00:%02x:%02x:%02x' $((kind + 16 * k)) "$2" "$3"
+}
+
+# A seed for router $2, counting leaves first: different for each, the same
+# in each run, and never 0, which means random.
+router_seed()
+{
+	echo $((($1 * 0x9e3779b1 + ($2 + 1) * 0x85ebca6b) % 0x7fffffff + 1))
+}
+
+# A veth packet is received on the CPU that sends it, which changes with every
+# timer of a rate limit: flows would be reordered. RPS gives each flow one CPU.
+cpu_mask()
+{
+	printf '%x\n' $(((1 << $(nproc)) - 1))
+}
+
+router_sysctl()
+{
+	cat <<-E
+	net.core.rps_default_mask = $cpus
+	net.ipv4.ip_forward = 1
+	net.ipv4.fib_multipath_hash_policy = 3
+	net.ipv4.fib_multipath_hash_fields = 0x37
+	net.ipv4.fib_multipath_hash_seed = $(router_seed "$seed" "$1")
+	net.ipv4.icmp_ratelimit = 0
+	net.ipv4.icmp_errors_use_inbound_ifaddr = $((links > 1))
+	net.ipv6.conf.all.forwarding = 1
+	net.ipv6.conf.default.accept_dad = 0
+	net.ipv6.conf.default.addr_gen_mode = 1
+	net.ipv6.fib_multipath_hash_policy = 3
+	net.ipv6.fib_multipath_hash_fields = 0x37
+	net.ipv6.icmp.ratelimit = 0
+	E
+}
+
+host_sysctl()
+{
+	cat <<-E
+	net.core.rps_default_mask = $cpus
+	net.ipv6.conf.default.accept_dad = 0
+	net.ipv6.conf.default.addr_gen_mode = 1
+	E
+}
+
+# All links, made from the initial namespace.
+links_batch()
+{
+	local l s k h a b
+
+	for ((l = 0; l < leaves; l++)); do
+		for ((s = 0; s < spines; s++)); do
+			for ((k = 0; k < links; k++)); do
+				link_mac leaf "$l" $s a $k
+				link_mac spine "$l" $s b $k
+				echo "link add spine$s${suffixes[k]} netns leaf$l" \
+					"mtu $fabric_mtu address $a" \
+					"type veth peer name leaf$l${suffixes[k]}" \
+					"netns spine$s mtu $fabric_mtu address $b"
+			done
+		done
+		link_mac bridge "$l" 0 a
+		echo "link add br0 netns leaf$l mtu $fabric_mtu address $a type bridge"
+		for ((h = 0; h < hosts; h++)); do
+			host_link $((l * hosts + h))
+		done
+	done
+}
+
+# host_link HOST: the command for "ip -batch" that makes its link to its leaf
+host_link()
+{
+	local leaf=$(($1 / hosts)) netns mac
+
+	link_mac host "$leaf" $(($1 % hosts)) mac
+	netns=$(host_netns "$1")
+	echo "link add host$1 netns leaf$leaf mtu $fabric_mtu" \
+		"type veth peer name $(host_dev "$1")" \
+		"${netns:+netns $netns} mtu $fabric_mtu address $mac"
+}
+
+# link_address DEVICE LINK LEAF SPINE END: 1 is at the leaf, 2 at the spine
+link_address()
+{
+	((links == 1)) ||
+		echo "addr add 10.$((100 + $2)).$3.$((2 * $4 + $5))/32 dev $1"
+}
+
+leaf_batch()
+{
+	local l=$1 o s k h a i dev self=10.255.0.$(($1 + 1)) self6 prefix6 paths paths6
+
+	printf -v self6 'fd00:255:0::%x' $((l + 1))
+	cat <<-E
+	link set lo up
+	addr add $self/32 dev lo
+	addr add $self6/128 dev lo nodad
+	link set br0 up
+	addr add 10.1.$l.254/24 dev br0 noprefixroute
+	route add 10.1.$l.0/24 dev br0 src $self
+	E
+	printf -v prefix6 'fd00:1:%x::' "$l"
+	echo "addr add ${prefix6}fffe/64 dev br0 noprefixroute nodad"
+	echo "route add $prefix6/64 dev br0 src $self6"
+	for ((h = 0; h < hosts; h++)); do
+		i=$((l * hosts + h))
+		link_mac host "$l" $h a
+		echo "link set host$i master br0 up"
+		echo "neigh add $(host_ip $i) lladdr $a dev br0"
+		echo "neigh add $(host_ip6 $i) lladdr $a dev br0"
+	done
+
+	for ((s = 0; s < spines; s++)); do
+		for ((k = 0; k < links; k++)); do
+			dev=spine$s${suffixes[k]}
+			link_mac spine "$l" $s a $k
+			link_address "$dev" $k "$l" $s 1
+			echo "link set $dev up"
+			echo "neigh add 10.255.1.$((s + 1)) lladdr $a dev $dev"
+			echo "neigh add fe80::1:$((s + 1)) lladdr $a dev $dev"
+			paths+=" nexthop via 10.255.1.$((s + 1)) dev $dev onlink"
+			paths6+=" nexthop via fe80::1:$((s + 1)) dev $dev"
+		done
+	done
+	for ((o = 0; o < leaves; o++)); do
+		((o != l)) || continue
+		printf -v prefix6 'fd00:1:%x::' $o
+		echo "route add 10.1.$o.0/24 src $self$paths"
+		echo "route add $prefix6/64 src $self6$paths6"
+	done
+}
+
+spine_batch()
+{
+	local s=$1 l k a dev self=10.255.1.$(($1 + 1)) self6 prefix6 paths paths6
+
+	printf -v self6 'fd00:255:1::%x' $((s + 1))
+	cat <<-E
+	link set lo up
+	addr add $self/32 dev lo
+	addr add $self6/128 dev lo nodad
+	E
+	for ((l = 0; l < leaves; l++)); do
+		printf -v prefix6 'fd00:1:%x::' "$l"
+		paths='' paths6=''
+		for ((k = 0; k < links; k++)); do
+			dev=leaf$l${suffixes[k]}
+			link_mac leaf "$l" "$s" a $k
+			link_address "$dev" $k "$l" "$s" 2
+			echo "link set $dev up"
+			echo "neigh add 10.255.0.$((l + 1)) lladdr $a dev $dev"
+			echo "neigh add fe80::$((l + 1)) lladdr $a dev $dev"
+			paths+=" nexthop via 10.255.0.$((l + 1)) dev $dev onlink"
+			paths6+=" nexthop via fe80::$((l + 1)) dev $dev"
+		done
+		echo "route add 10.1.$l.0/24 src $self$paths"
+		echo "route add $prefix6/64 src $self6$paths6"
+	done
+}
+
+# Where hosts share a namespace, traffic between them must leave it: host i
+# has table 100 + i, consulted before the local one for what it sends itself.
+host_batch()
+{
+	local i=$1 l=$(($1 / hosts)) h a dev ip ip6 prefix6 table=
+
+	dev=$(host_dev "$i")
+	ip=$(host_ip "$i")
+	ip6=$(host_ip6 "$i")
+	printf -v prefix6 'fd00:1:%x::' "$l"
+	if ! fabric_has_host_netns; then
+		table="table $((100 + i))"
+	fi
+	cat <<-E
+	link set lo up
+	link set $dev up
+	addr add $ip/24 dev $dev
+	addr add $ip6/64 dev $dev nodad
+	E
+	link_mac bridge "$l" 0 a
+	echo "neigh add 10.1.$l.254 lladdr $a dev $dev"
+	echo "neigh add ${prefix6}fffe lladdr $a dev $dev"
+	for ((h = 0; h < hosts; h++)); do
+		((h != i % hosts)) || continue
+		link_mac host "$l" $h a
+		echo "neigh add 10.1.$l.$((h + 1)) lladdr $a dev $dev"
+		echo "neigh add $(host_ip6 $((l * hosts + h))) lladdr $a dev $dev"
+	done
+	if [[ $table ]]; then
+		echo "route add 10.1.$l.0/24 dev $dev src $ip $table"
+		echo "route add $prefix6/64 dev $dev src $ip6 $table"
+		echo "route add local $ip dev lo $table"
+		echo "route add local $ip6 dev lo $table"
+	fi
+	echo "route add 10.1.0.0/16 via 10.1.$l.254 dev $dev src $ip $table"
+	echo "route add fd00:1::/32 via ${prefix6}fffe dev $dev src $ip6 $table"
+}
+
+# tbf_batch RATE DEVICE...: the limit holds what queue pairs have in flight.
+# IPv4 packets below 128 bytes go first: the links are thousands of times slower
+# than real ones, rxe's windows are not smaller, and an acknowledgment would
+# wait behind seconds of data while the sender's window is closed.
+tbf_batch()
+{
+	local rate=$1 dev
+	shift
+
+	for dev; do
+		cat <<-E
+		qdisc add dev $dev root handle 1: tbf rate $rate burst 20k limit 8m
+		qdisc add dev $dev parent 1: handle 2: prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+		qdisc add dev $dev parent 2:2 bfifo limit 8m
+		filter add dev $dev parent 2: protocol ip u32 match u16 0 0xff80 at 2 flowid 2:1
+		filter add dev $dev parent 2: protocol ip u32 match ip protocol 6 0xff flowid 2:1
+		E
+	done
+}
+
+# mark_batch RATE DEVICE...: of what waits there, packets that say that they may be
+# (ECT) are marked, the more of them the longer the queue is. rxe's do not say so. For
+# packets that do not the queue is what tbf_batch made.
+mark_batch()
+{
+	local rate=$1 dev
+	shift
+
+	for dev; do
+		echo "qdisc replace dev $dev parent 2:2 red limit 8m min 64k max 512k" \
+			"avpkt 4200 burst 16 probability 1 bandwidth $rate ecn nodrop"
+	done
+}
+
+# links_up ROUTER DEVICE...
+links_up()
+{
+	local netns=$1
+	shift
+
+	{
+		tbf_batch "$link_rate" "$@"
+		mark_batch "$link_rate" "$@"
+	} | tc -n "$netns" -batch -
+}
+
+routers()
+{
+	local n
+
+	for ((n = 0; n < leaves; n++)); do
+		echo "leaf$n"
+	done
+	for ((n = 0; n < spines; n++)); do
+		echo "spine$n"
+	done
+}
+
+# Hosts that have a namespace.
+host_namespaces()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_netns $i
+	done
+}
+
+# Rules of hosts that share a namespace, for "ip -4" or "ip -6".
+shared_rules_batch()
+{
+	local i address=host_ip to=10.1.0.0/16
+
+	if [[ $1 == 6 ]]; then
+		address=host_ip6 to=fd00:1::/32
+	fi
+	# The local table steps behind those of the hosts.
+	echo "rule add pref 32000 lookup local"
+	echo "rule del pref 0"
+	for ((i = 0; i < leaves * hosts; i++)); do
+		echo "rule add pref 10 iif lo from $($address $i) to $to" \
+			"lookup $((100 + i))"
+	done
+}
+
+shared_hosts_up()
+{
+	local i devices=() settings=(
+		net.ipv4.conf.all.accept_local=1
+		net.ipv4.conf.all.rp_filter=0
+	)
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		devices+=("eth$i")
+		settings+=(
+			"net.ipv4.conf.eth$i.accept_local=1"
+			"net.ipv4.conf.eth$i.rp_filter=0"
+			"net.ipv6.conf.eth$i.accept_dad=0"
+			"net.ipv6.conf.eth$i.addr_gen_mode=1"
+		)
+	done
+	sysctl -q -w "${settings[@]}"
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_batch $i
+	done | ip -batch -
+	shared_rules_batch 4 | ip -4 -batch -
+	shared_rules_batch 6 | ip -6 -batch -
+	tbf_batch "$host_rate" "${devices[@]}" | tc -batch -
+	for ((i = 0; i < leaves * hosts; i++)); do
+		echo "link add rxe$i type rxe netdev eth$i"
+	done | rdma -b -
+}
+
+shared_hosts_down()
+{
+	local i family
+
+	for family in 4 6; do
+		[[ $(ip -$family rule show pref 32000) ]] || continue
+		{
+			echo "rule add pref 0 lookup local"
+			echo "rule del pref 32000"
+			for ((i = 0; i < leaves * hosts; i++)); do
+				echo "rule del pref 10"
+			done
+		} | ip -$family -force -batch - 2>/dev/null || :
+	done
+	# With a device go its RDMA device, routes and neighbours.
+	for ((i = 0; i < leaves * hosts; i++)); do
+		echo "link del eth$i"
+		echo "route del local $(host_ip $i) dev lo table $((100 + i))"
+		echo "route del local $(host_ip6 $i) dev lo table $((100 + i))"
+	done | ip -force -batch - 2>/dev/null || :
+	sysctl -q -w net.ipv4.conf.all.accept_local=0 net.core.rps_default_mask=0
+}
+
+namespaced_host_up()
+{
+	local i=$1
+
+	host_batch "$i" | ip -n "host$i" -batch -
+	tbf_batch "$host_rate" eth0 | tc -n "host$i" -batch -
+	netns_exec "host$i" rdma link add "rxe$i" type rxe netdev eth0
+}
+
+# host_unplug HOST: its device goes, and its RDMA device with it. For hosts that have a
+# namespace, as host_plug.
+host_unplug()
+{
+	ip -n "leaf$(host_leaf "$1")" link del "host$1"
+}
+
+# host_plug HOST: another one comes, of the same name
+host_plug()
+{
+	host_link "$1" | ip -batch - &&
+		ip -n "leaf$(host_leaf "$1")" link set "host$1" master br0 up &&
+		namespaced_host_up "$1"
+}
+
+# all_links PREFIX NUMBER...: devices of a router to these others
+all_links()
+{
+	local prefix=$1 n suffix
+	shift
+
+	for n; do
+		for suffix in "${suffixes[@]}"; do
+			echo "$prefix$n$suffix"
+		done
+	done
+}
+
+routers_up()
+{
+	local n devices
+
+	devices=$(all_links spine "${spine_list[@]}")
+	for ((n = 0; n < leaves; n++)); do
+		leaf_batch $n | ip -n "leaf$n" -batch -
+		# shellcheck disable=SC2086 # a list
+		links_up "leaf$n" $devices
+	done
+	devices=$(all_links leaf "${leaf_list[@]}")
+	for ((n = 0; n < spines; n++)); do
+		spine_batch $n | ip -n "spine$n" -batch -
+		# shellcheck disable=SC2086
+		links_up "spine$n" $devices
+	done
+}
+
+fabric_up()
+{
+	local leaves=4 spines=4 hosts=2 link_rate=16mbit host_rate='' seed=1
+	local links=1 suffixes=('') i n netns leaf_list spine_list cpus
+
+	while (($#)); do
+		(($# > 1)) || fabric_die "$1 needs a value"
+		case $1 in
+		--leaves)	leaves=$2 ;;
+		--spines)	spines=$2 ;;
+		--hosts)	hosts=$2 ;;
+		--rate)		link_rate=$2 ;;
+		--host-rate)	host_rate=$2 ;;
+		--seed)		seed=$2 ;;
+		--links)	links=$2 ;;
+		*)		fabric_die "unknown option $1" ;;
+		esac
+		shift 2
+	done
+	for n in "$leaves" "$spines" "$hosts" "$links"; do
+		[[ $n =~ ^[1-9][0-9]?$ ]] || fabric_die "$n is not within 1..99"
+	done
+	((links < 10)) || fabric_die "more than 9 links"
+	for ((n = 1; n < links; n++)); do
+		suffixes+=("-$n")
+	done
+	[[ $seed =~ ^[0-9]{1,9}$ ]] || fabric_die "seed $seed is not a number"
+	host_rate=${host_rate:-$link_rate}
+	[[ ! -e $fabric_state ]] || fabric_die "a fabric is up already"
+
+	modprobe -a bridge cls_u32 ib_uverbs rdma_rxe rdma_ucm sch_prio sch_red sch_tbf \
+		veth
+	fabric_save
+	trap 'fabric_down >/dev/null 2>&1' EXIT
+
+	cpus=$(cpu_mask)
+	mapfile -t leaf_list < <(seq 0 $((leaves - 1)))
+	mapfile -t spine_list < <(seq 0 $((spines - 1)))
+	{
+		routers
+		host_namespaces
+	} | sed 's/^/netns add /' | ip -batch -
+	n=0
+	for netns in $(routers); do
+		router_sysctl $n | netns_exec "$netns" sysctl -q -e -p -
+		n=$((n + 1))
+	done
+	for netns in $(host_namespaces); do
+		host_sysctl | netns_exec "$netns" sysctl -q -p -
+	done
+	fabric_has_host_netns || sysctl -q -w "net.core.rps_default_mask=$cpus"
+	links_batch | ip -batch -
+	routers_up
+	if fabric_has_host_netns; then
+		for ((i = 0; i < leaves * hosts; i++)); do
+			namespaced_host_up $i
+		done
+	else
+		shared_hosts_up
+	fi
+	trap - EXIT
+}
+
+# True when no trace of the fabric's devices is left: the kernel takes a
+# namespace down in the background.
+fabric_is_gone()
+{
+	local netns
+
+	for netns in $(routers) $(host_namespaces); do
+		[[ ! -e /run/netns/$netns ]] || return 1
+	done
+	[[ $(rdma link show) != *"link rxe"* ]]
+}
+
+fabric_down()
+{
+	local i
+
+	fabric_load
+	# Ahead of their namespaces: a namespace cannot be created (ENODEV, on
+	# Linux 7.2) while one with an RDMA device is being taken down.
+	for ((i = 0; i < leaves * hosts; i++)); do
+		echo "link del $(host_rdma $i)"
+	done | rdma -f -b - 2>/dev/null || :
+	fabric_has_host_netns || shared_hosts_down
+	{
+		host_namespaces
+		routers
+	} | sed 's/^/netns del /' | ip -force -batch - || :
+	busywait 20000 fabric_is_gone || fabric_die "something of it is still there"
+	for i in $(routers); do
+		router_hash_forget "$i"
+	done
+	rm -f "$fabric_state"
+}
+
+fabric_seed()
+{
+	local seed=${1:-} n=0 netns
+
+	[[ $seed =~ ^[0-9]{1,9}$ ]] || fabric_die "seed: not a number: $seed"
+	fabric_load
+	for netns in $(routers); do
+		netns_exec "$netns" sysctl -q -w \
+			"net.ipv4.fib_multipath_hash_seed=$(router_seed "$seed" $n)"
+		router_hash_seed "$netns"
+		n=$((n + 1))
+	done
+}
+
+# fabric_hash qpn_hash|packet_hash on|off: of RoCE packets, on all routers
+fabric_hash()
+{
+	local netns
+
+	[[ ${2:-} =~ ^(on|off)$ ]] || fabric_die "on, or off?"
+	fabric_load
+	modprobe -a cls_bpf sch_ingress
+	for netns in $(routers); do
+		"router_hash_$2" "$netns" "$1" "$fabric_dir/../../build/guest/bpf/qpn_hash.bpf.o" ||
+			fabric_die "$netns: no $1"
+	done
+}
+
+# fabric_cut add|del LEAF SPINE: the far ends of their links, on both sides, drop what
+# comes. Both ends still have carrier, and routers still choose the links.
+fabric_cut()
+{
+	local family k
+
+	fabric_load
+	for family in 4 6; do
+		for k in "${suffixes[@]}"; do
+			ip -$family -n "leaf$2" rule "$1" pref 1 iif "spine$3$k" blackhole
+			ip -$family -n "spine$3" rule "$1" pref 1 iif "leaf$2$k" blackhole
+		done
+	done
+}
+
+# fabric_link_rate LEAF SPINE [RATE]: of both directions
+fabric_link_rate()
+{
+	local tbf k
+
+	fabric_load
+	tbf="root handle 1: tbf rate ${3:-$link_rate} burst 20k limit 8m"
+	for k in "${suffixes[@]}"; do
+		# shellcheck disable=SC2086 # words
+		tc -n "leaf$1" qdisc change dev "spine$2$k" $tbf
+		# shellcheck disable=SC2086
+		tc -n "spine$2" qdisc change dev "leaf$1$k" $tbf
+	done
+}
+
+# {"uplinks":[[bytes to each spine] of each leaf],
+#  "downlinks":[[bytes to each leaf] of each spine]}
+# With --links they are lists of the bytes on each link.
+fabric_links()
+{
+	local netns
+
+	fabric_load
+	for netns in $(routers); do
+		ip -n "$netns" -s -j link show type veth
+	done | jq -c -s --argjson leaves "$leaves" --argjson links "$links" '
+		def sent(to): map(select(.ifname | test("^" + to + "[0-9]+(-[0-9])?$")))
+			| sort_by(.ifname[(to | length):] | split("-") | map(tonumber))
+			| map(.stats64.tx.bytes)
+			| if $links == 1 then .
+			  else [range(0; length; $links) as $i | .[$i:$i + $links]] end;
+		{uplinks: .[:$leaves] | map(sent("spine")),
+		 downlinks: .[$leaves:] | map(sent("leaf"))}'
+}
+
+fabric_hosts()
+{
+	local i comma=''
+
+	fabric_load
+	printf '['
+	for ((i = 0; i < leaves * hosts; i++)); do
+		printf '%s{"host":%d,"name":"host%d","netns":"%s","netdev":"%s",' \
+			"$comma" $i $i "$(host_netns $i)" "$(host_dev $i)"
+		printf '"rdma":"%s","ipv4":"%s","ipv6":"%s","leaf":%d}' \
+			"$(host_rdma $i)" "$(host_ip $i)" "$(host_ip6 $i)" \
+			"$(host_leaf $i)"
+		comma=,
+	done
+	echo ']'
+}
+
+fabric_main()
+{
+	local command=${1:-}
+
+	set -euo pipefail
+	(($#)) && shift
+	case $command in
+	up)	fabric_up "$@" ;;
+	down)	fabric_down ;;
+	seed)	fabric_seed "$@" ;;
+	qpn-hash | packet-hash) fabric_hash "${command/-/_}" "$@" ;;
+	cut)	fabric_cut add "$@" ;;
+	join)	fabric_cut del "$@" ;;
+	rate)	fabric_link_rate "$@" ;;
+	links)	fabric_links ;;
+	hosts)	fabric_hosts ;;
+	--help)	fabric_usage ;;
+	*)	fabric_usage >&2; exit 2 ;;
+	esac
+}
+
+fabric_dir=$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")
+# shellcheck source=selftests/lib.sh
+. "$fabric_dir/../lib.sh"
+# shellcheck source=selftests/net/router_hash.sh
+. "$fabric_dir/router_hash.sh"
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+	fabric_main "$@"
+fi
