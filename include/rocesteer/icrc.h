@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How the ICRC of a RoCE v2 packet changes with its UDP source port. One
- * source, compiled into the module, the BPF programs and user space.
+ * Update of the ICRC for a new UDP source port, for the module, the BPF programs and user
+ * space.
  *
- * The ICRC (IB spec 7.8.1, annex A17.3.3) is CRC-32 IEEE over the packet with
- * its mutable fields masked, stored little-endian. The source port is not
- * masked. A CRC is affine: flipping bits of the message flips bits of the CRC
- * that depend only on which bits and on how many bytes follow, so
+ * The ICRC (IB spec 7.8.1, annex A17.3.3) is CRC-32 IEEE over the packet with its mutable
+ * fields masked, stored little-endian. The source port is not masked. A CRC is affine:
+ * the change of the CRC depends only on the changed bits and on the number of bytes that
+ * follow, so
  *
  *	new ICRC = old ICRC ^ rocesteer_icrc_delta(v, K[udp_len / 4])
  *
@@ -22,7 +22,7 @@
 
 #define ROCESTEER_CRC32_POLY	0xedb88320u	/* CRC-32 IEEE, reflected */
 
-/* UDP lengths of RoCE v2 are multiples of 4: one word of K for each. */
+/* UDP lengths of RoCE v2 are multiples of 4: one word of K for each length */
 #define ROCESTEER_ICRC_WORDS	(ROCESTEER_MAX_UDP_LEN / 4 + 1)
 
 /* Multiply @a by x modulo the CRC polynomial. */
@@ -65,15 +65,14 @@ static inline __u32 rocesteer_icrc_delta(__u16 v, __u32 k)
 	__u32 a = 0;
 	int i;
 
-	/* The verifier has a third less to look at, and packets to wait for. */
+	/* Unrolled: a third fewer instructions to verify and to run. */
 #pragma GCC unroll 16
 	for (i = 0; i < 16; i++) {
 		__u32 carry = a & 1, bit = (v >> i) & 1;
 
 		/*
-		 * Hide from clang that these are 0 or 1: it would make them
-		 * masks or branches, and the BPF verifier would explore 2^32
-		 * paths.
+		 * Hide the range of both from clang. Otherwise clang uses branches,
+		 * and the BPF verifier explores 2^32 paths.
 		 */
 		asm volatile("" : "+r"(carry));
 		asm volatile("" : "+r"(bit));

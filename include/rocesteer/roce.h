@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The parts of a RoCE v2 packet that rocesteer reads. IB spec vol. 1, 9.2
- * (BTH), 9.3 (AETH), annex A17 (RoCE v2). The kernel's include/rdma/ib_hdrs.h
- * has the same facts but neither BPF nor user space can include it.
+ * Headers of RoCE v2 packets: IB spec vol. 1, 9.2 (BTH), 9.3 (AETH), annex A17 (RoCE v2).
+ * Neither BPF nor user space can include the kernel's rdma/ib_hdrs.h.
  */
 #ifndef ROCESTEER_ROCE_H
 #define ROCESTEER_ROCE_H
 
 #include <linux/types.h>
 
-/* Base Transport Header, right behind the UDP header. */
+/* Base Transport Header, follows the UDP header */
 struct rocesteer_bth {
 	__u8 opcode;
 	__u8 flags;		/* solicited, migration, pad count, version */
@@ -18,7 +17,7 @@ struct rocesteer_bth {
 	__be32 apsn;		/* AckReq, resv7, 24-bit PSN */
 };
 
-/* RDMA Extended Transport Header of WRITE and READ requests, behind the BTH. */
+/* RDMA Extended Transport Header, follows the BTH of WRITE and READ requests */
 struct rocesteer_reth {
 	__be32 va[2];
 	__be32 rkey;
@@ -30,53 +29,52 @@ struct rocesteer_reth {
 #define ROCESTEER_PSN_MASK	0xffffff
 #define ROCESTEER_ICRC_SIZE	4
 
-/* How far PSN @a is ahead of @b, by serial number arithmetic (RFC 1982). */
+/* Serial number arithmetic, RFC 1982: how far PSN @a is ahead of @b. */
 static inline __s32 rocesteer_psn_diff(__u32 a, __u32 b)
 {
 	return (__s32)((a - b) << 8) >> 8;
 }
 
 /*
- * Bits that the IB spec has sent as zero and ignored when received: six of dqpn, resv6,
- * masked in the ICRC; seven of apsn, resv7, which the ICRC covers. The module's
- * parameters bth_paths and bth_reseq say which are used, counted from the shift:
- * here are all of them, and the default.
+ * Reserved bits of the BTH, sent as zero and ignored on receipt according to the IB spec:
+ * resv6 of dqpn, masked in the ICRC, and resv7 of apsn, covered by the ICRC. The module
+ * parameters bth_paths and bth_reseq select the bits in use. ROCESTEER_BTH_PATHS and
+ * ROCESTEER_BTH_RESEQ are their defaults.
  *
- * By bth_paths, side by side: the number of paths, less one, that the sender deals the
- * flow's packets to. So it is zero where nobody deals. In an acknowledgment, which is
- * not dealt: all are set where its sender restores the order of what it receives.
- * So of peers that have not the same bits, one that misses some splits nothing, and
- * one that has more of them is told of too many paths, never of too few.
+ * In a packet of a flow, bth_paths is the number of paths of the flow, less one: 0 for a
+ * whole flow. In an acknowledgment, all its bits are set if the sender of the
+ * acknowledgment resequences what it receives. If peers disagree on the bits: missing bits
+ * disable splitting, extra bits overstate the number of paths.
+ *
+ * In a READ request, bth_reseq is set if the requester resequences the responses.
  */
 #define ROCESTEER_BTH_SHIFT	24
 #define ROCESTEER_BTH_RESV6	0x3fu
 #define ROCESTEER_BTH_PATHS	0x3fu
-
-/* One bit: the sender of this READ request restores the order of what answers it. */
 #define ROCESTEER_BTH_RESV7	0x7fu
 #define ROCESTEER_BTH_RESEQ	0x40u
 
-/* What says in dqpn, by the bits @bits, that there are @more paths than one. */
+/* Encode 1 + @more paths in the bits @bits of dqpn. */
 static inline __u32 rocesteer_bth_paths(__u32 bits, __u32 more)
 {
 	return (more * (bits & -bits) & bits) << ROCESTEER_BTH_SHIFT;
 }
 
-/* Of how many more they can say so. */
+/* The largest @more that @bits can encode. */
 static inline __u32 rocesteer_bth_paths_most(__u32 bits)
 {
 	return bits / (bits & -bits);
 }
 
-/* Opcodes: bits 7..5 are the transport service, RC is 0. */
+/* Opcodes: bits 7..5 are the transport service */
 #define ROCESTEER_OP_SERVICE	0xe0
 #define ROCESTEER_OP_RC		0x00
 #define ROCESTEER_OP_RC_WRITE_FIRST 0x06	/* has a RETH */
-#define ROCESTEER_OP_RC_WRITE_LAST_IMM 0x09	/* to here the rest, without */
-#define ROCESTEER_OP_RC_WRITE_ONLY 0x0a		/* has a RETH, as has the next */
-#define ROCESTEER_OP_RC_WRITE_ONLY_IMM 0x0b
+#define ROCESTEER_OP_RC_WRITE_LAST_IMM 0x09	/* last one without a RETH */
+#define ROCESTEER_OP_RC_WRITE_ONLY 0x0a		/* has a RETH */
+#define ROCESTEER_OP_RC_WRITE_ONLY_IMM 0x0b	/* has a RETH */
 #define ROCESTEER_OP_RC_READ	0x0c	/* READ request */
-#define ROCESTEER_OP_RC_RESPONSE 0x0d	/* to ATOMIC_ACK: no requests */
+#define ROCESTEER_OP_RC_RESPONSE 0x0d	/* responses: up to ATOMIC_ACK */
 #define ROCESTEER_OP_RC_READ_LAST 0x0f
 #define ROCESTEER_OP_RC_READ_ONLY 0x10
 #define ROCESTEER_OP_RC_ACK	0x11
@@ -84,22 +82,27 @@ static inline __u32 rocesteer_bth_paths_most(__u32 bits)
 #define ROCESTEER_OP_CNP	0x81
 
 /*
- * RC requests that an acknowledgment of later ones does not answer, as bits: READ
- * 0x0c, CmpSwap 0x13, FetchAdd 0x14; of the memory placement extensions FLUSH 0x1c
- * and ATOMIC WRITE 0x1d.
+ * Bit mask of RC requests that need a response of their own: READ 0x0c, CmpSwap 0x13,
+ * FetchAdd 0x14, FLUSH 0x1c, ATOMIC WRITE 0x1d.
  */
 #define ROCESTEER_OPS_ANSWERED	0x30181000u
 
-/* AETH syndrome, its first byte: IB spec table 44 and 45. */
+/* AETH syndrome: IB spec tables 44 and 45 */
 #define ROCESTEER_AETH_TYPE	0x60
 #define ROCESTEER_AETH_ACK	0x00
 #define ROCESTEER_AETH_RNR	0x20
 #define ROCESTEER_AETH_NAK	0x60
-#define ROCESTEER_AETH_NAK_PSN	0x60	/* NAK with code 0, PSN sequence error */
+#define ROCESTEER_AETH_NAK_PSN	0x60	/* PSN sequence error */
 
-/* UDP payload no shorter than this can be RoCE v2: BTH and ICRC. */
+/*
+ * Local ACK timeout 14 (4.096 us << 14, about 67 ms), in nanoseconds: the shortest in
+ * common use. A sender that gets no response goes back after this time.
+ */
+#define ROCESTEER_ACK_TIMEOUT_MIN	(4096u << 14)
+
+/* Shortest RoCE v2 datagram: UDP header, BTH and ICRC */
 #define ROCESTEER_MIN_UDP_LEN	(8 + sizeof(struct rocesteer_bth) + ROCESTEER_ICRC_SIZE)
-/* The longest: GRH-sized room for extended headers, 4096 bytes payload. */
+/* Longest: 40 bytes of extended headers and 4096 bytes of payload */
 #define ROCESTEER_MAX_UDP_LEN	(ROCESTEER_MIN_UDP_LEN + 40 + 4096)
 
 _Static_assert(sizeof(struct rocesteer_bth) == 12, "IB spec 9.2");

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Resequencer: puts the packets of a flow that its sender splits over paths back
- * into the order of their PSNs, for a queue pair that takes them in no other
- * (go-back-N). Here packets find their queue pair, and are delivered; reseq_order.c has the
- * order.
+ * Resequencer: restores the PSN order of a flow that its sender splits over several paths,
+ * as an RC queue pair accepts packets in order only (go-back-N). This file looks up the
+ * queue pair of a packet and delivers packets; the order is in reseq_order.c.
  */
-#include <linux/hash.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/netfilter.h>
-#include <linux/rhashtable.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -22,67 +17,14 @@
 #include "reseq.h"
 #include "reseq_deliver.h"
 #include "reseq_order.h"
+#include "reseq_table.h"
 
-/* Packets that are delivered in a row: as many as NAPI lets a device receive. */
+/* Packets delivered in one go, as NAPI_POLL_WEIGHT */
 #define RESEQ_BUDGET	64
-
-/* Most packets that are ready: a window, and what has come since. */
-static u32 reseq_most_ready(const struct rocesteer_order *order)
-{
-	return 2 * order->window.size;
-}
-
-/**
- * struct rocesteer_reseq - a queue pair whose packets are resequenced
- * @node: in rocesteer_net.reseqs
- * @key: device, local queue pair number and peer. The number names it; the
- *	peer is compared, so that strangers are noticed. Immutable
- * @local: the queue pair's own address, compared as well, as rxe does. Immutable
- * @dqpn: the peer's queue pair number, immutable
- * @order: of what it receives, by enum rocesteer_sequence
- * @rcu: frees it
- *
- * Owned by its flow.
- */
-struct rocesteer_reseq {
-	struct rhash_head node;
-	struct rocesteer_flow_key key;
-	struct in6_addr local;
-	u32 dqpn;
-	struct rocesteer_order order[ROCESTEER_PSNS_MAX];
-	struct rcu_head rcu;
-};
-
-/* No peer chooses device and queue pair number: no need of jhash(). */
-static u32 reseq_hash(const void *data, u32 len, u32 seed)
-{
-	const struct rocesteer_flow_key *key = data;
-
-	return hash_32(key->dqpn + (key->ifindex << 24) + seed, 20);
-}
-
-/* The default calls memcmp(). */
-static int reseq_cmp(struct rhashtable_compare_arg *arg, const void *obj)
-{
-	const struct rocesteer_reseq *reseq = obj;
-	const struct rocesteer_flow_key *key = arg->key;
-
-	return reseq->key.dqpn != key->dqpn ||
-	       reseq->key.ifindex != key->ifindex;
-}
-
-static const struct rhashtable_params reseq_params = {
-	.head_offset = offsetof(struct rocesteer_reseq, node),
-	.key_offset = offsetof(struct rocesteer_reseq, key),
-	.key_len = offsetof(struct rocesteer_flow_key, peer),
-	.hashfn = reseq_hash,
-	.obj_cmpfn = reseq_cmp,
-	.automatic_shrinking = true,
-};
 
 int rocesteer_reseq_table_init(struct rocesteer_net *rn)
 {
-	return rhashtable_init(&rn->reseqs, &reseq_params);
+	return rhashtable_init(&rn->reseqs, &rocesteer_reseq_params);
 }
 
 void rocesteer_reseq_table_free(struct rocesteer_net *rn)
@@ -90,7 +32,7 @@ void rocesteer_reseq_table_free(struct rocesteer_net *rn)
 	rhashtable_destroy(&rn->reseqs);
 }
 
-/* Return: packets that are ready, the first @most of them if there are more. */
+/* Return: the packets that are ready, at most @most. */
 static struct sk_buff *reseq_take(struct rocesteer_order *order, u32 most)
 {
 	struct sk_buff *first = order->ready, **end = order->ready_end;
@@ -110,15 +52,14 @@ static struct sk_buff *reseq_take(struct rocesteer_order *order, u32 most)
 }
 
 /*
- * Deliver what is ready. The paths of a flow are spread over CPUs, which must not
- * overtake each other: one CPU delivers, without the lock, and the others leave their
- * packets to it. One packet may make a whole window ready. Behind the budget a work item
- * goes on, so that others have their turn: it runs in softirq, as NAPI does, or in
- * ksoftirqd.
+ * Deliver the packets that are ready. Several CPUs receive the packets of a split flow
+ * and must not overtake each other: one CPU delivers, without the lock, and the others
+ * leave their packets to that CPU. One packet may make a whole window ready, so beyond
+ * the budget a BH work item continues.
  *
- * The CPU that delivers is in an RCU read-side critical section, which the device, the
- * namespace and this module outlive: each waits for RCU when it goes, after
- * rocesteer_reseq_del(), which leaves nothing to be delivered later.
+ * The CPU that delivers is in an RCU read-side critical section. Device, namespace and
+ * module wait for a grace period after rocesteer_reseq_del(), and that leaves nothing to
+ * deliver later.
  */
 static void reseq_deliver(struct rocesteer_order *order)
 	__must_hold(&order->lock)
@@ -148,12 +89,12 @@ static void reseq_deliver(struct rocesteer_order *order)
 }
 
 /**
- * rocesteer_reseq_dqpn() - the peer's queue pair
+ * rocesteer_reseq_dqpn() - look up the queue pair of the peer
  * @rn: namespace
  * @key: device, local queue pair number and peer
  *
  * Context: Any, takes no lock.
- * Return: its number, or -ENOENT when there is none that is resequenced.
+ * Return: queue pair number, or -ENOENT if no such queue pair is resequenced.
  */
 s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key)
@@ -162,96 +103,68 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 	s64 dqpn = -ENOENT;
 
 	rcu_read_lock();
-	reseq = rhashtable_lookup(&rn->reseqs, key, reseq_params);
-	if (reseq && !memcmp(reseq->key.peer, key->peer, sizeof(key->peer)))
+	reseq = rocesteer_reseq_lookup(rn, key->ifindex, key->dqpn);
+	if (reseq && !memcmp(&reseq->peer, key->peer, sizeof(key->peer)))
 		dqpn = reseq->dqpn;
 	rcu_read_unlock();
 	return dqpn;
 }
 
-static bool reseq_has_v4(const struct in6_addr *addr, __be32 v4)
-{
-	return ipv6_addr_v4mapped(addr) && addr->s6_addr32[3] == v4;
-}
-
-/*
- * As rxe's check_addr(). An IPv6 packet may have an address on the wire that stands for
- * an IPv4 host: the stack lets that pass.
- */
-static bool reseq_is_for(const struct rocesteer_reseq *reseq,
-			 const struct sk_buff *skb, u8 pf)
-{
-	const struct in6_addr *peer = (const struct in6_addr *)reseq->key.peer;
-
-	if (pf == NFPROTO_IPV4)
-		return reseq_has_v4(peer, ip_hdr(skb)->saddr) &&
-		       reseq_has_v4(&reseq->local, ip_hdr(skb)->daddr);
-	return ipv6_addr_equal(peer, &ipv6_hdr(skb)->saddr) &&
-	       ipv6_addr_equal(&reseq->local, &ipv6_hdr(skb)->daddr) &&
-	       !ipv6_addr_v4mapped(peer);
-}
-
 /**
- * rocesteer_reseq_receive() - a packet has come
- * @rn: namespace
- * @pkt: what it is
- * @skb: packet, not aggregated, without a socket
- * @state: as the hook at LOCAL_IN was given it
+ * rocesteer_reseq_sort() - resequence a packet
+ * @order: order of the packet
+ * @pkt: the packet, parsed
+ * @skb: the packet, not GSO, without a socket
+ * @state: state of the hook at LOCAL_IN
  *
- * Context: Softirq, or process where a program let the packet pass (NFQUEUE). RCU
- * read-side critical section.
- * Return: NF_ACCEPT when it is not to be resequenced, NF_STOLEN when it
- * was delivered or waits, or what connection tracking says.
+ * A packet of a split flow is stolen even if it is in order: otherwise another CPU could
+ * overtake it behind the hook.
+ *
+ * Context: BH disabled, RCU read-side critical section, holds @order->lock, which is
+ * released in between.
+ * Return: NF_ACCEPT if the packet need not be resequenced, NF_STOLEN if it waits or was
+ * delivered, or the verdict of connection tracking.
  */
-unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
-				     const struct rocesteer_packet *pkt,
-				     struct sk_buff *skb,
-				     const struct nf_hook_state *state)
+unsigned int rocesteer_reseq_sort(struct rocesteer_order *order,
+				  const struct rocesteer_packet *pkt,
+				  struct sk_buff *skb,
+				  const struct nf_hook_state *state)
+	__must_hold(&order->lock)
 {
-	const struct rocesteer_flow_key key = {
-		.ifindex = pkt->ifindex,
-		.dqpn = pkt->dqpn,
-	};
-	unsigned int verdict = NF_ACCEPT;
-	struct rocesteer_reseq *reseq;
-	struct rocesteer_order *order;
+	bool is_next = rocesteer_order_is_next(order, pkt->psn, pkt->paths);
+	unsigned int verdict;
 
-	reseq = rhashtable_lookup(&rn->reseqs, &key, reseq_params);
-	if (!reseq)
+	if (order->dead)
 		return NF_ACCEPT;
-	order = &reseq->order[pkt->seq];
-	if (pkt->seq == ROCESTEER_RESPONSES && !READ_ONCE(order->outstanding))
-		return NF_ACCEPT;	/* an acknowledgment */
-	if (!reseq_is_for(reseq, skb, state->pf)) {
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_FOREIGN);
+	if (is_next && (pkt->paths ?: order->paths) == 1) {
+		rocesteer_order_pass(order, pkt);
 		return NF_ACCEPT;
 	}
-
-	/*
-	 * A flow that is not split takes the lock as well. Its packets have to be
-	 * noted, for the moment when the next one is split and comes on another CPU.
-	 * To note them without the lock and not to miss that moment takes a full
-	 * barrier for each packet, which costs as much as a lock that is free.
-	 */
-	spin_lock_bh(&order->lock);
-	if (order->nr_ready > reseq_most_ready(order)) {
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
-	} else if (!order->dead && (pkt->paths > 1 ||
-				    !rocesteer_order_bypass(order, pkt))) {
-		verdict = rocesteer_deliver_steal(skb, state);
-		if (verdict == NF_STOLEN) {
-			rocesteer_order_sort(order, skb, pkt);
-			reseq_deliver(order);
-		}
+	if (order->nr_ready > 2 * order->window.size) {
+		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+		return NF_ACCEPT;
 	}
-	spin_unlock_bh(&order->lock);
-	return verdict;
+	verdict = rocesteer_deliver_steal(skb, state);
+	if (verdict != NF_STOLEN)
+		return verdict;
+	if (is_next) {
+		rocesteer_order_pass(order, pkt);
+		order->delivering = true;
+		spin_unlock(&order->lock);
+		rocesteer_deliver_continue(state->net, skb);
+		spin_lock(&order->lock);
+		order->delivering = false;
+	} else {
+		rocesteer_order_sort(order, skb, pkt);
+	}
+	reseq_deliver(order);
+	return NF_STOLEN;
 }
 
 /**
  * rocesteer_reseq_nak() - the queue pair has sent a sequence or RNR NAK
- * @reseq: its resequencer
- * @psn: the PSN that it asks for
+ * @reseq: resequencer of the queue pair
+ * @psn: PSN of the NAK
  *
  * Context: Any but hard interrupts, RCU read-side critical section.
  */
@@ -265,24 +178,24 @@ void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn)
 }
 
 /**
- * rocesteer_reseq_expect_read() - the queue pair sends a READ request, or an atomic
- * @reseq: its resequencer
+ * rocesteer_reseq_expect_read() - the queue pair sends a READ request or an atomic
+ * @reseq: resequencer of the queue pair
  * @psn: PSN of the request, and of the first response
- * @length: bytes that it asks for
+ * @length: bytes requested
  *
  * Context: Any but hard interrupts, RCU read-side critical section.
- * Return: whether the order of what answers it is restored.
+ * Return: whether the responses will be resequenced.
  */
 bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
 				 u32 length)
 {
 	struct rocesteer_order *order = &reseq->order[ROCESTEER_RESPONSES];
-	bool restored;
+	bool expected;
 
 	spin_lock_bh(&order->lock);
-	restored = rocesteer_order_expect_read(order, psn, length);
+	expected = rocesteer_order_expect_read(order, psn, length);
 	spin_unlock_bh(&order->lock);
-	return restored;
+	return expected;
 }
 
 static void reseq_more(struct work_struct *work)
@@ -311,15 +224,15 @@ static void reseq_expire(struct timer_list *timer)
 }
 
 /**
- * rocesteer_reseq_new() - resequence what a queue pair receives
+ * rocesteer_reseq_new() - begin to resequence the packets that a queue pair receives
  * @rn: namespace
  * @key: flow that the queue pair sends
  * @qp: queue pair
- * @fresh: the queue pair has not received anything yet
+ * @fresh: the queue pair has not received a packet yet
  *
  * Context: Holds rocesteer_lock.
- * Return: resequencer; -ENOMEM; -EEXIST where two RDMA devices with the same queue
- * pair number share a network device; -EINVAL without a path MTU.
+ * Return: resequencer; -ENOMEM; -EEXIST if two RDMA devices of one network device use the
+ * same queue pair number; -EINVAL without a path MTU.
  */
 struct rocesteer_reseq *
 rocesteer_reseq_new(struct rocesteer_net *rn,
@@ -335,9 +248,11 @@ rocesteer_reseq_new(struct rocesteer_net *rn,
 	reseq = kzalloc_obj(*reseq, GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!reseq)
 		return ERR_PTR(-ENOMEM);
-	reseq->key = *key;
-	reseq->key.dqpn = qp->sqpn;
+	reseq->key.ifindex = key->ifindex;
+	reseq->key.qpn = qp->sqpn;
+	memcpy(&reseq->peer, key->peer, sizeof(reseq->peer));
 	reseq->local = qp->local;
+	reseq->pf = ipv6_addr_v4mapped(&reseq->peer) ? NFPROTO_IPV4 : NFPROTO_IPV6;
 	reseq->dqpn = key->dqpn;
 	rocesteer_order_init(&reseq->order[ROCESTEER_REQUESTS], rn,
 			     ROCESTEER_WINDOW_REQUESTS, qp->path_mtu,
@@ -351,7 +266,7 @@ rocesteer_reseq_new(struct rocesteer_net *rn,
 	}
 
 	err = rhashtable_lookup_insert_fast(&rn->reseqs, &reseq->node,
-					    reseq_params);
+					    rocesteer_reseq_params);
 	if (err) {
 		kfree(reseq);
 		return ERR_PTR(err);
@@ -360,15 +275,15 @@ rocesteer_reseq_new(struct rocesteer_net *rn,
 }
 
 /**
- * rocesteer_reseq_del() - resequence no more
- * @reseq: taken from its flow
+ * rocesteer_reseq_del() - stop resequencing
+ * @reseq: resequencer, which its flow no longer points to
  *
- * Waiting packets are dropped: the queue pair is gone, or else its peer sends again.
+ * Waiting packets are dropped: the queue pair is gone, or its peer will retransmit them.
  *
- * A packet under way may have found @reseq, and the timer or the work item may be
- * running. All see @dead under the lock, let nothing wait and start neither. Both run in
- * softirq, an RCU read-side critical section, and so have ended when the callback frees
- * @reseq.
+ * A CPU that receives a packet may have looked up @reseq, and the timer or the work item
+ * may be running. All of them check @dead under the lock before they let a packet wait
+ * or start the timer or the work item. All run in RCU read-side critical sections, which
+ * have ended when kfree_rcu() frees @reseq.
  *
  * Context: Holds rocesteer_lock, also with interrupts off.
  */
@@ -378,7 +293,7 @@ void rocesteer_reseq_del(struct rocesteer_reseq *reseq)
 	unsigned long flags;
 
 	lockdep_assert_held(&rocesteer_lock);
-	rhashtable_remove_fast(&order->rn->reseqs, &reseq->node, reseq_params);
+	rhashtable_remove_fast(&order->rn->reseqs, &reseq->node, rocesteer_reseq_params);
 
 	for (; order < reseq->order + ROCESTEER_PSNS_MAX; order++) {
 		spin_lock_irqsave(&order->lock, flags);
@@ -391,7 +306,7 @@ void rocesteer_reseq_del(struct rocesteer_reseq *reseq)
 }
 
 /**
- * rocesteer_reseq_read() - how it does
+ * rocesteer_reseq_read() - read the state of a resequencer
  * @reseq: resequencer
  * @stat: filled in
  *

@@ -8,18 +8,19 @@
 
 struct nf_hook_state;
 struct rocesteer_net;
+struct rocesteer_order;
 struct rocesteer_packet;
 struct rocesteer_qp;
 struct rocesteer_reseq;
 struct sk_buff;
 
 /**
- * struct rocesteer_reseq_stat - how a flow's resequencing does
+ * struct rocesteer_reseq_stat - state of a flow's resequencer
  * @depth: packets that wait now
- * @age: nanoseconds since they wait for the one that is missing; 0 for none
+ * @age: nanoseconds that they have waited for the missing packet; 0 for none
  * @held: packets that had to wait
- * @lost: missing packets given up since all paths had delivered later ones
- * @timeout: missing packets given up by the timer
+ * @lost: packets declared lost because all paths had delivered later ones
+ * @timeout: packets declared lost by the timer
  */
 struct rocesteer_reseq_stat {
 	u32 depth;
@@ -42,10 +43,10 @@ void rocesteer_reseq_read(struct rocesteer_reseq *reseq,
 
 s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key);
-unsigned int rocesteer_reseq_receive(struct rocesteer_net *rn,
-				     const struct rocesteer_packet *pkt,
-				     struct sk_buff *skb,
-				     const struct nf_hook_state *state);
+unsigned int rocesteer_reseq_sort(struct rocesteer_order *order,
+				  const struct rocesteer_packet *pkt,
+				  struct sk_buff *skb,
+				  const struct nf_hook_state *state);
 bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
 				 u32 length);
 void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn);

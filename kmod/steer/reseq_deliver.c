@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Taking a packet out of LOCAL_IN, and letting it go on from there later. */
+/* Steal a packet from LOCAL_IN, and deliver it from there later. */
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
@@ -10,16 +10,13 @@
 #include "reseq_deliver.h"
 
 /*
- * Where the stack goes on with what it delivers to the host, by family. The functions
- * are not exported: the first packet of each family says which it is.
+ * okfn() of LOCAL_IN for IPv4 and for IPv6. The functions are not exported: the first
+ * packet of each family tells them.
  */
 static int (*deliver_okfn[2])(struct net *net, struct sock *sk,
 			      struct sk_buff *skb);
 
-/*
- * Return: whether rocesteer_deliver_continue() does with @skb what the stack would do
- * now. Only then may @skb wait.
- */
+/* Return: whether rocesteer_deliver_continue() will call the okfn() of @state. */
 static bool deliver_learn(const struct sk_buff *skb,
 			  const struct nf_hook_state *state)
 {
@@ -32,7 +29,7 @@ static bool deliver_learn(const struct sk_buff *skb,
 	return !cmpxchg(&deliver_okfn[ipv6], NULL, state->okfn);
 }
 
-/* A connection that nobody confirms would be made, and freed, for each packet. */
+/* Without this connection tracking would allocate and free a connection for each packet. */
 static unsigned int deliver_confirm(struct sk_buff *skb)
 {
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
@@ -50,13 +47,13 @@ static unsigned int deliver_confirm(struct sk_buff *skb)
 }
 
 /**
- * rocesteer_deliver_steal() - take a packet from the hooks that would follow
+ * rocesteer_deliver_steal() - prepare a packet for rocesteer_deliver_continue()
  * @skb: packet at LOCAL_IN
- * @state: as the hook was given it
+ * @state: state of the hook
  *
  * Context: BH disabled, RCU read-side critical section.
- * Return: NF_STOLEN; NF_ACCEPT where the packet could not go on later; or what connection
- * tracking says, as a rule NF_DROP.
+ * Return: NF_STOLEN; NF_ACCEPT if the packet cannot be delivered later; or the verdict of
+ * connection tracking, usually NF_DROP.
  */
 unsigned int rocesteer_deliver_steal(struct sk_buff *skb,
 				     const struct nf_hook_state *state)
@@ -70,9 +67,9 @@ unsigned int rocesteer_deliver_steal(struct sk_buff *skb,
 }
 
 /**
- * rocesteer_deliver_continue() - let a packet go on where it was
- * @net: its namespace
- * @skb: packet that was stolen; is the stack's afterwards
+ * rocesteer_deliver_continue() - deliver a packet to the host
+ * @net: namespace
+ * @skb: packet that was stolen; consumed
  *
  * Context: BH disabled, RCU read-side critical section.
  */

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netfilter hooks through which the resequencer sees packets: at LOCAL_IN all, at
- * LOCAL_OUT NAKs and requests that ask for data.
+ * Netfilter hooks of the resequencer: received packets at LOCAL_IN, and NAKs, READs and
+ * atomics of this host at LOCAL_OUT.
  *
- * At LOCAL_IN tags are stripped, IPv4 is reassembled, addresses and lengths are
- * checked, and a packet that has waited goes on through okfn(). Injected again at a
- * device, the packet would pass taps and TC programs twice. The hook comes last,
- * after all that may drop a packet. Only connection tracking may follow at the same
- * priority, and its part is done before a packet is stolen. A packet that is ready at
- * once is stolen as well: while it passed other hooks another CPU could overtake it.
+ * At LOCAL_IN tags are stripped, IPv4 is reassembled, addresses and lengths are checked. A
+ * packet that has waited continues with okfn(); injected again at the device, it would
+ * pass taps and TC programs twice. The hook comes after all hooks that may drop a packet.
+ * Only connection tracking may follow at the same priority, and rocesteer_deliver_steal()
+ * does its part.
  *
- * Packets that rxe loops back to its own device do not come by. They keep their order.
+ * Packets that rxe loops back to its own device bypass the hooks, in order.
  *
- * A namespace has the hooks as long as a job there wants them.
+ * A namespace has the hooks while a job in it resequences.
  */
 #include <linux/bitops.h>
 #include <linux/ip.h>
@@ -34,19 +33,21 @@
 #include "reseq_hook.h"
 #include "reseq_mark.h"
 #include "reseq_order.h"
+#include "reseq_table.h"
 
-/* User space hands both to the BPF programs. */
+/* User space passes both to the BPF programs. */
 static unsigned int bth_paths __ro_after_init = ROCESTEER_BTH_PATHS;
 module_param(bth_paths, uint, 0444);
 MODULE_PARM_DESC(bth_paths,
 		 "Bits of resv6 in the BTH, side by side, for the number of paths of a flow; the same at all hosts (default: 0x3f)");
+static unsigned int bth_paths_shift __ro_after_init;
 
 static unsigned int bth_reseq __ro_after_init = ROCESTEER_BTH_RESEQ;
 module_param(bth_reseq, uint, 0444);
 MODULE_PARM_DESC(bth_reseq,
 		 "Bit of resv7 in the BTH, for READ requests of who restores the order of data; the same at all hosts (default: 0x40)");
 
-/* What every RoCE v2 packet has; the ICRC where there is no syndrome. */
+/* Headers of every RoCE v2 packet, and the first word of the AETH or of the ICRC. */
 struct hook_headers {
 	struct udphdr udp;
 	struct rocesteer_bth bth;
@@ -54,22 +55,33 @@ struct hook_headers {
 	u8 rest[3];
 };
 
-/* Return: the headers of an RC packet; NULL for others, and behind extension headers. */
-static const struct hook_headers *hook_parse(const struct sk_buff *skb, u8 pf,
-					     struct hook_headers *buf)
+static inline bool hook_is_udp(const struct sk_buff *skb, u8 pf)
 {
-	u8 proto = pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol :
-					ipv6_hdr(skb)->nexthdr;
-	const struct hook_headers *h;
+	return (pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol :
+				     ipv6_hdr(skb)->nexthdr) == IPPROTO_UDP;
+}
 
-	if (proto != IPPROTO_UDP)
-		return NULL;
-	h = skb_header_pointer(skb, skb_transport_offset(skb), sizeof(*h), buf);
-	if (!h || h->udp.dest != htons(ROCESTEER_ROCE_PORT) ||
-	    h->bth.flags & ROCESTEER_BTH_TVER ||
-	    (h->bth.opcode & ROCESTEER_OP_SERVICE) != ROCESTEER_OP_RC)
-		return NULL;
-	return h;
+static inline bool hook_is_rc(const struct hook_headers *h)
+{
+	return h->udp.dest == htons(ROCESTEER_ROCE_PORT) &&
+	       !(h->bth.flags & ROCESTEER_BTH_TVER) &&
+	       (h->bth.opcode & ROCESTEER_OP_SERVICE) == ROCESTEER_OP_RC;
+}
+
+static inline u32 hook_psn(const struct hook_headers *h)
+{
+	return be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
+}
+
+/* Acknowledgments do not carry the number of paths. */
+static inline u8 hook_paths(const struct hook_headers *h)
+{
+	u32 bits = be32_to_cpu(h->bth.dqpn) >> ROCESTEER_BTH_SHIFT & bth_paths;
+
+	if (h->bth.opcode == ROCESTEER_OP_RC_ACK ||
+	    h->bth.opcode == ROCESTEER_OP_RC_ATOMIC_ACK)
+		return 0;
+	return (bits >> bth_paths_shift) + 1;
 }
 
 static u32 hook_read_length(const struct sk_buff *skb,
@@ -87,9 +99,8 @@ static u32 hook_read_length(const struct sk_buff *skb,
 }
 
 /*
- * Where a packet goes, as in a GID: IPv4 is mapped. Return: false for IPv6 with such an
- * address on the wire: the stack lets that pass, and it would be taken for the IPv4
- * host's.
+ * The destination address of a packet, as in a GID: IPv4-mapped for IPv4. Return: false for
+ * an IPv4-mapped address in an IPv6 packet, which is not the IPv4 host.
  */
 static bool hook_destination(const struct sk_buff *skb, u8 pf,
 			     struct in6_addr *addr)
@@ -102,12 +113,6 @@ static bool hook_destination(const struct sk_buff *skb, u8 pf,
 	return true;
 }
 
-static bool hook_is_ack(const struct hook_headers *h)
-{
-	return h->bth.opcode == ROCESTEER_OP_RC_ACK ||
-	       h->bth.opcode == ROCESTEER_OP_RC_ATOMIC_ACK;
-}
-
 static bool hook_is_nak(const struct hook_headers *h)
 {
 	return h->bth.opcode == ROCESTEER_OP_RC_ACK &&
@@ -115,7 +120,7 @@ static bool hook_is_nak(const struct hook_headers *h)
 		(h->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_RNR);
 }
 
-/* Its segments come out behind us, where nobody sorts them. */
+/* The segments of a GSO packet appear behind this hook and cannot be sorted. */
 static void hook_note_gso(struct rocesteer_net *rn, const struct sk_buff *skb)
 {
 	rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_GSO);
@@ -123,59 +128,117 @@ static void hook_note_gso(struct rocesteer_net *rn, const struct sk_buff *skb)
 			     skb->dev->name, skb->dev->name);
 }
 
-static unsigned int hook_receive(struct rocesteer_net *rn, struct sk_buff *skb,
-				 const struct hook_headers *h,
-				 const struct nf_hook_state *state)
+/*
+ * As check_addr() of rxe. An IPv4-mapped address in an IPv6 packet, which the stack
+ * accepts, is not the IPv4 host: @pf tells them apart.
+ */
+static inline bool hook_is_for(const struct rocesteer_reseq *reseq,
+			       const struct sk_buff *skb, u8 pf)
 {
-	bool ack = hook_is_ack(h);
-	bool response = h->bth.opcode >= ROCESTEER_OP_RC_RESPONSE &&
-			h->bth.opcode <= ROCESTEER_OP_RC_ATOMIC_ACK;
-	u32 dqpn = be32_to_cpu(h->bth.dqpn);
-	u32 paths = (dqpn >> ROCESTEER_BTH_SHIFT & bth_paths) >> __ffs(bth_paths);
-	struct rocesteer_packet pkt = {
-		.ifindex = state->in->ifindex,
-		.dqpn = dqpn & ROCESTEER_QPN_MASK,
-		.seq = response ? ROCESTEER_RESPONSES : ROCESTEER_REQUESTS,
-		.psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK,
-		.length = hook_read_length(skb, h),
-		.paths = ack ? 0 : paths + 1,
-		.sport = ack ? 0 : h->udp.source,
-	};
-
-	return rocesteer_reseq_receive(rn, &pkt, skb, state);
+	if (pf != reseq->pf)
+		return false;
+	if (likely(pf == NFPROTO_IPV4))
+		return ip_hdr(skb)->saddr == reseq->peer.s6_addr32[3] &&
+		       ip_hdr(skb)->daddr == reseq->local.s6_addr32[3];
+	return ipv6_addr_equal(&reseq->peer, &ipv6_hdr(skb)->saddr) &&
+	       ipv6_addr_equal(&reseq->local, &ipv6_hdr(skb)->daddr);
 }
 
-/*
- * @priv is the namespace's struct rocesteer_net. The device is the one of the queue
- * pair's GID: rxe takes packets from no other.
- */
+static noinline unsigned int hook_sort(struct rocesteer_order *order,
+				       struct sk_buff *skb,
+				       const struct hook_headers *h,
+				       const struct nf_hook_state *state)
+	__must_hold(&order->lock)
+{
+	u8 paths = hook_paths(h);
+	struct rocesteer_packet pkt = {
+		.psn = hook_psn(h),
+		.length = hook_read_length(skb, h),
+		.paths = paths,
+		.sport = paths ? h->udp.source : 0,
+	};
+
+	return rocesteer_reseq_sort(order, &pkt, skb, state);
+}
+
+static inline unsigned int hook_receive(struct rocesteer_net *rn,
+					struct sk_buff *skb,
+					const struct hook_headers *h,
+					const struct nf_hook_state *state)
+{
+	bool response = h->bth.opcode >= ROCESTEER_OP_RC_RESPONSE &&
+			h->bth.opcode <= ROCESTEER_OP_RC_ATOMIC_ACK;
+	unsigned int verdict = NF_ACCEPT;
+	struct rocesteer_reseq *reseq;
+	struct rocesteer_order *order;
+	u32 psn = hook_psn(h);
+
+	/* rxe accepts packets only from the device of the queue pair's GID. */
+	reseq = rocesteer_reseq_lookup(rn, state->in->ifindex,
+				       be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK);
+	if (!reseq)
+		return NF_ACCEPT;
+	order = reseq->order + (response ? ROCESTEER_RESPONSES : ROCESTEER_REQUESTS);
+	if (response && !READ_ONCE(order->outstanding))
+		return NF_ACCEPT;	/* an acknowledgment */
+	if (unlikely(!hook_is_for(reseq, skb, state->pf))) {
+		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_FOREIGN);
+		return NF_ACCEPT;
+	}
+
+	/*
+	 * Packets of whole flows take the lock as well: a later packet of a flow that
+	 * has just been split may arrive on another CPU and must find @expected up to
+	 * date. Without the lock each packet would need a full barrier, which costs as
+	 * much as an uncontended lock.
+	 */
+	spin_lock(&order->lock);
+	if (!response && h->bth.opcode != ROCESTEER_OP_RC_READ &&
+	    hook_paths(h) == 1 && rocesteer_order_is_next(order, psn, 1))
+		rocesteer_order_advance(order, psn + 1, 1);
+	else
+		verdict = hook_sort(order, skb, h, state);
+	spin_unlock(&order->lock);
+	return verdict;
+}
+
+/* @priv is the struct rocesteer_net of the namespace. */
 static unsigned int hook_in(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state)
 {
 	const struct hook_headers *h;
-	struct hook_headers buf;
+	unsigned int verdict;
 
 	/* A packet with a socket is not for rxe. */
-	if (skb->sk)
+	if (skb->sk || !hook_is_udp(skb, state->pf) ||
+	    !pskb_may_pull(skb, skb_transport_offset(skb) + sizeof(*h)))
 		return NF_ACCEPT;
-	h = hook_parse(skb, state->pf, &buf);
-	if (h && skb_is_gso(skb)) {
+	h = (const struct hook_headers *)skb_transport_header(skb);
+	if (!hook_is_rc(h))
+		return NF_ACCEPT;
+	if (unlikely(skb_is_gso(skb))) {
 		hook_note_gso(priv, skb);
 		return NF_ACCEPT;
 	}
-	return h ? hook_receive(priv, skb, h, state) : NF_ACCEPT;
+	if (likely(in_softirq()))
+		return hook_receive(priv, skb, h, state);
+	/* Process context: NFQUEUE has let the packet pass. */
+	local_bh_disable();
+	verdict = hook_in(priv, skb, state);
+	local_bh_enable();
+	return verdict;
 }
 
 static void hook_ask(struct rocesteer_net *rn, struct sk_buff *skb,
 		     const struct hook_headers *h,
 		     const struct nf_hook_state *state)
 {
-	u32 psn = be32_to_cpu(h->bth.apsn) & ROCESTEER_PSN_MASK;
 	struct rocesteer_flow_key key = {
 		.ifindex = state->out->ifindex,
 		.dqpn = be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK,
 	};
 	struct rocesteer_reseq *reseq;
+	u32 psn = hook_psn(h);
 
 	if (!hook_destination(skb, state->pf, (struct in6_addr *)key.peer))
 		return;
@@ -195,11 +258,13 @@ static unsigned int hook_out(void *priv, struct sk_buff *skb,
 	const struct hook_headers *h;
 	struct hook_headers buf;
 
-	h = hook_parse(skb, state->pf, &buf);
-	if (!h || !(hook_is_nak(h) ||
-		    ROCESTEER_OPS_ANSWERED & BIT(h->bth.opcode)))
+	if (!hook_is_udp(skb, state->pf))
 		return NF_ACCEPT;
-	/* Any program may send such packets; rxe's sockets are the kernel's. */
+	h = skb_header_pointer(skb, skb_transport_offset(skb), sizeof(*h), &buf);
+	if (!h || !hook_is_rc(h) ||
+	    !(hook_is_nak(h) || ROCESTEER_OPS_ANSWERED & BIT(h->bth.opcode)))
+		return NF_ACCEPT;
+	/* rxe sends from kernel sockets; ignore what other programs send. */
 	if (!skb->sk || skb->sk->sk_kern_sock)
 		hook_ask(priv, skb, h, state);
 	return NF_ACCEPT;
@@ -237,13 +302,14 @@ int __init rocesteer_hook_init(void)
 		       ROCESTEER_BTH_RESV7);
 		return -EINVAL;
 	}
+	bth_paths_shift = __ffs(bth_paths);
 	rocesteer_read_mark_init(bth_reseq << ROCESTEER_BTH_SHIFT);
 	return 0;
 }
 
 /**
- * rocesteer_hook_get() - a job needs the hooks
- * @rn: its namespace
+ * rocesteer_hook_get() - register the hooks for a job, unless they are
+ * @rn: namespace of the job
  *
  * Context: Process context, may sleep, holds @rn->conf.
  * Return: 0 or a negative errno.
@@ -268,7 +334,7 @@ int rocesteer_hook_get(struct rocesteer_net *rn)
 	return 0;
 }
 
-/* Hooks under way may still run afterwards; they find nothing to do. */
+/* Hooks may still be running afterwards. They find no queue pair. */
 void rocesteer_hook_put(struct rocesteer_net *rn)
 {
 	lockdep_assert_held(&rn->conf);
@@ -277,7 +343,7 @@ void rocesteer_hook_put(struct rocesteer_net *rn)
 					ARRAY_SIZE(rn->hooks));
 }
 
-/* Nobody adds or deletes jobs any more. A grace period must pass before @rn is freed. */
+/* No job is added or deleted any more. A grace period must pass before @rn is freed. */
 void rocesteer_hook_end(struct rocesteer_net *rn)
 {
 	if (rn->nr_hooks)

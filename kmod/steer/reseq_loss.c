@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When a missing packet is lost.
+ * When a missing packet is declared lost.
  *
- * - A path is FIFO, and a UDP source port stands for it. Each packet says how many
- *   paths its sender deals the flow to. When packets from beyond the gap have come by
- *   as many ports, the missing one is lost. While the number changes, packets may
- *   still be under way on the old paths: the larger number counts.
- * - A path need not be FIFO: below it there may be a LAG, or a switch that routes
- *   each packet as it likes. Then a packet comes although later ones have come by all
- *   ports. How late it came says how long to wait for the next one. That fades with
- *   time, and by a quarter with each wait in vain. A packet that may have been sent
- *   twice says nothing.
- * - Where a path has gone silent a timer decides. It waits twice as long as packets
- *   have been late recently.
+ * - A UDP source port identifies a path, and a path is FIFO. Each packet carries the number
+ *   of paths of its flow. When packets behind the gap have arrived from as many ports, the
+ *   missing packet is lost. While the number changes, packets of the old paths may still
+ *   be under way: the larger number counts.
+ * - A path may reorder after all, for example over a LAG or with adaptive routing. Then a
+ *   missing packet arrives after packets from all ports. Its lateness is how long the next
+ *   one is waited for. The lateness fades with time, and by a quarter with each wait in
+ *   vain. A packet that may have been sent twice is no measurement, except for a packet
+ *   declared lost that arrives twice: then the loss was spurious.
+ * - If a path is silent, a timer decides. It waits twice the recent lateness.
  */
 #include <linux/ktime.h>
 #include <linux/skbuff.h>
@@ -22,34 +21,31 @@
 #include "net.h"
 #include "reseq_order_priv.h"
 
-/*
- * How long to wait for a missing packet, in nanoseconds. The least is just below the
- * least timeout of senders in use, 67 ms.
- */
-#define ORDER_WAIT_MIN	(60 * NSEC_PER_MSEC)
+/* How long to wait for a missing packet, in nanoseconds: less than the sender does. */
+#define ORDER_WAIT_MIN	(ROCESTEER_ACK_TIMEOUT_MIN / 10 * 9)
 #define ORDER_WAIT_MAX	NSEC_PER_SEC
-#define ORDER_SKEW	(ORDER_WAIT_MAX / 2)	/* assumed at first */
-#define ORDER_FADE	30			/* by half in 0.7 s */
-#define ORDER_FADE_MAX	(ORDER_WAIT_MAX / 16)	/* not while nobody sends */
+#define ORDER_SKEW	(ORDER_WAIT_MAX / 2)	/* of a new flow */
+#define ORDER_FADE	30			/* half-life 0.7 s */
+#define ORDER_FADE_MAX	(ORDER_WAIT_MAX / 16)	/* does not fade while idle */
 
 /*
- * How late packets may come although all paths have delivered later ones. A new flow
- * assumes so until its first loss, lest a path that reorders cost it a NAK.
+ * Lateness on paths that reorder. A new flow assumes such paths until its first loss, to
+ * avoid a spurious loss.
  */
 #define ORDER_REORDER		(ORDER_WAIT_MIN / 4)
 #define ORDER_REORDER_MAX	(ORDER_WAIT_MAX / 2)
-#define ORDER_REORDER_FADE	(ORDER_FADE + 2)	/* by half in 3 s */
+#define ORDER_REORDER_FADE	(ORDER_FADE + 2)	/* half-life 3 s */
 
 u64 rocesteer_order_wait(const struct rocesteer_order *order)
 {
-	/* Nothing is given up then: the sender goes back, or no packet waits. */
-	if (order->state == ORDER_ASKED || !order->window.depth)
+	/* The sender goes back, or no packet waits: no packet can be lost. */
+	if (order->state == ROCESTEER_ORDER_ASKED || !order->window.depth)
 		return ORDER_WAIT_MAX;
 	return clamp(2 * order->skew, ORDER_WAIT_MIN, ORDER_WAIT_MAX);
 }
 
 /**
- * rocesteer_order_start_timer() - make it expire soon
+ * rocesteer_order_start_timer() - make the timer expire in time
  * @order: order
  * @wait: nanoseconds, at most
  */
@@ -57,13 +53,13 @@ void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait)
 {
 	unsigned long expires = jiffies + 1 + nsecs_to_jiffies(wait);
 
-	/* As a rule it does: timer_reduce() would find that out as well, at some cost. */
+	/* Usually it does; timer_reduce() checks that as well, but takes a lock. */
 	if (!timer_pending(&order->timer) ||
 	    time_after(order->timer.expires, expires))
 		timer_reduce(&order->timer, expires);
 }
 
-/* A timer that is pending may come too early; rocesteer_order_expire() sees to it. */
+/* A pending timer may expire too early; rocesteer_order_expire() starts it again. */
 void rocesteer_order_restart_wait(struct rocesteer_order *order)
 {
 	order->since = rocesteer_window_now();
@@ -72,8 +68,8 @@ void rocesteer_order_restart_wait(struct rocesteer_order *order)
 }
 
 /*
- * Show the last waiting packet to the queue pair, which then notices the gap. Another
- * response may belong to the READ that has the gap, and rxe ignores that.
+ * Deliver a copy of the last waiting packet, so that the queue pair notices the gap. rxe
+ * ignores an earlier response of the same READ behind a gap.
  */
 static void order_nudge(struct rocesteer_order *order)
 {
@@ -82,9 +78,9 @@ static void order_nudge(struct rocesteer_order *order)
 	lockdep_assert_held(&order->lock);
 	skb = rocesteer_window_copy_last(&order->window, order->expected +
 					 order->window.size);
-	if (skb)	/* else the timer goes on */
+	if (skb)	/* without memory the timer decides */
 		rocesteer_order_ready(order, skb);
-	order->state = ORDER_NUDGED;
+	order->state = ROCESTEER_ORDER_NUDGED;
 	rocesteer_order_restart_wait(order);
 }
 
@@ -100,8 +96,8 @@ static void order_fade(struct rocesteer_order *order, u64 now)
 }
 
 /*
- * The missing packet was late by as much as the one behind it has waited. The largest
- * lateness counts: many packets come a little late for each that comes very late.
+ * A missing packet was late by the time that the packet behind it has waited, since
+ * @behind. The maximum counts, as most packets are only a little late.
  */
 static void order_note_skew(struct rocesteer_order *order, u64 behind)
 {
@@ -119,19 +115,19 @@ static void order_note_reorder(struct rocesteer_order *order, u64 late)
 	order->skew = max(order->skew, order->reorder);
 }
 
-/* A packet that had come after it was taken for lost comes again: it was only late. */
-void rocesteer_order_note_again(struct rocesteer_order *order, u32 psn)
+/*
+ * A packet that was declared lost, and has arrived, arrives again, as the queue pair asked
+ * for it: the loss was spurious, as with DSACK (RFC 3708).
+ */
+void rocesteer_order_note_duplicate(struct rocesteer_order *order, u32 psn)
 {
-	if (!order->suspect_late || psn != order->suspect)
+	if (!order->spurious_late || psn != order->lost_psn)
 		return;
-	order_note_reorder(order, order->suspect_late);
-	order->suspect_late = 0;
+	order_note_reorder(order, order->spurious_late);
+	order->spurious_late = 0;
 }
 
-/*
- * The sender goes back to @psn, or to one before it. It has sent less than half a
- * window beyond.
- */
+/* The sender goes back to @psn or before, and has sent less than half a window more. */
 void rocesteer_order_note_go_back(struct rocesteer_order *order, u32 psn)
 {
 	order->resent = psn + order->window.size / 2;
@@ -143,20 +139,20 @@ static bool order_may_be_resent(const struct rocesteer_order *order)
 	       order->window.size / 2;
 }
 
-/* The expected packet was waited for in vain; see rocesteer_order_note_again(). */
-static void order_suspect(struct rocesteer_order *order)
+/* See rocesteer_order_note_duplicate(). */
+static void order_note_loss(struct rocesteer_order *order)
 {
 	if (order_may_be_resent(order))
 		return;
 	order->reorder = order->reorders ? order->reorder / 4 * 3 : 0;
-	order->suspect = order->expected;
-	order->suspect_since = order->overtaken;
-	order->suspect_late = 0;
+	order->lost_psn = order->expected;
+	order->lost_overtaken = order->overtaken;
+	order->spurious_late = 0;
 }
 
 /*
- * Give up the expected packet if all paths have delivered later ones long enough ago;
- * as many as @order->paths have.
+ * As many paths as @order->paths have delivered later packets. Declare the expected one
+ * lost if all paths have, long enough ago.
  */
 void rocesteer_order_check_overtaken(struct rocesteer_order *order)
 {
@@ -177,35 +173,35 @@ void rocesteer_order_check_overtaken(struct rocesteer_order *order)
 	}
 	order->lost++;
 	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_LOST);
-	order_suspect(order);
+	order_note_loss(order);
 	order_nudge(order);
 }
 
-/* The expected packet has come, and others have waited for it. */
+/* The expected packet has arrived, and other packets have waited for it. */
 void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next)
 {
 	struct rocesteer_window *win = &order->window;
 
 	switch (order->state) {
-	case ORDER_WAITING:
+	case ROCESTEER_ORDER_WAITING:
 		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_FILLED);
 		order_note_skew(order, rocesteer_window_since(win, next));
 		if (order->overtaken && !order_may_be_resent(order))
 			order_note_reorder(order,
 					   ktime_get_ns() - order->overtaken);
 		return;
-	case ORDER_ASKED:
-		/* The sender has gone back: paths deliver earlier packets again. */
+	case ROCESTEER_ORDER_ASKED:
+		/* The sender has gone back: all paths deliver earlier packets again. */
 		rocesteer_window_forget_ports(win);
 		break;
 	}
-	if (order->suspect_since && order->suspect == order->expected) {
-		order->suspect_late = ktime_get_ns() - order->suspect_since;
-		order->suspect_since = 0;
+	if (order->lost_overtaken && order->lost_psn == order->expected) {
+		order->spurious_late = ktime_get_ns() - order->lost_overtaken;
+		order->lost_overtaken = 0;
 	}
 }
 
-/* The timer gives up the expected packet, which maybe is only late. */
+/* The timer declares the expected packet lost, which may only be late. */
 void rocesteer_order_wait_longer(struct rocesteer_order *order)
 {
 	order->skew = min(2 * order->skew, ORDER_WAIT_MAX / 2);

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Order of the packets that a queue pair receives, requests or responses: which of
- * them is ready, and which has to wait.
+ * Order of the requests, or of the responses, that a queue pair receives.
  *
- * A packet ahead of the expected one waits. When the expected one comes, all that
- * follow it without a gap are ready. When it is lost (reseq_loss.c), a copy of the
- * last waiting packet is ready: the queue pair drops the copy and sends its NAK, or
- * repeats its READ request. The waiting packets stay until the lost one has been sent
- * again. No NAK and no ACK is made or swallowed here.
+ * A packet ahead of the expected one waits. When the expected one arrives, it and all
+ * packets that follow without a gap are ready. When it is lost (reseq_loss.c), a copy of
+ * the last waiting packet is delivered: the queue pair drops the copy and sends a NAK, or
+ * repeats its READ request. The waiting packets stay until the lost packet has been
+ * retransmitted. No NAK and no ACK is generated or dropped here.
  *
- * What the queue pair asks for is expected next. So a wrong notion of the expected PSN
- * ends with the next NAK, whether the queue pair has dropped a packet or somebody has
- * forged one in the peer's name.
+ * The PSN that a queue pair asks for becomes the expected one. So after a packet that the
+ * queue pair dropped, or a forged packet, the next NAK corrects the expected PSN.
  *
- * Requests have all PSNs. Responses have to come only where they answer a READ or an
- * atomic that the queue pair was seen to send. Acknowledgments of other requests may
- * not overtake these. Where nothing is outstanding, responses pass.
+ * Requests use every PSN. Responses are expected only for outstanding READs and atomics;
+ * acknowledgments of other requests may not overtake these responses. If nothing is
+ * outstanding, responses pass.
  */
 #include <linux/log2.h>
 #include <linux/skbuff.h>
@@ -27,7 +25,7 @@
 #include "reseq_order_priv.h"
 #include "reseq_reads.h"
 
-#define ORDER_NO_JUMP	(ROCESTEER_PSN_MASK + 1)
+#define ORDER_NO_RESYNC	(ROCESTEER_PSN_MASK + 1)
 
 /* A READ request takes a PSN for each packet of the response. */
 static u32 order_psns(const struct rocesteer_order *order, u32 length)
@@ -39,14 +37,13 @@ static void order_expect(struct rocesteer_order *order, u32 psn)
 {
 	lockdep_assert_held(&order->lock);
 	order->expected = psn & ROCESTEER_PSN_MASK;
-	order->state = ORDER_WAITING;
+	order->state = ROCESTEER_ORDER_WAITING;
 	if (order->window.depth)
 		rocesteer_order_restart_wait(order);
 }
 
-/* As below, of responses: out of line, lest requests pay for what is on the stack. */
-static noinline u32 order_advance_responses(struct rocesteer_order *order,
-					    u32 psn)
+/* Out of line: requests need no stack frame for @next. */
+static noinline u32 order_next_response(struct rocesteer_order *order, u32 psn)
 {
 	u32 next;
 
@@ -57,18 +54,18 @@ static noinline u32 order_advance_responses(struct rocesteer_order *order,
 }
 
 /*
- * The packet with PSN @psn is ready, the last PSN that it takes is @behind - 1.
- * Return: the PSN that is expected next; where none is, one behind the window.
+ * A packet that takes the PSNs [@psn, @end) is delivered. Return: the next expected PSN; if
+ * no response is expected, a PSN behind the window.
  */
-static u32 order_advance(struct rocesteer_order *order, u32 psn, u32 behind)
+static u32 order_next(struct rocesteer_order *order, u32 psn, u32 end)
 {
 	lockdep_assert_held(&order->lock);
-	return order->outstanding ? order_advance_responses(order, psn) : behind;
+	return order->outstanding ? order_next_response(order, psn) : end;
 }
 
 /*
- * Packets that wait from @psn on are ready, up to the one before @end. Return: the PSN
- * behind the last of them, or @psn.
+ * Make the packets that wait in [@psn, @end) ready. Return: the PSN behind the last of
+ * them, or @psn.
  */
 static u32 order_release(struct rocesteer_order *order, u32 psn, u32 end)
 {
@@ -119,20 +116,17 @@ static void order_drop_waiting(struct rocesteer_order *order)
 }
 
 /* The expected packet has come. */
-static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
+static void order_fill(struct rocesteer_order *order, struct sk_buff *skb,
 		       u32 span)
 {
 	u32 psn = order->expected, n;
-	u32 next = order_advance(order, psn, psn + span);
+	u32 next = order_next(order, psn, psn + span);
 
 	if (order->window.depth)
 		rocesteer_order_note_filled(order, next);
 	rocesteer_order_ready(order, skb);
 	while (order->window.depth) {
-		/*
-		 * PSNs in between are of acknowledgments. Of two packets that
-		 * claim one PSN, the queue pair takes which it likes.
-		 */
+		/* The PSNs up to @next belong to acknowledgments. */
 		n = (next - psn) & ROCESTEER_PSN_MASK;
 		if (n != 1)
 			order_release(order, psn + 1,
@@ -143,36 +137,36 @@ static void order_pass(struct rocesteer_order *order, struct sk_buff *skb,
 		rocesteer_order_ready(order, skb);
 		psn = next;
 		span = rocesteer_window_span(skb);
-		next = order_advance(order, psn, psn + span);
+		next = order_next(order, psn, psn + span);
 	}
 	order_expect(order, next);
 	rocesteer_order_detect_loss(order);
 }
 
 /*
- * No sender of requests goes back by as much as the window. A packet that does so was
- * forged or is very old. A second one that continues the first shows that our notion
- * of the expected PSN is wrong: RFC 3550, A.1.
+ * A sender of requests never goes back by a whole window: such a packet is forged or very
+ * old. A second packet that continues the first shows that @expected is wrong, see RFC
+ * 3550, A.1.
  */
-static void order_jump(struct rocesteer_order *order, u32 psn, u32 span)
+static void order_resync(struct rocesteer_order *order, u32 psn, u32 span)
 {
-	s32 ahead = rocesteer_psn_diff(psn, order->jump);
-	u32 behind = (psn + span) & ROCESTEER_PSN_MASK;
+	s32 ahead = rocesteer_psn_diff(psn, order->resync_psn);
+	u32 end = (psn + span) & ROCESTEER_PSN_MASK;
 
-	if (order->jump == ORDER_NO_JUMP || ahead < 0 ||
+	if (order->resync_psn == ORDER_NO_RESYNC || ahead < 0 ||
 	    ahead >= (s32)order->window.size) {
-		order->jump = behind;
+		order->resync_psn = end;
 		return;
 	}
 	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_RESYNC);
 	order_release_all(order);
-	order_expect(order, behind);
-	order->jump = ORDER_NO_JUMP;
+	order_expect(order, end);
+	order->resync_psn = ORDER_NO_RESYNC;
 }
 
 /*
- * Take a reference to the route of a packet that outlives this RCU read-side critical
- * section. Return: false where the route is gone; the packet was dropped.
+ * Hold the route of a packet that outlives this RCU read-side critical section. Return:
+ * false if the route is gone; the packet is freed.
  */
 static bool order_pin_dst(struct rocesteer_order *order, struct sk_buff *skb)
 {
@@ -182,19 +176,19 @@ static bool order_pin_dst(struct rocesteer_order *order, struct sk_buff *skb)
 	return false;
 }
 
-/* A duplicate, or sent again */
+/* A duplicate or a retransmission */
 static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 			 u32 psn, u32 span)
 {
 	s32 behind = rocesteer_psn_diff(order->expected, psn);
 
 	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_BEHIND);
-	rocesteer_order_note_again(order, psn);
+	rocesteer_order_note_duplicate(order, psn);
 	if (!order->outstanding && behind >= (s32)order->window.size)
-		order_jump(order, psn, span);
+		order_resync(order, psn, span);
 	else if (!order->outstanding)
 		rocesteer_order_note_go_back(order, order->expected);
-	/* What a jump releases goes first. */
+	/* A resync has released packets, which go first. */
 	if (!order->ready || order_pin_dst(order, skb))
 		rocesteer_order_ready(order, skb);
 }
@@ -223,10 +217,10 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 }
 
 /**
- * rocesteer_order_sort() - a packet has come
+ * rocesteer_order_sort() - sort a packet into the order
  * @order: order
- * @skb: packet, which is ready, waits or is freed afterwards
- * @pkt: what it is
+ * @skb: packet; afterwards it is ready, waits, or is freed
+ * @pkt: the same packet, parsed
  *
  * Context: BH disabled, RCU read-side critical section, holds @order->lock.
  */
@@ -237,7 +231,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 	s32 ahead;
 
 	lockdep_assert_held(&order->lock);
-	/* It may be delivered by another CPU, or later. */
+	/* Another CPU may deliver the packet, or this CPU later. */
 	if ((order->delivering || order->ready) && !order_pin_dst(order, skb))
 		return;
 	if (!order->synced) {
@@ -247,7 +241,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 	ahead = rocesteer_psn_diff(pkt->psn, order->expected);
 	if (!ahead) {
 		order->paths = pkt->paths ?: order->paths;
-		order_pass(order, skb, span);
+		order_fill(order, skb, span);
 	} else if (ahead < 0) {
 		order_behind(order, skb, pkt->psn, span);
 	} else if (ahead >= (s32)order->window.size) {
@@ -259,41 +253,28 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 }
 
 /**
- * rocesteer_order_bypass() - let a packet pass that need not be sorted
+ * rocesteer_order_pass() - note a packet that is delivered without being sorted
  * @order: order
- * @pkt: what it is
- *
- * A packet passes where its flow is not split and no packet waits or is being
- * delivered. Where the flow was split until now, packets may still be under way on the
- * other paths, and only the expected one passes.
+ * @pkt: packet, for which rocesteer_order_is_next() returned true
  *
  * Context: BH disabled, holds @order->lock.
- * Return: false where rocesteer_order_sort() has to decide, nothing has changed.
  */
-bool rocesteer_order_bypass(struct rocesteer_order *order,
-			    const struct rocesteer_packet *pkt)
+void rocesteer_order_pass(struct rocesteer_order *order,
+			  const struct rocesteer_packet *pkt)
 {
-	u8 paths = pkt->paths ?: order->paths;
-	u32 span;
+	u32 end = pkt->psn + order_psns(order, pkt->length);
 
-	lockdep_assert_held(&order->lock);
-	if (paths != 1 || order->window.depth || order->delivering || order->ready ||
-	    (order->paths > 1 && pkt->psn != order->expected))
-		return false;
-	span = order_psns(order, pkt->length);
-	order->paths = paths;
-	order->synced = true;
-	order_expect(order, order_advance(order, pkt->psn, pkt->psn + span));
-	return true;
+	rocesteer_order_advance(order, order_next(order, pkt->psn, end),
+				pkt->paths ?: order->paths);
 }
 
 /**
- * rocesteer_order_rewind() - the queue pair asks for a packet once more
+ * rocesteer_order_rewind() - the queue pair asks for a packet again
  * @order: order
  * @psn: PSN of the packet
  *
- * The sender will send that packet and all behind it again. Packets that wait for
- * another one are dropped, as the queue pair would drop them.
+ * The sender will go back to @psn. Packets that wait for another PSN are dropped, as the
+ * queue pair would drop them.
  *
  * Context: BH disabled, holds @order->lock.
  */
@@ -305,18 +286,17 @@ void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn)
 	order_expect(order, psn);
 	rocesteer_order_note_go_back(order, psn);
 	order->synced = true;
-	order->state = ORDER_ASKED;
+	order->state = ROCESTEER_ORDER_ASKED;
 }
 
 /**
- * rocesteer_order_expect_read() - the queue pair sends a READ request, or an atomic
+ * rocesteer_order_expect_read() - the queue pair sends a READ request or an atomic
  * @order: order of the responses
  * @psn: PSN of the request
- * @length: bytes that it asks for; a wrong length makes us expect a wrong PSN until the
- *	next NAK
+ * @length: bytes requested; if wrong, the expected PSN is wrong until the next NAK
  *
  * Context: BH disabled, holds @order->lock.
- * Return: whether the order of what answers it is restored.
+ * Return: whether the responses will be resequenced.
  */
 bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
 				 u32 length)
@@ -352,26 +332,26 @@ no_memory:
 }
 
 /*
- * The timer has decided. First the queue pair is made to ask for the missing packet.
- * Where that did not help, all are released: nobody knows what it expects.
+ * The timer declares the expected packet lost. The first time the queue pair is made to ask
+ * for it. If it does not, release all packets: the expected PSN is unknown.
  */
 static void order_give_up(struct rocesteer_order *order)
 {
-	u32 behind;
+	u32 end;
 
 	order->timeout++;
 	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_TIMEOUT);
-	if (order->state == ORDER_WAITING) {
+	if (order->state == ROCESTEER_ORDER_WAITING) {
 		rocesteer_order_wait_longer(order);
 		return;
 	}
-	behind = order_release_all(order);
-	if (order->state == ORDER_NUDGED)
-		order_expect(order, order_advance(order, behind - 1, behind));
+	end = order_release_all(order);
+	if (order->state == ROCESTEER_ORDER_NUDGED)
+		order_expect(order, order_next(order, end - 1, end));
 }
 
 /**
- * rocesteer_order_expire() - the timer has expired, maybe too early
+ * rocesteer_order_expire() - the timer has expired, possibly too early
  * @order: order
  *
  * Context: Softirq, holds @order->lock.
@@ -399,12 +379,12 @@ void rocesteer_order_expire(struct rocesteer_order *order)
 
 /**
  * rocesteer_order_init() - set up the order of requests or of responses
- * @order: zeroed; its timer is set up by the owner
- * @rn: namespace, which outlives it
- * @size: of the window
- * @path_mtu: of the queue pair, a power of two
- * @psn: PSN of the first packet that the queue pair receives
- * @fresh: it has not received anything yet
+ * @order: zeroed; the caller sets up @order->timer
+ * @rn: namespace, which outlives @order
+ * @size: size of the window
+ * @path_mtu: path MTU of the queue pair, a power of two
+ * @psn: PSN of the first packet that the queue pair will receive
+ * @fresh: the queue pair has not received a packet yet
  */
 void rocesteer_order_init(struct rocesteer_order *order,
 			  struct rocesteer_net *rn, u32 size, u32 path_mtu,
@@ -416,17 +396,17 @@ void rocesteer_order_init(struct rocesteer_order *order,
 	spin_lock_init(&order->lock);
 	order->synced = fresh;
 	order->expected = psn;
-	order->jump = ORDER_NO_JUMP;
+	order->resync_psn = ORDER_NO_RESYNC;
 	order->resent = psn;
 	rocesteer_order_init_loss(order);
 	order_none_ready(order);
 }
 
 /**
- * rocesteer_order_end() - drop all packets and free what they were in
- * @order: order, to which none comes any more
+ * rocesteer_order_end() - drop all packets
+ * @order: order
  *
- * A CPU that delivers at this moment goes on with what it has taken.
+ * A CPU that is delivering goes on with the packets that it has taken.
  *
  * Context: Any, also with interrupts off, holds @order->lock.
  */

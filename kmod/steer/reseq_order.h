@@ -7,6 +7,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue_types.h>
 
+#include <rocesteer/roce.h>
 #include <rocesteer/types.h>
 
 #include "reseq_window.h"
@@ -15,22 +16,15 @@ struct rocesteer_net;
 struct rocesteer_outstanding;
 
 /**
- * struct rocesteer_packet - what matters of an RC packet that is received
- * @ifindex: device that received it
- * @dqpn: local queue pair number
- * @seq: which of the two PSN sequences it is numbered in
- * @psn: its packet sequence number
- * @length: bytes that it asks for, 0 unless it is a READ request
- * @paths: paths that its sender deals the flow to, 1..64
- * @sport: UDP source port, which stands for the path
- *
- * An acknowledgment has 0 for @paths, which it does not tell, and for @sport: switches
- * may let it overtake data on its path.
+ * struct rocesteer_packet - a received RC packet, parsed
+ * @psn: packet sequence number
+ * @length: bytes that a READ request asks for, 0 for other packets
+ * @paths: number of paths that the sender splits the flow over, 1..64; 0 for an
+ *	acknowledgment, which does not carry the number
+ * @sport: UDP source port, which identifies the path; 0 for an acknowledgment: a
+ *	switch may let it overtake data on the same path
  */
 struct rocesteer_packet {
-	u32 ifindex;
-	u32 dqpn;
-	enum rocesteer_sequence seq;
 	u32 psn;
 	u32 length;
 	u8 paths;
@@ -38,45 +32,54 @@ struct rocesteer_packet {
 };
 
 /**
- * struct rocesteer_order - order of the requests, or of the responses, that a queue
- * pair receives
+ * enum rocesteer_order_state - what was done about the missing packet
+ * @ROCESTEER_ORDER_WAITING: nothing yet
+ * @ROCESTEER_ORDER_NUDGED: declared lost; a copy of a later packet was delivered
+ * @ROCESTEER_ORDER_ASKED: the queue pair has sent a NAK and drops all other packets
+ */
+enum rocesteer_order_state {
+	ROCESTEER_ORDER_WAITING,
+	ROCESTEER_ORDER_NUDGED,
+	ROCESTEER_ORDER_ASKED,
+};
+
+/**
+ * struct rocesteer_order - order of the requests, or of the responses, of a queue pair
  * @rn: namespace, which outlives this
- * @mtu_shift: log2 of the path MTU of the queue pair, immutable
- * @lock: guards all that follows. Taken with BH disabled, and within rocesteer_lock
+ * @mtu_shift: log2 of the path MTU, immutable
+ * @lock: guards all members below. Taken with BH disabled, nests in rocesteer_lock
  * @synced: @expected is known
- * @delivering: somebody is delivering @ready
- * @dead: nothing may wait any more
- * @state: what was done about the packet with PSN @expected
- * @paths: that the sender deals the flow to, by the last packet that came in order; 0
- *	until one says
- * @reorders: @reorder was measured, not just assumed
- * @expected: PSN that the queue pair expects next
- * @jump: PSN behind the last packet that was too far behind to be sent again; 2^24
- *	where none was
- * @skew: by how much missing packets were late recently, in nanoseconds
- * @noted: when that was last found out, to the tick
- * @since: time since which @expected is missed in @state, while packets wait, to the
- *	tick
- * @overtaken: time since which all paths have delivered packets from beyond @expected,
- *	while packets wait; 0 where they have not
- * @reorder: how long after that a missing packet still came recently, in nanoseconds.
- *	Of paths that are FIFO none does
- * @resent: PSN before which packets may have been sent twice: the sender has gone
- *	back. In [@expected + 1, @expected + size / 2], or else it says nothing
- * @suspect: PSN of the last packet that was taken for lost, sent once until then
- * @suspect_since: @overtaken of that one; 0 when it has come
- * @suspect_late: how long after that it came; 0 before, and when it has come again
- * @outstanding: of responses, those that are awaited; NULL before the first, and at
- *	the end. Without the lock it is only compared with NULL. Of requests NULL
- * @window: packets that wait, all from (@expected, @expected + size)
- * @ready: packets in order, to be delivered, linked by their next
- * @ready_end: where the next one goes
- * @nr_ready: how many there are
- * @timer: pending while packets wait, or longer
- * @more: goes on delivering
- * @held: packets that had to wait so far
- * @lost: missing packets given up since all paths had delivered later ones
- * @timeout: missing packets given up by @timer
+ * @delivering: a CPU is delivering packets
+ * @dead: the flow is gone, no packet may wait
+ * @state: what was done about the missing packet @expected
+ * @paths: number of paths, from the last packet in order; 0 until a packet carries one
+ * @reorders: @reorder is a measurement
+ * @expected: next PSN that the queue pair expects
+ * @resync_psn: PSN expected after the last out-of-window old packet; two in a row
+ *	resync. 2^24 for none
+ * @skew: recent lateness of missing packets, in nanoseconds
+ * @noted: time of the last update of @skew and @reorder, in jiffies resolution
+ * @since: start of the wait for @expected in @state, in jiffies resolution
+ * @overtaken: time at which all paths had delivered later packets than @expected; 0
+ *	before that
+ * @reorder: recent lateness of packets relative to @overtaken, in nanoseconds; 0 on
+ *	FIFO paths
+ * @resent: after go-back-N: PSNs before this may have been sent twice. Valid in
+ *	[@expected + 1, @expected + size / 2]
+ * @lost_psn: last packet declared lost that had been sent once
+ * @lost_overtaken: @overtaken of @lost_psn; 0 after @lost_psn has arrived
+ * @spurious_late: lateness of @lost_psn; a second copy proves a spurious loss. 0 for none
+ * @outstanding: outstanding READs and atomics (responses only). Only the test for NULL is
+ *	allowed without @lock
+ * @window: waiting packets, all in (@expected, @expected + size)
+ * @ready: packets to deliver, in order, linked by their next pointer
+ * @ready_end: tail of @ready
+ * @nr_ready: length of @ready
+ * @timer: pending while packets wait, possibly longer
+ * @more: continues delivery
+ * @held: packets that had to wait
+ * @lost: packets declared lost because all paths had delivered later ones
+ * @timeout: packets declared lost by @timer
  */
 struct rocesteer_order {
 	struct rocesteer_net *rn;
@@ -89,16 +92,16 @@ struct rocesteer_order {
 	u8 paths;
 	bool reorders;
 	u32 expected;
-	u32 jump;
+	u32 resync_psn;
 	u64 skew;
 	u64 noted;
 	u64 since;
 	u64 overtaken;
 	u64 reorder;
 	u32 resent;
-	u32 suspect;
-	u64 suspect_since;
-	u64 suspect_late;
+	u32 lost_psn;
+	u64 lost_overtaken;
+	u64 spurious_late;
 	struct rocesteer_outstanding *outstanding;
 	struct rocesteer_window window;
 	struct sk_buff *ready;
@@ -115,13 +118,53 @@ void rocesteer_order_init(struct rocesteer_order *order,
 			  struct rocesteer_net *rn, u32 size, u32 path_mtu,
 			  u32 psn, bool fresh);
 void rocesteer_order_end(struct rocesteer_order *order);
-bool rocesteer_order_bypass(struct rocesteer_order *order,
-			    const struct rocesteer_packet *pkt);
+void rocesteer_order_pass(struct rocesteer_order *order,
+			  const struct rocesteer_packet *pkt);
 void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 			  const struct rocesteer_packet *pkt);
 bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
 				 u32 length);
 void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_expire(struct rocesteer_order *order);
+
+/**
+ * rocesteer_order_is_next() - does a packet need no sorting?
+ * @order: order
+ * @psn: PSN of the packet
+ * @paths: number of paths that the packet carries, 0 for an acknowledgment
+ *
+ * No packet waits, and this is the expected one, or the flow is whole. Packets of a flow
+ * that was split until now may still be under way on other paths: then only the
+ * expected one passes.
+ *
+ * Context: Holds @order->lock.
+ */
+static inline bool rocesteer_order_is_next(const struct rocesteer_order *order,
+					   u32 psn, u8 paths)
+{
+	lockdep_assert_held(&order->lock);
+	if (order->window.depth | order->nr_ready | order->delivering)
+		return false;
+	return psn == order->expected ||
+	       (order->paths <= 1 && (paths ?: order->paths) == 1);
+}
+
+/**
+ * rocesteer_order_advance() - set the expected packet, while no packet waits
+ * @order: order
+ * @psn: PSN of the expected packet
+ * @paths: number of paths that the last packet carried
+ *
+ * Context: Holds @order->lock.
+ */
+static inline void rocesteer_order_advance(struct rocesteer_order *order,
+					   u32 psn, u8 paths)
+{
+	lockdep_assert_held(&order->lock);
+	order->paths = paths;
+	order->synced = true;
+	order->state = ROCESTEER_ORDER_WAITING;
+	order->expected = psn & ROCESTEER_PSN_MASK;
+}
 
 #endif /* ROCESTEER_RESEQ_ORDER_H */

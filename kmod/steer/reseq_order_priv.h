@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What order*.c share. All under rocesteer_order.lock. */
+/* Shared by reseq_order.c and reseq_loss.c. All under rocesteer_order.lock. */
 #ifndef ROCESTEER_RESEQ_ORDER_PRIV_H
 #define ROCESTEER_RESEQ_ORDER_PRIV_H
 
 #include "reseq_order.h"
 
-/**
- * enum order_state - what is done about the missing packet
- * @ORDER_WAITING: nothing yet
- * @ORDER_NUDGED: it was given up: one from behind it was shown to the queue pair
- * @ORDER_ASKED: the queue pair has asked for it by a NAK, and drops whatever
- *	else it gets
- */
-enum order_state {
-	ORDER_WAITING,
-	ORDER_NUDGED,
-	ORDER_ASKED,
-};
-
-/* @skb is to be delivered, behind what is already. */
+/* Append @skb to the packets to deliver. */
 static inline void rocesteer_order_ready(struct rocesteer_order *order,
 					 struct sk_buff *skb)
 {
@@ -34,16 +21,16 @@ void rocesteer_order_restart_wait(struct rocesteer_order *order);
 void rocesteer_order_wait_longer(struct rocesteer_order *order);
 void rocesteer_order_check_overtaken(struct rocesteer_order *order);
 void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next);
-void rocesteer_order_note_again(struct rocesteer_order *order, u32 psn);
+void rocesteer_order_note_duplicate(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_note_go_back(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_init_loss(struct rocesteer_order *order);
 
-/* Most packets come while some path has delivered none from beyond the expected one. */
+/* In the common case some path has not delivered a packet behind the gap yet. */
 static inline void rocesteer_order_detect_loss(struct rocesteer_order *order)
 {
 	u32 beyond = order->window.beyond;
 
-	if (beyond && beyond >= order->paths && order->state == ORDER_WAITING)
+	if (beyond && beyond >= order->paths && order->state == ROCESTEER_ORDER_WAITING)
 		rocesteer_order_check_overtaken(order);
 }
 
