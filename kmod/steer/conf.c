@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What user space changes: jobs, the flows and netfilter hooks that a job entails,
- * and the flows that it gives to a job.
- */
+/* Changes by user space: jobs with their flows and hooks, and flow-add. */
+#include <linux/cleanup.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/pid.h>
@@ -15,10 +13,7 @@
 #include "net.h"
 #include "reseq_hook.h"
 
-/*
- * Two jobs with one owner would both claim its queue pairs; which of them gets
- * them would be chance.
- */
+/* Of two jobs with one owner, chance would decide which one gets a queue pair. */
 static int conf_check_job(struct rocesteer_net *rn,
 			  const struct rocesteer_job_rule *rule,
 			  struct netlink_ext_ack *extack)
@@ -53,19 +48,32 @@ static int conf_check_job(struct rocesteer_net *rn,
 	return 0;
 }
 
-static int conf_job_add(struct rocesteer_net *rn,
-			const struct rocesteer_job_rule *rule,
-			struct netlink_ext_ack *extack)
+/**
+ * rocesteer_conf_job_add() - add a job and give it the flows it owns
+ * @rn: namespace
+ * @rule: the job; it takes its own reference to @rule->pid
+ * @extack: says why the job is refused
+ *
+ * Flows of another job stay there, even if @rule is more specific: a flow keeps its path
+ * table while it runs.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0; -EEXIST if the number or the owner is taken; -ENOSPC if there are
+ * ROCESTEER_MAX_JOBS; -ENOMEM.
+ */
+int rocesteer_conf_job_add(struct rocesteer_net *rn,
+			   const struct rocesteer_job_rule *rule,
+			   struct netlink_ext_ack *extack)
 {
 	struct rocesteer_job_rule *job;
 	int err;
 
-	lockdep_assert_held(&rn->conf);
+	guard(mutex)(&rn->conf);
 	err = conf_check_job(rn, rule, extack);
 	if (err)
 		return err;
 
-	/* Room first: xa_store() cannot sleep under the lock. */
+	/* xa_store() cannot sleep under the lock. */
 	err = xa_reserve(&rn->jobs, rule->id, GFP_KERNEL_ACCOUNT);
 	if (err)
 		goto refuse;
@@ -100,36 +108,21 @@ refuse:
 }
 
 /**
- * rocesteer_conf_job_add() - add a job and give it the flows it owns
+ * rocesteer_conf_job_del() - delete a job
  * @rn: namespace
- * @rule: what the job is; @rule->pid is held by the caller, the job takes a
- *	reference of its own
- * @extack: told why the job is refused
+ * @id: job number
  *
- * Flows that belong to another job stay there, also where @rule is more
- * specific: a flow does not change its path table under way.
+ * Learnt flows then belong to the job that owns their queue pair, if any; other flows are
+ * deleted. A queue pair that is connected meanwhile does not find the job any more.
  *
  * Context: Process context, may sleep.
- * Return: 0; -EEXIST when the number or the owner is taken; -ENOSPC when there
- * are ROCESTEER_MAX_JOBS; -ENOMEM.
+ * Return: 0, or -ENOENT if there is no such job.
  */
-int rocesteer_conf_job_add(struct rocesteer_net *rn,
-			   const struct rocesteer_job_rule *rule,
-			   struct netlink_ext_ack *extack)
-{
-	int err;
-
-	mutex_lock(&rn->conf);
-	err = conf_job_add(rn, rule, extack);
-	mutex_unlock(&rn->conf);
-	return err;
-}
-
-static int conf_job_del(struct rocesteer_net *rn, u32 id)
+int rocesteer_conf_job_del(struct rocesteer_net *rn, u32 id)
 {
 	struct rocesteer_job_rule *job;
 
-	lockdep_assert_held(&rn->conf);
+	guard(mutex)(&rn->conf);
 	spin_lock(&rocesteer_lock);
 	job = xa_erase(&rn->jobs, id);
 	if (job)
@@ -149,48 +142,18 @@ static int conf_job_del(struct rocesteer_net *rn, u32 id)
 	return 0;
 }
 
-/**
- * rocesteer_conf_job_del() - delete a job
- * @rn: namespace
- * @id: job number
- *
- * Learnt flows belong to the job that owns their queue pair, if any, afterwards, the
- * others are deleted. Queue pairs that come meanwhile do not find the job any more.
- *
- * Context: Process context, may sleep.
- * Return: 0, or -ENOENT when there is no such job.
- */
-int rocesteer_conf_job_del(struct rocesteer_net *rn, u32 id)
-{
-	int err;
-
-	mutex_lock(&rn->conf);
-	err = conf_job_del(rn, id);
-	mutex_unlock(&rn->conf);
-	return err;
-}
-
-/* Return: -ENOENT when there is no such job; or what rocesteer_flow_add() says. */
+/* Return: -ENOENT if there is no such job; or what rocesteer_flow_add() returns. */
 int rocesteer_conf_flow_add(struct rocesteer_net *rn,
 			    const struct rocesteer_flow_key *key, u32 job)
 {
-	int err = -ENOENT;
-
-	mutex_lock(&rn->conf);
+	guard(mutex)(&rn->conf);
 	/* No job has number 0. */
-	if (xa_load(&rn->jobs, job))
-		err = rocesteer_flow_add(rn, key, job);
-	mutex_unlock(&rn->conf);
-	return err;
+	return xa_load(&rn->jobs, job) ? rocesteer_flow_add(rn, key, job) : -ENOENT;
 }
 
 int rocesteer_conf_flow_del(struct rocesteer_net *rn,
 			    const struct rocesteer_flow_key *key)
 {
-	int err;
-
-	mutex_lock(&rn->conf);
-	err = rocesteer_flow_del(rn, key);
-	mutex_unlock(&rn->conf);
-	return err;
+	guard(mutex)(&rn->conf);
+	return rocesteer_flow_del(rn, key);
 }

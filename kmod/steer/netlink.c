@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The netlink family; its shape is in Documentation/netlink/specs/rocesteer.yaml, from
- * which netlink-gen.c is made. Here is what netlink_*.c share.
+ * The netlink family: replies, events and registration. The requests are in netlink_*.c,
+ * the tables in netlink-gen.c, generated from Documentation/netlink/specs/rocesteer.yaml.
  */
 #include <linux/pid.h>
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
 
-#include "event.h"
 #include "net.h"
 #include "netlink-gen.h"
 #include "netlink.h"
 #include "netlink_priv.h"
 
-/* Room for a job or a flow with its header: all attributes are short. */
+/* Large enough for a job or a flow: all attributes are short. */
 #define NL_EVENT_SIZE	(GENL_HDRLEN + 256)
 
-/* Most events of a namespace that are to be sent: about 4 MiB. */
+/* Most queued events of a namespace, about 4 MiB */
 #define NL_MOST_EVENTS	4096
 
+/* NULL while no events are sent, under rocesteer_lock */
 static struct workqueue_struct *nl_event_queue;
 
-/*
- * A process's number as the reader sees it. There is no such reader for an
- * event, which goes to all: @ns is NULL then.
- */
+/* Put the number of a process in the reader's pid namespace. Events have NULL for @ns. */
 int rocesteer_nl_put_pid(struct sk_buff *skb, int attr, struct pid *pid,
 			 struct pid_namespace *ns)
 {
@@ -33,7 +30,7 @@ int rocesteer_nl_put_pid(struct sk_buff *skb, int attr, struct pid *pid,
 	return nr ? nla_put_u32(skb, attr, nr) : 0;
 }
 
-/* Begin the answer to a request; genlmsg_end() and genlmsg_reply() follow. */
+/* Begin the reply to a request. */
 struct sk_buff *rocesteer_nl_reply_new(struct genl_info *info, void **hdr)
 {
 	struct sk_buff *msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
@@ -57,48 +54,47 @@ int rocesteer_nl_reply_end(struct genl_info *info, struct sk_buff *msg,
 	return genlmsg_reply(msg, info);
 }
 
-bool rocesteer_nl_event_wanted(const struct rocesteer_net *rn)
+/* Listeners have missed an event and must dump again. */
+static void nl_event_lost(struct rocesteer_net *rn, struct sk_buff *msg)
 {
-	return genl_has_listeners(&rocesteer_nl_family, rn->net,
-				  ROCESTEER_NLGRP_EVENTS);
+	nlmsg_free(msg);
+	rn->events_lost = true;
+	queue_work(nl_event_queue, &rn->send_events);
 }
 
-struct sk_buff *rocesteer_nl_event_new(u8 cmd, void **hdr)
+/* Begin an event. Return: NULL if nobody listens, or without memory. */
+struct sk_buff *rocesteer_nl_event_new(struct rocesteer_net *rn, u8 cmd,
+				       void **hdr)
 {
-	struct sk_buff *msg = genlmsg_new(NL_EVENT_SIZE, GFP_ATOMIC);
+	struct sk_buff *msg;
 
-	*hdr = msg ? genlmsg_put(msg, 0, 0, &rocesteer_nl_family, 0, cmd) :
-		     NULL;
+	lockdep_assert_held(&rocesteer_lock);
+	if (!nl_event_queue ||
+	    !genl_has_listeners(&rocesteer_nl_family, rn->net,
+				ROCESTEER_NLGRP_EVENTS))
+		return NULL;
+	msg = genlmsg_new(NL_EVENT_SIZE, GFP_ATOMIC);
+	*hdr = msg ? genlmsg_put(msg, 0, 0, &rocesteer_nl_family, 0, cmd) : NULL;
 	if (*hdr)
 		return msg;
-	nlmsg_free(msg);
+	nl_event_lost(rn, msg);
 	return NULL;
 }
 
 /*
- * To send an event is to look at all sockets of the host that listen to any generic
- * netlink family. Queue pairs of all namespaces wait for rocesteer_lock meanwhile, with
- * preemption off: so a work item sends what is queued under the lock.
+ * Queue an event, unless @err. Multicast walks all generic netlink sockets of the host,
+ * too long a time to hold rocesteer_lock with preemption off: a work item sends it.
  */
-void rocesteer_nl_event_send(struct rocesteer_net *rn, struct sk_buff *msg,
-			     void *hdr)
+void rocesteer_nl_event_end(struct rocesteer_net *rn, struct sk_buff *msg,
+			    void *hdr, int err)
 {
 	lockdep_assert_held(&rocesteer_lock);
-	if (skb_queue_len(&rn->events) >= NL_MOST_EVENTS) {
-		rocesteer_nl_event_lost(rn, msg);
+	if (err || skb_queue_len(&rn->events) >= NL_MOST_EVENTS) {
+		nl_event_lost(rn, msg);
 		return;
 	}
 	genlmsg_end(msg, hdr);
 	__skb_queue_tail(&rn->events, msg);
-	queue_work(nl_event_queue, &rn->send_events);
-}
-
-/* Let listeners know that they have missed something and must dump again. */
-void rocesteer_nl_event_lost(struct rocesteer_net *rn, struct sk_buff *msg)
-{
-	lockdep_assert_held(&rocesteer_lock);
-	nlmsg_free(msg);
-	rn->events_lost = true;
 	queue_work(nl_event_queue, &rn->send_events);
 }
 
@@ -131,42 +127,44 @@ void rocesteer_nl_net_init(struct rocesteer_net *rn)
 	INIT_WORK(&rn->send_events, nl_send_events);
 }
 
-/* No event comes any more, and nobody in @rn listens. Its netlink socket is still there. */
+/* No more events are queued, and nobody in @rn listens. Its netlink socket still exists. */
 void rocesteer_nl_net_exit(struct rocesteer_net *rn)
 {
 	cancel_work_sync(&rn->send_events);
 	__skb_queue_purge(&rn->events);
 }
 
-static const struct rocesteer_event_ops nl_event_ops = {
-	.job = rocesteer_nl_job_event,
-	.flow = rocesteer_nl_flow_event,
-};
-
-/* What is queued is sent, as long as the family is there. */
-static void nl_end_events(void)
+static void nl_set_event_queue(struct workqueue_struct *queue)
 {
-	rocesteer_event_subscribe(NULL);
-	destroy_workqueue(nl_event_queue);
+	spin_lock(&rocesteer_lock);
+	swap(nl_event_queue, queue);
+	spin_unlock(&rocesteer_lock);
+	/* Sends what is queued. No event can find the old queue any more. */
+	if (queue)
+		destroy_workqueue(queue);
 }
 
 int __init rocesteer_nl_register(void)
 {
+	struct workqueue_struct *queue;
 	int err;
 
-	nl_event_queue = alloc_workqueue("rocesteer", WQ_UNBOUND, 0);
-	if (!nl_event_queue)
+	queue = alloc_workqueue("rocesteer", WQ_UNBOUND, 0);
+	if (!queue)
 		return -ENOMEM;
-	rocesteer_event_subscribe(&nl_event_ops);
+	nl_set_event_queue(queue);
 	err = genl_register_family(&rocesteer_nl_family);
 	if (err)
-		nl_end_events();
+		nl_set_event_queue(NULL);
 	return err;
 }
 
-/* Waits for requests under way, whose changes are not announced any more. */
+/*
+ * Events are sent before the family goes, as its multicast group may get another owner.
+ * Changes by requests that are still under way are not announced.
+ */
 void rocesteer_nl_unregister(void)
 {
-	nl_end_events();
+	nl_set_event_queue(NULL);
 	genl_unregister_family(&rocesteer_nl_family);
 }

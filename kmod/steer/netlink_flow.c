@@ -5,6 +5,7 @@
 #include <linux/time64.h>
 
 #include "conf.h"
+#include "event.h"
 #include "flow.h"
 #include "net.h"
 #include "netlink-gen.h"
@@ -272,18 +273,13 @@ int rocesteer_nl_flow_get_dumpit(struct sk_buff *skb,
 	return err;
 }
 
-void rocesteer_nl_flow_event(const struct rocesteer_flow *flow, u8 cmd)
+void rocesteer_event_flow(const struct rocesteer_flow *flow, u8 cmd)
 {
 	struct rocesteer_net *rn = flow->rn;
 	struct sk_buff *msg;
 	void *hdr;
 
-	lockdep_assert_held(&rocesteer_lock);
-	if (!rocesteer_nl_event_wanted(rn))
-		return;
-	msg = rocesteer_nl_event_new(cmd, &hdr);
-	if (msg && !nl_flow_fill(msg, flow, NULL))
-		rocesteer_nl_event_send(rn, msg, hdr);
-	else
-		rocesteer_nl_event_lost(rn, msg);
+	msg = rocesteer_nl_event_new(rn, cmd, &hdr);
+	if (msg)
+		rocesteer_nl_event_end(rn, msg, hdr, nl_flow_fill(msg, flow, NULL));
 }

@@ -5,6 +5,7 @@
 #include <linux/pid_namespace.h>
 
 #include "conf.h"
+#include "event.h"
 #include "job.h"
 #include "net.h"
 #include "netlink-gen.h"
@@ -180,18 +181,13 @@ int rocesteer_nl_job_get_dumpit(struct sk_buff *skb,
 	return err;
 }
 
-void rocesteer_nl_job_event(struct rocesteer_net *rn,
-			    const struct rocesteer_job_rule *job, u8 cmd)
+void rocesteer_event_job(struct rocesteer_net *rn,
+			 const struct rocesteer_job_rule *job, u8 cmd)
 {
 	struct sk_buff *msg;
 	void *hdr;
 
-	lockdep_assert_held(&rocesteer_lock);
-	if (!rocesteer_nl_event_wanted(rn))
-		return;
-	msg = rocesteer_nl_event_new(cmd, &hdr);
-	if (msg && !nl_job_fill(msg, job, NULL))
-		rocesteer_nl_event_send(rn, msg, hdr);
-	else
-		rocesteer_nl_event_lost(rn, msg);
+	msg = rocesteer_nl_event_new(rn, cmd, &hdr);
+	if (msg)
+		rocesteer_nl_event_end(rn, msg, hdr, nl_job_fill(msg, job, NULL));
 }
