@@ -350,35 +350,28 @@ int roce_reduce_nl_group_get_dumpit(struct sk_buff *skb, struct netlink_callback
 	return err;
 }
 
-static const int nl_stats_attrs[REDUCE_COUNT_MAX] = {
-	[REDUCE_COUNT_UNKNOWN] = ROCESTEER_REDUCE_A_STATS_UNKNOWN,
-	[REDUCE_COUNT_ADDRESS] = ROCESTEER_REDUCE_A_STATS_ADDRESS,
-	[REDUCE_COUNT_OPCODE] = ROCESTEER_REDUCE_A_STATS_OPCODE,
-	[REDUCE_COUNT_LENGTH] = ROCESTEER_REDUCE_A_STATS_LENGTH,
-	[REDUCE_COUNT_ICRC] = ROCESTEER_REDUCE_A_STATS_ICRC,
-	[REDUCE_COUNT_GSO] = ROCESTEER_REDUCE_A_STATS_GSO,
-	[REDUCE_COUNT_NO_MEMORY] = ROCESTEER_REDUCE_A_STATS_NO_MEMORY,
-	[REDUCE_COUNT_POISONED] = ROCESTEER_REDUCE_A_STATS_POISONED,
-	[REDUCE_COUNT_INTEGER] = ROCESTEER_REDUCE_A_STATS_INTEGER,
-	[REDUCE_COUNT_MISPLACED] = ROCESTEER_REDUCE_A_STATS_MISPLACED,
-};
+/* Other CPUs may be counting: the value is one that the counter had during the call. */
+static u64 nl_stats_sum(const struct reduce_net *rn, int attr)
+{
+	u64 sum = 0;
+	int cpu;
 
-/* CPUs count on meanwhile: each value was true at some moment during the call. */
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(rn->stats, cpu)->count[attr]);
+	return sum;
+}
+
 static int nl_stats_fill(struct sk_buff *skb, const struct reduce_net *rn)
 {
-	int c, cpu;
+	int attr;
 
 	if (nla_put_u32(skb, ROCESTEER_REDUCE_A_STATS_GROUPS, READ_ONCE(rn->nr_groups)) ||
 	    nla_put_uint(skb, ROCESTEER_REDUCE_A_STATS_BYTES, reduce_group_bytes()))
 		return -EMSGSIZE;
-	for (c = 0; c < REDUCE_COUNT_MAX; c++) {
-		u64 sum = 0;
-
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu_ptr(rn->stats, cpu)->count[c]);
-		if (nla_put_uint(skb, nl_stats_attrs[c], sum))
+	for (attr = ROCESTEER_REDUCE_A_STATS_BYTES + 1;
+	     attr <= ROCESTEER_REDUCE_A_STATS_MAX; attr++)
+		if (nla_put_uint(skb, attr, nl_stats_sum(rn, attr)))
 			return -EMSGSIZE;
-	}
 	return 0;
 }
 

@@ -232,11 +232,6 @@ static void packet_read_ext(const struct sk_buff *skb, struct reduce_packet *pac
 						       sizeof(__be32));
 }
 
-static int packet_refused(enum reduce_counter why)
-{
-	return -1 - (int)why;
-}
-
 int reduce_packet_read(struct sk_buff *skb, struct reduce_packet *packet)
 {
 	const struct rocesteer_bth *bth;
@@ -244,24 +239,24 @@ int reduce_packet_read(struct sk_buff *skb, struct reduce_packet *packet)
 	bool plain;
 
 	if (skb_is_gso(skb))
-		return packet_refused(REDUCE_COUNT_GSO);
+		return ROCESTEER_REDUCE_A_STATS_GSO;
 	off = packet_udp(skb, &plain);
 	if (!plain || !pskb_may_pull(skb, off + sizeof(struct udphdr) + sizeof(*bth)) ||
 	    skb->len < packet_total(skb))
-		return packet_refused(REDUCE_COUNT_LENGTH);
+		return ROCESTEER_REDUCE_A_STATS_LENGTH;
 	if (skb_ensure_writable(skb, packet_total(skb)))
-		return packet_refused(REDUCE_COUNT_NO_MEMORY);
+		return ROCESTEER_REDUCE_A_STATS_NO_MEMORY;
 	bth = reduce_packet_bth(skb);
 	if (bth->opcode < ROCESTEER_OP_RC_WRITE_FIRST ||
 	    bth->opcode > ROCESTEER_OP_RC_WRITE_ONLY_IMM || bth->flags & ROCESTEER_BTH_TVER)
-		return packet_refused(REDUCE_COUNT_OPCODE);
+		return ROCESTEER_REDUCE_A_STATS_OPCODE;
 	behind_bth = packet_length(skb, packet);
 	if (behind_bth < 0)
-		return packet_refused(REDUCE_COUNT_LENGTH);
+		return ROCESTEER_REDUCE_A_STATS_LENGTH;
 	if (!packet_icrc_is_right(skb, behind_bth))
-		return packet_refused(REDUCE_COUNT_ICRC);
+		return ROCESTEER_REDUCE_A_STATS_ICRC;
 	if (!packet_addresses(skb, packet))
-		return packet_refused(REDUCE_COUNT_ADDRESS);
+		return ROCESTEER_REDUCE_A_STATS_ADDRESS;
 	packet->psn = be32_to_cpu(bth->apsn) & ROCESTEER_PSN_MASK;
 	packet->shape.opcode = bth->opcode;
 	packet_read_ext(skb, packet);

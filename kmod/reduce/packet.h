@@ -104,7 +104,7 @@ static inline bool reduce_packet_is_other(const struct sk_buff *skb)
  *
  * Only WRITE packets of consistent lengths and with the right ICRC are taken.
  *
- * Context: Any. Return: 0, or a negative enum reduce_counter, less one.
+ * Context: Any. Return: 0, or the ROCESTEER_REDUCE_A_STATS_* that counts the refusal.
  */
 int reduce_packet_read(struct sk_buff *skb, struct reduce_packet *packet);
 

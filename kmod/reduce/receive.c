@@ -54,7 +54,7 @@ void reduce_slots_sum(struct reduce_slots *slots, struct reduce_slot *slot)
 		in[c] = reduce_packet_payload(slot->packet[c]);
 	if (!reduce_arith(group->config.type, group->config.op, receive_sum(group, index), in,
 			  slots->nr_inputs, slot->shape.length))
-		reduce_count(group->rn, REDUCE_COUNT_INTEGER);
+		reduce_count(group->rn, ROCESTEER_REDUCE_A_STATS_INTEGER);
 	group->crc[index] = reduce_packet_crc(receive_sum(group, index), slot->shape.length);
 	trace_rocesteer_reduce_slot(group->config.id, slot->position, slots->held);
 }
@@ -227,23 +227,23 @@ static bool receive_length(const struct reduce_group *group, u32 length)
 /* Return: false where the packet was not taken; @why is set then. */
 static bool receive_locked(struct reduce_group *group, u32 conn, struct sk_buff *skb,
 			   struct reduce_packet *packet, const struct nf_hook_state *state,
-			   enum reduce_counter *why)
+			   int *why)
 {
 	u32 next = receive_next(group, group->rank_of[conn]);
 
 	lockdep_assert_held(&group->lock);
-	*why = REDUCE_COUNT_UNKNOWN;
+	*why = ROCESTEER_REDUCE_A_STATS_UNKNOWN;
 	if (!group->config.joined)
 		return false;
-	*why = REDUCE_COUNT_LENGTH;
+	*why = ROCESTEER_REDUCE_A_STATS_LENGTH;
 	if (!receive_length(group, packet->shape.length))
 		return false;
 	if (!group->slots.poison && !receive_way(&group->way[conn], state))
 		reduce_group_poison(group, REDUCE_ROUTE, conn);
-	*why = REDUCE_COUNT_POISONED;
+	*why = ROCESTEER_REDUCE_A_STATS_POISONED;
 	if (group->slots.poison || READ_ONCE(receive_stopped))
 		return false;
-	*why = REDUCE_COUNT_NO_MEMORY;
+	*why = ROCESTEER_REDUCE_A_STATS_NO_MEMORY;
 	if (!receive_room(group, skb))
 		return false;
 	group->waiting += skb->truesize;
@@ -265,8 +265,7 @@ static bool receive_is_own(const struct reduce_group *group, u32 conn, u32 dqpn,
 	       READ_ONCE(group->way[conn].bridge);
 }
 
-static unsigned int receive_drop(const struct reduce_net *rn, u32 dqpn,
-				 enum reduce_counter why)
+static unsigned int receive_drop(const struct reduce_net *rn, u32 dqpn, int why)
 {
 	reduce_count(rn, why);
 	trace_rocesteer_reduce_drop(rn->net->net_cookie, dqpn, why);
@@ -279,30 +278,30 @@ unsigned int reduce_receive(struct reduce_net *rn, u32 dqpn, struct sk_buff *skb
 	u32 rank = dqpn & REDUCE_RANK_MASK, conn;
 	struct reduce_packet packet;
 	struct reduce_group *group;
-	enum reduce_counter why;
+	int why;
 	u64 leaving;
 	bool taken;
 	int err;
 
 	group = xa_load(&rn->groups, dqpn >> REDUCE_GROUP_SHIFT & REDUCE_GROUP_MASK);
 	if (!group || rank >= group->config.nr_ranks)
-		return receive_drop(rn, dqpn, REDUCE_COUNT_UNKNOWN);
+		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_UNKNOWN);
 	conn = group->conn_of[rank];
 	if (conn == REDUCE_NO_CONN)
-		return receive_drop(rn, dqpn, REDUCE_COUNT_MISPLACED);
+		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_MISPLACED);
 	if ((dqpn & REDUCE_KIND_MASK) != receive_takes(group, conn)) {
 		if (receive_is_own(group, conn, dqpn, state))
 			return NF_ACCEPT;
-		return receive_drop(rn, dqpn, REDUCE_COUNT_MISPLACED);
+		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_MISPLACED);
 	}
 	err = reduce_packet_read(skb, &packet);
 	if (err)
-		return receive_drop(rn, dqpn, -1 - err);
+		return receive_drop(rn, dqpn, err);
 	if (!receive_addresses(group, rank, &packet))
-		return receive_drop(rn, dqpn, REDUCE_COUNT_ADDRESS);
+		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_ADDRESS);
 	/* A route that was looked up without a reference lasts as long as RCU lets it. */
 	if (skb_dst(skb) && !skb_dst_force(skb))
-		return receive_drop(rn, dqpn, REDUCE_COUNT_NO_MEMORY);
+		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_NO_MEMORY);
 	/* rxe stops a queue pair that has many packets which nobody has freed. */
 	skb_orphan(skb);
 

@@ -36,7 +36,7 @@ TRACE_EVENT(rocesteer_reduce_nudge,
 		      __entry->position)
 );
 
-/* A packet to a virtual queue pair number is dropped; reason: enum reduce_counter. */
+/* A packet to a virtual queue pair number is dropped; reason: ROCESTEER_REDUCE_A_STATS_*. */
 TRACE_EVENT(rocesteer_reduce_drop,
 	    TP_PROTO(u64 netns_cookie, u32 dqpn, u32 reason),
 	    TP_ARGS(netns_cookie, dqpn, reason),

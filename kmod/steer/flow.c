@@ -186,9 +186,9 @@ void rocesteer_flow_resequence(struct rocesteer_flow *flow, bool fresh)
 	if (!IS_ERR(reseq))
 		rcu_assign_pointer(flow->reseq, reseq);
 	else if (PTR_ERR(reseq) == -EEXIST)
-		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_DUPLICATE);
+		rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_DUPLICATE);
 	else if (PTR_ERR(reseq) != -EINVAL)
-		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+		rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_RESEQ_NO_MEMORY);
 }
 
 /*

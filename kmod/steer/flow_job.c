@@ -190,7 +190,7 @@ static void flow_flush(struct rocesteer_flow *flow, u32 ifindex)
 {
 	if (flow->key.ifindex != ifindex)
 		return;
-	rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_REMOVED);
+	rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_REMOVED);
 	rocesteer_flow_unlink(flow);
 }
 

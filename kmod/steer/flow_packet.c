@@ -43,7 +43,7 @@ static bool flow_has_sender(const struct rocesteer_flow *flow,
  */
 static void flow_note_unknown(struct rocesteer_net *rn)
 {
-	rocesteer_stats_inc(rn, ROCESTEER_COUNT_UNKNOWN_SENDER);
+	rocesteer_stats_inc(rn, ROCESTEER_A_STATS_UNKNOWN_SENDER);
 	pr_warn_once("a queue pair that is not known sends to one that another is connected to, and is not steered. If rocesteer stat counts all packets as unknown_sender, this kernel's rxe is not supported\n");
 }
 

@@ -85,7 +85,7 @@ flow_learn_new(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 	if (err)
 		goto unbind;
 	if (!flow->job)
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_UNTAGGED);
+		rocesteer_stats_inc(rn, ROCESTEER_A_STATS_UNTAGGED);
 	return flow;
 
 unbind:
@@ -98,7 +98,7 @@ free_flow:
 static void flow_forget(struct rocesteer_flow *flow)
 {
 	lockdep_assert_held(&rocesteer_lock);
-	rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_REMOVED);
+	rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_REMOVED);
 	rocesteer_flow_unlink(flow);
 }
 
@@ -139,7 +139,7 @@ flow_learn(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 	if (same >= FLOW_RIVALS)
 		return ERR_PTR(-ENOSPC);
 	if (rival)
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_DUPLICATE);
+		rocesteer_stats_inc(rn, ROCESTEER_A_STATS_DUPLICATE);
 	return flow_learn_new(rn, key, qp, rival);
 }
 
@@ -151,7 +151,7 @@ flow_learn_again(struct rocesteer_flow *flow,
 	struct pid *owner = flow->qp.owner;
 	u32 uid = flow->qp.uid;
 
-	rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_REMOVED);
+	rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_REMOVED);
 	rocesteer_flow_trace_del(flow, flow->job, rocesteer_flow_has_rival(flow));
 	get_pid(qp->owner);
 	flow->qp = *qp;
@@ -177,14 +177,14 @@ static u16 flow_steer(struct rocesteer_flow *flow)
 	lockdep_assert_held(&rocesteer_lock);
 	switch (flow->qp.label) {
 	case ROCESTEER_LABEL_OWN:
-		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_OWN_LABEL);
+		rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_QP_OWN_LABEL);
 		return 0;
 	case ROCESTEER_LABEL_LANE:
-		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_LANE_LABEL);
+		rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_QP_LANE_LABEL);
 		flags |= ROCESTEER_QP_LABELLED;
 		break;
 	case ROCESTEER_LABEL_CM:
-		rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_CM_LABEL);
+		rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_QP_CM_LABEL);
 		flags |= ROCESTEER_QP_LABELLED;
 		break;
 	default:
@@ -196,7 +196,7 @@ static u16 flow_steer(struct rocesteer_flow *flow)
 	if (sport < ROCESTEER_SPORT_MIN)
 		return 0;
 	flow->qp.label = ROCESTEER_LABEL_POLICY;
-	rocesteer_stats_inc(flow->rn, ROCESTEER_COUNT_QP_STEERED);
+	rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_QP_STEERED);
 	return sport;
 }
 
@@ -240,7 +240,7 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 	flow = flow ? flow_learn_again(flow, qp) : flow_learn(rn, key, qp);
 	switch (PTR_ERR_OR_ZERO(flow)) {
 	case 0:
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_LEARNT);
+		rocesteer_stats_inc(rn, ROCESTEER_A_STATS_LEARNT);
 		flow->connected = qp->running;
 		if (!qp->running)
 			sport = flow_steer(flow);
@@ -249,10 +249,10 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 	case -ENODEV:	/* just leaving, and the queue pair with it */
 		break;
 	case -ENOSPC:
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_FULL);
+		rocesteer_stats_inc(rn, ROCESTEER_A_STATS_FULL);
 		break;
 	default:
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_NO_MEMORY);
+		rocesteer_stats_inc(rn, ROCESTEER_A_STATS_NO_MEMORY);
 		break;
 	}
 unlock:

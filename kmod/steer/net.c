@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The lock of all jobs and flows, and the list of namespaces. */
+/* The lock of jobs and flows, and the list of namespaces. */
 #include "net.h"
 
 DEFINE_SPINLOCK(rocesteer_lock);
@@ -22,13 +22,13 @@ void rocesteer_net_unlist(struct rocesteer_net *rn)
 }
 
 /**
- * rocesteer_net_find() - the module's part of a namespace, by its cookie
- * @cookie: as SO_NETNS_COOKIE says
+ * rocesteer_net_find() - look up a namespace by its cookie
+ * @cookie: SO_NETNS_COOKIE
  *
- * Also of one that is about to go and that the core does not list any more.
+ * Finds a namespace until rocesteer_net_exit(), when the core does not list it any more.
  *
- * Context: Holds rocesteer_lock, under which it stays.
- * Return: NULL when there is no such namespace.
+ * Context: Holds rocesteer_lock, under which the namespace stays.
+ * Return: NULL if there is no such namespace.
  */
 struct rocesteer_net *rocesteer_net_find(u64 cookie)
 {

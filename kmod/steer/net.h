@@ -14,38 +14,40 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
-#include "stats.h"
+#include <uapi/linux/rocesteer.h>
 
 struct rocesteer_policy;
 
+/* Per-CPU counters of a network namespace, by ROCESTEER_A_STATS_* */
+struct rocesteer_stats {
+	u64 count[ROCESTEER_A_STATS_MAX + 1];
+};
+
 /**
- * struct rocesteer_net - what the module knows in one network namespace
- * @node: in the list of all, under rocesteer_lock
+ * struct rocesteer_net - state of a network namespace
+ * @node: in the list of all namespaces, under rocesteer_lock
  * @net: the namespace, which outlives this
- * @conf: serialises changes made over netlink, so that the walk over the
- *	flows that a job's change entails is finished before the next change.
- *	Taken before rocesteer_lock
- * @jobs: struct rocesteer_job_rule by job number. Written under
- *	rocesteer_lock, read under RCU
+ * @conf: serialises changes by netlink, including the walk over all flows when a job
+ *	changes. rocesteer_lock nests in it
+ * @jobs: struct rocesteer_job_rule by job number. Written under rocesteer_lock, read
+ *	under RCU
  * @nr_jobs: entries of @jobs, under rocesteer_lock
  * @nr_flows: entries of @flows, under rocesteer_lock
- * @flows: struct rocesteer_flow by key, several where several queue pairs are
- *	connected to one. Written under rocesteer_lock, read under RCU
- * @flow_ids: the same flows by a number that rises: what dumps and walks go
- *	by, since it lets them go on where they stopped. Written under
- *	rocesteer_lock, read under RCU
- * @next_flow_id: cursor of @flow_ids, under rocesteer_lock
- * @users: how many of them are charged to each user, by id. Under rocesteer_lock
- * @reseqs: struct rocesteer_reseq by device and local queue pair number.
+ * @flows: struct rocesteer_flow by key; several if several queue pairs are connected to
+ *	one. Written under rocesteer_lock, read under RCU
+ * @flow_ids: the same flows by a rising number, so that dumps and walks can resume.
  *	Written under rocesteer_lock, read under RCU
- * @nr_hooks: jobs that need the netfilter hooks, under @conf
- * @hooks: these, which have this as their argument
- * @policy: BPF's choice of source ports for queue pairs, or NULL. Read and
- *	written under rocesteer_lock
- * @events: netlink messages to be sent, in the order of the changes, under
+ * @next_flow_id: cursor of @flow_ids, under rocesteer_lock
+ * @users: flows charged to each uid, under rocesteer_lock
+ * @reseqs: struct rocesteer_reseq by device and local queue pair number. Written under
+ *	rocesteer_lock, read under RCU
+ * @nr_hooks: jobs that need @hooks, under @conf
+ * @hooks: netfilter hooks of the resequencer; priv is this struct
+ * @policy: struct_ops policy that chooses source ports of queue pairs, or NULL. Under
  *	rocesteer_lock
- * @events_lost: there was no room for one, under rocesteer_lock
- * @send_events: sends them, without rocesteer_lock
+ * @events: netlink messages to send, in the order of the changes, under rocesteer_lock
+ * @events_lost: an event was dropped, under rocesteer_lock
+ * @send_events: sends @events, without rocesteer_lock
  * @stats: counters
  */
 struct rocesteer_net {
@@ -70,39 +72,24 @@ struct rocesteer_net {
 };
 
 /*
- * Guards all changes to jobs and flows, in all namespaces: queue pairs know no
- * namespace, and they come and go rarely compared with packets, which take no
- * lock. Taken in process context only, also with preemption or interrupts off
- * (kprobe handlers); never in softirq, hence without _bh.
+ * Guards all changes of jobs and flows in all namespaces: the index by queue pair is
+ * global, and changes are rare compared with packets, which do not take this lock. Taken
+ * in process context only, also with preemption or interrupts off (kprobe handlers);
+ * never in softirq, hence no _bh.
  */
 extern spinlock_t rocesteer_lock;
 extern unsigned int rocesteer_net_id;
 
-/**
- * rocesteer_net() - the module's part of a namespace
- * @net: namespace
- *
- * Context: Any, while @net is alive: under RCU, or with a reference.
- * Return: never NULL while the module is loaded.
- */
+/* Context: any, while @net is alive. Return: never NULL while the module is loaded. */
 static inline struct rocesteer_net *rocesteer_net(const struct net *net)
 {
 	return net_generic(net, rocesteer_net_id);
 }
 
-/**
- * rocesteer_stats_inc() - count one event
- * @rn: namespace in which it happened
- * @c: what happened
- *
- * compat.h asks for 64 bit, where a counter is read whole.
- *
- * Context: Any.
- */
-static inline void rocesteer_stats_inc(const struct rocesteer_net *rn,
-				       enum rocesteer_counter c)
+/* Context: any. A 64-bit host, see compat.h, reads a counter without tearing. */
+static inline void rocesteer_stats_inc(const struct rocesteer_net *rn, int attr)
 {
-	this_cpu_inc(rn->stats->count[c]);
+	this_cpu_inc(rn->stats->count[attr]);
 }
 
 struct rocesteer_net *rocesteer_net_find(u64 cookie);

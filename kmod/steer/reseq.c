@@ -141,7 +141,7 @@ unsigned int rocesteer_reseq_sort(struct rocesteer_order *order,
 		return NF_ACCEPT;
 	}
 	if (order->nr_ready > 2 * order->window.size) {
-		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_NO_MEMORY);
 		return NF_ACCEPT;
 	}
 	verdict = rocesteer_deliver_steal(skb, state);

@@ -123,7 +123,7 @@ static bool hook_is_nak(const struct hook_headers *h)
 /* The segments of a GSO packet appear behind this hook and cannot be sorted. */
 static void hook_note_gso(struct rocesteer_net *rn, const struct sk_buff *skb)
 {
-	rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_GSO);
+	rocesteer_stats_inc(rn, ROCESTEER_A_STATS_RESEQ_GSO);
 	net_warn_ratelimited("%s: RoCE packets are aggregated, their order is not restored: ethtool -K %s rx-gro-list off rx-udp-gro-forwarding off\n",
 			     skb->dev->name, skb->dev->name);
 }
@@ -182,7 +182,7 @@ static inline unsigned int hook_receive(struct rocesteer_net *rn,
 	if (response && !READ_ONCE(order->outstanding))
 		return NF_ACCEPT;	/* an acknowledgment */
 	if (unlikely(!hook_is_for(reseq, skb, state->pf))) {
-		rocesteer_stats_inc(rn, ROCESTEER_COUNT_RESEQ_FOREIGN);
+		rocesteer_stats_inc(rn, ROCESTEER_A_STATS_RESEQ_FOREIGN);
 		return NF_ACCEPT;
 	}
 

@@ -172,7 +172,7 @@ void rocesteer_order_check_overtaken(struct rocesteer_order *order)
 		return;
 	}
 	order->lost++;
-	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_LOST);
+	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_LOST);
 	order_note_loss(order);
 	order_nudge(order);
 }
@@ -184,7 +184,7 @@ void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next)
 
 	switch (order->state) {
 	case ROCESTEER_ORDER_WAITING:
-		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_FILLED);
+		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_FILLED);
 		order_note_skew(order, rocesteer_window_since(win, next));
 		if (order->overtaken && !order_may_be_resent(order))
 			order_note_reorder(order,

@@ -98,7 +98,7 @@ static void order_none_ready(struct rocesteer_order *order)
 
 static void order_drop(struct rocesteer_order *order, struct sk_buff *skb)
 {
-	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_DROPPED);
+	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_DROPPED);
 	dev_kfree_skb_any(skb);	/* maybe with interrupts off */
 }
 
@@ -158,7 +158,7 @@ static void order_resync(struct rocesteer_order *order, u32 psn, u32 span)
 		order->resync_psn = end;
 		return;
 	}
-	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_RESYNC);
+	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_RESYNC);
 	order_release_all(order);
 	order_expect(order, end);
 	order->resync_psn = ORDER_NO_RESYNC;
@@ -182,7 +182,7 @@ static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 {
 	s32 behind = rocesteer_psn_diff(order->expected, psn);
 
-	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_BEHIND);
+	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_BEHIND);
 	rocesteer_order_note_duplicate(order, psn);
 	if (!order->outstanding && behind >= (s32)order->window.size)
 		order_resync(order, psn, span);
@@ -203,15 +203,15 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 	err = rocesteer_window_put(&order->window, skb, pkt->psn, span,
 				   pkt->sport, pkt->paths);
 	if (err < 0) {
-		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_NO_MEMORY);
 		rocesteer_order_ready(order, skb);
 		return;
 	}
 	if (err)
-		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_DROPPED);
+		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_DROPPED);
 	else if (order->window.depth == 1)
 		rocesteer_order_restart_wait(order);
-	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_HELD);
+	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_HELD);
 	order->held++;
 	rocesteer_order_detect_loss(order);
 }
@@ -245,7 +245,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 	} else if (ahead < 0) {
 		order_behind(order, skb, pkt->psn, span);
 	} else if (ahead >= (s32)order->window.size) {
-		rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_OUT_OF_WINDOW);
+		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_OUT_OF_WINDOW);
 		rocesteer_order_ready(order, skb);
 	} else {
 		order_hold(order, skb, pkt, span);
@@ -280,7 +280,7 @@ void rocesteer_order_pass(struct rocesteer_order *order,
  */
 void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn)
 {
-	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_NAK);
+	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_NAK);
 	if (!order->synced || psn != order->expected)
 		order_drop_waiting(order);
 	order_expect(order, psn);
@@ -327,7 +327,7 @@ bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
 	return true;
 
 no_memory:
-	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_NO_MEMORY);
+	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_NO_MEMORY);
 	return false;
 }
 
@@ -340,7 +340,7 @@ static void order_give_up(struct rocesteer_order *order)
 	u32 end;
 
 	order->timeout++;
-	rocesteer_stats_inc(order->rn, ROCESTEER_COUNT_RESEQ_TIMEOUT);
+	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_TIMEOUT);
 	if (order->state == ROCESTEER_ORDER_WAITING) {
 		rocesteer_order_wait_longer(order);
 		return;

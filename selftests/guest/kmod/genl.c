@@ -87,7 +87,7 @@ static const struct attribute stats_attrs[] = {
 	{ "unknown-sender", ROCESTEER_A_STATS_UNKNOWN_SENDER, UINT },
 	{ "qp-lane-label", ROCESTEER_A_STATS_QP_LANE_LABEL, UINT },
 	{ "qp-cm-label", ROCESTEER_A_STATS_QP_CM_LABEL, UINT },
-	{ "probes", ROCESTEER_A_STATS_PROBES, U32 },
+	{ "kprobes", ROCESTEER_A_STATS_KPROBES, U32 },
 	{ }
 };
 

@@ -585,7 +585,7 @@ test_end_watched()
 		"$(grep -owE "$functions" /proc/kallsyms | sort)"
 }
 
-probes_switch()
+kprobes_switch()
 {
 	local debug=/sys/kernel/debug
 	mountpoint -q "$debug" || mount -t debugfs none "$debug"
@@ -595,12 +595,12 @@ probes_switch()
 # Where probes are off, no job that waits for queue pairs is taken
 test_probes()
 {
-	is "$(stat probes)" 1 && probes_switch 0 && is "$(stat probes)" 0 &&
+	is "$(stat kprobes)" 1 && kprobes_switch 0 && is "$(stat kprobes)" 0 &&
 	refused "EOPNOTSUPP Kprobes are switched off" \
 		"$genl" job-add id=1 pid=$$ &&
 	"$genl" job-add id=1 && "$genl" job-del id=1
 	local result=$?
-	probes_switch 1 && is "$(stat probes)" 1 && return "$result"
+	kprobes_switch 1 && is "$(stat kprobes)" 1 && return "$result"
 }
 
 test_max_flows()

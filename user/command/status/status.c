@@ -37,7 +37,7 @@ static const struct out_column host_columns[] = {
 	{ "command", "command" },
 	{ "programs", "programs" },
 	{ "module", "module" },
-	{ "probes", "kprobes" },
+	{ "kprobes", "kprobes" },
 	{ "daemon", "daemon" },
 	{ "table", "fullest table" },
 	{ "used", "its entries" },

@@ -56,14 +56,14 @@ static void look_at_module(struct status *st)
 			      "Have them call it: rocesteer prog load");
 }
 
-static void look_at_probes(struct status *st)
+static void look_at_kprobes(struct status *st)
 {
 	struct genl_stats stats;
 
 	if (!st->genl || genl_stats(st->genl, &stats, NULL))
 		return;
-	out_bool(st->host, "probes", stats.value[ROCESTEER_A_STATS_PROBES]);
-	if (!stats.value[ROCESTEER_A_STATS_PROBES])
+	out_bool(st->host, "kprobes", stats.value[ROCESTEER_A_STATS_KPROBES]);
+	if (!stats.value[ROCESTEER_A_STATS_KPROBES])
 		status_advise(status_find(st, STATUS_ERROR, "no-kprobes", 0,
 					  "kprobes are off: the module sees no queue pair"),
 			      "Write 1 to kernel.ftrace_enabled and /sys/kernel/debug/kprobes/enabled.");
@@ -215,7 +215,7 @@ void status_host(struct status *st)
 	out_string(st->host, "command", ROCESTEER_VERSION);
 	look_at_programs(st);
 	look_at_module(st);
-	look_at_probes(st);
+	look_at_kprobes(st);
 	look_at_daemon(st);
 	look_at_tables(st);
 	look_at_files(st);

@@ -36,7 +36,7 @@ static const char * const stat_names[] = {
 	[ROCESTEER_A_STATS_UNKNOWN_SENDER] = "unknown_sender",
 	[ROCESTEER_A_STATS_QP_LANE_LABEL] = "qp_lane_label",
 	[ROCESTEER_A_STATS_QP_CM_LABEL] = "qp_cm_label",
-	[ROCESTEER_A_STATS_PROBES] = "probes",
+	[ROCESTEER_A_STATS_KPROBES] = "kprobes",
 };
 
 static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_A_STATS_MAX + 1,
