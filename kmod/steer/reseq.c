@@ -110,6 +110,48 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 	return dqpn;
 }
 
+/* Deliver a packet that is in order, while no packet is ready. */
+static void reseq_deliver_next(struct rocesteer_order *order, struct sk_buff *skb)
+	__must_hold(&order->lock)
+{
+	lockdep_assert_held(&order->lock);
+	order->delivering = true;
+	spin_unlock(&order->lock);
+	rocesteer_deliver_continue(order->rn->net, skb);
+	spin_lock(&order->lock);
+	order->delivering = false;
+	reseq_deliver(order);
+}
+
+/**
+ * rocesteer_reseq_pass() - deliver a request of a split flow that is in order
+ * @order: order of the requests, rocesteer_order_is_next() returned true
+ * @next: PSN of the next request
+ * @paths: number of paths that the packet carries
+ * @skb: the packet, not GSO, without a socket
+ * @state: state of the hook at LOCAL_IN
+ *
+ * The packet is stolen although it is in order: otherwise another CPU could overtake it
+ * behind the hook.
+ *
+ * Context: BH disabled, RCU read-side critical section, holds @order->lock, which is
+ * released in between.
+ * Return: NF_STOLEN, NF_ACCEPT, or the verdict of connection tracking.
+ */
+unsigned int rocesteer_reseq_pass(struct rocesteer_order *order, u32 next,
+				  u8 paths, struct sk_buff *skb,
+				  const struct nf_hook_state *state)
+	__must_hold(&order->lock)
+{
+	unsigned int verdict = rocesteer_deliver_steal(skb, state);
+
+	if (verdict != NF_STOLEN)
+		return verdict;
+	rocesteer_order_advance(order, next, paths);
+	reseq_deliver_next(order, skb);
+	return NF_STOLEN;
+}
+
 /**
  * rocesteer_reseq_sort() - resequence a packet
  * @order: order of the packet
@@ -117,11 +159,7 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
  * @skb: the packet, not GSO, without a socket
  * @state: state of the hook at LOCAL_IN
  *
- * A packet of a split flow is stolen even if it is in order: otherwise another CPU could
- * overtake it behind the hook.
- *
- * Context: BH disabled, RCU read-side critical section, holds @order->lock, which is
- * released in between.
+ * Context: as rocesteer_reseq_pass().
  * Return: NF_ACCEPT if the packet need not be resequenced, NF_STOLEN if it waits or was
  * delivered, or the verdict of connection tracking.
  */
@@ -149,15 +187,11 @@ unsigned int rocesteer_reseq_sort(struct rocesteer_order *order,
 		return verdict;
 	if (is_next) {
 		rocesteer_order_pass(order, pkt);
-		order->delivering = true;
-		spin_unlock(&order->lock);
-		rocesteer_deliver_continue(state->net, skb);
-		spin_lock(&order->lock);
-		order->delivering = false;
+		reseq_deliver_next(order, skb);
 	} else {
 		rocesteer_order_sort(order, skb, pkt);
+		reseq_deliver(order);
 	}
-	reseq_deliver(order);
 	return NF_STOLEN;
 }
 

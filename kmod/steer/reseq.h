@@ -43,6 +43,9 @@ void rocesteer_reseq_read(struct rocesteer_reseq *reseq,
 
 s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key);
+unsigned int rocesteer_reseq_pass(struct rocesteer_order *order, u32 next,
+				  u8 paths, struct sk_buff *skb,
+				  const struct nf_hook_state *state);
 unsigned int rocesteer_reseq_sort(struct rocesteer_order *order,
 				  const struct rocesteer_packet *pkt,
 				  struct sk_buff *skb,

@@ -172,6 +172,7 @@ static inline unsigned int hook_receive(struct rocesteer_net *rn,
 	struct rocesteer_reseq *reseq;
 	struct rocesteer_order *order;
 	u32 psn = hook_psn(h);
+	u8 paths = hook_paths(h);
 
 	/* rxe accepts packets only from the device of the queue pair's GID. */
 	reseq = rocesteer_reseq_lookup(rn, state->in->ifindex,
@@ -193,11 +194,13 @@ static inline unsigned int hook_receive(struct rocesteer_net *rn,
 	 * much as an uncontended lock.
 	 */
 	spin_lock(&order->lock);
-	if (!response && h->bth.opcode != ROCESTEER_OP_RC_READ &&
-	    hook_paths(h) == 1 && rocesteer_order_is_next(order, psn, 1))
-		rocesteer_order_advance(order, psn + 1, 1);
-	else
+	if (response || h->bth.opcode == ROCESTEER_OP_RC_READ ||
+	    !rocesteer_order_is_next(order, psn, paths))
 		verdict = hook_sort(order, skb, h, state);
+	else if (paths == 1)
+		rocesteer_order_advance(order, psn + 1, paths);
+	else
+		verdict = rocesteer_reseq_pass(order, psn + 1, paths, skb, state);
 	spin_unlock(&order->lock);
 	return verdict;
 }
