@@ -9,16 +9,16 @@
 
 #include "arith.h"
 
-/* Bits behind the last place of a significand. Rounding needs three. */
+/* Extra bits of a significand; rounding needs guard, round and sticky */
 #define GUARD	6
 
-/* The leading one is not stored. */
+/* The implicit leading one */
 static __u32 significand_of(__u32 x)
 {
 	return (x & 0x7fffff) | (x & 0x7f800000 ? 1 << 23 : 0);
 }
 
-/* Subnormal numbers have that of the least normal ones. */
+/* Subnormal numbers have the exponent of the least normal ones. */
 static int exponent_of(__u32 x)
 {
 	int exponent = x >> 23 & 0xff;
@@ -27,9 +27,8 @@ static int exponent_of(__u32 x)
 }
 
 /*
- * IEEE 754 addition, to nearest even, by integers. @a becomes the number of the
- * greater magnitude. The last bit of a shifted significand is sticky: it stands for
- * all bits that are shifted out.
+ * IEEE 754 addition in integers, round to nearest even. @a becomes the operand of greater
+ * magnitude. The last bit of a shifted significand is sticky.
  */
 static __u32 fp32_add(__u32 a, __u32 b)
 {
@@ -41,7 +40,7 @@ static __u32 fp32_add(__u32 a, __u32 b)
 		a = b;
 		b = swap;
 	}
-	if ((a & 0x7f800000) == 0x7f800000)	/* Two infinities may have no sum. */
+	if ((a & 0x7f800000) == 0x7f800000)	/* infinity - infinity is a NaN */
 		return (a ^ b) == 1U << 31 ? 0x7fc00000 : a;
 
 	x = significand_of(a) << GUARD;
@@ -66,7 +65,7 @@ static __u32 fp32_add(__u32 a, __u32 b)
 		x <<= shift;
 		exponent -= shift;
 	}
-	/* A carry goes on into the exponent, as the leading one does. */
+	/* A carry, like the leading one, is added to the exponent. */
 	x += (1 << (GUARD - 1)) - 1 + (x >> GUARD & 1);
 	x = ((exponent - 1) << 23) + (x >> GUARD);
 	if (x > 0x7f800000)
@@ -76,10 +75,10 @@ static __u32 fp32_add(__u32 a, __u32 b)
 
 #include "arith_body.h"
 
-/* A shorter payload is reduced faster than the FPU's registers are saved. */
+/* For shorter payloads, saving the FPU registers takes longer than integer arithmetic. */
 #define FPU_BYTES	128
 
-/* Only on x86 softirqs may use the FPU. */
+/* Only x86 allows the FPU in softirq. */
 static bool arith_fpu(enum rocesteer_reduce_type type, enum rocesteer_reduce_op op, void *sum,
 		      const void *const *in, unsigned int ranks, unsigned int bytes)
 {
@@ -96,20 +95,20 @@ static bool arith_fpu(enum rocesteer_reduce_type type, enum rocesteer_reduce_op 
 
 /**
  * reduce_arith() - reduce the payloads of all ranks to one
- * @type: of the elements, which are little-endian
- * @op: what two elements are combined by
+ * @type: type of the elements, little-endian
+ * @op: operation
  * @sum: result, aligned to 4 bytes, of @bytes rounded up to 4; the pad is zero
  * @in: payloads, in the order of the ranks; of any alignment
- * @ranks: how many there are, at least 1
+ * @ranks: number of payloads, at least 1
  * @bytes: length of a payload, a multiple of the size of an element
  *
  * Elements are combined in the order of the ranks: ((x0 op x1) op x2) op ... int32
- * wraps. bf16 and fp16 are added as fp32, and their sum is rounded once. Rounding is
- * to nearest even. A NaN that results is 0x7fc00000, 0x7fc0 or 0x7e00. The minimum
- * and the maximum are those of IEEE 754-2019: NaN where an operand is, and -0 < +0.
+ * wraps. bf16 and fp16 are added as fp32, and the sum is rounded once, to nearest even. A
+ * resulting NaN is 0x7fc00000, 0x7fc0 or 0x7e00. Minimum and maximum are those of IEEE
+ * 754-2019: they propagate NaN, and -0 < +0.
  *
- * Context: any in which one may not sleep either.
- * Return: whether the FPU was used. The result does not depend on that.
+ * Context: any, does not sleep.
+ * Return: whether the FPU was used. The result does not depend on it.
  */
 bool reduce_arith(enum rocesteer_reduce_type type, enum rocesteer_reduce_op op, void *sum,
 		  const void *const *in, unsigned int ranks, unsigned int bytes)

@@ -6,7 +6,7 @@
 
 #include <uapi/linux/rocesteer_reduce.h>
 
-/* Bytes of an element. */
+/* Bytes of an element */
 static __always_inline unsigned int reduce_arith_size(enum rocesteer_reduce_type type)
 {
 	return type == ROCESTEER_REDUCE_TYPE_INT32 || type == ROCESTEER_REDUCE_TYPE_FP32 ? 4 : 2;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What reduces payloads, compiled twice: in arith.c with integers alone, in
- * arith_fpu.c for the FPU. Who includes this file defines fp32_add() before: the
- * sum of two fp32 numbers by IEEE 754, to nearest even, where every NaN is as good
- * as another. All else is integer arithmetic, so both give the same bits.
+ * Reduction of payloads, compiled twice: in arith.c with integers, in arith_fpu.c with the
+ * FPU. Both define fp32_add(), the IEEE 754 sum of two fp32 numbers, round to nearest even,
+ * with any NaN for a NaN. All else is integer arithmetic, so both yield the same bits.
  *
- * A number is calculated with as 32 bits: an element of 16 bits is the upper half of
- * them. Only for a sum they are fp32, whatever the type, and only for the minimum and
- * the maximum they are in the order of int32. Loops have no branches and comparisons
- * are signed, so that compilers vectorise with what SSE2 has.
+ * Elements are held in 32 bits: 16-bit elements in the upper half, as fp32 for a sum, and
+ * in the order of int32 for minimum and maximum. Loops have no branches and comparisons are
+ * signed, so that compilers can vectorise them for SSE2.
  */
 #ifndef REDUCE_ARITH_BODY_H
 #define REDUCE_ARITH_BODY_H
@@ -21,11 +19,11 @@
 
 #define SIGN		0x80000000
 #define MAGNITUDE	0x7fffffff
-#define EXPONENT(e)	((e) << 23)	/* of fp32; added to a number: times 2^e */
+#define EXPONENT(e)	((e) << 23)	/* of fp32; adding it multiplies by 2^e */
 #define ONE_HALF	EXPONENT(126)
 #define FP16_MIN	EXPONENT(113)	/* the least normal fp16, 2^-14, as fp32 */
 
-/* Elements whose intermediate results are on the stack, 512 bytes. */
+/* Elements with intermediate results on the stack, 512 bytes */
 #define ARITH_BLOCK	128
 
 void reduce_arith_fpu(enum rocesteer_reduce_type type, enum rocesteer_reduce_op op, void *sum,
@@ -46,7 +44,7 @@ static __always_inline bool is_nan(enum rocesteer_reduce_type type, __s32 x)
 	return (x & MAGNITUDE) > infinity(type);
 }
 
-/* A subnormal number: behind a leading one, which is then subtracted. */
+/* Subnormal numbers: add a leading one, then subtract it. */
 static __always_inline __s32 fp16_to_fp32(__s32 x)
 {
 	__s32 magnitude = (x & MAGNITUDE) >> 3;
@@ -56,7 +54,7 @@ static __always_inline __s32 fp16_to_fp32(__s32 x)
 	return (magnitude < EXPONENT(1) ? tiny : other) | (x & SIGN);
 }
 
-/* The last place of 0.5 is that of subnormal fp16: its addition rounds to them. */
+/* Adding 0.5 rounds to the last place of subnormal fp16. */
 static __always_inline __s32 fp32_to_fp16(__s32 x)
 {
 	__s32 magnitude = x & MAGNITUDE;
@@ -97,7 +95,7 @@ static __always_inline __s32 load(enum rocesteer_reduce_type type, enum rocestee
 		return x;
 	if (op == ROCESTEER_REDUCE_OP_SUM)
 		return type == ROCESTEER_REDUCE_TYPE_FP16 ? fp16_to_fp32(x) : x;
-	/* Before, or behind, all numbers: what order() makes a NaN of again. */
+	/* Before or behind all numbers; order() maps both to a NaN. */
 	if (is_nan(type, x))
 		return op == ROCESTEER_REDUCE_OP_MIN ? SIGN : MAGNITUDE;
 	return order(x);
@@ -147,7 +145,7 @@ static __always_inline void arith_loop(enum rocesteer_reduce_type type,
 				       unsigned int bytes)
 {
 	unsigned int size = reduce_arith_size(type), at, n, r, i;
-	__s32 block[ARITH_BLOCK], *x = block;	/* UBSAN checks each index of an array. */
+	__s32 block[ARITH_BLOCK], *x = block;	/* a pointer: no UBSAN bounds checks */
 
 	for (at = 0; at < bytes; at += n * size) {
 		n = (bytes - at) / size < ARITH_BLOCK ? (bytes - at) / size : ARITH_BLOCK;
@@ -177,7 +175,7 @@ static __always_inline void arith_op(enum rocesteer_reduce_type type,
 	}
 }
 
-/* Each type and operation has a loop of its own, in which both are constants. */
+/* One loop for each type and operation, in which both are constants. */
 static void arith(enum rocesteer_reduce_type type, enum rocesteer_reduce_op op, void *sum,
 		  const void *const *in, unsigned int ranks, unsigned int bytes)
 {

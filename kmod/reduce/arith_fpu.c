@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reduction in the registers of the FPU. The compiler may use them anywhere in this
- * file, so this is the only one that is compiled so, and its function is called only
- * between kernel_fpu_begin() and kernel_fpu_end().
+ * Reduction with the FPU. The compiler may use FPU registers anywhere in this file: call
+ * reduce_arith_fpu() between kernel_fpu_begin() and kernel_fpu_end() only.
  */
 #include <linux/types.h>
 
-/* As the kernel has set the FPU: to nearest even, and subnormal numbers are kept. */
+/* The kernel sets the FPU to round to nearest even and to keep subnormal numbers. */
 static inline __u32 fp32_add(__u32 a, __u32 b)
 {
 	union {
@@ -20,7 +19,7 @@ static inline __u32 fp32_add(__u32 a, __u32 b)
 
 #include "arith_body.h"
 
-/* As reduce_arith(), but for the pad. */
+/* As reduce_arith(), without the pad */
 void reduce_arith_fpu(enum rocesteer_reduce_type type, enum rocesteer_reduce_op op, void *sum,
 		      const void *const *in, unsigned int ranks, unsigned int bytes)
 {

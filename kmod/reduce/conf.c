@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What user space changes: groups are loaded and unloaded. */
+/* Changes by user space: load, join and unload groups. */
 #include <linux/log2.h>
 #include <linux/netlink.h>
 #include <net/ipv6.h>
@@ -40,7 +40,7 @@ static int conf_check_rank(const struct reduce_config *config, u32 i,
 	return 0;
 }
 
-/* Leaves and a root are a tree; a switch that is alone sums for ranks of any leaf. */
+/* Leaves and a root form a tree; a single switch sums for ranks of any leaf. */
 static int conf_check_role(const struct reduce_config *config, struct netlink_ext_ack *extack)
 {
 	u32 i;
@@ -127,7 +127,7 @@ int reduce_conf_load(struct reduce_net *rn, const struct reduce_config *config,
 	return err;
 }
 
-/* What is constant in a group has to be as the group was loaded. */
+/* Immutable values must be those that the group was loaded with. */
 static int conf_check_same(const struct reduce_config *was, const struct reduce_config *config,
 			   struct netlink_ext_ack *extack)
 {
@@ -179,7 +179,7 @@ int reduce_conf_join(struct reduce_net *rn, const struct reduce_config *config,
 	return err;
 }
 
-/* Nobody finds the group any more; who has found it before lets its packets leave first. */
+/* @group cannot be looked up any more. CPUs that have looked it up first send its packets. */
 static void conf_free(struct reduce_group *group)
 {
 	spin_lock_bh(&group->lock);

@@ -2,8 +2,8 @@
 /*
  * Groups, and what poisons them.
  *
- * Memory is charged when a group is made, with all packets that may wait: so a group that
- * is loaded never finds that others have taken its room.
+ * The memory of all packets that may wait is charged when a group is loaded: a loaded group
+ * never lacks memory because of other groups.
  */
 #include <linux/atomic.h>
 #include <linux/module.h>
@@ -15,7 +15,7 @@
 #include "group.h"
 #include "trace.h"
 
-/* Headers of a packet: Ethernet, IPv6, UDP, BTH, RETH, immediate, ICRC. */
+/* Headers: Ethernet, IPv6, UDP, BTH, RETH, immediate, ICRC */
 #define GROUP_HEADERS	128
 
 static unsigned long reduce_memory = 256UL << 20;
@@ -55,7 +55,7 @@ void reduce_group_free(struct reduce_group *group)
 	kvfree(group);
 }
 
-/* The connection of the last rank of a leaf leaves it. */
+/* The connection of the last rank of a leaf leaves the leaf. */
 static bool group_crosses(const struct reduce_config *config, u32 rank)
 {
 	u32 next = rank + 1 < config->nr_ranks ? rank + 1 : 0;
@@ -63,7 +63,7 @@ static bool group_crosses(const struct reduce_config *config, u32 rank)
 	return config->rank[rank].leaf != config->rank[next].leaf;
 }
 
-/* A switch sums what comes by the connection of a rank. */
+/* Does this switch sum the packets of a rank? */
 static bool group_sums(const struct reduce_config *config, u32 rank)
 {
 	switch (config->role) {
@@ -82,7 +82,7 @@ static void group_add_conn(struct reduce_group *group, u32 conn, u32 rank)
 	group->rank_of[conn] = rank;
 }
 
-/* The connection that enters a leaf is that of the rank before the first one of the leaf. */
+/* The connection that enters a leaf comes from the rank before the first one of the leaf. */
 static void group_add_conns(struct reduce_group *group)
 {
 	const struct reduce_config *config = &group->config;
@@ -105,7 +105,7 @@ static u32 group_nr_sums(const struct reduce_slots *slots)
 	return slots->nr_slots * (1 + slots->leaf);
 }
 
-/* No packet has come yet. */
+/* Reset the group. */
 static void group_begin(struct reduce_group *group)
 {
 	struct reduce_slots *slots = &group->slots;
@@ -141,7 +141,7 @@ static int group_alloc_slots(struct reduce_group *group, struct netlink_ext_ack 
 	return 0;
 }
 
-/* Bytes of all packets that may wait, as their allocator rounds them. */
+/* Bytes of all packets that may wait, as the allocator rounds them */
 static u64 group_most_waiting(const struct reduce_group *group)
 {
 	u32 size = roundup_pow_of_two(group->config.mtu + GROUP_HEADERS + NET_SKB_PAD);
@@ -190,8 +190,8 @@ struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce
 }
 
 /*
- * A group that is poisoned lets nothing leave any more. When all CPUs have let leave what
- * had been queued before, nobody looks at the ways of connections without the lock.
+ * A poisoned group queues no packet. When all CPUs have sent the packets queued before, no
+ * CPU accesses the ways of connections without the lock.
  */
 void reduce_group_join(struct reduce_group *group, const struct reduce_config *config)
 {

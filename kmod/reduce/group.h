@@ -17,12 +17,12 @@
 struct netlink_ext_ack;
 
 /**
- * struct reduce_rank_config - a rank, as the user tells of it
- * @address: of its RoCE packets; IPv4 is mapped
- * @qpn: queue pair that receives results from the rank before it
- * @psn: first PSN that it sends
- * @va: virtual address where its results begin
- * @leaf: number of its leaf
+ * struct reduce_rank_config - configuration of a rank
+ * @address: address, IPv4-mapped for IPv4
+ * @qpn: queue pair number that receives the results
+ * @psn: first PSN that the rank sends
+ * @va: virtual address of the results
+ * @leaf: number of the leaf
  */
 struct reduce_rank_config {
 	struct in6_addr address;
@@ -33,13 +33,13 @@ struct reduce_rank_config {
 };
 
 /**
- * struct reduce_config - a group, as the user tells of it
+ * struct reduce_config - configuration of a group
  * @id: 0..ROCESTEER_REDUCE_MAX_GROUP
  * @type: enum rocesteer_reduce_type
  * @op: enum rocesteer_reduce_op
- * @mtu: bytes of payload of a packet, at most: 256, 512, 1024, 2048, 4096
- * @packets: of a message, at most
- * @window: messages in flight, at most; @packets times @window is at most
+ * @mtu: most bytes of payload of a packet: 256, 512, 1024, 2048, 4096
+ * @packets: most packets of a message
+ * @window: most messages in flight; @packets times @window is at most
  *	ROCESTEER_REDUCE_MAX_WINDOW
  * @role: enum rocesteer_reduce_role, of this switch
  * @leaf: which leaf this switch is, with the role leaf
@@ -62,11 +62,11 @@ struct reduce_config {
 };
 
 /**
- * struct reduce_way - how packets of a connection go on
- * @okfn: what a packet goes on by, NULL before the first one
- * @bridge: @okfn is a bridge's
- * @queue: packets that leave, in order
- * @busy: bit 0: a CPU lets packets of @queue leave
+ * struct reduce_way - how packets of a connection leave
+ * @okfn: okfn() of the hook, NULL before the first packet
+ * @bridge: @okfn belongs to a bridge
+ * @queue: packets to send, in order
+ * @busy: bit 0: a CPU is sending the packets of @queue
  */
 struct reduce_way {
 	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
@@ -75,17 +75,17 @@ struct reduce_way {
 	unsigned long busy;
 };
 
-/* A rank of whose connection this switch has nothing to do. */
+/* A rank whose connection does not concern this switch */
 #define REDUCE_NO_CONN		0xff
 
 /**
  * struct reduce_group - a group
- * @config: as the user has told. reduce_group_join() changes type, operation and queue pairs,
- *	under @lock; all else is constant
- * @rn: its namespace
- * @conn_of: by rank: number of the connection from it in @slots, or REDUCE_NO_CONN. Constant
+ * @config: configuration. reduce_group_join() changes type, operation and queue pairs,
+ *	under @lock; all else is immutable
+ * @rn: namespace
+ * @conn_of: connection in @slots by rank, or REDUCE_NO_CONN. Immutable
  * @rank_of: the reverse
- * @lock: of what follows, but for @queue and @busy of @way. Taken in softirq
+ * @lock: guards all members below, except @queue and @busy of @way. Taken in softirq
  * @slots: see slot.h
  * @sum: by slot: the sum, @config.mtu bytes each; on a leaf a part. Then, on a leaf, results
  * @crc: by slot: CRC of what @sum has, as reduce_packet_finish() needs it
@@ -114,10 +114,10 @@ struct reduce_group {
 };
 
 /**
- * reduce_group_new() - make a group, which nobody finds yet
+ * reduce_group_new() - allocate a group
  * @rn: namespace
- * @config: its values are possible
- * @extack: filled on failure
+ * @config: validated configuration
+ * @extack: filled in on failure
  *
  * Context: Process context, may sleep. Return: the group or an ERR_PTR(), -ENOMEM.
  */
@@ -125,41 +125,41 @@ struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce
 				      struct netlink_ext_ack *extack);
 
 /**
- * reduce_group_join() - give a group the queue pairs of its ranks
+ * reduce_group_join() - set the queue pairs of a group's ranks
  * @group: group
- * @config: type, operation and ranks, with the addresses that the group has
+ * @config: type, operation and ranks, with the same addresses
  *
- * What the group had before is forgotten: packets that wait are dropped, and no packet has
- * come yet. Context: Process context, may sleep; takes @group->lock.
+ * Drops waiting packets and resets the group. Context: Process context, may sleep; takes
+ * @group->lock.
  */
 void reduce_group_join(struct reduce_group *group, const struct reduce_config *config);
 
-/* Free a group that nobody finds any more, and for which no packet waits. */
+/* Free a group that cannot be looked up, and of which no packet waits. */
 void reduce_group_free(struct reduce_group *group);
 
 /**
- * reduce_group_poison() - nothing is summed for a group any more
+ * reduce_group_poison() - poison a group
  * @group: group
  * @why: reason
- * @conn: whose packet did it, or 0
+ * @conn: connection of the packet that poisons it, or 0
  *
  * Context: Holds @group->lock.
  */
 void reduce_group_poison(struct reduce_group *group, enum reduce_poison why, u32 conn);
 
-/* Tell that a group is poisoned. Context: Holds @group->lock. */
+/* Announce that a group is poisoned. Context: Holds @group->lock. */
 void reduce_group_poisoned(const struct reduce_group *group);
 
 /* Context: softirq, holds the lock of the group. */
 typedef void reduce_group_fn(const struct reduce_group *group);
 
-/* Who is told when a group is poisoned; NULL: nobody, which may sleep. */
+/* Set the function that announces a poisoned group. NULL waits for calls under way. */
 void reduce_group_subscribe(reduce_group_fn *tell);
 
-/* A device goes down: groups for which it has packets that wait are poisoned. */
+/* A device goes down: poison the groups that have waiting packets of it. */
 void reduce_group_device_down(struct reduce_net *rn, const struct net_device *dev);
 
-/* Bytes that are charged for groups, of all namespaces. */
+/* Bytes charged for the groups of all namespaces */
 u64 reduce_group_bytes(void);
 
 #endif /* REDUCE_GROUP_H */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netfilter hooks through which a switch sees packets. On a bridge at PRE_ROUTING: at
- * FORWARD a bridge that floods shows clones of a packet, each for another port. On a router
- * at FORWARD, behind the decision where the packet goes. A packet that has waited goes on
- * through okfn(), so packet sockets and TC programs of the ingress see it once. Other
- * hooks come first: what they drop is not summed.
+ * Netfilter hooks. On a bridge at PRE_ROUTING: at FORWARD a bridge that floods passes clones
+ * of a packet, one for each port. On a router at FORWARD, after routing. A packet that has
+ * waited continues with okfn(), so packet sockets and TC programs at ingress see it once.
+ * The hooks come last: what other hooks drop is not summed.
  *
  * A namespace has the hooks from its first group on.
  */
@@ -25,7 +24,7 @@ static noinline unsigned int look_closer(struct reduce_net *rn, struct sk_buff *
 	return dqpn ? reduce_receive(rn, dqpn, skb, state) : NF_ACCEPT;
 }
 
-/* @priv is the namespace's struct reduce_net. */
+/* @priv is the struct reduce_net of the namespace. */
 static unsigned int hook(void *priv, struct sk_buff *skb,
 			 const struct nf_hook_state *state)
 {

@@ -5,16 +5,16 @@
 #include "net.h"
 
 /**
- * reduce_hook_get() - see the packets of a namespace
+ * reduce_hook_get() - register the hooks, unless they are
  * @rn: namespace
  *
- * The hooks remain until reduce_hook_end(): packets to the queue pair numbers of a group
- * that is unloaded are dropped. Context: Process context, may sleep, holds @rn->conf.
+ * The hooks stay until reduce_hook_end(), to drop packets to groups that were unloaded.
+ * Context: Process context, may sleep, holds @rn->conf.
  * Return: 0 or a negative errno.
  */
 int reduce_hook_get(struct reduce_net *rn);
 
-/* Nobody loads groups any more. A grace period must pass before @rn is freed. */
+/* No group is loaded any more. A grace period must pass before @rn is freed. */
 void reduce_hook_end(struct reduce_net *rn);
 
 #endif /* REDUCE_HOOK_H */

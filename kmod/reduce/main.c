@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rocesteer_reduce: a switch sums what the hosts of a group send to each other in RoCE v2
- * WRITEs, and returns the sum on the same connections. Documentation/reduce.rst.
+ * rocesteer_reduce: a switch sums the RoCE v2 WRITEs of the hosts of a group, and returns the
+ * sum on the same connections. See Documentation/reduce.rst.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -31,13 +31,13 @@ static int __net_init reduce_net_init(struct net *net)
 	return rn->stats ? 0 : -ENOMEM;
 }
 
-/* A grace period passes until reduce_net_exit(): then no hook runs any more. */
+/* A grace period follows before reduce_net_exit(), when no hook runs any more. */
 static void __net_exit reduce_net_pre_exit(struct net *net)
 {
 	reduce_hook_end(reduce_net(net));
 }
 
-/* Nobody else is here: the namespace or the module goes. */
+/* Nobody else uses the namespace. */
 static void __net_exit reduce_net_exit(struct net *net)
 {
 	struct reduce_net *rn = reduce_net(net);
@@ -54,7 +54,7 @@ static struct pernet_operations reduce_net_ops = {
 	.size = sizeof(struct reduce_net),
 };
 
-/* Packets that wait hold no reference to their device. */
+/* Waiting packets hold no reference to their device. */
 static int reduce_netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
@@ -92,9 +92,9 @@ unregister_net:
 }
 
 /*
- * Requests under way are waited for. Then no packet begins to wait, so that no device event
- * can be missed: the notifier's parting events drop the packets that wait. The namespaces
- * take their hooks off, and free groups after a grace period.
+ * netlink waits for requests under way. Then no packet begins to wait, and unregistering
+ * the notifier drops the waiting packets. The namespaces unregister their hooks, and free
+ * groups after a grace period.
  */
 static void __exit reduce_exit(void)
 {

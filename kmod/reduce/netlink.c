@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The netlink family; its shape is in Documentation/netlink/specs/rocesteer_reduce.yaml,
- * from which netlink-gen.c is made.
+ * The netlink family. Its tables, in netlink-gen.c, are generated from
+ * Documentation/netlink/specs/rocesteer_reduce.yaml.
  */
 #include <linux/slab.h>
 #include <net/genetlink.h>
@@ -13,7 +13,7 @@
 #include "netlink-gen.h"
 #include "slot.h"
 
-/* Room for all attributes of a group of the most ranks: about 10 KiB. */
+/* Large enough for a group with the most ranks, about 10 KiB */
 #define NL_RANK_SIZE	nla_total_size(nla_total_size(sizeof(struct in6_addr)) + \
 				       3 * nla_total_size(sizeof(u32)) + \
 				       nla_total_size(sizeof(u64)))
@@ -27,7 +27,7 @@
 static_assert(REDUCE_MAX_RANKS == ROCESTEER_REDUCE_MAX_RANKS);
 static_assert((int)REDUCE_GONE == (int)ROCESTEER_REDUCE_POISON_GONE);
 
-/* What each request has. */
+/* Required attributes of each request */
 static const char * const nl_group_attr_names[] = {
 	[ROCESTEER_REDUCE_A_GROUP_ID] = "Group number",
 	[ROCESTEER_REDUCE_A_GROUP_MTU] = "MTU",
@@ -36,7 +36,7 @@ static const char * const nl_group_attr_names[] = {
 	[ROCESTEER_REDUCE_A_GROUP_RANK] = "Rank",
 };
 
-/* What ranks have besides, with a type and an operation: queue pairs. */
+/* Required attributes of a rank of a group with type and operation */
 static const char * const nl_rank_join_names[] = {
 	[ROCESTEER_REDUCE_A_RANK_QPN] = "Queue pair number",
 	[ROCESTEER_REDUCE_A_RANK_PSN] = "First PSN",
@@ -48,7 +48,7 @@ static struct reduce_net *nl_net(const struct genl_info *info)
 	return reduce_net(genl_info_net(info));
 }
 
-/* @joins: type and operation are there, so the queue pair has to be. */
+/* @joins: the request has type and operation, which require queue pairs. */
 static int nl_rank_parse(struct reduce_rank_config *rank, const struct nlattr *nest, u32 nr,
 			 bool joins, struct netlink_ext_ack *extack)
 {
@@ -161,7 +161,7 @@ int roce_reduce_nl_group_join_doit(struct sk_buff *skb, struct genl_info *info)
 	return nl_group_change(info, reduce_conf_join);
 }
 
-/* The number of the group that a request is about. */
+/* The group number of a request */
 static int nl_group_id(u32 *id, struct genl_info *info)
 {
 	if (GENL_REQ_ATTR_CHECK(info, ROCESTEER_REDUCE_A_GROUP_ID)) {
@@ -228,7 +228,7 @@ static int nl_conn_fill(struct sk_buff *skb, const struct reduce_conn *conn, u64
 	return 0;
 }
 
-/* A device that goes down and a group that goes are nobody's packet. */
+/* A rank is named only if one of its packets has poisoned the group. */
 static int nl_poison_fill(struct sk_buff *skb, const struct reduce_group *group)
 {
 	const struct reduce_slots *slots = &group->slots;
@@ -241,7 +241,7 @@ static int nl_poison_fill(struct sk_buff *skb, const struct reduce_group *group)
 			   group->rank_of[slots->poison_conn]);
 }
 
-/* As the group was loaded and joined. */
+/* The configuration of a group */
 static int nl_config_fill(struct sk_buff *skb, const struct reduce_config *config)
 {
 	u32 nr;
@@ -265,7 +265,7 @@ static int nl_config_fill(struct sk_buff *skb, const struct reduce_config *confi
 	return 0;
 }
 
-/* What its packets have done to it. */
+/* The state of a group */
 static int nl_state_fill(struct sk_buff *skb, const struct reduce_group *group)
 {
 	const struct reduce_slots *slots = &group->slots;
@@ -324,14 +324,14 @@ int roce_reduce_nl_group_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/* Room for one group at least, whatever the reader reads at once. */
+/* Large enough for one group, whatever the size of the reader's buffer. */
 int roce_reduce_nl_group_get_start(struct netlink_callback *cb)
 {
 	cb->min_dump_alloc = NLMSG_HDRLEN + NL_GROUP_SIZE;
 	return 0;
 }
 
-/* Goes on at the number at which the last message was full. */
+/* Resumes at the group that did not fit in the last message. */
 int roce_reduce_nl_group_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct genl_info *info = genl_info_dump(cb);
@@ -421,7 +421,7 @@ int __init reduce_nl_register(void)
 	return err;
 }
 
-/* The family's multicast group may be another one's once it is gone. */
+/* The multicast group may get another owner once the family is gone. */
 void reduce_nl_unregister(void)
 {
 	reduce_group_subscribe(NULL);

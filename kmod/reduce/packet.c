@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RoCE v2 packets: which ones go to a virtual queue pair number, what they say, and how
- * one leaves with another payload. IB spec vol. 1, 9.2 to 9.6 and annex A17; ICRC: 7.8.1.
+ * RoCE v2 packets to virtual queue pair numbers: parse them and replace their payload. IB
+ * spec vol. 1, 9.2 to 9.6 and annex A17; ICRC: 7.8.1.
  */
 #include <linux/crc32.h>
 #include <linux/ip.h>
@@ -23,13 +23,13 @@
 #define PACKET_ACK_REQUEST	BIT(31)	/* in apsn */
 #define PACKET_SOLICITED	0x80	/* in the flags of a BTH */
 
-/* Words of a payload and its padding, at most. */
+/* Most words of a payload with its padding */
 #define PACKET_WORDS		(4096 / 4)
 
-/* By words: x^(32 * words) modulo the CRC polynomial. */
+/* x^(32 * words) modulo the CRC polynomial, by words */
 static u32 packet_power[PACKET_WORDS + 1] __ro_after_init;
 
-/* Return: offset of the UDP header, or a negative number; @plain: nothing is before it. */
+/* Return: offset of the UDP header, or a negative number; @plain: no IP options before it. */
 static int packet_udp4(const struct sk_buff *skb, bool *plain)
 {
 	int off = skb_network_offset(skb);
@@ -113,7 +113,7 @@ struct rocesteer_bth *reduce_packet_bth(const struct sk_buff *skb)
 	return (void *)(packet_udp_header(skb) + 1);
 }
 
-/* Bytes of RETH and immediate. */
+/* Bytes of RETH and immediate */
 static u32 packet_ext_size(u8 opcode)
 {
 	switch (opcode) {
@@ -136,14 +136,14 @@ void *reduce_packet_payload(const struct sk_buff *skb)
 	return (void *)(bth + 1) + packet_ext_size(bth->opcode);
 }
 
-/* Bytes of the packet from the network header on. */
+/* Bytes of the packet from the network header on */
 static u32 packet_total(const struct sk_buff *skb)
 {
 	return packet_is_v4(skb) ? ntohs(ip_hdr(skb)->tot_len) :
 				   sizeof(struct ipv6hdr) + ntohs(ipv6_hdr(skb)->payload_len);
 }
 
-/* CRC up to the BTH, fields that change on the way masked. IB spec A17.3.3. */
+/* CRC up to the BTH, mutable fields masked: IB spec A17.3.3 */
 static u32 packet_headers_crc(const struct sk_buff *skb)
 {
 	u8 buf[8 + sizeof(struct ipv6hdr) + sizeof(struct udphdr) +
@@ -190,12 +190,12 @@ static bool packet_addresses(const struct sk_buff *skb, struct reduce_packet *pa
 	}
 	packet->source = ipv6_hdr(skb)->saddr;
 	packet->destination = ipv6_hdr(skb)->daddr;
-	/* Such an address on the wire would be taken for the IPv4 host's. */
+	/* An IPv4-mapped address in an IPv6 packet is not the IPv4 host. */
 	return !ipv6_addr_v4mapped(&packet->source) &&
 	       !ipv6_addr_v4mapped(&packet->destination);
 }
 
-/* Return: bytes behind the BTH up to the ICRC, or -1 where lengths do not fit. */
+/* Return: bytes between BTH and ICRC, or -1 if the lengths are inconsistent. */
 static int packet_length(const struct sk_buff *skb, struct reduce_packet *packet)
 {
 	const struct rocesteer_bth *bth = reduce_packet_bth(skb);
@@ -287,8 +287,8 @@ u32 reduce_packet_crc(const void *sum, u32 length)
 }
 
 /*
- * A CRC is linear: that of a message is the CRC of its beginning, shifted by as many bytes
- * as follow, plus the CRC from 0 of these.
+ * A CRC is linear: the CRC of a message is the CRC of its first part, shifted by the length
+ * of the second, plus the CRC from 0 of the second.
  */
 void reduce_packet_finish(struct sk_buff *skb, u32 qpn, bool ack, const void *sum,
 			  u32 length, u32 crc)

@@ -26,22 +26,22 @@
 static_assert(REDUCE_MAX_RANKS - 1 == REDUCE_RANK_MASK);
 
 /*
- * The kind: what the payload is. A host sends inputs, a leaf sends parts up, the root sends
- * results down. Each switch takes what it is there for. So an input is never summed as a
- * part where a leaf is missing, nor a part taken for a result where the root is missing.
+ * The kind of payload. A host sends inputs, a leaf sends parts up, the root sends results
+ * down. So if a switch is missing, an input is not summed as a part, and a part is not taken
+ * for a result.
  */
 #define REDUCE_INPUT		0x00u
 #define REDUCE_PART		0x40u
 #define REDUCE_RESULT		0x80u
 
 /**
- * struct reduce_packet - what a packet to a virtual queue pair number says
- * @source: address, IPv4 is mapped
- * @destination: address, IPv4 is mapped
+ * struct reduce_packet - a parsed packet to a virtual queue pair number
+ * @source: address, IPv4-mapped for IPv4
+ * @destination: address, IPv4-mapped for IPv4
  * @va: virtual address in the RETH
- * @has_reth: there is one
- * @psn: 24 bits
- * @shape: without the offset
+ * @has_reth: the packet has a RETH
+ * @psn: packet sequence number
+ * @shape: shape without the offset
  */
 struct reduce_packet {
 	struct in6_addr source;
@@ -53,10 +53,10 @@ struct reduce_packet {
 };
 
 /**
- * reduce_packet_virtual() - the virtual queue pair number that a packet goes to
- * @skb: with its network header at skb->data
+ * reduce_packet_virtual() - read the virtual queue pair number of a packet
+ * @skb: packet, with its network header at skb->data
  *
- * Context: Any. Return: the number, or 0 for all other packets.
+ * Context: Any. Return: queue pair number, or 0 for all other packets.
  */
 u32 reduce_packet_virtual(const struct sk_buff *skb);
 
@@ -72,12 +72,12 @@ static inline bool reduce_headers_are_other(const struct reduce_headers *h)
 }
 
 /**
- * reduce_packet_is_other() - a packet goes to no virtual queue pair number
- * @skb: with its network header at skb->data
+ * reduce_packet_is_other() - quick test for packets to other queue pairs
+ * @skb: packet, with its network header at skb->data
  *
- * All packets of a switch pay for this: headers in their usual places are read there.
+ * Called for each packet of a switch: only reads headers at their usual offsets.
  *
- * Context: Any. Return: false also where only reduce_packet_virtual() can tell.
+ * Context: Any. Return: false also if only reduce_packet_virtual() can tell.
  */
 static inline bool reduce_packet_is_other(const struct sk_buff *skb)
 {
@@ -98,42 +98,42 @@ static inline bool reduce_packet_is_other(const struct sk_buff *skb)
 }
 
 /**
- * reduce_packet_read() - read a packet for which there is a virtual queue pair number
- * @skb: made writable as far as the packet goes
- * @packet: filled
+ * reduce_packet_read() - parse a packet to a virtual queue pair number
+ * @skb: packet, made writable and linear
+ * @packet: filled in
  *
- * Only WRITE packets of consistent lengths and with the right ICRC are taken.
+ * Accepts only WRITEs with consistent lengths and a correct ICRC.
  *
  * Context: Any. Return: 0, or the ROCESTEER_REDUCE_A_STATS_* that counts the refusal.
  */
 int reduce_packet_read(struct sk_buff *skb, struct reduce_packet *packet);
 
-/* The BTH of a packet that was read. */
+/* The BTH of a parsed packet */
 struct rocesteer_bth *reduce_packet_bth(const struct sk_buff *skb);
 
-/* The payload of a packet that was read. */
+/* The payload of a parsed packet */
 void *reduce_packet_payload(const struct sk_buff *skb);
 
 /**
- * reduce_packet_finish() - put a result in the place of the payload
- * @skb: a packet that was read
- * @qpn: of the receiver, or a virtual one
- * @ack: the receiver shall acknowledge
- * @sum: of @length bytes, padded with zeros
- * @length: as the payload had
- * @crc: reduce_packet_crc() of it
+ * reduce_packet_finish() - replace the payload
+ * @skb: parsed packet
+ * @qpn: queue pair number of the receiver, or a virtual one
+ * @ack: request an acknowledgment
+ * @sum: new payload, padded with zeros
+ * @length: length of the payload, not changed
+ * @crc: reduce_packet_crc() of @sum
  */
 void reduce_packet_finish(struct sk_buff *skb, u32 qpn, bool ack, const void *sum,
 			  u32 length, u32 crc);
 
-/* CRC of a payload, for any number of reduce_packet_finish(). */
+/* CRC of a payload, for reduce_packet_finish() */
 u32 reduce_packet_crc(const void *sum, u32 length);
 
 /**
- * reduce_packet_nudge() - a packet without payload, whose PSN is out of order
- * @skb: a packet of the same connection that was read
- * @qpn: of the receiver
- * @psn: far ahead of what the receiver expects
+ * reduce_packet_nudge() - allocate a packet with a PSN out of order
+ * @skb: parsed packet of the same connection
+ * @qpn: queue pair number of the receiver
+ * @psn: far ahead of the PSN that the receiver expects
  *
  * Context: Any. Return: a WRITE of no bytes, or NULL without memory.
  */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a packet to its slot. What the slots need is here as well: sums, results that leave,
- * nudges (slot.h).
+ * Receive packets into slots, and the functions that slot.c calls: sum, send results, nudge.
  *
- * Results are queued under the group's lock and leave without it, by one CPU at a time for
- * each connection, in order.
+ * Results are queued under the lock of the group and sent without it, in order, by one CPU
+ * at a time for each connection.
  */
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
@@ -18,8 +17,8 @@
 #include "trace.h"
 
 /*
- * Every so many results the receiver is asked for an acknowledgment. A sender heeds one
- * NAK until the next acknowledgment: more of them shorten what a loss costs.
+ * Results between two acknowledgment requests. A sender heeds one NAK until the next
+ * acknowledgment: frequent requests shorten the recovery from a loss.
  */
 #define RECEIVE_ACK_EVERY	8
 
@@ -30,7 +29,7 @@ static struct reduce_group *receive_group(struct reduce_slots *slots)
 	return container_of(slots, struct reduce_group, slots);
 }
 
-/* Index of what leaves on a connection: the sum of a slot, or on a leaf the result. */
+/* Index of the payload that leaves on a connection: the sum, or on a leaf the result */
 static u32 receive_index(const struct reduce_slots *slots, s64 position, bool sum)
 {
 	u32 index = reduce_slots_index(slots, position);
@@ -77,7 +76,7 @@ static u32 receive_next(const struct reduce_group *group, u32 rank)
 	return rank + 1 < group->config.nr_ranks ? rank + 1 : 0;
 }
 
-/* Queue pair that receives by a connection. */
+/* Queue pair number of the receiver of a connection */
 static u32 receive_qpn(const struct reduce_group *group, u32 conn)
 {
 	return group->config.rank[receive_next(group, group->rank_of[conn])].qpn;
@@ -89,7 +88,7 @@ static u32 receive_virtual(const struct reduce_group *group, u32 conn, u32 kind)
 	       group->rank_of[conn];
 }
 
-/* What a packet that comes by a connection has to be. */
+/* Kind of packets that a connection receives */
 static u32 receive_takes(const struct reduce_group *group, u32 conn)
 {
 	if (group->config.role == ROCESTEER_REDUCE_ROLE_ROOT)
@@ -97,7 +96,7 @@ static u32 receive_takes(const struct reduce_group *group, u32 conn)
 	return reduce_slots_comes_down(&group->slots, conn) ? REDUCE_RESULT : REDUCE_INPUT;
 }
 
-/* Queue pair number with which a packet leaves on a connection. */
+/* Destination queue pair number of packets that leave on a connection */
 static u32 receive_gives(const struct reduce_group *group, u32 conn)
 {
 	if (group->config.role == ROCESTEER_REDUCE_ROLE_ROOT)
@@ -107,7 +106,7 @@ static u32 receive_gives(const struct reduce_group *group, u32 conn)
 	return receive_qpn(group, conn);
 }
 
-/* It leaves when the group's lock is released, receive_leave(). */
+/* receive_leave() sends the packet after the lock is released. */
 static void receive_queue(struct reduce_group *group, u32 conn, struct sk_buff *skb)
 {
 	skb_queue_tail(&group->way[conn].queue, skb);
@@ -129,7 +128,7 @@ void reduce_slots_emit(struct reduce_slots *slots, u32 conn, const struct reduce
 	receive_queue(group, conn, skb);
 }
 
-/* The receiver's own number: other switches of the group let a nudge pass. */
+/* To the receiver's own number, so that other switches of the group forward it. */
 void reduce_slots_nudge(struct reduce_slots *slots, u32 conn, u32 psn, const void *packet)
 {
 	struct reduce_group *group = receive_group(slots);
@@ -152,8 +151,8 @@ void reduce_slots_drop(struct reduce_slots *slots, void *packet)
 }
 
 /*
- * The port of a bridge may have left the bridge while the packet waited. What the bridge
- * knows of a port lives as long as the RCU read side that sees the flag.
+ * The port may have left the bridge while the packet waited. The bridge's data of a port
+ * outlives the RCU read-side critical section that sees the flag.
  */
 static bool receive_way_is_there(const struct reduce_way *way, const struct sk_buff *skb)
 {
@@ -171,11 +170,11 @@ static void receive_leave_one(struct reduce_group *group, struct reduce_way *way
 			kfree_skb(skb);
 }
 
-/* A CPU that finds the way busy leaves its packets to the CPU that is there. */
+/* A CPU that finds the way busy leaves its packets to the busy CPU. */
 static void receive_leave_way(struct reduce_group *group, struct reduce_way *way)
 {
 	do {
-		/* Pairs with the barrier below: our packets are seen, or the way is free. */
+		/* Pairs with the barrier below: the busy CPU sees our packets, or is done. */
 		smp_mb();
 		if (test_and_set_bit_lock(0, &way->busy))
 			return;
@@ -192,7 +191,7 @@ static void receive_leave(struct reduce_group *group, u64 conns)
 		receive_leave_way(group, &group->way[__ffs64(conns)]);
 }
 
-/* Packets of a connection always go on in the same way: all have to be in one order. */
+/* All packets of a connection must leave the same way, to stay in order. */
 static bool receive_way(struct reduce_way *way, const struct nf_hook_state *state)
 {
 	if (!way->okfn) {
@@ -217,14 +216,14 @@ static bool receive_addresses(const struct reduce_group *group, u32 rank,
 			       &ranks[receive_next(group, rank)].address);
 }
 
-/* A payload is whole elements, and no longer than the sum has room for. */
+/* A payload consists of whole elements and fits in the sum. */
 static bool receive_length(const struct reduce_group *group, u32 length)
 {
 	return length <= group->config.mtu &&
 	       length % reduce_arith_size(group->config.type) == 0;
 }
 
-/* Return: false where the packet was not taken; @why is set then. */
+/* Return: false if the packet was refused; @why is set then. */
 static bool receive_locked(struct reduce_group *group, u32 conn, struct sk_buff *skb,
 			   struct reduce_packet *packet, const struct nf_hook_state *state,
 			   int *why)
@@ -255,8 +254,8 @@ static bool receive_locked(struct reduce_group *group, u32 conn, struct sk_buff 
 }
 
 /*
- * A bridge that routes shows what this switch lets leave once more, to the router. What
- * comes from elsewhere is seen by the bridge first.
+ * A bridge that routes passes the packets that this switch has sent to the router's hook.
+ * Packets from elsewhere pass the bridge's hook first.
  */
 static bool receive_is_own(const struct reduce_group *group, u32 conn, u32 dqpn,
 			   const struct nf_hook_state *state)
@@ -299,10 +298,10 @@ unsigned int reduce_receive(struct reduce_net *rn, u32 dqpn, struct sk_buff *skb
 		return receive_drop(rn, dqpn, err);
 	if (!receive_addresses(group, rank, &packet))
 		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_ADDRESS);
-	/* A route that was looked up without a reference lasts as long as RCU lets it. */
+	/* A waiting packet outlives this RCU read-side critical section. */
 	if (skb_dst(skb) && !skb_dst_force(skb))
 		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_NO_MEMORY);
-	/* rxe stops a queue pair that has many packets which nobody has freed. */
+	/* rxe stops a queue pair with many packets that are not freed. */
 	skb_orphan(skb);
 
 	spin_lock_bh(&group->lock);

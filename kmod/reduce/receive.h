@@ -8,18 +8,19 @@ struct nf_hook_state;
 struct sk_buff;
 
 /**
- * reduce_receive() - take a packet that goes to a virtual queue pair number
+ * reduce_receive() - receive a packet to a virtual queue pair number
  * @rn: namespace
- * @dqpn: that number
+ * @dqpn: virtual queue pair number
  * @skb: packet
- * @state: of the hook, whose okfn() the packet goes on by
+ * @state: state of the hook, whose okfn() sends the packet
  *
- * Context: RCU read side. Return: NF_DROP, or NF_STOLEN: the packet of a group.
+ * Context: RCU read-side critical section. Return: NF_DROP, NF_ACCEPT, or NF_STOLEN for a
+ * packet of a group.
  */
 unsigned int reduce_receive(struct reduce_net *rn, u32 dqpn, struct sk_buff *skb,
 			    const struct nf_hook_state *state);
 
-/* The module goes: no packet begins to wait any more. Context: may sleep. */
+/* At unload: no packet begins to wait any more. Context: may sleep. */
 void reduce_receive_stop(void);
 
 #endif /* REDUCE_RECEIVE_H */

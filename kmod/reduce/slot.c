@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The slots of a group: slot.h says what they are for. */
+/* The slots of a group, see slot.h. */
 #ifdef __KERNEL__
 #include <linux/bits.h>
 #include <linux/math64.h>
@@ -11,10 +11,10 @@
 
 #include "slot.h"
 
-/* A PSN so far ahead is no duplicate and cannot be the next one. */
+/* A PSN so far ahead is neither a duplicate nor the next one. */
 #define SLOT_NUDGE_AHEAD	0x400000u
 
-/* Return: index of the slot of a position, which is not negative. */
+/* Return: index of the slot of a position, not negative. */
 u32 reduce_slots_index(const struct reduce_slots *slots, s64 position)
 {
 	return (u64)position % slots->nr_slots;
@@ -89,16 +89,16 @@ void reduce_slots_poison(struct reduce_slots *slots, enum reduce_poison why, u32
 		slot_empty(slots, slot_at(slots, i));
 }
 
-/* The position of a PSN that is less than 2^23 away from what comes next. */
+/* Position of a PSN, less than 2^23 away from the next one */
 static s64 conn_position(const struct reduce_conn *conn, u32 psn)
 {
 	return conn->next + rocesteer_psn_diff(psn, conn->psn + (u32)conn->next);
 }
 
 /*
- * Packets leave in order. The sender may have gone back: then no packet leaves before the
- * sender has come to it. Otherwise the acknowledgment would overtake the packets that the
- * sender repeats; rxe of Linux 7.2 loses count of its PSNs then.
+ * Packets leave in order. If the sender has gone back, a packet waits until the sender has
+ * repeated it. Otherwise the acknowledgment would overtake the repeated packets, which
+ * confuses the PSNs of rxe in Linux 7.2.
  */
 static bool conn_may_leave(const struct reduce_slots *slots, const struct reduce_slot *slot,
 			   u32 c)
@@ -124,9 +124,8 @@ static void conn_pump(struct reduce_slots *slots, u32 c)
 }
 
 /*
- * A sender that goes back begins with the first packet that its receiver has not
- * acknowledged. A sender that leaves out what has left before knows that the receiver
- * has it, or the receiver will ask for it.
+ * A sender goes back to the first packet that the receiver has not acknowledged. Packets
+ * before have been received, or the receiver will ask for them.
  */
 static void conn_follow(struct reduce_conn *conn, s64 position)
 {
@@ -138,7 +137,7 @@ static void conn_follow(struct reduce_conn *conn, s64 position)
 		conn->out = position;
 }
 
-/* The sum is complete: the packet carries it once more, when it is its turn. */
+/* The sum is complete: the packet carries it again, in its turn. */
 static void slot_replay(struct reduce_slots *slots, struct reduce_slot *slot, u32 c,
 			void *packet)
 {
@@ -157,7 +156,7 @@ static void slot_replay(struct reduce_slots *slots, struct reduce_slot *slot, u3
 	slot_hold(slots, slot, c, packet);
 }
 
-/* An input is missing before this packet. A receiver asks once for each PSN. */
+/* An input before this packet is missing. A receiver asks once for each PSN. */
 static void conn_gap(struct reduce_slots *slots, u32 c, const void *packet)
 {
 	struct reduce_conn *conn = &slots->conn[c];
@@ -219,7 +218,7 @@ static void slot_input(struct reduce_slots *slots, struct reduce_slot *slot, u32
 		slot_complete(slots, slot);
 }
 
-/* The result of a leaf's slot has come. It goes on to its receiver at once, which sees gaps. */
+/* The result of a slot has arrived at a leaf. It leaves at once: its receiver detects gaps. */
 static void slot_result(struct reduce_slots *slots, struct reduce_slot *slot, u32 down,
 			void *packet)
 {
@@ -248,10 +247,10 @@ static bool shape_equal(const struct reduce_shape *a, const struct reduce_shape 
 }
 
 /*
- * What is wrong with a packet, or REDUCE_ALIVE. A rank is at most its window, half of the
- * slots, ahead of the results. So a slot that is used again has no packet that anybody waits
- * for, unless the one who waits has sent what it should not. A result holds the inputs of
- * this leaf, which therefore have come before.
+ * Return: why a packet poisons the group, or REDUCE_ALIVE. A rank is at most its window, half
+ * of the slots, ahead of the results. So no rank waits for a packet in a slot that is
+ * reused, unless it has exceeded its window. A result contains the inputs of this leaf,
+ * which have arrived before.
  */
 static enum reduce_poison slot_check(const struct reduce_slots *slots,
 				     const struct reduce_slot *slot, u32 c, s64 position,
@@ -293,7 +292,7 @@ void reduce_slots_receive(struct reduce_slots *slots, u32 c, u32 psn,
 		reduce_slots_drop(slots, packet);
 		return;
 	}
-	/* A packet of before what the slots remember, too, tells that its sender goes back. */
+	/* A packet older than the slots also shows that its sender has gone back. */
 	conn_follow(conn, position);
 	if (slot->position > position) {
 		conn->stale++;

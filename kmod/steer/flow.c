@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flow registry: which flows exist in a namespace, to which job they belong
- * and which queue pair they are.
+ * Flow registry: the flows of a namespace, their jobs and their queue pairs.
  *
- * A flow is found by its key (packets, under RCU: flow_packet.c), by its queue pair
- * (one index for all namespaces, since a queue pair knows none: flow_qp.c) and by its
- * id (dumps, and walks: flow_job.c). All change under rocesteer_lock, so tracepoints
- * and events come in the order of the changes.
+ * A flow is looked up by key (packets, under RCU: flow_packet.c), by queue pair (one index
+ * for all namespaces: flow_qp.c) and by id (dumps and walks: flow_job.c). All changes are
+ * made under rocesteer_lock, so tracepoints and events follow the order of the changes.
  *
- * A key names a queue pair of the peer, which has one partner. Any process may connect
- * a queue pair of its own to it, and nobody here can ask the peer who is the partner.
- * So each queue pair has a flow, with the job of its own process, and a packet belongs
- * to the flow whose queue pair sends it.
+ * A key names a queue pair of the peer. Any local process may connect a queue pair of its
+ * own to it, although the peer talks to one of them only, and this host cannot know to
+ * which. So each queue pair has its own flow, with the job of its process, and a packet
+ * belongs to the flow of the queue pair that sends it.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -55,15 +53,15 @@ static void flow_free_rcu(struct rcu_head *rcu)
 	kfree(flow);
 }
 
-/* Walks and lookups may still look at it. */
+/* Walks and lookups may still access @flow. */
 void rocesteer_flow_free(struct rocesteer_flow *flow)
 {
 	call_rcu(&flow->rcu, flow_free_rcu);
 }
 
 /*
- * Nobody else uses @rn. Flows with a queue pair went with their device. Those given by
- * flow-add may be left over where the module goes, and nobody can listen to events.
+ * Nobody else uses @rn. Flows with a queue pair went with their device; flows of flow-add
+ * may be left when the module is unloaded.
  */
 void rocesteer_flow_table_free(struct rocesteer_net *rn)
 {
@@ -93,7 +91,7 @@ rocesteer_flow_alloc(struct rocesteer_net *rn,
 	return flow;
 }
 
-/* A user has half of the table; root, the kernel and flow-add have all of it. */
+/* A user may have half of max_flows; root, the kernel and flow-add are not limited. */
 static int flow_charge(struct rocesteer_net *rn, u32 uid, int change)
 {
 	unsigned long n = xa_to_value(xa_load(&rn->users, uid)) + change;
@@ -114,7 +112,7 @@ rocesteer_flow_list_rcu(struct rocesteer_net *rn,
 	return rhltable_lookup(&rn->flows, key, flow_key_params);
 }
 
-/* rocesteer_lock keeps the flows. */
+/* The flows stay under rocesteer_lock. */
 struct rhlist_head *rocesteer_flow_list(struct rocesteer_net *rn,
 					const struct rocesteer_flow_key *key)
 {
@@ -127,7 +125,7 @@ struct rhlist_head *rocesteer_flow_list(struct rocesteer_net *rn,
 	return list;
 }
 
-/* Another flow has the key of this one, which is linked. */
+/* Does another flow have the key of @flow, which is linked? */
 bool rocesteer_flow_has_rival(const struct rocesteer_flow *flow)
 {
 	struct rhlist_head *list = rocesteer_flow_list(flow->rn, &flow->key);
@@ -136,8 +134,8 @@ bool rocesteer_flow_has_rival(const struct rocesteer_flow *flow)
 }
 
 /*
- * BPF programs know one flow of each key. They must not forget it when another one is
- * gone, which they have not asked about.
+ * BPF programs know one flow for each key. They must not forget it when a rival goes that
+ * they have not looked up.
  */
 void rocesteer_flow_trace_del(const struct rocesteer_flow *flow, u32 job,
 			      bool rival)
@@ -169,13 +167,13 @@ void rocesteer_flow_end_reseq(struct rocesteer_flow *flow)
 	rocesteer_reseq_del(reseq);
 }
 
-/* Do what the job of a flow says. @fresh: the queue pair has received nothing yet. */
+/* Start or stop resequencing. @fresh: the queue pair has not received a packet yet. */
 void rocesteer_flow_resequence(struct rocesteer_flow *flow, bool fresh)
 {
 	struct rocesteer_reseq *reseq;
 	bool wanted;
 
-	/* Packets that a NIC delivers itself do not come by. */
+	/* Packets to a queue pair of hardware bypass the stack. */
 	wanted = flow->linked && flow->qp.qp && flow->qp.software &&
 		 rocesteer_job_resequences(flow->rn, flow->job);
 	if (!wanted)
@@ -192,10 +190,9 @@ void rocesteer_flow_resequence(struct rocesteer_flow *flow, bool fresh)
 }
 
 /*
- * The device is looked up in the read-side section in which the flow appears: a
- * device that leaves the namespace is unlisted first, then a grace period passes,
- * then the notifier flushes. So either the device is not found here or the notifier
- * finds the flow.
+ * The device is looked up in the RCU read-side critical section in which the flow is
+ * linked. A device that leaves the namespace is unlisted, a grace period passes, then the
+ * notifier flushes: either the lookup fails here, or the notifier finds the flow.
  */
 int rocesteer_flow_link(struct rocesteer_flow *flow)
 {
@@ -271,13 +268,9 @@ void rocesteer_flow_set_job(struct rocesteer_flow *flow, u32 job)
 	rocesteer_flow_announce(flow);
 }
 
-/**
- * rocesteer_flow_find() - find a flow by its key
- * @rn: namespace
- * @key: flow
- *
- * Context: Holds rocesteer_lock, under which the flow stays.
- * Return: the flow, of several the one that was learnt last; or NULL.
+/*
+ * Context: Holds rocesteer_lock, under which the flow stays. Return: the flow learnt last
+ * with @key, or NULL.
  */
 struct rocesteer_flow *
 rocesteer_flow_find(struct rocesteer_net *rn,

@@ -16,29 +16,27 @@ struct sk_buff;
 /**
  * struct rocesteer_flow - a flow of a network namespace
  * @node: in rocesteer_net.flows
- * @qp_node: in the index by queue pair, when there is one
- * @rn: namespace. Safe to use under rocesteer_lock while @linked: a namespace
- *	loses its flows before it is freed
+ * @qp_node: in the index by queue pair, if the flow has one
+ * @rn: namespace. Valid under rocesteer_lock while @linked: a namespace loses its flows
+ *	before it is freed
  * @key: immutable
  * @job: job number or 0. Written under rocesteer_lock, read under RCU
  * @id: index in rocesteer_net.flow_ids, immutable while @linked
- * @linked: in the tables, under rocesteer_lock. Who met the flow under RCU and
- *	then took the lock must check
- * @by_hand: @job was given by flow-add, under rocesteer_lock
- * @connected: the driver has connected its queue pair, and was not asked to reset it
- *	since, under rocesteer_lock
- * @seen: a packet of it was asked about. Written and read without a lock
- * @sender: what tells its packets from those of other flows with this key: the queue
- *	pair, compared with what sockets point to; NULL where packets do not tell.
- *	Written under rocesteer_lock, read under RCU
- * @sqpn: where there is a @sender, its number. Written under rocesteer_lock, read
- *	under RCU
- * @qp: its queue pair, under rocesteer_lock
- * @reseq: order of what the queue pair receives, or NULL. Written under
+ * @linked: in the tables, under rocesteer_lock. To be checked after a lookup under RCU
+ * @by_hand: @job was set by flow-add, under rocesteer_lock
+ * @connected: the driver has connected the queue pair, and no reset was requested since.
+ *	Under rocesteer_lock
+ * @seen: a BPF program has looked up a packet of this flow. No lock
+ * @sender: the queue pair, compared with sk_user_data of a packet's socket, to tell flows
+ *	with one key apart; NULL if packets have no such socket. Written under
  *	rocesteer_lock, read under RCU
- * @rcu: frees it
+ * @sqpn: queue pair number of @sender. Written under rocesteer_lock, read under RCU
+ * @qp: the queue pair, under rocesteer_lock
+ * @reseq: resequencer of the queue pair, or NULL. Written under rocesteer_lock, read
+ *	under RCU
+ * @rcu: frees this
  *
- * Owned by the tables; unlinking it hands it to RCU.
+ * Owned by the tables; freed by RCU when it is unlinked.
  */
 struct rocesteer_flow {
 	struct rhlist_head node;

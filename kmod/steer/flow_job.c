@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The job of a flow: given by flow-add, or by a job that comes or goes. And flows that
- * go with their device.
- */
+/* Set the job of flows: by flow-add, or when jobs are added or deleted. */
 #include <linux/rcupdate.h>
 #include <linux/rcupdate_wait.h>
 #include <linux/rhashtable.h>
@@ -31,14 +28,13 @@ static int flow_adopt(struct rhlist_head *list, u32 job)
  * rocesteer_flow_add() - give a flow to a job
  * @rn: namespace
  * @key: flow
- * @job: number of a job that exists, not 0
+ * @job: number of an existing job
  *
- * A learnt flow that belongs to no job is given to @job and still goes with
- * its queue pair.
+ * A learnt flow without a job is given to @job, and still ends with its queue pair.
  *
  * Context: Process context, may sleep, holds @rn->conf, so that the job stays.
- * Return: 0; -ENODEV when the namespace has no such device; -EEXIST when the
- * flow belongs to a job already; -ENOSPC when there are max_flows; -ENOMEM.
+ * Return: 0; -ENODEV if the namespace has no such device; -EEXIST if the flow has a job;
+ * -ENOSPC if there are max_flows; -ENOMEM.
  */
 int rocesteer_flow_add(struct rocesteer_net *rn,
 		       const struct rocesteer_flow_key *key, u32 job)
@@ -63,19 +59,19 @@ int rocesteer_flow_add(struct rocesteer_net *rn,
 		err = rocesteer_flow_link(flow);
 		if (!err) {
 			rocesteer_flow_announce(flow);
-			flow = NULL;	/* is the table's now */
+			flow = NULL;	/* owned by the table */
 		}
 	}
 	spin_unlock(&rocesteer_lock);
 	rcu_read_unlock();
 
-	/* Not kfree(): a walk may have met it before rocesteer_flow_link() failed. */
+	/* Not kfree(): a walk may have found it before rocesteer_flow_link() failed. */
 	if (flow)
 		rocesteer_flow_free(flow);
 	return err;
 }
 
-/* The flow is of the job that owns its queue pair from now on, if any. */
+/* Rematch the flow to the job that owns its queue pair, if any. */
 static void flow_end_job(struct rocesteer_flow *flow)
 {
 	u32 job;
@@ -86,7 +82,7 @@ static void flow_end_job(struct rocesteer_flow *flow)
 		rocesteer_flow_unlink(flow);
 		return;
 	}
-	/* All jobs are asked: flow_walk() lets go of the lock between two flows. */
+	/* Match all jobs: flow_walk() drops the lock between two flows. */
 	job = rocesteer_job_match(flow->rn, flow->qp.owner);
 	rocesteer_flow_set_job(flow, job);
 }
@@ -96,12 +92,10 @@ static void flow_end_job(struct rocesteer_flow *flow)
  * @rn: namespace
  * @key: flow
  *
- * A flow that has a queue pair stays, and belongs again to the job that owns
- * the queue pair, if any.
+ * A flow with a queue pair stays, and belongs to the job that owns the queue pair, if any.
  *
  * Context: Process context, holds @rn->conf.
- * Return: 0; -ENOENT when the flow is not known; -EBUSY when no flow-add gave
- * it its job.
+ * Return: 0; -ENOENT if there is no such flow; -EBUSY if its job was not set by flow-add.
  */
 int rocesteer_flow_del(struct rocesteer_net *rn,
 		       const struct rocesteer_flow_key *key)
@@ -125,9 +119,8 @@ int rocesteer_flow_del(struct rocesteer_net *rn,
 }
 
 /*
- * Call @fn under rocesteer_lock for every flow of a namespace. The lock is
- * released in between, since learning waits for it with preemption off. A flow
- * that comes during the walk may be missed.
+ * Call @fn under rocesteer_lock for each flow of a namespace. The lock is dropped in
+ * between, as kprobe handlers spin on it. A flow that is linked meanwhile may be missed.
  */
 static void flow_walk(struct rocesteer_net *rn,
 		      void (*fn)(struct rocesteer_flow *flow, u32 arg), u32 arg)
@@ -152,14 +145,9 @@ static void flow_claim(struct rocesteer_flow *flow, u32 job)
 		rocesteer_flow_set_job(flow, job);
 }
 
-/**
- * rocesteer_flow_claim() - give a new job the flows that it owns and no other has
- * @rn: namespace
- * @job: its number
- *
- * Flows learnt during the walk have seen the new job already.
- *
- * Context: Process context, may sleep, holds @rn->conf.
+/*
+ * Give a new job the flows that it owns and that have no job. A flow learnt during the walk
+ * has matched the new job already. Context: process context, may sleep, holds @rn->conf.
  */
 void rocesteer_flow_claim(struct rocesteer_net *rn, u32 job)
 {
@@ -173,12 +161,9 @@ static void flow_disown(struct rocesteer_flow *flow, u32 job)
 		flow_end_job(flow);
 }
 
-/**
- * rocesteer_flow_disown() - take all flows from a job
- * @rn: namespace, from which the job was just deleted: it gets no new flows
- * @job: its number
- *
- * Context: Process context, may sleep, holds @rn->conf.
+/*
+ * Rematch all flows of a job that was just deleted from @rn, so that it gets no new ones.
+ * Context: process context, may sleep, holds @rn->conf.
  */
 void rocesteer_flow_disown(struct rocesteer_net *rn, u32 job)
 {
@@ -194,13 +179,9 @@ static void flow_flush(struct rocesteer_flow *flow, u32 ifindex)
 	rocesteer_flow_unlink(flow);
 }
 
-/**
- * rocesteer_flow_flush() - remove all flows of a device
- * @rn: namespace that the device leaves; see rocesteer_flow_link() why no flow can
- *	appear any more
- * @ifindex: device
- *
- * Context: Process context, may sleep, holds RTNL.
+/*
+ * Remove all flows of a device that leaves the namespace. rocesteer_flow_link() says why
+ * none is added later. Context: process context, may sleep, holds RTNL.
  */
 void rocesteer_flow_flush(struct rocesteer_net *rn, u32 ifindex)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The flow of a packet, looked up without a lock. */
+/* Look up the flow of a packet, without a lock. */
 #include <linux/rcupdate.h>
 #include <linux/rhashtable.h>
 #include <net/sch_generic.h>
@@ -8,7 +8,7 @@
 #include "flow_priv.h"
 #include "net.h"
 
-/* The socket of a packet that the kernel itself sends, as rxe does, or NULL. */
+/* Return: the socket of a packet if it is a kernel socket, as those of rxe, or NULL. */
 static const struct sock *flow_socket(const struct sk_buff *skb)
 {
 	const struct sock *sk = skb->sk;
@@ -17,12 +17,11 @@ static const struct sock *flow_socket(const struct sk_buff *skb)
 }
 
 /*
- * rxe has a socket for each queue pair. Its user data points to rxe's queue pair, of
- * which struct ib_qp is the first member. From 6.10 until 6.12.44, 6.16.4 and 6.17 the
- * user data is the index of the queue pair, which is its number, of 24 bits: no
- * pointer of the kernel is so small. Two queue pairs with one number and one key would
- * be on two RDMA devices of one network device, connected to one queue pair, which
- * answers one of them only.
+ * rxe has a socket for each queue pair, with sk_user_data pointing to struct rxe_qp, whose
+ * first member is struct ib_qp. From 6.10 until 6.12.44, 6.16.4 and 6.17 sk_user_data is
+ * the queue pair number, which cannot equal a pointer. Two queue pairs with one number and
+ * one key would be on two RDMA devices of one network device, connected to the same queue
+ * pair, which answers only one of them.
  */
 static bool flow_has_sender(const struct rocesteer_flow *flow,
 			    const struct sock *sk)
@@ -37,9 +36,8 @@ static bool flow_has_sender(const struct rocesteer_flow *flow,
 }
 
 /*
- * Such a queue pair was connected before the module was loaded or did not fit in the
- * table. Or this kernel's rxe says otherwise which queue pair a socket is of: then no
- * packet is steered.
+ * The queue pair was connected before the module was loaded, or did not fit in the table.
+ * Or rxe of this kernel uses sk_user_data otherwise: then no packet is steered.
  */
 static void flow_note_unknown(struct rocesteer_net *rn)
 {
@@ -47,7 +45,7 @@ static void flow_note_unknown(struct rocesteer_net *rn)
 	pr_warn_once("a queue pair that is not known sends to one that another is connected to, and is not steered. If rocesteer stat counts all packets as unknown_sender, this kernel's rxe is not supported\n");
 }
 
-/* The flow of a packet, NULL, or -EEXIST where it is another sender's. */
+/* Return: the flow of a packet, NULL, or -EEXIST if all flows with @key are other senders'. */
 static struct rocesteer_flow *flow_of(struct rocesteer_net *rn,
 				      const struct rocesteer_flow_key *key,
 				      const struct sk_buff *skb)
@@ -63,24 +61,14 @@ static struct rocesteer_flow *flow_of(struct rocesteer_net *rn,
 		else if (flow_has_sender(flow, sk))
 			return flow;
 	}
-	/* A packet that is received has no sender: the only flow has it. */
+	/* Ingress packets carry no socket: accept if the key has one flow. */
 	if (list && !any && skb_at_tc_ingress(skb) &&
 	    !rcu_access_pointer(list->next))
 		return container_of(list, struct rocesteer_flow, node);
 	return list && !any ? ERR_PTR(-EEXIST) : any;
 }
 
-/**
- * rocesteer_flow_job() - the job of a packet's flow
- * @rn: namespace
- * @key: flow
- * @skb: packet, with the socket that sends it; or received, on behalf of the queue pair
- *
- * Context: Any, takes no lock.
- * Return: job number, with ROCESTEER_FLOW_JOB_RESEQ; 0 when the flow belongs
- * to no job; -ENOENT when it is not known; -EEXIST when the key is known, but not the
- * packet's sender by it.
- */
+/* See bpf_rocesteer_flow_job(). Context: any, takes no lock. */
 s64 rocesteer_flow_job(struct rocesteer_net *rn,
 		       const struct rocesteer_flow_key *key,
 		       const struct sk_buff *skb)
@@ -105,14 +93,9 @@ s64 rocesteer_flow_job(struct rocesteer_net *rn,
 	return job;
 }
 
-/**
- * rocesteer_flow_reseq() - the resequencer of what comes back to a flow
- * @rn: namespace
- * @key: flow
- * @skb: packet of the flow, with the socket that sends it
- *
- * Context: RCU read-side critical section, in which the result stays.
- * Return: resequencer, or NULL.
+/*
+ * Context: RCU read-side critical section. Return: the resequencer of the queue pair that
+ * sends @skb, or NULL.
  */
 struct rocesteer_reseq *
 rocesteer_flow_reseq(struct rocesteer_net *rn,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What flow*.c share. All under rocesteer_lock, but for alloc, free and list_rcu. */
+/* Shared by flow*.c. All under rocesteer_lock, except alloc, free and list_rcu. */
 #ifndef ROCESTEER_FLOW_PRIV_H
 #define ROCESTEER_FLOW_PRIV_H
 

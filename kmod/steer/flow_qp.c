@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Flows that have a queue pair: learnt when it is connected, forgotten when it ends.
- */
+/* Flows with a queue pair: learnt when it is connected, forgotten when it ends. */
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/rhashtable.h>
@@ -12,7 +10,7 @@
 #include "job.h"
 #include "net.h"
 
-/* Most flows of one user with one key: packets look through them. */
+/* Most flows of one user with one key, as each packet searches them */
 #define FLOW_RIVALS	8
 
 static const struct rhashtable_params flow_qp_params = {
@@ -22,7 +20,7 @@ static const struct rhashtable_params flow_qp_params = {
 	.automatic_shrinking = true,
 };
 
-/* Flows that have a queue pair, by its address. Under rocesteer_lock. */
+/* Flows by the address of their queue pair, under rocesteer_lock */
 static struct rhashtable flow_by_qp;
 
 int __init rocesteer_flow_init(void)
@@ -56,7 +54,7 @@ static int flow_bind(struct rocesteer_flow *flow,
 	return 0;
 }
 
-/* The flow keeps its owner until it is freed. */
+/* The flow keeps its reference to the owner until it is freed. */
 void rocesteer_flow_unbind(struct rocesteer_flow *flow)
 {
 	lockdep_assert_held(&rocesteer_lock);
@@ -74,7 +72,7 @@ flow_learn_new(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 	flow = rocesteer_flow_alloc(rn, key, GFP_ATOMIC);
 	if (!flow)
 		return ERR_PTR(-ENOMEM);
-	/* flow-add says it of all flows with a key. */
+	/* flow-add applies to all flows with a key. */
 	flow->by_hand = rival && rival->by_hand;
 	flow->job = flow->by_hand ? rival->job :
 				    rocesteer_job_match(rn, qp->owner);
@@ -121,14 +119,11 @@ flow_learn(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 			err = flow_bind(flow, qp);
 			if (err)
 				return ERR_PTR(err);
-			flow->qp.uid = 0;	/* as it was counted */
+			flow->qp.uid = 0;	/* not charged */
 			rocesteer_flow_resequence(flow, !qp->running);
 			return flow;
 		}
-		/*
-		 * Where a process connects a second queue pair to the same one,
-		 * the first is dead and not yet destroyed.
-		 */
+		/* The first of two queue pairs of one process is dead. */
 		if (flow->qp.owner == qp->owner) {
 			flow_forget(flow);
 			continue;
@@ -143,7 +138,7 @@ flow_learn(struct rocesteer_net *rn, const struct rocesteer_flow_key *key,
 	return flow_learn_new(rn, key, qp, rival);
 }
 
-/* It is connected as it was before, and stays in the job of a flow-add. */
+/* The queue pair is connected again. A job set by flow-add stays. */
 static struct rocesteer_flow *
 flow_learn_again(struct rocesteer_flow *flow,
 		 const struct rocesteer_qp *qp)
@@ -155,7 +150,7 @@ flow_learn_again(struct rocesteer_flow *flow,
 	rocesteer_flow_trace_del(flow, flow->job, rocesteer_flow_has_rival(flow));
 	get_pid(qp->owner);
 	flow->qp = *qp;
-	flow->qp.uid = uid;	/* who was charged */
+	flow->qp.uid = uid;	/* the flow stays charged to it */
 	put_pid(owner);
 	if (!flow->by_hand)
 		rocesteer_flow_set_job(flow, rocesteer_job_match(flow->rn, qp->owner));
@@ -165,8 +160,8 @@ flow_learn_again(struct rocesteer_flow *flow,
 }
 
 /*
- * Ask the policy for the source port of a flow's queue pair. What the policy notes of
- * a flow it notes under rocesteer_lock, before anybody is told that the flow is gone.
+ * Ask the policy for the source port of a queue pair. Under rocesteer_lock: the policy
+ * enters the flow into its tables before the end of the flow can be traced.
  */
 static u16 flow_steer(struct rocesteer_flow *flow)
 {
@@ -201,22 +196,20 @@ static u16 flow_steer(struct rocesteer_flow *flow)
 }
 
 /**
- * rocesteer_flow_learn() - register the flow of a queue pair that is being connected, or
- *	is running
- * @rn: namespace of the device that its packets leave by
+ * rocesteer_flow_learn() - register the flow of a queue pair
+ * @rn: namespace of the device that sends its packets
  * @key: flow
- * @qp: queue pair; its owner is borrowed
+ * @qp: queue pair that is being connected, or is running; takes a reference to its owner
  *
- * The driver refuses to connect a queue pair that is connected, and may be in use. Its
- * flow stays as it is.
+ * A connected queue pair may be in use, and the driver will refuse to connect it again: its
+ * flow is left alone.
  *
- * Success and failure are counted: the caller, in the midst of somebody else's
- * system call, can do nothing about a failure. The policy is asked about flows
- * that are registered, since it is told when those go.
+ * Success and failure are counted, as the caller, a kprobe handler, cannot report them.
+ * The policy is only asked about registered flows, whose end is traced.
  *
- * Context: Process context, also with interrupts off. Inside the RCU read-side
- * critical section in which @rn was got from a listed device.
- * Return: the source port that the queue pair is to have, host order, or 0.
+ * Context: Process context, also with interrupts off. In the RCU read-side critical section
+ * in which @rn was found from a listed device.
+ * Return: source port for the queue pair, in host order, or 0.
  */
 u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key,
@@ -229,10 +222,7 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 	flow = flow_find_qp(qp->qp);
 	if (flow && (flow->connected || qp->running))
 		goto unlock;
-	/*
-	 * Known already: the modify failed and is tried again, or the return of RESET
-	 * was missed.
-	 */
+	/* Known: a modify failed and is repeated, or the return of RESET was missed. */
 	if (flow && (flow->rn != rn || memcmp(&flow->key, key, sizeof(*key)))) {
 		flow_forget(flow);
 		flow = NULL;
@@ -246,7 +236,7 @@ u16 rocesteer_flow_learn(struct rocesteer_net *rn,
 			sport = flow_steer(flow);
 		rocesteer_flow_announce(flow);
 		break;
-	case -ENODEV:	/* just leaving, and the queue pair with it */
+	case -ENODEV:	/* the device is leaving, and the queue pair with it */
 		break;
 	case -ENOSPC:
 		rocesteer_stats_inc(rn, ROCESTEER_A_STATS_FULL);
@@ -260,13 +250,7 @@ unlock:
 	return sport;
 }
 
-/**
- * rocesteer_flow_set_connected() - a queue pair was connected, or is being reset
- * @qp: queue pair, not dereferenced
- * @connected: whether it was connected
- *
- * Context: Process context, also with interrupts off.
- */
+/* @qp is not dereferenced. Context: process context, also with interrupts off. */
 void rocesteer_flow_set_connected(const struct ib_qp *qp, bool connected)
 {
 	struct rocesteer_flow *flow;
@@ -278,12 +262,7 @@ void rocesteer_flow_set_connected(const struct ib_qp *qp, bool connected)
 	spin_unlock(&rocesteer_lock);
 }
 
-/**
- * rocesteer_flow_forget() - remove the flow of a queue pair, if it has one
- * @qp: queue pair, not dereferenced
- *
- * Context: Process context, also with interrupts off.
- */
+/* @qp is not dereferenced. Context: process context, also with interrupts off. */
 void rocesteer_flow_forget(const struct ib_qp *qp)
 {
 	struct rocesteer_flow *flow;

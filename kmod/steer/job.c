@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Jobs of a namespace: whose queue pairs belong to which. */
+/* Jobs of a namespace, and which queue pairs belong to them. */
 #include <linux/cgroup.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
@@ -11,7 +11,7 @@
 
 #include <rocesteer/types.h>
 
-/* More specific than any cgroup. */
+/* More specific than any cgroup */
 #define JOB_RANK_PID	INT_MAX
 
 static void job_free_rcu(struct rcu_head *rcu)
@@ -23,7 +23,7 @@ static void job_free_rcu(struct rcu_head *rcu)
 	kfree(job);
 }
 
-/* How closely a job fits: 0 for not at all. */
+/* Return: how specific the match of a job is; 0 for no match. */
 static int job_rank(const struct rocesteer_job_rule *job, struct pid *owner,
 		    struct cgroup *cgrp)
 {
@@ -39,25 +39,18 @@ static int job_rank(const struct rocesteer_job_rule *job, struct pid *owner,
 	return 0;
 }
 
-/* The cgroup of a thread group, under RCU; NULL when it has exited. */
+/* Context: RCU read-side critical section. Return: NULL if the thread group has exited. */
 static struct cgroup *job_cgroup(struct pid *owner)
 {
-	/* The group's leader, so that a later match gives the same answer. */
+	/* The leader, so that a later match has the same result. */
 	struct task_struct *task = pid_task(owner, PIDTYPE_TGID);
 
 	return task ? task_dfl_cgroup(task) : NULL;
 }
 
-/**
- * rocesteer_job_owns() - do a process's queue pairs belong to a job?
- * @rn: namespace
- * @id: job number
- * @owner: thread group, or NULL for queue pairs of the kernel, which belong to
- *	no job
- *
- * Another job may be more specific.
- *
- * Context: Any process context, holds rocesteer_lock.
+/*
+ * Does job @id match the queue pairs of @owner? Another job may be more specific. @owner is
+ * NULL for the kernel. Context: process context, holds rocesteer_lock.
  */
 bool rocesteer_job_owns(struct rocesteer_net *rn, u32 id, struct pid *owner)
 {
@@ -74,17 +67,15 @@ bool rocesteer_job_owns(struct rocesteer_net *rn, u32 id, struct pid *owner)
 }
 
 /**
- * rocesteer_job_match() - the job that a process's queue pairs belong to
+ * rocesteer_job_match() - find the job of the queue pairs of a process
  * @rn: namespace
- * @owner: thread group, or NULL for queue pairs of the kernel, which belong to
- *	no job
+ * @owner: thread group, or NULL for the kernel, whose queue pairs belong to no job
  *
- * The most specific job wins: the process, then the deepest cgroup. A process
- * that has exited still has its number here (its queue pairs may live on in
- * another process) but no cgroup.
+ * The most specific job wins: the process, then the deepest cgroup. A process that has
+ * exited, whose queue pairs live on in another process, has no cgroup.
  *
- * Context: Any process context, holds rocesteer_lock, so that the job cannot
- * go before its number is stored.
+ * Context: Process context, holds rocesteer_lock, so that the job stays until its number is
+ * stored.
  * Return: job number, or 0.
  */
 u32 rocesteer_job_match(struct rocesteer_net *rn, struct pid *owner)
@@ -113,13 +104,7 @@ u32 rocesteer_job_match(struct rocesteer_net *rn, struct pid *owner)
 	return match;
 }
 
-/**
- * rocesteer_job_resequences() - are a job's packets resequenced?
- * @rn: namespace
- * @id: job number; 0, or a job just being deleted, resequences nothing
- *
- * Context: Holds rocesteer_lock.
- */
+/* Return: false also for job 0 and for a job that is being deleted. */
 bool rocesteer_job_resequences(struct rocesteer_net *rn, u32 id)
 {
 	struct rocesteer_job_rule *job;
@@ -129,14 +114,7 @@ bool rocesteer_job_resequences(struct rocesteer_net *rn, u32 id)
 	return job && job->resequence;
 }
 
-/**
- * rocesteer_job_count() - keep account of a job's flows
- * @rn: namespace
- * @id: job number; 0, or a job just being deleted, is ignored
- * @change: 1 or -1
- *
- * Context: Holds rocesteer_lock.
- */
+/* Count the flows of a job. Job 0 and a job that is being deleted are ignored. */
 void rocesteer_job_count(struct rocesteer_net *rn, u32 id, int change)
 {
 	struct rocesteer_job_rule *job;

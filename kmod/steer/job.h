@@ -9,19 +9,18 @@ struct pid;
 struct rocesteer_net;
 
 /**
- * struct rocesteer_job_rule - a job and the rule that says what belongs to it
+ * struct rocesteer_job_rule - a job
  * @id: job number, not 0
- * @flows: flows it has, written under rocesteer_lock
- * @cgroup_id: owner's cgroup on the default hierarchy, or 0. A number, not a
- *	reference: 64-bit ids are not reused, and the job must not keep a
- *	removed cgroup alive
- * @pid: owning thread group, with a reference, or NULL
- * @resequence: packets that its queue pairs receive are resequenced
+ * @flows: number of flows, written under rocesteer_lock
+ * @cgroup_id: cgroup on the default hierarchy that owns the queue pairs, or 0. Not a
+ *	reference, which would keep a removed cgroup alive: 64-bit ids are not reused
+ * @pid: thread group that owns the queue pairs, with a reference, or NULL
+ * @resequence: resequence the packets that the queue pairs receive
  * @name: name for people, or empty
- * @rcu: frees it
+ * @rcu: frees this
  *
- * Immutable but for @flows. In rocesteer_net.jobs from rocesteer_conf_job_add()
- * to rocesteer_conf_job_del(), which owns it from then on and frees it by RCU.
+ * Immutable but for @flows. In rocesteer_net.jobs until rocesteer_conf_job_del(), which
+ * frees it by RCU.
  */
 struct rocesteer_job_rule {
 	u32 id;

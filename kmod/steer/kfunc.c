@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kfuncs for TC programs: what BPF cannot know by itself. They are
- * unstable, as all kfuncs are; bpf/ is built with them.
- *
- * A loaded program that calls one of them holds the module.
+ * Unstable kfuncs for the TC programs in bpf/. A loaded program that calls one of them holds
+ * the module.
  */
 #include <linux/bpf.h>
 #include <linux/btf.h>
@@ -31,12 +29,11 @@ __bpf_kfunc_start_defs();
  * @key		Flow to look up. Cannot be NULL
  * @key__sz	Length of the key, sizeof(struct rocesteer_flow_key)
  *
- * Returns the job number, with ROCESTEER_FLOW_JOB_RESEQ where the module
- * restores the order of what the flow's queue pair receives; 0 when the flow is
- * known and belongs to no job; -ENOENT when it is not known; -EEXIST when only other
- * queue pairs than the one that sends the packet are known by the key, which is not
- * to be steered then; -EINVAL when the length is wrong. A packet at ingress is on behalf
- * of the only queue pair known by the key; of several it is -EEXIST.
+ * Returns the job number, with ROCESTEER_FLOW_JOB_RESEQ if the queue pair's packets are
+ * resequenced; 0 if the flow has no job; -ENOENT if the flow is unknown; -EEXIST if the
+ * key is known, but not the queue pair that sends the packet; -EINVAL if the length is
+ * wrong. At ingress the packet stands for the only queue pair with the key, and several
+ * are -EEXIST.
  */
 __bpf_kfunc s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 				       const struct rocesteer_flow_key *key,
@@ -51,15 +48,15 @@ __bpf_kfunc s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 
 /* bpf_rocesteer_flow_dqpn - Look up the flow of a local queue pair
  *
- * Only queue pairs whose packets are resequenced are found.
+ * Only finds queue pairs whose packets are resequenced.
  *
  * Parameters:
  * @ctx		Pointer to ctx (__sk_buff) in TC program. Cannot be NULL
  * @key		Device, local queue pair number and peer. Cannot be NULL
  * @key__sz	Length of the key, sizeof(struct rocesteer_flow_key)
  *
- * Returns the queue pair number that the flow is sent to; -ENOENT when there is
- * no such queue pair; -EINVAL when the length is wrong.
+ * Returns the queue pair number of the peer; -ENOENT if there is no such queue pair;
+ * -EINVAL if the length is wrong.
  */
 __bpf_kfunc s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *ctx,
 					const struct rocesteer_flow_key *key,
@@ -84,10 +81,7 @@ static const struct btf_kfunc_id_set rocesteer_bpf_kfunc_set = {
 	.set = &rocesteer_kfunc_set,
 };
 
-/*
- * The kfuncs go with the module: there is nothing to unregister. No program can
- * find them before the module's init function has succeeded.
- */
+/* There is no unregister. Programs find the kfuncs after the module's init has succeeded. */
 int __init rocesteer_kfunc_register(void)
 {
 	return register_btf_kfunc_id_set(BPF_PROG_TYPE_SCHED_CLS,

@@ -2,11 +2,10 @@
 /*
  * Who chose the flow label of a queue pair that is being connected.
  *
- * The connection manager computes a label from the port numbers of its connection and
- * hands it out among the attributes for RTR, to the process or to the kernel's user, which
- * passes them to ib_modify_qp(). A probe at the return of rdma_init_qp_attr() notes what
- * was handed out: a digest of the label and of the rest that tells connections apart. A
- * return that is missed, for want of a kretprobe instance, leaves the label as it is.
+ * The connection manager computes a label from the port numbers of a connection and returns
+ * it among the attributes for RTR. A kretprobe of rdma_init_qp_attr() notes a digest of the
+ * label and of the connection. If it is missed, without a free kretprobe instance, the
+ * label is taken for the application's, and kept.
  */
 #include <linux/kprobes.h>
 #include <linux/random.h>
@@ -19,8 +18,8 @@
 #include "label.h"
 
 /*
- * Connections between the two calls, at once. Where two share a place the first one's
- * label is taken for the application's own, and kept.
+ * Most connections between rdma_init_qp_attr() and RTR. On a collision the older label is
+ * taken for the application's, and kept.
  */
 #define LABEL_NOTES	1024
 
@@ -41,12 +40,12 @@ static u64 *label_note(u64 digest)
 }
 
 /**
- * rocesteer_label_kind() - who chose the flow label of a queue pair
- * @attr: what it is connected with, of RoCE
+ * rocesteer_label_kind() - who chose the flow label of a queue pair?
+ * @attr: RoCE attributes of RTR
  *
- * UCX gives lane i of a connection ~(k * i), as a number of 32 bits
- * (uct_ib_iface_fill_ah_attr_from_gid_lid() in src/uct/ib/base/ib_iface.c): the core passes
- * it on as it is. A label has 20 bits.
+ * UCX sets ~(k * i) for lane i of a connection, in 32 bits
+ * (uct_ib_iface_fill_ah_attr_from_gid_lid() in src/uct/ib/base/ib_iface.c). Other labels
+ * have 20 bits.
  *
  * Return: not ROCESTEER_LABEL_POLICY.
  */
@@ -97,7 +96,6 @@ static struct kretprobe label_given = {
 	.data_size = sizeof(struct label_call),
 };
 
-/* Return: 0, or what register_kretprobe() says. */
 int rocesteer_label_register(void)
 {
 	get_random_bytes(&label_key, sizeof(label_key));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rocesteer: tells BPF programs which RoCE v2 flows belong to which job, gives
- * queue pairs the source ports that they choose, and puts packets that took several
- * paths back into order.
+ * rocesteer: tells BPF programs the jobs of RoCE v2 flows, sets the source ports of queue
+ * pairs that a BPF policy chooses, and resequences packets that took several paths.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -56,16 +55,15 @@ free_stats:
 	return err;
 }
 
-/* A grace period passes until rocesteer_net_exit(): then no hook runs any more. */
+/* A grace period follows before rocesteer_net_exit(), when no hook runs any more. */
 static void __net_exit rocesteer_net_pre_exit(struct net *net)
 {
 	rocesteer_hook_end(rocesteer_net(net));
 }
 
 /*
- * Nobody else is here: the namespace has no sockets, thus no netlink requests,
- * and no devices, thus no packets and no queue pairs. Or the module goes, see
- * rocesteer_exit().
+ * The namespace has no sockets, thus no netlink requests, and no devices, thus no packets
+ * and no queue pairs. Or the module is being unloaded, see rocesteer_exit().
  */
 static void __net_exit rocesteer_net_exit(struct net *net)
 {
@@ -87,10 +85,7 @@ static struct pernet_operations rocesteer_net_ops = {
 	.size = sizeof(struct rocesteer_net),
 };
 
-/*
- * The event also comes when a device moves to another namespace, while
- * dev_net() is still the one it leaves.
- */
+/* Also called when a device moves to another namespace, with dev_net() the old one. */
 static int rocesteer_netdev_event(struct notifier_block *nb, unsigned long event,
 				  void *ptr)
 {
@@ -155,16 +150,13 @@ exit_flow:
 }
 
 /*
- * No BPF program uses the module any more: each held a reference. What is left
- * ends in this order:
- * - probes, so that no flow is learnt any more; handlers under way are waited
- *   for;
- * - the device notifier, whose parting events remove all flows, and announce
- *   it while the netlink family is still there;
- * - netlink: events are sent, requests under way are waited for. Jobs, and flows
- *   added since, are left over;
- * - the namespaces, which free those, and their netfilter hooks;
- * - RCU callbacks, which are this module's code.
+ * No BPF program uses the module any more: each held a reference. In this order:
+ * - kprobes: no flow is learnt any more;
+ * - the device notifier: unregistering it removes all flows, announced while the netlink
+ *   family still exists;
+ * - netlink: sends queued events and waits for requests, which may have added flows;
+ * - namespaces, with their hooks, jobs and remaining flows;
+ * - RCU callbacks, which are code of this module.
  */
 static void __exit rocesteer_exit(void)
 {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The struct_ops type by which BPF chooses the source ports of queue pairs, as
- * it does those of packets, from the same tables. Each network namespace has
- * its own tables, and so its own policy, which names the namespace by its
- * cookie: it may outlive the namespace, and does nothing then.
- *
- * A policy that is loaded holds the module.
+ * The struct_ops type by which BPF chooses the source ports of queue pairs, from the same
+ * tables as those of packets. Each network namespace has its own tables and policy. A
+ * policy names its namespace by cookie, and may outlive it. A loaded policy holds the
+ * module.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_verifier.h>
@@ -35,7 +33,7 @@ static int policy_reg(void *kdata, struct bpf_link *link)
 	return err;
 }
 
-/* Of the same namespace, which never is without one. */
+/* The namespace always has a policy meanwhile. */
 static int policy_update(void *kdata, void *old_kdata, struct bpf_link *link)
 {
 	struct rocesteer_policy *policy = kdata, *old = old_kdata;
@@ -52,7 +50,7 @@ static int policy_update(void *kdata, void *old_kdata, struct bpf_link *link)
 	return err;
 }
 
-/* Nobody is still asking it afterwards: that is done under the lock. */
+/* source_port() is called under the lock: no call is under way afterwards. */
 static void policy_unreg(void *kdata, struct bpf_link *link)
 {
 	const struct rocesteer_policy *policy = kdata;
@@ -65,7 +63,7 @@ static void policy_unreg(void *kdata, struct bpf_link *link)
 	spin_unlock(&rocesteer_lock);
 }
 
-/* It is called with preemption off. */
+/* source_port() is called with preemption off. */
 static int policy_check_member(const struct btf_type *t,
 			       const struct btf_member *member,
 			       const struct bpf_prog *prog)
@@ -73,7 +71,7 @@ static int policy_check_member(const struct btf_type *t,
 	return prog->sleepable ? -EINVAL : 0;
 }
 
-/* Members that are no programs are ours to copy: 1 says that we did. */
+/* Return: 1 for a member that was copied here. */
 static int policy_init_member(const struct btf_type *t,
 			      const struct btf_member *member,
 			      void *kdata, const void *udata)
@@ -105,7 +103,7 @@ static const struct bpf_verifier_ops policy_verifier_ops = {
 	.is_valid_access = bpf_tracing_btf_ctx_access,
 };
 
-/* Never called: its type is what a program's is checked against. */
+/* Never called: programs are checked against its type. */
 static __be16 policy_source_port(const struct rocesteer_flow_key *key, u32 job,
 				 u32 flags)
 {
@@ -130,7 +128,7 @@ static struct bpf_struct_ops policy_struct_ops = {
 	.owner = THIS_MODULE,
 };
 
-/* The type goes with the module: there is nothing to unregister. */
+/* There is no unregister. */
 int __init rocesteer_policy_register(void)
 {
 	return register_bpf_struct_ops(&policy_struct_ops, rocesteer_policy);

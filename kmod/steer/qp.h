@@ -11,18 +11,18 @@
 struct pid;
 
 /**
- * struct rocesteer_qp - what is known of a flow's queue pair
- * @qp: which one: compared, never dereferenced, since a flow holds no
- *	reference. NULL when the flow was only given by flow-add
- * @owner: thread group that connected it; NULL for the kernel's own
- * @uid: user that connected it, to whom the flow is charged; 0 for the kernel
- * @sqpn: its number
- * @local: its own address, as a GID
+ * struct rocesteer_qp - queue pair of a flow
+ * @qp: compared, never dereferenced, as a flow holds no reference. NULL for a flow of
+ *	flow-add
+ * @owner: thread group that connected it; NULL for the kernel
+ * @uid: user that the flow is charged to; 0 for the kernel
+ * @sqpn: queue pair number
+ * @local: own address, as a GID
  * @path_mtu: in bytes
- * @rq_psn: PSN of the first packet it receives
- * @label: who chose its flow label
- * @running: it was connected before it was learnt, and may be in use
- * @software: its packets are made by the kernel and pass TC
+ * @rq_psn: PSN of the first packet that it receives
+ * @label: who chose the flow label
+ * @running: connected before it was learnt, may be in use
+ * @software: the kernel generates its packets, which pass TC
  * @device: name of the RDMA device when the queue pair was connected
  */
 struct rocesteer_qp {

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Learning flows from queue pairs: kprobes on the functions of the RDMA core
- * through which all RC queue pairs are connected and destroyed, except those
- * that a driver's own interface connects behind its back (mlx5's DEVX).
+ * Learn flows from queue pairs: kprobes on the functions of the RDMA core that connect and
+ * destroy RC queue pairs. Queue pairs that bypass the core (DEVX of mlx5) are not seen.
  *
- * A flow is registered when its queue pair is moved to RTR, which sets the peer's
- * address and queue pair number. The probe is at the entry of the function, where the
- * attributes can still be changed: the flow label tells hardware the source port. What
- * is changed is the kernel's copy of the attributes, unless the user is in the kernel.
- * No request leaves before RTS, so the flow is known in time. A queue pair that could not
- * be connected sends nothing; its flow ends when the queue pair is connected again, reset
- * or destroyed. One that is connected may be in use, and goes on when the driver has
- * refused to connect it again: until RESET such calls change nothing.
+ * A flow is registered when its queue pair is moved to RTR, which sets address and queue
+ * pair number of the peer. The probe is at the entry of the function, where the flow label
+ * can still be changed in the kernel's copy of the attributes. No request is sent before
+ * RTS. A flow whose modify has failed ends when the queue pair is connected again, reset or
+ * destroyed. A connected queue pair may be in use and stays so when the driver refuses to
+ * connect it again: until RESET such calls change nothing.
  *
- * A flow is removed when the driver has reset or destroyed its queue pair. Until then
- * the queue pair sends, and who steers all packets of the device would enter a flow
- * anew that the module does not know, never to end. Where no kretprobe instance is left,
- * the return of RESET is missed: connecting the queue pair anew makes up for it. Or that of
- * RTR is: then a queue pair in use that is connected again loses its order until its next
- * NAK. ERR removes no flow: most queue pairs get there without a call, and send nothing.
- * The process may connect another one to the same peer, see flow_learn().
+ * A flow is removed after the driver has reset or destroyed its queue pair, which sends
+ * until then. If the flow were removed earlier, a job with --all would create it again, and
+ * nothing would remove it. Without a free kretprobe instance the return of RESET is missed,
+ * and the next RTR makes up for it; or that of RTR, and a queue pair in use that is
+ * connected again loses its order until the next NAK. ERR removes no flow: most queue pairs
+ * get there without a call, and send nothing. flow_learn() handles a second queue pair of
+ * the process to the same peer.
  *
- * Handlers run in the process that makes the call, with preemption off and,
- * where the probe is a breakpoint, interrupts off: no sleeping, no _bh locks.
+ * Handlers run in the calling process, with preemption off and, for a breakpoint,
+ * interrupts off: no sleeping, no _bh locks.
  */
 #include <linux/inetdevice.h>
 #include <linux/kprobes.h>
@@ -42,10 +39,10 @@
 #include "net.h"
 #include "qp_kprobe.h"
 
-/* What is needed of the attributes; without, RTR fails. */
+/* Required attributes of RTR */
 #define QP_RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
 
-/* A user namespace may have thousands of users: who made it is charged. */
+/* The creator of a user namespace is charged for all of its users. */
 static u32 qp_user(const struct cred *cred)
 {
 	struct user_namespace *ns;
@@ -57,7 +54,7 @@ static u32 qp_user(const struct cred *cred)
 	return __kuid_val(uid);
 }
 
-/* What is known of a queue pair by its attributes; not whose it is. */
+/* All members but the owner */
 static struct rocesteer_qp qp_describe(const struct ib_qp *qp,
 				       const struct ib_qp_attr *attr, int mask,
 				       const union ib_gid *local)
@@ -67,7 +64,7 @@ static struct rocesteer_qp qp_describe(const struct ib_qp *qp,
 		.sqpn = qp->qp_num,
 		.rq_psn = attr->rq_psn & ROCESTEER_PSN_MASK,
 		.label = rocesteer_label_kind(attr),
-		/* A device without DMA leaves it to the kernel to send. */
+		/* Without DMA the kernel generates the packets. */
 		.software = ib_uses_virt_dma(qp->device),
 	};
 	int mtu = -1;
@@ -77,7 +74,7 @@ static struct rocesteer_qp qp_describe(const struct ib_qp *qp,
 	if (mask & IB_QP_PATH_MTU)
 		mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	info.path_mtu = max(mtu, 0);
-	/* Not dev_name(): a rename would free that under our eyes. */
+	/* Not dev_name(), which a rename frees. */
 	strscpy(info.device, qp->device->name);
 	return info;
 }
@@ -96,7 +93,7 @@ static struct rocesteer_flow_key qp_key(const struct ib_qp_attr *attr,
 	return key;
 }
 
-/* The device is listed as long as we are under RCU. */
+/* @dev stays listed in this RCU read-side critical section. */
 static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
 			 int mask, const union ib_gid *local,
 			 const struct net_device *dev)
@@ -105,7 +102,7 @@ static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
 	struct rocesteer_flow_key key = qp_key(attr, dev);
 	u16 sport;
 
-	/* The kernel's own queue pairs have no process that could own them. */
+	/* Queue pairs of kernel threads have no owner. */
 	if (!(current->flags & PF_KTHREAD)) {
 		info.owner = task_tgid(current);
 		info.uid = qp_user(current_cred());
@@ -128,7 +125,7 @@ static void qp_learn(const struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 
 	gid = rdma_get_gid_attr(qp->device, rdma_ah_get_port_num(ah),
 				rdma_ah_read_grh(ah)->sgid_index);
-	if (IS_ERR(gid))	/* the modify will fail, too */
+	if (IS_ERR(gid))	/* the modify will fail */
 		return;
 	if (gid->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP) {
 		rcu_read_lock();
@@ -140,7 +137,7 @@ static void qp_learn(const struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 	rdma_put_gid_attr(gid);
 }
 
-/* Return: 0; -ENOENT when its device is of another namespace. */
+/* Return: 0; -ENOENT if the device is in another namespace. */
 static int qp_adopt_rcu(struct rocesteer_net *rn, const struct ib_qp *qp,
 			const struct ib_qp_attr *attr, int mask,
 			const struct ib_gid_attr *gid, struct pid *owner)
@@ -201,20 +198,20 @@ static int qp_adopt(struct rocesteer_net *rn, struct ib_qp *qp)
 }
 
 /**
- * rocesteer_qp_adopt() - learn the flow of a queue pair that is connected already
+ * rocesteer_qp_adopt() - learn the flow of a queue pair that is connected
  * @rn: namespace
  * @dev: net device of a port of its RDMA device
- * @sqpn: its number
+ * @sqpn: queue pair number
  *
- * One that is known stays as it is. The policy is not asked: the queue pair has its port.
+ * A known flow is left alone. The policy is not asked: the queue pair has its port.
  *
- * The core lets go of a queue pair right behind the call that qp_destroyed watches. So one
- * that was destroyed meanwhile is found no more when it is looked for again.
+ * The core removes a queue pair from restrack right after the call that qp_destroyed
+ * probes. A queue pair that was destroyed meanwhile is therefore not found again.
  *
  * Context: Process context, may sleep.
- * Return: 0; -ENODEV when @dev has no RDMA device; -ENOENT when that has no such queue
- * pair here; -ENOTCONN when it is not connected; -EOPNOTSUPP when it is not RC over RoCE
- * v2; or what its driver says.
+ * Return: 0; -ENODEV if @dev has no RDMA device; -ENOENT if that has no such queue pair
+ * here; -ENOTCONN if it is not connected; -EOPNOTSUPP if it is not RC over RoCE v2; or an
+ * error of its driver.
  */
 int rocesteer_qp_adopt(struct rocesteer_net *rn, struct net_device *dev, u32 sqpn)
 {
@@ -251,7 +248,7 @@ static int qp_modify(struct kprobe *kp, struct pt_regs *regs)
 	struct ib_qp_attr *attr = (void *)regs_get_kernel_argument(regs, 1);
 	int mask = regs_get_kernel_argument(regs, 2);
 
-	/* qp may be one of several handles (XRC); the flow is the real one's */
+	/* An XRC queue pair may have several handles. */
 	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RTR)
 		qp_learn(qp->real_qp, attr, mask);
 	else if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
@@ -264,7 +261,7 @@ struct qp_call {
 	enum ib_qp_state state;
 };
 
-/* Return: nonzero where the return is of no interest. */
+/* Return: nonzero to ignore the return of the function. */
 static int qp_modify_begin(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
@@ -327,9 +324,9 @@ static struct kretprobe qp_modified_kernel = {
 };
 
 /*
- * ib_destroy_qp_user() calls one of these when the driver is done with the queue pair,
- * and before its memory is freed. A kernel that has both may call either. A probe at the
- * return of ib_destroy_qp_user() could be missed.
+ * ib_destroy_qp_user() calls one of these after the driver has destroyed the queue pair and
+ * before its memory is freed. A kernel that has both may call either. A kretprobe could
+ * miss the end.
  */
 static struct kprobe qp_destroyed = {
 	.symbol_name = "rdma_restrack_del",
@@ -341,7 +338,7 @@ static struct kprobe qp_destroyed_commit = {
 	.pre_handler = qp_destroy_end,
 };
 
-/* debugfs and sysctl switch all probes off without a word. This one notices. */
+/* Detects that kprobes were switched off by debugfs or sysctl. */
 static atomic_t qp_canary_calls;
 
 static noinline void qp_canary_hit(void)
@@ -360,12 +357,7 @@ static struct kprobe qp_canary = {
 	.pre_handler = qp_canary_called,
 };
 
-/**
- * rocesteer_qp_kprobe_test() - call what has a probe
- *
- * Context: Process context.
- * Return: whether the probe was called; false where probes are switched off.
- */
+/* Context: process context. Return: whether kprobes are live. */
 bool rocesteer_qp_kprobe_test(void)
 {
 	int before = atomic_read(&qp_canary_calls);
@@ -380,7 +372,7 @@ static struct kprobe *qp_kprobes[] = {
 
 static struct kretprobe *qp_returns[] = { &qp_modified_user, &qp_modified_kernel };
 
-/* unregister_kprobe() leaves alone what was not registered. */
+/* unregister_kprobe() ignores a probe that is not registered. */
 static void qp_unwatch_destroyed(void)
 {
 	unregister_kprobe(&qp_destroyed_commit);
@@ -414,13 +406,12 @@ static bool qp_can_lock(const struct kprobe *kp)
 }
 
 /**
- * rocesteer_qp_kprobe_register() - begin to learn
+ * rocesteer_qp_kprobe_register() - begin to learn flows
  *
- * Queue pairs connected before are adopted where user space asks for it. The end of queue
- * pairs is watched first: none may be learnt whose end we would not see.
+ * The end of queue pairs is probed first, so that no flow is learnt whose end is missed.
  *
- * Return: 0; -EOPNOTSUPP where probes would run in NMI context; or what
- * register_kprobe() says.
+ * Return: 0; -EOPNOTSUPP if probes would run in NMI context; or an error of
+ * register_kprobe().
  */
 int rocesteer_qp_kprobe_register(void)
 {
@@ -448,11 +439,7 @@ unwatch_destroyed:
 	return err;
 }
 
-/**
- * rocesteer_qp_kprobe_unregister() - stop learning
- *
- * Context: Process context, may sleep. No handler runs any more afterwards.
- */
+/* Context: process context, may sleep. No handler runs any more afterwards. */
 void rocesteer_qp_kprobe_unregister(void)
 {
 	unregister_kprobes(qp_kprobes, ARRAY_SIZE(qp_kprobes));

@@ -88,14 +88,7 @@ static void reseq_deliver(struct rocesteer_order *order)
 	order->delivering = false;
 }
 
-/**
- * rocesteer_reseq_dqpn() - look up the queue pair of the peer
- * @rn: namespace
- * @key: device, local queue pair number and peer
- *
- * Context: Any, takes no lock.
- * Return: queue pair number, or -ENOENT if no such queue pair is resequenced.
- */
+/* See bpf_rocesteer_flow_dqpn(). Context: any, takes no lock. */
 s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 			 const struct rocesteer_flow_key *key)
 {
@@ -195,12 +188,9 @@ unsigned int rocesteer_reseq_sort(struct rocesteer_order *order,
 	return NF_STOLEN;
 }
 
-/**
- * rocesteer_reseq_nak() - the queue pair has sent a sequence or RNR NAK
- * @reseq: resequencer of the queue pair
- * @psn: PSN of the NAK
- *
- * Context: Any but hard interrupts, RCU read-side critical section.
+/*
+ * The queue pair has sent a sequence or RNR NAK. Context: any but hard interrupts, RCU
+ * read-side critical section.
  */
 void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn)
 {
@@ -211,15 +201,7 @@ void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn)
 	spin_unlock_bh(&order->lock);
 }
 
-/**
- * rocesteer_reseq_expect_read() - the queue pair sends a READ request or an atomic
- * @reseq: resequencer of the queue pair
- * @psn: PSN of the request, and of the first response
- * @length: bytes requested
- *
- * Context: Any but hard interrupts, RCU read-side critical section.
- * Return: whether the responses will be resequenced.
- */
+/* See rocesteer_order_expect_read(). Context: as rocesteer_reseq_nak(). */
 bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
 				 u32 length)
 {
@@ -339,13 +321,7 @@ void rocesteer_reseq_del(struct rocesteer_reseq *reseq)
 	kfree_rcu(reseq, rcu);
 }
 
-/**
- * rocesteer_reseq_read() - read the state of a resequencer
- * @reseq: resequencer
- * @stat: filled in
- *
- * Context: Any but hard interrupts, also with interrupts off.
- */
+/* Context: any but hard interrupts, also with interrupts off. */
 void rocesteer_reseq_read(struct rocesteer_reseq *reseq,
 			  struct rocesteer_reseq_stat *stat)
 {

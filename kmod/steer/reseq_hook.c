@@ -40,12 +40,13 @@ static unsigned int bth_paths __ro_after_init = ROCESTEER_BTH_PATHS;
 module_param(bth_paths, uint, 0444);
 MODULE_PARM_DESC(bth_paths,
 		 "Bits of resv6 in the BTH, side by side, for the number of paths of a flow; the same at all hosts (default: 0x3f)");
-static unsigned int bth_paths_shift __ro_after_init;
 
 static unsigned int bth_reseq __ro_after_init = ROCESTEER_BTH_RESEQ;
 module_param(bth_reseq, uint, 0444);
 MODULE_PARM_DESC(bth_reseq,
-		 "Bit of resv7 in the BTH, for READ requests of who restores the order of data; the same at all hosts (default: 0x40)");
+		 "Bit of resv7 in the BTH that marks READ requests whose responses are resequenced; the same at all hosts (default: 0x40)");
+
+static unsigned int bth_paths_shift __ro_after_init;
 
 /* Headers of every RoCE v2 packet, and the first word of the AETH or of the ICRC. */
 struct hook_headers {

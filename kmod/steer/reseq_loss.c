@@ -44,11 +44,7 @@ u64 rocesteer_order_wait(const struct rocesteer_order *order)
 	return clamp(2 * order->skew, ORDER_WAIT_MIN, ORDER_WAIT_MAX);
 }
 
-/**
- * rocesteer_order_start_timer() - make the timer expire in time
- * @order: order
- * @wait: nanoseconds, at most
- */
+/* Make the timer expire after at most @wait nanoseconds. */
 void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait)
 {
 	unsigned long expires = jiffies + 1 + nsecs_to_jiffies(wait);

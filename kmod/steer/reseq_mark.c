@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The bit of a READ request that says that its sender restores the order of what
- * answers it. The ICRC covers the bit.
+ * Mark READ requests: the requester resequences the responses. The mark is a bit of the BTH,
+ * which the ICRC covers.
  */
 #include <linux/skbuff.h>
 #include <linux/udp.h>
@@ -12,7 +12,7 @@
 
 #include "reseq_mark.h"
 
-/* A READ request has no payload, so all have one length. */
+/* A READ request has no payload: all have the same length. */
 struct read_mark_packet {
 	struct udphdr udp;
 	struct rocesteer_bth bth;
@@ -20,17 +20,14 @@ struct read_mark_packet {
 	__le32 icrc;
 };
 
-/* The upper half of apsn, as __be16: the bit; and what it changes in the ICRC. */
+/* The bit in the upper half of apsn, and its change of the ICRC */
 static __be16 read_mark_bit __ro_after_init;
 static u32 read_mark_delta __ro_after_init;
 
-/**
- * rocesteer_read_mark_init() - choose the bit
- * @bit: of apsn, not of the PSN
- */
+/* @bit: a reserved bit of apsn */
 void __init rocesteer_read_mark_init(u32 bit)
 {
-	/* icrc.h, as if apsn were the port of a packet that begins there. */
+	/* See icrc.h, with apsn in place of the source port. */
 	int bits = 8 * (sizeof(struct read_mark_packet) -
 			offsetof(struct read_mark_packet, bth.apsn) -
 			sizeof(read_mark_bit));
@@ -39,17 +36,16 @@ void __init rocesteer_read_mark_init(u32 bit)
 	while (bits--)
 		k = rocesteer_crc32_shift(k);
 	read_mark_bit = htons(bit >> 16);
-	read_mark_delta = rocesteer_icrc_delta(le16_to_cpu((__force __le16)read_mark_bit),
-					     k);
+	read_mark_delta =
+		rocesteer_icrc_delta(le16_to_cpu((__force __le16)read_mark_bit), k);
 }
 
 /**
- * rocesteer_read_mark_set() - say that the order of responses is restored
- * @skb: READ request, as rxe sends it
+ * rocesteer_read_mark_set() - mark a READ request
+ * @skb: READ request as rxe sends it
  * @l4_off: offset of the UDP header from skb->data
  *
- * A packet that is cloned or not linear stays as it is; then the data that answers
- * it takes one path.
+ * A packet that is cloned or not linear is left alone; its responses take one path.
  *
  * Context: Any; the caller owns @skb.
  */
@@ -70,7 +66,7 @@ void rocesteer_read_mark_set(struct sk_buff *skb, unsigned int l4_off)
 
 	icrc = h->icrc ^ cpu_to_le32(read_mark_delta);
 	if (h->udp.check) {
-		/* Neither touches a sum that is left to the device. */
+		/* Neither changes a checksum that the device will complete. */
 		inet_proto_csum_replace2(&h->udp.check, skb, *to,
 					 *to | read_mark_bit, false);
 		inet_proto_csum_replace4(&h->udp.check, skb,

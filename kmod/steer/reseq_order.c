@@ -252,13 +252,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 	}
 }
 
-/**
- * rocesteer_order_pass() - note a packet that is delivered without being sorted
- * @order: order
- * @pkt: packet, for which rocesteer_order_is_next() returned true
- *
- * Context: BH disabled, holds @order->lock.
- */
+/* Note a packet that needs no sorting, see rocesteer_order_is_next(). */
 void rocesteer_order_pass(struct rocesteer_order *order,
 			  const struct rocesteer_packet *pkt)
 {
@@ -350,18 +344,13 @@ static void order_give_up(struct rocesteer_order *order)
 		order_expect(order, order_next(order, end - 1, end));
 }
 
-/**
- * rocesteer_order_expire() - the timer has expired, possibly too early
- * @order: order
- *
- * Context: Softirq, holds @order->lock.
- */
+/* The timer has expired, possibly too early. Context: softirq, holds @order->lock. */
 void rocesteer_order_expire(struct rocesteer_order *order)
 {
 	u64 age, wait;
 
 	lockdep_assert_held(&order->lock);
-	if (!order->window.room)
+	if (!order->window.slots)
 		return;
 	rocesteer_window_trim(&order->window);
 	rocesteer_order_detect_loss(order);
@@ -402,13 +391,9 @@ void rocesteer_order_init(struct rocesteer_order *order,
 	order_none_ready(order);
 }
 
-/**
- * rocesteer_order_end() - drop all packets
- * @order: order
- *
- * A CPU that is delivering goes on with the packets that it has taken.
- *
- * Context: Any, also with interrupts off, holds @order->lock.
+/*
+ * Drop all packets. A CPU that is delivering goes on with those that it has taken. Context:
+ * any, also with interrupts off, holds @order->lock.
  */
 void rocesteer_order_end(struct rocesteer_order *order)
 {

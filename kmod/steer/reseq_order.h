@@ -149,14 +149,7 @@ static inline bool rocesteer_order_is_next(const struct rocesteer_order *order,
 	       (order->paths <= 1 && (paths ?: order->paths) == 1);
 }
 
-/**
- * rocesteer_order_advance() - set the expected packet, while no packet waits
- * @order: order
- * @psn: PSN of the expected packet
- * @paths: number of paths that the last packet carried
- *
- * Context: Holds @order->lock.
- */
+/* Set the expected PSN, while no packet waits. @paths is from the last packet. */
 static inline void rocesteer_order_advance(struct rocesteer_order *order,
 					   u32 psn, u8 paths)
 {

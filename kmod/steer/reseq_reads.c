@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * READ requests and atomics of a queue pair that are outstanding, as the PSNs of
- * the responses to come. The requester numbers them, and nobody else knows them.
- */
+/* Outstanding READ requests and atomics of a queue pair, as PSNs of their responses. */
 #include <linux/errno.h>
 
 #include <rocesteer/roce.h>
 
 #include "reseq_reads.h"
 
-/* PSNs are compared by serial number arithmetic: no more can be in flight. */
+/* Serial number arithmetic cannot compare PSNs that are further apart. */
 #define OUTSTANDING_MAX_PSNS	((ROCESTEER_PSN_MASK + 1) / 2)
 
-/* Also for the one behind the last. */
 static struct rocesteer_psn_range *
 outstanding_range(struct rocesteer_outstanding *out, u32 i)
 {
@@ -20,17 +16,16 @@ outstanding_range(struct rocesteer_outstanding *out, u32 i)
 }
 
 /**
- * rocesteer_outstanding_add() - the queue pair sends a READ request, or an atomic
- * @out: what is outstanding
+ * rocesteer_outstanding_add() - the queue pair sends a READ request or an atomic
+ * @out: outstanding requests
  * @psn: PSN of the request, and of the first response
- * @psns: how many responses there are, not 0
+ * @psns: number of responses, not 0
  *
- * A PSN that was asked for before says that the queue pair goes back: it will send
- * all requests from there on again, and nothing else is outstanding.
+ * If @psn was requested before, the queue pair has gone back and will repeat all requests
+ * from @psn on: no other request is outstanding.
  *
- * Return: 0; 1 where the queue pair has gone back; -ENOSPC where there are more
- * ranges than ROCESTEER_OUTSTANDING_MAX, or more PSNs than can be told apart: then
- * nothing is outstanding.
+ * Return: 0; 1 if the queue pair has gone back; -ENOSPC with more ranges or PSNs than fit:
+ * then no request is outstanding.
  */
 int rocesteer_outstanding_add(struct rocesteer_outstanding *out, u32 psn,
 			      u32 psns)
@@ -66,11 +61,11 @@ full:
 
 /**
  * rocesteer_outstanding_pass() - a response is delivered
- * @out: what is outstanding
- * @psn: PSN of the response; it is not outstanding any more, nor are those before it
- * @next: set to the first PSN that is
+ * @out: outstanding requests
+ * @psn: PSN of the response; this and earlier PSNs are no longer outstanding
+ * @next: set to the first outstanding PSN
  *
- * Return: false where none is.
+ * Return: false if no PSN is outstanding.
  */
 bool rocesteer_outstanding_pass(struct rocesteer_outstanding *out, u32 psn,
 				u32 *next)

@@ -4,14 +4,10 @@
 
 #include <linux/types.h>
 
-/* Ranges of PSNs: as many READs as rxe lets be in flight. */
+/* Ranges of PSNs: rxe has at most as many READs in flight */
 #define ROCESTEER_OUTSTANDING_MAX	128
 
-/**
- * struct rocesteer_psn_range - PSNs each of which comes, in a packet of its own
- * @from: the first one
- * @end: the one behind the last
- */
+/* PSNs of expected responses: [@from, @end) */
 struct rocesteer_psn_range {
 	u32 from;
 	u32 end;
@@ -20,11 +16,9 @@ struct rocesteer_psn_range {
 /**
  * struct rocesteer_outstanding - READ requests and atomics that are outstanding
  * @head: index of the first range, modulo ROCESTEER_OUTSTANDING_MAX
- * @nr: how many there are, 0..ROCESTEER_OUTSTANDING_MAX
- * @range: in order, and apart from each other: PSNs in between are acknowledged,
- *	maybe several at once
- *
- * Zeroed, it is empty. The lock is the caller's care.
+ * @nr: number of ranges, 0..ROCESTEER_OUTSTANDING_MAX
+ * @range: ring of disjoint ranges in order; PSNs in between belong to other requests,
+ *	whose acknowledgments may be coalesced
  */
 struct rocesteer_outstanding {
 	u32 head;

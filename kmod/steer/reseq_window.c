@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets that wait for one before them, by PSN, and the paths they came by.
+ * Packets that wait for an earlier one, by PSN, and the paths that they took.
  *
- * A window has at most as many packets as PSNs. All windows have at most reseq_memory
- * bytes, counted as sockets count them, and each no more than it leaves free. So who
- * fills k windows leaves one part in k + 1 to another flow (Choudhury and Hahne,
- * dynamic queue length thresholds). What a window takes counts until
- * rocesteer_window_trim(), at most a second longer than packets wait: so CPUs do not
- * write the one counter for each packet.
+ * All windows together take at most reseq_memory bytes of truesize, and each no more than
+ * is left free: k full windows leave one part in k + 1 to another flow (Choudhury and
+ * Hahne, dynamic queue length thresholds). Memory is uncharged by rocesteer_window_trim(),
+ * up to a second after it was freed, so that CPUs do not write the global counter for each
+ * packet.
  */
 #include <linux/atomic.h>
 #include <linux/ipv6.h>
@@ -27,10 +26,9 @@
 
 /**
  * struct window_port - a path
- * @last: the last packet that it delivered and that had to wait; NULL where that one
- *	waits no more
- * @sport: UDP source port; 0 where no path is here
- * @paths: that the packet said there are
+ * @last: latest packet that took the path and had to wait; NULL if it no longer waits
+ * @sport: UDP source port; 0 for an empty entry
+ * @paths: number of paths that @last carries
  */
 struct window_port {
 	struct sk_buff *last;
@@ -39,22 +37,21 @@ struct window_port {
 };
 
 /**
- * struct window_room - where packets wait
- * @port: paths by which they came, hashed by port number; the next place where one is
- *	taken
- * @packet: they, by PSN modulo the size of the window; NULL where none waits
+ * struct window_slots - memory of a window
+ * @port: paths, an open-addressing hash table by UDP source port
+ * @packet: waiting packets, by PSN modulo the size of the window
  */
-struct window_room {
+struct window_slots {
 	struct window_port port[ROCESTEER_MAX_PATHS];
 	struct sk_buff *packet[];
 };
 
 /**
- * struct window_cb - what is kept in the control block of a packet that waits
- * @header: the IP layer's
- * @span: PSNs that it takes
- * @since: when it came, to the tick
- * @port: path by which it came; NULL where that is not known
+ * struct window_cb - control block of a waiting packet
+ * @header: control block of the IP layer
+ * @span: number of PSNs that the packet takes
+ * @since: arrival, in jiffies resolution
+ * @port: path; NULL if unknown
  */
 struct window_cb {
 	u8 header[WINDOW_HEADER];
@@ -68,15 +65,11 @@ static_assert(sizeof(struct window_cb) <= sizeof_field(struct sk_buff, cb));
 static unsigned long reseq_memory = 64UL << 20;
 module_param(reseq_memory, ulong, 0644);
 MODULE_PARM_DESC(reseq_memory,
-		 "Most bytes of packets that wait for one before them; of a flow no more than it leaves to others");
+		 "Most bytes of packets that wait for an earlier one; a flow takes no more than it leaves to others");
 
 static atomic_long_t window_bytes;
 
-/**
- * rocesteer_window_bytes() - memory of packets that wait
- *
- * Return: bytes in use now, of all windows.
- */
+/* Return: memory charged for all windows. */
 u64 rocesteer_window_bytes(void)
 {
 	return atomic_long_read(&window_bytes);
@@ -100,21 +93,21 @@ static bool window_charge(struct rocesteer_window *win, unsigned int bytes)
 	return true;
 }
 
-static size_t window_room_size(const struct rocesteer_window *win)
+static size_t window_slots_size(const struct rocesteer_window *win)
 {
-	return struct_size(win->room, packet, win->size);
+	return struct_size(win->slots, packet, win->size);
 }
 
 static bool window_alloc(struct rocesteer_window *win)
 {
-	if (win->room)
+	if (win->slots)
 		return true;
-	if (!window_charge(win, window_room_size(win)))
+	if (!window_charge(win, window_slots_size(win)))
 		return false;
-	win->room = kzalloc(window_room_size(win), GFP_ATOMIC | __GFP_NOWARN);
-	if (!win->room)
-		win->bytes -= window_room_size(win);
-	return win->room;
+	win->slots = kzalloc(window_slots_size(win), GFP_ATOMIC | __GFP_NOWARN);
+	if (!win->slots)
+		win->bytes -= window_slots_size(win);
+	return win->slots;
 }
 
 static struct window_cb *window_cb(const struct sk_buff *skb)
@@ -124,20 +117,20 @@ static struct window_cb *window_cb(const struct sk_buff *skb)
 
 static struct sk_buff **window_slot(const struct rocesteer_window *win, u32 psn)
 {
-	return &win->room->packet[psn & (win->size - 1)];
+	return &win->slots->packet[psn & (win->size - 1)];
 }
 
 /*
- * A path that is new may take the place of one of which no packet waits.
- * Return: its place, or NULL where there is none.
+ * Find the entry of a path. A new path may replace one of which no packet waits. Return:
+ * the entry, or NULL if all are in use.
  */
-static struct window_port *window_port(struct window_room *room, __be16 sport)
+static struct window_port *window_port(struct window_slots *slots, __be16 sport)
 {
 	struct window_port *port, *unused = NULL;
 	unsigned int i, hash = ntohs(sport);
 
 	for (i = 0; i < ROCESTEER_MAX_PATHS; i++) {
-		port = &room->port[(hash + i) % ROCESTEER_MAX_PATHS];
+		port = &slots->port[(hash + i) % ROCESTEER_MAX_PATHS];
 		if (port->sport == sport)
 			return port;
 		if (!unused && !port->last)
@@ -153,7 +146,7 @@ static struct window_port *window_port(struct window_room *room, __be16 sport)
 static void window_see_port(struct rocesteer_window *win, struct sk_buff *skb,
 			    __be16 sport, u8 paths)
 {
-	struct window_port *port = sport ? window_port(win->room, sport) : NULL;
+	struct window_port *port = sport ? window_port(win->slots, sport) : NULL;
 
 	window_cb(skb)->port = port;
 	if (!port)
@@ -163,7 +156,7 @@ static void window_see_port(struct rocesteer_window *win, struct sk_buff *skb,
 	port->paths = paths;
 }
 
-/* A packet waits no more. */
+/* A packet no longer waits. */
 static void window_leave(struct rocesteer_window *win, struct sk_buff *skb)
 {
 	struct window_port *port = window_cb(skb)->port;
@@ -180,18 +173,15 @@ static void window_leave(struct rocesteer_window *win, struct sk_buff *skb)
  * rocesteer_window_put() - let a packet wait
  * @win: window
  * @skb: packet
- * @psn: its PSN, in the window
- * @span: PSNs that it takes
- * @sport: UDP source port, which stands for its path; 0 where it may have overtaken
- *	others there
- * @paths: how many its sender deals the flow to
+ * @psn: PSN of the packet, in the window
+ * @span: number of PSNs that the packet takes
+ * @sport: see struct rocesteer_packet
+ * @paths: see struct rocesteer_packet
  *
- * Of two packets with the same PSN the newer one stays, as that may ask for an
- * acknowledgment.
+ * Of two packets with one PSN the newer one stays, which may request an acknowledgment.
  *
  * Context: BH disabled.
- * Return: 0; 1 where another packet was freed for it; -ENOMEM where there is
- * no memory, and the packet is still the caller's.
+ * Return: 0; 1 if an older packet was freed; -ENOMEM if the caller keeps the packet.
  */
 int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 			 u32 psn, u32 span, __be16 sport, u8 paths)
@@ -221,13 +211,7 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb,
 	return 1;
 }
 
-/**
- * rocesteer_window_take() - take a packet out
- * @win: window, in which one waits or did lately
- * @psn: its PSN, in the window or just behind
- *
- * Return: the packet, which is the caller's, or NULL if none waits there.
- */
+/* Return: the packet with PSN @psn, which the caller then owns, or NULL. */
 struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn)
 {
 	struct sk_buff **slot = window_slot(win, psn), *skb = *slot;
@@ -239,22 +223,13 @@ struct sk_buff *rocesteer_window_take(struct rocesteer_window *win, u32 psn)
 	return skb;
 }
 
-/**
- * rocesteer_window_span() - how many PSNs does a packet take?
- * @skb: packet that was taken out just now
- */
+/* Return: number of PSNs of a packet just returned by rocesteer_window_take(). */
 u32 rocesteer_window_span(const struct sk_buff *skb)
 {
 	return window_cb(skb)->span;
 }
 
-/**
- * rocesteer_window_copy_last() - copy the last packet
- * @win: window, not empty
- * @end: PSN behind it
- *
- * Return: a clone, which is the caller's, or NULL if there is no memory.
- */
+/* Return: a clone of the last packet before PSN @end of a window that is not empty, or NULL. */
 struct sk_buff *rocesteer_window_copy_last(const struct rocesteer_window *win,
 					   u32 end)
 {
@@ -266,13 +241,7 @@ struct sk_buff *rocesteer_window_copy_last(const struct rocesteer_window *win,
 	return skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 }
 
-/**
- * rocesteer_window_since() - how long does a packet wait?
- * @win: window, not empty
- * @psn: its PSN, in the window
- *
- * Return: when it came, to the tick; 0 if none waits there.
- */
+/* Return: arrival of the packet with PSN @psn, 0 if there is none. @win is not empty. */
 u64 rocesteer_window_since(const struct rocesteer_window *win, u32 psn)
 {
 	const struct sk_buff *skb = *window_slot(win, psn);
@@ -280,15 +249,10 @@ u64 rocesteer_window_since(const struct rocesteer_window *win, u32 psn)
 	return skb ? window_cb(skb)->since : 0;
 }
 
-/**
- * rocesteer_window_paths() - how many paths are there?
- * @win: window, not empty
- *
- * Return: the most that the last packet of one of @win->beyond paths says.
- */
+/* Return: the largest number of paths that the @beyond latest packets carry. */
 u8 rocesteer_window_paths(const struct rocesteer_window *win)
 {
-	const struct window_port *port = win->room->port;
+	const struct window_port *port = win->slots->port;
 	unsigned int i;
 	u8 paths = 0;
 
@@ -298,20 +262,14 @@ u8 rocesteer_window_paths(const struct rocesteer_window *win)
 	return paths;
 }
 
-/**
- * rocesteer_window_forget_ports() - paths may deliver earlier packets again
- * @win: window, not empty
- */
+/* All paths may deliver earlier packets again. @win is not empty. */
 void rocesteer_window_forget_ports(struct rocesteer_window *win)
 {
-	memset(win->room->port, 0, sizeof(win->room->port));
+	memset(win->slots->port, 0, sizeof(win->slots->port));
 	win->beyond = 0;
 }
 
-/**
- * rocesteer_window_trim() - let others have memory that is not in use now
- * @win: window
- */
+/* Uncharge memory that is not in use. */
 void rocesteer_window_trim(struct rocesteer_window *win)
 {
 	WARN_ON_ONCE(atomic_long_sub_return(win->charged - win->bytes,
@@ -319,15 +277,12 @@ void rocesteer_window_trim(struct rocesteer_window *win)
 	win->charged = win->bytes;
 }
 
-/**
- * rocesteer_window_free() - free the memory of an empty window
- * @win: window
- */
+/* Free the slots of an empty window. */
 void rocesteer_window_free(struct rocesteer_window *win)
 {
 	WARN_ON_ONCE(win->depth);
-	kfree(win->room);
-	win->room = NULL;
+	kfree(win->slots);
+	win->slots = NULL;
 	win->bytes = 0;
 	rocesteer_window_trim(win);
 }

@@ -6,26 +6,23 @@
 #include <linux/types.h>
 
 struct sk_buff;
-struct window_room;
+struct window_slots;
 
-/*
- * PSNs from the expected one on that may wait. Of requests twice what rxe has in
- * flight; data that READs ask for has no such bound.
- */
+/* Size of a window in PSNs: for requests twice what rxe has in flight. */
 #define ROCESTEER_WINDOW_REQUESTS	256
 #define ROCESTEER_WINDOW_RESPONSES	1024
 
 /**
- * struct rocesteer_window - packets that wait for one before them
+ * struct rocesteer_window - packets that wait for an earlier one
  * @size: one of the above, a power of two; immutable
- * @depth: how many
- * @beyond: paths whose last packet that had to wait is one of them
- * @bytes: memory that they and @room take
- * @charged: the most that this was since rocesteer_window_trim(): what counts
- * @room: where they are; NULL where none waited lately
+ * @depth: number of waiting packets
+ * @beyond: number of paths whose latest packet is waiting
+ * @bytes: memory of the packets and of @slots
+ * @charged: maximum of @bytes since rocesteer_window_trim(), charged to reseq_memory
+ * @slots: the packets; NULL if no packet has waited recently
  *
- * All are from fewer than @size consecutive PSNs: that is the caller's care, as is
- * the lock. Zeroed but for @size, it is empty.
+ * The caller holds the lock, and keeps all packets within @size consecutive PSNs. A window
+ * is empty if all members but @size are 0.
  */
 struct rocesteer_window {
 	u32 size;
@@ -33,18 +30,12 @@ struct rocesteer_window {
 	u32 beyond;
 	unsigned long bytes;
 	unsigned long charged;
-	struct window_room *room;
+	struct window_slots *slots;
 };
 
-/**
- * rocesteer_window_now() - the time, to the tick
- *
- * To read a finer clock for each packet that waits would cost as much as all else. A
- * time that is measured by this one is wrong by less than a tick, 10 ms at most. Who
- * waits twice as long, and 60 ms at least, need not care.
- *
- * Context: Any.
- * Return: in nanoseconds.
+/*
+ * Time in nanoseconds, in jiffies resolution: at most 10 ms, small against the waits of 60
+ * ms and more. A finer clock would double the cost of a waiting packet.
  */
 static inline u64 rocesteer_window_now(void)
 {

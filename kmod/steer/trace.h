@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Tracepoints. BPF programs attach to them by name and read the key by BTF:
- * their prototypes are an interface to bpf/.
- */
+/* Tracepoints. BPF programs attach to them by name: the prototypes are an interface. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rocesteer
 
@@ -32,7 +29,7 @@ DECLARE_EVENT_CLASS(rocesteer_flow,
 			      __entry->peer, __entry->dqpn, __entry->job)
 );
 
-/* A flow was registered, got its queue pair or another job; job 0 is none. */
+/* A flow was registered, or got a queue pair or another job; job 0 for none. */
 DEFINE_EVENT(rocesteer_flow, rocesteer_flow_add,
 	     TP_PROTO(u64 netns_cookie,
 		      const struct rocesteer_flow_key *key, u32 job),
@@ -40,8 +37,8 @@ DEFINE_EVENT(rocesteer_flow, rocesteer_flow_add,
 );
 
 /*
- * A flow was removed, or got another job: the one it had until now. A flow that had
- * none may be steered all the same, by the job that has its device.
+ * A flow was removed or got another job; @job is the old one. A flow without a job may be
+ * steered by the job of its device.
  */
 DEFINE_EVENT(rocesteer_flow, rocesteer_flow_del,
 	     TP_PROTO(u64 netns_cookie,
