@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between the kernels this module builds for: 6.12 to 7.2. The
- * only place with such knowledge; each entry says which kernel needs it, so
- * that it can go with that kernel.
+ * Differences between the supported kernels, 6.12 to 7.2. Each entry names the kernels that
+ * need it.
  */
 #ifndef ROCESTEER_COMPAT_H
 #define ROCESTEER_COMPAT_H
@@ -21,21 +20,18 @@
 	!IS_ENABLED(CONFIG_KPROBES) || !IS_ENABLED(CONFIG_KRETPROBES) || \
 	IS_ENABLED(CONFIG_PREEMPT_RT)
 /*
- * 32 bit: cgroup ids are reused. PREEMPT_RT: kprobe handlers run with
- * preemption off, where neither spinlock_t nor kmalloc() may be used.
+ * 32 bit: cgroup ids are reused. PREEMPT_RT: kprobe handlers run with preemption off, where
+ * spinlock_t and kmalloc() are not allowed.
  */
 #error "rocesteer needs 64 bit, cgroups, netfilter, IPv6, kretprobes, module BTF, not RT"
 #endif
 
-/*
- * Needed up to 6.18, gone from 7.1 (2026-06): all kfunc arguments are trusted
- * there.
- */
+/* Needed up to 6.18. Gone from 7.1 (2026-06), where all kfunc arguments are trusted. */
 #ifndef KF_TRUSTED_ARGS
 #define KF_TRUSTED_ARGS 0
 #endif
 
-/* New in 7.0 (2026-04), and in 6.12.y only since about 6.12.100. */
+/* New in 7.0 (2026-04) and in about 6.12.100. */
 #ifndef kzalloc_obj
 #define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
 #endif

@@ -60,8 +60,8 @@ void rocesteer_flow_free(struct rocesteer_flow *flow)
 }
 
 /*
- * Nobody else uses @rn. Flows with a queue pair went with their device; flows of flow-add
- * may be left when the module is unloaded.
+ * Nobody else uses @rn. Flows with a queue pair were removed with their device; flows of
+ * flow-add may be left when the module is unloaded.
  */
 void rocesteer_flow_table_free(struct rocesteer_net *rn)
 {
@@ -134,8 +134,8 @@ bool rocesteer_flow_has_rival(const struct rocesteer_flow *flow)
 }
 
 /*
- * BPF programs know one flow for each key. They must not forget it when a rival goes that
- * they have not looked up.
+ * BPF programs know one flow for each key. They must not forget it when a rival ends that they
+ * have not looked up: any process can connect and destroy rivals.
  */
 void rocesteer_flow_trace_del(const struct rocesteer_flow *flow, u32 job,
 			      bool rival)

@@ -89,7 +89,7 @@ static int nl_flow_parse_key(struct rocesteer_flow_key *key,
 	return 0;
 }
 
-/* Say what is wrong with which attribute of a flow-add. */
+/* Explain why a flow-add is refused. */
 static void nl_flow_add_refuse(struct genl_info *info, int err)
 {
 	struct nlattr **attrs = info->attrs;
@@ -228,7 +228,7 @@ int rocesteer_nl_flow_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return rocesteer_nl_reply_end(info, msg, hdr, err);
 }
 
-/* One flow of a dump, met under RCU; it may be gone. */
+/* @flow was looked up under RCU and may be unlinked. */
 static int nl_flow_dump(struct sk_buff *skb, struct netlink_callback *cb,
 			const struct rocesteer_flow *flow,
 			struct pid_namespace *ns)
@@ -249,10 +249,7 @@ static int nl_flow_dump(struct sk_buff *skb, struct netlink_callback *cb,
 	return err == -ESTALE ? 0 : err;
 }
 
-/*
- * Ids rise, and the cursor is one: a flow that exists throughout the dump is
- * in it exactly once, whatever else comes and goes.
- */
+/* The cursor is a flow id, and ids rise: a flow that exists throughout is dumped once. */
 int rocesteer_nl_flow_get_dumpit(struct sk_buff *skb,
 				 struct netlink_callback *cb)
 {

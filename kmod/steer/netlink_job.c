@@ -35,7 +35,7 @@ static int nl_job_parse_cgroup(struct rocesteer_job_rule *rule,
 
 	if (!attr)
 		return 0;
-	/* Only to see that it exists and that the caller may know of it. */
+	/* Only checks that the cgroup exists, and is visible to the caller. */
 	cgrp = cgroup_get_from_id(nla_get_uint(attr));
 	if (IS_ERR(cgrp)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attr, "No such cgroup");
@@ -71,7 +71,7 @@ static int nl_job_parse_pid(struct rocesteer_job_rule *rule,
 	return 0;
 }
 
-/* On success the caller must put rule->pid. */
+/* On success the caller puts @rule->pid. */
 static int nl_job_parse(struct rocesteer_job_rule *rule, struct genl_info *info)
 {
 	int err;
@@ -164,7 +164,7 @@ int rocesteer_nl_job_get_dumpit(struct sk_buff *skb,
 	unsigned long id;
 	int err = 0;
 
-	/* Goes on at the number at which the last message was full. */
+	/* Resumes at the job that did not fit in the last message. */
 	rcu_read_lock();
 	xa_for_each_start(&rn->jobs, id, job, cb->args[0]) {
 		void *hdr = genlmsg_iput(skb, genl_info_dump(cb));

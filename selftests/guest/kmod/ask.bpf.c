@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writes to the trace what the module says of the flow of each RC packet. */
+/* Trace the result of bpf_rocesteer_flow_job() for each RC packet. */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>

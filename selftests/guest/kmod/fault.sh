@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Allocations that fail, where the kernel has failslab: selftests/vm/kernel kasan.
+# Failing allocations, on a kernel with failslab: selftests/vm/kernel kasan.
 
 failslab=/sys/kernel/debug/failslab
 
@@ -11,7 +11,7 @@ fault_where()
 {
 	local setting other
 
-	# What else can fail would use up a task's fail-nth. No stack passes this filter.
+	# Other failures would use up a task's fail-nth: filter them all.
 	for other in "${failslab%/*}"/fail_*/; do
 		echo 0 >"$other/stacktrace-depth" && echo 1 >"$other/require-start" ||
 			return
@@ -23,14 +23,14 @@ fault_where()
 	done
 }
 
-# Below a function of rocesteer.ko
+# The stack has a function of rocesteer.ko
 fault_in_module()
 {
 	fault_where stacktrace-depth=32 require-start=0xffffffffa0000000 \
 		require-end=0xffffffffff000000 "$@"
 }
 
-# In processes that have asked for it with make-it-fail
+# Processes with make-it-fail
 fault_in_tasks()
 {
 	fault_where task-filter=Y "$@"

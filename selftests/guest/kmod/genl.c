@@ -6,8 +6,8 @@
  *	genl -		commands from stdin, one a line, until the first error
  *	genl monitor	print events until killed
  *
- * Prints replies as attribute=value lines. A refusal is printed as errno's
- * name and the kernel's explanation, and the exit status is 1.
+ * Prints replies as attribute=value lines. A refusal is printed as the name of the errno
+ * and the extack message, and the exit status is 1.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -192,7 +192,7 @@ static int message_print(const struct nlmsghdr *nlh, void *command)
 	return MNL_CB_OK;
 }
 
-/* The kernel's explanation follows its copy of the request. */
+/* The extack message follows the copy of the request. */
 static const char *explanation(const struct nlmsghdr *nlh)
 {
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(nlh);
@@ -209,7 +209,7 @@ static const char *explanation(const struct nlmsghdr *nlh)
 	return "";
 }
 
-/* Return: 0, or the errno that the kernel answered with. */
+/* Return: 0, or the errno of the reply. */
 static int answer_read(mnl_cb_t callback, void *data)
 {
 	char buf[65536];

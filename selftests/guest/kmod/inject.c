@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send RC packets as given, whatever order or address they have.
+ * Send RC packets in any order, from any address.
  *
  *	inject SOURCE DESTINATION
  *
  * Reads a command a line:
  *
- *	to QPN			the queue pair that gets what follows
- *	memory ADDRESS RKEY	what READ requests that follow ask for
- *	write PSN SPORT PATHS	a WRITE of nothing, which needs no memory
+ *	to QPN			destination of the following packets
+ *	memory ADDRESS RKEY	memory of the following READ requests
+ *	write PSN SPORT PATHS	a WRITE of 0 bytes, which needs no memory
  *	broken PSN SPORT PATHS	the same with a wrong ICRC
  *	read PSN SPORT PATHS LENGTH
  *	ack PSN SPORT PATHS SYNDROME
- *	data PSN SPORT PATHS	all that a READ of 12 bytes asked for
- *	bits BITS		that say PATHS: the module's bth_paths
- *	checksum 0|1		whether UDP has one in what follows; rxe sends none
+ *	data PSN SPORT PATHS	the response to a READ of 12 bytes
+ *	bits BITS		bth_paths of the module
+ *	checksum 0|1		UDP checksum of the following packets; rxe sends none
  *	echo WORD		print it: everything before has been sent
  *
- * PATHS is what the packet says of its flow. Requests ask for an acknowledgment.
+ * PATHS is the number of paths that the packet carries. Requests ask for an acknowledgment.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		errx(2, "usage: inject SOURCE DESTINATION");
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* The shell's pipes to our siblings: they wait for these to close. */
+	/* Inherited pipes to other helpers, which wait for them to close */
 	close_range(3, ~0U, 0);
 	fd = ipv4_open(argv[1], argv[2]);
 	if (fd < 0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the tests of the module share. Sourced behind selftests/lib.sh, with
+# Shared by the tests of the module. Sourced after selftests/lib.sh, with
 # "here" set and an optional argument, the module.
 #
 #	rsa 10.77.0.1 --- rsb 10.77.0.2
@@ -79,7 +79,7 @@ world_end()
 	ip rule del pref 10
 }
 
-# expect TEXT COMMAND...: its output has TEXT
+# expect TEXT COMMAND...: the output contains TEXT
 expect()
 {
 	local text=$1 out
@@ -90,7 +90,7 @@ expect()
 	return 1
 }
 
-# refused TEXT COMMAND...: it fails, and says TEXT
+# refused TEXT COMMAND...: the command fails, and its output contains TEXT
 refused()
 {
 	local text=$1 out
@@ -104,7 +104,7 @@ refused()
 	return 1
 }
 
-# field NAME COMMAND...: its value in the reply
+# field NAME COMMAND...: the value of a field of the reply
 field()
 {
 	local name=$1 word
@@ -131,7 +131,7 @@ ifindex()
 	cat "/sys/class/net/$1/ifindex"
 }
 
-# Flows of a job that the kernel dumps
+# Number of flows of a job
 flows_of()
 {
 	"$genl" flow-dump | grep -c " job=$1 "
@@ -142,7 +142,7 @@ flows_are()
 	is "$(flows_of "$1")" "$2"
 }
 
-# Memory that the module must have given back after rmmod
+# Memory that must be free after rmmod
 memory()
 {
 	echo 3 >/proc/sys/vm/drop_caches

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mutate what is sent to port 4791 without a mark, before the module sees it:
+ * Mutate packets sent to port 4791 without a mark, before the module sees them:
  *
  *	mangle SEED
  *
- * Packets come by NFQUEUE and go on with their socket, which no packet of ours could
- * have. nftables holds them up, and does so no more when we end. Prints "ready", and
- * for each line of input what has gone on so far of a queue pair's own flow: all NAKs;
- * the mutated ones; and what is a READ request or an atomic as it was mutated.
+ * Packets pass NFQUEUE, so they keep their socket. The nftables rule ends with this
+ * process. Prints "ready", and for each line of input counters of the packets of the
+ * queue pairs' own flows so far: NAKs; mutated NAKs; READ requests and atomics after
+ * mutation.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -77,7 +77,7 @@ static void send_all(const void *from, size_t len)
 		err(2, "netlink");
 }
 
-/* Send up to @end, of which one message is acknowledged. */
+/* Send the messages up to @end. One of them is acknowledged. */
 static void ask(const char *what, char *end)
 {
 	ssize_t len;
@@ -101,7 +101,7 @@ static void put_chain(struct nlmsghdr *nlh)
 	mnl_attr_nest_end(nlh, hook);
 }
 
-/* All to the queue */
+/* Queue all packets. */
 static void put_rule(struct nlmsghdr *nlh)
 {
 	struct nlattr *list, *element, *data;
@@ -175,27 +175,27 @@ static bool is_nak(const struct headers *h)
 		(h->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_RNR);
 }
 
-/* Return: how long the datagram is then. */
+/* Return: the new length of the datagram. */
 static size_t mutate(struct headers *h, size_t len)
 {
 	__u8 *byte = (__u8 *)h;
 	size_t at = below(len);
 
 	switch (below(8)) {
-	case 0:		/* another NAK, of whatever it was */
+	case 0:		/* a NAK */
 	case 1:
 		h->bth.opcode = ROCESTEER_OP_RC_ACK;
 		h->syndrome = below(2) ? ROCESTEER_AETH_NAK_PSN :
 					 ROCESTEER_AETH_RNR | below(32);
 		break;
-	case 2:		/* a PSN that is near, or not */
+	case 2:		/* another PSN, often close */
 	case 3:
 		h->bth.apsn ^= htonl(below(2) ? below(64) : below(1 << 24));
 		break;
-	case 4:		/* a READ of whatever length, or what there is no more */
+	case 4:		/* a READ of any length */
 		h->bth.opcode = below(2) ? ROCESTEER_OP_RC_READ : below(0x20);
 		break;
-	case 5:		/* of a READ maybe its length */
+	case 5:		/* maybe the length of a READ */
 		if (len >= READ_LENGTH + 4 && below(2))
 			at = READ_LENGTH + below(4);
 		byte[at] = below(256);
@@ -233,7 +233,7 @@ static int take(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-/* A packet goes on, maybe mutated; one with a mark is of a process, as it came. */
+/* Accept a packet, maybe mutated. A packet with a mark is from a process. */
 static int go_on(const struct nlmsghdr *in, void *unused)
 {
 	const struct nlattr *tb[NFQA_MAX + 1] = {};
@@ -279,7 +279,7 @@ int main(int argc, char **argv)
 	state ^= strtoull(argv[1], NULL, 0) << 32;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	setvbuf(stdin, NULL, _IONBF, 0);
-	/* The shell's pipes to our siblings: they wait for these to close. */
+	/* Inherited pipes to other helpers, which wait for them to close */
 	close_range(3, ~0U, 0);
 	open_queue();
 	hold_up();

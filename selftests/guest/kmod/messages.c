@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send messages of the netlink family that are right, or nearly so, or not at all:
+ * Send valid and mutated messages of the netlink family:
  *
  *	messages COUNT SEED
  *
- * All commands and some that there are not, with attributes of all numbers, lengths
- * and nestings; dumps are interrupted. Each message that asks for an answer gets one.
- * Prints how many changes were made, how many were not permitted, and how many
- * attributes of the specification were in no message that was right.
+ * All commands and some unknown ones, with attributes of all numbers, lengths and nestings;
+ * dumps are interrupted. Each message that requests a reply gets one. Prints the number
+ * of changes, of messages without permission, and of attributes in the specification that
+ * were in no valid message.
  */
 #include <err.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 enum { NLA_U32 = 4, NLA_UINT = 8, NLA_NUL_STRING = ROCESTEER_NAME_SIZE };
 #define EXACT_LEN(bytes) bytes
 
-/* What commands ask for, as the kernel's generator has it from the specification */
+/* Attributes of the commands, from the generated policies */
 static const struct {
 	__u8 cmd;
 	__u16 attribute;
@@ -100,7 +100,7 @@ static __u32 number(void)
 	return below(3) ? below(12) : edges[below(sizeof(edges) / sizeof(edges[0]))];
 }
 
-/* An attribute as the command may have, or of any number and length. */
+/* An attribute of the command, or of any number and length */
 static void put_attribute(struct nlmsghdr *nlh, int depth)
 {
 	__u16 type = below(ROCESTEER_A_FLOW_MAX + 4);
@@ -140,7 +140,7 @@ static void put_attribute(struct nlmsghdr *nlh, int depth)
 	}
 }
 
-/* All that the command may have, nearly, or half of it; some of it is wrong. */
+/* All attributes of the command, nearly all, or half of them; some are mutated. */
 static void put_request(struct nlmsghdr *nlh, __u8 cmd)
 {
 	__u8 peer[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = below(2) };
@@ -187,7 +187,7 @@ static struct nlmsghdr *make(__u32 seq)
 	nlh->nlmsg_seq = seq;
 	head = mnl_nlmsg_put_extra_header(nlh, sizeof(*head));
 	head->cmd = below(ROCESTEER_CMD_MAX + 4);
-	/* Jobs stay for a while, and have flows. */
+	/* Few job-dels: jobs shall stay for a while, and have flows. */
 	if (head->cmd == ROCESTEER_CMD_JOB_DEL && below(4))
 		head->cmd = ROCESTEER_CMD_FLOW_ADD;
 	head->version = below(16) ? ROCESTEER_FAMILY_VERSION : below(256);
@@ -200,18 +200,18 @@ static struct nlmsghdr *make(__u32 seq)
 		return nlh;
 	for (i = below(6); i; i--)
 		put_attribute(nlh, 0);
-	if (!below(8) && nlh->nlmsg_len > 40) {	/* a byte of it, behind the headers */
+	if (!below(8) && nlh->nlmsg_len > 40) {	/* mutate a byte behind the headers */
 		buf[20 + below(nlh->nlmsg_len - 20)] = below(256);
 		memset(sent, 0, sizeof(sent));
 	}
-	if (!below(16)) {			/* cut short, headers are not */
+	if (!below(16)) {			/* truncate behind the headers */
 		nlh->nlmsg_len = 20 + below(nlh->nlmsg_len - 19);
 		memset(sent, 0, sizeof(sent));
 	}
 	return nlh;
 }
 
-/* Read until the message is answered. Return: its errno, or 0. */
+/* Read until the reply. Return: its errno, or 0. */
 static int answer(__u32 seq, bool dump)
 {
 	static char reply[65536];
@@ -233,7 +233,7 @@ static int answer(__u32 seq, bool dump)
 			if (nlh->nlmsg_type == NLMSG_DONE)
 				return 0;
 		}
-		/* A dump that is not read to its end, another begins, or none. */
+		/* Do not read the dump to its end. */
 		if (dump && !below(4)) {
 			open_socket();
 			return 0;
@@ -241,7 +241,7 @@ static int answer(__u32 seq, bool dump)
 	}
 }
 
-/* There is no queue pair to adopt: it was looked for. */
+/* flow-adopt finds no queue pair. */
 static bool is_answer(__u8 cmd, int ret)
 {
 	return !ret || (cmd == ROCESTEER_CMD_FLOW_ADOPT &&
@@ -257,7 +257,7 @@ static void send_one(__u32 seq)
 	size_t i;
 	int ret;
 
-	/* Without the flag the kernel acknowledges, and does nothing. */
+	/* Without NLM_F_REQUEST the kernel only acknowledges. */
 	nlh->nlmsg_flags |= NLM_F_ACK;
 	if (mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) < 0)
 		err(1, "send");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send valid and mutated RC packets to queue pairs, and as if from there:
+ * Send valid and mutated RC packets to queue pairs, and in their name:
  *
  *	packets all|responses COUNT SEED DEVICE MAC QPN NUMBER PSN ADDRESS...
  *
- * DEVICE is a wire to MAC, whose queue pairs are the NUMBER from QPN on, and as many
- * behind them in VLAN 7. The addresses are the peer's and theirs in IPv4, then in IPv6,
- * then the same in the VLAN. Of 16 packets one goes the other way, from a raw socket of
- * ours. Some are sent in fragments; some in runs without a gap, which a receiver may
- * aggregate or deliver. Prints how many requests were among those that were sent, by kind.
+ * DEVICE is a wire to MAC, which has NUMBER queue pairs from QPN on, and as many behind
+ * them in VLAN 7. The addresses are those of the peer and of the queue pairs in IPv4, then
+ * in IPv6, then the same in the VLAN. One packet in 16 goes the other way, from a raw
+ * socket. Some are sent in fragments, some in runs without a gap, which GRO may aggregate.
+ * Prints the number of requests sent, by kind.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -60,7 +60,7 @@ static void open_wire(const char *device)
 		err(2, "sockets for %s", device);
 }
 
-/* The two ends are exchanged: what the queue pair sends, some of it refused here. */
+/* Send a packet in the name of the queue pair; the raw socket refuses some. */
 static void send_out(const struct packet *p, const struct packet_world *world)
 {
 	struct sockaddr_in to4 = { .sin_family = AF_INET };
@@ -86,7 +86,7 @@ static void send_out(const struct packet *p, const struct packet_world *world)
 	}
 }
 
-/* The packet in two fragments, @p has the second. Return: false where it has none. */
+/* Split a packet into two fragments; @p gets the second. Return: false if it is too short. */
 static bool cut(struct packet *first, struct packet *p)
 {
 	size_t head, at;
@@ -130,7 +130,7 @@ static bool cut(struct packet *first, struct packet *p)
 	return true;
 }
 
-/* Is it to an address of the device that it comes by? */
+/* Does a packet go to an address of the receiving device? */
 static bool is_to_its_device(const struct packet *p, const struct packet_layout *l)
 {
 	bool tagged = l->l3 == ETH_HLEN + 4 && p->data[12] == 0x81 &&
@@ -143,10 +143,10 @@ static bool is_to_its_device(const struct packet *p, const struct packet_layout 
 }
 
 /*
- * rxe (rxe_rcv() of 7.2) lets go of a queue pair before it has looked for one, where a
- * datagram is shorter than a BTH or came by another device than its address is of. What
- * it takes for the queue pair is in skb->cb: the IP layer's, and 0 only in IPv4 without
- * options. Such a packet ends the kernel, with the module or without.
+ * rxe_rcv() of 7.2 drops a reference to a queue pair that it has not looked up, if a
+ * datagram is shorter than a BTH or its address belongs to another device. The pointer is
+ * in skb->cb, which the IP layer has used; it is NULL only in IPv4 without options. Such a
+ * packet crashes the kernel, with or without the module.
  */
 static bool kills_rxe(const struct packet *p)
 {
@@ -162,9 +162,8 @@ static bool kills_rxe(const struct packet *p)
 }
 
 /*
- * rxe_completer() of 7.2 warns of what it did not ask for. Of responses it likes whole
- * data, and acknowledgments, NAKs and RNR NAKs. The others get a wrong ICRC, which rxe
- * looks at first.
+ * rxe_completer() of 7.2 warns of unexpected responses, except complete data,
+ * acknowledgments, NAKs and RNR NAKs. Others get a wrong ICRC, which rxe checks first.
  */
 static void spare_rxe(struct packet *p)
 {
@@ -184,7 +183,7 @@ static void spare_rxe(struct packet *p)
 		p->data[l.l4 + l.len - 1] ^= 0x80;
 }
 
-/* Count what may be taken for a request. */
+/* Count packets that may be taken for requests. */
 static void note_request(const struct packet *p)
 {
 	struct packet_layout l = {};
@@ -223,7 +222,7 @@ static void flush(unsigned int n)
 	}
 }
 
-/* A checksum, without which nothing is aggregated; or none. */
+/* Set a UDP checksum, without which GRO aggregates nothing, or none. */
 static void fix_udp(struct packet *p, const struct packet_layout *l, bool has_one)
 {
 	size_t from = l->v6 ? l->l3 + 8 : l->l3 + 12, i;
@@ -244,8 +243,8 @@ static void fix_udp(struct packet *p, const struct packet_layout *l, bool has_on
 }
 
 /*
- * Put a run of WRITEs of nothing, or of READ data, where the last one to this queue pair
- * ended. Return: how many packets.
+ * Put a run of WRITEs of 0 bytes, or of READ data, behind the last one to this queue pair.
+ * Return: number of packets.
  */
 static unsigned int make_run(struct packet *p, const struct packet_world *world)
 {
@@ -280,7 +279,7 @@ static unsigned int make_run(struct packet *p, const struct packet_world *world)
 	return n;
 }
 
-/* Put a packet, maybe mutated, or two fragments of one. Return: how many. */
+/* Put a packet, maybe mutated, or its two fragments. Return: number of packets. */
 static unsigned int make_some(struct packet *p, const struct packet_world *world)
 {
 	struct packet first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hold RC queue pairs that are connected to a peer that need not exist.
+ * Hold RC queue pairs connected to a peer, which need not exist.
  *
  *	qps DEVICE LOCAL PEER DQPN COUNT [PSN [FACTOR]]
  *
@@ -133,7 +133,7 @@ static int qp_state(struct ibv_qp *qp, enum ibv_qp_state state)
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
 }
 
-/* It waits for answers for ever. */
+/* Infinite timeout */
 static int qp_rts(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr rts = {
@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 	if (argc < 6 || argc > 8)
 		errx(2, "usage: qps DEVICE LOCAL PEER DQPN COUNT [PSN]");
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* The shell's pipes to our siblings: they wait for these to close. */
+	/* Inherited pipes to other helpers, which wait for them to close */
 	close_range(3, ~0U, 0);
 	device_open(argv[1]);
 	gid_find(argv[2]);

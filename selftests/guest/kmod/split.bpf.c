@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The least that splits flows: deals the RC request packets that rxe sends by a
- * device to four paths, four PSNs at a time, and says so in them.
+ * A minimal splitter: distributes RC request packets of rxe over four paths, four PSNs at a
+ * time, and sets the number of paths in them.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Real traffic, split over four paths. Sourced behind lib.sh. Starting a process
-# is what costs time under TCG.
+# Real traffic, split over four paths. Sourced after lib.sh. Few processes, as starting one
+# is slow under TCG.
 
 # shellcheck disable=SC2034,SC2154 # for and from whoever sources this
 writes=$build/selftests/writes
@@ -11,7 +11,7 @@ cgroup=/sys/fs/cgroup/test-split
 split_prog=/sys/fs/bpf/split
 modprobe -a sch_netem sch_prio cls_u32 cls_bpf
 
-# split_load: the program that splits, which holds the module
+# split_load: load the program that splits, which holds the module
 split_load()
 {
 	bpftool prog load "$build/bpf/split.bpf.o" "$split_prog"
@@ -39,8 +39,8 @@ split_end()
 	"$@" tc filter del dev "$dev" egress
 }
 
-# paths_make DEVICE [COMMAND...]: the fourth of its paths is a class of its own,
-# 2, and so is what does not come from rxe, 3
+# paths_make DEVICE [COMMAND...]: three paths are class 1, the fourth is class 2, packets
+# that rxe has not sent are class 3
 paths_make()
 {
 	local dev=$1
@@ -53,7 +53,7 @@ paths_make()
 	E
 }
 
-# paths DEVICE CLASS NETEM...: 1 is that of the other three paths
+# paths DEVICE CLASS NETEM...: set the netem of a class
 paths()
 {
 	local dev=$1 class=$2

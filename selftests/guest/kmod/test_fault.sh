@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Every allocation of the module fails once, one after the other: test_fault.sh
-# [MODULE], as root in a guest whose kernel has failslab. What fails leaves
-# nothing half done, and nothing behind.
+# Make each allocation of the module fail once: test_fault.sh [MODULE], as root in a guest
+# whose kernel has failslab. A command that fails changes nothing and leaks nothing.
 
 set -u
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -21,8 +20,8 @@ flow=()	# the key of one, once its device is there
 # Vocabulary
 #
 
-# nth N COMMAND...: whose Nth allocation fails. Sets status and said, and fails when
-# COMMAND has fewer than N.
+# nth N COMMAND...: make its Nth allocation fail. Sets status and said, and fails if
+# COMMAND has fewer than N allocations.
 nth()
 {
 	local n=$1 left
@@ -35,8 +34,8 @@ nth()
 	((left < 1000))
 }
 
-# each AFTER COMMAND...: AFTER finds the world as it should be, by $status, after
-# each allocation of COMMAND's that failed; in the end COMMAND succeeds.
+# each AFTER COMMAND...: for each allocation of COMMAND make it fail, and have AFTER check
+# the result by $status; in the end COMMAND succeeds.
 each()
 {
 	local after=$1 n refused=0
@@ -59,7 +58,7 @@ each()
 
 least=1	# of allocations; what is deleted tells nobody where nobody listens
 
-# ask COMMAND...: the memory for its answer may be there before the module is asked.
+# ask COMMAND...: the memory of a reply may be allocated outside the module.
 ask()
 {
 	local least=0
@@ -72,7 +71,7 @@ is_loaded()
 	[[ -d /sys/module/rocesteer ]]
 }
 
-# There, or not there, as the exit status said
+# Exists if and only if the exit status was 0
 module_as_said()
 {
 	if ((status)); then
@@ -133,7 +132,7 @@ answered()
 	((!status)) || [[ $said == *ENOMEM* ]]
 }
 
-# The client does not notice: a flow is learnt or counted, and gone afterwards.
+# The client does not notice: a flow is learnt or a failure is counted; none is left.
 qp_as_said()
 {
 	((!status)) && busywait 20000 no_flows
@@ -145,7 +144,7 @@ no_flows()
 }
 
 #
-# What fails
+# Commands
 #
 
 insmods()
@@ -153,7 +152,7 @@ insmods()
 	each module_as_said insmod "$module"
 }
 
-# The first one after insmod is not hit, whatever N is.
+# The first allocation after insmod never fails, whatever N is.
 namespaces()
 {
 	unshare --net true &&
@@ -207,17 +206,17 @@ ktap_plan 7
 # shellcheck disable=SC2119 # without parameters
 fault_in_module
 defer fault_where
-check "insmod, whatever allocation fails" insmods
+check "insmod survives a failure of each allocation" insmods
 mkdir "$cgroup"
 defer rmdir "$cgroup"
 world_make
 defer world_end
 # shellcheck disable=SC2119
 load
-check "a network namespace" namespaces
-check "jobs come and go, or do not" jobs
-check "flows come and go, or do not" flows
-check "queue pairs connect all the same" queue_pairs
-check "nothing is left" nothing_left
+check "a network namespace survives failing allocations" namespaces
+check "jobs survive failing allocations" jobs
+check "flows survive failing allocations" flows
+check "queue pairs connect despite failing allocations" queue_pairs
+check "failing allocations leave nothing behind" nothing_left
 check "the kernel did not complain" kernel_quiet
 ktap_finish

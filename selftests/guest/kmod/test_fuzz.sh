@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The module and what nobody should send it: test_fuzz.sh [MODULE], as root in the
-# guest. PACKETS=N and MESSAGES=N: how many, by 6000 and from 8000 on.
+# Fuzz the module with packets and netlink messages: test_fuzz.sh [MODULE], as root in the
+# guest. PACKETS=N, in steps of 6000, and MESSAGES=N, at least 8000, are how many.
 #
 #	rsa 10.77.0.1 ------------- rsb 10.77.0.2, fd00:77::2; rsb.7 10.77.7.2, fd00:7::2
 #	 |  sends, for 10.77.0.9     |  rxeb: queue pairs connected to ::9 of each network,
@@ -63,7 +63,7 @@ enter()
 	echo "$BASHPID" >"$hunted/cgroup.procs" && exec "$@"
 }
 
-# Queue pairs of all kinds, of job 1; and how the PSNs go on
+# Queue pairs of all kinds, of job 1, and their next PSNs
 prey()
 {
 	local kind launch=(enter)
@@ -80,7 +80,7 @@ prey()
 	done
 }
 
-# They ask for data, 24 times each.
+# Each of them sends 24 READs.
 ask()
 {
 	local kind i
@@ -102,7 +102,7 @@ prey_end()
 	busywait 20000 stat_is flows 0 && is "$(stat reseq-bytes)" 0
 }
 
-# What they send is mutated, until mangle_end.
+# Mutate the packets that they send, until mangle_end.
 mangle_start()
 {
 	local line=
@@ -121,7 +121,7 @@ mangle_end()
 	wait "$mangle_pid"
 }
 
-# mangled NAME: how many so far
+# mangled NAME: a counter of mangle
 mangled()
 {
 	local line=
@@ -130,7 +130,7 @@ mangled()
 	field "$1" echo "$line"
 }
 
-# look: at the counters and the flows as they are
+# look: read the counters and the flows
 declare -A now before
 look()
 {
@@ -141,7 +141,7 @@ look()
 	done
 }
 
-# grown COUNTER: since the queue pairs are there
+# grown COUNTER: its growth since the queue pairs were connected
 grown()
 {
 	echo $((now[$1] - before[$1]))
@@ -160,7 +160,7 @@ sum()
 	echo "$total"
 }
 
-# flood all|responses SEED: sets how many requests were among them, by kind
+# flood all|responses SEED: send packets, and set the number of requests by kind
 flood()
 {
 	local lowest kind
@@ -174,7 +174,7 @@ flood()
 		"${addresses[@]}")
 }
 
-# What waited does so no more, and is counted.
+# The packets that have waited are counted, and none waits any more.
 settled()
 {
 	local name
@@ -184,7 +184,7 @@ settled()
 	done
 }
 
-# They did reach it, each kind and aggregated ones as well.
+# Packets of each kind, and aggregates, have reached the module.
 counts()
 {
 	local name kind
@@ -199,7 +199,7 @@ counts()
 	done
 }
 
-# More is noted than what left as it was sent, and no more than all that left.
+# The module notes more READs than those not mutated, and not more than all.
 mutated_are_noted()
 {
 	local naks
@@ -218,7 +218,7 @@ all_kinds()
 	mangle_end && prey_end && return "$result"
 }
 
-# READs are outstanding: what answers them waits, and not just requests.
+# With outstanding READs responses wait, not just requests.
 answers()
 {
 	prey && ask && look && is "$(grown reseq-nak)" 0 && mangle_start "$1" &&
@@ -236,7 +236,7 @@ are_responses()
 	done
 }
 
-# each COMMAND: with the seeds of all rounds
+# each COMMAND: run it with the seed of each round
 each()
 {
 	local seed
@@ -245,7 +245,7 @@ each()
 	done
 }
 
-# That READs go back, or are too far ahead to be remembered, is mangle's doing.
+# mangle makes READs go back, or too far ahead to be remembered.
 asks_mangled()
 {
 	prey && mangle_start 1 && ask && (($(mangled mutated-asks))) &&
@@ -280,7 +280,7 @@ traffic()
 	return "$result"
 }
 
-# Without CAP_NET_ADMIN: the counters can be read, by anybody
+# Without CAP_NET_ADMIN only the counters can be read.
 unprivileged()
 {
 	local was out
@@ -312,16 +312,16 @@ jobs_end()
 ktap_plan 10
 chmod 755 "$dir"
 cp "$build/selftests/kmod-messages" "$dir/messages"
-check "a wire, a VLAN, GRO" up
+check "the link has a wire, a VLAN and GRO" up
 check "the module loads" load
 defer down
-check "$((rounds * some)) packets come, some of them mutated" each all_kinds
-check "as many answer READs that are outstanding" each answers
-check "READ requests are mutated as they leave" asks_mangled
-check "a genuine queue pair works as ever" traffic
-check "$messages messages without privileges change nothing" unprivileged
-check "$messages messages with them are answered" privileged
-check "what they made can be deleted, and the module goes" \
+check "$((rounds * some)) packets arrive, some of them mutated" each all_kinds
+check "$((rounds * some)) packets answer outstanding READs, some of them mutated" each answers
+check "READ requests are mutated at LOCAL_OUT" asks_mangled
+check "a genuine queue pair works after the fuzzing" traffic
+check "$messages unprivileged netlink messages change nothing" unprivileged
+check "$messages privileged netlink messages are answered" privileged
+check "fuzzed jobs and flows can be deleted, and the module unloads" \
 	eval "jobs_end && busywait 20000 unload"
 check "the kernel did not complain" kernel_quiet
 ktap_finish

@@ -166,7 +166,7 @@ test_permission()
 	is "$("${as[@]}" "$genl" stats-get | grep -o '^jobs=[0-9]*')" jobs=0
 }
 
-# Larger than any message; complete, in order and without repetition
+# Larger than any message: complete, in order, without duplicates
 test_dump()
 {
 	local rsa i
@@ -244,8 +244,8 @@ test_exit()
 	busywait 5000 no_flows; }
 }
 
-# pid beats cgroup, the deeper cgroup beats the shallower. When a job goes the next
-# one has its flows; when one comes it gets what it owns, and no other does.
+# A pid is more specific than a cgroup, a deeper cgroup more than its parent. The flows of a
+# deleted job go to the next match; a new job only gets flows without a job.
 test_owner()
 {
 	local outer inner
@@ -312,7 +312,7 @@ ask_end()
 	rm /sys/fs/bpf/ask
 }
 
-# The module says of a packet that it belongs to job $1, or that it is no flow's
+# The kfunc returns job $1 for a packet, or that its flow is unknown
 says()
 {
 	local answer=$1
@@ -322,14 +322,14 @@ says()
 	expect "rs-ask: $answer." cat "$tracing/trace"
 }
 
-# What looks like a WRITE to queue pair 100, in one piece: no byte is a newline
+# Looks like a WRITE to queue pair 100, without a newline
 forge()
 {
 	printf '\x0b\0\xff\xff\0\0\0\x64\0\0\0\0%020d' 0 \
 		>/dev/udp/10.77.0.9/4791
 }
 
-# Any process may connect to a peer's queue pair: flows are told by who sends
+# Any process may connect to a peer's queue pair: the sender tells the flows apart.
 test_duplicate()
 {
 	local duplicate result
@@ -354,7 +354,7 @@ test_duplicate()
 	ask_end && return "$result"
 }
 
-# Of one key a user has eight flows, whatever room there is
+# A user may have eight flows with one key, below max_flows.
 test_rivals()
 {
 	local i full result
@@ -378,7 +378,7 @@ test_rivals()
 	is "$(stat flows)" 0 && return "$result"
 }
 
-# RDMA devices below a bridge have its addresses, and the same queue pair numbers
+# Two RDMA devices below a bridge share its addresses and queue pair numbers.
 test_same_number()
 {
 	local duplicate end result
@@ -513,7 +513,7 @@ test_events()
 	is "$(grep -o -E '[a-z-]*-ntf|job=[0-9]' "$dir/events" | xargs)" "$want"
 }
 
-# Who changes a flow does not wait until all that listen on the host have been told
+# A change of a flow does not wait for the listeners of the host.
 test_events_queued()
 {
 	local events senders
@@ -552,7 +552,7 @@ test_trace()
 		"$tracing/trace" | xargs)" "$want"
 }
 
-# Until its driver is done with it a queue pair sends, and its flow is known
+# A queue pair sends, and its flow is known, until the driver has destroyed it.
 test_end()
 {
 	local want result seen
@@ -577,7 +577,7 @@ test_end()
 	is "$seen" "$want" && return "$result"
 }
 
-# A kernel that has both calls one of them: its version does not tell which
+# A kernel that has both functions may call either.
 test_end_watched()
 {
 	local functions='rdma_restrack_(commit_)?del'
@@ -592,7 +592,7 @@ kprobes_switch()
 	echo "$1" >"$debug/kprobes/enabled"
 }
 
-# Where probes are off, no job that waits for queue pairs is taken
+# Without live kprobes, a job that waits for queue pairs is refused.
 test_probes()
 {
 	is "$(stat kprobes)" 1 && kprobes_switch 0 && is "$(stat kprobes)" 0 &&
@@ -642,8 +642,8 @@ test_bits()
 	load && return "$result"
 }
 
-# A leak of 32 KiB each time is seen; what comes and goes by itself is less than 100.
-# A kernel that looks for leaks itself keeps what was freed for a while.
+# Detects a leak of 32 KiB in each round; other changes of free memory are smaller. kmemleak
+# keeps freed memory for a while.
 test_reload()
 {
 	local i before after
@@ -661,7 +661,7 @@ test_reload()
 	[[ -e /sys/kernel/debug/kmemleak ]] || ((after - before < 256))
 }
 
-# Queue pairs, jobs, dumps and real traffic come and go while the module does
+# The module is loaded and unloaded during queue pairs, jobs, dumps and traffic.
 test_unload_under_load()
 {
 	local churn client i pid failed=
@@ -716,32 +716,32 @@ check "flows are refused with a reason" test_flow_refusals
 check "without CAP_NET_ADMIN only the counters are seen" test_permission
 check "long dumps are complete" test_dump
 check "a queue pair is learnt at RTR" test_learn
-check "its number is the one rdma shows" test_sqpn
-check "a job loaded later claims it" test_job_after_qp
-check "RESET and destroy remove it, ERR does not" test_reset_error_destroy
-check "it goes with its process" test_exit
+check "a flow has the queue pair number that rdma shows" test_sqpn
+check "a job claims queue pairs that were connected before" test_job_after_qp
+check "RESET and destroy remove a flow, ERR does not" test_reset_error_destroy
+check "a flow ends with its process" test_exit
 check "the most specific owner wins" test_owner
 check "flow-add tags a learnt flow" test_by_hand
-check "nobody gets the job of another's flow" test_duplicate
-check "a user has eight flows of one key" test_rivals
+check "a queue pair does not get the job of another queue pair's flow" test_duplicate
+check "a user may have eight flows with one key" test_rivals
 check "of two queue pairs with one number the first is resequenced" test_same_number
-check "flows go with their device" test_device
-check "namespaces see only their own" test_namespace
-check "root of a container changes only its own" test_container
+check "flows are removed with their device" test_device
+check "namespaces see only their own jobs and flows" test_namespace
+check "root of a container changes only its own namespace" test_container
 if rxe_has_netns; then
-	check "a namespace's queue pair is learnt there" test_namespace_qp
+	check "a queue pair is learnt in its network namespace" test_namespace_qp
 else
-	skip "a namespace's queue pair is learnt there" "rxe, $release"
+	skip "a queue pair is learnt in its network namespace" "rxe, $release"
 fi
 check "changes are announced in order" test_events
-check "no change waits for those that are told" test_events_queued
+check "no change waits for listeners" test_events_queued
 check "changes are traced in order" test_trace
-check "a flow ends behind its driver" test_end
-check "probes that are switched off are noticed" test_probes
-check "the end of a queue pair is watched for wherever it may be" test_end_watched
-check "max_flows bounds a namespace, half of it a user" test_max_flows
-check "bits of the BTH that cannot be are refused" test_bits
-check "8 times in and out" test_reload
-check "in and out under load" test_unload_under_load
+check "a flow ends after the driver has destroyed its queue pair" test_end
+check "kprobes that are switched off are detected" test_probes
+check "all functions that may end a queue pair are probed" test_end_watched
+check "max_flows limits a namespace, and half of it a user" test_max_flows
+check "impossible bits of the BTH are refused" test_bits
+check "the module loads and unloads 8 times" test_reload
+check "the module loads and unloads under load" test_unload_under_load
 check "the kernel did not complain" kernel_quiet
 ktap_finish

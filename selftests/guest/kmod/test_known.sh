@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What selftests/vm/known-reports lists comes without rocesteer.ko as well:
+# The kernel reports of selftests/vm/known-reports appear without rocesteer.ko as well:
 # test_known.sh, as root in a guest whose kernel tracks references.
 
 set -u
@@ -30,7 +30,7 @@ world_make()
 	qps_start qp rxek 10.77.0.1 10.77.0.9 100 1
 }
 
-# The namespace goes, a process has a queue pair on its device.
+# Remove the namespace while a process has a queue pair on its device.
 device_waits()
 {
 	ip netns del known && busywait 60000 reported "to become free"
@@ -59,7 +59,7 @@ all_known()
 [[ -d /sys/kernel/debug/ref_tracker ]] ||
 	skip_all "no reference trackers in kernel $release"
 ktap_plan 3
-check "a queue pair in a network namespace, without rocesteer.ko" world_make
+check "a queue pair connects in a network namespace, without rocesteer.ko" world_make
 check "rxe keeps the device when its namespace goes" device_waits
-check "all that the kernel reports is known" all_known
+check "all reports of the kernel are known" all_known
 ktap_finish

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Jobs, queue pairs, network namespaces and the module go while packets of
-# split traffic wait: test_lifetime.sh [MODULE], as root in the guest.
+# Remove jobs, queue pairs, network namespaces and the module while packets of split
+# traffic wait: test_lifetime.sh [MODULE], as root in the guest.
 #
-# LIFETIME_ROUNDS is how many go, one after the other: 16, or 200 for a soak that
-# takes some minutes under TCG.
+# LIFETIME_ROUNDS is the number of removals: 16, or 200 for a soak of some minutes under
+# TCG.
 #
 #	rs-a: rsa 10.77.0.1 ====== four paths ====== rs-b: rsb 10.77.0.2
 #	       |                one of them 100 ms          |
@@ -37,7 +37,7 @@ in_b()
 	nsenter --net=/run/netns/rs-b "$@"
 }
 
-# It fails while a device that had the name is on its way out, where nobody sees it.
+# Fails while the kernel is still removing a device with this name.
 rdma_add()
 {
 	"$1" rdma link add "$2" type rxe netdev "$3"
@@ -69,7 +69,7 @@ fabric_end()
 	busywait "$patience" no_device
 }
 
-# It fails when one goes while they are listed.
+# Fails if a device is removed while devices are listed.
 no_device()
 {
 	local links
@@ -77,8 +77,8 @@ no_device()
 	links=$(rdma link show) && [[ ! $links ]]
 }
 
-# With its namespace a NIC's RDMA device is moved to the first one, and nobody sees
-# it on its way. The NIC goes after that, and its peer with it.
+# When a namespace is removed, the RDMA device of its NIC moves to the initial one, and is
+# not listed meanwhile. The NIC and its peer are removed after that.
 b_is_gone()
 {
 	! ip -n rs-a link show rsa && no_device
@@ -134,7 +134,7 @@ traffic_start()
 	traffic=$!
 }
 
-# With the process that started it both ends go, and their queue pairs
+# Both ends end with the process that started them, and their queue pairs with them.
 traffic_kill()
 {
 	[[ $traffic ]] || return 0
@@ -149,7 +149,7 @@ cgroup_is_empty()
 	[[ ! $(<"$cgroup/cgroup.procs") ]]
 }
 
-# Packets wait at this moment. Counts them.
+# Packets wait at this moment; count them.
 waited=0
 some_wait()
 {
@@ -169,8 +169,8 @@ no_flows()
 	[[ $(field flows in_b "$genl" stats-get) == 0 ]]
 }
 
-# Buffers as large as the packets, of the whole system. Not their sk_buffs: of
-# those each CPU keeps some to use them again.
+# Buffers of the packets' size, of the whole system. Not their sk_buffs, which each CPU
+# caches.
 buffers()
 {
 	local cache
@@ -181,14 +181,14 @@ buffers()
 	awk '$1 ~ /^kmalloc.*-8k$/ { n += $2 } END { print n }' /proc/slabinfo
 }
 
-# Some are free only after they have gone their way
+# Some buffers are freed only when their packets have been delivered.
 buffers_are_back()
 {
 	(($(buffers) <= $1))
 }
 
 #
-# What goes
+# Removals
 #
 
 goes_job()
@@ -203,7 +203,7 @@ goes_qp()
 	traffic_kill && no_flows && nothing_waits
 }
 
-# The device waits for the processes that have its queue pairs
+# Removing the device waits for the processes with its queue pairs.
 goes_netns()
 {
 	ip netns del rs-b && busywait "$patience" nothing_waits && traffic_kill &&
@@ -215,7 +215,7 @@ goes_module()
 	module_end && traffic_kill && module_start
 }
 
-# Queue pairs and jobs come and go more often than the others
+# Queue pairs and jobs are removed more often than the others.
 kinds=(job qp netns job qp module job qp)
 
 rounds()
@@ -247,8 +247,8 @@ soak()
 rxe_has_netns || skip_all "rxe works in no namespace, $release"
 ktap_plan 4
 defer down
-check "two namespaces, and flows that are split" up
-check "each goes once" rounds 6
-check "$goals times one of them goes, and nothing is left" soak
+check "flows between two namespaces are split" up
+check "a job, a queue pair, a namespace and the module are removed while packets wait" rounds 6
+check "$goals removals while packets wait leave nothing behind" soak
 check "the kernel did not complain" kernel_quiet
 ktap_finish

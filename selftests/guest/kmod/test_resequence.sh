@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The resequencer and what it is sent: test_resequence.sh [MODULE], as root in
-# the guest.
+# The resequencer, with packets in any order: test_resequence.sh [MODULE], as root in the
+# guest.
 #
 #	init_net                            namespace rs-peer
 #	rst 10.79.0.1, .4, fd00:79::1 ----- rsp 10.79.0.2, .3, fd00:79::2
 #	 |
 #	rxet
 #
-# The peer of the queue pairs is a program that sends what it is told, in that
-# order, by ports that stand for paths. What rxet answers to nobody hears; its
-# counters and the PSN that it expects next are what counts.
+# The peer of the queue pairs is a program that sends the packets that a test lists, in
+# that order, from ports that stand for paths. Nobody receives the answers of rxet; the
+# tests read its counters and the PSN that it expects.
 
 set -u
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -60,7 +60,7 @@ qp_open()
 	qps_start qp rxet "$local_ip" "$peer_ip" 8000000 1 "$2" && qp_look
 }
 
-# Its number, and the counters as they are now
+# Set the number of the queue pair, and mark the counters
 qp_look()
 {
 	qpn=$(field sqpn "$genl" flow-dump) && counters_mark
@@ -73,7 +73,7 @@ qp_close()
 	busywait 5000 stat_is flows 0
 }
 
-# with_qp COMMAND...: it opens a queue pair, which is closed behind it
+# with_qp COMMAND...: close the queue pair that the command opens
 with_qp()
 {
 	local result=0
@@ -89,7 +89,7 @@ stat_is()
 
 # send PATHS WORD...: a letter names the path of the PSNs behind it, /N how many paths
 # there are from now on; PSN:LENGTH is a READ request, PSN! has a wrong ICRC; PSN= is
-# what answers a READ, PSN^ an acknowledgment, PSN^SYNDROME one with that
+# a READ response, PSN^ an acknowledgment, PSN^SYNDROME one with that
 send()
 {
 	send_from "$peer_ip" "$@"
@@ -116,7 +116,7 @@ send_from()
 	} | inject "$from"
 }
 
-# inject FROM: commands on stdin, to a program that stays
+# inject FROM: pass commands on stdin to the injector
 declare -A inject_in inject_out
 inject()
 {
@@ -129,7 +129,7 @@ inject()
 	[[ $answer == sent ]] || { echo "inject said \"$answer\""; return 1; }
 }
 
-# inject_start FROM TO [NAME]: FROM names it, unless NAME does
+# inject_start FROM TO [NAME]: start an injector, called NAME or FROM
 inject_start()
 {
 	local in out name=${3:-$1}
@@ -207,7 +207,7 @@ grown()
 	return "$status"
 }
 
-# grown_past NAME N: by more than N
+# grown_past NAME N: by more than N since counters_mark
 grown_past()
 {
 	(($(counter "$1") > marked[$1] + $2))
@@ -223,7 +223,7 @@ expects()
 	[[ $(expected) == "$1" ]]
 }
 
-# The queue pair has got everything before PSN $1
+# The queue pair has received all packets before PSN $1
 reached()
 {
 	busywait 5000 expects "$1" && return
@@ -259,7 +259,7 @@ order()
 	grown naks=0 dups=0 held=3 filled=3 lost=0 timeout=0 && depth_is 0
 }
 
-# The driver refuses: the queue pair goes on where it was
+# The driver refuses RTR, and the queue pair still expects the same PSN
 refused_rtr()
 {
 	order "$@" && qps_tell qp rtr EINVAL && qps_tell qp elsewhere EINVAL &&
@@ -274,7 +274,7 @@ off()
 	busywait 5000 grown naks=2 held=0
 }
 
-# Packets that say that they are not split pass, and so does a gap in them
+# Packets of a whole flow pass, also behind a gap
 whole()
 {
 	qp_open on 1000 &&
@@ -283,7 +283,7 @@ whole()
 	send 1 a 1002 1003 1004 && reached 1005 && grown naks=1 held=0
 }
 
-# 1003 is lost, as both paths show; the sender goes back to it
+# 1003 is lost: both paths deliver later packets. The sender goes back to 1003.
 lost()
 {
 	qp_open on 1000 &&
@@ -293,9 +293,9 @@ lost()
 	grown naks=1 lost=1 && depth_is 0
 }
 
-# in_time NAME COMMAND...: check a with_qp whose packets are sent before the first one has
-# waited for long. Twice again where that was not so, as the machine stalled; a kernel that
-# checks itself may always be too slow.
+# in_time NAME COMMAND...: check a with_qp whose packets must be sent before the first one
+# has waited for long. Repeat it twice if the machine stalled; a kernel with sanitizers may
+# always be too slow.
 in_time()
 {
 	local name=$1 stalled status
@@ -320,9 +320,9 @@ outcome()
 	return "$1"
 }
 
-# 1001 comes after 1003 by the same path, too late, and then again as it was asked for.
-# So path b reorders, and the next one that is late is waited for; what is lost is
-# noticed all the same. Three times, as the machine may stall between two packets.
+# 1001 arrives after 1003 by the same path, too late, and again when the sender goes back:
+# the loss was spurious. So path b reorders, and the next late packet is waited for; a lost
+# packet is still detected. Three times, as the machine may stall between two packets.
 reorders()
 {
 	local psn lost
@@ -343,8 +343,8 @@ reorders()
 	return 1
 }
 
-# Fewer paths, then more: packets of the old ones are slower, and not lost. All in one
-# go, before any of them has waited for long.
+# Fewer paths, then more: packets on the old paths are slower, not lost. All packets are
+# sent before one of them has waited for long.
 replanned()
 {
 	qp_open on 1000 &&
@@ -356,7 +356,7 @@ replanned()
 	send 1 a 1018 1020 && busywait 5000 grown naks=1 held=8
 }
 
-# Path b is silent. What waits can be seen, for as long as the NAK may take.
+# Path b is silent. flow-dump shows the waiting packets until the NAK.
 silent()
 {
 	local seen='reseq-depth=2 reseq-age=[1-9][0-9]* reseq-held=2'
@@ -369,7 +369,7 @@ silent()
 	grown naks=1
 }
 
-# The sender never sends it again: nothing waits for ever
+# The sender never retransmits the lost packet.
 hopeless()
 {
 	qp_open on 1000 &&
@@ -377,7 +377,7 @@ hopeless()
 	grown naks=1 timeout=2 dropped=0 && expects 1001 && stat_is reseq-bytes 0
 }
 
-# Where none waits any more the window goes, and comes again
+# The window of an idle flow is freed, and allocated again
 idle()
 {
 	qp_open on 1000 &&
@@ -386,7 +386,7 @@ idle()
 	send 2 b 1008 a 1007 && reached 1009 && grown naks=0 held=4
 }
 
-# rxe drops 1001, as it would a damaged one, and nobody notices until 1003
+# rxe drops 1001 for its ICRC, and does not notice the gap until 1003
 broken()
 {
 	qp_open on 1000 &&
@@ -403,7 +403,7 @@ wrap()
 	send 2 a 5 b 6 a 7 b 8 && reached 4 && busywait 5000 grown naks=1 lost=1
 }
 
-# One that is there, one that waits, and one that comes twice in a row
+# Duplicates of a packet that was delivered, and of one that waits
 duplicates()
 {
 	qp_open on 1000 &&
@@ -423,7 +423,7 @@ reads()
 	send 2 b 1007:0 a 1004:3072 && reached 1008 && grown naks=0 held=2
 }
 
-# A job that comes later knows where the flow is by its first packet
+# A job that is added later learns the expected PSN from the first packet
 later()
 {
 	local_ip=10.79.0.1 peer_ip=10.79.0.2
@@ -441,7 +441,7 @@ later()
 }
 
 #
-# What else looks at packets
+# Other users of packets
 #
 
 connections()
@@ -449,7 +449,7 @@ connections()
 	sysctl -n net.netfilter.nf_conntrack_count
 }
 
-# Each path is a connection of its own, which stays, and so are acknowledgments
+# Each path is a connection of its own, and acknowledgments are another one
 tracked()
 {
 	local result before
@@ -465,7 +465,7 @@ tracked()
 	return "$result"
 }
 
-# What GRO has put together is told, and who did it. Without a checksum it does not.
+# GRO aggregates are counted, and the device is logged. GRO skips packets without checksum.
 aggregated()
 {
 	local i result words=() wait=/sys/class/net/rst/gro_flush_timeout
@@ -487,7 +487,7 @@ aggregated()
 # Hostile input
 #
 
-# From another address, whatever it is: counted and passed, to be dropped
+# Packets from another address are counted and passed; rxe drops them.
 foreign()
 {
 	local i
@@ -501,7 +501,7 @@ foreign()
 	send 2 b 1003 1001 a 1002 && reached 1004 && grown naks=0 held=1
 }
 
-# udp6_is N: datagrams that have come to a socket, rxe's too
+# udp6_is N: IPv6 datagrams received by sockets, including those of rxe
 udp6_is()
 {
 	[[ $(udp6) == "$1" ]]
@@ -519,8 +519,8 @@ send_mapped()
 	send_from ::ffff:10.79.0.2 4 a "$@" && busywait 5000 udp6_is $((before + $#))
 }
 
-# IPv6 from what maps the peer's IPv4 address is another host's: neither an empty nor a
-# filled window takes such packets.
+# IPv6 packets from the peer's IPv4-mapped address are foreign: neither an empty nor a
+# filled window accepts them.
 mapped()
 {
 	qp_open on 1000 && send 2 a 1000 && reached 1001 &&
@@ -531,7 +531,7 @@ mapped()
 	grown resync=0 foreign=6
 }
 
-# From the peer, to another address of the device than the queue pair's: no better
+# Packets from the peer to another address of the device are foreign as well.
 elsewhere()
 {
 	qp_open on 1000 && send 2 a 1000 && reached 1001 &&
@@ -540,9 +540,8 @@ elsewhere()
 	send 2 b 1002 a 1001 1002 && reached 1003 && grown held=1
 }
 
-# In the peer's name. 5000 is too far ahead, 999 - 4096 too far behind, which upsets
-# nothing. With a second one that continues it order starts anew from there, until the
-# queue pair says what it expects.
+# In the peer's name. 5000 is too far ahead, 999 - 4096 too far behind: neither changes the
+# order. A second packet that continues the old one resyncs, until the next NAK.
 forged()
 {
 	local far=$((999 - 4096))
@@ -556,7 +555,7 @@ forged()
 	send 2 a 1006 b 1005 a 1004 && reached 1007 && grown naks=2
 }
 
-# A READ that says it takes 2^22 PSNs, of memory that is not there
+# A READ of 2^22 PSNs from invalid memory
 forged_read()
 {
 	qp_open on 1000 &&
@@ -565,7 +564,7 @@ forged_read()
 	send 2 b 1003 1004 && grown out-of-window=0 resync=1
 }
 
-# A flood in the peer's name: the window is all that waits
+# In a flood in the peer's name, only a window of packets waits.
 flood()
 {
 	local i words=()
@@ -577,14 +576,14 @@ flood()
 	busywait 10000 depth_is 0
 }
 
-# How many packets are delivered in a row until a work item goes on
+# Packets delivered in one go, RESEQ_BUDGET
 goes()
 {
 	awk '/rs_deliver:/ { n++ } /function reseq_more/ { print n; n = 0 } END { print n }' \
 		"$tracing/trace" | xargs
 }
 
-# One packet makes a whole window ready
+# One packet makes a whole window ready.
 yields()
 {
 	local i words=() result seen
@@ -605,15 +604,15 @@ yields()
 	is "$seen" "64 64 64 64" && return "$result"
 }
 
-# The resequencer has noted the NAKs that the queue pair has sent, and no others. A
-# machine that is slow may make it send one, for what waits meanwhile.
+# The resequencer has counted the NAKs of the queue pair, and no others. On a slow machine
+# there may be one, as packets wait.
 naks_are_its_own()
 {
 	busywait 5000 grown nak=$(($(counter naks) - marked[naks]))
 }
 
-# What answers requests is not resequenced, and tells nothing: in the peer's
-# name, and from another host
+# Responses without an outstanding READ change nothing, in the peer's name and from another
+# host.
 forged_answers()
 {
 	local answers=(a "1000^" "2000^" "1000^0x60" "2000^0x2c")
@@ -624,8 +623,7 @@ forged_answers()
 	naks_are_its_own
 }
 
-# A program of this host sends the peer what a NAK of the queue pair looks like,
-# for PSN 2000
+# A program of this host sends the peer a NAK for PSN 2000 in the queue pair's name.
 forged_nak()
 {
 	local nak='\x11\0\xff\xff' dqpn='\0\x7a\x12\0' psn='\0\0\x07\xd0'
@@ -636,7 +634,7 @@ forged_nak()
 
 limit=/sys/module/rocesteer/parameters/reseq_memory
 
-# with_limit BYTES COMMAND...: reseq_memory for its time
+# with_limit BYTES COMMAND...: run it with this reseq_memory
 with_limit()
 {
 	local was result
@@ -649,7 +647,7 @@ with_limit()
 	return "$result"
 }
 
-# 64 KiB do not hold 64 packets; the others pass, and the queue pair notices
+# 64 KiB do not hold 64 packets; the others pass, and the queue pair sends a NAK.
 memory_bound()
 {
 	local words=() i held
@@ -664,7 +662,7 @@ memory_bound()
 	send 2 a "${words[@]}" && grown "held=$((held + 3))"
 }
 
-# One flow leaves enough to another
+# One flow leaves memory to another.
 memory_shared()
 {
 	local first=$qpn result
@@ -679,7 +677,7 @@ memory_shared()
 	return "$result"
 }
 
-# Connected anew a queue pair expects its first PSN again
+# A queue pair that is connected again expects its first PSN.
 reset()
 {
 	qp_open on 1000 && send 2 a 1001 1002 b 1004 && grown held=3 &&
@@ -691,10 +689,10 @@ reset()
 }
 
 #
-# Responses: the queue pair asks, from PSN 1000 on, and waits as long as it takes
+# Responses: the queue pair sends requests from PSN 1000 on, with long timeouts
 #
 
-# asks PSN read|write...: a new queue pair does
+# asks PSN read|write...: a new queue pair sends these requests
 asks()
 {
 	local request
@@ -717,7 +715,7 @@ answered()
 
 six=(read read read read read read)
 
-# It has asked for five of them again
+# The queue pair has repeated five of them.
 has_repeated()
 {
 	busywait 5000 grown repeats=1 nak=1 sent=11
@@ -737,7 +735,7 @@ answers_wrap()
 	answered 6 && grown repeats=0 held=3 filled=3
 }
 
-# Those that say that they are not split pass, and so does a gap in them
+# Responses of a whole flow pass, also behind a gap.
 answers_whole()
 {
 	asks 1000 "${six[@]}" &&
@@ -746,7 +744,7 @@ answers_whole()
 	grown repeats=1 nak=1 held=0
 }
 
-# 1001 is lost, as both paths show; the queue pair asks again
+# 1001 is lost: both paths deliver later packets. The queue pair repeats the READ.
 answers_lost()
 {
 	asks 1000 "${six[@]}" &&
@@ -763,7 +761,7 @@ answers_silent()
 	send 2 b 1001= 1003= 1005= a 1002= 1004= && answered 6 && grown repeats=1
 }
 
-# What acknowledges a WRITE overtakes no READ before it, and is not missed
+# An acknowledgment of a WRITE waits for READ data before it, and is not missed itself.
 answers_mixed()
 {
 	asks 1000 write read write write read write &&
@@ -771,7 +769,7 @@ answers_mixed()
 	grown repeats=0 held=3 filled=1
 }
 
-# Nobody has asked, or no more
+# No READ is outstanding, or no longer.
 answers_unasked()
 {
 	asks 1000 read && send 2 b 1001= 1003= &&
@@ -779,8 +777,8 @@ answers_unasked()
 	send 2 b 1002= 1004= a 1000= && grown held=2 behind=0 repeats=0
 }
 
-# In the peer's name: what is not too far ahead fills the window, which is larger for
-# data. What comes from others is told.
+# Forged data in the peer's name fills the window, which is larger for data. Foreign data
+# is counted.
 answers_forged()
 {
 	local i words=()
@@ -795,7 +793,7 @@ answers_forged()
 	answered 2
 }
 
-# What waits goes with the queue pair
+# Waiting data is dropped with the queue pair.
 answers_reset()
 {
 	asks 1000 "${six[@]}" && send 2 a 1001= 1002= && grown held=2 &&
@@ -822,7 +820,7 @@ watches()
 	grep -q "listening on" "$dir/watch"
 }
 
-# The READ request has this bit, and no other of those
+# The READ request has this reserved bit, and no other.
 asks_by_bit()
 {
 	local watcher
@@ -837,58 +835,58 @@ asks_by_bit()
 }
 
 ktap_plan 45
-check "a link to a peer that is no rxe" peer_make
+check "a link leads to a peer without rxe" peer_make
 defer peer_end
 check "the module loads" load
 defer unload
 peers_start
 defer peers_end
 
-# Where it is built in, connections of other tests would end meanwhile.
-check "connection tracking sees packets that are sorted" with_qp tracked
+# If connection tracking is built in, connections of other tests would expire meanwhile.
+check "connection tracking confirms sorted packets" with_qp tracked
 check "shuffled packets are delivered in order" with_qp order
-check "over IPv6 too" with_qp order fd00:79::1 fd00:79::2
+check "shuffled packets are delivered in order over IPv6" with_qp order fd00:79::1 fd00:79::2
 check "an RTR that the driver refuses changes no flow" with_qp refused_rtr
-check "without the resequencer they are not" with_qp off
-check "a flow that is not split passes" with_qp whole
-check "a lost packet is asked for once" with_qp lost
-in_time "a path that reorders is waited for" reorders
-check "no packet is taken for lost when paths change" with_qp replanned
-check "a path that is silent is not waited for long" with_qp silent
-check "nothing waits for ever" with_qp hopeless
-check "nor is memory held for ever" with_qp idle
-check "a broken packet does not upset the order" with_qp broken
-check "PSNs wrap" with_qp wrap
-check "duplicates pass" with_qp duplicates
+check "without the resequencer shuffled packets are not delivered in order" with_qp off
+check "packets of a whole flow pass unsorted" with_qp whole
+check "a lost packet causes one NAK" with_qp lost
+in_time "a spurious loss makes later packets of the path be waited for" reorders
+check "no packet is declared lost when the paths change" with_qp replanned
+check "a silent path is not waited for long" with_qp silent
+check "packets behind a loss do not wait for ever" with_qp hopeless
+check "memory of a window is freed when it is idle" with_qp idle
+check "a packet with a wrong ICRC does not change the order" with_qp broken
+check "requests stay in order when PSNs wrap" with_qp wrap
+check "duplicate requests pass" with_qp duplicates
 check "READ requests take several PSNs" with_qp reads
-check "a job that comes later, and goes" with_qp later
+check "a job that is added later resequences until it is deleted" with_qp later
 
-check "GRO's aggregates are told" with_qp aggregated
+check "GRO aggregates are counted and logged" with_qp aggregated
 
-check "another host's packets are told" with_qp foreign
-check "IPv6 from the peer's IPv4 address is another host's" with_qp mapped
-check "packets to another address are told" with_qp elsewhere
-check "forged PSNs upset nothing for long" with_qp forged
-check "nor do forged lengths" with_qp forged_read
+check "packets of another host are counted" with_qp foreign
+check "an IPv6 packet from the peer's IPv4-mapped address is foreign" with_qp mapped
+check "packets to another address are counted" with_qp elsewhere
+check "forged PSNs change the order until the next NAK only" with_qp forged
+check "forged READ lengths do not change the order" with_qp forged_read
 check "a flood fills the window, not the memory" with_qp flood
-in_time "a full window is delivered in several goes" yields
-in_time "nor do forged answers" forged_answers
-check "nor does a NAK that another program sends" with_qp forged_nak
-check "memory is bounded, and shared" with_limit 65536 with_qp memory_bound
-check "a queue pair is reset" with_qp reset
+in_time "a full window is delivered in several softirqs" yields
+in_time "forged responses do not change the order" forged_answers
+check "a NAK of another program does not change the order" with_qp forged_nak
+check "memory of waiting packets is bounded, and shared by flows" with_limit 65536 with_qp memory_bound
+check "RESET drops waiting requests" with_qp reset
 check "READ data is delivered in order" with_qp answers
-check "its PSNs wrap" with_qp answers_wrap
-check "that of a flow that is not split passes" with_qp answers_whole
-check "what is lost is asked for once more" with_qp answers_lost
-check "a path that is silent is not waited for" with_qp answers_silent
-check "acknowledgments keep their place" with_qp answers_mixed
-in_time "what nobody asked for passes" answers_unasked
-check "forged data fills the window, not the memory" with_qp answers_forged
-check "a queue pair is reset while data waits" with_qp answers_reset
+check "READ data stays in order when PSNs wrap" with_qp answers_wrap
+check "READ data of a whole flow passes unsorted" with_qp answers_whole
+check "lost READ data is requested once more" with_qp answers_lost
+check "READ data of a silent path is not waited for" with_qp answers_silent
+check "acknowledgments do not overtake READ data" with_qp answers_mixed
+in_time "unsolicited responses pass" answers_unasked
+check "forged READ data fills the window, not the memory" with_qp answers_forged
+check "RESET drops waiting READ data" with_qp answers_reset
 check "the module loads with other bits" bits_load
-check "they say of how many paths" with_qp replanned
-check "a lost packet is noticed by them" with_qp lost
-check "and a READ request has its bit" with_qp asks_by_bit
+check "other bits carry the number of paths" with_qp replanned
+check "a lost packet is detected with other bits" with_qp lost
+check "a READ request has the other bit" with_qp asks_by_bit
 bits_unload
 check "the kernel did not complain" kernel_quiet
 ktap_finish

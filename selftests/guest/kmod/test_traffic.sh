@@ -64,7 +64,7 @@ counter()
 	cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"
 }
 
-# Rounds of go-back-N: NAKs, timeouts of the sender, packets that came twice
+# Rounds of go-back-N: NAKs, timeouts of the sender, duplicates
 rounds()
 {
 	echo $(($(counter rxeb out_of_seq_request) +
@@ -72,9 +72,9 @@ rounds()
 		$(counter rxeb duplicate_request)))
 }
 
-# traffic_start on|off MIB: over one queue pair, resequenced or not, compared
-# where it arrives. Returns when the first packets are under way. More where commands
-# take as long as many packets: on a kernel that checks itself.
+# traffic_start on|off MIB: send over one queue pair, resequenced or not, and compare the
+# data at the receiver. Returns when the first packets are under way. More MiB on a kernel
+# with sanitizers, where commands take as long as many packets.
 traffic_start()
 {
 	local resequence=0
@@ -91,7 +91,7 @@ traffic_start()
 	pace 30 && began=${EPOCHREALTIME/./}
 }
 
-# Milliseconds that it takes to send so many packets, if there are
+# Milliseconds until so many packets have been sent, if the traffic lasts
 pace()
 {
 	local from=${EPOCHREALTIME/./} until
@@ -112,7 +112,7 @@ has_sent_or_ends()
 	has_sent "$1" || ! kill -0 "$traffic" 2>/dev/null
 }
 
-# Sets the time that it took, in milliseconds, and rounds of go-back-N
+# Set the time that the traffic took, in milliseconds, and the rounds of go-back-N
 traffic_wait()
 {
 	local result=0
@@ -135,7 +135,7 @@ no_traffic()
 	[[ $(stat flows) == 0 ]]
 }
 
-# A machine that stalls makes packets late: the best of three counts
+# The best of three counts, as a stall of the machine makes packets late
 best()
 {
 	local i
@@ -149,7 +149,7 @@ best()
 # Tests
 #
 
-# Packets that the links take for one measurement
+# Packets of one measurement
 some=500
 
 # The fourth path becomes slower: at 95 % of the rate at least
@@ -175,8 +175,8 @@ delayed()
 			netem limit 100000 delay "$@"
 }
 
-# It takes 2 to 18 ms, so that its packets overtake each other, rather than 10 ms:
-# nothing is taken for lost, at 90 % of the rate at least
+# With a delay of 2 to 18 ms instead of 10 ms packets of one path overtake each other: no
+# packet is declared lost, and the rate is at least 90 %.
 jitter()
 {
 	local plain lost
@@ -192,7 +192,7 @@ has_rounds()
 	(($(rounds) >= before + 10))
 }
 
-# It may never end
+# The traffic may never end.
 skew_off()
 {
 	even && paths rsa 2 rate "$rate"mbit delay 5ms && traffic_start off 4 &&
@@ -203,8 +203,8 @@ skew_off()
 	busywait 20000 no_traffic && "$genl" job-del id=1 && return "$result"
 }
 
-# Split and resequenced it takes no longer than whole, over one link of all. What is
-# lost at random makes either take half or twice as long: up to six times each.
+# A split and resequenced flow takes no longer than a whole flow over one of the links.
+# Random loss makes either take half or twice as long: up to six attempts each.
 loss()
 {
 	local split whole i
@@ -220,7 +220,7 @@ loss()
 	return 1
 }
 
-# attack_make NAME QPN: what is no good to that queue pair
+# attack_make NAME QPN: forge packets to that queue pair
 attack_make()
 {
 	local i
@@ -234,7 +234,7 @@ attack_make()
 	done >>"$dir/$1"
 }
 
-# attack_start NAME FROM: it is sent again and again
+# attack_start NAME FROM: send the forged packets repeatedly
 attack_start()
 {
 	mkfifo "$dir/foe"
@@ -257,7 +257,7 @@ grows()
 	(($(stat "reseq-$1") > $2))
 }
 
-# Each of the counters that flood() has noted
+# Each counter that flood() has read
 all_grow()
 {
 	local i
@@ -266,8 +266,8 @@ all_grow()
 	done
 }
 
-# attacked NAME FROM COMMAND: sets the pace of the traffic, and the bytes that wait;
-# the attack lasts until COMMAND succeeds
+# attacked NAME FROM COMMAND: set the rate of the traffic and the waiting bytes during an
+# attack, which lasts until COMMAND succeeds
 attacked()
 {
 	local result
@@ -279,8 +279,8 @@ attacked()
 	return "$result"
 }
 
-# flood FROM COUNTER...: against one queue pair. Another flow is as fast as while there
-# is no such queue pair, what is sent is counted, and memory is bounded.
+# flood FROM COUNTER...: flood one queue pair. Another flow is as fast as during a flood of
+# an unknown queue pair, the packets are counted, and memory is bounded.
 flood()
 {
 	local from=$1 name plain bytes names=("${@:2}") counts=() result=0
@@ -298,8 +298,8 @@ flood()
 floods()
 {
 	local result
-	# It shall compete for what the module has, not for the CPU. Not netem,
-	# which does not make the sender wait.
+	# The flood competes for resources of the module, not for the CPU. netem does
+	# not make the sender wait.
 	tc qdisc replace dev rsa parent 1:3 tbf rate 500kbit burst 5000 \
 		limit 1000000
 	even && "$genl" job-add id=2 resequence=1 &&
@@ -313,7 +313,7 @@ floods()
 	return "$result"
 }
 
-# What is under way goes on, as a flow that is not split
+# The traffic continues as a whole flow
 module_goes()
 {
 	even && paths rsa 2 rate "$rate"mbit delay 100ms && split_start rsa &&
@@ -321,7 +321,7 @@ module_goes()
 	split_unload && busywait 20000 unload && wait "$traffic" && insmod "$module"
 }
 
-# Packets of it wait at this moment
+# Packets of the traffic wait at this moment
 some_wait()
 {
 	"$genl" flow-dump | grep -q 'reseq-depth=[1-9]'
@@ -329,18 +329,18 @@ some_wait()
 
 ktap_plan 11
 defer down
-check "a veth pair with four paths" up
+check "a veth pair has four paths" up
 check "the module loads" load
 defer end
 check "flows are split" eval "split_load && split_start rsa"
-check "a path becomes 5 ms slower: no NAK, and the same rate" best skew
-check "its packets overtake each other: the same" best jitter
-check "without the resequencer there are" skew_off
+check "a path that is 5 ms slower causes no NAK and keeps the rate" best skew
+check "a path that reorders causes no NAK and keeps the rate" best jitter
+check "without the resequencer a slower path causes NAKs" skew_off
 check "another host's flood stalls no other flow" floods 10.77.0.3 foreign
-check "nor does one in the peer's name" \
+check "a flood in the peer's name stalls no other flow" \
 	floods 10.77.0.9 held out-of-window behind resync
 split_end rsa
-check "1 % is lost: all arrives, and no later than of a whole flow" loss
-check "the module goes while packets wait" module_goes
+check "at 1 % loss a split flow is complete no later than a whole flow" loss
+check "the module unloads while packets wait" module_goes
 check "the kernel did not complain" kernel_quiet
 ktap_finish
