@@ -168,12 +168,10 @@ pattern_window()
 # What is counted begins in it.
 traffic_start()
 {
-	local i netns status=0
+	local i status=0
 
 	for ((i = 0; i < leaves * hosts; i++)); do
-		netns=$(host_netns $i)
-		echo "host /sys/fs/cgroup/host$i ${netns:+/run/netns/}${netns:--}" \
-			"$(host_rdma $i) $(host_gid $i)"
+		host_line $i "/sys/fs/cgroup/host$i"
 	done >"$dir/writes"
 	sed 's/^/flow /' "$dir/flows" >>"$dir/writes"
 	echo steps >>"$dir/writes"

@@ -58,7 +58,7 @@ up()
 	fabric_up --leaves 2 --hosts 1 --rate 8mbit
 	fabric_load
 	defer fabric_down
-	observe_load && observe
+	observe_up
 }
 
 # All files, and what those in /etc say. Not what belongs to the kernel's modules, to apt

@@ -274,6 +274,16 @@ refuses()
 			--port-map "$map"
 }
 
+takes_device_once()
+{
+	local status
+
+	job load --job 9 --all --port-map "$map" || return
+	refused device-taken 1 load --job 8 --all --port-map "$map"
+	status=$?
+	job unload --job 9 && return "$status"
+}
+
 # In words too: an error names what can be done.
 says_what_to_do()
 {
@@ -622,6 +632,7 @@ not_root()
 other_namespace()
 {
 	unshare --net "$rocesteer" --json job list | jq -e '.jobs == []' &&
+		unshare --net "$rocesteer" --json flow show | jq -e '.flows == []' &&
 		! unshare --net "$rocesteer" job unload --job 7 &&
 		unshare --net "$rocesteer" job unload --all &&
 		job list | jq -e '.jobs | length == 1'
@@ -865,7 +876,7 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 46
+ktap_plan 47
 check "a device and a port map" ready
 check "nothing is loaded" empty
 check "nothing is listed, and nothing is shown" lists_nothing
@@ -882,6 +893,7 @@ check "its flows are dealt to paths" shows_flows
 check "nothing is known of them yet" nothing_known
 check "counters are named" counts
 check "refusals leave it as it was" refuses
+check "a second job with all flows of a device is refused" takes_device_once
 check "flows are dealt by the host's place, where that is known" deals_by_place
 check "flows are split where that is possible, or whole" splits_where_possible
 check "with a slice the tables have its paths only" restricts

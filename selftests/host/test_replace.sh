@@ -171,6 +171,7 @@ refuses_layouts()
 	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
 	rm "$pin/rs_tags" && bpftool map create "$pin/rs_tags" type hash key 8 value 8 \
 		entries 1 name rs_tags &&
+		"$rocesteer" --json job list | grep '"version"' &&
 		! "$rocesteer" --json prog load >"$dir/out" &&
 		jq -e '.error.code == "version" and (.error.message | test("rs_tags"))' \
 			"$dir/out" && rm -r "$pin"

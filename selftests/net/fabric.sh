@@ -150,6 +150,15 @@ host_gid()
 	return 1
 }
 
+# host_line HOST CGROUP: the line that names a host to selftests/net/writes.c
+host_line()
+{
+	local netns
+
+	netns=$(host_netns "$1")
+	echo "host $2 ${netns:+/run/netns/}${netns:--} $(host_rdma "$1") $(host_gid "$1")"
+}
+
 # netns_exec NETNS COMMAND...: unlike "ip netns exec" it leaves /sys alone, and
 # with it /sys/fs/bpf.
 netns_exec()

@@ -5,13 +5,19 @@
 # Count what passes the links of the fabric: observe.bpf.c on all of them, with
 # programs and tables pinned in $pins. To be sourced.
 
-# rdma_rxe has to be there for the program that looks into it.
+# observe_up: load the observer, until the test ends, and watch the fabric that is up.
+observe_up()
+{
+	observe_load && observe
+}
+
+# One program is attached to a function of rdma_rxe.
 observe_load()
 {
 	modprobe rdma_rxe
-	mkdir "$pins"
-	bpftool prog loadall build/guest/bpf/observe.bpf.o "$pins" \
-		pinmaps "$pins" autoattach 2>/dev/null
+	mkdir "$pins" && defer rm -r "$pins" &&
+		bpftool prog loadall build/guest/bpf/observe.bpf.o "$pins" \
+			pinmaps "$pins" autoattach 2>/dev/null
 }
 
 observe_forget()

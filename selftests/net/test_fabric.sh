@@ -83,13 +83,11 @@ rdma_crosses_spines()
 # that the flows between leaves, and no others, crossed the spines.
 all_write_to_all()
 {
-	local i j count=$((leaves * hosts)) netns before after
+	local i j count=$((leaves * hosts)) before after
 	local want=$((leaves * hosts * (leaves - 1) * hosts * chunk))
 
 	for ((i = 0; i < count; i++)); do
-		netns=$(host_netns "$i")
-		echo "host /sys/fs/cgroup ${netns:+/run/netns/}${netns:--}" \
-			"$(host_rdma "$i") $(host_gid "$i")"
+		host_line "$i" /sys/fs/cgroup
 	done >"$work/traffic"
 	for ((i = 1; i < count; i++)); do
 		for ((j = 0; j < count; j++)); do

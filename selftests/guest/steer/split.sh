@@ -11,17 +11,7 @@ skewed=spine1	# the path that is made worse
 
 up()
 {
-	dir=$(mktemp -d)
-	defer rm -rf "$dir"
-	fabric_up --leaves 2 --hosts 1 --rate 8mbit --host-rate 32mbit
-	fabric_load
-	defer fabric_down
-	far=$hosts
-	mkdir /sys/fs/cgroup/test{0,"$far"}
-	defer rmdir /sys/fs/cgroup/test{0,"$far"}
-	module_load
-	defer module_unload
-	discover 0 "$far" && discover "$far" 0
+	steer_up --hosts 1 --rate 8mbit --host-rate 32mbit && module_load && defer module_unload
 }
 
 # job HOST auto|on|off: how it treats the order of packets
@@ -45,24 +35,6 @@ jobs()
 unjobs()
 {
 	job_unload 0 && job_unload "$far"
-}
-
-daemon_up()
-{
-	host_exec 0 rocesteer daemon >"$dir/daemon" 2>&1 &
-	daemon=$!
-	defer daemon_down
-	busywait 20000 daemon_runs
-}
-
-daemon_runs()
-{
-	[[ -S $(echo /run/rocesteer/netns-*.sock) ]]
-}
-
-daemon_down()
-{
-	pkill -TERM -x rocesteer && wait "$daemon"
 }
 
 # pieces [HOST]

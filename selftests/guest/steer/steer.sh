@@ -10,19 +10,52 @@ export PATH=$PATH:$PWD/build/guest/selftests
 
 port=18515
 
-# steer_up: a fabric, the port map from host 0 to the
-# first host of the next leaf and back in $dir.
-steer_up()
+# steer_fabric OPTION...: a fabric by these options of fabric_up, of two leaves unless they
+# say otherwise, a cgroup for each host, and a directory for files, $dir.
+steer_fabric()
 {
+	local cgroups
+
 	dir=$(mktemp -d)
 	defer rm -rf "$dir"
-	fabric_up --leaves 2 --rate 40mbit --host-rate 80mbit
+	fabric_up --leaves 2 "$@"
 	fabric_load
 	defer fabric_down
 	far=$hosts	# the first host under leaf 1
-	mkdir /sys/fs/cgroup/test{0,"$far"}
-	defer rmdir /sys/fs/cgroup/test{0,"$far"}
-	discover 0 "$far" && discover "$far" 0
+	mapfile -t cgroups < <(seq -f /sys/fs/cgroup/test%g 0 $((leaves * hosts - 1)))
+	mkdir "${cgroups[@]}" && defer rmdir "${cgroups[@]}"
+}
+
+# steer_up OPTION...: steer_fabric, and port maps from host 0 to $far and back
+steer_up()
+{
+	steer_fabric "$@" && discover 0 "$far" && discover "$far" 0
+}
+
+# discover_all OPTION...: port maps of all hosts to the hosts under the other leaves
+discover_all()
+{
+	local i peers pids=()
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		peers=$(far_hosts "$i")
+		host_exec "$i" rocesteer path discover --dev "$(host_dev "$i")" \
+			--source "$(host_ip "$i")" --peer "$peers" \
+			--out "$dir/ports$i.json" "$@" >"$dir/log$i" 2>&1 &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" || { cat "$dir"/log*; return 1; }
+	done
+}
+
+far_hosts()
+{
+	local i
+
+	for ((i = 0; i < leaves * hosts; i++)); do
+		(($(host_leaf "$i") == $(host_leaf "$1"))) || host_ip "$i"
+	done | paste -sd,
 }
 
 # Elsewhere what is short goes first, as acknowledgments are. MPI and UCX have short messages
@@ -143,7 +176,7 @@ traffic()
 # 2^TIMEOUT for an acknowledgment.
 write_start()
 {
-	local host netns
+	local host
 
 	rm -f "$dir/traffic"
 	mkfifo "$dir/traffic"
@@ -152,10 +185,7 @@ write_start()
 	writes=$!
 	exec {traffic}>"$dir/traffic"
 	for host in 0 "$far"; do
-		netns=$(host_netns "$host")
-		echo "host /sys/fs/cgroup/test$host" \
-			"${netns:+/run/netns/}${netns:--}" \
-			"$(host_rdma "$host") $(host_gid "$host")"
+		host_line "$host" "/sys/fs/cgroup/test$host"
 	done >&"$traffic"
 	printf 'flow 0 1 %d\nrepeat\n' $((2 * $1 << 20)) >&"$traffic"
 }
@@ -176,11 +206,70 @@ host_rate_set()
 		tbf rate "$1" burst 20k limit 8m
 }
 
+# daemon_up: the daemon of host 0, whose events go to $dir/daemon
+daemon_up()
+{
+	host_exec 0 rocesteer --json daemon >"$dir/daemon" 2>&1 &
+	defer daemon_down $!
+	busywait 20000 daemon_runs
+}
+
+daemon_runs()
+{
+	[[ -S $(echo /run/rocesteer/netns-*.sock) ]]
+}
+
+daemon_down()
+{
+	pkill -TERM -x rocesteer && wait "$1"
+}
+
+# connected_qps HOST: RC queue pairs that can send
+connected_qps()
+{
+	host_exec "$1" rdma -j resource show qp link "$(host_rdma "$1")" |
+		jq '[.[] | select(.type == "RC" and .state == "RTS")]'
+}
+
+# are_connected COUNT: so many queue pairs of host 0, or more
+are_connected()
+{
+	(($(connected_qps 0 | jq length) >= $1))
+}
+
+# Packets that an rxe device has sent, and none has received
+lost()
+{
+	echo $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))
+}
+
 # hw_counter NAME: the sum over all rxe devices
 hw_counter()
 {
 	awk '{ n += $1 } END { print n }' \
 		/sys/class/infiniband/rxe*/ports/1/hw_counters/"$1"
+}
+
+# Flows that the groups of host 0's job count: "[N]", as the job has one group
+dealt()
+{
+	host_exec 0 rocesteer --json job show --job 1 |
+		jq -c '[.. | .flows? | arrays | add]'
+}
+
+# reseq_held HOST: packets that have waited for others there
+reseq_held()
+{
+	host_exec "$1" rocesteer --json stat | jq '.module.reseq_held'
+}
+
+# No table or program is left of a job.
+nothing_pinned()
+{
+	local left
+
+	left=$(find /sys/fs/bpf/rocesteer -mindepth 1)
+	[[ ! $left ]] || { echo "$left"; return 1; }
 }
 
 stat_of()

@@ -25,20 +25,8 @@ declare -A ranks=([a]="0 2" [b]="1 4" [c]="3 5")
 
 up()
 {
-	dir=$(mktemp -d)
-	defer rm -rf "$dir"
-	fabric_up --leaves 3 --spines 4 --hosts 2 --rate 4mbit
-	fabric_load
-	defer fabric_down
-	for ((i = 0; i < leaves * hosts; i++)); do
-		mkdir "/sys/fs/cgroup/test$i"
-		defer rmdir "/sys/fs/cgroup/test$i"
-	done
-	cluster
-	slice wire --driver "$driver" || return
-	observe_load || return
-	defer rm -r "$pins"
-	observe_leaves
+	steer_fabric --leaves 3 --rate 4mbit && cluster &&
+		slice wire --driver "$driver" && observe_load && observe_leaves
 }
 
 cluster()
@@ -130,8 +118,7 @@ traffic_of()
 
 	for job; do
 		for host in ${ranks[$job]}; do
-			echo "host /sys/fs/cgroup/test$host" \
-				"$(netns_file "$host") $(host_rdma "$host") $(host_gid "$host")"
+			host_line "$host" "/sys/fs/cgroup/test$host"
 		done
 	done
 	for job; do
@@ -139,14 +126,6 @@ traffic_of()
 		echo "flow $((n + 1)) $n $((8 * message))"
 		n=$((n + 2))
 	done
-}
-
-netns_file()
-{
-	local netns
-
-	netns=$(host_netns "$1")
-	echo "${netns:+/run/netns/}${netns:--}"
 }
 
 writes()

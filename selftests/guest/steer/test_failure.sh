@@ -21,20 +21,8 @@ flaps=${FLAPS:-6}
 
 up()
 {
-	dir=$(mktemp -d)
-	defer rm -rf "$dir"
-	fabric_up --leaves 2 --hosts 1 --rate 8mbit --host-rate 32mbit
-	fabric_load
-	defer fabric_down
-	far=$hosts
-	mkdir /sys/fs/cgroup/test{0,"$far"}
-	defer rmdir /sys/fs/cgroup/test{0,"$far"}
-	module_load
-	defer module_unload
-	observe_load || return
-	defer rm -r "$pins"
-	observe
-	discover 0 "$far" && discover "$far" 0 && daemons_up &&
+	steer_up --hosts 1 --rate 8mbit --host-rate 32mbit && module_load &&
+		defer module_unload && observe_up && daemons_up &&
 		job_load_cgroup 0 --split all --resequence on &&
 		job_load_cgroup "$far" --split all --resequence on
 }

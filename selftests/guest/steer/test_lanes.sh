@@ -13,31 +13,8 @@ bytes=$((8 * message))	# of each flow
 
 up()
 {
-	local i
-
-	dir=$(mktemp -d)
-	defer rm -rf "$dir"
-	fabric_up --leaves 2 --spines 2 --hosts 2 --links 2 --rate 4mbit
-	fabric_load
-	defer fabric_down
-	for ((i = 0; i < 4; i++)); do
-		mkdir "/sys/fs/cgroup/test$i"
-		defer rmdir "/sys/fs/cgroup/test$i"
-		host_exec "$i" rocesteer path discover \
-			--dev "$(host_dev "$i")" --source "$(host_ip "$i")" \
-			--peer "$(far_hosts "$i")" --paths 8 \
-			--out "$dir/ports$i.json" >"$dir/log" 2>&1 ||
-			{ cat "$dir/log"; return 1; }
-	done
-}
-
-far_hosts()
-{
-	local i
-
-	for ((i = 0; i < 4; i++)); do
-		(($(host_leaf "$i") == $(host_leaf "$1"))) || host_ip "$i"
-	done | paste -sd,
+	steer_fabric --spines 2 --links 2 --rate 4mbit &&
+		discover_all --paths 8
 }
 
 slice()
@@ -68,14 +45,6 @@ load()
 	done
 }
 
-netns_file()
-{
-	local netns
-
-	netns=$(host_netns "$1")
-	echo "${netns:+/run/netns/}${netns:--}"
-}
-
 link_bytes()
 {
 	"$fabric" links --json | jq -c '[.uplinks, .downlinks] | flatten'
@@ -88,8 +57,7 @@ alone_on_links()
 	local before after r
 
 	for r in 0 1 2 3; do
-		echo "host /sys/fs/cgroup/test$r" \
-			"$(netns_file "$r") $(host_rdma "$r") $(host_gid "$r")"
+		host_line "$r" "/sys/fs/cgroup/test$r"
 	done >"$dir/writes"
 	for r in 0 1 2 3; do
 		echo "flow $r $(((r + $1) % 4)) $bytes"

@@ -18,38 +18,9 @@ sizes=(16 250)	# of square matrices
 
 up()
 {
-	local i pids=()
-
-	dir=$(mktemp -d)
-	defer rm -rf "$dir"
-	fabric_up --leaves "$ranks" --spines 2 --hosts 1 --rate 80mbit
-	fabric_load
-	defer fabric_down
-	short_wait || return
-	observe_load && defer rm -r "$pins" && observe || return
-	module_load && defer module_unload || return
-	for ((i = 0; i < ranks; i++)); do
-		mkdir "/sys/fs/cgroup/test$i"
-		defer rmdir "/sys/fs/cgroup/test$i"
-		find_paths "$i" &
-		pids+=($!)
-	done
-	for i in "${pids[@]}"; do
-		wait "$i" || return
-	done
-}
-
-# From a host to all others
-find_paths()
-{
-	local i peers=''
-
-	for ((i = 0; i < ranks; i++)); do
-		((i == $1)) || peers+=${peers:+,}$(host_ip "$i")
-	done
-	host_exec "$1" rocesteer path discover --dev "$(host_dev "$1")" \
-		--source "$(host_ip "$1")" --paths "$spines" --peer "$peers" \
-		--out "$dir/ports$1.json" >/dev/null
+	steer_fabric --leaves "$ranks" --spines 2 --hosts 1 --rate 80mbit && short_wait &&
+		observe_up && module_load && defer module_unload &&
+		discover_all --paths "$spines"
 }
 
 jobs_load()
@@ -225,9 +196,8 @@ lossless()
 
 	drops=$(bpftool --json map dump pinned "$pins/icrc_drops" |
 		jq '.[0].formatted.value')
-	echo "lost $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))," \
-		"$drops for their ICRC"
-	((!drops)) && (($(hw_counter sent_pkts) == $(hw_counter rcvd_pkts))) &&
+	echo "lost $(lost), $drops for their ICRC"
+	((!drops && !$(lost))) &&
 		(($(hw_counter out_of_seq_request) == before))
 }
 

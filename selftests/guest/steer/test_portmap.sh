@@ -82,7 +82,7 @@ local_peer()
 }
 
 ktap_plan 8
-check "a port map is found" steer_up
+check "a port map is found" steer_up --rate 40mbit --host-rate 80mbit
 check "it has all paths" all_paths
 check "it names the destination leaf" leaf_found
 check "it agrees with ip route get for every port" agrees

@@ -6,33 +6,12 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
+. selftests/net/observe.sh
 
 count=4
 launch=(in_cgroup 0)
 
 pins=/sys/fs/bpf/test-qp
-
-# The judge: what the spines receive.
-observe()
-{
-	local s l
-
-	mkdir "$pins" && defer rm -r "$pins" &&
-		bpftool prog loadall build/guest/bpf/observe.bpf.o "$pins" \
-			pinmaps "$pins" || return
-	for ((s = 0; s < spines; s++)); do
-		for ((l = 0; l < leaves; l++)); do
-			echo "qdisc add dev leaf$l clsact"
-			echo "filter add dev leaf$l ingress bpf direct-action" \
-				"object-pinned $pins/observe"
-		done | netns_exec "spine$s" tc -batch - || return
-	done
-}
-
-forget()
-{
-	bpftool prog run pinned "$pins/forget" data_in /etc/passwd >/dev/null
-}
 
 # Lines "spine dqpn port" of the flows from host 0 to $far that a leaf sent up
 passed()
@@ -46,7 +25,7 @@ passed()
 
 ready()
 {
-	steer_up && observe
+	steer_up --rate 40mbit --host-rate 80mbit && observe_up
 }
 
 steered_flows()
@@ -61,12 +40,6 @@ spread()
 	jq -r '"\(.path) \(.dqpn) \(.port)"' "$dir/flows" | sort >"$dir/planned"
 	(($(wc -l <"$dir/planned") == count)) &&
 		(($(cut -d ' ' -f 1 "$dir/planned" | uniq | wc -l) == count))
-}
-
-dealt()
-{
-	host_exec 0 rocesteer --json job show --job 1 |
-		jq -c '[.. | .flows? | arrays | add]'
 }
 
 module_stat()
@@ -99,11 +72,6 @@ verdicts()
 	done | jq -s -c "map(.verdicts.$1) | add"
 }
 
-lost()
-{
-	echo $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))
-}
-
 # Traffic until its flows are spread
 spread_traffic()
 {
@@ -123,7 +91,7 @@ by_label()
 
 	module_load && job_load_qp 0 && job_load_qp "$far" || return
 	lost_before=$(lost)
-	forget && spread_traffic || return
+	observe_forget && spread_traffic || return
 	cat "$dir/flows"
 	[[ $(jq -r .actuator "$dir/flows" | uniq) == qp ]] &&
 		diff "$dir/planned" <(passed) && ((lost_before == $(lost))) &&
@@ -261,17 +229,11 @@ late_job()
 
 	job_unload 0 || return
 	write_start 2
-	busywait 20000 is_busy 2 && job_load_qp 0 &&
+	busywait 20000 are_connected 2 && job_load_qp 0 &&
 		busywait 20000 all_are connected-before
 	status=$?
 	((!status)) || flows_of 0
 	write_end && ((!status))
-}
-
-is_busy()
-{
-	(($(host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
-		jq '[.[] | select(.type == "RC" and .state == "RTS")] | length') >= $1))
 }
 
 dealt_is()

@@ -15,8 +15,7 @@ daemons=()
 
 up()
 {
-	steer_up && module_load && defer module_unload &&
-		observe_load && defer rm -r "$pins" && observe
+	steer_up --rate 40mbit --host-rate 80mbit && module_load && defer module_unload && observe_up
 }
 
 discover_again()

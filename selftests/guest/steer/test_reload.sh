@@ -13,37 +13,12 @@ reloads=${RELOADS:-4}
 
 up()
 {
-	dir=$(mktemp -d)
-	defer rm -rf "$dir"
-	fabric_up --leaves 2 --spines 2 --hosts 1 --rate 16mbit --host-rate 32mbit
-	fabric_load
-	defer fabric_down
-	far=$hosts
-	mkdir /sys/fs/cgroup/test{0,"$far"}
-	defer rmdir /sys/fs/cgroup/test{0,"$far"}
-	module_load
-	defer module_unload
-	# Packets by one path wait for those by the other.
+	steer_up --spines 2 --hosts 1 --rate 16mbit --host-rate 32mbit && module_load &&
+		defer module_unload || return
+	# Packets of the faster path wait for those of the slower one.
 	ip netns exec spine1 tc qdisc replace dev leaf1 parent 2:2 \
 		netem delay 5ms limit 4000
-	discover 0 "$far" && discover "$far" 0 && daemon_up
-}
-
-daemon_up()
-{
-	host_exec 0 rocesteer --json daemon >"$dir/daemon" 2>&1 &
-	defer daemon_down $!
-	busywait 20000 daemon_runs
-}
-
-daemon_runs()
-{
-	[[ -S $(echo /run/rocesteer/netns-*.sock) ]]
-}
-
-daemon_down()
-{
-	pkill -TERM -x rocesteer && wait "$1"
+	daemon_up
 }
 
 load()
@@ -51,15 +26,10 @@ load()
 	job_load_cgroup "$1" --split all --resequence on
 }
 
-held()
-{
-	host_exec "$far" rocesteer --json stat | jq '.module.reseq_held'
-}
-
 # Since the job of $far was loaded first
 some_have_waited()
 {
-	(($(held) > 0))
+	(($(reseq_held "$far") > 0))
 }
 
 flow_on()
@@ -116,7 +86,7 @@ reset()
 	wait "$writes"
 	((!status)) && busywait 20000 rdma_is_gone && host_plug 0 &&
 		busywait 20000 told device-back && busywait 20000 no_flow || return
-	held=$(held)
+	held=$(reseq_held "$far")
 	write_start 3 17 && busywait 60000 more_held "$held"
 	status=$?
 	((!status)) || { flows_of 0; cat "$dir/daemon"; }
@@ -130,7 +100,7 @@ no_flow()
 
 more_held()
 {
-	(($(held) > $1))
+	(($(reseq_held "$far") > $1))
 }
 
 nothing_waits()
@@ -141,13 +111,8 @@ nothing_waits()
 
 nothing_left()
 {
-	local left
-
 	job_unload 0 && job_unload "$far" && busywait 20000 nothing_waits &&
-	busywait 20000 module_unload || return
-	left=$(find /sys/fs/bpf/rocesteer -mindepth 1 -type f)
-	[[ ! $left ]] || { echo "$left"; return 1; }
-	module_load
+		busywait 20000 module_unload && nothing_pinned && module_load
 }
 
 ktap_plan 6

@@ -22,44 +22,8 @@ declare -A ms ranks=([a]="0 1 3 6" [b]="2 4 5 7")
 
 up()
 {
-	dir=$(mktemp -d)
-	defer rm -rf "$dir"
-	fabric_up --leaves 3 --spines 4 --hosts 3 --rate 4mbit
-	fabric_load
-	defer fabric_down
-	for ((i = 0; i < leaves * hosts; i++)); do
-		mkdir "/sys/fs/cgroup/test$i"
-		defer rmdir "/sys/fs/cgroup/test$i"
-	done
-	observe_load || return
-	defer rm -r "$pins"
-	observe
-	port_maps
-}
-
-port_maps()
-{
-	local i pids=()
-
-	for ((i = 0; i < leaves * hosts; i++)); do
-		host_exec "$i" rocesteer path discover \
-			--dev "$(host_dev "$i")" --source "$(host_ip "$i")" \
-			--peer "$(far_hosts "$i")" --paths "$spines" \
-			--out "$dir/ports$i.json" >"$dir/log$i" 2>&1 &
-		pids+=($!)
-	done
-	for i in "${pids[@]}"; do
-		wait "$i" || { cat "$dir"/log*; return 1; }
-	done
-}
-
-far_hosts()
-{
-	local i
-
-	for ((i = 0; i < leaves * hosts; i++)); do
-		(($(host_leaf "$i") == $(host_leaf "$1"))) || host_ip "$i"
-	done | paste -sd,
+	steer_fabric --leaves 3 --hosts 3 --rate 4mbit && observe_up &&
+		discover_all --paths "$spines"
 }
 
 slice()
@@ -98,8 +62,7 @@ traffic_of()
 	for job; do
 		read -ra rank <<<"${ranks[$job]}"
 		for host in "${rank[@]}"; do
-			echo "host /sys/fs/cgroup/test$host" \
-				"$(netns_file "$host") $(host_rdma "$host") $(host_gid "$host")"
+			host_line "$host" "/sys/fs/cgroup/test$host"
 		done
 	done >"$dir/writes"
 	for job; do
@@ -120,14 +83,6 @@ traffic_of()
 			"$dir/seen")
 		echo "job $job: ${ms[$job]} ms"
 	done
-}
-
-netns_file()
-{
-	local netns
-
-	netns=$(host_netns "$1")
-	echo "${netns:+/run/netns/}${netns:--}"
 }
 
 # What of all that was seen is from hosts of a job.

@@ -16,27 +16,13 @@ cgroup=/sys/fs/cgroup/testslurm
 
 up()
 {
-	dir=$(mktemp -d)
-	defer rm -rf "$dir"
+	steer_fabric --hosts 1 --rate 80mbit && observe_up && module_load &&
+		defer module_unload && insmod "build/guest/$(uname -r)/rocesteer_reduce.ko" &&
+		defer rmmod rocesteer_reduce && mkdir "$cgroup" && defer rmdir "$cgroup" &&
+		discover_all --paths "$spines" || return
 	file=$dir/cluster.json
-	fabric_up --leaves 2 --spines 4 --hosts 1 --rate 80mbit
-	fabric_load
-	defer fabric_down
-	observe_load && defer rm -r "$pins" && observe || return
-	module_load && defer module_unload || return
-	insmod "build/guest/$(uname -r)/rocesteer_reduce.ko" && defer rmmod rocesteer_reduce ||
-		return
-	mkdir "$cgroup"
-	defer rmdir "$cgroup"
-	portmap 0 1 && portmap 1 0
-}
-
-# portmap HOST PEER
-portmap()
-{
-	host_exec "$1" rocesteer path discover --dev "$(host_dev "$1")" \
-		--source "$(host_ip "$1")" --peer "$(host_ip "$2")" \
-		--paths "$spines" --out "$dir/host$1-ports.json"
+	mv "$dir/ports0.json" "$dir/host0-ports.json"
+	mv "$dir/ports1.json" "$dir/host1-ports.json"
 }
 
 cluster()

@@ -41,8 +41,7 @@ traffic_end()
 
 queue_pair()
 {
-	host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
-		jq -e '.[] | select(.type == "RC" and .state == "RTS") | .rqpn'
+	connected_qps 0 | jq -e '.[].rqpn'
 }
 
 # A job of one flow, which runs already; it goes on
@@ -154,13 +153,10 @@ uplinks()
 # read_start KIB: by one queue pair; every byte is checked where it arrives
 read_start()
 {
-	local host netns
+	local host
 
 	for host in 0 "$far"; do
-		netns=$(host_netns "$host")
-		echo "host /sys/fs/cgroup/test$host" \
-			"${netns:+/run/netns/}${netns:--}" \
-			"$(host_rdma "$host") $(host_gid "$host")"
+		host_line "$host" "/sys/fs/cgroup/test$host"
 	done >"$dir/reads"
 	echo "read 1 0 $(($1 << 10))" >>"$dir/reads"
 	again=$(repeats) sent=$(uplinks)
@@ -188,20 +184,15 @@ is_spread()
 	(($(pieces "$far") == spines))
 }
 
-held()
-{
-	host_exec 0 rocesteer --json stat | jq '.module.reseq_held'
-}
-
 # The best of three, as in_order.
 read_in_order()
 {
 	local i before
 
 	for ((i = 0; i < 3; i++)); do
-		before=$(held)
+		before=$(reseq_held 0)
 		read_start 12288 && busywait 20000 is_spread && read_wait || return
-		((!again && $(held) > before)) && return
+		((!again && $(reseq_held 0) > before)) && return
 	done
 	return 1
 }

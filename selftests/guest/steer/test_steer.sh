@@ -23,21 +23,9 @@ spread()
 	((n == qps && $(paths_of_flows | uniq | wc -l) == qps))
 }
 
-# Flows that the groups of host 0's job count: "[N]", it has one group.
-dealt()
-{
-	host_exec 0 rocesteer --json job show --job 1 |
-		jq -c '[.. | .flows? | arrays | add]'
-}
-
 no_flow()
 {
 	[[ ! $(paths_of_flows) ]]
-}
-
-lost()
-{
-	echo $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))
 }
 
 # Traffic whose flows spread; nothing lost, nothing out of sequence.
@@ -90,16 +78,10 @@ late_job()
 	local status
 
 	write_start "$qps"
-	busywait 20000 server_busy && module_load && job_load_cgroup 0 && busywait 20000 spread
+	busywait 20000 are_connected "$qps" && module_load && job_load_cgroup 0 && busywait 20000 spread
 	status=$?
 	((!status)) || flows_of 0
 	write_end && ((!status)) && job_unload 0 && module_unload
-}
-
-server_busy()
-{
-	(($(host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
-		jq '[.[] | select(.type == "RC" and .state == "RTS")] | length') >= qps))
 }
 
 come_and_go()
@@ -122,7 +104,8 @@ churn()
 
 	lost_before=$(lost)
 	write_start "$qps" 23
-	busywait 20000 server_busy && host_rate_set $((2000 / TIME_SCALE))kbit && come_and_go
+	busywait 20000 are_connected "$qps" && host_rate_set $((2000 / TIME_SCALE))kbit &&
+		come_and_go
 	status=$?
 	host_rate_set "$host_rate"
 	write_end && ((!status)) && (($(lost) == lost_before))
@@ -139,8 +122,7 @@ by_flow()
 	local status
 
 	write_start 1
-	qps=1 busywait 20000 server_busy && flow_load &&
-		busywait 10000 flow_moves
+	busywait 20000 are_connected 1 && flow_load && busywait 10000 flow_moves
 	status=$?
 	((!status)) || flows_of 0
 	write_end && ((!status)) && job_unload 0
@@ -150,8 +132,7 @@ flow_load()
 {
 	local dqpn
 
-	dqpn=$(host_exec 0 rdma -j resource show qp link "$(host_rdma 0)" |
-		jq '[.[] | select(.type == "RC")][0].rqpn')
+	dqpn=$(connected_qps 0 | jq '.[0].rqpn')
 	job_load 0 --flow "$(host_ip "$far")/$dqpn"
 }
 
@@ -231,7 +212,7 @@ killed()
 }
 
 ktap_plan 13
-check "a fabric and its port map" steer_up
+check "a fabric and its port map" steer_up --rate 40mbit --host-rate 80mbit
 check "flows of a cgroup spread over the paths" by_cgroup
 check "flows go with their queue pairs" flows_are_gone
 check "a job that calls the module keeps it" module_is_pinned

@@ -11,11 +11,6 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 qps=4
 installed=/lib/modules/$(uname -r)/updates/rocesteer.ko
 
-lost()
-{
-	echo $(($(hw_counter sent_pkts) - $(hw_counter rcvd_pkts)))
-}
-
 # install_module SRCVERSION: its last letters
 install_module()
 {
@@ -217,7 +212,7 @@ leaves_nothing()
 }
 
 ktap_plan 10
-check "a fabric and its port map" steer_up
+check "a fabric and its port map" steer_up --rate 40mbit --host-rate 80mbit
 check "the module is installed" install
 check "jobs are loaded" load_jobs
 check "programs are replaced under traffic" under_traffic keeps_paths new_programs
