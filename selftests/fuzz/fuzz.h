@@ -19,6 +19,9 @@
 
 #include "base/base.h"
 
+/* Functions that stand in for others ignore most of their parameters. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size);
 
 /* A file in memory with these contents. Return: its name, for the next call but one. */

@@ -8,7 +8,6 @@
 
 static void count(const struct chunk_stage *stage, void *arg)
 {
-	(void)stage;
 	++*(__u64 *)arg;
 }
 

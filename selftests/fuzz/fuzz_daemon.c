@@ -42,30 +42,49 @@ static struct {
 	struct rocesteer_job value;
 } jobs[JOBS];
 
-static struct {
+static struct table_group {
 	bool there;
 	struct rocesteer_group_key key;
 	struct rocesteer_group value;
 } groups[GROUPS];
 
-static struct {
+static struct table_peer {
 	bool there;
 	struct rocesteer_peer_key key;
 	struct rocesteer_peer value;
 } peers[PEERS];
 
-static struct {
+static struct table_flow {
 	bool there;
 	struct rocesteer_flow_key key;
 	struct rocesteer_flow_path value;
 } flows[FLOWS];
 
+/* The row of @table with key @wanted, or NULL */
+#define FIND(table, wanted) ({						\
+	__auto_type row = &(table)[0];					\
+	__auto_type end = row + sizeof(table) / sizeof(*row);		\
+									\
+	while (row < end && (!row->there || memcmp(&row->key, wanted, sizeof(row->key)))) \
+		row++;							\
+	row < end ? row : NULL;						\
+})
+
+/* Call fn(key, value, arg) for each row that is there and @matches, until it is not 0. */
+#define EACH(table, matches) ({						\
+	__auto_type row = &(table)[0];					\
+	__auto_type end = row + sizeof(table) / sizeof(*row);		\
+	int ret = 0;							\
+									\
+	for (; !ret && row < end; row++)				\
+		if (row->there && (matches))				\
+			ret = fn(&row->key, &row->value, arg);		\
+	ret;								\
+})
+
 static void addr(__u8 *a, __u8 last)
 {
-	memset(a, 0, 16);
-	memset(a + 10, 0xff, 2);
-	a[12] = 10;
-	a[15] = last;
+	memcpy(a, (__u8[16]) { [10] = 0xff, 0xff, 10, [15] = last }, 16);
 }
 
 /* Peer @i is of job 2 and under the last leaf, or of job 1 and under one of two. */
@@ -193,7 +212,6 @@ int steer_open(struct steer **s, int flags, struct err *err)
 {
 	static char steer;
 
-	(void)flags;
 	if (!jobs[0].there && !jobs[1].there) {
 		err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
 		return -ENOENT;
@@ -204,12 +222,10 @@ int steer_open(struct steer **s, int flags, struct err *err)
 
 void steer_close(struct steer *s)
 {
-	(void)s;
 }
 
 void steer_unlock(struct steer *s)
 {
-	(void)s;
 }
 
 int steer_job_each(struct steer *s,
@@ -218,7 +234,6 @@ int steer_job_each(struct steer *s,
 {
 	int i, ret = 0;
 
-	(void)s;
 	for (i = 0; !ret && i < JOBS; i++)
 		if (jobs[i].there)
 			ret = fn(i + 1, &jobs[i].value, arg);
@@ -232,8 +247,6 @@ int steer_devices_check(struct steer *s,
 {
 	int i;
 
-	(void)s;
-	(void)err;
 	for (i = 0; i < JOBS; i++)
 		if (jobs[i].there)
 			fn(i + 1, "eth0", races ? fuzz_u8(&in) % 3 : 0, arg);
@@ -245,13 +258,7 @@ int steer_group_each(struct steer *s, __u32 job,
 			       const struct rocesteer_group *group, void *arg),
 		     void *arg)
 {
-	int i, ret = 0;
-
-	(void)s;
-	for (i = 0; !ret && i < GROUPS; i++)
-		if (groups[i].there && (!job || groups[i].key.job == job))
-			ret = fn(&groups[i].key, &groups[i].value, arg);
-	return ret;
+	return EACH(groups, !job || row->key.job == job);
 }
 
 int steer_peer_each(struct steer *s, __u32 job,
@@ -259,13 +266,7 @@ int steer_peer_each(struct steer *s, __u32 job,
 			      const struct rocesteer_peer *peer, void *arg),
 		    void *arg)
 {
-	int i, ret = 0;
-
-	(void)s;
-	for (i = 0; !ret && i < PEERS; i++)
-		if (peers[i].there && (!job || peers[i].key.job == job))
-			ret = fn(&peers[i].key, &peers[i].value, arg);
-	return ret;
+	return EACH(peers, !job || row->key.job == job);
 }
 
 int steer_flow_each(struct steer *s,
@@ -273,68 +274,31 @@ int steer_flow_each(struct steer *s,
 			      const struct rocesteer_flow_path *path, void *arg),
 		    void *arg)
 {
-	int i, ret = 0;
-
-	(void)s;
-	for (i = 0; !ret && i < FLOWS; i++)
-		if (flows[i].there)
-			ret = fn(&flows[i].key, &flows[i].value, arg);
-	return ret;
-}
-
-static int find_flow(const struct rocesteer_flow_key *key)
-{
-	int i;
-
-	for (i = 0; i < FLOWS; i++)
-		if (flows[i].there && !memcmp(&flows[i].key, key, sizeof(*key)))
-			return i;
-	return -ENOENT;
-}
-
-static int find_peer(const struct rocesteer_peer_key *key)
-{
-	int i;
-
-	for (i = 0; i < PEERS; i++)
-		if (peers[i].there && !memcmp(&peers[i].key, key, sizeof(*key)))
-			return i;
-	return -ENOENT;
-}
-
-static int find_group(const struct rocesteer_group_key *key)
-{
-	int i;
-
-	for (i = 0; i < GROUPS; i++)
-		if (groups[i].there && !memcmp(&groups[i].key, key, sizeof(*key)))
-			return i;
-	return -ENOENT;
+	return EACH(flows, true);
 }
 
 int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
 		   struct rocesteer_flow_path *path)
 {
-	int i;
+	const struct table_flow *flow;
 
-	(void)s;
 	race();
-	i = find_flow(key);
-	if (i >= 0)
-		*path = flows[i].value;
-	return i < 0 ? i : 0;
+	flow = FIND(flows, key);
+	if (!flow)
+		return -ENOENT;
+	*path = flow->value;
+	return 0;
 }
 
 int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 		   struct rocesteer_peer *peer)
 {
-	int i = find_peer(key);
+	const struct table_peer *found = FIND(peers, key);
 
-	(void)s;
-	if (i >= 0)
-		*peer = peers[i].value;
+	if (found)
+		*peer = found->value;
 	race();
-	return i < 0 ? i : 0;
+	return found ? 0 : -ENOENT;
 }
 
 int steer_ports_get(struct steer *s, const struct rocesteer_flow_key *key, __u32 job,
@@ -353,15 +317,15 @@ bool steer_serves_job(const struct steer *s, const struct rocesteer_job *job)
 
 int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
 {
-	int i = find_group(&set->key);
+	struct table_group *group = FIND(groups, &set->key);
 
-	(void)s;
-	if (i >= 0)
-		groups[i].value.down = set->down;
-	return i < 0 ? i : 0;
+	if (!group)
+		return -ENOENT;
+	group->value.down = set->down;
+	return 0;
 }
 
-/* What struct rocesteer_set_flow says that the program refuses. */
+/* The refusals that struct rocesteer_set_flow names */
 int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 {
 	struct rocesteer_peer_key peer_key = {
@@ -370,30 +334,31 @@ int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 	struct rocesteer_group_key group_key = {
 		.job = set->job, .ifindex = set->key.ifindex,
 	};
-	int f = find_flow(&set->key), p, g;
+	struct table_flow *found = FIND(flows, &set->key);
+	const struct table_group *group;
+	const struct table_peer *peer;
 	struct rocesteer_flow_path *flow;
 	__u32 i;
 
-	(void)s;
 	assert(set->nr_pieces && set->nr_pieces <= ROCESTEER_MAX_PATHS);
-	if (f < 0 || flows[f].value.job != set->job)
+	if (!found || found->value.job != set->job)
 		return -ENOENT;
-	flow = &flows[f].value;
+	flow = &found->value;
 	if (flow->flags & ROCESTEER_FLOW_QP)
 		return -EBUSY;
 	if (set->nr_pieces > 1 && !(flow->flags & ROCESTEER_FLOW_PEER_RESEQ))
 		return -EPERM;
 	memcpy(peer_key.addr, set->key.peer, 16);
 	memcpy(group_key.leaf, flow->leaf, 16);
-	p = find_peer(&peer_key);
-	g = find_group(&group_key);
-	if (p < 0 || g < 0)
+	peer = FIND(peers, &peer_key);
+	group = FIND(groups, &group_key);
+	if (!peer || !group)
 		return -ENOENT;
 	for (i = 0; i < set->nr_pieces; i++) {
 		const struct rocesteer_piece *piece = &set->piece[i];
 
-		if (piece->path >= groups[g].value.nr_paths || !piece->sport ||
-		    piece->sport != peers[p].value.sport[piece->path])
+		if (piece->path >= group->value.nr_paths || !piece->sport ||
+		    piece->sport != peer->value.sport[piece->path])
 			return -EINVAL;
 		assert(!i || piece->end > piece[-1].end);
 	}
@@ -414,35 +379,29 @@ static int watch_fd, events_fd, link_fd_;
 
 int steer_watch_open(struct err *err)
 {
-	(void)err;
 	watch_fd = descriptor();
 	return watch_fd;
 }
 
 int steer_watch_read(int fd)
 {
-	(void)fd;
 	return 1;
 }
 
 struct steer_events *steer_events_open(struct steer *s, struct err *err)
 {
-	(void)s;
-	(void)err;
 	events_fd = descriptor();
 	return (struct steer_events *)&events_fd;
 }
 
 void steer_events_close(struct steer_events *events)
 {
-	(void)events;
 	close(events_fd);
 	events_fd = -1;
 }
 
 int steer_events_fd(const struct steer_events *events)
 {
-	(void)events;
 	return events_fd;
 }
 
@@ -456,7 +415,6 @@ int steer_events_read(struct steer_events *events,
 		.path = fuzz_u8(&in) % ROCESTEER_MAX_PATHS,
 	};
 
-	(void)events;
 	memcpy(event.leaf, flows[i].value.leaf, 16);
 	if (fn)
 		fn(&event, arg);
@@ -470,54 +428,36 @@ int event_socket_open(struct event_socket **server, struct loop *loop,
 		      void (*greet)(struct event_socket *server, void *arg),
 		      void *arg, struct err *err)
 {
-	(void)server;
-	(void)loop;
-	(void)greet;
-	(void)arg;
-	(void)err;
 	return 0;
 }
 
 int event_socket_listen(struct event_socket *server, struct err *err)
 {
-	(void)server;
-	(void)err;
 	return 0;
 }
 
 void event_socket_close(struct event_socket *server)
 {
-	(void)server;
 }
 
 void event_socket_tell(struct event_socket *server, struct json_object *event)
 {
-	(void)server;
 	told += strlen(event_line(event));
-}
-
-bool event_socket_is_heard(const struct event_socket *server)
-{
-	(void)server;
-	return true;
 }
 
 struct carrier_monitor *carrier_open(struct err *err)
 {
-	(void)err;
 	link_fd_ = descriptor();
 	return (struct carrier_monitor *)&link_fd_;
 }
 
 void carrier_close(struct carrier_monitor *link)
 {
-	(void)link;
 	close(link_fd_);
 }
 
 int carrier_fd(const struct carrier_monitor *link)
 {
-	(void)link;
 	return link_fd_;
 }
 
@@ -528,7 +468,6 @@ int carrier_read(struct carrier_monitor *link,
 {
 	__u8 how = fuzz_u8(&in);
 
-	(void)link;
 	fn(1, how & 6 ? "eth0" : NULL, how & 1, arg);
 	return 0;
 }
@@ -542,7 +481,6 @@ int rediscovery_start(struct rediscovery *rediscovery, const struct group *group
 
 void errand_stop(struct errand *errand)
 {
-	(void)errand;
 }
 
 void qpn_search_soon(struct qpn_search *search)
@@ -566,13 +504,11 @@ __u64 qpn_search_due(const struct qpn_search *search)
 
 char *if_indextoname(unsigned int ifindex, char *name)
 {
-	(void)ifindex;
 	return memcpy(name, "eth0", sizeof("eth0"));
 }
 
 unsigned int if_nametoindex(const char *name)
 {
-	(void)name;
 	return 1;
 }
 
@@ -586,7 +522,6 @@ static size_t nr_out;
 int probe_open(struct probe_socket *sock, const char *device,
 	       const __u8 source[16], struct err *err)
 {
-	(void)device;
 	if ((fuzz_u8(&in) & 63) == 9)
 		return err_set(err, EXIT_FAILED, "no-device", "it is gone");
 	sock->fd = descriptor();
@@ -603,7 +538,6 @@ int probe_send(const struct probe_socket *sock, const struct probe_packet *packe
 {
 	size_t i = nr_out++ % OUT;
 
-	(void)sock;
 	out[i].there = true;
 	out[i].packet = *packet;
 	return 0;
@@ -614,7 +548,6 @@ int probe_receive(const struct probe_socket *sock, struct probe_answer *answer)
 	__u8 how = fuzz_u8(&in);
 	size_t i, n;
 
-	(void)sock;
 	if (!in.left || how > 200)
 		return -EAGAIN;
 	i = how % OUT;
@@ -652,7 +585,6 @@ void loop_close(struct loop *loop)
 
 int loop_add(struct loop *loop, struct source *source)
 {
-	(void)loop;
 	if (source->fd == watch_fd)
 		watch_source = source;
 	else if (source->fd == events_fd)
@@ -664,7 +596,6 @@ int loop_add(struct loop *loop, struct source *source)
 
 void loop_remove(struct loop *loop, const struct source *source)
 {
-	(void)loop;
 	if (source == events_source)
 		events_source = NULL;
 }
@@ -678,7 +609,6 @@ int loop_wait(struct loop *loop, __u64 until)
 {
 	__u8 what = fuzz_u8(&in);
 
-	(void)loop;
 	if (!in.left || steps++ == STEPS)
 		return STOP;
 	if (changed && watch_source) {
@@ -710,13 +640,11 @@ int loop_wait(struct loop *loop, __u64 until)
 
 static void ready(void *arg)
 {
-	(void)arg;
 }
 
 static void tell(struct json_object *event, void *arg)
 {
-	event_socket_tell(NULL, event);
-	(void)arg;
+	event_socket_send(NULL, event);
 }
 
 /* A job with two groups, two peers and two flows. */

@@ -4,13 +4,12 @@
 #include <sys/socket.h>
 
 #include "base/base.h"
-#include "cli/events.h"
+#include "command/events.h"
 #include "daemon/daemon.h"
 #include "fuzz.h"
 
 static int print(struct json_object *event, void *arg)
 {
-	(void)arg;
 	table_print_line(event, event_columns);
 	json_object_put(event);
 	return 0;

@@ -39,56 +39,43 @@ struct mnl_socket *mnl_socket_open(int bus)
 {
 	static struct mnl_socket socket;
 
-	(void)bus;
 	return &socket;
 }
 
 struct mnl_socket *mnl_socket_open2(int bus, int flags)
 {
-	(void)flags;
 	return mnl_socket_open(bus);
 }
 
 int mnl_socket_bind(struct mnl_socket *nl, unsigned int groups, pid_t pid)
 {
-	(void)nl;
-	(void)groups;
-	(void)pid;
 	return 0;
 }
 
 int mnl_socket_setsockopt(const struct mnl_socket *nl, int type, void *buf,
 			  socklen_t len)
 {
-	(void)nl;
-	(void)type;
-	(void)buf;
-	(void)len;
 	return 0;
 }
 
 int mnl_socket_get_fd(const struct mnl_socket *nl)
 {
-	(void)nl;
 	return 0;
 }
 
 unsigned int mnl_socket_get_portid(const struct mnl_socket *nl)
 {
-	(void)nl;
 	return 0;
 }
 
 int mnl_socket_close(struct mnl_socket *nl)
 {
-	(void)nl;
 	forget();
 	return 0;
 }
 
 ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *req, size_t size)
 {
-	(void)nl;
 	forget();
 	seq = ((const struct nlmsghdr *)req)->nlmsg_seq;
 	return size;
@@ -138,7 +125,6 @@ ssize_t mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf, size_t size)
 {
 	size_t n;
 
-	(void)nl;
 	forget();
 	if (!opened) {
 		opened = true;
@@ -165,14 +151,12 @@ ssize_t mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf, size_t size)
 
 static int on_job(const struct genl_job *job, void *arg)
 {
-	(void)arg;
 	assert(strlen(job->name) < ROCESTEER_NAME_SIZE);
 	return 0;
 }
 
 static int on_flow(const struct genl_flow *flow, void *arg)
 {
-	(void)arg;
 	assert(strlen(flow->rdma_device) < ROCESTEER_NAME_SIZE);
 	return 0;
 }
@@ -187,10 +171,7 @@ static int on_event(const struct genl_event *event, void *arg)
 
 static void on_link(__u32 ifindex, const char *name, bool carrier, void *arg)
 {
-	(void)ifindex;
-	(void)carrier;
 	assert(!name || strlen(name) < 4096);
-	(void)arg;
 }
 
 /* Requests to the module, whichever the input says, as long as it lasts. */
@@ -228,7 +209,6 @@ static void talk(struct err *err)
 
 static void on_group(const struct reduce_group *group, void *arg)
 {
-	(void)arg;
 	assert(group->config.nr_ranks <= REDUCE_MAX_RANKS);
 	assert(reduce_poison_name(group->poison) && reduce_poison_text(group->poison));
 }

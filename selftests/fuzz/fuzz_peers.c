@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Files of peers of path discover: addresses of hosts, each once. */
-#include "cli/cli.h"
+/* path discover --peer-file: addresses of hosts, each once */
+#include "command/objects.h"
 #include "discover/discover_run.h"
 #include "fuzz.h"
 
@@ -14,7 +14,6 @@ int discover_run(const struct discover *discover, struct portmap *map,
 	char text[ADDR_STRLEN];
 	size_t i, j;
 
-	(void)map;
 	assert(discover->nr_peers && discover->nr_peers <= ROCESTEER_MAX_PEERS);
 	for (i = 0; i < discover->nr_peers; i++) {
 		assert(!addr_parse(addr_format(discover->peers[i], text), again));

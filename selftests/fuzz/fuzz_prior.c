@@ -3,7 +3,7 @@
  * Prior plans: a plan that follows one has exact loads and as few pieces as
  * plan.h says, moves no less than it must, and is kept when planned again.
  */
-#include "cli/plan.h"
+#include "command/plan/plan.h"
 #include "plan/plan_priv.h"
 #include "fuzz.h"
 

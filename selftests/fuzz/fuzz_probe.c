@@ -55,8 +55,6 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *msg, int flags);
 int probe_open(struct probe_socket *sock, const char *device,
 	       const __u8 source[16], struct err *err)
 {
-	(void)device;
-	(void)err;
 	sock->fd = eventfd(0, EFD_CLOEXEC);
 	memcpy(sock->source, source, 16);
 	return 0;
@@ -66,8 +64,6 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	size_t i = nr_out++ % OUT;
 
-	(void)fd;
-	(void)flags;
 	out[i].len = msg->msg_iov[0].iov_len;
 	assert(out[i].len <= sizeof(out[i].data));
 	memcpy(out[i].data, msg->msg_iov[0].iov_base, out[i].len);
@@ -87,8 +83,6 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *msg, int flags)
 	size_t i, n, len;
 	__u8 *at;
 
-	(void)fd;
-	(void)flags;
 	assert(nr_read++ < MAX_READ);
 	if (!nr_out || (!flood && (!in.left || how > 250))) {
 		errno = EAGAIN;
@@ -130,7 +124,6 @@ static int next(void *client, struct batch_probe *probe, const __u8 **source,
 		{ 0xfd, 1 },
 	};
 
-	(void)client;
 	if (next_probe == PROBES)
 		return -EAGAIN;
 	*probe = (struct batch_probe) {
@@ -156,7 +149,6 @@ static int answered(void *client, const struct batch_probe *probe,
 {
 	size_t i, n = nr_out < OUT ? nr_out : OUT;
 
-	(void)client;
 	assert(answer->type <= PROBE_UNREACHABLE);
 	for (i = 0; !config.short_quotes && i < n; i++)
 		if (answer->len >= ENOUGH &&
@@ -168,13 +160,11 @@ static int answered(void *client, const struct batch_probe *probe,
 
 static int lost(void *client, const struct batch_probe *probe)
 {
-	(void)client;
 	return end(probe);
 }
 
 static void note(void *client, const char *line)
 {
-	(void)client;
 	assert(line[0]);
 }
 

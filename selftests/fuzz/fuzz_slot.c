@@ -102,7 +102,6 @@ void reduce_slots_nudge(struct reduce_slots *s, u32 c, u32 psn, const void *pack
 
 void reduce_slots_drop(struct reduce_slots *s, void *packet)
 {
-	(void)s;
 	nr_drops++;
 	free_packet(packet);
 }
