@@ -25,23 +25,18 @@ in_ns()
 	ip netns exec "$ns" "$@"
 }
 
-# IPv6 has the same seed. Without one each boot would have others, and discovery
-# misses a path once in a thousand times.
+# IPv6 uses the same seed. A random seed would hide a path from discovery once in a thousand
+# times.
 fabric_seed=10
 fabric_router()
 {
 	ip netns add "$prefix$1"
 	ip -n "$prefix$1" link set lo up
-	in_ns "$1" sysctl -qw net.ipv4.ip_forward=1 \
-		net.ipv6.conf.all.forwarding=1 \
-		net.ipv6.conf.default.accept_dad=0 \
-		net.ipv4.icmp_ratelimit=0 net.ipv4.icmp_msgs_per_sec=100000 \
-		net.ipv4.icmp_msgs_burst=100000 net.ipv6.icmp.ratelimit=0 \
-		net.ipv4.fib_multipath_hash_policy=3 \
-		net.ipv4.fib_multipath_hash_fields=0x37 \
-		net.ipv4.fib_multipath_hash_seed=$((++fabric_seed)) \
-		net.ipv6.fib_multipath_hash_policy=3 \
-		net.ipv6.fib_multipath_hash_fields=0x37
+	fabric_seed=$((fabric_seed + 1))
+	{
+		router_settings "$fabric_seed"
+		printf '%s\n' net.ipv4.icmp_msgs_{per_sec,burst}=100000
+	} | in_ns "$1" sysctl -q -p -
 }
 
 # fabric_link NS0 DEV0 NS1 DEV1
@@ -166,13 +161,9 @@ fabric_create()
 # fabric_hash on|off qpn_hash|packet_hash: of RoCE packets, on all routers
 fabric_hash()
 {
-	local s
-
-	"router_hash_$1" "${prefix}leaf0" "$2" build/bpf/qpn_hash.bpf.o &&
-		"router_hash_$1" "${prefix}leaf1" "$2" build/bpf/qpn_hash.bpf.o || return
-	for ((s = 0; s < spines; s++)); do
-		"router_hash_$1" "${prefix}spine$s" "$2" build/bpf/qpn_hash.bpf.o || return
-	done
+	# shellcheck disable=SC2046 # words
+	router_hash_all "$1" "$2" build/bpf/qpn_hash.bpf.o "$prefix"leaf{0,1} \
+		$(seq -f "${prefix}spine%g" 0 $((spines - 1)))
 }
 
 fabric_destroy()

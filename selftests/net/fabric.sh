@@ -212,20 +212,11 @@ cpu_mask()
 
 router_sysctl()
 {
+	router_settings "$(router_seed "$seed" "$1")"
 	cat <<-E
 	net.core.rps_default_mask = $cpus
-	net.ipv4.ip_forward = 1
-	net.ipv4.fib_multipath_hash_policy = 3
-	net.ipv4.fib_multipath_hash_fields = 0x37
-	net.ipv4.fib_multipath_hash_seed = $(router_seed "$seed" "$1")
-	net.ipv4.icmp_ratelimit = 0
 	net.ipv4.icmp_errors_use_inbound_ifaddr = $((links > 1))
-	net.ipv6.conf.all.forwarding = 1
-	net.ipv6.conf.default.accept_dad = 0
 	net.ipv6.conf.default.addr_gen_mode = 1
-	net.ipv6.fib_multipath_hash_policy = 3
-	net.ipv6.fib_multipath_hash_fields = 0x37
-	net.ipv6.icmp.ratelimit = 0
 	E
 }
 
@@ -696,15 +687,12 @@ fabric_seed()
 # fabric_hash qpn_hash|packet_hash on|off: of RoCE packets, on all routers
 fabric_hash()
 {
-	local netns
-
 	[[ ${2:-} =~ ^(on|off)$ ]] || fabric_die "on, or off?"
 	fabric_load
 	modprobe -a cls_bpf sch_ingress
-	for netns in $(routers); do
-		"router_hash_$2" "$netns" "$1" "$fabric_dir/../../build/guest/bpf/qpn_hash.bpf.o" ||
-			fabric_die "$netns: no $1"
-	done
+	# shellcheck disable=SC2046 # words
+	router_hash_all "$2" "$1" "$fabric_dir/../../build/guest/bpf/qpn_hash.bpf.o" \
+		$(routers) || fabric_die "a router has no $1"
 }
 
 # fabric_cut add|del LEAF SPINE: the far ends of their links, on both sides, drop what

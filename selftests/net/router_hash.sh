@@ -1,10 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Routers that hash as some switches do and Linux does not: qpn_hash.bpf.c at the ingress
-# of their devices. To be sourced.
+# Linux routers as ECMP switches, by addresses and ports, or as qpn_hash.bpf.c at the ingress
+# of their devices hashes. To be sourced.
 
 router_hash_pins=/sys/fs/bpf/router-hash
+
+# router_settings SEED: for "sysctl -p -"
+router_settings()
+{
+	cat <<-E
+	net.ipv4.ip_forward = 1
+	net.ipv4.fib_multipath_hash_policy = 3
+	net.ipv4.fib_multipath_hash_fields = 0x37
+	net.ipv4.fib_multipath_hash_seed = $1
+	net.ipv4.icmp_ratelimit = 0
+	net.ipv6.conf.all.forwarding = 1
+	net.ipv6.conf.default.accept_dad = 0
+	net.ipv6.fib_multipath_hash_policy = 3
+	net.ipv6.fib_multipath_hash_fields = 0x37
+	net.ipv6.icmp.ratelimit = 0
+	E
+}
+
+# router_hash_all on|off PROGRAM OBJECT NETNS...
+router_hash_all()
+{
+	local netns
+
+	for netns in "${@:4}"; do
+		"router_hash_$1" "$netns" "$2" "$3" || return
+	done
+}
 
 # router_hash_on NETNS qpn_hash|packet_hash OBJECT: with the seed that the router has
 router_hash_on()
