@@ -384,7 +384,7 @@ must "packages install" install "$older"
 must "the module is loaded" module_is
 must "a job file and systemctl start load a job" start
 must "flows get paths" traffic_start
-must "they stay on them" steered
+must "flows stay on their paths" steered
 step "rocesteer status finds no fault" healthy
 step "a bad job file leaves the good one alone" bad_job
 remember
@@ -396,8 +396,8 @@ step "the plan is kept" plan_is_kept
 step "flows left their paths for less than a second" stayed_on_their_paths
 step "rocesteer status still finds no fault" healthy
 step "no packet is lost" nothing_is_lost
-step "traffic ends well" traffic_end
+step "traffic ends without an error" traffic_end
 step "packages are purged" purge
-step "nothing runs" nothing_runs
-step "files are as before" files_are_as_before
+step "no process of the packages runs after the purge" nothing_runs
+step "files are as before the installation" files_are_as_before
 ktap_finish

@@ -99,7 +99,7 @@ static void host_receive(u32 rank, struct model_frame frame)
 		conn->naked = true;
 	} else {
 		model_check(whole_sum(frame, position),
-			    "what a host accepts is the sum of all ranks at this position");
+			    "a host accepts only the sum of all ranks at its position");
 		conn->naked = false;
 		conn->expected++;
 		if (!model_group.ack_ends || ends_message(conn->expected - 1))
@@ -250,7 +250,7 @@ bool model_time_out_all(void)
 			model_time_out(r);
 			any = true;
 		}
-	model_check(any, "who waits has a timer");
+	model_check(any, "a rank that waits has a timer");
 	model_check(model_world.lost || model_world.broken || model_group.liar >= 0,
 		    "no timer is needed where nothing is lost");
 	return any;

@@ -105,7 +105,7 @@ static u64 packet_check(const struct model_switch *sw, const void *packet, u32 c
 	u64 id = (uintptr_t)packet;
 	bool is = id & PACKET_IS;
 
-	model_check(is, "a packet is one");
+	model_check(is, "a packet has a valid number");
 	model_check(!is || PACKET_CONN(id) == conn, "a packet is the connection's own");
 	model_check(!is || sw->live[PACKET_CONN(id)][PACKET_POSITION(id)] & PACKET_BIT(id),
 		    "a packet that is used has neither left nor been dropped");
@@ -185,7 +185,7 @@ static struct model_payload emit_payload(const struct model_switch *sw, u32 conn
 	if (reduce_slots_goes_up(&sw->slots, conn)) {
 		model_check(slot->summed && payload.ranks == ranks_of_sum(sw) &&
 			    payload.input == slot->shape.offset,
-			    "what leaves a leaf upwards is the sum of all of its ranks");
+			    "a leaf sends up only the sum of all of its ranks");
 		return payload;
 	}
 	if (sw->slots.leaf)

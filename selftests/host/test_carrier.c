@@ -91,31 +91,31 @@ int main(void)
 	int n;
 
 	ktap_begin();
-	ktap_result(link && asked == 1, "it asks for all devices at first");
+	ktap_result(link && asked == 1, "a new monitor asks for all devices");
 	if (!link)
 		return ktap_end();
 	n = asks_again(link, (struct reply[]) {
 		{ .type = RTM_NEWLINK, .flags = NLM_F_MULTI, .ifindex = 1 },
 		{ .type = RTM_NEWLINK, .flags = NLM_F_MULTI, .ifindex = 2 },
 		{ .type = NLMSG_DONE, .flags = NLM_F_MULTI }, {} });
-	ktap_result(!n && told == 6, "a whole dump is enough");
+	ktap_result(!n && told == 6, "a complete dump is not asked for again");
 	n = asks_again(link, (struct reply[]) {
 		{ .type = RTM_NEWLINK, .ifindex = 1 }, { .error = ENOBUFS },
 		{ .type = RTM_NEWLINK, .ifindex = 2 }, {} });
 	ktap_result(n == 1 && told == 6,
-		    "messages were lost: it asks once, behind the others");
+		    "lost messages make the monitor ask once more");
 	n = asks_again(link, (struct reply[]) {
 		{ .type = RTM_NEWLINK, .flags = NLM_F_MULTI, .ifindex = 1 },
 		{ .type = RTM_NEWLINK, .flags = NLM_F_MULTI | NLM_F_DUMP_INTR,
 		  .ifindex = 2 },
 		{ .type = NLMSG_DONE, .flags = NLM_F_MULTI }, {} });
-	ktap_result(n == 1 && told == 2, "a dump was cut: it asks again");
+	ktap_result(n == 1 && told == 2, "a cut dump is asked for again");
 	n = asks_again(link, (struct reply[]) {
 		{ .type = NLMSG_ERROR, .error = EBUSY }, {} });
-	ktap_result(n == 1, "another dump was under way: it asks again");
+	ktap_result(n == 1, "a dump is asked for again after another was under way");
 	n = asks_again(link, (struct reply[]) {
 		{ .type = NLMSG_ERROR, .error = EPERM }, {} });
-	ktap_result(n == -EPERM, "what is refused is a failure");
+	ktap_result(n == -EPERM, "a refused dump is a failure");
 	carrier_close(link);
 	return ktap_end();
 }

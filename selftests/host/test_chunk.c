@@ -559,9 +559,10 @@ static void test_model(void)
 		chunk_plan_free(&plan);
 	}
 	free(trace);
-	ktap_result(complete, "model: every stage, where and as long as it must be");
-	ktap_result(busy, "model: one at a time, and none waits for nothing");
-	ktap_result(turn, "model: first come, or smallest first, last stages last");
+	ktap_result(complete, "model: every stage has its dimension and duration");
+	ktap_result(busy,
+		    "model: a dimension runs one stage at a time, and is not idle while one waits");
+	ktap_result(turn, "model: stages run in the order of the queue");
 	ktap_result(least, "model: nothing beats the ideal");
 }
 
@@ -703,7 +704,7 @@ static void test_six(void)
 	       mean[1], mean[2], mean[3]);
 	ktap_result(mean[0] >= 56.3 && mean[1] >= 87.1 && mean[2] >= 97.4 &&
 		    mean[3] >= 99.5,
-		    "the six networks of the paper are as well used as they can be");
+		    "the best plans use the paper's six networks nearly fully");
 }
 
 /* The hash of the two chunks 0-1 and 1-0, once computed by other means. */
@@ -718,7 +719,8 @@ static void test_hash(void)
 	chunk_plan_make(&plan, &of, CHUNK_THEMIS);
 	hash = chunk_plan_hash(&plan);
 	printf("# %016llx\n", hash);
-	ktap_result(hash == 0x8d55fa8fca5d8409ull, "the hash is that of the bytes it says");
+	ktap_result(hash == 0x8d55fa8fca5d8409ull,
+		    "the hash of a plan is that of the documented bytes");
 	chunk_plan_copy(&other, &plan);
 	other.of.dim[0].bandwidth++;
 	other.of.dim[1].latency++;
@@ -845,9 +847,9 @@ static void test_speed(void)
 		best = took < best ? took : best;
 	}
 	printf("# %.1f us, %.0f us, %.0f ms\n", few, many, best / 1e3);
-	ktap_result(few < 20, "64 chunks, four dimensions in less than 20 us");
-	ktap_result(many < 2000, "4096 chunks in less than 2 ms");
-	ktap_result(best < 500000, "best in less than 500 ms");
+	ktap_result(few < 20, "64 chunks in four dimensions are planned in less than 20 us");
+	ktap_result(many < 2000, "4096 chunks are planned in less than 2 ms");
+	ktap_result(best < 500000, "the best plan is found in less than 500 ms");
 }
 
 int main(void)

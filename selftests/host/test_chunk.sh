@@ -220,20 +220,20 @@ pictures_fail()
 }
 
 ktap_plan 16
-check "the plan is as designed" as_designed
-check "4x4 at 2:1, four chunks: 8 to 7" eight_to_seven
-check "16x64: the simulator's plan, chunk by chunk" vector
-check "8x8x8: the simulator's times" tutorial
-check "the six networks of the paper" six_networks
-check "a network of one's own" one_network
-check "the hash is that of the plan" hashes
-check "an All-Gather is a Reduce-Scatter backwards" all_gather
-check "baseline" baseline
-check "latency by step and algorithm" latency
-check "sizes and rates" sizes
+check "chunk plan prints the plan of the paper's example" as_designed
+check "Themis takes 7/8 of the baseline's time for four chunks on 4x4 at 2:1" eight_to_seven
+check "chunk plan for 16x64 equals the simulator's, chunk by chunk" vector
+check "chunk plan predicts the simulator's times for 8x8x8" tutorial
+check "chunk compare has the utilisation of the paper's six networks" six_networks
+check "chunk compare takes a network from options" one_network
+check "equal plans have one hash, other plans another" hashes
+check "the plan of an All-Gather is that of a Reduce-Scatter backwards" all_gather
+check "chunk plan --policy baseline gives all chunks one order" baseline
+check "rings and halvings add the latency of each step" latency
+check "chunk plan reads sizes and rates with units" sizes
 check "the picture shows the stages" picture
 check "the picture of an All-Gather" picture_gather
 check "the picture of many chunks" picture_many
-check "text" text
+check "chunk plan prints a table" text
 check "a picture that cannot be written is a failure" pictures_fail
 ktap_finish

@@ -361,15 +361,15 @@ unloads()
 last=3	# stage of chunk 2 that is its last, in dimension 0
 
 ktap_plan 11
-check "devices, a port map, a plan and ranges" ready
+check "devices, a port map, a plan and ranges are made" ready
 check "a job is loaded with its chunks" loads
-check "its tables have plan and ranges" tables
-check "its packets get the DSCP of their chunks" tags
-check "they are counted" counts
-check "refusals leave all as it was" refuses
-check "a load that fails leaves what was before" undone
-check "two jobs have chunks of their own" two_jobs
-check "a table that is full refuses a job" full
-check "interrupted, chunks are loaded or not" all_interrupted
-check "unloading leaves nothing" unloads
+check "the tables of a job have its plan and ranges" tables
+check "packets get the DSCP of their chunks" tags
+check "packets are counted by class" counts
+check "a refused load leaves the tables as they were" refuses
+check "a load that fails leaves the chunks of before" undone
+check "two jobs on one device have chunks of their own" two_jobs
+check "a job is refused when the table of chunks is full" full
+check "an interrupted chunk load loads all chunks or none" all_interrupted
+check "after job unload no table or program is left" unloads
 ktap_finish

@@ -560,23 +560,23 @@ help()
 
 echo '{"format": 1,' >"$dir/bad"
 ktap_plan 19
-check "wrong usage" usage_all
-check "wrong usage of plan" usage_plan
-check "wrong usage of plan --prior" usage_prior
-check "wrong usage of chunk" usage_chunk
-check "wrong usage of path, and bad files" usage_path
-check "wrong usage of job" usage_job
-check "options that would do nothing" idle_options
-check "plan is as designed, --json stands anywhere" plan_as_designed
+check "wrong usage of every command is refused" usage_all
+check "wrong usage of plan is refused" usage_plan
+check "wrong usage of plan --prior is refused" usage_prior
+check "wrong usage of chunk is refused" usage_chunk
+check "wrong usage of path and bad files are refused" usage_path
+check "wrong usage of job is refused" usage_job
+check "options without an effect are refused" idle_options
+check "plan prints the designed plan, with --json at any place" plan_as_designed
 check "plan has the fewest pieces" plan_fewest
-check "plan with weights" plan_weights
-check "plan from a prior plan" plan_prior
-check "plan --recommend-qps" plan_qps
-check "without privileges nothing is begun" unprivileged
-check "output that fails is a failure" output_fails
-check "files are replaced as a whole, or not at all" files_stay_whole
-check "files with CRLF and a byte order mark" foreign_files
+check "plan --weights shares flows by weight" plan_weights
+check "plan --prior moves as little as it can" plan_prior
+check "plan --recommend-qps names exact numbers of queue pairs" plan_qps
+check "commands without privileges fail before they change anything" unprivileged
+check "a command fails when its output cannot be written" output_fails
+check "a file is replaced as a whole or not at all" files_stay_whole
+check "files with CRLF and a byte order mark are read" foreign_files
 check "control characters are shown as ?" controls
-check "--version" version
-check "help, also of an object and a verb" help
+check "--version prints the version" version
+check "help works for the command, an object and a verb" help
 ktap_finish

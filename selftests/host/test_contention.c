@@ -157,7 +157,7 @@ static void test_random(void)
 			};
 		ok &= agrees(flows, n);
 	}
-	ktap_result(ok, "random flows: links and flows as counted one by one");
+	ktap_result(ok, "links and flows of random flows agree with a count one by one");
 }
 
 /* The flows of a lane that leave or enter a leaf are no more than its links. */
@@ -239,7 +239,7 @@ static void test_even(void)
 			count_steps(&steps, &shared, &agree);
 		}
 	}
-	ktap_result(agree && !shared, "leaves alike: flows never meet");
+	ktap_result(agree && !shared, "flows never meet under equal leaves");
 	ktap_result(contention_steps(CONTENTION_HALVING, 12, 0) < 0 &&
 		    contention_steps(CONTENTION_HALVING, 16, 0) == 4,
 		    "halving-doubling takes a power of two");
@@ -264,7 +264,7 @@ static void test_hierarchical(void)
 							from % 4 == to % 4));
 	}
 	ktap_result(ok && contention_steps(CONTENTION_HIERARCHICAL_ALL_TO_ALL, 24, 4) == 8,
-		    "a hierarchical all-to-all: all of the group, then all of the same number");
+		    "a hierarchical all-to-all goes through groups, then through their equals");
 	for (i = 0; i < 2; i++) {
 		contention_step(CONTENTION_HIERARCHICAL_RING, 24, 4, 0, i, flows);
 		for (rank = 0; rank < 24; rank++)
@@ -273,7 +273,7 @@ static void test_hierarchical(void)
 	}
 	ktap_result(ok && contention_steps(CONTENTION_HIERARCHICAL_RING, 24, 4) == 2 &&
 		    contention_steps(CONTENTION_HIERARCHICAL_RING, 24, 24) == 1,
-		    "a hierarchical ring: the next in the group, then the next group");
+		    "a hierarchical ring goes to the next in the group, then to the next group");
 }
 
 /* Each rank sends once and receives once; some links are contended. */
@@ -308,7 +308,7 @@ static void test_counter_example(void)
 	make_even(4, 4);
 	ktap_result(contention_test(&layout, flows, 4, note, &seen) == 1 &&
 		    seen.flows[0][0][0] == 3,
-		    "the same lane of three leaves into one: load 3");
+		    "flows of one lane from three leaves into one have load 3");
 }
 
 int main(void)

@@ -856,39 +856,42 @@ leaves()
 }
 
 ktap_plan 34
-check "a device and a port map" ready
+check "a device and a port map are made" ready
 defer daemon_kill
-check "it starts and ends without a job" starts_and_ends
-check "its directory is root's, and no lock on it is waited for long" waits_no_longer
-check "what is in its way is named" cannot_create
-check "top without a job says that once" tops_nothing
-check "there is one, and its socket is for root" is_alone
-check "it needs privileges" unprivileged
+check "the daemon starts and ends without a job" starts_and_ends
+check "the daemon's directory is root's, and a lock on it delays the daemon for a bounded time" \
+	waits_no_longer
+check "the daemon names the file that is in its way" cannot_create
+check "top without a job says so once" tops_nothing
+check "a second daemon is refused, and the socket is for root" is_alone
+check "the daemon without privileges is refused" unprivileged
 check "flows are split into the fewest pieces" splits_fewest
-check "one more flow" adds
-check "a restart changes nothing" restarts
-check "a crash leaves nothing behind that hinders" crashes
-check "events were lost" loses_events
-check "a peer without a port for a path" lacks_a_port
-check "flows take all paths that can be used in turn" splits_all
-check "and as their weights say" splits_by_weight
-check "whole flows are where their host's place says" deals_by_place
-check "also where they began elsewhere" returns_to_place
-check "flows that may not be split are not" stays_whole
-check "the tables go and come back" unloads
-check "top shows what goes over the paths" tops
-check "flow show has jobs, actuators, and bytes by path" shows
-check "who does not read its output does not stop it" is_silent
-check "nor does who keeps the tables locked" is_not_stopped
-check "it reads tables again that changed, and on SIGHUP" notices_changes
-check "a device goes away: nothing is called up" device_goes
-check "it comes back: it is steered again" device_comes
-check "so it is where no daemon saw that" device_comes_later
-check "a device is renamed, and moved to another namespace" device_is_renamed
-check "a queue pair has a port of a path that is not known" plans_around_unknown_paths
-check "a steered queue pair stays where it is" goes_around
-check "a SIGTERM leaves the tables" leaves
-check "a table without room is told" table_is_full
-check "nothing is left" test -z "$(socket | grep -v '\*')"
-check "nothing is pinned" test -z "$(find /sys/fs/bpf -name 'rs_*')"
+check "a new flow gets its part of the paths" adds
+check "a restart of the daemon changes no plan" restarts
+check "a daemon starts after another was killed" crashes
+check "the daemon reads the tables again when events were lost" loses_events
+check "a peer without a port for a path gets the other paths" lacks_a_port
+check "flows of --split all take all usable paths in turn" splits_all
+check "flows of --split all take paths by weight" splits_by_weight
+check "whole flows take the path of their host's place" deals_by_place
+check "whole flows that began elsewhere are moved to the path of their host's place" \
+	returns_to_place
+check "flows that may not be split stay whole" stays_whole
+check "the daemon follows tables that are removed and loaded again" unloads
+check "top shows the rates of paths" tops
+check "flow show prints jobs, actuators and bytes by path" shows
+check "a client that does not read does not stop the daemon" is_silent
+check "a process that holds the lock of the tables does not stop the daemon" is_not_stopped
+check "the daemon reads tables again on a change and on SIGHUP" notices_changes
+check "a device that goes away is reported, and its job is no longer served" device_goes
+check "a device that comes back is steered again" device_comes
+check "a device that came back while no daemon ran is steered again" device_comes_later
+check "the daemon follows a device's new name, and drops one that leaves the namespace" \
+	device_is_renamed
+check "a queue pair with the port of an unknown path is planned around" plans_around_unknown_paths
+check "a queue pair with a steered label stays on its path" goes_around
+check "SIGTERM ends the daemon and leaves the tables" leaves
+check "a full table of flows is reported as an event" table_is_full
+check "no socket of the daemon is left" test -z "$(socket | grep -v '\*')"
+check "nothing is pinned in the end" test -z "$(find /sys/fs/bpf -name 'rs_*')"
 ktap_finish

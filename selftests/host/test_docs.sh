@@ -224,16 +224,16 @@ one_status()
 }
 
 ktap_plan 8
-check "help everywhere" help_everywhere
+check "every command has the same text for help and --help" help_everywhere
 check "rocesteer(8) and --help agree" main_page_is_complete
-check "the other pages and --help agree" pages_are_complete
-check "the pages are correct reStructuredText" pages_are_correct
-check "an option's name means one thing" one_vocabulary
-check "an error's code means one exit status" one_status
-check "bash completes" bash_completes
+check "the other manual pages and --help agree" pages_are_complete
+check "all pages are correct reStructuredText" pages_are_correct
+check "an option means the same in all commands" one_vocabulary
+check "an error code has one exit status" one_status
+check "bash completes objects, verbs, options and values" bash_completes
 if command -v zsh >/dev/null; then
-	check "zsh completes" zsh_completes
+	check "zsh completes objects, verbs, options and values" zsh_completes
 else
-	skip "zsh completes" "no zsh"
+	skip "zsh completes objects, verbs, options and values" "no zsh"
 fi
 ktap_finish

@@ -188,8 +188,8 @@ static void test_brute(void)
 		unproven += !r.least;
 	}
 	ktap_result(!wrong && uneven && uneven < 40,
-		    "small maps: no list is better, of those that there are");
-	ktap_result(!unproven, "and it is known that none is");
+		    "small maps: no list of ports is better than the one found");
+	ktap_result(!unproven, "small maps: the list found is known to be the best");
 }
 
 static void test_impossible(void)
@@ -205,7 +205,7 @@ static void test_impossible(void)
 	ktap_result(search(2, &r) && r.length == 2 && r.ports[0] == 50000 &&
 		    r.ports[1] == 50000 && r.balance.worst == 2 * EXPORT_EVEN &&
 		    r.each[0] == 2 * EXPORT_EVEN && r.least,
-		    "a path without a common port: all queue pairs on the other one, and that is said");
+		    "a path without a common port is left out, and reported");
 	/* A port never takes both first paths, or both second ones. */
 	clear();
 	add_port(0, 0, 50000);
@@ -246,7 +246,7 @@ static void test_weights(void)
 		    "weights 6 and 2: three of four queue pairs");
 	ktap_result(r.ports[0] == 50000 && r.ports[1] != r.ports[0] &&
 		    r.ports[2] + r.ports[3] + r.ports[1] + r.ports[0] - 200000 == 0 + 1 + 2 + 0,
-		    "ports of a path in turn, the first one first");
+		    "the ports of a path are used in turn, the first one first");
 }
 
 /* Any number of queue pairs is as even as with the ports of one path in turn. */
@@ -265,7 +265,7 @@ static void test_beginning(void)
 		wrong += b.worst != (16 * EXPORT_EVEN + n - 1) / n;
 	}
 	export_close(&e);
-	ktap_result(r.length == 16 && !wrong, "fewer queue pairs: no two on one path");
+	ktap_result(r.length == 16 && !wrong, "fewer queue pairs than paths take different paths");
 }
 
 static void test_bounded(void)
@@ -279,13 +279,13 @@ static void test_bounded(void)
 	search(256, &r);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ended);
 	seconds = ended.tv_sec - began.tv_sec + (ended.tv_nsec - began.tv_nsec) / 1e9;
-	ktap_result(seconds < SECONDS, "256 peers of 64 paths at random: in time");
+	ktap_result(seconds < SECONDS, "a list for 256 random peers of 64 paths is found in time");
 	printf("# %.2f s, worst %u, mean %.0f\n", seconds, r.balance.worst,
 	       r.balance.sum / 256.0);
 	search(256, &again);
 	ktap_result(!memcmp(r.ports, again.ports, r.length * sizeof(*r.ports)) &&
 		    r.balance.worst <= 4 * EXPORT_EVEN,
-		    "the same list again; no path has more than four");
+		    "the list is the same again, and no path has more than four");
 }
 
 static void test_common(void)
@@ -299,9 +299,9 @@ static void test_common(void)
 	add_port(0, 1, 50001);
 	add_port(1, 0, 50002);
 	export_open(&e, peers, 2);
-	ktap_result(!e.nr_ports, "no port in common");
+	ktap_result(!e.nr_ports, "peers without a common port have no list");
 	ktap_result(export_measure(&e, &alone, 1, NULL, &b) == -ENOENT,
-		    "a port that was not probed for both");
+		    "a port that was probed for one peer only is refused");
 	export_close(&e);
 }
 
@@ -329,17 +329,17 @@ static void test_ucx(void)
 	export_open(&e, peers, 1);
 	for (i = 0; i < n; i++)
 		wrong += !e.index[ports[i] - ROCESTEER_SPORT_MIN];
-	ktap_result(!wrong, "all of the block around lane 0");
+	ktap_result(!wrong, "the ports for lanes are the block around lane 0");
 	k = export_ucx(&e, 4, false, ports);
 	ktap_result((int)k > 0 && !export_measure(&e, ports, 4, NULL, &b) &&
-		    b.worst == EXPORT_EVEN, "a factor that is exact");
+		    b.worst == EXPORT_EVEN, "an exact factor for UCX is found");
 	for (factor = 1; factor < k; factor++) {
 		for (i = 0; i < 4; i++)
 			ports[i] = export_ucx_port(factor, i, false);
 		wrong += export_measure(&e, ports, 4, NULL, &b) || b.worst == EXPORT_EVEN;
 	}
-	ktap_result(!wrong, "and the least one");
-	ktap_result(export_ucx(&e, 4, true, ports) == -ENOENT, "other ports, for DEVX");
+	ktap_result(!wrong, "the factor for UCX is the least exact one");
+	ktap_result(export_ucx(&e, 4, true, ports) == -ENOENT, "lanes by DEVX need other ports");
 	ktap_result(export_ucx(&e, 256, false, ports) == 1 && ports[255] == (65472 ^ 255),
 		    "256 lanes: one factor only");
 	export_close(&e);
@@ -354,7 +354,7 @@ static void test_uccl(void)
 
 	ktap_result(export_extra(EXPORT_UCCL, ports) == 512 && ports[0] == 49152 &&
 		    ports[511] == 49152 + 511 && export_extra(EXPORT_JSON, ports) == 1024 &&
-		    !export_extra(EXPORT_PERFTEST, ports), "ports that are probed for a library");
+		    !export_extra(EXPORT_PERFTEST, ports), "each library has its ports to probe");
 	/* The first eight ports have one path more than once. */
 	clear();
 	for (i = 0; i < 64; i++)
@@ -362,7 +362,7 @@ static void test_uccl(void)
 	export_open(&e, peers, 1);
 	ktap_result(export_uccl(&e, ports) == 49152 + 19 && ports[0] == 49152 + 20 &&
 		    ports[7] == 49152 + 27 && !export_measure(&e, ports, 8, NULL, &b) &&
-		    b.worst == EXPORT_EVEN, "the first base that is exact");
+		    b.worst == EXPORT_EVEN, "UCCL gets the first exact base");
 	export_close(&e);
 }
 
@@ -393,10 +393,10 @@ static void test_expected(void)
 	for (paths = 1; paths <= 4; paths++)
 		for (n = 1; n <= 8; n++)
 			right &= fabs(export_expected(paths, n) - by_hand(paths, n)) * 1e6 < 1;
-	ktap_result(right, "chance: as all ways have it");
+	ktap_result(right, "chance: the expectation is the mean over all ways");
 	ktap_result(fabs(export_expected(2, 2) - 1.5) * 1e9 < 1 &&
 		    export_expected(64, 256) > 2 && export_expected(64, 256) < 2.6,
-		    "chance: two of two, and many");
+		    "chance: two of two, and many of many");
 }
 
 int main(void)

@@ -722,32 +722,32 @@ world_is_empty()
 
 ktap_plan 25
 defer fabric_destroy
-check "a fabric, a job, its flows" ready
+check "a fabric, a job and its flows are made" ready
 defer daemon_kill
-check "the daemon, with all paths in use" attempt starts
+check "the daemon starts with all paths in use" attempt starts
 check "a path that loses some packets stays in use" attempt lossy
-check "a spine is dead: its flows leave" attempt dead_spine
-check "nor does it get new ones" attempt is_avoided
-check "it is back: they return" attempt back
-check "the link behind a spine is dead, and back" attempt dead_downlink
-check "a restart while a path is dead" attempt restarts_down
-check "a path that came back in the meantime" attempt restarts_up
-check "routers that do not answer" attempt silent_routers
-check "a device without carrier" attempt no_carrier
-check "routers that limit their ICMP" attempt rate_limits
-check "a path that answered just now dies" attempt was_alive
+check "flows leave a dead spine" attempt dead_spine
+check "a dead spine gets no new flows" attempt is_avoided
+check "flows return to a spine that is back" attempt back
+check "flows leave a dead link behind a spine, and return" attempt dead_downlink
+check "a daemon that restarts while a path is dead keeps flows off the path" attempt restarts_down
+check "a restarted daemon uses a path that came back in the meantime" attempt restarts_up
+check "where routers answer no probe a path is down by its lost data alone" attempt silent_routers
+check "a device without carrier takes no path down" attempt no_carrier
+check "a dead path is found by routers that limit their ICMP" attempt rate_limits
+check "a path that dies right after its answers is taken down" attempt was_alive
 check "a path that flaps is held down longer" attempt backs_off
-check "clients are told" attempt is_monitored
-check "others are not blamed for answers that come by a dead path" attempt way_back
-check "a path is suspected while it is watched" attempt while_watched
-check "the last path dies: others are not held down any longer" attempt last_path
-check "the fabric hashes otherwise: ports are found again" attempt hashes_otherwise
-check "ports that are found late are not another job's" attempt job_is_replaced
-check "a job with some of the paths finds those again" \
+check "monitor prints events, the state at first, and a new daemon" attempt is_monitored
+check "a path is not down because answers come back by a dead path" attempt way_back
+check "a path that loses data while it is watched is taken down" attempt while_watched
+check "when the last path dies the paths that are held down are used again" attempt last_path
+check "ports are found again when the fabric hashes otherwise" attempt hashes_otherwise
+check "ports that are found late are not given to the next job" attempt job_is_replaced
+check "a job with some of the paths finds these paths again" \
 	attempt hashes_otherwise_again
 check "both hosts of a slice load it, whatever their leaf calls the spines" \
 	both_load_a_slice
-check "a job with parallel links, told apart by the leaf" has_links
-check "spines hash otherwise: ports of the links are found again" links_hash_otherwise
-check "nothing is left behind" world_is_empty
+check "a job uses parallel links that the leaf tells apart" has_links
+check "ports of parallel links are found again when spines hash otherwise" links_hash_otherwise
+check "no namespace or device is left" world_is_empty
 ktap_finish

@@ -67,14 +67,14 @@ uninstalled()
 }
 
 ktap_plan 6
-check "make install" installed
-check "commands say which version they are" one_version
-check "completion is where shells look" completion_is_found
-check "paths are those of the installation" names_are_true
+check "make install installs all files" installed
+check "all commands print the same version" one_version
+check "completion is where bash and zsh look" completion_is_found
+check "installed files name the paths of the installation" names_are_true
 if systemd-analyze security --help 2>/dev/null | grep -q -e --offline; then
-	check "the unit is hardened" unit_is_hardened
+	check "systemd-analyze security rates the unit at most 3.0" unit_is_hardened
 else
-	skip "the unit is hardened" "no systemd-analyze"
+	skip "systemd-analyze security rates the unit at most 3.0" "no systemd-analyze"
 fi
-check "make uninstall" uninstalled
+check "make uninstall removes all files" uninstalled
 ktap_finish

@@ -877,51 +877,51 @@ no_ethernet()
 }
 
 ktap_plan 47
-check "a device and a port map" ready
-check "nothing is loaded" empty
-check "nothing is listed, and nothing is shown" lists_nothing
+check "a device and a port map are made" ready
+check "no job is loaded at first" empty
+check "lists without a job are empty, and show fails" lists_nothing
 check "a place that others may change is refused" refuses_a_strangers_place
-check "the hint makes a file system for root alone" says_how_to_mount
-check "what is pinned lacks a table" lacks_a_part rs_tags
-check "what is pinned lacks a program" lacks_a_part set_flow
+check "the hint about a missing BPF file system makes one for root alone" says_how_to_mount
+check "pins without one of the tables are refused" lacks_a_part rs_tags
+check "pins without one of the programs are refused" lacks_a_part set_flow
 check "a job is loaded" loads
-check "a lock is waited for so long, and its holder named" waits_no_longer
-check "what limits the wait for a lock is a number" limit_is_wrong
-check "those that read do not wait for each other" read_together
-check "it is listed and shown" shows
-check "its flows are dealt to paths" shows_flows
-check "nothing is known of them yet" nothing_known
-check "counters are named" counts
-check "refusals leave it as it was" refuses
+check "a lock is waited for up to the limit, and its holder is named" waits_no_longer
+check "a limit for the lock that is no number is refused" limit_is_wrong
+check "commands that read do not wait for each other" read_together
+check "a loaded job is listed and shown" shows
+check "listed flows are dealt to paths" shows_flows
+check "listed flows have no PSN and no acknowledgment yet" nothing_known
+check "stat names all counters" counts
+check "refused commands leave the loaded job as it was" refuses
 check "a second job with all flows of a device is refused" takes_device_once
 check "flows are dealt by the host's place, where that is known" deals_by_place
-check "flows are split where that is possible, or whole" splits_where_possible
-check "with a slice the tables have its paths only" restricts
-check "a slice from a cluster file" from_cluster
-check "links to one spine that are told apart" parallel_links
-check "a slice under one leaf" under_one_leaf
+check "--split auto splits flows only where the order can be restored" splits_where_possible
+check "a job with a slice has only the slice's paths in its tables" restricts
+check "job load takes a slice from a cluster file" from_cluster
+check "a slice names parallel links to one spine" parallel_links
+check "a job whose slice is under one leaf has nothing to steer" under_one_leaf
 check "a slice that the port map does not reach is refused" refuses_slices
-check "what a killed command began is not in the way" begins_anew
+check "a job can be loaded after a killed load of the same job" begins_anew
 check "errors say what to do" says_what_to_do
-check "columns of names that are not ASCII" aligns
-check "what waits for its reader holds up nobody" printing
-check "thousands of flows take few system calls" few_calls
-check "without privileges it stays" unprivileged
-check "each capability is needed, no other is" permissions
-check "who is not root is told" not_root
-check "another namespace sees and changes nothing" other_namespace
-check "it is unloaded" unloads
-check "nothing is left" empty
-check "unload --all" unloads_all
-check "a job whose output is lost is loaded, or unloaded" output_is_lost
-check "a flow that is taken" names_taken
-check "interrupted, a job is loaded or not" interrupted
-check "flows of a job that is not there are freed" frees_flows
-check "whoever reads removes no tables" readers_remove_nothing
-check "paths take flows by their weight" weighs
-check "a path that no port takes is shown" lacks_a_port
-check "the programs run before those that are there" runs_first
-check "and before those that came later, from the next job on" runs_first_again
+check "columns are aligned with names that are not ASCII" aligns
+check "a command that waits for its reader holds no lock" printing
+check "thousands of flows are read with few system calls" few_calls
+check "unload without CAP_NET_ADMIN leaves the job" unprivileged
+check "load and unload need their capabilities and no other" permissions
+check "a user who may not read the pins gets a hint" not_root
+check "another network namespace sees and changes no job" other_namespace
+check "job unload removes the job" unloads
+check "after job unload no table or program is left" empty
+check "job unload --all removes all jobs" unloads_all
+check "a command whose output is lost has loaded or unloaded its job" output_is_lost
+check "a flow that another job has is refused by name" names_taken
+check "an interrupted load leaves a whole job or none" interrupted
+check "flows of a job that is gone are freed" frees_flows
+check "commands that read remove no tables" readers_remove_nothing
+check "paths take listed flows by weight" weighs
+check "job show names a path without a port" lacks_a_port
+check "the programs run before programs that were there" runs_first
+check "the next job load puts the programs before programs that came later" runs_first_again
 check "a device without Ethernet headers is refused" no_ethernet
-check "nothing is left again" empty
+check "in the end no table or program is left" empty
 ktap_finish

@@ -326,25 +326,38 @@ discover=("$rocesteer" --json path discover --dev rs0 --peer "10.1.0.2,10.1.0.3"
 	--out "$ports" --accept-incomplete)
 
 ktap_plan 15
-check "a network device and port map" ready
+check "a network device and a port map are made" ready
 # Its lock and its journal are made in a few calls.
-step=${STEP:-$(few 8 2)} check "slice alloc, the first command of all" \
+step=${STEP:-$(few 8 2)} check "the cluster file is whole after the first slice alloc was killed" \
 	kills cluster_make cluster_is_whole "${alloc[@]}"
-check "slice alloc, a later one" kills cluster_used cluster_is_whole "${alloc[@]}"
-check "slice release" kills cluster_new cluster_is_whole \
+check "the cluster file is whole after slice alloc was killed" \
+	kills cluster_used cluster_is_whole "${alloc[@]}"
+check "the cluster file is whole after slice release was killed" \
+	kills cluster_new cluster_is_whole \
 	"$rocesteer" slice release --job new --cluster "$file"
-step=${STEP:-$(few 12 3)} check "errors of slice alloc" errors cluster_used new_is_there cluster_is_whole "${alloc[@]}"
-step=${STEP:-$(few 1324 331)} check "job load, the first job" kills no_job nothing_is_pinned "${load[@]}"
-check "job load beside another job" kills another_job job_is_whole "${load[@]}"
-check "errors of job load" errors another_and_no_5 is_loaded_5 unload_5 "${load[@]}"
-check "chunk load" kills no_chunks chunks_are_whole \
+step=${STEP:-$(few 12 3)} \
+	check "the cluster file is whole after a system call of slice alloc failed" \
+		errors cluster_used new_is_there cluster_is_whole "${alloc[@]}"
+step=${STEP:-$(few 1324 331)} \
+	check "a killed load of the first job leaves what the next commands can remove" \
+		kills no_job nothing_is_pinned "${load[@]}"
+check "a killed job load leaves a whole job or none beside another job" \
+	kills another_job job_is_whole "${load[@]}"
+check "a job is loaded or not, as said, after a system call of job load failed" \
+	errors another_and_no_5 is_loaded_5 unload_5 "${load[@]}"
+check "a killed chunk load leaves all chunks or none" kills no_chunks chunks_are_whole \
 	"$rocesteer" chunk load --job 5 --chunk-plan "$plan" --ranges "$ranges"
-check "chunk unload" kills chunks chunks_are_whole "$rocesteer" chunk unload --job 5
+check "a killed chunk unload leaves all chunks or none" \
+	kills chunks chunks_are_whole "$rocesteer" chunk unload --job 5
 rocesteer job unload --all >"$dir/log"
-check "job unload" kills one_job nothing_is_pinned "$rocesteer" job unload --job 5
-check "path discover" kills ports_make ports_are_whole "${discover[@]}"
-check "errors of path discover" errors ports_make ports_have_3 ports_are_whole \
+check "a killed job unload leaves what the next commands can remove" \
+	kills one_job nothing_is_pinned "$rocesteer" job unload --job 5
+check "the port map is whole after path discover was killed" \
+	kills ports_make ports_are_whole "${discover[@]}"
+check "the port map is whole after a system call of path discover failed" \
+	errors ports_make ports_have_3 ports_are_whole \
 	"${discover[@]}"
-goes_on=1 check "the daemon" kills daemon_job daemon_begins "$rocesteer" daemon
-check "what it leaves can be unloaded" daemon_ends
+goes_on=1 check "another daemon can start after one was killed" \
+	kills daemon_job daemon_begins "$rocesteer" daemon
+check "the job of killed daemons can be unloaded" daemon_ends
 ktap_finish

@@ -227,7 +227,7 @@ static void test_small(void)
 	ktap_result(sound && placed > ROUNDS / 10 && refused > ROUNDS / 100,
 		    "%u clusters: only idle circuits are moved, to ports that are there",
 		    ROUNDS);
-	ktap_result(counted && moved > ROUNDS / 40, "those that are taken down are counted");
+	ktap_result(counted && moved > ROUNDS / 40, "circuits that are taken down are counted");
 	ktap_result(proven && uneven > ROUNDS / 100, "no flows meet, under uneven leaves too");
 	printf("# placed %u, of these with circuits moved %u, uneven %u; refused %u\n",
 	       placed, moved, uneven, refused);
@@ -284,7 +284,7 @@ static void test_links(void)
 		ok &= links[i] == (i % 4 && i != 3 * 4 + (3 + 2) % 4 &&
 				   i != 5 * 4 + 1);
 	ktap_result(ok && plain.links_per_pair == 1,
-		    "circuits that are idle are links");
+		    "idle circuits are links");
 	ocs_free(&ocs);
 }
 

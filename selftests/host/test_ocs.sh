@@ -452,23 +452,23 @@ kill_nine()
 }
 
 ktap_plan 19
-check "circuits are all to all where the file does not say" defaults
+check "circuits without an entry in the file are all to all" defaults
 check "idle circuits are moved by the driver" moves
-check "the circuits of jobs stay" stays_away_from_jobs
-check "circuits that will do are not moved" stays_as_it_is
-check "two circuits in a lane, under leaves of three sizes" parallel
-check "a job of before there were lanes" before_lanes
-check "no job gets a circuit beside one of a job" pairs_are_not_shared
-check "a driver that fails leaves all as it was" driver_fails
+check "circuits of running jobs are not moved" stays_away_from_jobs
+check "idle circuits that suit the job are not moved" stays_as_it_is
+check "a lane has two circuits under leaves of three sizes" parallel
+check "a job without lanes in the file is checked and released" before_lanes
+check "no job gets a circuit parallel to another job's" pairs_are_not_shared
+check "a driver that fails leaves the file as it was" driver_fails
 check "a driver that runs on is waited for" driver_runs_on
-check "signals end the command when file and circuits agree" ends_in_time
-check "a driver that is late is ended" driver_is_late
-check "a file that cannot be written leaves all as it was" file_fails
-check "not where only its directory cannot be synced" sync_fails
-check "all circuits are set on request" wires
-check "wrong usage" usage
-check "wrong files: file and field are named" wrong_files
-check "what is marked is not used" marks
-check "files fit the schema" schema
-check "commands and their drivers of four processes, killed" kill_nine
+check "a signal ends the command once file and circuits agree" ends_in_time
+check "a driver that exceeds its time limit is ended" driver_is_late
+check "circuits are moved back when the file cannot be written" file_fails
+check "circuits stay moved when only the directory cannot be synced" sync_fails
+check "slice wire sets all circuits" wires
+check "wrong usage of --ocs and slice wire is refused" usage
+check "a wrong file is refused by file and field" wrong_files
+check "marked spines, leaves and circuits are not used" marks
+check "cluster files with circuits fit the schema" schema
+check "file and circuits agree after commands of four processes were killed" kill_nine
 ktap_finish

@@ -164,9 +164,9 @@ gone()
 
 driver=$PWD/selftests/net/ocs.sh
 ktap_plan 5
-check "a fabric" up
-check "circuits are torn: a job has no place" tears
-check "they are moved, and the running job loses no packet" lossless
-check "the fabric is as the file says" agrees
-check "nothing is left" gone
+check "a fabric with circuits is made" up
+check "a job without circuits to a common spine is refused" tears
+check "moved circuits cost a running job no packet" lossless
+check "the circuits of the fabric are those of the file" agrees
+check "no namespace of the fabric is left" gone
 ktap_finish

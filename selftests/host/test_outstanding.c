@@ -111,7 +111,7 @@ static void test_bounds(void)
 		wrong += rocesteer_outstanding_add(&out, 2 * i, 1) != 0;
 	ktap_result(!wrong && rocesteer_outstanding_add(&out, 2 * i, 1) == -ENOSPC &&
 		    !rocesteer_outstanding_pass(&out, 0, &next),
-		    "%u ranges, one more and none is awaited", ROCESTEER_OUTSTANDING_MAX);
+		    "%u ranges are kept, and another one is refused", ROCESTEER_OUTSTANDING_MAX);
 	ktap_result(!rocesteer_outstanding_add(&out, 5, (1 << 23) - 1) &&
 		    rocesteer_outstanding_pass(&out, 5 + (1 << 22), &next) &&
 		    next == 6 + (1 << 22) &&
@@ -120,7 +120,7 @@ static void test_bounds(void)
 		    rocesteer_outstanding_add(&out, 5, 1 << 23) == -ENOSPC &&
 		    rocesteer_outstanding_add(&out, 5, ~0U) == -ENOSPC &&
 		    !rocesteer_outstanding_add(&out, 5, 1),
-		    "nor more PSNs than can be told apart");
+		    "more PSNs than can be told apart are refused");
 }
 
 int main(void)

@@ -248,7 +248,7 @@ static void test_reference(void)
 	ktap_result(equal, "every rank has the sums");
 	hosts[5].window[17] ^= 1;
 	hosts[7].window[999] ^= 1u << 31;
-	ktap_result(wrong(DATA_FLOAT32) == 2, "and a flipped bit shows");
+	ktap_result(wrong(DATA_FLOAT32) == 2, "a flipped bit of a result is noticed");
 	hosts_free();
 	chunk_plan_free(&plan);
 }
@@ -275,7 +275,7 @@ static void test_strange(void)
 		    "a message that comes twice, or to the wrong one, is refused");
 	ktap_result(engine_awaits(hosts[0].engine).rank == 3 &&
 		    engine_awaits(hosts[0].engine).arrival,
-		    "who is waited for is known");
+		    "the engine knows the rank that it waits for");
 	hosts_free();
 	chunk_plan_free(&plan);
 }

@@ -559,39 +559,41 @@ connected()
 }
 
 ktap_plan 30
-check "bad options" bad_options
-check "a token" tokens
-check "without a launcher" no_launcher
-check "rank 0 need not be told where it is" first_alone
-check "mpirun, srun, torchrun" launchers
-check "Slurm's lists of nodes" node_lists
-check "--version" version
-check "a launcher that started another number of ranks" wrong_number_of_ranks
-check "a rank with another size" other_size
-check "a rank with another plan" other_plan
-check "a rank with another type" other_type
-check "a rank in another grid" other_dims
-check "a rank with another group of the switch" other_group
-check "two that say they are the same rank" same_rank_twice
-check "no such device" no_device
-check "and it is told before the others are waited for" forewarns
-check "a rank that never comes" absent
-check "rank 0 that never comes" no_first
+check "wrong options are refused" bad_options
+check "a token has 32 digits, from the environment or a private file" tokens
+check "--rank and --rendezvous are required without a launcher" no_launcher
+check "rank 0 needs no --rendezvous" first_alone
+check "ranks are read from mpirun, srun and torchrun" launchers
+check "Slurm's lists of nodes are read" node_lists
+check "--version prints the version" version
+check "a launcher that started another number of ranks is refused" wrong_number_of_ranks
+check "a rank with another size is refused and named" other_size
+check "a rank with another plan is refused and named" other_plan
+check "a rank with another type is refused and named" other_type
+check "a rank in another grid is refused and named" other_dims
+check "a rank with another group of the switch is refused and named" other_group
+check "two processes with one rank are refused" same_rank_twice
+check "a missing RDMA device is named" no_device
+check "a rank that will fail says so before it waits for others" forewarns
+check "a rank that never comes is named" absent
+check "ranks end when rank 0 never comes" no_first
 if unshare -rn true 2>/dev/null; then
-	check "a rank that meets itself" itself
-	check "rank 0 with an address that is dead" dead_address
+	check "a rank that connects to itself does not take itself for rank 0" itself
+	check "a rank tries the next address of rank 0 when one does not answer" dead_address
 else
-	skip "a rank that meets itself" "no network namespaces"
-	skip "rank 0 with an address that is dead" "no network namespaces"
+	skip "a rank that connects to itself does not take itself for rank 0" \
+		"no network namespaces"
+	skip "a rank tries the next address of rank 0 when one does not answer" \
+		"no network namespaces"
 fi
-check "strangers" strangers
-check "strangers that speak the protocol" without_token
-check "a rank with another token" other_token
-check "a rank that lies" with_token fail
-check "and one that gives up as soon as it is there" with_token fail_at_once
-check "a second rank 0" second_first
-check "a rank that floods" flooded
-check "one address to listen on" one_address
-check "fewer files than ranks" few_files
-check "a rank that is killed" killed
+check "connections that never speak do not hold up the ranks" strangers
+check "hosts without the token take bounded memory and are let go" without_token
+check "a rank with another token is refused" other_token
+check "a message from a rank is printed without control characters" with_token fail
+check "a rank that gives up as soon as it connects is reported" with_token fail_at_once
+check "a second rank 0 is refused" second_first
+check "a rank that floods rank 0 ends the run and costs little CPU" flooded
+check "rank 0 listens on one address only" one_address
+check "rank 0 raises its limit of open files, or says that it is too low" few_files
+check "ranks end when one of them is killed" killed
 ktap_finish

@@ -399,24 +399,24 @@ summed_rank_killed()
 }
 
 ktap_plan 20
-check "collectives" collectives
-check "dimensions of one endpoint, and with one device" odd_grids
-check "a rank that is killed" killed 5 127.0.0.1
-check "rank 0 that is killed" killed 0 localhost
-check "a host that is lost" lost_host 5
-check "rank 0's host that is lost" lost_host 0
-check "a port that goes down" port_down
-check "a rank that stops when others have finished" stopped
-check "a rank that does not send" mute
-check "a rank that cannot connect" not_connected
-check "wrong elements, as JSON" wrong
-check "a GID of RoCE v1" gids
-check "sums of a switch" switch_sums
-check "a switch that refuses the group" switch_refuses
-check "a switch that fails" switch_fails
-check "a switch that does not forget" not_forgotten
-check "sums of the groups of a plan" plan_sums
-check "groups that fail" plan_fails
-check "a plan that switches or hosts do not fit" plan_differs
-check "a rank that is killed while a switch sums" summed_rank_killed
+check "all collectives have right results" collectives
+check "dimensions of one endpoint, and two dimensions on one device, work" odd_grids
+check "ranks end and name the rank that was killed" killed 5 127.0.0.1
+check "ranks end when rank 0 is killed" killed 0 localhost
+check "ranks end and name a host that is lost" lost_host 5
+check "ranks end when rank 0's host is lost" lost_host 0
+check "ranks end and name a port that goes down" port_down
+check "ranks name a rank that stops before it has sent its result" stopped
+check "ranks end and name a rank that does not send" mute
+check "ranks end and name a rank that cannot connect" not_connected
+check "wrong elements are counted in the JSON output" wrong
+check "a GID index that is not of RoCE v2 is refused" gids
+check "a switch's sums are right" switch_sums
+check "a run ends when a switch refuses its group" switch_refuses
+check "the ring runs when a switch fails" switch_fails
+check "a switch that does not unload its group is named" not_forgotten
+check "sums by the groups of a plan are right" plan_sums
+check "groups that fail are left out, and the sums are right" plan_fails
+check "a plan that does not fit switches or hosts is refused" plan_differs
+check "ranks end when one is killed while a switch sums" summed_rank_killed
 ktap_finish

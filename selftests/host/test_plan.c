@@ -207,7 +207,7 @@ static void test_qps(void)
 		    qps[0].qps == 1 && qps[0].imbalance * 3 == 4 &&
 		    qps[1].qps == 3 && qps[1].imbalance * 9 == 10 &&
 		    qps[2].qps == 4 && qps[2].imbalance == 1 && qps[2].always,
-		    "qps: as weights have it");
+		    "qps: the imbalance follows the weights");
 }
 
 static void test_order(void)

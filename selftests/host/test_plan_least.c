@@ -230,9 +230,9 @@ static void test(struct search *s, const char *name, __u32 max_weight,
 	}
 	ktap_result(max_weight > 1 ? fewest >= enough * ROUNDS :
 				     fewest == ROUNDS,
-		    "%s: the fewest pieces, the most whole flows", name);
+		    "%s: a plan has the fewest pieces and the most whole flows", name);
 	ktap_result(least >= enough * fewest && most <= 0.5,
-		    "%s: the least that moves", name);
+		    "%s: a plan moves the least", name);
 	printf("# of %u: %u fewest, of these %u least, others %.2f flows more\n",
 	       ROUNDS, fewest, least, most);
 }

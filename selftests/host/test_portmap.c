@@ -187,7 +187,7 @@ static void test_files(void)
 		    !strcmp(err.message, want), "a missing file is named");
 	ret = portmap_read(dir, &map, &err);
 	snprintf(want, sizeof(want), "%s: Is a directory", dir);
-	ktap_result(ret && !strcmp(err.message, want), "so is a directory");
+	ktap_result(ret && !strcmp(err.message, want), "a directory in place of a file is named");
 }
 
 static bool same(const struct portmap *a, const struct portmap *b)
@@ -221,7 +221,7 @@ static void test_round_trip(void)
 	ktap_result(!ret && map.generation == 4, "writing counts the generation");
 	ret = portmap_read(file, &again, &err);
 	ktap_result(!ret && same(&map, &again) && again.peers[0].qpn_hash,
-		    "what is written is read again");
+		    "a written map is read again");
 	portmap_free(&again);
 	unlink(file);
 	ret = portmap_write(file, &map, &err);
@@ -270,7 +270,7 @@ static void test_split(void)
 		    peer->paths[2].ports[0] == 50001 &&
 		    peer->paths[2].ports[1] == 50004 &&
 		    peer->paths[3].ports[0] == 50000,
-		    "they are sorted by router, then by leaf");
+		    "paths are sorted by router, then by leaf");
 	/* Without the one that has no leaf. */
 	free(peer->paths[0].ports);
 	memmove(peer->paths, peer->paths + 1, 3 * sizeof(*peer->paths));
@@ -279,9 +279,9 @@ static void test_split(void)
 	ktap_result(!ret && map.nr_peers == 2 && map.peers[1].nr_paths == 2,
 		    "peers of a file are kept beside others");
 	ktap_result(!map.peers[0].qpn_hash && map.peers[1].qpn_hash,
-		    "so is it whether queue pairs are hashed on the way to them");
+		    "qpn_hash of a file's peers is kept");
 	ret = portmap_read(file, &old, &err);
-	ktap_result(!ret && same(&map, &old), "the sum is read again");
+	ktap_result(!ret && same(&map, &old), "a map with peers of a file is read again");
 	portmap_free(&old);
 	portmap_free(&map);
 }
@@ -335,14 +335,16 @@ static void test_circuits(void)
 	struct circuits c = {};
 	unsigned int i, sum = 0;
 
-	ktap_result(TELLS(4, "aba", "cdd"), "two links from each of two spines");
-	ktap_result(TELLS(6, "aba", "bab", "ccd"), "one spine has two addresses");
-	ktap_result(TELLS(3, "aaa", "bcb"), "one spine has one link");
-	ktap_result(!TELLS(0, "aaa", "bbb"), "one link from each spine");
-	ktap_result(!TELLS(0, "aaa", "aaa"), "a leaf with one address");
-	ktap_result(!TELLS(0, "aba", "bba"), "a leaf that answers by any interface");
-	ktap_result(!TELLS(0, "aba", "bcc", "ccd"), "so does one with more of them");
-	ktap_result(!TELLS(0, "aba"), "one spine says nothing");
+	ktap_result(TELLS(4, "aba", "cdd"), "two links from each of two spines tell links apart");
+	ktap_result(TELLS(6, "aba", "bab", "ccd"), "a spine with two addresses tells links apart");
+	ktap_result(TELLS(3, "aaa", "bcb"), "one of two spines with one link tells links apart");
+	ktap_result(!TELLS(0, "aaa", "bbb"), "one link from each spine tells no links apart");
+	ktap_result(!TELLS(0, "aaa", "aaa"), "a leaf with one address tells no links apart");
+	ktap_result(!TELLS(0, "aba", "bba"),
+		    "a leaf that answers by any interface tells no links apart");
+	ktap_result(!TELLS(0, "aba", "bcc", "ccd"),
+		    "a leaf that answers by any of three interfaces tells no links apart");
+	ktap_result(!TELLS(0, "aba"), "one spine tells no links apart");
 	make_paths(&peer, 2);
 	for (i = 0; i < 4; i++)
 		sum += circuits_next(&c, &peer, 2);

@@ -732,52 +732,52 @@ defer rm -rf "$dir"
 defer fabric_destroy
 
 ktap_plan 45
-check "a fabric of 2 spines" fabric_create 2
-check "2 spines: every path, as ip route get has it" found4 2
-check "it is gone" world_is_empty
-check "a fabric of 4 spines" fabric_create 4
-check "4 spines: every path, as ip route get has it" found4 4
-check "the same for IPv6, as packets go" found6 4
-check "ports that libraries make by a rule are probed besides" extra_ports
+check "a fabric of 2 spines is made" fabric_create 2
+check "path discover finds 2 spines, and ports as ip route get says" found4 2
+check "the fabric of 2 spines is removed" world_is_empty
+check "a fabric of 4 spines is made" fabric_create 4
+check "path discover finds 4 spines, and ports as ip route get says" found4 4
+check "path discover finds 4 spines by IPv6, and ports as packets go" found6 4
+check "--for adds the ports that libraries derive by a rule" extra_ports
 found "$remote" 4 >/dev/null
-check "a new map counts up the generation" counts_generations
-check "a file that is no port map is kept" keeps_other_files
-check "verify agrees" verifies
-check "verify refuses the map of another host" verify_is_at_home
-check "verify names ports that moved" verify_finds_moved
-check "verify names ports without an answer" verify_unanswered
-check "missing paths are reported, the file is kept" reports_missing
-check "with --paths probing stops early" stops_when_found
+check "writing a port map increments its generation" counts_generations
+check "a file that is no port map is not overwritten" keeps_other_files
+check "path verify accepts a true port map" verifies
+check "path verify refuses the map of another host" verify_is_at_home
+check "path verify names ports that have moved" verify_finds_moved
+check "path verify names ports without an answer" verify_unanswered
+check "missing paths are reported, and the file is kept" reports_missing
+check "probing ends early when --paths are found" stops_when_found
 check "more paths than --paths are reported" more_paths
-check "peers under our leaf are local" is_local
-check "one that listens to RoCE too" is_local_listening
-check "routers that limit their ICMP" survives_rate_limit
-check "a silent spine" silent_spine
-check "silent spines" silent_spines
-check "a leaf hashes without ports" hashes_addresses
+check "peers under the host's own leaf are local" is_local
+check "a local peer that listens on the RoCE port is local" is_local_listening
+check "all paths are found by routers that limit their ICMP" survives_rate_limit
+check "a silent spine is reported, and no map is written" silent_spine
+check "a fabric of silent spines is reported" silent_spines
+check "a leaf that hashes addresses only is reported" hashes_addresses
 check "a map that may be incomplete is refused, unless it is accepted" incomplete
-check "a map is added to, also twice at once" adds
+check "two commands at once can add to one map" adds
 check "a map of another host is not added to" keeps_other_hosts
-check "the lock of a map" locks
-check "peers from a file" peer_files
-check "a silent leaf" silent_leaf
-check "an unreachable peer" unreachable
-check "wrong device" no_device
-check "no route" no_route
-check "an address of our own" own_address
-check "a source that is not ours" no_source
-check "no privilege" no_privilege
-check "a host and a gateway" lone_host
-check "an answer has to quote what cannot be guessed" believes_enough 10.3.0.66
+check "a command waits for the lock of a map, and names its holder" locks
+check "peers are read from a file" peer_files
+check "a silent leaf is reported" silent_leaf
+check "an unreachable peer is reported" unreachable
+check "a missing device is refused" no_device
+check "a peer without a route is refused" no_route
+check "the host's own address is refused as a peer" own_address
+check "a source address of another host is refused" no_source
+check "probing without CAP_NET_RAW is refused" no_privilege
+check "a host with a gateway is made" lone_host
+check "an IPv4 answer must quote the probe's random bits" believes_enough 10.3.0.66
 host=fd00:3::1 peer=fd00:9::9 \
-	check "so has an answer by IPv6" believes_enough fd00:3::66
-check "two answers to one probe are told" tells_of_two_answers
+	check "an IPv6 answer must quote the probe's random bits" believes_enough fd00:3::66
+check "two answers to one probe are reported" tells_of_two_answers
 fabric_destroy
-check "a fabric of 2 spines, with 2 links to each leaf" fabric_create 2 2
+check "a fabric of 2 spines with 2 links to each leaf is made" fabric_create 2 2
 check "parallel links are different paths" finds_links
-check "parallel links are found for ports that libraries make by a rule" extra_links
-check "so they are where a leaf limits its ICMP" finds_links_slowly
-check "verify names ports that take another link" verify_finds_moved_links
+check "parallel links are different paths for the ports of libraries" extra_links
+check "parallel links are different paths where a leaf limits its ICMP" finds_links_slowly
+check "path verify names ports that take another link" verify_finds_moved_links
 check "links that routers do not tell apart are one path" links_look_alike
-check "nothing is left behind" world_is_empty
+check "no namespace of the fabric is left" world_is_empty
 ktap_finish

@@ -80,7 +80,7 @@ int main(void)
 	}
 	ktap_result(sent == PROBES && done == PROBES - 1,
 		    "each probe is sent, and comes back");
-	ktap_result(most <= 4, "it keeps those that wait, not what was sent: %zu",
+	ktap_result(most <= 4, "the queue keeps probes that wait, not those that were sent: %zu",
 		    most);
 	probe_queue_free(queue);
 	return ktap_end();

@@ -44,27 +44,27 @@ static void test_from(__u32 at)
 	begin(at, 100);
 	first = sends(P(40), P(100)) == 1 && !is_asked();
 	ktap_result(first && sends(P(40), P(50)) == 2,
-		    "%#x: what begins with one packet twice is two rounds", at);
+		    "%#x: two repetitions that begin with one packet are two rounds", at);
 
 	begin(at, 100);
 	psn_asked(&psns, P(40), false);
 	first = is_asked() && sends(P(40), P(110)) == 1;
 	psn_asked(&psns, P(60), false);
 	ktap_result(first && sends(P(60), P(110)) == 1,
-		    "%#x: NAKs for one and then another are no two rounds", at);
+		    "%#x: NAKs for two packets are one round each", at);
 
 	begin(at, 100);
 	first = sends(P(40), P(100)) == 1;
 	psn_asked(&psns, P(60), false);
 	ktap_result(first && is_asked() && sends(P(60), P(100)) == 2,
-		    "%#x: a NAK for what a timeout repeated is a second one", at);
+		    "%#x: a NAK for a packet that a timeout repeated is a second round", at);
 
 	begin(at, 100);
 	first = sends(P(40), P(50)) == 1;
 	psn_asked(&psns, P(60), false);
 	ktap_result(first && !sends(P(60), P(100)) &&
 		    sends(P(60), P(100)) == 1,
-		    "%#x: unless it comes before that is sent", at);
+		    "%#x: a NAK before the timeout's packet is sent is no second round", at);
 
 	begin(at, 100);
 	sends(P(40), P(100));
@@ -85,11 +85,11 @@ static void test_from(__u32 at)
 	ktap_result(psn_answers(&psns, P(120), true) == P(99) &&
 		    psn_answers(&psns, P(99 + 65536), true) ==
 		    ROCESTEER_PSN_NONE,
-		    "%#x: data is of the last READ, if it is beyond", at);
+		    "%#x: READ data beyond the last packet acknowledges that packet", at);
 	ktap_result(psn_continues(&psns, P(100)) && psn_continues(&psns, P(0)) &&
 		    !psn_continues(&psns, P(100 + 65536)) &&
 		    !psn_continues(&psns, P(99 - 65536)),
-		    "%#x: a request goes on from what was answered", at);
+		    "%#x: a READ request continues what was answered", at);
 
 	begin(at, 100);
 	sends(P(40), P(100));
@@ -97,7 +97,7 @@ static void test_from(__u32 at)
 		!sends(P(99 - 65536), P(200 - 65536));
 	ktap_result(first && psn_is_new(&psns, P(200 - 65536)) &&
 		    psns.repeats == ROCESTEER_PSN_NONE,
-		    "%#x: what goes on far behind has begun again", at);
+		    "%#x: packets that continue far behind begin a new sequence", at);
 
 	begin(at, 100);
 	sends(P(99), P(100));
@@ -117,6 +117,6 @@ int main(void)
 	psns.next = ROCESTEER_PSN_NONE;
 	ktap_result(psn_answers(&psns, 7, true) == ROCESTEER_PSN_NONE &&
 		    !psn_continues(&psns, 7),
-		    "before the first packet nothing is acknowledged, or goes on");
+		    "before the first packet no packet is acknowledged or continued");
 	return ktap_end();
 }

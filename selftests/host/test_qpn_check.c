@@ -143,20 +143,21 @@ static void test_verdicts(unsigned int paths)
 	struct model linear = { .fabric = LINEAR, .paths = paths };
 	struct model sprayed = { .fabric = SPRAYED, .paths = paths };
 
-	judges("hash of ports", ports, QPN_NO_MATTER, NEVER);
+	judges("a hash of ports is recognised", ports, QPN_NO_MATTER, NEVER);
 	ports.loss = 20;
-	judges("hash of ports, with loss", ports, QPN_NO_MATTER, NEVER);
+	judges("a hash of ports is recognised with loss", ports, QPN_NO_MATTER, NEVER);
 	ports.change = 60;
-	judges("hash of ports, with another seed then", ports, QPN_NO_MATTER, NEVER);
-	judges("hash of queue pairs", pairs, QPN_HASHED, 5000);
-	judges("linear hash of queue pairs", linear, QPN_HASHED, 5000);
-	judges("packets are sprayed", sprayed, QPN_SPRAYED, 5000);
+	judges("a hash of ports is recognised when its seed changes", ports, QPN_NO_MATTER, NEVER);
+	judges("a hash of queue pairs is recognised", pairs, QPN_HASHED, 5000);
+	judges("a linear hash of queue pairs is recognised", linear, QPN_HASHED, 5000);
+	judges("spraying is recognised", sprayed, QPN_SPRAYED, 5000);
 	pairs.loss = 5;
-	judges("hash of queue pairs, with loss", pairs, QPN_HASHED, 1000);
+	judges("a hash of queue pairs is recognised with loss", pairs, QPN_HASHED, 1000);
 	pairs.change = 60;
-	judges("hash of queue pairs, with another seed then", pairs, QPN_HASHED, 1000);
+	judges("a hash of queue pairs is recognised when its seed changes",
+	       pairs, QPN_HASHED, 1000);
 	sprayed.loss = 5;
-	judges("packets are sprayed, with loss", sprayed, QPN_SPRAYED, 1000);
+	judges("spraying is recognised with loss", sprayed, QPN_SPRAYED, 1000);
 }
 
 /* Where fewer ports are known than are asked. */
@@ -166,7 +167,8 @@ static void test_few_ports(void)
 	struct model five_tuple = { .fabric = FIVE_TUPLE, .paths = 2 };
 
 	ktap_result(misjudged(hashed, 2, QPN_HASHED) * 5000 <= RUNS &&
-		    !misjudged(five_tuple, 2, QPN_NO_MATTER), "two ports are known");
+		    !misjudged(five_tuple, 2, QPN_NO_MATTER),
+		    "two known ports are enough for a verdict");
 }
 
 static void test_probe(void)
@@ -181,20 +183,24 @@ static void test_probe(void)
 	probe_build(&qpn, &sock, addr, PROBE_QPN, 2, 50000, 0xfa3c69e1, 1);
 	probe_build(&leaf, &sock, addr, PROBE_QPN_LEAF, 2, 50000, 0x3c69e1, 1);
 	memcpy(&bth, qpn.data + PROBE_UDP_HEADER, sizeof(bth));
-	ktap_result(!memcmp(&bth.dqpn, "\0\x3c\x69\xe1", 4), "24 bits of the queue pair");
+	ktap_result(!memcmp(&bth.dqpn, "\0\x3c\x69\xe1", 4),
+		    "a probe has 24 bits of the queue pair number");
 	ktap_result(qpn.ttl == 2 && leaf.ttl == 3 && qpn.len < leaf.len &&
-		    path.len < qpn.len && leaf.len == PROBE_MAX, "TTL and length");
-	ktap_result(!memcmp(path.data, qpn.data, 4), "ports are the same");
+		    path.len < qpn.len && leaf.len == PROBE_MAX,
+		    "probes have their TTL and length");
+	ktap_result(!memcmp(path.data, qpn.data, 4),
+		    "probes of a path and a queue pair have equal ports");
 	memcpy(answer.peer, addr, 16);
 	answer.len = qpn.len;
 	memcpy(answer.quote, qpn.data, qpn.len);
 	ktap_result(probe_match(&qpn, &answer) == PROBE_OURS &&
 		    probe_match(&path, &answer) == PROBE_OTHER &&
-		    probe_match(&leaf, &answer) == PROBE_OTHER, "an answer is to one probe");
+		    probe_match(&leaf, &answer) == PROBE_OTHER, "an answer matches one probe only");
 	answer.len = PROBE_UDP_HEADER;
 	ktap_result(probe_match(&qpn, &answer) == PROBE_SHORT &&
 		    probe_match(&path, &answer) == PROBE_OTHER &&
-		    probe_match(&leaf, &answer) == PROBE_OTHER, "also with a short quote");
+		    probe_match(&leaf, &answer) == PROBE_OTHER,
+		    "an answer with a short quote matches one probe only");
 }
 
 int main(void)

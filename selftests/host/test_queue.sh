@@ -229,18 +229,18 @@ assert cluster["queue"]' Documentation/cluster.schema.json "$file"
 }
 
 ktap_plan 14
-check "jobs wait in the order that is asked for" orders
-check "the first one without a place holds the others back" blocks
-check "with the fewest GPUs first, small ones pass" fewest_first
-check "in backfill what has a place passes" backfill
-check "a job that waits can be taken back" withdraws
-check "a slice for a job that waits is of the size it waits for" alloc_of_a_waiting_job
+check "jobs wait in the order of --order" orders
+check "the first job without a place holds the others back" blocks
+check "with the fewest GPUs first small jobs pass" fewest_first
+check "in backfill jobs that have a place pass" backfill
+check "a waiting job can be withdrawn" withdraws
+check "slice alloc for a waiting job takes the size that it waits for" alloc_of_a_waiting_job
 check "circuits are moved for a job that waits" moves_circuits
-check "what was started before a failure is said" says_what_it_started
-check "what a job lacks is not read from the file" lacks_its_own
+check "jobs that were started before a failure are reported" says_what_it_started
+check "the reason why a job waits is not read from the file" lacks_its_own
 check "a job that fits no empty cluster is not queued" never_fits
-check "nor one that circuits cannot be moved for" never_fits_circuits
-check "wrong usage" usage
-check "wrong files: file and field are named" wrong_files
-check "files fit the schema" schema
+check "a job without a number of lanes on circuits is not queued" never_fits_circuits
+check "wrong usage of slice submit and queue is refused" usage
+check "a wrong file is refused by file and field" wrong_files
+check "cluster files with a queue fit the schema" schema
 ktap_finish

@@ -19,5 +19,5 @@ nothing_is_left()
 
 ktap_plan 2
 check "commands print what README.md says" selftests/readme.py
-check "nothing is left" nothing_is_left
+check "the commands of README.md leave nothing" nothing_is_left
 ktap_finish

@@ -259,20 +259,20 @@ no_module()
 }
 
 ktap_plan 12
-check "wrong usage" usage
-check "what is no group file" no_json
-check "fields that are missing or unknown" fields
-check "values out of range" values
-check "ranks" ranks
-check "leaves and the root" leaves
-check "a group for each spine of a job" plan
-check "links of a leaf to one spine are told apart" plan_of_links
-check "a group for a job below a leaf" plan_below_a_leaf
-check "each GPU has its share of the memory" shares
-check "jobs that have no groups" no_plan
+check "wrong usage of reduce is refused" usage
+check "a file that is no group is refused" no_json
+check "missing and unknown fields are refused by name" fields
+check "values out of range are refused by field" values
+check "wrong ranks are refused" ranks
+check "wrong leaves and roots are refused" leaves
+check "reduce plan makes a group for each spine of a job" plan
+check "reduce plan tells links of a leaf to one spine apart" plan_of_links
+check "reduce plan makes one group for a job below a leaf" plan_below_a_leaf
+check "reduce plan gives each GPU its share of the memory" shares
+check "reduce plan refuses jobs that cannot have groups" no_plan
 if [[ -e /sys/module/rocesteer_reduce ]]; then
-	skip "without the module" "the module is loaded"
+	skip "reduce without the module says so" "the module is loaded"
 else
-	check "without the module" no_module
+	check "reduce without the module says so" no_module
 fi
 ktap_finish

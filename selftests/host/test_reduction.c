@@ -45,13 +45,14 @@ static void test_read(void)
 		groups.group->switches == 3 && !strcmp(groups.group->at[1].name, "leaf2") &&
 		!strcmp(groups.group->at[2].option, " --spine 1") &&
 		reduction_have_routers(&groups);
-	ktap_result(right, "a plan of leaves and a root %s", err.message);
+	ktap_result(right, "a plan of leaves and a root is read %s", err.message);
 	right = !read_plan(PLAN("{\"group\":5," SIZES "\"ranks\":[" RANK0 "," RANK0 "]}"), &other,
 			   &err) &&
 		other.group->root == GROUP_NO_ROOT && other.group->switches == 1 &&
 		!reduction_have_routers(&other);
-	ktap_result(right, "a plan of one leaf %s", err.message);
-	ktap_result(reduction_hash(&groups) != reduction_hash(&other), "they are told apart");
+	ktap_result(right, "a plan of one leaf is read %s", err.message);
+	ktap_result(reduction_hash(&groups) != reduction_hash(&other),
+		    "two plans have different hashes");
 	reduction_free(&other);
 	reduction_free(&groups);
 }
@@ -71,7 +72,8 @@ static void test_hash(void)
 	groups.group->root++;
 	differs &= reduction_hash(&groups) != first;
 	groups.group->root--;
-	ktap_result(differs && reduction_hash(&groups) == first, "a field makes a difference");
+	ktap_result(differs && reduction_hash(&groups) == first,
+		    "each field changes the hash of a plan");
 	reduction_free(&groups);
 }
 
@@ -184,14 +186,14 @@ static void test_share(void)
 		for (bytes = 4; bytes < 1ull << 34; bytes = (bytes * 5 / 3 + 4) / 4 * 4)
 			for (message = 256; message <= 1 << 20; message *= 4)
 				right &= is_dealt(bytes, parts, message, 256);
-	ktap_result(right, "parts are elements, and about as large");
+	ktap_result(right, "parts of a buffer are whole elements, and about as large");
 	ktap_result(reduction_share(1 << 20, 4, 4096 * 4, 4096) == 1 << 18 &&
 		    reduction_share(1000000, 2, 10000, 1000) == 500000 &&
 		    reduction_share(1001000, 2, 10000, 1000) == 500000 &&
 		    reduction_share(1001000, 2, 100000, 1000) == 501000 &&
 		    reduction_share(4000, 3, 100000, 1000) == 1332 &&
 		    reduction_share(4, 2, 4096, 4096) == 4,
-		    "they are messages, packets, or elements");
+		    "parts of a buffer are whole messages, packets or elements");
 }
 
 int main(void)

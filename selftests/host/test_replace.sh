@@ -254,15 +254,15 @@ after_restart()
 }
 
 ktap_plan 16
-check "a device and port maps" ready
-check "a job with eight flows over four paths" loads
-check "a path that is no longer in the map is left" leaves_a_path
-check "a path that is in the map again is taken" takes_a_path
+check "a device and port maps are made" ready
+check "a job with eight flows over four paths is loaded" loads
+check "flows leave a path that is no longer in the map" leaves_a_path
+check "flows take a path that is in the map again" takes_a_path
 check "the same map moves nothing" keeps_flows
 check "flows of peers that are no longer in the map are forgotten" forgets_peers
 check "another owner or actuator, or a job that is not loaded, is refused" refuses_others
 check "programs are replaced, and flows keep their paths" new_programs
-check "packets are steered whenever prog load is killed" survives
+check "packets are steered when prog load is killed at any moment" survives
 check "programs stay without a job until they are let go" stay_and_go
 check "tables of another layout are refused, and stay" refuses_layouts
 check "the daemon loads jobs from files, and tells bad ones" at_start

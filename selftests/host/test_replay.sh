@@ -372,22 +372,22 @@ assert len(xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("rect")) == 1
 }
 
 ktap_plan 18
-check "flows of a job share a link" contention_within_a_job
+check "flows of a job contend for a link" contention_within_a_job
 check "hierarchical patterns go from server to server" hierarchical_patterns
-check "in slices jobs meet themselves only" contention_within_slices
+check "jobs in slices contend with themselves only" contention_within_slices
 check "two jobs slow each other while both run" contention_between_jobs
 check "source routing keeps links up apart" routes_by_source
-check "links are the circuits that a leaf has" counts_circuits
+check "the links of a leaf are its circuits" counts_circuits
 check "balanced flows keep off each other" balances
-check "the queue has its orders, and blocks" orders
-check "in backfill small jobs pass" backfill
-check "99 % of the jobs keep to P99" most_keep_to_p99
-check "fragmentation, and jobs without a place" fragmentation
+check "the queue follows its order, and blocks" orders
+check "small jobs pass in backfill" backfill
+check "P99 is the time within which 99 % of the jobs complete" most_keep_to_p99
+check "fragmentation and jobs without a place are counted" fragmentation
 check "jobs share no pair of leaf and spine" pairs_are_not_shared
-check "circuits are moved" moves_circuits
-check "wrong traces: file, line and field are named" wrong_traces
-check "wrong usage" usage
-check "traces are made up, by seed" makes_traces
-check "traces are made up as in the paper" makes_traces_of_the_paper
+check "circuits are moved for jobs without a place" moves_circuits
+check "a wrong trace is refused by file, line and field" wrong_traces
+check "wrong usage of slice replay and trace is refused" usage
+check "a seed determines a generated trace" makes_traces
+check "--like paper generates sizes and durations as in the paper" makes_traces_of_the_paper
 check "policies compare on 5000 jobs" policies_compare
 ktap_finish

@@ -313,9 +313,9 @@ static void test_small(void)
 		sound &= is_sound(&slice, gpus) && apply(&slice, true);
 		slice_free(&slice);
 	}
-	ktap_result(refusal, "%u fabrics: refused as by trying all", ROUNDS);
+	ktap_result(refusal, "%u fabrics: jobs are refused as by a search of all places", ROUNDS);
 	ktap_result(inside, "under one leaf no place has a smaller objective");
-	ktap_result(sound, "what is given is free, in order, and no flows meet");
+	ktap_result(sound, "allocated servers and links were free, in order, and no flows meet");
 	ktap_result(missed * 100 < seen[2], "of places over leaves less than 1 %% are missed");
 	printf("# server %u, leaf %u, vclos %u, missed %u, ", seen[0], seen[1], seen[2],
 	       missed);

@@ -949,42 +949,42 @@ schema()
 }
 
 ktap_plan 38
-check "slices are as designed" as_designed
-check "they are listed and shown" lists_and_shows
+check "slice alloc makes the designed slices" as_designed
+check "slices are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
-check "they are released, once" releases
-check "servers by name, several times" servers_by_name
-check "servers that cannot be had" refuses_servers
+check "a slice can be released once" releases
+check "servers can be chosen by name, and again for the same job" servers_by_name
+check "servers that cannot be had are refused" refuses_servers
 check "a job takes the most lanes that divide it" sizes_that_divide
-check "leaves of a job have different numbers of servers" uneven
-check "and of links in a lane" uneven_links
+check "the leaves of a job may have different numbers of servers" uneven
+check "the leaves of a job may have different numbers of links in a lane" uneven_links
 check "a size that has no lanes is refused, with the nearest ones" no_lanes
-check "servers that were chosen may have no lanes" may_meet
-check "jobs of before there were lanes" before_lanes
+check "flows of chosen servers may meet where there are no lanes" may_meet
+check "jobs without lanes in the file are read" before_lanes
 check "refusals name their cause, and are in the journal" refuses
-check "wrong usage" usage
-check "wrong files: file and field are named" wrong_files
+check "wrong usage of slice is refused" usage
+check "a wrong file is refused by file and field" wrong_files
 check "a job that disagrees with itself is refused" jobs_agree_with_themselves
-check "no file, or no JSON" no_file
-check "what is marked is not given" marks
-check "several links per pair" several_links
-check "jobs share no pair" pairs_are_not_shared
+check "a missing file and a file without JSON are refused" no_file
+check "marked servers and spines are not allocated" marks
+check "a leaf and a spine may have several links" several_links
+check "jobs share no pair of leaf and spine" pairs_are_not_shared
 check "unknown fields and the file's mode stay" keeps_the_unknown
-check "unknown fields are told of" tells_of_the_unknown
-check "owner and group of the file may go on" keeps_the_owner
-check "who may not write is told that root is not needed" needs_no_root
-check "a symbolic link stays" follows_links
-check "the journal is mended" mends_the_journal
-check "its lines may be long" long_lines
+check "unknown fields are reported" tells_of_the_unknown
+check "owner, group and mode of the file stay, whoever writes it" keeps_the_owner
+check "a user who may not write the file is told that root is not needed" needs_no_root
+check "a file behind a symbolic link is replaced there" follows_links
+check "a journal with a cut line and a decision that was not taken is repaired" mends_the_journal
+check "a journal may have long lines" long_lines
 check "a full disk leaves the file as it was" full_disk
-check "one controller waits for another, a reader does not" waits_for_the_lock
-check "it waits so long, and says for whom" waits_no_longer
-check "who may not write the file cannot lock it" not_for_strangers
-check "nor does a controller wait for another's reader" not_for_readers
+check "a controller waits for the lock of another, a reader does not" waits_for_the_lock
+check "slice waits for the lock up to the limit, and names its holder" waits_no_longer
+check "a user who may not write the file cannot lock it" not_for_strangers
+check "a controller does not wait for another user's reader" not_for_readers
 check "flows that meet are named with their link" checks_flows
-check "patterns are checked" checks_patterns
+check "slice check counts the contention of patterns" checks_patterns
 check "two flows of one GPU meet on its link up" checks_links_up
-check "flows to one spine meet, by several cables too" checks_cables
-check "commands of four processes are killed" kill_nine
-check "files fit the schema" schema
+check "flows to one spine meet over several cables too" checks_cables
+check "the file stays whole when commands of four processes are killed" kill_nine
+check "cluster files fit the schema" schema
 ktap_finish

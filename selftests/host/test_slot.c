@@ -116,7 +116,8 @@ static void test_mutant(const char *directory, const char *name)
 	}
 	if (pid > 0)
 		waitpid(pid, &status, 0);
-	ktap_result(pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status), "%s: found", name);
+	ktap_result(pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status),
+		    "the fault %s is found", name);
 }
 
 static void test_mutants(char *self)

@@ -438,21 +438,21 @@ nothing_left()
 }
 
 ktap_plan 15
-check "a controller and two nodes" ready
-check "nothing is loaded" over
-check "a job gets its slice, on each node, and gives it back" runs
-check "a job that does not ask gets none" not_asked
-check "a job that is cancelled gives it back" cancelled
-check "a job that is requeued gives it back, and gets one again" requeued
-check "without links a job is held and says why" no_links
-check "what cannot be held ends and says why" no_links_at_once
-check "a node that cannot load refuses the job" no_port
-check "a node that is late is not blamed for another's failure" late
-check "rocesteer-perf by srun" perf
-check "options are passed to job load" passes_options
-check "a node dies: the others and the slice are free" node_dies
-check "the controller's scripts may run again" again
+check "slurmctld and two nodes start" ready
+check "no slice is allocated at first" over
+check "a job gets its slice on each node, and releases the slice" runs
+check "a job without --rocesteer gets no slice" not_asked
+check "a cancelled job releases its slice" cancelled
+check "a requeued job releases its slice and gets another" requeued
+check "a job without links is held with a reason" no_links
+check "a job that cannot be held ends with a reason" no_links_at_once
+check "a node whose job load fails refuses the job" no_port
+check "a node that is late is not blamed for the failure of another node" late
+check "rocesteer-perf runs by srun" perf
+check "options of the plugin are passed to job load" passes_options
+check "other nodes and the slice are free after a node has died" node_dies
+check "the controller's scripts can run twice for a job" again
 [[ ! ${TRY:-} ]] || bash -c "$TRY"
 ((!ktap_failed)) || tail -n 40 "$dir"/*.log
-check "nothing is left" nothing_left
+check "no process and no file of Slurm is left" nothing_left
 ktap_finish

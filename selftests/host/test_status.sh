@@ -430,39 +430,39 @@ gone()
 
 ktap_plan 25
 defer fabric_destroy
-check "a fabric, a job, its daemon" ready
+check "a fabric, a job and its daemon are made" ready
 defer daemon_kill
-check "a healthy host: one job, and no finding" shows_the_job
-check "rounds of packets that were sent again are counted" counts_what_is_sent_again
-check "a program of others is first" not_first
-check "the programs are not attached" not_served
-check "a path without a port" without_port
-check "a path that is held down" path_is_down
-check "the fabric hashes otherwise" stale
+check "a healthy host has one job and no finding" shows_the_job
+check "status counts rounds of packets that were sent again" counts_what_is_sent_again
+check "status finds another program before rocesteer's" not_first
+check "status finds programs that are not attached" not_served
+check "status finds a path without a port" without_port
+check "status finds a path that is held down" path_is_down
+check "status finds ports that a fabric has moved" stale
 check "job load refuses a map that is not of the fabric" load_refuses_stale
 check "job load goes on where nobody answers" load_warns_without_answers
-check "the map is another host's" foreign
-check "the map was written again" changed
-check "the programs are another version's" other_version
-check "the daemon was killed, or does not run" daemon_is_dead
-check "a job wants the module" wants_the_module
+check "status finds the port map of another host" foreign
+check "status finds a port map that was written again" changed
+check "status finds programs of another version" other_version
+check "status finds a daemon that was killed or does not run" daemon_is_dead
+check "status finds a job that needs the module" wants_the_module
 if command -v ethtool >/dev/null; then
-	check "GRO of UDP is on" gro_is_on
+	check "status finds GRO of UDP" gro_is_on
 else
-	skip "GRO of UDP is on" "ethtool is not installed"
+	skip "status finds GRO of UDP" "ethtool is not installed"
 fi
 if command -v nft >/dev/null; then
-	check "rules against UDP port 4791" firewall
-	check "connections of it are tracked" tracks
+	check "status finds firewall rules against UDP port 4791" firewall
+	check "status finds connection tracking of UDP port 4791" tracks
 else
-	skip "rules against UDP port 4791" "nft is not installed"
-	skip "connections of it are tracked" "nft is not installed"
+	skip "status finds firewall rules against UDP port 4791" "nft is not installed"
+	skip "status finds connection tracking of UDP port 4791" "nft is not installed"
 fi
-check "what was not looked at" says_what_it_did_not_see
-check "a table is nearly full" fills_up
-check "a job file whose job is not loaded" is_to_be_loaded
-check "the bundle has what it says" is_packed
-check "a record goes with its job" forgets
-check "the device is gone" gone
-check "with nothing loaded there is nothing wrong" silent
+check "status says which checks could not be made" says_what_it_did_not_see
+check "status finds a table that is nearly full" fills_up
+check "status finds a job file whose job is not loaded" is_to_be_loaded
+check "the bundle has the files that it lists" is_packed
+check "the record of a job is removed with the job" forgets
+check "status finds a device that is gone" gone
+check "a host without jobs has no finding" silent
 ktap_finish

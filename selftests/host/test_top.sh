@@ -129,11 +129,11 @@ lists_have_lines()
 }
 
 ktap_plan 7
-check "a device and a job" ready
-check "the group that is the least even is first" worst_first
-check "bytes have a unit where a person reads" in_units
-check "a terminal has what fits, below the headings" fits
-check "a terminal that gets another size shows the same again" resizes
-check "names have wide characters" wide
-check "long lists on a terminal" lists_have_lines
+check "a device and a job are made" ready
+check "top shows the most uneven group first" worst_first
+check "top shows bytes with a unit on a terminal" in_units
+check "top shows as many lines as the terminal has" fits
+check "top draws again when the terminal changes its size" resizes
+check "top aligns names with wide characters" wide
+check "lists on a terminal break no line" lists_have_lines
 ktap_finish

@@ -271,15 +271,15 @@ fabric_load
 defer eval "[[ ! -e $fabric_state ]] || $fabric down"
 check "RDMA writes cross the spines" rdma_crosses_spines
 check "all hosts write to all others" all_write_to_all
-check "IPv4: the first hop names the leaf" first_hop_is_leaf 4 10.255.0.1
-check "IPv6: the first hop names the leaf" first_hop_is_leaf 6 fd00:255::1
-check "IPv4: routers choose the spine that they announce" oracle_agrees
-check "IPv4: probes pass the spine that answers" counters_agree 4 10.255.1. 1042
-check "IPv6: probes pass the spine that answers" counters_agree 6 fd00:255:1:: 1062
-check "a seed decides the paths, and decides them again" seed_changes_paths
+check "the first hop answers IPv4 probes by the leaf's address" first_hop_is_leaf 4 10.255.0.1
+check "the first hop answers IPv6 probes by the leaf's address" first_hop_is_leaf 6 fd00:255::1
+check "IPv4 probes pass the spine that ip route get names" oracle_agrees
+check "IPv4 probes pass the spine that answers" counters_agree 4 10.255.1. 1042
+check "IPv6 probes pass the spine that answers" counters_agree 6 fd00:255:1:: 1062
+check "a seed determines all paths" seed_changes_paths
 check "every spine is on some port's path" all_spines_used
 check "a link that is cut is silent, with carrier" cut_link_is_silent
-check "a link that is slow marks what may be marked, drops nothing" slow_link_marks
+check "a slow link marks packets that may be marked, and drops none" slow_link_marks
 check "a second fabric is refused" refused "$fabric" up
-check "down leaves nothing behind" down_leaves_nothing
+check "fabric.sh down leaves no namespace or device" down_leaves_nothing
 ktap_finish

@@ -122,7 +122,7 @@ fabric_load
 defer fabric_down
 check "path discover finds 8 paths" finds_all
 check "packets take the links that the port map says" takes_its_links
-check "path verify agrees" verifies
-check "the fabric counts bytes by link" counts_links
-check "routers with one address: 2 paths" looks_alike
+check "path verify accepts the ports of parallel links" verifies
+check "fabric.sh counts bytes by parallel link" counts_links
+check "path discover finds 2 paths where routers have one address" looks_alike
 ktap_finish

@@ -128,11 +128,11 @@ unloads()
 
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
 ktap_plan 7
-check "four hosts with two NICs" up
+check "four hosts with two NICs are made" up
 check "a job is loaded with the chunks of a plan" loads
 check "each of 10,000 packets has the class of its chunk" captured
-check "as many are counted, by class and dimension" counted
-check "queues get them by their class" queued
-check "of queue pairs that are gone nothing is kept" forgotten
+check "job show counts as many packets by class and dimension" counted
+check "queues get packets by their class" queued
+check "no tags are kept of queue pairs that are gone" forgotten
 check "unloading leaves nothing" unloads
 ktap_finish

@@ -231,19 +231,19 @@ down()
 
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
 ktap_plan 14
-check "eight hosts with two NICs" up
-check "all-reduce, int32 and float32" all_reduce
-check "reduce-scatter and all-gather" halves
-check "fewer elements than ranks" uneven
+check "eight hosts with two NICs are made" up
+check "an all-reduce is right in int32 and float32" all_reduce
+check "reduce-scatter and all-gather are right" halves
+check "chunks with few elements are reduced right" uneven
 check "writes go where the ranges say" ranges
-check "the columns of nccl-tests" table
-check "a rank that is killed" killed 5 "rank 5 (10.1.0.6) has ended"
-check "rank 0 that is killed" killed 0 "rank 0 (10.1.0.1) has ended"
-check "a rank that stops" stopped
-check "a NIC that is cut off" cut_off
-check "a rank with another size, or plan" one_differs
-check "a missing NIC" no_nic
-check "a rank that does not come" absent
+check "the table has the columns of nccl-tests" table
+check "ranks end and name a rank that was killed" killed 5 "rank 5 (10.1.0.6) has ended"
+check "ranks end and name rank 0 when it was killed" killed 0 "rank 0 (10.1.0.1) has ended"
+check "ranks end and name a rank that stops" stopped
+check "ranks end and name the dimension of a NIC that is cut off" cut_off
+check "a rank with another size or plan is named" one_differs
+check "a missing NIC is named" no_nic
+check "a rank that does not come is named" absent
 check "no queue pair, memory or namespace is left" \
 	eval "nothing_left && down"
 ktap_finish

@@ -178,13 +178,13 @@ up()
 reduce_prepare
 ktap_plan 8
 defer reduce_down
-check "two leaves of two hosts, two spines, and a job on them" up
+check "two leaves of two hosts, two spines and a job are made" up
 ((!ktap_failed)) || exit
-check "a switch that has no room for all groups of a job gets none" no_room
+check "a switch without memory for all groups of a job takes none" no_room
 check "switches give the job's groups their memory" load_all
 check "an All-Reduce joins the groups" runs
-check "a group that fails costs one run, and is left out" group_fails
-check "the job's groups are unloaded, but for the one that was" unload_all
+check "a group that fails costs one run, and is left out of the next" group_fails
+check "unload removes the job's groups, and reports one that is gone" unload_all
 check "an All-Reduce loads groups that are not there" loads_itself
-check "nothing is left behind" reduce_down
+check "no group, module or namespace is left" reduce_down
 ktap_finish

@@ -69,14 +69,14 @@ reduce_prepare
 ktap_plan $((4 + ${#counts[@]} * ${#sizes[@]} * 4 + ${#places[@]} * ${#losses[@]} +
 	2 * ${#trees[@]} + ${#tree_places[@]} * ${#losses[@]}))
 defer reduce_down
-check "eight hosts below a leaf" up
+check "eight hosts below a leaf are made" up
 ((!ktap_failed)) || exit
-check "one element" one_element
-check "4 hosts, fp32, $long bytes" sums 4 type=fp32 bytes="$long" iterations=2
+check "one element is summed" one_element
+check "4 hosts sum $long bytes of fp32" sums 4 type=fp32 bytes="$long" iterations=2
 for n in "${counts[@]}"; do
 	for type in "${types[@]}"; do
 		for bytes in "${sizes[@]}"; do
-			check "$n ranks, $type, $bytes bytes" \
+			check "$n ranks sum $bytes bytes of $type" \
 				sums "$n" type="$type" bytes="$bytes" packets=8 timeout=19
 		done
 	done
@@ -85,24 +85,25 @@ i=0
 for place in "${places[@]}"; do
 	for loss in "${losses[@]}"; do
 		read -r -a those <<<"$(few "${types[i++ % 4]}" "${types[*]}")"
-		check "$loss % is lost: $place" lost 4 "$place" "$loss" "${those[@]}"
+		check "sums are right with $loss % loss: $place" \
+			lost 4 "$place" "$loss" "${those[@]}"
 	done
 done
 fabric_down
 
 for tree in "${trees[@]}"; do
 	read -r l h <<<"$tree"
-	check "$l leaves of $h hosts and a spine" tree_and_observer "$l" "$h"
-	check "$l x $h: all types" tree_types
+	check "$l leaves of $h hosts and a spine are made" tree_and_observer "$l" "$h"
+	check "$l x $h hosts sum all types" tree_types
 	[[ $tree == "${trees[0]}" ]] || { fabric_down; continue; }
 	for place in "${tree_places[@]}"; do
 		for loss in "${losses[@]}"; do
 			read -r -a those <<<"$(few "${types[i++ % 4]}" "${types[*]}")"
-			check "$l x $h: $loss % is lost: $place" \
+			check "$l x $h hosts sum with $loss % loss: $place" \
 				lost $((l * h)) "$place" "$loss" "${those[@]}"
 		done
 	done
 	fabric_down
 done
-check "nothing is left behind" reduce_down
+check "no group, module or namespace is left" reduce_down
 ktap_finish

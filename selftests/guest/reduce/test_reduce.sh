@@ -263,56 +263,56 @@ spine()
 reduce_prepare
 ktap_plan 38
 defer reduce_down
-check "eight hosts below a leaf" up
+check "eight hosts below a leaf are made" up
 ((!ktap_failed)) || exit
-check "raw inputs are noticed, by ranks and by the observer" lane_is_noticed
-check "a ring is right" ring_is_right
+check "ranks and observer notice raw inputs" lane_is_noticed
+check "a ring has right results" ring_is_right
 check "the observer watches the leaf" observe comes
-check "minimum and maximum" min_and_max
-check "16 ranks on 8 hosts, MTU 1024, one packet a message" \
+check "minimum and maximum are right" min_and_max
+check "16 ranks on 8 hosts sum with MTU 1024 and one packet a message" \
 	sums 16 type=fp16 bytes=40002 mtu=1024 packets=1 window=4
-check "4 hosts: each sends its buffer once" sends_once
-check "two groups and a ring side by side" side_by_side
-check "IPv6" sums "4 0 6" type=fp32 bytes=132308
+check "each of 4 hosts sends its buffer once" sends_once
+check "two groups and a ring run side by side" side_by_side
+check "groups sum over IPv6" sums "4 0 6" type=fp32 bytes=132308
 vlan="VLAN"
 if fabric_has_host_netns; then
 	check "$vlan" vlan
 else
 	skip "$vlan" "hosts share a namespace"
 fi
-check "a packet socket sees inputs" tapped
-check "the bridge floods" flooded
-check "packets are lost, doubled and out of order" \
+check "a packet socket at the switch sees inputs with their virtual queue pairs" tapped
+check "sums are right while the bridge floods" flooded
+check "sums are right with lost, doubled and reordered packets" \
 	disturbed "before delay 2ms 1ms loss 0.5% duplicate 2%" \
 	sums 4 type=fp32 bytes=131072 "${quick[@]}"
-check "bits flip" corrupted
-check "a rank waits, and no packet is sent twice" straggler
+check "sums are right with flipped bits" corrupted
+check "no packet is sent twice while one rank waits" straggler
 
-check "a group is unloaded in the middle" in_the_middle group_unload
-check "a group is unloaded on the move" on_the_move group_unload
+check "a ring takes over when their group is unloaded in the middle" in_the_middle group_unload
+check "a ring takes over when their group is unloaded on the move" on_the_move group_unload
 for how in in_the_middle on_the_move; do
-	check "the module goes and comes ${how//_/ }, and the group" $how module_reload
-	check "that group is unloaded" group_unload
+	check "a ring takes over when the module is reloaded ${how//_/ }" $how module_reload
+	check "the group of the failed run is unloaded" group_unload
 done
-check "a link of the switch goes down in the middle" in_the_middle link_down
-check "that group is unloaded" group_unload
-check "broken packets and a stranger's are dropped" strangers
+check "a ring takes over when a link of the switch goes down" in_the_middle link_down
+check "the group of the failed run is unloaded" group_unload
+check "broken packets and packets of other hosts are dropped" strangers
 check "ranks that disagree poison the group" odd
 check "a forged packet poisons the group" in_the_middle forged
-check "that group is unloaded" group_unload
-check "a rank dies" rank_dies
-check "without a group nothing arrives" no_group
+check "the group of the failed run is unloaded" group_unload
+check "the other ranks end when a rank dies" rank_dies
+check "without a group no input arrives, and a ring runs" no_group
 
-check "a group is not loaded twice" twice
+check "a group is refused a second time" twice
 check "an unprivileged user is refused" unprivileged
 check "namespaces have groups of their own" namespaces
-check "nothing is held" nothing_held
+check "no memory of groups is in use in the end" nothing_held
 fabric_down
 
-check "four hosts below leaves of their own" spine
-check "the spine sums" sums 4 type=fp32 bytes=132308
-check "the spine sums IPv6" sums "4 0 6" type=bf16 bytes=132308
-check "the spine sums, 1 % is lost" \
+check "four hosts below leaves of their own are made" spine
+check "a spine sums for leaves that do not" sums 4 type=fp32 bytes=132308
+check "a spine sums over IPv6" sums "4 0 6" type=bf16 bytes=132308
+check "a spine sums with 1 % loss" \
 	disturbed "all loss 1%" sums 4 type=fp32 bytes=132308 "${quick[@]}"
-check "nothing is left behind" reduce_down
+check "no group, module or namespace is left" reduce_down
 ktap_finish

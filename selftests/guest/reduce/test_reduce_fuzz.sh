@@ -138,13 +138,13 @@ said=$(mktemp)
 defer rm "$said"
 echo "${0##*/} begins" >/dev/kmsg
 defer down
-check "a switch of ${#ends[@]} ports has the module" up_with_module
+check "a switch of ${#ends[@]} ports and the module are up" up_with_module
 check "of $((rounds * batch)) packets, many mutated, only right sums leave" fuzz_all
-check "results, nudges and other packets did leave" \
+check "results, nudges and other packets left the switch" \
 	some results nudges strangers ended
-check "each reason to refuse a packet was there" reasons
-check "$messages netlink messages are answered, some of them right" answered
-check "their groups can be unloaded" groups_end
+check "each reason to refuse a packet occurred" reasons
+check "$messages netlink messages are answered, some with success" answered
+check "groups of netlink messages can be unloaded" groups_end
 check "the module can be removed" module_is_gone
 check "the kernel did not complain" kernel_quiet
 ktap_finish

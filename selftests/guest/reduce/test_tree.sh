@@ -195,43 +195,44 @@ other_spine()
 reduce_prepare
 ktap_plan $((25 + ${#places[@]} * ${#losses[@]}))
 defer reduce_down
-check "two hosts below each of two leaves" first_up
+check "two hosts below each of two leaves are made" first_up
 ((!ktap_failed)) || exit
-check "sums of all types" types_of sums 4 bytes=132308
-check "minimum and maximum" sums 4 type=fp16 op=min bytes=8196 packets=1
+check "sums of all types are right" types_of sums 4 bytes=132308
+check "minimum is right" sums 4 type=fp16 op=min bytes=8196 packets=1
 check "uplinks, downlinks and hosts carry the buffer once" sends_once
-check "IPv6" sums "4 0 6" type=fp32 bytes=132308
+check "leaves and spine sum over IPv6" sums "4 0 6" type=fp32 bytes=132308
 for place in "${places[@]}"; do
 	for loss in "${losses[@]}"; do
-		check "$loss % is lost: $place" disturbed "$place loss $loss% seed 3" \
+		check "sums are right with $loss % loss: $place" \
+			disturbed "$place loss $loss% seed 3" \
 			some_lost "$loss" sums 4 type=fp32 bytes=132308 iterations=8 "${quick[@]}"
 	done
 done
-check "packets are doubled and out of order" \
+check "sums are right with doubled and reordered packets" \
 	disturbed "all delay 2ms 1ms duplicate 2%" sums 4 type=fp32 bytes=131072 "${quick[@]}"
-check "a rank waits, and no packet is sent twice" straggler
-check "a leaf forgets the group in the middle" in_the_middle forgets leaf0
-check "the leaf is told again" remembers leaf0 --leaf 0
-check "that group is unloaded" group_unload
-check "the spine forgets the group on the move" on_the_move forgets spine0
-check "the spine is told again" remembers spine0 --spine 0
-check "that group is unloaded" group_unload
+check "no packet is sent twice while one rank waits" straggler
+check "a ring takes over when a leaf unloads the group in the middle" in_the_middle forgets leaf0
+check "the leaf takes the group again" remembers leaf0 --leaf 0
+check "the group of the failed run is unloaded" group_unload
+check "a ring takes over when the spine unloads the group on the move" on_the_move forgets spine0
+check "the spine takes the group again" remembers spine0 --spine 0
+check "the group of the failed run is unloaded" group_unload
 for how in in_the_middle on_the_move; do
-	check "the module goes and comes ${how//_/ }, and the group" $how module_reload
-	check "that group is unloaded" group_unload
+	check "a ring takes over when the module is reloaded ${how//_/ }" $how module_reload
+	check "the group of the failed run is unloaded" group_unload
 done
-check "a link of the spine goes down and comes up" in_the_middle spine_link_down
-check "that group is unloaded" group_unload
-check "a rank dies" rank_dies
-check "a leaf does not sum: the spine drops inputs" without_switch leaf0 spine0
-check "the spine does not sum: leaves drop parts" without_switch spine0 leaf1
-check "groups that are there are joined again" joins
+check "a ring takes over when a link of the spine goes down" in_the_middle spine_link_down
+check "the group of the failed run is unloaded" group_unload
+check "the other ranks end when a rank dies" rank_dies
+check "the spine drops inputs of a leaf that does not sum" without_switch leaf0 spine0
+check "leaves drop parts from a spine that does not sum" without_switch spine0 leaf1
+check "a loaded group can be joined by several runs" joins
 check "a host cannot send in the place of its leaf or the root" pretends
 fabric_down
 
-check "four hosts below leaves and spines, two each" up 2 2 2
-check "four groups over two spines side by side" side_by_side
-check "a spine forgets its group, and the next run goes by the other" other_spine
+check "four hosts below two leaves and two spines are made" up 2 2 2
+check "four groups over two spines run side by side" side_by_side
+check "the next run takes the other spine when one has lost its group" other_spine
 fabric_down
-check "nothing is left behind" reduce_down
+check "no group, module or namespace is left" reduce_down
 ktap_finish

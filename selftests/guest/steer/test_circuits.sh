@@ -265,11 +265,11 @@ ends()
 
 fabric=selftests/net/fabric.sh
 ktap_plan 7
-check "a fabric with circuits as the file says" up
+check "a fabric has the circuits of the file" up
 check "two jobs start, each on a spine of its own" jobs_start
-check "for a third there are no circuits to one spine" refused
-check "one is moved for it: the others lose nothing and stay where they are" moves
-check "what was moved has its rate limit" limited
-check "the third runs, and the others do not feel it" runs
-check "all is as it was sent; unloaded, nothing is left" ends
+check "a third job lacks circuits to a common spine" refused
+check "a circuit is moved for the third job, and the others lose no packet" moves
+check "moved circuits keep their rate limit" limited
+check "the third job runs, and packets of all jobs stay on their own circuits" runs
+check "all bytes arrive as sent, and unloading leaves nothing" ends
 ktap_finish

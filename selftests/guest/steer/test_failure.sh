@@ -342,14 +342,14 @@ unload()
 }
 
 ktap_plan 10
-check "a fabric, its port map, daemons and jobs" up
-check "a spine is silent: split flows are off it in time" attempt silent
-check "nothing else has moved" moved_least
-check "it is back: it is used again, once it was held down" attempt returns
-check "every byte arrived, no completion had an error" attempt write_end
+check "a fabric, its port map, daemons and jobs are up" up
+check "split flows leave a silent spine in time" attempt silent
+check "no piece on another path has moved" moved_least
+check "a spine that is back is used again after its hold-down" attempt returns
+check "every byte arrives in spite of a silent spine, without a failed completion" attempt write_end
 check "a path that loses some packets is lossy, not down" attempt loses_some
 check "a NIC without carrier says nothing about paths" attempt no_carrier
-check "after $flaps flaps all is as before, and every byte arrived" attempt flap
-check "the fabric hashes otherwise: back on plan" attempt hashes_otherwise
+check "after $flaps flaps all paths are used, and every byte arrives" attempt flap
+check "traffic is on plan again after the fabric hashes otherwise" attempt hashes_otherwise
 check "the jobs are unloaded" unload
 ktap_finish

@@ -90,9 +90,9 @@ unload()
 
 fabric=selftests/net/fabric.sh
 ktap_plan 5
-check "a fabric with two links to a spine, and port maps of all hosts" up
+check "a fabric with two links to each spine and port maps of all hosts are made" up
 check "a job has two lanes over one spine" slice
-check "its slice is loaded on the hosts" load
-check "no link has two flows of a step" steps_are_free
-check "unloaded, nothing is left" unload
+check "the slice of the job is loaded on all hosts" load
+check "no link carries two flows of a step" steps_are_free
+check "unloading leaves nothing" unload
 ktap_finish

@@ -260,17 +260,17 @@ unloaded()
 # share a namespace nobody answers.
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
 ktap_plan 13
-check "four hosts under four leaves" up
-check "their jobs are cgroups" jobs_load
-check "an MPI program runs on them" sums
-check "its own checks say that every sum is right" right
-check "all of it went over the fabric" enough
-check "each rank has flows, which were learnt" owned
-check "each flow took its planned path, and no other" on_plan
+check "four hosts under four leaves are made" up
+check "a job by cgroup is loaded on each host" jobs_load
+check "an MPI program runs on all hosts" sums
+check "the MPI program finds every sum right" right
+check "all bytes of the sums crossed the fabric" enough
+check "each rank has flows that the module learnt" owned
+check "each flow took its planned path only" on_plan
 check "every RC packet was steered" all_steered
-check "none was lost, or out of sequence" lossless
+check "no packet was lost or out of sequence" lossless
 check "flows go with their processes" gone
-check "rocesteer-perf by mpirun" perf
-check "with another number of ranks" perf_of_three
+check "rocesteer-perf runs by mpirun" perf
+check "rocesteer-perf refuses a wrong number of ranks of mpirun" perf_of_three
 check "unloading leaves nothing" unloaded
 ktap_finish

@@ -83,11 +83,11 @@ local_peer()
 
 ktap_plan 8
 check "a port map is found" steer_up --rate 40mbit --host-rate 80mbit
-check "it has all paths" all_paths
-check "it names the destination leaf" leaf_found
-check "it agrees with ip route get for every port" agrees
-check "path verify agrees" verify
-check "path verify tells when ports have moved" verify_after_reseed
+check "the port map has all paths" all_paths
+check "the port map names the destination leaf" leaf_found
+check "the port map agrees with ip route get for every port" agrees
+check "path verify accepts the port map" verify
+check "path verify reports ports that have moved" verify_after_reseed
 check "a path without a port is reported" too_many
 check "a peer under the same leaf is local" local_peer
 ktap_finish

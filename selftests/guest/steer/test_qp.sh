@@ -137,7 +137,7 @@ own_label()
 	local before
 
 	before=$(module_stat qp_own_label)
-	forget && traffic_start -q 2 -s 65536 -n 300 --flow_label 4660 || return
+	observe_forget && traffic_start -q 2 -s 65536 -n 300 --flow_label 4660 || return
 	busywait 20000 all_are own-label || { flows_of 0; traffic_kill; return 1; }
 	traffic_wait || return
 	[[ $(passed | cut -d ' ' -f 3 | uniq) == 53812 ]] &&
@@ -305,22 +305,22 @@ namespace_goes()
 }
 
 ktap_plan 14
-check "a fabric, its port map and its judges" ready
-check "without the module it is refused" refused_without_module
-check "packets leave by the planned ports and paths, past no program" by_label
-check "programs of another job see that nobody has rewritten them" untouched
-check "shares go with their queue pairs" flows_are_gone
-check "shares of reconnected and failed queue pairs" shares
-check "an application's own label stays" own_label
+check "a fabric and its port map are made, and observed" ready
+check "--actuator qp is refused without the module" refused_without_module
+check "packets of labelled queue pairs take the planned ports and paths, past no program" by_label
+check "programs of another job leave labelled packets as they are" untouched
+check "shares of paths end with their queue pairs" flows_are_gone
+check "each connected queue pair has one share, also after reconnects and failures" shares
+check "a label that an application chose stays" own_label
 check "labels of UCX's lanes and of rdma_cm are steered" unchosen_labels
-check "--keep-labels leaves the labels of UCX's lanes and of rdma_cm" kept_labels
-check "queue pairs met connected are not steered, and why" late_job
-check "listed flows" listed
+check "with --keep-labels the labels of UCX's lanes and of rdma_cm stay" kept_labels
+check "queue pairs that were connected before the job are not steered, with a reason" late_job
+check "flows listed by --flow get their labels" listed
 check "by default rxe's packets are steered" auto
 check "unloading leaves nothing" unloaded
 if fabric_has_host_netns; then
-	check "and so does a namespace that goes" namespace_goes
+	check "a network namespace that goes leaves nothing" namespace_goes
 else
-	skip "and so does a namespace that goes" "rxe knows none here"
+	skip "a network namespace that goes leaves nothing" "rxe knows none here"
 fi
 ktap_finish

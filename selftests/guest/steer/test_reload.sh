@@ -116,14 +116,14 @@ nothing_left()
 }
 
 ktap_plan 6
-check "a fabric and its port map" up
-check "split traffic, and packets that wait" flow_on
-check "$reloads jobs go and come meanwhile" come_and_go
-check "every byte has arrived" write_end
+check "a fabric, its port map and a daemon are up" up
+check "split flows send, and packets wait for others" flow_on
+check "jobs go and come $reloads times under traffic" come_and_go
+check "every byte arrives while jobs go and come" write_end
 if fabric_has_host_netns; then
 	check "a device that is reset is steered again" reset
 else
 	skip "a device that is reset is steered again" "rxe knows no namespaces here"
 fi
-check "nothing is left" nothing_left
+check "unloading leaves nothing" nothing_left
 ktap_finish

@@ -17,7 +17,7 @@ slower()
 }
 
 ktap_plan 3
-check "a fabric and its port map" up
-check "one queue pair is split over all paths, and nothing is out of order" exact
+check "a fabric and its port map are made" up
+check "one queue pair is split over all paths, and no packet is out of order" exact
 check "a path 5 ms slower than the others costs no NAK and no rate" slower
 ktap_finish

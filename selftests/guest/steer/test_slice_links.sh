@@ -199,12 +199,12 @@ unload()
 
 fabric=selftests/net/fabric.sh
 ktap_plan 8
-check "a fabric, and port maps of all hosts" up
+check "a fabric and port maps of all hosts are made" up
 check "two jobs get slices under the same leaves, of different sizes" slices
 check "a host that lacks a path of the slice says so" unreachable
 check "the slices are loaded on the hosts" load
 check "no link has two flows of a step that is free of contention" steps_are_free
-check "a job takes as long as alone, on its own links only" undisturbed
-check "unloaded, nothing is left" unload
-check "by ECMP it suffers from the other job" ecmp
+check "a job in a slice takes as long as alone, on its own links only" undisturbed
+check "unloading leaves nothing" unload
+check "by ECMP the other job delays a job by 30 % or more" ecmp
 ktap_finish

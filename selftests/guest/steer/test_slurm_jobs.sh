@@ -176,12 +176,12 @@ unloaded()
 
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
 ktap_plan 7
-check "two hosts under two leaves" up
-check "slurmctld, and slurmd on both" slurm_up
-check "a job of Slurm runs on them" runs
-check "its flows are told by its cgroup, and are the slice's" owned
-check "its switches had memory to sum for it" reserved
-check "no packet took another link" on_slice
-check "the job over, nothing is loaded" busywait 180000 unloaded
+check "two hosts under two leaves are made" up
+check "slurmctld and two slurmd start" slurm_up
+check "a job of Slurm runs on both hosts" runs
+check "flows of Slurm's job are learnt by cgroup and use its slice" owned
+check "switches of the slice have reserved memory for the job's groups" reserved
+check "no packet took a link outside the slice" on_slice
+check "nothing is loaded when the job is over" busywait 180000 unloaded
 ((!ktap_failed)) || tail -n 30 "$dir"/*.log
 ktap_finish

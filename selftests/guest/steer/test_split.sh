@@ -270,23 +270,23 @@ reads_lossy()
 }
 
 ktap_plan 19
-check "a fabric and its port map" up
-check "who splits without the daemon is told so" without_daemon
-check "one queue pair is split over all paths, and nothing is out of order" exact
-check "its pieces are equal" shared_out
+check "a fabric and its port map are made" up
+check "job load --split fewest says that the daemon does not run" without_daemon
+check "one queue pair is split over all paths, and no packet is out of order" exact
+check "the pieces of a split flow are equal" shared_out
 check "a path 5 ms slower than the others costs no NAK" slower
-check "the same where the peer says that it restores the order" told
-check "and for a flow that is given by its number" by_flow
-check "which is whole again when the peer does so no more" withdrawn
-check "without the resequencer it costs NAKs" disordered
-check "a flow whose peer does not say so stays whole" untold
-check "with 1 % loss all arrives" lossy
-check "READ data is split too, nothing is asked for again" reads
-check "its pieces are equal: paths carry the same to 1 %" read_evenly
-check "the same where the requester says that it restores the order" reads_told
-check "one that does not say so gets it by one path" reads_untold
-check "without the resequencer data is asked for again" reads_disordered
-check "bits of the BTH that cannot tell all paths are refused" few_bits
-check "others do as well" other_bits
-check "with 1 % loss all of it arrives" reads_lossy
+check "a flow is split when its peer says that it resequences" told
+check "a flow listed by --flow is split when its peer resequences" by_flow
+check "a listed flow is whole again when its peer no longer resequences" withdrawn
+check "splitting without the resequencer costs NAKs" disordered
+check "a flow whose peer does not resequence stays whole" untold
+check "all bytes of a split flow arrive with 1 % loss" lossy
+check "READ data is split, and no request is repeated" reads
+check "paths carry equal shares of READ data, to 1 %" read_evenly
+check "READ data is split when the requester says that it resequences" reads_told
+check "READ data takes one path when the requester does not resequence" reads_untold
+check "READ requests are repeated without the resequencer" reads_disordered
+check "job load refuses bits of the BTH that cannot express all paths" few_bits
+check "flows and READ data are split with other bits of the BTH" other_bits
+check "all READ data arrives with 1 % loss" reads_lossy
 ktap_finish

@@ -212,17 +212,17 @@ killed()
 }
 
 ktap_plan 13
-check "a fabric and its port map" steer_up --rate 40mbit --host-rate 80mbit
+check "a fabric and its port map are made" steer_up --rate 40mbit --host-rate 80mbit
 check "flows of a cgroup spread over the paths" by_cgroup
-check "flows go with their queue pairs" flows_are_gone
-check "a job that calls the module keeps it" module_is_pinned
+check "flows end with their queue pairs" flows_are_gone
+check "a loaded job keeps the module from being unloaded" module_is_pinned
 check "unloading leaves nothing" unloaded
 check "a job tags queue pairs that were connected before the module came" late_job
-check "without the module: all flows of a device" by_device
-check "without the module: listed flows" by_flow
-check "the usual tools show it" tools
-check "flows of other processes are left alone" untagged
-check "and so are queue pairs of others with the same peer" rival
+check "--all steers all flows of a device without the module" by_device
+check "--flow steers listed flows without the module" by_flow
+check "bpftool shows programs, flows and counters" tools
+check "flows of other processes stay as they are" untagged
+check "queue pairs of other processes with the same peer stay as they are" rival
 check "killed processes leave no share" killed
-check "traffic goes on while jobs and the module come and go" churn
+check "no packet is lost while jobs and the module come and go" churn
 ktap_finish

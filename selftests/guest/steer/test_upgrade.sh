@@ -212,17 +212,17 @@ leaves_nothing()
 }
 
 ktap_plan 10
-check "a fabric and its port map" steer_up --rate 40mbit --host-rate 80mbit
+check "a fabric and its port map are made" steer_up --rate 40mbit --host-rate 80mbit
 check "the module is installed" install
 check "jobs are loaded" load_jobs
 check "programs are replaced under traffic" under_traffic keeps_paths new_programs
-check "programs go on without the module, and call it again" \
+check "programs steer without the module, and call it again" \
 	under_traffic keeps_paths without_module
 check "the module is replaced under traffic, where no other namespace has it" \
 	under_traffic keeps_paths new_module 0002
 check "a job gets another port map under traffic, and the old one again" \
 	under_traffic other_map
-check "flows that were adopted end with their queue pairs" adopted_flows_end
-check "flows that are split are whole meanwhile, and split again" split_flows
+check "adopted flows end with their queue pairs" adopted_flows_end
+check "split flows are split again after the module was replaced" split_flows
 check "unloading leaves nothing" leaves_nothing
 ktap_finish
