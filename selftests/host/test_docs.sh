@@ -8,6 +8,17 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . packaging/completion/rocesteer
 rocesteer=${ROCESTEER:-build/rocesteer}
 
+# The threat model names checks as proofs.
+named_checks_exist()
+{
+	local name status=0
+
+	while IFS= read -r name; do
+		grep -rqF -- "${name//\"/}" selftests || { echo "no check $name"; status=1; }
+	done < <(tr -s '\n ' ' ' <Documentation/security.rst | grep -oE '"[^"]+"')
+	return "$status"
+}
+
 # Words of a section of a help text: names SECTION <TEXT
 names()
 {
@@ -223,13 +234,14 @@ one_status()
 	(($(statuses | wc -l) > 20)) && [[ ! $more ]]
 }
 
-ktap_plan 8
+ktap_plan 9
 check "every command has the same text for help and --help" help_everywhere
 check "rocesteer(8) and --help agree" main_page_is_complete
 check "the other manual pages and --help agree" pages_are_complete
 check "all pages are correct reStructuredText" pages_are_correct
 check "an option means the same in all commands" one_vocabulary
 check "an error code has one exit status" one_status
+check "checks that security.rst names exist" named_checks_exist
 check "bash completes objects, verbs, options and values" bash_completes
 if command -v zsh >/dev/null; then
 	check "zsh completes objects, verbs, options and values" zsh_completes
