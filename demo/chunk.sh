@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Collectives over two dimensions, on hosts with a NIC in each: the same
-# All-Reduce by the baseline and by Themis, against what their plans predict.
+# Collectives over two dimensions, on hosts with a NIC in each: the same All-Reduce by the
+# baseline and by Themis, compared with the predictions of their plans.
 #
 #	make demo-chunk [DEMO="GRID.."]		4x2 and 4x4 by default
 #
-# Writes build/demo/chunk: report.json, GRID.svg, and what was measured.
+# Writes build/demo/chunk: report.json, GRID.svg, and the measurements.
 
 set -euo pipefail
 
@@ -23,8 +23,8 @@ done
 rm -rf "$out"
 mkdir -p "$out"
 selftests/vm/build
-# By the clock of instructions, what comes out does not depend on the machine. It
-# has to be right while the CPU sleeps as well: the links are slow.
+# By the clock of instructions results do not depend on the machine. The clock has to be right
+# while the CPU sleeps, as the links are slow.
 ROCESTEER_ACCEL=${ROCESTEER_ACCEL:-icount,sleep=off} selftests/vm/run --kernel 7.2 \
 	--mem 3072 --timeout 7200 -- demo/chunk-guest "$out" "$@"
 demo/chunk.py "$out"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # shared with demo/guest
 #
-# What is wrong with the links of the demonstration, if anything.
+# Faults of the demonstration's links
 #
 # healthy  nothing
 # dead     the link between the first leaf and the first spine loses all packets, both

@@ -2,14 +2,14 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # shared with demo/guest
 #
-# The policies of the demonstration: who chooses the way of a packet.
+# Policies of the demonstration: who chooses the path of a packet
 #
 # ecmp          the switches, from the ports that RDMA takes; one queue pair per
 #               connection, here and unless told otherwise
 # ecmp-2qp .. ecmp-8qp  the same with more queue pairs per connection
-# spray         spray.bpf.c: each packet the next path, order is nobody's care
+# spray         spray.bpf.c: each packet takes the next path, in no order
 # spray-order   the same, and the module of rocesteer restores the order
-# reps          spray.bpf.c: each packet a path that was good before; order likewise
+# reps          spray.bpf.c: each packet takes a path that was good before; order likewise
 #
 # rocesteer, with its daemon:
 #
@@ -33,14 +33,14 @@ policy_qps()
 	esac
 }
 
-# Does rocesteer choose the paths, with its daemon?
+# rocesteer chooses the paths, with its daemon.
 policy_is_ours()
 {
 	[[ $1 =~ ^(least|place.*|label.*|fewest|all)$ ]]
 }
 
-# Seconds that a run may take, with the time to start. Spraying may take for ever:
-# rxe drops what is ahead of its turn and goes back.
+# Time limit of a run in seconds. Spraying may never end, because rxe drops packets ahead of
+# their turn and goes back.
 policy_patience()
 {
 	case $1 in
@@ -49,10 +49,9 @@ policy_patience()
 	esac
 }
 
-# N, where queue pairs wait 4.096 us * 2^N for an acknowledgment: 34 s, which packets
-# may spend in queues. Sprayed 1 s, which is long in the queues: it is all that
-# finds out about what rxe dropped at the end of a message. Where a link is dead 4 s:
-# it is what finds out about that.
+# N: queue pairs wait 4.096 us * 2^N for an acknowledgment. 34 s covers all queues. With
+# spraying 1 s, which is long in the queues, because only the timer notices that rxe dropped
+# the end of a message. With a dead link 4 s, because only the timer notices it.
 policy_ack_timeout()
 {
 	case $1-${links:-} in
@@ -62,8 +61,8 @@ policy_ack_timeout()
 	esac
 }
 
-# What "job load" is told. Of what others spray rocesteer restores the order: what it
-# makes of the ports is overwritten behind it.
+# Options of "job load". For other sprayers rocesteer restores the order only; its ports are
+# overwritten behind it.
 job_options()
 {
 	case $1 in
@@ -75,7 +74,7 @@ job_options()
 	esac
 }
 
-# Once per fabric: cgroups and port maps of all hosts.
+# Once for each fabric: cgroups and port maps of all hosts
 policies_prepare()
 {
 	local i
@@ -88,8 +87,8 @@ policies_prepare()
 	discover
 }
 
-# Addresses of the other hosts. Those under the same leaf are local in the port map:
-# a place under the leaf is told by them.
+# Addresses of the other hosts. Those under the same leaf are local in the port map, and tell
+# the host's place under the leaf.
 other_hosts()
 {
 	local i
@@ -138,7 +137,7 @@ policy_stop()
 	[[ $1 == spray ]] || jobs_unload
 }
 
-# Keep what rocesteer daemon has planned, while the queue pairs are there.
+# Keep the daemon's plans while the queue pairs exist.
 policy_sample()
 {
 	policy_is_ours "$policy" || return 0
@@ -146,7 +145,7 @@ policy_sample()
 	busywait 20000 plans_settle || die "plans do not settle"
 }
 
-# Nothing is sent before traffic_go: all that can change is the plans.
+# Nothing is sent before traffic_go, so only plans can change.
 plans_settle()
 {
 	local i pids=() before=$plans
@@ -160,8 +159,8 @@ plans_settle()
 	[[ $plans == "$before" ]]
 }
 
-# port_map HOST: the port map of its job. Of links that differ the operator says so,
-# here of the one that links_break makes slow: it counts half where it is on the way.
+# port_map HOST: the port map of its job. The operator has to declare slow links: the one of
+# links_break has half the weight.
 port_map()
 {
 	local map=$ports/$1.json
@@ -199,7 +198,7 @@ jobs_load()
 	[[ $1 != label-* ]] || devices_are_bare
 }
 
-# What hardware sends passes no program: neither may what is steered as hardware is.
+# Packets of hardware pass no program, so those of labelled queue pairs must not either.
 devices_are_bare()
 {
 	local i net
@@ -226,12 +225,12 @@ jobs_unload()
 		host_exec $i rocesteer job unload --job $((i + 1)) >/dev/null
 	done
 	((${#daemons[@]})) || return 0
-	# Not kill: the jobs of this shell are the wrappers that they run in.
+	# Not kill: the jobs of this shell are wrappers of the programs.
 	pkill -TERM -x rocesteer
 	wait "${daemons[@]}" || :
 }
 
-# The port maps as commands of "bpftool batch": of each path the first port.
+# The first port of each path in the port maps, as commands of "bpftool batch"
 spray_table()
 {
 	jq -r --arg map "$pins/spray_ports" '

@@ -5,9 +5,9 @@
 #
 #	make demo-reduce [DEMO="HOSTS|LEAVESxHOSTS.."]	4 8 2x2 2x4 by default
 #
-# HOSTS are at one switch; LEAVESxHOSTS are below leaves, with a spine for each host of a leaf.
-# Writes build/demo/reduce.json, build/demo/reduce.svg, and to build/demo/reduce what was
-# measured.
+# HOSTS are at one switch; LEAVESxHOSTS are below leaves, with a spine for each host of a
+# leaf. Writes build/demo/reduce.json, build/demo/reduce.svg, and measurements to
+# build/demo/reduce.
 
 set -euo pipefail
 

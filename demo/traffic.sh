@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # shared with demo/guest
 #
-# The traffic of the demonstration. A pattern is who sends to whom, and when. What is
-# sent is chosen such that an ideal network takes about the same time for all of them.
+# Traffic of the demonstration. A pattern says who sends to whom, and when. An ideal network
+# takes about the same time for all patterns.
 #
 # permutation   each host to the one in its place under the next leaf
 # all-to-all    each host to every other, the next one first
@@ -19,9 +19,9 @@
 # hierarchical  all-to-all: to hosts of the same leaf what is for their places, then to
 #               those of the same place, with each step one leaf further
 #
-# It is selftests/net/writes.c's, a process for each host, which sleeps until it has
-# something to do and checks every byte that arrives. It holds itself back after a
-# message of each queue pair, which does not count; then all of it begins at one time.
+# The traffic is that of selftests/net/writes.c: a process for each host, which sleeps until
+# it has work, and checks every byte that arrives. It stops after a message of each queue
+# pair, which does not count; then all hosts begin at one time.
 
 # Bytes of a message: some packets of 4 KiB for each queue pair of any policy.
 pattern_message()
@@ -67,8 +67,8 @@ pattern_flows()
 	esac
 }
 
-# shift_flows DISTANCE SHARE STEP [GROUP]: each host to the one at a distance, counted
-# round in groups of so many
+# shift_flows DISTANCE SHARE STEP [GROUP]: each host to the one at a distance, counted in a
+# circle of GROUP hosts
 shift_flows()
 {
 	local group=${4:-$((leaves * hosts))} i
@@ -106,8 +106,8 @@ fold_flows()
 	done
 }
 
-# partner_flows DISTANCE STEP: of so many parts of the data, counted without the hosts
-# that have given theirs away
+# partner_flows DISTANCE STEP: so many parts of the data, without the hosts that have given
+# theirs away
 partner_flows()
 {
 	local i
@@ -122,8 +122,8 @@ folded_host()
 	echo $(($1 < rest ? 2 * $1 : $1 + rest))
 }
 
-# Mbit/s of the hosts' NICs. But for ring each can fill all the uplinks of its
-# leaf, so that the links between switches decide.
+# Mbit/s of the hosts' NICs. Except for ring each NIC can fill all uplinks of its leaf, so
+# links between switches are the bottleneck.
 pattern_host_rate()
 {
 	if [[ $1 == ring ]]; then
@@ -153,8 +153,8 @@ host_rate_set()
 	done
 }
 
-# Messages of each flow under way: few, so that queues stay short; but in steps, where a
-# host may have no other, enough for all the links
+# Messages of each flow under way: few, so queues stay short; but in steps, where a host may
+# have one flow only, enough for all links
 pattern_window()
 {
 	case $1 in
@@ -164,8 +164,8 @@ pattern_window()
 	esac
 }
 
-# Start the traffic of $dir/flows and return when all queue pairs have begun and wait.
-# What is counted begins in it.
+# Start the traffic of $dir/flows, and return when all queue pairs have begun and wait.
+# Counting begins here.
 traffic_start()
 {
 	local i status=0
@@ -181,24 +181,24 @@ traffic_start()
 			"$(pattern_window "$pattern")" "$(policy_ack_timeout "$policy")" \
 			2>"$dir/log"
 	}
-	# What the shell itself has open is gone when it has seen the end.
+	# bash closes its own descriptors when it notices the end.
 	writes=$traffic_PID go=${traffic[1]}
 	exec {said}<&"${traffic[0]}"
 	cat "$dir/writes" >&"$go"
 	read -r -t 60 -u "$said" _ || status=$?
 	((status <= 128)) || die "not all hosts send" "$dir/log"
-	# Sprayed, the first messages may take for ever: then all of it counts.
+	# With spraying the first messages may never end, so all of it counts.
 	((status)) || count_begin
 }
 
-# Let them go on, at the end of their input.
+# Let the hosts go on, at the end of their input.
 traffic_go()
 {
 	exec {go}>&-
 }
 
-# Wait for the end. Sets stopped to when the run was out of patience, or has failed on a
-# link that is broken. Leaves the times of the steps.
+# Wait for the end. Set stopped if the time was up, or the run failed on a broken link. Leave
+# the times of the steps.
 traffic_wait()
 {
 	local status=0
@@ -212,7 +212,7 @@ traffic_wait()
 	stopped=$SECONDS
 }
 
-# After a run that was stopped: what is under way has to be off the links before the next.
+# After a stopped run: wait until the links are idle.
 traffic_drain()
 {
 	sent=''

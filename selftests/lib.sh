@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the selftests share: KTAP output, waiting for a condition, cleanup.
+# For all selftests: KTAP output, waiting for a condition, cleanup.
 #
 #	. lib.sh
 #	ktap_plan 2
@@ -12,20 +12,20 @@
 
 KSFT_SKIP=4
 
-# rocesteer.ko of the running kernel, and what it needs
+# Load rocesteer.ko of the running kernel, and what it needs.
 module_load()
 {
 	modprobe -a rdma_cm && insmod "build/guest/$(uname -r)/rocesteer.ko"
 }
 
-# The programs that pin it go a grace period after their links.
+# Programs release the module a grace period after their links are gone.
 module_unload()
 {
 	busywait 10000 rmmod rocesteer
 }
 
-# few SMALL LARGE: how often something happens that is random or repeats itself: SMALL
-# times in "make check", LARGE times in "make check-all", which sets CHECK_ALL.
+# few SMALL LARGE: the number of rounds of a random or repeated test: SMALL in "make check",
+# LARGE in "make check-all", which sets CHECK_ALL.
 few()
 {
 	if [[ ${CHECK_ALL:-} ]]; then
@@ -70,8 +70,8 @@ skip()
 	ktap_result ok "$1" "SKIP $2"
 }
 
-# check NAME COMMAND...: ok when it succeeds; its output becomes diagnostics.
-# The command runs in this shell, so that what it sets stays set.
+# check NAME COMMAND...: ok if it succeeds; its output becomes diagnostics. The command runs
+# in this shell, so its variables stay.
 check()
 {
 	local name=$1 log=${TMPDIR:-/tmp}/check.$$ line
@@ -95,10 +95,10 @@ skip_all()
 	exit $KSFT_SKIP
 }
 
-# own_namespaces [OPTION...]: run the script in a mount namespace of its own, and in those
-# that the options of unshare name. /sys/fs/bpf and /run are its own and empty: below
-# the new BPF file system there is none of the machine, whose pins a test could change.
-# Where that is not allowed, or the module is loaded, the script is skipped.
+# own_namespaces [OPTION...]: run the script in a mount namespace, and in those that these
+# options of unshare name, with an empty /run and a BPF file system of its own: no test
+# changes the machine's pins. Skip the script where that is not allowed, or the module is
+# loaded.
 own_namespaces()
 {
 	if [[ ! ${ROCESTEER_OWN_NAMESPACES:-} ]]; then
@@ -121,7 +121,7 @@ ktap_finish()
 	exit $((ktap_failed > 0))
 }
 
-# defer COMMAND...: run at exit, in reverse order.
+# defer COMMAND...: run it at exit, the last one first
 defer()
 {
 	deferred=("${*@Q}" "${deferred[@]}")
@@ -138,16 +138,16 @@ deferred_run()
 	deferred=()
 }
 
-# How much slower the kernel is than limits of time expect that only guard
+# Factor for time limits that only guard against waiting for ever
 TIME_SCALE=${TIME_SCALE:-1}
 
-# busywait MILLISECONDS COMMAND...: until it succeeds, or fail in the end.
+# busywait MILLISECONDS COMMAND...: repeat it until it succeeds, or fail after that time
 busywait()
 {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000 * TIME_SCALE)) pause
 	shift
 
-	# A pause without a process: wait for input that never comes.
+	# Reading from a silent pipe is a pause without a process.
 	exec {pause}<> <(:)
 	while ! "$@"; do
 		if ((${EPOCHREALTIME/./} > end)); then
@@ -159,8 +159,8 @@ busywait()
 	exec {pause}>&-
 }
 
-# unread CHECK COMMAND...: CHECK succeeds while COMMAND, which prints more than
-# 4096 bytes, waits for a reader; it can be ended before there is one.
+# unread CHECK COMMAND...: CHECK succeeds while COMMAND, which prints more than 4096 bytes,
+# waits for a reader; a signal ends COMMAND then.
 unread()
 {
 	local check=$1 pipe pid status
@@ -180,7 +180,8 @@ fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)' <&"$pipe" || return
 	return "$status"
 }
 
-# value_byte MAP STRUCT MEMBER: where struct rocesteer_STRUCT has it, in values of rs_MAP
+# value_byte MAP STRUCT MEMBER: offset of the member of struct rocesteer_STRUCT in values of
+# rs_MAP
 value_byte()
 {
 	bpftool -j btf dump map pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_$1" value |
@@ -189,13 +190,13 @@ value_byte()
 			select(.name == $member).bits_offset / 8'
 }
 
-# flow_byte MEMBER
+# flow_byte MEMBER: its offset in values of rs_flows
 flow_byte()
 {
 	value_byte flows flow_path "$1"
 }
 
-# attach_first DEVICE PIN: attach a program before all others, which bpftool cannot.
+# attach_first DEVICE PIN: attach a program before all others, which bpftool cannot do
 attach_first()
 {
 	python3 -c 'import ctypes, os, socket, struct, sys

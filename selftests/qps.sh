@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Queue pairs whose peer need not exist, held by processes that are told what to do:
-# selftests/guest/kmod/qps.c, which is in PATH. Sourced behind selftests/lib.sh, with a
-# directory in $dir.
+# Queue pairs without a peer, in processes that take commands: selftests/guest/kmod/qps.c,
+# which is in PATH. Sourced behind selftests/lib.sh, with a directory in $dir.
 
 # qps_start NAME ARGUMENT...: in the background; its pid is ${qp_pid[NAME]}
 declare -A qp_pid qp_in qp_out
@@ -35,7 +34,7 @@ qps_tell()
 	qps_answers "$1" "${3:-done}"
 }
 
-# The end of its input is the end of the process, and of its queue pairs.
+# The process and its queue pairs end with its input.
 qps_end()
 {
 	local name=$1 in=${qp_in[$1]} out=${qp_out[$1]}

@@ -70,7 +70,7 @@ def matches(want, got, exact):
 
 def run(shell, command):
     """Return the lines that a command prints, and its exit status."""
-    # What is printed may end without a newline.
+    # The output may end without a newline.
     shell.stdin.write(f"{command}\nprintf '\\n%s %s\\n' '{END}' $?\n")
     try:
         shell.stdin.flush()
@@ -118,14 +118,14 @@ def main():
                                   stderr=subprocess.STDOUT, text=True,
                                   cwd=directory, start_new_session=True,
                                   env={**os.environ, "PATH": path}) as shell:
-                # A command that does not end fails, as the shell is gone then, and
-                # with it what else would hold its output open.
+                # A command that does not end fails when its shell, and all that holds its
+                # output open, is killed.
                 signal.signal(signal.SIGALRM, lambda *_:
                               os.killpg(shell.pid, signal.SIGKILL))
                 for command, text in block:
                     signal.alarm(2 * TIME_SCALE)
                     want = [line for line in text if line.strip()]
-                    # Behind a failure the rest only cleans up.
+                    # After a failure the remaining commands only clean up.
                     good = holds(shell, command, want, not word,
                                  TIME_SCALE if good else 0) and good
                 signal.alarm(0)

@@ -2,12 +2,12 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # dir, file, rocesteer, plugin
 #
-# Slurm as Debian has it, with what packaging/slurm adds: munged, slurmctld, and a
-# slurmd on each node. To be sourced by tests that have the directory $dir, the
-# cluster file $file, the command $rocesteer and its SPANK $plugin.
+# Debian's Slurm with packaging/slurm: munged, slurmctld, and a slurmd on each node. To be
+# sourced by tests with the directory $dir, the cluster file $file, the command $rocesteer and
+# its SPANK $plugin.
 
-# slurm_configure CONTROLLER PORTMAPS {NODE ADDRESS}...: the controller's address,
-# port maps in $dir, separated by commas, which are each node's own
+# slurm_configure CONTROLLER PORTMAPS {NODE ADDRESS}...: the controller's address, and names
+# of each node's port maps in $dir, separated by commas
 slurm_configure()
 {
 	local controller=$1 portmaps=$2
@@ -59,7 +59,7 @@ slurm_configure()
 	(cd "$dir" && touch "${slurm_portmaps[@]}")
 }
 
-# job load gets another option: slurm_option OPTION
+# slurm_option OPTION: pass another option to job load
 slurm_option()
 {
 	sed -i "s|\$| $1|" "$dir/plugstack.conf"
@@ -94,13 +94,13 @@ slurmd_start()
 		"$dir" "$1" "${slurm_portmaps[@]}" >/dev/null 2>&1 &
 }
 
-# slurm_state [NETNS]: of each node, asked for from there
+# slurm_state [NETNS]: the state of each node, as seen from there
 slurm_state()
 {
 	${1:+nsenter --net="/run/netns/$1"} sinfo -h -N -o '%N %t' | tr '\n' ' '
 }
 
-# slurm_field JOB NAME: what Slurm says of a job
+# slurm_field JOB NAME: a field of the job
 slurm_field()
 {
 	scontrol -o show job "$1" | grep -o -P "\b$2=\K.*?(?= \w+=|\$)"

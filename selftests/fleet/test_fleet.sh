@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A host of a fleet, from the installation of the packages to their removal, with traffic:
-# test_fleet.sh OLDER NEWER, directories with the packages of two versions. Inside a guest
-# that boots systemd, as root; selftests/fleet/run makes all that.
+# test_fleet.sh OLDER NEWER: a host of a fleet, from the installation of packages to their
+# removal, with traffic. OLDER and NEWER are directories with packages. selftests/fleet/run
+# starts it in a guest that boots systemd.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/net/fabric.sh
@@ -17,7 +17,7 @@ queue_pairs=4
 port=18515
 export DEBIAN_FRONTEND=noninteractive
 
-# explained COMMAND...: when it fails, what the machine says about it
+# explained COMMAND...: a failure shows the state of the machine
 explained()
 {
 	"$@" && return
@@ -38,7 +38,7 @@ step()
 	echo "# in $((SECONDS - start)) s"
 }
 
-# must NAME COMMAND...: a step without which the others tell nothing
+# must NAME COMMAND...: a step without which the next steps tell nothing
 must()
 {
 	local failed=$ktap_failed
@@ -50,7 +50,7 @@ must()
 up()
 {
 	defer rm -rf "$dir"
-	# Not where rocesteer's are; and libbpf wants no dot in a path
+	# Pins apart from rocesteer's; libbpf wants no dot in a path.
 	mkdir /run/observe && mount -t bpf bpf /run/observe || return
 	defer umount /run/observe
 	pins=/run/observe/links
@@ -61,8 +61,8 @@ up()
 	observe_up
 }
 
-# All files, and what those in /etc say. Not what belongs to the kernel's modules, to apt
-# and to dpkg, nor what services write while they run.
+# All files, and the content of those in /etc, but for files of the kernel's modules, apt and
+# dpkg, and files that running services write
 world()
 {
 	find / -xdev \( -path "$PWD" -o -path /tmp -o -path /root -o -path /var/tmp \
@@ -75,14 +75,14 @@ world()
 		LC_ALL=C sort
 }
 
-# apt COMMAND ARGUMENT...: what DKMS has to compile was compiled before.
+# apt COMMAND ARGUMENT...: modules were compiled before.
 apt()
 {
 	apt-get --quiet --yes -o DPkg::Path="$PWD/selftests/fleet:$PATH" "$@" \
 		>"$dir/apt" 2>&1
 }
 
-# files DIRECTORY: the packages in it, without those that have symbols
+# files DIRECTORY: the packages in it without debug symbols
 files()
 {
 	printf -- "%s\n" "${packages[@]/#/$1/}" | sed 's/$/_*.deb/'
@@ -117,7 +117,7 @@ install()
 	apt install $(files "$1") && is_installed "$1"
 }
 
-# The module that is there, of the version that is installed
+# The loaded module has the installed version.
 module_is()
 {
 	local version
@@ -145,7 +145,7 @@ start()
 	cat >"$jobs/train.json" <<-E
 	{"job":1,"port_map":"/etc/rocesteer/ports.json","all":true,"split":"none"}
 	E
-	# It may run since the installation.
+	# The daemon may have run since the installation.
 	systemctl start rocesteer && systemctl reload rocesteer &&
 		busywait 20000 job_is_there && systemctl is-active rocesteer
 }
@@ -155,7 +155,7 @@ server_listens()
 	[[ $(ss -Hltn "sport = :$port") ]]
 }
 
-# Writes from host 0 to host 1, for an hour if nobody ends them.
+# Write from host 0 to host 1, for an hour at most.
 traffic_start()
 {
 	local common=(-F -q "$queue_pairs" -m 4096 -u 20 -p "$port" -D 3600 -f 1)
@@ -169,7 +169,7 @@ traffic_start()
 	busywait 60000 flows_are_there
 }
 
-# perftest counts time by SIGALRM: this one ends it, a second later, as if the hour was over.
+# perftest counts time by SIGALRM, so this ends the hour within a second.
 traffic_end()
 {
 	local status=0
@@ -188,14 +188,14 @@ plan()
 		{dqpn, path, port}] | sort_by(.dqpn)'
 }
 
-# Each has a path of its own.
+# Each flow has a path of its own.
 flows_are_there()
 {
 	plan | jq -e --argjson n "$queue_pairs" \
 		'length == $n and (map(.path) | unique | length) == $n' >/dev/null
 }
 
-# What has passed from leaf 0 to the spines since observe_forget; path p is by spine p.
+# Packets from leaf 0 to the spines since observe_forget; path p is by spine p
 uplinks()
 {
 	bpftool --json map dump pinned "$pins/seen" | jq -c '[.[].formatted |
@@ -203,7 +203,7 @@ uplinks()
 		{dqpn, sport, path: .index, packets, first, last}] | sort_by(.dqpn)'
 }
 
-# Each queue pair sends by its path again, whatever it did before.
+# Each queue pair sends by its path again.
 flows_on()
 {
 	observe_forget
@@ -216,7 +216,7 @@ all_are_seen()
 		'map(select(.packets > 20).dqpn) | unique | length == $n' >/dev/null
 }
 
-# No packet was elsewhere than the plan says, since observe_forget.
+# All packets since observe_forget took their planned path.
 on_their_paths()
 {
 	plan >"$dir/plan"
@@ -227,8 +227,8 @@ on_their_paths()
 	return 1
 }
 
-# For each flow that left its path since observe_forget, how long it was away, in ms: the
-# time from the first to the last packet on another path.
+# For each flow that left its path since observe_forget: the time in ms from the first to the
+# last packet on another path
 detours()
 {
 	uplinks | jq -c --slurpfile plan "$dir/plan" '[.[] |
@@ -250,7 +250,7 @@ healthy()
 	rocesteer status
 }
 
-# What rxe counts when a packet is lost, late, or sent again
+# rxe's counters of lost, late and repeated packets
 losses()
 {
 	grep -H . /sys/class/infiniband/rxe*/ports/1/hw_counters/{duplicate_request,out_of_seq_request,rcvd_seq_err,retry_exceeded_err,completer_retry_err,send_err,rcvd_rnr_err,send_rnr_err}
@@ -261,7 +261,6 @@ bad_job_is_told()
 	journalctl --boot --quiet --unit rocesteer --since "@$1" | grep -F bad.json
 }
 
-# A bad file is told, and changes nothing for the job of the good one.
 bad_job()
 {
 	local since before
@@ -342,21 +341,21 @@ icrc_drops()
 	bpftool --json map dump pinned "$pins/icrc_drops" | jq '.[0].formatted.value'
 }
 
-# What the operator made goes by the operator.
+# The operator removes the operator's file.
 purge()
 {
 	rm -f "$jobs"/*.json /etc/rocesteer/ports.json*
 	apt purge "${packages[@]}" && [[ ! $(dpkg-query --show 'rocesteer*' 2>/dev/null) ]]
 }
 
-# What is there after, and was not before; and the other way round
+# The difference of files before and after
 files_are_as_before()
 {
 	world >"$dir/after"
 	diff "$dir/before" "$dir/after"
 }
 
-# Nothing of ours in the kernel, in systemd, or among the users
+# Nothing is left in the kernel, in systemd, or among the users.
 nothing_runs()
 {
 	local left
@@ -368,7 +367,7 @@ nothing_runs()
 		systemctl list-units --all --plain --no-legend 'rocesteer*'
 		systemctl list-unit-files --no-legend 'rocesteer*'
 		getent passwd group | grep rocesteer
-		# Directories below are systemd's, without a file
+		# The directories below are systemd's, without a file.
 		find /run -xdev -path /run/systemd/system -prune -o -name '*rocesteer*' -print
 		pgrep -ax rocesteer
 	)

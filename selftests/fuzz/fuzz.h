@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the fuzzers share. Each is a file with LLVMFuzzerTestOneInput(), which
- * libFuzzer calls with one input after the other. It hands the input to a public
- * function of the tree and asserts what that promises.
+ * For all fuzzers. Each is a file with LLVMFuzzerTestOneInput(), which libFuzzer calls with
+ * one input after the other. It passes the input to a public function of the tree, and
+ * asserts what this function guarantees.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -24,7 +24,7 @@
 
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size);
 
-/* A file in memory with these contents. Return: its name, for the next call but one. */
+/* Make a file in memory. Return: its name, which is valid until the next call but one. */
 static inline const char *fuzz_file(const void *data, size_t size)
 {
 	static char name[2][32];
@@ -64,7 +64,7 @@ static inline int fuzz_json(const __u8 *data, size_t size,
 }
 
 /**
- * struct fuzz_input - the input as decisions to take
+ * struct fuzz_input - the input as a series of decisions
  * @at: the next byte
  * @left: bytes
  */
@@ -73,7 +73,7 @@ struct fuzz_input {
 	size_t left;
 };
 
-/* The next byte, 0 behind the last. */
+/* Return: the next byte, or 0 after the last. */
 static inline __u8 fuzz_u8(struct fuzz_input *in)
 {
 	if (!in->left)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans of collectives: their classes, times and loads. A plan whose only fault is
- * its hash is used as well, as no input would guess that.
+ * Plans of collectives: their classes, times and loads. A plan with a wrong hash only is
+ * used as well, because no input would guess the hash.
  */
 #include "fuzz.h"
 #include "chunk/chunk.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cluster files: whatever was accepted, changed and committed is accepted again, and
- * what was given and taken back leaves as much as there was.
+ * Cluster files: an accepted file that is changed and committed is accepted again, and
+ * allocations that are released leave as much free as before.
  */
 #include "fuzz.h"
 #include "base/base.h"
@@ -18,7 +18,7 @@ static __u64 number(struct json_object *root, const char *key)
 	return value ? json_object_get_uint64(value) : 1;
 }
 
-/* Large ones take time, and show nothing new. */
+/* Large clusters take time, and show nothing new. */
 static bool is_small(const __u8 *data, size_t size)
 {
 	struct json_object *root;
@@ -85,7 +85,7 @@ static bool place(struct cluster *c, __u32 gpus, struct slice *slice)
 	return !ret;
 }
 
-/* Flows of a job that was placed meet nowhere. */
+/* Flows of a placed job do not meet. */
 static void prove(const struct slice *slice)
 {
 	struct contention_layout layout;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The daemon as a whole: daemon_run() over tables in memory that change under it as
- * programs and commands change them, probes that are answered or not, and a clock
- * that the input moves. It never ends by itself: neither memory nor the kernel
- * fails here.
+ * daemon_run() with tables in memory, which change as programs and commands change them,
+ * probes that are answered or not, and a clock that the input moves. Memory and kernel do not
+ * fail here, so the daemon must not end by itself.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -36,7 +35,6 @@ static int steps;
 static bool changed;	/* as job load and unload touch the directory */
 static bool races;	/* tables may change between any two calls */
 
-/* The tables. */
 static struct {
 	bool there;
 	struct rocesteer_job value;
@@ -117,7 +115,7 @@ static void change_group(__u32 i, __u8 how)
 	}
 	if (how & 32)
 		group->down = fuzz_u8(&in) & (n < 8 ? (1u << n) - 1 : 0xff);
-	/* Its flows go with it. */
+	/* Flows go with their group. */
 	for (p = 0; p < FLOWS; p++)
 		if (!memcmp(flows[p].value.leaf, groups[i].key.leaf, 16))
 			flows[p].there = false;
@@ -207,7 +205,7 @@ static void race(void)
 		change(fuzz_u8(&in), fuzz_u8(&in), fuzz_u8(&in));
 }
 
-/* steer/steer_tables.h, over these tables. */
+/* Stand-ins for steer/steer_tables.h */
 int steer_open(struct steer **s, int flags, struct err *err)
 {
 	static char steer;
@@ -368,7 +366,7 @@ int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 	return 0;
 }
 
-/* What the daemon waits for: one descriptor for each kind, told apart by number. */
+/* Event sources of the daemon, recognised by their descriptors */
 static int descriptor(void)
 {
 	return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -421,7 +419,7 @@ int steer_events_read(struct steer_events *events,
 	return what & 64 && what & 128 ? -ENOBUFS : 0;
 }
 
-/* Nothing is real: who listens, carriers, and the process that finds ports again. */
+/* Stand-ins for clients of the socket, carriers, and searches for ports */
 static size_t told;
 
 int event_socket_open(struct event_socket **server, struct loop *loop,
@@ -488,7 +486,6 @@ void qpn_search_soon(struct qpn_search *search)
 	search->at = 0;
 }
 
-/* Queue pairs may have got ports. */
 int qpn_search_step(struct qpn_search *search)
 {
 	if (search->at == LOOP_NEVER)
@@ -512,7 +509,7 @@ unsigned int if_nametoindex(const char *name)
 	return 1;
 }
 
-/* Probes: those that are out are answered as the input says. */
+/* Probes that were sent. The input says which are answered, and how. */
 static struct {
 	bool there;
 	struct probe_packet packet;
@@ -566,7 +563,7 @@ int probe_receive(const struct probe_socket *sock, struct probe_answer *answer)
 	return 0;
 }
 
-/* The loop: the input says what happens next, and how late it is then. */
+/* Stand-ins for the loop: the input says what happens next, and when. */
 __u64 clock_ns(void)
 {
 	return now;

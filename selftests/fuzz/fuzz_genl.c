@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink: what the kernel may answer to each request of the modules' families, and
- * what it may tell of devices and routes. What lies in the buffer behind a message
- * is not to be looked at.
+ * Netlink: answers to each request of the modules' families, and messages about devices and
+ * routes. No reader may look beyond a message.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -17,13 +16,13 @@ static struct fuzz_input in;
 static __u32 seq;
 static bool opened;	/* the family is known: the rest is the input's */
 
-/* What of the caller's buffer is poisoned. */
+/* The poisoned part of the caller's buffer */
 static struct {
 	char *at;
 	size_t size;
 } behind;
 
-/* libmnl, but for the messages themselves. */
+/* Stand-ins for libmnl's sockets */
 struct mnl_socket {
 	int unused;
 };
@@ -142,7 +141,7 @@ ssize_t mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf, size_t size)
 		errno = ENOBUFS;
 		return -1;
 	}
-	/* From the next word on: ASan poisons no less. */
+	/* ASan poisons whole words. */
 	behind.at = (char *)buf + ((n + 7) & ~7ul);
 	behind.size = (char *)buf + size - behind.at;
 	ASAN_POISON_MEMORY_REGION(behind.at, behind.size);
@@ -174,7 +173,7 @@ static void on_link(__u32 ifindex, const char *name, bool carrier, void *arg)
 	assert(!name || strlen(name) < 4096);
 }
 
-/* Requests to the module, whichever the input says, as long as it lasts. */
+/* Send the requests that the input chooses to the module for hosts. */
 static void talk(struct err *err)
 {
 	struct genl_stats stats;
@@ -213,7 +212,7 @@ static void on_group(const struct reduce_group *group, void *arg)
 	assert(reduce_poison_name(group->poison) && reduce_poison_text(group->poison));
 }
 
-/* Likewise to the other module. */
+/* The same for the module for switches */
 static void talk_reduce(struct err *err)
 {
 	struct reduce_group group;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Journals as a crash may leave them: they are mended, mending them again changes
- * nothing, and a decision that was not carried out is made void.
+ * Journals after a crash are repaired; a second repair changes nothing, and a decision that
+ * was not carried out is void.
  */
 #include "fuzz.h"
 #include "base/base.h"
@@ -10,7 +10,7 @@
 #define NAME	"journalled.json"
 #define JOURNAL	NAME ".journal"
 
-/* All of the journal, to be freed. */
+/* Return: the journal, to be freed */
 static char *contents(void)
 {
 	char *text = NULL;
@@ -33,7 +33,7 @@ static void open_and_close(void)
 	cluster_close(&c);
 }
 
-/* Write a decision, but not the file that it leads to. */
+/* Write a decision, but not the changed file. */
 static void decide(void)
 {
 	struct json_object *decision = out_root();
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 	struct err err = {};
 	struct cluster c;
 
-	/* Text: what is behind a NUL would not be compared. */
+	/* Strings are compared up to a NUL only. */
 	if (!size || memchr(data + 1, 0, size - 1))
 		return 0;
 	snprintf(file, sizeof(file), "{\"leaves\":1,\"spines\":1,\"gpus_per_leaf\":1,"

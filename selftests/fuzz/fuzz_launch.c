@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What launchers say in the environment, and options that are numbers. */
+/* Launchers' environment variables, and options that are numbers */
 #include "cli/cli.h"
 #include "perf/launch.h"
 #include "fuzz.h"
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 
 	if (!size || size > ROOM)
 		return 0;
-	/* Its end is the end of its memory: ASan sees who goes further. */
+	/* The string ends with its memory, so ASan notices a read beyond. */
 	text = strndup((const char *)data + 1, size - 1);
 	name = names[data[0] % ARRAY_SIZE(names)];
 	setenv("SLURM_PROCID", "0", 1);

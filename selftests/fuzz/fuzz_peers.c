@@ -6,7 +6,7 @@
 
 const char * const cli_program = "rocesteer";
 
-/* The option is read: nothing is probed. */
+/* Nothing is probed. */
 int discover_run(const struct discover *discover, struct portmap *map,
 		 struct err *err)
 {

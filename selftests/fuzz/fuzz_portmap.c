@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Port maps: what is read is written so that it reads the same. */
+/* Port maps: a map that is read, written and read again is the same. */
 #include <json-c/json.h>
 
 #include "portmap/portmap.h"

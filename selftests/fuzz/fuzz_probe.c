@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Answers to probes, as the network gives them: to a probe that is out or to none,
- * changed, late, twice, from anybody, without end. Each probe is answered once, or
- * lost; by what quotes its cookie, unless less is believed.
+ * Answers to a probe or to none, changed, late, repeated, from any address, without end. Each
+ * probe is answered once or lost, and an answer has to quote its cookie, unless short quotes
+ * are accepted.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -32,7 +32,7 @@ static struct probe_batch_config config = {
 	.timeout_ms = 20,
 };
 
-/* What was sent. */
+/* Probes that were sent */
 static struct {
 	size_t len;
 	__u8 data[64];
@@ -40,7 +40,7 @@ static struct {
 } out[OUT];
 static size_t nr_out;
 
-/* Whether a probe is done. */
+/* Probes that are done */
 static bool done[PROBES];
 static __u32 next_probe;
 
@@ -71,7 +71,7 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags)
 	return out[i].len;
 }
 
-/* An ICMP error behind the packet it is about, as recvmsg(MSG_ERRQUEUE) has it. */
+/* A packet and its ICMP error, as recvmsg(MSG_ERRQUEUE) returns them */
 ssize_t __wrap_recvmsg(int fd, struct msghdr *msg, int flags)
 {
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
@@ -189,7 +189,7 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 		flood = in.left && !(fuzz_u8(&in) & 63);
 		nr_read = 0;
 		ret = probe_batch_step(batch, &until, &err);
-		/* Time passes as the input says, then until all is done. */
+		/* Time passes as the input says, and then until all probes are done. */
 		now += in.left ? fuzz_u8(&in) * MSEC / 4 : 100 * MSEC;
 	} while (!ret);
 	assert(ret == 1);

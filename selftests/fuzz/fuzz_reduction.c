@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans of groups for rocesteer-perf: what is taken has switches, and ranks in order. */
+/* Plans of groups for rocesteer-perf: accepted plans have switches, and ranks in order. */
 #include "fuzz.h"
 #include "perf/reduction.h"
 

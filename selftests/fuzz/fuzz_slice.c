@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Slices: what slice check and job load --slice make of them. */
+/* Slices for slice check and job load --slice */
 #include <json-c/json.h>
 
 #include "base/base.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slots of a group of the module for switches, kmod/reduce/slot.c, on a leaf or not:
- * packets of any connection with any PSN and shape, and poison, in any order. Each packet is
- * held, leaves or is dropped, exactly once; what leaves has the sum of all inputs at its
- * position, or on a leaf the result that came for it. For the first time the packets of an
- * input's connection leave one position after the other.
+ * The slots of a group in the module for switches, kmod/reduce/slot.c, on a leaf or a root:
+ * packets of any connection, PSN and shape, and poison, in any order. Each packet is held,
+ * leaves or is dropped, once. A packet that leaves has the sum of all inputs at its position,
+ * or on a leaf the result for it. Packets of an input's connection leave in order at first.
  *
- * An input is: inputs, packets in half of the slots and whether this is a leaf, where PSNs
- * begin; then, by two bytes, what comes.
+ * The fuzzer's input has the number of inputs, packets in half of the slots, leaf or root, and
+ * the first PSNs; then two bytes for each packet.
  */
 #include "../host/kernel_types.h"
 #include "../../kmod/reduce/slot.c"
@@ -16,7 +15,7 @@
 #define INPUTS_MOST	64
 #define HALF_MOST	64	/* of the slots */
 
-/* A packet that the slots were given. The memory of those that are gone is no more. */
+/* A packet that the slots were given. Memory of packets that are gone is freed. */
 struct packet {
 	u32 conn;
 	s64 position;
@@ -71,7 +70,7 @@ static bool has_result(const struct reduce_slots *s, const struct reduce_slot *s
 			      taken[reduce_slots_index(s, slot->position)] == slot->position);
 }
 
-/* No packet overtakes its sender, nor the packets before it. A result goes on as it comes. */
+/* No packet overtakes its sender or earlier packets. A result goes on as it comes. */
 void reduce_slots_emit(struct reduce_slots *s, u32 c, const struct reduce_slot *slot,
 		       void *packet)
 {
@@ -96,7 +95,7 @@ void reduce_slots_nudge(struct reduce_slots *s, u32 c, u32 psn, const void *pack
 
 	assert(!s->poison && p->conn == c && !reduce_slots_comes_down(s, c));
 	assert(psn <= ROCESTEER_PSN_MASK);
-	/* The receiver expects nothing beyond what has come: the PSN is never the next one. */
+	/* The receiver expects nothing beyond the packets that came, so this is never next. */
 	assert(rocesteer_psn_diff(psn, s->conn[c].psn + (u32)s->conn[c].next) > 1 << 20);
 }
 
@@ -106,7 +105,7 @@ void reduce_slots_drop(struct reduce_slots *s, void *packet)
 	free_packet(packet);
 }
 
-/* What the slots hold is what they say, and what they were given. */
+/* The slots hold the packets that they count, and that they were given. */
 static void check(void)
 {
 	u64 held = 0;
@@ -126,7 +125,7 @@ static void check(void)
 	assert(!slots.poison || !held);
 }
 
-/* Return: inputs, most often few. A leaf has one at least, others two. */
+/* Return: number of inputs, mostly few. A leaf has at least one, a root two. */
 static u32 begin_inputs(u8 byte)
 {
 	u32 least = 2 - slots.leaf;
@@ -140,7 +139,7 @@ static void begin_conns(u8 first)
 
 	for (c = 0; c < reduce_slots_conns(&slots); c++) {
 		came[c] = -1;
-		/* Some wrap soon. */
+		/* Some PSNs wrap soon. */
 		slots.conn[c].psn = ((first & 1 << c % 8 ? 0 : 1 << 24) - 3 * c) &
 				    ROCESTEER_PSN_MASK;
 	}
@@ -162,7 +161,7 @@ static void begin(struct fuzz_input *in)
 	reduce_slots_init(&slots);
 }
 
-/* At @position. Most packets have the shape that all have there. */
+/* A packet at @position. Most packets have the common shape of the position. */
 static void receive(u32 c, s64 position, u8 what)
 {
 	u64 inputs = slots.conn[c].inputs;
@@ -188,7 +187,7 @@ static void receive(u32 c, s64 position, u8 what)
 	assert(slots.conn[c].next <= slots.done + slots.nr_slots / 2);
 }
 
-/* Two bytes: whose packet, and which. Behind what came last; about there; anywhere. */
+/* Two bytes: whose packet, and which: the next one, one nearby, or any. */
 static void step(struct fuzz_input *in)
 {
 	u8 who = fuzz_u8(in), what = fuzz_u8(in);

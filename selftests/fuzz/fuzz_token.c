@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The token of rocesteer-perf: from a file and from the environment it is the same. */
+/* The token of rocesteer-perf: the same from a file and from the environment */
 #include <sys/stat.h>
 
 #include "perf/token.h"
@@ -7,7 +7,7 @@
 
 #define ROOM	128	/* of the reader of files, with the NUL */
 
-/* As @size bytes of a file that is its owner's. */
+/* A private file of @size bytes */
 static int read_file(struct token *token, const void *data, size_t size)
 {
 	const char *file = fuzz_file(data, size);

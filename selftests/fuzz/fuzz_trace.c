@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Traces of jobs: what is read is written so that it reads the same, and each
- * policy places or refuses each job.
+ * Traces of jobs: a trace that is read, written and read again is the same, and each policy
+ * places or refuses each job.
  */
 #include "fuzz.h"
 #include "replay/replay.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rocesteer-perf's rendezvous: what strangers and ranks may send to rank 0, and
- * rank 0 to a rank. The right tag of any frame is TAG, which strangers do not know.
- * It ends in time, and what goes wrong has a code.
+ * rocesteer-perf's rendezvous: frames from strangers and ranks to rank 0, and from rank 0 to a
+ * rank. The right tag of each frame is TAG, which strangers do not know. The rendezvous ends in
+ * time, and a failure has a code.
  */
 #include <errno.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ __u64 mac_end(struct mac *mac, const void *data, size_t length)
 	return TAG;
 }
 
-/* The sockets are local ones: nobody else connects to them. */
+/* The sockets are local, so nobody else can connect to them. */
 int meet_listen(const char *host, const char *port, int *fd, struct err *err)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -86,7 +86,7 @@ static void go(int i)
 	client[i] = -1;
 }
 
-/* Who the input says sends some of it, or goes. */
+/* A connection that the input chooses sends a part of the input, or closes. */
 static void act(void)
 {
 	__u8 who = fuzz_u8(&in), len = fuzz_u8(&in);
@@ -103,7 +103,7 @@ static void act(void)
 int __real_loop_wait(struct loop *loop, __u64 until);
 int __wrap_loop_wait(struct loop *loop, __u64 until);
 
-/* Nobody is waited for: behind the input all go, and it is late. */
+/* At the end of the input all connections close, and the time is up. */
 int __wrap_loop_wait(struct loop *loop, __u64 until)
 {
 	int i;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA devices fake0 and fake1, as far as rocesteer-perf uses such: a queue pair
- * is a datagram socket of this machine, which another process finds by its
- * number. What a socket has taken is acknowledged, as by a NIC whose process
- * sleeps. GID 0 is of RoCE v1, GID 1 of RoCE v2.
+ * Stand-ins for the verbs that rocesteer-perf uses, with devices fake0 and fake1. A queue
+ * pair is a datagram socket, which other processes find by its number. A message that the
+ * socket has taken is acknowledged, as by a NIC whose process sleeps. GID 0 is of RoCE v1,
+ * GID 1 of RoCE v2.
  *
  * FAULT=WHAT:N in the environment makes the process fail at its Nth message:
  *
- *	kill	it is gone
- *	stop	it stops
- *	lost	likewise, and so do its NICs
- *	down	its ports are down: what it sends is flushed
+ *	kill	the process ends
+ *	stop	the process stops
+ *	lost	the process and its NICs stop
+ *	down	its ports are down: its messages are flushed
  *	wrong	the message has a bit flipped
  *	mute	this one and all later ones to the same member never leave
  *	connect	the Nth queue pair cannot be connected
@@ -86,7 +86,7 @@ static struct region {
 	__u64 length;
 } regions[2];
 
-/* Is it time for this fault? */
+/* Whether it is time for this fault */
 static bool fault(const char *what)
 {
 	const char *text = getenv("FAULT");
@@ -345,7 +345,7 @@ static void die(struct fake_qp *qp, enum ibv_wc_status status)
 			 IBV_WC_WR_FLUSH_ERR, 0);
 }
 
-/* What others send to it is not taken any more. */
+/* Take no more messages from others. */
 static void lose(void)
 {
 	int i;
@@ -390,7 +390,7 @@ static void receive(struct fake_qp *qp)
 	}
 }
 
-/* The channel is ready when something is done, and now and then. */
+/* The channel is ready when a completion is there, and now and then. */
 static void set_timer(struct fake_cq *cq)
 {
 	struct itimerspec when = { .it_value.tv_nsec =

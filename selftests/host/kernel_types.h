@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What code of the module needs of the kernel's headers, where user space compiles it. */
+/* Stand-ins for kernel headers, for code of the modules that is compiled for user space */
 #ifndef ROCESTEER_TEST_KERNEL_TYPES_H
 #define ROCESTEER_TEST_KERNEL_TYPES_H
 

@@ -5,10 +5,10 @@
  *	killat N SECONDS COMMAND...
  *	killat -e ERRNO N SECONDS COMMAND...
  *
- * It gets SIGKILL before it enters the N-th call behind execve(), and the exit status
- * is 99; or it ends before that, with its own. What goes on for SECONDS is killed
- * then, status 98: a daemon does not end by itself. With -e the call is not made, and
- * fails; what ends well without an N-th call has status 97. Only on x86-64.
+ * The command gets SIGKILL before the N-th system call after execve(), and the exit status is
+ * 99; a command that ends earlier has its own status. After SECONDS the command is killed,
+ * status 98. With -e the call fails with ERRNO; a command that succeeds without an N-th call
+ * has status 97. x86-64 only.
  */
 #include <err.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static void on_alarm(int signal)
 	kill(pid, SIGKILL);
 }
 
-/* At the N-th call: enter another one, which there is not. The last one never fails. */
+/* Replace the N-th call by an invalid one. The last call never fails. */
 static void hit(int error)
 {
 	if (!error)

@@ -10,13 +10,13 @@ ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
 export ROCESTEER_PERF_TOKEN
 next_port=$((20000 + $$ % 10000))
 
-# rank RANK OPTION...: in the background
+# rank RANK OPTION...: start a rank in the background
 rank()
 {
 	local rank=$1 out
 	shift
 
-	# By us: a test may give it another name at once.
+	# The output file is made here, as a test may rename it at once.
 	exec {out}>"$dir/out$rank"
 	# shellcheck disable=SC2154 # the test sets it
 	"${via[@]}" "$perf" --rank "$rank" --rendezvous "localhost:$port" --timeout "${limit}000" \
@@ -25,7 +25,7 @@ rank()
 	exec {out}>&-
 }
 
-# begin: a port of its own for each test
+# begin: take a new port
 begin()
 {
 	port=$((next_port++))
@@ -34,7 +34,7 @@ begin()
 	rm -f "$dir"/out*
 }
 
-# all_end STATUS TEXT: every rank that was started
+# all_end STATUS TEXT: every rank that was started ends with the status, and prints the text
 all_end()
 {
 	local rank status bad=0
@@ -48,7 +48,7 @@ all_end()
 	return "$bad"
 }
 
-# all_end_has TEXT: what they say, too
+# all_end_has TEXT: every rank has printed this as well
 all_end_has()
 {
 	! grep -L -F -- "$1" "$dir"/out* | grep .

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is asked of every plan. */
+/* Properties of every plan */
 #ifndef ROCESTEER_TEST_PLAN_CHECK_H
 #define ROCESTEER_TEST_PLAN_CHECK_H
 
@@ -62,7 +62,7 @@ static inline bool loads_exact(const struct plan *plan, const __u32 *weights)
 	return ok;
 }
 
-/* No smaller unit would do: all loads and the unit have no common divisor. */
+/* The unit is minimal: unit and loads have no common divisor. */
 static inline bool unit_is_smallest(const struct plan *plan)
 {
 	__u64 common = plan->unit;
@@ -87,7 +87,7 @@ static inline bool whole_is_most(const struct plan *plan)
 	return whole == fit;
 }
 
-/* As far as a double tells. */
+/* Within the precision of a double */
 static inline bool is_near(double a, double b)
 {
 	return a - b < 0.000001 && b - a < 0.000001;

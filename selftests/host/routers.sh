@@ -136,7 +136,7 @@ fabric_spine()
 	done
 }
 
-# fabric_create SPINES [LINKS]: so many between each leaf and spine
+# fabric_create SPINES [LINKS]: LINKS are between each leaf and spine
 fabric_create()
 {
 	local s
@@ -158,7 +158,7 @@ fabric_create()
 	fabric_host h2 leaf1 dn2 1.1 2
 }
 
-# fabric_hash on|off qpn_hash|packet_hash: of RoCE packets, on all routers
+# fabric_hash on|off qpn_hash|packet_hash: how all routers hash RoCE packets
 fabric_hash()
 {
 	# shellcheck disable=SC2046 # words
@@ -177,10 +177,8 @@ fabric_destroy()
 	done
 }
 
-# Gateway that leaf0 sends each flow to, by the kernel's own choice, for the
-# source ports on standard input: fabric_oracle SOURCE PEER
-#
-# Only IPv4: for IPv6 it hashes a packet that it makes up, without ports.
+# fabric_oracle SOURCE PEER: the gateway to which leaf0 routes each flow, by its source port
+# on standard input. IPv4 only: for IPv6 "ip route get" hashes without ports.
 fabric_oracle()
 {
 	local port
@@ -192,7 +190,7 @@ fabric_oracle()
 		sed -n 's/.* via \([^ ]*\) .*/\1/p'
 }
 
-# Packets that leaf0 has sent to each spine.
+# Packets that leaf0 has sent to each spine
 fabric_uplink_packets()
 {
 	local s
@@ -203,7 +201,7 @@ fabric_uplink_packets()
 	done
 }
 
-# The spine that a flow's packets really take: fabric_uplink SOURCE PEER PORT
+# fabric_uplink SOURCE PEER PORT: the spine that packets of the flow take
 fabric_uplink()
 {
 	local before after s best=0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the tests of cluster files share. To be sourced behind selftests/lib.sh.
+# For tests of cluster files. Sourced behind selftests/lib.sh.
 
 rocesteer=${ROCESTEER:-build/rocesteer}
 slices=selftests/host/slices.py
@@ -14,14 +14,14 @@ slice()
 	timeout 60 "$rocesteer" --json slice "$@" --cluster "$file"
 }
 
-# cluster JSON: begin with another file
+# cluster JSON: start with this file
 cluster()
 {
 	rm -f "$file"*
 	echo "$1" >"$file"
 }
 
-# refused STATUS CODE MESSAGE ARGUMENT...: in JSON; and the file stays as it is
+# refused STATUS CODE MESSAGE ARGUMENT...: in JSON, and the file stays as it is
 refused()
 {
 	local want=$1 code=$2 message=$3 before json status
@@ -37,7 +37,8 @@ refused()
 			(.error.message | contains($message))' <<<"$json"
 }
 
-# The file agrees with itself: no link or GPU is of two jobs, nor are links of a pair.
+# The file agrees with itself: no link or GPU belongs to two jobs, and no pair of leaf and
+# spine.
 file_is_right()
 {
 	"$slices" verify "$file"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The hosts and links of slot_model.h, and what happens to them. */
+/* Hosts and links of slot_model.h, and their steps */
 #include <stdio.h>
 
 #include <rocesteer/roce.h>
@@ -40,7 +40,7 @@ s32 model_position(u32 rank, u32 psn)
 	return rocesteer_psn_diff(psn, model_group.psn[rank]);
 }
 
-/* Links. A packet that finds one full is lost. */
+/* Links. A full link loses packets. */
 
 void model_push(u32 rank, enum model_hop hop, struct model_frame frame)
 {
@@ -121,7 +121,7 @@ static void host_acknowledged(u32 rank, struct model_frame frame)
 
 /* Steps. */
 
-/* Position behind all that @rank may send: it has received what its window asks for. */
+/* End of the positions that @rank may send, by its window */
 static u32 posted(u32 rank)
 {
 	u32 before = (rank ? rank : model_group.ranks) - 1;

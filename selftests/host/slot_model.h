@@ -8,8 +8,8 @@
  * last rank of a leaf crosses from leaf to leaf through the root. All others stay at their
  * leaf.
  *
- * A payload is a symbol: whose inputs are in the sum, and of which position. A packet
- * that a switch holds is a number, from which connection, position and payload can be read.
+ * A payload is symbolic: the ranks whose inputs are in the sum, and the position. A packet
+ * that a switch holds is a number, which encodes connection, position and payload.
  */
 #ifndef SLOT_MODEL_H
 #define SLOT_MODEL_H
@@ -25,7 +25,7 @@
 #define MODEL_SLOTS	32
 
 /**
- * struct model_group - what does not change during a run
+ * struct model_group - constants of a run
  * @ranks: 2..MODEL_RANKS
  * @leaves: of a tree, 2..MODEL_LEAVES, or 0: there is one switch
  * @window: messages in flight, at most
@@ -51,7 +51,7 @@ struct model_group {
 };
 
 /**
- * enum model_kind - what a packet is, as its queue pair number says
+ * enum model_kind - kind of a packet, by its queue pair number
  * @MODEL_REAL: the number of the receiver's queue pair: no switch touches the packet
  * @MODEL_INPUT: of one rank, as its host sends it
  * @MODEL_PART: of the result: the sum of a leaf's ranks, on the way up
@@ -122,7 +122,7 @@ struct model_conn {
 };
 
 /**
- * struct model_world - what changes, but for the switches
+ * struct model_world - state of a run, without the switches
  * @lost: a packet was lost
  * @broken: a switch was without its module: the run need not end
  * @conn: by rank of the sender
@@ -146,7 +146,7 @@ struct model_way {
 };
 
 /**
- * struct model_switch - a machine, and what it keeps for its group
+ * struct model_switch - a switch, and its state of the group
  * @slots: the machine
  * @gone: the switch is without its module: it forwards all packets as they come
  * @late: the group was loaded again in mid-run: packets may come that poison it

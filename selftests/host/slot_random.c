@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Runs of slot_model.h at random. */
+/* Random runs of slot_model.h */
 #include "slot_walk.h"
 
 static u64 random_state;
@@ -20,9 +20,9 @@ static u32 below(u32 n)
 }
 
 /**
- * struct weather - how a run goes
+ * struct weather - faults of a run
  * @loss: of 1024 packets
- * @twin: of 1024 packets: come twice
+ * @twin: of 1024 packets: arrive twice
  * @timer: of 1024 steps: a timer fires too early
  * @lie: of 1024 packets of the liar: are not what they should be
  * @calm: step from which nothing of this happens any more
@@ -94,7 +94,7 @@ static struct weather random_weather(void)
 	return weather;
 }
 
-/* Modules are removed and loaded all the same. */
+/* Modules are still removed and loaded. */
 static void random_calm(struct weather *weather)
 {
 	*weather = (struct weather){
@@ -116,8 +116,8 @@ static void random_deliver(const struct weather *weather, u32 rank, enum model_h
 }
 
 /*
- * A packet of a rank's connection arrives, at the end of a hop, or the rank sends one: that
- * is behind the last hop. Return: it was possible.
+ * Let a packet of a rank's connection arrive at the end of a hop, or after the last hop let
+ * the rank send one. Return: whether this was possible.
  */
 static bool random_try(const struct weather *weather, u32 rank, u32 hop)
 {
@@ -145,7 +145,7 @@ static void random_timer(const struct weather *weather)
 		model_time_out(rank);
 }
 
-/* The first step that is possible, from one at random on. */
+/* The first possible step from a random one on */
 static void random_step(const struct weather *weather)
 {
 	u32 ranks = model_group.ranks, hops = model_hops();
@@ -163,7 +163,7 @@ static void random_step(const struct weather *weather)
 	model_time_out_all();
 }
 
-/* Steps of a run, and those that follow when a run need not end. */
+/* Steps of a run, and further steps of a run that need not end */
 #define STEPS_MAX	100000
 #define STEPS_MORE	400
 
@@ -181,7 +181,7 @@ static void random_unload(const struct weather *weather, u32 step)
 	}
 }
 
-/* Count the steps of a run that need not end. Return: it is over. */
+/* Count the steps of a run that need not end. Return: whether it is over. */
 static bool random_over(u32 *more)
 {
 	*more += model_world.broken || model_one_poisoned();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The switches around kmod/reduce/slot.c: slot_model.h says what they are. */
+/* Switches of slot_model.h around kmod/reduce/slot.c */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static u32 leaf_ranks(void)
 	return model_group.ranks / (model_group.leaves ? model_group.leaves : 1);
 }
 
-/* A connection's hop ends at a switch, to which the connection has a number. */
+/* Number of a connection at the switch where its hop ends */
 struct end {
 	struct model_switch *sw;
 	u32 conn;
@@ -47,7 +47,7 @@ static enum model_hop hop_next(u32 rank, enum model_hop hop)
 	return MODEL_DOWN;
 }
 
-/* The other way round: the sender's rank, and the hop that ends here. */
+/* The reverse: the sender's rank, and the hop that ends here */
 
 static u32 conn_rank(const struct model_switch *sw, u32 conn)
 {
@@ -118,9 +118,9 @@ static void packet_gone(struct model_switch *sw, u64 id)
 	sw->nr_live--;
 }
 
-/* What slot.c calls. */
+/* Functions that slot.c calls */
 
-/* Ranks whose inputs are in what an input of the machine brings, or in all of its inputs. */
+/* Ranks whose inputs are in one input of the machine, or in all of its inputs */
 static u8 ranks_of_input(const struct model_switch *sw, u32 conn)
 {
 	u32 ranks = leaf_ranks();
@@ -221,7 +221,7 @@ void reduce_slots_emit(struct reduce_slots *slots, u32 conn, const struct reduce
 	conn_push(sw, conn, frame);
 }
 
-/* To the receiver: switches on the way let a nudge pass. */
+/* A nudge goes to the receiver, through the other switches. */
 void reduce_slots_nudge(struct reduce_slots *slots, u32 conn, u32 psn, const void *packet)
 {
 	struct model_switch *sw = switch_of(slots);
@@ -251,7 +251,7 @@ void reduce_slots_drop(struct reduce_slots *slots, void *packet)
 
 /* Ends of links. */
 
-/* Return: nudges that the arrival of an input is worth: one for each that is missing. */
+/* Return: nudges for the arrival of an input, one for each missing packet. */
 static u32 nudges(struct model_way *way, s32 position)
 {
 	s32 missing = __builtin_ctz(~way->came);
@@ -332,7 +332,7 @@ void model_switch_begin(struct model_switch *sw)
 	reduce_slots_init(slots);
 }
 
-/* All packets that are held are dropped with the group. */
+/* Held packets are dropped with the group. */
 void model_switch_end(struct model_switch *sw)
 {
 	reduce_slots_poison(&sw->slots, REDUCE_GONE, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A walk through all states of slot_model.h that a group can come to. */
+/* A walk through all reachable states of slot_model.h */
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -23,7 +23,7 @@ static struct {
 static u32 path_length;
 
 /**
- * struct copy - what a state consists of goes to memory, or comes back from there
+ * struct copy - save or restore a state
  * @to: the next piece goes there
  * @from: the next piece comes from there; otherwise NULL
  */
@@ -63,7 +63,7 @@ static void copy_world(struct copy *copy)
 	}
 }
 
-/* Counters do not count. */
+/* Counters are no part of a state. */
 static void copy_slots(struct copy *copy, struct reduce_slots *slots)
 {
 	u32 c;
@@ -118,7 +118,7 @@ static void state_load(const u8 *from)
 	copy_state(&copy);
 }
 
-/* 63 bits: that two of 10^6 states have one hash has a chance of one in 10^7. */
+/* 63 bits: two of 10^6 states have one hash with a probability of 10^-7. */
 static u64 state_hash(const u64 *state, size_t size)
 {
 	u64 lane[4] = { 1, 2, 3, 4 }, hash = 0;
@@ -146,7 +146,7 @@ static u64 *state_find(u64 hash)
 
 static void walk(void);
 
-/* Go on from a step, and come back to what was before it. */
+/* Walk on after a step, and restore the state before it. */
 static void walk_on(const u8 *state, const char *what, u32 rank)
 {
 	path[path_length].what = what;
@@ -189,7 +189,7 @@ static void walk_hop(const u8 *state, u32 rank, enum model_hop hop)
 	}
 }
 
-/* Return: there was a step that needs no timer. */
+/* Return: whether there was a step that needs no timer. */
 static bool walk_rank(const u8 *state, u32 rank)
 {
 	bool any = model_can_send(rank);
@@ -225,7 +225,7 @@ static void walk_module(const u8 *state, u32 index)
 	}
 }
 
-/* Nothing is under way. */
+/* No packet is on its way. */
 static void walk_end(const u8 *state)
 {
 	if (model_finished()) {
@@ -237,8 +237,8 @@ static void walk_end(const u8 *state)
 }
 
 /*
- * From the present state on. A step back to a state that led here is a run that need not
- * end: losses and timers are bounded, so nothing else had to happen in it.
+ * Walk on from the present state. A step back to a state that led here is a run that never
+ * ends, as losses and timers are bounded.
  */
 static void walk(void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Two ways through the runs of slot_model.h: all of them, or many at random. */
+/* All runs of slot_model.h, or many random ones */
 #ifndef SLOT_WALK_H
 #define SLOT_WALK_H
 
 #include "slot_model.h"
 
 /**
- * struct bounds - what may happen in a run, so often
+ * struct bounds - how often faults may happen in a run
  * @losses: of packets on any link
  * @twins: packets that come twice
  * @timers: timers that fire too early
@@ -20,7 +20,7 @@ struct bounds {
 };
 
 /**
- * struct least - a group so small that all its runs are walked through
+ * struct least - a group that is small enough to walk through all runs
  * @ranks: in it
  * @leaves: of the tree; 0: there is one switch
  * @window: messages in flight
@@ -38,9 +38,9 @@ struct least {
 };
 
 /**
- * struct walk_stat - what a walk met
- * @states: states that differ
- * @steps: from one to another
+ * struct walk_stat - statistics of a walk
+ * @states: different states
+ * @steps: between states
  * @longest: steps of the longest path without a loop
  */
 struct walk_stat {
@@ -51,13 +51,13 @@ struct walk_stat {
 
 extern struct walk_stat walk_stat;
 
-/* All runs of a group, depth first. Return: no fault. */
+/* Walk through all runs of a group, depth first. Return: whether there is no fault. */
 bool walk_all(const struct least *least);
 
 /* Print the steps that led to the fault. */
 void walk_print(void);
 
-/* A run at random: all that happens in it follows from its number. Return: its steps. */
+/* A random run, which its number determines. Return: its steps. */
 u32 random_run(u64 number);
 
 /* Runs from 0 on, before @end. Return: number of the first one that has a fault, or @end. */

@@ -54,7 +54,7 @@ static const struct format {
 
 static const char * const ops[] = { "sum", "min", "max" };
 
-/* What 16 bits are, by decode(). */
+/* Values of all 16-bit numbers, by decode() */
 static float decoded[ARRAY_SIZE(formats)][1 << 16];
 
 static __u8 payload[RANKS][BYTES + 4];
@@ -85,7 +85,7 @@ static double decode(const struct format *f, __u32 bits)
 	return bits >> (f->width - 1) ? -x : x;
 }
 
-/* rint() rounds as is asked for: to nearest even. */
+/* rint() rounds to nearest even. */
 static __u32 encode(const struct format *f, double x)
 {
 	__u32 sign = signbit(x) ? 1U << (f->width - 1) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Devices and their carriers, where netlink loses messages or a dump is cut. */
+/* Carriers of devices when netlink loses messages, or cuts a dump */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/if.h>
@@ -10,7 +10,7 @@
 #include "../ktap.h"
 
 /**
- * struct reply - what the socket says next
+ * struct reply - the next answer of the socket
  * @error: a failure of the socket, or of what was asked where @type is NLMSG_ERROR
  * @type: of the message
  * @flags: likewise
@@ -26,7 +26,7 @@ struct reply {
 static const struct reply *next;
 static unsigned int asked, told;
 
-/* These stand in for libmnl's. */
+/* Stand-ins for libmnl */
 ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf,
 			  size_t len)
 {
@@ -72,7 +72,7 @@ static void hear(__u32 ifindex, const char *name, bool carrier, void *arg)
 	told |= (unsigned int)carrier << ifindex;
 }
 
-/* Read @replies, which end with an empty one: how often is a dump asked for then? */
+/* Read @replies, up to an empty one. Return: number of requests for a dump. */
 static int asks_again(struct carrier_monitor *link, const struct reply *replies)
 {
 	int ret;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans of collectives: those known from elsewhere, and properties of random
- * ones. The model is checked from the outside, by what it tells of each stage.
+ * Plans of collectives: known plans, and properties of random ones. The model is checked by
+ * its output for each stage.
  */
 #include <errno.h>
 #include <math.h>
@@ -108,7 +108,7 @@ static bool is_near(double is, double want, double percent)
 	return fabs(is - want) <= want * percent / 100;
 }
 
-/* One line of the vector: is chunk and load of a plan up to it so? */
+/* Whether chunk and load of the plan agree with a line of the vector */
 static bool line_agrees(const struct chunk_plan *plan, const char *line)
 {
 	unsigned int chunk, bytes, a, b;
@@ -187,7 +187,7 @@ static void test_tutorial(void)
 		    "8x8x8 at 50 GB/s: ideal");
 }
 
-/* By hand: what the first three chunks of three equal dimensions do. */
+/* Computed by hand: the first three chunks of three equal dimensions */
 static void test_ties(void)
 {
 	static const __u32 dims[][2] = { { 4, 1 }, { 4, 1 }, { 4, 1 }, {} };
@@ -213,7 +213,7 @@ static bool is_permutation(const __u8 *order, __u32 dims)
 	return seen == (1u << dims) - 1;
 }
 
-/* Themis once more, as the paper has it, in floating point. */
+/* Themis of the paper, in floating point */
 struct paper {
 	const struct chunk_collective *of;
 	double load[CHUNK_MAX_DIMS];
@@ -270,8 +270,8 @@ static void paper_chunk(struct paper *paper, __u64 bytes)
 }
 
 /*
- * Where numbers come so near to each other that floating point cannot tell,
- * there is nothing to compare with.
+ * Floating point cannot decide between numbers that are too near to each other, so these
+ * plans are not compared.
  */
 static void test_paper(void)
 {
@@ -337,7 +337,7 @@ static void test_reverse(void)
 	ktap_result(reverse, "an All-Gather is a Reduce-Scatter backwards");
 }
 
-/* Whatever the orders, the loads hold the same bytes, when all divide. */
+/* Loads have the same bytes in all orders, if all sizes divide. */
 static void test_loads(void)
 {
 	bool sums = true;
@@ -374,7 +374,7 @@ static void test_loads(void)
 	ktap_result(sums, "the loads add up to the bytes of the collective");
 }
 
-/* What the model told: by dimension in order of time, and by chunk and stage. */
+/* Output of the model: by dimension in order of time, and by chunk and stage */
 struct trace {
 	const struct chunk_plan *plan;
 	struct chunk_stage stage[2 * CHUNK_MAX_DIMS * 128];
@@ -388,7 +388,7 @@ static void record(const struct chunk_stage *stage, void *arg)
 	trace->stage[trace->nr++] = *stage;
 }
 
-/* When the stage could have begun: at the end of the chunk's one before. */
+/* The stage could begin when the chunk's stage before it had ended. */
 static __u64 ready(const struct trace *trace, const struct chunk_stage *stage)
 {
 	__u32 i;
@@ -411,7 +411,7 @@ static const struct chunk_stage *stage_before(const struct trace *trace,
 	return NULL;
 }
 
-/* The stages that a chunk must have, in terms of their dimensions. */
+/* The stages of a chunk, by their dimensions */
 static __u32 expected(const struct chunk_plan *plan, __u32 chunk, __u8 *dim,
 		      __u64 *time)
 {
@@ -470,7 +470,7 @@ static bool stages_complete(const struct trace *trace)
 	return trace->nr == count;
 }
 
-/* No stage overlaps another, comes too early, or waits for nothing. */
+/* No stage overlaps another, begins too early, or waits in vain. */
 static bool stages_busy(const struct trace *trace)
 {
 	__u32 i;
@@ -488,7 +488,7 @@ static bool stages_busy(const struct trace *trace)
 	return true;
 }
 
-/* What a stage is served by: less is earlier. */
+/* Priority of a stage: the smallest is first. */
 static bool goes_before(const struct trace *trace, const struct chunk_stage *a,
 			const struct chunk_stage *b)
 {
@@ -507,7 +507,7 @@ static bool goes_before(const struct trace *trace, const struct chunk_stage *a,
 	return size_a < size_b;
 }
 
-/* Nothing that waited already should have gone before what was served. */
+/* No waiting stage has a higher priority than the one that began. */
 static bool stages_in_turn(const struct trace *trace)
 {
 	__u32 i, j;
@@ -566,7 +566,7 @@ static void test_model(void)
 	ktap_result(least, "model: nothing beats the ideal");
 }
 
-/* What takes less time in a dimension has no lower class, last stages but one. */
+/* A shorter stage of a dimension has no lower class, except for last stages. */
 static bool in_order(const struct chunk_plan *plan,
 		     const struct rocesteer_chunk *chunks, __u32 nr)
 {
@@ -676,7 +676,7 @@ static void test_best(void)
 	ktap_result(obeys, "best takes the queue it is told to");
 }
 
-/* Of 1,024 endpoints each, in the paper. */
+/* The paper's networks, of 1,024 endpoints each */
 static const __u32 paper_dims[6][5][2] = {
 	{ { 16, 150 }, { 64, 100 } },
 	{ { 16, 100 }, { 8, 100 }, { 8, 100 } },
@@ -707,7 +707,7 @@ static void test_six(void)
 		    "the best plans use the paper's six networks nearly fully");
 }
 
-/* The hash of the two chunks 0-1 and 1-0, once computed by other means. */
+/* The hash of the chunks 0-1 and 1-0, computed by other means */
 static void test_hash(void)
 {
 	static const __u32 dims[][2] = { { 4, 2 }, { 4, 1 }, {} };
@@ -788,7 +788,7 @@ static void test_bounds(void)
 	ktap_result(refused == 14, "numbers out of range are refused");
 }
 
-/* The largest of everything: nothing overflows. */
+/* The largest numbers do not overflow. */
 static void test_largest(void)
 {
 	struct chunk_collective of = {

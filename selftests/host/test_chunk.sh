@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer chunk: what it prints is what is designed, and what the plans are
-# worth. Nothing here needs a privilege or the kernel.
+# rocesteer chunk: plans, predictions and pictures. The test needs no privilege and no kernel.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -39,7 +38,7 @@ eight_to_seven()
 		.baseline_us * 7 == .scf_us * 8 and .plan_us == .scf_us'
 }
 
-# As the simulator of the paper has it, chunk by chunk.
+# The expected values are the paper's simulator's.
 vector()
 {
 	diff <(plan --dims 16x64 --bandwidth 150,100 --size 104857600 |
@@ -75,7 +74,6 @@ one_network()
 		and .networks[0].best_percent == .mean.best_percent'
 }
 
-# Every host plans the same; another queue or order is another plan.
 hashes()
 {
 	local same other
@@ -114,7 +112,7 @@ baseline()
 			and ([.chunks[].order] | unique) == [[3, 2, 1, 0]]'
 }
 
-# 7 steps of 1.5 us there and back in three dimensions, one chunk.
+# One chunk takes 7 steps of 1.5 us there and back in three dimensions.
 latency()
 {
 	local args=(--dims 8x8x8 --bandwidth "50,50,50" --size 1G --chunks 1

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Chunks of jobs on this machine's kernel, without the module: load, tag, refuse,
-# unload. In a network namespace and a BPF file system of its own.
+# Chunks of jobs without the module: load, tag, refuse, unload. The test has a network
+# namespace and a BPF file system of its own.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -15,8 +15,8 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 map=$dir/map.json plan=$dir/plan.json ranges=$dir/ranges.json
 
-# A port map of rs0, a plan of four chunks over 4 x 2 endpoints, and where a host
-# writes them: to three peers by rs0 and to one by rs2.
+# A port map of rs0, a plan of four chunks over 4 x 2 endpoints, and the addresses to which a
+# host writes the chunks: three peers by rs0, one by rs2
 ready()
 {
 	local dev
@@ -52,7 +52,7 @@ cmd()
 	timeout 30 "$rocesteer" --json "$@"
 }
 
-# dump MAP: its entries, as bpftool makes them out
+# dump MAP: print its entries as bpftool decodes them
 dump()
 {
 	bpftool --json map dump pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/$1" |
@@ -74,7 +74,7 @@ loads()
 		attached rs0,rs2
 }
 
-# The plan as it was, and every range of it, by rising address.
+# The tables have the plan as it was, and all ranges by rising address.
 tables()
 {
 	dump rs_chunks | jq -e --slurpfile plan "$plan" '
@@ -92,8 +92,7 @@ tables()
 		dump rs_range_peers | jq -e 'map(.value.nr) | add == 32'
 }
 
-# send DEVICE PEER DQPN ADDRESS: a WRITE of one packet; prints its DSCP at the
-# other end
+# send DEVICE PEER DQPN ADDRESS: send a WRITE of one packet, and print the DSCP that arrives
 send()
 {
 	timeout 20 python3 - "$@" <<-'E'
@@ -117,14 +116,13 @@ send()
 	E
 }
 
-# What the plan says of a chunk's stage.
 dscp_of()
 {
 	dump rs_chunks | jq --argjson chunk "$1" --argjson stage "$2" '
 		.[] | select(.key.chunk == $chunk).value.class[$stage] * 8'
 }
 
-# Without the module nobody tells that flows of another device are the job's.
+# Without the module, flows of another device are not known to be the job's.
 tags()
 {
 	local chunk stage peer dscp
@@ -150,7 +148,7 @@ counts()
 			'([.classes[].packets] | add) == $packets + 1'
 }
 
-# Where the program is attached, the tables of chunks, and the jobs.
+# The attached programs, the tables of chunks, and the jobs
 state()
 {
 	local map
@@ -177,7 +175,7 @@ refused()
 			(.error.message | contains($message))' <<<"$json"
 }
 
-# wrong MESSAGE JQ-FILTER [FILE]: changes the ranges, or another file
+# wrong MESSAGE JQ-FILTER [FILE]: change the ranges or another file
 wrong()
 {
 	local file=${3:-$ranges}
@@ -229,7 +227,7 @@ reduce-scatter, all-gather" '.collective = "ring"' "$plan" &&
 		refused no-job 1 "job 8" job show --job 8
 }
 
-# Loads that fail at a device, also one that others use; and what a killed one left.
+# Loads fail at a device, also at one that other jobs use, and after a killed load.
 undone()
 {
 	local pins pin before
@@ -257,8 +255,8 @@ undone()
 		cmd job unload --job 8
 }
 
-# A second job writes to the same addresses, in classes of its own. One of its flows
-# was the first one's until then, as it has all that no job claims.
+# A second job writes to the same addresses, in other classes. One of its flows was the first
+# job's, which has all flows that no job claims.
 two_jobs()
 {
 	sed 's/10\.1\.1\.1/10.1.0.2/' "$map" >"$dir/map2.json"
@@ -279,7 +277,7 @@ two_jobs()
 		attached rs0,rs2 && dump rs_ranges | jq -e 'length == 32'
 }
 
-# Four of the largest plans fill a table. For a fifth there is no room.
+# Four of the largest plans fill a table.
 full()
 {
 	local json job status
@@ -307,7 +305,7 @@ full()
 	done
 }
 
-# Chunks of job 7, and with them the job's: all or none
+# Job 7 and its chunks: all or none
 all_or_none()
 {
 	local pins
@@ -318,7 +316,7 @@ all_or_none()
 		=~ ^(0,0|1,16384)$ ]]
 }
 
-# interrupted COMMAND...: in each tenth of the time that it takes
+# interrupted COMMAND...: interrupt it after each tenth of its time
 interrupted()
 {
 	local start=${EPOCHREALTIME/./} tenth i

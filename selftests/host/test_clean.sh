@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What README.md tells a newcomer to install, to build and to try, in a Debian that has
-# nothing else: the packages that this machine happens to have are not there.
+# The commands that README.md shows to a newcomer, in a Debian with nothing else installed.
 #
 # The Debian is made once, and cached with the packages of "scripts/deps build".
 # CLEAN=SUITE... names the releases of Debian.
@@ -15,13 +14,13 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 cache=${ROCESTEER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rocesteer}
 read -r -a suites <<<"${CLEAN:-trixie}"
 
-# On standard output, the first command of "Try it" without its comment
+# Print the first command of "Try it" without its comment.
 first_command()
 {
 	sed -nE 's/^    (scripts\/deps .*[^ ]) +#.*/\1/p' README.md
 }
 
-# debian SUITE: the directory of its cached root is left in $root.
+# debian SUITE: set $root to the directory of its cached root.
 debian()
 {
 	local suite=$1 hash new mirror
@@ -44,8 +43,8 @@ debian()
 	fi
 }
 
-# In a mount namespace of its own: the tree without what was built from it, as / of
-# Debian at $1, which stays as it is.
+# Run in a mount namespace, in which / is the Debian at $1, unchanged, with the tree without
+# its build.
 enter()
 {
 	local work=$1.work
@@ -66,7 +65,7 @@ enter()
 			"cd /tree && ${*:2}"
 }
 
-# The packages are there: what the command installs is nothing more.
+# All packages are there, so the command installs no other one.
 builds_and_runs()
 {
 	[[ $(first_command) == "scripts/deps build "* ]] && debian "$1" &&

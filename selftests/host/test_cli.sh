@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Usage errors, exit statuses, and what a plan looks like: nothing here needs a
-# privilege or the kernel.
+# Usage errors, exit statuses and plans. The test needs no privilege and no kernel.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -11,7 +10,7 @@ rocesteer=${ROCESTEER:-build/rocesteer}
 dir=$(mktemp -d)
 defer rm -rf "$dir"
 
-# refused CODE MESSAGE ARGUMENT...: exit 2, in words and in JSON
+# refused CODE MESSAGE ARGUMENT...: exit status 2, with the message in words and in JSON
 refused()
 {
 	local code=$1 message=$2 text json status json_status
@@ -95,7 +94,7 @@ usage_plan()
 		plan --flows 1 --paths 1 --recommend-qps --prior x
 }
 
-# prior TEXT: what is said of a prior plan like that
+# prior TEXT: the message about such a prior plan
 prior()
 {
 	echo "$2" >"$dir/prior.json"
@@ -220,7 +219,7 @@ usage_path()
 		path verify "$dir/bad"
 }
 
-# In a program without privileges all of this would be "permission".
+# A program without privileges would report all of this as "permission".
 usage_job()
 {
 	local map=$dir/map.json load=(job load --job 1 --port-map "$dir/map.json")
@@ -321,7 +320,7 @@ plan_weights()
 		jq -e '.load == [1,0,2,4] and .unit == 1'
 }
 
-# A path of eight whole flows dies: its two flows are all that moves.
+# A path with eight whole flows dies, so its two flows must move.
 plan_prior()
 {
 	local plan=("$rocesteer" plan --flows 8 --paths 4)
@@ -340,7 +339,7 @@ plan_prior()
 		[[ $(grep -c '^units per flow' "$dir/said") == 1 ]]
 }
 
-# recommends CONNECTIONS QPS PROMISE [OPTION..]: for so many, on four paths if not told otherwise
+# recommends CONNECTIONS QPS PROMISE [OPTION..]: the recommendation, on four paths by default
 recommends()
 {
 	"$rocesteer" plan --paths 4 --flows "$1" "${@:4}" --recommend-qps --json |
@@ -348,7 +347,7 @@ recommends()
 			'.recommended == $qps and .promise == $promise'
 }
 
-# What is even for each connection by itself, where that takes no more than 16.
+# The recommendation is even for each connection, if that takes at most 16 queue pairs.
 plan_qps()
 {
 	"$rocesteer" plan --flows 6 --paths 4 --recommend-qps --json |
@@ -397,7 +396,7 @@ unprivileged()
 	jq -e '.error.message | contains("CAP_BPF")' <<<"$json"
 }
 
-# unprintable MESSAGE ARGUMENT...: what is printed goes nowhere, and that is said
+# unprintable MESSAGE ARGUMENT...: standard output cannot be written
 unprintable()
 {
 	local message=$1 status
@@ -410,7 +409,7 @@ unprintable()
 		grep -F "Only the output is lost" "$dir/stderr" >&2
 }
 
-# A full disk is no success; what was done before it is said to be done.
+# A full disk is a failure, and a job that was loaded is reported.
 output_fails()
 {
 	local full="No space left on device"
@@ -432,7 +431,7 @@ output_fails()
 		jq -e '.jobs | keys == ["b"]' "$dir/cluster.json"
 }
 
-# stays_whole OPTION ARGUMENT...: where no more than 1 KiB fits, the file of OPTION stays
+# stays_whole OPTION ARGUMENT...: on a disk of 1 KiB the file of OPTION stays as it is
 stays_whole()
 {
 	local option=$1
@@ -458,7 +457,7 @@ files_stay_whole()
 			"$dir/trace.csv"
 }
 
-# foreign FILE: as an editor of another system leaves it
+# foreign FILE: convert it to CRLF and add a byte order mark
 foreign()
 {
 	sed -i '1s/^/\xef\xbb\xbf/; s/$/\r/' "$1"
@@ -478,7 +477,7 @@ foreign_files()
 			"$dir/trace.csv" | jq -e '.jobs == 3'
 }
 
-# shows TEXT ARGUMENT...: in words, with nothing that a terminal acts on
+# shows TEXT ARGUMENT...: the output has the text, and nothing that a terminal acts on
 shows()
 {
 	local text=$1
@@ -515,7 +514,6 @@ version()
 		"$rocesteer" --json --version | jq -e '.version | test("^[0-9]")'
 }
 
-# Options that would do nothing.
 idle_options()
 {
 	local cluster=(--cluster "$dir/none")
@@ -537,7 +535,7 @@ idle_options()
 		slice check --slice x "${cluster[@]}" --job 1 --pattern ring
 }
 
-# helps WORD... -- WORD...: the two say the same
+# helps WORD... -- WORD...: the two commands print the same
 helps()
 {
 	local first=() said

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which flows meet on which link, against counting them link by link. */
+/* Contention of flows, compared with a count link by link */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void begin_layout(__u32 lanes)
 		exit(1);
 }
 
-/* Each leaf gets the links that its ranks need; @cut: and not more than all others. */
+/* Each leaf gets the links that its ranks need, or with @cut at most as many as others. */
 static void end_layout(bool cut)
 {
 	__u32 all = 0, i;
@@ -67,7 +67,7 @@ static void make_uneven(bool divides, bool big)
 	end_layout(big);
 }
 
-/* What was reported: flows on each link, those down first. */
+/* Reported flows on each link, down first */
 struct seen {
 	__u32 flows[2][MAX_LEAVES][MAX_RANKS];
 	bool sound;
@@ -298,7 +298,7 @@ static void test_permutation(void)
 	ktap_result(ok && bad > 90, "random permutations are contended");
 }
 
-/* Uplinks are taken once, and yet a downlink three times. */
+/* Each uplink has one flow, but a downlink three. */
 static void test_counter_example(void)
 {
 	struct contention_flow flows[] = { { 4, 0, 0 }, { 8, 1, 0 },

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The daemon plans what flows there are, on this machine's kernel, without the
-# module: flows are frames sent by a veth. In a network namespace and a BPF file
-# system of its own.
+# The daemon's plans, without the module: flows are frames that a veth sends. The test has a
+# network namespace and a BPF file system of its own.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -54,7 +53,7 @@ is_serving()
 	[[ -S $(socket) ]]
 }
 
-# daemon_start [OPTION..]: until it serves; its events are in $dir/events
+# daemon_start [OPTION..]: return when it serves; its events are in $dir/events
 daemon_start()
 {
 	"$rocesteer" daemon --json "$@" >"$dir/events" 2>"$dir/errors" &
@@ -85,7 +84,7 @@ flows()
 	selftests/host/flows.py rs0 10.1.0.1 "$@"
 }
 
-# poke BYTE VALUE: of the job in rs_jobs, as the module's owners would have it
+# poke BYTE VALUE: set a byte of the job in rs_jobs
 poke()
 {
 	local pin value
@@ -98,7 +97,7 @@ poke()
 		value "${value[@]}" && touch "$pin"
 }
 
-# set_group BYTE VALUE: of the only group
+# set_group BYTE VALUE: set a byte of the only group
 set_group()
 {
 	local pin entry key value
@@ -112,19 +111,19 @@ set_group()
 		value "${value[@]}"
 }
 
-# set_down BITS: paths that the daemon finds to be held down
+# set_down BITS: paths that are down
 set_down()
 {
 	set_group 8 "$1" && kill -HUP "$daemon"
 }
 
-# All peers restore the order of this job.
+# All peers of this job resequence.
 resequence()
 {
 	poke 19 1
 }
 
-# splits none|fewest|all
+# splits none|fewest|all: the rule of the job
 splits()
 {
 	local -A rules=([none]=0 [fewest]=1 [all]=2)
@@ -132,7 +131,7 @@ splits()
 	poke 17 "${rules[$1]}"
 }
 
-# by_place PATH: flows to each peer are dealt by themselves, from this path on
+# by_place PATH: deal the flows of each peer from this path on
 by_place()
 {
 	set_group 4 "$1" && poke 18 1
@@ -155,8 +154,8 @@ show()
 	"$rocesteer" --json flow show
 }
 
-# planned FLOWS PIECES [PATHS]: that many, and all paths carry the same, and the
-# groups count the flows that are at home on them
+# planned FLOWS PIECES [PATHS]: so many, with equal loads on paths, and groups count the flows
+# that are at home there
 planned()
 {
 	show >"$dir/flows" &&
@@ -198,14 +197,13 @@ is_alone()
 		"$rocesteer" --json daemon |
 			jq -e '.error.code == "running"' &&
 		[[ $(stat -c %a "$(socket)") == 600 ]] && is_serving || return
-	# Who may not listen is told so.
 	cp "$rocesteer" "$dir/rocesteer" && chmod 755 "$dir" &&
 		setpriv --reuid=65534 --regid=65534 --clear-groups \
 			"$dir/rocesteer" --json monitor |
 		jq -e '.error | .code == "permission" and .hint == "Run it as root."'
 }
 
-# Only root can have what it locks open; a lock ends neither it nor its end.
+# Only root can open the locked directory, and a lock stops neither the daemon nor its end.
 waits_no_longer()
 {
 	local holder pid status
@@ -232,7 +230,7 @@ is_locked()
 	! flock -n "$1" true
 }
 
-# The reason, not that something is missing.
+# The message has the reason, not its consequence.
 cannot_create()
 {
 	# shellcheck disable=SC2016 # the inner shell's
@@ -242,7 +240,6 @@ cannot_create()
 	grep "cannot create /run/rocesteer: Read-only file system" "$dir/said"
 }
 
-# Where there is nothing to show, that is said once.
 tops_nothing()
 {
 	[[ $("$rocesteer" top --interval 10 --count 5) == "no job is loaded" ]] &&
@@ -260,7 +257,7 @@ unprivileged()
 	done
 }
 
-# Six flows, four paths: s - gcd(n, s) pieces more than flows, four are whole.
+# Six flows on four paths make s - gcd(n, s) more pieces than flows, and four flows are whole.
 splits_fewest()
 {
 	load fewest && flows 10.1.1.1 16,17,18,19,20,21 && is_planned 6 8 &&
@@ -273,7 +270,7 @@ events()
 	jq -s "$1" "$dir/events"
 }
 
-# One more: nobody who is whole moves.
+# No whole flow moves for another flow.
 adds()
 {
 	local before
@@ -286,7 +283,6 @@ adds()
 			"$dir/flows"
 }
 
-# What was planned stays as it is.
 restarts()
 {
 	local before after
@@ -298,7 +294,7 @@ restarts()
 		jq -e 'length == 0'
 }
 
-# After a crash its socket is still there.
+# The socket of the killed daemon is still there.
 crashes()
 {
 	kill -KILL "$daemon"
@@ -318,7 +314,7 @@ loses_events()
 	is_planned 5009 5012
 }
 
-# A flow to a peer that one path has no port to: none of the group uses it.
+# No flow of the group uses a path to which one peer has no port.
 lacks_a_port()
 {
 	unload && load fewest && flows 10.1.1.1 16,17,18 && is_planned 3 6 &&
@@ -327,8 +323,8 @@ lacks_a_port()
 			"$dir/flows"
 }
 
-# in_turn RUNS [PEER]: each flow to the peer has so many packets in a row on each path,
-# from its home on
+# in_turn RUNS [PEER]: each flow to the peer sends so many packets in a row on each path,
+# beginning with its home
 in_turn()
 {
 	show >"$dir/flows" && jq -e --argjson runs "$1" --arg peer "${2:-10.1.1.1}" '
@@ -338,8 +334,8 @@ in_turn()
 		counted
 }
 
-# keeps: a daemon that begins finds nothing to change; it waits long for answers to
-# probes, so that paths that are down stay so
+# keeps: a new daemon finds nothing to change. It waits long for answers to probes, so paths
+# that are down stay down.
 keeps()
 {
 	local before
@@ -350,8 +346,8 @@ keeps()
 		events 'map(select(.event == "replan"))' | jq -e '. == []'
 }
 
-# A path that is held down leaves, also that of flows that begin meanwhile; one that a peer
-# has no port for is not used to that peer.
+# Also flows that begin meanwhile do not take a path that is down, nor a path for which their
+# peer has no port.
 splits_all()
 {
 	unload && daemon_stop && load all && flows 10.1.1.1 16,17,18 &&
@@ -362,7 +358,7 @@ splits_all()
 		in_turn '[1,1,1,0]' 10.1.1.2 && in_turn '[1,1,1,1]'
 }
 
-# The heaviest path has two packets in a row; without the others all have one.
+# The heaviest path has two packets in a row. Without this path all have one.
 splits_by_weight()
 {
 	local map=$dir/weights.json
@@ -376,7 +372,7 @@ splits_by_weight()
 		busywait 20000 in_turn '[1,2,2,2]'
 }
 
-# placed PATHS PATHS: that flows to 10.1.1.1 and to 10.1.1.3 are on
+# placed PATHS PATHS: flows to 10.1.1.1 and to 10.1.1.3 are on these paths
 placed()
 {
 	show >"$dir/flows" && jq -e --argjson want "[$1,$2]" '
@@ -384,7 +380,7 @@ placed()
 		counted
 }
 
-# As they begin, and where a path goes and comes.
+# Whole flows are at their place from the beginning, and when a path goes and comes.
 deals_by_place()
 {
 	unload && daemon_stop && load none && by_place 2 &&
@@ -395,7 +391,7 @@ deals_by_place()
 		busywait 20000 placed '[0,1,2,3]' '[2,3]'
 }
 
-# Flows that began elsewhere, here on the least loaded path of the group.
+# The flows began on the least loaded path of the group.
 returns_to_place()
 {
 	unload && daemon_stop && load none && flows 10.1.1.3 16,17,18 &&
@@ -414,8 +410,8 @@ has_read()
 	[[ $(events '[.[] | select(.event == "replan")] | last.flows') == "$1" ]]
 }
 
-# Without a rule, or where nobody restores the order, flows stay whole. The
-# daemon plans flows of the other job behind them, so it has seen them.
+# Flows stay whole without a rule, or where nobody resequences. The daemon plans flows of the
+# other job later, so it has seen these flows.
 stays_whole()
 {
 	unload && load none && flows 10.1.1.1 16,17,18,19,20,21 && whole &&
@@ -432,7 +428,7 @@ unloads()
 		is_planned 6 8
 }
 
-# pieces_of FLOWS: that many flows over four paths have, in the fewest
+# pieces_of FLOWS: the fewest pieces of that many flows over four paths
 pieces_of()
 {
 	local common=1
@@ -442,8 +438,8 @@ pieces_of()
 	echo $(($1 + 4 - common))
 }
 
-# More events than fit in the pipe, which nobody reads. Where that takes long, flows that
-# are silent would be forgotten: all send.
+# The pipe has no room for the events, and nobody reads. All flows send, because silent flows
+# would expire if that takes long.
 plans_on()
 {
 	local n
@@ -454,7 +450,7 @@ plans_on()
 	done
 }
 
-# Who reads at last is told so, with the next event.
+# A late reader is told of lost events.
 tells_lost()
 {
 	local line
@@ -466,7 +462,7 @@ tells_lost()
 	return 1
 }
 
-# Each flow is an event more.
+# Each flow adds an event.
 fills()
 {
 	flows 10.1.1.1 "$((dqpn++))" && ! /usr/bin/python3 -c 'import select, sys
@@ -475,7 +471,7 @@ poll.register(0, select.POLLOUT)
 sys.exit(not poll.poll(0))' <&"$pipe"
 }
 
-# At its end nobody reads either.
+# Nobody reads while the daemon ends.
 plans_unread()
 {
 	local dqpn=200
@@ -497,7 +493,7 @@ says_locked()
 		jq -e .
 }
 
-# A command that keeps the tables locked stops neither it, nor its end.
+# A command that keeps the tables locked stops neither the daemon nor its end.
 is_not_stopped()
 {
 	local holder pin status
@@ -516,7 +512,7 @@ is_not_stopped()
 	((!status)) && daemon_start && is_planned 6 8
 }
 
-# set_paths NUMBER: so many has the group now, and the daemon is not told
+# set_paths NUMBER: change the group's paths, without the daemon's knowledge
 set_paths()
 {
 	set_group 0 "$1"
@@ -529,7 +525,7 @@ uses()
 		([.flows[].pieces[].path] | unique) == $paths' >/dev/null
 }
 
-# set_ports FIRST: of the peer of all flows, and the daemon is not told
+# set_ports FIRST: change the peer's ports, without the daemon's knowledge
 set_ports()
 {
 	local pin key value p
@@ -546,7 +542,7 @@ set_ports()
 	bpftool map update pinned "$pin/rs_peers" key "${key[@]}" value "${value[@]}"
 }
 
-# ports FIRST [DQPN,..]: that these flows have, or all if there are none
+# ports FIRST [DQPN,..]: the ports of these flows, or of all
 ports()
 {
 	show | jq -e --argjson first "$1" --argjson of "[${2:-}]" 'all(.flows[] |
@@ -554,8 +550,8 @@ ports()
 		.port == $first + .path)'
 }
 
-# What is planned has the ports that there are; flows that only acknowledge get them
-# when the tables are read.
+# Plans use the ports of the tables. Flows that only acknowledge get these ports when the
+# tables are read.
 notices_ports()
 {
 	only_acks 17 && kill -HUP "$daemon" && busywait 20000 has_read 5 &&
@@ -565,7 +561,7 @@ notices_ports()
 		busywait 20000 ports 51000 && kill -0 "$daemon"
 }
 
-# What it plans is refused, as the tables have changed meanwhile: it reads them.
+# The tables have changed, so a plan is refused, and the daemon reads them again.
 notices_changes()
 {
 	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
@@ -581,7 +577,7 @@ replanned()
 	events 'any(.[]; .event == "replan" and .flows == 9)' | grep -q true
 }
 
-# Flows with a port of their queue pair, by paths that the daemon has not read yet.
+# The flows have the port of their queue pair, by paths that the daemon has not read yet.
 plans_around_unknown_paths()
 {
 	local dqpn
@@ -597,7 +593,7 @@ plans_around_unknown_paths()
 		flows 10.1.1.1 24 && busywait 20000 replanned
 }
 
-# told EVENT: the last of the two that is told of the device
+# told EVENT: the last event of the device
 told()
 {
 	events '[.[] | select(.event | startswith("device-"))] | last' |
@@ -615,14 +611,14 @@ served()
 			all(.[].paths[]; .state == $state)' "$dir/top"
 }
 
-# new_device NAME: another one, as of a driver that is loaded again
+# new_device NAME: make another device, as a driver that is loaded again does
 new_device()
 {
 	ip link add name "$1" mtu 4200 type veth peer name rs1 &&
 		ip link set "$1" up && ip link set rs1 up
 }
 
-# What nothing is steered by is not called up, with a daemon or without.
+# A path of a device without programs is not up, with a daemon and without.
 device_goes()
 {
 	local monitor
@@ -638,7 +634,7 @@ device_goes()
 	grep '"device-gone"' "$dir/monitor"
 }
 
-# It is another one by its number, with no programs.
+# The new device has another number, and no programs.
 device_comes()
 {
 	new_device rs0 && busywait 20000 told device-back && served true up &&
@@ -646,13 +642,13 @@ device_comes()
 		(($(programs rs0) == 2))
 }
 
-# programs DEVICE [COMMAND..]: how many are attached, as COMMAND.. sees it
+# programs DEVICE [COMMAND..]: print how many are attached, as COMMAND.. sees it
 programs()
 {
 	"${@:2}" bpftool net show dev "$1" | grep -c 'rocesteer'
 }
 
-# With the same number, and where no daemon has seen it go.
+# The new device has the same number, and no daemon has seen the old one go.
 device_comes_later()
 {
 	local ifindex
@@ -681,7 +677,7 @@ counts_six()
 		jq -e '.groups[0].flows | add == 6'
 }
 
-# A name may have anything but blanks, colons and slashes.
+# A name may have any character but blanks, colons and slashes.
 is_shown()
 {
 	ip link set rs9 name $'rs\e9' && "$rocesteer" job list >"$dir/list" &&
@@ -690,7 +686,6 @@ is_shown()
 		ip link set rs9 up && busywait 20000 is_named rs9
 }
 
-# Another name is no other device, and one in another namespace is none of ours.
 device_is_renamed()
 {
 	ip link set rs0 name rs9 && ip link set rs9 up &&
@@ -709,7 +704,7 @@ is_served()
 		'.jobs[0] | .device == $name and .served'
 }
 
-# By the job's own name of it, which the daemon has changed.
+# The job keeps the old name, and the daemon has the new one.
 is_named()
 {
 	bpftool -j map dump pinned \
@@ -724,7 +719,7 @@ gone_by_name()
 		'.jobs[0] | .device == $name and (.served | not)'
 }
 
-# set_flags DQPN SET CLEAR: in rs_flows; the flow is whole then
+# set_flags DQPN SET CLEAR: change flags in rs_flows, and make the flow whole
 set_flags()
 {
 	local pin entry key value flags
@@ -742,13 +737,13 @@ set_flags()
 		value "${value[@]}"
 }
 
-# As a flow is whose queue pair has its port for good.
+# The flow is like one whose queue pair has its port for good.
 has_port()
 {
 	set_flags "$1" 16 0
 }
 
-# As one is that has sent no data yet, and no share of a path.
+# The flow is like one that has sent no data yet, and has no share of a path.
 only_acks()
 {
 	set_flags "$1" 0 1
@@ -760,7 +755,7 @@ path_of()
 		'.flows[] | select(.dqpn == $dqpn) | [.pieces[].path]'
 }
 
-# The flow that would be cut stays whole, another is cut instead.
+# Another flow is cut instead of the one that would be.
 goes_around()
 {
 	local cut before
@@ -774,7 +769,7 @@ goes_around()
 		[[ $(path_of "$cut") == "$before" && $before != *,* ]]
 }
 
-# A hundred packets of each flow: a period has 2 or 4.
+# A period is 2 or 4 packets, and each flow sends a hundred.
 sends_exactly()
 {
 	flows 10.1.1.1 16,17,18,19,20,21 "$(seq -s , "$psn" $((psn + 99)))"
@@ -786,7 +781,7 @@ sends_exactly()
 		"$dir/top" >/dev/null
 }
 
-# What top shows of a time in which all of that was sent.
+# Print top's output of an interval in which all of that was sent.
 tops()
 {
 	local top psn=100 status
@@ -801,7 +796,7 @@ tops()
 		grep 'STATE.*ROUNDS/S'
 }
 
-# What each flow sent, by path: 100 packets at a time, to two paths where it is cut.
+# Each flow sends 100 packets at a time, over two paths if it is cut.
 shows()
 {
 	show | jq -e 'all(.flows[]; .job == 1 and .actuator == "packet" and
@@ -818,7 +813,7 @@ is_told_full()
 	(($(grep -c '"table-full","job":1,"device":"rs0"' "$dir/events") == 1))
 }
 
-# Each packet of a flow without room is refused.
+# Each packet of a flow without an entry is refused.
 refused_is_told()
 {
 	flows 10.1.1.1 70000 && is_told_full
@@ -829,13 +824,13 @@ has_tables()
 	[[ $(readlink "/proc/$daemon/fd/"*) == *bpf-map* ]]
 }
 
-# Where 65,536 flows are, there is no room for others: that is told once, also if first
-# there are more events than their buffer has room for.
+# A table of 65,536 flows is full. The event comes once, also after more events than their
+# buffer has room for.
 table_is_full()
 {
 	local i
 
-	# Once it has read the tables, and does not keep them locked.
+	# The daemon has read the tables, and no longer locks them.
 	load none && daemon_start && busywait 20000 has_tables &&
 		flock /sys/fs/bpf/rocesteer kill -STOP "$daemon" || return
 	for ((i = 16; i < 16 + 65536; i += 8192)); do
@@ -849,7 +844,6 @@ table_is_full()
 		daemon_stop && is_told_full && unload
 }
 
-# At the end of the daemon everything stays where it is.
 leaves()
 {
 	daemon_stop && is_planned 5 8 && unload

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# --help and the manual pages say the same, and completion completes.
+# Manual pages agree with --help, and shells complete.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -19,13 +19,13 @@ named_checks_exist()
 	return "$status"
 }
 
-# Words of a section of a help text: names SECTION <TEXT
+# names SECTION <TEXT: the words of a section of a help text
 names()
 {
 	sed -n "/^$1:/,/^\$/s/^  \([^ ]*\).*/\1/p"
 }
 
-# The options of a help text with their arguments: a column of its own.
+# The options of a help text with their arguments
 options()
 {
 	sed -n '/^Options:/,$s/^  \(--.\{26\}\).*/\1/p' | sed 's/ *$//'
@@ -41,7 +41,7 @@ verbs()
 	"$rocesteer" "$1" help | names Verbs
 }
 
-# Every object, and every object and verb.
+# All commands: "OBJECT", or "OBJECT VERB"
 commands()
 {
 	local object verb verbs
@@ -55,7 +55,7 @@ commands()
 	done
 }
 
-# Options of a manual page: **--name** *ARG*, more than one a line.
+# The options of a manual page: lines with **--name** *ARG*, maybe several
 documented()
 {
 	grep '^\*\*--' "$1" | sed 's/\*\*, \*\*/**\n**/g; s/, \*\*--/\n**--/g' |
@@ -107,7 +107,7 @@ pages_are_complete()
 	return "$status"
 }
 
-# What rst2man warns of, it prints into the page as well.
+# rst2man prints its warnings into the page.
 pages_are_correct()
 {
 	printf '%s\n' Documentation/man/*.rst \
@@ -115,7 +115,7 @@ pages_are_correct()
 		xargs -P 2 -n 1 rst2html --strict >/dev/null
 }
 
-# bash_says WORD...: what the last word could become
+# bash_says WORD...: the completions of the last word
 bash_says()
 {
 	COMP_WORDS=("$@")
@@ -124,7 +124,7 @@ bash_says()
 	echo "${COMPREPLY[*]}"
 }
 
-# The same in zsh, whose own functions then choose by how the last word begins
+# zsh_says WORD...: the same by zsh, whose own functions filter by the word
 zsh_says()
 {
 	# shellcheck disable=SC2016 # zsh expands
@@ -175,7 +175,6 @@ zsh_completes()
 		[[ $(zsh_says build/rocesteer-perf --type '') == "int32 float32" ]]
 }
 
-# The same text by "help" and by "--help"; never an error.
 help_everywhere()
 {
 	local object command
@@ -190,17 +189,15 @@ help_everywhere()
 	done < <(commands)
 }
 
-# What an argument is: a list is of what its items are, words that stand for themselves are "words".
+# Reduce an argument to its kind: a list to its items, alternatives to "words".
 kinds()
 {
 	sort -u | sed 's/\[,.*//; s/ [a-z0-9]*|.*/ words/' | sort -u
 }
 
-# An option's name means one thing in all commands, as far as its argument shows it. But for
-# --flows: the number of flows of "plan", and the file that lists those of "slice check";
-# --job: a job's number in the tables, and its name in a cluster file.
-# Not seen here: --gpus is a job's number of GPUs, but the cluster's for "slice trace", whose
-# jobs have theirs by chance.
+# An option takes one kind of argument in all commands, with two exceptions: --flows is a
+# number for "plan" and a file for "slice check", and --job is a number in the tables and a
+# name in a cluster file.
 one_vocabulary()
 {
 	local command more
@@ -216,7 +213,7 @@ one_vocabulary()
 	[[ $more == $'--flows\n--job' ]]
 }
 
-# statuses: the codes of errors with their exit status, as the sources have them
+# statuses: codes of errors and their exit statuses, from the sources
 statuses()
 {
 	cat user/{command,perf,command/*,lib/*}/*.c | tr '\n\t' '  ' |
@@ -224,7 +221,6 @@ statuses()
 		sed 's/\(.*\), *"\(.*\)"/\2 \1/' | sort -u
 }
 
-# A condition has one exit status: the code of an error says which.
 one_status()
 {
 	local more

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Lists of ports for many peers: exact where they can be, else the best there is. */
+/* Lists of ports for many peers: exact where possible, else the best list */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static void test_hidden(void)
 	}
 }
 
-/* The best of all lists, by trying all of them. */
+/* Try all lists; @best gets the balance of the best one. */
 static void brute(const struct export *e, unsigned int length, __u16 *ports, unsigned int depth,
 		  size_t from, struct export_balance *best)
 {
@@ -249,7 +249,7 @@ static void test_weights(void)
 		    "the ports of a path are used in turn, the first one first");
 }
 
-/* Any number of queue pairs is as even as with the ports of one path in turn. */
+/* Any number of queue pairs is as even as with one port per path. */
 static void test_beginning(void)
 {
 	struct export_balance b;

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# path export: settings of each library from small port maps, what is said of their balance,
-# and that a shell can take them.
+# path export: settings of each library from small port maps, and their balance.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -64,7 +63,7 @@ linear_map()
 		"$(peer 10.1.1.2 "${ports[3]}" "${ports[2]}" "${ports[1]}" "${ports[0]}")"
 }
 
-# is WORD...: exactly these settings, and all else is a comment
+# is WORD...: the output has exactly these settings, and comments
 is()
 {
 	local said
@@ -82,7 +81,6 @@ perftest()
 		export_for perftest --peer 10.1.1.2 | is --flow_label=848,16385
 }
 
-# Where switches hash queue pairs no list is exact.
 qpn_hash()
 {
 	small_map
@@ -110,7 +108,8 @@ ucx()
 			.ports[0] == 65472 and .lanes == 4'
 }
 
-# By hand: the first factor whose lanes, 65472 ^ k * i, differ in the bits of the path
+# Computed by hand: the first factor whose lanes, 65472 ^ k * i, differ in the bits of the
+# path
 ucx_factor()
 {
 	local k i port seen
@@ -143,7 +142,7 @@ nccl()
 			[.expected[].queue_pairs] == [2,4,8] and .expected[0].fullest == 1.5'
 }
 
-# All of them; what lacks ports says so, and the others are there.
+# A library without enough ports has a message, and the others have settings.
 json()
 {
 	small_map
@@ -158,7 +157,7 @@ json()
 			<(export_for perftest --json | jq '.libraries[0]')
 }
 
-# No pair of ports is on two paths of both.
+# No pair of ports is on two paths of both peers.
 uneven()
 {
 	write_map "$(peer 10.1.1.1 50000 50001)" "$(peer 10.1.1.2 50000,50001 50002)"
@@ -170,7 +169,7 @@ uneven()
 			.worst == 2 and .mean == 1.5 and [.balance[].fullest] == [1, 2]'
 }
 
-# A path of half the capacity
+# The path has half the capacity.
 weighted()
 {
 	weights='"weight":2,' small_map
@@ -180,7 +179,7 @@ weighted()
 		export_for perftest --peer 10.1.1.1 | grep "what their weights say"
 }
 
-# As words of a command, and as variables of a shell
+# The settings are words of a command and variables of a shell.
 evaluates()
 {
 	small_map
@@ -244,7 +243,7 @@ same_words()
 			"--for: '"'mpi'"' is not one of perftest, ucx, mooncake, uccl, nccl, json"'
 }
 
-# Too many peers for a line: the map itself says which
+# The peers are too many for a command line, so the map lists them.
 many_peers()
 {
 	local peers=() i

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The daemon and paths that die, lose and come back: a fabric of Linux routers
-# that answer to probes, or do not, and flows that go back because the test says
-# so. On this machine's kernel, without the module.
+# The daemon and paths that die, lose packets and come back, without the module: a fabric of
+# Linux routers, which answer to probes or do not, and flows that repeat packets when the test
+# says so.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -50,7 +50,7 @@ is_ready()
 	[[ -e $dir/ready ]]
 }
 
-# The daemon says when it is ready, as to systemd.
+# The daemon reports its start to systemd's socket.
 daemon_start()
 {
 	rm -f "$dir/notify" "$dir/ready"
@@ -79,7 +79,7 @@ daemon_stop()
 	return "$status"
 }
 
-# events FILTER: does it hold for the array of events?
+# events FILTER: whether it holds for the array of events
 events()
 {
 	jq -s -e "$1" "$dir/events" >/dev/null
@@ -90,14 +90,14 @@ show()
 	on_h0 "$rocesteer" --json flow show
 }
 
-# on_path PATH [PEER]: numbers of the flows there
+# on_path PATH [PEER]: numbers of the flows on it
 on_path()
 {
 	show | jq -c --argjson p "$1" --arg peer "${2:-}" '[.flows[] |
 		select(.path == $p and (.peer == $peer or $peer == "")) | .dqpn]'
 }
 
-# used PATH...: each by two flows or more, and no other
+# used PATH...: each has two flows or more, and other paths have none
 used()
 {
 	local p
@@ -111,7 +111,7 @@ used()
 	done
 }
 
-# Each flow that is on a path now loses the same packet twice.
+# lose PATH: each flow on the path repeats one packet twice.
 lose()
 {
 	local peer qpns
@@ -123,7 +123,7 @@ lose()
 	done
 }
 
-# Packets vanish without a word; a link keeps its carrier.
+# Packets vanish silently, and the link keeps its carrier.
 vanish()
 {
 	ip -n "$prefix$1" rule add pref 1 "${@:2}" blackhole
@@ -134,7 +134,7 @@ appear()
 	ip -n "$prefix$1" rule del pref 1
 }
 
-# Linux's own default: one ICMP error a second to each host, after six.
+# Linux's default is one ICMP error a second to each host, after six.
 limit()
 {
 	local router
@@ -151,7 +151,7 @@ all_send()
 	flows 10.1.1.1 "$qpns" "$psn" && { [[ ! $more ]] || flows 10.1.1.2 "$more" "$psn"; }
 }
 
-# What fails shows the events, and leaves nothing broken to the next.
+# A failed check shows the events, and repairs the fabric for the next check.
 attempt()
 {
 	local router
@@ -165,7 +165,7 @@ attempt()
 	return 1
 }
 
-# went STATE PATH [CAUSE]: the last that was told of a path
+# went STATE PATH [CAUSE]: the last event of the path
 went()
 {
 	events "[.[] | select(.path == $2)] | last | .event == \"path-$1\" and
@@ -178,14 +178,14 @@ is_down()
 		jq -c '.groups[0].down') == "[${1:-}]" ]]
 }
 
-# The spine of a path, as its router's address has it: 10.9.0.(4s + 2)
+# The spine of a path, by its router's address 10.9.0.(4s + 2)
 spine_of()
 {
 	jq -r ".peers[0].paths[$1].router" "$dir/ports.json" |
 		awk -F . '{ print "spine" ($4 - 2) / 4 }'
 }
 
-# topped STATE PATH: did top show that?
+# topped STATE PATH: top has shown this state
 topped()
 {
 	jq -s -e "any(.[]; .groups[0].paths[$2].state == \"$1\")" "$dir/top" \
@@ -204,13 +204,13 @@ starts()
 	daemon_start "$@" && busywait 20000 used 0 1 2 3 && is_down
 }
 
-# With no event before.
+# Start with an empty list of events.
 restarts()
 {
 	busywait 20000 is_down && daemon_stop && starts "$@"
 }
 
-# sent_on QPN PATH: packets of a flow
+# sent_on QPN PATH: print how many packets the flow has sent there
 sent_on()
 {
 	show | jq --argjson qpn "$1" --argjson p "$2" '[.flows[] |
@@ -218,7 +218,7 @@ sent_on()
 		select(.path == $p).packets] | add // 0'
 }
 
-# No detour any more
+# The flow has no detour any more.
 takes_path()
 {
 	local before
@@ -229,7 +229,7 @@ takes_path()
 	(($(sent_on "$@") > before))
 }
 
-# loses_some QPN PATH: ten packets lost once, one lost twice, of a flow
+# loses_some QPN PATH: the flow loses ten packets once, and one twice
 loses_some()
 {
 	local psns='' top
@@ -250,7 +250,6 @@ loses_some()
 	went lossy "$2"
 }
 
-# Its path answers: it stays in use.
 lossy()
 {
 	local qpn
@@ -261,7 +260,7 @@ lossy()
 		events 'last | .loss > 0 and .probes >= 2 and .answers >= 2'
 }
 
-# The spine forwards nothing, and does not answer.
+# The spine forwards nothing and answers nothing.
 dead_spine()
 {
 	local spine
@@ -276,7 +275,7 @@ dead_spine()
 		topped down 2 && topped up 1
 }
 
-# Flows that come do not get it either; nor do those that only acknowledge.
+# New flows do not get the path, and flows that only acknowledge do not.
 is_avoided()
 {
 	more=30,31,32,33,34,35
@@ -289,7 +288,7 @@ back()
 	busywait 20000 went up 2 && is_down && busywait 20000 used 0 1 2 3
 }
 
-# It answers, but what it forwards to the leaf gets lost.
+# The spine answers, but its packets to the leaf get lost.
 dead_downlink()
 {
 	local spine
@@ -302,7 +301,7 @@ dead_downlink()
 		busywait 20000 used 0 1 2 3
 }
 
-# The leaf's answers to probes by good paths may come back by the dead one.
+# The leaf's answers to probes of good paths may come back by the dead path.
 way_back()
 {
 	local spine
@@ -337,7 +336,6 @@ restarts_up()
 		busywait 20000 went up 3 && busywait 20000 used 0 1 2 3
 }
 
-# Routers that answer to nobody: what counts is that only this path loses.
 silent_routers()
 {
 	local router
@@ -360,7 +358,6 @@ operstate()
 		"$1" ]]
 }
 
-# Without a carrier nothing answers.
 no_carrier()
 {
 	restarts || return
@@ -373,16 +370,14 @@ no_carrier()
 		events 'all(.[]; .event != "path-down")'
 }
 
-# Give the daemon time before it is told again: a flow that it moves meanwhile
-# would lose packets of its new path.
+# Wait until the daemon has moved the flows, as these would lose packets of their new path.
 loses_until_down()
 {
 	lose "$@"
 	busywait 2000 went down "$1"
 }
 
-# A router at its limit may be taken for dead. It answers again, as a dead one does
-# not: in the end only the path that is dead is down.
+# A router at its limit may be taken for dead, but answers again.
 rate_limits()
 {
 	local spine
@@ -396,7 +391,6 @@ rate_limits()
 		busywait 20000 is_down && limit 0
 }
 
-# One that fails again and again is held down longer each time.
 backs_off()
 {
 	local spine
@@ -414,7 +408,8 @@ backs_off()
 		.hold_ms] == [50, 100, 200]'
 }
 
-# It was suspected again and again, and answered: nobody asks it for a while.
+# The daemon does not probe the path for a while, because the path was suspected often and
+# answered.
 was_alive()
 {
 	local spine
@@ -445,8 +440,7 @@ is_asked()
 	(($(received "$1") > $2))
 }
 
-# The flows of a path lose a packet while it is watched, for longer as its router is
-# silent: what is watched is not judged, and has to be examined behind that.
+# The daemon does not judge a path that it is watching, so it has to examine the path again.
 while_watched()
 {
 	local spine before
@@ -460,7 +454,7 @@ while_watched()
 		busywait 20000 used 0 1 2 3
 }
 
-# All other paths answer again, but are held down for long.
+# All other paths answer, but are held down for long.
 last_path()
 {
 	local p
@@ -478,7 +472,7 @@ last_path()
 		busywait 20000 is_down && busywait 20000 used 0 1 2 3
 }
 
-# monitor FILE: in the background
+# monitor FILE: run it in the background
 monitor()
 {
 	nsenter --net="/run/netns/${prefix}h0" \
@@ -491,7 +485,7 @@ heard()
 	jq -s -e "any(.[]; $2)" "$1" >/dev/null
 }
 
-# The daemon knows that it listens.
+# The daemon knows that the client listens.
 hears_detour()
 {
 	lose 3
@@ -499,8 +493,7 @@ hears_detour()
 		.router'
 }
 
-# Clients hear what happens, and first what is wrong already; they end when they
-# are told to, not with the daemon.
+# A client hears the present state first. It ends when it is told to, not with the daemon.
 is_monitored()
 {
 	local spine
@@ -526,7 +519,7 @@ is_monitored()
 		kill "$monitor" && wait "$monitor"
 }
 
-# Do all flows go where they are planned, by the kernel's own choice?
+# All flows take their planned path, by the kernel's own choice.
 lands_as_planned()
 {
 	local peer
@@ -543,7 +536,7 @@ lands_as_planned()
 	done
 }
 
-# A device that nothing can be sent by: the address of its job is gone.
+# The address of the job is gone, so its device can send nothing.
 cannot_send()
 {
 	ip -n "${prefix}h0" link add name rs0 type veth peer name rs1 &&
@@ -559,7 +552,7 @@ cannot_send()
 		busywait 20000 events 'any(.[]; .event == "error")'
 }
 
-# It is told once, and paths of others are watched all the same.
+# The event comes once, and paths of other jobs are watched.
 hashes_otherwise()
 {
 	restarts && cannot_send && lands_as_planned || return
@@ -574,7 +567,7 @@ hashes_otherwise()
 			[.[] | select(.event == "error").device] == ["rs0"]'
 }
 
-# The process that looks for ports
+# The pid of the process that looks for ports
 stop_search()
 {
 	read -r search <"/proc/$daemon/task/$daemon/children"
@@ -587,9 +580,9 @@ ports()
 		'[.peers[] | {address, ports}] | sort_by(.address)'
 }
 
-# Another job has got the number before it ends: one with a path less, so that all
-# have other numbers. The leaf holds the search up: it does not answer. Job 2 is still
-# there, and with it the tables.
+# Another job has got the number before the search ends. This job has one path less, so all
+# path numbers differ. The leaf does not answer, which holds the search up. Job 2 keeps the
+# tables.
 job_is_replaced()
 {
 	local seed search='' result
@@ -614,7 +607,7 @@ job_is_replaced()
 			sort_by(.address)' "$dir/fewer.json")" ]]
 }
 
-# finds PEER: each of its ports takes the path of its number in fewer.json
+# finds PEER: each of its ports takes the path that fewer.json says
 finds()
 {
 	on_h0 "$rocesteer" --json job show --job 1 | jq -r --arg peer "$1" \
@@ -630,7 +623,6 @@ finds_all()
 	finds 10.1.1.1 && finds 10.1.1.2
 }
 
-# The job that has some of the paths only
 hashes_otherwise_again()
 {
 	kill -STOP "$daemon"
@@ -638,7 +630,8 @@ hashes_otherwise_again()
 	! finds_all && kill -CONT "$daemon" && busywait 20000 finds_all
 }
 
-# loads_slice HOST ADDRESS ROUTER PEER: by the router that the host's leaf knows
+# loads_slice HOST ADDRESS ROUTER PEER: load it by the address that the host's leaf uses for
+# the spine
 loads_slice()
 {
 	local host=(nsenter --net="/run/netns/$prefix$1")
@@ -653,8 +646,8 @@ loads_slice()
 		jq -ce --arg router "$3" '.groups[0].routers == [$router]' "$dir/shown"
 }
 
-# A spine answers from the interface that a probe came in by: each leaf knows another
-# address of it.
+# A spine answers from the interface on which a probe arrives, so each leaf knows another
+# address of the spine.
 both_load_a_slice()
 {
 	jq -n '{leaves: 2, spines: 4, gpus_per_leaf: 1, gpus_per_server: 1,
@@ -684,7 +677,7 @@ has_links()
 			.routers == [$paths[].router] and .path_leaves == [$paths[].leaf]'
 }
 
-# The ports of the job take the paths that the job has, as discovery says now.
+# Discovery finds the ports of the job on the job's paths.
 ports_take_their_paths()
 {
 	on_h0 "$rocesteer" path discover --dev eth0 --peer 10.1.1.1 --json >"$dir/now" &&
@@ -694,7 +687,6 @@ ports_take_their_paths()
 			all(.[]; any(.ports[] == $ports[.path]; .))'
 }
 
-# Other links behind the same routers
 links_hash_otherwise()
 {
 	ports_take_their_paths || return

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What is installed: by "make install", of one version, found by who looks for it, gone after
-# "make uninstall".
+# "make install" and "make uninstall"
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -27,7 +26,7 @@ one_version()
 	done
 }
 
-# bash-completion looks for a command's completion in a file of its name.
+# bash-completion looks for a file with the command's name.
 completion_is_found()
 {
 	local command
@@ -43,7 +42,7 @@ completion_is_found()
 	ls "$root/usr/share/zsh/site-functions/_rocesteer"
 }
 
-# Manual pages and examples name files where they are installed.
+# Manual pages and examples name the installed files.
 names_are_true()
 {
 	! grep -rn -e '/usr/local' -e 'Documentation/[a-z]*\.rst' "$root"/usr/share/man \

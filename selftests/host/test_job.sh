@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Jobs on this machine's kernel, without the module: load, show, refuse, unload.
-# In a network namespace and a BPF file system of its own.
+# Jobs without the module: load, show, refuse, unload. The test has a network namespace and a
+# BPF file system of its own.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -37,7 +37,7 @@ ready()
 	E
 }
 
-# What others may change is not trusted: bpffs lets everybody make a directory.
+# bpffs lets every user make a directory.
 refuses_a_strangers_place()
 {
 	local place=/sys/fs/bpf/rocesteer
@@ -51,7 +51,6 @@ refuses_a_strangers_place()
 		refused pin 1 list && rm "$place"
 }
 
-# The hint makes a file system that is root's alone.
 says_how_to_mount()
 {
 	# shellcheck disable=SC2016 # the inner shell expands it
@@ -76,7 +75,6 @@ names_the_holder()
 		"$dir/out"
 }
 
-# What is no limit is not taken for another one.
 limit_is_wrong()
 {
 	local wait
@@ -90,7 +88,6 @@ limit_is_wrong()
 	done
 }
 
-# Nothing waits for ever.
 waits_no_longer()
 {
 	local pid status
@@ -116,7 +113,8 @@ reads_all()
 	done
 }
 
-# Whoever reads delays no reader, but keeps others from a change.
+# A command that reads does not delay others that read, but keeps others from changing
+# anything.
 read_together()
 {
 	local pid status
@@ -132,7 +130,7 @@ read_together()
 	return "$status"
 }
 
-# What is pinned is not all that this version needs: no word of "no job".
+# A command does not say that there is no job when the pins are incomplete.
 lacks_a_part()
 {
 	local pin
@@ -167,7 +165,6 @@ empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-# A list of nothing is no failure; what is asked for by its number is not there.
 lists_nothing()
 {
 	"$rocesteer" job list && "$rocesteer" flow show &&
@@ -213,7 +210,7 @@ shows_flows()
 			.code == "no-job" and .hint == "See: rocesteer job list"'
 }
 
-# Where nobody knows what was acknowledged a plan need not wait for it.
+# Without acknowledgments nobody knows of outstanding packets, so a plan need not wait.
 nothing_known()
 {
 	bpftool --json map dump pinned \
@@ -231,7 +228,7 @@ counts()
 		(has("module") | not)'
 }
 
-# refused CODE STATUS ARGUMENT...: what is loaded stays as it is
+# refused CODE STATUS ARGUMENT...: the loaded jobs stay as they are
 refused()
 {
 	local code=$1 want=$2 before json status
@@ -284,7 +281,6 @@ takes_device_once()
 	job unload --job 9 && return "$status"
 }
 
-# In words too: an error names what can be done.
 says_what_to_do()
 {
 	"$rocesteer" job load --job 8 --pid $$ --port-map "$map" 2>&1 |
@@ -300,7 +296,7 @@ says_what_to_do()
 		"$rocesteer" monitor 2>&1 | grep 'modprobe rocesteer'
 }
 
-# Columns are as wide as characters, of which some take more than one byte.
+# A wide character takes more than one byte.
 aligns()
 {
 	local LC_ALL=C.UTF-8 list
@@ -315,7 +311,7 @@ aligns()
 	((${#list[0]} == ${#list[1]} && ${#list[0]} > 6))
 }
 
-# A slice that has spine 1 of each of the two leaves, and the two hosts.
+# A slice with spine 1, two leaves and two hosts
 slice()
 {
 	cat >"$dir/slice.json" <<-E
@@ -327,7 +323,7 @@ slice()
 	E
 }
 
-# in_slice HOME SPINE PATTERN ARGUMENT...: only what the slice has is in the tables
+# in_slice HOME SPINE PATTERN ARGUMENT...: the tables have only what is in the slice
 in_slice()
 {
 	local home=$1 spine=$2 pattern=$3
@@ -347,11 +343,10 @@ in_slice()
 		job unload --job 9
 }
 
-# paths_of DEAL: of the flows of a job to one peer, dealt so; the host is the second under
-# its leaf
+# paths_of DEAL: the paths of the flows to one peer; the host is the second under its leaf
 paths_of()
 {
-	# The other host under the leaf, by both of its addresses
+	# The other host under the leaf has two addresses.
 	jq '(.peers[] | select(.local)).address = "10.1.0.0" |
 		.peers += [.peers[] | select(.local) | .address = "fd00::0:1:0" |
 			.source = "fd00::1"]' "$map" >"$dir/second.json" &&
@@ -363,7 +358,7 @@ paths_of()
 		job unload --job 9 >&2
 }
 
-# The only path to the third one is path 0.
+# The only path to the third peer is path 0.
 deals_by_place()
 {
 	local dealt='[[1,"permutations"],[0,"permutations"],[0,"permutations"]]'
@@ -378,7 +373,7 @@ deals_by_place()
 		job unload --job 9
 }
 
-# What is not possible here is not done, and no error.
+# --split auto is no error where flows cannot be split.
 splits_where_possible()
 {
 	local owner
@@ -393,7 +388,7 @@ splits_where_possible()
 	done
 }
 
-# Who has one spine is not split, whatever was asked for.
+# A flow over one spine is not split, whatever --split says.
 not_split()
 {
 	job load --job 9 --port-map "$map" --flow 10.1.1.1/55 --split all \
@@ -438,8 +433,8 @@ from_cluster()
 			<(jq '.routers |= reverse' "$dir/slice.json")
 }
 
-# Two links between a leaf and a spine that are told apart: the lane of a GPU is one of
-# them at each end, whatever ports the map has besides.
+# The lane of a GPU is one of two parallel links at each end, whatever other ports the map
+# has.
 parallel_links()
 {
 	local cluster="$dir/parallel.json"
@@ -479,7 +474,6 @@ parallel_links()
 			--cluster "$dir/untold.json" --port-map "$dir/both.json"
 }
 
-# A job under one leaf has no peers to steer to.
 under_one_leaf()
 {
 	echo '{"job":"small","gpus":1,"leaves":[0],"spines":[],"links":[],
@@ -540,7 +534,6 @@ two_jobs()
 	job list >"$dir/log" && jq -e '.jobs | length == 2' "$dir/log"
 }
 
-# Who does not read what is printed holds up no other command.
 printing()
 {
 	local flows
@@ -555,7 +548,6 @@ printing()
 		job unload --job 9 >"$dir/log"
 }
 
-# Flows take no system call each.
 few_calls()
 {
 	local flows
@@ -572,7 +564,7 @@ few_calls()
 		job unload --job 9 >"$dir/log"
 }
 
-# without CAP[,-CAP] COMMAND...: root but for these
+# without CAP[,-CAP] COMMAND...: as root without these
 without()
 {
 	local caps=$1
@@ -581,7 +573,7 @@ without()
 	setpriv --bounding-set=-"$caps" --inh-caps=-all "$rocesteer" --json "$@"
 }
 
-# What PERMISSIONS of rocesteer(8) says: each of them is needed, no other is.
+# The capabilities are those of PERMISSIONS in rocesteer(8).
 permissions()
 {
 	local load=(job load --job 9 --port-map "$map" --flow 10.1.1.1/77) cap reads
@@ -619,7 +611,6 @@ unprivileged()
 		[[ $(state) == "$before" ]]
 }
 
-# What others may not read, they are told.
 not_root()
 {
 	cp "$rocesteer" "$dir/rocesteer" && chmod 755 "$dir" || return
@@ -638,8 +629,7 @@ other_namespace()
 		job list | jq -e '.jobs | length == 1'
 }
 
-# begin_load MAP...: give job 8 copies of job 7's entries, as if a command that loads
-# it had been killed
+# begin_load MAP...: give job 8 copies of job 7's entries, as a killed load leaves them
 begin_load()
 {
 	local pin map entry
@@ -655,7 +645,7 @@ begin_load()
 	done
 }
 
-# Job 7 has flows, and no others are counted in job 8.
+# Job 7 has flows, and job 8 counts none of them.
 begins_anew()
 {
 	local maps before
@@ -671,8 +661,7 @@ begins_anew()
 	[[ $(state) == "$before" ]]
 }
 
-# orphan: a flow of job 7 becomes that of a job which is not there, as where a command
-# was killed that loaded it
+# orphan: give a flow of job 7 to a job that does not exist, as a killed load leaves it
 orphan()
 {
 	local pin entry key value
@@ -695,8 +684,8 @@ has_flows()
 		'[.flows[] | [.job, .dqpn]] | sort == $flows'
 }
 
-# Where a command was killed no job is left, but tables are. Who reads takes nothing
-# away that others may be reading.
+# A killed command has left tables without a job. A command that reads must not remove tables
+# that others may be reading.
 readers_remove_nothing()
 {
 	local pin
@@ -708,7 +697,6 @@ readers_remove_nothing()
 		job unload --all | jq -e '.unloaded == []' && [[ ! -e $pin ]]
 }
 
-# It is neither in the way of another job, nor does it stay for ever.
 frees_flows()
 {
 	orphan && has_flows '[[7, 18], [8, 17]]' &&
@@ -733,7 +721,7 @@ unloads_all()
 		[[ $("$rocesteer" job unload --all 2>&1) == "no job is loaded" ]]
 }
 
-# unprinted COMMAND...: what it does is done
+# unprinted COMMAND...: run it with a standard output that fails
 unprinted()
 {
 	"$rocesteer" "$@" >/dev/full 2>"$dir/said"
@@ -747,7 +735,7 @@ output_is_lost()
 		unprinted job unload --all && job list | jq -e '.jobs == []'
 }
 
-# all_or_nothing: of 2,000 peers
+# all_or_nothing: job 1 has all of 2,000 peers, or there is none
 all_or_nothing()
 {
 	if job show --job 9 >"$dir/show"; then
@@ -757,7 +745,6 @@ all_or_nothing()
 	fi
 }
 
-# Who is told that a flow is taken is told which, and by whom.
 names_taken()
 {
 	job load --job 1 --port-map "$map" --flow 10.1.1.1/17 >"$dir/log" || return
@@ -768,7 +755,6 @@ names_taken()
 	return "$status"
 }
 
-# Interrupted at any moment, a job is loaded or it is not.
 interrupted()
 {
 	local ms
@@ -803,7 +789,7 @@ weighs()
 		job unload --job 1 >"$dir/log"
 }
 
-# A daemon that found the ports again has found none of path 1.
+# A daemon that looked for the ports again has found none for path 1.
 lacks_a_port()
 {
 	local pin entry key value at status
@@ -832,7 +818,7 @@ egress_programs()
 		jq -ce '[.[0].tc[] | select(.kind == "tcx/egress").name]'
 }
 
-# What runs before the programs could end the chain, as it says TC_ACT_OK.
+# A program that returns TC_ACT_OK ends the chain of programs.
 runs_first()
 {
 	echo '__attribute__((section("tcx/egress"))) int f(void *c) { return 0; }' |
@@ -845,7 +831,6 @@ runs_first()
 		job unload --job 1
 }
 
-# One that came to be first between two jobs goes behind.
 runs_first_again()
 {
 	job load --job 1 --port-map "$map" --flow 10.1.1.1/17 &&
@@ -862,7 +847,7 @@ runs_first_again()
 		rm /sys/fs/bpf/ends
 }
 
-# A device whose packets begin with IP.
+# Packets of the device begin with the IP header.
 no_ethernet()
 {
 	local json status

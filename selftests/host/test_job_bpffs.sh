@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# test_job.sh where it is not run otherwise: with a BPF file system at /sys/fs/bpf, as
-# systemd mounts one, on a machine that has none there, and without on others.
+# test_job.sh with the other kind of /sys/fs/bpf: a BPF file system, as systemd mounts one, if
+# the machine has none, and else none.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# SIGKILL before the system calls of commands that change something, and of the daemon:
-# before every STEP-th. STEP=1 takes half an hour, the most of it for the first job,
-# which loads the programs. "make check" takes a quarter of what "make check-all" takes. The next command works, and nothing is lost, half-done or
-# left over. And these calls fail: what the command says it did is done, or nothing.
-# In a network namespace and a BPF file system of its own.
+# Kill commands that change something, and the daemon, before every STEP-th system call. The
+# next command has to work, and nothing is lost, half-done or left over. Then let these calls
+# fail: the command has done what it says, or nothing. STEP=1 takes half an hour, most of it
+# for the first job, which loads the programs. The test has a network namespace and a BPF file
+# system of its own.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -48,9 +48,9 @@ ready()
 			"$plan" >"$ranges"
 }
 
-# kills BEFORE BEHIND COMMAND...: BEFORE makes the world in which the command is
-# killed, BEHIND checks the world that is left. Until it ends by itself; with
-# goes_on=SECONDS until it has gone on for so long.
+# kills BEFORE BEHIND COMMAND...: BEFORE prepares each round, BEHIND checks what the killed
+# command has left. The last round is the one in which the command ends by itself, or with
+# goes_on=SECONDS has run for so long.
 kills()
 {
 	local before=$1 behind=$2 at status=99 n=0
@@ -70,7 +70,7 @@ kills()
 	((status == (goes_on ? 98 : 0)))
 }
 
-# is_as_said STATUS DONE: the command of $dir/out says what it did
+# is_as_said STATUS DONE: the output in $dir/out says what was done
 is_as_said()
 {
 	if (($1 == 0 || $1 == 97)) ||
@@ -81,8 +81,8 @@ is_as_said()
 	fi
 }
 
-# errors BEFORE DONE BEHIND COMMAND...: likewise, but a call fails; DONE tells whether
-# the world is as the command was to make it.
+# errors BEFORE DONE BEHIND COMMAND...: as kills, but a system call fails, and DONE tells
+# whether the command has done its work
 errors()
 {
 	local before=$1 is_done=$2 behind=$3 at status=0 n=0 numbers=(5 28 12)
@@ -135,7 +135,7 @@ new_is_there()
 	jq -e '.jobs.new' "$file" >/dev/null
 }
 
-# is_like FILE MODE: there, of the cluster file's owner; or not there
+# is_like FILE MODE: the file has this mode and the cluster file's owner, or does not exist
 is_like()
 {
 	[[ ! -e $1 || $(stat -c '%u:%g %a' "$1") == "65534:1 $2" ]] && return
@@ -143,7 +143,7 @@ is_like()
 	return 1
 }
 
-# The old state or the new one; what is beside it is what belongs there
+# The old state or the new one, and no other file beside it
 cluster_is_whole()
 {
 	is_like "$file" 640 && is_like "$file.lock" 600 &&
@@ -194,7 +194,7 @@ one_job()
 	load 5
 }
 
-# It is there and can be unloaded, or it is not, and its flows can be another's
+# Either the job can be unloaded, or its flows can be another job's.
 job_is_whole()
 {
 	if is_loaded 5 >/dev/null; then
@@ -250,7 +250,7 @@ chunks()
 	daemon_job && { has_chunks || chunk load --chunk-plan "$plan" --ranges "$ranges"; }
 }
 
-# All are there or none; then they can be loaded, and nothing of them is left
+# All chunks are there, or none; then they can be loaded, and unloaded without a trace.
 chunks_are_whole()
 {
 	local left
@@ -305,7 +305,7 @@ daemon_job()
 	is_loaded 5 >/dev/null || load 5
 }
 
-# Another one can begin, and gets as far
+# Another daemon can start.
 daemon_begins()
 {
 	"$killat" 1000000 1 "$rocesteer" daemon >"$dir/log" 2>&1
@@ -319,7 +319,7 @@ daemon_ends()
 	unload 5
 }
 
-# In JSON: tables need a locale, and the C library no error when it reads one.
+# JSON, because tables need a locale, and the C library hides errors when it reads one
 alloc=("$rocesteer" --json slice alloc --gpus 8 --job new --cluster "$file")
 load=("$rocesteer" --json job load --job 5 --port-map "$map" --flow "10.1.1.1/17,10.1.1.1/18")
 discover=("$rocesteer" --json path discover --dev rs0 --peer "10.1.0.2,10.1.0.3"
@@ -327,7 +327,7 @@ discover=("$rocesteer" --json path discover --dev rs0 --peer "10.1.0.2,10.1.0.3"
 
 ktap_plan 15
 check "a network device and a port map are made" ready
-# Its lock and its journal are made in a few calls.
+# The first command makes the lock and the journal in a few calls.
 step=${STEP:-$(few 8 2)} check "the cluster file is whole after the first slice alloc was killed" \
 	kills cluster_make cluster_is_whole "${alloc[@]}"
 check "the cluster file is whole after slice alloc was killed" \

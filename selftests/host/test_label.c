@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Flow labels and source ports: every port, and what the kernel makes of some. */
+/* Flow labels and source ports: every port, and the kernel's ports of some labels */
 #include "../../include/rocesteer/label.h"
 #include "../ktap.h"
 
-/* What rdma_flow_label_to_udp_sport() makes of labels. */
+/* Results of rdma_flow_label_to_udp_sport() */
 static const struct {
 	__u32 label;
 	__u16 sport;

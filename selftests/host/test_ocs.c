@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Places that take moved circuits: what is given is sound; and how many of the places that
- * an ideal wiring would have are missed.
+ * Places with moved circuits: allocations are valid, and few of the places that an ideal
+ * wiring has are missed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void shut_spine(__u32 spine)
 		ocs.shut[ocs_pair(&ocs, i, spine)] = true;
 }
 
-/* What is left of torn circuits. Some of those that are fixed failed, others are jobs'. */
+/* Random circuits. Fixed circuits have failed, or belong to jobs. */
 static void wire_at_random(void)
 {
 	__u32 oxc, i, tries, of = 1 + random_below(6);
@@ -181,7 +181,7 @@ static __u32 nr_servers(void)
 	return fabric.gpus_per_leaf / fabric.gpus_per_server;
 }
 
-/* All ports of all spines can be had, by any leaf: then only their number counts. */
+/* Any leaf can have all ports of all spines, so only their number counts. */
 static void make_empty(void)
 {
 	size_t port;
@@ -257,7 +257,7 @@ static void test_whole(void)
 	printf("# asked %u, refused %u\n", asked, missed);
 }
 
-/* Of a wiring that is all to all, the links are those of a plain fabric. */
+/* All-to-all circuits have the links of a plain fabric. */
 static void test_links(void)
 {
 	static __u8 links[8 * 4];

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer slice with optical circuits: what is moved, by whom, and what happens
-# when that fails. Places in random fabrics are test_ocs.c's.
+# rocesteer slice with optical circuits: moved circuits, the driver, and failures. test_ocs.c
+# has places in random fabrics.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 . selftests/host/slices.sh
 export OCS_TEST=$dir
 
-# wiring JSON: a cluster, and what the driver finds
+# wiring JSON: write a cluster file, and the circuits that the driver finds
 wiring()
 {
 	rm -f "$dir/requests"
@@ -17,8 +17,8 @@ wiring()
 		jq -c .circuits "$file" >"$dir/wiring"
 }
 
-# A driver that keeps what it was asked for, and the circuits that there are.
-# With OCS_FAIL it sets as many ports, and fails; the next request it carries out.
+# A driver that records requests and circuits. With OCS_FAIL it fails after so many ports, and
+# carries out the next request.
 cat >"$dir/driver" <<'E2'
 #!/bin/bash
 request=$(cat)
@@ -34,14 +34,14 @@ jq -c --argjson most "$most" '.[0].changes[:$most] as $changes |
 E2
 chmod +x "$dir/driver"
 
-# Each leaf has both circuits to one spine: they share none.
+# Each leaf has both circuits to one spine, and no two leaves have one in common.
 torn()
 {
 	wiring '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
 		"oxcs":2,"spine_ports":2,"circuits":[[0,0],[1,1],[1,0]]}'
 }
 
-# The circuits of the file are those that there are.
+# The file has the circuits of the driver.
 wired_as_said()
 {
 	diff <(jq -c .circuits "$file") "$dir/wiring"
@@ -87,7 +87,7 @@ moves()
 		file_is_right
 }
 
-# A job's circuits stay where they are; without moving there is no place.
+# There is no place without moved circuits, and none with the job's.
 stays_away_from_jobs()
 {
 	wiring '{"leaves":4,"spines":2,"gpus_per_leaf":4,"gpus_per_server":1,
@@ -109,8 +109,8 @@ stays_away_from_jobs()
 		wired_as_said && file_is_right
 }
 
-# Leaves have two circuits each to spines 0 and 1, of which jobs have one: no other job
-# gets the second, nor one more, but to spine 2.
+# Leaves have two circuits each to spines 0 and 1, of which jobs have one. No other job gets
+# the second circuit, and new circuits lead to spine 2.
 pairs_are_not_shared()
 {
 	wiring '{"leaves":2,"spines":3,"gpus_per_leaf":4,"gpus_per_server":1,
@@ -129,7 +129,7 @@ pairs_are_not_shared()
 		wired_as_said && file_is_right
 }
 
-# All or nothing, wherever the driver stops.
+# The file is as it was, wherever the driver stops.
 driver_fails()
 {
 	local n before
@@ -152,7 +152,7 @@ driver_fails()
 		--driver "$dir/nothing" && wired_as_said
 }
 
-# A driver that takes its time: until there is a file "go".
+# The driver waits until there is a file "go".
 cat >"$dir/slow" <<'E2'
 #!/bin/bash
 echo "$$" >"$OCS_TEST/begun"
@@ -163,13 +163,13 @@ exec "$OCS_TEST/driver"
 E2
 chmod +x "$dir/slow"
 
-# begin: a command in the background, $pid, whose driver runs
+# begin: start a command in the background, $pid, whose driver waits
 begin()
 {
 	torn
 	rm -f "$dir/begun" "$dir/go"
 	slice mark --as drained --leaves 2 >"$dir/out" || return
-	# A shell has its background ignore SIGINT.
+	# A shell's background processes ignore SIGINT.
 	env --default-signal=INT "$rocesteer" slice alloc --gpus 4 --job a --ocs \
 		--cluster "$file" --driver "$dir/slow" \
 		>"$dir/out" 2>"$dir/said" &
@@ -177,7 +177,7 @@ begin()
 	busywait 20000 test -s "$dir/begun"
 }
 
-# Killed is the command, and its driver moves circuits still: no other one does.
+# The command is killed while its driver moves circuits, so no other command may move any.
 driver_runs_on()
 {
 	local pid
@@ -190,7 +190,6 @@ driver_runs_on()
 	slice alloc --gpus 1 >"$dir/out"
 }
 
-# It ends when file and circuits agree.
 ends_in_time()
 {
 	local pid signal status
@@ -217,7 +216,6 @@ driver_is_late()
 			2>"$dir/said" && wired_as_said && file_is_right
 }
 
-# The file cannot be written: circuits go back.
 file_fails()
 {
 	if ((EUID)) || ! unshare --mount true; then
@@ -237,7 +235,6 @@ file_fails()
 		wired_as_said && (($(wc -l <"$dir/requests") == 2))
 }
 
-# It is written, but its directory cannot be synced: circuits stay where it says.
 sync_fails()
 {
 	"${CC:-cc}" -shared -fPIC -o "$dir/nosync.so" -x c - <<-'E2' || return
@@ -286,7 +283,7 @@ usage()
 		refused 2 no-ocs "oxcs: is missing" wire --driver true
 }
 
-# wrong FIELD MESSAGE MORE: fields of a file that is refused
+# wrong FIELD MESSAGE MORE: a file with these fields is refused
 wrong()
 {
 	local oxcs=',"oxcs":2'
@@ -324,14 +321,14 @@ wrong_files()
 			\"a\":{$job,\"oxcs\":[0,0]},\"b\":{${job//r\":0/r\":1},\"oxcs\":[0,0]}}"
 }
 
-# with FIELD VALUE: the same file, with a field
+# with FIELD VALUE: set a field of the file
 with()
 {
 	jq --argjson value "$2" ".$1 = \$value" "$file" >"$dir/with" &&
 		cp "$dir/with" "$file"
 }
 
-# A drained spine gets no circuits, a failed link is left alone.
+# A drained spine gets no circuits, and a failed link is not used.
 marks()
 {
 	torn
@@ -368,7 +365,6 @@ schema()
 	E2
 }
 
-# Circuits that will do are left as they are.
 stays_as_it_is()
 {
 	wiring '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
@@ -413,7 +409,7 @@ parallel()
 		refused 3 shape "8 GPUs" alloc --gpus 8 --ocs --dry-run
 }
 
-# A job of before there were lanes: two circuits of each leaf lead to one spine.
+# The job has no lanes, and two circuits of each leaf lead to one spine.
 before_lanes()
 {
 	wiring '{"leaves":2,"spines":1,"gpus_per_leaf":2,"gpus_per_server":1,

@@ -1,15 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Circuits that really move, in the fabric of selftests/net without its RDMA
-# devices: a job that has no place gets one, and nothing of a running job's traffic
-# is lost meanwhile.
+# Circuits move in the fabric of selftests/net, without its RDMA devices. A job without a
+# place gets one, and a running job loses no packet.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/net/fabric.sh
 rocesteer=$(realpath "${ROCESTEER:-build/rocesteer}")
 
-# A world of its own: the fabric's namespaces have names that all would share.
+# The names of the fabric's namespaces are fixed, so the test has a mount namespace.
 if [[ ! ${OCS_INSIDE:-} ]]; then
 	if ((EUID)) || ! unshare --mount --net true 2>/dev/null; then
 		skip_all "not root, or no namespaces"
@@ -71,21 +70,21 @@ up()
 	answers 0 1 && answers 2 3
 }
 
-# answers HOST HOST: to all of eight, by IPv4 and IPv6
+# answers HOST HOST: these hosts reach all eight by IPv4 and IPv6
 answers()
 {
 	host_exec "$1" ping -q -c 8 -i 0.01 -W 1 "$(host_ip "$2")" &&
 		host_exec "$1" ping -q -c 8 -i 0.01 -W 1 "$(host_ip6 "$2")"
 }
 
-# silent HOST HOST: to each of them
+# silent HOST HOST: these hosts do not reach each other
 silent()
 {
 	! host_exec "$1" ping -q -c 1 -W 1 "$(host_ip "$2")" &&
 		! host_exec "$1" ping -q -c 1 -W 1 "$(host_ip6 "$2")"
 }
 
-# Leaves 0 and 1 get both circuits to one spine each: no spine in common.
+# Leaves 0 and 1 have both circuits to one spine each, and no spine in common.
 tears()
 {
 	echo '{"leaves":4,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
@@ -97,7 +96,7 @@ tears()
 		slice alloc --gpus 4 --job new | jq -e '.error.code == "network"'
 }
 
-# Devices of leaves 2 and 3, with their numbers in the kernel, and routes.
+# Devices of leaves 2 and 3 with their interface indexes, and routes
 running_paths()
 {
 	local n
@@ -109,7 +108,7 @@ running_paths()
 	done
 }
 
-# traffic ADDRESS: until the circuits have moved; what was lost is said in the end.
+# traffic ADDRESS: send until the circuits have moved, and print lost packets
 traffic()
 {
 	while :; do
@@ -137,7 +136,6 @@ lossless()
 		[[ $(running_paths) == "$before" ]] && answers 0 1
 }
 
-# The file and the fabric say the same.
 agrees()
 {
 	local l s want have

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the module knows of outstanding READ requests, compiled for user
- * space: requests and responses at random, compared with a set of PSNs.
+ * The module's record of outstanding READ requests, compiled for user space: random requests
+ * and responses, compared with a set of PSNs.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static void response(u32 psn)
 	wrong += more ? next != expected : expected != newest;
 }
 
-/* From a READ that is under way on, all is sent again. */
+/* Repeat all from an outstanding READ on. */
 static void go_back(void)
 {
 	u32 psn = first_awaited(oldest);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Collectives run by their engines over a network that is an array: messages
- * and acknowledgments overtake each other wherever queue pairs let them.
+ * Collectives run by their engines over an array in place of a network, where messages and
+ * acknowledgments overtake each other as far as queue pairs allow.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define MAX_RANKS	64u
 
-/* What a queue pair carries one way, in order, and what it acknowledges. */
+/* Messages of a queue pair in one direction, in order, and their acknowledgments */
 struct wire {
 	struct message *message;
 	__u32 sent;
@@ -60,7 +60,7 @@ static int deliver(__u32 rank, const struct message *message)
 			      message->id);
 }
 
-/* Let one thing happen on some wire. Return: 0 when nothing can. */
+/* Take a step on a random wire. Return: 0 when there is none. */
 static int happen(int *ret)
 {
 	__u32 dims = layout.plan->of.dims, nr = 0, pick, rank, k, m;
@@ -129,7 +129,7 @@ static void hosts_new(const struct chunk_plan *plan, enum data_type type,
 	}
 }
 
-/* Ranks begin when they like: messages may be there before. */
+/* Ranks begin at any time, also after their first messages arrived. */
 static bool run(void)
 {
 	__u32 begun = 0, rank, k;
@@ -160,7 +160,7 @@ static __u64 wrong(enum data_type type)
 	return sum;
 }
 
-/* Twice: what is left of a run must not show in the next. */
+/* Run twice: the first run must leave nothing that changes the next. */
 static bool runs_right(const struct chunk_plan *plan, enum data_type type,
 		       __u32 in_flight)
 {
@@ -224,7 +224,7 @@ static void test_network(const __u32 *dims, enum chunk_kind kind)
 		    runs);
 }
 
-/* Without the checker of the runs: sums as anybody would make them. */
+/* Compute the sums independently of the checker. */
 static void test_reference(void)
 {
 	struct chunk_collective of = {
@@ -280,7 +280,7 @@ static void test_strange(void)
 	chunk_plan_free(&plan);
 }
 
-/* Of all that wait, the one who waits for nothing but the cut. */
+/* The rank that waits for nothing but the cut */
 static bool finds_cut(__u32 rank, __u32 dim, __u32 member)
 {
 	__u32 peer = layout_rank(&layout, rank, dim, member);
@@ -300,7 +300,7 @@ static bool finds_cut(__u32 rank, __u32 dim, __u32 member)
 	       first.arrival;
 }
 
-/* A link that carries no more after some message: who is it? */
+/* A link carries nothing after some message: the engines name its rank. */
 static void test_cut(void)
 {
 	struct chunk_collective of = {
@@ -372,7 +372,7 @@ static int compare_claims(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* In a window, nothing is written to twice. */
+/* No address of a window is written twice. */
 static void test_places(void)
 {
 	struct chunk_collective of = {

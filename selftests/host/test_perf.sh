@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer-perf where no NIC is needed: its options, and what ranks learn of
-# each other before they open one. Whatever goes wrong on one of them, all end,
-# with the same words.
+# rocesteer-perf before it opens a NIC: options, and the rendezvous of the ranks. If one rank
+# fails, all ranks end with the same message.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -14,7 +13,7 @@ perf=build/rocesteer-perf
 common=(--dims 2x2 --bandwidth "2,1" --size 64K --chunks 4 --rdma-dev "none0,none1")
 one_dim=(--bandwidth 1 --size 64K --chunks 4 --rdma-dev none0)
 
-# refused TEXT OPTION...: a bad option, before anything is begun
+# refused TEXT OPTION...: a wrong option is refused before the rendezvous
 refused()
 {
 	local want=$1 text status
@@ -82,7 +81,7 @@ bad_options()
 			--groups "$dir/plan"
 }
 
-# plan ROUTER [FILE]: of a group of two ranks, the first of which has this router
+# plan ROUTER [FILE]: the plan of a group of two ranks; the first rank has this router
 plan()
 {
 	echo '{"format":1,"groups":[{"group":7,"root":1,"mtu":4096,"packets":40,"window":2,
@@ -90,7 +89,7 @@ plan()
 		{"address":"10.0.0.2","leaf":1}]}]}' >"${2:-$dir/plan}"
 }
 
-# A file that others can read tells them the token.
+# Other users may not read the file of the token.
 tokens()
 {
 	local file=$dir/token text
@@ -128,7 +127,6 @@ no_launcher()
 	[[ $? == 2 && $text == *"--rendezvous HOST[:PORT] of rank 0 is missing"* ]]
 }
 
-# It is what the others look for.
 first_alone()
 {
 	local text
@@ -142,7 +140,7 @@ first_alone()
 	return 1
 }
 
-# launched VARIABLE=VALUE...: as a launcher would start four ranks
+# launched VARIABLE=VALUE...: start four ranks as a launcher does
 launched()
 {
 	local i
@@ -169,7 +167,7 @@ launchers()
 			MASTER_PORT="$next_port"
 }
 
-# node_list LIST HOST: where rank 1 looks for rank 0; "": nowhere
+# node_list LIST HOST: rank 1 looks for rank 0 there, or "" if nowhere
 node_list()
 {
 	local text want="rank 0 does not listen on $2 port 1:"
@@ -182,7 +180,7 @@ node_list()
 	[[ $text == *"$want"* ]]
 }
 
-# Addresses, as brackets make them, need no name service.
+# Addresses in brackets need no name service.
 node_lists()
 {
 	node_list 127.0.0.1,127.0.0.2 127.0.0.1 &&
@@ -206,7 +204,7 @@ wrong_number_of_ranks()
 	[[ $? == 2 && $text == *"SLURM_NTASKS is 8, but --dims makes 4 ranks"* ]]
 }
 
-# Whoever comes last: all are told.
+# All ranks are told, whichever comes last.
 differs()
 {
 	local odd=$1 want=$2 i
@@ -295,7 +293,7 @@ same_rank_twice()
 	all_end 2 "says that it is rank 2 of 4, which is here already"
 }
 
-# One of four devices that does not exist: the others hear of it.
+# One of four devices does not exist, and all ranks are told.
 no_device()
 {
 	local i
@@ -313,7 +311,6 @@ will_fail()
 		$(<"$dir/out0") == *"$dir/none/ranges: No such file or directory: this run will fail"* ]]
 }
 
-# A rank that waits for the others says what it will fail of.
 forewarns()
 {
 	local status
@@ -351,7 +348,7 @@ no_first()
 	all_end 1 "rank 0 does not listen on localhost port $port: Connection refused"
 }
 
-# A rank that connects from the port to the port meets itself.
+# The rank's local port is the port to which it connects.
 itself()
 {
 	local via
@@ -365,7 +362,6 @@ itself()
 	all_end 1 "rank 0 does not listen on localhost port $port: Connection refused"
 }
 
-# Who speaks something else is not let in, and delays nobody.
 strangers()
 {
 	local i fd status talker mute=()
@@ -390,13 +386,12 @@ strangers()
 	return "$status"
 }
 
-# attack WHAT ARGUMENT...: see there
+# attack WHAT ARGUMENT...: see attack_rendezvous.py
 attack()
 {
 	python3 selftests/host/attack_rendezvous.py "$1" "$port" "${@:2}"
 }
 
-# Without the token a run is neither ended nor made large.
 without_token()
 {
 	local grown i
@@ -414,7 +409,7 @@ without_token()
 	all_end 1 ": dimension 0: there is no RDMA device none0"
 }
 
-# To each other, neither of those with different tokens is rank 0 or a rank.
+# Ranks with different tokens accept each other neither as rank 0 nor as another rank.
 other_token()
 {
 	begin
@@ -432,8 +427,8 @@ other_token()
 	all_end 1 "rank 2 has not connected in 3 s; 127.0.0.1 has another token"
 }
 
-# A rank's words are not the terminal's, and its failure is never success.
-# with_token fail|fail_at_once
+# with_token fail|fail_at_once: a rank's message does not control the terminal, and its
+# failure is never success
 with_token()
 {
 	begin
@@ -487,8 +482,7 @@ one_address()
 	all_end 1 "rendezvous: cannot listen on 192.0.2.1 port $port: Cannot"
 }
 
-# Who connects to the first address of rank 0's host hears nothing: there is somebody
-# who does not accept. The nearest address comes first.
+# Nobody accepts at the first address of rank 0's host. The nearest address comes first.
 dead_address()
 {
 	begin
@@ -509,7 +503,7 @@ dead_address()
 	all_end_has ": dimension 0: there is no RDMA device none0"
 }
 
-# files SOFT:HARD: how many rank 0 may have open
+# files SOFT:HARD: rank 0's limits of open files
 files()
 {
 	local i via
@@ -536,8 +530,8 @@ listens()
 	[[ $(ss -Hltn "sport = :$port") ]]
 }
 
-# Of two failures the first is the cause: rank 1 never comes, either. A rank that
-# is killed before it has said who it is counts as one that has not come.
+# Of two failures the first is the cause: rank 1 never comes, either. A rank that is killed
+# before it has told its rank counts as one that has not come.
 killed()
 {
 	begin

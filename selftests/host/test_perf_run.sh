@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# All of rocesteer-perf over NICs that are none (fake_verbs.c): collectives come
-# out right, and whatever goes wrong on one rank, all end with the same words.
+# All of rocesteer-perf over NICs that fake_verbs.c stands in for: results are right, and if
+# one rank fails, all ranks end with the same message.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -11,8 +11,7 @@ perf=build/user/perf_fake
 grid=(--dims 4x2 --bandwidth "2,1" --size 256K --chunks 8 --rdma-dev "fake0,fake1"
 	--warmup 1 --iters 3)
 
-# start RANKS OPTION...: all of them, $faulty with its $fault; they wait for
-# $patience seconds
+# start RANKS OPTION...: start all, $faulty with its $fault; they wait for $patience seconds
 start()
 {
 	local ranks=$1 i
@@ -25,7 +24,7 @@ start()
 	done
 }
 
-# with FAULT RANK COMMAND...
+# with FAULT RANK COMMAND...: run it while this rank has the fault
 with()
 {
 	local fault=$1 faulty=$2
@@ -33,7 +32,7 @@ with()
 	"$@"
 }
 
-# bury RANK: it may have ended, or not
+# bury RANK: end it, if it still runs
 bury()
 {
 	kill -KILL "${pid[$1]}" 2>/dev/null
@@ -42,7 +41,7 @@ bury()
 	rm "$dir/out$1"
 }
 
-# right OPTION...: the collective runs, nothing is wrong
+# right OPTION...: the collective runs, and no element is wrong
 right()
 {
 	with none -1 start 6 --dims 3x2 --bandwidth 2,1 --rdma-dev fake0,fake1 \
@@ -54,8 +53,8 @@ right()
 		"$dir/out0" >/dev/null
 }
 
-# rates BUSBW: algbw is size over time, busbw as many hundredths of that; all have so
-# many digits only
+# rates BUSBW: algbw is size over time, and busbw so many hundredths of it, within the digits
+# that are printed
 rates()
 {
 	jq -e --argjson busbw "$1" '.results[0] |
@@ -75,7 +74,7 @@ collectives()
 		right --size 156 --algorithm direct,halving
 }
 
-# A device may serve two dimensions; one of one endpoint needs none.
+# A device may serve two dimensions. A dimension of one endpoint needs none.
 odd_grids()
 {
 	with none -1 start 4 --dims 1x2x2 --bandwidth 1,2,1 --chunks 5 \
@@ -93,7 +92,7 @@ killed()
 	all_end 1 "rank $faulty ($2) has ended"
 }
 
-# The others hear no more from it, by whichever NIC.
+# The host is lost in all its NICs.
 lost_host()
 {
 	local fault=lost:30 faulty=$1 patience=12 i
@@ -113,8 +112,8 @@ port_down()
 		all_end_has "rank 5: dimension "
 }
 
-# Of a group of which each sends to all others in turn, one stops before the
-# last: rank 2 waits for it, the others wait for rank 2.
+# Each rank sends to all others in turn, and one stops before its last message: rank 2 waits
+# for this rank, and the other ranks for rank 2.
 stopped()
 {
 	local fault=stop:3 faulty=3 patience=12
@@ -126,7 +125,7 @@ stopped()
 	all_end 1 "rank 3 (127.0.0.1) does not answer: it has not sent its result"
 }
 
-# Most ranks wait for one that waits itself.
+# Most ranks wait for a rank that waits itself.
 mute()
 {
 	local patience=12
@@ -135,7 +134,7 @@ mute()
 	all_end 1 "waits for rank 6 to send in dimension"
 }
 
-# Also when there is nothing to run
+# Queue pairs are connected even if no run follows.
 not_connected()
 {
 	with connect:1 3 start 4 --dims 4 --bandwidth 1 --size 64K --chunks 1 \
@@ -162,7 +161,6 @@ gids()
 
 group=0
 
-# No switch knows a group.
 forgotten()
 {
 	! compgen -G "$dir/group-*"
@@ -179,7 +177,7 @@ summed()
 		"$@"
 }
 
-# sums OPTION...: the switch sums all runs, is told what it has to know, and forgets it
+# sums OPTION...: the switch gets its group, sums all runs, and loses its group
 sums()
 {
 	with none -1 summed none --warmup 1 --iters 2 "$@"
@@ -191,7 +189,7 @@ sums()
 		"$dir/out0" >/dev/null && forgotten
 }
 
-# Messages are 40 KiB: 9 and one that is shorter, fewer than the window, a single element.
+# Messages have 40 KiB: 9 of them and a shorter one, fewer than the window, a single element
 switch_sums()
 {
 	sums --size 384000 --latency 1 && group=16382 sums --size 384000 --type float32 &&
@@ -207,7 +205,7 @@ told()
 		(.ranks | map(.qpn) | unique | length) == 4' "$dir/told"
 }
 
-# What the switch refuses, all ranks say.
+# All ranks print the switch's reason.
 switch_refuses()
 {
 	local what="cat >'$dir/told'; echo >&2 'group 7: it exists'; false #"
@@ -217,7 +215,7 @@ switch_refuses()
 	all_end 1 "rank 0: --switch: " && all_end_has "group 7: it exists" && told
 }
 
-# by_ring FAULT RUNS REASON: results are right, but so many of four runs went by the ring
+# by_ring FAULT RUNS REASON: results are right, and so many of four runs went by the ring
 by_ring()
 {
 	local patience=16
@@ -230,7 +228,7 @@ by_ring()
 		.error.code == "fallback"' "$dir/out0" >/dev/null && forgotten
 }
 
-# A run has ten messages. Where there is no switch, nobody has the queue pair.
+# A run has ten messages. Without a switch nobody has the queue pair.
 switch_fails()
 {
 	by_ring die:15 3 "nothing has happened for 4 seconds, with 4 of 10 results here" &&
@@ -242,7 +240,7 @@ switch_fails()
 		all_end_has "to the switch: transport retry counter exceeded"
 }
 
-# All is well, but the group stays on the switch: rank 0 shows the results, and says so.
+# The group stays on the switch, and rank 0 prints the results and says so.
 not_forgotten()
 {
 	local switch="python3 selftests/host/fake_switch.py '$dir' none alone"
@@ -259,8 +257,8 @@ not_forgotten()
 		eval "$switch reduce unload 0"
 }
 
-# Two leaves and two spines: two groups, whose roots the ranks that cross reach by their
-# second path, and a third below one leaf that has no root.
+# Two leaves and two spines: two groups with a root, which ranks that cross reach by their
+# second path, and a third group below one leaf
 plan()
 {
 	local ranks='[{"address":"10.0.0.1","leaf":3},
@@ -283,7 +281,7 @@ plan()
 	rm -f "$dir/labels"
 }
 
-# planned FAULT OPTION...: four ranks, by that plan
+# planned FAULT OPTION...: four ranks with that plan
 planned()
 {
 	local what=$1
@@ -326,7 +324,7 @@ plan_sums()
 	all_end 0 '' && forgotten
 }
 
-# left_out FAULT RUNS REASON...: so many runs went by the ring, and the groups were left out
+# left_out FAULT RUNS REASON...: so many runs went by the ring, and these groups were left out
 left_out()
 {
 	local patience=32 what=$1 runs=$2
@@ -343,7 +341,7 @@ left_out()
 		--args "$@" <"$dir/out0" >/dev/null && forgotten
 }
 
-# A group fails; all fail, in the second run; one fails, and then another is refused.
+# A group fails; all groups fail in the second run; one fails, then another is refused.
 plan_fails()
 {
 	plan
@@ -356,20 +354,20 @@ plan_fails()
 		"takes no group $((group + 1))" ''
 }
 
-# plan_refused STATUS TEXT [FAULT]: by all ranks, before the first run
+# plan_refused STATUS TEXT [FAULT]: all ranks refuse it before the first run
 plan_refused()
 {
 	with none -1 planned "${3:-none}" --size 64K
 	all_end "$1" "$2" && forgotten
 }
 
-# change FILE FILTER: by jq
+# change FILE FILTER: edit a file with jq
 change()
 {
 	jq "$2" "$1" >"$1.new" && mv "$1.new" "$1"
 }
 
-# Also what only one rank finds
+# One rank's finding ends all ranks.
 plan_differs()
 {
 	plan
@@ -387,7 +385,7 @@ plan_differs()
 	plan_refused 2 "$dir/map: there is no peer 10.0.0.1, the rank after "
 }
 
-# Who is gone is no failure of the switch.
+# A rank that is gone is no failure of the switch.
 summed_rank_killed()
 {
 	local fault=kill:12 faulty=2

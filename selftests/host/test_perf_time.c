@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Collectives run by their engines over links that have a rate and a latency:
- * they take as long as the model of their plans predicts, whatever the steps of
- * the algorithm and however many stages are in flight.
+ * Collectives run by their engines over links with a rate and a latency take as long as the
+ * model of their plans predicts, for all algorithms and numbers of stages in flight.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #define DIMS	2u
 #define SECOND	1000000000000ull	/* ps */
 
-/* What comes to be: a message leaves a link, arrives, or is acknowledged. */
+/* Events: a message leaves a link, arrives, or is acknowledged. */
 struct event {
 	__u64 at;
 	enum { LEFT, ARRIVED, SENT } what;
@@ -157,7 +156,7 @@ static __u64 run(const struct chunk_plan *plan, __u32 in_flight)
 	return done && !ret ? now : 0;
 }
 
-/* All ways to run a collective, against what the model says of its plan. */
+/* All ways to run a collective, compared with the model */
 static void test_plan(const char *name, __u32 n0, __u32 n1,
 		      enum chunk_policy policy, enum chunk_queue queue)
 {

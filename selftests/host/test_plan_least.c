@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans of few flows and paths against the best there is: of all plans with
- * these loads, first the fewest pieces, then the most whole flows, then the
- * least that moves.
+ * Plans of few flows and paths, compared with the best of all plans with the same loads: the
+ * fewest pieces, then the most whole flows, then the least that moves.
  *
  * A plan with the fewest pieces has no cycle of flows and paths, so it can be
  * dealt such that each piece finishes a flow or a path. The search tries all
@@ -19,7 +18,7 @@
 #define NR_SLOTS	262144
 #define ROUNDS		2000
 
-/* The best way to deal what is left of flows and paths. */
+/* The best way to deal the rest of flows and paths */
 struct best {
 	__u32 pieces;
 	__u32 whole;
@@ -109,7 +108,7 @@ static struct best search(struct search *s, __u8 *left)
 	return best;
 }
 
-/* What the best plan for @spec is like, moved in units of @change. */
+/* Properties of the best plan for @spec, moved in units of @change */
 static struct best search_best(struct search *s, const struct plan *plan,
 			       const struct plan_spec *spec,
 			       const struct plan_change *change)
@@ -140,7 +139,7 @@ static struct best search_best(struct search *s, const struct plan *plan,
 	return search(s, left);
 }
 
-/* The same of a plan. */
+/* Properties of a plan */
 static struct best rate(const struct search *s, const struct plan *plan)
 {
 	struct best best = { .pieces = plan->nr_pieces };

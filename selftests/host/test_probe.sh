@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# path discover and verify against Linux routers: what they find, and that they
-# end, in words, where routers limit their ICMP or do not answer.
+# path discover and path verify against Linux routers, also where routers limit their ICMP or
+# do not answer.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -23,7 +23,7 @@ discover()
 	path discover --dev eth0 "$@"
 }
 
-# fails CODE TEXT COMMAND...: exit 1, and the message has the text
+# fails CODE TEXT COMMAND...: exit status 1, and the message has the text
 fails()
 {
 	local code=$1 text=$2 json
@@ -47,7 +47,7 @@ one_leaf()
 	jq -e '[.peers[].leaf] | unique | length == 1' "$dir/ports.json"
 }
 
-# Each port of the map takes the spine that leaf0 itself names.
+# Each port of the map takes the spine that leaf0's routing names.
 agrees()
 {
 	local source peer count=0
@@ -66,14 +66,14 @@ agrees()
 	((count > 0))
 }
 
-# The same for IPv6, by packets: the first port of each path to the first peer.
+# By packets: the first port of each IPv6 path to the first peer
 agrees6()
 {
 	local port router spine count=0
 
 	while read -r port router; do
 		spine=$(fabric_uplink fd00:1::1 fd00:1:1::1 "$port") || return
-		# fd00:9:0:SPINE::2, with a group of 0 left out
+		# fd00:9:0:SPINE::2, without a group of 0
 		echo "$port $router spine$spine"
 		((spine)) || spine=''
 		[[ $router == "fd00:9:${spine:+0:$spine:}:2" ]] || return
@@ -117,7 +117,7 @@ keeps_other_files()
 	((status == 2)) && [[ $(<"$dir/other") == precious ]]
 }
 
-# has_ports FILE FROM COUNT: all of them, and no port of a peer is there twice
+# has_ports FILE FROM COUNT: it has all of these ports, and each port of a peer once
 has_ports()
 {
 	jq -e --argjson from "$2" --argjson count "$3" 'all(.peers[];
@@ -126,7 +126,6 @@ has_ports()
 		([range($from; $from + $count)] - $all) == [])' "$1"
 }
 
-# Ports that libraries make by a rule are probed besides.
 extra_ports()
 {
 	local map=$dir/ports.json library
@@ -148,7 +147,7 @@ verifies()
 	path verify "$dir/ports.json" --all
 }
 
-# leaf0 with its next hops in another order
+# Change the order of leaf0's next hops.
 leaf0_order()
 {
 	local s nexthops=()
@@ -159,7 +158,7 @@ leaf0_order()
 	ip -n "${prefix}leaf0" route replace 10.1.1.0/24 "${nexthops[@]}"
 }
 
-# The map of h1
+# Make the map of h1.
 verify_is_at_home()
 {
 	local json status
@@ -180,7 +179,7 @@ verify_finds_moved()
 	status=$?
 	leaf0_order 0 1 2 3
 	jq -c '.moved[0]' <<<"$json"
-	# Each port moved, none got lost, and the file is as it was.
+	# All ports have moved, none is lost, and the file is as it was.
 	((status == 1)) && jq -e '(.moved | length) == .checked and
 		all(.moved[]; .actual != null and .actual != .expected)' \
 		<<<"$json" >/dev/null && [[ $(<"$dir/ports.json") == "$before" ]]
@@ -192,7 +191,7 @@ verify_quick()
 	path verify "$dir/ports.json" --probe-timeout 50 --retries 0 "$@"
 }
 
-# No answer is no move.
+# A port without an answer has not moved.
 verify_unanswered()
 {
 	local json text status
@@ -226,7 +225,7 @@ reports_missing()
 			(.paths | length) == 4)' <<<"$json" >/dev/null
 }
 
-# Those that are found first are taken, one probe after the other.
+# Probes go one after the other, so the first ports are taken.
 stops_when_found()
 {
 	discover --peer "$remote" --paths 4 --json |
@@ -237,7 +236,7 @@ stops_when_found()
 			(.paths | length) == 2 and .probed < 10)'
 }
 
-# Where answers are slow, all probes are on their way before two paths are known.
+# Answers are slow, so all probes are sent before two paths are known.
 more_paths()
 {
 	local status
@@ -250,7 +249,7 @@ more_paths()
 	return "$status"
 }
 
-# On the link, and under our leaf, whether it listens to RoCE or not.
+# The peer is on the link, under our leaf, whether it listens or not.
 is_local()
 {
 	local link
@@ -292,7 +291,7 @@ sysctl_each()
 	in_ns leaf1 sysctl -qw "$@"
 }
 
-# Linux's own default: one ICMP error a second to each host.
+# Linux's default is one ICMP error a second to each host.
 survives_rate_limit()
 {
 	local status start=$SECONDS
@@ -314,7 +313,7 @@ survives_rate_limit()
 	return "$status"
 }
 
-# silence ROUTER...: they send no packet of their own
+# silence ROUTER...: they send no packets of their own
 silence()
 {
 	local router
@@ -349,7 +348,7 @@ silent_spine()
 			.reasons == ["silent"]' <<<"$json" >/dev/null
 }
 
-# doubts REASON ARGUMENT...: exit 1, that is why, and the file is left alone
+# doubts REASON ARGUMENT...: exit status 1 with this reason, and the file is not written
 doubts()
 {
 	local want=$1 before json status
@@ -364,7 +363,7 @@ doubts()
 		[[ $(<"$dir/ports.json") == "$before" ]]
 }
 
-# A leaf that hashes addresses only, as Linux does unless told otherwise.
+# Linux hashes addresses only by default.
 hashes_addresses()
 {
 	local status
@@ -393,7 +392,7 @@ incomplete()
 	(($? == 1)) && grep "few.json is left as it was" "$dir/stderr"
 }
 
-# The file keeps the peers that are not probed again; two at once lose none.
+# The file keeps the peers that are not probed again, also when two commands add.
 adds()
 {
 	local one two _
@@ -417,7 +416,7 @@ adds()
 			--out "$dir/sum.json" --json | jq -e '.error == null'
 }
 
-# The map of h1, whose device and hop are the same, and one of ours by IPv6
+# A map of h1 with our device and hop, and our map by IPv6
 keeps_other_hosts()
 {
 	local json status
@@ -436,7 +435,7 @@ is_locked()
 	! flock -n "$dir/sum.json.lock" true
 }
 
-# The lock is its owner's alone, who is that of the map.
+# The lock belongs to the owner of the map, who alone may open it.
 locks()
 {
 	local pid json status before
@@ -538,7 +537,7 @@ no_privilege()
 		"$rocesteer" path discover --dev eth0 --peer 10.1.1.1
 }
 
-# inbound 0|1: do routers answer from the interface that a probe came in by?
+# inbound 0|1: whether routers answer from the interface on which a probe arrived
 inbound()
 {
 	local s
@@ -549,7 +548,7 @@ inbound()
 	done
 }
 
-# Packets that leaf1 got on each link from a spine, by the link's address.
+# Packets that arrived at leaf1, by the address of the link
 arrived()
 {
 	in_ns leaf1 ip -s -j addr show | jq -c '[.[] | select(.ifname | test("^s[0-9]")) |
@@ -557,7 +556,7 @@ arrived()
 		add'
 }
 
-# The first port of each path enters leaf1 by the interface that the map says.
+# The first port of each path enters leaf1 by the interface of the map.
 enters()
 {
 	local port leaf before after
@@ -578,7 +577,7 @@ for i in range(50):
 	done < <(jq -r '.peers[0].paths[] | "\(.ports[0]) \(.leaf)"' "$dir/ports.json")
 }
 
-# Of two spines with two links to each leaf
+# Two spines with two links to each leaf
 finds_links()
 {
 	rm -f "$dir/ports.json"
@@ -595,7 +594,7 @@ finds_links()
 		doubts few-ports --peer 10.1.1.1 --ports 30
 }
 
-# The walk goes on after the ports besides: none is there twice.
+# The search goes on after the ports for libraries, and repeats none of them.
 extra_links()
 {
 	discover --peer "$remote" --for json --json >"$dir/extra.json" &&
@@ -604,7 +603,6 @@ extra_links()
 		has_ports "$dir/extra.json" 49152 512 && has_ports "$dir/extra.json" 65024 512
 }
 
-# Also where the leaf limits its ICMP.
 finds_links_slowly()
 {
 	local status
@@ -617,7 +615,7 @@ finds_links_slowly()
 	return "$status"
 }
 
-# The routers that ports pass stay, the links behind them change.
+# The ports keep their routers, and the links behind these change.
 verify_finds_moved_links()
 {
 	local json status s
@@ -636,7 +634,7 @@ verify_finds_moved_links()
 		all(.moved[]; .hop == 3 and .actual != .expected)' <<<"$json" >/dev/null
 }
 
-# Routers that answer by any interface, and from one address.
+# Routers answer by any interface, or from one address.
 links_look_alike()
 {
 	inbound 0
@@ -659,7 +657,7 @@ world_is_empty()
 	! ip netns list | grep "^$prefix"
 }
 
-# A host and a gateway that forwards nothing: answers come from icmp.py.
+# icmp.py answers in place of the gateway, which forwards nothing.
 lone_host()
 {
 	local host
@@ -674,13 +672,13 @@ lone_host()
 		ip -n "${prefix}gate" addr add "10.3.0.$host/24" dev e0
 		ip -n "${prefix}gate" addr add "fd00:3::$host/64" dev e0 nodad
 	done
-	# Where the gateway has no route, it would say so itself.
+	# Without this route the gateway would send an ICMP error itself.
 	ip -n "${prefix}gate" route add fd00:9::/64 dev e0 &&
 		ip -n "${prefix}lone" addr add fd00:3::1/64 dev eth0 nodad &&
 		ip -n "${prefix}lone" route add fd00:9::/64 via fd00:3::254
 }
 
-# answered QUOTE ROUTER,.. OPTION..: discover, with answers like these; host= asks, for peer=
+# answered QUOTE ROUTER,.. OPTION..: discover with such answers; host= asks, for peer=
 answered()
 {
 	local quote=$1 routers=$2 pid status
@@ -703,7 +701,7 @@ answered()
 	return "$status"
 }
 
-# Who sees no probe can guess the 16 bits of a UDP header that he does not know.
+# A sender who sees no probe can guess 16 unknown bits of a UDP header.
 believes_enough()
 {
 	answered all "$1" && grep "$1" "$dir/out" &&

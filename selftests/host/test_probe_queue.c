@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The daemon's probe queue, over a batch that is none: what it keeps of probes. */
+/* Memory of the daemon's probe queue, over a stand-in for the batch */
 #include "discover/probe_queue.c"
 #include "../ktap.h"
 
 #define PROBES	100000
 
-/* What stands in takes arguments that it does not need. */
+/* Stand-ins ignore arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 static const struct probe_batch_ops *probe_batch_ops;
@@ -66,7 +66,7 @@ int main(void)
 	size_t most = 0;
 
 	ktap_begin();
-	/* One is out at any time, as with paths that are dead. */
+	/* One probe is out at any time, as with dead paths. */
 	for (i = 0; i < PROBES; i++) {
 		probe_queue_add(queue, &probe);
 		probe_queue_step(queue, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the PSNs of a flow tell of its path: rounds of go-back-N, and NAKs. */
+/* Losses that the PSNs of a flow show: rounds of go-back-N, and NAKs */
 #include <linux/types.h>
 #include <stdbool.h>
 

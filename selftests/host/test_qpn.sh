@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# path discover notices routers that hash the destination queue pair number, and those
-# that spray packets, and no others; ports for given queue pairs are those that they take.
+# path discover recognises routers that hash the destination queue pair number, and routers
+# that spray, and finds the ports of given queue pairs.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -48,7 +48,7 @@ reseed()
 	done
 }
 
-# uplinks SPINES: leaf0 has so many from now on
+# uplinks SPINES: leaf0 uses so many
 uplinks()
 {
 	local s nh4=() nh6=()
@@ -61,7 +61,7 @@ uplinks()
 		ip -n "${prefix}leaf0" route replace fd00:1:1::/64 "${nh6[@]}"
 }
 
-# limit MILLISECONDS: ICMP errors of routers are so far apart; 0: as they come
+# limit MILLISECONDS: routers send ICMP errors so far apart, or with 0 all
 limit()
 {
 	local router
@@ -96,21 +96,22 @@ trouble()
 	esac
 }
 
-# What path discover says of both peers, of the hash and of spraying
+# The verdicts of path discover on both peers: hash of queue pairs, spraying
 verdict()
 {
 	jq -c '[.peers[] | [.qpn_hash, ((.reasons // []) | index("sprays") != null)]] |
 		unique'
 }
 
-# judges VERDICT TIMES: of as many fabrics
+# judges VERDICT TIMES: path discover comes to this verdict in so many fabrics
 judges()
 {
 	local want=$1 times=$2 i paths condition got right=0 options
 
 	for ((i = 0; i < times; i++)); do
 		condition=${conditions[i % 4]} paths=$((2 + i % 3)) options=()
-		# One of two paths is no choice. The dead one is not looked for, which takes long.
+		# Two paths less one are no choice. The dead path is not looked for, to save
+		# time.
 		if [[ $condition == cut ]]; then
 			paths=4 options=(--paths 3 --retries 1)
 		fi
@@ -130,7 +131,7 @@ judges()
 	((right == times))
 }
 
-# The hash changes meanwhile, once. judges_changing VERDICT TIMES
+# judges_changing VERDICT TIMES: the same while the hash changes once
 judges_changing()
 {
 	local want=$1 times=$2 i pid got right=0
@@ -153,7 +154,6 @@ judges_changing()
 	((right == times))
 }
 
-# The map is written, with a warning.
 warns()
 {
 	rm -f "$dir/ports.json"
@@ -161,7 +161,7 @@ warns()
 		jq -e '.peers[0].qpn_hash == true' "$dir/ports.json" &&
 		grep '^10.1.1.1: switches hash the destination queue pair' "$dir/stderr" &&
 		"$rocesteer" path show "$dir/ports.json" | grep 'QPN-HASH' || return
-	# Beside a peer that was found later
+	# A peer that was found later has its own verdict.
 	fabric_hash off qpn_hash && uplinks 4
 	discover --peer 10.1.1.2 --out "$dir/ports.json" 2>"$dir/stderr" &&
 		! grep hash "$dir/stderr" &&
@@ -187,8 +187,8 @@ received()
 	ip -n "${prefix}leaf0" -s -j link show dn0 | jq '.[0].stats64.rx.packets'
 }
 
-# finds_ports TTL COLUMN PATHS QPN...: and packets to these queue pairs take these paths. At
-# most twenty probes for each on four paths.
+# finds_ports TTL COLUMN PATHS QPN...: packets to these queue pairs take the paths of their
+# ports, found by at most twenty probes each on four paths
 finds_ports()
 {
 	local ttl=$1 column=$2 paths=$3 before after
@@ -207,7 +207,6 @@ finds_ports()
 		((paths > 4 || (after - before) / $# <= 20))
 }
 
-# One path is dead: the others have ports.
 finds_the_others()
 {
 	local status

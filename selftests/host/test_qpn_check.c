@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes to queue pairs, and what is made of the answers: fabrics that hash the number,
- * those that do not, and those that spray packets, while answers are lost and hashes
- * change.
+ * Probes to queue pairs, and verdicts from the answers, in fabrics that hash the number, that
+ * do not, and that spray packets, while answers are lost and hashes change.
  */
 #include <string.h>
 #include <rocesteer/roce.h>
@@ -160,7 +159,7 @@ static void test_verdicts(unsigned int paths)
 	judges("spraying is recognised with loss", sprayed, QPN_SPRAYED, 1000);
 }
 
-/* Where fewer ports are known than are asked. */
+/* Fewer ports are known than are probed. */
 static void test_few_ports(void)
 {
 	struct model hashed = { .fabric = HASHED, .paths = 2 };

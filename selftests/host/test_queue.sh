@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer slice submit and queue: who starts when, and what the file says.
+# rocesteer slice submit and queue: the order of starts, and the file.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 . selftests/host/slices.sh
 
-# One that takes half of all, one that takes all, and a small one.
+# A job of half of all GPUs, one of all GPUs, and a small one
 three()
 {
 	cluster '{"leaves":2,"spines":4,"gpus_per_leaf":4,"gpus_per_server":2}'
@@ -17,7 +17,7 @@ three()
 		jq -e '.waiting == 3'
 }
 
-# queue ORDER NAMES: who waits in this order
+# queue ORDER NAMES: these jobs wait in this order
 queue()
 {
 	slice queue --order "$1" |
@@ -34,7 +34,6 @@ orders()
 		jq -e '[.queue[].job] == ["half", "all", "one"]' "$file"
 }
 
-# The first that has no place holds back those behind it.
 blocks()
 {
 	three && slice queue --start | jq -e '[.started[].job] == ["half"] and
@@ -62,8 +61,8 @@ fewest_first()
 		file_is_right
 }
 
-# What has a place passes those without, which say what they lack. Nothing is started
-# without --start, and then it is not known what lacks behind the one to start.
+# Jobs without a place say what they lack. Without --start no job is started, and nothing is
+# known about jobs behind the one to start.
 backfill()
 {
 	three && slice submit --gpus 8 --job most &&
@@ -89,7 +88,6 @@ withdraws()
 		file_is_right
 }
 
-# By its name a job gets what it waits for, not something else.
 alloc_of_a_waiting_job()
 {
 	three && refused 1 exists "the job all is in the queue with 8 GPUs, not 2" \
@@ -115,8 +113,7 @@ moves_circuits()
 		file_is_right
 }
 
-# Two that have places, and a driver that breaks down before the second: what was
-# started is said, with the error.
+# Two jobs have places, and the driver fails before the second.
 says_what_it_started()
 {
 	local out=$dir/out
@@ -139,7 +136,7 @@ says_what_it_started()
 		jq -e '(.jobs | keys) == ["a"] and .queue[0].job == "b"' "$file"
 }
 
-# It would hold back all others for ever. What failed or is in use may come back.
+# Such a job would hold back all others for ever. Failed and allocated parts may come back.
 never_fits()
 {
 	cluster '{"leaves":2,"spines":3,"gpus_per_leaf":4,"gpus_per_server":2,
@@ -158,7 +155,7 @@ never_fits()
 		slice queue | jq -e '.waiting[0].lacks == "network"'
 }
 
-# Circuits are moved, but a spine has one port at each OXC.
+# A spine has one port at each OXC, whatever is moved.
 never_fits_circuits()
 {
 	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
@@ -183,7 +180,6 @@ usage()
 		refused 2 no-ocs "oxcs: is missing" queue --ocs
 }
 
-# A field of that name in the file is not what the first one lacks.
 lacks_its_own()
 {
 	cluster '{"leaves":1,"spines":1,"gpus_per_leaf":2,"gpus_per_server":1,
@@ -194,7 +190,7 @@ lacks_its_own()
 		"$rocesteer" slice queue --cluster "$file"
 }
 
-# wrong FIELD MESSAGE QUEUE
+# wrong FIELD MESSAGE QUEUE: a file with this queue is refused
 wrong()
 {
 	cluster "{\"leaves\":1,\"spines\":1,\"gpus_per_leaf\":2,

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer reduce, as far as it needs no module: arguments, every field of the group file, and
-# the groups of jobs.
+# rocesteer reduce without the module: arguments, every field of the group file, and the
+# groups of jobs.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -12,7 +12,7 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 file=$dir/group.json
 
-# group [FILTER]: a group file that is right, but for what the filter of jq does to it
+# group [FILTER]: a right group file, edited by jq
 group()
 {
 	jq -n '{group: 5, type: "int32", op: "sum", mtu: 4096, packets: 40, window: 2,
@@ -35,7 +35,7 @@ said()
 			'.error | .code == $code and .message == $message' <<<"$json"
 }
 
-# bad FILTER MESSAGE: the file that the filter makes is refused, field and file are named
+# bad FILTER MESSAGE: the edited file is refused by file and field
 bad()
 {
 	group "$1" >"$file" && said bad-file 2 "$file: $2" load "$file"
@@ -128,7 +128,7 @@ ranks()
 			"ranks[1].address: is not of the family of ranks[0]"
 }
 
-# Leaves ascend; a switch is one of the group's.
+# Leaves ascend, and the switch is one of the group's.
 leaves()
 {
 	bad '.ranks[0].leaf = 1' "ranks[1].leaf: 0 is below that of the rank before" &&
@@ -144,7 +144,7 @@ leaves()
 # Groups of jobs
 #
 
-# cluster LEAVES SPINES GPUS [FILTER]: with all addresses
+# cluster LEAVES SPINES GPUS [FILTER]: a cluster file with all addresses
 cluster()
 {
 	jq -n --argjson leaves "$1" --argjson spines "$2" --argjson gpus "$3" '{
@@ -159,7 +159,7 @@ slice()
 	"$rocesteer" slice "$@" --cluster "$file" >/dev/null
 }
 
-# planned JOB FILTER: true of its plan
+# planned JOB FILTER: the filter is true of the job's plan
 planned()
 {
 	"$rocesteer" --json reduce plan --cluster "$file" --job "$1" >"$dir/plan" &&
@@ -184,7 +184,8 @@ plan()
 			[.groups[0].ranks[].leaf] == [0, 0, 2, 2]'
 }
 
-# A leaf has two links to the spine: the one is named that the slice has for the last rank.
+# A leaf has two links to the spine. The plan names the one that the slice has for the last
+# rank.
 plan_of_links()
 {
 	# shellcheck disable=SC2016 # variables of jq
@@ -206,7 +207,7 @@ plan_below_a_leaf()
 		planned b '.groups[0].group == 6'
 }
 
-# However few jobs there are now, a GPU gets its share.
+# A GPU gets its share, however few jobs there are now.
 shares()
 {
 	cluster 2 2 4 '.reduce_memory = 4194304' && slice alloc --gpus 4 --job a &&
@@ -236,7 +237,7 @@ no_plan()
 			plan --cluster "$file" --job a --mtu 1000
 }
 
-# What is asked is right: all that is missing is the module.
+# Only the module is missing.
 not_loaded()
 {
 	said module-not-loaded 1 "the module rocesteer_reduce is not loaded" "$@" &&

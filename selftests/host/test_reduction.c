@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans of groups, good and bad; the ways of ranks; and how a buffer is dealt. */
+/* Plans of groups, labels of ranks, and shares of a buffer */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,7 +57,7 @@ static void test_read(void)
 	reduction_free(&groups);
 }
 
-/* What ranks compare: any field of a plan. */
+/* Ranks compare all fields of a plan. */
 static void test_hash(void)
 {
 	struct reduction groups;

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Jobs get other port maps, and programs are replaced, while flows go on; jobs come from files
-# of a directory. On this machine's kernel, without the module: flows are frames sent by a
-# veth, and counted by their source port at the other end.
+# Jobs get other port maps, and programs are replaced, while flows go on; jobs come from
+# files. There is no module: flows are frames that a veth sends, counted by source port at its
+# other end.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -29,7 +29,7 @@ ready()
 		port_map all 1 2 3 4 && port_map fewer 1 3 4 && mkdir "$jobs"
 }
 
-# port_map NAME SPINE..: port 50000 + SPINE takes the path over each
+# port_map NAME SPINE..: the path over each has port 50000 + SPINE
 port_map()
 {
 	local paths='' p=0 spine
@@ -48,13 +48,13 @@ port_map()
 	E
 }
 
-# job VERB [OPTION..]: nobody answers to probes here
+# job VERB [OPTION..]: without probes, as nobody answers here
 job()
 {
 	"$rocesteer" --json job "$@"
 }
 
-# One packet of each of eight flows, with the next PSN
+# Send a packet of each of eight flows, with the next PSN.
 send()
 {
 	selftests/host/flows.py rs0 10.1.0.1 10.1.1.1 \
@@ -89,7 +89,7 @@ takes_a_path()
 	replace all && send && ports && [[ $(ports) == "[1,1,2,2,3,3,4,4]" ]]
 }
 
-# Flows that need not move keep what was counted of them.
+# Flows that need not move keep their counters.
 keeps_flows()
 {
 	local before after
@@ -107,7 +107,7 @@ forgets_peers()
 		replace all && send && [[ $(ports) == "[1,1,2,2,3,3,4,4]" ]]
 }
 
-# refuses CODE OPTION..
+# refuses CODE OPTION..: job replace is refused
 refuses()
 {
 	! job replace --port-map "$dir/all.json" --no-verify "${@:2}" >"$dir/out" &&
@@ -140,7 +140,7 @@ steered()
 	"$rocesteer" --json stat | jq .verdicts.steered
 }
 
-# Each packet is steered, whenever the command was killed, and the next one has its way.
+# Each packet is steered, whenever the command was killed, and the next command works.
 survives()
 {
 	local at before status
@@ -243,7 +243,7 @@ when_file_goes()
 	rm "$jobs/late.json" && kill -HUP "$daemon" && busywait 20000 loaded "[5]"
 }
 
-# A job that is configured is as the file says after a restart, and its flows are there.
+# After a restart a job is as its file says, and keeps its flows.
 after_restart()
 {
 	local before

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties of plans that have a prior: flows come and go, paths die and come
- * back, and what plan.h says of that holds.
+ * Properties of plans with a prior that plan.h guarantees, while flows come and go, and paths
+ * die and come back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ struct world {
 	struct plan_change change;
 };
 
-/* What may not happen, each over all instances. */
+/* Violations over all instances */
 struct verdict {
 	bool made;
 	bool covers;
@@ -205,7 +205,7 @@ static bool base_stays(const struct world *w)
 	return true;
 }
 
-/* Planned again, nothing differs. */
+/* A second plan is the same. */
 static bool is_steady(const struct world *w)
 {
 	struct plan_spec spec = spec_of(w);
@@ -276,7 +276,7 @@ static bool is_level(const struct world *w)
 	return true;
 }
 
-/* What plan.h promises beyond the bound, in flows. */
+/* The limit of plan.h beyond the bound, in flows */
 static bool within_limit(const struct world *w, enum event event)
 {
 	double unit = w->change.unit, moved = w->change.moved / unit;

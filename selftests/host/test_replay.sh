@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer slice replay and trace: times as worked out by hand, orders of the
-# queue, wrong traces, and how policies compare on a trace that is made up.
+# rocesteer slice replay and trace: times computed by hand, orders of the queue, wrong traces,
+# and a comparison of policies on a generated trace.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -20,7 +20,7 @@ cluster()
 		"$@" >"$file"
 }
 
-# trace LINE...: behind the header
+# trace LINE...: a trace file with these lines
 trace()
 {
 	printf '%s\n' arrival,gpus,duration,communication,pattern "$@" >"$trace"
@@ -32,7 +32,7 @@ replay()
 		--cluster "$file" "$@"
 }
 
-# of POLICY FILTER: of a replay on standard input
+# of POLICY FILTER: the filter is true of the policy in a replay on standard input
 of()
 {
 	jq -e ".policies[] | select(.policy == \"$1\") | $2"
@@ -50,7 +50,7 @@ contention_within_a_job()
 		replay --policy ecmp | of ecmp '.jrt_s == 100'
 }
 
-# Of two in a server, so many go on to the next server, or to the one half of the job away.
+# Both GPUs of a server send to the next server, or to the one half of the job away.
 hierarchical_patterns()
 {
 	cluster 2 1 4 2
@@ -62,7 +62,7 @@ hierarchical_patterns()
 		replay --policy ecmp | of ecmp '.jrt_s == 250'
 }
 
-# In slices jobs side by side meet only their own flows, as "slice check" finds them.
+# Flows meet as "slice check" finds for the job alone.
 contention_within_slices()
 {
 	local seed
@@ -85,8 +85,8 @@ contention_within_slices()
 	done
 }
 
-# Each has four GPUs under a leaf of its own, and one under a leaf they share: from
-# 50 s on their flows are on the same links, and meet while the other communicates.
+# Each job has four GPUs under a leaf of its own, and one under a common leaf. From 50 s on
+# their flows share links, and meet while both communicate.
 contention_between_jobs()
 {
 	cluster 3 1 4 1
@@ -101,7 +101,7 @@ contention_between_jobs()
 		replay --policy ecmp | of ecmp '.jrt_s == 100 and .slowed == 0'
 }
 
-# Each leaf has a circuit, to a spine of its own, and four GPUs send by it.
+# Each leaf has a circuit to a spine of its own, by which four GPUs send.
 counts_circuits()
 {
 	echo '{"leaves":2,"spines":4,"gpus_per_leaf":4,"gpus_per_server":1,
@@ -113,8 +113,8 @@ counts_circuits()
 		replay --policy balanced | of balanced '.jrt_s == 100'
 }
 
-# A job keeps off the links of those that run, and its flows off each other: two that
-# enter a leaf from others, too. Of two links five flows take one three times.
+# A job keeps off the links of running jobs, and its flows off each other, also those that
+# enter a leaf from different leaves. On two links three of five flows share one.
 balances()
 {
 	cluster 3 2 4 1
@@ -158,8 +158,7 @@ orders()
 		of ideal '.jwt_s * 3 | round == 99 + 148'
 }
 
-# What has a place passes those without, in the order of arrival; 200 of them at most,
-# so that one behind more waits for all.
+# Jobs with a place pass jobs without, in the order of arrival, but at most 200 of them.
 backfill()
 {
 	local n
@@ -176,14 +175,14 @@ backfill()
 			of vclos ".makespan_s == $((n < 200 ? 1001 : 1200))" ||
 			return
 	done
-	# Nothing runs, and the first has no place: it goes, the second starts.
+	# Nothing runs and the first job has no place, so it is refused and the second starts.
 	echo '{"leaves":2,"spines":1,"gpus_per_leaf":2,"gpus_per_server":1}' >"$file"
 	trace 0,4,10,0,ring 0,2,10,0,ring
 	replay --policy vclos --order backfill |
 		of vclos '.refused == 1 and .jrt_s == 10 and .jwt_s == 0'
 }
 
-# Of two and of four jobs the longest, of 200 the last but two.
+# P99 is the longest of two and of four jobs, and the third longest of 200.
 most_keep_to_p99()
 {
 	cluster 1 1 200 1
@@ -196,8 +195,8 @@ most_keep_to_p99()
 		replay --policy ideal | of ideal '.jct_p99_s == 198'
 }
 
-# In slices three GPUs have two servers, of which the first job takes one's half. An
-# ideal network would use 4 GPUs for 100 s, where 1 is used; then 3 are, for 50 s.
+# In slices three GPUs have two servers, one of them half the first job's. An ideal network
+# would use 4 GPUs for 100 s where 1 is used, then 3 for 50 s.
 fragmentation()
 {
 	echo '{"leaves":2,"spines":1,"gpus_per_leaf":4,"gpus_per_server":2,
@@ -217,7 +216,7 @@ fragmentation()
 		grep -F "leave out the jobs that were refused"
 }
 
-# Each job takes a link of each leaf; a second one to the only spine would be shared.
+# Each job takes a link of each leaf. A second job would share a link to the only spine.
 pairs_are_not_shared()
 {
 	echo '{"leaves":3,"spines":1,"gpus_per_leaf":2,"gpus_per_server":1,
@@ -228,8 +227,8 @@ pairs_are_not_shared()
 		of ocs-vclos '.makespan_s == 200' <"$dir/out"
 }
 
-# Leaves 0 and 1 have free links to different spines: without moving them the
-# second job waits for the first.
+# Leaves 0 and 1 have free links to different spines, so the second job waits unless circuits
+# move.
 moves_circuits()
 {
 	echo '{"leaves":2,"spines":2,"gpus_per_leaf":3,"gpus_per_server":1,
@@ -316,7 +315,7 @@ makes_traces()
 		cmp -s - "$trace"
 }
 
-# Of jobs of some sizes, how many run for the shortest time, and for up to another.
+# Shares of the shortest durations, by size of the job
 makes_traces_of_the_paper()
 {
 	"$rocesteer" --json slice trace --jobs 20000 --gpus 8192 --like paper \
@@ -348,7 +347,7 @@ makes_traces_of_the_paper()
 		replay --policy ideal | of ideal '.refused == 0'
 }
 
-# 5,000 jobs on 8,192 GPUs; and again, to the same result.
+# 5,000 jobs on 8,192 GPUs, with the same result when repeated
 policies_compare()
 {
 	cluster 256 32 32 8

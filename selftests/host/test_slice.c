@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The planner of slices against all there is to choose from: in small fabrics, every
- * number of servers under each leaf with every number of lanes is tried.
+ * The planner of slices, compared with a search of all places in small fabrics: every number
+ * of servers under each leaf with every number of lanes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static __u32 links_at(__u32 leaf, __u32 spine)
 	return fabric.free_links[leaf * fabric.spines + spine];
 }
 
-/* What is expected: the answer by trying everything; an objective only inside a leaf. */
+/* Result of the search of all places; the objective only inside a leaf */
 struct expected {
 	int refusal;
 	enum slice_stage stage;
@@ -161,7 +161,7 @@ static struct expected expect(__u32 gpus)
 	return want;
 }
 
-/* Add or take away what a slice has. Return: false when it cannot have it. */
+/* Add or remove a slice. Return: false when its parts are not free. */
 static bool apply(const struct slice *slice, bool take)
 {
 	__u32 i, j, u;
@@ -267,7 +267,7 @@ static __u32 random_gpus(void)
 	return 1 + random_below(all + all / 8 + 1);
 }
 
-/* Jobs come and some go: what stays is scattered. */
+/* Jobs come, and some go, so free servers are scattered. */
 static void use_by_jobs(void)
 {
 	struct slice slice;
@@ -322,7 +322,7 @@ static void test_small(void)
 	printf("no gpus %u, no locality %u, no network %u\n", seen[3], seen[4], seen[5]);
 }
 
-/* Take and give back: the fabric is as it was, and the answer the same. */
+/* After allocation and release the fabric and the next place are the same. */
 static void test_repeat(void)
 {
 	__u16 gpus_before[sizeof(gpus_room) / sizeof(*gpus_room)];

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer slice on cluster files: what is given, refused, kept and checked, by
-# several controllers at a time. What is best in a fabric is test_slice.c's.
+# rocesteer slice on cluster files: allocation, refusals, checks, and several controllers at a
+# time. test_slice.c compares places with the best ones.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -68,8 +68,8 @@ named()
 		"nodes":[["a0","a1","a2"],["b0",null,"b2"],["c0","c1","c2"]]}'
 }
 
-# Servers that were chosen already: leaves may have different numbers of them. What four
-# GPUs send to two others takes two links.
+# Leaves may have different numbers of chosen servers. Four GPUs that send to two take two
+# links.
 servers_by_name()
 {
 	local before again
@@ -175,7 +175,7 @@ usage()
 		refused 2 usage "one of --flows and --pattern" check --job a
 }
 
-# wrong FIELD MESSAGE JSON: a file that is refused, and stays as it is
+# wrong FIELD MESSAGE JSON: the file is refused, and stays as it is
 wrong()
 {
 	cluster "$3"
@@ -255,7 +255,7 @@ wrong_files()
 			"{$head,\"generation\":1.5}"
 }
 
-# disagrees FIELD MESSAGE FILTER: of a job, in a cluster file and by itself
+# disagrees FIELD MESSAGE FILTER: a job edited so is refused, in a cluster file and alone
 disagrees()
 {
 	wrong "jobs.a.$1" "$2" "$(jq ".jobs.a |= ($3)" "$dir/right.json")" &&
@@ -334,7 +334,7 @@ no_file()
 		slice list
 }
 
-# What was marked is not given, what a job has it keeps.
+# A job keeps what is marked later.
 marks()
 {
 	small
@@ -369,20 +369,20 @@ marks()
 		file_is_right
 }
 
-# with FIELD VALUE: the same file, with a field
+# with FIELD VALUE: set a field of the file
 with()
 {
 	jq --argjson value "$2" ".$1 = \$value" "$file" >"$dir/with" &&
 		cp "$dir/with" "$file"
 }
 
-# hint HINT: of the last that was refused
+# hint HINT: the last refusal had this hint
 hint()
 {
 	jq -s -e --arg hint "$1" '.[0].error.hint == $hint' "$dir/out"
 }
 
-# Hosts tell parallel_links of a pair apart: a job has so many, which are lanes of its own.
+# Hosts tell parallel_links of a pair apart, and each of them may be a lane of another job.
 several_links()
 {
 	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
@@ -440,7 +440,7 @@ uneven()
 		jq -e '.contended == 0' && file_is_right
 }
 
-# Two lanes: the leaf with four GPUs has two links in each.
+# With two lanes the leaf with four GPUs has two links in each.
 uneven_links()
 {
 	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
@@ -483,7 +483,6 @@ no_lanes()
 		collectives a && file_is_right
 }
 
-# Servers that were chosen may have no lanes for all patterns: that is said.
 may_meet()
 {
 	cluster '{"leaves":3,"spines":4,"gpus_per_leaf":4,"gpus_per_server":1}'
@@ -503,8 +502,8 @@ may_meet()
 		[[ ! -s $dir/said ]] && collectives b && file_is_right
 }
 
-# old LEAVES SPINES LINKS-PER-PAIR: a job of before there were lanes, with servers of one
-# GPU under leaves: "4 2" is four under leaf 0, two under leaf 1
+# old LEAVES SPINES LINKS-PER-PAIR: a file with a job without lanes, whose servers have one
+# GPU: "4 2" is four under leaf 0, two under leaf 1
 old()
 {
 	cluster "$(jq -n --arg on "$1" --argjson spines "$2" --argjson links "$3" '
@@ -524,14 +523,14 @@ old()
 		"$file" >"$file.journal"
 }
 
-# met JOB PATTERN N: that flows of an old job meet on as many links as they did
+# met JOB PATTERN N: flows of the job meet on so many links
 met()
 {
 	slice check --job "$1" --pattern "$2" >"$dir/out"
 	jq -e --argjson n "$3" '.contended == $n' "$dir/out"
 }
 
-# Files of before there were lanes are read: one link in each, by a hash on those of a pair.
+# A job without lanes has one link of each pair and lane, by the hash.
 before_lanes()
 {
 	old "4 4" "[0,1,2,3]" 1
@@ -551,8 +550,8 @@ before_lanes()
 		slice release --job a | jq -e '.links == 8' && file_is_right
 }
 
-# Hosts send by a hash over all links of a pair: they are one job's, or of jobs that a
-# file had before that was so.
+# Hosts send by a hash over all links of a pair, so one job has all of them, or several jobs
+# of an old file.
 pairs_are_not_shared()
 {
 	cluster '{"leaves":2,"spines":2,"gpus_per_leaf":3,"gpus_per_server":1,
@@ -578,7 +577,7 @@ pairs_are_not_shared()
 		refused 3 network "2 GPUs" alloc --gpus 2
 }
 
-# A later version's fields, and the order of the fields, stay.
+# Fields of a later version stay, and so does the order of fields.
 keeps_the_unknown()
 {
 	cluster '{"site":"a \"b\"","leaves":1,"spines":1,"gpus_per_leaf":2,
@@ -591,7 +590,7 @@ keeps_the_unknown()
 		[[ $(stat -c %a "$file") == 640 ]]
 }
 
-# Misspelt fields are told with --json as well, and those of the schema are known.
+# Misspelt fields are reported with --json as well. All fields of the schema are known.
 tells_of_the_unknown()
 {
 	local head='"leaves":2,"spines":1,"gpus_per_leaf":1,"gpus_per_server":1'
@@ -611,14 +610,13 @@ rocesteer: $file: failed.leafs: $says" ]] &&
 		[[ ! -s $dir/said ]]
 }
 
-# as_someone ARGUMENT...: what "nobody" may do
+# as_someone ARGUMENT...: run slice as user "nobody"
 as_someone()
 {
 	setpriv --reuid=65534 --regid=65534 --clear-groups timeout 60 \
 		"$dir/rocesteer" slice "$@" --cluster "$file"
 }
 
-# What root did locks out neither the owner, nor one of the group.
 keeps_the_owner()
 {
 	if ((EUID)); then
@@ -640,7 +638,7 @@ keeps_the_owner()
 		[[ $(stat -c '%u:%g %a' "$file") == "65534:65534 664" ]]
 }
 
-# Who may not write the directory cannot lock; root is not what it takes.
+# Who may not write the directory cannot lock, and root is not the way out.
 needs_no_root()
 {
 	if ((EUID)); then
@@ -657,7 +655,6 @@ needs_no_root()
 		! grep -q "as root" "$dir/out"
 }
 
-# Through a symbolic link the file it leads to is replaced.
 follows_links()
 {
 	small
@@ -670,7 +667,6 @@ follows_links()
 		[[ $(ls "$dir/elsewhere") == link.json ]]
 }
 
-# A line that was not written to its end, and one that was not carried out.
 mends_the_journal()
 {
 	small
@@ -685,7 +681,6 @@ mends_the_journal()
 		file_is_right
 }
 
-# Lines are as long as what was decided.
 long_lines()
 {
 	local many
@@ -703,7 +698,6 @@ long_lines()
 		file_is_right
 }
 
-# What cannot be written is not done.
 full_disk()
 {
 	local before status
@@ -726,7 +720,6 @@ full_disk()
 		"$(realpath "$rocesteer")" "$(realpath "$slices")"
 }
 
-# It says for what.
 someone_waits()
 {
 	grep -s "waiting for $file.lock, which .* has locked" "$dir/said"
@@ -755,7 +748,7 @@ is_locked()
 	! flock -n "$file.lock" true
 }
 
-# says_who PID: in the end, with a status of its own; nothing is changed
+# says_who PID: the command ends with its own status, and changes nothing
 says_who()
 {
 	ROCESTEER_LOCK_WAIT=0 slice alloc --gpus 1 --job b >"$dir/out"
@@ -780,7 +773,7 @@ waits_no_longer()
 	return "$status"
 }
 
-# locked_by_nobody MODE-OF-FILE MODE-OF-LOCK: who may not write FILE cannot lock it
+# locked_by_nobody MODE-OF-FILE MODE-OF-LOCK: user "nobody" cannot lock it
 locked_by_nobody()
 {
 	rm -f "$file.lock"
@@ -805,7 +798,6 @@ another_place()
 	slice alloc --gpus 1 >"$dir/out" && jq -e '.stage == "server"' "$dir/out"
 }
 
-# Nor does it wait for who reads what the other one prints.
 not_for_readers()
 {
 	local all
@@ -819,14 +811,14 @@ not_for_readers()
 		file_is_right
 }
 
-# Three leaves with four GPUs each, whose ranks are 0-3, 4-7 and 8-11.
+# Three leaves with four GPUs each: ranks 0-3, 4-7 and 8-11
 three_leaves()
 {
 	cluster '{"leaves":3,"spines":4,"gpus_per_leaf":4,"gpus_per_server":2}'
 	slice alloc --gpus 12 --job a >"$dir/slice.json"
 }
 
-# flows JSON: what the check of these flows prints
+# flows JSON: the output of slice check on these flows
 flows()
 {
 	echo "{\"flows\":$1}" >"$dir/flows.json"
@@ -857,7 +849,7 @@ checks_flows()
 		flows '[{"from":0}]' | jq -e '.error.code == "bad-file"'
 }
 
-# Two flows of one GPU meet on its link up; down they go to other leaves.
+# Two flows of one GPU meet on its link up. Down they go to different leaves.
 checks_links_up()
 {
 	three_leaves >"$dir/out" || return
@@ -867,8 +859,8 @@ checks_links_up()
 		flows: [{from: 4, to: 0}, {from: 4, to: 8}]}]' "$dir/out"
 }
 
-# Hosts tell two cables apart. In a slice of before that was so, the hash may put both
-# flows of a pair on one; alone a flow meets none.
+# Hosts tell two cables apart. In a slice without lanes the hash may put both flows of a pair
+# on one cable; a flow alone meets none.
 checks_cables()
 {
 	cluster '{"leaves":2,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
@@ -914,7 +906,7 @@ checks_patterns()
 			contains("lane_links[0]: of 2 lanes a leaf with 4 GPUs needs 2")'
 }
 
-# Leaves lose different numbers of servers: jobs are uneven.
+# Leaves lose different numbers of servers, so jobs are uneven.
 kill_nine()
 {
 	cluster '{"leaves":4,"spines":6,"gpus_per_leaf":6,"gpus_per_server":1,

@@ -82,7 +82,7 @@ static void test_runs(u64 runs)
 	       seconds() - start);
 }
 
-/* What runs here has a fault. Return: exit status, 0 when it is found. */
+/* This program has a fault. Return: exit status, 0 when the fault is found. */
 static int mutant(void)
 {
 	u32 i, longest = 0;

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Slices of Slurm jobs: munged, slurmctld, and two slurmd with a network namespace
-# each, on two leaves:
+# Slices of Slurm jobs: munged, slurmctld, and two slurmd in network namespaces, under two
+# leaves:
 #
 #	ctl 10.9.0.1 --+-- a0 10.9.0.2, under leaf 0, NICs rs0 10.1.0.1, rs2 10.2.0.1
 #	               +-- b0 10.9.0.3, under leaf 1, NICs rs0 10.1.1.1, rs2 10.2.1.1
 #
-# All in mount, network and PID namespaces of their own.
+# All run in mount, network and PID namespaces of the test.
 #
 # shellcheck disable=SC2119 # without parameters
 
@@ -41,7 +41,7 @@ cluster()
 	E
 }
 
-# peer LEAF NIC, from LEAF NIC
+# peer LEAF NIC: an entry of a port map, from LEAF NIC
 peer()
 {
 	cat <<-E
@@ -144,7 +144,7 @@ slices()
 	"$rocesteer" --json slice list --cluster "$file" | jq -c '[.jobs[].job]'
 }
 
-# loaded NODE: names of the jobs
+# loaded NODE: names of the jobs that are loaded there
 loaded()
 {
 	on "$1" "$rocesteer" --json job list | jq -c '[.jobs[].name]'
@@ -156,7 +156,7 @@ empty()
 		! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-# field NAME: of the job
+# field NAME: of the job in $job
 field()
 {
 	slurm_field "$job" "$1"
@@ -169,7 +169,6 @@ submit()
 		"$dir/batch")
 }
 
-# The job's script has begun.
 running()
 {
 	[[ -e $dir/begun.$job ]]
@@ -180,7 +179,7 @@ finish()
 	timeout 60 tee "$dir/go" <<<''
 }
 
-# On both nodes, for both NICs.
+# On both nodes, for both NICs
 sliced()
 {
 	local two="[\"$job\",\"$job\"]"
@@ -189,7 +188,7 @@ sliced()
 		$(loaded b0) == "$two" ]]
 }
 
-# The job's script has begun, which waits for its own node only, and each node has loaded.
+# The job's script has begun, which waits for its own node only, and both nodes have loaded.
 begins()
 {
 	busywait 60000 running && busywait 60000 sliced
@@ -206,13 +205,13 @@ is()
 	[[ $(field JobState) == "$1" ]]
 }
 
-# ends STATE: the job's slice is back, and then slurmctld's epilog ends.
+# ends STATE: the job has ended so, and then slurmctld's epilog ends
 ends()
 {
 	busywait 60000 over && busywait 60000 is "$1"
 }
 
-# steered DEVICE NUMBER HOME: a NIC's place is its spine
+# steered DEVICE NUMBER HOME: the place of a NIC is its spine
 steered()
 {
 	on a0 "$rocesteer" --json job show --job "$2" |
@@ -245,8 +244,8 @@ cancelled()
 	submit --rocesteer=auto && begins && scancel "$job" && ends CANCELLED
 }
 
-# Its slice is free while it waits, and it gets one when it starts again; not within
-# the second in which it was stopped, which nodes take for a job that is to be killed.
+# The slice is free while the job waits, and another is allocated at the restart. A restart
+# within the same second would look to nodes like a job to be killed.
 requeued()
 {
 	submit --rocesteer && begins &&
@@ -260,7 +259,7 @@ held()
 	[[ $(field Priority) == 0 ]] && is PENDING
 }
 
-# Held, and says why; released by the operator it finds its links.
+# The job is held with a reason. After the operator's release it finds links.
 no_links()
 {
 	"$rocesteer" slice mark --cluster "$file" --as drained --spines 0,1 &&
@@ -280,7 +279,6 @@ failed()
 	[[ $(field JobState) =~ ^(CANCELLED|FAILED|NODE_FAIL) ]]
 }
 
-# What cannot be queued again ends.
 no_links_at_once()
 {
 	"$rocesteer" slice mark --cluster "$file" --as failed --spines 0,1 &&
@@ -299,8 +297,8 @@ drained()
 	[[ $(slurm_state) == "a0 idle b0 drain " ]]
 }
 
-# A node whose second NIC has no port to the peer by the slice's spines: the first
-# is not left loaded.
+# The second NIC of a node has no port to the peer by the slice's spines. The first NIC does
+# not stay loaded.
 no_port()
 {
 	portmap b0 rs2 1 2 7
@@ -314,8 +312,8 @@ no_port()
 		busywait 60000 over
 }
 
-# A node that begins to load when another one has failed, and the slice is gone, is
-# neither blamed nor drained, and the job's reason stays.
+# A node begins to load after another one has failed and the slice is gone. It is not drained,
+# and the job keeps its reason.
 late()
 {
 	portmap b0 rs2 1 2 7
@@ -337,7 +335,6 @@ any_drained()
 	[[ $(slurm_state) == *" drain "* ]]
 }
 
-# What has been drained serves again.
 resumed()
 {
 	local node
@@ -348,7 +345,7 @@ resumed()
 	over
 }
 
-# What plugstack.conf has for job load gets there; here what it refuses.
+# An option from plugstack.conf that job load refuses
 passes_options()
 {
 	slurm_option "--cgroup /none"
@@ -366,8 +363,7 @@ released_but()
 	[[ $(slices) == '[]' && $(loaded a0) == '[]' && $(loaded "$1") != '[]' ]]
 }
 
-# Ranks on two nodes find each other by what srun tells them: each learns what the
-# other one has.
+# Each rank learns what the other rank has.
 perf()
 {
 	local differs="rank 1 (10.9.0.3) differs: size is 131072 there, 65536 on rank 0"
@@ -383,15 +379,14 @@ perf()
 		busywait 60000 over
 }
 
-# How long a node may be silent, in seconds.
+# patience SECONDS: how long a node may be silent
 patience()
 {
 	sed -i "s/^SlurmdTimeout=.*/SlurmdTimeout=$1/" "$SLURM_CONF" &&
 		scontrol reconfigure
 }
 
-# The other node and the slice are free; what is loaded here goes with the next
-# job.
+# The next job replaces what is loaded on the dead node.
 node_dies()
 {
 	submit --rocesteer --no-requeue && begins &&
@@ -402,7 +397,7 @@ node_dies()
 		node_start b0 && busywait 60000 idle && runs
 }
 
-# controller CONTEXT NODES: as slurmctld does
+# controller CONTEXT NODES: run the script as slurmctld does
 controller()
 {
 	SPANK_ROCESTEER=auto SLURM_JOB_ID=99 SLURM_JOB_NODELIST=$2 \

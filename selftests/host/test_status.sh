@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer status finds what is wrong, and nothing else: a fabric of Linux routers, on this
-# machine's kernel, without the module. And job load refuses a port map that the fabric does
-# not keep to.
+# rocesteer status finds faults, and no others, in a fabric of Linux routers, without the
+# module. job load refuses a port map that the fabric has outdated.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -37,7 +36,7 @@ unload()
 	on_h0 "$rocesteer" job unload --all
 }
 
-# socket: of the daemon
+# socket: the daemon's
 socket()
 {
 	find /run/rocesteer -name 'netns-*.sock'
@@ -48,7 +47,7 @@ is_ready()
 	jq -s -e 'any(.[]; .event == "start")' "$dir/events"
 }
 
-# Until the programs are attached: it listens before.
+# The daemon listens before it attaches the programs.
 daemon_start()
 {
 	rm -f "$dir/events"
@@ -75,7 +74,7 @@ ready()
 			"$(seq -s , 16 23)" 0,1,2
 }
 
-# What a host without the module has: no job needs one here.
+# A host without the module has this note.
 silent()
 {
 	on_h0 "$rocesteer" --json status >"$dir/status" && jq . "$dir/status" && jq -e '(.fault | not) and
@@ -83,7 +82,7 @@ silent()
 		"$dir/status"
 }
 
-# finds SEVERITY CODE: with that exit status, and words of what to do
+# finds SEVERITY CODE: with the exit status, and a hint
 finds()
 {
 	local want=0
@@ -105,7 +104,7 @@ finds_no()
 	jq -e --arg code "$1" 'all(.findings[]; .code != $code)' "$dir/status"
 }
 
-# edit MAP STRUCT MEMBER OFFSET BYTE: in every entry of the tables
+# edit MAP STRUCT MEMBER OFFSET BYTE: in every entry of the table
 edit()
 {
 	local pin at key value
@@ -149,7 +148,7 @@ not_first()
 		on_h0 bpftool net detach tcx_egress dev eth0 && rm /sys/fs/bpf/next
 }
 
-# The programs are detached, as when a device was away.
+# The programs are detached, as those of a device that was away.
 not_served()
 {
 	local pin
@@ -159,7 +158,7 @@ not_served()
 	rm "$pin" && finds error not-served && daemon_start && silent
 }
 
-# No daemon looks meanwhile: it would find the ports again.
+# A daemon would find the ports again.
 without_port()
 {
 	daemon_kill
@@ -215,7 +214,7 @@ answer()
 	done
 }
 
-# says WORDS: what job load writes on standard error, of a map of 40 peers
+# says WORDS: the warning of job load about a map of 40 peers
 says()
 {
 	on_h0 "$rocesteer" job load --job 7 --all --port-map "$dir/forty.json" \
@@ -225,8 +224,8 @@ says()
 	((!status)) && grep -q "$1" "$dir/said"
 }
 
-# No answer proves nothing: neither for the map nor against it. Of a large map a part is
-# probed, of each router six ports at most.
+# Without answers nothing is known about the map. Of a large map up to six ports of each
+# router are probed.
 load_warns_without_answers()
 {
 	unload && on_h0 "$rocesteer" job load --job 7 --all --port-map "$map" 2>"$dir/said" &&
@@ -247,7 +246,7 @@ address()
 		on_h0 ip route replace default via 10.1.0.254
 }
 
-# The job gets a map of the new address while it is loaded, and then that of the old one.
+# The job gets a map of the new address while it is loaded, and then the old map.
 foreign()
 {
 	daemon_kill
@@ -279,7 +278,7 @@ daemon_is_dead()
 		finds note daemon-dead && daemon_start && silent
 }
 
-# As root of another version's module would see it: the tables say what the job wants.
+# The tables say that the job needs the module, as another version's module would write it.
 wants_the_module()
 {
 	edit jobs job pid 0 0x01 && finds error module-absent &&
@@ -295,7 +294,7 @@ gro_is_on()
 		on_h0 ethtool -K eth0 "$feature" on && finds note gro &&
 			on_h0 ethtool -K eth0 "$feature" off && silent || return
 	done
-	# Who restores order cannot do it with aggregates.
+	# GRO's aggregates cannot be resequenced.
 	on_h0 ethtool -K eth0 rx-gro-list on && edit jobs job reseq 0 0x02 &&
 		finds error gro && edit jobs job reseq 0 0x00 &&
 		on_h0 ethtool -K eth0 rx-gro-list off && silent
@@ -332,7 +331,7 @@ says_what_it_did_not_see()
 		jq -e '.not_looked_at == [{what: "the firewall: nft is not installed"}]'
 }
 
-# Who tracks no more forgets after four seconds here.
+# conntrack forgets after four seconds.
 tracks()
 {
 	on_h0 sysctl -qw net.netfilter.nf_conntrack_udp_timeout=4 &&
@@ -354,7 +353,7 @@ is_full()
 		"$dir/status"
 }
 
-# 1,000 peers of each job: 15 jobs have more than 90 % of the room.
+# 15 jobs with 1,000 peers each fill more than 90 % of the table.
 fills_up()
 {
 	local id
@@ -371,7 +370,7 @@ fills_up()
 	is_full true 15000 && unload && load && silent
 }
 
-# /etc is ours for a while.
+# An overlay hides /etc.
 is_to_be_loaded()
 {
 	mkdir "$dir/upper" && mount -t tmpfs etc "$dir/upper" &&
@@ -407,7 +406,7 @@ is_packed()
 		[[ ! $(ls -d /tmp/rocesteer-?????? 2>/dev/null) ]]
 }
 
-# The record goes with the job; what is left of one of before is not believed.
+# The record goes with the job. A record of an older job is not believed.
 forgets()
 {
 	local record

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer top on terminals of any size, and the order of its groups. Tables on terminals.
+# rocesteer top on terminals of any size, the order of its groups, and other tables on
+# terminals
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
@@ -14,7 +15,7 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 map=$dir/map.json
 
-# Two leaves with four paths each, of which nobody answers.
+# Two leaves with four paths each, whose routers do not answer
 ready()
 {
 	ip link add name rs0 type veth peer name rs1 &&
@@ -27,14 +28,14 @@ ready()
 	"$rocesteer" job load --job 7 --all --port-map "$map" --no-verify
 }
 
-# What is sent while top looks: one flow to leaf 1, one on each path to leaf 2
+# Send between two looks of top: one flow to leaf 1, one on each path to leaf 2.
 send()
 {
 	selftests/host/flows.py rs0 10.1.0.1 10.1.1.1 16 "$(seq -s , 0 19)" &&
 		selftests/host/flows.py rs0 10.1.0.1 10.1.2.1 32,33,34,35 "$(seq -s , 0 9)"
 }
 
-# top_while_sending COMMAND...: what it shows of the time between two looks
+# top_while_sending COMMAND...: print the interval between two looks
 top_while_sending()
 {
 	local pid status
@@ -58,7 +59,7 @@ worst_first()
 			jq -e 'all(.groups[]; has("imbalance") | not)'
 }
 
-# A pipe is for programs, which read numbers.
+# Programs read plain numbers from a pipe.
 in_units()
 {
 	top_while_sending selftests/host/screen.py 24 200 "$rocesteer" top &&
@@ -67,7 +68,7 @@ in_units()
 		grep -q '10.255.0.1 *4.00 .*  [0-9]*  *0$' "$dir/top"
 }
 
-# screen ROWS COLUMNS: the last that is shown; the row of the cursor is the last
+# screen ROWS COLUMNS: the last screen; the cursor's row is the last
 screen()
 {
 	selftests/host/screen.py "$@" "$rocesteer" top --count 1 --interval 200 >"$dir/top"
@@ -90,7 +91,7 @@ fits()
 	done
 }
 
-# Before the next look comes the last one is shown again.
+# The last screen is drawn again before the next look.
 resizes()
 {
 	selftests/host/screen.py 24 200 --then 4 200 "$rocesteer" top --count 2 \
@@ -100,7 +101,7 @@ resizes()
 		(($(grep -o "$escape\[H" "$dir/top" | wc -l) == 3))
 }
 
-# Names of devices have characters of two bytes and more, of which some are wide.
+# Device names have characters of several bytes, some of them wide.
 wide()
 {
 	local LC_ALL=C.UTF-8 lines
@@ -115,7 +116,7 @@ wide()
 	((${#lines[0]} == ${#lines[1]} + 1))
 }
 
-# A list has lines on a terminal; elsewhere a row is one line.
+# A row is one line, except on a terminal.
 lists_have_lines()
 {
 	jq '.peers |= .[:1] | .peers[0].paths[0].ports = [range(50000; 50040)]' "$map" \

@@ -17,17 +17,15 @@
 # host i     10.1.l.h+1 and fd00:1:l::h+1 with i = l * hosts + h; eth0 in
 #            namespace host<i>, or eth<i> in the initial one; rxe<i>
 #
-# Links between routers have no addresses: routes name the neighbour's loopback
-# address with onlink. Every route has the router's own as its source, so that
-# an ICMP error names the router. Neighbours are permanent, so that no packet
-# waits for one. Starting a process is what costs time under TCG: work is done
-# in batches, one process per namespace.
+# Links between routers have no addresses: routes name the neighbour's loopback address with
+# onlink, and have the router's own as their source, so ICMP errors name the router.
+# Neighbours are permanent, so no packet waits for one. Starting a process is slow under TCG,
+# so work is done in batches, one process per namespace.
 #
-# With --links N there are N links between a leaf and a spine; those behind the first
-# are spine<s>-<k> and leaf<l>-<k>. Then each link has an address at both ends, which
-# are 10.<100+k>.l.2s+1 at the leaf and 10.<100+k>.l.2s+2 at the spine, and routers send
-# ICMP errors from the one that a packet came in by. By IPv6 they still send them from
-# the router's own address.
+# With --links N there are N links between a leaf and a spine; further ones are spine<s>-<k>
+# and leaf<l>-<k>. Then each link has an address at both ends, 10.<100+k>.l.2s+1 at the leaf
+# and 10.<100+k>.l.2s+2 at the spine, and routers send IPv4 ICMP errors from the address of
+# the interface at which a packet arrived.
 #
 # As a command: see usage. Sourced, it offers the host_* functions.
 
@@ -59,7 +57,7 @@ fabric_die()
 	exit 1
 }
 
-# True where each host has a namespace of its own.
+# Each host has a network namespace of its own.
 fabric_has_host_netns()
 {
 	local release major minor
@@ -75,8 +73,8 @@ fabric_save()
 		sed 's/^declare -/declare -g -/' >"$fabric_state"
 }
 
-# Sets leaves, spines, hosts (per leaf), links (between a leaf and a spine), suffixes,
-# link_rate, host_rate of the fabric that is up.
+# Set leaves, spines, hosts (per leaf), links (between a leaf and a spine), suffixes,
+# link_rate and host_rate of the fabric that is up.
 fabric_load()
 {
 	[[ -e $fabric_state ]] || fabric_die "no fabric is up"
@@ -103,7 +101,7 @@ host_ip6()
 {
 	local leaf=$(($1 / hosts))
 
-	# As the kernel writes it, which leaves out the 0 of the first leaf.
+	# As the kernel writes it, without the 0 of the first leaf
 	if ((leaf)); then
 		printf 'fd00:1:%x::%x\n' $leaf $(($1 % hosts + 1))
 	else
@@ -182,7 +180,8 @@ host_exec()
 	fi
 }
 
-# Addresses of link $5 between leaf $2 and spine $3, and of host ports.
+# link_mac KIND A B VARIABLE [LINK]: the MAC address of a link between leaf and spine, or of a
+# host's port
 link_mac()
 {
 	local kind=$1 k=${5:-0}
@@ -196,15 +195,15 @@ link_mac()
 	printf -v "$4" '02:00:00:%02x:%02x:%02x' $((kind + 16 * k)) "$2" "$3"
 }
 
-# A seed for router $2, counting leaves first: different for each, the same
-# in each run, and never 0, which means random.
+# router_seed SEED ROUTER: the seed of a router, counting leaves first; never 0, which means
+# random
 router_seed()
 {
 	echo $((($1 * 0x9e3779b1 + ($2 + 1) * 0x85ebca6b) % 0x7fffffff + 1))
 }
 
-# A veth packet is received on the CPU that sends it, which changes with every
-# timer of a rate limit: flows would be reordered. RPS gives each flow one CPU.
+# A veth packet is received on the CPU that sends it, which changes with every timer of a rate
+# limit. RPS gives each flow one CPU, and so keeps its order.
 cpu_mask()
 {
 	printf '%x\n' $(((1 << $(nproc)) - 1))
@@ -344,8 +343,8 @@ spine_batch()
 	done
 }
 
-# Where hosts share a namespace, traffic between them must leave it: host i
-# has table 100 + i, consulted before the local one for what it sends itself.
+# Traffic between hosts that share a namespace has to leave it: host i has table 100 + i,
+# which is consulted before the local table.
 host_batch()
 {
 	local i=$1 l=$(($1 / hosts)) h a dev ip ip6 prefix6 table=
@@ -382,10 +381,9 @@ host_batch()
 	echo "route add fd00:1::/32 via ${prefix6}fffe dev $dev src $ip6 $table"
 }
 
-# tbf_batch RATE DEVICE...: the limit holds what queue pairs have in flight.
-# IPv4 packets below 128 bytes go first: the links are thousands of times slower
-# than real ones, rxe's windows are not smaller, and an acknowledgment would
-# wait behind seconds of data while the sender's window is closed.
+# tbf_batch RATE DEVICE...: the limit holds what queue pairs have in flight. IPv4 packets
+# below 128 bytes go first: the links are thousands of times slower than real ones, and an
+# acknowledgment would wait behind seconds of data while the sender's window is closed.
 tbf_batch()
 {
 	local rate=$1 dev
@@ -402,9 +400,8 @@ tbf_batch()
 	done
 }
 
-# mark_batch RATE DEVICE...: of what waits there, packets that say that they may be
-# (ECT) are marked, the more of them the longer the queue is. rxe's do not say so. For
-# packets that do not the queue is what tbf_batch made.
+# mark_batch RATE DEVICE...: mark waiting ECN-capable packets, the more the longer the queue
+# is. rxe's packets are not ECN-capable, and see the queue of tbf_batch.
 mark_batch()
 {
 	local rate=$1 dev
@@ -440,7 +437,7 @@ routers()
 	done
 }
 
-# Hosts that have a namespace.
+# Namespaces of hosts
 host_namespaces()
 {
 	local i
@@ -458,7 +455,7 @@ shared_rules_batch()
 	if [[ $1 == 6 ]]; then
 		address=host_ip6 to=fd00:1::/32
 	fi
-	# The local table steps behind those of the hosts.
+	# The local table comes after those of the hosts.
 	echo "rule add pref 32000 lookup local"
 	echo "rule del pref 0"
 	for ((i = 0; i < leaves * hosts; i++)); do
@@ -509,7 +506,7 @@ shared_hosts_down()
 			done
 		} | ip -$family -force -batch - 2>/dev/null || :
 	done
-	# With a device go its RDMA device, routes and neighbours.
+	# The RDMA device, routes and neighbours go with the device.
 	for ((i = 0; i < leaves * hosts; i++)); do
 		echo "link del eth$i"
 		echo "route del local $(host_ip $i) dev lo table $((100 + i))"
@@ -527,14 +524,14 @@ namespaced_host_up()
 	netns_exec "host$i" rdma link add "rxe$i" type rxe netdev eth0
 }
 
-# host_unplug HOST: its device goes, and its RDMA device with it. For hosts that have a
-# namespace, as host_plug.
+# host_unplug HOST: remove its device, and the RDMA device with it. As host_plug, for a host
+# with a namespace.
 host_unplug()
 {
 	ip -n "leaf$(host_leaf "$1")" link del "host$1"
 }
 
-# host_plug HOST: another one comes, of the same name
+# host_plug HOST: make another device of the same name
 host_plug()
 {
 	host_link "$1" | ip -batch - &&
@@ -636,8 +633,7 @@ fabric_up()
 	trap - EXIT
 }
 
-# True when no trace of the fabric's devices is left: the kernel takes a
-# namespace down in the background.
+# No device of the fabric is left: the kernel removes namespaces in the background.
 fabric_is_gone()
 {
 	local netns
@@ -653,8 +649,8 @@ fabric_down()
 	local i
 
 	fabric_load
-	# Ahead of their namespaces: a namespace cannot be created (ENODEV, on
-	# Linux 7.2) while one with an RDMA device is being taken down.
+	# RDMA devices go first: while a namespace with one is being removed, a namespace
+	# cannot be created (ENODEV, on Linux 7.2).
 	for ((i = 0; i < leaves * hosts; i++)); do
 		echo "link del $(host_rdma $i)"
 	done | rdma -f -b - 2>/dev/null || :
@@ -695,8 +691,8 @@ fabric_hash()
 		$(routers) || fabric_die "a router has no $1"
 }
 
-# fabric_cut add|del LEAF SPINE: the far ends of their links, on both sides, drop what
-# comes. Both ends still have carrier, and routers still choose the links.
+# fabric_cut add|del LEAF SPINE: the far ends of their links, on both sides, drop all packets.
+# The links keep their carrier, and routers still choose them.
 fabric_cut()
 {
 	local family k
@@ -727,7 +723,7 @@ fabric_link_rate()
 
 # {"uplinks":[[bytes to each spine] of each leaf],
 #  "downlinks":[[bytes to each leaf] of each spine]}
-# With --links they are lists of the bytes on each link.
+# With --links there is a list of bytes for each pair.
 fabric_links()
 {
 	local netns

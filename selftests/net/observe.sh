@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # pins, and what fabric_load sets
 #
-# Count what passes the links of the fabric: observe.bpf.c on all of them, with
-# programs and tables pinned in $pins. To be sourced.
+# Count packets on the links of the fabric with observe.bpf.c, whose programs and tables are
+# pinned in $pins. To be sourced.
 
 # observe_up: load the observer, until the test ends, and watch the fabric that is up.
 observe_up()
@@ -25,7 +25,7 @@ observe_forget()
 	bpftool prog run pinned "$pins/forget" data_in /etc/passwd >/dev/null
 }
 
-# What passes the links of the fabric that is up, and what arrives behind them.
+# Attach the programs to all links of the fabric that is up, and behind its leaves.
 observe()
 {
 	local l s h

@@ -1,15 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Driver of circuit switches for the fabric of fabric.sh: rocesteer slice alloc
-# --ocs --driver ocs.sh. A circuit is a veth between a leaf and a spine. To move it,
-# its far end goes to another spine's namespace; a dark one is down.
+# A driver of circuit switches for the fabric of fabric.sh: rocesteer slice alloc --ocs
+# --driver ocs.sh. A circuit is a veth between a leaf and a spine. To move it, its far end
+# goes to another spine's namespace; a dark circuit is down.
 #
-# The alias of both ends names leaf and OXC. At first leaf l's device spine<s> is
-# the circuit of OXC (s - l) modulo spines, as rocesteer has it by default. Routes
-# follow: a leaf's to another leaf go by the spines that both have circuits to. Those
-# that stay the same are left alone: what hosts know of their ports stays true.
-# Starting a process is what costs time under TCG: one for all of a router.
+# The alias of both ends names leaf and OXC. At first leaf l's device spine<s> is the circuit
+# of OXC (s - l) modulo spines, rocesteer's default. A leaf's routes to another leaf go by the
+# spines to which both have circuits. Unchanged routes are left alone, so known ports stay
+# true. Starting a process is slow under TCG, so there is one for each router.
 
 set -euo pipefail
 
@@ -30,7 +29,7 @@ circuit_alias()
 	echo "link set $1 alias 'circuit $2 $((($3 - $2 + leaves * spines) % spines))'"
 }
 
-# Name each circuit on both ends, once.
+# Name each circuit at both ends, once.
 name_circuits()
 {
 	local l s
@@ -48,7 +47,7 @@ name_circuits()
 	done
 }
 
-# aliases NETNS: lines of device, its address, UP or DOWN, leaf, and OXC
+# aliases NETNS: lines with device, its address, UP or DOWN, leaf, and OXC
 aliases()
 {
 	ip -n "$1" -j link show type veth | jq -r '.[] |
@@ -77,7 +76,7 @@ find_circuits()
 	done
 }
 
-# move LEAF OXC SPINE. In another namespace a device has no rate limit at first.
+# move LEAF OXC SPINE: a device in another namespace first has no rate limit
 move()
 {
 	local l=$1 k=$2 to=$3 from=${at[$1 $2]#dark:} old=${leaf_dev[$1 $2]}
@@ -107,7 +106,7 @@ darken()
 	at[$1 $2]=dark:${at[$1 $2]}
 }
 
-# Whether a leaf has a circuit to a spine.
+# reaches LEAF SPINE: the leaf has a circuit to the spine
 reaches()
 {
 	local k
@@ -133,7 +132,7 @@ find_routes()
 			"nexthop via \(.gateway) dev \(.dev) onlink"] | join(" "))')
 }
 
-# route PREFIX SOURCE PATHS: how to make it so, but for one that is so
+# route PREFIX SOURCE PATHS: print the command, unless the route is so
 route()
 {
 	if [[ ${have[$1]:-} == "$3" ]]; then

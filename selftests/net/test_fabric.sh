@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The fabric is what it claims to be: RDMA crosses the spines, routers choose
-# by source port as they say they do, and nothing of it stays behind.
-# Inside the guest, as root.
+# The fabric works: RDMA crosses the spines, routers choose by source port as they say, and
+# nothing is left behind.
 #
 # shellcheck disable=SC2317 # functions are called through check
 
@@ -20,7 +19,7 @@ chunk=65536
 rounds=16
 work=$(mktemp -d)
 
-# Everything of the initial namespace that the fabric might leave changed.
+# All state of the initial namespace that the fabric could change
 world()
 {
 	ip netns list
@@ -44,7 +43,7 @@ server_listens()
 	[[ $(host_exec "$1" ss -ltnH "sport = :18515") ]]
 }
 
-# write HOST HOST: four queue pairs of perftest between two hosts.
+# write HOST HOST: four queue pairs of perftest
 write()
 {
 	local from=$1 to=$2 server status=0
@@ -79,8 +78,8 @@ rdma_crosses_spines()
 	grep -H -x 0 "$counters/hw_counters/out_of_seq_request"
 }
 
-# Every host writes to every other. What arrives is checked by the program; here,
-# that the flows between leaves, and no others, crossed the spines.
+# The program checks what arrives. The links must have carried the flows between leaves, and
+# no others.
 all_write_to_all()
 {
 	local i j count=$((leaves * hosts)) before after
@@ -121,8 +120,8 @@ first_hop_is_leaf()
 	[[ $(cut -d ' ' -f 2 "$work/probe" | sort -u) == "$2" ]]
 }
 
-# What leaf0 answers for each port, in the form of probe. IPv4 only: there
-# "ip route get" hashes as forwarding does, which IPv6 (6.12, 7.2) does not.
+# The same from leaf0's routing. IPv4 only: for IPv6 "ip route get" does not hash as
+# forwarding does (6.12, 7.2).
 oracle()
 {
 	local port=$first_port spine
@@ -145,8 +144,8 @@ oracle_agrees()
 	diff "$work/oracle" "$work/probe"
 }
 
-# counters_agree FAMILY ROUTER_PREFIX FRAME_BYTES: uplinks carried as many
-# probes as were answered from their spines.
+# counters_agree FAMILY ROUTER_PREFIX FRAME_BYTES: each uplink carried as many probes as its
+# spine answered
 counters_agree()
 {
 	local spine want
@@ -182,7 +181,7 @@ all_spines_used()
 	[[ $(cut -d ' ' -f 2 "$work/seed1" | sort -u | wc -l) == "$spines" ]]
 }
 
-# answers PORT ROUTER: who answers a probe from that port; "-" is nobody
+# answers PORT ROUTER: it answers a probe from that port; "-" is no router
 answers()
 {
 	host_exec 0 "$dir/probe.py" "$(host_ip 0)" "$(host_ip $((leaves * hosts - 1)))" 2 \
@@ -191,7 +190,7 @@ answers()
 	[[ $(<"$work/answer") == "$1 $2" ]]
 }
 
-# port_by SPINE: a port whose path is by it
+# port_by SPINE: a port whose path is by the spine
 port_by()
 {
 	sed -n "s/ 10.255.1.$(($1 + 1))\$//p" "$work/seed1" | head -n 1
@@ -214,8 +213,8 @@ cut_link_is_silent()
 	"$fabric" join 0 0 && ((!status)) && answers "$first" 10.255.1.1
 }
 
-# burst TOS: of half a MiB, across uplinks that are much slower than its host; sets
-# arrived, marked, took
+# burst TOS: send half a MiB over uplinks that are much slower than the host. Sets arrived,
+# marked, took.
 burst()
 {
 	host_exec 0 "$dir/burst.py" "$(host_netns 0)/$(host_ip 0)" \
@@ -224,8 +223,8 @@ burst()
 	echo "$arrived of 128 packets arrived in $took ms, $marked are marked"
 }
 
-# At 4 Mbit/s a burst takes one second. 2 is ECT. On links as fast as the hosts a queue is
-# short, but a machine that is busy can let it grow.
+# A burst takes one second at 4 Mbit/s; 2 is ECT. On links as fast as the hosts queues stay
+# short, unless the machine is busy.
 slow_link_marks()
 {
 	local far=$((leaves * hosts - 1)) arrived marked took status s slow_marked=0
@@ -251,7 +250,7 @@ refused()
 down_leaves_nothing()
 {
 	"$fabric" down || return
-	# Routes of the kernel's own accord may take a moment to go.
+	# The kernel's own routes may take a moment to go.
 	busywait 5000 same_world || diff "$work/world" <(world)
 }
 

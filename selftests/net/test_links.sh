@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Two links between each leaf and spine: path discover tells them apart where routers
-# answer from the interface that a packet came in by, and packets take the links that
-# the port map says. Inside the guest, as root.
+# Two links between each leaf and spine: path discover tells them apart where routers answer
+# from the interface at which a packet arrived, and packets take the links of the port map.
 #
 # shellcheck disable=SC2317 # functions are called through check
 
@@ -22,7 +21,7 @@ discover()
 		--dev "$(host_dev 0)" --source "$(host_ip 0)" --peer "$(host_ip "$far")" "$@"
 }
 
-# By two spines, two links up and two links down
+# Two spines, two links up and two links down
 finds_all()
 {
 	discover --out "$dir/ports.json" && jq -ce '.peers[0].paths |
@@ -31,8 +30,8 @@ finds_all()
 				"10.\(100 + $down).1.\(2 * $spine + 1)"]]' "$dir/ports.json"
 }
 
-# Packets that routers sent on each link, by the address of the end they arrive at:
-# up from leaf 0 to the spines, down from them to leaf 1.
+# Packets on each link by the address of its receiving end: up from leaf 0 to the spines, down
+# from the spines to leaf 1
 passed()
 {
 	local s
@@ -58,8 +57,7 @@ for i in range(int(count)):
     s.sendto(b"x" * 32, (peer, 4791))' "$(host_ip 0)" "$(host_ip "$far")" "$1" "$packets"
 }
 
-# took BEFORE AFTER LINK...: these links, and no others, carried the packets. Something
-# else may be on its way, too.
+# took BEFORE AFTER LINK...: these links, and no others, carried all packets
 took()
 {
 	jq -ne --argjson before "$1" --argjson after "$2" --argjson packets "$packets" \
@@ -96,7 +94,7 @@ counts_links()
 		length == 2 and all(.[]; length == 2 and all(.[]; length == 2))'
 }
 
-# One address for each router, as without --links
+# Routers have one address each, as without --links.
 looks_alike()
 {
 	local router

@@ -11,7 +11,7 @@
 #				tc's units
 # grid_down
 #
-# Work is done in batches: starting a process is what costs time under TCG.
+# Work is done in batches, because starting a process is slow under TCG.
 
 . selftests/net/fabric.sh
 
@@ -68,7 +68,7 @@ grid_host()
 	done
 }
 
-# One at a time, each in its namespace.
+# RDMA devices are made one by one, each in its namespace.
 grid_rdma()
 {
 	local i=$1 k
@@ -113,7 +113,7 @@ grid_is_gone()
 	[[ ! $(ip netns list) && ! $(rdma link show) ]]
 }
 
-# RDMA devices ahead of their namespaces, as in fabric.sh.
+# RDMA devices go before their namespaces, as in fabric.sh.
 grid_down()
 {
 	local i k
@@ -134,8 +134,8 @@ grid_down()
 	busywait 20000 grid_is_gone
 }
 
-# rank RANK OPTION...: rocesteer-perf on that host, in the background; what it
-# prints is in out<RANK> of the test's $dir
+# rank RANK OPTION...: start rocesteer-perf on that host in the background, with its output in
+# $dir/out<RANK>
 rank()
 {
 	local rank=$1 k dev=''
@@ -144,7 +144,7 @@ rank()
 	for ((k = 0; k < ${#grid_rates[@]}; k++)); do
 		dev+=${dev:+,}rxe${rank}_$k
 	done
-	# The process that can be killed is that of the rank itself.
+	# nsenter execs, so the pid is the rank's own.
 	# shellcheck disable=SC2154 # the test sets it
 	nsenter --net="/run/netns/host$rank" rocesteer-perf --rank "$rank" \
 		--rendezvous 10.1.0.1 --rdma-dev "$dev" "$@" >"$dir/out$rank" 2>&1 &
@@ -160,9 +160,8 @@ capture_answers()
 	(($(wc -l <"$dir/log$1") > $2))
 }
 
-# capture_waits K: how many packets tcpdump was given and has not captured, by its answer
-# to this call; fails when it lost some. A packet that comes before the filter does is
-# given, and never captured.
+# capture_waits K: print how many packets tcpdump was given and has not captured, or fail if
+# packets were lost. Packets before the filter is attached are given, and never captured.
 capture_waits()
 {
 	local lines
@@ -172,8 +171,7 @@ capture_waits()
 		tail -n 1 "$dir/log$1" | awk '{ print $5 - $2; exit $10 != 0 }'
 }
 
-# capture_begin HOST FILTER: packets of a host, those of dimension k to capture<k>
-# of the test's $dir
+# capture_begin HOST FILTER: capture the host's packets of dimension k to $dir/capture<k>
 capture_begin()
 {
 	local k
@@ -187,7 +185,7 @@ capture_begin()
 	done
 }
 
-# Told to end, tcpdump leaves what still is in its ring.
+# tcpdump drops what is in its ring when it ends.
 capture_complete()
 {
 	local waits

@@ -51,7 +51,7 @@ def main():
         messages += 1
     for peer, rows in table.items():
         for start, length, written in rows:
-            # Another dimension's are in another capture.
+            # Another capture has the other dimension.
             if any(row[2] for row in rows) and written != length * int(runs):
                 sys.exit(f"{peer}: {start:#x}: {written} bytes, "
                          f"not {runs} times {length}")

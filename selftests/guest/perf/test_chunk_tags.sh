@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer-perf runs a plan, and every packet of a host on the wire has the class
-# of its chunk: also what is sent again, and in the queues that it passes.
+# rocesteer-perf runs a plan, and every packet of a host has the class of its chunk, also when
+# the packet is repeated, and in queues of the host.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/perf/grid.sh
@@ -24,7 +24,7 @@ up()
 	module_load && defer module_unload
 }
 
-# run OPTION...: on all hosts, that of host3 in its cgroup; RANK stands for its number
+# run OPTION...: on all hosts, on host3 in its cgroup; RANK stands for the host's number
 run()
 {
 	local i bad=0
@@ -47,7 +47,7 @@ on_host()
 	netns_exec host3 "$@"
 }
 
-# One job, of two devices. There is nothing to steer: all hosts are neighbours.
+# One job has two devices. It steers nothing, because all hosts are neighbours.
 loads()
 {
 	run --warmup 0 --iters 0 --ranges-out "$dir/rangesRANK" || return
@@ -63,7 +63,7 @@ loads()
 		--ranges "$dir/ranges3" | jq -e '.chunks == 8 and .module'
 }
 
-# The way to a peer loses packets; a queue 9<N> of each class, the highest first.
+# Lose packets on the way to a peer, and give each class a queue 9<N>, the highest first.
 worsen()
 {
 	modprobe -a sch_netem sch_prio &&
@@ -112,7 +112,6 @@ queued()
 	tail -n 1 "$dir/result" | grep -q -x true
 }
 
-# With its queue pairs go what is known of them.
 forgotten()
 {
 	bpftool --json map dump pinned \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer-perf on eight hosts with two NICs each: collectives come out right,
-# element by element, and whatever goes wrong on one host, all end.
+# rocesteer-perf on eight hosts with two NICs each: every element of a result is right, and if
+# one host fails, all ranks end.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/perf/grid.sh
@@ -18,7 +18,7 @@ up()
 	defer grid_down && grid_up 8 1gbit 1gbit
 }
 
-# start OPTION...: on all hosts
+# start OPTION...: start all ranks
 start()
 {
 	local i
@@ -44,19 +44,19 @@ finish()
 	return "$bad"
 }
 
-# all_say TEXT: the ranks that have ended
+# all_say TEXT: every rank that has ended has printed it
 all_say()
 {
 	! grep -L -F -- "$1" "$dir"/out* | grep .
 }
 
-# What each device has of its own: a queue pair for management, with its PD, CQ
+# Each device has a queue pair for management, with its PD and CQ.
 nothing_left()
 {
 	! rdma resource show | grep -v 'pd 1 cq 1 qp 1 cm_id 0 mr 0 ctx 0'
 }
 
-# right OPTION...: the collective runs, nothing is wrong
+# right OPTION...: the collective runs, and no element is wrong
 right()
 {
 	start --json --warmup 1 --iters 2 "$@"
@@ -87,7 +87,7 @@ uneven()
 	right --size 156 --chunks 3 --algorithm ring,direct
 }
 
-# Ranges are written before anything else, and are where writes go.
+# The file of ranges is written first, and all writes go into ranges.
 ranges()
 {
 	local k i status
@@ -124,7 +124,7 @@ running()
 		awk '{ n += $1 } END { print n }') > $1))
 }
 
-# begin_long: a run that goes on until something happens
+# begin_long: start a run that ends only by a failure
 begin_long()
 {
 	local before
@@ -153,7 +153,7 @@ killed()
 	finish 1 && all_say "$want"
 }
 
-# Its NICs go on acknowledging, but nothing comes from it any more.
+# The NICs of the stopped rank go on acknowledging.
 stopped()
 {
 	local limit=32 stopped status
@@ -170,8 +170,8 @@ stopped()
 	((!status)) && all_say "rank 5 (10.1.0.6) does not answer"
 }
 
-# In one dimension only: the rendezvous is by the other. Who notices depends on what is
-# under way: who sends, after some tries, or who waits.
+# The rendezvous uses the other dimension. Either the sender fails after some tries, or the
+# receiver's time is up.
 cut_off()
 {
 	local status

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # what fabric_load sets
 #
-# What the tests of NetReduce share: a fabric with a switch that sums, All-Reduces of
-# selftests/guest/reduce/ranks.c on its hosts, and the observer of that switch. Sourced at the
+# For tests of NetReduce: a fabric with a switch that sums, All-Reduces of
+# selftests/guest/reduce/ranks.c on its hosts, and an observer of the switch. Sourced at the
 # top of the tree.
 
 . selftests/net/fabric.sh
@@ -28,7 +28,7 @@ reduce_unload()
 	busywait 10000 rmmod rocesteer_reduce
 }
 
-# reduce_prepare: what needs the kernel, and a directory
+# reduce_prepare: check the kernel, and make a directory
 reduce_prepare()
 {
 	((EUID == 0)) || skip_all "needs root"
@@ -41,7 +41,7 @@ reduce_prepare()
 	chmod 755 "$dir"
 }
 
-# leaf_up HOSTS RATE: hosts below a leaf, which sums
+# leaf_up HOSTS RATE: hosts below one leaf, which sums
 leaf_up()
 {
 	fabric_up --leaves 1 --spines 1 --hosts "$1" --rate "$2" --host-rate "$2"
@@ -49,7 +49,7 @@ leaf_up()
 	one_switch leaf0 host "$1"
 }
 
-# one_switch NAME PORT COUNT: sums alone, at ports of these names
+# one_switch NAME PORT COUNT: this switch alone sums, at ports of these names
 one_switch()
 {
 	switch=$1
@@ -60,7 +60,7 @@ one_switch()
 	loads="nsenter --net=/run/netns/$switch rocesteer reduce load"
 }
 
-# spine_up HOSTS RATE: each host below a leaf of its own; the spine sums
+# spine_up HOSTS RATE: each host has a leaf of its own, and the spine sums
 spine_up()
 {
 	fabric_up --leaves "$1" --spines 1 --hosts 1 --rate "$2" --host-rate "$2"
@@ -68,7 +68,7 @@ spine_up()
 	one_switch spine0 leaf "$1"
 }
 
-# tree_up LEAVES HOSTS SPINES RATE: so many hosts below each leaf; leaves and one spine sum
+# tree_up LEAVES HOSTS SPINES RATE: HOSTS below each leaf; the leaves and one spine sum
 tree_up()
 {
 	fabric_up --leaves "$1" --hosts "$2" --spines "$3" --rate "$4" --host-rate "$4"
@@ -79,7 +79,7 @@ tree_up()
 	held=4
 	cat >"$dir/tree" <<-E
 	#!/bin/bash
-	# tree VERB FILE: on all switches of a group, but for those in \$without
+	# tree VERB FILE: on all switches of a group but \$without
 	at()
 	{
 		[[ " \$without " == *" \$1 "* ]] ||
@@ -97,7 +97,7 @@ tree_up()
 	loads="$dir/tree load"
 }
 
-# All that was made
+# Remove all that was made.
 reduce_down()
 {
 	[[ ! -e $fabric_state ]] || fabric_down
@@ -120,8 +120,8 @@ observer_load()
 		pinmaps "$pins"
 }
 
-# observe PROGRAM: at all ports of the switch, with the one that knows inputs (comes), or
-# the one that takes all for inputs (comes_all)
+# observe PROGRAM: at all ports of the switch; comes knows inputs, comes_all takes all packets
+# for inputs
 observe()
 {
 	local port
@@ -131,8 +131,8 @@ observe()
 	done | in_switch tc -batch - && seen_mark
 }
 
-# The same for a tree: inputs at hosts, parts and results at spines. The part of a leaf that
-# has one host is the host's input.
+# In a tree, observe inputs at hosts, and parts and results at spines. The part of a leaf with
+# one host is the host's input.
 observe_tree()
 {
 	local l h s up=goes_up
@@ -165,15 +165,15 @@ observe_end()
 	printf 'qdisc del dev %s clsact\n' "${ports[@]}" | in_switch tc -batch -
 }
 
-# Sets seen: inputs that came, outputs, what left for a virtual queue pair, inputs among
-# the outputs; parts that went up, results that came down, parts among these and the outputs,
-# and what was neither between leaves and spines
+# Set seen: inputs, outputs, outputs to a virtual queue pair, inputs among the outputs; parts
+# up, results down, parts among the results and outputs, and other packets between leaves and
+# spines.
 seen_get()
 {
 	mapfile -t seen < <(bpftool -j map dump pinned "$pins/seen" | jq '.[].formatted.value')
 }
 
-# From here on it counts.
+# Counters since this moment
 seen_mark()
 {
 	seen_get
@@ -181,8 +181,8 @@ seen_mark()
 	passes=''
 }
 
-# Inputs came and none went, since seen_mark. Without the module inputs pass,
-# for nobody: then it is for the test to set "passes".
+# Inputs have come since seen_mark, and none was forwarded. Without the module inputs pass, to
+# nobody: then the test sets "passes".
 no_input_forwarded()
 {
 	local i
@@ -202,8 +202,7 @@ no_input_forwarded()
 # All-Reduces
 #
 
-# members COUNT [FIRST [FAMILY]]: so many ranks, one a host from the first one on; behind
-# the last host comes the first one again
+# members COUNT [FIRST [FAMILY]]: ranks on hosts from FIRST on, one a host, and round again
 members()
 {
 	local i host address=host_ip${3:-} netns
@@ -215,8 +214,8 @@ members()
 	done
 }
 
-# ranks_start NAME "RANKS [FIRST [FAMILY]]" OPTION...: in the background; for a group, which
-# is left. Its file is $dir/NAME.json
+# ranks_start NAME "RANKS [FIRST [FAMILY]]" OPTION...: start ranks and their group in the
+# background; the group's file is $dir/NAME.json
 declare -A ranks_pid ranks_in
 ranks_start()
 {
@@ -235,7 +234,7 @@ ranks_start()
 	ranks_in[$name]=$in
 }
 
-# ranks_end NAME STATUS...: it exits with one of these
+# ranks_end NAME STATUS...: it ends with one of these
 ranks_end()
 {
 	local name=$1 status=0 in=${ranks_in[$1]}
@@ -254,14 +253,14 @@ ranks_held()
 	grep -qx held "$dir/$1.out"
 }
 
-# Let a rank go on that is held, if it is there.
+# Let a rank go on that is held, if there is one.
 ranks_release()
 (
 	trap '' PIPE
 	echo >&"${ranks_in[$1]}"
 )
 
-# result NAME FIELD: of the line that says what has come of it
+# result NAME FIELD: of its last line
 result()
 {
 	sed -n "s/^right=.*\\b$2=\\([0-9]*\\).*/\\1/p; s/^$2=\\([0-9]*\\).*/\\1/p" "$dir/$1.out"
@@ -284,7 +283,7 @@ group_get()
 	in_switch rocesteer --json reduce show "$group" | jq -r "$1"
 }
 
-# group_is JQ: true of the group
+# group_is JQ: the filter is true of the group
 group_is()
 {
 	[[ $(group_get "$1") == true ]]
@@ -296,8 +295,8 @@ stat_get()
 	in_switch rocesteer --json reduce stat | jq -r "$1"
 }
 
-# reduces "RANKS [FIRST [FAMILY]]" OPTION...: an All-Reduce, by a group that is loaded for
-# it and unloaded; each element is right
+# reduces "RANKS [FIRST [FAMILY]]" OPTION...: load a group, run an All-Reduce, unload the
+# group; each element is right
 reduces()
 {
 	local status=0
@@ -308,7 +307,7 @@ reduces()
 	return "$status"
 }
 
-# sums: the same, and the switch has forwarded no input
+# sums: reduces, without a forwarded input
 sums()
 {
 	local status=0
@@ -320,11 +319,10 @@ sums()
 }
 
 #
-# What happens to packets
+# Faults of packets
 #
 
-# The last rank of each leaf sends by way of the root: sets shape from what "path discover"
-# finds, for a group of all hosts
+# The last rank of each leaf sends by way of the root: set shape from a port map of all hosts.
 shape_by_root()
 {
 	local l host next port
@@ -345,7 +343,7 @@ shape_by_root()
 	echo "by spine $root: ${shape[*]}"
 }
 
-# hosts_tc LINE...: for tc, with DEV for the device of each host
+# hosts_tc LINE...: commands of tc, with DEV for the device of each host
 hosts_tc()
 {
 	local i
@@ -361,7 +359,7 @@ hosts_tc()
 	done | tc -force -batch -
 }
 
-# switch_tc SWITCH LINE PORT...: for tc, with DEV for each port
+# switch_tc SWITCH LINE PORT...: commands of tc, with DEV for each port
 switch_tc()
 {
 	local port at=$1 line=$2
@@ -372,8 +370,8 @@ switch_tc()
 	done | netns_exec "$at" tc -force -batch -
 }
 
-# ports_tc PLACE LINE: behind, at the ports of hosts; up, of leaves to spines; down, of
-# spines to leaves
+# ports_tc PLACE LINE: behind is the ports to hosts, up those of leaves to spines, down those
+# of spines to leaves
 ports_tc()
 {
 	local i places spine_ports leaf_ports
@@ -404,8 +402,8 @@ ports_tc()
 	esac
 }
 
-# disturb PLACE NETEM...: to what hosts send, behind their rate limit: data (before), or
-# acknowledgments in IPv4 (acks), as fabric.sh has them; to what the switches send to hosts
+# disturb PLACE NETEM...: apply netem to data (before) or IPv4 acknowledgments (acks) of
+# hosts, behind their rate limit, as fabric.sh sorts them; to packets from switches to hosts
 # (behind), to spines (up) or to leaves (down); or to all
 disturb()
 {
@@ -424,7 +422,7 @@ disturb()
 		ports_tc down "qdisc replace dev DEV parent 2:2 $netem"
 }
 
-# As leaf_up, spine_up or tree_up made it.
+# Undo disturb.
 undisturbed()
 {
 	local rate=$fast fifo="qdisc replace dev DEV parent 2:2 bfifo limit 8m"
@@ -437,7 +435,7 @@ undisturbed()
 	return 0
 } 2>/dev/null
 
-# Packets that netem has lost, everywhere
+# Packets that netem has dropped
 lost_packets()
 {
 	local netns
@@ -450,7 +448,7 @@ lost_packets()
 	} | jq -s '[.[][] | select(.kind == "netem") | .drops] | add // 0'
 }
 
-# some_lost PERCENT COMMAND...: while packets are lost, some of them if it is 1 % or more
+# some_lost PERCENT COMMAND...: while packets are lost, at least one if PERCENT is 1 or more
 some_lost()
 {
 	local status=0 lost percent=$1
@@ -477,7 +475,8 @@ disturbed()
 }
 
 #
-# What goes away: ranks get an error and nothing wrong, and then the sum from a ring
+# Losses of groups, modules and links: ranks get an error, never a wrong sum, and then a
+# ring's
 #
 
 dies=(timeout=14 retry=2 stall=$((10 * TIME_SCALE)) fallback=ring)
@@ -491,7 +490,7 @@ types_of()
 	done
 }
 
-# The queue pairs' timer is longer than the rank that waits: no packet is sent twice.
+# The queue pairs' timer exceeds the time of the rank that waits.
 straggler()
 {
 	local status=0
@@ -505,8 +504,8 @@ straggler()
 	group_unload && no_input_forwarded && return "$status"
 }
 
-# in_the_middle COMMAND...: Rank 2 is held before its fourth message, and packets of all
-# others wait in the switch.
+# in_the_middle COMMAND...: rank 2 is held before its fourth message, while packets of all
+# others wait in the switch
 in_the_middle()
 {
 	local status=0
@@ -522,7 +521,7 @@ in_the_middle()
 	return "$status"
 }
 
-# on_the_move COMMAND...: while packets come and go
+# on_the_move COMMAND...: while ranks send
 on_the_move()
 {
 	local status=0
@@ -543,7 +542,7 @@ module_reload()
 	reduce_unload && reduce_load && $loads "$dir/middle.json"
 }
 
-# A rank dies: the others' packets wait until the group goes.
+# Packets of the other ranks wait until the group goes.
 rank_dies()
 {
 	local status=0
@@ -563,9 +562,9 @@ nothing_held()
 	((bytes == 0))
 }
 
-# forge HOST KIND [BITS]: a packet of nothing to the group, to the queue pair number of rank
-# 1, and these bits.
-# Where hosts share a namespace, a raw packet does not go by its source address.
+# forge HOST KIND [BITS]: send the group an empty packet for the queue pair of rank 1, with
+# these bits of the BTH. A raw packet of hosts that share a namespace is not routed by its
+# source address.
 forge()
 {
 	local from=$1 psn rule=(pref 9 iif lo to "$(host_ip 2)" lookup $((100 + $1)))

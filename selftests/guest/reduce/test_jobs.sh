@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# NetReduce for jobs: a slice of the cluster becomes groups, leaves and spines give the groups
-# their memory before the jobs begin, and rocesteer-perf deals a buffer to the groups, checks
-# every element, and leaves out a group that has failed.
+# NetReduce for jobs: groups are planned from a slice, leaves and spines reserve memory for
+# the groups, and rocesteer-perf deals a buffer to the groups, checks every element, and
+# leaves out a group that has failed.
 #
 # shellcheck disable=SC2317 # functions are called through check
 
@@ -18,7 +18,7 @@ all=(leaf0 leaf1 spine0 spine1)
 ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
 export ROCESTEER_PERF_TOKEN
 
-# at SWITCH VERB JOB: on the switch, which says what it is
+# at SWITCH VERB JOB: on the switch, named by its own option
 at()
 {
 	local number=${1#leaf}
@@ -28,7 +28,7 @@ at()
 		"--${1%"$number"}" "$number"
 }
 
-# Two jobs of two hosts below each leaf, a spine each; and another that has both spines
+# Two jobs of two hosts below each leaf with a spine each, and a job with both spines
 slices()
 {
 	cluster=$dir/cluster.json
@@ -55,7 +55,7 @@ load_all()
 		jq -e '[.groups[] | [.group, .role, .state]] == [[1, "root", "reserved"]]'
 }
 
-# One switch has nothing left to unload, and says so.
+# One switch has lost its group, and says so.
 unload_all()
 {
 	local switch said status=0
@@ -69,7 +69,7 @@ unload_all()
 	nothing_held && return "$status"
 }
 
-# A switch has room for one of the two groups: it gets none, and says how much is missing.
+# The switch has memory for one of the two groups.
 no_room()
 {
 	local was said status=0
@@ -98,7 +98,7 @@ learn()
 	done
 }
 
-# perf ITERATIONS SIZE: an All-Reduce of all hosts, in the background
+# perf ITERATIONS SIZE: start an All-Reduce of all hosts
 perf()
 {
 	local i
@@ -145,7 +145,7 @@ all_have_summed()
 	done
 }
 
-# The second group is under way, further than in the run before, when it goes away at its root.
+# The second group has done more than in the run before when its root unloads it.
 group_fails()
 {
 	local status=0
@@ -154,7 +154,7 @@ group_fails()
 	perf 20 4M
 	switch=spine1 group=1 busywait 30000 group_is '.state == "alive" and .done >= 1000' &&
 		netns_exec spine1 rocesteer reduce unload 1 || status=1
-	# The command says so by its exit status.
+	# The command's exit status tells the failure.
 	! perf_end || status=1
 	no_input_forwarded || status=1
 	jq -e '.by_ring == 1 and .results[0].wrong == 0 and
@@ -162,7 +162,7 @@ group_fails()
 		return "$status"
 }
 
-# What is loaded for a run alone goes with the run.
+# A group that is loaded for one run is unloaded after the run.
 loads_itself()
 {
 	perf 1 1M

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# NetReduce on real RoCE connections: all types and sizes, from 2 to 64 ranks, and what is
-# lost wherever, at one switch and over leaves and a spine. "make check" has a part of it.
+# NetReduce on RoCE connections: all types and sizes, 2 to 64 ranks, and losses at each place,
+# at one switch and over leaves and a spine. "make check" runs a part.
 #
 # shellcheck disable=SC2317 # functions are called through check
 
@@ -16,7 +16,7 @@ types=(int32 fp32 bf16 fp16)
 places=(before behind acks all)
 read -r -a losses <<<"$(few 5 "0.1 1 5")"
 read -r -a counts <<<"$(few "8" "2 3 4 5 6 7 8 16 64")"
-# A tail of 1236 bytes: in IPv4 what is much shorter overtakes others in fabric.sh.
+# The tail has 1236 bytes, because fabric.sh lets shorter IPv4 packets overtake others.
 sizes=(42196 "$(few 132308 1049812)")
 long=$(few 1049812 8388608)
 lossy=132308
@@ -30,7 +30,7 @@ one_element()
 		reduces 3 type=bf16 bytes=2 && reduces 3 type=fp16 bytes=2
 }
 
-# lost RANKS PLACE LOSS TYPE...: types in turn, or each of them
+# lost RANKS PLACE LOSS TYPE...: these types in turn
 lost()
 {
 	local type ranks=$1 place=$2 loss=$3
@@ -53,7 +53,7 @@ tree_types()
 	done
 }
 
-# The observer forgets: what is a part in one tree may be a result in another.
+# Reload the observer, because a part in one tree may be a result in another.
 tree_and_observer()
 {
 	rm -r "$pins"

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# NetReduce on real RoCE connections: a switch sums what the ranks of a group send, the
-# sum is right bit by bit, and no input is ever forwarded; whatever is lost, and whatever
-# goes away. Where it cannot go on, ranks get an error and nothing wrong, and a ring has
-# the result.
+# NetReduce on RoCE connections: a switch sums the data of a group's ranks. Sums are right bit
+# by bit, and no input is ever forwarded, whatever is lost or unloaded. When the switch cannot
+# go on, ranks get an error, never a wrong sum, and a ring takes over.
 #
 # shellcheck disable=SC2317 # functions are called through check
 
@@ -15,7 +14,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/reduce/reduce.sh
 
 #
-# Ranks, and what watches the switch, notice
+# Ranks and observer notice wrong behaviour
 #
 
 lane_is_noticed()
@@ -58,7 +57,7 @@ sends_once()
 	((sent > bytes && sent < bytes * 103 / 100))
 }
 
-# A packet socket keeps what has come as it was: the switch writes into copies.
+# A packet socket keeps packets as they came: the switch writes into copies.
 tapped()
 {
 	local tap in status=0
@@ -108,7 +107,7 @@ vlan()
 	return "$status"
 }
 
-# Two groups and a ring at the same time, on hosts that they share
+# Two groups and a ring share hosts.
 side_by_side()
 {
 	local status=0
@@ -130,7 +129,7 @@ side_by_side()
 # Loss
 #
 
-# By bits that netem flips
+# netem flips bits.
 corrupted()
 {
 	local status=0 before
@@ -142,7 +141,8 @@ corrupted()
 }
 
 #
-# What goes away: ranks get an error and nothing wrong, and then the sum from a ring
+# Losses of groups, modules and links: ranks get an error, never a wrong sum, and then a
+# ring's
 #
 
 link_down()
@@ -158,7 +158,7 @@ forged()
 	forge 1 write && busywait 5000 group_is '.poison == "empty" and .poison_rank == 1'
 }
 
-# In order: a wrong ICRC, another opcode, another address
+# In this order: a wrong ICRC, another opcode, another address
 counted()
 {
 	local now
@@ -168,7 +168,6 @@ counted()
 	[[ $now == "$1" ]]
 }
 
-# What is broken or a stranger's is dropped, and disturbs nobody.
 strangers()
 {
 	local icrc opcode address status=0
@@ -184,7 +183,7 @@ strangers()
 	group_unload && no_input_forwarded && return "$status"
 }
 
-# A rank has messages of another size than the others.
+# One rank has messages of another size.
 odd()
 {
 	local status=0

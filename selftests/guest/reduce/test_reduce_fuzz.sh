@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The module for switches and what nobody should send it: as root in the guest.
-# PACKETS=N, by 4000, and MESSAGES=N: how many; SEED=N: of the first.
+# Mutated packets and netlink messages for the module for switches. PACKETS=N is their number,
+# rounded to 4000, MESSAGES=N that of messages, SEED=N the first seed.
 #
 #	in0 --- out0 \
 #	in1 --- out1  \  the bridge "sums" of a namespace, which has groups of two
@@ -28,7 +28,7 @@ ends=(0 1 2 3)
 [[ -e $module ]] || skip_all "no module: $module"
 modprobe -a veth bridge crc32 2>/dev/null
 
-# Addresses are known, so that no packet teaches the switch another way.
+# Addresses are static, so that no packet teaches the switch another port.
 up()
 {
 	local end
@@ -60,13 +60,13 @@ down()
 	sysctl -qw net.ipv6.conf.default.disable_ipv6=0
 }
 
-# module_is_gone: nobody has what it had
+# module_is_gone: nothing of it is in use
 module_is_gone()
 {
 	busywait 10000 rmmod rocesteer_reduce
 }
 
-# fuzz SEED: some packets; a line of the program says what they were
+# fuzz SEED: send a batch, and keep the numbers that the program prints
 fuzz()
 {
 	timeout -k 10 $((600 * TIME_SCALE)) build/guest/selftests/reduce-packets "$batch" "$1" \
@@ -82,13 +82,13 @@ fuzz_all()
 	done
 }
 
-# total NAME: over all rounds
+# total NAME: of all rounds
 total()
 {
 	grep -o "\\b$1=[0-9]*" "$said" | awk -F= '{ sum += $2 } END { print sum + 0 }'
 }
 
-# some NAME...: of what the program counts there was some
+# some NAME...: each of these numbers is positive
 some()
 {
 	local name
@@ -98,7 +98,7 @@ some()
 	done
 }
 
-# What a packet may be refused for, it was. Memory there is enough.
+# All reasons to drop a packet have occurred, but for missing memory.
 reasons()
 {
 	local name stat
@@ -110,7 +110,7 @@ reasons()
 	jq -e '.groups == 0 and .bytes == 0' <<<"$stat" >/dev/null
 }
 
-# Of each command some messages were right.
+# Some messages of each command were right.
 answered()
 {
 	local line
@@ -118,7 +118,7 @@ answered()
 		"$messages" "$seed") && echo "$line" && [[ ! $line =~ =0( |$) ]]
 }
 
-# What the messages have made can be unloaded.
+# Groups that messages have loaded can be unloaded.
 groups_end()
 {
 	local group

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# NetReduce over leaves and a spine on real RoCE connections: each leaf sends one part up,
-# and the spine sums the parts. The result is right bit by bit; no input leaves a leaf, and
-# no part reaches a host; whatever is lost, and whatever goes away. Where the switches cannot
-# go on, ranks get an error and nothing wrong, and a ring has the result.
+# NetReduce over leaves and a spine on RoCE connections: each leaf sends one part up, and the
+# spine sums the parts. Sums are right bit by bit, no input leaves a leaf, and no part reaches
+# a host, whatever is lost or unloaded. When the switches cannot go on, ranks get an error,
+# never a wrong sum, and a ring takes over.
 #
 # shellcheck disable=SC2317 # functions are called through check
 
@@ -21,7 +21,7 @@ places=(before up down behind acks all)
 # Bytes
 #
 
-# Bytes that the first leaf has sent up, that came down to it, and that its first host sent
+# Bytes that the first leaf sent up and received from above, and that its first host sent
 tree_bytes()
 {
 	netns_exec leaf0 ip -s -j link show | jq -c '[
@@ -49,10 +49,10 @@ sends_once()
 }
 
 #
-# What goes away
+# Losses of groups, modules and links
 #
 
-# A switch forgets the group: the others go on, and get nothing.
+# The other switches keep the group, and get nothing.
 forgets()
 {
 	netns_exec "$1" rocesteer reduce unload "$group"
@@ -63,7 +63,7 @@ remembers()
 	netns_exec "$1" rocesteer reduce load "$dir/middle.json" "${@:2}"
 }
 
-# A switch that has no module lets packets pass, as one does that never had a group.
+# A switch without the group lets packets pass.
 without_switch()
 {
 	local at status=0
@@ -93,7 +93,7 @@ misplaced()
 	((count))
 }
 
-# Packets of a host that are none of its own: as its leaf, and as the root sends them
+# A host forges a part of its leaf, and a result of the root.
 pretends()
 {
 	local status=0 before
@@ -131,7 +131,7 @@ spine_link_down()
 # Groups that are loaded before their ranks
 #
 
-# The next run of ranks joins the group that is there, also when it was poisoned.
+# The next run joins the group, also when it was poisoned.
 joins()
 {
 	local status=0
@@ -161,7 +161,7 @@ first_up()
 	reduce_load && observer_load && up 2 2 1
 }
 
-# Four groups over two spines at the same time
+# Four groups run over two spines at the same time.
 side_by_side()
 {
 	local status=0 name
@@ -182,7 +182,6 @@ side_by_side()
 	return "$status"
 }
 
-# A spine forgets its group: the next run goes by the other one.
 other_spine()
 {
 	root=0

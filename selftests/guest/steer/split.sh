@@ -14,7 +14,7 @@ up()
 	steer_up --hosts 1 --rate 8mbit --host-rate 32mbit && module_load && defer module_unload
 }
 
-# job HOST auto|on|off: how it treats the order of packets
+# job HOST auto|on|off: whether it splits and resequences
 job()
 {
 	local split=all
@@ -55,7 +55,7 @@ counts()
 	echo $(($(hw_counter duplicate_request)))
 }
 
-# One queue pair sends; sets the NAKs and duplicates it took, and MiB/s.
+# One queue pair sends. Sets the NAKs and duplicates that came of it, and MiB/s.
 send()
 {
 	local before after
@@ -78,8 +78,8 @@ send()
 		with_entries(select(.key | startswith("reseq"))) | del(.. | select(. == 0))'
 }
 
-# Sends without a NAK, and not slower than $least MiB/s. A machine that stalls makes
-# links seem to be dead, so the best of three counts.
+# Send without a NAK, and not slower than $least MiB/s. Links of a machine that stalls seem
+# dead, so the best of three counts.
 least=0
 in_order()
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the tests of steering share: a fabric, jobs on its hosts, traffic.
+# For tests of steering: a fabric, jobs on its hosts, and traffic.
 
 . selftests/net/fabric.sh
 . selftests/qps.sh
@@ -58,8 +58,7 @@ far_hosts()
 	done | paste -sd,
 }
 
-# Elsewhere what is short goes first, as acknowledgments are. MPI and UCX have short messages
-# as well, and they must not overtake the long ones before them.
+# Do not let short packets overtake others: MPI and UCX have short messages, too.
 short_wait()
 {
 	local n
@@ -88,7 +87,8 @@ discover()
 		--out "$dir/ports$host.json" "$@"
 }
 
-# job_load HOST OPTION...: the job of a host, which may share its namespace
+# job_load HOST OPTION...: the job has the host's number plus one, as hosts may share a
+# namespace
 job_load()
 {
 	local host=$1
@@ -98,7 +98,7 @@ job_load()
 		--port-map "$dir/ports$host.json" "$@"
 }
 
-# As job_load, tagging by the cgroup that the host's traffic runs in.
+# job_load_cgroup HOST OPTION...: a job by the cgroup of the host's traffic
 job_load_cgroup()
 {
 	local host=$1
@@ -112,8 +112,8 @@ job_unload()
 	host_exec "$1" rocesteer job unload --job $(($1 + 1))
 }
 
-# hold NAME HOST DQPN COUNT [PSN [FACTOR]]: queue pairs of the host to DQPN and on of
-# $far, which has none of them. They belong to the host's job if $launch begins with
+# hold NAME HOST DQPN COUNT [PSN [FACTOR]]: queue pairs of the host, connected to DQPN and on
+# of $far, which has none of these. They belong to the host's job if $launch begins with
 # in_cgroup.
 hold()
 {
@@ -132,7 +132,7 @@ server_listens()
 	[[ $(host_exec "$far" ss -Hltn "sport = :$port") ]]
 }
 
-# Stop what traffic_start began, if it still runs.
+# Stop the traffic of traffic_start, if it still runs.
 traffic_kill()
 {
 	kill "$server" "$client" 2>/dev/null
@@ -171,9 +171,8 @@ traffic()
 	traffic_start "$@" && traffic_wait
 }
 
-# write_start QPS [TIMEOUT]: so many queue pairs write two MiB each from host 0 to
-# $far, again and again until write_end, and check them. They wait 4.096 us *
-# 2^TIMEOUT for an acknowledgment.
+# write_start QPS [TIMEOUT]: so many queue pairs write two MiB each from host 0 to $far, and
+# check them, again and again until write_end. Their timeout is 4.096 us * 2^TIMEOUT.
 write_start()
 {
 	local host
@@ -190,7 +189,7 @@ write_start()
 	printf 'flow 0 1 %d\nrepeat\n' $((2 * $1 << 20)) >&"$traffic"
 }
 
-# No completion had an error, and no byte is another.
+# No completion had an error, and no byte differs.
 write_end()
 {
 	exec {traffic}>&-

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A job that has no place gets one by moving a circuit between leaves where other
-# jobs run: nothing of these is dropped or sent again, and no packet of any job takes
-# a circuit that it does not own.
+# A job without a place gets one by a moved circuit between leaves where other jobs run. These
+# lose and repeat no packet, and no packet takes a circuit of another job.
 #
 #	leaf  hosts	spine by OXC	a: hosts 0 and 2, by spine 0
 #	   0  0 1	0 1 - -		b: hosts 1 and 4, by spine 1
@@ -11,8 +10,8 @@
 #	   2  4 5	- 3 0 1		   leaves end at no spine in common, and to
 #					   those of a and b it gets none
 #
-# Leaf 0 has none to spines 2 and 3: what comes there is no new path of a and b,
-# and their port maps stay true.
+# Leaf 0 has no circuits to spines 2 and 3, so a circuit that comes there is no new path of a
+# and b, and their port maps stay true.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
@@ -41,7 +40,7 @@ cluster()
 			[.ipv4])]}' >"$dir/cluster.json"
 }
 
-# Both directions of each circuit, at its leaf: that end stays where it is.
+# Observe both directions of each circuit at its leaf, which is the end that stays.
 observe_leaves()
 {
 	local l dev
@@ -61,7 +60,7 @@ slice()
 	rocesteer --json slice "$@" --cluster "$dir/cluster.json"
 }
 
-# common JOB: spines that both of its leaves have circuits to
+# common JOB: how many spines both of its leaves have circuits to
 common()
 {
 	jq --slurpfile slice "$dir/$1.json" '.circuits as $circuits |
@@ -70,7 +69,7 @@ common()
 		"$dir/cluster.json"
 }
 
-# start JOB: load its slice on its hosts, by ports that they find now
+# start JOB: find ports, and load its slice on its hosts
 start()
 {
 	local host peer paths pids=()
@@ -111,7 +110,7 @@ refused()
 	((status == 3)) && jq -e '.error.code == "network"' <<<"$json"
 }
 
-# traffic_of JOB...: both of its hosts write to each other
+# traffic_of JOB...: its two hosts write to each other
 traffic_of()
 {
 	local job host n=0
@@ -133,7 +132,7 @@ writes()
 	timeout $((200 * TIME_SCALE)) build/guest/selftests/writes 1 "$message" 2 22
 }
 
-# Of jobs a and b, until it is stopped.
+# Start traffic of jobs a and b.
 traffic_begin()
 {
 	mkfifo "$dir/traffic"
@@ -147,7 +146,7 @@ traffic_begin()
 	busywait 60000 arrives_after 0
 }
 
-# All bytes have arrived as they were sent.
+# All bytes arrived as they were sent.
 traffic_end()
 {
 	exec {traffic}>&-
@@ -161,7 +160,7 @@ look()
 			host: (.key.source[2] * 2 + .key.source[3] - 1)}]' >"$dir/seen"
 }
 
-# Something of each flow of a and b has reached its host after this time.
+# Each flow of a and b has reached its host after this time.
 arrives_after()
 {
 	look
@@ -170,9 +169,8 @@ arrives_after()
 		"$dir/seen" >/dev/null
 }
 
-# Packets of a job that were seen on circuits, and those that are not its own.
-# A circuit is known by the address of its end: OXC k of leaf l had the address
-# of spine l + k when all were made.
+# foreign JOB: packets of the job on circuits, and on circuits of other jobs. A circuit is
+# known by the address of its end: OXC k of leaf l had at first the address of spine l + k.
 foreign()
 {
 	jq -e --slurpfile slice "$dir/$1.json" \
@@ -187,8 +185,7 @@ foreign()
 		., (.requests > 0 and .acks > 0 and .foreign == 0)' "$dir/seen"
 }
 
-# What tells that packets were lost or came twice; but for moved circuits, whose
-# names have a dot.
+# Counters of lost and repeated packets, but for moved circuits, whose names have a dot
 losses()
 {
 	local name netns
@@ -209,7 +206,7 @@ losses()
 		grep -v ' 0$' || :
 }
 
-# The same as in $dir/losses.
+# The counters are those in $dir/losses.
 lossless()
 {
 	losses | diff "$dir/losses" -
@@ -230,7 +227,7 @@ moves()
 		foreign a && foreign b && lossless
 }
 
-# Both ends, of all circuits.
+# Both ends of all circuits have their limit.
 limited()
 {
 	local netns

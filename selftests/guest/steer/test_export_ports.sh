@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Learnt ports as options and variables of programs that know nothing of rocesteer, with no
-# module and no program loaded: ib_write_bw and UCX. And UCX's lanes by the module, which
-# needs no variable. The spines' counters are the judge.
+# Learnt ports as options of ib_write_bw and variables of UCX, with no module and no program
+# loaded; then UCX's lanes by the module, without a variable. The counters of the spines prove
+# the balance.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
@@ -35,7 +35,7 @@ nothing_loaded()
 	[[ ! -e /sys/module/rocesteer && ! -e /sys/fs/bpf/rocesteer ]]
 }
 
-# each_connects QPS OPTION...
+# connects QPS OPTION...: each of $connects runs uses all spines evenly
 connects()
 {
 	local qps=$1 i
@@ -67,8 +67,8 @@ perftest()
 	nothing_loaded
 }
 
-# ucx HOST ARGUMENT...: with one lane for each path. Without a terminal ucx_perftest takes
-# it that MPI has started it.
+# ucx HOST ARGUMENT...: with one lane for each path. Without a terminal ucx_perftest takes MPI
+# for its parent.
 ucx()
 (
 	local host=$1
@@ -85,7 +85,7 @@ ucx_listens()
 	[[ $(host_exec "$far" ss -Hltn "sport = :13337") ]]
 }
 
-# ucx_run VARIABLE=VALUE...: messages of 1 MiB, by all lanes
+# ucx_run VARIABLE=VALUE...: send messages of 1 MiB over all lanes
 ucx_run()
 {
 	local variables=("$@") server status
@@ -103,7 +103,7 @@ ucx_run()
 	return "$status"
 }
 
-# Of the bytes to the spines the most is at most 2 % over the mean.
+# The fullest spine has at most 2 % more bytes than the mean.
 is_even()
 {
 	passed >"$dir/passed"
@@ -117,7 +117,7 @@ is_even()
 		}' "$dir/passed" || { cat "$dir/passed"; return 1; }
 }
 
-# other_fabric SEED: whose ports are found, with those that UCX's lanes have
+# other_fabric SEED: and find its ports, with those of UCX's lanes
 other_fabric()
 {
 	selftests/net/fabric.sh seed "$1" && rm -f "$dir"/ports*.json || return

@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Spines that go silent under real traffic, with their links up: split flows
-# leave them in time, no queue pair fails, every byte arrives as it was sent,
-# and they are used again when they are back. A path that loses some packets, and
-# a NIC without carrier, are something else.
+# Spines that go silent under traffic, with their links up: split flows leave them in time, no
+# queue pair fails, every byte arrives, and spines that are back are used again. A path that
+# loses some packets, and a NIC without carrier, take no path down.
 #
-# FLAPS is how many spines go silent for a while, one after the other: 6, or 50
-# for a soak that takes some minutes under TCG.
+# FLAPS is how many spines go silent for a while, one after the other: 6, or 50 for a soak of
+# some minutes under TCG.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
@@ -27,7 +26,7 @@ up()
 		job_load_cgroup "$far" --split all --resequence on
 }
 
-# One for each network namespace; what the first says goes to $dir/events.
+# One daemon for each network namespace. The events of host 0's go to $dir/events.
 daemons_up()
 {
 	local host n=0
@@ -47,7 +46,7 @@ daemons_run()
 	(($(find /run/rocesteer -name '*.sock' | wc -l) == $1))
 }
 
-# The monitor ends with them.
+# The monitor ends with the daemons.
 daemons_down()
 {
 	pkill -TERM -x rocesteer
@@ -59,7 +58,7 @@ no_daemon()
 	! pgrep -x rocesteer
 }
 
-# What passed: jq FILTER of the packets on the links to spine $1
+# seen SPINE FILTER: jq of the packets on the links to the spine
 seen()
 {
 	bpftool --json map dump pinned "$pins/seen" |
@@ -76,13 +75,13 @@ all_carry()
 			all(.[]; map(.packets) | add > 20)' >/dev/null
 }
 
-# All spines, from now on.
+# All spines are used from now on.
 are_used()
 {
 	observe_forget && busywait 60000 all_carry
 }
 
-# Of host 0's port map: the path by a spine.
+# path_by SPINE: the path in host 0's port map
 path_by()
 {
 	jq --arg router "10.255.1.$(($1 + 1))" \
@@ -100,7 +99,7 @@ appear()
 	ip -n "spine$1" rule del pref 1
 }
 
-# told FILTER: what events of host 0 there were; job 1 is its own
+# told FILTER: of the events of job 1, which is host 0's
 told()
 {
 	jq -s -e "[.[] | select(.job == 1)] | $1" "$dir/events"
@@ -123,7 +122,7 @@ plan()
 		{dqpn, on: [.pieces[].path] | sort}] | sort_by(.dqpn)'
 }
 
-# Sets now, ms.
+# Set now, in ms.
 look()
 {
 	local s ms _
@@ -138,8 +137,8 @@ is_after()
 	((now > $1))
 }
 
-# off_since SPINE TIME: it vanished then. How long did packets, of either
-# direction, come there?
+# off_since SPINE TIME: the last packet of either direction to the spine came within the limit
+# after TIME
 off_since()
 {
 	took=$(($(seen "$1" 'map(.last) | max // 0') / 1000000 - $2))
@@ -171,7 +170,7 @@ silent()
 	dies 2
 }
 
-# What fails shows the last events, and leaves no spine that is silent.
+# A failure shows the last events, and repairs the spines.
 attempt()
 {
 	local s
@@ -187,7 +186,7 @@ attempt()
 	return 1
 }
 
-# Each flow is on the paths that it was on before, but for the dead one.
+# Each flow keeps its paths but the dead one.
 moved_least()
 {
 	echo "$before"
@@ -208,7 +207,7 @@ returns()
 			\"held down for \(.[-1] - .[-2]) s\", .[-1] - .[-2] >= 0.1"
 }
 
-# One packet in five; its path answers to probes.
+# One packet in five is lost, and the path answers to probes.
 loses_some()
 {
 	local p
@@ -227,8 +226,7 @@ loses_some()
 	((!status)) && write_end
 }
 
-# rxe fails a queue pair when its device does not take a packet: new ones have
-# to do as well as before.
+# rxe fails a queue pair when its device does not take a packet, so new queue pairs follow.
 no_carrier()
 {
 	local downs
@@ -273,7 +271,7 @@ all_up()
 	done
 }
 
-# Spines are silent for a shorter or a longer time than it takes to notice.
+# Spines are silent for up to one and a half times the limit.
 flap()
 {
 	local i s start late=0 seed=${SEED:-1}
@@ -294,7 +292,7 @@ flap()
 	((!late)) && replans_move_least && write_end
 }
 
-# Three flows leave the path that is dead, which moves nothing else, or come back to it.
+# Three flows leave a dead path, which moves nothing else, or return to it.
 replans_move_least()
 {
 	daemon_told 'map(select(.event == "replan" and .flows == 3)) |
@@ -305,7 +303,7 @@ replans_move_least()
 			(.from != 9 or .to != 12 or .moved <= 3))'
 }
 
-# Every link has only packets with ports of the path that it is of.
+# Packets on each link have ports of that link's path only.
 lands_as_planned()
 {
 	local s ports
@@ -320,7 +318,7 @@ lands_as_planned()
 	done
 }
 
-# Until a whole look at the links finds the traffic on plan.
+# All packets of one look at the links are on plan.
 is_on_plan()
 {
 	are_used && lands_as_planned

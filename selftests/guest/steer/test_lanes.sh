@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A job whose two lanes lead over one spine, by two links between it and each leaf: each
-# flow takes the link of its lane up and down, as the counters of the links say. The other
-# spine is drained; it tells links to the leaf apart from a leaf that answers by any.
+# A job has two lanes over one spine, by two links between this spine and each leaf: each flow
+# takes the link of its lane up and down, as the counters of links show. The other spine is
+# drained; with it discovery can tell the links to the leaf apart.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
@@ -50,8 +50,8 @@ link_bytes()
 	"$fabric" links --json | jq -c '[.uplinks, .downlinks] | flatten'
 }
 
-# alone_on_links SHIFT LINKS: each rank sends to the one so much further: so many links are
-# busy, each with one flow and its acknowledgments
+# alone_on_links SHIFT LINKS: each rank sends to the rank SHIFT further. So many links are
+# busy, each with one flow and its acknowledgments.
 alone_on_links()
 {
 	local before after r

@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Programs that know nothing of rocesteer, over Open MPI and UCX as Debian has
-# them: the tester of ScaLAPACK's BLACS, whose sums are Allreduces, and which
-# checks every element on every rank. One rank on each of four hosts, each under a
-# leaf of its own, started by mpirun through an agent in place of ssh. All that
-# makes them the job's is the cgroup that they run in.
+# Debian's Open MPI and UCX, unchanged: the tester of ScaLAPACK's BLACS, whose sums are
+# Allreduces, and which checks every element on every rank. One rank runs on each of four
+# hosts under four leaves, started by mpirun through an agent in place of ssh. Only their
+# cgroup makes these ranks the job's.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
@@ -32,11 +31,11 @@ jobs_load()
 	done
 }
 
-# mpi COMMAND...: a rank of it on each host, in $dir, in the background.
+# mpi COMMAND...: start a rank on each host, in $dir.
 #
-# UCX takes every RoCE NIC for one that tells by the SL whether a datagram is IPv4,
-# which the verbs do not say, and would drop those that set up its connections.
-# Ranks that wait leave the CPU to rxe; where they do not it may be late.
+# UCX assumes that a RoCE NIC reports by the SL whether a datagram is IPv4, which rxe does
+# not, and would drop the datagrams that set up its connections. Ranks that wait must leave
+# the CPU to rxe.
 mpi()
 {
 	ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
@@ -58,8 +57,7 @@ mpi_wait()
 	return 1
 }
 
-# What the tester reads: of each matrix the sum over all ranks, for rank 0 and
-# for all.
+# Input of the tester: the sum of each matrix over all ranks, for rank 0 and for all
 tester_input()
 {
 	cat >"$dir/bt.dat" <<-E
@@ -98,8 +96,7 @@ tester_input()
 	E
 }
 
-# Note the flows and the processes that there are. False until every host has a
-# flow to every other: there are no more.
+# Note all flows and processes. True once every host has a flow to every other.
 sample()
 {
 	local i
@@ -125,7 +122,7 @@ sums()
 	mpi_wait
 }
 
-# Each of them twice for each type
+# Two tests for each matrix and type
 right()
 {
 	cat "$dir/out"
@@ -134,15 +131,15 @@ right()
 		grep -q "THERE WERE NO FAILURES IN THIS TEST RUN" "$dir/out"
 }
 
-# What the leaves sent up, apart from acknowledgments
+# Packets that leaves sent up, without acknowledgments
 observed()
 {
 	bpftool --json map dump pinned "$pins/seen" | jq '[.[].formatted |
 		select(.key.sender == 3 and .key.ack == 0)]'
 }
 
-# No sum reaches all ranks with less: it was not left out. Elements have 4, 4, 8
-# and 16 bytes.
+# The least number of bytes by which all ranks can get the sums. Elements have 4, 4, 8 and 16
+# bytes.
 enough()
 {
 	local n least=0 seen
@@ -165,8 +162,7 @@ owned()
 		diff <(cut -f 2 "$dir/owners" | sort) <(sort -u "$dir/pids")
 }
 
-# Path p is by spine p. A flow that came between the last look and the end is not
-# among them.
+# Path p is by spine p. The last sample may miss a flow.
 on_plan()
 {
 	jq -r '[.host, .peer, .dqpn, .path, .port] | @tsv' "$dir/flows" |
@@ -177,7 +173,7 @@ on_plan()
 		grep -F -f - "$dir/passed")
 }
 
-# RC packets: all that have a verdict, apart from foreign ones, and datagrams
+# All verdicts on RC packets are "steered".
 all_steered()
 {
 	local i
@@ -210,7 +206,7 @@ no_flow()
 	done
 }
 
-# mpirun does not wait for what it started on other hosts.
+# mpirun does not wait for its processes on other hosts.
 nobody()
 {
 	! pgrep -x "${tester##*/}|prted|mpirun|prterun" &&
@@ -222,7 +218,7 @@ gone()
 	busywait 10000 no_flow && busywait 10000 nobody
 }
 
-# rocesteer-perf, which takes its rank from mpirun
+# rocesteer-perf takes its rank from mpirun.
 perf()
 {
 	cat >"$dir/perf" <<-'E'
@@ -256,8 +252,8 @@ unloaded()
 	[[ ! $(ls /sys/fs/bpf/rocesteer) ]]
 }
 
-# UCX connects to itself, too, and asks who has its own IPv4 address: where hosts
-# share a namespace nobody answers.
+# UCX connects to itself, too, and asks for its own IPv4 address, which nobody answers where
+# hosts share a namespace.
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
 ktap_plan 13
 check "four hosts under four leaves are made" up

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The discovered port map against the switches' own word: what "ip route get"
-# in the leaf's namespace selects for the same five-tuple.
+# A discovered port map agrees with "ip route get" in the leaf's namespace for the same
+# five-tuples.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
 
-# Spine that leaf 0 sends the five-tuple to, for many ports in one process.
+# Spines of the five-tuples with the ports on standard input, by one process
 oracle()
 {
 	local p
@@ -52,7 +52,7 @@ verify()
 	host_exec 0 rocesteer path verify "$dir/ports0.json" --all
 }
 
-# Other seeds: most ports land elsewhere, and verify says which.
+# With other seeds most ports take another path.
 verify_after_reseed()
 {
 	local json status
@@ -65,7 +65,6 @@ verify_after_reseed()
 	((status == 1)) && (($(jq '.moved | length' <<<"$json") > 0))
 }
 
-# A path that no port reaches is reported, never guessed.
 too_many()
 {
 	local json status

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Queue pairs steered by their flow labels, as hardware has to be: on rxe, without a
-# program on its device, and judged by what the spines receive.
+# Queue pairs steered by their flow labels, as hardware is, on rxe: no program is on the
+# device, and counters of the spines prove the paths.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
@@ -52,7 +52,7 @@ job_load_qp()
 	job_load_cgroup "$@" --actuator qp
 }
 
-# No program is on the device of a host.
+# is_bare HOST: no program is on its device
 is_bare()
 {
 	local net
@@ -62,7 +62,7 @@ is_bare()
 		{ echo "$net"; return 1; }
 }
 
-# What the programs of both hosts counted
+# verdicts FILTER: the sum over the programs of both hosts
 verdicts()
 {
 	local host
@@ -72,7 +72,7 @@ verdicts()
 	done | jq -s -c "map(.verdicts.$1) | add"
 }
 
-# Traffic until its flows are spread
+# Send until flows are spread.
 spread_traffic()
 {
 	local status
@@ -84,7 +84,7 @@ spread_traffic()
 	write_end && return "$status"
 }
 
-# Packets leave by the ports, and the spines, of the plan; nobody touched them.
+# Nobody has rewritten the packets.
 by_label()
 {
 	local lost_before
@@ -99,7 +99,7 @@ by_label()
 		host_exec 0 rocesteer --json job list | jq -e '.jobs[0].served'
 }
 
-# Another job on the device steers packets. Its programs see those of the queue pairs.
+# The programs of another job on the device see packets of these queue pairs.
 untouched()
 {
 	local host
@@ -144,7 +144,7 @@ own_label()
 		(($(module_stat qp_own_label) >= before + 2))
 }
 
-# Flows of job 1, "reason label", or "qp label" where they are steered
+# "reason label" or "qp label" of each flow of job 1
 labels()
 {
 	flows_of 0 | jq -r '.flows[] | select(.job == 1) |
@@ -156,7 +156,7 @@ are_labelled()
 	[[ $(labels) == "$1" ]]
 }
 
-# lanes TEXT: six lanes of UCX, what flow show says of them
+# lanes TEXT: flow show says this of six lanes of UCX
 lanes()
 {
 	local before
@@ -170,16 +170,15 @@ lanes()
 	qps_end lanes
 }
 
-# A server of rdma_cm shows nowhere that it listens. Until then the client is refused.
+# Nothing shows when a server of rdma_cm listens, so try until it does.
 cm_client()
 (
 	in_cgroup 0 ib_write_bw -d "$(host_rdma 0)" -x "$(host_gid 0)" "${cm[@]}" \
 		"$(host_ip "$far")" >"$dir/client" 2>&1
 )
 
-# by_cm 1|0: all queue pairs that rdma_cm connects at host 0 are steered, or none: two with
-# data, and one by which perftest talks to itself. Where hosts share a namespace rdma_cm
-# connects no two of them.
+# by_cm 1|0: host 0 steers all queue pairs that rdma_cm connects, or none: two with data, and
+# perftest's to itself. rdma_cm connects no hosts that share a namespace.
 by_cm()
 {
 	local cm=(-R -F -q 2 -s 65536 -n 50 -p "$port") status
@@ -200,7 +199,7 @@ by_cm()
 	return "$status"
 }
 
-# Nobody chose them as a path: they are steered like those without a label.
+# Nobody chose these labels as a path.
 unchosen_labels()
 {
 	lanes "6 qp policy" && by_cm 1
@@ -214,7 +213,7 @@ kept_labels()
 		job_unload 0 && job_load_qp 0
 }
 
-# Host 0 has flows, and none is steered, for that reason.
+# all_are REASON: host 0 has flows, none is steered, and this is why
 all_are()
 {
 	flows_of 0 | jq -e --arg reason "$1" '[.flows[] | select(.job == 1)] |
@@ -222,7 +221,7 @@ all_are()
 		>/dev/null
 }
 
-# A queue pair that is connected keeps its port.
+# A connected queue pair keeps its port.
 late_job()
 {
 	local status
@@ -241,7 +240,7 @@ dealt_is()
 	[[ $(dealt) == "[$1]" ]] || { dealt; flows_of 0; return 1; }
 }
 
-# One share for each queue pair, also when it is connected anew, or in vain.
+# A queue pair has one share, also after a reconnect or a failed one.
 shares()
 {
 	hold own 0 100 6 && dealt_is 6 && qps_tell own reset && dealt_is 0 &&
@@ -251,7 +250,7 @@ shares()
 		qps_tell own destroy && dealt_is 0 && qps_end own
 }
 
-# A flow that was listed before it is connected has its path already.
+# A listed flow has its path before its queue pair is connected.
 listed()
 {
 	job_unload 0 && job_load 0 --actuator qp \
@@ -261,7 +260,7 @@ listed()
 		qps_end own && busywait 10000 dealt_is 0
 }
 
-# rxe's packets are the kernel's: that is what "auto" goes by.
+# rxe sends through the kernel, so "auto" means packets.
 auto()
 {
 	job_unload 0 && job_load_cgroup 0 && spread_traffic &&
@@ -286,15 +285,14 @@ refused_without_module()
 	[[ $(jq -r .error.code <<<"$json") == module-not-loaded ]]
 }
 
-# Its devices go after its name, and after the programs that are on them.
+# Devices go after the namespace's name, and after the programs on them.
 netns_is_gone()
 {
 	[[ ! -e /sys/class/infiniband/rxe0 ]] &&
 		! ip -n leaf0 link show host0 2>/dev/null
 }
 
-# A policy may outlive its namespace: it does nothing, and goes when its pins
-# are found.
+# A policy may outlive its namespace. It does nothing, and goes when its pins are found.
 namespace_goes()
 {
 	module_load && job_load_qp 0 && job_load_qp "$far" &&

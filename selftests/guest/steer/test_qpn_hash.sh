@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Switches that hash the destination queue pair number as well: one port is not one path.
-# Each queue pair gets the ports that its packets take, found by the daemon.
+# Switches hash the destination queue pair number as well, so one port is not one path. The
+# daemon finds the ports that each queue pair's packets take.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
@@ -24,7 +24,7 @@ discover_again()
 	discover 0 "$far" >"$dir/discover" 2>&1 && discover "$far" 0 >/dev/null
 }
 
-# The port maps were made before: they are of switches that hash addresses and ports.
+# The present port maps are of switches that hash addresses and ports.
 hashes()
 {
 	[[ $(jq -c '[.peers[].qpn_hash]' "$dir/ports0.json") == "[null]" ]] || return
@@ -65,7 +65,7 @@ unsteered_without_daemon()
 		write_end && job_unload 0 && job_unload "$far"
 }
 
-# Queue pairs are asked for, and packets of theirs are counted.
+# Ports of the queue pairs are requested, and their packets are counted.
 waits()
 {
 	(($(bpftool --json map dump pinned "$(host_exec 0 rocesteer --json job show --job 1 |
@@ -79,7 +79,7 @@ steered_flows()
 		"\(.path) \(.dqpn) \(.port)"' | sort
 }
 
-# Path p is by spine p: "spine dqpn port" of what leaf 0 sends to the spines
+# "spine dqpn port" of packets from leaf 0 to the spines; path p is by spine p
 passed()
 {
 	bpftool --json map dump pinned "$pins/seen" |
@@ -167,7 +167,7 @@ ports_known()
 			length == $n' >/dev/null
 }
 
-# A label cannot wait for probes. When the queue pair is connected again its port is known.
+# A label cannot wait for probes, but the port is known when the queue pair connects again.
 by_label()
 {
 	local status

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What README.md shows on a host, on host 0 of a fabric. Inside the guest, as root.
+# The commands of README.md for a host, on host 0 of a fabric
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/net/fabric.sh
 
-# A server for the README's client
+# The README's client needs a server.
 serve()
 {
 	host_exec 2 ib_write_bw -d rxe2 -x "$(host_gid 2)" -F -q 4 -m 4096 -u 20 \
@@ -19,7 +19,7 @@ server_listens()
 		[[ $server =~ pid=([0-9]+) ]] && server=${BASH_REMATCH[1]}
 }
 
-# It ends with its client, but not where that failed.
+# The server ends with its client, unless the client failed.
 server_ends()
 {
 	kill "$server" 2>/dev/null || :

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Jobs go and come while their traffic flows, on either side: no completion has an
-# error, every byte arrives as it was sent, nothing is left.
+# Jobs are loaded and unloaded on either side while their traffic flows: no completion has an
+# error, every byte arrives, and nothing is left.
 #
 # RELOADS is how often, one host after the other: 4, or 1000 for a soak.
 
@@ -26,7 +26,7 @@ load()
 	job_load_cgroup "$1" --split all --resequence on
 }
 
-# Since the job of $far was loaded first
+# Since the first load of $far's job
 some_have_waited()
 {
 	(($(reseq_held "$far") > 0))
@@ -43,7 +43,7 @@ more_sent()
 	(($(hw_counter sent_pkts) > $1 + 50))
 }
 
-# Traffic flows on without the job, and with it.
+# Traffic flows without the job, and with it.
 reload()
 {
 	job_unload "$1" && busywait 60000 more_sent "$(hw_counter sent_pkts)" &&
@@ -72,8 +72,8 @@ rdma_is_gone()
 	[[ ! -e /sys/class/infiniband/$(host_rdma 0) ]]
 }
 
-# The device goes under its traffic, as when its driver is loaded again. The processes
-# that used it end; others use the next one, and the job is not loaded again.
+# The device goes under its traffic, as when its driver is reloaded. Its processes end, and
+# others use the new device without another job load.
 reset()
 {
 	local held status

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# test_steer.sh on rdma_rxe as Linux 6.12 had it before 6.12.44 (selftests/vm/rxe-index).
-# Inside the guest, as root.
+# test_steer.sh on rdma_rxe as Linux 6.12 had it before 6.12.44: selftests/vm/rxe-index
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/lib.sh
@@ -10,7 +9,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 old=build/guest/$(uname -r)/rdma_rxe.ko
 [[ -e $old ]] || skip_all "rxe is not built as it was before $(uname -r)"
 
-# The old one gives way to the kernel's again.
+# The next test needs the kernel's own module.
 rxe_unload()
 {
 	rmmod rdma_rxe

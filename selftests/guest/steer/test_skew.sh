@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a path that is slower than the others costs a split queue pair. Rates are by the
-# clock of instructions: what else the machine does shall not count.
+# What a slow path costs a split queue pair. Rates are measured by the clock of instructions,
+# which a busy machine does not disturb.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/split.sh

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Two jobs under the same leaves, of each leaf another number of hosts: under ECMP one
-# delays the other, in slices of their own it does not, and no packet takes a link that its
-# job does not own. In a step that slice check calls free of contention no link has two
-# flows.
+# Two jobs under the same leaves, with different numbers of hosts. Under ECMP one job delays
+# the other; in slices it does not, and no packet takes a link of the other job. In a step
+# that slice check calls free of contention no link has two flows.
 #
 #	leaf  hosts	job a: ranks 0 1 2 3 on hosts 0 1 3 6
 #	   0  0 1 2	job b: ranks 0 1 2 3 on hosts 2 4 5 7
@@ -52,8 +51,8 @@ slices()
 		.[0].spines - .[1].spines == .[0].spines' "$dir"/[ab].json
 }
 
-# traffic_of SHIFT JOB...: each rank to the one so much further, as in an all-to-all. Sets
-# ms[JOB], from its first packet to its last one.
+# traffic_of SHIFT JOB...: each rank sends to the rank SHIFT further. Sets ms[JOB], the time
+# from the first packet to the last.
 traffic_of()
 {
 	local job host r n=0 rank shift=$1
@@ -85,7 +84,7 @@ traffic_of()
 	done
 }
 
-# What of all that was seen is from hosts of a job.
+# of_job JOB: a jq filter for packets from the job's hosts
 of_job()
 {
 	echo "map(select(.host | IN(${ranks[$1]// /,})))"
@@ -103,8 +102,7 @@ load()
 	done
 }
 
-# foreign JOB: packets of the job that were seen, and of these those on links
-# between switches that it does not own
+# foreign JOB: print the job's packets, and those on links of other jobs
 foreign()
 {
 	jq -e --slurpfile slice "$dir/$1.json" "$(of_job "$1")"' |
@@ -116,14 +114,14 @@ foreign()
 		., (.requests > 0 and .acks > 0 and .foreign == 0)' "$dir/seen"
 }
 
-# Bytes that each link between routers has sent.
+# Bytes that each link between routers has sent
 link_bytes()
 {
 	"$fabric" links --json | jq -c '[.uplinks, .downlinks] | flatten'
 }
 
-# alone_on_links SHIFT: in the step slice check says so, and counters of links agree: no
-# link has sent more than one flow, and its acknowledgments
+# alone_on_links SHIFT: slice check finds no contention in the step, and no link carries more
+# than one flow and acknowledgments
 alone_on_links()
 {
 	local before after job
@@ -148,7 +146,6 @@ steps_are_free()
 	alone_on_links 1 && alone_on_links 2 && alone_on_links 3
 }
 
-# By the clock of instructions, a machine that stalls delays nothing.
 undisturbed()
 {
 	local alone
@@ -158,7 +155,7 @@ undisturbed()
 	((ms[a] * 100 <= alone * 103))
 }
 
-# The mean over a few hash seeds: which flows meet depends on them.
+# The mean over hash seeds, which decide what flows meet
 ecmp()
 {
 	local seed sum=0
@@ -171,7 +168,6 @@ ecmp()
 	((sum * 10 > 3 * alone * 13))
 }
 
-# Each host says before the job starts that it lacks a path of the slice.
 unreachable()
 {
 	local json

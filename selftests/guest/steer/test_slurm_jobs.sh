@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A job of Slurm that asks for a slice: what srun starts, on a host under each of
-# two leaves, is steered on the slice's links, as the module tells that it runs in
-# slurmd's cgroup. slurmctld is on host 0, and talks by the same fabric.
+# A job of Slurm asks for a slice. The module learns queue pairs of slurmd's cgroup on a host
+# under each of two leaves, and these use the slice's links. slurmctld is on host 0, and uses
+# the same fabric.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
@@ -39,14 +39,14 @@ idle()
 	[[ $(slurm_state "$(host_netns 0)") == "host0 idle host1 idle " ]]
 }
 
-# Hosts' programs are in one cgroup: their jobs are told apart by their namespaces.
+# Both hosts' programs are in one cgroup, but in different network namespaces.
 node_start()
 {
 	slurmd_start "$1" "$(host_netns "${1#host}")"
 	echo $! >"$cgroup/cgroup.procs"
 }
 
-# slurmctld looks for those who submit by their names.
+# slurmctld resolves the names of submitting hosts.
 slurm_up()
 {
 	printf '%s %s\n' "$(host_ip 0)" "$(hostname -s)" >"$dir/hosts"
@@ -57,7 +57,7 @@ slurm_up()
 	slurm_option "--cgroup $cgroup"
 	sed -i '2i export ROCESTEER_REDUCE="nsenter --net=/run/netns/%s rocesteer"' \
 		"$dir/slurmctld"
-	# Slurm's own needs systemd.
+	# Slurm's own cgroup plugin needs systemd.
 	echo CgroupPlugin=disabled >"$dir/cgroup.conf"
 	munged_start && slurmctld_start "$(host_netns 0)"
 	defer slurm_down
@@ -77,8 +77,7 @@ no_processes()
 	! slurm_processes
 }
 
-# Note the flows that there are on each host, once it has one, and the slices then. False
-# until both hosts had a flow.
+# Note the first flows of each host, and the slices then. False until both hosts had a flow.
 sample()
 {
 	local i
@@ -94,7 +93,7 @@ sample()
 	groups >"$dir/groups-then"
 }
 
-# What leaves and spines sum for
+# Groups on leaves and spines
 groups()
 {
 	local switch
@@ -140,7 +139,7 @@ runs()
 		jq -e '.results[0].wrong == 0' "$dir/out" && ((!status))
 }
 
-# Slurm's number is the job's. The slice has one link to each leaf.
+# The job has Slurm's number. The slice has one link to each leaf.
 owned()
 {
 	jq -c '.jobs[] | {stage, links}' "$dir/cluster-then.json"
@@ -153,7 +152,7 @@ owned()
 		    .path == $spine)' "$dir/flows"
 }
 
-# Of RoCE packets that the leaves sent up, acknowledgments too
+# RoCE packets that the leaves sent up, with acknowledgments
 on_slice()
 {
 	bpftool --json map dump pinned "$pins/seen" |

@@ -1,14 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# One queue pair over all paths, what it writes and what it reads: shared out
-# exactly, in order at the receiver, also where a path is slower than the others or
-# loses packets.
+# One queue pair over all paths, for writes and reads: shares are exact, and packets arrive in
+# order, also with a slow path, and with losses.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/split.sh
 
-# BPF puts flows on all paths: which few can be split instead is up to the daemon.
+# BPF puts flows on all paths. Only the daemon can split as few flows as possible.
 without_daemon()
 {
 	job_load_cgroup 0 --split fewest 2>&1 >"$dir/job" | grep "not planned until the daemon runs" &&
@@ -31,7 +30,7 @@ told()
 	unjobs && jobs auto auto && in_order
 }
 
-# traffic_end: that of which enough was seen
+# End traffic of which enough was seen.
 traffic_end()
 {
 	traffic_kill
@@ -44,7 +43,7 @@ queue_pair()
 	connected_qps 0 | jq -e '.[].rqpn'
 }
 
-# A job of one flow, which runs already; it goes on
+# A job for one running flow, which goes on
 by_flow()
 {
 	unjobs && job_load_cgroup "$far" --split all &&
@@ -55,7 +54,7 @@ by_flow()
 	busywait 20000 is_split || { flows_of 0; return 1; }
 }
 
-# The peer restores no order any more.
+# The peer no longer resequences.
 withdrawn()
 {
 	job_unload "$far" && busywait 20000 is_whole
@@ -64,8 +63,8 @@ withdrawn()
 	traffic_end && job_unload 0 && return "$status"
 }
 
-# The same with nobody to restore the order: this is what it is for. It goes
-# back for ever; its end is not waited for.
+# Without the resequencer the queue pair goes back again and again, and its end is not
+# awaited.
 disordered()
 {
 	jobs on off || return
@@ -91,7 +90,7 @@ is_whole()
 	(($(pieces) == 1))
 }
 
-# bits PARAMETER...: of the BTH, while no job is there
+# bits PARAMETER...: reload the module with these bits of the BTH
 bits()
 {
 	module_unload && insmod "build/guest/$(uname -r)/rocesteer.ko" "$@"
@@ -114,7 +113,7 @@ other_bits()
 	unjobs && bits && return "$status"
 }
 
-# The peer does not say that it restores the order.
+# The peer does not announce that it resequences.
 untold()
 {
 	unjobs && jobs auto off && send 100 is_whole && is_whole_still
@@ -125,7 +124,7 @@ is_whole_still()
 	jq -e 'all(.flows[] | select(.share); .pieces | length == 1)' "$dir/flows"
 }
 
-# One packet in a hundred, as one path in four loses four.
+# One path in four loses 4 %, so the flow loses 1 %.
 lossy()
 {
 	ip netns exec "$skewed" tc qdisc replace dev leaf1 parent 2:2 \
@@ -134,11 +133,10 @@ lossy()
 }
 
 #
-# READ: host 0 asks, and $far sends. Requests are small, and have links to
-# themselves.
+# READ: host 0 requests, and $far sends. Requests have links to themselves.
 #
 
-# Requests for data that were sent again, and what else goes wrong
+# Repeated requests, and other errors
 repeats()
 {
 	echo $(($(hw_counter completer_retry_err) + $(hw_counter duplicate_request) +
@@ -150,7 +148,7 @@ uplinks()
 	selftests/net/fabric.sh links --json | jq -c '.uplinks[1]'
 }
 
-# read_start KIB: by one queue pair; every byte is checked where it arrives
+# read_start KIB: by one queue pair, which checks every byte
 read_start()
 {
 	local host
@@ -165,7 +163,7 @@ read_start()
 	reader=$!
 }
 
-# Sets the requests that were repeated, and what each uplink carried.
+# Set how many requests were repeated, and what each uplink carried.
 read_wait()
 {
 	if ! wait "$reader"; then
@@ -184,7 +182,7 @@ is_spread()
 	(($(pieces "$far") == spines))
 }
 
-# The best of three, as in_order.
+# The best of three, as in in_order
 read_in_order()
 {
 	local i before
@@ -214,7 +212,7 @@ reads_told()
 	unjobs && jobs auto auto && read_in_order && read_evenly && first_window
 }
 
-# The requests that are sent before any data is received say it already.
+# The requests before any data announce it already.
 first_window()
 {
 	local i

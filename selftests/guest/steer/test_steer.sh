@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Real RoCE traffic, steered: by owner with the module, by device and by flow
-# without; and what keeps flowing while jobs and the module come and go.
+# RoCE traffic is steered: by owner with the module, by device and by flow without the module;
+# and while jobs and the module come and go.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
@@ -14,7 +14,7 @@ paths_of_flows()
 	flows_of 0 | jq -r '.flows[] | select(.share) | .path' | sort -n
 }
 
-# Every queue pair has its path, and no two the same.
+# Each queue pair has a path of its own.
 spread()
 {
 	local n
@@ -28,7 +28,7 @@ no_flow()
 	[[ ! $(paths_of_flows) ]]
 }
 
-# Traffic whose flows spread; nothing lost, nothing out of sequence.
+# Send until flows are spread, with no packet lost or out of sequence.
 steered_traffic()
 {
 	local lost_before sequence_before status
@@ -53,7 +53,7 @@ by_cgroup()
 		steered_traffic
 }
 
-# The module has seen the queue pairs go, and the groups are empty again.
+# The module has seen the queue pairs go, and the groups count no flow.
 flows_are_gone()
 {
 	busywait 10000 no_flow && dealt && [[ $(dealt) == "[0]" ]]
@@ -71,8 +71,7 @@ unloaded()
 		! bpftool net | grep rocesteer
 }
 
-# Queue pairs that are there before the job, and before the module: they are tagged when it
-# comes.
+# The queue pairs are older than the job and the module.
 late_job()
 {
 	local status
@@ -95,9 +94,9 @@ come_and_go()
 	done
 }
 
-# Load, reload, unload and rmmod under traffic that goes on. On one CPU a worker of rxe
-# that always has packets to send holds up RCU Tasks, and with it who unloads programs:
-# so the rate is low, and what is in flight is acknowledged late.
+# Load, reload, unload and rmmod under traffic. On one CPU a worker of rxe that always has
+# packets to send holds up RCU Tasks, and with them the removal of programs: so the rate is
+# low, and the timeout long.
 churn()
 {
 	local lost_before status
@@ -116,7 +115,7 @@ by_device()
 	job_load 0 --all && steered_traffic && job_unload 0
 }
 
-# The explicit list: the flow is known when the queue pairs are connected.
+# The flow is listed after the queue pairs are connected.
 by_flow()
 {
 	local status
@@ -155,7 +154,7 @@ tools()
 		bpftool prog show name rocesteer_egress && job_unload 0
 }
 
-# What the job does not claim leaves as it came, and is counted.
+# Packets outside the job stay as they are, and are counted.
 untagged()
 {
 	local before
@@ -167,14 +166,14 @@ untagged()
 		job_unload 0 && module_unload
 }
 
-# verdicts_are STEERED UNTAGGED: more than before, at host 0
+# verdicts_are STEERED UNTAGGED: so many more at host 0 than before
 verdicts_are()
 {
 	(($(stat_of 0 steered) == before[0] + $1 &&
 	  $(stat_of 0 untagged) == before[1] + $2))
 }
 
-# Another process may have a queue pair with the same peer.
+# Another process has a queue pair with the same peer.
 rival()
 {
 	local before
@@ -193,8 +192,8 @@ rival()
 		return "$status"
 }
 
-# A process that is killed under way sends while its queue pairs go: each flow that is
-# made of that goes as well, and gives its share back, long before flows are swept.
+# A killed process sends while its queue pairs go. Each flow that these packets make ends
+# soon, without waiting for silence.
 killed()
 {
 	local i

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Programs and module are replaced, and jobs get other port maps, under traffic that goes on:
-# no packet is lost, and flows stay on their paths. The host of this test has the module of
-# /lib/modules; another one differs in its srcversion alone.
+# Programs and module are replaced, and jobs get other port maps, under traffic: no packet is
+# lost, and flows keep their paths. The module in /lib/modules differs from the next one in
+# its srcversion alone.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
@@ -48,7 +48,7 @@ paths()
 	flows_of 0 | jq -c '[.flows[] | select(.share) | [.dqpn, .path]] | sort'
 }
 
-# What steering did to packets that it should have steered, and did not.
+# Packets that should have been steered, and were not
 off_plan()
 {
 	host_exec 0 rocesteer --json stat | jq '.verdicts | .untagged + .no_peer +
@@ -67,8 +67,8 @@ steered_to()
 	(($(stat_of 0 steered) >= $1))
 }
 
-# under_traffic COMMAND...: while it runs nothing is lost, no packet leaves its plan. The
-# rate is low, as a worker of rxe that always sends holds up who unloads programs.
+# under_traffic COMMAND...: meanwhile no packet is lost or leaves its plan. The rate is low,
+# as a worker of rxe that always sends holds up the removal of programs.
 under_traffic()
 {
 	local lost_before sequence off status before
@@ -97,7 +97,7 @@ load_jobs()
 	job_load_cgroup 0 && job_load_cgroup "$far"
 }
 
-# The same paths before and behind a command
+# keeps_paths COMMAND...: flows have the same paths before and after it
 keeps_paths()
 {
 	local before
@@ -146,7 +146,7 @@ not_held()
 	(($(</sys/module/rocesteer/refcnt) == 0))
 }
 
-# Where each host has a namespace, those of the other one hold the module.
+# Where each host has a namespace, programs of the other host hold the module.
 new_module()
 {
 	install_module "$1"
@@ -162,7 +162,7 @@ new_module()
 	fi
 }
 
-# The new module knows the flows, and that they end.
+# The new module knows the flows, and sees their end.
 adopted_flows_end()
 {
 	busywait 10000 no_flow && job_unload 0 && job_unload "$far"
@@ -190,7 +190,7 @@ split_flows()
 		under_traffic splits_again 0003 && adopted_flows_end
 }
 
-# The path that most flows have is not in the map any more.
+# The path of most flows is not in the new map.
 other_map()
 {
 	local map=$dir/ports0.json
