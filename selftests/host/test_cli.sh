@@ -431,30 +431,21 @@ output_fails()
 		jq -e '.jobs | keys == ["b"]' "$dir/cluster.json"
 }
 
-# stays_whole OPTION ARGUMENT...: on a disk of 1 KiB the file of OPTION stays as it is
-stays_whole()
-{
-	local option=$1
-	shift
-
-	echo before >"$dir/file"
-	ln -sf file "$dir/link"
-	! (trap '' XFSZ; ulimit -f 1
-	   exec "$rocesteer" "$@" "$option" "$dir/link" >/dev/null) 2>"$dir/stderr" &&
-		grep -F "$dir/link: File too large" "$dir/stderr" &&
-		[[ $(<"$dir/file") == before && ! -e $dir/file.new ]] &&
-		"$rocesteer" "$@" "$option" "$dir/link" >/dev/null &&
-		[[ -L $dir/link ]] && (($(wc -c <"$dir/file") > 1024))
-}
-
+# A cluster file stays as it is where no more than 1 KiB can be written.
 files_stay_whole()
 {
-	echo '{"leaves":4,"spines":32,"gpus_per_leaf":32,"gpus_per_server":4}' \
-		>"$dir/whole.json"
-	"$rocesteer" slice trace --jobs 10 --gpus 32 >"$dir/trace.csv" &&
-		stays_whole --svg chunk plan --dims 4x4 --bandwidth 2,1 --size 1M &&
-		stays_whole --svg slice replay --cluster "$dir/whole.json" \
-			"$dir/trace.csv"
+	local alloc=("$rocesteer" slice alloc --cluster "$dir/link" --gpus 1 --job)
+
+	jq -n '{leaves: 4, spines: 32, gpus_per_leaf: 32, gpus_per_server: 4,
+		drained: {links: [range(32) | {leaf: 0, spine: .}]}}' >"$dir/file"
+	cp "$dir/file" "$dir/before"
+	ln -sf file "$dir/link"
+	! (trap '' XFSZ; ulimit -f 1
+	   exec "${alloc[@]}" a >/dev/null) 2>"$dir/stderr" &&
+		grep -F "$dir/link: File too large" "$dir/stderr" &&
+		cmp "$dir/file" "$dir/before" && [[ ! -e $dir/file.new ]] &&
+		"${alloc[@]}" b >/dev/null &&
+		[[ -L $dir/link ]] && jq -e '.jobs | keys == ["b"]' "$dir/file"
 }
 
 # foreign FILE: convert it to CRLF and add a byte order mark

@@ -352,7 +352,7 @@ policies_compare()
 {
 	cluster 256 32 32 8
 	"$rocesteer" slice trace --jobs 5000 --gpus 8192 >"$trace" &&
-		replay --svg "$dir/times.svg" >"$dir/out" &&
+		replay >"$dir/out" &&
 		jq -c '.policies[]' "$dir/out" &&
 		jq -e '[.policies[].policy] == ["ecmp", "balanced",
 			"source-routing", "vclos", "ocs-vclos", "ideal"] and
@@ -364,10 +364,7 @@ policies_compare()
 			.["source-routing"].slowed > .balanced.slowed and
 			all(.[]; .refused == 0 and .fragmentation <= 1))' \
 			"$dir/out" &&
-		replay | cmp - "$dir/out" &&
-		/usr/bin/python3 -c 'import sys, xml.dom.minidom
-assert len(xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("rect")) == 15' \
-			"$dir/times.svg"
+		replay | cmp - "$dir/out"
 }
 
 ktap_plan 18

@@ -6,14 +6,13 @@
 #include "chunk/chunk.h"
 #include "chunk.h"
 
-enum { POLICY = CHUNK_OPTIONS, QUEUE, SVG };
+enum { POLICY = CHUNK_OPTIONS, QUEUE };
 
 const struct cli_option chunk_plan_options[] = {
 	CHUNK_SHARED_OPTIONS,
 	[POLICY] = { "policy", "POLICY", "themis (default), baseline, best" },
 	[QUEUE] = { "queue", "fifo|scf",
 		    "order of waiting chunks: first come, or smallest first" },
-	[SVG] = { "svg", "FILE", "draw what each dimension does over time" },
 	{}
 };
 
@@ -191,29 +190,6 @@ static struct json_object *to_json(const struct chunk_plan *plan, int policy,
 	return root;
 }
 
-/* The baseline above the plan, unless that is the baseline. */
-static int draw(const char *file, const struct chunk_plan *plan, int policy,
-		struct err *err)
-{
-	struct chunk_svg_panel panels[2] = { { .name = "baseline" } };
-	struct chunk_plan baseline;
-	int ret;
-
-	ret = chunk_make(&baseline, &plan->of, CHUNK_POLICY_BASELINE,
-			 CHUNK_QUEUE_ANY);
-	if (ret)
-		return ret;
-	panels[0].plan = &baseline;
-	panels[1].plan = plan;
-	panels[1].name = chunk_policies[policy];
-	if (policy == CHUNK_POLICY_BASELINE)
-		ret = chunk_svg_write(file, panels + 1, 1, err);
-	else
-		ret = chunk_svg_write(file, panels, 2, err);
-	chunk_plan_free(&baseline);
-	return ret;
-}
-
 int chunk_plan_run(const struct cli_args *args, struct err *err)
 {
 	static const struct cli_with with = { CHUNK_OPTION_ALGORITHM,
@@ -231,8 +207,6 @@ int chunk_plan_run(const struct cli_args *args, struct err *err)
 	if (ret)
 		return ret;
 	ret = predict(&prediction, &plan);
-	if (!ret && args->value[SVG])
-		ret = draw(args->value[SVG], &plan, policy, err);
 	if (!ret)
 		ret = out_show(&args->out, to_json(&plan, policy, &prediction),
 			       views);

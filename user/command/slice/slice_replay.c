@@ -9,7 +9,7 @@
 #include "replay/replay.h"
 #include "slice.h"
 
-enum { CLUSTER, POLICY, ORDER, SEED, SVG };
+enum { CLUSTER, POLICY, ORDER, SEED };
 
 const struct cli_option slice_replay_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file: what jobs may have" },
@@ -18,7 +18,6 @@ const struct cli_option slice_replay_options[] = {
 	[ORDER] = { "order", "ORDER",
 		    "fifo, fewest-gpus, shortest or backfill (default: fifo)" },
 	[SEED] = { "seed", "N", "seed of random choices (default: 1)" },
-	[SVG] = { "svg", "FILE", "draw the mean times" },
 	{}
 };
 
@@ -63,14 +62,13 @@ static const struct out_view views[] = {
 	{}
 };
 
-/* What is played, and what has come of it. */
 struct play {
 	struct replay_spec spec;
 	struct cluster c;
 	struct ocs ocs;		/* where the file has none */
 	bool wanted[REPLAY_POLICIES];
-	struct replay_bar bar[REPLAY_POLICIES];
-	__u32 nr;
+	enum replay_policy policy;	/* the one that runs */
+	struct replay_result result[REPLAY_POLICIES];
 	struct progress line;
 };
 
@@ -143,24 +141,21 @@ static void show_progress(__u32 done, void *arg)
 	struct play *play = arg;
 
 	progress_update(&play->line, "%s: %u of %u jobs",
-			play->bar[play->nr].name, done, play->spec.jobs);
+			replay_policy_names[play->policy], done,
+			play->spec.jobs);
 }
 
 static int run(struct play *play)
 {
-	int policy, ret = 0;
+	int i, ret = 0;
 
 	progress_start(&play->line);
 	play->spec.progress = show_progress;
 	play->spec.arg = play;
-	for (policy = 0; !ret && policy < REPLAY_POLICIES; policy++) {
-		struct replay_bar *bar = &play->bar[play->nr];
-
-		if (!play->wanted[policy])
-			continue;
-		bar->name = replay_policy_names[policy];
-		ret = replay_run(&play->spec, policy, &bar->result);
-		play->nr++;
+	for (i = 0; !ret && i < REPLAY_POLICIES; i++) {
+		play->policy = i;
+		if (play->wanted[i])
+			ret = replay_run(&play->spec, i, &play->result[i]);
 	}
 	progress_end(&play->line);
 	return ret;
@@ -178,23 +173,23 @@ static void put_mean(struct json_object *row, const char *key, __u64 sum,
 	out_decimal(row, key, jobs ? sum / jobs / 1000 : 0, 3);
 }
 
-static void put_policy(struct json_object *rows, const struct replay_bar *bar,
-		       const struct replay_bar *ideal)
+static void put_policy(struct json_object *rows, const struct play *play,
+		       enum replay_policy policy)
 {
-	const struct replay_result *r = &bar->result;
+	const struct replay_result *ideal = &play->result[REPLAY_IDEAL];
+	const struct replay_result *r = &play->result[policy];
 	struct json_object *row = out_append_object(rows);
 
-	out_string(row, "policy", bar->name);
+	out_string(row, "policy", replay_policy_names[policy]);
 	put_mean(row, "jrt_s", r->jrt, r->placed);
 	put_mean(row, "jwt_s", r->jwt, r->placed);
 	put_mean(row, "jct_s", r->jrt + r->jwt, r->placed);
 	put_mean(row, "jct_p99_s", r->jct_p99, 1);
-	if (ideal && ideal->result.placed == r->placed)
+	if (play->wanted[REPLAY_IDEAL] && ideal->placed == r->placed)
 		out_decimal(row, "jct_to_ideal",
-			    ratio(r->jrt + r->jwt, ideal->result.jrt +
-				  ideal->result.jwt), 4);
+			    ratio(r->jrt + r->jwt, ideal->jrt + ideal->jwt), 4);
 	put_mean(row, "makespan_s", r->makespan, 1);
-	/* Refused jobs use and wait for nothing: without them it would look good. */
+	/* Refused jobs neither use nor wait for GPUs: the share would be too good. */
 	if (!r->refused)
 		out_decimal(row, "fragmentation", ratio(r->used, r->usable), 4);
 	out_uint(row, "slowed", r->slowed);
@@ -204,8 +199,6 @@ static void put_policy(struct json_object *rows, const struct replay_bar *bar,
 
 static int show(const struct cli_args *args, const struct play *play)
 {
-	const char *name = replay_policy_names[REPLAY_IDEAL];
-	const struct replay_bar *ideal = NULL;
 	struct json_object *root = out_root(), *rows;
 	size_t servers = (size_t)play->c.fabric.leaves *
 			 play->c.fabric.gpus_per_leaf /
@@ -219,19 +212,16 @@ static int show(const struct cli_args *args, const struct play *play)
 	out_uint(root, "gpus", gpus);
 	out_string(root, "order", queue_order_names[play->spec.order]);
 	rows = out_array(root, "policies");
-	for (i = 0; i < play->nr; i++)
-		if (play->bar[i].name == name)
-			ideal = &play->bar[i];
-	for (i = 0; i < play->nr; i++) {
-		put_policy(rows, &play->bar[i], ideal);
-		refused |= play->bar[i].result.refused;
+	for (i = 0; i < REPLAY_POLICIES; i++) {
+		if (play->wanted[i])
+			put_policy(rows, play, i);
+		refused |= play->result[i].refused;
 	}
 	if (refused)
 		out_note(&args->out, "Times leave out the jobs that were refused.");
 	return out_show(&args->out, root, views);
 }
 
-/* The trace, and what there is of the cluster, then all of it. */
 static int play_trace(const struct cli_args *args, struct play *play,
 		      struct err *err)
 {
@@ -250,11 +240,7 @@ static int play_trace(const struct cli_args *args, struct play *play,
 		ret = make_ocs(fabric, &play->ocs);
 		play->spec.ocs = &play->ocs;
 	}
-	ret = ret ?: run(play);
-	if (!ret && args->value[SVG])
-		ret = replay_svg_write(args->value[SVG], play->bar, play->nr,
-				       err);
-	ret = ret ?: show(args, play);
+	ret = ret ?: run(play) ?: show(args, play);
 	ocs_free(&play->ocs);
 	free(jobs);
 	return ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every room uses: errors, output, pictures, JSON, locks, waiting. Nothing here knows
- * what a queue pair is.
+ * For all libraries: errors, output, JSON, locks, waiting. Nothing here knows what a queue
+ * pair is.
  */
 #ifndef ROCESTEER_LIB_BASE_H
 #define ROCESTEER_LIB_BASE_H
@@ -19,7 +19,6 @@
 #include "reader.h"
 #include "replace.h"
 #include "set.h"
-#include "svg.h"
 #include "table.h"
 #include "utc.h"
 #include "wait_limit.h"

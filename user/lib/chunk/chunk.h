@@ -10,7 +10,6 @@
 #include "chunk_model.h"
 #include "chunk_plan.h"
 #include "chunk_search.h"
-#include "chunk_svg.h"
 #include "chunk_table.h"
 
 #endif /* ROCESTEER_LIB_CHUNK_H */

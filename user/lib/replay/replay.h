@@ -26,7 +26,6 @@
 
 #include <linux/types.h>
 
-#include "base/base.h"
 #include "slice/slice.h"
 #include "trace.h"
 
@@ -106,23 +105,5 @@ struct replay_result {
  */
 int replay_run(const struct replay_spec *spec, enum replay_policy policy,
 	       struct replay_result *result);
-
-/* A result and what to call it. */
-struct replay_bar {
-	const char *name;
-	struct replay_result result;
-};
-
-/**
- * replay_svg_write() - draw the mean waiting and running time of policies
- * @file: replaced
- * @bars: one per policy
- * @nr: how many
- * @err: names the file
- *
- * Return: 0 or a negative errno.
- */
-int replay_svg_write(const char *file, const struct replay_bar *bars,
-		     __u32 nr, struct err *err);
 
 #endif /* ROCESTEER_LIB_REPLAY_H */
