@@ -169,18 +169,9 @@ void reduction_free(struct reduction *groups)
 	free(groups->group);
 }
 
-/* FNV-1a */
-static void hash_add(__u64 *hash, const void *data, size_t size)
-{
-	const __u8 *byte = data;
-
-	while (size--)
-		*hash = (*hash ^ *byte++) * 0x100000001b3ull;
-}
-
 __u64 reduction_hash(const struct reduction *groups)
 {
-	__u64 hash = 0xcbf29ce484222325ull;
+	__u64 hash = FNV1A_NONE;
 	__u32 i, k;
 
 	for (i = 0; i < groups->nr; i++) {
@@ -188,11 +179,13 @@ __u64 reduction_hash(const struct reduction *groups)
 		const __u32 numbers[] = { group->number, group->planned, group->root, group->mtu,
 					  group->packets, group->window };
 
-		hash_add(&hash, numbers, sizeof(numbers));
+		hash = fnv1a(hash, numbers, sizeof(numbers));
 		for (k = 0; k < group->ranks; k++) {
-			hash_add(&hash, group->rank[k].address, sizeof(group->rank[k].address));
-			hash_add(&hash, group->rank[k].router, sizeof(group->rank[k].router));
-			hash_add(&hash, &group->rank[k].leaf, sizeof(group->rank[k].leaf));
+			const struct group_rank *rank = &group->rank[k];
+
+			hash = fnv1a(hash, rank->address, sizeof(rank->address));
+			hash = fnv1a(hash, rank->router, sizeof(rank->router));
+			hash = fnv1a(hash, &rank->leaf, sizeof(rank->leaf));
 		}
 	}
 	return hash;

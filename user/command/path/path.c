@@ -19,6 +19,16 @@ enum {
 	SHORT_QUOTES, OUT, ACCEPT_INCOMPLETE, FOR,
 };
 
+#define PROBE_OPTIONS(RATE, RETRIES, TIMEOUT, SHORT_QUOTES)				\
+	[RATE] = { "rate", "PPS", "maximum of probes per second (default: "		\
+		   __stringify(PROBE_BATCH_RATE) ")" },					\
+	[RETRIES] = { "retries", "N", "repetitions of a lost probe (default: "		\
+		      __stringify(PROBE_BATCH_RETRIES) ")" },				\
+	[TIMEOUT] = { "probe-timeout", "MS", "time to wait for the first answer (default: " \
+		      __stringify(PROBE_BATCH_TIMEOUT) ")" },				\
+	[SHORT_QUOTES] = { "short-quotes", NULL,					\
+			   "believe answers that quote 8 bytes of a probe only" }
+
 static const struct cli_option discover_options[] = {
 	[DEV] = { "dev", "DEV", "network device that the flows leave by" },
 	[PEER] = { "peer", "ADDR[,ADDR..]", "addresses of the peers" },
@@ -31,12 +41,9 @@ static const struct cli_option discover_options[] = {
 	[PATHS] = { "paths", "S",
 		    "number of paths (default: until another is improbable)" },
 	[PORTS] = { "ports", "MAX",
-		    "maximum of source ports to probe per peer (default: 1024)" },
-	[RATE] = { "rate", "PPS", "maximum of probes per second (default: 1000)" },
-	[RETRIES] = { "retries", "N", "repetitions of a lost probe (default: 3)" },
-	[TIMEOUT] = { "probe-timeout", "MS", "time to wait for the first answer (default: 200)" },
-	[SHORT_QUOTES] = { "short-quotes", NULL,
-			   "believe answers that quote 8 bytes of a probe only" },
+		    "maximum of source ports to probe per peer (default: "
+		    __stringify(PROBE_BATCH_PORTS) ")" },
+	PROBE_OPTIONS(RATE, RETRIES, TIMEOUT, SHORT_QUOTES),
 	[OUT] = { "out", "FILE", "add to the port map in this file" },
 	[ACCEPT_INCOMPLETE] = { "accept-incomplete", NULL,
 				"write the file even if the map may be incomplete" },
@@ -49,11 +56,7 @@ enum { V_ALL, V_RATE, V_RETRIES, V_TIMEOUT, V_SHORT_QUOTES };
 
 static const struct cli_option verify_options[] = {
 	[V_ALL] = { "all", NULL, "probe every port, not only the first of each path" },
-	[V_RATE] = { "rate", "PPS", "maximum of probes per second (default: 1000)" },
-	[V_RETRIES] = { "retries", "N", "repetitions of a lost probe (default: 3)" },
-	[V_TIMEOUT] = { "probe-timeout", "MS", "time to wait for the first answer (default: 200)" },
-	[V_SHORT_QUOTES] = { "short-quotes", NULL,
-			     "believe answers that quote 8 bytes of a probe only" },
+	PROBE_OPTIONS(V_RATE, V_RETRIES, V_TIMEOUT, V_SHORT_QUOTES),
 	{}
 };
 
@@ -160,7 +163,7 @@ static int read_rate(const struct cli_args *args, int rate, int retries,
 		     int timeout, struct probe_batch_config *config,
 		     struct err *err)
 {
-	__u64 pps = 1000, times = 3, ms = 200;
+	__u64 pps = PROBE_BATCH_RATE, times = PROBE_BATCH_RETRIES, ms = PROBE_BATCH_TIMEOUT;
 	int ret;
 
 	ret = cli_uint(args, rate, 1, 100000, &pps, err) ?:
@@ -479,7 +482,7 @@ static int check_ports(__u64 ports, __u64 paths, struct err *err)
 static int discover(const struct cli_args *args, struct err *err)
 {
 	struct discover what = { .note = note, .arg = (void *)&args->out };
-	__u64 hop = 2, paths = 0, ports = 1024;
+	__u64 hop = 2, paths = 0, ports = PROBE_BATCH_PORTS;
 	struct peers peers = { .err = err };
 	__u16 extra[EXPORT_MAX_EXTRA];
 	struct portmap map;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel's headers of this name give its code. */
+/* As in the kernel's headers. */
 #ifndef ROCESTEER_LIB_COMPILER_H
 #define ROCESTEER_LIB_COMPILER_H
 
@@ -13,5 +13,8 @@
 #ifndef ARRAY_SIZE
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #endif
+
+#define __stringify_1(x)	#x
+#define __stringify(x)		__stringify_1(x)
 
 #endif /* ROCESTEER_LIB_COMPILER_H */

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "chunk_plan.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/base.h"
 
 const char * const chunk_kinds[] = {
 	[CHUNK_ALL_REDUCE] = "all-reduce",
@@ -240,17 +243,15 @@ __u64 chunk_plan_load(const struct chunk_plan *plan, __u32 dim)
 
 static __u64 hash_add(__u64 hash, __u64 value, int bytes)
 {
-	while (bytes--) {
-		hash = (hash ^ (value & 0xff)) * 0x100000001b3ull;
-		value >>= 8;
-	}
-	return hash;
+	__le64 little = htole64(value);
+
+	return fnv1a(hash, &little, bytes);
 }
 
 __u64 chunk_plan_hash(const struct chunk_plan *plan)
 {
 	const struct chunk_collective *of = &plan->of;
-	__u64 hash = 0xcbf29ce484222325ull;
+	__u64 hash = FNV1A_NONE;
 	__u32 i, k;
 
 	hash = hash_add(hash, of->kind, 1);

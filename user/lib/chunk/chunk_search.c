@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "chunk_model.h"
 
 /* What the search may cost: stages run through the model. */
@@ -18,13 +19,9 @@ struct change {
 	__u8 order_b[CHUNK_MAX_DIMS];
 };
 
-/* Marsaglia's xorshift. */
 static __u32 random_below(__u32 *state, __u32 n)
 {
-	*state ^= *state << 13;
-	*state ^= *state >> 17;
-	*state ^= *state << 5;
-	return ((__u64)*state * n) >> 32;
+	return ((__u64)xorshift32(state) * n) >> 32;
 }
 
 static void swap(__u8 *order, __u32 i, __u32 j)

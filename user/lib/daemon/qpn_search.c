@@ -130,9 +130,8 @@ static int probe(const struct qpn_search *search, struct waiting **some, size_t 
 	struct discover_qpn *what = calloc(nr, sizeof(*what));
 	char device[IF_NAMESIZE];
 	struct probe_batch_config config = {
-		.device = device, .hop = some[0]->hop, .ports = 1024, .rate = 2000,
-		.steady = true, .retries = 1, .timeout_ms = 40,
-		.short_quotes = search->short_quotes,
+		.device = device, .hop = some[0]->hop, .ports = PROBE_BATCH_PORTS,
+		.short_quotes = search->short_quotes, PROBE_BATCH_QUICK,
 	};
 	int ret = what ? 0 : -ENOMEM;
 	size_t i;

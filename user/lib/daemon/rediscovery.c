@@ -187,8 +187,9 @@ static int find_ports(const struct rediscovery *rediscovery, struct peers *peers
 	char device[IF_NAMESIZE];
 	struct discover discover = {
 		.config = { .device = device, .hop = peers->peer[0].hop,
-			    .ports = 1024, .rate = 1000, .retries = 3,
-			    .timeout_ms = 200,
+			    .ports = PROBE_BATCH_PORTS, .rate = PROBE_BATCH_RATE,
+			    .retries = PROBE_BATCH_RETRIES,
+			    .timeout_ms = PROBE_BATCH_TIMEOUT,
 			    .short_quotes = rediscovery->short_quotes },
 		.source = peers->peer[0].source,
 		.peers = peers->addr,

@@ -16,6 +16,15 @@
 /* Probes outstanding or waiting to be repeated, at most. */
 #define PROBE_BATCH_ACTIVE	256
 
+/* Defaults of struct probe_batch_config. */
+#define PROBE_BATCH_PORTS	1024
+#define PROBE_BATCH_RATE	1000
+#define PROBE_BATCH_RETRIES	3
+#define PROBE_BATCH_TIMEOUT	200	/* ms */
+
+/* Initializer for few probes, whose answers a command or a flow waits for. */
+#define PROBE_BATCH_QUICK	.rate = 2000, .steady = true, .retries = 1, .timeout_ms = 40
+
 /**
  * struct probe_batch_config - how to probe
  * @device: network device

@@ -207,9 +207,7 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 
 int verify_sample(const struct portmap *map, struct verify *verify, struct err *err)
 {
-	static const struct probe_batch_config config = {
-		.rate = 2000, .steady = true, .retries = 1, .timeout_ms = 40,
-	};
+	static const struct probe_batch_config config = { PROBE_BATCH_QUICK };
 	static const struct verify_extent extent = {
 		.routers = true,
 		.peers = VERIFY_SAMPLE_PEERS,

@@ -313,10 +313,7 @@ static void exchange_all(struct search *s)
 
 static unsigned int random_below(struct search *s, unsigned int n)
 {
-	s->random ^= s->random << 13;
-	s->random ^= s->random >> 17;
-	s->random ^= s->random << 5;
-	return s->random % n;
+	return xorshift32(&s->random) % n;
 }
 
 /* A few other ports, at random. */

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "base/base.h"
 #include "plan.h"
-
-/* Marsaglia's xorshift, seeded away from its fixed point 0. */
-static __u32 next_random(__u32 *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 17;
-	*state ^= *state << 5;
-	return *state;
-}
 
 void plan_order(__u32 seed, __u32 paths, __u32 *order)
 {
@@ -17,9 +9,9 @@ void plan_order(__u32 seed, __u32 paths, __u32 *order)
 	for (i = 0; i < paths; i++)
 		order[i] = i;
 	for (i = 0; i < 4; i++)		/* near seeds, far sequences */
-		next_random(&state);
+		xorshift32(&state);
 	for (i = paths; i > 1; i--) {
-		__u32 j = ((__u64)next_random(&state) * i) >> 32;
+		__u32 j = ((__u64)xorshift32(&state) * i) >> 32;
 		__u32 tmp = order[i - 1];
 
 		order[i - 1] = order[j];

@@ -75,10 +75,7 @@ static const struct traffic even[] = {
 /* From 0, below 1. */
 static double uniform(__u64 *state)
 {
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return (*state >> 11) / (double)(1ull << 53);
+	return (xorshift64(state) >> 11) / (double)(1ull << 53);
 }
 
 static __u32 draw_gpus(const struct size *sizes, __u64 *state, __u32 most)
