@@ -170,7 +170,6 @@ static int read_group(const struct rocesteer_group_key *key,
 	group->nr_paths = from->nr_paths;
 	group->down = from->down;
 	group->first = from->first;
-	group->seed = from->first + 1;	/* 0 is no seed */
 	memcpy(group->weight, from->weight, sizeof(group->weight));
 	memcpy(group->router, from->router, sizeof(group->router));
 	memcpy(group->leaf, from->leaf, sizeof(group->leaf));

@@ -40,8 +40,7 @@ struct flow {
  * @deal: on which paths it has whole ones
  * @nr_paths: number of paths
  * @down: bit p: path p is held down
- * @first: path that the deal by place starts at
- * @seed: of this host, for the planner and the deal to the least loaded path
+ * @first: path that the deal starts at
  * @weight: of each path
  * @router: that tells each path from the others
  * @leaf: by which each path enters the leaf, or all zero
@@ -57,7 +56,6 @@ struct group {
 	__u32 nr_paths;
 	__u64 down;
 	__u32 first;
-	__u32 seed;
 	__u16 weight[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
 	__u8 leaf[ROCESTEER_MAX_PATHS][16];

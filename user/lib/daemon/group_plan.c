@@ -95,21 +95,9 @@ static bool is_by_place(const struct work *w)
 	return w->group->deal == ROCESTEER_DEAL_PLACE;
 }
 
-/* The path that is least loaded with one more flow. */
 static __u32 least_loaded(const struct work *w, const struct deal *deal)
 {
-	__u32 first = is_by_place(w) ? w->group->first : w->group->seed;
-	__u32 nr = w->group->nr_paths, i, p, best = nr;
-
-	for (i = 0; i < nr; i++) {
-		p = (first + i) % nr;
-		if (!w->weight[p])
-			continue;
-		if (best == nr || (deal->load[p] + 1) * w->weight[best] <
-				  (deal->load[best] + 1) * w->weight[p])
-			best = p;
-	}
-	return best;
+	return plan_least_loaded(deal->load, w->weight, w->group->nr_paths, w->group->first);
 }
 
 /* The fullest path that a flow can leave. */
@@ -437,7 +425,7 @@ static int plan_fewest(struct work *w, struct flow **flows, __u32 nr)
 		.flows = nr,
 		.paths = w->group->nr_paths,
 		.weights = room,
-		.seed = w->group->seed,
+		.seed = w->group->first + 1,	/* 0 is no seed */
 	};
 	struct plan plan;
 	int ret;

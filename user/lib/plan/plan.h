@@ -148,6 +148,17 @@ int plan_compare(struct plan_change *change, const struct plan *plan,
  */
 void plan_order(__u32 seed, __u32 paths, __u32 *order);
 
+/**
+ * plan_least_loaded() - the path with the least load for its weight, counting one more flow
+ * @load: of each path
+ * @weight: of each path; 0: the path cannot be used
+ * @paths: number of paths
+ * @first: of equal paths, the next one from here on; as least_loaded() of bpf/deal.bpf.c
+ *
+ * Return: the path, or -1.
+ */
+int plan_least_loaded(const __u64 *load, const __u32 *weight, __u32 paths, __u32 first);
+
 /* More queue pairs per connection than this are never recommended. */
 #define PLAN_QPS_MAX	16
 

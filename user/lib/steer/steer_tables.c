@@ -260,9 +260,10 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	struct rocesteer_group group;
 	struct rocesteer_peer peer;
 	bool queue_pair = spec->actuator == ROCESTEER_ACTUATOR_QP;
-	__u32 by = rocesteer_deal_by(spec->deal, queue_pair), i;
-	__u64 load, least = 0;
-	int best = -1;
+	__u32 by = rocesteer_deal_by(spec->deal, queue_pair), p;
+	__u64 load[ROCESTEER_MAX_PATHS];
+	__u32 weight[ROCESTEER_MAX_PATHS];
+	int best;
 
 	if (spec->reseq)
 		return 0;
@@ -274,16 +275,11 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	memcpy(gkey.leaf, peer.leaf, 16);
 	if (bpf_map_lookup_elem(s->maps[MAP_GROUPS], &gkey, &group))
 		return -errno;
-	for (i = 0; i < group.nr_paths; i++) {
-		__u32 p = (group.first + i) % group.nr_paths;
-
-		load = rocesteer_path_load(&group, &peer, p, by) + 1;
-		if (!peer.sport[p] ||
-		    (best >= 0 && load * group.weight[best] >= least * group.weight[p]))
-			continue;
-		best = p;
-		least = load;
+	for (p = 0; p < group.nr_paths; p++) {
+		load[p] = rocesteer_path_load(&group, &peer, p, by);
+		weight[p] = peer.sport[p] ? group.weight[p] : 0;
 	}
+	best = plan_least_loaded(load, weight, group.nr_paths, group.first);
 	if (best < 0)
 		return -ENOENT;
 	path.job = spec->id;
