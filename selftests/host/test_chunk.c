@@ -721,7 +721,7 @@ static void test_hash(void)
 	printf("# %016llx\n", hash);
 	ktap_result(hash == 0x8d55fa8fca5d8409ull,
 		    "the hash of a plan is that of the documented bytes");
-	chunk_plan_copy(&other, &plan);
+	chunk_plan_make(&other, &of, CHUNK_THEMIS);
 	other.of.dim[0].bandwidth++;
 	other.of.dim[1].latency++;
 	ktap_result(chunk_plan_hash(&other) == hash,

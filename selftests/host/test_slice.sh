@@ -610,6 +610,22 @@ rocesteer: $file: failed.leafs: $says" ]] &&
 		[[ ! -s $dir/said ]]
 }
 
+# The command, the schema and the text of the file have the same limits.
+limits_agree()
+{
+	local head='{"leaves":2,"spines":1,"gpus_per_leaf":1,"gpus_per_server":1,"oxcs":1}'
+	local field most
+
+	for field in leaves spines gpus_per_leaf links_per_pair parallel_links oxcs \
+		     spine_ports; do
+		most=$(jq ".properties.$field.maximum" Documentation/cluster.schema.json)
+		cluster "$(jq ".$field = 0" <<<"$head")"
+		refused 2 bad-file "$field: 0 is not a number from 1 to $most" list &&
+			grep -A2 "^\`\`.*$field\`\`" Documentation/formats.rst |
+			grep "1 to $most\b" || return
+	done
+}
+
 # as_someone ARGUMENT...: run slice as user "nobody"
 as_someone()
 {
@@ -940,7 +956,7 @@ schema()
 	E
 }
 
-ktap_plan 38
+ktap_plan 39
 check "slice alloc makes the designed slices" as_designed
 check "slices are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -979,4 +995,5 @@ check "two flows of one GPU meet on its link up" checks_links_up
 check "flows to one spine meet over several cables too" checks_cables
 check "the file stays whole when commands of four processes are killed" kill_nine
 check "cluster files fit the schema" schema
+check "the command, the schema and formats.rst have the same limits" limits_agree
 ktap_finish

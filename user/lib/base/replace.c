@@ -24,7 +24,7 @@ int file_write(int fd, const char *text, size_t len)
 	return 0;
 }
 
-int file_give(int fd, const struct stat *like)
+static int give(int fd, const struct stat *like)
 {
 	/* Without privilege only a group can be given, one that we are in. */
 	if (fchown(fd, like->st_uid, like->st_gid) &&
@@ -43,7 +43,7 @@ static int write_synced(const char *temp, const struct stat *like,
 	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	ret = file_write(fd, text, len) ?: file_give(fd, like);
+	ret = file_write(fd, text, len) ?: give(fd, like);
 	if (!ret && fsync(fd))
 		ret = -errno;
 	if (close(fd) && !ret)
@@ -97,10 +97,10 @@ static int file_create(const char *name, const struct stat *like)
 	close(dir);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
 		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		ret = fd < 0 ? -errno : file_give(fd, like);
+		ret = fd < 0 ? -errno : give(fd, like);
 	} else {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-		ret = fd < 0 ? -errno : file_give(fd, like);
+		ret = fd < 0 ? -errno : give(fd, like);
 		if (!ret && linkat(AT_FDCWD, self, AT_FDCWD, name,
 				   AT_SYMLINK_FOLLOW))
 			ret = -errno;

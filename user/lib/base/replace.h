@@ -25,8 +25,8 @@ int file_begin(struct file_new *new);
 /**
  * file_replace() - replace a file atomically and durably
  * @file: replaced by rename, or created; a link leads to it, and what is no regular
- *	file is written to. One that is there passes on its permissions, and its owner
- *	and group as file_give() can.
+ *	file is written to. One that is there passes on its permissions, as root also its
+ *	owner, and as root or a member its group
  * @new: contents; released
  *
  * FILE.new, beside it, is for no one else to use: one left by a crash is removed.
@@ -43,17 +43,10 @@ int file_replace(const char *file, struct file_new *new);
 int file_has_place(const char *file);
 
 /*
- * Open a file to read and write, no link to one; if it is not there, make it empty with
- * @like's owner, group and permissions, as file_give() can. Return: a descriptor, or a
- * negative errno.
+ * Open a file to read and write, no link to one. If it is not there, make an empty one; as
+ * file_replace() it has what @like passes on. Return: a descriptor, or a negative errno.
  */
 int file_open_like(const char *name, const struct stat *like, int flags);
-
-/*
- * Give a file that we made the owner, group and permissions of another: the owner
- * only as root, the group only as root or a member. Return: 0 or a negative errno.
- */
-int file_give(int fd, const struct stat *like);
 
 /* Write all of a text. Return: 0 or a negative errno. */
 int file_write(int fd, const char *text, size_t len);

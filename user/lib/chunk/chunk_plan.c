@@ -203,18 +203,6 @@ int chunk_plan_make(struct chunk_plan *plan, const struct chunk_collective *of,
 	return 0;
 }
 
-int chunk_plan_copy(struct chunk_plan *plan, const struct chunk_plan *from)
-{
-	size_t size = from->of.chunks * sizeof(*plan->order);
-
-	*plan = *from;
-	plan->order = malloc(size);
-	if (!plan->order)
-		return -ENOMEM;
-	memcpy(plan->order, from->order, size);
-	return 0;
-}
-
 void chunk_plan_free(struct chunk_plan *plan)
 {
 	free(plan->order);

@@ -130,9 +130,6 @@ __u64 chunk_bytes(const struct chunk_collective *of, __u32 chunk);
 int chunk_plan_make(struct chunk_plan *plan, const struct chunk_collective *of,
 		    enum chunk_policy policy);
 
-/* A plan like another, to be freed. Return: 0 or -ENOMEM. */
-int chunk_plan_copy(struct chunk_plan *plan, const struct chunk_plan *from);
-
 void chunk_plan_free(struct chunk_plan *plan);
 
 /**

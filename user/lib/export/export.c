@@ -97,7 +97,8 @@ void export_close(struct export *e)
 	free(e->path);
 }
 
-unsigned int export_weight_sum(const struct portmap_peer *peer)
+/* The sum of a peer's weights, divided by their greatest common divisor. */
+static unsigned int weight_sum(const struct portmap_peer *peer)
 {
 	unsigned int common = 0, sum = 0, p;
 
@@ -115,7 +116,7 @@ unsigned int export_length(const struct export *e)
 	size_t j;
 
 	for (j = 0; j < e->nr_peers; j++) {
-		sum = export_weight_sum(e->peers[j]);
+		sum = weight_sum(e->peers[j]);
 		if (sum > most)
 			most = sum;
 		if (all <= EXPORT_MAX_LENGTH)

@@ -4,9 +4,6 @@
 
 #include "export.h"
 
-/* Weights of a peer's paths in the smallest whole numbers that are so to each other. */
-unsigned int export_weight_sum(const struct portmap_peer *peer);
-
 /* Load of the fullest path of a peer; rounded up, so that only even ones are EXPORT_EVEN. */
 unsigned int export_fullest(const struct portmap_peer *peer, const __u16 *load,
 			    unsigned int n);

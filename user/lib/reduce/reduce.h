@@ -134,19 +134,6 @@ struct reduce_plan {
 };
 
 /**
- * reduce_plan_packets() - packets of a message, so that all jobs find room
- * @memory: bytes that each switch has for groups
- * @mtu: bytes of payload of a packet
- * @conns: connections that may bring packets to a switch when all GPUs are in use
- *
- * Every connection gets the same, however many jobs there are now: so the jobs that come
- * first leave room for the others.
- *
- * Return: 1..REDUCE_PLAN_PACKETS, or 0: there is too little memory.
- */
-__u32 reduce_plan_packets(__u64 memory, __u32 mtu, __u64 conns);
-
-/**
  * reduce_plan_make() - plan the groups of a job
  * @plan: filled; to be freed by reduce_plan_free() in any case
  * @c: the cluster

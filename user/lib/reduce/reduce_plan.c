@@ -27,7 +27,12 @@ static __u64 slot_bytes(__u32 mtu)
 	return size + PACKET_KERNEL + SLOT_SIZE + 2 * (mtu + sizeof(__u32));
 }
 
-__u32 reduce_plan_packets(__u64 memory, __u32 mtu, __u64 conns)
+/*
+ * Packets of a message. The memory of a switch is divided by the connections that there
+ * are when all GPUs are in use, so that jobs leave enough for later ones. Return: 0 where
+ * there is too little.
+ */
+static __u32 message_packets(__u64 memory, __u32 mtu, __u64 conns)
 {
 	__u64 share = memory / conns, packets;
 
@@ -134,7 +139,7 @@ static int set_packets(struct reader *r, struct job *job)
 	if (conns < f->leaves)
 		conns = f->leaves;
 	job->config.window = REDUCE_PLAN_WINDOW;
-	job->config.packets = reduce_plan_packets(memory, job->config.mtu, conns);
+	job->config.packets = message_packets(memory, job->config.mtu, conns);
 	return job->config.packets ? 0 :
 	       reader_invalid(r, "reduce_memory", "%llu bytes are too few for %llu connections",
 			      memory, conns);

@@ -125,8 +125,6 @@ int genl_job_add(struct genl *genl, const struct genl_job *job,
 int genl_job_del(struct genl *genl, __u32 id, struct err *err);
 int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
 		  __u32 job, struct err *err);
-int genl_flow_del(struct genl *genl, const struct rocesteer_flow_key *key,
-		  struct err *err);
 
 /**
  * genl_flow_adopt() - have a queue pair learnt that is connected already

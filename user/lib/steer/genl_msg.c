@@ -173,34 +173,19 @@ int genl_job_del(struct genl *genl, __u32 id, struct err *err)
 			  "cannot delete job %u", id);
 }
 
-static int flow_change(struct genl *genl, __u8 cmd, const char *what,
-		       const struct rocesteer_flow_key *key, __u32 job,
-		       struct err *err)
+int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
+		  __u32 job, struct err *err)
 {
-	struct nlmsghdr *nlh = family_request(&genl->family, cmd, 0);
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_FLOW_ADD, 0);
 	char text[ADDR_STRLEN];
 
 	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_IFINDEX, key->ifindex);
 	mnl_attr_put(nlh, ROCESTEER_A_FLOW_PEER, 16, key->peer);
 	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_DQPN, key->dqpn);
-	if (job)
-		mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_JOB, job);
+	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_JOB, job);
 	return family_ask(&genl->family, nlh, NULL, NULL, err,
-			  "cannot %s flow %s/%u", what,
+			  "cannot add flow %s/%u",
 			  addr_format(key->peer, text), key->dqpn);
-}
-
-int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
-		  __u32 job, struct err *err)
-{
-	return flow_change(genl, ROCESTEER_CMD_FLOW_ADD, "add", key, job, err);
-}
-
-int genl_flow_del(struct genl *genl, const struct rocesteer_flow_key *key,
-		  struct err *err)
-{
-	return flow_change(genl, ROCESTEER_CMD_FLOW_DEL, "delete", key, 0,
-			   err);
 }
 
 int genl_flow_adopt(struct genl *genl, __u32 ifindex, __u32 sqpn, struct err *err)
