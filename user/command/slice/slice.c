@@ -58,7 +58,7 @@ static const struct out_view list_views[] = {
 	{}
 };
 
-static const struct out_column job_columns[] = {
+const struct out_column slice_job_columns[] = {
 	{ "job", "job" },
 	{ "gpus", "GPUs" },
 	{ "stage", "stage" },
@@ -71,7 +71,7 @@ static const struct out_column job_columns[] = {
 	{}
 };
 
-static const struct out_column server_columns[] = {
+const struct out_column slice_server_columns[] = {
 	{ "leaf", "LEAF" },
 	{ "server", "SERVER" },
 	{ "gpus", "GPUS" },
@@ -79,8 +79,8 @@ static const struct out_column server_columns[] = {
 };
 
 static const struct out_view show_views[] = {
-	{ .columns = job_columns },
-	{ .rows = "servers", .columns = server_columns },
+	{ .columns = slice_job_columns },
+	{ .rows = "servers", .columns = slice_server_columns },
 	{}
 };
 

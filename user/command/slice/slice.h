@@ -120,6 +120,9 @@ int slice_mark(const struct cli_args *args, struct err *err);
 extern const struct cli_option slice_check_options[];
 int slice_check(const struct cli_args *args, struct err *err);
 
+extern const struct out_column slice_job_columns[];
+extern const struct out_column slice_server_columns[];
+
 /* The job that an option names. Return: NULL with @err filled. */
 struct json_object *slice_find_job(const struct cluster *c, const char *id,
 				   struct err *err);

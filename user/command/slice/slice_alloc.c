@@ -25,24 +25,6 @@ const struct cli_option slice_alloc_options[] = {
 	{}
 };
 
-static const struct out_column slice_columns[] = {
-	{ "job", "job" },
-	{ "gpus", "GPUs" },
-	{ "stage", "stage" },
-	{ "leaves", "leaves" },
-	{ "spines", "spines" },
-	{ "lane_links", "links per lane" },
-	{ "objective", "objective" },
-	{}
-};
-
-static const struct out_column server_columns[] = {
-	{ "leaf", "LEAF" },
-	{ "server", "SERVER" },
-	{ "gpus", "GPUS" },
-	{}
-};
-
 static const struct out_column change_columns[] = {
 	{ "leaf", "LEAF" },
 	{ "oxc", "OXC" },
@@ -52,8 +34,8 @@ static const struct out_column change_columns[] = {
 };
 
 static const struct out_view alloc_views[] = {
-	{ .columns = slice_columns },
-	{ .rows = "servers", .columns = server_columns },
+	{ .columns = slice_job_columns },
+	{ .rows = "servers", .columns = slice_server_columns },
 	{ .rows = "changes", .columns = change_columns },
 	{}
 };
