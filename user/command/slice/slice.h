@@ -14,36 +14,36 @@ extern const struct cli_option slice_release_options[];
 int slice_release(const struct cli_args *args, struct err *err);
 
 /**
- * struct slice_want - what an allocation asks for
+ * struct slice_request - what an allocation asks for
  * @gpus: in all
  * @servers: which, wholly, ascending by leaf, then server; NULL: any
  * @nr: number of @servers
  */
-struct slice_want {
+struct slice_request {
 	__u32 gpus;
 	struct slice_server *servers;
 	__u32 nr;
 };
 
 /**
- * slice_want_read() - read a list of servers
+ * slice_request_read() - read a list of servers
  * @c: cluster they are in
  * @list: L/V[,L/V..], or names
  * @nodes: they are names
- * @want: empty; filled; its servers are to be freed in any case
+ * @request: empty; filled; its servers are to be freed in any case
  * @err: names the option, or the file
  *
  * Return: 0 or a negative errno.
  */
-int slice_want_read(const struct cluster *c, const char *list, bool nodes,
-		    struct slice_want *want, struct err *err);
+int slice_request_read(const struct cluster *c, const char *list, bool nodes,
+		       struct slice_request *request, struct err *err);
 
 /* Whether a job has the servers that are asked for; without any: no. */
-bool slice_want_is(const struct slice_want *want, struct json_object *job);
+bool slice_request_matches(const struct slice_request *request, struct json_object *job);
 
 /* Say why these servers cannot be had. Return: a negative errno. */
-int slice_want_refuse(const struct cluster *c, const struct slice_want *want,
-		      int refusal, struct err *err);
+int slice_request_refuse(const struct cluster *c, const struct slice_request *request,
+			 int refusal, struct err *err);
 
 /**
  * slice_check_shape() - whether a job has a place in the cluster if it is empty
@@ -66,7 +66,7 @@ struct slice_plan {
 };
 
 /* Return: 0, an enum slice_refusal, or a negative errno; to be freed. */
-int slice_plan_make(const struct cluster *c, const struct slice_want *want,
+int slice_plan_make(const struct cluster *c, const struct slice_request *request,
 		    bool ocs, struct slice_plan *plan);
 void slice_plan_free(struct slice_plan *plan);
 

@@ -67,14 +67,14 @@ static void count_free(const struct slice_fabric *fabric, __u32 *gpus,
 }
 
 /* Say why there is no place. */
-static int refuse(const struct cluster *c, int refusal,
-		  const struct slice_want *want, struct err *err)
+static int explain_refusal(const struct cluster *c, int refusal,
+			   const struct slice_request *request, struct err *err)
 {
 	const struct slice_fabric *fabric = &c->fabric;
-	__u32 each = fabric->gpus_per_server, gpus = want->gpus, free, whole;
+	__u32 each = fabric->gpus_per_server, gpus = request->gpus, free, whole;
 
-	if (want->nr)
-		return slice_want_refuse(c, want, refusal, err);
+	if (request->nr)
+		return slice_request_refuse(c, request, refusal, err);
 	count_free(fabric, &free, &whole);
 	switch (refusal) {
 	case SLICE_NO_GPUS:
@@ -152,16 +152,16 @@ int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
 }
 
 /* Say why there is no place; in the journal too. */
-static int turn_down(const struct cli_args *args, struct cluster *c,
-		     int refusal, const struct slice_want *want, struct err *err)
+static int refuse(const struct cli_args *args, struct cluster *c,
+		  int refusal, const struct slice_request *request, struct err *err)
 {
 	struct json_object *line;
-	int ret = refuse(c, refusal, want, err);
+	int ret = explain_refusal(c, refusal, request, err);
 
 	if (args->value[DRY_RUN])
 		return ret;
 	line = slice_decision("refuse", args->value[JOB], NULL);
-	out_uint(line, "gpus", want->gpus);
+	out_uint(line, "gpus", request->gpus);
 	out_string(line, "code", err->code);
 	return cluster_note(c, line, err) ?: ret;
 }
@@ -185,15 +185,15 @@ static int print_slice(const struct cli_args *args, const struct cluster *c,
 }
 
 static int place(const struct cli_args *args, struct cluster *c,
-		 const char *id, const struct slice_want *want, struct err *err)
+		 const char *id, const struct slice_request *request, struct err *err)
 {
 	struct slice_plan plan;
-	__u32 gpus = want->gpus;
+	__u32 gpus = request->gpus;
 	int ret;
 
-	ret = slice_plan_make(c, want, args->value[OCS], &plan);
+	ret = slice_plan_make(c, request, args->value[OCS], &plan);
 	if (ret > 0)
-		ret = turn_down(args, c, ret, want, err);
+		ret = refuse(args, c, ret, request, err);
 	else if (!ret && !args->value[DRY_RUN])
 		ret = slice_carry_out(c, id, gpus, &plan, args->value[DRIVER],
 				      err);
@@ -244,12 +244,12 @@ void slice_make_id(const struct cluster *c, char *id, size_t size)
 
 /* A job that has its servers already has its slice: who asks may ask again. */
 static int find_slice(const struct cli_args *args, struct cluster *c,
-		      const char *id, const struct slice_want *want,
+		      const char *id, const struct slice_request *request,
 		      struct err *err)
 {
 	struct json_object *job = cluster_job(c, id);
 
-	if (!slice_want_is(want, job))
+	if (!slice_request_matches(request, job))
 		return err_set(err, EXIT_FAILED, "exists",
 			       "%s: jobs.%s: the job has a slice already",
 			       c->file, id);
@@ -259,16 +259,16 @@ static int find_slice(const struct cli_args *args, struct cluster *c,
 
 /* A job that waits gets a slice of the size that it waits for. */
 static int check_waiting(const struct cluster *c, const char *id,
-			 const struct slice_want *want, struct err *err)
+			 const struct slice_request *request, struct err *err)
 {
 	struct json_object *entry = cluster_queue_find(c, id);
-	__u32 gpus = entry ? cluster_entry_wants(entry, 0).gpus : want->gpus;
+	__u32 gpus = entry ? cluster_entry_wants(entry, 0).gpus : request->gpus;
 
-	if (want->gpus == gpus)
+	if (request->gpus == gpus)
 		return 0;
 	err_set(err, EXIT_FAILED, "exists",
 		"%s: the job %s is in the queue with %u GPUs, not %u", c->file,
-		id, gpus, want->gpus);
+		id, gpus, request->gpus);
 	err_hint(err, "To take it from the queue: rocesteer slice release --cluster %s --job %s",
 		 c->file, id);
 	return -EINVAL;
@@ -278,7 +278,7 @@ static int alloc(const struct cli_args *args, struct cluster *c,
 		 const char *id, __u32 gpus, struct err *err)
 {
 	const char *nodes = args->value[NODES];
-	struct slice_want want = { .gpus = gpus };
+	struct slice_request request = { .gpus = gpus };
 	int ret = 0;
 
 	if (args->value[OCS] && !c->ocs.oxcs)
@@ -286,14 +286,14 @@ static int alloc(const struct cli_args *args, struct cluster *c,
 			       "%s: oxcs: is missing: there are no circuits",
 			       c->file);
 	if (!args->value[GPUS])
-		ret = slice_want_read(c, nodes ?: args->value[SERVERS], nodes,
-				      &want, err);
+		ret = slice_request_read(c, nodes ?: args->value[SERVERS], nodes,
+					 &request, err);
 	if (!ret && cluster_job(c, id))
-		ret = find_slice(args, c, id, &want, err);
+		ret = find_slice(args, c, id, &request, err);
 	else if (!ret)
-		ret = check_waiting(c, id, &want, err) ?:
-		      place(args, c, id, &want, err);
-	free(want.servers);
+		ret = check_waiting(c, id, &request, err) ?:
+		      place(args, c, id, &request, err);
+	free(request.servers);
 	return ret;
 }
 

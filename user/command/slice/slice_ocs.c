@@ -47,7 +47,7 @@ static int move_circuits(const struct cluster *c, const struct ocs *ocs,
  * Servers that were chosen without regard to links may have no lanes for all patterns; no
  * other place is given where flows would meet.
  */
-static int prove(const struct slice_want *want, struct slice_plan *plan)
+static int prove(const struct slice_request *request, struct slice_plan *plan)
 {
 	struct contention_layout layout;
 	int ret;
@@ -58,24 +58,24 @@ static int prove(const struct slice_want *want, struct slice_plan *plan)
 	contention_layout_free(&layout);
 	if (ret || plan->shared < 0)
 		return -ENOMEM;
-	return plan->shared && !want->nr ? SLICE_NO_NETWORK : 0;
+	return plan->shared && !request->nr ? SLICE_NO_NETWORK : 0;
 }
 
-int slice_plan_make(const struct cluster *c, const struct slice_want *want,
+int slice_plan_make(const struct cluster *c, const struct slice_request *request,
 		    bool ocs, struct slice_plan *plan)
 {
 	int ret;
 
 	*plan = (struct slice_plan) {};
-	if (want->nr)
-		ret = slice_place_at(&c->fabric, want->servers, want->nr, &plan->slice);
+	if (request->nr)
+		ret = slice_place_at(&c->fabric, request->servers, request->nr, &plan->slice);
 	else if (ocs)
-		ret = move_circuits(c, &c->ocs, want->gpus, plan);
+		ret = move_circuits(c, &c->ocs, request->gpus, plan);
 	else
-		ret = slice_place(&c->fabric, want->gpus, &plan->slice);
+		ret = slice_place(&c->fabric, request->gpus, &plan->slice);
 	if (!ret && !plan->slice.oxcs && c->ocs.oxcs && plan->slice.nr_spines)
 		ret = ocs_assign(&c->ocs, c->ocs.circuit, &plan->slice);
-	return ret ?: prove(want, plan);
+	return ret ?: prove(request, plan);
 }
 
 void slice_plan_free(struct slice_plan *plan)

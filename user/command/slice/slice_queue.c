@@ -165,14 +165,14 @@ static int start(struct queue_run *run, struct cluster *c,
 		 struct json_object *entry, __u32 gpus, const char **lacks,
 		 struct err *err)
 {
-	struct slice_want want = { .gpus = gpus };
+	struct slice_request request = { .gpus = gpus };
 	const char *id = cluster_entry_job(entry);
 	struct slice_plan plan;
 	struct err shape = {};
 	int ret;
 
 	json_object_get(entry);
-	ret = slice_plan_make(c, &want, run->args->value[OCS], &plan);
+	ret = slice_plan_make(c, &request, run->args->value[OCS], &plan);
 	*lacks = ret > 0 ? slice_lacks(ret) : NULL;
 	if (ret == SLICE_NO_NETWORK && slice_check_shape(c, gpus, &shape))
 		*lacks = shape.code;

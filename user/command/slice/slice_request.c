@@ -9,7 +9,7 @@
 
 struct reading {
 	const struct cluster *c;
-	struct slice_want *want;
+	struct slice_request *request;
 	bool nodes;
 	struct err *err;
 };
@@ -36,12 +36,12 @@ static int read_server(const char *item, void *arg)
 		leaf = a;
 		server = b;
 	}
-	more = reallocarray(r->want->servers, r->want->nr + 1, sizeof(*more));
+	more = reallocarray(r->request->servers, r->request->nr + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
-	r->want->servers = more;
-	more[r->want->nr++] = (struct slice_server) { leaf, server, each };
-	r->want->gpus += each;
+	r->request->servers = more;
+	more[r->request->nr++] = (struct slice_server) { leaf, server, each };
+	r->request->gpus += each;
 	return 0;
 }
 
@@ -55,10 +55,10 @@ static int compare(const void *a, const void *b)
 					      left->server > right->server;
 }
 
-int slice_want_read(const struct cluster *c, const char *list, bool nodes,
-		    struct slice_want *want, struct err *err)
+int slice_request_read(const struct cluster *c, const char *list, bool nodes,
+		       struct slice_request *request, struct err *err)
 {
-	struct reading r = { .c = c, .want = want, .nodes = nodes, .err = err };
+	struct reading r = { .c = c, .request = request, .nodes = nodes, .err = err };
 	const char *option = nodes ? "nodes" : "servers";
 	__u32 i;
 	int ret;
@@ -69,13 +69,13 @@ int slice_want_read(const struct cluster *c, const char *list, bool nodes,
 			"--%s: an item is empty or too long", option);
 	if (ret)
 		return ret;
-	qsort(want->servers, want->nr, sizeof(*want->servers), compare);
-	for (i = 1; i < want->nr; i++)
-		if (!compare(&want->servers[i - 1], &want->servers[i]))
+	qsort(request->servers, request->nr, sizeof(*request->servers), compare);
+	for (i = 1; i < request->nr; i++)
+		if (!compare(&request->servers[i - 1], &request->servers[i]))
 			return err_set(err, EXIT_BAD_INPUT, "usage",
 				       "--%s: server %u/%u is given twice",
-				       option, want->servers[i].leaf,
-				       want->servers[i].server);
+				       option, request->servers[i].leaf,
+				       request->servers[i].server);
 	return 0;
 }
 
@@ -84,29 +84,29 @@ static __u32 number(struct json_object *server, const char *key)
 	return json_object_get_int64(json_object_object_get(server, key));
 }
 
-bool slice_want_is(const struct slice_want *want, struct json_object *job)
+bool slice_request_matches(const struct slice_request *request, struct json_object *job)
 {
 	struct json_object *servers = json_object_object_get(job, "servers");
 	__u32 i;
 
-	if (!want->nr || json_object_array_length(servers) != want->nr)
+	if (!request->nr || json_object_array_length(servers) != request->nr)
 		return false;
-	for (i = 0; i < want->nr; i++) {
+	for (i = 0; i < request->nr; i++) {
 		struct json_object *server;
 		struct slice_server has;
 
 		server = json_object_array_get_idx(servers, i);
 		has.leaf = number(server, "leaf");
 		has.server = number(server, "server");
-		if (compare(&has, &want->servers[i]) ||
-		    number(server, "gpus") != want->servers[i].gpus)
+		if (compare(&has, &request->servers[i]) ||
+		    number(server, "gpus") != request->servers[i].gpus)
 			return false;
 	}
 	return true;
 }
 
-int slice_want_refuse(const struct cluster *c, const struct slice_want *want,
-		      int refusal, struct err *err)
+int slice_request_refuse(const struct cluster *c, const struct slice_request *request,
+			 int refusal, struct err *err)
 {
 	const struct slice_fabric *fabric = &c->fabric;
 	__u32 row = fabric->gpus_per_leaf / fabric->gpus_per_server, i;
@@ -114,9 +114,9 @@ int slice_want_refuse(const struct cluster *c, const struct slice_want *want,
 	if (refusal == SLICE_NO_NETWORK)
 		return err_set(err, EXIT_REFUSED, "network",
 			       "%s: %u GPUs: the leaves of these servers share too few free spines",
-			       c->file, want->gpus);
-	for (i = 0; i < want->nr; i++) {
-		const struct slice_server *s = &want->servers[i];
+			       c->file, request->gpus);
+	for (i = 0; i < request->nr; i++) {
+		const struct slice_server *s = &request->servers[i];
 		__u32 free = fabric->free_gpus[(size_t)s->leaf * row +
 					       s->server];
 
