@@ -423,7 +423,7 @@ int steer_events_read(struct steer_events *events,
 static size_t told;
 
 int event_socket_open(struct event_socket **server, struct loop *loop,
-		      void (*greet)(struct event_socket *server, void *arg),
+		      void (*snapshot)(struct event_socket *server, void *arg),
 		      void *arg, struct err *err)
 {
 	return 0;
@@ -438,7 +438,7 @@ void event_socket_close(struct event_socket *server)
 {
 }
 
-void event_socket_tell(struct event_socket *server, struct json_object *event)
+void event_socket_send(struct event_socket *server, struct json_object *event)
 {
 	told += strlen(event_line(event));
 }
@@ -477,7 +477,7 @@ int rediscovery_start(struct rediscovery *rediscovery, const struct group *group
 	return fuzz_u8(&in) & 1;
 }
 
-void errand_stop(struct errand *errand)
+void task_stop(struct task *task)
 {
 }
 
@@ -491,7 +491,7 @@ int qpn_search_step(struct qpn_search *search)
 	if (search->at == LOOP_NEVER)
 		return 0;
 	search->at = LOOP_NEVER;
-	return fuzz_u8(&in) & 1 ? search->errand.done("", search->errand.arg) : 0;
+	return fuzz_u8(&in) & 1 ? search->task.done("", search->task.arg) : 0;
 }
 
 __u64 qpn_search_due(const struct qpn_search *search)
@@ -639,7 +639,7 @@ static void ready(void *arg)
 {
 }
 
-static void tell(struct json_object *event, void *arg)
+static void emit(struct json_object *event, void *arg)
 {
 	event_socket_send(NULL, event);
 }
@@ -674,7 +674,7 @@ static void begin(void)
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 {
 	static const struct daemon_config config = {
-		.hold_ms = 10, .timeout_ms = 5, .ready = ready, .tell = tell,
+		.hold_ms = 10, .timeout_ms = 5, .ready = ready, .emit = emit,
 	};
 	sigset_t signals;
 	struct err err = {};

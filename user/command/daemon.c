@@ -102,7 +102,7 @@ static void print(struct daemon_cli *cli, struct json_object *event)
  * Who does not read our output does not hold us up: as the clients of the socket,
  * it is told later that events were lost.
  */
-static void tell(struct json_object *event, void *arg)
+static void emit(struct json_object *event, void *arg)
 {
 	static bool lost;
 
@@ -133,7 +133,7 @@ static int run(const struct cli_args *args, struct err *err)
 	};
 	struct daemon_config config = {
 		.ready = ready,
-		.tell = tell,
+		.emit = emit,
 		.jobs = read_jobs,
 		.arg = &cli,
 	};

@@ -16,7 +16,7 @@
 
 #define MSEC	1000000ull
 #define PAUSE	(50 * MSEC)	/* before it is tried again */
-#define TIME_SCALE (250 * MSEC)	/* with an address at first, twice as much next */
+#define FIRST_WAIT	(250 * MSEC)	/* with an address at first, twice as much next */
 #define BACKLOG	1024
 
 static int resolve(const char *host, const char *port, int family,
@@ -135,7 +135,7 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 {
 	const struct timespec pause = { .tv_nsec = PAUSE };
 	struct addrinfo *list, *info;
-	__u64 wait = TIME_SCALE;
+	__u64 wait = FIRST_WAIT;
 	int ret;
 
 	ret = resolve(host, port, AF_UNSPEC, &list, err);

@@ -144,18 +144,18 @@ static bool has_number(const struct job_files *jobs, const struct job_file *but,
 
 /* The file has another number now, or is gone. */
 static void drop_job(struct job_files *jobs, struct job_file *file,
-		     void (*tell)(struct json_object *event, void *arg), void *arg)
+		     void (*emit)(struct json_object *event, void *arg), void *arg)
 {
 	struct err err = {};
 
 	if (file->job && !has_number(jobs, file, file->job) &&
 	    !job_drop(file->job, &err))
-		tell(file_event("job-unloaded", jobs, file), arg);
+		emit(file_event("job-unloaded", jobs, file), arg);
 	file->job = 0;
 }
 
 static void load_file(struct job_files *jobs, struct job_file *file,
-		      void (*tell)(struct json_object *event, void *arg), void *arg)
+		      void (*emit)(struct json_object *event, void *arg), void *arg)
 {
 	struct json_object *event;
 	char path[PATH_MAX];
@@ -167,10 +167,10 @@ static void load_file(struct job_files *jobs, struct job_file *file,
 	file->loaded = job >= 0;
 	if (job >= 0) {
 		if (file->job != job)
-			drop_job(jobs, file, tell, arg);
+			drop_job(jobs, file, emit, arg);
 		file->job = job;
 		file->said[0] = '\0';
-		tell(file_event("job-loaded", jobs, file), arg);
+		emit(file_event("job-loaded", jobs, file), arg);
 		return;
 	}
 	if (!err.code)
@@ -180,7 +180,7 @@ static void load_file(struct job_files *jobs, struct job_file *file,
 	memcpy(file->said, err.message, sizeof(file->said));
 	event = file_event("error", jobs, file);
 	out_string(event, "message", err.message);
-	tell(event, arg);
+	emit(event, arg);
 }
 
 bool job_file_is(const char *name)
@@ -220,7 +220,7 @@ static void look(struct job_files *jobs)
 }
 
 bool job_files_read(struct job_files *jobs, bool all,
-		    void (*tell)(struct json_object *event, void *arg), void *arg)
+		    void (*emit)(struct json_object *event, void *arg), void *arg)
 {
 	struct job_file *file;
 	bool failed = false;
@@ -233,13 +233,13 @@ bool job_files_read(struct job_files *jobs, bool all,
 		if (file->seen)
 			continue;
 		set_remove(&jobs->files, file->name, sizeof(file->name));
-		drop_job(jobs, file, tell, arg);
+		drop_job(jobs, file, emit, arg);
 		free(file);
 	}
 	for (i = 0; i < jobs->files.nr; i++) {
 		file = jobs->files.item[i];
 		if (!file->loaded)
-			load_file(jobs, file, tell, arg);
+			load_file(jobs, file, emit, arg);
 		failed |= !file->loaded;
 	}
 	return failed;

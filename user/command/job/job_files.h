@@ -22,9 +22,9 @@ struct job_files {
  * @jobs: @dir is set
  * @all: read all files: a job that is loaded gets what its file says now, and a job whose
  *	file is gone is unloaded. Else only what could not be loaded before is tried again
- * @tell: called for each job that is loaded or unloaded, and where a file fails for another
+ * @emit: called for each job that is loaded or unloaded, and where a file fails for another
  *	reason than before; takes the event
- * @arg: passed to @tell
+ * @arg: passed to @emit
  *
  * A file, NAME.json, is an object with the options of "rocesteer job load" as fields: their
  * names with _ instead of -, true for an option without an argument. Names of files begin
@@ -33,7 +33,7 @@ struct job_files {
  * Return: is there a file whose job could not be loaded?
  */
 bool job_files_read(struct job_files *jobs, bool all,
-		    void (*tell)(struct json_object *event, void *arg), void *arg);
+		    void (*emit)(struct json_object *event, void *arg), void *arg);
 
 /* Is a file of this name read? Packages leave README and their old files beside. */
 bool job_file_is(const char *name);

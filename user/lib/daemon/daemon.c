@@ -18,37 +18,37 @@
 #include "qpn_search.h"
 #include "rediscovery.h"
 
-/* Flows come many at once: how long a plan waits for more of them, ns. */
+/* Delay of a plan, ns: flows begin many at once. */
 #define SETTLE	2000000ull
 
-/* Until the next attempt at tables that a command has locked, ns. */
+/* Delay until the next attempt to open tables that a command has locked, ns. */
 #define AGAIN		50000000ull
-#define TIME_SCALE	20	/* attempts before that is told */
+#define ATTEMPTS	20	/* before an event says so */
 
-/* Until the next attempt at jobs that could not be loaded, ns. */
+/* Delay until the next attempt to load jobs from files, ns. */
 #define JOBS_AGAIN	2000000000ull
 
 #define STOP	1
 
 /**
  * struct daemon - state
- * @config: the caller's
- * @err: likewise
- * @loop: what is waited for
- * @server: who listens
+ * @config: settings of the caller
+ * @err: filled on failure
+ * @loop: event loop
+ * @server: socket for clients
  * @events: reader of @source_events, NULL while no job is loaded
- * @groups: the tables
- * @monitor: what is known of the paths
- * @gone: of struct gone: jobs whose device is gone
+ * @groups: copy of the tables
+ * @monitor: state of the paths
+ * @missing: of struct missing_device: jobs whose device is gone
  * @path_monitor_config: of @monitor
  * @rediscovery: finds the ports of paths again
- * @qpn_search: finds those of queue pairs, where switches hash their numbers
- * @plan_at: when to plan what has changed, or LOOP_NEVER
- * @jobs_at: when to try to load jobs from files again, or LOOP_NEVER
+ * @qpn_search: finds the ports of queue pairs, where switches hash their numbers
+ * @plan_at: time to plan changed groups, or LOOP_NEVER
+ * @jobs_at: time to load jobs from files again, or LOOP_NEVER
  * @reload: the tables have to be read again
- * @reload_at: not before
- * @attempts: in vain, as they were locked
- * @ready: they were read once
+ * @reload_at: earliest time to read them
+ * @attempts: times in a row that the tables were locked
+ * @ready: the tables have been read
  */
 struct daemon {
 	const struct daemon_config *config;
@@ -60,7 +60,7 @@ struct daemon {
 	struct source source_events;
 	struct steer_events *events;
 	struct groups groups;
-	struct set gone;
+	struct set missing;
 	struct path_monitor_config path_monitor_config;
 	struct path_monitor *monitor;
 	struct rediscovery rediscovery;
@@ -74,43 +74,43 @@ struct daemon {
 };
 
 /**
- * struct gone - a job whose device is gone
- * @job: its number
- * @device: name of the device
- * @still: found so at the last look
+ * struct missing_device - a job whose device is gone
+ * @job: number
+ * @device: name
+ * @still: the last check found no such device
  */
-struct gone {
+struct missing_device {
 	__u32 job;
 	char device[IF_NAMESIZE];
 	bool still;
 };
 
-static void tell(struct json_object *event, void *arg)
+static void emit_event(struct json_object *event, void *arg)
 {
-	struct daemon *k = arg;
+	struct daemon *d = arg;
 
-	event_socket_tell(k->server, event);
-	k->config->tell(event, k->config->arg);
+	event_socket_send(d->server, event);
+	d->config->emit(event, d->config->arg);
 	json_object_put(event);
 }
 
-/* What is in the way now, but ends nothing. */
-static void tell_error(struct daemon *k)
+/* A failure that does not end the daemon. */
+static void emit_error(struct daemon *d)
 {
 	struct json_object *event = event_new("error");
 
-	out_string(event, "message", k->err->message);
-	tell(event, k);
-	k->err->code = NULL;
+	out_string(event, "message", d->err->message);
+	emit_event(event, d);
+	d->err->code = NULL;
 }
 
-static void plan_soon(struct daemon *k)
+static void plan_soon(struct daemon *d)
 {
-	if (k->plan_at == LOOP_NEVER)
-		k->plan_at = clock_ns() + SETTLE;
+	if (d->plan_at == LOOP_NEVER)
+		d->plan_at = clock_ns() + SETTLE;
 }
 
-static void tell_plan(struct daemon *k, const struct group *group,
+static void emit_plan(struct daemon *d, const struct group *group,
 		      const struct group_plan *plan)
 {
 	struct json_object *event = event_group("replan", group);
@@ -119,97 +119,96 @@ static void tell_plan(struct daemon *k, const struct group *group,
 	out_uint(event, "pieces", plan->pieces);
 	out_uint(event, "written", plan->written);
 	out_uint(event, "moved", plan->moved);
-	tell(event, k);
+	emit_event(event, d);
 }
 
-static int plan_groups(struct daemon *k)
+static int plan_groups(struct daemon *d)
 {
 	struct group_plan plan;
 	size_t i;
 	int ret;
 
-	k->plan_at = LOOP_NEVER;
-	for (i = 0; i < k->groups.group.nr; i++) {
-		struct group *group = k->groups.group.item[i];
+	d->plan_at = LOOP_NEVER;
+	for (i = 0; i < d->groups.group.nr; i++) {
+		struct group *group = d->groups.group.item[i];
 
 		while (group->changed) {
-			ret = group_plan(&k->groups, group, &plan);
+			ret = group_plan(&d->groups, group, &plan);
 			if (ret)
 				return ret;
 			if (plan.written)
-				tell_plan(k, group, &plan);
+				emit_plan(d, group, &plan);
 		}
 	}
 	return 0;
 }
 
-/* Loading touches the tables, which thereby are read again. */
-static void load_jobs(struct daemon *k, bool all)
+/* Loading a job touches the tables, so that they are read again. */
+static void load_jobs(struct daemon *d, bool all)
 {
-	bool again = k->config->jobs &&
-		     k->config->jobs(all, tell, k, k->config->arg);
+	bool again = d->config->jobs &&
+		     d->config->jobs(all, emit_event, d, d->config->arg);
 
-	k->jobs_at = again ? clock_ns() + JOBS_AGAIN : LOOP_NEVER;
+	d->jobs_at = again ? clock_ns() + JOBS_AGAIN : LOOP_NEVER;
 }
 
-static void tell_detour(struct daemon *k, const struct group *group,
+static void emit_detour(struct daemon *d, const struct group *group,
 			const struct rocesteer_event *from)
 {
 	struct json_object *event = event_path("detour", group, from->path);
 
 	out_addr(event, "peer", from->key.peer);
 	out_uint(event, "dqpn", from->key.dqpn);
-	tell(event, k);
+	emit_event(event, d);
 }
 
 static void take_event(const struct rocesteer_event *event, void *arg)
 {
 	struct rocesteer_group_key key = { .job = event->job,
 					   .ifindex = event->key.ifindex };
-	struct daemon *k = arg;
+	struct daemon *d = arg;
 	struct group *group;
 	int ret;
 
 	memcpy(key.leaf, event->leaf, sizeof(key.leaf));
-	group = groups_find(&k->groups, &key);
+	group = groups_find(&d->groups, &key);
 	if (!group) {
-		k->reload = true;
+		d->reload = true;
 		return;
 	}
 	if (event->type == ROCESTEER_EVENT_DETOUR) {
-		ret = path_monitor_suspect(k->monitor, group, &event->key,
+		ret = path_monitor_suspect(d->monitor, group, &event->key,
 					   event->path);
-		tell_detour(k, group, event);
+		emit_detour(d, group, event);
 	} else if (event->type == ROCESTEER_EVENT_FULL) {
-		tell(event_group("table-full", group), k);
+		emit_event(event_group("table-full", group), d);
 		ret = 0;
 	} else if (event->type == ROCESTEER_EVENT_QPN) {
-		qpn_search_soon(&k->qpn_search);
+		qpn_search_soon(&d->qpn_search);
 		ret = 0;
 	} else {
-		ret = group_update(&k->groups, group, &event->key);
-		plan_soon(k);
+		ret = group_update(&d->groups, group, &event->key);
+		plan_soon(d);
 	}
 	if (ret)
-		k->reload = true;
+		d->reload = true;
 }
 
-/* What the tables do not tell. */
+/* That a table is full is not seen in the tables. */
 static void take_full(const struct rocesteer_event *event, void *arg)
 {
 	if (event->type == ROCESTEER_EVENT_FULL)
 		take_event(event, arg);
 }
 
-/* Events say what to look at; where some are lost, look at everything. */
 static int events_ready(void *arg)
 {
-	struct daemon *k = arg;
+	struct daemon *d = arg;
 	int ret;
 
-	ret = steer_events_read(k->events, take_event, k);
+	ret = steer_events_read(d->events, take_event, d);
 	if (ret == -ENOBUFS)
-		k->reload = true;
+		d->reload = true;
 	else if (ret)
 		return ret;
 	return 0;
@@ -217,41 +216,41 @@ static int events_ready(void *arg)
 
 static int watch_ready(void *arg)
 {
-	struct daemon *k = arg;
-	int ret = steer_watch_read(k->source_watch.fd);
+	struct daemon *d = arg;
+	int ret = steer_watch_read(d->source_watch.fd);
 
 	if (ret > 0)
-		k->reload = true;
+		d->reload = true;
 	return ret < 0 ? ret : 0;
 }
 
 static int signal_ready(void *arg)
 {
-	struct daemon *k = arg;
+	struct daemon *d = arg;
 	struct signalfd_siginfo info;
 
-	if (read(k->source_signal.fd, &info, sizeof(info)) != sizeof(info))
+	if (read(d->source_signal.fd, &info, sizeof(info)) != sizeof(info))
 		return 0;
 	if (info.ssi_signo != SIGHUP)
 		return STOP;
-	load_jobs(k, true);
-	k->reload = true;
+	load_jobs(d, true);
+	d->reload = true;
 	return 0;
 }
 
 static void group_gone(struct group *group, void *arg)
 {
-	struct daemon *k = arg;
+	struct daemon *d = arg;
 
-	path_monitor_forget(k->monitor, group);
+	path_monitor_forget(d->monitor, group);
 }
 
 static void path_moved(struct group *group, __u32 p, void *arg)
 {
-	struct daemon *k = arg;
+	struct daemon *d = arg;
 
-	if (rediscovery_start(&k->rediscovery, group) > 0)
-		tell(event_path("path-moved", group, p), k);
+	if (rediscovery_start(&d->rediscovery, group) > 0)
+		emit_event(event_path("path-moved", group, p), d);
 }
 
 static struct json_object *device_event(const char *name, __u32 job,
@@ -266,188 +265,187 @@ static struct json_object *device_event(const char *name, __u32 job,
 
 static void device_changed(__u32 ifindex, const char *name, void *arg)
 {
-	struct daemon *k = arg;
+	struct daemon *d = arg;
 
-	if (!groups_know(&k->groups, ifindex, name))
-		k->reload = true;
-	if (name && k->jobs_at != LOOP_NEVER)
-		k->jobs_at = clock_ns();
+	if (!groups_know(&d->groups, ifindex, name))
+		d->reload = true;
+	if (name && d->jobs_at != LOOP_NEVER)
+		d->jobs_at = clock_ns();
 }
 
-/* Told once. */
+/* The event is emitted once. */
 static void device_found(__u32 id, const char *device, enum steer_device is,
 			 void *arg)
 {
-	struct daemon *k = arg;
-	struct gone *gone = set_find(&k->gone, &id, sizeof(id));
+	struct daemon *d = arg;
+	struct missing_device *missing = set_find(&d->missing, &id, sizeof(id));
 
 	if (is != STEER_DEVICE_GONE) {
-		if (gone || is == STEER_DEVICE_BACK)
-			tell(device_event("device-back", id, device), k);
+		if (missing || is == STEER_DEVICE_BACK)
+			emit_event(device_event("device-back", id, device), d);
 		return;
 	}
-	if (gone) {
-		gone->still = true;
+	if (missing) {
+		missing->still = true;
 		return;
 	}
-	tell(device_event("device-gone", id, device), k);
-	gone = set_get(&k->gone, &id, sizeof(id), sizeof(*gone));
-	if (!gone)
+	emit_event(device_event("device-gone", id, device), d);
+	missing = set_get(&d->missing, &id, sizeof(id), sizeof(*missing));
+	if (!missing)
 		return;
-	snprintf(gone->device, sizeof(gone->device), "%s", device);
-	gone->still = true;
+	snprintf(missing->device, sizeof(missing->device), "%s", device);
+	missing->still = true;
 }
 
-/* Programs are attached to the devices of all jobs, or it is told that one is gone. */
-static void check_devices(struct daemon *k)
+/* Attach the programs to the devices of all jobs; emit an event where a device is gone. */
+static void check_devices(struct daemon *d)
 {
-	struct gone *gone;
+	struct missing_device *missing;
 	size_t i;
 
-	for (i = 0; i < k->gone.nr; i++) {
-		gone = k->gone.item[i];
-		gone->still = false;
+	for (i = 0; i < d->missing.nr; i++) {
+		missing = d->missing.item[i];
+		missing->still = false;
 	}
-	if (steer_devices_check(k->groups.steer, device_found, k, k->err))
-		tell_error(k);
-	for (i = k->gone.nr; i--;) {
-		gone = k->gone.item[i];
-		if (gone->still)
+	if (steer_devices_check(d->groups.steer, device_found, d, d->err))
+		emit_error(d);
+	for (i = d->missing.nr; i--;) {
+		missing = d->missing.item[i];
+		if (missing->still)
 			continue;
-		set_remove(&k->gone, &gone->job, sizeof(gone->job));
-		free(gone);
+		set_remove(&d->missing, &missing->job, sizeof(missing->job));
+		free(missing);
 	}
 }
 
-/* The ports are in the tables, or some of them. */
+/* A rediscovery ended: ports were written, or some of them. */
 static int remapped(const char *message, void *arg)
 {
-	struct daemon *k = arg;
+	struct daemon *d = arg;
 	struct json_object *event = event_new(message[0] ? "error" : "remapped");
 
-	out_uint(event, "job", k->rediscovery.job);
-	out_device(event, "device", k->rediscovery.ifindex);
+	out_uint(event, "job", d->rediscovery.job);
+	out_device(event, "device", d->rediscovery.ifindex);
 	if (message[0])
 		out_string(event, "message", message);
-	tell(event, k);
-	k->reload = true;
+	emit_event(event, d);
+	d->reload = true;
 	return 0;
 }
 
-/* Queue pairs have ports: those that sent already are planned, others enter the tables. */
+/* A search ended: plan the flows of queue pairs that have ports now. */
 static int qpns_found(const char *message, void *arg)
 {
 	struct json_object *event;
-	struct daemon *k = arg;
+	struct daemon *d = arg;
 	struct group *group;
 	size_t i;
 
 	if (message[0]) {
 		event = event_new("error");
 		out_string(event, "message", message);
-		tell(event, k);
+		emit_event(event, d);
 	}
-	for (i = 0; i < k->groups.group.nr; i++) {
-		group = k->groups.group.item[i];
+	for (i = 0; i < d->groups.group.nr; i++) {
+		group = d->groups.group.item[i];
 		group->changed = true;
 	}
-	plan_soon(k);
+	plan_soon(d);
 	return 0;
 }
 
-static void close_tables(struct daemon *k)
+static void close_tables(struct daemon *d)
 {
-	if (k->events) {
-		loop_remove(&k->loop, &k->source_events);
-		steer_events_close(k->events);
-		k->events = NULL;
+	if (d->events) {
+		loop_remove(&d->loop, &d->source_events);
+		steer_events_close(d->events);
+		d->events = NULL;
 	}
-	steer_close(k->groups.steer);
-	k->groups.steer = NULL;
+	steer_close(d->groups.steer);
+	d->groups.steer = NULL;
 }
 
-static int open_events(struct daemon *k)
+static int open_events(struct daemon *d)
 {
-	k->events = steer_events_open(k->groups.steer, k->err);
-	if (!k->events)
+	d->events = steer_events_open(d->groups.steer, d->err);
+	if (!d->events)
 		return -EIO;
-	k->source_events.fd = steer_events_fd(k->events);
-	k->source_events.ready = events_ready;
-	k->source_events.arg = k;
-	return loop_add(&k->loop, &k->source_events);
+	d->source_events.fd = steer_events_fd(d->events);
+	d->source_events.ready = events_ready;
+	d->source_events.arg = d;
+	return loop_add(&d->loop, &d->source_events);
 }
 
-static void reload_later(struct daemon *k)
+static void reload_later(struct daemon *d)
 {
-	k->reload = true;
-	k->reload_at = clock_ns() + AGAIN;
+	d->reload = true;
+	d->reload_at = clock_ns() + AGAIN;
 }
 
-/* A command has the tables: go on with what is known until it has done. */
-static int is_locked(struct daemon *k)
+/* A command holds the lock: go on with the copy of the tables. */
+static int is_locked(struct daemon *d)
 {
-	reload_later(k);
-	if (++k->attempts == TIME_SCALE)
-		tell_error(k);
-	k->err->code = NULL;
+	reload_later(d);
+	if (++d->attempts == ATTEMPTS)
+		emit_error(d);
+	d->err->code = NULL;
 	return 0;
 }
 
 /*
- * Take the events first: most are about what is read next. While we have the lock,
- * no job is half there.
+ * Take the events before the tables: most of them are about entries that are read next.
+ * Under the lock no job is half loaded.
  */
-static int read_tables(struct daemon *k)
+static int read_tables(struct daemon *d)
 {
 	struct steer *steer = NULL;
 	int ret;
 
-	ret = steer_open(&steer, STEER_NO_WAIT, k->err);
+	ret = steer_open(&steer, STEER_NO_WAIT, d->err);
 	if (ret == -EAGAIN)
-		return is_locked(k);
-	k->reload = false;
-	k->attempts = 0;
-	close_tables(k);
+		return is_locked(d);
+	d->reload = false;
+	d->attempts = 0;
+	close_tables(d);
 	if (ret == -ENOENT) {	/* no job is loaded */
-		k->err->code = NULL;
-		path_monitor_forget_all(k->monitor);
-		groups_clear(&k->groups);
-		set_clear(&k->gone, free);
+		d->err->code = NULL;
+		path_monitor_forget_all(d->monitor);
+		groups_clear(&d->groups);
+		set_clear(&d->missing, free);
 		return 0;
 	}
 	if (ret)
 		return ret;
-	k->groups.steer = steer;
-	ret = open_events(k);
+	d->groups.steer = steer;
+	ret = open_events(d);
 	if (ret)
 		return ret;
-	ret = steer_events_read(k->events, take_full, k);
+	ret = steer_events_read(d->events, take_full, d);
 	if (ret && ret != -ENOBUFS)
 		return ret;
-	check_devices(k);
-	ret = groups_read(&k->groups, group_gone, k);
-	steer_unlock(k->groups.steer);
-	qpn_search_soon(&k->qpn_search);
-	return ret ?: path_monitor_read(k->monitor) ?: plan_groups(k) ?:
-	       groups_move_acks(&k->groups);
+	check_devices(d);
+	ret = groups_read(&d->groups, group_gone, d);
+	steer_unlock(d->groups.steer);
+	qpn_search_soon(&d->qpn_search);
+	return ret ?: path_monitor_read(d->monitor) ?: plan_groups(d) ?:
+	       groups_move_acks(&d->groups);
 }
 
-static int reload(struct daemon *k)
+static int reload(struct daemon *d)
 {
-	int ret = read_tables(k);
+	int ret = read_tables(d);
 
-	if (!ret && !k->reload && !k->ready) {
+	if (!ret && !d->reload && !d->ready) {
 		struct json_object *event = event_new("start");
 
-		out_uint(event, "jobs", k->groups.jobs.nr);
-		tell(event, k);
-		k->ready = true;
-		k->config->ready(k->config->arg);
+		out_uint(event, "jobs", d->groups.jobs.nr);
+		emit_event(event, d);
+		d->ready = true;
+		d->config->ready(d->config->arg);
 	}
 	return ret;
 }
 
-/* Signals as something to wait for. */
 static int open_signals(void)
 {
 	sigset_t set;
@@ -461,98 +459,98 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int add_source(struct daemon *k, struct source *source, int fd,
+static int add_source(struct daemon *d, struct source *source, int fd,
 		      int (*ready)(void *arg))
 {
-	*source = (struct source) { .fd = fd, .ready = ready, .arg = k };
-	return fd < 0 ? fd : loop_add(&k->loop, source);
+	*source = (struct source) { .fd = fd, .ready = ready, .arg = d };
+	return fd < 0 ? fd : loop_add(&d->loop, source);
 }
 
-static void greet_path(struct json_object *event, void *arg)
+static void send_one(struct json_object *event, void *arg)
 {
-	event_socket_tell(arg, event);
+	event_socket_send(arg, event);
 	json_object_put(event);
 }
 
-/* Who comes is told of the devices that are gone, and the paths that are not up. */
-static void greet(struct event_socket *server, void *arg)
+/* A new client learns which devices are gone, and which paths are not up. */
+static void send_snapshot(struct event_socket *server, void *arg)
 {
-	struct daemon *k = arg;
+	struct daemon *d = arg;
 	size_t i;
 
-	for (i = 0; i < k->gone.nr; i++) {
-		const struct gone *gone = k->gone.item[i];
+	for (i = 0; i < d->missing.nr; i++) {
+		const struct missing_device *missing = d->missing.item[i];
 
-		greet_path(device_event("device-gone", gone->job,
-					gone->device), server);
+		send_one(device_event("device-gone", missing->job,
+				      missing->device), server);
 	}
-	path_monitor_each(k->monitor, greet_path, server);
+	path_monitor_each(d->monitor, send_one, server);
 }
 
-/* Who can connect can also end it as one should: by a signal. */
-static int start(struct daemon *k)
+/* Handle signals before clients can connect: a client may send one. */
+static int start(struct daemon *d)
 {
 	int ret;
 
-	ret = loop_open(&k->loop) ?:
-	      event_socket_open(&k->server, &k->loop, greet, k, k->err) ?:
-	      add_source(k, &k->source_signal, open_signals(), signal_ready) ?:
-	      path_monitor_open(&k->monitor, &k->path_monitor_config,
-				&k->groups, &k->loop, k->err) ?:
-	      event_socket_listen(k->server, k->err);
+	ret = loop_open(&d->loop) ?:
+	      event_socket_open(&d->server, &d->loop, send_snapshot, d, d->err) ?:
+	      add_source(d, &d->source_signal, open_signals(), signal_ready) ?:
+	      path_monitor_open(&d->monitor, &d->path_monitor_config,
+				&d->groups, &d->loop, d->err) ?:
+	      event_socket_listen(d->server, d->err);
 	if (ret)
 		return ret;
-	load_jobs(k, true);
-	return add_source(k, &k->source_watch, steer_watch_open(k->err),
-			  watch_ready) ?: reload(k);
+	load_jobs(d, true);
+	return add_source(d, &d->source_watch, steer_watch_open(d->err),
+			  watch_ready) ?: reload(d);
 }
 
-static __u64 next_time(const struct daemon *k)
+static __u64 next_time(const struct daemon *d)
 {
-	__u64 due = path_monitor_due(k->monitor);
+	__u64 due = path_monitor_due(d->monitor);
 
-	if (k->reload && k->reload_at < due)
-		due = k->reload_at;
-	if (k->jobs_at < due)
-		due = k->jobs_at;
-	if (qpn_search_due(&k->qpn_search) < due)
-		due = qpn_search_due(&k->qpn_search);
-	return due < k->plan_at ? due : k->plan_at;
+	if (d->reload && d->reload_at < due)
+		due = d->reload_at;
+	if (d->jobs_at < due)
+		due = d->jobs_at;
+	if (qpn_search_due(&d->qpn_search) < due)
+		due = qpn_search_due(&d->qpn_search);
+	return due < d->plan_at ? due : d->plan_at;
 }
 
-static int do_step(struct daemon *k)
+static int do_step(struct daemon *d)
 {
 	int ret = 0;
 
-	if (clock_ns() >= k->jobs_at)
-		load_jobs(k, false);
-	if (k->reload && clock_ns() >= k->reload_at)
-		ret = reload(k);
-	ret = ret ?: qpn_search_step(&k->qpn_search) ?:
-	      path_monitor_step(k->monitor);
-	if (ret > 0)	/* the flows first: they have the data */
-		return plan_groups(k) ?: groups_move_acks(&k->groups);
-	if (!ret && clock_ns() >= k->plan_at)
-		ret = plan_groups(k);
+	if (clock_ns() >= d->jobs_at)
+		load_jobs(d, false);
+	if (d->reload && clock_ns() >= d->reload_at)
+		ret = reload(d);
+	ret = ret ?: qpn_search_step(&d->qpn_search) ?:
+	      path_monitor_step(d->monitor);
+	if (ret > 0)	/* the flows with data first */
+		return plan_groups(d) ?: groups_move_acks(&d->groups);
+	if (!ret && clock_ns() >= d->plan_at)
+		ret = plan_groups(d);
 	return ret;
 }
 
-static int step(struct daemon *k)
+static int step(struct daemon *d)
 {
-	int ret = do_step(k);
+	int ret = do_step(d);
 
-	if (k->groups.stale)
-		reload_later(k);
-	k->groups.stale = false;
+	if (d->groups.stale)
+		reload_later(d);
+	d->groups.stale = false;
 	return ret;
 }
 
-static int run(struct daemon *k)
+static int run(struct daemon *d)
 {
 	int ret;
 
 	do {
-		ret = loop_wait(&k->loop, next_time(k)) ?: step(k);
+		ret = loop_wait(&d->loop, next_time(d)) ?: step(d);
 	} while (!ret);
 	return ret == STOP ? 0 : ret;
 }
@@ -565,7 +563,7 @@ static void close_source(struct source *source)
 
 int daemon_run(const struct daemon_config *config, struct err *err)
 {
-	struct daemon k = {
+	struct daemon d = {
 		.config = config,
 		.err = err,
 		.loop.fd = -1,
@@ -575,34 +573,34 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 			.hold = config->hold_ms * 1000000ull,
 			.timeout_ms = config->timeout_ms,
 			.short_quotes = config->short_quotes,
-			.tell = tell,
+			.emit = emit_event,
 			.moved = path_moved,
 			.device = device_changed,
-			.arg = &k,
+			.arg = &d,
 		},
 		.rediscovery = {
-			.groups = &k.groups, .short_quotes = config->short_quotes,
-			.errand = { .loop = &k.loop, .done = remapped, .arg = &k },
+			.groups = &d.groups, .short_quotes = config->short_quotes,
+			.task = { .loop = &d.loop, .done = remapped, .arg = &d },
 		},
 		.qpn_search = {
-			.groups = &k.groups, .short_quotes = config->short_quotes,
-			.errand = { .loop = &k.loop, .done = qpns_found, .arg = &k },
+			.groups = &d.groups, .short_quotes = config->short_quotes,
+			.task = { .loop = &d.loop, .done = qpns_found, .arg = &d },
 			.at = LOOP_NEVER,
 		},
 		.plan_at = LOOP_NEVER,
 	};
 	int ret;
 
-	ret = start(&k) ?: run(&k);
-	errand_stop(&k.rediscovery.errand);
-	errand_stop(&k.qpn_search.errand);
-	path_monitor_close(k.monitor);
-	close_tables(&k);
-	groups_clear(&k.groups);
-	set_clear(&k.gone, free);
-	event_socket_close(k.server);
-	close_source(&k.source_watch);
-	close_source(&k.source_signal);
-	loop_close(&k.loop);
+	ret = start(&d) ?: run(&d);
+	task_stop(&d.rediscovery.task);
+	task_stop(&d.qpn_search.task);
+	path_monitor_close(d.monitor);
+	close_tables(&d);
+	groups_clear(&d.groups);
+	set_clear(&d.missing, free);
+	event_socket_close(d.server);
+	close_source(&d.source_watch);
+	close_source(&d.source_signal);
+	loop_close(&d.loop);
 	return ret;
 }

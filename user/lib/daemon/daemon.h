@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Keeps the tables of this network namespace true: plans a group when its
- * flows change, or one of its paths dies or comes back.
+ * The daemon plans a group again when its flows change, or when one of its paths goes down
+ * or comes back.
  */
 #ifndef ROCESTEER_LIB_DAEMON_H
 #define ROCESTEER_LIB_DAEMON_H
@@ -16,34 +16,34 @@
 #include "rates.h"
 
 /**
- * struct daemon_config - how
- * @hold_ms: how long a path that is dead is held down at least
- * @timeout_ms: how long the first answer to a probe is waited for
+ * struct daemon_config - settings and callbacks
+ * @hold_ms: time that a dead path is held down, at least
+ * @timeout_ms: time to wait for the first answer to a probe
  * @short_quotes: as in struct probe_batch_config
- * @ready: called once, when everything is as it should be
- * @tell: called for each event; released behind
- * @jobs: called at the beginning and on SIGHUP with @all, to load jobs that files describe;
- *	@say takes events. Where it returns true, some could not be loaded: it is called
- *	again, without @all, soon; may be NULL
- * @arg: passed to these
+ * @ready: called once, when all groups are planned
+ * @emit: called for each event, which is released by the caller
+ * @jobs: loads jobs that files describe, or NULL; called at the start and on SIGHUP with
+ *	@all, and again without @all while it returns true: a job could not be loaded.
+ *	@say takes events
+ * @arg: passed to the callbacks
  */
 struct daemon_config {
 	unsigned int hold_ms;
 	unsigned int timeout_ms;
 	bool short_quotes;
 	void (*ready)(void *arg);
-	void (*tell)(struct json_object *event, void *arg);
+	void (*emit)(struct json_object *event, void *arg);
 	bool (*jobs)(bool all, void (*say)(struct json_object *event, void *daemon),
 		     void *daemon, void *arg);
 	void *arg;
 };
 
 /**
- * daemon_run() - keep the tables true until SIGTERM or SIGINT
- * @config: how
+ * daemon_run() - serve until SIGTERM or SIGINT
+ * @config: settings
  * @err: filled on failure: "running" and those of steer_open()
  *
- * Everything stays in the tables at the end.
+ * The tables stay as they are at the end.
  *
  * Return: 0 or a negative errno.
  */

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "group.h"
 
-/* An event of this moment. */
+/* An event, with the present time. */
 struct json_object *event_new(const char *name);
 
 /* An event about a group. */
@@ -16,7 +16,7 @@ struct json_object *event_group(const char *name, const struct group *group);
 struct json_object *event_path(const char *name, const struct group *group,
 			       __u32 path);
 
-/* Its text, valid as long as the event. */
+/* The text of an event, valid as long as the event. */
 const char *event_line(struct json_object *event);
 
 #endif /* ROCESTEER_LIB_EVENT_H */

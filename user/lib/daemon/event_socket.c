@@ -18,10 +18,10 @@
 #define MAX_CLIENTS	64
 
 /**
- * struct client - one that listens
- * @source: its socket; fd -1: the place is free
- * @server: of this server
- * @lost: it did not read in time
+ * struct client - a client
+ * @source: socket; fd -1: the entry is free
+ * @server: its server
+ * @lost: it missed an event
  */
 struct client {
 	struct source source;
@@ -30,24 +30,24 @@ struct client {
 };
 
 /**
- * struct event_socket - the socket and who listens
- * @listen: the socket
- * @dir: its directory, locked until somebody can connect; then -1
- * @loop: where they are waited for
- * @address: of the socket
- * @greet: for new clients
- * @arg: passed to @greet
- * @greeted: the one that @greet is called for, or NULL
- * @client: all others
+ * struct event_socket - a server
+ * @listen: listening socket
+ * @dir: directory, locked until clients can connect; then -1
+ * @loop: event loop
+ * @address: address of the socket
+ * @snapshot: called for new clients
+ * @arg: passed to @snapshot
+ * @newcomer: the client that @snapshot is called for, or NULL
+ * @client: clients
  */
 struct event_socket {
 	struct source listen;
 	int dir;
 	struct loop *loop;
 	struct sockaddr_un address;
-	void (*greet)(struct event_socket *server, void *arg);
+	void (*snapshot)(struct event_socket *server, void *arg);
 	void *arg;
-	struct client *greeted;
+	struct client *newcomer;
 	struct client client[MAX_CLIENTS];
 };
 
@@ -91,8 +91,8 @@ static void drop(struct client *client)
 	client->source.fd = -1;
 }
 
-/* A line goes as a whole or not at all: it is shorter than a socket's buffer. */
-static void tell(struct client *client, const char *line)
+/* A line is shorter than the socket's buffer, so it is sent as a whole or not at all. */
+static void send_line(struct client *client, const char *line)
 {
 	struct iovec iov[] = { { (void *)line, strlen(line) }, { "\n", 1 } };
 	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 2 };
@@ -105,15 +105,15 @@ static void tell(struct client *client, const char *line)
 		drop(client);
 }
 
-static void tell_lost(struct client *client)
+static void send_lost(struct client *client)
 {
 	struct json_object *event = event_new("lost");
 
-	tell(client, event_line(event));
+	send_line(client, event_line(event));
 	json_object_put(event);
 }
 
-void event_socket_tell(struct event_socket *server, struct json_object *event)
+void event_socket_send(struct event_socket *server, struct json_object *event)
 {
 	const char *line = event_line(event);
 	struct client *client;
@@ -121,23 +121,23 @@ void event_socket_tell(struct event_socket *server, struct json_object *event)
 	for (client = server->client; client < server->client + MAX_CLIENTS;
 	     client++) {
 		if (client->source.fd < 0 ||
-		    (server->greeted && server->greeted != client))
+		    (server->newcomer && server->newcomer != client))
 			continue;
 		if (client->lost)
-			tell_lost(client);
+			send_lost(client);
 		if (client->source.fd >= 0 && !client->lost)
-			tell(client, line);
+			send_line(client, line);
 	}
 }
 
-/* Clients have nothing to say: whatever can be read, it ends here. */
+/* A client sends nothing: if its socket can be read, the client has gone or is wrong. */
 static int client_ready(void *arg)
 {
 	drop(arg);
 	return 0;
 }
 
-static int greet(void *arg)
+static int accept_client(void *arg)
 {
 	struct event_socket *server = arg;
 	struct client *client = server->client;
@@ -161,13 +161,13 @@ static int greet(void *arg)
 		client->source.fd = -1;
 		return 0;
 	}
-	server->greeted = client;
-	server->greet(server, server->arg);
-	server->greeted = NULL;
+	server->newcomer = client;
+	server->snapshot(server, server->arg);
+	server->newcomer = NULL;
 	return 0;
 }
 
-/* Under the lock of the directory: of two daemons that start one is first. */
+/* The directory is locked: of two daemons that start at once, one fails. */
 static int claim(struct event_socket *server, struct err *err)
 {
 	int fd, ret = try_connect(&server->address);
@@ -192,7 +192,7 @@ static int claim(struct event_socket *server, struct err *err)
 	return ret;
 }
 
-/* Root's alone: who can open the directory can lock it. */
+/* Root's alone, because whoever can open the directory can lock it. */
 static int open_dir(struct err *err)
 {
 	int fd, ret;
@@ -211,7 +211,7 @@ static int open_dir(struct err *err)
 }
 
 int event_socket_open(struct event_socket **out, struct loop *loop,
-		      void (*greet_fn)(struct event_socket *server, void *arg),
+		      void (*snapshot)(struct event_socket *server, void *arg),
 		      void *arg, struct err *err)
 {
 	struct event_socket *server = calloc(1, sizeof(*server));
@@ -220,7 +220,7 @@ int event_socket_open(struct event_socket **out, struct loop *loop,
 	if (!server)
 		return -ENOMEM;
 	server->loop = loop;
-	server->greet = greet_fn;
+	server->snapshot = snapshot;
 	server->arg = arg;
 	for (i = 0; i < MAX_CLIENTS; i++)
 		server->client[i].source.fd = -1;
@@ -234,7 +234,7 @@ int event_socket_open(struct event_socket **out, struct loop *loop,
 		free(server);
 		return ret;
 	}
-	server->listen = (struct source) { .fd = ret, .ready = greet,
+	server->listen = (struct source) { .fd = ret, .ready = accept_client,
 					   .arg = server };
 	*out = server;
 	return 0;

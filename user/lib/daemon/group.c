@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The copy of the tables. Planning: group_plan.c. */
 #include "group.h"
 
 #include <errno.h>
@@ -133,7 +132,7 @@ bool groups_know(const struct groups *groups, __u32 ifindex, const char *name)
 /**
  * struct reading - groups that are being read
  * @groups: the groups
- * @gone: called where the paths of a group are others than before, or the group is gone
+ * @gone: as for groups_read()
  * @arg: passed to @gone
  */
 struct reading {
@@ -242,7 +241,7 @@ void group_traffic(struct groups *groups, const struct group *group,
 	}
 }
 
-/* Any path will do, but not the same for all. */
+/* Acknowledgments may take any path; spread them. */
 static int move_ack(const struct rocesteer_flow_key *key,
 		    const struct rocesteer_flow_path *path, void *arg)
 {
@@ -274,7 +273,7 @@ static int move_ack(const struct rocesteer_flow_key *key,
 		ret = steer_set_flow(groups->steer, &set);
 		if (ret == -EINVAL)	/* not the peer's port any more */
 			groups->stale = true;
-		/* It is gone, or its queue pair has its port for good. */
+		/* The flow is gone, or its queue pair cannot change its port. */
 		return ret == -ENOENT || ret == -EBUSY || ret == -EINVAL ?
 		       0 : ret;
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The groups and their flows as user space plans them: a copy of the tables
- * that events keep true. What an event says is looked up, so that events may
- * come twice, or late.
+ * A copy of the groups and flows in the tables. An event names an entry, which is then read
+ * from the tables, so events may come twice, or late.
  */
 #ifndef ROCESTEER_LIB_GROUP_H
 #define ROCESTEER_LIB_GROUP_H
@@ -17,12 +16,12 @@
 
 /**
  * struct flow - a flow that has a share
- * @key: which
- * @peer_reseq: the peer restores the order of its packets: it may be split
- * @stays: its queue pair has the port of its path for good
- * @moving: a whole flow that goes there as soon as it is idle
- * @nr_pieces: how many
- * @piece: its pieces
+ * @key: key
+ * @peer_reseq: the peer resequences, so the flow may be split
+ * @stays: the queue pair cannot change its port
+ * @moving: a whole flow that changes to @piece as soon as it is idle
+ * @nr_pieces: number of pieces
+ * @piece: pieces
  */
 struct flow {
 	struct rocesteer_flow_key key;
@@ -35,19 +34,19 @@ struct flow {
 
 /**
  * struct group - the flows of a job from one device to one destination leaf
- * @key: which
- * @split: how its job splits flows
- * @deal: on which paths it has whole ones
+ * @key: key
+ * @split: how the job splits flows
+ * @deal: how the job deals whole flows
  * @nr_paths: number of paths
- * @down: bit p: path p is held down
+ * @down: bit p: path p is down
  * @first: path that the deal starts at
- * @weight: of each path
- * @router: that tells each path from the others
- * @leaf: by which each path enters the leaf, or all zero
- * @flows: of struct flow
- * @changed: it is to be planned
- * @seen: by the last groups_read()
- * @health: of its paths; NULL as long as nothing was wrong with any
+ * @weight: weight of each path
+ * @router: router that tells each path from the others
+ * @leaf: address by which each path enters the leaf, or all zero
+ * @flows: set of struct flow
+ * @changed: the group has to be planned
+ * @seen: groups_read() has found the group
+ * @health: state of the paths; NULL as long as no path was suspected
  */
 struct group {
 	struct rocesteer_group_key key;
@@ -66,12 +65,11 @@ struct group {
 };
 
 /**
- * struct groups - all of this network namespace
- * @steer: the tables
- * @jobs: by number
- * @group: of struct group
- * @stale: set where a flow could not be written, as the ports are others now: read
- *	the tables again
+ * struct groups - the groups of this network namespace
+ * @steer: tables
+ * @jobs: jobs, by number
+ * @group: set of struct group
+ * @stale: a flow could not be written because ports have changed: read the tables again
  */
 struct groups {
 	struct steer *steer;
@@ -81,8 +79,8 @@ struct groups {
 };
 
 /**
- * groups_read() - take everything from the tables
- * @groups: their @steer is set; a group that is still there stays where it is
+ * groups_read() - read the tables
+ * @groups: @steer is set; a group that is still in the tables keeps its memory
  * @gone: called for a group that is freed next, or has other paths now
  * @arg: passed to @gone
  *
@@ -92,42 +90,40 @@ int groups_read(struct groups *groups,
 		void (*gone)(struct group *group, void *arg), void *arg);
 
 /**
- * groups_know() - is a device as the jobs have it?
+ * groups_know() - check that the jobs have the present name of a device
  * @groups: groups
- * @ifindex: its number
- * @name: its name, NULL: it is gone
+ * @ifindex: number
+ * @name: name; NULL: the device is gone
  *
- * Return: false where a job has the number with another name, or the name with another
- * number.
+ * Return: false if a job has the number with another name, or the name with another number.
  */
 bool groups_know(const struct groups *groups, __u32 ifindex, const char *name);
 
-/* Free all. */
 void groups_clear(struct groups *groups);
 
 struct group *groups_find(const struct groups *groups,
 			  const struct rocesteer_group_key *key);
 
 /**
- * group_update() - look a flow up again
+ * group_update() - read a flow from the tables
  * @groups: groups
  * @group: its group
- * @key: the flow
+ * @key: key
  *
- * The group is marked as changed where it is. Return: 0 or -ENOMEM.
+ * Mark the group if the flow has changed. Return: 0 or -ENOMEM.
  */
 int group_update(struct groups *groups, struct group *group,
 		 const struct rocesteer_flow_key *key);
 
-/* Take flows without a piece out: they are gone. */
+/* Remove flows without a piece, which are no longer in the tables. */
 void group_sweep(struct group *group);
 
 /**
- * struct group_plan - what planning a group did
- * @flows: of the group
- * @pieces: they have now
- * @written: flows whose pieces are others now
- * @moved: pieces on a path that their flow was not on before
+ * struct group_plan - result of planning a group
+ * @flows: flows of the group
+ * @pieces: their pieces
+ * @written: flows whose pieces have changed
+ * @moved: pieces on a path that their flow did not use before
  */
 struct group_plan {
 	size_t flows;
@@ -137,30 +133,31 @@ struct group_plan {
 };
 
 /**
- * group_plan() - plan a group and write what is new
+ * group_plan() - plan a group and write what has changed
  * @groups: groups
- * @group: one of them; a flow that turns out to be gone leaves it
+ * @group: one of them; loses flows that are no longer in the tables
  * @plan: filled
  *
- * Paths that are down are not used, nor those to which one of the group's
- * peers has no port. Where no path is left nothing changes.
+ * A path is not used while it is down, or if a peer of the group has no port to it. If no
+ * path is left, nothing changes.
  *
  * Return: 0 or a negative errno.
  */
 int group_plan(struct groups *groups, struct group *group,
 	       struct group_plan *plan);
 
-/* What the group's flows have sent. */
+/* Counters of the group's flows. */
 void group_traffic(struct groups *groups, const struct group *group,
 		   struct traffic *traffic);
 
 /**
- * groups_move_acks() - take flows without a share off paths that are down, and
- * off ports that take another one
+ * groups_move_acks() - move flows without a share off paths that are down, and off ports
+ * that take another path
  * @groups: groups
  *
- * Acknowledgments are lost on a dead path, too. Their flows are not planned: the
- * table is walked for them. Return: 0 or a negative errno.
+ * These flows carry acknowledgments and are not planned; this walks the table for them.
+ *
+ * Return: 0 or a negative errno.
  */
 int groups_move_acks(struct groups *groups);
 

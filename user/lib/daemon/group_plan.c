@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plan one group. Flows that may not be split stay whole, each on one of the least
- * loaded paths, of the group or by place of those of its peer. The others are put on
- * all paths, or split into the fewest pieces, which fill paths up to the share of each.
- * All keep what they can of what is, and where nothing is new nothing is written: the
- * programs begin flows as they are planned here (bpf/deal.bpf.c).
+ * Plan one group. A flow that may not be split takes the least loaded path of its group, or
+ * by place of its peer. Other flows take all paths, or are split into the fewest pieces
+ * that fill each path to its share. Flows keep their paths where possible, and unchanged
+ * flows are not written: the programs deal by the same rule (bpf/deal.bpf.c).
  */
 #include <errno.h>
 #include <stdint.h>
@@ -17,17 +16,17 @@
 /* Longer periods are rounded: a PSN has 24 bits. */
 #define PERIOD_MAX	1048576
 
-#define SPLIT		(-1)	/* home of a flow that is to be split */
-#define NONE		(-2)	/* home of one that has to find a path */
-#define STAYS		(-3)	/* home of one that cannot leave its path */
+/* Homes that are no path. */
+#define SPLIT		(-1)	/* the flow is to be split */
+#define NONE		(-2)	/* the flow needs a path */
+#define STAYS		(-3)	/* the flow cannot leave its path */
 
 /**
- * struct deal - whole flows that are dealt by themselves: those to one peer by place,
- * else all of the group
- * @peer: address
- * @nr: how many have no path yet
- * @load: on each path
- * @stay: those of them that cannot leave it
+ * struct deal - whole flows that share paths evenly: of a peer by place, else of the group
+ * @peer: address of the peer
+ * @nr: flows without a path
+ * @load: flows on each path
+ * @stay: flows that cannot leave each path
  */
 struct deal {
 	__u8 peer[16];
@@ -38,13 +37,13 @@ struct deal {
 
 /**
  * struct work - a plan in the making
- * @groups: the groups
- * @group: the one
- * @plan: what is done
- * @weight: of each path that can be used, else 0
- * @total: their sum
+ * @groups: all groups
+ * @group: group to plan
+ * @plan: result
+ * @weight: weight of each path; 0: the path cannot be used
+ * @total: sum of the weights
  * @home: by number of the flow: its path, SPLIT, NONE or STAYS
- * @deals: of struct deal
+ * @deals: set of struct deal
  * @load: whole flows on each path
  */
 struct work {
@@ -69,7 +68,7 @@ static int get_peer(const struct work *w, const struct flow *flow,
 	return steer_ports_get(w->groups->steer, &flow->key, w->group->key.job, peer);
 }
 
-/* Which paths can be used? Those that are up, and to which all peers have a port. */
+/* A path can be used while it is up and all peers have a port to it. */
 static void find_paths(struct work *w)
 {
 	const struct group *group = w->group;
@@ -113,7 +112,7 @@ static __u32 most_loaded(const struct work *w, const struct deal *deal)
 	return best;
 }
 
-/* Take single flows from the fullest path as long as that makes it less full. */
+/* Move flows from the fullest path to the least loaded one while that helps. */
 static void level(const struct work *w, struct deal *deal)
 {
 	for (;;) {
@@ -138,8 +137,8 @@ static struct deal *deal_of(struct work *w, size_t i)
 }
 
 /*
- * By place it does not matter where flows are: as a path dies and comes back, they
- * are where they were.
+ * By place, flows are dealt without regard to their paths, so that they return to them after
+ * a path was down.
  */
 static int count_whole(struct work *w)
 {
@@ -164,7 +163,7 @@ static int count_whole(struct work *w)
 	return 0;
 }
 
-/* How many flows each path shall have. Of @load remain those that can leave it. */
+/* Find how many flows each path gets. @load then counts those that may leave it. */
 static void share_out(struct work *w, struct deal *deal)
 {
 	__u32 p;
@@ -178,7 +177,7 @@ static void share_out(struct work *w, struct deal *deal)
 	}
 }
 
-/* Which: those that are there, and where they are too few, ones that leave theirs. */
+/* Keep flows on their paths up to the number each path gets; move the others. */
 static void choose(struct work *w)
 {
 	size_t n = w->group->flows.nr, i;
@@ -236,8 +235,7 @@ static bool is_same(const struct flow *flow, const struct rocesteer_set_flow *se
 }
 
 /*
- * Is the flow on a path that is down? There it will not be idle again, and need
- * not wait for that.
+ * A flow on a path that is down never becomes idle: it sends packets again. Move it at once.
  */
 static bool is_stuck(const struct work *w, struct flow *flow)
 {
@@ -276,7 +274,7 @@ static int write_flow(struct work *w, struct flow *flow,
 	return 0;
 }
 
-/* Write a flow's pieces, if they are others than it has. */
+/* Write a flow's pieces if they have changed. */
 static int put_flow(struct work *w, struct flow *flow,
 		    struct rocesteer_set_flow *set)
 {
@@ -295,23 +293,23 @@ static int put_flow(struct work *w, struct flow *flow,
 		return 0;
 	ret = ret ?: write_flow(w, flow, set);
 	switch (ret) {
-	case -EINVAL:	/* its peer has other ports now, or its job paths */
+	case -EINVAL:	/* the peer's ports or the job's paths have changed */
 		w->groups->stale = true;
 		return 0;
-	case -ENOENT:	/* it is gone */
+	case -ENOENT:	/* the flow is gone */
 		flow->nr_pieces = 0;
 		break;
-	case -EBUSY:	/* its queue pair got a port: around it */
+	case -EBUSY:	/* the queue pair has got a port */
 		flow->stays = true;
 		break;
-	case -EPERM:	/* another flow has its numbers */
+	case -EPERM:	/* another flow has the same queue pair numbers */
 		flow->peer_reseq = false;
 		break;
 	default:
 		w->plan->moved += moved;
 		return ret;
 	}
-	/* Plan again without it: this has an end, as each flow says it once. */
+	/* Plan again. This ends: each flow gets here once. */
 	w->group->changed = true;
 	return 0;
 }
@@ -335,7 +333,7 @@ static int put_whole(struct work *w)
 	return ret;
 }
 
-/* Where a range of the planner's units ends, in packets. */
+/* The end of a range in packets, from the planner's units. */
 static __u32 end_of(const struct plan *plan, __u64 to)
 {
 	return plan->unit <= PERIOD_MAX ? to :
@@ -371,7 +369,7 @@ static int put_split(struct work *w, const struct plan *plan,
 	return ret;
 }
 
-/* What whole flows leave of each path's share; in no unit that matters. */
+/* The part of each path's share that whole flows leave, in relative units. */
 static void find_room(const struct work *w, __u32 *room)
 {
 	__u64 left[ROCESTEER_MAX_PATHS], most = 0;
@@ -461,7 +459,7 @@ static int split_fewest(struct work *w)
 	return ret;
 }
 
-/* A run of packets on each path in turn, from the flow's home on: spread() of the programs. */
+/* Runs of packets on all paths in turn, from the flow's home on, as spread() in bpf/. */
 static int split_all(struct work *w)
 {
 	const struct group *group = w->group;
@@ -497,7 +495,6 @@ static int split_all(struct work *w)
 	return ret;
 }
 
-/* Where is each flow now? */
 static int find_homes(struct work *w)
 {
 	const struct group *group = w->group;

@@ -77,9 +77,9 @@ static struct json_object *path_event(const struct group *group, __u32 p)
 	return event;
 }
 
-static void tell(struct path_monitor *monitor, const struct group *group, __u32 p)
+static void emit(struct path_monitor *monitor, const struct group *group, __u32 p)
 {
-	monitor->config->tell(path_event(group, p), monitor->config->arg);
+	monitor->config->emit(path_event(group, p), monitor->config->arg);
 }
 
 static bool is_dark(const struct path_monitor *monitor, __u32 ifindex)
@@ -118,7 +118,7 @@ static void path_up(struct path_monitor *monitor, struct group *group, __u32 p,
 		group->down &= ~(1ull << p);
 		put_down(monitor, group);
 	}
-	tell(monitor, group, p);
+	emit(monitor, group, p);
 }
 
 /*
@@ -151,7 +151,7 @@ static void path_down(struct path_monitor *monitor, struct group *group, __u32 p
 	path_health_down(group->health, p, cause, monitor->config->hold, now);
 	group->down |= 1ull << p;
 	put_down(monitor, group);
-	tell(monitor, group, p);
+	emit(monitor, group, p);
 }
 
 static void judge_suspect(struct path_monitor *monitor, struct group *group,
@@ -173,7 +173,7 @@ static void judge_suspect(struct path_monitor *monitor, struct group *group,
 	if (path->state == PATH_UP &&
 	    path_health_is_lossy(group->health, p, traffic)) {
 		path_health_lossy(group->health, p, now);
-		tell(monitor, group, p);
+		emit(monitor, group, p);
 	}
 }
 
@@ -267,7 +267,7 @@ static void path_exam_note(__u32 ifindex, const char *line, void *arg)
 
 	out_device(event, "device", ifindex);
 	out_string(event, "message", line);
-	monitor->config->tell(event, monitor->config->arg);
+	monitor->config->emit(event, monitor->config->arg);
 }
 
 int path_monitor_step(struct path_monitor *monitor)

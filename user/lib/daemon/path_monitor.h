@@ -17,7 +17,7 @@
  * @hold: how long a path is held down at least, ns
  * @timeout_ms: how long the first answer to a probe is waited for
  * @short_quotes: as in struct probe_batch_config
- * @tell: called for each event, which is released there
+ * @emit: called for each event, which is released there
  * @moved: called when the port of path @p takes another one now
  * @device: called for each device that changed; @name is NULL where it is gone
  * @arg: passed to all
@@ -26,7 +26,7 @@ struct path_monitor_config {
 	__u64 hold;
 	unsigned int timeout_ms;
 	bool short_quotes;
-	void (*tell)(struct json_object *event, void *arg);
+	void (*emit)(struct json_object *event, void *arg);
 	void (*moved)(struct group *group, __u32 p, void *arg);
 	void (*device)(__u32 ifindex, const char *name, void *arg);
 	void *arg;

@@ -203,7 +203,7 @@ int qpn_search_step(struct qpn_search *search)
 {
 	int ret;
 
-	if (search->errand.pid || clock_ns() < search->at)
+	if (search->task.pid || clock_ns() < search->at)
 		return 0;
 	search->at = LOOP_NEVER;
 	if (!search->groups->steer)
@@ -211,14 +211,14 @@ int qpn_search_step(struct qpn_search *search)
 	ret = steer_qpn_each(search->groups->steer, 0, note_waiting, NULL);
 	if (ret <= 0)
 		return ret;
-	search->errand.run = run;
-	search->errand.what = search;
-	if (errand_start(&search->errand))
+	search->task.run = run;
+	search->task.what = search;
+	if (task_start(&search->task))
 		search->at = clock_ns() + AGAIN;
 	return 0;
 }
 
 __u64 qpn_search_due(const struct qpn_search *search)
 {
-	return search->errand.pid ? LOOP_NEVER : search->at;
+	return search->task.pid ? LOOP_NEVER : search->at;
 }

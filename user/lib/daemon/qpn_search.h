@@ -7,20 +7,20 @@
 #include <linux/types.h>
 
 #include "base/base.h"
-#include "errand.h"
+#include "task.h"
 #include "group.h"
 
 /**
  * struct qpn_search - state
  * @groups: tables and groups
  * @short_quotes: as in struct probe_batch_config
- * @errand: the search that is under way; its @loop, @done and @arg are the caller's
+ * @task: the search that is under way; its @loop, @done and @arg are the caller's
  * @at: when to begin the next one, CLOCK_MONOTONIC ns, or LOOP_NEVER
  */
 struct qpn_search {
 	struct groups *groups;
 	bool short_quotes;
-	struct errand errand;
+	struct task task;
 	__u64 at;
 };
 

@@ -235,15 +235,15 @@ int rediscovery_start(struct rediscovery *rediscovery, const struct group *group
 	__u64 now = clock_ns();
 	int ret;
 
-	if (rediscovery->errand.pid || (rediscovery->job == group->key.job &&
-					rediscovery->ifindex == group->key.ifindex &&
-					now < rediscovery->again))
+	if (rediscovery->task.pid || (rediscovery->job == group->key.job &&
+				      rediscovery->ifindex == group->key.ifindex &&
+				      now < rediscovery->again))
 		return 0;
 	rediscovery->again = now + PAUSE;
 	rediscovery->job = group->key.job;
 	rediscovery->ifindex = group->key.ifindex;
-	rediscovery->errand.run = run;
-	rediscovery->errand.what = rediscovery;
-	ret = errand_start(&rediscovery->errand);
+	rediscovery->task.run = run;
+	rediscovery->task.what = rediscovery;
+	ret = task_start(&rediscovery->task);
 	return ret ?: 1;
 }

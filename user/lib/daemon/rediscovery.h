@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-#include "errand.h"
+#include "task.h"
 #include "group.h"
 
 /**
  * struct rediscovery - state
  * @groups: tables and groups
  * @short_quotes: as in struct probe_batch_config
- * @errand: its @loop, @done and @arg are the caller's
+ * @task: its @loop, @done and @arg are the caller's
  * @job: of the one under way
  * @ifindex: its device
  * @again: when another may begin for them, CLOCK_MONOTONIC ns
@@ -24,7 +24,7 @@
 struct rediscovery {
 	struct groups *groups;
 	bool short_quotes;
-	struct errand errand;
+	struct task task;
 	__u32 job;
 	__u32 ifindex;
 	__u64 again;
