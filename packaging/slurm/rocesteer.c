@@ -40,7 +40,7 @@ static struct spank_option option = {
 	.cb = option_check,
 };
 
-/* What plugstack.conf says. */
+/* Options in plugstack.conf. */
 struct config {
 	const char *cluster;
 	const char *paths;
@@ -75,8 +75,8 @@ int slurm_spank_init(spank_t spank, int ac, char **av)
 }
 
 /*
- * What is set here is SPANK_ROCESTEER for every prolog and epilog: controller and
- * nodes cannot differ on whether there is a slice.
+ * A variable set here is SPANK_ROCESTEER for every prolog and epilog: controller and nodes
+ * agree on whether the job has a slice.
  */
 int slurm_spank_init_post_opt(spank_t spank, int ac, char **av)
 {
@@ -115,7 +115,7 @@ static int config_read(struct config *config, int ac, char **av)
 	return -1;
 }
 
-/* Read what a command says, and drop what there is no room for. */
+/* Read the output of a command, and drop what is too long. */
 static void read_all(int fd, char *said, size_t size)
 {
 	char rest[512];
@@ -162,7 +162,7 @@ static int run(const char *const *argv, char *said, size_t size)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Say what failed in the log, and where users and operators see it. */
+/* Report a failure in the log, and where users and operators see it. */
 static int fail(__u32 job, const char *what, char *said)
 {
 	char host[256] = "", comment[1024];
@@ -182,7 +182,7 @@ static int fail(__u32 job, const char *what, char *said)
 	return -1;
 }
 
-/* The node is the job's alone: what is loaded is of this job, or left over. */
+/* The node belongs to this job alone: loaded jobs are its own, or left over. */
 static int job_unload(const struct config *config, __u32 job)
 {
 	const char *const argv[] = {
@@ -194,8 +194,8 @@ static int job_unload(const struct config *config, __u32 job)
 }
 
 /*
- * Whether the controller has taken the job back, as another node failed: its slice is
- * gone then, and what fails here for want of the slice is no fault of this node.
+ * Has the controller taken the job back, because another node failed? Then its slice is
+ * gone, and a failure here for want of the slice is no fault of this node.
  */
 static bool is_taken_back(__u32 job)
 {
@@ -212,8 +212,8 @@ static bool is_taken_back(__u32 job)
 }
 
 /*
- * By one NIC. Several have port maps, and numbers, of their own. Return: the
- * command's exit status, or -1; @said is what it says.
+ * Load the job for one NIC. Several NICs have port maps, and numbers, of their own. Return:
+ * the exit status of the command, or -1; @said is its output.
  */
 static int nic_load(const struct config *config, __u32 job, __u32 nic,
 		    const char *paths, char *said, size_t size)
@@ -261,7 +261,7 @@ static int job_load(const struct config *config, __u32 job)
 	return -1;
 }
 
-/* A job that is wanted, and what to do it with. Return: 1, 0: none, or -1. */
+/* Find the job, and its options. Return: 1; 0: none; or -1. */
 static int begin(spank_t spank, int ac, char **av, struct config *config,
 		 __u32 *job)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer daemon: plan, and keep the plans true, until it is told to end. */
+/* rocesteer daemon: plan flows until a signal ends it. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -60,7 +60,7 @@ static void ready(void *arg)
 	close(fd);
 }
 
-/* An event fits into what a pipe or a socket has room for when it has any. */
+/* If a pipe or a socket can be written, an event fits. */
 static bool has_room(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -68,7 +68,10 @@ static bool has_room(void)
 	return poll(&out, 1, 0) > 0;
 }
 
-/* Events that somebody should see, as sd-daemon(3) has it: 3 error, 4 warning, 5 notice. */
+/*
+ * Priorities of events that need attention, as in sd-daemon(3): 3 error, 4 warning, 5
+ * notice.
+ */
 static int priority(const char *name)
 {
 	static const struct {
@@ -99,8 +102,8 @@ static void print(struct daemon_cli *cli, struct json_object *event)
 }
 
 /*
- * Who does not read our output does not hold us up: as the clients of the socket,
- * it is told later that events were lost.
+ * A reader of the output that does not read misses events and gets "lost" later, as the
+ * clients of the socket do.
  */
 static void emit(struct json_object *event, void *arg)
 {

@@ -50,7 +50,7 @@ static const struct out_view views[] = {
 	{}
 };
 
-/* What flows have in common, and is asked for once; @serves: their packets get ports. */
+/* State of a device; @serves: packets of its flows get ports. */
 struct device {
 	__u32 ifindex;
 	char name[IF_NAMESIZE];
@@ -346,7 +346,7 @@ static void put_pieces(struct json_object *obj,
 		out_string(obj, "shares", text);
 }
 
-/* By path, and for people "path:bytes" where there are several. */
+/* Bytes of each path; for people "path:bytes" if there are several. */
 static void put_sent(struct json_object *obj,
 		     const struct rocesteer_flow_path *path)
 {
@@ -376,7 +376,7 @@ static void put_sent(struct json_object *obj,
 	out_uint(obj, "bytes", bytes);
 }
 
-/* What gives the flow its source port, or NULL. */
+/* The actuator of a flow, or NULL. */
 static const char *actuator_of(const struct row *row)
 {
 	if (!row->path)

@@ -6,7 +6,7 @@
 
 #include "steer/steer.h"
 
-/* Add what the module knows of a flow, as flow show and monitor print it. */
+/* Add the fields of the module, for flow show and monitor. */
 void flow_put(struct json_object *obj, const struct genl_flow *flow);
 
 /* Add a flow's key; @device is the name of its device. */

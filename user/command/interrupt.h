@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-/* From here on SIGINT, SIGTERM and SIGHUP wait. */
+/* Block SIGINT, SIGTERM and SIGHUP. */
 void interrupt_hold(void);
 
 /* Has one of them come? */
 bool interrupt_pending(void);
 
-/* They wait no more: one that has come ends the process here. */
+/* Unblock signals: a pending one ends the process here. */
 void interrupt_release(void);
 
 #endif /* ROCESTEER_INTERRUPT_H */

@@ -61,8 +61,8 @@ static int show_version(const struct out *out)
 }
 
 /*
- * A file that is opened while standard output is closed would get its number, and
- * what is printed. Writing to this one fails.
+ * A file opened while standard output is closed would get its number, and the output. Open
+ * one whose writes fail.
  */
 static void keep_standard_files(void)
 {

@@ -24,8 +24,8 @@
 static const struct cli_option options[] = { {} };
 
 /*
- * What is listened to; a file descriptor is -1 where there is nothing. @look_at: when
- * to look for a daemon, CLOCK_MONOTONIC ns.
+ * State; a closed file descriptor is -1. @look_at: time of the next search for a daemon,
+ * CLOCK_MONOTONIC ns.
  */
 struct monitor {
 	const struct out *out;

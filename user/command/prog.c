@@ -70,7 +70,7 @@ struct prog {
 	bool replaced;
 };
 
-/* Return: the exit status of a command, whose output goes to @text; or -1. */
+/* Run a command, with its output in @text. Return: the exit status, or -1. */
 static int command(char *const argv[], char *text, size_t size)
 {
 	int pipes[2], status = -1;
@@ -215,7 +215,7 @@ static int promise_order(const struct genl_flow *flow, void *arg)
 	return 0;
 }
 
-/* The module gets to know what the programs know. */
+/* Register the jobs and flows of the tables in the module. */
 static int join_module(struct prog *p)
 {
 	size_t i;

@@ -49,7 +49,7 @@ static int add_class(const struct rocesteer_count_key *key,
 	return 0;
 }
 
-/* Of the classes of chunks, where a job has any. */
+/* Counters of the classes of chunks. */
 static int put_classes(struct json_object *root, struct steer *steer)
 {
 	struct json_object *array, *obj;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer top: what goes over which path, again and again. */
+/* rocesteer top: traffic of the paths, again and again. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static __u64 per_second(__u64 count, __u64 elapsed)
 	return (__uint128_t)count * SEC / elapsed;
 }
 
-/* With three digits at least, and the unit: as wide as the others. */
+/* A number of at least three digits with its unit, in a fixed width. */
 static const char *readable(__u64 value, char text[32])
 {
 	static const char units[] = " kMGTPE";
@@ -146,7 +146,7 @@ static struct json_object *to_json(const struct rates *rates, bool screen)
 	return root;
 }
 
-/* As much as fits: what was there before is overwritten, so that nothing flickers. */
+/* Overwrite the screen, so that it does not flicker. */
 static void fill_screen(char *text)
 {
 	struct winsize size = {};

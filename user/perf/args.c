@@ -154,7 +154,7 @@ static int read_single(const struct cli_args *args, __u32 ranks, struct reductio
 	return ret ?: reduction_single(number, packets, ranks, groups);
 }
 
-/* What switches sum, and by which options. */
+/* Options of sums by switches. */
 static int read_reduce(const struct cli_args *args, const struct chunk_collective *of,
 		       struct perf_reduce *reduce, struct err *err)
 {
@@ -198,7 +198,7 @@ static int read_collective(const struct cli_args *args, struct chunk_collective 
 	return chunk_args_read(&ring, of, err);
 }
 
-/* What can be planned, but not run. */
+/* Refuse collectives that can be planned but not run. */
 static int check(const struct chunk_collective *of, struct err *err)
 {
 	__u32 k;

@@ -30,7 +30,7 @@ static int file_of(const char *text)
 	return -ret;
 }
 
-/* What it prints is no output of ours. Return: 0 or a negative errno. */
+/* Its output does not go to our output. Return: 0 or a negative errno. */
 static int spawn(struct command *command)
 {
 	char *const argv[] = { "sh", "-c", command->line, NULL };

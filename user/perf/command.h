@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A command line that runs beside this process, and what it has said in the end. */
+/* A command line that runs beside this process, and its output. */
 #ifndef ROCESTEER_PERF_COMMAND_H
 #define ROCESTEER_PERF_COMMAND_H
 
@@ -9,11 +9,11 @@
 
 /**
  * struct command - a command that runs
- * @line: of the shell
- * @in: file that it reads
- * @out: file that it writes to
- * @pid: of the shell
- * @ret: 0, or why it has not begun
+ * @line: command line of the shell
+ * @in: file that the command reads
+ * @out: file that the command writes
+ * @pid: process of the shell
+ * @ret: 0, or why the command has not started
  */
 struct command {
 	char *line;
@@ -24,20 +24,20 @@ struct command {
 };
 
 /**
- * command_start() - begin
+ * command_start() - start a command
  * @command: filled; to be finished in any case
- * @line: of the shell; freed by command_finish(), may be NULL without memory
- * @text: for its standard input
+ * @line: command line; freed by command_finish(), may be NULL without memory
+ * @text: standard input
  */
 void command_start(struct command *command, char *line, const char *text);
 
 /**
  * command_finish() - wait for the end
  * @command: command
- * @until: ns, by the clock of clock_ns(), when it is ended
- * @err: what it has said last, which may be the error of a "rocesteer .. --json"
+ * @until: time when the command is killed, as of clock_ns()
+ * @err: its last output, or the error of a "rocesteer .. --json"
  *
- * Return: 0; -ENOENT: such an error had the code "not-found"; another negative errno.
+ * Return: 0; -ENOENT for such an error with code "not-found"; another negative errno.
  */
 int command_finish(struct command *command, __u64 until, struct err *err);
 

@@ -51,7 +51,7 @@ static __u32 total_weight(const struct layout *layout, enum data_type type)
 	return total;
 }
 
-/* Element @i of who has @weight, as the bits that it is in memory. */
+/* Element @i of a rank with @weight, as bits. */
 static __u32 element(enum data_type type, __u32 weight, __u64 i)
 {
 	__u32 value = mix(i ^ i >> 32), bits;
@@ -80,7 +80,7 @@ void data_fill(const struct layout *layout, enum data_type type, __u32 rank,
 	bool gather = of->kind == CHUNK_ALL_GATHER;
 	__u32 i;
 
-	/* Not a number; as an integer it stands out. */
+	/* NaN; as an integer it stands out. */
 	memset(window, 0xff, layout->elements * ELEMENT);
 	for (i = 0; i < of->chunks; i++)
 		fill(type, weight_of(type, rank), window,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What ranks contribute, and what must come out. An element of a rank is the
- * product of a weight of the rank and a value of the index: a sum over ranks
- * is known without adding, and one that lacks a rank, or has one twice, shows.
+ * Input and expected output. An element of a rank is the product of a weight of the rank
+ * and a value of the index, so the sum over ranks is known without adding, and a sum that
+ * lacks a rank, or has one twice, differs.
  *
- * int32	any values; sums wrap around
- * float32	whole numbers small enough that every sum is exact, in whichever
- *		order it is made: the result is compared bit by bit
+ * int32: any values; sums wrap around. float32: whole numbers small enough that every sum
+ * is exact in any order, so the result is compared bit by bit.
  */
 #ifndef ROCESTEER_PERF_DATA_H
 #define ROCESTEER_PERF_DATA_H
@@ -25,11 +24,11 @@ extern const char * const data_types[];
 void data_add(enum data_type type, void *to, const void *from,
 	      __u64 elements);
 
-/* What a rank has before the collective; all else is made wrong. */
+/* Fill the input of a rank; all other elements get wrong values. */
 void data_fill(const struct layout *layout, enum data_type type, __u32 rank,
 	       void *window);
 
-/* Elements of the result that are wrong. */
+/* Number of wrong elements of the result. */
 __u64 data_check(const struct layout *layout, enum data_type type, __u32 rank,
 		 const void *window);
 

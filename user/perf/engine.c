@@ -15,7 +15,7 @@ static bool is_done(const struct work *work)
 	return is_received(work) && !work->unsent;
 }
 
-/* Add what has arrived; what is gathered is in its place already. */
+/* Add a received range; a gathered one is in its place already. */
 static void take(struct engine *engine, struct work *work, __u32 index)
 {
 	struct chunk_exchange x = engine_exchange(engine->layout, engine->rank,
@@ -33,7 +33,7 @@ static void take(struct engine *engine, struct work *work, __u32 index)
 		 engine->window + staged * ELEMENT, range.to - range.from);
 }
 
-/* Send what the step sends, and take what has come before. */
+/* Send the messages of the step, and take those that have arrived before. */
 static int step_begin(struct engine *engine, struct work *work)
 {
 	__u32 i, end = work->index + work->width;
@@ -101,7 +101,7 @@ static int line_proceed(struct engine *engine, struct line *line)
 	return 0;
 }
 
-/* What begins in one dimension may be over at once, and begin in the next. */
+/* A stage that begins in one dimension may end at once, and another one begin in the next. */
 static int proceed(struct engine *engine)
 {
 	int ret, any;
@@ -186,7 +186,7 @@ bool engine_is_done(const struct engine *engine)
 	return true;
 }
 
-/* Of a stage that has begun: the first message that has not come. */
+/* The first message of a stage in progress that has not arrived. */
 static struct awaited awaits(const struct engine *engine,
 			     const struct work *work)
 {
@@ -202,7 +202,7 @@ static struct awaited awaits(const struct engine *engine,
 	while (awaited.arrival && work->arrived[index])
 		index++;
 	awaited.order = (__u64)work->order << INDEX_BITS | index;
-	/* All have come: one of those to whom the last step wrote. */
+	/* All messages have arrived: a receiver of the last step is missing. */
 	x = engine_exchange(engine->layout, engine->rank, work,
 			    awaited.arrival ? index : index - 1);
 	awaited.rank = layout_rank(engine->layout, engine->rank,

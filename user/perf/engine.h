@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Runs a plan on one rank: which write is next, what a message means, what is
- * added to what. It knows no network: writes go through a callback, and it is
- * told what was written and what has arrived.
+ * The engine runs a plan on one rank: it chooses the next write, adds what arrives, and
+ * knows no network. Writes go through a callback, and the caller reports writes and
+ * arrivals.
  *
- * Each dimension has its stages in the order in which the model of the plan
- * begins them, which is the same on all ranks. Of these the first that are not
- * done, as many as may be in flight, begin as soon as their chunks get there.
- * Since no stage waits for a later one in this order, ranks cannot deadlock,
- * however far they are apart. Messages that wait to be sent are to leave in this
- * order, too: in another one they would only be late.
+ * The stages of a dimension are in the order in which the model of the plan begins them,
+ * which is the same on all ranks. The first unfinished stages, as many as may be in flight,
+ * begin as soon as their chunks arrive. No stage waits for a later one in this order, so
+ * ranks cannot deadlock, however far they are apart. Waiting messages should leave in this
+ * order too; otherwise they are late, but not wrong.
  *
- * A message arrives at a place that nothing else is written to in the same run,
- * also when the stage has not begun yet here.
+ * A message arrives at a place that nothing else is written to in the same run, also before
+ * its stage begins here.
  */
 #ifndef ROCESTEER_PERF_ENGINE_H
 #define ROCESTEER_PERF_ENGINE_H
@@ -21,15 +20,15 @@
 #include "layout.h"
 
 /**
- * struct message - that a rank writes to another
+ * struct message - a message from this rank to another
  * @dim: dimension
- * @member: who it goes to in the group
- * @source: whose message the rank gets in exchange
- * @from: where it is, in elements of the window
- * @to: where it goes, in elements of the other's window
- * @elements: may be 0
- * @order: of its stage among all, from 0
- * @id: which one it is, for the other: the immediate
+ * @member: destination in the group
+ * @source: member whose message this rank gets in exchange
+ * @from: offset in the window, in elements
+ * @to: offset in the window of the destination, in elements
+ * @elements: length, may be 0
+ * @order: order of its stage among all stages, from 0
+ * @id: number of the message, sent as the immediate
  */
 struct message {
 	__u32 dim;
@@ -42,17 +41,17 @@ struct message {
 	__u32 id;
 };
 
-/* Return: 0 or a negative errno. What is told of it may come later only. */
+/* Return: 0 or a negative errno. The caller reports the end of the write later. */
 typedef int engine_write_fn(void *arg, const struct message *message);
 
 struct engine;
 
 /**
- * engine_new() - make ready to run a plan
- * @layout: of the plan
- * @rank: who we are
- * @type: of the elements
- * @window: of @layout->elements
+ * engine_new() - create an engine
+ * @layout: layout of the plan
+ * @rank: this rank
+ * @type: type of the elements
+ * @window: window of @layout->elements
  * @in_flight: stages per dimension, 1 or more
  * @write: called for each message
  * @arg: passed on
@@ -65,38 +64,37 @@ struct engine *engine_new(const struct layout *layout, __u32 rank,
 
 void engine_free(struct engine *engine);
 
-/* Forget the run before, when everything of it is done. */
+/* Forget the last run, which is done. */
 void engine_reset(struct engine *engine);
 
-/* Begin. Messages may have arrived before. Return: 0 or a negative errno. */
+/* Begin a run. Messages may have arrived before. Return: 0 or a negative errno. */
 int engine_start(struct engine *engine);
 
 /**
- * engine_arrived() - a message is here
+ * engine_arrived() - a message has arrived
  * @engine: engine
  * @dim: dimension
- * @member: who sent it
- * @id: its id
+ * @member: sender
+ * @id: id of the message
  *
- * Return: 0, a negative errno of the callback, or -EPROTO for a message that is
- * not to come.
+ * Return: 0, a negative errno of the callback, or -EPROTO for an unexpected message.
  */
 int engine_arrived(struct engine *engine, __u32 dim, __u32 member, __u32 id);
 
-/* A message has left, and is acknowledged. Return: as engine_arrived(). */
+/* A message is acknowledged. Return: as engine_arrived(). */
 int engine_sent(struct engine *engine, __u32 id);
 
 bool engine_is_done(const struct engine *engine);
 
 /**
- * struct awaited - what a rank that is not done waits for
- * @rank: to send it, or to take what was sent to it
- * @dim: in which dimension
- * @chunk: of which chunk
- * @stage: in which stage
- * @arrival: to receive; else only to know that something was received
- * @order: of what different ranks wait for, the one with the least is not
- *	waiting for any of the others
+ * struct awaited - the message that an unfinished rank waits for
+ * @rank: sender, or receiver that has not acknowledged
+ * @dim: dimension
+ * @chunk: chunk
+ * @stage: stage
+ * @arrival: wait for the message, else for its acknowledgment
+ * @order: of the messages that ranks wait for, the one with the least order waits for none of
+ *	the others
  */
 struct awaited {
 	__u32 rank;
@@ -107,10 +105,10 @@ struct awaited {
 	__u64 order;
 };
 
-/* Of what the engine waits for, when it is not done, the first. */
+/* The first thing that an unfinished engine waits for. */
 struct awaited engine_awaits(const struct engine *engine);
 
-/* When stages began and ended: called as a stage ends, with times in ns. */
+/* Called at the end of a stage, with the times in ns at which it began and ended. */
 typedef void engine_watch_fn(void *arg, __u32 chunk, __u32 stage, __u32 dim,
 			     __u64 from, __u64 to);
 
@@ -120,7 +118,7 @@ void engine_watch(struct engine *engine, engine_watch_fn *fn, void *arg);
 typedef void engine_message_fn(void *arg, __u32 chunk, __u32 stage,
 			       const struct message *message);
 
-/* Tell of all messages of a run in advance, chunk by chunk; @order is 0. */
+/* List all messages of a run in advance, chunk by chunk; @order is 0. */
 void engine_messages(const struct layout *layout, __u32 rank,
 		     engine_message_fn *fn, void *arg);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What there is to do for a rank, before anything is done. */
+/* The work of a rank, before the run. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What an engine is made of, for the files that it is made of. */
+/* Shared by the files of the engine. */
 #ifndef ROCESTEER_PERF_ENGINE_PRIV_H
 #define ROCESTEER_PERF_ENGINE_PRIV_H
 
@@ -11,21 +11,21 @@
 
 /**
  * struct work - a stage of a chunk
- * @chunk: of which chunk
- * @number: of the stage
- * @order: in which the model begins it, of all dimensions
- * @stage: what it does
- * @range: on which elements
- * @members: of the group
+ * @chunk: number of the chunk
+ * @number: number of the stage
+ * @order: order in which the model begins the stage, over all dimensions
+ * @stage: kind of the stage
+ * @range: elements of the stage
+ * @members: members of the group
  * @width: exchanges of a step
  * @reduces: exchanges of the Reduce-Scatter; those of the All-Gather follow
- * @exchanges: of both
- * @arrived: by exchange: its message is here
- * @index: first exchange of the step it is at
+ * @exchanges: exchanges of both
+ * @arrived: by exchange: its message has arrived
+ * @index: first exchange of the present step
  * @left: exchanges of that step that have not arrived
  * @unsent: messages that are not acknowledged
- * @begun: its messages are being sent
- * @from: when it began, ns
+ * @begun: messages are being sent
+ * @from: time of the begin, ns
  */
 struct work {
 	__u32 chunk;
@@ -45,7 +45,7 @@ struct work {
 	__u64 from;
 };
 
-/* The stages of a dimension in their order; those before @done are done. */
+/* Stages of a dimension, in order; the first @done are done. */
 struct line {
 	struct work **work;
 	__u32 nr;
@@ -54,21 +54,21 @@ struct line {
 
 /**
  * struct engine - a rank that runs a plan
- * @layout: of the plan
- * @rank: who we are
- * @type: of the elements
- * @window: of this rank
- * @in_flight: stages of a dimension that may be under way
+ * @layout: layout of the plan
+ * @rank: this rank
+ * @type: type of the elements
+ * @window: window of this rank
+ * @in_flight: stages of a dimension at a time, at most
  * @write: called for each message
  * @arg: passed to @write
  * @watch: called for each stage that is done, or NULL
  * @watch_arg: passed to @watch
- * @line: by dimension
- * @works: in all of them
+ * @line: stages of each dimension
+ * @works: number of all stages
  * @reached: by chunk: stages whose messages have all arrived
- * @work: by chunk and stage
- * @arrived: flags of all works
- * @nr_arrived: of them
+ * @work: stages, by chunk and number
+ * @arrived: flags of all stages
+ * @nr_arrived: number of flags
  */
 struct engine {
 	const struct layout *layout;

@@ -75,11 +75,11 @@ static char *line_of(const char *command, const struct group_switch *at, const c
 }
 
 /*
- * Tell all switches whose answer so far is @which, side by side. A group that is missing is no
- * failure the first time.
+ * Run a command for all switches whose last answer is @which, in parallel. A missing group
+ * is no failure the first time.
  */
-static void tell(struct group *group, int which, const char *command, const char *verb,
-		 const char *text, __u64 until, struct err *err)
+static void run_all(struct group *group, int which, const char *command, const char *verb,
+		    const char *text, __u64 until, struct err *err)
 {
 	struct command commands[GROUP_SWITCHES];
 	bool told[GROUP_SWITCHES];
@@ -112,7 +112,7 @@ static void set_answers(struct group *group, int answer)
 		group->at[i].answer = answer;
 }
 
-/* Where there is no such group, it is loaded. What nobody has reserved is loaded at once. */
+/* A group that is not reserved is loaded at once. */
 int group_join(struct group *group, const char *command, __u64 until, struct err *err)
 {
 	struct json_object *root = to_json(group);
@@ -122,10 +122,10 @@ int group_join(struct group *group, const char *command, __u64 until, struct err
 	__u32 i;
 
 	set_answers(group, group->planned ? -EAGAIN : -ENOENT);
-	tell(group, -EAGAIN, command, "join - --json", text, until, err);
+	run_all(group, -EAGAIN, command, "join - --json", text, until, err);
 	for (i = 0; i < group->switches; i++)
 		missing[i] = group->at[i].answer == -ENOENT;
-	tell(group, -ENOENT, command, "load -", text, until, err);
+	run_all(group, -ENOENT, command, "load -", text, until, err);
 	for (i = 0; i < group->switches; i++) {
 		group->at[i].loaded |= missing[i] && !group->at[i].answer;
 		ret = ret ?: group->at[i].answer;
@@ -142,5 +142,5 @@ void group_leave(struct group *group, const char *command, __u64 until, struct e
 	snprintf(verb, sizeof(verb), "unload %u", group->number);
 	for (i = 0; i < group->switches; i++)
 		group->at[i].answer = group->at[i].loaded ? -EAGAIN : 0;
-	tell(group, -EAGAIN, command, verb, "", until, err);
+	run_all(group, -EAGAIN, command, verb, "", until, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The group of ranks whose writes switches sum, and how its switches are told of it: each
- * by "COMMAND reduce .. -", which reads the group as JSON. A group of a plan (reduction.h) may be
- * on its switches already, and then joins; what was loaded here is unloaded here.
+ * A group of ranks whose writes switches sum. Each switch gets the group as JSON by
+ * "COMMAND reduce .. -". A group of a plan (reduction.h) may be on its switches already and
+ * then joins; a group that was loaded here is unloaded here.
  */
 #ifndef ROCESTEER_PERF_GROUP_H
 #define ROCESTEER_PERF_GROUP_H
@@ -16,14 +16,14 @@
 #define GROUP_NO_ROOT	(~0u)
 
 /**
- * struct group_rank - what a switch has to know of a rank
- * @address: of its NIC, as addr.h has it
- * @router: that its packets have to pass on their way to the next rank; all zero: any.
- *	This is the rank's affair, not the switch's
+ * struct group_rank - a rank of a group
+ * @address: address of its NIC, as in addr.h
+ * @router: router that its packets to the next rank have to pass; all zero: any. Not for the
+ *	switch
  * @leaf: number of its leaf
- * @qpn: its queue pair that receives results
- * @psn: first that it sends
- * @va: where results begin, as writes to it say
+ * @qpn: queue pair that receives results
+ * @psn: first PSN that it sends
+ * @va: virtual address of the results
  */
 struct group_rank {
 	__u8 address[16];
@@ -35,11 +35,11 @@ struct group_rank {
 };
 
 /**
- * struct group_switch - a switch that has to know
- * @name: "leaf3", "spine1"; empty: the one that the command reaches
- * @option: that says the same to its rocesteer
- * @loaded: it knows the group, from us
- * @answer: its last: 0 or a negative errno
+ * struct group_switch - a switch of a group
+ * @name: "leaf3", "spine1"; empty: the switch that the command reaches
+ * @option: option of rocesteer for this switch
+ * @loaded: the group was loaded here
+ * @answer: last answer: 0 or a negative errno
  */
 struct group_switch {
 	char name[16];
@@ -49,18 +49,18 @@ struct group_switch {
 };
 
 /**
- * struct group - what a switch has to know
+ * struct group - a group
  * @number: 0..GROUP_MAX
- * @planned: the group is of a plan, which says how @mtu, @window, @root and @rank are
- * @root: number of the spine where leaves meet, or GROUP_NO_ROOT
- * @type: of the elements, as the switch calls it
- * @mtu: bytes of a full packet's payload, at most
- * @packets: of a message, at most
+ * @planned: the group is from a plan, which has @mtu, @window, @root and @rank
+ * @root: number of the spine that sums for all leaves, or GROUP_NO_ROOT
+ * @type: type of the elements, as the switch names it
+ * @mtu: payload of a packet, at most
+ * @packets: packets of a message, at most
  * @window: messages in flight, at most
- * @rank: in the order of the ring, leaf by leaf
+ * @rank: ranks in the order of the ring, leaf by leaf
  * @ranks: 2..GROUP_RANKS
  * @at: its switches
- * @switches: how many
+ * @switches: number of switches
  */
 struct group {
 	__u32 number;
@@ -76,27 +76,27 @@ struct group {
 	__u32 switches;
 };
 
-/* The queue pair that a rank connects to in place of the next rank's: the switch takes it. */
+/* The virtual queue pair that a rank connects to; the switch has it. */
 static inline __u32 group_qpn(__u32 number, __u32 rank)
 {
 	return 0xc00000 | number << 8 | rank;
 }
 
-/* Find out which switches a group has: @at is filled. */
+/* Fill @at with the switches of the group. */
 void group_find_switches(struct group *group);
 
 /**
- * group_join() - make switches sum
+ * group_join() - join the group on its switches, or load it
  * @group: group
- * @command: that reaches a switch's rocesteer command; "%s" in it is the switch's name
- * @until: ns, by the clock of clock_ns(), when commands are ended
- * @err: what a switch has said last
+ * @command: command that runs rocesteer on a switch; "%s" stands for the switch's name
+ * @until: time when commands are killed, as of clock_ns()
+ * @err: last error of a switch
  *
- * Return: 0 or a negative errno; then some of the switches may know the group.
+ * Return: 0 or a negative errno, after which some switches may have the group.
  */
 int group_join(struct group *group, const char *command, __u64 until, struct err *err);
 
-/* Unload the group where group_join() has loaded it; @err as there, if a switch refuses. */
+/* Unload the group if group_join() has loaded it; @err is the last error of a switch. */
 void group_leave(struct group *group, const char *command, __u64 until, struct err *err);
 
 #endif /* ROCESTEER_PERF_GROUP_H */

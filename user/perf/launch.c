@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 
-/* Who starts processes, by which variables it tells them. */
+/* Launchers, and the variables that they set. */
 static const struct {
 	const char *rank;
 	const char *ranks;
@@ -138,8 +138,8 @@ static bool is_local(void)
 }
 
 /*
- * mpirun does not tell where rank 0 is, unless all ranks are here. Rank 0 itself need
- * not know.
+ * mpirun does not say where rank 0 is, unless all ranks are here. Rank 0 itself need not
+ * know.
  */
 static int find_rendezvous(struct launch *launch, struct err *err)
 {

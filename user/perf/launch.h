@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who we are and where the others are, as mpirun, srun or torchrun say. */
+/* The number of this rank and the address of rank 0, from mpirun, srun or torchrun. */
 #ifndef ROCESTEER_PERF_LAUNCH_H
 #define ROCESTEER_PERF_LAUNCH_H
 
@@ -10,10 +10,10 @@
 #define LAUNCH_PORT	"18615"
 
 /**
- * struct launch - of this process
- * @rank: which one it is
- * @host: name or address of rank 0, which itself may not know it
- * @port: there
+ * struct launch - this rank, and rank 0
+ * @rank: number of this rank
+ * @host: name or address of rank 0; may be empty on rank 0
+ * @port: port of rank 0
  */
 struct launch {
 	__u32 rank;
@@ -22,11 +22,11 @@ struct launch {
 };
 
 /**
- * launch_read() - find out
+ * launch_read() - read options, or the environment
  * @launch: filled
- * @rank: as the user says, or NULL
- * @rendezvous: HOST, HOST:PORT, [HOST]:PORT as the user says, or NULL
- * @ranks: that there are to be
+ * @rank: option, or NULL
+ * @rendezvous: option HOST, HOST:PORT or [HOST]:PORT, or NULL
+ * @ranks: number of ranks
  * @err: names the option, or the variable of the environment
  *
  * Return: 0 or -EINVAL.

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where everything is: ranks in a grid, elements in a rank's window. Pure, and
- * the same on all ranks, so that they know each other's addresses from a plan.
+ * The grid of ranks, and the window of a rank. Pure, and the same on all ranks, so that
+ * ranks derive the addresses of others from a plan.
  *
- * Ranks are numbered through the grid with dimension 0 fastest. The group of a
- * rank in a dimension are those that differ from it in this coordinate only;
- * its member number there is this coordinate.
+ * Ranks are numbered through the grid with dimension 0 fastest. The group of a rank in a
+ * dimension are the ranks that differ in this coordinate only; the coordinate is the member
+ * number.
  *
- * A window begins with the buffer, chunk after chunk, which is worked on in
- * place: a Reduce-Scatter stage takes a range of the chunk and leaves the rank
- * the part of it that has its member number, which is the range of the next
- * stage. Which part of a chunk a rank ends with thus follows from the chunk's
- * order. Parts differ by an element at most. All-Gather stages undo that.
+ * A window begins with the buffer, chunk after chunk, which is changed in place. A
+ * Reduce-Scatter stage takes a range of the chunk and leaves the rank the part with its
+ * member number, which is the range of the next stage. So the order of the chunk determines
+ * the part that a rank ends with. Parts differ by an element at most. All-Gather stages do
+ * the reverse.
  *
- * Behind the buffer each Reduce-Scatter stage of each chunk has a staging area,
- * with as many places as the group has members.
+ * After the buffer each Reduce-Scatter stage of each chunk has a staging area, with as many
+ * places as the group has members.
  */
 #ifndef ROCESTEER_PERF_LAYOUT_H
 #define ROCESTEER_PERF_LAYOUT_H
@@ -26,10 +26,10 @@
 
 /**
  * struct stage - one stage of a chunk
- * @dim: dimension it is in
- * @leg: how many dimensions have divided the chunk before
- * @reduce: it is, or begins with, a Reduce-Scatter
- * @gather: it is, or ends with, an All-Gather
+ * @dim: dimension
+ * @leg: number of dimensions that have divided the chunk before
+ * @reduce: the stage is, or begins with, a Reduce-Scatter
+ * @gather: the stage is, or ends with, an All-Gather
  */
 struct stage {
 	__u32 dim;
@@ -38,21 +38,21 @@ struct stage {
 	bool gather;
 };
 
-/* Elements, from the beginning of the window. */
+/* A range of elements of the window. */
 struct range {
 	__u64 from;
 	__u64 to;
 };
 
 /**
- * struct layout - of a plan
+ * struct layout - layout of a plan
  * @plan: the plan; its chunks are whole elements
- * @ranks: there are
- * @legs: dimensions that have stages
- * @stages: of each chunk, numbered as in chunk_model.h
- * @elements: of the window
- * @staging: by chunk and leg: its staging area
- * @place: by chunk and leg: elements of a place there
+ * @ranks: number of ranks
+ * @legs: number of dimensions that have stages
+ * @stages: number of stages of a chunk, as in chunk_model.h
+ * @elements: size of the window
+ * @staging: by chunk and leg: offset of the staging area
+ * @place: by chunk and leg: elements of a place in it
  */
 struct layout {
 	const struct chunk_plan *plan;
@@ -77,7 +77,7 @@ int layout_init(struct layout *layout, const struct chunk_plan *plan);
 
 void layout_free(struct layout *layout);
 
-/* Endpoints of all dimensions, multiplied; above the limit, something above. */
+/* Product of the endpoints of all dimensions; any larger number above the limit. */
 __u32 layout_ranks(const struct chunk_collective *of);
 
 /* The member number of a rank in a dimension. */
@@ -90,15 +90,15 @@ __u32 layout_rank(const struct layout *layout, __u32 rank, __u32 dim,
 struct stage layout_stage(const struct layout *layout, __u32 chunk,
 			  __u32 stage);
 
-/* What @rank has of a chunk when @leg dimensions have divided it. */
+/* The range of a chunk that @rank has when @leg dimensions have divided the chunk. */
 struct range layout_range(const struct layout *layout, __u32 rank, __u32 chunk,
 			  __u32 leg);
 
-/* Parts @first to @first + @parts - 1 when a range is cut into @n. */
+/* Parts @first to @first + @parts - 1 of a range that is cut into @n parts. */
 struct range layout_parts(struct range range, __u32 n, __u32 first,
 			  __u32 parts);
 
-/* Where places of the staging area of a chunk's leg begin. */
+/* Offset of places in the staging area of a chunk's leg. */
 __u64 layout_place(const struct layout *layout, __u32 chunk, __u32 leg,
 		   __u32 place);
 

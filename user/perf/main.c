@@ -32,7 +32,7 @@ static int fail_left(const struct perf_result *result, struct err *err)
 	return -EIO;
 }
 
-/* What ranks other than 0 have to say is their failure. */
+/* Ranks other than 0 print only their failure. */
 static int show(const struct out *out, const struct perf_config *config,
 		const struct perf_result *result, struct err *err)
 {
@@ -45,8 +45,8 @@ static int show(const struct out *out, const struct perf_config *config,
 }
 
 /*
- * What will fail, told before the others are waited for. They are told of it when all
- * have met: without this rank they would wait.
+ * Report a failure before the other ranks are waited for. They learn of it when all have
+ * met; without this rank they would wait.
  */
 static void forewarn(const struct out *out, const struct perf_config *config)
 {

@@ -82,8 +82,8 @@ int meet_listen(const char *host, const char *port, int *fd, struct err *err)
 }
 
 /*
- * Where nobody listens on a port of those that the kernel gives to who connects,
- * it may give this one.
+ * A connection to an ephemeral port without a listener may get this port, and connect to
+ * itself.
  */
 static bool is_self(int fd)
 {
@@ -157,7 +157,7 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 		return err_errno(err, -*fd, "rank-absent",
 				 "rank 0 does not listen on %s port %s", host,
 				 port);
-	/* Writes wait, as long as SO_SNDTIMEO says. */
+	/* Writes block, up to SO_SNDTIMEO. */
 	fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include "base/base.h"
 
 /**
- * meet_listen() - listen
+ * meet_listen() - listen for connections
  * @host: name or address of this host, or NULL: all of its addresses
  * @port: number
  * @fd: set to the socket
@@ -27,14 +27,14 @@ int meet_listen(const char *host, const char *port, int *fd, struct err *err);
  * @fd: set to the socket, which blocks
  * @err: names host and port
  *
- * Of several addresses none keeps the others waiting for long.
+ * Addresses of the host are tried in turn, for a short time each.
  *
  * Return: 0 or a negative errno.
  */
 int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 		 struct err *err);
 
-/* An address as people write it. */
+/* Format an address. */
 void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name,
 	       size_t size);
 

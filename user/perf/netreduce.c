@@ -75,7 +75,10 @@ static __u32 window(const struct netreduce *n)
 	return n->group->window < NETREDUCE_WINDOW ? n->group->window : NETREDUCE_WINDOW;
 }
 
-/* What the window allows. Acknowledgments may be late, as long as the queue has room. */
+/*
+ * Send as many messages as the window allows. Acknowledgments may be late, as long as the
+ * queue is not full.
+ */
 static void proceed(struct netreduce *n)
 {
 	int error = 0;
@@ -148,7 +151,7 @@ void netreduce_describe(const struct netreduce *n, struct netreduce_card *card)
 	card->in = n->in->qp_num;
 }
 
-void netreduce_tell(const struct netreduce_card *card, struct group_rank *rank)
+void netreduce_put(const struct netreduce_card *card, struct group_rank *rank)
 {
 	memcpy(rank->address, card->address.gid, sizeof(rank->address));
 	rank->qpn = card->in;
@@ -161,7 +164,7 @@ static __u32 mtu_bytes(enum ibv_mtu mtu)
 	return 128u << mtu;
 }
 
-/* Packets have the same length everywhere, and no more than a plan says. */
+/* The MTU is the same on all ranks, at most that of the plan. */
 static enum ibv_mtu least_mtu(const struct group *group, const struct netreduce_card *cards)
 {
 	enum ibv_mtu mtu = IBV_MTU_4096;

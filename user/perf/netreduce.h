@@ -2,14 +2,14 @@
 /*
  * An All-Reduce that a switch sums (NetReduce), on one rank.
  *
- * A rank writes its buffer to the rank after it, message by message, over an RC connection
- * whose other end is a virtual queue pair: the switch sums what all ranks write, puts the sum
- * in the place of each rank's payload, and the receiver's queue pair in the place of the
- * virtual one. So each rank gets the sum from the rank before it. Without the switch nobody
- * has such a queue pair, and nothing arrives.
+ * A rank writes its buffer to the next rank, message by message, over an RC connection
+ * whose other end is a virtual queue pair. The switch adds the payloads of all ranks,
+ * replaces each payload by the sum, and the virtual queue pair by that of the receiver. So
+ * each rank gets the sum from the rank before it. Without the switch no host has the
+ * virtual queue pair, and nothing arrives.
  *
- * A message is posted when the result NETREDUCE_WINDOW messages before it has arrived. Results
- * have a buffer of their own: when something fails, the input is as it was.
+ * A message is posted when the result NETREDUCE_WINDOW messages before it has arrived.
+ * Results have a buffer of their own: after a failure the input is unchanged.
  */
 #ifndef ROCESTEER_PERF_NETREDUCE_H
 #define ROCESTEER_PERF_NETREDUCE_H
@@ -22,25 +22,25 @@
 #define NETREDUCE_IOVA		(WINDOW_IOVA * 2)	/* of the buffer of results */
 
 /**
- * struct netreduce - the connections of a group, and a run
- * @nic: whose device is used
- * @group: group; its switches sum
+ * struct netreduce - connections of a group, and a run
+ * @nic: NIC that the connections use
+ * @group: group that switches sum for
  * @label: flow label of @out; 0: any
- * @tag: of its completions, see netreduce_tag()
- * @key: of the buffer of results, which is as large as the input
- * @out: queue pair to the next rank, by way of the switch
+ * @tag: tag of the completions, see netreduce_tag()
+ * @key: key of the buffer of results, which is as large as the input
+ * @out: queue pair to the next rank, through the switch
  * @in: queue pair from the rank before
  * @mtu: enum ibv_mtu, the same on all ranks
- * @message: bytes of a message, the last may be shorter
- * @rkey: of the next rank's results
- * @from: bytes of the buffer before the part that is the group's
- * @bytes: of that part
- * @messages: of a run
- * @before: messages of all runs before, the same on all ranks
- * @posted: messages of this run
- * @sent: likewise, that are acknowledged
+ * @message: bytes of a message; the last may be shorter
+ * @rkey: remote key of the next rank's results
+ * @from: offset of the group's part of the buffer, in bytes
+ * @bytes: size of this part
+ * @messages: messages of a run
+ * @before: messages of all earlier runs, the same on all ranks
+ * @posted: posted messages of this run
+ * @sent: acknowledged messages of this run
  * @received: results of this run
- * @failure: why it has failed, empty: it has not
+ * @failure: reason of a failure, or empty
  */
 struct netreduce {
 	struct nic *nic;
@@ -64,10 +64,10 @@ struct netreduce {
 };
 
 /**
- * struct netreduce_card - what a rank tells of itself
- * @address: of its NIC, with the key of its results
- * @out: queue pair that it sends by
- * @in: queue pair that it receives results by
+ * struct netreduce_card - addresses of a rank
+ * @address: address of its NIC, with the key of its results
+ * @out: queue pair that sends
+ * @in: queue pair that receives results
  */
 struct netreduce_card {
 	struct nic_address address;
@@ -75,14 +75,14 @@ struct netreduce_card {
 	__u32 in;
 };
 
-/* Completions of a NIC that a group may have at a time, beside those of the NIC's plan. */
+/* Completions that a group may have at a time, beside those of the NIC's plan. */
 #define NETREDUCE_COMPLETIONS	(4 * NETREDUCE_WINDOW)
 
 /**
- * netreduce_open() - get queue pairs
+ * netreduce_open() - create queue pairs
  * @netreduce: with @nic, @group, @label, @tag, @key set; to be stopped, also after a failure
  *
- * @nic is open, with room for NETREDUCE_COMPLETIONS.
+ * @nic is open, with NETREDUCE_COMPLETIONS for guests.
  *
  * Return: 0, or a negative errno with @nic->err set.
  */
@@ -90,37 +90,37 @@ int netreduce_open(struct netreduce *netreduce);
 
 void netreduce_describe(const struct netreduce *netreduce, struct netreduce_card *card);
 
-/* With the cards of all ranks: @mtu is known then. Return: as netreduce_open(). */
+/* Connect, by the cards of all ranks; sets @mtu. Return: as netreduce_open(). */
 int netreduce_connect(struct netreduce *netreduce, const struct netreduce_card *cards);
 
 /* Bytes of a full packet's payload, when connected. */
 __u32 netreduce_mtu(const struct netreduce *netreduce);
 
-/* Add to what a switch has to know of a rank. */
-void netreduce_tell(const struct netreduce_card *card, struct group_rank *rank);
+/* Fill the queue pair and PSN of a rank, for switches. */
+void netreduce_put(const struct netreduce_card *card, struct group_rank *rank);
 
 /* Deal a part of the buffer to the group, when connected. */
 void netreduce_deal(struct netreduce *netreduce, __u64 from, __u64 bytes);
 
-/* Forget the run before, when all ranks have ended it. */
+/* Forget the last run, which all ranks have ended. */
 void netreduce_reset(struct netreduce *netreduce);
 
-/* Begin a run, when all ranks are ready: the rest happens in loop_wait(). */
+/* Begin a run on all ranks; it goes on in loop_wait(). */
 void netreduce_start(struct netreduce *netreduce);
 
-/* Whose completion it is, by @tag: it may be that of queue pairs that are gone. */
+/* The owner of a completion, by @tag: its queue pairs may be gone. */
 __u32 netreduce_tag(const struct ibv_wc *wc);
 
-/* Take a completion. */
+/* Handle a completion. */
 void netreduce_completed(struct netreduce *netreduce, const struct ibv_wc *wc);
 
-/* The run is over: all results are here and all messages sent, or it has failed. */
+/* Is the run over? All results have arrived and all messages are sent, or it has failed. */
 bool netreduce_is_over(const struct netreduce *netreduce);
 
-/* Give up, unless it has failed before. */
+/* Fail the run, unless it has failed before. */
 void netreduce_fail(struct netreduce *netreduce, const char *fmt, ...) __printf(2, 3);
 
-/* Nothing is sent and received any more: there are no queue pairs. */
+/* Destroy the queue pairs. */
 void netreduce_stop(struct netreduce *netreduce);
 
 #endif /* ROCESTEER_PERF_NETREDUCE_H */

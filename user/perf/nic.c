@@ -124,7 +124,7 @@ static void count(void *arg, __u32 chunk, __u32 stage,
 	nic->link[message->source].answers++;
 }
 
-/* Of what a queue should hold, as much as it may. */
+/* The wanted depth of a queue, within the limits of the device. */
 static __u32 depth_of(const struct nic *nic, __u32 wanted)
 {
 	__u32 most = nic->attr.max_cqe / (2 * members(nic));
@@ -192,7 +192,7 @@ static int links_create(struct nic *nic)
 	return ret;
 }
 
-/* With seven retries they give up before the ranks do. */
+/* With seven retries a queue pair fails before the ranks time out. */
 static __u32 retry_of(__u64 timeout)
 {
 	__u32 retry = 1;

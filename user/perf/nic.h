@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The NIC of one dimension: an RDMA device, and an RC queue pair to each member
- * of the group that the dimension's algorithm has an exchange with. Messages
- * are RDMA writes with immediate, from window to window.
+ * The NIC of one dimension: an RDMA device, with an RC queue pair to each member of the group
+ * that the dimension's algorithm exchanges messages with. Messages are RDMA writes with
+ * immediate, from window to window.
  */
 #ifndef ROCESTEER_PERF_NIC_H
 #define ROCESTEER_PERF_NIC_H
@@ -12,10 +12,7 @@
 #include "base/base.h"
 #include "outbox.h"
 
-/*
- * Of a wr_id: the completion is of a queue pair that somebody else has made here, and is told
- * to him.
- */
+/* Bit of a wr_id: the queue pair belongs to the guest, who gets the completion. */
 #define NIC_GUEST	0x4000000000000000ull
 typedef void nic_guest_fn(void *arg, const struct ibv_wc *wc);
 
@@ -24,25 +21,24 @@ typedef void nic_guest_fn(void *arg, const struct ibv_wc *wc);
 struct link;
 
 /**
- * struct nic - one dimension's
+ * struct nic - NIC of a dimension
  * @dim: dimension
- * @layout: of the plan
- * @rank: who we are
- * @name: of the RDMA device
- * @gid_index: of the GID that it sends from
- * @gid: that GID
- * @attr: of the device
- * @port: of its port 1
- * @retry: how long queue pairs wait before each of seven retries: 4.096 us *
- *	2^retry
+ * @layout: layout of the plan
+ * @rank: this rank
+ * @name: name of the RDMA device
+ * @gid_index: index of the source GID
+ * @gid: source GID
+ * @attr: attributes of the device
+ * @port: attributes of its port 1
+ * @retry: queue pairs wait 4.096 us * 2^retry before each of seven retries
  * @guests: completions that a guest may have at a time
- * @guest: told of them, with @guest_arg
- * @largest: message, in elements
- * @outbox: messages that go out
- * @link: to each member; without a queue pair to those that get no message
- * @engine: is told of messages
+ * @guest: called for these, with @guest_arg
+ * @largest: elements of the largest message
+ * @outbox: messages to send
+ * @link: link to each member; without a queue pair if the member gets no message
+ * @engine: engine that messages are reported to
  * @completed: messages so far, both ways, with those of a guest
- * @source: of the loop
+ * @source: source of the event loop
  * @err: why the loop has ended
  */
 struct nic {
@@ -73,22 +69,22 @@ struct nic {
 	struct err *err;
 };
 
-/* What a member needs to know to reach another: of each dimension. */
+/* Address of a member in a dimension. */
 struct nic_address {
 	__u8 gid[16];
 	__u32 rkey;
 	__u32 mtu;	/* enum ibv_mtu */
 };
 
-/* Is there an RDMA device of that name? */
+/* Is there an RDMA device with the name? */
 bool nic_exists(const char *name);
 
 /**
- * nic_open() - get a NIC ready
+ * nic_open() - open a NIC
  * @nic: with @dim, @layout, @rank, @name, @gid_index, @guests, @err set; to be
  *	closed, also after a failure
- * @window: of the rank
- * @timeout: ns, in which a member that does not acknowledge is given up
+ * @window: window of the rank
+ * @timeout: ns after which a member that does not acknowledge has failed
  *
  * Return: 0, or a negative errno with @nic->err set, which names the device.
  */
@@ -96,10 +92,10 @@ int nic_open(struct nic *nic, void *window, __u64 timeout);
 
 void nic_close(struct nic *nic);
 
-/* What others need of the device, with the key of the window. */
+/* Describe the device and the key of the window. */
 void nic_describe_self(const struct nic *nic, struct nic_address *address);
 
-/* What others need: @address, and the QPN for each member of the group. */
+/* Describe the device in @address, and the QPN for each member of the group. */
 void nic_describe(const struct nic *nic, struct nic_address *address,
 		  __u32 *qpns);
 
@@ -107,21 +103,21 @@ void nic_describe(const struct nic *nic, struct nic_address *address,
  * nic_connect() - connect the queue pair to a member
  * @nic: NIC
  * @member: a member of the group
- * @address: of that member
- * @qpn: its queue pair for us
+ * @address: its address
+ * @qpn: its queue pair for this rank
  *
  * Return: 0, or a negative errno with @nic->err set.
  */
 int nic_connect(struct nic *nic, __u32 member,
 		const struct nic_address *address, __u32 qpn);
 
-/* The address of a member that is connected to, or NULL. */
+/* The address of a connected member, or NULL. */
 const __u8 *nic_peer(const struct nic *nic, __u32 member);
 
-/* Tell an engine of what happens, from loop_wait(). Return: as nic_open(). */
+/* Report messages to an engine from loop_wait(). Return: as nic_open(). */
 int nic_start(struct nic *nic, struct engine *engine, struct loop *loop);
 
-/* Write a message, or keep it until it is its turn. Return: as nic_open(). */
+/* Write a message, now or in its turn. Return: as nic_open(). */
 int nic_write(struct nic *nic, const struct message *message);
 
 #endif /* ROCESTEER_PERF_NIC_H */

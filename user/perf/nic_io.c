@@ -63,8 +63,8 @@ static int sent(struct nic *nic, const struct message *message)
 }
 
 /*
- * What a queue pair has to say of a member, unless it is our own port: that no
- * status tells, and some devices only flush what they cannot send.
+ * Report a failed queue pair, unless our own port is down: no status says so, and some
+ * devices only flush what they cannot send.
  */
 static int fail_member(struct nic *nic, __u32 member, const char *what)
 {
@@ -120,7 +120,7 @@ static int drain(struct nic *nic)
 	return nr < 0 ? nic_fail(nic, errno, "device", "cannot poll") : 0;
 }
 
-/* What has come before the queue was armed makes no event. */
+/* Completions from before the queue was armed cause no event. */
 static int arm(struct nic *nic)
 {
 	int error = ibv_req_notify_cq(nic->cq, 0);

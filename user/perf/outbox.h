@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages of a NIC on their way out, those that the plan has first ahead of
- * those it has later. What a NIC has been given stays in that order, so it is
- * given little: as a plan has it, a dimension works on one stage at a time, and
- * the next ones only fill the gaps. Pure.
+ * Messages that wait for a NIC, in the order of the plan. A NIC keeps the order in which it
+ * gets messages, so it gets few at a time: a dimension works on one stage at a time, and
+ * later stages only fill gaps. Pure.
  */
 #ifndef ROCESTEER_PERF_OUTBOX_H
 #define ROCESTEER_PERF_OUTBOX_H
@@ -13,15 +12,15 @@
 #define OUTBOX_LEAST	2u	/* one is being sent, one is next */
 
 /**
- * struct outbox - messages of one NIC
- * @message: of a run, a ring: given to the NIC, then @nr that wait
- * @room: messages of a run: none is overwritten before the run is over
- * @first: that waits
- * @nr: that wait
+ * struct outbox - messages of a NIC
+ * @message: ring of messages: those that the NIC has, then @nr that wait
+ * @room: size of the ring: all messages of a run
+ * @first: first message that waits
+ * @nr: number of messages that wait
  * @most: messages that the NIC may have
- * @enough: bytes after which it gets no more than OUTBOX_LEAST
- * @given: messages that it has
- * @bytes: of them
+ * @enough: bytes above which the NIC gets no more than OUTBOX_LEAST messages
+ * @given: messages that the NIC has
+ * @bytes: bytes of these
  */
 struct outbox {
 	struct message *message;
@@ -34,16 +33,16 @@ struct outbox {
 	__u64 bytes;
 };
 
-/* With @room, @most and @enough set. Return: 0 or -ENOMEM. */
+/* @room, @most and @enough are set. Return: 0 or -ENOMEM. */
 int outbox_init(struct outbox *outbox);
 
 void outbox_free(struct outbox *outbox);
 
-/* Keep a message, behind those of its stage and of earlier ones. */
+/* Add a message, after those of its stage and of earlier stages. */
 void outbox_put(struct outbox *outbox, const struct message *message);
 
 /**
- * outbox_get() - the message that the NIC is to be given next
+ * outbox_get() - the next message for the NIC
  * @outbox: outbox
  * @index: set to its number, for outbox_done()
  *

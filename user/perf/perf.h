@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A run from beginning to end, and what it was told to do. */
+/* A run and its options. */
 #ifndef ROCESTEER_PERF_H
 #define ROCESTEER_PERF_H
 
@@ -39,10 +39,10 @@ struct perf_dev {
 
 /**
  * struct perf_reduce - an All-Reduce that switches sum
- * @command: that reaches the rocesteer command of a switch; NULL: no switch sums
- * @file: with the plan of the groups; NULL: there is none
- * @groups: of all ranks
- * @port_map: file of this host, where some rank needs one
+ * @command: command that runs rocesteer on a switch; NULL: no switch sums
+ * @file: plan of the groups, or NULL
+ * @groups: groups of all ranks
+ * @port_map: port map of this host, if a rank needs one
  */
 struct perf_reduce {
 	const char *command;
@@ -53,18 +53,18 @@ struct perf_reduce {
 
 /**
  * struct perf_config - the options
- * @plan: to be run; where a switch sums, the ring's, in case that fails
- * @reduce: by switches
- * @policy: CHUNK_POLICY_* that it was planned by
- * @layout: of @plan
- * @dev: by dimension; without name where there is one endpoint
- * @type: of the elements
- * @iters: runs that are measured
- * @warmup: runs before
+ * @plan: plan; if switches sum, the plan of a ring, in case they fail
+ * @reduce: sums by switches
+ * @policy: CHUNK_POLICY_* of the plan
+ * @layout: layout of @plan
+ * @dev: device of each dimension; without name if there is one endpoint
+ * @type: type of the elements
+ * @iters: number of measured runs
+ * @warmup: number of runs before
  * @in_flight: stages at a time in each dimension
- * @launch: who we are
- * @listen: address that rank 0 listens on, or NULL: all
- * @token: of all ranks
+ * @launch: this rank, and rank 0
+ * @listen: address that rank 0 listens on; NULL: all
+ * @token: secret of all ranks
  * @timeout: ns
  * @ranges: file to write, or NULL
  */
@@ -88,7 +88,7 @@ struct perf_config {
 extern const struct cli_option perf_options[];
 
 /**
- * perf_args_read() - read the options, and plan
+ * perf_args_read() - read the options, and make the plan
  * @args: arguments
  * @config: zeroed; filled; to be freed by perf_config_free(), also after a
  *	failure
@@ -113,20 +113,19 @@ struct perf_stage {
 #define PERF_REASON	288	/* of a text */
 
 /**
- * struct perf_result - what the runs have shown, the same on all ranks but for
- * the stages
- * @ns: of all measured runs, each as long as its slowest rank took
- * @least: of the quickest run
- * @most: of the slowest run
- * @wrong: elements, on all ranks, in all runs
- * @wrong_rank: the first rank that had any
- * @by_ring: runs that switches should have summed, and the ring did
- * @measured_by_ring: of these, measured
- * @reason: why it did, first of all
- * @failed: by group: why it was left out; empty: it was not
- * @left: why a switch has not forgotten a group in the end; no code: all have
- * @stage: of the last run, in the order in which they ended, on this rank
- * @stages: how many
+ * struct perf_result - results, the same on all ranks but for the stages
+ * @ns: time of all measured runs, of the slowest rank each
+ * @least: time of the fastest run
+ * @most: time of the slowest run
+ * @wrong: wrong elements, on all ranks, in all runs
+ * @wrong_rank: the first rank with wrong elements
+ * @by_ring: runs that the ring summed because switches failed
+ * @measured_by_ring: measured ones among these
+ * @reason: reason of the first failure
+ * @failed: by group: why the group was left out, or empty
+ * @left: error of a switch that still has a group at the end; without code: none
+ * @stage: stages of the last run on this rank, in the order in which they ended
+ * @stages: number of @stage
  */
 struct perf_result {
 	__u64 ns;
@@ -144,10 +143,10 @@ struct perf_result {
 };
 
 /**
- * perf_run() - meet the other ranks and run the plan
- * @config: what to run
+ * perf_run() - connect to the other ranks and run the plan
+ * @config: options
  * @result: zeroed; filled; @stage is to be freed
- * @err: what went wrong, on whichever rank
+ * @err: the failure of any rank
  *
  * Return: 0 or a negative errno.
  */
@@ -162,14 +161,14 @@ struct setting;
 
 #define PERF_SETTINGS	14	/* the last one without name */
 
-/* What ranks compare: PERF_SETTINGS zeroed ones are filled. */
+/* Fill PERF_SETTINGS zeroed settings, which ranks compare. */
 void perf_settings_fill(struct setting *setting,
 			const struct perf_config *config);
 
 /**
- * perf_ranges_write() - write down what will be written where
- * @config: of this rank
- * @nic: by dimension
+ * perf_ranges_write() - write the file of ranges
+ * @config: options of this rank
+ * @nic: NIC of each dimension
  * @err: names the file
  *
  * The format is in Documentation/formats.rst. Return: 0 or a negative errno.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What must be the same on all ranks. What leads to a plan is before the plan:
- * the first that differs is reported.
+ * Settings that must be the same on all ranks. The options of a plan are before the plan:
+ * the first difference is reported.
  */
 #include <stdio.h>
 
@@ -60,7 +60,6 @@ static __u64 get_alg(const struct chunk_dim *dim)
 	return dim->alg;
 }
 
-/* Who sums. */
 static struct setting *add_reduce(struct setting *setting, const struct perf_reduce *reduce)
 {
 	const struct group *first = reduce->groups.group;

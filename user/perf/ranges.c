@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which addresses, in whose memory, belong to which chunk and stage. */
+/* Addresses in the memory of each peer, by chunk and stage. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "perf.h"
 
-/* What is written to a member in a stage; those that touch are one. */
+/* Memory that a stage writes at a member; adjacent ranges are joined. */
 struct claim {
 	__u32 dim;
 	__u32 member;
@@ -111,7 +111,7 @@ static void add_ranges(struct json_object *root,
 	}
 }
 
-/* The network device of a GID; "" when it cannot be told. */
+/* The network device of a GID, or "" if it is not known. */
 static void netdev_name(const struct nic *nic, char *name, size_t size)
 {
 	char file[256];

@@ -9,7 +9,7 @@
 
 #include "nic_priv.h"
 
-/* What switches call the types of data.h. */
+/* Names that switches use for the types of data.h. */
 static const char * const types[] = {
 	[DATA_INT32] = "int32",
 	[DATA_FLOAT32] = "fp32",
@@ -41,8 +41,8 @@ static __u32 alive(const struct reducer *reducer, __u32 i)
 	return i;
 }
 
-/* The others wait for rank 0 for longer than that. */
-static __u64 patience_end(const struct reducer *reducer)
+/* Other ranks wait longer for rank 0. */
+static __u64 deadline(const struct reducer *reducer)
 {
 	return clock_ns() + reducer->config->timeout / 2;
 }
@@ -80,7 +80,7 @@ static int check_address(const struct reducer *reducer, const struct group *grou
 		       addr_format(gid, own));
 }
 
-/* Completions of queue pairs that are gone are nobody's. */
+/* Ignore completions of queue pairs that are gone. */
 static void completed(void *arg, const struct ibv_wc *wc)
 {
 	struct reducer *reducer = arg;
@@ -110,18 +110,18 @@ static int connect_all(struct reducer *reducer, struct netreduce_card *cards)
 		for (rank = 0; rank < reducer->group[i].ranks; rank++) {
 			column[rank] = cards[rank * groups + i];
 			if (!ret)
-				netreduce_tell(&column[rank], &reducer->group[i].rank[rank]);
+				netreduce_put(&column[rank], &reducer->group[i].rank[rank]);
 		}
 		ret = ret ?: netreduce_connect(&reducer->part[i], column);
 	}
 	return ret;
 }
 
-/* Rank 0 tells the switches. Those of a group that refuse are a failure of the group. */
-static int tell(struct reducer *reducer)
+/* Rank 0 asks the switches. A switch that refuses fails the group. */
+static int load_groups(struct reducer *reducer)
 {
 	const struct perf_config *config = reducer->config;
-	__u64 until = patience_end(reducer);
+	__u64 until = deadline(reducer);
 	struct err said = {};
 	int ret = 0, error;
 	__u32 i;
@@ -200,7 +200,7 @@ static void deal(struct reducer *reducer)
 	}
 }
 
-/* Nobody sends before the switches know all groups. */
+/* No rank sends before the switches have all groups. */
 static int join(struct reducer *reducer)
 {
 	struct netreduce_card *cards = calloc((size_t)reducer->config->layout.ranks *
@@ -211,7 +211,7 @@ static int join(struct reducer *reducer)
 	free(cards);
 	if (ret)
 		return ret;
-	refused = tell(reducer);
+	refused = load_groups(reducer);
 	if (refused && first)
 		return refused;
 	if (refused)
@@ -267,7 +267,6 @@ int reducer_prepare(struct reducer *reducer)
 		netreduce_reset(&reducer->part[i]);
 	if (reducer->alive && !reducer->connected)
 		ret = join(reducer);
-	/* As data_fill() makes what is not input. */
 	memset(reducer->results, 0xff, bytes_of(reducer));
 	return ret;
 }
@@ -339,7 +338,7 @@ void reducer_close(struct reducer *reducer, struct err *left)
 
 	if (!reducer->group)
 		return;
-	until = patience_end(reducer);
+	until = deadline(reducer);
 	for (i = 0; i < reducer->groups; i++)
 		group_leave(&reducer->group[i], reducer->config->reduce.command, until, left);
 	stop_all(reducer);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The groups of a run: a plan, as "rocesteer reduce plan --json" prints it, and how the buffer
- * is dealt to them.
+ * The groups of a run, from a plan that "rocesteer reduce plan --json" prints.
  */
 #ifndef ROCESTEER_PERF_REDUCTION_H
 #define ROCESTEER_PERF_REDUCTION_H
@@ -23,7 +22,7 @@ struct reduction {
 /**
  * reduction_read() - read a plan
  * @file: name
- * @ranks: of the run
+ * @ranks: number of ranks
  * @groups: filled; to be freed by reduction_free(), also after a failure
  * @err: names file and field
  *
@@ -36,19 +35,19 @@ int reduction_single(__u32 number, __u32 packets, __u32 ranks, struct reduction 
 
 void reduction_free(struct reduction *groups);
 
-/* What all ranks must have in common. */
+/* Hash of the groups, which ranks compare. */
 __u64 reduction_hash(const struct reduction *groups);
 
-/* Does any rank's connection have to pass some router? */
+/* Has the connection of any rank to pass a certain router? */
 bool reduction_have_routers(const struct reduction *groups);
 
 /**
  * reduction_labels() - the flow labels by which a rank's connections pass their routers
  * @groups: groups
- * @rank: whose
- * @file: port map of its host, read where a router is asked for
- * @label: set, by group; 0: any will do
- * @err: names the file, and the peer or path that it does not have
+ * @rank: rank
+ * @file: port map of its host, read if a router is needed
+ * @label: set, by group; 0: any label
+ * @err: names the file, and the missing peer or path
  *
  * Return: 0 or a negative errno.
  */
@@ -56,16 +55,16 @@ int reduction_labels(const struct reduction *groups, __u32 rank, const char *fil
 		     __u32 label[REDUCTION_GROUPS], struct err *err);
 
 /**
- * reduction_share() - the first of so many parts of a buffer
- * @bytes: of the buffer, whole elements
- * @parts: how many
- * @message: bytes of a message of the one who gets it
+ * reduction_share() - size of the first part of a buffer
+ * @bytes: bytes of the buffer, whole elements
+ * @parts: number of parts
+ * @message: bytes of a message of the first group
  * @packet: bytes of a packet
  *
- * Parts differ by at most a sixteenth. As far as that allows, they are whole messages, else
- * whole packets, else whole elements.
+ * Parts differ by at most a sixteenth. Within this limit they are whole messages, or else
+ * whole packets, or else whole elements.
  *
- * Return: its bytes.
+ * Return: bytes.
  */
 __u64 reduction_share(__u64 bytes, __u32 parts, __u64 message, __u32 packet);
 

@@ -81,7 +81,7 @@ static void peer_free(struct peer *peer)
 	free(peer);
 }
 
-/* The first failure is the cause. What others say of it goes to a terminal. */
+/* The first failure is the cause. Its text may come from a peer and goes to a terminal. */
 static void fail(struct rendezvous *rendezvous, int exit_status,
 		 const char *code, const char *text)
 {
@@ -141,7 +141,7 @@ static __u32 frame_limit(const struct rendezvous_config *config)
 						   sizeof(struct frame_error);
 }
 
-static void tell(struct peer *peer, const struct err *err)
+static void send_error(struct peer *peer, const struct err *err)
 {
 	struct frame_error error = { .exit_status = err->exit_status };
 
@@ -150,7 +150,7 @@ static void tell(struct peer *peer, const struct err *err)
 	wire_send(&peer->wire, FRAME_ERROR, &error, sizeof(error));
 }
 
-/* It has the token: a rank that is strange is a failure. */
+/* The peer has the token: if it does not fit in, the run fails. */
 static bool take_hello(struct peer *peer, const struct frame *frame)
 {
 	struct rendezvous *rendezvous = peer->rendezvous;
@@ -172,8 +172,7 @@ static bool take_hello(struct peer *peer, const struct frame *frame)
 			 peer->rank < config->ranks ? "is here already" :
 			 "there is not");
 		fail(rendezvous, EXIT_BAD_INPUT, "mismatch", line);
-		tell(peer, &rendezvous->err);
-		/* As many come as are to come. */
+		send_error(peer, &rendezvous->err);
 		rendezvous->met++;
 		return false;
 	}
@@ -189,7 +188,7 @@ static void fail_gone(struct peer *peer)
 	switch (-peer->gone) {
 	case EPIPE:
 	case ECONNRESET:
-		/* Rank 0 has no answer for who has another token. */
+		/* Rank 0 does not answer a peer with another token. */
 		fail_peer(peer, peer->wire.received ? "has ended" :
 			  "has ended, or has another token");
 		break;
@@ -204,7 +203,7 @@ static void fail_gone(struct peer *peer)
 	}
 }
 
-/* Who sends an error says nothing else; who is well says so before it goes. */
+/* A rank that sends an error sends nothing after it; a rank that ends well says so. */
 static int peer_look(struct peer *peer)
 {
 	struct frame last;
@@ -283,8 +282,8 @@ static int fail_accept(struct rendezvous *rendezvous)
 }
 
 /*
- * Who has kept silent for longest makes room, first of all one from the same
- * address: who comes again and again drives out nobody else.
+ * Drop the connection that has been silent for longest, first one from the same address: a
+ * host that connects again and again drops no other.
  */
 static void make_room(struct rendezvous *rendezvous, const char *name)
 {
@@ -357,30 +356,30 @@ static void guests_free(struct rendezvous *rendezvous)
 	}
 }
 
-/* Rank 0 ends first, and can say who it was. */
-static __u64 patience(const struct rendezvous_config *config)
+/* Rank 0 ends first, so that it can name the rank. */
+static __u64 rank_timeout(const struct rendezvous_config *config)
 {
 	return config->timeout / 4 * (config->rank ? 4 : 3);
 }
 
-/* Also those who come after one that differs are waited for, to be told. */
+/* After a rank that differs, the others are still waited for, to get the error. */
 static int meet_all(struct rendezvous *rendezvous)
 {
 	const struct rendezvous_config *config = rendezvous->config;
-	__u64 until = clock_ns() + patience(config);
+	__u64 until = clock_ns() + rank_timeout(config);
 	int ret = 0;
 
 	while (!ret && rendezvous->met < config->ranks &&
 	       clock_ns() < until) {
 		ret = loop_wait(rendezvous->loop, until);
-		/* Gone before the others are here: they are told as well. */
+		/* A rank is gone before all are here: the others get the error, too. */
 		if (ret == -ECONNABORTED)
 			ret = 0;
 	}
 	if (ret)
 		return ret;
 	if (rendezvous->met < config->ranks)
-		fail_absent(rendezvous, patience(config));
+		fail_absent(rendezvous, rank_timeout(config));
 	loop_remove(rendezvous->loop, &rendezvous->listener);
 	close(rendezvous->listener.fd);
 	rendezvous->listener.fd = -1;
@@ -389,8 +388,8 @@ static int meet_all(struct rendezvous *rendezvous)
 }
 
 /*
- * A connection to each rank may be more than a process has by default. Strangers
- * get what is left of that, but for the one that is being accepted.
+ * Connections to all ranks may be more than the default limit of descriptors. Peers without
+ * a token get the rest of them, but for the one that is being accepted.
  */
 static __u32 count_room(const struct rendezvous *rendezvous)
 {
@@ -548,7 +547,7 @@ static int gather(struct rendezvous *rendezvous, const char *what, char *all,
 		  size_t bytes, __u64 waited)
 {
 	const struct rendezvous_config *config = rendezvous->config;
-	__u64 until = clock_ns() + patience(config) - waited;
+	__u64 until = clock_ns() + rank_timeout(config) - waited;
 	int ret;
 
 	if (!config->rank)
@@ -558,7 +557,7 @@ static int gather(struct rendezvous *rendezvous, const char *what, char *all,
 				bytes) ?:
 		      take_data(rendezvous, rendezvous->peer[0], what, all,
 				bytes * config->ranks, until);
-	/* A failure may have come behind what was to come. */
+	/* An error may have arrived after the expected frames. */
 	if (!ret && rendezvous->err.code)
 		ret = -ECONNABORTED;
 	return ret;
@@ -584,8 +583,7 @@ int rendezvous_open(struct rendezvous **rendezvous,
 		return -ENOMEM;
 	ret = config->rank ? open_other(new, err) : open_first(new, err);
 	/*
-	 * Nobody goes on before all have been found to agree. Those who came
-	 * first have waited for the last.
+	 * No rank goes on before all agree. The first ranks have waited for the last one.
 	 */
 	ret = ret ?: gather(new, "word that all are here", &nothing, 0,
 			    config->rank ? 0 : config->timeout / 2);
@@ -625,7 +623,7 @@ static void tell_all(struct rendezvous *rendezvous, const struct err *err)
 		if (!peer || !wire_is_greeted(&peer->wire))
 			continue;
 		if (err->code)
-			tell(peer, err);
+			send_error(peer, err);
 		else
 			wire_send(&peer->wire, FRAME_BYE, NULL, 0);
 	}

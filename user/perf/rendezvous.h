@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where ranks meet: rank 0 listens, the others connect to it over TCP and stay
- * connected. It compares what they are about to do, hands round what they need
- * of each other, keeps them in step, and tells all of them when one fails or is
- * gone, so that all end with the same words.
+ * Rank 0 listens, and the other ranks connect over TCP and stay connected. Rank 0 compares
+ * settings, distributes addresses, keeps the ranks in step, and if a rank fails or is gone,
+ * ends all of them with the same message.
  *
- * All of them have the token of the run (wire.h). Who has not is let go, and
- * costs no more than a file descriptor, 4 KiB, and until all ranks are there:
- * then nobody listens any more.
+ * All ranks have the token of the run (wire.h). A peer without the token is dropped, and
+ * costs at most a file descriptor and 4 KiB, until all ranks have connected; then rank 0
+ * stops to listen.
  *
- * A rank that is gone without a word is found out by rank 0, which waits for it
- * for three quarters of the timeout, the others for rank 0 for all of it.
+ * A rank that is gone without a word is found by rank 0 after three quarters of the
+ * timeout. The others wait for rank 0 for all of it.
  */
 #ifndef ROCESTEER_PERF_RENDEZVOUS_H
 #define ROCESTEER_PERF_RENDEZVOUS_H
@@ -78,7 +77,7 @@ int rendezvous_gather(struct rendezvous *rendezvous, const char *what,
 		      const void *mine, void *all, size_t bytes,
 		      __u64 waited, struct err *err);
 
-/* What a rank has told, or why it is gone; NULL: nothing of the kind. */
+/* The error of another rank, or NULL. */
 const struct err *rendezvous_error(const struct rendezvous *rendezvous);
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What rank 0 prints: the columns of nccl-tests, and how the network was used. */
+/* The output of rank 0: the columns of nccl-tests, and the use of the network. */
 #include <stdio.h>
 
 #include "chunk/chunk.h"
@@ -72,7 +72,7 @@ static __u64 mean(const struct perf_config *config,
 	return config->iters ? result->ns / config->iters : 0;
 }
 
-/* Of the measured runs. */
+/* Mean of the measured runs. */
 static __u64 mean_bytes(const struct perf_config *config, const struct perf_result *result,
 			__u64 ring)
 {
@@ -97,7 +97,6 @@ static void add_dimensions(struct json_object *root,
 	engine_messages(&config->layout, config->launch.rank, add_bytes, bytes);
 	for (k = 0; k < of->dims; k++) {
 		struct json_object *obj = out_append_object(array);
-		/* That the dimension could have sent, by --bandwidth. */
 		__u64 could = (__uint128_t)of->dim[k].bandwidth * ns *
 			      (1ull << 30) / CHUNK_BANDWIDTH_UNIT / 1000000000;
 
@@ -114,7 +113,7 @@ static void add_dimensions(struct json_object *root,
 	}
 }
 
-/* Of the bytes of the buffer, those that each rank has to send at least. */
+/* Bytes of the buffer that each rank has to send at least. */
 static __u64 bus_bytes(const struct perf_config *config)
 {
 	const struct chunk_collective *of = &config->plan.of;
@@ -153,7 +152,7 @@ static void add_results(struct json_object *root,
 	out_uint(obj, "wrong", result->wrong);
 }
 
-/* Of the last run, for programs. */
+/* Stages of the last run, with --json. */
 static void add_stages(struct json_object *root,
 		       const struct perf_result *result)
 {
@@ -183,8 +182,8 @@ static bool has_root(const struct reduction *groups)
 }
 
 /*
- * By a switch: a step, to the switch and on, in which the whole buffer goes. By way of a root
- * it takes twice as many links.
+ * Time by a switch: one step, to the switch and on, with the whole buffer; by way of a root
+ * over twice as many links.
  */
 static __u64 predict_sum(const struct perf_config *config)
 {

@@ -15,8 +15,8 @@ _Static_assert(LAYOUT_MAX_RANKS *
 	       "addresses of all ranks");
 
 /*
- * What a rank tells of itself: for each dimension with a NIC its address, then
- * a queue pair for each member of the group.
+ * The card of a rank: for each dimension with a NIC its address, then a queue pair for each
+ * member of the group.
  */
 static size_t card_size(const struct chunk_collective *of)
 {
@@ -128,7 +128,7 @@ static int connect_dim(struct run *run, char *cards, __u32 k)
 	return ret;
 }
 
-/* Ranges are written down before anybody sends. */
+/* The file of ranges is written before any rank sends. */
 static int nics_connect(struct run *run)
 {
 	const struct perf_config *config = run->config;

@@ -27,27 +27,27 @@ static bool sum_is_over(const struct run *run)
 	return reducer_is_over(&run->reducer);
 }
 
-/* Until it is over, or nothing has happened for @patience: that is set in @stuck. */
-static int wait_over(struct run *run, bool (*is_over)(const struct run *run), __u64 patience,
+/* Until it is over, or nothing has happened for @limit: that is set in @stuck. */
+static int wait_over(struct run *run, bool (*is_over)(const struct run *run), __u64 limit,
 		     __u64 *stuck)
 {
-	__u64 until = run->began + patience, before;
+	__u64 until = run->began + limit, before;
 	int ret = 0;
 
 	while (!ret && !is_over(run) && !*stuck) {
 		before = completed(run);
 		ret = loop_wait(&run->loop, until);
 		if (completed(run) != before)
-			until = clock_ns() + patience;
+			until = clock_ns() + limit;
 		else if (clock_ns() >= until)
-			*stuck = patience;
+			*stuck = limit;
 	}
 	if (ret && rendezvous_error(run->rendezvous))
 		*run->err = *rendezvous_error(run->rendezvous);
 	return ret;
 }
 
-/* From start to end, while something happens. */
+/* Run from start to end, while something happens. */
 static int go(struct run *run, struct sample *sample)
 {
 	int ret;
@@ -61,7 +61,7 @@ static int go(struct run *run, struct sample *sample)
 	return ret;
 }
 
-/* The same by switches. They are given up sooner: the others have patience until then. */
+/* The same by switches. They are given up sooner: the others have limit until then. */
 static int sum(struct run *run, struct sample *sample)
 {
 	__u64 stuck = 0;
@@ -78,8 +78,8 @@ static int sum(struct run *run, struct sample *sample)
 }
 
 /*
- * What most ranks wait for has to wait for something itself. A rank that does not
- * even say that it is stuck is found out before.
+ * If most ranks wait for one rank, that rank has to wait for something itself. A rank that
+ * does not report at all is found before.
  */
 static int check_stuck(struct run *run, const struct sample *all)
 {
@@ -101,7 +101,7 @@ static int check_stuck(struct run *run, const struct sample *all)
 		       first->awaited.chunk, first->awaited.stage);
 }
 
-/* The first reason of all is told with the result. */
+/* Keep the first reason, for the result. */
 static void note_reason(struct run *run)
 {
 	const struct perf_reduce *reduce = &run->config->reduce;
@@ -118,7 +118,7 @@ static void note_reason(struct run *run)
 	snprintf(result->reason, sizeof(result->reason), "%s%s", name, result->failed[i]);
 }
 
-/* As go_ring(), of the same input, which stays as it is; unless @done in the end. */
+/* The same by switches, of the same input. @done: the results are kept. */
 static int go_switch(struct run *run, struct sample *all, bool *done)
 {
 	const struct perf_config *config = run->config;
@@ -167,7 +167,7 @@ static int go_ring(struct run *run, struct sample *all)
 	       check_stuck(run, all);
 }
 
-/* What switches fail to sum, the ring does at once. */
+/* If the switches fail, the ring sums at once. */
 static int go_once(struct run *run, struct sample *all, bool measured)
 {
 	const struct perf_config *config = run->config;

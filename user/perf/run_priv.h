@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What run.c and run_all.c share: what a run holds. */
+/* Shared by run.c and run_all.c. */
 #ifndef ROCESTEER_PERF_RUN_PRIV_H
 #define ROCESTEER_PERF_RUN_PRIV_H
 
@@ -9,17 +9,17 @@
 #include "setting.h"
 
 /**
- * struct run - what a run holds
- * @config: what to run
- * @err: why it fails
- * @settings: that ranks compare
- * @meeting: of the rendezvous
- * @window: of this rank
- * @nic: by dimension
- * @reducer: the switches that sum, if some do
- * @began: ns, the run under way
+ * struct run - state of all runs
+ * @config: options
+ * @err: filled on failure
+ * @settings: settings that ranks compare
+ * @meeting: options of the rendezvous
+ * @window: window of this rank
+ * @nic: NIC of each dimension
+ * @reducer: switches that sum, if any
+ * @began: start of the present run, ns
  * @same: all ranks find the failure at the same time
- * @result: to be filled
+ * @result: results
  */
 struct run {
 	const struct perf_config *config;
@@ -38,12 +38,12 @@ struct run {
 };
 
 /**
- * struct sample - how a run went on one rank
- * @ns: it took
- * @wrong: elements of the result
+ * struct sample - result of a run on one rank
+ * @ns: time
+ * @wrong: wrong elements
  * @stuck: nothing has happened for long
- * @awaited: then: what it waits for
- * @failed: the sum of some switch has
+ * @awaited: if @stuck: what the rank waits for
+ * @failed: a sum by switches has failed
  */
 struct sample {
 	__u64 ns;
@@ -53,7 +53,7 @@ struct sample {
 	bool failed;
 };
 
-/* All runs, warmup first. Return: 0, or a negative errno with @err of @run filled. */
+/* Do all runs, warmup first. Return: 0, or a negative errno with @run->err filled. */
 int run_all(struct run *run);
 
 #endif /* ROCESTEER_PERF_RUN_PRIV_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What ranks compare before they begin, as text: "name=value\n..". */
+/* Settings that ranks compare before they begin, as text: "name=value\n..". */
 #ifndef ROCESTEER_PERF_SETTING_H
 #define ROCESTEER_PERF_SETTING_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /**
- * struct setting - what must be the same on all ranks
+ * struct setting - a setting that must be the same on all ranks
  * @name: what it is called in messages, without '=' and newline
  * @value: likewise
  */
@@ -16,17 +16,17 @@ struct setting {
 	char value[128];
 };
 
-/* As text, without its end. Return: bytes, or -EMSGSIZE. */
+/* Write settings as text, without a NUL. Return: bytes, or -EMSGSIZE. */
 int setting_print(const struct setting *settings, char *text, size_t size);
 
 /**
- * setting_differs() - compare with those of another rank
- * @settings: rank 0's, ended by one without name
- * @text: the other's
- * @what: set to the first that differs, in words
- * @size: of @what
+ * setting_differs() - compare settings with those of another rank
+ * @settings: settings of rank 0, ended by one without name
+ * @text: settings of the other rank
+ * @what: set to the first difference, in words
+ * @size: size of @what
  *
- * Return: true when one differs.
+ * Return: true if a setting differs.
  */
 bool setting_differs(const struct setting *settings, const char *text,
 		     char *what, size_t size);

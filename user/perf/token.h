@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the ranks of a run share and nobody else has: 128 bits, as 32 hexadecimal
- * digits with any dashes. From a file, or from the environment, never from the
- * command line, which other users can see.
+ * The secret of the ranks of a run: 128 bits, as 32 hexadecimal digits with any dashes,
+ * from a file or the environment. Other users can see a command line.
  */
 #ifndef ROCESTEER_PERF_TOKEN_H
 #define ROCESTEER_PERF_TOKEN_H
@@ -19,9 +18,8 @@ struct token {
 /**
  * token_read() - read the token of this run
  * @token: set
- * @file: that holds it, and which its owner alone may read; or NULL: it is in
- *	TOKEN_VARIABLE
- * @err: names file or variable, never what is in it
+ * @file: file with the token, which its owner alone may read; NULL: TOKEN_VARIABLE has it
+ * @err: names file or variable, never the contents
  *
  * Return: 0 or a negative errno.
  */

@@ -33,7 +33,7 @@ static int send_all(struct wire *wire, struct iovec *iov, size_t n)
 	ssize_t sent;
 
 	while (msg.msg_iovlen) {
-		/* Who reads a little at a time does not keep us for ever. */
+		/* A peer that reads slowly does not keep us. */
 		if (clock_ns() > until)
 			return -ETIMEDOUT;
 		sent = sendmsg(wire->fd, &msg, MSG_NOSIGNAL);
@@ -91,7 +91,7 @@ void wire_close(struct wire *wire)
 	wire->fd = -1;
 }
 
-/* Closed with something unread, it would be reset, and what was sent lost. */
+/* Closing a socket with unread bytes resets it, and sent bytes are lost. */
 void wire_close_gently(struct wire *wire, __u64 until)
 {
 	struct pollfd poll_fd = { .fd = wire->fd, .events = POLLIN };
@@ -112,7 +112,7 @@ bool wire_is_greeted(const struct wire *wire)
 	return wire->theirs.magic;
 }
 
-/* Of frame @number from whoever greeted with @from. */
+/* Tag of frame @number from the sender of greeting @from. */
 static __u64 tag(const struct wire *wire, const struct greeting *from,
 		 const struct greeting *to, __u64 number,
 		 const struct frame_head *head, const void *data)
@@ -147,7 +147,7 @@ int wire_send(struct wire *wire, enum frame_type type, const void *data,
 	return send_all(wire, iov, ARRAY_SIZE(iov));
 }
 
-/* One that is our own is from somebody who repeats what we say. */
+/* Our own greeting comes from a peer that repeats what we send. */
 static int take_greeting(struct wire *wire)
 {
 	if (wire_is_greeted(wire) || wire->used < sizeof(wire->theirs))
@@ -175,7 +175,7 @@ static int head_at(const struct wire *wire, size_t at, struct frame_head *head)
 	return head->length > wire->limit ? -EPROTO : 1;
 }
 
-/* The difference of tags is looked at as a whole: no time tells where it is. */
+/* Compare tags in constant time. */
 static int check_tag(struct wire *wire, const struct frame_head *head)
 {
 	const char *data = wire->buf + wire->checked + sizeof(*head);
@@ -203,7 +203,7 @@ static int check_frames(struct wire *wire)
 	return ret < 0 ? ret : 0;
 }
 
-/* Room for the first frame and for what may be behind it. */
+/* Make space for the first frame and bytes after it. */
 static int make_room(struct wire *wire)
 {
 	struct frame_head head;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Frames over a TCP connection between two ranks. Numbers are as the machine
- * has them: one with another byte order is a stranger by its magic.
+ * Frames over a TCP connection between two ranks. Numbers are in host order; a peer with
+ * another byte order fails by its magic.
  *
- * Each end begins with a greeting, which holds a nonce. Each frame ends with a
- * tag that only who has the token can make, over both nonces, the number of the
- * frame and the frame: what is read is from a rank of this run, said on this
- * connection, and whole. Nothing is kept secret from who reads the wire.
+ * Each end begins with a greeting, which has a nonce. Each frame ends with a tag over both
+ * nonces, the number of the frame and the frame. The tag needs the token, so a frame is
+ * complete, and comes from a rank of this run and over this connection. Nothing is kept
+ * secret from a host that reads the connection.
  */
 #ifndef ROCESTEER_PERF_WIRE_H
 #define ROCESTEER_PERF_WIRE_H
@@ -24,7 +24,7 @@ enum frame_type {
 
 #define WIRE_NONCE	16
 
-/* What each end says first. */
+/* The first message of each end. */
 struct greeting {
 	__u64 magic;		/* WIRE_MAGIC */
 	__u8 nonce[WIRE_NONCE];
@@ -33,9 +33,9 @@ struct greeting {
 #define WIRE_MAGIC	0x7266706572663032ull	/* of this version alone */
 
 /**
- * struct frame_head - what each frame begins with
+ * struct frame_head - begin of a frame
  * @type: enum frame_type
- * @length: bytes that follow, and then 8 of the tag
+ * @length: bytes that follow, without 8 of the tag
  */
 struct frame_head {
 	__u32 type;
@@ -43,10 +43,10 @@ struct frame_head {
 };
 
 /**
- * struct frame - a frame that was read
+ * struct frame - a received frame
  * @type: enum frame_type
- * @length: of @data
- * @data: at any address, valid until more is read
+ * @length: bytes of @data
+ * @data: unaligned; valid until the next wire_read()
  */
 struct frame {
 	__u32 type;
@@ -56,7 +56,7 @@ struct frame {
 
 #define WIRE_CODE	32
 
-/* A struct err on its way. */
+/* A struct err in a frame. */
 struct frame_error {
 	__u32 exit_status;
 	char code[WIRE_CODE];
@@ -67,19 +67,19 @@ struct token;
 
 /**
  * struct wire - a connection
- * @fd: socket, -1: none
- * @token: of the run
- * @timeout: ns, for a write
- * @limit: bytes of the longest frame that is taken; may be changed
- * @mine: greeting that was sent
- * @theirs: greeting that was read, without magic before
- * @sent: frames
- * @received: frames
- * @buf: read, but not taken yet
- * @used: bytes of it
- * @checked: bytes of it that are frames, complete and with their tags
- * @last: where the last of these begins
- * @room: allocated
+ * @fd: socket, or -1
+ * @token: token of the run
+ * @timeout: limit for a write, ns
+ * @limit: bytes of the longest frame that is accepted; may be changed
+ * @mine: sent greeting
+ * @theirs: received greeting; without magic before
+ * @sent: number of frames sent
+ * @received: number of frames received
+ * @buf: received bytes
+ * @used: bytes in @buf
+ * @checked: bytes in @buf that are complete frames with right tags
+ * @last: offset of the last of these frames
+ * @room: size of @buf
  */
 struct wire {
 	int fd;
@@ -98,25 +98,24 @@ struct wire {
 };
 
 /**
- * wire_open() - take over a connected socket, and greet
+ * wire_open() - take over a connected socket, and send the greeting
  * @wire: filled
- * @fd: the socket
- * @token: of the run
- * @timeout: ns, in which a peer that is gone without a word is found out, and
- *	which a write waits
- * @limit: bytes of the longest frame that is taken
+ * @fd: socket; taken over on failure, too
+ * @token: token of the run
+ * @timeout: ns after which a peer that is gone is detected, and limit for a write
+ * @limit: bytes of the longest frame that is accepted
  *
- * Return: 0 or a negative errno; the socket is taken over anyway.
+ * Return: 0 or a negative errno.
  */
 int wire_open(struct wire *wire, int fd, const struct token *token,
 	      __u64 timeout, __u32 limit);
 
 void wire_close(struct wire *wire);
 
-/* Close it when the other end has read all. */
+/* Close the connection after the other end has read all. */
 void wire_close_gently(struct wire *wire, __u64 until);
 
-/* The other end has greeted: before that nothing can be sent. */
+/* Has the greeting arrived? Before, frames cannot be sent. */
 bool wire_is_greeted(const struct wire *wire);
 
 /* Return: 0 or a negative errno. */
@@ -124,22 +123,22 @@ int wire_send(struct wire *wire, enum frame_type type, const void *data,
 	      size_t length);
 
 /**
- * wire_read() - read what there is
+ * wire_read() - read what has arrived
  * @wire: connection
  *
- * A rank waits for an answer to each frame, and may only fail in between: who
- * sends more than that is not waited for.
+ * A rank sends no frame before the answer to the last one, unless it fails. A peer that sends
+ * more is refused.
  *
- * Return: 0, -EPIPE at the end, -EBADMSG for a frame without the token's tag,
- * -EPROTO for what is none of ours, or a negative errno.
+ * Return: 0, -EPIPE at the end, -EBADMSG for a wrong tag, -EPROTO for anything else that is
+ * wrong, or another negative errno.
  */
 int wire_read(struct wire *wire);
 
-/* The first frame, or the last one. Return: false where there is none. */
+/* Get the first frame, or the last one. Return: false if there is none. */
 bool wire_first(const struct wire *wire, struct frame *frame);
 bool wire_last(const struct wire *wire, struct frame *frame);
 
-/* Forget the first frame. */
+/* Remove the first frame. */
 void wire_next(struct wire *wire);
 
 #endif /* ROCESTEER_PERF_WIRE_H */

@@ -57,7 +57,7 @@ static const struct out_view views[] = {
 	{}
 };
 
-/* In the order of the columns. */
+/* Plans, in the order of the columns. */
 static const struct {
 	int policy;
 	int queue;
@@ -75,7 +75,7 @@ struct network {
 	const char *bandwidth;
 };
 
-/* Of 1,024 endpoints each: those that the paper of Themis measures. */
+/* The networks that the paper of Themis measures, of 1,024 endpoints each. */
 static const struct network paper[] = {
 	{ "16x64", "150,100" },
 	{ "16x8x8", "100,100,100" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What rocesteer chunk load and job load share. */
+/* Common parts of "chunk load" and "job load". */
 #ifndef ROCESTEER_CLI_CHUNK_LOAD_H
 #define ROCESTEER_CLI_CHUNK_LOAD_H
 
@@ -23,7 +23,7 @@
 int chunk_load_read(struct chunk_table *table, const char *plan,
 		    const char *ranges, const char *dscp, struct err *err);
 
-/* What was loaded, as commands print it. */
+/* Print what was loaded. */
 void chunk_load_put(struct json_object *root, const struct chunk_table *table);
 
 #endif /* ROCESTEER_CLI_CHUNK_LOAD_H */

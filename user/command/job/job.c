@@ -189,7 +189,7 @@ static int list(const struct cli_args *args, struct err *err)
 	ret = steer_open(&steer, STEER_READ, err);
 	if (ret && ret != -ENOENT)
 		return ret;
-	/* What cannot be asked is not listed. */
+	/* Without the module, list the jobs of the tables. */
 	if (module_open(&list.genl, MODULE_AUTO, err))
 		list.genl = NULL;
 	err->code = NULL;
@@ -205,7 +205,7 @@ static int list(const struct cli_args *args, struct err *err)
 	return ret;
 }
 
-/* By group: paths that a peer has a port of. */
+/* Paths of a group to which a peer has a port. */
 struct ports {
 	struct rocesteer_group_key key;
 	__u64 paths;
@@ -303,7 +303,7 @@ static int show_group(const struct rocesteer_group_key *key,
 	return 0;
 }
 
-/* Class 0 is what belongs to no chunk, and has no dimension. */
+/* Class 0 belongs to no chunk, and has no dimension. */
 static int show_count(const struct rocesteer_count_key *key,
 		      const struct rocesteer_count *count, void *arg)
 {

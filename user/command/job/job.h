@@ -12,7 +12,7 @@ int job_load(const struct cli_args *args, struct err *err);
 int job_replace(const struct cli_args *args, struct err *err);
 int job_unload(const struct cli_args *args, struct err *err);
 
-/* What is done with a job: the last is JOB_REPLACE where the job is loaded, else JOB_LOAD. */
+/* Result of loading: JOB_REPLACE where the job is loaded, else JOB_LOAD. */
 enum job_put {
 	JOB_LOAD,
 	JOB_REPLACE,

@@ -28,7 +28,7 @@ struct job_files {
  *
  * A file, NAME.json, is an object with the options of "rocesteer job load" as fields: their
  * names with _ instead of -, true for an option without an argument. Names of files begin
- * with /. What is wrong with one file leaves the others alone.
+ * with /. An error in one file does not affect the others.
  *
  * Return: is there a file whose job could not be loaded?
  */

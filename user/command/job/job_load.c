@@ -41,7 +41,7 @@ static const struct out_view views[] = {
 	{}
 };
 
-/* What cannot be done without the module, or NULL. */
+/* The option that needs the module, or NULL. */
 static const char *needs_module(const struct load *l)
 {
 	if (l->spec.cgroup_id || l->spec.pid)
@@ -67,7 +67,7 @@ static int open_module(struct load *l)
 	return ret;
 }
 
-/* Say what could be done without the module. */
+/* Add a hint how to do without the module. */
 static int explain(struct load *l, int ret)
 {
 	const char *instead = "steer packets by --flow or --all, which works without it";
@@ -166,7 +166,7 @@ static int register_job(struct load *l)
 	return ret;
 }
 
-/* Those of the slice, and the one that all flows take, if there is one. */
+/* The spines of the slice, and the spine that all flows take, if there is one. */
 static void put_spines(struct json_object *root, const struct load *l)
 {
 	const struct contention_slice *slice = &l->slice.slice;
@@ -231,7 +231,7 @@ static void note_daemon(const struct load *l)
 			 hashes ? "steered" : "planned");
 }
 
-/* Of which job a flow is that is taken. */
+/* Name the job that a flow belongs to. */
 static void name_taken(struct load *l)
 {
 	struct rocesteer_flow_path path;
@@ -268,7 +268,7 @@ static int load(struct load *l, struct json_object **root)
 		ret = steer_chunks_add(l->steer, l->spec.id, &l->chunks,
 				       l->err);
 	ret = ret ?: register_job(l);
-	/* Whoever interrupts does not want it. */
+	/* An interrupted job is not wanted. */
 	if (!ret && interrupt_pending()) {
 		if (l->genl)
 			genl_job_del(l->genl, l->spec.id, NULL);

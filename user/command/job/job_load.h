@@ -59,12 +59,12 @@ void job_load_unsplit(struct load *l);
 size_t job_load_steered(const struct load *l);
 
 /*
- * Probe a few ports of the map: none may take another path than the map says. What is
- * not answered proves nothing, and is a note. Return: 0 or a negative errno.
+ * Probe a few ports of the map. Fail if a port takes another path than the map says; a
+ * probe without an answer is only a note. Return: 0 or a negative errno.
  */
 int job_load_verify(struct load *l);
 
-/* Keep from what the job was loaded. */
+/* Write the record of the job. */
 void job_load_remember(struct load *l);
 
 #endif /* ROCESTEER_JOB_LOAD_H */

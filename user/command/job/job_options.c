@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What rocesteer job load is told: every option is checked before anything is done. */
+/* The options of "job load", which are all checked before the first change. */
 #include <errno.h>
 #include <linux/magic.h>
 #include <net/if.h>
@@ -17,7 +17,7 @@
 #include "job_load.h"
 #include "../slice/slice.h"
 
-/* Beside enum rocesteer_split and enum rocesteer_deal: what is best here. */
+/* Values beside enum rocesteer_split and enum rocesteer_deal: choose the best. */
 #define SPLIT_AUTO	(ROCESTEER_SPLIT_ALL + 1)
 #define DEAL_AUTO	(ROCESTEER_DEAL_PLACE + 1)
 
@@ -86,7 +86,7 @@ static int read_module(struct load *l)
 	return ret;
 }
 
-/* Only flows whose order is restored are split. */
+/* Flows are split only with resequencing. */
 static int read_split(struct load *l)
 {
 	static const char *const words[] = {
@@ -302,7 +302,7 @@ size_t job_load_steered(const struct load *l)
 	return n;
 }
 
-/* A slice under one leaf has nobody to steer to, and chunks are tagged anyway. */
+/* A slice under one leaf has no peer to steer to. Chunks are tagged anyway. */
 static int check_steered(struct load *l)
 {
 	if (l->slice.slice.layout.leaves == 1 || l->args->value[CHUNK_PLAN] ||
@@ -326,7 +326,7 @@ static __u32 host_seed(const struct portmap *map)
 	return hash;
 }
 
-/* What is wrong with the port map is of no use without the map's name. */
+/* Errors of the port map need its name. */
 static void name_map(struct load *l)
 {
 	char said[sizeof(l->err->message)];
@@ -399,8 +399,8 @@ static void ignore(const struct contention_link *link, void *arg)
 }
 
 /*
- * Each GPU by the spine of its lane, unless flows of its job would meet then:
- * those are dealt over all spines of the slice.
+ * Flows of a GPU take the spine of its lane, unless flows of the job would meet there; then
+ * flows are dealt over all spines of the slice.
  */
 static int choose_routing(struct load *l)
 {
@@ -421,7 +421,7 @@ static int choose_routing(struct load *l)
 	}
 	if (shared < 0)
 		return shared;
-	/* Of permutations some are free of contention, but not any. */
+	/* Only some permutations are free of contention. */
 	if (shared || pattern == CONTENTION_PERMUTATION)
 		return 0;
 	l->spec.home = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer job unload: the module first, so that it tags no more flows. */
+/* rocesteer job unload: from the module first, so that it tags no more flows. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

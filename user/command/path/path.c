@@ -324,7 +324,7 @@ static int ask_peers(const struct portmap *map, bool *answers)
 	return ret;
 }
 
-/* Why there may be other paths to a peer behind routers than those that were found. */
+/* Report why there may be more paths behind routers than were found. */
 static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
 			const char *name, struct json_object *reasons)
 {
@@ -388,7 +388,7 @@ static size_t doubt(const struct out *out, const struct portmap_peer *peer,
 	return json_object_array_length(reasons);
 }
 
-/* Note in the tree what may be missing. Return: number of peers, or a negative errno. */
+/* Mark incomplete peers in the tree. Return: their number, or a negative errno. */
 static int mark_missing(const struct out *out, const struct portmap *map,
 			struct json_object *root)
 {

@@ -107,7 +107,7 @@ static int take_peers(struct exporter *x)
 	return ret;
 }
 
-/* The command that probes what is missing; of many peers: by the map itself. */
+/* Hint at the command that probes the missing ports; for many peers, with the map itself. */
 static void hint_discover(const struct exporter *x, enum export_for library)
 {
 	const char *file = x->args->operand;
@@ -170,7 +170,7 @@ static void setting_uint(struct json_object *lib, const char *name, unsigned int
 	setting(lib, name, text);
 }
 
-/* In decimal, with commas between; also as an array of that name. */
+/* Ports in decimal, separated by commas, and as an array. */
 static void setting_list(struct json_object *lib, const char *name, const char *key,
 			 const __u32 *value, unsigned int n)
 {
@@ -341,7 +341,7 @@ static int export_mooncake(const struct exporter *x)
 	return 0;
 }
 
-/* For mlx5, where UCX makes DEVX objects; only where those ports were probed. */
+/* Settings for DEVX objects of UCX (mlx5), if those ports were probed. */
 static void add_devx(const struct exporter *x, struct json_object *lib, unsigned int lanes)
 {
 	struct export_balance balance;
@@ -475,7 +475,7 @@ static int (*const exports[])(const struct exporter *x) = {
 	[EXPORT_NCCL] = export_nccl,
 };
 
-/* All of them: what one library lacks is said in its place. */
+/* Export for all libraries; a failure of one is reported in its place. */
 static int export_all(struct exporter *x)
 {
 	unsigned int i;

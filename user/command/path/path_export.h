@@ -4,7 +4,7 @@
 
 #include "../objects.h"
 
-/* What --for may be, for help texts: export_words. */
+/* The words of export_words, for help texts. */
 #define PATH_EXPORT_WORDS	"perftest, ucx, mooncake, uccl, nccl, json"
 
 extern const struct cli_option path_export_options[];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer plan: who carries what. */
+/* rocesteer plan: deal flows to paths. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static int weights_read(struct weights *weights, const char *text)
 	return ret;
 }
 
-/* Say what the planner did not like. */
+/* Report an error of the planner. */
 static int explain(int ret, struct err *err)
 {
 	switch (ret) {

@@ -100,7 +100,7 @@ static const struct reduce_conn *conn_of(const struct reduce_group *group, __u32
 	return NULL;
 }
 
-/* The switch counts packets of the ranks whose connections it has to do with. */
+/* The switch counts packets of ranks with connections through it. */
 static void put_rank(struct json_object *array, __u32 nr, const struct reduce_group *group)
 {
 	const struct reduce_rank *rank = &group->config.rank[nr];
@@ -121,7 +121,7 @@ static void put_rank(struct json_object *array, __u32 nr, const struct reduce_gr
 			out_uint(obj, reduce_conn_name(i), conn->value[i]);
 }
 
-/* A group that is poisoned says why, and by whose packet. */
+/* A poisoned group has a reason, and the sender of the packet. */
 static void put_state(struct json_object *obj, const struct reduce_group *group)
 {
 	bool alive = group->poison == ROCESTEER_REDUCE_POISON_ALIVE;

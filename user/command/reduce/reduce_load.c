@@ -223,7 +223,7 @@ static int load_plan(struct reduce *reduce, const struct reduce_plan *plan, stru
 	return ret;
 }
 
-/* All of them. What is missing is an error where nothing was there. */
+/* Unload all groups. It is an error if none is loaded. */
 static int unload_plan(struct reduce *reduce, const struct reduce_plan *plan, struct err *err)
 {
 	struct err missing = {}, said;
@@ -270,7 +270,6 @@ static int change_job(const struct cli_args *args, struct err *err,
 	return ret ?: out_show(&args->out, out_root(), no_views);
 }
 
-/* What is done says nothing more. */
 int reduce_load(const struct cli_args *args, struct err *err)
 {
 	return check_which(args, "FILE", err) ?:

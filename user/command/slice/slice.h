@@ -56,8 +56,8 @@ int slice_request_refuse(const struct cluster *c, const struct slice_request *re
 int slice_check_shape(const struct cluster *c, __u32 gpus, struct err *err);
 
 /*
- * What an allocation needs of circuits: slice_place(), and where that finds no
- * place in the network and --ocs is given, circuits that are moved for one.
+ * A place, and its circuits. If slice_place() finds no place in the network, --ocs moves
+ * circuits.
  */
 struct slice_plan {
 	struct slice slice;
@@ -76,16 +76,16 @@ int slice_plan_move(const struct cluster *c, const struct slice_plan *plan,
 		    struct err *err);
 
 /*
- * Make an allocation last, by a driver where circuits move. What fails leaves
- * file and circuits as they were, unless @c->replaced.
+ * Commit an allocation, by a driver where circuits move. On failure the file and the
+ * circuits stay as they were, unless @c->replaced.
  */
 int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
 		    const struct slice_plan *plan, const char *driver,
 		    struct err *err);
 
 /*
- * The journal's line of what was decided on a job, which may be NULL, and what
- * there is to say but for its parts. -ENOMEM ends the program.
+ * A line of the journal about a job, which may be NULL, with further fields but for the
+ * job's parts. -ENOMEM ends the program.
  */
 struct json_object *slice_decision(const char *decision, const char *id,
 				   struct json_object *more);
@@ -96,7 +96,7 @@ int slice_check_id(const char *id, struct err *err);
 /* A job without a name gets the number of the change, or the next unused. */
 void slice_make_id(const struct cluster *c, char *id, size_t size);
 
-/* What there is too little of, for an enum slice_refusal. */
+/* The resource that an enum slice_refusal lacks. */
 const char *slice_lacks(int refusal);
 
 extern const struct cli_option slice_submit_options[];

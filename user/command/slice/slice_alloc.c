@@ -51,7 +51,6 @@ const char *slice_lacks(int refusal)
 	return names[refusal];
 }
 
-/* What is free, for messages. */
 static void count_free(const struct slice_fabric *fabric, __u32 *gpus,
 		       __u32 *whole)
 {
@@ -203,7 +202,7 @@ static int place(const struct cli_args *args, struct cluster *c,
 	return ret;
 }
 
-/* One of three; and what looks for a place needs one to look for. */
+/* One of --gpus, --servers and --nodes; --ocs only with --gpus. */
 static int check_want(const struct cli_args *args, struct err *err)
 {
 	static const int wants[] = { GPUS, SERVERS, NODES };
@@ -242,7 +241,7 @@ void slice_make_id(const struct cluster *c, char *id, size_t size)
 	} while (cluster_job(c, id) || cluster_queue_find(c, id));
 }
 
-/* A job that has its servers already has its slice: who asks may ask again. */
+/* A job that has these servers already has its slice: the command can be repeated. */
 static int find_slice(const struct cli_args *args, struct cluster *c,
 		      const char *id, const struct slice_request *request,
 		      struct err *err)

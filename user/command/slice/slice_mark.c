@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer slice mark: what is not to be given to jobs. */
+/* rocesteer slice mark: parts that are not given to jobs. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>

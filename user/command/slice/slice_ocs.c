@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Circuits of rocesteer slice: what alloc --ocs moves, and slice wire. */
+/* Circuits of slice alloc --ocs, and slice wire. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>

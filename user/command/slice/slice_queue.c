@@ -141,7 +141,7 @@ static int make_queue(const struct cluster *c, enum queue_order order,
 	return ret;
 }
 
-/* How the file is to be read, and what came of it. */
+/* A run over the queue, and its result. */
 struct queue_run {
 	const struct cli_args *args;
 	enum queue_order order;
@@ -189,7 +189,7 @@ static int start(struct queue_run *run, struct cluster *c,
 	return *lacks ? 0 : ret;
 }
 
-/* Of the jobs tried before, what one of the same size lacks, or NULL. */
+/* The resource that an earlier job of the same size lacked, or NULL. */
 static const char *known(const struct queue *queue, const char **lacks, __u32 i)
 {
 	__u32 k;

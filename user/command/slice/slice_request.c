@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What jobs ask for: GPUs anywhere, or servers by name; and what no cluster has. */
+/* Requests: GPUs anywhere, or servers by name; and shapes that no cluster has. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +129,7 @@ int slice_request_refuse(const struct cluster *c, const struct slice_request *re
 	return -EINVAL;
 }
 
-/* What the cluster is if nothing is in use or marked. Return: 0 or -ENOMEM; to be freed. */
+/* The empty cluster, without marks. Return: 0 or -ENOMEM; to be freed. */
 static int make_empty(const struct cluster *c, struct slice_fabric *fabric,
 		      struct ocs *ocs)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer status: is every job steered as planned, and what is not as it should be. */
+/* rocesteer status: is every job steered as planned? */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

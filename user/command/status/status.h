@@ -83,11 +83,11 @@ struct json_object *status_find(struct status *st, enum status_severity severity
 				const char *code, __u32 job, const char *fmt, ...)
 	__printf(5, 6);
 
-/* What to do about a finding. */
+/* Add advice to a finding. */
 void status_advise(struct json_object *finding, const char *fmt, ...)
 	__printf(2, 3);
 
-/* What was not looked at, and why. */
+/* Note a check that could not be made, and why. */
 void status_unseen(struct status *st, const char *fmt, ...)
 	__printf(2, 3);
 
@@ -105,7 +105,7 @@ void status_probe(struct status *st);
 /* Versions, module, daemon, tables, job files. */
 void status_host(struct status *st);
 
-/* What else on this host could change packets. */
+/* Find other programs and settings of this host that could change packets. */
 void status_disturb(struct status *st);
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer status --bundle: what a report of a fault needs, in one file. */
+/* rocesteer status --bundle: the parts of a fault report, in one file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define NAME	"rocesteer-status"
 
-/* $1 is this program, $2 what the file is about. */
+/* $1 is this program, $2 the job or file. */
 static const struct {
 	const char *file;
 	const char *command;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer status: what else on this host could change or keep RoCE packets. */
+/* rocesteer status: other parts of this host that could change or keep RoCE packets. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,7 +248,7 @@ static void look_at_firewall(struct status *st)
 	free(text);
 }
 
-/* Is it the first job of its device? What is found is the same for all. */
+/* Is this the first job of its device? Findings are the same for all. */
 static bool is_first_on(const struct status *st, size_t i)
 {
 	const struct status_job *item = st->jobs.item[i], *other;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer status: what all jobs of the host rest on. */
+/* rocesteer status: the host. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #define JOB_FILES	"/etc/rocesteer/jobs.d"
 #define FULL		90	/* percent */
 
-/* Does a job go by what only the module knows? Then it is an error, and said already. */
+/* Does a job need the module? Then its absence is an error that is reported already. */
 static bool is_missed(const struct status *st)
 {
 	size_t i, n = json_object_array_length(st->findings);
@@ -82,7 +82,7 @@ static bool wants_daemon(const struct status *st)
 	return false;
 }
 
-/* A socket that nobody listens on is left by a daemon that was killed. */
+/* A socket without a listener is left by a daemon that was killed. */
 static void miss_daemon(struct status *st, bool died)
 {
 	bool wanted = wants_daemon(st);

@@ -107,7 +107,7 @@ static void judge_paths(struct status *st, const struct status_job *item)
 	}
 }
 
-/* Who wants the module: what is steered by owner, or put into order. */
+/* Jobs that steer by owner or resequence need the module. */
 static void judge_module(struct status *st, const struct status_job *item)
 {
 	const struct rocesteer_job *job = &item->job;
@@ -120,7 +120,7 @@ static void judge_module(struct status *st, const struct status_job *item)
 		      "Load it, and have the programs call it: modprobe rocesteer; rocesteer prog load");
 }
 
-/* What the file has now is not what the job has. */
+/* Report a port map that has changed since the job was loaded. */
 static void judge_source(struct status *st, const struct status_job *item)
 {
 	const char *file = record_string(item, "port_map");

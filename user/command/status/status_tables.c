@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer status: what the tables say about their jobs. */
+/* rocesteer status: jobs in the tables. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void read_group(struct status *st, const struct rates_group *group)
 		item->retransmissions += group->path[p].rounds;
 }
 
-/* The first look at rates has what flows sent from their beginning. */
+/* The first reading of rates counts from the beginning of each flow. */
 static int read_groups(struct status *st, struct err *err)
 {
 	struct rates rates = {};
@@ -94,7 +94,7 @@ static struct portmap_peer *sample_place(struct status_job *item)
 	return &map->peers[at];
 }
 
-/* The ports in use, but for those of paths that are known to be dead. */
+/* Ports in use, without those of dead paths. */
 static int sample_ports(struct portmap_peer *to, const struct rocesteer_peer *peer,
 			const struct rocesteer_group *group)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Addresses in the one form that maps and netlink use: 16 bytes in network
- * order, IPv4 as ::ffff:a.b.c.d, the form of a RoCE v2 GID.
+ * Addresses in the form of maps and netlink: 16 bytes in network order, IPv4 as
+ * ::ffff:a.b.c.d, as in a RoCE v2 GID.
  */
 #ifndef ROCESTEER_LIB_ADDR_H
 #define ROCESTEER_LIB_ADDR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What went wrong, for a person and for a program: every function that can
- * fail for a reason the user can act on fills one of these.
+ * Errors, for people and for programs. A function that can fail for a reason that the user
+ * can act on fills a struct err.
  */
 #ifndef ROCESTEER_LIB_ERR_H
 #define ROCESTEER_LIB_ERR_H

@@ -70,7 +70,7 @@ static int line_of(const char *text, size_t at)
 	return line;
 }
 
-/* Behind the string at @i, which is closed: json-c has read it. */
+/* Skip the string at @i, which is closed: json-c has read it. */
 static size_t skip_string(const char *text, size_t len, size_t i)
 {
 	for (i++; i < len && text[i] != '"'; i++)
@@ -92,8 +92,8 @@ static bool is_twice(struct json_object *seen, const char *key, size_t len)
 }
 
 /*
- * What json-c takes in strict mode too: names of fields in single quotes, and fields of an
- * object that are there twice. Return: where, @len: nowhere.
+ * Find names of fields in single quotes and duplicate fields, which json-c accepts even in
+ * strict mode. Return: the offset, or @len.
  */
 static size_t find_lax(const char *text, size_t len)
 {

@@ -25,7 +25,7 @@ int json_file_read(const char *file, size_t max, int depth,
 /* How messages name standard input. */
 #define JSON_STDIN	"standard input"
 
-/* Likewise, from standard input. */
+/* The same from standard input. */
 int json_stdin_read(size_t max, int depth, struct json_object **root,
 		    struct err *err);
 

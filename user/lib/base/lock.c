@@ -44,7 +44,10 @@ static int holder(int fd)
 	return found;
 }
 
-/* Who took the lock may have ended, and another process have its descriptor. */
+/*
+ * The process that took the lock may have ended, and another process may hold its
+ * descriptor.
+ */
 static void describe_holder(int fd, char *text, size_t size)
 {
 	int pid = holder(fd);
@@ -91,7 +94,7 @@ int lock_try(int fd, int how, const char *name, struct err *err)
 	return try(fd, how) ? fail(fd, name, err) : 0;
 }
 
-static void tell(int fd, const char *name)
+static void report_wait(int fd, const char *name)
 {
 	char who[80], raw[512], text[512];
 
@@ -120,7 +123,7 @@ int lock_take(int fd, int how, const char *name, struct err *err)
 		if (errno != EAGAIN || now - start >= wait * SEC)
 			return fail(fd, name, err);
 		if (!told && now - start >= TELL_AFTER) {
-			tell(fd, name);
+			report_wait(fd, name);
 			told = true;
 		}
 		nanosleep(&pause, NULL);

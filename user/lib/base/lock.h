@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Locks between commands: flock(), which a killed process gives back. What is
- * locked must not be open to anybody who may not change what it guards, as
- * whoever can read a file can lock it.
+ * Locks between commands, by flock(), which ends with the process. A process that can read
+ * a file can lock it, so a file used as a lock is open only to users who may change what it
+ * guards.
  */
 #ifndef ROCESTEER_LIB_LOCK_H
 #define ROCESTEER_LIB_LOCK_H

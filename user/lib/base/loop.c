@@ -35,7 +35,7 @@ void loop_remove(struct loop *loop, const struct source *source)
 	epoll_ctl(loop->fd, EPOLL_CTL_DEL, source->fd, NULL);
 }
 
-/* Rounded up: who comes early would only wait again. */
+/* Rounded up: a wait that ends early would only be repeated. */
 static int milliseconds(__u64 until)
 {
 	__u64 now = clock_ns();

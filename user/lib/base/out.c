@@ -13,7 +13,7 @@
 
 #define TEXT	1024	/* more than any message or note */
 
-/* Of the first failure; a stream only remembers that there was one. */
+/* The errno of the first failure; a stream only remembers that there was one. */
 static int write_error;
 
 int out_flush(void)
@@ -159,7 +159,7 @@ void out_addr(struct json_object *obj, const char *key, const __u8 addr[16])
 	out_string(obj, key, addr_format(addr, text));
 }
 
-/* By number where it has no name any more. */
+/* The number stands for a device without a name. */
 char *out_device_name(unsigned int ifindex, char *name)
 {
 	if (!if_indextoname(ifindex, name))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Output, printed once for people and for programs: a command builds one tree
- * and says by views how people see it. With --json the tree itself is printed.
+ * Output for people and for programs: a command builds one tree, and views say how it is
+ * printed for people. --json prints the tree itself.
  */
 #ifndef ROCESTEER_LIB_OUT_H
 #define ROCESTEER_LIB_OUT_H

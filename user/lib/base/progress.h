@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A line that says how far a long operation is: on a terminal only, and only
- * from the moment it has taken two seconds.
- */
+/* A progress line, on terminals only, for operations that take longer than two seconds. */
 #ifndef ROCESTEER_LIB_PROGRESS_H
 #define ROCESTEER_LIB_PROGRESS_H
 

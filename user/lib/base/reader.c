@@ -79,7 +79,7 @@ int reader_get(struct reader *r, struct json_object *obj, const char *key,
 	return 0;
 }
 
-/* json-c saturates: what does not fit is out of range, never wrapped. */
+/* json-c saturates: a number that is too large is out of range, not wrapped. */
 bool reader_in_range(struct json_object *value, __u64 min, __u64 max,
 		     __u64 *number)
 {

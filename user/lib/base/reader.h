@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Reading JSON from outside: every field is checked, and the first that is wrong
- * is named by file and place.
- */
+/* Read untrusted JSON: every field is checked, and an error names file and field. */
 #ifndef ROCESTEER_LIB_READER_H
 #define ROCESTEER_LIB_READER_H
 
@@ -36,10 +33,10 @@ struct reader {
 int reader_invalid(struct reader *r, const char *key, const char *fmt, ...)
 	__printf(3, 4);
 
-/* Enter an element of an array; what is returned goes to reader_leave(). */
+/* Enter an element of an array. Return: a mark for reader_leave(). */
 size_t reader_enter(struct reader *r, const char *key, size_t i);
 
-/* Likewise a member of an object, or an element of the array that is read. */
+/* Enter a member of an object, or an element of the array that is read. */
 size_t reader_enter_key(struct reader *r, const char *key);
 size_t reader_enter_index(struct reader *r, size_t i);
 
@@ -63,11 +60,11 @@ int reader_uint(struct reader *r, struct json_object *obj, const char *key,
 int reader_string(struct reader *r, struct json_object *obj, const char *key,
 		  char *text, size_t size);
 
-/* Likewise a word of @words: @index is set to which. */
+/* Get a word of @words; @index is set to its index. */
 int reader_word(struct reader *r, struct json_object *obj, const char *key,
 		const char * const *words, int *index);
 
-/* Likewise the address of a host: IPv6, or IPv4 mapped to IPv6. */
+/* Get the address of a host: IPv6, or IPv4 mapped to IPv6. */
 int reader_addr(struct reader *r, struct json_object *obj, const char *key,
 		__u8 addr[16]);
 

@@ -82,9 +82,10 @@ int file_has_place(const char *file)
 }
 
 /*
- * Made without a name and named when it is complete: nobody meets it without what it has
- * of @like. Where the file system has no nameless files, who is killed in between leaves
- * a file of its own. Return: 0, -EEXIST, or another negative errno.
+ * Create a file without a name and link it when it is complete, so that it never appears
+ * without the owner and permissions of @like. If the file system has no nameless files, a
+ * process that is killed in between leaves a file of its own. Return: 0, -EEXIST, or
+ * another negative errno.
  */
 static int file_create(const char *name, const struct stat *like)
 {
@@ -125,7 +126,7 @@ int file_open_like(const char *name, const struct stat *like, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What is there is a device, a pipe or the like. */
+/* Write to a device or a pipe. */
 static int write_through(const char *file, const struct file_new *new)
 {
 	int fd = open(file, O_WRONLY | O_CLOEXEC), ret;

@@ -16,7 +16,7 @@
 #define MAX_DEPTH	4
 #define MAX_CELL	4096	/* 64 addresses and more */
 
-/* A row is the innermost object and those around it. */
+/* A row: the innermost object and the objects around it. */
 struct row {
 	struct json_object *obj[MAX_DEPTH];
 	int depth;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Times in files and in what is shown: RFC 3339, to the second, in UTC. */
+/* Times in files and output: RFC 3339, to the second, in UTC. */
 #ifndef ROCESTEER_LIB_UTC_H
 #define ROCESTEER_LIB_UTC_H
 

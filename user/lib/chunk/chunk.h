@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Themis (arXiv 2110.04478): in which order the chunks of a collective go through the
- * dimensions of a network, how long that takes, and what hosts are told of it.
+ * Themis (arXiv 2110.04478): the order in which the chunks of a collective go through the
+ * dimensions of a network, a model of its time, and tables for hosts.
  */
 #ifndef ROCESTEER_LIB_CHUNK_H
 #define ROCESTEER_LIB_CHUNK_H

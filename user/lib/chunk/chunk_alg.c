@@ -53,8 +53,8 @@ static struct chunk_exchange ring(bool gather, __u32 n, __u32 me, __u32 step)
 }
 
 /*
- * Two members give each other the half that the other one is in. What arrives
- * waits at the place of the half that was given for it.
+ * Each of two members sends the half that the other keeps. A received half is staged at the
+ * place of the half that was sent.
  */
 static struct chunk_exchange halving(bool gather, __u32 n, __u32 me,
 				     __u32 step)
@@ -73,7 +73,7 @@ static struct chunk_exchange halving(bool gather, __u32 n, __u32 me,
 	};
 }
 
-/* Everybody begins with the next one: nobody gets all at the same time. */
+/* Each member begins with the next one, so no member gets all messages at once. */
 static struct chunk_exchange direct(bool gather, __u32 n, __u32 me, __u32 index)
 {
 	__u32 to = (me + index + 1) % n, from = (me + n - index - 1) % n;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who sends what to whom within a dimension. Pure.
+ * The exchanges of a stage within a dimension. Pure.
  *
- * The @n members of a group cut a range into @n parts. Before a Reduce-Scatter
- * each has all parts, afterwards member m has the sum of part m; an All-Gather
- * is the way back. Both go in steps of one or more exchanges: a member sends
- * some parts to another, receives as many from the same or a third, and needs
- * what it has received before it begins the next step.
+ * The @n members of a group cut a range into @n parts. Before a Reduce-Scatter each member
+ * has all parts; afterwards member m has the sum of part m. An All-Gather is the reverse.
+ * Both go in steps of one or more exchanges: a member sends parts to another member,
+ * receives as many parts from that member or a third, and needs them before the next step.
  *
- * In a Reduce-Scatter received parts wait in a staging area of @n places to be
- * added. A place is used once in a stage, so that nobody has to wait for it.
+ * A Reduce-Scatter stages received parts in @n places until they are added. A place is used
+ * once in a stage, so a sender never waits for a free place.
  */
 #ifndef ROCESTEER_LIB_CHUNK_ALG_H
 #define ROCESTEER_LIB_CHUNK_ALG_H
@@ -19,8 +18,8 @@
 
 enum chunk_alg {
 	CHUNK_RING,	/* n - 1 steps, each with both neighbours */
-	CHUNK_HALVING,	/* log2 n steps, with one at half the distance each time */
-	CHUNK_DIRECT,	/* one step, with all others */
+	CHUNK_HALVING,	/* log2 n steps, each at half the distance */
+	CHUNK_DIRECT,	/* one step, with all other members */
 };
 
 /* Their names, ended by NULL. */
@@ -28,14 +27,13 @@ extern const char * const chunk_algs[];
 
 /**
  * struct chunk_exchange - one exchange of a step
- * @to: member it sends to
- * @from: member it receives from
- * @send: first part that it sends
- * @receive: first part that it receives
- * @parts: how many, from these on, it sends and receives
- * @place: in a Reduce-Scatter, the first place in the staging area of @to for
- *	what is sent
- * @staged: in a Reduce-Scatter, the same for what is received
+ * @to: member to send to
+ * @from: member to receive from
+ * @send: first part to send
+ * @receive: first part to receive
+ * @parts: number of parts, both to send and to receive
+ * @place: in a Reduce-Scatter, first place of the sent parts in the staging area of @to
+ * @staged: in a Reduce-Scatter, first place of the received parts
  */
 struct chunk_exchange {
 	__u32 to;
@@ -57,17 +55,17 @@ __u32 chunk_alg_steps(enum chunk_alg alg, __u32 n);
 /* Exchanges of each step. */
 __u32 chunk_alg_width(enum chunk_alg alg, __u32 n);
 
-/* Can it work with so many? CHUNK_HALVING needs a power of two. */
+/* Does an algorithm work with @n members? CHUNK_HALVING needs a power of two. */
 bool chunk_alg_takes(enum chunk_alg alg, __u32 n);
 
 /**
- * chunk_alg_exchange() - what a member does
+ * chunk_alg_exchange() - an exchange of a member
  * @alg: algorithm
  * @gather: All-Gather, else Reduce-Scatter
- * @n: members, such that chunk_alg_takes() them
+ * @n: members, which chunk_alg_takes()
  * @me: member
- * @index: of the exchange: step * width + number in the step; the one by which
- *	@to receives has the same index there
+ * @index: step * width + number in the step; the exchange by which @to receives has the
+ *	same index
  *
  * Return: the exchange.
  */

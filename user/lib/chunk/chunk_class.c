@@ -71,7 +71,7 @@ static int compare(const void *a, const void *b)
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* From @nr for the smallest down to 2. */
+/* Classes from @nr for the smallest chunk down to 2. */
 static void rank(struct queue *queue, __u32 nr)
 {
 	__u64 sizes = 0, at = 0;

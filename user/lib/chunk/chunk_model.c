@@ -37,7 +37,7 @@ struct waiting {
 	__u16 tail;
 };
 
-/* What a dimension does, and who waits for it. */
+/* A dimension, and the chunks that wait for it. */
 struct server {
 	struct waiting class[MAX_CLASSES];
 	__u64 used[WORDS];		/* bit: somebody of that class waits */

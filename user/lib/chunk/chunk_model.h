@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How long a plan takes, by a model of queues: a dimension works on one stage
- * at a time, for as long as its bytes take at the dimension's bandwidth, and
- * its latency; chunks wait for it in a queue. All are issued at time 0. A stage
- * that has begun is not interrupted.
+ * The time of a plan, by a model of queues. A dimension works on one stage at a time. A stage
+ * takes the time of its bytes at the dimension's bandwidth plus its latency, and is not
+ * interrupted. Chunks wait for a dimension in a queue. All chunks are issued at time 0.
  *
- * Reduce-Scatter and All-Gather: one stage per dimension, in the chunk's order.
- * All-Reduce: those of the Reduce-Scatter, then those of the All-Gather in the
- * reverse order; a fused plan makes the two in the middle one stage. A
- * dimension with one endpoint has no stage.
+ * A Reduce-Scatter and an All-Gather have one stage per dimension, in the chunk's order. An
+ * All-Reduce has the stages of the Reduce-Scatter, then those of the All-Gather in reverse
+ * order; in a fused plan the two in the middle are one stage. A dimension with one endpoint
+ * has no stage.
  *
- * What ends at the same time is handed on in the order of the dimensions, then
- * every idle dimension takes from its queue. CHUNK_SCF goes by the bytes with
- * which a Reduce-Scatter begins the stage or an All-Gather ends it; a chunk's
- * last stage waits behind all others; what is alike is served as it came.
+ * Stages that end at the same time hand on their chunks in the order of the dimensions, then
+ * each idle dimension takes a chunk from its queue. CHUNK_SCF compares the bytes with which
+ * a Reduce-Scatter begins the stage or an All-Gather ends it; a chunk's last stage comes
+ * after all others; equal chunks are served in the order of arrival.
  */
 #ifndef ROCESTEER_LIB_CHUNK_MODEL_H
 #define ROCESTEER_LIB_CHUNK_MODEL_H
@@ -23,12 +22,12 @@
 struct chunk_model;
 
 /**
- * struct chunk_stage - a stage, as it is run
+ * struct chunk_stage - a stage of a run
  * @chunk: number of the chunk
  * @stage: number of the stage, from 0
- * @dim: dimension it is in
- * @from: begins, ps
- * @to: ends, ps
+ * @dim: dimension
+ * @from: begin, ps
+ * @to: end, ps
  */
 struct chunk_stage {
 	__u32 chunk;
@@ -38,12 +37,12 @@ struct chunk_stage {
 	__u64 to;
 };
 
-/* Called for each stage as it begins; in each dimension they ascend. */
+/* Called for each stage as it begins, in ascending order for each dimension. */
 typedef void chunk_stage_fn(const struct chunk_stage *stage, void *arg);
 
 /**
  * chunk_model_new() - a model for plans of a collective
- * @of: as of a plan that was made
+ * @of: the collective of a plan
  *
  * Return: the model, to be freed, or NULL without memory.
  */
@@ -52,24 +51,23 @@ struct chunk_model *chunk_model_new(const struct chunk_collective *of);
 void chunk_model_free(struct chunk_model *model);
 
 /**
- * chunk_model_run() - how long does a plan take
+ * chunk_model_run() - run a plan
  * @model: made for the plan's collective
  * @plan: the plan
- * @fn: told of each stage, may be NULL
- * @arg: passed on
+ * @fn: called for each stage, or NULL
+ * @arg: passed to @fn
  *
- * Return: ps.
+ * Return: time, ps.
  */
 __u64 chunk_model_run(struct chunk_model *model, const struct chunk_plan *plan,
 		      chunk_stage_fn *fn, void *arg);
 
 /**
- * chunk_model_ideal() - what no plan can beat, but for bytes that do not divide
+ * chunk_model_ideal() - a lower bound for all plans, if chunks divide evenly
  * @of: a collective
  *
- * The time in which all dimensions, busy from the first moment to the last,
- * carry the bytes of the collective; latencies are left out. Utilisation is
- * this over the time of a plan.
+ * The time in which all dimensions, always busy, carry the bytes of the collective, without
+ * latencies. Utilisation is this time over the time of a plan.
  *
  * Return: ps, rounded down.
  */

@@ -72,7 +72,7 @@ static bool less(const struct balance *balance, __u32 a, __u32 b)
 	       load_above(balance, b) * load_below(balance, a);
 }
 
-/* By insertion: stable, and the list is nearly sorted already. */
+/* Insertion sort: stable, and the list is nearly sorted already. */
 static void sort(struct balance *balance)
 {
 	__u8 *list = balance->list;
@@ -224,7 +224,7 @@ __u64 chunk_plan_load(const struct chunk_plan *plan, __u32 dim)
 	}
 	above = load_above(&balance, dim) * of->dim[0].bandwidth;
 	below = load_below(&balance, dim) << 20;
-	/* In two steps: the product of all would need more than 128 bits. */
+	/* Two steps, because the product of all needs more than 128 bits. */
 	return (__u64)(above / below) * 1000000 +
 	       (__u64)((above % below * 1000000 + below / 2) / below);
 }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * In which order the chunks of a collective go through the dimensions of a
- * network. Pure: no kernel, no I/O, integers only: every rank that plans the
- * same collective gets the same plan, bit for bit.
+ * The order in which the chunks of a collective go through the dimensions of a network. Pure:
+ * no kernel, no I/O, integers only, so that every rank makes the same plan, bit for bit.
  *
- * A network has dimensions; dimension k joins groups of endpoints[k]. A
- * Reduce-Scatter takes each chunk through all of them; behind dimension k a
- * chunk is endpoints[k] times smaller. An All-Gather is the same backwards, an
- * All-Reduce is a Reduce-Scatter and then an All-Gather in the reverse order.
+ * Dimension k of a network joins groups of endpoints[k]. A Reduce-Scatter takes each chunk
+ * through all dimensions; after dimension k a chunk is endpoints[k] times smaller. An
+ * All-Gather is the reverse. An All-Reduce is a Reduce-Scatter and then an All-Gather in
+ * reverse order.
  *
- * baseline  Every chunk goes 0, 1, ... and, in an All-Reduce, stays in the
- *	     last dimension for both halves: the plan is fused.
- * themis    Each chunk goes first where the least load is (Themis, ISCA 2022,
- *	     arXiv 2110.04478, as its authors' simulator has it).
+ * baseline  Every chunk goes through dimensions 0, 1, ... In an All-Reduce a chunk stays in
+ *	     the last dimension for both halves: the plan is fused.
+ * themis    Each chunk goes first through the dimension with the least load (Themis, ISCA
+ *	     2022, arXiv 2110.04478, as in its authors' simulator).
  */
 #ifndef ROCESTEER_LIB_CHUNK_PLAN_H
 #define ROCESTEER_LIB_CHUNK_PLAN_H
@@ -42,10 +41,10 @@ enum chunk_policy {
 	CHUNK_THEMIS,
 };
 
-/* Which of the chunks that wait for a dimension is next. */
+/* The next of the chunks that wait for a dimension. */
 enum chunk_queue {
-	CHUNK_FIFO,		/* the one that came first */
-	CHUNK_SCF,		/* the smallest, last stages behind all others */
+	CHUNK_FIFO,		/* the first to arrive */
+	CHUNK_SCF,		/* the smallest; last stages after all others */
 };
 
 /* Their names, ended by NULL. */
@@ -54,12 +53,11 @@ extern const char * const chunk_queues[];
 
 /**
  * struct chunk_dim - one dimension of a network
- * @endpoints: that it joins, 1..CHUNK_MAX_ENDPOINTS; 1: it is passed over
- * @bandwidth: per endpoint in 2^30 bytes per second, fixed point with six
- *	decimals: 1..CHUNK_MAX_BANDWIDTH
- * @latency: that a stage takes beside its bytes, in ps, 0..CHUNK_MAX_LATENCY;
- *	in the model of time only
- * @alg: by which its stages are run; for who runs them only
+ * @endpoints: endpoints of a group, 1..CHUNK_MAX_ENDPOINTS; 1: the dimension is skipped
+ * @bandwidth: per endpoint in 2^30 bytes per second, fixed point with six decimals:
+ *	1..CHUNK_MAX_BANDWIDTH
+ * @latency: time of a stage beside its bytes, ps, 0..CHUNK_MAX_LATENCY; used by the model
+ * @alg: algorithm of the stages; used to run them
  */
 struct chunk_dim {
 	__u32 endpoints;
@@ -69,10 +67,10 @@ struct chunk_dim {
 };
 
 /**
- * struct chunk_collective - what is to be planned
- * @kind: which collective
- * @size: bytes of the whole buffer: what a Reduce-Scatter begins with and an
- *	All-Gather ends with; @chunks..CHUNK_MAX_SIZE
+ * struct chunk_collective - a collective
+ * @kind: kind
+ * @size: bytes of the whole buffer, before a Reduce-Scatter or after an All-Gather;
+ *	@chunks..CHUNK_MAX_SIZE
  * @chunks: 1..CHUNK_MAX_CHUNKS; each has size / chunks bytes, the last also
  *	the remainder
  * @dims: number of dimensions, 1..CHUNK_MAX_DIMS
@@ -88,13 +86,12 @@ struct chunk_collective {
 
 /**
  * struct chunk_plan - the order of dimensions of each chunk
- * @of: what was planned
- * @queue: which chunk a dimension takes next
- * @fused: an All-Reduce keeps a chunk in the dimension where its
- *	Reduce-Scatter ends: both halves there are one stage
- * @order: by chunk, a permutation of the dimensions: the order in which the
- *	chunk goes through them, in an All-Reduce that of the Reduce-Scatter.
- *	Chunks are issued in the order of their numbers.
+ * @of: the collective
+ * @queue: order of waiting chunks
+ * @fused: an All-Reduce keeps a chunk in the dimension where its Reduce-Scatter ends: both
+ *	halves there are one stage
+ * @order: by chunk: the order of dimensions, in an All-Reduce that of the Reduce-Scatter.
+ *	Chunks are issued in the order of their numbers
  */
 struct chunk_plan {
 	struct chunk_collective of;
@@ -104,14 +101,13 @@ struct chunk_plan {
 };
 
 /**
- * chunk_time() - how long bytes take in a dimension
+ * chunk_time() - time of a stage in a dimension
  * @dim: the dimension
- * @bytes: with which a Reduce-Scatter begins there, 0..CHUNK_MAX_SIZE
+ * @bytes: bytes with which a Reduce-Scatter begins the stage, 0..CHUNK_MAX_SIZE
  *
  * bytes * (endpoints - 1) / (endpoints * bandwidth), without the latency.
  *
- * Return: ps, rounded to the nearest; what is above CHUNK_MAX_TIME is
- * CHUNK_MAX_TIME + 1.
+ * Return: ps, rounded to the nearest, at most CHUNK_MAX_TIME + 1.
  */
 __u64 chunk_time(const struct chunk_dim *dim, __u64 bytes);
 
@@ -121,11 +117,11 @@ __u64 chunk_bytes(const struct chunk_collective *of, __u32 chunk);
 /**
  * chunk_plan_make() - plan a collective
  * @plan: filled; to be freed by chunk_plan_free()
- * @of: what to plan
- * @policy: by which rule; sets the queue it is made for, which may be changed
+ * @of: the collective
+ * @policy: rule; also sets the queue, which the caller may change
  *
- * Return: 0; -EINVAL when a number is out of range; -ERANGE when a dimension
- * would need more than CHUNK_MAX_TIME for @size bytes; -ENOMEM.
+ * Return: 0; -EINVAL if a number is out of range; -ERANGE if a dimension needs more than
+ * CHUNK_MAX_TIME for @size bytes; or -ENOMEM.
  */
 int chunk_plan_make(struct chunk_plan *plan, const struct chunk_collective *of,
 		    enum chunk_policy policy);
@@ -133,23 +129,23 @@ int chunk_plan_make(struct chunk_plan *plan, const struct chunk_collective *of,
 void chunk_plan_free(struct chunk_plan *plan);
 
 /**
- * chunk_plan_load() - what a dimension carries, one way
+ * chunk_plan_load() - load of a dimension
  * @plan: a plan
  * @dim: dimension
  *
- * The bytes that an endpoint sends in this dimension, once for both halves of
- * an All-Reduce, scaled by the bandwidth of dimension 0 over that of @dim:
- * equal loads take equal time.
+ * Bytes that an endpoint sends in this dimension, counted once for both halves of an
+ * All-Reduce, times the bandwidth of dimension 0 over that of @dim: equal loads take equal
+ * time.
  *
  * Return: millionths of 2^20 bytes, rounded to the nearest.
  */
 __u64 chunk_plan_load(const struct chunk_plan *plan, __u32 dim);
 
 /**
- * chunk_plan_hash() - what ranks compare before they run a plan
+ * chunk_plan_hash() - hash of a plan, which ranks compare before they run it
  * @plan: a plan
  *
- * FNV-1a with 64 bits over, little-endian and without padding:
+ * FNV-1a with 64 bits over these values, little-endian and without padding:
  *
  *	__u8	kind, queue, fused, dims
  *	__u32	endpoints of each dimension
@@ -158,8 +154,8 @@ __u64 chunk_plan_load(const struct chunk_plan *plan, __u32 dim);
  *		__u64	bytes
  *		__u8	order[dims]
  *
- * with the values of the enums above. All that ranks must agree on, and nothing
- * that only led to it: plans by different rates may be equal.
+ * with the values of the enums above. Rates are left out: they led to the plan, but ranks
+ * need not agree on them.
  */
 __u64 chunk_plan_hash(const struct chunk_plan *plan);
 

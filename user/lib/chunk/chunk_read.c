@@ -172,7 +172,7 @@ int chunk_plan_read(struct chunk_plan *plan, const char *file, struct err *err)
 	return ret;
 }
 
-/* What is read of a file of ranges: devices by dimension, 0 where there is none. */
+/* A file of ranges: devices by dimension, 0 where there is none. */
 struct ranges {
 	struct reader r;
 	struct chunk_table *table;

@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "chunk_model.h"
 
-/* What the search may cost: stages run through the model. */
+/* Cost of the search: stages run through the model. */
 #define MAX_STAGES	3000000u
 #define MAX_STEPS	20000u		/* enough for few chunks */
 
@@ -110,8 +110,8 @@ static void try_queues(struct search *search, struct chunk_plan *plan,
 }
 
 /*
- * Simulated annealing: a change that costs up to half of what a chunk takes may
- * stay, less and less of it: without it few chunks get stuck.
+ * Simulated annealing: a change that costs up to half of the time of a chunk may stay, with
+ * a limit that shrinks. Otherwise few chunks get stuck.
  */
 static void anneal(struct search *search, struct chunk_plan *plan)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The best plan that can be found in a bounded time: the least predicted time
- * among baseline, Themis, and what a search finds that starts from Themis.
+ * The best plan within a bounded effort: the least predicted time among baseline, Themis, and
+ * a search that starts from Themis.
  */
 #ifndef ROCESTEER_LIB_CHUNK_SEARCH_H
 #define ROCESTEER_LIB_CHUNK_SEARCH_H
@@ -13,14 +13,13 @@
 /**
  * chunk_search() - plan a collective by predicted time
  * @plan: filled; to be freed by chunk_plan_free()
- * @of: what to plan
- * @queues: bits of the queues that may be chosen, at least one
+ * @of: the collective
+ * @queues: a bit for each queue that may be chosen, at least one
  *
- * The search changes orders, and which chunk has which, at random, by a fixed
- * sequence of numbers, for a fixed number of stages of the model: the result is
- * the same on every machine. Its predicted time is at most that of each plan
- * that chunk_plan_make() makes, with each of @queues. A tie goes to baseline,
- * then to Themis.
+ * The search changes the orders of chunks at random, by a fixed sequence of numbers, for a
+ * fixed number of stages of the model, so the result is the same on every machine. It is at
+ * least as good as each plan of chunk_plan_make() with each of @queues. A tie goes to
+ * baseline, then to Themis.
  *
  * Return: as chunk_plan_make().
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What hosts need to know of a collective that is run: its plan, the class of
- * each chunk in each stage, and which memory of a peer each chunk is written to.
+ * Tables of a collective that a host runs: the plan, the class of each chunk in each stage,
+ * and the memory of a peer that each chunk is written to.
  */
 #ifndef ROCESTEER_LIB_CHUNK_TABLE_H
 #define ROCESTEER_LIB_CHUNK_TABLE_H
@@ -13,9 +13,9 @@
 #include "chunk_plan.h"
 
 /**
- * struct chunk_range - what a host writes to a part of a peer's memory
+ * struct chunk_range - memory of a peer that a chunk is written to
  * @ifindex: device that leads to the peer
- * @peer: its address
+ * @peer: address
  * @range: address, length, chunk and stage
  */
 struct chunk_range {
@@ -25,14 +25,14 @@ struct chunk_range {
 };
 
 /**
- * struct chunk_table - the whole of it
+ * struct chunk_table - tables of a collective
  * @plan: order of dimensions
  * @hash: of @plan
  * @nr_classes: 1..ROCESTEER_MAX_CLASSES - 1
  * @dscp: by class
  * @chunks: by number, as the map has them
- * @ranges: ascending by device, peer and address; none overlap
- * @nr_ranges: how many
+ * @ranges: ascending by device, peer and address, without overlap
+ * @nr_ranges: number of ranges
  */
 struct chunk_table {
 	struct chunk_plan plan;
@@ -75,9 +75,9 @@ int chunk_plan_read(struct chunk_plan *plan, const char *file, struct err *err);
  * @nr: number of classes
  * @chunks: filled, one for each
  *
- * In each dimension the smaller a chunk is, by what CHUNK_SCF compares, the higher
- * its class; where there are more sizes than classes, neighbours share one. The
- * last stage of a chunk has class 1: it can wait for all others.
+ * In each dimension smaller chunks, by the sizes that CHUNK_SCF compares, have higher classes.
+ * If there are more sizes than classes, neighbours share a class. The last stage of a chunk
+ * has class 1, because it can wait for all others.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The command line: objects, their verbs, and the options of each verb. The
- * tables here are what getopt_long(), --help and the tests of the man pages
- * and of the completion read.
+ * The command line: objects, their verbs, and the options of each verb. The tables serve
+ * getopt_long(), --help, and tests of manual pages and completion.
  */
 #ifndef ROCESTEER_LIB_CLI_ARGS_H
 #define ROCESTEER_LIB_CLI_ARGS_H
@@ -106,10 +105,10 @@ int cli_usage(struct err *err, const char *what, const char *name,
 int cli_run(const struct cli_object *object, const struct cli_verb *verb,
 	    struct cli_args *args, int argc, char **argv, struct err *err);
 
-/* Print what went wrong, if something did. Return: the exit status. */
+/* Print the error, if any. Return: the exit status. */
 int cli_exit(const struct out *out, int ret, struct err *err);
 
-/* Print what was done before a failure as well: see out_error(). */
+/* Print a partial result as well: see out_error(). */
 int cli_fail(const struct out *out, struct json_object *root,
 	     const struct out_view *views, int ret, struct err *err);
 

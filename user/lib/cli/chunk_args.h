@@ -6,7 +6,7 @@
 #include "chunk/chunk.h"
 #include "args.h"
 
-/* What --policy names: two rules, and what a search finds. */
+/* Values of --policy: two rules, and the best plan of a search. */
 enum {
 	CHUNK_POLICY_THEMIS,
 	CHUNK_POLICY_BASELINE,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans by the names of their policies, and what is said of plans. */
+/* Plans by the names of their policies, and figures about plans. */
 #include <errno.h>
 
 #include "chunk/chunk.h"
@@ -49,7 +49,6 @@ void chunk_add_us(struct json_object *obj, const char *key, __u64 ps)
 	out_decimal(obj, key, (ps + 500) / 1000, 3);
 }
 
-/* Of nothing that takes no time, nothing is used. */
 __u64 chunk_percent(__u64 part, __u64 whole)
 {
 	return whole ? (__uint128_t)part * 100000 / whole : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What both commands have of a command line: arguments, help, permissions, chunk plans. */
+/* The command line of both commands: arguments, help, permissions, chunk plans. */
 #ifndef ROCESTEER_LIB_CLI_H
 #define ROCESTEER_LIB_CLI_H
 

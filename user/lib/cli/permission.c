@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* From 5.8 on; the headers may be older. */
+/* Since Linux 5.8; headers may be older. */
 #ifndef CAP_BPF
 #define CAP_BPF	39
 #endif
@@ -19,7 +19,7 @@ struct caps {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 };
 
-/* What cannot be told is refused by the kernel itself. */
+/* If capabilities cannot be read, the kernel refuses later. */
 static bool get(struct caps *caps)
 {
 	struct __user_cap_header_struct header = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From arguments to a verb, by its table of options. */
+/* Find the verb, and read its options. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -55,7 +55,10 @@ bool cli_wants_help(const char *arg)
 	       !strcmp(arg, "-h");
 }
 
-/* What getopt_long() reads, made from the verb's table. Of --json only --json=x is left. */
+/*
+ * Options for getopt_long(), from the table of the verb. --json is read before, but not
+ * --json=x.
+ */
 static void long_options(const struct cli_option *options,
 			 struct option *longs)
 {
@@ -88,7 +91,7 @@ static bool in_full(const char *text, const char *name)
 	       (!text[2 + len] || text[2 + len] == '=');
 }
 
-/* What getopt_long() did not take. */
+/* Report an option that getopt_long() refused. */
 static int unknown(struct err *err, const struct option *longs, const char *arg,
 		   const char *see)
 {

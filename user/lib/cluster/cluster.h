@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The cluster file: what a fabric has and who owns what of it; and what a host of a job
- * needs to know of that.
+ * The cluster file, which has the parts of a fabric and their owners; and slices as the hosts
+ * of a job see them.
  */
 #ifndef ROCESTEER_LIB_CLUSTER_H
 #define ROCESTEER_LIB_CLUSTER_H

@@ -51,10 +51,7 @@ static int check_nics(struct reader *r, struct json_object *nics,
 	return ret;
 }
 
-/*
- * The addresses by which one leaf knows the spines, read into @router, where they are
- * left once each.
- */
+/* Read the addresses by which a leaf knows the spines into @router. */
 static int read_row(struct reader *r, struct json_object *row, __u32 n,
 		    const __u32 *spines, __u8 (*router)[16], __u8 (*copy)[16])
 {
@@ -173,7 +170,7 @@ static int check_links(struct reader *r, const char *key, struct json_object *ro
 	return ret;
 }
 
-/* Where links are told apart, both of their ends are needed for that. */
+/* To tell links apart, both of their ends are needed. */
 static int check_ends(struct reader *r, struct json_object *root,
 		      const struct slice_fabric *fabric, __u32 oxcs)
 {
@@ -206,7 +203,7 @@ int cluster_addr_check(struct reader *r, struct json_object *root,
 	return ret;
 }
 
-/* Of a slice's spines, from those of all spines. */
+/* Addresses of a slice's spines, from the addresses of all spines. */
 static void put_row(struct json_object *array, struct json_object *routers,
 		    struct json_object *spines)
 {
@@ -248,7 +245,7 @@ static void add_addr(struct json_object *array, struct json_object *from, __u32 
 	json_object_array_add(array, json_object_get(element(from, i)));
 }
 
-/* Address of both ends of each link: of the first links of its pair, or by its OXC. */
+/* Addresses of both ends of each link: of the first links of its pair, or by its OXC. */
 static void put_ends(const struct cluster *c, struct json_object *slice)
 {
 	struct json_object *links = member(slice, "links"), *oxcs = member(slice, "oxcs");

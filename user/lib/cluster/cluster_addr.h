@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The addresses that a cluster file has of spines and GPUs, for the hosts. */
+/* Addresses of spines and GPUs in a cluster file. */
 #ifndef ROCESTEER_LIB_CLUSTER_ADDR_H
 #define ROCESTEER_LIB_CLUSTER_ADDR_H
 
@@ -8,11 +8,11 @@
 
 /**
  * cluster_routers_read() - read the addresses with which spines answer probes
- * @r: the file; "routers" is the field
- * @array: by spine; or by leaf, then spine, where each leaf sees other addresses
+ * @r: reader; the field is "routers"
+ * @array: by spine; or by leaf, then spine, if each leaf sees other addresses
  * @leaves: number of leaves
  * @n: number of spines
- * @spines: their numbers, of which equal ones follow each other; NULL: no two are equal
+ * @spines: numbers of the spines, in which equal ones are adjacent; NULL: no two are equal
  * @routers: filled, by leaf, then spine; may be NULL
  *
  * No two spines have the same address for a leaf.
@@ -24,10 +24,10 @@ int cluster_routers_read(struct reader *r, struct json_object *array,
 			 __u8 (*routers)[16]);
 
 /**
- * cluster_addr_check() - check the addresses, where there are any
- * @r: the file
- * @root: all of it
- * @fabric: its sizes
+ * cluster_addr_check() - check the addresses, if there are any
+ * @r: reader
+ * @root: root of the file
+ * @fabric: sizes
  * @oxcs: 0: links are cables
  *
  * Return: 0 or a negative errno.
@@ -36,12 +36,11 @@ int cluster_addr_check(struct reader *r, struct json_object *root,
 		       const struct slice_fabric *fabric, __u32 oxcs);
 
 /**
- * cluster_addr_put() - add the addresses to a slice, where there are any
+ * cluster_addr_put() - add addresses to a slice, if there are any
  * @c: cluster
- * @slice: as cluster_slice_json() has it; "routers" come in the order of its
- *	spines, by leaf where the file has them so, "nics" of each server that is all the job's;
- *	"up" and "down" are the addresses of both ends of each of its links, where the
- *	file has them
+ * @slice: from cluster_slice_json(); gets "routers" in the order of its spines, by leaf if
+ *	the file has routers by leaf, "nics" of each server that the job has as a whole, and
+ *	"up" and "down", the addresses of both ends of each link
  */
 void cluster_addr_put(const struct cluster *c, struct json_object *slice);
 

@@ -31,7 +31,7 @@ int cluster_open_beside(const struct cluster *c, const char *suffix, int flags)
 	return fd;
 }
 
-/* Who may not write FILE may not read its lock: reading is enough to lock it. */
+/* A user who may not write FILE may not read its lock: to read a file is enough to lock it. */
 static int open_lock(const struct cluster *c, const char *name)
 {
 	struct stat like, is;
@@ -89,7 +89,7 @@ static int read_all(struct cluster *c, struct err *err)
 			      err) ?: cluster_parse(c, err);
 }
 
-/* Slices are no matter of root. */
+/* Slices need no root. */
 static int hint_access(int ret, struct err *err)
 {
 	if (ret == -EACCES || ret == -EPERM)

@@ -58,7 +58,7 @@ __u32 cluster_grid_usable(const struct cluster_grid *grid, size_t i)
 	       grid->free[i] - grid->marked[i] : 0;
 }
 
-/* All that no job owns is free where the file does not say. */
+/* In a file without free parts, all that no job owns is free. */
 static void make_rows(const struct cluster_grid *grid,
 		      struct json_object *root)
 {

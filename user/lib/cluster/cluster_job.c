@@ -79,7 +79,7 @@ static void change(struct cluster *c, const char *key, __u32 row, __u32 column,
 	json_object_int_inc(json_object_array_get_idx(columns, column), by);
 }
 
-/* Add what a job has to what is free, or take it away. */
+/* Add the parts of a job to the free parts, or remove them. */
 static void move(struct cluster *c, struct json_object *job, int sign)
 {
 	struct json_object *servers = member(job, "servers");
@@ -95,7 +95,7 @@ static void move(struct cluster *c, struct json_object *job, int sign)
 		       json_object_get_int64(member(server, "server")),
 		       sign * json_object_get_int64(member(server, "gpus")));
 	}
-	/* Which circuits are free, is not in the file. */
+	/* The file does not list free circuits. */
 	for (i = 0; !c->ocs.oxcs && i < json_object_array_length(links); i++) {
 		struct json_object *link = json_object_array_get_idx(links, i);
 
@@ -164,7 +164,7 @@ static bool is_part(struct json_object *obj, enum cluster_part part, __u32 a,
 	return element_uint(obj, 0) == a && element_uint(obj, 1) == b;
 }
 
-/* The list of a mark's parts, made where it is not there. */
+/* The list of a mark's parts, created if it is missing. */
 static struct json_object *marked(struct cluster *c, enum cluster_mark mark,
 				  enum cluster_part part)
 {

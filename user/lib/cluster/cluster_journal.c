@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The journal of a cluster file. Its lines begin with the generation that the
- * decision leads to: one more than the file's until the file is replaced.
+ * The journal of a cluster file. A line begins with the generation that its decision leads
+ * to: one more than the generation of the file, until the file is replaced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static int fail(const struct cluster *c, int ret, struct err *err)
 	return err_errno(err, -ret, "journal", "%s.journal", c->file);
 }
 
-/* Return: where the line that ends at @end begins, or a negative errno. */
+/* Return: offset of the line that ends at @end, or a negative errno. */
 static off_t line_begin(int fd, off_t end)
 {
 	char block[4096], *newline;
@@ -39,9 +39,8 @@ static off_t line_begin(int fd, off_t end)
 }
 
 /*
- * Cut off a line that was not written to its end: its decision was not carried
- * out. Return: where the last line begins; -ENOENT: there is none; or another
- * negative errno.
+ * Cut off an incomplete line: its decision was not carried out. Return: offset of the last
+ * line; -ENOENT if there is none; or another negative errno.
  */
 static off_t cut_torn(int fd)
 {
@@ -57,7 +56,7 @@ static off_t cut_torn(int fd)
 	return end ? line_begin(fd, end - 1) : -ENOENT;
 }
 
-/* A decision whose new file was never put in place is void. */
+/* A decision is void if the file was not replaced. */
 static int mend(struct cluster *c, struct err *err)
 {
 	char head[128] = "", decision[16];

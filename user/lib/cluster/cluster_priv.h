@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of the cluster file have in common. */
+/* Shared by the files of this library. */
 #ifndef ROCESTEER_LIB_CLUSTER_PRIV_H
 #define ROCESTEER_LIB_CLUSTER_PRIV_H
 
@@ -17,23 +17,23 @@ static inline struct json_object *element(struct json_object *array, size_t i)
 	return json_object_array_get_idx(array, i);
 }
 
-/* A number of an array, as of [LEAF, SERVER]. */
+/* A number in an array such as [LEAF, SERVER]. */
 static inline __u32 element_uint(struct json_object *array, size_t i)
 {
 	return json_object_get_int64(element(array, i));
 }
 
 /**
- * struct cluster_grid - what there is of one kind, by leaf and a second number
- * @key: of the free ones in the file
- * @what: they are, for messages
- * @rows: leaves
+ * struct cluster_grid - counts of GPUs or links, by leaf and a second number
+ * @key: field in the file with the free ones
+ * @what: name of the parts, for messages
+ * @rows: number of leaves
  * @columns: servers of a leaf, or spines
- * @each: how many there are in a cell
- * @owned: by jobs
- * @free: neither owned nor used otherwise
- * @marked: not to be given to a job
- * @failed: of these, those that failed
+ * @each: parts in a cell
+ * @owned: parts that jobs own
+ * @free: parts that are neither owned nor used otherwise
+ * @marked: parts that are not given to jobs
+ * @failed: marked parts that have failed
  */
 struct cluster_grid {
 	const char *key;
@@ -53,15 +53,15 @@ static inline __u16 *cluster_cell(const struct cluster_grid *grid, __u16 *of,
 	return &of[(size_t)row * grid->columns + column];
 }
 
-/* Make room, all zero. Return: 0 or -ENOMEM; free in either case. */
+/* Allocate zeroed tables. Return: 0 or -ENOMEM; to be freed in any case. */
 int cluster_grid_init(struct cluster_grid *grid);
 void cluster_grid_free(struct cluster_grid *grid);
 
-/* Read what is free, or add it to the file where it does not say. */
+/* Read the free parts, or add them to a file without them. */
 int cluster_grid_read(struct cluster_grid *grid, struct reader *r,
 		      struct json_object *root);
 
-/* Own some more. Return: false when there are not as many. */
+/* Own some more. Return: false if there are too few. */
 bool cluster_grid_own(const struct cluster_grid *grid, __u32 row, __u32 column,
 		      __u32 n);
 
@@ -69,7 +69,7 @@ bool cluster_grid_own(const struct cluster_grid *grid, __u32 row, __u32 column,
 void cluster_grid_mark(const struct cluster_grid *grid, __u32 row,
 		       __u32 column, __u32 n, enum cluster_mark mark);
 
-/* What of a cell a job may have. */
+/* Number in a cell that a job may have. */
 __u32 cluster_grid_usable(const struct cluster_grid *grid, size_t i);
 
 /* Read the names of servers. Return: 0 or a negative errno. */
@@ -88,8 +88,8 @@ void cluster_count_circuits(const struct cluster *c,
 			    struct cluster_grid *links);
 
 /*
- * Fix the circuits whose links are marked, which uses the marks up, and tell the
- * planner what is left.
+ * Fix the circuits whose links are marked, which consumes the marks, and give the others to
+ * the planner.
  */
 void cluster_mark_circuits(struct cluster *c, const struct cluster_grid *links);
 
@@ -100,24 +100,23 @@ int cluster_read_time(struct reader *r, struct json_object *obj,
 /* Check the queue. Return: 0 or a negative errno. */
 int cluster_read_queue(struct cluster *c, struct reader *r);
 
-/* Tell of fields that may be misspelt ones; they are kept. Once per command. */
+/* Report fields that may be misspelt, once per command; they are kept. */
 void cluster_warn_unknown(const struct cluster *c);
 
-/* Check @c->root and fill in what it says. Return: 0 or a negative errno. */
+/* Check @c->root and fill @c. Return: 0 or a negative errno. */
 int cluster_parse(struct cluster *c, struct err *err);
 
 /*
- * Open FILE.@suffix, with @flags. Who is first makes it, for all who may write FILE:
- * with its owner, group and permissions. Return: a descriptor or a negative errno.
+ * Open FILE.@suffix with @flags. The first user creates it for all who may write FILE, with
+ * the owner, group and permissions of FILE. Return: a descriptor or a negative errno.
  */
 int cluster_open_beside(const struct cluster *c, const char *suffix, int flags);
 
-/* Open the journal and mend what a crash left there. */
+/* Open the journal and repair it after a crash. */
 int cluster_journal_open(struct cluster *c, struct err *err);
 
 /*
- * Write a line of a decision that leads to @generation, and make it last.
- * Releases @decision.
+ * Write and sync the line of a decision that leads to @generation. Releases @decision.
  */
 int cluster_journal_add(struct cluster *c, __u64 generation,
 			struct json_object *decision, struct err *err);

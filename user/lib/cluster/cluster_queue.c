@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Jobs of a cluster file that wait for a place, in the order they came. */
+/* Jobs of a cluster file that wait, in the order of arrival. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ struct json_object *cluster_queue_entry(const struct cluster *c, size_t i)
 	return json_object_array_get_idx(waiting(c), i);
 }
 
-/* Return: where a job waits, or how many do. */
+/* Return: index of a job, or the number of jobs. */
 static size_t find(const struct cluster *c, const char *id)
 {
 	size_t n = cluster_queue_length(c), i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The reader of cluster files: every field is checked, and that jobs agree. */
+/* Read cluster files: check every field, and that jobs agree with the free parts. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
@@ -194,7 +194,7 @@ static int read_links(struct state *s, struct json_object *job)
 	return ret;
 }
 
-/* What a file written by hand may leave out. */
+/* Fields that a file written by hand may leave out. */
 static int read_optional(struct state *s, struct json_object *job)
 {
 	struct reader *r = &s->r;
@@ -210,7 +210,7 @@ static int read_optional(struct state *s, struct json_object *job)
 	return ret;
 }
 
-/* Its fields agree with each other. */
+/* Check that the fields of a job agree. */
 static int check_slice(struct state *s, struct json_object *job, int stage)
 {
 	struct contention_slice slice;
@@ -284,7 +284,7 @@ static void mark_spine(struct state *s, __u32 spine, enum cluster_mark mark)
 		cluster_grid_mark(&s->links, leaf, spine, s->links.each, mark);
 }
 
-/* Its idle circuits may be moved to another spine. */
+/* Idle circuits of the pair may be moved to another spine. */
 static void mark_ocs_spine(struct state *s, __u32 spine, enum cluster_mark mark)
 {
 	__u32 leaf;
@@ -357,7 +357,7 @@ static int read_marks(struct state *s, struct json_object *root,
 	return ret;
 }
 
-/* What a job may have, as the planner wants it. */
+/* Fill the fabric for the planner. */
 static int make_fabric(const struct state *s, struct cluster *c)
 {
 	size_t servers = (size_t)s->gpus.rows * s->gpus.columns, i;
@@ -375,7 +375,7 @@ static int make_fabric(const struct state *s, struct cluster *c)
 		c->failed_servers[i] = s->gpus.failed[i];
 	}
 	for (i = 0; i < pairs; i++) {
-		/* None beside a link in use: nobody can tell them apart. */
+		/* No link of the pair if one is in use: they cannot be told apart. */
 		if (s->links.free[i] == s->links.each)
 			c->fabric.free_links[i] =
 				cluster_grid_usable(&s->links, i);

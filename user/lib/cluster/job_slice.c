@@ -30,7 +30,7 @@ static int read_routers(struct reader *r, struct json_object *obj,
 					   slice->spines, js->routers);
 }
 
-/* Whether a job has several links between a leaf and a spine that are told apart. */
+/* Has a job several links between a leaf and a spine that hosts tell apart? */
 static bool is_parallel(const struct contention_slice *slice)
 {
 	__u32 i;
@@ -102,7 +102,7 @@ static int read_links(struct reader *r, struct json_object *obj, struct job_slic
 	return ret;
 }
 
-/* Each server has as many as GPUs: contention_read_slice() counted those. */
+/* A server has as many NICs as GPUs; contention_read_slice() has counted the GPUs. */
 static int read_nics(struct reader *r, struct json_object *obj,
 		     struct job_slice *js)
 {
@@ -129,7 +129,7 @@ static int read_nics(struct reader *r, struct json_object *obj,
 	return ret;
 }
 
-/* A NIC names its GPU: no two may have the same. */
+/* Two GPUs may not have one NIC. */
 static int check_nics(struct reader *r, const struct job_slice *js)
 {
 	char text[ADDR_STRLEN];
@@ -176,7 +176,7 @@ void job_slice_free(struct job_slice *js)
 	free(js->nic);
 }
 
-/* Under one leaf nobody has an address: no peer is a rank. */
+/* Under one leaf no rank has an address: no peer is a rank. */
 static __u32 find_rank(const struct job_slice *js, const __u8 addr[16])
 {
 	__u32 rank;
@@ -216,8 +216,8 @@ static const __u8 *router_of(const struct ends *ends, __u32 lane)
 }
 
 /*
- * Whether a path goes by the links of a lane. The address of the leaf is in a path only where
- * several links lead down to it.
+ * Does a path go by the links of a lane? A path has the address of the leaf only if several
+ * links lead down to it.
  */
 static bool is_of_lane(const struct ends *ends, __u32 lane,
 		       const struct portmap_path *path)
@@ -237,7 +237,7 @@ static bool is_of_lane(const struct ends *ends, __u32 lane,
 	return false;
 }
 
-/* Ports that the port map lacks: how many, and the first of them. */
+/* Missing paths: their number, and the first one. */
 struct missing {
 	__u32 nr;
 	__u32 lane;
@@ -270,7 +270,7 @@ static int check_missing(const struct job_slice *js,
 		       addr_format(missing->router, router), more);
 }
 
-/* The lanes that a path serves; one of them may be that of the host's GPU. */
+/* Count the lanes that a path serves; one may be the lane of the host's GPU. */
 static void count_lanes(const struct ends *ends, struct portmap_path *path, bool *served)
 {
 	__u32 lanes = ends->js->slice.nr_spines, lane;
@@ -285,7 +285,7 @@ static void count_lanes(const struct ends *ends, struct portmap_path *path, bool
 	}
 }
 
-/* Keep the paths by the slice's lanes; all of them have to be there. */
+/* Keep the paths by the slice's lanes, none of which may be missing. */
 static void restrict_paths(const struct ends *ends, struct portmap_peer *peer,
 			   struct missing *missing)
 {
@@ -348,7 +348,7 @@ static int restrict_peers(const struct job_slice *js, __u32 own,
 	return ret;
 }
 
-/* Ranks under other leaves that are no peers are out of reach, by any lane. */
+/* Ranks under other leaves that are no peers cannot be reached. */
 static void miss_ranks(const struct job_slice *js, __u32 own,
 		       const struct portmap *ports, struct missing *missing)
 {
@@ -368,7 +368,7 @@ static void miss_ranks(const struct job_slice *js, __u32 own,
 	}
 }
 
-/* The rank whose NIC is the source of what is sent to a peer. */
+/* The rank whose NIC has the source address for a peer. */
 static __u32 find_own(const struct job_slice *js, const struct portmap *ports)
 {
 	__u32 rank = NONE;

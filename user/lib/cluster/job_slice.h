@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A slice as the hosts of its job see it: the addresses that its GPUs and spines
- * have in port maps, and what is left of a port map within it.
+ * A slice as the hosts of its job see it: addresses of its GPUs and spines, by which a port
+ * map is restricted to the slice.
  */
 #ifndef ROCESTEER_LIB_JOB_SLICE_H
 #define ROCESTEER_LIB_JOB_SLICE_H
@@ -14,9 +14,9 @@
 
 /**
  * struct job_link - the ends of a link
- * @up: addresses, one of which the spine answers from where a probe came up by it
+ * @up: addresses; the spine answers from one of them if a probe came up by the link
  * @nr_up: at least 1
- * @down: address that the leaf answers from where a probe came down by it
+ * @down: address from which the leaf answers if a probe came down by the link
  */
 struct job_link {
 	__u8 (*up)[16];
@@ -26,16 +26,15 @@ struct job_link {
 
 /**
  * struct job_slice - a slice with addresses
- * @slice: which ranks are on which leaf, and its lanes
- * @job: its name, empty where the file has none
- * @routers: by leaf, then lane: address of its spine; NULL: @link has them
- * @link: by leaf, then lane, then link of the leaf there; NULL: a lane of a leaf is told by
- *	its spine
+ * @slice: leaves of the ranks, and lanes
+ * @job: name of the job, or empty
+ * @routers: by leaf, then lane: address of the spine; NULL: @link has the addresses
+ * @link: by leaf, then lane, then link; NULL: the spine tells the lanes of a leaf apart
  * @nr_links: number of @link
- * @first_link: by leaf: where its links begin
+ * @first_link: by leaf: index of its first link
  * @nic: by rank: address of the GPU's NIC
  *
- * Under one leaf there is no spine, and no need for addresses: all are NULL.
+ * A slice under one leaf needs no addresses: all pointers are NULL.
  */
 struct job_slice {
 	struct contention_slice slice;
@@ -48,7 +47,7 @@ struct job_slice {
 };
 
 /**
- * job_slice_read() - read what slice alloc and show print
+ * job_slice_read() - read the output of slice alloc or show
  * @js: filled; to be freed by job_slice_free() in any case
  * @obj: the JSON
  * @file: name for messages
@@ -62,15 +61,14 @@ int job_slice_read(struct job_slice *js, struct json_object *obj,
 void job_slice_free(struct job_slice *js);
 
 /**
- * job_slice_restrict() - leave in a port map what is in the slice
+ * job_slice_restrict() - restrict a port map to the slice
  * @js: slice
- * @ports: port map of one of its hosts; keeps the slice's ranks as peers, and for each
- *	of these the paths by the slice's lanes, weighted by the lanes that they serve;
- *	the path of the lane of the host's GPU is its home
+ * @ports: port map of a host of the slice; keeps the slice's ranks as peers, with the paths
+ *	by the slice's lanes, weighted by the number of lanes that a path serves. The path
+ *	of the lane of the host's GPU is its home
  * @rank: set to the rank of the GPU that has the port map, 0 under one leaf
- * @err: filled on failure: "not-in-slice" where the port map is none of the
- *	slice's; "no-port" where it lacks a path of the slice; "other-leaf" where
- *	it has a rank of the same leaf under another one
+ * @err: filled on failure: "not-in-slice": the host is not in the slice; "no-port": a path
+ *	of the slice is missing; "other-leaf": a rank of the same leaf is under another one
  *
  * Return: 0 or a negative errno.
  */

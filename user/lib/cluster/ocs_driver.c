@@ -19,7 +19,7 @@
 #define WAIT	300	/* seconds a driver has */
 #define GRACE	10	/* and to end when it is told to */
 
-/* The request as a file: a command that does not read it blocks nobody. */
+/* The request is a file, so a command that does not read it blocks no one. */
 static int write_request(struct json_object *request)
 {
 	const char *text = json_object_to_json_string_ext(request,
@@ -60,7 +60,7 @@ void ocs_driver_done(void)
 	held = false;
 }
 
-/* With the request, our standard error, the lock, and signals as they were. */
+/* Run the command with the request, our standard error, the lock, and signals as before. */
 static int start(const char *command, int in, int lock, pid_t *pid)
 {
 	char *const argv[] = { (char *)command, NULL };
@@ -77,7 +77,7 @@ static int start(const char *command, int in, int lock, pid_t *pid)
 	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO,
 					 STDOUT_FILENO);
-	/* To itself: it is not closed then. */
+	/* A duplicate onto itself is not closed on exec. */
 	posix_spawn_file_actions_adddup2(&actions, lock, lock);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
 	posix_spawnattr_setsigmask(&attr, &before);
@@ -95,7 +95,7 @@ static bool has_ended(int pidfd, int seconds)
 	return poll(&fd, 1, seconds * 1000) != 0;
 }
 
-/* Return: what waitpid() says, or a negative errno. */
+/* Return: the status of waitpid(), or a negative errno. */
 static int run(const char *command, int in, int lock, int seconds)
 {
 	int pidfd, ret, status;

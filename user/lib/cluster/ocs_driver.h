@@ -11,23 +11,23 @@
 struct json_object;
 
 /**
- * ocs_driver_run() - have circuits moved
- * @command: looked for as execvp(3) does; it has no arguments, the request as
- *	standard input, and our standard error as its output
- * @request: what it is to do
- * @lock: descriptor of the cluster file's lock: the command has it as well, so that
- *	nobody else moves circuits while it runs on behind a caller that was killed
+ * ocs_driver_run() - move circuits
+ * @command: command, found as by execvp(3), without arguments; gets the request as standard
+ *	input, and our standard error as its output
+ * @request: the request
+ * @lock: descriptor of the cluster file's lock, which the command inherits: if the caller is
+ *	killed, no other caller moves circuits while the command runs
  * @err: names the command, and how it ended
  *
- * The command has 300 seconds, or as many as ROCESTEER_DRIVER_WAIT says. From here to
- * ocs_driver_done() no SIGINT, SIGTERM or SIGHUP ends the caller.
+ * The command has 300 seconds, or as many as ROCESTEER_DRIVER_WAIT says. SIGINT, SIGTERM and
+ * SIGHUP are blocked from here to ocs_driver_done().
  *
- * Return: 0 when it says that all was done, or a negative errno.
+ * Return: 0 if all circuits were moved, or a negative errno.
  */
 int ocs_driver_run(const char *command, struct json_object *request, int lock,
 		   struct err *err);
 
-/* It is written down where circuits are, or they are back: signals end us again. */
+/* The file has the circuits, or they are moved back: unblock the signals. */
 void ocs_driver_done(void);
 
 #endif /* ROCESTEER_LIB_OCS_DRIVER_H */

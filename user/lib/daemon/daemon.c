@@ -194,7 +194,7 @@ static void take_event(const struct rocesteer_event *event, void *arg)
 		d->reload = true;
 }
 
-/* That a table is full is not seen in the tables. */
+/* Only the event of a full table says more than the tables. */
 static void take_full(const struct rocesteer_event *event, void *arg)
 {
 	if (event->type == ROCESTEER_EVENT_FULL)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The lines that are complete; what is left moves to the front. */
+/* Take the complete lines; move the rest to the front. */
 static int take_lines(struct event_socket_reader *reader,
 		      int (*fn)(struct json_object *event, void *arg),
 		      void *arg)

@@ -110,7 +110,7 @@ struct group *groups_find(const struct groups *groups,
  * @group: its group
  * @key: key
  *
- * Mark the group if the flow has changed. Return: 0 or -ENOMEM.
+ * The group is marked as changed. Return: 0 or -ENOMEM.
  */
 int group_update(struct groups *groups, struct group *group,
 		 const struct rocesteer_flow_key *key);

@@ -13,10 +13,10 @@
 
 /**
  * struct path_exams - state
- * @config: the caller's
- * @probe_queue_config: of the queues
- * @queues: of struct entry
- * @said: of struct said
+ * @config: settings of the caller
+ * @probe_queue_config: settings of the queues
+ * @queues: set of struct entry
+ * @said: set of struct said
  */
 struct path_exams {
 	struct path_exam_config config;
@@ -25,14 +25,14 @@ struct path_exams {
 	struct set said;
 };
 
-/* A probe queue in a set; @failed: it could not send the last time. */
+/* A probe queue in a set; @failed: its last packet could not be sent. */
 struct entry {
 	struct probe_queue_key key;
 	struct probe_queue *queue;
 	bool failed;
 };
 
-/* What was last noted of a device. */
+/* The last note about a device. */
 struct said {
 	__u32 ifindex;
 	char line[256];
@@ -73,8 +73,8 @@ static int add_probes(struct probe_queue *queue, struct group *group, __u32 p,
 	memcpy(probe.source, s->peer.source, 16);
 	memcpy(probe.peer, s->key.addr, 16);
 	/*
-	 * Routers limit how often they answer: none is asked in vain. A path that is
-	 * watched is told by its leaf too, where that is part of what it is.
+	 * Routers limit how often they answer: send no needless probe. A watched path
+	 * needs one to the leaf only if the leaf tells it from others.
 	 */
 	probe.kind = health->path[p].router ? PROBE_LEAF : PROBE_PATH;
 	last = whole & bit || !addr_is_none(group->leaf[p]) ? PROBE_LEAF :
@@ -99,7 +99,7 @@ static int take_peer(const struct rocesteer_peer_key *key,
 	return s->found;
 }
 
-/* The peer that was last in trouble, or any. */
+/* The peer of the flow that was last in trouble, or any peer. */
 static bool find_peer(struct path_exams *exams, struct search *s)
 {
 	const struct group *group = s->group;
@@ -114,7 +114,7 @@ static bool find_peer(struct path_exams *exams, struct search *s)
 	return s->found;
 }
 
-/* Paths to which the peer has a port; none while its job is being unloaded. */
+/* Paths to which the peer has a port; none while the job is being unloaded. */
 static __u64 usable_paths(struct path_exams *exams, struct search *s)
 {
 	__u64 usable = 0;
@@ -128,7 +128,7 @@ static __u64 usable_paths(struct path_exams *exams, struct search *s)
 	return usable;
 }
 
-/* Probe some paths, and others only after them. */
+/* Probe some paths, and then others. */
 static int probe_paths(struct path_exams *exams, struct group *group,
 		       const struct search *s, __u64 first, __u64 then)
 {
@@ -166,7 +166,6 @@ int path_exam_start(struct path_exams *exams, struct group *group, __u64 due,
 	return 0;
 }
 
-/* All probes of a round are in. */
 static void end_round(struct path_exams *exams, struct group *group)
 {
 	struct search s = { .group = group };
@@ -179,7 +178,7 @@ static void end_round(struct path_exams *exams, struct group *group)
 		exams->config.done(group, exams->config.arg);
 }
 
-/* Is it who answers on the path? Where paths are not told apart by leaf, any leaf is. */
+/* Is this the leaf of the path? If the leaf does not tell paths apart, any leaf is. */
 static bool is_own(const struct group *group, const struct queued_probe *probe,
 		   const __u8 *from)
 {
@@ -215,7 +214,7 @@ static void probe_done(const struct queued_probe *probe, const __u8 *from,
 		end_round(arg, group);
 }
 
-/* A probe queue asks anew each time: the same is said once for each device. */
+/* A probe queue repeats its notes: report each once for a device. */
 static void probe_note(__u32 ifindex, const char *line, void *arg)
 {
 	struct path_exams *exams = arg;
@@ -284,7 +283,7 @@ __u64 path_exams_due(const struct path_exams *exams)
 	return due;
 }
 
-/* Nothing can be sent: as if nothing had been asked. */
+/* Probes cannot be sent: act as if there had been no examination. */
 static void forget(struct path_exams *exams, __u32 ifindex)
 {
 	const struct set *groups = &exams->config.groups->group;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Examinations of the paths of a group: the probes, and what answers. */
+/* Examinations of the paths of a group: the probes, and their answers. */
 #ifndef ROCESTEER_LIB_PATH_EXAM_H
 #define ROCESTEER_LIB_PATH_EXAM_H
 
@@ -7,15 +7,15 @@
 #include "group.h"
 
 /**
- * struct path_exam_config - what is common to all
+ * struct path_exam_config - settings and callbacks of all examinations
  * @groups: groups
- * @loop: where answers are waited for
- * @timeout_ms: how long the first answer is waited for
+ * @loop: event loop
+ * @timeout_ms: time to wait for the first answer
  * @short_quotes: as in struct probe_batch_config
- * @done: all answers are in, or late: they are in the group's health
- * @note: what is wrong with the probes by a device, for people: that nothing can
- *	be sent, once until something can; what is odd about the answers
- * @arg: passed to both
+ * @done: called when all answers are in, or late; the results are in the group's health
+ * @note: called with a line for people: that a device cannot send, once until it can, or
+ *	that answers are odd
+ * @arg: passed to the callbacks
  */
 struct path_exam_config {
 	struct groups *groups;
@@ -35,27 +35,27 @@ struct path_exams *path_exams_new(const struct path_exam_config *config);
 void path_exams_free(struct path_exams *exams);
 
 /**
- * path_exam_start() - examine what is due, suspected or watched
+ * path_exam_start() - examine paths that are due, suspected or watched
  * @exams: exams
- * @group: it has health, and no probe is out
- * @due: paths, a bit for each
- * @watched: likewise
+ * @group: group with health, without an outstanding probe
+ * @due: a bit for each path that is due
+ * @watched: a bit for each path that is watched
  *
  * Return: 0 or -ENOMEM.
  */
 int path_exam_start(struct path_exams *exams, struct group *group, __u64 due,
 		    __u64 watched);
 
-/* Forget an examination that is under way. */
+/* Forget an examination. */
 void path_exam_cancel(struct path_exams *exams, struct group *group);
 
-/* A device is gone: what was kept for it is freed. Its groups are cancelled. */
+/* A device is gone: free its state. Its groups have been cancelled. */
 void path_exams_forget(struct path_exams *exams, __u32 ifindex);
 
 /* When path_exams_step() is to be called: CLOCK_MONOTONIC ns, or LOOP_NEVER. */
 __u64 path_exams_due(const struct path_exams *exams);
 
-/* Send, repeat, take answers. */
+/* Send and repeat probes, and take answers. */
 void path_exams_step(struct path_exams *exams);
 
 #endif /* ROCESTEER_LIB_PATH_EXAM_H */

@@ -12,17 +12,16 @@
 #define HOLD_MAX	64	/* times the shortest */
 #define WAIT_MAX	(1600 * MSEC)
 
-/* Linux answers a host once a second at least: icmp_ratelimit. */
+/* A Linux router answers a host at least once a second: icmp_ratelimit. */
 #define LIMIT		(1000 * MSEC)
 
-/* Not suspected for so long, a path starts afresh. */
+/* A path that was not suspected for so long starts afresh. */
 #define FORGET		(10000 * MSEC)
 
-/* So many rounds say something, and so many times those of other paths. */
+/* A path is lossy by at least so many rounds, and so many times those of other paths. */
 #define LOSSY_ROUNDS	8
 #define LOSSY_FACTOR	4
 
-/* A path among others. */
 static __u64 bit(__u32 p)
 {
 	return 1ull << p;
@@ -114,7 +113,6 @@ void path_health_examine(struct path_health *health, __u64 due, __u64 watched,
 	}
 }
 
-/* Its state depends on how others answer. */
 static bool wants_controls(const struct path *path)
 {
 	return !path->leaf && !path->moved &&
@@ -132,7 +130,7 @@ static __u64 down_paths(const struct path_health *health)
 	return down;
 }
 
-/* A few of @among, from @first on. */
+/* A few paths of @among, from @first on. */
 static void pick_controls(struct path_health *health, __u64 among, __u32 first)
 {
 	__u32 nr = health->nr_paths, n = 0, i, p;
@@ -187,15 +185,15 @@ void path_health_postpone(struct path_health *health, __u64 now)
 			health->path[p].due = now + health->path[p].hold;
 }
 
-/* Since the path was first suspected; a flow that went took its counts along. */
+/* Since the first suspicion. A flow that is gone has taken its counts along. */
 static __u64 since(__u64 now, __u64 then)
 {
 	return now > then ? now - then : 0;
 }
 
 /*
- * On a dead path every second round begins like the one before, which is when
- * the flow leaves it; on a lossy one few do.
+ * On a dead path every second round begins with the same packet as the round before, and
+ * then the flow leaves the path. On a lossy path few rounds do.
  */
 static bool only_this_loses(const struct path_health *health, __u32 p,
 			    const struct traffic *traffic)
@@ -212,7 +210,7 @@ static bool only_this_loses(const struct path_health *health, __u32 p,
 	       since(traffic->rounds[p], path->rounds) <= 4 * path->detours;
 }
 
-/* Paths whose router does not answer, while others do, a bit for each. */
+/* Paths whose router does not answer while other routers do, a bit for each. */
 static __u64 dead_routers(const struct path_health *health)
 {
 	__u64 asked = (health->examined & ~health->watched) | health->witnesses;
@@ -227,8 +225,8 @@ static __u64 dead_routers(const struct path_health *health)
 }
 
 /*
- * Was its router silent because it answered just now? Unless no other path is down,
- * which would account for what was lost.
+ * A router that answered just now may be silent because of its limit, if another path is
+ * down that accounts for the loss.
  */
 static bool is_limited(const struct path_health *health, __u32 p, __u64 now)
 {
@@ -251,9 +249,8 @@ enum path_verdict path_health_judge(const struct path_health *health, __u32 p,
 	if (health->router && !path->router)
 		return VERDICT_ROUTER;
 	/*
-	 * Where a router is dead the leaf's answers to probes by good paths
-	 * may come back by it: it has to be out of the way first, and even then
-	 * they say nothing.
+	 * If a router is dead, the leaf's answers to probes by good paths may come
+	 * back by this router: its path has to be taken down first.
 	 */
 	dead = dead_routers(health);
 	if (dead & ~down_paths(health))

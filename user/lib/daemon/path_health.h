@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is known of the paths of a group that was ever in trouble, and what to
- * make of it. Nothing here probes or writes.
+ * State of the paths of a group, and the decision whether a path is dead. Nothing here
+ * probes or writes.
  *
- * A path is suspected when a flow sends the same packet a second time. It is
- * probed then, to the router that tells it from the others and to the one
- * behind, which is the destination leaf. If that does not answer, the path is
- * probed again and followed by others, the controls. Answers come by a way of
- * their own: that a router does not answer means something only where it, or one
- * at the same distance, answers to a probe by another path. And only if that
- * came later: routers limit how often they answer. Where another path is down, and
- * nothing but its silence speaks against one that answered just now, it is asked
- * again when it may.
+ * A path is suspected when a flow sends a packet again. Two probes follow: to the router that
+ * tells the path from others, and to the router behind, the destination leaf. If the leaf
+ * does not answer, the path is probed again, and other paths, the controls, after it. Answers
+ * need not come back by the path that is probed: a router that does not answer proves
+ * nothing unless it, or another router at its distance, answers a later probe by another
+ * path. Routers limit how often they answer: a router that answered just now is asked again
+ * later, if another path is down that accounts for the loss.
  */
 #ifndef ROCESTEER_LIB_PATH_HEALTH_H
 #define ROCESTEER_LIB_PATH_HEALTH_H
@@ -27,12 +25,12 @@ enum path_state {
 };
 
 /**
- * enum path_verdict - what is made of the answers about a path
- * @VERDICT_ALIVE: it answers
- * @VERDICT_UNKNOWN: nobody answers
- * @VERDICT_ROUTER: its router does not answer, others do
- * @VERDICT_LEAF: the leaf does not answer by it, but by another path
- * @VERDICT_DATA: nobody answers, but only this path loses
+ * enum path_verdict - result of an examination
+ * @VERDICT_ALIVE: the path answers
+ * @VERDICT_UNKNOWN: no router answers
+ * @VERDICT_ROUTER: the router of the path does not answer, other routers do
+ * @VERDICT_LEAF: the leaf answers by another path only
+ * @VERDICT_DATA: no router answers, but this path alone loses packets
  */
 enum path_verdict {
 	VERDICT_ALIVE,
@@ -45,27 +43,27 @@ enum path_verdict {
 /**
  * struct path - one path
  * @state: state
- * @cause: why it is down
- * @since: since when it is in this state
- * @hold: how long it is held down at least
- * @wait: how long until it is probed again, as long as it does not answer
- * @due: when to look at it again, unless 0
- * @calm_until: a suspicion is followed then, not before
- * @calm: times in a row that it answered although suspected
- * @suspected: when it was last suspected
- * @doubted: only because its router did not answer
- * @detours: how often since it was first
- * @fresh: @packets and @rounds are to be set
- * @packets: sent on it by the group's flows when it was first suspected
- * @rounds: rounds of go-back-N that began on it until then
- * @loss: rounds per packet since it was first suspected
- * @streak: times that it answered while down, less those that it did not
- * @sent: probes sent since it was first suspected
- * @answered: and answered
- * @heard: when its router last answered
- * @router: its router answered to this examination
- * @leaf: so did the leaf
- * @moved: another router did: its port takes another path now
+ * @cause: why the path is down
+ * @since: time of the last change of @state
+ * @hold: time that the path is held down, at least
+ * @wait: time until the next probe while the path does not answer
+ * @due: time to examine the path again, or 0
+ * @calm_until: a suspicion before this time is followed at this time
+ * @calm: times in a row that the path answered although suspected
+ * @suspected: time of the last suspicion
+ * @doubted: suspected only because its router did not answer
+ * @detours: suspicions since the first one
+ * @fresh: @packets and @rounds have to be set
+ * @packets: packets of the group's flows on the path before the first suspicion
+ * @rounds: rounds of go-back-N that began on the path before the first suspicion
+ * @loss: rounds per packet since the first suspicion
+ * @streak: answers while down, less the probes without an answer
+ * @sent: probes since the first suspicion
+ * @answered: answers since the first suspicion
+ * @heard: time of the last answer of its router
+ * @router: its router answered in this examination
+ * @leaf: the leaf answered in this examination
+ * @moved: another router answered: the port takes another path now
  *
  * Times are CLOCK_MONOTONIC ns.
  */
@@ -95,21 +93,20 @@ struct path {
 };
 
 /**
- * struct path_health - of the paths of a group
- * @nr_paths: how many
- * @suspects: a bit for each path that is suspected
- * @doubts: that a flow which suspects another one takes as well, or instead: after
- *	a timeout the packet that is sent again first need not be one that was lost.
- *	They are watched once, when the suspect is alive
- * @examined: that is examined now
- * @watched: of these: only to see whether its port still takes it
- * @controls: that is probed to compare, in the second round
- * @witnesses: whose router is asked only, in the second round
+ * struct path_health - state of the paths of a group; bit p stands for path p
+ * @nr_paths: number of paths
+ * @suspects: suspected paths
+ * @doubts: other paths of a flow that suspects a path: after a timeout, the first packet that
+ *	is sent again need not be the lost one. They are watched once the suspect is alive
+ * @examined: paths under examination
+ * @watched: paths among them whose port alone is checked
+ * @controls: paths probed for comparison, in the second round
+ * @witnesses: paths whose router alone is asked, in the second round
  * @router: the router of a control answered
- * @leaf: the leaf did, by a control
- * @out: probes that are out
+ * @leaf: the leaf answered by a control
+ * @out: outstanding probes
  * @peer: destination of the flow that was last in trouble
- * @path: each path
+ * @path: paths
  */
 struct path_health {
 	__u32 nr_paths;
@@ -127,7 +124,7 @@ struct path_health {
 };
 
 /**
- * struct traffic - what a group's flows sent on each path
+ * struct traffic - traffic of a group's flows on each path
  * @packets: packets
  * @rounds: rounds of go-back-N
  */
@@ -139,38 +136,38 @@ struct traffic {
 /**
  * path_health_suspect() - a flow avoids a path
  * @health: of its group
- * @p: the path
+ * @p: path
  * @now: time
  *
- * Sets its bit in @suspects, unless it is down; later if it answered just now.
+ * Sets the path's bit in @suspects unless the path is down, later if it answered just now.
  */
 void path_health_suspect(struct path_health *health, __u32 p, __u64 now);
 
 /**
  * path_health_confirm() - an examination is over
  * @health: of a group
- * @doubts: what was watched, as it is in doubt
+ * @doubts: watched paths that are in doubt
  * @now: time
  *
- * Suspects those of @doubts whose router did not answer, while others did.
+ * Suspects the paths of @doubts whose router did not answer, if other routers did.
  */
 void path_health_confirm(struct path_health *health, __u64 doubts, __u64 now);
 
 /**
- * path_health_due() - what to look at now, or when
+ * path_health_due() - paths to examine now
  * @health: of a group
  * @now: time
- * @at: set: when there will be something, or ~0
+ * @at: set to the time of the next one, or ~0
  *
- * Return: paths whose time it is, a bit for each.
+ * Return: a bit for each path.
  */
 __u64 path_health_due(const struct path_health *health, __u64 now, __u64 *at);
 
 /**
  * path_health_examine() - begin an examination
  * @health: of a group, with no probe out
- * @due: of path_health_due(): these, and the suspects, are to be probed
- * @watched: so are these, but nothing is made of their silence
+ * @due: paths from path_health_due(), which are probed as the suspects are
+ * @watched: paths that are probed as well, but need not answer
  * @usable: paths that can be probed
  * @traffic: of the group
  *
@@ -180,27 +177,26 @@ void path_health_examine(struct path_health *health, __u64 due, __u64 watched,
 			 __u64 usable, const struct traffic *traffic);
 
 /**
- * path_health_examine_again() - is there to be a second round?
- * @health: the probes of the first are in
+ * path_health_examine_again() - begin the second round, if there has to be one
+ * @health: all probes of the first round are in
  * @usable: paths that can be probed
  *
- * For suspects that did not answer: these are probed again, and then @controls,
- * which are few, as the leaf answers for all of them. Where no other path is up
- * they are paths that are down. Where the router of a suspect answered, but the leaf
- * did not, the routers of all other paths are @witnesses: the answer of the leaf may
- * have been lost on its way back.
+ * Suspects that did not answer are probed again, then @controls, which are few because the
+ * leaf answers for all of them. If no other path is up, paths that are down are controls. If
+ * the router of a suspect answered but the leaf did not, the answer of the leaf may have
+ * been lost on the way back: the routers of all other paths are @witnesses.
  *
  * Return: suspects to probe, a bit for each.
  */
 __u64 path_health_examine_again(struct path_health *health, __u64 usable);
 
-/* Forget the examination under way, its probes are; begin again later. */
+/* Forget the examination, whose probes are forgotten already; begin again later. */
 void path_health_postpone(struct path_health *health, __u64 now);
 
 /**
- * path_health_judge() - what is with a path that was examined
+ * path_health_judge() - judge a path that was examined
  * @health: all probes are in
- * @p: the path, its port has not moved
+ * @p: path, whose port has not moved
  * @traffic: of the group
  * @now: time
  */
@@ -208,27 +204,26 @@ enum path_verdict path_health_judge(const struct path_health *health, __u32 p,
 				    const struct traffic *traffic, __u64 now);
 
 /**
- * path_health_is_lossy() - does a path that answers lose more than the others?
+ * path_health_is_lossy() - check if a path that answers loses more than the others
  * @health: of the group
  * @p: the path
  * @traffic: of the group
  *
- * Sets its @loss.
+ * Sets @loss of the path.
  */
 bool path_health_is_lossy(struct path_health *health, __u32 p,
 			  const struct traffic *traffic);
 
-/* It is not known: examine it again, if its router may have answered too often. */
+/* The verdict is unknown: examine again, if the router may have answered too often. */
 void path_health_unknown(struct path_health *health, __u32 p, __u64 now);
 
-/* It does. It is up again when nobody suspects it for a while. */
+/* The path is lossy. It is up again when no flow suspects it for a while. */
 void path_health_lossy(struct path_health *health, __u32 p, __u64 now);
 
 /**
  * path_health_alive() - a suspected path answers
  *
- * The next suspicion is followed later each time: under random loss there are
- * many.
+ * The next suspicion is followed later each time, because random loss causes many.
  */
 void path_health_alive(struct path_health *health, __u32 p, __u64 now);
 
@@ -237,7 +232,7 @@ void path_health_alive(struct path_health *health, __u32 p, __u64 now);
  * @health: of the group
  * @p: the path
  * @cause: why
- * @hold: ns, doubled each time it fails again soon
+ * @hold: ns, doubled each time the path fails again soon
  * @now: time
  */
 void path_health_down(struct path_health *health, __u32 p,
@@ -250,13 +245,13 @@ void path_health_down(struct path_health *health, __u32 p,
  * @traffic: of the group
  * @now: time
  *
- * Return: true: it can be used again, as it answered three times more than it did
- * not, or as there is nobody to ask.
+ * Return: true if the path can be used again: it answered three times more often than not,
+ * or no router answers anyway.
  */
 bool path_health_probed(struct path_health *health, __u32 p,
 			const struct traffic *traffic, __u64 now);
 
-/* It is used again, or not lossy any more. */
+/* The path is used again, or no longer lossy. */
 void path_health_up(struct path_health *health, __u32 p, __u64 now);
 
 #endif /* ROCESTEER_LIB_PATH_HEALTH_H */

@@ -13,21 +13,21 @@
 
 #define MSEC	1000000ull
 
-/* From the port of one path to that of the next, of all groups. */
+/* Interval between checks of ports, over all groups. */
 #define WATCH	(1000 * MSEC)
 
 /**
  * struct path_monitor - state
- * @config: the caller's
- * @groups: likewise
- * @carriers: which devices have a carrier
- * @source: of @carriers
- * @dark: of struct nic: devices without a carrier
+ * @config: settings of the caller
+ * @groups: groups of the caller
+ * @carriers: state of devices
+ * @source: source of @carriers
+ * @dark: set of struct nic: devices without a carrier
  * @exams: examinations
  * @changes: paths that went down or came up in this step
- * @watch_at: when to look at a path
- * @watch_group: the number of its group
- * @watch_path: the path
+ * @watch_at: time of the next check of a port
+ * @watch_group: number of its group
+ * @watch_path: its path
  */
 struct path_monitor {
 	const struct path_monitor_config *config;
@@ -104,7 +104,7 @@ static void put_down(struct path_monitor *monitor, struct group *group)
 		.down = group->down,
 	};
 
-	/* That it is gone will be told. */
+	/* An event follows if the group is gone. */
 	steer_set_group(monitor->groups->steer, &set);
 	group->changed = true;
 	monitor->changes++;
@@ -122,8 +122,8 @@ static void path_up(struct path_monitor *monitor, struct group *group, __u32 p,
 }
 
 /*
- * The last path that is up is @dead, as one of the controls answered, which are
- * held down: use them. Return: is there one?
+ * The last path that is up is @dead, and controls, which are down, have answered: use these.
+ * Return: true if there is one.
  */
 static bool controls_up(struct path_monitor *monitor, struct group *group,
 			__u32 dead, __u64 now)
@@ -177,7 +177,6 @@ static void judge_suspect(struct path_monitor *monitor, struct group *group,
 	}
 }
 
-/* All answers are in, or late. */
 static void path_exam_done(struct group *group, void *arg)
 {
 	struct path_health *health = group->health;
@@ -204,7 +203,7 @@ static void path_exam_done(struct group *group, void *arg)
 			path_up(monitor, group, p, now);
 		}
 	}
-	/* Those that were only watched were not judged. */
+	/* Watched paths were not judged. */
 	health->suspects &= ~health->examined | health->watched;
 	if (doubts || group->down & ~down)	/* it was that one */
 		health->doubts = 0;
@@ -214,7 +213,6 @@ static void path_exam_done(struct group *group, void *arg)
 	path_health_confirm(health, doubts, now);
 }
 
-/* What needs no probe, and what does. */
 static int step_group(struct path_monitor *monitor, struct group *group,
 		      __u64 watched, __u64 now)
 {
@@ -240,7 +238,7 @@ static int step_group(struct path_monitor *monitor, struct group *group,
 	       path_exam_start(monitor->exams, group, due, watched) : 0;
 }
 
-/* The group whose turn it is to have a path looked at, or NULL. */
+/* The group whose port is checked next, or NULL. */
 static struct group *watch_next(struct path_monitor *monitor, __u64 now)
 {
 	const struct set *all = &monitor->groups->group;
@@ -334,7 +332,7 @@ int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
 	return 0;
 }
 
-/* The table knows which are down, we know since when: the table is right. */
+/* The table says which paths are down, the monitor since when: the table is right. */
 static int read_group(struct path_monitor *monitor, struct group *group,
 		      __u64 now)
 {
@@ -409,7 +407,7 @@ void path_monitor_each(struct path_monitor *monitor,
 	}
 }
 
-/* Without a carrier nothing answers, and that says nothing about paths. */
+/* Without a carrier no router answers, which says nothing about paths. */
 static void carrier_changed(struct path_monitor *monitor, __u32 ifindex,
 			    bool carrier)
 {

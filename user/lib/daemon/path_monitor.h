@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Finds out which paths are dead: examines those that flows avoid, takes them
- * out of use, and back when they answer again. And which are others now: looks at
- * one a second.
+ * The path monitor examines paths that flows avoid, takes dead ones down, and takes them up
+ * when they answer again. It also checks one port a second: does it still take its path?
  */
 #ifndef ROCESTEER_LIB_PATH_MONITOR_H
 #define ROCESTEER_LIB_PATH_MONITOR_H
@@ -13,14 +12,14 @@
 #include "group.h"
 
 /**
- * struct path_monitor_config - how, and who wants to know
- * @hold: how long a path is held down at least, ns
- * @timeout_ms: how long the first answer to a probe is waited for
+ * struct path_monitor_config - settings and callbacks
+ * @hold: time that a dead path is held down at least, ns
+ * @timeout_ms: time to wait for the first answer to a probe
  * @short_quotes: as in struct probe_batch_config
- * @emit: called for each event, which is released there
- * @moved: called when the port of path @p takes another one now
- * @device: called for each device that changed; @name is NULL where it is gone
- * @arg: passed to all
+ * @emit: called for each event, which it releases
+ * @moved: called when the port of path @p takes another path
+ * @device: called for each device that changed; @name is NULL if the device is gone
+ * @arg: passed to the callbacks
  */
 struct path_monitor_config {
 	__u64 hold;
@@ -35,11 +34,11 @@ struct path_monitor_config {
 struct path_monitor;
 
 /**
- * path_monitor_open() - watch over paths
+ * path_monitor_open() - start to monitor paths
  * @monitor: set; to be given back by path_monitor_close()
- * @config: has to stay
- * @groups: likewise
- * @loop: where answers are waited for
+ * @config: kept
+ * @groups: kept
+ * @loop: event loop
  * @err: filled on failure
  *
  * Return: 0 or a negative errno.
@@ -51,10 +50,10 @@ int path_monitor_open(struct path_monitor **monitor,
 
 void path_monitor_close(struct path_monitor *monitor);
 
-/* The tables were read again: what is down in them is examined. */
+/* The tables were read again: examine the paths that are down in them. */
 int path_monitor_read(struct path_monitor *monitor);
 
-/* A group goes, or all. */
+/* A group is freed, or all are. */
 void path_monitor_forget(struct path_monitor *monitor, struct group *group);
 void path_monitor_forget_all(struct path_monitor *monitor);
 
@@ -66,12 +65,12 @@ int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
 __u64 path_monitor_due(struct path_monitor *monitor);
 
 /**
- * path_monitor_step() - do what can be done now
+ * path_monitor_step() - do the work that is due
  * @monitor: monitor
  *
- * Groups are marked as changed where a path went down or came up.
+ * A group is marked as changed if one of its paths goes down or comes up.
  *
- * Return: how many did, or a negative errno.
+ * Return: the number of such paths, or a negative errno.
  */
 int path_monitor_step(struct path_monitor *monitor);
 

@@ -10,21 +10,21 @@
 #include "discover/discover.h"
 #include "portmap/portmap.h"
 
-/* How long a search waits for more queue pairs, ns. */
+/* Delay of a search, for more queue pairs, ns. */
 #define SETTLE	2000000ull
 
-/* Until another attempt, where a process could not be made, ns. */
+/* Delay after a task could not be started, ns. */
 #define AGAIN		1000000000ull
 
-/* Queue pairs of one search: the others wait for the next. */
+/* Queue pairs of one search. */
 #define MOST	1024
 
 /**
  * struct waiting - a queue pair without ports
- * @key: which
- * @peer: its peer, with the paths that it shall have ports for
- * @path: those
- * @hop: for probes
+ * @key: key
+ * @peer: its peer, with paths that need ports
+ * @path: the paths
+ * @hop: distance of the routers that tell paths apart
  */
 struct waiting {
 	struct rocesteer_qpn_key key;
@@ -62,7 +62,6 @@ static void describe(struct waiting *w, const struct rocesteer_peer *peer,
 	w->hop = peer->hop;
 }
 
-/* Its peer, or job, may be gone. */
 static int add_waiting(const struct rocesteer_qpn_key *key,
 		       const struct rocesteer_ports *ports, void *arg)
 {
@@ -84,14 +83,14 @@ static int add_waiting(const struct rocesteer_qpn_key *key,
 	return 0;
 }
 
-/* Are they probed by the same device, at the same distance? */
+/* Can they be probed together: by one device, at one distance? */
 static bool is_alike(const struct waiting *left, const struct waiting *right)
 {
 	return left->key.peer.ifindex == right->key.peer.ifindex &&
 	       left->hop == right->hop;
 }
 
-/* The job may be gone, and another have its number: the paths are to be the same. */
+/* Another job may have got the number: check that the paths are the same. */
 static bool has_paths(struct steer *steer, const struct waiting *w)
 {
 	struct rocesteer_group_key key = { .job = w->key.peer.job,

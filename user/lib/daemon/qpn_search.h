@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Find the ports of queue pairs that wait for them in rs_qpns, by probes. */
+/* Find the ports of queue pairs that wait in rs_qpns, by probes. */
 #ifndef ROCESTEER_LIB_QPN_SEARCH_H
 #define ROCESTEER_LIB_QPN_SEARCH_H
 
@@ -14,8 +14,8 @@
  * struct qpn_search - state
  * @groups: tables and groups
  * @short_quotes: as in struct probe_batch_config
- * @task: the search that is under way; its @loop, @done and @arg are the caller's
- * @at: when to begin the next one, CLOCK_MONOTONIC ns, or LOOP_NEVER
+ * @task: the search; the caller sets @loop, @done and @arg
+ * @at: time of the next search, CLOCK_MONOTONIC ns, or LOOP_NEVER
  */
 struct qpn_search {
 	struct groups *groups;
@@ -24,14 +24,14 @@ struct qpn_search {
 	__u64 at;
 };
 
-/* Queue pairs wait: begin soon, as many come at once. */
+/* Queue pairs wait: search soon, because many come at once. */
 void qpn_search_soon(struct qpn_search *search);
 
 /**
- * qpn_search_step() - begin if it is time to, and none is under way
+ * qpn_search_step() - begin a search if it is time, and none runs
  * @search: state
  *
- * A queue pair to which no port was found waits on, until others are searched for.
+ * A queue pair without a port waits until the next search.
  *
  * Return: 0 or a negative errno.
  */

@@ -8,14 +8,14 @@
 #include "base/base.h"
 #include "steer/steer.h"
 
-/* What a flow had sent; @sent is as long as it has to be. */
+/* Counters of a flow. */
 struct counts {
 	struct rocesteer_flow_key key;
 	__u32 nr_paths;
 	struct rocesteer_sent *sent;
 };
 
-/* One look; @flows will be those of the next. */
+/* A reading; @flows are kept for the next one. */
 struct look {
 	struct steer *steer;
 	struct rates *rates;
@@ -64,7 +64,7 @@ static int read_peer(const struct rocesteer_peer_key *key,
 	return 0;
 }
 
-/* Keep what the flow has sent, up to the last path it used. */
+/* Keep the counters of a flow, up to the last path that it used. */
 static int keep(struct look *look, const struct rocesteer_flow_key *key,
 		const struct rocesteer_flow_path *flow)
 {
@@ -84,7 +84,7 @@ static int keep(struct look *look, const struct rocesteer_flow_key *key,
 	return 0;
 }
 
-/* A flow that went and came again counts from 0. */
+/* The counters of a flow that was forgotten begin at 0 again. */
 static __u64 grown(__u64 now, __u64 before)
 {
 	return now >= before ? now - before : now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is sent on the paths of each group from one look at the tables to the next. */
+/* Traffic on the paths of each group between two readings of the tables. */
 #ifndef ROCESTEER_LIB_RATES_H
 #define ROCESTEER_LIB_RATES_H
 
@@ -9,12 +9,12 @@
 #include "base/base.h"
 
 /**
- * struct rates_path - one path since the last look
- * @packets: sent
- * @bytes: sent
- * @rounds: rounds of go-back-N that began there
- * @pieces: now
- * @avoided: flows that avoid it now, as it seems to be dead
+ * struct rates_path - a path since the last reading
+ * @packets: packets sent
+ * @bytes: bytes sent
+ * @rounds: rounds of go-back-N that began on the path
+ * @pieces: pieces now
+ * @avoided: flows that avoid the path now
  */
 struct rates_path {
 	__u64 packets;
@@ -26,7 +26,7 @@ struct rates_path {
 
 /**
  * struct rates_group - a group
- * @key: which
+ * @key: key
  * @group: as in rs_groups
  * @served: the programs are attached to its device
  * @ports: bit p: a peer has a port of path p
@@ -42,10 +42,10 @@ struct rates_group {
 
 /**
  * struct rates - state
- * @groups: of struct rates_group
- * @flows: counts of the last look
- * @elapsed: time between the last two, ns; 0 at first
- * @at: when the last was
+ * @groups: set of struct rates_group
+ * @flows: counters at the last reading
+ * @elapsed: time between the last two readings, ns; 0 after the first
+ * @at: time of the last reading
  */
 struct rates {
 	struct set groups;
@@ -55,25 +55,22 @@ struct rates {
 };
 
 /**
- * rates_read() - look at the tables
- * @rates: zero before the first look
+ * rates_read() - read the tables
+ * @rates: zero before the first reading
  * @err: filled on failure
  *
- * A flow that came since has sent all that it counts. Where no job is loaded there
- * are no groups.
+ * A new flow counts from 0. There are no groups if no job is loaded.
  *
  * Return: 0 or a negative errno.
  */
 int rates_read(struct rates *rates, struct err *err);
 
 /**
- * rates_imbalance() - how uneven the paths of a group were since the last look
+ * rates_imbalance() - imbalance of the paths of a group since the last reading
  * @group: of struct rates
  *
- * Of the paths that flows are dealt to, each by its weight.
- *
- * Return: bytes of the fullest path over the mean of the paths, in hundredths; 0 where
- * nothing was sent.
+ * Return: bytes of the fullest path over the mean of the paths that flows are dealt to, by
+ * weight, in hundredths; 0 if nothing was sent.
  */
 __u64 rates_imbalance(const struct rates_group *group);
 

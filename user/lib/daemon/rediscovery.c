@@ -12,7 +12,7 @@
 
 #define PAUSE	10000000000ull
 
-/* The peers of the job by the device that are reached from one address. */
+/* Peers of the job behind the device, with one source address. */
 struct peers {
 	const struct groups *groups;
 	__u32 job;
@@ -39,7 +39,7 @@ static int add_peer(const struct rocesteer_peer_key *key,
 	return 0;
 }
 
-/* Path @p of a group among those that were found, or NULL. */
+/* Path @p of a group among the paths found, or NULL. */
 static const struct portmap_path *
 find_path(const struct portmap_peer *found, const struct group *group, __u32 p)
 {
@@ -54,7 +54,7 @@ find_path(const struct portmap_peer *found, const struct group *group, __u32 p)
 	return NULL;
 }
 
-/* The port that takes a path now: the one it had, where that is still true. */
+/* The port that takes a path now: the previous one if it still does. */
 static __be16 port_of(const struct portmap_path *path, __be16 old, bool down)
 {
 	size_t i;
@@ -75,8 +75,7 @@ static bool same_paths(const struct rocesteer_group *group,
 }
 
 /*
- * The job may be gone, and another have its number: the ports are right if it has
- * the paths that were looked for.
+ * Another job may have got the number: the ports are right if it has the same paths.
  */
 static int put_peer(const struct rediscovery *rediscovery, struct steer *steer,
 		    const struct portmap_peer *found)
@@ -106,7 +105,7 @@ static int put_peer(const struct rediscovery *rediscovery, struct steer *steer,
 	       steer_qpns_forget(steer, set.key.job, &set.key);
 }
 
-/* While we have the lock, no job comes or goes. */
+/* Under the lock no job comes or goes. */
 static int put_ports(const struct rediscovery *rediscovery, const struct portmap *map,
 		     struct err *err)
 {
@@ -126,7 +125,7 @@ static int put_ports(const struct rediscovery *rediscovery, const struct portmap
 	return ret;
 }
 
-/* All that have the source address and the distance of the first one. */
+/* All peers with the source address and the distance of the first one. */
 static size_t take_alike(struct peers *peers)
 {
 	const struct rocesteer_peer first = peers->peer[0];
@@ -157,7 +156,7 @@ static const struct group *group_of(const struct peers *peers, size_t i)
 	return groups_find(peers->groups, &key);
 }
 
-/* The job may have some of the fabric's paths only: its own are to be found. */
+/* The job may have only some of the fabric's paths: stop when its own are found. */
 static bool enough(void *arg, size_t i, const struct portmap_peer *found)
 {
 	const struct group *group = group_of(arg, i);
@@ -169,7 +168,7 @@ static bool enough(void *arg, size_t i, const struct portmap_peer *found)
 	return true;
 }
 
-/* They are told apart again as they were. */
+/* Tell links apart if the group's paths are told apart by leaf. */
 static bool split(void *arg, size_t i)
 {
 	const struct group *group = group_of(arg, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The fabric hashes otherwise than it did: find the ports of a job's paths again.
- * In a process of its own, as that takes its time where routers limit their ICMP.
+ * The fabric hashes in another way than before: find the ports of a job's paths again, in a
+ * background task, because routers limit their ICMP.
  */
 #ifndef ROCESTEER_LIB_REDISCOVERY_H
 #define ROCESTEER_LIB_REDISCOVERY_H
@@ -16,10 +16,10 @@
  * struct rediscovery - state
  * @groups: tables and groups
  * @short_quotes: as in struct probe_batch_config
- * @task: its @loop, @done and @arg are the caller's
- * @job: of the one under way
- * @ifindex: its device
- * @again: when another may begin for them, CLOCK_MONOTONIC ns
+ * @task: the probing; the caller sets @loop, @done and @arg
+ * @job: job of the last task
+ * @ifindex: device of the last task
+ * @again: time when the same job and device may be probed again, CLOCK_MONOTONIC ns
  */
 struct rediscovery {
 	struct groups *groups;
@@ -31,17 +31,16 @@ struct rediscovery {
 };
 
 /**
- * rediscovery_start() - probe for ports, and put those found into rs_peers
+ * rediscovery_start() - probe for ports, and write them into rs_peers
  * @rediscovery: state
  * @group: of the job and device
  *
- * The port of a path that is up but was not found becomes 0; one that is down
- * keeps its port, to be asked again. One at a time, and not for the same job again
- * within ten seconds: nothing is done where it is too early. Nor are ports put into
- * another job that has got this number by then, unless it has the same paths. What is in
- * rs_qpns is to be found again.
+ * A path that is up but was not found gets port 0; a path that is down keeps its port. One
+ * task runs at a time, and none for the same job within ten seconds. If another job has got
+ * the number by then, it gets the ports only if it has the same paths. The ports of rs_qpns
+ * are forgotten.
  *
- * Return: 1 when it began, 0, or a negative errno.
+ * Return: 1 if the task began, 0, or a negative errno.
  */
 int rediscovery_start(struct rediscovery *rediscovery, const struct group *group);
 

@@ -58,7 +58,7 @@ static long now_ms(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Those that connect are in @fds, a negative number where it is known what came of it. */
+/* Sockets that connect are in @fds; a negative number means that the result is known. */
 static void wait_all(struct pollfd *fds, bool *answers, size_t n)
 {
 	long end = now_ms() + WAIT_MS, left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which network devices there are, and which of them have a carrier. */
+/* Network devices, and their carriers. */
 #ifndef ROCESTEER_LIB_CARRIER_H
 #define ROCESTEER_LIB_CARRIER_H
 
@@ -11,10 +11,10 @@
 struct carrier_monitor;
 
 /**
- * carrier_open() - be told of devices
+ * carrier_open() - listen to changes of devices
  * @err: filled on failure
  *
- * The first carrier_read() tells of those there are.
+ * The first carrier_read() reports all devices.
  *
  * Return: to be given back by carrier_close(), or NULL.
  */
@@ -26,10 +26,9 @@ void carrier_close(struct carrier_monitor *monitor);
 int carrier_fd(const struct carrier_monitor *monitor);
 
 /**
- * carrier_read() - take what has changed
+ * carrier_read() - read changes
  * @monitor: monitor
- * @fn: called for each device that changed, maybe not in what is told here; @name is
- *	NULL where it is gone
+ * @fn: called for each device that changed in any way; @name is NULL if the device is gone
  * @arg: passed to @fn
  *
  * Return: 0 or a negative errno.

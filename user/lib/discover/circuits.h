@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Parallel links between a spine and the leaf of a peer. A leaf that answers from the
- * address of the interface a probe came in by tells them apart: paths by one router that
- * enter it by different interfaces are different ones.
+ * Parallel links between a spine and the leaf of a peer. If a leaf answers from the address
+ * of the interface by which a probe came in, the answers tell links apart: paths by one
+ * router that enter the leaf by different interfaces are different paths.
  */
 #ifndef ROCESTEER_LIB_CIRCUITS_H
 #define ROCESTEER_LIB_CIRCUITS_H
@@ -21,16 +21,16 @@ struct circuit_sighting {
 };
 
 /**
- * struct circuits - who answered behind the routers on the way to a peer
- * @asked: of each path, ports that were asked about
- * @leaves: seen behind each router: bit i for @addr[i]
+ * struct circuits - answers from behind the routers on the way to a peer
+ * @asked: for each path, number of probed ports
+ * @leaves: for each path, bit i for each @addr[i] that answered
  * @addr: addresses of the leaf
- * @nr_addrs: how many
- * @many: there are more
- * @seen: each port that was answered
- * @nr_seen: how many
+ * @nr_addrs: number of addresses
+ * @many: there are more addresses
+ * @seen: answers, by port
+ * @nr_seen: number of answers
  *
- * Paths have the numbers that the peer has them by, which are by router only.
+ * Paths are told apart by router only.
  */
 struct circuits {
 	unsigned int asked[ROCESTEER_MAX_PATHS];
@@ -43,26 +43,26 @@ struct circuits {
 };
 
 /**
- * circuits_next() - the next port to ask about
- * @circuits: its count of ports that were asked about is one more then
+ * circuits_next() - the next port to probe
+ * @circuits: counts the port
  * @peer: paths by router
- * @most: of each path, at most so many
+ * @most: ports of each path, at most
  *
- * Return: a port, one of the path that was asked about least, or 0.
+ * Return: a port of the path with the fewest probed ports, or 0.
  */
 __u16 circuits_next(struct circuits *circuits, const struct portmap_peer *peer,
 		    unsigned int most);
 
-/* Is there one? */
+/* Is there a port left? */
 bool circuits_has_next(const struct circuits *circuits,
 		       const struct portmap_peer *peer, unsigned int most);
 
 /**
- * circuits_saw() - note who answered
+ * circuits_saw() - note an answer
  * @circuits: circuits
  * @peer: paths by router
- * @port: of one of them
- * @leaf: address it was answered from
+ * @port: port of a path
+ * @leaf: address of the sender
  *
  * Return: 0 or -ENOMEM.
  */
@@ -82,10 +82,10 @@ int circuits_saw(struct circuits *circuits, const struct portmap_peer *peer,
  */
 bool circuits_joined(const struct circuits *circuits, unsigned int nr_paths);
 
-/* Are there paths by one router to tell apart, as far as was seen? */
+/* Has a router several paths, as far as answers tell? */
 bool circuits_found(const struct circuits *circuits, unsigned int nr_paths);
 
-/* Paths by router and leaf; a router nobody was seen behind has one. */
+/* Number of paths by router and leaf; a router without an answer behind it has one. */
 unsigned int circuits_paths(const struct circuits *circuits,
 			    unsigned int nr_paths);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What this host finds out about the fabric: routes, carriers, and by probes the paths.
- */
+/* Discovery of the fabric: routes, carriers, and by probes the paths. */
 #ifndef ROCESTEER_LIB_DISCOVER_H
 #define ROCESTEER_LIB_DISCOVER_H
 

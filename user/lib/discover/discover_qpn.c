@@ -133,7 +133,7 @@ static void saw_router(struct search *s, __u16 port, const __u8 router[16])
 	found(s, path, port);
 }
 
-/* The probe to the leaf is in. @leaf: who answered, or NULL. */
+/* The probe to the leaf is done. @leaf: sender of the answer, or NULL. */
 static void end_half(struct search *s, __u16 port, const __u8 *leaf)
 {
 	const struct portmap_peer *peer = s->what->peer;
@@ -186,11 +186,20 @@ static void status(void *client, char *line, size_t size)
 		 run->nr, missing);
 }
 
+static void pass_note(void *client, const char *line)
+{
+	struct searches *run = client;
+
+	if (run->note)
+		run->note(run->arg, line);
+}
+
 static const struct probe_batch_ops ops = {
 	.next = next_probe,
 	.answer = got_answer,
 	.lost = got_nothing,
 	.status = status,
+	.note = pass_note,
 };
 
 static void start(struct search *s, struct discover_qpn *what, unsigned int ports)

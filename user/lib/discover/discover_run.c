@@ -79,10 +79,7 @@ unsigned int discover_bound(unsigned int paths, double one_in)
 	return n;
 }
 
-/*
- * Not one port after the other: a hash may look at some bits only, and these
- * should change from the beginning.
- */
+/* Skip through the ports: a hash may use some bits only, which should change early. */
 __u16 discover_port(unsigned int i)
 {
 	return ROCESTEER_SPORT_MIN + i * STRIDE % PORTMAP_MAX_PORTS;
@@ -142,7 +139,7 @@ static bool is_enough(const struct discovery *run, const struct target *t)
 	return d->enough && d->enough(d->arg, t - run->targets, t->peer);
 }
 
-/* Of each path so many ports are asked one hop further. */
+/* Number of ports of each path that are probed one hop further. */
 static unsigned int leaf_ports(const struct discovery *run, const struct target *t)
 {
 	unsigned int paths = run->discover->paths;
@@ -156,7 +153,7 @@ static unsigned int leaf_ports(const struct discovery *run, const struct target 
 	return t->answered + t->lost < found || t->joined ? 1 : LEAF_PORTS;
 }
 
-/* Before paths are split those by router are all that there are. */
+/* Paths are told apart by router until they are split. */
 static bool has_enough_ports(const struct discovery *run, const struct target *t,
 			     unsigned int active)
 {
@@ -261,7 +258,7 @@ static bool asks_again(const struct discovery *run, const struct target *t)
 	       !run->discover->enough;
 }
 
-static void tell_peer(const struct discovery *run, const struct target *t,
+static void note_peer(const struct discovery *run, const struct target *t,
 		      const char *fmt)
 {
 	const struct discover *d = run->discover;
@@ -274,7 +271,7 @@ static void tell_peer(const struct discovery *run, const struct target *t,
 	d->note(d->arg, line);
 }
 
-/* Paths by router are told apart by leaf, now that all their ports were asked. */
+/* Tell paths apart by leaf, after all their ports were probed. */
 static int split(struct discovery *run, struct target *t)
 {
 	const struct discover *d = run->discover;
@@ -282,7 +279,7 @@ static int split(struct discovery *run, struct target *t)
 	int ret = circuits_split(&t->circuits, peer, &apart);
 
 	if (ret == -ENOSPC) {
-		tell_peer(run, t, "%s: there are too many paths to tell links apart.");
+		note_peer(run, t, "%s: there are too many paths to tell links apart.");
 		end_leaves(run, t);
 		ret = 0;
 	} else if (!ret && t->walked < d->config.ports &&
@@ -471,7 +468,7 @@ static void found_near(struct discovery *run, struct target *t)
 	t->peer->local = true;
 	t->peer->near = run->discover->config.hop > LEAF_PEER;
 	if (!t->peer->near)
-		tell_peer(run, t,
+		note_peer(run, t,
 			  "%s is not further away than hop %u: taken as under our own leaf.");
 }
 
@@ -488,7 +485,7 @@ static int got_answer(void *client, const struct batch_probe *probe,
 	    probe->kind != PROBE_NEAR) {
 		ret = saw_router(run, t, probe, answer->from);
 	} else if (answer->type == PROBE_PORT_UNREACHABLE && itself) {
-		/* It answers itself: there is no leaf, or no spine, between. */
+		/* The peer answers itself: there is no leaf, or no spine, between. */
 		if (probe->kind == PROBE_LEAF)
 			ret = saw_router(run, t, probe, answer->from);
 		else if (!t->peer->nr_paths)
@@ -528,7 +525,7 @@ static void status(void *client, char *line, size_t size)
 		 run->done, run->map->nr_peers, probed);
 }
 
-static void tell_note(void *client, const char *line)
+static void pass_note(void *client, const char *line)
 {
 	const struct discover *discover = ((struct discovery *)client)->discover;
 
@@ -541,7 +538,7 @@ static const struct probe_batch_ops ops = {
 	.answer = got_answer,
 	.lost = got_nothing,
 	.status = status,
-	.note = tell_note,
+	.note = pass_note,
 };
 
 static int prepare(struct discovery *run, const struct discover *d,

@@ -20,7 +20,7 @@
 
 /* Transport service 4 has the CNP only: no NIC takes this for data. */
 #define RESERVED_OPCODE	0x9f
-/* The first port of traceroute: nobody listens there. */
+/* The first port of traceroute, on which no host listens. */
 #define UNUSED_PORT	33434
 /* Where the cookie is, and where the padding that tells the kinds apart begins. */
 #define COOKIE		(PROBE_UDP_HEADER + sizeof(struct rocesteer_bth))
@@ -32,8 +32,8 @@ static int set(int fd, int level, int option, int value)
 }
 
 /*
- * Answers come by the error queue. Of ordinary packets a raw socket would get
- * a copy of all RoCE traffic the kernel sees: keep it out.
+ * Answers come by the error queue. Drop ordinary packets: a raw socket would get a copy of
+ * all RoCE traffic that the kernel sees.
  */
 static int drop_packets(int fd)
 {

@@ -148,7 +148,7 @@ int probe_send(const struct probe_socket *sock,
 int probe_receive(const struct probe_socket *sock,
 		  struct probe_answer *answer);
 
-/* Is it the answer to a packet? */
+/* Compare an answer with a packet. */
 enum probe_match probe_match(const struct probe_packet *packet,
 			     const struct probe_answer *answer);
 

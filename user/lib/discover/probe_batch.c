@@ -19,15 +19,15 @@
 #define MAX_SOCKETS	64
 #define NEVER		(~0ull)
 
-/* Answers that are taken in a row: who sends more of them stops nobody. */
+/* Answers read in a row, so that a flood of them blocks nothing. */
 #define MAX_ANSWERS	1024
 
 enum state { FREE, ANSWERED, WAITING, TO_REPEAT };
 
 /*
- * One probe that is out. @due: when the answer is late (WAITING), or when it
- * may be repeated (TO_REPEAT). @from: who answered (ANSWERED), which is remembered
- * until the place is needed.
+ * An outstanding probe. @due: when the answer is late (WAITING), or when the probe may be
+ * repeated (TO_REPEAT). @from: sender of the answer (ANSWERED), kept until the entry is
+ * reused.
  */
 struct active {
 	enum state state;
@@ -74,7 +74,7 @@ static struct probe_socket *get_socket(struct probe_batch *s,
 	if (probe_open(&s->sockets[i], s->config->device, source, s->err))
 		return NULL;
 	s->nr_sockets++;
-	/* No flags: answers are errors, and these are always told. */
+	/* No flags: answers are errors, which are always reported. */
 	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->sockets[i].fd,
 		      &(struct epoll_event){}))
 		return NULL;
@@ -127,7 +127,7 @@ static bool is_out(const struct active *a)
 	return a->state == WAITING || a->state == TO_REPEAT;
 }
 
-/* In turn, so that answers are remembered for long. */
+/* Entries are reused in turn, so that answers are kept for long. */
 static struct active *find_free(struct probe_batch *s)
 {
 	unsigned int i;
@@ -264,7 +264,6 @@ static int take_answer(struct probe_batch *s, const struct probe_answer *answer)
 	return s->ops->answer(s->client, &probe, answer);
 }
 
-/* Those that are left are there at the next step. */
 static int receive(struct probe_batch *s)
 {
 	struct probe_answer answer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Many probes at a bounded rate, several outstanding, repeated when lost, and
- * slower where routers limit their ICMP. Which probes is the client's affair.
+ * Send many probes at a bounded rate, several at a time; repeat lost ones, and slow down if
+ * routers limit their ICMP. The client chooses the probes.
  */
 #ifndef ROCESTEER_LIB_PROBE_BATCH_H
 #define ROCESTEER_LIB_PROBE_BATCH_H
@@ -31,11 +31,11 @@
  * @hop: TTL that ends at the routers that tell paths apart
  * @ports: source ports to probe per peer, at most
  * @rate: probes per second, at most
- * @steady: not fewer, also where routers limit their ICMP
+ * @steady: keep the rate even if routers limit their ICMP
  * @retries: times that a lost probe is repeated
  * @timeout_ms: wait for the first answer; doubled with each repetition
- * @short_quotes: believe answers that quote the UDP header only: anybody can forge
- *	these who guesses 16 bits
+ * @short_quotes: believe answers that quote the UDP header only, which can be forged by
+ *	guessing 16 bits
  */
 struct probe_batch_config {
 	const char *device;
@@ -49,12 +49,12 @@ struct probe_batch_config {
 };
 
 /**
- * struct batch_probe - one probe as the client sees it
- * @peer: the client's number of the peer
- * @kind: what for
+ * struct batch_probe - a probe
+ * @peer: number of the peer, chosen by the client
+ * @kind: kind
  * @port: UDP source port
- * @dqpn: destination queue pair number, 0 but where it matters
- * @sent: how many times it was sent, when it comes back
+ * @dqpn: destination queue pair number, mostly 0
+ * @sent: in results: number of times that the probe was sent
  */
 struct batch_probe {
 	__u32 peer;
@@ -69,10 +69,9 @@ struct batch_probe {
  * @next: the next probe and its addresses; -EAGAIN: none before an answer to
  *	an earlier one, or probe_batch_more()
  * @answer: a probe was answered; nonzero ends the batch
- * @lost: a probe was not answered and not repeated any more
+ * @lost: a probe was not answered and will not be repeated
  * @status: write a line about the progress
- * @note: what is odd about the answers, each thing once; the line is for people;
- *	may be NULL
+ * @note: report odd answers to the user, each kind once
  */
 struct probe_batch_ops {
 	int (*next)(void *client, struct batch_probe *probe,
@@ -85,13 +84,13 @@ struct probe_batch_ops {
 };
 
 /**
- * probe_batch_run() - probe until the client has no more probes and none is out
- * @config: how
+ * probe_batch_run() - probe until the client has no more probes and none is outstanding
+ * @config: settings
  * @ops: the client
  * @client: passed to @ops
  * @err: filled on failure
  *
- * Return: 0, a negative errno, or what the client ended it with.
+ * Return: 0, a negative errno, or the value by which the client ended the batch.
  */
 int probe_batch_run(const struct probe_batch_config *config,
 		    const struct probe_batch_ops *ops, void *client,
@@ -100,9 +99,9 @@ int probe_batch_run(const struct probe_batch_config *config,
 struct probe_batch;
 
 /**
- * probe_batch_start() - the same for who has more to wait for
- * @batch: set; to be given back by probe_batch_end()
- * @config: how; has to stay
+ * probe_batch_start() - start a batch beside other work
+ * @batch: set; to be ended by probe_batch_end()
+ * @config: settings; kept
  * @ops: the client; @status is not called
  * @client: passed to @ops
  *
@@ -114,21 +113,20 @@ int probe_batch_start(struct probe_batch **batch,
 
 void probe_batch_end(struct probe_batch *batch);
 
-/* File descriptor to wait for: it can be read when there are answers. */
+/* File descriptor that can be read when there are answers. */
 int probe_batch_fd(const struct probe_batch *batch);
 
 /* The client has probes again. */
 void probe_batch_more(struct probe_batch *batch);
 
 /**
- * probe_batch_step() - do what can be done now
+ * probe_batch_step() - send probes and take answers
  * @batch: batch
- * @until: set: when to be called again, CLOCK_MONOTONIC ns, unless there are
- *	answers before
+ * @until: set to the time of the next call, CLOCK_MONOTONIC ns, unless answers come before
  * @err: filled on failure
  *
- * Return: 0; 1: no probe is out and the client has none; a negative errno, or
- * what the client ended it with.
+ * Return: 0; 1 if no probe is outstanding and the client has none; a negative errno, or the
+ * value by which the client ended the batch.
  */
 int probe_batch_step(struct probe_batch *batch, __u64 *until, struct err *err);
 

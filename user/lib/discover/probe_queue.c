@@ -78,7 +78,7 @@ void probe_queue_free(struct probe_queue *queue)
 	free(queue);
 }
 
-/* Forget those that were sent, when they are half of all or more. */
+/* Remove the probes that were sent, once they are half of all. */
 static void make_room(struct probe_queue *queue)
 {
 	if (!queue->next || queue->next < queue->nr / 2)

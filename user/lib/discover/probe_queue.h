@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Single probes of paths, whenever somebody wants one, beside everything else
- * that is waited for.
+ * Single probes of paths at any time, for an event loop.
  */
 #ifndef ROCESTEER_LIB_PROBE_QUEUE_H
 #define ROCESTEER_LIB_PROBE_QUEUE_H
@@ -13,8 +12,8 @@
 #include "probe.h"
 
 /**
- * struct probe_queue_key - probes that differ in this have another queue
- * @ifindex: device they leave by
+ * struct probe_queue_key - key of a queue
+ * @ifindex: device that probes leave by
  * @hop: TTL that ends at the routers that tell paths apart
  */
 struct probe_queue_key {
@@ -24,9 +23,9 @@ struct probe_queue_key {
 
 /**
  * struct queued_probe - one probe
- * @owner: the caller's
- * @path: the caller's
- * @kind: what for
+ * @owner: chosen by the caller
+ * @path: chosen by the caller
+ * @kind: kind
  * @port: UDP source port, host order
  * @source: our address
  * @peer: destination
@@ -41,15 +40,14 @@ struct queued_probe {
 };
 
 /**
- * struct probe_queue_config - what is common to all
- * @loop: where answers are waited for
- * @timeout_ms: wait for the first answer; two repetitions wait twice as long
- *	each
+ * struct probe_queue_config - settings and callbacks of all queues
+ * @loop: event loop
+ * @timeout_ms: time to wait for the first answer; doubled with each of two repetitions
  * @short_quotes: as in struct probe_batch_config
- * @done: a probe was answered by a router or the peer, @from, or not at all,
- *	NULL; it had been sent @sent times
- * @note: what is odd about the answers by a device, for people
- * @arg: passed to both
+ * @done: called when a probe was answered by @from, or by nobody, NULL, after it was sent
+ *	@sent times
+ * @note: report odd answers by a device to the user
+ * @arg: passed to the callbacks
  */
 struct probe_queue_config {
 	struct loop *loop;
@@ -72,22 +70,22 @@ void probe_queue_free(struct probe_queue *queue);
 /**
  * probe_queue_add() - send a probe
  * @queue: queue
- * @probe: is copied
+ * @probe: copied
  *
- * It is sent by probe_queue_step(). Return: 0 or -ENOMEM.
+ * probe_queue_step() sends the probe. Return: 0 or -ENOMEM.
  */
 int probe_queue_add(struct probe_queue *queue, const struct queued_probe *probe);
 
-/* Forget the probes of an owner: they will not come back. */
+/* Forget the probes of an owner; @done is not called for them. */
 void probe_queue_forget(struct probe_queue *queue, const void *owner);
 
 /* When probe_queue_step() is to be called, CLOCK_MONOTONIC ns, or LOOP_NEVER. */
 __u64 probe_queue_due(const struct probe_queue *queue);
 
 /**
- * probe_queue_step() - send, repeat, take answers
+ * probe_queue_step() - send and repeat probes, and take answers
  * @queue: queue
- * @err: filled on failure, when nothing can be sent; no probe is left then
+ * @err: filled on failure: probes cannot be sent, and none is left
  *
  * Calls @done for probes that are done. Return: 0 or a negative errno.
  */

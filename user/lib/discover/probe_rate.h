@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The rate of probes. Routers limit the ICMP errors they send (Linux: one a
- * second to each host, after a burst of six), and more probes than that are
- * only lost. While more than a quarter is lost the rate follows the answers:
- * twice as many probes as answers came. It doubles again when less is lost.
+ * The rate of probes. Routers limit the ICMP errors that they send (Linux: one a second to
+ * each host, after a burst of six), and further probes are lost. While more than a quarter
+ * is lost, the rate is twice that of the answers. It doubles when less is lost.
  */
 #ifndef ROCESTEER_LIB_PROBE_RATE_H
 #define ROCESTEER_LIB_PROBE_RATE_H
@@ -35,7 +34,7 @@ void probe_rate_start(struct probe_rate *rate, unsigned int max, __u64 now);
 bool probe_rate_take(struct probe_rate *rate, __u64 now);
 
 /**
- * probe_rate_adapt() - look at what became of the probes
+ * probe_rate_adapt() - adapt the rate to the answers
  * @rate: state
  * @now: ns
  *

@@ -31,7 +31,7 @@ static const __u8 *find_router(const struct portmap_peer *peer, __u16 port)
 	return NULL;
 }
 
-/* What is known from @peer, which may be NULL, is not asked once more. */
+/* Do not ask again for what @peer, which may be NULL, has. */
 static void begin(struct qpn_check *check, const struct portmap_peer *peer)
 {
 	unsigned int i;
@@ -120,7 +120,7 @@ static void keep_suspects(struct qpn_check *check)
 	check->nr_ports = n;
 }
 
-/* What the repetitions say. Return: whether that decides it. */
+/* Judge by the repetitions. Return: true if they decide. */
 static bool judge(struct qpn_check *check)
 {
 	unsigned int i, changed = 0, hashed = 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Do switches hash the destination queue pair number? Some ports are asked once more,
- * each with another number than before. A port that takes another path then is suspected.
- * Suspected ports are asked with both numbers in turn, some times: a hash gives the same
- * two routers each time. A fabric that has changed in between gives one router by now, and
- * one that sprays packets gives any.
+ * Do switches hash the destination queue pair number? Some ports are probed again with
+ * another number. A port that takes another path then is suspected, and probed several times
+ * with both numbers in turn. A hash gives the same two routers each time, a fabric that has
+ * changed in between gives one router, and a fabric that sprays packets gives any router.
  */
 #ifndef ROCESTEER_LIB_QPN_CHECK_H
 #define ROCESTEER_LIB_QPN_CHECK_H
@@ -14,7 +13,7 @@
 
 #include "portmap/portmap.h"
 
-/* All ports take their paths with any number once in 2^16 times, on two paths. */
+/* On two paths, all ports take their paths by chance once in 2^16 times. */
 #define QPN_CHECK_PORTS		16
 
 enum qpn_verdict {
@@ -24,12 +23,12 @@ enum qpn_verdict {
 };
 
 /**
- * struct qpn_port - a port that is asked about
+ * struct qpn_port - a port under test
  * @port: port, host order
- * @dqpn: the numbers it is asked with, the first is 0
- * @router: who answered to each last; all zero: nobody did
- * @answers: so many times in this attempt, but for the first look
- * @changed: not always the same one
+ * @dqpn: the two queue pair numbers, the first is 0
+ * @router: router that answered to each number last, or all zero
+ * @answers: answers in this attempt, without the first pass
+ * @changed: answers came from several routers
  */
 struct qpn_port {
 	__u16 port;
@@ -41,14 +40,14 @@ struct qpn_port {
 
 /**
  * struct qpn_check - state
- * @port: ports; from @pass 1 on the suspected ones only
- * @nr_ports: how many
- * @all: the ports of the first look
- * @nr_all: how many
- * @pass: 0: the first look at all ports; then repetitions
- * @next: position of the next probe of the pass, two for each port
- * @attempt: how often it was begun again, as it was not decided
- * @unstable: routers changed in the attempt before
+ * @port: ports; from @pass 1 on suspected ports only
+ * @nr_ports: number of @port
+ * @all: ports of the first pass
+ * @nr_all: number of @all
+ * @pass: 0: the first pass over all ports; then repetitions
+ * @next: index of the next probe of the pass, two for each port
+ * @attempt: number of attempts without a decision
+ * @unstable: routers changed in the last attempt
  * @verdict: outcome
  */
 struct qpn_check {
@@ -64,13 +63,13 @@ struct qpn_check {
 };
 
 /**
- * qpn_check_start() - begin
+ * qpn_check_start() - begin a check
  * @check: filled
- * @peer: what was found with number 0
- * @walked: ports that were asked for it, as discover_port() has them
- * @most: ports that may be asked
+ * @peer: paths found with number 0
+ * @walked: number of ports that were probed, in the order of discover_port()
+ * @most: number of ports to probe, at most
  *
- * Ports that got no answer are not asked again: they would mostly get none.
+ * Ports that got no answer are left out.
  */
 void qpn_check_start(struct qpn_check *check, const struct portmap_peer *peer,
 		     unsigned int walked, unsigned int most);
@@ -78,14 +77,14 @@ void qpn_check_start(struct qpn_check *check, const struct portmap_peer *peer,
 /* Is there a probe to send now? */
 bool qpn_check_has_next(const struct qpn_check *check);
 
-/* Take it. There has to be one. */
+/* Take the next probe, if qpn_check_has_next(). */
 void qpn_check_next(struct qpn_check *check, __u16 *port, __u32 *dqpn);
 
 /* A probe was answered. */
 void qpn_check_saw(struct qpn_check *check, __u16 port, __u32 dqpn,
 		   const __u8 router[16]);
 
-/* All probes are in: go on. Return: false when @verdict is final. */
+/* All probes are in: go on. Return: false if @verdict is final. */
 bool qpn_check_go_on(struct qpn_check *check);
 
 #endif /* ROCESTEER_LIB_QPN_CHECK_H */

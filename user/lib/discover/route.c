@@ -116,8 +116,8 @@ out_close:
 }
 
 /*
- * With a device given IPv4 assumes a peer without a route to be on-link, so
- * the tables are asked first whether they match at all.
+ * If a device is given, IPv4 assumes a peer without a route to be on-link: ask the tables
+ * first whether they match at all.
  */
 static int lookup(unsigned int ifindex, const __u8 peer[16],
 		  const __u8 *source, struct route *route)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel's routing tables say about a peer. */
+/* Routes of the kernel to a peer. */
 #ifndef ROCESTEER_LIB_ROUTE_H
 #define ROCESTEER_LIB_ROUTE_H
 

@@ -127,7 +127,7 @@ static void status(void *client, char *line, size_t size)
 		 run->verify->nr_moved);
 }
 
-static void tell_note(void *client, const char *line)
+static void pass_note(void *client, const char *line)
 {
 	struct verification *run = client;
 
@@ -140,7 +140,7 @@ static const struct probe_batch_ops ops = {
 	.answer = got_answer,
 	.lost = got_nothing,
 	.status = status,
-	.note = tell_note,
+	.note = pass_note,
 };
 
 static int compare(const void *a, const void *b)

@@ -33,7 +33,7 @@ static void count_ports(const struct portmap_peer *peer, __u16 *count)
 			count[SLOT(peer->paths[p].ports[i])]++;
 }
 
-/* In the order of the first peer. */
+/* List the ports in the order of the first peer. */
 static void list_ports(struct export *e, const __u16 *count)
 {
 	const struct portmap_peer *peer = e->peers[0];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What other libraries are told of a port map: lists of source ports that put the queue
- * pairs of a connection evenly on paths, for one peer or for many, and what their own rules
- * make of it.
+ * Source ports of a port map for other libraries: lists that put the queue pairs of a
+ * connection evenly on paths, for one peer or many, and the best settings for libraries
+ * with rules of their own.
  */
 #ifndef ROCESTEER_LIB_EXPORT_H
 #define ROCESTEER_LIB_EXPORT_H
@@ -25,7 +25,7 @@
 /* Ports that are probed for a library that makes its ports by a rule. */
 #define EXPORT_MAX_EXTRA	1024
 
-/* Whose settings; the words that an option has for them are @export_words. */
+/* The library that settings are for; @export_words has the names. */
 enum export_for {
 	EXPORT_PERFTEST,
 	EXPORT_UCX,
@@ -113,7 +113,7 @@ int export_measure(const struct export *e, const __u16 *ports, unsigned int n,
  * @least: set if no list of this length is more even
  *
  * The same map has the same list. The time is bounded: below a second for 256 peers of 64
- * paths. What is minimised is the worst peer's load, then the sum over all peers.
+ * paths. The worst peer's load is minimised, then the sum over all peers.
  *
  * Return: 0 or -ENOMEM.
  */

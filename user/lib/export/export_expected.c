@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What chance does: queue pairs that take any path. */
+/* The expected load if each queue pair takes any path. */
 #include <math.h>
 
 #include "export.h"

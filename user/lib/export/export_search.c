@@ -68,7 +68,7 @@ static bool spend(struct search *s, unsigned long long steps)
 	return s->steps;
 }
 
-/* By class. */
+/* Paths to a peer, by class. */
 static const __u8 *paths_to(const struct search *s, size_t j)
 {
 	return s->path + j * s->nr;
@@ -228,7 +228,7 @@ static struct export_balance balance_of(const struct search *s)
 	return balance;
 }
 
-/* What is loaded is kept if it is the best. Return: no list can be better. */
+/* Keep the present list if it is the best. Return: true if no list can be better. */
 static bool keep_best(struct search *s)
 {
 	struct export_balance balance = balance_of(s);
@@ -374,8 +374,8 @@ static bool fits(const struct search *s, unsigned int class)
 }
 
 /*
- * The path that fewest of @n classes take, of those with something left. Return: how many
- * take it.
+ * The path that the fewest of @n classes take, among paths with something left. Return: the
+ * number of these classes.
  */
 static unsigned int rarest(const struct search *s, const unsigned int *classes,
 			   unsigned int n, size_t *peer, unsigned int *rare)
@@ -448,7 +448,7 @@ static bool cover(struct search *s)
 	return keep_best(s);
 }
 
-/* All lists in which classes ascend from @from, but for those that are no better. */
+/* Try all lists in which classes ascend from @from, without those that cannot be better. */
 static void bound_from(struct search *s, unsigned int depth, unsigned int from)
 {
 	unsigned int class;
@@ -492,7 +492,7 @@ static void write_ports(struct search *s, __u16 *ports)
 		class = s->best[at];
 		add(s, class, 1);
 		memmove(s->best + at, s->best + at + 1, (--n - at) * sizeof(*s->best));
-		/* Behind those that are left: what was taken, the last one first. */
+		/* The rest of the list: the removed ports, the last one first. */
 		for (k = n + 1; k < s->length && s->best[k] != class; k++)
 			;
 		turn[n] = k < s->length ? s->next[turn[k]] : s->first[class];

@@ -198,7 +198,7 @@ void family_close(struct family *family)
 	family->nl = NULL;
 }
 
-/* What the kernel says, and what that is for the user; what is not here is the last. */
+/* Errors of the kernel and their meaning for the user; the last entry is for all others. */
 static const struct refusal {
 	int error;
 	int exit_status;

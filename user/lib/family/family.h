@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests to a generic netlink family of one of the modules. What they say: steer/genl.h
- * and reduce/reduce.h.
+ * Requests to a generic netlink family of a module; steer/genl.h and reduce/reduce.h have
+ * the messages.
  */
 #ifndef ROCESTEER_LIB_FAMILY_H
 #define ROCESTEER_LIB_FAMILY_H

@@ -1,37 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How flows of equal length are shared out to paths so that every path carries
- * exactly its share, in the fewest pieces. Pure: no kernel, no I/O, integers only.
+ * Deal flows of equal length to paths so that every path carries exactly its share, in the
+ * fewest pieces. Pure: no kernel, no I/O, integers only.
  *
- * Each flow spans [0, unit). A piece is a contiguous range of one flow on one
- * path. With n flows and s paths in use n - n mod s flows stay whole, and there
- * are n + s - gcd(n, s) pieces: no plan has more whole flows, or fewer pieces.
- * With weights, each path has as many whole flows as fit into its share, and
- * there are at most n + s - 1 pieces; to find the fewest is NP-hard then.
+ * Each flow spans [0, unit). A piece is a contiguous range of one flow on one path. With n
+ * flows and s paths, n - n mod s flows stay whole, and there are n + s - gcd(n, s) pieces: no
+ * plan has more whole flows, or fewer pieces. With weights, each path has as many whole flows
+ * as fit into its share, and there are at most n + s - 1 pieces; the minimum is NP-hard.
  *
- * Paths carry the same bytes once all flows have sent the same. While some flows
- * send and others do not, paths carry what these flows have there: a whole flow
- * is on one path only. Who wants paths to be even at each moment puts each flow
- * on all of them, which needs no plan (enum rocesteer_split, rocesteer/types.h).
+ * Paths carry equal bytes once all flows have sent the same. While only some flows send,
+ * loads may differ, because a whole flow is on one path. To balance paths at each moment, put
+ * each flow on all paths, which needs no plan (enum rocesteer_split, rocesteer/types.h).
  *
- * A plan starts from the one before, its prior, and keeps what it can of it
- * without giving up any of that:
+ * A plan starts from the previous one, its prior, and moves little:
  *
- * - A plan that is right is kept: planned again, nothing differs.
- * - A whole flow leaves its path only as far as the path has more of them than
- *   fit into its share. So none does when a flow comes.
- * - No plan of the same loads moves less than what paths carry above their
- *   share. A plan moves no more if all flows were whole, no path has more than one
- *   above those that fit, and none of these has to fill another path: as when a
- *   flow comes or goes, or a path dies, while all paths have as many flows.
- * - Else few pieces cost more. On up to 64 paths that are alike, at most 2.25
- *   flows more when one flow comes or goes, and as much again and 2 flows when a
- *   path does; nothing when one flow takes the place of another. With s paths of
- *   any weights, as much again and 2 + s / 4 flows.
+ * - A plan that is right stays as it is.
+ * - A whole flow leaves its path only if the path has more whole flows than fit into its
+ *   share. So none moves when a flow is added.
+ * - Any plan has to move the excess of each path over its share. A plan moves no more if all
+ *   flows were whole, no path has more than one flow too many, and none of these has to fill
+ *   another path: as when a flow is added or removed, or a path dies, while all paths have
+ *   equally many flows.
+ * - Otherwise few pieces cost more. On up to 64 equal paths: at most 2.25 flows more when a
+ *   flow is added or removed, twice the excess and 2 flows more when a path is, and nothing
+ *   when one flow replaces another. With s paths of any weights: twice the excess and
+ *   2 + s / 4 flows more.
  *
- * The figures are from trial: selftests/host/test_replan.c. On few flows and
- * paths nearly all plans move the least that any plan of so few pieces
- * and so many whole flows does: selftests/host/test_plan_least.c.
+ * These figures are measured by selftests/host/test_replan.c. On few flows and paths nearly
+ * all plans move the minimum for so few pieces: selftests/host/test_plan_least.c.
  */
 #ifndef ROCESTEER_LIB_PLAN_H
 #define ROCESTEER_LIB_PLAN_H
@@ -48,7 +44,7 @@
  * @flow: flow, from 0
  * @path: path, from 0
  * @from: first unit of the range
- * @to: first unit behind it
+ * @to: first unit after the range
  */
 struct plan_piece {
 	__u32 flow;
@@ -58,17 +54,16 @@ struct plan_piece {
 };
 
 /**
- * struct plan_spec - what is to be planned
+ * struct plan_spec - input of a plan
  * @flows: 1..PLAN_MAX_FLOWS
  * @paths: 1..PLAN_MAX_PATHS
- * @weights: capacity of each path, NULL: all alike; 0: the path is not used
- * @seed: what is new is dealt to paths in the order that plan_order() has for
- *	it; 0: as they are numbered
- * @prior: the pieces that flows have now, ascending by flow and range. Flows
- *	bear their new numbers, one without a piece is new. The end of a flow's
- *	last piece is its length, which may differ from that of others: a piece
- *	from 0 to 1 is a flow that is whole. A path beyond @paths is gone.
- * @nr_prior: 0: there is none
+ * @weights: capacity of each path; NULL: all equal; 0: the path is not used
+ * @seed: seed of plan_order() for new flows; 0: the order of numbers
+ * @prior: present pieces, ascending by flow and range. Flows have their new numbers; a flow
+ *	without a piece is new. The last piece ends at the length of the flow, which may
+ *	differ between flows: a whole flow has one piece from 0 to 1. A path beyond @paths
+ *	is gone
+ * @nr_prior: number of present pieces
  */
 struct plan_spec {
 	__u32 flows;
@@ -80,13 +75,13 @@ struct plan_spec {
 };
 
 /**
- * struct plan - who carries what
+ * struct plan - a plan
  * @flows: number of flows
  * @paths: number of paths
- * @unit: length of each flow: the smallest for which all cuts are integers,
- *	s / gcd(n, s) when paths are alike
- * @pieces: ascending by flow, then by range; those a flow had before come first,
- *	in the order it had them
+ * @unit: length of each flow: the smallest for which all cuts are integers, s / gcd(n, s) if
+ *	paths are equal
+ * @pieces: ascending by flow, then by range; present pieces of a flow come first, in the
+ *	present order
  * @nr_pieces: at least @flows
  * @load: units per path
  */
@@ -100,25 +95,25 @@ struct plan {
 };
 
 /**
- * plan_make() - share flows out to paths
+ * plan_make() - deal flows to paths
  * @plan: filled; to be freed by plan_free()
- * @spec: what is to be planned
+ * @spec: input
  *
- * The same on every machine for the same @spec.
+ * Equal input gives equal plans on every machine.
  *
- * Return: 0; -EINVAL when a number is out of range, all weights are 0 or the
- * prior is not in order; -EOVERFLOW when the units exceed 63 bits; -ENOMEM.
+ * Return: 0; -EINVAL if a number is out of range, all weights are 0 or the prior is not in
+ * order; -EOVERFLOW if the units exceed 63 bits; -ENOMEM.
  */
 int plan_make(struct plan *plan, const struct plan_spec *spec);
 
 void plan_free(struct plan *plan);
 
 /**
- * struct plan_change - what a plan moves of its prior
- * @unit: length of a flow, in which the others are counted
- * @moved: what flows carry no more where they did
- * @must: what any plan of these loads moves at least
- * @flows: of how many flows something moved
+ * struct plan_change - difference between a plan and its prior
+ * @unit: length of a flow; @moved and @must are in parts of it
+ * @moved: parts of flows that leave their path
+ * @must: minimum of @moved for these loads
+ * @flows: number of flows of which a part moves
  */
 struct plan_change {
 	__u64 unit;
@@ -128,19 +123,19 @@ struct plan_change {
 };
 
 /**
- * plan_compare() - what a plan moves of its prior
+ * plan_compare() - compare a plan with its prior
  * @change: filled
  * @plan: the plan
- * @spec: what it was made from
+ * @spec: its input
  *
- * Return: 0; -EOVERFLOW when a common unit exceeds 63 bits; -ENOMEM.
+ * Return: 0; -EOVERFLOW if a common unit exceeds 63 bits; -ENOMEM.
  */
 int plan_compare(struct plan_change *change, const struct plan *plan,
 		 const struct plan_spec *spec);
 
 /**
  * plan_order() - the order in which a host deals whole flows to paths
- * @seed: differs per host, so that hosts do not all begin with one path
+ * @seed: differs per host, so that hosts begin with different paths
  * @paths: number of paths
  * @order: filled with a permutation of 0..@paths - 1
  *
@@ -165,9 +160,9 @@ int plan_least_loaded(const __u64 *load, const __u32 *weight, __u32 paths, __u32
 /**
  * struct plan_qps - connections split over queue pairs that stay whole
  * @qps: queue pairs per connection
- * @imbalance: how full the fullest path is in the end, its share being 1
- * @always: each connection by itself is even, if its queue pairs are dealt by
- *	themselves: so are paths at each moment, whichever connections send
+ * @imbalance: load of the fullest path in the end, in units of its share
+ * @always: each connection alone can be even, so paths are even at each moment, whichever
+ *	connections send
  */
 struct plan_qps {
 	__u64 qps;
@@ -177,12 +172,11 @@ struct plan_qps {
 
 /**
  * plan_qps() - over how many queue pairs to split connections
- * @spec: flows are connections; its seed and prior do not matter
- * @qps: filled, by ascending number of queue pairs: those up to PLAN_QPS_MAX
- *	that leave less imbalance than any fewer; then, however large, the least
- *	number that leaves none; at last the least one that is even always, often
- *	the same
- * @nr: set to how many were filled
+ * @spec: input, with connections as flows; seed and prior are not used
+ * @qps: filled, ascending: numbers up to PLAN_QPS_MAX with less imbalance than any smaller
+ *	number; the least number without imbalance; the least number that is always even,
+ *	often the same
+ * @nr: set to the number of entries
  *
  * Return: as plan_make().
  */

@@ -5,10 +5,7 @@
 
 #include "plan_priv.h"
 
-/*
- * @now and @had are by path: what the flow at hand carries there, what all
- * flows did.
- */
+/* @now and @had, by path: parts of the present flow, and of all flows before. */
 struct compare {
 	const struct plan *plan;
 	const struct plan_spec *spec;
@@ -47,7 +44,7 @@ static int common_unit(const struct compare *c)
 	return 0;
 }
 
-/* Return: what of the flow's prior pieces it does not carry there any more. */
+/* Return: the part of a flow that leaves its prior paths. */
 static __u64 flow_moved(const struct compare *c, size_t at, size_t end)
 {
 	const struct plan_piece *prior = c->spec->prior;

@@ -6,7 +6,7 @@
 
 #include "plan_priv.h"
 
-/* What the prior has is seldom a whole number of new units. */
+/* A prior seldom has whole numbers of new units: divide units. */
 #define FINE_MAX	1048576
 
 /* A side of @nr with nothing open; @left is to be freed. Return: 0, -ENOMEM. */
@@ -21,7 +21,7 @@ static int init_side(struct deal_side *side, __u32 nr)
 	return 0;
 }
 
-/* What flows have, in units of a flow's length @whole. */
+/* Add the prior pieces, in parts of @whole, the length of a flow. */
 static int add_links(struct deal *deal, const struct plan_spec *spec,
 		     __u64 whole)
 {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dealing flows to paths is Euclid's algorithm. Flows that fit whole are dealt
- * to paths until none does; then the room that paths have left is smaller than
- * a flow, and is dealt whole to flows until none of it fits; and so on. Each
- * piece finishes a flow or a path, the last one of a component both: there are
- * n + s - components pieces, and when flows are alike and paths are alike, what
- * is left on either side always is, and gcd(n, s) components come of it.
- *
- * Which of the items, all that is left on the side dealt from, go to which of
- * the bins on the other is free: there the prior decides.
+ * Dealing flows to paths is Euclid's algorithm. Whole flows are dealt to paths until none
+ * fits; then the free space of each path is smaller than a flow, and flows are dealt to
+ * spaces until none fits; and so on. Each piece finishes a flow or a path, and the last one
+ * of a component finishes both, so there are n + s - components pieces. If flows are equal
+ * and paths are equal, the remainders on each side stay equal, and there are gcd(n, s)
+ * components. The choice of items and bins is free: the prior decides.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -55,8 +52,8 @@ static void keep_whole(struct deal *deal, int from)
 }
 
 /*
- * What each item keeps if it is not dealt now: what it has on bins that keep
- * room for it. All items see the same room, unless they @share it.
+ * Find what each item keeps if it is not dealt now: its part on bins that still have space
+ * for it. All items see the same space, unless they @share it.
  */
 static void weigh(struct deal *deal, int from, bool share)
 {
@@ -123,8 +120,8 @@ static void add_choice(struct deal *deal, int from, __u32 nr, __s64 value,
 }
 
 /*
- * What could be dealt: links where that keeps more than to leave the item for
- * later; at @last all of them, and each item to any bin.
+ * List the choices: links that keep more than waiting does; at @last all links, and each
+ * item with any bin.
  */
 static __u32 list_choices(struct deal *deal, int from, bool last)
 {
@@ -150,7 +147,7 @@ static __u32 list_choices(struct deal *deal, int from, bool last)
 	return nr;
 }
 
-/* Deal items by choice: first those that keep most by it, or lose least. */
+/* Deal items, first those that keep most by the choice, or lose least. */
 static void choose(struct deal *deal, int from, bool last)
 {
 	struct deal_choice *choices = deal->choices;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the files of the planner. */
+/* Shared by the files of the planner. */
 #ifndef ROCESTEER_LIB_PLAN_PRIV_H
 #define ROCESTEER_LIB_PLAN_PRIV_H
 
@@ -9,10 +9,10 @@ enum { FLOWS, PATHS };
 
 /**
  * struct deal_side - flows, or paths, of a deal
- * @left: by number, what is still to be dealt of a flow, or room on a path
+ * @left: by number, the rest of a flow, or free space on a path
  * @rest: by number, for the choice among them
- * @open: numbers that have something left, in the order in which they are dealt
- * @nr_open: how many
+ * @open: numbers with something left, in the order of dealing
+ * @nr_open: number of @open
  */
 struct deal_side {
 	__u64 *left;
@@ -22,9 +22,9 @@ struct deal_side {
 };
 
 /**
- * struct deal_link - what a flow has on a path
+ * struct deal_link - part of a flow on a path
  * @end: flow and path
- * @have: how much
+ * @have: length
  */
 struct deal_link {
 	__u32 end[2];
@@ -33,13 +33,13 @@ struct deal_link {
 
 /**
  * struct deal - flows being dealt to paths
- * @fine: all is counted in units of the plan, each cut into so many
+ * @fine: parts of a unit of the plan, in which all lengths are counted
  * @side: FLOWS and PATHS, with the same total left
- * @links: from the prior, ascending by flow; those whose ends are both open
- * @nr_links: how many
- * @choices: room for one per link and one per flow or path
- * @pieces: what has been dealt, each from 0
- * @nr_pieces: how many
+ * @links: links of the prior with open ends, ascending by flow
+ * @nr_links: number of links
+ * @choices: buffer for one choice per link and one per flow or path
+ * @pieces: dealt pieces, each from 0
+ * @nr_pieces: number of pieces
  */
 struct deal {
 	__u64 fine;
@@ -61,10 +61,10 @@ struct deal_choice {
 };
 
 /**
- * deal_begin() - get ready to deal
+ * deal_begin() - prepare a deal
  * @deal: filled; to be ended by deal_end(), on failure too
  * @plan: its unit and load are set
- * @spec: what it is made from
+ * @spec: input
  *
  * Return: 0, -EINVAL or -ENOMEM, as plan_make().
  */

@@ -240,7 +240,7 @@ static int check_alike(const char *file, const struct portmap *map,
 	return ret;
 }
 
-/* Add what the file to be replaced has, where there is one. */
+/* Add the peers of the old file, if there is one. */
 static int add_old(const char *file, struct portmap *map, struct err *err)
 {
 	struct portmap old;
@@ -290,7 +290,7 @@ static int lock(const char *file, struct err *err)
 		return -errno;
 	if (asprintf(&name, "%s.lock", file) < 0)
 		return -ENOMEM;
-	/* Who may not write it may not read, hence not lock it. */
+	/* A user who may not write the file may not lock it, so may not read the lock. */
 	like.st_mode = 0600;
 	fd = file_open_like(name, &like, 0);
 	ret = fd < 0 ? fd : lock_take(fd, LOCK_EX, name, err);

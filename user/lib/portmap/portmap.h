@@ -131,7 +131,7 @@ struct json_object *portmap_to_json(const struct portmap *map);
 int portmap_from_json(struct json_object *root, const char *file,
 		      struct portmap *map, struct err *err);
 
-/* Order of two paths by router and leaf, which are what a path is, as memcmp(). */
+/* Order of two paths by router and leaf, as memcmp(). */
 int portmap_path_compare(const struct portmap_path *left,
 			 const struct portmap_path *right);
 

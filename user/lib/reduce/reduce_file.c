@@ -11,7 +11,7 @@
 #define MAX_24		0xffffff
 #define MAX_SWITCH	65535
 
-/* json-c takes what is greater for the greatest number, which is therefore none. */
+/* json-c saturates at the greatest number, so this number is refused. */
 #define MAX_ADDRESS	(~0ULL - 1)
 
 static const char * const group_fields[] = {

@@ -11,13 +11,16 @@
 
 #define MEMORY		(256ull << 20)	/* where the file says nothing, as the module has */
 
-/* Bytes beside the payload, at most: headers, and what the kernel has for a packet. */
+/* Bytes beside the payload, at most: headers, and overhead of the kernel. */
 #define PACKET_HEADERS	192u
 #define PACKET_KERNEL	640u
 #define SLOT_SIZE	128u
 #define GROUP_SIZE	32768u
 
-/* As slots are charged in kmod/reduce/group.c: packets of one connection, and two sums. */
+/*
+ * The bytes that kmod/reduce/group.c charges for a slot: packets of one connection, and two
+ * sums.
+ */
 static __u64 slot_bytes(__u32 mtu)
 {
 	__u64 size = 1;
@@ -42,7 +45,6 @@ static __u32 message_packets(__u64 memory, __u32 mtu, __u64 conns)
 	return packets < REDUCE_PLAN_PACKETS ? packets : REDUCE_PLAN_PACKETS;
 }
 
-/* What is read of a slice. */
 struct job {
 	const struct cluster *c;
 	struct json_object *slice;

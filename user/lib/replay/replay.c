@@ -98,7 +98,7 @@ static void add_load(struct replay *p, const struct running *r, int sign)
 	p->changed |= r->nr_links;
 }
 
-/* In a slice a job is alone, and meets itself at most. */
+/* In a slice a job shares no link with other jobs, only with itself. */
 static int route(struct replay *p, struct running *r, __u32 seed)
 {
 	__s64 worst;
@@ -121,7 +121,7 @@ static int route(struct replay *p, struct running *r, __u32 seed)
 	return ret;
 }
 
-/* Return: 1 when the job has started, 0, or -ENOMEM. */
+/* Return: 1 if the job has started, 0, or -ENOMEM. */
 static int start(struct replay *p, __u32 number)
 {
 	const struct trace_job *job = &p->spec->job[number];
@@ -163,7 +163,7 @@ static void end(struct replay *p, __u32 i)
 	*r = p->run[--p->running];
 }
 
-/* Start jobs of the queue. What has no place at all goes. */
+/* Start jobs of the queue, and refuse jobs that have no place at all. */
 static int start_all(struct replay *p)
 {
 	__u32 i = 0;
@@ -220,7 +220,7 @@ static __u32 count_blocked(const struct replay *p)
 	return n;
 }
 
-/* Go on to the next event. Return: false when there is none. */
+/* Go on to the next event. Return: false if there is none. */
 static bool advance(struct replay *p, __u32 all)
 {
 	__u64 next = NEVER, used = all - p->site.free_gpus;

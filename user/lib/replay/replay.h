@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A trace of jobs played through a queue and an allocator, in memory, to compare
- * policies. Pure; integers only: equal input gives equal output everywhere.
+ * Play a trace of jobs through a queue and an allocator, in memory, to compare policies.
+ * Pure; integers only: equal input gives equal output everywhere.
  *
- * The model. A job computes and communicates in turns; its duration in the trace
- * is without contention. When it communicates, all its GPUs send, one flow each: to
- * the next one (ring), or half of the job away (halving-doubling, all-to-all), or
- * to one at random (permutation); in hierarchical patterns to the next server, or half of
- * the servers away. A flow between leaves takes a link up to a
- * spine and one down, for as long as the job runs. Flows that are on a link at the same
- * time share its bandwidth evenly, and the slowest flow of a job holds back all others.
+ * The model: a job computes and communicates in turns. Its duration in the trace is without
+ * contention. When it communicates, each GPU sends one flow: to the next GPU (ring), half of
+ * the job away (halving-doubling, all-to-all), or to a random one (permutation); in
+ * hierarchical patterns to the next server, or half of the servers away. A flow between
+ * leaves takes a link up to a spine and a link down for as long as the job runs. Flows on a
+ * link share its bandwidth evenly, and the slowest flow of a job delays all others.
  *
- * Flows of one job are always there at the same time. Those of another job are there in
- * the share d of the time in which it communicates, whenever that is, and so count as d
- * flows. With k flows on its worst link so counted, its own among them, a job whose
- * communication takes the share c of its duration runs 1 + c * (k - 1) times as long
- * while that lasts. That d grows when contention makes communication longer is left out.
+ * All flows of one job are active at the same time. A flow of another job is active for the
+ * share d of the time in which that job communicates, and counts as d flows. A job whose
+ * communication takes the share c of its duration, with k flows on its worst link, runs
+ * 1 + c * (k - 1) times as long. The model leaves out that contention makes d grow.
  *
- * The links of a leaf are its circuits, each to the spine that it leads to. Two leaves
- * may have no spine in common; a flow then enters by any link of the other leaf, as if
- * there were ways without contention between spines.
+ * The links of a leaf are its circuits. If two leaves have no spine in common, a flow enters
+ * by any link of the other leaf, as if spines were joined without contention.
  */
 #ifndef ROCESTEER_LIB_REPLAY_H
 #define ROCESTEER_LIB_REPLAY_H
@@ -30,16 +27,16 @@
 #include "trace.h"
 
 /*
- * Without slices, a job starts when there are enough free GPUs: in a server,
- * under a leaf, or else over as few leaves as possible.
+ * Without slices, a job starts when enough GPUs are free: in a server, under a leaf, or over
+ * as few leaves as possible.
  */
 enum replay_policy {
-	REPLAY_ECMP,	/* each flow takes a link at random */
-	REPLAY_BALANCED,	/* the links that have the fewest flows at its start */
-	REPLAY_SOURCE,	/* the link of its GPU's place on the leaf */
-	REPLAY_VCLOS,	/* in slices: slice_place() */
-	REPLAY_OCS,	/* likewise: ocs_place() */
-	REPLAY_IDEAL,	/* as if no link was ever shared */
+	REPLAY_ECMP,	/* each flow takes a random link */
+	REPLAY_BALANCED,	/* links with the fewest flows when the job starts */
+	REPLAY_SOURCE,	/* the link of the GPU's place on the leaf */
+	REPLAY_VCLOS,	/* slices by slice_place() */
+	REPLAY_OCS,	/* slices by ocs_place() */
+	REPLAY_IDEAL,	/* no link is ever shared */
 	REPLAY_POLICIES
 };
 
@@ -47,15 +44,15 @@ enum replay_policy {
 extern const char * const replay_policy_names[REPLAY_POLICIES + 1];
 
 /**
- * struct replay_spec - what is played
- * @fabric: what jobs may have
- * @ocs: its circuits, or those that make its cables
- * @job: the trace
- * @jobs: at least 1
- * @order: of the queue
- * @seed: of what is random
+ * struct replay_spec - input
+ * @fabric: parts for jobs
+ * @ocs: circuits, or circuits in place of cables
+ * @job: trace
+ * @jobs: number of jobs, at least 1
+ * @order: order of the queue
+ * @seed: seed of random choices
  * @progress: called now and then with the number of jobs that ended, or NULL
- * @arg: passed on
+ * @arg: passed to @progress
  */
 struct replay_spec {
 	const struct slice_fabric *fabric;
@@ -69,17 +66,17 @@ struct replay_spec {
 };
 
 /**
- * struct replay_result - what came of it; times in microseconds
+ * struct replay_result - result; times in microseconds
  * @placed: jobs that ran
- * @refused: jobs that had no place though nothing else ran
+ * @refused: jobs that had no place in the empty cluster
  * @slowed: jobs that met contention
  * @jrt: sum of the times from start to finish
- * @jwt: likewise from arrival to start
- * @jct_p99: the time from arrival to finish that 99 % of the jobs kept to
- * @makespan: when the last one ended
+ * @jwt: sum of the times from arrival to start
+ * @jct_p99: 99th percentile of the time from arrival to finish
+ * @makespan: end of the last job
  * @used: GPUs in use, times microseconds
- * @usable: likewise with those that the first jobs of the queue would have used
- *	in an ideal network, beside those that ran
+ * @usable: the same with the GPUs that the first jobs of the queue would have used in an
+ *	ideal network
  * @moved: circuits taken down
  */
 struct replay_result {
@@ -97,8 +94,8 @@ struct replay_result {
 
 /**
  * replay_run() - play a trace
- * @spec: what
- * @policy: how jobs are placed, and flows routed
+ * @spec: input
+ * @policy: rule by which jobs are placed and flows routed
  * @result: filled
  *
  * Return: 0 or -ENOMEM.

@@ -6,7 +6,7 @@
 
 #include "replay_priv.h"
 
-/* Links of a leaf that are alike to a flow. */
+/* Links of a leaf among which a flow may choose. */
 struct range {
 	__u32 begin;
 	__u32 end;
@@ -67,7 +67,7 @@ static __u32 mix(__u32 a, __u32 b, __u32 c)
 	return (x ^ x >> 31) >> 32;
 }
 
-/* Ranks of a group in hierarchical patterns: those of a server, if they divide the job. */
+/* Ranks of a group in hierarchical patterns: the ranks of a server, if they divide the job. */
 static __u32 group_of(const struct replay_load *load, const struct trace_job *job)
 {
 	return job->gpus % load->gpus_per_server ? job->gpus : load->gpus_per_server;
@@ -87,7 +87,7 @@ static __u32 worst_step(const struct trace_job *job, __u32 group)
 	return steps - 1;
 }
 
-/* The flows of that step. Return: they are to be freed; NULL. */
+/* The flows of that step. Return: flows, to be freed, or NULL. */
 static struct contention_flow *worst_flows(const struct replay_load *load,
 					   const struct trace_job *job, __u32 seed)
 {
@@ -108,7 +108,7 @@ static struct range links_up(const struct replay_load *load, __u32 leaf)
 	return (struct range) { first[0], first[load->spines] };
 }
 
-/* From the spine that a link leads to; or any, where it has none to that leaf. */
+/* Links down from the spine of a link, or all links of the leaf if the spine has none to it. */
 static struct range links_down(const struct replay_load *load, __u32 up,
 			       __u32 leaf)
 {
@@ -125,7 +125,7 @@ static __u32 pick(struct range range, __u32 number)
 	return range.begin + number % (range.end - range.begin);
 }
 
-/* Flows that one more would meet, on the link that has more. */
+/* Flows that another flow would meet on its worse link. */
 static __u64 crowd(const struct replay_load *load, struct way way)
 {
 	__u32 down = load->links + way.down;
@@ -137,8 +137,8 @@ static __u64 crowd(const struct replay_load *load, struct way way)
 }
 
 /*
- * Of the ways up and down again the one with the fewest flows on its worse link, by a
- * spine that both leaves have if there is one: that leaves the others their choice.
+ * The pair of links with the fewest flows on its worse link, through a spine that both
+ * leaves have if there is one, so that other flows keep their choice.
  */
 static struct way least(const struct replay_load *load, struct range ups,
 			__u32 to)
@@ -263,7 +263,7 @@ __u64 replay_load_worst(const struct replay_load *load,
 	__u64 rest = TRACE_SHARE - job->communication, worst = TRACE_SHARE;
 	__u32 i;
 
-	/* Of its own flows their share of the time is there already. */
+	/* The load has the share of the job's own flows already. */
 	for (i = 0; i < nr; i++) {
 		__u64 flows = load->flows[links[i].link] + rest * links[i].flows;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Places of the replay's jobs, in slices or packed. */
+/* Places of jobs, in slices or packed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ int replay_site_init(struct replay_site *site, const struct replay_spec *spec,
 	}
 	if (policy == REPLAY_OCS)
 		return copy_ocs(site, spec->ocs);
-	/* Without links to give, what is packed is found under a leaf or not. */
+	/* Without links, a packed job is found under a leaf or not at all. */
 	if (policy == REPLAY_VCLOS)
 		memcpy(site->fabric.free_links, fabric->free_links,
 		       pairs * sizeof(*fabric->free_links));
@@ -63,7 +63,7 @@ void replay_site_free(struct replay_site *site)
 	ocs_free(&site->ocs);
 }
 
-/* Take what a leaf has, the servers with most of it first. */
+/* Take GPUs of a leaf, from the servers with most free GPUs first. */
 static void take_leaf(const struct slice_fabric *fabric, __u32 leaf,
 		      __u32 *gpus, struct slice *slice)
 {
@@ -84,7 +84,7 @@ static void take_leaf(const struct slice_fabric *fabric, __u32 leaf,
 	}
 }
 
-/* Over leaves, those with the most free GPUs first. */
+/* Take leaves with the most free GPUs first. */
 static int pack(const struct slice_fabric *fabric, __u32 gpus,
 		struct slice *slice)
 {

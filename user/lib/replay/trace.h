@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Traces of jobs: what arrived when, how large it was, and how long it would run
- * in a network without contention (Documentation/formats.rst). Times are in
- * microseconds, shares in millionths.
+ * Traces of jobs: arrival, size, and duration in a network without contention
+ * (Documentation/formats.rst). Times are in microseconds, shares in millionths.
  */
 #ifndef ROCESTEER_LIB_TRACE_H
 #define ROCESTEER_LIB_TRACE_H
@@ -20,12 +19,11 @@
 
 /**
  * struct trace_job - a job
- * @arrival: not before that of the job before, at most TRACE_MAX_TIME
+ * @arrival: not before the previous job, at most TRACE_MAX_TIME
  * @duration: 1 to TRACE_MAX_TIME
  * @gpus: at least 1
- * @communication: share of the duration that waits for the network, at most
- *	TRACE_SHARE
- * @pattern: of its traffic
+ * @communication: share of the duration that waits for the network, at most TRACE_SHARE
+ * @pattern: pattern of the traffic
  */
 struct trace_job {
 	__u64 arrival;
@@ -48,10 +46,10 @@ struct trace_job {
 int trace_read(const char *file, __u32 max_gpus, struct trace_job **jobs,
 	       __u32 *nr, struct err *err);
 
-/* What jobs of a trace that is made up are like; rocesteer-slice(8) says more. */
+/* Kinds of generated jobs; see rocesteer-slice(8). */
 enum trace_like {
 	TRACE_POWERS,	/* powers of two of GPUs, a quarter of the cluster at most */
-	TRACE_PAPER,	/* those that vClos was evaluated with */
+	TRACE_PAPER,	/* jobs by which vClos was evaluated */
 	TRACE_LIKES
 };
 
@@ -61,12 +59,12 @@ extern const char * const trace_like_names[TRACE_LIKES + 1];
 #define TRACE_PAPER_GPUS	512u	/* of its largest jobs */
 
 /**
- * struct trace_spec - what is to be made up
- * @like: what its jobs are like
+ * struct trace_spec - parameters of a generated trace
+ * @like: kind of jobs
  * @jobs: 1 to TRACE_MAX_JOBS
- * @gpus: of the cluster; TRACE_PAPER: at least TRACE_PAPER_GPUS
- * @load: share of its GPUs that the jobs would keep busy, at least 1
- * @seed: another gives another trace
+ * @gpus: GPUs of the cluster; TRACE_PAPER: at least TRACE_PAPER_GPUS
+ * @load: share of the GPUs that the jobs would keep busy, at least 1
+ * @seed: seed of random choices
  */
 struct trace_spec {
 	enum trace_like like;
@@ -77,11 +75,9 @@ struct trace_spec {
 };
 
 /**
- * trace_make() - make up a trace
- * @spec: what
+ * trace_make() - generate a trace
+ * @spec: parameters
  * @jobs: filled, @spec->jobs of them
- *
- * The distributions are in rocesteer-slice(8).
  */
 void trace_make(const struct trace_spec *spec, struct trace_job *jobs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Traces that are made up; rocesteer-slice(8) says of what distributions. */
+/* Generated traces; rocesteer-slice(8) has the distributions. */
 #include <math.h>
 #include <stddef.h>
 
@@ -16,7 +16,7 @@ const char * const trace_like_names[] = {
 	[TRACE_LIKES] = NULL
 };
 
-/* Of a thousand jobs. */
+/* @share of a thousand jobs have @gpus. */
 struct size {
 	__u32 gpus;
 	__u32 share;
@@ -51,7 +51,7 @@ static const struct quantile large[] = {
 	{ 0.97, 100000 }, { 1, 100000 },
 };
 
-/* Of a hundred jobs. */
+/* @share of a hundred jobs have @pattern. */
 struct traffic {
 	enum contention_pattern pattern;
 	__u32 share;
@@ -63,7 +63,7 @@ static const struct traffic mixed[] = {
 	{ CONTENTION_ALL_TO_ALL, 25 },
 };
 
-/* Nothing tells how often the paper has which. */
+/* The paper does not say how often each pattern is. */
 static const struct traffic even[] = {
 	{ CONTENTION_RING, 20 },
 	{ CONTENTION_HIERARCHICAL_RING, 20 },
@@ -72,7 +72,7 @@ static const struct traffic even[] = {
 	{ CONTENTION_HIERARCHICAL_ALL_TO_ALL, 20 },
 };
 
-/* From 0, below 1. */
+/* Return: a number in [0, 1). */
 static double uniform(__u64 *state)
 {
 	return (xorshift64(state) >> 11) / (double)(1ull << 53);

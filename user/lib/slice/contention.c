@@ -26,15 +26,15 @@ struct links {
 	bool up;
 };
 
-/* The link of a rank, among those of its leaf in the lane of the flow. */
+/* The link of a rank, among the links of its leaf in the lane of the flow. */
 static __u32 link_of_rank(const struct contention_layout *layout, __u32 rank)
 {
 	return (rank - layout->first[layout->leaf[rank]]) / layout->lanes;
 }
 
 /*
- * The link by which a flow passes the leaf of @rank: that of the rank. A leaf that has
- * fewer than its ranks need has as many as all others: then that of the other end.
+ * The link of a flow at the leaf of @rank: that of the rank. A leaf with fewer links than
+ * its ranks need has as many as all other leaves; then the other end gives the number.
  */
 __u32 contention_link_at(const struct contention_layout *layout, __u32 rank,
 			 __u32 other)
@@ -71,7 +71,7 @@ static bool leaves_leaf(const struct contention_layout *layout,
 	return layout->leaf[flow->from] != layout->leaf[flow->to];
 }
 
-/* Put the flows that take a link first. Return: how many. */
+/* Move flows that take a link to the front. Return: their number. */
 static size_t keep_leaving(const struct contention_layout *layout,
 			   struct contention_flow *flows, size_t n)
 {
@@ -100,7 +100,7 @@ static int compare_flows(const void *a, const void *b, void *arg)
 	return one->to < other->to ? -1 : one->to > other->to;
 }
 
-/* Whether any link has two flows: a bit per link is enough to see that. */
+/* Does any link have two flows? One bit per link is enough to see. */
 static int any_shared(const struct links *links,
 		      const struct contention_flow *flows, size_t n)
 {
@@ -280,7 +280,7 @@ long contention_worst(const struct contention_layout *layout,
 	return up < 0 || down > up ? down : up;
 }
 
-/* Ranks of a group, or that have the same number in their groups. */
+/* Ranks of a group, or ranks with one number in all groups. */
 static __u32 group_size(__u32 ranks, __u32 group)
 {
 	return group ?: ranks;
@@ -356,7 +356,7 @@ int contention_step(enum contention_pattern pattern, __u32 ranks, __u32 group,
 	       permute(ranks, seed, flows) : 0;
 }
 
-/* Groups of as many ranks as the job has lanes, where those divide it. */
+/* Groups of as many ranks as the job has lanes, if these divide the job. */
 static __u32 group_of(const struct contention_layout *layout)
 {
 	return layout->lanes && !(layout->ranks % layout->lanes) ? layout->lanes : 0;

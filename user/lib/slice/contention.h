@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whether flows of a job meet on a link of its slice. Pure.
+ * Find the links of a slice on which flows of its job meet. Pure.
  *
- * A GPU sends by the lane of its rank, whatever the destination (slice_place.h). Flows
- * meet on a link of a leaf in a lane, on the way up or down. Which link a flow takes there
- * is a function of its ends.
+ * A GPU sends by the lane of its rank to any destination (slice_place.h). Flows meet on a
+ * link of a leaf in a lane, up or down. The two ends of a flow determine its links.
  */
 #ifndef ROCESTEER_LIB_CONTENTION_H
 #define ROCESTEER_LIB_CONTENTION_H
@@ -16,16 +15,16 @@
 #include "slice_place.h"
 
 /**
- * struct contention_layout - where the GPUs of a job are, and its links
+ * struct contention_layout - leaves of a job's GPUs, and its links
  * @ranks: number of GPUs
  * @leaves: number of leaves
- * @lanes: their number, 0 under one leaf
- * @leaf: of each rank: its leaf, 0..@leaves - 1
- * @first: of each leaf: its first rank; one entry more: @ranks
- * @links: of each leaf: links in each lane, at least 1
- * @before: of each leaf: links in a lane that those before it need
- * @most: of @links
- * @pair: of each lane: the first one by the same links; the lane itself, unless links
+ * @lanes: number of lanes, 0 under one leaf
+ * @leaf: leaf of each rank, 0..@leaves - 1
+ * @first: first rank of each leaf; one entry more: @ranks
+ * @links: links of each leaf in each lane, at least 1
+ * @before: for each leaf, links in a lane that the leaves before it need
+ * @most: largest of @links
+ * @pair: for each lane, the first lane over the same links; the lane itself, unless links
  *	cannot be told apart
  * @joined: links of a leaf in a lane cannot be told apart
  */
@@ -53,24 +52,24 @@ int contention_layout_of(const struct slice *slice, struct contention_layout *la
 void contention_layout_free(struct contention_layout *layout);
 
 /*
- * A layout bit by bit: make room, all empty; add GPUs, of the leaf of those before or of a
- * new one, which has one link in each lane; then count, once @links are as they are to be.
+ * Build a layout: init, add GPUs to the last leaf or to a new one, which has one link in each
+ * lane, set @links, then count.
  */
 int contention_layout_init(struct contention_layout *layout, __u32 ranks, __u32 leaves,
 			   __u32 lanes);
 void contention_layout_add(struct contention_layout *layout, bool new_leaf, __u32 gpus);
 void contention_layout_count(struct contention_layout *layout);
 
-/* Links that the ranks of a leaf need in each lane, of which there is one at least. */
+/* Links that the ranks of a leaf need in each lane. There is at least one lane. */
 __u32 contention_links_needed(const struct contention_layout *layout, __u32 leaf);
 
 /**
- * contention_link_at() - the link by which a flow passes the leaf at one of its ends
- * @layout: over several leaves
- * @rank: at this end
- * @other: at the other end, under another leaf
+ * contention_link_at() - the link of a flow at the leaf of one of its ends
+ * @layout: layout over several leaves
+ * @rank: rank at this end
+ * @other: rank at the other end, under another leaf
  *
- * Return: its number among those of the leaf in the lane of the flow.
+ * Return: number among the links of the leaf in the lane of the flow.
  */
 __u32 contention_link_at(const struct contention_layout *layout, __u32 rank,
 			 __u32 other);
@@ -78,16 +77,16 @@ __u32 contention_link_at(const struct contention_layout *layout, __u32 rank,
 struct contention_flow {
 	__u32 from;	/* rank */
 	__u32 to;
-	__u32 step;	/* flows of one step are under way together */
+	__u32 step;	/* flows of one step are in flight together */
 };
 
 /**
- * struct contention_link - a link that more than one flow takes
- * @up: it leads up to the spine, not down from it
- * @leaf: at its other end, 0..leaves - 1
- * @lane: says which spine it is
- * @link: of the leaf in this lane
- * @flows: that take it
+ * struct contention_link - a link that several flows take
+ * @up: the link leads from the leaf to the spine
+ * @leaf: leaf, 0..leaves - 1
+ * @lane: lane, which leads over one spine
+ * @link: number among the links of the leaf in this lane
+ * @flows: flows on the link
  * @nr_flows: at least 2
  */
 struct contention_link {
@@ -101,16 +100,15 @@ struct contention_link {
 
 /**
  * contention_test() - find the links that flows of one step meet on
- * @layout: where the ranks are
- * @flows: of one step; they are put in another order
- * @n: how many
- * @report: called for each such link: first those up, then those down, ascending by leaf,
- *	lane and link
- * @arg: passed on
+ * @layout: layout of the job
+ * @flows: flows of one step; sorted
+ * @n: number of flows
+ * @report: called for each such link, links up first, ascending by leaf, lane and link
+ * @arg: passed to @report
  *
  * Flows that stay on their leaf take no link.
  *
- * Return: number of links that more than one flow takes, or -ENOMEM.
+ * Return: number of links that several flows take, or -ENOMEM.
  */
 long contention_test(const struct contention_layout *layout,
 		     struct contention_flow *flows, size_t n,
@@ -119,28 +117,28 @@ long contention_test(const struct contention_layout *layout,
 		     void *arg);
 
 /**
- * contention_worst() - most flows of one step that any link has
- * @layout: where the ranks are
- * @flows: of one step; they are put in another order
- * @n: how many
+ * contention_worst() - the most flows of one step on a link
+ * @layout: layout of the job
+ * @flows: flows of one step; sorted
+ * @n: number of flows
  *
- * Return: 0 where none takes a link, or -ENOMEM.
+ * Return: 0 if no flow takes a link, or -ENOMEM.
  */
 long contention_worst(const struct contention_layout *layout,
 		      struct contention_flow *flows, size_t n);
 
 /*
- * The hierarchical ones are those of collectives that run inside groups of ranks, then
- * between the ranks of the same number in all groups, which are all under way together
- * (vClos, section 4: P-incast-free). A group has as many ranks as the job has lanes.
+ * Hierarchical patterns run inside groups of ranks, then between the ranks of the same
+ * number in all groups at once (vClos, section 4: P-incast-free). A group has as many ranks
+ * as the job has lanes.
  */
 enum contention_pattern {
-	CONTENTION_RING,	/* to the next */
-	CONTENTION_HALVING,	/* step k: with the one 2^k away by XOR */
-	CONTENTION_ALL_TO_ALL,	/* step k: to the one k + 1 further */
-	CONTENTION_PERMUTATION,	/* each to one, at random */
+	CONTENTION_RING,	/* to the next rank */
+	CONTENTION_HALVING,	/* step k: with the rank at XOR 2^k */
+	CONTENTION_ALL_TO_ALL,	/* step k: to the rank k + 1 further */
+	CONTENTION_PERMUTATION,	/* each to one other, at random */
 	CONTENTION_HIERARCHICAL_RING,	/* to the next in the group, then in the next group */
-	CONTENTION_HIERARCHICAL_ALL_TO_ALL,	/* likewise to the one k + 1 further */
+	CONTENTION_HIERARCHICAL_ALL_TO_ALL,	/* the same with k + 1 further */
 	CONTENTION_PATTERNS
 };
 
@@ -149,20 +147,20 @@ extern const char * const contention_pattern_names[CONTENTION_PATTERNS + 1];
 
 /**
  * contention_steps() - length of a pattern
- * @pattern: which
+ * @pattern: pattern
  * @ranks: number of GPUs
  * @group: ranks of a group, divides @ranks; 0: all
  *
- * Return: number of steps, or -EINVAL: halving-doubling takes a power of two.
+ * Return: number of steps, or -EINVAL: halving-doubling needs a power of two.
  */
 long contention_steps(enum contention_pattern pattern, __u32 ranks, __u32 group);
 
 /**
  * contention_step() - flows of one step of a pattern
- * @pattern: which
+ * @pattern: pattern
  * @ranks: number of GPUs
- * @group: as above
- * @seed: of the permutation
+ * @group: as for contention_steps()
+ * @seed: seed of the permutation
  * @step: from 0
  * @flows: filled, @ranks of them
  *
@@ -173,11 +171,11 @@ int contention_step(enum contention_pattern pattern, __u32 ranks, __u32 group,
 
 /**
  * contention_test_pattern() - find the links that a pattern's flows meet on
- * @layout: where the ranks are, of which the pattern takes so many
- * @pattern: which
- * @seed: of the permutation
+ * @layout: layout of the job, with a number of ranks that the pattern takes
+ * @pattern: pattern
+ * @seed: seed of the permutation
  * @report: called for each such link, step by step
- * @arg: passed on
+ * @arg: passed to @report
  *
  * Return: as contention_test(), over all steps.
  */
@@ -193,12 +191,12 @@ long contention_pattern_steps(const struct contention_layout *layout,
 
 /**
  * contention_prove() - steps of collectives in which flows of a job meet
- * @layout: where the ranks are, and their links
+ * @layout: layout of the job
  *
- * All patterns but the permutation are tested, halving-doubling where the number of ranks
- * is a power of two, of large jobs some of the steps of an all-to-all.
+ * Tests all patterns but the permutation, halving-doubling if the number of ranks is a power
+ * of two. For large jobs, only some steps of an all-to-all are tested.
  *
- * Return: their number, 0: the slice keeps what it promises; or -ENOMEM.
+ * Return: number of steps, 0 if the slice is free of contention, or -ENOMEM.
  */
 long contention_prove(const struct contention_layout *layout);
 
@@ -207,10 +205,10 @@ struct json_object;
 struct reader;
 
 /**
- * struct contention_slice - a slice as it was read
- * @layout: ranks count through its servers in their order
- * @leaf: number of each leaf of the layout in the fabric
- * @spines: by lane
+ * struct contention_slice - a slice from a file
+ * @layout: layout; ranks count through the servers
+ * @leaf: number of each leaf of @layout in the fabric
+ * @spines: spine of each lane
  * @nr_spines: number of lanes
  */
 struct contention_slice {
@@ -221,14 +219,13 @@ struct contention_slice {
 };
 
 /**
- * contention_read_slice() - read what slice alloc and show print
+ * contention_read_slice() - read the output of slice alloc or show
  * @slice: filled; to be freed by contention_slice_free() in any case
- * @r: where it is
+ * @r: reader
  * @obj: the JSON; leaves, spines, lane_links, servers and links have to agree
  *
- * A slice without lane_links is of before there were lanes: each leaf has one link in
- * each lane, and several to a spine are not told apart. The switch's hash then decides which
- * of them a flow takes: two flows may meet on one and leave the other idle.
+ * In a slice without lane_links each leaf has one link in each lane, and several links to a
+ * spine are not told apart: the switch hashes flows onto them, so two flows may meet.
  *
  * Return: 0 or a negative errno.
  */
@@ -240,7 +237,7 @@ void contention_slice_free(struct contention_slice *slice);
 /**
  * contention_read_flows() - read a list of flows (Documentation/formats.rst)
  * @file: name
- * @ranks: that there are
+ * @ranks: number of ranks
  * @flows: set, ascending by step; to be freed
  * @n: set
  * @err: names file and field

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Slices and lists of flows from files. */
+/* Slices and lists of flows in files. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -147,7 +147,7 @@ static void join_lanes(struct contention_slice *slice)
 			pair[i] = pair[i - 1];
 }
 
-/* Whether a leaf has the links that its ranks need, or all others' do. */
+/* Has the leaf as many links as its ranks need, or as all other leaves have? */
 static int check_lane_links(struct reader *r, const struct contention_layout *layout,
 			    bool given)
 {
@@ -228,7 +228,7 @@ static int check_leaves(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-/* Whether a link is that of a leaf to a spine. */
+/* Does a link join the leaf to the spine? */
 static int check_link(struct reader *r, struct json_object *links, size_t i, __u32 leaf,
 		      __u32 spine)
 {
@@ -244,7 +244,7 @@ static int check_link(struct reader *r, struct json_object *links, size_t i, __u
 			      spine);
 }
 
-/* From each leaf to the spine of each lane. */
+/* Each leaf has links to the spine of each lane. */
 static int check_links(struct reader *r, struct json_object *obj,
 		       const struct contention_slice *slice)
 {

@@ -97,7 +97,7 @@ int ocs_assign(const struct ocs *ocs, const __u16 *circuit,
 	return 0;
 }
 
-/* Ports of spines that are left, by spine, at an OXC. */
+/* Free ports of spines at an OXC, by spine. */
 static void count_left(const struct ocs *ocs, const __u16 *circuit, __u32 oxc,
 		       __u32 *left)
 {
@@ -143,7 +143,7 @@ static void join(const struct ocs *ocs, __u16 *circuit, __u32 leaf, __u32 oxc,
 	left[to]--;
 }
 
-/* Take down what stands in the way at an OXC, where @need has ports to keep. */
+/* Take down circuits that block others at an OXC, where @need has ports to keep. */
 static void make_way(const struct ocs *ocs, __u16 *circuit, const bool *need,
 		     __u32 oxc)
 {
@@ -169,7 +169,7 @@ static void make_way(const struct ocs *ocs, __u16 *circuit, const bool *need,
 	}
 }
 
-/* All circuits, with those that were found. Return: 0 or -ENOMEM. */
+/* Fill all circuits, with the new ones. Return: 0 or -ENOMEM. */
 static int make_circuits(const struct ocs *ocs, const struct slice_lanes *l,
 			 const struct ocs_wire *w, __u16 *circuit)
 {
@@ -253,7 +253,7 @@ struct search {
 	struct slice_leaf *leaf;
 };
 
-/* Choose leaves for so many lanes. Return: whether they have enough servers. */
+/* Choose leaves for a number of lanes. Return: true if they have enough servers. */
 static bool choose(struct search *s, __u32 lanes)
 {
 	const struct slice_fabric *fabric = s->fabric;
@@ -277,8 +277,8 @@ static bool choose(struct search *s, __u32 lanes)
 }
 
 /*
- * Ports that a job leaves without use with so many lanes if it takes whole leaves, or
- * UINT64_MAX: of spines, where a lane needs a port for each of its ranks; and of leaves.
+ * Ports that a job of whole leaves wastes with a number of lanes, or UINT64_MAX: ports of
+ * spines, where a lane needs a port for each of its ranks, and of leaves.
  */
 static __u64 count_waste(const struct search *s, __u32 lanes)
 {
@@ -299,7 +299,10 @@ static __u64 count_waste(const struct search *s, __u32 lanes)
 	return waste;
 }
 
-/* A job that one leaf could hold is in parts of leaves: the fewest, then links. */
+/*
+ * A job that one leaf could hold is spread over parts of leaves: the fewest leaves first,
+ * then the fewest links.
+ */
 static __u64 count_parts(struct search *s, __u32 lanes)
 {
 	if (!choose(s, lanes))

@@ -82,7 +82,7 @@ static void undo(struct ocs_wire *w, __u32 to)
 
 static bool put(struct ocs_wire *w, __u32 leaf, __u32 spine, int depth);
 
-/* By the free OXC at which the spine has most ports left, of these the circuit there is. */
+/* Use the free OXC at which the spine has most ports left, a present circuit first. */
 static bool put_free(struct ocs_wire *w, __u32 leaf, __u32 spine)
 {
 	__u32 most = 0, best = 0, oxc;
@@ -104,7 +104,7 @@ static bool put_free(struct ocs_wire *w, __u32 leaf, __u32 spine)
 	return most;
 }
 
-/* Another circuit of the leaf gives its OXC, and goes by another. */
+/* Another circuit of the leaf moves to another OXC. */
 static bool put_own(struct ocs_wire *w, __u32 leaf, __u32 spine, int depth)
 {
 	__u32 oxc;
@@ -125,7 +125,7 @@ static bool put_own(struct ocs_wire *w, __u32 leaf, __u32 spine, int depth)
 	return false;
 }
 
-/* Another leaf's circuit gives its port of the spine, and goes by another OXC. */
+/* A circuit of another leaf moves to another OXC, and frees the spine's port. */
 static bool put_other(struct ocs_wire *w, __u32 leaf, __u32 spine, int depth)
 {
 	__u32 oxc, other;
@@ -152,7 +152,7 @@ static bool put_other(struct ocs_wire *w, __u32 leaf, __u32 spine, int depth)
 	return false;
 }
 
-/* Join a leaf to a spine once more, by circuits of this job that make room. */
+/* Join a leaf to a spine once more; circuits of this job may move. */
 static bool put(struct ocs_wire *w, __u32 leaf, __u32 spine, int depth)
 {
 	if (w->steps-- < 0 || w->changes > TRAIL - 4)
@@ -163,7 +163,7 @@ static bool put(struct ocs_wire *w, __u32 leaf, __u32 spine, int depth)
 			 put_other(w, leaf, spine, depth));
 }
 
-/* A lane more by a spine. */
+/* Add a lane by a spine. */
 static bool put_lane(struct ocs_wire *w, __u32 spine)
 {
 	__u32 leaf, link;
@@ -183,7 +183,7 @@ static bool put_lane(struct ocs_wire *w, __u32 spine)
 	return fits;
 }
 
-/* What other jobs leave. */
+/* Find the ports that other jobs leave. */
 static void look(struct ocs_wire *w)
 {
 	const struct ocs *ocs = w->ocs;
@@ -213,7 +213,7 @@ static void look(struct ocs_wire *w)
 	}
 }
 
-/* Lanes that a spine has the ports for; none where a pair is shut. */
+/* Lanes that a spine has ports for; 0 if a pair is shut. */
 static __u32 count_lanes(const struct ocs_wire *w, __u32 spine)
 {
 	__u32 lanes = w->left[spine] / w->l->sum, i;
@@ -227,8 +227,8 @@ static __u32 count_lanes(const struct ocs_wire *w, __u32 spine)
 }
 
 /*
- * The spine with the most lanes of those that lack, then with the fewest ports left
- * over; @try: 1 and 2: of those alike one at random; from 3 on: any. Or -1.
+ * The spine that can have most of the missing lanes, then the one with the fewest ports
+ * left over. @try 1 and 2: a random one of equal spines; from 3 on: any. Or -1.
  */
 static int best_spine(struct ocs_wire *w, __u32 lack, int try)
 {
@@ -253,7 +253,7 @@ static int best_spine(struct ocs_wire *w, __u32 lack, int try)
 	return best;
 }
 
-/* Return: whether the spines have the ports for the lanes. */
+/* Return: true if the spines have the ports for the lanes. */
 static bool begin(struct ocs_wire *w)
 {
 	__u32 all = 0, spine;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Circuits for given leaves and a number of lanes: which spines, and by which OXCs. A
- * leaf has one port at an OXC, so that a circuit that is in the way of another of the
- * same job may have to go by another OXC.
+ * Find circuits for given leaves and a number of lanes: spines, and OXCs. A leaf has one port
+ * at an OXC, so a circuit that blocks another one of the same job may move to another OXC.
  */
 #ifndef ROCESTEER_LIB_OCS_WIRE_H
 #define ROCESTEER_LIB_OCS_WIRE_H
@@ -11,24 +10,24 @@
 #include "slice_priv.h"
 
 /**
- * struct ocs_wire - circuits that are looked for
- * @ocs: what there is
+ * struct ocs_wire - a search for circuits
+ * @ocs: present circuits
  * @l: leaves, and their links in each lane
  * @parallel: circuits of a pair that the job may have
  * @port: by leaf of @l, then OXC: the spine that the port is joined to, or OCS_FREE, or
  *	OCS_TAKEN by another job
- * @room: by spine, then OXC: ports that are left
- * @left: by spine: likewise, in all
- * @can: by spine: lanes that it can have
- * @lanes: by spine: lanes that it has
- * @seen_port: as @port: in which search it was tried
- * @seen_room: as @room
- * @search: its number
- * @steps: of this search that are left
- * @all_steps: of all searches
- * @trail: ports that were changed, and what they were before
- * @changes: number of them
- * @seed: of what is random
+ * @room: by spine, then OXC: free ports
+ * @left: by spine: free ports of all OXCs
+ * @can: by spine: lanes that are possible
+ * @lanes: by spine: lanes that are chosen
+ * @seen_port: for each @port, the search that tried it last
+ * @seen_room: for each @room, the search that tried it last
+ * @search: number of the search
+ * @steps: steps left for this search
+ * @all_steps: steps left for all searches
+ * @trail: changed ports, and their values before
+ * @changes: number of changed ports
+ * @seed: state of the random choices
  */
 struct ocs_wire {
 	const struct ocs *ocs;
@@ -59,7 +58,7 @@ struct ocs_wire {
 int ocs_wire_init(struct ocs_wire *w, const struct ocs *ocs, __u32 parallel);
 void ocs_wire_free(struct ocs_wire *w);
 
-/* Find circuits for all lanes. Return: whether there are. */
+/* Find circuits for all lanes. Return: true if there are. */
 bool ocs_wire_find(struct ocs_wire *w, const struct slice_lanes *l);
 
 #endif /* ROCESTEER_LIB_OCS_WIRE_H */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The queue of jobs that wait for a place. Its first job is the next to start, and
- * holds back those behind it while it has no place. In backfill it does not: whatever
- * has a place starts, and nothing is kept free for the first one, so that large jobs
- * may wait for long.
+ * The queue of jobs that wait for a place. Jobs behind the first one wait until the first one
+ * has started. In backfill each job that has a place starts; no place is kept for the first
+ * job, so large jobs may wait for long.
  */
 #ifndef ROCESTEER_LIB_QUEUE_H
 #define ROCESTEER_LIB_QUEUE_H
@@ -21,13 +20,13 @@ enum queue_order {
 /* Their names on the command line, ended by NULL. */
 extern const char * const queue_order_names[QUEUE_ORDERS + 1];
 
-#define QUEUE_TRIES	200u	/* in backfill: jobs without a place, until it ends */
+#define QUEUE_TRIES	200u	/* backfill ends after so many jobs without a place */
 
 /**
  * struct queue_job - a job that waits
- * @number: in the order of arrival
- * @gpus: that it wants
- * @duration: in any unit; jobs that do not say have the largest
+ * @number: number, in the order of arrival
+ * @gpus: number of GPUs
+ * @duration: in any unit; an unknown one is the largest
  */
 struct queue_job {
 	__u32 number;
@@ -37,10 +36,10 @@ struct queue_job {
 
 /**
  * struct queue - jobs that wait
- * @order: which is first; of those alike, the one that arrived first
- * @job: first is next
- * @nr: how many
- * @first: where they begin
+ * @order: order; of equal jobs, the job that arrived first is the first
+ * @job: array of jobs
+ * @nr: number of jobs
+ * @first: index of the first job
  */
 struct queue {
 	enum queue_order order;
@@ -49,7 +48,7 @@ struct queue {
 	__u32 first;
 };
 
-/* Make room for as many jobs as will ever be added. Return: 0 or -ENOMEM. */
+/* @jobs: the number of all jobs that will be added. Return: 0 or -ENOMEM. */
 int queue_init(struct queue *queue, enum queue_order order, __u32 jobs);
 void queue_free(struct queue *queue);
 
@@ -62,7 +61,7 @@ static inline const struct queue_job *queue_job(const struct queue *queue,
 	return &queue->job[queue->first + i];
 }
 
-/* How many jobs may be tried, as long as none of them has a place. */
+/* Number of jobs to try, as long as none has a place. */
 static inline __u32 queue_tries(const struct queue *queue)
 {
 	__u32 most = queue->order == QUEUE_BACKFILL ? QUEUE_TRIES : 1;
@@ -70,7 +69,7 @@ static inline __u32 queue_tries(const struct queue *queue)
 	return queue->nr < most ? queue->nr : most;
 }
 
-/* Take the i-th one out. */
+/* Remove the i-th job. */
 void queue_take(struct queue *queue, __u32 i);
 
 #endif /* ROCESTEER_LIB_QUEUE_H */

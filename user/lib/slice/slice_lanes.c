@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Lanes over leaves, and over links that are there. */
+/* Choose lanes over leaves, and over their links. */
 #include "slice_priv.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ void slice_lanes_count(struct slice_lanes *l)
 	for (i = 0; i < l->nr; i++) {
 		__u32 own = slice_divide_up(l->on[i], l->lanes);
 
-		/* What leaves one leaf in a lane enters the others. */
+		/* All flows of a lane that leave one leaf enter the others. */
 		l->links[i] = own < all - own ? own : all - own;
 		l->sum += l->links[i];
 		l->most = l->links[i] > l->most ? l->links[i] : l->most;
@@ -71,7 +71,7 @@ static __u32 least(__u32 a, __u32 b)
 	return a < b ? a : b;
 }
 
-/* Whether a leaf is a better next one, where so many servers lack. */
+/* Is a leaf a better next one, when a number of servers is missing? */
 static bool is_better(const struct slice_leaf *a, const struct slice_leaf *b,
 		      __u32 lack)
 {
@@ -84,7 +84,7 @@ static bool is_better(const struct slice_leaf *a, const struct slice_leaf *b,
 	return a->servers < b->servers;
 }
 
-/* The best leaf that has the lanes in common with those that are taken, or -1. */
+/* The best leaf that has lanes in common with the chosen leaves, or -1. */
 static int next_leaf(const struct slice_lanes *l, const struct slice_leaf *leaf,
 		     __u32 nr, const bool *taken, const __u64 *common, __u32 words,
 		     __u32 lack)
@@ -166,8 +166,8 @@ static __u32 links_of(const struct slice_fabric *fabric, __u32 leaf, __u32 spine
 }
 
 /*
- * Lanes that a leaf can have by each spine with so many links in each, one bit after
- * the other from the spine's first: bits in common are lanes in common.
+ * Lanes that a leaf can have by each spine with a number of links in each, as consecutive
+ * bits: common bits are common lanes.
  */
 static __u32 make_bits(const struct slice_fabric *fabric, __u32 leaf, __u32 links,
 		       __u64 *bits)
@@ -186,7 +186,7 @@ static __u32 make_bits(const struct slice_fabric *fabric, __u32 leaf, __u32 link
 	return n;
 }
 
-/* What a leaf can give in so many lanes: fewer servers need fewer links in each lane. */
+/* The servers and lanes of a leaf: fewer servers need fewer links in each lane. */
 static void look_at(const struct slice_fabric *fabric, __u32 lanes,
 		    struct slice_leaf *leaf, __u64 *bits)
 {
@@ -243,7 +243,7 @@ static __u64 count_links(const struct slice_lanes *l)
 	return (__u64)l->lanes * l->sum;
 }
 
-/* Try a leaf to begin with. Return: whether there is a place. */
+/* Start with a leaf. Return: true if there is a place. */
 static bool try_leaf(struct search *s, __u32 first)
 {
 	struct slice_lanes *best = &s->best, was;
@@ -262,8 +262,8 @@ static bool try_leaf(struct search *s, __u32 first)
 }
 
 /*
- * A leaf with more GPUs than all others of the job needs only their links: it may have
- * fewer uplinks than its servers would need.
+ * A leaf with more GPUs than all other leaves of the job needs only as many links as those:
+ * it may have fewer uplinks than its servers would need.
  */
 static bool try_big(struct search *s, __u32 first)
 {
@@ -279,7 +279,7 @@ static bool try_big(struct search *s, __u32 first)
 	return found;
 }
 
-/* Whether the leaves with the most servers suffice, if no more than the best place has. */
+/* Do the leaves with the most servers suffice, if at most as many as in the best place? */
 static bool may_be_better(const struct search *s)
 {
 	__u32 lack = s->l.gpus / s->fabric->gpus_per_server, i;

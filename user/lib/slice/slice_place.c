@@ -73,7 +73,7 @@ __u32 slice_links(const struct slice *slice)
 	return links * slice->nr_spines;
 }
 
-/* The server with the fewest free GPUs that will do, or -1. */
+/* The server with the fewest free GPUs that are enough, or -1. */
 static int tightest_server(const struct slice_fabric *fabric, __u32 leaf,
 			   __u32 gpus)
 {
@@ -110,7 +110,7 @@ void slice_take_servers(struct slice *slice, const struct slice_fabric *fabric,
 	}
 }
 
-/* Of servers alike, one of the leaf with the fewest free GPUs. */
+/* Take the best server; if several are equal, one of the leaf with the fewest free GPUs. */
 static int place_in_server(const struct slice_fabric *fabric, __u32 gpus,
 			   struct slice *slice)
 {
@@ -154,7 +154,7 @@ static __u32 free_uplinks(const struct slice_fabric *fabric, __u32 leaf)
 	return n;
 }
 
-/* Of leaves alike, the one with the fewest free uplinks: others can use those. */
+/* Take the best leaf; if several are equal, the one with the fewest free uplinks. */
 static int place_in_leaf(const struct slice_fabric *fabric, __u32 gpus,
 			 struct slice *slice)
 {
@@ -186,7 +186,7 @@ static int place_in_leaf(const struct slice_fabric *fabric, __u32 gpus,
 	return 1;
 }
 
-/* Return: 1 when it was placed, 0, or -ENOMEM. */
+/* Return: 1 if the job is placed, 0, or -ENOMEM. */
 static int place(const struct slice_fabric *fabric, __u32 gpus,
 		 struct slice *slice)
 {
@@ -221,7 +221,7 @@ int slice_place(const struct slice_fabric *fabric, __u32 gpus,
 						      SLICE_NO_NETWORK;
 }
 
-/* The leaves of servers, and the GPUs on each. Return: 0 or SLICE_NO_LOCALITY. */
+/* Find the leaves of servers, and the GPUs on each. Return: 0 or SLICE_NO_LOCALITY. */
 static int take_given(const struct slice_fabric *fabric,
 		      const struct slice_server *servers, __u32 nr,
 		      struct slice *slice, struct slice_lanes *l)
@@ -244,7 +244,10 @@ static int take_given(const struct slice_fabric *fabric,
 	return 0;
 }
 
-/* Of the numbers of lanes that divide the job, the one that needs the fewest links. */
+/*
+ * Try the numbers of lanes that divide the job, and keep the one that needs the fewest
+ * links.
+ */
 static bool count_at(const struct slice_fabric *fabric, struct slice_lanes *l)
 {
 	__u32 number[SLICE_MAX_NUMBERS], best = 0, n, i;
@@ -266,7 +269,7 @@ static bool count_at(const struct slice_fabric *fabric, struct slice_lanes *l)
 	return best;
 }
 
-/* A link for each GPU of the leaf that has most: flows may meet on the way down. */
+/* One link for each GPU of the leaf with most GPUs: flows may meet on the way down. */
 static void count_most(struct slice_lanes *l)
 {
 	__u32 i;

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a job goes in a leaf-spine fabric so that no other job shares a link
- * with it: vClos (arXiv 2308.05692). Pure: no kernel, no I/O, integers only.
+ * Place a job in a leaf-spine fabric so that no other job shares a link with it: vClos (arXiv
+ * 2308.05692). Pure: no kernel, no I/O, integers only.
  *
- * A job of N GPUs that fits under one leaf takes servers of that leaf and no links.
- * Another takes whole servers under several leaves, of each leaf any number, and P
- * lanes. P divides N. Ranks count through the leaves, and rank r sends by lane r mod P,
- * whatever the destination. A lane leads over one spine. A leaf with n of the GPUs has
- * ceil(n / P) links in each lane, each for one of its ranks of that lane: rank r of leaf
- * a, whose first rank is f, sends by link (r - f) / P, and receives by the link of its own
- * number in the lane of the source. The links are the job's own.
+ * A job of N GPUs that fits under one leaf takes servers of that leaf and no links. Another
+ * job takes whole servers under several leaves, and P lanes, where P divides N. A lane leads
+ * over one spine. Rank r sends by lane r mod P to any destination. A leaf with n of the GPUs
+ * has ceil(n / P) links in each lane, one for each of its ranks of that lane: a rank r of a
+ * leaf whose first rank is f sends by link (r - f) / P, and receives by the link of that
+ * number in the lane of the source. No other job uses these links.
  *
- * Where each rank sends to the one k further, or to the one that differs in one bit of
- * a power of two, or likewise inside groups of ranks that P divides, the lane of the
- * destination is a function of the lane of the source. So at most ceil(n / P) flows of a
- * lane leave a leaf, and as many enter it, each by another link: none meet.
+ * If each rank sends to the rank k further, or to the rank that differs in one bit, or does so
+ * inside groups of ranks that P divides, then the lane of the source determines the lane of
+ * the destination. At most ceil(n / P) flows of a lane leave a leaf, and as many enter it,
+ * each by its own link: flows do not meet.
  *
- * What leaves one leaf in a lane enters the others: a leaf does not need more links in a
- * lane than the others have together. Where it has fewer than ceil(n / P), a flow takes
- * the link of the number that the other end's link has among those.
+ * The flows of a lane that leave one leaf enter the others, so a leaf needs no more links in
+ * a lane than all others have together. If it has fewer than ceil(n / P), a flow takes the
+ * link with the number of the link at its other end.
  *
- * Where there are several links between a leaf and a spine, no other job gets one of
- * those that are left: hosts send by a hash over all of them.
+ * If a leaf and a spine have several links, other jobs do not get the remaining ones: hosts
+ * send by a hash over all of them.
  */
 #ifndef ROCESTEER_LIB_SLICE_PLACE_H
 #define ROCESTEER_LIB_SLICE_PLACE_H
@@ -36,15 +35,15 @@
 #define SLICE_MAX_UPLINKS	1024u	/* per leaf */
 
 /**
- * struct slice_fabric - what is there, and what of it a job may have
+ * struct slice_fabric - sizes of a fabric, and its free parts
  * @leaves: 1..SLICE_MAX_LEAVES
  * @spines: 1..SLICE_MAX_SPINES
  * @gpus_per_leaf: 1..SLICE_MAX_GPUS, a multiple of @gpus_per_server
  * @gpus_per_server: at least 1
  * @links_per_pair: links between a leaf and a spine; times @spines at most
  *	SLICE_MAX_UPLINKS
- * @parallel: links of a pair that one job may have: hosts have to tell them apart; 0: jobs
- *	have places under one leaf only
+ * @parallel: links of a pair that one job may have, because hosts can tell them apart; 0:
+ *	jobs are placed under one leaf only
  * @free_gpus: by leaf, then server: 0..@gpus_per_server
  * @free_links: by leaf, then spine: 0..@links_per_pair; 0 where another job has one
  */
@@ -63,14 +62,14 @@ enum slice_stage {
 	SLICE_SERVER,	/* inside a server */
 	SLICE_LEAF,	/* inside a leaf */
 	SLICE_VCLOS,	/* over several leaves */
-	SLICE_OCS,	/* likewise, after circuits were re-wired */
+	SLICE_OCS,	/* over several leaves, by moved circuits */
 };
 
-/* Why there is no place: what slice_place() returns. */
+/* Why slice_place() finds no place. */
 enum slice_refusal {
-	SLICE_NO_GPUS = 1,	/* fewer are free */
-	SLICE_NO_LOCALITY,	/* too few servers are wholly free */
-	SLICE_NO_NETWORK,	/* no leaves have lanes in common */
+	SLICE_NO_GPUS = 1,	/* too few GPUs are free */
+	SLICE_NO_LOCALITY,	/* too few servers are free as a whole */
+	SLICE_NO_NETWORK,	/* leaves have too few lanes in common */
 };
 
 struct slice_server {
@@ -81,18 +80,17 @@ struct slice_server {
 
 /**
  * struct slice - a job's part of the fabric
- * @stage: where it was found
+ * @stage: extent of the slice
  * @leaves: ascending
- * @lane_links: by leaf: links that it has in each lane
+ * @lane_links: by leaf: links in each lane
  * @nr_leaves: at least 1
- * @spines: by lane: its spine, ascending; a spine may have several lanes
+ * @spines: spine of each lane, ascending; a spine may have several lanes
  * @nr_spines: number of lanes, 0 inside a leaf
  * @servers: ascending by leaf, then server
  * @nr_servers: at least 1
- * @oxcs: the OXC of each link, by leaf, then lane; NULL where links are not
- *	circuits: see ocs.h
- * @objective: free GPUs of the leaf before, the links of the slice, or the circuits
- *	that were taken down
+ * @oxcs: OXC of each link, by leaf, then lane; NULL if links are no circuits: see ocs.h
+ * @objective: minimised value: free GPUs of the leaf before, links of the slice, or
+ *	circuits taken down
  */
 struct slice {
 	enum slice_stage stage;

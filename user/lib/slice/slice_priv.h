@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Lanes over leaves: what links that are cables and links that are circuits share. */
+/* Lanes over leaves, for cables and circuits. */
 #ifndef ROCESTEER_LIB_SLICE_PRIV_H
 #define ROCESTEER_LIB_SLICE_PRIV_H
 

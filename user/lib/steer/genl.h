@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The module's generic netlink family, Documentation/netlink/specs/rocesteer.yaml:
- * the jobs and flows it knows in this network namespace.
+ * The module's generic netlink family, Documentation/netlink/specs/rocesteer.yaml: jobs and
+ * flows of this network namespace.
  */
 #ifndef ROCESTEER_LIB_GENL_H
 #define ROCESTEER_LIB_GENL_H
@@ -15,13 +15,13 @@
 
 struct genl;
 
-/* Is the module loaded, be it that it cannot be talked to? */
+/* Is the module loaded, even if it cannot be reached? */
 bool genl_module_is_loaded(void);
 
 /**
  * genl_module_says() - read an attribute of the loaded module
  * @what: its file below /sys/module/rocesteer
- * @text: set to the first line, empty where the module or the file is not there
+ * @text: set to the first line; empty if there is no such file
  * @size: of @text
  */
 void genl_module_says(const char *what, char *text, size_t size);
@@ -127,7 +127,7 @@ int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
 		  __u32 job, struct err *err);
 
 /**
- * genl_flow_adopt() - have a queue pair learnt that is connected already
+ * genl_flow_adopt() - make the module learn a connected queue pair
  * @genl: connection
  * @ifindex: net device of a port of its RDMA device
  * @sqpn: its number
@@ -161,8 +161,8 @@ int genl_flow_each(struct genl *genl,
 int genl_stats(struct genl *genl, struct genl_stats *stats, struct err *err);
 
 /**
- * genl_listen() - be told of events
- * @genl: connection, for nothing else from here on
+ * genl_listen() - listen to events
+ * @genl: connection, used for nothing else from here on
  * @err: filled on failure
  *
  * Return: a file descriptor to wait for, or a negative errno.
@@ -170,9 +170,9 @@ int genl_stats(struct genl *genl, struct genl_stats *stats, struct err *err);
 int genl_listen(struct genl *genl, struct err *err);
 
 /**
- * genl_receive() - take events that have come
- * @genl: listening
- * @fn: called for each; nonzero ends it
+ * genl_receive() - read the events that have arrived
+ * @genl: connection after genl_listen()
+ * @fn: called for each event; nonzero ends the reading
  * @arg: passed to @fn
  *
  * Return: 0, what @fn returned, or a negative errno.

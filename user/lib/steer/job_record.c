@@ -13,7 +13,7 @@
 #define MAX_SIZE	0x100000
 #define MAX_DEPTH	4
 
-/* Of the record, or without @id of all. */
+/* Path of the record, or with @id 0 of the directory. */
 static void record_path(char *path, size_t size, const struct steer *s, __u32 id)
 {
 	int len = snprintf(path, size, RUN_DIR "/" PIN_DIR, s->netns);

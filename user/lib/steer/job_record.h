@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a job was loaded from: /run/rocesteer/netns-COOKIE/job-ID.json, root only. The
- * tables have what a job is, not where that came from. Without a record a job is served
- * the same.
+ * The record of a job, /run/rocesteer/netns-COOKIE/job-ID.json, root only, says from which
+ * files and options the job was loaded. The tables do not. A job needs no record.
  */
 #ifndef ROCESTEER_LIB_JOB_RECORD_H
 #define ROCESTEER_LIB_JOB_RECORD_H

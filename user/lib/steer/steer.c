@@ -81,7 +81,7 @@ static int no_job(struct err *err)
 	return -ENOENT;
 }
 
-/* Whose directory may be: what is pinned there is trusted. */
+/* Check who may write the directory: its pins are trusted. */
 static int check_root(int fd, struct err *err)
 {
 	struct stat root, above;
@@ -226,7 +226,7 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 	return vfprintf(stderr, fmt, args);
 }
 
-/* Tables of another layout cannot be taken over; what is missing is made. */
+/* Tables of another layout cannot be used; missing tables are created. */
 static int maps_check(struct steer *s, struct err *err)
 {
 	int fd, i, ret = 0;
@@ -465,8 +465,8 @@ int steer_first(const struct steer *s, __u32 ifindex)
 }
 
 /*
- * Where another job is on the device the programs are attached already; whoever came
- * before them since then goes behind.
+ * Programs may be attached for another job already. Others that were put before them since
+ * then move behind.
  */
 static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 		  unsigned int ifindex)

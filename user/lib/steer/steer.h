@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the kernel is told, and asked: BPF programs and their tables, and the module.
- */
+/* The interface to the kernel: BPF programs and their tables, and the module. */
 #ifndef ROCESTEER_LIB_STEER_H
 #define ROCESTEER_LIB_STEER_H
 

@@ -60,7 +60,7 @@ static int add_chunks(struct steer *s, __u32 job,
 	return ret;
 }
 
-/* Those of a peer follow each other; their number makes them visible. */
+/* Ranges of a peer follow each other; their number makes them visible. */
 static int add_ranges(struct steer *s, __u32 job,
 		      const struct chunk_table *table)
 {
@@ -141,7 +141,7 @@ static int fill(struct steer *s, __u32 job, const struct chunk_table *table)
 	       add_ranges(s, job, table);
 }
 
-/* Say what @ret means, if it is a failure. */
+/* Fill the error for @ret, if it is a failure. */
 static int fill_error(__u32 job, int ret, struct err *err)
 {
 	if (!ret)
@@ -224,7 +224,7 @@ static int purge_peer(int fd, const void *key, const void *value, void *arg)
 	return 0;
 }
 
-/* With the last of its peers a device does without the program. */
+/* Detach the program from a device without peers. */
 static void purge_peers(struct steer *s, __u32 job)
 {
 	struct purge purge = { .job = job };

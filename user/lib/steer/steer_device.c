@@ -216,7 +216,10 @@ static int check_job(int fd, const void *key, const void *value, void *arg)
 		check->ret = come_back(check, id, &job, to) ?: check->ret;
 		return 0;
 	}
-	/* In another namespace a device keeps its programs: they are not for it. */
+	/*
+	 * A device that moved to another namespace keeps its programs, which are useless
+	 * there.
+	 */
 	drop_flows(check->s, job.ifindex);
 	check->fn(id, job.device, STEER_DEVICE_GONE, check->arg);
 	return 0;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loading the programs, at first or over others, which may be of another version.
- *
- * Tables are opened by their pins, and go on. What belongs to one set of programs is made
- * anew: the arrays by which they call each other, which the kernel empties with the last
- * user, and the timer. The old ones step aside until no program runs that needs them. So
- * each moment at which this is killed leaves programs that work.
+ * Load the programs, at first or over other ones, possibly of another version. Tables are
+ * opened by their pins and stay. Arrays of tail calls and the timer belong to one set of
+ * programs, because the kernel empties these arrays with the last user, and are made anew.
+ * The old programs stay until none runs that needs them. If this process is killed at any
+ * moment, it leaves programs that work.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +24,7 @@
 
 #define ASIDE	"_old"
 
-/* Pin over what has the name. */
+/* Pin, and replace an old pin. */
 static int pin_over(const char *dir, const char *name, int fd)
 {
 	char now[PATH_MAX], to[PATH_MAX], temporary[64];
@@ -62,7 +61,7 @@ static int step_aside(const char *dir, const char *name)
 	return rename(from, to) && errno != ENOENT ? -errno : 0;
 }
 
-/* Call @fn for each pin whose name begins so. */
+/* Call @fn for each pin with the prefix @begin. */
 static int each_pin(const char *dir, const char *begin,
 		    int (*fn)(const char *dir, const char *name, int arg), int arg)
 {
@@ -121,7 +120,7 @@ static int attach_policy(struct steer *s, struct rocesteer_bpf *skel)
 	return ret;
 }
 
-/* What the module calls. Flows are dealt when we know of their end. */
+/* Attach the programs that the module calls. Flows are dealt once their end is seen. */
 static int attach_module(struct steer *s, struct rocesteer_bpf *skel)
 {
 	skel->links.rocesteer_flow_del =
@@ -252,7 +251,7 @@ static int set_up(struct steer *s, struct rocesteer_bpf *skel, struct err *err)
 	return ret;
 }
 
-/* What there is of CAP_SYS_ADMIN becomes effective, or not. */
+/* Raise or drop CAP_SYS_ADMIN, if permitted. */
 static void use_sys_admin(bool use)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by steer.c (programs), steer_pins.c (pins), steer_tables.c, steer_chunks.c and
- * steer_walk.c (what is in them) and steer_watch.c (what changes in them).
+ * Shared by the files of this library.
  */
 #ifndef ROCESTEER_LIB_STEER_PRIV_H
 #define ROCESTEER_LIB_STEER_PRIV_H
@@ -51,10 +50,10 @@ enum steer_prog {
  * @lock: fd of the pins' parent directory, locked until steer_unlock()
  * @netns: SO_NETNS_COOKIE
  * @dir: directory of the pins
- * @maps: their fds
- * @progs: and those of programs
- * @ours: nobody else has it open, and it has the layout we know: empty, it may be
- *	removed
+ * @maps: descriptors of maps
+ * @progs: descriptors of programs
+ * @ours: no other process has the tables open, and their layout is known: without a job they
+ *	may be removed
  * @module: the programs call the module
  */
 struct steer {
@@ -75,33 +74,32 @@ int steer_pin_get(const char *dir, const char *name);
 int steer_pin_put(const char *dir, const char *name, int fd);
 
 /*
- * Remove a pin directory with all that is in it. First what says that all is there,
- * in case this is killed.
+ * Remove a pin directory with its contents, first the pin that marks it as complete, in case
+ * this process is killed.
  */
 void steer_pins_remove(const char *dir);
 
-/* Remove the directories of namespaces that are gone, which do not tell us. @own stays. */
+/* Remove the directories of namespaces that are gone. @own stays. */
 void steer_pins_sweep(const char *own);
 
-/* From here on programs stay when the last job goes. Return: 0 or a negative errno. */
+/* From here on programs outlive the last job. Return: 0 or a negative errno. */
 int steer_keep(struct steer *s, struct err *err);
 
-/* Run a program that is no packet's. Return: 0 or a negative errno. */
+/* Run a program of type syscall. Return: 0 or a negative errno. */
 int steer_run_program(int prog, const void *ctx, size_t size);
 
-/* The namespace may have another policy from here on. */
+/* Detach the policy, so that the namespace may have another one. */
 void steer_policy_detach(const char *dir);
 
 /*
- * Load the programs, with the module if @s->module, and pin them, over those that are
- * there: these go on until each device has the new ones. Return: 0 or a negative errno.
+ * Load the programs, with the module if @s->module, and pin them. Old programs serve a device
+ * until it has the new ones. Return: 0 or a negative errno.
  */
 int steer_load(struct steer *s, struct err *err);
 
 /*
- * Open our directory in the BPF file system, with STEER_CREATE make it. It is
- * root's alone, or this fails. Return: a descriptor, or a negative errno as
- * steer_open() returns it.
+ * Open our directory in the BPF file system; create it with STEER_CREATE. Fails unless it is
+ * root's alone. Return: a descriptor, or a negative errno as of steer_open().
  */
 int steer_root(int flags, struct err *err);
 
@@ -116,33 +114,33 @@ int steer_attach(struct steer *s, unsigned int ifindex,
 		 enum rocesteer_actuator actuator, struct err *err);
 void steer_detach(struct steer *s, unsigned int ifindex);
 
-/* Were programs attached to it, be it that it is gone meanwhile? */
+/* Is there a link for a device, which may be gone? */
 bool steer_has_link(const struct steer *s, unsigned int ifindex);
 
-/* Likewise the program that tags packets by their chunks. */
+/* The same for the program that tags packets by their chunks. */
 int steer_attach_chunk(struct steer *s, unsigned int ifindex, struct err *err);
 void steer_detach_chunk(struct steer *s, unsigned int ifindex);
 
 /*
- * Walk a hash. Many entries are read at once, before the callback, which may delete
- * any. What it returns, if not 0, ends the walk.
+ * Walk a hash. Entries are read in batches before the callback, which may delete any of
+ * them. If @fn returns a value other than 0, the walk ends with it.
  */
 int steer_map_each(int fd, int (*fn)(int fd, const void *key, const void *value,
 				     void *arg), void *arg);
 
-/* Enter the peers of a job's map, and their groups; with spec->replace over what is there. */
+/* Write the peers of a job's map, and their groups; with spec->replace over old entries. */
 int steer_peers_put(struct steer *s, const struct steer_job_spec *spec);
 
-/* What a job is, as rs_jobs has it. */
+/* The entry of a job in rs_jobs. */
 struct rocesteer_job steer_job_of(const struct steer_job_spec *spec);
 
-/* Can flows tell of so many paths? Return: 0 or a negative errno. */
+/* Can packets announce so many paths? Return: 0 or a negative errno. */
 int steer_check_paths(const struct steer_job_spec *spec, struct err *err);
 
 /* Say why the tables could not be filled. Return: a negative errno. */
 int steer_fill_error(__u32 id, int ret, struct err *err);
 
-/* Touch the directory for steer_watch_open(): a job is only entries of tables. */
+/* Touch the directory for steer_watch_open(): inotify does not see table entries. */
 void steer_tell_watchers(struct steer *s);
 
 /* Wait until no program runs that saw the tables as they were. */
@@ -151,7 +149,7 @@ void steer_wait_programs(void);
 /* Add up the @nr counters that each CPU has. Return: 0 or a negative errno. */
 int steer_sum_cpus(const __u64 *values, __u32 nr, __u64 *sums);
 
-/* Take a job's chunks away, if it has any. */
+/* Remove a job's chunks, if it has any. */
 void steer_chunks_purge(struct steer *s, __u32 job);
 
 /* Forget the messages of flows that are another job's now. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A job gets another port map while its flows go on. What the programs look up for each
- * packet is in the entry of the flow; so entries of peers and groups can be changed one by
- * one, and then flows are moved.
+ * Give a job another port map while its flows go on. Packets use the ports in the entry of
+ * their flow, so entries of peers and groups are changed one by one, and then flows are
+ * moved.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -162,7 +162,7 @@ static int new_number(const struct rocesteer_group *before,
 	return -1;
 }
 
-/* Pieces whose port takes the same path as before have the number that it has now. */
+/* Give pieces the new number of their path, if the port still takes it. */
 static void renumber(struct work *w, const struct rocesteer_flow_key *key,
 		     const struct rocesteer_flow_path *path,
 		     const struct rocesteer_group *before,

@@ -17,9 +17,9 @@
 #include "steer_priv.h"
 
 /*
- * To replace an inner map waits for a grace period of RCU, in which programs run:
- * so that they are done with the old one (maybe_wait_bpf_programs() of the kernel).
- * membarrier() does not wait on one CPU, and refuses where nohz_full is used.
+ * Replacing an inner map waits for an RCU grace period, after which no program uses the old
+ * map (maybe_wait_bpf_programs() in the kernel). membarrier() does not wait on one CPU, and
+ * fails with nohz_full.
  */
 static int replace_inner_map(void)
 {
@@ -97,7 +97,7 @@ static int group_paths(const struct portmap *map, const __u8 leaf[16],
 	return nr;
 }
 
-/* With a home all flows go there while it is up: the others are as good. */
+/* If there is a home path, all flows take it while it is up; the others are equal. */
 static __u16 path_weight(const struct steer_job_spec *spec,
 			 const struct portmap_path *path)
 {
@@ -245,9 +245,9 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 }
 
 /*
- * Deal an explicit flow its share here, as the egress program would. That does it
- * where order is restored: only the module knows if this end does so for the flow; and
- * where the ports for its queue pair are not known yet.
+ * Deal an explicit flow, as the egress program would. The program does it itself if the job
+ * resequences, because only the module knows whether this host does so for the flow, and if
+ * the ports for the queue pair are not known yet.
  */
 static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 		    const struct rocesteer_flow_key *flow)
@@ -456,7 +456,7 @@ static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
 	bpf_map_delete_elem(s->maps[MAP_JOBS], &id);
 }
 
-/* Packets of flows that are split have to tell of how many paths. */
+/* Packets of split flows announce the number of paths. */
 int steer_check_paths(const struct steer_job_spec *spec, struct err *err)
 {
 	struct portmap_path paths[ROCESTEER_MAX_PATHS];
@@ -659,7 +659,7 @@ int steer_sum_cpus(const __u64 *values, __u32 nr, __u64 *sums)
 	return 0;
 }
 
-/* Of the only entry of a map. */
+/* Read the counters in the only entry of a map. */
 static int read_counters(int fd, __u32 nr, __u64 *sums)
 {
 	int cpus = libbpf_num_possible_cpus(), ret;

@@ -32,7 +32,7 @@ static int use_of(int fd, struct steer_use *use)
 	return steer_map_each(fd, count, &use->used);
 }
 
-/* By use of room, the products as 64 bits. */
+/* Compare the shares, by products of 64 bits. */
 static bool is_fuller(const struct steer_use *a, const struct steer_use *b)
 {
 	return (__u64)a->used * b->room > (__u64)b->used * a->room;

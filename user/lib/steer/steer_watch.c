@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What changes: jobs, by inotify on the pins, and flows, by the ring buffer. */
+/* Changes of jobs, by inotify on the pins, and of flows, by the ring buffer. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
