@@ -437,12 +437,13 @@ files_stay_whole()
 	local alloc=("$rocesteer" slice alloc --cluster "$dir/link" --gpus 1 --job)
 
 	jq -n '{leaves: 4, spines: 32, gpus_per_leaf: 32, gpus_per_server: 4,
-		drained: {links: [range(32) | {leaf: 0, spine: .}]}}' >"$dir/file"
+		drained: {links: [range(4) as $leaf | range(32) | [$leaf, .]]}}' \
+		>"$dir/file"
 	cp "$dir/file" "$dir/before"
 	ln -sf file "$dir/link"
 	! (trap '' XFSZ; ulimit -f 1
 	   exec "${alloc[@]}" a >/dev/null) 2>"$dir/stderr" &&
-		grep -F "$dir/link: File too large" "$dir/stderr" &&
+		grep -F "cannot replace $dir/file: File too large" "$dir/stderr" &&
 		cmp "$dir/file" "$dir/before" && [[ ! -e $dir/file.new ]] &&
 		"${alloc[@]}" b >/dev/null &&
 		[[ -L $dir/link ]] && jq -e '.jobs | keys == ["b"]' "$dir/file"
