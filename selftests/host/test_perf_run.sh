@@ -82,6 +82,14 @@ odd_grids()
 	all_end 0 ''
 }
 
+# The file of ranges may be a device, which is written to and not replaced.
+full_device()
+{
+	with none -1 start 2 --dims 2 --bandwidth 1 --chunks 1 --rdma-dev fake0 --size 64000 \
+		--ranges-out /dev/full
+	all_end 1 "/dev/full: No space left on device" && [[ -c /dev/full ]]
+}
+
 killed()
 {
 	local fault=kill:30 faulty=$1
@@ -396,9 +404,10 @@ summed_rank_killed()
 	all_end 1 "rank $faulty (127.0.0.1) has ended" && forgotten
 }
 
-ktap_plan 20
+ktap_plan 21
 check "all collectives have right results" collectives
 check "dimensions of one endpoint, and two dimensions on one device, work" odd_grids
+check "a file of ranges on a full device is a failure" full_device
 check "ranks end and name the rank that was killed" killed 5 127.0.0.1
 check "ranks end when rank 0 is killed" killed 0 localhost
 check "ranks end and name a host that is lost" lost_host 5
