@@ -23,7 +23,7 @@ def load(out, name):
         run = json.load(file)
     with open(os.path.join(out, name, "samples"), encoding="ascii") as file:
         rows = [list(map(float, line.split())) for line in file]
-    # Before there is a bridge, and where it was killed, lines are short.
+    # Lines are short before the bridge exists, and at the end.
     rows = [row for row in rows if len(row) == len(run["dims"]) + 1]
     result = run["results"][0]
     for key in ("size", "time_us", "wrong"):
@@ -33,12 +33,12 @@ def load(out, name):
 
 
 def capacity(run, dim, seconds):
-    """Bytes that all ranks could send, packets and all."""
+    """Bytes that all ranks could send, with headers."""
     ranks = 1
     for n in run["dims"]:
         ranks *= n
     used = run["dimensions"][dim]
-    # What rank 0 used of its dimension, of what it sent.
+    # Use of the dimension by rank 0.
     rate = used["bytes"] / (used["used_percent"] / 100) / run["time_us"] * 1e6
     return rate * (4096 + 74) / 4096 * ranks * seconds
 

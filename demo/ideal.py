@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What an ideal network would do with the traffic of a run.
+"""Time of the traffic of a run in an ideal network.
 
 ideal.py SECONDS MESSAGE LEAVES SPINES HOSTS MBIT HOST_MBIT <SHARES
 
@@ -12,19 +12,19 @@ import math
 import sys
 
 MTU = 4096
-# Around the payload of a packet: Ethernet, IPv4, UDP, BTH, ICRC; and the RETH of
-# a message's first one. Rate limits count all of it.
+# Headers of a packet: Ethernet, IPv4, UDP, BTH, ICRC; and the RETH of a message's first
+# packet. Rate limits count all of them.
 HEADERS = 14 + 20 + 8 + 12 + 4
 RETH = 16
 # What the limit of a link lets through at once, which is little of a step of so many.
 BURST, BURSTS = 20000, 12
-# The link that breaks is one of this leaf; and what is left of it.
+# The leaf with the broken link; and the rest of the link's rate.
 BROKEN_LEAF = 0
 LEFT = {"healthy": 1, "slow": 0.5, "dead": 0}
 
 
 class Traffic:
-    """Who sends how much to whom, in bytes on the wire.
+    """Bytes on the wire from each host to each other host.
 
     flows: (from, to, payload, step) of every flow, hosts counted leaf by leaf
     links: the condition of the links
@@ -36,7 +36,7 @@ class Traffic:
         self.hosts = hosts
         self.rate, self.host_rate = (mbit * 1e6 / 8 for mbit in
                                      (shape["link_mbit"], host_mbit))
-        # Of each leaf: links from it to the spines, and as many to it
+        # For each leaf: links to the spines, and as many back
         self.links = [shape["spines"]] * shape["leaves"]
         self.links[BROKEN_LEAF] -= 1 - LEFT[links]
 
@@ -71,11 +71,11 @@ class Traffic:
         return [n / links for n, links in zip(sums, self.links)]
 
     def uplink(self):
-        """Of each leaf: what each of its uplinks carries."""
+        """For each leaf: load of each link to a spine."""
         return self._of_links(0)
 
     def downlink(self):
-        """Of each leaf: what each link from a spine to it carries."""
+        """For each leaf: load of each link from a spine."""
         return self._of_links(1)
 
     def seconds(self):
@@ -88,7 +88,7 @@ class Traffic:
                    max(nic) / self.host_rate)
 
     def whole_seconds(self):
-        """The same with one whole flow on each link."""
+        """The bound with one whole flow on each link."""
         far = [self.wire(flow[2]) for flow in self.flows if self._is_far(flow)]
         return max(self.step_seconds(), max(far, default=0) / self.rate)
 

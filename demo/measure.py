@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Read what demo/guest left of a run."""
+"""Read the results of a run of demo/guest."""
 import glob
 import json
 import math
@@ -31,7 +31,7 @@ def dotted(octets):
 
 
 class Run:
-    """One run: its settings, the traffic, and what the judge saw of it."""
+    """One run: its settings, the traffic, and the counts of the links."""
 
     def __init__(self, directory, shape):
         self.directory, self.shape = directory, shape
@@ -61,8 +61,8 @@ class Run:
                    if key["sender"] in (HOST, BRIDGE))
 
     def steps(self):
-        """Of each step that has ended: seconds, the bound of all networks and that
-        of one whole flow on each link."""
+        """For each completed step: seconds, the bound of all networks, and the bound
+        with one whole flow on each link."""
         with open(os.path.join(self.directory, "steps"), encoding="utf-8") as f:
             times = [int(line) / 1e9 for line in f]
         return [{"seconds": round(end - begin, 3),
@@ -77,8 +77,8 @@ class Run:
         return {k: after[k] - before[k] for k in after}
 
     def landed(self, ports):
-        """Flows between leaves, and those of them all of whose packets passed
-        the spine that the sender's port map names for their port."""
+        """Flows between leaves, and flows among them whose packets all passed
+        the spine that the sender's port map names for the port."""
         flows = {}
         for key, _ in self.seen:
             if key["sender"] == UP:
@@ -88,7 +88,7 @@ class Run:
         return len(flows), sum(map(all, flows.values()))
 
     def pieces(self):
-        """Of each group of flows: how many there are, and in how many pieces."""
+        """For each group: number of flows, and of pieces."""
         groups = {}
         for host, path in enumerate(sorted(
                 glob.glob(os.path.join(self.directory, "plan*")))):
@@ -113,7 +113,7 @@ def port_map(directory, hosts):
 
 
 def deviation(links, ideal):
-    """The largest, in percent of what the leaf's links carry ideally."""
+    """The largest load, in percent of the ideal load of the leaf's links."""
     return max((100 * abs(n - want) / want
                 for row, want in zip(links, ideal) if want for n in row),
                default=0)

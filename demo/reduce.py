@@ -27,7 +27,7 @@ def read(path):
 
 
 def load(out, hosts, name):
-    """A run; bytes are those of the host, and of the leaf, that has sent most."""
+    """A run; bytes of the host, and of the leaf, that has sent most."""
     directory = os.path.join(out, f"{hosts}-{name}")
     run = read(os.path.join(directory, "out0"))
     result = run["results"][0]
@@ -55,7 +55,7 @@ def title_of(name):
 
 
 def table(name, runs):
-    """Print; returns whether a gate was missed."""
+    """Print the table; return whether a gate was missed."""
     hosts = len(runs["ring"]["hosts"])
     best = 2 * (hosts - 1) / hosts
     size = runs["ring"]["size"]
@@ -78,7 +78,7 @@ def table(name, runs):
 
 
 def table_more(hosts, runs, small, lossy, delay):
-    """What is measured at one switch alone; returns whether a gate was missed."""
+    """Print results of one switch alone; return whether a gate was missed."""
     print(", ".join(f"4 KiB by the {TITLES[name]}: {run['time'] * 1e3:.1f} ms"
                     for name, run in small.items()))
     print(f"4 KiB: the sum takes 2 hops, {2 * delay} ms, the ring {4 * (hosts - 1)}, "

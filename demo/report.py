@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Turn what demo/guest measured into tables, report.json and pictures.
+"""Tables, report.json and pictures from the results of demo/guest.
 
 report.py DIRECTORY	all the runs that are there
 
-Exits 1 when a promise of the README does not hold.
+Exits 1 if a claim of the README does not hold.
 """
 import glob
 import json
@@ -15,17 +15,17 @@ import svg
 from measure import measure, port_map
 
 OURS = ("least", "place", "place-4qp", "label-4qp", "label-8qp", "fewest", "all")
-# Those that share every flow out equally: their promise holds for all traffic.
+# Policies that spread every flow over all paths: their claims hold for all traffic.
 EQUAL = ("place-4qp", "label-4qp", "label-8qp", "all")
 AT_ONCE = ("permutation", "all-to-all", "ring")
-# Of all flows of a step that leave a leaf, or enter it, the sources have other places.
+# Traffic whose flows that leave or enter a leaf in a step have sources at different places.
 PLACED = ("permutation", "pairwise")
 
 MAX_DEVIATION = 1.0		# percent of what an ideal network has on a link
 MAX_OVER_BOUND = 1.05
 MAX_STEP_OVER_BOUND = 1.1
 MAX_SLOW_OVER_BOUND = 1.1
-# The control: nobody gains or loses more than this.
+# The control: no policy may gain or lose more.
 MAX_RING_DIFFERENCE = 0.05
 OTHERS = ("spray", "ecmp-8qp")
 
@@ -47,7 +47,7 @@ def is_ours(run):
 
 
 def is_placed(run):
-    """Has each of those flows a path of its own?"""
+    """Has each of these flows a path of its own?"""
     spines = len(run["uplink_bytes"][0])
     return run["pattern"] in PLACED and run["hosts_per_leaf"] <= spines
 
@@ -76,7 +76,7 @@ def row(run):
 
 
 def groups(runs, *names):
-    """Runs that have these in common."""
+    """Runs with these settings."""
     same = {}
     for run in runs:
         same.setdefault(tuple(run[name] for name in names), []).append(run)
@@ -103,7 +103,7 @@ def table(runs):
 
 
 def summary(runs):
-    """Of each policy: completion over the bound."""
+    """For each policy: completion over the bound."""
     for (hosts,), same in groups(runs, "hosts_per_leaf"):
         columns = [svg.column(*traffic) for traffic, _ in traffics(same)]
         print(f"\n{hosts} hosts per leaf, completion in times the bound")
@@ -117,7 +117,7 @@ def summary(runs):
 
 
 def limits(run):
-    """Promises on time of one run under rocesteer: what, seconds, at most."""
+    """Claims on the time of a run under rocesteer: name, seconds, limit."""
     policy, pattern = run["policy"], run["pattern"]
     if run["links"] == "slow":
         if policy == "all":
@@ -134,7 +134,7 @@ def limits(run):
 
 
 def broken_run(run):
-    """Promises of one run under rocesteer."""
+    """Claims on a run under rocesteer."""
     if not run["completed"]:
         yield "is not done"
     for what, seconds, times, bound in limits(run):
@@ -155,7 +155,7 @@ def broken_run(run):
 
 
 def broken_traffic(same):
-    """Promises that compare the policies."""
+    """Claims that compare the policies."""
     by_policy = {run["policy"]: run["completion_s"] for run in same}
     for policy in OURS:
         if policy not in by_policy:
@@ -177,7 +177,7 @@ def broken_traffic(same):
 
 
 def broken(report):
-    """The promises that do not hold, in words."""
+    """The claims that do not hold, in words."""
     flows = report["port_map"]
     if flows["landed_as_planned"] != flows["flows"]:
         yield (f"{flows['landed_as_planned']} of {flows['flows']} flows are on "
@@ -200,7 +200,7 @@ def make(directory):
     for path in glob.glob(os.path.join(directory, "*", "run.json")):
         entry, run = measure(os.path.dirname(path), shape)
         runs.append(entry)
-        # A link that breaks makes switches take other paths.
+        # A broken link makes switches choose other paths.
         if is_ours(entry) and entry["links"] == "healthy":
             found, right = run.landed(port_map(directory, entry["hosts_per_leaf"]))
             flows, good = flows + found, good + right

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What each host has sent in each dimension, over time, until it is killed.
+"""Bytes sent by each host in each dimension, over time, until a signal.
 
 	sample.py		in the namespace of the grid's bridges
 

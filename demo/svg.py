@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Pictures of a report: fabric.svg, the links as thick and as red as they are
-loaded; completion.svg, how long each policy takes; matrix.svg, all of it in numbers."""
+"""Pictures of a report: fabric.svg, load of the links; completion.svg, time of each
+policy; matrix.svg, a table of all runs."""
 import math
 import os
 from xml.sax.saxutils import escape
@@ -31,7 +31,7 @@ SCALE = WIDTH - LABEL - 110	# width of the longest bar
 
 
 def colour(ratio):
-    """From blue at the ideal load or below to red at twice of it."""
+    """From blue, up to the ideal load, to red, at twice the ideal load."""
     t = max(0.0, min(1.0, ratio - 1))
     return f"rgb({int(38 + t * 177)},{int(120 - t * 72)},{int(190 - t * 151)})"
 
@@ -56,7 +56,7 @@ def opened(width, height, x, title):
 
 
 def axis(x, y, top, width, largest, label):
-    """A scale from 0, with its grid, for what is drawn over it."""
+    """A scale from 0, with its grid."""
     step = 10 ** math.floor(math.log10(largest / TICKS))
     step *= next(n for n in (1, 2, 5, 10) if largest <= TICKS * n * step)
     out = []
@@ -70,7 +70,7 @@ def axis(x, y, top, width, largest, label):
 
 
 def line(x1, y1, x2, y2, ratio, title=""):
-    """A link that carries ratio times the mean."""
+    """A link with ratio times the mean load."""
     return (f'<line x1="{x1:.1f}" y1="{y1}" x2="{x2:.1f}" y2="{y2}" '
             f'stroke="{colour(ratio)}" stroke-width="{max(0.4, 4.5 * ratio):.1f}"'
             f' stroke-opacity="0.85"><title>{title}</title></line>')
@@ -112,7 +112,7 @@ def panel(run, shape, left):
 
 
 def key():
-    """What colour and width of a link say."""
+    """Key of the colour and width of links."""
     out = [f'<text class="e" x="{WIDTH - 190}" y="{HEIGHT - 31}">bytes of a link, '
            'in times the mean of all links:</text>']
     for i, ratio in enumerate((0, 0.5, 1, 1.5, 2, 3)):
@@ -127,7 +127,7 @@ def healthy(report):
 
 
 def fabric(report):
-    """Permutation under ECMP beside the same under rocesteer, most hosts."""
+    """Permutation under ECMP and under rocesteer, with the most hosts."""
     runs = [r for r in healthy(report) if r["pattern"] == "permutation"]
     hosts = max((r["hosts_per_leaf"] for r in runs), default=0)
     by_policy = {r["policy"]: r for r in runs if r["hosts_per_leaf"] == hosts}
@@ -143,7 +143,7 @@ def fabric(report):
 
 
 def bars(runs, scale, left, top):
-    """A group of runs: completion over what no network can beat."""
+    """A group of runs: completion over the lower bound."""
     height = len(runs) * (BAR + 5)
     out = [f'<text class="k" x="{left}" y="{top}">'
            f'{runs[0]["pattern"]}, {runs[0]["hosts_per_leaf"]} hosts per leaf'
@@ -191,7 +191,7 @@ def completion(report):
 
 
 def column(_, pattern, links):
-    """What of a run makes a column, next to the hosts per leaf."""
+    """The settings of a run that make a column, beside the hosts per leaf."""
     return pattern if links == "healthy" else f"{pattern}, {links} link"
 
 

@@ -16,7 +16,7 @@ import sys
 
 ETH_P_ALL = 3
 SO_ATTACH_FILTER, SO_RCVBUFFORCE = 26, 33
-# Of outgoing packets, those of IPv4 without options, UDP, to port 4791; in classic BPF
+# Outgoing packets of IPv4 without options, UDP, to port 4791; in classic BPF
 FILTER = [
     (0x28, 0, 0, 0xfffff004),   # packet type
     (0x15, 0, 7, 4),            # PACKET_OUTGOING
@@ -32,13 +32,13 @@ FILTER = [
 
 
 def count(device):
-    """Return a socket that sees what is to be counted."""
+    """Return a socket that sees the counted packets."""
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     code = ctypes.create_string_buffer(
         b"".join(struct.pack("HBBI", *step) for step in FILTER))
     sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER,
                     struct.pack("HL", len(FILTER), ctypes.addressof(code)))
-    # For a while nobody may read: there is room for 50,000.
+    # The reader may be late: the buffer has space for 50,000 packets.
     sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
     sock.bind((device, ETH_P_ALL))
     return sock
