@@ -6,8 +6,9 @@
  *
  * RoCE v2 frames of one flow, with 256, 1,024 and 4,096 bytes of payload, and of 4,096
  * flows in turn, with 1,024, are sent to a dummy device, or a veth where the kernel has
- * none, in a network namespace of its own, through a raw socket: linear as rxe's are,
- * and without a hash as long as it is not connected. Each program in turn is attached to
+ * none, in a network namespace of its own. Each flow has a raw socket, as each queue pair
+ * of rxe has a socket: frames are linear as rxe's are, and without a hash as long as the
+ * socket is not connected. Each program in turn is attached to
  * the egress of the device. The kernel's own run-time statistics (bpf_stats) give the time
  * in the program, less that of an empty one: the clock. Rounds of all programs alternate
  * and the least of them counts, so that what else the machine does hits no program alone.
@@ -29,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -127,8 +129,9 @@ static struct rocesteer_flow_key flow_key(int ifindex, unsigned int flow)
 static struct rocesteer_bpf *load(int ifindex, __u32 pieces)
 {
 	struct rocesteer_flow_path path = {
-		.flags = ROCESTEER_FLOW_SHARE,
+		.flags = ROCESTEER_FLOW_SHARE | (pieces > 1 ? ROCESTEER_FLOW_VARIES : 0),
 		.nr_pieces = pieces,
+		.bth_paths = pieces ? htonl((pieces - 1) << ROCESTEER_BTH_SHIFT) : 0,
 		.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
 	};
 	struct rocesteer_bpf *skel = load_unpinned(false);
@@ -176,9 +179,25 @@ static void least(double *ns, double value)
 		*ns = value;
 }
 
+static int sockets[MANY_FLOWS];
+
+static void open_sockets(unsigned int nr)
+{
+	while (nr--) {
+		sockets[nr] = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+		if (sockets[nr] < 0)
+			die("socket");
+	}
+}
+
+static void close_sockets(unsigned int nr)
+{
+	while (nr--)
+		close(sockets[nr]);
+}
+
 /* A round of sends. Return: how long one took. */
-static double send_round(int fd, struct frame *f, const struct load *load,
-			 size_t len)
+static double send_round(struct frame *f, const struct load *load, size_t len)
 {
 	static __u32 psn;	/* rises, as that of a flow does */
 	const struct sockaddr_in peer = { .sin_family = AF_INET,
@@ -189,7 +208,7 @@ static double send_round(int fd, struct frame *f, const struct load *load,
 	for (i = 0; i < PACKETS; i++) {
 		f->bth.dqpn = htonl(FIRST_QPN + i % load->flows);
 		f->bth.apsn = htonl(psn++ & ROCESTEER_PSN_MASK);
-		if (sendto(fd, &f->ip, len - sizeof(f->eth), 0,
+		if (sendto(sockets[i % load->flows], &f->ip, len - sizeof(f->eth), 0,
 			   (const struct sockaddr *)&peer, sizeof(peer)) < 0)
 			die("sendto");
 	}
@@ -197,8 +216,7 @@ static double send_round(int fd, struct frame *f, const struct load *load,
 }
 
 /* Likewise, with the kernel's statistics. Return: how long the program took. */
-static double run_round(int prog, int fd, struct frame *f,
-			const struct load *load, size_t len)
+static double run_round(int prog, struct frame *f, const struct load *load, size_t len)
 {
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	__u64 before, after;
@@ -207,7 +225,7 @@ static double run_round(int prog, int fd, struct frame *f,
 	if (stats < 0)
 		die("statistics");
 	ran = run_time(prog, &before);
-	send_round(fd, f, load, len);
+	send_round(f, load, len);
 	ran = run_time(prog, &after) - ran;
 	close(stats);
 	if (after == before)
@@ -215,12 +233,12 @@ static double run_round(int prog, int fd, struct frame *f,
 	return ran / (after - before);
 }
 
-/* One round of a subject. */
-static void measure(struct subject *s, int l, int ifindex, int fd,
-		    struct frame *f, size_t len)
+/* One round of a subject, with sockets that no other subject has seen. */
+static void measure(struct subject *s, int l, int ifindex, struct frame *f, size_t len)
 {
 	int link = -1;
 
+	open_sockets(loads[l].flows);
 	if (s->prog >= 0) {
 		link = bpf_link_create(s->prog, ifindex, BPF_TCX_EGRESS, NULL);
 		if (link < 0)
@@ -229,13 +247,14 @@ static void measure(struct subject *s, int l, int ifindex, int fd,
 	if (s->attach && system(s->attach))
 		die(s->attach);
 	f->bth.opcode = s->opcode ?: FRAME_WRITE_MIDDLE;
-	least(&s->send[l], send_round(fd, f, &loads[l], len));
+	least(&s->send[l], send_round(f, &loads[l], len));
 	if (s->prog >= 0) {
-		least(&s->run[l], run_round(s->prog, fd, f, &loads[l], len));
+		least(&s->run[l], run_round(s->prog, f, &loads[l], len));
 		close(link);
 	}
 	if (s->attach && system("tc qdisc del dev in0 clsact"))
 		die("tc");
+	close_sockets(loads[l].flows);
 }
 
 /* CRC-32 from scratch over what the ICRC covers. */
@@ -331,11 +350,12 @@ int main(int argc, char **argv)
 {
 	bool guest = argc == 2 && !strcmp(argv[1], "--guest");
 	double scratch[NR_LOADS] = {};
-	int fd, ifindex, nr, r, l, i;
+	const struct rlimit files = { 2 * MANY_FLOWS, 2 * MANY_FLOWS };
+	int ifindex, nr, r, l, i;
 	struct peers_bpf *peers;
 	static struct frame f;
 
-	if (unshare(CLONE_NEWNET) ||
+	if (setrlimit(RLIMIT_NOFILE, &files) || unshare(CLONE_NEWNET) ||
 	    system("ip link add in0 mtu 9000 type dummy 2>/dev/null || "
 		   "ip link add in0 mtu 9000 type veth peer out0 mtu 9000") ||
 	    system("ip link set in0 up; ip link set out0 up 2>/dev/null || :") ||
@@ -343,9 +363,8 @@ int main(int argc, char **argv)
 	    system("ip neigh add " PEER " dev in0 lladdr 02:00:00:00:00:02"))
 		die("network namespace");
 	ifindex = if_nametoindex("in0");
-	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
 	peers = peers_bpf__open_and_load();
-	if (fd < 0 || !peers)
+	if (!peers)
 		die("set up");
 
 	struct subject subjects[] = {
@@ -369,7 +388,7 @@ int main(int argc, char **argv)
 			size_t len = make_frame(&f, loads[l].payload);
 
 			for (i = 0; i < nr; i++)
-				measure(&subjects[i], l, ifindex, fd, &f, len);
+				measure(&subjects[i], l, ifindex, &f, len);
 			least(&scratch[l], recompute(&f, len));
 		}
 	}

@@ -65,7 +65,7 @@ struct {
 	__type(value, struct rocesteer_count);
 } rs_chunk_counts SEC(".maps");
 
-static const struct rocesteer_tags new_tags;
+static const struct rocesteer_tags no_tags;
 static const struct rocesteer_tag no_tag = {
 	.dimension = ROCESTEER_NO_DIMENSION,
 };
@@ -251,33 +251,35 @@ find_tag(struct __sk_buff *skb, const struct packet *pkt,
 }
 
 /**
- * meet_tags() - a flow is not known yet, or the packet is not of its known sender
- * @skb: the packet
- * @pkt: parsed
+ * new_tags() - enter a flow into rs_tags, or its sender
+ * @skb: a packet, which is of no known flow, or not of the flow's known sender
+ * @key: the flow
  *
- * See meet_sender().
+ * See check_known_flow().
  *
  * Return: 0, or -1 where the sender may not make a flow, its job has no chunks, or the
- * table no room.
+ * table is full.
  */
-__noinline int meet_tags(struct __sk_buff *skb, const struct packet *pkt)
+__noinline int new_tags(struct __sk_buff *skb, const struct rocesteer_flow_key *key)
 {
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_tags *tags;
+	__s64 claimed;
 	__u32 job;
 
-	if (!pkt || check_sender(skb) != CONTINUE)
+	if (!key || check_sender(skb) != CONTINUE)
 		return -1;
-	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
-	tags = bpf_map_lookup_elem(&rs_tags, &pkt->key);
-	job = tags ? tags->job : flow ? flow->job : flow_job(skb, &pkt->key);
-	if (is_other_sender(skb, &pkt->key, job))
+	flow = bpf_map_lookup_elem(&rs_flows, key);
+	tags = bpf_map_lookup_elem(&rs_tags, key);
+	claimed = tags ? tags->job : flow ? flow->job : flow_job(skb, key);
+	job = claimed;
+	if (claimed < 0 || is_other_sender(skb, key, job))
 		return -1;
 	if (!tags) {
 		if (!bpf_map_lookup_elem(&rs_chunk_jobs, &job))
 			return -1;
-		bpf_map_update_elem(&rs_tags, &pkt->key, &new_tags, BPF_NOEXIST);
-		tags = bpf_map_lookup_elem(&rs_tags, &pkt->key);
+		bpf_map_update_elem(&rs_tags, key, &no_tags, BPF_NOEXIST);
+		tags = bpf_map_lookup_elem(&rs_tags, key);
 		if (!tags)
 			return -1;
 		tags->job = job;
@@ -380,8 +382,8 @@ int rocesteer_chunk(struct __sk_buff *skb)
 	    is_response(&pkt))
 		return TCX_NEXT;
 	tags = bpf_map_lookup_elem(&rs_tags, &pkt.key);
-	if (!tags || !is_sender(skb, &tags->sender)) {
-		if (meet_tags(skb, &pkt))
+	if (!tags || !is_sent_by(skb, tags->sender)) {
+		if (new_tags(skb, &pkt.key))
 			return TCX_NEXT;
 		tags = bpf_map_lookup_elem(&rs_tags, &pkt.key);
 		if (!tags)

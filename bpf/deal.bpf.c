@@ -117,7 +117,7 @@ static __always_inline int deal_path(struct rocesteer_group *group,
 	return -1;
 }
 
-__noinline int tell_flow(__u32 type, const struct rocesteer_flow_key *key,
+__noinline int notify_flow(__u32 type, const struct rocesteer_flow_key *key,
 			 const struct rocesteer_flow_path *flow, __u32 path)
 {
 	struct rocesteer_event *event;
@@ -127,7 +127,7 @@ __noinline int tell_flow(__u32 type, const struct rocesteer_flow_key *key,
 	event = new_event(type, key, flow, path);
 	if (!event)
 		return -1;
-	tell(event);
+	notify(event);
 	return 0;
 }
 
@@ -152,7 +152,7 @@ __noinline int forget_flow(const struct rocesteer_flow_key *key)
 		event = new_event(ROCESTEER_EVENT_GONE, key, flow, p);
 	}
 	bpf_map_delete_elem(&rs_flows, key);
-	tell(event);
+	notify(event);
 	return 0;
 }
 
@@ -182,10 +182,10 @@ static __always_inline __u32 order_flags(__u32 id)
 }
 
 /* Tell that there is no room for a flow: with a later packet where events have none. */
-static __always_inline void tell_full(const struct rocesteer_flow_key *key,
+static __always_inline void notify_full(const struct rocesteer_flow_key *key,
 				      const struct rocesteer_flow_path *flow)
 {
-	if (!full_reported && !tell_flow(ROCESTEER_EVENT_FULL, key, flow, 0))
+	if (!full_reported && !notify_flow(ROCESTEER_EVENT_FULL, key, flow, 0))
 		full_reported = true;
 }
 
@@ -205,7 +205,7 @@ __noinline int ask_ports(const struct rocesteer_flow_key *key,
 	qkey = qpn_key(key, flow->job);
 	if (bpf_map_update_elem(&rs_qpns, &qkey, &no_ports, BPF_NOEXIST))
 		return -1;
-	return tell_flow(ROCESTEER_EVENT_QPN, key, flow, 0);
+	return notify_flow(ROCESTEER_EVENT_QPN, key, flow, 0);
 }
 
 __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
@@ -246,12 +246,12 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 	err = bpf_map_update_elem(&rs_flows, key, flow, BPF_NOEXIST);
 	if (!err || err == -EEXIST)	/* another CPU was first */
 		return CONTINUE;
-	tell_full(key, flow);
+	notify_full(key, flow);
 	return ROCESTEER_VERDICT_TABLE_FULL;
 }
 
 /* flow_job(), verified once */
-__noinline __u64 find_job(struct __sk_buff *skb,
+__noinline __s64 find_job(struct __sk_buff *skb,
 			  const struct rocesteer_flow_key *key)
 {
 	return key ? flow_job(skb, key) : 0;
@@ -260,11 +260,11 @@ __noinline __u64 find_job(struct __sk_buff *skb,
 __noinline int enter_packet(struct __sk_buff *skb,
 			    const struct rocesteer_flow_key *key, bool received)
 {
-	__u64 claimed = find_job(skb, key);
+	__s64 claimed = find_job(skb, key);
 	int verdict = CONTINUE;
 
-	if (!key || !(__u32)claimed)
-		return ROCESTEER_VERDICT_UNTAGGED;
+	if (!key || claimed <= 0)
+		return claimed ? ROCESTEER_VERDICT_UNTAGGED : JOBLESS;
 	if (steers_qp(claimed, true))
 		return ROCESTEER_VERDICT_UNPLANNED;
 	if (!received)
@@ -284,7 +284,7 @@ __noinline int enter_packet(struct __sk_buff *skb,
 }
 
 /**
- * meet_sender() - a packet is not of the sender that its flow is known to have
+ * check_known_flow() - a packet is not of the sender that its flow is known to have
  * @skb: the packet, at egress
  * @key: its flow
  * @flow: what is known of the flow
@@ -297,7 +297,7 @@ __noinline int enter_packet(struct __sk_buff *skb,
  *
  * Return: CONTINUE where it is the flow's, or the verdict on it.
  */
-static __always_inline int meet_sender(struct __sk_buff *skb,
+static __always_inline int check_known_flow(struct __sk_buff *skb,
 				       const struct rocesteer_flow_key *key,
 				       struct rocesteer_flow_path *flow)
 {
@@ -313,18 +313,23 @@ static __always_inline int meet_sender(struct __sk_buff *skb,
 	return verdict;
 }
 
-__noinline int meet_packet(struct __sk_buff *skb,
-			   const struct rocesteer_flow_key *key)
+__noinline int new_packet(struct __sk_buff *skb,
+			  const struct rocesteer_flow_key *key)
 {
+	__u64 changes = read_changes();
 	struct rocesteer_flow_path *flow;
+	int verdict;
 
 	if (!key)	/* global functions are verified on their own */
 		return ROCESTEER_VERDICT_UNASSIGNED;
 	flow = bpf_map_lookup_elem(&rs_flows, key);
-	if (!flow)
-		return enter_packet(skb, key, false);
-	return is_sender(skb, &flow->sender) ? CONTINUE :
-					       meet_sender(skb, key, flow);
+	if (flow)
+		return check_known_flow(skb, key, flow);
+	verdict = enter_packet(skb, key, false);
+	if (verdict != JOBLESS)
+		return verdict;
+	note_jobless(skb, key, changes);
+	return ROCESTEER_VERDICT_UNTAGGED;
 }
 
 /* The parts of spread() are verified one by one: together they are a multiple. */
@@ -428,6 +433,6 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 	}
 	set_home(flow, &ports, p);
 	spread(flow, group, &ports);
-	tell_flow(ROCESTEER_EVENT_SHARE, key, flow, p);
+	notify_flow(ROCESTEER_EVENT_SHARE, key, flow, p);
 	return 0;
 }

@@ -44,9 +44,9 @@ static __always_inline __u32 icrc_delta(volatile __u64 *icrc, __u16 v,
 /*
  * rocesteer_egress does what most packets need. Another program goes on with the rest.
  *
- * TAIL_WRITE: the packet has to be changed. TAIL_PARSE: the frame is not linear, or not plain
- * IPv4. TAIL_NEW_FLOW: the flow, or its sender, is not known, or the flow has no share. TAIL_SLOW:
- * the PSN was sent before, or rocesteer_parse or rocesteer_new_flow is done.
+ * TAIL_WRITE: the packet has to be changed. TAIL_PARSE: the frame is not plain.
+ * TAIL_NEW_FLOW: the flow, or its sender, is not known, or the flow has no share.
+ * TAIL_SLOW: the PSN was sent before, or rocesteer_parse or rocesteer_new_flow is done.
  */
 enum {
 	TAIL_WRITE,
@@ -76,55 +76,70 @@ struct {
 	},
 };
 
-/* What steer() returns instead of a verdict: the program that goes on */
-#define TAIL(go)	(-1 - (go))
+/* Go on in another program. Return: the verdict where that is gone, being unloaded. */
+static __always_inline int go_on(struct __sk_buff *skb, __u32 tail)
+{
+	bpf_tail_call_static(skb, &rs_tail_calls, tail);
+	return ROCESTEER_VERDICT_REWRITE_FAILED;
+}
 
 static __always_inline int count_verdict(int verdict)
 {
-	count(&rs_verdicts, verdict < 0 ? ROCESTEER_VERDICT_REWRITE_FAILED : verdict,
-	      ROCESTEER_VERDICT_MAX);
+	count(&rs_verdicts, verdict, ROCESTEER_VERDICT_MAX);
 	return TCX_NEXT;
 }
 
-/* Likewise, verified once whatever the verdict may be, but slower. */
+/* As count_verdict(), verified once for all verdicts, but slower. */
 __noinline int count_slow_verdict(int verdict)
 {
 	return count_verdict(verdict);
 }
 
 /*
- * The change of one packet, handed to rocesteer_write in skb->cb: writing to
- * packets directly is several times as fast as bpf_skb_store_bytes(), but makes
- * the kernel unshare every packet the program sees. In a program of its own it
- * does so for those that are steered, and foreign traffic stays untouched.
+ * The change of one packet, handed to rocesteer_write in skb->cb. A program that writes to
+ * packets directly is several times as fast as bpf_skb_store_bytes(), but the kernel
+ * unshares every packet before the program runs. So only packets that are steered get
+ * there.
  */
 enum {
 	CB_L4_OFF,
 	CB_ICRC_OFF,
 	CB_ICRC_XOR,
 	CB_SPORT,	/* network order */
-	CB_DQPN,	/* bits of the BTH's dqpn that are set */
+	CB_DQPN,	/* bits of the BTH's dqpn that are set, in network order */
 };
+
+/* As count_verdict(), without an index that has to be checked. */
+static __always_inline int count_steered(void)
+{
+	__u32 zero = 0;
+	struct rocesteer_verdicts *verdicts = bpf_map_lookup_elem(&rs_verdicts, &zero);
+
+	if (verdicts)
+		verdicts->steered++;
+	return TCX_NEXT;
+}
 
 SEC("tcx/egress")
 int rocesteer_write(struct __sk_buff *skb)
 {
-	bool written = write_sport(skb, skb->cb[CB_L4_OFF], skb->cb[CB_ICRC_OFF],
-				   skb->cb[CB_SPORT], skb->cb[CB_ICRC_XOR],
-				   skb->cb[CB_DQPN]);
-
-	return count_verdict(written ? ROCESTEER_VERDICT_STEERED :
-					ROCESTEER_VERDICT_REWRITE_FAILED);
+	if (write_sport(skb, skb->cb[CB_L4_OFF], skb->cb[CB_ICRC_OFF],
+			skb->cb[CB_SPORT], skb->cb[CB_ICRC_XOR], skb->cb[CB_DQPN]))
+		return count_steered();
+	return count_verdict(ROCESTEER_VERDICT_REWRITE_FAILED);
 }
 
-/* Keep account of what is sent on a path. */
+/*
+ * Atomic, as a queue pair sends requests by one task and responses by another. User
+ * space takes a counter that falls for one of a new flow.
+ */
 static __always_inline void count_sent(struct rocesteer_sent *sent, __u32 len)
 {
 	__sync_fetch_and_add(&sent->packets, 1);
 	__sync_fetch_and_add(&sent->bytes, len);
 }
 
-/* What became of the plan for a queue pair. */
+/* Has the packet of a queue pair that is steered by its label the planned port? */
 __noinline int check_port(struct rocesteer_flow_path *flow, __u32 sport,
 			  __u32 len)
 {
@@ -140,145 +155,162 @@ __noinline int check_port(struct rocesteer_flow_path *flow, __u32 sport,
 					       ROCESTEER_VERDICT_OFF_PLAN;
 }
 
-/*
- * A number through the context, from where it comes back as one that the verifier
- * knows nothing of: what follows is verified once, however the number came about.
+/**
+ * take_route() - let a packet leave by a route
+ * @skb: the packet
+ * @flow: its flow
+ * @route: from find_route()
+ * @sport: source port that it has
+ * @l4_off: offset of its UDP header
+ * @udp_len: length of its UDP datagram
+ * @bits: of the BTH's dqpn that are set, in network order
+ *
+ * Return: the verdict, unless rocesteer_write goes on.
  */
-static __always_inline __u32 forget_range(struct __sk_buff *skb, __u32 number)
+static __always_inline int take_route(struct __sk_buff *skb, struct rocesteer_flow_path *flow,
+				      struct route route, __be16 sport, __u32 l4_off,
+				      __u32 udp_len, __be32 bits)
 {
-	volatile __u32 *cb = skb->cb;
-
-	*cb = number;
-	return *cb;
-}
-
-/* The packet goes by this piece of its flow. Return: as steer(). */
-static __always_inline int take_piece(struct __sk_buff *skb,
-				      const struct packet *pkt,
-				      struct rocesteer_flow_path *flow, __u32 i,
-				      __u32 bits)
-{
-	__u32 way = find_way(flow, i), path = way >> 16;
 	struct rocesteer_sent *sent;
-	__be16 sport = way;
 
-	barrier_var(path);	/* or clang checks another copy than it uses */
-	if (path >= ROCESTEER_MAX_PATHS || !sport)
+	barrier_var(route.path);	/* make clang index with the register that it checked */
+	if (route.path >= ROCESTEER_MAX_PATHS || !route.sport)
 		return ROCESTEER_VERDICT_NO_PATH;
-	sent = &flow->sent[path];
+	sent = &flow->sent[route.path];
 	count_sent(sent, skb->len);
-	if (pkt->sport == sport && !bits)
+	if (sport == route.sport && !bits)
 		return ROCESTEER_VERDICT_STEERED;
-	skb->cb[CB_L4_OFF] = pkt->l4_off;
-	skb->cb[CB_ICRC_OFF] = pkt->l4_off + pkt->udp_len - ROCESTEER_ICRC_SIZE;
-	skb->cb[CB_ICRC_XOR] = icrc_delta(&sent->icrc, pkt->sport ^ sport,
-					  pkt->udp_len);
-	skb->cb[CB_SPORT] = sport;
+	skb->cb[CB_L4_OFF] = l4_off;
+	skb->cb[CB_ICRC_OFF] = l4_off + udp_len - ROCESTEER_ICRC_SIZE;
+	skb->cb[CB_ICRC_XOR] = icrc_delta(&sent->icrc, sport ^ route.sport, udp_len);
+	skb->cb[CB_SPORT] = route.sport;
 	skb->cb[CB_DQPN] = bits;
-	return TAIL(TAIL_WRITE);
+	return go_on(skb, TAIL_WRITE);
 }
 
-/* psn_note(), verified once */
-__noinline __u32 note_psn(struct rocesteer_psns *psns, __u32 psn)
+/* Bits of the BTH's dqpn, in network order, by which an acknowledgment says: this end resequences. */
+static __always_inline __be32 ack_bits(const struct rocesteer_flow_path *flow)
 {
-	return psns ? psn_note(psns, psn) : 0;
+	return flow->flags & ROCESTEER_FLOW_LOCAL_RESEQ ?
+	       bpf_htonl(rs_bth_paths << ROCESTEER_BTH_SHIFT) : 0;
 }
 
-/* Find the path of a packet of a flow. Return: as steer(). */
-static __always_inline int steer_flow(struct __sk_buff *skb,
-				      const struct packet *pkt,
-				      struct rocesteer_flow_path *flow, bool rare)
+/* A whole flow that waits to move moves where it overtakes nothing. */
+static __always_inline void move_if_idle(struct rocesteer_flow_path *flow)
 {
-	__u32 bits, seq, i = 0, rounds = 0;
-	struct rocesteer_psns *psns;
+	if (flow->next.end && may_move(flow, coarse_now()))
+		move(flow);
+}
 
-	seq = forget_range(skb, is_response(pkt)) % ROCESTEER_PSNS_MAX;
-	psns = &flow->psns[seq];
-	if (!rare && !is_nak(pkt) && !psn_is_new(psns, pkt->psn))
-		return TAIL(TAIL_SLOW);
+/*
+ * A packet of a plain frame. What the packet says is read where it is needed: a value that
+ * is kept across a call is stored and loaded again.
+ */
+static __always_inline int take_plain_route(struct __sk_buff *skb,
+					    const struct plain_frame *frame,
+					    struct rocesteer_flow_path *flow,
+					    struct route route, __be32 bits)
+{
+	return take_route(skb, flow, route, frame->roce.udp.source, PLAIN_L4_OFF,
+			  plain_udp_len(frame), bits);
+}
+
+/* Steer a request of a whole flow. Return: as steer(). */
+static __always_inline int steer_whole(struct __sk_buff *skb, const struct plain_frame *frame,
+				       struct rocesteer_flow_path *flow)
+{
+	struct rocesteer_psns *psns = &flow->psns[ROCESTEER_REQUESTS];
+	__u32 psn = read_psn(&frame->roce);
+
+	if (psn_before(psn, psns->next))
+		return GO_SLOW;
+	psn_advance(psns, psn);
 	flow->idle = 0;
-	if (is_ack(pkt)) {
-		bits = flow->flags & ROCESTEER_FLOW_LOCAL_RESEQ ?
-		       rs_bth_paths << ROCESTEER_BTH_SHIFT : 0;
-	} else {
-		if (flow->next.end && may_move(flow, coarse_now()))
-			move(flow);
-		bits = rocesteer_bth_paths(rs_bth_paths, flow->nr_pieces - 1 -
-							 flow->detour.shared);
-		i = rare ? search_piece(flow, pkt->psn) :
-			   find_piece(flow, pkt->psn);
+	return take_plain_route(skb, frame, flow, piece_route(flow, 0), 0);
+}
+
+/* Steer a response, or a packet of a flow whose path varies. Return: as steer(). */
+static __always_inline int steer_other(struct __sk_buff *skb, const struct plain_frame *frame,
+				       struct rocesteer_flow_path *flow)
+{
+	__u32 psn = read_psn(&frame->roce), i = 0;
+	__u8 opcode = frame->roce.bth.opcode;
+	struct rocesteer_psns *psns;
+	__be32 bits;
+
+	psns = &flow->psns[opcode_is_response(opcode)];
+	if (!opcode_is_nak(opcode, frame->roce.syndrome)) {
+		if (psn_before(psn, psns->next))
+			return GO_SLOW;
+		psn_advance(psns, psn);
 	}
-	bits = forget_range(skb, bits | i);
-	i = bits % ROCESTEER_MAX_PATHS;
-	bits &= ROCESTEER_BTH_RESV6 << ROCESTEER_BTH_SHIFT;
-	if (rare && !is_nak(pkt))
-		rounds = note_psn(psns, pkt->psn);
-	else if (!is_nak(pkt))
-		psn_advance(psns, pkt->psn);
-	if (rounds)
-		note_round(&pkt->key, flow, i, rounds, seq);
-	if (seq == ROCESTEER_RESPONSES)
+	flow->idle = 0;
+	if (opcode_is_response(opcode))
 		flow->responded = coarse_now();
-	return take_piece(skb, pkt, flow, i, bits);
+	if (opcode_is_ack(opcode)) {
+		bits = ack_bits(flow);
+	} else {
+		move_if_idle(flow);
+		bits = flow->bth_paths;
+		i = find_piece(flow, psn);
+	}
+	return take_plain_route(skb, frame, flow, find_route(flow, i), bits);
 }
 
 /**
- * steer() - what becomes of a packet
+ * steer() - steer a packet whose flow and sender are known, and whose PSN is new
  * @skb: the packet
- * @pkt: parsed
- * @rare: in rocesteer_slow
- * @met: rocesteer_new_flow has seen it
+ * @frame: its frame
+ * @key: its flow
  *
- * Return: the verdict, or TAIL().
+ * Return: the verdict; GO_NEW_FLOW, GO_SLOW.
  */
-static __always_inline int steer(struct __sk_buff *skb, const struct packet *pkt,
-				 bool rare, bool met)
+static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame *frame,
+				 const struct rocesteer_flow_key *key)
 {
+	const struct sock___sender *sk = packet_socket(skb);
 	struct rocesteer_flow_path *flow;
+	__u32 flags;
 
-	if (!is_rc(pkt))
-		return ROCESTEER_VERDICT_NOT_RC;
-	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
-	if (!flow) {
-		if (met)
-			return ROCESTEER_VERDICT_UNASSIGNED;
-		if (!(__u32)flow_job(skb, &pkt->key))
-			return ROCESTEER_VERDICT_UNTAGGED;
-		return TAIL(TAIL_NEW_FLOW);
-	}
-	if (!met && !is_sender(skb, &flow->sender))
-		return TAIL(TAIL_NEW_FLOW);
-	if (flow->flags & ROCESTEER_FLOW_QP)
-		return check_port(flow, pkt->sport, skb->len);
-	if (!met && !(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(pkt))
-		return TAIL(TAIL_NEW_FLOW);
-	return steer_flow(skb, pkt, flow, rare);
+	if (!sk)
+		return GO_NEW_FLOW;
+	if (sk->sk_bpf_storage && is_jobless(skb, key))
+		return ROCESTEER_VERDICT_UNTAGGED;
+	flow = bpf_map_lookup_elem(&rs_flows, key);
+	if (!flow || !is_sender(sk, flow->sender))
+		return GO_NEW_FLOW;
+	flags = flow->flags & (ROCESTEER_FLOW_QP | ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_VARIES);
+	if (flags == ROCESTEER_FLOW_SHARE && !opcode_is_response(frame->roce.bth.opcode))
+		return steer_whole(skb, frame, flow);
+	if (flags & ROCESTEER_FLOW_QP)
+		return check_port(flow, frame->roce.udp.source, skb->len);
+	if (!(flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(frame->roce.bth.opcode))
+		return GO_NEW_FLOW;
+	return steer_other(skb, frame, flow);
 }
 
 SEC("tcx/egress")
 int rocesteer_egress(struct __sk_buff *skb)
 {
+	const struct plain_frame *frame;
+	struct rocesteer_flow_key key;
 	struct packet pkt;
 	int verdict;
 
-	verdict = parse_plain(skb, &pkt, false);
-	if (verdict == NOT_PLAIN) {
-		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_PARSE);
-		verdict = ROCESTEER_VERDICT_FOREIGN;	/* being unloaded */
-	}
-	if (verdict != CONTINUE)
-		return count_verdict(verdict);
-	verdict = steer(skb, &pkt, false, false);
-	if (verdict == TAIL(TAIL_WRITE))
-		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_WRITE);
+	frame = find_plain(skb, &verdict);
+	if (!frame)
+		return count_verdict(verdict == CONTINUE ? go_on(skb, TAIL_PARSE) : verdict);
+	if (!opcode_is_rc(frame->roce.bth.opcode))
+		return count_verdict(ROCESTEER_VERDICT_NOT_RC);
+	plain_key(&key, skb, frame, false);
+	verdict = steer(skb, frame, &key);
 	if (verdict >= 0)
 		return count_verdict(verdict);
+	pkt.key = key;
+	read_plain(&pkt, frame, false);
 	hand_over(HANDOVER_EGRESS, &pkt);
-	if (verdict == TAIL(TAIL_NEW_FLOW))
-		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_NEW_FLOW);
-	else
-		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_SLOW);
-	return count_verdict(verdict);
+	return count_verdict(verdict == GO_SLOW ? go_on(skb, TAIL_SLOW) :
+						  go_on(skb, TAIL_NEW_FLOW));
 }
 
 SEC("tcx/egress")
@@ -287,32 +319,79 @@ int rocesteer_parse(struct __sk_buff *skb)
 	struct packet pkt;
 	int verdict = parse_any(skb, &pkt, false);
 
-	if (verdict == CONTINUE) {
-		hand_over(HANDOVER_EGRESS, &pkt);
-		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_SLOW);
+	if (verdict != CONTINUE)
+		return count_verdict(verdict);
+	if (!is_rc(&pkt))
+		return count_verdict(ROCESTEER_VERDICT_NOT_RC);
+	hand_over(HANDOVER_EGRESS, &pkt);
+	return count_verdict(go_on(skb, TAIL_SLOW));
+}
+
+/* Note a packet that may have been sent before, of piece @i. Return: 0, or -1 without arguments. */
+__noinline int note_packet(const struct handover *h, struct rocesteer_flow_path *flow, __u32 i)
+{
+	__u32 seq, rounds;
+
+	if (!h || !flow)	/* global functions are verified on their own */
+		return -1;
+	seq = is_response(&h->pkt);
+	if (!is_nak(&h->pkt)) {
+		rounds = psn_note(&flow->psns[seq], h->pkt.psn);
+		if (rounds)
+			note_round(&h->pkt.key, flow, i, rounds, seq);
 	}
-	return count_verdict(verdict);
+	if (seq == ROCESTEER_RESPONSES)
+		flow->responded = coarse_now();
+	return 0;
+}
+
+/**
+ * steer_slow() - steer any packet
+ * @skb: the packet
+ * @h: parsed
+ *
+ * Return: the verdict, unless another program goes on.
+ */
+static __always_inline int steer_slow(struct __sk_buff *skb, const struct handover *h)
+{
+	struct rocesteer_flow_path *flow = bpf_map_lookup_elem(&rs_flows, &h->pkt.key);
+	__be32 bits;
+	__u32 i = 0;
+
+	if (!h->known && (!flow || !is_sent_by(skb, flow->sender)))
+		return go_on(skb, TAIL_NEW_FLOW);
+	if (!flow)
+		return ROCESTEER_VERDICT_UNASSIGNED;
+	if (flow->flags & ROCESTEER_FLOW_QP)
+		return check_port(flow, h->pkt.sport, skb->len);
+	if (!h->known && !(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&h->pkt))
+		return go_on(skb, TAIL_NEW_FLOW);
+	flow->idle = 0;
+	if (is_ack(&h->pkt)) {
+		bits = ack_bits(flow);
+	} else {
+		move_if_idle(flow);
+		bits = flow->bth_paths;
+		i = search_piece(flow, h->pkt.psn) % ROCESTEER_MAX_PATHS;
+	}
+	note_packet(h, flow, i);
+	return take_route(skb, flow, find_route(flow, i), h->pkt.sport, h->pkt.l4_off,
+			  h->pkt.udp_len, bits);
 }
 
 SEC("tcx/egress")
 int rocesteer_slow(struct __sk_buff *skb)
 {
 	struct handover *h = find_handover(HANDOVER_EGRESS);
-	int verdict = h ? steer(skb, &h->pkt, true, h->met) :
-			  ROCESTEER_VERDICT_REWRITE_FAILED;
 
-	if (verdict == TAIL(TAIL_WRITE))
-		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_WRITE);
-	if (verdict == TAIL(TAIL_NEW_FLOW))
-		bpf_tail_call_static(skb, &rs_tail_calls, TAIL_NEW_FLOW);
-	return count_slow_verdict(verdict);
+	return count_slow_verdict(h ? steer_slow(skb, h) : ROCESTEER_VERDICT_REWRITE_FAILED);
 }
 
 SEC("tcx/egress")
 int rocesteer_new_flow(struct __sk_buff *skb)
 {
 	struct handover *h = find_handover(HANDOVER_EGRESS);
-	int verdict = h ? meet_packet(skb, &h->pkt.key) : ROCESTEER_VERDICT_REWRITE_FAILED;
+	int verdict = h ? new_packet(skb, &h->pkt.key) : ROCESTEER_VERDICT_REWRITE_FAILED;
 	struct rocesteer_flow_path *flow;
 
 	if (verdict != CONTINUE)
@@ -320,7 +399,6 @@ int rocesteer_new_flow(struct __sk_buff *skb)
 	flow = bpf_map_lookup_elem(&rs_flows, &h->pkt.key);
 	if (flow && !(flow->flags & ROCESTEER_FLOW_QP) && !is_ack(&h->pkt))
 		take_share(&h->pkt.key);
-	h->met = true;
-	bpf_tail_call_static(skb, &rs_tail_calls, TAIL_SLOW);
-	return count_slow_verdict(ROCESTEER_VERDICT_REWRITE_FAILED);
+	h->known = true;
+	return count_slow_verdict(go_on(skb, TAIL_SLOW));
 }

@@ -34,6 +34,15 @@ int BPF_PROG(rocesteer_flow_del, __u64 netns,
 	return 0;
 }
 
+/* The module learnt a flow, or gave a flow to a job. */
+SEC("tp_btf/rocesteer_flow_add")
+int BPF_PROG(rocesteer_flow_add, __u64 netns)
+{
+	if (netns == rs_netns)
+		note_change();
+	return 0;
+}
+
 #define CLOCK_MONOTONIC	1
 
 /* Looks at a silent flow until it is forgotten; how often is rs_sweep_ns. */

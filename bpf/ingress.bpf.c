@@ -16,15 +16,15 @@ extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
 				     __u32 key__sz) __ksym __weak;
 
 /**
- * note_peer_reseq() - the peer of a flow that asks for it restores its order, or does not
+ * note_peer_reseq() - the peer of a flow begins to resequence the flow, or ceases to
  * @key: the flow
- * @restores: it does
+ * @reseq: the peer resequences it
  *
- * That ends with its job, or module: then the flow is whole at once.
+ * The peer ceases when its job or its module goes: then the flow is whole at once.
  *
  * Return: 0, or -1 where the flow is no more.
  */
-__noinline int note_peer_reseq(const struct rocesteer_flow_key *key, bool restores)
+__noinline int note_peer_reseq(const struct rocesteer_flow_key *key, bool reseq)
 {
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_ports ports;
@@ -33,14 +33,14 @@ __noinline int note_peer_reseq(const struct rocesteer_flow_key *key, bool restor
 	flow = key ? find_flow(key, &state) : NULL;
 	if (!flow)
 		return -1;
-	if (!change_flags(flow, &state, restores ? 0 : ROCESTEER_FLOW_PEER_RESEQ,
-			  restores ? ROCESTEER_FLOW_PEER_RESEQ : 0))
+	if (!change_flags(flow, &state, reseq ? 0 : ROCESTEER_FLOW_PEER_RESEQ,
+			  reseq ? ROCESTEER_FLOW_PEER_RESEQ : 0))
 		return -1;
-	if (!restores)
+	if (!reseq)
 		set_nr_pieces(flow, 1);
 	else if (state & ROCESTEER_FLOW_SHARE && !copy_ports(key, flow->job, &ports))
 		spread(flow, find_group(key, flow->job, flow->leaf), &ports);
-	tell_flow(ROCESTEER_EVENT_PEER_RESEQ, key, flow, 0);
+	notify_flow(ROCESTEER_EVENT_PEER_RESEQ, key, flow, 0);
 	return 0;
 }
 
@@ -93,8 +93,7 @@ static __always_inline bool may_ask(const struct rocesteer_flow_path *flow,
 /**
  * note_ack() - an acknowledgment was received, a READ request, or its last data
  * @skb: the packet
- * @pkt: parsed, as received
- * @key: the flow of the local queue pair
+ * @pkt: parsed, with the flow that the local queue pair sends
  * @change: also where the flow is not known yet, or the peer says another thing of its
  *	order than before
  *
@@ -103,17 +102,16 @@ static __always_inline bool may_ask(const struct rocesteer_flow_path *flow,
  * Return: whether it takes @change.
  */
 static __always_inline bool note_ack(struct __sk_buff *skb,
-				     const struct packet *pkt,
-				     const struct rocesteer_flow_key *key,
-				     bool change)
+				     const struct packet *pkt, bool change)
 {
+	const struct rocesteer_flow_key *key = &pkt->key;
 	bool asks = pkt->opcode == ROCESTEER_OP_RC_READ;
 	struct rocesteer_flow_path *flow;
 	__u32 psn = ROCESTEER_PSN_NONE;
 
 	flow = bpf_map_lookup_elem(&rs_flows, key);
 	/* READ requests come before the first packet is sent. */
-	if (!flow && pkt->restores && asks) {
+	if (!flow && pkt->reseq && asks) {
 		if (!change)
 			return true;
 		if (enter_packet(skb, key, true) == CONTINUE)
@@ -129,29 +127,30 @@ static __always_inline bool note_ack(struct __sk_buff *skb,
 	if (psn == ROCESTEER_PSN_NONE)
 		return false;
 	if (!is_answer(pkt) && flow->flags & ROCESTEER_FLOW_RESEQ_AUTO &&
-	    !(flow->flags & ROCESTEER_FLOW_PEER_RESEQ) == pkt->restores) {
+	    !(flow->flags & ROCESTEER_FLOW_PEER_RESEQ) == pkt->reseq) {
 		if (!change)
 			return true;
-		note_peer_reseq(key, pkt->restores);
+		note_peer_reseq(key, pkt->reseq);
 	}
 	if (!asks)
 		note_answer(flow, pkt, psn);
 	return false;
 }
 
-/* Which flow the local queue pair sends only the module knows. */
-static __always_inline bool find_key(struct __sk_buff *skb,
-				     const struct packet *pkt,
-				     struct rocesteer_flow_key *key)
+/*
+ * From the local queue pair to the flow that it sends, which only the module knows.
+ * Return: whether there is one.
+ */
+static __always_inline bool find_sent_flow(struct __sk_buff *skb,
+					   struct rocesteer_flow_key *key)
 {
 	__s64 dqpn;
 
 	if (!rs_use_module || !bpf_ksym_exists(bpf_rocesteer_flow_dqpn))
 		return false;
-	dqpn = bpf_rocesteer_flow_dqpn(skb, &pkt->key, sizeof(pkt->key));
+	dqpn = bpf_rocesteer_flow_dqpn(skb, key, sizeof(*key));
 	if (dqpn < 0)
 		return false;
-	*key = pkt->key;
 	key->dqpn = dqpn;
 	return true;
 }
@@ -189,28 +188,34 @@ struct {
 SEC("tcx/ingress")
 int rocesteer_ingress(struct __sk_buff *skb)
 {
-	struct rocesteer_flow_key key;
+	const struct plain_frame *frame;
 	struct packet pkt;
+	int verdict;
 
-	if (parse_roce(skb, &pkt, true) != CONTINUE)
+	frame = find_plain(skb, &verdict);
+	if (frame)
+		read_plain(&pkt, frame, true);
+	else if (verdict != CONTINUE || parse_any(skb, &pkt, true) != CONTINUE)
 		return TCX_NEXT;
 	count(&rs_observed, classify(&pkt), ROCESTEER_OBSERVED_MAX);
-	if (concerns_flow(&pkt) && find_key(skb, &pkt, &key) &&
-	    note_ack(skb, &pkt, &key, false)) {
-		pkt.key = key;
+	if (!concerns_flow(&pkt))
+		return TCX_NEXT;
+	if (frame)
+		plain_key(&pkt.key, skb, frame, true);
+	if (find_sent_flow(skb, &pkt.key) && note_ack(skb, &pkt, false)) {
 		hand_over(HANDOVER_INGRESS, &pkt);
 		bpf_tail_call_static(skb, &rs_peer_reseq, 0);
 	}
 	return TCX_NEXT;
 }
 
-/* The peer tells that it restores the order of a flow, or ceases to. */
+/* The peer begins to resequence a flow, or ceases to. */
 SEC("tcx/ingress")
 int rocesteer_peer_reseq(struct __sk_buff *skb)
 {
 	struct handover *h = find_handover(HANDOVER_INGRESS);
 
 	if (h)
-		note_ack(skb, &h->pkt, &h->pkt.key, true);
+		note_ack(skb, &h->pkt, true);
 	return TCX_NEXT;
 }

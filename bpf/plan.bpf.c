@@ -87,6 +87,7 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 	/* Not memcpy(): the context may only be read at constant offsets. */
 	if (!(state & ROCESTEER_FLOW_PEER_RESEQ) && !set->now &&
 	    !may_move(flow, bpf_ktime_get_ns() >> 20)) {
+		set_varies(flow);
 		bpf_probe_read_kernel(&flow->next, sizeof(flow->next),
 				      set->piece);
 		return 0;
@@ -204,4 +205,12 @@ int rocesteer_set_order(struct rocesteer_set_order *set)
 	ret = set_order(&key, set->orders);
 	bpf_rcu_read_unlock();
 	return ret;
+}
+
+/* User space entered a flow, or gave a device to a job. */
+SEC("syscall")
+int rocesteer_changed(void *ctx)
+{
+	note_change();
+	return 0;
 }

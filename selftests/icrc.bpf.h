@@ -29,7 +29,7 @@ static __always_inline void set_sport(struct __sk_buff *skb, const struct packet
 	write_sport(skb, pkt->l4_off,
 		    pkt->l4_off + pkt->udp_len - ROCESTEER_ICRC_SIZE, sport,
 		    rocesteer_icrc_delta(pkt->sport ^ sport,
-					 icrc_k_of(pkt->udp_len / 4)), bits);
+					 icrc_k_of(pkt->udp_len / 4)), bpf_htonl(bits));
 }
 
 #endif /* SELFTESTS_ICRC_BPF_H */

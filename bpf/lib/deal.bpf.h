@@ -6,6 +6,7 @@
 #include <asm/errno.h>
 #include <stddef.h>
 #include "rocesteer/flow.h"
+#include "jobless.bpf.h"
 #include "maps.bpf.h"
 #include "parse.bpf.h"
 #include "socket.bpf.h"
@@ -42,22 +43,19 @@ static __always_inline __s64 claimed_job(struct __sk_buff *skb,
 }
 
 /*
- * The job that claims the flow, else the one that has the device, else 0.
- * With ROCESTEER_FLOW_JOB_RESEQ as the module gives it.
+ * The job that claims the flow, else the one that has the device, else 0; -EEXIST where
+ * the queue pair that sends the packet is not of the flow. With ROCESTEER_FLOW_JOB_RESEQ as
+ * the module gives it.
  */
-static __always_inline __u64 flow_job(struct __sk_buff *skb,
+static __always_inline __s64 flow_job(struct __sk_buff *skb,
 				      const struct rocesteer_flow_key *key)
 {
 	__s64 claimed = claimed_job(skb, key);
 
-	if (claimed > 0)
-		return claimed;
-	if (claimed == -EEXIST)	/* the key is known, but not its sender */
-		return 0;
-	return device_job(key->ifindex);
+	return claimed > 0 || claimed == -EEXIST ? claimed : device_job(key->ifindex);
 }
 
-/* Is it by its queue pair that the job steers a flow? */
+/* Does the job steer this flow by its flow label, rather than per packet? */
 static __always_inline bool steers_qp(__u32 id, bool software)
 {
 	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
@@ -90,7 +88,7 @@ static __always_inline __u32 deals_by(__u32 id, bool queue_pair)
 	return rocesteer_deal_by(job ? job->deal : ROCESTEER_DEAL_LEAST, queue_pair);
 }
 
-/* What to tell rocesteer daemon. What does not fit is lost, and it will notice. */
+/* An event for rocesteer daemon, or NULL where the buffer is full, as the daemon will see. */
 static __always_inline struct rocesteer_event *
 new_event(enum rocesteer_event_type type, const struct rocesteer_flow_key *key,
 	  const struct rocesteer_flow_path *flow, __u32 path)
@@ -109,8 +107,8 @@ new_event(enum rocesteer_event_type type, const struct rocesteer_flow_key *key,
 	return event;
 }
 
-/* Tell it, once the tables are as the event says: they will be read then. */
-static __always_inline void tell(struct rocesteer_event *event)
+/* Submit an event, once the tables are as it says: the reader reads the tables then. */
+static __always_inline void notify(struct rocesteer_event *event)
 {
 	if (event)
 		bpf_ringbuf_submit(event, 0);
@@ -233,14 +231,39 @@ static __always_inline bool change_flags(struct rocesteer_flow_path *flow,
 }
 
 /*
- * The flow has so many pieces now: written behind them, for all CPUs. Of what they
- * share with a detour begin_detour() knew nothing: too many paths rather than too few.
+ * Before a flow gets more than one piece, a piece to move to, or a detour. Nobody clears
+ * the flag, so that no writer has to know of another.
  */
+static __always_inline void set_varies(struct rocesteer_flow_path *flow)
+{
+	__sync_fetch_and_or(&flow->flags, ROCESTEER_FLOW_VARIES);
+}
+
+/*
+ * What the flow's packets say: that it is on @less paths fewer than it has pieces. Another
+ * CPU may change the number of pieces at the same time, and then say the new number: of
+ * two orders the one that leaves too high a number is safe.
+ */
+static __always_inline void set_bth_paths(struct rocesteer_flow_path *flow, __u32 nr,
+					  __u32 less)
+{
+	flow->bth_paths = bpf_htonl(rocesteer_bth_paths(rs_bth_paths, nr - 1 - less));
+}
+
+/* For all CPUs, behind what was written before. */
+static __always_inline __u32 read_nr_pieces(struct rocesteer_flow_path *flow)
+{
+	return __sync_fetch_and_add(&flow->nr_pieces, 0);
+}
+
+/* Make the pieces that were written before the flow's, for all CPUs. */
 static __always_inline void set_nr_pieces(struct rocesteer_flow_path *flow,
 					  __u32 nr)
 {
+	if (nr > 1)
+		set_varies(flow);
 	__sync_lock_test_and_set(&flow->nr_pieces, nr);
-	flow->detour.shared = 0;
+	set_bth_paths(flow, nr, 0);
 }
 
 /*
@@ -283,7 +306,7 @@ int copy_ports(const struct rocesteer_flow_key *key, __u32 job,
 __u64 port_paths(const struct rocesteer_ports *ports);
 
 /**
- * tell_flow() - tell rocesteer daemon of a flow
+ * notify_flow() - send rocesteer daemon an event of a flow
  * @type: enum rocesteer_event_type
  * @key: the flow
  * @flow: its entry
@@ -291,7 +314,7 @@ __u64 port_paths(const struct rocesteer_ports *ports);
  *
  * Return: 0, or -1 where there is no room for the event.
  */
-int tell_flow(__u32 type, const struct rocesteer_flow_key *key,
+int notify_flow(__u32 type, const struct rocesteer_flow_key *key,
 	      const struct rocesteer_flow_path *flow, __u32 path);
 
 /**
@@ -323,19 +346,19 @@ int enter_flow(const struct rocesteer_flow_key *key, __u32 job, __u32 flags,
  * @key: the flow
  * @received: the packet was received, on behalf of the local queue pair
  *
- * Return: as enter_flow().
+ * Return: as enter_flow(), or JOBLESS.
  */
 int enter_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
 		 bool received);
 
 /**
- * meet_packet() - a packet's flow is not known, or not to be of its sender
+ * new_packet() - a packet's flow is not known, or not to be of its sender
  * @skb: the packet, at egress
  * @key: its flow
  *
  * Return: CONTINUE where the flow is known now and of this sender, or the verdict.
  */
-int meet_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key);
+int new_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key);
 
 /**
  * spread() - put a flow on all paths, a run of packets on each in turn, if it may be split

@@ -30,28 +30,42 @@
  */
 #define DETOUR_NS	200000000ULL
 
+/* Where a packet leaves: a path, and its source port, which is 0 where there is none. */
+struct route {
+	__u32 path;
+	__be16 sport;
+};
+
+static __always_inline struct route piece_route(const struct rocesteer_flow_path *flow,
+						__u32 piece)
+{
+	return (struct route) { flow->piece[piece].path, flow->piece[piece].sport };
+}
+
+static __always_inline void end_detour(struct rocesteer_flow_path *flow)
+{
+	flow->detour.until = 0;
+	set_bth_paths(flow, read_nr_pieces(flow), 0);
+}
+
 /**
- * find_way() - the way of a packet, around its piece's path while that is avoided
+ * find_route() - the route of a packet, around its piece's path while that is avoided
  * @flow: flow
  * @piece: of the packet, below ROCESTEER_MAX_PATHS
- *
- * Return: path << 16 and its source port, in network order; 0 there: there is none.
  */
-static __always_inline __u32 find_way(struct rocesteer_flow_path *flow,
-				      __u32 piece)
+static __always_inline struct route find_route(struct rocesteer_flow_path *flow,
+					       __u32 piece)
 {
+	struct route route = piece_route(flow, piece);
 	struct rocesteer_detour *detour = &flow->detour;
-	__u32 path = flow->piece[piece].path;
-	__u32 way = path << 16 | flow->piece[piece].sport;
 
-	if (!detour->until || path != detour->from)
-		return way;
+	if (!detour->until || route.path != detour->from)
+		return route;
 	if (bpf_ktime_get_ns() > detour->until) {
-		detour->until = 0;
-		detour->shared = 0;
-		return way;
+		end_detour(flow);
+		return route;
 	}
-	return (__u32)detour->to << 16 | detour->sport;
+	return (struct route) { detour->to, detour->sport };
 }
 
 /**
@@ -65,7 +79,7 @@ __noinline bool has_piece(struct rocesteer_flow_path *flow, __u32 path)
 
 	if (!flow)	/* global functions are verified on their own */
 		return false;
-	nr = __sync_fetch_and_add(&flow->nr_pieces, 0);
+	nr = read_nr_pieces(flow);
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
 		if (i >= nr)
 			break;
@@ -73,6 +87,22 @@ __noinline bool has_piece(struct rocesteer_flow_path *flow, __u32 path)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Where @to has a piece of the flow as well, the flow is on one path less. That is said
+ * first, and taken back where it is not so, or where set_nr_pieces() has been at work:
+ * who comes last says the higher number.
+ */
+static __always_inline void say_detour(struct rocesteer_flow_path *flow, __u32 from, __u32 to)
+{
+	__u32 nr = read_nr_pieces(flow);
+
+	if (nr < 2)
+		return;
+	set_bth_paths(flow, nr, 1);
+	if (read_nr_pieces(flow) != nr || !has_piece(flow, from) || !has_piece(flow, to))
+		set_bth_paths(flow, read_nr_pieces(flow), 0);
 }
 
 /*
@@ -104,20 +134,17 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 			 ROCESTEER_BY_GROUP, &unused);
 	barrier_var(p);
 	if (p < 0 || p >= ROCESTEER_MAX_PATHS) {
-		flow->detour.until = 0;	/* from the beginning */
-		flow->detour.shared = 0;
+		end_detour(flow);	/* from the beginning */
 		flow->detour.sport = 0;
 		return;
 	}
 	flow->detour.from = from;
 	flow->detour.to = p;
 	flow->detour.sport = ports.sport[p];
-	/* First yes: of pieces that come meanwhile set_nr_pieces() says no behind us. */
-	flow->detour.shared = flow->nr_pieces > 1;
-	if (!has_piece(flow, from) || !has_piece(flow, p))
-		flow->detour.shared = 0;
+	say_detour(flow, from, p);
+	set_varies(flow);
 	flow->detour.until = bpf_ktime_get_ns() + DETOUR_NS;
-	tell_flow(ROCESTEER_EVENT_DETOUR, key, flow, suspect);
+	notify_flow(ROCESTEER_EVENT_DETOUR, key, flow, suspect);
 }
 
 /**
@@ -175,7 +202,7 @@ __noinline int note_round(const struct rocesteer_flow_key *key,
 		return -1;
 	if (seq == ROCESTEER_RESPONSES && !misses_acks(flow))
 		return 0;
-	path = find_way(flow, piece) >> 16;
+	path = find_route(flow, piece).path;
 	barrier_var(path);
 	if (path < ROCESTEER_MAX_PATHS)
 		__sync_fetch_and_add(&flow->sent[path].rounds, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A parsed packet on the way from one program to the next. A tail call keeps only the
- * context; nothing interrupts a hook's programs on their CPU but another hook's.
+ * A parsed packet on its way from one program to the next. A tail call keeps only the
+ * context. Only the programs of another hook interrupt those of a hook on their CPU.
  */
 #ifndef HANDOVER_BPF_H
 #define HANDOVER_BPF_H
@@ -11,11 +11,11 @@
 /**
  * struct handover - what is known of the packet
  * @pkt: parsed
- * @met: rocesteer_new_flow has seen it
+ * @known: rocesteer_new_flow has seen it
  */
 struct handover {
 	struct packet pkt;
-	__u32 met;
+	__u32 known;
 };
 
 enum {
@@ -42,7 +42,7 @@ static __always_inline void hand_over(__u32 hook, const struct packet *pkt)
 
 	if (h) {
 		h->pkt = *pkt;
-		h->met = false;
+		h->known = false;
 	}
 }
 

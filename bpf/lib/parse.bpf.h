@@ -27,6 +27,12 @@
 /* The longest frame that holds a RoCE v2 packet. */
 #define FRAME_MAX	(HEADERS_MAX + ROCESTEER_MAX_UDP_LEN)
 
+#define RC_OPCODES	32
+
+/* Those that answer the peer, as bits. */
+#define OPS_RESPONSE	(2u * (1u << ROCESTEER_OP_RC_ATOMIC_ACK) - \
+				 (1u << ROCESTEER_OP_RC_RESPONSE))
+
 #define IP_FRAGMENT	0x3fff	/* More Fragments, or an offset */
 #define IPV4_PLAIN	0x45	/* version 4, a header of five words: no options */
 
@@ -43,16 +49,15 @@ struct vlan_tag {
 };
 
 /**
- * struct packet - what the programs want to know of a RoCE v2 packet
+ * struct packet - what the programs read of a RoCE v2 packet
  * @key: its flow, as seen from the sender; of a packet that was received the
  *	local queue pair and the sender's address
  * @l3_off: offset of the IP header in the frame
- * @l4_off: of the UDP header
+ * @l4_off: offset of the UDP header
  * @udp_len: length of the UDP datagram, header to ICRC; a multiple of 4
  * @psn: packet sequence number
  * @sport: UDP source port
- * @restores: received from one who restores the order of what he receives, and says
- *	so: in an acknowledgment, or a READ request
+ * @reseq: received, and says that its sender resequences what the sender receives
  * @opcode: BTH opcode
  * @syndrome: first byte of the AETH, or of whatever follows the BTH
  */
@@ -63,7 +68,7 @@ struct packet {
 	__u32 udp_len;
 	__u32 psn;
 	__be16 sport;
-	bool restores;
+	bool reseq;
 	__u8 opcode;
 	__u8 syndrome;
 };
@@ -77,14 +82,27 @@ struct roce_headers {
 	__u8 payload[3];
 };
 
+/* A linear frame of IPv4 without tags and options, as most are, behind Ethernet. */
+struct plain_frame {
+	struct iphdr ip;
+	struct roce_headers roce;
+};
+
 /*
- * Steps that are no verdicts: CONTINUE: go on; NOT_PLAIN: parse_any() has to tell;
- * NO_IP, NO_BTH: the linear part ends before what was looked for.
+ * Results of a step that are no verdicts, which are 0 or more.
+ *
+ * CONTINUE: go on. NO_IP, NO_BTH: the linear part ends before the IP header, or the BTH.
+ * GO_NEW_FLOW, GO_SLOW: rocesteer_new_flow, or rocesteer_slow, goes on. JOBLESS: the flow is
+ * of no job.
  */
-#define CONTINUE		(-1)
-#define NOT_PLAIN	(-2)
-#define NO_IP		(-3)
-#define NO_BTH		(-4)
+enum step {
+	CONTINUE = -1,
+	NO_IP = -2,
+	NO_BTH = -3,
+	GO_NEW_FLOW = -4,
+	GO_SLOW = -5,
+	JOBLESS = -6,
+};
 
 /* The @len bytes at @off, or NULL if the linear part ends before. */
 static __always_inline void *header(struct __sk_buff *skb, __u32 off, __u32 len)
@@ -98,14 +116,22 @@ static __always_inline void *header(struct __sk_buff *skb, __u32 off, __u32 len)
 }
 
 /* The peer of a flow, in IPv4. */
-static __always_inline void set_peer(struct packet *pkt, __be32 addr)
+static __always_inline void set_peer(struct rocesteer_flow_key *key, __be32 addr)
 {
-	__be32 *peer = __builtin_assume_aligned(pkt->key.peer, 4);
+	__be32 *peer = __builtin_assume_aligned(key->peer, 4);
 
 	peer[0] = 0;
 	peer[1] = 0;
 	peer[2] = bpf_htonl(0xffff);
 	peer[3] = addr;
+}
+
+static __always_inline void set_queue_pair(struct rocesteer_flow_key *key,
+					   const struct __sk_buff *skb,
+					   const struct rocesteer_bth *bth)
+{
+	key->ifindex = skb->ifindex;
+	key->dqpn = bpf_ntohl(bth->dqpn) & ROCESTEER_QPN_MASK;
 }
 
 /*
@@ -126,7 +152,7 @@ static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
 		return ROCESTEER_VERDICT_FRAGMENT;
 	pkt->l4_off = off + ip->ihl * 4;
 	pkt->udp_len = bpf_ntohs(ip->tot_len) - ip->ihl * 4;
-	set_peer(pkt, received ? ip->saddr : ip->daddr);
+	set_peer(&pkt->key, received ? ip->saddr : ip->daddr);
 	return CONTINUE;
 }
 
@@ -166,8 +192,8 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 const volatile __u32 rs_bth_paths = ROCESTEER_BTH_PATHS;
 const volatile __u32 rs_bth_reseq = ROCESTEER_BTH_RESEQ;
 
-/* Does its sender say that he restores the order of what he receives? */
-static __always_inline bool says_it_restores(const struct rocesteer_bth *bth)
+/* Does the sender say that it resequences what it receives? */
+static __always_inline bool says_reseq(const struct rocesteer_bth *bth)
 {
 	if (bth->opcode == ROCESTEER_OP_RC_READ)
 		return bth->apsn & bpf_htonl(rs_bth_reseq << ROCESTEER_BTH_SHIFT);
@@ -175,36 +201,99 @@ static __always_inline bool says_it_restores(const struct rocesteer_bth *bth)
 	       !(~bth->dqpn & bpf_htonl(rs_bth_paths << ROCESTEER_BTH_SHIFT));
 }
 
-/* A datagram to the RoCE port. @pkt has what IP says of it. */
-static __always_inline int parse_udp(struct __sk_buff *skb, struct packet *pkt,
-				     const struct roce_headers *h, bool received)
+/* Is a datagram to the RoCE port RoCE v2? @udp_len is what IP says of its length. */
+static __always_inline int check_udp(const struct __sk_buff *skb, const struct roce_headers *h,
+				     __u32 l4_off, __u32 udp_len)
 {
-	__u32 udp_len = bpf_ntohs(h->udp.len);
-
-	if (udp_len < ROCESTEER_MIN_UDP_LEN || udp_len > ROCESTEER_MAX_UDP_LEN ||
-	    udp_len & 3 || udp_len != pkt->udp_len ||
-	    pkt->l4_off + udp_len > skb->len ||
-	    h->bth.flags & ROCESTEER_BTH_TVER)
+	if (udp_len - ROCESTEER_MIN_UDP_LEN >
+	    ROCESTEER_MAX_UDP_LEN - ROCESTEER_MIN_UDP_LEN ||
+	    udp_len & 3 || udp_len != bpf_ntohs(h->udp.len) ||
+	    l4_off + udp_len > skb->len || h->bth.flags & ROCESTEER_BTH_TVER)
 		return ROCESTEER_VERDICT_MALFORMED;
-	pkt->key.ifindex = skb->ifindex;
-	pkt->key.dqpn = bpf_ntohl(h->bth.dqpn) & ROCESTEER_QPN_MASK;
-	pkt->psn = bpf_ntohl(h->bth.apsn) & ROCESTEER_PSN_MASK;
-	pkt->sport = h->udp.source;
-	pkt->opcode = h->bth.opcode;
-	pkt->syndrome = h->syndrome;
-	pkt->restores = received && says_it_restores(&h->bth);
 	return CONTINUE;
 }
 
-/*
- * What is not a linear frame of plain IPv4 is parsed by global functions: each is
- * verified once, with pointers that may be NULL.
+static __always_inline __u32 read_psn(const struct roce_headers *h)
+{
+	return bpf_ntohl(h->bth.apsn) & ROCESTEER_PSN_MASK;
+}
+
+static __always_inline void read_roce(struct packet *pkt, const struct roce_headers *h,
+				      bool received)
+{
+	pkt->psn = read_psn(h);
+	pkt->sport = h->udp.source;
+	pkt->opcode = h->bth.opcode;
+	pkt->syndrome = h->syndrome;
+	pkt->reseq = received && says_reseq(&h->bth);
+}
+
+#define PLAIN_L4_OFF	(ETH_HLEN + sizeof(struct iphdr))
+
+static __always_inline __u32 plain_udp_len(const struct plain_frame *frame)
+{
+	return bpf_ntohs(frame->ip.tot_len) - sizeof(frame->ip);
+}
+
+/**
+ * find_plain() - find the RoCE v2 packet in a frame as most are
+ * @skb: the frame
+ * @verdict: CONTINUE where parse_any() has to tell what NULL means; else the verdict
+ *
+ * Return: the frame, or NULL.
  */
+static __always_inline const struct plain_frame *find_plain(const struct __sk_buff *skb,
+							    int *verdict)
+{
+	__be16 *mac = (void *)(long)skb->data, *proto = mac + 2 * ETH_ALEN / 2;
+	struct plain_frame *frame = (void *)(proto + 1);
+
+	*verdict = CONTINUE;
+	if ((void *)(frame + 1) > (void *)(long)skb->data_end ||
+	    *proto != bpf_htons(ETH_P_IP) || *(__u8 *)frame != IPV4_PLAIN)
+		return NULL;
+	*verdict = ROCESTEER_VERDICT_FOREIGN;
+	if (frame->ip.protocol != IPPROTO_UDP)
+		return NULL;
+	*verdict = CONTINUE;
+	if (frame->ip.frag_off & bpf_htons(IP_FRAGMENT))
+		return NULL;
+	*verdict = ROCESTEER_VERDICT_FOREIGN;
+	if (frame->roce.udp.dest != bpf_htons(ROCESTEER_ROCE_PORT))
+		return NULL;
+	*verdict = CONTINUE;
+	if (skb->gso_size ||
+	    check_udp(skb, &frame->roce, PLAIN_L4_OFF, plain_udp_len(frame)) != CONTINUE)
+		return NULL;
+	return frame;
+}
+
+/* The packet in a plain frame without its flow. */
+static __always_inline void read_plain(struct packet *pkt, const struct plain_frame *frame,
+				       bool received)
+{
+	pkt->l3_off = ETH_HLEN;
+	pkt->l4_off = PLAIN_L4_OFF;
+	pkt->udp_len = plain_udp_len(frame);
+	read_roce(pkt, &frame->roce, received);
+}
+
+/* The flow of the packet in a plain frame. */
+static __always_inline void plain_key(struct rocesteer_flow_key *key,
+				      const struct __sk_buff *skb,
+				      const struct plain_frame *frame, bool received)
+{
+	set_queue_pair(key, skb, &frame->roce.bth);
+	set_peer(key, received ? frame->ip.saddr : frame->ip.daddr);
+}
+
+/* Frames that are not plain are parsed by global functions, each of which is verified once. */
 __noinline int parse_any_udp(struct __sk_buff *skb, struct packet *pkt,
 			     bool received)
 {
 	struct roce_headers *h;
 	struct udphdr *udp;
+	int verdict;
 
 	if (!pkt)
 		return ROCESTEER_VERDICT_FOREIGN;
@@ -216,7 +305,14 @@ __noinline int parse_any_udp(struct __sk_buff *skb, struct packet *pkt,
 	if (skb->gso_size)
 		return ROCESTEER_VERDICT_GSO;
 	h = header(skb, pkt->l4_off, sizeof(*h));
-	return h ? parse_udp(skb, pkt, h, received) : NO_BTH;
+	if (!h)
+		return NO_BTH;
+	verdict = check_udp(skb, h, pkt->l4_off, pkt->udp_len);
+	if (verdict != CONTINUE)
+		return verdict;
+	set_queue_pair(&pkt->key, skb, &h->bth);
+	read_roce(pkt, h, received);
+	return CONTINUE;
 }
 
 __noinline int parse_any_ip(struct __sk_buff *skb, struct packet *pkt,
@@ -283,76 +379,62 @@ __noinline int parse_any(struct __sk_buff *skb, struct packet *pkt, bool receive
 	return verdict == NO_BTH ? ROCESTEER_VERDICT_MALFORMED : verdict;
 }
 
-/**
- * parse_plain() - find the RoCE v2 packet in a frame as most are
- * @skb: the frame
- * @pkt: filled in when CONTINUE is returned
- * @received: the frame comes in
- *
- * Of a linear frame of IPv4 without tags and options one check of the length is
- * enough, and its headers are where the compiler knows.
- *
- * Return: CONTINUE, NOT_PLAIN, or the verdict on a frame that is not RoCE v2.
- */
-static __always_inline int parse_plain(struct __sk_buff *skb, struct packet *pkt,
-				       bool received)
-{
-	struct ethhdr *eth = (void *)(long)skb->data;
-	struct iphdr *ip = (void *)(eth + 1);
-	struct roce_headers *h = (void *)(ip + 1);
-
-	if ((void *)(h + 1) > (void *)(long)skb->data_end ||
-	    eth->h_proto != bpf_htons(ETH_P_IP) || *(__u8 *)ip != IPV4_PLAIN)
-		return NOT_PLAIN;
-	if (ip->protocol != IPPROTO_UDP)
-		return ROCESTEER_VERDICT_FOREIGN;
-	if (ip->frag_off & bpf_htons(IP_FRAGMENT))
-		return ROCESTEER_VERDICT_FRAGMENT;
-	if (h->udp.dest != bpf_htons(ROCESTEER_ROCE_PORT))
-		return ROCESTEER_VERDICT_FOREIGN;
-	if (skb->gso_size)
-		return ROCESTEER_VERDICT_GSO;
-	pkt->l3_off = sizeof(*eth);
-	pkt->l4_off = sizeof(*eth) + sizeof(*ip);
-	pkt->udp_len = bpf_ntohs(ip->tot_len) - sizeof(*ip);
-	set_peer(pkt, received ? ip->saddr : ip->daddr);
-	return parse_udp(skb, pkt, h, received);
-}
-
-/* Find the RoCE v2 packet in a frame. Arguments and what is returned: parse_any() */
+/* Find the RoCE v2 packet in a frame. Arguments and result: parse_any() */
 static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
 				      bool received)
 {
-	int verdict = parse_plain(skb, pkt, received);
+	const struct plain_frame *frame;
+	int verdict;
 
-	return verdict == NOT_PLAIN ? parse_any(skb, pkt, received) : verdict;
+	frame = find_plain(skb, &verdict);
+	if (!frame)
+		return verdict == CONTINUE ? parse_any(skb, pkt, received) : verdict;
+	read_plain(pkt, frame, received);
+	plain_key(&pkt->key, skb, frame, received);
+	return CONTINUE;
 }
 
-/* Is it of the transport service RC? */
+/* Is the transport service RC? */
+static __always_inline bool opcode_is_rc(__u8 opcode)
+{
+	return (opcode & ROCESTEER_OP_SERVICE) == ROCESTEER_OP_RC;
+}
+
+/* Does an RC packet have a PSN of the peer's: READ data, an acknowledgment? Without a branch. */
+static __always_inline bool opcode_is_response(__u8 opcode)
+{
+	return OPS_RESPONSE >> opcode % RC_OPCODES & 1;
+}
+
+static __always_inline bool opcode_is_ack(__u8 opcode)
+{
+	return opcode == ROCESTEER_OP_RC_ACK || opcode == ROCESTEER_OP_RC_ATOMIC_ACK;
+}
+
+/* Does an acknowledgment acknowledge nothing, but ask for a packet? */
+static __always_inline bool opcode_is_nak(__u8 opcode, __u8 syndrome)
+{
+	return opcode == ROCESTEER_OP_RC_ACK && syndrome & ROCESTEER_AETH_TYPE;
+}
+
 static __always_inline bool is_rc(const struct packet *pkt)
 {
-	return (pkt->opcode & ROCESTEER_OP_SERVICE) == ROCESTEER_OP_RC;
+	return opcode_is_rc(pkt->opcode);
 }
 
-/* Is it numbered by the peer: READ data, an acknowledgment? */
 static __always_inline bool is_response(const struct packet *pkt)
 {
-	return pkt->opcode >= ROCESTEER_OP_RC_RESPONSE &&
-	       pkt->opcode <= ROCESTEER_OP_RC_ATOMIC_ACK;
+	return opcode_is_response(pkt->opcode);
 }
 
-/* Is it only an acknowledgment? */
 static __always_inline bool is_ack(const struct packet *pkt)
 {
-	return pkt->opcode == ROCESTEER_OP_RC_ACK ||
-	       pkt->opcode == ROCESTEER_OP_RC_ATOMIC_ACK;
+	return opcode_is_ack(pkt->opcode);
 }
 
-/* Is it one that acknowledges nothing, but asks for a packet? */
 static __always_inline bool is_nak(const struct packet *pkt)
 {
-	return pkt->opcode == ROCESTEER_OP_RC_ACK &&
-	       pkt->syndrome & ROCESTEER_AETH_TYPE;
+	return opcode_is_nak(pkt->opcode, pkt->syndrome);
 }
 
 #endif /* PARSE_BPF_H */

@@ -6,15 +6,6 @@
 #include "maps.bpf.h"
 #include "parse.bpf.h"
 
-/* Is packet @x of the period in piece @i? */
-static __always_inline bool is_in_piece(const struct rocesteer_flow_path *flow,
-					__u32 i, __u32 x)
-{
-	if (i >= ROCESTEER_MAX_PATHS || x >= flow->piece[i].end)
-		return false;
-	return !i || x >= flow->piece[i - 1].end;
-}
-
 /* The piece of the packet with a PSN, the slow way: as find_piece(). */
 __noinline __u32 search_piece(const struct rocesteer_flow_path *flow, __u32 psn)
 {
@@ -38,7 +29,8 @@ __noinline __u32 search_piece(const struct rocesteer_flow_path *flow, __u32 psn)
  * @psn: its PSN; acknowledgments are not split
  *
  * By the PSN alone: a packet that is sent again takes its path again, whatever
- * messages it was part of, and a flow needs no more state than its plan.
+ * messages it was part of, and a flow needs no more state than its plan. Most packets are
+ * in the piece of the last one, or in the next.
  *
  * While rocesteer_set_flow() writes, old and new pieces mix: each one is valid.
  *
@@ -59,11 +51,20 @@ static __always_inline __u32 find_piece(struct rocesteer_flow_path *flow,
 		return 0;
 	x = psn % period;
 	i = flow->recent;
-	if (is_in_piece(flow, i, x))
+	if (i > last)
+		i = 0;
+	if (x >= flow->piece[i].end) {
+		if (i < last && x < flow->piece[i + 1].end) {
+			flow->recent = i + 1;
+			return i + 1;
+		}
+	} else if (!i || x >= flow->piece[i - 1].end) {
 		return i;
-	i = i < last ? i + 1 : 0;
-	if (!is_in_piece(flow, i, x))
-		i = search_piece(flow, psn) % ROCESTEER_MAX_PATHS;
+	} else if (x < flow->piece[0].end) {
+		flow->recent = 0;
+		return 0;
+	}
+	i = search_piece(flow, psn) % ROCESTEER_MAX_PATHS;
 	flow->recent = i;
 	return i;
 }

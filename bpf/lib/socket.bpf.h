@@ -32,6 +32,7 @@ struct sock___sender {
 	struct sock_common___sender __sk_common;
 	__u8 sk_kern_sock : 1;
 	__u16 sk_protocol;
+	void *sk_bpf_storage;
 } __attribute__((preserve_access_index));
 
 struct net_device___sender {
@@ -45,14 +46,26 @@ struct sk_buff___sender {
 
 extern void *bpf_cast_to_kern_ctx(void *obj) __ksym;
 
-/* Is a packet of the sender that its flow is known to have? They have cookies. */
-static __always_inline bool is_sender(struct __sk_buff *skb, const __u64 *known)
+/* The socket that sends a packet, or NULL. */
+static __always_inline const struct sock___sender *packet_socket(struct __sk_buff *skb)
 {
 	struct sk_buff___sender *kernel = bpf_cast_to_kern_ctx(skb);
-	struct sock___sender *sk = kernel->sk;
-	__u64 cookie = sk ? sk->__sk_common.skc_cookie.counter : 0;
 
-	return cookie && cookie == *known;
+	return kernel->sk;
+}
+
+/* Has the socket the cookie @known? 0: none is known */
+static __always_inline bool is_sender(const struct sock___sender *sk, __u64 known)
+{
+	return known && sk->__sk_common.skc_cookie.counter == (__s64)known;
+}
+
+/* Does the socket with the cookie @known send the packet? */
+static __always_inline bool is_sent_by(struct __sk_buff *skb, __u64 known)
+{
+	const struct sock___sender *sk = packet_socket(skb);
+
+	return sk && is_sender(sk, known);
 }
 
 /* Does the kernel use the socket by itself, as rxe does? */
@@ -74,7 +87,7 @@ static __always_inline bool is_kernels(const struct sock___sender *sk)
  *
  * Return: CONTINUE, or the verdict on the packet.
  */
-static __always_inline int check_sender(struct __sk_buff *skb)
+__noinline int check_sender(struct __sk_buff *skb)
 {
 	struct sk_buff___sender *kernel = bpf_cast_to_kern_ctx(skb);
 	struct sock___sender *sk = kernel->sk;

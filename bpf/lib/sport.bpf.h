@@ -18,12 +18,14 @@ struct steered {
 	struct rocesteer_bth bth;
 };
 
-/* Make @len bytes linear and writable. Return: NULL when they are not. */
+/* The first @len bytes, linear and writable, or NULL. */
 static __always_inline void *writable(struct __sk_buff *skb, __u32 len)
 {
-	if (skb->data + len > skb->data_end && bpf_skb_pull_data(skb, len))
-		return NULL;
-	return (void *)(long)skb->data;
+	void *data = (void *)(long)skb->data;
+
+	if (data + len <= (void *)(long)skb->data_end)
+		return data;
+	return bpf_skb_pull_data(skb, len) ? NULL : (void *)(long)skb->data;
 }
 
 /**
@@ -33,7 +35,8 @@ static __always_inline void *writable(struct __sk_buff *skb, __u32 len)
  * @icrc_off: offset of the ICRC
  * @sport: port, in network order
  * @icrc_xor: change of the ICRC, from rocesteer_icrc_delta()
- * @bits: bits of the BTH's dqpn that are set; the ICRC does not cover them
+ * @bits: bits of the BTH's dqpn that are set, in network order; the ICRC does not cover
+ *	them
  *
  * Nothing is written unless all can be.
  *
@@ -41,11 +44,11 @@ static __always_inline void *writable(struct __sk_buff *skb, __u32 len)
  */
 static __always_inline bool write_sport(struct __sk_buff *skb, __u32 l4_off,
 					__u32 icrc_off, __be16 sport,
-					__u32 icrc_xor, __u32 bits)
+					__u32 icrc_xor, __be32 bits)
 {
-	__u32 old_icrc, new_icrc;
-	__be32 old_dqpn, new_dqpn;
+	__u32 off = l4_off + offsetof(struct udphdr, check), old_icrc;
 	struct steered *h;
+	__be32 old_dqpn;
 	__be16 old;
 	__u32 *icrc;
 	void *data;
@@ -61,22 +64,19 @@ static __always_inline bool write_sport(struct __sk_buff *skb, __u32 l4_off,
 	    (void *)(h + 1) > (void *)(long)skb->data_end)
 		return false;
 	old = h->udp.source;
-	old_icrc = *icrc;
-	new_icrc = old_icrc ^ icrc_xor;
 	old_dqpn = h->bth.dqpn;
-	new_dqpn = old_dqpn | bpf_htonl(bits);
-	*icrc = new_icrc;
+	old_icrc = *icrc;
 	h->udp.source = sport;
-	h->bth.dqpn = new_dqpn;
+	if (bits)
+		h->bth.dqpn = old_dqpn | bits;
+	*icrc = old_icrc ^ icrc_xor;
 	if (h->udp.check) {
-		__u32 off = l4_off + offsetof(struct udphdr, check);
-
-		bpf_l4_csum_replace(skb, off, old_dqpn, new_dqpn,
-				    BPF_F_MARK_MANGLED_0 | sizeof(new_dqpn));
+		bpf_l4_csum_replace(skb, off, old_dqpn, old_dqpn | bits,
+				    BPF_F_MARK_MANGLED_0 | sizeof(old_dqpn));
 		bpf_l4_csum_replace(skb, off, old, sport,
 				    BPF_F_MARK_MANGLED_0 | sizeof(sport));
-		bpf_l4_csum_replace(skb, off, old_icrc, new_icrc,
-				    BPF_F_MARK_MANGLED_0 | sizeof(new_icrc));
+		bpf_l4_csum_replace(skb, off, old_icrc, old_icrc ^ icrc_xor,
+				    BPF_F_MARK_MANGLED_0 | sizeof(old_icrc));
 	}
 	/* It named the old path: bonds and ECMP routes below us would go by it. */
 	if (skb->hash)

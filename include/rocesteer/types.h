@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps below; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		6
+#define ROCESTEER_ABI		7
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -111,61 +111,66 @@ struct rocesteer_psns {
  * @from: path that is avoided
  * @to: path that is taken instead
  * @sport: its source port, network order
- * @shared: 1 where another piece of the flow is on @to: it has one path less
+ * @reserved: zero
  */
 struct rocesteer_detour {
 	__u64 until;
 	__u16 from;
 	__u16 to;
 	__be16 sport;
-	__u16 shared;
+	__u16 reserved;
 };
 
 /**
  * struct rocesteer_flow_path - the paths of one flow, value of rs_flows
  * @flags: ROCESTEER_FLOW_*
- * @generation: random: another flow's, which may have the same memory soon after this
- *	one is gone, is another. The programs change @flags and check it in one step
+ * @generation: random number of this flow. A new flow in the same memory has another
+ *	one, so programs can tell the two apart: they check it as they change @flags
+ * @sender: SO_COOKIE of the socket that sends the flow's packets, each queue pair of rxe
+ *	has its own; 0 until the first one is sent. Packets of other sockets are looked at
+ *	before they change anything here
  * @nr_pieces: 1 for a whole flow
  * @recent: piece of the last packet that had to be in one
+ * @bth_paths: bits of the BTH's dqpn, in network order, by which its packets say of how
+ *	many paths the flow is
+ * @job: job the flow belongs to
+ * @next: piece that the whole flow moves to when nothing is in flight; @end 0: it stays
+ * @detour: for the time a path seems to be dead
+ * @psns: by enum rocesteer_sequence
  * @idle: looks at the flow since it sent a packet: bpf/expire.bpf.c
  * @acked: PSN of the last request that the peer acknowledged, or
  *	ROCESTEER_PSN_NONE where that is not known
- * @sender: SO_COOKIE of the socket that the flow's packets have, each queue pair of
- *	rxe has its own; 0 until the first one is sent. Packets of other sockets are
- *	looked at before they change anything here
- * @next: where the whole flow goes when nothing is in flight; @end 0: it stays
- * @detour: for the time a path seems to be dead
- * @psns: by enum rocesteer_sequence
- * @job: job the flow belongs to
  * @responded: CLOCK_MONOTONIC in units of 2^20 ns, about 1 ms, when its last
  *	response was sent
+ * @repeated: as @responded, when the last response was sent that repeats another
+ * @bursts: number of such repetitions that followed closely on other responses
+ * @reserved: zero
  * @piece: by rising @end; the last @end is the period. A packet with PSN x
  *	takes the piece that x % period falls into, an acknowledgment the first one
- * @repeated: as @responded, when the last response was sent that repeats another
- * @bursts: of such, that followed closely on other responses
  * @sent: by path
  * @leaf: router address of the destination leaf, names the group
  *
- * What each packet reads or writes comes first: of a whole flow these are two cache
- * lines, and one of @sent.
+ * The fields that each packet reads or writes come first: of a whole flow these are two
+ * cache lines, and one of @sent.
  */
 struct rocesteer_flow_path {
 	__u32 flags;
 	__u32 generation;
+	__u64 sender;
 	__u32 nr_pieces;
 	__u32 recent;
-	__u32 idle;
-	__u32 acked;
-	__u64 sender;
+	__be32 bth_paths;
+	__u32 job;
 	struct rocesteer_piece next;
 	struct rocesteer_detour detour;
 	struct rocesteer_psns psns[ROCESTEER_PSNS_MAX];
-	__u32 job;
+	__u32 idle;
+	__u32 acked;
 	__u32 responded;
-	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
 	__u32 repeated;
 	__u32 bursts;
+	__u32 reserved;
+	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
 	struct rocesteer_sent sent[ROCESTEER_MAX_PATHS];
 	__u8 leaf[16];
 };
@@ -173,17 +178,19 @@ struct rocesteer_flow_path {
 /* The flow has a share of a path: it sent more than acknowledgments. */
 #define ROCESTEER_FLOW_SHARE		1
 /* The peer restores the order of this flow's packets: it may be split. */
-#define ROCESTEER_FLOW_PEER_RESEQ		2
+#define ROCESTEER_FLOW_PEER_RESEQ	2
 /* ORDERED is what the peer says: in acknowledgments, and READ requests. */
 #define ROCESTEER_FLOW_RESEQ_AUTO		4
 /* This end restores the order of what comes back, and says so. */
-#define ROCESTEER_FLOW_LOCAL_RESEQ		8
+#define ROCESTEER_FLOW_LOCAL_RESEQ	8
 /* The queue pair has the port of its only piece: packets are not rewritten. */
-#define ROCESTEER_FLOW_QP		16
+#define ROCESTEER_FLOW_QP			16
 /* It gave its share back, and is about to go. */
-#define ROCESTEER_FLOW_GONE		32
+#define ROCESTEER_FLOW_GONE			32
 /* It was entered for a packet of a local socket, not listed by its job. */
-#define ROCESTEER_FLOW_FROM_PACKET		64
+#define ROCESTEER_FLOW_FROM_PACKET	64
+/* It has, or had, more than one piece, a piece to move to, or a detour: look at them. */
+#define ROCESTEER_FLOW_VARIES		128
 /* In bits 31..16 the path that its share is of: rocesteer_group.flows counts it. */
 #define ROCESTEER_FLOW_HOME_SHIFT	16
 
@@ -654,7 +661,7 @@ _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
 _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
-	       128 + ROCESTEER_MAX_PATHS * 40, "padding");
+	       136 + ROCESTEER_MAX_PATHS * 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) ==
 	       40 + ROCESTEER_MAX_PATHS * 6, "padding");

@@ -1044,7 +1044,7 @@ static void wait_to_move(__u32 dqpn, __u32 acked)
 	struct rocesteer_flow_path flow = flow_entry(dqpn);
 	struct rocesteer_flow_key key = flow_key(dqpn);
 
-	flow.flags |= ROCESTEER_FLOW_RESEQ_AUTO;
+	flow.flags |= ROCESTEER_FLOW_RESEQ_AUTO | ROCESTEER_FLOW_VARIES;
 	flow.acked = acked;
 	flow.next = (struct rocesteer_piece) {
 		.end = 1, .path = 0, .sport = htons(FIRST_PORT),
@@ -1325,7 +1325,8 @@ static struct rocesteer_flow_path told(__u8 from, __u8 opcode, __u32 psn, bool r
 static struct rocesteer_flow_path told_begin(void)
 {
 	struct rocesteer_flow_path flow = {
-		.flags = ROCESTEER_FLOW_RESEQ_AUTO | ROCESTEER_FLOW_PEER_RESEQ,
+		.flags = ROCESTEER_FLOW_RESEQ_AUTO | ROCESTEER_FLOW_PEER_RESEQ |
+			 ROCESTEER_FLOW_VARIES,
 		.nr_pieces = PATHS, .job = JOB, .acked = TOLD_LAST - 1,
 		.psns = { [0 ... ROCESTEER_PSNS_MAX - 1] = {
 			.next = TOLD_LAST + 1, .last = TOLD_LAST + 1,

@@ -38,6 +38,7 @@ static inline struct rocesteer_bpf *load_table(bool module, __u32 nr_flows,
 		skel->rodata->rs_sweep_ns = sweep_ns;
 	if (bth_paths)
 		skel->rodata->rs_bth_paths = bth_paths;
+	bpf_program__set_autoload(skel->progs.rocesteer_flow_add, false);
 	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, false);
 	bpf_program__set_autoload(skel->progs.rocesteer_source_port, false);
 	bpf_map__set_autocreate(skel->maps.rs_policy, false);

@@ -66,6 +66,7 @@ const char *const steer_prog_names[PROG_MAX] = {
 	[PROG_SET_PEER] = "set_peer",
 	[PROG_FORGET] = "forget",
 	[PROG_SET_ORDER] = "set_order",
+	[PROG_CHANGED] = "changed",
 };
 
 /* Links go by ifindex: bpffs takes no dot in a name, VLAN devices have one. */

@@ -139,8 +139,9 @@ static int move_device(struct steer *s, __u32 id, __u32 from, __u32 to)
 	    other != id)
 		return -EEXIST;
 	bpf_map_delete_elem(s->maps[MAP_DEVICES], &from);
-	return bpf_map_update_elem(s->maps[MAP_DEVICES], &to, &id, BPF_ANY) ?
-	       -errno : 0;
+	if (bpf_map_update_elem(s->maps[MAP_DEVICES], &to, &id, BPF_ANY))
+		return -errno;
+	return steer_run_program(s->progs[PROG_CHANGED], NULL, 0);
 }
 
 /* Once more does no harm, in case this is killed. The job comes last. */

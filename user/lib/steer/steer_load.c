@@ -120,15 +120,23 @@ static int attach_policy(struct steer *s, struct rocesteer_bpf *skel)
 	return ret;
 }
 
+static int attach_tracepoint(struct steer *s, struct bpf_program *prog, const char *pin)
+{
+	struct bpf_link *link = bpf_program__attach(prog);
+	int ret;
+
+	if (!link)
+		return -errno;
+	ret = pin_over(s->dir, pin, bpf_link__fd(link));
+	bpf_link__destroy(link);
+	return ret;
+}
+
 /* Attach the programs that the module calls. Flows are dealt once their end is seen. */
 static int attach_module(struct steer *s, struct rocesteer_bpf *skel)
 {
-	skel->links.rocesteer_flow_del =
-		bpf_program__attach(skel->progs.rocesteer_flow_del);
-	if (!skel->links.rocesteer_flow_del)
-		return -errno;
-	return pin_over(s->dir, STEER_PIN_FLOW_DEL,
-			bpf_link__fd(skel->links.rocesteer_flow_del)) ?:
+	return attach_tracepoint(s, skel->progs.rocesteer_flow_add, STEER_PIN_FLOW_ADD) ?:
+	       attach_tracepoint(s, skel->progs.rocesteer_flow_del, STEER_PIN_FLOW_DEL) ?:
 	       attach_policy(s, skel);
 }
 
@@ -136,6 +144,7 @@ static void leave_module(struct steer *s)
 {
 	steer_policy_detach(s->dir);
 	unpin(s->dir, STEER_PIN_POLICY);
+	unpin(s->dir, STEER_PIN_FLOW_ADD);
 	unpin(s->dir, STEER_PIN_FLOW_DEL);
 }
 
@@ -170,6 +179,7 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 		[PROG_SET_PEER] = skel->progs.rocesteer_set_peer,
 		[PROG_FORGET] = skel->progs.rocesteer_forget,
 		[PROG_SET_ORDER] = skel->progs.rocesteer_set_order,
+		[PROG_CHANGED] = skel->progs.rocesteer_changed,
 	};
 	int ret = 0, i;
 
@@ -241,6 +251,7 @@ static int set_up(struct steer *s, struct rocesteer_bpf *skel, struct err *err)
 	skel->rodata->rs_netns = s->netns;
 	skel->rodata->rs_use_module = s->module;
 	skel->struct_ops.rs_policy->netns = s->netns;
+	bpf_program__set_autoload(skel->progs.rocesteer_flow_add, s->module);
 	bpf_program__set_autoload(skel->progs.rocesteer_flow_del, s->module);
 	bpf_program__set_autoload(skel->progs.rocesteer_source_port, s->module);
 	bpf_map__set_autocreate(skel->maps.rs_policy, s->module);

@@ -11,6 +11,7 @@
 #define PIN_ROOT	BPFFS "/rocesteer"
 #define PIN_DIR		"netns-%llu"
 #define STEER_PIN_POLICY	"link_policy"
+#define STEER_PIN_FLOW_ADD	"link_flow_add"
 #define STEER_PIN_FLOW_DEL	"link_flow_del"
 
 /* The pinned maps; the order is that of map_specs[] in steer.c. */
@@ -42,6 +43,7 @@ enum steer_prog {
 	PROG_SET_PEER,
 	PROG_FORGET,
 	PROG_SET_ORDER,
+	PROG_CHANGED,
 	PROG_MAX,
 };
 

@@ -360,7 +360,8 @@ static int fill(struct steer *s, const struct steer_job_spec *spec)
 
 	for (i = 0; !ret && i < spec->nr_flows; i++)
 		ret = add_flow(s, spec, &spec->flows[i]);
-	return ret ?: add_job(s, spec);
+	ret = ret ?: add_job(s, spec);
+	return ret ?: steer_run_program(s->progs[PROG_CHANGED], NULL, 0);
 }
 
 /**
