@@ -175,11 +175,11 @@ static __always_inline int take_route(struct __sk_buff *skb, struct rocesteer_fl
 
 	barrier_var(route.path);	/* make clang index with the register that it checked */
 	if (route.path >= ROCESTEER_MAX_PATHS || !route.sport)
-		return ROCESTEER_VERDICT_NO_PATH;
+		return rarely(ROCESTEER_VERDICT_NO_PATH);
 	sent = &flow->sent[route.path];
 	count_sent(sent, skb->len);
 	if (sport == route.sport && !bits)
-		return ROCESTEER_VERDICT_STEERED;
+		return rarely(ROCESTEER_VERDICT_STEERED);
 	skb->cb[CB_L4_OFF] = l4_off;
 	skb->cb[CB_ICRC_OFF] = l4_off + udp_len - ROCESTEER_ICRC_SIZE;
 	skb->cb[CB_ICRC_XOR] = icrc_delta(&sent->icrc, sport ^ route.sport, udp_len);
@@ -215,38 +215,40 @@ static __always_inline int take_plain_route(struct __sk_buff *skb,
 			  plain_udp_len(frame), bits);
 }
 
-/* Steer a request of a whole flow. Return: as steer(). */
-static __always_inline int steer_whole(struct __sk_buff *skb, const struct plain_frame *frame,
-				       struct rocesteer_flow_path *flow)
+/* Steer a request. @varies: the flow may have pieces, or a detour. Return: as steer(). */
+static __always_inline int steer_request(struct __sk_buff *skb, const struct plain_frame *frame,
+					 struct rocesteer_flow_path *flow, bool varies)
 {
 	struct rocesteer_psns *psns = &flow->psns[ROCESTEER_REQUESTS];
 	__u32 psn = read_psn(&frame->roce);
 
 	if (psn_before(psn, psns->next))
-		return GO_SLOW;
+		return rarely(GO_SLOW);
 	psn_advance(psns, psn);
 	flow->idle = 0;
-	return take_plain_route(skb, frame, flow, piece_route(flow, 0), 0);
+	if (!varies)
+		return take_plain_route(skb, frame, flow, piece_route(flow, 0), 0);
+	move_if_idle(flow);
+	return take_plain_route(skb, frame, flow, find_route(flow, find_piece(flow, psn)),
+				flow->bth_paths);
 }
 
-/* Steer a response, or a packet of a flow whose path varies. Return: as steer(). */
-static __always_inline int steer_other(struct __sk_buff *skb, const struct plain_frame *frame,
-				       struct rocesteer_flow_path *flow)
+/* Steer a response. Return: as steer(). */
+static __always_inline int steer_response(struct __sk_buff *skb, const struct plain_frame *frame,
+					  struct rocesteer_flow_path *flow)
 {
+	struct rocesteer_psns *psns = &flow->psns[ROCESTEER_RESPONSES];
 	__u32 psn = read_psn(&frame->roce), i = 0;
 	__u8 opcode = frame->roce.bth.opcode;
-	struct rocesteer_psns *psns;
 	__be32 bits;
 
-	psns = &flow->psns[opcode_is_response(opcode)];
 	if (!opcode_is_nak(opcode, frame->roce.syndrome)) {
 		if (psn_before(psn, psns->next))
-			return GO_SLOW;
+			return rarely(GO_SLOW);
 		psn_advance(psns, psn);
 	}
 	flow->idle = 0;
-	if (opcode_is_response(opcode))
-		flow->responded = coarse_now();
+	flow->responded = coarse_now();
 	if (opcode_is_ack(opcode)) {
 		bits = ack_bits(flow);
 	} else {
@@ -271,29 +273,35 @@ static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame
 	const struct sock___sender *sk = packet_socket(skb);
 	struct rocesteer_flow_path *flow;
 	__u32 flags;
+	__u8 opcode;
 
 	if (!sk)
-		return GO_NEW_FLOW;
+		return rarely(GO_NEW_FLOW);
 	if (sk->sk_bpf_storage && is_jobless(skb, key))
-		return ROCESTEER_VERDICT_UNTAGGED;
+		return rarely(ROCESTEER_VERDICT_UNTAGGED);
 	flow = bpf_map_lookup_elem(&rs_flows, key);
 	if (!flow || !is_sender(sk, flow->sender))
-		return GO_NEW_FLOW;
+		return rarely(GO_NEW_FLOW);
 	flags = flow->flags & (ROCESTEER_FLOW_QP | ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_VARIES);
-	if (flags == ROCESTEER_FLOW_SHARE && !opcode_is_response(frame->roce.bth.opcode))
-		return steer_whole(skb, frame, flow);
+	opcode = frame->roce.bth.opcode;
+	if (opcode < ROCESTEER_OP_RC_RESPONSE || opcode > ROCESTEER_OP_RC_ATOMIC_ACK) {
+		if (flags == ROCESTEER_FLOW_SHARE)
+			return steer_request(skb, frame, flow, false);
+		if (flags == (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_VARIES))
+			return steer_request(skb, frame, flow, true);
+	}
 	if (flags & ROCESTEER_FLOW_QP)
 		return check_port(flow, frame->roce.udp.source, skb->len);
-	if (!(flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(frame->roce.bth.opcode))
-		return GO_NEW_FLOW;
-	return steer_other(skb, frame, flow);
+	if (!(flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode))
+		return rarely(GO_NEW_FLOW);
+	return steer_response(skb, frame, flow);
 }
 
 SEC("tcx/egress")
 int rocesteer_egress(struct __sk_buff *skb)
 {
 	const struct plain_frame *frame;
-	struct rocesteer_flow_key key;
+	struct rocesteer_flow_key key __attribute__((aligned(8)));
 	struct packet pkt;
 	int verdict;
 
@@ -301,7 +309,7 @@ int rocesteer_egress(struct __sk_buff *skb)
 	if (!frame)
 		return count_verdict(verdict == CONTINUE ? go_on(skb, TAIL_PARSE) : verdict);
 	if (!opcode_is_rc(frame->roce.bth.opcode))
-		return count_verdict(ROCESTEER_VERDICT_NOT_RC);
+		return count_verdict(rarely(ROCESTEER_VERDICT_NOT_RC));
 	plain_key(&key, skb, frame, false);
 	verdict = steer(skb, frame, &key);
 	if (verdict >= 0)

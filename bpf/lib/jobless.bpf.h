@@ -45,6 +45,7 @@ static __always_inline __u64 read_changes(void)
 	return __sync_fetch_and_add(&job_changes, 0);
 }
 
+/* Both are aligned to 8 bytes. */
 static __always_inline bool same_key(const struct rocesteer_flow_key *a,
 				     const struct rocesteer_flow_key *b)
 {
@@ -53,20 +54,31 @@ static __always_inline bool same_key(const struct rocesteer_flow_key *a,
 	return x[0] == y[0] && x[1] == y[1] && x[2] == y[2];
 }
 
+/* Let the socket of a packet forget what is void. Return: 0, as nobody looks at it. */
+__noinline int forget_jobless(struct __sk_buff *skb)
+{
+	struct bpf_sock *sk = skb->sk;
+
+	if (sk)
+		bpf_sk_storage_delete(&rs_jobless, sk);
+	return 0;
+}
+
 /* Does the socket of a packet remember that the flow is of no job? */
-__noinline bool is_jobless(struct __sk_buff *skb, const struct rocesteer_flow_key *key)
+static __always_inline bool is_jobless(struct __sk_buff *skb,
+				       const struct rocesteer_flow_key *key)
 {
 	struct bpf_sock *sk = skb->sk;
 	struct jobless *jobless;
 
-	if (!sk || !key)	/* global functions are verified on their own */
+	if (!sk)
 		return false;
 	jobless = bpf_sk_storage_get(&rs_jobless, sk, NULL, 0);
 	if (!jobless)
 		return false;
 	if (jobless->changes == job_changes)
 		return same_key(&jobless->key, key);
-	bpf_sk_storage_delete(&rs_jobless, sk);
+	forget_jobless(skb);
 	return false;
 }
 

@@ -104,6 +104,13 @@ enum step {
 	JOBLESS = -6,
 };
 
+/* The result of a step, where few packets get: else clang sets it in the way of all others. */
+static __always_inline int rarely(int result)
+{
+	asm volatile("" : "+r"(result));
+	return result;
+}
+
 /* The @len bytes at @off, or NULL if the linear part ends before. */
 static __always_inline void *header(struct __sk_buff *skb, __u32 off, __u32 len)
 {
