@@ -188,11 +188,16 @@ static __always_inline int take_route(struct __sk_buff *skb, struct rocesteer_fl
 	return go_on(skb, TAIL_WRITE);
 }
 
-/* Bits of the BTH's dqpn, in network order, by which an acknowledgment says: this end resequences. */
+/*
+ * Bits of the BTH's dqpn, in network order, by which an acknowledgment says that this end
+ * resequences. Without a branch, which the verifier would follow twice.
+ */
 static __always_inline __be32 ack_bits(const struct rocesteer_flow_path *flow)
 {
-	return flow->flags & ROCESTEER_FLOW_LOCAL_RESEQ ?
-	       bpf_htonl(rs_bth_paths << ROCESTEER_BTH_SHIFT) : 0;
+	__u32 reseq = flow->flags / ROCESTEER_FLOW_LOCAL_RESEQ & 1;
+
+	barrier_var(reseq);
+	return bpf_htonl(reseq * rs_bth_paths << ROCESTEER_BTH_SHIFT);
 }
 
 /* A whole flow that waits to move moves where it overtakes nothing. */
@@ -220,7 +225,8 @@ static __always_inline int steer_request(struct __sk_buff *skb, const struct pla
 					 struct rocesteer_flow_path *flow, bool varies)
 {
 	struct rocesteer_psns *psns = &flow->psns[ROCESTEER_REQUESTS];
-	__u32 psn = read_psn(&frame->roce);
+	__u32 psn = read_psn(&frame->roce), i = 0;
+	struct route route;
 
 	if (psn_before(psn, psns->next))
 		return rarely(GO_SLOW);
@@ -228,9 +234,12 @@ static __always_inline int steer_request(struct __sk_buff *skb, const struct pla
 	flow->idle = 0;
 	if (!varies)
 		return take_plain_route(skb, frame, flow, piece_route(flow, 0), 0);
-	move_if_idle(flow);
-	return take_plain_route(skb, frame, flow, find_route(flow, find_piece(flow, psn)),
-				flow->bth_paths);
+	if (flow->nr_pieces > 1)
+		i = find_piece(flow, psn);
+	else
+		move_if_idle(flow);
+	route = find_route(flow, i);
+	return take_plain_route(skb, frame, flow, route, flow->bth_paths);
 }
 
 /* Steer a response. Return: as steer(). */

@@ -39,34 +39,19 @@ __noinline __u32 search_piece(const struct rocesteer_flow_path *flow, __u32 psn)
 static __always_inline __u32 find_piece(struct rocesteer_flow_path *flow,
 					__u32 psn)
 {
-	__u32 last = flow->nr_pieces - 1, period, x, i;
+	__u32 last = (flow->nr_pieces - 1) % ROCESTEER_MAX_PATHS;
+	__u32 i = flow->recent % ROCESTEER_MAX_PATHS, x;
+	const struct rocesteer_piece *at = &flow->piece[i];
 
-	if (last >= ROCESTEER_MAX_PATHS)
-		return 0;
-	barrier_var(last);	/* or clang makes one check of last - 1 */
-	if (!last)
-		return 0;
-	period = flow->piece[last].end;
-	if (!period)
-		return 0;
-	x = psn % period;
-	i = flow->recent;
-	if (i > last)
-		i = 0;
-	if (x >= flow->piece[i].end) {
-		if (i < last && x < flow->piece[i + 1].end) {
-			flow->recent = i + 1;
-			return i + 1;
-		}
-	} else if (!i || x >= flow->piece[i - 1].end) {
-		return i;
-	} else if (x < flow->piece[0].end) {
-		flow->recent = 0;
-		return 0;
-	}
-	i = search_piece(flow, psn) % ROCESTEER_MAX_PATHS;
-	flow->recent = i;
-	return i;
+	/* In BPF x modulo 0 is x: search_piece() finds that there is no piece. */
+	x = psn % flow->piece[last].end;
+	barrier_var(at);	/* or clang computes the address of each piece anew */
+	if (x >= at[0].end && i < last && x < at[1].end)
+		flow->recent = i + 1;
+	else if (x >= at[0].end || i > last || (i && x < at[-1].end))
+		flow->recent = x < flow->piece[0].end ? 0 : search_piece(flow, psn);
+	/* Read again, as a number of which the verifier knows nothing: what follows is verified once. */
+	return *(volatile __u32 *)&flow->recent % ROCESTEER_MAX_PATHS;
 }
 
 #endif /* PIECES_BPF_H */
