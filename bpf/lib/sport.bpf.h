@@ -55,13 +55,18 @@ static __always_inline bool write_sport(struct __sk_buff *skb, __u32 l4_off,
 
 	if (l4_off > HEADERS_MAX || icrc_off > FRAME_MAX)
 		return false;
-	data = writable(skb, icrc_off + sizeof(*icrc));
-	if (!data)
-		return false;
+	data = (void *)(long)skb->data;
 	icrc = data + icrc_off;
+	if ((void *)(icrc + 1) > (void *)(long)skb->data_end) {
+		if (bpf_skb_pull_data(skb, icrc_off + sizeof(*icrc)))
+			return false;
+		data = (void *)(long)skb->data;
+		icrc = data + icrc_off;
+		if ((void *)(icrc + 1) > (void *)(long)skb->data_end)
+			return false;
+	}
 	h = data + l4_off;
-	if ((void *)(icrc + 1) > (void *)(long)skb->data_end ||
-	    (void *)(h + 1) > (void *)(long)skb->data_end)
+	if ((void *)(h + 1) > (void *)(long)skb->data_end)
 		return false;
 	old = h->udp.source;
 	old_dqpn = h->bth.dqpn;
