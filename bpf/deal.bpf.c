@@ -7,7 +7,7 @@
 #include "lib/deal.bpf.h"
 
 __noinline bool is_other_sender(struct __sk_buff *skb,
-			 const struct rocesteer_flow_key *key, __u32 job)
+				const struct rocesteer_flow_key *key, __u32 job)
 {
 	__s64 claimed = key ? claimed_job(skb, key) : -EEXIST;
 
@@ -118,7 +118,7 @@ static __always_inline int deal_path(struct rocesteer_group *group,
 }
 
 __noinline int notify_flow(__u32 type, const struct rocesteer_flow_key *key,
-			 const struct rocesteer_flow_path *flow, __u32 path)
+			   const struct rocesteer_flow_path *flow, __u32 path)
 {
 	struct rocesteer_event *event;
 
@@ -181,9 +181,9 @@ static __always_inline __u32 order_flags(__u32 id)
 	return 0;
 }
 
-/* Tell that there is no room for a flow: with a later packet where events have none. */
+/* Report once that rs_flows is full; a later packet tries again where the event was lost. */
 static __always_inline void notify_full(const struct rocesteer_flow_key *key,
-				      const struct rocesteer_flow_path *flow)
+					const struct rocesteer_flow_path *flow)
 {
 	if (!full_reported && !notify_flow(ROCESTEER_EVENT_FULL, key, flow, 0))
 		full_reported = true;
@@ -284,22 +284,20 @@ __noinline int enter_packet(struct __sk_buff *skb,
 }
 
 /**
- * check_known_flow() - a packet is not of the sender that its flow is known to have
+ * check_known_flow() - may a packet of an unknown sender take the path of a known flow?
  * @skb: the packet, at egress
  * @key: its flow
  * @flow: what is known of the flow
  *
- * A queue pair has one socket for all its life. So each packet need only be asked
- * for the cookie of its socket, and only those with another one for more. Flows that
- * their job lists may be forwarded: somebody wanted just that. Another queue pair may
- * have the same peer: the module knows whether the job has that one as well. What the
- * module does not know was listed by the job.
+ * A queue pair has one socket for all its life, so most packets are known by the cookie of
+ * their socket, and do not get here. Packets of flows that their job lists may be forwarded.
+ * Another queue pair may have the same peer: the module knows the job of that one.
  *
  * Return: CONTINUE where it is the flow's, or the verdict on it.
  */
 static __always_inline int check_known_flow(struct __sk_buff *skb,
-				       const struct rocesteer_flow_key *key,
-				       struct rocesteer_flow_path *flow)
+					    const struct rocesteer_flow_key *key,
+					    struct rocesteer_flow_path *flow)
 {
 	int verdict = check_sender(skb);
 

@@ -79,8 +79,8 @@ static __always_inline void note_answer(struct rocesteer_flow_path *flow,
 }
 
 /*
- * Can the peer's READ request have this PSN? Where nothing was sent at all, any: what
- * the peer says of its order is wanted before.
+ * Can the peer's READ request have this PSN? Before this end has sent anything, accept any:
+ * the request may say that the peer resequences.
  */
 static __always_inline bool may_ask(const struct rocesteer_flow_path *flow,
 				    __u32 psn)

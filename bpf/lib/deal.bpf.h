@@ -159,7 +159,7 @@ qpn_key(const struct rocesteer_flow_key *key, __u32 job)
 static __always_inline void add_flows(struct rocesteer_group *group,
 				      struct rocesteer_peer *peer, __u32 p, __u32 n)
 {
-	barrier_var(p);	/* or clang checks another copy than it uses */
+	barrier_var(p);	/* make clang index with the register that it checked */
 	if (p >= ROCESTEER_MAX_PATHS)
 		return;
 	if (group)
@@ -169,12 +169,11 @@ static __always_inline void add_flows(struct rocesteer_group *group,
 }
 
 /*
- * A flow that is forgotten leaves memory that another one has at once, while programs
- * that found it before still run. So flags, where it is counted that a share is taken
- * or given back, are only changed together with the generation. What else they write
- * after that does not last: another sender or PSN is set right by the next packets,
- * see psn_note(), and a plan by the next one, which the new flow makes the daemon do.
- * On CPUs that reorder stores a flow is complete before it is in the table.
+ * A new flow may get the memory of a forgotten one while programs that found the forgotten
+ * flow still run. So a program checks the generation as it changes the flags, which say
+ * whether a share is counted. Other writes to a wrong flow do not last: the next packets
+ * correct sender and PSNs, see psn_note(), and the daemon plans the new flow. On CPUs that
+ * reorder stores a flow is complete before it is in the table.
  */
 static __always_inline __u64 *flow_state(struct rocesteer_flow_path *flow)
 {
@@ -186,7 +185,7 @@ static __always_inline __u64 *flow_state(struct rocesteer_flow_path *flow)
  * @key: flow
  * @state: set to its flags, in bits 31..0, and generation
  *
- * They are read between two looks, so that they are of no other flow's.
+ * The state is read between two look-ups, so that it is not another flow's.
  *
  * Return: the flow, or NULL.
  */
@@ -267,14 +266,13 @@ static __always_inline void set_nr_pieces(struct rocesteer_flow_path *flow,
 }
 
 /*
- * What is done once for a flow is in functions of their own, in bpf/deal.bpf.c: the
- * verifier looks at each by itself, with pointers that may be NULL, and the way of the
- * packets that follow stays short.
+ * The functions below run once for a flow, and are in bpf/deal.bpf.c. Each is global, so
+ * that it is verified once, with pointers that may be NULL.
  */
 
-/* Is the packet of a queue pair that the module knows, but not of this job? */
+/* Does a queue pair that the module knows, and that is not of this job, send the packet? */
 bool is_other_sender(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
-	      __u32 job);
+		     __u32 job);
 
 /**
  * least_loaded() - the path with the fewest flows for its weight
@@ -315,7 +313,7 @@ __u64 port_paths(const struct rocesteer_ports *ports);
  * Return: 0, or -1 where there is no room for the event.
  */
 int notify_flow(__u32 type, const struct rocesteer_flow_key *key,
-	      const struct rocesteer_flow_path *flow, __u32 path);
+		const struct rocesteer_flow_path *flow, __u32 path);
 
 /**
  * forget_flow() - forget a flow that is gone and give its share back
@@ -332,8 +330,8 @@ int forget_flow(const struct rocesteer_flow_key *key);
  * @flags: ROCESTEER_FLOW_* that it has from the beginning
  * @sender: cookie of the socket that sends its packets, or 0
  *
- * It is entered as a whole: whoever finds it finds it complete. It has no share of its
- * path yet: see take_share().
+ * Whoever finds the flow finds it complete. The flow has no share of its path yet: see
+ * take_share().
  *
  * Return: CONTINUE, or the verdict on a packet that leaves as it came.
  */
@@ -352,7 +350,7 @@ int enter_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
 		 bool received);
 
 /**
- * new_packet() - a packet's flow is not known, or not to be of its sender
+ * new_packet() - find or enter the flow of a packet whose flow, or sender, is not known
  * @skb: the packet, at egress
  * @key: its flow
  *
@@ -380,9 +378,9 @@ int spread(struct rocesteer_flow_path *flow,
  * take_share() - give a flow its share of a path
  * @key: the flow
  *
- * When it sends a request: one that only acknowledges takes none, its few
- * packets would count as much as another's many. When its queue pair is to have
- * one port for good: at once, not knowing what it will send.
+ * A flow takes its share when it sends a request. A flow that only acknowledges takes none:
+ * its few packets would count as much as another's many. A queue pair that is to have one
+ * port for good takes its share at once.
  *
  * Return: 0, or -1 when no path can be used now, or another CPU was first.
  */

@@ -92,7 +92,7 @@ __noinline bool has_piece(struct rocesteer_flow_path *flow, __u32 path)
 /*
  * Where @to has a piece of the flow as well, the flow is on one path less. That is said
  * first, and taken back where it is not so, or where set_nr_pieces() has been at work:
- * who comes last says the higher number.
+ * the last to write says the higher number.
  */
 static __always_inline void say_detour(struct rocesteer_flow_path *flow, __u32 from, __u32 to)
 {

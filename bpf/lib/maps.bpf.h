@@ -142,7 +142,7 @@ static __always_inline void count(void *map, __u32 index, __u32 max)
 	__u32 zero = 0;
 	__u64 *counters = bpf_map_lookup_elem(map, &zero);
 
-	barrier_var(index);	/* or clang checks another copy than it uses */
+	barrier_var(index);	/* make clang index with the register that it checked */
 	if (counters && index < max)
 		counters[index]++;
 }

@@ -50,7 +50,7 @@ static __always_inline __u32 find_piece(struct rocesteer_flow_path *flow,
 		flow->recent = i + 1;
 	else if (x >= at[0].end || i > last || (i && x < at[-1].end))
 		flow->recent = x < flow->piece[0].end ? 0 : search_piece(flow, psn);
-	/* Read again, as a number of which the verifier knows nothing: what follows is verified once. */
+	/* Read again, as an unknown number: the verifier follows what comes next once. */
 	return *(volatile __u32 *)&flow->recent % ROCESTEER_MAX_PATHS;
 }
 

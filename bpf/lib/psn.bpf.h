@@ -9,7 +9,7 @@
 #include "rocesteer/roce.h"
 #include "rocesteer/types.h"
 
-/* A sender has no more packets under way. */
+/* Most packets that a sender has in flight. */
 #define PSN_WINDOW	0x10000
 
 /* Is @a before @b in the 24-bit sequence? */
@@ -18,7 +18,7 @@ static __always_inline bool psn_before(__u32 a, __u32 b)
 	return (a - b) & (ROCESTEER_PSN_MASK + 1) >> 1;
 }
 
-/* Is it ahead of all that were sent? */
+/* Is @psn ahead of all that were sent? */
 static __always_inline bool psn_is_new(const struct rocesteer_psns *psns,
 				       __u32 psn)
 {
@@ -121,9 +121,8 @@ static __always_inline void psn_acked(struct rocesteer_psns *psns, __u32 psn)
 }
 
 /*
- * The peer asks for a packet, which begins the next round. One that a timeout has
- * repeated already was lost twice. One that did come, when nobody was ready to
- * receive it, was not lost at all.
+ * The peer asks for a packet, which begins the next round. A packet that a timeout has
+ * repeated already was lost twice. RNR: the packet arrived, do not count it as lost.
  */
 static __always_inline void psn_asked(struct rocesteer_psns *psns, __u32 psn,
 				      bool not_ready)

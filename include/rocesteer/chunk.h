@@ -127,8 +127,8 @@ struct rocesteer_message {
  * @reserved: zero
  * @sender: SO_COOKIE of the socket that its packets have, as in struct
  *	rocesteer_flow_path
- * @message: of more than one packet, the last one before @next; of two that have
- *	a PSN it is the later one's
+ * @message: ring of recent messages of several packets; the newest is before @next. If
+ *	two contain a PSN, the newer one wins
  * @packets: requests by class
  */
 struct rocesteer_tags {

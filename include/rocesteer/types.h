@@ -59,7 +59,7 @@ struct rocesteer_piece {
  * struct rocesteer_sent - what a flow sent on one path
  * @packets: packets
  * @bytes: their bytes, Ethernet header included
- * @rounds: rounds of go-back-N whose first packet has this path: it, or its
+ * @rounds: rounds of go-back-N whose first packet has this path: the packet, or its
  *	acknowledgment, was lost
  * @icrc: ICRC change of the last packet that was rewritten: the XOR word in bits
  *	63..32, the UDP length in 31..16, old port ^ new port in 15..0. One
@@ -177,26 +177,26 @@ struct rocesteer_flow_path {
 
 /* The flow has a share of a path: it sent more than acknowledgments. */
 #define ROCESTEER_FLOW_SHARE		1
-/* The peer restores the order of this flow's packets: it may be split. */
+/* The peer resequences this flow: the flow may be split. */
 #define ROCESTEER_FLOW_PEER_RESEQ	2
-/* ORDERED is what the peer says: in acknowledgments, and READ requests. */
+/* Set and clear PEER_RESEQ as the peer's acknowledgments and READ requests say. */
 #define ROCESTEER_FLOW_RESEQ_AUTO		4
-/* This end restores the order of what comes back, and says so. */
+/* This end resequences what comes back, and says so in acknowledgments. */
 #define ROCESTEER_FLOW_LOCAL_RESEQ	8
-/* The queue pair has the port of its only piece: packets are not rewritten. */
+/* The queue pair was connected with the port of its only piece: packets are not rewritten. */
 #define ROCESTEER_FLOW_QP			16
-/* It gave its share back, and is about to go. */
+/* The flow gave its share back, and is about to go. */
 #define ROCESTEER_FLOW_GONE			32
-/* It was entered for a packet of a local socket, not listed by its job. */
+/* The flow was entered for a packet of a local socket, not listed by its job. */
 #define ROCESTEER_FLOW_FROM_PACKET	64
-/* It has, or had, more than one piece, a piece to move to, or a detour: look at them. */
+/* The flow has, or had, more than one piece, a piece to move to, or a detour. */
 #define ROCESTEER_FLOW_VARIES		128
-/* In bits 31..16 the path that its share is of: rocesteer_group.flows counts it. */
+/* Bits 31..16: the path that has the flow's share, counted in rocesteer_group.flows. */
 #define ROCESTEER_FLOW_HOME_SHIFT	16
 
 /*
- * Of what the kfunc bpf_rocesteer_flow_job() returns: the module restores the
- * order of what the flow's queue pair receives. The job is in bits 31..0.
+ * In the result of the kfunc bpf_rocesteer_flow_job(): the module resequences what the
+ * flow's queue pair receives. Bits 31..0 are the job.
  */
 #define ROCESTEER_FLOW_JOB_RESEQ	0x100000000ULL
 
@@ -344,10 +344,10 @@ enum rocesteer_deal {
 };
 
 /**
- * enum rocesteer_reseq_mode - which flows have their order restored by the peer
- * @ROCESTEER_RESEQ_NONE: none; all stay whole
- * @ROCESTEER_RESEQ_ALL: all of the job: the module does it at each host
- * @ROCESTEER_RESEQ_AUTO: those whose peer says that it does
+ * enum rocesteer_reseq_mode - which flows the peer resequences
+ * @ROCESTEER_RESEQ_NONE: none; all flows stay whole
+ * @ROCESTEER_RESEQ_ALL: all flows of the job: each host has the module
+ * @ROCESTEER_RESEQ_AUTO: the flows whose peer says that it resequences them
  */
 enum rocesteer_reseq_mode {
 	ROCESTEER_RESEQ_NONE,
@@ -431,8 +431,8 @@ struct rocesteer_version {
  * @ROCESTEER_VERDICT_NOT_RC: RoCE v2 of another transport service than RC
  * @ROCESTEER_VERDICT_UNTAGGED: RC, but the queue pair belongs to no job
  * @ROCESTEER_VERDICT_NO_PEER: the job has no port map to this peer
- * @ROCESTEER_VERDICT_NO_PATH: the port map has no usable path, or its group is gone, or the ports of
- *	the queue pair are not known yet where switches hash its number
+ * @ROCESTEER_VERDICT_NO_PATH: the port map has no usable path, or its group is gone, or the
+ *	ports of the queue pair are not known yet where switches hash its number
  * @ROCESTEER_VERDICT_UNASSIGNED: the flow ended at this moment
  * @ROCESTEER_VERDICT_TABLE_FULL: rs_flows has no room for the flow
  * @ROCESTEER_VERDICT_REWRITE_FAILED: the kernel could not make the packet writable
@@ -557,8 +557,7 @@ enum rocesteer_event_type {
  * @path: home path, or the one that is avoided
  * @reserved: zero
  *
- * Where the buffer is full events are lost: a reader that finds it so reads
- * the tables again.
+ * Events are lost where the buffer is full: the reader then reads the tables again.
  */
 struct rocesteer_event {
 	__u32 type;
@@ -578,8 +577,8 @@ struct rocesteer_event {
  * @reserved: zero
  * @piece: its new pieces
  *
- * A flow whose order nobody restores moves when nothing is in flight, where
- * that can be known.
+ * A flow that the peer does not resequence moves when nothing is in flight, as far as
+ * that is known.
  *
  * The program returns 0; -ENOENT when the job has no such flow; -EPERM when it
  * would be split although nobody restores its order; -EBUSY when its queue pair
@@ -647,8 +646,8 @@ struct rocesteer_set_peer {
 /**
  * struct rocesteer_set_order - argument of the program rocesteer_set_order
  * @key: flow
- * @orders: not 0: this end restores the order of the peer's packets, and tells the peer;
- *	0: neither, what the peer has told is forgotten, and the flow is whole
+ * @orders: not 0: this end resequences the peer's packets, and tells the peer; 0: this end
+ *	does not, the peer's word is forgotten, and the flow is whole
  *
  * The program returns 0, or -ENOENT when there is no such flow.
  */
