@@ -186,20 +186,11 @@ static void status(void *client, char *line, size_t size)
 		 run->nr, missing);
 }
 
-static void pass_note(void *client, const char *line)
-{
-	struct searches *run = client;
-
-	if (run->note)
-		run->note(run->arg, line);
-}
-
 static const struct probe_batch_ops ops = {
 	.next = next_probe,
 	.answer = got_answer,
 	.lost = got_nothing,
 	.status = status,
-	.note = pass_note,
 };
 
 static void start(struct search *s, struct discover_qpn *what, unsigned int ports)

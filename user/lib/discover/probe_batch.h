@@ -71,7 +71,7 @@ struct batch_probe {
  * @answer: a probe was answered; nonzero ends the batch
  * @lost: a probe was not answered and will not be repeated
  * @status: write a line about the progress
- * @note: report odd answers to the user, each kind once
+ * @note: report odd answers to the user, each kind once; may be NULL
  */
 struct probe_batch_ops {
 	int (*next)(void *client, struct batch_probe *probe,
