@@ -106,11 +106,9 @@ static void die(const char *what)
 
 static size_t make_frame(struct frame *f, int payload)
 {
-	const struct rocesteer_reth reth = tagging_reth();
 	size_t len = frame_make(f, payload, SELF, PEER);
 
 	f->bth.dqpn = htonl(FIRST_QPN);
-	memcpy(f->payload, &reth, sizeof(reth));
 	return len;
 }
 
@@ -206,6 +204,9 @@ static double send_round(struct frame *f, const struct load *load, size_t len)
 	int i;
 
 	for (i = 0; i < PACKETS; i++) {
+		const struct rocesteer_reth reth = tagging_reth(i / load->flows);
+
+		memcpy(f->payload, &reth, sizeof(reth));
 		f->bth.dqpn = htonl(FIRST_QPN + i % load->flows);
 		f->bth.apsn = htonl(psn++ & ROCESTEER_PSN_MASK);
 		if (sendto(sockets[i % load->flows], &f->ip, len - sizeof(f->eth), 0,

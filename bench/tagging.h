@@ -18,11 +18,11 @@
 #define TAG_CLASS	3
 #define TAG_DSCP	24
 
-/* What a message has that goes to the last range, the longest search. */
-static inline struct rocesteer_reth tagging_reth(void)
+/* What a flow's message has; the messages of a flow fill one range after the other. */
+static inline struct rocesteer_reth tagging_reth(unsigned int message)
 {
 	return (struct rocesteer_reth){
-		.va[1] = htonl((TAG_RANGES - 1) * TAG_LENGTH),
+		.va[1] = htonl(message % TAG_RANGES * TAG_LENGTH),
 		.length = htonl(TAG_LENGTH),
 	};
 }

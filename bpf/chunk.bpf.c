@@ -70,65 +70,85 @@ static const struct rocesteer_tag no_tag = {
 	.dimension = ROCESTEER_NO_DIMENSION,
 };
 
+/* No range has an address; or one that lies before, or behind, the range that was looked at. */
 #define NO_RANGE	(~0ull)
+#define RANGE_BEFORE	(~1ull)
+#define RANGE_BEHIND	(~2ull)
+
+/* What is written to an address, by one range. Return: as find_range(); RANGE_*. */
+__noinline __u64 look_at_range(const struct rocesteer_range_key *key, __u64 start,
+			       __u32 length)
+{
+	const struct rocesteer_range *range;
+
+	range = key ? bpf_map_lookup_elem(&rs_ranges, key) : NULL;
+	if (!range)
+		return NO_RANGE;
+	if (start < range->start)
+		return RANGE_BEFORE;
+	start -= range->start;
+	if (start >= range->length)
+		return RANGE_BEHIND;
+	return length > range->length - start ? NO_RANGE :
+						(__u64)range->chunk << 32 | range->stage;
+}
 
 /**
  * find_range() - what is written to an address
  * @key: flow
- * @job: its job
+ * @tags: the flow's entry
  * @start: address
  * @length: of the message; it is in one range or in none
  *
+ * A binary search, which looks first at the range of the message before and at the next
+ * range: most flows write to rising addresses.
+ *
  * Return: number of the chunk in bits 63..32, its stage in the others; NO_RANGE.
  */
-__noinline __u64 find_range(const struct rocesteer_flow_key *key, __u32 job,
-			    __u64 start, __u32 length)
+__noinline __u64 find_range(const struct rocesteer_flow_key *key,
+			    struct rocesteer_tags *tags, __u64 start, __u32 length)
 {
 	struct rocesteer_range_key rkey = {};
 	struct rocesteer_ranges *ranges;
 	__u32 from = 0, to;
+	__u64 found;
 	int i;
 
-	if (!key || !length)
+	if (!key || !tags || !length)
 		return NO_RANGE;
-	rkey.peer.job = job;
+	rkey.peer.job = tags->job;
 	rkey.peer.ifindex = key->ifindex;
 	copy_addr(rkey.peer.addr, key->peer);
 	ranges = bpf_map_lookup_elem(&rs_range_peers, &rkey.peer);
 	to = ranges ? ranges->nr : 0;
 	bpf_for(i, 0, 32) {
-		const struct rocesteer_range *range;
-
 		if (from >= to)
 			break;
-		rkey.index = from + (to - from) / 2;
-		range = bpf_map_lookup_elem(&rs_ranges, &rkey);
-		if (!range)
-			break;
-		if (start < range->start) {
+		rkey.index = tags->range + i;
+		if (i > 1 || rkey.index >= to)
+			rkey.index = from + (to - from) / 2;
+		found = look_at_range(&rkey, start, length);
+		if (found == RANGE_BEFORE) {
 			to = rkey.index;
-			continue;
-		}
-		if (start - range->start >= range->length) {
+		} else if (found == RANGE_BEHIND) {
 			from = rkey.index + 1;
-			continue;
+		} else {
+			tags->range = rkey.index;
+			return found;
 		}
-		if (length > range->length - (start - range->start))
-			break;
-		return (__u64)range->chunk << 32 | range->stage;
 	}
 	return NO_RANGE;
 }
 
 /* What a WRITE with this RETH is. */
 static __always_inline struct rocesteer_tag
-make_tag(const struct rocesteer_flow_key *key, __u32 job,
+make_tag(const struct rocesteer_flow_key *key, struct rocesteer_tags *tags,
 	 const struct rocesteer_reth *reth)
 {
 	__u64 start = (__u64)bpf_ntohl(reth->va[0]) << 32 |
 		      bpf_ntohl(reth->va[1]);
-	__u64 found = find_range(key, job, start, bpf_ntohl(reth->length));
-	struct rocesteer_chunk_key ckey = { .job = job, .chunk = found >> 32 };
+	__u64 found = find_range(key, tags, start, bpf_ntohl(reth->length));
+	struct rocesteer_chunk_key ckey = { .job = tags->job, .chunk = found >> 32 };
 	const struct rocesteer_chunk_job *owner;
 	struct rocesteer_tag tag = no_tag;
 	const struct rocesteer_chunk *chunk;
@@ -136,7 +156,7 @@ make_tag(const struct rocesteer_flow_key *key, __u32 job,
 
 	if (found == NO_RANGE)
 		return tag;
-	owner = bpf_map_lookup_elem(&rs_chunk_jobs, &job);
+	owner = bpf_map_lookup_elem(&rs_chunk_jobs, &ckey.job);
 	chunk = bpf_map_lookup_elem(&rs_chunks, &ckey);
 	if (!owner || !chunk)
 		return tag;
@@ -201,7 +221,7 @@ begin_message(struct __sk_buff *skb, const struct packet *pkt,
 	if ((__s32)full < 0 ||
 	    bpf_skb_load_bytes(skb, pkt->l4_off + off, &reth, sizeof(reth)))
 		return tag;
-	tag = make_tag(&pkt->key, tags->job, &reth);
+	tag = make_tag(&pkt->key, tags, &reth);
 	if (pkt->opcode != ROCESTEER_OP_RC_WRITE_FIRST || !full)
 		return tag;
 	at = place_message(tags, pkt->psn);

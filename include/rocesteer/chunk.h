@@ -124,7 +124,8 @@ struct rocesteer_message {
  * @job: job the flow belongs to
  * @next: where the next message is noted, modulo ROCESTEER_MAX_MESSAGES
  * @recent: where the last packet's is
- * @reserved: zero
+ * @range: index of the range that the last message was in, as in struct
+ *	rocesteer_range_key
  * @sender: SO_COOKIE of the socket that its packets have, as in struct
  *	rocesteer_flow_path
  * @message: ring of recent messages of several packets; the newest is before @next. If
@@ -135,7 +136,7 @@ struct rocesteer_tags {
 	__u32 job;
 	__u32 next;
 	__u32 recent;
-	__u32 reserved;
+	__u32 range;
 	__u64 sender;
 	struct rocesteer_message message[ROCESTEER_MAX_MESSAGES];
 	__u64 packets[ROCESTEER_MAX_CLASSES];
