@@ -19,10 +19,10 @@
 /*
  * A peer that acknowledgments do not reach repeats what it sent after a timeout, in
  * which there is nothing to acknowledge, unless it sends little; what it repeats
- * along with a packet that was lost follows on that. Shorter than the timeouts in
- * use, of which the least is 67 ms. As rocesteer_flow_path's responded.
+ * along with a packet that was lost follows on that. Half the shortest timeout in use, in
+ * units of rocesteer_flow_path's responded.
  */
-#define DETOUR_SILENCE	32
+#define DETOUR_SILENCE	(ROCESTEER_ACK_TIMEOUT_MIN >> 21)
 
 /*
  * How long a path is avoided: twice the Ethereal paper's 100 ms, for rocesteer
