@@ -173,6 +173,25 @@ verdicts_are()
 	  $(stat_of 0 untagged) == before[1] + $2))
 }
 
+# A queue pair sends past the programs of another job, until a second job takes it.
+second_job()
+{
+	local before
+
+	module_load && job_load 0 --pid $$ && launch=(in_cgroup 0) && hold own 0 100 1 &&
+		qps_tell own rts || return
+	mapfile -t before < <(stat_of 0 steered; stat_of 0 untagged)
+	qps_tell own write && busywait 10000 verdicts_are 0 1 &&
+		qps_tell own write && busywait 10000 verdicts_are 0 2 &&
+		host_exec 0 rocesteer job load --job 100 --port-map "$dir/ports0.json" \
+			--cgroup /sys/fs/cgroup/test0 &&
+		qps_tell own write && busywait 10000 verdicts_are 1 2 &&
+		host_exec 0 rocesteer job unload --job 100
+	local status=$?
+	((!status)) || host_exec 0 rocesteer stat
+	qps_end own && job_unload 0 && module_unload && return "$status"
+}
+
 # Another process has a queue pair with the same peer.
 rival()
 {
@@ -210,7 +229,7 @@ killed()
 	job_unload 0 && module_unload
 }
 
-ktap_plan 13
+ktap_plan 14
 check "a fabric and its port map are made" steer_up --rate 40mbit --host-rate 80mbit
 check "flows of a cgroup spread over the paths" by_cgroup
 check "flows end with their queue pairs" flows_are_gone
@@ -221,6 +240,7 @@ check "--all steers all flows of a device without the module" by_device
 check "--flow steers listed flows without the module" by_flow
 check "bpftool shows programs, flows and counters" tools
 check "flows of other processes stay as they are" untagged
+check "a queue pair that was of no job is steered by a job that is loaded later" second_job
 check "queue pairs of other processes with the same peer stay as they are" rival
 check "killed processes leave no share" killed
 check "no packet is lost while jobs and the module come and go" churn
