@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which class rocesteer_chunk gives a packet: frames through BPF_PROG_TEST_RUN,
+ * Which class rocesteer_chunk gives a packet, checked with frames through BPF_PROG_TEST_RUN,
  * tables of its own. Output is KTAP.
  */
 #include <arpa/inet.h>
@@ -45,7 +45,7 @@ enum {
 
 static struct rocesteer_bpf *skel;
 
-/* With room for a RETH and a packet's payload. */
+/* A RoCE packet with room for a RETH and a payload. */
 struct roce {
 	struct udphdr udp;
 	struct rocesteer_bth bth;
@@ -109,7 +109,7 @@ static __u8 stage_of(__u32 chunk)
 	return chunk % ROCESTEER_MAX_STAGES;
 }
 
-/* @gap: bytes between ranges that are nobody's. */
+/* Add a range to each chunk of @job. @gap: bytes between two ranges, of no chunk. */
 static void add_ranges(__u32 job, const __u8 peer[16], __u64 gap)
 {
 	struct rocesteer_range_key key = { .peer = { .job = job,
@@ -205,13 +205,13 @@ static void make_roce(struct roce *roce, __u32 dqpn, __u8 opcode, __u32 psn,
 	roce->reth.length = htonl(length);
 }
 
-/* What a packet got; @class is -1 where more was changed than is to be. */
+/* What a packet got; @class is -1 where fields other than the DSCP were changed. */
 struct got {
 	int class;
 	__u8 dscp;
 };
 
-/* Return: the priority that a frame left with which device @from received. */
+/* Send a frame that device @from received. Return: the priority that the frame left with. */
 static int run_forwarded(__u32 from, void *in, void *out, size_t size)
 {
 	const struct __sk_buff before = { .ingress_ifindex = from };
@@ -276,19 +276,19 @@ static bool is_class(struct got got, int class)
 
 static bool has_class(__u32 dqpn, __u8 opcode, __u32 psn, int class)
 {
-	/* No RETH: what is in its place must not matter. */
+	/* MIDDLE and LAST have no RETH: bytes in its place must not matter. */
 	return is_class(send_packet(dqpn, opcode, psn, address(psn % RANGES), 1),
 			class);
 }
 
-/* The first packet of a message of @packets. */
+/* Send the first packet of a message of @packets. Return: whether @class was given. */
 static bool begins(__u32 dqpn, __u32 psn, __u32 chunk, __u32 packets, int class)
 {
 	return is_class(send_packet(dqpn, FIRST, psn, address(chunk),
 				    packets * MTU), class);
 }
 
-/* A whole message to a chunk. */
+/* Send a whole message to a chunk. Return: whether all packets were given @class. */
 static bool whole(__u32 dqpn, __u32 psn, __u32 chunk, __u32 packets, int class)
 {
 	bool ok = begins(dqpn, psn, chunk, packets, class);
@@ -340,23 +340,24 @@ static void test_address(void)
 					   address(i) + RANGE - MTU, MTU),
 			       class);
 	}
-	ktap_result(ok, "a packet's class and DSCP are those of its address");
+	ktap_result(ok, "a WRITE has the class and DSCP of the chunk at its address");
 	ktap_result(is_class(send_packet(1, ONLY, 0, address(0) - 1, 1), 0) &&
 		    is_class(send_packet(1, ONLY, 0, address(RANGES), 1), 0) &&
 		    is_class(send_packet(1, ONLY, 0, 0, MTU), 0) &&
 		    is_class(send_packet(1, ONLY, 0, ~0ull, MTU), 0),
-		    "an address that is in no range has none");
+		    "a WRITE to an address in no chunk's range has no class");
 	ktap_result(is_class(send_packet(1, ONLY, 0, address(1) - 1, 2), 0) &&
 		    is_class(send_packet(1, FIRST, 0, address(1),
 					 RANGE + 1), 0) &&
 		    is_class(send_packet(1, FIRST, 0, address(1), ~0u), 0) &&
 		    is_class(send_packet(1, ONLY, 0, address(1), 0), 0),
-		    "nor has a message that is not all in one");
+		    "a WRITE that is not all in one chunk's range has no class");
 	begin();
 	add_ranges(JOB, flow_key(1).peer, 100);
 	ktap_result(is_class(send_packet(1, ONLY, 0, BASE + RANGE + 99, 1), 0) &&
 		    is_class(send_packet(1, ONLY, 0, BASE + RANGE + 100, 1),
-			     class_of(JOB, 1)), "nor one between two");
+			     class_of(JOB, 1)),
+		    "a WRITE between the ranges of two chunks has no class");
 }
 
 static void test_messages(void)
@@ -367,26 +368,26 @@ static void test_messages(void)
 	begin();
 	ok = whole(1, 100, 5, 10, class_of(JOB, 5)) &&
 	     whole(1, 110, 6, 2, class_of(JOB, 6));
-	ktap_result(ok, "all packets of a message have its class");
+	ktap_result(ok, "all packets of a message have the class of its chunk");
 	ktap_result(has_class(1, MIDDLE, 104, class_of(JOB, 5)) &&
 		    has_class(1, LAST, 109, class_of(JOB, 5)) &&
 		    begins(1, 110, 6, 2, class_of(JOB, 6)) &&
 		    has_class(1, LAST, 111, class_of(JOB, 6)) &&
 		    has_class(1, MIDDLE, 112, 0),
-		    "also when it is sent again from its middle");
+		    "a message that is sent again from its middle keeps its class");
 	ktap_result(whole(1, ROCESTEER_PSN_MASK - 3, 7, 8, class_of(JOB, 7)) &&
 		    has_class(1, MIDDLE, ROCESTEER_PSN_MASK, class_of(JOB, 7)) &&
 		    has_class(1, LAST, 3, class_of(JOB, 7)) &&
-		    has_class(1, MIDDLE, 4, 0), "and where the PSN wraps");
+		    has_class(1, MIDDLE, 4, 0), "a message keeps its class where the PSN wraps");
 	ktap_result(whole(1, 100, 8, 6, class_of(JOB, 8)) &&
 		    whole(1, 107, 9, 3, class_of(JOB, 9)) &&
 		    has_class(1, MIDDLE, 104, class_of(JOB, 8)) &&
 		    has_class(1, MIDDLE, 108, class_of(JOB, 9)),
-		    "a message that got the PSNs of others is itself");
+		    "a message with the PSNs of earlier messages has the class of its own chunk");
 	ktap_result(whole(1, 2000, 3, 5, class_of(JOB, 3)) &&
 		    begins(1, 2000, RANGES, 5, 0) &&
 		    has_class(1, MIDDLE, 2001, 0) && has_class(1, LAST, 2004, 0),
-		    "a message without a class stays without");
+		    "a message without a class takes none from earlier messages with its PSNs");
 
 	begin();
 	for (i = 0; i < ROCESTEER_MAX_MESSAGES; i++)
@@ -395,11 +396,13 @@ static void test_messages(void)
 	for (i = 0; i < ROCESTEER_MAX_MESSAGES; i++)
 		ok &= has_class(1, MIDDLE, 10 * i + 1 + i % 8,
 				class_of(JOB, i % RANGES));
-	ktap_result(ok, "%u messages may be in flight", ROCESTEER_MAX_MESSAGES);
+	ktap_result(ok,
+		    "a flow may have %u messages in flight, all with their classes",
+		    ROCESTEER_MAX_MESSAGES);
 	ktap_result(begins(1, 10 * i, 0, 10, class_of(JOB, 0)) &&
 		    has_class(1, MIDDLE, 5, 0) &&
 		    has_class(1, MIDDLE, 15, class_of(JOB, 1)),
-		    "one more, and the first is forgotten");
+		    "a message too many in flight makes the flow forget the class of its first");
 
 	begin();
 	for (i = 0; i < 40; i++)
@@ -425,7 +428,7 @@ static void test_jobs(void)
 	ktap_result(counted(JOB, class_of(JOB, 4), 0).packets == 6 &&
 		    counted(OTHER_JOB, class_of(OTHER_JOB, 4), 0).packets == 6 &&
 		    !counted(JOB, class_of(OTHER_JOB, 4), 0).packets,
-		    "and are counted apart");
+		    "packets of two jobs with the same addresses are counted apart");
 }
 
 static void test_counts(void)
@@ -447,12 +450,12 @@ static void test_counts(void)
 		    even.bytes == 6 * size && odd.messages == 1 &&
 		    odd.packets == 2 && none.messages == 1 &&
 		    none.packets == 2 && none.bytes == 2 * size,
-		    "messages, packets and bytes by class and dimension");
+		    "messages, packets and bytes are counted by class and dimension");
 	tags = tags_of(1);
 	ktap_result(tags.job == JOB && tags.packets[0] == 2 &&
 		    tags.packets[class_of(JOB, 2)] == 6 &&
 		    tags.packets[class_of(JOB, 3)] == 2,
-		    "and packets of each flow by class");
+		    "packets of each flow are counted by class");
 }
 
 static void test_others(void)
@@ -466,19 +469,19 @@ static void test_others(void)
 	     has_class(1, 0x0e, 0, 0) && has_class(1, 0x64, 0, 0);
 	ktap_result(ok && bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_tags),
 					       NULL, &next),
-		    "responses and other services are left alone");
+		    "responses and packets of other services have no class, and make no tags");
 	put(skel->maps.rs_flows, &key, &flow);
 	ok = is_class(send_packet(50, ONLY, 0, address(0), 1), 0);
 	ktap_result(ok && bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_tags),
 					       NULL, &next),
-		    "so are flows of jobs without chunks");
+		    "a WRITE of a job without chunks has no class, and makes no tags");
 	ktap_result(has_class(1, SEND_MIDDLE, 3, 0) &&
 		    begins(1, 0, 1, 9, class_of(JOB, 1)) &&
 		    has_class(1, SEND_MIDDLE, 3, 0),
-		    "only WRITEs have a class");
+		    "a SEND has no class, even with the PSN of a WRITE that has one");
 }
 
-/* What any process can send by UDP: a WRITE of flow @dqpn, with a wrong ICRC. */
+/* Send a WRITE of flow @dqpn by UDP, as any process can, with a wrong ICRC. */
 static void send_by_udp(__u32 dqpn, __u32 psn, __u64 va, __u32 length)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
@@ -494,7 +497,7 @@ static void send_by_udp(__u32 dqpn, __u32 psn, __u64 va, __u32 length)
 	close(fd);
 }
 
-/* Only the flow's queue pair says what its messages are. */
+/* Only packets of a flow's own queue pair make or change the tags of the flow. */
 static void test_senders(void)
 {
 	struct rocesteer_tags before, after;
@@ -502,13 +505,13 @@ static void test_senders(void)
 	begin();
 	ktap_result(is_class(forward_packet(1, 1, FIRST, 0, address(2), 3 * MTU),
 			     0) && !tags_of(1).next,
-		    "what is forwarded has no class, and makes no messages");
+		    "a forwarded packet has no class, and makes no tags");
 	begins(1, 0, 5, 3, class_of(JOB, 5));
 	ktap_result(is_class(forward_packet(1, 1, FIRST, 0, address(2), 3 * MTU),
 			     0) &&
 		    is_class(forward_packet(1, 1, MIDDLE, 1, 0, 0), 0) &&
 		    has_class(1, MIDDLE, 1, class_of(JOB, 5)),
-		    "nor does it change the class of a known flow's");
+		    "a forwarded packet does not change the class of a known flow");
 
 	begin();
 	if (unshare(CLONE_NEWNET) || system("ip addr add 10.0.0.2/32 dev lo") ||
@@ -524,7 +527,7 @@ static void test_senders(void)
 	send_by_udp(1, 0, address(2), 3 * MTU);
 	after = tags_of(1);
 	ktap_result(before.next == 1 && !memcmp(&before, &after, sizeof(after)),
-		    "nor does what a process sends by UDP");
+		    "a packet that a process sends by UDP does not change the tags of a flow");
 }
 
 static void test_ipv6(void)
@@ -548,13 +551,13 @@ static void test_ipv6(void)
 	in.ip.priority = dscp_of(class) >> 2;
 	in.ip.flow_lbl[0] |= dscp_of(class) << 6;
 	ktap_result(got == class && !memcmp(&in, &out, sizeof(in)),
-		    "in IPv6 it is the traffic class, and nothing else");
+		    "in IPv6 a class's DSCP is in the traffic class, and nothing else changes");
 }
 
-/* What the program should know, told from all that was sent. */
+/* The class that each PSN should have, from all packets that were sent. */
 static __u8 model[ROCESTEER_PSN_MASK + 1];
 
-/* Go back to a PSN of what is in flight, and send all from there again. */
+/* Go back to a PSN of a message in flight, and send all packets from there again. */
 static bool go_back(__u32 psn, const __u32 *first, __u32 nr)
 {
 	__u32 from = first[nr - 4 + random_below(4)] + random_below(3), at;
@@ -581,7 +584,7 @@ static void test_random(void)
 		__u32 n = 1 + random_below(8);
 		__u8 class = chunk < RANGES ? class_of(JOB, chunk) : 0;
 
-		for (i = 0; i < n; i++)	/* the high bit: it has a RETH */
+		for (i = 0; i < n; i++)	/* the high bit: the packet has a RETH */
 			model[(psn + i) & ROCESTEER_PSN_MASK] =
 				i ? class : class | 0x80;
 		ok &= n > 1 ? whole(1, psn, chunk, n, class) :
@@ -593,7 +596,8 @@ static void test_random(void)
 		if (nr > 4 && !random_below(10))
 			ok &= go_back(psn, first, nr);
 	}
-	ktap_result(ok, "random messages, rounds of go-back-N and a wrap: as told");
+	ktap_result(ok,
+		    "random messages have their classes through go-back-N and a wrap of the PSN");
 }
 
 int main(void)

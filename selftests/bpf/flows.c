@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How the egress program deals flows to paths, shares them out by PSN and goes
- * around a dead path: frames through BPF_PROG_TEST_RUN, tables of its own.
+ * How the egress program deals flows to paths, shares packets out by PSN and goes
+ * around a dead path, with frames through BPF_PROG_TEST_RUN and tables of its own.
  * Output is KTAP.
  *
  *	flows [IFINDEX QPN]
  *
- * With arguments: what the ingress program is told about the flow of a queue pair that
- * the module resequences, IFINDEX and QPN, connected to 10.0.0.2.
+ * With arguments: what the ingress program learns about the flow of queue pair QPN of
+ * device IFINDEX, which the module resequences and which is connected to 10.0.0.2.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,17 +31,17 @@
 #define PATHS		4
 #define IFINDEX		1	/* what BPF_PROG_TEST_RUN gives a frame */
 #define FIRST_PORT	0xc100	/* of path 0 */
-#define FAILED		(-1)	/* no path: what it had before */
+#define FAILED		(-1)	/* no path: the packet left as it came */
 
 #define WRITE_MIDDLE	0x07
 #define READ_REQUEST	0x0c
 #define READ_MIDDLE	0x0e
 
 #define DETOUR		200000000	/* ns that a path is avoided */
-#define TOGETHER	25000000	/* ns, a little less than tells losses apart */
+#define TOGETHER	25000000	/* ns, less than the silence between two losses */
 
 static const __u8 leaf[16] = { [15] = 9 };
-static __u8 host = 2;	/* that packets go to: the last octet of its address */
+static __u8 host = 2;	/* last octet of the address that packets go to */
 static struct rocesteer_bpf *skel;
 static struct ring_buffer *events;
 static struct rocesteer_event last_event;
@@ -179,8 +179,8 @@ static void put(struct bpf_map *map, const void *key, const void *value)
 
 /*
  * A job that has the device, one peer, one group; no flow. The table has room for
- * @nr_flows, which are looked at every @sweep_ns; packets tell paths by @bth_paths.
- * 0: as it is.
+ * @nr_flows flows and is swept every @sweep_ns; the bits @bth_paths carry the number of
+ * a flow's paths. 0: the default.
  */
 static void begin_table(__u8 reseq, __u32 nr_flows, __u64 sweep_ns,
 			__u32 bth_paths)
@@ -230,7 +230,7 @@ static int run(struct bpf_program *prog, const void *ctx, size_t size)
 	return opts.retval;
 }
 
-/* A plan of @nr pieces on paths 0.. of so many packets each. */
+/* Plan @nr pieces for a flow, piece i on path i with @packets[i] packets a round. */
 static int set_pieces(__u32 dqpn, __u32 nr, const __u32 *packets)
 {
 	struct rocesteer_set_flow set = { .key = flow_key(dqpn), .job = JOB,
@@ -281,7 +281,7 @@ static void test_deal(void)
 		    last_event.type == ROCESTEER_EVENT_SHARE &&
 		    last_event.job == JOB && last_event.key.dqpn == 5 &&
 		    last_event.path == 3 && !memcmp(last_event.leaf, leaf, 16),
-		    "user space is told of each share");
+		    "each flow that takes a share is reported to user space");
 }
 
 static __u64 verdicts(enum rocesteer_verdict verdict)
@@ -298,7 +298,7 @@ static __u64 verdicts(enum rocesteer_verdict verdict)
 	return sum;
 }
 
-/* Send an IPv6 packet to queue pair 1. Return: is that what became of it? */
+/* Send an IPv6 packet to queue pair 1. Return: whether @verdict was counted. */
 static bool sends_v6(const char *saddr, const char *daddr,
 		     enum rocesteer_verdict verdict)
 {
@@ -331,7 +331,7 @@ static bool sends_v6(const char *saddr, const char *daddr,
 	return verdicts(verdict) == before + 1;
 }
 
-/* Peers have IPv4 addresses in the form of IPv6: on the wire they are none. */
+/* IPv4 peers are v4-mapped in the tables: on the wire such an address is of no peer. */
 static void test_v4mapped(void)
 {
 	begin(ROCESTEER_RESEQ_NONE);
@@ -360,10 +360,10 @@ static void test_forwarded(void)
 	ktap_result(unknown == FAILED && known == 2 && forwarded == FAILED &&
 		    verdicts(ROCESTEER_VERDICT_FORWARDED) == 2 &&
 		    flow_entry(1).psns[ROCESTEER_REQUESTS].next == 101,
-		    "what is forwarded makes no flow, nor moves a known one");
+		    "a forwarded packet makes no flow, and does not move the PSN of a known flow");
 	put(skel->maps.rs_flows, &key, &listed);
 	ktap_result(forward_packet(IFINDEX, 2, WRITE_MIDDLE, 0) == 1,
-		    "it is steered where its job lists it");
+		    "a forwarded packet is steered where its job lists the flow");
 }
 
 static void test_share(void)
@@ -376,9 +376,10 @@ static void test_share(void)
 		    "a flow that only acknowledges has a path and no share");
 	request = send_packet(1, WRITE_MIDDLE, 100);
 	ktap_result(request == 2 && group_entry().flows[2] == 1 &&
-		    take_events() == 1, "its first request takes one");
+		    take_events() == 1,
+		    "a flow that only acknowledged takes a share with its first request");
 	ktap_result(send_packet(2, READ_MIDDLE, 9) == 3 &&
-		    group_entry().flows[3] == 1, "READ data takes one");
+		    group_entry().flows[3] == 1, "a flow that sends READ data takes a share");
 }
 
 static void test_weights(void)
@@ -418,7 +419,7 @@ static void test_home(void)
 	group = group_entry();
 	ktap_result(group.flows[0] == 1 && group.flows[1] == 1000 &&
 		    group.flows[2] == 1 && group.flows[3] == 1,
-		    "while it is down they are dealt over the others");
+		    "while the home path is down, new flows are dealt over the other paths");
 }
 
 static void test_down(void)
@@ -430,13 +431,13 @@ static void test_down(void)
 	for (i = 0; i < 8; i++)
 		on_down += send_packet(i, WRITE_MIDDLE, 0) >= 2;
 	ktap_result(!on_down && group_entry().flows[0] == 4,
-		    "nothing is dealt to a path that is down");
+		    "no flow is dealt to a path that is down");
 	set_down(0xf);
 	ktap_result(send_packet(8, WRITE_MIDDLE, 0) == FAILED,
-		    "with all paths down a new flow leaves as it came");
+		    "with all paths down, a packet of a new flow leaves as it came");
 	set_down(0);
 	ktap_result(send_packet(8, WRITE_MIDDLE, 1) >= 2,
-		    "and is dealt when one is up again");
+		    "a flow without a path is dealt when a path is up again");
 }
 
 static void test_refused(void)
@@ -448,23 +449,23 @@ static void test_refused(void)
 	send_packet(1, WRITE_MIDDLE, 0);
 	before = flow_entry(1);
 	ktap_result(set_pieces(1, 4, alike) == -EPERM,
-		    "a flow whose order nobody restores is not split");
+		    "a plan to split a flow that is not resequenced is refused");
 	ktap_result(set_pieces(2, 1, alike) == -ENOENT &&
 		    set_pieces(1, 0, alike) == -EINVAL &&
 		    set_pieces(1, ROCESTEER_MAX_PATHS + 1, alike) == -EINVAL,
-		    "nor are unknown flows, and nonsense is refused");
+		    "plans for an unknown flow, of no piece, or of too many pieces are refused");
 	ktap_result(set_piece(1, PATHS, FIRST_PORT) == -EINVAL &&
 		    set_piece(1, 0, FIRST_PORT + PATHS) == -EINVAL &&
 		    set_piece(1, 0, FIRST_PORT + 1) == -EINVAL &&
 		    set_piece(1, 0, 0) == -EINVAL,
-		    "nor does a flow get a path that its job has not");
+		    "a plan with an unknown path, or a port that is not the path's, is refused");
 	after = flow_entry(1);
 	ktap_result(!memcmp(&before, &after, sizeof(before)),
-		    "what is refused changes nothing");
+		    "a refused plan does not change the flow");
 	ktap_result(!set_pieces(1, 1, alike) && group_entry().flows[0] == 1 &&
 		    !group_entry().flows[2] &&
 		    send_packet(1, WRITE_MIDDLE, 1) == 0,
-		    "a whole flow moves, and its share with it");
+		    "a flow that is not split moves to its planned path, and its share as well");
 }
 
 /* Packets per path of @nr PSNs from @psn on. */
@@ -495,25 +496,27 @@ static void test_pieces(void)
 		exact += per_path[0] == 30 && per_path[1] == 10 &&
 			 per_path[2] == 20;
 	}
-	ktap_result(exact == 20, "each piece carries exactly its share");
+	ktap_result(exact == 20,
+		    "each piece of a split flow carries exactly its part of the packets");
 
 	first = send_packet(1, WRITE_MIDDLE, 5000);
 	send_packet(1, WRITE_MIDDLE, 5001);
 	ktap_result(first == send_packet(1, WRITE_MIDDLE, 5000),
-		    "what is sent again takes its path again");
+		    "a packet that is sent again takes the same path again");
 
 	if (set_pieces(1, 4, alike))
 		die("set_flow");
 	send_many(1, ROCESTEER_PSN_MASK - 1999, 4000, per_path);
 	ktap_result(per_path[0] == 1000 && per_path[1] == 1000 &&
 		    per_path[2] == 1000 && per_path[3] == 1000,
-		    "the 24-bit PSN wraps like any other");
+		    "a split flow's packets are shared out evenly where the 24-bit PSN wraps");
 	ktap_result(out.bth.dqpn == htonl(3 << 24 | 1) &&
 		    udp_sum(&out) == 0xffff,
-		    "each packet says of how many paths, and its checksum is right");
+		    "a split flow's packet carries the number of paths, and a right UDP checksum");
 	ktap_result(send_packet(1, ROCESTEER_OP_RC_ACK, 7) == 0 &&
 		    send_packet(1, ROCESTEER_OP_RC_ACK, 8) == 0 &&
-		    out.bth.dqpn == htonl(1), "acknowledgments stay together");
+		    out.bth.dqpn == htonl(1),
+		    "ACKs of a split flow stay on one path, and carry no number of paths");
 
 	begin(ROCESTEER_RESEQ_ALL);
 	send_packet(1, READ_MIDDLE, 0);
@@ -523,7 +526,7 @@ static void test_pieces(void)
 		exact -= send_packet(1, READ_MIDDLE, 6 + i) ==
 			 (i % 6 < 3 ? 0 : i % 6 < 4 ? 1 : 2);
 	ktap_result(exact == -40 && out.bth.dqpn == htonl(2 << 24 | 1),
-		    "READ data is shared out like requests");
+		    "READ data of a split flow is shared out like requests");
 }
 
 static void test_bits(void)
@@ -549,8 +552,9 @@ static void test_bits(void)
 		die("set_flow");
 	send_packet(1, WRITE_MIDDLE, 2);
 	ktap_result(requests && out.bth.dqpn == htonl(0x0c << 24 | 1),
-		    "other bits say of how many paths");
-	ktap_result(acks, "they are all set where order is restored");
+		    "the number of a flow's paths is in the BTH bits that were chosen for it");
+	ktap_result(acks,
+		    "an ACK of a queue pair that is resequenced has all the chosen BTH bits set");
 }
 
 /* Begin with a job that splits, or deals, in this way. */
@@ -578,13 +582,13 @@ static void test_spread(void)
 	for (p = 0; p < PATHS; p++)
 		exact += per_path[p] == 40;
 	ktap_result(exact == PATHS && flow_entry(1).piece[0].path == 2,
-		    "a flow that may be split is on all paths, and begins at home");
+		    "a flow that may be split is on all paths, from the group's first path on");
 
 	set_down(1 << 3);
 	send_many(2, 1, 60, per_path);
 	set_down(0);
 	ktap_result(per_path[0] == 20 && per_path[1] == 20 && per_path[2] == 20,
-		    "but not on a path that is down");
+		    "a new flow that is split has no piece on a path that is down");
 
 	group = group_entry();
 	group.weight[0] = 2;
@@ -592,7 +596,7 @@ static void test_spread(void)
 	send_many(3, 1, 50, per_path);
 	ktap_result(per_path[0] == 20 && per_path[1] == 10 && per_path[2] == 10 &&
 		    per_path[3] == 10,
-		    "a path with twice the weight carries twice the packets");
+		    "a path with twice the weight carries twice the packets of a split flow");
 
 	group.weight[0] = 4000;
 	for (p = 1; p < PATHS; p++)
@@ -601,7 +605,7 @@ static void test_spread(void)
 	send_many(4, 1, 280, per_path);
 	run = flow_entry(4).piece[PATHS - 1].end;
 	ktap_result(per_path[0] == 160 && per_path[1] == 40 && run == 28,
-		    "however large the weights are, few packets in a row take one path");
+		    "few packets of a split flow in a row take one path, for any large weights");
 }
 
 static struct rocesteer_peer peer_entry(struct rocesteer_peer_key *key)
@@ -650,13 +654,13 @@ static void test_place(void)
 	for (i = 0; i < PATHS; i++)
 		in_turn += paths[0][i] == (2 + i) % PATHS && paths[1][i] == paths[0][i];
 	ktap_result(in_turn == PATHS,
-		    "by place each peer's flows begin at the host's path, and take all in turn");
+		    "dealt by place, flows to each peer take all paths in turn from the host's on");
 	ktap_result(group_entry().flows[2] == 2 && peer_flows(2) == 1,
-		    "they are counted by group and by peer");
+		    "flows dealt by place are counted by group and by peer");
 	if (set_piece(1, 1, FIRST_PORT + 1))
 		die("set_flow");
 	ktap_result(!peer_flows(2) && peer_flows(1) == 2,
-		    "a flow that moves is counted where it is");
+		    "a flow that moves to another path is counted on that path");
 	set.peer = peer_entry(&set.key);
 	memset(set.peer.sport, 0, sizeof(set.peer.sport));
 	set.peer.sport[2] = htons(FIRST_PORT + 2);
@@ -665,10 +669,10 @@ static void test_place(void)
 	ktap_result(!run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) &&
 		    peer_flows(1) == 2 && send_packet(9, WRITE_MIDDLE, 1) == 2 &&
 		    peer_entry(&set.key).source[15] == 7,
-		    "a peer gets other ports and another source, and keeps its counts");
+		    "a peer that gets other ports and another source keeps its counts of flows");
 	set.key.addr[15] = 9;
 	ktap_result(run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) == -ENOENT,
-		    "a peer that is not there gets none");
+		    "new ports for a peer that the job does not have are refused");
 }
 
 static unsigned int count_flows(void)
@@ -684,7 +688,7 @@ static unsigned int count_flows(void)
 	return n;
 }
 
-/* Which path is taken by a queue pair, or packets: loads of path 0, 1, ... */
+/* The path for a queue pair, or packets; loads are the flows on path 0, 1, ... */
 static unsigned int lightest(const __u32 to_peer[PATHS], const __u32 in_group[PATHS],
 			     enum rocesteer_deal deal, bool queue_pair)
 {
@@ -706,11 +710,11 @@ static void test_deal_by(void)
 	static const __u32 to_peer[PATHS] = { 1, 0, 0, 1 }, in_group[PATHS] = { 3, 9, 8, 1 };
 
 	ktap_result(lightest(to_peer, in_group, ROCESTEER_DEAL_LEAST, true) == 2,
-		    "queue pairs go by the peer's flows, then by the group's");
+		    "queue pairs are dealt by the peer's flows, then by the group's flows");
 	ktap_result(lightest(to_peer, in_group, ROCESTEER_DEAL_LEAST, false) == 3 &&
 		    lightest(to_peer, in_group, ROCESTEER_DEAL_PLACE, false) == 1 &&
 		    lightest(to_peer, in_group, ROCESTEER_DEAL_PLACE, true) == 1,
-		    "packets go by the group's, by place all go by the peer's");
+		    "packets are dealt by the group's flows; by place, all by the peer's flows");
 }
 
 static void put_ports(__u32 dqpn, __u16 first)
@@ -735,7 +739,7 @@ static bool is_asked(__u32 dqpn)
 	       !ports.sport[0];
 }
 
-/* Switches hash the destination QPN: the peer's ports are no flow's. */
+/* Where switches hash the destination QPN each queue pair needs ports of its own. */
 static void test_qpn_hash(void)
 {
 	struct rocesteer_peer_key key;
@@ -752,10 +756,10 @@ static void test_qpn_hash(void)
 	send_packet(1, WRITE_MIDDLE, 2);
 	ktap_result(sport == htons(ROCESTEER_SPORT_MIN) && out.udp.source == sport &&
 		    verdicts(ROCESTEER_VERDICT_NO_PATH) == 2 && !count_flows() && is_asked(1),
-		    "without ports for its queue pair a packet leaves as it came");
+		    "a packet leaves as it came while its hashed queue pair has no ports");
 	ktap_result(take_events() == 1 && last_event.type == ROCESTEER_EVENT_QPN &&
 		    last_event.key.dqpn == 1 && !memcmp(last_event.leaf, leaf, 16),
-		    "user space is asked for them, once");
+		    "a hashed queue pair without ports is reported to user space once");
 	put_ports(1, 51000);
 	send_many(1, 3, 4 * PATHS, per_path);
 	sport = flow_entry(1).piece[0].sport;
@@ -763,11 +767,13 @@ static void test_qpn_hash(void)
 		    flow_entry(1).nr_pieces == PATHS &&
 		    flow_entry(1).piece[1].sport ==
 			    htons(51000 + flow_entry(1).piece[1].path),
-		    "with them it is split over all paths");
+		    "with its ports known, a flow to a hashed queue pair is split over all paths");
 	ktap_result(set_piece(1, 1, FIRST_PORT + 1) == -EINVAL &&
-		    !set_piece(1, 1, 51001), "a plan has to have its ports, too");
+		    !set_piece(1, 1, 51001),
+		    "a plan is accepted only with the ports of its hashed queue pair");
 	send_packet(2, WRITE_MIDDLE, 1);
-	ktap_result(is_asked(2), "ports of another queue pair are asked for by themselves");
+	ktap_result(is_asked(2),
+		    "each hashed queue pair of a peer waits for ports of its own");
 }
 
 static __u64 rounds(__u32 dqpn)
@@ -793,14 +799,16 @@ static void test_rounds(void)
 	go_back(1, 0, 50);
 	send_packet(1, READ_REQUEST, 50);	/* of ten packets */
 	go_back(1, 60, 80);
-	ktap_result(!rounds(1), "progress is no round, nor is a READ's gap");
+	ktap_result(!rounds(1),
+		    "PSNs that go on, or skip the packets of a READ, begin no round of go-back-N");
 	go_back(1, 40, 50);
 	send_packet(1, READ_REQUEST, 50);
 	go_back(1, 60, 90);
-	ktap_result(rounds(1) == 1, "going back is one, however long");
+	ktap_result(rounds(1) == 1,
+		    "a return to an earlier PSN is one round of go-back-N, however long");
 	go_back(1, 45, 90);
 	ktap_result(rounds(1) == 2 && !flow_entry(1).detour.until,
-		    "another loss is another, and no reason to leave the path");
+		    "a second loss at another PSN is a second round, and the flow keeps its path");
 }
 
 static __u64 now(void)
@@ -812,8 +820,8 @@ static __u64 now(void)
 }
 
 /*
- * Has what was to be done within a time from @then on taken longer? A machine that
- * stalls is asked again; one that is too slow fails.
+ * Return: whether @most ns have passed since @then, so that a test has to be repeated.
+ * A machine that stalls gets 20 repetitions; on a machine that is too slow checks fail.
  */
 static bool was_late(__u64 then, __u64 most)
 {
@@ -845,20 +853,21 @@ static void test_detour(void)
 		until = flow_entry(1).detour.until;
 	} while (was_late(then, DETOUR));
 	ktap_result(home == 2 && away >= 0 && away != home,
-		    "a path that lost the same packet twice is left");
+		    "a flow leaves a path that lost the same packet twice");
 	ktap_result(events == 1 &&
 		    last_event.type == ROCESTEER_EVENT_DETOUR &&
 		    last_event.path == (__u32)home && last_event.key.dqpn == 1,
-		    "user space is told which");
-	ktap_result(other == 3, "other flows stay where they are");
+		    "a detour is reported to user space once, with the path and the flow");
+	ktap_result(other == 3,
+		    "a flow keeps its path while a flow of another path is on a detour");
 	ktap_result(next != away && last != home,
-		    "if it is lost there as well the next path is taken");
+		    "a flow takes another path when its packet is lost on the detour as well");
 	ktap_result(until > then + DETOUR && until <= now() + DETOUR,
-		    "it is for 200 ms");
+		    "a detour around a path that loses packets is for 200 ms");
 	while (now() <= until)
 		;
 	ktap_result(send_packet(1, WRITE_MIDDLE, 54) == home,
-		    "then the flow is back on its path");
+		    "a flow is back on its path when its detour is over");
 }
 
 static bool says_paths(__u32 dqpn, unsigned int paths)
@@ -895,8 +904,9 @@ static void test_detour_split(void)
 		other = away > 1 && says_paths(2, 2);
 	} while (was_late(then, DETOUR));
 	ktap_result(before && shared,
-		    "while two pieces share a path a packet says one less");
-	ktap_result(other, "not while the other path has no piece");
+		    "the number of paths in packets is one less while a detour joins two pieces");
+	ktap_result(other,
+		    "a detour to a path without a piece keeps the number of paths in packets");
 	while (now() <= until)
 		;
 	send_packet(1, WRITE_MIDDLE, 56);
@@ -915,7 +925,7 @@ static void test_detour_split(void)
 		planned = says_paths(1, 3);
 	} while (was_late(then, DETOUR));
 	ktap_result(again && shared && planned,
-		    "nor behind the detour, or in a new plan");
+		    "the number of paths in packets is the plan's after a detour or by a new plan");
 }
 
 static void test_detour_at_once(void)
@@ -940,7 +950,7 @@ static void test_detour_at_once(void)
 		after = flow_entry(4).detour.until;
 	} while (was_late(then, DETOUR));
 	ktap_result(!before && after,
-		    "a timeout is enough, where the peer's NAKs are known");
+		    "where NAKs are seen, one round of go-back-N without a NAK begins a detour");
 }
 
 static void test_detour_down(void)
@@ -958,7 +968,7 @@ static void test_detour_down(void)
 		away = send_packet(3, WRITE_MIDDLE, 51);
 	} while (was_late(then, DETOUR));
 	ktap_result(home >= 0 && away >= 0 && away != home,
-		    "where no other path is up, one that is held down is tried");
+		    "where no other path is up, a detour tries a path that is held down");
 }
 
 static void test_two_paths(void)
@@ -984,10 +994,10 @@ static void test_two_paths(void)
 		back = send_packet(1, WRITE_MIDDLE, 52);
 	} while (was_late(then, DETOUR));
 	ktap_result(home == 0 && away == 1 && back == home,
-		    "where both of two paths lose it the flow is back on its own");
+		    "where both of two paths lose a packet, its flow is on its own path again");
 }
 
-/* Longer than what is repeated along with a lost packet takes. */
+/* Wait for longer than a peer repeats packets along with a lost one. */
 static void fall_silent(void)
 {
 	__u64 then = now() + 50000000;
@@ -1013,9 +1023,9 @@ static void test_acks(void)
 	send_packet(1, ROCESTEER_OP_RC_ACK, 20);
 	away = send_packet(1, ROCESTEER_OP_RC_ACK, 20);
 	ktap_result(home == 2 && away >= 0 && away != home,
-		    "acknowledgments that do not arrive change their path, too");
+		    "ACKs that are repeated after a silence change their path");
 	ktap_result(near == home,
-		    "not those of what is repeated along with a lost packet");
+		    "ACKs that are repeated at once, along with a lost packet, keep their path");
 }
 
 static void test_acks_again(void)
@@ -1035,10 +1045,10 @@ static void test_acks_again(void)
 	send_packet(2, ROCESTEER_OP_RC_ACK, 11);
 	away = send_packet(2, ROCESTEER_OP_RC_ACK, 11);
 	ktap_result(near == home && away >= 0 && away != home,
-		    "unless that happens again");
+		    "ACKs change their path with the second burst that is repeated at once");
 }
 
-/* A whole flow that waits to go to path 0, as one whose peer does not restore. */
+/* A flow that is not split waits to move to path 0, as its peer does not resequence. */
 static void wait_to_move(__u32 dqpn, __u32 acked)
 {
 	struct rocesteer_flow_path flow = flow_entry(dqpn);
@@ -1064,7 +1074,7 @@ static void test_move(void)
 	wait_to_move(1, 11);
 	moves = send_packet(1, WRITE_MIDDLE, 12);
 	ktap_result(waits == 2 && moves == 0,
-		    "a flow that is not split moves when all is acknowledged");
+		    "a flow that is not split moves when all its requests are acknowledged");
 	do {
 		begin(ROCESTEER_RESEQ_NONE);
 		then = now();
@@ -1075,7 +1085,7 @@ static void test_move(void)
 	fall_silent();
 	moves = send_packet(2, READ_MIDDLE, 12);
 	ktap_result(waits == 2 && moves == 0,
-		    "one that sends READ data when it has been silent");
+		    "a flow that sends READ data moves when it has been silent");
 	do {
 		begin(ROCESTEER_RESEQ_NONE);
 		then = now();
@@ -1088,12 +1098,12 @@ static void test_move(void)
 	fall_silent();
 	moves = send_packet(3, READ_MIDDLE, 21);
 	ktap_result(waits == 2 && moves == 0,
-		    "one that sends both when both are so");
+		    "a flow with requests and READ data moves once acknowledged and silent");
 }
 
 /*
- * What happens between two steps of the programs to flow 1; NULL where tracing
- * programs are not permitted.
+ * Load what happens to flow 1 between two steps of the programs. Return: NULL where
+ * tracing programs are not permitted.
  */
 static struct between_bpf *between(void)
 {
@@ -1131,13 +1141,13 @@ static struct between_bpf *between(void)
 }
 
 /*
- * The table holds FEW flows. A flow is forgotten after three sweeps without a
- * packet: longer than a busy machine keeps this test from running.
+ * The table holds FEW flows. A flow is forgotten after three sweeps without a packet,
+ * which take longer than a busy machine keeps this test from running.
  */
 #define FEW		8
 #define SWEEP_NS	400000000
 
-/* Keep flow 100 busy until no more than @nr are left, for some seconds at most. */
+/* Keep flow 100 busy until no more than @nr flows are left, for 30 seconds at most. */
 static bool others_end(unsigned int nr, unsigned int *sent)
 {
 	__u64 begin = now();
@@ -1170,7 +1180,7 @@ static void test_sweep(void)
 	ktap_result(verdicts(ROCESTEER_VERDICT_TABLE_FULL) == 2 && told == 1 &&
 		    last_event.type == ROCESTEER_EVENT_FULL &&
 		    last_event.job == JOB,
-		    "where flows have no room user space is told once");
+		    "flows that find no room in the table are reported to user space once");
 	put(skel->maps.rs_tags, &silent, &tags);
 	if (run(skel->progs.rocesteer_sweep, NULL, 0))
 		die("sweep");
@@ -1181,22 +1191,22 @@ static void test_sweep(void)
 		    group.flows[3] == 1,
 		    "flows that are silent end, and give their share back");
 	ktap_result(!hook || (hook->bss->by_worker && !hook->bss->by_others),
-		    hook ? "and no softirq looks for them" :
-			   "and no softirq looks for them # SKIP no fentry");
+		    hook ? "a worker forgets silent flows, not a softirq" :
+			   "a worker forgets silent flows, not a softirq # SKIP no fentry");
 	between_bpf__destroy(hook);
 	ktap_result(bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_tags),
 					&silent, &tags),
-		    "and what is known of their messages is forgotten");
+		    "the tags of a silent flow are forgotten with the flow");
 	take_events();
 	ktap_result(send_packet(FEW, WRITE_MIDDLE, 0) != FAILED &&
 		    take_events() && last_event.type == ROCESTEER_EVENT_SHARE,
-		    "then others have room");
+		    "a new flow takes a share where silent flows have made room");
 	put(skel->maps.rs_flows, &key, &listed);
 	ktap_result(others_end(2, &sent) && flow_entry(101).job == JOB,
-		    "listed ones stay");
+		    "a silent flow that its job lists stays");
 }
 
-/* Flows of queue pairs with these source ports; frames have the first one. */
+/* The job plans ports for queue pairs; each frame has the port ROCESTEER_SPORT_MIN. */
 static void test_queue_pairs(void)
 {
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
@@ -1215,7 +1225,7 @@ static void test_queue_pairs(void)
 	put(skel->maps.rs_jobs, &number, &job);
 	ktap_result(send_packet(1, WRITE_MIDDLE, 0) == FAILED &&
 		    verdicts(ROCESTEER_VERDICT_UNPLANNED) == 1 && !flow_entry(1).job,
-		    "a job that steers queue pairs leaves packets alone");
+		    "where a job steers queue pairs, a packet without a plan leaves as it came");
 	key = flow_key(2);
 	flow.piece[0].sport = htons(ROCESTEER_SPORT_MIN);
 	put(skel->maps.rs_flows, &key, &flow);
@@ -1225,17 +1235,17 @@ static void test_queue_pairs(void)
 	ktap_result(send_packet(2, WRITE_MIDDLE, 0) == FAILED &&
 		    verdicts(ROCESTEER_VERDICT_ON_PLAN) == 1 &&
 		    flow_entry(2).sent[1].packets == 1,
-		    "those of queue pairs with the planned port are counted");
+		    "a packet that a queue pair sends by its planned port is counted as on plan");
 	ktap_result(send_packet(3, WRITE_MIDDLE, 0) == FAILED &&
 		    verdicts(ROCESTEER_VERDICT_OFF_PLAN) == 1,
-		    "and so are others, but not rewritten");
+		    "a packet off its queue pair's plan is counted, and its port is not rewritten");
 	ktap_result(set_pieces(2, 1, alone) == -EBUSY,
-		    "a queue pair stays on its path");
+		    "a plan of pieces for the flow of a queue pair is refused");
 }
 
 /*
- * A flow that takes its share goes meanwhile, and one of @generation has its memory.
- * Return: whether that one was given the share.
+ * Flow 1 goes while it takes its share, and flow 2 of @generation gets its memory.
+ * Return: whether flow 2 was given the share.
  */
 static bool share_goes_to(struct between_bpf *hook, __u32 generation)
 {
@@ -1264,21 +1274,23 @@ static void test_reuse(void)
 	begin(ROCESTEER_RESEQ_NONE);
 	hook = between();
 	if (!hook) {
-		ktap_result(true, "flows that go meanwhile # SKIP no fentry");
+		ktap_result(true,
+			    "a flow that goes while it takes its share gives it back # SKIP no fentry");
 		return;
 	}
-	/* As if it were the same flow: so it is the same memory. */
+	/* A flow 2 of the same generation gets the share: flow 2 has the memory of flow 1. */
 	ktap_result(share_goes_to(hook, 0),
-		    "a flow may have the memory of one that goes");
+		    "a new flow may get the memory of a flow that has just gone");
 	before = group_entry();
-	ktap_result(!share_goes_to(hook, 1), "but not the share meant for that");
+	ktap_result(!share_goes_to(hook, 1),
+		    "a new flow in the memory of a gone flow does not get the gone flow's share");
 	after = group_entry();
 	ktap_result(!memcmp(&before, &after, sizeof(after)),
-		    "which is given back");
+		    "the share of a flow that goes while it is dealt is given back");
 	hook->bss->job_goes = true;
 	send_packet(1, WRITE_MIDDLE, 0);
 	ktap_result(!hook->bss->job_goes && !count_flows(),
-		    "one whose job goes while it is entered is forgotten");
+		    "a flow whose job goes while the flow is entered is forgotten");
 	between_bpf__destroy(hook);
 }
 
@@ -1289,7 +1301,7 @@ static void test_reuse(void)
 
 static __u32 told_ifindex, told_qpn;
 
-/* The queue pair gets an acknowledgment from 10.0.0.@from, or a READ request. */
+/* The queue pair gets an ACK or READ from 10.0.0.@from, whose host resequences or not. */
 static struct rocesteer_flow_path told(__u8 from, __u8 opcode, __u32 psn, bool restores)
 {
 	struct rocesteer_flow_key key = flow_key(TOLD_DQPN);
@@ -1321,7 +1333,7 @@ static struct rocesteer_flow_path told(__u8 from, __u8 opcode, __u32 psn, bool r
 	return flow;
 }
 
-/* A flow that is split as long as its peer restores the order. */
+/* A flow that is split as long as its peer resequences. */
 static struct rocesteer_flow_path told_begin(void)
 {
 	struct rocesteer_flow_path flow = {
@@ -1367,22 +1379,24 @@ static void test_told(void)
 	same &= !memcmp(&flow, &was, sizeof(flow));
 	flow = told(3, ROCESTEER_OP_RC_ACK, TOLD_LAST, false);
 	same &= !memcmp(&flow, &was, sizeof(flow));
-	ktap_result(same, "what cannot be of the peer tells a flow nothing");
+	ktap_result(same,
+		    "an ACK or READ with a far PSN, or from another peer, does not change a flow");
 
 	flow = told(2, ROCESTEER_OP_RC_ACK, TOLD_LAST - TOLD_WINDOW + 1, true);
 	same = flow.acked == ((TOLD_LAST - TOLD_WINDOW + 1) & ROCESTEER_PSN_MASK);
 	flow = told(2, ROCESTEER_OP_RC_ACK, TOLD_LAST, true);
 	ktap_result(same && flow.acked == TOLD_LAST && flow.flags == was.flags &&
-		    flow.nr_pieces == PATHS, "an acknowledgment does");
+		    flow.nr_pieces == PATHS,
+		    "an ACK of a peer that resequences is noted, and the flow stays split");
 	flow = told(2, ROCESTEER_OP_RC_ACK, TOLD_LAST - 2, false);
 	ktap_result(flow.acked == TOLD_LAST - 2 && flow.nr_pieces == 1 &&
 		    !(flow.flags & ROCESTEER_FLOW_PEER_RESEQ),
-		    "one without the promise makes it whole");
+		    "an ACK without the bits of a peer that resequences makes a flow one piece");
 	told_begin();
 	flow = told(2, READ_REQUEST, TOLD_LAST, false);
 	ktap_result(flow.acked == was.acked && flow.nr_pieces == 1 &&
 		    !(flow.flags & ROCESTEER_FLOW_PEER_RESEQ),
-		    "so does a READ request without it");
+		    "a READ without the bits of a peer that resequences makes a flow one piece");
 }
 
 int main(int argc, char **argv)

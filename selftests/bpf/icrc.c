@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 					(in[l3] & 15) * 4);
 		__u32 delta;
 
-		if (!memcmp(in, out, len))	/* the broken ones follow */
+		if (!memcmp(in, out, len))	/* the invalid frames follow */
 			break;
 		delta = rocesteer_icrc_delta(load16(in + l4) ^ load16(out + l4),
 					     k[ntohs(load16(in + l4 + 4)) / 4]);
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 		total++;
 	}
 	printf("KTAP version 1\n1..1\n# %u of %u wrong\n", wrong, total);
-	printf("%sok 1 the ICRC of user space agrees\n",
+	printf("%sok 1 an ICRC that user space corrects for a new port is the one from scratch\n",
 	       wrong || !total ? "not " : "");
 	return 0;
 }

@@ -5,11 +5,11 @@
  *
  *	packets [--module] [COUNT [SEED]]
  *
- * What is not steered leaves byte for byte as it came. What is steered differs in its
- * source port, the bits that say to how many paths it is dealt, and the checksums of
- * both, which stay as right or wrong as they were. Each is counted once. By the program
- * for chunks a packet gets their DSCP, or nothing. Several processes with different
- * seeds use several CPUs. Output is KTAP.
+ * A packet that is not steered leaves byte for byte as it came. A steered packet differs
+ * in its source port, the bits that carry the number of the flow's paths, and the UDP
+ * checksum and ICRC over both, which stay as right or wrong as they were. Each packet is
+ * counted once. The program for chunks gives a packet the DSCP of its chunk, or changes
+ * nothing. Several processes with different seeds use several CPUs. Output is KTAP.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -164,7 +164,7 @@ static void fail(const char *what)
 	dump("out", &out);
 }
 
-/* What of the packet may differ, does so rightly. */
+/* A steered packet differs in no other field than may be, and its checksums fit. */
 static void check_steered(void)
 {
 	struct packet_layout l;
@@ -208,7 +208,7 @@ static __u32 ip_sum(const struct packet *p, const struct packet_layout *l)
 	return sum % 0xffff;
 }
 
-/* It has the DSCP, and nothing else is new. */
+/* A marked packet has the DSCP, and but for the IP checksum nothing else is new. */
 static void check_marked(void)
 {
 	struct packet_layout l;
@@ -232,7 +232,7 @@ static void check_marked(void)
 		fail("more is marked than may");
 }
 
-/* Might it have the port of its path already? */
+/* Return: whether the packet may have come with the port of its path. */
 static bool may_be_right(void)
 {
 	size_t i;
@@ -243,7 +243,7 @@ static bool may_be_right(void)
 	return false;
 }
 
-/* Return: false where the kernel does not run it, as its IP header is not whole. */
+/* Return: false where the kernel does not run a packet whose IP header is not whole. */
 static bool run(struct bpf_program *prog)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in.data,
@@ -312,7 +312,7 @@ static void batch(__u32 count)
 		packet_make(&in, &world);
 		for (n = packet_below(4); n; n--)
 			packet_mutate(&in);
-		/* No more fits into the page of a test run. */
+		/* A longer packet does not fit into the page of a test run. */
 		if (in.len > PACKET_MAX)
 			in.len = PACKET_MAX;
 		if (!packet_below(4)) {
@@ -379,9 +379,12 @@ int main(int argc, char **argv)
 	       count, total_sent, total_steered, count / seconds);
 	printf("# %llu to the program for chunks, %llu marked\n", total_tagged,
 	       total_marked);
-	ktap_result(!failures, "what is not steered stays as it is, the rest is right");
-	ktap_result(total_steered > total_sent / 8, "enough of them are steered");
-	ktap_result(total_marked > total_tagged / 64, "and marked, where they carry a chunk");
+	ktap_result(!failures,
+		    "a mutated packet leaves unchanged, or with the fields changed that may be");
+	ktap_result(total_steered > total_sent / 8,
+		    "more than one in eight of the packets sent are steered");
+	ktap_result(total_marked > total_tagged / 64,
+		    "more than one in 64 packets to the program for chunks get the chunk's DSCP");
 	rocesteer_bpf__destroy(skel);
 	return ktap_end();
 }

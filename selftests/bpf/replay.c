@@ -6,8 +6,8 @@
  * replay [--module] DIRECTORY
  *
  * DIRECTORY is what vectors.py wrote. With --module the programs call the
- * module, and it is a failure if they do not. Runs in a network namespace of
- * its own, which ends with it. Output is KTAP.
+ * module, and the test fails where the module is not loaded. The test runs in a
+ * network namespace of its own, which ends with the test. Output is KTAP.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -63,7 +63,7 @@ static FILE *open_in(const char *dir, const char *name, size_t skip)
 	return f;
 }
 
-/* Next record of a pcap file; its global header was skipped. */
+/* Read the next record of a pcap file, whose global header was skipped. */
 static bool next_frame(FILE *f, struct frame *frame)
 {
 	__u32 header[4];
@@ -230,11 +230,11 @@ static void report_verdicts(struct rocesteer_bpf *skel, unsigned int steered,
 		printf("# verdict %d: %llu\n", v, sum[v]);
 		all += sum[v];
 	}
-	printf("%sok 2 every frame counted once, the valid ones as steered\n",
+	printf("%sok 2 every frame is counted once, and each valid frame as steered\n",
 	       sum[ROCESTEER_VERDICT_STEERED] == steered && all == total ? "" : "not ");
 }
 
-/* What any process can send: a packet of RC flow @dqpn, with a wrong ICRC. */
+/* Send a packet of RC flow @dqpn by UDP, as any process can, with a wrong ICRC. */
 static void send_by_udp(__u32 dqpn, __u32 psn)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
@@ -252,7 +252,7 @@ static void send_by_udp(__u32 dqpn, __u32 psn)
 	close(fd);
 }
 
-/* Such a packet as a frame for one of our devices, or from it. */
+/* Send such a packet by packet socket @fd, in a frame to MAC address @to. */
 static void send_by_device(int fd, const char *to, const char *saddr, __u32 dqpn,
 			   __u32 psn)
 {
@@ -300,7 +300,7 @@ static __u64 verdict(struct rocesteer_bpf *skel, enum rocesteer_verdict which)
 	return sum[which];
 }
 
-/* Any process can send what looks like a packet of a flow, and make one up. */
+/* Packets that a process sends by UDP make no flow, and change no flow. */
 static void report_process(struct rocesteer_bpf *skel, __u32 ifindex, int tx)
 {
 	struct rocesteer_flow_path flow = { .job = 1, .nr_pieces = 1,
@@ -317,18 +317,18 @@ static void report_process(struct rocesteer_bpf *skel, __u32 ifindex, int tx)
 	    bpf_map_update_elem(flows, &key, &flow, BPF_ANY))
 		die("tables");
 	send_by_udp(1, 0);
-	printf("%sok 4 a process makes no flow of what it sends by UDP\n",
+	printf("%sok 4 a packet that a process sends by UDP makes no flow\n",
 	       verdict(skel, ROCESTEER_VERDICT_USER) == 1 ? "" : "not ");
 	send_by_device(tx, "02:00:00:00:00:02", "10.0.0.1", key.dqpn, 100);
 	send_by_udp(key.dqpn, 100 + (1 << 22));
 	if (bpf_map_lookup_elem(flows, &key, &flow))
 		die("rs_flows");
-	printf("%sok 5 nor does it move one that is known\n",
+	printf("%sok 5 a packet that a process sends by UDP does not move the PSN of a flow\n",
 	       flow.psns[ROCESTEER_REQUESTS].next == 101 &&
 	       verdict(skel, ROCESTEER_VERDICT_USER) == 2 ? "" : "not ");
 }
 
-/* What a container behind a veth sends is routed, and makes no flow either. */
+/* Packets that a container behind a veth sends are forwarded, and make no flow. */
 static void report_container(struct rocesteer_bpf *skel)
 {
 	int container, tries = 5000;
@@ -342,7 +342,7 @@ static void report_container(struct rocesteer_bpf *skel)
 	send_by_device(container, "02:00:00:00:00:03", "10.1.0.2", 1, 0);
 	while (!verdict(skel, ROCESTEER_VERDICT_FORWARDED) && tries--)
 		usleep(1000);
-	printf("%sok 6 what is forwarded makes no flow\n",
+	printf("%sok 6 a forwarded packet makes no flow\n",
 	       verdict(skel, ROCESTEER_VERDICT_FORWARDED) == 1 ? "" : "not ");
 	close(container);
 }
@@ -358,7 +358,7 @@ static unsigned int most_verified(void)
 	return major > 6 || (major == 6 && minor > 12) ? 2000 : 2500;
 }
 
-/* Each is read and verified by itself: far from any limit of the verifier. */
+/* Each program is verified by itself, and stays far from any limit of the verifier. */
 static void report_sizes(struct rocesteer_bpf *skel)
 {
 	unsigned int most = most_verified();
@@ -429,14 +429,14 @@ int main(int argc, char **argv)
 	rx = packet_socket("out0");
 	wrong = replay(argv[argc - 1], tx, rx, &total);
 	printf("# %u of %u frames came out wrong\n", wrong, total);
-	printf("%sok 1 every frame comes out as it has to\n",
+	printf("%sok 1 every frame leaves with the bytes that vectors.py expects\n",
 	       wrong || !total ? "not " : "");
 	report_verdicts(skel, count_flows(skel), total);
 	report_sizes(skel);
 	report_process(skel, ifindex, tx);
 	report_container(skel);
 	if (module)
-		printf("%sok 7 the module is there\n",
+		printf("%sok 7 the module is loaded\n",
 		       access("/sys/kernel/btf/rocesteer", F_OK) ? "not " : "");
 	rocesteer_bpf__destroy(skel);
 	close(tx);

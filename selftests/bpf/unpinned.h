@@ -13,9 +13,9 @@
 /**
  * load_table() - load the programs with tables of their own
  * @module: call the module where it is loaded
- * @nr_flows: that there is room for; 0: as many as there are
- * @sweep_ns: how often silent ones are looked for, once that was begun; 0: as it is
- * @bth_paths: bits that say of how many paths a flow is; 0: as they are
+ * @nr_flows: flows that the table has room for; 0: the default
+ * @sweep_ns: time between two sweeps for silent flows, once one began; 0: the default
+ * @bth_paths: bits that carry the number of a flow's paths; 0: the default
  *
  * Return: the skeleton, NULL with errno set on failure.
  */
@@ -48,7 +48,7 @@ static inline struct rocesteer_bpf *load_table(bool module, __u32 nr_flows,
 	return NULL;
 }
 
-/* Likewise, as they are. */
+/* Load the programs with tables of their own, and all else as by default. */
 static inline struct rocesteer_bpf *load_unpinned(bool module)
 {
 	return load_table(module, 0, 0, 0);
