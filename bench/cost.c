@@ -248,6 +248,7 @@ static void measure(struct subject *s, int l, int ifindex, struct frame *f, size
 	if (s->attach && system(s->attach))
 		die(s->attach);
 	f->bth.opcode = s->opcode ?: FRAME_WRITE_MIDDLE;
+	send_round(f, &loads[l], len);	/* the sockets become known */
 	least(&s->send[l], send_round(f, &loads[l], len));
 	if (s->prog >= 0) {
 		least(&s->run[l], run_round(s->prog, f, &loads[l], len));
