@@ -2,7 +2,6 @@
 /* Do not edit directly, auto-generated from: */
 /*	Documentation/netlink/specs/rocesteer_reduce.yaml */
 /* YNL-GEN kernel header */
-/* To regenerate run: tools/net/ynl/ynl-regen.sh */
 
 #ifndef _LINUX_ROCE_REDUCE_GEN_H
 #define _LINUX_ROCE_REDUCE_GEN_H

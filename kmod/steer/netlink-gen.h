@@ -2,7 +2,6 @@
 /* Do not edit directly, auto-generated from: */
 /*	Documentation/netlink/specs/rocesteer.yaml */
 /* YNL-GEN kernel header */
-/* To regenerate run: tools/net/ynl/ynl-regen.sh */
 
 #ifndef _LINUX_ROCESTEER_GEN_H
 #define _LINUX_ROCESTEER_GEN_H

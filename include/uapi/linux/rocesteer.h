@@ -2,7 +2,6 @@
 /* Do not edit directly, auto-generated from: */
 /*	Documentation/netlink/specs/rocesteer.yaml */
 /* YNL-GEN uapi header */
-/* To regenerate run: tools/net/ynl/ynl-regen.sh */
 
 #ifndef _UAPI_LINUX_ROCESTEER_H
 #define _UAPI_LINUX_ROCESTEER_H
@@ -15,8 +14,8 @@
 /**
  * enum rocesteer_origin - How the module came to know a flow.
  * @ROCESTEER_ORIGIN_NETLINK: Added by flow-add.
- * @ROCESTEER_ORIGIN_LEARNT: Seen when its queue pair was moved to RTR, or adopted by
- *   flow-adopt.
+ * @ROCESTEER_ORIGIN_LEARNT: Seen when its queue pair was moved to RTR, or
+ *   adopted by flow-adopt.
  */
 enum rocesteer_origin {
 	ROCESTEER_ORIGIN_NETLINK,

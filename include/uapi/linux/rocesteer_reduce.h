@@ -2,7 +2,6 @@
 /* Do not edit directly, auto-generated from: */
 /*	Documentation/netlink/specs/rocesteer_reduce.yaml */
 /* YNL-GEN uapi header */
-/* To regenerate run: tools/net/ynl/ynl-regen.sh */
 
 #ifndef _UAPI_LINUX_ROCESTEER_REDUCE_H
 #define _UAPI_LINUX_ROCESTEER_REDUCE_H
@@ -47,9 +46,9 @@ enum rocesteer_reduce_op {
  * enum rocesteer_reduce_role - What a switch does for a group.
  * @ROCESTEER_REDUCE_ROLE_ALONE: It sums the inputs of all ranks. There is no
  *   other switch.
- * @ROCESTEER_REDUCE_ROLE_LEAF: It sums the inputs of the ranks of one leaf, and
- *   sends the sum, which is a part of the result, to the root. It returns the
- *   result.
+ * @ROCESTEER_REDUCE_ROLE_LEAF: It sums the inputs of the ranks of one leaf,
+ *   and sends the sum, which is a part of the result, to the root. It returns
+ *   the result.
  * @ROCESTEER_REDUCE_ROLE_ROOT: It sums the parts of all leaves.
  */
 enum rocesteer_reduce_role {
