@@ -8,7 +8,7 @@ PACKAGES := libmnl json-c 'libbpf >= 1.4' smartcols
 
 WARN	:= -Wall -Wextra $(if $(WERROR),-Werror)
 
-# $(call say,CC) begins a recipe, and says "  CC      user/command/job.o" in its place.
+# $(call say,CC) begins a recipe, and says "  CC      user/command/job/job.o" in its place.
 silent	:= $(findstring s,$(firstword -$(MAKEFLAGS)))
 say	= $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' $(1) $(@:$(BUILD)/%=%);) )
 $(if $(V),,$(eval MAKEFLAGS += --no-print-directory))

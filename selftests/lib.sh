@@ -7,7 +7,7 @@
 #	ktap_plan 2
 #	defer rm -r "$dir"
 #	check "the port opens" busywait 5000 port_is_open
-#	check "it answers" ask
+#	check "the server answers" ask
 #	ktap_finish
 
 KSFT_SKIP=4

@@ -124,8 +124,7 @@ struct rocesteer_message {
  * @job: job the flow belongs to
  * @next: where the next message is noted, modulo ROCESTEER_MAX_MESSAGES
  * @recent: where the last packet's is
- * @range: index of the range that the last message was in, as in struct
- *	rocesteer_range_key
+ * @range: index of the range that was looked at last, as in struct rocesteer_range_key
  * @sender: SO_COOKIE of the socket that its packets have, as in struct
  *	rocesteer_flow_path
  * @message: ring of recent messages of several packets; the newest is before @next. If

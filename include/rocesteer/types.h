@@ -180,7 +180,7 @@ struct rocesteer_flow_path {
 /* The peer resequences this flow: the flow may be split. */
 #define ROCESTEER_FLOW_PEER_RESEQ	2
 /* Set and clear PEER_RESEQ as the peer's acknowledgments and READ requests say. */
-#define ROCESTEER_FLOW_RESEQ_AUTO		4
+#define ROCESTEER_FLOW_RESEQ_AUTO	4
 /* This end resequences what comes back, and says so in acknowledgments. */
 #define ROCESTEER_FLOW_LOCAL_RESEQ	8
 /* The queue pair was connected with the port of its only piece: packets are not rewritten. */
@@ -533,7 +533,7 @@ struct rocesteer_observations {
  * @ROCESTEER_EVENT_SHARE: a flow got a share of a path, and waits for a plan
  * @ROCESTEER_EVENT_GONE: a flow gave its share back
  * @ROCESTEER_EVENT_DETOUR: a flow avoids a path that seems to be dead
- * @ROCESTEER_EVENT_PEER_RESEQ: the peer of a flow restores its order, or ceases to
+ * @ROCESTEER_EVENT_PEER_RESEQ: the peer of a flow begins to resequence the flow, or ceases to
  * @ROCESTEER_EVENT_FULL: rs_flows has no room for a flow, the first one since flows that
  *	are silent were last looked for
  * @ROCESTEER_EVENT_QPN: rs_qpns has no ports yet for the QPN of a flow, which is not

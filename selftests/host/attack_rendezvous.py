@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What one who reaches rank 0 of rocesteer-perf may try: stranger.py WHAT PORT ..
+"""What a host that reaches rank 0 of rocesteer-perf may try: attack_rendezvous.py WHAT PORT ..
 
 fill PORT PID           80 connections announce long frames, and send some of
                         them; prints by how many KiB that made PID larger

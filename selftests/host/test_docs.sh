@@ -12,11 +12,13 @@ rocesteer=${ROCESTEER:-build/rocesteer}
 named_checks_exist()
 {
 	local name status=0
+	local -a names
 
-	while IFS= read -r name; do
+	mapfile -t names < <(tr -s '\n ' ' ' <Documentation/security.rst | grep -oE '"[^"]+"')
+	for name in "${names[@]}"; do
 		grep -rqF -- "${name//\"/}" selftests || { echo "no check $name"; status=1; }
-	done < <(tr -s '\n ' ' ' <Documentation/security.rst | grep -oE '"[^"]+"')
-	return "$status"
+	done
+	((${#names[@]})) && return "$status"
 }
 
 # names SECTION <TEXT: the words of a section of a help text

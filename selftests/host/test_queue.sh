@@ -227,8 +227,8 @@ assert cluster["queue"]' Documentation/cluster.schema.json "$file"
 ktap_plan 14
 check "jobs wait in the order of --order" orders
 check "the first job without a place holds the others back" blocks
-check "with the fewest GPUs first small jobs pass" fewest_first
-check "in backfill jobs that have a place pass" backfill
+check "with the fewest GPUs first, small jobs pass" fewest_first
+check "in backfill, jobs that have a place pass" backfill
 check "a waiting job can be withdrawn" withdraws
 check "slice alloc for a waiting job takes the size that it waits for" alloc_of_a_waiting_job
 check "circuits are moved for a job that waits" moves_circuits

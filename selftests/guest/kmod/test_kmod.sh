@@ -593,7 +593,7 @@ kprobes_switch()
 }
 
 # Without live kprobes, a job that waits for queue pairs is refused.
-test_probes()
+test_kprobes()
 {
 	is "$(stat kprobes)" 1 && kprobes_switch 0 && is "$(stat kprobes)" 0 &&
 	refused "EOPNOTSUPP Kprobes are switched off" \
@@ -737,7 +737,7 @@ check "changes are announced in order" test_events
 check "no change waits for listeners" test_events_queued
 check "changes are traced in order" test_trace
 check "a flow ends after the driver has destroyed its queue pair" test_end
-check "kprobes that are switched off are detected" test_probes
+check "kprobes that are switched off are detected" test_kprobes
 check "all functions that may end a queue pair are probed" test_end_watched
 check "max_flows limits a namespace, and half of it a user" test_max_flows
 check "impossible bits of the BTH are refused" test_bits

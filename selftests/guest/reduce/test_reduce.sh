@@ -287,8 +287,8 @@ check "sums are right with lost, doubled and reordered packets" \
 check "sums are right with flipped bits" corrupted
 check "no packet is sent twice while one rank waits" straggler
 
-check "a ring takes over when their group is unloaded in the middle" in_the_middle group_unload
-check "a ring takes over when their group is unloaded on the move" on_the_move group_unload
+check "a ring takes over when the group is unloaded in the middle" in_the_middle group_unload
+check "a ring takes over when the group is unloaded on the move" on_the_move group_unload
 for how in in_the_middle on_the_move; do
 	check "a ring takes over when the module is reloaded ${how//_/ }" $how module_reload
 	check "the group of the failed run is unloaded" group_unload
