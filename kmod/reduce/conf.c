@@ -4,6 +4,7 @@
 #include <linux/netlink.h>
 #include <net/ipv6.h>
 
+#include "box.h"
 #include "conf.h"
 #include "group.h"
 #include "hook.h"
@@ -26,9 +27,10 @@ static int conf_check_rank(const struct reduce_config *config, u32 i,
 				   config->rank[i].leaf, config->rank[i - 1].leaf);
 		return -EINVAL;
 	}
-	if (config->rank[i].qpn >= REDUCE_VIRTUAL) {
+	if (config->rank[i].qpn >= REDUCE_VIRTUAL ||
+	    config->rank[i].sender_qpn >= REDUCE_VIRTUAL) {
 		NL_SET_ERR_MSG_FMT(extack, "Rank %u: queue pair 0x%x is a virtual one", i,
-				   config->rank[i].qpn);
+				   max(config->rank[i].qpn, config->rank[i].sender_qpn));
 		return -EINVAL;
 	}
 	for (k = 0; config->joined && k < i; k++)
@@ -60,7 +62,37 @@ static int conf_check_role(const struct reduce_config *config, struct netlink_ex
 	return -EINVAL;
 }
 
-static int conf_check(const struct reduce_config *config, struct netlink_ext_ack *extack)
+/* The box is beside the switches, and none of the ranks. */
+static int conf_check_box(struct reduce_net *rn, const struct reduce_config *config,
+			  struct netlink_ext_ack *extack)
+{
+	const struct in6_addr *first = &config->rank[0].address;
+	u32 i;
+
+	if (!reduce_config_is_box(config))
+		return 0;
+	if (config->role != ROCESTEER_REDUCE_ROLE_ALONE) {
+		NL_SET_ERR_MSG(extack, "A box is neither a leaf nor a root");
+		return -EINVAL;
+	}
+	if (ipv6_addr_v4mapped(&config->box) != ipv6_addr_v4mapped(first)) {
+		NL_SET_ERR_MSG(extack, "Box: address is of another family than those of ranks");
+		return -EINVAL;
+	}
+	for (i = 0; i < config->nr_ranks; i++)
+		if (ipv6_addr_equal(&config->box, &config->rank[i].address)) {
+			NL_SET_ERR_MSG_FMT(extack, "Box: address is that of rank %u", i);
+			return -EINVAL;
+		}
+	if (!reduce_box_is_local(rn->net, &config->box)) {
+		NL_SET_ERR_MSG(extack, "Box: address is none of this network namespace");
+		return -EADDRNOTAVAIL;
+	}
+	return 0;
+}
+
+static int conf_check(struct reduce_net *rn, const struct reduce_config *config,
+		      struct netlink_ext_ack *extack)
 {
 	int err = 0;
 	u32 i;
@@ -80,7 +112,7 @@ static int conf_check(const struct reduce_config *config, struct netlink_ext_ack
 	}
 	for (i = 0; !err && i < config->nr_ranks; i++)
 		err = conf_check_rank(config, i, extack);
-	return err ?: conf_check_role(config, extack);
+	return err ?: conf_check_role(config, extack) ?: conf_check_box(rn, config, extack);
 }
 
 static int conf_insert(struct reduce_net *rn, struct reduce_group *group,
@@ -113,7 +145,7 @@ int reduce_conf_load(struct reduce_net *rn, const struct reduce_config *config,
 	struct reduce_group *group;
 	int err;
 
-	err = conf_check(config, extack);
+	err = conf_check(rn, config, extack);
 	if (err)
 		return err;
 	group = reduce_group_new(rn, config, extack);
@@ -135,6 +167,10 @@ static int conf_check_same(const struct reduce_config *was, const struct reduce_
 
 	if (!config->joined) {
 		NL_SET_ERR_MSG(extack, "Queue pairs are missing");
+		return -EINVAL;
+	}
+	if (!ipv6_addr_equal(&was->box, &config->box)) {
+		NL_SET_ERR_MSG(extack, "The group has another box, or none");
 		return -EINVAL;
 	}
 	if (was->mtu != config->mtu || was->packets != config->packets ||
@@ -162,7 +198,7 @@ int reduce_conf_join(struct reduce_net *rn, const struct reduce_config *config,
 	struct reduce_group *group;
 	int err;
 
-	err = conf_check(config, extack);
+	err = conf_check(rn, config, extack);
 	if (err)
 		return err;
 	mutex_lock(&rn->conf);

@@ -11,8 +11,8 @@
  * @config: validated here, beyond the netlink policy
  * @extack: filled in on failure
  *
- * Context: Process context, may sleep; takes @rn->conf. Return: 0, -EEXIST, -EINVAL,
- * -ENOMEM.
+ * Context: Process context, may sleep; takes @rn->conf. Return: 0, -EADDRNOTAVAIL, -EEXIST,
+ * -EINVAL, -ENOMEM.
  */
 int reduce_conf_load(struct reduce_net *rn, const struct reduce_config *config,
 		     struct netlink_ext_ack *extack);
@@ -24,7 +24,7 @@ int reduce_conf_load(struct reduce_net *rn, const struct reduce_config *config,
  * @extack: filled in on failure
  *
  * Resets the group, also if it was poisoned. Context: Process context, may sleep; takes
- * @rn->conf. Return: 0, -EINVAL, -ENOENT.
+ * @rn->conf. Return: 0, -EADDRNOTAVAIL, -EINVAL, -ENOENT.
  */
 int reduce_conf_join(struct reduce_net *rn, const struct reduce_config *config,
 		     struct netlink_ext_ack *extack);

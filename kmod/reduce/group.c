@@ -209,6 +209,7 @@ void reduce_group_join(struct reduce_group *group, const struct reduce_config *c
 		group->config.rank[r].qpn = config->rank[r].qpn;
 		group->config.rank[r].psn = config->rank[r].psn;
 		group->config.rank[r].va = config->rank[r].va;
+		group->config.rank[r].sender_qpn = config->rank[r].sender_qpn;
 	}
 	group_begin(group);
 	spin_unlock_bh(&group->lock);

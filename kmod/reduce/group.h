@@ -8,6 +8,7 @@
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
+#include <net/ipv6.h>
 
 #include <uapi/linux/rocesteer_reduce.h>
 
@@ -23,6 +24,7 @@ struct netlink_ext_ack;
  * @psn: first PSN that the rank sends
  * @va: virtual address of the results
  * @leaf: number of the leaf
+ * @sender_qpn: queue pair number that sends, with a box
  */
 struct reduce_rank_config {
 	struct in6_addr address;
@@ -30,6 +32,7 @@ struct reduce_rank_config {
 	u32 psn;
 	u64 va;
 	u32 leaf;
+	u32 sender_qpn;
 };
 
 /**
@@ -43,6 +46,8 @@ struct reduce_rank_config {
  *	ROCESTEER_REDUCE_MAX_WINDOW
  * @role: enum rocesteer_reduce_role, of this switch
  * @leaf: which leaf this switch is, with the role leaf
+ * @box: address of this namespace that queue pairs are connected to, with the role alone;
+ *	IPv4-mapped for IPv4. None: packets of the group are forwarded by this namespace
  * @joined: @type, @op, and queue pairs of @rank are known
  * @nr_ranks: 2..REDUCE_MAX_RANKS
  * @rank: ranks, in the order of the sum: leaf by leaf
@@ -56,14 +61,21 @@ struct reduce_config {
 	u32 window;
 	u32 role;
 	u32 leaf;
+	struct in6_addr box;
 	bool joined;
 	u32 nr_ranks;
 	struct reduce_rank_config rank[REDUCE_MAX_RANKS];
 };
 
+/* Is this a box beside the switches? */
+static inline bool reduce_config_is_box(const struct reduce_config *config)
+{
+	return !ipv6_addr_any(&config->box);
+}
+
 /**
  * struct reduce_way - how packets of a connection leave
- * @okfn: okfn() of the hook, NULL before the first packet
+ * @okfn: okfn() of the hook, or of a box; NULL before the first packet
  * @bridge: @okfn belongs to a bridge
  * @queue: packets to send, in order
  * @busy: bit 0: a CPU is sending the packets of @queue

@@ -3,6 +3,7 @@
  * Netfilter hooks. On a bridge at PRE_ROUTING: at FORWARD a bridge that floods passes clones
  * of a packet, one for each port. On a router at FORWARD, after routing. A packet that has
  * waited continues with okfn(), so packet sockets and TC programs at ingress see it once.
+ * A box beside the switches receives packets at LOCAL_IN, and sends them as its own.
  * The hooks come last: what other hooks drop is not summed.
  *
  * A namespace has the hooks from its first group on.
@@ -42,6 +43,12 @@ static const struct nf_hook_ops hook_ops[] = {
 		.hook = hook,
 		.pf = NFPROTO_INET,
 		.hooknum = NF_INET_FORWARD,
+		.priority = NF_IP_PRI_LAST,
+	},
+	{
+		.hook = hook,
+		.pf = NFPROTO_INET,
+		.hooknum = NF_INET_LOCAL_IN,
 		.priority = NF_IP_PRI_LAST,
 	},
 };

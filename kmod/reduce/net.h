@@ -31,7 +31,7 @@ struct reduce_net {
 	struct mutex conf;	/* see above */
 	struct xarray groups;
 	u32 nr_groups;
-	struct nf_hook_ops hooks[2];
+	struct nf_hook_ops hooks[3];
 	bool hooked;
 	struct reduce_stats __percpu *stats;
 };

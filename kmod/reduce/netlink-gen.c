@@ -19,17 +19,22 @@ static const struct netlink_range_validation rocesteer_reduce_a_rank_psn_range =
 	.max	= 16777215ULL,
 };
 
+static const struct netlink_range_validation rocesteer_reduce_a_rank_sender_qpn_range = {
+	.max	= 16777215ULL,
+};
+
 /* Common nested types */
-const struct nla_policy roce_reduce_rank_nl_policy[ROCESTEER_REDUCE_A_RANK_LEAF + 1] = {
+const struct nla_policy roce_reduce_rank_nl_policy[ROCESTEER_REDUCE_A_RANK_SENDER_QPN + 1] = {
 	[ROCESTEER_REDUCE_A_RANK_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
 	[ROCESTEER_REDUCE_A_RANK_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rocesteer_reduce_a_rank_qpn_range),
 	[ROCESTEER_REDUCE_A_RANK_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rocesteer_reduce_a_rank_psn_range),
 	[ROCESTEER_REDUCE_A_RANK_VA] = { .type = NLA_UINT, },
 	[ROCESTEER_REDUCE_A_RANK_LEAF] = { .type = NLA_U32, },
+	[ROCESTEER_REDUCE_A_RANK_SENDER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rocesteer_reduce_a_rank_sender_qpn_range),
 };
 
 /* ROCESTEER_REDUCE_CMD_GROUP_ADD - do */
-static const struct nla_policy roce_reduce_group_add_nl_policy[ROCESTEER_REDUCE_A_GROUP_LEAF + 1] = {
+static const struct nla_policy roce_reduce_group_add_nl_policy[ROCESTEER_REDUCE_A_GROUP_BOX + 1] = {
 	[ROCESTEER_REDUCE_A_GROUP_ID] = NLA_POLICY_MAX(NLA_U32, 16383),
 	[ROCESTEER_REDUCE_A_GROUP_TYPE] = NLA_POLICY_MAX(NLA_U32, 3),
 	[ROCESTEER_REDUCE_A_GROUP_OP] = NLA_POLICY_MAX(NLA_U32, 2),
@@ -39,6 +44,7 @@ static const struct nla_policy roce_reduce_group_add_nl_policy[ROCESTEER_REDUCE_
 	[ROCESTEER_REDUCE_A_GROUP_RANK] = NLA_POLICY_NESTED(roce_reduce_rank_nl_policy),
 	[ROCESTEER_REDUCE_A_GROUP_ROLE] = NLA_POLICY_MAX(NLA_U32, 2),
 	[ROCESTEER_REDUCE_A_GROUP_LEAF] = { .type = NLA_U32, },
+	[ROCESTEER_REDUCE_A_GROUP_BOX] = NLA_POLICY_EXACT_LEN(16),
 };
 
 /* ROCESTEER_REDUCE_CMD_GROUP_DEL - do */
@@ -52,7 +58,7 @@ static const struct nla_policy roce_reduce_group_get_nl_policy[ROCESTEER_REDUCE_
 };
 
 /* ROCESTEER_REDUCE_CMD_GROUP_JOIN - do */
-static const struct nla_policy roce_reduce_group_join_nl_policy[ROCESTEER_REDUCE_A_GROUP_LEAF + 1] = {
+static const struct nla_policy roce_reduce_group_join_nl_policy[ROCESTEER_REDUCE_A_GROUP_BOX + 1] = {
 	[ROCESTEER_REDUCE_A_GROUP_ID] = NLA_POLICY_MAX(NLA_U32, 16383),
 	[ROCESTEER_REDUCE_A_GROUP_TYPE] = NLA_POLICY_MAX(NLA_U32, 3),
 	[ROCESTEER_REDUCE_A_GROUP_OP] = NLA_POLICY_MAX(NLA_U32, 2),
@@ -62,6 +68,7 @@ static const struct nla_policy roce_reduce_group_join_nl_policy[ROCESTEER_REDUCE
 	[ROCESTEER_REDUCE_A_GROUP_RANK] = NLA_POLICY_NESTED(roce_reduce_rank_nl_policy),
 	[ROCESTEER_REDUCE_A_GROUP_ROLE] = NLA_POLICY_MAX(NLA_U32, 2),
 	[ROCESTEER_REDUCE_A_GROUP_LEAF] = { .type = NLA_U32, },
+	[ROCESTEER_REDUCE_A_GROUP_BOX] = NLA_POLICY_EXACT_LEN(16),
 };
 
 /* Ops table for roce_reduce */
@@ -70,7 +77,7 @@ static const struct genl_split_ops roce_reduce_nl_ops[] = {
 		.cmd		= ROCESTEER_REDUCE_CMD_GROUP_ADD,
 		.doit		= roce_reduce_nl_group_add_doit,
 		.policy		= roce_reduce_group_add_nl_policy,
-		.maxattr	= ROCESTEER_REDUCE_A_GROUP_LEAF,
+		.maxattr	= ROCESTEER_REDUCE_A_GROUP_BOX,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -102,7 +109,7 @@ static const struct genl_split_ops roce_reduce_nl_ops[] = {
 		.cmd		= ROCESTEER_REDUCE_CMD_GROUP_JOIN,
 		.doit		= roce_reduce_nl_group_join_doit,
 		.policy		= roce_reduce_group_join_nl_policy,
-		.maxattr	= ROCESTEER_REDUCE_A_GROUP_LEAF,
+		.maxattr	= ROCESTEER_REDUCE_A_GROUP_BOX,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

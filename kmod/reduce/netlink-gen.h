@@ -12,7 +12,7 @@
 #include <uapi/linux/rocesteer_reduce.h>
 
 /* Common nested types */
-extern const struct nla_policy roce_reduce_rank_nl_policy[ROCESTEER_REDUCE_A_RANK_LEAF + 1];
+extern const struct nla_policy roce_reduce_rank_nl_policy[ROCESTEER_REDUCE_A_RANK_SENDER_QPN + 1];
 
 int roce_reduce_nl_group_get_start(struct netlink_callback *cb);
 

@@ -15,7 +15,7 @@
 
 /* Large enough for a group with the most ranks, about 10 KiB */
 #define NL_RANK_SIZE	nla_total_size(nla_total_size(sizeof(struct in6_addr)) + \
-				       3 * nla_total_size(sizeof(u32)) + \
+				       4 * nla_total_size(sizeof(u32)) + \
 				       nla_total_size(sizeof(u64)))
 #define NL_CONN_SIZE	nla_total_size(ROCESTEER_REDUCE_A_CONN_MAX * \
 				       nla_total_size(sizeof(u64)))
@@ -48,10 +48,13 @@ static struct reduce_net *nl_net(const struct genl_info *info)
 	return reduce_net(genl_info_net(info));
 }
 
-/* @joins: the request has type and operation, which require queue pairs. */
-static int nl_rank_parse(struct reduce_rank_config *rank, const struct nlattr *nest, u32 nr,
-			 bool joins, struct netlink_ext_ack *extack)
+/* Type and operation of a request require queue pairs; a box requires those that send. */
+static int nl_rank_parse(struct reduce_config *config, const struct nlattr *nest,
+			 struct netlink_ext_ack *extack)
 {
+	bool joins = config->joined, sends = joins && reduce_config_is_box(config);
+	struct reduce_rank_config *rank = &config->rank[config->nr_ranks];
+	u32 nr = config->nr_ranks;
 	struct nlattr *tb[ROCESTEER_REDUCE_A_RANK_MAX + 1];
 	int attr, err;
 
@@ -70,6 +73,11 @@ static int nl_rank_parse(struct reduce_rank_config *rank, const struct nlattr *n
 					   joins ? "missing" : "there, type or operation is not");
 			return -EINVAL;
 		}
+	if (!tb[ROCESTEER_REDUCE_A_RANK_SENDER_QPN] == sends) {
+		NL_SET_ERR_MSG_FMT(extack, "Queue pair number of sender %u is %s", nr,
+				   sends ? "missing" : "there, box or type is not");
+		return -EINVAL;
+	}
 	nla_memcpy(&rank->address, tb[ROCESTEER_REDUCE_A_RANK_ADDRESS],
 		   sizeof(rank->address));
 	if (tb[ROCESTEER_REDUCE_A_RANK_LEAF])
@@ -79,6 +87,8 @@ static int nl_rank_parse(struct reduce_rank_config *rank, const struct nlattr *n
 	rank->qpn = nla_get_u32(tb[ROCESTEER_REDUCE_A_RANK_QPN]);
 	rank->psn = nla_get_u32(tb[ROCESTEER_REDUCE_A_RANK_PSN]);
 	rank->va = nla_get_uint(tb[ROCESTEER_REDUCE_A_RANK_VA]);
+	if (sends)
+		rank->sender_qpn = nla_get_u32(tb[ROCESTEER_REDUCE_A_RANK_SENDER_QPN]);
 	return 0;
 }
 
@@ -89,13 +99,11 @@ static int nl_ranks_parse(struct reduce_config *config, const struct genl_info *
 
 	nlmsg_for_each_attr_type(nest, ROCESTEER_REDUCE_A_GROUP_RANK, info->nlhdr,
 				 GENL_HDRLEN, rem) {
-		u32 nr = config->nr_ranks;
-
-		if (nr == REDUCE_MAX_RANKS) {
+		if (config->nr_ranks == REDUCE_MAX_RANKS) {
 			NL_SET_ERR_MSG_ATTR(info->extack, nest, "Group has more than 64 ranks");
 			return -EINVAL;
 		}
-		err = nl_rank_parse(&config->rank[nr], nest, nr, config->joined, info->extack);
+		err = nl_rank_parse(config, nest, info->extack);
 		if (err)
 			return err;
 		config->nr_ranks++;
@@ -132,6 +140,9 @@ static int nl_group_parse(struct reduce_config *config, struct genl_info *info)
 		config->role = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_ROLE]);
 	if (attrs[ROCESTEER_REDUCE_A_GROUP_LEAF])
 		config->leaf = nla_get_u32(attrs[ROCESTEER_REDUCE_A_GROUP_LEAF]);
+	if (attrs[ROCESTEER_REDUCE_A_GROUP_BOX])
+		nla_memcpy(&config->box, attrs[ROCESTEER_REDUCE_A_GROUP_BOX],
+			   sizeof(config->box));
 	return nl_ranks_parse(config, info);
 }
 
@@ -190,19 +201,22 @@ int roce_reduce_nl_group_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return reduce_conf_unload(nl_net(info), id) ? nl_group_missing(info) : 0;
 }
 
-static int nl_rank_fill(struct sk_buff *skb, const struct reduce_rank_config *rank,
-			bool joined)
+static int nl_rank_fill(struct sk_buff *skb, const struct reduce_config *config, u32 nr)
 {
+	const struct reduce_rank_config *rank = &config->rank[nr];
 	struct nlattr *nest = nla_nest_start(skb, ROCESTEER_REDUCE_A_GROUP_RANK);
 
 	if (!nest ||
 	    nla_put_in6_addr(skb, ROCESTEER_REDUCE_A_RANK_ADDRESS, &rank->address) ||
 	    nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_LEAF, rank->leaf))
 		return -EMSGSIZE;
-	if (joined &&
+	if (config->joined &&
 	    (nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_QPN, rank->qpn) ||
 	     nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_PSN, rank->psn) ||
 	     nla_put_uint(skb, ROCESTEER_REDUCE_A_RANK_VA, rank->va)))
+		return -EMSGSIZE;
+	if (config->joined && reduce_config_is_box(config) &&
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_RANK_SENDER_QPN, rank->sender_qpn))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -259,8 +273,11 @@ static int nl_config_fill(struct sk_buff *skb, const struct reduce_config *confi
 	    (nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_TYPE, config->type) ||
 	     nla_put_u32(skb, ROCESTEER_REDUCE_A_GROUP_OP, config->op)))
 		return -EMSGSIZE;
+	if (reduce_config_is_box(config) &&
+	    nla_put_in6_addr(skb, ROCESTEER_REDUCE_A_GROUP_BOX, &config->box))
+		return -EMSGSIZE;
 	for (nr = 0; nr < config->nr_ranks; nr++)
-		if (nl_rank_fill(skb, &config->rank[nr], config->joined))
+		if (nl_rank_fill(skb, config, nr))
 			return -EMSGSIZE;
 	return 0;
 }

@@ -22,6 +22,7 @@
 #define PACKET_PAD_SHIFT	4
 #define PACKET_ACK_REQUEST	BIT(31)	/* in apsn */
 #define PACKET_SOLICITED	0x80	/* in the flags of a BTH */
+#define PACKET_CNP_SIZE		16	/* behind the BTH of a CNP: reserved */
 
 /* Most words of a payload with its padding */
 #define PACKET_WORDS		(4096 / 4)
@@ -87,7 +88,8 @@ u32 reduce_packet_virtual(const struct sk_buff *skb)
 		return 0;
 	h = skb_header_pointer(skb, off, sizeof(buf), &buf);
 	if (!h || h->udp.dest != htons(ROCESTEER_ROCE_PORT) ||
-	    (h->bth.opcode & ROCESTEER_OP_SERVICE) != ROCESTEER_OP_RC)
+	    ((h->bth.opcode & ROCESTEER_OP_SERVICE) != ROCESTEER_OP_RC &&
+	     h->bth.opcode != ROCESTEER_OP_CNP))
 		return 0;
 	dqpn = be32_to_cpu(h->bth.dqpn) & ROCESTEER_QPN_MASK;
 	return (dqpn & REDUCE_VIRTUAL) == REDUCE_VIRTUAL ? dqpn : 0;
@@ -113,7 +115,7 @@ struct rocesteer_bth *reduce_packet_bth(const struct sk_buff *skb)
 	return (void *)(packet_udp_header(skb) + 1);
 }
 
-/* Bytes of RETH and immediate */
+/* Bytes of RETH and immediate, or of an answer's AETH */
 static u32 packet_ext_size(u8 opcode)
 {
 	switch (opcode) {
@@ -123,7 +125,10 @@ static u32 packet_ext_size(u8 opcode)
 	case ROCESTEER_OP_RC_WRITE_ONLY_IMM:
 		return sizeof(struct rocesteer_reth) + sizeof(__be32);
 	case ROCESTEER_OP_RC_WRITE_LAST_IMM:
+	case ROCESTEER_OP_RC_ACK:
 		return sizeof(__be32);
+	case ROCESTEER_OP_CNP:
+		return PACKET_CNP_SIZE;
 	default:
 		return 0;
 	}
@@ -232,7 +237,15 @@ static void packet_read_ext(const struct sk_buff *skb, struct reduce_packet *pac
 						       sizeof(__be32));
 }
 
-int reduce_packet_read(struct sk_buff *skb, struct reduce_packet *packet)
+static bool packet_opcode_is_right(u8 opcode, bool answer)
+{
+	if (answer)
+		return opcode == ROCESTEER_OP_RC_ACK || opcode == ROCESTEER_OP_CNP;
+	return opcode >= ROCESTEER_OP_RC_WRITE_FIRST &&
+	       opcode <= ROCESTEER_OP_RC_WRITE_ONLY_IMM;
+}
+
+int reduce_packet_read(struct sk_buff *skb, bool answer, struct reduce_packet *packet)
 {
 	const struct rocesteer_bth *bth;
 	int off, behind_bth;
@@ -247,11 +260,10 @@ int reduce_packet_read(struct sk_buff *skb, struct reduce_packet *packet)
 	if (skb_ensure_writable(skb, packet_total(skb)))
 		return ROCESTEER_REDUCE_A_STATS_NO_MEMORY;
 	bth = reduce_packet_bth(skb);
-	if (bth->opcode < ROCESTEER_OP_RC_WRITE_FIRST ||
-	    bth->opcode > ROCESTEER_OP_RC_WRITE_ONLY_IMM || bth->flags & ROCESTEER_BTH_TVER)
+	if (!packet_opcode_is_right(bth->opcode, answer) || bth->flags & ROCESTEER_BTH_TVER)
 		return ROCESTEER_REDUCE_A_STATS_OPCODE;
 	behind_bth = packet_length(skb, packet);
-	if (behind_bth < 0)
+	if (behind_bth < 0 || (answer && packet->shape.length))
 		return ROCESTEER_REDUCE_A_STATS_LENGTH;
 	if (!packet_icrc_is_right(skb, behind_bth))
 		return ROCESTEER_REDUCE_A_STATS_ICRC;
@@ -259,8 +271,43 @@ int reduce_packet_read(struct sk_buff *skb, struct reduce_packet *packet)
 		return ROCESTEER_REDUCE_A_STATS_ADDRESS;
 	packet->psn = be32_to_cpu(bth->apsn) & ROCESTEER_PSN_MASK;
 	packet->shape.opcode = bth->opcode;
-	packet_read_ext(skb, packet);
+	if (!answer)
+		packet_read_ext(skb, packet);
 	return 0;
+}
+
+/* The caller computes the ICRC. */
+static void packet_set_to(struct sk_buff *skb, const struct reduce_to *to)
+{
+	struct rocesteer_bth *bth = reduce_packet_bth(skb);
+
+	bth->dqpn = (bth->dqpn & ~cpu_to_be32(ROCESTEER_QPN_MASK)) | cpu_to_be32(to->qpn);
+	packet_udp_header(skb)->check = 0;
+	skb->ip_summed = CHECKSUM_NONE;
+	if (!to->source)
+		return;
+	if (packet_is_v4(skb)) {
+		ip_hdr(skb)->saddr = to->source->s6_addr32[3];
+		ip_hdr(skb)->daddr = to->destination->s6_addr32[3];
+		ip_send_check(ip_hdr(skb));
+	} else {
+		ipv6_hdr(skb)->saddr = *to->source;
+		ipv6_hdr(skb)->daddr = *to->destination;
+	}
+}
+
+static void packet_set_icrc(struct sk_buff *skb, u32 behind_bth)
+{
+	put_unaligned_le32(packet_icrc(skb, behind_bth),
+			   (u8 *)(reduce_packet_bth(skb) + 1) + behind_bth);
+}
+
+void reduce_packet_readdress(struct sk_buff *skb, const struct reduce_to *to)
+{
+	u32 headers = packet_ip_size(skb) + sizeof(struct udphdr) + sizeof(struct rocesteer_bth);
+
+	packet_set_to(skb, to);
+	packet_set_icrc(skb, packet_total(skb) - headers - ROCESTEER_ICRC_SIZE);
 }
 
 /* Multiply modulo the CRC polynomial, both bit-reflected. */
@@ -290,23 +337,21 @@ u32 reduce_packet_crc(const void *sum, u32 length)
  * A CRC is linear: the CRC of a message is the CRC of its first part, shifted by the length
  * of the second, plus the CRC from 0 of the second.
  */
-void reduce_packet_finish(struct sk_buff *skb, u32 qpn, bool ack, const void *sum,
-			  u32 length, u32 crc)
+void reduce_packet_finish(struct sk_buff *skb, const struct reduce_to *to, bool ack,
+			  const void *sum, u32 length, u32 crc)
 {
 	struct rocesteer_bth *bth = reduce_packet_bth(skb);
 	u32 padded = packet_padded(length), before;
 	u8 *payload = reduce_packet_payload(skb);
 
 	memcpy(payload, sum, padded);
-	bth->dqpn = (bth->dqpn & ~cpu_to_be32(ROCESTEER_QPN_MASK)) | cpu_to_be32(qpn);
+	packet_set_to(skb, to);
 	if (ack)
 		bth->apsn |= cpu_to_be32(PACKET_ACK_REQUEST);
 	before = crc32_le(packet_headers_crc(skb), (void *)(bth + 1),
 			  payload - (u8 *)(bth + 1));
 	put_unaligned_le32(~(packet_multiply(before, packet_power[padded / 4]) ^ crc),
 			   payload + padded);
-	packet_udp_header(skb)->check = 0;
-	skb->ip_summed = CHECKSUM_NONE;
 }
 
 static void packet_set_total(struct sk_buff *skb, u32 total)
@@ -318,11 +363,10 @@ static void packet_set_total(struct sk_buff *skb, u32 total)
 		ipv6_hdr(skb)->payload_len = htons(total - sizeof(struct ipv6hdr));
 	}
 	packet_udp_header(skb)->len = htons(total - packet_ip_size(skb));
-	packet_udp_header(skb)->check = 0;
-	skb->ip_summed = CHECKSUM_NONE;
 }
 
-struct sk_buff *reduce_packet_nudge(const struct sk_buff *skb, u32 qpn, u32 psn)
+struct sk_buff *reduce_packet_nudge(const struct sk_buff *skb, const struct reduce_to *to,
+				    u32 psn)
 {
 	const u32 behind = sizeof(struct rocesteer_reth) + ROCESTEER_ICRC_SIZE;
 	struct sk_buff *nudge = skb_copy_expand(skb, skb_headroom(skb), behind, GFP_ATOMIC);
@@ -336,10 +380,9 @@ struct sk_buff *reduce_packet_nudge(const struct sk_buff *skb, u32 qpn, u32 psn)
 	packet_set_total(nudge, nudge->len - skb_network_offset(nudge));
 	bth->opcode = ROCESTEER_OP_RC_WRITE_ONLY;
 	bth->flags &= ~(PACKET_PAD | PACKET_SOLICITED);
-	bth->dqpn = cpu_to_be32(qpn);
 	bth->apsn = cpu_to_be32(PACKET_ACK_REQUEST | psn);
-	put_unaligned_le32(packet_icrc(nudge, sizeof(struct rocesteer_reth)),
-			   (u8 *)(bth + 1) + sizeof(struct rocesteer_reth));
+	packet_set_to(nudge, to);
+	packet_set_icrc(nudge, sizeof(struct rocesteer_reth));
 	return nudge;
 }
 

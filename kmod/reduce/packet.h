@@ -28,11 +28,27 @@ static_assert(REDUCE_MAX_RANKS - 1 == REDUCE_RANK_MASK);
 /*
  * The kind of payload. A host sends inputs, a leaf sends parts up, the root sends results
  * down. So if a switch is missing, an input is not summed as a part, and a part is not taken
- * for a result.
+ * for a result. To a box beside the switches the receiver of results sends answers, with the
+ * rank of the sender that they are for.
  */
 #define REDUCE_INPUT		0x00u
 #define REDUCE_PART		0x40u
 #define REDUCE_RESULT		0x80u
+#define REDUCE_ANSWER		0xc0u
+
+/**
+ * struct reduce_to - where a packet goes
+ * @qpn: queue pair number of the receiver, or a virtual one
+ * @source: new source address; NULL: the packet keeps its addresses
+ * @destination: new destination address, unless @source is NULL
+ *
+ * Addresses are IPv4-mapped for IPv4, and of the packet's family.
+ */
+struct reduce_to {
+	u32 qpn;
+	const struct in6_addr *source;
+	const struct in6_addr *destination;
+};
 
 /**
  * struct reduce_packet - a parsed packet to a virtual queue pair number
@@ -100,13 +116,15 @@ static inline bool reduce_packet_is_other(const struct sk_buff *skb)
 /**
  * reduce_packet_read() - parse a packet to a virtual queue pair number
  * @skb: packet, made writable and linear
+ * @answer: the packet must be an acknowledgment (also a negative one) or a congestion
+ *	notification, otherwise a WRITE
  * @packet: filled in
  *
- * Accepts only WRITEs with consistent lengths and a correct ICRC.
+ * Accepts only packets with consistent lengths and a correct ICRC.
  *
  * Context: Any. Return: 0, or the ROCESTEER_REDUCE_A_STATS_* that counts the refusal.
  */
-int reduce_packet_read(struct sk_buff *skb, struct reduce_packet *packet);
+int reduce_packet_read(struct sk_buff *skb, bool answer, struct reduce_packet *packet);
 
 /* The BTH of a parsed packet */
 struct rocesteer_bth *reduce_packet_bth(const struct sk_buff *skb);
@@ -114,17 +132,20 @@ struct rocesteer_bth *reduce_packet_bth(const struct sk_buff *skb);
 /* The payload of a parsed packet */
 void *reduce_packet_payload(const struct sk_buff *skb);
 
+/* Readdress a parsed packet. */
+void reduce_packet_readdress(struct sk_buff *skb, const struct reduce_to *to);
+
 /**
- * reduce_packet_finish() - replace the payload
+ * reduce_packet_finish() - readdress a packet and replace its payload
  * @skb: parsed packet
- * @qpn: queue pair number of the receiver, or a virtual one
+ * @to: where it goes
  * @ack: request an acknowledgment
  * @sum: new payload, padded with zeros
  * @length: length of the payload, not changed
  * @crc: reduce_packet_crc() of @sum
  */
-void reduce_packet_finish(struct sk_buff *skb, u32 qpn, bool ack, const void *sum,
-			  u32 length, u32 crc);
+void reduce_packet_finish(struct sk_buff *skb, const struct reduce_to *to, bool ack,
+			  const void *sum, u32 length, u32 crc);
 
 /* CRC of a payload, for reduce_packet_finish() */
 u32 reduce_packet_crc(const void *sum, u32 length);
@@ -132,12 +153,13 @@ u32 reduce_packet_crc(const void *sum, u32 length);
 /**
  * reduce_packet_nudge() - allocate a packet with a PSN out of order
  * @skb: parsed packet of the same connection
- * @qpn: queue pair number of the receiver
+ * @to: where it goes
  * @psn: far ahead of the PSN that the receiver expects
  *
  * Context: Any. Return: a WRITE of no bytes, or NULL without memory.
  */
-struct sk_buff *reduce_packet_nudge(const struct sk_buff *skb, u32 qpn, u32 psn);
+struct sk_buff *reduce_packet_nudge(const struct sk_buff *skb, const struct reduce_to *to,
+				    u32 psn);
 
 void reduce_packet_init(void);
 

@@ -11,6 +11,7 @@
 #include <net/ipv6.h>
 
 #include "arith.h"
+#include "box.h"
 #include "group.h"
 #include "packet.h"
 #include "receive.h"
@@ -106,6 +107,22 @@ static u32 receive_gives(const struct reduce_group *group, u32 conn)
 	return receive_qpn(group, conn);
 }
 
+/* The address to which a connection's packets go */
+static const struct in6_addr *receive_address(const struct reduce_group *group, u32 rank)
+{
+	return &group->config.rank[receive_next(group, rank)].address;
+}
+
+static struct reduce_to receive_to(const struct reduce_group *group,
+				   const struct in6_addr *destination, u32 qpn)
+{
+	return (struct reduce_to) {
+		.qpn = qpn,
+		.source = reduce_config_is_box(&group->config) ? &group->config.box : NULL,
+		.destination = destination,
+	};
+}
+
 /* receive_leave() sends the packet after the lock is released. */
 static void receive_queue(struct reduce_group *group, u32 conn, struct sk_buff *skb)
 {
@@ -118,10 +135,11 @@ void reduce_slots_emit(struct reduce_slots *slots, u32 conn, const struct reduce
 {
 	struct reduce_group *group = receive_group(slots);
 	u32 index = receive_index(slots, slot->position, reduce_slots_goes_up(slots, conn));
+	struct reduce_to to = receive_to(group, receive_address(group, group->rank_of[conn]),
+					 receive_gives(group, conn));
 	struct sk_buff *skb = packet;
 
-	reduce_packet_finish(skb, receive_gives(group, conn),
-			     slot->position % RECEIVE_ACK_EVERY == 0,
+	reduce_packet_finish(skb, &to, slot->position % RECEIVE_ACK_EVERY == 0,
 			     receive_sum(group, index), slot->shape.length,
 			     group->crc[index]);
 	group->waiting -= skb->truesize;
@@ -132,7 +150,9 @@ void reduce_slots_emit(struct reduce_slots *slots, u32 conn, const struct reduce
 void reduce_slots_nudge(struct reduce_slots *slots, u32 conn, u32 psn, const void *packet)
 {
 	struct reduce_group *group = receive_group(slots);
-	struct sk_buff *skb = reduce_packet_nudge(packet, receive_qpn(group, conn), psn);
+	struct reduce_to to = receive_to(group, receive_address(group, group->rank_of[conn]),
+					 receive_qpn(group, conn));
+	struct sk_buff *skb = reduce_packet_nudge(packet, &to, psn);
 
 	trace_rocesteer_reduce_nudge(group->config.id, group->rank_of[conn],
 				     slots->conn[conn].next);
@@ -192,8 +212,13 @@ static void receive_leave(struct reduce_group *group, u64 conns)
 }
 
 /* All packets of a connection must leave the same way, to stay in order. */
-static bool receive_way(struct reduce_way *way, const struct nf_hook_state *state)
+static bool receive_way(const struct reduce_group *group, struct reduce_way *way,
+			const struct nf_hook_state *state)
 {
+	if (reduce_config_is_box(&group->config)) {
+		way->okfn = reduce_box_send;
+		return true;
+	}
 	if (!way->okfn) {
 		way->okfn = state->okfn;
 		way->bridge = state->pf == NFPROTO_BRIDGE;
@@ -206,14 +231,15 @@ static bool receive_room(const struct reduce_group *group, const struct sk_buff 
 	return group->waiting + skb->truesize <= group->most_waiting;
 }
 
-static bool receive_addresses(const struct reduce_group *group, u32 rank,
+/* Addresses of packets between a rank and the next one, or between either and the box */
+static bool receive_addresses(const struct reduce_group *group, const struct in6_addr *source,
+			      const struct in6_addr *destination,
 			      const struct reduce_packet *packet)
 {
-	const struct reduce_rank_config *ranks = group->config.rank;
-
-	return ipv6_addr_equal(&packet->source, &ranks[rank].address) &&
-	       ipv6_addr_equal(&packet->destination,
-			       &ranks[receive_next(group, rank)].address);
+	if (reduce_config_is_box(&group->config))
+		destination = &group->config.box;
+	return ipv6_addr_equal(&packet->source, source) &&
+	       ipv6_addr_equal(&packet->destination, destination);
 }
 
 /* A payload consists of whole elements and fits in the sum. */
@@ -237,7 +263,7 @@ static bool receive_locked(struct reduce_group *group, u32 conn, struct sk_buff 
 	*why = ROCESTEER_REDUCE_A_STATS_LENGTH;
 	if (!receive_length(group, packet->shape.length))
 		return false;
-	if (!group->slots.poison && !receive_way(&group->way[conn], state))
+	if (!group->slots.poison && !receive_way(group, &group->way[conn], state))
 		reduce_group_poison(group, REDUCE_ROUTE, conn);
 	*why = ROCESTEER_REDUCE_A_STATS_POISONED;
 	if (group->slots.poison || READ_ONCE(receive_stopped))
@@ -271,6 +297,68 @@ static unsigned int receive_drop(const struct reduce_net *rn, u32 dqpn, int why)
 	return NF_DROP;
 }
 
+/* Packets of other groups pass through this namespace, packets of a box end here. */
+static bool receive_is_here(const struct reduce_group *group, const struct nf_hook_state *state)
+{
+	bool ends = state->pf != NFPROTO_BRIDGE && state->hook == NF_INET_LOCAL_IN;
+
+	return reduce_config_is_box(&group->config) == ends;
+}
+
+/*
+ * A waiting packet outlives this RCU read-side critical section. A box finds a route when the
+ * packet leaves.
+ */
+static bool receive_keep(const struct reduce_group *group, struct sk_buff *skb)
+{
+	if (reduce_config_is_box(&group->config))
+		skb_scrub_packet(skb, false);
+	else if (skb_dst(skb) && !skb_dst_force(skb))
+		return false;
+	/* rxe stops a queue pair with many packets that are not freed. */
+	skb_orphan(skb);
+	return true;
+}
+
+/* To the sender's queue pair. Return: false if the group has none; @why is set then. */
+static bool receive_sender(struct reduce_group *group, u32 rank, u32 *qpn, int *why)
+{
+	bool is_there;
+
+	spin_lock_bh(&group->lock);
+	is_there = group->config.joined && !group->slots.poison;
+	*why = group->config.joined ? ROCESTEER_REDUCE_A_STATS_POISONED :
+				      ROCESTEER_REDUCE_A_STATS_UNKNOWN;
+	*qpn = group->config.rank[rank].sender_qpn;
+	spin_unlock_bh(&group->lock);
+	return is_there;
+}
+
+/* Answers of the receiver to a rank need not wait. */
+static unsigned int receive_answer(struct reduce_group *group, u32 rank, u32 dqpn,
+				   struct sk_buff *skb)
+{
+	const struct in6_addr *sender = &group->config.rank[rank].address;
+	struct reduce_net *rn = group->rn;
+	struct reduce_packet packet;
+	struct reduce_to to;
+	u32 qpn;
+	int why;
+
+	why = reduce_packet_read(skb, true, &packet);
+	if (why)
+		return receive_drop(rn, dqpn, why);
+	if (!receive_addresses(group, receive_address(group, rank), sender, &packet))
+		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_ADDRESS);
+	if (!receive_sender(group, rank, &qpn, &why))
+		return receive_drop(rn, dqpn, why);
+	to = receive_to(group, sender, qpn);
+	receive_keep(group, skb);
+	reduce_packet_readdress(skb, &to);
+	reduce_box_send(rn->net, NULL, skb);
+	return NF_STOLEN;
+}
+
 unsigned int reduce_receive(struct reduce_net *rn, u32 dqpn, struct sk_buff *skb,
 			    const struct nf_hook_state *state)
 {
@@ -285,6 +373,10 @@ unsigned int reduce_receive(struct reduce_net *rn, u32 dqpn, struct sk_buff *skb
 	group = xa_load(&rn->groups, dqpn >> REDUCE_GROUP_SHIFT & REDUCE_GROUP_MASK);
 	if (!group || rank >= group->config.nr_ranks)
 		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_UNKNOWN);
+	if (!receive_is_here(group, state))
+		return NF_ACCEPT;
+	if (reduce_config_is_box(&group->config) && (dqpn & REDUCE_KIND_MASK) == REDUCE_ANSWER)
+		return receive_answer(group, rank, dqpn, skb);
 	conn = group->conn_of[rank];
 	if (conn == REDUCE_NO_CONN)
 		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_MISPLACED);
@@ -293,16 +385,14 @@ unsigned int reduce_receive(struct reduce_net *rn, u32 dqpn, struct sk_buff *skb
 			return NF_ACCEPT;
 		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_MISPLACED);
 	}
-	err = reduce_packet_read(skb, &packet);
+	err = reduce_packet_read(skb, false, &packet);
 	if (err)
 		return receive_drop(rn, dqpn, err);
-	if (!receive_addresses(group, rank, &packet))
+	if (!receive_addresses(group, &group->config.rank[rank].address,
+			       receive_address(group, rank), &packet))
 		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_ADDRESS);
-	/* A waiting packet outlives this RCU read-side critical section. */
-	if (skb_dst(skb) && !skb_dst_force(skb))
+	if (!receive_keep(group, skb))
 		return receive_drop(rn, dqpn, ROCESTEER_REDUCE_A_STATS_NO_MEMORY);
-	/* rxe stops a queue pair with many packets that are not freed. */
-	skb_orphan(skb);
 
 	spin_lock_bh(&group->lock);
 	taken = receive_locked(group, conn, skb, &packet, state, &why);
