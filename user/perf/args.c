@@ -44,8 +44,10 @@ const struct cli_option perf_options[] = {
 		"likewise: number of the group on the switch (default: 0)" },
 	[PERF_OPTION_PACKETS] = { "packets", "N",
 		"likewise: packets of a message (default: 40)" },
+	[PERF_OPTION_BOX] = { "box", "ADDRESS",
+		"likewise: address of a box beside the switches, which sums" },
 	[PERF_OPTION_GROUPS] = { "groups", "FILE",
-		"in place of both: plan of groups, from rocesteer reduce plan" },
+		"in place of these: plan of groups, from rocesteer reduce plan" },
 	[PERF_OPTION_PORT_MAP] = { "port-map", "FILE",
 		"with --groups: port map of this host, from rocesteer path discover" },
 	{}
@@ -145,13 +147,19 @@ static int check_unused(const struct cli_args *args, struct err *err)
 static int read_single(const struct cli_args *args, __u32 ranks, struct reduction *groups,
 		       struct err *err)
 {
+	const char *address = args->value[PERF_OPTION_BOX];
 	__u64 number = 0, packets = 40;
+	__u8 box[16] = {};
 	int ret;
+
+	if (address && addr_parse(address, box))
+		return err_set(err, EXIT_BAD_INPUT, "usage", "--box: '%s' is not an address",
+			       address);
 
 	ret = cli_uint(args, PERF_OPTION_GROUP, 0, GROUP_MAX, &number, err) ?:
 	      cli_uint(args, PERF_OPTION_PACKETS, 1, GROUP_PACKETS / NETREDUCE_WINDOW, &packets,
 		       err);
-	return ret ?: reduction_single(number, packets, ranks, groups);
+	return ret ?: reduction_single(number, packets, box, ranks, groups);
 }
 
 /* Options of sums by switches. */
@@ -176,9 +184,10 @@ static int read_reduce(const struct cli_args *args, const struct chunk_collectiv
 	reduce->file = args->value[PERF_OPTION_GROUPS];
 	if (!reduce->file)
 		return read_single(args, ranks, &reduce->groups, err);
-	if (args->value[PERF_OPTION_GROUP] || args->value[PERF_OPTION_PACKETS])
+	if (args->value[PERF_OPTION_GROUP] || args->value[PERF_OPTION_PACKETS] ||
+	    args->value[PERF_OPTION_BOX])
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--groups says what --group and --packets do");
+			       "--groups and --group, --packets or --box exclude each other");
 	reduce->port_map = args->value[PERF_OPTION_PORT_MAP];
 	ret = reduction_read(reduce->file, ranks, &reduce->groups, err);
 	if (ret || reduce->port_map || !reduction_have_routers(&reduce->groups))

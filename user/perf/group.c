@@ -21,6 +21,8 @@ static struct json_object *to_json(const struct group *group)
 	out_uint(root, "window", group->window);
 	if (group->root != GROUP_NO_ROOT)
 		out_uint(root, "root", group->root);
+	if (group_is_box(group))
+		out_addr(root, "box", group->box);
 	ranks = out_array(root, "ranks");
 	for (i = 0; i < group->ranks; i++) {
 		const struct group_rank *rank = &group->rank[i];
@@ -32,6 +34,8 @@ static struct json_object *to_json(const struct group *group)
 		out_uint(obj, "qpn", rank->qpn);
 		out_uint(obj, "psn", rank->psn);
 		out_uint(obj, "va", rank->va);
+		if (group_is_box(group))
+			out_uint(obj, "sender_qpn", rank->sender);
 	}
 	return root;
 }

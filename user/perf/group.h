@@ -24,6 +24,7 @@
  * @qpn: queue pair that receives results
  * @psn: first PSN that it sends
  * @va: virtual address of the results
+ * @sender: queue pair that sends, for a box
  */
 struct group_rank {
 	__u8 address[16];
@@ -32,6 +33,7 @@ struct group_rank {
 	__u32 qpn;
 	__u32 psn;
 	__u64 va;
+	__u32 sender;
 };
 
 /**
@@ -52,6 +54,7 @@ struct group_switch {
  * struct group - a group
  * @number: 0..GROUP_MAX
  * @planned: the group is from a plan, which has @mtu, @window, @root and @rank
+ * @box: address of a box beside the switches, which sums, or all zero
  * @root: number of the spine that sums for all leaves, or GROUP_NO_ROOT
  * @type: type of the elements, as the switch names it
  * @mtu: payload of a packet, at most
@@ -65,6 +68,7 @@ struct group_switch {
 struct group {
 	__u32 number;
 	bool planned;
+	__u8 box[16];
 	__u32 root;
 	const char *type;
 	__u32 mtu;
@@ -80,6 +84,18 @@ struct group {
 static inline __u32 group_qpn(__u32 number, __u32 rank)
 {
 	return 0xc00000 | number << 8 | rank;
+}
+
+/* Likewise of a box: the one that a rank's receiver connects to. */
+static inline __u32 group_answer_qpn(__u32 number, __u32 rank)
+{
+	return group_qpn(number, rank) | 0xc0;
+}
+
+/* Does a box beside the switches sum? */
+static inline bool group_is_box(const struct group *group)
+{
+	return !addr_is_none(group->box);
 }
 
 /* Fill @at with the switches of the group. */

@@ -155,6 +155,7 @@ void netreduce_put(const struct netreduce_card *card, struct group_rank *rank)
 {
 	memcpy(rank->address, card->address.gid, sizeof(rank->address));
 	rank->qpn = card->in;
+	rank->sender = card->out;
 	rank->psn = nic_first_psn(card->out);
 	rank->va = NETREDUCE_IOVA;
 }
@@ -178,34 +179,43 @@ static enum ibv_mtu least_mtu(const struct group *group, const struct netreduce_
 	return mtu;
 }
 
+/* A box beside the switches is at the other end of all connections. */
 static int connect_one(struct netreduce *n, struct ibv_qp *qp, struct nic_address address,
-		       __u32 qpn, __u32 label)
+		       __u32 qpn, __u32 sender, __u32 label)
 {
 	address.mtu = n->mtu;
-	return nic_qp_connect(n->nic, qp, &address, qpn, label);
+	if (group_is_box(n->group))
+		memcpy(address.gid, n->group->box, sizeof(address.gid));
+	return nic_qp_connect(n->nic, qp, &address, qpn, sender, label);
 }
 
-static int connect_in(struct netreduce *n, const struct netreduce_card *from)
+static int connect_in(struct netreduce *n, const struct netreduce_card *from, __u32 rank)
 {
+	__u32 qpn = group_is_box(n->group) ? group_answer_qpn(n->group->number, rank) : from->out;
 	int error = nic_qp_init(n->in), i;
 
 	for (i = 0; !error && i < (int)DEPTH; i++)
 		error = post_receive(n);
-	return error ?: connect_one(n, n->in, from->address, from->out, 0);
+	return error ?: connect_one(n, n->in, from->address, qpn, from->out, 0);
+}
+
+static int connect_out(struct netreduce *n, const struct netreduce_card *to, __u32 rank)
+{
+	__u32 qpn = group_qpn(n->group->number, rank);
+
+	return nic_qp_init(n->out) ?: connect_one(n, n->out, to->address, qpn, qpn, n->label);
 }
 
 int netreduce_connect(struct netreduce *n, const struct netreduce_card *cards)
 {
-	__u32 ranks = n->group->ranks, rank = n->nic->rank;
+	__u32 ranks = n->group->ranks, rank = n->nic->rank, before = (rank + ranks - 1) % ranks;
 	const struct netreduce_card *to = &cards[(rank + 1) % ranks];
 	int error;
 
 	n->mtu = least_mtu(n->group, cards);
 	n->message = (__u64)n->group->packets * netreduce_mtu(n);
 	n->rkey = to->address.rkey;
-	error = connect_in(n, &cards[(rank + ranks - 1) % ranks]) ?:
-		nic_qp_init(n->out) ?:
-		connect_one(n, n->out, to->address, group_qpn(n->group->number, rank), n->label);
+	error = connect_in(n, &cards[before], before) ?: connect_out(n, to, rank);
 	return error ? nic_fail(n->nic, error, "connect", "cannot connect to the switch") : 0;
 }
 

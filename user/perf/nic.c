@@ -287,13 +287,13 @@ __u32 nic_first_psn(__u32 qpn)
 }
 
 int nic_qp_connect(const struct nic *nic, struct ibv_qp *qp, const struct nic_address *address,
-		   __u32 qpn, __u32 label)
+		   __u32 qpn, __u32 sender, __u32 label)
 {
 	struct ibv_qp_attr rtr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = address->mtu < nic->port.active_mtu ?
 			    address->mtu : nic->port.active_mtu,
-		.dest_qp_num = qpn, .rq_psn = nic_first_psn(qpn),
+		.dest_qp_num = qpn, .rq_psn = nic_first_psn(sender),
 		.max_dest_rd_atomic = 1, .min_rnr_timer = 12,
 		.ah_attr = {
 			.is_global = 1, .port_num = PORT,
@@ -333,7 +333,7 @@ int nic_connect(struct nic *nic, __u32 member,
 		if (ret)
 			return ret;
 	}
-	error = error ?: nic_qp_connect(nic, link->qp, address, qpn, 0);
+	error = error ?: nic_qp_connect(nic, link->qp, address, qpn, qpn, 0);
 	if (!error)
 		return 0;
 	return err_errno(nic->err, error, "connect",

@@ -63,11 +63,15 @@ static __u64 get_alg(const struct chunk_dim *dim)
 static struct setting *add_reduce(struct setting *setting, const struct perf_reduce *reduce)
 {
 	const struct group *first = reduce->groups.group;
+	char box[ADDR_STRLEN];
 
 	setting->name = "netreduce";
 	if (reduce->file)
 		snprintf(setting->value, sizeof(setting->value), "%u groups of a plan %016llx",
 			 reduce->groups.nr, reduction_hash(&reduce->groups));
+	else if (first && group_is_box(first))
+		snprintf(setting->value, sizeof(setting->value), "group %u with %u packets of box %s",
+			 first->number, first->packets, addr_format(first->box, box));
 	else if (first)
 		snprintf(setting->value, sizeof(setting->value), "group %u with %u packets",
 			 first->number, first->packets);

@@ -147,7 +147,8 @@ int reduction_read(const char *file, __u32 ranks, struct reduction *groups, stru
 	return ret;
 }
 
-int reduction_single(__u32 number, __u32 packets, __u32 ranks, struct reduction *groups)
+int reduction_single(__u32 number, __u32 packets, const __u8 box[16], __u32 ranks,
+		     struct reduction *groups)
 {
 	groups->group = calloc(1, sizeof(*groups->group));
 	if (!groups->group)
@@ -160,6 +161,7 @@ int reduction_single(__u32 number, __u32 packets, __u32 ranks, struct reduction 
 		.window = NETREDUCE_WINDOW,
 		.ranks = ranks,
 	};
+	memcpy(groups->group->box, box, sizeof(groups->group->box));
 	group_find_switches(groups->group);
 	return 0;
 }

@@ -30,8 +30,9 @@ struct reduction {
  */
 int reduction_read(const char *file, __u32 ranks, struct reduction *groups, struct err *err);
 
-/* The one group of a run without a plan. Return: 0 or -ENOMEM. */
-int reduction_single(__u32 number, __u32 packets, __u32 ranks, struct reduction *groups);
+/* The one group of a run without a plan, with a box or none. Return: 0 or -ENOMEM. */
+int reduction_single(__u32 number, __u32 packets, const __u8 box[16], __u32 ranks,
+		     struct reduction *groups);
 
 void reduction_free(struct reduction *groups);
 

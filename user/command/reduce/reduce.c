@@ -32,6 +32,7 @@ static const struct out_column field_columns[] = {
 	{ "group", "group" },
 	{ "role", "role" },
 	{ "leaf", "leaf" },
+	{ "box", "box" },
 	{ "type", "type" },
 	{ "op", "op" },
 	{ "size", "ranks" },
@@ -52,6 +53,7 @@ static const struct out_column rank_columns[] = {
 	{ "leaf", "LEAF" },
 	{ "qpn", "QPN" },
 	{ "psn", "PSN" },
+	{ "sender_qpn", "SENDER-QPN" },
 	{ "inputs", "INPUTS" },
 	{ "results", "RESULTS" },
 	{ "replays", "REPLAYS" },
@@ -116,6 +118,8 @@ static void put_rank(struct json_object *array, __u32 nr, const struct reduce_gr
 		out_uint(obj, "psn", rank->psn);
 		out_uint(obj, "va", rank->va);
 	}
+	if (group->config.joined && reduce_config_is_box(&group->config))
+		out_uint(obj, "sender_qpn", rank->sender_qpn);
 	for (i = 0; conn && i <= ROCESTEER_REDUCE_A_CONN_MAX; i++)
 		if (reduce_conn_name(i))
 			out_uint(obj, reduce_conn_name(i), conn->value[i]);
@@ -155,6 +159,8 @@ static void put_group(struct json_object *obj, const struct reduce_group *group)
 	out_string(obj, "role", word(reduce_roles, ROCESTEER_REDUCE_ROLE_ROOT + 1, config->role));
 	if (config->role == ROCESTEER_REDUCE_ROLE_LEAF)
 		out_uint(obj, "leaf", config->leaf);
+	if (reduce_config_is_box(config))
+		out_addr(obj, "box", config->box);
 	if (config->joined) {
 		out_string(obj, "type",
 			   word(reduce_types, ROCESTEER_REDUCE_TYPE_FP16 + 1, config->type));

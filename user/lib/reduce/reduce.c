@@ -46,18 +46,21 @@ void reduce_close(struct reduce *reduce)
 	free(reduce);
 }
 
-static void put_rank(struct nlmsghdr *nlh, const struct reduce_rank *rank, bool joined)
+static void put_rank(struct nlmsghdr *nlh, const struct reduce_config *config, __u32 i)
 {
+	const struct reduce_rank *rank = &config->rank[i];
 	struct nlattr *nest = mnl_attr_nest_start(nlh, ROCESTEER_REDUCE_A_GROUP_RANK);
 
 	mnl_attr_put(nlh, ROCESTEER_REDUCE_A_RANK_ADDRESS, sizeof(rank->address),
 		     rank->address);
 	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_LEAF, rank->leaf);
-	if (joined) {
+	if (config->joined) {
 		mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_QPN, rank->qpn);
 		mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_PSN, rank->psn);
 		mnl_attr_put_u64(nlh, ROCESTEER_REDUCE_A_RANK_VA, rank->va);
 	}
+	if (config->joined && reduce_config_is_box(config))
+		mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_SENDER_QPN, rank->sender_qpn);
 	mnl_attr_nest_end(nlh, nest);
 }
 
@@ -78,8 +81,10 @@ static int change(struct reduce *reduce, __u8 command, const struct reduce_confi
 	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_WINDOW, config->window);
 	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_ROLE, config->role);
 	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_LEAF, config->leaf);
+	if (reduce_config_is_box(config))
+		mnl_attr_put(nlh, ROCESTEER_REDUCE_A_GROUP_BOX, sizeof(config->box), config->box);
 	for (i = 0; i < config->nr_ranks; i++)
-		put_rank(nlh, &config->rank[i], config->joined);
+		put_rank(nlh, config, i);
 	return family_ask(&reduce->family, nlh, NULL, NULL, err, "cannot %s group %u", what,
 			  config->id);
 }
@@ -103,6 +108,12 @@ int reduce_del(struct reduce *reduce, __u32 id, struct err *err)
 	return family_ask(&reduce->family, nlh, NULL, NULL, err, "cannot unload group %u", id);
 }
 
+static void parse_address(const struct nlattr *attr, __u8 address[16])
+{
+	if (mnl_attr_get_payload_len(attr) == 16)
+		memcpy(address, mnl_attr_get_payload(attr), 16);
+}
+
 static void parse_rank(const struct nlattr *nest, struct reduce_rank *rank)
 {
 	const struct nlattr *attr;
@@ -110,9 +121,7 @@ static void parse_rank(const struct nlattr *nest, struct reduce_rank *rank)
 	mnl_attr_for_each_nested(attr, nest) {
 		switch (mnl_attr_get_type(attr)) {
 		case ROCESTEER_REDUCE_A_RANK_ADDRESS:
-			if (mnl_attr_get_payload_len(attr) == sizeof(rank->address))
-				memcpy(rank->address, mnl_attr_get_payload(attr),
-				       sizeof(rank->address));
+			parse_address(attr, rank->address);
 			break;
 		case ROCESTEER_REDUCE_A_RANK_QPN:
 			rank->qpn = family_uint(attr);
@@ -125,6 +134,9 @@ static void parse_rank(const struct nlattr *nest, struct reduce_rank *rank)
 			break;
 		case ROCESTEER_REDUCE_A_RANK_LEAF:
 			rank->leaf = family_uint(attr);
+			break;
+		case ROCESTEER_REDUCE_A_RANK_SENDER_QPN:
+			rank->sender_qpn = family_uint(attr);
 			break;
 		}
 	}
@@ -195,6 +207,9 @@ static void parse_group(const struct nlmsghdr *nlh, struct reduce_group *group)
 			break;
 		case ROCESTEER_REDUCE_A_GROUP_LEAF:
 			config->leaf = family_uint(attr);
+			break;
+		case ROCESTEER_REDUCE_A_GROUP_BOX:
+			parse_address(attr, config->box);
 			break;
 		}
 	}

@@ -32,6 +32,7 @@ extern const char * const reduce_roles[];
  * @psn: first PSN that it sends
  * @va: virtual address where its results begin
  * @leaf: number of its leaf
+ * @sender_qpn: queue pair that sends to the next rank, with a box
  */
 struct reduce_rank {
 	__u8 address[16];
@@ -39,6 +40,7 @@ struct reduce_rank {
 	__u32 psn;
 	__u64 va;
 	__u32 leaf;
+	__u32 sender_qpn;
 };
 
 /**
@@ -52,6 +54,8 @@ struct reduce_rank {
  * @role: enum rocesteer_reduce_role, of the switch
  * @leaf: which leaf the switch is, with the role leaf
  * @root: which spine the root is, or REDUCE_NO_ROOT. Not known to the module
+ * @box: address that queue pairs are connected to, of a box beside the switches; IPv4 is
+ *	mapped; all zero: the switches between the ranks sum
  * @joined: @type, @op, and queue pairs of @rank are known; otherwise the group only has its
  *	memory
  * @nr_ranks: REDUCE_MIN_RANKS..REDUCE_MAX_RANKS
@@ -67,10 +71,17 @@ struct reduce_config {
 	__u32 role;
 	__u32 leaf;
 	__u32 root;
+	__u8 box[16];
 	bool joined;
 	__u32 nr_ranks;
 	struct reduce_rank rank[REDUCE_MAX_RANKS];
 };
+
+/* Does a box beside the switches sum? */
+static inline bool reduce_config_is_box(const struct reduce_config *config)
+{
+	return !addr_is_none(config->box);
+}
 
 /**
  * reduce_file_read() - read a group file

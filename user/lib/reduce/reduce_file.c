@@ -15,11 +15,11 @@
 #define MAX_ADDRESS	(~0ULL - 1)
 
 static const char * const group_fields[] = {
-	"group", "type", "op", "mtu", "packets", "window", "root", "ranks", NULL
+	"group", "type", "op", "mtu", "packets", "window", "root", "box", "ranks", NULL
 };
 
 static const char * const rank_fields[] = {
-	"address", "leaf", "qpn", "psn", "va", NULL
+	"address", "leaf", "qpn", "psn", "va", "sender_qpn", NULL
 };
 
 /* A field that is misspelt is not one that is left out. */
@@ -53,7 +53,22 @@ static int read_switch(struct reader *r, struct json_object *obj, const char *fi
 	return ret;
 }
 
-static int read_rank(struct reader *r, struct json_object *obj, struct reduce_rank *rank)
+/* Acknowledgments to a rank go by way of the box, if there is one. */
+static int read_sender(struct reader *r, struct json_object *obj, bool box, __u32 *qpn)
+{
+	__u64 value = 0;
+	int ret = 0;
+
+	if (box)
+		ret = reader_uint(r, obj, "sender_qpn", 0, MAX_24, &value);
+	else if (json_object_object_get_ex(obj, "sender_qpn", NULL))
+		ret = reader_invalid(r, "sender_qpn", "is there, but the group has no box");
+	*qpn = value;
+	return ret;
+}
+
+static int read_rank(struct reader *r, struct json_object *obj, bool box,
+		     struct reduce_rank *rank)
 {
 	__u64 qpn, psn, va;
 	int ret;
@@ -63,7 +78,8 @@ static int read_rank(struct reader *r, struct json_object *obj, struct reduce_ra
 	      read_switch(r, obj, "leaf", 0, &rank->leaf) ?:
 	      reader_uint(r, obj, "qpn", 0, MAX_24, &qpn) ?:
 	      reader_uint(r, obj, "psn", 0, MAX_24, &psn) ?:
-	      reader_uint(r, obj, "va", 0, MAX_ADDRESS, &va);
+	      reader_uint(r, obj, "va", 0, MAX_ADDRESS, &va) ?:
+	      read_sender(r, obj, box, &rank->sender_qpn);
 	if (ret)
 		return ret;
 	rank->qpn = qpn;
@@ -88,7 +104,8 @@ static int read_ranks(struct reader *r, struct json_object *root,
 				      REDUCE_MIN_RANKS, REDUCE_MAX_RANKS);
 	for (i = 0; i < n; i++) {
 		mark = reader_enter(r, "ranks", i);
-		ret = read_rank(r, json_object_array_get_idx(array, i), &config->rank[i]);
+		ret = read_rank(r, json_object_array_get_idx(array, i),
+				reduce_config_is_box(config), &config->rank[i]);
 		if (ret)
 			return ret;
 		if (addr_is_v4(config->rank[i].address) !=
@@ -100,6 +117,31 @@ static int read_ranks(struct reader *r, struct json_object *root,
 		reader_leave(r, mark);
 	}
 	config->nr_ranks = n;
+	return 0;
+}
+
+/* The box is beside the switches, so there is neither leaf nor root. */
+static int read_box(struct reader *r, struct json_object *root, struct reduce_config *config)
+{
+	if (!json_object_object_get_ex(root, "box", NULL))
+		return 0;
+	if (config->root != REDUCE_NO_ROOT)
+		return reader_invalid(r, "box", "and root exclude each other");
+	return reader_addr(r, root, "box", config->box);
+}
+
+/* What is said of the box and of the ranks' addresses fits together. */
+static int check_box(struct reader *r, const struct reduce_config *config)
+{
+	__u32 i;
+
+	if (!reduce_config_is_box(config))
+		return 0;
+	if (addr_is_v4(config->box) != addr_is_v4(config->rank[0].address))
+		return reader_invalid(r, "box", "is not of the family of ranks[0]");
+	for (i = 0; i < config->nr_ranks; i++)
+		if (!addr_compare(config->box, config->rank[i].address))
+			return reader_invalid(r, "box", "is the address of ranks[%u]", i);
 	return 0;
 }
 
@@ -116,7 +158,8 @@ static int read_group(struct reader *r, struct json_object *root,
 	      reader_uint(r, root, "mtu", 256, 4096, &mtu) ?:
 	      reader_uint(r, root, "packets", 1, ROCESTEER_REDUCE_MAX_WINDOW, &packets) ?:
 	      reader_uint(r, root, "window", 1, ROCESTEER_REDUCE_MAX_WINDOW, &window) ?:
-	      read_switch(r, root, "root", REDUCE_NO_ROOT, &config->root);
+	      read_switch(r, root, "root", REDUCE_NO_ROOT, &config->root) ?:
+	      read_box(r, root, config);
 	if (ret)
 		return ret;
 	if (mtu & (mtu - 1))
@@ -133,7 +176,7 @@ static int read_group(struct reader *r, struct json_object *root,
 	config->packets = packets;
 	config->window = window;
 	config->joined = true;
-	return read_ranks(r, root, config);
+	return read_ranks(r, root, config) ?: check_box(r, config);
 }
 
 int reduce_file_read(struct reduce_config *config, const char *file, struct err *err)
@@ -171,6 +214,9 @@ int reduce_config_role(struct reduce_config *config, const struct reduce_switch 
 	bool one = config->rank[0].leaf == config->rank[config->nr_ranks - 1].leaf;
 
 	config->role = ROCESTEER_REDUCE_ROLE_ALONE;
+	if (reduce_config_is_box(config) && (self->is_leaf || self->is_spine))
+		return err_set(err, EXIT_BAD_INPUT, "box",
+			       "--leaf and --spine: a box sums for group %u", config->id);
 	if (self->is_leaf) {
 		if (!has_leaf(config, self->number))
 			return err_set(err, EXIT_BAD_INPUT, "leaf",
