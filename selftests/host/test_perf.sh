@@ -74,7 +74,7 @@ bad_options()
 	refused "--groups needs --algorithm netreduce" --dims 2 "${one_dim[@]}" \
 		--groups "$dir/plan" &&
 		refused "--port-map: only with --groups" "${reduce[@]}" --port-map x &&
-		refused "--groups says what --group and --packets do" "${reduce[@]}" \
+		refused "--groups and --group, --packets or --box exclude each other" "${reduce[@]}" \
 			--groups "$dir/plan" --packets 9 &&
 		refused "$dir/none: No such file" "${reduce[@]}" --groups "$dir/none" &&
 		refused "--port-map FILE is missing: $dir/plan has routers" "${reduce[@]}" \

@@ -14,6 +14,7 @@
  *	mtu=N packets=N window=N	of a packet; of a message; messages in flight
  *	group=N			number of the group
  *	per_leaf=N root=N	a tree: as many ranks below each leaf; which spine is the root
+ *	box=ADDRESS		a box beside the switch sums: all connections are to it
  *	sport=RANK:PORT		UDP source port of what the rank sends, by the flow label
  *	psn=N			first PSN; that of each rank is another
  *	timeout=N retry=N	of the queue pairs
@@ -57,7 +58,7 @@ size_t bytes = 1 << 20, element, count;
 unsigned int iterations = 1, mtu = 4096, packets = 40, window = 2, group;
 unsigned int timeout = 17, retry = 7, stall = 20, psn = 0xffffe0;
 unsigned int per_leaf, root, sport[MAX_RANKS];
-const char *file, *load, *mode = "net", *fallback = "";
+const char *file, *load, *mode = "net", *fallback = "", *box;
 struct event straggle = { -1, 0, 0 }, hold = { -1, 0, 0 }, death = { -1, 0, 0 };
 struct event odd = { -1, 0, 0 };
 struct host hosts[MAX_RANKS];
@@ -130,6 +131,8 @@ static bool option_text(const char *name, const char *value)
 		file = value;
 	else if (!strcmp(name, "load"))
 		load = value;
+	else if (!strcmp(name, "box"))
+		box = value;
 	else if (!strcmp(name, "mode"))
 		mode = value;
 	else if (!strcmp(name, "fallback"))

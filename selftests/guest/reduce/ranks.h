@@ -67,7 +67,7 @@ extern size_t bytes, element, count;	/* of a buffer, of an element; elements */
 extern unsigned int iterations, mtu, packets, window, group, timeout, retry, stall, psn;
 extern unsigned int per_leaf, root;	/* ranks below a leaf, 0: one switch; spine */
 extern unsigned int sport[MAX_RANKS];	/* UDP source port of a rank's packets, or 0 */
-extern const char *file, *load, *mode, *fallback;
+extern const char *file, *load, *mode, *fallback, *box;
 extern struct event straggle, hold, death, odd;
 extern struct host hosts[MAX_RANKS];
 extern unsigned int nr_ranks;

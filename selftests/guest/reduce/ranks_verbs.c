@@ -17,6 +17,7 @@
 #include "ranks.h"
 
 #define VIRTUAL_QPN	0xC00000u
+#define ANSWER		0xC0u	/* of a virtual queue pair, for acknowledgments */
 
 unsigned long sent, completed, received;
 char *in, *out, *scratch;
@@ -144,7 +145,7 @@ static enum ibv_mtu ibv_mtu(void)
 	return IBV_MTU_256 + __builtin_ctz(mtu / 256);
 }
 
-static void qp_connect(struct ibv_qp *qp, unsigned int peer, __u32 dqpn, __u32 rq_psn,
+static void qp_connect(struct ibv_qp *qp, union ibv_gid peer, __u32 dqpn, __u32 rq_psn,
 		       __u32 sq_psn)
 {
 	struct ibv_qp_attr rtr = {
@@ -152,7 +153,7 @@ static void qp_connect(struct ibv_qp *qp, unsigned int peer, __u32 dqpn, __u32 r
 		.rq_psn = rq_psn, .max_dest_rd_atomic = 1, .min_rnr_timer = 12,
 		.ah_attr = {
 			.is_global = 1, .port_num = 1,
-			.grh = { .dgid = shared->rank[peer].end.gid, .hop_limit = 64,
+			.grh = { .dgid = peer, .hop_limit = 64,
 				 .sgid_index = gid_index,
 				 .flow_label = sport[self] ? rocesteer_label_of(sport[self]) : 0 },
 		},
@@ -190,13 +191,20 @@ static void group_write(void)
 	if (!f)
 		err(SETUP, "%s", file);
 	fprintf(f, "{ \"group\": %u, \"type\": \"%s\", \"op\": \"%s\", \"mtu\": %u,\n"
-		"  \"packets\": %u, \"window\": %u, \"root\": %u, \"ranks\": [", group,
-		formats[type].name, op_names[op], mtu, packets, window, root);
+		"  \"packets\": %u, \"window\": %u, ", group, formats[type].name, op_names[op],
+		mtu, packets, window);
+	if (box)
+		fprintf(f, "\"box\": \"%s\", ", box);
+	else
+		fprintf(f, "\"root\": %u, ", root);
+	fputs("\"ranks\": [", f);
 	for (i = 0; i < nr_ranks; i++) {
 		const struct end *end = &shared->rank[i].end;
 
 		fprintf(f, "%s\n  { \"address\": \"%s\", \"leaf\": %u,", i ? "," : "",
 			hosts[i].address, per_leaf ? i / per_leaf : 0);
+		if (box)
+			fprintf(f, " \"sender_qpn\": %u,", end->sends);
 		fprintf(f, " \"qpn\": %u, \"psn\": %u, \"va\": %llu }", end->receives,
 			first_psn(i), end->va);
 	}
@@ -218,11 +226,29 @@ static void group_load(void)
 		errx(SETUP, "the group is not loaded: %s", command);
 }
 
+/* By way of the group, a rank's connections are to the virtual queue pairs of a box. */
+static void connect_both(bool is_virtual)
+{
+	struct end *next = &shared->rank[rank_next()].end;
+	struct end *before = &shared->rank[rank_before()].end;
+	__u32 to = next->receives, from = before->sends, number = VIRTUAL_QPN | group << 8;
+	union ibv_gid to_gid = next->gid, from_gid = before->gid;
+
+	if (is_virtual)
+		to = number | self;
+	if (is_virtual && box) {
+		from = number | ANSWER | rank_before();
+		to_gid = gid_of(box);
+		from_gid = to_gid;
+	}
+	qp_connect(receives, from_gid, from, first_psn(rank_before()), 1);
+	qp_connect(sends, to_gid, to, 1, first_psn(self));
+}
+
 void connections_make(bool is_virtual)
 {
-	unsigned int i, next = rank_next(), before = rank_before();
 	struct rank *ranks = shared->rank;
-	__u32 to;
+	unsigned int i;
 
 	sends = qp_create();
 	receives = qp_create();
@@ -234,9 +260,7 @@ void connections_make(bool is_virtual)
 	if (is_virtual && !self)
 		group_load();
 	barrier();
-	to = is_virtual ? VIRTUAL_QPN | group << 8 | self : ranks[next].end.receives;
-	qp_connect(receives, before, ranks[before].end.sends, first_psn(before), 1);
-	qp_connect(sends, next, to, 1, first_psn(self));
+	connect_both(is_virtual);
 	for (i = 0; i < 2 * window + 2 * nr_ranks && i < 256; i++)
 		receive_post();
 	barrier();

@@ -13,6 +13,7 @@ pins=/sys/fs/bpf/test_reduce
 group=5		# unless a test says other
 root=0		# likewise; the spine
 shape=()	# of the ranks' groups, options of selftests/guest/reduce/ranks.c
+box=''		# address of a box beside the switch, or nothing
 # shellcheck disable=SC2034 # for the tests, where packets are lost: 134 ms
 quick=(timeout=15 stall=$((20 * TIME_SCALE)))
 held=12		# packets that wait at least where a rank is held
@@ -55,9 +56,45 @@ one_switch()
 	switch=$1
 	switches=("$1")
 	shape=()
+	box=''
 	held=12
 	mapfile -t ports < <(printf "%s\n" $(seq -f "$2%g" 0 $(($3 - 1))))
 	loads="nsenter --net=/run/netns/$switch rocesteer reduce load"
+}
+
+box_ip=10.1.0.200
+box_ip6=fd00:1::c8
+
+# box_up HOSTS RATE: hosts below one leaf, and a box that sums; the leaf is only a bridge.
+# Neighbours are permanent, because hosts that share a namespace answer for each other.
+box_up()
+{
+	local i mac to_box cpus
+
+	leaf_up "$1" "$2"
+	ip netns add box
+	cpus=$(cpu_mask)
+	host_sysctl | netns_exec box sysctl -q -p -
+	link_mac host 0 "$hosts" to_box
+	ip link add box netns leaf0 mtu "$fabric_mtu" type veth peer name eth0 netns box \
+		mtu "$fabric_mtu" address "$to_box"
+	ip -n leaf0 link set box master br0 up
+	for ((i = 0; i < hosts; i++)); do
+		printf "neigh add %s lladdr $to_box dev $(host_dev "$i")\n" "$box_ip" "$box_ip6" |
+			host_exec "$i" ip -batch -
+	done
+	{
+		printf 'link set %s up\n' lo eth0
+		echo "addr add $box_ip/24 dev eth0"
+		echo "addr add $box_ip6/64 dev eth0 nodad"
+		for ((i = 0; i < hosts; i++)); do
+			link_mac host 0 "$i" mac
+			printf "neigh add %s lladdr $mac dev eth0\n" "$(host_ip "$i")" \
+				"$(host_ip6 "$i")"
+		done
+	} | ip -n box -batch -
+	one_switch box eth 1
+	box=$box_ip
 }
 
 # spine_up HOSTS RATE: each host has a leaf of its own, and the spine sums
@@ -100,6 +137,7 @@ tree_up()
 # Remove all that was made.
 reduce_down()
 {
+	[[ ! -e /run/netns/box ]] || ip netns del box
 	[[ ! -e $fabric_state ]] || fabric_down
 	[[ ! -e $pins ]] || rm -r "$pins"
 	[[ ! -e /sys/module/rocesteer_reduce ]] || reduce_unload
@@ -227,7 +265,7 @@ ranks_start()
 	rm -f "$dir/$name.in"
 	mkfifo "$dir/$name.in"
 	timeout -k 10 $((400 * TIME_SCALE)) ranks group=$group file="$dir/$name.json" \
-		load="$loads" root=$root "${shape[@]}" "$@" "${who[@]}" \
+		load="$loads" root=$root "${shape[@]}" ${box:+"box=$box"} "$@" "${who[@]}" \
 		<"$dir/$name.in" >"$dir/$name.out" 2>&1 &
 	ranks_pid[$name]=$!
 	exec {in}>"$dir/$name.in"
@@ -431,7 +469,7 @@ undisturbed()
 	ports_tc behind "qdisc del dev DEV root"
 	ports_tc up "$fifo"
 	ports_tc down "$fifo"
-	[[ $switch == leaf* ]] || tbf_batch "$rate" "${ports[@]}" | in_switch tc -batch -
+	[[ $switch != spine* ]] || tbf_batch "$rate" "${ports[@]}" | in_switch tc -batch -
 	return 0
 } 2>/dev/null
 
@@ -442,7 +480,7 @@ lost_packets()
 
 	{
 		tc -s -j qdisc show
-		for netns in $(routers) $(host_namespaces); do
+		for netns in $(routers) $(host_namespaces) ${box:+box}; do
 			tc -n "$netns" -s -j qdisc show
 		done
 	} | jq -s '[.[][] | select(.kind == "netem") | .drops] | add // 0'
@@ -562,16 +600,18 @@ nothing_held()
 	((bytes == 0))
 }
 
-# forge HOST KIND [BITS]: send the group an empty packet for the queue pair of rank 1, with
-# these bits of the BTH. A raw packet of hosts that share a namespace is not routed by its
+# forge HOST KIND [BITS [MORE]]: send the group an empty packet for the queue pair of rank 1, with
+# these bits of the number, and what the kind needs more. A raw packet of hosts that share a namespace is not routed by its
 # source address.
 forge()
 {
-	local from=$1 psn rule=(pref 9 iif lo to "$(host_ip 2)" lookup $((100 + $1)))
+	local from=$1 psn to=${box:-$(host_ip 2)} rule
+	rule=(pref 9 iif lo to "$to" lookup $((100 + $1)))
 
 	psn=$(jq '.ranks[1].psn' "$dir/middle.json")
 	fabric_has_host_netns || ip rule add "${rule[@]}" || return
-	printf 'to %d\n%s %d 50000 1\n' $((0xC00000 | group << 8 | ${3:-0} | 1)) "$2" "$psn" |
-		host_exec "$from" inject "$(host_ip "$from")" "$(host_ip 2)"
+	printf 'to %d\n%s %d 50000 1 %s\n' $((0xC00000 | group << 8 | ${3:-0} | 1)) "$2" \
+		"$psn" "${4:-}" |
+		host_exec "$from" inject "$(host_ip "$from")" "$to"
 	fabric_has_host_netns || ip rule del "${rule[@]}"
 }

@@ -1,0 +1,204 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# NetReduce by a box beside switches that know nothing of it: queue pairs are connected to the
+# box's address, and the box readdresses results and acknowledgments. The same holds as on a
+# switch: sums are right bit by bit, and no input is ever sent on.
+#
+# shellcheck disable=SC2317 # functions are called through check
+
+set -uo pipefail
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+# shellcheck source=selftests/guest/reduce/reduce.sh
+. selftests/guest/reduce/reduce.sh
+
+places=(before behind acks all)
+read -r -a losses <<<"$(few 5 "0.1 1 5")"
+
+up()
+{
+	reduce_load && box_up 4 "$fast" && observer_load && observe comes
+}
+
+# Sums of a switch on the path are in selftests/guest/reduce/test_reduce.sh.
+sums_all_types()
+{
+	types_of sums 4 bytes=132308 packets=8
+}
+
+shown()
+{
+	sums 4 bytes=65536 || return
+	in_switch rocesteer reduce load "$dir/run.json" || return
+	in_switch rocesteer reduce show "$group"
+	group_is '.box == "10.1.0.200" and .role == "alone" and
+		all(.ranks[]; .sender_qpn > 0 and .sender_qpn != .qpn)' || return
+	group_unload
+}
+
+sent_bytes()
+{
+	ip -n leaf0 -s -j link show host0 | jq '.[].stats64.rx.bytes'
+}
+
+sends_once()
+{
+	local before sent bytes=1048576
+
+	before=$(sent_bytes)
+	sums 4 bytes="$bytes" timeout=20 || return
+	sent=$(($(sent_bytes) - before))
+	echo "a rank has sent $sent bytes for $bytes"
+	((sent > bytes && sent < bytes * 103 / 100))
+}
+
+# lost PLACE LOSS
+lost()
+{
+	local type
+
+	for type in $(few fp32 "int32 fp32 bf16 fp16"); do
+		disturbed "$1 loss $2% seed 3" some_lost "$2" sums 4 type="$type" bytes=132308 \
+			timeout=15 iterations="$(few 3 20)" || return
+	done
+}
+
+address_goes()
+{
+	ip -n box addr del "$box_ip/24" dev eth0
+}
+
+address_comes()
+{
+	ip -n box addr add "$box_ip/24" dev eth0 && group_unload
+}
+
+link_down()
+{
+	local status=0
+
+	ip -n box link set eth0 down && group_is '.poison == "device"' || status=1
+	ip -n box link set eth0 up && return "$status"
+}
+
+forged()
+{
+	forge 1 write && busywait 5000 group_is '.poison == "empty" and .poison_rank == 1'
+}
+
+# In this order: a wrong ICRC, another opcode, another address, another length
+counted()
+{
+	local now
+
+	now=$(stat_get '"\(.icrc) \(.opcode) \(.address) \(.length)"')
+	echo "$now"
+	[[ $now == "$1" ]]
+}
+
+# An answer is no longer than an acknowledgment, and a request is none.
+strangers()
+{
+	local icrc opcode address length status=0
+
+	read -r icrc opcode address length < <(stat_get \
+		'"\(.icrc) \(.opcode) \(.address) \(.length)"')
+	seen_mark
+	ranks_start middle 4 type=fp32 bytes=262144 packets=4 hold=2:3 timeout=20 || return
+	busywait 20000 ranks_held middle &&
+		forge 1 broken && forge 3 write && forge 2 write 0xc0 && forge 2 ack 0xc0 96 &&
+		busywait 5000 counted \
+			"$((icrc + 1)) $((opcode + 1)) $((address + 1)) $((length + 1))" || status=1
+	ranks_release middle
+	ranks_end middle 0 || status=1
+	group_unload && no_input_forwarded && return "$status"
+}
+
+# refused CODE FILTER: the group's file, changed by a filter of jq, is refused
+refused()
+{
+	local json
+
+	jq "$2" "$dir/run.json" >"$dir/changed.json"
+	json=$(in_switch rocesteer --json reduce load "$dir/changed.json" "${@:3}")
+	echo "$json"
+	[[ $(jq -r .error.code <<<"$json") == "$1" ]] && nothing_held
+}
+
+bad_groups()
+{
+	refused kernel '.box = "10.1.0.201"' && refused bad-file '.box = "10.1.0.1"' &&
+		refused bad-file '.box = "fd00:1::c8"' && refused bad-file '.box = "box"' &&
+		refused bad-file '.root = 1' && refused bad-file 'del(.ranks[2].sender_qpn)' &&
+		refused bad-file 'del(.box)' && refused box . --leaf 0
+}
+
+# Nobody has loaded the group.
+no_group()
+{
+	ranks_start none 3 bytes=65536 load= "${dies[@]}" && ranks_end none 3 4 &&
+		(($(result none ring_right) == 3 * 16384))
+}
+
+ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
+export ROCESTEER_PERF_TOKEN
+
+perf()
+{
+	local i pid=() status=0
+
+	seen_mark
+	for i in 3 2 1 0; do
+		host_exec "$i" rocesteer-perf --rank "$i" --rendezvous "$(host_ip 0)" \
+			--rdma-dev "$(host_rdma "$i")" --dims 4 --bandwidth 0.1 --size 1M --warmup 0 \
+			--iters 2 --timeout $((20000 * TIME_SCALE)) --json --algorithm netreduce \
+			--box "$box_ip" --switch "nsenter --net=/run/netns/box rocesteer" \
+			>"$dir/perf$i" 2>&1 &
+		pid+=($!)
+	done
+	for i in "${pid[@]}"; do
+		wait "$i" || status=1
+	done
+	jq -c '{by_ring, reason, wrong: .results[0].wrong}' "$dir/perf0" || cat "$dir"/perf[0-3]
+	jq -e '.by_ring == 0 and .results[0].wrong == 0' "$dir/perf0" >/dev/null || status=1
+	no_input_forwarded && nothing_held && return "$status"
+}
+
+reduce_prepare
+ktap_plan $((24 + ${#places[@]} * ${#losses[@]}))
+defer reduce_down
+check "four hosts below a leaf are made, and a box beside it" up
+((!ktap_failed)) || exit
+check "the box sums all types" sums_all_types
+check "the group is shown with its box and its senders" shown
+check "the box sums over IPv6" sums "4 0 6" box="$box_ip6" type=fp32 bytes=132308
+check "each of 4 hosts sends its buffer once" sends_once
+check "rocesteer-perf sums by the box" perf
+for place in "${places[@]}"; do
+	for loss in "${losses[@]}"; do
+		check "sums are right with $loss % loss: $place" lost "$place" "$loss"
+	done
+done
+check "sums are right with lost, doubled and reordered packets" \
+	disturbed "before delay 2ms 1ms loss 0.5% duplicate 2%" \
+	sums 4 type=fp32 bytes=131072 "${quick[@]}"
+check "sums are right with flipped bits" \
+	disturbed "all corrupt 2%" sums 4 type=fp32 bytes=262144 "${quick[@]}"
+check "no packet is sent twice while one rank waits" straggler
+check "a ring takes over when the group is unloaded in the middle" in_the_middle group_unload
+check "a ring takes over when the group is unloaded on the move" on_the_move group_unload
+check "a ring takes over when the module is reloaded on the move" on_the_move module_reload
+check "the group of the failed run is unloaded" group_unload
+check "a ring takes over when the box loses its address" on_the_move address_goes
+check "the box gets its address back" address_comes
+check "a ring takes over when the box's link goes down" in_the_middle link_down
+check "the group of the failed run is unloaded" group_unload
+check "broken packets and packets of other hosts are dropped" strangers
+check "a forged packet poisons the group" in_the_middle forged
+check "the group of the failed run is unloaded" group_unload
+check "the other ranks end when a rank dies" rank_dies
+check "without a group no input arrives, and a ring runs" no_group
+check "a group that does not fit its box is refused" bad_groups
+check "no group, module or namespace is left" reduce_down
+ktap_finish
