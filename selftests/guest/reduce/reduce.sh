@@ -65,11 +65,28 @@ one_switch()
 box_ip=10.1.0.200
 box_ip6=fd00:1::c8
 
-# box_up HOSTS RATE: hosts below one leaf, and a box that sums; the leaf is only a bridge.
-# Neighbours are permanent, because hosts that share a namespace answer for each other.
+# The box's address and neighbours, which go with its link. They are permanent, because hosts
+# that share a namespace answer for each other.
+box_addresses()
+{
+	local i mac
+
+	{
+		printf 'link set %s up\n' lo eth0
+		echo "addr replace $box_ip/24 dev eth0"
+		echo "addr replace $box_ip6/64 dev eth0 nodad"
+		for ((i = 0; i < hosts; i++)); do
+			link_mac host 0 "$i" mac
+			printf "neigh replace %s lladdr $mac dev eth0\n" "$(host_ip "$i")" \
+				"$(host_ip6 "$i")"
+		done
+	} | ip -n box -batch -
+}
+
+# box_up HOSTS RATE: hosts below one leaf, and a box that sums; the leaf is only a bridge
 box_up()
 {
-	local i mac to_box cpus
+	local i to_box cpus
 
 	leaf_up "$1" "$2"
 	ip netns add box
@@ -83,16 +100,7 @@ box_up()
 		printf "neigh add %s lladdr $to_box dev $(host_dev "$i")\n" "$box_ip" "$box_ip6" |
 			host_exec "$i" ip -batch -
 	done
-	{
-		printf 'link set %s up\n' lo eth0
-		echo "addr add $box_ip/24 dev eth0"
-		echo "addr add $box_ip6/64 dev eth0 nodad"
-		for ((i = 0; i < hosts; i++)); do
-			link_mac host 0 "$i" mac
-			printf "neigh add %s lladdr $mac dev eth0\n" "$(host_ip "$i")" \
-				"$(host_ip6 "$i")"
-		done
-	} | ip -n box -batch -
+	box_addresses
 	one_switch box eth 1
 	box=$box_ip
 }

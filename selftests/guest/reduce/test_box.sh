@@ -71,7 +71,7 @@ address_goes()
 
 address_comes()
 {
-	ip -n box addr add "$box_ip/24" dev eth0 && group_unload
+	box_addresses && group_unload
 }
 
 link_down()
@@ -79,7 +79,7 @@ link_down()
 	local status=0
 
 	ip -n box link set eth0 down && group_is '.poison == "device"' || status=1
-	ip -n box link set eth0 up && return "$status"
+	box_addresses && return "$status"
 }
 
 forged()
