@@ -70,7 +70,7 @@ static struct setting *add_reduce(struct setting *setting, const struct perf_red
 		snprintf(setting->value, sizeof(setting->value), "%u groups of a plan %016llx",
 			 reduce->groups.nr, reduction_hash(&reduce->groups));
 	else if (first && group_is_box(first))
-		snprintf(setting->value, sizeof(setting->value), "group %u with %u packets of box %s",
+		snprintf(setting->value, sizeof(setting->value), "group %u with %u packets, box %s",
 			 first->number, first->packets, addr_format(first->box, box));
 	else if (first)
 		snprintf(setting->value, sizeof(setting->value), "group %u with %u packets",
