@@ -12,50 +12,44 @@
 /* Extra bits of a significand; rounding needs guard, round and sticky */
 #define GUARD	6
 
-/* The implicit leading one */
-static __u32 significand_of(__u32 x)
-{
-	return (x & 0x7fffff) | (x & 0x7f800000 ? 1 << 23 : 0);
-}
-
-/* Subnormal numbers have the exponent of the least normal ones. */
-static int exponent_of(__u32 x)
-{
-	int exponent = x >> 23 & 0xff;
-
-	return exponent ? exponent : 1;
-}
-
-/*
- * IEEE 754 addition in integers, round to nearest even. @a becomes the operand of greater
- * magnitude. The last bit of a shifted significand is sticky.
+/**
+ * ieee_add() - IEEE 754 addition in integers, round to nearest even
+ * @a: an operand
+ * @b: another one
+ * @fraction: bits of the fraction, a constant
+ * @width: bits of a number, a constant
+ *
+ * @a becomes the operand of greater magnitude. The last bit of a shifted significand is
+ * sticky. Return: the sum; any NaN for a NaN.
  */
-static __u32 fp32_add(__u32 a, __u32 b)
+static __always_inline __u64 ieee_add(__u64 a, __u64 b, unsigned int fraction, unsigned int width)
 {
-	__u32 x, y, swap, sticky;
-	int exponent, shift;
+	__u64 sign = 1ULL << (width - 1), one = 1ULL << fraction, infinity = sign - one;
+	int low = infinity >> fraction, exponent, shift;	/* low: the exponent's mask */
+	__u64 x, y, sticky;
 
-	if ((a & 0x7fffffff) < (b & 0x7fffffff)) {
-		swap = a;
+	if ((a & (sign - 1)) < (b & (sign - 1))) {
+		x = a;
 		a = b;
-		b = swap;
+		b = x;
 	}
-	if ((a & 0x7f800000) == 0x7f800000)	/* infinity - infinity is a NaN */
-		return (a ^ b) == 1U << 31 ? 0x7fc00000 : a;
+	if ((a & infinity) == infinity)	/* infinity - infinity is a NaN */
+		return (a ^ b) == sign ? infinity | one >> 1 : a;
 
-	x = significand_of(a) << GUARD;
-	y = significand_of(b) << GUARD;
-	exponent = exponent_of(a);
-	shift = exponent - exponent_of(b);
-	if (shift > 31)
-		shift = 31;
-	sticky = y & ((1U << shift) - 1) ? 1 : 0;
+	/* Numbers but subnormal ones have a leading one. These have the least exponent. */
+	x = ((a & (one - 1)) | (a & infinity ? one : 0)) << GUARD;
+	y = ((b & (one - 1)) | (b & infinity ? one : 0)) << GUARD;
+	exponent = (a >> fraction & low) ?: 1;
+	shift = exponent - ((int)(b >> fraction & low) ?: 1);
+	if (shift > 63)
+		shift = 63;
+	sticky = y & ((1ULL << shift) - 1) ? 1 : 0;
 	y = y >> shift | sticky;
-	x = (a ^ b) >> 31 ? x - y : x + y;
+	x = (a ^ b) & sign ? x - y : x + y;
 	if (!x)
-		return a & b & 1U << 31;
+		return a & b & sign;
 
-	shift = __builtin_clz(x) - (8 - GUARD);
+	shift = __builtin_clzll(x) - (63 - GUARD - (int)fraction);
 	if (shift < 0) {
 		x = x >> 1 | (x & 1);
 		exponent++;
@@ -67,10 +61,20 @@ static __u32 fp32_add(__u32 a, __u32 b)
 	}
 	/* A carry, like the leading one, is added to the exponent. */
 	x += (1 << (GUARD - 1)) - 1 + (x >> GUARD & 1);
-	x = ((exponent - 1) << 23) + (x >> GUARD);
-	if (x > 0x7f800000)
-		x = 0x7f800000;
-	return x | (a & 1U << 31);
+	x = ((__u64)(exponent - 1) << fraction) + (x >> GUARD);
+	if (x > infinity)
+		x = infinity;
+	return x | (a & sign);
+}
+
+static __u32 fp32_add(__u32 a, __u32 b)
+{
+	return ieee_add(a, b, 23, 32);
+}
+
+static __u64 fp64_add(__u64 a, __u64 b)
+{
+	return ieee_add(a, b, 52, 64);
 }
 
 #include "arith_body.h"
@@ -102,10 +106,10 @@ static bool arith_fpu(enum rocesteer_reduce_type type, enum rocesteer_reduce_op 
  * @ranks: number of payloads, at least 1
  * @bytes: length of a payload, a multiple of the size of an element
  *
- * Elements are combined in the order of the ranks: ((x0 op x1) op x2) op ... int32
- * wraps. bf16 and fp16 are added as fp32, and the sum is rounded once, to nearest even. A
- * resulting NaN is 0x7fc00000, 0x7fc0 or 0x7e00. Minimum and maximum are those of IEEE
- * 754-2019: they propagate NaN, and -0 < +0.
+ * Elements are combined in the order of the ranks: ((x0 op x1) op x2) op ... int32 and int64
+ * wrap. bf16 and fp16 are added as fp32, and the sum is rounded once, to nearest even. A
+ * resulting NaN is 0x7fc00000, 0x7fc0, 0x7e00 or 0x7ff8000000000000. Minimum and maximum are
+ * those of IEEE 754-2019: they propagate NaN, and -0 < +0.
  *
  * Context: any, does not sleep.
  * Return: whether the FPU was used. The result does not depend on it.

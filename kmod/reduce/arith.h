@@ -9,7 +9,18 @@
 /* Bytes of an element */
 static __always_inline unsigned int reduce_arith_size(enum rocesteer_reduce_type type)
 {
-	return type == ROCESTEER_REDUCE_TYPE_INT32 || type == ROCESTEER_REDUCE_TYPE_FP32 ? 4 : 2;
+	switch (type) {
+	case ROCESTEER_REDUCE_TYPE_INT64:
+	case ROCESTEER_REDUCE_TYPE_FP64:
+		return 8;
+	case ROCESTEER_REDUCE_TYPE_INT32:
+	case ROCESTEER_REDUCE_TYPE_FP32:
+		return 4;
+	case ROCESTEER_REDUCE_TYPE_BF16:
+	case ROCESTEER_REDUCE_TYPE_FP16:
+		break;
+	}
+	return 2;
 }
 
 bool reduce_arith(enum rocesteer_reduce_type type, enum rocesteer_reduce_op op, void *sum,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Reduction of payloads, compiled twice: in arith.c with integers, in arith_fpu.c with the
- * FPU. Both define fp32_add(), the IEEE 754 sum of two fp32 numbers, round to nearest even,
- * with any NaN for a NaN. All else is integer arithmetic, so both yield the same bits.
+ * FPU. Both define fp32_add() and fp64_add(), the IEEE 754 sum of two numbers, round to nearest
+ * even, with any NaN for a NaN. All else is integer arithmetic, so both yield the same bits.
  *
  * Elements are held in 32 bits: 16-bit elements in the upper half, as fp32 for a sum, and
  * in the order of int32 for minimum and maximum. Loops have no branches and comparisons are
- * signed, so that compilers can vectorise them for SSE2.
+ * signed, so that compilers can vectorise them for SSE2. Elements of 64 bits have a loop of
+ * their own, arith_wide.h.
  */
 #ifndef REDUCE_ARITH_BODY_H
 #define REDUCE_ARITH_BODY_H
@@ -16,6 +17,7 @@
 #include <asm/byteorder.h>
 
 #include "arith.h"
+#include "arith_wide.h"
 
 #define SIGN		0x80000000
 #define MAGNITUDE	0x7fffffff
@@ -188,6 +190,10 @@ static void arith(enum rocesteer_reduce_type type, enum rocesteer_reduce_op op, 
 		return arith_op(ROCESTEER_REDUCE_TYPE_BF16, op, sum, in, ranks, bytes);
 	case ROCESTEER_REDUCE_TYPE_FP16:
 		return arith_op(ROCESTEER_REDUCE_TYPE_FP16, op, sum, in, ranks, bytes);
+	case ROCESTEER_REDUCE_TYPE_INT64:
+		return arith_wide(ROCESTEER_REDUCE_TYPE_INT64, op, sum, in, ranks, bytes);
+	case ROCESTEER_REDUCE_TYPE_FP64:
+		return arith_wide(ROCESTEER_REDUCE_TYPE_FP64, op, sum, in, ranks, bytes);
 	}
 }
 

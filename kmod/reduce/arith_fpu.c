@@ -17,6 +17,17 @@ static inline __u32 fp32_add(__u32 a, __u32 b)
 	return x.bits;
 }
 
+static inline __u64 fp64_add(__u64 a, __u64 b)
+{
+	union {
+		__u64 bits;
+		double value;
+	} x = { .bits = a }, y = { .bits = b };
+
+	x.value += y.value;
+	return x.bits;
+}
+
 #include "arith_body.h"
 
 /* As reduce_arith(), without the pad */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The arithmetic of a switch that reduces, compiled for user space: with the FPU and
- * without, compared bit for bit with sums of floats, and with conversions of 16 bits
+ * without, compared bit for bit with sums of floats and doubles, and with conversions of 16 bits
  * that are written after the definition of the formats.
  */
 #include <math.h>
@@ -44,12 +44,14 @@ static const struct format {
 	const char *name;
 	unsigned int fraction;
 	unsigned int width;
-	__u32 nan;
+	__u64 nan;
 } formats[] = {
 	[ROCESTEER_REDUCE_TYPE_INT32] = { "int32", 23, 32, 0 },	/* patterns as fp32 has */
 	[ROCESTEER_REDUCE_TYPE_FP32] = { "fp32", 23, 32, 0x7fc00000 },
 	[ROCESTEER_REDUCE_TYPE_BF16] = { "bf16", 7, 16, 0x7fc0 },
 	[ROCESTEER_REDUCE_TYPE_FP16] = { "fp16", 10, 16, 0x7e00 },
+	[ROCESTEER_REDUCE_TYPE_INT64] = { "int64", 52, 64, 0 },	/* patterns as fp64 has */
+	[ROCESTEER_REDUCE_TYPE_FP64] = { "fp64", 52, 64, 0x7ff8000000000000 },
 };
 
 static const char * const ops[] = { "sum", "min", "max" };
@@ -112,75 +114,108 @@ static unsigned int size_of(unsigned int type)
 	return formats[type].width / 8;
 }
 
-static void put(unsigned int type, unsigned int rank, unsigned int i, __u32 bits)
+static void put(unsigned int type, unsigned int rank, unsigned int i, __u64 bits)
 {
 	memcpy(payload[rank] + offset + i * size_of(type), &bits, size_of(type));
 }
 
-static __u32 get(unsigned int type, const void *from, unsigned int i)
+static __u64 get(unsigned int type, const void *from, unsigned int i)
 {
-	__u32 bits = 0;
+	__u64 bits = 0;
 
 	memcpy(&bits, (const __u8 *)from + i * size_of(type), size_of(type));
 	return bits;
 }
 
-static float value(unsigned int type, __u32 bits)
+static double value(unsigned int type, __u64 bits)
 {
-	float x;
+	__u32 low = bits;
+	double x;
+	float y;
 
+	if (type == ROCESTEER_REDUCE_TYPE_FP64) {
+		memcpy(&x, &bits, sizeof(x));
+		return x;
+	}
 	if (type != ROCESTEER_REDUCE_TYPE_FP32)
 		return decoded[type][bits];
-	memcpy(&x, &bits, sizeof(x));
-	return x;
+	memcpy(&y, &low, sizeof(y));
+	return y;
 }
 
-static __u32 bits_of(unsigned int type, float x)
+static __u64 bits_of(unsigned int type, double x)
 {
-	__u32 bits;
+	float y = x;
+	__u64 bits;
+	__u32 low;
 
-	if (type != ROCESTEER_REDUCE_TYPE_FP32)
-		return encode(&formats[type], x);
+	if (isnan(x))
+		return formats[type].nan;
 	memcpy(&bits, &x, sizeof(bits));
-	return isnan(x) ? formats[type].nan : bits;
+	memcpy(&low, &y, sizeof(low));
+	switch (type) {
+	case ROCESTEER_REDUCE_TYPE_FP64:
+		return bits;
+	case ROCESTEER_REDUCE_TYPE_FP32:
+		return low;
+	default:
+		return encode(&formats[type], x);
+	}
 }
 
-static __u32 expected_int32(unsigned int op, unsigned int ranks, unsigned int i)
+/* fp64 is added as double, all else as float: a sum of two floats is rounded once by both. */
+static double add(unsigned int type, double a, double b)
 {
-	__u32 sum = get(ROCESTEER_REDUCE_TYPE_INT32, payload[0] + offset, i);
+	return type == ROCESTEER_REDUCE_TYPE_FP64 ? a + b : (float)a + (float)b;
+}
+
+static bool is_int(unsigned int type)
+{
+	return type == ROCESTEER_REDUCE_TYPE_INT32 || type == ROCESTEER_REDUCE_TYPE_INT64;
+}
+
+static __s64 get_int(unsigned int type, unsigned int rank, unsigned int i)
+{
+	__u64 bits = get(type, payload[rank] + offset, i);
+
+	return type == ROCESTEER_REDUCE_TYPE_INT32 ? (__s32)bits : (__s64)bits;
+}
+
+static __u64 expected_int(unsigned int type, unsigned int op, unsigned int ranks, unsigned int i)
+{
+	__s64 sum = get_int(type, 0, i);
 	unsigned int r;
 
 	for (r = 1; r < ranks; r++) {
-		__u32 x = get(ROCESTEER_REDUCE_TYPE_INT32, payload[r] + offset, i);
+		__s64 x = get_int(type, r, i);
 
 		if (op == ROCESTEER_REDUCE_OP_SUM)
-			sum += x;
-		else if (op == ROCESTEER_REDUCE_OP_MIN ? (__s32)x < (__s32)sum :
-							 (__s32)x > (__s32)sum)
+			sum = (__u64)sum + (__u64)x;
+		else if (op == ROCESTEER_REDUCE_OP_MIN ? x < sum : x > sum)
 			sum = x;
 	}
-	return sum;
+	return type == ROCESTEER_REDUCE_TYPE_INT32 ? (__u32)sum : (__u64)sum;
 }
 
-static bool is_less(float a, float b)
+static bool is_less(double a, double b)
 {
 	return a < b || (a == b && signbit(a) && !signbit(b));
 }
 
 /* The result of elements @i, by definition. */
-static __u32 expected(unsigned int type, unsigned int op, unsigned int ranks, unsigned int i)
+static __u64 expected(unsigned int type, unsigned int op, unsigned int ranks, unsigned int i)
 {
 	unsigned int r;
-	float sum;
+	double sum;
 
-	if (type == ROCESTEER_REDUCE_TYPE_INT32)
-		return expected_int32(op, ranks, i);
+	if (is_int(type))
+		return expected_int(type, op, ranks, i);
 	sum = value(type, get(type, payload[0] + offset, i));
 	for (r = 1; r < ranks; r++) {
-		float x = value(type, get(type, payload[r] + offset, i));
+		double x = value(type, get(type, payload[r] + offset, i));
 
 		if (op == ROCESTEER_REDUCE_OP_SUM)
-			sum += x;
+			sum = add(type, sum, x);
 		else if (isnan(x) || (op == ROCESTEER_REDUCE_OP_MIN ? is_less(x, sum) :
 								      is_less(sum, x)))
 			sum = x;
@@ -207,7 +242,7 @@ static unsigned int count_wrong(unsigned int type, unsigned int op, unsigned int
 			wrong += sum[way][i] != (i < ((bytes + 3) & ~3U) ? 0 : 0xa5);
 	}
 	for (i = 0; i < bytes / size_of(type); i++) {
-		__u32 right = expected(type, op, ranks, i);
+		__u64 right = expected(type, op, ranks, i);
 
 		wrong += get(type, sum[0], i) != right || get(type, sum[1], i) != right;
 	}
@@ -230,7 +265,7 @@ static void batch_end(struct batch *b)
 	b->nr = 0;
 }
 
-static void batch_add(struct batch *b, const __u32 *bits)
+static void batch_add(struct batch *b, const __u64 *bits)
 {
 	unsigned int r;
 
@@ -241,49 +276,54 @@ static void batch_add(struct batch *b, const __u32 *bits)
 }
 
 /* Zero, subnormal and normal numbers that meet, and round, at ties; infinity and NaN. */
-static unsigned int specials(const struct format *f, __u32 *special)
+static unsigned int specials(const struct format *f, __u64 *special)
 {
 	int top = exponents(f) - 1, digits = f->fraction, one = bias(f), e[] = {
 		0, 1, 2, digits, digits + 1, digits + 2, one - digits - 1, one - digits,
 		one - 1, one, one + 1, top - digits - 2, top - digits - 1, top - 2, top - 1, top,
 	};
-	__u32 half = 1U << (digits - 1), fraction[] = { 0, 1, half, half + 1, 2 * half - 1 };
+	__u64 half = 1ULL << (digits - 1), fraction[] = { 0, 1, half, half + 1, 2 * half - 1 };
 	unsigned int nr = 0, i, j, sign;
 
 	for (i = 0; i < ARRAY_SIZE(e); i++)
 		for (j = 0; j < ARRAY_SIZE(fraction); j++)
 			for (sign = 0; sign < 2; sign++)
-				special[nr++] = sign << (f->width - 1) | e[i] << digits |
-						fraction[j];
+				special[nr++] = (__u64)sign << (f->width - 1) |
+						(__u64)e[i] << digits | fraction[j];
 	return nr;
 }
 
-static __u32 random_bits(void)
+static __u64 random_bits(void)
 {
-	return random_below(1 << 16) << 16 | random_below(1 << 16);
+	__u64 bits = 0;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		bits = bits << 16 | random_below(1 << 16);
+	return bits;
 }
 
 /*
  * Payloads at random, each of numbers of another kind: all bits are random, or
  * exponents are so near that digits meet, or one in eight is special.
  */
-static unsigned int random_wrong(unsigned int type, unsigned int op, const __u32 *special,
+static unsigned int random_wrong(unsigned int type, unsigned int op, const __u64 *special,
 				 unsigned int nr)
 {
 	const struct format *f = &formats[type];
 	unsigned int wrong = 0, ranks, r, i, round;
 
 	for (round = 0; round < ROUNDS; round++) {
-		__u32 lowest = random_below(exponents(f));
+		__u64 lowest = random_below(exponents(f));
 
 		ranks = 2 + random_below(RANKS - 1);
 		for (r = 0; r < ranks; r++)
 			for (i = 0; i < BYTES / size_of(type); i++) {
-				__u32 bits = random_bits() >> (32 - f->width);
-				__u32 near = lowest + random_below(4);
+				__u64 bits = random_bits() >> (64 - f->width);
+				__u64 near = lowest + random_below(4);
 
 				if (round % 3 == 1 && near < exponents(f))
-					bits = (bits & ~((exponents(f) - 1) << f->fraction)) |
+					bits = (bits & ~((exponents(f) - 1ULL) << f->fraction)) |
 					       near << f->fraction;
 				if (round % 3 == 2 && !random_below(8))
 					bits = special[random_below(nr)];
@@ -297,12 +337,12 @@ static unsigned int random_wrong(unsigned int type, unsigned int op, const __u32
 static void test_op(unsigned int type, unsigned int op)
 {
 	struct batch b = { .type = type, .op = op, .ranks = 2 };
-	__u32 special[256];
+	__u64 special[256];
 	unsigned int nr = specials(&formats[type], special), i, j;
 
 	for (i = 0; i < nr; i++)
 		for (j = 0; j < nr; j++)
-			batch_add(&b, (__u32 []){ special[i], special[j] });
+			batch_add(&b, (__u64 []){ special[i], special[j] });
 	batch_end(&b);
 	b.wrong += random_wrong(type, op, special, nr);
 	ktap_result(!b.wrong, "%s %s: pairs of %u numbers, and payloads at random: %u wrong",
@@ -325,7 +365,7 @@ static void test_rounding(unsigned int type)
 
 		for (i = -1; i <= 1; i++)
 			for (j = -1; j <= 1; j++)
-				batch_add(&b, (__u32 []){
+				batch_add(&b, (__u64 []){
 					x, encode(f, i * half), encode(f, j * half / 1024) });
 		inexact += decode(f, encode(f, half)) == half;
 	}
@@ -337,7 +377,9 @@ static void test_rounding(unsigned int type)
 
 static void test_lengths(void)
 {
-	static const unsigned int lengths[] = { 2, 4, 6, 100, 130, 516, 1026, 4094, 4096 };
+	static const unsigned int lengths[] = {
+		2, 4, 6, 8, 100, 104, 130, 136, 516, 520, 1026, 4088, 4094, 4096,
+	};
 	unsigned int wrong = 0, type, op, i, r;
 	__u8 *byte;
 
@@ -359,7 +401,7 @@ int main(void)
 	unsigned int type, op, x;
 
 	ktap_begin();
-	for (type = ROCESTEER_REDUCE_TYPE_BF16; type < ARRAY_SIZE(formats); type++)
+	for (type = ROCESTEER_REDUCE_TYPE_BF16; type <= ROCESTEER_REDUCE_TYPE_FP16; type++)
 		for (x = 0; x < 1 << 16; x++)
 			decoded[type][x] = decode(&formats[type], x);
 	for (type = 0; type < ARRAY_SIZE(formats); type++)

@@ -97,7 +97,7 @@ values()
 		bad '.group = -1' "group: -1 is not a number from 0 to 16383" &&
 		bad '.group = "5"' "group: is of type string, not int" &&
 		bad '.type = "float32"' \
-			"type: 'float32' is not one of int32, fp32, bf16, fp16" &&
+			"type: 'float32' is not one of int32, fp32, bf16, fp16, int64, fp64" &&
 		bad '.op = "mean"' "op: 'mean' is not one of sum, min, max" &&
 		bad '.mtu = 128' "mtu: 128 is not a number from 256 to 4096" &&
 		bad '.mtu = 1500' "mtu: 1500 is not one of 256, 512, 1024, 2048, 4096" &&

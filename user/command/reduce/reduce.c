@@ -163,7 +163,7 @@ static void put_group(struct json_object *obj, const struct reduce_group *group)
 		out_addr(obj, "box", config->box);
 	if (config->joined) {
 		out_string(obj, "type",
-			   word(reduce_types, ROCESTEER_REDUCE_TYPE_FP16 + 1, config->type));
+			   word(reduce_types, ROCESTEER_REDUCE_TYPE_FP64 + 1, config->type));
 		out_string(obj, "op", word(reduce_ops, ROCESTEER_REDUCE_OP_MAX + 1, config->op));
 	}
 	out_uint(obj, "size", config->nr_ranks);

@@ -10,6 +10,8 @@ const char * const reduce_types[] = {
 	[ROCESTEER_REDUCE_TYPE_FP32] = "fp32",
 	[ROCESTEER_REDUCE_TYPE_BF16] = "bf16",
 	[ROCESTEER_REDUCE_TYPE_FP16] = "fp16",
+	[ROCESTEER_REDUCE_TYPE_INT64] = "int64",
+	[ROCESTEER_REDUCE_TYPE_FP64] = "fp64",
 	NULL
 };
 
