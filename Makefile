@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # make          the commands for this machine: build/rocesteer, rocesteer-perf
+# make mpi      what programs of MPI preload, for each MPI that is here: part of "make"
 # make module   rocesteer.ko, for hosts, and rocesteer_reduce.ko, for switches, for this
 #               machine's kernel (KDIR=, needs its headers)
 # make install  commands, manual pages, completion, unit, documentation, what Slurm loads, and
@@ -35,7 +36,7 @@ export FUZZ_SECONDS
 
 MAN	:= $(wildcard Documentation/man/*.rst)
 
-all: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm
+all: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm mpi
 
 # Told before anything is compiled: what is missing.
 have:
@@ -52,11 +53,15 @@ $(BUILD)/rocesteer $(BUILD)/rocesteer-perf &: bpf
 slurm:
 	@$(MAKE) -C packaging/slurm BUILD=$(abspath $(BUILD))
 
+# What programs of MPI preload, where the compilers of Open MPI or MPICH are.
+mpi: have
+	@$(MAKE) -C user BUILD=$(abspath $(BUILD)) mpi
+
 tests: guest
 	@$(MAKE) -C user BUILD=$(abspath $(BUILD)) tests
 
 # What selftests and benchmarks run in the guest as well.
-guest: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm
+guest: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm mpi
 	@$(MAKE) -C bpf BUILD=$(abspath $(BUILD)) all
 	@$(MAKE) -C selftests BUILD=$(abspath $(BUILD))
 	@$(MAKE) -C bench BUILD=$(abspath $(BUILD))
@@ -179,6 +184,6 @@ deb:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all have have-man bpf slurm guest tests module demo demo-all demo-chunk demo-reduce check \
+.PHONY: all have have-man bpf slurm mpi guest tests module demo demo-all demo-chunk demo-reduce check \
 	check-all check-debug fuzz bench man install uninstall deb clean $(BUILD)/rocesteer \
 	$(BUILD)/rocesteer-perf

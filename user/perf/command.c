@@ -30,20 +30,39 @@ static int file_of(const char *text)
 	return -ret;
 }
 
+/* The environment but LD_PRELOAD; NULL without memory. */
+static char **environment(void)
+{
+	size_t n = 0, i;
+	char **env;
+
+	while (environ && environ[n])
+		n++;
+	env = calloc(n + 1, sizeof(*env));
+	for (i = 0, n = 0; env && environ && environ[i]; i++)
+		if (strncmp(environ[i], "LD_PRELOAD=", strlen("LD_PRELOAD=")))
+			env[n++] = environ[i];
+	return env;
+}
+
 /* Its output does not go to our output. Return: 0 or a negative errno. */
 static int spawn(struct command *command)
 {
 	char *const argv[] = { "sh", "-c", command->line, NULL };
 	posix_spawn_file_actions_t actions;
-	int ret = posix_spawn_file_actions_init(&actions);
+	char **env = environment();
+	int ret = env ? posix_spawn_file_actions_init(&actions) : ENOMEM;
 
-	if (ret)
+	if (ret) {
+		free(env);
 		return -ret;
+	}
 	posix_spawn_file_actions_adddup2(&actions, command->in, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, command->out, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, command->out, STDERR_FILENO);
-	ret = posix_spawnp(&command->pid, "sh", &actions, NULL, argv, environ);
+	ret = posix_spawnp(&command->pid, "sh", &actions, NULL, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
+	free(env);
 	return -ret;
 }
 
@@ -106,6 +125,13 @@ static const char *error_text(struct json_object *root, const char *key)
 	return json_object_get_string(value);
 }
 
+static int errno_of(const char *code)
+{
+	if (!strcmp(code, "not-found"))
+		return -ENOENT;
+	return strcmp(code, "exists") ? -EINVAL : -EEXIST;
+}
+
 static int fail(const char *line, int status, int out, struct err *err)
 {
 	char raw[1024], said[200];
@@ -120,7 +146,7 @@ static int fail(const char *line, int status, int out, struct err *err)
 	code = error_text(root, "code");
 	message = error_text(root, "message");
 	reader_quote(message ?: raw, said, sizeof(said));
-	ret = code && !strcmp(code, "not-found") ? -ENOENT : -EINVAL;
+	ret = errno_of(code ?: "");
 	json_object_put(root);
 	if (!said[0])
 		snprintf(said, sizeof(said), WIFEXITED(status) ? "exit status %d" : "signal %d",

@@ -24,7 +24,7 @@ struct command {
 };
 
 /**
- * command_start() - start a command
+ * command_start() - start a command, without what is preloaded into this process
  * @command: filled; to be finished in any case
  * @line: command line; freed by command_finish(), may be NULL without memory
  * @text: standard input
@@ -37,7 +37,8 @@ void command_start(struct command *command, char *line, const char *text);
  * @until: time when the command is killed, as of clock_ns()
  * @err: its last output, or the error of a "rocesteer .. --json"
  *
- * Return: 0; -ENOENT for such an error with code "not-found"; another negative errno.
+ * Return: 0; -ENOENT and -EEXIST for such an error with code "not-found" and "exists"; another
+ * negative errno.
  */
 int command_finish(struct command *command, __u64 until, struct err *err);
 

@@ -15,7 +15,7 @@ static struct json_object *to_json(const struct group *group)
 
 	out_uint(root, "group", group->number);
 	out_string(root, "type", group->type);
-	out_string(root, "op", "sum");
+	out_string(root, "op", group->op);
 	out_uint(root, "mtu", group->mtu);
 	out_uint(root, "packets", group->packets);
 	out_uint(root, "window", group->window);
@@ -129,7 +129,7 @@ int group_join(struct group *group, const char *command, __u64 until, struct err
 	run_all(group, -EAGAIN, command, "join - --json", text, until, err);
 	for (i = 0; i < group->switches; i++)
 		missing[i] = group->at[i].answer == -ENOENT;
-	run_all(group, -ENOENT, command, "load -", text, until, err);
+	run_all(group, -ENOENT, command, "load - --json", text, until, err);
 	for (i = 0; i < group->switches; i++) {
 		group->at[i].loaded |= missing[i] && !group->at[i].answer;
 		ret = ret ?: group->at[i].answer;

@@ -57,6 +57,7 @@ struct group_switch {
  * @box: address of a box beside the switches, which sums, or all zero
  * @root: number of the spine that sums for all leaves, or GROUP_NO_ROOT
  * @type: type of the elements, as the switch names it
+ * @op: operation, as the switch names it
  * @mtu: payload of a packet, at most
  * @packets: packets of a message, at most
  * @window: messages in flight, at most
@@ -71,6 +72,7 @@ struct group {
 	__u8 box[16];
 	__u32 root;
 	const char *type;
+	const char *op;
 	__u32 mtu;
 	__u32 packets;
 	__u32 window;
@@ -108,7 +110,8 @@ void group_find_switches(struct group *group);
  * @until: time when commands are killed, as of clock_ns()
  * @err: last error of a switch
  *
- * Return: 0 or a negative errno, after which some switches may have the group.
+ * Return: 0 or a negative errno, after which some switches may have the group; -EEXIST where a
+ * switch has another one of this number.
  */
 int group_join(struct group *group, const char *command, __u64 until, struct err *err);
 

@@ -179,6 +179,11 @@ static enum ibv_mtu least_mtu(const struct group *group, const struct netreduce_
 	return mtu;
 }
 
+__u32 netreduce_common_mtu(const struct group *group, const struct netreduce_card *cards)
+{
+	return mtu_bytes(least_mtu(group, cards));
+}
+
 /* A box beside the switches is at the other end of all connections. */
 static int connect_one(struct netreduce *n, struct ibv_qp *qp, struct nic_address address,
 		       __u32 qpn, __u32 sender, __u32 label)

@@ -90,6 +90,9 @@ int netreduce_open(struct netreduce *netreduce);
 
 void netreduce_describe(const struct netreduce *netreduce, struct netreduce_card *card);
 
+/* Bytes of a full packet's payload, by the cards of all ranks. */
+__u32 netreduce_common_mtu(const struct group *group, const struct netreduce_card *cards);
+
 /* Connect, by the cards of all ranks; sets @mtu. Return: as netreduce_open(). */
 int netreduce_connect(struct netreduce *netreduce, const struct netreduce_card *cards);
 

@@ -27,6 +27,15 @@ struct link {
 int nic_fail(const struct nic *nic, int error, const char *code,
 	     const char *what);
 
+/*
+ * Open the device, find the port and the GID, and allocate what nic_open() registers memory
+ * with. A NIC without @layout belongs to no plan. Return: as nic_open().
+ */
+int nic_device_open(struct nic *nic, __u64 timeout);
+
+/* Close the device, with the queue of completions and the memory, where they are. */
+void nic_device_close(struct nic *nic);
+
 /* Query the port; it must be active. Return: as nic_open(). */
 int nic_check_port(struct nic *nic);
 

@@ -132,6 +132,7 @@ static int load_groups(struct reducer *reducer)
 		struct group *group = &reducer->group[i];
 
 		group->type = types[config->type];
+		group->op = "sum";
 		if (!group->planned)
 			group->mtu = netreduce_mtu(&reducer->part[i]);
 		error = group_join(group, config->reduce.command, until, &said);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCESTEER_MPI_CALLS_H
+#define ROCESTEER_MPI_CALLS_H
+
+/* All else in the library is its own. */
+#define CALL	__attribute__((visibility("default")))
+
+/* Behind MPI_Init(), however it was called. */
+void calls_start(void);
+
+/* Before MPI_Finalize(): unload groups, print counters. */
+void calls_end(void);
+
+#endif /* ROCESTEER_MPI_CALLS_H */

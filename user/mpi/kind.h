@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* MPI's types and operations, as switches name them. */
+#ifndef ROCESTEER_MPI_KIND_H
+#define ROCESTEER_MPI_KIND_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <linux/types.h>
+
+/**
+ * struct kind - what a call reduces
+ * @index: number of type and operation, below PORT_PARTS
+ * @size: bytes of an element
+ * @type: name of the type
+ * @op: name of the operation
+ */
+struct kind {
+	__u32 index;
+	__u32 size;
+	const char *type;
+	const char *op;
+};
+
+/* Learn which handles this MPI has, after MPI_Init(). */
+void kind_init(void);
+
+/* Bytes of an element; 0: switches do not know the type. */
+__u32 kind_size(MPI_Datatype datatype);
+
+/* Fill @kind. Return: false, if switches do not know the operation. */
+bool kind_of(MPI_Datatype datatype, MPI_Op op, struct kind *kind);
+
+#endif /* ROCESTEER_MPI_KIND_H */

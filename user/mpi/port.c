@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "port.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "nic_priv.h"
+
+#define POLL_BATCH	16
+
+static int open_named(struct port *port, const char *device, __u32 rank, __u64 timeout)
+{
+	int ret;
+
+	port->nic = (struct nic) {
+		.name = device, .rank = rank, .gid_index = NIC_ANY_GID, .err = &port->err,
+	};
+	ret = nic_device_open(&port->nic, timeout);
+	if (ret)
+		nic_device_close(&port->nic);
+	return ret;
+}
+
+/* The name of an open device is that of its context. */
+static int open_first(struct port *port, __u32 rank, __u64 timeout)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	int ret = err_set(&port->err, EXIT_FAILED, "no-device",
+			  "there is no RDMA device; ROCESTEER_MPI_DEVICE names one"), i;
+
+	for (i = 0; ret && list && list[i]; i++)
+		ret = open_named(port, ibv_get_device_name(list[i]), rank, timeout);
+	if (!ret)
+		port->nic.name = ibv_get_device_name(port->nic.context->device);
+	if (list)
+		ibv_free_device_list(list);
+	return ret;
+}
+
+static void *buffer(struct port *port, __u64 iova, struct ibv_mr **mr)
+{
+	void *data = mmap(NULL, PORT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+
+	if (data == MAP_FAILED) {
+		nic_fail(&port->nic, errno, "memory", "no memory for buffers");
+		return NULL;
+	}
+	/* A process that forks does not take the pages away. */
+	madvise(data, PORT_BYTES, MADV_DONTFORK);
+	*mr = ibv_reg_mr_iova(port->nic.pd, data, PORT_BYTES, iova,
+			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	if (!*mr)
+		nic_fail(&port->nic, errno, "memory",
+			 "cannot register buffers (see ulimit -l)");
+	return data;
+}
+
+int port_open(struct port *port, const char *device, __u32 rank, __u64 timeout)
+{
+	int ret = device ? open_named(port, device, rank, timeout) :
+			   open_first(port, rank, timeout);
+
+	if (ret) {
+		port->nic = (struct nic) {};
+		return ret;
+	}
+	port->in = buffer(port, WINDOW_IOVA, &port->nic.mr);
+	port->out = port->nic.mr ? buffer(port, NETREDUCE_IOVA, &port->results) : NULL;
+	if (!port->results)
+		return -ENOMEM;
+	port->nic.cq = ibv_create_cq(port->nic.context, 2 * PORT_PARTS * NETREDUCE_COMPLETIONS, NULL,
+				     NULL, 0);
+	return port->nic.cq ? 0 : nic_fail(&port->nic, errno, "device",
+					   "cannot create a completion queue");
+}
+
+void port_close(struct port *port)
+{
+	__u32 i;
+
+	for (i = 0; i < PORT_PARTS; i++)
+		port_detach(port, i);
+	if (port->results)
+		ibv_dereg_mr(port->results);
+	nic_device_close(&port->nic);
+	if (port->in)
+		munmap(port->in, PORT_BYTES);
+	if (port->out)
+		munmap(port->out, PORT_BYTES);
+	*port = (struct port) {};
+}
+
+int port_attach(struct port *port, __u32 index, struct netreduce *part, const struct group *group)
+{
+	*part = (struct netreduce) {
+		.nic = &port->nic,
+		.group = group,
+		.tag = port->round++ * PORT_PARTS + index,
+		.key = port->results->rkey,
+	};
+	port->part[index] = part;
+	return netreduce_open(part);
+}
+
+void port_detach(struct port *port, __u32 index)
+{
+	if (port->part[index])
+		netreduce_stop(port->part[index]);
+	port->part[index] = NULL;
+}
+
+/* Ignore completions of queue pairs that are gone. */
+static void completed(struct port *port, const struct ibv_wc *wc)
+{
+	__u32 tag = netreduce_tag(wc);
+	struct netreduce *part = port->part[tag % PORT_PARTS];
+
+	if (part && part->tag == tag)
+		netreduce_completed(part, wc);
+}
+
+bool port_poll(struct port *port)
+{
+	struct ibv_wc wc[POLL_BATCH];
+	int nr = ibv_poll_cq(port->nic.cq, POLL_BATCH, wc), i;
+
+	for (i = 0; i < nr; i++)
+		completed(port, &wc[i]);
+	return nr > 0;
+}
