@@ -138,6 +138,9 @@ paths	= @sed -i -e 's|/usr/local|$(PREFIX)|g' -e 's|Documentation/\([a-z]*\.rst\
 install: all man
 	$(call put,755,$(PREFIX)/sbin,$(BUILD)/rocesteer $(BUILD)/rocesteer-perf)
 	$(call put,644,$(PREFIX)/share/man/man8,$(BUILD)/man/*.8)
+	$(if $(call built,librocesteer-mpi-*.so),$(call put,644,$(PREFIX)/lib,$(call \
+		built,librocesteer-mpi-*.so)))
+	$(call put,644,$(PREFIX)/share/man/man7,$(BUILD)/man/*.7)
 	$(call put,644,$(PREFIX)/share/bash-completion/completions,packaging/completion/rocesteer)
 	@ln -sf rocesteer $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer-perf
 	$(call put,644,$(ZSH),packaging/completion/_rocesteer)
@@ -147,7 +150,7 @@ install: all man
 		$(call built,slurm/rocesteer.so))
 	$(call put,644,$(PREFIX)/lib/systemd/system,packaging/systemd/rocesteer.service)
 	$(call put,644,/etc/rocesteer/jobs.d,packaging/jobs.d/README)
-	$(call paths,$(PREFIX)/share/man/man8/rocesteer* $(DOC)/slurm.rst $(DOC)/*.conf \
+	$(call paths,$(PREFIX)/share/man/man8/rocesteer* $(PREFIX)/share/man/man7/librocesteer* $(DOC)/slurm.rst $(DOC)/*.conf \
 		$(PREFIX)/lib/systemd/system/rocesteer.service)
 	$(if $(MODULES),$(call put,644,$(MODULES_DIR),$(MODULES)))
 	$(if $(MODULES),$(call put,644,$(PREFIX)/lib/modules-load.d,packaging/modules-load.d/rocesteer.conf))

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "port.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "nic_priv.h"
 
@@ -23,15 +25,38 @@ static int open_named(struct port *port, const char *device, __u32 rank, __u64 t
 	return ret;
 }
 
-/* The name of an open device is that of its context. */
+/* Containers may see devices of others, whose addresses are not here. */
+static bool is_here(const union ibv_gid *gid)
+{
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+	struct sockaddr_in v4 = { .sin_family = AF_INET };
+	bool mapped = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid->raw), here;
+	int fd = socket(mapped ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	memcpy(&v6.sin6_addr, gid->raw, sizeof(v6.sin6_addr));
+	memcpy(&v4.sin_addr, gid->raw + 12, sizeof(v4.sin_addr));
+	here = fd >= 0 && !(mapped ? bind(fd, (struct sockaddr *)&v4, sizeof(v4)) :
+				     bind(fd, (struct sockaddr *)&v6, sizeof(v6)));
+	if (fd >= 0)
+		close(fd);
+	return here;
+}
+
+/* The first device whose address is here. The list owns its name, and the context after that. */
 static int open_first(struct port *port, __u32 rank, __u64 timeout)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	int ret = err_set(&port->err, EXIT_FAILED, "no-device",
-			  "there is no RDMA device; ROCESTEER_MPI_DEVICE names one"), i;
+	int ret = -ENODEV, i;
 
-	for (i = 0; ret && list && list[i]; i++)
+	err_set(&port->err, EXIT_FAILED, "no-device",
+		"no RDMA device has an address of this host (ROCESTEER_MPI_DEVICE)");
+	for (i = 0; ret && list && list[i]; i++) {
 		ret = open_named(port, ibv_get_device_name(list[i]), rank, timeout);
+		if (ret || is_here(&port->nic.gid))
+			continue;
+		nic_device_close(&port->nic);
+		ret = -ENODEV;
+	}
 	if (!ret)
 		port->nic.name = ibv_get_device_name(port->nic.context->device);
 	if (list)
