@@ -2,7 +2,7 @@
 #ifndef ROCESTEER_MPI_CALLS_H
 #define ROCESTEER_MPI_CALLS_H
 
-/* All else in the library is its own. */
+/* Found by programs; all else in the library is its own. */
 #define CALL	__attribute__((visibility("default")))
 
 /* Behind MPI_Init(), however it was called. */

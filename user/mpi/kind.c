@@ -8,6 +8,8 @@
 static struct {
 	MPI_Datatype datatype;
 	__u32 type;
+	__u32 size;
+	int parts;	/* a complex number is two, and its sum the sums of both */
 } types[24];
 
 static unsigned int nr_types;
@@ -17,18 +19,23 @@ static const __u32 numbers[] = {
 	ROCESTEER_REDUCE_TYPE_FP32, ROCESTEER_REDUCE_TYPE_FP64,
 };
 
-static const __u32 sizes[] = { 4, 8, 4, 8 };
-
-/* An integer or a number with a fraction, of 4 or 8 bytes as this MPI has it */
-static void add(MPI_Datatype datatype, bool fraction)
+/* An integer or a number with a fraction, of 4 or 8 bytes as this MPI has it, or two of them */
+static void add_parts(MPI_Datatype datatype, bool fraction, int parts)
 {
 	int size;
 
 	if (datatype == MPI_DATATYPE_NULL || PMPI_Type_size(datatype, &size) ||
-	    (size != 4 && size != 8))
+	    (size != 4 * parts && size != 8 * parts))
 		return;
 	types[nr_types].datatype = datatype;
-	types[nr_types++].type = 2 * fraction + (size == 8);
+	types[nr_types].size = size;
+	types[nr_types].parts = parts;
+	types[nr_types++].type = 2 * fraction + (size == 8 * parts);
+}
+
+static void add(MPI_Datatype datatype, bool fraction)
+{
+	add_parts(datatype, fraction, 1);
 }
 
 void kind_init(void)
@@ -48,23 +55,28 @@ void kind_init(void)
 	add(MPI_INTEGER8, false);
 	add(MPI_REAL4, true);
 	add(MPI_REAL8, true);
+	add_parts(MPI_C_FLOAT_COMPLEX, true, 2);
+	add_parts(MPI_C_DOUBLE_COMPLEX, true, 2);
+	add_parts(MPI_COMPLEX, true, 2);
+	add_parts(MPI_DOUBLE_COMPLEX, true, 2);
 }
 
-static int type_of(MPI_Datatype datatype)
+/* Index in @types, or -1 */
+static int find(MPI_Datatype datatype)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr_types; i++)
 		if (types[i].datatype == datatype)
-			return types[i].type;
+			return i;
 	return -1;
 }
 
 __u32 kind_size(MPI_Datatype datatype)
 {
-	int type = type_of(datatype);
+	int i = find(datatype);
 
-	return type < 0 ? 0 : sizes[type];
+	return i < 0 ? 0 : types[i].size;
 }
 
 static int op_of(MPI_Op op)
@@ -78,13 +90,16 @@ static int op_of(MPI_Op op)
 
 bool kind_of(MPI_Datatype datatype, MPI_Op op, struct kind *kind)
 {
-	int type = type_of(datatype), number = op_of(op);
+	int i = find(datatype), number = op_of(op);
+	__u32 type;
 
-	if (type < 0 || number < 0)
+	/* MPI refuses the least of complex numbers. */
+	if (i < 0 || number < 0 || (types[i].parts > 1 && number != ROCESTEER_REDUCE_OP_SUM))
 		return false;
+	type = types[i].type;
 	*kind = (struct kind) {
 		.index = type * (PORT_PARTS / ARRAY_SIZE(numbers)) + number,
-		.size = sizes[type],
+		.size = types[i].size,
 		.type = reduce_types[numbers[type]],
 		.op = reduce_ops[number],
 	};

@@ -10,7 +10,7 @@
 /**
  * struct kind - what a call reduces
  * @index: number of type and operation, below PORT_PARTS
- * @size: bytes of an element
+ * @size: bytes of an element of MPI
  * @type: name of the type
  * @op: name of the operation
  */
@@ -24,7 +24,7 @@ struct kind {
 /* Learn which handles this MPI has, after MPI_Init(). */
 void kind_init(void);
 
-/* Bytes of an element; 0: switches do not know the type. */
+/* Bytes of an element of MPI; 0: switches do not know the type. */
 __u32 kind_size(MPI_Datatype datatype);
 
 /* Fill @kind. Return: false, if switches do not know the operation. */

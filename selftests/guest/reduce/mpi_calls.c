@@ -3,7 +3,8 @@
  * A program of MPI that knows nothing of librocesteer-mpi.so, and checks each Allreduce bit by
  * bit.
  *
- *	mpi_calls calls COUNT SEED	at random: type, operation, length, communicator, place
+ *	mpi_calls calls COUNT SEED	at random: type, operation, length, communicator, place,
+ *					language
  *	mpi_calls stream COUNT BYTES	sums of doubles of this length
  *	mpi_calls sizes			sums of all lengths; prints a hash of what all have
  *	mpi_calls cost COUNT		a call of one element, against PMPI_Allreduce()
@@ -24,7 +25,7 @@
 #define COMMS		5
 #define RENEW		40		/* calls until a communicator is freed, and made again */
 
-enum type { INT32, INT64, FP32, FP64, TYPES };
+enum type { INT32, INT64, FP32, FP64 };
 
 static const size_t sizes[] = { 4, 8, 4, 8 };
 
@@ -136,6 +137,20 @@ static int ranks_of(MPI_Comm comm, int *world)
 	return n;
 }
 
+/* The entry of Fortran; compilers of Fortran call it like this. */
+void mpi_allreduce_(void *from, void *to, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op,
+		    MPI_Fint *comm, MPI_Fint *error);
+
+static void fortran(size_t elements, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	MPI_Fint type = MPI_Type_c2f(datatype), f_op = MPI_Op_c2f(op), f_comm = MPI_Comm_c2f(comm);
+	MPI_Fint count = elements, error;
+
+	mpi_allreduce_(input, result, &count, &type, &f_op, &f_comm, &error);
+	if (error != MPI_SUCCESS)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 /* All ranks take part in PMPI_Allreduce(), or none: they agree before. */
 static void one(enum type type, MPI_Op op, size_t count, MPI_Comm comm, bool in_place,
 		uint64_t seed)
@@ -148,7 +163,10 @@ static void one(enum type type, MPI_Op op, size_t count, MPI_Comm comm, bool in_
 		memcpy(result, input, count * sizes[type]);
 	else
 		memset(result, 0xa5, count * sizes[type]);
-	MPI_Allreduce(in_place ? MPI_IN_PLACE : input, result, count, datatype, op, comm);
+	if (seed >> 24 & 1 || in_place)
+		MPI_Allreduce(in_place ? MPI_IN_PLACE : input, result, count, datatype, op, comm);
+	else
+		fortran(count, datatype, op, comm);
 	if (op == MPI_SUM && type >= FP32) {
 		ordered = is_rank_order(type, seed, count, world, n);
 		PMPI_Allreduce(&ordered, &all, 1, MPI_INT, MPI_MIN, comm);
