@@ -12,6 +12,7 @@
 
 #define CHANCES		2u	/* a group that fails is loaded again once */
 #define PROGRESS	64u	/* polls without a completion until MPI gets its turn */
+#define COMMAND_NS	20000000000ull	/* time that a command has, unless results have more */
 
 /**
  * struct ring - the group for a type and an operation
@@ -104,6 +105,11 @@ static __u64 deadline(void)
 	return clock_ns() + config.timeout;
 }
 
+static __u64 command_deadline(void)
+{
+	return clock_ns() + (config.timeout > COMMAND_NS ? config.timeout : COMMAND_NS);
+}
+
 /*
  * Groups
  */
@@ -144,7 +150,7 @@ static void describe_group(const struct comm *comm, struct ring *ring, const str
 static struct answer load(struct ring *ring)
 {
 	struct answer answer = { .ret = -EEXIST };
-	__u64 until = deadline();
+	__u64 until = command_deadline();
 	struct err err = {};
 	__u32 tries;
 
@@ -166,7 +172,7 @@ static void unload(const struct comm *comm, struct ring *ring)
 	struct err err = {};
 
 	if (!comm->rank)
-		group_leave(&ring->group, config.command, deadline(), &err);
+		group_leave(&ring->group, config.command, command_deadline(), &err);
 }
 
 /* All ranks give a group up that was ready, or that could not be made so. */
@@ -211,8 +217,12 @@ static enum count connect_ring(struct comm *comm, const struct kind *kind, struc
 	describe_group(comm, ring, kind, cards);
 	if (!comm->rank)
 		answer = load(ring);
-	if (PMPI_Bcast(&answer, sizeof(answer), MPI_BYTE, 0, comm->own) || answer.ret)
+	if (PMPI_Bcast(&answer, sizeof(answer), MPI_BYTE, 0, comm->own) || answer.ret) {
+		/* Nobody waits for a switch twice. */
+		if (answer.ret == -ETIMEDOUT)
+			comm->why = COUNT_SWITCH;
 		return COUNT_SWITCH;
+	}
 	ring->group.number = answer.number;
 	ok = !netreduce_connect(&ring->part, cards);
 	if (!ok)

@@ -6,6 +6,7 @@
  *	mpi_calls calls COUNT SEED	at random: type, operation, length, communicator, place,
  *					language
  *	mpi_calls stream COUNT BYTES	sums of doubles of this length
+ *	mpi_calls plain COUNT BYTES	the same, without a look at the results
  *	mpi_calls sizes			sums of all lengths; prints a hash of what all have
  *	mpi_calls cost COUNT		a call of one element, against PMPI_Allreduce()
  *
@@ -234,6 +235,15 @@ static void stream(uint64_t count, size_t bytes)
 		one(FP64, MPI_SUM, bytes / 8, MPI_COMM_WORLD, i & 1, i);
 }
 
+static void plain(uint64_t count, size_t bytes)
+{
+	uint64_t i;
+
+	fill(FP64, 1, rank, bytes / 8, input);
+	for (i = 0; i < count; i++)
+		MPI_Allreduce(input, result, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
 /* What is the same in all lengths is the least of them. */
 static void of_sizes(void)
 {
@@ -321,6 +331,8 @@ int main(int argc, char **argv)
 		calls(first, second);
 	else if (!strcmp(what, "stream"))
 		stream(first, second);
+	else if (!strcmp(what, "plain"))
+		plain(first, second);
 	else if (!strcmp(what, "sizes"))
 		of_sizes();
 	else if (!strcmp(what, "cost"))

@@ -213,8 +213,8 @@ goes_at_random()
 {
 	local settings=("ROCESTEER_MPI_TIMEOUT=$((2000 * TIME_SCALE))") status=0
 
-	start "$1" "$PWD/build/guest/selftests/mpi-calls-$1" calls "$(few 60 1000)" 2
-	busywait 120000 has_done 300 && unload_groups || status=1
+	start "$1" "$PWD/build/guest/selftests/mpi-calls-$1" calls "$(few 80 1000)" 2
+	busywait 120000 has_done 100 && unload_groups || status=1
 	ended 0 || status=1
 	count '.taken > 3 and .failed > 0' && no_groups && return "$status"
 }
@@ -260,9 +260,9 @@ fewer_bytes()
 {
 	local bytes with
 
-	bytes_of calls "$1" stream 16 1048576 && count '.taken == 16' || return
+	bytes_of calls "$1" plain 16 1048576 && count '.taken == 16' || return
 	with=$bytes
-	preload='' bytes_of calls "$1" stream 16 1048576 || return
+	preload='' bytes_of calls "$1" plain 16 1048576 || return
 	echo "hosts send $with bytes with the library, $bytes without"
 	((with * 4 < bytes * 3))
 }
