@@ -23,7 +23,7 @@
 #define FIRST_GROUP	(GROUP_MAX - 255)
 
 #define MAX_PACKETS	(GROUP_PACKETS / NETREDUCE_WINDOW)
-#define MAX_MIN		(1ull << 40)
+#define MAX_MIN		1000000000000ull
 #define MIN_TIMEOUT	10ull		/* ms */
 #define MAX_TIMEOUT	3600000ull
 
@@ -78,7 +78,7 @@ static int read_command(struct config *config, const char *command, struct err *
 		return err_set(err, EXIT_BAD_INPUT, "environment",
 			       "%s: a command has less than %zu bytes", SWITCH,
 			       sizeof(config->command));
-	strcpy(config->command, command);
+	memcpy(config->command, command, strlen(command));
 	return 0;
 }
 

@@ -11,8 +11,8 @@
 
 #ifdef OPEN_MPI
 
-typedef void init_fn(MPI_Fint *error);
-typedef void init_thread_fn(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *error);
+typedef void init_fn(void *error);
+typedef void init_thread_fn(void *required, void *provided, void *error);
 
 /* MPI's own entry is there: who calls ours is linked with it. */
 static void *next(const char *name)

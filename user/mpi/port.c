@@ -12,6 +12,9 @@
 
 #define POLL_BATCH	16
 
+/* Of connections that are there, and of as many that are gone */
+#define COMPLETIONS	(2 * PORT_PARTS * NETREDUCE_COMPLETIONS)
+
 static int open_named(struct port *port, const char *device, __u32 rank, __u64 timeout)
 {
 	int ret;
@@ -96,8 +99,7 @@ int port_open(struct port *port, const char *device, __u32 rank, __u64 timeout)
 	port->out = port->nic.mr ? buffer(port, NETREDUCE_IOVA, &port->results) : NULL;
 	if (!port->results)
 		return -ENOMEM;
-	port->nic.cq = ibv_create_cq(port->nic.context, 2 * PORT_PARTS * NETREDUCE_COMPLETIONS, NULL,
-				     NULL, 0);
+	port->nic.cq = ibv_create_cq(port->nic.context, COMPLETIONS, NULL, NULL, 0);
 	return port->nic.cq ? 0 : nic_fail(&port->nic, errno, "device",
 					   "cannot create a completion queue");
 }

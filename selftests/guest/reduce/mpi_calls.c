@@ -14,9 +14,9 @@
  * fraction depend on their order: they are the sum in the order of the ranks, or, if MPI has
  * summed, what PMPI_Allreduce() yields again. The last line counts both.
  */
+#include <linux/types.h>
 #include <mpi.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +31,10 @@ enum type { INT32, INT64, FP32, FP64 };
 static const size_t sizes[] = { 4, 8, 4, 8 };
 
 static int rank, ranks;
-static uint64_t wrong, taken, by_mpi, exact;
+static __u64 wrong, taken, by_mpi, exact;
 static void *input, *result, *again;
 
-static uint64_t mix(uint64_t x)
+static __u64 mix(__u64 x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
 	x = (x ^ x >> 27) * 0x94d049bb133111eb;
@@ -42,10 +42,10 @@ static uint64_t mix(uint64_t x)
 }
 
 /* Element @i of rank @r of the world. Numbers are so different that their order matters. */
-static void element(enum type type, uint64_t seed, int r, size_t i, void *to)
+static void element(enum type type, __u64 seed, int r, size_t i, void *to)
 {
-	uint64_t x = mix(mix(seed + r) + i);
-	double fraction = (double)(int64_t)(x | 1) / (1ull << (x & 31));
+	__u64 x = mix(mix(seed + r) + i);
+	double fraction = (double)(__s64)(x | 1) / (1ull << (x & 31));
 	float less = fraction;
 
 	switch (type) {
@@ -60,7 +60,7 @@ static void element(enum type type, uint64_t seed, int r, size_t i, void *to)
 	}
 }
 
-static void fill(enum type type, uint64_t seed, int r, size_t count, void *to)
+static void fill(enum type type, __u64 seed, int r, size_t count, void *to)
 {
 	size_t i;
 
@@ -69,7 +69,7 @@ static void fill(enum type type, uint64_t seed, int r, size_t count, void *to)
 }
 
 /* Add what rank @r has. */
-static void add(enum type type, uint64_t seed, int r, size_t count, void *sum)
+static void add(enum type type, __u64 seed, int r, size_t count, void *sum)
 {
 	double fraction;
 	float less;
@@ -85,8 +85,16 @@ static void add(enum type type, uint64_t seed, int r, size_t count, void *sum)
 		}
 }
 
-static MPI_Datatype datatype_of(enum type type, uint64_t pick)
+/* Sums of complex numbers are those of their parts. */
+static bool is_complex(enum type type, MPI_Op op, size_t count, __u64 pick)
 {
+	return type >= FP32 && op == MPI_SUM && count % 2 == 0 && pick >> 28 & 1;
+}
+
+static MPI_Datatype datatype_of(enum type type, __u64 pick, bool complex)
+{
+	if (complex)
+		return type == FP32 ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX;
 	switch (type) {
 	case INT32:
 		return pick & 1 ? MPI_INT : MPI_INT32_T;
@@ -106,7 +114,7 @@ static void fail(const char *what, enum type type, size_t count)
 }
 
 /* The sum in the order of the ranks of a communicator, whose ranks in the world are @world. */
-static bool is_rank_order(enum type type, uint64_t seed, size_t count, const int *world, int n)
+static bool is_rank_order(enum type type, __u64 seed, size_t count, const int *world, int n)
 {
 	int r;
 
@@ -116,10 +124,12 @@ static bool is_rank_order(enum type type, uint64_t seed, size_t count, const int
 	return !memcmp(result, again, count * sizes[type]);
 }
 
-static bool is_mpis(enum type type, MPI_Op op, size_t count, MPI_Comm comm, MPI_Datatype datatype)
+/* @elements of MPI in @bytes */
+static bool is_mpis(MPI_Op op, size_t elements, size_t bytes, MPI_Comm comm,
+		    MPI_Datatype datatype)
 {
-	PMPI_Allreduce(input, again, count, datatype, op, comm);
-	return !memcmp(result, again, count * sizes[type]);
+	PMPI_Allreduce(input, again, elements, datatype, op, comm);
+	return !memcmp(result, again, bytes);
 }
 
 static int ranks_of(MPI_Comm comm, int *world)
@@ -139,13 +149,12 @@ static int ranks_of(MPI_Comm comm, int *world)
 }
 
 /* The entry of Fortran; compilers of Fortran call it like this. */
-void mpi_allreduce_(void *from, void *to, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op,
-		    MPI_Fint *comm, MPI_Fint *error);
+void mpi_allreduce_(void *from, void *to, int *count, int *datatype, int *op, int *comm, int *error);
 
 static void fortran(size_t elements, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MPI_Fint type = MPI_Type_c2f(datatype), f_op = MPI_Op_c2f(op), f_comm = MPI_Comm_c2f(comm);
-	MPI_Fint count = elements, error;
+	int type = MPI_Type_c2f(datatype), f_op = MPI_Op_c2f(op), f_comm = MPI_Comm_c2f(comm);
+	int count = elements, error;
 
 	mpi_allreduce_(input, result, &count, &type, &f_op, &f_comm, &error);
 	if (error != MPI_SUCCESS)
@@ -154,20 +163,23 @@ static void fortran(size_t elements, MPI_Datatype datatype, MPI_Op op, MPI_Comm 
 
 /* All ranks take part in PMPI_Allreduce(), or none: they agree before. */
 static void one(enum type type, MPI_Op op, size_t count, MPI_Comm comm, bool in_place,
-		uint64_t seed)
+		__u64 seed)
 {
-	MPI_Datatype datatype = datatype_of(type, seed);
+	bool complex = is_complex(type, op, count, seed);
+	MPI_Datatype datatype = datatype_of(type, seed, complex);
+	size_t elements = complex ? count / 2 : count, bytes = count * sizes[type];
 	int world[256], n = ranks_of(comm, world), ordered, all = 0;
 
 	fill(type, seed, rank, count, input);
 	if (in_place)
-		memcpy(result, input, count * sizes[type]);
+		memcpy(result, input, bytes);
 	else
-		memset(result, 0xa5, count * sizes[type]);
+		memset(result, 0xa5, bytes);
 	if (seed >> 24 & 1 || in_place)
-		MPI_Allreduce(in_place ? MPI_IN_PLACE : input, result, count, datatype, op, comm);
+		MPI_Allreduce(in_place ? MPI_IN_PLACE : input, result, elements, datatype, op,
+			      comm);
 	else
-		fortran(count, datatype, op, comm);
+		fortran(elements, datatype, op, comm);
 	if (op == MPI_SUM && type >= FP32) {
 		ordered = is_rank_order(type, seed, count, world, n);
 		PMPI_Allreduce(&ordered, &all, 1, MPI_INT, MPI_MIN, comm);
@@ -176,12 +188,12 @@ static void one(enum type type, MPI_Op op, size_t count, MPI_Comm comm, bool in_
 			return;
 		}
 		by_mpi++;
-		if (!is_mpis(type, op, count, comm, datatype))
+		if (!is_mpis(op, elements, bytes, comm, datatype))
 			fail("neither the sum in rank order nor MPI's", type, count);
 		return;
 	}
 	exact++;
-	if (!is_mpis(type, op, count, comm, datatype))
+	if (!is_mpis(op, elements, bytes, comm, datatype))
 		fail("not what MPI has", type, count);
 }
 
@@ -193,18 +205,18 @@ static void renew(MPI_Comm *comm, bool first)
 }
 
 /* Lengths are as often below as above 64 KiB; one in sixty exceeds what is sent at a time. */
-static size_t length(uint64_t x)
+static size_t length(__u64 x)
 {
 	size_t most = x % 64 == 0 ? MOST : (size_t)64 << (x >> 8) % 13;
 
 	return most / 2 + (x >> 16) % (most / 2);
 }
 
-static void calls(uint64_t count, uint64_t seed)
+static void calls(__u64 count, __u64 seed)
 {
 	static MPI_Op ops[3];
 	MPI_Comm comm[COMMS];
-	uint64_t i;
+	__u64 i;
 
 	ops[0] = MPI_SUM;
 	ops[1] = MPI_MIN;
@@ -215,7 +227,7 @@ static void calls(uint64_t count, uint64_t seed)
 	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm[3]);
 	MPI_Comm_split(MPI_COMM_WORLD, rank == ranks - 1, rank, &comm[4]);
 	for (i = 0; i < count; i++) {
-		uint64_t x = mix(seed * 1000003 + i);
+		__u64 x = mix(seed * 1000003 + i);
 		enum type type = x >> 4 & 3;
 
 		if (i % RENEW == RENEW - 1)
@@ -227,17 +239,17 @@ static void calls(uint64_t count, uint64_t seed)
 		MPI_Comm_free(&comm[i]);
 }
 
-static void stream(uint64_t count, size_t bytes)
+static void stream(__u64 count, size_t bytes)
 {
-	uint64_t i;
+	__u64 i;
 
 	for (i = 0; i < count; i++)
 		one(FP64, MPI_SUM, bytes / 8, MPI_COMM_WORLD, i & 1, i);
 }
 
-static void plain(uint64_t count, size_t bytes)
+static void plain(__u64 count, size_t bytes)
 {
-	uint64_t i;
+	__u64 i;
 
 	fill(FP64, 1, rank, bytes / 8, input);
 	for (i = 0; i < count; i++)
@@ -248,7 +260,7 @@ static void plain(uint64_t count, size_t bytes)
 static void of_sizes(void)
 {
 	static const size_t elements[] = { 2048, 2049, 5000, 16384, 65537, 300000 };
-	uint64_t hash = 0, first = 0;
+	__u64 hash = 0, first = 0;
 	int world[256], n = ranks_of(MPI_COMM_WORLD, world);
 	size_t i, k;
 
@@ -256,7 +268,7 @@ static void of_sizes(void)
 		fill(FP64, 7, rank, elements[i], input);
 		MPI_Allreduce(input, result, elements[i], MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 		for (hash = 0, k = 0; k < elements[0]; k++)
-			hash = mix(hash ^ ((uint64_t *)result)[k]);
+			hash = mix(hash ^ ((__u64 *)result)[k]);
 		if (i && hash != first)
 			fail("another sum than that of another length", FP64, elements[i]);
 		first = hash;
@@ -265,7 +277,7 @@ static void of_sizes(void)
 		else
 			fail("not the sum in rank order", FP64, elements[i]);
 	}
-	printf("hash=%016llx\n", (unsigned long long)first);
+	printf("hash=%016llx\n", first);
 }
 
 static double now(void)
@@ -280,11 +292,11 @@ typedef int allreduce_fn(const void *from, void *to, int count, MPI_Datatype dat
 			 MPI_Comm comm);
 
 /* ns of a call: the least of some rounds */
-static double time_of(allreduce_fn *fn, uint64_t count)
+static double time_of(allreduce_fn *fn, __u64 count)
 {
 	double best = 1e9, start, t;
 	int round, from = 1, to;
-	uint64_t i;
+	__u64 i;
 
 	for (round = 0; round < 20; round++) {
 		start = now();
@@ -296,7 +308,7 @@ static double time_of(allreduce_fn *fn, uint64_t count)
 	return best;
 }
 
-static void cost(uint64_t count)
+static void cost(__u64 count)
 {
 	double mpi = time_of(PMPI_Allreduce, count), ours = time_of(MPI_Allreduce, count);
 
@@ -306,20 +318,20 @@ static void cost(uint64_t count)
 
 static void report(void)
 {
-	uint64_t mine[] = { wrong, taken, by_mpi, exact }, all[4];
+	__u64 mine[] = { wrong, taken, by_mpi, exact }, all[4];
 
 	PMPI_Reduce(mine, all, 4, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (!rank)
 		printf("wrong=%llu rank_order=%llu by_mpi=%llu exact=%llu\n",
-		       (unsigned long long)all[0], (unsigned long long)all[1],
-		       (unsigned long long)all[2], (unsigned long long)all[3]);
+		       all[0], all[1],
+		       all[2], all[3]);
 }
 
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
-	uint64_t second = argc > 3 ? strtoull(argv[3], NULL, 0) : 0;
+	__u64 first = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
+	__u64 second = argc > 3 ? strtoull(argv[3], NULL, 0) : 0;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
