@@ -66,6 +66,40 @@ static struct chunk_collective random_collective(void)
 	return of;
 }
 
+/* An All-Reduce with some dimensions that sum in the network */
+static struct chunk_collective random_summed(void)
+{
+	struct chunk_collective of = random_collective();
+	__u32 k;
+
+	of.kind = CHUNK_ALL_REDUCE;
+	for (k = 0; k < of.dims; k++)
+		if (chunk_alg_takes(CHUNK_NETREDUCE, of.dim[k].endpoints) && random_below(2))
+			of.dim[k].alg = CHUNK_NETREDUCE;
+	return of;
+}
+
+static struct chunk_collective random_any(void)
+{
+	return random_below(3) ? random_collective() : random_summed();
+}
+
+/* Place of the dimension that is the last one of an order */
+static __u32 last_place(const struct chunk_collective *of, const __u8 *order)
+{
+	__u32 last = 0, i;
+
+	for (i = 0; i < of->dims; i++)
+		if (of->dim[order[i]].endpoints > 1)
+			last = i;
+	return last;
+}
+
+static bool is_summed(const struct chunk_collective *of, const __u8 *order, __u32 place)
+{
+	return of->dim[order[place]].alg == CHUNK_NETREDUCE && place == last_place(of, order);
+}
+
 static __u64 time_of(const struct chunk_plan *plan)
 {
 	struct chunk_model *model = chunk_model_new(&plan->of);
@@ -246,6 +280,17 @@ static void paper_sort(struct paper *paper)
 		}
 }
 
+/* Dimensions that sum in the network are last. */
+static void paper_natural(struct paper *paper)
+{
+	__u32 n = 0, pass, k;
+
+	for (pass = 0; pass < 2; pass++)
+		for (k = 0; k < paper->of->dims; k++)
+			if ((paper->of->dim[k].alg == CHUNK_NETREDUCE) == pass)
+				paper->list[n++] = k;
+}
+
 static void paper_chunk(struct paper *paper, __u64 bytes)
 {
 	const struct chunk_dim *dim = paper->of->dim;
@@ -259,12 +304,14 @@ static void paper_chunk(struct paper *paper, __u64 bytes)
 	away = (paper->load[paper->list[dims - 1]] - paper->load[k]) *
 	       dim[k].bandwidth * dim[k].endpoints / (dim[k].endpoints - 1);
 	if (paper_less(paper, away, bytes / 16))
-		for (k = 0; k < dims; k++)
-			paper->list[k] = k;
+		paper_natural(paper);
 	for (i = 0; i < dims; i++) {
 		k = paper->list[i];
-		paper->load[k] += (double)bytes * (dim[k].endpoints - 1) /
-				  dim[k].endpoints / dim[k].bandwidth;
+		if (is_summed(paper->of, paper->list, i))
+			paper->load[k] += bytes / 2.0 / dim[k].bandwidth;
+		else
+			paper->load[k] += (double)bytes * (dim[k].endpoints - 1) /
+					  dim[k].endpoints / dim[k].bandwidth;
 		bytes /= dim[k].endpoints;
 	}
 }
@@ -273,20 +320,19 @@ static void paper_chunk(struct paper *paper, __u64 bytes)
  * Floating point cannot decide between numbers that are too near to each other, so these
  * plans are not compared.
  */
-static void test_paper(void)
+static void test_paper(bool summed)
 {
 	unsigned int round, compared = 0, same = 0;
 
 	for (round = 0; round < 3000; round++) {
-		struct chunk_collective of = random_collective();
+		struct chunk_collective of = summed ? random_summed() : random_collective();
 		struct paper paper = { .of = &of, .margin = 1 };
 		struct chunk_plan plan;
 		bool equal = true;
-		__u32 i, k;
+		__u32 i;
 
 		of.kind = CHUNK_ALL_REDUCE;
-		for (k = 0; k < of.dims; k++)
-			paper.list[k] = k;
+		paper_natural(&paper);
 		if (chunk_plan_make(&plan, &of, CHUNK_THEMIS))
 			continue;
 		for (i = 0; i < of.chunks; i++) {
@@ -301,6 +347,7 @@ static void test_paper(void)
 	}
 	printf("# %u of %u plans compared\n", compared, round);
 	ktap_result(same == compared && compared > 1000,
+		    summed ? "themis counts half of a chunk where switches sum it" :
 		    "themis is the paper's rule on random networks");
 }
 
@@ -411,12 +458,13 @@ static const struct chunk_stage *stage_before(const struct trace *trace,
 	return NULL;
 }
 
-/* The stages of a chunk, by their dimensions */
+/* The stages of a chunk, by their dimensions and sizes */
 static __u32 expected(const struct chunk_plan *plan, __u32 chunk, __u8 *dim,
-		      __u64 *time)
+		      __u64 *time, __u64 *size)
 {
 	const struct chunk_collective *of = &plan->of;
 	__u64 bytes = chunk_bytes(of, chunk);
+	bool summed = is_summed(of, plan->order[chunk], last_place(of, plan->order[chunk]));
 	__u32 n = 0, i, half;
 
 	if (of->kind == CHUNK_ALL_GATHER)
@@ -435,6 +483,7 @@ static __u32 expected(const struct chunk_plan *plan, __u32 chunk, __u8 *dim,
 		}
 		if (of->dim[k].endpoints > 1) {
 			dim[n] = k;
+			size[n] = bytes;
 			time[n++] = chunk_time(&of->dim[k], bytes) +
 				    of->dim[k].latency;
 		}
@@ -443,10 +492,15 @@ static __u32 expected(const struct chunk_plan *plan, __u32 chunk, __u8 *dim,
 	if (of->kind != CHUNK_ALL_REDUCE)
 		return n;
 	half = n;
-	if (plan->fused)
+	if (summed)
+		time[n - 1] = chunk_sum_time(&of->dim[dim[n - 1]], size[n - 1]) +
+			      of->dim[dim[n - 1]].latency /
+			      (of->dim[dim[n - 1]].endpoints - 1);
+	else if (plan->fused)
 		time[n - 1] *= 2;
-	for (i = half - plan->fused; i--; n++) {
+	for (i = half - (plan->fused || summed); i--; n++) {
 		dim[n] = dim[i];
+		size[n] = size[i];
 		time[n] = time[i];
 	}
 	return n;
@@ -455,18 +509,18 @@ static __u32 expected(const struct chunk_plan *plan, __u32 chunk, __u8 *dim,
 static bool stages_complete(const struct trace *trace)
 {
 	__u8 dim[2 * CHUNK_MAX_DIMS];
-	__u64 time[2 * CHUNK_MAX_DIMS];
+	__u64 time[2 * CHUNK_MAX_DIMS], size[2 * CHUNK_MAX_DIMS];
 	__u32 i, count = 0;
 
 	for (i = 0; i < trace->nr; i++) {
 		const struct chunk_stage *s = &trace->stage[i];
 
-		if (s->stage >= expected(trace->plan, s->chunk, dim, time) ||
+		if (s->stage >= expected(trace->plan, s->chunk, dim, time, size) ||
 		    s->dim != dim[s->stage] || s->to - s->from != time[s->stage])
 			return false;
 	}
 	for (i = 0; i < trace->plan->of.chunks; i++)
-		count += expected(trace->plan, i, dim, time);
+		count += expected(trace->plan, i, dim, time, size);
 	return trace->nr == count;
 }
 
@@ -493,15 +547,15 @@ static bool goes_before(const struct trace *trace, const struct chunk_stage *a,
 			const struct chunk_stage *b)
 {
 	__u8 dim[2 * CHUNK_MAX_DIMS];
-	__u64 time[2 * CHUNK_MAX_DIMS], size_a, size_b;
+	__u64 time[2 * CHUNK_MAX_DIMS], size[2 * CHUNK_MAX_DIMS], size_a, size_b;
 	bool last_a, last_b;
 
 	if (trace->plan->queue == CHUNK_FIFO)
 		return ready(trace, a) < ready(trace, b);
-	last_a = a->stage + 1 == expected(trace->plan, a->chunk, dim, time);
-	size_a = time[a->stage];
-	last_b = b->stage + 1 == expected(trace->plan, b->chunk, dim, time);
-	size_b = time[b->stage];
+	last_a = a->stage + 1 == expected(trace->plan, a->chunk, dim, time, size);
+	size_a = size[a->stage];
+	last_b = b->stage + 1 == expected(trace->plan, b->chunk, dim, time, size);
+	size_b = size[b->stage];
 	if (last_a || last_b)
 		return last_b > last_a;
 	return size_a < size_b;
@@ -531,7 +585,7 @@ static void test_model(void)
 	int round;
 
 	for (round = 0; round < 300; round++) {
-		struct chunk_collective of = random_collective();
+		struct chunk_collective of = random_any();
 		struct chunk_model *model;
 		struct chunk_plan plan;
 		__u64 end = 0, time;
@@ -566,13 +620,13 @@ static void test_model(void)
 	ktap_result(least, "model: nothing beats the ideal");
 }
 
-/* A shorter stage of a dimension has no lower class, except for last stages. */
+/* A smaller stage of a dimension has no lower class, except for last stages. */
 static bool in_order(const struct chunk_plan *plan,
 		     const struct rocesteer_chunk *chunks, __u32 nr)
 {
 	static __u64 least[CHUNK_MAX_DIMS][ROCESTEER_MAX_CLASSES];
 	static __u64 most[CHUNK_MAX_DIMS][ROCESTEER_MAX_CLASSES];
-	__u64 time[2 * CHUNK_MAX_DIMS];
+	__u64 time[2 * CHUNK_MAX_DIMS], size[2 * CHUNK_MAX_DIMS];
 	__u8 dim[2 * CHUNK_MAX_DIMS];
 	__u32 i, n, s, class;
 	bool ok = true;
@@ -580,18 +634,16 @@ static bool in_order(const struct chunk_plan *plan,
 	memset(least, 0xff, sizeof(least));
 	memset(most, 0, sizeof(most));
 	for (i = 0; i < plan->of.chunks; i++) {
-		n = expected(plan, i, dim, time);
+		n = expected(plan, i, dim, time, size);
 		ok &= n == chunks[i].nr_stages && chunks[i].class[n - 1] == 1 &&
 		      !memcmp(dim, chunks[i].dimension, n);
 		for (s = 0; s + 1 < n; s++) {
 			class = chunks[i].class[s];
 			ok &= class <= nr && class >= (nr > 1 ? 2 : 1);
-			if (plan->fused && s + 1 == (n + 1) / 2)
-				continue;	/* takes twice the time */
-			if (time[s] < least[dim[s]][class])
-				least[dim[s]][class] = time[s];
-			if (time[s] > most[dim[s]][class])
-				most[dim[s]][class] = time[s];
+			if (size[s] < least[dim[s]][class])
+				least[dim[s]][class] = size[s];
+			if (size[s] > most[dim[s]][class])
+				most[dim[s]][class] = size[s];
 		}
 	}
 	for (i = 0; i < plan->of.dims; i++)
@@ -622,7 +674,7 @@ static void test_classes(void)
 	for (round = 0; round < 500; round++) {
 		__u32 nr = 1 + random_below(ROCESTEER_MAX_CLASSES - 1);
 
-		of = random_collective();
+		of = random_any();
 		if (chunk_plan_make(&plan, &of, random_below(2) ?
 				    CHUNK_THEMIS : CHUNK_BASELINE))
 			continue;
@@ -631,6 +683,48 @@ static void test_classes(void)
 		chunk_plan_free(&plan);
 	}
 	ktap_result(ok, "smaller chunks have higher classes, last stages the lowest");
+}
+
+/*
+ * Four and two endpoints, where the four sum in the network: last they send half of a chunk
+ * once, first they scatter it.
+ */
+static void test_summed(void)
+{
+	static const __u32 dims[][2] = { { 4, 1 }, { 2, 2 }, {} };
+	struct chunk_collective of = collective(GIB, 64, dims);
+	struct chunk_plan plan, ring;
+	bool last = true, refused;
+	__u32 i;
+
+	chunk_plan_make(&ring, &of, CHUNK_THEMIS);
+	of.dim[0].alg = CHUNK_NETREDUCE;
+	chunk_plan_make(&plan, &of, CHUNK_BASELINE);
+	for (i = 0; i < of.chunks; i++)
+		last &= plan.order[i][0] == 1 && chunk_plan_stages(&plan, i) == 3 &&
+			chunk_plan_sums(&plan, i) && chunk_plan_last(&plan, i) == 0;
+	/* And half of the time of a chunk, before and behind */
+	ktap_result(last && is_near(time_of(&plan) / 1e6, 500000.0 * (1 + 1 / 64.0), 0.01) &&
+		    is_near(chunk_model_ideal(&of) / 1e6, 500000, 0.001),
+		    "a dimension that sums in the network is last, and sends a chunk once");
+	ktap_result(chunk_plan_hash(&plan) != chunk_plan_hash(&ring),
+		    "a plan with sums in the network has a hash of its own");
+	chunk_plan_free(&plan);
+	chunk_plan_free(&ring);
+	of.dim[0].bandwidth = 2 * CHUNK_BANDWIDTH_UNIT;
+	of.dim[1].bandwidth = CHUNK_BANDWIDTH_UNIT;
+	chunk_plan_make(&plan, &of, CHUNK_THEMIS);
+	for (i = 0, last = false; i < of.chunks; i++)
+		last |= !chunk_plan_sums(&plan, i) && chunk_plan_stages(&plan, i) == 4;
+	ktap_result(last && time_of(&plan) < predict(&of, CHUNK_BASELINE, CHUNK_FIFO) * 0.6,
+		    "where another dimension is the slow one, chunks are scattered before it");
+	chunk_plan_free(&plan);
+	of.kind = CHUNK_REDUCE_SCATTER;
+	refused = chunk_plan_make(&plan, &of, CHUNK_THEMIS) == -EINVAL;
+	of.kind = CHUNK_ALL_REDUCE;
+	of.dim[0].endpoints = 65;
+	ktap_result(refused && chunk_plan_make(&plan, &of, CHUNK_THEMIS) == -EINVAL,
+		    "only an All-Reduce of up to 64 endpoints is summed in the network");
 }
 
 static void test_best(void)
@@ -859,11 +953,13 @@ int main(void)
 	test_worked();
 	test_tutorial();
 	test_ties();
-	test_paper();
+	test_paper(false);
+	test_paper(true);
 	test_reverse();
 	test_loads();
 	test_model();
 	test_classes();
+	test_summed();
 	test_best();
 	test_six();
 	test_hash();

@@ -128,6 +128,21 @@ latency()
 		and ($halving - $plain - 2 * (3 + 1 + 7) * 1.5 | fabs) < 0.01"
 }
 
+# The one of four endpoints sends half of the buffer once, in one step a chunk.
+summed()
+{
+	local args=(--dims 4x2 --bandwidth "1,2" --size 1G --chunks 1) one
+
+	one=$(plan "${args[@]}" --algorithm netreduce,direct --latency 10,5) &&
+		jq -e '.chunks[0].order == [1, 0] and .dimensions[0].algorithm == "netreduce" and
+			.predicted.plan_us == 1000020 and .dimensions[0].busy_us == 500010 and
+			.dimensions[0].latency_us == 30' <<<"$one" || return
+	plan "${args[@]}" --algorithm netreduce,ring | jq -e '.load == [256, 256]' &&
+		"$rocesteer" --json chunk compare --dims 4x2 --bandwidth 1,2 --chunks 32 \
+			--algorithm netreduce,ring |
+		jq -e '.networks[0] | .best_us <= .scf_us and .scf_us < 520000 and .ideal_us == 500000'
+}
+
 sizes()
 {
 	[[ $(plan "${small[@]}" | jq -c .) == "$(plan --dims 4x4 \
@@ -148,7 +163,7 @@ text()
 			--bandwidth 2,1 | grep -q '^4x4  *2,1  '
 }
 
-ktap_plan 12
+ktap_plan 13
 check "chunk plan prints the plan of the paper's example" as_designed
 check "Themis takes 7/8 of the baseline's time for four chunks on 4x4 at 2:1" eight_to_seven
 check "chunk plan for 16x64 equals the simulator's, chunk by chunk" vector
@@ -159,6 +174,7 @@ check "equal plans have one hash, other plans another" hashes
 check "the plan of an All-Gather is that of a Reduce-Scatter backwards" all_gather
 check "chunk plan --policy baseline gives all chunks one order" baseline
 check "rings and halvings add the latency of each step" latency
+check "a dimension that sums in the network sends a chunk once, in one step" summed
 check "chunk plan reads sizes and rates with units" sizes
 check "chunk plan prints a table" text
 ktap_finish

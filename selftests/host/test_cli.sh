@@ -181,8 +181,14 @@ usage_chunk()
 		"${plan[@]}" "${net[@]}" --latency 1e3,1 &&
 	usage "--latency: L0: 3 steps of 333334 us are more than a second" \
 		"${plan[@]}" "${net[@]}" --latency 333334,1 &&
-	usage "--algorithm: A1: 'tree' is not one of ring, halving, direct" \
+	usage "--algorithm: A1: 'tree' is not one of ring, halving, direct, netreduce" \
 		"${plan[@]}" "${net[@]}" --algorithm ring,tree &&
+	usage "--algorithm: A0: netreduce is for an all-reduce, not for reduce-scatter: take ring" \
+		"${plan[@]}" "${net[@]}" --collective reduce-scatter --algorithm netreduce,ring &&
+	usage "--algorithm: A0: netreduce is for 2 to 64 endpoints, not 65: take ring" \
+		"${plan[@]}" --dims 65x2 --bandwidth 1,1 --algorithm netreduce,ring &&
+	usage "--bandwidth: B0: --size takes more than a day by netreduce" \
+		chunk plan --dims 2x2 --bandwidth 0.01,1 --size 1T --algorithm netreduce,ring &&
 	usage "--collective: 'all' is not one of all-reduce, reduce-scatter, all-gather" \
 		"${plan[@]}" "${net[@]}" --collective all &&
 	usage "--policy: 'worst' is not one of themis, baseline, best" \

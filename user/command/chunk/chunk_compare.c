@@ -116,8 +116,6 @@ static int compare(struct json_object *networks, const struct network *network,
 static int compare_all(const struct cli_args *args, struct json_object *root,
 		       struct err *err)
 {
-	static const struct cli_with with = { CHUNK_OPTION_ALGORITHM,
-					      CHUNK_OPTION_LATENCY };
 	struct cli_args one = *args;
 	struct network network = {
 		args->value[CHUNK_OPTION_DIMS],
@@ -131,7 +129,7 @@ static int compare_all(const struct cli_args *args, struct json_object *root,
 	struct chunk_collective of;
 	int ret;
 
-	ret = cli_only_with(args, &with, 1, err);
+	ret = chunk_args_check(args, err);
 	if (ret)
 		return ret;
 	if (!one.value[CHUNK_OPTION_SIZE])

@@ -41,6 +41,7 @@ static const struct out_column dim_columns[] = {
 	{ "dimension", "DIMENSION" },
 	{ "endpoints", "ENDPOINTS" },
 	{ "bandwidth", "GIB/S" },
+	{ "algorithm", "ALGORITHM" },
 	{ "latency_us", "LATENCY US" },
 	{ "busy_us", "BUSY US" },
 	{ "busy_percent", "BUSY %" },
@@ -142,6 +143,8 @@ static void add_dimensions(struct json_object *root,
 		out_uint(obj, "dimension", k);
 		out_uint(obj, "endpoints", dim->endpoints);
 		add_short(obj, "bandwidth", dim->bandwidth, 6);
+		if (dim->alg == CHUNK_NETREDUCE)
+			out_string(obj, "algorithm", chunk_algs[dim->alg]);
 		if (dim->latency)
 			add_short(obj, "latency_us", dim->latency, 6);
 		chunk_add_us(obj, "busy_us", prediction->busy[k]);
@@ -192,17 +195,15 @@ static struct json_object *to_json(const struct chunk_plan *plan, int policy,
 
 int chunk_plan_run(const struct cli_args *args, struct err *err)
 {
-	static const struct cli_with with = { CHUNK_OPTION_ALGORITHM,
-					      CHUNK_OPTION_LATENCY };
 	int policy = CHUNK_POLICY_THEMIS, queue = CHUNK_QUEUE_ANY, ret;
 	struct prediction prediction = {};
 	struct chunk_collective of;
 	struct chunk_plan plan;
 
-	ret = chunk_args_read(args, &of, err) ?:
+	ret = chunk_args_check(args, err) ?:
+	      chunk_args_read(args, &of, err) ?:
 	      cli_word(args, POLICY, chunk_policies, &policy, err) ?:
 	      cli_word(args, QUEUE, chunk_queues, &queue, err) ?:
-	      cli_only_with(args, &with, 1, err) ?:
 	      chunk_make(&plan, &of, policy, queue);
 	if (ret)
 		return ret;

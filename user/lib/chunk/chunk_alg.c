@@ -7,6 +7,7 @@ const char * const chunk_algs[] = {
 	[CHUNK_RING] = "ring",
 	[CHUNK_HALVING] = "halving",
 	[CHUNK_DIRECT] = "direct",
+	[CHUNK_NETREDUCE] = "netreduce",
 	NULL
 };
 
@@ -16,6 +17,7 @@ __u32 chunk_alg_steps(enum chunk_alg alg, __u32 n)
 		return 0;
 	switch (alg) {
 	case CHUNK_RING:
+	case CHUNK_NETREDUCE:
 		return n - 1;
 	case CHUNK_HALVING:
 		return 32 - __builtin_clz(n - 1);
@@ -32,7 +34,16 @@ __u32 chunk_alg_width(enum chunk_alg alg, __u32 n)
 
 bool chunk_alg_takes(enum chunk_alg alg, __u32 n)
 {
-	return alg != CHUNK_HALVING || !(n & (n - 1));
+	switch (alg) {
+	case CHUNK_HALVING:
+		return !(n & (n - 1));
+	case CHUNK_NETREDUCE:
+		return n >= 2 && n <= CHUNK_MAX_SUMMED;
+	case CHUNK_RING:
+	case CHUNK_DIRECT:
+		break;
+	}
+	return true;
 }
 
 /* A part goes round, and each adds its own; the last to get it keeps it. */
@@ -94,6 +105,7 @@ struct chunk_exchange chunk_alg_exchange(enum chunk_alg alg, bool gather,
 {
 	switch (alg) {
 	case CHUNK_RING:
+	case CHUNK_NETREDUCE:
 		return ring(gather, n, me, index);
 	case CHUNK_HALVING:
 		return halving(gather, n, me, index);
@@ -101,4 +113,13 @@ struct chunk_exchange chunk_alg_exchange(enum chunk_alg alg, bool gather,
 		break;
 	}
 	return direct(gather, n, me, index);
+}
+
+struct chunk_exchange chunk_alg_sum(__u32 n, __u32 me)
+{
+	return (struct chunk_exchange) {
+		.to = (me + 1) % n,
+		.from = (me + n - 1) % n,
+		.parts = n,
+	};
 }

@@ -20,7 +20,14 @@ enum chunk_alg {
 	CHUNK_RING,	/* n - 1 steps, each with both neighbours */
 	CHUNK_HALVING,	/* log2 n steps, each at half the distance */
 	CHUNK_DIRECT,	/* one step, with all other members */
+	/*
+	 * Switches sum what the members send (Documentation/reduce.rst), where the dimension is
+	 * the last one of an All-Reduce's order; elsewhere as CHUNK_RING.
+	 */
+	CHUNK_NETREDUCE,
 };
+
+#define CHUNK_MAX_SUMMED	64u	/* members whose data switches sum */
 
 /* Their names, ended by NULL. */
 extern const char * const chunk_algs[];
@@ -55,7 +62,10 @@ __u32 chunk_alg_steps(enum chunk_alg alg, __u32 n);
 /* Exchanges of each step. */
 __u32 chunk_alg_width(enum chunk_alg alg, __u32 n);
 
-/* Does an algorithm work with @n members? CHUNK_HALVING needs a power of two. */
+/*
+ * Does an algorithm work with @n members? CHUNK_HALVING needs a power of two, CHUNK_NETREDUCE
+ * 2..CHUNK_MAX_SUMMED.
+ */
 bool chunk_alg_takes(enum chunk_alg alg, __u32 n);
 
 /**
@@ -71,5 +81,8 @@ bool chunk_alg_takes(enum chunk_alg alg, __u32 n);
  */
 struct chunk_exchange chunk_alg_exchange(enum chunk_alg alg, bool gather,
 					 __u32 n, __u32 me, __u32 index);
+
+/* The one exchange of a stage that switches sum: the range goes round by one member. */
+struct chunk_exchange chunk_alg_sum(__u32 n, __u32 me);
 
 #endif /* ROCESTEER_LIB_CHUNK_ALG_H */

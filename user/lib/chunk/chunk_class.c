@@ -39,10 +39,9 @@ static void add_stages(const struct chunk_plan *plan, struct queue *queues,
 		       __u32 number, struct rocesteer_chunk *chunk)
 {
 	const struct chunk_collective *of = &plan->of;
-	bool back = of->kind == CHUNK_ALL_REDUCE;
 	__u64 bytes = chunk->bytes, size[CHUNK_MAX_DIMS];
 	__u8 leg[CHUNK_MAX_DIMS];
-	__u32 legs = 0, i;
+	__u32 stages = chunk_plan_stages(plan, number), legs = 0, i;
 
 	for (i = 0; i < of->dims; i++) {
 		__u32 at = of->kind == CHUNK_ALL_GATHER ? of->dims - 1 - i : i;
@@ -58,9 +57,9 @@ static void add_stages(const struct chunk_plan *plan, struct queue *queues,
 		__u32 at = of->kind == CHUNK_ALL_GATHER ? legs - 1 - i : i;
 
 		add_stage(queues, chunk, leg[at], size[at],
-			  i + 1 == legs + (back ? legs - plan->fused : 0));
+			  i + 1 == stages);
 	}
-	for (i = back ? legs - plan->fused : 0; i--;)
+	for (i = stages - legs; i--;)
 		add_stage(queues, chunk, leg[i], size[i], !i);
 }
 

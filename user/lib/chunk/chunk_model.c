@@ -14,6 +14,7 @@
  * @bytes: with which a Reduce-Scatter begins it or an All-Gather ends it
  * @class: rank of @bytes among all there are
  * @time: in each dimension, ps, with latency
+ * @sum: likewise, where switches sum
  *
  * The bytes follow from the set of dimensions that have divided a chunk before,
  * and chunks are of two sizes: all but the last, and the last.
@@ -21,6 +22,7 @@
 struct kind {
 	__u64 bytes;
 	__u64 time[CHUNK_MAX_DIMS];
+	__u64 sum[CHUNK_MAX_DIMS];
 	__u16 class;
 };
 
@@ -50,6 +52,7 @@ struct way {
 	struct leg leg[CHUNK_MAX_DIMS];
 	__u16 next;			/* behind it in the queue */
 	__u8 stage;
+	__u8 stages;
 };
 
 /**
@@ -58,7 +61,6 @@ struct way {
  * @kind: by size of chunk and set of dimensions
  * @last_class: of a chunk's last stage
  * @legs: dimensions that have stages
- * @stages: of each chunk
  * @plan: that is run
  * @now: ps
  * @server: by dimension
@@ -69,7 +71,6 @@ struct chunk_model {
 	struct kind kind[2][MAX_SETS];
 	__u16 last_class;
 	__u32 legs;
-	__u32 stages;
 	const struct chunk_plan *plan;
 	__u64 now;
 	struct server server[CHUNK_MAX_DIMS];
@@ -86,9 +87,12 @@ static void add_kind(struct chunk_model *model, bool last, __u32 set)
 	for (k = 0; k < of->dims; k++)
 		if (set & 1u << k)
 			kind->bytes /= of->dim[k].endpoints;
-	for (k = 0; k < of->dims; k++)
+	for (k = 0; k < of->dims; k++) {
 		kind->time[k] = chunk_time(&of->dim[k], kind->bytes) +
 				of->dim[k].latency;
+		kind->sum[k] = chunk_sum_time(&of->dim[k], kind->bytes) +
+			       chunk_sum_latency(&of->dim[k]);
+	}
 }
 
 static int compare_bytes(const void *a, const void *b)
@@ -139,6 +143,19 @@ void chunk_model_free(struct chunk_model *model)
 	free(model);
 }
 
+/* Both halves of an All-Reduce in the last dimension are one stage: by switches, or fused. */
+static void join_last(struct chunk_model *model, struct way *way, const struct kind *kind)
+{
+	struct leg *last = &way->leg[model->legs - 1];
+	bool sums = model->of.dim[last->dim].alg == CHUNK_NETREDUCE;
+
+	way->stages = 2 * model->legs;
+	if (!sums && !model->plan->fused)
+		return;
+	way->stages--;
+	last->time = sums ? kind->sum[last->dim] : 2 * last->time;
+}
+
 /* The legs of a chunk, largest first: an All-Gather has them backwards. */
 static void lay_out(struct chunk_model *model, __u32 chunk)
 {
@@ -146,8 +163,9 @@ static void lay_out(struct chunk_model *model, __u32 chunk)
 	const struct kind *kind = model->kind[chunk + 1 == of->chunks];
 	const __u8 *order = model->plan->order[chunk];
 	bool backwards = of->kind == CHUNK_ALL_GATHER;
-	struct leg *leg = model->way[chunk].leg;
-	__u32 set = 0, i;
+	struct way *way = &model->way[chunk];
+	struct leg *leg = way->leg;
+	__u32 set = 0, last = 0, i;
 
 	for (i = 0; i < of->dims; i++) {
 		__u8 k = order[backwards ? of->dims - 1 - i : i];
@@ -159,9 +177,13 @@ static void lay_out(struct chunk_model *model, __u32 chunk)
 			.class = kind[set].class,
 			.dim = k,
 		};
+		last = set;
 		set |= 1u << k;
 	}
-	model->way[chunk].stage = 0;
+	way->stage = 0;
+	way->stages = model->legs;
+	if (of->kind == CHUNK_ALL_REDUCE)
+		join_last(model, way, &kind[last]);
 }
 
 /* Stages of an All-Reduce go along the legs and back. */
@@ -171,7 +193,7 @@ static const struct leg *leg_of(const struct chunk_model *model, __u32 chunk)
 	__u32 i = way->stage;
 
 	if (model->of.kind == CHUNK_ALL_GATHER || i >= model->legs)
-		i = model->stages - 1 - i;
+		i = way->stages - 1 - i;
 	return &way->leg[i];
 }
 
@@ -184,8 +206,8 @@ static void enqueue(struct chunk_model *model, __u32 chunk)
 	__u32 class = 0;
 
 	if (model->plan->queue == CHUNK_SCF)
-		class = way->stage + 1u == model->stages ? model->last_class :
-							   leg->class;
+		class = way->stage + 1u == way->stages ? model->last_class :
+							 leg->class;
 	waiting = &server->class[class];
 	if (server->used[class / 64] & 1ull << class % 64)
 		model->way[waiting->tail].next = chunk;
@@ -224,8 +246,6 @@ static void begin(struct chunk_model *model, __u32 dim, chunk_stage_fn *fn,
 		return;
 	stage = model->way[chunk].stage;
 	server->until = model->now + leg_of(model, chunk)->time;
-	if (model->plan->fused && stage + 1 == model->legs)
-		server->until += leg_of(model, chunk)->time;
 	if (fn)
 		fn(&(struct chunk_stage) {
 			.chunk = chunk,
@@ -261,7 +281,7 @@ static void end(struct chunk_model *model, struct server *server)
 {
 	struct way *way = &model->way[server->chunk];
 
-	if (++way->stage < model->stages)
+	if (++way->stage < way->stages)
 		enqueue(model, server->chunk);
 	server->chunk = IDLE;
 }
@@ -273,9 +293,6 @@ __u64 chunk_model_run(struct chunk_model *model, const struct chunk_plan *plan,
 
 	model->plan = plan;
 	model->now = 0;
-	model->stages = model->legs;
-	if (plan->of.kind == CHUNK_ALL_REDUCE)
-		model->stages += model->legs - plan->fused;
 	for (i = 0; i < plan->of.chunks; i++) {
 		lay_out(model, i);
 		enqueue(model, i);
@@ -295,14 +312,19 @@ __u64 chunk_model_run(struct chunk_model *model, const struct chunk_plan *plan,
 __u64 chunk_model_ideal(const struct chunk_collective *of)
 {
 	__u64 bandwidth = 0, rest = of->size, bytes;
-	__u32 k;
+	__u32 summed = 1, k;
 
 	for (k = 0; k < of->dims; k++) {
 		rest /= of->dim[k].endpoints;
 		if (of->dim[k].endpoints > 1)
 			bandwidth += of->dim[k].bandwidth;
+		if (of->dim[k].alg == CHUNK_NETREDUCE && of->dim[k].endpoints > summed)
+			summed = of->dim[k].endpoints;
 	}
 	bytes = (of->size - rest) << (of->kind == CHUNK_ALL_REDUCE);
+	/* What is left for the last dimension is sent once, if switches sum it. */
+	if (summed > 1)
+		bytes = 2 * of->size - rest * summed;
 	return (__uint128_t)bytes * (1000000000000ull * CHUNK_BANDWIDTH_UNIT) /
 	       ((__uint128_t)bandwidth << 30);
 }

@@ -6,8 +6,9 @@
  *
  * A Reduce-Scatter and an All-Gather have one stage per dimension, in the chunk's order. An
  * All-Reduce has the stages of the Reduce-Scatter, then those of the All-Gather in reverse
- * order; in a fused plan the two in the middle are one stage. A dimension with one endpoint
- * has no stage.
+ * order; in a fused plan the two in the middle are one stage. Where switches sum a chunk these
+ * two are one stage as well, which takes the time of the chunk's bytes once and the latency of
+ * one step. A dimension with one endpoint has no stage.
  *
  * Stages that end at the same time hand on their chunks in the order of the dimensions, then
  * each idle dimension takes a chunk from its queue. CHUNK_SCF compares the bytes with which

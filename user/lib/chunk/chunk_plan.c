@@ -24,26 +24,44 @@ const char * const chunk_queues[] = {
 /**
  * struct balance - what the chunks so far have put on each dimension
  * @of: the collective
- * @bytes: by dimension, the sum of the chunks' sizes in it
+ * @bytes: by dimension, the sum of the sizes of chunks that it scatters
+ * @summed: likewise, of those that switches sum
  * @list: dimensions as the last chunk left them sorted
  *
- * The load of dimension k is bytes * (endpoints - 1) / (endpoints * bandwidth).
+ * The load of dimension k is (bytes * (endpoints - 1) / endpoints + summed / 2) / bandwidth.
  * Loads are compared crosswise, which 128 bits hold exactly: a tie is a tie.
  */
 struct balance {
 	const struct chunk_collective *of;
 	__u64 bytes[CHUNK_MAX_DIMS];
+	__u64 summed[CHUNK_MAX_DIMS];
 	__u8 list[CHUNK_MAX_DIMS];
 };
 
-__u64 chunk_time(const struct chunk_dim *dim, __u64 bytes)
+/* Time of @bytes * @part / @whole */
+static __u64 time_of(const struct chunk_dim *dim, __u64 bytes, __u32 part, __u32 whole)
 {
-	__uint128_t above = (__uint128_t)bytes * (dim->endpoints - 1) *
+	__uint128_t above = (__uint128_t)bytes * part *
 		     (1000000000000ull * CHUNK_BANDWIDTH_UNIT);
-	__uint128_t below = (__uint128_t)dim->endpoints * dim->bandwidth << 30;
+	__uint128_t below = (__uint128_t)whole * dim->bandwidth << 30;
 
 	above = (above + below / 2) / below;
 	return above > CHUNK_MAX_TIME ? CHUNK_MAX_TIME + 1 : above;
+}
+
+__u64 chunk_time(const struct chunk_dim *dim, __u64 bytes)
+{
+	return time_of(dim, bytes, dim->endpoints - 1, dim->endpoints);
+}
+
+__u64 chunk_sum_time(const struct chunk_dim *dim, __u64 bytes)
+{
+	return time_of(dim, bytes, 1, 1);
+}
+
+__u64 chunk_sum_latency(const struct chunk_dim *dim)
+{
+	return dim->latency / (chunk_alg_steps(dim->alg, dim->endpoints) ?: 1);
 }
 
 __u64 chunk_bytes(const struct chunk_collective *of, __u32 chunk)
@@ -55,15 +73,16 @@ __u64 chunk_bytes(const struct chunk_collective *of, __u32 chunk)
 
 static __uint128_t load_above(const struct balance *balance, __u32 k)
 {
-	return (__uint128_t)balance->bytes[k] *
-	       (balance->of->dim[k].endpoints - 1);
+	__u32 n = balance->of->dim[k].endpoints;
+
+	return (__uint128_t)balance->bytes[k] * 2 * (n - 1) + (__uint128_t)balance->summed[k] * n;
 }
 
 static __uint128_t load_below(const struct balance *balance, __u32 k)
 {
 	const struct chunk_dim *dim = &balance->of->dim[k];
 
-	return (__uint128_t)dim->endpoints * dim->bandwidth;
+	return (__uint128_t)2 * dim->endpoints * dim->bandwidth;
 }
 
 static bool less(const struct balance *balance, __u32 a, __u32 b)
@@ -87,12 +106,24 @@ static void sort(struct balance *balance)
 	}
 }
 
+/* 0, 1, ..; dimensions that sum in the network are last, where they can. */
 static void natural(const struct chunk_collective *of, __u8 *list)
 {
-	__u32 k;
+	__u32 sums, k;
 
-	for (k = 0; k < of->dims; k++)
-		list[k] = k;
+	for (sums = 0; sums < 2; sums++)
+		for (k = 0; k < of->dims; k++)
+			if ((of->dim[k].alg == CHUNK_NETREDUCE) == sums)
+				*list++ = k;
+}
+
+static __u32 last_of(const struct chunk_collective *of, const __u8 *order)
+{
+	__u32 i = of->dims - 1;
+
+	while (of->dim[order[i]].endpoints == 1)
+		i--;
+	return order[i];
 }
 
 /*
@@ -111,19 +142,23 @@ static bool is_balanced(const struct balance *balance, __u64 bytes)
 	least = balance->list[i];
 	return load_above(balance, max) * load_below(balance, least) <
 	       (load_above(balance, least) +
-		(__uint128_t)(bytes / 16) * (of->dim[least].endpoints - 1)) *
+		(__uint128_t)(bytes / 16) * 2 * (of->dim[least].endpoints - 1)) *
 	       load_below(balance, max);
 }
 
 static void add(struct balance *balance, __u64 bytes)
 {
-	__u32 i;
+	const struct chunk_collective *of = balance->of;
+	__u32 last = last_of(of, balance->list), i;
 
-	for (i = 0; i < balance->of->dims; i++) {
+	for (i = 0; i < of->dims; i++) {
 		__u32 k = balance->list[i];
 
-		balance->bytes[k] += bytes;
-		bytes /= balance->of->dim[k].endpoints;
+		if (k == last && of->dim[k].alg == CHUNK_NETREDUCE)
+			balance->summed[k] += bytes;
+		else
+			balance->bytes[k] += bytes;
+		bytes /= of->dim[k].endpoints;
 	}
 }
 
@@ -177,7 +212,12 @@ static int validate(const struct chunk_collective *of)
 		    !dim->bandwidth || dim->bandwidth > CHUNK_MAX_BANDWIDTH ||
 		    dim->latency > CHUNK_MAX_LATENCY)
 			return -EINVAL;
-		if (chunk_time(dim, of->size) > CHUNK_MAX_TIME)
+		if (dim->alg == CHUNK_NETREDUCE && (of->kind != CHUNK_ALL_REDUCE ||
+						    !chunk_alg_takes(dim->alg, dim->endpoints)))
+			return -EINVAL;
+		if (chunk_time(dim, of->size) > CHUNK_MAX_TIME ||
+		    (dim->alg == CHUNK_NETREDUCE &&
+		     chunk_sum_time(dim, of->size) > CHUNK_MAX_TIME))
 			return -ERANGE;
 		if (dim->endpoints > most)
 			most = dim->endpoints;
@@ -207,6 +247,27 @@ void chunk_plan_free(struct chunk_plan *plan)
 {
 	free(plan->order);
 	memset(plan, 0, sizeof(*plan));
+}
+
+__u32 chunk_plan_last(const struct chunk_plan *plan, __u32 chunk)
+{
+	return last_of(&plan->of, plan->order[chunk]);
+}
+
+bool chunk_plan_sums(const struct chunk_plan *plan, __u32 chunk)
+{
+	return plan->of.dim[chunk_plan_last(plan, chunk)].alg == CHUNK_NETREDUCE;
+}
+
+__u32 chunk_plan_stages(const struct chunk_plan *plan, __u32 chunk)
+{
+	__u32 legs = 0, k;
+
+	for (k = 0; k < plan->of.dims; k++)
+		legs += plan->of.dim[k].endpoints > 1;
+	if (plan->of.kind != CHUNK_ALL_REDUCE)
+		return legs;
+	return 2 * legs - (plan->fused || chunk_plan_sums(plan, chunk));
 }
 
 __u64 chunk_plan_load(const struct chunk_plan *plan, __u32 dim)
@@ -247,7 +308,8 @@ __u64 chunk_plan_hash(const struct chunk_plan *plan)
 	hash = hash_add(hash, plan->fused, 1);
 	hash = hash_add(hash, of->dims, 1);
 	for (k = 0; k < of->dims; k++)
-		hash = hash_add(hash, of->dim[k].endpoints, 4);
+		hash = hash_add(hash, of->dim[k].endpoints |
+				(__u32)(of->dim[k].alg == CHUNK_NETREDUCE) << 31, 4);
 	hash = hash_add(hash, of->chunks, 4);
 	for (i = 0; i < of->chunks; i++) {
 		hash = hash_add(hash, chunk_bytes(of, i), 8);

@@ -8,8 +8,14 @@
  * All-Gather is the reverse. An All-Reduce is a Reduce-Scatter and then an All-Gather in
  * reverse order.
  *
- * baseline  Every chunk goes through dimensions 0, 1, ... In an All-Reduce a chunk stays in
+ * baseline  Every chunk goes through dimensions in their natural order, 0, 1, ... In an All-Reduce a chunk stays in
  *	     the last dimension for both halves: the plan is fused.
+ * A dimension of CHUNK_NETREDUCE sums in the network where it is the last one of a chunk's
+ * order: both halves of the All-Reduce there are one stage, in which each endpoint sends the
+ * chunk once, in place of 2 (endpoints - 1) / endpoints times. Elsewhere a sum would leave the
+ * chunk as large as it was for all dimensions behind, so there such a dimension scatters and
+ * gathers as the others do. Their natural order has these dimensions last.
+ *
  * themis    Each chunk goes first through the dimension with the least load (Themis, ISCA
  *	     2022, arXiv 2110.04478, as in its authors' simulator).
  */
@@ -57,7 +63,8 @@ extern const char * const chunk_queues[];
  * @bandwidth: per endpoint in 2^30 bytes per second, fixed point with six decimals:
  *	1..CHUNK_MAX_BANDWIDTH
  * @latency: time of a stage beside its bytes, ps, 0..CHUNK_MAX_LATENCY; used by the model
- * @alg: algorithm of the stages; used to run them
+ * @alg: algorithm of the stages; used to run them. CHUNK_NETREDUCE, for CHUNK_ALL_REDUCE only,
+ *	is used to plan as well
  */
 struct chunk_dim {
 	__u32 endpoints;
@@ -111,6 +118,12 @@ struct chunk_plan {
  */
 __u64 chunk_time(const struct chunk_dim *dim, __u64 bytes);
 
+/* Likewise of a stage that switches sum: bytes / bandwidth. */
+__u64 chunk_sum_time(const struct chunk_dim *dim, __u64 bytes);
+
+/* The latency of such a stage: of one step in place of those of a ring. */
+__u64 chunk_sum_latency(const struct chunk_dim *dim);
+
 /* Bytes of a chunk. */
 __u64 chunk_bytes(const struct chunk_collective *of, __u32 chunk);
 
@@ -128,13 +141,29 @@ int chunk_plan_make(struct chunk_plan *plan, const struct chunk_collective *of,
 
 void chunk_plan_free(struct chunk_plan *plan);
 
+/* The last dimension of a chunk's Reduce-Scatter that has more than one endpoint */
+__u32 chunk_plan_last(const struct chunk_plan *plan, __u32 chunk);
+
+/* Do switches sum the chunk in that dimension? */
+bool chunk_plan_sums(const struct chunk_plan *plan, __u32 chunk);
+
+/**
+ * chunk_plan_stages() - number of stages of a chunk
+ * @plan: a plan
+ * @chunk: number of the chunk
+ *
+ * One for each dimension with more than one endpoint; in an All-Reduce two, but for the last
+ * dimension of a plan that is fused, or of a chunk that switches sum.
+ */
+__u32 chunk_plan_stages(const struct chunk_plan *plan, __u32 chunk);
+
 /**
  * chunk_plan_load() - load of a dimension
  * @plan: a plan
  * @dim: dimension
  *
  * Bytes that an endpoint sends in this dimension, counted once for both halves of an
- * All-Reduce, times the bandwidth of dimension 0 over that of @dim: equal loads take equal
+ * All-Reduce, and so by half where switches sum, times the bandwidth of dimension 0 over that of @dim: equal loads take equal
  * time.
  *
  * Return: millionths of 2^20 bytes, rounded to the nearest.
@@ -148,7 +177,7 @@ __u64 chunk_plan_load(const struct chunk_plan *plan, __u32 dim);
  * FNV-1a with 64 bits over these values, little-endian and without padding:
  *
  *	__u8	kind, queue, fused, dims
- *	__u32	endpoints of each dimension
+ *	__u32	endpoints of each dimension; plus 2^31 for CHUNK_NETREDUCE
  *	__u32	chunks
  *	each chunk:
  *		__u64	bytes

@@ -42,6 +42,26 @@ static int enter_object(struct reader *r, struct json_object *array,
 	return 0;
 }
 
+/* Only that of dimensions that sum in the network is part of a plan. */
+static int read_algorithm(struct reader *r, struct json_object *obj,
+			  const struct chunk_collective *of, __u64 endpoints, int *alg)
+{
+	int ret;
+
+	*alg = CHUNK_RING;
+	if (!json_object_object_get_ex(obj, "algorithm", NULL))
+		return 0;
+	ret = reader_word(r, obj, "algorithm", chunk_algs, alg);
+	if (ret || *alg != CHUNK_NETREDUCE)
+		return ret;
+	if (of->kind != CHUNK_ALL_REDUCE)
+		return reader_invalid(r, "algorithm", "netreduce is for an all-reduce");
+	if (!chunk_alg_takes(*alg, endpoints))
+		return reader_invalid(r, "algorithm", "netreduce is for 2 to %u endpoints",
+				      CHUNK_MAX_SUMMED);
+	return 0;
+}
+
 static int read_dims(struct reader *r, struct json_object *root,
 		     struct chunk_collective *of)
 {
@@ -49,18 +69,19 @@ static int read_dims(struct reader *r, struct json_object *root,
 	bool any = false;
 	size_t n, i, mark;
 	__u64 endpoints;
-	int ret;
+	int ret, alg;
 
 	ret = read_array(r, root, "dimensions", CHUNK_MAX_DIMS, &array, &n);
 	for (i = 0; !ret && i < n; i++) {
 		ret = enter_object(r, array, "dimensions", i, &obj, &mark) ?:
 		      reader_uint(r, obj, "endpoints", 1, CHUNK_MAX_ENDPOINTS,
-				  &endpoints);
+				  &endpoints) ?:
+		      read_algorithm(r, obj, of, endpoints, &alg);
 		if (ret)
 			break;
 		reader_leave(r, mark);
 		of->dim[of->dims++] = (struct chunk_dim) {
-			.endpoints = endpoints, .bandwidth = 1,
+			.endpoints = endpoints, .bandwidth = 1, .alg = alg,
 		};
 		any |= endpoints > 1;
 	}

@@ -60,22 +60,38 @@ static int read_bandwidth(struct list *list, const char *item)
 	return 0;
 }
 
+/* What a dimension that sums in the network has to be, beside what others have to */
+static int check_netreduce(const struct list *list)
+{
+	const struct chunk_collective *of = list->of;
+	const struct chunk_dim *dim = &of->dim[list->n];
+
+	if (of->kind != CHUNK_ALL_REDUCE)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: A%u: netreduce is for an all-reduce, not for %s: take ring, halving or direct",
+			       list->name, list->n, chunk_kinds[of->kind]);
+	if (!chunk_alg_takes(CHUNK_NETREDUCE, dim->endpoints))
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: A%u: netreduce is for 2 to %u endpoints, not %u: take ring, halving or direct",
+			       list->name, list->n, CHUNK_MAX_SUMMED, dim->endpoints);
+	if (chunk_sum_time(dim, of->size) > CHUNK_MAX_TIME)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--bandwidth: B%u: --size takes more than a day by netreduce", list->n);
+	return 0;
+}
+
 static int read_algorithm(struct list *list, const char *item)
 {
 	int i = words_find(chunk_algs, item);
 	char all[64];
 
-	if (!strcmp(item, "netreduce"))
-		return err_set(list->err, EXIT_BAD_INPUT, "usage",
-			       "--%s: A%u: netreduce cannot be planned: it is for rocesteer-perf, in one dimension",
-			       list->name, list->n);
 	if (i < 0)
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
 			       "--%s: A%u: '%s' is not one of %s", list->name,
 			       list->n, item,
 			       words_list(chunk_algs, all, sizeof(all)));
 	list->of->dim[list->n].alg = i;
-	return 0;
+	return i == CHUNK_NETREDUCE ? check_netreduce(list) : 0;
 }
 
 /* A millionth of a microsecond is a picosecond. */
@@ -242,4 +258,14 @@ int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
 	of->kind = kind;
 	of->chunks = chunks;
 	return size_read(args, of, err) ?: network_read(args, of, err);
+}
+
+int chunk_args_check(const struct cli_args *args, struct err *err)
+{
+	static const struct cli_with with = { CHUNK_OPTION_ALGORITHM, CHUNK_OPTION_LATENCY };
+	const char *text = args->value[CHUNK_OPTION_ALGORITHM];
+
+	if (text && strstr(text, chunk_algs[CHUNK_NETREDUCE]))
+		return 0;
+	return cli_only_with(args, &with, 1, err);
 }

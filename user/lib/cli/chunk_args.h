@@ -41,7 +41,7 @@ enum {
 	[CHUNK_OPTION_LATENCY] = { "latency", "L0,L1,..",		\
 		"latency of a step in each dimension, in us (default: 0)" },	\
 	[CHUNK_OPTION_ALGORITHM] = { "algorithm", "A0,A1,..",		\
-		"of each dimension: ring (default), halving, direct" }
+		"of each dimension: ring (default), halving, direct, netreduce" }
 
 /**
  * chunk_make() - plan by any policy
@@ -78,5 +78,11 @@ extern const char * const chunk_policies[];
  */
 int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
 		    struct err *err);
+
+/*
+ * Where plans are made and not run, --algorithm means nothing without --latency, but for
+ * netreduce. Return: 0 or -EINVAL.
+ */
+int chunk_args_check(const struct cli_args *args, struct err *err);
 
 #endif /* ROCESTEER_LIB_CLI_CHUNK_ARGS_H */
