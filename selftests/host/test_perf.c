@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Collectives run by their engines over an array in place of a network, where messages and
- * acknowledgments overtake each other as far as queue pairs allow.
+ * acknowledgments overtake each other as far as queue pairs allow. Where switches sum, a message
+ * arrives when all members have sent theirs at the same place, as the sum of what they sent.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 /* Messages of a queue pair in one direction, in order, and their acknowledgments */
 struct wire {
 	struct message *message;
+	__u32 **copy;		/* what a switch has got */
 	__u32 sent;
 	__u32 arrived;
 	__u32 acked;
@@ -26,9 +28,11 @@ struct host {
 	struct engine *engine;
 	__u32 *window;
 	struct wire wire[CHUNK_MAX_DIMS][MAX_RANKS];	/* to each member */
+	struct wire summed[CHUNK_MAX_DIMS];		/* by a switch */
 };
 
 static struct layout layout;
+static enum data_type summed_type;
 static struct host hosts[MAX_RANKS];
 static struct wire *cut;	/* it carries so many messages, and no more */
 static __u32 cut_after;
@@ -36,25 +40,73 @@ static __u32 cut_after;
 static int host_write(void *arg, const struct message *message)
 {
 	struct host *host = arg;
-	struct wire *wire = &host->wire[message->dim][message->member];
+	struct wire *wire = message->sum ? &host->summed[message->dim] :
+			    &host->wire[message->dim][message->member];
 
 	if (wire->sent == wire->room) {
 		wire->room = 2 * wire->room + 16;
 		wire->message = realloc(wire->message, wire->room *
 					sizeof(*wire->message));
+		wire->copy = realloc(wire->copy, wire->room * sizeof(*wire->copy));
+	}
+	wire->copy[wire->sent] = NULL;
+	if (message->sum) {
+		wire->copy[wire->sent] = malloc(message->elements * ELEMENT + 1);
+		memcpy(wire->copy[wire->sent], host->window + message->from,
+		       message->elements * ELEMENT);
 	}
 	wire->message[wire->sent++] = *message;
 	return 0;
 }
 
-/* The data is read as late as a NIC may read it. */
-static int deliver(__u32 rank, const struct message *message)
+/* How many messages all members have sent; a wire of another kind has its own. */
+static __u32 ready(__u32 rank, const struct wire *wire)
 {
+	__u32 least = wire->sent, dim, m;
+
+	if (wire < hosts[rank].summed || wire >= hosts[rank].summed + CHUNK_MAX_DIMS)
+		return least;
+	dim = wire - hosts[rank].summed;
+	for (m = 0; m < layout.plan->of.dim[dim].endpoints; m++) {
+		__u32 sent = hosts[layout_rank(&layout, rank, dim, m)].summed[dim].sent;
+
+		least = sent < least ? sent : least;
+	}
+	return least;
+}
+
+/* Return: false if members have sent other messages at this place. */
+static bool sum(__u32 rank, const struct message *message, __u32 place, __u32 *to)
+{
+	__u32 dim = message->dim, m;
+
+	memset(to, 0, message->elements * ELEMENT);
+	for (m = 0; m < layout.plan->of.dim[dim].endpoints; m++) {
+		const struct wire *wire =
+			&hosts[layout_rank(&layout, rank, dim, m)].summed[dim];
+
+		if (wire->message[place].id != message->id ||
+		    wire->message[place].to != message->to ||
+		    wire->message[place].elements != message->elements)
+			return false;
+		data_add(summed_type, to, wire->copy[place], message->elements);
+	}
+	return true;
+}
+
+/* The data is read as late as a NIC may read it. */
+static int deliver(__u32 rank, struct wire *wire)
+{
+	__u32 place = wire->arrived++;
+	const struct message *message = &wire->message[place];
 	__u32 to = layout_rank(&layout, rank, message->dim, message->member);
 
-	memcpy(hosts[to].window + message->to,
-	       hosts[rank].window + message->from,
-	       message->elements * ELEMENT);
+	if (message->sum && !sum(rank, message, place, hosts[to].window + message->to))
+		return -EBADMSG;
+	if (!message->sum)
+		memcpy(hosts[to].window + message->to,
+		       hosts[rank].window + message->from,
+		       message->elements * ELEMENT);
 	return engine_arrived(hosts[to].engine, message->dim,
 			      layout_member(&layout, rank, message->dim),
 			      message->id);
@@ -68,10 +120,12 @@ static int happen(int *ret)
 
 	for (rank = 0; rank < layout.ranks; rank++)
 		for (k = 0; k < dims; k++)
-			for (m = 0; m < layout.plan->of.dim[k].endpoints; m++) {
-				struct wire *wire = &hosts[rank].wire[k][m];
+			for (m = 0; m <= layout.plan->of.dim[k].endpoints; m++) {
+				struct wire *wire =
+					m < layout.plan->of.dim[k].endpoints ?
+					&hosts[rank].wire[k][m] : &hosts[rank].summed[k];
 
-				if (wire->acked == wire->sent ||
+				if (wire->acked == ready(rank, wire) ||
 				    (wire == cut && wire->acked == cut_after) ||
 				    nr == ARRAY_SIZE(busy))
 					continue;
@@ -81,14 +135,11 @@ static int happen(int *ret)
 	if (!nr)
 		return 0;
 	pick = random_below(nr);
-	if (busy[pick].wire->arrived < busy[pick].wire->sent &&
+	if (busy[pick].wire->arrived < ready(busy[pick].rank, busy[pick].wire) &&
 	    (busy[pick].wire != cut || cut->arrived < cut_after) &&
 	    (busy[pick].wire->acked == busy[pick].wire->arrived ||
 	     random_below(2))) {
-		struct wire *wire = busy[pick].wire;
-
-		*ret = deliver(busy[pick].rank,
-			       &wire->message[wire->arrived++]);
+		*ret = deliver(busy[pick].rank, busy[pick].wire);
 	} else {
 		struct wire *wire = busy[pick].wire;
 
@@ -98,6 +149,16 @@ static int happen(int *ret)
 	return 1;
 }
 
+static void wire_free(struct wire *wire)
+{
+	__u32 i;
+
+	for (i = 0; i < wire->sent; i++)
+		free(wire->copy[i]);
+	free(wire->copy);
+	free(wire->message);
+}
+
 static void hosts_free(void)
 {
 	__u32 rank, k, m;
@@ -105,9 +166,11 @@ static void hosts_free(void)
 	for (rank = 0; rank < layout.ranks; rank++) {
 		engine_free(hosts[rank].engine);
 		free(hosts[rank].window);
-		for (k = 0; k < CHUNK_MAX_DIMS; k++)
+		for (k = 0; k < CHUNK_MAX_DIMS; k++) {
 			for (m = 0; m < MAX_RANKS; m++)
-				free(hosts[rank].wire[k][m].message);
+				wire_free(&hosts[rank].wire[k][m]);
+			wire_free(&hosts[rank].summed[k]);
+		}
 	}
 	memset(hosts, 0, sizeof(hosts));
 	layout_free(&layout);
@@ -118,6 +181,7 @@ static void hosts_new(const struct chunk_plan *plan, enum data_type type,
 {
 	__u32 rank;
 
+	summed_type = type;
 	layout_init(&layout, plan);
 	for (rank = 0; rank < layout.ranks; rank++) {
 		struct host *host = &hosts[rank];
@@ -196,7 +260,7 @@ static void test_network(const __u32 *dims, enum chunk_kind kind)
 			.endpoints = dims[k],
 			.bandwidth = (4 - k) * CHUNK_BANDWIDTH_UNIT,
 		};
-		combinations *= 3;
+		combinations *= 4;
 		sprintf(name + strlen(name), "%s%u", k ? "x" : "", dims[k]);
 	}
 	of.dims = k;
@@ -204,9 +268,10 @@ static void test_network(const __u32 *dims, enum chunk_kind kind)
 		bool takes = true;
 		__u32 rest = c;
 
-		for (k = 0; k < of.dims; k++, rest /= 3) {
-			of.dim[k].alg = rest % 3;
-			takes &= chunk_alg_takes(rest % 3, dims[k]);
+		for (k = 0; k < of.dims; k++, rest /= 4) {
+			of.dim[k].alg = rest % 4;
+			takes &= chunk_alg_takes(rest % 4, dims[k]) &&
+				 (rest % 4 != CHUNK_NETREDUCE || kind == CHUNK_ALL_REDUCE);
 		}
 		for (s = 0; takes && right && s < ARRAY_SIZE(sizes); s++) {
 			struct chunk_plan plan;
@@ -387,9 +452,10 @@ static void test_places(void)
 	bool apart = true;
 	__u32 policy, i;
 
-	for (policy = 0; policy < 2; policy++) {
+	for (policy = 0; policy < 4; policy++) {
 		nr_claims = 0;
-		chunk_plan_make(&plan, &of, policy);
+		of.dim[2].alg = policy < 2 ? CHUNK_NETREDUCE : CHUNK_DIRECT;
+		chunk_plan_make(&plan, &of, policy % 2);
 		layout_init(&layout, &plan);
 		for (writer = 0; writer < layout.ranks; writer++)
 			engine_messages(&layout, writer, claim, NULL);

@@ -224,7 +224,7 @@ static enum count connect_ring(struct comm *comm, const struct kind *kind, struc
 		return COUNT_SWITCH;
 	}
 	ring->group.number = answer.number;
-	ok = !netreduce_connect(&ring->part, cards);
+	ok = !netreduce_connect(&ring->part, cards, comm->rank);
 	if (!ok)
 		count_explain(world_rank, "%s", comm->port.err.message);
 	return agree(comm->own, ok) ? COUNT_TAKEN : COUNT_CONNECT;

@@ -7,6 +7,7 @@
 
 #include "netreduce.h"
 #include "perf.h"
+#include "sums.h"
 
 #define MSEC	1000000ull
 
@@ -144,32 +145,79 @@ static int check_unused(const struct cli_args *args, struct err *err)
 	return 0;
 }
 
-static int read_single(const struct cli_args *args, __u32 ranks, struct reduction *groups,
-		       struct err *err)
+/* Numbers of @groups groups, from the first one on */
+static int read_group(const struct cli_args *args, __u32 groups, __u32 *number, __u32 *packets,
+		      __u8 box[16], struct err *err)
 {
 	const char *address = args->value[PERF_OPTION_BOX];
-	__u64 number = 0, packets = 40;
-	__u8 box[16] = {};
+	__u64 first = 0, most = 40;
 	int ret;
 
 	if (address && addr_parse(address, box))
 		return err_set(err, EXIT_BAD_INPUT, "usage", "--box: '%s' is not an address",
 			       address);
+	ret = cli_uint(args, PERF_OPTION_GROUP, 0, GROUP_MAX + 1 - groups, &first, err) ?:
+	      cli_uint(args, PERF_OPTION_PACKETS, 1, GROUP_PACKETS / NETREDUCE_WINDOW, &most, err);
+	*number = first;
+	*packets = most;
+	return ret;
+}
 
-	ret = cli_uint(args, PERF_OPTION_GROUP, 0, GROUP_MAX, &number, err) ?:
-	      cli_uint(args, PERF_OPTION_PACKETS, 1, GROUP_PACKETS / NETREDUCE_WINDOW, &packets,
-		       err);
+static int read_single(const struct cli_args *args, __u32 ranks, struct reduction *groups,
+		       struct err *err)
+{
+	__u32 number, packets;
+	__u8 box[16] = {};
+	int ret = read_group(args, 1, &number, &packets, box, err);
+
 	return ret ?: reduction_single(number, packets, box, ranks, groups);
+}
+
+/* The dimension of a plan that sums in the network, or the number of dimensions */
+static __u32 find_sums(const struct chunk_collective *of, __u32 k)
+{
+	while (k < of->dims && of->dim[k].alg != CHUNK_NETREDUCE)
+		k++;
+	return k;
+}
+
+/* Options of a dimension that sums in the network: it is the last one of some chunks. */
+static int read_sums(const struct cli_args *args, const struct chunk_collective *of, __u32 dim,
+		     struct perf_sums *sums, struct err *err)
+{
+	__u32 groups = sums_groups(of, dim);
+	int ret;
+
+	if (find_sums(of, dim + 1) < of->dims)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--algorithm: A%u: netreduce is for one dimension of several, and A%u has it",
+			       find_sums(of, dim + 1), dim);
+	if (of->size / of->chunks / ELEMENT < groups)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--chunks: with netreduce a chunk has an element for each of %u groups: take fewer chunks",
+			       groups);
+	if (args->value[PERF_OPTION_GROUPS])
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--groups is for one dimension: --group has the first number of %u groups",
+			       groups);
+	ret = cli_need(args, PERF_OPTION_SWITCH, err) ?:
+	      read_group(args, groups, &sums->group, &sums->packets, sums->box, err);
+	sums->command = args->value[PERF_OPTION_SWITCH];
+	sums->dim = dim;
+	return ret;
 }
 
 /* Options of sums by switches. */
 static int read_reduce(const struct cli_args *args, const struct chunk_collective *of,
-		       struct perf_reduce *reduce, struct err *err)
+		       struct perf_config *config, struct err *err)
 {
 	static const struct cli_with with[] = { { PERF_OPTION_PORT_MAP, PERF_OPTION_GROUPS } };
-	__u32 ranks = of->dim[0].endpoints;
+	struct perf_reduce *reduce = &config->reduce;
+	__u32 ranks = of->dim[0].endpoints, sums = find_sums(of, 0);
 	int ret;
 
+	if (sums < of->dims)
+		return read_sums(args, of, sums, &config->sums, err);
 	if (!is_netreduce(args))
 		return check_unused(args, err);
 	if (of->dims != 1 || of->kind != CHUNK_ALL_REDUCE || ranks > GROUP_RANKS)
@@ -196,7 +244,7 @@ static int read_reduce(const struct cli_args *args, const struct chunk_collectiv
 		       reduce->file);
 }
 
-/* Where a switch sums, the ring is planned, in case that fails. */
+/* Where switches sum all, the ring is planned, in case that fails. */
 static int read_collective(const struct cli_args *args, struct chunk_collective *of,
 			   struct err *err)
 {
@@ -236,12 +284,11 @@ static int make_plan(const struct cli_args *args, struct perf_config *config,
 	struct chunk_collective of;
 
 	config->policy = CHUNK_POLICY_THEMIS;
-	ret = read_collective(args, &of, err) ?:
-	      read_reduce(args, &of, &config->reduce, err) ?:
+	ret = read_collective(args, &of, err) ?: check(&of, err) ?:
+	      read_reduce(args, &of, config, err) ?:
 	      cli_word(args, PERF_OPTION_POLICY, chunk_policies,
 		       &config->policy, err) ?:
-	      cli_word(args, PERF_OPTION_QUEUE, chunk_queues, &queue, err) ?:
-	      check(&of, err);
+	      cli_word(args, PERF_OPTION_QUEUE, chunk_queues, &queue, err);
 	return ret ?: chunk_make(&config->plan, &of, config->policy, queue);
 }
 

@@ -15,7 +15,7 @@ static bool is_done(const struct work *work)
 	return is_received(work) && !work->unsent;
 }
 
-/* Add a received range; a gathered one is in its place already. */
+/* Add a received range, or take a sum; a gathered one is in its place already. */
 static void take(struct engine *engine, struct work *work, __u32 index)
 {
 	struct chunk_exchange x = engine_exchange(engine->layout, engine->rank,
@@ -29,8 +29,12 @@ static void take(struct engine *engine, struct work *work, __u32 index)
 		return;
 	staged = layout_place(engine->layout, work->chunk, work->stage.leg,
 			      x.staged);
-	data_add(engine->type, engine->window + range.from * ELEMENT,
-		 engine->window + staged * ELEMENT, range.to - range.from);
+	if (work->stage.sum)
+		memcpy(engine->window + range.from * ELEMENT,
+		       engine->window + staged * ELEMENT, (range.to - range.from) * ELEMENT);
+	else
+		data_add(engine->type, engine->window + range.from * ELEMENT,
+			 engine->window + staged * ELEMENT, range.to - range.from);
 }
 
 /* Send the messages of the step, and take those that have arrived before. */
@@ -87,6 +91,7 @@ static int work_begin(struct engine *engine, struct work *work)
 /* Return: 1 when a stage has begun, 0 when none could, or a negative errno. */
 static int line_proceed(struct engine *engine, struct line *line)
 {
+	bool sums = true;	/* the next stage that switches sum may begin */
 	__u32 i;
 
 	while (line->done < line->nr && is_done(line->work[line->done]))
@@ -95,8 +100,12 @@ static int line_proceed(struct engine *engine, struct line *line)
 	     i - line->done < engine->in_flight; i++) {
 		struct work *work = line->work[i];
 
-		if (!work->begun && engine->reached[work->chunk] == work->number)
+		if (work->begun)
+			continue;
+		if ((sums || !work->stage.sum) &&
+		    engine->reached[work->chunk] == work->number)
 			return work_begin(engine, work) ?: 1;
+		sums &= !work->stage.sum;
 	}
 	return 0;
 }
@@ -195,6 +204,7 @@ static struct awaited awaits(const struct engine *engine,
 		.chunk = work->chunk,
 		.stage = work->number,
 		.arrival = !is_received(work),
+		.sum = work->stage.sum,
 	};
 	__u32 index = work->index;
 	struct chunk_exchange x;

@@ -10,6 +10,9 @@
  * ranks cannot deadlock, however far they are apart. Waiting messages should leave in this
  * order too; otherwise they are late, but not wrong.
  *
+ * Switches know what they sum by its place among all that a rank sends. So stages that switches
+ * sum begin one after the other, in the same order, and so are their messages written.
+ *
  * A message arrives at a place that nothing else is written to in the same run, also before
  * its stage begins here.
  */
@@ -29,6 +32,7 @@
  * @elements: length, may be 0
  * @order: order of its stage among all stages, from 0
  * @id: number of the message, sent as the immediate
+ * @sum: switches sum it with those of all members; what comes from @source is the sum
  */
 struct message {
 	__u32 dim;
@@ -39,6 +43,7 @@ struct message {
 	__u64 elements;
 	__u32 order;
 	__u32 id;
+	bool sum;
 };
 
 /* Return: 0 or a negative errno. The caller reports the end of the write later. */
@@ -93,6 +98,7 @@ bool engine_is_done(const struct engine *engine);
  * @chunk: chunk
  * @stage: stage
  * @arrival: wait for the message, else for its acknowledgment
+ * @sum: switches sum the message
  * @order: of the messages that ranks wait for, the one with the least order waits for none of
  *	the others
  */
@@ -102,6 +108,7 @@ struct awaited {
 	__u32 chunk;
 	__u32 stage;
 	bool arrival;
+	bool sum;
 	__u64 order;
 };
 

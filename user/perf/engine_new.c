@@ -22,6 +22,8 @@ static void work_init(struct work *work, const struct layout *layout,
 	work->members = dim->endpoints;
 	work->width = chunk_alg_width(dim->alg, dim->endpoints);
 	exchanges = work->width * chunk_alg_steps(dim->alg, dim->endpoints);
+	if (work->stage.sum)
+		work->width = exchanges = 1;
 	work->reduces = work->stage.reduce ? exchanges : 0;
 	work->exchanges = work->reduces + (work->stage.gather ? exchanges : 0);
 }
@@ -32,6 +34,9 @@ struct chunk_exchange engine_exchange(const struct layout *layout, __u32 rank,
 	const struct chunk_collective *of = &layout->plan->of;
 	bool gather = index >= work->reduces;
 
+	if (work->stage.sum)
+		return chunk_alg_sum(work->members,
+				     layout_member(layout, rank, work->stage.dim));
 	return chunk_alg_exchange(of->dim[work->stage.dim].alg, gather,
 				  work->members,
 				  layout_member(layout, rank, work->stage.dim),
@@ -57,6 +62,7 @@ struct message engine_message(const struct layout *layout, __u32 rank,
 		.order = work->order,
 		.id = (work->chunk << STAGE_BITS | work->number) <<
 		      INDEX_BITS | index,
+		.sum = work->stage.sum,
 	};
 }
 
@@ -66,7 +72,7 @@ void engine_messages(const struct layout *layout, __u32 rank,
 	__u32 chunk, stage, i;
 
 	for (chunk = 0; chunk < layout->plan->of.chunks; chunk++)
-		for (stage = 0; stage < layout->stages; stage++) {
+		for (stage = 0; stage < chunk_plan_stages(layout->plan, chunk); stage++) {
 			struct work work;
 
 			work_init(&work, layout, rank, chunk, stage);
@@ -122,6 +128,8 @@ static int works_init(struct engine *engine)
 	if (!engine->work || !engine->reached)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
+		if (i % layout->stages >= chunk_plan_stages(layout->plan, i / layout->stages))
+			continue;
 		work_init(&engine->work[i], layout, engine->rank,
 			  i / layout->stages, i % layout->stages);
 		engine->nr_arrived += engine->work[i].exchanges;

@@ -60,9 +60,10 @@ struct stage layout_stage(const struct layout *layout, __u32 chunk,
 
 	result.reduce = plan->of.kind != CHUNK_ALL_GATHER &&
 			stage < layout->legs;
+	result.sum = stage + 1 == layout->legs && chunk_plan_sums(plan, chunk);
 	result.gather = !result.reduce ||
-			(plan->fused && stage + 1 == layout->legs);
-	result.leg = result.reduce ? stage : layout->stages - 1 - stage;
+			(plan->fused && !result.sum && stage + 1 == layout->legs);
+	result.leg = result.reduce ? stage : chunk_plan_stages(plan, chunk) - 1 - stage;
 	result.dim = leg_dim(layout, chunk, result.leg);
 	return result;
 }

@@ -11,10 +11,10 @@
  * Reduce-Scatter stage takes a range of the chunk and leaves the rank the part with its
  * member number, which is the range of the next stage. So the order of the chunk determines
  * the part that a rank ends with. Parts differ by an element at most. All-Gather stages do
- * the reverse.
+ * the reverse. A stage that switches sum takes a range, and leaves the rank the sum of it.
  *
  * After the buffer each Reduce-Scatter stage of each chunk has a staging area, with as many
- * places as the group has members.
+ * places as the group has members. Sums from switches come there as well, at the first place.
  */
 #ifndef ROCESTEER_PERF_LAYOUT_H
 #define ROCESTEER_PERF_LAYOUT_H
@@ -30,12 +30,14 @@
  * @leg: number of dimensions that have divided the chunk before
  * @reduce: the stage is, or begins with, a Reduce-Scatter
  * @gather: the stage is, or ends with, an All-Gather
+ * @sum: switches sum, so that neither half is to be done
  */
 struct stage {
 	__u32 dim;
 	__u32 leg;
 	bool reduce;
 	bool gather;
+	bool sum;
 };
 
 /* A range of elements of the window. */
@@ -49,7 +51,7 @@ struct range {
  * @plan: the plan; its chunks are whole elements
  * @ranks: number of ranks
  * @legs: number of dimensions that have stages
- * @stages: number of stages of a chunk, as in chunk_model.h
+ * @stages: most stages of a chunk
  * @elements: size of the window
  * @staging: by chunk and leg: offset of the staging area
  * @place: by chunk and leg: elements of a place in it
@@ -87,6 +89,7 @@ __u32 layout_member(const struct layout *layout, __u32 rank, __u32 dim);
 __u32 layout_rank(const struct layout *layout, __u32 rank, __u32 dim,
 		  __u32 member);
 
+/* Stage @stage of a chunk, below chunk_plan_stages() */
 struct stage layout_stage(const struct layout *layout, __u32 chunk,
 			  __u32 stage);
 

@@ -42,20 +42,26 @@ static int post_receive(struct netreduce *n)
 	return ibv_post_recv(n->in, &wr, &bad);
 }
 
-/* The last may be shorter. */
-static __u64 message_bytes(const struct netreduce *n, __u64 message)
+/* Without a list the last may be shorter. */
+static struct netreduce_message message_of(const struct netreduce *n, __u64 number)
 {
-	__u64 left = n->bytes - message * n->message;
+	__u64 from = number * n->message, left = n->bytes - from;
 
-	return left < n->message ? left : n->message;
+	if (n->list)
+		return n->list[number];
+	return (struct netreduce_message) {
+		.from = WINDOW_IOVA + n->from + from,
+		.to = NETREDUCE_IOVA + n->from + from,
+		.bytes = left < n->message ? left : n->message,
+	};
 }
 
 static int post(struct netreduce *n)
 {
-	__u64 at = n->from + n->posted * n->message;
+	struct netreduce_message message = message_of(n, n->posted);
 	struct ibv_sge sge = {
-		.addr = WINDOW_IOVA + at,
-		.length = message_bytes(n, n->posted),
+		.addr = message.from,
+		.length = message.bytes,
 		.lkey = n->nic->mr->lkey,
 	};
 	struct ibv_send_wr *bad, wr = {
@@ -64,7 +70,7 @@ static int post(struct netreduce *n)
 		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
 		.send_flags = IBV_SEND_SIGNALED,
 		.imm_data = htonl(n->before + n->posted),
-		.wr.rdma = { .remote_addr = NETREDUCE_IOVA + at, .rkey = n->rkey },
+		.wr.rdma = { .remote_addr = message.to, .rkey = n->rkey },
 	};
 
 	return ibv_post_send(n->out, &wr, &bad);
@@ -211,9 +217,9 @@ static int connect_out(struct netreduce *n, const struct netreduce_card *to, __u
 	return nic_qp_init(n->out) ?: connect_one(n, n->out, to->address, qpn, qpn, n->label);
 }
 
-int netreduce_connect(struct netreduce *n, const struct netreduce_card *cards)
+int netreduce_connect(struct netreduce *n, const struct netreduce_card *cards, __u32 rank)
 {
-	__u32 ranks = n->group->ranks, rank = n->nic->rank, before = (rank + ranks - 1) % ranks;
+	__u32 ranks = n->group->ranks, before = (rank + ranks - 1) % ranks;
 	const struct netreduce_card *to = &cards[(rank + 1) % ranks];
 	int error;
 

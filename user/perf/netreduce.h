@@ -22,6 +22,18 @@
 #define NETREDUCE_IOVA		(WINDOW_IOVA * 2)	/* of the buffer of results */
 
 /**
+ * struct netreduce_message - a message of a rank
+ * @from: virtual address of the input
+ * @to: virtual address of the sum at the next rank
+ * @bytes: length
+ */
+struct netreduce_message {
+	__u64 from;
+	__u64 to;
+	__u32 bytes;
+};
+
+/**
  * struct netreduce - connections of a group, and a run
  * @nic: NIC that the connections use
  * @group: group that switches sum for
@@ -36,6 +48,8 @@
  * @from: offset of the group's part of the buffer, in bytes
  * @bytes: size of this part
  * @messages: messages of a run
+ * @list: these messages, of which more may come while they are sent; NULL: all of @message
+ *	bytes, one after the other
  * @before: messages of all earlier runs, the same on all ranks
  * @posted: posted messages of this run
  * @sent: acknowledged messages of this run
@@ -56,6 +70,7 @@ struct netreduce {
 	__u64 from;
 	__u64 bytes;
 	__u64 messages;
+	const struct netreduce_message *list;
 	__u64 before;
 	__u64 posted;
 	__u64 sent;
@@ -93,8 +108,12 @@ void netreduce_describe(const struct netreduce *netreduce, struct netreduce_card
 /* Bytes of a full packet's payload, by the cards of all ranks. */
 __u32 netreduce_common_mtu(const struct group *group, const struct netreduce_card *cards);
 
-/* Connect, by the cards of all ranks; sets @mtu. Return: as netreduce_open(). */
-int netreduce_connect(struct netreduce *netreduce, const struct netreduce_card *cards);
+/*
+ * Connect rank @rank of the group, by the cards of all its ranks; sets @mtu. Return: as
+ * netreduce_open().
+ */
+int netreduce_connect(struct netreduce *netreduce, const struct netreduce_card *cards,
+		      __u32 rank);
 
 /* Bytes of a full packet's payload, when connected. */
 __u32 netreduce_mtu(const struct netreduce *netreduce);
@@ -108,7 +127,7 @@ void netreduce_deal(struct netreduce *netreduce, __u64 from, __u64 bytes);
 /* Forget the last run, which all ranks have ended. */
 void netreduce_reset(struct netreduce *netreduce);
 
-/* Begin a run on all ranks; it goes on in loop_wait(). */
+/* Begin a run on all ranks, or go on with more messages; the rest is done in loop_wait(). */
 void netreduce_start(struct netreduce *netreduce);
 
 /* The owner of a completion, by @tag: its queue pairs may be gone. */

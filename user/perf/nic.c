@@ -38,7 +38,7 @@ static void count(void *arg, __u32 chunk, __u32 stage,
 
 	(void)chunk;
 	(void)stage;
-	if (message->dim != nic->dim)
+	if (message->dim != nic->dim || message->sum)
 		return;
 	nic->outbox.room++;
 	nic->link[message->member].messages++;
@@ -151,10 +151,10 @@ int nic_connect(struct nic *nic, __u32 member,
 	int ret, error;
 	__u32 i;
 
+	memcpy(link->gid, address->gid, sizeof(link->gid));
 	if (!link->qp)
 		return 0;
 	link->rkey = address->rkey;
-	memcpy(link->gid, address->gid, sizeof(link->gid));
 	error = nic_qp_init(link->qp);
 	for (i = 0; !error && i < link->receives; i++) {
 		ret = nic_post_receive(nic, member);
@@ -171,5 +171,5 @@ int nic_connect(struct nic *nic, __u32 member,
 
 const __u8 *nic_peer(const struct nic *nic, __u32 member)
 {
-	return nic->link[member].qp ? nic->link[member].gid : NULL;
+	return nic->link[member].gid;
 }

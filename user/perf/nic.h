@@ -14,7 +14,8 @@
 
 /* Bit of a wr_id: the queue pair belongs to the guest, who gets the completion. */
 #define NIC_GUEST	0x4000000000000000ull
-typedef void nic_guest_fn(void *arg, const struct ibv_wc *wc);
+/* Return: 0, or a negative errno with the NIC's err set. */
+typedef int nic_guest_fn(void *arg, const struct ibv_wc *wc);
 
 #define NIC_ANY_GID	(-1)	/* the first of RoCE v2, IPv4 before IPv6 */
 
@@ -111,7 +112,7 @@ void nic_describe(const struct nic *nic, struct nic_address *address,
 int nic_connect(struct nic *nic, __u32 member,
 		const struct nic_address *address, __u32 qpn);
 
-/* The address of a connected member, or NULL. */
+/* The address of a member, when connected. */
 const __u8 *nic_peer(const struct nic *nic, __u32 member);
 
 /* Report messages to an engine from loop_wait(). Return: as nic_open(). */

@@ -84,10 +84,8 @@ static int completed(struct nic *nic, const struct ibv_wc *wc)
 	int ret;
 
 	nic->completed++;
-	if (wc->wr_id & NIC_GUEST) {
-		nic->guest(nic->guest_arg, wc);
-		return 0;
-	}
+	if (wc->wr_id & NIC_GUEST)
+		return nic->guest(nic->guest_arg, wc);
 	if (!(wc->wr_id & ARRIVED)) {
 		message = outbox_done(&nic->outbox, wc->wr_id);
 		member = message->member;

@@ -53,9 +53,26 @@ struct perf_reduce {
 };
 
 /**
+ * struct perf_sums - a dimension of a plan that sums in the network
+ * @command: command that runs rocesteer on its switch; NULL: there is no such dimension
+ * @dim: dimension
+ * @group: number of the first group on the switch
+ * @packets: packets of a message
+ * @box: address of a box beside the switches, which sums, or all zero
+ */
+struct perf_sums {
+	const char *command;
+	__u32 dim;
+	__u32 group;
+	__u32 packets;
+	__u8 box[16];
+};
+
+/**
  * struct perf_config - the options
  * @plan: plan; if switches sum, the plan of a ring, in case they fail
- * @reduce: sums by switches
+ * @reduce: sums by switches, of a whole All-Reduce
+ * @sums: sums by a switch in one dimension of several
  * @policy: CHUNK_POLICY_* of the plan
  * @layout: layout of @plan
  * @dev: device of each dimension; without name if there is one endpoint
@@ -72,6 +89,7 @@ struct perf_reduce {
 struct perf_config {
 	struct chunk_plan plan;
 	struct perf_reduce reduce;
+	struct perf_sums sums;
 	int policy;
 	struct layout layout;
 	struct perf_dev dev[CHUNK_MAX_DIMS];

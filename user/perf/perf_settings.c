@@ -60,21 +60,30 @@ static __u64 get_alg(const struct chunk_dim *dim)
 	return dim->alg;
 }
 
-static struct setting *add_reduce(struct setting *setting, const struct perf_reduce *reduce)
+static void set_groups(struct setting *setting, const char *what, __u32 number, __u32 packets,
+		       const __u8 box[16])
 {
+	char text[ADDR_STRLEN];
+
+	snprintf(setting->value, sizeof(setting->value), "%s %u with %u packets%s%s", what, number,
+		 packets, addr_is_none(box) ? "" : ", box ",
+		 addr_is_none(box) ? "" : addr_format(box, text));
+}
+
+static struct setting *add_reduce(struct setting *setting, const struct perf_config *config)
+{
+	const struct perf_reduce *reduce = &config->reduce;
 	const struct group *first = reduce->groups.group;
-	char box[ADDR_STRLEN];
 
 	setting->name = "netreduce";
 	if (reduce->file)
 		snprintf(setting->value, sizeof(setting->value), "%u groups of a plan %016llx",
 			 reduce->groups.nr, reduction_hash(&reduce->groups));
-	else if (first && group_is_box(first))
-		snprintf(setting->value, sizeof(setting->value), "group %u with %u packets, box %s",
-			 first->number, first->packets, addr_format(first->box, box));
 	else if (first)
-		snprintf(setting->value, sizeof(setting->value), "group %u with %u packets",
-			 first->number, first->packets);
+		set_groups(setting, "group", first->number, first->packets, first->box);
+	else if (config->sums.command)
+		set_groups(setting, "groups from", config->sums.group, config->sums.packets,
+			   config->sums.box);
 	else
 		snprintf(setting->value, sizeof(setting->value), "off");
 	return setting + 1;
@@ -93,7 +102,7 @@ void perf_settings_fill(struct setting *setting,
 	setting = add_word(setting, "type", data_types[config->type]);
 	setting = add(setting, "chunks", of->chunks);
 	setting = add_dims(setting, "algorithm", of, get_alg);
-	setting = add_reduce(setting, &config->reduce);
+	setting = add_reduce(setting, config);
 	setting = add_dims(setting, "bandwidth (10^-6 GiB/s)", of,
 			   get_bandwidth);
 	setting = add_dims(setting, "latency (ps)", of, get_latency);

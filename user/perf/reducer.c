@@ -9,8 +9,7 @@
 
 #include "nic_priv.h"
 
-/* Names that switches use for the types of data.h. */
-static const char * const types[] = {
+const char * const reducer_types[] = {
 	[DATA_INT32] = "int32",
 	[DATA_FLOAT32] = "fp32",
 };
@@ -81,7 +80,7 @@ static int check_address(const struct reducer *reducer, const struct group *grou
 }
 
 /* Ignore completions of queue pairs that are gone. */
-static void completed(void *arg, const struct ibv_wc *wc)
+static int completed(void *arg, const struct ibv_wc *wc)
 {
 	struct reducer *reducer = arg;
 	__u32 tag = netreduce_tag(wc);
@@ -89,6 +88,7 @@ static void completed(void *arg, const struct ibv_wc *wc)
 
 	if (part->tag == tag && part->in)
 		netreduce_completed(part, wc);
+	return 0;
 }
 
 /* All ranks connect the queue pairs of all groups that are alive. */
@@ -112,7 +112,7 @@ static int connect_all(struct reducer *reducer, struct netreduce_card *cards)
 			if (!ret)
 				netreduce_put(&column[rank], &reducer->group[i].rank[rank]);
 		}
-		ret = ret ?: netreduce_connect(&reducer->part[i], column);
+		ret = ret ?: netreduce_connect(&reducer->part[i], column, reducer->nic->rank);
 	}
 	return ret;
 }
@@ -131,7 +131,7 @@ static int load_groups(struct reducer *reducer)
 	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1)) {
 		struct group *group = &reducer->group[i];
 
-		group->type = types[config->type];
+		group->type = reducer_types[config->type];
 		group->op = "sum";
 		if (!group->planned)
 			group->mtu = netreduce_mtu(&reducer->part[i]);

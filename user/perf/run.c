@@ -39,6 +39,8 @@ static int meet(struct run *run)
 		largest = sizeof(struct sample);
 	if (largest < reducer_largest(config))
 		largest = reducer_largest(config);
+	if (largest < sizeof(struct netreduce_card))
+		largest = sizeof(struct netreduce_card);
 	perf_settings_fill(run->settings, config);
 	run->meeting = (struct rendezvous_config) {
 		.rank = config->launch.rank,
@@ -74,6 +76,14 @@ static int window_get(struct run *run)
 			 "no memory for a buffer of %zu bytes", bytes);
 }
 
+/* Completions of others than the plan's queue pairs */
+static __u32 guests(const struct perf_config *config, __u32 dim)
+{
+	if (config->sums.command)
+		return config->sums.dim == dim ? NETREDUCE_COMPLETIONS : 0;
+	return config->reduce.groups.nr * NETREDUCE_COMPLETIONS;
+}
+
 static int nics_open(struct run *run)
 {
 	const struct perf_config *config = run->config;
@@ -90,7 +100,7 @@ static int nics_open(struct run *run)
 		nic->rank = config->launch.rank;
 		nic->name = config->dev[k].name;
 		nic->gid_index = config->dev[k].gid_index;
-		nic->guests = config->reduce.groups.nr * NETREDUCE_COMPLETIONS;
+		nic->guests = guests(config, k);
 		nic->err = run->err;
 		ret = nic_open(nic, run->window, config->timeout / 4);
 	}
@@ -166,7 +176,8 @@ static int write_message(void *arg, const struct message *message)
 {
 	struct run *run = arg;
 
-	return nic_write(&run->nic[message->dim], message);
+	return message->sum ? sums_write(&run->sums, message) :
+			      nic_write(&run->nic[message->dim], message);
 }
 
 static void watch(void *arg, __u32 chunk, __u32 stage, __u32 dim, __u64 from,
@@ -206,6 +217,15 @@ static int engine_open(struct run *run)
 
 static int switch_open(struct run *run)
 {
+	const struct perf_sums *sums = &run->config->sums;
+
+	if (sums->command) {
+		run->sums.config = run->config;
+		run->sums.nic = &run->nic[sums->dim];
+		run->sums.rendezvous = run->rendezvous;
+		run->sums.err = run->err;
+		return sums_open(&run->sums);
+	}
 	if (!run->config->reduce.command)
 		return 0;
 	run->reducer.config = run->config;
@@ -238,6 +258,7 @@ static void close_all(struct run *run)
 
 	rendezvous_close(run->rendezvous, run->err);
 	reducer_close(&run->reducer, &run->result->left);
+	sums_close(&run->sums, &run->result->left);
 	for (k = 0; k < run->config->plan.of.dims; k++)
 		if (has_nic(run, k))
 			nic_close(&run->nic[k]);

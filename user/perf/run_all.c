@@ -93,6 +93,14 @@ static int check_stuck(struct run *run, const struct sample *all)
 	if (!first)
 		return 0;
 	run->same = true;
+	if (first->awaited.sum)
+		return err_set(run->err, EXIT_FAILED, "stuck",
+			       "dimension %u: group %u: rank %u has waited for the sum of chunk %u for %llu seconds: rocesteer reduce show %u on the switch may say why",
+			       first->awaited.dim,
+			       sums_group(run->config, (__u32)(first - all)),
+			       (__u32)(first - all), first->awaited.chunk,
+			       first->stuck / 1000000000,
+			       sums_group(run->config, (__u32)(first - all)));
 	return err_set(run->err, EXIT_FAILED, "stuck",
 		       "rank %u waits for rank %u to %s in dimension %u, for %llu seconds (chunk %u, stage %u)",
 		       (__u32)(first - all), first->awaited.rank,
@@ -154,6 +162,8 @@ static int go_ring(struct run *run, struct sample *all)
 	int ret;
 
 	engine_reset(run->engine);
+	if (config->sums.command)
+		sums_reset(&run->sums);
 	run->result->stages = 0;
 	ret = rendezvous_gather(run->rendezvous, "word that it is ready", NULL,
 				NULL, 0, 0, run->err);

@@ -7,6 +7,7 @@
 #include "reducer.h"
 #include "rendezvous.h"
 #include "setting.h"
+#include "sums.h"
 
 /**
  * struct run - state of all runs
@@ -16,7 +17,8 @@
  * @meeting: options of the rendezvous
  * @window: window of this rank
  * @nic: NIC of each dimension
- * @reducer: switches that sum, if any
+ * @reducer: switches that sum a whole All-Reduce, if any
+ * @sums: dimension that sums in the network, if any
  * @began: start of the present run, ns
  * @same: all ranks find the failure at the same time
  * @result: results
@@ -31,6 +33,7 @@ struct run {
 	void *window;
 	struct nic nic[CHUNK_MAX_DIMS];
 	struct reducer reducer;
+	struct sums sums;
 	struct engine *engine;
 	__u64 began;
 	bool same;
