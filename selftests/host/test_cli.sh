@@ -183,9 +183,9 @@ usage_chunk()
 		"${plan[@]}" "${net[@]}" --latency 333334,1 &&
 	usage "--algorithm: A1: 'tree' is not one of ring, halving, direct, netreduce" \
 		"${plan[@]}" "${net[@]}" --algorithm ring,tree &&
-	usage "--algorithm: A0: netreduce is for an all-reduce, not for reduce-scatter: take ring" \
+	usage "--algorithm: A0: netreduce is for an all-reduce, not for reduce-scatter: take ring, halving or direct" \
 		"${plan[@]}" "${net[@]}" --collective reduce-scatter --algorithm netreduce,ring &&
-	usage "--algorithm: A0: netreduce is for 2 to 64 endpoints, not 65: take ring" \
+	usage "--algorithm: A0: netreduce is for 2 to 64 endpoints, not 65: take ring, halving or direct" \
 		"${plan[@]}" --dims 65x2 --bandwidth 1,1 --algorithm netreduce,ring &&
 	usage "--bandwidth: B0: --size takes more than a day by netreduce" \
 		chunk plan --dims 2x2 --bandwidth 0.01,1 --size 1T --algorithm netreduce,ring &&

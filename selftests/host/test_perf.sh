@@ -30,7 +30,7 @@ bad_options()
 {
 	local net=(--dims 4x2 --bandwidth "2,1" --size 64K)
 	local line=(--dims 3 --bandwidth 1 --chunks 3)
-	local reduce=("${one_dim[@]}" --algorithm netreduce)
+	local reduce=("${one_dim[@]}" --algorithm netreduce) sums=netreduce,ring
 
 	refused "--dims N0xN1x.. is missing" &&
 		refused "--rdma-dev D0[/GID0],.. is missing" "${net[@]}" &&
@@ -67,8 +67,19 @@ bad_options()
 			--dims 65 "${reduce[@]}" --switch true &&
 		refused "--algorithm: netreduce is for an all-reduce in one dimension" \
 			"${common[@]}" --algorithm netreduce --switch true &&
-		refused "--algorithm: A1: netreduce cannot be planned" \
-			"${common[@]}" --algorithm ring,netreduce --switch true || return
+		refused "--algorithm: A0: netreduce is for an all-reduce, not for all-gather" \
+			"${common[@]}" --algorithm "$sums" --switch true \
+			--collective all-gather &&
+		refused "--algorithm: A1: netreduce is for one dimension of several, and A0 has it" \
+			"${common[@]}" --algorithm netreduce,netreduce --switch true &&
+		refused "--switch COMMAND is missing" "${common[@]}" --algorithm "$sums" &&
+		refused "--groups is for one dimension: --group has the first number of 2 groups" \
+			"${common[@]}" --algorithm "$sums" --switch true --groups x &&
+		refused "--group: '16383' is not a number from 0 to 16382" \
+			"${common[@]}" --algorithm "$sums" --switch true --group 16383 &&
+		refused "--chunks: with netreduce a chunk has an element for each of 2 groups" \
+			"${net[@]}" --rdma-dev a,b --algorithm "$sums" --switch true \
+			--chunks 16384 || return
 	reduce+=(--dims 2 --switch true)
 	plan 10.255.1.1
 	refused "--groups needs --algorithm netreduce" --dims 2 "${one_dim[@]}" \

@@ -404,7 +404,54 @@ summed_rank_killed()
 	all_end 1 "rank $faulty (127.0.0.1) has ended" && forgotten
 }
 
-ktap_plan 21
+# grid_summed FAULT OPTION...: eight ranks, whose first dimension sums in two groups
+grid_summed()
+{
+	local what=$1
+	shift
+
+	group=$((group + 2))
+	start 8 --dims 4x2 --rdma-dev "fake0,fake1" --size 1M --chunks 8 --json \
+		--group $((group - 1)) --algorithm "netreduce,direct" \
+		--switch "python3 selftests/host/fake_switch.py '$dir' $what alone" "$@"
+}
+
+# dimension_sums BYTES OPTION...: rank 0 sends so many in that dimension
+dimension_sums()
+{
+	local bytes=$1
+	shift
+
+	with none -1 grid_summed none --warmup 1 --iters 2 "$@"
+	all_end 0 '' || return
+	jq -c '{dimensions, results}' "$dir/out0"
+	jq -e --argjson bytes "$bytes" '.results[0].wrong == 0 and
+		.dimensions[0].algorithm == "netreduce" and .dimensions[0].bytes == $bytes' \
+		"$dir/out0" >/dev/null && forgotten
+}
+
+# All chunks are halves there, or five of eight are scattered. Messages have 40 KiB, or 3.
+a_dimension_sums()
+{
+	dimension_sums 524288 --bandwidth 1,2 --type float32 &&
+		dimension_sums 1179648 --bandwidth 2,1 --packets 3 --in-flight 1
+}
+
+# Four messages make a run of a group.
+a_group_fails()
+{
+	local patience=16
+
+	with none -1 grid_summed "die:15@$((group + 2))" --bandwidth 1,2 --packets 32
+	all_end 1 "dimension 0: group $group: rank " &&
+		all_end_has "has waited for the sum of chunk" && forgotten || return
+	with none -1 grid_summed "refuse:1@$((group + 2))" --bandwidth 1,2
+	all_end 1 "takes no group $group" && forgotten || return
+	with none -1 grid_summed "twist:9@$((group + 1))" --bandwidth 1,2
+	all_end 1 "dimension 0: group $((group - 1)): result 9 has come, not 8" && forgotten
+}
+
+ktap_plan 23
 check "all collectives have right results" collectives
 check "dimensions of one endpoint, and two dimensions on one device, work" odd_grids
 check "a file of ranges on a full device is a failure" full_device
@@ -425,5 +472,7 @@ check "a switch that does not unload its group is named" not_forgotten
 check "sums by the groups of a plan are right" plan_sums
 check "groups that fail are left out, and the sums are right" plan_fails
 check "a plan that does not fit switches or hosts is refused" plan_differs
+check "sums in one dimension of two are right" a_dimension_sums
+check "ranks end and name a group of a dimension that fails" a_group_fails
 check "ranks end when one is killed while a switch sums" summed_rank_killed
 ktap_finish

@@ -200,10 +200,10 @@ int chunk_plan_run(const struct cli_args *args, struct err *err)
 	struct chunk_collective of;
 	struct chunk_plan plan;
 
-	ret = chunk_args_check(args, err) ?:
-	      chunk_args_read(args, &of, err) ?:
+	ret = chunk_args_read(args, &of, err) ?:
 	      cli_word(args, POLICY, chunk_policies, &policy, err) ?:
 	      cli_word(args, QUEUE, chunk_queues, &queue, err) ?:
+	      chunk_args_check(args, err) ?:
 	      chunk_make(&plan, &of, policy, queue);
 	if (ret)
 		return ret;
