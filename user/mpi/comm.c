@@ -35,7 +35,7 @@ struct ring {
  * @next: another one
  * @prev: likewise
  * @mpi: the program's communicator
- * @own: duplicate for agreements
+ * @own: its ranks once more, for agreements
  * @rank: this rank
  * @ranks: number of ranks
  * @why: why MPI has all calls for good; COUNT_TAKEN: it has not
@@ -374,7 +374,7 @@ static void comm_end(struct comm *comm)
 
 /*
  * MPI frees the communicator, on all ranks. At the end of MPI ranks may do so in another order,
- * and leave their duplicates to it.
+ * and leave @own to it.
  */
 static int comm_deleted(MPI_Comm mpi, int key, void *value, void *extra)
 {
@@ -429,25 +429,38 @@ static void open_port(struct comm *comm)
 		comm->why = COUNT_DEVICE;
 }
 
+/*
+ * The ranks of a communicator that is one for the network, without its attributes, which belong
+ * to the program. MPI_COMM_NULL: it is none, for the reason @why.
+ */
+static MPI_Comm split(MPI_Comm mpi, const struct comm *comm, int *ranks, enum count *why)
+{
+	MPI_Comm own = MPI_COMM_NULL;
+	int rank;
+
+	*why = COUNT_COMM;
+	if (!fits(mpi, ranks) || PMPI_Comm_rank(mpi, &rank) ||
+	    PMPI_Comm_split(mpi, 0, rank, &own))
+		return MPI_COMM_NULL;
+	*why = COUNT_TAKEN;
+	if (!agree(own, comm)) {
+		*why = COUNT_DEVICE;
+		PMPI_Comm_free(&own);
+	}
+	return own;
+}
+
 /* The first call on a communicator, on all of its ranks */
 static struct comm *comm_new(MPI_Comm mpi)
 {
 	struct comm *comm = calloc(1, sizeof(*comm));
-	MPI_Comm own = MPI_COMM_NULL;
+	enum count why;
 	int ranks = 0;
+	MPI_Comm own = split(mpi, comm, &ranks, &why);
 
-	if (!fits(mpi, &ranks)) {
-		if (comm)
-			*comm = (struct comm) { .own = MPI_COMM_NULL, .why = COUNT_COMM };
-	} else if (PMPI_Comm_dup(mpi, &own)) {
-		free(comm);
-		return NULL;
-	} else if (!agree(own, comm)) {
-		PMPI_Comm_free(&own);
-		if (comm)
-			*comm = (struct comm) { .own = MPI_COMM_NULL, .why = COUNT_DEVICE };
-	} else {
-		*comm = (struct comm) { .own = own, .ranks = ranks };
+	if (comm)
+		*comm = (struct comm) { .own = own, .ranks = ranks, .why = why };
+	if (comm && why == COUNT_TAKEN) {
 		PMPI_Comm_rank(own, &comm->rank);
 		open_port(comm);
 	}

@@ -2,9 +2,9 @@
 /*
  * Communicators, and the groups that switches have for them.
  *
- * The first call on a communicator makes what its ranks need: a duplicate, on which they agree,
- * and a port of each rank. The first call of a type and an operation loads a group, since a
- * group has one of each. All of that lasts until the communicator is freed.
+ * The first call on a communicator makes what its ranks need: a communicator of their own, on
+ * which they agree, and a port of each rank. The first call of a type and an operation loads a
+ * group, since a group has one of each. All of that lasts until the communicator is freed.
  *
  * All ranks decide alike. What they decide by is the same on all of them (the arguments of the
  * call, the settings of rank 0), or they have agreed on it: a rank that fails says so to the

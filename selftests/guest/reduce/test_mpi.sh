@@ -33,11 +33,19 @@ short_wait()
 #
 # UCX assumes that a RoCE NIC reports by the SL whether a datagram is IPv4, which rxe does not,
 # and would drop the datagrams that set up its connections. An event of a queue pair that is gone
-# would end UCX.
+# would end UCX. MPICH's own messages go by TCP: over rxe it ends UCX before events come, and now
+# and then waits for ever.
 environment()
 {
-	printf '%s\n' UCX_TLS=rc_v,self UCX_RC_TIMEOUT=8s UCX_UD_VERBS_ETH_DGID_CHECK=n \
-		UCX_IB_ASYNC_EVENTS=n MPIR_CVAR_POLLS_BEFORE_YIELD=1
+	case $1 in
+	openmpi)
+		printf '%s\n' UCX_TLS=rc_v,self UCX_RC_TIMEOUT=8s UCX_UD_VERBS_ETH_DGID_CHECK=n \
+			UCX_IB_ASYNC_EVENTS=n
+		;;
+	mpich)
+		printf '%s\n' UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 MPIR_CVAR_POLLS_BEFORE_YIELD=1
+		;;
+	esac
 	[[ ! $preload ]] || printf '%s\n' "LD_PRELOAD=$PWD/build/guest/librocesteer-mpi-$1.so" \
 		"ROCESTEER_MPI_SWITCH=nsenter --net=/run/netns/$switch rocesteer" \
 		ROCESTEER_MPI_GROUPS=100-999 ROCESTEER_MPI_MIN=4096 ROCESTEER_MPI_PACKETS=8 \
