@@ -12,9 +12,10 @@ import sys
 import svg
 
 GATE = 0.9
-POLICIES = ("baseline", "fifo", "scf")
+POLICIES = ("baseline", "fifo", "scf", "sums")
 TITLES = {"baseline": "baseline", "fifo": "Themis, FIFO",
-          "scf": "Themis, smallest chunk first"}
+          "scf": "Themis, smallest chunk first",
+          "sums": "the same, dim 0 sums in switch"}
 LEFT, WIDTH, RIGHT, ROW, BAR, HEAD, COLUMNS = 190, 900, 60, 60, 46, 46, 12
 
 

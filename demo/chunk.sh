@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Collectives over two dimensions, on hosts with a NIC in each: the same All-Reduce by the
-# baseline and by Themis, compared with the predictions of their plans.
+# baseline and by Themis, and where the switch of dimension 0 sums, compared with the predictions
+# of their plans.
 #
 #	make demo-chunk [DEMO="GRID.."]		4x2 and 4x4 by default
 #
