@@ -140,6 +140,7 @@ static void describe_group(const struct comm *comm, struct ring *ring, const str
 		.window = NETREDUCE_WINDOW,
 		.ranks = comm->ranks,
 	};
+	memcpy(ring->group.box, config.box, sizeof(config.box));
 	group_find_switches(&ring->group);
 	for (i = 0; i < comm->ranks; i++)
 		netreduce_put(&cards[i], &ring->group.rank[i]);

@@ -12,6 +12,7 @@
 #define NS_PER_MS	1000000ull
 
 #define SWITCH		"ROCESTEER_MPI_SWITCH"
+#define BOX		"ROCESTEER_MPI_BOX"
 #define GROUPS		"ROCESTEER_MPI_GROUPS"
 #define MIN		"ROCESTEER_MPI_MIN"
 #define DEVICE		"ROCESTEER_MPI_DEVICE"
@@ -72,6 +73,16 @@ static int read_groups(struct config *config, struct err *err)
 	return 0;
 }
 
+static int read_box(struct config *config, struct err *err)
+{
+	const char *value = value_of(BOX);
+
+	if (value && addr_parse(value, config->box))
+		return err_set(err, EXIT_BAD_INPUT, "environment", "%s: '%.64s' is not an address",
+			       BOX, value);
+	return 0;
+}
+
 static int read_command(struct config *config, const char *command, struct err *err)
 {
 	if (strlen(command) >= sizeof(config->command))
@@ -92,6 +103,7 @@ int config_read(struct config *config, struct err *err)
 	if (!command)
 		return 0;
 	ret = read_command(config, command, err) ?:
+	      read_box(config, err) ?:
 	      read_groups(config, err) ?:
 	      number(MIN, value_of(MIN), 1, MAX_MIN, &min, err) ?:
 	      number(PACKETS, value_of(PACKETS), 1, MAX_PACKETS, &packets, err) ?:

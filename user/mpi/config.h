@@ -15,7 +15,8 @@
  * @packets: of a message
  * @min: bytes from which on a call is taken
  * @timeout: ns without a result after which a group has failed
- * @command: command that reaches rocesteer on the switch
+ * @box: address of a box beside the switches, which sums, or all zero
+ * @command: command that reaches rocesteer on the switch, or on the box
  */
 struct config {
 	__u32 on;
@@ -24,6 +25,7 @@ struct config {
 	__u32 packets;
 	__u64 min;
 	__u64 timeout;
+	__u8 box[16];
 	char command[CONFIG_COMMAND];
 };
 
