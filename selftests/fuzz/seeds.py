@@ -138,7 +138,8 @@ def chunks():
                  "--dims 4x1x2 --bandwidth 1,1,0.5 --size 1000 --chunks 3"
                  " --collective all-gather",
                  "--dims 2x2x2 --bandwidth 1,2,4 --size 9999 --chunks 5"
-                 " --policy baseline"):
+                 " --policy baseline",
+                 first + " 4 --algorithm netreduce,ring"):
         put("chunk", run("chunk", "plan", *args.split(), "--json"))
     plan = json.loads(seeds["chunk"][0])
     dims = [{"dimension": k, "device": f"m{k}", "netdev": "lo",

@@ -59,7 +59,7 @@ static int host_write(void *arg, const struct message *message)
 	return 0;
 }
 
-/* How many messages all members have sent; a wire of another kind has its own. */
+/* How many messages have been sent: by all members, where a switch sums */
 static __u32 ready(__u32 rank, const struct wire *wire)
 {
 	__u32 least = wire->sent, dim, m;

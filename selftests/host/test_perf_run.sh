@@ -440,7 +440,7 @@ a_dimension_sums()
 # Four messages make a run of a group.
 a_group_fails()
 {
-	local patience=16
+	local patience=30
 
 	with none -1 grid_summed "die:15@$((group + 2))" --bandwidth 1,2 --packets 32
 	all_end 1 "dimension 0: group $group: rank " &&

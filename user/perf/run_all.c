@@ -84,7 +84,7 @@ static int sum(struct run *run, struct sample *sample)
 static int check_stuck(struct run *run, const struct sample *all)
 {
 	const struct sample *first = NULL;
-	__u32 i;
+	__u32 i, rank, group;
 
 	for (i = 0; i < run->config->layout.ranks; i++)
 		if (all[i].stuck && (!first ||
@@ -93,17 +93,17 @@ static int check_stuck(struct run *run, const struct sample *all)
 	if (!first)
 		return 0;
 	run->same = true;
-	if (first->awaited.sum)
+	rank = first - all;
+	if (first->awaited.sum) {
+		group = sums_group(run->config, rank);
 		return err_set(run->err, EXIT_FAILED, "stuck",
 			       "dimension %u: group %u: rank %u has waited for the sum of chunk %u for %llu seconds: rocesteer reduce show %u on the switch may say why",
-			       first->awaited.dim,
-			       sums_group(run->config, (__u32)(first - all)),
-			       (__u32)(first - all), first->awaited.chunk,
-			       first->stuck / 1000000000,
-			       sums_group(run->config, (__u32)(first - all)));
+			       first->awaited.dim, group, rank, first->awaited.chunk,
+			       first->stuck / 1000000000, group);
+	}
 	return err_set(run->err, EXIT_FAILED, "stuck",
 		       "rank %u waits for rank %u to %s in dimension %u, for %llu seconds (chunk %u, stage %u)",
-		       (__u32)(first - all), first->awaited.rank,
+		       rank, first->awaited.rank,
 		       first->awaited.arrival ? "send" : "acknowledge",
 		       first->awaited.dim, first->stuck / 1000000000,
 		       first->awaited.chunk, first->awaited.stage);

@@ -33,7 +33,7 @@ struct sum {
  * @nic: NIC of the dimension
  * @rendezvous: connection to all ranks
  * @err: filled on failure of any rank
- * @group: on rank 0 all groups, else as many unused ones, by their numbers
+ * @group: all groups, by their numbers; on rank 0 with their ranks, for the switch
  * @groups: number of groups
  * @lane: connections of this rank's group
  * @message: messages of the run so far
@@ -57,7 +57,7 @@ struct sums {
 	__u32 sent;
 };
 
-/* Number of the groups of a dimension, and the number on the switch of that of a rank */
+/* How many groups a dimension has, and which number that of a rank has on the switch */
 __u32 sums_groups(const struct chunk_collective *of, __u32 dim);
 __u32 sums_group(const struct perf_config *config, __u32 rank);
 
