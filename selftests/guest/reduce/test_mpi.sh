@@ -137,6 +137,14 @@ at_random()
 	calls "$1" calls "$(few 100 1000)" 1 && count '.taken > 20 and .failed == 0' && no_groups
 }
 
+# The same by a box beside the switch
+by_box()
+{
+	local settings=("ROCESTEER_MPI_BOX=$box_ip")
+
+	fabric_down && box_up "$ranks" "$fast" && short_wait && at_random openmpi
+}
+
 # The tester of ScaLAPACK's BLACS, whose sums are Allreduces, prints the same with the library.
 # It has an operation of its own for complex numbers.
 tester()
@@ -317,7 +325,7 @@ declare -A names=(
 	[cheap]="a call that is not taken costs at most 1 us more"
 )
 fabric_has_host_netns || skip_all "UCX needs hosts in namespaces of their own"
-ktap_plan $(($(wc -w <<<"$mpis") * $(wc -w <<<"$tests") + 2))
+ktap_plan $(($(wc -w <<<"$mpis") * $(wc -w <<<"$tests") + 3))
 defer reduce_down
 check "four hosts at a switch are made" up
 ((!ktap_failed)) || exit
@@ -326,5 +334,6 @@ for mpi in $mpis; do
 		check "$mpi: ${names[$test]}" "$test" "$mpi"
 	done
 done
+check "a box beside the switch reduces random calls" by_box
 check "no group, module or namespace is left" reduce_down
 ktap_finish
