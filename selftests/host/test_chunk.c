@@ -286,9 +286,12 @@ static void paper_natural(struct paper *paper)
 	__u32 n = 0, pass, k;
 
 	for (pass = 0; pass < 2; pass++)
-		for (k = 0; k < paper->of->dims; k++)
-			if ((paper->of->dim[k].alg == CHUNK_NETREDUCE) == pass)
+		for (k = 0; k < paper->of->dims; k++) {
+			bool sums = paper->of->dim[k].alg == CHUNK_NETREDUCE;
+
+			if (sums == pass)
 				paper->list[n++] = k;
+		}
 }
 
 static void paper_chunk(struct paper *paper, __u64 bytes)

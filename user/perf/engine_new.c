@@ -22,8 +22,10 @@ static void work_init(struct work *work, const struct layout *layout,
 	work->members = dim->endpoints;
 	work->width = chunk_alg_width(dim->alg, dim->endpoints);
 	exchanges = work->width * chunk_alg_steps(dim->alg, dim->endpoints);
-	if (work->stage.sum)
-		work->width = exchanges = 1;
+	if (work->stage.sum) {
+		work->width = 1;
+		exchanges = 1;
+	}
 	work->reduces = work->stage.reduce ? exchanges : 0;
 	work->exchanges = work->reduces + (work->stage.gather ? exchanges : 0);
 }

@@ -149,7 +149,8 @@ static int ranks_of(MPI_Comm comm, int *world)
 }
 
 /* The entry of Fortran; compilers of Fortran call it like this. */
-void mpi_allreduce_(void *from, void *to, int *count, int *datatype, int *op, int *comm, int *error);
+void mpi_allreduce_(void *from, void *to, int *count, int *datatype, int *op, int *comm,
+		    int *error);
 
 static void fortran(size_t elements, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {

@@ -109,12 +109,15 @@ static void sort(struct balance *balance)
 /* 0, 1, ..; dimensions that sum in the network are last, where they can. */
 static void natural(const struct chunk_collective *of, __u8 *list)
 {
-	__u32 sums, k;
+	__u32 pass, k;
 
-	for (sums = 0; sums < 2; sums++)
-		for (k = 0; k < of->dims; k++)
-			if ((of->dim[k].alg == CHUNK_NETREDUCE) == sums)
+	for (pass = 0; pass < 2; pass++)
+		for (k = 0; k < of->dims; k++) {
+			bool sums = of->dim[k].alg == CHUNK_NETREDUCE;
+
+			if (sums == pass)
 				*list++ = k;
+		}
 }
 
 static __u32 last_of(const struct chunk_collective *of, const __u8 *order)

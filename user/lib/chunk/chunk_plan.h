@@ -8,16 +8,16 @@
  * All-Gather is the reverse. An All-Reduce is a Reduce-Scatter and then an All-Gather in
  * reverse order.
  *
- * baseline  Every chunk goes through dimensions in their natural order, 0, 1, ... In an All-Reduce a chunk stays in
- *	     the last dimension for both halves: the plan is fused.
+ * baseline  Every chunk goes through dimensions in their natural order, 0, 1, ... In an
+ *	     All-Reduce a chunk stays in the last dimension for both halves: the plan is fused.
+ * themis    Each chunk goes first through the dimension with the least load (Themis, ISCA
+ *	     2022, arXiv 2110.04478, as in its authors' simulator).
+ *
  * A dimension of CHUNK_NETREDUCE sums in the network where it is the last one of a chunk's
  * order: both halves of the All-Reduce there are one stage, in which each endpoint sends the
  * chunk once, in place of 2 (endpoints - 1) / endpoints times. Elsewhere a sum would leave the
  * chunk as large as it was for all dimensions behind, so there such a dimension scatters and
- * gathers as the others do. Their natural order has these dimensions last.
- *
- * themis    Each chunk goes first through the dimension with the least load (Themis, ISCA
- *	     2022, arXiv 2110.04478, as in its authors' simulator).
+ * gathers as the others do. The natural order has these dimensions last.
  */
 #ifndef ROCESTEER_LIB_CHUNK_PLAN_H
 #define ROCESTEER_LIB_CHUNK_PLAN_H
@@ -163,8 +163,8 @@ __u32 chunk_plan_stages(const struct chunk_plan *plan, __u32 chunk);
  * @dim: dimension
  *
  * Bytes that an endpoint sends in this dimension, counted once for both halves of an
- * All-Reduce, and so by half where switches sum, times the bandwidth of dimension 0 over that of @dim: equal loads take equal
- * time.
+ * All-Reduce, and so by half where switches sum, times the bandwidth of dimension 0 over that
+ * of @dim: equal loads take equal time.
  *
  * Return: millionths of 2^20 bytes, rounded to the nearest.
  */

@@ -76,7 +76,8 @@ static int check_netreduce(const struct list *list)
 			       list->name, list->n, CHUNK_MAX_SUMMED, dim->endpoints);
 	if (chunk_sum_time(dim, of->size) > CHUNK_MAX_TIME)
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
-			       "--bandwidth: B%u: --size takes more than a day by netreduce", list->n);
+			       "--bandwidth: B%u: --size takes more than a day by netreduce",
+			       list->n);
 	return 0;
 }
 
