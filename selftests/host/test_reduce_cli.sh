@@ -76,7 +76,7 @@ no_json()
 
 fields()
 {
-	local field words="is not one of group, type, op, mtu, packets, window, root, ranks"
+	local field words="is not one of group, type, op, mtu, packets, window, root, box, ranks"
 
 	for field in group type op mtu packets window ranks; do
 		bad "del(.$field)" "$field: is missing" || return
@@ -86,7 +86,7 @@ fields()
 	done
 	bad '.windows = 1' "windows: $words" &&
 		bad '.["a\u001b"] = 1' "a?: $words" &&
-		bad '.ranks[1].rkey = 1' "ranks[1].rkey: is not one of address, leaf, qpn, psn, va"
+		bad '.ranks[1].rkey = 1' "ranks[1].rkey: is not one of address, leaf, qpn, psn, va, sender_qpn"
 }
 
 values()
@@ -126,6 +126,23 @@ ranks()
 			"ranks[1].address: 'ff02::1' is not an address of a host" &&
 		bad '.ranks[1].address = "fd00::1"' \
 			"ranks[1].address: is not of the family of ranks[0]"
+}
+
+# A box is of the ranks' family and none of them, alone, and knows the senders.
+boxes()
+{
+	local box='del(.root) | .ranks[].sender_qpn = 9'
+
+	bad '.ranks[0].sender_qpn = 9' \
+		"ranks[0].sender_qpn: is there, but the group has no box" &&
+		bad '.box = "10.9.9.9" | del(.root)' "ranks[0].sender_qpn: is missing" &&
+		bad '.root = 1 | .box = "10.9.9.9"' "box: and root exclude each other" &&
+		bad "$box | .box = \"x\"" "box: 'x' is not an address of a host" &&
+		bad "$box | .box = \"fd00::9\"" "box: is not of the family of ranks[0]" &&
+		bad "$box | .box = .ranks[1].address" "box: is the address of ranks[1]" || return
+	group "$box | .box = \"10.9.9.9\"" >"$file"
+	said box 2 "--leaf and --spine: a box sums for group $(jq .group "$file")" load "$file" \
+		--leaf 0
 }
 
 # Leaves ascend, and the switch is one of the group's.
@@ -259,13 +276,14 @@ no_module()
 		not_loaded load --cluster "$file" --job a --spine 1
 }
 
-ktap_plan 12
+ktap_plan 13
 check "wrong usage of reduce is refused" usage
 check "a file that is no group is refused" no_json
 check "missing and unknown fields are refused by name" fields
 check "values out of range are refused by field" values
 check "wrong ranks are refused" ranks
 check "wrong leaves and roots are refused" leaves
+check "wrong boxes are refused" boxes
 check "reduce plan makes a group for each spine of a job" plan
 check "reduce plan tells links of a leaf to one spine apart" plan_of_links
 check "reduce plan makes one group for a job below a leaf" plan_below_a_leaf
