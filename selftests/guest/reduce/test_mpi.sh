@@ -283,7 +283,7 @@ fewer_bytes()
 	with=$bytes
 	preload='' bytes_of calls "$1" plain 16 1048576 || return
 	echo "hosts send $with bytes with the library, $bytes without"
-	((with * 10 < bytes * 9))
+	((with * 10 < bytes * 8))
 }
 
 one_hash()
