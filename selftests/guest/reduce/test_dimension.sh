@@ -176,7 +176,7 @@ gone()
 
 reduce_prepare
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
-ktap_plan 9
+ktap_plan "$(few 8 9)"
 defer reduce_down
 check "eight hosts with two NICs, and a switch that sums, are made" up 1gbit 1gbit
 ((!ktap_failed)) || exit
@@ -186,6 +186,7 @@ check "every element is right where the switch's packets are lost" with_loss
 check "all ranks end and name a group that the switch has already" refused
 check "all ranks end and name a group that the switch loses" group_lost
 check "a plan that sums all chunks gains at least 90 % of what is predicted" gains 100 200
-check "a plan that sums some chunks gains at least 90 % of what is predicted" gains 150 150
+[[ ! ${CHECK_ALL:-} ]] ||
+	check "a plan that sums some chunks gains at least 90 % of what is predicted" gains 150 150
 check "no group, module or namespace is left" gone
 ktap_finish
