@@ -107,7 +107,7 @@ static u32 receive_gives(const struct reduce_group *group, u32 conn)
 	return receive_qpn(group, conn);
 }
 
-/* The address to which a connection's packets go */
+/* The address of the rank that a rank sends to */
 static const struct in6_addr *receive_address(const struct reduce_group *group, u32 rank)
 {
 	return &group->config.rank[receive_next(group, rank)].address;

@@ -623,3 +623,16 @@ forge()
 		host_exec "$from" inject "$(host_ip "$from")" "$to"
 	fabric_has_host_netns || ip rule del "${rule[@]}"
 }
+
+# An empty packet poisons the group.
+forged()
+{
+	forge 1 write && busywait 5000 group_is '.poison == "empty" and .poison_rank == 1'
+}
+
+# Nobody has loaded the group.
+no_group()
+{
+	ranks_start none 3 bytes=65536 load= "${dies[@]}" && ranks_end none 3 4 &&
+		(($(result none ring_right) == 3 * 16384))
+}

@@ -82,11 +82,6 @@ link_down()
 	box_addresses && return "$status"
 }
 
-forged()
-{
-	forge 1 write && busywait 5000 group_is '.poison == "empty" and .poison_rank == 1'
-}
-
 # In this order: a wrong ICRC, another opcode, another address, another length
 counted()
 {
@@ -132,13 +127,6 @@ bad_groups()
 		refused bad-file '.box = "fd00:1::c8"' && refused bad-file '.box = "box"' &&
 		refused bad-file '.root = 1' && refused bad-file 'del(.ranks[2].sender_qpn)' &&
 		refused bad-file 'del(.box)' && refused box . --leaf 0
-}
-
-# Nobody has loaded the group.
-no_group()
-{
-	ranks_start none 3 bytes=65536 load= "${dies[@]}" && ranks_end none 3 4 &&
-		(($(result none ring_right) == 3 * 16384))
 }
 
 ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')

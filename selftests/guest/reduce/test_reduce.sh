@@ -153,11 +153,6 @@ link_down()
 	in_switch ip link set host1 up && return "$status"
 }
 
-forged()
-{
-	forge 1 write && busywait 5000 group_is '.poison == "empty" and .poison_rank == 1'
-}
-
 # In this order: a wrong ICRC, another opcode, another address
 counted()
 {
@@ -193,13 +188,6 @@ odd()
 		ranks_end odd 3 4 && group_is '.poison == "disagree"' || status=1
 	(($(result odd ring_right) == 4 * 65536)) || status=1
 	group_unload && no_input_forwarded && return "$status"
-}
-
-# Nobody has loaded the group.
-no_group()
-{
-	ranks_start none 3 bytes=65536 load= "${dies[@]}" && ranks_end none 3 4 &&
-		(($(result none ring_right) == 3 * 16384))
 }
 
 #
