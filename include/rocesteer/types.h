@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps below; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		7
+#define ROCESTEER_ABI		8
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -144,7 +144,7 @@ struct rocesteer_detour {
  *	response was sent
  * @repeated: as @responded, when the last response was sent that repeats another
  * @bursts: number of such repetitions that followed closely on other responses
- * @reserved: zero
+ * @cnps: congestion notification packets that arrived for the flow
  * @piece: by rising @end; the last @end is the period. A packet with PSN x
  *	takes the piece that x % period falls into, an acknowledgment the first one
  * @sent: by path
@@ -169,7 +169,7 @@ struct rocesteer_flow_path {
 	__u32 responded;
 	__u32 repeated;
 	__u32 bursts;
-	__u32 reserved;
+	__u32 cnps;
 	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
 	struct rocesteer_sent sent[ROCESTEER_MAX_PATHS];
 	__u8 leaf[16];
@@ -191,8 +191,18 @@ struct rocesteer_flow_path {
 #define ROCESTEER_FLOW_FROM_PACKET	64
 /* The flow has, or had, more than one piece, a piece to move to, or a detour. */
 #define ROCESTEER_FLOW_VARIES		128
+/*
+ * The flow is observed: its packets keep the port that its queue pair gave them, which is the
+ * port of its only piece. The path of the piece is ROCESTEER_PATH_UNKNOWN until rocesteer
+ * daemon has found which one the port takes; what the flow sends until then is counted in
+ * @sent[0].
+ */
+#define ROCESTEER_FLOW_OBSERVED		256
 /* Bits 31..16: the path that has the flow's share, counted in rocesteer_group.flows. */
 #define ROCESTEER_FLOW_HOME_SHIFT	16
+
+/* Path of an observed flow while nobody knows it; as its home it is counted in no group. */
+#define ROCESTEER_PATH_UNKNOWN		0xffff
 
 /*
  * In the result of the kfunc bpf_rocesteer_flow_job(): the module resequences what the
@@ -271,6 +281,8 @@ struct rocesteer_group_key {
  * @first: path the deal starts at: shuffled per host, or the host's place under its
  *	leaf, modulo @nr_paths (enum rocesteer_deal)
  * @down: bit p: path p is held down and not dealt to
+ * @observe: not 0: new flows of the group are observed, not steered
+ * @reserved: zero
  * @flows: flows that are at home on each path: their first piece is there, or
  *	will be
  * @weight: capacity of each path, relative to the others; never 0.
@@ -288,6 +300,8 @@ struct rocesteer_group {
 	__u32 nr_paths;
 	__u32 first;
 	__u64 down;
+	__u32 observe;
+	__u32 reserved;
 	__u32 flows[ROCESTEER_MAX_PATHS];
 	__u16 weight[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
@@ -382,7 +396,7 @@ enum rocesteer_actuator {
  * @slice: 0: of no slice; else it keeps to one, and this is 1, or 2 + enum
  *	contention_pattern (user/lib/slice/contention.h) of its traffic; for people
  * @keep_labels: flow labels of UCX's lanes and of rdma_cm stay as they are
- * @reserved: zero
+ * @observe: the job was loaded to be observed; what its groups do now is in rs_groups
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
  * @device: name of the network device, NUL terminated: one of that name that comes
@@ -399,7 +413,7 @@ struct rocesteer_job {
 	__u8 actuator;
 	__u8 slice;
 	__u8 keep_labels;
-	__u8 reserved;
+	__u8 observe;
 	__u64 loaded_at;
 	char name[32];
 	char device[16];
@@ -444,6 +458,7 @@ struct rocesteer_version {
  *	process made it up, and sends it through a UDP socket
  * @ROCESTEER_VERDICT_FORWARDED: likewise, but sent by no socket of this network namespace.
  *	Only flows that were listed one by one are steered all the same
+ * @ROCESTEER_VERDICT_OBSERVED: of an observed flow: left as it came
  */
 enum rocesteer_verdict {
 	ROCESTEER_VERDICT_STEERED,
@@ -463,6 +478,7 @@ enum rocesteer_verdict {
 	ROCESTEER_VERDICT_UNPLANNED,
 	ROCESTEER_VERDICT_USER,
 	ROCESTEER_VERDICT_FORWARDED,
+	ROCESTEER_VERDICT_OBSERVED,
 	ROCESTEER_VERDICT_MAX,
 };
 
@@ -489,6 +505,7 @@ struct rocesteer_verdicts {
 	__u64 unplanned;
 	__u64 user;
 	__u64 forwarded;
+	__u64 observed;
 };
 
 /**
@@ -607,6 +624,21 @@ struct rocesteer_set_group {
 };
 
 /**
+ * struct rocesteer_set_observe - argument of the program rocesteer_set_observe
+ * @key: group
+ * @observe: as in struct rocesteer_group
+ * @reserved: zero
+ *
+ * Flows that are in the table stay as they are. The program returns 0, or -ENOENT when there
+ * is no such group.
+ */
+struct rocesteer_set_observe {
+	struct rocesteer_group_key key;
+	__u32 observe;
+	__u32 reserved;
+};
+
+/**
  * struct rocesteer_set_paths - argument of the program rocesteer_set_paths
  * @key: group
  * @down: as in struct rocesteer_group, like the fields that follow
@@ -666,7 +698,7 @@ _Static_assert(sizeof(struct rocesteer_peer) ==
 	       40 + ROCESTEER_MAX_PATHS * 6, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_group) ==
-	       16 + ROCESTEER_MAX_PATHS * 38, "padding");
+	       24 + ROCESTEER_MAX_PATHS * 38, "padding");
 _Static_assert(sizeof(struct rocesteer_job) == 80, "padding");
 _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 _Static_assert(sizeof(struct rocesteer_set_flow) ==

@@ -27,6 +27,7 @@ static const char * const verdicts[] = {
 	[ROCESTEER_VERDICT_UNPLANNED] = "unplanned",
 	[ROCESTEER_VERDICT_USER] = "user",
 	[ROCESTEER_VERDICT_FORWARDED] = "forwarded",
+	[ROCESTEER_VERDICT_OBSERVED] = "observed",
 };
 
 static const char * const observed[] = {
