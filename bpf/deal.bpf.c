@@ -169,6 +169,16 @@ static __always_inline void set_home(struct rocesteer_flow_path *flow,
 	flow->nr_pieces = 1;
 }
 
+/* Its first packet tells the port, and rocesteer daemon the path. */
+static __always_inline void observe_flow(struct rocesteer_flow_path *flow)
+{
+	flow->flags |= ROCESTEER_FLOW_OBSERVED;
+	flow->piece[0].end = 1;
+	flow->piece[0].path = ROCESTEER_PATH_UNKNOWN;
+	flow->piece[0].sport = 0;
+	flow->nr_pieces = 1;
+}
+
 /* May the job's flows be split? */
 static __always_inline __u32 order_flags(__u32 id)
 {
@@ -232,17 +242,22 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 	flow->job = job;
 	flow->sender = sender;
 	copy_addr(flow->leaf, peer->leaf);
+	group = find_group(key, job, peer->leaf);
+	if (group && group->observe && !(flags & ROCESTEER_FLOW_QP)) {
+		observe_flow(flow);
+		goto enter;
+	}
 	if (copy_ports(key, job, &ports)) {
 		ask_ports(key, flow);
 		return ROCESTEER_VERDICT_NO_PATH;
 	}
-	group = find_group(key, job, peer->leaf);
 	p = group ? least_loaded(group, peer, port_paths(&ports) & ~group->down,
 				 deals_by(job, flags & ROCESTEER_FLOW_QP),
 				 &unused) : -1;
 	if (p < 0)
 		return ROCESTEER_VERDICT_NO_PATH;
 	set_home(flow, &ports, p);
+enter:
 	err = bpf_map_update_elem(&rs_flows, key, flow, BPF_NOEXIST);
 	if (!err || err == -EEXIST)	/* another CPU was first */
 		return CONTINUE;
@@ -373,7 +388,7 @@ __noinline int spread(struct rocesteer_flow_path *flow,
 	if (!flow || !group || !ports || !new)
 		return -1;
 	if (!(flow->flags & ROCESTEER_FLOW_PEER_RESEQ) ||
-	    flow->flags & ROCESTEER_FLOW_QP || !splits(flow->job))
+	    flow->flags & (ROCESTEER_FLOW_QP | ROCESTEER_FLOW_OBSERVED) || !splits(flow->job))
 		return -1;
 	up = port_paths(ports) & ~group->down;
 	most = heaviest(group, up);
@@ -401,6 +416,18 @@ __noinline int spread(struct rocesteer_flow_path *flow,
 	return 0;
 }
 
+/* Of an observed flow, whose path is counted when it is known. */
+static __always_inline int take_unknown_share(const struct rocesteer_flow_key *key,
+					      struct rocesteer_flow_path *flow, __u64 state)
+{
+	if (state & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_GONE))
+		return 0;
+	if (!change_flags(flow, &state, 0, ROCESTEER_FLOW_SHARE | ROCESTEER_PATH_UNKNOWN <<
+			  ROCESTEER_FLOW_HOME_SHIFT))
+		return -1;
+	return notify_flow(ROCESTEER_EVENT_SHARE, key, flow, ROCESTEER_PATH_UNKNOWN);
+}
+
 __noinline int take_share(const struct rocesteer_flow_key *key)
 {
 	struct rocesteer_flow_path *flow;
@@ -413,6 +440,8 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 	flow = key ? find_flow(key, &state) : NULL;
 	if (!flow)
 		return -1;
+	if (state & ROCESTEER_FLOW_OBSERVED)
+		return take_unknown_share(key, flow, state);
 	peer = find_peer(key, flow->job);
 	group = find_group(key, flow->job, flow->leaf);
 	if (!group || !peer || copy_ports(key, flow->job, &ports))

@@ -268,6 +268,41 @@ static __always_inline int steer_response(struct __sk_buff *skb, const struct pl
 	return take_plain_route(skb, frame, flow, find_route(flow, i), bits);
 }
 
+/*
+ * Count a packet that leaves as it came on the path that its port takes. While nobody knows the
+ * path, that is what rocesteer_set_flow() counts elsewhere later.
+ */
+static __always_inline int count_observed(struct rocesteer_flow_path *flow, __u32 len)
+{
+	__u32 path = flow->piece[0].path;
+
+	barrier_var(path);
+	count_sent(&flow->sent[path < ROCESTEER_MAX_PATHS ? path : 0], len);
+	flow->idle = 0;
+	return ROCESTEER_VERDICT_OBSERVED;
+}
+
+/* A packet of an observed flow, all but those that are sent again. Return: as steer(). */
+__noinline int observe(struct rocesteer_flow_path *flow, __u32 sport, __u32 opcode, __u32 psn,
+		       __u32 len)
+{
+	bool response = opcode >= ROCESTEER_OP_RC_RESPONSE && opcode <= ROCESTEER_OP_RC_ATOMIC_ACK;
+	struct rocesteer_psns *psns;
+
+	if (!flow)	/* global functions are verified on their own */
+		return ROCESTEER_VERDICT_UNASSIGNED;
+	if (sport != flow->piece[0].sport ||
+	    (!(flow->flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode)))
+		return GO_NEW_FLOW;
+	psns = &flow->psns[response ? ROCESTEER_RESPONSES : ROCESTEER_REQUESTS];
+	if (psn_before(psn, psns->next))
+		return GO_SLOW;
+	psn_advance(psns, psn);
+	if (response)
+		flow->responded = coarse_now();
+	return count_observed(flow, len);
+}
+
 /**
  * steer() - steer a packet whose flow and sender are known, and whose PSN is new
  * @skb: the packet
@@ -291,7 +326,8 @@ static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame
 	flow = bpf_map_lookup_elem(&rs_flows, key);
 	if (!flow || !is_sender(sk, flow->sender))
 		return rarely(GO_NEW_FLOW);
-	flags = flow->flags & (ROCESTEER_FLOW_QP | ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_VARIES);
+	flags = flow->flags & (ROCESTEER_FLOW_QP | ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_VARIES |
+			       ROCESTEER_FLOW_OBSERVED);
 	opcode = frame->roce.bth.opcode;
 	if (opcode < ROCESTEER_OP_RC_RESPONSE || opcode > ROCESTEER_OP_RC_ATOMIC_ACK) {
 		if (flags == ROCESTEER_FLOW_SHARE)
@@ -299,6 +335,11 @@ static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame
 		if (flags == (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_VARIES))
 			return steer_request(skb, frame, flow, true);
 	}
+	if (flags & ROCESTEER_FLOW_OBSERVED)
+		return opcode_is_nak(opcode, frame->roce.syndrome) ?
+		       rarely(GO_SLOW) :
+		       observe(flow, frame->roce.udp.source, opcode, read_psn(&frame->roce),
+			       skb->len);
 	if (flags & ROCESTEER_FLOW_QP)
 		return check_port(flow, frame->roce.udp.source, skb->len);
 	if (!(flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode))
@@ -362,6 +403,13 @@ __noinline int note_packet(const struct handover *h, struct rocesteer_flow_path 
 	return 0;
 }
 
+/* Is the flow observed, and does its queue pair have another port by now, or none yet? */
+static __always_inline bool has_other_port(const struct rocesteer_flow_path *flow,
+					   const struct packet *pkt)
+{
+	return flow->flags & ROCESTEER_FLOW_OBSERVED && flow->piece[0].sport != pkt->sport;
+}
+
 /**
  * steer_slow() - steer any packet
  * @skb: the packet
@@ -381,8 +429,13 @@ static __always_inline int steer_slow(struct __sk_buff *skb, const struct handov
 		return ROCESTEER_VERDICT_UNASSIGNED;
 	if (flow->flags & ROCESTEER_FLOW_QP)
 		return check_port(flow, h->pkt.sport, skb->len);
-	if (!h->known && !(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&h->pkt))
+	if (!h->known && ((!(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&h->pkt)) ||
+			  has_other_port(flow, &h->pkt)))
 		return go_on(skb, TAIL_NEW_FLOW);
+	if (flow->flags & ROCESTEER_FLOW_OBSERVED) {
+		note_packet(h, flow, 0);
+		return count_observed(flow, skb->len);
+	}
 	flow->idle = 0;
 	if (is_ack(&h->pkt)) {
 		bits = ack_bits(flow);
@@ -404,6 +457,25 @@ int rocesteer_slow(struct __sk_buff *skb)
 	return count_slow_verdict(h ? steer_slow(skb, h) : ROCESTEER_VERDICT_REWRITE_FAILED);
 }
 
+/*
+ * The port of an observed flow, that of its first packet. A queue pair that has got another one
+ * is another flow. Return: the flow, or NULL where it is gone.
+ */
+static __always_inline struct rocesteer_flow_path *observe_port(struct __sk_buff *skb,
+								const struct handover *h)
+{
+	struct rocesteer_flow_path *flow = bpf_map_lookup_elem(&rs_flows, &h->pkt.key);
+
+	if (flow && flow->piece[0].sport) {
+		forget_flow(&h->pkt.key);
+		new_packet(skb, &h->pkt.key);
+		flow = bpf_map_lookup_elem(&rs_flows, &h->pkt.key);
+	}
+	if (flow && flow->flags & ROCESTEER_FLOW_OBSERVED)
+		flow->piece[0].sport = h->pkt.sport;
+	return flow;
+}
+
 SEC("tcx/egress")
 int rocesteer_new_flow(struct __sk_buff *skb)
 {
@@ -414,6 +486,8 @@ int rocesteer_new_flow(struct __sk_buff *skb)
 	if (verdict != CONTINUE)
 		return count_slow_verdict(verdict);
 	flow = bpf_map_lookup_elem(&rs_flows, &h->pkt.key);
+	if (flow && has_other_port(flow, &h->pkt))
+		flow = observe_port(skb, h);
 	if (flow && !(flow->flags & ROCESTEER_FLOW_QP) && !is_ack(&h->pkt))
 		take_share(&h->pkt.key);
 	h->known = true;

@@ -55,7 +55,7 @@ static __always_inline bool is_answer(const struct packet *pkt)
 /* Does it tell the local queue pair's own flow anything? */
 static __always_inline bool concerns_flow(const struct packet *pkt)
 {
-	return pkt->opcode == ROCESTEER_OP_RC_ACK ||
+	return pkt->opcode == ROCESTEER_OP_RC_ACK || pkt->opcode == ROCESTEER_OP_CNP ||
 	       pkt->opcode == ROCESTEER_OP_RC_READ || is_answer(pkt);
 }
 
@@ -110,6 +110,11 @@ static __always_inline bool note_ack(struct __sk_buff *skb,
 	__u32 psn = ROCESTEER_PSN_NONE;
 
 	flow = bpf_map_lookup_elem(&rs_flows, key);
+	if (pkt->opcode == ROCESTEER_OP_CNP) {
+		if (flow)
+			__sync_fetch_and_add(&flow->cnps, 1);
+		return false;
+	}
 	/* READ requests come before the first packet is sent. */
 	if (!flow && pkt->reseq && asks) {
 		if (!change)

@@ -56,6 +56,39 @@ static __always_inline bool move_share(struct rocesteer_flow_path *flow,
 	return true;
 }
 
+/* Count on path @p what an observed flow sent before its path was known. */
+static __always_inline void move_sent(struct rocesteer_flow_path *flow, __u32 p)
+{
+	struct rocesteer_sent *from = &flow->sent[0], *to;
+
+	barrier_var(p);
+	if (!p || p >= ROCESTEER_MAX_PATHS)
+		return;
+	to = &flow->sent[p];
+	__sync_fetch_and_add(&to->packets, __sync_lock_test_and_set(&from->packets, 0));
+	__sync_fetch_and_add(&to->bytes, __sync_lock_test_and_set(&from->bytes, 0));
+	__sync_fetch_and_add(&to->rounds, __sync_lock_test_and_set(&from->rounds, 0));
+}
+
+/* The path of an observed flow is known. Its packets keep their port. */
+static __always_inline int set_path(struct rocesteer_set_flow *set,
+				    struct rocesteer_flow_path *flow,
+				    struct rocesteer_group *group,
+				    struct rocesteer_peer *peer, __u64 state)
+{
+	__u32 p = set->piece[0].path, was = flow->piece[0].path;
+
+	if (set->nr_pieces != 1 || p >= group->nr_paths ||
+	    set->piece[0].sport != flow->piece[0].sport)
+		return -EINVAL;
+	if (!move_share(flow, group, peer, state, p))
+		return -ENOENT;
+	flow->piece[0].path = p;
+	if (was == ROCESTEER_PATH_UNKNOWN)
+		move_sent(flow, p);
+	return 0;
+}
+
 static __always_inline int set_flow(struct rocesteer_set_flow *set)
 {
 	struct rocesteer_flow_key key = set->key;
@@ -78,7 +111,11 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 	peer = find_peer(&key, flow->job);
 	group = find_group(&key, flow->job, flow->leaf);
 	/* Its job may be in the middle of being unloaded. */
-	if (!peer || !group || copy_ports(&key, flow->job, &ports))
+	if (!peer || !group)
+		return -ENOENT;
+	if (state & ROCESTEER_FLOW_OBSERVED)
+		return set_path(set, flow, group, peer, state);
+	if (copy_ports(&key, flow->job, &ports))
 		return -ENOENT;
 	if (!has_paths(set, &ports, group->nr_paths))
 		return -EINVAL;
@@ -125,6 +162,18 @@ int rocesteer_set_group(struct rocesteer_set_group *set)
 	if (!group)
 		return -ENOENT;
 	group->down = set->down;
+	return 0;
+}
+
+SEC("syscall")
+int rocesteer_set_observe(struct rocesteer_set_observe *set)
+{
+	struct rocesteer_group_key key = set->key;
+	struct rocesteer_group *group = bpf_map_lookup_elem(&rs_groups, &key);
+
+	if (!group)
+		return -ENOENT;
+	group->observe = set->observe;
 	return 0;
 }
 

@@ -21,6 +21,8 @@ __be16 BPF_PROG(rocesteer_source_port, const struct rocesteer_flow_key *asked,
 	    (options & ROCESTEER_QP_LABELLED && keeps_labels(job)))
 		return 0;
 	bpf_probe_read_kernel(&key, sizeof(key), asked);
+	if (is_observed(&key, job))
+		return 0;
 	flow = find_flow(&key, &state);
 	if (!flow) {
 		if (enter_flow(&key, job, ROCESTEER_FLOW_QP, 0) != CONTINUE)

@@ -138,6 +138,15 @@ find_peer(const struct rocesteer_flow_key *key, __u32 job)
 	return bpf_map_lookup_elem(&rs_peers, &pkey);
 }
 
+/* Is the flow to be observed, not steered? */
+static __always_inline bool is_observed(const struct rocesteer_flow_key *key, __u32 job)
+{
+	const struct rocesteer_peer *peer = find_peer(key, job);
+	const struct rocesteer_group *group = peer ? find_group(key, job, peer->leaf) : NULL;
+
+	return group && group->observe;
+}
+
 /* Where the ports of a flow are in rs_qpns. */
 static __always_inline struct rocesteer_qpn_key
 qpn_key(const struct rocesteer_flow_key *key, __u32 job)

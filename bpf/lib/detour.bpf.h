@@ -203,9 +203,13 @@ __noinline int note_round(const struct rocesteer_flow_key *key,
 	if (seq == ROCESTEER_RESPONSES && !misses_acks(flow))
 		return 0;
 	path = find_route(flow, piece).path;
+	if (flow->flags & ROCESTEER_FLOW_OBSERVED && path == ROCESTEER_PATH_UNKNOWN)
+		path = 0;
 	barrier_var(path);
 	if (path < ROCESTEER_MAX_PATHS)
 		__sync_fetch_and_add(&flow->sent[path].rounds, 1);
+	if (flow->flags & ROCESTEER_FLOW_OBSERVED)
+		return 0;
 	enough = enough_rounds(flow, seq);
 	if (rounds >= enough)
 		begin_detour(key, flow, flow->piece[piece].path, path,

@@ -595,12 +595,13 @@ struct rocesteer_event {
  * @piece: its new pieces
  *
  * A flow that the peer does not resequence moves when nothing is in flight, as far as
- * that is known.
+ * that is known. Of an observed flow @piece says which path its own port takes.
  *
  * The program returns 0; -ENOENT when the job has no such flow; -EPERM when it
  * would be split although nobody restores its order; -EBUSY when its queue pair
  * has its port for good; -EINVAL when @nr_pieces is out of range, or a piece is
- * not on a path of the flow's group, with the peer's port of that path.
+ * not on a path of the flow's group, with the peer's port of that path, or with
+ * the flow's own where it is observed.
  */
 struct rocesteer_set_flow {
 	struct rocesteer_flow_key key;

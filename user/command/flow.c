@@ -322,6 +322,12 @@ static __u32 job_of(const struct row *row)
 	return row->path ? row->path->job : row->flow.job;
 }
 
+/* Is it not known yet which path the flow's own port takes? */
+static bool is_unknown(const struct rocesteer_flow_path *path)
+{
+	return path->piece[0].path == ROCESTEER_PATH_UNKNOWN;
+}
+
 /* Pieces, and for people "path:packets of the period" where there are several. */
 static void put_pieces(struct json_object *obj,
 		       const struct rocesteer_flow_path *path)
@@ -334,7 +340,8 @@ static void put_pieces(struct json_object *obj,
 		const struct rocesteer_piece *piece = &path->piece[i];
 
 		item = out_append_object(array);
-		out_uint(item, "path", piece->path);
+		if (!is_unknown(path))
+			out_uint(item, "path", piece->path);
 		out_uint(item, "port", ntohs(piece->sport));
 		out_uint(item, "from", from);
 		out_uint(item, "to", piece->end);
@@ -361,7 +368,8 @@ static void put_sent(struct json_object *obj,
 		if (!sent->packets)
 			continue;
 		item = out_append_object(array);
-		out_uint(item, "path", p);
+		if (p || !is_unknown(path))
+			out_uint(item, "path", p);
 		out_uint(item, "packets", sent->packets);
 		out_uint(item, "bytes", sent->bytes);
 		out_uint(item, "rounds", sent->rounds);
@@ -381,6 +389,8 @@ static const char *actuator_of(const struct row *row)
 {
 	if (!row->path)
 		return NULL;
+	if (row->path->flags & ROCESTEER_FLOW_OBSERVED)
+		return row->device->serves ? "none" : NULL;
 	if (!(row->path->flags & ROCESTEER_FLOW_QP))
 		return row->device->serves ? "packet" : NULL;
 	return row->flow.label == ROCESTEER_LABEL_POLICY ? "qp" : NULL;
@@ -434,7 +444,8 @@ static void put_row(struct json_object *obj, const struct row *row,
 	if (reason)
 		out_string(obj, "reason", reason);
 	if (row->path) {
-		out_uint(obj, "path", row->path->piece[0].path);
+		if (!is_unknown(row->path))
+			out_uint(obj, "path", row->path->piece[0].path);
 		out_uint(obj, "port", ntohs(row->path->piece[0].sport));
 		out_bool(obj, "share", row->path->flags & ROCESTEER_FLOW_SHARE);
 		put_pieces(obj, row->path);
@@ -442,6 +453,8 @@ static void put_row(struct json_object *obj, const struct row *row,
 			out_string(obj, "promise", promise_name(row->promise));
 		out_addr(obj, "leaf", row->path->leaf);
 		put_sent(obj, row->path);
+		if (row->path->cnps)
+			out_uint(obj, "cnps", row->path->cnps);
 	}
 	put_classes(obj, row);
 	if (row->registered)

@@ -27,6 +27,7 @@ static const struct out_column list_columns[] = {
 	{ "device", "DEVICE" },
 	{ "served", "SERVED" },
 	{ "owner", "OWNER" },
+	{ "steering", "STEERING" },
 	{ "actuator", "ACTUATOR" },
 	{ "split", "SPLIT" },
 	{ "deal", "DEAL" },
@@ -50,6 +51,7 @@ static const struct out_column job_columns[] = {
 	{ "served", "served" },
 	{ "first", "first" },
 	{ "owner", "owner" },
+	{ "steering", "steering" },
 	{ "actuator", "actuator" },
 	{ "keep_labels", "keep labels" },
 	{ "split", "split" },
@@ -77,6 +79,7 @@ static const struct out_column peer_columns[] = {
 
 static const struct out_column group_columns[] = {
 	{ "leaf", "LEAF" },
+	{ "steering", "STEERING" },
 	{ "routers", "PATHS" },
 	{ "path_leaves", "LEAVES" },
 	{ "weights", "WEIGHTS" },
@@ -104,6 +107,35 @@ static const struct out_view show_views[] = {
 	{}
 };
 
+/* Groups of a job, by what becomes of their flows. */
+struct steering {
+	size_t steered;
+	size_t observed;
+};
+
+static int count_group(const struct rocesteer_group_key *key,
+		       const struct rocesteer_group *group, void *arg)
+{
+	struct steering *count = arg;
+
+	(void)key;
+	if (group->observe)
+		count->observed++;
+	else
+		count->steered++;
+	return 0;
+}
+
+const char *job_steering(struct steer *steer, __u32 id)
+{
+	struct steering count = {};
+
+	steer_group_each(steer, id, count_group, &count);
+	if (!count.observed)
+		return "on";
+	return count.steered ? "some" : "off";
+}
+
 static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 		    const struct rocesteer_job *job)
 {
@@ -130,6 +162,7 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 	else
 		snprintf(text, sizeof(text), "%s", job->all ? "all" : "flows");
 	out_string(obj, "owner", text);
+	out_string(obj, "steering", job_steering(steer, id));
 	if (job->cgroup_id)
 		out_uint(obj, "cgroup", job->cgroup_id);
 	if (job->pid)
@@ -280,6 +313,7 @@ static int show_group(const struct rocesteer_group_key *key,
 	__u32 i;
 
 	out_addr(obj, "leaf", key->leaf);
+	out_string(obj, "steering", group->observe ? "off" : "on");
 	routers = out_array(obj, "routers");
 	leaves = has_leaves(group) ? out_array(obj, "path_leaves") : NULL;
 	weights = out_array(obj, "weights");
@@ -444,6 +478,14 @@ static const struct cli_verb verbs[] = {
 		.options = job_load_options,
 		.changes = true,
 		.run = job_replace,
+	},
+	{
+		.name = "steer",
+		.help = "Steer the flows of a job, or only observe them, while they go on",
+		.operand = "on|off",
+		.options = job_steer_options,
+		.changes = true,
+		.run = job_steer,
 	},
 	{
 		.name = "unload",

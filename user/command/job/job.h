@@ -7,10 +7,12 @@
 
 extern const struct cli_option job_load_options[];
 extern const struct cli_option job_unload_options[];
+extern const struct cli_option job_steer_options[];
 
 int job_load(const struct cli_args *args, struct err *err);
 int job_replace(const struct cli_args *args, struct err *err);
 int job_unload(const struct cli_args *args, struct err *err);
+int job_steer(const struct cli_args *args, struct err *err);
 
 /* Result of loading: JOB_REPLACE where the job is loaded, else JOB_LOAD. */
 enum job_put {
@@ -33,6 +35,11 @@ int job_put(const struct cli_args *args, enum job_put how, struct json_object **
 
 /* Unload a job. Return: 0 or a negative errno. */
 int job_drop(__u32 id, struct err *err);
+
+struct steer;
+
+/* Whether the flows of a job are steered: "on", "off", or "some" of its groups. */
+const char *job_steering(struct steer *steer, __u32 id);
 
 /* Fill @err: there is no such job. Return: -ENOENT. */
 int job_missing(__u32 id, struct err *err);

@@ -27,6 +27,7 @@ static const struct out_column columns[] = {
 	{ "chunks", "chunks" },
 	{ "ranges", "ranges" },
 	{ "dscp", "DSCP of classes" },
+	{ "steering", "steering" },
 	{ "actuator", "actuator" },
 	{ "split", "split" },
 	{ "deal", "deal" },
@@ -144,8 +145,8 @@ static int register_job(struct load *l)
 		.id = l->spec.id,
 		.cgroup_id = l->spec.cgroup_id,
 		.pid = l->spec.pid,
-		.resequence = l->spec.reseq ? ROCESTEER_RESEQUENCE_ON :
-						ROCESTEER_RESEQUENCE_OFF,
+		.resequence = l->spec.reseq && !l->spec.observe ?
+				ROCESTEER_RESEQUENCE_ON : ROCESTEER_RESEQUENCE_OFF,
 	};
 	size_t i;
 	int ret;
@@ -193,6 +194,7 @@ static struct json_object *to_json(const struct load *l)
 		put_spines(root, l);
 	if (l->chunks.nr_ranges)
 		chunk_load_put(root, &l->chunks);
+	out_string(root, "steering", l->spec.observe ? "off" : "on");
 	out_string(root, "actuator", actuator_name(l->spec.actuator));
 	out_string(root, "split", split_name(l->spec.split));
 	out_string(root, "deal", deal_name(l->spec.deal));
@@ -220,15 +222,16 @@ static void note_daemon(const struct load *l)
 	bool hashes = hashes_qpns(&l->map);
 	int fd;
 
-	if (l->spec.split != ROCESTEER_SPLIT_FEWEST && !hashes)
+	if (l->spec.split != ROCESTEER_SPLIT_FEWEST && !hashes && !l->spec.observe)
 		return;
 	fd = event_socket_connect();
 	if (fd >= 0)
 		close(fd);
 	else
 		out_note(&l->args->out,
-			 "Flows are not %s until the daemon runs: systemctl start rocesteer, or rocesteer daemon.",
-			 hashes ? "steered" : "planned");
+			 "%s until the daemon runs: systemctl start rocesteer, or rocesteer daemon.",
+			 l->spec.observe ? "The paths of flows are not known" :
+			 hashes ? "Flows are not steered" : "Flows are not planned");
 }
 
 /* Name the job that a flow belongs to. */

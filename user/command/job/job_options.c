@@ -24,7 +24,7 @@
 enum {
 	JOB, NAME, PORT_MAP, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
 	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, DEAL, RESEQUENCE, ACTUATOR,
-	KEEP_LABELS, MODULE, NO_VERIFY,
+	KEEP_LABELS, OBSERVE, MODULE, NO_VERIFY,
 };
 
 const struct cli_option job_load_options[] = {
@@ -58,6 +58,8 @@ const struct cli_option job_load_options[] = {
 		       "steer packets or queue pairs (default: auto, by device)" },
 	[KEEP_LABELS] = { "keep-labels", NULL,
 			  "leave the flow labels of UCX's lanes and of rdma_cm" },
+	[OBSERVE] = { "observe", NULL,
+		      "watch the flows, steer none until rocesteer job steer on" },
 	[MODULE] = { "module", "auto|yes|no",
 		     "use the kernel module (default: auto, if loaded or installed)" },
 	[NO_VERIFY] = { "no-verify", NULL, "do not probe ports of the port map first" },
@@ -154,6 +156,21 @@ static int read_actuator(struct load *l)
 	if (l->spec.keep_labels && actuator == ROCESTEER_ACTUATOR_PACKET)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
 			       "--keep-labels: --actuator packet changes no flow label");
+	return 0;
+}
+
+/* An observed packet leaves as it came. */
+static int read_observe(struct load *l)
+{
+	l->spec.observe = l->args->value[OBSERVE];
+	if (!l->spec.observe)
+		return 0;
+	if (l->args->value[CHUNK_PLAN])
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--observe: --chunk-plan gives packets a class, --observe changes none");
+	if (l->spec.actuator == ROCESTEER_ACTUATOR_QP)
+		return err_set(l->err, EXIT_BAD_INPUT, "usage",
+			       "--observe: counts packets, of which --actuator qp sees none");
 	return 0;
 }
 
@@ -534,7 +551,7 @@ int job_options(struct load *l)
 	      cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err) ?:
 	      read_owner(l) ?: read_dependent(l) ?: read_pattern(l) ?:
 	      read_module(l) ?: read_split(l) ?:
-	      read_actuator(l) ?: read_name(l) ?: read_cgroup(l) ?:
+	      read_actuator(l) ?: read_observe(l) ?: read_name(l) ?: read_cgroup(l) ?:
 	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?: read_deal(l) ?:
 	      check_steered(l) ?: read_chunks(l) ?: read_flows(l);
 	l->spec.id = id;

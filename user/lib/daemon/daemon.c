@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "event.h"
 #include "event_socket.h"
+#include "flow_search.h"
 #include "group.h"
 #include "path_monitor.h"
 #include "qpn_search.h"
@@ -43,6 +44,7 @@
  * @path_monitor_config: of @monitor
  * @rediscovery: finds the ports of paths again
  * @qpn_search: finds the ports of queue pairs, where switches hash their numbers
+ * @flow_search: finds the paths of observed flows
  * @plan_at: time to plan changed groups, or LOOP_NEVER
  * @jobs_at: time to load jobs from files again, or LOOP_NEVER
  * @reload: the tables have to be read again
@@ -65,6 +67,7 @@ struct daemon {
 	struct path_monitor *monitor;
 	struct rediscovery rediscovery;
 	struct qpn_search qpn_search;
+	struct flow_search flow_search;
 	__u64 plan_at;
 	__u64 jobs_at;
 	bool reload;
@@ -186,6 +189,10 @@ static void take_event(const struct rocesteer_event *event, void *arg)
 	} else if (event->type == ROCESTEER_EVENT_QPN) {
 		qpn_search_soon(&d->qpn_search);
 		ret = 0;
+	} else if (event->path == ROCESTEER_PATH_UNKNOWN) {
+		if (event->type == ROCESTEER_EVENT_SHARE)
+			flow_search_soon(&d->flow_search);
+		ret = 0;
 	} else {
 		ret = group_update(&d->groups, group, &event->key);
 		plan_soon(d);
@@ -249,6 +256,7 @@ static void path_moved(struct group *group, __u32 p, void *arg)
 {
 	struct daemon *d = arg;
 
+	flow_search_again(&d->flow_search);
 	if (rediscovery_start(&d->rediscovery, group) > 0)
 		emit_event(event_path("path-moved", group, p), d);
 }
@@ -354,6 +362,20 @@ static int qpns_found(const char *message, void *arg)
 	return 0;
 }
 
+/* A search for the paths of flows ended. */
+static int flows_found(const char *message, void *arg)
+{
+	struct json_object *event;
+	struct daemon *d = arg;
+
+	if (!message[0])
+		return 0;
+	event = event_new("error");
+	out_string(event, "message", message);
+	emit_event(event, d);
+	return 0;
+}
+
 static void close_tables(struct daemon *d)
 {
 	if (d->events) {
@@ -427,6 +449,7 @@ static int read_tables(struct daemon *d)
 	ret = groups_read(&d->groups, group_gone, d);
 	steer_unlock(d->groups.steer);
 	qpn_search_soon(&d->qpn_search);
+	flow_search_again(&d->flow_search);
 	return ret ?: path_monitor_read(d->monitor) ?: plan_groups(d) ?:
 	       groups_move_acks(&d->groups);
 }
@@ -515,6 +538,8 @@ static __u64 next_time(const struct daemon *d)
 		due = d->jobs_at;
 	if (qpn_search_due(&d->qpn_search) < due)
 		due = qpn_search_due(&d->qpn_search);
+	if (flow_search_due(&d->flow_search) < due)
+		due = flow_search_due(&d->flow_search);
 	return due < d->plan_at ? due : d->plan_at;
 }
 
@@ -526,8 +551,10 @@ static int do_step(struct daemon *d)
 		load_jobs(d, false);
 	if (d->reload && clock_ns() >= d->reload_at)
 		ret = reload(d);
-	ret = ret ?: qpn_search_step(&d->qpn_search) ?:
+	ret = ret ?: qpn_search_step(&d->qpn_search) ?: flow_search_step(&d->flow_search) ?:
 	      path_monitor_step(d->monitor);
+	if (ret > 0)
+		flow_search_again(&d->flow_search);
 	if (ret > 0)	/* the flows with data first */
 		return plan_groups(d) ?: groups_move_acks(&d->groups);
 	if (!ret && clock_ns() >= d->plan_at)
@@ -587,6 +614,11 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 			.task = { .loop = &d.loop, .done = qpns_found, .arg = &d },
 			.at = LOOP_NEVER,
 		},
+		.flow_search = {
+			.groups = &d.groups, .short_quotes = config->short_quotes,
+			.task = { .loop = &d.loop, .done = flows_found, .arg = &d },
+			.at = LOOP_NEVER,
+		},
 		.plan_at = LOOP_NEVER,
 	};
 	int ret;
@@ -594,6 +626,7 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 	ret = start(&d) ?: run(&d);
 	task_stop(&d.rediscovery.task);
 	task_stop(&d.qpn_search.task);
+	task_stop(&d.flow_search.task);
 	path_monitor_close(d.monitor);
 	close_tables(&d);
 	groups_clear(&d.groups);

@@ -34,6 +34,12 @@ struct group *groups_find(const struct groups *groups,
 	return set_find(&groups->group, key, sizeof(*key));
 }
 
+/* Flows that are observed are not planned. */
+static bool is_planned(const struct rocesteer_flow_path *path)
+{
+	return path->flags & ROCESTEER_FLOW_SHARE && !(path->flags & ROCESTEER_FLOW_OBSERVED);
+}
+
 static int add_flow(struct group *group, const struct rocesteer_flow_key *key,
 		    const struct rocesteer_flow_path *path)
 {
@@ -97,7 +103,7 @@ int group_update(struct groups *groups, struct group *group,
 
 	group->changed = true;
 	if (!steer_flow_get(groups->steer, key, &path) &&
-	    path.flags & ROCESTEER_FLOW_SHARE && is_in_group(group, &path))
+	    is_planned(&path) && is_in_group(group, &path))
 		return add_flow(group, key, &path);
 	remove_flow(group, key);
 	return 0;
@@ -187,7 +193,7 @@ static int read_flow(const struct rocesteer_flow_key *key,
 
 	memcpy(gkey.leaf, path->leaf, sizeof(gkey.leaf));
 	group = groups_find(groups, &gkey);
-	if (!group || !(path->flags & ROCESTEER_FLOW_SHARE))
+	if (!group || !is_planned(path))
 		return 0;
 	return add_flow(group, key, path);
 }
@@ -259,7 +265,7 @@ static int move_ack(const struct rocesteer_flow_key *key,
 	memcpy(gkey.leaf, path->leaf, sizeof(gkey.leaf));
 	group = groups_find(groups, &gkey);
 	p = path->piece[0].path;
-	if (path->flags & ROCESTEER_FLOW_SHARE || !group ||
+	if (path->flags & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_OBSERVED) || !group ||
 	    p >= ROCESTEER_MAX_PATHS ||
 	    steer_ports_get(groups->steer, key, path->job, &peer) ||
 	    (!(group->down >> p & 1) && path->piece[0].sport == peer.sport[p]))
@@ -283,6 +289,23 @@ static int move_ack(const struct rocesteer_flow_key *key,
 int groups_move_acks(struct groups *groups)
 {
 	return steer_flow_each(groups->steer, move_ack, groups);
+}
+
+void group_describe(const struct group *group, const __u8 addr[16],
+		    const struct rocesteer_peer *from, struct portmap_peer *peer,
+		    struct portmap_path paths[ROCESTEER_MAX_PATHS])
+{
+	__u32 p;
+
+	memcpy(peer->addr, addr, 16);
+	memcpy(peer->source, from->source, 16);
+	memcpy(peer->leaf, from->leaf, 16);
+	for (p = 0; p < group->nr_paths; p++) {
+		memcpy(paths[p].router, group->router[p], 16);
+		memcpy(paths[p].leaf, group->leaf[p], 16);
+	}
+	peer->paths = paths;
+	peer->nr_paths = group->nr_paths;
 }
 
 void groups_clear(struct groups *groups)

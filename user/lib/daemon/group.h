@@ -11,6 +11,7 @@
 #include <rocesteer/types.h>
 
 #include "base/base.h"
+#include "portmap/portmap.h"
 #include "steer/steer.h"
 #include "path_health.h"
 
@@ -98,6 +99,18 @@ int groups_read(struct groups *groups,
  * Return: false if a job has the number with another name, or the name with another number.
  */
 bool groups_know(const struct groups *groups, __u32 ifindex, const char *name);
+
+/**
+ * group_describe() - describe a peer of a group for probes
+ * @group: group
+ * @addr: address of the peer
+ * @from: its entry in the tables
+ * @peer: filled, without ports
+ * @paths: filled: the paths of @peer
+ */
+void group_describe(const struct group *group, const __u8 addr[16],
+		    const struct rocesteer_peer *from, struct portmap_peer *peer,
+		    struct portmap_path paths[ROCESTEER_MAX_PATHS]);
 
 void groups_clear(struct groups *groups);
 

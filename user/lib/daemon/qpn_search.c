@@ -46,22 +46,6 @@ static bool is_waiting(const struct rocesteer_ports *ports)
 	return !memcmp(ports, &none, sizeof(none));
 }
 
-static void describe(struct waiting *w, const struct rocesteer_peer *peer,
-		     const struct group *group)
-{
-	__u32 p;
-
-	memcpy(w->peer.addr, w->key.peer.addr, 16);
-	memcpy(w->peer.source, peer->source, 16);
-	memcpy(w->peer.leaf, peer->leaf, 16);
-	for (p = 0; p < group->nr_paths; p++) {
-		memcpy(w->path[p].router, group->router[p], 16);
-		memcpy(w->path[p].leaf, group->leaf[p], 16);
-	}
-	w->peer.nr_paths = group->nr_paths;
-	w->hop = peer->hop;
-}
-
 static int add_waiting(const struct rocesteer_qpn_key *key,
 		       const struct rocesteer_ports *ports, void *arg)
 {
@@ -70,6 +54,7 @@ static int add_waiting(const struct rocesteer_qpn_key *key,
 	struct list *list = arg;
 	const struct group *group;
 	struct rocesteer_peer peer;
+	struct waiting *w;
 
 	if (!is_waiting(ports) || list->nr == MOST ||
 	    steer_peer_get(list->groups->steer, &key->peer, &peer))
@@ -78,8 +63,10 @@ static int add_waiting(const struct rocesteer_qpn_key *key,
 	group = groups_find(list->groups, &gkey);
 	if (!group)
 		return 0;
-	list->item[list->nr].key = *key;
-	describe(&list->item[list->nr++], &peer, group);
+	w = &list->item[list->nr++];
+	w->key = *key;
+	w->hop = peer.hop;
+	group_describe(group, key->peer.addr, &peer, &w->peer, w->path);
 	return 0;
 }
 
@@ -136,7 +123,6 @@ static int probe(const struct qpn_search *search, struct waiting **some, size_t 
 	size_t i;
 
 	for (i = 0; !ret && i < nr; i++) {
-		some[i]->peer.paths = some[i]->path;
 		what[i].peer = &some[i]->peer;
 		what[i].dqpn = some[i]->key.dqpn;
 	}

@@ -95,11 +95,14 @@ static void add_up(struct rates_group *group,
 		   const struct counts *before)
 {
 	static const struct rocesteer_sent nothing;
+	bool unknown = flow->piece[0].path == ROCESTEER_PATH_UNKNOWN;
 	__u32 p, i;
 
+	group->observed += !!(flow->flags & ROCESTEER_FLOW_OBSERVED);
+	group->unknown.pieces += unknown && flow->flags & ROCESTEER_FLOW_SHARE;
 	for (p = 0; p < group->group.nr_paths; p++) {
 		const struct rocesteer_sent *old = &nothing;
-		struct rates_path *path = &group->path[p];
+		struct rates_path *path = unknown && !p ? &group->unknown : &group->path[p];
 
 		if (before && p < before->nr_paths)
 			old = &before->sent[p];

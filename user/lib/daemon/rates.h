@@ -30,6 +30,8 @@ struct rates_path {
  * @group: as in rs_groups
  * @served: the programs are attached to its device
  * @ports: bit p: a peer has a port of path p
+ * @observed: flows that are observed
+ * @unknown: of observed flows whose path is not known; its @pieces are these flows
  * @path: its paths
  */
 struct rates_group {
@@ -37,6 +39,8 @@ struct rates_group {
 	struct rocesteer_group group;
 	bool served;
 	__u64 ports;
+	__u32 observed;
+	struct rates_path unknown;
 	struct rates_path path[ROCESTEER_MAX_PATHS];
 };
 

@@ -98,19 +98,6 @@ static int next_probe(void *client, struct batch_probe *probe,
 	return -EAGAIN;
 }
 
-/* Number of a path by a router and a leaf, which may be NULL: any; or NONE. */
-static unsigned int find_path(const struct portmap_peer *peer, const __u8 *router,
-			      const __u8 *leaf)
-{
-	unsigned int i;
-
-	for (i = 0; i < peer->nr_paths; i++)
-		if (!addr_compare(peer->paths[i].router, router) &&
-		    (!leaf || !addr_compare(peer->paths[i].leaf, leaf)))
-			return i;
-	return NONE;
-}
-
 static void found(struct search *s, unsigned int path, __u16 port)
 {
 	if (path == NONE || s->what->port[path])
@@ -122,7 +109,7 @@ static void found(struct search *s, unsigned int path, __u16 port)
 static void saw_router(struct search *s, __u16 port, const __u8 router[16])
 {
 	const struct portmap_peer *peer = s->what->peer;
-	unsigned int path = find_path(peer, router, NULL);
+	unsigned int path = portmap_peer_find_path(peer, router, NULL);
 
 	s->answered++;
 	if (path != NONE && !addr_is_none(peer->paths[path].leaf)) {
@@ -142,7 +129,8 @@ static void end_half(struct search *s, __u16 port, const __u8 *leaf)
 	while (half->port != port)
 		half++;
 	if (leaf)
-		found(s, find_path(peer, peer->paths[half->path].router, leaf), port);
+		found(s, portmap_peer_find_path(peer, peer->paths[half->path].router, leaf),
+		      port);
 	*half = s->half[--s->nr_half];
 	s->active--;
 }

@@ -109,6 +109,33 @@ int discover_qpn(const struct probe_batch_config *config, struct discover_qpn *w
 		 size_t nr, struct err *err);
 
 /**
+ * struct discover_flow - a flow, and the path that its port takes
+ * @peer: its host, and the paths to it
+ * @dqpn: destination queue pair number of its packets
+ * @port: their UDP source port, host order
+ * @path: filled: number of the path, or ROCESTEER_MAX_PATHS where no router of a path
+ *	answered
+ */
+struct discover_flow {
+	const struct portmap_peer *peer;
+	__u32 dqpn;
+	__u16 port;
+	unsigned int path;
+};
+
+/**
+ * discover_flows() - find the paths that ports take
+ * @config: how to probe
+ * @flows: flows
+ * @nr: how many
+ * @err: filled on failure
+ *
+ * A probe or two for each flow. Return: 0 or a negative errno.
+ */
+int discover_flows(const struct probe_batch_config *config, struct discover_flow *flows,
+		   size_t nr, struct err *err);
+
+/**
  * struct verify_result - a stored port that is not where it was
  * @peer: index in the map
  * @path: number of the path

@@ -97,6 +97,18 @@ unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned in
 	return 0;
 }
 
+unsigned int portmap_peer_find_path(const struct portmap_peer *peer, const __u8 *router,
+				    const __u8 *leaf)
+{
+	unsigned int i;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		if (!addr_compare(peer->paths[i].router, router) &&
+		    (!leaf || !addr_compare(peer->paths[i].leaf, leaf)))
+			return i;
+	return ROCESTEER_MAX_PATHS;
+}
+
 void portmap_peer_free(struct portmap_peer *peer)
 {
 	unsigned int i;

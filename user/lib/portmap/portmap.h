@@ -154,6 +154,17 @@ int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
 /* Number of the path that a port of the peer takes; 0 where the port is on none. */
 unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned int port);
 
+/**
+ * portmap_peer_find_path() - find a path by its routers
+ * @peer: its paths
+ * @router: that tells the path from others
+ * @leaf: address by which the path enters the leaf; NULL: any
+ *
+ * Return: its number, or ROCESTEER_MAX_PATHS.
+ */
+unsigned int portmap_peer_find_path(const struct portmap_peer *peer, const __u8 *router,
+				    const __u8 *leaf);
+
 void portmap_peer_free(struct portmap_peer *peer);
 void portmap_free(struct portmap *map);
 

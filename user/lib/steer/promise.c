@@ -98,7 +98,8 @@ enum promise promise_of(const struct promises *promises,
 	const struct job *job = set_find(&promises->jobs, &path->job,
 					 sizeof(path->job));
 
-	if (!job || !(path->flags & ROCESTEER_FLOW_SHARE))
+	if (!job || !(path->flags & ROCESTEER_FLOW_SHARE) ||
+	    path->flags & ROCESTEER_FLOW_OBSERVED)
 		return PROMISE_NONE;
 	if (job->split == ROCESTEER_SPLIT_ALL &&
 	    path->flags & ROCESTEER_FLOW_PEER_RESEQ && is_on_all(promises, key, path))

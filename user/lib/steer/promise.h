@@ -11,7 +11,7 @@ struct steer;
 
 /**
  * enum promise - how a flow shares the paths with others of its kind
- * @PROMISE_NONE: the flow carries acknowledgments and has no share
+ * @PROMISE_NONE: the flow carries acknowledgments and has no share, or is observed
  * @PROMISE_BYTES: paths carry the same in the end, as far as whole flows divide evenly
  * @PROMISE_PERMUTATIONS: the flow is whole, by place: paths carry the same while each host
  *	sends to one other host, if a leaf has as many hosts as paths

@@ -62,6 +62,7 @@ static const struct {
 const char *const steer_prog_names[PROG_MAX] = {
 	[PROG_SET_FLOW] = "set_flow",
 	[PROG_SET_GROUP] = "set_group",
+	[PROG_SET_OBSERVE] = "set_observe",
 	[PROG_SET_PATHS] = "set_paths",
 	[PROG_SET_PEER] = "set_peer",
 	[PROG_FORGET] = "forget",

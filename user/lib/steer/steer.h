@@ -10,6 +10,7 @@
 #include "promise.h"
 #include "qps.h"
 #include "steer_chunks.h"
+#include "steer_observe.h"
 #include "steer_tables.h"
 #include "steer_use.h"
 

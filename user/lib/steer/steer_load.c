@@ -175,6 +175,7 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 	const struct bpf_program *progs[PROG_MAX] = {
 		[PROG_SET_FLOW] = skel->progs.rocesteer_set_flow,
 		[PROG_SET_GROUP] = skel->progs.rocesteer_set_group,
+		[PROG_SET_OBSERVE] = skel->progs.rocesteer_set_observe,
 		[PROG_SET_PATHS] = skel->progs.rocesteer_set_paths,
 		[PROG_SET_PEER] = skel->progs.rocesteer_set_peer,
 		[PROG_FORGET] = skel->progs.rocesteer_forget,

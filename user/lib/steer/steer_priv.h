@@ -39,6 +39,7 @@ enum steer_map {
 enum steer_prog {
 	PROG_SET_FLOW,
 	PROG_SET_GROUP,
+	PROG_SET_OBSERVE,
 	PROG_SET_PATHS,
 	PROG_SET_PEER,
 	PROG_FORGET,

@@ -82,7 +82,8 @@ static int check_flows(struct work *w, struct err *err)
 	       differs(spec, "list of flows", err) : 0;
 }
 
-static int check(struct work *w, struct err *err)
+/* The job is observed as before. */
+static int check(struct work *w, struct steer_job_spec *over, struct err *err)
 {
 	struct rocesteer_job job;
 
@@ -90,6 +91,7 @@ static int check(struct work *w, struct err *err)
 		err_set(err, EXIT_FAILED, "no-job", "job %u is not loaded", w->spec->id);
 		return -ENOENT;
 	}
+	over->observe = job.observe;
 	return check_same(w->spec, err, &job) ?: check_flows(w, err) ?:
 	       steer_check_paths(w->spec, err);
 }
@@ -183,7 +185,8 @@ static void renumber(struct work *w, const struct rocesteer_flow_key *key,
 	for (i = 0; i < set.nr_pieces && i < ROCESTEER_MAX_PATHS; i++) {
 		set.piece[i] = path->piece[i];
 		p = new_number(before, &now, set.piece[i].path);
-		if (p < 0 || peer->sport[p] != set.piece[i].sport)
+		if (p < 0 || (peer->sport[p] != set.piece[i].sport &&
+			      !(path->flags & ROCESTEER_FLOW_OBSERVED)))
 			return;
 		other |= set.piece[i].path != p;
 		set.piece[i].path = p;
@@ -248,7 +251,7 @@ int steer_job_replace(struct steer *s, const struct steer_job_spec *spec,
 	int ret;
 
 	over.replace = true;
-	ret = check(&w, err);
+	ret = check(&w, &over, err);
 	if (ret)
 		return ret;
 	ret = replace(&w);

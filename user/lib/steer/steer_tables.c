@@ -14,6 +14,7 @@
 #include <rocesteer/roce.h>
 
 #include "plan/plan.h"
+#include "steer_observe.h"
 #include "steer_priv.h"
 
 /*
@@ -197,7 +198,7 @@ static int add_group(struct steer *s, const struct steer_job_spec *spec,
 	struct rocesteer_group_key key = { .job = spec->id,
 					   .ifindex = spec->ifindex };
 	unsigned int order[ROCESTEER_MAX_PATHS];
-	struct rocesteer_group group = { .nr_paths = leaf->nr };
+	struct rocesteer_group group = { .nr_paths = leaf->nr, .observe = spec->observe };
 	int i;
 
 	memcpy(key.leaf, leaf->addr, 16);
@@ -267,6 +268,8 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 
 	if (spec->reseq)
 		return 0;
+	if (spec->observe)
+		return steer_flow_enter(s, spec->id, flow, true);
 	memcpy(key.addr, flow->peer, 16);
 	if (bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer))
 		return -errno;
@@ -314,6 +317,7 @@ struct rocesteer_job steer_job_of(const struct steer_job_spec *spec)
 		.actuator = spec->actuator,
 		.keep_labels = spec->keep_labels,
 		.slice = spec->slice,
+		.observe = spec->observe,
 		.loaded_at = time(NULL),
 	};
 

@@ -79,6 +79,7 @@ const char *steer_pin_dir(const struct steer *s);
  * @actuator: by packet or by queue pair
  * @keep_labels: as in struct rocesteer_job
  * @slice: as in struct rocesteer_job
+ * @observe: flows are observed until steer_job_observe() has them steered
  * @ifindex: device of @map
  * @map: paths; peers that are local are left out
  * @home: flows take the home paths of @map while these are up, else any path
@@ -100,6 +101,7 @@ struct steer_job_spec {
 	enum rocesteer_actuator actuator;
 	bool keep_labels;
 	__u8 slice;
+	bool observe;
 	unsigned int ifindex;
 	const struct portmap *map;
 	bool home;
@@ -131,8 +133,8 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
  * @spec: the job; with the device, owner, flows, actuator and @reseq of the loaded job
  * @err: filled on failure
  *
- * Flows keep their ports until they are planned again. Flows whose peer is no longer in the
- * map, or is under another leaf, are forgotten.
+ * Flows keep their ports until they are planned again, and are observed or steered as before.
+ * Flows whose peer is no longer in the map, or is under another leaf, are forgotten.
  *
  * Return: 0 or a negative errno; -ENOENT, code "no-job", if the job is not loaded; -EINVAL,
  * code "other-job", if a field differs that cannot be replaced. If the tables are full, some
