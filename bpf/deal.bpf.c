@@ -179,16 +179,14 @@ static __always_inline void observe_flow(struct rocesteer_flow_path *flow)
 	flow->nr_pieces = 1;
 }
 
-/* May the job's flows be split? */
-static __always_inline __u32 order_flags(__u32 id)
+/* May the job's flows be split? Without a branch, which the verifier would follow twice. */
+static __always_inline __u32 order_flags(const struct rocesteer_job *job)
 {
-	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
-
-	if (job && job->reseq == ROCESTEER_RESEQ_ALL)
-		return ROCESTEER_FLOW_PEER_RESEQ;
-	if (job && job->reseq == ROCESTEER_RESEQ_AUTO)
-		return ROCESTEER_FLOW_RESEQ_AUTO;
-	return 0;
+	_Static_assert(ROCESTEER_RESEQ_ALL * ROCESTEER_FLOW_PEER_RESEQ ==
+		       ROCESTEER_FLOW_PEER_RESEQ &&
+		       ROCESTEER_RESEQ_AUTO * ROCESTEER_FLOW_PEER_RESEQ ==
+		       ROCESTEER_FLOW_RESEQ_AUTO, "a flag for each mode");
+	return job->reseq * ROCESTEER_FLOW_PEER_RESEQ;
 }
 
 /* Report once that rs_flows is full; a later packet tries again where the event was lost. */
@@ -218,46 +216,64 @@ __noinline int ask_ports(const struct rocesteer_flow_key *key,
 	return notify_flow(ROCESTEER_EVENT_QPN, key, flow, 0);
 }
 
-__noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
-			  __u32 flags, __u64 sender)
+/* Choose the home of a flow that is put together. Return: CONTINUE, or the verdict. */
+__noinline int choose_home(const struct rocesteer_flow_key *key, struct rocesteer_flow_path *flow)
 {
-	__u32 at = flags & ROCESTEER_FLOW_QP ? NEW_QP : NEW_PACKET, unused = 0;
-	struct rocesteer_flow_path *flow;
 	struct rocesteer_group *group;
 	struct rocesteer_peer *peer;
 	struct rocesteer_ports ports;
-	int err, p;
+	struct rocesteer_job *job;
+	__u32 unused = 0, id, by;
+	int p;
 
-	peer = key ? find_peer(key, job) : NULL;
-	if (!peer)
+	if (!key || !flow)
+		return ROCESTEER_VERDICT_NO_PATH;
+	id = flow->job;
+	peer = find_peer(key, id);
+	job = bpf_map_lookup_elem(&rs_jobs, &id);
+	if (!peer || !job)
 		return ROCESTEER_VERDICT_NO_PEER;
+	flow->flags |= order_flags(job);
+	copy_addr(flow->leaf, peer->leaf);
+	group = find_group(key, id, peer->leaf);
+	if (!group)
+		return ROCESTEER_VERDICT_NO_PATH;
+	if (group->observe) {
+		observe_flow(flow);
+		return CONTINUE;
+	}
+	if (copy_ports(key, id, &ports)) {
+		ask_ports(key, flow);
+		return ROCESTEER_VERDICT_NO_PATH;
+	}
+	by = rocesteer_deal_by(job->deal, flow->flags & ROCESTEER_FLOW_QP);
+	p = least_loaded(group, peer, port_paths(&ports) & ~group->down, by, &unused);
+	if (p < 0)
+		return ROCESTEER_VERDICT_NO_PATH;
+	set_home(flow, &ports, p);
+	return CONTINUE;
+}
+
+__noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
+			  __u32 flags, __u64 sender)
+{
+	__u32 at = flags & ROCESTEER_FLOW_QP ? NEW_QP : NEW_PACKET;
+	struct rocesteer_flow_path *flow;
+	int err;
+
 	flow = bpf_map_lookup_elem(&rs_new, &at);
-	if (!flow)
+	if (!key || !flow)
 		return ROCESTEER_VERDICT_NO_PATH;
 	/* The other pieces, and what was sent, stay zero here. */
 	__builtin_memcpy(flow, &rocesteer_flow_init,
 			 offsetof(struct rocesteer_flow_path, piece));
-	flow->flags = flags | order_flags(job);
+	flow->flags = flags;
 	flow->generation = bpf_get_prandom_u32();
 	flow->job = job;
 	flow->sender = sender;
-	copy_addr(flow->leaf, peer->leaf);
-	group = find_group(key, job, peer->leaf);
-	if (group && group->observe && !(flags & ROCESTEER_FLOW_QP)) {
-		observe_flow(flow);
-		goto enter;
-	}
-	if (copy_ports(key, job, &ports)) {
-		ask_ports(key, flow);
-		return ROCESTEER_VERDICT_NO_PATH;
-	}
-	p = group ? least_loaded(group, peer, port_paths(&ports) & ~group->down,
-				 deals_by(job, flags & ROCESTEER_FLOW_QP),
-				 &unused) : -1;
-	if (p < 0)
-		return ROCESTEER_VERDICT_NO_PATH;
-	set_home(flow, &ports, p);
-enter:
+	err = choose_home(key, flow);
+	if (err != CONTINUE)
+		return err;
 	err = bpf_map_update_elem(&rs_flows, key, flow, BPF_NOEXIST);
 	if (!err || err == -EEXIST)	/* another CPU was first */
 		return CONTINUE;
@@ -416,18 +432,6 @@ __noinline int spread(struct rocesteer_flow_path *flow,
 	return 0;
 }
 
-/* Of an observed flow, whose path is counted when it is known. */
-static __always_inline int take_unknown_share(const struct rocesteer_flow_key *key,
-					      struct rocesteer_flow_path *flow, __u64 state)
-{
-	if (state & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_GONE))
-		return 0;
-	if (!change_flags(flow, &state, 0, ROCESTEER_FLOW_SHARE | ROCESTEER_PATH_UNKNOWN <<
-			  ROCESTEER_FLOW_HOME_SHIFT))
-		return -1;
-	return notify_flow(ROCESTEER_EVENT_SHARE, key, flow, ROCESTEER_PATH_UNKNOWN);
-}
-
 __noinline int take_share(const struct rocesteer_flow_key *key)
 {
 	struct rocesteer_flow_path *flow;
@@ -440,8 +444,6 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 	flow = key ? find_flow(key, &state) : NULL;
 	if (!flow)
 		return -1;
-	if (state & ROCESTEER_FLOW_OBSERVED)
-		return take_unknown_share(key, flow, state);
 	peer = find_peer(key, flow->job);
 	group = find_group(key, flow->job, flow->leaf);
 	if (!group || !peer || copy_ports(key, flow->job, &ports))

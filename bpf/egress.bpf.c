@@ -47,12 +47,14 @@ static __always_inline __u32 icrc_delta(volatile __u64 *icrc, __u16 v,
  * TAIL_WRITE: the packet has to be changed. TAIL_PARSE: the frame is not plain.
  * TAIL_NEW_FLOW: the flow, or its sender, is not known, or the flow has no share.
  * TAIL_SLOW: the PSN was sent before, or rocesteer_parse or rocesteer_new_flow is done.
+ * TAIL_OBSERVE: likewise, and the flow is observed.
  */
 enum {
 	TAIL_WRITE,
 	TAIL_PARSE,
 	TAIL_NEW_FLOW,
 	TAIL_SLOW,
+	TAIL_OBSERVE,
 	TAIL_MAX,
 };
 
@@ -60,6 +62,7 @@ int rocesteer_write(struct __sk_buff *skb);
 int rocesteer_parse(struct __sk_buff *skb);
 int rocesteer_new_flow(struct __sk_buff *skb);
 int rocesteer_slow(struct __sk_buff *skb);
+int rocesteer_observe(struct __sk_buff *skb);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -73,6 +76,7 @@ struct {
 		[TAIL_PARSE] = (void *)&rocesteer_parse,
 		[TAIL_NEW_FLOW] = (void *)&rocesteer_new_flow,
 		[TAIL_SLOW] = (void *)&rocesteer_slow,
+		[TAIL_OBSERVE] = (void *)&rocesteer_observe,
 	},
 };
 
@@ -293,7 +297,7 @@ __noinline int observe(struct rocesteer_flow_path *flow, __u32 sport, __u32 opco
 		return ROCESTEER_VERDICT_UNASSIGNED;
 	if (sport != flow->piece[0].sport ||
 	    (!(flow->flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode)))
-		return GO_NEW_FLOW;
+		return GO_SLOW;
 	psns = &flow->psns[response ? ROCESTEER_RESPONSES : ROCESTEER_REQUESTS];
 	if (psn_before(psn, psns->next))
 		return GO_SLOW;
@@ -403,13 +407,6 @@ __noinline int note_packet(const struct handover *h, struct rocesteer_flow_path 
 	return 0;
 }
 
-/* Is the flow observed, and does its queue pair have another port by now, or none yet? */
-static __always_inline bool has_other_port(const struct rocesteer_flow_path *flow,
-					   const struct packet *pkt)
-{
-	return flow->flags & ROCESTEER_FLOW_OBSERVED && flow->piece[0].sport != pkt->sport;
-}
-
 /**
  * steer_slow() - steer any packet
  * @skb: the packet
@@ -429,13 +426,10 @@ static __always_inline int steer_slow(struct __sk_buff *skb, const struct handov
 		return ROCESTEER_VERDICT_UNASSIGNED;
 	if (flow->flags & ROCESTEER_FLOW_QP)
 		return check_port(flow, h->pkt.sport, skb->len);
-	if (!h->known && ((!(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&h->pkt)) ||
-			  has_other_port(flow, &h->pkt)))
+	if (flow->flags & ROCESTEER_FLOW_OBSERVED)
+		return go_on(skb, TAIL_OBSERVE);
+	if (!h->known && !(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&h->pkt))
 		return go_on(skb, TAIL_NEW_FLOW);
-	if (flow->flags & ROCESTEER_FLOW_OBSERVED) {
-		note_packet(h, flow, 0);
-		return count_observed(flow, skb->len);
-	}
 	flow->idle = 0;
 	if (is_ack(&h->pkt)) {
 		bits = ack_bits(flow);
@@ -457,25 +451,6 @@ int rocesteer_slow(struct __sk_buff *skb)
 	return count_slow_verdict(h ? steer_slow(skb, h) : ROCESTEER_VERDICT_REWRITE_FAILED);
 }
 
-/*
- * The port of an observed flow, that of its first packet. A queue pair that has got another one
- * is another flow. Return: the flow, or NULL where it is gone.
- */
-static __always_inline struct rocesteer_flow_path *observe_port(struct __sk_buff *skb,
-								const struct handover *h)
-{
-	struct rocesteer_flow_path *flow = bpf_map_lookup_elem(&rs_flows, &h->pkt.key);
-
-	if (flow && flow->piece[0].sport) {
-		forget_flow(&h->pkt.key);
-		new_packet(skb, &h->pkt.key);
-		flow = bpf_map_lookup_elem(&rs_flows, &h->pkt.key);
-	}
-	if (flow && flow->flags & ROCESTEER_FLOW_OBSERVED)
-		flow->piece[0].sport = h->pkt.sport;
-	return flow;
-}
-
 SEC("tcx/egress")
 int rocesteer_new_flow(struct __sk_buff *skb)
 {
@@ -486,10 +461,43 @@ int rocesteer_new_flow(struct __sk_buff *skb)
 	if (verdict != CONTINUE)
 		return count_slow_verdict(verdict);
 	flow = bpf_map_lookup_elem(&rs_flows, &h->pkt.key);
-	if (flow && has_other_port(flow, &h->pkt))
-		flow = observe_port(skb, h);
-	if (flow && !(flow->flags & ROCESTEER_FLOW_QP) && !is_ack(&h->pkt))
+	if (flow && !(flow->flags & (ROCESTEER_FLOW_QP | ROCESTEER_FLOW_OBSERVED)) &&
+	    !is_ack(&h->pkt))
 		take_share(&h->pkt.key);
 	h->known = true;
 	return count_slow_verdict(go_on(skb, TAIL_SLOW));
+}
+
+/* Give an observed flow its share, which is counted when its path is known. */
+static __always_inline void share_unknown(const struct rocesteer_flow_key *key)
+{
+	const __u32 share = ROCESTEER_FLOW_SHARE |
+			    (__u32)ROCESTEER_PATH_UNKNOWN << ROCESTEER_FLOW_HOME_SHIFT;
+	struct rocesteer_flow_path *flow;
+	__u64 state = 0;
+
+	flow = find_flow(key, &state);
+	if (flow && !(state & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_GONE)) &&
+	    change_flags(flow, &state, 0, share))
+		notify_flow(ROCESTEER_EVENT_SHARE, key, flow, ROCESTEER_PATH_UNKNOWN);
+}
+
+/*
+ * A packet of an observed flow. Its port is new with the first packet; where the queue pair gets
+ * another one, rocesteer daemon finds out when it looks at all paths again.
+ */
+SEC("tcx/egress")
+int rocesteer_observe(struct __sk_buff *skb)
+{
+	struct handover *h = find_handover(HANDOVER_EGRESS);
+	struct rocesteer_flow_path *flow;
+
+	flow = h ? bpf_map_lookup_elem(&rs_flows, &h->pkt.key) : NULL;
+	if (!flow)
+		return count_slow_verdict(ROCESTEER_VERDICT_UNASSIGNED);
+	flow->piece[0].sport = h->pkt.sport;
+	if (!(flow->flags & ROCESTEER_FLOW_SHARE) && !is_ack(&h->pkt))
+		share_unknown(&h->pkt.key);
+	note_packet(h, flow, 0);
+	return count_slow_verdict(count_observed(flow, skb->len));
 }
