@@ -382,6 +382,74 @@ static void test_share(void)
 		    group_entry().flows[3] == 1, "a flow that sends READ data takes a share");
 }
 
+static int forget(__u32 dqpn)
+{
+	struct rocesteer_flow_key key = flow_key(dqpn);
+
+	return run(skel->progs.rocesteer_forget, &key, sizeof(key));
+}
+
+static void observe_group(__u32 observe)
+{
+	struct rocesteer_set_observe set = { .key = group_key(), .observe = observe };
+
+	if (run(skel->progs.rocesteer_set_observe, &set, sizeof(set)))
+		die("set_observe");
+}
+
+/* What a flow sent on a path. */
+static bool has_sent(__u32 dqpn, __u32 path, __u64 packets, __u64 rounds)
+{
+	struct rocesteer_sent sent = flow_entry(dqpn).sent[path];
+
+	return sent.packets == packets && sent.bytes == packets * sizeof(struct frame) &&
+	       sent.rounds == rounds;
+}
+
+/* The port of send_packet() is of no path: it leaves as it came. */
+static void test_observe(void)
+{
+	struct rocesteer_flow_path flow;
+
+	begin(ROCESTEER_RESEQ_ALL);
+	observe_group(1);
+	ktap_result(send_packet(1, WRITE_MIDDLE, 0) == FAILED &&
+		    out.udp.source == htons(ROCESTEER_SPORT_MIN) && out.bth.dqpn == htonl(1) &&
+		    send_packet(1, WRITE_MIDDLE, 1) == FAILED &&
+		    send_packet(1, ROCESTEER_OP_RC_ACK, 9) == FAILED &&
+		    verdicts(ROCESTEER_VERDICT_OBSERVED) == 3 &&
+		    !verdicts(ROCESTEER_VERDICT_STEERED),
+		    "a packet of an observed flow leaves as it came");
+	flow = flow_entry(1);
+	ktap_result(take_events() == 1 && last_event.type == ROCESTEER_EVENT_SHARE &&
+		    last_event.path == ROCESTEER_PATH_UNKNOWN && flow.nr_pieces == 1 &&
+		    flow.piece[0].path == ROCESTEER_PATH_UNKNOWN &&
+		    flow.piece[0].sport == htons(ROCESTEER_SPORT_MIN) && has_sent(1, 0, 3, 0) &&
+		    !group_entry().flows[0],
+		    "the path of an observed flow is asked for once, and of no group till then");
+	ktap_result(set_piece(1, PATHS, ROCESTEER_SPORT_MIN) == -EINVAL &&
+		    set_piece(1, 3, FIRST_PORT + 3) == -EINVAL &&
+		    !set_piece(1, 3, ROCESTEER_SPORT_MIN) && group_entry().flows[3] == 1 &&
+		    has_sent(1, 3, 3, 0) && has_sent(1, 0, 0, 0),
+		    "an observed flow gets a path for its own port, and what it sent counts there");
+	send_packet(1, WRITE_MIDDLE, 2);
+	send_packet(1, WRITE_MIDDLE, 0);
+	send_packet(1, WRITE_MIDDLE, 1);
+	send_packet(1, WRITE_MIDDLE, 0);
+	send_packet(1, WRITE_MIDDLE, 0);
+	ktap_result(has_sent(1, 3, 8, 3) && !flow_entry(1).detour.until && !take_events() &&
+		    flow_entry(1).psns[ROCESTEER_REQUESTS].next == 3,
+		    "rounds of an observed flow are counted, and lead to no detour");
+	ktap_result(!set_piece(1, 0, ROCESTEER_SPORT_MIN) && !group_entry().flows[3] &&
+		    group_entry().flows[0] == 1 && has_sent(1, 3, 8, 3),
+		    "an observed flow whose port takes another path now keeps what it sent before");
+	observe_group(0);
+	ktap_result(send_packet(1, WRITE_MIDDLE, 3) == FAILED &&
+		    send_packet(2, WRITE_MIDDLE, 0) >= 0 && !forget(1) &&
+		    send_packet(1, WRITE_MIDDLE, 4) >= 0,
+		    "a flow is steered when its group is, and the flow was forgotten");
+}
+
 static void test_weights(void)
 {
 	struct rocesteer_group_key key = group_key();
@@ -1413,6 +1481,7 @@ int main(int argc, char **argv)
 	test_v4mapped();
 	test_forwarded();
 	test_share();
+	test_observe();
 	test_weights();
 	test_home();
 	test_down();
