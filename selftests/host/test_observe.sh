@@ -186,8 +186,8 @@ by_share()
 		send 10.1.1.1 17,18,19,20 0 && send 10.1.1.2 17,18,19,20 0 &&
 		flows | jq -e '[.flows[] | select(.peer == "10.1.1.1") | .actuator] | unique == ["none"]' &&
 		flows | jq -e '[.flows[] | select(.peer == "10.1.1.2") | .actuator] | unique == ["packet"]' &&
-		steer off --job 1 --leaf 10.9.1.5 | jq -e '.steering == "off" and .changed == 4' &&
-		steer on --job 1 --leaf 10.9.1.1,10.9.1.5 | jq -e '.steering == "on"'
+		steer off --job 1 --to 10.9.1.5 | jq -e '.steering == "off" and .changed == 4' &&
+		steer on --job 1 --to 10.9.1.1,10.9.1.5 | jq -e '.steering == "on"'
 }
 
 # The flow is in the table before its first packet, and stays there.
@@ -231,9 +231,9 @@ refuses()
 	refused usage 2 job steer on && refused usage 2 job steer --job 1 &&
 		refused usage 2 job steer perhaps --job 1 &&
 		refused usage 2 job steer on --job 1 --share 101 &&
-		refused usage 2 job steer on --job 1 --share 10 --leaf 10.9.1.1 &&
-		refused no-leaf 2 job steer on --job 1 --leaf 10.9.9.9 &&
-		refused usage 2 job steer on --job 1 --leaf leaf1 &&
+		refused usage 2 job steer on --job 1 --share 10 --to 10.9.1.1 &&
+		refused no-leaf 2 job steer on --job 1 --to 10.9.9.9 &&
+		refused usage 2 job steer on --job 1 --to leaf1 &&
 		refused no-job 1 job steer on --job 2 &&
 		refused usage 2 job load --job 2 --all --port-map "$map" --observe --actuator qp &&
 		refused usage 2 job load --job 2 --all --port-map "$map" --observe \

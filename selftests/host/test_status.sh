@@ -128,7 +128,7 @@ shows_the_job()
 		((.verified | fromdate) - now | fabs) < 60)' "$dir/status" &&
 		[[ $(stat -c %a "$(dirname -- "$(echo /run/rocesteer/*/job-7.json)")") == 700 ]] &&
 		on_h0 "$rocesteer" status >"$dir/said" && cat "$dir/said" &&
-		grep -q '^ *7 *eth0 *yes *yes *8 ' "$dir/said"
+		grep -q '^ *7 *eth0 *yes *yes *on *8 ' "$dir/said"
 }
 
 counts_what_is_sent_again()

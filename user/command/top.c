@@ -27,6 +27,7 @@ static const struct out_column columns[] = {
 	{ "job", "JOB" },
 	{ "device", "DEVICE" },
 	{ "leaf", "LEAF" },
+	{ "steering", "STEERING" },
 	{ "imbalance", "IMBALANCE" },
 	{ "path", "PATH" },
 	{ "router", "ROUTER" },
@@ -102,6 +103,17 @@ static void put_path(struct json_object *obj, const struct rates_group *group,
 	out_uint(obj, "rounds_per_s", per_second(path->rounds, elapsed));
 }
 
+/* What observed flows send whose path is not known. */
+static void put_unknown(struct json_object *obj, const struct rates_path *path,
+			__u64 elapsed, bool screen)
+{
+	out_string(obj, "state", "unknown");
+	out_uint(obj, "flows", path->pieces);
+	out_uint(obj, "packets_per_s", per_second(path->packets, elapsed));
+	put_bytes(obj, per_second(path->bytes, elapsed), screen);
+	out_uint(obj, "rounds_per_s", per_second(path->rounds, elapsed));
+}
+
 static void put_group(struct json_object *obj, const struct rates_group *group,
 		      __u64 elapsed, bool screen)
 {
@@ -112,11 +124,15 @@ static void put_group(struct json_object *obj, const struct rates_group *group,
 	out_uint(obj, "job", group->key.job);
 	out_device(obj, "device", group->key.ifindex);
 	out_addr(obj, "leaf", group->key.leaf);
+	if (group->group.observe)
+		out_string(obj, "steering", "off");
 	if (imbalance)
 		out_decimal(obj, "imbalance", imbalance, 2);
 	paths = out_array(obj, "paths");
 	for (p = 0; p < group->group.nr_paths; p++)
 		put_path(out_append_object(paths), group, p, elapsed, screen);
+	if (group->unknown.pieces || group->unknown.packets)
+		put_unknown(out_append_object(paths), &group->unknown, elapsed, screen);
 }
 
 /* The worst first; then in an order that stays. */

@@ -34,12 +34,12 @@ is_quiet()
 
 pause()
 {
-	kill -STOP "$(pgrep -x writes)" && busywait 20000 is_quiet
+	pkill -STOP -x writes && busywait 20000 is_quiet
 }
 
 go_on()
 {
-	kill -CONT "$(pgrep -x writes)"
+	pkill -CONT -x writes
 }
 
 # measure FILE: what leaves by each uplink, and by each path as flows have it, in some seconds
@@ -69,7 +69,8 @@ observed_as_sent()
 	module_load && job_load_cgroup 0 --observe --split auto &&
 		job_load_cgroup "$far" --split auto && daemon_up || return
 	write_start "$qps"
-	busywait 20000 all_found && measure observed &&
+	busywait 20000 all_found || { flows_of 0; cat "$dir/daemon" "$dir/writes"; return 1; }
+	measure observed &&
 		jq -e '(.links | add) as $all | $all > 0 and ([.links, .paths] | transpose |
 			all((.[0] - .[1] | fabs) <= 0.01 * $all / 4))' "$dir/observed" &&
 		(($(stat_of 0 steered) == 0)) && (($(stat_of 0 observed) > 0))
@@ -97,7 +98,8 @@ observed_again()
 		measure again &&
 		jq -e -s '[.[] | (.links | add) as $all | .links | map(. / $all)] | transpose |
 			all((.[0] - .[1] | fabs) <= 0.02)' "$dir/observed" "$dir/again" || status=1
-	write_end && ((!status))
+	pkill -CONT -x writes
+	write_end && ((!status)) && job_unload 0 && job_unload "$far" && module_unload
 }
 
 check "a fabric and its port map are made" \

@@ -15,7 +15,7 @@ const struct cli_option job_steer_options[] = {
 	[JOB] = { "job", "ID", "number of the job" },
 	[SHARE] = { "share", "PERCENT",
 		    "of this share of its groups, by the address of their leaf; not of the others" },
-	[LEAF] = { "leaf", "ADDR[,..]", "of the groups to these leaves; the others stay as they are" },
+	[LEAF] = { "to", "ADDR[,..]", "of the groups to these leaves; the others stay as they are" },
 	{}
 };
 
@@ -100,7 +100,7 @@ static int choose_leaf(const char *item, void *arg)
 
 	if (addr_parse(item, leaf))
 		return err_set(r->err, EXIT_BAD_INPUT, "usage",
-			       "--leaf: '%s' is not an address", item);
+			       "--to: '%s' is not an address", item);
 	for (i = 0; i < r->nr; i++) {
 		if (addr_compare(r->key[i].leaf, leaf))
 			continue;
@@ -109,7 +109,7 @@ static int choose_leaf(const char *item, void *arg)
 	}
 	if (found)
 		return 0;
-	err_set(r->err, EXIT_BAD_INPUT, "no-leaf", "--leaf: job %u has no group to %s", r->id,
+	err_set(r->err, EXIT_BAD_INPUT, "no-leaf", "--to: job %u has no group to %s", r->id,
 		item);
 	err_hint(r->err, "See: rocesteer job show --job %u", r->id);
 	return -ENOENT;
@@ -196,6 +196,7 @@ static int set_module(struct request *r, struct genl *genl)
 	job.resequence = wanted;
 	if (!job.cgroup_id && !job.pid)
 		ret = genl_flow_each(genl, add_listed, &listed, r->err);
+	r->changed += job.flows;
 	ret = ret ?: genl_job_del(genl, r->id, r->err) ?:
 	      add_again(genl, &job, &listed, r->err);
 	free(listed.key);
@@ -264,7 +265,7 @@ int job_steer(const struct cli_args *args, struct err *err)
 		return err_set(err, EXIT_BAD_INPUT, "usage", "'%s' is neither on nor off",
 			       args->operand);
 	if (args->value[SHARE] && args->value[LEAF])
-		return err_set(err, EXIT_BAD_INPUT, "usage", "--share: not together with --leaf");
+		return err_set(err, EXIT_BAD_INPUT, "usage", "--share: not together with --to");
 	ret = cli_need(args, JOB, err) ?: cli_uint(args, JOB, 1, 0xffffffff, &id, err) ?:
 	      steer_open(&steer, 0, err);
 	if (ret)

@@ -22,6 +22,7 @@ static const struct out_column job_columns[] = {
 	{ "device", "DEVICE" },
 	{ "served", "SERVED" },
 	{ "first", "FIRST" },
+	{ "steering", "STEERING" },
 	{ "flows", "FLOWS" },
 	{ "imbalance", "IMBALANCE" },
 	{ "retransmissions", "RETRANS" },

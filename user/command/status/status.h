@@ -18,6 +18,8 @@
  * @imbalance: of its worst group, in hundredths; 0: nothing was sent
  * @no_port: paths without a port, of all groups
  * @down: paths that are held down, of all groups
+ * @observed: groups whose flows are observed, not steered
+ * @unknown: observed flows whose path is not known
  * @met: peers that were met in the tables
  * @sample: some of them, with the ports in use
  * @source: the last of the addresses that flows have
@@ -32,6 +34,8 @@ struct status_job {
 	__u64 imbalance;
 	__u32 no_port;
 	__u32 down;
+	__u32 observed;
+	__u32 unknown;
 	size_t met;
 	struct portmap sample;
 	__u8 source[16];

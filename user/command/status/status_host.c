@@ -76,7 +76,7 @@ static bool wants_daemon(const struct status *st)
 	for (i = 0; i < st->jobs.nr; i++) {
 		const struct status_job *item = st->jobs.item[i];
 
-		if (item->job.split == ROCESTEER_SPLIT_FEWEST)
+		if (item->job.split == ROCESTEER_SPLIT_FEWEST || item->observed)
 			return true;
 	}
 	return false;
@@ -90,7 +90,7 @@ static void miss_daemon(struct status *st, bool died)
 	status_advise(status_find(st, died || wanted ? STATUS_ERROR : STATUS_NOTE,
 				  "daemon-dead", 0, "rocesteer daemon %s: %s",
 				  died ? "was killed" : "does not run", wanted ?
-				  "flows are not planned" : "nobody takes dead paths out"),
+				  "flows are not planned, or paths not found" : "nobody takes dead paths out"),
 		      "systemctl start rocesteer, or rocesteer daemon");
 }
 

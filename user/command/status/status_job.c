@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "discover/discover.h"
+#include "../job/job.h"
 #include "status.h"
 
 #define PROBED_JOBS	16	/* each takes a tenth of a second or two */
@@ -49,6 +50,7 @@ static void put_job(struct json_object *obj, const struct status *st,
 	out_bool(obj, "served", steer_serves_job(st->steer, job));
 	if (first >= 0 && job->actuator != ROCESTEER_ACTUATOR_QP)
 		out_bool(obj, "first", first);
+	out_string(obj, "steering", job_steering(st->steer, item->id));
 	out_uint(obj, "flows", item->flows);
 	if (item->imbalance)
 		out_decimal(obj, "imbalance", item->imbalance, 2);
@@ -107,6 +109,21 @@ static void judge_paths(struct status *st, const struct status_job *item)
 	}
 }
 
+/* Nobody is to take a job for steered that is not. */
+static void judge_steering(struct status *st, const struct status_job *item)
+{
+	if (item->observed)
+		status_advise(status_find(st, STATUS_NOTE, "observed", item->id,
+					  "%u groups are observed, their flows are not steered",
+					  item->observed),
+			      "To steer them: rocesteer job steer on --job %u", item->id);
+	if (item->unknown)
+		status_advise(status_find(st, STATUS_NOTE, "unknown-path", item->id,
+					  "the path of %u observed flows is not known",
+					  item->unknown),
+			      "rocesteer daemon finds paths by probes; see whether it runs, and whether routers answer: rocesteer path verify");
+}
+
 /* Jobs that steer by owner or resequence need the module. */
 static void judge_module(struct status *st, const struct status_job *item)
 {
@@ -156,6 +173,7 @@ void status_jobs_judge(struct status *st)
 		put_job(out_append_object(array), st, item);
 		judge_device(st, item);
 		judge_paths(st, item);
+		judge_steering(st, item);
 		judge_module(st, item);
 		judge_source(st, item);
 	}

@@ -43,6 +43,8 @@ static void read_group(struct status *st, const struct rates_group *group)
 	all = ~0ull >> (64 - nr);
 	item->no_port += bits(all & ~group->ports);
 	item->down += bits(all & group->group.down);
+	item->observed += !!group->group.observe;
+	item->unknown += group->unknown.pieces;
 	if (imbalance > item->imbalance)
 		item->imbalance = imbalance;
 	for (p = 0; p < nr; p++)
