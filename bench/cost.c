@@ -152,6 +152,27 @@ static struct rocesteer_bpf *load(int ifindex, __u32 pieces)
 	return skel;
 }
 
+/* With flows that are observed, and have their path. */
+static struct rocesteer_bpf *load_observed(int ifindex)
+{
+	struct rocesteer_bpf *skel = load(ifindex, 1);
+	int fd = bpf_map__fd(skel->maps.rs_flows);
+	struct rocesteer_flow_path path;
+	unsigned int i;
+
+	for (i = 0; i < MANY_FLOWS; i++) {
+		struct rocesteer_flow_key key = flow_key(ifindex, i);
+
+		if (bpf_map_lookup_elem(fd, &key, &path))
+			die("rs_flows");
+		path.flags |= ROCESTEER_FLOW_OBSERVED;
+		path.piece[0].sport = htons(ROCESTEER_SPORT_MIN);
+		if (bpf_map_update_elem(fd, &key, &path, BPF_EXIST))
+			die("rs_flows");
+	}
+	return skel;
+}
+
 static double run_time(int prog, __u64 *runs)
 {
 	struct bpf_prog_info info = {};
@@ -376,6 +397,7 @@ int main(int argc, char **argv)
 		{ "port_direct", bpf_program__fd(peers->progs.port_direct) },
 		{ "lookup", lookup(peers, ifindex) },
 		{ "idle", egress(ifindex, 0) },
+		{ "observe", bpf_program__fd(load_observed(ifindex)->progs.rocesteer_egress) },
 		{ "steer", egress(ifindex, 1) },
 		{ "split", egress(ifindex, 4) },
 		{ "tag_none", tags(ifindex, false) },

@@ -286,25 +286,33 @@ static __always_inline int count_observed(struct rocesteer_flow_path *flow, __u3
 	return ROCESTEER_VERDICT_OBSERVED;
 }
 
-/* A packet of an observed flow, all but those that are sent again. Return: as steer(). */
-__noinline int observe(struct rocesteer_flow_path *flow, __u32 sport, __u32 opcode, __u32 psn,
-		       __u32 len)
+/*
+ * A packet of an observed flow whose PSN is of this sequence, and is new, counts on its path.
+ * Return: as steer().
+ */
+static __always_inline int observe(struct rocesteer_flow_path *flow, struct rocesteer_psns *psns,
+				   __u32 sport, __u32 psn, __u32 len)
 {
-	bool response = opcode >= ROCESTEER_OP_RC_RESPONSE && opcode <= ROCESTEER_OP_RC_ATOMIC_ACK;
-	struct rocesteer_psns *psns;
+	if (sport != flow->piece[0].sport || psn_before(psn, psns->next))
+		return rarely(GO_SLOW);
+	psn_advance(psns, psn);
+	return count_observed(flow, len);
+}
+
+/* Likewise a response that is no NAK; an acknowledgment needs no share. */
+__noinline int observe_response(struct rocesteer_flow_path *flow, __u32 opcode, __u32 sport,
+				__u32 psn, __u32 len)
+{
+	int verdict;
 
 	if (!flow)	/* global functions are verified on their own */
 		return ROCESTEER_VERDICT_UNASSIGNED;
-	if (sport != flow->piece[0].sport ||
-	    (!(flow->flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode)))
+	if (!(flow->flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode))
 		return GO_SLOW;
-	psns = &flow->psns[response ? ROCESTEER_RESPONSES : ROCESTEER_REQUESTS];
-	if (psn_before(psn, psns->next))
-		return GO_SLOW;
-	psn_advance(psns, psn);
-	if (response)
+	verdict = observe(flow, &flow->psns[ROCESTEER_RESPONSES], sport, psn, len);
+	if (verdict == ROCESTEER_VERDICT_OBSERVED)
 		flow->responded = coarse_now();
-	return count_observed(flow, len);
+	return verdict;
 }
 
 /**
@@ -338,12 +346,14 @@ static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame
 			return steer_request(skb, frame, flow, false);
 		if (flags == (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_VARIES))
 			return steer_request(skb, frame, flow, true);
+		if (flags == (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_OBSERVED))
+			return observe(flow, &flow->psns[ROCESTEER_REQUESTS],
+				       frame->roce.udp.source, read_psn(&frame->roce), skb->len);
 	}
 	if (flags & ROCESTEER_FLOW_OBSERVED)
-		return opcode_is_nak(opcode, frame->roce.syndrome) ?
-		       rarely(GO_SLOW) :
-		       observe(flow, frame->roce.udp.source, opcode, read_psn(&frame->roce),
-			       skb->len);
+		return opcode_is_nak(opcode, frame->roce.syndrome) ? rarely(GO_SLOW) :
+		       observe_response(flow, opcode, frame->roce.udp.source,
+					read_psn(&frame->roce), skb->len);
 	if (flags & ROCESTEER_FLOW_QP)
 		return check_port(flow, frame->roce.udp.source, skb->len);
 	if (!(flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode))
