@@ -56,6 +56,10 @@ usage_all()
 	usage "unknown option --j" plan --flows 1 --paths 1 --j &&
 	usage "--json takes no argument" plan --flows 1 --paths 1 --json=1 &&
 	usage "--json takes no argument" --json=1 plan --flows 1 --paths 1 &&
+	usage "--netns needs an argument" job list --netns &&
+	usage "--netns is empty" --netns= job list &&
+	usage "--netns is given twice" --netns 1 job list --netns=1 &&
+	usage "unknown option --netn" job list --netn 1 &&
 	usage "--all takes no argument" job unload --all=1 &&
 	usage "unknown option --al=1" job unload --al=1 &&
 	usage "unknown object nonsense" help nonsense &&

@@ -78,7 +78,7 @@ page_is_complete()
 			# shellcheck disable=SC2086 # maybe no verb
 			[[ ! $verb && $(verbs "$object") ]] ||
 				"$rocesteer" "$object" $verb --help | options
-		done | grep -v -x -e '--json' -e '--help' | sort -u) \
+		done | grep -v -x -e '--json' -e '--netns NAME|PID' -e '--help' | sort -u) \
 		<(documented "$page" | sort -u) &&
 		for verb in $(verbs "$object"); do
 			grep -q "rocesteer $object $verb\*\*" "$page" || {

@@ -629,6 +629,93 @@ other_namespace()
 		job list | jq -e '.jobs | length == 1'
 }
 
+# tenant ARGUMENT...: the command works in another network namespace, by its name.
+tenant()
+{
+	timeout 30 "$rocesteer" --json --netns tenant "$@"
+}
+
+# The namespace has a device of the same name, and job 7 of its own. Port map, pins and
+# records are in the mounts of the caller.
+tenant_steers()
+{
+	local before pid
+
+	before=$(state)
+	ip netns add tenant && defer ip netns del tenant &&
+		ip -n tenant link add name rs0 type veth peer name rs1 &&
+		ip -n tenant address add 10.1.0.1/24 dev rs0 &&
+		ip -n tenant address add fd00::1/64 dev rs0 nodad &&
+		ip -n tenant link set rs0 up && ip -n tenant link set rs1 up &&
+		tenant job load --job 7 --name tenant --all --port-map "$map" &&
+		tenant job list | jq -e '[.jobs[].name] == ["tenant"]' &&
+		[[ $(ip netns exec tenant bpftool net show dev rs0) == *rocesteer_egress* ]] &&
+		[[ $(state) == "$before" ]] &&
+		[[ $(echo /run/rocesteer/netns-*/job-7.json) == *" "* ]] || return
+	nsenter --net=/run/netns/tenant sleep 100 &
+	pid=$!
+	defer kill "$pid"
+	busywait 10000 is_in_tenant "$pid" &&
+		"$rocesteer" job list --json --netns="$pid" | jq -e '[.jobs[].name] == ["tenant"]'
+}
+
+is_in_tenant()
+{
+	[[ /proc/$1/ns/net -ef /run/netns/tenant ]]
+}
+
+tenant_socket()
+{
+	[[ -S $(echo /run/rocesteer/netns-*.sock) ]]
+}
+
+# The daemon, and who asks it, are in the namespace by the option alone.
+tenant_daemon()
+{
+	local pid status
+
+	"$rocesteer" --netns tenant daemon >"$dir/daemon" 2>&1 &
+	pid=$!
+	busywait 10000 tenant_socket && is_in_tenant "$pid" &&
+		tenant status | jq -e '.host.daemon' &&
+		"$rocesteer" --json status | jq -e '.host.daemon | not'
+	status=$?
+	kill "$pid" && wait "$pid"
+	return "$status"
+}
+
+netns_refused()
+{
+	local code=$1 status=$2
+	shift 2
+
+	"$rocesteer" --json job list "$@" >"$dir/out"
+	(($? == status)) && cat "$dir/out" &&
+		jq -e --arg code "$code" '.error | .code == $code and .hint' "$dir/out"
+}
+
+tenant_refuses()
+{
+	touch /run/netns/file &&
+		netns_refused no-netns 2 --netns nobody &&
+		netns_refused no-netns 2 --netns ../netns/tenant &&
+		netns_refused no-netns 2 --netns file &&
+		netns_refused no-process 2 --netns 4194304 &&
+		rm /run/netns/file &&
+		! setpriv --bounding-set=-sys_admin --inh-caps=-all "$rocesteer" --json \
+			job list --netns tenant >"$dir/out" &&
+		jq -e '.error | .code == "permission" and
+			(.message | endswith("needs CAP_SYS_ADMIN"))' "$dir/out"
+}
+
+# The job of the namespace goes, and that of this one stays.
+tenant_unloads()
+{
+	tenant job unload --all && tenant job list | jq -e '.jobs == []' &&
+		job list | jq -e '.jobs | length == 1' &&
+		[[ $(echo /run/rocesteer/netns-*/job-7.json) != *" "* ]]
+}
+
 # begin_load MAP...: give job 8 copies of job 7's entries, as a killed load leaves them
 begin_load()
 {
@@ -861,7 +948,7 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 47
+ktap_plan 51
 check "a device and a port map are made" ready
 check "no job is loaded at first" empty
 check "lists without a job are empty, and show fails" lists_nothing
@@ -895,6 +982,10 @@ check "unload without CAP_NET_ADMIN leaves the job" unprivileged
 check "load and unload need their capabilities and no other" permissions
 check "a user who may not read the pins gets a hint" not_root
 check "another network namespace sees and changes no job" other_namespace
+check "--netns loads a job in another network namespace, and only there" tenant_steers
+check "the daemon of --netns is another network namespace's" tenant_daemon
+check "--netns without such a namespace, or without the capability, is refused" tenant_refuses
+check "--netns unloads the other network namespace's job only" tenant_unloads
 check "job unload removes the job" unloads
 check "after job unload no table or program is left" empty
 check "job unload --all removes all jobs" unloads_all

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "objects.h"
+#include "steer/steer.h"
 
 const char * const cli_program = "rocesteer";
 
@@ -85,6 +86,18 @@ static void help_last(int argc, char **argv)
 	argv[argc - 1] = help;
 }
 
+/*
+ * "--netns" may stand anywhere. Nothing has opened a socket yet. Files and the BPF file system
+ * stay those of the caller.
+ */
+static int take_netns(int *argc, char **argv, struct err *err)
+{
+	const char *name;
+
+	return cli_take_value(argc, argv, "--netns", &name, err) ?:
+	       (name ? netns_enter(name, err) : 0);
+}
+
 static int dispatch(struct cli_args *args, int argc, char **argv,
 		    struct err *err)
 {
@@ -130,6 +143,6 @@ int main(int argc, char **argv)
 
 	keep_standard_files();
 	args.out.json = cli_take_json(&argc, argv);
-	ret = dispatch(&args, argc, argv, &err);
+	ret = take_netns(&argc, argv, &err) ?: dispatch(&args, argc, argv, &err);
 	return cli_exit(&args.out, ret, &err);
 }

@@ -77,6 +77,19 @@ extern const char * const cli_program;
 /* "--json" may stand anywhere: take it out before anything can fail. */
 bool cli_take_json(int *argc, char **argv);
 
+/**
+ * cli_take_value() - take out an option that may stand anywhere, and has an argument
+ * @argc: arguments
+ * @argv: likewise
+ * @name: of the option, with its dashes
+ * @value: set to its argument, or to NULL where the option is not given
+ * @err: filled on failure
+ *
+ * Return: 0, or -EINVAL: it is given twice, or has no argument, or an empty one.
+ */
+int cli_take_value(int *argc, char **argv, const char *name, const char **value,
+		   struct err *err);
+
 bool cli_wants_help(const char *arg);
 
 /**

@@ -38,7 +38,9 @@ void cli_help_verb(const struct cli_object *object,
 	for (option = verb->options; option->name; option++)
 		print_option(option->name, option->arg, option->help);
 	print_option("json", NULL, "print JSON");
-	if (!*object->name)
+	if (*object->name)
+		print_option("netns", "NAME|PID", "work in this network namespace");
+	else
 		print_option("version", NULL, "print the version");
 	print_option("help", NULL, "print this text");
 }
@@ -60,7 +62,7 @@ void cli_help_object(const struct cli_object *object)
 
 void cli_help(const struct cli_object * const *objects)
 {
-	puts("Usage: rocesteer [--json] OBJECT [VERB] [OPTIONS]\n"
+	puts("Usage: rocesteer [--json] [--netns NAME|PID] OBJECT [VERB] [OPTIONS]\n"
 	     "\n"
 	     "Steer the RoCE v2 flows of jobs over the equal-cost paths of a\n"
 	     "leaf-spine fabric.\n"
@@ -70,6 +72,8 @@ void cli_help(const struct cli_object * const *objects)
 		printf("  %-12s %s\n", (*objects)->name, (*objects)->help);
 	puts("\nOptions:");
 	print_option("json", NULL, "print JSON, also for errors");
+	print_option("netns", "NAME|PID",
+		     "work in the network namespace of this name, or of this process");
 	print_option("version", NULL, "print the version");
 	print_option("help", NULL, "print this text");
 	puts("\nSee also: rocesteer OBJECT help");

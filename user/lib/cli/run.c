@@ -10,6 +10,15 @@
 
 enum { OPTION_HELP = CLI_MAX_OPTIONS, OPTION_JSON, OPTIONS };
 
+/* Arguments that stay: the first @to, and all behind the first @from. */
+static void close_gap(int *argc, char **argv, int from, int to)
+{
+	while (from < *argc)
+		argv[to++] = argv[from++];
+	argv[to] = NULL;
+	*argc = to;
+}
+
 bool cli_take_json(int *argc, char **argv)
 {
 	bool found = false;
@@ -23,11 +32,37 @@ bool cli_take_json(int *argc, char **argv)
 		else
 			argv[to++] = argv[from];
 	}
-	while (from < *argc)
-		argv[to++] = argv[from++];
-	argv[to] = NULL;
-	*argc = to;
+	close_gap(argc, argv, from, to);
 	return found;
+}
+
+int cli_take_value(int *argc, char **argv, const char *name, const char **value,
+		   struct err *err)
+{
+	size_t len = strlen(name);
+	int from, to = 1, ret = 0;
+
+	*value = NULL;
+	for (from = 1; !ret && from < *argc; from++) {
+		const char *arg = argv[from];
+
+		if (!strcmp(arg, "--"))
+			break;
+		if (strncmp(arg, name, len) || (arg[len] && arg[len] != '=')) {
+			argv[to++] = argv[from];
+			continue;
+		}
+		if (*value)
+			ret = cli_usage(err, name, "is given twice", NULL);
+		else if (!arg[len] && from + 1 == *argc)
+			ret = cli_usage(err, name, "needs an argument", NULL);
+		else
+			*value = arg[len] ? arg + len + 1 : argv[++from];
+		if (!ret && !**value)
+			ret = cli_usage(err, name, "is empty", NULL);
+	}
+	close_gap(argc, argv, from, to);
+	return ret;
 }
 
 int cli_usage(struct err *err, const char *what, const char *name,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "job_record.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -92,4 +94,22 @@ void job_record_remove(struct steer *s, __u32 id)
 	unlink(path);
 	record_path(path, sizeof(path), s, 0);
 	rmdir(path);	/* with the last one */
+}
+
+void job_records_remove(const char *name)
+{
+	char path[PATH_MAX];
+	struct dirent *de;
+	DIR *d;
+
+	if (steer_pin_path(path, sizeof(path), RUN_DIR, name))
+		return;
+	d = opendir(path);
+	if (!d)
+		return;
+	while ((de = readdir(d)))
+		if (de->d_name[0] != '.')
+			unlinkat(dirfd(d), de->d_name, 0);
+	closedir(d);
+	rmdir(path);
 }

@@ -30,4 +30,7 @@ struct json_object *job_record_read(struct steer *s, __u32 id);
 
 void job_record_remove(struct steer *s, __u32 id);
 
+/* Remove the records of a namespace, by the name of the directory of its pins. */
+void job_records_remove(const char *name);
+
 #endif /* ROCESTEER_LIB_JOB_RECORD_H */

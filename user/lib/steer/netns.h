@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which network namespace this is. */
+/* Which network namespace this is, and another one. */
 #ifndef ROCESTEER_LIB_NETNS_H
 #define ROCESTEER_LIB_NETNS_H
 
@@ -15,5 +15,17 @@
  * Return: 0 or a negative errno.
  */
 int netns_cookie(__u64 *cookie, struct err *err);
+
+/**
+ * netns_enter() - go to another network namespace
+ * @name: a name that "ip netns" knows, or the number of a process, whose namespace it is
+ * @err: filled on failure
+ *
+ * For a process of one thread that has no socket yet. Mounts stay: /sys shows the devices of
+ * the namespace before, and the BPF file system is the one before.
+ *
+ * Return: 0 or a negative errno.
+ */
+int netns_enter(const char *name, struct err *err);
 
 #endif /* ROCESTEER_LIB_NETNS_H */

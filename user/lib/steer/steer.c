@@ -263,7 +263,7 @@ static int make_pins(struct steer *s, struct err *err)
 {
 	int ret;
 
-	steer_pins_sweep(s->dir);
+	steer_pins_sweep(s->dir, true);
 	steer_pins_remove(s->dir);	/* what a killed command began */
 	if (mkdir(s->dir, 0700))
 		return err_errno(err, errno, "pin", "cannot create %s", s->dir);
@@ -315,6 +315,8 @@ int steer_open(struct steer **sp, int flags, struct err *err)
 		goto err_close;
 	s->lock = ret;
 	snprintf(s->dir, sizeof(s->dir), PIN_ROOT "/" PIN_DIR, s->netns);
+	if (!(flags & STEER_READ))
+		steer_pins_sweep(s->dir, false);
 	ret = open_pins(s, flags, err);
 	if (ret)
 		goto err_close;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 
+#include "job_record.h"
 #include "steer_priv.h"
 
 /* A directory among the pins: they stay when the last job goes. */
@@ -87,13 +88,10 @@ static bool policy_stale(const char *dir)
 	return stale;
 }
 
-/*
- * Has every link in @dir lost its device, as when its namespace is gone? Where queue pairs
- * are steered alone there is none.
- */
-static bool pins_stale(const char *dir)
+/* Has every link in @dir lost its device, as when its namespace is gone? */
+static bool links_stale(const char *dir)
 {
-	bool links = false, any = false;
+	bool stale = false;
 	struct dirent *de;
 	DIR *d = opendir(dir);
 
@@ -109,18 +107,26 @@ static bool pins_stale(const char *dir)
 		fd = steer_pin_get(dir, de->d_name);
 		if (fd < 0)
 			continue;
-		any = true;
 		err = bpf_link_get_info_by_fd(fd, &info, &len);
 		close(fd);
-		links = !err && !info.tcx.ifindex;
-		if (!links)
+		stale = !err && !info.tcx.ifindex;
+		if (!stale)
 			break;
 	}
 	closedir(d);
-	return any ? links : policy_stale(dir);
+	return stale;
 }
 
-void steer_pins_sweep(const char *own)
+static bool has_policy(const char *dir)
+{
+	int fd = steer_pin_get(dir, STEER_PIN_POLICY);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+void steer_pins_sweep(const char *own, bool guess)
 {
 	char path[PATH_MAX];
 	struct dirent *de;
@@ -133,8 +139,10 @@ void steer_pins_sweep(const char *own)
 		    steer_pin_path(path, sizeof(path), PIN_ROOT, de->d_name) ||
 		    !strcmp(path, own))
 			continue;
-		if (pins_stale(path))
-			steer_pins_remove(path);
+		if (has_policy(path) ? !policy_stale(path) : !guess || !links_stale(path))
+			continue;
+		steer_pins_remove(path);
+		job_records_remove(de->d_name);
 	}
 	closedir(d);
 }

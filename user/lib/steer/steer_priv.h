@@ -82,8 +82,12 @@ int steer_pin_put(const char *dir, const char *name, int fd);
  */
 void steer_pins_remove(const char *dir);
 
-/* Remove the directories of namespaces that are gone. @own stays. */
-void steer_pins_sweep(const char *own);
+/*
+ * Remove the directories and records of namespaces that are gone: the module says which are.
+ * @guess: where it is not used, a namespace whose devices are all gone counts as well. @own
+ * stays.
+ */
+void steer_pins_sweep(const char *own, bool guess);
 
 /* From here on programs outlive the last job. Return: 0 or a negative errno. */
 int steer_keep(struct steer *s, struct err *err);
