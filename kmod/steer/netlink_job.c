@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Jobs: requests, and events. */
+#include <linux/capability.h>
 #include <linux/cgroup.h>
+#include <linux/nsproxy.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 
@@ -27,6 +29,17 @@ static int nl_job_fill(struct sk_buff *skb, const struct rocesteer_job_rule *job
 	return 0;
 }
 
+/*
+ * Does the caller's cgroup namespace hide cgroups from it, and may it name them anyway? So it is
+ * with a daemon in a container that has CAP_NET_ADMIN on the machine: it sees them in the
+ * machine's cgroup file system. A job matches no queue pairs of other network namespaces.
+ */
+static bool nl_job_names_hidden(void)
+{
+	return current->nsproxy->cgroup_ns->root_cset->dfl_cgrp->level &&
+	       capable(CAP_NET_ADMIN);
+}
+
 static int nl_job_parse_cgroup(struct rocesteer_job_rule *rule,
 			       struct genl_info *info)
 {
@@ -37,11 +50,12 @@ static int nl_job_parse_cgroup(struct rocesteer_job_rule *rule,
 		return 0;
 	/* Only checks that the cgroup exists, and is visible to the caller. */
 	cgrp = cgroup_get_from_id(nla_get_uint(attr));
-	if (IS_ERR(cgrp)) {
+	if (IS_ERR(cgrp) && !nl_job_names_hidden()) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attr, "No such cgroup");
 		return PTR_ERR(cgrp);
 	}
-	cgroup_put(cgrp);
+	if (!IS_ERR(cgrp))
+		cgroup_put(cgrp);
 	rule->cgroup_id = nla_get_uint(attr);
 	return 0;
 }

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Check packaging/kubernetes/daemonset.yaml: kubernetes.py schema|privileges|paths|jobs|image
 
+"kubernetes.py pod" prints the specification of the pod as JSON.
+
 The schema has the fields that the manifest uses, with the types that they have in the API of
 Kubernetes 1.36, and no others. The manifest was compared by hand with all of that API: the
 models of @kubernetes/client-node 2.0.1, unknown fields refused.
@@ -166,7 +168,7 @@ def main():
     pod = objects["DaemonSet"]["spec"]["template"]["spec"]
     {"schema": lambda: schema(objects), "privileges": lambda: privileges(pod),
      "paths": lambda: paths(pod), "jobs": lambda: jobs(objects, pod),
-     "image": lambda: image(pod)}[sys.argv[1]]()
+     "image": lambda: image(pod), "pod": lambda: print(json.dumps(pod))}[sys.argv[1]]()
 
 
 if __name__ == "__main__":

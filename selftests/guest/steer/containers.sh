@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# For tests of steering: OCI containers on hosts of the fabric. A container is in the cgroup of
-# its host, /sys/fs/cgroup/testN, and has namespaces of its own of all kinds but one: the network
+# For tests of steering: OCI containers on hosts of the fabric. A container NAME is in the cgroup
+# /sys/fs/cgroup/NAME, and has namespaces of its own of all kinds but one: the network
 # namespace is the host's. Where hosts have namespaces, that is how a CNI plugin sets a pod up:
 # the namespace is there before the container. Sourced behind steer.sh.
 
@@ -38,41 +38,51 @@ container_user='(.linux.uidMappings, .linux.gidMappings) =
 	(.mounts[] | select(.destination == "/sys")) =
 		{destination: "/sys", type: "bind", source: "/sys", options: ["rbind", "ro"]}'
 
-# container_up HOST [FILTER]: container testHOST. The filter of jq changes its configuration.
-container_up()
+# container_bundle NAME [FILTER]: what a container is made of. The filter of jq changes its
+# configuration.
+container_bundle()
 {
 	# shellcheck disable=SC2154 # set by steer.sh
-	local host=$1 bundle=$dir/container$1
+	local bundle=$dir/$1
 
 	chmod 711 "$dir"
-	mkdir -p "$bundle"/rootfs/{dev/infiniband,etc,proc,run,sys,tmp,usr} "$bundle/rootfs$PWD" &&
+	mkdir -p "$bundle"/rootfs/{dev/infiniband,etc,proc,run,sys,tmp,usr} \
+			"$bundle/rootfs$PWD" &&
 		ln -sfn usr/bin "$bundle/rootfs/bin" && ln -sfn usr/lib "$bundle/rootfs/lib" &&
-		ln -sfn usr/lib64 "$bundle/rootfs/lib64" || return
-	container_config | jq --arg cgroup "/test$host" ".linux.cgroupsPath = \$cgroup |
-		${2:-.}" >"$bundle/config.json"
-	host_exec "$host" crun run --detach --bundle "$bundle" "test$host" \
-		</dev/null >"$bundle/out" 2>&1 || { cat "$bundle/out"; return 1; }
-	defer container_down "$host"
+		ln -sfn usr/lib64 "$bundle/rootfs/lib64" &&
+		container_config | jq --arg cgroup "/$1" ".linux.cgroupsPath = \$cgroup |
+			${2:-.}" >"$bundle/config.json"
 }
 
-# The cgroup stays: the test has made it.
+# container_run NAME HOST [OPTION]: start it, and wait for its end unless the option is --detach
+container_run()
+{
+	host_exec "$2" crun run "${@:3}" --bundle "$dir/$1" "$1" </dev/null >"$dir/$1/out" 2>&1 ||
+		{ cat "$dir/$1/out"; return 1; }
+}
+
+# container_up NAME HOST [FILTER]
+container_up()
+{
+	container_bundle "$1" "${@:3}" && container_run "$1" "$2" --detach &&
+		defer container_down "$1"
+}
+
 container_down()
 {
-	! crun state "test$1" >/dev/null 2>&1 || crun delete --force "test$1"
-	mkdir -p "/sys/fs/cgroup/test$1"
+	! crun state "$1" >/dev/null 2>&1 || crun delete --force "$1" || return
+	# The cgroup of a host is the test's.
+	[[ $1 != test* ]] || mkdir -p "/sys/fs/cgroup/$1"
 }
 
-# Process of the container, in the guest's pid namespace
+# container_pid NAME: its process, in the guest's pid namespace
 container_pid()
 {
-	crun state "test$1" | jq .pid
+	crun state "$1" | jq .pid
 }
 
-# container_exec HOST COMMAND...
+# container_exec NAME COMMAND...
 container_exec()
 {
-	local host=$1
-	shift
-
-	crun exec "test$host" "$@" </dev/null
+	crun exec "$@" </dev/null
 }

@@ -21,13 +21,13 @@ on()
 	local host=$1
 	shift
 
-	rocesteer --netns "$(container_pid "$host")" --json "$@"
+	rocesteer --netns "$(container_pid "test$host")" --json "$@"
 }
 
 ready()
 {
 	module_load && defer module_unload && steer_fabric --hosts 2 --spines 2 &&
-		discover 0 2 && discover 1 3 && container_up 0 "$@"
+		discover 0 2 && discover 1 3 && container_up test0 0 "$@"
 }
 
 # own_spine HOST SPINE: a port map with the paths over this spine alone
@@ -46,7 +46,7 @@ load()
 
 tenants_are_steered()
 {
-	container_up 1 && own_spine 0 0 && own_spine 1 1 && load 0 && load 1
+	container_up test1 1 && own_spine 0 0 && own_spine 1 1 && load 0 && load 1
 }
 
 lists_its_own()
@@ -67,7 +67,7 @@ tenant_start()
 		-x "$(host_gid "$far")" "${common[@]}" -p "$port" >"$dir/server$host" 2>&1 &
 	traffics+=($!)
 	busywait 20000 server_listens || return
-	container_exec "$host" timeout $((120 * TIME_SCALE)) ib_write_bw \
+	container_exec "test$host" timeout $((120 * TIME_SCALE)) ib_write_bw \
 		-d "$(host_rdma "$host")" -x "$(host_gid "$host")" "${common[@]}" \
 		-p "$port" "$(host_ip "$far")" >"$dir/client$host" 2>&1 &
 	traffics+=($!)
@@ -131,7 +131,7 @@ cannot()
 	local host=$1
 	shift
 
-	! container_exec "$host" rocesteer --json "$@" >"$dir/said" && cat "$dir/said" &&
+	! container_exec "test$host" rocesteer --json "$@" >"$dir/said" && cat "$dir/said" &&
 		jq -e '.error.code | IN("permission", "no-bpffs", "no-process", "no-netns")' \
 			"$dir/said"
 }
@@ -143,7 +143,7 @@ sees_and_changes_nothing()
 		cannot 0 job list && cannot 0 flow show && cannot 0 job unload --all &&
 		cannot 0 job load --job 2 --port-map "$dir/own0.json" --all &&
 		cannot 0 --netns host1 job list && cannot 0 --netns host1 job unload --all &&
-		cannot 0 --netns "$(container_pid 1)" job list &&
+		cannot 0 --netns "$(container_pid test1)" job list &&
 		on 0 job list | jq -e '.jobs | length == 1' &&
 		on 1 job list | jq -e '.jobs | length == 1'
 }
@@ -170,7 +170,7 @@ by_process()
 # As a pod ends: the container, then its namespace
 ends()
 {
-	container_down 0 && rdma link del rxe0 && ip netns del host0 &&
+	container_down test0 && rdma link del rxe0 && ip netns del host0 &&
 		busywait 20000 is_swept && on 1 job list | jq -e '[.jobs[].name] == ["tenant1"]' &&
 		tenant_start 1 3 && tenant_wait
 }
