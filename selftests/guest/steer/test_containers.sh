@@ -38,15 +38,20 @@ own_spine()
 		"$dir/ports$1.json" >"$dir/own$1.json"
 }
 
+# As an operator does, who knows a process of the container
 load()
 {
+	local cgroup
+
+	cgroup=$(sed -n 's/^0:://p' "/proc/$(container_pid "test$1")/cgroup")
 	on "$1" job load --job 1 --name "tenant$1" --port-map "$dir/own$1.json" \
-		--cgroup "/sys/fs/cgroup/test$1"
+		--cgroup "/sys/fs/cgroup$cgroup"
 }
 
 tenants_are_steered()
 {
-	container_up test1 1 && own_spine 0 0 && own_spine 1 1 && load 0 && load 1
+	container_up test1 1 && on 1 path verify "$dir/ports1.json" >"$dir/verified" &&
+		own_spine 0 0 && own_spine 1 1 && load 0 && load 1
 }
 
 lists_its_own()
