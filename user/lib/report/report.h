@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Reports of what hosts recorded. */
+#ifndef ROCESTEER_LIB_REPORT_H
+#define ROCESTEER_LIB_REPORT_H
+
+#include "leaves.h"
+#include "share.h"
+
+#endif /* ROCESTEER_LIB_REPORT_H */
