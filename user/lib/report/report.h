@@ -3,6 +3,7 @@
 #ifndef ROCESTEER_LIB_REPORT_H
 #define ROCESTEER_LIB_REPORT_H
 
+#include "gray.h"
 #include "leaves.h"
 #include "share.h"
 
