@@ -4,6 +4,7 @@
 #define ROCESTEER_LIB_REPORT_H
 
 #include "gray.h"
+#include "html.h"
 #include "leaves.h"
 #include "share.h"
 
