@@ -120,9 +120,9 @@ static void print_group(FILE *to, struct json_object *group)
 		html_print_ratio(to, before, "imbalance");
 		fputs(" ×", to);
 	}
-	if (html_has(group, "steered")) {
+	if (html_has(group, "whole")) {
 		fputs("; whole flows, dealt evenly, reach ", to);
-		html_print_ratio(to, group, "steered");
+		html_print_ratio(to, group, "whole");
 		fputs(" ×", to);
 	}
 	fputs("</p>\n", to);
@@ -135,8 +135,8 @@ static const struct html_column uplink_columns[] = {
 	{ "Bytes", "bytes", html_print_bytes, true },
 	{ "Fullest, × the mean", "imbalance", html_print_ratio, true },
 	{ "Before", "before_imbalance", html_print_ratio, true },
-	{ "Flow imbalance", "flow_imbalance", html_print_ratio, true },
-	{ "Dealt evenly", "steered", html_print_ratio, true },
+	{ "Flow imbalance, %", "flow_imbalance", html_print_ratio, true },
+	{ "Dealt evenly", "whole", html_print_ratio, true },
 	{}
 };
 

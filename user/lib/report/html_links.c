@@ -7,11 +7,13 @@ static void print_link(FILE *to, struct json_object *row, const char *key)
 	struct json_object *other = html_object(row, "other");
 
 	(void)key;
+	fputs("<div>", to);
 	html_link(to, row);
 	if (other) {
 		fputs("<br>or ", to);
 		html_link(to, other);
 	}
+	fputs("</div>", to);
 }
 
 static void print_sure(FILE *to, struct json_object *row, const char *key)
@@ -81,7 +83,7 @@ static void print_collision(FILE *to, struct json_object *collision)
 	fputs("</th><td class=\"n\">", to);
 	html_print_count(to, collision, "flows_on");
 	fputs("</td><td class=\"n\">", to);
-	html_print_count(to, collision, "most");
+	html_print_count(to, collision, "fair");
 	fputs("</td></tr>\n<tr><td colspan=\"3\"><ul>\n", to);
 	for (i = 0; i < html_length(flows); i++)
 		print_flow(to, json_object_array_get_idx(flows, i));

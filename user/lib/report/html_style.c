@@ -27,7 +27,7 @@ const char html_style[] =
 	"caption{text-align:left;padding:.2rem 0}\n"
 	"th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:left;"
 	"vertical-align:top}th{white-space:nowrap;font-weight:600}td{max-width:40rem;"
-	"overflow-wrap:anywhere}tr.head th,tr.head td{border:0}tr.head th{white-space:normal}\n"
+	"overflow-wrap:break-word}td>div{min-width:10.5rem}li{overflow-wrap:anywhere}tr.head th,tr.head td{border:0}tr.head th{white-space:normal}\n"
 	".n{text-align:right;white-space:nowrap}ul{margin:0;padding-left:1rem}\n"
 	".maps{display:flex;flex-wrap:wrap;gap:0 2.5rem}.heat{min-width:0}\n"
 	".heat th,.heat td{border:2px solid var(--page);text-align:center;white-space:nowrap}"
