@@ -18,5 +18,6 @@ extern const struct cli_object cli_daemon;
 extern const struct cli_object cli_top;
 extern const struct cli_object cli_prog;
 extern const struct cli_object cli_reduce;
+extern const struct cli_object cli_report;
 
 #endif /* ROCESTEER_OBJECTS_H */

@@ -38,10 +38,10 @@
 #define REPORT_GRAY_ACKS	8
 
 /* A named link delays each packet by at least so much. */
-#define REPORT_GRAY_DELAY_NS	10000
+#define REPORT_GRAY_DELAY_NS	30000
 
 /* The smallest delay of a path counts if at least so many probes were answered. */
-#define REPORT_GRAY_ANSWERS	5
+#define REPORT_GRAY_ANSWERS	20
 
 /* What is wrong with a link; @report_cause_words has the words. */
 enum report_cause {

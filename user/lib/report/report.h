@@ -5,7 +5,10 @@
 
 #include "gray.h"
 #include "html.h"
+#include "join.h"
 #include "leaves.h"
+#include "recording.h"
 #include "share.h"
+#include "summary.h"
 
 #endif /* ROCESTEER_LIB_REPORT_H */

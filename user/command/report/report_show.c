@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer report show: what recordings mean. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+enum { HOSTS, AGAINST, HTML };
+
+const struct cli_option report_show_options[] = {
+	[HOSTS] = { "hosts", "FILE[,..]", "recordings of other hosts in the same period" },
+	[AGAINST] = { "against", "FILE[,..]", "recordings of an earlier period, of any host" },
+	[HTML] = { "html", "FILE", "write the report as a page for browsers" },
+	{}
+};
+
+static const struct out_column comparison_columns[] = {
+	{ "measure", "MEASURE" },
+	{ "before", "BEFORE" },
+	{ "now", "NOW" },
+	{ "difference", "DIFFERENCE" },
+	{}
+};
+
+static const struct out_column uplink_columns[] = {
+	{ "leaf", "LEAF" },
+	{ "flows", "FLOWS" },
+	{ "bytes", "BYTES" },
+	{ "imbalance", "IMBALANCE" },
+	{ "before_imbalance", "BEFORE" },
+	{ "whole", "IF WHOLE" },
+	{ "split", "IF SPLIT" },
+	{ "flow_imbalance", "FLOWS UNEVEN BY %" },
+	{}
+};
+
+static const struct out_column group_columns[] = {
+	{ "host", "HOST" },
+	{ "job", "JOB" },
+	{ "name", "NAME" },
+	{ "device", "DEVICE" },
+	{ "leaf", "LEAF" },
+	{ "mode", "MODE" },
+	{ "imbalance", "IMBALANCE" },
+	{ "path", "PATH" },
+	{ "router", "ROUTER" },
+	{ "flows", "FLOWS" },
+	{ "packets", "PACKETS" },
+	{ "bytes", "BYTES" },
+	{ "before_bytes", "BEFORE" },
+	{ "rounds", "ROUNDS" },
+	{ "cnps", "CNPS" },
+	{ "delay_us", "DELAY-US" },
+	{}
+};
+
+static const struct out_column collision_columns[] = {
+	{ "direction", "LINK" },
+	{ "leaf", "LEAF" },
+	{ "spine", "SPINE" },
+	{ "flows_on", "FLOWS" },
+	{ "fair", "FAIR" },
+	{ "host", "HOST" },
+	{ "job", "JOB" },
+	{ "peer", "PEER" },
+	{ "dqpn", "DQPN" },
+	{ "port", "PORT" },
+	{ "bytes", "BYTES" },
+	{}
+};
+
+static const struct out_column gray_columns[] = {
+	{ "cause", "CAUSE" },
+	{ "direction", "LINK" },
+	{ "leaf", "LEAF" },
+	{ "spine", "SPINE" },
+	{ "address", "ENTERS BY" },
+	{ "or", "OR" },
+	{ "rate", "RATE" },
+	{ "delay_us", "DELAY-US" },
+	{ "sure", "SURE" },
+	{}
+};
+
+static const struct out_column event_columns[] = {
+	{ "time", "TIME" },
+	{ "host", "HOST" },
+	{ "event", "EVENT" },
+	{ "device", "DEVICE" },
+	{ "leaf", "LEAF" },
+	{ "path", "PATH" },
+	{}
+};
+
+static const struct out_view views[] = {
+	{ .rows = "comparison", .title = "Against the earlier period:",
+	  .columns = comparison_columns },
+	{ .rows = "uplinks", .title = "Uplinks of leaves, the worst first:",
+	  .columns = uplink_columns, .empty = "Nothing was sent." },
+	{ .rows = "gray", .title = "Gray links:", .columns = gray_columns,
+	  .empty = "No link loses, marks or delays packets more than the others." },
+	{ .rows = "collisions.flows", .title = "Links that more flows share than need be:",
+	  .columns = collision_columns,
+	  .empty = "No link has more flows than it need have." },
+	{ .rows = "groups.paths", .title = "Groups, the worst first:", .columns = group_columns },
+	{ .rows = "timeline", .title = "Events:", .columns = event_columns },
+	{}
+};
+
+/**
+ * struct period - recordings of a period
+ * @recording: recordings
+ * @nr: number of recordings
+ * @join: the recordings joined
+ * @err: filled on failure
+ */
+struct period {
+	struct recording *recording;
+	size_t nr;
+	struct report_join join;
+	struct err *err;
+};
+
+static int add_file(const char *file, void *arg)
+{
+	struct period *period = arg;
+	struct recording *bigger;
+	size_t i;
+	int ret;
+
+	bigger = reallocarray(period->recording, period->nr + 1, sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	period->recording = bigger;
+	memset(&bigger[period->nr], 0, sizeof(*bigger));
+	ret = recording_read(file, &bigger[period->nr++], period->err);
+	for (i = 0; !ret && i + 1 < period->nr; i++)
+		if (!strcmp(bigger[i].host, bigger[period->nr - 1].host))
+			ret = err_set(period->err, EXIT_BAD_INPUT, "twice",
+				      "%s: host: %s has another recording of this period",
+				      file, bigger[i].host);
+	return ret;
+}
+
+static int read_files(struct period *period, const char *files)
+{
+	return files ? cli_each(files, add_file, period) : 0;
+}
+
+static int join(struct period *period)
+{
+	int ret = report_join(&period->join, period->recording, period->nr);
+
+	return ret == -E2BIG ? err_set(period->err, EXIT_BAD_INPUT, "bad-file",
+				       "the recordings have more leaves than are supported") : ret;
+}
+
+static void free_period(struct period *period)
+{
+	size_t i;
+
+	report_join_free(&period->join);
+	for (i = 0; i < period->nr; i++)
+		recording_free(&period->recording[i]);
+	free(period->recording);
+}
+
+static int write_html(const char *file, struct json_object *root, struct err *err)
+{
+	struct file_new new;
+	int ret = file_begin(&new);
+
+	ret = ret ?: report_html(root, new.out) ?: file_replace(file, &new);
+	return ret < 0 ? err_errno(err, -ret, "file", "cannot write %s", file) : 0;
+}
+
+/* For people: the other candidate as a text. */
+static void put_others(struct json_object *root)
+{
+	struct json_object *gray = json_object_object_get(root, "gray"), *item, *other;
+	size_t i, n = json_object_array_length(gray);
+	char text[2 * ADDR_STRLEN + 16];
+
+	for (i = 0; i < n; i++) {
+		item = json_object_array_get_idx(gray, i);
+		if (!json_object_object_get_ex(item, "other", &other))
+			continue;
+		snprintf(text, sizeof(text), "%s %s %s",
+			 json_object_get_string(json_object_object_get(other, "direction")),
+			 json_object_get_string(json_object_object_get(other, "leaf")),
+			 json_object_get_string(json_object_object_get(other, "spine")));
+		out_string(item, "or", text);
+	}
+}
+
+static void tell_notes(const struct out *out, struct json_object *root)
+{
+	struct json_object *notes = json_object_object_get(root, "notes");
+	size_t i, n = json_object_array_length(notes);
+
+	for (i = 0; i < n; i++)
+		out_note(out, "%s", json_object_get_string(json_object_array_get_idx(notes, i)));
+}
+
+int report_show(const struct cli_args *args, struct err *err)
+{
+	struct period now = { .err = err }, before = { .err = err };
+	struct json_object *root = NULL;
+	int ret;
+
+	ret = add_file(args->operand, &now) ?: read_files(&now, args->value[HOSTS]) ?:
+	      read_files(&before, args->value[AGAINST]) ?: join(&now);
+	if (!ret && before.nr)
+		ret = join(&before);
+	ret = ret ?: report_summary(&root, &now.join, before.nr ? &before.join : NULL);
+	if (!ret && args->value[HTML])
+		ret = write_html(args->value[HTML], root, err);
+	free_period(&now);
+	free_period(&before);
+	if (ret) {
+		json_object_put(root);
+		return ret;
+	}
+	if (!args->out.json)
+		put_others(root);
+	tell_notes(&args->out, root);
+	return out_show(&args->out, root, views);
+}

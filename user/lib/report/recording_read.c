@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The reader of recordings: a file is untrusted, every field is checked. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <json-c/json.h>
+
+#include "recording.h"
+
+#define MAX_DEPTH	8	/* the format needs 6 */
+
+/* An array of objects. */
+struct list {
+	struct json_object *array;
+	size_t nr;
+};
+
+static int read_list(struct reader *r, struct json_object *obj, const char *key, size_t most,
+		     struct list *list)
+{
+	int ret = reader_get(r, obj, key, json_type_array, &list->array);
+
+	if (ret)
+		return ret;
+	list->nr = json_object_array_length(list->array);
+	return list->nr > most ? reader_invalid(r, key, "has %zu entries, more than %zu",
+						list->nr, most) : 0;
+}
+
+/* Element @i, which is an object. */
+static int read_item(struct reader *r, const struct list *list, size_t i,
+		     struct json_object **item)
+{
+	*item = json_object_array_get_idx(list->array, i);
+	return json_object_get_type(*item) == json_type_object ? 0 :
+	       reader_invalid(r, "", "is not an object");
+}
+
+static bool has(struct json_object *obj, const char *key)
+{
+	return json_object_object_get_ex(obj, key, NULL);
+}
+
+static int read_bool(struct reader *r, struct json_object *obj, const char *key, bool *value)
+{
+	struct json_object *found;
+	int ret = reader_get(r, obj, key, json_type_boolean, &found);
+
+	if (!ret)
+		*value = json_object_get_boolean(found);
+	return ret;
+}
+
+static int read_u64(struct reader *r, struct json_object *obj, const char *key, __u64 *value)
+{
+	return reader_uint(r, obj, key, 0, INT64_MAX, value);
+}
+
+static int read_u32(struct reader *r, struct json_object *obj, const char *key, __u32 max,
+		    __u32 *value)
+{
+	__u64 number = 0;
+	int ret = reader_uint(r, obj, key, 0, max, &number);
+
+	*value = number;
+	return ret;
+}
+
+/* An address that may be absent. */
+static int read_addr(struct reader *r, struct json_object *obj, const char *key, __u8 addr[16])
+{
+	return has(obj, key) ? reader_addr(r, obj, key, addr) : 0;
+}
+
+static int read_path(struct reader *r, struct json_object *obj, struct recording_path *path)
+{
+	int ret = reader_addr(r, obj, "router", path->router) ?:
+		  read_addr(r, obj, "entry", path->entry) ?:
+		  read_bool(r, obj, "up", &path->up);
+
+	if (!ret && has(obj, "probes"))
+		ret = read_u32(r, obj, "probes", UINT32_MAX, &path->probes) ?:
+		      read_u32(r, obj, "lost", path->probes, &path->lost);
+	if (!ret && has(obj, "delay_ns"))
+		ret = read_u64(r, obj, "delay_ns", &path->delay_ns);
+	return ret;
+}
+
+static int read_paths(struct reader *r, struct json_object *obj, struct recording_group *group)
+{
+	struct json_object *item;
+	struct list list;
+	size_t mark;
+	int ret = read_list(r, obj, "paths", ROCESTEER_MAX_PATHS, &list);
+
+	for (; !ret && group->nr_paths < list.nr; group->nr_paths++) {
+		mark = reader_enter(r, "paths", group->nr_paths);
+		ret = read_item(r, &list, group->nr_paths, &item) ?:
+		      read_path(r, item, &group->path[group->nr_paths]);
+		if (!ret)
+			reader_leave(r, mark);
+	}
+	return ret;
+}
+
+static int read_group(struct reader *r, struct json_object *obj, struct recording_group *group)
+{
+	int ret = read_u32(r, obj, "job", UINT32_MAX, &group->job) ?:
+		  reader_string(r, obj, "device", group->device, sizeof(group->device)) ?:
+		  reader_addr(r, obj, "leaf", group->leaf) ?:
+		  read_addr(r, obj, "via", group->via) ?:
+		  reader_addr(r, obj, "source", group->source) ?:
+		  read_bool(r, obj, "observed", &group->observed);
+
+	if (!ret && has(obj, "name"))
+		ret = reader_string(r, obj, "name", group->name, sizeof(group->name));
+	return ret ?: read_paths(r, obj, group);
+}
+
+static int read_groups(struct reader *r, struct json_object *root, struct recording *recording)
+{
+	struct json_object *item;
+	struct list list;
+	size_t mark;
+	int ret = read_list(r, root, "groups", ROCESTEER_MAX_PEERS, &list);
+
+	if (ret)
+		return ret;
+	recording->group = calloc(list.nr ?: 1, sizeof(*recording->group));
+	if (!recording->group)
+		return -ENOMEM;
+	for (; !ret && recording->nr_groups < list.nr; recording->nr_groups++) {
+		mark = reader_enter(r, "groups", recording->nr_groups);
+		ret = read_item(r, &list, recording->nr_groups, &item) ?:
+		      read_group(r, item, &recording->group[recording->nr_groups]);
+		if (!ret)
+			reader_leave(r, mark);
+	}
+	return ret;
+}
+
+static int read_sent(struct reader *r, struct json_object *obj, __u32 nr_paths,
+		     struct recording_sent *sent)
+{
+	int ret = 0;
+
+	sent->path = ROCESTEER_PATH_UNKNOWN;
+	if (has(obj, "path") && !nr_paths)
+		return reader_invalid(r, "path", "is given, but the group has no paths");
+	if (has(obj, "path"))
+		ret = read_u32(r, obj, "path", nr_paths - 1, &sent->path);
+	return ret ?: read_u64(r, obj, "packets", &sent->sent.packets) ?:
+	       read_u64(r, obj, "bytes", &sent->sent.bytes) ?:
+	       read_u64(r, obj, "rounds", &sent->sent.rounds);
+}
+
+static int read_flow(struct reader *r, struct json_object *obj,
+		     const struct recording *recording, struct recording_flow *flow)
+{
+	struct json_object *item;
+	__u32 group = 0, port = 0;
+	struct list list;
+	size_t mark;
+	int ret;
+
+	if (!recording->nr_groups)
+		return reader_invalid(r, "", "is of no group: there is none");
+	ret = read_u32(r, obj, "group", recording->nr_groups - 1, &group) ?:
+	      reader_addr(r, obj, "peer", flow->peer) ?:
+	      read_u32(r, obj, "dqpn", 0xffffff, &flow->dqpn) ?:
+	      read_u32(r, obj, "port", UINT16_MAX, &port) ?:
+	      read_bool(r, obj, "share", &flow->share) ?:
+	      read_bool(r, obj, "observed", &flow->observed) ?:
+	      read_u64(r, obj, "cnps", &flow->cnps) ?:
+	      read_list(r, obj, "sent", ROCESTEER_MAX_PATHS + 1, &list);
+	if (ret)
+		return ret;
+	flow->group = group;
+	flow->port = port;
+	flow->sent = calloc(list.nr ?: 1, sizeof(*flow->sent));
+	if (!flow->sent)
+		return -ENOMEM;
+	for (; !ret && flow->nr_sent < list.nr; flow->nr_sent++) {
+		mark = reader_enter(r, "sent", flow->nr_sent);
+		ret = read_item(r, &list, flow->nr_sent, &item) ?:
+		      read_sent(r, item, recording->group[group].nr_paths,
+				&flow->sent[flow->nr_sent]);
+		if (!ret)
+			reader_leave(r, mark);
+	}
+	return ret;
+}
+
+static int read_flows(struct reader *r, struct json_object *root, struct recording *recording)
+{
+	struct json_object *item;
+	struct list list;
+	size_t mark, i;
+	int ret = read_list(r, root, "flows", 4 * ROCESTEER_MAX_FLOWS, &list);
+
+	if (ret)
+		return ret;
+	recording->flow = calloc(list.nr ?: 1, sizeof(*recording->flow));
+	if (!recording->flow)
+		return -ENOMEM;
+	for (i = 0; !ret && i < list.nr; i++) {
+		mark = reader_enter(r, "flows", i);
+		recording->nr_flows++;	/* so that it is freed */
+		ret = read_item(r, &list, i, &item) ?:
+		      read_flow(r, item, recording, &recording->flow[i]);
+		if (!ret)
+			reader_leave(r, mark);
+	}
+	return ret;
+}
+
+static int read_event(struct reader *r, struct json_object *obj, struct recording_event *event)
+{
+	int ret = read_u64(r, obj, "ms", &event->ms) ?:
+		  reader_string(r, obj, "event", event->name, sizeof(event->name)) ?:
+		  read_addr(r, obj, "leaf", event->leaf);
+
+	if (!ret && has(obj, "device"))
+		ret = reader_string(r, obj, "device", event->device, sizeof(event->device));
+	event->path = ROCESTEER_PATH_UNKNOWN;
+	if (!ret && has(obj, "path"))
+		ret = read_u32(r, obj, "path", ROCESTEER_MAX_PATHS - 1, &event->path);
+	return ret;
+}
+
+static int read_events(struct reader *r, struct json_object *root, struct recording *recording)
+{
+	struct json_object *item;
+	struct list list;
+	size_t mark;
+	int ret = read_list(r, root, "events", RECORDING_MAX_EVENTS, &list);
+
+	if (ret)
+		return ret;
+	recording->event = calloc(list.nr ?: 1, sizeof(*recording->event));
+	if (!recording->event)
+		return -ENOMEM;
+	for (; !ret && recording->nr_events < list.nr; recording->nr_events++) {
+		mark = reader_enter(r, "events", recording->nr_events);
+		ret = read_item(r, &list, recording->nr_events, &item) ?:
+		      read_event(r, item, &recording->event[recording->nr_events]);
+		if (!ret)
+			reader_leave(r, mark);
+	}
+	return ret;
+}
+
+static int read_head(struct reader *r, struct json_object *root, struct recording *recording)
+{
+	char begin[UTC_SIZE];
+	__u64 format;
+	int ret;
+
+	ret = reader_uint(r, root, "format", RECORDING_FORMAT, RECORDING_FORMAT, &format) ?:
+	      reader_string(r, root, "host", recording->host, sizeof(recording->host)) ?:
+	      reader_string(r, root, "version", recording->version,
+			    sizeof(recording->version)) ?:
+	      reader_string(r, root, "kernel", recording->kernel, sizeof(recording->kernel)) ?:
+	      reader_string(r, root, "begin", begin, sizeof(begin)) ?:
+	      read_u64(r, root, "ms", &recording->ms) ?:
+	      read_bool(r, root, "probed", &recording->probed) ?:
+	      read_u64(r, root, "naks", &recording->naks) ?:
+	      read_u64(r, root, "cnps", &recording->cnps);
+	if (!ret && !utc_parse(begin, &recording->begin))
+		ret = reader_invalid(r, "begin", "is not a time");
+	return ret;
+}
+
+int recording_read(const char *file, struct recording *recording, struct err *err)
+{
+	struct reader r = { .file = file, .err = err };
+	struct json_object *root = NULL;
+	int ret;
+
+	ret = json_file_read(file, RECORDING_MAX_SIZE, MAX_DEPTH, &root, err);
+	if (!ret && json_object_get_type(root) != json_type_object)
+		ret = reader_invalid(&r, "", "is not an object");
+	ret = ret ?: read_head(&r, root, recording) ?: read_groups(&r, root, recording) ?:
+	      read_flows(&r, root, recording) ?: read_events(&r, root, recording);
+	json_object_put(root);
+	if (!ret)
+		recording_sum(recording);
+	return ret;
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "summary_priv.h"
+
+void summary_real(struct json_object *obj, const char *key, double value, int digits)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.*f", digits, value);
+	json_object_object_add(obj, key, json_object_new_double_s(value, text));
+}
+
+void summary_link(struct json_object *obj, const struct report_join *join, size_t number)
+{
+	const struct report_link *link = &join->link[number];
+
+	out_string(obj, "direction", link->down ? "down" : "up");
+	out_addr(obj, "leaf", join->leaf_name[link->leaf]);
+	out_addr(obj, "spine", join->spines.leaves[link->spine]);
+	out_addr(obj, "address", link->address);
+}
+
+static void put_period(struct json_object *root, const char *key, const struct report_join *join)
+{
+	struct json_object *obj = out_object(root, key);
+	time_t begin = join->recording[0].begin, end = begin;
+	char text[UTC_SIZE];
+	size_t i;
+
+	for (i = 0; i < join->nr; i++) {
+		time_t last = join->recording[i].begin + join->recording[i].ms / 1000;
+
+		if (join->recording[i].begin < begin)
+			begin = join->recording[i].begin;
+		if (last > end)
+			end = last;
+	}
+	out_string(obj, "begin", utc_format(begin, text));
+	out_string(obj, "end", utc_format(end, text));
+	out_decimal(obj, "seconds", summary_sum(join).ms, 3);
+}
+
+static const char *mode_of(const struct recording_group *group)
+{
+	return group->observed ? "observed" : "steered";
+}
+
+/* Each job and device once: groups of a job follow each other. */
+static void put_jobs(struct json_object *obj, const struct recording *recording)
+{
+	struct json_object *jobs = out_array(obj, "jobs"), *devices = out_array(obj, "devices"), *job;
+	const char *last = NULL;
+	size_t i;
+
+	for (i = 0; i < recording->nr_groups; i++) {
+		const struct recording_group *group = &recording->group[i];
+
+		if (!last || strcmp(last, group->device))
+			json_object_array_add(devices, json_object_new_string(group->device));
+		last = group->device;
+		if (i && group->job == group[-1].job && group->observed == group[-1].observed)
+			continue;
+		job = out_append_object(jobs);
+		out_uint(job, "job", group->job);
+		if (group->name[0])
+			out_string(job, "name", group->name);
+		out_string(job, "mode", mode_of(group));
+	}
+}
+
+static void put_hosts(struct json_object *root, const struct report_join *join)
+{
+	struct json_object *array = out_array(root, "hosts"), *obj;
+	size_t r, g;
+
+	for (r = 0; r < join->nr; r++) {
+		const struct recording *recording = &join->recording[r];
+
+		obj = out_append_object(array);
+		out_string(obj, "host", recording->host);
+		for (g = 0; g < join->nr_groups && join->group[g].recording != recording;)
+			g++;
+		if (g < join->nr_groups)
+			out_addr(obj, "leaf", join->leaf_name[join->group[g].own]);
+		out_string(obj, "version", recording->version);
+		out_string(obj, "kernel", recording->kernel);
+		put_jobs(obj, recording);
+	}
+}
+
+static void put_addresses(struct json_object *root, const char *key, const __u8 **address,
+			  size_t nr)
+{
+	struct json_object *array = out_array(root, key);
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		out_append_addr(array, address[i]);
+}
+
+static void put_links(struct json_object *root, const struct report_join *join)
+{
+	struct json_object *array = out_array(root, "links"), *obj;
+	size_t i;
+
+	for (i = 0; i < join->nr_links; i++) {
+		const struct report_link *link = &join->link[i];
+
+		obj = out_append_object(array);
+		out_uint(obj, "link", i);
+		summary_link(obj, join, i);
+		out_uint(obj, "packets", link->packets);
+		out_uint(obj, "bytes", link->share.bytes);
+		out_uint(obj, "rounds", link->rounds);
+		out_uint(obj, "cnps", link->cnps);
+		out_uint(obj, "flows", link->share.flows);
+		if (link->packets)
+			summary_real(obj, "loss", (double)link->rounds / link->packets, 7);
+	}
+}
+
+static void put_imbalance(struct json_object *obj, const struct report_share *shares, size_t nr)
+{
+	struct report_imbalance result;
+
+	report_imbalance(shares, nr, &result);
+	if (result.bytes)
+		summary_real(obj, "imbalance", result.bytes, 3);
+	summary_real(obj, "flow_imbalance", result.flows, 1);
+	if (!result.whole)
+		return;
+	summary_real(obj, "whole", result.whole, 3);
+	summary_real(obj, "split", result.split, 3);
+}
+
+/* The shares of the uplinks of a leaf. Return: how many. */
+static size_t uplinks(const struct report_join *join, size_t leaf, struct report_share *shares)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < join->nr_links; i++)
+		if (!join->link[i].down && join->link[i].leaf == leaf)
+			shares[nr++] = join->link[i].share;
+	return nr;
+}
+
+/* Imbalance of the uplinks of a leaf with this address in an earlier period. */
+static void put_before(struct json_object *obj, const struct report_join *before,
+		       const __u8 leaf[16], struct report_share *shares)
+{
+	size_t number = report_leaves_find(&before->leaves, leaf);
+	struct report_imbalance result;
+
+	if (number == REPORT_NO_LEAF)
+		return;
+	report_imbalance(shares, uplinks(before, number, shares), &result);
+	if (result.bytes)
+		summary_real(obj, "before_imbalance", result.bytes, 3);
+}
+
+static double imbalance_of(const void *item)
+{
+	struct json_object *obj = *(struct json_object *const *)item;
+
+	return json_object_get_double(json_object_object_get(obj, "imbalance"));
+}
+
+static int worst_first(const void *a, const void *b)
+{
+	double x = imbalance_of(a), y = imbalance_of(b);
+
+	return (x < y) - (x > y);
+}
+
+static int put_uplinks(struct json_object *root, const struct report_join *join,
+		       const struct report_join *before)
+{
+	struct json_object *array = out_array(root, "uplinks"), *obj;
+	size_t most = join->nr_links + (before ? before->nr_links : 0), leaf, nr, i;
+	struct report_share *shares = calloc(most ?: 1, sizeof(*shares));
+	__u64 bytes, flows;
+
+	if (!shares)
+		return -ENOMEM;
+	for (leaf = 0; leaf < join->leaves.nr; leaf++) {
+		nr = uplinks(join, leaf, shares);
+		for (bytes = flows = 0, i = 0; i < nr; i++) {
+			bytes += shares[i].bytes;
+			flows += shares[i].flows;
+		}
+		if (!nr)
+			continue;
+		obj = out_append_object(array);
+		out_addr(obj, "leaf", join->leaf_name[leaf]);
+		out_uint(obj, "flows", flows);
+		out_uint(obj, "bytes", bytes);
+		put_imbalance(obj, shares, nr);
+		if (before)
+			put_before(obj, before, join->leaf_name[leaf], shares);
+	}
+	free(shares);
+	json_object_array_sort(array, worst_first);
+	return 0;
+}
+
+/* The same group in an earlier period, or NULL. */
+static const struct report_group *group_before(const struct report_join *before,
+					       const struct report_group *group)
+{
+	size_t i;
+
+	for (i = 0; before && i < before->nr_groups; i++) {
+		const struct report_group *old = &before->group[i];
+
+		if (old->group->job == group->group->job &&
+		    !strcmp(old->recording->host, group->recording->host) &&
+		    !strcmp(old->group->device, group->group->device) &&
+		    !addr_compare(old->group->leaf, group->group->leaf))
+			return old;
+	}
+	return NULL;
+}
+
+static void get_shares(const struct recording_group *group,
+		       struct report_share shares[ROCESTEER_MAX_PATHS])
+{
+	__u32 p;
+
+	for (p = 0; p < group->nr_paths; p++)
+		shares[p] = (struct report_share) {
+			.bytes = group->path[p].sent.bytes,
+			.flows = group->path[p].flows,
+			.up = group->path[p].up,
+		};
+}
+
+/* What the same path sent before; a path is known by its router and entry. */
+static void put_path_before(struct json_object *obj, const struct recording_group *old,
+			    const struct recording_path *path)
+{
+	__u32 p;
+
+	for (p = 0; old && p < old->nr_paths; p++)
+		if (!addr_compare(old->path[p].router, path->router) &&
+		    !addr_compare(old->path[p].entry, path->entry))
+			out_uint(obj, "before_bytes", old->path[p].sent.bytes);
+}
+
+static void put_path(struct json_object *obj, const struct recording_group *group, __u32 p)
+{
+	const struct recording_path *path = &group->path[p];
+
+	out_uint(obj, "path", p);
+	out_addr(obj, "router", path->router);
+	out_bool(obj, "up", path->up);
+	out_uint(obj, "flows", path->flows);
+	out_uint(obj, "packets", path->sent.packets);
+	out_uint(obj, "bytes", path->sent.bytes);
+	out_uint(obj, "rounds", path->sent.rounds);
+	out_uint(obj, "cnps", path->cnps);
+	if (path->delay_ns)
+		summary_real(obj, "delay_us", path->delay_ns / 1e3, 1);
+}
+
+static void put_group(struct json_object *obj, const struct report_group *from,
+		      const struct recording_group *old)
+{
+	const struct recording_group *group = from->group;
+	struct report_share shares[ROCESTEER_MAX_PATHS];
+	struct json_object *paths, *path;
+	__u64 bytes = 0;
+	__u32 p;
+
+	for (p = 0; p < group->nr_paths; p++)
+		bytes += group->path[p].sent.bytes;
+	out_string(obj, "host", from->recording->host);
+	out_uint(obj, "job", group->job);
+	if (group->name[0])
+		out_string(obj, "name", group->name);
+	out_string(obj, "device", group->device);
+	out_addr(obj, "leaf", group->leaf);
+	out_string(obj, "mode", mode_of(group));
+	out_uint(obj, "flows", group->flows);
+	out_uint(obj, "bytes", bytes);
+	if (group->unknown.bytes)
+		out_uint(obj, "unknown_bytes", group->unknown.bytes);
+	get_shares(group, shares);
+	put_imbalance(obj, shares, group->nr_paths);
+	if (old) {
+		get_shares(old, shares);
+		put_imbalance(out_object(obj, "before"), shares, old->nr_paths);
+	}
+	paths = out_array(obj, "paths");
+	for (p = 0; p < group->nr_paths; p++) {
+		path = out_append_object(paths);
+		put_path(path, group, p);
+		put_path_before(path, old, &group->path[p]);
+	}
+}
+
+static void put_groups(struct json_object *root, const struct report_join *join,
+		       const struct report_join *before)
+{
+	struct json_object *array = out_array(root, "groups");
+	size_t i;
+
+	for (i = 0; i < join->nr_groups; i++) {
+		const struct report_group *old = group_before(before, &join->group[i]);
+
+		put_group(out_append_object(array), &join->group[i], old ? old->group : NULL);
+	}
+	json_object_array_sort(array, worst_first);
+}
+
+static void put_note(struct json_object *array, const char *host, const char *text)
+{
+	char line[RECORDING_NAME + 128];
+
+	snprintf(line, sizeof(line), "%s: %s", host, text);
+	json_object_array_add(array, json_object_new_string(line));
+}
+
+/* What the reader has to know of these recordings. */
+static void put_notes(struct json_object *root, const struct report_join *join,
+		      const struct report_join *before)
+{
+	struct json_object *array = out_array(root, "notes");
+	size_t i;
+
+	for (i = 0; i < join->nr; i++)
+		if (!join->recording[i].probed)
+			put_note(array, join->recording[i].host,
+				 "no probes: links are named by their routers, delays are not known");
+	for (i = 0; i < join->nr_groups; i++) {
+		if (join->group[i].group->unknown.bytes)
+			put_note(array, join->group[i].recording->host,
+				 "the path of some flows was not known, they count on no link");
+		if (before && !group_before(before, &join->group[i]))
+			put_note(array, join->group[i].recording->host,
+				 "a group was not in the earlier period");
+	}
+}
+
+int report_summary(struct json_object **root, const struct report_join *now,
+		   const struct report_join *before)
+{
+	struct json_object *obj = out_root();
+	int ret;
+
+	out_uint(obj, "format", RECORDING_FORMAT);
+	put_period(obj, "period", now);
+	if (before)
+		put_period(obj, "before", before);
+	put_hosts(obj, now);
+	put_addresses(obj, "leaves", now->leaf_name, now->leaves.nr);
+	put_addresses(obj, "spines", now->spines.leaves, now->spines.nr);
+	put_links(obj, now);
+	ret = put_uplinks(obj, now, before);
+	put_groups(obj, now, before);
+	ret = ret ?: summary_collisions(obj, now) ?: summary_gray(obj, now);
+	if (before)
+		summary_comparison(obj, now, before);
+	summary_timeline(obj, now);
+	put_notes(obj, now, before);
+	if (ret)
+		json_object_put(obj);
+	else
+		*root = obj;
+	return ret;
+}
