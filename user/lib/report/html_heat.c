@@ -2,6 +2,8 @@
 /* Heat maps, leaf by spine, of bytes and of loss. */
 #include "html_priv.h"
 
+#include <string.h>
+
 #include "base/base.h"
 
 /* Leaves, and spines, of a heat map; the tables have all links. */
@@ -15,6 +17,7 @@
  * @spines: columns
  * @direction: of the links, "up" or "down"
  * @mean: of the bytes of the links of this direction
+ * @at: the link of each leaf and spine, or NULL
  */
 struct heat {
 	struct json_object *links;
@@ -23,6 +26,7 @@ struct heat {
 	struct json_object *spines;
 	const char *direction;
 	double mean;
+	struct json_object *at[HEAT_MAX][HEAT_MAX];
 };
 
 typedef void cell_fn(FILE *to, const struct heat *heat, struct json_object *link);
@@ -32,20 +36,6 @@ static bool is_link(struct json_object *link, const char *direction, const char 
 {
 	return html_is(link, "direction", direction) && html_is(link, "leaf", leaf) &&
 	       html_is(link, "spine", spine);
-}
-
-static struct json_object *find_link(const struct heat *heat, const char *leaf,
-				     const char *spine)
-{
-	size_t i;
-
-	for (i = 0; i < html_length(heat->links); i++) {
-		struct json_object *link = json_object_array_get_idx(heat->links, i);
-
-		if (is_link(link, heat->direction, leaf, spine))
-			return link;
-	}
-	return NULL;
 }
 
 static const char *gray_word(const struct heat *heat, struct json_object *link)
@@ -103,18 +93,31 @@ static void print_loss(FILE *to, const struct heat *heat, struct json_object *li
 	html_percent(to, loss);
 }
 
-static void print_row(FILE *to, const struct heat *heat, const char *leaf, cell_fn *print)
+/* The name at a place of an array of names */
+static const char *name_at(struct json_object *names, size_t i)
 {
+	return json_object_get_string(json_object_array_get_idx(names, i)) ?: "";
+}
+
+/* Rows or columns of a map */
+static size_t shown(struct json_object *names)
+{
+	size_t n = html_length(names);
+
+	return n < HEAT_MAX ? n : HEAT_MAX;
+}
+
+static void print_row(FILE *to, const struct heat *heat, size_t leaf, cell_fn *print)
+{
+	const char *gray;
 	size_t i;
 
 	fputs("<tr><th scope=\"row\">leaf ", to);
-	html_text(to, leaf);
+	html_text(to, name_at(heat->leaves, leaf));
 	fputs("</th>", to);
-	for (i = 0; i < html_length(heat->spines) && i < HEAT_MAX; i++) {
-		struct json_object *spine = json_object_array_get_idx(heat->spines, i), *link;
-		const char *gray;
+	for (i = 0; i < shown(heat->spines); i++) {
+		struct json_object *link = heat->at[leaf][i];
 
-		link = find_link(heat, leaf, json_object_get_string(spine) ?: "");
 		if (!link) {
 			fputs("<td>–</td>", to);
 			continue;
@@ -135,28 +138,37 @@ static void print_map(FILE *to, const struct heat *heat, const char *caption, ce
 	fputs("<div class=\"heat\">\n", to);
 	html_table_begin(to, caption);
 	fputs("<thead><tr><th scope=\"col\">Leaf</th>", to);
-	for (i = 0; i < html_length(heat->spines) && i < HEAT_MAX; i++) {
+	for (i = 0; i < shown(heat->spines); i++) {
 		fputs("<th scope=\"col\">spine<br>", to);
-		html_text(to, json_object_get_string(json_object_array_get_idx(heat->spines, i)) ?:
-			  "");
+		html_text(to, name_at(heat->spines, i));
 		fputs("</th>", to);
 	}
 	fputs("</tr></thead>\n<tbody>\n", to);
-	for (i = 0; i < html_length(heat->leaves) && i < HEAT_MAX; i++)
-		print_row(to, heat, json_object_get_string(json_object_array_get_idx(heat->leaves,
-										     i)) ?: "",
-			  print);
+	for (i = 0; i < shown(heat->leaves); i++)
+		print_row(to, heat, i, print);
 	html_table_end(to);
 	fputs("</div>\n", to);
+}
+
+/* The place of a name that is shown, or HEAT_MAX */
+static size_t find(struct json_object *names, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < shown(names); i++)
+		if (!strcmp(name_at(names, i), name))
+			return i;
+	return HEAT_MAX;
 }
 
 /* Take the links of a direction. Return: how many there are. */
 static size_t take(struct heat *heat, const char *direction)
 {
-	size_t i, n = 0;
+	size_t i, n = 0, leaf, spine;
 
 	heat->direction = direction;
 	heat->mean = 0;
+	memset(heat->at, 0, sizeof(heat->at));
 	for (i = 0; i < html_length(heat->links); i++) {
 		struct json_object *link = json_object_array_get_idx(heat->links, i);
 
@@ -164,6 +176,10 @@ static size_t take(struct heat *heat, const char *direction)
 			continue;
 		heat->mean += html_number(link, "bytes");
 		n++;
+		leaf = find(heat->leaves, html_string(link, "leaf"));
+		spine = find(heat->spines, html_string(link, "spine"));
+		if (leaf < HEAT_MAX && spine < HEAT_MAX)
+			heat->at[leaf][spine] = link;
 	}
 	if (n)
 		heat->mean /= n;

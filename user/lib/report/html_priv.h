@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <linux/types.h>
 
 #include "html.h"
 
@@ -59,7 +60,7 @@ void html_print_percent(FILE *to, struct json_object *row, const char *key);
  * @to: where
  * @caption: as HTML
  * @rows: an array; no table is written if it is empty
- * @columns: ended by one without heading
+ * @columns: at most 32, ended by one without heading
  */
 void html_table(FILE *to, const char *caption, struct json_object *rows,
 		const struct html_column *columns);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Colours of the pictures in Documentation/ (demo/svg.py): blue up to the mean load, red at
- * twice the mean. Text has a contrast of at least 4.5 on all of them.
+ * twice the mean. Text has a contrast of at least 4.5 to 1 on all of them.
  */
 #include "html_priv.h"
 
 const char html_style[] =
 	":root{color-scheme:light dark;--page:#fff;--text:#222;--quiet:#5a6470;--line:#ccd2d8;"
-	"--track:#e8ebee;--now:#2678be;--before:#f4774f;--bad:#d73027;"
+	"--track:#e8ebee;--now:#2678be;--before:#d73027;--bad:#d73027;"
 	"--h1:#deebf5;--h2:#b3d0e8;--h3:#7fb0d9;--low:#222;"
 	"--l1:#fdebe4;--l2:#fbc4ae;--loss:#222}\n"
 	"@media(prefers-color-scheme:dark){:root{--page:#16191d;--text:#eee;--quiet:#aab4be;"
-	"--line:#4a525b;--track:#343a41;--now:#4a96d6;"
+	"--line:#4a525b;--track:#343a41;--now:#4a96d6;--before:#f4774f;--bad:#ff6b5a;"
 	"--h1:#1d2a37;--h2:#1c3e5c;--h3:#205687;--low:#eee;"
 	"--l1:#3a2622;--l2:#6e2f24;--loss:#eee}}\n"
 	"*{box-sizing:border-box}\n"

@@ -173,28 +173,31 @@ void html_table_end(FILE *to)
 	fputs("</tbody>\n</table>\n</div>\n", to);
 }
 
-static bool any_has(struct json_object *rows, const char *key)
+/* Which columns have a value in any row? Bits by their numbers. */
+static __u32 find_used(struct json_object *rows, const struct html_column *columns)
 {
-	size_t i;
+	__u32 used = 0;
+	size_t i, c;
 
 	for (i = 0; i < html_length(rows); i++)
-		if (html_has(json_object_array_get_idx(rows, i), key))
-			return true;
-	return false;
+		for (c = 0; columns[c].heading; c++)
+			if (html_has(json_object_array_get_idx(rows, i), columns[c].key))
+				used |= 1u << c;
+	return used;
 }
 
-static void table_row(FILE *to, struct json_object *rows, size_t at,
-		      const struct html_column *columns)
+static void table_row(FILE *to, struct json_object *row, const struct html_column *columns,
+		      __u32 used)
 {
-	struct json_object *row = json_object_array_get_idx(rows, at);
+	size_t c;
 
 	fputs("<tr>", to);
-	for (; columns->heading; columns++) {
-		if (!any_has(rows, columns->key))
+	for (c = 0; columns[c].heading; c++) {
+		if (!(used & 1u << c))
 			continue;
-		fputs(columns->is_number ? "<td class=\"n\">" : "<td>", to);
-		if (html_has(row, columns->key))
-			columns->print(to, row, columns->key);
+		fputs(columns[c].is_number ? "<td class=\"n\">" : "<td>", to);
+		if (html_has(row, columns[c].key))
+			columns[c].print(to, row, columns[c].key);
 		fputs("</td>", to);
 	}
 	fputs("</tr>\n", to);
@@ -203,19 +206,19 @@ static void table_row(FILE *to, struct json_object *rows, size_t at,
 void html_table(FILE *to, const char *caption, struct json_object *rows,
 		const struct html_column *columns)
 {
-	const struct html_column *column;
+	__u32 used = find_used(rows, columns);
 	size_t i;
 
 	if (!html_length(rows))
 		return;
 	html_table_begin(to, caption);
 	fputs("<thead><tr>", to);
-	for (column = columns; column->heading; column++)
-		if (any_has(rows, column->key))
+	for (i = 0; columns[i].heading; i++)
+		if (used & 1u << i)
 			fprintf(to, "<th scope=\"col\"%s>%s</th>",
-				column->is_number ? " class=\"n\"" : "", column->heading);
+				columns[i].is_number ? " class=\"n\"" : "", columns[i].heading);
 	fputs("</tr></thead>\n<tbody>\n", to);
 	for (i = 0; i < html_length(rows); i++)
-		table_row(to, rows, i, columns);
+		table_row(to, json_object_array_get_idx(rows, i), columns, used);
 	html_table_end(to);
 }
