@@ -5,6 +5,7 @@
 #include <bpf/bpf_helpers.h>
 #include "rocesteer/flow.h"
 #include "lib/deal.bpf.h"
+#include "lib/ended.bpf.h"
 
 __noinline bool is_other_sender(struct __sk_buff *skb,
 				const struct rocesteer_flow_key *key, __u32 job)
@@ -151,6 +152,8 @@ __noinline int forget_flow(const struct rocesteer_flow_key *key)
 		add_flows(group, find_peer(key, flow->job), p, -1);
 		event = new_event(ROCESTEER_EVENT_GONE, key, flow, p);
 	}
+	if (group)
+		count_ended(key, flow);
 	bpf_map_delete_elem(&rs_flows, key);
 	notify(event);
 	return 0;

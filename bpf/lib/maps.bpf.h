@@ -76,6 +76,16 @@ struct {
 	__type(value, struct rocesteer_group);
 } rs_groups SEC(".maps");
 
+/* What the flows of each group sent that ended. The programs create and count. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_PEERS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_group_key);
+	__type(value, struct rocesteer_ended);
+} rs_ended SEC(".maps");
+
 /* Loaded jobs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -311,6 +311,34 @@ struct rocesteer_group {
 #define ROCESTEER_WEIGHT_HOME	0xffff	/* as if there were room for all flows */
 
 /**
+ * struct rocesteer_ended_path - what flows that ended have sent on one path
+ * @packets: as in struct rocesteer_sent, like the fields that follow
+ * @bytes: likewise
+ * @rounds: likewise
+ */
+struct rocesteer_ended_path {
+	__u64 packets;
+	__u64 bytes;
+	__u64 rounds;
+};
+
+/**
+ * struct rocesteer_ended - flows of a group that ended, value of rs_ended
+ * @flows: how many; written after the sums
+ * @cnps: congestion notification packets that arrived for them
+ * @unknown: of observed flows whose path was never known
+ * @path: by path
+ *
+ * What a flow counts goes with the flow. With these sums the counters of a group never fall.
+ */
+struct rocesteer_ended {
+	__u64 flows;
+	__u64 cnps;
+	struct rocesteer_ended_path unknown;
+	struct rocesteer_ended_path path[ROCESTEER_MAX_PATHS];
+};
+
+/**
  * enum rocesteer_split - how flows are split
  * @ROCESTEER_SPLIT_NONE: not at all
  * @ROCESTEER_SPLIT_FEWEST: as few of them as there can be, into the fewest pieces
@@ -700,6 +728,8 @@ _Static_assert(sizeof(struct rocesteer_peer) ==
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_group) ==
 	       24 + ROCESTEER_MAX_PATHS * 38, "padding");
+_Static_assert(sizeof(struct rocesteer_ended) ==
+	       40 + ROCESTEER_MAX_PATHS * 24, "padding");
 _Static_assert(sizeof(struct rocesteer_job) == 80, "padding");
 _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 _Static_assert(sizeof(struct rocesteer_set_flow) ==

@@ -15,10 +15,14 @@ struct counts {
 	struct rocesteer_sent *sent;
 };
 
-/* A reading; @flows are kept for the next one. */
+/* Readings of rates_total() in which a flow may end. */
+#define TOTAL_TRIES	8
+
+/* A reading; @flows are kept for the next one, but for a reading of the @total. */
 struct look {
 	struct steer *steer;
 	struct rates *rates;
+	bool total;
 	struct set flows;
 };
 
@@ -99,6 +103,7 @@ static void add_up(struct rates_group *group,
 	__u32 p, i;
 
 	group->observed += !!(flow->flags & ROCESTEER_FLOW_OBSERVED);
+	group->cnps += flow->cnps;
 	group->unknown.pieces += unknown && flow->flags & ROCESTEER_FLOW_SHARE;
 	for (p = 0; p < group->group.nr_paths; p++) {
 		const struct rocesteer_sent *old = &nothing;
@@ -130,10 +135,24 @@ static int read_flow(const struct rocesteer_flow_key *key,
 
 	memcpy(gkey.leaf, flow->leaf, sizeof(gkey.leaf));
 	group = set_find(&look->rates->groups, &gkey, sizeof(gkey));
+	look->rates->nr_flows++;
+	if (look->total && flow->flags & ROCESTEER_FLOW_GONE) {
+		if (group)	/* are its counts among those that ended already? */
+			group->torn = true;
+		return 0;
+	}
 	if (group)
 		add_up(group, flow, set_find(&look->rates->flows, key,
 					     sizeof(*key)));
-	return keep(look, key, flow);
+	return look->total ? 0 : keep(look, key, flow);
+}
+
+static int read_tables(struct look *look)
+{
+	set_clear(&look->rates->groups, free);
+	look->rates->nr_flows = 0;
+	return steer_group_each(look->steer, 0, read_group, look) ?:
+	       steer_peer_each(look->steer, 0, read_peer, look);
 }
 
 int rates_read(struct rates *rates, struct err *err)
@@ -143,16 +162,14 @@ int rates_read(struct rates *rates, struct err *err)
 	__u64 now;
 	int ret;
 
-	set_clear(&rates->groups, free);
 	ret = steer_open(&steer, STEER_READ, err);
 	now = clock_ns();
 	look.steer = steer;
 	if (!ret) {
-		ret = steer_group_each(steer, 0, read_group, &look) ?:
-		      steer_peer_each(steer, 0, read_peer, &look) ?:
-		      steer_flow_each(steer, read_flow, &look);
+		ret = read_tables(&look) ?: steer_flow_each(steer, read_flow, &look);
 		steer_close(steer);
 	} else if (ret == -ENOENT) {
+		set_clear(&rates->groups, free);
 		err->code = NULL;
 		ret = 0;
 	}
@@ -163,7 +180,81 @@ int rates_read(struct rates *rates, struct err *err)
 	return ret;
 }
 
-static bool is_dealt_to(const struct rates_group *group, __u32 p)
+/* The group of sums, whose device may have had another number then; or NULL. */
+static struct rates_group *ended_group(struct look *look, struct rocesteer_group_key key)
+{
+	struct rocesteer_job job;
+
+	if (steer_job_get(look->steer, key.job, &job))
+		return NULL;
+	key.ifindex = job.ifindex;
+	return set_find(&look->rates->groups, &key, sizeof(key));
+}
+
+static void add_ended(struct rocesteer_ended_path *to, const struct rocesteer_ended_path *from)
+{
+	to->packets += from->packets;
+	to->bytes += from->bytes;
+	to->rounds += from->rounds;
+}
+
+static int read_ended(const struct rocesteer_group_key *key,
+		      const struct rocesteer_ended *from, void *arg)
+{
+	struct rates_group *group = ended_group(arg, *key);
+	__u32 p;
+
+	if (!group)
+		return 0;
+	group->ended.flows += from->flows;
+	group->ended.cnps += from->cnps;
+	add_ended(&group->ended.unknown, &from->unknown);
+	for (p = 0; p < ROCESTEER_MAX_PATHS; p++)
+		add_ended(&group->ended.path[p], &from->path[p]);
+	return 0;
+}
+
+static int see_ended(const struct rocesteer_group_key *key,
+		     const struct rocesteer_ended *now, void *arg)
+{
+	struct rates_group *group = ended_group(arg, *key);
+
+	if (group)
+		group->seen += now->flows;
+	return 0;
+}
+
+/* Did a flow end while the tables were read? */
+static bool is_torn(const struct rates *rates)
+{
+	size_t i;
+
+	for (i = 0; i < rates->groups.nr; i++) {
+		const struct rates_group *group = rates->groups.item[i];
+
+		if (group->torn || group->seen != group->ended.flows)
+			return true;
+	}
+	return false;
+}
+
+int rates_total(struct rates *rates, struct steer *steer)
+{
+	struct look look = { .rates = rates, .steer = steer, .total = true };
+	int ret, i;
+
+	for (i = 0; i < TOTAL_TRIES; i++) {
+		ret = read_tables(&look) ?:
+		      steer_ended_each(steer, read_ended, &look) ?:
+		      steer_flow_each(steer, read_flow, &look) ?:
+		      steer_ended_each(steer, see_ended, &look);
+		if (ret || !is_torn(rates))
+			break;
+	}
+	return ret;
+}
+
+bool rates_is_dealt_to(const struct rates_group *group, __u32 p)
 {
 	return group->ports >> p & 1 && !(group->group.down >> p & 1);
 }
@@ -174,7 +265,7 @@ __u64 rates_imbalance(const struct rates_group *group)
 	__u32 p;
 
 	for (p = 0; p < group->group.nr_paths; p++) {
-		if (!is_dealt_to(group, p))
+		if (!rates_is_dealt_to(group, p))
 			continue;
 		bytes += group->path[p].bytes;
 		weights += group->group.weight[p];
@@ -182,7 +273,7 @@ __u64 rates_imbalance(const struct rates_group *group)
 	if (!bytes)
 		return 0;
 	for (p = 0; p < group->group.nr_paths; p++) {
-		load = is_dealt_to(group, p) ? group->path[p].bytes : 0;
+		load = rates_is_dealt_to(group, p) ? group->path[p].bytes : 0;
 		load = load * 100 * weights / (group->group.weight[p] * bytes);
 		worst = load > worst ? load : worst;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Traffic on the paths of each group between two readings of the tables. */
+/* Traffic on the paths of each group, between two readings of the tables or in all. */
 #ifndef ROCESTEER_LIB_RATES_H
 #define ROCESTEER_LIB_RATES_H
 
@@ -33,6 +33,10 @@ struct rates_path {
  * @observed: flows that are observed
  * @unknown: of observed flows whose path is not known; its @pieces are these flows
  * @path: its paths
+ * @cnps: congestion notification packets that arrived for its flows; set by rates_total()
+ * @ended: its flows that ended, likewise
+ * @seen: @ended.flows when the flows had been read, likewise
+ * @torn: a flow was ending meanwhile, likewise
  */
 struct rates_group {
 	struct rocesteer_group_key key;
@@ -42,18 +46,24 @@ struct rates_group {
 	__u32 observed;
 	struct rates_path unknown;
 	struct rates_path path[ROCESTEER_MAX_PATHS];
+	__u64 cnps;
+	struct rocesteer_ended ended;
+	__u64 seen;
+	bool torn;
 };
 
 /**
  * struct rates - state
  * @groups: set of struct rates_group
  * @flows: counters at the last reading
+ * @nr_flows: entries of rs_flows
  * @elapsed: time between the last two readings, ns; 0 after the first
  * @at: time of the last reading
  */
 struct rates {
 	struct set groups;
 	struct set flows;
+	size_t nr_flows;
 	__u64 elapsed;
 	__u64 at;
 };
@@ -68,6 +78,24 @@ struct rates {
  * Return: 0 or a negative errno.
  */
 int rates_read(struct rates *rates, struct err *err);
+
+struct steer;
+
+/**
+ * rates_total() - read what was sent since the jobs were loaded
+ * @rates: zero
+ * @steer: open
+ *
+ * Paths have what the flows in the table sent, @ended of a group what others sent before
+ * them. A flow that ends meanwhile is not to be counted twice, or not at all: the tables are
+ * then read again, a few times. If flows end all the time, it may be missing once.
+ *
+ * Return: 0 or a negative errno.
+ */
+int rates_total(struct rates *rates, struct steer *steer);
+
+/* Are flows dealt to path @p: has a peer a port of it, and is it not held down? */
+bool rates_is_dealt_to(const struct rates_group *group, __u32 p);
 
 /**
  * rates_imbalance() - imbalance of the paths of a group since the last reading

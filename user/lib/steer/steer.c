@@ -34,6 +34,8 @@ static const struct {
 		       sizeof(struct rocesteer_ports) },
 	[MAP_GROUPS] = { "rs_groups", sizeof(struct rocesteer_group_key),
 			 sizeof(struct rocesteer_group) },
+	[MAP_ENDED] = { "rs_ended", sizeof(struct rocesteer_group_key),
+			sizeof(struct rocesteer_ended) },
 	[MAP_JOBS] = { "rs_jobs", sizeof(__u32), sizeof(struct rocesteer_job) },
 	[MAP_DEVICES] = { "rs_devices", sizeof(__u32), sizeof(__u32) },
 	[MAP_VERDICTS] = { "rs_verdicts", sizeof(__u32),

@@ -35,6 +35,7 @@ struct check {
 
 /**
  * struct move - entries of a job from one device to another
+ * @s: the tables
  * @map: where they are
  * @job: the job
  * @from: the old device
@@ -42,6 +43,7 @@ struct check {
  * @moved: whether there were any
  */
 struct move {
+	struct steer *s;
 	enum steer_map map;
 	__u32 job;
 	__u32 from;
@@ -101,8 +103,11 @@ static int drop_flow(int fd, const void *key, const void *value, void *arg)
 	const struct move *move = arg;
 
 	(void)value;
-	if (flow->ifindex == move->from)
-		bpf_map_delete_elem(fd, key);
+	if (flow->ifindex != move->from)
+		return 0;
+	if (move->map == MAP_FLOWS)	/* what it sent is counted further */
+		steer_forget(move->s, flow);
+	bpf_map_delete_elem(fd, key);
 	return 0;
 }
 
@@ -120,7 +125,7 @@ static int move_entries(struct steer *s, struct move *move, enum steer_map map,
  */
 static void drop_flows(struct steer *s, __u32 ifindex)
 {
-	struct move move = { .from = ifindex };
+	struct move move = { .s = s, .from = ifindex };
 
 	move_entries(s, &move, MAP_FLOWS, drop_flow);
 	move_entries(s, &move, MAP_TAGS, drop_flow);

@@ -420,6 +420,7 @@ static void purge(struct steer *s, __u32 job)
 {
 	static const enum steer_map order[] = {
 		MAP_DEVICES, MAP_PEERS, MAP_QPNS, MAP_FLOWS, MAP_GROUPS,
+		MAP_ENDED,
 	};
 	size_t i;
 

@@ -219,6 +219,10 @@ int steer_group_each(struct steer *s, __u32 job,
 		     int (*fn)(const struct rocesteer_group_key *key,
 			       const struct rocesteer_group *group, void *arg),
 		     void *arg);
+int steer_ended_each(struct steer *s,
+		     int (*fn)(const struct rocesteer_group_key *key,
+			       const struct rocesteer_ended *ended, void *arg),
+		     void *arg);
 int steer_flow_each(struct steer *s,
 		    int (*fn)(const struct rocesteer_flow_key *key,
 			      const struct rocesteer_flow_path *path,

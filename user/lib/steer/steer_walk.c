@@ -63,6 +63,8 @@ union walk_fn {
 		   const struct rocesteer_ports *ports, void *arg);
 	int (*group)(const struct rocesteer_group_key *key,
 		     const struct rocesteer_group *group, void *arg);
+	int (*ended)(const struct rocesteer_group_key *key,
+		     const struct rocesteer_ended *ended, void *arg);
 	int (*flow)(const struct rocesteer_flow_key *key,
 		    const struct rocesteer_flow_path *path, void *arg);
 	int (*tags)(const struct rocesteer_flow_key *key,
@@ -152,6 +154,24 @@ int steer_group_each(struct steer *s, __u32 job,
 	struct walk w = { .job = job, .fn.group = fn, .arg = arg };
 
 	return steer_map_each(s->maps[MAP_GROUPS], group_one, &w);
+}
+
+static int ended_one(int fd, const void *key, const void *value, void *arg)
+{
+	const struct walk *w = arg;
+
+	(void)fd;
+	return w->fn.ended(key, value, w->arg);
+}
+
+int steer_ended_each(struct steer *s,
+		     int (*fn)(const struct rocesteer_group_key *key,
+			       const struct rocesteer_ended *ended, void *arg),
+		     void *arg)
+{
+	struct walk w = { .fn.ended = fn, .arg = arg };
+
+	return steer_map_each(s->maps[MAP_ENDED], ended_one, &w);
 }
 
 static int flow_one(int fd, const void *key, const void *value, void *arg)
