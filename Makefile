@@ -145,13 +145,14 @@ install: all man
 	@ln -sf rocesteer $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocesteer-perf
 	$(call put,644,$(ZSH),packaging/completion/_rocesteer)
 	$(call put,644,$(DOC),README.md CHANGELOG.md Documentation/*.* Documentation/netlink/specs/* \
-		packaging/slurm/*.conf)
+		packaging/slurm/*.conf packaging/prometheus/rocesteer.rules.yml \
+		packaging/grafana/rocesteer.json)
 	$(call put,755,$(PREFIX)/lib/rocesteer,packaging/slurm/rocesteer-slurmctld \
 		$(call built,slurm/rocesteer.so))
-	$(call put,644,$(PREFIX)/lib/systemd/system,packaging/systemd/rocesteer.service)
+	$(call put,644,$(PREFIX)/lib/systemd/system,packaging/systemd/*)
 	$(call put,644,/etc/rocesteer/jobs.d,packaging/jobs.d/README)
 	$(call paths,$(PREFIX)/share/man/man8/rocesteer* $(PREFIX)/share/man/man7/librocesteer* \
-		$(DOC)/slurm.rst $(DOC)/reduce.rst $(DOC)/*.conf $(PREFIX)/lib/systemd/system/rocesteer.service)
+		$(DOC)/slurm.rst $(DOC)/reduce.rst $(DOC)/*.conf $(PREFIX)/lib/systemd/system/rocesteer*)
 	$(if $(MODULES),$(call put,644,$(MODULES_DIR),$(MODULES)))
 	$(if $(MODULES),$(call put,644,$(PREFIX)/lib/modules-load.d,packaging/modules-load.d/rocesteer.conf))
 	$(if $(MODULES),@depmod)
