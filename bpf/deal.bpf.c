@@ -132,7 +132,7 @@ __noinline int notify_flow(__u32 type, const struct rocesteer_flow_key *key,
 	return 0;
 }
 
-__noinline int forget_flow(const struct rocesteer_flow_key *key)
+static __always_inline int remove_flow(const struct rocesteer_flow_key *key, bool has_sent)
 {
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_event *event = NULL;
@@ -152,11 +152,21 @@ __noinline int forget_flow(const struct rocesteer_flow_key *key)
 		add_flows(group, find_peer(key, flow->job), p, -1);
 		event = new_event(ROCESTEER_EVENT_GONE, key, flow, p);
 	}
-	if (group)
+	if (has_sent && group)
 		count_ended(key, flow);
 	bpf_map_delete_elem(&rs_flows, key);
 	notify(event);
 	return 0;
+}
+
+__noinline int forget_flow(const struct rocesteer_flow_key *key)
+{
+	return remove_flow(key, true);
+}
+
+__noinline int undo_flow(const struct rocesteer_flow_key *key)
+{
+	return remove_flow(key, false);
 }
 
 /* Make a path the home of a flow, which thereby is whole. */
@@ -311,7 +321,7 @@ __noinline int enter_packet(struct __sk_buff *skb,
 			     received ? 0 : bpf_get_socket_cookie(skb));
 	/* Its end may have been announced before there was anything to forget. */
 	if (verdict == CONTINUE && find_job(skb, key) != claimed) {
-		forget_flow(key);
+		undo_flow(key);
 		return ROCESTEER_VERDICT_UNASSIGNED;
 	}
 	return verdict;

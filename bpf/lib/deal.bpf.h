@@ -326,11 +326,14 @@ int notify_flow(__u32 type, const struct rocesteer_flow_key *key,
 
 /**
  * forget_flow() - forget a flow that is gone and give its share back
- * @key: the flow
+ * @key: the flow; what it sent is added to rs_ended
  *
  * Return: 0, or -1 where it is not known, or another CPU forgets it.
  */
 int forget_flow(const struct rocesteer_flow_key *key);
+
+/* The same for a flow that has sent nothing: the verifier has less to look at. */
+int undo_flow(const struct rocesteer_flow_key *key);
 
 /**
  * enter_flow() - enter a flow that is not known yet

@@ -44,20 +44,18 @@ __noinline int count_ended(const struct rocesteer_flow_key *key,
 			   const struct rocesteer_flow_path *flow)
 {
 	struct rocesteer_ended *ended;
-	__u32 p;
+	__u32 first = 0, p;
 
 	ended = key && flow ? find_ended(key, flow) : NULL;
 	if (!ended)
 		return -1;
-	bpf_for(p, 0, ROCESTEER_MAX_PATHS) {
-		struct rocesteer_ended_path *to = &ended->path[p];
-
-		if (!flow->sent[p].packets)
-			continue;
-		if (!p && flow->piece[0].path == ROCESTEER_PATH_UNKNOWN)
-			to = &ended->unknown;
-		add_ended(to, &flow->sent[p]);
+	if (flow->piece[0].path == ROCESTEER_PATH_UNKNOWN) {
+		add_ended(&ended->unknown, &flow->sent[0]);
+		first = 1;
 	}
+	/* Also where nothing was sent: the verifier would follow each branch. */
+	bpf_for(p, first, ROCESTEER_MAX_PATHS)
+		add_ended(&ended->path[p], &flow->sent[p]);
 	__sync_fetch_and_add(&ended->cnps, flow->cnps);
 	__sync_fetch_and_add(&ended->flows, 1);
 	return 0;
