@@ -2,7 +2,10 @@
 #ifndef ROCESTEER_NET_H
 #define ROCESTEER_NET_H
 
+#include <linux/bitops.h>
 #include <linux/list.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/netfilter.h>
 #include <linux/percpu.h>
@@ -18,9 +21,16 @@
 
 struct rocesteer_policy;
 
-/* Per-CPU counters of a network namespace, by ROCESTEER_A_STATS_* */
+/**
+ * struct rocesteer_stats - per-CPU counters of a network namespace
+ * @count: by ROCESTEER_A_STATS_*
+ * @depth: how many packets wait when one begins to: 2^i at most
+ * @wait: how long packets waited: 2^i * 1024 ns at most, or more in the last one
+ */
 struct rocesteer_stats {
 	u64 count[ROCESTEER_A_STATS_MAX + 1];
+	u64 depth[ROCESTEER_DEPTH_BUCKETS];
+	u64 wait[ROCESTEER_WAIT_BUCKETS];
 };
 
 /**
@@ -90,6 +100,28 @@ static inline struct rocesteer_net *rocesteer_net(const struct net *net)
 static inline void rocesteer_stats_inc(const struct rocesteer_net *rn, int attr)
 {
 	this_cpu_inc(rn->stats->count[attr]);
+}
+
+/* The smallest i with @value <= 2^i, or @most. */
+static inline u32 rocesteer_stats_bucket(u64 value, u32 most)
+{
+	return value ? min_t(u32, fls64(value - 1), most) : 0;
+}
+
+/* A packet waits, and with it @depth in all. Context: any. */
+static inline void rocesteer_stats_depth(const struct rocesteer_net *rn, u32 depth)
+{
+	this_cpu_add(rn->stats->count[ROCESTEER_A_STATS_RESEQ_DEPTH_SUM], depth);
+	this_cpu_inc(rn->stats->depth[rocesteer_stats_bucket(depth,
+							     ROCESTEER_DEPTH_BUCKETS - 1)]);
+}
+
+/* Packets have waited for @ns nanoseconds. Context: any. */
+static inline void rocesteer_stats_wait(const struct rocesteer_net *rn, u64 ns)
+{
+	this_cpu_add(rn->stats->count[ROCESTEER_A_STATS_RESEQ_WAIT_SUM], ns);
+	this_cpu_inc(rn->stats->wait[rocesteer_stats_bucket(DIV_ROUND_UP_ULL(ns, 1024),
+							    ROCESTEER_WAIT_BUCKETS - 1)]);
 }
 
 struct rocesteer_net *rocesteer_net_find(u64 cookie);

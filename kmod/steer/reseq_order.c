@@ -15,6 +15,7 @@
  * acknowledgments of other requests may not overtake these responses. If nothing is
  * outstanding, responses pass.
  */
+#include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/skbuff.h>
 #include <net/dst.h>
@@ -83,8 +84,19 @@ static u32 order_release(struct rocesteer_order *order, u32 psn, u32 end)
 	return behind;
 }
 
+/* The packets that wait get what they waited for, or give up. Return: the time. */
+static u64 order_note_wait(struct rocesteer_order *order)
+{
+	u64 now = ktime_get_ns();
+
+	rocesteer_stats_wait(order->rn, now - order->gap);
+	return now;
+}
+
 static u32 order_release_all(struct rocesteer_order *order)
 {
+	if (order->window.depth)
+		order_note_wait(order);
 	return order_release(order, order->expected + 1,
 			     order->expected + order->window.size);
 }
@@ -122,8 +134,10 @@ static void order_fill(struct rocesteer_order *order, struct sk_buff *skb,
 	u32 psn = order->expected, n;
 	u32 next = order_next(order, psn, psn + span);
 
-	if (order->window.depth)
+	if (order->window.depth) {
+		order->gap = order_note_wait(order);
 		rocesteer_order_note_filled(order, next);
+	}
 	rocesteer_order_ready(order, skb);
 	while (order->window.depth) {
 		/* The PSNs up to @next belong to acknowledgments. */
@@ -193,6 +207,12 @@ static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 		rocesteer_order_ready(order, skb);
 }
 
+static void order_begin_wait(struct rocesteer_order *order)
+{
+	order->gap = ktime_get_ns();
+	rocesteer_order_restart_wait(order);
+}
+
 static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 		       const struct rocesteer_packet *pkt, u32 span)
 {
@@ -210,8 +230,9 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 	if (err)
 		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_DROPPED);
 	else if (order->window.depth == 1)
-		rocesteer_order_restart_wait(order);
+		order_begin_wait(order);
 	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_HELD);
+	rocesteer_stats_depth(order->rn, order->window.depth);
 	order->held++;
 	rocesteer_order_detect_loss(order);
 }

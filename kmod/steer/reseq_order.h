@@ -77,6 +77,7 @@ enum rocesteer_order_state {
  * @nr_ready: length of @ready
  * @timer: pending while packets wait, possibly longer
  * @more: continues delivery
+ * @gap: when the first packet began to wait for @expected, in ns; valid while packets wait
  * @held: packets that had to wait
  * @lost: packets declared lost because all paths had delivered later ones
  * @timeout: packets declared lost by @timer
@@ -109,6 +110,7 @@ struct rocesteer_order {
 	u32 nr_ready;
 	struct timer_list timer;
 	struct work_struct more;
+	u64 gap;
 	u64 held;
 	u64 lost;
 	u64 timeout;

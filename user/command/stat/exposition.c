@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "exposition.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -74,14 +73,51 @@ void exposition_uint(FILE *out, const char *name, const struct labels *labels, _
 	fprintf(out, " %llu\n", value);
 }
 
-void exposition_decimal(FILE *out, const char *name, const struct labels *labels, __u64 value,
-			unsigned int decimals)
+static void decimal_text(char text[48], __u64 value, unsigned int decimals)
 {
 	__u64 unit = 1;
 	unsigned int i;
 
 	for (i = 0; i < decimals; i++)
 		unit *= 10;
+	if (decimals)
+		snprintf(text, 48, "%llu.%0*llu", value / unit, (int)decimals, value % unit);
+	else
+		snprintf(text, 48, "%llu", value);
+}
+
+void exposition_decimal(FILE *out, const char *name, const struct labels *labels, __u64 value,
+			unsigned int decimals)
+{
+	char text[48];
+
+	decimal_text(text, value, decimals);
 	begin_sample(out, name, labels);
-	fprintf(out, " %llu.%0*llu\n", value / unit, (int)decimals, value % unit);
+	fprintf(out, " %s\n", text);
+}
+
+static void print_bucket(FILE *out, const char *name, const char *most, __u64 count)
+{
+	fprintf(out, "%s_bucket{le=\"%s\"} %llu\n", name, most, count);
+}
+
+/* A bucket of the format has all values up to its bound, also those of buckets before. */
+void exposition_histogram(FILE *out, const char *name, const char *help,
+			  const struct histogram *histogram)
+{
+	unsigned int i, bounds = histogram->nr - histogram->open;
+	__u64 count = 0;
+	char text[48];
+
+	exposition_begin(out, name, "histogram", help);
+	for (i = 0; i < bounds; i++) {
+		decimal_text(text, histogram->unit << i, histogram->decimals);
+		count += histogram->bucket[i];
+		print_bucket(out, name, text, count);
+	}
+	if (histogram->open)
+		count += histogram->bucket[bounds];
+	print_bucket(out, name, "+Inf", count);
+	decimal_text(text, histogram->sum, histogram->decimals);
+	fprintf(out, "%s_sum %s\n%s_count %llu\n", name, text, name, count);
 }

@@ -6,6 +6,7 @@
 #ifndef ROCESTEER_STAT_EXPOSITION_H
 #define ROCESTEER_STAT_EXPOSITION_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <linux/types.h>
 
@@ -30,8 +31,30 @@ void exposition_begin(FILE *out, const char *name, const char *type, const char 
 /* A sample of it; @labels may be NULL. */
 void exposition_uint(FILE *out, const char *name, const struct labels *labels, __u64 value);
 
-/* @value / 10^@decimals, one to nine, printed exactly. */
+/* @value / 10^@decimals, nine at most, printed exactly. */
 void exposition_decimal(FILE *out, const char *name, const struct labels *labels, __u64 value,
 			unsigned int decimals);
+
+/**
+ * struct histogram - values, counted by how large they are
+ * @bucket: values of @unit * 2^i at most, and more than in the bucket before
+ * @nr: number of buckets
+ * @open: the last bucket has no bound
+ * @unit: of the values, in 10^-@decimals
+ * @sum: of the values, in 10^-@decimals
+ * @decimals: 0 to 9
+ */
+struct histogram {
+	const __u64 *bucket;
+	unsigned int nr;
+	bool open;
+	__u64 unit;
+	__u64 sum;
+	unsigned int decimals;
+};
+
+/* A whole metric of type histogram. */
+void exposition_histogram(FILE *out, const char *name, const char *help,
+			  const struct histogram *histogram);
 
 #endif /* ROCESTEER_STAT_EXPOSITION_H */

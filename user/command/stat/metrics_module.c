@@ -66,7 +66,31 @@ static const struct {
 #undef STAT
 };
 
-static_assert(ARRAY_SIZE(stats) == ROCESTEER_A_STATS_MAX + 1, "each counter is a metric");
+/* Those behind are of the histograms. */
+static_assert(ARRAY_SIZE(stats) == ROCESTEER_A_STATS_RESEQ_DEPTH, "each counter is a metric");
+
+static void print_histograms(FILE *out, const struct genl_stats *values)
+{
+	const struct histogram depth = {
+		.bucket = values->depth,
+		.nr = ARRAY_SIZE(values->depth),
+		.unit = 1,
+		.sum = values->value[ROCESTEER_A_STATS_RESEQ_DEPTH_SUM],
+	};
+	const struct histogram wait = {
+		.bucket = values->wait,
+		.nr = ARRAY_SIZE(values->wait),
+		.open = true,
+		.unit = GENL_WAIT_UNIT,
+		.sum = values->value[ROCESTEER_A_STATS_RESEQ_WAIT_SUM],
+		.decimals = 9,
+	};
+
+	exposition_histogram(out, "rocesteer_module_reseq_depth_packets",
+			     "Packets of a queue pair that wait, whenever one begins to.", &depth);
+	exposition_histogram(out, "rocesteer_module_reseq_wait_seconds",
+			     "Time that packets waited for each missing one.", &wait);
+}
 
 void metrics_print_module(FILE *out, const struct genl_stats *values)
 {
@@ -78,4 +102,5 @@ void metrics_print_module(FILE *out, const struct genl_stats *values)
 		exposition_begin(out, stats[i].name, stats[i].type, stats[i].help);
 		exposition_uint(out, stats[i].name, NULL, values->value[i]);
 	}
+	print_histograms(out, values);
 }

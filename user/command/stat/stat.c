@@ -47,6 +47,21 @@ static void put_classes(struct json_object *root, const struct counters *counter
 	}
 }
 
+/* Bucket i counts what is @unit * 2^i at most; the last one has no bound if @open. */
+static void put_buckets(struct json_object *obj, const char *key, const __u64 *bucket,
+			unsigned int nr, __u64 unit, bool open)
+{
+	struct json_object *array = out_array(obj, key), *item;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		item = out_append_object(array);
+		if (!open || i + 1 < nr)
+			out_uint(item, "most", unit << i);
+		out_uint(item, "count", bucket[i]);
+	}
+}
+
 static void put_module(struct json_object *root, const struct genl_stats *stats)
 {
 	struct json_object *obj = out_object(root, "module");
@@ -55,6 +70,9 @@ static void put_module(struct json_object *root, const struct genl_stats *stats)
 	for (i = 0; i <= ROCESTEER_A_STATS_MAX; i++)
 		if (genl_stat_name(i))
 			out_uint(obj, genl_stat_name(i), stats->value[i]);
+	put_buckets(obj, "reseq_depth", stats->depth, ARRAY_SIZE(stats->depth), 1, false);
+	put_buckets(obj, "reseq_wait", stats->wait, ARRAY_SIZE(stats->wait), GENL_WAIT_UNIT,
+		    true);
 }
 
 static struct json_object *to_json(const struct counters *counters)

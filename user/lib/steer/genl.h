@@ -84,10 +84,17 @@ struct genl_flow {
 /**
  * struct genl_stats - the module's counters
  * @value: by ROCESTEER_A_STATS_*
+ * @depth: how often 2^i packets at most waited, more than 2^(i - 1), when one began to
+ * @wait: how often packets waited 2^i * GENL_WAIT_UNIT ns at most for a missing one; the last
+ *	one is of all that waited longer
  */
 struct genl_stats {
 	__u64 value[ROCESTEER_A_STATS_MAX + 1];
+	__u64 depth[ROCESTEER_DEPTH_BUCKETS];
+	__u64 wait[ROCESTEER_WAIT_BUCKETS];
 };
+
+#define GENL_WAIT_UNIT	1024ull
 
 /* Name of a counter in genl_stats, or NULL. */
 const char *genl_stat_name(unsigned int attr);

@@ -37,6 +37,9 @@ static const char * const stat_names[] = {
 	[ROCESTEER_A_STATS_QP_LANE_LABEL] = "qp_lane_label",
 	[ROCESTEER_A_STATS_QP_CM_LABEL] = "qp_cm_label",
 	[ROCESTEER_A_STATS_KPROBES] = "kprobes",
+	/* NULL: RESEQ_DEPTH, RESEQ_WAIT, which are of several values */
+	[ROCESTEER_A_STATS_RESEQ_DEPTH_SUM] = "reseq_depth_sum",
+	[ROCESTEER_A_STATS_RESEQ_WAIT_SUM] = "reseq_wait_sum",
 };
 
 static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_A_STATS_MAX + 1,
@@ -264,14 +267,22 @@ int genl_flow_each(struct genl *genl,
 			  "cannot list flows") ?: walk.ret;
 }
 
+/* Attributes of one type follow each other in the order of their buckets. */
 static int take_stats(const struct nlmsghdr *nlh, void *arg)
 {
 	struct genl_stats *stats = arg;
+	unsigned int depth = 0, wait = 0, type;
 	const struct nlattr *attr;
 
-	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr))
-		if (mnl_attr_get_type(attr) <= ROCESTEER_A_STATS_MAX)
-			stats->value[mnl_attr_get_type(attr)] = family_uint(attr);
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
+		type = mnl_attr_get_type(attr);
+		if (type == ROCESTEER_A_STATS_RESEQ_DEPTH && depth < ARRAY_SIZE(stats->depth))
+			stats->depth[depth++] = family_uint(attr);
+		else if (type == ROCESTEER_A_STATS_RESEQ_WAIT && wait < ARRAY_SIZE(stats->wait))
+			stats->wait[wait++] = family_uint(attr);
+		else if (type <= ROCESTEER_A_STATS_MAX)
+			stats->value[type] = family_uint(attr);
+	}
 	return MNL_CB_OK;
 }
 
