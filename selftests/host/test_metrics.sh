@@ -35,7 +35,7 @@ ready()
 
 load()
 {
-	on_h0 "$rocesteer" job load --job 7 --name 'a "job"' --all --port-map "$map" --no-verify "$@"
+	on_h0 "$rocesteer" job load --job 7 --name 'a "job"' --all --port-map "$map" --no-verify
 }
 
 # send PEER QPN,.. PSN,..
@@ -107,7 +107,7 @@ equal()
 	on_h0 "$rocesteer" --json flow show >"$dir/flows"
 	on_h0 "$rocesteer" --json top --count 1 --interval 10 >"$dir/top"
 	for key in bytes packets rounds; do
-		same $key "$(by_path rocesteer_path_${key}_total)" "$(sent $key)" || return
+		same "$key" "$(by_path "rocesteer_path_${key}_total")" "$(sent "$key")" || return
 	done
 	same flows "$(by_path rocesteer_flows)" "$(jq -c '[.groups[].paths[].flows]' "$dir/top")" &&
 		same pieces "$(by_path rocesteer_path_pieces)" \
@@ -167,12 +167,12 @@ never_tear()
 		done >/dev/null
 	) &
 	sender=$!
-	while kill -0 $sender 2>/dev/null; do
+	while kill -0 "$sender" 2>/dev/null; do
 		now=$(metrics | awk '/^rocesteer_path_packets_total.*router/ { n += $2 } END { print n }')
 		((now >= last)) || { echo "$last, then $now"; fallen=1; }
 		last=$now
 	done
-	wait $sender
+	wait "$sender"
 	((!fallen && last > 0))
 }
 
@@ -213,14 +213,14 @@ names()
 	for name in $(<"$dir/names"); do
 		grep -qw "$name" "$page" || absent+=" $name"
 	done
-	for name in $(grep -oE '\brocesteer_[a-z_]+' "$dir/asked" | sort -u); do
+	while read -r name; do
 		# Of the module, which is not here
 		if [[ $name == rocesteer_module_* ]]; then
 			grep -qE "\b${name%_bucket}\b" "$page" || absent+=" $name"
 		else
 			grep -qx "$name" "$dir/names" || absent+=" $name"
 		fi
-	done
+	done < <(grep -oE '\brocesteer_[a-z_]+' "$dir/asked" | sort -u)
 	echo "$absent"
 	[[ ! $absent ]]
 }
@@ -303,7 +303,7 @@ fires()
 is_down()
 {
 	psn=$((psn + 1))
-	send 10.1.1.1 "$(seq -s , 1001 1016)" $psn,$psn,$psn
+	send 10.1.1.1 "$(seq -s , 1001 1016)" "$psn,$psn,$psn"
 	on_h0 "$rocesteer" --json top --count 1 --interval 10 |
 		jq -e '[.groups[].paths[] | select(.state == "down")] | length == 1' >/dev/null
 }
@@ -318,9 +318,9 @@ path_fails()
 	busywait 5000 grep -q '"start"' "$dir/daemon" &&
 		ip -n "${prefix}spine2" rule add pref 1 blackhole && busywait 20000 is_down && scrape
 	local status=$?
-	kill $daemon
-	wait $daemon
-	return $status
+	kill "$daemon"
+	wait "$daemon"
+	return "$status"
 }
 
 # Nothing attaches the programs again. Both alerts wait for half a minute.

@@ -88,6 +88,8 @@ static const struct attribute stats_attrs[] = {
 	{ "qp-lane-label", ROCESTEER_A_STATS_QP_LANE_LABEL, UINT },
 	{ "qp-cm-label", ROCESTEER_A_STATS_QP_CM_LABEL, UINT },
 	{ "kprobes", ROCESTEER_A_STATS_KPROBES, U32 },
+	{ "reseq-depth", ROCESTEER_A_STATS_RESEQ_DEPTH, UINT },
+	{ "reseq-wait", ROCESTEER_A_STATS_RESEQ_WAIT, UINT },
 	{ "reseq-depth-sum", ROCESTEER_A_STATS_RESEQ_DEPTH_SUM, UINT },
 	{ "reseq-wait-sum", ROCESTEER_A_STATS_RESEQ_WAIT_SUM, UINT },
 	{ }

@@ -259,6 +259,20 @@ order()
 	grown naks=0 dups=0 held=3 filled=3 lost=0 timeout=0 && depth_is 0
 }
 
+# Three packets wait, with one, two and three in all, each for another one that is missing.
+histograms()
+{
+	local waits sum
+
+	waits=$(stat reseq-wait | paste -sd +) && sum=$(stat reseq-wait-sum)
+	mapfile -t before < <(stat reseq-depth)
+	order && grown depth-sum=6 && mapfile -t after < <(stat reseq-depth) || return
+	is "${#after[@]}" 11 && is $((after[0] - before[0])) 1 && is $((after[1] - before[1])) 1 &&
+		is $((after[2] - before[2])) 1 && is $((after[3] - before[3])) 0 &&
+		is $(($(stat reseq-wait | paste -sd +) - (waits))) 3 &&
+		is "$(stat reseq-wait | wc -l)" 24 && (($(stat reseq-wait-sum) > sum))
+}
+
 # The driver refuses RTR, and the queue pair still expects the same PSN
 refused_rtr()
 {
@@ -834,7 +848,7 @@ asks_by_bit()
 	return 1
 }
 
-ktap_plan 45
+ktap_plan 46
 check "a link leads to a peer without rxe" peer_make
 defer peer_end
 check "the module loads" load
@@ -845,6 +859,7 @@ defer peers_end
 # If connection tracking is built in, connections of other tests would expire meanwhile.
 check "connection tracking confirms sorted packets" with_qp tracked
 check "shuffled packets are delivered in order" with_qp order
+check "packets that wait are counted by how many wait, and for how long" with_qp histograms
 check "shuffled packets are delivered in order over IPv6" with_qp order fd00:79::1 fd00:79::2
 check "an RTR that the driver refuses changes no flow" with_qp refused_rtr
 check "without the resequencer shuffled packets are not delivered in order" with_qp off

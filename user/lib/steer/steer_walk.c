@@ -8,7 +8,8 @@
 #include "steer_chunks.h"
 #include "steer_priv.h"
 
-#define BATCH	1024	/* entries: many more than any bucket of a table has */
+/* Entries: many more than any bucket of a table has, few enough for a CPU's cache */
+#define BATCH	256
 
 /* Bytes of a value as user space reads one: all have whole words for each CPU. */
 static size_t value_size(const struct bpf_map_info *info)
@@ -34,8 +35,8 @@ int steer_map_each(int fd, int (*fn)(int fd, const void *key, const void *value,
 		return -errno;
 	room = info.max_entries < BATCH ? info.max_entries : BATCH;
 	size = value_size(&info);
-	keys = calloc(room, info.key_size);
-	values = calloc(room, size);
+	keys = reallocarray(NULL, room, info.key_size);
+	values = reallocarray(NULL, room, size);
 	if (!keys || !values)
 		ret = -ENOMEM;
 	while (!ret && more) {
