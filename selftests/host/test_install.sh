@@ -9,11 +9,14 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 root=$(mktemp -d)
 defer rm -rf "$root"
 at=(DESTDIR="$root" PREFIX=/usr)
-unit=$root/usr/lib/systemd/system/rocesteer.service
+units=$root/usr/lib/systemd/system
+unit=$units/rocesteer.service
+metrics=$units/rocesteer-metrics.service
 
 installed()
 {
-	make -s install "${at[@]}" && ls "$unit" "$root"/usr/share/doc/rocesteer/formats.rst
+	make -s install "${at[@]}" && ls "$unit" "$metrics" "${metrics%.service}.timer" \
+		"$root"/usr/share/doc/rocesteer/{formats.rst,rocesteer.rules.yml,rocesteer.json}
 }
 
 one_version()
@@ -46,17 +49,20 @@ completion_is_found()
 names_are_true()
 {
 	! grep -rn -e '/usr/local' -e 'Documentation/[a-z]*\.rst' "$root"/usr/share/man \
-		"$root"/usr/share/doc/rocesteer/*.conf "$unit" &&
+		"$root"/usr/share/doc/rocesteer/*.conf "$units" &&
 		grep -q '/usr/share/doc/rocesteer/formats.rst' \
 			"$root"/usr/share/man/man8/rocesteer-chunk.8
 }
 
-unit_is_hardened()
+units_are_hardened()
 {
-	local said
+	local file said
 
-	said=$(systemd-analyze security --no-pager --offline=yes --threshold=30 "$unit") &&
-		tail -n 1 <<<"$said" && grep '^CapabilityBoundingSet=' "$unit" | grep -v CAP_SYS_ADMIN
+	for file in "$unit" "$metrics"; do
+		said=$(systemd-analyze security --no-pager --offline=yes --threshold=30 "$file") &&
+			tail -n 1 <<<"$said" &&
+			grep '^CapabilityBoundingSet=' "$file" | grep -v CAP_SYS_ADMIN || return
+	done
 }
 
 uninstalled()
@@ -71,9 +77,9 @@ check "all commands print the same version" one_version
 check "completion is where bash and zsh look" completion_is_found
 check "installed files name the paths of the installation" names_are_true
 if systemd-analyze security --help 2>/dev/null | grep -q -e --offline; then
-	check "systemd-analyze security rates the unit at most 3.0" unit_is_hardened
+	check "systemd-analyze security rates the units at most 3.0" units_are_hardened
 else
-	skip "systemd-analyze security rates the unit at most 3.0" "no systemd-analyze"
+	skip "systemd-analyze security rates the units at most 3.0" "no systemd-analyze"
 fi
 check "make uninstall removes all files" uninstalled
 ktap_finish
