@@ -23,8 +23,8 @@ static const struct cli_object * const objects[] = {
 	&cli_daemon,
 	&cli_top,
 	&cli_prog,
-	&cli_report,
 	&cli_reduce,
+	&cli_report,
 	NULL
 };
 

@@ -403,7 +403,7 @@ static void wait_until(struct recorder *r, __u64 at)
 static int record(struct recorder *r, __u64 seconds, __u64 interval)
 {
 	struct progress progress;
-	__u64 end, at;
+	__u64 end, at, probe_at = 0;
 	int ret;
 
 	progress_start(&progress);
@@ -421,7 +421,10 @@ static int record(struct recorder *r, __u64 seconds, __u64 interval)
 	end = at + seconds * SEC;
 	while (!ret && at < end && !interrupt_pending()) {
 		at = at + interval * MSEC < end ? at + interval * MSEC : end;
-		probe_all(r, false);
+		if (clock_ns() >= probe_at) {
+			probe_all(r, false);
+			probe_at = clock_ns() + SEC;
+		}
 		progress_update(&progress, "recording: %llu of %llu s, %zu flows",
 				(at - r->began) / SEC, seconds, r->flows.nr);
 		wait_until(r, at);

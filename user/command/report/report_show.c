@@ -138,7 +138,7 @@ static int add_file(const char *file, void *arg)
 	ret = recording_read(file, &bigger[period->nr++], period->err);
 	for (i = 0; !ret && i + 1 < period->nr; i++)
 		if (!strcmp(bigger[i].host, bigger[period->nr - 1].host))
-			ret = err_set(period->err, EXIT_BAD_INPUT, "twice",
+			ret = err_set(period->err, EXIT_BAD_INPUT, "periods",
 				      "%s: host: %s has another recording of this period",
 				      file, bigger[i].host);
 	return ret;
@@ -147,6 +147,48 @@ static int add_file(const char *file, void *arg)
 static int read_files(struct period *period, const char *files)
 {
 	return files ? cli_each(files, add_file, period) : 0;
+}
+
+/* Recordings of one period have to have a moment in common. */
+static int check_times(const struct period *period)
+{
+	const struct recording *first = &period->recording[0], *other;
+	size_t i;
+
+	for (i = 1; i < period->nr; i++) {
+		other = &period->recording[i];
+		if (other->begin <= first->begin + (time_t)(first->ms / 1000) &&
+		    first->begin <= other->begin + (time_t)(other->ms / 1000))
+			continue;
+		return err_set(period->err, EXIT_BAD_INPUT, "periods",
+			       "the recordings of %s and %s are of different periods",
+			       first->host, other->host);
+	}
+	return 0;
+}
+
+static bool has_job(const struct period *period, __u32 job)
+{
+	size_t r, i;
+
+	for (r = 0; r < period->nr; r++)
+		for (i = 0; i < period->recording[r].nr_groups; i++)
+			if (period->recording[r].group[i].job == job)
+				return true;
+	return false;
+}
+
+/* What has no job in common cannot be compared. */
+static int check_jobs(const struct period *now, const struct period *before)
+{
+	size_t r, i;
+
+	for (r = 0; r < now->nr; r++)
+		for (i = 0; i < now->recording[r].nr_groups; i++)
+			if (has_job(before, now->recording[r].group[i].job))
+				return 0;
+	return err_set(now->err, EXIT_BAD_INPUT, "periods",
+		       "--against: the earlier period has none of these jobs");
 }
 
 static int join(struct period *period)
@@ -211,9 +253,9 @@ int report_show(const struct cli_args *args, struct err *err)
 	int ret;
 
 	ret = add_file(args->operand, &now) ?: read_files(&now, args->value[HOSTS]) ?:
-	      read_files(&before, args->value[AGAINST]) ?: join(&now);
+	      read_files(&before, args->value[AGAINST]) ?: check_times(&now) ?: join(&now);
 	if (!ret && before.nr)
-		ret = join(&before);
+		ret = check_times(&before) ?: check_jobs(&now, &before) ?: join(&before);
 	ret = ret ?: report_summary(&root, &now.join, before.nr ? &before.join : NULL);
 	if (!ret && args->value[HTML])
 		ret = write_html(args->value[HTML], root, err);

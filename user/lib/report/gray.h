@@ -41,7 +41,7 @@
 #define REPORT_GRAY_DELAY_NS	30000
 
 /* The smallest delay of a path counts if at least so many probes were answered. */
-#define REPORT_GRAY_ANSWERS	20
+#define REPORT_GRAY_ANSWERS	10
 
 /* What is wrong with a link; @report_cause_words has the words. */
 enum report_cause {

@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Recordings of hosts on a fabric of routers, and what a report says of them.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
+. selftests/lib.sh
+. selftests/host/routers.sh
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+
+own_namespaces --net
+
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+
+# on HOST COMMAND...: "ip netns exec" would hide the BPF file system.
+on()
+{
+	local host=$1
+
+	shift
+	nsenter --net="/run/netns/$prefix$host" "$@"
+}
+
+# send HOST PEER QPN,.. PSN,..
+send()
+{
+	local leaf=leaf0 address=10.1.0.1
+
+	[[ $1 == h0 ]] || { leaf=leaf1 address=10.1.1.1; }
+	on "$1" selftests/host/flows.py \
+		--gateway "$(in_ns "$leaf" cat "/sys/class/net/br1-${leaf#leaf}/address")" \
+		eth0 "$address" "${@:2}"
+}
+
+# Each has a port map to the other, and a job with all flows.
+ready()
+{
+	fabric_create 4 && defer fabric_destroy &&
+		on h0 "$rocesteer" path discover --dev eth0 --peer 10.1.1.1 --out "$dir/map.h0" &&
+		on h1 "$rocesteer" path discover --dev eth0 --peer 10.1.0.1 --out "$dir/map.h1"
+}
+
+load()
+{
+	local h
+
+	for h in h0 h1; do
+		on "$h" "$rocesteer" job load --job 1 --name '<script>' --all --no-verify \
+			--port-map "$dir/map.$h" "$@" || return
+	done
+}
+
+# begin HOST NAME [OPTION...]: record until finish
+begin()
+{
+	nsenter --net="/run/netns/$prefix$1" "$rocesteer" report record --host "$1" \
+		--out "$dir/$2" --interval 100 "${@:3}" >"$dir/log" 2>&1 &
+	recorders+=($!)
+}
+
+# All of them have read the tables once. The mark is that SIGTERM is blocked.
+recording()
+{
+	local pid
+
+	for pid in "${recorders[@]}"; do
+		(((0x$(sed -n 's/^SigBlk:\t//p' "/proc/$pid/status") & 0x4000) != 0)) || return
+	done
+}
+
+finish()
+{
+	local status=0
+
+	sleep 1.5	# a reading after what was sent, and probes
+	kill -TERM "${recorders[@]}"
+	wait "${recorders[@]}" || status=$?
+	recorders=()
+	((!status)) || cat "$dir/log"
+	return "$status"
+}
+
+show()
+{
+	"$rocesteer" --json report show "$@"
+}
+
+uplink_bytes()
+{
+	local s
+
+	for ((s = 0; s < spines; s++)); do
+		ip -n "${prefix}leaf0" -s -j link show "s$s" | jq '.[0].stats64.tx.bytes'
+	done
+}
+
+# The bytes of paths in the recording are those that leaf0 sent, but for probes and ARP.
+records()
+{
+	local before after s
+
+	begin h0 a.h0 && begin h1 a.h1 && busywait 5000 recording && sleep 0.5 &&
+		mapfile -t before < <(uplink_bytes) &&
+		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 0 199)" &&
+		mapfile -t after < <(uplink_bytes) &&
+		send h1 10.1.0.1 17,18,19,20 0,1,2 && finish || return
+	for ((s = 0; s < spines; s++)); do
+		jq -e --argjson path "$s" --argjson sent "$((after[s] - before[s]))" '
+			([.flows[].sent[] | select(.path == $path) | .bytes] | add) as $b |
+			($b - $sent | fabs) <= 0.01 * $sent + 500' "$dir/a.h0" || return
+	done
+	jq -e '.host == "h0" and (.flows | length == 12) and .format == 1 and
+		(.groups[0] | .via == "10.1.0.254" and (.paths | all(has("entry"))))' "$dir/a.h0"
+}
+
+balanced()
+{
+	show "$dir/a.h0" --hosts "$dir/a.h1" >"$dir/balanced" &&
+		jq -e '(.hosts | map(.host) == ["h0", "h1"]) and (.leaves | length == 2) and
+			(.links | length == 16) and .collisions == [] and .gray == [] and
+			all(.groups[]; .imbalance == 1)' "$dir/balanced" &&
+		"$rocesteer" report show "$dir/a.h0" --hosts "$dir/a.h1"
+}
+
+# Three flows of one path, of which each is sent again from one packet back, again and again
+loses()
+{
+	local qpns psns i
+
+	qpns=$(on h0 "$rocesteer" --json flow show |
+		jq -r '[.flows[] | select(.path == 2) | .dqpn | tostring] | join(",")') &&
+		psns=$(for ((i = 300; i < 340; i++)); do printf '%d,%d,%d,' "$i" $((i + 1)) "$i"; done) &&
+		begin h0 lossy && busywait 5000 recording && sleep 0.5 &&
+		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 200 299)" &&
+		send h0 10.1.1.1 "$qpns" "${psns%,}" && finish &&
+		show "$dir/lossy" >"$dir/json" &&
+		jq -e '.gray | length == 1 and .[0].cause == "loss" and
+			.[0].spine == "10.9.0.10" and .[0].other.spine == "10.9.0.10"' "$dir/json" ||
+		{ jq '.gray, .groups' "$dir/json"; return 1; }
+}
+
+# The daemon finds the paths of flows that are observed. ECMP has them meet.
+meets()
+{
+	on h0 "$rocesteer" job steer off --job 1 && on h1 "$rocesteer" job steer off --job 1 || return
+	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/daemon" 2>&1 &
+	daemon=$!
+	busywait 5000 grep -q '"start"' "$dir/daemon" && begin h0 ecmp --no-probe &&
+		busywait 5000 recording && sleep 0.5 &&
+		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 300 349)" && sleep 1 && finish
+	status=$?
+	kill "$daemon" && wait "$daemon"
+	((!status)) && show "$dir/ecmp" >"$dir/json" &&
+		jq -e '(.groups[0] | .imbalance > 1 and .mode == "observed") and
+			(.collisions | length > 0 and all(.flows_on == (.flows | length) and
+				.flows_on > .fair)) and
+			any(.notes[]; test("no probes"))' "$dir/json" ||
+		{ cat "$dir/json"; return 1; }
+}
+
+compares()
+{
+	show "$dir/a.h0" --against "$dir/ecmp" --html "$dir/page.html" >"$dir/json" &&
+		jq -e '.comparison | map({(.measure): .difference}) | add |
+			.imbalance < 0 and .rounds == 0 and .bytes > 0' "$dir/json" &&
+		! grep -q '<script' "$dir/page.html" && grep -q '&lt;script' "$dir/page.html"
+}
+
+# refused CODE FILE OPTION...
+refused()
+{
+	local code=$1
+
+	shift
+	show "$@" >"$dir/json"
+	(($? == 2)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json" ||
+		{ cat "$dir/json"; return 1; }
+}
+
+# spoilt FILTER: a.h0 with a change is refused
+spoilt()
+{
+	jq "$1" "$dir/a.h0" >"$dir/bad" && ! show "$dir/bad" >"$dir/json" &&
+		jq -e --arg file "$dir/bad" '.error.message | startswith($file)' "$dir/json" ||
+		{ echo "$1"; cat "$dir/json"; return 1; }
+}
+
+refuses()
+{
+	refused periods "$dir/a.h0" --hosts "$dir/a.h0" &&
+		jq '.groups[].job = 7' "$dir/a.h0" >"$dir/other" &&
+		refused periods "$dir/a.h0" --against "$dir/other" &&
+		jq '.begin = "2020-01-01T00:00:00Z"' "$dir/a.h1" >"$dir/other" &&
+		refused periods "$dir/a.h0" --hosts "$dir/other" &&
+		spoilt '.format = 2' && spoilt 'del(.groups)' && spoilt '.flows[0].dqpn = -1' &&
+		spoilt '.groups[0].paths[0].router = "x"' && spoilt '.groups[0].paths[1] = 3' &&
+		spoilt '.groups[0].paths = [range(65)]' && spoilt '.begin = "yesterday"' &&
+		spoilt '.flows[0].sent[0].bytes = 1e30' && spoilt '.events = [{}]' &&
+		spoilt '.flows[0].group = 1' && spoilt '.flows[0].sent[0].path = 4' &&
+		spoilt '[.]' && ! "$rocesteer" report show "$dir/map.h0"
+}
+
+no_job()
+{
+	on h0 "$rocesteer" job unload --all && on h1 "$rocesteer" job unload --all &&
+		! on h0 "$rocesteer" --json report record --out "$dir/none" >"$dir/json" &&
+		jq -e '.error.code == "no-job"' "$dir/json" && [[ ! -e $dir/none ]]
+}
+
+check "there are routers, and port maps of two hosts" ready
+check "jobs are loaded on both" load
+check "a recording has the bytes that the switch sent on each path" records
+check "recordings of two hosts make one fabric, on which balanced flows do not meet" balanced
+check "a path whose packets are sent again is told by its two links" loses
+check "flows that are observed meet on links, which are named" meets
+check "two periods are compared, and the page escapes names" compares
+check "files that do not fit together, or are no recordings, are refused" refuses
+check "without a job there is nothing to record" no_job
+ktap_finish
