@@ -9,7 +9,7 @@
 #include "steer_priv.h"
 
 /* Entries: many more than any bucket of a table has, few enough for a CPU's cache */
-#define BATCH	256
+#define BATCH	128
 
 /* Bytes of a value as user space reads one: all have whole words for each CPU. */
 static size_t value_size(const struct bpf_map_info *info)
