@@ -152,7 +152,8 @@ install: all man
 	$(call put,644,$(PREFIX)/lib/systemd/system,packaging/systemd/*)
 	$(call put,644,/etc/rocesteer/jobs.d,packaging/jobs.d/README)
 	$(call paths,$(PREFIX)/share/man/man8/rocesteer* $(PREFIX)/share/man/man7/librocesteer* \
-		$(DOC)/slurm.rst $(DOC)/reduce.rst $(DOC)/*.conf $(DOC)/*.yml $(PREFIX)/lib/systemd/system/rocesteer*)
+		$(DOC)/slurm.rst $(DOC)/reduce.rst $(DOC)/*.conf $(DOC)/*.yml \
+		$(PREFIX)/lib/systemd/system/rocesteer*)
 	$(if $(MODULES),$(call put,644,$(MODULES_DIR),$(MODULES)))
 	$(if $(MODULES),$(call put,644,$(PREFIX)/lib/modules-load.d,packaging/modules-load.d/rocesteer.conf))
 	$(if $(MODULES),@depmod)
