@@ -192,8 +192,9 @@ refused()
 	shift 2
 
 	on_h0 "$rocesteer" --json "$@" >"$dir/json"
-	(($? == status)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json" ||
-		{ cat "$dir/json"; return 1; }
+	status=$(($? != status))
+	cat "$dir/json"
+	((!status)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json"
 }
 
 refuses()
