@@ -121,7 +121,7 @@ predicts()
 	for ((round = 0; round < $(few 5 50); round++)); do
 		first=$((17 + 100 * round))
 		load --observe >/dev/null && daemon_start &&
-			watch_uplinks send 10.1.1.1 "$(seq -s , $first $((first + 11)))" \
+			watch_uplinks send 10.1.1.1 "$(seq -s , "$first" $((first + 11)))" \
 				"$(seq -s , 0 199)" &&
 			busywait 2000 found && equals
 		status=$?
@@ -222,8 +222,9 @@ refused()
 	shift 2
 
 	on_h0 "$rocesteer" --json "$@" >"$dir/json"
-	(($? == status)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json" ||
-		{ cat "$dir/json"; return 1; }
+	(($? == status)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json" && return
+	cat "$dir/json"
+	return 1
 }
 
 refuses()

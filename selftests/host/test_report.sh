@@ -136,8 +136,10 @@ loses()
 		send h0 10.1.1.1 "$qpns" "${psns%,}" && finish &&
 		show "$dir/lossy" >"$dir/json" &&
 		jq -e '.gray | length == 1 and .[0].cause == "loss" and
-			.[0].spine == "10.9.0.10" and .[0].other.spine == "10.9.0.10"' "$dir/json" ||
-		{ jq '.gray, .groups' "$dir/json"; return 1; }
+			.[0].spine == "10.9.0.10" and .[0].other.spine == "10.9.0.10"' "$dir/json" &&
+		return
+	jq '.gray, .groups' "$dir/json"
+	return 1
 }
 
 # The daemon finds the paths of flows that are observed. ECMP has them meet.
@@ -155,8 +157,9 @@ meets()
 		jq -e '(.groups[0] | .imbalance > 1 and .mode == "observed") and
 			(.collisions | length > 0 and all(.flows_on == (.flows | length) and
 				.flows_on > .fair)) and
-			any(.notes[]; test("no probes"))' "$dir/json" ||
-		{ cat "$dir/json"; return 1; }
+			any(.notes[]; test("no probes"))' "$dir/json" && return
+	cat "$dir/json"
+	return 1
 }
 
 compares()
@@ -174,16 +177,20 @@ refused()
 
 	shift
 	show "$@" >"$dir/json"
-	(($? == 2)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json" ||
-		{ cat "$dir/json"; return 1; }
+	(($? == 2)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json" && return
+	cat "$dir/json"
+	return 1
 }
 
 # spoilt FILTER: a.h0 with a change is refused
 spoilt()
 {
 	jq "$1" "$dir/a.h0" >"$dir/bad" && ! show "$dir/bad" >"$dir/json" &&
-		jq -e --arg file "$dir/bad" '.error.message | startswith($file)' "$dir/json" ||
-		{ echo "$1"; cat "$dir/json"; return 1; }
+		jq -e --arg file "$dir/bad" '.error.message | startswith($file)' "$dir/json" &&
+		return
+	echo "$1"
+	cat "$dir/json"
+	return 1
 }
 
 refuses()

@@ -14,8 +14,8 @@ enum { JOB, SHARE, LEAF };
 const struct cli_option job_steer_options[] = {
 	[JOB] = { "job", "ID", "number of the job" },
 	[SHARE] = { "share", "PERCENT",
-		    "of this share of its groups, by the address of their leaf; not of the others" },
-	[LEAF] = { "to", "ADDR[,..]", "of the groups to these leaves; the others stay as they are" },
+		    "do so with this share of its groups, and the opposite with the others" },
+	[LEAF] = { "to", "ADDR[,..]", "do so with the groups to these leaves only" },
 	{}
 };
 
@@ -174,7 +174,7 @@ static int add_again(struct genl *genl, const struct genl_job *job,
 			ret = 0;
 	}
 	if (ret)
-		err_hint(err, "The module does not know job %u any more: unload it, and load it again.",
+		err_hint(err, "The module has lost job %u: unload it, and load it again.",
 			 job->id);
 	return ret;
 }

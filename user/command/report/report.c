@@ -11,7 +11,7 @@ static const struct cli_verb verbs[] = {
 	},
 	{
 		.name = "show",
-		.help = "Say which flows share a link, which link is bad, and what steering changes",
+		.help = "Say which flows share a link, which links are bad, and what has changed",
 		.operand = "FILE",
 		.options = report_show_options,
 		.run = report_show,

@@ -23,7 +23,7 @@ enum { OUT, SECONDS, INTERVAL, JOB, HOST, NO_PROBE };
 const struct cli_option report_record_options[] = {
 	[OUT] = { "out", "FILE", "the recording, for rocesteer report show" },
 	[SECONDS] = { "seconds", "N", "length of the period (default: 30)" },
-	[INTERVAL] = { "interval", "MS", "time between two readings of the tables (default: 1000)" },
+	[INTERVAL] = { "interval", "MS", "time between two readings (default: 1000)" },
 	[JOB] = { "job", "ID", "only this job" },
 	[HOST] = { "host", "NAME", "name of this host in reports (default: its own)" },
 	[NO_PROBE] = { "no-probe", NULL, "do not measure paths by probes" },

@@ -85,7 +85,7 @@ static const struct path_metric path_metrics[] = {
 	  "Rounds of go-back-N whose first packet had the path: a packet or its acknowledgment was lost.",
 	  rounds, unknown_rounds },
 	{ "rocesteer_path_up", "gauge",
-	  "1 if flows are dealt to the path; 0 if it is held down, or no port takes it.",
+	  "1 if flows are dealt to the path; 0 if it is down, or no port takes it.",
 	  up, NULL },
 	{ "rocesteer_path_weight", "gauge",
 	  "Capacity of the path, relative to the others of its group.", weight, NULL },

@@ -90,7 +90,8 @@ static void miss_daemon(struct status *st, bool died)
 	status_advise(status_find(st, died || wanted ? STATUS_ERROR : STATUS_NOTE,
 				  "daemon-dead", 0, "rocesteer daemon %s: %s",
 				  died ? "was killed" : "does not run", wanted ?
-				  "flows are not planned, or paths not found" : "nobody takes dead paths out"),
+				  "flows are not planned, or paths not found" :
+				  "nobody takes dead paths out"),
 		      "systemctl start rocesteer, or rocesteer daemon");
 }
 

@@ -13,9 +13,13 @@
 /* Delay of a search, for more flows, ns. */
 #define SETTLE	2000000ull
 
-/* First and longest delay until silent probes are repeated, and the period of all_at, ns. */
+/*
+ * First and longest delay until silent probes are repeated, ns. The longest is also the period of
+ * all_at, which is longer by EACH for each flow.
+ */
 #define AGAIN	1000000000ull
 #define PERIOD	30000000000ull
+#define EACH	10000000ull
 
 /* Flows of one search. */
 #define MOST	16384
@@ -225,10 +229,10 @@ void flow_search_again(struct flow_search *search)
 	flow_search_soon(search);
 }
 
-/* Whether there are observed flows, and such whose path is unknown. */
+/* Observed flows, and those of them whose path is unknown. */
 struct count {
-	bool observed;
-	bool unknown;
+	size_t observed;
+	size_t unknown;
 };
 
 static int count_flow(const struct rocesteer_flow_key *key,
@@ -237,9 +241,9 @@ static int count_flow(const struct rocesteer_flow_key *key,
 	struct count *count = arg;
 
 	(void)key;
-	count->observed |= is_observed(path);
-	count->unknown |= is_observed(path) && is_unknown(path);
-	return count->unknown;
+	count->observed += is_observed(path);
+	count->unknown += is_observed(path) && is_unknown(path);
+	return 0;
 }
 
 int flow_search_step(struct flow_search *search)
@@ -260,11 +264,12 @@ int flow_search_step(struct flow_search *search)
 	if (!count.observed)
 		return 0;
 	if (search->all)
-		search->all_at = now + PERIOD;
+		search->all_at = now + PERIOD + count.observed * EACH;
 	search->at = search->all_at;
 	if (count.unknown && now + search->delay < search->at)
 		search->at = now + search->delay;
-	search->delay *= 2;
+	if (search->delay < PERIOD)
+		search->delay *= 2;
 	if (!search->all && !count.unknown)
 		return 0;
 	search->task.run = run;

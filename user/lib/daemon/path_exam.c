@@ -154,10 +154,11 @@ int path_exam_start(struct path_exams *exams, struct group *group, __u64 due,
 		    __u64 watched)
 {
 	struct search s = { .group = group };
-	struct traffic traffic;
+	struct traffic traffic = {};
 	__u64 usable = usable_paths(exams, &s);
 
-	group_traffic(exams->config.groups, group, &traffic);
+	if (path_health_is_fresh(group->health))
+		group_traffic(exams->config.groups, group, &traffic);
 	path_health_examine(group->health, due, watched, usable, &traffic);
 	if (group->health->examined)
 		return probe_paths(exams, group, &s, group->health->examined,

@@ -85,6 +85,16 @@ __u64 path_health_due(const struct path_health *health, __u64 now, __u64 *at)
 	return due;
 }
 
+bool path_health_is_fresh(const struct path_health *health)
+{
+	__u32 p;
+
+	for (p = 0; p < health->nr_paths; p++)
+		if (health->path[p].fresh)
+			return true;
+	return false;
+}
+
 void path_health_examine(struct path_health *health, __u64 due, __u64 watched,
 			 __u64 usable, const struct traffic *traffic)
 {

@@ -163,13 +163,16 @@ void path_health_confirm(struct path_health *health, __u64 doubts, __u64 now);
  */
 __u64 path_health_due(const struct path_health *health, __u64 now, __u64 *at);
 
+/* Does path_health_examine() need the traffic? To sum it up takes a look at each flow. */
+bool path_health_is_fresh(const struct path_health *health);
+
 /**
  * path_health_examine() - begin an examination
  * @health: of a group, with no probe out
  * @due: paths from path_health_due(), which are probed as the suspects are
  * @watched: paths that are probed as well, but need not answer
  * @usable: paths that can be probed
- * @traffic: of the group
+ * @traffic: of the group, if path_health_is_fresh()
  *
  * Sets @examined and @watched.
  */

@@ -182,11 +182,13 @@ static void path_exam_done(struct group *group, void *arg)
 	struct path_health *health = group->health;
 	struct path_monitor *monitor = arg;
 	__u64 now = clock_ns();
-	struct traffic traffic;
+	struct traffic traffic = {};
 	__u64 doubts = health->doubts & health->watched, down = group->down;
 	__u32 p;
 
-	group_traffic(monitor->groups, group, &traffic);
+	/* A path that is only watched is not judged by its traffic. */
+	if (health->examined & ~health->watched)
+		group_traffic(monitor->groups, group, &traffic);
 	for (p = 0; p < health->nr_paths; p++) {
 		if (!(health->examined >> p & 1))
 			continue;

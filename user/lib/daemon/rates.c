@@ -8,9 +8,10 @@
 #include "base/base.h"
 #include "steer/steer.h"
 
-/* Counters of a flow. */
+/* Counters of a flow; @unknown: those of path 0 are of a path that was not known. */
 struct counts {
 	struct rocesteer_flow_key key;
+	bool unknown;
 	__u32 nr_paths;
 	struct rocesteer_sent *sent;
 };
@@ -68,6 +69,11 @@ static int read_peer(const struct rocesteer_peer_key *key,
 	return 0;
 }
 
+static bool is_unknown(const struct rocesteer_flow_path *flow)
+{
+	return flow->piece[0].path == ROCESTEER_PATH_UNKNOWN;
+}
+
 /* Keep the counters of a flow, up to the last path that it used. */
 static int keep(struct look *look, const struct rocesteer_flow_key *key,
 		const struct rocesteer_flow_path *flow)
@@ -81,6 +87,7 @@ static int keep(struct look *look, const struct rocesteer_flow_key *key,
 	while (nr && !flow->sent[nr - 1].packets)
 		nr--;
 	counts->nr_paths = nr;
+	counts->unknown = is_unknown(flow);
 	counts->sent = calloc(nr ?: 1, sizeof(*counts->sent));
 	if (!counts->sent)
 		return -ENOMEM;
@@ -94,23 +101,37 @@ static __u64 grown(__u64 now, __u64 before)
 	return now >= before ? now - before : now;
 }
 
+/*
+ * What a flow had sent on a path at the last reading. When the path of an observed flow becomes
+ * known, the programs count there what was sent before.
+ */
+static const struct rocesteer_sent *sent_before(const struct rocesteer_flow_path *flow,
+						const struct counts *before, __u32 p)
+{
+	static const struct rocesteer_sent nothing;
+
+	if (before && before->unknown && !is_unknown(flow)) {
+		if (p != flow->piece[0].path)
+			return &nothing;
+		p = 0;
+	}
+	return before && p < before->nr_paths ? &before->sent[p] : &nothing;
+}
+
 static void add_up(struct rates_group *group,
 		   const struct rocesteer_flow_path *flow,
 		   const struct counts *before)
 {
-	static const struct rocesteer_sent nothing;
-	bool unknown = flow->piece[0].path == ROCESTEER_PATH_UNKNOWN;
+	bool unknown = is_unknown(flow);
 	__u32 p, i;
 
 	group->observed += !!(flow->flags & ROCESTEER_FLOW_OBSERVED);
 	group->cnps += flow->cnps;
 	group->unknown.pieces += unknown && flow->flags & ROCESTEER_FLOW_SHARE;
 	for (p = 0; p < group->group.nr_paths; p++) {
-		const struct rocesteer_sent *old = &nothing;
+		const struct rocesteer_sent *old = sent_before(flow, before, p);
 		struct rates_path *path = unknown && !p ? &group->unknown : &group->path[p];
 
-		if (before && p < before->nr_paths)
-			old = &before->sent[p];
 		path->packets += grown(flow->sent[p].packets, old->packets);
 		path->bytes += grown(flow->sent[p].bytes, old->bytes);
 		path->rounds += grown(flow->sent[p].rounds, old->rounds);

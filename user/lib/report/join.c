@@ -117,8 +117,9 @@ static int join_spines(struct work *w, const struct recording_group *group)
 	return ret;
 }
 
-static int for_each_group(struct work *w, int (*fn)(struct work *w,
-						    const struct recording_group *group))
+typedef int group_fn(struct work *w, const struct recording_group *group);
+
+static int for_each_group(struct work *w, group_fn *fn)
 {
 	size_t r, i;
 	int ret = 0;
@@ -180,7 +181,8 @@ static int note_ways(struct work *w, const struct recording_group *group)
 	__u32 p;
 
 	for (p = 0; has_entries(group) && p < group->nr_paths; p++) {
-		__u64 key[2] = { report_leaves_find(&w->join->spines, group->path[p].router), leaf };
+		const __u8 *router = group->path[p].router;
+		__u64 key[2] = { report_leaves_find(&w->join->spines, router), leaf };
 		struct way *way = set_get(&w->ways, key, sizeof(key), sizeof(*way));
 
 		if (!way)

@@ -54,7 +54,8 @@ static const char *mode_of(const struct recording_group *group)
 /* Each job and device once: groups of a job follow each other. */
 static void put_jobs(struct json_object *obj, const struct recording *recording)
 {
-	struct json_object *jobs = out_array(obj, "jobs"), *devices = out_array(obj, "devices"), *job;
+	struct json_object *devices = out_array(obj, "devices");
+	struct json_object *jobs = out_array(obj, "jobs"), *job;
 	const char *last = NULL;
 	size_t i;
 
