@@ -119,7 +119,7 @@ static int join_spines(struct work *w, const struct recording_group *group)
 
 typedef int group_fn(struct work *w, const struct recording_group *group);
 
-static int for_each_group(struct work *w, group_fn *fn)
+static int walk_groups(struct work *w, group_fn *fn)
 {
 	size_t r, i;
 	int ret = 0;
@@ -169,7 +169,7 @@ static int name_leaves(struct work *w)
 	join->leaf_name = calloc(join->leaves.nr ?: 1, sizeof(__u8 *));
 	if (!join->leaf_name)
 		return -ENOMEM;
-	for_each_group(w, name_leaf);
+	walk_groups(w, name_leaf);
 	for (i = 0; i < join->leaves.nr; i++)
 		join->leaf_name[i] = join->leaf_name[i] ?: join->leaves.leaves[i];
 	return 0;
@@ -295,11 +295,11 @@ int report_join(struct report_join *join, const struct recording *recording, siz
 	int ret;
 
 	*join = (struct report_join) { .recording = recording, .nr = nr };
-	ret = for_each_group(&w, join_group) ?: join_hosts(&w) ?:
+	ret = walk_groups(&w, join_group) ?: join_hosts(&w) ?:
 	      report_leaves_number(&join->leaves) ?: report_leaves_number(&join->spines);
 	if (!ret && 2 * join->leaves.nr > REPORT_CHOICES_MAX)
 		ret = -E2BIG;
-	ret = ret ?: name_leaves(&w) ?: for_each_group(&w, note_ways) ?: add_groups(&w);
+	ret = ret ?: name_leaves(&w) ?: walk_groups(&w, note_ways) ?: add_groups(&w);
 	set_clear(&w.entries, free);
 	set_clear(&w.ways, free);
 	set_clear(&w.links, free);
