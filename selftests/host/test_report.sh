@@ -162,6 +162,69 @@ meets()
 	return 1
 }
 
+# Of 64 new queue pairs from $1 on, whose flows are observed: their numbers by path, in ${on[]}
+spread()
+{
+	local first=$1 p
+
+	send h0 10.1.1.1 "$(seq -s , "$first" $((first + 63)))" 0 &&
+		busywait 5000 found "$first" || return
+	for p in 0 1 2 3; do
+		on[p]=$(on h0 "$rocesteer" --json flow show | jq -r --argjson p "$p" --argjson first "$first" '
+			[.flows[] | select(.dqpn >= $first and .path == $p) | .dqpn] | join(" ")')
+	done
+}
+
+found()
+{
+	on h0 "$rocesteer" --json flow show | jq -e --argjson first "$1" '[.flows[] |
+		select(.dqpn >= $first)] | length == 64 and all(has("path"))' >/dev/null
+}
+
+# named QPN,..: a second is recorded in which these flows send; the report is in $dir/json not
+# later than two seconds after they began
+named()
+{
+	local began
+
+	began=${EPOCHREALTIME/./}
+	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" report record --host h0 \
+		--out "$dir/second" --seconds 1 --interval 100 --no-probe >"$dir/log" 2>&1 &
+	recorders=($!)
+	busywait 5000 recording && send h0 10.1.1.1 "$1" "$(seq -s , "$psn" $((psn + 20)))" &&
+		wait "${recorders[@]}" && show "$dir/second" >"$dir/json" || return
+	recorders=()
+	psn=$((psn + 21))
+	echo "$(((${EPOCHREALTIME/./} - began) / 1000)) ms"
+	((${EPOCHREALTIME/./} - began <= 2000000))
+}
+
+# Four flows on four paths, of which then two meet; other ones each time
+names_collisions()
+{
+	local -a on a b c d
+	local round psn=1 one two
+
+	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/daemon" 2>&1 &
+	daemon=$!
+	busywait 5000 grep -q '"start"' "$dir/daemon" && spread 1000
+	status=$?
+	read -ra a <<<"${on[0]}" && read -ra b <<<"${on[1]}" && read -ra c <<<"${on[2]}" &&
+		read -ra d <<<"${on[3]}"
+	for ((round = 0; !status && round < $(few 5 50); round++)); do
+		one=${a[round % ${#a[@]}]} two=${a[(round + 1) % ${#a[@]}]}
+		named "$one,${b[round % ${#b[@]}]},${c[round % ${#c[@]}]},${d[round % ${#d[@]}]}" &&
+			jq -e '(.groups[0].flows == 4) and .collisions == []' "$dir/json" &&
+			named "$one,$two,${b[round % ${#b[@]}]},${c[round % ${#c[@]}]}" &&
+			jq -e --argjson qpns "[$one, $two]" '[.collisions[] | select(.direction == "up") |
+				.spine, (.flows | map(.dqpn) | sort)] == ["10.9.0.2", ($qpns | sort)]' \
+				"$dir/json" || status=1
+	done
+	kill "$daemon" && wait "$daemon"
+	((!status)) || { echo "${on[@]}"; cat "$dir/json"; }
+	return "$status"
+}
+
 compares()
 {
 	show "$dir/a.h0" --against "$dir/ecmp" --html "$dir/page.html" >"$dir/json" &&
@@ -221,6 +284,8 @@ check "a recording has the bytes that the switch sent on each path" records
 check "recordings of two hosts make one fabric, on which balanced flows do not meet" balanced
 check "a path whose packets are sent again is told by its two links" loses
 check "flows that are observed meet on links, which are named" meets
+check "flows that meet are named within two seconds, and balanced flows do not meet" \
+	names_collisions
 check "two periods are compared, and the page escapes names" compares
 check "files that do not fit together, or are no recordings, are refused" refuses
 check "without a job there is nothing to record" no_job
