@@ -175,7 +175,7 @@ ended()
 	write_end && each_job job_unload && daemons_down && module_unload
 }
 
-check "a fabric is made" steer_fabric --leaves 4 --spines 4 --hosts 1 --rate 20mbit --host-rate 40mbit
+check "a fabric is made" steer_fabric --leaves 4 --spines 4 --hosts 1 --rate 4mbit --host-rate 8mbit
 check "a job is observed: the report has the imbalance of the switches, and flows that meet" \
 	observed_first
 check "the job is steered: the report shows what the switches show, against the period before" \
