@@ -287,32 +287,32 @@ static __always_inline int count_observed(struct rocesteer_flow_path *flow, __u3
 }
 
 /*
- * A packet of an observed flow whose PSN is of this sequence, and is new, counts on its path.
- * Return: as steer().
+ * A packet of a queue pair that is steered by its label, or of an observed flow, which is counted
+ * unless it is a NAK, or its PSN was sent before. An acknowledgment needs no share. @kind: the
+ * opcode in bits 7..0, the syndrome above. Return: as steer().
  */
-static __always_inline int observe(struct rocesteer_flow_path *flow, struct rocesteer_psns *psns,
-				   __u32 sport, __u32 psn, __u32 len)
+__noinline int keep_port(struct rocesteer_flow_path *flow, __u32 kind, __u32 sport, __u32 psn,
+			 __u32 len)
 {
-	if (sport != flow->piece[0].sport || psn_before(psn, psns->next))
-		return rarely(GO_SLOW);
-	psn_advance(psns, psn);
-	return count_observed(flow, len);
-}
-
-/* Likewise a response that is no NAK; an acknowledgment needs no share. */
-__noinline int observe_response(struct rocesteer_flow_path *flow, __u32 opcode, __u32 sport,
-				__u32 psn, __u32 len)
-{
-	int verdict;
+	struct rocesteer_psns *psns;
+	__u8 opcode = kind;
+	bool response;
 
 	if (!flow)	/* global functions are verified on their own */
 		return ROCESTEER_VERDICT_UNASSIGNED;
-	if (!(flow->flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode))
+	if (flow->flags & ROCESTEER_FLOW_QP)
+		return check_port(flow, sport, len);
+	if (sport != flow->piece[0].sport || opcode_is_nak(opcode, kind >> 8) ||
+	    (!(flow->flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode)))
 		return GO_SLOW;
-	verdict = observe(flow, &flow->psns[ROCESTEER_RESPONSES], sport, psn, len);
-	if (verdict == ROCESTEER_VERDICT_OBSERVED)
+	response = opcode >= ROCESTEER_OP_RC_RESPONSE && opcode <= ROCESTEER_OP_RC_ATOMIC_ACK;
+	psns = &flow->psns[response];
+	if (psn_before(psn, psns->next))
+		return GO_SLOW;
+	psn_advance(psns, psn);
+	if (response)
 		flow->responded = coarse_now();
-	return verdict;
+	return count_observed(flow, len);
 }
 
 /**
@@ -346,16 +346,10 @@ static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame
 			return steer_request(skb, frame, flow, false);
 		if (flags == (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_VARIES))
 			return steer_request(skb, frame, flow, true);
-		if (flags == (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_OBSERVED))
-			return observe(flow, &flow->psns[ROCESTEER_REQUESTS],
-				       frame->roce.udp.source, read_psn(&frame->roce), skb->len);
 	}
-	if (flags & ROCESTEER_FLOW_OBSERVED)
-		return opcode_is_nak(opcode, frame->roce.syndrome) ? rarely(GO_SLOW) :
-		       observe_response(flow, opcode, frame->roce.udp.source,
-					read_psn(&frame->roce), skb->len);
-	if (flags & ROCESTEER_FLOW_QP)
-		return check_port(flow, frame->roce.udp.source, skb->len);
+	if (flags & (ROCESTEER_FLOW_OBSERVED | ROCESTEER_FLOW_QP))
+		return keep_port(flow, frame->roce.syndrome << 8 | opcode,
+				 frame->roce.udp.source, read_psn(&frame->roce), skb->len);
 	if (!(flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode))
 		return rarely(GO_NEW_FLOW);
 	return steer_response(skb, frame, flow);
