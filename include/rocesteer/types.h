@@ -424,7 +424,7 @@ enum rocesteer_actuator {
  * @slice: 0: of no slice; else it keeps to one, and this is 1, or 2 + enum
  *	contention_pattern (user/lib/slice/contention.h) of its traffic; for people
  * @keep_labels: flow labels of UCX's lanes and of rdma_cm stay as they are
- * @observe: the job was loaded to be observed; what its groups do now is in rs_groups
+ * @observe: not 0: groups that the job gets from now on are observed
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
  * @device: name of the network device, NUL terminated: one of that name that comes

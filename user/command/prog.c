@@ -175,12 +175,17 @@ static int register_job(__u32 id, const struct rocesteer_job *from, void *arg)
 		.id = id,
 		.cgroup_id = from->cgroup_id,
 		.pid = from->pid,
-		.resequence = from->reseq ? ROCESTEER_RESEQUENCE_ON :
-					      ROCESTEER_RESEQUENCE_OFF,
+		.resequence = ROCESTEER_RESEQUENCE_OFF,
 	};
+	struct steer_steering steering;
 	struct prog *p = arg;
 	int ret;
 
+	ret = steer_job_steering(p->steer, id, &steering);
+	if (ret)
+		return ret;
+	if (from->reseq && steering.steered)
+		job.resequence = ROCESTEER_RESEQUENCE_ON;
 	snprintf(job.name, sizeof(job.name), "%s", from->name);
 	ret = genl_job_add(p->genl, &job, p->err);
 	switch (ret) {

@@ -107,33 +107,14 @@ static const struct out_view show_views[] = {
 	{}
 };
 
-/* Groups of a job, by what becomes of their flows. */
-struct steering {
-	size_t steered;
-	size_t observed;
-};
-
-static int count_group(const struct rocesteer_group_key *key,
-		       const struct rocesteer_group *group, void *arg)
-{
-	struct steering *count = arg;
-
-	(void)key;
-	if (group->observe)
-		count->observed++;
-	else
-		count->steered++;
-	return 0;
-}
-
 const char *job_steering(struct steer *steer, __u32 id)
 {
-	struct steering count = {};
+	struct steer_steering steering;
 
-	steer_group_each(steer, id, count_group, &count);
-	if (!count.observed)
+	steer_job_steering(steer, id, &steering);
+	if (!steering.observed)
 		return "on";
-	return count.steered ? "some" : "off";
+	return steering.steered ? "some" : "off";
 }
 
 static void put_job(struct json_object *obj, struct steer *steer, __u32 id,

@@ -194,7 +194,7 @@ static struct json_object *to_json(const struct load *l)
 		put_spines(root, l);
 	if (l->chunks.nr_ranges)
 		chunk_load_put(root, &l->chunks);
-	out_string(root, "steering", l->spec.observe ? "off" : "on");
+	out_string(root, "steering", job_steering(l->steer, l->spec.id));
 	out_string(root, "actuator", actuator_name(l->spec.actuator));
 	out_string(root, "split", split_name(l->spec.split));
 	out_string(root, "deal", deal_name(l->spec.deal));

@@ -22,7 +22,7 @@ struct change {
 	struct steer *s;
 	__u32 job;
 	bool observe;
-	struct rocesteer_group_key *group;
+	const struct rocesteer_group_key *group;
 	size_t nr;
 	size_t flows;
 };
@@ -95,7 +95,7 @@ int steer_job_observe(struct steer *s, __u32 job, bool observe,
 		      const struct rocesteer_group_key *groups, size_t nr, size_t *flows)
 {
 	struct change change = { .s = s, .job = job, .observe = observe,
-				 .group = (struct rocesteer_group_key *)groups, .nr = nr };
+				 .group = groups, .nr = nr };
 	size_t i;
 	int ret = 0;
 
@@ -108,6 +108,25 @@ int steer_job_observe(struct steer *s, __u32 job, bool observe,
 	*flows = change.flows;
 	steer_tell_watchers(s);
 	return ret;
+}
+
+static int count_group(const struct rocesteer_group_key *key,
+		       const struct rocesteer_group *group, void *arg)
+{
+	struct steer_steering *steering = arg;
+
+	(void)key;
+	if (group->observe)
+		steering->observed++;
+	else
+		steering->steered++;
+	return 0;
+}
+
+int steer_job_steering(struct steer *s, __u32 job, struct steer_steering *steering)
+{
+	*steering = (struct steer_steering) {};
+	return steer_group_each(s, job, count_group, steering);
 }
 
 int steer_job_put_observe(struct steer *s, __u32 id, bool observe)

@@ -22,6 +22,19 @@
 int steer_job_observe(struct steer *s, __u32 job, bool observe,
 		      const struct rocesteer_group_key *groups, size_t nr, size_t *flows);
 
+/**
+ * struct steer_steering - groups of a job
+ * @steered: number of groups whose flows are steered
+ * @observed: number of groups whose flows are observed
+ */
+struct steer_steering {
+	size_t steered;
+	size_t observed;
+};
+
+/* Count the groups of a job. Return: 0 or a negative errno. */
+int steer_job_steering(struct steer *s, __u32 job, struct steer_steering *steering);
+
 /* Set what becomes of new groups of a job. Return: 0 or a negative errno. */
 int steer_job_put_observe(struct steer *s, __u32 id, bool observe);
 
