@@ -190,14 +190,14 @@ fabric_oracle()
 		sed -n 's/.* via \([^ ]*\) .*/\1/p'
 }
 
-# Packets that leaf0 has sent to each spine
-fabric_uplink_packets()
+# fabric_uplinks_sent packets|bytes: what leaf0 has sent to each spine
+fabric_uplinks_sent()
 {
 	local s
 
 	for ((s = 0; s < spines; s++)); do
 		ip -n "${prefix}leaf0" -s -j link show "s$s" |
-			jq '.[0].stats64.tx.packets'
+			jq --arg what "$1" '.[0].stats64.tx[$what]'
 	done
 }
 
@@ -206,14 +206,14 @@ fabric_uplink()
 {
 	local before after s best=0
 
-	mapfile -t before < <(fabric_uplink_packets)
+	mapfile -t before < <(fabric_uplinks_sent packets)
 	in_ns h0 python3 -c 'import socket, sys
 source, peer, port = sys.argv[1:]
 s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 s.bind((source, int(port)))
 for i in range(50):
     s.sendto(b"x" * 32, (peer, 4791))' "$@"
-	mapfile -t after < <(fabric_uplink_packets)
+	mapfile -t after < <(fabric_uplinks_sent packets)
 	for ((s = 0; s < spines; s++)); do
 		((after[s] - before[s] < after[best] - before[best])) || best=$s
 	done

@@ -79,23 +79,14 @@ predicted()
 		[.[] | select(.path == $p) | .packets] | add // 0]'
 }
 
-uplink_bytes()
-{
-	local s
-
-	for ((s = 0; s < spines; s++)); do
-		ip -n "${prefix}leaf0" -s -j link show "s$s" | jq '.[0].stats64.tx.bytes'
-	done
-}
-
 # What leaves by each uplink while a command runs, in bytes: in $grown
 watch_uplinks()
 {
 	local before after s
 
-	mapfile -t before < <(uplink_bytes)
+	mapfile -t before < <(fabric_uplinks_sent bytes)
 	"$@" || return
-	mapfile -t after < <(uplink_bytes)
+	mapfile -t after < <(fabric_uplinks_sent bytes)
 	for ((s = 0; s < spines; s++)); do
 		grown[s]=$((after[s] - before[s]))
 	done

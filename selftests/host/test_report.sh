@@ -86,24 +86,15 @@ show()
 	"$rocesteer" --json report show "$@"
 }
 
-uplink_bytes()
-{
-	local s
-
-	for ((s = 0; s < spines; s++)); do
-		ip -n "${prefix}leaf0" -s -j link show "s$s" | jq '.[0].stats64.tx.bytes'
-	done
-}
-
 # The bytes of paths in the recording are those that leaf0 sent, but for probes and ARP.
 records()
 {
 	local before after s
 
 	begin h0 a.h0 && begin h1 a.h1 && busywait 5000 recording && sleep 0.5 &&
-		mapfile -t before < <(uplink_bytes) &&
+		mapfile -t before < <(fabric_uplinks_sent bytes) &&
 		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 0 199)" &&
-		mapfile -t after < <(uplink_bytes) &&
+		mapfile -t after < <(fabric_uplinks_sent bytes) &&
 		send h1 10.1.0.1 17,18,19,20 0,1,2 && finish || return
 	for ((s = 0; s < spines; s++)); do
 		jq -e --argjson path "$s" --argjson sent "$((after[s] - before[s]))" '

@@ -198,6 +198,34 @@ write_end()
 	return 1
 }
 
+# Bytes that each leaf has sent to each spine, with Ethernet headers: a list for each leaf
+uplinks()
+{
+	selftests/net/fabric.sh links --json | jq -c .uplinks
+}
+
+# Nothing is sent for a while but probes of the daemons.
+is_quiet()
+{
+	local before
+
+	before=$(uplinks)
+	sleep 0.3
+	jq -n -e --argjson a "$before" --argjson b "$(uplinks)" \
+		'([$b[][]] | add) - ([$a[][]] | add) < 4000' >/dev/null
+}
+
+# write_pause, write_go_on: between them the flows of write_start send nothing.
+write_pause()
+{
+	pkill -STOP -x writes && busywait 30000 is_quiet
+}
+
+write_go_on()
+{
+	pkill -CONT -x writes
+}
+
 # host_rate_set RATE: of host 0
 host_rate_set()
 {

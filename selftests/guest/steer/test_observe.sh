@@ -9,12 +9,6 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 
 qps=8
 
-# Bytes that leaf0 has sent to each spine, with Ethernet headers
-uplinks()
-{
-	selftests/net/fabric.sh links --json | jq -c '.uplinks[0]'
-}
-
 # Bytes of each path, as flows of host 0 have them, but for those that only acknowledge
 sent()
 {
@@ -22,39 +16,18 @@ sent()
 		[.[] | select(.path == $p) | .bytes] | add // 0]'
 }
 
-# Nothing is sent for a while but probes.
-is_quiet()
-{
-	local before
-
-	before=$(uplinks)
-	sleep 0.3
-	jq -n -e --argjson a "$before" --argjson b "$(uplinks)" \
-		'($b | add) - ($a | add) < 2000' >/dev/null
-}
-
-pause()
-{
-	pkill -STOP -x writes && busywait 20000 is_quiet
-}
-
-go_on()
-{
-	pkill -CONT -x writes
-}
-
 # measure FILE: what leaves by each uplink, and by each path as flows have it, in some seconds
 measure()
 {
 	local links paths
 
-	pause || return
+	write_pause || return
 	links=$(uplinks) paths=$(sent)
-	go_on && sleep $((4 * TIME_SCALE)) && pause || return
+	write_go_on && sleep $((4 * TIME_SCALE)) && write_pause || return
 	jq -n --argjson l0 "$links" --argjson p0 "$paths" --argjson l1 "$(uplinks)" \
-		--argjson p1 "$(sent)" '{links: [range(4) | $l1[.] - $l0[.]],
+		--argjson p1 "$(sent)" '{links: [range(4) | $l1[0][.] - $l0[0][.]],
 			paths: [range(4) | $p1[.] - $p0[.]]}' >"$dir/$1"
-	go_on
+	write_go_on
 	jq -c . "$dir/$1"
 }
 
@@ -100,7 +73,7 @@ observed_again()
 		measure again &&
 		jq -e -s '[.[] | (.links | add) as $all | .links | map(. / $all)] | transpose |
 			all((.[0] - .[1] | fabs) <= 0.02)' "$dir/observed" "$dir/again" || status=1
-	pkill -CONT -x writes
+	write_go_on
 	write_end && ((!status)) && job_unload 0 && job_unload "$far" && module_unload
 }
 

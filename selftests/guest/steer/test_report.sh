@@ -89,34 +89,13 @@ all_found()
 	done
 }
 
-uplinks()
-{
-	selftests/net/fabric.sh links --json | jq -c .uplinks
-}
-
-# Nothing is sent for a while but probes.
-is_quiet()
-{
-	local before
-
-	before=$(uplinks)
-	sleep 0.3
-	jq -n -e --argjson a "$before" --argjson b "$(uplinks)" \
-		'([$b[][]] | add) - ([$a[][]] | add) < 4000' >/dev/null
-}
-
-pause()
-{
-	pkill -STOP -x writes && busywait 30000 is_quiet
-}
-
 # record NAME [SECONDS]: on all hosts at the same time, and what the leaves sent meanwhile. The
 # traffic pauses at both ends, so that both are of the same packets.
 record()
 {
 	local i pids=() before time=${2:-$seconds}
 
-	pause || return
+	write_pause || return
 	before=$(uplinks)
 	for ((i = 0; i < leaves * hosts; i++)); do
 		host_exec "$i" rocesteer report record --host "host$i" --out "$dir/$1$i" \
@@ -124,16 +103,16 @@ record()
 		pids+=($!)
 	done
 	sleep $((3 * TIME_SCALE))
-	pkill -CONT -x writes
+	write_go_on
 	sleep "$time"
-	pause || return
+	write_pause || return
 	uplinks | jq -c --argjson before "$before" '. as $now | [range($now | length) as $l |
 		[range($now[$l] | length) | $now[$l][.] - $before[$l][.]]]' >"$dir/$1.links"
 	cat "$dir/$1.links"
 	for i in "${pids[@]}"; do
 		wait "$i" || { cat "$dir"/record*; return 1; }
 	done
-	pkill -CONT -x writes
+	write_go_on
 }
 
 others()
