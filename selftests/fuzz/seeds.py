@@ -51,6 +51,29 @@ def portmaps():
     put("portmap", portmap)
 
 
+def recordings():
+    paths = [{"router": "10.9.0.2", "entry": "10.9.1.1", "up": True, "probes": 30, "lost": 1,
+              "delay_ns": 28600},
+             {"router": "10.9.0.6", "entry": "10.9.1.5", "up": False}]
+    groups = [{"job": 1, "name": "train", "device": "eth0", "leaf": "10.9.1.1",
+               "via": "10.1.0.254", "source": "10.1.0.1", "observed": True, "paths": paths},
+              {"job": 2, "device": "eth1", "leaf": "fd00::2", "source": "fd00::1",
+               "observed": False, "paths": [{"router": "fd00::3", "up": True}]}]
+    flows = [{"group": 0, "peer": "10.1.1.1", "dqpn": 17, "port": 57236, "share": True,
+              "observed": True, "cnps": 3,
+              "sent": [{"path": path, "packets": 1000, "bytes": 330000, "rounds": 2}]}
+             for path in (0, 1, 0)]
+    flows.append({"group": 0, "peer": "10.1.1.2", "dqpn": 18, "port": 49152, "share": False,
+                  "observed": True, "cnps": 0,
+                  "sent": [{"packets": 4, "bytes": 300, "rounds": 0}]})
+    put("recording", {
+        "format": 1, "host": "node0", "version": "0.2.0", "kernel": "7.2",
+        "begin": "2026-11-27T01:00:00Z", "ms": 30002, "probed": True, "naks": 1, "cnps": 3,
+        "groups": groups, "flows": flows,
+        "events": [{"ms": 250, "event": "path-down", "device": "eth0", "leaf": "10.9.1.1",
+                    "path": 1}, {"ms": 300, "event": "start"}]})
+
+
 def reductions():
     ranks = [{"address": "10.1.0.1", "leaf": 0},
              {"address": "10.1.0.2", "leaf": 0, "router": "10.255.1.1"},
@@ -310,6 +333,7 @@ def write_dictionary(target, inputs):
 
 
 portmaps()
+recordings()
 reductions()
 clusters()
 journals()
