@@ -13,6 +13,7 @@
 #include "../ktap.h"
 
 #define MAX_RANKS	64u
+#define ALGS		(CHUNK_TREE + 1u)
 
 /* Messages of a queue pair in one direction, in order, and their acknowledgments */
 struct wire {
@@ -243,9 +244,6 @@ static bool runs_right(const struct chunk_plan *plan, enum data_type type,
 	return right;
 }
 
-static const char * const kinds[] = { "all-reduce", "reduce-scatter",
-				      "all-gather" };
-
 /* All algorithms in all dimensions of a network, at sizes even and not. */
 static void test_network(const __u32 *dims, enum chunk_kind kind)
 {
@@ -260,32 +258,35 @@ static void test_network(const __u32 *dims, enum chunk_kind kind)
 			.endpoints = dims[k],
 			.bandwidth = (4 - k) * CHUNK_BANDWIDTH_UNIT,
 		};
-		combinations *= 4;
+		combinations *= ALGS;
 		sprintf(name + strlen(name), "%s%u", k ? "x" : "", dims[k]);
 	}
 	of.dims = k;
 	for (c = 0; c < combinations; c++) {
+		__u32 rest = c, ranks = 1;
 		bool takes = true;
-		__u32 rest = c;
 
-		for (k = 0; k < of.dims; k++, rest /= 4) {
-			of.dim[k].alg = rest % 4;
-			takes &= chunk_alg_takes(rest % 4, dims[k]) &&
-				 (rest % 4 != CHUNK_NETREDUCE || kind == CHUNK_ALL_REDUCE);
+		for (k = 0; k < of.dims; k++, rest /= ALGS) {
+			of.dim[k].alg = rest % ALGS;
+			takes &= chunk_alg_takes(rest % ALGS, dims[k]);
+			ranks *= dims[k];
 		}
 		for (s = 0; takes && right && s < ARRAY_SIZE(sizes); s++) {
 			struct chunk_plan plan;
 
 			of.chunks = 1 + random_below(6);
 			of.size = ELEMENT * of.chunks * sizes[s];
-			chunk_plan_make(&plan, &of, runs & 1);
+			if (kind == CHUNK_ALL_TO_ALL)
+				of.size *= ranks;
+			if (chunk_plan_make(&plan, &of, runs & 1))
+				continue;
 			right = runs_right(&plan, runs / 2 & 1,
 					   1 + random_below(4));
 			chunk_plan_free(&plan);
 			runs++;
 		}
 	}
-	ktap_result(right && runs, "%s over %s: %u runs", kinds[kind], name,
+	ktap_result(right && runs, "%s over %s: %u runs", chunk_kinds[kind], name,
 		    runs);
 }
 
@@ -369,19 +370,23 @@ static bool finds_cut(__u32 rank, __u32 dim, __u32 member)
 static void test_cut(void)
 {
 	struct chunk_collective of = {
-		.size = 8 * 120 * ELEMENT, .chunks = 8, .dims = 2,
+		.size = 8 * 128 * ELEMENT, .chunks = 8, .dims = 2,
 		.dim = { { .endpoints = 4, .bandwidth = 2 },
 			 { .endpoints = 4, .bandwidth = 1 } },
 	};
+	static const enum chunk_alg algs[] = {
+		CHUNK_RING, CHUNK_HALVING, CHUNK_DIRECT, CHUNK_TREE,
+	};
 	__u32 found = 0, cuts = 0, rank, dim, member, i;
 
-	for (i = 0; i < 500; i++) {
+	for (i = 0; i < 800; i++) {
 		struct chunk_plan plan;
 
-		of.kind = random_below(3);
-		of.dim[0].alg = random_below(3);
-		of.dim[1].alg = random_below(3);
-		chunk_plan_make(&plan, &of, random_below(2));
+		of.kind = random_below(CHUNK_ALL_TO_ALL + 1);
+		of.dim[0].alg = algs[random_below(ARRAY_SIZE(algs))];
+		of.dim[1].alg = algs[random_below(ARRAY_SIZE(algs))];
+		if (chunk_plan_make(&plan, &of, random_below(2)))
+			continue;
 		hosts_new(&plan, DATA_INT32, 1 + random_below(4));
 		rank = random_below(layout.ranks);
 		dim = random_below(2);
@@ -475,14 +480,14 @@ static void test_places(void)
 int main(void)
 {
 	static const __u32 networks[][CHUNK_MAX_DIMS] = {
-		{ 2 }, { 3 }, { 8 }, { 4, 2 }, { 2, 3 }, { 1, 4, 2 },
+		{ 2 }, { 3 }, { 8 }, { 13 }, { 4, 2 }, { 2, 3 }, { 1, 4, 2 },
 		{ 4, 4 }, { 2, 2, 3 }, { 5, 1, 3 },
 	};
 	enum chunk_kind kind;
 	__u32 i;
 
 	ktap_begin();
-	for (kind = CHUNK_ALL_REDUCE; kind <= CHUNK_ALL_GATHER; kind++)
+	for (kind = CHUNK_ALL_REDUCE; kind <= CHUNK_ALL_TO_ALL; kind++)
 		for (i = 0; i < ARRAY_SIZE(networks); i++)
 			test_network(networks[i], kind);
 	test_reference();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Collectives run by their engines over links with a rate and a latency take as long as the
- * model of their plans predicts, for all algorithms and numbers of stages in flight. What
- * switches sum arrives when the messages of all members have left.
+ * model of their plans predicts, for all algorithms and numbers of stages in flight, also where
+ * latencies are as long as what they are hidden behind. What switches sum arrives when the
+ * messages of all members have left.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +31,9 @@ static struct layout layout;
 static struct engine *engines[RANKS];
 static struct outbox outboxes[RANKS][DIMS];
 static __u64 free_at[RANKS][DIMS];	/* the link, when it has sent all */
-static struct event events[RANKS * DIMS * 16];
+static struct event events[RANKS * DIMS * 256];
 static __u32 nr_events;
-static struct event held[RANKS * DIMS * 16];	/* by switches */
+static struct event held[RANKS * DIMS * 256];	/* by switches */
 static __u32 nr_held;
 static __u64 now, latency;
 
@@ -57,6 +59,11 @@ static struct event next_event(void)
 	return event;
 }
 
+static __u64 bytes_per_second(__u32 dim)
+{
+	return ((__u64)layout.plan->of.dim[dim].bandwidth << 30) / CHUNK_BANDWIDTH_UNIT;
+}
+
 /* The NIC takes what it is given, and sends it in that order. */
 static void link_feed(__u32 rank, __u32 dim)
 {
@@ -67,9 +74,7 @@ static void link_feed(__u32 rank, __u32 dim)
 	while ((message = outbox_get(&outboxes[rank][dim], &index))) {
 		if (*until < now)
 			*until = now;
-		*until += message->elements * ELEMENT * SECOND /
-			  (((__u64)layout.plan->of.dim[dim].bandwidth << 30) /
-			   CHUNK_BANDWIDTH_UNIT);
+		*until += message->elements * ELEMENT * SECOND / bytes_per_second(dim);
 		add_event((struct event) {
 			.what = LEFT, .rank = rank, .dim = dim, .index = index,
 			.message = *message,
@@ -175,7 +180,11 @@ static __u64 run(const struct chunk_plan *plan, __u32 in_flight)
 					   &engines[rank]);
 		engine_messages(&layout, rank, count, outboxes[rank]);
 		for (k = 0; k < DIMS; k++) {
-			outboxes[rank][k].most = 8;
+			outboxes[rank][k].most = 1024;
+			/* What a link carries until a message is acknowledged */
+			if (plan->of.dim[k].latency)
+				outboxes[rank][k].under_way = (__uint128_t)2 * latency *
+							      bytes_per_second(k) / SECOND;
 			outbox_init(&outboxes[rank][k]);
 		}
 	}
@@ -237,6 +246,56 @@ static void test_plan(const char *name, __u32 n0, __u32 n1,
 	chunk_plan_free(&plan);
 }
 
+/* Time of a run over its prediction, where a step has a latency of a share of a stage's bytes. */
+static double run_over_model(enum chunk_kind kind, __u32 n0, __u32 n1, enum chunk_alg alg,
+			     __u32 in_flight, __u32 share, __u32 chunks)
+{
+	struct chunk_collective of = {
+		.kind = kind, .size = 4 << 20, .chunks = chunks, .in_flight = in_flight,
+		.dims = DIMS,
+		.dim = { { .endpoints = n0, .bandwidth = 2000000, .alg = alg },
+			 { .endpoints = n1, .bandwidth = 1000000, .alg = alg } },
+	};
+	struct chunk_model *model;
+	struct chunk_plan plan;
+	double ratio;
+	__u32 k;
+
+	latency = chunk_time(&of.dim[0], of.size / chunks) / share;
+	for (k = 0; k < DIMS; k++)
+		of.dim[k].latency = latency * chunk_alg_steps(alg, of.dim[k].endpoints);
+	if (chunk_plan_make(&plan, &of, CHUNK_THEMIS))
+		return 0;
+	model = chunk_model_new(&of);
+	ratio = (double)run(&plan, in_flight) / chunk_model_run(model, &plan, NULL, NULL);
+	chunk_model_free(model);
+	chunk_plan_free(&plan);
+	return ratio;
+}
+
+/* With latencies of as much as the bytes of a stage take, or a fourth of that */
+static void test_latency(enum chunk_kind kind, __u32 n0, __u32 n1)
+{
+	static const __u32 in_flight[] = { 1, 2, 4, 8, 32 };
+	static const enum chunk_alg algs[] = { CHUNK_RING, CHUNK_DIRECT, CHUNK_HALVING };
+	double least = 1e9, most = 0, sum = 0, ratio;
+	__u32 combinations, i;
+
+	combinations = (ARRAY_SIZE(algs) - (kind == CHUNK_ALL_TO_ALL)) * 5 * 2 * 3;
+	for (i = 0; i < combinations; i++) {
+		enum chunk_alg alg = algs[i / 30];
+
+		ratio = run_over_model(kind, n0, n1, alg, in_flight[i % 5], 1 << i / 5 % 2 * 2,
+				       1 << i / 10 % 3 * 2);
+		sum += ratio;
+		least = ratio < least ? ratio : least;
+		most = ratio > most ? ratio : most;
+	}
+	ktap_result(least > 0.85 && most < 1.15 && fabs(sum / i - 1) < 0.03,
+		    "%s over %ux%u with latencies: %.1f to %.1f %% of what is predicted, %.1f in the mean",
+		    chunk_kinds[kind], n0, n1, 100 * least, 100 * most, 100 * sum / i);
+}
+
 int main(void)
 {
 	static const struct {
@@ -258,5 +317,9 @@ int main(void)
 		test_plan(how[i].name, 4, 2, how[i].policy, how[i].queue, true);
 		test_plan(how[i].name, 8, 2, how[i].policy, how[i].queue, true);
 	}
+	test_latency(CHUNK_ALL_REDUCE, 4, 2);
+	test_latency(CHUNK_ALL_REDUCE, 4, 4);
+	test_latency(CHUNK_ALL_TO_ALL, 4, 2);
+	test_latency(CHUNK_ALL_TO_ALL, 4, 4);
 	return ktap_end();
 }

@@ -25,8 +25,6 @@ const struct cli_option perf_options[] = {
 		"number of measured runs (default: 20)" },
 	[PERF_OPTION_WARMUP] = { "warmup", "N",
 		"number of runs before the measured runs (default: 5)" },
-	[PERF_OPTION_IN_FLIGHT] = { "in-flight", "N",
-		"stages in flight per dimension (default: 8)" },
 	[PERF_OPTION_RANK] = { "rank", "RANK",
 		"rank of this process (default: from mpirun or srun)" },
 	[PERF_OPTION_RENDEZVOUS] = { "rendezvous", "HOST[:PORT]",
@@ -107,18 +105,15 @@ static int read_devices(const struct cli_args *args,
 static int read_numbers(const struct cli_args *args,
 			struct perf_config *config, struct err *err)
 {
-	__u64 iters = 20, warmup = 5, in_flight = 8, timeout = 30000;
+	__u64 iters = 20, warmup = 5, timeout = 30000;
 	int ret;
 
 	ret = cli_uint(args, PERF_OPTION_ITERS, 0, 1000000, &iters, err) ?:
 	      cli_uint(args, PERF_OPTION_WARMUP, 0, 1000000, &warmup, err) ?:
-	      cli_uint(args, PERF_OPTION_IN_FLIGHT, 1, CHUNK_MAX_CHUNKS,
-		       &in_flight, err) ?:
 	      cli_uint(args, PERF_OPTION_TIMEOUT, 1000, 86400000,
 		       &timeout, err);
 	config->iters = iters;
 	config->warmup = warmup;
-	config->in_flight = in_flight;
 	config->timeout = timeout * MSEC;
 	config->listen = args->value[PERF_OPTION_LISTEN];
 	config->ranges = args->value[PERF_OPTION_RANGES];
@@ -258,16 +253,19 @@ static int read_collective(const struct cli_args *args, struct chunk_collective 
 /* Refuse collectives that can be planned but not run. */
 static int check(const struct chunk_collective *of, struct err *err)
 {
+	/* A chunk of an All-to-All has as many elements for each rank. */
+	__u64 ranks = of->kind == CHUNK_ALL_TO_ALL ? layout_ranks(of) : 1;
+	__u64 unit = ELEMENT * ranks;
 	__u32 k;
 
 	if (layout_ranks(of) > LAYOUT_MAX_RANKS)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--dims: more than %u ranks", LAYOUT_MAX_RANKS);
-	if (of->size % ELEMENT || of->size / of->chunks % ELEMENT)
+	if (of->size % unit || of->size / of->chunks % unit)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--size: %llu bytes in %u chunks are not elements of %u bytes: take a multiple of %u",
-			       of->size, of->chunks, ELEMENT,
-			       ELEMENT * of->chunks);
+			       "--size: %llu bytes in %u chunks are not elements of %u bytes%s: take a multiple of %llu",
+			       of->size, of->chunks, ELEMENT, ranks > 1 ? " for each rank" : "",
+			       unit * of->chunks);
 	for (k = 0; k < of->dims; k++)
 		if (!chunk_alg_takes(of->dim[k].alg, of->dim[k].endpoints))
 			return err_set(err, EXIT_BAD_INPUT, "usage",
@@ -289,7 +287,10 @@ static int make_plan(const struct cli_args *args, struct perf_config *config,
 	      cli_word(args, PERF_OPTION_POLICY, chunk_policies,
 		       &config->policy, err) ?:
 	      cli_word(args, PERF_OPTION_QUEUE, chunk_queues, &queue, err);
-	return ret ?: chunk_make(&config->plan, &of, config->policy, queue);
+	ret = ret ?: chunk_make(&config->plan, &of, config->policy, queue);
+	if (ret)
+		chunk_args_free(&of);
+	return ret;
 }
 
 int perf_args_read(const struct cli_args *args, struct perf_config *config,
@@ -316,5 +317,6 @@ void perf_config_free(struct perf_config *config)
 {
 	reduction_free(&config->reduce.groups);
 	layout_free(&config->layout);
+	chunk_args_free(&config->plan.of);
 	chunk_plan_free(&config->plan);
 }

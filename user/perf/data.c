@@ -110,6 +110,22 @@ static __u64 check_gathered(const struct layout *layout, enum data_type type,
 	return wrong;
 }
 
+/* After an All-to-All a block is as its sender had it where it had the block for @rank. */
+static __u64 check_swapped(const struct layout *layout, enum data_type type, __u32 rank,
+			   const __u32 *window, __u32 chunk)
+{
+	struct range range = layout_range(layout, rank, chunk, 0);
+	__u64 block = (range.to - range.from) / layout->ranks, wrong = 0, i;
+	__u32 source;
+
+	for (source = 0; source < layout->ranks; source++)
+		for (i = 0; i < block; i++)
+			wrong += window[range.from + source * block + i] !=
+				 element(type, weight_of(type, source),
+					 range.from + rank * block + i);
+	return wrong;
+}
+
 __u64 data_check(const struct layout *layout, enum data_type type, __u32 rank,
 		 const void *window)
 {
@@ -130,6 +146,9 @@ __u64 data_check(const struct layout *layout, enum data_type type, __u32 rank,
 			break;
 		case CHUNK_ALL_GATHER:
 			wrong += check_gathered(layout, type, window, i);
+			break;
+		case CHUNK_ALL_TO_ALL:
+			wrong += check_swapped(layout, type, rank, window, i);
 			break;
 		}
 	return wrong;

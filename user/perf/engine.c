@@ -15,13 +15,43 @@ static bool is_done(const struct work *work)
 	return is_received(work) && !work->unsent;
 }
 
-/* Add a received range, or take a sum; a gathered one is in its place already. */
+static __u32 member(const struct engine *engine, const struct work *work)
+{
+	return layout_member(engine->layout, engine->rank, work->stage.dim);
+}
+
+/* Copy the blocks of a member to a place, or from there. */
+static void copy_blocks(struct engine *engine, const struct work *work, __u32 member, __u64 place,
+			bool pack)
+{
+	const struct layout *layout = engine->layout;
+	__u64 run = (work->range.to - work->range.from) / layout->ranks *
+		    layout_stride(layout, work->stage.dim);
+	__u64 at = work->range.from + member * run;
+
+	for (; at < work->range.to; at += run * work->members, place += run)
+		memcpy(engine->window + (pack ? place : at) * ELEMENT,
+		       engine->window + (pack ? at : place) * ELEMENT, run * ELEMENT);
+}
+
+/* What comes takes the place of what goes. */
+static void pack(struct engine *engine, const struct work *work)
+{
+	__u32 i;
+
+	for (i = 0; i < work->members; i++)
+		if (i != member(engine, work))
+			copy_blocks(engine, work, i,
+				    layout_place(engine->layout, work->chunk, work->stage.leg,
+						 work->members + i), true);
+}
+
+/* Add a received range, or take a sum or blocks; a gathered range is in its place already. */
 static void take(struct engine *engine, struct work *work, __u32 index)
 {
 	struct chunk_exchange x = engine_exchange(engine->layout, engine->rank,
 						  work, index);
-	struct range range = layout_parts(work->range, work->members,
-					  x.receive, x.parts);
+	struct range range = layout_parts(work->range, x.of, x.receive, x.parts);
 	__u64 staged;
 
 	work->left--;
@@ -29,7 +59,9 @@ static void take(struct engine *engine, struct work *work, __u32 index)
 		return;
 	staged = layout_place(engine->layout, work->chunk, work->stage.leg,
 			      x.staged);
-	if (work->stage.sum)
+	if (work->stage.swap)
+		copy_blocks(engine, work, x.receive, staged, false);
+	else if (work->stage.sum)
 		memcpy(engine->window + range.from * ELEMENT,
 		       engine->window + staged * ELEMENT, (range.to - range.from) * ELEMENT);
 	else
@@ -40,14 +72,17 @@ static void take(struct engine *engine, struct work *work, __u32 index)
 /* Send the messages of the step, and take those that have arrived before. */
 static int step_begin(struct engine *engine, struct work *work)
 {
-	__u32 i, end = work->index + work->width;
+	__u32 i, end = work->index + work->width, me = member(engine, work);
 
-	work->left = work->width;
+	work->left = 0;
 	for (i = work->index; i < end; i++) {
 		struct message message = engine_message(engine->layout,
 							engine->rank, work, i);
 		int ret;
 
+		work->left += message.source != me;
+		if (message.member == me)
+			continue;
 		work->unsent++;
 		ret = engine->write(engine->arg, &message);
 		if (ret)
@@ -84,6 +119,8 @@ static int work_begin(struct engine *engine, struct work *work)
 	work->begun = true;
 	work->unsent = 0;
 	work->from = clock_ns();
+	if (work->stage.swap)
+		pack(engine, work);
 	ret = step_begin(engine, work);
 	return ret ?: work_proceed(engine, work);
 }
@@ -94,10 +131,11 @@ static int line_proceed(struct engine *engine, struct line *line)
 	bool sums = true;	/* the next stage that switches sum may begin */
 	__u32 i;
 
-	while (line->done < line->nr && is_done(line->work[line->done]))
+	while (line->received < line->nr && is_received(line->work[line->received]))
+		line->received++;
+	while (line->done < line->received && is_done(line->work[line->done]))
 		line->done++;
-	for (i = line->done; i < line->nr &&
-	     i - line->done < engine->in_flight; i++) {
+	for (i = line->received; i < line->nr && i - line->received < engine->in_flight; i++) {
 		struct work *work = line->work[i];
 
 		if (work->begun)
@@ -151,7 +189,7 @@ static void watch(struct engine *engine, const struct work *work)
 			      work->stage.dim, work->from, clock_ns());
 }
 
-int engine_arrived(struct engine *engine, __u32 dim, __u32 member, __u32 id)
+int engine_arrived(struct engine *engine, __u32 dim, __u32 from, __u32 id)
 {
 	__u32 index = id & ((1u << INDEX_BITS) - 1);
 	struct work *work = work_find(engine, id);
@@ -159,8 +197,7 @@ int engine_arrived(struct engine *engine, __u32 dim, __u32 member, __u32 id)
 
 	if (!work || work->stage.dim != dim || index >= work->exchanges ||
 	    work->arrived[index] ||
-	    engine_exchange(engine->layout, engine->rank, work, index).from !=
-	    member)
+	    engine_exchange(engine->layout, engine->rank, work, index).from != from)
 		return -EPROTO;
 	work->arrived[index] = true;
 	if (!work->begun || index < work->index ||
@@ -206,15 +243,18 @@ static struct awaited awaits(const struct engine *engine,
 		.arrival = !is_received(work),
 		.sum = work->stage.sum,
 	};
-	__u32 index = work->index;
+	__u32 index = work->index, me = member(engine, work);
 	struct chunk_exchange x;
 
-	while (awaited.arrival && work->arrived[index])
-		index++;
-	awaited.order = (__u64)work->order << INDEX_BITS | index;
 	/* All messages have arrived: a receiver of the last step is missing. */
-	x = engine_exchange(engine->layout, engine->rank, work,
-			    awaited.arrival ? index : index - 1);
+	if (!awaited.arrival)
+		index--;
+	x = engine_exchange(engine->layout, engine->rank, work, index);
+	while (awaited.arrival ? work->arrived[index] || x.from == me : x.to == me) {
+		index += awaited.arrival ? 1 : -1;
+		x = engine_exchange(engine->layout, engine->rank, work, index);
+	}
+	awaited.order = (__u64)work->order << INDEX_BITS | (index + !awaited.arrival);
 	awaited.rank = layout_rank(engine->layout, engine->rank,
 				   work->stage.dim,
 				   awaited.arrival ? x.from : x.to);

@@ -15,6 +15,9 @@
  *
  * A message arrives at a place that nothing else is written to in the same run, also before
  * its stage begins here.
+ *
+ * In a step of a tree a rank may have nothing to send, or nothing to receive. Then the rank is
+ * itself the destination, or the source.
  */
 #ifndef ROCESTEER_PERF_ENGINE_H
 #define ROCESTEER_PERF_ENGINE_H
@@ -79,12 +82,12 @@ int engine_start(struct engine *engine);
  * engine_arrived() - a message has arrived
  * @engine: engine
  * @dim: dimension
- * @member: sender
+ * @from: sender, by its member number
  * @id: id of the message
  *
  * Return: 0, a negative errno of the callback, or -EPROTO for an unexpected message.
  */
-int engine_arrived(struct engine *engine, __u32 dim, __u32 member, __u32 id);
+int engine_arrived(struct engine *engine, __u32 dim, __u32 from, __u32 id);
 
 /* A message is acknowledged. Return: as engine_arrived(). */
 int engine_sent(struct engine *engine, __u32 id);

@@ -25,8 +25,11 @@ static void work_init(struct work *work, const struct layout *layout,
 	if (work->stage.sum) {
 		work->width = 1;
 		exchanges = 1;
+	} else if (work->stage.tree) {
+		work->width = CHUNK_TREE_WIDTH;
+		exchanges = CHUNK_TREE_WIDTH * chunk_alg_tree_steps(work->members);
 	}
-	work->reduces = work->stage.reduce ? exchanges : 0;
+	work->reduces = work->stage.reduce || work->stage.swap ? exchanges : 0;
 	work->exchanges = work->reduces + (work->stage.gather ? exchanges : 0);
 }
 
@@ -34,24 +37,40 @@ struct chunk_exchange engine_exchange(const struct layout *layout, __u32 rank,
 				      const struct work *work, __u32 index)
 {
 	const struct chunk_collective *of = &layout->plan->of;
+	__u32 me = layout_member(layout, rank, work->stage.dim);
 	bool gather = index >= work->reduces;
 
 	if (work->stage.sum)
-		return chunk_alg_sum(work->members,
-				     layout_member(layout, rank, work->stage.dim));
-	return chunk_alg_exchange(of->dim[work->stage.dim].alg, gather,
-				  work->members,
-				  layout_member(layout, rank, work->stage.dim),
-				  gather ? index - work->reduces : index);
+		return chunk_alg_sum(work->members, me);
+	if (work->stage.swap)
+		return chunk_alg_swap(work->members, me, index);
+	if (gather)
+		index -= work->reduces;
+	if (work->stage.tree)
+		return chunk_alg_tree(gather, work->members, me, index);
+	return chunk_alg_exchange(of->dim[work->stage.dim].alg, gather, work->members, me, index);
+}
+
+/* Where a stage of an All-to-All sends from */
+static struct range packed(const struct layout *layout, const struct work *work, __u32 member)
+{
+	__u64 from = layout_place(layout, work->chunk, work->stage.leg, work->members + member);
+
+	return (struct range) {
+		from, layout_place(layout, work->chunk, work->stage.leg,
+				   work->members + member + 1),
+	};
 }
 
 struct message engine_message(const struct layout *layout, __u32 rank,
 			      const struct work *work, __u32 index)
 {
 	struct chunk_exchange x = engine_exchange(layout, rank, work, index);
-	struct range range = layout_parts(work->range, work->members, x.send,
-					  x.parts);
+	struct range range = work->stage.swap ? packed(layout, work, x.send) :
+			     layout_parts(work->range, x.of, x.send, x.parts);
 
+	if (x.to == layout_member(layout, rank, work->stage.dim))
+		range.to = range.from;
 	return (struct message) {
 		.dim = work->stage.dim,
 		.member = x.to,
@@ -195,8 +214,10 @@ void engine_reset(struct engine *engine)
 	memset(engine->arrived, 0, engine->nr_arrived *
 	       sizeof(*engine->arrived));
 	memset(engine->reached, 0, of->chunks * sizeof(*engine->reached));
-	for (i = 0; i < of->dims; i++)
+	for (i = 0; i < of->dims; i++) {
+		engine->line[i].received = 0;
 		engine->line[i].done = 0;
+	}
 	for (i = 0; i < nr; i++) {
 		engine->work[i].index = 0;
 		engine->work[i].begun = false;

@@ -18,7 +18,8 @@
  * @range: elements of the stage
  * @members: members of the group
  * @width: exchanges of a step
- * @reduces: exchanges of the Reduce-Scatter; those of the All-Gather follow
+ * @reduces: exchanges of the Reduce-Scatter, or of an All-to-All: what is received is staged;
+ *	those of the All-Gather follow
  * @exchanges: exchanges of both
  * @arrived: by exchange: its message has arrived
  * @index: first exchange of the present step
@@ -45,10 +46,17 @@ struct work {
 	__u64 from;
 };
 
-/* Stages of a dimension, in order; the first @done are done. */
+/**
+ * struct line - stages of a dimension, in order
+ * @work: stages
+ * @nr: number of these
+ * @received: the first ones, of which all messages have arrived: no longer in flight
+ * @done: the first ones, of which all messages are acknowledged as well
+ */
 struct line {
 	struct work **work;
 	__u32 nr;
+	__u32 received;
 	__u32 done;
 };
 

@@ -24,6 +24,11 @@ static __u32 stride(const struct chunk_collective *of, __u32 dim)
 	return stride;
 }
 
+__u32 layout_stride(const struct layout *layout, __u32 dim)
+{
+	return stride(&layout->plan->of, dim);
+}
+
 __u32 layout_member(const struct layout *layout, __u32 rank, __u32 dim)
 {
 	const struct chunk_collective *of = &layout->plan->of;
@@ -56,15 +61,20 @@ struct stage layout_stage(const struct layout *layout, __u32 chunk,
 			  __u32 stage)
 {
 	const struct chunk_plan *plan = layout->plan;
-	struct stage result = {};
+	bool middle = stage + 1 == layout->legs;
+	struct stage result = { .swap = plan->of.kind == CHUNK_ALL_TO_ALL };
 
-	result.reduce = plan->of.kind != CHUNK_ALL_GATHER &&
-			stage < layout->legs;
-	result.sum = stage + 1 == layout->legs && chunk_plan_sums(plan, chunk);
-	result.gather = !result.reduce ||
-			(plan->fused && !result.sum && stage + 1 == layout->legs);
-	result.leg = result.reduce ? stage : chunk_plan_stages(plan, chunk) - 1 - stage;
+	result.reduce = !result.swap && plan->of.kind != CHUNK_ALL_GATHER && stage < layout->legs;
+	result.leg = result.reduce || result.swap ? stage :
+		     chunk_plan_stages(plan, chunk) - 1 - stage;
 	result.dim = leg_dim(layout, chunk, result.leg);
+	if (middle && chunk_plan_sums(plan, chunk)) {
+		result.tree = plan->of.dim[result.dim].alg == CHUNK_TREE;
+		result.sum = !result.tree;
+		result.gather = result.tree;
+	} else {
+		result.gather = !result.swap && (!result.reduce || (plan->fused && middle));
+	}
 	return result;
 }
 
@@ -88,7 +98,7 @@ struct range layout_range(const struct layout *layout, __u32 rank, __u32 chunk,
 
 	range.from = chunk * (of->size / of->chunks) / ELEMENT;
 	range.to = range.from + chunk_bytes(of, chunk) / ELEMENT;
-	for (i = 0; i < leg; i++) {
+	for (i = 0; i < leg && of->kind != CHUNK_ALL_TO_ALL; i++) {
 		__u32 k = leg_dim(layout, chunk, i);
 
 		range = layout_parts(range, of->dim[k].endpoints,
@@ -113,13 +123,18 @@ static void add_staging(struct layout *layout, __u32 chunk)
 	__u32 leg;
 
 	for (leg = 0; leg < layout->legs; leg++) {
-		__u32 n = of->dim[leg_dim(layout, chunk, leg)].endpoints;
+		struct stage stage = layout_stage(layout, chunk, leg);
+		__u32 members = of->dim[stage.dim].endpoints;
+		__u32 parts = stage.tree ? CHUNK_TREE_HALVES : members;
+		__u32 places = stage.tree ? CHUNK_TREE_WIDTH : stage.swap ? 2 * members : members;
 		__u64 at = (__u64)chunk * layout->legs + leg;
+		__u64 place = (elements + parts - 1) / parts;
 
-		elements = (elements + n - 1) / n;
 		layout->staging[at] = layout->elements;
-		layout->place[at] = elements;
-		layout->elements += elements * n;
+		layout->place[at] = place;
+		layout->elements += place * places;
+		if (!stage.swap)
+			elements = place;
 	}
 }
 

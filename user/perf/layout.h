@@ -11,10 +11,19 @@
  * Reduce-Scatter stage takes a range of the chunk and leaves the rank the part with its
  * member number, which is the range of the next stage. So the order of the chunk determines
  * the part that a rank ends with. Parts differ by an element at most. All-Gather stages do
- * the reverse. A stage that switches sum takes a range, and leaves the rank the sum of it.
+ * the reverse. A stage that sums, by switches or by trees, takes a range, and leaves the rank the
+ * sum of it.
  *
  * After the buffer each Reduce-Scatter stage of each chunk has a staging area, with as many
  * places as the group has members. Sums from switches come there as well, at the first place.
+ * Trees have CHUNK_TREE_WIDTH places, each for a half.
+ *
+ * A chunk of an All-to-All has a block for each rank, in the order of ranks. A stage exchanges,
+ * for each other member, the blocks whose number has that member in the stage's dimension. So
+ * afterwards the number of a block says in this dimension where the block came from. These blocks
+ * are apart from each other: the rank packs them at a place to send from, and unpacks what has
+ * come to a place. A stage has these places in its staging area: one for each member to receive,
+ * then one for each to send.
  */
 #ifndef ROCESTEER_PERF_LAYOUT_H
 #define ROCESTEER_PERF_LAYOUT_H
@@ -31,6 +40,8 @@
  * @reduce: the stage is, or begins with, a Reduce-Scatter
  * @gather: the stage is, or ends with, an All-Gather
  * @sum: switches sum, so that neither half is to be done
+ * @tree: both halves are done by trees
+ * @swap: the stage is of an All-to-All, and neither half
  */
 struct stage {
 	__u32 dim;
@@ -38,6 +49,8 @@ struct stage {
 	bool reduce;
 	bool gather;
 	bool sum;
+	bool tree;
+	bool swap;
 };
 
 /* A range of elements of the window. */
@@ -93,7 +106,13 @@ __u32 layout_rank(const struct layout *layout, __u32 rank, __u32 dim,
 struct stage layout_stage(const struct layout *layout, __u32 chunk,
 			  __u32 stage);
 
-/* The range of a chunk that @rank has when @leg dimensions have divided the chunk. */
+/* The distance of the numbers of ranks that are neighbours in a dimension. */
+__u32 layout_stride(const struct layout *layout, __u32 dim);
+
+/*
+ * The range of a chunk that @rank has when @leg dimensions have divided the chunk. Those of an
+ * All-to-All do not divide it.
+ */
 struct range layout_range(const struct layout *layout, __u32 rank, __u32 chunk,
 			  __u32 leg);
 

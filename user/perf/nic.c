@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MAX_DEPTH	1024u	/* of a queue */
-#define AHEAD_US	100u	/* of work that a NIC has, to stay busy */
+#define AHEAD_PS	100000000ull	/* of work that a NIC has, to stay busy: 100 us */
 
 __u32 nic_rank(const struct nic *nic, __u32 member)
 {
@@ -35,16 +35,20 @@ static void count(void *arg, __u32 chunk, __u32 stage,
 		  const struct message *message)
 {
 	struct nic *nic = arg;
+	__u32 me = layout_member(nic->layout, nic->rank, nic->dim);
 
 	(void)chunk;
 	(void)stage;
 	if (message->dim != nic->dim || message->sum)
 		return;
-	nic->outbox.room++;
-	nic->link[message->member].messages++;
+	if (message->member != me) {
+		nic->outbox.room++;
+		nic->link[message->member].messages++;
+	}
 	if (message->elements > nic->largest)
 		nic->largest = message->elements;
-	nic->link[message->source].answers++;
+	if (message->source != me)
+		nic->link[message->source].answers++;
 }
 
 /* The wanted depth of a queue, within the limits of the device. */
@@ -72,13 +76,20 @@ static int link_create(struct nic *nic, struct link *link)
 	return link->qp ? 0 : nic_fail(nic, errno, "queue-pair", "cannot create one");
 }
 
+/* What the dimension carries meanwhile */
+static __u64 bytes_in(const struct chunk_dim *dim, __u64 ps)
+{
+	return ((__uint128_t)dim->bandwidth * ps << 30) /
+	       ((__uint128_t)1000000000000ull * CHUNK_BANDWIDTH_UNIT);
+}
+
 static int outbox_create(struct nic *nic)
 {
 	const struct chunk_dim *dim = &nic->layout->plan->of.dim[nic->dim];
 
 	nic->outbox.most = depth_of(nic, nic->outbox.room);
-	nic->outbox.enough = ((__uint128_t)dim->bandwidth << 30) * AHEAD_US /
-			     (1000000ull * CHUNK_BANDWIDTH_UNIT);
+	nic->outbox.enough = bytes_in(dim, AHEAD_PS);
+	nic->outbox.under_way = bytes_in(dim, 2 * chunk_step_latency(dim));
 	return outbox_init(&nic->outbox);
 }
 

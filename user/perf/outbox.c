@@ -32,11 +32,15 @@ void outbox_put(struct outbox *outbox, const struct message *message)
 const struct message *outbox_get(struct outbox *outbox, __u32 *index)
 {
 	const struct message *message;
+	__u64 least;
 
-	if (!outbox->nr || outbox->given == outbox->most ||
-	    (outbox->given >= OUTBOX_LEAST && outbox->bytes >= outbox->enough))
+	if (!outbox->nr || outbox->given == outbox->most)
 		return NULL;
 	message = waiting(outbox, 0);
+	least = OUTBOX_LEAST * message->elements * ELEMENT;
+	if (outbox->given >= OUTBOX_LEAST && outbox->bytes >= outbox->enough &&
+	    (!outbox->under_way || outbox->bytes >= outbox->under_way + least))
+		return NULL;
 	*index = outbox->first;
 	outbox->first = (outbox->first + 1) % outbox->room;
 	outbox->nr--;

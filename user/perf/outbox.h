@@ -19,6 +19,8 @@
  * @nr: number of messages that wait
  * @most: messages that the NIC may have
  * @enough: bytes above which the NIC gets no more than OUTBOX_LEAST messages
+ * @under_way: bytes that have left, and are not acknowledged yet, when a link is busy: the NIC
+ *	gets OUTBOX_LEAST messages more
  * @given: messages that the NIC has
  * @bytes: bytes of these
  */
@@ -29,6 +31,7 @@ struct outbox {
 	__u32 nr;
 	__u32 most;
 	__u64 enough;
+	__u64 under_way;
 	__u32 given;
 	__u64 bytes;
 };

@@ -17,7 +17,6 @@ enum {
 	PERF_OPTION_TYPE,
 	PERF_OPTION_ITERS,
 	PERF_OPTION_WARMUP,
-	PERF_OPTION_IN_FLIGHT,
 	PERF_OPTION_RANK,
 	PERF_OPTION_RENDEZVOUS,
 	PERF_OPTION_TIMEOUT,
@@ -79,7 +78,6 @@ struct perf_sums {
  * @type: type of the elements
  * @iters: number of measured runs
  * @warmup: number of runs before
- * @in_flight: stages at a time in each dimension
  * @launch: this rank, and rank 0
  * @listen: address that rank 0 listens on; NULL: all
  * @token: secret of all ranks
@@ -96,7 +94,6 @@ struct perf_config {
 	int type;
 	__u32 iters;
 	__u32 warmup;
-	__u32 in_flight;
 	struct launch launch;
 	const char *listen;
 	struct token token;
@@ -178,7 +175,7 @@ int perf_report(const struct out *out, const struct perf_config *config,
 
 struct setting;
 
-#define PERF_SETTINGS	14	/* the last one without name */
+#define PERF_SETTINGS	15	/* the last one without name */
 
 /* Fill PERF_SETTINGS zeroed settings, which ranks compare. */
 void perf_settings_fill(struct setting *setting,

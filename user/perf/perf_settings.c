@@ -89,6 +89,18 @@ static struct setting *add_reduce(struct setting *setting, const struct perf_con
 	return setting + 1;
 }
 
+static struct setting *add_beside(struct setting *setting, const struct chunk_collective *of)
+{
+	size_t length = 0;
+	__u32 i;
+
+	setting->name = "hash of plans beside";
+	for (i = 0; i < of->nr_beside; i++)
+		length += snprintf(setting->value + length, sizeof(setting->value) - length,
+				   "%016llx", chunk_plan_hash(&of->beside[i]));
+	return setting + 1;
+}
+
 void perf_settings_fill(struct setting *setting,
 			const struct perf_config *config)
 {
@@ -106,8 +118,9 @@ void perf_settings_fill(struct setting *setting,
 	setting = add_dims(setting, "bandwidth (10^-6 GiB/s)", of,
 			   get_bandwidth);
 	setting = add_dims(setting, "latency (ps)", of, get_latency);
-	setting = add(setting, "in-flight", config->in_flight);
+	setting = add(setting, "in-flight", of->in_flight);
 	setting = add(setting, "warmup", config->warmup);
 	setting = add(setting, "iters", config->iters);
+	setting = add_beside(setting, of);
 	add_word(setting, "plan hash", hash);
 }

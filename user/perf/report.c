@@ -9,6 +9,7 @@ static const struct out_column run_columns[] = {
 	{ "collective", "collective" },
 	{ "dims", "ranks of dimensions" },
 	{ "policy", "policy" },
+	{ "fell_back", "fell back to baseline" },
 	{ "queue", "queue" },
 	{ "chunks", "chunks" },
 	{ "hash", "hash" },
@@ -143,7 +144,8 @@ static void add_results(struct json_object *root,
 	out_uint(obj, "size", of->size);
 	out_uint(obj, "count", of->size / ELEMENT);
 	out_string(obj, "type", data_types[config->type]);
-	out_string(obj, "redop", of->kind == CHUNK_ALL_GATHER ? "none" : "sum");
+	out_string(obj, "redop", of->kind == CHUNK_ALL_GATHER || of->kind == CHUNK_ALL_TO_ALL ?
+		   "none" : "sum");
 	out_decimal(obj, "time_us", ns / 10, 2);
 	out_decimal(obj, "least_us", result->least / 10, 2);
 	out_decimal(obj, "most_us", result->most / 10, 2);
@@ -209,6 +211,7 @@ static void add_plan(struct json_object *root,
 	for (k = 0; k < of->dims; k++)
 		out_append_uint(dims, of->dim[k].endpoints);
 	out_string(root, "policy", chunk_policies[config->policy]);
+	out_bool(root, "fell_back", config->plan.fell_back);
 	out_string(root, "queue", chunk_queues[config->plan.queue]);
 	out_uint(root, "chunks", of->chunks);
 	out_string(root, "hash", hash);
@@ -261,8 +264,8 @@ int perf_report(const struct out *out, const struct perf_config *config,
 	if (!model)
 		return out_show(out, NULL, views);
 	root = out_root();
-	add_plan(root, config,
-		 chunk_model_run(model, &config->plan, NULL, NULL));
+	chunk_model_run(model, &config->plan, NULL, NULL);
+	add_plan(root, config, chunk_model_own(model));
 	chunk_model_free(model);
 	add_reduce(root, config, result);
 	add_dimensions(root, config, result, mean(config, result));

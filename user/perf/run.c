@@ -201,7 +201,7 @@ static int engine_open(struct run *run)
 	int ret = 0;
 
 	run->engine = engine_new(&config->layout, config->launch.rank,
-				 config->type, run->window, config->in_flight,
+				 config->type, run->window, config->plan.of.in_flight,
 				 write_message, run);
 	run->result->stage = calloc((size_t)config->plan.of.chunks *
 				    config->layout.stages,

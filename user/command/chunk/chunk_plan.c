@@ -19,6 +19,7 @@ const struct cli_option chunk_plan_options[] = {
 static const struct out_column plan_columns[] = {
 	{ "collective", "collective" },
 	{ "policy", "policy" },
+	{ "fell_back", "fell back to baseline" },
 	{ "queue", "queue" },
 	{ "fused", "fused" },
 	{ "size", "bytes" },
@@ -29,6 +30,7 @@ static const struct out_column plan_columns[] = {
 
 static const struct out_column predicted_columns[] = {
 	{ "plan_us", "this plan" },
+	{ "all_us", "with those beside" },
 	{ "plan_percent", "its utilisation, %" },
 	{ "fifo_us", "its orders, fifo" },
 	{ "scf_us", "its orders, scf" },
@@ -67,12 +69,14 @@ static const struct out_view views[] = {
 /**
  * struct prediction - what the model says of a plan
  * @plan: its time, ps
+ * @all: until those beside are over, too
  * @queue: with each queue
  * @baseline: of the baseline in its place
- * @busy: by dimension, how long it works
+ * @busy: by dimension, how long it carries bytes
  */
 struct prediction {
 	__u64 plan;
+	__u64 all;
 	__u64 queue[2];
 	__u64 baseline;
 	__u64 busy[CHUNK_MAX_DIMS];
@@ -82,7 +86,7 @@ static void add_busy(const struct chunk_stage *stage, void *arg)
 {
 	struct prediction *prediction = arg;
 
-	prediction->busy[stage->dim] += stage->to - stage->from;
+	prediction->busy[stage->dim] += stage->sent - stage->from;
 }
 
 static int predict(struct prediction *prediction, const struct chunk_plan *plan)
@@ -92,7 +96,8 @@ static int predict(struct prediction *prediction, const struct chunk_plan *plan)
 
 	if (!model)
 		return -ENOMEM;
-	prediction->plan = chunk_model_run(model, plan, add_busy, prediction);
+	prediction->all = chunk_model_run(model, plan, add_busy, prediction);
+	prediction->plan = chunk_model_own(model);
 	for (other.queue = CHUNK_FIFO; other.queue <= CHUNK_SCF; other.queue++)
 		prediction->queue[other.queue] =
 			chunk_model_run(model, &other, NULL, NULL);
@@ -109,6 +114,8 @@ static void add_predicted(struct json_object *root,
 	__u64 ideal = chunk_model_ideal(&plan->of);
 
 	chunk_add_us(obj, "plan_us", prediction->plan);
+	if (plan->of.nr_beside)
+		chunk_add_us(obj, "all_us", prediction->all);
 	out_decimal(obj, "plan_percent",
 		    chunk_percent(ideal, prediction->plan), 3);
 	chunk_add_us(obj, "fifo_us", prediction->queue[CHUNK_FIFO]);
@@ -143,7 +150,7 @@ static void add_dimensions(struct json_object *root,
 		out_uint(obj, "dimension", k);
 		out_uint(obj, "endpoints", dim->endpoints);
 		add_short(obj, "bandwidth", dim->bandwidth, 6);
-		if (dim->alg == CHUNK_NETREDUCE)
+		if (chunk_alg_is_whole(dim->alg))
 			out_string(obj, "algorithm", chunk_algs[dim->alg]);
 		if (dim->latency)
 			add_short(obj, "latency_us", dim->latency, 6);
@@ -180,6 +187,7 @@ static struct json_object *to_json(const struct chunk_plan *plan, int policy,
 	snprintf(hash, sizeof(hash), "%016llx", chunk_plan_hash(plan));
 	out_string(root, "collective", chunk_kinds[plan->of.kind]);
 	out_string(root, "policy", chunk_policies[policy]);
+	out_bool(root, "fell_back", plan->fell_back);
 	out_string(root, "queue", chunk_queues[plan->queue]);
 	out_bool(root, "fused", plan->fused);
 	out_uint(root, "size", plan->of.size);
@@ -205,12 +213,11 @@ int chunk_plan_run(const struct cli_args *args, struct err *err)
 	      cli_word(args, QUEUE, chunk_queues, &queue, err) ?:
 	      chunk_args_check(args, err) ?:
 	      chunk_make(&plan, &of, policy, queue);
-	if (ret)
-		return ret;
-	ret = predict(&prediction, &plan);
-	if (!ret)
-		ret = out_show(&args->out, to_json(&plan, policy, &prediction),
-			       views);
-	chunk_plan_free(&plan);
+	if (!ret) {
+		ret = predict(&prediction, &plan) ?:
+		      out_show(&args->out, to_json(&plan, policy, &prediction), views);
+		chunk_plan_free(&plan);
+	}
+	chunk_args_free(&of);
 	return ret;
 }

@@ -6,6 +6,8 @@
  * has all parts; afterwards member m has the sum of part m. An All-Gather is the reverse.
  * Both go in steps of one or more exchanges: a member sends parts to another member,
  * receives as many parts from that member or a third, and needs them before the next step.
+ * In a stage of an All-to-All each member has a part for each member, and afterwards a part from
+ * each.
  *
  * A Reduce-Scatter stages received parts in @n places until they are added. A place is used
  * once in a stage, so a sender never waits for a free place.
@@ -25,6 +27,12 @@ enum chunk_alg {
 	 * the last one of an All-Reduce's order; elsewhere as CHUNK_RING.
 	 */
 	CHUNK_NETREDUCE,
+	/*
+	 * Two binary trees (Sanders, Speck, Traeff, 2009) add a half each and send the sum back,
+	 * where CHUNK_NETREDUCE would sum; elsewhere as CHUNK_RING. What is an inner node of one
+	 * tree is a leaf of the other.
+	 */
+	CHUNK_TREE,
 };
 
 #define CHUNK_MAX_SUMMED	64u	/* members whose data switches sum */
@@ -34,11 +42,12 @@ extern const char * const chunk_algs[];
 
 /**
  * struct chunk_exchange - one exchange of a step
- * @to: member to send to
- * @from: member to receive from
+ * @to: member to send to; the member itself: nothing is sent
+ * @from: member to receive from; the member itself: nothing is received
  * @send: first part to send
  * @receive: first part to receive
  * @parts: number of parts, both to send and to receive
+ * @of: parts that the range is cut into
  * @place: in a Reduce-Scatter, first place of the sent parts in the staging area of @to
  * @staged: in a Reduce-Scatter, first place of the received parts
  */
@@ -48,6 +57,7 @@ struct chunk_exchange {
 	__u32 send;
 	__u32 receive;
 	__u32 parts;
+	__u32 of;
 	__u32 place;
 	__u32 staged;
 };
@@ -82,7 +92,39 @@ bool chunk_alg_takes(enum chunk_alg alg, __u32 n);
 struct chunk_exchange chunk_alg_exchange(enum chunk_alg alg, bool gather,
 					 __u32 n, __u32 me, __u32 index);
 
+/* Exchange @index of a stage of an All-to-All, by CHUNK_RING or CHUNK_DIRECT. */
+struct chunk_exchange chunk_alg_swap(__u32 n, __u32 me, __u32 index);
+
+/*
+ * Is both halves of an All-Reduce one stage, which leaves a range as large as it was, where the
+ * dimension is the last one of the order?
+ */
+bool chunk_alg_is_whole(enum chunk_alg alg);
+
+/* Steps of such a stage, from all members to all. */
+__u32 chunk_alg_whole_steps(enum chunk_alg alg, __u32 n);
+
+/* Halves of the range that the member sends in it that sends most. */
+__u32 chunk_alg_whole_halves(enum chunk_alg alg, __u32 n);
+
 /* The one exchange of a stage that switches sum: the range goes round by one member. */
 struct chunk_exchange chunk_alg_sum(__u32 n, __u32 me);
+
+#define CHUNK_TREE_WIDTH	4u	/* exchanges of a step */
+#define CHUNK_TREE_HALVES	2u	/* that the range is cut into */
+
+/* Steps of a tree: all members are added, or have got the sum. */
+__u32 chunk_alg_tree_steps(__u32 n);
+
+/**
+ * chunk_alg_tree() - an exchange of a stage of CHUNK_TREE
+ * @gather: the sum is sent back, else members are added
+ * @n: members
+ * @me: member
+ * @index: step * CHUNK_TREE_WIDTH + number in the step
+ *
+ * Return: the exchange. Ranges that are to be added are staged in CHUNK_TREE_WIDTH places.
+ */
+struct chunk_exchange chunk_alg_tree(bool gather, __u32 n, __u32 me, __u32 index);
 
 #endif /* ROCESTEER_LIB_CHUNK_ALG_H */

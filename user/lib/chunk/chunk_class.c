@@ -33,7 +33,7 @@ static void add_stage(struct queue *queues, struct rocesteer_chunk *chunk,
 /*
  * Through the dimensions and, in an All-Reduce, back. A Reduce-Scatter begins a
  * stage with the bytes that an All-Gather ends it with; an All-Gather that is
- * alone goes through sizes backwards.
+ * alone goes through sizes backwards. In an All-to-All a chunk keeps its size.
  */
 static void add_stages(const struct chunk_plan *plan, struct queue *queues,
 		       __u32 number, struct rocesteer_chunk *chunk)
@@ -51,7 +51,8 @@ static void add_stages(const struct chunk_plan *plan, struct queue *queues,
 			continue;
 		leg[legs] = dim;
 		size[legs++] = bytes;
-		bytes /= of->dim[dim].endpoints;
+		if (of->kind != CHUNK_ALL_TO_ALL)
+			bytes /= of->dim[dim].endpoints;
 	}
 	for (i = 0; i < legs; i++) {
 		__u32 at = of->kind == CHUNK_ALL_GATHER ? legs - 1 - i : i;

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The time of a plan, by a model of queues. A dimension works on one stage at a time. A stage
- * takes the time of its bytes at the dimension's bandwidth plus its latency, and is not
- * interrupted. Chunks wait for a dimension in a queue. All chunks are issued at time 0.
+ * The time of a plan, by a model of queues. A dimension carries the bytes of one stage at a time,
+ * at its bandwidth, without interruption. The chunk has gone through the stage when the latency
+ * has passed as well; meanwhile the dimension carries bytes of further stages, while there are
+ * less in flight than may be. Stages of a dimension end in the order in which they began. Chunks
+ * wait for a dimension in a queue. All chunks are issued at time 0. The collective is over when
+ * the last messages are acknowledged, after the latency of one more step.
  *
- * A Reduce-Scatter and an All-Gather have one stage per dimension, in the chunk's order. An
- * All-Reduce has the stages of the Reduce-Scatter, then those of the All-Gather in reverse
- * order; in a fused plan the two in the middle are one stage. Where switches sum a chunk these
- * two are one stage as well, which takes the time of the chunk's bytes once and the latency of
- * one step. A dimension with one endpoint has no stage.
+ * A Reduce-Scatter, an All-Gather and an All-to-All have one stage per dimension, in the chunk's
+ * order. An All-Reduce has the stages of the Reduce-Scatter, then those of the All-Gather in
+ * reverse order; in a fused plan the two in the middle are one stage. Where switches or trees sum a
+ * chunk these two are one stage as well, of chunk_sum_time() and chunk_sum_latency(). A dimension
+ * with one endpoint has no stage.
+ *
+ * Collectives beside the own one share the dimensions and their queues: all chunks are issued at
+ * time 0, those of the own one first, and there are as many stages in flight for each.
  *
  * Stages that end at the same time hand on their chunks in the order of the dimensions, then
- * each idle dimension takes a chunk from its queue. CHUNK_SCF compares the bytes with which
- * a Reduce-Scatter begins the stage or an All-Gather ends it; a chunk's last stage comes
+ * each dimension that may take a chunk from its queue does so. CHUNK_SCF compares the bytes with
+ * which a Reduce-Scatter begins the stage or an All-Gather ends it; a chunk's last stage comes
  * after all others; equal chunks are served in the order of arrival.
  */
 #ifndef ROCESTEER_LIB_CHUNK_MODEL_H
@@ -28,6 +34,7 @@ struct chunk_model;
  * @stage: number of the stage, from 0
  * @dim: dimension
  * @from: begin, ps
+ * @sent: the dimension has carried its bytes, ps
  * @to: end, ps
  */
 struct chunk_stage {
@@ -35,10 +42,11 @@ struct chunk_stage {
 	__u32 stage;
 	__u32 dim;
 	__u64 from;
+	__u64 sent;
 	__u64 to;
 };
 
-/* Called for each stage as it begins, in ascending order for each dimension. */
+/* Called for each stage of the own plan as it begins, in ascending order for each dimension. */
 typedef void chunk_stage_fn(const struct chunk_stage *stage, void *arg);
 
 /**
@@ -58,17 +66,21 @@ void chunk_model_free(struct chunk_model *model);
  * @fn: called for each stage, or NULL
  * @arg: passed to @fn
  *
- * Return: time, ps.
+ * Return: time until all collectives are over, ps.
  */
 __u64 chunk_model_run(struct chunk_model *model, const struct chunk_plan *plan,
 		      chunk_stage_fn *fn, void *arg);
+
+/* Time of the last run until the plan's own collective was over, ps. */
+__u64 chunk_model_own(const struct chunk_model *model);
 
 /**
  * chunk_model_ideal() - a lower bound for all plans, if chunks divide evenly
  * @of: a collective
  *
  * The time in which all dimensions, always busy, carry the bytes of the collective, without
- * latencies. Utilisation is this time over the time of a plan.
+ * latencies. No order changes what a dimension carries of an All-to-All: there the time of the
+ * dimension that takes longest. Utilisation is this time over the time of a plan.
  *
  * Return: ps, rounded down.
  */

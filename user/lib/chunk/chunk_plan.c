@@ -12,6 +12,7 @@ const char * const chunk_kinds[] = {
 	[CHUNK_ALL_REDUCE] = "all-reduce",
 	[CHUNK_REDUCE_SCATTER] = "reduce-scatter",
 	[CHUNK_ALL_GATHER] = "all-gather",
+	[CHUNK_ALL_TO_ALL] = "all-to-all",
 	NULL
 };
 
@@ -24,17 +25,19 @@ const char * const chunk_queues[] = {
 /**
  * struct balance - what the chunks so far have put on each dimension
  * @of: the collective
- * @bytes: by dimension, the sum of the sizes of chunks that it scatters
- * @summed: likewise, of those that switches sum
+ * @bytes: by dimension, the sum of the sizes of chunks that it scatters, and its latency as
+ *	bytes that would take that long
+ * @halves: likewise, of those that it leaves whole, times the halves of these that are sent
  * @list: dimensions as the last chunk left them sorted
  *
- * The load of dimension k is (bytes * (endpoints - 1) / endpoints + summed / 2) / bandwidth.
- * Loads are compared crosswise, which 128 bits hold exactly: a tie is a tie.
+ * The load of dimension k is (bytes * (endpoints - 1) / endpoints + halves / 4) / bandwidth:
+ * once for both directions. Loads are compared crosswise, which 128 bits hold exactly: a tie is
+ * a tie.
  */
 struct balance {
 	const struct chunk_collective *of;
 	__u64 bytes[CHUNK_MAX_DIMS];
-	__u64 summed[CHUNK_MAX_DIMS];
+	__u64 halves[CHUNK_MAX_DIMS];
 	__u8 list[CHUNK_MAX_DIMS];
 };
 
@@ -56,12 +59,17 @@ __u64 chunk_time(const struct chunk_dim *dim, __u64 bytes)
 
 __u64 chunk_sum_time(const struct chunk_dim *dim, __u64 bytes)
 {
-	return time_of(dim, bytes, 1, 1);
+	return time_of(dim, bytes, chunk_alg_whole_halves(dim->alg, dim->endpoints), 2);
+}
+
+__u64 chunk_step_latency(const struct chunk_dim *dim)
+{
+	return dim->latency / (chunk_alg_steps(dim->alg, dim->endpoints) ?: 1);
 }
 
 __u64 chunk_sum_latency(const struct chunk_dim *dim)
 {
-	return dim->latency / (chunk_alg_steps(dim->alg, dim->endpoints) ?: 1);
+	return chunk_step_latency(dim) * chunk_alg_whole_steps(dim->alg, dim->endpoints);
 }
 
 __u64 chunk_bytes(const struct chunk_collective *of, __u32 chunk)
@@ -75,14 +83,23 @@ static __uint128_t load_above(const struct balance *balance, __u32 k)
 {
 	__u32 n = balance->of->dim[k].endpoints;
 
-	return (__uint128_t)balance->bytes[k] * 2 * (n - 1) + (__uint128_t)balance->summed[k] * n;
+	return (__uint128_t)balance->bytes[k] * 4 * (n - 1) + (__uint128_t)balance->halves[k] * n;
 }
 
 static __uint128_t load_below(const struct balance *balance, __u32 k)
 {
 	const struct chunk_dim *dim = &balance->of->dim[k];
 
-	return (__uint128_t)2 * dim->endpoints * dim->bandwidth;
+	return (__uint128_t)4 * dim->endpoints * dim->bandwidth;
+}
+
+/* The bytes that take a dimension as long as its latency */
+static __u64 latency_bytes(const struct chunk_dim *dim)
+{
+	if (dim->endpoints == 1)
+		return 0;
+	return ((__uint128_t)dim->latency * dim->bandwidth * dim->endpoints << 30) /
+	       ((__uint128_t)(dim->endpoints - 1) * CHUNK_BANDWIDTH_UNIT * 1000000000000ull);
 }
 
 static bool less(const struct balance *balance, __u32 a, __u32 b)
@@ -106,16 +123,14 @@ static void sort(struct balance *balance)
 	}
 }
 
-/* 0, 1, ..; dimensions that sum in the network are last, where they can. */
+/* 0, 1, ..; dimensions that leave chunks whole are last, where they can. */
 static void natural(const struct chunk_collective *of, __u8 *list)
 {
 	__u32 pass, k;
 
 	for (pass = 0; pass < 2; pass++)
 		for (k = 0; k < of->dims; k++) {
-			bool sums = of->dim[k].alg == CHUNK_NETREDUCE;
-
-			if (sums == pass)
+			if (chunk_alg_is_whole(of->dim[k].alg) == pass)
 				*list++ = k;
 		}
 }
@@ -145,7 +160,7 @@ static bool is_balanced(const struct balance *balance, __u64 bytes)
 	least = balance->list[i];
 	return load_above(balance, max) * load_below(balance, least) <
 	       (load_above(balance, least) +
-		(__uint128_t)(bytes / 16) * 2 * (of->dim[least].endpoints - 1)) *
+		(__uint128_t)(bytes / 16) * 4 * (of->dim[least].endpoints - 1)) *
 	       load_below(balance, max);
 }
 
@@ -156,12 +171,14 @@ static void add(struct balance *balance, __u64 bytes)
 
 	for (i = 0; i < of->dims; i++) {
 		__u32 k = balance->list[i];
+		const struct chunk_dim *dim = &of->dim[k];
 
-		if (k == last && of->dim[k].alg == CHUNK_NETREDUCE)
-			balance->summed[k] += bytes;
+		if (k == last && chunk_alg_is_whole(dim->alg))
+			balance->halves[k] += bytes * chunk_alg_whole_halves(dim->alg,
+									     dim->endpoints);
 		else
 			balance->bytes[k] += bytes;
-		bytes /= of->dim[k].endpoints;
+		bytes /= dim->endpoints;
 	}
 }
 
@@ -177,6 +194,61 @@ static void reverse(__u8 *order, __u32 dims)
 	}
 }
 
+/* What an endpoint sends in a dimension, once for both directions, times four endpoints */
+static __uint128_t plan_above(const struct chunk_plan *plan, __u32 dim)
+{
+	const struct chunk_collective *of = &plan->of;
+	struct balance balance = { .of = of };
+	__u32 i;
+
+	if (of->kind == CHUNK_ALL_TO_ALL)
+		balance.bytes[dim] = of->size;
+	for (i = 0; i < of->chunks && of->kind != CHUNK_ALL_TO_ALL; i++) {
+		memcpy(balance.list, plan->order[i], sizeof(balance.list));
+		if (of->kind == CHUNK_ALL_GATHER)
+			reverse(balance.list, of->dims);
+		add(&balance, chunk_bytes(of, i));
+	}
+	return load_above(&balance, dim);
+}
+
+/* What others send in a dimension, as bytes that a chunk of the own collective would have. */
+static __u64 bytes_beside(const struct chunk_collective *of, __u32 dim)
+{
+	__u32 n = of->dim[dim].endpoints, i;
+	__u64 bytes = 0;
+
+	for (i = 0; i < of->nr_beside && n > 1; i++)
+		bytes += plan_above(&of->beside[i], dim) * n /
+			 ((__uint128_t)4 * of->beside[i].of.dim[dim].endpoints * (n - 1));
+	return bytes;
+}
+
+static void add_sorted(struct balance *balance, __u64 bytes)
+{
+	sort(balance);
+	if (is_balanced(balance, bytes))
+		natural(balance->of, balance->list);
+	add(balance, bytes);
+}
+
+/*
+ * What a dimension carries of an All-to-All is the same in all orders, so only the beginnings
+ * are balanced. The other dimensions follow in a circle, for no two to be crowded next.
+ */
+static void add_swapped(struct balance *balance, __u64 bytes)
+{
+	const struct chunk_collective *of = balance->of;
+	__u32 first = of->dims, k;
+
+	for (k = 0; k < of->dims; k++)
+		if (of->dim[k].endpoints > 1 && (first == of->dims || less(balance, k, first)))
+			first = k;
+	for (k = 0; k < of->dims; k++)
+		balance->list[k] = (first + k) % of->dims;
+	balance->bytes[first] += bytes;
+}
+
 /* An All-Gather is planned as the Reduce-Scatter that it is backwards. */
 static void plan_chunks(struct chunk_plan *plan, bool themis)
 {
@@ -184,20 +256,46 @@ static void plan_chunks(struct chunk_plan *plan, bool themis)
 	struct balance balance = { .of = of };
 	__u32 i;
 
+	for (i = 0; i < of->dims; i++)
+		balance.bytes[i] = latency_bytes(&of->dim[i]) + bytes_beside(of, i);
 	natural(of, balance.list);
 	for (i = 0; i < of->chunks; i++) {
 		__u64 bytes = chunk_bytes(of, i);
 
-		if (themis) {
-			sort(&balance);
-			if (is_balanced(&balance, bytes))
-				natural(of, balance.list);
-			add(&balance, bytes);
-		}
+		if (themis && of->kind == CHUNK_ALL_TO_ALL)
+			add_swapped(&balance, bytes);
+		else if (themis)
+			add_sorted(&balance, bytes);
 		memcpy(plan->order[i], balance.list, sizeof(balance.list));
 		if (of->kind == CHUNK_ALL_GATHER)
 			reverse(plan->order[i], of->dims);
 	}
+}
+
+/* An algorithm that a collective cannot use */
+static bool is_strange(const struct chunk_collective *of, const struct chunk_dim *dim)
+{
+	if (of->kind == CHUNK_ALL_TO_ALL)
+		return dim->alg != CHUNK_RING && dim->alg != CHUNK_DIRECT;
+	return chunk_alg_is_whole(dim->alg) && (of->kind != CHUNK_ALL_REDUCE ||
+						!chunk_alg_takes(dim->alg, dim->endpoints));
+}
+
+/* A collective beside is not over the same dimensions. */
+static bool is_apart(const struct chunk_collective *of)
+{
+	const struct chunk_collective *other;
+	__u32 i, k;
+
+	for (i = 0; i < of->nr_beside; i++) {
+		other = &of->beside[i].of;
+		if (i >= CHUNK_MAX_BESIDE || other->dims != of->dims || other->nr_beside)
+			return true;
+		for (k = 0; k < of->dims; k++)
+			if (other->dim[k].bandwidth != of->dim[k].bandwidth)
+				return true;
+	}
+	return false;
 }
 
 static int validate(const struct chunk_collective *of)
@@ -206,20 +304,17 @@ static int validate(const struct chunk_collective *of)
 
 	if (!of->dims || of->dims > CHUNK_MAX_DIMS ||
 	    !of->chunks || of->chunks > CHUNK_MAX_CHUNKS ||
-	    of->size < of->chunks || of->size > CHUNK_MAX_SIZE)
+	    of->size < of->chunks || of->size > CHUNK_MAX_SIZE || is_apart(of))
 		return -EINVAL;
 	for (k = 0; k < of->dims; k++) {
 		const struct chunk_dim *dim = &of->dim[k];
 
 		if (!dim->endpoints || dim->endpoints > CHUNK_MAX_ENDPOINTS ||
 		    !dim->bandwidth || dim->bandwidth > CHUNK_MAX_BANDWIDTH ||
-		    dim->latency > CHUNK_MAX_LATENCY)
-			return -EINVAL;
-		if (dim->alg == CHUNK_NETREDUCE && (of->kind != CHUNK_ALL_REDUCE ||
-						    !chunk_alg_takes(dim->alg, dim->endpoints)))
+		    dim->latency > CHUNK_MAX_LATENCY || is_strange(of, dim))
 			return -EINVAL;
 		if (chunk_time(dim, of->size) > CHUNK_MAX_TIME ||
-		    (dim->alg == CHUNK_NETREDUCE &&
+		    (chunk_alg_is_whole(dim->alg) &&
 		     chunk_sum_time(dim, of->size) > CHUNK_MAX_TIME))
 			return -ERANGE;
 		if (dim->endpoints > most)
@@ -259,7 +354,7 @@ __u32 chunk_plan_last(const struct chunk_plan *plan, __u32 chunk)
 
 bool chunk_plan_sums(const struct chunk_plan *plan, __u32 chunk)
 {
-	return plan->of.dim[chunk_plan_last(plan, chunk)].alg == CHUNK_NETREDUCE;
+	return chunk_alg_is_whole(plan->of.dim[chunk_plan_last(plan, chunk)].alg);
 }
 
 __u32 chunk_plan_stages(const struct chunk_plan *plan, __u32 chunk)
@@ -276,18 +371,10 @@ __u32 chunk_plan_stages(const struct chunk_plan *plan, __u32 chunk)
 __u64 chunk_plan_load(const struct chunk_plan *plan, __u32 dim)
 {
 	const struct chunk_collective *of = &plan->of;
-	struct balance balance = { .of = of };
 	__uint128_t above, below;
-	__u32 i;
 
-	for (i = 0; i < of->chunks; i++) {
-		memcpy(balance.list, plan->order[i], sizeof(balance.list));
-		if (of->kind == CHUNK_ALL_GATHER)
-			reverse(balance.list, of->dims);
-		add(&balance, chunk_bytes(of, i));
-	}
-	above = load_above(&balance, dim) * of->dim[0].bandwidth;
-	below = load_below(&balance, dim) << 20;
+	above = plan_above(plan, dim) * of->dim[0].bandwidth;
+	below = load_below(&(struct balance) { .of = of }, dim) << 20;
 	/* Two steps, because the product of all needs more than 128 bits. */
 	return (__u64)(above / below) * 1000000 +
 	       (__u64)((above % below * 1000000 + below / 2) / below);
@@ -312,7 +399,8 @@ __u64 chunk_plan_hash(const struct chunk_plan *plan)
 	hash = hash_add(hash, of->dims, 1);
 	for (k = 0; k < of->dims; k++)
 		hash = hash_add(hash, of->dim[k].endpoints |
-				(__u32)(of->dim[k].alg == CHUNK_NETREDUCE) << 31, 4);
+				(__u32)(of->dim[k].alg == CHUNK_NETREDUCE) << 31 |
+				(__u32)(of->dim[k].alg == CHUNK_TREE) << 30, 4);
 	hash = hash_add(hash, of->chunks, 4);
 	for (i = 0; i < of->chunks; i++) {
 		hash = hash_add(hash, chunk_bytes(of, i), 8);

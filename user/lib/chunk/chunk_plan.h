@@ -6,18 +6,24 @@
  * Dimension k of a network joins groups of endpoints[k]. A Reduce-Scatter takes each chunk
  * through all dimensions; after dimension k a chunk is endpoints[k] times smaller. An
  * All-Gather is the reverse. An All-Reduce is a Reduce-Scatter and then an All-Gather in
- * reverse order.
+ * reverse order. An All-to-All takes each chunk through all dimensions as well, where its size
+ * stays the same.
  *
  * baseline  Every chunk goes through dimensions in their natural order, 0, 1, ... In an
  *	     All-Reduce a chunk stays in the last dimension for both halves: the plan is fused.
  * themis    Each chunk goes first through the dimension with the least load (Themis, ISCA
- *	     2022, arXiv 2110.04478, as in its authors' simulator).
+ *	     2022, arXiv 2110.04478, as in its authors' simulator). The load begins with the
+ *	     dimension's latency, the paper's A_K, which chunks in flight share. Orders do not
+ *	     change what a dimension carries of an All-to-All. They decide which chunks a
+ *	     dimension has at the beginning: there the load is that of chunks that begin in the
+ *	     dimension.
  *
  * A dimension of CHUNK_NETREDUCE sums in the network where it is the last one of a chunk's
  * order: both halves of the All-Reduce there are one stage, in which each endpoint sends the
  * chunk once, in place of 2 (endpoints - 1) / endpoints times. Elsewhere a sum would leave the
  * chunk as large as it was for all dimensions behind, so there such a dimension scatters and
- * gathers as the others do. The natural order has these dimensions last.
+ * gathers as the others do. The natural order has these dimensions last. Likewise CHUNK_TREE,
+ * which sends a chunk twice, in fewer steps than a ring.
  */
 #ifndef ROCESTEER_LIB_CHUNK_PLAN_H
 #define ROCESTEER_LIB_CHUNK_PLAN_H
@@ -40,6 +46,7 @@ enum chunk_kind {
 	CHUNK_ALL_REDUCE,
 	CHUNK_REDUCE_SCATTER,
 	CHUNK_ALL_GATHER,
+	CHUNK_ALL_TO_ALL,
 };
 
 enum chunk_policy {
@@ -62,9 +69,10 @@ extern const char * const chunk_queues[];
  * @endpoints: endpoints of a group, 1..CHUNK_MAX_ENDPOINTS; 1: the dimension is skipped
  * @bandwidth: per endpoint in 2^30 bytes per second, fixed point with six decimals:
  *	1..CHUNK_MAX_BANDWIDTH
- * @latency: time of a stage beside its bytes, ps, 0..CHUNK_MAX_LATENCY; used by the model
- * @alg: algorithm of the stages; used to run them. CHUNK_NETREDUCE, for CHUNK_ALL_REDUCE only,
- *	is used to plan as well
+ * @latency: time of a stage beside its bytes, ps, 0..CHUNK_MAX_LATENCY
+ * @alg: algorithm of the stages; used to run them. Those of chunk_alg_is_whole(), for
+ *	CHUNK_ALL_REDUCE only, are used to plan as well. CHUNK_ALL_TO_ALL takes CHUNK_RING and
+ *	CHUNK_DIRECT
  */
 struct chunk_dim {
 	__u32 endpoints;
@@ -73,6 +81,10 @@ struct chunk_dim {
 	enum chunk_alg alg;
 };
 
+struct chunk_plan;
+
+#define CHUNK_MAX_BESIDE	3u
+
 /**
  * struct chunk_collective - a collective
  * @kind: kind
@@ -80,15 +92,23 @@ struct chunk_dim {
  *	@chunks..CHUNK_MAX_SIZE
  * @chunks: 1..CHUNK_MAX_CHUNKS; each has size / chunks bytes, the last also
  *	the remainder
+ * @in_flight: stages of a dimension at a time, at most, 0: any number; used by the model
  * @dims: number of dimensions, 1..CHUNK_MAX_DIMS
  * @dim: the dimensions; at least one has more than one endpoint
+ * @beside: plans of collectives that run at the same time, with as many dimensions of the same
+ *	bandwidths. Their loads are there when this one is planned, and no plan of theirs has
+ *	others beside it
+ * @nr_beside: number of these, 0..CHUNK_MAX_BESIDE
  */
 struct chunk_collective {
 	enum chunk_kind kind;
 	__u64 size;
 	__u32 chunks;
+	__u32 in_flight;
 	__u32 dims;
 	struct chunk_dim dim[CHUNK_MAX_DIMS];
+	struct chunk_plan *beside;
+	__u32 nr_beside;
 };
 
 /**
@@ -97,6 +117,7 @@ struct chunk_collective {
  * @queue: order of waiting chunks
  * @fused: an All-Reduce keeps a chunk in the dimension where its Reduce-Scatter ends: both
  *	halves there are one stage
+ * @fell_back: the plan is the baseline's, as that of the rule would take longer
  * @order: by chunk: the order of dimensions, in an All-Reduce that of the Reduce-Scatter.
  *	Chunks are issued in the order of their numbers
  */
@@ -104,6 +125,7 @@ struct chunk_plan {
 	struct chunk_collective of;
 	enum chunk_queue queue;
 	bool fused;
+	bool fell_back;
 	__u8 (*order)[CHUNK_MAX_DIMS];
 };
 
@@ -118,10 +140,16 @@ struct chunk_plan {
  */
 __u64 chunk_time(const struct chunk_dim *dim, __u64 bytes);
 
-/* Likewise of a stage that switches sum: bytes / bandwidth. */
+/*
+ * Likewise of a stage of chunk_alg_is_whole(): bytes / bandwidth where switches sum, twice that
+ * by CHUNK_TREE.
+ */
 __u64 chunk_sum_time(const struct chunk_dim *dim, __u64 bytes);
 
-/* The latency of such a stage: of one step in place of those of a ring. */
+/* The latency of one step of a stage */
+__u64 chunk_step_latency(const struct chunk_dim *dim);
+
+/* The latency of such a stage, by its steps in place of those of a ring. */
 __u64 chunk_sum_latency(const struct chunk_dim *dim);
 
 /* Bytes of a chunk. */
@@ -144,7 +172,7 @@ void chunk_plan_free(struct chunk_plan *plan);
 /* The last dimension of a chunk's Reduce-Scatter that has more than one endpoint */
 __u32 chunk_plan_last(const struct chunk_plan *plan, __u32 chunk);
 
-/* Do switches sum the chunk in that dimension? */
+/* Are both halves of the All-Reduce one stage there that leaves the chunk whole? */
 bool chunk_plan_sums(const struct chunk_plan *plan, __u32 chunk);
 
 /**
@@ -153,7 +181,7 @@ bool chunk_plan_sums(const struct chunk_plan *plan, __u32 chunk);
  * @chunk: number of the chunk
  *
  * One for each dimension with more than one endpoint; in an All-Reduce two, but for the last
- * dimension of a plan that is fused, or of a chunk that switches sum.
+ * dimension of a plan that is fused, or of a chunk that chunk_plan_sums().
  */
 __u32 chunk_plan_stages(const struct chunk_plan *plan, __u32 chunk);
 
@@ -177,7 +205,7 @@ __u64 chunk_plan_load(const struct chunk_plan *plan, __u32 dim);
  * FNV-1a with 64 bits over these values, little-endian and without padding:
  *
  *	__u8	kind, queue, fused, dims
- *	__u32	endpoints of each dimension; plus 2^31 for CHUNK_NETREDUCE
+ *	__u32	endpoints of each dimension; plus 2^31 for CHUNK_NETREDUCE, 2^30 for CHUNK_TREE
  *	__u32	chunks
  *	each chunk:
  *		__u64	bytes

@@ -2,6 +2,7 @@
 /* Plans and ranges of memory from files (Documentation/formats.rst). */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static int enter_object(struct reader *r, struct json_object *array,
 	return 0;
 }
 
-/* Only that of dimensions that sum in the network is part of a plan. */
+/* Only that of dimensions that leave chunks whole is part of a plan. */
 static int read_algorithm(struct reader *r, struct json_object *obj,
 			  const struct chunk_collective *of, __u64 endpoints, int *alg)
 {
@@ -52,13 +53,31 @@ static int read_algorithm(struct reader *r, struct json_object *obj,
 	if (!json_object_object_get_ex(obj, "algorithm", NULL))
 		return 0;
 	ret = reader_word(r, obj, "algorithm", chunk_algs, alg);
-	if (ret || *alg != CHUNK_NETREDUCE)
+	if (ret || !chunk_alg_is_whole(*alg))
 		return ret;
 	if (of->kind != CHUNK_ALL_REDUCE)
-		return reader_invalid(r, "algorithm", "netreduce is for an all-reduce");
+		return reader_invalid(r, "algorithm", "%s is for an all-reduce", chunk_algs[*alg]);
 	if (!chunk_alg_takes(*alg, endpoints))
 		return reader_invalid(r, "algorithm", "netreduce is for 2 to %u endpoints",
 				      CHUNK_MAX_SUMMED);
+	return 0;
+}
+
+/* A number with up to six decimals, in millionths; without one @value keeps what it has. */
+static int read_millionths(struct reader *r, struct json_object *obj, const char *key, __u64 max,
+			   __u64 *value)
+{
+	struct json_object *number;
+	double millionths;
+
+	if (!json_object_object_get_ex(obj, key, &number))
+		return 0;
+	millionths = round(json_object_get_double(number) * 1e6);
+	if ((!json_object_is_type(number, json_type_double) &&
+	     !json_object_is_type(number, json_type_int)) ||
+	    !(millionths >= 0 && millionths <= max))
+		return reader_invalid(r, key, "is not a number from 0 to %llu", max / 1000000);
+	*value = millionths;
 	return 0;
 }
 
@@ -66,9 +85,9 @@ static int read_dims(struct reader *r, struct json_object *root,
 		     struct chunk_collective *of)
 {
 	struct json_object *array, *obj;
+	__u64 endpoints, bandwidth, latency;
 	bool any = false;
 	size_t n, i, mark;
-	__u64 endpoints;
 	int ret, alg;
 
 	ret = read_array(r, root, "dimensions", CHUNK_MAX_DIMS, &array, &n);
@@ -77,11 +96,17 @@ static int read_dims(struct reader *r, struct json_object *root,
 		      reader_uint(r, obj, "endpoints", 1, CHUNK_MAX_ENDPOINTS,
 				  &endpoints) ?:
 		      read_algorithm(r, obj, of, endpoints, &alg);
+		bandwidth = 1;
+		latency = 0;
+		ret = ret ?: read_millionths(r, obj, "bandwidth", CHUNK_MAX_BANDWIDTH,
+					     &bandwidth) ?:
+			     read_millionths(r, obj, "latency_us", CHUNK_MAX_LATENCY, &latency);
 		if (ret)
 			break;
 		reader_leave(r, mark);
 		of->dim[of->dims++] = (struct chunk_dim) {
-			.endpoints = endpoints, .bandwidth = 1, .alg = alg,
+			.endpoints = endpoints, .bandwidth = bandwidth ?: 1, .latency = latency,
+			.alg = alg,
 		};
 		any |= endpoints > 1;
 	}

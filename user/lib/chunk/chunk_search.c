@@ -7,6 +7,26 @@
 #include "base/base.h"
 #include "chunk_model.h"
 
+int chunk_guard(struct chunk_plan *plan)
+{
+	struct chunk_model *model = chunk_model_new(&plan->of);
+	struct chunk_plan baseline;
+	int ret = -ENOMEM;
+
+	if (model)
+		ret = chunk_plan_make(&baseline, &plan->of, CHUNK_BASELINE);
+	if (!ret && chunk_model_run(model, &baseline, NULL, NULL) <
+		    chunk_model_run(model, plan, NULL, NULL)) {
+		chunk_plan_free(plan);
+		*plan = baseline;
+		plan->fell_back = true;
+	} else if (!ret) {
+		chunk_plan_free(&baseline);
+	}
+	chunk_model_free(model);
+	return ret;
+}
+
 /* Cost of the search: stages run through the model. */
 #define MAX_STAGES	3000000u
 #define MAX_STEPS	20000u		/* enough for few chunks */

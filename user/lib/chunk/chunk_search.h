@@ -11,6 +11,15 @@
 #define CHUNK_QUEUES_ALL	3u
 
 /**
+ * chunk_guard() - take the baseline's plan if it takes less time
+ * @plan: a plan, which is changed if the baseline with its own queue takes less time by the
+ *	model; then @fell_back is set
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int chunk_guard(struct chunk_plan *plan);
+
+/**
  * chunk_search() - plan a collective by predicted time
  * @plan: filled; to be freed by chunk_plan_free()
  * @of: the collective

@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-#define CLI_MAX_OPTIONS	26
+#define CLI_MAX_OPTIONS		28
 
 /**
  * struct cli_option - one long option of a verb

@@ -60,24 +60,24 @@ static int read_bandwidth(struct list *list, const char *item)
 	return 0;
 }
 
-/* What a dimension that sums in the network has to be, beside what others have to */
-static int check_netreduce(const struct list *list)
+/* What a dimension that leaves chunks whole has to be, beside what others have to */
+static int check_whole(const struct list *list)
 {
 	const struct chunk_collective *of = list->of;
 	const struct chunk_dim *dim = &of->dim[list->n];
 
 	if (of->kind != CHUNK_ALL_REDUCE)
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
-			       "--%s: A%u: netreduce is for an all-reduce, not for %s: take ring, halving or direct",
-			       list->name, list->n, chunk_kinds[of->kind]);
-	if (!chunk_alg_takes(CHUNK_NETREDUCE, dim->endpoints))
+			       "--%s: A%u: %s is for an all-reduce, not for %s: take ring or direct",
+			       list->name, list->n, chunk_algs[dim->alg], chunk_kinds[of->kind]);
+	if (!chunk_alg_takes(dim->alg, dim->endpoints))
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
 			       "--%s: A%u: netreduce is for 2 to %u endpoints, not %u: take ring, halving or direct",
 			       list->name, list->n, CHUNK_MAX_SUMMED, dim->endpoints);
 	if (chunk_sum_time(dim, of->size) > CHUNK_MAX_TIME)
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
-			       "--bandwidth: B%u: --size takes more than a day by netreduce",
-			       list->n);
+			       "--bandwidth: B%u: --size takes more than a day by %s",
+			       list->n, chunk_algs[dim->alg]);
 	return 0;
 }
 
@@ -92,7 +92,11 @@ static int read_algorithm(struct list *list, const char *item)
 			       list->n, item,
 			       words_list(chunk_algs, all, sizeof(all)));
 	list->of->dim[list->n].alg = i;
-	return i == CHUNK_NETREDUCE ? check_netreduce(list) : 0;
+	if (i == CHUNK_HALVING && list->of->kind == CHUNK_ALL_TO_ALL)
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "--%s: A%u: halving is not for an all-to-all: take ring or direct",
+			       list->name, list->n);
+	return chunk_alg_is_whole(i) ? check_whole(list) : 0;
 }
 
 /* A millionth of a microsecond is a picosecond. */
@@ -241,24 +245,94 @@ static int network_read(const struct cli_args *args,
 	return ret;
 }
 
+/* Plans of others, which have the same network */
+struct beside {
+	struct chunk_collective *of;
+	struct err *err;
+};
+
+static int check_beside(const struct beside *beside, const struct chunk_plan *plan,
+			const char *file)
+{
+	const struct chunk_collective *of = beside->of;
+	__u32 k;
+
+	if (plan->of.dims != of->dims)
+		return err_set(beside->err, EXIT_BAD_INPUT, "usage",
+			       "--beside: %s: the plan has %u dimensions, not %u", file,
+			       plan->of.dims, of->dims);
+	for (k = 0; k < of->dims; k++)
+		if (plan->of.dim[k].bandwidth != of->dim[k].bandwidth)
+			return err_set(beside->err, EXIT_BAD_INPUT, "usage",
+				       "--beside: %s: dimensions[%u].bandwidth: is not that of --bandwidth",
+				       file, k);
+	return 0;
+}
+
+static int add_beside(const char *file, void *arg)
+{
+	struct beside *beside = arg;
+	struct chunk_collective *of = beside->of;
+	struct chunk_plan *plan;
+	int ret;
+
+	if (of->nr_beside == CHUNK_MAX_BESIDE)
+		return err_set(beside->err, EXIT_BAD_INPUT, "usage",
+			       "--beside: more than %u plans", CHUNK_MAX_BESIDE);
+	plan = &of->beside[of->nr_beside++];
+	ret = chunk_plan_read(plan, file, beside->err);
+	return ret ?: check_beside(beside, plan, file);
+}
+
+static int read_beside(const struct cli_args *args, struct chunk_collective *of, struct err *err)
+{
+	struct beside beside = { .of = of, .err = err };
+	const char *text = args->value[CHUNK_OPTION_BESIDE];
+	int ret;
+
+	if (!text)
+		return 0;
+	of->beside = calloc(CHUNK_MAX_BESIDE, sizeof(*of->beside));
+	if (!of->beside)
+		return -ENOMEM;
+	ret = cli_each(text, add_beside, &beside);
+	if (ret && !err->code)
+		err_set(err, EXIT_BAD_INPUT, "usage", "--beside: a name is empty or too long");
+	return ret;
+}
+
+void chunk_args_free(struct chunk_collective *of)
+{
+	__u32 i;
+
+	for (i = 0; i < of->nr_beside; i++)
+		chunk_plan_free(&of->beside[i]);
+	free(of->beside);
+	of->beside = NULL;
+	of->nr_beside = 0;
+}
+
 int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
 		    struct err *err)
 {
 	int kind = CHUNK_ALL_REDUCE, ret;
-	__u64 chunks = 64;
+	__u64 chunks = 64, in_flight = 8;
 
+	memset(of, 0, sizeof(*of));
 	ret = cli_need(args, CHUNK_OPTION_DIMS, err) ?:
 	      cli_need(args, CHUNK_OPTION_BANDWIDTH, err) ?:
 	      cli_need(args, CHUNK_OPTION_SIZE, err) ?:
 	      cli_uint(args, CHUNK_OPTION_CHUNKS, 1, CHUNK_MAX_CHUNKS, &chunks,
 		       err) ?:
+	      cli_uint(args, CHUNK_OPTION_IN_FLIGHT, 1, CHUNK_MAX_CHUNKS, &in_flight, err) ?:
 	      cli_word(args, CHUNK_OPTION_COLLECTIVE, chunk_kinds, &kind, err);
 	if (ret)
 		return ret;
-	memset(of, 0, sizeof(*of));
 	of->kind = kind;
 	of->chunks = chunks;
-	return size_read(args, of, err) ?: network_read(args, of, err);
+	of->in_flight = in_flight;
+	return size_read(args, of, err) ?: network_read(args, of, err) ?:
+	       read_beside(args, of, err);
 }
 
 int chunk_args_check(const struct cli_args *args, struct err *err)
@@ -266,7 +340,8 @@ int chunk_args_check(const struct cli_args *args, struct err *err)
 	static const struct cli_with with = { CHUNK_OPTION_ALGORITHM, CHUNK_OPTION_LATENCY };
 	const char *text = args->value[CHUNK_OPTION_ALGORITHM];
 
-	if (text && strstr(text, chunk_algs[CHUNK_NETREDUCE]))
+	if (text && (strstr(text, chunk_algs[CHUNK_NETREDUCE]) ||
+		     strstr(text, chunk_algs[CHUNK_TREE])))
 		return 0;
 	return cli_only_with(args, &with, 1, err);
 }

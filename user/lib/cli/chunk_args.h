@@ -24,6 +24,8 @@ enum {
 	CHUNK_OPTION_COLLECTIVE,
 	CHUNK_OPTION_LATENCY,
 	CHUNK_OPTION_ALGORITHM,
+	CHUNK_OPTION_IN_FLIGHT,
+	CHUNK_OPTION_BESIDE,
 	CHUNK_OPTIONS,
 };
 
@@ -37,15 +39,19 @@ enum {
 	[CHUNK_OPTION_CHUNKS] = { "chunks", "N",			\
 		"number of chunks of the buffer (default: 64)" },		\
 	[CHUNK_OPTION_COLLECTIVE] = { "collective", "KIND",		\
-		"all-reduce (default), reduce-scatter, all-gather" },	\
+		"all-reduce (default), reduce-scatter, all-gather, all-to-all" },	\
 	[CHUNK_OPTION_LATENCY] = { "latency", "L0,L1,..",		\
 		"latency of a step in each dimension, in us (default: 0)" },	\
 	[CHUNK_OPTION_ALGORITHM] = { "algorithm", "A0,A1,..",		\
-		"of each dimension: ring (default), halving, direct, netreduce" }
+		"of each dimension: ring (default), halving, direct, netreduce, tree" }, \
+	[CHUNK_OPTION_IN_FLIGHT] = { "in-flight", "N",			\
+		"stages in flight per dimension (default: 8)" },		\
+	[CHUNK_OPTION_BESIDE] = { "beside", "FILE,..",			\
+		"plans of collectives that run at the same time" }
 
 /**
- * chunk_make() - plan by any policy
- * @plan: filled; to be freed by chunk_plan_free()
+ * chunk_make() - plan by any policy, but never worse than the baseline by the model
+ * @plan: filled; to be freed by chunk_plan_free(); see @fell_back
  * @of: what to plan
  * @policy: CHUNK_POLICY_*
  * @queue: enum chunk_queue, or CHUNK_QUEUE_ANY
@@ -55,7 +61,7 @@ enum {
 int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
 	       int policy, int queue);
 
-/* Predicted time of such a plan, ps. Return: as chunk_plan_make(). */
+/* Predicted time of the policy's own plan, also if worse, ps. Return: as chunk_plan_make(). */
 int chunk_predict(const struct chunk_collective *of, int policy, int queue,
 		  __u64 *ps);
 
@@ -71,13 +77,17 @@ extern const char * const chunk_policies[];
 /**
  * chunk_args_read() - read the shared options
  * @args: arguments
- * @of: filled; valid for chunk_plan_make()
+ * @of: filled; valid for chunk_plan_make(); to be freed by chunk_args_free(), also after a
+ *	failure
  * @err: names option and item
  *
  * Return: 0 or -EINVAL.
  */
 int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
 		    struct err *err);
+
+/* Free the plans beside. */
+void chunk_args_free(struct chunk_collective *of);
 
 /*
  * Where plans are made and not run, --algorithm means nothing without --latency, but for

@@ -12,8 +12,8 @@ const char * const chunk_policies[] = {
 	NULL
 };
 
-int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
-	       int policy, int queue)
+/* As the rule says, also if another one is better */
+static int make(struct chunk_plan *plan, const struct chunk_collective *of, int policy, int queue)
 {
 	int ret;
 
@@ -27,6 +27,19 @@ int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
 	return ret;
 }
 
+int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
+	       int policy, int queue)
+{
+	int ret = make(plan, of, policy, queue);
+
+	if (ret)
+		return ret;
+	ret = chunk_guard(plan);
+	if (ret)
+		chunk_plan_free(plan);
+	return ret;
+}
+
 int chunk_predict(const struct chunk_collective *of, int policy, int queue,
 		  __u64 *ps)
 {
@@ -35,7 +48,7 @@ int chunk_predict(const struct chunk_collective *of, int policy, int queue,
 	int ret = -ENOMEM;
 
 	if (model)
-		ret = chunk_make(&plan, of, policy, queue);
+		ret = make(&plan, of, policy, queue);
 	if (!ret) {
 		*ps = chunk_model_run(model, &plan, NULL, NULL);
 		chunk_plan_free(&plan);
