@@ -15,6 +15,12 @@ static const struct cli_verb verbs[] = {
 		.run = chunk_compare_run,
 	},
 	{
+		.name = "train",
+		.help = "Predict steps of a training job, on a network or on those of the paper",
+		.options = chunk_train_options,
+		.run = chunk_train_run,
+	},
+	{
 		.name = "load",
 		.help = "Tag the packets of a job by their chunks",
 		.options = chunk_load_options,

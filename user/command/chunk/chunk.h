@@ -8,9 +8,11 @@
 
 extern const struct cli_option chunk_plan_options[];
 extern const struct cli_option chunk_compare_options[];
+extern const struct cli_option chunk_train_options[];
 
 int chunk_plan_run(const struct cli_args *args, struct err *err);
 int chunk_compare_run(const struct cli_args *args, struct err *err);
+int chunk_train_run(const struct cli_args *args, struct err *err);
 
 extern const struct cli_option chunk_load_options[];
 extern const struct cli_option chunk_unload_options[];

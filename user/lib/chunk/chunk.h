@@ -10,6 +10,7 @@
 #include "chunk_model.h"
 #include "chunk_plan.h"
 #include "chunk_search.h"
+#include "chunk_step.h"
 #include "chunk_table.h"
 
 #endif /* ROCESTEER_LIB_CHUNK_H */
