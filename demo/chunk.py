@@ -13,9 +13,9 @@ import svg
 
 GATE = 0.9
 POLICIES = ("baseline", "fifo", "scf", "sums")
-TITLES = {"baseline": "baseline", "fifo": "Themis, FIFO",
-          "scf": "Themis, smallest chunk first",
-          "sums": "the same, dim 0 sums in switch"}
+TITLES = {"baseline": "paper: baseline", "fifo": "paper: Themis, FIFO",
+          "scf": "paper: Themis, smallest first",
+          "sums": "ours: dim 0 sums in a switch"}
 LEFT, WIDTH, RIGHT, ROW, BAR, HEAD, COLUMNS = 190, 900, 60, 60, 46, 46, 12
 
 

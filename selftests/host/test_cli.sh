@@ -185,15 +185,20 @@ usage_chunk()
 		"${plan[@]}" "${net[@]}" --latency 1e3,1 &&
 	usage "--latency: L0: 3 steps of 333334 us are more than a second" \
 		"${plan[@]}" "${net[@]}" --latency 333334,1 &&
-	usage "--algorithm: A1: 'tree' is not one of ring, halving, direct, netreduce" \
-		"${plan[@]}" "${net[@]}" --algorithm ring,tree &&
-	usage "--algorithm: A0: netreduce is for an all-reduce, not for reduce-scatter: take ring, halving or direct" \
+	usage "--algorithm: A1: 'torus' is not one of ring, halving, direct, netreduce, tree" \
+		"${plan[@]}" "${net[@]}" --algorithm ring,torus &&
+	usage "--algorithm: A1: tree is for an all-reduce, not for all-gather: take ring or direct" \
+		"${plan[@]}" "${net[@]}" --collective all-gather --algorithm ring,tree &&
+	usage "--algorithm: A0: halving is not for an all-to-all: take ring or direct" \
+		"${plan[@]}" "${net[@]}" --collective all-to-all --latency 1,1 \
+		--algorithm halving,ring &&
+	usage "--algorithm: A0: netreduce is for an all-reduce, not for reduce-scatter: take ring or direct" \
 		"${plan[@]}" "${net[@]}" --collective reduce-scatter --algorithm netreduce,ring &&
 	usage "--algorithm: A0: netreduce is for 2 to 64 endpoints, not 65: take ring, halving or direct" \
 		"${plan[@]}" --dims 65x2 --bandwidth 1,1 --algorithm netreduce,ring &&
 	usage "--bandwidth: B0: --size takes more than a day by netreduce" \
 		chunk plan --dims 2x2 --bandwidth 0.01,1 --size 1T --algorithm netreduce,ring &&
-	usage "--collective: 'all' is not one of all-reduce, reduce-scatter, all-gather" \
+	usage "--collective: 'all' is not one of all-reduce, reduce-scatter, all-gather, all-to-all" \
 		"${plan[@]}" "${net[@]}" --collective all &&
 	usage "--policy: 'worst' is not one of themis, baseline, best" \
 		"${plan[@]}" "${net[@]}" --policy worst &&
@@ -522,7 +527,10 @@ idle_options()
 
 	usage "--algorithm: only with --latency" chunk plan --dims 4 --bandwidth 1 \
 		--size 1M --algorithm direct &&
-	usage "--algorithm: only with --latency" chunk compare --algorithm direct &&
+	usage "--algorithm and --latency need --dims: the networks of the paper have their own" \
+		chunk compare --algorithm direct &&
+	usage "--size and --collective are those of the step: --step FILE has others" \
+		chunk train --size 1M &&
 	usage "--driver: only with --ocs" \
 		slice alloc "${cluster[@]}" --gpus 1 --driver x &&
 	usage "only one of --gpus, --servers and --nodes must be given" \

@@ -108,6 +108,12 @@ grid_up()
 	done
 }
 
+# grid_rate R: what tc calls R millionths of a GiB/s, with the headers of packets of 4 KiB
+grid_rate()
+{
+	awk -v r="$1" 'BEGIN { printf "%.0fbps", r * 2^30 / 1e6 * (4096 + 74) / 4096 }'
+}
+
 grid_is_gone()
 {
 	[[ ! $(ip netns list) && ! $(rdma link show) ]]

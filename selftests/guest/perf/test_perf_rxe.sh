@@ -81,6 +81,20 @@ halves()
 			--algorithm halving,halving --in-flight 1
 }
 
+all_to_all()
+{
+	right --size 256K --chunks 4 --collective all-to-all &&
+		right --size 96 --chunks 3 --collective all-to-all --algorithm direct,ring \
+			--in-flight 1 --type float32
+}
+
+# Where a dimension is the last one of a chunk's order
+tree()
+{
+	right --size 256K --chunks 8 --algorithm tree,direct &&
+		right --size 156 --chunks 3 --algorithm ring,tree --policy baseline --type float32
+}
+
 # 52 bytes are 13 elements, for 8 ranks.
 uneven()
 {
@@ -230,10 +244,12 @@ down()
 }
 
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
-ktap_plan 14
+ktap_plan 16
 check "eight hosts with two NICs are made" up
 check "an all-reduce is right in int32 and float32" all_reduce
 check "reduce-scatter and all-gather are right" halves
+check "an All-to-All brings every block to its rank" all_to_all
+check "sums by trees are right" tree
 check "chunks with few elements are reduced right" uneven
 check "writes go where the ranges say" ranges
 check "the table has the columns of nccl-tests" table
