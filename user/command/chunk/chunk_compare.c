@@ -242,7 +242,10 @@ static int vary_bandwidth(struct chunk_collective *of, __u32 i, struct json_obje
 	return ret;
 }
 
-/* A table of means over the networks, with a row for each value. */
+/*
+ * A table of means over the networks, with a row for each value. Values that nothing can be planned
+ * with have none: more chunks than bytes, bandwidths out of range, or others than those beside.
+ */
 static int add_means(struct comparison *comparison, struct json_object *root, const char *rows,
 		     __u32 values, vary_fn *vary)
 {
@@ -260,6 +263,9 @@ static int add_means(struct comparison *comparison, struct json_object *root, co
 			ret = vary(&of, i, obj) ?: add_used(comparison, &of, used);
 		}
 		add_percents(obj, used, comparison->networks.nr);
+		if (ret == -EINVAL || ret == -ERANGE)
+			ret = json_object_array_del_idx(array, json_object_array_length(array) - 1,
+							1);
 	}
 	return ret;
 }
@@ -288,7 +294,7 @@ int chunk_compare_run(const struct cli_args *args, struct err *err)
 {
 	struct comparison comparison = {};
 	struct json_object *root = out_root();
-	int ret = chunk_networks_read(args, "1G", &comparison.networks, err);
+	int ret = chunk_networks_read(args, &comparison.networks, err);
 
 	progress_start(&comparison.progress);
 	ret = ret ?: compare(&comparison, root);

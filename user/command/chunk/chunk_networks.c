@@ -46,15 +46,14 @@ static int read_paper(const struct cli_args *args, struct chunk_networks *networ
 	return ret;
 }
 
-int chunk_networks_read(const struct cli_args *args, const char *size,
-			struct chunk_networks *networks, struct err *err)
+int chunk_networks_read(const struct cli_args *args, struct chunk_networks *networks,
+			struct err *err)
 {
 	struct cli_args one = *args;
 
 	if (!one.value[CHUNK_OPTION_SIZE])
-		one.value[CHUNK_OPTION_SIZE] = size;
-	networks->own = args->value[CHUNK_OPTION_DIMS] || args->value[CHUNK_OPTION_BANDWIDTH];
-	if (!networks->own)
+		one.value[CHUNK_OPTION_SIZE] = "1G";
+	if (!args->value[CHUNK_OPTION_DIMS] && !args->value[CHUNK_OPTION_BANDWIDTH])
 		return read_paper(&one, networks, err);
 	networks->nr = 1;
 	networks->name[0] = (struct chunk_network) {

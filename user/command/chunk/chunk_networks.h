@@ -19,27 +19,24 @@ struct chunk_network {
  * struct chunk_networks - networks
  * @of: the collective of the options over each network
  * @name: the networks as given
- * @nr: number of these
- * @own: a network of the options, not those of the paper
+ * @nr: number of these: CHUNK_NETWORKS, or the one of the options
  */
 struct chunk_networks {
 	struct chunk_collective of[CHUNK_NETWORKS];
 	struct chunk_network name[CHUNK_NETWORKS];
 	__u32 nr;
-	bool own;
 };
 
 /**
  * chunk_networks_read() - read the shared options
- * @args: arguments
- * @size: where there is no --size
+ * @args: arguments; without --size 1 GiB
  * @networks: zeroed; filled; to be freed by chunk_networks_free(), also after a failure
  * @err: names option and item
  *
  * Return: 0 or -EINVAL.
  */
-int chunk_networks_read(const struct cli_args *args, const char *size,
-			struct chunk_networks *networks, struct err *err);
+int chunk_networks_read(const struct cli_args *args, struct chunk_networks *networks,
+			struct err *err);
 
 void chunk_networks_free(struct chunk_networks *networks);
 

@@ -69,7 +69,7 @@ struct training {
 	struct err *err;
 };
 
-/* Adds the times of a collective, ps. */
+/* Adds the times of a collective, ps. Return: also -ERANGE, if it takes more than a day. */
 static int add_times(const struct chunk_collective *of, __u32 count, __u64 times[SUBJECTS])
 {
 	static const struct {
@@ -86,6 +86,8 @@ static int add_times(const struct chunk_collective *of, __u32 count, __u64 times
 
 	for (i = 0; !ret && i < ARRAY_SIZE(how); i++) {
 		ret = chunk_predict(of, how[i].policy, how[i].queue, &time);
+		if (!ret && time > CHUNK_MAX_TIME / count)
+			return -ERANGE;
 		times[i] += count * time;
 	}
 	times[IDEAL] += count * chunk_model_ideal(of);
@@ -115,7 +117,7 @@ static int play(struct training *training, const struct chunk_step *step, __u32 
 		ret = add_times(&of, collective->count, times);
 		if (ret == -EINVAL || ret == -ERANGE)
 			return err_set(training->err, EXIT_BAD_INPUT, "step",
-				       "%s: collective %u: %llu bytes of an %s cannot be planned in %u chunks on %s",
+				       "%s: collective %u: %llu bytes of an %s in %u chunks cannot be planned, or take more than a day, on %s",
 				       step->name, i, of.size, chunk_kinds[of.kind], of.chunks,
 				       training->networks.name[n].dims);
 	}
@@ -125,7 +127,8 @@ static int play(struct training *training, const struct chunk_step *step, __u32 
 /* Thousandths */
 static __u64 speedup(const struct chunk_step *step, const __u64 times[SUBJECTS], int subject)
 {
-	return (step->compute + times[BASELINE]) * 1000 / (step->compute + times[subject] ?: 1);
+	return (__uint128_t)(step->compute + times[BASELINE]) * 1000 /
+	       (step->compute + times[subject] ?: 1);
 }
 
 static void add_network(const struct training *training, const struct chunk_step *step, __u32 n,
@@ -174,7 +177,7 @@ static int add_step(struct training *training, const struct chunk_step *step,
 	out_decimal(obj, "most", most, 3);
 	out_decimal(obj, "best_speedup", sum[BEST] / nr, 3);
 	out_decimal(obj, "ideal_speedup", sum[IDEAL] / nr, 3);
-	if (known && !training->networks.own) {
+	if (known && nr == CHUNK_NETWORKS) {
 		out_decimal(obj, "paper_speedup", known->speedup, 2);
 		out_decimal(obj, "paper_most", known->most, 2);
 		out_decimal(obj, "paper_ideal", known->ideal, 2);
@@ -217,7 +220,7 @@ int chunk_train_run(const struct cli_args *args, struct err *err)
 	struct training training = { .args = args, .err = err, .root = out_root() };
 	int ret;
 
-	ret = check(args, err) ?: chunk_networks_read(args, "1G", &training.networks, err);
+	ret = check(args, err) ?: chunk_networks_read(args, &training.networks, err);
 	progress_start(&training.progress);
 	ret = ret ?: train(&training);
 	progress_end(&training.progress);

@@ -156,7 +156,9 @@ __u32 chunk_alg_whole_steps(enum chunk_alg alg, __u32 n)
  */
 __u32 chunk_alg_whole_halves(enum chunk_alg alg, __u32 n)
 {
-	return alg == CHUNK_TREE && n < 4 ? n : alg == CHUNK_TREE ? 4 : 2;
+	if (alg != CHUNK_TREE)
+		return 2;
+	return n < 4 ? n : 4;
 }
 
 __u32 chunk_alg_tree_steps(__u32 n)

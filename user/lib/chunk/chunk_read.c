@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans and ranges of memory from files (Documentation/formats.rst). */
+/* Plans, training steps and ranges of memory from files (Documentation/formats.rst). */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "chunk_step.h"
 #include "chunk_table.h"
 
 #define MAX_SIZE	(256u << 20)
@@ -214,6 +215,67 @@ int chunk_plan_read(struct chunk_plan *plan, const char *file, struct err *err)
 	if (ret)
 		return ret;
 	ret = read_plan(&r, root, plan);
+	json_object_put(root);
+	return ret;
+}
+
+static int read_collective(struct reader *r, struct json_object *obj,
+			   struct chunk_step_collective *collective)
+{
+	int kind, group, ret;
+	__u64 count;
+
+	ret = reader_word(r, obj, "collective", chunk_kinds, &kind) ?:
+	      reader_word(r, obj, "group", chunk_groups, &group) ?:
+	      reader_uint(r, obj, "count", 1, CHUNK_STEP_COUNT, &count) ?:
+	      reader_uint(r, obj, "size", 1, CHUNK_MAX_SIZE, &collective->size);
+	if (ret)
+		return ret;
+	collective->kind = kind;
+	collective->group = group;
+	collective->count = count;
+	return 0;
+}
+
+static int read_step(struct reader *r, struct json_object *root, struct chunk_step *step)
+{
+	struct json_object *array, *obj;
+	__u64 format, compute, model;
+	size_t n, i, mark;
+	int ret;
+
+	if (json_object_get_type(root) != json_type_object)
+		return reader_invalid(r, "(root)", "is not an object");
+	ret = reader_uint(r, root, "format", FORMAT, FORMAT, &format) ?:
+	      reader_string(r, root, "name", step->name, sizeof(step->name)) ?:
+	      reader_uint(r, root, "compute_us", 0, CHUNK_MAX_TIME / 1000000, &compute) ?:
+	      reader_uint(r, root, "model", 1, 1u << 31, &model) ?:
+	      read_array(r, root, "collectives", CHUNK_STEP_COLLECTIVES, &array, &n);
+	if (ret)
+		return ret;
+	step->compute = compute * 1000000;
+	step->model = model;
+	step->nr = n;
+	for (i = 0; !ret && i < n; i++) {
+		ret = enter_object(r, array, "collectives", i, &obj, &mark) ?:
+		      read_collective(r, obj, &step->collective[i]);
+		if (!ret)
+			reader_leave(r, mark);
+	}
+	return ret;
+}
+
+int chunk_step_read(struct chunk_step *step, const char *file, struct err *err)
+{
+	struct reader r = { .file = file, .err = err };
+	struct json_object *root;
+	int ret;
+
+	*step = (struct chunk_step) {};
+	ret = json_file_read(file, MAX_SIZE, MAX_DEPTH, &root, err);
+	if (ret)
+		return ret;
+	ret = read_step(&r, root, step);
 	json_object_put(root);
 	return ret;
 }

@@ -2,11 +2,6 @@
 #include "chunk_step.h"
 
 #include <errno.h>
-#include <string.h>
-
-#define MAX_SIZE	0x100000u
-#define MAX_DEPTH	8
-#define FORMAT		1
 
 const char * const chunk_groups[] = {
 	[CHUNK_GROUP_ALL] = "all",
@@ -49,72 +44,6 @@ const struct chunk_known chunk_known[CHUNK_KNOWN] = {
 		.speedup = 125, .most = 153, .ideal = 126,
 	},
 };
-
-static int read_collective(struct reader *r, struct json_object *obj,
-			   struct chunk_step_collective *collective)
-{
-	int kind, group, ret;
-	__u64 count;
-
-	ret = reader_word(r, obj, "collective", chunk_kinds, &kind) ?:
-	      reader_word(r, obj, "group", chunk_groups, &group) ?:
-	      reader_uint(r, obj, "count", 1, CHUNK_STEP_COUNT, &count) ?:
-	      reader_uint(r, obj, "size", 1, CHUNK_MAX_SIZE, &collective->size);
-	collective->kind = kind;
-	collective->group = group;
-	collective->count = count;
-	return ret;
-}
-
-static int read_step(struct reader *r, struct json_object *root, struct chunk_step *step)
-{
-	struct json_object *array, *obj;
-	__u64 format, compute, model;
-	size_t n, i, mark;
-	int ret;
-
-	if (json_object_get_type(root) != json_type_object)
-		return reader_invalid(r, "(root)", "is not an object");
-	ret = reader_uint(r, root, "format", FORMAT, FORMAT, &format) ?:
-	      reader_string(r, root, "name", step->name, sizeof(step->name)) ?:
-	      reader_uint(r, root, "compute_us", 0, CHUNK_MAX_TIME / 1000000, &compute) ?:
-	      reader_uint(r, root, "model", 1, 1u << 31, &model) ?:
-	      reader_get(r, root, "collectives", json_type_array, &array);
-	if (ret)
-		return ret;
-	step->compute = compute * 1000000;
-	step->model = model;
-	n = json_object_array_length(array);
-	if (!n || n > CHUNK_STEP_COLLECTIVES)
-		return reader_invalid(r, "collectives", "has %zu elements, not 1 to %u", n,
-				      CHUNK_STEP_COLLECTIVES);
-	for (i = 0; !ret && i < n; i++) {
-		obj = json_object_array_get_idx(array, i);
-		mark = reader_enter(r, "collectives", i);
-		if (json_object_get_type(obj) != json_type_object)
-			return reader_invalid(r, "", "is not an object");
-		ret = read_collective(r, obj, &step->collective[i]);
-		if (!ret)
-			reader_leave(r, mark);
-	}
-	step->nr = n;
-	return ret;
-}
-
-int chunk_step_read(struct chunk_step *step, const char *file, struct err *err)
-{
-	struct reader r = { .file = file, .err = err };
-	struct json_object *root;
-	int ret;
-
-	*step = (struct chunk_step) {};
-	ret = json_file_read(file, MAX_SIZE, MAX_DEPTH, &root, err);
-	if (ret)
-		return ret;
-	ret = read_step(&r, root, step);
-	json_object_put(root);
-	return ret;
-}
 
 int chunk_step_group(struct chunk_collective *of, enum chunk_group group, __u32 model)
 {
