@@ -286,13 +286,15 @@ fewer_bytes()
 	((with * 10 < bytes * 8))
 }
 
+# The group waits for longer than UCX takes to send a lost message of MPI again: 8 s, or twice that.
 one_hash()
 {
 	local packets hashes=() run settings
 
 	for ((run = 0; run < $(few 1 10); run++)); do
 		for packets in $(few "1 40" "1 7 40"); do
-			settings=("ROCESTEER_MPI_PACKETS=$packets")
+			settings=("ROCESTEER_MPI_PACKETS=$packets"
+				"ROCESTEER_MPI_TIMEOUT=$((40000 * TIME_SCALE))")
 			calls "$1" sizes && count '.taken == 6' || return
 			hashes+=("$(said hash | sort | uniq -c)")
 			disturbed "behind loss 1% seed $((run + 1))" some_lost 1 calls "$1" sizes &&
