@@ -65,19 +65,15 @@ static struct stages expected(const struct chunk_plan *plan, __u32 chunk)
 	struct stages s = {};
 	__u32 n = 0, i, half;
 
-	if (of->kind == CHUNK_ALL_GATHER)
-		for (i = 0; i < of->dims; i++)
-			bytes /= of->dim[i].endpoints;
 	for (i = 0; i < of->dims; i++) {
 		__u8 k = plan->order[chunk][i];
 
 		if (of->kind == CHUNK_ALL_GATHER) {
-			__u64 all = chunk_bytes(of, chunk);
 			__u32 j;
 
+			bytes = chunk_bytes(of, chunk);
 			for (j = i + 1; j < of->dims; j++)
-				all /= of->dim[plan->order[chunk][j]].endpoints;
-			bytes = all;
+				bytes /= of->dim[plan->order[chunk][j]].endpoints;
 		}
 		if (of->dim[k].endpoints > 1) {
 			s.dim[n] = k;

@@ -81,17 +81,19 @@ static int add_times(const struct chunk_collective *of, __u32 count, __u64 times
 		[BEST] = { CHUNK_POLICY_BEST, CHUNK_QUEUE_ANY },
 	};
 	__u64 time;
-	int ret = 0;
 	__u32 i;
+	int ret;
 
-	for (i = 0; !ret && i < ARRAY_SIZE(how); i++) {
+	for (i = 0; i < ARRAY_SIZE(how); i++) {
 		ret = chunk_predict(of, how[i].policy, how[i].queue, &time);
-		if (!ret && time > CHUNK_MAX_TIME / count)
+		if (ret)
+			return ret;
+		if (time > CHUNK_MAX_TIME / count)
 			return -ERANGE;
 		times[i] += count * time;
 	}
 	times[IDEAL] += count * chunk_model_ideal(of);
-	return ret;
+	return 0;
 }
 
 /* The collectives of a step on a network. */
