@@ -59,13 +59,14 @@ begin()
 	recorders+=($!)
 }
 
-# All of them have read the tables once. The mark is that SIGTERM is blocked.
+# The period of each has begun. From then on SIGTERM is blocked, as it ends the period.
 recording()
 {
 	local pid
 
 	for pid in "${recorders[@]}"; do
-		(((0x$(sed -n 's/^SigBlk:\t//p' "/proc/$pid/status") & 0x4000) != 0)) || return
+		[[ /proc/$pid/exe -ef $rocesteer ]] &&
+			(((0x$(sed -n 's/^SigBlk:\t//p' "/proc/$pid/status") & 0x4000) != 0)) || return
 	done
 }
 
@@ -73,7 +74,6 @@ finish()
 {
 	local status=0
 
-	sleep 1.5	# a reading after what was sent, and probes
 	kill -TERM "${recorders[@]}"
 	wait "${recorders[@]}" || status=$?
 	recorders=()
@@ -91,7 +91,7 @@ records()
 {
 	local before after s
 
-	begin h0 a.h0 && begin h1 a.h1 && busywait 5000 recording && sleep 0.5 &&
+	begin h0 a.h0 && begin h1 a.h1 && busywait 5000 recording &&
 		mapfile -t before < <(fabric_uplinks_sent bytes) &&
 		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 0 199)" &&
 		mapfile -t after < <(fabric_uplinks_sent bytes) &&
@@ -122,7 +122,7 @@ loses()
 	qpns=$(on h0 "$rocesteer" --json flow show |
 		jq -r '[.flows[] | select(.path == 2) | .dqpn | tostring] | join(",")') &&
 		psns=$(for ((i = 300; i < 340; i++)); do printf '%d,%d,%d,' "$i" $((i + 1)) "$i"; done) &&
-		begin h0 lossy && busywait 5000 recording && sleep 0.5 &&
+		begin h0 lossy && busywait 5000 recording &&
 		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 200 299)" &&
 		send h0 10.1.1.1 "$qpns" "${psns%,}" && finish &&
 		show "$dir/lossy" >"$dir/json" &&
@@ -139,9 +139,10 @@ meets()
 	on h0 "$rocesteer" job steer off --job 1 && on h1 "$rocesteer" job steer off --job 1 || return
 	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/daemon" 2>&1 &
 	daemon=$!
-	busywait 5000 grep -q '"start"' "$dir/daemon" && begin h0 ecmp --no-probe &&
-		busywait 5000 recording && sleep 0.5 &&
-		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 300 349)" && sleep 1 && finish
+	busywait 5000 grep -q '"start"' "$dir/daemon" &&
+		send h0 10.1.1.1 "$(seq -s , 17 28)" 300 && busywait 5000 found 17 12 &&
+		begin h0 ecmp --no-probe && busywait 5000 recording &&
+		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 301 349)" && finish
 	status=$?
 	kill "$daemon" && wait "$daemon"
 	((!status)) && show "$dir/ecmp" >"$dir/json" &&
@@ -159,32 +160,30 @@ spread()
 	local first=$1 p
 
 	send h0 10.1.1.1 "$(seq -s , "$first" $((first + 63)))" 0 &&
-		busywait 5000 found "$first" || return
+		busywait 5000 found "$first" 64 || return
 	for p in 0 1 2 3; do
 		on[p]=$(on h0 "$rocesteer" --json flow show | jq -r --argjson p "$p" --argjson first "$first" '
 			[.flows[] | select(.dqpn >= $first and .path == $p) | .dqpn] | join(" ")')
 	done
 }
 
+# found FIRST NR: the daemon has found the paths of so many flows of queue pairs from FIRST on
 found()
 {
-	on h0 "$rocesteer" --json flow show | jq -e --argjson first "$1" '[.flows[] |
-		select(.dqpn >= $first)] | length == 64 and all(has("path"))' >/dev/null
+	on h0 "$rocesteer" --json flow show | jq -e --argjson first "$1" --argjson nr "$2" '[.flows[] |
+		select(.dqpn >= $first)] | length == $nr and all(has("path"))' >/dev/null
 }
 
-# named QPN,..: a second is recorded in which these flows send; the report is in $dir/json not
-# later than two seconds after they began
+# named QPN,..: these flows send while a recording runs; the report is in $dir/json not later than
+# two seconds after they began
 named()
 {
 	local began
 
+	begin h0 named --no-probe && busywait 5000 recording || return
 	began=${EPOCHREALTIME/./}
-	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" report record --host h0 \
-		--out "$dir/second" --seconds 1 --interval 100 --no-probe >"$dir/log" 2>&1 &
-	recorders=($!)
-	busywait 5000 recording && send h0 10.1.1.1 "$1" "$(seq -s , "$psn" $((psn + 20)))" &&
-		wait "${recorders[@]}" && show "$dir/second" >"$dir/json" || return
-	recorders=()
+	send h0 10.1.1.1 "$1" "$(seq -s , "$psn" $((psn + 20)))" && finish &&
+		show "$dir/named" >"$dir/json" || return
 	psn=$((psn + 21))
 	echo "$(((${EPOCHREALTIME/./} - began) / 1000)) ms"
 	((${EPOCHREALTIME/./} - began <= 2000000))

@@ -147,6 +147,7 @@ static int record(struct recorder *r, __u64 seconds, __u64 interval)
 {
 	struct progress progress;
 	__u64 end, at, probe_at = 0;
+	bool ends = false;
 	int ret;
 
 	progress_start(&progress);
@@ -156,9 +157,10 @@ static int record(struct recorder *r, __u64 seconds, __u64 interval)
 	r->recording.begin = time(NULL);
 	r->began = clock_ns();
 	ret = ret ?: report_tables_read(&r->tables, true, r->err);
+	interrupt_hold();	/* from here on, a signal ends the period and not the command */
 	at = r->began;
 	end = at + seconds * SEC;
-	while (!ret && at < end && !interrupt_pending()) {
+	while (!ret && !ends) {
 		at = at + interval * MSEC < end ? at + interval * MSEC : end;
 		if (clock_ns() >= probe_at) {
 			probe_round(r);
@@ -167,6 +169,7 @@ static int record(struct recorder *r, __u64 seconds, __u64 interval)
 		progress_update(&progress, "recording: %llu of %llu s, %zu flows",
 				(at - r->began) / SEC, seconds, r->tables.flows.nr);
 		wait_until(r, at);
+		ends = at == end || interrupt_pending();	/* asked before the last reading */
 		ret = report_tables_read(&r->tables, false, r->err);
 	}
 	if (ret == -ENOENT && at > r->began) {	/* the last job was unloaded: so the period ends */
@@ -262,7 +265,6 @@ int report_record(const struct cli_args *args, struct err *err)
 		return err_errno(err, -ret, "file", "cannot write %s", args->value[OUT]);
 	r.tables.job = job;
 	r.probes = !args->value[NO_PROBE];
-	interrupt_hold();
 	r.reader.fd = event_socket_connect();
 	ret = record(&r, seconds, interval) ?: fill(&r) ?:
 	      write_file(args->value[OUT], &r.recording, err);
