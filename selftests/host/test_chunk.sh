@@ -280,8 +280,14 @@ beside_refused()
 		wrong "more than 3 plans" "${net[@]}" --bandwidth 200,100,50 \
 			--beside "$dir/tensor,$dir/tensor,$dir/tensor,$dir/tensor" &&
 		jq '.dimensions[1].bandwidth = "fast"' "$dir/tensor" >"$dir/odd" &&
-		wrong "dimensions[1].bandwidth: is not a number from 0 to 100000" "${net[@]}" \
-			--bandwidth 200,100,50 --beside "$dir/odd"
+		wrong "dimensions[1].bandwidth: is not a number from 1e-06 to 100000" "${net[@]}" \
+			--bandwidth 200,100,50 --beside "$dir/odd" &&
+		jq '.dimensions[1].bandwidth = 0' "$dir/tensor" >"$dir/zero" &&
+		wrong "dimensions[1].bandwidth: is not a number from 1e-06 to 100000" "${net[@]}" \
+			--bandwidth 200,100,50 --beside "$dir/zero" &&
+		jq '.dimensions[].bandwidth = 0.000001' "$dir/tensor" >"$dir/slow" &&
+		wrong "slow: size: takes more than a day in dimension 0" plan --dims 1x8x8 \
+			--size 1M --bandwidth 0.000001,0.000001,0.000001 --beside "$dir/slow"
 }
 
 # Within 3 % of the paper, but for ResNet-152, whose inputs the authors have not published: it is
@@ -319,10 +325,12 @@ step_of_file()
 		wrong "two: collective 0: 3 ranks of a model-parallel group do not fill" \
 			train --step "$dir/step" "${net[@]}" &&
 		echo "${step/:2,\"size/:1000000,\"size}" >"$dir/step" &&
-		wrong "two: collective 0: 1073741824 bytes of an all-reduce in 64 chunks cannot be planned, or take more than a day, on 2x4" \
+		wrong "two: collective 0: 1073741824 bytes of all-reduce in 64 chunks cannot be planned, or take more than a day, on 2x4" \
 			train --step "$dir/step" "${net[@]}" &&
 		echo "${step/\"size\"/\"sise\"}" >"$dir/step" &&
-		wrong "collectives[0].size: is missing" train --step "$dir/step" "${net[@]}"
+		wrong "collectives[0].size: is missing" train --step "$dir/step" "${net[@]}" &&
+		wrong "--step: resnet is the name neither of a step nor of a file" \
+			train --step resnet "${net[@]}"
 }
 
 ktap_plan 24

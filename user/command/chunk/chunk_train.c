@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "chunk_networks.h"
@@ -119,7 +120,7 @@ static int play(struct training *training, const struct chunk_step *step, __u32 
 		ret = add_times(&of, collective->count, times);
 		if (ret == -EINVAL || ret == -ERANGE)
 			return err_set(training->err, EXIT_BAD_INPUT, "step",
-				       "%s: collective %u: %llu bytes of an %s in %u chunks cannot be planned, or take more than a day, on %s",
+				       "%s: collective %u: %llu bytes of %s in %u chunks cannot be planned, or take more than a day, on %s",
 				       step->name, i, of.size, chunk_kinds[of.kind], of.chunks,
 				       training->networks.name[n].dims);
 	}
@@ -205,6 +206,9 @@ static int train(struct training *training)
 	}
 	if (ret || any)
 		return ret;
+	if (access(name, F_OK))
+		return err_set(training->err, EXIT_BAD_INPUT, "usage",
+			       "--step: %s is the name neither of a step nor of a file", name);
 	return chunk_step_read(&step, name, training->err) ?: add_step(training, &step, NULL);
 }
 

@@ -281,7 +281,7 @@ static bool is_strange(const struct chunk_collective *of, const struct chunk_dim
 						!chunk_alg_takes(dim->alg, dim->endpoints));
 }
 
-/* A collective beside is not over the same dimensions. */
+/* A collective beside is not over the same dimensions, or takes more than a day. */
 static bool is_apart(const struct chunk_collective *of)
 {
 	const struct chunk_collective *other;
@@ -292,7 +292,8 @@ static bool is_apart(const struct chunk_collective *of)
 		if (i >= CHUNK_MAX_BESIDE || other->dims != of->dims || other->nr_beside)
 			return true;
 		for (k = 0; k < of->dims; k++)
-			if (other->dim[k].bandwidth != of->dim[k].bandwidth)
+			if (other->dim[k].bandwidth != of->dim[k].bandwidth ||
+			    chunk_time(&other->dim[k], other->size) > CHUNK_MAX_TIME)
 				return true;
 	}
 	return false;

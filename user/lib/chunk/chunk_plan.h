@@ -96,8 +96,8 @@ struct chunk_plan;
  * @dims: number of dimensions, 1..CHUNK_MAX_DIMS
  * @dim: the dimensions; at least one has more than one endpoint
  * @beside: plans of collectives that run at the same time, with as many dimensions of the same
- *	bandwidths. Their loads are there when this one is planned, and no plan of theirs has
- *	others beside it
+ *	bandwidths, and at most CHUNK_MAX_TIME in each. Their loads are there when this one is
+ *	planned, and no plan of theirs has others beside it
  * @nr_beside: number of these, 0..CHUNK_MAX_BESIDE
  */
 struct chunk_collective {

@@ -65,8 +65,8 @@ static int read_algorithm(struct reader *r, struct json_object *obj,
 }
 
 /* A number with up to six decimals, in millionths; without one @value keeps what it has. */
-static int read_millionths(struct reader *r, struct json_object *obj, const char *key, __u64 max,
-			   __u64 *value)
+static int read_millionths(struct reader *r, struct json_object *obj, const char *key, __u64 min,
+			   __u64 max, __u64 *value)
 {
 	struct json_object *number;
 	double millionths;
@@ -76,8 +76,9 @@ static int read_millionths(struct reader *r, struct json_object *obj, const char
 	millionths = round(json_object_get_double(number) * 1e6);
 	if ((!json_object_is_type(number, json_type_double) &&
 	     !json_object_is_type(number, json_type_int)) ||
-	    !(millionths >= 0 && millionths <= max))
-		return reader_invalid(r, key, "is not a number from 0 to %llu", max / 1000000);
+	    !(millionths >= min && millionths <= max))
+		return reader_invalid(r, key, "is not a number from %g to %llu", min / 1e6,
+				      max / 1000000);
 	*value = millionths;
 	return 0;
 }
@@ -99,14 +100,14 @@ static int read_dims(struct reader *r, struct json_object *root,
 		      read_algorithm(r, obj, of, endpoints, &alg);
 		bandwidth = 1;
 		latency = 0;
-		ret = ret ?: read_millionths(r, obj, "bandwidth", CHUNK_MAX_BANDWIDTH,
+		ret = ret ?: read_millionths(r, obj, "bandwidth", 1, CHUNK_MAX_BANDWIDTH,
 					     &bandwidth) ?:
-			     read_millionths(r, obj, "latency_us", CHUNK_MAX_LATENCY, &latency);
+			     read_millionths(r, obj, "latency_us", 0, CHUNK_MAX_LATENCY, &latency);
 		if (ret)
 			break;
 		reader_leave(r, mark);
 		of->dim[of->dims++] = (struct chunk_dim) {
-			.endpoints = endpoints, .bandwidth = bandwidth ?: 1, .latency = latency,
+			.endpoints = endpoints, .bandwidth = bandwidth, .latency = latency,
 			.alg = alg,
 		};
 		any |= endpoints > 1;

@@ -261,11 +261,16 @@ static int check_beside(const struct beside *beside, const struct chunk_plan *pl
 		return err_set(beside->err, EXIT_BAD_INPUT, "usage",
 			       "--beside: %s: the plan has %u dimensions, not %u", file,
 			       plan->of.dims, of->dims);
-	for (k = 0; k < of->dims; k++)
+	for (k = 0; k < of->dims; k++) {
 		if (plan->of.dim[k].bandwidth != of->dim[k].bandwidth)
 			return err_set(beside->err, EXIT_BAD_INPUT, "usage",
 				       "--beside: %s: dimensions[%u].bandwidth: is not that of --bandwidth",
 				       file, k);
+		if (chunk_time(&plan->of.dim[k], plan->of.size) > CHUNK_MAX_TIME)
+			return err_set(beside->err, EXIT_BAD_INPUT, "usage",
+				       "--beside: %s: size: takes more than a day in dimension %u",
+				       file, k);
+	}
 	return 0;
 }
 
