@@ -159,6 +159,31 @@ busywait()
 	exec {pause}>&-
 }
 
+# limited SECONDS COMMAND...: one that takes longer fails, shows what it waits for, and is ended
+# with all of its process group.
+limited()
+{
+	local limit=$1 test timer never status
+	shift
+
+	timeout --kill-after=10 $((limit + 5)) "$@" &
+	test=$!
+	exec {never}<> <(:)
+	{
+		read -r -t "$limit" -u "$never"
+		echo "not ok $* ends within $limit s"
+		# All but the kernel's threads
+		ps --forest -o pid,stat,wchan:20,etime,args --deselect -p 2 --ppid 2 |
+			sed 's/^/# /' | cut -c -160
+	} &
+	timer=$!
+	exec {never}>&-
+	wait "$test"
+	status=$?
+	kill "$timer" 2>/dev/null
+	return "$status"
+}
+
 # unread CHECK COMMAND...: CHECK succeeds while COMMAND, which prints more than 4096 bytes,
 # waits for a reader; a signal ends COMMAND then.
 unread()
