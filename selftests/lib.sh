@@ -166,7 +166,7 @@ limited()
 	local limit=$1 test timer never status
 	shift
 
-	timeout --kill-after=10 $((limit + 5)) "$@" &
+	timeout --kill-after=60 $((limit + 5)) "$@" &
 	test=$!
 	exec {never}<> <(:)
 	{
