@@ -424,6 +424,19 @@ was_alive()
 		busywait 20000 used 0 1 2 3
 }
 
+# The path loses some packets, the daemon has probed it just now, and then the spine dies.
+was_lossy()
+{
+	local spine qpn
+
+	restarts || return
+	spine=$(spine_of 2)
+	qpn=$(on_path 2 10.1.1.1 | jq '.[0]')
+	busywait 20000 loses_some "$qpn" 2 && vanish "$spine" && lose 2 &&
+		busywait 9000 went down 2 router && appear "$spine" &&
+		busywait 20000 went up 2 && busywait 20000 used 0 1 2 3
+}
+
 is_unused()
 {
 	[[ $(on_path "$1") == "[]" ]]
@@ -712,7 +725,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 25
+ktap_plan 26
 defer fabric_destroy
 check "a fabric, a job and its flows are made" ready
 defer daemon_kill
@@ -728,6 +741,7 @@ check "where routers answer no probe a path is down by its lost data alone" atte
 check "a device without carrier takes no path down" attempt no_carrier
 check "a dead path is found by routers that limit their ICMP" attempt rate_limits
 check "a path that dies right after its answers is taken down" attempt was_alive
+check "a lossy path that dies right after its answers is taken down" attempt was_lossy
 check "a path that flaps is held down longer" attempt backs_off
 check "monitor prints events, the state at first, and a new daemon" attempt is_monitored
 check "a path is not down because answers come back by a dead path" attempt way_back

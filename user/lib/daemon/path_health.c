@@ -47,7 +47,7 @@ void path_health_suspect(struct path_health *health, __u32 p, __u64 now)
 		path->due = now + FORGET;
 	if (now >= path->calm_until)
 		health->suspects |= bit(p);
-	else if (path->state == PATH_UP)
+	else
 		path->due = path->calm_until;
 }
 
@@ -85,6 +85,13 @@ __u64 path_health_due(const struct path_health *health, __u64 now, __u64 *at)
 	return due;
 }
 
+bool path_health_recovers(const struct path *path, __u64 now)
+{
+	if (path->state == PATH_LOSSY)
+		return now - path->suspected >= FORGET;
+	return path->state == PATH_DOWN && path->cause == VERDICT_DATA;
+}
+
 bool path_health_is_fresh(const struct path_health *health)
 {
 	__u32 p;
@@ -113,8 +120,8 @@ void path_health_examine(struct path_health *health, __u64 due, __u64 watched,
 		path->router = false;
 		path->leaf = false;
 		path->moved = false;
-		if (path->state == PATH_UP && due & bit(p))
-			path->due = 0;
+		if (path->state != PATH_DOWN && due & bit(p))
+			path->due = path->state == PATH_LOSSY ? path->suspected + FORGET : 0;
 		if (!path->fresh)
 			continue;
 		path->packets = traffic->packets[p];

@@ -47,7 +47,7 @@ enum path_verdict {
  * @since: time of the last change of @state
  * @hold: time that the path is held down, at least
  * @wait: time until the next probe while the path does not answer
- * @due: time to examine the path again, or 0
+ * @due: time to examine the path again or, by path_health_recovers(), to use it again; or 0
  * @calm_until: a suspicion before this time is followed at this time
  * @calm: times in a row that the path answered although suspected
  * @suspected: time of the last suspicion
@@ -162,6 +162,16 @@ void path_health_confirm(struct path_health *health, __u64 doubts, __u64 now);
  * Return: a bit for each path.
  */
 __u64 path_health_due(const struct path_health *health, __u64 now, __u64 *at);
+
+/**
+ * path_health_recovers() - check if a path that is due is up again without an examination
+ * @path: the path
+ * @now: time
+ *
+ * Return: true for a lossy path that no flow suspects any more, and for one that is down by its
+ * traffic alone.
+ */
+bool path_health_recovers(const struct path *path, __u64 now);
 
 /* Does path_health_examine() need the traffic? To sum it up takes a look at each flow. */
 bool path_health_is_fresh(const struct path_health *health);

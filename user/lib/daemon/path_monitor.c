@@ -228,8 +228,7 @@ static int step_group(struct path_monitor *monitor, struct group *group,
 	for (p = 0; p < group->nr_paths; p++) {
 		struct path *path = &health->path[p];
 
-		if (!(due >> p & 1) || path->state == PATH_UP ||
-		    (path->state == PATH_DOWN && path->cause != VERDICT_DATA))
+		if (!(due >> p & 1) || !path_health_recovers(path, now))
 			continue;
 		due &= ~(1ull << p);
 		path_up(monitor, group, p, now);
