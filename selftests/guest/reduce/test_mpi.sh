@@ -290,15 +290,16 @@ fewer_bytes()
 	((with * 10 < bytes * 8))
 }
 
-# Packets are lost. rxe may lose count of its PSNs then, as Documentation/reduce.rst says, and the
-# switch poisons the group: others are lost in the next attempt.
+# despite_losses MPI RUN: packets are lost, others in each run. rxe may lose count of its PSNs then,
+# as Documentation/reduce.rst says, and the switch poisons the group: others are lost in the next
+# attempt.
 despite_losses()
 {
 	local try poisoned
 
 	for try in 1 2 3; do
 		poisoned=$(stat_get .poisoned)
-		disturbed "behind loss 1% seed $((3 * run + try))" some_lost 1 calls "$1" sizes &&
+		disturbed "behind loss 1% seed $((3 * $2 + try))" some_lost 1 calls "$1" sizes &&
 			count '.taken == 6' && return
 		poisoned=$(($(stat_get .poisoned) - poisoned))
 		echo "$poisoned packets came when the group was poisoned"
@@ -316,7 +317,7 @@ one_hash()
 			settings=("ROCESTEER_MPI_PACKETS=$packets")
 			calls "$1" sizes && count '.taken == 6' || return
 			hashes+=("$(said hash | sort | uniq -c)")
-			despite_losses "$1" || return
+			despite_losses "$1" "$run" || return
 			hashes+=("$(said hash | sort | uniq -c)")
 		done
 	done
