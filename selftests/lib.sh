@@ -159,6 +159,35 @@ busywait()
 	exec {pause}>&-
 }
 
+# script LIMIT NAME COMMAND...: run a script of a suite. By the first line that this prints
+# scripts/check knows whose results follow, by the last line that the script has ended.
+# Scripts that CHECK_RARELY matches run in check-all only.
+script()
+{
+	local limit=$1 name=$2 status
+	shift 2
+
+	[[ ${CHECK_ALL:-} || ! $name =~ ${CHECK_RARELY:-^$} ]] || return 0
+	echo "# script $name"
+	limited "$limit" "$@"
+	status=$?
+	[[ ${CHECK_PLANT:-} != *:"$name" ]] || planted "${CHECK_PLANT%%:*}"
+	echo "# script $name exits $status"
+	return "$status"
+}
+
+# planted KIND: a fault of a script for selftests/host/test_check.sh, which sets
+# CHECK_PLANT=KIND:SCRIPT. scripts/check runs a script without the fault "once" again.
+planted()
+{
+	case $1 in
+	once | always)	echo "not ok planted" ;;
+	early)		echo "1..1000" ;;
+	exit)		status=3 ;;
+	kernel)		echo "WARNING: planted" >/dev/kmsg ;;
+	esac
+}
+
 # limited SECONDS COMMAND...: one that takes longer fails, shows what it waits for, and is ended
 # with all of its process group.
 limited()
