@@ -74,7 +74,8 @@ skip()
 # in this shell, so its variables stay.
 check()
 {
-	local name=$1 log=${TMPDIR:-/tmp}/check.$$ line
+	# Shells of two PID namespaces may have one number.
+	local name=$1 log=${TMPDIR:-/tmp}/check.$$.$EPOCHREALTIME line
 	shift
 
 	if "$@" >"$log" 2>&1; then

@@ -25,12 +25,43 @@ in_ns()
 	ip netns exec "$ns" "$@"
 }
 
+# Namespaces that this process made, without the prefix
+fabric_made=()
+
+# fabric_netns NAME: fabric_destroy removes it, also if this is interrupted
+fabric_netns()
+{
+	fabric_made+=("$1")
+	ip netns add "$prefix$1"
+}
+
+# fabric_claim: make the first namespace. Of those who try at once one succeeds; the others
+# make nothing. It is removed last, thus who has made it has all names of this prefix.
+fabric_claim()
+{
+	ip netns add "${prefix}leaf0" && fabric_made=(leaf0)
+}
+
+# fabric_names SPINES: all namespaces, in the order in which they are made
+fabric_names()
+{
+	printf '%s\n' leaf{0,1}
+	seq -f spine%g 0 $(($1 - 1))
+	printf '%s\n' h{0,3,1,2}
+}
+
+# fabric_is_whole: the last step of fabric_make was taken, and no step of fabric_destroy
+fabric_is_whole()
+{
+	[[ $(in_ns h2 cat /sys/class/net/lo/ifalias 2>/dev/null) == whole ]]
+}
+
 # IPv6 uses the same seed. A random seed would hide a path from discovery once in a thousand
 # times.
 fabric_seed=10
+# fabric_router NAME: the namespace becomes a router
 fabric_router()
 {
-	ip netns add "$prefix$1"
 	ip -n "$prefix$1" link set lo up
 	fabric_seed=$((fabric_seed + 1))
 	{
@@ -51,7 +82,7 @@ fabric_link()
 # fabric_host NAME LEAF DEV SUBNET HOST
 fabric_host()
 {
-	ip netns add "$prefix$1"
+	fabric_netns "$1"
 	in_ns "$1" sysctl -qw net.ipv6.conf.default.accept_dad=0
 	ip -n "$prefix$1" link set lo up
 	fabric_link "$1" eth0 "$2" "$3"
@@ -126,6 +157,7 @@ fabric_spine()
 {
 	local l k
 
+	fabric_netns "spine$1"
 	fabric_router "spine$1"
 	for l in 0 1; do
 		for ((k = 0; k < links; k++)); do
@@ -136,13 +168,14 @@ fabric_spine()
 	done
 }
 
-# fabric_create SPINES [LINKS]: LINKS are between each leaf and spine
-fabric_create()
+# fabric_make SPINES [LINKS]: all that comes after fabric_claim
+fabric_make()
 {
 	local s
 
 	spines=$1 links=${2:-1}
 	fabric_router leaf0
+	fabric_netns leaf1
 	fabric_router leaf1
 	for ((s = 0; s < spines; s++)); do
 		fabric_spine "$s"
@@ -156,6 +189,13 @@ fabric_create()
 	fabric_host h3 leaf0 dn3 2.0 1
 	fabric_host h1 leaf1 dn1 1.1 1
 	fabric_host h2 leaf1 dn2 1.1 2
+	ip -n "${prefix}h2" link set lo alias whole
+}
+
+# fabric_create SPINES [LINKS]: LINKS are between each leaf and spine
+fabric_create()
+{
+	fabric_claim && fabric_make "$@"
 }
 
 # fabric_hash on|off qpn_hash|packet_hash: how all routers hash RoCE packets
@@ -166,15 +206,17 @@ fabric_hash()
 		$(seq -f "${prefix}spine%g" 0 $((spines - 1)))
 }
 
+# fabric_destroy: remove the namespaces of fabric_made, the last one first
 fabric_destroy()
 {
-	local ns
+	local i ns
 
-	for ns in $(ip netns list | awk -v p="$prefix" \
-			'index($1, p) == 1 { print $1 }'); do
-		ip netns del "$ns"
+	for ((i = ${#fabric_made[@]} - 1; i >= 0; i--)); do
+		ns=$prefix${fabric_made[i]}
+		[[ ! -e /run/netns/$ns ]] || ip netns del "$ns" || :
 		router_hash_forget "$ns"
 	done
+	fabric_made=()
 }
 
 # fabric_oracle SOURCE PEER: the gateway to which leaf0 routes each flow, by its source port

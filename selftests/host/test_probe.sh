@@ -662,7 +662,7 @@ lone_host()
 {
 	local host
 
-	ip netns add "${prefix}lone" && ip netns add "${prefix}gate" &&
+	fabric_netns lone && fabric_netns gate &&
 		fabric_link lone eth0 gate e0 &&
 		ip -n "${prefix}lone" addr add 10.3.0.1/24 dev eth0 &&
 		ip -n "${prefix}lone" route add 10.9.9.0/24 via 10.3.0.254 &&

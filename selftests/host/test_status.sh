@@ -388,11 +388,13 @@ is_to_be_loaded()
 	return "$status"
 }
 
+# The group of the files in /tmp tells them from those of another run of this test.
 is_packed()
 {
 	local file
 
-	on_h0 "$rocesteer" --json status --bundle "$dir/report.tar.gz" | jq -c .files || return
+	on_h0 setpriv --regid $$ --keep-groups "$rocesteer" --json status \
+		--bundle "$dir/report.tar.gz" | jq -c .files || return
 	[[ $(stat -c %a "$dir/report.tar.gz") == 600 ]] &&
 		tar -xzf "$dir/report.tar.gz" -C "$dir" || return
 	ls -l "$dir/rocesteer-status"
@@ -403,7 +405,7 @@ is_packed()
 		jq -e '.jobs[0].job == 7' "$dir/rocesteer-status/status.json" &&
 		grep -q "$(uname -r)" "$dir/rocesteer-status/uname.txt" &&
 		grep -q rs_flows "$dir/rocesteer-status/bpf-map.txt" &&
-		[[ ! $(ls -d /tmp/rocesteer-?????? 2>/dev/null) ]]
+		[[ ! $(find /tmp -maxdepth 1 -name 'rocesteer-*' -gid $$) ]]
 }
 
 # The record goes with the job. A record of an older job is not believed.
