@@ -440,7 +440,9 @@ static __always_inline int steer_slow(struct __sk_buff *skb, const struct handov
 	} else {
 		move_if_idle(flow);
 		bits = flow->bth_paths;
-		i = search_piece(flow, h->pkt.psn) % ROCESTEER_MAX_PATHS;
+		i = search_piece(flow, h->pkt.psn);
+		barrier_var(i);	/* or clang 22 drops what the verifier asks for */
+		i %= ROCESTEER_MAX_PATHS;
 	}
 	note_packet(h, flow, i);
 	return take_route(skb, flow, find_route(flow, i), h->pkt.sport, h->pkt.l4_off,
