@@ -15,7 +15,7 @@
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make demo-reduce  All-Reduces by a ring, and by switches that sum
 # make check    all tests, what is random or repeats itself a few times: 40 minutes
-# make check-all  all tests on both kernels, and all of that
+# make check-all  all tests on both kernels, and all of that; BPF programs of two more clangs
 # make check-debug  the module on a kernel that checks itself, 40 minutes; more with
 #               DEBUG=RUN[:TEST]
 # make fuzz     readers of files and of the network, a minute each (FUZZ_SECONDS=,
@@ -102,7 +102,7 @@ check:
 	scripts/check
 
 check-all:
-	scripts/deps check
+	scripts/deps check-all
 	scripts/check --all
 
 check-debug:
