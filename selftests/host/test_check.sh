@@ -65,10 +65,10 @@ ends_early()
 
 kernel_reports_count()
 {
-	local test=selftests/guest/steer/test_rxe_index.sh
+	local test=selftests/guest/kmod/test_known.sh
 
-	! checked "kernel:$test" guest-6.12:test_rxe_index && ! grep unsteady "$dir/said" &&
-		grep 'WARNING: planted' "$dir/guest-6.12.log" && ends '.* 1 failed, .*'
+	! checked "kernel:$test" kmod-6.12:test_known && ! grep unsteady "$dir/said" &&
+		grep 'WARNING: planted' "$dir/kmod-6.12.log" && ends '.* 1 failed, .*'
 }
 
 ktap_plan 6

@@ -11,7 +11,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 killat=$(realpath -- build/selftests/killat)
-step=${STEP:-$(few 148 37)}
+step=${STEP:-$(few 370 37)}
 
 own_namespaces --net
 
@@ -338,7 +338,7 @@ check "the cluster file is whole after slice release was killed" \
 step=${STEP:-$(few 12 3)} \
 	check "the cluster file is whole after a system call of slice alloc failed" \
 		errors cluster_used new_is_there cluster_is_whole "${alloc[@]}"
-step=${STEP:-$(few 1324 331)} \
+step=${STEP:-$(few 3310 331)} \
 	check "a killed load of the first job leaves what the next commands can remove" \
 		kills no_job nothing_is_pinned "${load[@]}"
 check "a killed job load leaves a whole job or none beside another job" \

@@ -138,7 +138,7 @@ no_groups()
 
 at_random()
 {
-	calls "$1" calls "$(few 100 1000)" 1 && count '.taken > 20 and .failed == 0' && no_groups
+	calls "$1" calls "$(few 60 1000)" 1 && count '.taken > 20 and .failed == 0' && no_groups
 }
 
 # The same by a box beside the switch
@@ -326,21 +326,19 @@ one_hash()
 		[[ ${hashes[0]} =~ ^\ *$ranks\ [0-9a-f]{16}$ ]]
 }
 
+# A round of these calls is shorter than a time slice of the scheduler.
 cheap()
 {
-	calls "$1" cost "$(few 2000 20000)" && (($(sed -n 's/.*more_ns=\(-*[0-9]*\).*/\1/p' "$dir/out") <= 1000))
+	calls "$1" cost 200 && (($(sed -n 's/.*more_ns=\(-*[0-9]*\).*/\1/p' "$dir/out") <= 1000))
 }
 
 reduce_prepare
 every="tester at_random goes goes_at_random never_there wrong_value fewer_bytes one_hash cheap"
-declare -A tests=(
-	[openmpi]=${TESTS:-$every}
-	[mpich]=${TESTS:-$(few "tester at_random goes" "$every")}
-)
-mpis=${MPIS:-openmpi mpich}
+tests=${TESTS:-$(few "at_random goes_at_random wrong_value fewer_bytes cheap" "$every")}
+mpis=${MPIS:-$(few openmpi "openmpi mpich")}
 pairs=()	# MPI and test
 for mpi in $mpis; do
-	for test in ${tests[$mpi]}; do
+	for test in $tests; do
 		pairs+=("$mpi $test")
 	done
 done
@@ -356,7 +354,7 @@ declare -A names=(
 	[cheap]="a call that is not taken costs at most 1 us more"
 )
 fabric_has_host_netns || skip_all "UCX needs hosts in namespaces of their own"
-ktap_plan $((${#pairs[@]} + 3))
+ktap_plan $((${#pairs[@]} + $(few 2 3)))
 defer reduce_down
 check "four hosts at a switch are made" up
 ((!ktap_failed)) || exit
@@ -364,6 +362,6 @@ for pair in "${pairs[@]}"; do
 	read -r mpi test <<<"$pair"
 	check "$mpi: ${names[$test]}" "$test" "$mpi"
 done
-check "a box beside the switch reduces random calls" by_box
+[[ ! ${CHECK_ALL:-} ]] || check "a box beside the switch reduces random calls" by_box
 check "no group, module or namespace is left" reduce_down
 ktap_finish
