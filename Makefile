@@ -14,7 +14,7 @@
 #               and demo-chunk
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make demo-reduce  All-Reduces by a ring, and by switches that sum
-# make check    all tests, what is random or repeats itself a few times: 40 minutes
+# make check    all tests, what is random or repeats itself a few times: 25 minutes
 # make check-all  all tests on both kernels, and all of that; BPF programs of two more clangs
 # make check-debug  the module on a kernel that checks itself, 40 minutes; more with
 #               DEBUG=RUN[:TEST]
@@ -57,7 +57,9 @@ slurm:
 mpi: have
 	@$(MAKE) -C user BUILD=$(abspath $(BUILD)) mpi
 
-tests: guest
+tests: $(BUILD)/rocesteer $(BUILD)/rocesteer-perf slurm mpi
+	@$(MAKE) -C bpf BUILD=$(abspath $(BUILD)) all
+	@$(MAKE) -C selftests BUILD=$(abspath $(BUILD)) native
 	@$(MAKE) -C user BUILD=$(abspath $(BUILD)) tests
 
 # What selftests and benchmarks run in the guest as well.

@@ -685,11 +685,11 @@ test_unload_under_load()
 		>"$dir/server" 2>&1 &
 	pid=$!
 	busywait 10000 eval "ss -ltn | grep -q :18515"
-	ib_write_bw -d rxea --bind_source_ip 10.77.0.1 -D 15 -s 4096 -u 20 -F \
+	ib_write_bw -d rxea --bind_source_ip 10.77.0.1 -D "$(few 4 15)" -s 4096 -u 20 -F \
 		10.77.0.2 >"$dir/client" 2>&1 &
 	client=$!
 	# A dump that is under way holds the module.
-	for ((i = 0; i < ${UNLOADS:-$(few 5 20)}; i++)); do
+	for ((i = 0; i < ${UNLOADS:-$(few 3 20)}; i++)); do
 		busywait 10000 unload 2>/dev/null && load || failed=1
 	done
 	if ! wait "$client"; then

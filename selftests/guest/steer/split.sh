@@ -6,7 +6,7 @@
 . selftests/guest/steer/steer.sh
 
 message=65536
-writes=300	# that send() sends
+writes=$(few 150 300)	# that send() sends
 skewed=spine1	# the path that is made worse
 
 up()
