@@ -267,7 +267,7 @@ reads_lossy()
 	jobs on on && read_start 8192 && read_wait && ((again)) && unjobs
 }
 
-ktap_plan 19
+ktap_plan "$(few 17 19)"
 check "a fabric and its port map are made" up
 check "job load --split fewest says that the daemon does not run" without_daemon
 check "one queue pair is split over all paths, and no packet is out of order" exact
@@ -278,7 +278,11 @@ check "a flow listed by --flow is split when its peer resequences" by_flow
 check "a listed flow is whole again when its peer no longer resequences" withdrawn
 check "splitting without the resequencer costs NAKs" disordered
 check "a flow whose peer does not resequence stays whole" untold
-check "all bytes of a split flow arrive with 1 % loss" lossy
+if [[ ${CHECK_ALL:-} ]]; then
+	check "all bytes of a split flow arrive with 1 % loss" lossy
+else
+	unjobs >/dev/null
+fi
 check "READ data is split, and no request is repeated" reads
 check "paths carry equal shares of READ data, to 1 %" read_evenly
 check "READ data is split when the requester says that it resequences" reads_told
@@ -286,5 +290,5 @@ check "READ data takes one path when the requester does not resequence" reads_un
 check "READ requests are repeated without the resequencer" reads_disordered
 check "job load refuses bits of the BTH that cannot express all paths" few_bits
 check "flows and READ data are split with other bits of the BTH" other_bits
-check "all READ data arrives with 1 % loss" reads_lossy
+[[ ! ${CHECK_ALL:-} ]] || check "all READ data arrives with 1 % loss" reads_lossy
 ktap_finish
