@@ -77,6 +77,7 @@ observed_again()
 	write_end && ((!status)) && job_unload 0 && job_unload "$far" && module_unload
 }
 
+ktap_plan 4
 check "a fabric and its port map are made" \
 	steer_up --spines 4 --hosts 1 --rate 40mbit --host-rate 80mbit
 check "a job is observed: bytes of its paths are those that the switch sends there" \
