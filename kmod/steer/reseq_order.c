@@ -22,6 +22,7 @@
 
 #include <rocesteer/roce.h>
 
+#include "../compat.h"
 #include "net.h"
 #include "reseq_order_priv.h"
 #include "reseq_reads.h"
