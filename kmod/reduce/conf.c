@@ -2,10 +2,13 @@
 /* Changes by user space: load, join and unload groups. */
 #include <linux/log2.h>
 #include <linux/netlink.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <net/ipv6.h>
 
 #include "box.h"
 #include "conf.h"
+#include "emit.h"
 #include "group.h"
 #include "hook.h"
 #include "net.h"
@@ -115,22 +118,63 @@ static int conf_check(struct reduce_net *rn, const struct reduce_config *config,
 	return err ?: conf_check_role(config, extack) ?: conf_check_box(rn, config, extack);
 }
 
+/* What is known of the runs of a group's virtual numbers, which the namespace does not forget */
+static struct reduce_past *conf_past(struct reduce_net *rn, u32 id)
+{
+	struct reduce_past *past = xa_load(&rn->past, id);
+
+	lockdep_assert_held(&rn->conf);
+	if (past)
+		return past;
+	past = kmalloc(sizeof(*past), GFP_KERNEL_ACCOUNT);
+	if (!past)
+		return NULL;
+	memset32(past->used, REDUCE_NO_PSN, ARRAY_SIZE(past->used));
+	if (!xa_err(xa_store(&rn->past, id, past, GFP_KERNEL_ACCOUNT)))
+		return past;
+	kfree(past);
+	return NULL;
+}
+
+/*
+ * The PSNs of a run tell its packets from late packets of earlier runs, which were sent to the
+ * same virtual numbers.
+ */
+static int conf_check_psns(const struct reduce_past *past, const struct reduce_config *config,
+			   struct netlink_ext_ack *extack)
+{
+	u32 r;
+
+	for (r = 0; config->joined && r < config->nr_ranks; r++)
+		if (!reduce_psn_is_apart(config->rank[r].psn, past->used[r])) {
+			NL_SET_ERR_MSG_FMT(extack,
+					   "Rank %u: first PSN %u is near %u, where an earlier run ended",
+					   r, config->rank[r].psn, past->used[r]);
+			return -EADDRINUSE;
+		}
+	return 0;
+}
+
 static int conf_insert(struct reduce_net *rn, struct reduce_group *group,
 		       struct netlink_ext_ack *extack)
 {
+	u32 id = group->config.id;
 	int err;
 
 	lockdep_assert_held(&rn->conf);
-	err = reduce_hook_get(rn);
-	if (err) {
-		NL_SET_ERR_MSG(extack, "Cannot register netfilter hooks");
-		return err;
-	}
-	err = xa_insert(&rn->groups, group->config.id, group, GFP_KERNEL_ACCOUNT);
-	if (err == -EBUSY) {
+	if (xa_load(&rn->groups, id)) {
 		NL_SET_ERR_MSG(extack, "There is such a group already");
 		return -EEXIST;
 	}
+	group->past = conf_past(rn, id);
+	if (!group->past) {
+		NL_SET_ERR_MSG(extack, "No memory for the table of groups");
+		return -ENOMEM;
+	}
+	err = conf_check_psns(group->past, &group->config, extack) ?: reduce_hook_get(rn, extack);
+	if (err)
+		return err;
+	err = xa_err(xa_store(&rn->groups, id, group, GFP_KERNEL_ACCOUNT));
 	if (err) {
 		NL_SET_ERR_MSG(extack, "No memory for the table of groups");
 		return err;
@@ -151,6 +195,7 @@ int reduce_conf_load(struct reduce_net *rn, const struct reduce_config *config,
 	group = reduce_group_new(rn, config, extack);
 	if (IS_ERR(group))
 		return PTR_ERR(group);
+	reduce_emit_init(group);
 	mutex_lock(&rn->conf);
 	err = conf_insert(rn, group, extack);
 	mutex_unlock(&rn->conf);
@@ -206,22 +251,16 @@ int reduce_conf_join(struct reduce_net *rn, const struct reduce_config *config,
 	if (!group) {
 		NL_SET_ERR_MSG(extack, "No such group");
 		err = -ENOENT;
-	} else {
-		err = conf_check_same(&group->config, config, extack);
-		if (!err)
-			reduce_group_join(group, config);
+		goto unlock;
 	}
+	reduce_group_remember(group);
+	err = conf_check_same(&group->config, config, extack) ?:
+	      conf_check_psns(group->past, config, extack);
+	if (!err)
+		reduce_group_join(group, config);
+unlock:
 	mutex_unlock(&rn->conf);
 	return err;
-}
-
-/* @group cannot be looked up any more. CPUs that have looked it up first send its packets. */
-static void conf_free(struct reduce_group *group)
-{
-	spin_lock_bh(&group->lock);
-	reduce_slots_poison(&group->slots, REDUCE_GONE, 0);
-	spin_unlock_bh(&group->lock);
-	reduce_group_free(group);
 }
 
 int reduce_conf_unload(struct reduce_net *rn, u32 id)
@@ -230,22 +269,33 @@ int reduce_conf_unload(struct reduce_net *rn, u32 id)
 
 	mutex_lock(&rn->conf);
 	group = xa_erase(&rn->groups, id);
-	if (group)
+	if (group) {
 		rn->nr_groups--;
+		reduce_group_stop(group);
+	}
 	mutex_unlock(&rn->conf);
 	if (!group)
 		return -ENOENT;
+	/* CPUs that have looked it up first send its packets. */
 	synchronize_net();
-	conf_free(group);
+	reduce_group_free(group);
 	return 0;
 }
 
 void reduce_conf_end(struct reduce_net *rn)
 {
 	struct reduce_group *group;
+	struct reduce_past *past;
 	unsigned long id;
 
-	xa_for_each(&rn->groups, id, group)
-		conf_free(group);
+	mutex_lock(&rn->conf);
+	xa_for_each(&rn->groups, id, group) {
+		reduce_group_stop(group);
+		reduce_group_free(group);
+	}
+	xa_for_each(&rn->past, id, past)
+		kfree(past);
+	mutex_unlock(&rn->conf);
 	xa_destroy(&rn->groups);
+	xa_destroy(&rn->past);
 }

@@ -10,8 +10,10 @@
 #include <linux/netdevice.h>
 #include <linux/netlink.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include <net/dst.h>
 
+#include "event.h"
 #include "group.h"
 #include "trace.h"
 
@@ -24,31 +26,39 @@ MODULE_PARM_DESC(reduce_memory,
 		 "Most bytes of all groups, with the packets that may wait (default: 256 MiB)");
 
 static atomic64_t group_bytes;
-static reduce_group_fn *group_tell;
 
-u64 reduce_group_bytes(void)
+bool reduce_group_none_charged(void)
 {
-	return atomic64_read(&group_bytes);
+	return !atomic64_read(&group_bytes);
 }
 
-static int group_charge(u64 bytes, struct netlink_ext_ack *extack)
+static void group_uncharge(struct reduce_net *rn, u64 bytes)
 {
-	u64 limit = READ_ONCE(reduce_memory), used;
-
-	used = atomic64_add_return(bytes, &group_bytes);
-	if (used <= limit)
-		return 0;
+	atomic64_sub(bytes, &rn->bytes);
 	atomic64_sub(bytes, &group_bytes);
+}
+
+/* The groups of a container take no more than they leave to others. */
+static int group_charge(struct reduce_net *rn, u64 bytes, struct netlink_ext_ack *extack)
+{
+	u64 limit = READ_ONCE(reduce_memory), used = atomic64_add_return(bytes, &group_bytes);
+	u64 own = atomic64_add_return(bytes, &rn->bytes), left = limit - min(limit, used - bytes);
+
+	if (rn->net->user_ns != &init_user_ns)
+		left = (left - min(left, own - bytes)) / 2;
+	if (bytes <= left)
+		return 0;
+	group_uncharge(rn, bytes);
 	NL_SET_ERR_MSG_FMT(extack,
 			   "The group needs %llu bytes, of reduce_memory %llu are free",
-			   bytes, limit - min(limit, used - bytes));
+			   bytes, left);
 	return -ENOMEM;
 }
 
 void reduce_group_free(struct reduce_group *group)
 {
-	WARN_ON_ONCE(group->waiting);
-	atomic64_sub(group->bytes, &group_bytes);
+	WARN_ON_ONCE(group->slots.held || group->emit.head != group->emit.tail);
+	group_uncharge(group->rn, group->bytes);
 	kvfree(group->slots.slot);
 	kvfree(group->sum);
 	kvfree(group->crc);
@@ -112,7 +122,9 @@ static void group_begin(struct reduce_group *group)
 	u32 i;
 
 	slots->done = 0;
+	slots->pending = 0;
 	slots->poison = REDUCE_ALIVE;
+	group->announced = false;
 	memset(slots->conn, 0, sizeof(slots->conn));
 	memset(group->nudges, 0, sizeof(group->nudges));
 	for (i = 0; i < reduce_slots_conns(slots); i++) {
@@ -125,7 +137,7 @@ static void group_begin(struct reduce_group *group)
 static int group_alloc_slots(struct reduce_group *group, struct netlink_ext_ack *extack)
 {
 	struct reduce_slots *slots = &group->slots;
-	u32 sums = group_nr_sums(slots), i;
+	u32 sums = group_nr_sums(slots);
 
 	slots->slot = kvcalloc(slots->nr_slots, reduce_slot_size(slots->nr_inputs),
 			       GFP_KERNEL_ACCOUNT);
@@ -135,25 +147,24 @@ static int group_alloc_slots(struct reduce_group *group, struct netlink_ext_ack 
 		NL_SET_ERR_MSG(extack, "No memory for the slots");
 		return -ENOMEM;
 	}
-	for (i = 0; i < reduce_slots_conns(slots); i++)
-		skb_queue_head_init(&group->way[i].queue);
 	group_begin(group);
 	return 0;
 }
 
-/* Bytes of all packets that may wait, as the allocator rounds them */
-static u64 group_most_waiting(const struct reduce_group *group)
+/* Bytes of a packet, as the allocator rounds them */
+static u32 group_packet_size(const struct reduce_group *group)
 {
-	u32 size = roundup_pow_of_two(group->config.mtu + GROUP_HEADERS + NET_SKB_PAD);
+	u32 size = SKB_HEAD_ALIGN(group->config.mtu + GROUP_HEADERS + NET_SKB_PAD);
 
-	return (u64)group->slots.nr_slots * group->slots.nr_inputs * SKB_TRUESIZE(size);
+	return roundup_pow_of_two(size) + SKB_DATA_ALIGN(sizeof(struct sk_buff));
 }
 
 static u64 group_size(const struct reduce_group *group)
 {
 	const struct reduce_slots *slots = &group->slots;
+	u64 packets = (u64)slots->nr_slots * slots->nr_inputs + REDUCE_EMIT_MAX;
 
-	return sizeof(*group) + group->most_waiting +
+	return sizeof(*group) + packets * group->packet_size +
 	       (u64)slots->nr_slots * reduce_slot_size(slots->nr_inputs) +
 	       (u64)group_nr_sums(slots) * (group->config.mtu + sizeof(*group->crc));
 }
@@ -174,9 +185,9 @@ struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce
 	spin_lock_init(&group->lock);
 	group->slots.nr_slots = 2 * config->window * config->packets;
 	group_add_conns(group);
-	group->most_waiting = group_most_waiting(group);
+	group->packet_size = group_packet_size(group);
 	group->bytes = group_size(group);
-	err = group_charge(group->bytes, extack);
+	err = group_charge(rn, group->bytes, extack);
 	if (err) {
 		kvfree(group);
 		return ERR_PTR(err);
@@ -189,17 +200,44 @@ struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce
 	return group;
 }
 
-/*
- * A poisoned group queues no packet. When all CPUs have sent the packets queued before, no
- * CPU accesses the ways of connections without the lock.
- */
+void reduce_group_remember(struct reduce_group *group)
+{
+	struct reduce_slots *slots = &group->slots;
+	u32 c;
+
+	lockdep_assert_held(&group->rn->conf);
+	spin_lock_bh(&group->lock);
+	for (c = 0; reduce_slots_any(slots) && c < reduce_slots_conns(slots); c++)
+		group->past->used[group->rank_of[c]] = reduce_slots_used(slots, c);
+	spin_unlock_bh(&group->lock);
+}
+
+/* Drop the packets that no CPU is sending. */
+static void group_drop_queued(struct reduce_group *group)
+{
+	struct reduce_emit *emit = &group->emit;
+
+	lockdep_assert_held(&group->lock);
+	while (reduce_emit_queued(emit) > emit->leaving)
+		kfree_skb(reduce_emit_entry(emit, --emit->tail)->skb);
+}
+
+/* For a poisoned group nobody queues the work item. */
+void reduce_group_stop(struct reduce_group *group)
+{
+	spin_lock_bh(&group->lock);
+	reduce_slots_poison(&group->slots, REDUCE_GONE, 0);
+	group_drop_queued(group);
+	spin_unlock_bh(&group->lock);
+	cancel_work_sync(&group->emit.work);
+	reduce_group_remember(group);
+}
+
 void reduce_group_join(struct reduce_group *group, const struct reduce_config *config)
 {
 	u32 r;
 
-	spin_lock_bh(&group->lock);
-	reduce_slots_poison(&group->slots, REDUCE_GONE, 0);
-	spin_unlock_bh(&group->lock);
+	reduce_group_stop(group);
 	synchronize_net();
 	spin_lock_bh(&group->lock);
 	group->config.type = config->type;
@@ -215,48 +253,37 @@ void reduce_group_join(struct reduce_group *group, const struct reduce_config *c
 	spin_unlock_bh(&group->lock);
 }
 
-void reduce_group_poison(struct reduce_group *group, enum reduce_poison why, u32 conn)
+void reduce_group_poisoned(struct reduce_group *group)
 {
-	lockdep_assert_held(&group->lock);
-	if (group->slots.poison)
-		return;
-	reduce_slots_poison(&group->slots, why, conn);
-	reduce_group_poisoned(group);
-}
-
-void reduce_group_poisoned(const struct reduce_group *group)
-{
-	reduce_group_fn *tell;
-
 	lockdep_assert_held(&group->lock);
 	trace_rocesteer_reduce_poison(group->config.id, group->slots.poison,
 				      group->rank_of[group->slots.poison_conn],
 				      group->slots.done);
-	tell = READ_ONCE(group_tell);
-	if (tell)
-		tell(group);
+	group_drop_queued(group);
+	reduce_event_poisoned(group->rn);
 }
 
-void reduce_group_subscribe(reduce_group_fn *tell)
+static bool skb_is_for(const struct sk_buff *skb, const struct net_device *dev)
 {
-	WRITE_ONCE(group_tell, tell);
-	if (!tell)
-		synchronize_net();
+	return skb->dev == dev || (skb_dst(skb) && skb_dst(skb)->dev == dev);
 }
 
-static bool group_waits_for(const struct reduce_group *group, const struct net_device *dev)
+static bool group_waits_for(struct reduce_group *group, const struct net_device *dev)
 {
 	const struct reduce_slots *slots = &group->slots;
+	struct reduce_emit *emit = &group->emit;
 	const struct sk_buff *skb;
 	u32 i, c;
 
-	for (i = 0; i < slots->nr_slots; i++)
+	for (i = 0; slots->held && i < slots->nr_slots; i++)
 		for (c = 0; c < slots->nr_inputs; c++) {
 			skb = reduce_slots_packet(slots, i, c);
-			if (skb && (skb->dev == dev ||
-				    (skb_dst(skb) && skb_dst(skb)->dev == dev)))
+			if (skb && skb_is_for(skb, dev))
 				return true;
 		}
+	for (i = emit->head + emit->leaving; i != emit->tail; i++)
+		if (skb_is_for(reduce_emit_entry(emit, i)->skb, dev))
+			return true;
 	return false;
 }
 
@@ -268,8 +295,10 @@ void reduce_group_device_down(struct reduce_net *rn, const struct net_device *de
 	rcu_read_lock();
 	xa_for_each(&rn->groups, id, group) {
 		spin_lock_bh(&group->lock);
-		if (group_waits_for(group, dev))
-			reduce_group_poison(group, REDUCE_DEVICE, 0);
+		if (group_waits_for(group, dev)) {
+			reduce_slots_poison(&group->slots, REDUCE_DEVICE, 0);
+			reduce_group_poisoned(group);
+		}
 		spin_unlock_bh(&group->lock);
 	}
 	rcu_read_unlock();

@@ -8,11 +8,13 @@
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <net/ipv6.h>
 
 #include <uapi/linux/rocesteer_reduce.h>
 
 #include "net.h"
+#include "packet.h"
 #include "slot.h"
 
 struct netlink_ext_ack;
@@ -77,14 +79,52 @@ static inline bool reduce_config_is_box(const struct reduce_config *config)
  * struct reduce_way - how packets of a connection leave
  * @okfn: okfn() of the hook, or of a box; NULL before the first packet
  * @bridge: @okfn belongs to a bridge
- * @queue: packets to send, in order
- * @busy: bit 0: a CPU is sending the packets of @queue
  */
 struct reduce_way {
 	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
 	bool bridge;
-	struct sk_buff_head queue;
-	unsigned long busy;
+};
+
+#define REDUCE_EMIT_BATCH	64u	/* packets that a CPU sends in one go */
+#define REDUCE_EMIT_MAX		128u	/* packets that wait to be sent, a power of 2 */
+
+struct reduce_emit_entry {
+	struct sk_buff *skb;
+	u32 conn;
+};
+
+/**
+ * struct reduce_emit - packets that wait to be sent
+ * @head: number of the first one
+ * @tail: number behind the last one
+ * @leaving: so many from @head on are being sent, by one CPU, without the lock
+ * @work: sends more
+ * @entry: by number, modulo REDUCE_EMIT_MAX
+ */
+struct reduce_emit {
+	u32 head;
+	u32 tail;
+	u32 leaving;
+	struct work_struct work;
+	struct reduce_emit_entry entry[REDUCE_EMIT_MAX];
+};
+
+static inline u32 reduce_emit_queued(const struct reduce_emit *emit)
+{
+	return emit->tail - emit->head;
+}
+
+static inline struct reduce_emit_entry *reduce_emit_entry(struct reduce_emit *emit, u32 number)
+{
+	return &emit->entry[number % REDUCE_EMIT_MAX];
+}
+
+/**
+ * struct reduce_past - what earlier runs have used of a group's virtual numbers
+ * @used: by rank: PSN behind those of the last run that had packets, or REDUCE_NO_PSN
+ */
+struct reduce_past {
+	u32 used[REDUCE_MAX_RANKS];
 };
 
 /* A rank whose connection does not concern this switch */
@@ -97,36 +137,63 @@ struct reduce_way {
  * @rn: namespace
  * @conn_of: connection in @slots by rank, or REDUCE_NO_CONN. Immutable
  * @rank_of: the reverse
- * @lock: guards all members below, except @queue and @busy of @way. Taken in softirq
+ * @past: outlives the group. Under @rn->conf
+ * @packet_size: bytes of a waiting packet, as sockets count them, at most. Immutable
+ * @bytes: memory that is charged for the group, with packets that may wait. Immutable
+ * @lock: guards all members below. Taken in softirq
  * @slots: see slot.h
  * @sum: by slot: the sum, @config.mtu bytes each; on a leaf a part. Then, on a leaf, results
  * @crc: by slot: CRC of what @sum has, as reduce_packet_finish() needs it
- * @waiting: bytes of packets that wait, as sockets count them
- * @most_waiting: that many are reserved
- * @bytes: memory that is charged for the group, with @most_waiting. Constant
- * @leaving: connections that have packets to leave, a bit each, while @lock is held
  * @nudges: by connection: packets that made the receiver ask
  * @way: by connection
+ * @announced: listeners have been told that the group is poisoned
+ * @emit: packets that wait to be sent
  */
 struct reduce_group {
 	struct reduce_config config;
 	struct reduce_net *rn;
 	u8 conn_of[REDUCE_MAX_RANKS];
 	u8 rank_of[REDUCE_MAX_RANKS];
-	spinlock_t lock;	/* see above */
+	struct reduce_past *past;
+	u32 packet_size;
+	u64 bytes;
+	spinlock_t lock;	/* guards all members below */
 	struct reduce_slots slots;
 	u8 *sum;
 	u32 *crc;
-	u64 waiting;
-	u64 most_waiting;
-	u64 bytes;
-	u64 leaving;
 	u64 nudges[REDUCE_MAX_RANKS];
 	struct reduce_way way[REDUCE_MAX_RANKS];
+	bool announced;
+	struct reduce_emit emit;
 };
 
+/* The rank that a rank sends to */
+static inline u32 reduce_group_next(const struct reduce_group *group, u32 rank)
+{
+	return rank + 1 < group->config.nr_ranks ? rank + 1 : 0;
+}
+
+static inline const struct in6_addr *reduce_group_receiver(const struct reduce_group *group,
+							   u32 rank)
+{
+	return &group->config.rank[reduce_group_next(group, rank)].address;
+}
+
+static inline struct reduce_to reduce_group_to(const struct reduce_group *group,
+					       const struct in6_addr *destination, u32 qpn)
+{
+	return (struct reduce_to) {
+		.qpn = qpn,
+		.source = reduce_config_is_box(&group->config) ? &group->config.box : NULL,
+		.destination = destination,
+	};
+}
+
+/* Queue pair number with which packets leave on a connection */
+u32 reduce_conn_qpn_out(const struct reduce_group *group, u32 conn);
+
 /**
- * reduce_group_new() - allocate a group
+ * reduce_group_new() - allocate a group, for reduce_emit_init()
  * @rn: namespace
  * @config: validated configuration
  * @extack: filled in on failure
@@ -136,42 +203,31 @@ struct reduce_group {
 struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce_config *config,
 				      struct netlink_ext_ack *extack);
 
+/* Let @group->past know the PSNs that the run has used. Context: Holds @rn->conf. */
+void reduce_group_remember(struct reduce_group *group);
+
+/* No packet of the run leaves any more. Context: Process context, holds @rn->conf. */
+void reduce_group_stop(struct reduce_group *group);
+
 /**
- * reduce_group_join() - set the queue pairs of a group's ranks
+ * reduce_group_join() - begin a run
  * @group: group
  * @config: type, operation and ranks, with the same addresses
  *
- * Drops waiting packets and resets the group. Context: Process context, may sleep; takes
- * @group->lock.
+ * Context: Process context, may sleep, holds @rn->conf.
  */
 void reduce_group_join(struct reduce_group *group, const struct reduce_config *config);
 
-/* Free a group that cannot be looked up, and of which no packet waits. */
+/* Free a group that cannot be looked up. Context: Process context, may sleep. */
 void reduce_group_free(struct reduce_group *group);
 
-/**
- * reduce_group_poison() - poison a group
- * @group: group
- * @why: reason
- * @conn: connection of the packet that poisons it, or 0
- *
- * Context: Holds @group->lock.
- */
-void reduce_group_poison(struct reduce_group *group, enum reduce_poison why, u32 conn);
-
-/* Announce that a group is poisoned. Context: Holds @group->lock. */
-void reduce_group_poisoned(const struct reduce_group *group);
-
-/* Context: softirq, holds the lock of the group. */
-typedef void reduce_group_fn(const struct reduce_group *group);
-
-/* Set the function that announces a poisoned group. NULL waits for calls under way. */
-void reduce_group_subscribe(reduce_group_fn *tell);
+/* A group has been poisoned. Context: Holds @group->lock. */
+void reduce_group_poisoned(struct reduce_group *group);
 
 /* A device goes down: poison the groups that have waiting packets of it. */
 void reduce_group_device_down(struct reduce_net *rn, const struct net_device *dev);
 
-/* Bytes charged for the groups of all namespaces */
-u64 reduce_group_bytes(void);
+/* Is no memory charged in any namespace? */
+bool reduce_group_none_charged(void);
 
 #endif /* REDUCE_GROUP_H */

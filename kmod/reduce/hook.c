@@ -11,14 +11,15 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
+#include <linux/netlink.h>
 
 #include "hook.h"
 #include "net.h"
 #include "packet.h"
 #include "receive.h"
 
-static noinline unsigned int look_closer(struct reduce_net *rn, struct sk_buff *skb,
-					 const struct nf_hook_state *state)
+static noinline unsigned int reduce_hook_closer(struct reduce_net *rn, struct sk_buff *skb,
+						const struct nf_hook_state *state)
 {
 	u32 dqpn = reduce_packet_virtual(skb);
 
@@ -26,27 +27,29 @@ static noinline unsigned int look_closer(struct reduce_net *rn, struct sk_buff *
 }
 
 /* @priv is the struct reduce_net of the namespace. */
-static unsigned int hook(void *priv, struct sk_buff *skb,
-			 const struct nf_hook_state *state)
+static unsigned int reduce_hook(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state)
 {
-	return reduce_packet_is_other(skb) ? NF_ACCEPT : look_closer(priv, skb, state);
+	if (!reduce_packet_maybe_virtual(skb))
+		return NF_ACCEPT;
+	return reduce_hook_closer(priv, skb, state);
 }
 
 static const struct nf_hook_ops hook_ops[] = {
 	{
-		.hook = hook,
+		.hook = reduce_hook,
 		.pf = NFPROTO_BRIDGE,
 		.hooknum = NF_BR_PRE_ROUTING,
 		.priority = NF_BR_PRI_LAST,
 	},
 	{
-		.hook = hook,
+		.hook = reduce_hook,
 		.pf = NFPROTO_INET,
 		.hooknum = NF_INET_FORWARD,
 		.priority = NF_IP_PRI_LAST,
 	},
 	{
-		.hook = hook,
+		.hook = reduce_hook,
 		.pf = NFPROTO_INET,
 		.hooknum = NF_INET_LOCAL_IN,
 		.priority = NF_IP_PRI_LAST,
@@ -55,7 +58,7 @@ static const struct nf_hook_ops hook_ops[] = {
 
 static_assert(ARRAY_SIZE(hook_ops) == ARRAY_SIZE(((struct reduce_net *)NULL)->hooks));
 
-int reduce_hook_get(struct reduce_net *rn)
+int reduce_hook_get(struct reduce_net *rn, struct netlink_ext_ack *extack)
 {
 	size_t i;
 	int err;
@@ -63,12 +66,19 @@ int reduce_hook_get(struct reduce_net *rn)
 	lockdep_assert_held(&rn->conf);
 	if (rn->hooked)
 		return 0;
+	if (!IS_ENABLED(CONFIG_NETFILTER_FAMILY_BRIDGE)) {
+		NL_SET_ERR_MSG(extack,
+			       "The kernel has no hooks in bridges (CONFIG_NF_TABLES_BRIDGE)");
+		return -EOPNOTSUPP;
+	}
 	for (i = 0; i < ARRAY_SIZE(hook_ops); i++) {
 		rn->hooks[i] = hook_ops[i];
 		rn->hooks[i].priv = rn;
 	}
 	err = nf_register_net_hooks(rn->net, rn->hooks, ARRAY_SIZE(rn->hooks));
 	rn->hooked = !err;
+	if (err)
+		NL_SET_ERR_MSG(extack, "Cannot register netfilter hooks");
 	return err;
 }
 

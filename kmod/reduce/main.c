@@ -10,6 +10,7 @@
 
 #include <uapi/linux/rocesteer_reduce.h>
 
+#include "../compat.h"
 #include "conf.h"
 #include "group.h"
 #include "hook.h"
@@ -27,6 +28,8 @@ static int __net_init reduce_net_init(struct net *net)
 	rn->net = net;
 	mutex_init(&rn->conf);
 	xa_init_flags(&rn->groups, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&rn->past, XA_FLAGS_ACCOUNT);
+	reduce_nl_net_init(rn);
 	rn->stats = alloc_percpu(struct reduce_stats);
 	return rn->stats ? 0 : -ENOMEM;
 }
@@ -43,6 +46,7 @@ static void __net_exit reduce_net_exit(struct net *net)
 	struct reduce_net *rn = reduce_net(net);
 
 	reduce_conf_end(rn);
+	cancel_work_sync(&rn->announce);
 	free_percpu(rn->stats);
 }
 
@@ -92,17 +96,17 @@ unregister_net:
 }
 
 /*
- * netlink waits for requests under way. Then no packet begins to wait, and unregistering
- * the notifier drops the waiting packets. The namespaces unregister their hooks, and free
- * groups after a grace period.
+ * No packet begins to wait, and unregistering the notifier drops the waiting packets. netlink
+ * waits for requests under way. The namespaces unregister their hooks, and free groups after a
+ * grace period.
  */
 static void __exit reduce_exit(void)
 {
-	reduce_nl_unregister();
 	reduce_receive_stop();
 	unregister_netdevice_notifier(&reduce_netdev_notifier);
+	reduce_nl_unregister();
 	unregister_pernet_subsys(&reduce_net_ops);
-	WARN_ON(reduce_group_bytes());
+	WARN_ON(!reduce_group_none_charged());
 }
 
 module_init(reduce_init);

@@ -5,6 +5,7 @@
 #include <linux/mutex.h>
 #include <linux/netfilter.h>
 #include <linux/percpu.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -21,6 +22,9 @@ struct reduce_stats {
  * @net: the namespace, which outlives this
  * @conf: serialises changes by netlink
  * @groups: struct reduce_group by number. Written under @conf, read under RCU
+ * @past: struct reduce_past by number, of groups that are or were loaded. Under @conf
+ * @bytes: memory that is charged for @groups
+ * @announce: tells listeners of poisoned groups
  * @nr_groups: entries of @groups, under @conf
  * @hooks: netfilter hooks
  * @hooked: @hooks are registered, under @conf
@@ -30,6 +34,9 @@ struct reduce_net {
 	struct net *net;
 	struct mutex conf;	/* see above */
 	struct xarray groups;
+	struct xarray past;
+	atomic64_t bytes;
+	struct work_struct announce;
 	u32 nr_groups;
 	struct nf_hook_ops hooks[3];
 	bool hooked;

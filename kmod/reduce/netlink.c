@@ -4,9 +4,11 @@
  * Documentation/netlink/specs/rocesteer_reduce.yaml.
  */
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include <net/genetlink.h>
 
 #include "conf.h"
+#include "event.h"
 #include "group.h"
 #include "net.h"
 #include "netlink.h"
@@ -27,20 +29,23 @@
 static_assert(REDUCE_MAX_RANKS == ROCESTEER_REDUCE_MAX_RANKS);
 static_assert((int)REDUCE_GONE == (int)ROCESTEER_REDUCE_POISON_GONE);
 
+/* Multicast walks all generic netlink sockets of the host: never under a group's lock */
+static struct workqueue_struct *nl_queue;
+
 /* Required attributes of each request */
-static const char * const nl_group_attr_names[] = {
-	[ROCESTEER_REDUCE_A_GROUP_ID] = "Group number",
-	[ROCESTEER_REDUCE_A_GROUP_MTU] = "MTU",
-	[ROCESTEER_REDUCE_A_GROUP_PACKETS] = "Number of packets",
-	[ROCESTEER_REDUCE_A_GROUP_WINDOW] = "Window",
-	[ROCESTEER_REDUCE_A_GROUP_RANK] = "Rank",
+static const u8 nl_group_required[] = {
+	ROCESTEER_REDUCE_A_GROUP_ID,
+	ROCESTEER_REDUCE_A_GROUP_MTU,
+	ROCESTEER_REDUCE_A_GROUP_PACKETS,
+	ROCESTEER_REDUCE_A_GROUP_WINDOW,
+	ROCESTEER_REDUCE_A_GROUP_RANK,
 };
 
-/* Required attributes of a rank of a group with type and operation */
-static const char * const nl_rank_join_names[] = {
-	[ROCESTEER_REDUCE_A_RANK_QPN] = "Queue pair number",
-	[ROCESTEER_REDUCE_A_RANK_PSN] = "First PSN",
-	[ROCESTEER_REDUCE_A_RANK_VA] = "Virtual address",
+/* Attributes of a rank of a group with type and operation, and of no other */
+static const u8 nl_rank_joins[] = {
+	ROCESTEER_REDUCE_A_RANK_QPN,
+	ROCESTEER_REDUCE_A_RANK_PSN,
+	ROCESTEER_REDUCE_A_RANK_VA,
 };
 
 static struct reduce_net *nl_net(const struct genl_info *info)
@@ -56,7 +61,8 @@ static int nl_rank_parse(struct reduce_config *config, const struct nlattr *nest
 	struct reduce_rank_config *rank = &config->rank[config->nr_ranks];
 	u32 nr = config->nr_ranks;
 	struct nlattr *tb[ROCESTEER_REDUCE_A_RANK_MAX + 1];
-	int attr, err;
+	size_t i;
+	int err;
 
 	err = nla_parse_nested(tb, ROCESTEER_REDUCE_A_RANK_MAX, nest,
 			       roce_reduce_rank_nl_policy, extack);
@@ -66,10 +72,9 @@ static int nl_rank_parse(struct reduce_config *config, const struct nlattr *nest
 		NL_SET_ERR_MSG_FMT(extack, "Address of rank %u is missing", nr);
 		return -EINVAL;
 	}
-	for (attr = 1; attr < ARRAY_SIZE(nl_rank_join_names); attr++)
-		if (nl_rank_join_names[attr] && !tb[attr] == joins) {
-			NL_SET_ERR_MSG_FMT(extack, "%s of rank %u is %s",
-					   nl_rank_join_names[attr], nr,
+	for (i = 0; i < ARRAY_SIZE(nl_rank_joins); i++)
+		if (!tb[nl_rank_joins[i]] == joins) {
+			NL_SET_ERR_MSG_FMT(extack, "Rank %u: queue pair, PSN or address is %s", nr,
 					   joins ? "missing" : "there, type or operation is not");
 			return -EINVAL;
 		}
@@ -97,8 +102,9 @@ static int nl_ranks_parse(struct reduce_config *config, const struct genl_info *
 	const struct nlattr *nest;
 	int rem, err;
 
-	nlmsg_for_each_attr_type(nest, ROCESTEER_REDUCE_A_GROUP_RANK, info->nlhdr,
-				 GENL_HDRLEN, rem) {
+	nla_for_each_attr_type(nest, ROCESTEER_REDUCE_A_GROUP_RANK,
+			       nlmsg_attrdata(info->nlhdr, GENL_HDRLEN),
+			       nlmsg_attrlen(info->nlhdr, GENL_HDRLEN), rem) {
 		if (config->nr_ranks == REDUCE_MAX_RANKS) {
 			NL_SET_ERR_MSG_ATTR(info->extack, nest, "Group has more than 64 ranks");
 			return -EINVAL;
@@ -114,15 +120,14 @@ static int nl_ranks_parse(struct reduce_config *config, const struct genl_info *
 static int nl_group_parse(struct reduce_config *config, struct genl_info *info)
 {
 	struct nlattr **attrs = info->attrs;
-	int attr;
+	size_t i;
 
-	for (attr = 1; attr < ARRAY_SIZE(nl_group_attr_names); attr++) {
-		if (!nl_group_attr_names[attr] || !GENL_REQ_ATTR_CHECK(info, attr))
-			continue;
-		NL_SET_ERR_MSG_FMT(info->extack, "%s is missing",
-				   nl_group_attr_names[attr]);
-		return -EINVAL;
-	}
+	for (i = 0; i < ARRAY_SIZE(nl_group_required); i++)
+		if (GENL_REQ_ATTR_CHECK(info, nl_group_required[i])) {
+			NL_SET_ERR_MSG(info->extack,
+				       "Number, MTU, packets, window or ranks are missing");
+			return -EINVAL;
+		}
 	if (!attrs[ROCESTEER_REDUCE_A_GROUP_TYPE] != !attrs[ROCESTEER_REDUCE_A_GROUP_OP]) {
 		NL_SET_ERR_MSG(info->extack, "Type or operation is missing");
 		return -EINVAL;
@@ -236,7 +241,8 @@ static int nl_conn_fill(struct sk_buff *skb, const struct reduce_conn *conn, u64
 	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_GAPS, conn->gaps) ||
 	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_NUDGES, nudges) ||
 	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_RESTARTS, conn->restarts) ||
-	    nla_put_u32(skb, ROCESTEER_REDUCE_A_CONN_RANK, rank))
+	    nla_put_u32(skb, ROCESTEER_REDUCE_A_CONN_RANK, rank) ||
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_CONN_BEYOND, conn->beyond))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -383,7 +389,7 @@ static int nl_stats_fill(struct sk_buff *skb, const struct reduce_net *rn)
 	int attr;
 
 	if (nla_put_u32(skb, ROCESTEER_REDUCE_A_STATS_GROUPS, READ_ONCE(rn->nr_groups)) ||
-	    nla_put_uint(skb, ROCESTEER_REDUCE_A_STATS_BYTES, reduce_group_bytes()))
+	    nla_put_uint(skb, ROCESTEER_REDUCE_A_STATS_BYTES, atomic64_read(&rn->bytes)))
 		return -EMSGSIZE;
 	for (attr = ROCESTEER_REDUCE_A_STATS_BYTES + 1;
 	     attr <= ROCESTEER_REDUCE_A_STATS_MAX; attr++)
@@ -405,42 +411,76 @@ int roce_reduce_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(msg, info);
 }
 
-static void nl_poisoned(const struct reduce_group *group)
+/* Return: the event of a group that was poisoned, or NULL if listeners need none. */
+static struct sk_buff *nl_event(struct reduce_group *group)
 {
-	struct net *net = group->rn->net;
-	struct sk_buff *msg;
-	void *hdr;
+	struct sk_buff *msg = genlmsg_new(NL_EVENT_SIZE, GFP_KERNEL);
+	void *hdr = msg ? genlmsg_put(msg, 0, 0, &roce_reduce_nl_family, 0,
+				      ROCESTEER_REDUCE_CMD_GROUP_POISONED_NTF) : NULL;
+	bool fits = false;
 
-	lockdep_assert_held(&group->lock);
-	if (!genl_has_listeners(&roce_reduce_nl_family, net, ROCE_REDUCE_NLGRP_EVENTS))
-		return;
-	msg = genlmsg_new(NL_EVENT_SIZE, GFP_ATOMIC);
-	hdr = msg ? genlmsg_put(msg, 0, 0, &roce_reduce_nl_family, 0,
-				ROCESTEER_REDUCE_CMD_GROUP_POISONED_NTF) : NULL;
-	if (!hdr || nla_put_u32(msg, ROCESTEER_REDUCE_A_GROUP_ID, group->config.id) ||
-	    nl_poison_fill(msg, group)) {
-		nlmsg_free(msg);
-		genl_set_err(&roce_reduce_nl_family, net, 0,
-			     ROCE_REDUCE_NLGRP_EVENTS, -ENOBUFS);
-		return;
+	spin_lock_bh(&group->lock);
+	if (hdr && group->slots.poison && !group->announced)
+		fits = !nla_put_u32(msg, ROCESTEER_REDUCE_A_GROUP_ID, group->config.id) &&
+		       !nl_poison_fill(msg, group);
+	group->announced |= fits;
+	spin_unlock_bh(&group->lock);
+	if (fits) {
+		genlmsg_end(msg, hdr);
+		return msg;
 	}
-	genlmsg_end(msg, hdr);
-	genlmsg_multicast_netns(&roce_reduce_nl_family, net, msg, 0,
-				ROCE_REDUCE_NLGRP_EVENTS, GFP_ATOMIC);
+	nlmsg_free(msg);
+	if (!hdr)
+		genl_set_err(&roce_reduce_nl_family, group->rn->net, 0,
+			     ROCE_REDUCE_NLGRP_EVENTS, -ENOBUFS);
+	return NULL;
+}
+
+static void nl_announce(struct work_struct *work)
+{
+	struct reduce_net *rn = container_of(work, struct reduce_net, announce);
+	struct reduce_group *group;
+	struct sk_buff *msg;
+	unsigned long id;
+
+	if (!genl_has_listeners(&roce_reduce_nl_family, rn->net, ROCE_REDUCE_NLGRP_EVENTS))
+		return;
+	mutex_lock(&rn->conf);
+	xa_for_each(&rn->groups, id, group) {
+		msg = READ_ONCE(group->slots.poison) ? nl_event(group) : NULL;
+		if (msg)
+			genlmsg_multicast_netns(&roce_reduce_nl_family, rn->net, msg, 0,
+						ROCE_REDUCE_NLGRP_EVENTS, GFP_KERNEL);
+	}
+	mutex_unlock(&rn->conf);
+}
+
+void reduce_event_poisoned(struct reduce_net *rn)
+{
+	queue_work(nl_queue, &rn->announce);
+}
+
+void reduce_nl_net_init(struct reduce_net *rn)
+{
+	INIT_WORK(&rn->announce, nl_announce);
 }
 
 int __init reduce_nl_register(void)
 {
-	int err = genl_register_family(&roce_reduce_nl_family);
+	int err;
 
-	if (!err)
-		reduce_group_subscribe(nl_poisoned);
+	nl_queue = alloc_workqueue("rocesteer_reduce", WQ_UNBOUND, 0);
+	if (!nl_queue)
+		return -ENOMEM;
+	err = genl_register_family(&roce_reduce_nl_family);
+	if (err)
+		destroy_workqueue(nl_queue);
 	return err;
 }
 
-/* The multicast group may get another owner once the family is gone. */
+/* Events are sent before the family goes, as its multicast group may get another owner. */
 void reduce_nl_unregister(void)
 {
-	reduce_group_subscribe(NULL);
+	destroy_workqueue(nl_queue);
 	genl_unregister_family(&roce_reduce_nl_family);
 }

@@ -179,11 +179,11 @@ static u32 packet_icrc(const struct sk_buff *skb, u32 behind_bth)
 			 behind_bth);
 }
 
-static bool packet_icrc_is_right(const struct sk_buff *skb, u32 behind_bth)
+bool reduce_packet_icrc_is_right(const struct sk_buff *skb, const struct reduce_packet *packet)
 {
-	const u8 *end = (u8 *)(reduce_packet_bth(skb) + 1) + behind_bth;
+	const u8 *end = (u8 *)(reduce_packet_bth(skb) + 1) + packet->behind_bth;
 
-	return packet_icrc(skb, behind_bth) == get_unaligned_le32(end);
+	return packet_icrc(skb, packet->behind_bth) == get_unaligned_le32(end);
 }
 
 static bool packet_addresses(const struct sk_buff *skb, struct reduce_packet *packet)
@@ -265,10 +265,9 @@ int reduce_packet_read(struct sk_buff *skb, bool answer, struct reduce_packet *p
 	behind_bth = packet_length(skb, packet);
 	if (behind_bth < 0 || (answer && packet->shape.length))
 		return ROCESTEER_REDUCE_A_STATS_LENGTH;
-	if (!packet_icrc_is_right(skb, behind_bth))
-		return ROCESTEER_REDUCE_A_STATS_ICRC;
 	if (!packet_addresses(skb, packet))
 		return ROCESTEER_REDUCE_A_STATS_ADDRESS;
+	packet->behind_bth = behind_bth;
 	packet->psn = be32_to_cpu(bth->apsn) & ROCESTEER_PSN_MASK;
 	packet->shape.opcode = bth->opcode;
 	if (!answer)

@@ -57,6 +57,7 @@ struct reduce_to {
  * @va: virtual address in the RETH
  * @has_reth: the packet has a RETH
  * @psn: packet sequence number
+ * @behind_bth: bytes between BTH and ICRC
  * @shape: shape without the offset
  */
 struct reduce_packet {
@@ -65,6 +66,7 @@ struct reduce_packet {
 	u64 va;
 	bool has_reth;
 	u32 psn;
+	u32 behind_bth;
 	struct reduce_shape shape;
 };
 
@@ -81,36 +83,36 @@ struct reduce_headers {
 	struct rocesteer_bth bth;
 };
 
-static inline bool reduce_headers_are_other(const struct reduce_headers *h)
+static inline bool reduce_headers_maybe_virtual(const struct reduce_headers *h)
 {
-	return h->udp.dest != htons(ROCESTEER_ROCE_PORT) ||
-	       ~h->bth.dqpn & htonl(REDUCE_VIRTUAL);
+	return h->udp.dest == htons(ROCESTEER_ROCE_PORT) &&
+	       !(~h->bth.dqpn & htonl(REDUCE_VIRTUAL));
 }
 
 /**
- * reduce_packet_is_other() - quick test for packets to other queue pairs
+ * reduce_packet_maybe_virtual() - quick test for packets to virtual queue pair numbers
  * @skb: packet, with its network header at skb->data
  *
  * Called for each packet of a switch: only reads headers at their usual offsets.
  *
- * Context: Any. Return: false also if only reduce_packet_virtual() can tell.
+ * Return: true also if only reduce_packet_virtual() can tell.
  */
-static inline bool reduce_packet_is_other(const struct sk_buff *skb)
+static inline bool reduce_packet_maybe_virtual(const struct sk_buff *skb)
 {
 	const struct ipv6hdr *ip6 = (void *)skb->data;
 	const struct iphdr *ip = (void *)skb->data;
 
 	if (skb->protocol == htons(ETH_P_IP))
-		return skb_headlen(skb) >= sizeof(*ip) + sizeof(struct reduce_headers) &&
-		       ip->ihl == 5 && !(ip->frag_off & htons(IP_OFFSET)) &&
-		       (ip->protocol != IPPROTO_UDP ||
-			reduce_headers_are_other((void *)(ip + 1)));
+		return skb_headlen(skb) < sizeof(*ip) + sizeof(struct reduce_headers) ||
+		       ip->ihl != 5 || ip->frag_off & htons(IP_OFFSET) ||
+		       (ip->protocol == IPPROTO_UDP &&
+			reduce_headers_maybe_virtual((void *)(ip + 1)));
 	if (skb->protocol == htons(ETH_P_IPV6))
-		return skb_headlen(skb) >= sizeof(*ip6) + sizeof(struct reduce_headers) &&
-		       (ip6->nexthdr == IPPROTO_TCP ||
-			(ip6->nexthdr == IPPROTO_UDP &&
-			 reduce_headers_are_other((void *)(ip6 + 1))));
-	return true;
+		return skb_headlen(skb) < sizeof(*ip6) + sizeof(struct reduce_headers) ||
+		       (ip6->nexthdr != IPPROTO_TCP &&
+			(ip6->nexthdr != IPPROTO_UDP ||
+			 reduce_headers_maybe_virtual((void *)(ip6 + 1))));
+	return false;
 }
 
 /**
@@ -120,11 +122,14 @@ static inline bool reduce_packet_is_other(const struct sk_buff *skb)
  *	notification, otherwise a WRITE
  * @packet: filled in
  *
- * Accepts only packets with consistent lengths and a correct ICRC.
+ * Accepts only packets with consistent lengths.
  *
- * Context: Any. Return: 0, or the ROCESTEER_REDUCE_A_STATS_* that counts the refusal.
+ * Return: 0, or the ROCESTEER_REDUCE_A_STATS_* that counts the refusal.
  */
 int reduce_packet_read(struct sk_buff *skb, bool answer, struct reduce_packet *packet);
+
+/* Is the ICRC of a parsed packet correct? */
+bool reduce_packet_icrc_is_right(const struct sk_buff *skb, const struct reduce_packet *packet);
 
 /* The BTH of a parsed packet */
 struct rocesteer_bth *reduce_packet_bth(const struct sk_buff *skb);

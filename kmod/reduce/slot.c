@@ -45,6 +45,7 @@ void reduce_slots_init(struct reduce_slots *slots)
 	for (i = 0; i < reduce_slots_conns(slots); i++) {
 		slots->conn[i].nudged = REDUCE_NO_POSITION;
 		slots->conn[i].last = REDUCE_NO_POSITION;
+		slots->conn[i].back = REDUCE_NO_POSITION;
 	}
 }
 
@@ -95,6 +96,28 @@ static s64 conn_position(const struct reduce_conn *conn, u32 psn)
 	return conn->next + rocesteer_psn_diff(psn, conn->psn + (u32)conn->next);
 }
 
+bool reduce_slots_any(const struct reduce_slots *slots)
+{
+	u32 c;
+
+	for (c = 0; c < reduce_slots_conns(slots); c++)
+		if (slots->conn[c].last != REDUCE_NO_POSITION)
+			return true;
+	return false;
+}
+
+u32 reduce_slots_used(const struct reduce_slots *slots, u32 c)
+{
+	return (slots->conn[c].psn + (u32)slots->conn[c].next) & ROCESTEER_PSN_MASK;
+}
+
+bool reduce_psn_is_apart(u32 psn, u32 used)
+{
+	s32 ahead = rocesteer_psn_diff(psn, used);
+
+	return used == REDUCE_NO_PSN || ahead >= REDUCE_PSN_APART || ahead <= -REDUCE_PSN_APART;
+}
+
 /*
  * Packets leave in order. If the sender has gone back, a packet waits until the sender has
  * repeated it. Otherwise the acknowledgment would overtake the repeated packets, which
@@ -110,46 +133,75 @@ static bool conn_may_leave(const struct reduce_slots *slots, const struct reduce
 	       conn->out <= conn->last;
 }
 
-static void conn_pump(struct reduce_slots *slots, u32 c)
+/* Return: whether the budget lasts. */
+static bool conn_pump(struct reduce_slots *slots, u32 c, u32 *budget)
 {
 	struct reduce_conn *conn = &slots->conn[c];
 	struct reduce_slot *slot = slot_of(slots, conn->out);
 
 	while (conn_may_leave(slots, slot, c)) {
-		reduce_slots_emit(slots, c, slot, slot_release(slots, slot, c));
+		if (!*budget)
+			return false;
+		--*budget;
 		conn->results++;
+		reduce_slots_emit(slots, c, slot, slot_release(slots, slot, c));
 		slot = slot_of(slots, ++conn->out);
 	}
-	conn->out_most = max(conn->out_most, conn->out);
+	return true;
+}
+
+bool reduce_slots_pump(struct reduce_slots *slots, u32 budget)
+{
+	u32 c;
+
+	for (c = 0; c < slots->nr_inputs; c++) {
+		if (slots->pending >> c & 1 && !conn_pump(slots, c, &budget))
+			return true;
+		slots->pending &= ~(1ull << c);
+	}
+	return false;
 }
 
 /*
- * A sender goes back to the first packet that the receiver has not acknowledged. Packets
- * before have been received, or the receiver will ask for them.
+ * A sender goes back to the first packet that the receiver has not acknowledged, and sends all
+ * packets from there. A single packet that comes again is a duplicate of the network: nothing
+ * need follow it.
  */
 static void conn_follow(struct reduce_conn *conn, s64 position)
 {
-	bool restart = position <= conn->last;
+	bool goes_back = conn->back != REDUCE_NO_POSITION && position == conn->back + 1 &&
+			 position <= conn->last;
 
-	conn->restarts += restart;
-	conn->last = position;
-	if (position <= conn->out_most && (restart || position > conn->out))
-		conn->out = position;
+	conn->restarts += goes_back;
+	conn->back = position > conn->last || goes_back ? REDUCE_NO_POSITION : position;
+	if (position > conn->last || goes_back)
+		conn->last = position;
 }
 
-/* The sum is complete: the packet carries it again, in its turn. */
+/*
+ * Does an input come again with another payload? One of them is of an earlier run. Once the sum
+ * is complete, the rank may have the result, and have changed its input.
+ */
+static bool slot_disagrees(const struct reduce_slots *slots, const struct reduce_slot *slot, u32 c,
+			   const void *packet)
+{
+	return !slot->summed && slot->packet[c] &&
+	       !reduce_slots_equal(slots, slot, slot->packet[c], packet);
+}
+
+/* The sum is complete: the packet carries it again, at once if the sum has left before. */
 static void slot_replay(struct reduce_slots *slots, struct reduce_slot *slot, u32 c,
 			void *packet)
 {
 	struct reduce_conn *conn = &slots->conn[c];
 	void *before;
 
+	conn->replays++;
 	if (slot->position < conn->out) {
-		conn->stale++;
-		reduce_slots_drop(slots, packet);
+		conn->results++;
+		reduce_slots_emit(slots, c, slot, packet);
 		return;
 	}
-	conn->replays++;
 	before = slot_release(slots, slot, c);
 	if (before)
 		reduce_slots_drop(slots, before);
@@ -187,14 +239,11 @@ static void slot_done(struct reduce_slots *slots, struct reduce_slot *slot)
 
 static void slot_complete(struct reduce_slots *slots, struct reduce_slot *slot)
 {
-	u32 c;
-
 	reduce_slots_sum(slots, slot);
 	slot->summed = true;
 	if (!slots->leaf)
 		slot_done(slots, slot);
-	for (c = 0; c < slots->nr_inputs; c++)
-		conn_pump(slots, c);
+	slots->pending = all_inputs(slots);
 }
 
 static void slot_input(struct reduce_slots *slots, struct reduce_slot *slot, u32 c,
@@ -224,20 +273,18 @@ static void slot_result(struct reduce_slots *slots, struct reduce_slot *slot, u3
 {
 	struct reduce_conn *conn = &slots->conn[down];
 	bool first = !slot->done;
-	u32 c;
 
 	conn->next = max(conn->next, slot->position + 1);
 	if (first) {
 		conn->inputs++;
 		reduce_slots_take(slots, slot, packet);
 		slot_done(slots, slot);
+		slots->pending = all_inputs(slots);
 	} else {
 		conn->replays++;
 	}
 	conn->results++;
 	reduce_slots_emit(slots, down, slot, packet);
-	for (c = 0; first && c < slots->nr_inputs; c++)
-		conn_pump(slots, c);
 }
 
 static bool shape_equal(const struct reduce_shape *a, const struct reduce_shape *b)
@@ -247,23 +294,31 @@ static bool shape_equal(const struct reduce_shape *a, const struct reduce_shape 
 }
 
 /*
- * Return: why a packet poisons the group, or REDUCE_ALIVE. A rank is at most its window, half
- * of the slots, ahead of the results. So no rank waits for a packet in a slot that is
- * reused, unless it has exceeded its window. A result contains the inputs of this leaf,
- * which have arrived before.
+ * A rank is at most its window, half of the slots, ahead of the results. So no rank waits for a
+ * packet in a slot that is reused, unless it has exceeded its window. A result contains the
+ * inputs of this leaf, which have arrived before. A packet that is elsewhere is dropped: it is
+ * forged, or of an earlier run.
  */
-static enum reduce_poison slot_check(const struct reduce_slots *slots,
-				     const struct reduce_slot *slot, u32 c, s64 position,
-				     const struct reduce_shape *shape)
+static bool slot_is_beyond(const struct reduce_slots *slots, const struct reduce_slot *slot,
+			   u32 c, s64 position)
 {
 	if (position < 0 || position >= slots->done + slots->nr_slots / 2)
-		return REDUCE_BEYOND;
+		return true;
+	return reduce_slots_comes_down(slots, c) && slot->position <= position &&
+	       !(slot->position == position && slot->summed);
+}
+
+/* Return: why a packet poisons the group, or REDUCE_ALIVE. */
+static enum reduce_poison slot_check(struct reduce_slots *slots, const struct reduce_slot *slot,
+				     u32 c, s64 position, const struct reduce_shape *shape,
+				     const void *packet)
+{
 	if (!shape->length)
 		return REDUCE_EMPTY;
-	if (reduce_slots_comes_down(slots, c) && slot->position <= position &&
-	    !(slot->position == position && slot->summed))
-		return REDUCE_BEYOND;
-	if (slot->position == position && !shape_equal(&slot->shape, shape))
+	if (slot->position != position)
+		return REDUCE_ALIVE;
+	if (!shape_equal(&slot->shape, shape) ||
+	    (!reduce_slots_comes_down(slots, c) && slot_disagrees(slots, slot, c, packet)))
 		return REDUCE_DISAGREE;
 	return REDUCE_ALIVE;
 }
@@ -279,29 +334,35 @@ static void slot_begin(struct reduce_slots *slots, struct reduce_slot *slot, s64
 	slot->shape = *shape;
 }
 
-void reduce_slots_receive(struct reduce_slots *slots, u32 c, u32 psn,
-			  const struct reduce_shape *shape, void *packet)
+bool reduce_slots_receive(struct reduce_slots *slots, u32 c, u32 psn,
+			  const struct reduce_shape *shape, enum reduce_poison why,
+			  void *packet)
 {
 	struct reduce_conn *conn = &slots->conn[c];
 	s64 position = conn_position(conn, psn);
 	struct reduce_slot *slot = slot_of(slots, position);
-	enum reduce_poison why = slot_check(slots, slot, c, position, shape);
 
-	if (slots->poison || why) {
-		reduce_slots_poison(slots, why, c);
+	if (slots->poison || slot_is_beyond(slots, slot, c, position)) {
+		conn->beyond += !slots->poison;
 		reduce_slots_drop(slots, packet);
-		return;
+		return false;
 	}
 	/* A packet older than the slots also shows that its sender has gone back. */
 	conn_follow(conn, position);
+	why = why ?: slot_check(slots, slot, c, position, shape, packet);
+	if (why) {
+		reduce_slots_poison(slots, why, c);
+		reduce_slots_drop(slots, packet);
+		return false;
+	}
 	if (slot->position > position) {
 		conn->stale++;
 		reduce_slots_drop(slots, packet);
-		return;
+		return true;
 	}
 	if (reduce_slots_comes_down(slots, c)) {
 		slot_result(slots, slot, c, packet);
-		return;
+		return true;
 	}
 	if (slot->position < position)
 		slot_begin(slots, slot, position, shape);
@@ -309,5 +370,6 @@ void reduce_slots_receive(struct reduce_slots *slots, u32 c, u32 psn,
 		slot_replay(slots, slot, c, packet);
 	else
 		slot_input(slots, slot, c, packet);
-	conn_pump(slots, c);
+	slots->pending |= 1ull << c;
+	return true;
 }

@@ -10,6 +10,8 @@
  * share memory. With W messages in flight of at most P packets, 2 W P slots are enough and W
  * P are not, see Documentation/reduce.rst.
  *
+ * A connection is told from its earlier runs by its PSNs alone, see reduce_psn_is_apart().
+ *
  * A leaf sums the inputs of its own ranks, which is a part of the result. The connection of
  * its last rank carries the part to the root, which sums the parts of all leaves. The
  * connection that enters the leaf, from the last rank of another leaf to the first rank of
@@ -24,6 +26,12 @@
 
 /* No position, and the position before the first one */
 #define REDUCE_NO_POSITION	(-1)
+
+/* No PSN: a connection has had no run. */
+#define REDUCE_NO_PSN		0xffffffffu
+
+/* PSNs between a run of a connection and the next one, either way */
+#define REDUCE_PSN_APART	0x400000
 
 /**
  * struct reduce_shape - what packets of all connections at one position have in common
@@ -65,15 +73,16 @@ struct reduce_slot {
  * @next: first position whose input has not arrived; for the connection that brings results,
  *	the position behind all of them
  * @nudged: value of @next when the receiver was nudged last
- * @last: position of the latest packet; a packet at or before it shows that the sender has
- *	gone back
- * @out: position of the next packet to leave
- * @out_most: position behind all packets that have left
+ * @last: highest position that the sender has sent since it went back
+ * @back: position of the latest packet if @last is not before it, or REDUCE_NO_POSITION. If
+ *	the next packet follows it, the sender has gone back; if not, it was a duplicate
+ * @out: position of the next packet to leave for the first time
  * @inputs: packets that were summed, or brought a result
  * @duplicates: packets dropped as their input is in an incomplete sum already
  * @replays: retransmissions that carried a complete sum
- * @stale: packets dropped as they are older than the slots, or their result has left since
- *	the sender went back
+ * @stale: packets dropped as they are older than the slots
+ * @beyond: packets dropped as they are further ahead or behind than a rank can be, or a result
+ *	arrived before the inputs
  * @gaps: missing inputs
  * @restarts: times that the sender went back
  * @results: packets that left with the result or a part
@@ -83,12 +92,13 @@ struct reduce_conn {
 	s64 next;
 	s64 nudged;
 	s64 last;
+	s64 back;
 	s64 out;
-	s64 out_most;
 	u64 inputs;
 	u64 duplicates;
 	u64 replays;
 	u64 stale;
+	u64 beyond;
 	u64 gaps;
 	u64 restarts;
 	u64 results;
@@ -97,10 +107,10 @@ struct reduce_conn {
 /**
  * enum reduce_poison - why a group is poisoned, so that nothing is summed for it
  * @REDUCE_ALIVE: the group is not poisoned
- * @REDUCE_DISAGREE: packets at one position have different shapes
+ * @REDUCE_DISAGREE: packets at one position have different shapes, or a packet comes again
+ *	with another payload
  * @REDUCE_EMPTY: a packet has no payload
- * @REDUCE_BEYOND: a packet is further ahead than a rank can be, or a result arrived before
- *	the inputs
+ * @REDUCE_BEYOND: not used any more
  * @REDUCE_ROUTE: the packets of a rank changed their route
  * @REDUCE_DEVICE: a device of waiting packets goes down
  * @REDUCE_GONE: the group is being removed
@@ -125,6 +135,7 @@ enum reduce_poison {
  * @poison: enum reduce_poison; does not change back until the group is joined again
  * @poison_conn: connection of the packet that poisoned the group, if a packet did
  * @held: waiting packets
+ * @pending: connections on which packets may be able to leave, a bit each
  * @slot: @nr_slots of them, reduce_slot_size() bytes each
  * @conn: connections: those that bring inputs in the order of ranks, then the one that
  *	brings results
@@ -139,6 +150,7 @@ struct reduce_slots {
 	u32 poison;
 	u32 poison_conn;
 	u64 held;
+	u64 pending;
 	void *slot;
 	struct reduce_conn conn[REDUCE_MAX_RANKS];
 };
@@ -178,23 +190,33 @@ void reduce_slots_init(struct reduce_slots *slots);
  * @conn: number of the connection, below reduce_slots_conns()
  * @psn: PSN of the packet
  * @shape: shape of the packet
+ * @why: REDUCE_ALIVE, or why the packet poisons the group if the rank may be at its position
  * @packet: the packet, consumed
  *
- * Context: Holds the lock of @slots.
+ * Return: whether the rank may be at this position, and the group is not poisoned.
  */
-void reduce_slots_receive(struct reduce_slots *slots, u32 conn, u32 psn,
-			  const struct reduce_shape *shape, void *packet);
+bool reduce_slots_receive(struct reduce_slots *slots, u32 conn, u32 psn,
+			  const struct reduce_shape *shape, enum reduce_poison why,
+			  void *packet);
 
-/**
- * reduce_slots_poison() - poison a group
- * @slots: slots
- * @why: reason; the first one is kept
- * @conn: connection of the packet that poisons the group
- *
- * Drops all waiting packets. Context: Holds the lock of @slots.
- */
+/* Let at most @budget packets leave that need not wait. Return: whether there may be more. */
+bool reduce_slots_pump(struct reduce_slots *slots, u32 budget);
+
+/* Poison a group, unless it is, for a packet of @conn, and drop all waiting packets. */
 void reduce_slots_poison(struct reduce_slots *slots, enum reduce_poison why,
 			 u32 conn);
+
+/* Has any packet come where its rank may be? */
+bool reduce_slots_any(const struct reduce_slots *slots);
+
+/* PSN behind those that a connection has received in order */
+u32 reduce_slots_used(const struct reduce_slots *slots, u32 conn);
+
+/*
+ * May a connection whose last run ended at PSN @used begin a run at @psn? A late packet of that
+ * run is then beyond the window, for as long as the network can hold it.
+ */
+bool reduce_psn_is_apart(u32 psn, u32 used);
 
 /* Index of the slot of a position */
 u32 reduce_slots_index(const struct reduce_slots *slots, s64 position);
@@ -214,6 +236,7 @@ static inline void *reduce_slots_packet(const struct reduce_slots *slots, u32 in
  * reduce_slots_take() - copy the result of a slot from a packet that brought it to a leaf
  * reduce_slots_emit() - send a packet of @conn with the sum of its slot if
  *	reduce_slots_goes_up(), otherwise with the result; consumes the packet
+ * reduce_slots_equal() - do two packets of a slot have the same payload?
  * reduce_slots_nudge() - make the receiver of @conn ask for what is missing: @psn is out of
  *	order; @packet is a packet of @conn, whose headers may be copied
  * reduce_slots_drop() - free a packet
@@ -223,6 +246,8 @@ void reduce_slots_take(struct reduce_slots *slots, const struct reduce_slot *slo
 		       const void *packet);
 void reduce_slots_emit(struct reduce_slots *slots, u32 conn,
 		       const struct reduce_slot *slot, void *packet);
+bool reduce_slots_equal(const struct reduce_slots *slots, const struct reduce_slot *slot,
+			const void *a, const void *b);
 void reduce_slots_nudge(struct reduce_slots *slots, u32 conn, u32 psn,
 			const void *packet);
 void reduce_slots_drop(struct reduce_slots *slots, void *packet);

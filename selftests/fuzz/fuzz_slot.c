@@ -19,14 +19,17 @@
 struct packet {
 	u32 conn;
 	s64 position;
+	u8 payload;
 	struct reduce_shape shape;
 };
 
 static struct reduce_slots slots;
 static u64 nr_live;		/* packets */
+static const struct packet *arriving;
 static u64 nr_drops;		/* in this step */
 static s64 out[INPUTS_MOST];	/* by connection: position behind all that has left */
-static s64 came[INPUTS_MOST];	/* position that came last */
+static s64 came[INPUTS_MOST + 1];	/* position that the sender has come to */
+static s64 again[INPUTS_MOST + 1];	/* position that came last, if it came again */
 static s64 taken[2 * HALF_MOST];	/* by slot: position whose result is kept */
 
 static u64 inputs_mask(void)
@@ -81,12 +84,22 @@ void reduce_slots_emit(struct reduce_slots *s, u32 c, const struct reduce_slot *
 	assert(p->conn == c && p->position == slot->position);
 	assert(shape_equal(&p->shape, &slot->shape));
 	if (reduce_slots_comes_down(s, c)) {
-		assert(p->position == came[c]);
+		assert(p == arriving);
 	} else {
-		assert(p->position <= came[c] && p->position <= out[c]);
+		assert(p == arriving || p->position <= came[c]);
+		assert(p->position <= out[c]);
 		out[c] += p->position == out[c];
 	}
 	free_packet(p);
+}
+
+bool reduce_slots_equal(const struct reduce_slots *s, const struct reduce_slot *slot,
+			const void *a, const void *b)
+{
+	const struct packet *p = a, *q = b;
+
+	assert(p->conn == q->conn && p->position == q->position && slot->position == p->position);
+	return p->payload == q->payload;
 }
 
 void reduce_slots_nudge(struct reduce_slots *s, u32 c, u32 psn, const void *packet)
@@ -139,6 +152,7 @@ static void begin_conns(u8 first)
 
 	for (c = 0; c < reduce_slots_conns(&slots); c++) {
 		came[c] = -1;
+		again[c] = -1;
 		/* Some PSNs wrap soon. */
 		slots.conn[c].psn = ((first & 1 << c % 8 ? 0 : 1 << 24) - 3 * c) &
 				    ROCESTEER_PSN_MASK;
@@ -161,6 +175,16 @@ static void begin(struct fuzz_input *in)
 	reduce_slots_init(&slots);
 }
 
+/* A sender has gone back if a packet follows one that has come again. */
+static void follow(u32 c, s64 position)
+{
+	bool back = again[c] >= 0 && position == again[c] + 1 && position <= came[c];
+
+	again[c] = position > came[c] || back ? -1 : position;
+	if (again[c] < 0)
+		came[c] = position;
+}
+
 /* A packet at @position. Most packets have the common shape of the position. */
 static void receive(u32 c, s64 position, u8 what)
 {
@@ -172,16 +196,23 @@ static void receive(u32 c, s64 position, u8 what)
 	*packet = (struct packet) {
 		.conn = c,
 		.position = position,
+		.payload = what == 0xf5,
 		.shape = {
 			.offset = position, .dma_length = 4096, .imm = what == 0xf1,
 			.length = what == 0xf2 ? 0 : 64 + (what == 0xf3),
 			.opcode = what == 0xf4 ? 7 : 6,
 		},
 	};
-	came[c] = position;
 	nr_drops = 0;
-	reduce_slots_receive(&slots, c, (slots.conn[c].psn + (u32)position) &
-			     ROCESTEER_PSN_MASK, &packet->shape, packet);
+	arriving = packet;
+	if (reduce_slots_receive(&slots, c, (slots.conn[c].psn + (u32)position) &
+				 ROCESTEER_PSN_MASK, &packet->shape,
+				 what == 0xf6 ? REDUCE_ROUTE : REDUCE_ALIVE, packet))
+		follow(c, position);
+	arriving = NULL;
+	/* What may leave leaves at once, or later. */
+	if (what < 0xa0)
+		reduce_slots_pump(&slots, what < 0x90 ? ~0u : 1);
 	assert(!poisoned || (nr_drops == 1 && nr_live == live - 1));
 	assert(slots.conn[c].inputs <= inputs + 1);
 	assert(slots.conn[c].next <= slots.done + slots.nr_slots / 2);
@@ -200,7 +231,7 @@ static void step(struct fuzz_input *in)
 		return;
 	}
 	if (what < 0x80)
-		position = came[c] + 1;
+		position = (again[c] < 0 ? came[c] : again[c]) + 1;
 	else if (what < 0xe0)
 		position = slots.done + (what - 0xb0);
 	else if (what < 0xf0)

@@ -148,11 +148,13 @@ static void send_frame(u32 rank, struct model_frame frame)
 
 static struct model_frame input_frame(u32 rank)
 {
+	u32 before = (rank ? rank : model_group.ranks) - 1;
 	u8 next = model_world.conn[rank].next;
+	u8 changed = next < model_world.conn[before].expected ? MODEL_CHANGED : 0;
 
 	return (struct model_frame){
 		.psn = model_psn(rank, next),
-		.payload = { next, 1u << rank },
+		.payload = { next | changed, 1u << rank },
 		.kind = MODEL_INPUT,
 	};
 }
@@ -166,18 +168,22 @@ void model_send(u32 rank)
 void model_lie(u32 rank, u32 lie)
 {
 	struct model_frame frame = input_frame(rank);
-	u32 kind = lie % 4;
+	u32 kind = lie % 5;
 
-	lie /= 4;
+	lie /= 5;
 	switch (kind) {
 	case 0:
 		frame.payload.ranks = 0;
 		break;
 	case 1:
-		frame.payload.input = (frame.payload.input + 1 + lie) % model_positions();
+		frame.payload.input = ((frame.payload.input & ~MODEL_FLAGS) + 1 + lie) %
+				      model_positions();
 		break;
 	case 2:
 		frame.kind = lie & 1 ? MODEL_PART : MODEL_RESULT;
+		break;
+	case 3:
+		frame.payload.input |= MODEL_OLD;
 		break;
 	default:
 		frame.psn = model_psn(rank, lie & 1 ? lie % model_positions() : lie | 1u << 20);
@@ -224,6 +230,60 @@ void model_lose(u32 rank, enum model_hop hop)
 	if (model_trace)
 		trace_frame(rank, hop, "lost ");
 	link_pop(&model_world.conn[rank].link[hop]);
+}
+
+static bool hop_ends_at_switch(enum model_hop hop)
+{
+	return hop != MODEL_DOWN && hop != MODEL_BACK;
+}
+
+bool model_can_copy(u32 rank, enum model_hop hop)
+{
+	const struct model_conn *conn = &model_world.conn[rank];
+
+	return hop_ends_at_switch(hop) && !conn->copied && conn->link[hop].nr &&
+	       conn->link[hop].frame[0].kind != MODEL_REAL;
+}
+
+void model_copy(u32 rank, enum model_hop hop)
+{
+	struct model_conn *conn = &model_world.conn[rank];
+
+	if (model_trace)
+		trace_frame(rank, hop, "copy of ");
+	conn->late = conn->link[hop].frame[0];
+	conn->late_hop = hop;
+	conn->copied = true;
+}
+
+bool model_can_deliver_late(u32 rank)
+{
+	return model_world.conn[rank].late.kind != MODEL_REAL;
+}
+
+void model_deliver_late(u32 rank)
+{
+	struct model_conn *conn = &model_world.conn[rank];
+	struct model_frame frame = conn->late;
+
+	if (model_trace)
+		printf("# %u %s: late %d\n", rank, hop_names[conn->late_hop],
+		       model_position(rank, frame.psn));
+	conn->late = (struct model_frame) { .kind = MODEL_REAL };
+	model_switch_receive(rank, conn->late_hop, frame);
+}
+
+void model_deliver_old(u32 rank, u32 position)
+{
+	struct model_frame frame = {
+		.psn = (model_group.old_psn[rank] + position) & ROCESTEER_PSN_MASK,
+		.payload = { position | MODEL_OLD, 1u << rank },
+		.kind = MODEL_INPUT,
+	};
+
+	if (model_trace)
+		printf("# %u %s: old %u\n", rank, hop_names[MODEL_UP], position);
+	model_switch_receive(rank, MODEL_UP, frame);
 }
 
 bool model_can_time_out(u32 rank)
@@ -273,7 +333,6 @@ void model_load(u32 index)
 	if (model_trace)
 		printf("# switch %u: with module\n", index);
 	model_switch[index].gone = false;
-	model_switch[index].late = true;
 }
 
 /* A run. */

@@ -34,6 +34,7 @@
  * @start: by message: position of its first packet; [messages]: positions in all
  * @complete: by position that comes next: messages before it that are complete
  * @psn: by rank: first PSN
+ * @old_psn: by rank: first PSN of an earlier run, or a negative number
  * @ack_ends: only the last packet of a message is acknowledged, and what comes again
  * @liar: a rank that may send what it should not, or a negative number
  */
@@ -46,6 +47,7 @@ struct model_group {
 	u8 start[MODEL_POSITIONS + 1];
 	u8 complete[MODEL_POSITIONS + 1];
 	u32 psn[MODEL_RANKS];
+	s32 old_psn[MODEL_RANKS];
 	bool ack_ends;
 	int liar;
 };
@@ -68,9 +70,13 @@ enum model_kind {
 	MODEL_NAK,
 };
 
+#define MODEL_OLD	0x80	/* of an input: it is not of this run */
+#define MODEL_CHANGED	0x40	/* of an input: its rank has the result, and has changed it */
+#define MODEL_FLAGS	(MODEL_OLD | MODEL_CHANGED)
+
 /**
  * struct model_payload - a sum of inputs
- * @input: position of the inputs that were added up
+ * @input: position of the inputs that were added up, and MODEL_FLAGS
  * @ranks: whose inputs these are, a bit each; 0: there is no payload
  */
 struct model_payload {
@@ -111,6 +117,9 @@ enum model_hop {
  * @next: to be sent
  * @expected: by the receiver
  * @naked: the receiver has sent a NAK for @expected
+ * @copied: a packet was copied: two late ones in a row look like a sender that goes back
+ * @late_hop: hop of @late
+ * @late: a copy of a packet that the network still has; its kind is MODEL_REAL: there is none
  * @link: by hop
  */
 struct model_conn {
@@ -118,6 +127,9 @@ struct model_conn {
 	u8 next;
 	u8 expected;
 	bool naked;
+	bool copied;
+	u8 late_hop;
+	struct model_frame late;
 	struct model_link link[MODEL_HOPS];
 };
 
@@ -136,12 +148,14 @@ struct model_world {
 /**
  * struct model_way - a connection, as a switch sees it
  * @came: positions that have come to the switch, a bit each
- * @arrived: position that came last, or -1
+ * @arrived: position that the sender has come to, or -1
+ * @back: position that came last, if the sender has been there before, or -1
  * @asked: first position that had not come when the switch nudged the receiver, or -1
  */
 struct model_way {
 	u32 came;
 	s32 arrived;
+	s32 back;
 	s32 asked;
 };
 
@@ -149,9 +163,9 @@ struct model_way {
  * struct model_switch - a switch, and its state of the group
  * @slots: the machine
  * @gone: the switch is without its module: it forwards all packets as they come
- * @late: the group was loaded again in mid-run: packets may come that poison it
  * @nr_live: bits of @live
  * @nr_nudges: that the machine asked for in this step
+ * @slow: what may leave waits for model_pump()
  * @sum: by index of slot: inputs that were added up
  * @result: by index of slot, of a leaf: what has come down
  * @way: by connection
@@ -163,9 +177,9 @@ struct model_way {
 struct model_switch {
 	struct reduce_slots slots;
 	bool gone;
-	bool late;
 	u32 nr_live;
 	u32 nr_nudges;
+	bool slow;
 	struct model_payload sum[MODEL_SLOTS];
 	struct model_payload result[MODEL_SLOTS];
 	struct model_way way[MODEL_RANKS];
@@ -207,6 +221,12 @@ void model_send(u32 rank);
 void model_lie(u32 rank, u32 lie);
 void model_deliver(u32 rank, enum model_hop hop, bool again);
 void model_lose(u32 rank, enum model_hop hop);
+bool model_can_copy(u32 rank, enum model_hop hop);	/* the copy will come late */
+void model_copy(u32 rank, enum model_hop hop);
+bool model_can_deliver_late(u32 rank);
+void model_deliver_late(u32 rank);
+void model_deliver_old(u32 rank, u32 position);	/* an input of an earlier run */
+void model_pump(u32 index, u32 budget);	/* some of what may leave a switch leaves */
 bool model_can_time_out(u32 rank);
 void model_time_out(u32 rank);
 void model_unload(u32 index);	/* the module of a switch: with all that it holds */

@@ -24,6 +24,8 @@ static u32 below(u32 n)
  * @loss: of 1024 packets
  * @twin: of 1024 packets: arrive twice
  * @timer: of 1024 steps: a timer fires too early
+ * @late: of 1024 packets: a copy comes later
+ * @old: of 1024 steps: a packet of an earlier run comes
  * @lie: of 1024 packets of the liar: are not what they should be
  * @calm: step from which nothing of this happens any more
  * @slow: steps of these numbers wait, sixteen times as long
@@ -35,6 +37,8 @@ struct weather {
 	u32 loss;
 	u32 twin;
 	u32 timer;
+	u32 late;
+	u32 old;
 	u32 lie;
 	u32 calm;
 	u64 slow;
@@ -48,6 +52,19 @@ static void random_tree(struct model_group *group)
 {
 	group->leaves = below(2) ? 2 : 2 + below(MODEL_LEAVES - 1);
 	group->ranks = group->leaves * (1 + below(below(2) ? 2 : MODEL_RANKS / group->leaves));
+}
+
+/* A switch refuses a run whose PSNs are not apart from those of the run before. */
+static void random_psn(u32 rank)
+{
+	struct model_group *group = &model_group;
+	u32 old = below(2) ? below(1 << 24) : 0xffffff - below(16);
+	u32 used = old + below(MODEL_POSITIONS);
+
+	group->old_psn[rank] = old;
+	do
+		group->psn[rank] = below(2) ? below(1 << 24) : (old + below(16)) & 0xffffff;
+	while (!reduce_psn_is_apart(group->psn[rank], used));
 }
 
 static void random_group(u8 *lengths, bool tree)
@@ -68,7 +85,7 @@ static void random_group(u8 *lengths, bool tree)
 	for (i = 0; i < group->messages; i++)
 		lengths[i] = below(2) ? group->packets : 1 + below(group->packets);
 	for (i = 0; i < group->ranks; i++)
-		group->psn[i] = below(2) ? below(1 << 24) : 0xffffff - below(16);
+		random_psn(i);
 	if (!below(16))
 		group->liar = below(group->ranks);
 }
@@ -80,6 +97,8 @@ static struct weather random_weather(void)
 		.loss = losses[below(sizeof(losses))],
 		.twin = losses[below(sizeof(losses))],
 		.timer = losses[below(sizeof(losses))],
+		.late = losses[below(sizeof(losses))],
+		.old = losses[below(sizeof(losses))],
 		.lie = 20,
 		.calm = below(2) ? 1000 : below(500),
 	};
@@ -108,6 +127,8 @@ static void random_deliver(const struct weather *weather, u32 rank, enum model_h
 {
 	u32 luck = below(1024);
 
+	if (weather->late && below(1024) < weather->late && model_can_copy(rank, hop))
+		model_copy(rank, hop);
 	if (luck < weather->loss) {
 		model_lose(rank, hop);
 		return;
@@ -145,6 +166,27 @@ static void random_timer(const struct weather *weather)
 		model_time_out(rank);
 }
 
+/* What the network has held for long comes in the end, and what switches hold leaves. */
+static bool random_rest(const struct weather *weather, bool must)
+{
+	u32 rank = below(model_group.ranks), i;
+	bool any = false;
+
+	if (weather->old && below(1024) < weather->old)
+		model_deliver_old(rank, below(MODEL_POSITIONS));
+	for (i = 0; i < model_switches(); i++)
+		if (model_switch[i].slots.pending && (must || !below(4))) {
+			model_pump(i, 1 + below(3));
+			any = true;
+		}
+	for (i = 0; i < model_group.ranks; i++)
+		if (model_can_deliver_late(i) && (must || !below(32))) {
+			model_deliver_late(i);
+			any = true;
+		}
+	return any;
+}
+
 /* The first possible step from a random one on */
 static void random_step(const struct weather *weather)
 {
@@ -152,6 +194,7 @@ static void random_step(const struct weather *weather)
 	u32 i, rank = below(ranks), hop = below(hops + 1);
 
 	random_timer(weather);
+	random_rest(weather, false);
 	for (i = 0; i < ranks * (hops + 1); i++) {
 		if (random_try(weather, rank, hop))
 			return;
@@ -160,7 +203,8 @@ static void random_step(const struct weather *weather)
 			rank = rank + 1 < ranks ? rank + 1 : 0;
 		}
 	}
-	model_time_out_all();
+	if (!random_rest(weather, true))
+		model_time_out_all();
 }
 
 /* Steps of a run, and further steps of a run that need not end */
@@ -217,6 +261,8 @@ u32 random_run(u64 number)
 	random_state = number * 0xd6e8feb86659fd93;
 	random_group(lengths, number % 4 == 3);
 	model_begin(lengths);
+	for (i = 0; i < model_switches(); i++)
+		model_switch[i].slow = below(2);
 	steps = random_steps(random_weather());
 	for (i = 0; i < model_switches(); i++)
 		model_switch_count(&model_switch[i]);

@@ -142,8 +142,8 @@ void reduce_slots_sum(struct reduce_slots *slots, struct reduce_slot *slot)
 {
 	struct model_switch *sw = switch_of(slots);
 	struct model_payload *sum = &sw->sum[reduce_slots_index(slots, slot->position)];
+	u32 c, input;
 	u64 id;
-	u32 c;
 
 	sum->ranks = 0;
 	for (c = 0; c < slots->nr_inputs && !model_fault; c++) {
@@ -151,10 +151,16 @@ void reduce_slots_sum(struct reduce_slots *slots, struct reduce_slot *slot)
 		if (!slot->packet[c])
 			return;
 		id = packet_check(sw, slot->packet[c], c);
+		input = PACKET_INPUT(id) & ~MODEL_FLAGS;
 		if (c == 0)
-			sum->input = PACKET_INPUT(id);
-		model_check(PACKET_INPUT(id) == sum->input,
-			    "inputs that are added up are of one position");
+			sum->input = input;
+		model_check(input == sum->input, "inputs that are added up are of one position");
+		model_check(!(PACKET_INPUT(id) & MODEL_OLD) || model_group.liar >= 0,
+			    "no input of an earlier run is added up");
+		/* A group that is loaded again in mid-run has forgotten its sums. */
+		model_check(!(PACKET_INPUT(id) & MODEL_CHANGED) || model_world.broken ||
+			    model_group.liar >= 0,
+			    "no input is added up once its rank has the result");
 		model_check(PACKET_RANKS(id) == ranks_of_input(sw, c),
 			    "an input is a rank's, or of the root a part of all ranks of a leaf");
 		sum->ranks |= PACKET_RANKS(id);
@@ -221,6 +227,15 @@ void reduce_slots_emit(struct reduce_slots *slots, u32 conn, const struct reduce
 	conn_push(sw, conn, frame);
 }
 
+bool reduce_slots_equal(const struct reduce_slots *slots, const struct reduce_slot *slot,
+			const void *a, const void *b)
+{
+	(void)slots;
+	(void)slot;
+	return PACKET_INPUT((uintptr_t)a) == PACKET_INPUT((uintptr_t)b) &&
+	       PACKET_RANKS((uintptr_t)a) == PACKET_RANKS((uintptr_t)b);
+}
+
 /* A nudge goes to the receiver, through the other switches. */
 void reduce_slots_nudge(struct reduce_slots *slots, u32 conn, u32 psn, const void *packet)
 {
@@ -264,6 +279,16 @@ static u32 nudges(struct model_way *way, s32 position)
 	return 1;
 }
 
+/* The sender goes back if a packet follows one that has come before. */
+static void way_arrived(struct model_way *way, s32 position)
+{
+	bool again = position <= way->arrived, back = way->back >= 0 && position == way->back + 1;
+
+	way->back = again && !back ? position : -1;
+	if (!again || back)
+		way->arrived = position;
+}
+
 static void check_arrival(const struct model_switch *sw, u32 nr_nudges)
 {
 	const struct reduce_slots *slots = &sw->slots;
@@ -271,7 +296,7 @@ static void check_arrival(const struct model_switch *sw, u32 nr_nudges)
 	model_check(slots->held == sw->nr_live, "a packet is held, has left or was dropped");
 	if (model_group.liar >= 0)
 		return;
-	model_check(!slots->poison || sw->late,
+	model_check(!slots->poison || model_world.broken,
 		    "hosts that do as they should do not poison the group");
 	model_check(slots->held <= slots->nr_inputs * model_group.window * model_group.packets,
 		    "no more is held than the windows of all inputs");
@@ -279,29 +304,61 @@ static void check_arrival(const struct model_switch *sw, u32 nr_nudges)
 		    "a receiver is nudged once for each packet that is missing");
 }
 
+static bool slot_is_summed(const struct model_switch *sw, u32 index)
+{
+	const struct reduce_slot *slot = sw->slots.slot +
+					 index * reduce_slot_size(sw->slots.nr_inputs);
+
+	return slot->summed;
+}
+
+/* The packet that waits for others, at the position of another packet, or 0 */
+static u64 waiting(const struct model_switch *sw, u32 conn, u64 id)
+{
+	u32 index = reduce_slots_index(&sw->slots, PACKET_POSITION(id));
+	u64 other = 0;
+
+	if (!reduce_slots_comes_down(&sw->slots, conn))
+		other = (uintptr_t)reduce_slots_packet(&sw->slots, index, conn);
+	if (PACKET_POSITION(other) != PACKET_POSITION(id) || slot_is_summed(sw, index))
+		return 0;
+	return other;
+}
+
 static void switch_take(struct model_switch *sw, u32 conn, u32 rank, struct model_frame frame)
 {
 	s32 position = model_position(rank, frame.psn);
-	bool known = position >= 0 && (u32)position < model_positions();
+	bool known = position >= 0 && (u32)position < model_positions(), taken;
 	struct reduce_shape shape = {
-		.offset = frame.payload.input,
+		.offset = frame.payload.input & ~MODEL_FLAGS,
 		.length = !!frame.payload.ranks,
 	};
 	u64 id = packet_new(sw, conn, known ? position : MODEL_POSITIONS - 1, frame.payload);
+	u64 other = waiting(sw, conn, id);
 	u32 nr = 0;
 
 	sw->arrivals[conn]++;
-	if (known) {
-		sw->way[conn].arrived = position;
-		nr = nudges(&sw->way[conn], position);
-	}
-	/* A receiver sees for itself which results are missing. */
-	if (reduce_slots_comes_down(&sw->slots, conn))
-		nr = 0;
+	if (known)
+		way_arrived(&sw->way[conn], position);
 	sw->nr_nudges = 0;
-	reduce_slots_receive(&sw->slots, conn, frame.psn, &shape, (void *)(uintptr_t)id);
+	taken = reduce_slots_receive(&sw->slots, conn, frame.psn, &shape, REDUCE_ALIVE,
+				     (void *)(uintptr_t)id);
+	model_check(!other || PACKET_INPUT(other) == PACKET_INPUT(id) || sw->slots.poison,
+		    "a packet that comes again with another payload poisons the group");
+	/* A receiver sees for itself which results are missing. */
+	if (taken && !reduce_slots_comes_down(&sw->slots, conn))
+		nr = nudges(&sw->way[conn], position);
 	check_arrival(sw, nr);
 	sw->nr_nudges = 0;
+	if (!sw->slow)
+		reduce_slots_pump(&sw->slots, ~0u);
+}
+
+void model_pump(u32 index, u32 budget)
+{
+	if (model_trace)
+		printf("# switch %u: at most %u leave\n", index, budget);
+	reduce_slots_pump(&model_switch[index].slots, budget);
 }
 
 void model_switch_receive(u32 rank, enum model_hop hop, struct model_frame frame)
@@ -326,6 +383,7 @@ void model_switch_begin(struct model_switch *sw)
 	slots->slot = sw->memory;
 	for (c = 0; c < reduce_slots_conns(slots); c++) {
 		sw->way[c].arrived = -1;
+		sw->way[c].back = -1;
 		sw->way[c].asked = -1;
 		slots->conn[c].psn = model_group.psn[conn_rank(sw, c)];
 	}
@@ -345,8 +403,9 @@ void model_switch_count(const struct model_switch *sw)
 	u32 c;
 
 	for (c = 0; !sw->slots.poison && c < reduce_slots_conns(&sw->slots); c++) {
-		model_check(conn[c].inputs + conn[c].duplicates + conn[c].replays + conn[c].stale ==
-			    sw->arrivals[c], "each packet that came is counted once");
+		model_check(conn[c].inputs + conn[c].duplicates + conn[c].replays + conn[c].stale +
+			    conn[c].beyond == sw->arrivals[c],
+			    "each packet that came is counted once");
 		model_check(conn[c].results == sw->left[c],
 			    "each packet that left is counted once");
 	}

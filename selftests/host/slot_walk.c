@@ -6,7 +6,7 @@
 #include "base/compiler.h"
 #include "slot_walk.h"
 
-#define STATES_BITS	21
+#define STATES_BITS	22
 #define STATES_MAX	(3u << (STATES_BITS - 2))
 #define STATE_MAX	4000
 #define PATH_STEPS	1200
@@ -81,7 +81,6 @@ static void copy_switch(struct copy *copy, struct model_switch *sw)
 
 	copy_slots(copy, &sw->slots);
 	copy_piece(copy, &sw->gone, sizeof(sw->gone));
-	copy_piece(copy, &sw->late, sizeof(sw->late));
 	copy_piece(copy, &sw->nr_live, sizeof(sw->nr_live));
 	copy_piece(copy, sw->sum, payloads);
 	if (sw->slots.leaf)
@@ -118,7 +117,7 @@ static void state_load(const u8 *from)
 	copy_state(&copy);
 }
 
-/* 63 bits: two of 10^6 states have one hash with a probability of 10^-7. */
+/* 63 bits: two of 3 10^6 states have one hash with a probability of 10^-6. */
 static u64 state_hash(const u64 *state, size_t size)
 {
 	u64 lane[4] = { 1, 2, 3, 4 }, hash = 0;
@@ -182,6 +181,11 @@ static void walk_hop(const u8 *state, u32 rank, enum model_hop hop)
 		model_lose(rank, hop);
 		walk_on(state, lose[hop], rank);
 	}
+	if (left.late && model_can_copy(rank, hop) && !model_fault) {
+		left.late--;
+		model_copy(rank, hop);
+		walk_on(state, "copy", rank);
+	}
 	if (left.twins && !model_fault) {
 		left.twins--;
 		model_deliver(rank, hop, true);
@@ -204,6 +208,11 @@ static bool walk_rank(const u8 *state, u32 rank)
 			any = true;
 			walk_hop(state, rank, hop);
 		}
+	if (model_can_deliver_late(rank) && !model_fault) {
+		any = true;
+		model_deliver_late(rank);
+		walk_on(state, "late", rank);
+	}
 	if (left.timers && model_can_time_out(rank) && !model_fault) {
 		left.timers--;
 		model_time_out(rank);

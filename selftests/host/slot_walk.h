@@ -9,12 +9,14 @@
  * struct bounds - how often faults may happen in a run
  * @losses: of packets on any link
  * @twins: packets that come twice
+ * @late: packets of which a copy comes late
  * @timers: timers that fire too early
  * @unloads: modules of switches that are removed
  */
 struct bounds {
 	u32 losses;
 	u32 twins;
+	u32 late;
 	u32 timers;
 	u32 unloads;
 };

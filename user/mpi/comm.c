@@ -68,10 +68,12 @@ struct card {
  * struct answer - what rank 0 has heard from the switch
  * @ret: 0 or a negative errno
  * @number: number of the group
+ * @psns: its first PSNs
  */
 struct answer {
 	int ret;
 	__u32 number;
+	struct group_psns psns;
 };
 
 static struct config config;
@@ -155,11 +157,13 @@ static struct answer load(struct ring *ring)
 	struct err err = {};
 	__u32 tries;
 
-	for (tries = 0; answer.ret == -EEXIST && tries < config.groups; tries++) {
+	for (tries = 0; (answer.ret == -EEXIST || answer.ret == -EADDRINUSE) &&
+	     tries < config.groups; tries++) {
 		answer.number = config.first + hint++ % config.groups;
 		ring->group.number = answer.number;
 		answer.ret = group_join(&ring->group, config.command, until, &err);
 	}
+	answer.psns = ring->group.psns;
 	if (answer.ret)
 		count_explain(world_rank, "%s (ROCESTEER_MPI_SWITCH, ROCESTEER_MPI_GROUPS)",
 			      err.message);
@@ -225,6 +229,7 @@ static enum count connect_ring(struct comm *comm, const struct kind *kind, struc
 		return COUNT_SWITCH;
 	}
 	ring->group.number = answer.number;
+	ring->group.psns = answer.psns;
 	ok = !netreduce_connect(&ring->part, cards, comm->rank);
 	if (!ok)
 		count_explain(world_rank, "%s", comm->port.err.message);

@@ -129,6 +129,8 @@ static int errno_of(const char *code)
 {
 	if (!strcmp(code, "not-found"))
 		return -ENOENT;
+	if (!strcmp(code, "psn"))
+		return -EADDRINUSE;
 	return strcmp(code, "exists") ? -EINVAL : -EEXIST;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "command.h"
 
@@ -32,7 +33,7 @@ static struct json_object *to_json(const struct group *group)
 		if (group->planned)
 			out_uint(obj, "leaf", rank->leaf);
 		out_uint(obj, "qpn", rank->qpn);
-		out_uint(obj, "psn", rank->psn);
+		out_uint(obj, "psn", group_psn(group, i, rank->psn));
 		out_uint(obj, "va", rank->va);
 		if (group_is_box(group))
 			out_uint(obj, "sender_qpn", rank->sender);
@@ -108,16 +109,17 @@ static void run_all(struct group *group, int which, const char *command, const c
 	}
 }
 
-static void set_answers(struct group *group, int answer)
+__u32 group_random(void)
 {
-	__u32 i;
+	__u32 number = 0;
 
-	for (i = 0; i < group->switches; i++)
-		group->at[i].answer = answer;
+	/* Only a signal or an old kernel can keep it from being random. */
+	getrandom(&number, sizeof(number), 0);
+	return number;
 }
 
-/* A group that is not reserved is loaded at once. */
-int group_join(struct group *group, const char *command, __u64 until, struct err *err)
+/* A group that is not there is loaded. Return: the last error of a switch, or 0. */
+static int try_join(struct group *group, const char *command, __u64 until, struct err *err)
 {
 	struct json_object *root = to_json(group);
 	const char *text = json_object_to_json_string(root);
@@ -125,7 +127,8 @@ int group_join(struct group *group, const char *command, __u64 until, struct err
 	int ret = 0;
 	__u32 i;
 
-	set_answers(group, group->planned ? -EAGAIN : -ENOENT);
+	for (i = 0; i < group->switches; i++)
+		group->at[i].answer = group->planned || group->at[i].loaded ? -EAGAIN : -ENOENT;
 	run_all(group, -EAGAIN, command, "join - --json", text, until, err);
 	for (i = 0; i < group->switches; i++)
 		missing[i] = group->at[i].answer == -ENOENT;
@@ -135,6 +138,37 @@ int group_join(struct group *group, const char *command, __u64 until, struct err
 		ret = ret ?: group->at[i].answer;
 	}
 	json_object_put(root);
+	return ret;
+}
+
+/* The rank whose PSN a switch has refused, which says "Rank 3: first PSN 7 is near ..". */
+static __u32 refused_rank(const struct err *err)
+{
+	const char *at = strstr(err->message, "Rank ");
+	__u32 rank = 0;
+
+	return at && sscanf(at, "Rank %u:", &rank) == 1 && rank < GROUP_RANKS ? rank : 0;
+}
+
+/*
+ * A PSN that is too near to where an earlier run ended is apart from there with 2^23 more. The
+ * last run has mostly ended at similar PSNs for all ranks, so the other ranks move as well.
+ */
+int group_join(struct group *group, const char *command, __u64 until, struct err *err)
+{
+	int ret = -EADDRINUSE;
+	struct err said;
+	__u32 tries;
+
+	group->psns = (struct group_psns) { .base = group_random() };
+	for (tries = 0; ret == -EADDRINUSE && tries < 2 * group->ranks; tries++) {
+		if (tries)
+			group->psns.opposite ^= ~0ull << refused_rank(&said);
+		said = (struct err) {};
+		ret = try_join(group, command, until, &said);
+	}
+	if (ret)
+		*err = said;
 	return ret;
 }
 

@@ -14,6 +14,7 @@
 #define GROUP_PACKETS	4096u	/* of all messages in flight */
 #define GROUP_SWITCHES	(GROUP_RANKS + 1)
 #define GROUP_NO_ROOT	(~0u)
+#define GROUP_PSN_SPREAD	0x10000u	/* of the first PSNs of ranks */
 
 /**
  * struct group_rank - a rank of a group
@@ -22,7 +23,7 @@
  *	switch
  * @leaf: number of its leaf
  * @qpn: queue pair that receives results
- * @psn: first PSN that it sends
+ * @psn: random part of the first PSN that it sends, below GROUP_PSN_SPREAD
  * @va: virtual address of the results
  * @sender: queue pair that sends, for a box
  */
@@ -34,6 +35,16 @@ struct group_rank {
 	__u32 psn;
 	__u64 va;
 	__u32 sender;
+};
+
+/**
+ * struct group_psns - what group_join() adds to the random parts of first PSNs
+ * @base: for all ranks
+ * @opposite: ranks that get 2^23 more, a bit each
+ */
+struct group_psns {
+	__u32 base;
+	__u64 opposite;
 };
 
 /**
@@ -54,6 +65,7 @@ struct group_switch {
  * struct group - a group
  * @number: 0..GROUP_MAX
  * @planned: the group is from a plan, which has @mtu, @window, @root and @rank
+ * @psns: set by group_join()
  * @box: address of a box beside the switches, which sums, or all zero
  * @root: number of the spine that sums for all leaves, or GROUP_NO_ROOT
  * @type: type of the elements, as the switch names it
@@ -69,6 +81,7 @@ struct group_switch {
 struct group {
 	__u32 number;
 	bool planned;
+	struct group_psns psns;
 	__u8 box[16];
 	__u32 root;
 	const char *type;
@@ -94,6 +107,16 @@ static inline __u32 group_answer_qpn(__u32 number, __u32 rank)
 	return group_qpn(number, rank) | 0xc0;
 }
 
+/* The first PSN that a rank sends, by its random part */
+static inline __u32 group_psn(const struct group *group, __u32 rank, __u32 part)
+{
+	__u32 more = group->psns.opposite >> rank & 1 ? 1u << 23 : 0;
+
+	return (group->psns.base + part + more) & 0xffffff;
+}
+
+__u32 group_random(void);
+
 /* Does a box beside the switches sum? */
 static inline bool group_is_box(const struct group *group)
 {
@@ -109,6 +132,9 @@ void group_find_switches(struct group *group);
  * @command: command that runs rocesteer on a switch; "%s" stands for the switch's name
  * @until: time when commands are killed, as of clock_ns()
  * @err: last error of a switch
+ *
+ * The first PSN is random, and apart from those that the switches have seen of earlier runs in a
+ * group of this number.
  *
  * Return: 0 or a negative errno, after which some switches may have the group; -EEXIST where a
  * switch has another one of this number.

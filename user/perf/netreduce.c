@@ -155,6 +155,7 @@ void netreduce_describe(const struct netreduce *n, struct netreduce_card *card)
 	card->address.rkey = n->key;
 	card->out = n->out->qp_num;
 	card->in = n->in->qp_num;
+	card->psn = group_random() % GROUP_PSN_SPREAD;
 }
 
 void netreduce_put(const struct netreduce_card *card, struct group_rank *rank)
@@ -162,7 +163,7 @@ void netreduce_put(const struct netreduce_card *card, struct group_rank *rank)
 	memcpy(rank->address, card->address.gid, sizeof(rank->address));
 	rank->qpn = card->in;
 	rank->sender = card->out;
-	rank->psn = nic_first_psn(card->out);
+	rank->psn = card->psn;
 	rank->va = NETREDUCE_IOVA;
 }
 
@@ -192,12 +193,12 @@ __u32 netreduce_common_mtu(const struct group *group, const struct netreduce_car
 
 /* A box beside the switches is at the other end of all connections. */
 static int connect_one(struct netreduce *n, struct ibv_qp *qp, struct nic_address address,
-		       __u32 qpn, __u32 sender, __u32 label)
+		       __u32 qpn, __u32 psn, __u32 label)
 {
 	address.mtu = n->mtu;
 	if (group_is_box(n->group))
 		memcpy(address.gid, n->group->box, sizeof(address.gid));
-	return nic_qp_connect(n->nic, qp, &address, qpn, sender, label);
+	return nic_qp_connect(n->nic, qp, &address, qpn, psn, psn, label);
 }
 
 static int connect_in(struct netreduce *n, const struct netreduce_card *from, __u32 rank)
@@ -207,14 +208,17 @@ static int connect_in(struct netreduce *n, const struct netreduce_card *from, __
 
 	for (i = 0; !error && i < (int)DEPTH; i++)
 		error = post_receive(n);
-	return error ?: connect_one(n, n->in, from->address, qpn, from->out, 0);
+	return error ?: connect_one(n, n->in, from->address, qpn,
+						group_psn(n->group, rank, from->psn), 0);
 }
 
-static int connect_out(struct netreduce *n, const struct netreduce_card *to, __u32 rank)
+static int connect_out(struct netreduce *n, const struct netreduce_card *to, __u32 psn,
+		       __u32 rank)
 {
 	__u32 qpn = group_qpn(n->group->number, rank);
 
-	return nic_qp_init(n->out) ?: connect_one(n, n->out, to->address, qpn, qpn, n->label);
+	return nic_qp_init(n->out) ?: connect_one(n, n->out, to->address, qpn,
+						   group_psn(n->group, rank, psn), n->label);
 }
 
 int netreduce_connect(struct netreduce *n, const struct netreduce_card *cards, __u32 rank)
@@ -226,7 +230,8 @@ int netreduce_connect(struct netreduce *n, const struct netreduce_card *cards, _
 	n->mtu = least_mtu(n->group, cards);
 	n->message = (__u64)n->group->packets * netreduce_mtu(n);
 	n->rkey = to->address.rkey;
-	error = connect_in(n, &cards[before], before) ?: connect_out(n, to, rank);
+	error = connect_in(n, &cards[before], before) ?:
+		connect_out(n, to, cards[rank].psn, rank);
 	return error ? nic_fail(n->nic, error, "connect", "cannot connect to the switch") : 0;
 }
 

@@ -83,11 +83,13 @@ struct netreduce {
  * @address: address of its NIC, with the key of its results
  * @out: queue pair that sends
  * @in: queue pair that receives results
+ * @psn: random part of the first PSN that it sends
  */
 struct netreduce_card {
 	struct nic_address address;
 	__u32 out;
 	__u32 in;
+	__u32 psn;
 };
 
 /* Completions that a group may have at a time, beside those of the NIC's plan. */
@@ -109,8 +111,8 @@ void netreduce_describe(const struct netreduce *netreduce, struct netreduce_card
 __u32 netreduce_common_mtu(const struct group *group, const struct netreduce_card *cards);
 
 /*
- * Connect rank @rank of the group, by the cards of all its ranks; sets @mtu. Return: as
- * netreduce_open().
+ * Connect rank @rank of the group, which switches know, by the cards of all its ranks; sets @mtu.
+ * Return: as netreduce_open().
  */
 int netreduce_connect(struct netreduce *netreduce, const struct netreduce_card *cards,
 		      __u32 rank);

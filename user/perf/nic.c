@@ -93,6 +93,12 @@ static int outbox_create(struct nic *nic)
 	return outbox_init(&nic->outbox);
 }
 
+/* From the number of the sending queue pair */
+static __u32 first_psn(__u32 qpn)
+{
+	return qpn * 0x9e3779b1u >> 8;
+}
+
 static int links_create(struct nic *nic)
 {
 	__u32 completions = 1 + nic->guests, i;
@@ -172,7 +178,8 @@ int nic_connect(struct nic *nic, __u32 member,
 		if (ret)
 			return ret;
 	}
-	error = error ?: nic_qp_connect(nic, link->qp, address, qpn, qpn, 0);
+	error = error ?: nic_qp_connect(nic, link->qp, address, qpn, first_psn(qpn),
+					first_psn(link->qp->qp_num), 0);
 	if (!error)
 		return 0;
 	return err_errno(nic->err, error, "connect",

@@ -152,19 +152,14 @@ int nic_qp_init(struct ibv_qp *qp)
 			     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-__u32 nic_first_psn(__u32 qpn)
-{
-	return qpn * 0x9e3779b1u >> 8;
-}
-
 int nic_qp_connect(const struct nic *nic, struct ibv_qp *qp, const struct nic_address *address,
-		   __u32 qpn, __u32 sender, __u32 label)
+		   __u32 qpn, __u32 receives, __u32 sends, __u32 label)
 {
 	struct ibv_qp_attr rtr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = address->mtu < nic->port.active_mtu ?
 			    address->mtu : nic->port.active_mtu,
-		.dest_qp_num = qpn, .rq_psn = nic_first_psn(sender),
+		.dest_qp_num = qpn, .rq_psn = receives,
 		.max_dest_rd_atomic = 1, .min_rnr_timer = 12,
 		.ah_attr = {
 			.is_global = 1, .port_num = PORT,
@@ -172,7 +167,7 @@ int nic_qp_connect(const struct nic *nic, struct ibv_qp *qp, const struct nic_ad
 				 .sgid_index = nic->gid_index },
 		},
 	}, rts = {
-		.qp_state = IBV_QPS_RTS, .sq_psn = nic_first_psn(qp->qp_num),
+		.qp_state = IBV_QPS_RTS, .sq_psn = sends,
 		.timeout = nic->retry, .retry_cnt = 7, .rnr_retry = 7,
 		.max_rd_atomic = 1,
 	};

@@ -49,13 +49,10 @@ int nic_post_receive(struct nic *nic, __u32 member);
 int nic_qp_init(struct ibv_qp *qp);
 
 /*
- * Connect a queue pair to @qpn there, with a flow label, or 0. Packets that it receives have the
- * PSNs of the queue pair @sender. Return: 0 or a positive errno.
+ * Connect a queue pair to @qpn there, with a flow label, or 0, and the first PSNs that it
+ * receives and sends. Return: 0 or a positive errno.
  */
 int nic_qp_connect(const struct nic *nic, struct ibv_qp *qp, const struct nic_address *address,
-		   __u32 qpn, __u32 sender, __u32 label);
-
-/* The first PSN, from the number of the sending queue pair. */
-__u32 nic_first_psn(__u32 qpn);
+		   __u32 qpn, __u32 receives, __u32 sends, __u32 label);
 
 #endif /* ROCESTEER_PERF_NIC_PRIV_H */

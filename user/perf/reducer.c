@@ -14,9 +14,14 @@ const char * const reducer_types[] = {
 	[DATA_FLOAT32] = "fp32",
 };
 
-/* Why a group has failed on a rank; empty: it has not. */
+/**
+ * struct failure - why a group has failed on a rank
+ * @text: empty: it has not
+ * @psns: first PSNs of the group, by rank 0
+ */
 struct failure {
 	char text[NETREDUCE_FAILURE];
+	struct group_psns psns;
 };
 
 size_t reducer_largest(const struct perf_config *config)
@@ -91,10 +96,10 @@ static int completed(void *arg, const struct ibv_wc *wc)
 	return 0;
 }
 
-/* All ranks connect the queue pairs of all groups that are alive. */
-static int connect_all(struct reducer *reducer, struct netreduce_card *cards)
+/* All ranks make queue pairs of all groups that are alive, and tell the others. */
+static int open_all(struct reducer *reducer, struct netreduce_card *cards)
 {
-	struct netreduce_card mine[REDUCTION_GROUPS] = {}, column[GROUP_RANKS];
+	struct netreduce_card mine[REDUCTION_GROUPS] = {};
 	__u32 groups = reducer->groups, i, rank;
 	int ret = 0;
 
@@ -106,21 +111,41 @@ static int connect_all(struct reducer *reducer, struct netreduce_card *cards)
 	}
 	ret = ret ?: rendezvous_gather(reducer->rendezvous, "queue pairs", mine, cards,
 				       groups * sizeof(*cards), 0, reducer->err);
-	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1)) {
-		for (rank = 0; rank < reducer->group[i].ranks; rank++) {
-			column[rank] = cards[rank * groups + i];
-			if (!ret)
-				netreduce_put(&column[rank], &reducer->group[i].rank[rank]);
-		}
-		ret = ret ?: netreduce_connect(&reducer->part[i], column, reducer->nic->rank);
+	for (i = alive(reducer, 0); !ret && i < reducer->groups; i = alive(reducer, i + 1))
+		for (rank = 0; rank < reducer->group[i].ranks; rank++)
+			netreduce_put(&cards[rank * groups + i], &reducer->group[i].rank[rank]);
+	return ret;
+}
+
+/* The cards of a group's ranks */
+static void column_of(const struct reducer *reducer, const struct netreduce_card *cards, __u32 i,
+		      struct netreduce_card column[GROUP_RANKS])
+{
+	__u32 rank;
+
+	for (rank = 0; rank < reducer->group[i].ranks; rank++)
+		column[rank] = cards[rank * reducer->groups + i];
+}
+
+/* The switch sends a result when all ranks have sent, so all of them are connected then. */
+static int connect_all(struct reducer *reducer, const struct netreduce_card *cards)
+{
+	struct netreduce_card column[GROUP_RANKS];
+	int ret = 0;
+	__u32 i;
+
+	for (i = alive(reducer, 0); !ret && i < reducer->groups; i = alive(reducer, i + 1)) {
+		column_of(reducer, cards, i, column);
+		ret = netreduce_connect(&reducer->part[i], column, reducer->nic->rank);
 	}
 	return ret;
 }
 
 /* Rank 0 asks the switches. A switch that refuses fails the group. */
-static int load_groups(struct reducer *reducer)
+static int load_groups(struct reducer *reducer, const struct netreduce_card *cards)
 {
 	const struct perf_config *config = reducer->config;
+	struct netreduce_card column[GROUP_RANKS];
 	__u64 until = deadline(reducer);
 	struct err said = {};
 	int ret = 0, error;
@@ -133,8 +158,9 @@ static int load_groups(struct reducer *reducer)
 
 		group->type = reducer_types[config->type];
 		group->op = "sum";
+		column_of(reducer, cards, i, column);
 		if (!group->planned)
-			group->mtu = netreduce_mtu(&reducer->part[i]);
+			group->mtu = netreduce_common_mtu(group, column);
 		error = group_join(group, config->reduce.command, until, &said);
 		if (!error)
 			continue;
@@ -167,10 +193,14 @@ static int agree(struct reducer *reducer, const char *what)
 
 	mine = calloc(groups, sizeof(*mine));
 	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1))
-		if (mine)
+		if (mine) {
 			memcpy(mine[i].text, reducer->part[i].failure, sizeof(mine[i].text));
+			mine[i].psns = reducer->group[i].psns;
+		}
 	ret = all && mine ? rendezvous_gather(reducer->rendezvous, what, mine, all,
 					      groups * sizeof(*all), 0, reducer->err) : -ENOMEM;
+	for (i = 0; !ret && i < groups; i++)
+		reducer->group[i].psns = all[i].psns;
 	for (rank = 0; !ret && rank < ranks; rank++)
 		for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1))
 			if (all[rank * groups + i].text[0])
@@ -207,17 +237,16 @@ static int join(struct reducer *reducer)
 	struct netreduce_card *cards = calloc((size_t)reducer->config->layout.ranks *
 					      reducer->groups, sizeof(*cards));
 	bool first = !reducer->round++;
-	int ret = cards ? connect_all(reducer, cards) : -ENOMEM, refused;
+	int ret = cards ? open_all(reducer, cards) : -ENOMEM, refused;
 
-	free(cards);
-	if (ret)
-		return ret;
-	refused = load_groups(reducer);
+	refused = ret ? 0 : load_groups(reducer, cards);
 	if (refused && first)
-		return refused;
-	if (refused)
+		ret = refused;
+	else if (refused)
 		*reducer->err = (struct err) {};
-	ret = agree(reducer, "word that the switches know the groups");
+	ret = ret ?: agree(reducer, "word that the switches know the groups") ?:
+	      connect_all(reducer, cards);
+	free(cards);
 	if (ret)
 		return ret;
 	deal(reducer);

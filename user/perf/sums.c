@@ -144,9 +144,29 @@ static int load_groups(struct sums *sums, const struct netreduce_card *cards)
 	for (i = 0; !ret && i < sums->groups; i++) {
 		sums->group[i].type = reducer_types[config->type];
 		sums->group[i].op = "sum";
-		sums->group[i].mtu = netreduce_mtu(&sums->lane);
+		sums->group[i].mtu = netreduce_common_mtu(&sums->group[i], cards);
 		ret = group_join(&sums->group[i], config->sums.command, until, sums->err);
 	}
+	return ret;
+}
+
+/* All ranks learn the groups' PSNs from rank 0. No rank sends before the switch has all groups. */
+static int agree(struct sums *sums)
+{
+	struct group_psns *all = calloc((size_t)sums->config->layout.ranks * sums->groups,
+					sizeof(*all));
+	struct group_psns *mine = calloc(sums->groups, sizeof(*mine));
+	int ret = all && mine ? 0 : -ENOMEM;
+	__u32 i;
+
+	for (i = 0; !ret && i < sums->groups; i++)
+		mine[i] = sums->group[i].psns;
+	ret = ret ?: rendezvous_gather(sums->rendezvous, "word that the switch knows the groups",
+				       mine, all, sums->groups * sizeof(*all), 0, sums->err);
+	for (i = 0; !ret && i < sums->groups; i++)
+		sums->group[i].psns = all[i];
+	free(mine);
+	free(all);
 	return ret;
 }
 
@@ -193,11 +213,10 @@ int sums_open(struct sums *sums)
 				       sizeof(mine), 0, sums->err);
 	if (!ret)
 		level_mtu(cards, ranks);
-	ret = ret ?: connect_own(sums, cards) ?: make_room(sums) ?: load_groups(sums, cards);
+	ret = ret ?: load_groups(sums, cards) ?: agree(sums) ?: connect_own(sums, cards) ?:
+	      make_room(sums);
 	free(cards);
-	/* No rank sends before the switch has all groups. */
-	return ret ?: rendezvous_gather(sums->rendezvous, "word that the switch knows the groups",
-					NULL, NULL, 0, 0, sums->err);
+	return ret;
 }
 
 void sums_reset(struct sums *sums)

@@ -65,10 +65,11 @@ enum rocesteer_reduce_role {
  * enum rocesteer_reduce_poison - Why nothing is summed for a group any more.
  * @ROCESTEER_REDUCE_POISON_ALIVE: It is.
  * @ROCESTEER_REDUCE_POISON_DISAGREE: A packet has another opcode, length,
- *   immediate or offset than that of another rank at the same position.
+ *   immediate or offset than that of another rank at the same position, or has
+ *   come again with another payload.
  * @ROCESTEER_REDUCE_POISON_EMPTY: A packet has no payload.
- * @ROCESTEER_REDUCE_POISON_BEYOND: A packet is further ahead than a rank can
- *   be, or a result has come to a leaf before the inputs.
+ * @ROCESTEER_REDUCE_POISON_BEYOND: Not used any more. Packets that are further
+ *   ahead than a rank can be are dropped.
  * @ROCESTEER_REDUCE_POISON_ROUTE: Packets of a rank come by another way than
  *   those before.
  * @ROCESTEER_REDUCE_POISON_DEVICE: A device went down for which packets
@@ -107,6 +108,7 @@ enum {
 	ROCESTEER_REDUCE_A_CONN_NUDGES,
 	ROCESTEER_REDUCE_A_CONN_RESTARTS,
 	ROCESTEER_REDUCE_A_CONN_RANK,
+	ROCESTEER_REDUCE_A_CONN_BEYOND,
 
 	__ROCESTEER_REDUCE_A_CONN_MAX,
 	ROCESTEER_REDUCE_A_CONN_MAX = (__ROCESTEER_REDUCE_A_CONN_MAX - 1)

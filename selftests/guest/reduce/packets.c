@@ -186,10 +186,25 @@ static void unload(const struct life *life)
 		errx(1, "%s: failed", line);
 }
 
+static __u32 used[GROUPS][RANKS];	/* first PSNs of the last life that had the number */
+
+/* A switch refuses PSNs that are near those of the last life. */
+static __u32 next_psn(__u32 before, bool any_before)
+{
+	__u32 psn;
+
+	do
+		psn = packet_below(2) ? packet_below(1 << 24) :
+					(1 << 24) - 1 - packet_below(POSITIONS);
+	while (any_before &&
+	       abs(rocesteer_psn_diff(psn, before)) < (1 << 22) + 2 * POSITIONS);
+	return psn;
+}
+
 static void begin(struct life *life)
 {
 	static __u32 serial;
-	__u32 r;
+	__u32 r, *psn;
 
 	memset(life, 0, sizeof(*life));
 	life->serial = ++serial;
@@ -201,9 +216,11 @@ static void begin(struct life *life)
 	life->packets = 1 + packet_below(5);
 	life->window = 1 + packet_below(3);
 	life->positions = POSITIONS / 2 + packet_below(POSITIONS / 2);
-	for (r = 0; r < life->ranks; r++)
-		life->psn[r] = packet_below(2) ? packet_below(1 << 24) :
-						 (1 << 24) - 1 - packet_below(POSITIONS);
+	for (r = 0; r < life->ranks; r++) {
+		psn = &used[life->group][r];
+		*psn = next_psn(*psn, serial > GROUPS);
+		life->psn[r] = *psn;
+	}
 	load(life);
 	count.lives++;
 }

@@ -265,19 +265,29 @@ members()
 declare -A ranks_pid ranks_in
 ranks_start()
 {
-	local name=$1 who in
+	local name=$1 who in psn
 	# shellcheck disable=SC2086 # words
 	mapfile -t who < <(members $2)
 	shift 2
 
 	rm -f "$dir/$name.in"
 	mkfifo "$dir/$name.in"
-	timeout -k 10 $((400 * TIME_SCALE)) ranks group=$group file="$dir/$name.json" \
+	# The next run of a group has other PSNs, which wrap soon, too, as numbers with a sign.
+	psn=$(($(cat "$dir/psn$group" 2>/dev/null || echo 0x7fffe0) ^ 0x800000))
+	[[ " $*" == *" mode="* ]] || echo "$psn" >"$dir/psn$group"
+	timeout -k 10 $((400 * TIME_SCALE)) ranks group=$group file="$dir/$name.json" psn=$psn \
 		load="$loads" root=$root "${shape[@]}" ${box:+"box=$box"} "$@" "${who[@]}" \
 		<"$dir/$name.in" >"$dir/$name.out" 2>&1 &
 	ranks_pid[$name]=$!
 	exec {in}>"$dir/$name.in"
 	ranks_in[$name]=$in
+}
+
+# later NAME: another run can have the group of this run's file: its PSNs are far from those used
+later()
+{
+	jq '.ranks[].psn |= (. + 8388608) % 16777216' "$dir/$1.json" >"$dir/later.json" &&
+		mv "$dir/later.json" "$dir/$1.json"
 }
 
 # ranks_end NAME STATUS...: it ends with one of these
@@ -609,14 +619,14 @@ nothing_held()
 }
 
 # forge HOST KIND [BITS [MORE]]: send the group an empty packet for the queue pair of rank 1, with
-# these bits of the number, and what the kind needs more. A raw packet of hosts that share a namespace is not routed by its
-# source address.
+# these bits of the number, and what the kind needs more; $ahead of the first PSN. A raw packet of
+# hosts that share a namespace is not routed by its source address.
 forge()
 {
 	local from=$1 psn to=${box:-$(host_ip 2)} rule
 	rule=(pref 9 iif lo to "$to" lookup $((100 + $1)))
 
-	psn=$(jq '.ranks[1].psn' "$dir/middle.json")
+	psn=$((($(jq '.ranks[1].psn' "$dir/middle.json") + ${ahead:-0}) & 0xffffff))
 	fabric_has_host_netns || ip rule add "${rule[@]}" || return
 	printf 'to %d\n%s %d 50000 1 %s\n' $((0xC00000 | group << 8 | ${3:-0} | 1)) "$2" \
 		"$psn" "${4:-}" |

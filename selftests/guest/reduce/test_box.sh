@@ -30,7 +30,7 @@ sums_all_types()
 shown()
 {
 	sums 4 bytes=65536 || return
-	in_switch rocesteer reduce load "$dir/run.json" || return
+	later run && in_switch rocesteer reduce load "$dir/run.json" || return
 	in_switch rocesteer reduce show "$group"
 	group_is '.box == "10.1.0.200" and .role == "alone" and
 		all(.ranks[]; .sender_qpn > 0 and .sender_qpn != .qpn)' || return

@@ -120,12 +120,12 @@ refused()
 
 	start --bandwidth 1,2 --size 64K "${sums[@]}" --group 16383
 	finish 2 && all_say "--group: '16383' is not a number from 0 to 16382" || return
-	jq -n '{group: 8, type: "int32", op: "sum", mtu: 1024, packets: 1, window: 1, ranks:
+	jq -n '{group: 10, type: "int32", op: "sum", mtu: 1024, packets: 1, window: 1, ranks:
 		[range(2) | {address: "10.1.0.\(. + 1)", qpn: 17, psn: 0, va: 0}]}' |
 		in_switch rocesteer reduce load - || return
-	start --bandwidth 1,2 --size 64K --chunks 4 "${sums[@]}" "${two[@]}"
-	finish 1 && all_say "rank 0: --switch: " && all_say "group 8" || status=1
-	in_switch rocesteer reduce unload 8 && nothing_held && return "$status"
+	start --bandwidth 1,2 --size 64K --chunks 4 "${sums[@]}" --group 9 --packets 16
+	finish 1 && all_say "rank 0: --switch: " && all_say "group 10" || status=1
+	in_switch rocesteer reduce unload 10 && nothing_held && return "$status"
 }
 
 # The switch loses the second group while its ranks send.

@@ -206,7 +206,7 @@ refused()
 
 twice()
 {
-	in_switch rocesteer reduce load "$dir/run.json" || return
+	later run && in_switch rocesteer reduce load "$dir/run.json" || return
 	refused exists in_switch rocesteer --json reduce load "$dir/run.json" && group_unload &&
 		refused not-found in_switch rocesteer --json reduce unload "$group"
 }

@@ -59,6 +59,7 @@ static const struct out_column rank_columns[] = {
 	{ "replays", "REPLAYS" },
 	{ "duplicates", "DUPLICATES" },
 	{ "stale", "STALE" },
+	{ "beyond", "BEYOND" },
 	{ "gaps", "GAPS" },
 	{ "nudges", "NUDGES" },
 	{ "restarts", "RESTARTS" },
@@ -89,6 +90,8 @@ int reduce_hint(int ret, struct err *err)
 {
 	if (ret == -ENOENT && err->code && !err->hint[0])
 		err_hint(err, "See: rocesteer reduce show");
+	if (ret == -EADDRINUSE)
+		err_hint(err, "Begin at least 4194304 PSNs away: late packets may still come.");
 	return ret;
 }
 

@@ -19,7 +19,7 @@ int reduce_join_file(const struct cli_args *args, struct err *err);
 /* Read an operand that is the number of a group. Return: 0 or -EINVAL. */
 int reduce_read_id(const char *text, __u32 *id, struct err *err);
 
-/* Add a hint if a group is missing, but not if the module is. Return: @ret. */
+/* Add a hint if a group is missing, but not if the module is, or a PSN is refused. Return: @ret. */
 int reduce_hint(int ret, struct err *err);
 
 #endif /* ROCESTEER_CLI_REDUCE_H */

@@ -209,6 +209,7 @@ static const struct refusal {
 	{ EPERM, EXIT_FAILED, "permission" },
 	{ EACCES, EXIT_FAILED, "permission" },
 	{ ENOSPC, EXIT_REFUSED, "full" },
+	{ EADDRINUSE, EXIT_FAILED, "psn" },
 	{ 0, EXIT_FAILED, "kernel" },
 };
 

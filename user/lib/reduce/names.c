@@ -39,6 +39,7 @@ static const char * const conn_names[] = {
 	[ROCESTEER_REDUCE_A_CONN_NUDGES] = "nudges",
 	[ROCESTEER_REDUCE_A_CONN_RESTARTS] = "restarts",
 	[ROCESTEER_REDUCE_A_CONN_RANK] = NULL,	/* no counter */
+	[ROCESTEER_REDUCE_A_CONN_BEYOND] = "beyond",
 };
 
 static const char * const stat_names[] = {
@@ -62,10 +63,10 @@ static const struct {
 } poisons[] = {
 	[ROCESTEER_REDUCE_POISON_ALIVE] = { "alive", "packets are summed" },
 	[ROCESTEER_REDUCE_POISON_DISAGREE] = { "disagree",
-		"a packet has another opcode, length, immediate or offset than others" },
+		"a packet has another opcode, length, immediate, offset or payload than others" },
 	[ROCESTEER_REDUCE_POISON_EMPTY] = { "empty", "a packet has no payload" },
 	[ROCESTEER_REDUCE_POISON_BEYOND] = { "beyond",
-		"a packet is further ahead than packets and window allow, or a result too early" },
+		"a packet is further ahead than packets and window allow" },
 	[ROCESTEER_REDUCE_POISON_ROUTE] = { "route",
 		"packets come by another way than those before" },
 	[ROCESTEER_REDUCE_POISON_DEVICE] = { "device",

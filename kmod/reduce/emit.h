@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef REDUCE_EMIT_H
+#define REDUCE_EMIT_H
+
+#include "group.h"
+
+void reduce_emit_init(struct reduce_group *group);
+
+/**
+ * reduce_emit_begin() - let packets leave the slots
+ * @group: group, locked
+ *
+ * Return: whether the caller has to call reduce_emit(), without the lock.
+ */
+bool reduce_emit_begin(struct reduce_group *group);
+
+/* Send the packets of reduce_emit_begin(). Context: BH off, RCU read-side critical section. */
+void reduce_emit(struct reduce_group *group);
+
+#endif /* REDUCE_EMIT_H */
