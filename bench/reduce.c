@@ -31,8 +31,7 @@
 #include "reduce.skel.h"
 #include "sink.h"
 
-#define GROUP		5
-#define VIRTUAL		(0xc00000 | GROUP << 8)
+#define VIRTUAL		0xc00000
 #define POSITIONS	50	/* of a measurement */
 #define LINEAR		128	/* as many drivers copy for the headers of a packet in pages */
 #define TINY_RUNS	50	/* of a function that does nothing */
@@ -48,24 +47,29 @@ static const struct load {
 	{ "8, 1024 B", 8, 1024 },
 };
 
+#define READ	"reduce_packet_read", "reduce_packet_icrc_is_right"
+#define SLOT	"reduce_slots_receive", "reduce_emit_begin"
+
 static const struct row {
 	const char *name;
 	const char *type;
 	const char *function;
+	const char *and;	/* another function, whose time is added; NULL: none */
 	bool of_slot;	/* called once for a slot, not for each packet */
 	bool pages;	/* of packets in pages, which sockets make of long ones only */
 } rows[] = {
-	{ "crc", "int32", "reduce_packet_crc", true },
-	{ "read", "int32", "reduce_packet_read" },
-	{ "read_pages", "int32", "reduce_packet_read", .pages = true },
-	{ "int32", "int32", "reduce_slots_receive" },
-	{ "fp32", "fp32", "reduce_slots_receive" },
-	{ "bf16", "bf16", "reduce_slots_receive" },
-	{ "fp16", "fp16", "reduce_slots_receive" },
+	{ "crc", "int32", "reduce_packet_crc", .of_slot = true },
+	{ "read", "int32", READ },
+	{ "read_pages", "int32", READ, .pages = true },
+	{ "int32", "int32", SLOT },
+	{ "fp32", "fp32", SLOT },
+	{ "bf16", "bf16", SLOT },
+	{ "fp16", "fp16", SLOT },
+	{ "all", "int32", "reduce_receive" },
 };
 
 #define NR_LOADS	4
-#define NR_ROWS		7
+#define NR_ROWS		8
 
 static void die(const char *what)
 {
@@ -73,15 +77,18 @@ static void die(const char *what)
 	exit(1);
 }
 
+static unsigned int group;	/* its number: PSNs of a group may not come again */
+
 static void group_load(const char *type, const struct load *load)
 {
 	FILE *f = popen("rocesteer reduce load - >&2", "w");
 	unsigned int r;
 
+	group++;
 	if (!f)
 		die("rocesteer");
-	fprintf(f, "{\"group\": %d, \"type\": \"%s\", \"op\": \"sum\", \"mtu\": %d, "
-		"\"packets\": 40, \"window\": 2, \"ranks\": [", GROUP, type, load->payload);
+	fprintf(f, "{\"group\": %u, \"type\": \"%s\", \"op\": \"sum\", \"mtu\": %d, "
+		"\"packets\": 40, \"window\": 2, \"ranks\": [", group, type, load->payload);
 	for (r = 0; r < load->ranks; r++)
 		fprintf(f, "%s{\"address\": \"10.0.0.%u\", \"qpn\": %u, \"psn\": 0, \"va\": 0}",
 			r ? ", " : "", r + 1, r + 17);
@@ -127,7 +134,7 @@ static void frame_of_rank(struct frame *f, size_t len, const struct load *load,
 	f->ip.saddr = htonl(0x0a000001 + rank);
 	f->ip.daddr = htonl(0x0a000001 + (rank + 1) % load->ranks);
 	f->ip.check = frame_ip_sum(f->ip);
-	f->bth.dqpn = htonl(VIRTUAL | rank);
+	f->bth.dqpn = htonl(VIRTUAL | group << 8 | rank);
 	f->bth.apsn = htonl(psn);
 	frame_seal(f, len);
 }
@@ -194,17 +201,20 @@ static double tiny(void)
 	return took(skel, TINY_RUNS);
 }
 
-static double measure(int fd, const char *sink, const struct row *row, const struct load *load)
+static double measure(int fd, const char *sink, const struct row *row, const struct load *load,
+		      const char *function)
 {
 	__u32 period = row->of_slot ? 1 : load->ranks;
 	struct reduce_bpf *skel;
+	char unload[64];
 	double ns;
 
 	group_load(row->type, load);
-	skel = attach(row->function, period);
+	skel = attach(function, period);
 	send_all(fd, sink, row, load);
 	ns = took(skel, POSITIONS * period);
-	if (system("rocesteer reduce unload 5 >&2"))
+	snprintf(unload, sizeof(unload), "rocesteer reduce unload %u >&2", group);
+	if (system(unload))
 		die("unload the group");
 	return ns;
 }
@@ -227,7 +237,7 @@ static int raw_socket(const char *device)
 int main(int argc, char **argv)
 {
 	int fd, r, l;
-	double less;
+	double less, ns;
 
 	if (argc != 3) {
 		fputs("usage: reduce DEVICE SINK\n", stderr);
@@ -238,10 +248,14 @@ int main(int argc, char **argv)
 	printf("{\"sum_ns\": {");
 	for (r = 0; r < NR_ROWS; r++) {
 		printf("%s\"%s\": {", r ? ", " : "", rows[r].name);
-		for (l = 0; l < NR_LOADS; l++)
-			if (!rows[r].pages || loads[l].payload == 4096)
-				printf("%s\"%s\": %.0f", l ? ", " : "", loads[l].name,
-				       measure(fd, argv[2], &rows[r], &loads[l]) - less);
+		for (l = 0; l < NR_LOADS; l++) {
+			if (rows[r].pages && loads[l].payload != 4096)
+				continue;
+			ns = measure(fd, argv[2], &rows[r], &loads[l], rows[r].function) - less;
+			if (rows[r].and)
+				ns += measure(fd, argv[2], &rows[r], &loads[l], rows[r].and) - less;
+			printf("%s\"%s\": %.0f", l ? ", " : "", loads[l].name, ns);
+		}
 		printf("}");
 	}
 	puts("}}");

@@ -23,6 +23,7 @@ ROWS = {
     "fp32": "slot and sum, fp32",
     "bf16": "slot and sum, bf16",
     "fp16": "slot and sum, fp16",
+    "all": "int32, until it is sent",
 }
 COLUMNS = {
     "bridge, UDP": ("bridge", "udp"),

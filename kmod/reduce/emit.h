@@ -6,11 +6,9 @@
 
 void reduce_emit_init(struct reduce_group *group);
 
-/**
- * reduce_emit_begin() - let packets leave the slots
- * @group: group, locked
- *
- * Return: whether the caller has to call reduce_emit(), without the lock.
+/*
+ * Let packets leave the slots of a locked group. Return: whether the caller has to call
+ * reduce_emit(), without the lock.
  */
 bool reduce_emit_begin(struct reduce_group *group);
 

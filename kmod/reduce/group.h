@@ -192,36 +192,28 @@ static inline struct reduce_to reduce_group_to(const struct reduce_group *group,
 /* Queue pair number with which packets leave on a connection */
 u32 reduce_conn_qpn_out(const struct reduce_group *group, u32 conn);
 
-/**
- * reduce_group_new() - allocate a group, for reduce_emit_init()
- * @rn: namespace
- * @config: validated configuration
- * @extack: filled in on failure
- *
- * Context: Process context, may sleep. Return: the group or an ERR_PTR(), -ENOMEM.
+/*
+ * Allocate a group with a validated configuration, for reduce_emit_init(). Return: an ERR_PTR() with
+ * a text in @extack, -ENOMEM.
  */
 struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce_config *config,
 				      struct netlink_ext_ack *extack);
 
-/* Let @group->past know the PSNs that the run has used. Context: Holds @rn->conf. */
+/* All that follows runs in process context, and holds @rn->conf where it is not free. */
+
+/* Let @group->past know the PSNs that the run has used. */
 void reduce_group_remember(struct reduce_group *group);
 
-/* No packet of the run leaves any more. Context: Process context, holds @rn->conf. */
+/* No packet of the run leaves any more. */
 void reduce_group_stop(struct reduce_group *group);
 
-/**
- * reduce_group_join() - begin a run
- * @group: group
- * @config: type, operation and ranks, with the same addresses
- *
- * Context: Process context, may sleep, holds @rn->conf.
- */
+/* Begin a run with type, operation and queue pairs of @config. */
 void reduce_group_join(struct reduce_group *group, const struct reduce_config *config);
 
-/* Free a group that cannot be looked up. Context: Process context, may sleep. */
+/* Free a group that cannot be looked up. */
 void reduce_group_free(struct reduce_group *group);
 
-/* A group has been poisoned. Context: Holds @group->lock. */
+/* A group has been poisoned. Any context, holds @group->lock. */
 void reduce_group_poisoned(struct reduce_group *group);
 
 /* A device goes down: poison the groups that have waiting packets of it. */

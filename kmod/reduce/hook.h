@@ -6,14 +6,9 @@
 
 struct netlink_ext_ack;
 
-/**
- * reduce_hook_get() - register the hooks, unless they are
- * @rn: namespace
- * @extack: filled in on failure
- *
- * The hooks stay until reduce_hook_end(), to drop packets to groups that were unloaded.
- * Context: Process context, may sleep, holds @rn->conf.
- * Return: 0 or a negative errno.
+/*
+ * Register the hooks, unless they are. They stay until reduce_hook_end(), to drop packets to
+ * groups that were unloaded. Holds @rn->conf, may sleep. Return: 0 or a negative errno.
  */
 int reduce_hook_get(struct reduce_net *rn, struct netlink_ext_ack *extack);
 

@@ -70,11 +70,9 @@ struct reduce_packet {
 	struct reduce_shape shape;
 };
 
-/**
- * reduce_packet_virtual() - read the virtual queue pair number of a packet
- * @skb: packet, with its network header at skb->data
- *
- * Context: Any. Return: queue pair number, or 0 for all other packets.
+/*
+ * The virtual queue pair number of a packet with its network header at skb->data, or 0 for all
+ * other packets
  */
 u32 reduce_packet_virtual(const struct sk_buff *skb);
 
@@ -89,13 +87,9 @@ static inline bool reduce_headers_maybe_virtual(const struct reduce_headers *h)
 	       !(~h->bth.dqpn & htonl(REDUCE_VIRTUAL));
 }
 
-/**
- * reduce_packet_maybe_virtual() - quick test for packets to virtual queue pair numbers
- * @skb: packet, with its network header at skb->data
- *
- * Called for each packet of a switch: only reads headers at their usual offsets.
- *
- * Return: true also if only reduce_packet_virtual() can tell.
+/*
+ * A quick test for packets to virtual numbers, called for each packet of a switch: only reads
+ * headers at their usual offsets. Return: true also if only reduce_packet_virtual() can tell.
  */
 static inline bool reduce_packet_maybe_virtual(const struct sk_buff *skb)
 {
@@ -115,16 +109,10 @@ static inline bool reduce_packet_maybe_virtual(const struct sk_buff *skb)
 	return false;
 }
 
-/**
- * reduce_packet_read() - parse a packet to a virtual queue pair number
- * @skb: packet, made writable and linear
- * @answer: the packet must be an acknowledgment (also a negative one) or a congestion
- *	notification, otherwise a WRITE
- * @packet: filled in
- *
- * Accepts only packets with consistent lengths.
- *
- * Return: 0, or the ROCESTEER_REDUCE_A_STATS_* that counts the refusal.
+/*
+ * Parse a packet, which becomes writable and linear: a WRITE or, for @answer, an acknowledgment,
+ * also a negative one, or a CNP. Accepts only consistent lengths. Return: 0, or the
+ * ROCESTEER_REDUCE_A_STATS_* that counts the refusal.
  */
 int reduce_packet_read(struct sk_buff *skb, bool answer, struct reduce_packet *packet);
 
@@ -140,14 +128,9 @@ void *reduce_packet_payload(const struct sk_buff *skb);
 /* Readdress a parsed packet. */
 void reduce_packet_readdress(struct sk_buff *skb, const struct reduce_to *to);
 
-/**
- * reduce_packet_finish() - readdress a packet and replace its payload
- * @skb: parsed packet
- * @to: where it goes
- * @ack: request an acknowledgment
- * @sum: new payload, padded with zeros
- * @length: length of the payload, not changed
- * @crc: reduce_packet_crc() of @sum
+/*
+ * Readdress a parsed packet, and replace its payload of @length bytes by @sum, padded with zeros,
+ * whose reduce_packet_crc() is @crc; request an acknowledgment if @ack.
  */
 void reduce_packet_finish(struct sk_buff *skb, const struct reduce_to *to, bool ack,
 			  const void *sum, u32 length, u32 crc);
@@ -155,13 +138,9 @@ void reduce_packet_finish(struct sk_buff *skb, const struct reduce_to *to, bool 
 /* CRC of a payload, for reduce_packet_finish() */
 u32 reduce_packet_crc(const void *sum, u32 length);
 
-/**
- * reduce_packet_nudge() - allocate a packet with a PSN out of order
- * @skb: parsed packet of the same connection
- * @to: where it goes
- * @psn: far ahead of the PSN that the receiver expects
- *
- * Context: Any. Return: a WRITE of no bytes, or NULL without memory.
+/*
+ * Allocate a WRITE of no bytes with a PSN that is far ahead of the one expected, by a parsed packet
+ * of the connection. Return: NULL without memory.
  */
 struct sk_buff *reduce_packet_nudge(const struct sk_buff *skb, const struct reduce_to *to,
 				    u32 psn);

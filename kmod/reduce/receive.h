@@ -7,15 +7,9 @@
 struct nf_hook_state;
 struct sk_buff;
 
-/**
- * reduce_receive() - receive a packet to a virtual queue pair number
- * @rn: namespace
- * @dqpn: virtual queue pair number
- * @skb: packet
- * @state: state of the hook, whose okfn() sends the packet
- *
- * Context: RCU read-side critical section. Return: NF_DROP, NF_ACCEPT, or NF_STOLEN for a
- * packet of a group.
+/*
+ * Receive a packet to a virtual queue pair number; okfn() of @state sends it later. RCU read-side
+ * critical section. Return: NF_DROP, NF_ACCEPT, or NF_STOLEN for a packet of a group.
  */
 unsigned int reduce_receive(struct reduce_net *rn, u32 dqpn, struct sk_buff *skb,
 			    const struct nf_hook_state *state);

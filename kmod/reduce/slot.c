@@ -152,12 +152,10 @@ static bool conn_pump(struct reduce_slots *slots, u32 c, u32 *budget)
 
 bool reduce_slots_pump(struct reduce_slots *slots, u32 budget)
 {
-	u32 c;
-
-	for (c = 0; c < slots->nr_inputs; c++) {
-		if (slots->pending >> c & 1 && !conn_pump(slots, c, &budget))
+	while (slots->pending) {
+		if (!conn_pump(slots, __builtin_ctzll(slots->pending), &budget))
 			return true;
-		slots->pending &= ~(1ull << c);
+		slots->pending &= slots->pending - 1;
 	}
 	return false;
 }

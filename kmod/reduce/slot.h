@@ -178,22 +178,13 @@ static inline bool reduce_slots_comes_down(const struct reduce_slots *slots, u32
 	return slots->leaf && conn == slots->nr_inputs;
 }
 
-/**
- * reduce_slots_init() - reset the slots
- * @slots: with @nr_inputs, @nr_slots, @leaf, @slot and @conn[].psn set, otherwise zeroed
- */
+/* Reset the slots. @nr_inputs, @nr_slots, @leaf, @slot and @conn[].psn are set, all else is 0. */
 void reduce_slots_init(struct reduce_slots *slots);
 
-/**
- * reduce_slots_receive() - receive a packet
- * @slots: slots
- * @conn: number of the connection, below reduce_slots_conns()
- * @psn: PSN of the packet
- * @shape: shape of the packet
- * @why: REDUCE_ALIVE, or why the packet poisons the group if the rank may be at its position
- * @packet: the packet, consumed
- *
- * Return: whether the rank may be at this position, and the group is not poisoned.
+/*
+ * Receive a packet of a connection, which is consumed. @why: REDUCE_ALIVE, or why the packet
+ * poisons the group if its rank may be at the position. Return: whether the rank may be there, and
+ * the group is not poisoned.
  */
 bool reduce_slots_receive(struct reduce_slots *slots, u32 conn, u32 psn,
 			  const struct reduce_shape *shape, enum reduce_poison why,

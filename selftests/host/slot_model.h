@@ -165,6 +165,7 @@ struct model_way {
  * @gone: the switch is without its module: it forwards all packets as they come
  * @nr_live: bits of @live
  * @nr_nudges: that the machine asked for in this step
+ * @nr_left: packets that left in this step
  * @slow: what may leave waits for model_pump()
  * @sum: by index of slot: inputs that were added up
  * @result: by index of slot, of a leaf: what has come down
@@ -179,6 +180,7 @@ struct model_switch {
 	bool gone;
 	u32 nr_live;
 	u32 nr_nudges;
+	u32 nr_left;
 	bool slow;
 	struct model_payload sum[MODEL_SLOTS];
 	struct model_payload result[MODEL_SLOTS];

@@ -223,6 +223,7 @@ void reduce_slots_emit(struct reduce_slots *slots, u32 conn, const struct reduce
 	model_check(sw->way[conn].arrived >= (int)position,
 		    "no result overtakes a sender that has gone back");
 	sw->left[conn]++;
+	sw->nr_left++;
 	packet_gone(sw, id);
 	conn_push(sw, conn, frame);
 }
@@ -341,8 +342,10 @@ static void switch_take(struct model_switch *sw, u32 conn, u32 rank, struct mode
 	if (known)
 		way_arrived(&sw->way[conn], position);
 	sw->nr_nudges = 0;
+	sw->nr_left = 0;
 	taken = reduce_slots_receive(&sw->slots, conn, frame.psn, &shape, REDUCE_ALIVE,
 				     (void *)(uintptr_t)id);
+	model_check(sw->nr_left <= 1, "a packet lets no other one leave at once: there may be many");
 	model_check(!other || PACKET_INPUT(other) == PACKET_INPUT(id) || sw->slots.poison,
 		    "a packet that comes again with another payload poisons the group");
 	/* A receiver sees for itself which results are missing. */

@@ -28,7 +28,7 @@ install()
 
 uninstall()
 {
-	modprobe -r rocesteer
+	busywait 10000 modprobe -r rocesteer
 	rm -rf "${installed%/*}"
 	depmod
 }
