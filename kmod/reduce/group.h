@@ -193,8 +193,8 @@ static inline struct reduce_to reduce_group_to(const struct reduce_group *group,
 u32 reduce_conn_qpn_out(const struct reduce_group *group, u32 conn);
 
 /*
- * Allocate a group with a validated configuration, for reduce_emit_init(). Return: an ERR_PTR() with
- * a text in @extack, -ENOMEM.
+ * Allocate a group with a validated configuration, for reduce_emit_init(). Return: an ERR_PTR()
+ * with a text in @extack, -ENOMEM.
  */
 struct reduce_group *reduce_group_new(struct reduce_net *rn, const struct reduce_config *config,
 				      struct netlink_ext_ack *extack);

@@ -345,7 +345,7 @@ static void switch_take(struct model_switch *sw, u32 conn, u32 rank, struct mode
 	sw->nr_left = 0;
 	taken = reduce_slots_receive(&sw->slots, conn, frame.psn, &shape, REDUCE_ALIVE,
 				     (void *)(uintptr_t)id);
-	model_check(sw->nr_left <= 1, "a packet lets no other one leave at once: there may be many");
+	model_check(sw->nr_left <= 1, "a packet lets no other one leave at once");
 	model_check(!other || PACKET_INPUT(other) == PACKET_INPUT(id) || sw->slots.poison,
 		    "a packet that comes again with another payload poisons the group");
 	/* A receiver sees for itself which results are missing. */
