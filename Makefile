@@ -16,7 +16,7 @@
 # make demo-reduce  All-Reduces by a ring, and by switches that sum
 # make check    all tests, what is random or repeats itself a few times: 25 minutes
 # make check-all  all tests on both kernels, and all of that; BPF programs of two more clangs
-# make check-debug  the module on a kernel that checks itself, 40 minutes; more with
+# make check-debug  the modules on a kernel that checks itself, an hour; more with
 #               DEBUG=RUN[:TEST]
 # make fuzz     readers of files and of the network, a minute each (FUZZ_SECONDS=,
 #               TARGETS=): selftests/fuzz/run

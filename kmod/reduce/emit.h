@@ -6,6 +6,9 @@
 
 void reduce_emit_init(struct reduce_group *group);
 
+/* Queue pair number with which packets leave on a connection */
+u32 reduce_conn_qpn_out(const struct reduce_group *group, u32 conn);
+
 /*
  * Let packets leave the slots of a locked group. Return: whether the caller has to call
  * reduce_emit(), without the lock.

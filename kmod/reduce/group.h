@@ -189,9 +189,6 @@ static inline struct reduce_to reduce_group_to(const struct reduce_group *group,
 	};
 }
 
-/* Queue pair number with which packets leave on a connection */
-u32 reduce_conn_qpn_out(const struct reduce_group *group, u32 conn);
-
 /*
  * Allocate a group with a validated configuration, for reduce_emit_init(). Return: an ERR_PTR()
  * with a text in @extack, -ENOMEM.

@@ -150,14 +150,10 @@ static bool conn_pump(struct reduce_slots *slots, u32 c, u32 *budget)
 	return true;
 }
 
-bool reduce_slots_pump(struct reduce_slots *slots, u32 budget)
+void reduce_slots_pump(struct reduce_slots *slots, u32 budget)
 {
-	while (slots->pending) {
-		if (!conn_pump(slots, __builtin_ctzll(slots->pending), &budget))
-			return true;
+	while (slots->pending && conn_pump(slots, __builtin_ctzll(slots->pending), &budget))
 		slots->pending &= slots->pending - 1;
-	}
-	return false;
 }
 
 /*
@@ -307,9 +303,9 @@ static bool slot_is_beyond(const struct reduce_slots *slots, const struct reduce
 }
 
 /* Return: why a packet poisons the group, or REDUCE_ALIVE. */
-static enum reduce_poison slot_check(struct reduce_slots *slots, const struct reduce_slot *slot,
-				     u32 c, s64 position, const struct reduce_shape *shape,
-				     const void *packet)
+static enum reduce_poison slot_check(const struct reduce_slots *slots,
+				     const struct reduce_slot *slot, u32 c, s64 position,
+				     const struct reduce_shape *shape, const void *packet)
 {
 	if (!shape->length)
 		return REDUCE_EMPTY;

@@ -190,8 +190,8 @@ bool reduce_slots_receive(struct reduce_slots *slots, u32 conn, u32 psn,
 			  const struct reduce_shape *shape, enum reduce_poison why,
 			  void *packet);
 
-/* Let at most @budget packets leave that need not wait. Return: whether there may be more. */
-bool reduce_slots_pump(struct reduce_slots *slots, u32 budget);
+/* Let at most @budget packets leave that need not wait. @pending: there may be more. */
+void reduce_slots_pump(struct reduce_slots *slots, u32 budget);
 
 /* Poison a group, unless it is, for a packet of @conn, and drop all waiting packets. */
 void reduce_slots_poison(struct reduce_slots *slots, enum reduce_poison why,

@@ -34,7 +34,7 @@
  * @start: by message: position of its first packet; [messages]: positions in all
  * @complete: by position that comes next: messages before it that are complete
  * @psn: by rank: first PSN
- * @old_psn: by rank: first PSN of an earlier run, or a negative number
+ * @old_psn: by rank: first PSN of an earlier run
  * @ack_ends: only the last packet of a message is acknowledged, and what comes again
  * @liar: a rank that may send what it should not, or a negative number
  */
@@ -47,7 +47,7 @@ struct model_group {
 	u8 start[MODEL_POSITIONS + 1];
 	u8 complete[MODEL_POSITIONS + 1];
 	u32 psn[MODEL_RANKS];
-	s32 old_psn[MODEL_RANKS];
+	u32 old_psn[MODEL_RANKS];
 	bool ack_ends;
 	int liar;
 };

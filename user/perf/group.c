@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "command.h"
 
@@ -109,15 +108,6 @@ static void run_all(struct group *group, int which, const char *command, const c
 	}
 }
 
-__u32 group_random(void)
-{
-	__u32 number = 0;
-
-	/* Only a signal or an old kernel can keep it from being random. */
-	getrandom(&number, sizeof(number), 0);
-	return number;
-}
-
 /* A group that is not there is loaded. Return: the last error of a switch, or 0. */
 static int try_join(struct group *group, const char *command, __u64 until, struct err *err)
 {
@@ -160,7 +150,7 @@ int group_join(struct group *group, const char *command, __u64 until, struct err
 	struct err said;
 	__u32 tries;
 
-	group->psns = (struct group_psns) { .base = group_random() };
+	group->psns = (struct group_psns) { .base = arc4random() };
 	for (tries = 0; ret == -EADDRINUSE && tries < 2 * group->ranks; tries++) {
 		if (tries)
 			group->psns.opposite ^= ~0ull << refused_rank(&said);

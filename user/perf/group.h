@@ -115,8 +115,6 @@ static inline __u32 group_psn(const struct group *group, __u32 rank, __u32 part)
 	return (group->psns.base + part + more) & 0xffffff;
 }
 
-__u32 group_random(void);
-
 /* Does a box beside the switches sum? */
 static inline bool group_is_box(const struct group *group)
 {

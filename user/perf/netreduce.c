@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "layout.h"
@@ -155,7 +156,7 @@ void netreduce_describe(const struct netreduce *n, struct netreduce_card *card)
 	card->address.rkey = n->key;
 	card->out = n->out->qp_num;
 	card->in = n->in->qp_num;
-	card->psn = group_random() % GROUP_PSN_SPREAD;
+	card->psn = arc4random_uniform(GROUP_PSN_SPREAD);
 }
 
 void netreduce_put(const struct netreduce_card *card, struct group_rank *rank)
@@ -204,21 +205,20 @@ static int connect_one(struct netreduce *n, struct ibv_qp *qp, struct nic_addres
 static int connect_in(struct netreduce *n, const struct netreduce_card *from, __u32 rank)
 {
 	__u32 qpn = group_is_box(n->group) ? group_answer_qpn(n->group->number, rank) : from->out;
+	__u32 psn = group_psn(n->group, rank, from->psn);
 	int error = nic_qp_init(n->in), i;
 
 	for (i = 0; !error && i < (int)DEPTH; i++)
 		error = post_receive(n);
-	return error ?: connect_one(n, n->in, from->address, qpn,
-						group_psn(n->group, rank, from->psn), 0);
+	return error ?: connect_one(n, n->in, from->address, qpn, psn, 0);
 }
 
-static int connect_out(struct netreduce *n, const struct netreduce_card *to, __u32 psn,
-		       __u32 rank)
+static int connect_out(struct netreduce *n, const struct netreduce_card *own,
+		       const struct netreduce_card *to, __u32 rank)
 {
-	__u32 qpn = group_qpn(n->group->number, rank);
+	__u32 qpn = group_qpn(n->group->number, rank), psn = group_psn(n->group, rank, own->psn);
 
-	return nic_qp_init(n->out) ?: connect_one(n, n->out, to->address, qpn,
-						   group_psn(n->group, rank, psn), n->label);
+	return nic_qp_init(n->out) ?: connect_one(n, n->out, to->address, qpn, psn, n->label);
 }
 
 int netreduce_connect(struct netreduce *n, const struct netreduce_card *cards, __u32 rank)
@@ -231,7 +231,7 @@ int netreduce_connect(struct netreduce *n, const struct netreduce_card *cards, _
 	n->message = (__u64)n->group->packets * netreduce_mtu(n);
 	n->rkey = to->address.rkey;
 	error = connect_in(n, &cards[before], before) ?:
-		connect_out(n, to, cards[rank].psn, rank);
+		connect_out(n, &cards[rank], to, rank);
 	return error ? nic_fail(n->nic, error, "connect", "cannot connect to the switch") : 0;
 }
 

@@ -41,10 +41,8 @@ static int meet(struct run *run)
 		largest = reducer_largest(config);
 	if (largest < sizeof(struct netreduce_card))
 		largest = sizeof(struct netreduce_card);
-	if (config->sums.command &&
-	    largest < sums_groups(&config->plan.of, config->sums.dim) * sizeof(struct group_psns))
-		largest = sums_groups(&config->plan.of, config->sums.dim) *
-			  sizeof(struct group_psns);
+	if (largest < sums_largest(config))
+		largest = sums_largest(config);
 	perf_settings_fill(run->settings, config);
 	run->meeting = (struct rendezvous_config) {
 		.rank = config->launch.rank,

@@ -13,6 +13,13 @@ __u32 sums_groups(const struct chunk_collective *of, __u32 dim)
 	return layout_ranks(of) / of->dim[dim].endpoints;
 }
 
+size_t sums_largest(const struct perf_config *config)
+{
+	if (!config->sums.command)
+		return 0;
+	return sums_groups(&config->plan.of, config->sums.dim) * sizeof(struct group_psns);
+}
+
 /* Ranks in their order, as if the dimension had one member. */
 static __u32 index_of(const struct perf_config *config, __u32 rank)
 {

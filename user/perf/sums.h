@@ -61,6 +61,9 @@ struct sums {
 __u32 sums_groups(const struct chunk_collective *of, __u32 dim);
 __u32 sums_group(const struct perf_config *config, __u32 rank);
 
+/* The most bytes that a rank tells the others, as reducer_largest(); 0: no dimension sums. */
+size_t sums_largest(const struct perf_config *config);
+
 /**
  * sums_open() - connect, and load the groups
  * @sums: with @config, @nic, @rendezvous, @err set; to be closed, also after a failure

@@ -6,10 +6,10 @@
 
 #define DATA	1000	/* bytes of a packet with data, at least */
 
-/* Packets that were grown, and packets that leave with a time stamp */
+/* Packets that were grown, packets that leave, and those that leave with a time stamp */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2);
+	__uint(max_entries, 3);
 	__type(key, __u32);
 	__type(value, __u64);
 } skbs SEC(".maps");
@@ -37,8 +37,11 @@ int grow(struct __sk_buff *skb)
 SEC("tc")
 int stamped(struct __sk_buff *skb)
 {
-	if (skb->len > DATA && skb->tstamp)
+	if (skb->len > DATA) {
 		count(1);
+		if (skb->tstamp)
+			count(2);
+	}
 	return TC_ACT_UNSPEC;
 }
 

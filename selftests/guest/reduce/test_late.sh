@@ -225,8 +225,8 @@ sys.stdin.read()' >"$dir/stamp")
 	reduces 4 type=fp32 bytes=65536 packets=8 timeout=15 retry=3 stall=$((8 * TIME_SCALE)) ||
 		status=1
 	exec {stamp}>&-
-	echo "$(skb_count 1) results leave with a time stamp"
-	(($(skb_count 1) == 0)) && return "$status"
+	echo "$(skb_count 2) of $(skb_count 1) results leave with a time stamp"
+	(($(skb_count 1) >= 64 && $(skb_count 2) == 0)) && return "$status"
 }
 
 box()
