@@ -273,14 +273,14 @@ find_tag(struct __sk_buff *skb, const struct packet *pkt,
 /**
  * new_tags() - enter a flow into rs_tags, or its sender
  * @skb: a packet, which is of no known flow, or not of the flow's known sender
- * @key: the flow
+ * @key: the flow, of which the packet does not tell the rival number: that is filled in
  *
  * See check_known_flow().
  *
  * Return: 0, or -1 where the sender may not make a flow, its job has no chunks, or the
  * table is full.
  */
-__noinline int new_tags(struct __sk_buff *skb, const struct rocesteer_flow_key *key)
+__noinline int new_tags(struct __sk_buff *skb, struct rocesteer_flow_key *key)
 {
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_tags *tags;
@@ -289,9 +289,10 @@ __noinline int new_tags(struct __sk_buff *skb, const struct rocesteer_flow_key *
 
 	if (!key || check_sender(skb) != CONTINUE)
 		return -1;
+	claimed = name_rival(skb, key);
 	flow = bpf_map_lookup_elem(&rs_flows, key);
 	tags = bpf_map_lookup_elem(&rs_tags, key);
-	claimed = tags ? tags->job : flow ? flow->job : flow_job(skb, key);
+	claimed = tags ? tags->job : flow ? flow->job : owning_job(claimed, key->ifindex);
 	job = claimed;
 	if (claimed < 0 || is_other_sender(skb, key, job))
 		return -1;

@@ -7,6 +7,17 @@
 #include "lib/deal.bpf.h"
 #include "lib/ended.bpf.h"
 
+__noinline __s64 name_rival(struct __sk_buff *skb, struct rocesteer_flow_key *key)
+{
+	__s64 claimed = key ? claimed_job(skb, key) : -EEXIST;
+
+	if (claimed > 0)
+		key->dqpn = (key->dqpn & ROCESTEER_QPN_MASK) |
+			    (__u8)(claimed >> ROCESTEER_FLOW_JOB_RIVAL_SHIFT) <<
+			    ROCESTEER_RIVAL_SHIFT;
+	return claimed;
+}
+
 __noinline bool is_other_sender(struct __sk_buff *skb,
 				const struct rocesteer_flow_key *key, __u32 job)
 {
@@ -14,8 +25,7 @@ __noinline bool is_other_sender(struct __sk_buff *skb,
 
 	if (claimed == -ENOENT)
 		return false;
-	if (!claimed)
-		claimed = device_job(key->ifindex);
+	claimed = owning_job(claimed, key ? key->ifindex : 0);
 	return claimed < 0 || (__u32)claimed != job;
 }
 
@@ -290,24 +300,28 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 	err = bpf_map_update_elem(&rs_flows, key, flow, BPF_NOEXIST);
 	if (!err || err == -EEXIST)	/* another CPU was first */
 		return CONTINUE;
+	if (err == -ENOMEM)
+		return ROCESTEER_VERDICT_UNASSIGNED;
 	notify_full(key, flow);
 	return ROCESTEER_VERDICT_TABLE_FULL;
 }
 
-/* flow_job(), verified once */
-__noinline __s64 find_job(struct __sk_buff *skb,
-			  const struct rocesteer_flow_key *key)
+/* claimed_job(), verified once */
+__noinline __s64 ask_module(struct __sk_buff *skb, const struct rocesteer_flow_key *key)
 {
-	return key ? flow_job(skb, key) : 0;
+	return key ? claimed_job(skb, key) : -ENOENT;
 }
 
 __noinline int enter_packet(struct __sk_buff *skb,
 			    const struct rocesteer_flow_key *key, bool received)
 {
-	__s64 claimed = find_job(skb, key);
+	__s64 asked = ask_module(skb, key), claimed;
 	int verdict = CONTINUE;
 
-	if (!key || claimed <= 0)
+	if (!key)
+		return JOBLESS;
+	claimed = owning_job(asked, key->ifindex);
+	if (claimed <= 0)
 		return claimed ? ROCESTEER_VERDICT_UNTAGGED : JOBLESS;
 	if (steers_qp(claimed, true))
 		return ROCESTEER_VERDICT_UNPLANNED;
@@ -320,11 +334,12 @@ __noinline int enter_packet(struct __sk_buff *skb,
 			      ROCESTEER_FLOW_LOCAL_RESEQ : 0),
 			     received ? 0 : bpf_get_socket_cookie(skb));
 	/* Its end may have been announced before there was anything to forget. */
-	if (verdict == CONTINUE && find_job(skb, key) != claimed) {
-		undo_flow(key);
-		return ROCESTEER_VERDICT_UNASSIGNED;
-	}
-	return verdict;
+	if (verdict != CONTINUE)
+		return verdict;
+	if (ask_module(skb, key) == asked && owning_job(asked, key->ifindex) == claimed)
+		return CONTINUE;
+	undo_flow(key);
+	return ROCESTEER_VERDICT_UNASSIGNED;
 }
 
 /**
@@ -332,6 +347,7 @@ __noinline int enter_packet(struct __sk_buff *skb,
  * @skb: the packet, at egress
  * @key: its flow
  * @flow: what is known of the flow
+ * @sender: from check_sender()
  *
  * A queue pair has one socket for all its life, so most packets are known by the cookie of
  * their socket, and do not get here. Packets of flows that their job lists may be forwarded.
@@ -341,36 +357,37 @@ __noinline int enter_packet(struct __sk_buff *skb,
  */
 static __always_inline int check_known_flow(struct __sk_buff *skb,
 					    const struct rocesteer_flow_key *key,
-					    struct rocesteer_flow_path *flow)
+					    struct rocesteer_flow_path *flow, int sender)
 {
-	int verdict = check_sender(skb);
-
-	if (verdict == CONTINUE && is_other_sender(skb, key, flow->job))
-		verdict = ROCESTEER_VERDICT_UNTAGGED;
-	if (verdict == CONTINUE)
-		flow->sender = bpf_get_socket_cookie(skb);
-	else if (verdict == ROCESTEER_VERDICT_FORWARDED && !flow->sender &&
-		 !(flow->flags & ROCESTEER_FLOW_FROM_PACKET))
-		verdict = CONTINUE;
-	return verdict;
+	if (sender == ROCESTEER_VERDICT_FORWARDED && !flow->sender &&
+	    !(flow->flags & ROCESTEER_FLOW_FROM_PACKET))
+		return CONTINUE;
+	if (sender != CONTINUE)
+		return sender;
+	if (is_other_sender(skb, key, flow->job))
+		return ROCESTEER_VERDICT_UNTAGGED;
+	flow->sender = bpf_get_socket_cookie(skb);
+	return CONTINUE;
 }
 
-__noinline int new_packet(struct __sk_buff *skb,
-			  const struct rocesteer_flow_key *key)
+__noinline int new_packet(struct __sk_buff *skb, struct rocesteer_flow_key *key)
 {
 	__u64 changes = read_changes();
 	struct rocesteer_flow_path *flow;
-	int verdict;
+	int sender = check_sender(skb), verdict;
 
 	if (!key)	/* global functions are verified on their own */
 		return ROCESTEER_VERDICT_UNASSIGNED;
+	if (sender == CONTINUE)
+		name_rival(skb, key);
 	flow = bpf_map_lookup_elem(&rs_flows, key);
 	if (flow)
-		return check_known_flow(skb, key, flow);
+		return check_known_flow(skb, key, flow, sender);
 	verdict = enter_packet(skb, key, false);
 	if (verdict != JOBLESS)
 		return verdict;
-	note_jobless(skb, key, changes);
+	if (sender == CONTINUE)
+		note_jobless(skb, key, changes);
 	return ROCESTEER_VERDICT_UNTAGGED;
 }
 

@@ -11,6 +11,19 @@
 #include "lib/deal.bpf.h"
 #include "lib/tags.bpf.h"
 
+extern void bpf_rcu_read_lock(void) __ksym;
+extern void bpf_rcu_read_unlock(void) __ksym;
+
+/* Not to be put to sleep between finding an entry and writing to it. */
+#define undisturbed(call) ({		\
+	int ret;			\
+					\
+	bpf_rcu_read_lock();		\
+	ret = call;			\
+	bpf_rcu_read_unlock();		\
+	ret;				\
+})
+
 /*
  * Has the flow's job these paths, with these ports? Pieces are read one by one:
  * together they fill the stack.
@@ -136,25 +149,13 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 	return 0;
 }
 
-extern void bpf_rcu_read_lock(void)
-	__ksym;
-extern void bpf_rcu_read_unlock(void)
-	__ksym;
-
-/* Not to be put to sleep between finding a flow and writing to it. */
 SEC("syscall")
 int rocesteer_set_flow(struct rocesteer_set_flow *set)
 {
-	int ret;
-
-	bpf_rcu_read_lock();
-	ret = set_flow(set);
-	bpf_rcu_read_unlock();
-	return ret;
+	return undisturbed(set_flow(set));
 }
 
-SEC("syscall")
-int rocesteer_set_group(struct rocesteer_set_group *set)
+static __always_inline int change_group(struct rocesteer_set_group *set)
 {
 	struct rocesteer_group_key key = set->key;
 	struct rocesteer_group *group = bpf_map_lookup_elem(&rs_groups, &key);
@@ -166,7 +167,12 @@ int rocesteer_set_group(struct rocesteer_set_group *set)
 }
 
 SEC("syscall")
-int rocesteer_set_observe(struct rocesteer_set_observe *set)
+int rocesteer_set_group(struct rocesteer_set_group *set)
+{
+	return undisturbed(change_group(set));
+}
+
+static __always_inline int change_observe(struct rocesteer_set_observe *set)
 {
 	struct rocesteer_group_key key = set->key;
 	struct rocesteer_group *group = bpf_map_lookup_elem(&rs_groups, &key);
@@ -178,7 +184,12 @@ int rocesteer_set_observe(struct rocesteer_set_observe *set)
 }
 
 SEC("syscall")
-int rocesteer_set_paths(struct rocesteer_set_paths *set)
+int rocesteer_set_observe(struct rocesteer_set_observe *set)
+{
+	return undisturbed(change_observe(set));
+}
+
+static __always_inline int change_paths(struct rocesteer_set_paths *set)
 {
 	struct rocesteer_group_key key = set->key;
 	struct rocesteer_group *group = bpf_map_lookup_elem(&rs_groups, &key);
@@ -197,7 +208,12 @@ int rocesteer_set_paths(struct rocesteer_set_paths *set)
 }
 
 SEC("syscall")
-int rocesteer_set_peer(struct rocesteer_set_peer *set)
+int rocesteer_set_paths(struct rocesteer_set_paths *set)
+{
+	return undisturbed(change_paths(set));
+}
+
+static __always_inline int change_peer(struct rocesteer_set_peer *set)
 {
 	struct rocesteer_peer_key key = set->key;
 	struct rocesteer_peer *peer = bpf_map_lookup_elem(&rs_peers, &key);
@@ -214,18 +230,20 @@ int rocesteer_set_peer(struct rocesteer_set_peer *set)
 	return 0;
 }
 
+SEC("syscall")
+int rocesteer_set_peer(struct rocesteer_set_peer *set)
+{
+	return undisturbed(change_peer(set));
+}
+
 /* The flow's next packet enters it anew, if its job has a port map to its peer. */
 SEC("syscall")
 int rocesteer_forget(struct rocesteer_flow_key *gone)
 {
 	struct rocesteer_flow_key key = *gone;
-	int ret;
 
 	bpf_map_delete_elem(&rs_tags, &key);
-	bpf_rcu_read_lock();
-	ret = forget_flow(&key);
-	bpf_rcu_read_unlock();
-	return ret;
+	return undisturbed(forget_flow(&key));
 }
 
 static __always_inline int set_order(const struct rocesteer_flow_key *key, bool orders)
@@ -248,12 +266,8 @@ SEC("syscall")
 int rocesteer_set_order(struct rocesteer_set_order *set)
 {
 	struct rocesteer_flow_key key = set->key;
-	int ret;
 
-	bpf_rcu_read_lock();
-	ret = set_order(&key, set->orders);
-	bpf_rcu_read_unlock();
-	return ret;
+	return undisturbed(set_order(&key, set->orders));
 }
 
 /* User space entered a flow, or gave a device to a job. */

@@ -43,17 +43,25 @@ static __always_inline __s64 claimed_job(struct __sk_buff *skb,
 }
 
 /*
- * The job that claims the flow, else the one that has the device, else 0; -EEXIST where
- * the queue pair that sends the packet is not of the flow. With ROCESTEER_FLOW_JOB_RESEQ as
- * the module gives it.
+ * The job that claims a flow, by what claimed_job() says, else the one that has the device,
+ * else 0; -EEXIST where the queue pair that sends the packet is not of the flow. With
+ * ROCESTEER_FLOW_JOB_RESEQ as the module gives it.
  */
-static __always_inline __s64 flow_job(struct __sk_buff *skb,
-				      const struct rocesteer_flow_key *key)
+static __always_inline __s64 owning_job(__s64 claimed, __u32 ifindex)
 {
-	__s64 claimed = claimed_job(skb, key);
-
-	return claimed > 0 || claimed == -EEXIST ? claimed : device_job(key->ifindex);
+	if (claimed == -EEXIST || (claimed > 0 && (__u32)claimed))
+		return claimed;
+	return device_job(ifindex);
 }
+
+/**
+ * name_rival() - set the rival number in the key of a packet's flow
+ * @skb: the packet, at egress, sent by the kernel: see check_sender()
+ * @key: from the packet
+ *
+ * Return: as claimed_job().
+ */
+__s64 name_rival(struct __sk_buff *skb, struct rocesteer_flow_key *key);
 
 /* Does the job steer this flow by its flow label, rather than per packet? */
 static __always_inline bool steers_qp(__u32 id, bool software)
@@ -154,7 +162,7 @@ qpn_key(const struct rocesteer_flow_key *key, __u32 job)
 	struct rocesteer_qpn_key qkey = {
 		.peer.job = job,
 		.peer.ifindex = key->ifindex,
-		.dqpn = key->dqpn,
+		.dqpn = key->dqpn & ROCESTEER_QPN_MASK,
 	};
 
 	copy_addr(qkey.peer.addr, key->peer);
@@ -364,11 +372,11 @@ int enter_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
 /**
  * new_packet() - find or enter the flow of a packet whose flow, or sender, is not known
  * @skb: the packet, at egress
- * @key: its flow
+ * @key: its flow, of which the packet does not tell the rival number: that is filled in
  *
  * Return: CONTINUE where the flow is known now and of this sender, or the verdict.
  */
-int new_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key);
+int new_packet(struct __sk_buff *skb, struct rocesteer_flow_key *key);
 
 /**
  * spread() - put a flow on all paths, a run of packets on each in turn, if it may be split

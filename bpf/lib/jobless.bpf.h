@@ -9,6 +9,7 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
+#include "rocesteer/roce.h"
 #include "rocesteer/types.h"
 
 /**
@@ -89,6 +90,7 @@ static __always_inline void note_jobless(struct __sk_buff *skb,
 	struct jobless jobless = { .key = *key, .changes = changes };
 	struct bpf_sock *sk = skb->sk;
 
+	jobless.key.dqpn &= ROCESTEER_QPN_MASK;	/* packets tell no more */
 	if (sk)
 		bpf_sk_storage_get(&rs_jobless, sk, &jobless, BPF_SK_STORAGE_GET_F_CREATE);
 }

@@ -33,14 +33,22 @@
 /**
  * struct rocesteer_flow_key - one direction of one queue pair
  * @ifindex: network device the packets leave by, in the map's namespace
- * @dqpn: destination queue pair number, 24 bits
+ * @dqpn: destination queue pair number in bits 23..0, rival number in bits 31..24
  * @peer: destination address
+ *
+ * Any local process may connect a queue pair of its own to somebody else's peer, and this
+ * host cannot know to which of these rivals the peer talks. The module numbers rivals in the
+ * order in which they come, so each is steered for itself. The first has number 0, as have
+ * all flows without the module.
  */
 struct rocesteer_flow_key {
 	__u32 ifindex;
 	__u32 dqpn;
 	__u8 peer[16];
 };
+
+#define ROCESTEER_RIVAL_SHIFT	24
+#define ROCESTEER_MAX_RIVALS	256
 
 /**
  * struct rocesteer_piece - a share of a flow on one path
@@ -205,10 +213,11 @@ struct rocesteer_flow_path {
 #define ROCESTEER_PATH_UNKNOWN		0xffff
 
 /*
- * In the result of the kfunc bpf_rocesteer_flow_job(): the module resequences what the
- * flow's queue pair receives. Bits 31..0 are the job.
+ * The result of the kfunc bpf_rocesteer_flow_job(): bits 31..0 are the job. Bit 32: the module
+ * resequences what the flow's queue pair receives. Bits 47..40 are the flow's rival number.
  */
 #define ROCESTEER_FLOW_JOB_RESEQ	0x100000000ULL
+#define ROCESTEER_FLOW_JOB_RIVAL_SHIFT	40
 
 /**
  * struct rocesteer_peer_key - key of rs_peers

@@ -125,33 +125,29 @@ struct rhlist_head *rocesteer_flow_list(struct rocesteer_net *rn,
 	return list;
 }
 
-/* Does another flow have the key of @flow, which is linked? */
-bool rocesteer_flow_has_rival(const struct rocesteer_flow *flow)
+/* The key by which BPF programs know the flow: no two flows have one. */
+struct rocesteer_flow_key rocesteer_flow_own_key(const struct rocesteer_flow *flow)
 {
-	struct rhlist_head *list = rocesteer_flow_list(flow->rn, &flow->key);
+	struct rocesteer_flow_key key = flow->key;
 
-	return list != &flow->node || rcu_access_pointer(list->next);
+	key.dqpn |= (u32)flow->rival << ROCESTEER_RIVAL_SHIFT;
+	return key;
 }
 
-/*
- * BPF programs know one flow for each key. They must not forget it when a rival ends that they
- * have not looked up: any process can connect and destroy rivals.
- */
-void rocesteer_flow_trace_del(const struct rocesteer_flow *flow, u32 job,
-			      bool rival)
+void rocesteer_flow_trace_del(const struct rocesteer_flow *flow, u32 job)
 {
+	struct rocesteer_flow_key key = rocesteer_flow_own_key(flow);
+
 	lockdep_assert_held(&rocesteer_lock);
-	if (rival && !READ_ONCE(flow->seen) &&
-	    flow->qp.label != ROCESTEER_LABEL_POLICY)
-		return;
-	trace_rocesteer_flow_del(flow->rn->net->net_cookie, &flow->key, job);
+	trace_rocesteer_flow_del(flow->rn->net->net_cookie, &key, job);
 }
 
 void rocesteer_flow_announce(struct rocesteer_flow *flow)
 {
+	struct rocesteer_flow_key key = rocesteer_flow_own_key(flow);
+
 	lockdep_assert_held(&rocesteer_lock);
-	trace_rocesteer_flow_add(flow->rn->net->net_cookie, &flow->key,
-				 flow->job);
+	trace_rocesteer_flow_add(flow->rn->net->net_cookie, &key, flow->job);
 	rocesteer_event_flow(flow, ROCESTEER_CMD_FLOW_ADD_NTF);
 }
 
@@ -170,6 +166,7 @@ void rocesteer_flow_end_reseq(struct rocesteer_flow *flow)
 /* Start or stop resequencing. @fresh: the queue pair has not received a packet yet. */
 void rocesteer_flow_resequence(struct rocesteer_flow *flow, bool fresh)
 {
+	struct rocesteer_flow_key key;
 	struct rocesteer_reseq *reseq;
 	bool wanted;
 
@@ -180,13 +177,30 @@ void rocesteer_flow_resequence(struct rocesteer_flow *flow, bool fresh)
 		rocesteer_flow_end_reseq(flow);
 	if (!wanted || rcu_access_pointer(flow->reseq))
 		return;
-	reseq = rocesteer_reseq_new(flow->rn, &flow->key, &flow->qp, fresh);
+	key = rocesteer_flow_own_key(flow);
+	reseq = rocesteer_reseq_new(flow->rn, &key, &flow->qp, fresh);
 	if (!IS_ERR(reseq))
 		rcu_assign_pointer(flow->reseq, reseq);
 	else if (PTR_ERR(reseq) == -EEXIST)
 		rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_DUPLICATE);
 	else if (PTR_ERR(reseq) != -EINVAL)
 		rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_RESEQ_NO_MEMORY);
+}
+
+/* Return: the lowest number that no flow with @key has, or -ENOSPC. */
+static int flow_free_rival(struct rocesteer_net *rn,
+			   const struct rocesteer_flow_key *key)
+{
+	DECLARE_BITMAP(used, ROCESTEER_MAX_RIVALS) = {};
+	struct rocesteer_flow *flow;
+	struct rhlist_head *pos;
+	unsigned int rival;
+
+	lockdep_assert_held(&rocesteer_lock);
+	rhl_for_each_entry_rcu(flow, pos, rocesteer_flow_list(rn, key), node)
+		__set_bit(flow->rival, used);
+	rival = find_first_zero_bit(used, ROCESTEER_MAX_RIVALS);
+	return rival < ROCESTEER_MAX_RIVALS ? rival : -ENOSPC;
 }
 
 /*
@@ -197,7 +211,7 @@ void rocesteer_flow_resequence(struct rocesteer_flow *flow, bool fresh)
 int rocesteer_flow_link(struct rocesteer_flow *flow)
 {
 	struct rocesteer_net *rn = flow->rn;
-	int err;
+	int rival, err;
 
 	lockdep_assert_held(&rocesteer_lock);
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "device may leave meanwhile");
@@ -206,6 +220,10 @@ int rocesteer_flow_link(struct rocesteer_flow *flow)
 		return -ENODEV;
 	if (rn->nr_flows >= max_flows)
 		return -ENOSPC;
+	rival = flow_free_rival(rn, &flow->key);
+	if (rival < 0)
+		return rival;
+	flow->rival = rival;
 	err = flow_charge(rn, flow->qp.uid, 1);
 	if (err)
 		return err;
@@ -234,7 +252,6 @@ uncharge:
 void rocesteer_flow_unlink(struct rocesteer_flow *flow)
 {
 	struct rocesteer_net *rn = flow->rn;
-	bool rival = rocesteer_flow_has_rival(flow);
 
 	lockdep_assert_held(&rocesteer_lock);
 	rhltable_remove(&rn->flows, &flow->node, flow_key_params);
@@ -246,7 +263,7 @@ void rocesteer_flow_unlink(struct rocesteer_flow *flow)
 	flow->linked = false;
 	rocesteer_job_count(rn, flow->job, -1);
 
-	rocesteer_flow_trace_del(flow, flow->job, rival);
+	rocesteer_flow_trace_del(flow, flow->job);
 	rocesteer_event_flow(flow, ROCESTEER_CMD_FLOW_DEL_NTF);
 	rocesteer_flow_resequence(flow, false);
 	rocesteer_flow_free(flow);
@@ -264,7 +281,7 @@ void rocesteer_flow_set_job(struct rocesteer_flow *flow, u32 job)
 	rocesteer_job_count(rn, old, -1);
 	rocesteer_job_count(rn, job, 1);
 	rocesteer_flow_resequence(flow, false);
-	rocesteer_flow_trace_del(flow, old, rocesteer_flow_has_rival(flow));
+	rocesteer_flow_trace_del(flow, old);
 	rocesteer_flow_announce(flow);
 }
 

@@ -19,14 +19,14 @@ struct sk_buff;
  * @qp_node: in the index by queue pair, if the flow has one
  * @rn: namespace. Valid under rocesteer_lock while @linked: a namespace loses its flows
  *	before it is freed
- * @key: immutable
+ * @key: immutable, without @rival
  * @job: job number or 0. Written under rocesteer_lock, read under RCU
  * @id: index in rocesteer_net.flow_ids, immutable while @linked
  * @linked: in the tables, under rocesteer_lock. To be checked after a lookup under RCU
  * @by_hand: @job was set by flow-add, under rocesteer_lock
  * @connected: the driver has connected the queue pair, and no reset was requested since.
  *	Under rocesteer_lock
- * @seen: a BPF program has looked up a packet of this flow. No lock
+ * @rival: tells flows with one @key apart, immutable while @linked
  * @sender: the queue pair, compared with sk_user_data of a packet's socket, to tell flows
  *	with one key apart; NULL if packets have no such socket. Written under
  *	rocesteer_lock, read under RCU
@@ -48,7 +48,7 @@ struct rocesteer_flow {
 	bool linked;
 	bool by_hand;
 	bool connected;
-	bool seen;
+	u8 rival;
 	const void *sender;
 	u32 sqpn;
 	struct rocesteer_qp qp;

@@ -5,6 +5,8 @@
 #include <net/sch_generic.h>
 #include <net/sock.h>
 
+#include <rocesteer/roce.h>
+
 #include "flow_priv.h"
 #include "net.h"
 
@@ -45,26 +47,30 @@ static void flow_note_unknown(struct rocesteer_net *rn)
 	pr_warn_once("a queue pair that is not known sends to one that another is connected to, and is not steered. If rocesteer stat counts all packets as unknown_sender, this kernel's rxe is not supported\n");
 }
 
-/* Return: the flow of a packet, NULL, or -EEXIST if all flows with @key are other senders'. */
+/*
+ * A packet that was received has no socket, but a rival number in @key.
+ *
+ * Return: the flow of a packet, NULL, or -EEXIST if all flows with @key are other senders'.
+ */
 static struct rocesteer_flow *flow_of(struct rocesteer_net *rn,
 				      const struct rocesteer_flow_key *key,
 				      const struct sk_buff *skb)
 {
+	const u8 rival = key->dqpn >> ROCESTEER_RIVAL_SHIFT;
+	const bool received = skb_at_tc_ingress(skb);
 	const struct sock *sk = flow_socket(skb);
 	struct rocesteer_flow *flow, *any = NULL;
+	struct rocesteer_flow_key plain = *key;
 	struct rhlist_head *list, *pos;
 
-	list = rocesteer_flow_list_rcu(rn, key);
+	plain.dqpn &= ROCESTEER_QPN_MASK;
+	list = rocesteer_flow_list_rcu(rn, &plain);
 	rhl_for_each_entry_rcu(flow, pos, list, node) {
-		if (!READ_ONCE(flow->sender))
-			any = flow;
-		else if (flow_has_sender(flow, sk))
+		if (received ? flow->rival == rival : flow_has_sender(flow, sk))
 			return flow;
+		if (!received && !READ_ONCE(flow->sender))
+			any = flow;
 	}
-	/* Ingress packets carry no socket: accept if the key has one flow. */
-	if (list && !any && skb_at_tc_ingress(skb) &&
-	    !rcu_access_pointer(list->next))
-		return container_of(list, struct rocesteer_flow, node);
 	return list && !any ? ERR_PTR(-EEXIST) : any;
 }
 
@@ -83,11 +89,10 @@ s64 rocesteer_flow_job(struct rocesteer_net *rn,
 		if (flow && flow_socket(skb))
 			flow_note_unknown(rn);
 	} else {
-		if (!READ_ONCE(flow->seen))
-			WRITE_ONCE(flow->seen, true);
 		job = READ_ONCE(flow->job);
 		if (job && rcu_access_pointer(flow->reseq))
 			job |= ROCESTEER_FLOW_JOB_RESEQ;
+		job |= (s64)flow->rival << ROCESTEER_FLOW_JOB_RIVAL_SHIFT;
 	}
 	rcu_read_unlock();
 	return job;

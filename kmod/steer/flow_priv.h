@@ -14,7 +14,7 @@ rocesteer_flow_list_rcu(struct rocesteer_net *rn,
 			const struct rocesteer_flow_key *key);
 struct rhlist_head *rocesteer_flow_list(struct rocesteer_net *rn,
 					const struct rocesteer_flow_key *key);
-bool rocesteer_flow_has_rival(const struct rocesteer_flow *flow);
+struct rocesteer_flow_key rocesteer_flow_own_key(const struct rocesteer_flow *flow);
 int rocesteer_flow_link(struct rocesteer_flow *flow);
 void rocesteer_flow_unlink(struct rocesteer_flow *flow);
 void rocesteer_flow_unbind(struct rocesteer_flow *flow);
@@ -22,7 +22,6 @@ void rocesteer_flow_set_job(struct rocesteer_flow *flow, u32 job);
 void rocesteer_flow_resequence(struct rocesteer_flow *flow, bool fresh);
 void rocesteer_flow_end_reseq(struct rocesteer_flow *flow);
 void rocesteer_flow_announce(struct rocesteer_flow *flow);
-void rocesteer_flow_trace_del(const struct rocesteer_flow *flow, u32 job,
-			      bool rival);
+void rocesteer_flow_trace_del(const struct rocesteer_flow *flow, u32 job);
 
 #endif /* ROCESTEER_FLOW_PRIV_H */

@@ -147,7 +147,7 @@ flow_learn_again(struct rocesteer_flow *flow,
 	u32 uid = flow->qp.uid;
 
 	rocesteer_stats_inc(flow->rn, ROCESTEER_A_STATS_REMOVED);
-	rocesteer_flow_trace_del(flow, flow->job, rocesteer_flow_has_rival(flow));
+	rocesteer_flow_trace_del(flow, flow->job);
 	get_pid(qp->owner);
 	flow->qp = *qp;
 	flow->qp.uid = uid;	/* the flow stays charged to it */
@@ -167,6 +167,7 @@ static u16 flow_steer(struct rocesteer_flow *flow)
 {
 	const struct rocesteer_policy *policy = flow->rn->policy;
 	u32 flags = flow->qp.software ? ROCESTEER_QP_SOFTWARE : 0;
+	struct rocesteer_flow_key key;
 	u16 sport;
 
 	lockdep_assert_held(&rocesteer_lock);
@@ -187,7 +188,8 @@ static u16 flow_steer(struct rocesteer_flow *flow)
 	}
 	if (!policy)
 		return 0;
-	sport = ntohs(policy->source_port(&flow->key, flow->job, flags));
+	key = rocesteer_flow_own_key(flow);
+	sport = ntohs(policy->source_port(&key, flow->job, flags));
 	if (sport < ROCESTEER_SPORT_MIN)
 		return 0;
 	flow->qp.label = ROCESTEER_LABEL_POLICY;

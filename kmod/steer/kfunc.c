@@ -26,14 +26,14 @@ __bpf_kfunc_start_defs();
  *
  * Parameters:
  * @ctx		Pointer to ctx (__sk_buff) in TC program. Cannot be NULL
- * @key		Flow to look up. Cannot be NULL
+ * @key		Flow to look up. Cannot be NULL. Its rival number counts at ingress; at
+ *		egress the packet's socket tells
  * @key__sz	Length of the key, sizeof(struct rocesteer_flow_key)
  *
- * Returns the job number, with ROCESTEER_FLOW_JOB_RESEQ if the queue pair's packets are
- * resequenced; 0 if the flow has no job; -ENOENT if the flow is unknown; -EEXIST if the
- * key is known, but not the queue pair that sends the packet; -EINVAL if the length is
- * wrong. At ingress the packet stands for the only queue pair with the key, and several
- * are -EEXIST.
+ * Returns the job number, 0 if the flow has no job, with ROCESTEER_FLOW_JOB_RESEQ if the
+ * queue pair's packets are resequenced, and the rival number; -ENOENT if the flow is
+ * unknown; -EEXIST if the key is known, but not the queue pair that sends the packet;
+ * -EINVAL if the length is wrong.
  */
 __bpf_kfunc s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 				       const struct rocesteer_flow_key *key,
@@ -55,8 +55,8 @@ __bpf_kfunc s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
  * @key		Device, local queue pair number and peer. Cannot be NULL
  * @key__sz	Length of the key, sizeof(struct rocesteer_flow_key)
  *
- * Returns the queue pair number of the peer; -ENOENT if there is no such queue pair;
- * -EINVAL if the length is wrong.
+ * Returns @dqpn of the flow that the queue pair sends, with its rival number; -ENOENT if
+ * there is no such queue pair; -EINVAL if the length is wrong.
  */
 __bpf_kfunc s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *ctx,
 					const struct rocesteer_flow_key *key,

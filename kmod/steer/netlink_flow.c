@@ -57,6 +57,7 @@ static int nl_flow_fill(struct sk_buff *skb, const struct rocesteer_flow *flow,
 	    nla_put(skb, ROCESTEER_A_FLOW_PEER, sizeof(flow->key.peer),
 		    flow->key.peer) ||
 	    nla_put_u32(skb, ROCESTEER_A_FLOW_DQPN, flow->key.dqpn) ||
+	    (flow->rival && nla_put_u32(skb, ROCESTEER_A_FLOW_RIVAL, flow->rival)) ||
 	    nla_put_u32(skb, ROCESTEER_A_FLOW_JOB, flow->job))
 		return -EMSGSIZE;
 	if (flow->qp.qp)

@@ -39,6 +39,11 @@
 #include "net.h"
 #include "qp_kprobe.h"
 
+#if IS_ENABLED(CONFIG_LTO)
+/* A function may be inlined where it is called, although the symbol to be probed stays. */
+#error "rocesteer needs a kernel without link-time optimization"
+#endif
+
 /* Required attributes of RTR */
 #define QP_RTR_MASK	(IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
 
@@ -206,7 +211,8 @@ static int qp_adopt(struct rocesteer_net *rn, struct ib_qp *qp)
  * A known flow is left alone. The policy is not asked: the queue pair has its port.
  *
  * The core removes a queue pair from restrack right after the call that qp_destroyed
- * probes. A queue pair that was destroyed meanwhile is therefore not found again.
+ * probes. A queue pair that was destroyed meanwhile is therefore not found again, and its
+ * memory is not used again while it is held.
  *
  * Context: Process context, may sleep.
  * Return: 0; -ENODEV if @dev has no RDMA device; -ENOENT if that has no such queue pair
@@ -217,7 +223,7 @@ int rocesteer_qp_adopt(struct rocesteer_net *rn, struct net_device *dev, u32 sqp
 {
 	struct rdma_restrack_entry *res, *still;
 	struct ib_device *device;
-	const struct ib_qp *qp;
+	struct ib_qp *qp;
 	int err;
 
 	device = ib_device_get_by_netdev(dev, RDMA_DRIVER_UNKNOWN);
@@ -228,14 +234,14 @@ int rocesteer_qp_adopt(struct rocesteer_net *rn, struct net_device *dev, u32 sqp
 	if (err)
 		goto put_device;
 	qp = container_of(res, struct ib_qp, res);
-	err = qp_adopt(rn, container_of(res, struct ib_qp, res));
-	rdma_restrack_put(res);
+	err = qp_adopt(rn, qp);
 
 	still = rdma_restrack_get_byid(device, RDMA_RESTRACK_QP, sqpn);
 	if (still != res)
 		rocesteer_flow_forget(qp);
 	if (!IS_ERR(still))
 		rdma_restrack_put(still);
+	rdma_restrack_put(res);
 put_device:
 	ib_device_put(device);
 	return err;
@@ -379,17 +385,24 @@ static void qp_unwatch_destroyed(void)
 	unregister_kprobe(&qp_destroyed);
 }
 
+/* A kernel has one of the two functions, or both. */
 static int qp_watch_destroyed(void)
 {
-	int err;
+	int err = register_kprobe(&qp_destroyed);
+	int err_commit = register_kprobe(&qp_destroyed_commit);
 
-	err = register_kprobe(&qp_destroyed);
-	if (err)
-		return err;
-	err = register_kprobe(&qp_destroyed_commit);
-	if (!err || err == -ENOENT)
-		return 0;
-	unregister_kprobe(&qp_destroyed);
+	if (err && err != -ENOENT)
+		goto unwatch;
+	if (err_commit && (err_commit != -ENOENT || err)) {
+		err = err_commit;
+		goto unwatch;
+	}
+	return 0;
+
+unwatch:
+	pr_err("cannot probe %s() nor %s(): %pe\n", qp_destroyed.symbol_name,
+	       qp_destroyed_commit.symbol_name, ERR_PTR(err));
+	qp_unwatch_destroyed();
 	return err;
 }
 
@@ -422,19 +435,22 @@ int rocesteer_qp_kprobe_register(void)
 		return err;
 	err = register_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
 	if (err)
-		goto unwatch_destroyed;
+		goto no_modify;
 	err = register_kprobes(qp_kprobes, ARRAY_SIZE(qp_kprobes));
-	if (err)
-		goto unregister_returns;
+	if (err) {
+		unregister_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
+		goto no_modify;
+	}
 	if (qp_can_lock(&qp_destroyed) && qp_can_lock(&qp_destroyed_commit) &&
 	    qp_can_lock(&qp_modify_user) && qp_can_lock(&qp_modify_kernel))
 		return 0;
 
-	err = -EOPNOTSUPP;
-	unregister_kprobes(qp_kprobes, ARRAY_SIZE(qp_kprobes));
-unregister_returns:
-	unregister_kretprobes(qp_returns, ARRAY_SIZE(qp_returns));
-unwatch_destroyed:
+	rocesteer_qp_kprobe_unregister();
+	return -EOPNOTSUPP;
+
+no_modify:
+	pr_err("cannot probe %s() or %s(): %pe\n", qp_modify_user.symbol_name,
+	       qp_modify_kernel.symbol_name, ERR_PTR(err));
 	qp_unwatch_destroyed();
 	return err;
 }

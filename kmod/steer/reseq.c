@@ -242,7 +242,7 @@ static void reseq_expire(struct timer_list *timer)
 /**
  * rocesteer_reseq_new() - begin to resequence the packets that a queue pair receives
  * @rn: namespace
- * @key: flow that the queue pair sends
+ * @key: flow that the queue pair sends, with its rival number
  * @qp: queue pair
  * @fresh: the queue pair has not received a packet yet
  *

@@ -27,7 +27,7 @@ struct rocesteer_qp_key {
  * @peer: address of the peer, immutable
  * @local: address of the queue pair, immutable
  * @pf: protocol family of both, immutable
- * @dqpn: queue pair number of the peer, immutable
+ * @dqpn: as in the key of the flow that the queue pair sends, immutable
  * @order: order of the received packets, by enum rocesteer_sequence
  * @rcu: frees this
  *

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rocesteer/roce.h>
 
 #include "steer/steer.h"
 #include "job/job.h"
@@ -291,7 +292,7 @@ void flow_put_key(struct json_object *obj, const char *device,
 {
 	out_string(obj, "device", device);
 	out_addr(obj, "peer", key->peer);
-	out_uint(obj, "dqpn", key->dqpn);
+	out_uint(obj, "dqpn", key->dqpn & ROCESTEER_QPN_MASK);
 }
 
 void flow_put(struct json_object *obj, const struct genl_flow *flow)

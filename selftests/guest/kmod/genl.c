@@ -57,6 +57,7 @@ static const struct attribute flow_attrs[] = {
 	{ "reseq-timeout", ROCESTEER_A_FLOW_RESEQ_TIMEOUT, UINT },
 	{ "label", ROCESTEER_A_FLOW_LABEL, U32 },
 	{ "software", ROCESTEER_A_FLOW_SOFTWARE, FLAG },
+	{ "rival", ROCESTEER_A_FLOW_RIVAL, U32 },
 	{ }
 };
 

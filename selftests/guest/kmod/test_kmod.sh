@@ -332,7 +332,7 @@ forge()
 # Any process may connect to a peer's queue pair: the sender tells the flows apart.
 test_duplicate()
 {
-	local duplicate result
+	local duplicate result rival=$((1 << 40))
 	duplicate=$(stat duplicate)
 	ask_start &&
 	qps_start two rxea 10.77.0.1 10.77.0.9 100 1 &&
@@ -341,10 +341,10 @@ test_duplicate()
 	"$genl" job-add id=1 "pid=${qp_pid[one]}" &&
 	"$genl" job-add id=2 "pid=${qp_pid[two]}" &&
 	flows_are 1 1 && flows_are 2 1 &&
-	qps_tell one rts && says 1 qps_tell one write &&
+	qps_tell one rts && says $((rival + 1)) qps_tell one write &&
 	qps_tell two rts && says 2 qps_tell two write &&
 	says -17 forge && qps_end two && is "$(stat flows)" 1 &&
-	says 1 qps_tell one write && qps_tell one another &&
+	says $((rival + 1)) qps_tell one write && qps_tell one another &&
 	is "$(stat duplicate)" $((duplicate + 1)) && is "$(stat flows)" 1 &&
 	says -17 qps_tell one write &&
 	qps_tell one destroy && is "$(stat flows)" 1 &&

@@ -211,6 +211,42 @@ rival()
 		return "$status"
 }
 
+# share_is JOB PACKETS: one flow of the job has sent so many, by a path that it has a share of
+share_is()
+{
+	host_exec 0 rocesteer --json flow show --job "$1" |
+		jq -e ".flows | length == 1 and .[0].share and .[0].packets == $2"
+}
+
+# A process of another job connects first to the peer of a job's queue pair.
+first()
+{
+	local before
+
+	module_load && launch=(host_exec 0) && hold first 0 100 1 &&
+		job_load 0 --all && qps_tell first rts || return
+	mapfile -t before < <(stat_of 0 steered; stat_of 0 untagged)
+	qps_tell first write && busywait 10000 verdicts_are 1 0 &&
+		host_exec 0 rocesteer job load --job 100 --port-map "$dir/ports0.json" \
+			--cgroup /sys/fs/cgroup/test0 &&
+		launch=(in_cgroup 0) && hold own 0 100 1 && qps_tell own rts &&
+		qps_tell own write && busywait 10000 verdicts_are 2 0 &&
+		qps_tell first write && busywait 10000 verdicts_are 3 0 &&
+		qps_tell own write && busywait 10000 verdicts_are 4 0 &&
+		share_is 1 2 && share_is 100 2 && qps_tell first destroy && expect_no_flow 1 &&
+		qps_tell own write && busywait 10000 verdicts_are 5 0 && share_is 100 3
+	local status=$?
+	((!status)) || host_exec 0 rocesteer flow show
+	qps_end own && qps_end first && expect_no_flow 100 &&
+		host_exec 0 rocesteer job unload --job 100 && job_unload 0 && module_unload &&
+		return "$status"
+}
+
+expect_no_flow()
+{
+	host_exec 0 rocesteer --json flow show --job "$1" | jq -e '.flows == []'
+}
+
 # A killed process sends while its queue pairs go. Each flow that these packets make ends
 # soon, without waiting for silence.
 killed()
@@ -229,7 +265,7 @@ killed()
 	job_unload 0 && module_unload
 }
 
-ktap_plan 14
+ktap_plan 15
 check "a fabric and its port map are made" steer_up --rate 40mbit --host-rate 80mbit
 check "flows of a cgroup spread over the paths" by_cgroup
 check "flows end with their queue pairs" flows_are_gone
@@ -242,6 +278,7 @@ check "bpftool shows programs, flows and counters" tools
 check "flows of other processes stay as they are" untagged
 check "a queue pair that was of no job is steered by a job that is loaded later" second_job
 check "queue pairs of other processes with the same peer stay as they are" rival
+check "a process that connects first to a job's peer does not keep the job unsteered" first
 check "killed processes leave no share" killed
 check "no packet is lost while jobs and the module come and go" churn
 ktap_finish

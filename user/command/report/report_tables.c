@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rocesteer/roce.h>
 
 #include "steer/steer.h"
 
@@ -323,7 +324,7 @@ static int fill_flow(struct recording_flow *to, const struct seen *from, size_t 
 
 	to->group = group;
 	memcpy(to->peer, from->key.key.peer, 16);
-	to->dqpn = from->key.key.dqpn;
+	to->dqpn = from->key.key.dqpn & ROCESTEER_QPN_MASK;
 	to->port = from->port;
 	to->share = from->share;
 	to->observed = from->observed;

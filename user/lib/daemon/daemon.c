@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <rocesteer/roce.h>
 
 #include "base/base.h"
 #include "event.h"
@@ -161,7 +162,7 @@ static void emit_detour(struct daemon *d, const struct group *group,
 	struct json_object *event = event_path("detour", group, from->path);
 
 	out_addr(event, "peer", from->key.peer);
-	out_uint(event, "dqpn", from->key.dqpn);
+	out_uint(event, "dqpn", from->key.dqpn & ROCESTEER_QPN_MASK);
 	emit_event(event, d);
 }
 

@@ -6,6 +6,7 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rocesteer/roce.h>
 
 #include "discover/discover.h"
 #include "portmap/portmap.h"
@@ -164,7 +165,7 @@ static int probe(const struct flow_search *search, struct wanted **some, size_t 
 
 	for (i = 0; !ret && i < nr; i++) {
 		flows[i].peer = &some[i]->target->peer;
-		flows[i].dqpn = some[i]->key.dqpn;
+		flows[i].dqpn = some[i]->key.dqpn & ROCESTEER_QPN_MASK;
 		flows[i].port = ntohs(some[i]->sport);
 	}
 	if (!ret && !if_indextoname(some[0]->key.ifindex, device))

@@ -101,7 +101,10 @@ static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
 				       mnl_attr_get_payload(attr), 16);
 			break;
 		case ROCESTEER_A_FLOW_DQPN:
-			flow->key.dqpn = family_uint(attr);
+			flow->key.dqpn |= family_uint(attr);
+			break;
+		case ROCESTEER_A_FLOW_RIVAL:
+			flow->key.dqpn |= family_uint(attr) << ROCESTEER_RIVAL_SHIFT;
 			break;
 		case ROCESTEER_A_FLOW_JOB:
 			flow->job = family_uint(attr);

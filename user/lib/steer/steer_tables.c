@@ -603,7 +603,7 @@ int steer_ports_get(struct steer *s, const struct rocesteer_flow_key *key, __u32
 {
 	struct rocesteer_qpn_key qkey = { .peer.job = job,
 					  .peer.ifindex = key->ifindex,
-					  .dqpn = key->dqpn };
+					  .dqpn = key->dqpn & ROCESTEER_QPN_MASK };
 	struct rocesteer_ports ports = {};
 	int ret;
 
