@@ -260,6 +260,24 @@ listed()
 		qps_end own && busywait 10000 dealt_is 0
 }
 
+# A process of another job connects first to the peer of a job's queue pair.
+first()
+{
+	local status
+
+	job_unload 0 && job_load 0 --all --actuator qp && launch=(host_exec 0) &&
+		hold first 0 100 1 &&
+		host_exec 0 rocesteer job load --job 100 --port-map "$dir/ports0.json" \
+			--cgroup /sys/fs/cgroup/test0 --actuator qp &&
+		launch=(in_cgroup 0) && hold own 0 100 1 || return
+	flows_of 0 | jq -e '[.flows[] | [.job, .dqpn, .actuator]] ==
+			    [[1, 100, "qp"], [100, 100, "qp"]]'
+	status=$?
+	((!status)) || flows_of 0
+	qps_end own && qps_end first && no_flow &&
+		host_exec 0 rocesteer job unload --job 100 && return "$status"
+}
+
 # rxe sends through the kernel, so "auto" means packets.
 auto()
 {
@@ -302,7 +320,7 @@ namespace_goes()
 		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] && module_unload
 }
 
-ktap_plan 14
+ktap_plan 15
 check "a fabric and its port map are made, and observed" ready
 check "--actuator qp is refused without the module" refused_without_module
 check "packets of labelled queue pairs take the planned ports and paths, past no program" by_label
@@ -314,6 +332,7 @@ check "labels of UCX's lanes and of rdma_cm are steered" unchosen_labels
 check "with --keep-labels the labels of UCX's lanes and of rdma_cm stay" kept_labels
 check "queue pairs that were connected before the job are not steered, with a reason" late_job
 check "flows listed by --flow get their labels" listed
+check "a process that connects first to a job's peer does not keep the job unsteered" first
 check "by default rxe's packets are steered" auto
 check "unloading leaves nothing" unloaded
 if fabric_has_host_netns; then
