@@ -29,18 +29,18 @@ __noinline bool is_other_sender(struct __sk_buff *skb,
 	return claimed < 0 || (__u32)claimed != job;
 }
 
-__noinline int copy_ports(const struct rocesteer_flow_key *key, __u32 job,
-			  struct rocesteer_ports *to)
+__noinline int copy_ports(const struct rocesteer_flow_key *key,
+			  const struct rocesteer_flow_path *flow, struct rocesteer_ports *to)
 {
-	const struct rocesteer_peer *peer = key ? find_peer(key, job) : NULL;
+	const struct rocesteer_peer *peer = key && flow ? find_peer(key, flow) : NULL;
 	struct rocesteer_qpn_key qkey;
 	const void *from;
 
-	if (!peer || !to)
+	if (!peer || !flow || !to)
 		return -1;
 	from = peer->sport;
 	if (peer->qpn_hash) {
-		qkey = qpn_key(key, job);
+		qkey = qpn_key(key, flow);
 		from = bpf_map_lookup_elem(&rs_qpns, &qkey);
 	}
 	return from ? bpf_probe_read_kernel(to, sizeof(*to), from) : -1;
@@ -159,7 +159,7 @@ static __always_inline int remove_flow(const struct rocesteer_flow_key *key, boo
 		return -1;
 	if (state & ROCESTEER_FLOW_SHARE) {
 		p = (__u32)state >> ROCESTEER_FLOW_HOME_SHIFT;
-		add_flows(group, find_peer(key, flow->job), p, -1);
+		add_flows(group, find_peer(key, flow), p, -1);
 		event = new_event(ROCESTEER_EVENT_GONE, key, flow, p);
 	}
 	if (has_sent && group)
@@ -233,10 +233,32 @@ __noinline int ask_ports(const struct rocesteer_flow_key *key,
 
 	if (!key || !flow)
 		return -1;
-	qkey = qpn_key(key, flow->job);
+	qkey = qpn_key(key, flow);
 	if (bpf_map_update_elem(&rs_qpns, &qkey, &no_ports, BPF_NOEXIST))
 		return -1;
 	return notify_flow(ROCESTEER_EVENT_QPN, key, flow, 0);
+}
+
+static const struct rocesteer_source no_source;
+
+/* Count a packet for which there is no port map. Return: the verdict. */
+__noinline int no_port_map(const struct rocesteer_flow_key *key, __u32 job,
+			   const struct source *from)
+{
+	struct rocesteer_source_key skey = { .job = job };
+	struct rocesteer_source *source;
+
+	if (!key || !from)
+		return ROCESTEER_VERDICT_NO_PEER;
+	skey.ifindex = key->ifindex;
+	copy_addr(skey.addr, from->addr);
+	bpf_map_update_elem(&rs_sources, &skey, &no_source, BPF_NOEXIST);
+	source = bpf_map_lookup_elem(&rs_sources, &skey);
+	if (source && source->mapped)
+		return ROCESTEER_VERDICT_NO_PEER;
+	if (source)
+		__sync_fetch_and_add(&source->packets, 1);
+	return ROCESTEER_VERDICT_OTHER_SOURCE;
 }
 
 /* Choose the home of a flow that is put together. Return: CONTINUE, or the verdict. */
@@ -252,10 +274,10 @@ __noinline int choose_home(const struct rocesteer_flow_key *key, struct rocestee
 	if (!key || !flow)
 		return ROCESTEER_VERDICT_NO_PATH;
 	id = flow->job;
-	peer = find_peer(key, id);
+	peer = find_peer(key, flow);
 	job = bpf_map_lookup_elem(&rs_jobs, &id);
 	if (!peer || !job)
-		return ROCESTEER_VERDICT_NO_PEER;
+		return no_port_map(key, id, (const struct source *)flow->source);
 	flow->flags |= order_flags(job);
 	copy_addr(flow->leaf, peer->leaf);
 	group = find_group(key, id, peer->leaf);
@@ -265,7 +287,7 @@ __noinline int choose_home(const struct rocesteer_flow_key *key, struct rocestee
 		observe_flow(flow);
 		return CONTINUE;
 	}
-	if (copy_ports(key, id, &ports)) {
+	if (copy_ports(key, flow, &ports)) {
 		ask_ports(key, flow);
 		return ROCESTEER_VERDICT_NO_PATH;
 	}
@@ -277,15 +299,15 @@ __noinline int choose_home(const struct rocesteer_flow_key *key, struct rocestee
 	return CONTINUE;
 }
 
-__noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
-			  __u32 flags, __u64 sender)
+__noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job, __u32 flags,
+			  __u64 sender, const struct source *source)
 {
 	__u32 at = flags & ROCESTEER_FLOW_QP ? NEW_QP : NEW_PACKET;
 	struct rocesteer_flow_path *flow;
 	int err;
 
 	flow = bpf_map_lookup_elem(&rs_new, &at);
-	if (!key || !flow)
+	if (!key || !flow || !source)
 		return ROCESTEER_VERDICT_NO_PATH;
 	/* The other pieces, and what was sent, stay zero here. */
 	__builtin_memcpy(flow, &rocesteer_flow_init,
@@ -294,6 +316,7 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job,
 	flow->generation = bpf_get_prandom_u32();
 	flow->job = job;
 	flow->sender = sender;
+	copy_addr(flow->source, source->addr);
 	err = choose_home(key, flow);
 	if (err != CONTINUE)
 		return err;
@@ -312,9 +335,9 @@ __noinline __s64 ask_module(struct __sk_buff *skb, const struct rocesteer_flow_k
 	return key ? claimed_job(skb, key) : -ENOENT;
 }
 
-__noinline int enter_packet(struct __sk_buff *skb,
-			    const struct rocesteer_flow_key *key, bool received)
+__noinline int enter_packet(struct __sk_buff *skb, const struct packet *pkt, bool received)
 {
+	const struct rocesteer_flow_key *key = pkt ? &pkt->key : NULL;
 	__s64 asked = ask_module(skb, key), claimed;
 	int verdict = CONTINUE;
 
@@ -332,7 +355,7 @@ __noinline int enter_packet(struct __sk_buff *skb,
 	verdict = enter_flow(key, claimed, ROCESTEER_FLOW_FROM_PACKET |
 			     (claimed & ROCESTEER_FLOW_JOB_RESEQ ?
 			      ROCESTEER_FLOW_LOCAL_RESEQ : 0),
-			     received ? 0 : bpf_get_socket_cookie(skb));
+			     received ? 0 : bpf_get_socket_cookie(skb), &pkt->source);
 	/* Its end may have been announced before there was anything to forget. */
 	if (verdict != CONTINUE)
 		return verdict;
@@ -345,49 +368,53 @@ __noinline int enter_packet(struct __sk_buff *skb,
 /**
  * check_known_flow() - may a packet of an unknown sender take the path of a known flow?
  * @skb: the packet, at egress
- * @key: its flow
+ * @pkt: parsed
  * @flow: what is known of the flow
  * @sender: from check_sender()
  *
  * A queue pair has one socket for all its life, so most packets are known by the cookie of
  * their socket, and do not get here. Packets of flows that their job lists may be forwarded.
- * Another queue pair may have the same peer: the module knows the job of that one.
+ * Another queue pair may have the same peer: the module knows the job of that one. And it may
+ * send from another address.
  *
  * Return: CONTINUE where it is the flow's, or the verdict on it.
  */
-static __always_inline int check_known_flow(struct __sk_buff *skb,
-					    const struct rocesteer_flow_key *key,
+static __always_inline int check_known_flow(struct __sk_buff *skb, const struct packet *pkt,
 					    struct rocesteer_flow_path *flow, int sender)
 {
-	if (sender == ROCESTEER_VERDICT_FORWARDED && !flow->sender &&
-	    !(flow->flags & ROCESTEER_FLOW_FROM_PACKET))
-		return CONTINUE;
-	if (sender != CONTINUE)
+	bool listed = !flow->sender && !(flow->flags & ROCESTEER_FLOW_FROM_PACKET);
+
+	if (sender != CONTINUE && !(sender == ROCESTEER_VERDICT_FORWARDED && listed))
 		return sender;
-	if (is_other_sender(skb, key, flow->job))
+	if (sender == CONTINUE && is_other_sender(skb, &pkt->key, flow->job))
 		return ROCESTEER_VERDICT_UNTAGGED;
-	flow->sender = bpf_get_socket_cookie(skb);
+	if (!same_addr(pkt->source.addr, flow->source)) {
+		no_port_map(&pkt->key, flow->job, &pkt->source);
+		return ROCESTEER_VERDICT_OTHER_SOURCE;
+	}
+	if (sender == CONTINUE)
+		flow->sender = bpf_get_socket_cookie(skb);
 	return CONTINUE;
 }
 
-__noinline int new_packet(struct __sk_buff *skb, struct rocesteer_flow_key *key)
+__noinline int new_packet(struct __sk_buff *skb, struct packet *pkt)
 {
 	__u64 changes = read_changes();
 	struct rocesteer_flow_path *flow;
 	int sender = check_sender(skb), verdict;
 
-	if (!key)	/* global functions are verified on their own */
+	if (!pkt)	/* global functions are verified on their own */
 		return ROCESTEER_VERDICT_UNASSIGNED;
 	if (sender == CONTINUE)
-		name_rival(skb, key);
-	flow = bpf_map_lookup_elem(&rs_flows, key);
+		name_rival(skb, &pkt->key);
+	flow = bpf_map_lookup_elem(&rs_flows, &pkt->key);
 	if (flow)
-		return check_known_flow(skb, key, flow, sender);
-	verdict = enter_packet(skb, key, false);
+		return check_known_flow(skb, pkt, flow, sender);
+	verdict = enter_packet(skb, pkt, false);
 	if (verdict != JOBLESS)
 		return verdict;
 	if (sender == CONTINUE)
-		note_jobless(skb, key, changes);
+		note_jobless(skb, &pkt->key, changes);
 	return ROCESTEER_VERDICT_UNTAGGED;
 }
 
@@ -474,9 +501,9 @@ __noinline int take_share(const struct rocesteer_flow_key *key)
 	flow = key ? find_flow(key, &state) : NULL;
 	if (!flow)
 		return -1;
-	peer = find_peer(key, flow->job);
+	peer = find_peer(key, flow);
 	group = find_group(key, flow->job, flow->leaf);
-	if (!group || !peer || copy_ports(key, flow->job, &ports))
+	if (!group || !peer || copy_ports(key, flow, &ports))
 		return -1;
 	if (state & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_GONE))
 		return 0;

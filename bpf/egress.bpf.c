@@ -374,6 +374,7 @@ int rocesteer_egress(struct __sk_buff *skb)
 		return count_verdict(verdict);
 	pkt.key = key;
 	read_plain(&pkt, frame, false);
+	plain_source(&pkt, frame, false);
 	hand_over(HANDOVER_EGRESS, &pkt);
 	return count_verdict(verdict == GO_SLOW ? go_on(skb, TAIL_SLOW) :
 						  go_on(skb, TAIL_NEW_FLOW));
@@ -461,7 +462,7 @@ SEC("tcx/egress")
 int rocesteer_new_flow(struct __sk_buff *skb)
 {
 	struct handover *h = find_handover(HANDOVER_EGRESS);
-	int verdict = h ? new_packet(skb, &h->pkt.key) : ROCESTEER_VERDICT_REWRITE_FAILED;
+	int verdict = h ? new_packet(skb, &h->pkt) : ROCESTEER_VERDICT_REWRITE_FAILED;
 	struct rocesteer_flow_path *flow;
 
 	if (verdict != CONTINUE)

@@ -38,7 +38,7 @@ __noinline int note_peer_reseq(const struct rocesteer_flow_key *key, bool reseq)
 		return -1;
 	if (!reseq)
 		set_nr_pieces(flow, 1);
-	else if (state & ROCESTEER_FLOW_SHARE && !copy_ports(key, flow->job, &ports))
+	else if (state & ROCESTEER_FLOW_SHARE && !copy_ports(key, flow, &ports))
 		spread(flow, find_group(key, flow->job, flow->leaf), &ports);
 	notify_flow(ROCESTEER_EVENT_PEER_RESEQ, key, flow, 0);
 	return 0;
@@ -119,7 +119,7 @@ static __always_inline bool note_ack(struct __sk_buff *skb,
 	if (!flow && pkt->reseq && asks) {
 		if (!change)
 			return true;
-		if (enter_packet(skb, key, true) == CONTINUE)
+		if (enter_packet(skb, pkt, true) == CONTINUE)
 			flow = bpf_map_lookup_elem(&rs_flows, key);
 	}
 	if (!flow)
@@ -208,6 +208,8 @@ int rocesteer_ingress(struct __sk_buff *skb)
 	if (frame)
 		plain_key(&pkt.key, skb, frame, true);
 	if (find_sent_flow(skb, &pkt.key) && note_ack(skb, &pkt, false)) {
+		if (frame)
+			plain_source(&pkt, frame, true);
 		hand_over(HANDOVER_INGRESS, &pkt);
 		bpf_tail_call_static(skb, &rs_peer_reseq, 0);
 	}

@@ -121,14 +121,14 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 		return -EBUSY;
 	if (nr_pieces > 1 && !(state & ROCESTEER_FLOW_PEER_RESEQ))
 		return -EPERM;
-	peer = find_peer(&key, flow->job);
+	peer = find_peer(&key, flow);
 	group = find_group(&key, flow->job, flow->leaf);
 	/* Its job may be in the middle of being unloaded. */
 	if (!peer || !group)
 		return -ENOENT;
 	if (state & ROCESTEER_FLOW_OBSERVED)
 		return set_path(set, flow, group, peer, state);
-	if (copy_ports(&key, flow->job, &ports))
+	if (copy_ports(&key, flow, &ports))
 		return -ENOENT;
 	if (!has_paths(set, &ports, group->nr_paths))
 		return -EINVAL;
@@ -222,7 +222,6 @@ static __always_inline int change_peer(struct rocesteer_set_peer *set)
 	if (!peer)
 		return -ENOENT;
 	bpf_probe_read_kernel(peer->leaf, sizeof(peer->leaf), to->leaf);
-	bpf_probe_read_kernel(peer->source, sizeof(peer->source), to->source);
 	bpf_probe_read_kernel(peer->sport, sizeof(peer->sport), to->sport);
 	peer->nr_paths = to->nr_paths;
 	peer->hop = to->hop;

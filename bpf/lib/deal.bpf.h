@@ -134,8 +134,8 @@ find_group(const struct rocesteer_flow_key *key, __u32 job, const __u8 leaf[16])
 	return bpf_map_lookup_elem(&rs_groups, &gkey);
 }
 
-static __always_inline struct rocesteer_peer *
-find_peer(const struct rocesteer_flow_key *key, __u32 job)
+static __always_inline struct rocesteer_peer_key
+peer_key(const struct rocesteer_flow_key *key, __u32 job, const __u8 source[16])
 {
 	struct rocesteer_peer_key pkey = {
 		.job = job,
@@ -143,13 +143,24 @@ find_peer(const struct rocesteer_flow_key *key, __u32 job)
 	};
 
 	copy_addr(pkey.addr, key->peer);
+	copy_addr(pkey.source, source);
+	return pkey;
+}
+
+static __always_inline struct rocesteer_peer *
+find_peer(const struct rocesteer_flow_key *key, const struct rocesteer_flow_path *flow)
+{
+	struct rocesteer_peer_key pkey = peer_key(key, flow->job, flow->source);
+
 	return bpf_map_lookup_elem(&rs_peers, &pkey);
 }
 
 /* Is the flow to be observed, not steered? */
-static __always_inline bool is_observed(const struct rocesteer_flow_key *key, __u32 job)
+static __always_inline bool is_observed(const struct rocesteer_flow_key *key, __u32 job,
+					const __u8 source[16])
 {
-	const struct rocesteer_peer *peer = find_peer(key, job);
+	struct rocesteer_peer_key pkey = peer_key(key, job, source);
+	const struct rocesteer_peer *peer = bpf_map_lookup_elem(&rs_peers, &pkey);
 	const struct rocesteer_group *group = peer ? find_group(key, job, peer->leaf) : NULL;
 
 	return group && group->observe;
@@ -157,16 +168,12 @@ static __always_inline bool is_observed(const struct rocesteer_flow_key *key, __
 
 /* Where the ports of a flow are in rs_qpns. */
 static __always_inline struct rocesteer_qpn_key
-qpn_key(const struct rocesteer_flow_key *key, __u32 job)
+qpn_key(const struct rocesteer_flow_key *key, const struct rocesteer_flow_path *flow)
 {
-	struct rocesteer_qpn_key qkey = {
-		.peer.job = job,
-		.peer.ifindex = key->ifindex,
+	return (struct rocesteer_qpn_key) {
+		.peer = peer_key(key, flow->job, flow->source),
 		.dqpn = key->dqpn & ROCESTEER_QPN_MASK,
 	};
-
-	copy_addr(qkey.peer.addr, key->peer);
-	return qkey;
 }
 
 /*
@@ -308,13 +315,13 @@ int least_loaded(const struct rocesteer_group *group,
 /**
  * copy_ports() - the ports by which a flow takes paths
  * @key: the flow
- * @job: its job
+ * @flow: its entry
  * @to: filled with those of its peer, or of its queue pair where switches hash that. A
  *	copy, or the verifier would follow what comes then for each of two maps
  *
  * Return: 0; another value where the peer is gone, or the queue pair was not asked for yet.
  */
-int copy_ports(const struct rocesteer_flow_key *key, __u32 job,
+int copy_ports(const struct rocesteer_flow_key *key, const struct rocesteer_flow_path *flow,
 	       struct rocesteer_ports *to);
 
 /* Return: bit p: there is a port that takes path p. */
@@ -349,6 +356,7 @@ int undo_flow(const struct rocesteer_flow_key *key);
  * @job: its job
  * @flags: ROCESTEER_FLOW_* that it has from the beginning
  * @sender: cookie of the socket that sends its packets, or 0
+ * @source: our address that its packets have, 16 bytes
  *
  * Whoever finds the flow finds it complete. The flow has no share of its path yet: see
  * take_share().
@@ -356,27 +364,26 @@ int undo_flow(const struct rocesteer_flow_key *key);
  * Return: CONTINUE, or the verdict on a packet that leaves as it came.
  */
 int enter_flow(const struct rocesteer_flow_key *key, __u32 job, __u32 flags,
-	       __u64 sender);
+	       __u64 sender, const struct source *source);
 
 /**
  * enter_packet() - enter the flow of a packet
  * @skb: the packet
- * @key: the flow
+ * @pkt: parsed
  * @received: the packet was received, on behalf of the local queue pair
  *
  * Return: as enter_flow(), or JOBLESS.
  */
-int enter_packet(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
-		 bool received);
+int enter_packet(struct __sk_buff *skb, const struct packet *pkt, bool received);
 
 /**
  * new_packet() - find or enter the flow of a packet whose flow, or sender, is not known
  * @skb: the packet, at egress
- * @key: its flow, of which the packet does not tell the rival number: that is filled in
+ * @pkt: parsed; the rival number, which the packet does not tell, is filled in
  *
  * Return: CONTINUE where the flow is known now and of this sender, or the verdict.
  */
-int new_packet(struct __sk_buff *skb, struct rocesteer_flow_key *key);
+int new_packet(struct __sk_buff *skb, struct packet *pkt);
 
 /**
  * spread() - put a flow on all paths, a run of packets on each in turn, if it may be split

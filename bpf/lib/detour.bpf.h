@@ -114,7 +114,7 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 					 __u32 from, __u32 last, bool tried)
 {
 	__u32 suspect = tried ? flow->detour.to : from;
-	struct rocesteer_peer *peer = find_peer(key, flow->job);
+	struct rocesteer_peer *peer = find_peer(key, flow);
 	struct rocesteer_ports ports;
 	struct rocesteer_group *group;
 	__u64 avoid, others;
@@ -122,7 +122,7 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 	int p;
 
 	group = find_group(key, flow->job, flow->leaf);
-	if (!peer || !group || copy_ports(key, flow->job, &ports))
+	if (!peer || !group || copy_ports(key, flow, &ports))
 		return;
 	avoid = 1ULL << (from & 63) | 1ULL << (last & 63) |
 		1ULL << (suspect & 63);

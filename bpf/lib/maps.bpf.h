@@ -52,6 +52,16 @@ struct {
 	__type(value, struct rocesteer_peer);
 } rs_peers SEC(".maps");
 
+/* Sources of a job's packets: user space enters those of port maps, the programs others. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ROCESTEER_MAX_PEERS);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct rocesteer_source_key);
+	__type(value, struct rocesteer_source);
+} rs_sources SEC(".maps");
+
 /*
  * Where switches hash the destination QPN: which source port takes which path to a queue
  * pair of a peer. The programs enter a queue pair without ports, user space finds them. An

@@ -43,15 +43,28 @@ static __always_inline void copy_addr(__u8 *to, const __u8 *from)
 			 __builtin_assume_aligned(from, 4), 16);
 }
 
+static __always_inline bool same_addr(const __u8 *a, const __u8 *b)
+{
+	const __u32 *x = __builtin_assume_aligned(a, 4), *y = __builtin_assume_aligned(b, 4);
+
+	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]));
+}
+
 struct vlan_tag {
 	__be16 tci;
 	__be16 proto;
+};
+
+/* An address of this host, as global functions take one */
+struct source {
+	__u8 addr[16];
 };
 
 /**
  * struct packet - what the programs read of a RoCE v2 packet
  * @key: its flow, as seen from the sender; of a packet that was received the
  *	local queue pair and the sender's address
+ * @source: our address
  * @l3_off: offset of the IP header in the frame
  * @l4_off: offset of the UDP header
  * @udp_len: length of the UDP datagram, header to ICRC; a multiple of 4
@@ -63,6 +76,7 @@ struct vlan_tag {
  */
 struct packet {
 	struct rocesteer_flow_key key;
+	struct source source;
 	__u32 l3_off;
 	__u32 l4_off;
 	__u32 udp_len;
@@ -122,15 +136,15 @@ static __always_inline void *header(struct __sk_buff *skb, __u32 off, __u32 len)
 	return data + off;
 }
 
-/* The peer of a flow, in IPv4. */
-static __always_inline void set_peer(struct rocesteer_flow_key *key, __be32 addr)
+/* An IPv4 address; @to is aligned to 4 bytes. */
+static __always_inline void set_addr(__u8 *to, __be32 addr)
 {
-	__be32 *peer = __builtin_assume_aligned(key->peer, 4);
+	__be32 *word = __builtin_assume_aligned(to, 4);
 
-	peer[0] = 0;
-	peer[1] = 0;
-	peer[2] = bpf_htonl(0xffff);
-	peer[3] = addr;
+	word[0] = 0;
+	word[1] = 0;
+	word[2] = bpf_htonl(0xffff);
+	word[3] = addr;
 }
 
 static __always_inline void set_queue_pair(struct rocesteer_flow_key *key,
@@ -142,7 +156,7 @@ static __always_inline void set_queue_pair(struct rocesteer_flow_key *key,
 }
 
 /*
- * IPv4, options included. Sets the peer and where the UDP datagram lies; @udp_len is
+ * IPv4, options included. Sets peer, source, and where the UDP datagram lies; @udp_len is
  * what IP says of its length.
  */
 static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
@@ -159,7 +173,8 @@ static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
 		return ROCESTEER_VERDICT_FRAGMENT;
 	pkt->l4_off = off + ip->ihl * 4;
 	pkt->udp_len = bpf_ntohs(ip->tot_len) - ip->ihl * 4;
-	set_peer(&pkt->key, received ? ip->saddr : ip->daddr);
+	set_addr(pkt->key.peer, received ? ip->saddr : ip->daddr);
+	set_addr(pkt->source.addr, received ? ip->daddr : ip->saddr);
 	return CONTINUE;
 }
 
@@ -192,6 +207,7 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 	pkt->l4_off = off + sizeof(*ip);
 	pkt->udp_len = bpf_ntohs(ip->payload_len);
 	copy_addr(pkt->key.peer, (const __u8 *)(received ? &ip->saddr : &ip->daddr));
+	copy_addr(pkt->source.addr, (const __u8 *)(received ? &ip->daddr : &ip->saddr));
 	return CONTINUE;
 }
 
@@ -275,7 +291,7 @@ static __always_inline const struct plain_frame *find_plain(const struct __sk_bu
 	return frame;
 }
 
-/* The packet in a plain frame without its flow. */
+/* The packet in a plain frame without its flow and source. */
 static __always_inline void read_plain(struct packet *pkt, const struct plain_frame *frame,
 				       bool received)
 {
@@ -291,7 +307,14 @@ static __always_inline void plain_key(struct rocesteer_flow_key *key,
 				      const struct plain_frame *frame, bool received)
 {
 	set_queue_pair(key, skb, &frame->roce.bth);
-	set_peer(key, received ? frame->ip.saddr : frame->ip.daddr);
+	set_addr(key->peer, received ? frame->ip.saddr : frame->ip.daddr);
+}
+
+/* Our address in a plain frame. */
+static __always_inline void plain_source(struct packet *pkt, const struct plain_frame *frame,
+					 bool received)
+{
+	set_addr(pkt->source.addr, received ? frame->ip.daddr : frame->ip.saddr);
 }
 
 /* Frames that are not plain are parsed by global functions, each of which is verified once. */
@@ -398,6 +421,7 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
 		return verdict == CONTINUE ? parse_any(skb, pkt, received) : verdict;
 	read_plain(pkt, frame, received);
 	plain_key(&pkt->key, skb, frame, received);
+	plain_source(pkt, frame, received);
 	return CONTINUE;
 }
 

@@ -163,7 +163,7 @@ struct rocesteer_count {
 
 _Static_assert(sizeof(struct rocesteer_chunk_job) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_chunk) == 56, "padding");
-_Static_assert(sizeof(struct rocesteer_range_key) == 28, "padding");
+_Static_assert(sizeof(struct rocesteer_range_key) == 44, "padding");
 _Static_assert(sizeof(struct rocesteer_range) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_message) == 12, "padding");
 _Static_assert(sizeof(struct rocesteer_tags) ==

@@ -5,6 +5,8 @@
 
 #include "types.h"
 
+struct in6_addr;
+
 /* The kernel generates the packets of the queue pair: they pass TC. */
 #define ROCESTEER_QP_SOFTWARE	0x1
 /* The flow label is of a lane of UCX or of rdma_cm, not chosen by the application. */
@@ -16,12 +18,13 @@
  *	network order; below ROCESTEER_SPORT_MIN, for example 0, the driver chooses. Called
  *	once for each connection of RC over RoCE v2, unless the application chose a flow
  *	label. The flow @key is registered: rocesteer_flow_del will follow. @job is 0 if no
- *	job owns the flow; @flags are ROCESTEER_QP_*. Mandatory, not sleepable
+ *	job owns the flow; @flags are ROCESTEER_QP_*; @source is our address. Mandatory, not
+ *	sleepable
  * @netns: SO_NETNS_COOKIE of the namespace, immutable
  */
 struct rocesteer_policy {
 	__be16 (*source_port)(const struct rocesteer_flow_key *key, __u32 job,
-			      __u32 flags);
+			      __u32 flags, const struct in6_addr *source);
 	__u64 netns;
 };
 

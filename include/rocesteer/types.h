@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps below; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		8
+#define ROCESTEER_ABI		9
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -157,6 +157,7 @@ struct rocesteer_detour {
  *	takes the piece that x % period falls into, an acknowledgment the first one
  * @sent: by path
  * @leaf: router address of the destination leaf, names the group
+ * @source: our address that its packets have
  *
  * The fields that each packet reads or writes come first: of a whole flow these are two
  * cache lines, and one of @sent.
@@ -181,6 +182,7 @@ struct rocesteer_flow_path {
 	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
 	struct rocesteer_sent sent[ROCESTEER_MAX_PATHS];
 	__u8 leaf[16];
+	__u8 source[16];
 };
 
 /* The flow has a share of a path: it sent more than acknowledgments. */
@@ -224,17 +226,19 @@ struct rocesteer_flow_path {
  * @job: job number
  * @ifindex: network device
  * @addr: the peer's address
+ * @source: our address that the flows have: with another one a port takes another path. Zero
+ *	in the keys of chunk.h
  */
 struct rocesteer_peer_key {
 	__u32 job;
 	__u32 ifindex;
 	__u8 addr[16];
+	__u8 source[16];
 };
 
 /**
  * struct rocesteer_peer - a job's port map to one peer, value of rs_peers
  * @leaf: router address of the leaf that the peer is under
- * @source: our address that the flows have, for probes
  * @nr_paths: paths known, 1..ROCESTEER_MAX_PATHS
  * @hop: TTL that ends at the routers that tell paths apart, for probes
  * @qpn_hash: not 0: switches on the way hash the destination QPN as well. @sport is for
@@ -246,12 +250,35 @@ struct rocesteer_peer_key {
  */
 struct rocesteer_peer {
 	__u8 leaf[16];
-	__u8 source[16];
 	__u32 nr_paths;
 	__u16 hop;
 	__u16 qpn_hash;
 	__be16 sport[ROCESTEER_MAX_PATHS];
 	__u32 flows[ROCESTEER_MAX_PATHS];
+};
+
+/**
+ * struct rocesteer_source_key - key of rs_sources
+ * @job: job number
+ * @ifindex: network device
+ * @addr: address of this host
+ */
+struct rocesteer_source_key {
+	__u32 job;
+	__u32 ifindex;
+	__u8 addr[16];
+};
+
+/**
+ * struct rocesteer_source - a source of a job's packets, value of rs_sources
+ * @packets: that had this source, and left as they came
+ * @mapped: not 0: the job has port maps of this source
+ * @reserved: zero
+ */
+struct rocesteer_source {
+	__u64 packets;
+	__u32 mapped;
+	__u32 reserved;
 };
 
 /**
@@ -496,6 +523,7 @@ struct rocesteer_version {
  * @ROCESTEER_VERDICT_FORWARDED: likewise, but sent by no socket of this network namespace.
  *	Only flows that were listed one by one are steered all the same
  * @ROCESTEER_VERDICT_OBSERVED: of an observed flow: left as it came
+ * @ROCESTEER_VERDICT_OTHER_SOURCE: the job has no port map of the packet's source
  */
 enum rocesteer_verdict {
 	ROCESTEER_VERDICT_STEERED,
@@ -516,6 +544,7 @@ enum rocesteer_verdict {
 	ROCESTEER_VERDICT_USER,
 	ROCESTEER_VERDICT_FORWARDED,
 	ROCESTEER_VERDICT_OBSERVED,
+	ROCESTEER_VERDICT_OTHER_SOURCE,
 	ROCESTEER_VERDICT_MAX,
 };
 
@@ -543,6 +572,7 @@ struct rocesteer_verdicts {
 	__u64 user;
 	__u64 forwarded;
 	__u64 observed;
+	__u64 other_source;
 };
 
 /**
@@ -730,10 +760,12 @@ _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
 _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
-	       136 + ROCESTEER_MAX_PATHS * 40, "padding");
-_Static_assert(sizeof(struct rocesteer_peer_key) == 24, "padding");
+	       152 + ROCESTEER_MAX_PATHS * 40, "padding");
+_Static_assert(sizeof(struct rocesteer_peer_key) == 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) ==
-	       40 + ROCESTEER_MAX_PATHS * 6, "padding");
+	       24 + ROCESTEER_MAX_PATHS * 6, "padding");
+_Static_assert(sizeof(struct rocesteer_source_key) == 24, "padding");
+_Static_assert(sizeof(struct rocesteer_source) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_group) ==
 	       24 + ROCESTEER_MAX_PATHS * 38, "padding");

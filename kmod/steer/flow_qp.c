@@ -189,7 +189,7 @@ static u16 flow_steer(struct rocesteer_flow *flow)
 	if (!policy)
 		return 0;
 	key = rocesteer_flow_own_key(flow);
-	sport = ntohs(policy->source_port(&key, flow->job, flags));
+	sport = ntohs(policy->source_port(&key, flow->job, flags, &flow->qp.local));
 	if (sport < ROCESTEER_SPORT_MIN)
 		return 0;
 	flow->qp.label = ROCESTEER_LABEL_POLICY;

@@ -23,6 +23,7 @@ static int nl_flow_fill_qp(struct sk_buff *skb, const struct rocesteer_qp *qp,
 	    rocesteer_nl_put_pid(skb, ROCESTEER_A_FLOW_PID, qp->owner, ns) ||
 	    nla_put_u32(skb, ROCESTEER_A_FLOW_PATH_MTU, qp->path_mtu) ||
 	    nla_put_u32(skb, ROCESTEER_A_FLOW_LABEL, qp->label) ||
+	    nla_put_in6_addr(skb, ROCESTEER_A_FLOW_SOURCE, &qp->local) ||
 	    (qp->software && nla_put_flag(skb, ROCESTEER_A_FLOW_SOFTWARE)))
 		return -EMSGSIZE;
 	return 0;

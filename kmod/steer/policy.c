@@ -105,7 +105,7 @@ static const struct bpf_verifier_ops policy_verifier_ops = {
 
 /* Never called: programs are checked against its type. */
 static __be16 policy_source_port(const struct rocesteer_flow_key *key, u32 job,
-				 u32 flags)
+				 u32 flags, const struct in6_addr *source)
 {
 	return 0;
 }

@@ -41,6 +41,10 @@
 #define TOGETHER	25000000	/* ns, less than the silence between two losses */
 
 static const __u8 leaf[16] = { [15] = 9 };
+
+#define SOURCE	{ [10] = 0xff, [11] = 0xff }	/* 0.0.0.0 */
+
+static const __u8 source[16] = SOURCE;
 static __u8 host = 2;	/* last octet of the address that packets go to */
 static struct rocesteer_bpf *skel;
 static struct ring_buffer *events;
@@ -192,6 +196,8 @@ static void begin_table(__u8 reseq, __u32 nr_flows, __u64 sweep_ns,
 	struct rocesteer_flow_key flow = flow_key(0);
 	struct rocesteer_group_key gkey = group_key();
 	struct rocesteer_peer peer = { .nr_paths = PATHS };
+	struct rocesteer_source_key skey = { .job = JOB, .ifindex = IFINDEX };
+	struct rocesteer_source mapped = { .mapped = 1 };
 	__u32 number = JOB, ifindex = IFINDEX, p;
 
 	rocesteer_bpf__destroy(skel);
@@ -204,12 +210,15 @@ static void begin_table(__u8 reseq, __u32 nr_flows, __u64 sweep_ns,
 	if (!events)
 		die("ring buffer");
 	memcpy(pkey.addr, flow.peer, sizeof(pkey.addr));
+	memcpy(pkey.source, source, sizeof(source));
+	memcpy(skey.addr, source, sizeof(source));
 	memcpy(peer.leaf, leaf, sizeof(leaf));
 	for (p = 0; p < PATHS; p++) {
 		peer.sport[p] = htons(FIRST_PORT + p);
 		group.weight[p] = 1;
 	}
 	put(skel->maps.rs_peers, &pkey, &peer);
+	put(skel->maps.rs_sources, &skey, &mapped);
 	put(skel->maps.rs_groups, &gkey, &group);
 	put(skel->maps.rs_jobs, &number, &job);
 	put(skel->maps.rs_devices, &ifindex, &number);
@@ -338,7 +347,7 @@ static void test_v4mapped(void)
 	send_packet(1, WRITE_MIDDLE, 100);
 	ktap_result(sends_v6("fe80::1", "::ffff:10.0.0.2", ROCESTEER_VERDICT_FOREIGN) &&
 		    sends_v6("::ffff:10.0.0.1", "fe80::2", ROCESTEER_VERDICT_FOREIGN) &&
-		    sends_v6("fe80::1", "fe80::2", ROCESTEER_VERDICT_NO_PEER) &&
+		    sends_v6("fe80::1", "fe80::2", ROCESTEER_VERDICT_OTHER_SOURCE) &&
 		    flow_entry(1).psns[ROCESTEER_REQUESTS].next == 101,
 		    "IPv6 packets to a v4-mapped address are of no IPv4 flow");
 }
@@ -346,7 +355,7 @@ static void test_v4mapped(void)
 static void test_forwarded(void)
 {
 	struct rocesteer_flow_path listed = {
-		.job = JOB, .nr_pieces = 1, .flags = ROCESTEER_FLOW_SHARE,
+		.source = SOURCE, .job = JOB, .nr_pieces = 1, .flags = ROCESTEER_FLOW_SHARE,
 		.piece[0] = { .end = 1, .path = 1,
 			      .sport = htons(FIRST_PORT + 1) },
 	};
@@ -683,6 +692,7 @@ static struct rocesteer_peer peer_entry(struct rocesteer_peer_key *key)
 
 	*key = (struct rocesteer_peer_key) { .job = JOB, .ifindex = IFINDEX };
 	memcpy(key->addr, flow.peer, sizeof(key->addr));
+	memcpy(key->source, source, sizeof(source));
 	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_peers), key, &peer);
 	return peer;
 }
@@ -732,12 +742,12 @@ static void test_place(void)
 	set.peer = peer_entry(&set.key);
 	memset(set.peer.sport, 0, sizeof(set.peer.sport));
 	set.peer.sport[2] = htons(FIRST_PORT + 2);
-	set.peer.source[15] = 7;
+	set.peer.hop = 7;
 	set.peer.flows[1] = 0;
 	ktap_result(!run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) &&
 		    peer_flows(1) == 2 && send_packet(9, WRITE_MIDDLE, 1) == 2 &&
-		    peer_entry(&set.key).source[15] == 7,
-		    "a peer that gets other ports and another source keeps its counts of flows");
+		    peer_entry(&set.key).hop == 7,
+		    "a peer that gets other ports and another distance keeps its counts of flows");
 	set.key.addr[15] = 9;
 	ktap_result(run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) == -ENOENT,
 		    "new ports for a peer that the job does not have are refused");
@@ -1229,7 +1239,8 @@ static bool others_end(unsigned int nr, unsigned int *sent)
 
 static void test_sweep(void)
 {
-	struct rocesteer_flow_path listed = { .job = JOB, .nr_pieces = 1 };
+	struct rocesteer_flow_path listed = { .job = JOB, .nr_pieces = 1,
+					      .source = SOURCE };
 	struct rocesteer_flow_key key = flow_key(101), silent = flow_key(1);
 	struct rocesteer_tags tags = {};
 	unsigned int sent = 1, i, told;
@@ -1280,6 +1291,7 @@ static void test_queue_pairs(void)
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
 				     .actuator = ROCESTEER_ACTUATOR_QP };
 	struct rocesteer_flow_path flow = {
+		.source = SOURCE,
 		.job = JOB,
 		.flags = ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_QP,
 		.nr_pieces = 1,
@@ -1317,7 +1329,7 @@ static void test_queue_pairs(void)
  */
 static bool share_goes_to(struct between_bpf *hook, __u32 generation)
 {
-	struct rocesteer_flow_path flow = { .job = JOB, .nr_pieces = 1,
+	struct rocesteer_flow_path flow = { .job = JOB, .nr_pieces = 1, .source = SOURCE,
 					    .piece[0] = { .end = 1 } };
 	struct rocesteer_flow_key key = flow_key(1);
 
@@ -1405,6 +1417,7 @@ static struct rocesteer_flow_path told(__u8 from, __u8 opcode, __u32 psn, bool r
 static struct rocesteer_flow_path told_begin(void)
 {
 	struct rocesteer_flow_path flow = {
+		.source = SOURCE,
 		.flags = ROCESTEER_FLOW_RESEQ_AUTO | ROCESTEER_FLOW_PEER_RESEQ |
 			 ROCESTEER_FLOW_VARIES,
 		.nr_pieces = PATHS, .job = JOB, .acked = TOLD_LAST - 1,

@@ -93,6 +93,10 @@ static void begin(__u8 reseq)
 		{ [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 2 },
 		{ 0xfd, [15] = 2 },
 	};
+	static const __u8 sources[][16] = {
+		{ [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 1 },
+		{ 0xfd, [15] = 1 },
+	};
 	struct rocesteer_job job = { .ifindex = IFINDEX, .all = 1,
 				     .split = ROCESTEER_SPLIT_ALL,
 				     .reseq = reseq };
@@ -115,8 +119,9 @@ static void begin(__u8 reseq)
 		struct rocesteer_peer_key key = { .job = JOB, .ifindex = IFINDEX };
 
 		memcpy(key.addr, addrs[p], sizeof(key.addr));
-		put(skel->maps.rs_peers, &key, &peer);
 		add_range(&key);
+		memcpy(key.source, sources[p], sizeof(key.source));
+		put(skel->maps.rs_peers, &key, &peer);
 	}
 	add_chunk();
 	put(skel->maps.rs_groups, &gkey, &group);

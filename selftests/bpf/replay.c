@@ -76,6 +76,10 @@ static bool next_frame(FILE *f, struct frame *frame)
 	return true;
 }
 
+#define SOURCE	{ [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 1 }	/* 10.0.0.1 */
+
+static const __u8 source_v6[16] = { 0xfd, [3] = 1, [15] = 1 };
+
 static void add_flows(struct rocesteer_bpf *skel, const char *dir, int ifindex)
 {
 	FILE *f = open_in(dir, "flows.txt", 0);
@@ -90,11 +94,14 @@ static void add_flows(struct rocesteer_bpf *skel, const char *dir, int ifindex)
 			.flags = ROCESTEER_FLOW_SHARE,
 			.nr_pieces = 1,
 			.piece[0] = { .end = 1, .sport = htons(sport) },
+			.source = SOURCE,
 		};
 
 		for (i = 0; i < 16; i++)
 			if (sscanf(peer + 2 * i, "%2hhx", &key.peer[i]) != 1)
 				die("flows.txt");
+		if (key.peer[0] == 0xfd)	/* the IPv6 peer */
+			memcpy(path.source, source_v6, sizeof(source_v6));
 		if (bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows), &key,
 					&path, BPF_NOEXIST))
 			die("rs_flows");
@@ -305,7 +312,7 @@ static void report_process(struct rocesteer_bpf *skel, __u32 ifindex, int tx)
 {
 	struct rocesteer_flow_path flow = { .job = 1, .nr_pieces = 1,
 					    .flags = ROCESTEER_FLOW_SHARE,
-					    .piece[0] = { .end = 1 } };
+					    .piece[0] = { .end = 1 }, .source = SOURCE };
 	struct rocesteer_flow_key key = { .ifindex = ifindex, .dqpn = 2,
 					  .peer = { [10] = 0xff, [11] = 0xff,
 						    [12] = 10, [15] = 2 } };

@@ -134,7 +134,7 @@ static void change_peer(__u32 i, __u8 how)
 	peers[i].key.ifindex = 1;
 	addr(peers[i].key.addr, 200 + i);
 	addr(peer->leaf, leaf_of(i));
-	addr(peer->source, 250);
+	addr(peers[i].key.source, 250);
 	peer->nr_paths = ROCESTEER_MAX_PATHS;
 	peer->hop = 2;
 	for (p = 0; p < ROCESTEER_MAX_PATHS; p++)
@@ -156,6 +156,7 @@ static void change_flow(__u32 i, __u8 where, __u8 how)
 	addr(flows[i].key.peer, 200 + peer);
 	flow->job = job_of(peer);
 	addr(flow->leaf, leaf_of(peer));
+	addr(flow->source, 250);
 	flow->nr_pieces = 1;
 	flow->piece[0].end = 1;
 	flow->piece[0].sport = htons(50000);
@@ -299,12 +300,11 @@ int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 	return found ? 0 : -ENOENT;
 }
 
-int steer_ports_get(struct steer *s, const struct rocesteer_flow_key *key, __u32 job,
-		    struct rocesteer_peer *peer)
+int steer_ports_get(struct steer *s, __u32 job, const struct rocesteer_flow_key *flow,
+		    const __u8 source[16], struct rocesteer_peer *peer)
 {
-	struct rocesteer_peer_key pkey = { .job = job, .ifindex = key->ifindex };
+	struct rocesteer_peer_key pkey = steer_peer_key(job, flow, source);
 
-	memcpy(pkey.addr, key->peer, sizeof(pkey.addr));
 	return steer_peer_get(s, &pkey, peer);
 }
 
@@ -326,9 +326,7 @@ int steer_set_group(struct steer *s, const struct rocesteer_set_group *set)
 /* The refusals that struct rocesteer_set_flow names */
 int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 {
-	struct rocesteer_peer_key peer_key = {
-		.job = set->job, .ifindex = set->key.ifindex,
-	};
+	struct rocesteer_peer_key peer_key;
 	struct rocesteer_group_key group_key = {
 		.job = set->job, .ifindex = set->key.ifindex,
 	};
@@ -346,7 +344,7 @@ int steer_set_flow(struct steer *s, const struct rocesteer_set_flow *set)
 		return -EBUSY;
 	if (set->nr_pieces > 1 && !(flow->flags & ROCESTEER_FLOW_PEER_RESEQ))
 		return -EPERM;
-	memcpy(peer_key.addr, set->key.peer, 16);
+	peer_key = steer_peer_key(set->job, &set->key, flow->source);
 	memcpy(group_key.leaf, flow->leaf, 16);
 	peer = FIND(peers, &peer_key);
 	group = FIND(groups, &group_key);

@@ -532,12 +532,12 @@ set_ports()
 
 	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
 	mapfile -t key < <(bpftool -j map dump pinned "$pin/rs_peers" | jq -r '.[].key |
-		select(.[-4:] == ["0x0a", "0x01", "0x01", "0x01"])[]')
+		select(.[20:24] == ["0x0a", "0x01", "0x01", "0x01"])[]')
 	mapfile -t value < <(bpftool -j map lookup pinned "$pin/rs_peers" \
 		key "${key[@]}" | jq -r '.value[]')
 	for p in 0 1 2 3; do
-		value[40 + 2 * p]=$((($1 + p) >> 8))
-		value[41 + 2 * p]=$((($1 + p) & 255))
+		value[24 + 2 * p]=$((($1 + p) >> 8))
+		value[25 + 2 * p]=$((($1 + p) & 255))
 	done
 	bpftool map update pinned "$pin/rs_peers" key "${key[@]}" value "${value[@]}"
 }

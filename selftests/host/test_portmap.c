@@ -108,7 +108,7 @@ static void test_peer(void)
 	rejects(HEAD PEER PATH0 "]}," PEER PATH1 "]}]}",
 		"peers[1].paths[0].path: 1 is out of order, expected 0");
 	rejects(HEAD PEER PATH0 "]}," PEER PATH0 "]}]}",
-		"peers[1].address: 10.1.1.1 is the same as that of peers[0]");
+		"peers[1].address: 10.1.1.1 is the same as that of peers[0], as is the source");
 	rejects(HEAD QPN("1") PATH0 "]}]}",
 		"peers[0].qpn_hash: is of type int, not boolean");
 	rejects(HEAD "{\"address\":\"10.1.1.1\",\"qpn_hash\":true," LOCAL "]}]}",
@@ -201,6 +201,13 @@ static bool same(const struct portmap *a, const struct portmap *b)
 	return equal;
 }
 
+static bool is_own(const char *device, const __u8 source[16])
+{
+	(void)device;
+	(void)source;
+	return true;
+}
+
 static void test_round_trip(void)
 {
 	struct portmap map, again;
@@ -217,17 +224,17 @@ static void test_round_trip(void)
 		    map.peers[0].paths[1].weight == 2 && !map.peers[0].qpn_hash,
 		    "a good file is read");
 	map.peers[0].qpn_hash = true;
-	ret = portmap_write(file, &map, &err);
+	ret = portmap_write(file, &map, is_own, &err);
 	ktap_result(!ret && map.generation == 4, "writing counts the generation");
 	ret = portmap_read(file, &again, &err);
 	ktap_result(!ret && same(&map, &again) && again.peers[0].qpn_hash,
 		    "a written map is read again");
 	portmap_free(&again);
 	unlink(file);
-	ret = portmap_write(file, &map, &err);
+	ret = portmap_write(file, &map, is_own, &err);
 	ktap_result(!ret && map.generation == 1, "a new file is generation 1");
 	put("precious");
-	ret = portmap_write(file, &map, &err);
+	ret = portmap_write(file, &map, is_own, &err);
 	ktap_result(ret && err.hint[0], "a file that is no port map is kept");
 	portmap_free(&map);
 	unlink(file);
@@ -275,7 +282,7 @@ static void test_split(void)
 	free(peer->paths[0].ports);
 	memmove(peer->paths, peer->paths + 1, 3 * sizeof(*peer->paths));
 	peer->nr_paths--;
-	ret = portmap_write(file, &map, &err);
+	ret = portmap_write(file, &map, is_own, &err);
 	ktap_result(!ret && map.nr_peers == 2 && map.peers[1].nr_paths == 2,
 		    "peers of a file are kept beside others");
 	ktap_result(!map.peers[0].qpn_hash && map.peers[1].qpn_hash,

@@ -397,6 +397,16 @@ static const char *actuator_of(const struct row *row)
 	return row->flow.label == ROCESTEER_LABEL_POLICY ? "qp" : NULL;
 }
 
+/* Has the flow's job port maps of the source of the queue pair? */
+static bool is_mapped(const struct row *row, struct steer *steer)
+{
+	struct rocesteer_source_key key = { .job = job_of(row), .ifindex = row->key.ifindex };
+	struct rocesteer_source source;
+
+	memcpy(key.addr, row->flow.source, 16);
+	return !steer_source_get(steer, &key, &source) && source.mapped;
+}
+
 /* Why the job could not steer the flow's queue pair, or NULL. */
 static const char *reason_of(const struct row *row, struct steer *steer)
 {
@@ -414,8 +424,8 @@ static const char *reason_of(const struct row *row, struct steer *steer)
 	if (job.keep_labels && (flow->label == ROCESTEER_LABEL_LANE ||
 				flow->label == ROCESTEER_LABEL_CM))
 		return "kept-label";
-	if (steer_ports_get(steer, &row->key, job_of(row), &peer))
-		return "no-peer";
+	if (steer_ports_get(steer, job_of(row), &row->key, flow->source, &peer))
+		return is_mapped(row, steer) ? "no-peer" : "other-source";
 	return peer.qpn_hash ? "qpn-hash" : "connected-before";
 }
 
@@ -438,7 +448,11 @@ static void put_row(struct json_object *obj, const struct row *row,
 	const char *actuator = actuator_of(row);
 	const char *reason = actuator ? NULL : reason_of(row, steer);
 
+	const __u8 *source = row->path ? row->path->source : row->flow.source;
+
 	out_uint(obj, "job", job_of(row));
+	if (!addr_is_none(source))
+		out_addr(obj, "source", source);
 	flow_put_key(obj, row->device->name, &row->key);
 	if (actuator)
 		out_string(obj, "actuator", actuator);

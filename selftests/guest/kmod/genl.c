@@ -58,6 +58,7 @@ static const struct attribute flow_attrs[] = {
 	{ "label", ROCESTEER_A_FLOW_LABEL, U32 },
 	{ "software", ROCESTEER_A_FLOW_SOFTWARE, FLAG },
 	{ "rival", ROCESTEER_A_FLOW_RIVAL, U32 },
+	{ "source", ROCESTEER_A_FLOW_SOURCE, ADDRESS },
 	{ }
 };
 

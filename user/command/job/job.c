@@ -263,6 +263,7 @@ static int show_peer(const struct rocesteer_peer_key *key,
 		return -ENOMEM;
 	group->paths |= steer_peer_paths(peer);
 	out_addr(obj, "address", key->addr);
+	out_addr(obj, "source", key->source);
 	out_addr(obj, "leaf", peer->leaf);
 	if (peer->qpn_hash)
 		out_bool(obj, "qpn_hash", true);

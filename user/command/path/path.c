@@ -440,6 +440,13 @@ static const struct out_view *views_of(const struct portmap *map)
 	return map_views;
 }
 
+static bool is_own(const char *device, const __u8 source[16])
+{
+	struct err err = {};
+
+	return !probe_source_check(device, source, &err);
+}
+
 static int report(const struct cli_args *args, struct portmap *map,
 		  struct err *err)
 {
@@ -455,7 +462,7 @@ static int report(const struct cli_args *args, struct portmap *map,
 	if (args->value[ACCEPT_INCOMPLETE])
 		incomplete = 0;
 	if (!ret && args->value[OUT] && !incomplete)
-		ret = portmap_write(args->value[OUT], map, err);
+		ret = portmap_write(args->value[OUT], map, is_own, err);
 	if (ret) {
 		json_object_put(root);
 		return ret;

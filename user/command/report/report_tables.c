@@ -95,10 +95,10 @@ static int see_peer(const struct rocesteer_peer_key *key, const struct rocesteer
 
 	memcpy(gkey.leaf, peer->leaf, sizeof(gkey.leaf));
 	group = set_find(&tables->groups, &gkey, sizeof(gkey));
-	if (!group)
-		return 0;
+	if (!group || (group->hop && memcmp(group->source, key->source, 16)))
+		return 0;	/* probes have one source */
 	group->hop = peer->hop;
-	memcpy(group->source, peer->source, sizeof(group->source));
+	memcpy(group->source, key->source, sizeof(group->source));
 	for (p = 0; p < group->group.nr_paths; p++) {
 		if (!peer->sport[p] || group->port[p])
 			continue;

@@ -139,14 +139,56 @@ static int read_peer(const struct rocesteer_peer_key *key,
 	memcpy(gkey.leaf, peer->leaf, sizeof(gkey.leaf));
 	if (!item || steer_group_get(st->steer, &gkey, &group))
 		return 0;
-	check_source(st, item, peer->source);
+	check_source(st, item, key->source);
 	to = sample_place(item);
 	if (!to)
 		return item->sample.peers ? 0 : -ENOMEM;
 	item->sample.hop = peer->hop;
 	memcpy(to->addr, key->addr, 16);
-	memcpy(to->source, peer->source, 16);
+	memcpy(to->source, key->source, 16);
 	return sample_ports(to, peer, &group);
+}
+
+/* An address that may have port maps of any job */
+struct address {
+	const __u8 *addr;
+	bool mapped;
+};
+
+static int find_address(const struct rocesteer_source_key *key,
+			const struct rocesteer_source *source, void *arg)
+{
+	struct address *address = arg;
+
+	address->mapped |= source->mapped && !addr_compare(key->addr, address->addr);
+	return 0;
+}
+
+/*
+ * Packets that passed a device above this one, a VLAN or a macvlan, have a source of that
+ * device's job, and were steered there.
+ */
+static int read_source(const struct rocesteer_source_key *key,
+		       const struct rocesteer_source *source, void *arg)
+{
+	struct address address = { .addr = key->addr };
+	struct status *st = arg;
+	const struct status_job *item = set_find(&st->jobs, &key->job, sizeof(key->job));
+	char text[ADDR_STRLEN];
+	int ret;
+
+	if (!item || !source->packets)
+		return 0;
+	ret = steer_source_each(st->steer, find_address, &address);
+	if (ret || address.mapped)
+		return ret;
+	addr_format(key->addr, text);
+	status_advise(status_find(st, STATUS_ERROR, "other-source", key->job,
+				  "%llu packets from %s are not steered: the port map is of another source",
+				  source->packets, text),
+		      "Add this source to the port map: rocesteer path discover --dev %s --source %s --peer ADDR --out FILE, then rocesteer job replace.",
+		      item->device, text);
+	return 0;
 }
 
 int status_jobs_read(struct status *st, struct err *err)
@@ -157,7 +199,8 @@ int status_jobs_read(struct status *st, struct err *err)
 	snprintf(st->pins, sizeof(st->pins), "%s", steer_pin_dir(st->steer));
 	return steer_job_each(st->steer, read_job, st) ?: read_groups(st, err) ?:
 	       steer_flow_each(st->steer, read_flow, st) ?:
-	       steer_peer_each(st->steer, 0, read_peer, st);
+	       steer_peer_each(st->steer, 0, read_peer, st) ?:
+	       steer_source_each(st->steer, read_source, st);
 }
 
 static void free_job(void *item)

@@ -82,16 +82,15 @@ static bool is_observed(const struct rocesteer_flow_path *path)
 
 /* The peer of a flow, or NULL where its job is being unloaded. */
 static const struct target *find_target(struct list *list, const struct rocesteer_flow_key *key,
-					__u32 job)
+					const struct rocesteer_flow_path *path)
 {
-	struct rocesteer_peer_key pkey = { .job = job, .ifindex = key->ifindex };
-	struct rocesteer_group_key gkey = { .job = job, .ifindex = key->ifindex };
+	struct rocesteer_peer_key pkey = steer_peer_key(path->job, key, path->source);
+	struct rocesteer_group_key gkey = { .job = path->job, .ifindex = key->ifindex };
 	const struct groups *groups = list->search->groups;
 	const struct group *group;
 	struct rocesteer_peer peer;
 	struct target *target;
 
-	memcpy(pkey.addr, key->peer, sizeof(pkey.addr));
 	target = set_find(&list->targets, &pkey, sizeof(pkey));
 	if (target)
 		return target;
@@ -102,7 +101,7 @@ static const struct target *find_target(struct list *list, const struct rocestee
 	target = group ? set_get(&list->targets, &pkey, sizeof(pkey), sizeof(*target)) : NULL;
 	if (!target)
 		return NULL;
-	group_describe(group, pkey.addr, &peer, &target->peer, target->path);
+	group_describe(group, &pkey, &peer, &target->peer, target->path);
 	target->hop = peer.hop;
 	return target;
 }
@@ -116,7 +115,7 @@ static int add_wanted(const struct rocesteer_flow_key *key,
 	if (!is_observed(path) || (!list->search->all && !is_unknown(path)) ||
 	    list->nr == MOST)
 		return 0;
-	w->target = find_target(list, key, path->job);
+	w->target = find_target(list, key, path);
 	if (!w->target)
 		return 0;
 	w->key = *key;

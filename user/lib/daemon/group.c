@@ -59,6 +59,7 @@ static int add_flow(struct group *group, const struct rocesteer_flow_key *key,
 		return -ENOMEM;
 	memcpy(piece, from, nr * sizeof(*piece));
 	flow->piece = piece;
+	memcpy(flow->source, path->source, sizeof(flow->source));
 	flow->nr_pieces = nr;
 	flow->moving = moving;
 	flow->peer_reseq = path->flags & ROCESTEER_FLOW_PEER_RESEQ;
@@ -267,7 +268,7 @@ static int move_ack(const struct rocesteer_flow_key *key,
 	p = path->piece[0].path;
 	if (path->flags & (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_OBSERVED) || !group ||
 	    p >= ROCESTEER_MAX_PATHS ||
-	    steer_ports_get(groups->steer, key, path->job, &peer) ||
+	    steer_ports_get(groups->steer, path->job, key, path->source, &peer) ||
 	    (!(group->down >> p & 1) && path->piece[0].sport == peer.sport[p]))
 		return 0;
 	for (i = 0; i < group->nr_paths; i++) {
@@ -291,14 +292,14 @@ int groups_move_acks(struct groups *groups)
 	return steer_flow_each(groups->steer, move_ack, groups);
 }
 
-void group_describe(const struct group *group, const __u8 addr[16],
+void group_describe(const struct group *group, const struct rocesteer_peer_key *key,
 		    const struct rocesteer_peer *from, struct portmap_peer *peer,
 		    struct portmap_path paths[ROCESTEER_MAX_PATHS])
 {
 	__u32 p;
 
-	memcpy(peer->addr, addr, 16);
-	memcpy(peer->source, from->source, 16);
+	memcpy(peer->addr, key->addr, 16);
+	memcpy(peer->source, key->source, 16);
 	memcpy(peer->leaf, from->leaf, 16);
 	for (p = 0; p < group->nr_paths; p++) {
 		memcpy(paths[p].router, group->router[p], 16);

@@ -18,6 +18,7 @@
 /**
  * struct flow - a flow that has a share
  * @key: key
+ * @source: our address that its packets have
  * @peer_reseq: the peer resequences, so the flow may be split
  * @stays: the queue pair cannot change its port
  * @moving: a whole flow that changes to @piece as soon as it is idle
@@ -26,6 +27,7 @@
  */
 struct flow {
 	struct rocesteer_flow_key key;
+	__u8 source[16];
 	bool peer_reseq;
 	bool stays;
 	bool moving;
@@ -103,12 +105,12 @@ bool groups_know(const struct groups *groups, __u32 ifindex, const char *name);
 /**
  * group_describe() - describe a peer of a group for probes
  * @group: group
- * @addr: address of the peer
- * @from: its entry in the tables
+ * @key: of the peer in the tables
+ * @from: its entry there
  * @peer: filled, without ports
  * @paths: filled: the paths of @peer
  */
-void group_describe(const struct group *group, const __u8 addr[16],
+void group_describe(const struct group *group, const struct rocesteer_peer_key *key,
 		    const struct rocesteer_peer *from, struct portmap_peer *peer,
 		    struct portmap_path paths[ROCESTEER_MAX_PATHS]);
 

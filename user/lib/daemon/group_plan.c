@@ -65,7 +65,8 @@ static struct flow *nth_flow(const struct work *w, size_t i)
 static int get_peer(const struct work *w, const struct flow *flow,
 		    struct rocesteer_peer *peer)
 {
-	return steer_ports_get(w->groups->steer, &flow->key, w->group->key.job, peer);
+	return steer_ports_get(w->groups->steer, w->group->key.job, &flow->key, flow->source,
+			       peer);
 }
 
 /* A path can be used while it is up and all peers have a port to it. */

@@ -70,7 +70,7 @@ static int add_probes(struct probe_queue *queue, struct group *group, __u32 p,
 	__u64 whole = (health->examined & ~health->watched) | health->controls;
 	enum probe_kind last;
 
-	memcpy(probe.source, s->peer.source, 16);
+	memcpy(probe.source, s->key.source, 16);
 	memcpy(probe.peer, s->key.addr, 16);
 	/*
 	 * Routers limit how often they answer: send no needless probe. A watched path
@@ -108,6 +108,7 @@ static bool find_peer(struct path_exams *exams, struct search *s)
 	s->key = (struct rocesteer_peer_key) { .job = group->key.job,
 					       .ifindex = group->key.ifindex };
 	memcpy(s->key.addr, group->health->peer, 16);
+	memcpy(s->key.source, group->health->source, 16);
 	if (!steer_peer_get(steer, &s->key, &s->peer))
 		return true;
 	steer_peer_each(steer, group->key.job, take_peer, s);

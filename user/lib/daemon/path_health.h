@@ -106,6 +106,7 @@ struct path {
  * @leaf: the leaf answered by a control
  * @out: outstanding probes
  * @peer: destination of the flow that was last in trouble
+ * @source: source of that flow
  * @path: paths
  */
 struct path_health {
@@ -120,6 +121,7 @@ struct path_health {
 	bool leaf;
 	unsigned int out;
 	__u8 peer[16];
+	__u8 source[16];
 	struct path path[ROCESTEER_MAX_PATHS];
 };
 

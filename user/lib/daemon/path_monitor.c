@@ -330,6 +330,7 @@ int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
 		health->doubts |= 1ull << (takes.detour.to & 63);
 	health->doubts &= ~group->down;
 	memcpy(health->peer, flow->peer, 16);
+	memcpy(health->source, takes.source, 16);
 	return 0;
 }
 

@@ -66,7 +66,7 @@ static int add_waiting(const struct rocesteer_qpn_key *key,
 	w = &list->item[list->nr++];
 	w->key = *key;
 	w->hop = peer.hop;
-	group_describe(group, key->peer.addr, &peer, &w->peer, w->path);
+	group_describe(group, &key->peer, &peer, &w->peer, w->path);
 	return 0;
 }
 

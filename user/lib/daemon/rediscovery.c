@@ -12,13 +12,19 @@
 
 #define PAUSE	10000000000ull
 
-/* Peers of the job behind the device, with one source address. */
+/* A peer, and our address that its flows have */
+struct known {
+	__u8 source[16];
+	struct rocesteer_peer peer;
+};
+
+/* Peers of the job behind the device; @addr: for discover_run() */
 struct peers {
 	const struct groups *groups;
 	__u32 job;
 	__u32 ifindex;
 	__u8 (*addr)[16];
-	struct rocesteer_peer *peer;
+	struct known *peer;
 	size_t nr;
 };
 
@@ -35,7 +41,8 @@ static int add_peer(const struct rocesteer_peer_key *key,
 	if (!peers->addr || !peers->peer)
 		return -ENOMEM;
 	memcpy(peers->addr[peers->nr], key->addr, 16);
-	peers->peer[peers->nr++] = *peer;
+	memcpy(peers->peer[peers->nr].source, key->source, 16);
+	peers->peer[peers->nr++].peer = *peer;
 	return 0;
 }
 
@@ -90,8 +97,8 @@ static int put_peer(const struct rediscovery *rediscovery, struct steer *steer,
 	__u32 p;
 
 	memcpy(set.key.addr, found->addr, 16);
-	if (steer_peer_get(steer, &set.key, &set.peer) ||
-	    memcmp(set.peer.source, found->source, 16))
+	memcpy(set.key.source, found->source, 16);
+	if (steer_peer_get(steer, &set.key, &set.peer))
 		return 0;
 	memcpy(gkey.leaf, set.peer.leaf, 16);
 	before = groups_find(rediscovery->groups, &gkey);
@@ -128,15 +135,15 @@ static int put_ports(const struct rediscovery *rediscovery, const struct portmap
 /* All peers with the source address and the distance of the first one. */
 static size_t take_alike(struct peers *peers)
 {
-	const struct rocesteer_peer first = peers->peer[0];
+	const struct known first = peers->peer[0];
 	size_t i, n = 0;
 
 	for (i = 0; i < peers->nr; i++) {
-		const struct rocesteer_peer peer = peers->peer[i];
+		const struct known peer = peers->peer[i];
 		__u8 addr[16];
 
 		if (memcmp(peer.source, first.source, 16) ||
-		    peer.hop != first.hop)
+		    peer.peer.hop != first.peer.hop)
 			continue;
 		memcpy(addr, peers->addr[i], 16);
 		memcpy(peers->addr[i], peers->addr[n], 16);
@@ -152,7 +159,7 @@ static const struct group *group_of(const struct peers *peers, size_t i)
 	struct rocesteer_group_key key = { .job = peers->job,
 					   .ifindex = peers->ifindex };
 
-	memcpy(key.leaf, peers->peer[i].leaf, 16);
+	memcpy(key.leaf, peers->peer[i].peer.leaf, 16);
 	return groups_find(peers->groups, &key);
 }
 
@@ -185,7 +192,7 @@ static int find_ports(const struct rediscovery *rediscovery, struct peers *peers
 {
 	char device[IF_NAMESIZE];
 	struct discover discover = {
-		.config = { .device = device, .hop = peers->peer[0].hop,
+		.config = { .device = device, .hop = peers->peer[0].peer.hop,
 			    .ports = PROBE_BATCH_PORTS, .rate = PROBE_BATCH_RATE,
 			    .retries = PROBE_BATCH_RETRIES,
 			    .timeout_ms = PROBE_BATCH_TIMEOUT,

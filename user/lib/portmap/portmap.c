@@ -184,12 +184,13 @@ struct json_object *portmap_to_json(const struct portmap *map)
 	return root;
 }
 
-static bool has_peer(const struct portmap *map, size_t n, const __u8 addr[16])
+static bool has_peer(const struct portmap *map, size_t n, const struct portmap_peer *peer)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (!addr_compare(map->peers[i].addr, addr))
+		if (!addr_compare(map->peers[i].addr, peer->addr) &&
+		    !addr_compare(map->peers[i].source, peer->source))
 			return true;
 	return false;
 }
@@ -205,7 +206,7 @@ static int add_peers(struct portmap *map, struct portmap *old)
 		return -ENOMEM;
 	map->peers = peers;
 	for (i = 0; i < old->nr_peers; i++) {
-		if (has_peer(map, found, old->peers[i].addr))
+		if (has_peer(map, found, &old->peers[i]))
 			continue;
 		peers[map->nr_peers++] = old->peers[i];
 		old->peers[i].paths = NULL;	/* they are the other's now */
@@ -214,25 +215,28 @@ static int add_peers(struct portmap *map, struct portmap *old)
 	return 0;
 }
 
-/* Does a map have a peer of this family, and none with this source? */
-static bool is_other_source(const struct portmap *map, const __u8 source[16])
+/* Does a map have peers of this family, all of them of other hosts' sources? */
+static bool is_other_hosts(const struct portmap *map, const __u8 source[16],
+			   portmap_own_fn *is_own)
 {
 	bool other = false;
 	size_t i;
 
 	for (i = 0; i < map->nr_peers; i++) {
-		const __u8 *own = map->peers[i].source;
+		const __u8 *known = map->peers[i].source;
 
-		if (!addr_compare(own, source))
+		if (addr_is_v4(known) != addr_is_v4(source))
+			continue;
+		if (!addr_compare(known, source) || is_own(map->device, known))
 			return false;
-		other = other || addr_is_v4(own) == addr_is_v4(source);
+		other = true;
 	}
 	return other;
 }
 
 /* Two maps of one file have to be of one host. */
 static int check_alike(const char *file, const struct portmap *map,
-		       const struct portmap *old, struct err *err)
+		       const struct portmap *old, portmap_own_fn *is_own, struct err *err)
 {
 	char text[ADDR_STRLEN];
 	int ret = 0;
@@ -243,7 +247,7 @@ static int check_alike(const char *file, const struct portmap *map,
 			      "%s: is of device %s and hop %u, not of %s and %u",
 			      file, old->device, old->hop, map->device, map->hop);
 	for (i = 0; !ret && i < map->nr_peers; i++)
-		if (is_other_source(old, map->peers[i].source))
+		if (is_other_hosts(old, map->peers[i].source, is_own))
 			ret = err_set(err, EXIT_BAD_INPUT, "other-map",
 				      "%s: no peer has the source %s: the map is of another host or address",
 				      file, addr_format(map->peers[i].source, text));
@@ -253,7 +257,8 @@ static int check_alike(const char *file, const struct portmap *map,
 }
 
 /* Add the peers of the old file, if there is one. */
-static int add_old(const char *file, struct portmap *map, struct err *err)
+static int add_old(const char *file, struct portmap *map, portmap_own_fn *is_own,
+		   struct err *err)
 {
 	struct portmap old;
 	struct stat st;
@@ -268,7 +273,7 @@ static int add_old(const char *file, struct portmap *map, struct err *err)
 		return ret;
 	}
 	map->generation = old.generation + 1;
-	ret = check_alike(file, map, &old, err) ?: add_peers(map, &old);
+	ret = check_alike(file, map, &old, is_own, err) ?: add_peers(map, &old);
 	if (!ret && map->nr_peers > ROCESTEER_MAX_PEERS)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
 			      "%s: more than %u peers", file,
@@ -314,12 +319,13 @@ static int lock(const char *file, struct err *err)
 	return ret;
 }
 
-static int write_locked(const char *file, struct portmap *map, struct err *err)
+static int write_locked(const char *file, struct portmap *map, portmap_own_fn *is_own,
+			struct err *err)
 {
 	struct json_object *root;
 	int ret;
 
-	ret = add_old(file, map, err);
+	ret = add_old(file, map, is_own, err);
 	if (ret)
 		return ret;
 	root = portmap_to_json(map);
@@ -328,13 +334,14 @@ static int write_locked(const char *file, struct portmap *map, struct err *err)
 	return ret;
 }
 
-int portmap_write(const char *file, struct portmap *map, struct err *err)
+int portmap_write(const char *file, struct portmap *map, portmap_own_fn *is_own,
+		  struct err *err)
 {
 	char *real = realpath(file, NULL);	/* a link stays one */
 	int fd = lock(real ?: file, err), ret = fd;
 
 	if (fd >= 0) {
-		ret = write_locked(real ?: file, map, err);
+		ret = write_locked(real ?: file, map, is_own, err);
 		close(fd);
 	}
 	free(real);

@@ -78,7 +78,7 @@ struct portmap_peer {
  * @created: as utc_format() has it
  * @device: network device the peers are reached by
  * @hop: distance of the routers that tell paths apart, from 1
- * @peers: no two with the same address
+ * @peers: no two with the same address and source
  * @nr_peers: at least 1 in a file
  */
 struct portmap {
@@ -100,19 +100,25 @@ struct portmap {
  */
 int portmap_read(const char *file, struct portmap *map, struct err *err);
 
+/* Is @source an address of this host, for packets that leave by the device? */
+typedef bool portmap_own_fn(const char *device, const __u8 source[16]);
+
 /**
  * portmap_write() - add to a file, atomically and under its lock, FILE.lock
  * @file: replaced by rename, or created; what a symbolic link names, not the link
  * @map: gets the peers that only the old file has, behind its own; its generation
  *	is the old file's plus one, or 1
+ * @is_own: whether a source of the old file is an address of this host
  * @err: filled on failure
  *
- * A FILE that exists and is not a port map, or one of another device, hop or source, is
- * refused: it may be something else the user did not mean to lose.
+ * A FILE that exists and is not a port map, or one of another device or hop, or that is of a
+ * source which this host has not, is refused: it may be something else the user did not mean
+ * to lose.
  *
  * Return: 0 or a negative errno.
  */
-int portmap_write(const char *file, struct portmap *map, struct err *err);
+int portmap_write(const char *file, struct portmap *map, portmap_own_fn *is_own,
+		  struct err *err);
 
 struct json_object;
 

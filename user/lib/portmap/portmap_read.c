@@ -175,16 +175,22 @@ static int read_peer(struct reader *r, struct json_object *obj,
 	return ret ?: read_paths(r, obj, peer);
 }
 
-/* Position of a peer's address, for the search for duplicates. */
+/* Position of a peer, for the search for duplicates. */
 struct position {
 	const struct portmap_peer *peer;
 	size_t i;
 };
 
+static int compare_peers(const struct portmap_peer *left, const struct portmap_peer *right)
+{
+	return addr_compare(left->addr, right->addr) ?:
+	       addr_compare(left->source, right->source);
+}
+
 static int compare_positions(const void *a, const void *b)
 {
 	const struct position *left = a, *right = b;
-	int order = addr_compare(left->peer->addr, right->peer->addr);
+	int order = compare_peers(left->peer, right->peer);
 
 	if (order)
 		return order;
@@ -204,10 +210,10 @@ static int check_duplicates(struct reader *r, const struct portmap *map)
 		sorted[i] = (struct position) { &map->peers[i], i };
 	qsort(sorted, map->nr_peers, sizeof(*sorted), compare_positions);
 	for (i = 1; i < map->nr_peers && !ret; i++) {
-		if (addr_compare(sorted[i].peer->addr, sorted[i - 1].peer->addr))
+		if (compare_peers(sorted[i].peer, sorted[i - 1].peer))
 			continue;
 		reader_enter(r, "peers", sorted[i].i);
-		ret = reader_invalid(r, "address", "%s is the same as that of peers[%zu]",
+		ret = reader_invalid(r, "address", "%s is the same as that of peers[%zu], as is the source",
 				     addr_format(sorted[i].peer->addr, text),
 				     sorted[i - 1].i);
 	}

@@ -52,6 +52,7 @@ struct genl_job {
  * @sqpn: local queue pair number, learnt flows
  * @pid: owner of the queue pair, learnt flows, 0: not in our pid namespace
  * @path_mtu: of the queue pair in bytes, learnt flows
+ * @source: local address of the queue pair, learnt flows
  * @label: enum rocesteer_label, learnt flows
  * @software: the kernel makes its packets, learnt flows
  * @rdma_device: name, learnt flows
@@ -70,6 +71,7 @@ struct genl_flow {
 	__u32 sqpn;
 	__u32 pid;
 	__u32 path_mtu;
+	__u8 source[16];
 	__u32 label;
 	bool software;
 	char rdma_device[ROCESTEER_NAME_SIZE];

@@ -103,6 +103,10 @@ static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
 		case ROCESTEER_A_FLOW_DQPN:
 			flow->key.dqpn |= family_uint(attr);
 			break;
+		case ROCESTEER_A_FLOW_SOURCE:
+			if (mnl_attr_get_payload_len(attr) == 16)
+				memcpy(flow->source, mnl_attr_get_payload(attr), 16);
+			break;
 		case ROCESTEER_A_FLOW_RIVAL:
 			flow->key.dqpn |= family_uint(attr) << ROCESTEER_RIVAL_SHIFT;
 			break;

@@ -28,6 +28,7 @@ static const char * const verdicts[] = {
 	[ROCESTEER_VERDICT_USER] = "user",
 	[ROCESTEER_VERDICT_FORWARDED] = "forwarded",
 	[ROCESTEER_VERDICT_OBSERVED] = "observed",
+	[ROCESTEER_VERDICT_OTHER_SOURCE] = "other_source",
 };
 
 static const char * const observed[] = {

@@ -78,13 +78,11 @@ static bool is_on_all(const struct promises *promises,
 		      const struct rocesteer_flow_key *key,
 		      const struct rocesteer_flow_path *path)
 {
-	struct rocesteer_peer_key pkey = { .job = path->job,
-					   .ifindex = key->ifindex };
+	struct rocesteer_peer_key pkey = steer_peer_key(path->job, key, path->source);
 	const struct peer *peer;
 	__u64 on = 0;
 	__u32 i;
 
-	memcpy(pkey.addr, key->peer, sizeof(pkey.addr));
 	peer = set_find(&promises->peers, &pkey, sizeof(pkey));
 	for (i = 0; i < path->nr_pieces && i < ROCESTEER_MAX_PATHS; i++)
 		on |= 1ULL << (path->piece[i].path % ROCESTEER_MAX_PATHS);

@@ -30,6 +30,8 @@ static const struct {
 			sizeof(struct rocesteer_flow_path) },
 	[MAP_PEERS] = { "rs_peers", sizeof(struct rocesteer_peer_key),
 			sizeof(struct rocesteer_peer) },
+	[MAP_SOURCES] = { "rs_sources", sizeof(struct rocesteer_source_key),
+			  sizeof(struct rocesteer_source) },
 	[MAP_QPNS] = { "rs_qpns", sizeof(struct rocesteer_qpn_key),
 		       sizeof(struct rocesteer_ports) },
 	[MAP_GROUPS] = { "rs_groups", sizeof(struct rocesteer_group_key),
@@ -71,6 +73,11 @@ const char *const steer_prog_names[PROG_MAX] = {
 	[PROG_SET_ORDER] = "set_order",
 	[PROG_CHANGED] = "changed",
 };
+
+size_t steer_key_size(enum steer_map map)
+{
+	return map_specs[map].key_size;
+}
 
 /* Links go by ifindex: bpffs takes no dot in a name, VLAN devices have one. */
 static void link_name(char *buf, size_t size, const char *hook,

@@ -51,14 +51,13 @@ struct move {
 	bool moved;
 };
 
-/* All keys begin as a peer's does. */
+/* All keys begin as a peer's does; that of a range is the longest. */
 static int move_one(int fd, const void *from, const void *value, void *arg)
 {
 	struct rocesteer_range_key key;
 	struct move *move = arg;
 
-	memcpy(&key, from,
-	       move->map == MAP_RANGES ? sizeof(key) : sizeof(key.peer));
+	memcpy(&key, from, steer_key_size(move->map));
 	if (key.peer.job != move->job || key.peer.ifindex != move->from)
 		return 0;
 	move->moved = true;
@@ -158,6 +157,7 @@ static int move_job(struct steer *s, __u32 id, struct rocesteer_job *job,
 
 	ret = move_entries(s, &move, MAP_GROUPS, move_one) ?:
 	      move_entries(s, &move, MAP_PEERS, move_one) ?:
+	      move_entries(s, &move, MAP_SOURCES, move_one) ?:
 	      move_entries(s, &move, MAP_RANGES, move_one);
 	move.moved = false;
 	ret = ret ?: move_entries(s, &move, MAP_RANGE_PEERS, move_one);

@@ -51,13 +51,13 @@ static bool is_changed(const struct change *change, const struct rocesteer_flow_
 }
 
 int steer_flow_enter(struct steer *s, __u32 job, const struct rocesteer_flow_key *flow,
-		     bool observe)
+		     const __u8 source[16], bool observe)
 {
 	struct rocesteer_flow_path path = rocesteer_flow_init;
 	struct rocesteer_peer peer;
 	__u32 p = 0;
 
-	if (steer_ports_get(s, flow, job, &peer))
+	if (steer_ports_get(s, job, flow, source, &peer))
 		return -ENOENT;
 	while (p + 1 < peer.nr_paths && !peer.sport[p])
 		p++;
@@ -67,6 +67,7 @@ int steer_flow_enter(struct steer *s, __u32 job, const struct rocesteer_flow_key
 		.end = 1, .path = p, .sport = peer.sport[p],
 	};
 	memcpy(path.leaf, peer.leaf, sizeof(path.leaf));
+	memcpy(path.source, source, sizeof(path.source));
 	if (observe) {
 		path.flags = ROCESTEER_FLOW_OBSERVED;
 		path.piece[0].path = ROCESTEER_PATH_UNKNOWN;
@@ -88,7 +89,7 @@ static int change_flow(const struct rocesteer_flow_key *flow,
 	change->flows++;
 	if (path->flags & (ROCESTEER_FLOW_FROM_PACKET | ROCESTEER_FLOW_QP))
 		return 0;
-	return steer_flow_enter(change->s, change->job, flow, change->observe);
+	return steer_flow_enter(change->s, change->job, flow, path->source, change->observe);
 }
 
 int steer_job_observe(struct steer *s, __u32 job, bool observe,

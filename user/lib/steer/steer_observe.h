@@ -43,6 +43,6 @@ int steer_job_put_observe(struct steer *s, __u32 id, bool observe);
  * has the port of its first packet. Return: 0 or a negative errno.
  */
 int steer_flow_enter(struct steer *s, __u32 job, const struct rocesteer_flow_key *flow,
-		     bool observe);
+		     const __u8 source[16], bool observe);
 
 #endif /* ROCESTEER_LIB_STEER_OBSERVE_H */

@@ -18,6 +18,7 @@
 enum steer_map {
 	MAP_FLOWS,
 	MAP_PEERS,
+	MAP_SOURCES,
 	MAP_QPNS,
 	MAP_GROUPS,
 	MAP_ENDED,
@@ -128,6 +129,9 @@ bool steer_has_link(const struct steer *s, unsigned int ifindex);
 /* The same for the program that tags packets by their chunks. */
 int steer_attach_chunk(struct steer *s, unsigned int ifindex, struct err *err);
 void steer_detach_chunk(struct steer *s, unsigned int ifindex);
+
+/* Bytes of a key of a map */
+size_t steer_key_size(enum steer_map map);
 
 /*
  * Walk a hash. Entries are read in batches before the callback, which may delete any of

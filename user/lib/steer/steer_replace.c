@@ -109,12 +109,13 @@ static int note_group(const struct rocesteer_group_key *key,
 	return 0;
 }
 
-static bool has_peer(const struct portmap *map, const __u8 addr[16])
+static bool has_peer(const struct portmap *map, const struct rocesteer_peer_key *key)
 {
 	size_t i;
 
 	for (i = 0; i < map->nr_peers; i++)
-		if (!map->peers[i].local && !addr_compare(map->peers[i].addr, addr))
+		if (!map->peers[i].local && !addr_compare(map->peers[i].addr, key->addr) &&
+		    !addr_compare(map->peers[i].source, key->source))
 			return true;
 	return false;
 }
@@ -125,8 +126,29 @@ static int drop_peer(const struct rocesteer_peer_key *key,
 	struct work *w = arg;
 
 	(void)peer;
-	if (!has_peer(w->spec->map, key->addr))
+	if (!has_peer(w->spec->map, key))
 		bpf_map_delete_elem(w->s->maps[MAP_PEERS], key);
+	return 0;
+}
+
+static bool has_source(const struct portmap *map, const __u8 source[16])
+{
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++)
+		if (!map->peers[i].local && !addr_compare(map->peers[i].source, source))
+			return true;
+	return false;
+}
+
+static int drop_source(const struct rocesteer_source_key *key,
+		       const struct rocesteer_source *source, void *arg)
+{
+	struct work *w = arg;
+
+	if (key->job == w->spec->id && source->mapped &&
+	    !has_source(w->spec->map, key->addr))
+		bpf_map_delete_elem(w->s->maps[MAP_SOURCES], key);
 	return 0;
 }
 
@@ -206,7 +228,7 @@ static int see_to_flow(const struct rocesteer_flow_key *key,
 
 	if (path->job != w->spec->id)
 		return 0;
-	if (steer_ports_get(w->s, key, path->job, &peer) ||
+	if (steer_ports_get(w->s, path->job, key, path->source, &peer) ||
 	    memcmp(peer.leaf, path->leaf, 16)) {
 		steer_forget(w->s, key);
 		return 0;
@@ -236,6 +258,7 @@ static int replace(struct work *w)
 	if (ret)
 		return ret;
 	steer_peer_each(w->s, id, drop_peer, w);
+	steer_source_each(w->s, drop_source, w);
 	steer_wait_programs();	/* none that saw the old peers enters a flow */
 	steer_flow_each(w->s, see_to_flow, w);
 	steer_qpns_forget(w->s, id, NULL);	/* paths may have other numbers */

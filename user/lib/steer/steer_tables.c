@@ -167,12 +167,25 @@ static int put_group(struct steer *s, const struct steer_job_spec *spec,
 	return spec->replace ? replace_group(s, key, group) : 0;
 }
 
+/* Packets of this source have port maps. */
+static int put_source(struct steer *s, const struct rocesteer_peer_key *key)
+{
+	struct rocesteer_source_key skey = { .job = key->job, .ifindex = key->ifindex };
+	struct rocesteer_source source = { .mapped = 1 };
+
+	memcpy(skey.addr, key->source, 16);
+	return bpf_map_update_elem(s->maps[MAP_SOURCES], &skey, &source, BPF_ANY) ? -errno : 0;
+}
+
 static int put_peer(struct steer *s, const struct steer_job_spec *spec,
 		    const struct rocesteer_peer_key *key,
 		    const struct rocesteer_peer *peer)
 {
 	struct rocesteer_set_peer set = { .key = *key, .peer = *peer };
+	int ret = put_source(s, key);
 
+	if (ret)
+		return ret;
 	if (!bpf_map_update_elem(s->maps[MAP_PEERS], key, peer, BPF_NOEXIST))
 		return 0;
 	if (errno != EEXIST || !spec->replace)
@@ -238,11 +251,22 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 
 	memcpy(key.addr, from->addr, 16);
 	memcpy(peer.leaf, from->leaf, 16);
-	memcpy(peer.source, from->source, 16);
+	memcpy(key.source, from->source, 16);
 	for (p = 0; p < from->nr_paths; p++)
 		peer.sport[path_index(leaf->paths, leaf->nr, &from->paths[p])] =
 			htons(from->paths[p].ports[0]);
 	return put_peer(s, spec, &key, &peer);
+}
+
+/* The source of the first port map to a peer, which the map has */
+static const __u8 *first_source(const struct portmap *map, const __u8 addr[16])
+{
+	size_t i;
+
+	for (i = 0; i + 1 < map->nr_peers; i++)
+		if (!addr_compare(map->peers[i].addr, addr))
+			break;
+	return map->peers[i].source;
 }
 
 /*
@@ -253,8 +277,8 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 		    const struct rocesteer_flow_key *flow)
 {
-	struct rocesteer_peer_key key = { .job = spec->id,
-					  .ifindex = flow->ifindex };
+	const __u8 *source = first_source(spec->map, flow->peer);
+	struct rocesteer_peer_key key = steer_peer_key(spec->id, flow, source);
 	struct rocesteer_group_key gkey = { .job = spec->id,
 					    .ifindex = flow->ifindex };
 	struct rocesteer_flow_path path = rocesteer_flow_init;
@@ -269,8 +293,7 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	if (spec->reseq)
 		return 0;
 	if (spec->observe)
-		return steer_flow_enter(s, spec->id, flow, true);
-	memcpy(key.addr, flow->peer, 16);
+		return steer_flow_enter(s, spec->id, flow, source, true);
 	if (bpf_map_lookup_elem(s->maps[MAP_PEERS], &key, &peer))
 		return -errno;
 	if (peer.qpn_hash)
@@ -294,6 +317,7 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	path.piece[0].path = best;
 	path.piece[0].sport = peer.sport[best];
 	memcpy(path.leaf, peer.leaf, 16);
+	memcpy(path.source, source, 16);
 	group.flows[best]++;
 	peer.flows[best]++;
 	/* No program deals in this group yet: the job's flows are not tagged. */
@@ -419,7 +443,7 @@ static int purge_one(int fd, const void *key, const void *value, void *arg)
 static void purge(struct steer *s, __u32 job)
 {
 	static const enum steer_map order[] = {
-		MAP_DEVICES, MAP_PEERS, MAP_QPNS, MAP_FLOWS, MAP_GROUPS,
+		MAP_DEVICES, MAP_PEERS, MAP_SOURCES, MAP_QPNS, MAP_FLOWS, MAP_GROUPS,
 		MAP_ENDED,
 	};
 	size_t i;
@@ -598,16 +622,20 @@ int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 	return bpf_map_lookup_elem(s->maps[MAP_PEERS], key, peer) ? -errno : 0;
 }
 
-int steer_ports_get(struct steer *s, const struct rocesteer_flow_key *key, __u32 job,
-		    struct rocesteer_peer *peer)
+int steer_source_get(struct steer *s, const struct rocesteer_source_key *key,
+		     struct rocesteer_source *source)
 {
-	struct rocesteer_qpn_key qkey = { .peer.job = job,
-					  .peer.ifindex = key->ifindex,
-					  .dqpn = key->dqpn & ROCESTEER_QPN_MASK };
+	return bpf_map_lookup_elem(s->maps[MAP_SOURCES], key, source) ? -errno : 0;
+}
+
+int steer_ports_get(struct steer *s, __u32 job, const struct rocesteer_flow_key *flow,
+		    const __u8 source[16], struct rocesteer_peer *peer)
+{
+	struct rocesteer_qpn_key qkey = { .peer = steer_peer_key(job, flow, source),
+					  .dqpn = flow->dqpn & ROCESTEER_QPN_MASK };
 	struct rocesteer_ports ports = {};
 	int ret;
 
-	memcpy(qkey.peer.addr, key->peer, 16);
 	ret = steer_peer_get(s, &qkey.peer, peer);
 	if (ret || !peer->qpn_hash)
 		return ret;

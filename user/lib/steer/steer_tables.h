@@ -234,12 +234,33 @@ int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
 int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 		   struct rocesteer_peer *peer);
 
+/* The key of the port map for a job's flow whose packets have a source address */
+static inline struct rocesteer_peer_key
+steer_peer_key(__u32 job, const struct rocesteer_flow_key *flow, const __u8 source[16])
+{
+	struct rocesteer_peer_key key = { .job = job, .ifindex = flow->ifindex };
+
+	memcpy(key.addr, flow->peer, 16);
+	memcpy(key.source, source, 16);
+	return key;
+}
+
 /*
  * The peer of a job's flow, with the ports for the flow: if switches hash the destination
  * QPN, from rs_qpns, or 0 while not known. Return: 0 or -ENOENT.
  */
-int steer_ports_get(struct steer *s, const struct rocesteer_flow_key *key, __u32 job,
-		    struct rocesteer_peer *peer);
+int steer_ports_get(struct steer *s, __u32 job, const struct rocesteer_flow_key *flow,
+		    const __u8 source[16], struct rocesteer_peer *peer);
+
+/* Walk over the sources of all jobs' packets. Return: as steer_peer_each() */
+int steer_source_each(struct steer *s,
+		      int (*fn)(const struct rocesteer_source_key *key,
+				const struct rocesteer_source *source, void *arg),
+		      void *arg);
+
+/* Read an entry. Return: 0, or -ENOENT. */
+int steer_source_get(struct steer *s, const struct rocesteer_source_key *key,
+		     struct rocesteer_source *source);
 
 /* Write ports of a queue pair. Return: 0, or -ENOENT if it no longer waits for them. */
 int steer_qpn_put(struct steer *s, const struct rocesteer_qpn_key *key,

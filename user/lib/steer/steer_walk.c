@@ -60,6 +60,8 @@ union walk_fn {
 	int (*job)(__u32 id, const struct rocesteer_job *job, void *arg);
 	int (*peer)(const struct rocesteer_peer_key *key,
 		    const struct rocesteer_peer *peer, void *arg);
+	int (*source)(const struct rocesteer_source_key *key,
+		      const struct rocesteer_source *source, void *arg);
 	int (*qpn)(const struct rocesteer_qpn_key *key,
 		   const struct rocesteer_ports *ports, void *arg);
 	int (*group)(const struct rocesteer_group_key *key,
@@ -115,6 +117,24 @@ int steer_peer_each(struct steer *s, __u32 job,
 	struct walk w = { .job = job, .fn.peer = fn, .arg = arg };
 
 	return steer_map_each(s->maps[MAP_PEERS], peer_one, &w);
+}
+
+static int source_one(int fd, const void *key, const void *value, void *arg)
+{
+	const struct walk *w = arg;
+
+	(void)fd;
+	return w->fn.source(key, value, w->arg);
+}
+
+int steer_source_each(struct steer *s,
+		      int (*fn)(const struct rocesteer_source_key *key,
+				const struct rocesteer_source *source, void *arg),
+		      void *arg)
+{
+	struct walk w = { .fn.source = fn, .arg = arg };
+
+	return steer_map_each(s->maps[MAP_SOURCES], source_one, &w);
 }
 
 static int qpn_one(int fd, const void *key, const void *value, void *arg)
