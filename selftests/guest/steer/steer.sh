@@ -120,6 +120,19 @@ hold()
 	qps_start "$1" "$(host_rdma "$2")" "$(host_ip "$2")" "$(host_ip "$far")" "${@:3}"
 }
 
+second=10.1.0.77
+
+# second_address: host 0 gets another address, and its RDMA device the GID
+second_address()
+{
+	host_exec 0 ip address add "$second/24" dev "$(host_dev 0)" && busywait 10000 has_gid
+}
+
+has_gid()
+{
+	grep -q ffff:0a01:004d "/sys/class/infiniband/$(host_rdma 0)"/ports/1/gids/*
+}
+
 # in_cgroup HOST COMMAND...: on the host, in its cgroup
 in_cgroup()
 {

@@ -278,6 +278,22 @@ first()
 		host_exec 0 rocesteer job unload --job 100 && return "$status"
 }
 
+# The port map is of one address of the device.
+another_gid()
+{
+	local status
+
+	job_unload 0 && job_load_qp 0 && second_address && launch=(in_cgroup 0) &&
+		qps_start other "$(host_rdma 0)" "$second" "$(host_ip "$far")" 100 1 &&
+		hold own 0 101 1 || return
+	flows_of 0 | jq -e --arg source "$second" '[.flows[] | [.source == $source, .reason]] ==
+		[[true, "other-source"], [false, null]]'
+	status=$?
+	((!status)) || flows_of 0
+	qps_end own && qps_end other &&
+		host_exec 0 ip address del "$second/24" dev "$(host_dev 0)" && return "$status"
+}
+
 # rxe sends through the kernel, so "auto" means packets.
 auto()
 {
@@ -320,7 +336,7 @@ namespace_goes()
 		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] && module_unload
 }
 
-ktap_plan 15
+ktap_plan 16
 check "a fabric and its port map are made, and observed" ready
 check "--actuator qp is refused without the module" refused_without_module
 check "packets of labelled queue pairs take the planned ports and paths, past no program" by_label
@@ -333,6 +349,8 @@ check "with --keep-labels the labels of UCX's lanes and of rdma_cm stay" kept_la
 check "queue pairs that were connected before the job are not steered, with a reason" late_job
 check "flows listed by --flow get their labels" listed
 check "a process that connects first to a job's peer does not keep the job unsteered" first
+check "a queue pair of an address that the port map is not of is not steered, with a reason" \
+	another_gid
 check "by default rxe's packets are steered" auto
 check "unloading leaves nothing" unloaded
 if fabric_has_host_netns; then

@@ -247,6 +247,37 @@ expect_no_flow()
 	host_exec 0 rocesteer --json flow show --job "$1" | jq -e '.flows == []'
 }
 
+# verdict_is VERDICT COUNT: at host 0
+verdict_is()
+{
+	(($(stat_of 0 "$1") == $2))
+}
+
+# Queue pairs of another GID of the device, of which there is a port map later.
+another_gid()
+{
+	local status
+
+	module_load && job_load_cgroup 0 && second_address && launch=(in_cgroup 0) &&
+		qps_start own "$(host_rdma 0)" "$second" "$(host_ip "$far")" 100 1 &&
+		qps_tell own rts || return
+	qps_tell own write && busywait 10000 verdict_is other_source 1 && verdict_is steered 0 &&
+		flows_of 0 | jq -e '[.flows[] | has("path")] == [false]' &&
+		! host_exec 0 rocesteer --json status >"$dir/status" &&
+		jq -e --arg source "$second" '.findings[] | select(.code == "other-source") |
+			.message | contains($source)' "$dir/status" &&
+		host_exec 0 rocesteer path discover --dev "$(host_dev 0)" --source "$second" \
+			--peer "$(host_ip "$far")" --out "$dir/second.json" >/dev/null &&
+		host_exec 0 rocesteer job replace --job 1 --port-map "$dir/second.json" \
+			--cgroup /sys/fs/cgroup/test0 &&
+		qps_tell own write && busywait 10000 verdict_is steered 1 && verdict_is other_source 1 &&
+		flows_of 0 | jq -e --arg source "$second" '.flows[].source == $source'
+	status=$?
+	((!status)) || host_exec 0 rocesteer stat
+	qps_end own && job_unload 0 && module_unload &&
+		host_exec 0 ip address del "$second/24" dev "$(host_dev 0)" && return "$status"
+}
+
 # A killed process sends while its queue pairs go. Each flow that these packets make ends
 # soon, without waiting for silence.
 killed()
@@ -265,7 +296,7 @@ killed()
 	job_unload 0 && module_unload
 }
 
-ktap_plan 15
+ktap_plan 16
 check "a fabric and its port map are made" steer_up --rate 40mbit --host-rate 80mbit
 check "flows of a cgroup spread over the paths" by_cgroup
 check "flows end with their queue pairs" flows_are_gone
@@ -279,6 +310,7 @@ check "flows of other processes stay as they are" untagged
 check "a queue pair that was of no job is steered by a job that is loaded later" second_job
 check "queue pairs of other processes with the same peer stay as they are" rival
 check "a process that connects first to a job's peer does not keep the job unsteered" first
+check "queue pairs of an address that the port map is not of stay as they are" another_gid
 check "killed processes leave no share" killed
 check "no packet is lost while jobs and the module come and go" churn
 ktap_finish
