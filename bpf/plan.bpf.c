@@ -11,8 +11,10 @@
 #include "lib/deal.bpf.h"
 #include "lib/tags.bpf.h"
 
-extern void bpf_rcu_read_lock(void) __ksym;
-extern void bpf_rcu_read_unlock(void) __ksym;
+extern void bpf_rcu_read_lock(void)
+	__ksym;
+extern void bpf_rcu_read_unlock(void)
+	__ksym;
 
 /* Not to be put to sleep between finding an entry and writing to it. */
 #define undisturbed(call) ({		\

@@ -213,7 +213,8 @@ static int check_duplicates(struct reader *r, const struct portmap *map)
 		if (compare_peers(sorted[i].peer, sorted[i - 1].peer))
 			continue;
 		reader_enter(r, "peers", sorted[i].i);
-		ret = reader_invalid(r, "address", "%s is the same as that of peers[%zu], as is the source",
+		ret = reader_invalid(r, "address",
+				     "%s is the same as that of peers[%zu], as is the source",
 				     addr_format(sorted[i].peer->addr, text),
 				     sorted[i - 1].i);
 	}
