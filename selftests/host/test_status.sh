@@ -148,6 +148,23 @@ not_first()
 		on_h0 bpftool net detach tcx_egress dev eth0 && rm /sys/fs/bpf/next
 }
 
+# tells EVENT: of the daemon, about the device
+tells()
+{
+	jq -s -e --arg event "$1" 'any(.[]; .event == $event and .device == "eth0")' "$dir/events"
+}
+
+# The switch's side goes down, then the host's.
+no_carrier()
+{
+	ip -n "${prefix}leaf0" link set dn0 down && busywait 20000 finds error no-carrier &&
+		busywait 20000 tells no-carrier && ! tells carrier-back &&
+		ip -n "${prefix}leaf0" link set dn0 up && busywait 20000 tells carrier-back &&
+		busywait 20000 silent && on_h0 ip link set eth0 down && finds error no-carrier &&
+		on_h0 ip link set eth0 up && on_h0 ip route replace default via 10.1.0.254 &&
+		busywait 20000 silent
+}
+
 # The programs are detached, as those of a device that was away.
 not_served()
 {
@@ -429,13 +446,14 @@ gone()
 	finds error device-gone && unload
 }
 
-ktap_plan 25
+ktap_plan 26
 defer fabric_destroy
 check "a fabric, a job and its daemon are made" ready
 defer daemon_kill
 check "a healthy host has one job and no finding" shows_the_job
 check "status counts rounds of packets that were sent again" counts_what_is_sent_again
 check "status finds another program before rocesteer's" not_first
+check "status and the daemon find a device without carrier, or down" no_carrier
 check "status finds programs that are not attached" not_served
 check "status finds a path without a port" without_port
 check "status finds a path that is held down" path_is_down

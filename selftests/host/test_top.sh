@@ -116,6 +116,21 @@ wide()
 	((${#lines[0]} == ${#lines[1]} + 1))
 }
 
+# states STATE: of all paths
+states()
+{
+	"$rocesteer" --json top --count 1 --interval 10 |
+		jq -e --arg state "$1" '[.groups[].paths[].state] | length == 8 and
+			all(.[]; . == $state)'
+}
+
+no_carrier()
+{
+	states up && ip link set rs1 down && busywait 20000 states no-carrier &&
+		ip link set rs1 up && busywait 20000 states up && ip link set rs0 down &&
+		states no-carrier && ip link set rs0 up && busywait 20000 states up
+}
+
 # A row is one line, except on a terminal.
 lists_have_lines()
 {
@@ -129,12 +144,13 @@ lists_have_lines()
 		[[ $(grep -oE '[0-9]{5}' "$dir/shown" | grep -c ^500) == 40 ]]
 }
 
-ktap_plan 7
+ktap_plan 8
 check "a device and a job are made" ready
 check "top shows the most uneven group first" worst_first
 check "top shows bytes with a unit on a terminal" in_units
 check "top shows as many lines as the terminal has" fits
 check "top draws again when the terminal changes its size" resizes
 check "top aligns names with wide characters" wide
+check "top shows that a device has no carrier" no_carrier
 check "lists on a terminal break no line" lists_have_lines
 ktap_finish

@@ -79,10 +79,11 @@ static int priority(const char *name)
 		int priority;
 	} known[] = {
 		{ "error", 3 },		{ "table-full", 4 },
-		{ "device-gone", 4 },	{ "path-down", 4 },
-		{ "path-lossy", 4 },	{ "lost", 4 },
-		{ "detour", 5 },	{ "path-moved", 5 },
-		{ "path-up", 5 },	{ "replan", 7 },
+		{ "device-gone", 4 },	{ "no-carrier", 4 },
+		{ "path-down", 4 },	{ "path-lossy", 4 },
+		{ "lost", 4 },		{ "detour", 5 },
+		{ "path-moved", 5 },	{ "path-up", 5 },
+		{ "replan", 7 },
 	};
 	size_t i;
 

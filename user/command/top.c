@@ -51,6 +51,8 @@ static const char *state_of(const struct rates_group *group, __u32 p)
 {
 	if (!group->served)	/* the device is gone, or came without them */
 		return "unserved";
+	if (!group->carrier)
+		return "no-carrier";
 	if (group->group.down >> p & 1)
 		return "down";
 	if (!(group->ports >> p & 1))

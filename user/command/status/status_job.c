@@ -89,6 +89,16 @@ static void judge_device(struct status *st, const struct status_job *item)
 	}
 }
 
+static void judge_carrier(struct status *st, const struct status_job *item)
+{
+	if (carrier_is_missing(item->device))
+		status_advise(status_find(st, STATUS_ERROR, "no-carrier", item->id,
+					  "%s is down, or has no carrier: nothing is sent",
+					  item->device),
+			      "See: ip link show %s. Set the device up, or look at its cable and at the port of the switch.",
+			      item->device);
+}
+
 static void judge_paths(struct status *st, const struct status_job *item)
 {
 	struct json_object *finding;
@@ -172,6 +182,7 @@ void status_jobs_judge(struct status *st)
 
 		put_job(out_append_object(array), st, item);
 		judge_device(st, item);
+		judge_carrier(st, item);
 		judge_paths(st, item);
 		judge_steering(st, item);
 		judge_module(st, item);

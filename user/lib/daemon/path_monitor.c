@@ -2,6 +2,7 @@
 #include "path_monitor.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,8 +44,14 @@ struct path_monitor {
 	__u32 watch_path;
 };
 
+/**
+ * struct nic - a device without a carrier
+ * @ifindex: number
+ * @told: the event was emitted
+ */
 struct nic {
 	__u32 ifindex;
+	bool told;
 };
 
 static const char *const causes[] = {
@@ -85,6 +92,44 @@ static void emit(struct path_monitor *monitor, const struct group *group, __u32 
 static bool is_dark(const struct path_monitor *monitor, __u32 ifindex)
 {
 	return set_find(&monitor->dark, &ifindex, sizeof(ifindex));
+}
+
+static struct json_object *nic_event(const char *name, const struct nic *nic)
+{
+	struct json_object *event = event_new(name);
+
+	out_device(event, "device", nic->ifindex);
+	return event;
+}
+
+static bool has_group(const struct path_monitor *monitor, __u32 ifindex)
+{
+	size_t i;
+
+	for (i = 0; i < monitor->groups->group.nr; i++) {
+		const struct group *group = monitor->groups->group.item[i];
+
+		if (group->key.ifindex == ifindex)
+			return true;
+	}
+	return false;
+}
+
+/* Of devices that jobs have. Another event tells of a device that is gone. */
+static void tell_dark(struct path_monitor *monitor)
+{
+	char name[IF_NAMESIZE];
+	size_t i;
+
+	for (i = 0; i < monitor->dark.nr; i++) {
+		struct nic *nic = monitor->dark.item[i];
+
+		if (nic->told || !has_group(monitor, nic->ifindex) ||
+		    !if_indextoname(nic->ifindex, name))
+			continue;
+		nic->told = true;
+		monitor->config->emit(nic_event("no-carrier", nic), monitor->config->arg);
+	}
 }
 
 static struct path_health *get_health(struct group *group)
@@ -377,6 +422,7 @@ int path_monitor_read(struct path_monitor *monitor)
 	for (i = 0; !ret && i < monitor->groups->group.nr; i++)
 		ret = read_group(monitor, monitor->groups->group.item[i], now);
 	monitor->watch_at = now + WATCH;
+	tell_dark(monitor);
 	return ret;
 }
 
@@ -400,6 +446,12 @@ void path_monitor_each(struct path_monitor *monitor,
 	size_t i;
 	__u32 p;
 
+	for (i = 0; i < monitor->dark.nr; i++) {
+		const struct nic *nic = monitor->dark.item[i];
+
+		if (nic->told)
+			fn(nic_event("no-carrier", nic), arg);
+	}
 	for (i = 0; i < monitor->groups->group.nr; i++) {
 		const struct group *group = monitor->groups->group.item[i];
 
@@ -419,6 +471,9 @@ static void carrier_changed(struct path_monitor *monitor, __u32 ifindex,
 	if (carrier == !nic)
 		return;
 	if (carrier) {
+		if (nic->told)
+			monitor->config->emit(nic_event("carrier-back", nic),
+					      monitor->config->arg);
 		set_remove(&monitor->dark, &ifindex, sizeof(ifindex));
 		free(nic);
 		return;
@@ -446,8 +501,10 @@ static void device_changed(__u32 ifindex, const char *name, bool carrier,
 static int carriers_ready(void *arg)
 {
 	struct path_monitor *monitor = arg;
+	int ret = carrier_read(monitor->carriers, device_changed, monitor);
 
-	return carrier_read(monitor->carriers, device_changed, monitor);
+	tell_dark(monitor);
+	return ret;
 }
 
 int path_monitor_open(struct path_monitor **out,

@@ -74,7 +74,7 @@ __u64 path_monitor_due(struct path_monitor *monitor);
  */
 int path_monitor_step(struct path_monitor *monitor);
 
-/* Call @fn with an event for each path that is not up. */
+/* Call @fn with an event for each device without carrier, and for each path that is not up. */
 void path_monitor_each(struct path_monitor *monitor,
 		       void (*fn)(struct json_object *event, void *arg),
 		       void *arg);

@@ -2,10 +2,12 @@
 #include "rates.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "discover/carrier.h"
 #include "steer/steer.h"
 
 /* Counters of a flow; @unknown: those of path 0 are of a path that was not known. */
@@ -41,6 +43,7 @@ static int read_group(const struct rocesteer_group_key *key,
 	struct look *look = arg;
 	struct rates_group *group;
 	struct rocesteer_job job;
+	char name[IF_NAMESIZE];
 
 	group = set_get(&look->rates->groups, key, sizeof(*key),
 			sizeof(*group));
@@ -49,6 +52,7 @@ static int read_group(const struct rocesteer_group_key *key,
 	group->group = *from;
 	group->served = !steer_job_get(look->steer, key->job, &job) &&
 			steer_serves_job(look->steer, &job);
+	group->carrier = if_indextoname(key->ifindex, name) && !carrier_is_missing(name);
 	if (group->group.nr_paths > ROCESTEER_MAX_PATHS)
 		group->group.nr_paths = ROCESTEER_MAX_PATHS;
 	return 0;

@@ -29,6 +29,7 @@ struct rates_path {
  * @key: key
  * @group: as in rs_groups
  * @served: the programs are attached to its device
+ * @carrier: its device is up, and has a carrier
  * @ports: bit p: a peer has a port of path p
  * @observed: flows that are observed
  * @unknown: of observed flows whose path is not known; its @pieces are these flows
@@ -42,6 +43,7 @@ struct rates_group {
 	struct rocesteer_group_key key;
 	struct rocesteer_group group;
 	bool served;
+	bool carrier;
 	__u64 ports;
 	__u32 observed;
 	struct rates_path unknown;

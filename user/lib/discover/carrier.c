@@ -5,8 +5,12 @@
 #include <libmnl/libmnl.h>
 #include <linux/if.h>
 #include <linux/rtnetlink.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 /**
  * struct carrier_monitor - rtnetlink's group of devices
@@ -111,4 +115,17 @@ int carrier_read(struct carrier_monitor *monitor,
 			return -errno;
 		lost = true;
 	}
+}
+
+bool carrier_is_missing(const char *device)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
+	struct ifreq ifr = {};
+
+	if (fd < 0)
+		return false;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", device);
+	ret = ioctl(fd, SIOCGIFFLAGS, &ifr);
+	close(fd);
+	return !ret && !(ifr.ifr_flags & IFF_RUNNING);
 }

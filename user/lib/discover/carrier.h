@@ -37,4 +37,7 @@ int carrier_read(struct carrier_monitor *monitor,
 		 void (*fn)(__u32 ifindex, const char *name, bool carrier,
 			    void *arg), void *arg);
 
+/* Is a device without a carrier, or down? One that is not there is not. */
+bool carrier_is_missing(const char *device);
+
 #endif /* ROCESTEER_LIB_CARRIER_H */

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Prove a port map again. */
 #include <errno.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include "carrier.h"
 #include "discover_run.h"
 
 struct verification {
@@ -157,15 +154,7 @@ static int compare(const void *a, const void *b)
 /* Nothing answers where nothing is sent. */
 static int check_device(const char *device, struct err *err)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
-	struct ifreq ifr = {};
-
-	if (fd < 0)
-		return -errno;
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", device);
-	ret = ioctl(fd, SIOCGIFFLAGS, &ifr);
-	close(fd);
-	if (ret || ifr.ifr_flags & IFF_RUNNING)
+	if (!carrier_is_missing(device))
 		return 0;	/* where there is no device the probes say so */
 	err_set(err, EXIT_FAILED, "no-carrier",
 		"the device %s is down, or has no carrier", device);
