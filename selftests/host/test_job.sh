@@ -664,6 +664,40 @@ is_in_tenant()
 	[[ /proc/$1/ns/net -ef /run/netns/tenant ]]
 }
 
+# fails_with CODE HINT COMMAND...: with the code, and words in the hint
+fails_with()
+{
+	"${@:3}" >"$dir/out" && return 1
+	cat "$dir/out"
+	jq -e --arg code "$1" --arg hint "$2" '.error.code == $code and
+		(.error.hint | contains($hint))' "$dir/out"
+}
+
+# Another BPF file system, in the place of the one that "ip netns exec" hides, has none of the
+# jobs: job 7 is not loaded twice there, and keeps its record when job 9 is unloaded.
+loads_beside()
+{
+	local command=("$rocesteer" --json job) hint="rocesteer --netns tenant"
+
+	mount -t bpf bpf /sys/fs/bpf &&
+		fails_with other-bpffs "$hint" "${command[@]}" load --job 7 --all --port-map "$map" &&
+		[[ $(bpftool net show dev rs0 | grep -c rocesteer_) == 2 ]] &&
+		"${command[@]}" load --job 9 --port-map "$dir/rs1.json" --flow 10.1.1.1/99 &&
+		fails_with no-job "job list" "${command[@]}" unload --job 7 &&
+		"${command[@]}" unload --all
+}
+
+hidden_by_ip()
+{
+	jq '.device = "rs1"' "$map" >"$dir/rs1.json"
+	fails_with no-bpffs "rocesteer --netns tenant" ip netns exec tenant \
+		"$rocesteer" --json job list || return
+	export -f loads_beside fails_with
+	rocesteer=$rocesteer map=$map dir=$dir ip netns exec tenant bash -c loads_beside &&
+		tenant status --no-probe |
+			jq -e --arg map "$map" '[.jobs[] | [.job, .port_map]] == [[7, $map]]'
+}
+
 tenant_socket()
 {
 	[[ -S $(echo /run/rocesteer/netns-*.sock) ]]
@@ -948,7 +982,7 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 51
+ktap_plan 52
 check "a device and a port map are made" ready
 check "no job is loaded at first" empty
 check "lists without a job are empty, and show fails" lists_nothing
@@ -983,6 +1017,7 @@ check "load and unload need their capabilities and no other" permissions
 check "a user who may not read the pins gets a hint" not_root
 check "another network namespace sees and changes no job" other_namespace
 check "--netns loads a job in another network namespace, and only there" tenant_steers
+check "within ip netns exec no job is loaded twice, or loses its record" hidden_by_ip
 check "the daemon of --netns is another network namespace's" tenant_daemon
 check "--netns without such a namespace, or without the capability, is refused" tenant_refuses
 check "--netns unloads the other network namespace's job only" tenant_unloads

@@ -254,7 +254,7 @@ static int load(struct load *l, struct json_object **root)
 {
 	int ret;
 
-	ret = explain(l, open_module(l));
+	ret = steer_owns(l->spec.ifindex, l->err) ?: explain(l, open_module(l));
 	if (ret)
 		return ret;
 	ret = steer_open(&l->steer, STEER_CREATE |

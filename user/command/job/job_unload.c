@@ -77,6 +77,18 @@ static int collect(const struct cli_args *args, struct steer *steer,
 	return ret;
 }
 
+/* The record may be of a job that another BPF file system pins. */
+static int drop_tables(struct steer *steer, __u32 id, struct err *err)
+{
+	struct json_object *record = job_record_read(steer, id);
+	int ret = steer_job_del(steer, id, err);
+
+	if (!ret && record)
+		job_record_remove(steer, id);
+	json_object_put(record);
+	return ret;
+}
+
 static int unload(struct steer *steer, struct genl *genl, __u32 id,
 		  struct err *err)
 {
@@ -87,11 +99,9 @@ static int unload(struct steer *steer, struct genl *genl, __u32 id,
 	if (module && module != -ENOENT)
 		return module;
 	if (steer)
-		tables = steer_job_del(steer, id, err);
+		tables = drop_tables(steer, id, err);
 	if (tables && tables != -ENOENT)
 		return tables;
-	if (steer)
-		job_record_remove(steer, id);
 	if (!module || !tables) {
 		err->code = NULL;
 		return 0;

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <mntent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where "ip netns" has names. */
@@ -91,4 +93,29 @@ int netns_enter(const char *name, struct err *err)
 				"--netns: cannot enter the network namespace %s", name);
 	close(fd);
 	return ret;
+}
+
+static bool is_own_namespace(const char *name)
+{
+	struct stat own, named;
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), NAMES "/%s", name) < (int)sizeof(path) &&
+	       !stat(path, &named) && !stat("/proc/self/ns/net", &own) &&
+	       named.st_ino == own.st_ino && named.st_dev == own.st_dev;
+}
+
+/* The name is the source of the mount; mounts that come later hide it. */
+bool netns_of_ip(char *name, size_t size)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *mount;
+
+	name[0] = '\0';
+	while (mounts && (mount = getmntent(mounts)))
+		if (!strcmp(mount->mnt_dir, "/sys"))
+			snprintf(name, size, "%s", mount->mnt_fsname);
+	if (mounts)
+		endmntent(mounts);
+	return name[0] && is_own_namespace(name);
 }

@@ -3,6 +3,8 @@
 #ifndef ROCESTEER_LIB_NETNS_H
 #define ROCESTEER_LIB_NETNS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <linux/types.h>
 
 #include "base/base.h"
@@ -27,5 +29,14 @@ int netns_cookie(__u64 *cookie, struct err *err);
  * Return: 0 or a negative errno.
  */
 int netns_enter(const char *name, struct err *err);
+
+/**
+ * netns_of_ip() - is this process one of "ip netns exec", and of which name?
+ * @name: set to the name of the network namespace
+ * @size: bytes of @name
+ *
+ * ip mounts another /sys, without the BPF file system of the machine.
+ */
+bool netns_of_ip(char *name, size_t size);
 
 #endif /* ROCESTEER_LIB_NETNS_H */

@@ -119,17 +119,27 @@ static int check_root(int fd, struct err *err)
 	return 0;
 }
 
+/* One that is mounted within "ip netns exec" has none of the machine's jobs. */
+static int no_bpffs(struct err *err)
+{
+	char netns[NAME_MAX + 1];
+
+	err_set(err, EXIT_FAILED, "no-bpffs", "no BPF file system is mounted on %s", BPFFS);
+	if (netns_of_ip(netns, sizeof(netns)))
+		err_hint(err, "Outside of ip netns exec, which hides it: rocesteer --netns %s ..",
+			 netns);
+	else
+		err_hint(err, "mount -t bpf -o mode=0700 bpf %s", BPFFS);
+	return -ENODEV;
+}
+
 int steer_root(int flags, struct err *err)
 {
 	struct statfs fs;
 	int fd, ret;
 
-	if (statfs(BPFFS, &fs) || fs.f_type != BPF_FS_MAGIC) {
-		err_set(err, EXIT_FAILED, "no-bpffs",
-			"no BPF file system is mounted on %s", BPFFS);
-		err_hint(err, "mount -t bpf -o mode=0700 bpf %s", BPFFS);
-		return -ENODEV;
-	}
+	if (statfs(BPFFS, &fs) || fs.f_type != BPF_FS_MAGIC)
+		return no_bpffs(err);
 	if (flags & (STEER_CREATE | STEER_RENEW) && mkdir(PIN_ROOT, 0700) && errno != EEXIST)
 		return err_errno(err, errno, "pin", "cannot create %s", PIN_ROOT);
 	fd = open(PIN_ROOT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -194,6 +194,12 @@ bool steer_serves_job(const struct steer *s, const struct rocesteer_job *job);
  */
 int steer_first(const struct steer *s, __u32 ifindex);
 
+/*
+ * Are the programs of rocesteer at a device, if any, pinned in this BPF file system? Needs no
+ * handle. Return: 0, or -EBUSY with the code "other-bpffs".
+ */
+int steer_owns(unsigned int ifindex, struct err *err);
+
 /* A loaded job. Return: 0 or -ENOENT. */
 int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job);
 
