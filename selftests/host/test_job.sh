@@ -876,6 +876,35 @@ names_taken()
 	return "$status"
 }
 
+# rehearses VERB [OPTION...]: with success, and changes nothing
+rehearses()
+{
+	local before
+
+	before=$(state)
+	job "$@" --port-map "$map" --dry-run >"$dir/out" && jq . "$dir/out" &&
+		jq -e '.dry_run and .device == "rs0" and .peers == 3' "$dir/out" &&
+		[[ $(state) == "$before" ]]
+}
+
+dry_run()
+{
+	[[ ! $(find /sys/fs/bpf/rocesteer -mindepth 1) ]] && rehearses load --job 1 --all &&
+		[[ ! $(find /sys/fs/bpf/rocesteer -mindepth 1) ]] &&
+		refused no-job 1 replace --job 1 --all --port-map "$map" --dry-run &&
+		job load --job 1 --all --port-map "$map" >"$dir/log" &&
+		refused exists 1 load --job 1 --all --port-map "$map" --dry-run &&
+		refused device-taken 1 load --job 2 --all --port-map "$map" --dry-run &&
+		rehearses replace --job 1 --all && rehearses load --job 2 --flow 10.1.1.1/17 &&
+		refused other-job 1 replace --job 1 --flow 10.1.1.1/17 --port-map "$map" --dry-run &&
+		job load --job 2 --flow 10.1.1.1/17 --port-map "$map" >"$dir/log" &&
+		refused flow-taken 1 load --job 3 --flow 10.1.1.1/17 --port-map "$map" --dry-run &&
+		refused bad-file 2 load --job 3 --all --port-map /dev/null --dry-run
+	local status=$?
+	job unload --all >"$dir/log"
+	return "$status"
+}
+
 interrupted()
 {
 	local ms
@@ -982,7 +1011,7 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 52
+ktap_plan 53
 check "a device and a port map are made" ready
 check "no job is loaded at first" empty
 check "lists without a job are empty, and show fails" lists_nothing
@@ -1026,6 +1055,7 @@ check "after job unload no table or program is left" empty
 check "job unload --all removes all jobs" unloads_all
 check "a command whose output is lost has loaded or unloaded its job" output_is_lost
 check "a flow that another job has is refused by name" names_taken
+check "--dry-run refuses what loading would, and changes nothing" dry_run
 check "an interrupted load leaves a whole job or none" interrupted
 check "flows of a job that is gone are freed" frees_flows
 check "commands that read remove no tables" readers_remove_nothing

@@ -14,11 +14,18 @@ int job_replace(const struct cli_args *args, struct err *err);
 int job_unload(const struct cli_args *args, struct err *err);
 int job_steer(const struct cli_args *args, struct err *err);
 
-/* Result of loading: JOB_REPLACE where the job is loaded, else JOB_LOAD. */
+/**
+ * enum job_put - how a job gets into the tables
+ * @JOB_LOAD: it is not loaded
+ * @JOB_REPLACE: it is loaded
+ * @JOB_EITHER: as the tables say
+ * @JOB_CHECK: it does not: what JOB_EITHER would do is checked
+ */
 enum job_put {
 	JOB_LOAD,
 	JOB_REPLACE,
 	JOB_EITHER,
+	JOB_CHECK,
 };
 
 /**

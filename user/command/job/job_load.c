@@ -34,6 +34,7 @@ static const struct out_column columns[] = {
 	{ "module", "module" },
 	{ "pins", "pins" },
 	{ "moved", "flows moved" },
+	{ "dry_run", "dry run" },
 	{}
 };
 
@@ -194,12 +195,16 @@ static struct json_object *to_json(const struct load *l)
 		put_spines(root, l);
 	if (l->chunks.nr_ranges)
 		chunk_load_put(root, &l->chunks);
-	out_string(root, "steering", job_steering(l->steer, l->spec.id));
+	if (!l->spec.dry_run)
+		out_string(root, "steering", job_steering(l->steer, l->spec.id));
 	out_string(root, "actuator", actuator_name(l->spec.actuator));
 	out_string(root, "split", split_name(l->spec.split));
 	out_string(root, "deal", deal_name(l->spec.deal));
 	out_bool(root, "module", l->genl);
-	out_string(root, "pins", steer_pin_dir(l->steer));
+	if (l->spec.dry_run)
+		out_bool(root, "dry_run", true);
+	else
+		out_string(root, "pins", steer_pin_dir(l->steer));
 	return root;
 }
 
@@ -343,6 +348,36 @@ out_module:
 	return ret;
 }
 
+/* Tables that are not there refuse nothing that is to be loaded. */
+static int check_tables(struct load *l, bool over)
+{
+	int ret = steer_open(&l->steer, STEER_READ, l->err);
+
+	if (ret == -ENOENT && !over) {
+		l->err->code = NULL;
+		return 0;
+	}
+	if (ret)
+		return ret == -ENOENT ? job_missing(l->spec.id, l->err) : ret;
+	ret = check_programs(l) ?: over ? steer_job_replace(l->steer, &l->spec, l->err) :
+					  steer_job_add(l->steer, &l->spec, l->err);
+	if (ret)
+		name_taken(l);
+	steer_close(l->steer);
+	return ret;
+}
+
+static int rehearse(struct load *l, bool over, struct json_object **root)
+{
+	int ret = over ? 0 : steer_owns(l->spec.ifindex, l->err);
+
+	ret = ret ?: explain(l, open_module(l)) ?: check_tables(l, over);
+	if (!ret)
+		*root = to_json(l);
+	genl_close(l->genl);
+	return ret;
+}
+
 static bool is_loaded(__u32 id)
 {
 	struct rocesteer_job job;
@@ -360,16 +395,16 @@ static bool is_loaded(__u32 id)
 int job_put(const struct cli_args *args, enum job_put how, struct json_object **root,
 	    struct err *err)
 {
-	struct load l = { .args = args, .err = err };
+	struct load l = { .args = args, .err = err, .spec.dry_run = how == JOB_CHECK };
+	bool over;
 	int ret;
 
 	ret = permission_load(err) ?: job_options(&l) ?: job_load_verify(&l);
-	if (!ret && (how == JOB_REPLACE ||
-		     (how == JOB_EITHER && is_loaded(l.spec.id))))
-		ret = replace(&l, root);
-	else if (!ret)
-		ret = load(&l, root);
+	over = !ret && (how == JOB_REPLACE || (how != JOB_LOAD && is_loaded(l.spec.id)));
 	if (!ret)
+		ret = l.spec.dry_run ? rehearse(&l, over, root) :
+		      over ? replace(&l, root) : load(&l, root);
+	if (!ret && !l.spec.dry_run)
 		note_daemon(&l);
 	free(l.flows);
 	job_slice_free(&l.slice);

@@ -24,7 +24,7 @@
 enum {
 	JOB, NAME, PORT_MAP, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
 	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, DEAL, RESEQUENCE, ACTUATOR,
-	KEEP_LABELS, OBSERVE, MODULE, NO_VERIFY,
+	KEEP_LABELS, OBSERVE, MODULE, NO_VERIFY, DRY_RUN,
 };
 
 const struct cli_option job_load_options[] = {
@@ -63,6 +63,7 @@ const struct cli_option job_load_options[] = {
 	[MODULE] = { "module", "auto|yes|no",
 		     "use the kernel module (default: auto, if loaded or installed)" },
 	[NO_VERIFY] = { "no-verify", NULL, "do not probe ports of the port map first" },
+	[DRY_RUN] = { "dry-run", NULL, "check everything, and change nothing" },
 	{}
 };
 
@@ -556,6 +557,7 @@ int job_options(struct load *l)
 	      check_steered(l) ?: read_chunks(l) ?: read_flows(l);
 	l->spec.id = id;
 	l->spec.all = l->args->value[ALL];
+	l->spec.dry_run |= !!l->args->value[DRY_RUN];
 	l->no_verify = l->args->value[NO_VERIFY];
 	return ret;
 }

@@ -527,8 +527,7 @@ static int attach_error(unsigned int ifindex, int ret, struct err *err)
 			 "cannot attach to device %u", ifindex);
 }
 
-/* The programs parse Ethernet frames. */
-static int check_device(unsigned int ifindex, struct err *err)
+int steer_check_device(unsigned int ifindex, struct err *err)
 {
 	struct ifreq ifr = {};
 	int fd, ret;
@@ -555,7 +554,7 @@ int steer_attach(struct steer *s, unsigned int ifindex,
 {
 	int ret;
 
-	ret = check_device(ifindex, err);
+	ret = steer_check_device(ifindex, err);
 	if (ret || actuator == ROCESTEER_ACTUATOR_QP)
 		return ret;
 	ret = attach(s, "egress", BPF_TCX_EGRESS, ifindex);

@@ -115,6 +115,9 @@ int steer_root(int flags, struct err *err);
 /* Read a parameter of the module, a number. Return: 0 or a negative errno. */
 int steer_module_param(const char *name, __u32 *value, struct err *err);
 
+/* The programs parse Ethernet frames: has a device such? Return: 0 or a negative errno. */
+int steer_check_device(unsigned int ifindex, struct err *err);
+
 /*
  * Attach to a device, where the actuator is not of queue pairs alone, or detach. Return: 0
  * or a negative errno.

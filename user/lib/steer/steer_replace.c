@@ -275,7 +275,7 @@ int steer_job_replace(struct steer *s, const struct steer_job_spec *spec,
 
 	over.replace = true;
 	ret = check(&w, &over, err);
-	if (ret)
+	if (ret || spec->dry_run)
 		return ret;
 	ret = replace(&w);
 	set_clear(&w.groups, free);

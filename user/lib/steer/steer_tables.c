@@ -554,12 +554,28 @@ int steer_fill_error(__u32 id, int ret, struct err *err)
 	}
 }
 
+/* As fill() finds out, once what killed commands left is gone. */
+static int check_flows(struct steer *s, const struct steer_job_spec *spec, struct err *err)
+{
+	struct rocesteer_flow_path path;
+	struct rocesteer_job job;
+	size_t i;
+
+	for (i = 0; !spec->reseq && i < spec->nr_flows; i++)
+		if (!steer_flow_get(s, &spec->flows[i], &path) &&
+		    !steer_job_get(s, path.job, &job))
+			return steer_fill_error(spec->id, -EEXIST, err);
+	return 0;
+}
+
 int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
 		  struct err *err)
 {
 	int ret;
 
 	ret = check_job(s, spec, err);
+	if (!ret && spec->dry_run)
+		return check_flows(s, spec, err) ?: steer_check_device(spec->ifindex, err);
 	if (ret)
 		return ret;
 	purge(s, 0);	/* what killed commands began */

@@ -87,6 +87,8 @@ const char *steer_pin_dir(const struct steer *s);
  * @nr_flows: number of explicit flows
  * @seed: seed of this host, for the path at which the deal starts
  * @place: place of this host under its leaf, for ROCESTEER_DEAL_PLACE
+ * @dry_run: it is checked, and nothing is changed: steer_open() with STEER_READ is enough. Whether
+ *	the tables have room for it shows when they are filled
  * @replace: set by steer_job_replace()
  */
 struct steer_job_spec {
@@ -109,6 +111,7 @@ struct steer_job_spec {
 	size_t nr_flows;
 	__u32 seed;
 	__u32 place;
+	bool dry_run;
 	bool replace;
 };
 
