@@ -253,7 +253,70 @@ after_restart()
 		[[ $(ports) == "$before" ]] && daemon_kill && job unload --all
 }
 
-ktap_plan 16
+# checked JQ-FILTER STATUS: nothing is loaded by that
+checked()
+{
+	"$rocesteer" --json daemon --check-job-files "$jobs" >"$dir/out"
+	local status=$?
+	jq . "$dir/out" && ((status == $2)) && jq -e "$1" "$dir/out" && loaded "[]"
+}
+
+# flow_file NAME JOB [FIELDS]
+flow_file()
+{
+	job_file "$1" "{\"job\":$2,\"port_map\":\"$dir/all.json\",\"no_verify\":true,
+		\"flow\":\"10.1.1.1/$((16 + $2))\"$3}"
+}
+
+checks_files()
+{
+	rm -f "$jobs"/*
+	flow_file a 1 && flow_file b 2 && checked '[.files[].job] == [1, 2]' 0 &&
+		flow_file c 2 && checked '[.files[].code] == [null, null, "job-file"] and
+			(.files[2].message | contains("/c.json: job: another file"))' 1 &&
+		flow_file c 3 ',"dry_run":true' && checked '.files[2].message | contains("dry_run")' 1 &&
+		flow_file c 3 ',"port_map":"/none"' && checked '.files[2].code == "bad-file"' 1 &&
+		"$rocesteer" daemon --check-job-files "$jobs" | grep '/c.json .*there twice' &&
+		rm "$jobs/c.json" && chmod o+w "$jobs/b.json" &&
+		checked '.files[1].code == "unsafe" and .files[1].hint' 1 && chmod o-w "$jobs/b.json"
+}
+
+# One error for the directory; the daemon goes on.
+obeys_root_alone()
+{
+	chmod o+w "$jobs" && daemon_start 1 && grep "^<3>.*$jobs is open to others" "$dir/log" &&
+		(($(grep -c '^<3>' "$dir/log") == 1)) && loaded "[]" && chmod o-w "$jobs" &&
+		chmod o+w "$jobs/b.json" && kill -HUP "$daemon" && busywait 20000 loaded "[1]" &&
+		busywait 20000 grep "^<3>.*/b.json is open to others" "$dir/log" &&
+		chmod o-w "$jobs/b.json" && busywait 20000 loaded "[1,2]" &&
+		chown 65534 "$jobs" && kill -HUP "$daemon" &&
+		busywait 20000 grep "its owner is user 65534" "$dir/log" && loaded "[1,2]" &&
+		chown 0 "$jobs" && mv "$jobs" "$dir/away" && kill -HUP "$daemon" &&
+		busywait 20000 loaded "[]" && mv "$dir/away" "$jobs" && cat "$dir/log" &&
+		(($(grep -c "cannot read $jobs: No such file" "$dir/log") == 1))
+	local status=$?
+	daemon_kill
+	return "$status"
+}
+
+# The first of many jobs is loaded when the signal comes.
+stops_at_a_signal()
+{
+	local n
+
+	for n in {1..100}; do
+		flow_file "$n" "$n" || return
+	done
+	JOURNAL_STREAM=1 "$rocesteer" daemon --job-files "$jobs" >"$dir/log" 2>&1 &
+	daemon=$!
+	busywait 20000 grep -q 'job-loaded' "$dir/log"
+	daemon_kill
+	tail -n 3 "$dir/log"
+	(($(job list | jq '.jobs | length') < 100)) && ! grep '^<3>' "$dir/log" &&
+		job unload --all && rm "$jobs"/*
+}
+
+ktap_plan 19
 check "a device and port maps are made" ready
 check "a job with eight flows over four paths is loaded" loads
 check "flows leave a path that is no longer in the map" leaves_a_path
@@ -270,4 +333,7 @@ check "a reload replaces a job by what its file says" on_reload
 check "a job is loaded when its device appears" when_device_comes
 check "a job whose file is gone is unloaded" when_file_goes
 check "a restart of the daemon leaves flows as they are" after_restart
+check "files of jobs are checked, and nothing is loaded" checks_files
+check "files and directories that others may write are not obeyed" obeys_root_alone
+check "a signal ends the daemon in the midst of files, without an error" stops_at_a_signal
 ktap_finish

@@ -15,7 +15,7 @@
 #include "events.h"
 #include "job/job_files.h"
 
-enum { HOLD_DOWN, TIMEOUT, SHORT_QUOTES, JOBS };
+enum { HOLD_DOWN, TIMEOUT, SHORT_QUOTES, JOBS, CHECK };
 
 static const struct cli_option options[] = {
 	[HOLD_DOWN] = { "hold-down", "MS",
@@ -25,6 +25,20 @@ static const struct cli_option options[] = {
 	[SHORT_QUOTES] = { "short-quotes", NULL,
 			   "believe answers that quote 8 bytes of a probe only" },
 	[JOBS] = { "job-files", "DIR", "load the jobs that the files in this directory describe" },
+	[CHECK] = { "check-job-files", "DIR", "only check such files, as loading would" },
+	{}
+};
+
+static const struct out_column check_columns[] = {
+	{ "file", "FILE" },
+	{ "job", "JOB" },
+	{ "message", "ERROR" },
+	{ "hint", "WHAT TO DO" },
+	{}
+};
+
+static const struct out_view check_views[] = {
+	{ .rows = "files", .columns = check_columns, .empty = "no file" },
 	{}
 };
 
@@ -128,6 +142,20 @@ static bool read_jobs(bool all, void (*say)(struct json_object *event, void *dae
 	return cli->jobs.dir && job_files_read(&cli->jobs, all, say, daemon);
 }
 
+static int check_jobs(const struct cli_args *args, struct err *err)
+{
+	struct json_object *root = out_root();
+	int wrong, ret;
+
+	wrong = job_files_check(args->value[CHECK], out_array(root, "files"), err);
+	if (wrong < 0) {
+		json_object_put(root);
+		return wrong;
+	}
+	ret = out_show(&args->out, root, check_views);
+	return ret ?: wrong ? EXIT_FAILED : EXIT_DONE;
+}
+
 static int run(const struct cli_args *args, struct err *err)
 {
 	struct daemon_cli cli = {
@@ -144,6 +172,8 @@ static int run(const struct cli_args *args, struct err *err)
 	__u64 hold = 100, timeout = 5;
 	int ret;
 
+	if (args->value[CHECK])
+		return check_jobs(args, err);
 	ret = cli_uint(args, HOLD_DOWN, 1, 3600000, &hold, err) ?:
 	      cli_uint(args, TIMEOUT, 1, 10000, &timeout, err) ?:
 	      permission_probe(err);

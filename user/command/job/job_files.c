@@ -7,8 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "daemon/daemon.h"
+#include "../interrupt.h"
 #include "job.h"
 
 /* A list of flows is the longest thing in it. */
@@ -30,13 +34,31 @@ struct job_file {
 	char said[512];
 };
 
+/* What is obeyed is for root alone to write. A ConfigMap is mounted so that nobody can. */
+static int check_owner(const char *path, struct err *err)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	if (stat(path, &st) || statvfs(path, &fs))
+		return err_errno(err, errno, "job-file", "cannot read %s", path);
+	if (fs.f_flag & ST_RDONLY || ((!st.st_uid || st.st_uid == geteuid()) &&
+				      !(st.st_mode & (st.st_gid ? 0022 : 0002))))
+		return 0;
+	err_set(err, EXIT_FAILED, "unsafe",
+		"%s is open to others: its owner is user %u, its mode is %04o", path, st.st_uid,
+		st.st_mode & 07777);
+	err_hint(err, "Look at what is in it, then: chown root:root %s; chmod go-w %s", path, path);
+	return -EPERM;
+}
+
 static int bad_field(struct err *err, const char *file, const char *field,
 		     const char *what)
 {
 	return err_set(err, EXIT_BAD_INPUT, "job-file", "%s: %s: %s", file, field, what);
 }
 
-/* The option that a field is named after, or NULL. */
+/* The option that a field is named after, or NULL. What a file describes is to be loaded. */
 static const struct cli_option *find_option(const char *field)
 {
 	const struct cli_option *option;
@@ -47,7 +69,8 @@ static const struct cli_option *find_option(const char *field)
 		name[i] = field[i] == '_' ? '-' : field[i];
 	name[i] = '\0';
 	for (option = job_load_options; option->name; option++)
-		if (!strcmp(option->name, name) && !strchr(field, '-'))
+		if (!strcmp(option->name, name) && !strchr(field, '-') &&
+		    strcmp(name, "dry-run"))
 			return option;
 	return NULL;
 }
@@ -96,24 +119,31 @@ static int take_fields(struct cli_args *args, const char *file,
 	return ret;
 }
 
-/* Load the job of a file, or replace it. Return: its number, or a negative errno. */
-static long put_job(const char *path, struct err *err)
+/* Load, replace or check the job of a file. Return: its number, or a negative errno. */
+static long put_job(const char *path, enum job_put how, struct err *err)
 {
 	struct cli_args args = { .out.json = true, .options = job_load_options };
 	struct json_object *root, *shown;
 	long ret;
 
-	ret = json_file_read(path, FILE_MAX, 4, &root, err);
+	ret = check_owner(path, err) ?: json_file_read(path, FILE_MAX, 4, &root, err);
 	if (ret)
 		return ret;
 	ret = take_fields(&args, path, root, err) ?:
-	      job_put(&args, JOB_EITHER, &shown, err);
+	      job_put(&args, how, &shown, err);
 	if (!ret) {
 		ret = json_object_get_int64(json_object_object_get(shown, "job"));
 		json_object_put(shown);
 	}
 	json_object_put(root);
 	return ret;
+}
+
+static const char *path_of(const struct job_files *jobs, const struct job_file *file,
+			   char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/%s", jobs->dir, file->name);
+	return path;
 }
 
 static struct json_object *file_event(const char *name, const struct job_files *jobs,
@@ -124,7 +154,7 @@ static struct json_object *file_event(const char *name, const struct job_files *
 
 	if (file->job)
 		out_uint(event, "job", file->job);
-	snprintf(path, sizeof(path), "%s/%s", jobs->dir, file->name);
+	path_of(jobs, file, path);
 	out_string(event, "file", path);
 	return event;
 }
@@ -162,8 +192,7 @@ static void load_file(struct job_files *jobs, struct job_file *file,
 	struct err err = {};
 	long job;
 
-	snprintf(path, sizeof(path), "%s/%s", jobs->dir, file->name);
-	job = put_job(path, &err);
+	job = put_job(path_of(jobs, file, path), JOB_EITHER, &err);
 	file->loaded = job >= 0;
 	if (job >= 0) {
 		if (file->job != job)
@@ -175,7 +204,7 @@ static void load_file(struct job_files *jobs, struct job_file *file,
 	}
 	if (!err.code)
 		err_errno(&err, -job, "system", "%s", path);
-	if (!strcmp(file->said, err.message))
+	if (!strcmp(err.code, "interrupted") || !strcmp(file->said, err.message))
 		return;
 	memcpy(file->said, err.message, sizeof(file->said));
 	event = file_event("error", jobs, file);
@@ -190,14 +219,20 @@ bool job_file_is(const char *name)
 	return name[0] != '.' && end && !strcmp(end, ".json");
 }
 
-/* Which files are there? A directory that is not there has none. */
-static void look(struct job_files *jobs)
+/* Which files are there? -ENOENT: a directory that is not there has none. */
+static int look(struct job_files *jobs, struct err *err)
 {
-	DIR *d = opendir(jobs->dir);
+	int ret = check_owner(jobs->dir, err);
 	struct job_file *file;
 	struct dirent *de;
 	size_t i;
+	DIR *d;
 
+	if (ret && ret != -ENOENT)
+		return ret;
+	d = opendir(jobs->dir);
+	if (!d && !ret)
+		return err_errno(err, errno, "job-file", "cannot read %s", jobs->dir);
 	for (i = 0; i < jobs->files.nr; i++) {
 		file = jobs->files.item[i];
 		file->seen = false;
@@ -217,6 +252,23 @@ static void look(struct job_files *jobs)
 	}
 	if (d)
 		closedir(d);
+	return ret;
+}
+
+/* What is loaded stays while the files are not to be known. */
+static bool look_again(struct job_files *jobs,
+		       void (*emit)(struct json_object *event, void *arg), void *arg)
+{
+	struct json_object *event;
+	struct err err = {};
+	int ret = look(jobs, &err);
+
+	if (!ret)
+		return true;
+	event = event_new("error");
+	out_string(event, "message", err.message);
+	emit(event, arg);
+	return ret == -ENOENT;
 }
 
 bool job_files_read(struct job_files *jobs, bool all,
@@ -226,8 +278,8 @@ bool job_files_read(struct job_files *jobs, bool all,
 	bool failed = false;
 	size_t i;
 
-	if (all)
-		look(jobs);
+	if (all && !look_again(jobs, emit, arg))
+		return false;
 	for (i = jobs->files.nr; i--;) {
 		file = jobs->files.item[i];
 		if (file->seen)
@@ -238,11 +290,54 @@ bool job_files_read(struct job_files *jobs, bool all,
 	}
 	for (i = 0; i < jobs->files.nr; i++) {
 		file = jobs->files.item[i];
-		if (!file->loaded)
+		if (!file->loaded && !interrupt_pending())
 			load_file(jobs, file, emit, arg);
 		failed |= !file->loaded;
 	}
 	return failed;
+}
+
+/* Two files of one number would replace each other's job. */
+static long check_file(struct job_files *jobs, struct job_file *file, const char *path,
+		       struct err *err)
+{
+	long job = put_job(path, JOB_CHECK, err);
+
+	if (job < 0 && !err->code)
+		return err_errno(err, -job, "system", "%s", path);
+	if (job >= 0 && has_number(jobs, file, job))
+		return bad_field(err, path, "job", "another file has this number");
+	file->job = job > 0 ? job : 0;
+	return job;
+}
+
+int job_files_check(const char *dir, struct json_object *array, struct err *err)
+{
+	struct job_files jobs = { .dir = dir };
+	int ret = look(&jobs, err), wrong = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < jobs.files.nr; i++) {
+		struct json_object *row = out_append_object(array);
+		struct err bad = {};
+		char path[PATH_MAX];
+		long job;
+
+		job = check_file(&jobs, jobs.files.item[i],
+				 path_of(&jobs, jobs.files.item[i], path), &bad);
+		out_string(row, "file", path);
+		if (job >= 0) {
+			out_uint(row, "job", job);
+			continue;
+		}
+		wrong++;
+		out_string(row, "code", bad.code);
+		out_string(row, "message", bad.message);
+		if (bad.hint[0])
+			out_string(row, "hint", bad.hint);
+	}
+	job_files_free(&jobs);
+	return ret ?: wrong;
 }
 
 void job_files_free(struct job_files *jobs)

@@ -28,12 +28,25 @@ struct job_files {
  *
  * A file, NAME.json, is an object with the options of "rocesteer job load" as fields: their
  * names with _ instead of -, true for an option without an argument. Names of files begin
- * with /. An error in one file does not affect the others.
+ * with /. An error in one file does not affect the others. A directory or a file that others
+ * than root may write is not read. A signal of interrupt_pending() ends the work early.
  *
  * Return: is there a file whose job could not be loaded?
  */
 bool job_files_read(struct job_files *jobs, bool all,
 		    void (*emit)(struct json_object *event, void *arg), void *arg);
+
+/**
+ * job_files_check() - check what the files say, and change nothing
+ * @dir: the directory
+ * @array: gets an object for each file: its number "job", or "code", "message" and "hint"
+ * @err: filled if the directory cannot be read
+ *
+ * Each file is checked against what is loaded, and its number against the other files.
+ *
+ * Return: the number of wrong files, or a negative errno.
+ */
+int job_files_check(const char *dir, struct json_object *array, struct err *err);
 
 /* Is a file of this name read? Packages leave README and their old files beside. */
 bool job_file_is(const char *name);
