@@ -34,8 +34,8 @@ static int judge(struct load *l, const struct verify *verify)
 			return refuse(l, &verify->moved[i]);
 	if (verify->nr_moved)
 		out_note(&l->args->out,
-			 "%s: %zu of %zu ports got no answer: whether they take their paths is not known. See: rocesteer path verify",
-			 l->map_file, verify->nr_moved, verify->checked);
+			 "%s: %zu of %zu probes got no answer: whether ports take their paths is not known. See: rocesteer path verify",
+			 l->map_file, verify->nr_moved, verify->checked + verify->far);
 	else if (verify->checked)
 		l->verified = time(NULL);
 	return 0;

@@ -136,6 +136,8 @@ static const struct out_column unanswered_columns[] = {
 
 static const struct out_column checked_columns[] = {
 	{ "checked", "ports checked" },
+	{ "ports", "of ports" },
+	{ "hop", "up to hop" },
 	{}
 };
 
@@ -534,6 +536,8 @@ static struct json_object *verify_to_json(const struct portmap *map,
 
 	out_uint(root, "generation", map->generation);
 	out_uint(root, "checked", result->checked);
+	out_uint(root, "ports", result->ports);
+	out_uint(root, "hop", map->hop + !!result->far);
 	moved_array = out_array(root, "moved");
 	unanswered = out_array(root, "unanswered");
 	for (i = 0; i < result->nr_moved; i++) {
@@ -548,7 +552,8 @@ static struct json_object *verify_to_json(const struct portmap *map,
 		out_uint(obj, "path", moved->path);
 		out_uint(obj, "port", moved->port);
 		out_uint(obj, "hop", map->hop + moved->leaf);
-		out_addr(obj, "expected", moved->leaf ? path->leaf : path->router);
+		out_addr(obj, "expected", !moved->leaf ? path->router :
+			 addr_is_none(path->leaf) ? peer->leaf : path->leaf);
 		if (!silent)
 			out_addr(obj, "actual", moved->actual);
 	}

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "discover/carrier.h"
+#include "discover/discover.h"
 #include "steer/steer.h"
 
 /* Counters of a flow; @unknown: those of path 0 are of a path that was not known. */

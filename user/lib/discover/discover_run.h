@@ -140,7 +140,7 @@ int discover_flows(const struct probe_batch_config *config, struct discover_flow
  * @peer: index in the map
  * @path: number of the path
  * @port: the port
- * @leaf: it is about the path's leaf, not its router
+ * @leaf: it is about the hop beyond the path's router, not the router
  * @actual: who answered; all zero: nobody did
  */
 struct verify_result {
@@ -154,11 +154,17 @@ struct verify_result {
 /**
  * struct verify - outcome of verify_run()
  * @checked: ports probed
+ * @ports: ports that could be
+ * @far: probes that went one hop beyond the router of a path
+ * @far_lost: of these without an answer, which are among @moved
  * @moved: those that moved or got no answer; to be freed
  * @nr_moved: how many
  */
 struct verify {
 	size_t checked;
+	size_t ports;
+	size_t far;
+	size_t far_lost;
 	struct verify_result *moved;
 	size_t nr_moved;
 };
@@ -166,19 +172,20 @@ struct verify {
 /**
  * struct verify_extent - which ports of a map are probed
  * @all: every port, not only the first of each path
- * @routers: the routers only, not where a path enters the leaf
+ * @far: at most so many probes one hop beyond the routers, where any answer will do; 0: one for
+ *	each path, where a path that is told apart by its leaf has to enter there
  * @peers: of at most so many peers, spread over the map; 0: of all
  * @paths: of at most so many paths of each, other ones in turn; 0: of all
  */
 struct verify_extent {
 	bool all;
-	bool routers;
+	size_t far;
 	size_t peers;
 	unsigned int paths;
 };
 
 /**
- * verify_run() - probe the ports of a port map again, to the leaf where a path has one
+ * verify_run() - probe the ports of a port map again, to the routers of paths and one hop beyond
  * @config: how; its hop, ports and device are not used but the map's
  * @map: the port map
  * @extent: which ports
@@ -197,6 +204,7 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 /* A Linux router answers six probes at once, then one a second. */
 #define VERIFY_SAMPLE_PEERS	6
 #define VERIFY_SAMPLE_PATHS	10
+#define VERIFY_SAMPLE_FAR	6
 
 /**
  * verify_sample() - probe a few ports of a port map, in a tenth of a second or two
@@ -204,8 +212,8 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
  * @verify: filled
  * @err: filled on failure
  *
- * At most 60 ports, and six of each router, as routers limit their ICMP. Only answers prove
- * anything.
+ * At most 60 ports, and six of each router and each leaf, as routers limit their ICMP. Only
+ * answers prove anything.
  *
  * Return: 0 or a negative errno.
  */

@@ -17,6 +17,7 @@ struct verification {
 	unsigned int path;
 	size_t port;
 	bool leaf;		/* of the same port */
+	size_t far_step;	/* one of so many ports is probed beyond its router as well */
 	size_t answered;
 	void (*note)(void *arg, const char *line);
 	void *arg;
@@ -39,6 +40,14 @@ static void next_peer(struct verification *run, size_t step)
 	if (run->peer < map->nr_peers)
 		run->path = run->sampled++ % stride(map->peers[run->peer].nr_paths,
 						    run->extent->paths);
+}
+
+/* Of a sample each path in turn; else each path once, and each port that a leaf tells apart. */
+static bool goes_far(const struct verification *run, const struct portmap_path *path)
+{
+	if (run->extent->far)
+		return !((run->verify->checked + run->sampled) % run->far_step);
+	return !run->port || !addr_is_none(path->leaf);
 }
 
 static int next_probe(void *client, struct batch_probe *probe,
@@ -65,8 +74,8 @@ static int next_probe(void *client, struct batch_probe *probe,
 		*source = peer->source;
 		*dest = peer->addr;
 		run->verify->checked += !run->leaf;
-		run->leaf = !run->leaf && !run->extent->routers &&
-			    !addr_is_none(peer->paths[run->path].leaf);
+		run->verify->far += run->leaf;
+		run->leaf = !run->leaf && goes_far(run, &peer->paths[run->path]);
 		run->port += !run->leaf;
 		return 0;
 	}
@@ -80,11 +89,13 @@ static int record(struct verification *run, const struct batch_probe *probe,
 	struct verify *verify = run->verify;
 	unsigned int path = portmap_peer_find_port(peer, probe->port);
 	bool leaf = probe->kind == PROBE_LEAF;
+	bool any = leaf && (run->extent->far || addr_is_none(peer->paths[path].leaf));
 	struct verify_result *moved;
 
-	if (actual && !addr_compare(actual, leaf ? peer->paths[path].leaf :
-						   peer->paths[path].router))
+	if (actual && (any || !addr_compare(actual, leaf ? peer->paths[path].leaf :
+							   peer->paths[path].router)))
 		return 0;
+	verify->far_lost += leaf && !actual;
 	moved = reallocarray(verify->moved, verify->nr_moved + 1,
 			     sizeof(*moved));
 	if (!moved)
@@ -106,8 +117,11 @@ static int got_answer(void *client, const struct batch_probe *probe,
 {
 	struct verification *run = client;
 
-	run->answered += probe->kind == PROBE_PATH;
-	return record(run, probe, answer->type == PROBE_TIME_EXCEEDED ?
+	bool leaf = probe->kind == PROBE_LEAF;
+
+	run->answered += !leaf;
+	return record(run, probe, answer->type == PROBE_TIME_EXCEEDED ||
+				  (leaf && answer->type == PROBE_PORT_UNREACHABLE) ?
 				  answer->from : NULL);
 }
 
@@ -162,6 +176,26 @@ static int check_device(const char *device, struct err *err)
 	return -ENETDOWN;
 }
 
+/* Ports of the map that verify_run() can probe, and how many of a sample go with a far one. */
+static void count_ports(struct verification *run)
+{
+	const struct verify_extent *extent = run->extent;
+	const struct portmap *map = run->map;
+	size_t i, paths = 0;
+	unsigned int p;
+
+	for (i = 0; i < map->nr_peers; i++) {
+		for (p = 0; p < map->peers[i].nr_paths; p++)
+			run->verify->ports += extent->all ? map->peers[i].paths[p].nr_ports : 1;
+		if (map->peers[i].nr_paths > paths)
+			paths = map->peers[i].nr_paths;
+	}
+	if (extent->paths && paths > extent->paths)
+		paths = extent->paths;
+	run->far_step = stride(paths * (map->nr_peers < extent->peers ? map->nr_peers :
+								      extent->peers), extent->far);
+}
+
 int verify_run(const struct probe_batch_config *config, const struct portmap *map,
 	       const struct verify_extent *extent,
 	       void (*note)(void *arg, const char *line), void *arg,
@@ -180,6 +214,7 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 	memset(verify, 0, sizeof(*verify));
 	own.device = map->device;
 	own.hop = map->hop;
+	count_ports(&run);
 	next_peer(&run, 0);
 	ret = check_device(map->device, err) ?:
 	      probe_batch_run(&own, &ops, &run, err);
@@ -198,7 +233,7 @@ int verify_sample(const struct portmap *map, struct verify *verify, struct err *
 {
 	static const struct probe_batch_config config = { PROBE_BATCH_QUICK };
 	static const struct verify_extent extent = {
-		.routers = true,
+		.far = VERIFY_SAMPLE_FAR,
 		.peers = VERIFY_SAMPLE_PEERS,
 		.paths = VERIFY_SAMPLE_PATHS,
 	};
