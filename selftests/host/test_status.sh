@@ -205,6 +205,20 @@ stale()
 		hash_otherwise 11 && daemon_start && silent
 }
 
+# Routers of paths answer, the leaf behind them is silent: the map is not verified anew.
+far_side_is_dead()
+{
+	local answer='.jobs[0] | .checked == 8 and .ports == 8 and .hop == 3'
+
+	jq -e "$answer" "$dir/status" && ip -n "${prefix}leaf1" rule add pref 1 blackhole &&
+		finds note far-no-answer && jq -e "$answer and
+			(.verified | fromdate) == .source.verified_at" "$dir/status" || return
+	on_h0 "$rocesteer" --json path verify "$map" >"$dir/out"
+	(($? == 1)) && jq -e '.checked == 8 and .hop == 3 and (.unanswered | length == 8 and
+		all(.[]; .hop == 3 and .expected))' "$dir/out" &&
+		ip -n "${prefix}leaf1" rule del pref 1 && busywait 20000 silent
+}
+
 load_refuses_stale()
 {
 	daemon_kill
@@ -249,7 +263,7 @@ load_warns_without_answers()
 		[[ ! -s $dir/said ]] && unload || return
 	jq '.peers[0] as $p | .peers = [range(10; 50) | $p + {address: "10.1.1.\(.)"}]' "$map" \
 		>"$dir/forty.json" || return
-	answer no && says '24 of 24 ports got no answer' && finds note no-answer &&
+	answer no && says '24 of 30 probes got no answer' && finds note no-answer &&
 		answer yes && finds error stale-map &&
 		jq -e 'any(.findings[]; .message | contains("of 24 ports"))' "$dir/status" &&
 		unload && load && silent
@@ -446,7 +460,7 @@ gone()
 	finds error device-gone && unload
 }
 
-ktap_plan 26
+ktap_plan 27
 defer fabric_destroy
 check "a fabric, a job and its daemon are made" ready
 defer daemon_kill
@@ -458,6 +472,7 @@ check "status finds programs that are not attached" not_served
 check "status finds a path without a port" without_port
 check "status finds a path that is held down" path_is_down
 check "status finds ports that a fabric has moved" stale
+check "status sees that nothing is behind the routers of paths" far_side_is_dead
 check "job load refuses a map that is not of the fabric" load_refuses_stale
 check "job load goes on where nobody answers" load_warns_without_answers
 check "status finds the port map of another host" foreign

@@ -21,6 +21,7 @@
  * @observed: groups whose flows are observed, not steered
  * @unknown: observed flows whose path is not known
  * @met: peers that were met in the tables
+ * @ports: of all peers, without those of dead paths
  * @sample: some of them, with the ports in use
  * @source: the last of the addresses that flows have
  * @record: what it was loaded from, or NULL
@@ -37,6 +38,7 @@ struct status_job {
 	__u32 observed;
 	__u32 unknown;
 	size_t met;
+	__u64 ports;
 	struct portmap sample;
 	__u8 source[16];
 	struct json_object *record;

@@ -220,21 +220,30 @@ static void find_stale(struct status *st, const struct status_job *item,
 static void judge_probes(struct status *st, const struct status_job *item,
 			 const struct verify *verify)
 {
+	struct json_object *job = shown(st, item->id);
 	char text[UTC_SIZE];
 	size_t i;
 
+	out_uint(job, "checked", verify->checked);
+	out_uint(job, "ports", item->ports);
+	out_uint(job, "hop", item->sample.hop + !!verify->far);
 	for (i = 0; i < verify->nr_moved; i++)
 		if (!addr_is_none(verify->moved[i].actual)) {
 			find_stale(st, item, &verify->moved[i], verify->checked);
 			return;
 		}
-	if (2 * verify->nr_moved > verify->checked)
+	if (2 * (verify->nr_moved - verify->far_lost) > verify->checked)
 		status_advise(status_find(st, STATUS_NOTE, "no-answer", item->id,
 					  "%zu of %zu ports got no answer: whether they take their paths is not known",
-					  verify->nr_moved, verify->checked),
+					  verify->nr_moved - verify->far_lost, verify->checked),
 			      "See whether routers answer, and are reached: rocesteer path verify");
+	if (2 * verify->far_lost > verify->far)
+		status_advise(status_find(st, STATUS_NOTE, "far-no-answer", item->id,
+					  "%zu of %zu probes got no answer from hop %u, behind the routers of the paths",
+					  verify->far_lost, verify->far, item->sample.hop + 1),
+			      "The links of the peers' leaf may be down, or it limits its answers: rocesteer path verify");
 	if (verify->checked && !verify->nr_moved)
-		out_string(shown(st, item->id), "verified",
+		out_string(job, "verified",
 			   utc_format(time(NULL), text));
 }
 

@@ -140,6 +140,7 @@ static int read_peer(const struct rocesteer_peer_key *key,
 	if (!item || steer_group_get(st->steer, &gkey, &group))
 		return 0;
 	check_source(st, item, key->source);
+	item->ports += bits(steer_peer_paths(peer) & ~group.down);
 	to = sample_place(item);
 	if (!to)
 		return item->sample.peers ? 0 : -ENOMEM;
