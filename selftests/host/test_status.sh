@@ -439,6 +439,28 @@ is_packed()
 		[[ ! $(find /tmp -maxdepth 1 -name 'rocesteer-*' -gid $$) ]]
 }
 
+# bundle_refused STATUS TEXT FILE: the file stays as it was, and nothing is beside it
+bundle_refused()
+{
+	on_h0 "$rocesteer" --json status --no-probe --bundle "$3" >"$dir/out"
+	local status=$?
+	jq . "$dir/out"
+	((status == $1)) && jq -e --arg text "$2" '.error.message | contains($text)' "$dir/out"
+}
+
+not_packed()
+{
+	local small=$dir/small status
+
+	mkdir "$small" && mount -t tmpfs -o size=4k small "$small" && echo old >"$small/b" &&
+		bundle_refused 1 "No space left on device" "$small/b" &&
+		[[ $(cat "$small/b") == old && $(ls "$small") == b ]]
+	status=$?
+	umount "$small"
+	((!status)) && bundle_refused 2 "name a file" - && [[ ! -e - ]] &&
+		bundle_refused 2 "no regular file" /dev/full && [[ -c /dev/full ]]
+}
+
 # The record goes with the job. A record of an older job is not believed.
 forgets()
 {
@@ -460,7 +482,7 @@ gone()
 	finds error device-gone && unload
 }
 
-ktap_plan 27
+ktap_plan 28
 defer fabric_destroy
 check "a fabric, a job and its daemon are made" ready
 defer daemon_kill
@@ -496,6 +518,7 @@ check "status says which checks could not be made" says_what_it_did_not_see
 check "status finds a table that is nearly full" fills_up
 check "status finds a job file whose job is not loaded" is_to_be_loaded
 check "the bundle has the files that it lists" is_packed
+check "a bundle is whole, or not there" not_packed
 check "the record of a job is removed with the job" forgets
 check "status finds a device that is gone" gone
 check "a host without jobs has no finding" silent

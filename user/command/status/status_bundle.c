@@ -2,6 +2,7 @@
 /* rocesteer status --bundle: the parts of a fault report, in one file. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,22 +100,59 @@ static int add_status(struct status *st, struct json_object *files, const char *
 	return ret < 0 ? ret : 0;
 }
 
-/* Return: 0, or -EIO where tar fails. */
+/* Return: 0, -EIO where tar fails, or why its output cannot be written. */
+static int write_tar(int fd, const char *top)
+{
+	char command[96], buf[65536];
+	int ret = 0, status;
+	size_t len;
+	FILE *tar;
+
+	snprintf(command, sizeof(command), "exec tar -C %s -cz " NAME, top);
+	tar = popen(command, "re");
+	if (!tar)
+		return -errno;
+	while (!ret && (len = fread(buf, 1, sizeof(buf), tar)))
+		ret = file_write(fd, buf, len);
+	status = pclose(tar);
+	return ret ?: status ? -EIO : 0;
+}
+
+/* For root only: it has addresses and names of jobs. It is whole, or not there. */
 static int pack(const char *top, const char *file)
 {
-	char dir[256], *path = NULL;
-	int ret, fd;
+	char temp[PATH_MAX];
+	int fd, ret;
 
-	/* For root only: it has addresses and names of jobs. */
-	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	path = fd < 0 ? NULL : realpath(file, NULL);
-	if (!path)
+	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", file) >= (int)sizeof(temp))
+		return -ENAMETOOLONG;
+	fd = mkostemp(temp, O_CLOEXEC);
+	if (fd < 0)
 		return -errno;
-	close(fd);
-	snprintf(dir, sizeof(dir), "%s/..", top);
-	ret = run(dir, "said", "tar -czf \"$2\" " NAME, path);
-	free(path);
-	return ret > 0 ? -EIO : ret;
+	ret = write_tar(fd, top);
+	if (close(fd) && !ret)
+		ret = -errno;
+	if (!ret && rename(temp, file))
+		ret = -errno;
+	if (ret)
+		unlink(temp);
+	return ret;
+}
+
+/* What is no file is not replaced by one. */
+static int check_file(const char *file, struct err *err)
+{
+	struct stat st;
+	int ret;
+
+	if (!strcmp(file, "-"))
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--bundle -: standard output has the status, name a file");
+	ret = file_has_place(file);
+	if (!ret && !stat(file, &st) && !S_ISREG(st.st_mode))
+		return err_set(err, EXIT_BAD_INPUT, "usage", "--bundle: %s is no regular file",
+			       file);
+	return ret;
 }
 
 static int fill(struct status *st, struct json_object *files, const char *dir)
@@ -134,18 +172,19 @@ int status_bundle(struct status *st, const char *file, struct err *err)
 {
 	char top[] = "/tmp/rocesteer-XXXXXX", dir[64];
 	struct json_object *files = json_object_new_array();
-	int ret = file_has_place(file);
+	int ret = check_file(file, err);
 
 	if (!ret && !mkdtemp(top))
 		ret = -errno;
 	snprintf(dir, sizeof(dir), "%s/" NAME, top);
 	if (!ret) {
-		ret = fill(st, files, dir) ?: pack(dir, file);
+		ret = fill(st, files, dir) ?: pack(top, file);
 		run("/", "/dev/null", "rm -r -- \"$2\"", top);
 	}
 	if (ret) {
 		json_object_put(files);
-		return err_errno(err, -ret, "bundle", "cannot write %s", file);
+		return err->code ? ret :
+		       err_errno(err, -ret, "bundle", "cannot write %s", file);
 	}
 	out_string(st->root, "bundle", file);
 	json_object_object_add(st->root, "files", files);
