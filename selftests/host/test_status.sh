@@ -461,6 +461,61 @@ not_packed()
 		bundle_refused 2 "no regular file" /dev/full && [[ -c /dev/full ]]
 }
 
+# of_hosts STATUS JQ-FILTER: of the list $dir/hosts/list, with an ssh of our own
+of_hosts()
+{
+	ROCESTEER_HOST_WAIT=${wait:-60} PATH=$dir/hosts:$PATH "$rocesteer" --json status \
+		--hosts "$dir/hosts/list" >"$dir/out"
+	local status=$?
+	jq . "$dir/out"
+	((status == $1)) && jq -e "$2" "$dir/out"
+}
+
+# The answers of good and bad are files, ssh asks the others.
+many_hosts()
+{
+	mkdir "$dir/hosts" && silent && cp "$dir/status" "$dir/hosts/good.json" &&
+		jq '.findings += [{severity: "error", code: "stale-map", job: 7, message: "job 7: x"}]' \
+			"$dir/status" >"$dir/hosts/bad.json" &&
+		printf '%s\n' '# a list' '' good >"$dir/hosts/list" || return
+	cat >"$dir/hosts/ssh" <<-E
+	#!/bin/sh
+	while [ "\$1" != -- ]; do shift; done
+	echo "\$*" >>"$dir/hosts/asked"
+	case \$2 in
+	far) cat "$dir/hosts/good.json" ;;
+	late) exec sleep 100 ;;
+	odd) echo '{"jobs":[],"findings":[{"severity":"bad"}]}' ;;
+	old) echo '{"error":{"code":"usage","message":"unknown object"}}'; exit 2 ;;
+	*) echo "ssh: \$2 is unknown" >&2; exit 255 ;;
+	esac
+	E
+	chmod +x "$dir/hosts/ssh"
+	of_hosts 0 '[.hosts[] | [.host, .answers, .errors, .jobs]] == [["good", true, 0, 1]] and
+		(.fault | not) and .findings[0].host == "good"' &&
+		[[ ! -e $dir/hosts/asked ]] || return
+	echo far >>"$dir/hosts/list" && of_hosts 0 '[.hosts[].host] == ["far", "good"]' &&
+		[[ $(cat "$dir/hosts/asked") == "-- far rocesteer --json status" ]] || return
+	printf '%s\n' bad away old odd >>"$dir/hosts/list" && of_hosts 1 '.fault and
+		[.hosts[].host] == ["away", "odd", "old", "bad", "far", "good"] and
+		[.hosts[:3][].message] == ["ssh: away is unknown",
+			"odd: findings[0].severity: \u0027bad\u0027 is not one of note, error", "unknown object"] and
+		(.findings[0] | [.host, .code]) == ["bad", "stale-map"]'
+}
+
+hosts_that_are_late()
+{
+	local line
+
+	printf 'good\nlate\n' >"$dir/hosts/list"
+	wait=1 of_hosts 1 '.hosts[0].message == "no answer within 1 seconds"' || return
+	for line in '-oProxyCommand=x' ../x 'a b' good; do
+		printf 'good\n%s\n' "$line" >"$dir/hosts/list"
+		of_hosts 2 '.error.message | contains("/list: line 2: ")' || return
+	done
+	: >"$dir/hosts/list" && of_hosts 2 '.error.message | contains("names no host")'
+}
+
 # The record goes with the job. A record of an older job is not believed.
 forgets()
 {
@@ -482,7 +537,7 @@ gone()
 	finds error device-gone && unload
 }
 
-ktap_plan 28
+ktap_plan 30
 defer fabric_destroy
 check "a fabric, a job and its daemon are made" ready
 defer daemon_kill
@@ -519,6 +574,8 @@ check "status finds a table that is nearly full" fills_up
 check "status finds a job file whose job is not loaded" is_to_be_loaded
 check "the bundle has the files that it lists" is_packed
 check "a bundle is whole, or not there" not_packed
+check "the status of many hosts is one, the worst first" many_hosts
+check "hosts that do not answer in time are told, and lists are checked" hosts_that_are_late
 check "the record of a job is removed with the job" forgets
 check "status finds a device that is gone" gone
 check "a host without jobs has no finding" silent

@@ -8,11 +8,12 @@
 #include "../module.h"
 #include "status.h"
 
-enum { NO_PROBE, BUNDLE };
+enum { NO_PROBE, BUNDLE, HOSTS };
 
 static const struct cli_option options[] = {
 	[NO_PROBE] = { "no-probe", NULL, "do not probe ports of the jobs" },
 	[BUNDLE] = { "bundle", "FILE", "pack what a report of a fault needs, as .tar.gz" },
+	[HOSTS] = { "hosts", "FILE", "of the hosts of a list, by ssh or from HOST.json beside" },
 	{}
 };
 
@@ -174,9 +175,15 @@ static int look(struct status *st, struct err *err)
 
 static int run(const struct cli_args *args, struct err *err)
 {
-	struct status st = { .args = args, .root = out_root() };
+	struct status st = { .args = args };
 	int ret;
 
+	if (args->value[HOSTS] && args->value[BUNDLE])
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--bundle: is of one host, not of --hosts");
+	if (args->value[HOSTS])
+		return status_hosts(args, args->value[HOSTS], args->value[NO_PROBE], err);
+	st.root = out_root();
 	out_array(st.root, "jobs");
 	st.host = out_object(st.root, "host");
 	st.findings = out_array(st.root, "findings");

@@ -124,4 +124,17 @@ void status_disturb(struct status *st);
  */
 int status_bundle(struct status *st, const char *file, struct err *err);
 
+/**
+ * status_hosts() - show the status of many hosts
+ * @args: arguments
+ * @file: lists the hosts, one a line. The result of a host is read from HOST.json beside it, or
+ *	asked for by ssh
+ * @no_probe: hosts that are asked do not probe
+ * @err: filled on failure
+ *
+ * Return: an exit status, EXIT_FAILED where a host has an error or does not answer; or a
+ * negative errno.
+ */
+int status_hosts(const struct cli_args *args, const char *file, bool no_probe, struct err *err);
+
 #endif /* ROCESTEER_CLI_STATUS_H */
