@@ -680,7 +680,8 @@ loads_beside()
 	local command=("$rocesteer" --json job) hint="rocesteer --netns tenant"
 
 	mount -t bpf bpf /sys/fs/bpf &&
-		fails_with other-bpffs "$hint" "${command[@]}" load --job 7 --all --port-map "$map" &&
+		fails_with other-bpffs "$hint" "${command[@]}" load --job 7 --all \
+			--port-map "$map" &&
 		[[ $(bpftool net show dev rs0 | grep -c rocesteer_) == 2 ]] &&
 		"${command[@]}" load --job 9 --port-map "$dir/rs1.json" --flow 10.1.1.1/99 &&
 		fails_with no-job "job list" "${command[@]}" unload --job 7 &&

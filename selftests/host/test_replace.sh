@@ -274,7 +274,8 @@ checks_files()
 	flow_file a 1 && flow_file b 2 && checked '[.files[].job] == [1, 2]' 0 &&
 		flow_file c 2 && checked '[.files[].code] == [null, null, "job-file"] and
 			(.files[2].message | contains("/c.json: job: another file"))' 1 &&
-		flow_file c 3 ',"dry_run":true' && checked '.files[2].message | contains("dry_run")' 1 &&
+		flow_file c 3 ',"dry_run":true' &&
+		checked '.files[2].message | contains("dry_run")' 1 &&
 		flow_file c 3 ',"port_map":"/none"' && checked '.files[2].code == "bad-file"' 1 &&
 		"$rocesteer" daemon --check-job-files "$jobs" | grep '/c.json .*there twice' &&
 		rm "$jobs/c.json" && chmod o+w "$jobs/b.json" &&

@@ -475,8 +475,8 @@ of_hosts()
 many_hosts()
 {
 	mkdir "$dir/hosts" && silent && cp "$dir/status" "$dir/hosts/good.json" &&
-		jq '.findings += [{severity: "error", code: "stale-map", job: 7, message: "job 7: x"}]' \
-			"$dir/status" >"$dir/hosts/bad.json" &&
+		jq '.findings += [{severity: "error", code: "stale-map", job: 7,
+			message: "job 7: x"}]' "$dir/status" >"$dir/hosts/bad.json" &&
 		printf '%s\n' '# a list' '' good >"$dir/hosts/list" || return
 	cat >"$dir/hosts/ssh" <<-E
 	#!/bin/sh
@@ -499,7 +499,8 @@ many_hosts()
 	printf '%s\n' bad away old odd >>"$dir/hosts/list" && of_hosts 1 '.fault and
 		[.hosts[].host] == ["away", "odd", "old", "bad", "far", "good"] and
 		[.hosts[:3][].message] == ["ssh: away is unknown",
-			"odd: findings[0].severity: \u0027bad\u0027 is not one of note, error", "unknown object"] and
+			"odd: findings[0].severity: \u0027bad\u0027 is not one of note, error",
+			"unknown object"] and
 		(.findings[0] | [.host, .code]) == ["bad", "stale-map"]'
 }
 
