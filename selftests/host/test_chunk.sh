@@ -325,7 +325,10 @@ step_of_file()
 		wrong "two: collective 0: 3 ranks of a model-parallel group do not fill" \
 			train --step "$dir/step" "${net[@]}" &&
 		echo "${step/:2,\"size/:1000000,\"size}" >"$dir/step" &&
-		wrong "two: collective 0: 1073741824 bytes of all-reduce in 64 chunks cannot be planned, or take more than a day, on 2x4" \
+		wrong "two: collective 0: 1000000 of all-reduce with 1073741824 bytes take more than a day on 2x4" \
+			train --step "$dir/step" "${net[@]}" &&
+		echo "${step/1073741824/63}" >"$dir/step" &&
+		wrong "two: collective 0: size: 63 is not a byte for each of 64 chunks" \
 			train --step "$dir/step" "${net[@]}" &&
 		echo "${step/\"size\"/\"sise\"}" >"$dir/step" &&
 		wrong "collectives[0].size: is missing" train --step "$dir/step" "${net[@]}" &&
@@ -333,7 +336,48 @@ step_of_file()
 			train --step resnet "${net[@]}"
 }
 
-ktap_plan 24
+# step COLLECTIVE GROUP SIZE: with this collective only
+step()
+{
+	printf '%s"collectives":[{"collective":"%s","group":"%s","count":1,"size":%s}]}' \
+		'{"format":1,"name":"one","compute_us":0,"model":4,' "$@" >"$dir/step"
+}
+
+# What halving and netreduce are not for takes as long as a ring.
+step_of_rings()
+{
+	local net=(--step "$dir/step" --dims 4x4 --bandwidth "1,1" --latency "5,5") kind group
+
+	for kind in all-to-all reduce-scatter all-reduce; do
+		for group in all model data; do
+			step "$kind" "$group" 1048576
+			"$rocesteer" --json chunk train "${net[@]}" --algorithm halving,netreduce \
+				>"$dir/out" || return
+			[[ $kind == all-to-all ]] || continue
+			diff "$dir/out" <("$rocesteer" --json chunk train "${net[@]}") || return
+		done
+	done
+	step all-to-all all 1048576
+	wrong "all-to-all cannot be planned on 65536: a stage has steps of more than a second" train \
+		--step "$dir/step" --dims 65536 --bandwidth 1 --latency 20 --algorithm halving
+}
+
+# In one dimension all orders are one.
+never_above_ideal()
+{
+	local kind size
+
+	for kind in all-reduce all-gather all-to-all; do
+		for size in 999 1000 12345677; do
+			step "$kind" all "$size"
+			sed -i 's/"model":4/"model":1/' "$dir/step"
+			"$rocesteer" --json chunk train --step "$dir/step" --dims 3 --bandwidth 3 |
+				jq -e '.steps[0].ideal_speedup == 1' || return
+		done
+	done
+}
+
+ktap_plan 26
 check "chunk plan prints the plan of the paper's example" as_designed
 check "Themis takes 7/8 of the baseline's time for four chunks on 4x4 at 2:1" eight_to_seven
 check "chunk plan for 16x64 equals the simulator's, chunk by chunk" vector
@@ -350,6 +394,8 @@ check "a plan beside another takes the dimensions that the other leaves" beside
 check "a plan of another network cannot be beside" beside_refused
 check "training steps gain what they do in the paper" training_steps
 check "a training step is read from a file" step_of_file
+check "a collective of a step takes a ring where it cannot use the algorithm" step_of_rings
+check "the ideal is never later than what it bounds" never_above_ideal
 check "chunk compare takes a network from options" one_network
 check "equal plans have one hash, other plans another" hashes
 check "the plan of an All-Gather is that of a Reduce-Scatter backwards" all_gather

@@ -8,6 +8,9 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . packaging/completion/rocesteer
 rocesteer=${ROCESTEER:-build/rocesteer}
 
+dir=$(mktemp -d)
+defer rm -rf "$dir"
+
 # The threat model names checks as proofs.
 named_checks_exist()
 {
@@ -232,10 +235,89 @@ one_status()
 	(($(statuses | wc -l) > 20)) && [[ ! $more ]]
 }
 
-ktap_plan 9
+# example TITLE: the file that this section of formats.rst shows
+example()
+{
+	awk -v title="$1" '/^==/ { here = last == title } { last = $0 } here && sub(/^\t/, "")' \
+		Documentation/formats.rst
+}
+
+# The sections that show something
+shown()
+{
+	awk '/^==/ { title = last } { last = $0 } /^\t/ { print title }' \
+		Documentation/formats.rst | uniq
+}
+
+# accepts COMMAND...: of a command that then needs more than its files: they are not what is wrong
+accepts()
+{
+	local json
+
+	json=$("$@" --json)
+	echo "$json"
+	jq -e '.error.code | IN("bad-file", "no-file", "usage") | not' <<<"$json"
+}
+
+# A line is added to the journal of the file's generation.
+journal_goes_on()
+{
+	local cluster=$dir/cluster.json
+
+	example "Cluster file" | sed 's/"generation": 1/"generation": 3/' >"$cluster" &&
+		cp "$1" "$cluster.journal" &&
+		"$rocesteer" slice mark --cluster "$cluster" --as drained --spines 1 &&
+		(($(wc -l <"$cluster.journal") == $(wc -l <"$1") + 1))
+}
+
+# reads TITLE FILE: the command that reads such files does
+reads()
+{
+	local title=$1 file=$2 cluster=$dir/large.json plan=$dir/plan.json
+
+	case $title in
+	"Port map")	"$rocesteer" path show "$file" ;;
+	Plan)		"$rocesteer" plan --flows 2 --paths 3 --prior "$file" ;;
+	"Cluster file")	"$rocesteer" slice show --cluster "$file" --job train ;;
+	Journal)	journal_goes_on "$file" ;;
+	"Trace of jobs") "$rocesteer" slice replay --cluster "$dir/empty.json" "$file" ;;
+	Flows)		"$rocesteer" slice check --cluster "$cluster" --job train --flows "$file" ;;
+	"Training step") "$rocesteer" chunk train --step "$file" ;;
+	Recording)	"$rocesteer" report show "$file" ;;
+	Ranges)
+		"$rocesteer" --json chunk plan --dims 2 --bandwidth 1 --size 16K --chunks 1 >"$plan" &&
+			accepts "$rocesteer" chunk load --job 1 --chunk-plan "$plan" --ranges "$file" ;;
+	Group)		accepts "$rocesteer" reduce join "$file" ;;
+	"Reduction plan")
+		build/rocesteer-perf --dims 4 --bandwidth 1 --size 1M --algorithm netreduce \
+			--rdma-dev none --switch false --groups "$file" 2>&1 |
+			grep -F -- "--port-map FILE is missing: $file has routers" ;;
+	*)		echo "no command reads it"; false ;;
+	esac
+}
+
+examples_are_read()
+{
+	local title status=0
+
+	echo '{"leaves":4,"spines":4,"gpus_per_leaf":4,"gpus_per_server":2}' |
+		tee "$dir/empty.json" >"$dir/large.json"
+	"$rocesteer" slice alloc --cluster "$dir/large.json" --job train --gpus 16 || return
+	while read -r title; do
+		case $title in
+		Formats | "Settings of libraries" | "Driver of circuit switches") continue ;;
+		esac
+		example "$title" >"$dir/example"
+		reads "$title" "$dir/example" || { echo "$title"; status=1; }
+	done < <(shown)
+	return "$status"
+}
+
+ktap_plan 10
 check "every command has the same text for help and --help" help_everywhere
 check "rocesteer(8) and --help agree" main_page_is_complete
 check "the other manual pages and --help agree" pages_are_complete
+check "the files that formats.rst shows are read by their commands" examples_are_read
 check "all pages are correct reStructuredText" pages_are_correct
 check "an option means the same in all commands" one_vocabulary
 check "an error code has one exit status" one_status

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "chunk_networks.h"
 
-#include <string.h>
-
 /*
  * Table 2 of the paper, 1,024 endpoints each: switches, rings and full meshes, which table 1 gives
  * an algorithm each, with the latencies of links in a package, in a server, and of NICs.
@@ -16,32 +14,28 @@ static const struct chunk_network paper[CHUNK_NETWORKS] = {
 	{ "4x8x4x8", "375,175,150,100", "ring,direct,ring,halving", "0.02,0.7,0.7,1.7" },
 };
 
-/* An All-to-All knows no halving: it goes round. */
-static bool is_swap(const struct cli_args *args)
-{
-	const char *kind = args->value[CHUNK_OPTION_COLLECTIVE];
-
-	return kind && !strcmp(kind, chunk_kinds[CHUNK_ALL_TO_ALL]);
-}
-
 static int read_paper(const struct cli_args *args, struct chunk_networks *networks,
 		      struct err *err)
 {
 	struct cli_args one = *args;
-	int ret = 0;
+	int kind = CHUNK_ALL_REDUCE, ret;
 	__u32 n;
 
 	if (args->value[CHUNK_OPTION_ALGORITHM] || args->value[CHUNK_OPTION_LATENCY])
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--algorithm and --latency need --dims: the networks of the paper have their own");
+	ret = cli_word(args, CHUNK_OPTION_COLLECTIVE, chunk_kinds, &kind, err);
+	one.value[CHUNK_OPTION_COLLECTIVE] = NULL;	/* the networks' algorithms are for any */
 	networks->nr = CHUNK_NETWORKS;
 	for (n = 0; !ret && n < networks->nr; n++) {
 		networks->name[n] = paper[n];
 		one.value[CHUNK_OPTION_DIMS] = paper[n].dims;
 		one.value[CHUNK_OPTION_BANDWIDTH] = paper[n].bandwidth;
-		one.value[CHUNK_OPTION_ALGORITHM] = is_swap(args) ? NULL : paper[n].algorithm;
+		one.value[CHUNK_OPTION_ALGORITHM] = paper[n].algorithm;
 		one.value[CHUNK_OPTION_LATENCY] = paper[n].latency;
 		ret = chunk_args_read(&one, &networks->of[n], err);
+		networks->of[n].kind = kind;
+		chunk_plan_fit(&networks->of[n]);
 	}
 	return ret;
 }

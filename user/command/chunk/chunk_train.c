@@ -81,7 +81,7 @@ static int add_times(const struct chunk_collective *of, __u32 count, __u64 times
 		[SCF] = { CHUNK_POLICY_THEMIS, CHUNK_SCF },
 		[BEST] = { CHUNK_POLICY_BEST, CHUNK_QUEUE_ANY },
 	};
-	__u64 time;
+	__u64 time, ideal = chunk_model_ideal(of);
 	__u32 i;
 	int ret;
 
@@ -92,15 +92,36 @@ static int add_times(const struct chunk_collective *of, __u32 count, __u64 times
 		if (time > CHUNK_MAX_TIME / count)
 			return -ERANGE;
 		times[i] += count * time;
+		if (time < ideal)	/* by roundings of stages */
+			ideal = time;
 	}
-	times[IDEAL] += count * chunk_model_ideal(of);
+	times[IDEAL] += count * ideal;
 	return 0;
+}
+
+/* Why a collective has no times */
+static int refuse(const struct training *training, const struct chunk_step *step, __u32 i,
+		  const struct chunk_collective *of, const char *dims, int ret)
+{
+	if (of->size < of->chunks)
+		return err_set(training->err, EXIT_BAD_INPUT, "step",
+			       "%s: collective %u: size: %llu is not a byte for each of %u chunks",
+			       step->name, i, of->size, of->chunks);
+	if (ret == -ERANGE)
+		return err_set(training->err, EXIT_BAD_INPUT, "step",
+			       "%s: collective %u: %u of %s with %llu bytes take more than a day on %s",
+			       step->name, i, step->collective[i].count, chunk_kinds[of->kind],
+			       of->size, dims);
+	return err_set(training->err, EXIT_BAD_INPUT, "step",
+		       "%s: collective %u: %s cannot be planned on %s: a stage has steps of more than a second",
+		       step->name, i, chunk_kinds[of->kind], dims);
 }
 
 /* The collectives of a step on a network. */
 static int play(struct training *training, const struct chunk_step *step, __u32 n,
 		__u64 times[SUBJECTS])
 {
+	const char *dims = training->networks.name[n].dims;
 	int ret = 0;
 	__u32 i;
 
@@ -108,30 +129,27 @@ static int play(struct training *training, const struct chunk_step *step, __u32 
 		const struct chunk_step_collective *collective = &step->collective[i];
 		struct chunk_collective of = training->networks.of[n];
 
-		progress_update(&training->progress, "planning %s on %s", step->name,
-				training->networks.name[n].dims);
+		progress_update(&training->progress, "planning %s on %s", step->name, dims);
 		of.kind = collective->kind;
 		of.size = collective->size;
 		if (chunk_step_group(&of, collective->group, step->model))
 			return err_set(training->err, EXIT_BAD_INPUT, "step",
 				       "%s: collective %u: %u ranks of a model-parallel group do not fill dimensions of %s, or leave no data-parallel group",
-				       step->name, i, step->model,
-				       training->networks.name[n].dims);
+				       step->name, i, step->model, dims);
+		chunk_plan_fit(&of);
 		ret = add_times(&of, collective->count, times);
 		if (ret == -EINVAL || ret == -ERANGE)
-			return err_set(training->err, EXIT_BAD_INPUT, "step",
-				       "%s: collective %u: %llu bytes of %s in %u chunks cannot be planned, or take more than a day, on %s",
-				       step->name, i, of.size, chunk_kinds[of.kind], of.chunks,
-				       training->networks.name[n].dims);
+			ret = refuse(training, step, i, &of, dims, ret);
 	}
 	return ret;
 }
 
-/* Thousandths */
+/* Thousandths, rounded to the nearest */
 static __u64 speedup(const struct chunk_step *step, const __u64 times[SUBJECTS], int subject)
 {
-	return (__uint128_t)(step->compute + times[BASELINE]) * 1000 /
-	       (step->compute + times[subject] ?: 1);
+	__u64 time = step->compute + times[subject] ?: 1;
+
+	return ((__uint128_t)(step->compute + times[BASELINE]) * 1000 + time / 2) / time;
 }
 
 static void add_network(const struct training *training, const struct chunk_step *step, __u32 n,

@@ -281,6 +281,21 @@ static bool is_strange(const struct chunk_collective *of, const struct chunk_dim
 						!chunk_alg_takes(dim->alg, dim->endpoints));
 }
 
+void chunk_plan_fit(struct chunk_collective *of)
+{
+	__u32 k;
+
+	for (k = 0; k < of->dims; k++) {
+		struct chunk_dim *dim = &of->dim[k];
+		__u64 step = chunk_step_latency(dim);
+
+		if (!is_strange(of, dim))
+			continue;
+		dim->alg = CHUNK_RING;
+		dim->latency = step * chunk_alg_steps(dim->alg, dim->endpoints);
+	}
+}
+
 /* A collective beside is not over the same dimensions, or takes more than a day. */
 static bool is_apart(const struct chunk_collective *of)
 {

@@ -152,6 +152,9 @@ __u64 chunk_step_latency(const struct chunk_dim *dim);
 /* The latency of such a stage, by its steps in place of those of a ring. */
 __u64 chunk_sum_latency(const struct chunk_dim *dim);
 
+/* Give each dimension a ring whose algorithm the collective cannot use. */
+void chunk_plan_fit(struct chunk_collective *of);
+
 /* Bytes of a chunk. */
 __u64 chunk_bytes(const struct chunk_collective *of, __u32 chunk);
 
