@@ -207,7 +207,9 @@ refused()
 refuses()
 {
 	refused usage 2 stat --openmetrics && refused usage 2 stat --out "$prom" &&
-		! on_h0 "$rocesteer" stat --openmetrics --out "$dir/none/x.prom"
+		! on_h0 "$rocesteer" stat --openmetrics --out "$dir/none/x.prom" &&
+		cp "$map" "$dir/kept" &&
+		! on_h0 "$rocesteer" stat --openmetrics --out "$map" && cmp "$dir/kept" "$map"
 }
 
 # Rules and dashboard ask for metrics that there are; the manual page has all.

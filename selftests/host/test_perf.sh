@@ -322,17 +322,30 @@ will_fail()
 		$(<"$dir/out0") == *"$dir/none/ranges: No such file or directory: this run will fail"* ]]
 }
 
-forewarns()
+would_lose()
+{
+	[[ $(<"$dir/out0") == *"$dir/plan: is there, and is no file of ranges: this run will fail"* ]]
+}
+
+# forewarned CHECK FILE: a rank says what CHECK looks for before the others come
+forewarned()
 {
 	local status
 
 	begin
-	rank 0 "${common[@]}" --ranges-out "$dir/none/ranges"
-	busywait 10000 will_fail
+	rank 0 "${common[@]}" --ranges-out "$2"
+	busywait 10000 "$1"
 	status=$?
 	kill "${pid[0]}"
 	wait "${pid[0]}"
 	(($? == 128 + 15)) && return "$status"
+}
+
+forewarns()
+{
+	echo plan >"$dir/plan"
+	forewarned will_fail "$dir/none/ranges" && forewarned would_lose "$dir/plan" &&
+		[[ $(<"$dir/plan") == plan ]]
 }
 
 absent()

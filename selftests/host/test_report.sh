@@ -261,6 +261,85 @@ refuses()
 		spoilt '[.]' && ! "$rocesteer" report show "$dir/map.h0"
 }
 
+# at_once STATUS CODE OPTION...: record is refused before the period
+at_once()
+{
+	local want=$1 code=$2 status
+	shift 2
+
+	on h0 timeout 60 "$rocesteer" --json report record --seconds 600 "$@" >"$dir/json"
+	status=$?
+	cat "$dir/json"
+	((status == want)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json"
+}
+
+finds_out_first()
+{
+	cp "$dir/map.h0" "$dir/kept" &&
+		at_once 2 usage --out "$dir/new" --host '' &&
+		at_once 1 no-job --out "$dir/new" --job 99 &&
+		at_once 1 write --out "$dir" &&
+		at_once 1 write --out /dev/full &&
+		at_once 1 write --out "$dir/none/new" &&
+		at_once 2 bad-file --out "$dir/map.h0" &&
+		cmp "$dir/kept" "$dir/map.h0" && [[ ! -e $dir/new ]]
+}
+
+# finds_out_first, of a file system without room, which takes files without contents
+no_room()
+{
+	mkdir -p "$dir/full" && mount -t tmpfs -o size=4k full "$dir/full" || return
+	head -c 4096 /dev/zero >"$dir/full/all"
+	at_once 1 write --out "$dir/full/new"
+	status=$?
+	umount "$dir/full"
+	return "$status"
+}
+
+# An old recording, and an empty file, are replaced.
+replaces_its_own()
+{
+	jq . "$dir/a.h0" >"$dir/old" && : >"$dir/empty" &&
+		on h0 "$rocesteer" report record --no-probe --seconds 1 --out "$dir/old" &&
+		on h0 "$rocesteer" report record --no-probe --seconds 1 --out "$dir/empty" &&
+		show "$dir/old" --html "$dir/page.html" && show "$dir/empty" --html "$dir/page.html"
+}
+
+page_spares_inputs()
+{
+	cp "$dir/a.h0" "$dir/kept" && cp "$dir/a.h1" "$dir/hosts" &&
+		refused bad-file "$dir/a.h0" --html "$dir/a.h0" &&
+		refused bad-file "$dir/a.h0" --hosts "$dir/hosts" --html "$dir/hosts" &&
+		refused bad-file "$dir/a.h0" --html "$dir/map.h0" &&
+		cmp "$dir/kept" "$dir/a.h0" && cmp "$dir/a.h1" "$dir/hosts"
+}
+
+empty_names()
+{
+	refused usage "$dir/a.h0" --hosts , && refused usage "$dir/a.h0" --against "$dir/ecmp,"
+}
+
+# What was not sent has no imbalance, and no rounds of a million packets.
+without_traffic()
+{
+	jq '.flows = []' "$dir/a.h0" >"$dir/idle" &&
+		show "$dir/ecmp" --against "$dir/idle" | jq -e '.comparison |
+			map(select(.measure == "imbalance" or (.measure | test("per_million"))) |
+				.now != null and .before == null and .difference == null) == [true, true]' &&
+		"$rocesteer" report show "$dir/ecmp" --against "$dir/idle" |
+		grep -E '^imbalance  +-  +1\.[0-9]+  +-$'
+}
+
+# The event is 0.7 s behind the beginning, which is 0.6 s behind a second.
+event_times()
+{
+	jq '.begin = "2026-01-01T00:00:00.600Z" | .events = [{ms: 700, event: "start"}]' "$dir/a.h0" \
+		>"$dir/late" && show "$dir/late" | jq -e '.timeline == [{seconds: 0.7, host: "h0",
+			time: "2026-01-01T00:00:01.300Z", event: "start"}]' &&
+		jq -e '.begin | test("[.][0-9]{3}Z$")' "$dir/a.h0" &&
+		spoilt '.begin = "2026-01-01T00:00:00.6Z"' && spoilt '.ms = 4294967296'
+}
+
 no_job()
 {
 	on h0 "$rocesteer" job unload --all && on h1 "$rocesteer" job unload --all &&
@@ -278,5 +357,12 @@ check "flows that meet are named within two seconds, and balanced flows do not m
 	names_collisions
 check "two periods are compared, and the page escapes names" compares
 check "files that do not fit together, or are no recordings, are refused" refuses
+check "record finds out before the period what would lose it" finds_out_first
+check "record finds out before the period that there is no room" no_room
+check "record replaces recordings and empty files" replaces_its_own
+check "a page replaces no recording, and no other file than a page" page_spares_inputs
+check "an empty name in a list of recordings is refused" empty_names
+check "where nothing was sent there is no imbalance to compare with" without_traffic
+check "events have the time of the daemon to the millisecond" event_times
 check "without a job there is nothing to record" no_job
 ktap_finish

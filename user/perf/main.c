@@ -51,7 +51,7 @@ static int show(const struct out *out, const struct perf_config *config,
 static void forewarn(const struct out *out, const struct perf_config *config)
 {
 	const struct chunk_collective *of = &config->plan.of;
-	int ret = config->ranges ? file_has_place(config->ranges) : 0;
+	struct err err = {};
 	__u32 k;
 
 	for (k = 0; k < of->dims; k++) {
@@ -60,9 +60,8 @@ static void forewarn(const struct out *out, const struct perf_config *config)
 		out_note(out, "dimension %u: there is no RDMA device %s: this run will fail",
 			 k, config->dev[k].name);
 	}
-	if (ret)
-		out_note(out, "%s: %s: this run will fail", config->ranges,
-			 strerror(-ret));
+	if (config->ranges && perf_ranges_check(config, &err))
+		out_note(out, "--ranges-out: %s: this run will fail", err.message);
 }
 
 static int perf(const struct cli_args *args, struct err *err)

@@ -181,6 +181,9 @@ struct setting;
 void perf_settings_fill(struct setting *setting,
 			const struct perf_config *config);
 
+/* Check that the file of ranges can be written, and is no other file. */
+int perf_ranges_check(const struct perf_config *config, struct err *err);
+
 /**
  * perf_ranges_write() - write the file of ranges
  * @config: options of this rank

@@ -158,14 +158,21 @@ static struct json_object *to_json(const struct perf_config *config,
 	return root;
 }
 
+int perf_ranges_check(const struct perf_config *config, struct err *err)
+{
+	return file_check(config->ranges, "{\"format\":1,\"rank\":", "file of ranges", err);
+}
+
 int perf_ranges_write(const struct perf_config *config, const struct nic *nic,
 		      struct err *err)
 {
 	struct claims claims = {};
 	struct json_object *root;
 	struct file_new new;
-	int ret;
+	int ret = perf_ranges_check(config, err);
 
+	if (ret)
+		return ret;
 	engine_messages(&config->layout, config->launch.rank, add, &claims);
 	if (claims.failed) {
 		free(claims.claim);

@@ -147,6 +147,7 @@ static int record(struct recorder *r, __u64 seconds, __u64 interval)
 {
 	struct progress progress;
 	__u64 end, at, probe_at = 0;
+	struct timespec now;
 	bool ends = false;
 	int ret;
 
@@ -154,7 +155,8 @@ static int record(struct recorder *r, __u64 seconds, __u64 interval)
 	ret = report_tables_read(&r->tables, true, r->err) ?: report_tables_targets(&r->tables);
 	if (!ret)
 		probe(r, 0, r->tables.nr_targets, true);
-	r->recording.begin = time(NULL);
+	clock_gettime(CLOCK_REALTIME, &now);
+	r->recording.begin = now.tv_sec * 1000 + now.tv_nsec / MSEC;
 	r->began = clock_ns();
 	ret = ret ?: report_tables_read(&r->tables, true, r->err);
 	interrupt_hold();	/* from here on, a signal ends the period and not the command */
@@ -181,14 +183,12 @@ static int record(struct recorder *r, __u64 seconds, __u64 interval)
 	return ret;
 }
 
-static int fill(struct recorder *r)
+static int fill(struct recorder *r, const char *host, const char *kernel)
 {
 	struct recording *to = &r->recording;
-	struct utsname name;
 
-	uname(&name);
-	snprintf(to->host, sizeof(to->host), "%.64s", r->args->value[HOST] ?: name.nodename);
-	snprintf(to->kernel, sizeof(to->kernel), "%.64s", name.release);
+	snprintf(to->host, sizeof(to->host), "%s", host);
+	snprintf(to->kernel, sizeof(to->kernel), "%.64s", kernel);
 	snprintf(to->version, sizeof(to->version), "%s", ROCESTEER_VERSION);
 	to->probed = r->probes && r->tables.nr_targets;
 	return report_tables_fill(&r->tables, to);
@@ -206,7 +206,7 @@ static int write_file(const char *file, const struct recording *recording, struc
 	fputc('\n', new.out);
 	ret = file_replace(file, &new);
 	if (ret < 0)
-		err_errno(err, -ret, "file", "cannot write %s", file);
+		err_errno(err, -ret, "write", "cannot write %s", file);
 	ret = ret < 0 ? ret : 0;
 out_put:
 	json_object_put(root);
@@ -244,29 +244,36 @@ static struct json_object *to_json(const struct recorder *r)
 	return root;
 }
 
+/* No recording is read without the name of its host. */
+static int check_host(const char *host, struct err *err)
+{
+	if (host[0] && table_is_text(host) && strlen(host) < RECORDING_NAME)
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "usage",
+		       "--host: is empty, longer than 64 bytes, or no text");
+}
+
 int report_record(const struct cli_args *args, struct err *err)
 {
 	struct recorder r = { .args = args, .err = err, .reader.fd = -1 };
 	__u64 seconds = 30, interval = 1000, job = 0;
 	struct json_object *root = NULL;
+	struct utsname name;
+	const char *host;
 	int ret;
 
+	uname(&name);
+	host = args->value[HOST] ?: name.nodename;
 	ret = cli_need(args, OUT, err) ?: cli_uint(args, SECONDS, 1, 86400, &seconds, err) ?:
 	      cli_uint(args, INTERVAL, 100, 60000, &interval, err) ?:
-	      cli_uint(args, JOB, 1, 0xffffffff, &job, err);
+	      cli_uint(args, JOB, 1, 0xffffffff, &job, err) ?: check_host(host, err) ?:
+	      file_check(args->value[OUT], RECORDING_BEGIN, "recording", err);
 	if (ret)
 		return ret;
-	if (args->value[HOST] && (!table_is_text(args->value[HOST]) ||
-				  strlen(args->value[HOST]) >= RECORDING_NAME))
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--host: is longer than 64 bytes, or no text");
-	ret = file_has_place(args->value[OUT]);
-	if (ret)
-		return err_errno(err, -ret, "file", "cannot write %s", args->value[OUT]);
 	r.tables.job = job;
 	r.probes = !args->value[NO_PROBE];
 	r.reader.fd = event_socket_connect();
-	ret = record(&r, seconds, interval) ?: fill(&r) ?:
+	ret = record(&r, seconds, interval) ?: fill(&r, host, name.release) ?:
 	      write_file(args->value[OUT], &r.recording, err);
 	if (!ret)
 		root = to_json(&r);

@@ -144,9 +144,14 @@ static int add_file(const char *file, void *arg)
 	return ret;
 }
 
-static int read_files(struct period *period, const char *files)
+static int read_files(struct period *period, const struct cli_args *args, int option)
 {
-	return files ? cli_each(files, add_file, period) : 0;
+	int ret = args->value[option] ? cli_each(args->value[option], add_file, period) : 0;
+
+	if (ret == -EINVAL && !period->err->code)
+		err_set(period->err, EXIT_BAD_INPUT, "usage", "--%s: a name is empty or too long",
+			args->options[option].name);
+	return ret;
 }
 
 /* Recordings of one period have to have a moment in common. */
@@ -157,8 +162,8 @@ static int check_times(const struct period *period)
 
 	for (i = 1; i < period->nr; i++) {
 		other = &period->recording[i];
-		if (other->begin <= first->begin + (time_t)(first->ms / 1000) &&
-		    first->begin <= other->begin + (time_t)(other->ms / 1000))
+		if (other->begin <= first->begin + (__s64)first->ms &&
+		    first->begin <= other->begin + (__s64)other->ms)
 			continue;
 		return err_set(period->err, EXIT_BAD_INPUT, "periods",
 			       "the recordings of %s and %s are of different periods",
@@ -215,7 +220,7 @@ static int write_html(const char *file, struct json_object *root, struct err *er
 	int ret = file_begin(&new);
 
 	ret = ret ?: report_html(root, new.out) ?: file_replace(file, &new);
-	return ret < 0 ? err_errno(err, -ret, "file", "cannot write %s", file) : 0;
+	return ret < 0 ? err_errno(err, -ret, "write", "cannot write %s", file) : 0;
 }
 
 /* For people: the other candidate as a text. */
@@ -250,10 +255,12 @@ int report_show(const struct cli_args *args, struct err *err)
 {
 	struct period now = { .err = err }, before = { .err = err };
 	struct json_object *root = NULL;
-	int ret;
+	int ret = 0;
 
-	ret = add_file(args->operand, &now) ?: read_files(&now, args->value[HOSTS]) ?:
-	      read_files(&before, args->value[AGAINST]) ?: check_times(&now) ?: join(&now);
+	if (args->value[HTML])
+		ret = file_check(args->value[HTML], REPORT_HTML_BEGIN, "page", err);
+	ret = ret ?: add_file(args->operand, &now) ?: read_files(&now, args, HOSTS) ?:
+	      read_files(&before, args, AGAINST) ?: check_times(&now) ?: join(&now);
 	if (!ret && before.nr)
 		ret = check_times(&before) ?: check_jobs(&now, &before) ?: join(&before);
 	ret = ret ?: report_summary(&root, &now.join, before.nr ? &before.join : NULL);

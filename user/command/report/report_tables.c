@@ -9,6 +9,7 @@
 #include <rocesteer/roce.h>
 
 #include "steer/steer.h"
+#include "../job/job.h"
 
 /**
  * struct seen_key - a flow, or one in its place with another job or leaf
@@ -239,13 +240,16 @@ static int read_counters(struct steer *steer, __u64 counters[2])
 
 int report_tables_read(struct report_tables *tables, bool begin, struct err *err)
 {
+	struct rocesteer_job job;
 	struct steer *steer;
 	int ret;
 
 	ret = steer_open(&steer, STEER_READ, err);
 	if (ret)
 		return ret;
-	ret = steer_group_each(steer, tables->job, see_group, tables) ?:
+	if (begin && tables->job && steer_job_get(steer, tables->job, &job))
+		ret = job_missing(tables->job, err);
+	ret = ret ?: steer_group_each(steer, tables->job, see_group, tables) ?:
 	      steer_peer_each(steer, tables->job, see_peer, tables) ?:
 	      steer_job_each(steer, see_job, tables) ?:
 	      steer_flow_each(steer, see_flow, tables) ?:

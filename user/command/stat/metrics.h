@@ -8,6 +8,8 @@
 #include "daemon/daemon.h"
 #include "counters.h"
 
+#define METRICS_BEGIN	"# HELP rocesteer_"	/* with which they are printed */
+
 /**
  * struct metrics_job - a job
  * @id: number

@@ -171,7 +171,8 @@ static int check(const struct cli_args *args, struct err *err)
 
 	if (args->out.json && args->value[OPENMETRICS])
 		return cli_usage(err, "--openmetrics is another format than --json", NULL, "stat");
-	return cli_only_with(args, with, ARRAY_SIZE(with), err);
+	return cli_only_with(args, with, ARRAY_SIZE(with), err) ?: !args->value[OUT] ? 0 :
+	       file_check(args->value[OUT], METRICS_BEGIN, "file of metrics", err);
 }
 
 /* What is absent is NULL. */

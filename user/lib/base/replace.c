@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "replace.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,17 +69,92 @@ static int open_directory(const char *file)
 	return fd < 0 ? -errno : fd;
 }
 
-int file_has_place(const char *file)
+/* Try to write to a file without a name in a file's directory, if that can have such. */
+static int try_directory(const char *file)
 {
-	int dir, ret;
+	int dir = open_directory(file), fd, ret;
+	char block[4096] = {};
 
-	if (!access(file, F_OK))
-		return 0;
-	dir = open_directory(file);
 	if (dir < 0)
 		return dir;
-	ret = faccessat(dir, ".", W_OK, AT_EACCESS) ? -errno : 0;
+	fd = openat(dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		ret = file_write(fd, block, sizeof(block));
+	else if (errno == EOPNOTSUPP || errno == EISDIR)
+		ret = faccessat(dir, ".", W_OK, AT_EACCESS) ? -errno : 0;
+	else
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
 	close(dir);
+	return ret;
+}
+
+/* To write nothing fails on devices that are full. */
+static int try_device(const char *file)
+{
+	int fd = open(file, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, "", 0) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+int file_has_place(const char *file)
+{
+	char *real = realpath(file, NULL);
+	struct stat st;
+	int ret = 0;
+
+	if (stat(file, &st))
+		ret = errno == ENOENT ? try_directory(file) : -errno;
+	else if (S_ISDIR(st.st_mode))
+		ret = -EISDIR;
+	else if (S_ISREG(st.st_mode))
+		ret = try_directory(real ?: file);
+	else if (S_ISCHR(st.st_mode))
+		ret = try_device(file);
+	free(real);
+	return ret;
+}
+
+/* White space is passed over. An empty file has nothing to lose. */
+static bool begins_as(FILE *in, const char *begin)
+{
+	int c = getc(in);
+	bool empty = c == EOF;
+
+	for (; *begin && c != EOF; c = getc(in)) {
+		if (isspace(c))
+			continue;
+		begin += strspn(begin, " ");
+		if (c != *begin++)
+			return false;
+	}
+	return empty || !*begin;
+}
+
+int file_check(const char *file, const char *begin, const char *what, struct err *err)
+{
+	int ret = file_has_place(file);
+	struct stat st;
+	FILE *in;
+
+	if (ret)
+		return err_errno(err, -ret, "write", "cannot write %s", file);
+	if (stat(file, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	in = fopen(file, "re");
+	if (!in)
+		return err_errno(err, errno, "write", "cannot read %s, which is there", file);
+	if (!begins_as(in, begin))
+		ret = err_set(err, EXIT_BAD_INPUT, "bad-file", "%s: is there, and is no %s", file,
+			      what);
+	if (ret)
+		err_hint(err, "Remove it, or choose another file.");
+	fclose(in);
 	return ret;
 }
 

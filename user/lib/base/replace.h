@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "err.h"
+
 /**
  * struct file_new - what is to be in a file
  * @out: takes it
@@ -37,10 +39,23 @@ int file_begin(struct file_new *new);
 int file_replace(const char *file, struct file_new *new);
 
 /*
- * Would file_replace() have a place for a file that is not there yet? Return: 0, also
- * for one that is there, or a negative errno.
+ * Could file_replace() write the file now? Nothing is written to a pipe, nor to a file that is
+ * there. Return: 0 or a negative errno.
  */
 int file_has_place(const char *file);
+
+/**
+ * file_check() - check that a file may be replaced, before the work for it is done
+ * @file: name
+ * @begin: text with which all files of the kind begin, white space aside
+ * @what: name of the kind, for the message
+ * @err: filled on failure
+ *
+ * A file that is there has to be of the kind, or empty: it may be an input, or another's.
+ *
+ * Return: 0 or a negative errno.
+ */
+int file_check(const char *file, const char *begin, const char *what, struct err *err);
 
 /*
  * Open a file to read and write, no link to one. If it is not there, make an empty one; as

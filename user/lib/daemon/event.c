@@ -9,13 +9,11 @@ struct json_object *event_new(const char *name)
 {
 	struct json_object *event = out_root();
 	struct timespec now;
-	char text[UTC_SIZE], full[64];
+	char text[UTC_SIZE];
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	utc_format(now.tv_sec, text);
-	snprintf(full, sizeof(full), "%.*s.%06ldZ", (int)strlen(text) - 1, text,
-		 now.tv_nsec / 1000);
-	out_string(event, "time", full);
+	out_string(event, "time",
+		   utc_format_fraction(now.tv_sec, now.tv_nsec / 1000, 6, text));
 	out_string(event, "event", name);
 	return event;
 }

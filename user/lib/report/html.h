@@ -7,6 +7,8 @@
 
 struct json_object;
 
+#define REPORT_HTML_BEGIN	"<!DOCTYPE html>"	/* with which a page begins */
+
 /**
  * report_html() - write a report as a page
  * @root: what "rocesteer report show --json" prints (rocesteer-report(8)). What is absent, or

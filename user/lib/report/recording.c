@@ -87,7 +87,7 @@ struct json_object *recording_to_json(const struct recording *recording)
 	out_string(root, "host", recording->host);
 	out_string(root, "version", recording->version);
 	out_string(root, "kernel", recording->kernel);
-	out_string(root, "begin", utc_format(recording->begin, text));
+	out_string(root, "begin", utc_format_ms(recording->begin, text));
 	out_uint(root, "ms", recording->ms);
 	out_bool(root, "probed", recording->probed);
 	out_uint(root, "naks", recording->naks);

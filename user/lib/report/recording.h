@@ -16,6 +16,7 @@
 struct json_object;
 
 #define RECORDING_FORMAT	1
+#define RECORDING_BEGIN		"{\"format\":1,\"host\":"	/* with which a file begins */
 
 /* Bounds of a file, which is untrusted input. */
 #define RECORDING_MAX_SIZE	(256u << 20)
@@ -141,7 +142,7 @@ struct recording_event {
  * @host: name of the host
  * @version: of the command that recorded
  * @kernel: release of the kernel
- * @begin: CLOCK_REALTIME, seconds
+ * @begin: CLOCK_REALTIME, ms
  * @ms: length of the period
  * @probed: probes measured the paths
  * @naks: negative acknowledgments that arrived
@@ -157,7 +158,7 @@ struct recording {
 	char host[RECORDING_NAME];
 	char version[RECORDING_NAME];
 	char kernel[RECORDING_NAME];
-	time_t begin;
+	__s64 begin;
 	__u64 ms;
 	bool probed;
 	__u64 naks;

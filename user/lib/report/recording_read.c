@@ -66,6 +66,12 @@ static int read_u32(struct reader *r, struct json_object *obj, const char *key, 
 	return ret;
 }
 
+/* Of a period, or since its beginning */
+static int read_ms(struct reader *r, struct json_object *obj, __u64 *ms)
+{
+	return reader_uint(r, obj, "ms", 0, UINT32_MAX, ms);
+}
+
 /* An address that may be absent. */
 static int read_addr(struct reader *r, struct json_object *obj, const char *key, __u8 addr[16])
 {
@@ -216,7 +222,7 @@ static int read_flows(struct reader *r, struct json_object *root, struct recordi
 
 static int read_event(struct reader *r, struct json_object *obj, struct recording_event *event)
 {
-	int ret = read_u64(r, obj, "ms", &event->ms) ?:
+	int ret = read_ms(r, obj, &event->ms) ?:
 		  reader_string(r, obj, "event", event->name, sizeof(event->name)) ?:
 		  read_addr(r, obj, "leaf", event->leaf);
 
@@ -262,11 +268,11 @@ static int read_head(struct reader *r, struct json_object *root, struct recordin
 			    sizeof(recording->version)) ?:
 	      reader_string(r, root, "kernel", recording->kernel, sizeof(recording->kernel)) ?:
 	      reader_string(r, root, "begin", begin, sizeof(begin)) ?:
-	      read_u64(r, root, "ms", &recording->ms) ?:
+	      read_ms(r, root, &recording->ms) ?:
 	      read_bool(r, root, "probed", &recording->probed) ?:
 	      read_u64(r, root, "naks", &recording->naks) ?:
 	      read_u64(r, root, "cnps", &recording->cnps);
-	if (!ret && !utc_parse(begin, &recording->begin))
+	if (!ret && !utc_parse_ms(begin, &recording->begin))
 		ret = reader_invalid(r, "begin", "is not a time");
 	return ret;
 }

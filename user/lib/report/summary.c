@@ -29,20 +29,20 @@ void summary_link(struct json_object *obj, const struct report_join *join, size_
 static void put_period(struct json_object *root, const char *key, const struct report_join *join)
 {
 	struct json_object *obj = out_object(root, key);
-	time_t begin = join->recording[0].begin, end = begin;
+	__s64 begin = join->recording[0].begin, end = begin;
 	char text[UTC_SIZE];
 	size_t i;
 
 	for (i = 0; i < join->nr; i++) {
-		time_t last = join->recording[i].begin + join->recording[i].ms / 1000;
+		__s64 last = join->recording[i].begin + join->recording[i].ms;
 
 		if (join->recording[i].begin < begin)
 			begin = join->recording[i].begin;
 		if (last > end)
 			end = last;
 	}
-	out_string(obj, "begin", utc_format(begin, text));
-	out_string(obj, "end", utc_format(end, text));
+	out_string(obj, "begin", utc_format_ms(begin, text));
+	out_string(obj, "end", utc_format_ms(end, text));
 	out_decimal(obj, "seconds", summary_sum(join).ms, 3);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Two periods side by side, and what happened in the later one. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,18 +34,27 @@ struct summary_sum summary_sum(const struct report_join *join)
 	return sum;
 }
 
+static void put_real(struct json_object *obj, const char *key, double value, int digits)
+{
+	if (isnan(value))
+		json_object_object_add(obj, key, NULL);
+	else
+		summary_real(obj, key, value, digits);
+}
+
+/* A value that a period does not have is NAN, and null in the output. */
 static void put(struct json_object *array, const char *measure, double before, double now,
 		int digits)
 {
 	struct json_object *obj = out_append_object(array);
 
 	out_string(obj, "measure", measure);
-	summary_real(obj, "before", before, digits);
-	summary_real(obj, "now", now, digits);
-	summary_real(obj, "difference", now - before, digits);
+	put_real(obj, "before", before, digits);
+	put_real(obj, "now", now, digits);
+	put_real(obj, "difference", now - before, digits);
 }
 
-/* Imbalance of the worst leaf: its uplinks carry what all its hosts send. */
+/* Imbalance of the worst leaf that sent: its uplinks carry what all its hosts send. */
 static double worst(const struct report_join *join)
 {
 	struct report_share *shares = calloc(join->nr_links ?: 1, sizeof(*shares));
@@ -61,12 +71,12 @@ static double worst(const struct report_join *join)
 			most = result.bytes;
 	}
 	free(shares);
-	return most;
+	return most ?: NAN;
 }
 
 static double rate(__u64 count, __u64 of, double unit)
 {
-	return of ? count * unit / of : 0;
+	return of ? count * unit / of : NAN;
 }
 
 void summary_comparison(struct json_object *root, const struct report_join *now,
@@ -102,13 +112,13 @@ static int compare(const void *a, const void *b)
 }
 
 static void put_event(struct json_object *obj, const struct recording *recording,
-		      const struct recording_event *event, time_t begin)
+		      const struct recording_event *event, __s64 begin)
 {
-	__u64 ms = (recording->begin - begin) * 1000 + event->ms;
+	__s64 at = recording->begin + event->ms;
 	char text[UTC_SIZE];
 
-	out_string(obj, "time", utc_format(recording->begin + event->ms / 1000, text));
-	out_decimal(obj, "seconds", ms, 3);
+	out_string(obj, "time", utc_format_ms(at, text));
+	out_decimal(obj, "seconds", at - begin, 3);
 	out_string(obj, "host", recording->host);
 	out_string(obj, "event", event->name);
 	if (event->device[0])
@@ -122,7 +132,7 @@ static void put_event(struct json_object *obj, const struct recording *recording
 void summary_timeline(struct json_object *root, const struct report_join *join)
 {
 	struct json_object *array = out_array(root, "timeline");
-	time_t begin = join->recording[0].begin;
+	__s64 begin = join->recording[0].begin;
 	size_t r, i;
 
 	for (r = 0; r < join->nr; r++)
