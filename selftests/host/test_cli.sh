@@ -206,6 +206,26 @@ usage_chunk()
 		"${plan[@]}" "${net[@]}" --queue lifo
 }
 
+# line WHAT TEXT: as a peer file and as the first job of a trace the line of this text is refused
+line()
+{
+	printf '%b\n' "$2" >"$dir/peers"
+	printf 'arrival,gpus,duration,communication,pattern\n%b\n' "$2" >"$dir/trace.csv"
+	refused bad-file "$dir/peers: line 1: $1" path discover --dev lo --peer-file "$dir/peers" &&
+		refused bad-file "$dir/trace.csv: line 2: $1" slice replay \
+			--cluster "$dir/lines.json" "$dir/trace.csv"
+}
+
+# The rest of a line with a NUL was not read; one without an end took all memory.
+lines_end()
+{
+	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4}' >"$dir/lines.json"
+	line "contains a NUL" '10.1.1.1\0junk' && line "contains a NUL" '1,1,1,0.1,ring\0' &&
+		line "is longer than 1 MiB" "#$(head -c 1048576 /dev/zero | tr '\0' x)" &&
+		refused bad-file "/dev/zero: line 1: contains a NUL" path discover --dev lo \
+			--peer-file /dev/zero
+}
+
 usage_path()
 {
 	usage "--dev DEV is missing" path discover &&
@@ -567,7 +587,7 @@ help()
 }
 
 echo '{"format": 1,' >"$dir/bad"
-ktap_plan 19
+ktap_plan 20
 check "wrong usage of every command is refused" usage_all
 check "wrong usage of plan is refused" usage_plan
 check "wrong usage of plan --prior is refused" usage_prior
@@ -584,6 +604,7 @@ check "commands without privileges fail before they change anything" unprivilege
 check "a command fails when its output cannot be written" output_fails
 check "a file is replaced as a whole or not at all" files_stay_whole
 check "files with CRLF and a byte order mark are read" foreign_files
+check "a line that does not end, or contains a NUL, is refused" lines_end
 check "control characters are shown as ?" controls
 check "--version prints the version" version
 check "help works for the command, an object and a verb" help

@@ -228,31 +228,20 @@ static int read_line(struct peers *peers, char *line)
 
 static int read_file(const char *name, struct peers *peers)
 {
-	bool standard = !strcmp(name, "-");
-	FILE *file = standard ? stdin : fopen(name, "re");
-	unsigned long number = 0;
-	char *line = NULL;
-	size_t size = 0;
-	int ret = 0;
+	struct lines lines;
+	int ret = lines_open(&lines, strcmp(name, "-") ? name : NULL, peers->err);
 
-	if (!file)
-		return err_set(peers->err, EXIT_BAD_INPUT, "no-file", "%s: %s",
-			       name, strerror(errno));
-	while (!ret && getline(&line, &size, file) >= 0) {
-		snprintf(peers->where, sizeof(peers->where), "%.128s: line %lu",
-			 standard ? "standard input" : name, ++number);
-		ret = read_line(peers, line + (number > 1 ? 0 :
-					       reader_bom(line, strlen(line))));
+	if (ret)
+		return ret;
+	while (!ret && (ret = lines_next(&lines)) > 0) {
+		snprintf(peers->where, sizeof(peers->where), "%.128s: line %u", lines.file,
+			 lines.number);
+		ret = read_line(peers, lines.text);
 	}
-	if (!ret && ferror(file))
-		ret = err_set(peers->err, EXIT_BAD_INPUT, "bad-file",
-			      "%s: cannot be read", name);
+	lines_close(&lines);
 	if (!ret && !peers->n)
 		ret = err_set(peers->err, EXIT_BAD_INPUT, "bad-file",
-			      "%s: has no address", name);
-	free(line);
-	if (!standard)
-		fclose(file);
+			      "%s: has no address", lines.file);
 	return ret;
 }
 

@@ -13,6 +13,7 @@
 #include "err.h"
 #include "hash.h"
 #include "jsonfile.h"
+#include "lines.h"
 #include "lock.h"
 #include "loop.h"
 #include "out.h"

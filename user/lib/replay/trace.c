@@ -10,20 +10,13 @@
 #define HEADER	"arrival,gpus,duration,communication,pattern"
 #define FIELDS	5
 
-/* Where in a file we are. */
-struct place {
-	const char *file;
-	__u32 line;
-	struct err *err;
-};
-
-static int invalid(const struct place *at, const char *field, const char *what,
+static int invalid(const struct lines *at, const char *field, const char *what,
 		   const char *text)
 {
 	char quoted[40];
 
 	return err_set(at->err, EXIT_BAD_INPUT, "bad-file",
-		       "%s: line %u: %s: '%s' %s", at->file, at->line, field,
+		       "%s: line %u: %s: '%s' %s", at->file, at->number, field,
 		       reader_quote(text, quoted, sizeof(quoted)), what);
 }
 
@@ -43,7 +36,7 @@ static int split(char *line, char *field[FIELDS])
 	}
 }
 
-static int read_gpus(const struct place *at, const char *text, __u32 most,
+static int read_gpus(const struct lines *at, const char *text, __u32 most,
 		     __u32 *gpus)
 {
 	char what[80];
@@ -58,7 +51,7 @@ static int read_gpus(const struct place *at, const char *text, __u32 most,
 	return invalid(at, "gpus", what, text);
 }
 
-static int read_pattern(const struct place *at, const char *text,
+static int read_pattern(const struct lines *at, const char *text,
 			struct trace_job *job)
 {
 	int i = words_find(contention_pattern_names, text);
@@ -75,7 +68,7 @@ static int read_pattern(const struct place *at, const char *text,
 	return 0;
 }
 
-static int read_job(const struct place *at, char *line, __u32 max_gpus,
+static int read_job(const struct lines *at, char *line, __u32 max_gpus,
 		    __u64 before, struct trace_job *job)
 {
 	char *field[FIELDS];
@@ -85,7 +78,7 @@ static int read_job(const struct place *at, char *line, __u32 max_gpus,
 	if (split(line, field) != FIELDS)
 		return err_set(at->err, EXIT_BAD_INPUT, "bad-file",
 			       "%s: line %u: there are not %u fields: " HEADER,
-			       at->file, at->line, FIELDS);
+			       at->file, at->number, FIELDS);
 	if (decimal_read(field[0], 0, TRACE_MAX_TIME, &job->arrival))
 		return invalid(at, "arrival", "is not a time in seconds, at most 10000000",
 			       field[0]);
@@ -106,83 +99,51 @@ static int read_job(const struct place *at, char *line, __u32 max_gpus,
 	return read_pattern(at, field[4], job);
 }
 
-/* Return: 1 when there was a line, 0 at the end, or a negative errno. */
-static int next_line(struct place *at, FILE *in, char **line, size_t *size)
+static int read_lines(struct lines *at, __u32 max_gpus, struct trace_job **jobs, __u32 *nr)
 {
-	ssize_t len;
-
-	errno = 0;
-	len = getline(line, size, in);
-	if (len < 0)
-		return -errno;
-	if (!at->line++) {
-		size_t bom = reader_bom(*line, len);
-
-		len -= bom;
-		memmove(*line, *line + bom, len + 1);
-	}
-	if (len && (*line)[len - 1] == '\n')
-		(*line)[--len] = '\0';
-	if (len && (*line)[len - 1] == '\r')
-		(*line)[--len] = '\0';
-	return 1;
-}
-
-static int read_lines(struct place *at, FILE *in, __u32 max_gpus,
-		      struct trace_job **jobs, __u32 *nr)
-{
-	size_t size = 0, room = 0;
 	struct trace_job *more;
-	char *line = NULL;
+	size_t room = 0;
 	int ret;
 
-	ret = next_line(at, in, &line, &size);
-	if (ret >= 0 && (!ret || strcmp(line, HEADER)))
-		ret = err_set(at->err, EXIT_BAD_INPUT, "bad-file",
-			      "%s: line 1: is not the header " HEADER,
-			      at->file);
+	ret = lines_next(at);
+	if (ret >= 0 && (!ret || strcmp(at->text, HEADER)))
+		return err_set(at->err, EXIT_BAD_INPUT, "bad-file",
+			       "%s: line 1: is not the header " HEADER, at->file);
 	while (ret >= 0) {
-		ret = next_line(at, in, &line, &size);
+		ret = lines_next(at);
 		if (ret <= 0)
 			break;
-		if (*nr == TRACE_MAX_JOBS) {
-			ret = err_set(at->err, EXIT_BAD_INPUT, "bad-file",
-				      "%s: line %u: more than %u jobs",
-				      at->file, at->line, TRACE_MAX_JOBS);
-			break;
-		}
+		if (*nr == TRACE_MAX_JOBS)
+			return err_set(at->err, EXIT_BAD_INPUT, "bad-file",
+				       "%s: line %u: more than %u jobs",
+				       at->file, at->number, TRACE_MAX_JOBS);
 		if (*nr == room) {
 			room = 2 * room + 1024;
 			more = reallocarray(*jobs, room, sizeof(**jobs));
-			if (!more) {
-				ret = -ENOMEM;
-				break;
-			}
+			if (!more)
+				return -ENOMEM;
 			*jobs = more;
 		}
-		ret = read_job(at, line, max_gpus,
-			       *nr ? (*jobs)[*nr - 1].arrival : 0,
-			       &(*jobs)[*nr]);
+		ret = read_job(at, at->text, max_gpus,
+			       *nr ? (*jobs)[*nr - 1].arrival : 0, &(*jobs)[*nr]);
 		++*nr;
 	}
-	free(line);
 	return ret;
 }
 
 int trace_read(const char *file, __u32 max_gpus, struct trace_job **jobs,
 	       __u32 *nr, struct err *err)
 {
-	struct place at = { .file = file, .err = err };
-	FILE *in = fopen(file, "re");
+	struct lines at;
 	int ret;
 
 	*jobs = NULL;
 	*nr = 0;
-	if (!in)
-		return err_set(err, EXIT_BAD_INPUT, "no-file", "%s: %s", file,
-			       strerror(errno));
-	ret = read_lines(&at, in, max_gpus, jobs, nr);
-	fclose(in);
+	ret = lines_open(&at, file, err);
+	if (ret)
+		return ret;
+	ret = read_lines(&at, max_gpus, jobs, nr);
+	lines_close(&at);
 	if (!ret && !*nr)
 		ret = err_set(err, EXIT_BAD_INPUT, "bad-file",
 			      "%s: line 2: there is no job", file);
