@@ -258,7 +258,7 @@ usage_path()
 usage_job()
 {
 	local map=$dir/map.json load=(job load --job 1 --port-map "$dir/map.json")
-	local qpn="ADDR/QPN, with a queue pair number from 2 on"
+	local qpn="ADDR/QPN, with a queue pair number from 2 to 16777215"
 
 	if ((EUID)); then
 		echo "not root"

@@ -106,6 +106,10 @@ refuses_servers()
 			alloc --nodes a0,a1 --job 7 &&
 		refused 2 no-node "$file: nodes: there is no 'b1'" \
 			alloc --nodes a2,b1 &&
+		refused 2 no-node "nodes: there is no 'b0[4-5]-[01,09]'" \
+			alloc --nodes 'a2,b0[4-5]-[01,09]' &&
+		slice alloc --nodes 'a[0-1]' | jq -e \
+			'.error.hint | contains("scontrol show hostnames \u0027a[0-1]\u0027")' &&
 		refused 2 usage "--servers: server 1/2 is given twice" \
 			alloc --servers 1/2,1/2 &&
 		refused 2 usage "--servers: '1/3' is not L/V, a leaf and a server, in $file" \

@@ -283,7 +283,7 @@ static int flow_add(const char *item, void *arg)
 	if (!slash || addr_parse(addr, key.peer) ||
 	    cli_number(slash + 1, 2, 0xffffff, &qpn))
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--flow: '%s' is not ADDR/QPN, with a queue pair number from 2 on",
+			       "--flow: '%s' is not ADDR/QPN, with a queue pair number from 2 to 16777215",
 			       item);
 	key.ifindex = l->spec.ifindex;
 	key.dqpn = qpn;

@@ -67,6 +67,9 @@ int slice_request_read(const struct cluster *c, const char *list, bool nodes,
 	if (ret && !err->code)
 		err_set(err, EXIT_BAD_INPUT, "usage",
 			"--%s: an item is empty or too long", option);
+	if (ret && nodes && strchr(list, '['))
+		err_hint(err, "Names are wanted: --nodes \"$(scontrol show hostnames '%.150s' | paste -sd ,)\"",
+			 list);
 	if (ret)
 		return ret;
 	qsort(request->servers, request->nr, sizeof(*request->servers), compare);

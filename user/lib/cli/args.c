@@ -116,6 +116,17 @@ int cli_only_with(const struct cli_args *args, const struct cli_with *pairs,
 	return 0;
 }
 
+/* Bytes up to a comma that is not in brackets */
+static size_t item_len(const char *text)
+{
+	int depth = 0;
+	size_t len;
+
+	for (len = 0; text[len] && (depth > 0 || text[len] != ','); len++)
+		depth += (text[len] == '[') - (text[len] == ']');
+	return len;
+}
+
 int cli_each(const char *text, int (*fn)(const char *item, void *arg),
 	     void *arg)
 {
@@ -124,7 +135,7 @@ int cli_each(const char *text, int (*fn)(const char *item, void *arg),
 	int ret;
 
 	for (;; text += len + 1) {
-		len = strcspn(text, ",");
+		len = item_len(text);
 		if (!len || len >= sizeof(item))
 			return -EINVAL;
 		memcpy(item, text, len);

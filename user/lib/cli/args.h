@@ -188,7 +188,7 @@ int cli_only_with(const struct cli_args *args, const struct cli_with *pairs,
 
 /**
  * cli_each() - go through a list separated by commas
- * @text: the list
+ * @text: the list; a comma in brackets does not separate
  * @fn: called for each item; nonzero ends the walk
  * @arg: passed on
  *
