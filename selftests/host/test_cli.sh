@@ -49,6 +49,8 @@ usage_all()
 	usage "FILE is missing" path show &&
 	usage "FILE is empty" path show '' &&
 	usage "--prior names no file" plan --flows 1 --paths 1 --prior '' &&
+	usage "--driver names no command" slice wire --cluster x --driver '' &&
+	usage "--driver names no command" slice alloc --cluster x --gpus 1 --ocs --driver '' &&
 	usage "--prior= names no file" plan --flows 1 --paths 1 --prior= &&
 	usage "unknown option --a" job unload --a &&
 	usage "unknown option --flow" plan --flow 1 --paths 1 &&

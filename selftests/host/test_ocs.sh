@@ -149,7 +149,8 @@ driver_fails()
 			file_is_right || return
 	done
 	refused 1 driver "$dir/nothing: No such file" alloc --gpus 4 --ocs \
-		--driver "$dir/nothing" && wired_as_said
+		--driver "$dir/nothing" && slice alloc --gpus 4 --ocs --driver "$dir/nothing" |
+		jq -e '.error | has("hint") | not' && wired_as_said
 }
 
 # The driver waits until there is a file "go".

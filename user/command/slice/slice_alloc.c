@@ -130,9 +130,11 @@ int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
 {
 	struct json_object *line;
 	struct err more = {};
+	bool ran;
 	int ret;
 
 	ret = slice_plan_move(c, plan, driver, id, false, err);
+	ran = !ret || ret == -EIO || ret == -ETIMEDOUT;
 	if (!ret) {
 		cluster_add_job(c, id, gpus, &plan->slice);
 		if (plan->circuit)
@@ -142,7 +144,7 @@ int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
 		add_changes(line, c, plan);
 		ret = cluster_commit(c, line, err);
 	}
-	if (ret && !c->replaced &&
+	if (ret && ran && !c->replaced &&
 	    slice_plan_move(c, plan, driver, id, true, &more))
 		err_hint(err, "Circuits could not be moved back (%s): see rocesteer slice wire.",
 			 more.message);
@@ -183,19 +185,29 @@ static int print_slice(const struct cli_args *args, const struct cluster *c,
 	return out_show(&args->out, root, alloc_views);
 }
 
+static void show_progress(void *arg)
+{
+	progress_update(arg, "looking for a place");
+}
+
 static int place(const struct cli_args *args, struct cluster *c,
 		 const char *id, const struct slice_request *request, struct err *err)
 {
-	struct slice_plan plan;
 	__u32 gpus = request->gpus;
+	struct slice_plan plan;
+	struct progress line;
 	int ret;
 
+	progress_start(&line);
+	c->fabric.progress = show_progress;
+	c->fabric.arg = &line;
 	ret = slice_plan_make(c, request, args->value[OCS], &plan);
 	if (ret > 0)
 		ret = refuse(args, c, ret, request, err);
 	else if (!ret && !args->value[DRY_RUN])
 		ret = slice_carry_out(c, id, gpus, &plan, args->value[DRIVER],
 				      err);
+	progress_end(&line);
 	if (!ret)
 		ret = print_slice(args, c, id, gpus, &plan);
 	slice_plan_free(&plan);

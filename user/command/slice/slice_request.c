@@ -68,7 +68,8 @@ int slice_request_read(const struct cluster *c, const char *list, bool nodes,
 		err_set(err, EXIT_BAD_INPUT, "usage",
 			"--%s: an item is empty or too long", option);
 	if (ret && nodes && strchr(list, '['))
-		err_hint(err, "Names are wanted: --nodes \"$(scontrol show hostnames '%.150s' | paste -sd ,)\"",
+		err_hint(err,
+			 "Names are wanted: --nodes \"$(scontrol show hostnames '%.150s' | paste -sd ,)\"",
 			 list);
 	if (ret)
 		return ret;

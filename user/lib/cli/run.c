@@ -137,6 +137,13 @@ static int unknown(struct err *err, const struct option *longs, const char *arg,
 	return cli_usage(err, "unknown option", arg, see);
 }
 
+/* What is wrong with an empty argument, or NULL: it may be empty. */
+static const char *lack(const struct cli_option *option)
+{
+	return !strcmp(option->arg, "FILE") ? "names no file" :
+	       !strcmp(option->arg, "COMMAND") ? "names no command" : NULL;
+}
+
 /* Return: 0, 1 when help was asked for, or a negative errno. */
 static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
 		 char **argv, const char *see, struct err *err)
@@ -165,8 +172,8 @@ static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
 		if (args->value[option])
 			return bad_option(err, longs[option].name,
 					  "is given twice", see);
-		if (optarg && !*optarg && !strcmp(verb->options[option].arg, "FILE"))
-			return cli_usage(err, last_option(argv), "names no file",
+		if (optarg && !*optarg && lack(&verb->options[option]))
+			return cli_usage(err, last_option(argv), lack(&verb->options[option]),
 					 see);
 		args->value[option] = optarg ?: "";
 	}

@@ -22,7 +22,8 @@ struct json_object;
  * The command has 300 seconds, or as many as ROCESTEER_DRIVER_WAIT says. SIGINT, SIGTERM and
  * SIGHUP are blocked from here to ocs_driver_done().
  *
- * Return: 0 if all circuits were moved, or a negative errno.
+ * Return: 0 if all circuits were moved; -EIO if the command failed; -ETIMEDOUT if it took too
+ * long; another negative errno if it did not run.
  */
 int ocs_driver_run(const char *command, struct json_object *request, int lock,
 		   struct err *err);

@@ -260,6 +260,7 @@ static bool choose(struct search *s, __u32 lanes)
 	__u32 each = fabric->gpus_per_server, need = s->l.gpus / each, i;
 	int first;
 
+	slice_progress(fabric);
 	s->l.lanes = lanes;
 	for (i = 0; i < fabric->leaves; i++) {
 		__u32 most = lanes * fabric->parallel / each;

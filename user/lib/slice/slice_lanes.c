@@ -190,13 +190,14 @@ static __u32 make_bits(const struct slice_fabric *fabric, __u32 leaf, __u32 link
 static void look_at(const struct slice_fabric *fabric, __u32 lanes,
 		    struct slice_leaf *leaf, __u64 *bits)
 {
+	__u32 most = least(fabric->links_per_pair, fabric->parallel);
 	__u32 each = fabric->gpus_per_server, spine;
 
 	leaf->uplinks = 0;
 	for (spine = 0; spine < fabric->spines; spine++)
 		leaf->uplinks += links_of(fabric, leaf->number, spine);
 	leaf->spines = bits;
-	leaf->servers = slice_whole_servers(fabric, leaf->number);
+	leaf->servers = least(slice_whole_servers(fabric, leaf->number), most * lanes / each);
 	while (leaf->servers) {
 		__u32 links = slice_divide_up(leaf->servers * each, lanes);
 
@@ -294,6 +295,7 @@ static void try_lanes(struct search *s, __u32 lanes)
 	const struct slice_fabric *fabric = s->fabric;
 	__u32 starts, i;
 
+	slice_progress(fabric);
 	s->l.lanes = lanes;
 	s->nr = 0;
 	for (i = 0; i < fabric->leaves; i++) {

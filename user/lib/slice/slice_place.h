@@ -46,6 +46,8 @@
  *	jobs are placed under one leaf only
  * @free_gpus: by leaf, then server: 0..@gpus_per_server
  * @free_links: by leaf, then spine: 0..@links_per_pair; 0 where another job has one
+ * @progress: called for each number of lanes that is tried, or NULL
+ * @arg: passed to @progress
  */
 struct slice_fabric {
 	__u32 leaves;
@@ -56,6 +58,8 @@ struct slice_fabric {
 	__u32 parallel;
 	__u16 *free_gpus;
 	__u8 *free_links;
+	void (*progress)(void *arg);
+	void *arg;
 };
 
 enum slice_stage {

@@ -43,6 +43,13 @@ struct slice_leaf {
 	const __u64 *spines;
 };
 
+/* The search has tried more. */
+static inline void slice_progress(const struct slice_fabric *fabric)
+{
+	if (fabric->progress)
+		fabric->progress(fabric->arg);
+}
+
 /* A quotient, rounded up. */
 static inline __u32 slice_divide_up(__u32 a, __u32 b)
 {
