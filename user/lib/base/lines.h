@@ -7,7 +7,7 @@
 
 #include "err.h"
 
-#define LINES_MAX	(1u << 20)	/* bytes of a line */
+#define LINES_MAX	1048576u	/* bytes of a line */
 
 /**
  * struct lines - a file that is read
