@@ -701,6 +701,48 @@ mends_the_journal()
 		file_is_right
 }
 
+# Jobs that the journal gave servers are not in the file of a backup.
+older_than_the_journal()
+{
+	small
+	cp "$file" "$dir/backup" &&
+		slice alloc --gpus 1 --job a >"$dir/out" && slice alloc --gpus 1 >"$dir/out" || return
+	cp "$file.journal" "$dir/journal" && cp "$dir/backup" "$file"
+	refused 2 journal-ahead "$file: generation: is 0, but $file.journal ends with 2" \
+		alloc --gpus 1 && refused 2 journal-ahead "" release --job a &&
+		refused 2 journal-ahead "" mark --as failed --spines 0 &&
+		refused 2 journal-ahead "" submit --gpus 1 &&
+		refused 2 journal-ahead "" queue --start &&
+		cmp "$dir/journal" "$file.journal" && slice list | jq -e '.generation == 0' &&
+		rm "$file.journal" && slice alloc --gpus 1 | jq -e '.job == "1"'
+}
+
+# A second name would keep the old file, and a lock of its own.
+one_name()
+{
+	small
+	ln "$file" "$dir/name"
+	refused 2 bad-file "$file: has 2 names (hard links)" alloc --gpus 1 &&
+		rm "$dir/name" && slice alloc --gpus 1 >"$dir/out" &&
+		ROCESTEER_LOCK_WAIT='' slice alloc --gpus 1 >"$dir/out"
+}
+
+no_slice()
+{
+	small
+	"$rocesteer" --json slice check --slice "$file" --pattern ring | tee "$dir/out"
+	jq -e --arg file "$file" '.error.message == "\($file): is a cluster file, no slice" and
+		(.error.hint | contains("slice show --cluster \($file)"))' "$dir/out"
+}
+
+# A job without a place is searched for with each number of lanes. The time is that of one CPU.
+large_cluster()
+{
+	jq -n '{leaves: 4096, spines: 1024, gpus_per_leaf: 1024, gpus_per_server: 1}' >"$dir/large"
+	(ulimit -t $((5 * TIME_SCALE)) && "$rocesteer" --json slice alloc --cluster "$dir/large" \
+		--gpus 65536 --dry-run) | jq -e '.leaves | length == 64'
+}
+
 long_lines()
 {
 	local many
@@ -960,7 +1002,7 @@ schema()
 	E
 }
 
-ktap_plan 39
+ktap_plan 43
 check "slice alloc makes the designed slices" as_designed
 check "slices are listed and shown" lists_and_shows
 check "--dry-run changes nothing" dry_run_changes_nothing
@@ -988,6 +1030,10 @@ check "a user who may not write the file is told that root is not needed" needs_
 check "a file behind a symbolic link is replaced there" follows_links
 check "a journal with a cut line and a decision that was not taken is repaired" mends_the_journal
 check "a journal may have long lines" long_lines
+check "a file that is older than its journal is refused" older_than_the_journal
+check "a file with two names is refused, and an empty limit of waiting is none" one_name
+check "a cluster file in place of a slice is named" no_slice
+check "a large job has a place in the largest cluster within seconds" large_cluster
 check "a full disk leaves the file as it was" full_disk
 check "a controller waits for the lock of another, a reader does not" waits_for_the_lock
 check "slice waits for the lock up to the limit, and names its holder" waits_no_longer

@@ -115,6 +115,20 @@ struct json_object *slice_job_json(const struct cluster *c, const char *id,
 	return root;
 }
 
+/* A cluster file is the likely mistake. */
+static int read_slice(const char *file, struct json_object **root, struct err *err)
+{
+	int ret = json_file_read(file, CLUSTER_MAX_SIZE, MAX_DEPTH, root, err);
+
+	if (ret || !json_object_object_get_ex(*root, "gpus_per_leaf", NULL))
+		return ret;
+	json_object_put(*root);
+	err_set(err, EXIT_BAD_INPUT, "bad-file", "%s: is a cluster file, no slice", file);
+	err_hint(err, "rocesteer slice show --cluster %s --job NAME --json prints a slice of it.",
+		 file);
+	return -EINVAL;
+}
+
 int slice_get(const char *file, const char *cluster, const char *id,
 	      struct json_object **root, struct err *err)
 {
@@ -123,8 +137,7 @@ int slice_get(const char *file, const char *cluster, const char *id,
 	int ret;
 
 	if (file)
-		return json_file_read(file, CLUSTER_MAX_SIZE, MAX_DEPTH, root,
-				      err);
+		return read_slice(file, root, err);
 	ret = cluster_read(&c, cluster, err);
 	if (ret)
 		return ret;

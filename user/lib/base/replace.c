@@ -188,6 +188,19 @@ static int file_create(const char *name, const struct stat *like)
 	return ret;
 }
 
+int file_check_names(const char *file, struct err *err)
+{
+	struct stat st;
+
+	if (stat(file, &st) || !S_ISREG(st.st_mode) || st.st_nlink == 1)
+		return 0;
+	err_set(err, EXIT_BAD_INPUT, "bad-file",
+		"%s: has %u names (hard links), and a change would reach one of them", file,
+		(unsigned int)st.st_nlink);
+	err_hint(err, "Leave it one name; a symbolic link may be the other.");
+	return -EINVAL;
+}
+
 int file_open_like(const char *name, const struct stat *like, int flags)
 {
 	int fd, ret;

@@ -63,6 +63,12 @@ int file_check(const char *file, const char *begin, const char *what, struct err
  */
 int file_open_like(const char *name, const struct stat *like, int flags);
 
+/*
+ * Has the file one name only? What is renamed over one of several (hard links) leaves the others
+ * behind, with a lock of their own. A file that is not there has none. Return: 0 or -EINVAL.
+ */
+int file_check_names(const char *file, struct err *err);
+
 /* Write all of a text. Return: 0 or a negative errno. */
 int file_write(int fd, const char *text, size_t len);
 

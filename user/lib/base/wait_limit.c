@@ -12,10 +12,10 @@ int wait_limit(const char *variable, int seconds, struct err *err)
 	const char *text = getenv(variable);
 	unsigned long value;
 
-	if (!text)
+	if (!text || !text[0])
 		return seconds;
 	value = strtoul(text, NULL, 10);
-	if (text[0] && !text[strspn(text, "0123456789")] && value <= DAY)
+	if (!text[strspn(text, "0123456789")] && value <= DAY)
 		return value;
 	err_set(err, EXIT_BAD_INPUT, "usage",
 		"%s: '%s' is not a number of seconds up to %lu", variable, text,

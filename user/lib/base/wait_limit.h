@@ -6,7 +6,7 @@
 #include "err.h"
 
 /*
- * The seconds that an environment variable says, or @seconds where there is none.
+ * The seconds that an environment variable says, or @seconds where it is unset or empty.
  * Return: they, or -EINVAL.
  */
 int wait_limit(const char *variable, int seconds, struct err *err);

@@ -108,8 +108,8 @@ int cluster_read(struct cluster *c, const char *file, struct err *err)
 
 int cluster_open(struct cluster *c, const char *file, struct err *err)
 {
-	int ret = begin(c, file, err) ?: take_lock(c, err) ?:
-		  read_all(c, err) ?: cluster_journal_open(c, err);
+	int ret = begin(c, file, err) ?: file_check_names(c->file, err) ?:
+		  take_lock(c, err) ?: read_all(c, err) ?: cluster_journal_open(c, err);
 
 	if (ret)
 		cluster_close(c);

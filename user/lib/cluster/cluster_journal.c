@@ -56,6 +56,17 @@ static off_t cut_torn(int fd)
 	return end ? line_begin(fd, end - 1) : -ENOENT;
 }
 
+/* The file is older than its journal, which has decisions that are still carried out. */
+static int refuse(const struct cluster *c, __u64 generation, struct err *err)
+{
+	err_set(err, EXIT_BAD_INPUT, "journal-ahead",
+		"%s: generation: is %llu, but %s.journal ends with %llu: later jobs are missing",
+		c->file, c->generation, c->file, generation);
+	err_hint(err,
+		 "Put back the file of that generation. If none of these jobs runs, move the journal away.");
+	return -EINVAL;
+}
+
 /* A decision is void if the file was not replaced. */
 static int mend(struct cluster *c, struct err *err)
 {
@@ -71,8 +82,11 @@ static int mend(struct cluster *c, struct err *err)
 		return fail(c, last, err);
 	if (pread(c->journal, head, sizeof(head) - 1, last) < 0)
 		return fail(c, -errno, err);
-	if (sscanf(head, HEAD, &generation, decision) != 2 ||
-	    generation != c->generation + 1 || !strcmp(decision, "void"))
+	if (sscanf(head, HEAD, &generation, decision) != 2)
+		return 0;
+	if (generation > c->generation + 1)
+		return refuse(c, generation, err);
+	if (generation != c->generation + 1 || !strcmp(decision, "void"))
 		return 0;
 	line = out_root();
 	out_string(line, "decision", "void");

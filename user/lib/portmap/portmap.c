@@ -338,7 +338,7 @@ int portmap_write(const char *file, struct portmap *map, portmap_own_fn *is_own,
 		  struct err *err)
 {
 	char *real = realpath(file, NULL);	/* a link stays one */
-	int fd = lock(real ?: file, err), ret = fd;
+	int fd = file_check_names(file, err) ?: lock(real ?: file, err), ret = fd;
 
 	if (fd >= 0) {
 		ret = write_locked(real ?: file, map, is_own, err);
