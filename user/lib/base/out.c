@@ -24,10 +24,12 @@ int out_flush(void)
 	return -write_error;
 }
 
-static void print_json(struct json_object *root)
+static void print_json(const struct out *out, struct json_object *root)
 {
-	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
-					    JSON_C_TO_STRING_NOSLASHESCAPE));
+	int how = out->pretty ? JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED :
+				JSON_C_TO_STRING_PLAIN;
+
+	puts(json_object_to_json_string_ext(root, how | JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
 int out_show(const struct out *out, struct json_object *root,
@@ -38,7 +40,7 @@ int out_show(const struct out *out, struct json_object *root,
 	if (!root)
 		return -ENOMEM;
 	if (out->json)
-		print_json(root);
+		print_json(out, root);
 	else
 		for (; views->columns; views++)
 			if (table_print(stdout, root, views, first))
@@ -53,7 +55,7 @@ int out_event(const struct out *out, struct json_object *event,
 	if (!event)
 		return -ENOMEM;
 	if (out->json)
-		print_json(event);
+		print_json(out, event);
 	else
 		table_print_line(event, columns);
 	json_object_put(event);
@@ -222,6 +224,36 @@ void out_append_decimal(struct json_object *array, __u64 value,
 			unsigned int decimals)
 {
 	append(array, decimal(value, decimals));
+}
+
+static const char *const *sort_keys;
+
+static int compare_values(struct json_object *a, struct json_object *b)
+{
+	__u64 x = json_object_get_uint64(a), y = json_object_get_uint64(b);
+
+	if (json_object_is_type(a, json_type_int) && json_object_is_type(b, json_type_int))
+		return (x > y) - (x < y);
+	return strverscmp(json_object_get_string(a) ?: "", json_object_get_string(b) ?: "");
+}
+
+static int compare(const void *a, const void *b)
+{
+	struct json_object *x = *(struct json_object *const *)a;
+	struct json_object *y = *(struct json_object *const *)b;
+	const char *const *key;
+	int order = 0;
+
+	for (key = sort_keys; !order && *key; key++)
+		order = compare_values(json_object_object_get(x, *key),
+				       json_object_object_get(y, *key));
+	return order;
+}
+
+void out_sort(struct json_object *array, const char *const *keys)
+{
+	sort_keys = keys;
+	json_object_array_sort(array, compare);
 }
 
 struct json_object *out_root(void)

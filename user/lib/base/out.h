@@ -16,9 +16,11 @@
 /**
  * struct out - where and how to print
  * @json: print JSON
+ * @pretty: print it with indentation
  */
 struct out {
 	bool json;
+	bool pretty;
 };
 
 /**
@@ -115,6 +117,14 @@ struct json_object *out_array(struct json_object *obj, const char *key);
 /* @value / 10^@decimals, one to nine, printed exactly. */
 void out_decimal(struct json_object *obj, const char *key, __u64 value,
 		 unsigned int decimals);
+
+/**
+ * out_sort() - sort an array
+ * @array: of objects
+ * @keys: of the objects' numbers, by value, or texts, in which numbers count by value, too;
+ *	ended by NULL
+ */
+void out_sort(struct json_object *array, const char *const *keys);
 
 /* Append a value to an array. */
 struct json_object *out_append_object(struct json_object *array);

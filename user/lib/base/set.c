@@ -4,6 +4,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/types.h>
+
+static int compare(const void *a, const void *b, size_t size)
+{
+	__u32 x, y;
+
+	if (size != sizeof(x))
+		return memcmp(a, b, size);
+	memcpy(&x, a, size);
+	memcpy(&y, b, size);
+	return (x > y) - (x < y);
+}
 
 /* Where the key is (@found), or would be. */
 static size_t position(const struct set *set, const void *key, size_t size,
@@ -14,7 +26,7 @@ static size_t position(const struct set *set, const void *key, size_t size,
 	*found = false;
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		int order = memcmp(key, set->item[middle], size);
+		int order = compare(key, set->item[middle], size);
 
 		if (!order) {
 			*found = true;

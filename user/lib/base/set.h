@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A sorted set of objects that begin with their key, compared as bytes. */
+/*
+ * A sorted set of objects that begin with their key, which is compared as bytes, or as a
+ * number where it has four of them.
+ */
 #ifndef ROCESTEER_LIB_SET_H
 #define ROCESTEER_LIB_SET_H
 

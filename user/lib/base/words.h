@@ -17,6 +17,24 @@ static inline int words_find(const char * const *words, const char *text)
 	return -1;
 }
 
+/* Return: the index of the one of @words that is @text, or alone begins so, or -1. */
+static inline int words_begin(const char * const *words, const char *text)
+{
+	int i, found = -1, exact = words_find(words, text);
+	size_t len = strlen(text);
+
+	if (exact >= 0 || !len)
+		return exact;
+	for (i = 0; words[i]; i++) {
+		if (strncmp(words[i], text, len))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = i;
+	}
+	return found;
+}
+
 /* All of @words, for a message. Return: @buf. */
 static inline const char *words_list(const char * const *words, char *buf,
 				     size_t size)
