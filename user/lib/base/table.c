@@ -22,6 +22,12 @@ struct row {
 	int depth;
 };
 
+#define BOLD		"\033[1m"
+#define RED		"\033[31m"
+#define GREEN		"\033[32m"
+#define YELLOW		"\033[33m"
+#define PLAIN		"\033[0m"
+
 typedef void row_fn(const struct row *row, void *arg);
 
 /* @used and @text: columns that a row has, and that have more than numbers. */
@@ -31,6 +37,58 @@ struct table {
 	__u32 used;
 	__u32 text;
 };
+
+static bool colored;
+
+void table_color(bool on)
+{
+	colored = on;
+}
+
+/* The colour of a value, or NULL. */
+static const char *color_of(const char *text)
+{
+	static const struct {
+		const char *word;
+		const char *color;
+	} colors[] = {
+		{ "up", GREEN },
+		{ "down", RED },
+		{ "error", RED },
+		{ "unserved", RED },
+		{ "note", YELLOW },
+		{ "suspected", YELLOW },
+		{ "no-port", YELLOW },
+	};
+	size_t i;
+
+	for (i = 0; colored && i < ARRAY_SIZE(colors); i++)
+		if (!strcmp(text, colors[i].word))
+			return colors[i].color;
+	return NULL;
+}
+
+static void put(FILE *to, const char *color, int width, const char *text)
+{
+	fprintf(to, "%s%-*s%s", color ?: "", width, text, color ? PLAIN : "");
+}
+
+static void put_heading(FILE *to, int width, const char *text)
+{
+	put(to, colored ? BOLD : NULL, width, text);
+}
+
+static void put_title(FILE *to, const char *text)
+{
+	put_heading(to, 0, text);
+	putc('\n', to);
+}
+
+/* Bytes of a colour at the beginning of a text. */
+static size_t color_length(const char *text)
+{
+	return *text == '\033' ? strcspn(text, "m") + 1 : 0;
+}
 
 /*
  * Take one character. Return: its bytes, 0 at the end, or -1: it is none, or one that
@@ -83,7 +141,7 @@ size_t table_fit(const char *text, int columns)
 	wchar_t c;
 	int len;
 
-	for (; (len = take(text + at, &c)) > 0; at += len) {
+	for (; (at += color_length(text + at), len = take(text + at, &c)) > 0; at += len) {
 		columns -= wcwidth(c) > 0 ? wcwidth(c) : 0;
 		if (columns < 0)
 			break;
@@ -206,7 +264,8 @@ static void add_row(const struct row *row, void *arg)
 	for (i = 0; table->columns[i].key; i++) {
 		struct json_object *value = row_value(row, table->columns[i].key);
 
-		if (scols_line_set_data(line, i, format_cell(value, text)))
+		if (scols_line_set_data(line, i, format_cell(value, text)) ||
+		    scols_cell_set_color(scols_line_get_cell(line, i), color_of(text)))
 			no_memory();
 		table->used |= !!value << i;
 		table->text |= (value && !is_number(value)) << i;
@@ -233,16 +292,20 @@ static void print_table(struct table *table)
 static struct libscols_table *new_table(FILE *to, const struct out_column *columns)
 {
 	struct libscols_table *scols = scols_new_table();
+	struct libscols_column *column;
 	int ret = scols ? 0 : -1;
 
-	for (; !ret && columns->key; columns++)
-		if (!scols_table_new_column(scols, columns->heading, 0, 0))
-			ret = -1;
+	for (; !ret && columns->key; columns++) {
+		column = scols_table_new_column(scols, columns->heading, 0, 0);
+		ret = column ? scols_cell_set_color(scols_column_get_header(column),
+						    colored ? BOLD : NULL) : -1;
+	}
 	if (ret || scols_table_set_stream(scols, to) ||
 	    scols_table_set_column_separator(scols, "  "))
 		no_memory();
 	scols_table_enable_noencoding(scols, 1);	/* it is printable */
 	scols_table_set_termforce(scols, SCOLS_TERMFORCE_NEVER);
+	scols_table_enable_colors(scols, colored);
 	return scols;
 }
 
@@ -261,7 +324,7 @@ static bool print_rows(FILE *to, struct json_object *root,
 	if (!first && (rows || view->empty))
 		putc('\n', to);
 	if (rows && view->title)
-		fprintf(to, "%s\n", view->title);
+		put_title(to, view->title);
 	if (rows)
 		print_table(&table);
 	else if (view->empty)
@@ -290,9 +353,11 @@ static bool print_fields(FILE *to, struct json_object *root,
 		if (!printed && !first)
 			putc('\n', to);
 		if (!printed && view->title)
-			fprintf(to, "%s\n", view->title);
-		fprintf(to, "%-*s  %s\n", width, column->heading,
-			format_value(value, text));
+			put_title(to, view->title);
+		put_heading(to, width, column->heading);
+		fputs("  ", to);
+		put(to, color_of(format_value(value, text)), 0, text);
+		putc('\n', to);
 		printed = true;
 	}
 	return printed;
@@ -316,9 +381,9 @@ void table_print_line(struct json_object *row,
 	for (; columns->key; columns++) {
 		if (!json_object_object_get_ex(row, columns->key, &value))
 			continue;
-		printf("%s%s%s%s", first ? "" : " ", columns->heading,
-		       columns->heading[0] ? " " : "",
-		       format_value(value, text));
+		printf("%s%s%s", first ? "" : " ", columns->heading,
+		       columns->heading[0] ? " " : "");
+		put(stdout, color_of(format_value(value, text)), 0, text);
 		first = false;
 	}
 	putchar('\n');

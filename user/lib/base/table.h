@@ -29,7 +29,10 @@ void table_print_line(struct json_object *row,
  */
 const char *table_printable(const char *text, char *copy, size_t size);
 
-/* Bytes of a printable text that are shown in so many columns of a terminal. */
+/* Have headings bold, and states such as up and down in colours, or not: the default. */
+void table_color(bool on);
+
+/* Bytes of a printable text, and of colours in it, that are shown in so many columns of a terminal. */
 size_t table_fit(const char *text, int columns);
 
 /* Is it UTF-8 without control characters? */
