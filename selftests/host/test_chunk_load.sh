@@ -222,7 +222,7 @@ reduce-scatter, all-gather" '.collective = "ring"' "$plan" &&
 			--port-map "$map" --flow 10.1.1.1/18 --chunk-plan "$plan" &&
 		refused exists 1 "job 7 has chunks" chunk load --job 7 \
 			--chunk-plan "$plan" --ranges "$ranges" &&
-		refused no-job 1 "job 8 is not loaded" chunk load --job 8 \
+		refused no-job 1 "no job 8 is loaded" chunk load --job 8 \
 			--chunk-plan "$plan" --ranges "$ranges" &&
 		refused no-job 1 "job 8" job show --job 8
 }

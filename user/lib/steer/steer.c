@@ -89,6 +89,7 @@ static void link_name(char *buf, size_t size, const char *hook,
 static int no_job(struct err *err)
 {
 	err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
+	err_hint(err, "Load one: rocesteer job load");
 	return -ENOENT;
 }
 

@@ -121,10 +121,8 @@ static int check_job(struct steer *s, __u32 job, struct err *err)
 	struct rocesteer_chunk_job chunks;
 	struct rocesteer_job loaded;
 
-	if (steer_job_get(s, job, &loaded)) {
-		err_set(err, EXIT_FAILED, "no-job", "job %u is not loaded", job);
-		return -ENOENT;
-	}
+	if (steer_job_get(s, job, &loaded))
+		return steer_job_missing(job, err);
 	if (!steer_chunks_get(s, job, &chunks)) {
 		err_set(err, EXIT_FAILED, "exists", "job %u has chunks already",
 			job);

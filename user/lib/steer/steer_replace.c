@@ -87,10 +87,8 @@ static int check(struct work *w, struct steer_job_spec *over, struct err *err)
 {
 	struct rocesteer_job job;
 
-	if (steer_job_get(w->s, w->spec->id, &job)) {
-		err_set(err, EXIT_FAILED, "no-job", "job %u is not loaded", w->spec->id);
-		return -ENOENT;
-	}
+	if (steer_job_get(w->s, w->spec->id, &job))
+		return steer_job_missing(w->spec->id, err);
 	over->observe = job.observe;
 	return check_same(w->spec, err, &job) ?: check_flows(w, err) ?:
 	       steer_check_paths(w->spec, err);

@@ -526,7 +526,8 @@ static int check_job(struct steer *s, const struct steer_job_spec *spec,
 	if (!bpf_map_lookup_elem(s->maps[MAP_JOBS], &spec->id, &job)) {
 		err_set(err, EXIT_FAILED, "exists", "job %u is loaded already",
 			spec->id);
-		err_hint(err, "To replace it: rocesteer job replace");
+		err_hint(err, "See: rocesteer job show %u. To replace: rocesteer job replace %u",
+			 spec->id, spec->id);
 		return -EEXIST;
 	}
 	if (spec->all && !bpf_map_lookup_elem(s->maps[MAP_DEVICES],
@@ -534,6 +535,8 @@ static int check_job(struct steer *s, const struct steer_job_spec *spec,
 		err_set(err, EXIT_FAILED, "device-taken",
 			"job %u has all flows of %s already", other,
 			spec->map->device);
+		err_hint(err, "See: rocesteer job show %u. To change: rocesteer job replace %u",
+			 other, other);
 		return -EBUSY;
 	}
 	return steer_check_paths(spec, err);
@@ -602,12 +605,18 @@ int steer_job_del(struct steer *s, __u32 id, struct err *err)
 
 	if (bpf_map_lookup_elem(s->maps[MAP_JOBS], &id, &job)) {
 		purge(s, 0);	/* what killed commands began */
-		err_set(err, EXIT_FAILED, "no-job", "job %u is not loaded", id);
-		return -ENOENT;
+		return steer_job_missing(id, err);
 	}
 	remove_job(s, id, job.ifindex);
 	steer_tell_watchers(s);
 	return 0;
+}
+
+int steer_job_missing(__u32 id, struct err *err)
+{
+	err_set(err, EXIT_FAILED, "no-job", "no job %u is loaded", id);
+	err_hint(err, "See: rocesteer job list");
+	return -ENOENT;
 }
 
 int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job)

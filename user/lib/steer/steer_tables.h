@@ -203,6 +203,9 @@ int steer_first(const struct steer *s, __u32 ifindex);
  */
 int steer_owns(unsigned int ifindex, struct err *err);
 
+/* Fill @err: there is no such job. Return: -ENOENT. */
+int steer_job_missing(__u32 id, struct err *err);
+
 /* A loaded job. Return: 0 or -ENOENT. */
 int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job);
 
