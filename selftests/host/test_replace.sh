@@ -160,7 +160,9 @@ stay_and_go()
 {
 	job unload --all >"$dir/out" && "$rocesteer" prog show &&
 		"$rocesteer" prog unload && [[ ! $(ls /sys/fs/bpf/rocesteer) ]] &&
-		"$rocesteer" prog unload
+		[[ $("$rocesteer" prog unload 2>&1) == "no programs are in place" ]] &&
+		"$rocesteer" prog show | grep -x "no programs are in place" &&
+		"$rocesteer" prog -j | jq -e 'has("version") and (has("programs") | not)'
 }
 
 refuses_layouts()
@@ -208,16 +210,18 @@ at_start()
 	job_file good "{\"job\":5,\"port_map\":\"$dir/all.json\",\"all\":true,\"no_verify\":true}"
 	job_file bad '{"job":6,"portmap":"/x"}'
 	job_file worse '{"job":'
+	job_file half '{"job":1e0}'
 	daemon_start 1 && cat "$dir/log" && loaded "[5]" && send &&
 		[[ $(ports) == "[1,1,2,2,3,3,4,4]" ]] &&
 		grep -q '^<6>.* job-loaded job 5 ' "$dir/log" &&
-		grep -q '^<3>.*/bad.json: portmap: is no option' "$dir/log" &&
+		grep -q '^<3>.*/bad.json portmap: is no option' "$dir/log" &&
+		grep -q '^<3>.*/half.json job: is not a whole number$' "$dir/log" &&
 		grep -q '^<3>.*/worse.json' "$dir/log"
 }
 
 on_reload()
 {
-	rm "$jobs/bad.json" "$jobs/worse.json"
+	rm "$jobs"/{bad,worse,half}.json
 	job_file good "{\"job\":5,\"port_map\":\"$dir/fewer.json\",\"all\":true,\"no_verify\":true}"
 	kill -HUP "$daemon" && busywait 20000 has_fewer && loaded "[5]"
 }

@@ -48,6 +48,14 @@ static const struct out_view views[] = {
 	{}
 };
 
+#define NONE	"no programs are in place"
+
+static const struct out_view no_views[] = {
+	{ .columns = columns },
+	{ .rows = "programs", .columns = columns, .empty = NONE },
+	{}
+};
+
 /**
  * struct prog - programs being replaced
  * @err: filled on failure
@@ -290,17 +298,20 @@ static struct json_object *to_json(struct prog *p)
 	char text[64];
 
 	out_string(root, "version", ROCESTEER_VERSION);
-	if (!steer_version(p->steer, &version)) {
+	if (p->steer && !steer_version(p->steer, &version)) {
 		version.version[sizeof(version.version) - 1] = '\0';
 		out_string(root, "programs", version.version);
 		out_uint(root, "tables", version.abi);
 	}
-	out_bool(root, "module", steer_has_module(p->steer));
+	if (p->steer)
+		out_bool(root, "module", steer_has_module(p->steer));
 	genl_module_says("version", text, sizeof(text));
 	if (genl_module_is_loaded())
 		out_string(root, "module_version", text);
-	out_bool(root, "kept", steer_is_kept(p->steer));
-	out_string(root, "pins", steer_pin_dir(p->steer));
+	if (p->steer) {
+		out_bool(root, "kept", steer_is_kept(p->steer));
+		out_string(root, "pins", steer_pin_dir(p->steer));
+	}
 	return root;
 }
 
@@ -371,9 +382,9 @@ static int run_unload(const struct cli_args *args, struct err *err)
 	struct steer *steer;
 	int ret = steer_open(&steer, 0, err);
 
-	(void)args;
-	if (ret == -ENOENT) {	/* there are none */
+	if (ret == -ENOENT) {
 		err->code = NULL;
+		out_note(&args->out, NONE);
 		return 0;
 	}
 	if (ret)
@@ -389,11 +400,12 @@ static int run_show(const struct cli_args *args, struct err *err)
 	struct json_object *root;
 	int ret = steer_open(&p.steer, STEER_READ, err);
 
-	if (ret)
+	if (ret && ret != -ENOENT)
 		return ret;
+	err->code = NULL;
 	root = to_json(&p);
 	steer_close(p.steer);
-	return out_show(&args->out, root, views);
+	return out_show(&args->out, root, ret ? no_views : views);
 }
 
 static const struct cli_verb verbs[] = {

@@ -91,6 +91,8 @@ static int take_field(struct cli_args *args, const char *file, const char *field
 		*to = json_object_get_boolean(value) ? "" : NULL;
 		return 0;
 	}
+	if (json_object_is_type(value, json_type_double))
+		return bad_field(err, file, field, "is not a whole number");
 	if (!json_object_is_type(value, json_type_string) &&
 	    !json_object_is_type(value, json_type_int))
 		return bad_field(err, file, field, "is neither a string nor a number");
@@ -184,6 +186,14 @@ static void drop_job(struct job_files *jobs, struct job_file *file,
 	file->job = 0;
 }
 
+/* What a message says of the file, which its event names. */
+static const char *without_file(const char *message, const char *path)
+{
+	size_t len = strlen(path);
+
+	return !strncmp(message, path, len) && message[len] == ':' ? message + len + 2 : message;
+}
+
 static void load_file(struct job_files *jobs, struct job_file *file,
 		      void (*emit)(struct json_object *event, void *arg), void *arg)
 {
@@ -208,7 +218,7 @@ static void load_file(struct job_files *jobs, struct job_file *file,
 		return;
 	memcpy(file->said, err.message, sizeof(file->said));
 	event = file_event("error", jobs, file);
-	out_string(event, "message", err.message);
+	out_string(event, "message", without_file(err.message, path));
 	emit(event, arg);
 }
 
