@@ -6,7 +6,7 @@
 # What the commands are linked with, by pkg-config
 PACKAGES := libmnl json-c 'libbpf >= 1.4' smartcols
 
-WARN	:= -Wall -Wextra $(if $(WERROR),-Werror)
+WARN	:= -Wall -Wextra -Wno-missing-field-initializers $(if $(WERROR),-Werror)
 
 # $(call say,CC) begins a recipe, and says "  CC      user/command/job/job.o" in its place.
 silent	:= $(findstring s,$(firstword -$(MAKEFLAGS)))

@@ -40,12 +40,14 @@ usage_all()
 	usage "no object is given" &&
 	usage "unknown object nonsense" nonsense &&
 	usage "unknown option --nonsense" --nonsense &&
-	usage "no verb is given for path" path &&
-	usage "unknown verb nonsense" path nonsense &&
+	usage "no verb is given: path has discover, verify, show, export" path &&
+	usage "no verb is given: path has discover, verify, show, export" path --peer x &&
+	usage "unknown verb nonsense: path has discover, verify, show, export" path nonsense &&
+	usage "unknown verb sho: plan has none" plan sho &&
 	usage "unknown option --nonsense" plan --nonsense &&
 	usage "--flows needs an argument" plan --flows &&
 	usage "--flows is given twice" plan --flows 1 --flows 2 &&
-	usage "unexpected argument x" plan x &&
+	usage "unexpected argument x" plan --flows 1 x &&
 	usage "FILE is missing" path show &&
 	usage "FILE is empty" path show '' &&
 	usage "--prior names no file" plan --flows 1 --paths 1 --prior '' &&
@@ -62,10 +64,18 @@ usage_all()
 	usage "--netns is empty" --netns= job list &&
 	usage "--netns is given twice" --netns 1 job list --netns=1 &&
 	usage "unknown option --netn" job list --netn 1 &&
+	usage "--netns needs an argument" job list -n &&
+	usage "--color: neither auto, always nor never: red" --color=red plan &&
+	usage "--color is given twice" -c plan --color=never &&
+	usage "--pretty takes no argument" plan --pretty=1 &&
+	usage "unknown option -x" -x plan &&
+	usage "unexpected argument b" slice show --cluster x a b &&
+	usage "unexpected argument b" slice show --cluster x --job a b &&
 	usage "--all takes no argument" job unload --all=1 &&
 	usage "unknown option --al=1" job unload --al=1 &&
 	usage "unknown object nonsense" help nonsense &&
-	usage "unknown verb nonsense" help path nonsense &&
+	usage "unknown verb nonsense: path has discover, verify, show, export" \
+		help path nonsense &&
 	usage "unexpected argument b" path show a b
 }
 
@@ -140,7 +150,7 @@ usage_chunk()
 	local net=(--dims 4x2 --bandwidth "2,1") plan=(chunk plan --size 1M)
 	local word="a number of GiB/s from 0.000001 to 100000 with at most six decimals"
 
-	usage "no verb is given for chunk" chunk &&
+	usage "no verb is given: chunk has plan, compare, train, load, unload" chunk &&
 	usage "--dims N0xN1x.. is missing" chunk plan &&
 	usage "--bandwidth B0,B1,.. is missing" chunk plan --dims 4x2 &&
 	usage "--size BYTES is missing" chunk plan "${net[@]}" &&
@@ -539,8 +549,98 @@ controls()
 
 version()
 {
-	[[ $("$rocesteer" --version) == "rocesteer "[0-9]* ]] &&
-		"$rocesteer" --json --version | jq -e '.version | test("^[0-9]")'
+	local how
+
+	for how in --version -V version; do
+		[[ $("$rocesteer" "$how") == "rocesteer "[0-9]* ]] &&
+			"$rocesteer" --json "$how" | jq -e '.version | test("^[0-9]")' || return
+	done
+}
+
+# same ARGUMENT... -- ARGUMENT...: both command lines print the same, and succeed
+same()
+{
+	local -a first=()
+
+	while [[ $1 != -- ]]; do
+		first+=("$1")
+		shift
+	done
+	diff <("$rocesteer" "${first[@]}" && echo success) \
+		<("$rocesteer" "${@:2}" && echo success)
+}
+
+short_options()
+{
+	local plan=(plan --flows 3 --paths 2)
+
+	same "${plan[@]}" -j -- "${plan[@]}" --json && same -j "${plan[@]}" -- "${plan[@]}" -j &&
+		same "${plan[@]}" -p -- -j --pretty "${plan[@]}" &&
+		(($("$rocesteer" "${plan[@]}" -j | wc -l) == 1)) &&
+		[[ $("$rocesteer" "${plan[@]}" -p | sed -n 2p) == '  "flows": 3,' ]] &&
+		diff <("$rocesteer" "${plan[@]}" -j | jq -S .) \
+			<("$rocesteer" "${plan[@]}" -p | jq -S .) &&
+		same "${plan[@]}" -h -- "${plan[@]}" --help
+}
+
+# A word that two names begin with is none of them, but a name is also where another begins so.
+shortened()
+{
+	same pl --flows 3 --paths 2 -- plan --flows 3 --paths 2 &&
+		same sl tr --jobs 3 --gpus 4 -- slice trace --jobs 3 --gpus 4 &&
+		usage "unknown verb s: slice has $(verbs slice)" slice s &&
+		usage "unknown object st" st && usage "unknown object " '' &&
+		usage "unknown option --for" stat --for x && usage "unknown option --st" stat --st
+}
+
+# verbs OBJECT: as a message has them
+verbs()
+{
+	"$rocesteer" "$1" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\).*/\1/p' | paste -s -d , |
+		sed 's/,/, /g'
+}
+
+# The option that names a thing may be left out, and only that one.
+named_alone()
+{
+	local at=(--cluster "$dir/named.json")
+
+	echo '{"leaves":1,"spines":1,"gpus_per_leaf":8,"gpus_per_server":4}' >"$dir/named.json"
+	"$rocesteer" slice alloc b "${at[@]}" --gpus 4 &&
+		"$rocesteer" slice alloc "${at[@]}" --gpus 4 a &&
+		same slice show a "${at[@]}" -- slice show --job a "${at[@]}" &&
+		"$rocesteer" -j slice list "${at[@]}" | jq -e '[.jobs[].job] == ["a", "b"]' &&
+		"$rocesteer" slice release "${at[@]}" a &&
+		usage "--job NAME is missing" slice show "${at[@]}" &&
+		usage "--cluster FILE is missing" slice show a &&
+		usage "unexpected argument 3" plan --flows 3 --paths 2 3 &&
+		jq -e '.jobs | keys == ["b"]' "$dir/named.json"
+}
+
+# colors YES|NO COMMAND...: what it prints has colours, or not
+colors()
+{
+	local has=NO
+
+	[[ $("${@:2}") != *$'\e['* ]] || has=YES
+	[[ $1 == "$has" ]] || { echo "${*:2}"; return 1; }
+}
+
+# A heading is bold: people see it, programs and files do not.
+colored()
+{
+	local plan=("$rocesteer" plan --flows 3 --paths 2)
+	local tty=(selftests/host/screen.py 24 80)
+
+	colors YES "${plan[@]}" -c && colors YES "${plan[@]}" --color=always &&
+		colors NO "${plan[@]}" && colors NO "${plan[@]}" -c=auto &&
+		colors NO "${plan[@]}" -c -j && colors NO "${tty[@]}" "${plan[@]}" -p &&
+		colors YES "${tty[@]}" "${plan[@]}" &&
+		colors NO "${tty[@]}" "${plan[@]}" --color=never &&
+		colors NO env NO_COLOR=1 "${tty[@]}" "${plan[@]}" &&
+		colors YES env NO_COLOR=1 "${plan[@]}" -c &&
+		colors YES env NO_COLOR= "${tty[@]}" "${plan[@]}" &&
+		diff <("${plan[@]}" -c | sed 's/\x1b\[[0-9]*m//g') <("${plan[@]}")
 }
 
 idle_options()
@@ -589,7 +689,7 @@ help()
 }
 
 echo '{"format": 1,' >"$dir/bad"
-ktap_plan 20
+ktap_plan 24
 check "wrong usage of every command is refused" usage_all
 check "wrong usage of plan is refused" usage_plan
 check "wrong usage of plan --prior is refused" usage_prior
@@ -609,5 +709,9 @@ check "files with CRLF and a byte order mark are read" foreign_files
 check "a line that does not end, or contains a NUL, is refused" lines_end
 check "control characters are shown as ?" controls
 check "--version prints the version" version
+check "-j, -p and -h are --json, --pretty and --help" short_options
+check "objects and verbs may be shortened, options may not" shortened
+check "the name of a job needs no --job" named_alone
+check "a terminal has colours, JSON, pipes and NO_COLOR have none" colored
 check "help works for the command, an object and a verb" help
 ktap_finish

@@ -292,7 +292,9 @@ says_what_to_do()
 			--port-map "$map" 2>&1 |
 		grep '^modprobe rocesteer, or leave out --split and --resequence\.$' &&
 		"$rocesteer" job load --job 7 --all --port-map "$map" 2>&1 |
-		grep '^To replace it: rocesteer job replace$' &&
+		grep 'To replace: rocesteer job replace 7$' &&
+		"$rocesteer" job replace --job 8 --all --port-map "$map" 2>&1 |
+		grep '^See: rocesteer job list$' &&
 		"$rocesteer" monitor 2>&1 | grep 'modprobe rocesteer'
 }
 
@@ -834,11 +836,48 @@ unloads()
 	job unload --job 7 | jq -e '.unloaded == [7]'
 }
 
+# As ip does: an object alone lists, the number of a job needs no option.
+is_brief()
+{
+	job load 1 --port-map "$map" --flow 10.1.1.1/17 &&
+		diff <("$rocesteer" -j job) <("$rocesteer" job list --json) &&
+		diff <("$rocesteer" job sh 1) <("$rocesteer" job show --job 1) &&
+		diff <("$rocesteer" flow) <("$rocesteer" flow show) &&
+		diff <("$rocesteer" flow --job 1) <("$rocesteer" flow show 1) &&
+		diff <("$rocesteer" stat show) <("$rocesteer" stat) &&
+		"$rocesteer" -n $$ prog | grep -w pins &&
+		"$rocesteer" job unload 1 | grep -xE 'unloaded +1'
+}
+
+# in_order COMMAND...: the jobs of its JSON
+in_order()
+{
+	"$rocesteer" "$@" --json | jq -e '[.jobs[].job] | unique == . and length == 18'
+}
+
+lists_by_number()
+{
+	local id peers='["10.1.1.10", "10.1.1.9", "10.1.1.100"]'
+
+	jq --argjson peers "$peers" '.peers |= map(select(.address == "10.1.1.1")) |
+		.peers[0] as $peer | .peers = [$peers[] as $a | $peer | .address = $a]' \
+		"$map" >"$dir/peers.json"
+	for id in 300 5 256 1 511 512 77 {20..30}; do
+		"$rocesteer" job load "$id" --port-map "$dir/peers.json" --no-verify \
+			--flow "10.1.1.9/$((id + 1))" >"$dir/loaded" || return
+	done
+	in_order job list && in_order status --no-probe &&
+		"$rocesteer" top --count 1 --interval 10 --json |
+			jq -e '[.groups[].job] | unique == . and length == 18' &&
+		job show 5 | jq -e '[.peers[].address] == ["10.1.1.9", "10.1.1.10", "10.1.1.100"]' &&
+		"$rocesteer" job unload --all | grep -xE 'jobs unloaded +18'
+}
+
 unloads_all()
 {
 	job load --job 1 --port-map "$map" --flow 10.1.1.1/17 &&
 		job load --job 2 --port-map "$map" --flow 10.1.1.1/18 &&
-		job unload --all | jq -e '.unloaded | sort == [1, 2]' &&
+		job unload --all | jq -e '.unloaded == [1, 2]' &&
 		job unload --all | jq -e '.unloaded == []' &&
 		[[ $("$rocesteer" job unload --all 2>&1) == "no job is loaded" ]]
 }
@@ -1053,6 +1092,8 @@ check "--netns without such a namespace, or without the capability, is refused" 
 check "--netns unloads the other network namespace's job only" tenant_unloads
 check "job unload removes the job" unloads
 check "after job unload no table or program is left" empty
+check "an object alone lists, and the number of a job needs no option" is_brief
+check "lists are in the order of numbers, and unload counts many jobs" lists_by_number
 check "job unload --all removes all jobs" unloads_all
 check "a command whose output is lost has loaded or unloaded its job" output_is_lost
 check "a flow that another job has is refused by name" names_taken

@@ -8,6 +8,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 escape=$'\033'
+export NO_COLOR=1	# but for one check
 
 own_namespaces --net
 
@@ -66,6 +67,19 @@ in_units()
 		grep -q '10.255.0.1 *4.00 .* B ' "$dir/top" && ! grep -q more "$dir/top" &&
 		top_while_sending "$rocesteer" top &&
 		grep -q '10.255.0.1 *4.00 .*  [0-9]*  *0$' "$dir/top"
+}
+
+# A state has a colour, which takes no column; where a line is cut, the colour ends as well.
+shows_colors()
+{
+	local plain colored
+
+	plain=$(selftests/host/screen.py 24 80 "$rocesteer" top --count 1 --interval 10 --color=never)
+	colored=$(NO_COLOR= selftests/host/screen.py 24 80 "$rocesteer" top --count 1 --interval 10)
+	cat -v <<<"$colored"
+	[[ $plain != *"$escape"*m* && $colored == *"$escape[32mup"* ]] &&
+		! grep -v "$escape\[0m$escape\[K" <<<"$colored" | grep -F "$escape[32m" &&
+		diff <(sed "s/$escape\[[0-9]*m//g" <<<"$colored") - <<<"$plain"
 }
 
 # screen ROWS COLUMNS: the last screen; the cursor's row is the last
@@ -148,6 +162,7 @@ ktap_plan 8
 check "a device and a job are made" ready
 check "top shows the most uneven group first" worst_first
 check "top shows bytes with a unit on a terminal" in_units
+check "top shows states in colours on a terminal" shows_colors
 check "top shows as many lines as the terminal has" fits
 check "top draws again when the terminal changes its size" resizes
 check "top aligns names with wide characters" wide

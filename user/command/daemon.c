@@ -192,6 +192,7 @@ static const struct cli_verb verbs[] = {
 	{
 		.help = "Plan flows and watch paths, until interrupted",
 		.options = options,
+		.example = "daemon --job-files /etc/rocesteer/jobs.d",
 		.changes = true,
 		.run = run,
 	},

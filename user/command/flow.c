@@ -17,7 +17,7 @@
 enum { JOB };
 
 static const struct cli_option options[] = {
-	[JOB] = { "job", "ID", "only the flows of this job" },
+	[JOB] = { "job", "ID", "only the flows of this job", CLI_NAMES },
 	{}
 };
 
@@ -506,7 +506,7 @@ static int collect(struct show *show, __u32 job, struct err *err)
 	if (genl)
 		ret = genl_flow_each(genl, add_registered, &show->rows, err);
 	if (!ret && job && !has_job(show->steer, genl, job))
-		ret = job_missing(job, err);
+		ret = steer_job_missing(job, err);
 	if (!ret) {
 		merge(&show->rows);
 		leave_out_gone(show, genl);
@@ -563,6 +563,8 @@ static const struct cli_verb verbs[] = {
 		.name = "show",
 		.help = "Show the flows that are steered or known to the module",
 		.options = options,
+		.example = "flow show 1",
+		.shows = true,
 		.run = run,
 	},
 	{}

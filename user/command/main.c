@@ -28,38 +28,54 @@ static const struct cli_object * const objects[] = {
 	NULL
 };
 
-static const struct cli_object *find_object(const char *name)
+#define MAX_NAMES	32
+
+/* By its name, or by a beginning that no other object has. */
+static const struct cli_object *find_object(const char *word)
 {
+	const char *names[MAX_NAMES] = {};
 	int i;
 
 	for (i = 0; objects[i]; i++)
-		if (!strcmp(objects[i]->name, name))
-			return objects[i];
-	return NULL;
+		names[i] = objects[i]->name;
+	i = words_begin(names, word);
+	return i < 0 ? NULL : objects[i];
 }
 
-static const struct cli_verb *find_verb(const struct cli_object *object,
-					const char *name)
+static int refuse_verb(const struct cli_object *object, const char *word,
+		       const char *const *names, struct err *err)
 {
-	const struct cli_verb *verb;
+	char what[128], all[128];
 
-	for (verb = object->verbs; verb->run; verb++)
-		if (!strcmp(verb->name, name))
-			return verb;
-	return NULL;
+	snprintf(what, sizeof(what), "%s%.64s: %s has", word ? "unknown verb " :
+		 "no verb is given", word ?: "", object->name);
+	return cli_usage(err, what, names[0] ? words_list(names, all, sizeof(all)) : "none",
+			 object->name);
 }
 
-static int show_version(const struct out *out)
+/*
+ * The verb that is named, or the one that shows where none is. Return: how many arguments
+ * stand before the verb's own, or -EINVAL.
+ */
+static int find_verb(const struct cli_object *object, const char *word,
+		     const struct cli_verb **verb, struct err *err)
 {
-	struct json_object *root;
+	const char *names[MAX_NAMES] = {};
+	bool option = !word || word[0] == '-';
+	int i;
 
-	if (!out->json) {
-		puts("rocesteer " ROCESTEER_VERSION);
-		return 0;
-	}
-	root = out_root();
-	out_string(root, "version", ROCESTEER_VERSION);
-	return out_show(out, root, NULL);
+	*verb = object->verbs->name ? cli_shown(object) : object->verbs;
+	if (option && *verb)
+		return 1;
+	if (!object->verbs->name && (*verb)->shows && !strcmp(word, "show"))
+		return 2;
+	for (i = 0; object->verbs[i].name; i++)
+		names[i] = object->verbs[i].name;
+	i = words_begin(names, option ? "" : word);
+	if (i < 0)
+		return refuse_verb(object, option ? NULL : word, names, err);
+	*verb = &object->verbs[i];
+	return 2;
 }
 
 /*
@@ -93,9 +109,10 @@ static void help_last(int argc, char **argv)
  */
 static int take_netns(int *argc, char **argv, struct err *err)
 {
+	static const struct cli_anywhere option = { "--netns", "-n", NULL };
 	const char *name;
 
-	return cli_take_value(argc, argv, "--netns", &name, err) ?:
+	return cli_take_value(argc, argv, &option, &name, err) ?:
 	       (name ? netns_enter(name, err) : 0);
 }
 
@@ -104,6 +121,7 @@ static int dispatch(struct cli_args *args, int argc, char **argv,
 {
 	const struct cli_object *object;
 	const struct cli_verb *verb;
+	int skip;
 
 	if (argc < 2)
 		return cli_usage(err, "no object is given", NULL, NULL);
@@ -112,28 +130,20 @@ static int dispatch(struct cli_args *args, int argc, char **argv,
 		cli_help(objects);
 		return 0;
 	}
-	if (!strcmp(argv[1], "--version"))
-		return show_version(&args->out);
+	if (cli_wants_version(argv[1]))
+		return cli_version(&args->out);
 	if (!strncmp(argv[1], "--json=", 7))
 		return cli_usage(err, "--json takes no argument", NULL, NULL);
 	object = find_object(argv[1]);
 	if (!object)
 		return cli_usage(err, argv[1][0] == '-' ? "unknown option" :
 				 "unknown object", argv[1], NULL);
-	if (!object->verbs->name)
-		return cli_run(object, object->verbs, args, argc - 1, argv + 1,
-			       err);
-	if (argc < 3)
-		return cli_usage(err, "no verb is given for", object->name,
-				 object->name);
-	if (cli_wants_help(argv[2])) {
+	if (argc > 2 && cli_wants_help(argv[2])) {
 		cli_help_object(object);
 		return 0;
 	}
-	verb = find_verb(object, argv[2]);
-	if (!verb)
-		return cli_usage(err, "unknown verb", argv[2], object->name);
-	return cli_run(object, verb, args, argc - 2, argv + 2, err);
+	skip = find_verb(object, argv[2], &verb, err);
+	return skip < 0 ? skip : cli_run(object, verb, args, argc - skip, argv + skip, err);
 }
 
 int main(int argc, char **argv)
@@ -143,7 +153,7 @@ int main(int argc, char **argv)
 	int ret;
 
 	keep_standard_files();
-	args.out.json = cli_take_json(&argc, argv);
-	ret = take_netns(&argc, argv, &err) ?: dispatch(&args, argc, argv, &err);
+	ret = cli_take_output(&argc, argv, &args.out, &err) ?:
+	      take_netns(&argc, argv, &err) ?: dispatch(&args, argc, argv, &err);
 	return cli_exit(&args.out, ret, &err);
 }

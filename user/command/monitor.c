@@ -203,6 +203,7 @@ static const struct cli_verb verbs[] = {
 	{
 		.help = "Print events of the module and the daemon, until interrupted",
 		.options = options,
+		.example = "monitor",
 		.run = run,
 	},
 	{}

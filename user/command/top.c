@@ -144,8 +144,11 @@ static int compare(const void *a, const void *b)
 	const struct rates_group *right = *(struct rates_group *const *)b;
 	__u64 x = rates_imbalance(left), y = rates_imbalance(right);
 
-	return x == y ? memcmp(&left->key, &right->key, sizeof(left->key)) :
-	       x < y ? 1 : -1;
+	if (x != y)
+		return x < y ? 1 : -1;
+	if (left->key.job != right->key.job)
+		return left->key.job < right->key.job ? -1 : 1;
+	return memcmp(&left->key, &right->key, sizeof(left->key));
 }
 
 static struct json_object *to_json(const struct rates *rates, bool screen)
@@ -179,7 +182,8 @@ static void fill_screen(char *text)
 	fputs("\033[H", stdout);
 	for (line = strtok_r(text, "\n", &rest); line && (room > 1 || rows == 1);
 	     line = strtok_r(NULL, "\n", &rest), room--, rows--)
-		printf("%.*s\033[K\n", (int)table_fit(line, size.ws_col), line);
+		printf("%.*s%s\033[K\n", (int)table_fit(line, size.ws_col), line,
+		       strchr(line, '\033') ? "\033[0m" : "");	/* maybe cut */
 	if (rows)
 		printf("%d more rows\033[K\n", rows);
 	fputs("\033[J", stdout);
@@ -273,6 +277,8 @@ static const struct cli_verb verbs[] = {
 	{
 		.help = "Show what goes over each path, until interrupted",
 		.options = options,
+		.example = "top --interval 500 --count 2",
+		.shows = true,
 		.run = run,
 	},
 	{}

@@ -12,13 +12,13 @@
 #define MSEC	1000000ull
 
 const struct cli_option perf_options[] = {
-	CHUNK_SHARED_OPTIONS,
+	CHUNK_SHARED_OPTIONS(CLI_NEEDED),
 	[PERF_OPTION_POLICY] = { "policy", "POLICY",
 		"themis (default), baseline, best" },
 	[PERF_OPTION_QUEUE] = { "queue", "fifo|scf",
 		"order of waiting chunks: first come, or smallest first" },
 	[PERF_OPTION_DEV] = { "rdma-dev", "D0[/GID0],..",
-		"RDMA device of each dimension, GID index" },
+		"RDMA device of each dimension, GID index", CLI_NEEDED },
 	[PERF_OPTION_TYPE] = { "type", "int32|float32",
 		"type of the elements (default: int32)" },
 	[PERF_OPTION_ITERS] = { "iters", "N",
@@ -88,9 +88,6 @@ static int read_devices(const struct cli_args *args,
 	struct devices devices = { .config = config, .err = err };
 	int ret;
 
-	ret = cli_need(args, PERF_OPTION_DEV, err);
-	if (ret)
-		return ret;
 	ret = cli_each(args->value[PERF_OPTION_DEV], add_device, &devices);
 	if (ret && !err->code)
 		err_set(err, EXIT_BAD_INPUT, "usage",

@@ -81,22 +81,10 @@ static int perf(const struct cli_args *args, struct err *err)
 	return ret;
 }
 
-static int show_version(const struct out *out)
-{
-	struct json_object *root;
-
-	if (!out->json) {
-		printf("%s %s\n", cli_program, ROCESTEER_VERSION);
-		return 0;
-	}
-	root = out_root();
-	out_string(root, "version", ROCESTEER_VERSION);
-	return out_show(out, root, NULL);
-}
-
 static const struct cli_verb verb = {
 	.help = "Run the plan of a collective over RoCE, one process per host, and measure it",
 	.options = perf_options,
+	.example = "--dims 4 --bandwidth 11.6 --size 64M --rdma-dev mlx5_0",
 	.run = perf,
 };
 
@@ -106,10 +94,11 @@ int main(int argc, char **argv)
 {
 	struct cli_args args = {};
 	struct err err = {};
+	int ret;
 
-	args.out.json = cli_take_json(&argc, argv);
-	if (argc > 1 && !strcmp(argv[1], "--version"))
-		return cli_exit(&args.out, show_version(&args.out), &err);
-	return cli_exit(&args.out, cli_run(&object, &verb, &args, argc, argv,
-					   &err), &err);
+	ret = cli_take_output(&argc, argv, &args.out, &err);
+	if (!ret)
+		ret = argc > 1 && cli_wants_version(argv[1]) ? cli_version(&args.out) :
+		      cli_run(&object, &verb, &args, argc, argv, &err);
+	return cli_exit(&args.out, ret, &err);
 }

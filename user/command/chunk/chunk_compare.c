@@ -8,7 +8,7 @@
 #include "chunk_networks.h"
 
 const struct cli_option chunk_compare_options[] = {
-	CHUNK_SHARED_OPTIONS,
+	CHUNK_SHARED_OPTIONS(),
 	{}
 };
 

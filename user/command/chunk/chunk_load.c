@@ -12,10 +12,10 @@
 enum { JOB, CHUNK_PLAN, RANGES, DSCP };
 
 const struct cli_option chunk_load_options[] = {
-	[JOB] = { "job", "ID", "number of the job" },
+	[JOB] = { "job", "ID", "number of the job", CLI_NEEDED | CLI_NAMES },
 	[CHUNK_PLAN] = { "chunk-plan", "FILE",
-			 "plan, from rocesteer chunk plan --json" },
-	[RANGES] = { "ranges", "FILE", "memory of its peers that the host writes" },
+			 "plan, from rocesteer chunk plan --json", CLI_NEEDED },
+	[RANGES] = { "ranges", "FILE", "memory of its peers that the host writes", CLI_NEEDED },
 	[DSCP] = { "dscp", "D1,..", CHUNK_DSCP_HELP },
 	{}
 };
@@ -23,7 +23,7 @@ const struct cli_option chunk_load_options[] = {
 enum { U_JOB };
 
 const struct cli_option chunk_unload_options[] = {
-	[U_JOB] = { "job", "ID", "number of the job" },
+	[U_JOB] = { "job", "ID", "number of the job", CLI_NEEDED | CLI_NAMES },
 	{}
 };
 
@@ -118,9 +118,7 @@ int chunk_load_run(const struct cli_args *args, struct err *err)
 	__u64 job;
 	int ret;
 
-	ret = cli_need(args, JOB, err) ?: cli_need(args, CHUNK_PLAN, err) ?:
-	      cli_need(args, RANGES, err) ?:
-	      cli_uint(args, JOB, 1, 0xffffffff, &job, err) ?:
+	ret = cli_uint(args, JOB, 1, 0xffffffff, &job, err) ?:
 	      chunk_load_read(&table, args->value[CHUNK_PLAN], args->value[RANGES],
 			      args->value[DSCP], err) ?:
 	      load(args, job, &table, err);
@@ -136,8 +134,7 @@ int chunk_unload_run(const struct cli_args *args, struct err *err)
 	__u64 job;
 	int ret;
 
-	ret = cli_need(args, U_JOB, err) ?:
-	      cli_uint(args, U_JOB, 1, 0xffffffff, &job, err) ?:
+	ret = cli_uint(args, U_JOB, 1, 0xffffffff, &job, err) ?:
 	      steer_open(&steer, 0, err);
 	if (ret)
 		return ret;

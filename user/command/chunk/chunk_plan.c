@@ -9,7 +9,7 @@
 enum { POLICY = CHUNK_OPTIONS, QUEUE };
 
 const struct cli_option chunk_plan_options[] = {
-	CHUNK_SHARED_OPTIONS,
+	CHUNK_SHARED_OPTIONS(CLI_NEEDED),
 	[POLICY] = { "policy", "POLICY", "themis (default), baseline, best" },
 	[QUEUE] = { "queue", "fifo|scf",
 		    "order of waiting chunks: first come, or smallest first" },

@@ -11,7 +11,7 @@
 enum { STEP = CHUNK_OPTIONS, };
 
 const struct cli_option chunk_train_options[] = {
-	CHUNK_SHARED_OPTIONS,
+	CHUNK_SHARED_OPTIONS(),
 	[STEP] = { "step", "NAME|FILE",
 		"resnet-152, gnmt, dlrm, transformer-1t (default: all), or a file" },
 	{}

@@ -17,7 +17,7 @@ static const struct cli_option list_options[] = { {} };
 enum { JOB };
 
 static const struct cli_option show_options[] = {
-	[JOB] = { "job", "ID", "number of the job" },
+	[JOB] = { "job", "ID", "number of the job", CLI_NEEDED | CLI_NAMES },
 	{}
 };
 
@@ -170,13 +170,6 @@ static void put_flows(struct json_object *obj, __u32 id, struct genl *genl)
 		out_uint(obj, "flows", job.flows);
 }
 
-int job_missing(__u32 id, struct err *err)
-{
-	err_set(err, EXIT_FAILED, "no-job", "no job %u is loaded", id);
-	err_hint(err, "See: rocesteer job list");
-	return -ENOENT;
-}
-
 struct list {
 	struct steer *steer;
 	struct json_object *array;
@@ -211,6 +204,7 @@ static int list(const struct cli_args *args, struct err *err)
 	list.array = out_array(root, "jobs");
 	list.steer = steer;
 	ret = steer ? steer_job_each(steer, list_job, &list) : 0;
+	out_sort(list.array, (const char *const[]){ "job", NULL });
 	genl_close(list.genl);
 	steer_close(steer);
 	if (!ret)
@@ -335,22 +329,6 @@ static int show_count(const struct rocesteer_count_key *key,
 	return 0;
 }
 
-static __u64 count_order(const void *item)
-{
-	struct json_object *obj = *(struct json_object **)item;
-	struct json_object *class = json_object_object_get(obj, "class");
-	struct json_object *dim = json_object_object_get(obj, "dimension");
-
-	return json_object_get_uint64(class) << 32 | json_object_get_uint64(dim);
-}
-
-static int compare_counts(const void *a, const void *b)
-{
-	__u64 x = count_order(a), y = count_order(b);
-
-	return (x > y) - (x < y);
-}
-
 static int show_chunks(struct show *show, struct steer *steer)
 {
 	struct rocesteer_chunk_job chunks;
@@ -364,7 +342,7 @@ static int show_chunks(struct show *show, struct steer *steer)
 	out_uint(show->root, "chunks", chunks.nr_chunks);
 	show->array = out_array(show->root, "classes");
 	ret = steer_count_each(steer, show->id, show_count, show);
-	json_object_array_sort(show->array, compare_counts);
+	out_sort(show->array, (const char *const[]){ "class", "dimension", NULL });
 	return ret;
 }
 
@@ -404,7 +382,7 @@ static int collect(struct show *show, struct steer *steer, struct err *err)
 	if (ret)
 		return ret;
 	if (!show->found)
-		return job_missing(show->id, err);
+		return steer_job_missing(show->id, err);
 	if (module_open(&genl, MODULE_AUTO, err))
 		genl = NULL;
 	err->code = NULL;
@@ -417,9 +395,11 @@ static int collect(struct show *show, struct steer *steer, struct err *err)
 	out_string(show->root, "pins", steer_pin_dir(steer));
 	show->array = out_array(show->root, "peers");
 	ret = steer_peer_each(steer, show->id, show_peer, show);
+	out_sort(show->array, (const char *const[]){ "address", NULL });
 	show->array = out_array(show->root, "groups");
-	return ret ?: steer_group_each(steer, show->id, show_group, show) ?:
-	       show_chunks(show, steer);
+	ret = ret ?: steer_group_each(steer, show->id, show_group, show);
+	out_sort(show->array, (const char *const[]){ "leaf", NULL });
+	return ret ?: show_chunks(show, steer);
 }
 
 static int show(const struct cli_args *args, struct err *err)
@@ -429,8 +409,7 @@ static int show(const struct cli_args *args, struct err *err)
 	__u64 id;
 	int ret;
 
-	ret = cli_need(args, JOB, err) ?:
-	      cli_uint(args, JOB, 1, 0xffffffff, &id, err) ?:
+	ret = cli_uint(args, JOB, 1, 0xffffffff, &id, err) ?:
 	      steer_open(&steer, STEER_READ, err);
 	if (ret)
 		return ret;
@@ -451,6 +430,7 @@ static const struct cli_verb verbs[] = {
 		.name = "load",
 		.help = "Load a job: steer its flows by a port map",
 		.options = job_load_options,
+		.example = "job load 1 --port-map ports.json --all",
 		.changes = true,
 		.run = job_load,
 	},
@@ -458,6 +438,7 @@ static const struct cli_verb verbs[] = {
 		.name = "replace",
 		.help = "Give a loaded job another port map or slice, while its flows go on",
 		.options = job_load_options,
+		.example = "job replace 1 --port-map ports.json --all",
 		.changes = true,
 		.run = job_replace,
 	},
@@ -466,6 +447,7 @@ static const struct cli_verb verbs[] = {
 		.help = "Steer the flows of a job, or only observe them, while they go on",
 		.operand = "on|off",
 		.options = job_steer_options,
+		.example = "job steer off 1",
 		.changes = true,
 		.run = job_steer,
 	},
@@ -473,6 +455,7 @@ static const struct cli_verb verbs[] = {
 		.name = "unload",
 		.help = "Unload jobs: their flows go back to their ECMP paths",
 		.options = job_unload_options,
+		.example = "job unload 1",
 		.changes = true,
 		.run = job_unload,
 	},
@@ -480,12 +463,15 @@ static const struct cli_verb verbs[] = {
 		.name = "list",
 		.help = "List the jobs of this network namespace",
 		.options = list_options,
+		.example = "job list",
+		.shows = true,
 		.run = list,
 	},
 	{
 		.name = "show",
 		.help = "Show a job's paths and the load of its groups",
 		.options = show_options,
+		.example = "job show 1",
 		.run = show,
 	},
 	{}

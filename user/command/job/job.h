@@ -48,7 +48,4 @@ struct steer;
 /* Whether the flows of a job are steered: "on", "off", or "some" of its groups. */
 const char *job_steering(struct steer *steer, __u32 id);
 
-/* Fill @err: there is no such job. Return: -ENOENT. */
-int job_missing(__u32 id, struct err *err);
-
 #endif /* ROCESTEER_JOB_H */

@@ -28,10 +28,10 @@ enum {
 };
 
 const struct cli_option job_load_options[] = {
-	[JOB] = { "job", "ID", "number of the job" },
+	[JOB] = { "job", "ID", "number of the job", CLI_NEEDED | CLI_NAMES },
 	[NAME] = { "name", "NAME", "name for people" },
 	[PORT_MAP] = { "port-map", "FILE",
-		       "port map, from rocesteer path discover" },
+		       "port map, from rocesteer path discover", CLI_NEEDED },
 	[CGROUP] = { "cgroup", "PATH",
 		     "the flows of processes in this cgroup v2 directory" },
 	[PID] = { "pid", "PID", "the flows of this process" },
@@ -547,8 +547,7 @@ int job_options(struct load *l)
 	__u64 id = 0;
 	int ret;
 
-	ret = cli_need(l->args, JOB, l->err) ?:
-	      cli_need(l->args, PORT_MAP, l->err) ?:
+	ret = cli_need_all(l->args, l->err) ?:
 	      cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err) ?:
 	      read_owner(l) ?: read_dependent(l) ?: read_pattern(l) ?:
 	      read_module(l) ?: read_split(l) ?:

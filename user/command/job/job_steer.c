@@ -12,7 +12,7 @@
 enum { JOB, SHARE, LEAF };
 
 const struct cli_option job_steer_options[] = {
-	[JOB] = { "job", "ID", "number of the job" },
+	[JOB] = { "job", "ID", "number of the job", CLI_NEEDED | CLI_NAMES },
 	[SHARE] = { "share", "PERCENT",
 		    "do so with this share of its groups, and the opposite with the others" },
 	[LEAF] = { "to", "ADDR[,..]", "do so with the groups to these leaves only" },
@@ -239,7 +239,7 @@ static int apply(struct request *r, struct steer *steer, struct genl *genl)
 	int ret;
 
 	if (steer_job_get(steer, r->id, &r->job))
-		return job_missing(r->id, r->err);
+		return steer_job_missing(r->id, r->err);
 	ret = read_groups(r, steer) ?: choose(r);
 	if (ret)
 		return ret;
@@ -266,7 +266,7 @@ int job_steer(const struct cli_args *args, struct err *err)
 			       args->operand);
 	if (args->value[SHARE] && args->value[LEAF])
 		return err_set(err, EXIT_BAD_INPUT, "usage", "--share: not together with --to");
-	ret = cli_need(args, JOB, err) ?: cli_uint(args, JOB, 1, 0xffffffff, &id, err) ?:
+	ret = cli_uint(args, JOB, 1, 0xffffffff, &id, err) ?:
 	      steer_open(&steer, 0, err);
 	if (ret)
 		return ret;

@@ -12,7 +12,7 @@
 enum { JOB, ALL };
 
 const struct cli_option job_unload_options[] = {
-	[JOB] = { "job", "ID", "number of the job" },
+	[JOB] = { "job", "ID", "number of the job", CLI_NAMES },
 	[ALL] = { "all", NULL, "every job of this network namespace" },
 	{}
 };
@@ -23,13 +23,25 @@ struct ids {
 	size_t n;
 };
 
+#define MANY	16	/* more numbers than people read */
+
 static const struct out_column columns[] = {
 	{ "unloaded", "unloaded" },
 	{}
 };
 
+static const struct out_column many_columns[] = {
+	{ "jobs", "jobs unloaded" },
+	{}
+};
+
 static const struct out_view views[] = {
 	{ .columns = columns },
+	{}
+};
+
+static const struct out_view many_views[] = {
+	{ .columns = many_columns },
 	{}
 };
 
@@ -47,6 +59,13 @@ static int add_id(struct ids *ids, __u32 id)
 	ids->id = bigger;
 	ids->id[ids->n++] = id;
 	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	__u32 x = *(const __u32 *)a, y = *(const __u32 *)b;
+
+	return (x > y) - (x < y);
 }
 
 static int take_loaded(__u32 id, const struct rocesteer_job *job, void *arg)
@@ -74,6 +93,8 @@ static int collect(const struct cli_args *args, struct steer *steer,
 		ret = steer_job_each(steer, take_loaded, ids);
 	if (!ret && genl)
 		ret = genl_job_each(genl, take_registered, ids, err);
+	if (ids->n)
+		qsort(ids->id, ids->n, sizeof(*ids->id), compare);
 	return ret;
 }
 
@@ -106,7 +127,7 @@ static int unload(struct steer *steer, struct genl *genl, __u32 id,
 		err->code = NULL;
 		return 0;
 	}
-	return job_missing(id, err);
+	return steer_job_missing(id, err);
 }
 
 static int unload_each(const struct cli_args *args, struct steer *steer,
@@ -152,6 +173,7 @@ int job_unload(const struct cli_args *args, struct err *err)
 	struct steer *steer = NULL;
 	struct genl *genl = NULL;
 	__u64 id = 0;
+	size_t jobs;
 	int ret;
 
 	ret = cli_one(args, which, ARRAY_SIZE(which), err) ?:
@@ -177,8 +199,10 @@ int job_unload(const struct cli_args *args, struct err *err)
 		out_note(&args->out, "no job is loaded");
 		return 0;
 	}
+	jobs = json_object_array_length(unloaded);
+	out_uint(root, "jobs", jobs);
 	if (!ret)
-		return out_show(&args->out, root, views);
+		return out_show(&args->out, root, jobs > MANY ? many_views : views);
 	json_object_put(root);
 	return ret;
 }

@@ -30,7 +30,7 @@ enum {
 			   "believe answers that quote 8 bytes of a probe only" }
 
 static const struct cli_option discover_options[] = {
-	[DEV] = { "dev", "DEV", "network device that the flows leave by" },
+	[DEV] = { "dev", "DEV", "network device that the flows leave by", CLI_NEEDED },
 	[PEER] = { "peer", "ADDR[,ADDR..]", "addresses of the peers" },
 	[PEER_FILE] = { "peer-file", "FILE",
 			"or a file of addresses, - for standard input" },
@@ -487,8 +487,7 @@ static int discover(const struct cli_args *args, struct err *err)
 	__u8 source[16];
 	int library = -1, ret;
 
-	ret = cli_need(args, DEV, err) ?:
-	      cli_word(args, FOR, export_words, &library, err) ?:
+	ret = cli_word(args, FOR, export_words, &library, err) ?:
 	      cli_uint(args, HOP, 1, PORTMAP_MAX_HOP, &hop, err) ?:
 	      cli_uint(args, PATHS, 1, ROCESTEER_MAX_PATHS, &paths, err) ?:
 	      cli_uint(args, PORTS, 1, PORTMAP_MAX_PORTS, &ports, err) ?:
@@ -594,6 +593,7 @@ static const struct cli_verb verbs[] = {
 		.name = "discover",
 		.help = "Find by probes which source port takes which path",
 		.options = discover_options,
+		.example = "path discover --dev eth0 --peer 10.1.1.1 --out ports.json",
 		.run = discover,
 	},
 	{
@@ -601,6 +601,7 @@ static const struct cli_verb verbs[] = {
 		.operand = "FILE",
 		.help = "Probe the ports of a port map again",
 		.options = verify_options,
+		.example = "path verify ports.json --all",
 		.run = verify,
 	},
 	{
@@ -608,6 +609,7 @@ static const struct cli_verb verbs[] = {
 		.operand = "FILE",
 		.help = "Show a port map",
 		.options = show_options,
+		.example = "path show ports.json",
 		.run = show,
 	},
 	{
@@ -615,6 +617,7 @@ static const struct cli_verb verbs[] = {
 		.operand = "FILE",
 		.help = "Print a port map as settings of other libraries",
 		.options = path_export_options,
+		.example = "path export ports.json --for perftest",
 		.run = path_export,
 	},
 	{}

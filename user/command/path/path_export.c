@@ -20,7 +20,7 @@
 enum { FOR, PEER };
 
 const struct cli_option path_export_options[] = {
-	[FOR] = { "for", "LIBRARY", "whose settings to print: " PATH_EXPORT_WORDS },
+	[FOR] = { "for", "LIBRARY", "whose settings to print: " PATH_EXPORT_WORDS, CLI_NEEDED },
 	[PEER] = { "peer", "ADDR[,ADDR..]", "of these peers only (default: of all)" },
 	{}
 };
@@ -593,8 +593,7 @@ int path_export(const struct cli_args *args, struct err *err)
 		return -ENOMEM;
 	x->args = args;
 	x->err = err;
-	ret = cli_need(args, FOR, err) ?:
-	      cli_word(args, FOR, export_words, &library, err) ?:
+	ret = cli_word(args, FOR, export_words, &library, err) ?:
 	      portmap_read(args->operand, &x->map, err);
 	if (!ret) {
 		ret = export_map(x, library);

@@ -9,8 +9,8 @@
 enum { FLOWS, PATHS, WEIGHTS, PRIOR, RECOMMEND_QPS };
 
 static const struct cli_option options[] = {
-	[FLOWS] = { "flows", "N", "number of flows, all of the same length" },
-	[PATHS] = { "paths", "S", "number of paths" },
+	[FLOWS] = { "flows", "N", "number of flows, all of the same length", CLI_NEEDED },
+	[PATHS] = { "paths", "S", "number of paths", CLI_NEEDED },
 	[WEIGHTS] = { "weights", "W0,W1,..",
 		      "capacity of each path (default: all the same)" },
 	[PRIOR] = { "prior", "FILE",
@@ -180,8 +180,7 @@ static int run(const struct cli_args *args, struct err *err)
 	__u64 flows, paths;
 	int ret;
 
-	ret = cli_need(args, FLOWS, err) ?: cli_need(args, PATHS, err) ?:
-	      cli_uint(args, FLOWS, 1, PLAN_MAX_FLOWS, &flows, err) ?:
+	ret = cli_uint(args, FLOWS, 1, PLAN_MAX_FLOWS, &flows, err) ?:
 	      cli_uint(args, PATHS, 1, PLAN_MAX_PATHS, &paths, err);
 	if (!ret && args->value[PRIOR] && args->value[RECOMMEND_QPS])
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
@@ -211,6 +210,7 @@ static const struct cli_verb verbs[] = {
 	{
 		.help = "Share flows out to paths so that each carries exactly its share",
 		.options = options,
+		.example = "plan --flows 6 --paths 4",
 		.run = run,
 	},
 	{}

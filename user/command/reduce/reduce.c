@@ -191,11 +191,16 @@ static void list_group(const struct reduce_group *group, void *array)
 static int collect(struct json_object *root, struct reduce *reduce, const __u32 *id,
 		   struct err *err)
 {
+	struct json_object *groups;
 	struct reduce_group group;
 	int ret;
 
-	if (!id)
-		return reduce_each(reduce, list_group, out_array(root, "groups"), err);
+	if (!id) {
+		groups = out_array(root, "groups");
+		ret = reduce_each(reduce, list_group, groups, err);
+		out_sort(groups, (const char *const[]){ "group", NULL });
+		return ret;
+	}
 	ret = reduce_get(reduce, *id, &group, err);
 	if (!ret)
 		put_group(root, &group);
@@ -260,6 +265,7 @@ static const struct cli_verb verbs[] = {
 		.name = "plan",
 		.help = "Plan the groups of a job from its slice",
 		.options = reduce_plan_options,
+		.example = "reduce plan train --cluster cluster.json",
 		.run = reduce_plan,
 	},
 	{
@@ -267,6 +273,7 @@ static const struct cli_verb verbs[] = {
 		.operand = "[FILE]",
 		.help = "Load a group, or the groups of a job: sum the packets of its ranks",
 		.options = reduce_load_options,
+		.example = "reduce load group.json",
 		.run = reduce_load,
 	},
 	{
@@ -274,6 +281,7 @@ static const struct cli_verb verbs[] = {
 		.operand = "FILE",
 		.help = "Give a group that is loaded the queue pairs of a run",
 		.options = reduce_join_options,
+		.example = "reduce join group.json",
 		.run = reduce_join_file,
 	},
 	{
@@ -281,6 +289,7 @@ static const struct cli_verb verbs[] = {
 		.operand = "[GROUP]",
 		.help = "Unload a group, or the groups of a job: packets that wait are dropped",
 		.options = reduce_load_options,
+		.example = "reduce unload 1",
 		.run = reduce_unload,
 	},
 	{
@@ -288,12 +297,15 @@ static const struct cli_verb verbs[] = {
 		.operand = "[GROUP]",
 		.help = "Show the groups of this network namespace, or one and its ranks",
 		.options = no_options,
+		.example = "reduce show",
+		.shows = true,
 		.run = show,
 	},
 	{
 		.name = "stat",
 		.help = "Show the counters of packets to the module",
 		.options = no_options,
+		.example = "reduce stat",
 		.run = show_stats,
 	},
 	{}

@@ -26,8 +26,9 @@ const struct cli_option reduce_load_options[] = { SWITCH_OPTIONS, JOB_OPTIONS, {
 enum { PLAN_CLUSTER, PLAN_JOB, PLAN_MTU };
 
 const struct cli_option reduce_plan_options[] = {
-	[PLAN_CLUSTER] = { "cluster", "FILE", "cluster file" },
-	[PLAN_JOB] = { "job", "NAME", "name of the job in the cluster file" },
+	[PLAN_CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
+	[PLAN_JOB] = { "job", "NAME",
+		"name of the job in the cluster file", CLI_NEEDED | CLI_NAMES },
 	[PLAN_MTU] = { "mtu", "BYTES", "MTU of the job's queue pairs (default: 4096)" },
 	{}
 };

@@ -7,6 +7,7 @@ static const struct cli_verb verbs[] = {
 		.name = "record",
 		.help = "Record what this host's flows send on each path",
 		.options = report_record_options,
+		.example = "report record --out host.json --seconds 10",
 		.run = report_record,
 	},
 	{
@@ -14,6 +15,7 @@ static const struct cli_verb verbs[] = {
 		.help = "Say which flows share a link, which links are bad, and what has changed",
 		.operand = "FILE",
 		.options = report_show_options,
+		.example = "report show host.json --html report.html",
 		.run = report_show,
 	},
 	{}

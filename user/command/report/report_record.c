@@ -22,7 +22,7 @@
 enum { OUT, SECONDS, INTERVAL, JOB, HOST, NO_PROBE };
 
 const struct cli_option report_record_options[] = {
-	[OUT] = { "out", "FILE", "the recording, for rocesteer report show" },
+	[OUT] = { "out", "FILE", "the recording, for rocesteer report show", CLI_NEEDED },
 	[SECONDS] = { "seconds", "N", "length of the period (default: 30)" },
 	[INTERVAL] = { "interval", "MS", "time between two readings (default: 1000)" },
 	[JOB] = { "job", "ID", "only this job" },
@@ -264,7 +264,7 @@ int report_record(const struct cli_args *args, struct err *err)
 
 	uname(&name);
 	host = args->value[HOST] ?: name.nodename;
-	ret = cli_need(args, OUT, err) ?: cli_uint(args, SECONDS, 1, 86400, &seconds, err) ?:
+	ret = cli_uint(args, SECONDS, 1, 86400, &seconds, err) ?:
 	      cli_uint(args, INTERVAL, 100, 60000, &interval, err) ?:
 	      cli_uint(args, JOB, 1, 0xffffffff, &job, err) ?: check_host(host, err) ?:
 	      file_check(args->value[OUT], RECORDING_BEGIN, "recording", err);

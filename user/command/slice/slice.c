@@ -13,13 +13,13 @@
 enum { CLUSTER, JOB };
 
 static const struct cli_option list_options[] = {
-	[CLUSTER] = { "cluster", "FILE", "cluster file" },
+	[CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
 	{}
 };
 
 static const struct cli_option show_options[] = {
-	[CLUSTER] = { "cluster", "FILE", "cluster file" },
-	[JOB] = { "job", "NAME", "name of the job" },
+	[CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
+	[JOB] = { "job", "NAME", "name of the job", CLI_NEEDED | CLI_NAMES },
 	{}
 };
 
@@ -204,8 +204,7 @@ static int list(const struct cli_args *args, struct err *err)
 	struct cluster c;
 	int ret, mark;
 
-	ret = cli_need(args, CLUSTER, err) ?:
-	      cluster_read(&c, args->value[CLUSTER], err);
+	ret = cluster_read(&c, args->value[CLUSTER], err);
 	if (ret)
 		return ret;
 	root = out_root();
@@ -222,6 +221,7 @@ static int list(const struct cli_args *args, struct err *err)
 		out_bool(row, "degraded", cluster_job_degraded(&c, job));
 		json_object_array_add(array, row);
 	}
+	out_sort(array, (const char *const[]){ "job", NULL });
 	ret = out_show(&args->out, root, list_views);
 	cluster_close(&c);
 	return ret;
@@ -233,8 +233,7 @@ static int show(const struct cli_args *args, struct err *err)
 	struct cluster c;
 	int ret;
 
-	ret = cli_need(args, CLUSTER, err) ?: cli_need(args, JOB, err) ?:
-	      cluster_read(&c, args->value[CLUSTER], err);
+	ret = cluster_read(&c, args->value[CLUSTER], err);
 	if (ret)
 		return ret;
 	job = slice_find_job(&c, args->value[JOB], err);
@@ -254,54 +253,63 @@ static const struct cli_verb verbs[] = {
 		.name = "alloc",
 		.help = "Give a job servers, and links that no other job has",
 		.options = slice_alloc_options,
+		.example = "slice alloc train --cluster cluster.json --gpus 16",
 		.run = slice_alloc,
 	},
 	{
 		.name = "release",
 		.help = "Take a job's servers and links back",
 		.options = slice_release_options,
+		.example = "slice release train --cluster cluster.json",
 		.run = slice_release,
 	},
 	{
 		.name = "list",
 		.help = "List the jobs of a cluster, and what is free",
 		.options = list_options,
+		.example = "slice list --cluster cluster.json",
 		.run = list,
 	},
 	{
 		.name = "show",
 		.help = "Show what a job has",
 		.options = show_options,
+		.example = "slice show train --cluster cluster.json",
 		.run = show,
 	},
 	{
 		.name = "mark",
 		.help = "Mark parts of a cluster as drained, failed or usable",
 		.options = slice_mark_options,
+		.example = "slice mark --cluster cluster.json --as drained --leaves 3",
 		.run = slice_mark,
 	},
 	{
 		.name = "wire",
 		.help = "Have all circuits joined as the cluster file says",
 		.options = slice_wire_options,
+		.example = "slice wire --cluster cluster.json --driver ./circuits",
 		.run = slice_wire,
 	},
 	{
 		.name = "check",
 		.help = "Find the links that flows of a job would meet on",
 		.options = slice_check_options,
+		.example = "slice check train --cluster cluster.json --pattern ring",
 		.run = slice_check,
 	},
 	{
 		.name = "submit",
 		.help = "Let a job wait for a place",
 		.options = slice_submit_options,
+		.example = "slice submit next --cluster cluster.json --gpus 16",
 		.run = slice_submit,
 	},
 	{
 		.name = "queue",
 		.help = "List the jobs that wait, and start the first ones",
 		.options = slice_queue_options,
+		.example = "slice queue --cluster cluster.json --start",
 		.run = slice_queue,
 	},
 	{
@@ -309,12 +317,14 @@ static const struct cli_verb verbs[] = {
 		.operand = "TRACE",
 		.help = "Play a trace of jobs through queue and allocator",
 		.options = slice_replay_options,
+		.example = "slice replay trace.csv --cluster cluster.json",
 		.run = slice_replay,
 	},
 	{
 		.name = "trace",
 		.help = "Make up a trace of jobs",
 		.options = slice_trace_options,
+		.example = "slice trace --jobs 100 --gpus 512",
 		.run = slice_trace,
 	},
 	{}

@@ -13,12 +13,12 @@
 enum { CLUSTER, GPUS, SERVERS, NODES, JOB, OCS, DRIVER, DRY_RUN };
 
 const struct cli_option slice_alloc_options[] = {
-	[CLUSTER] = { "cluster", "FILE", "cluster file" },
+	[CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
 	[GPUS] = { "gpus", "N", "number of GPUs, anywhere" },
 	[SERVERS] = { "servers", "L/V[,L/V..]", "all GPUs of these servers" },
 	[NODES] = { "nodes", "NAME[,NAME..]",
 		    "all GPUs of servers with these names in the cluster file" },
-	[JOB] = { "job", "NAME", "name of the job (default: a number)" },
+	[JOB] = { "job", "NAME", "name of the job (default: a number)", CLI_NAMES },
 	[OCS] = { "ocs", NULL, "move idle optical circuits if that helps" },
 	[DRIVER] = { "driver", "COMMAND", "program that moves circuits, for --ocs" },
 	[DRY_RUN] = { "dry-run", NULL, "do not change the cluster file" },
@@ -316,7 +316,7 @@ int slice_alloc(const struct cli_args *args, struct err *err)
 	__u64 gpus = 0;
 	int ret;
 
-	ret = cli_need(args, CLUSTER, err) ?: check_want(args, err) ?:
+	ret = check_want(args, err) ?:
 	      cli_uint(args, GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS, &gpus,
 		       err) ?:
 	      slice_check_id(id, err) ?: check_ocs(args, err);

@@ -17,7 +17,7 @@ enum { SLICE, CLUSTER, JOB, FLOWS, PATTERN, SEED };
 const struct cli_option slice_check_options[] = {
 	[SLICE] = { "slice", "FILE", "slice, from alloc or show --json" },
 	[CLUSTER] = { "cluster", "FILE", "or a cluster file" },
-	[JOB] = { "job", "NAME", "and a job of this cluster file" },
+	[JOB] = { "job", "NAME", "and a job of this cluster file", CLI_NAMES },
 	[FLOWS] = { "flows", "FILE", "list of flows" },
 	[PATTERN] = { "pattern", "NAME",
 		      "ring, halving-doubling, all-to-all, permutation, "

@@ -9,8 +9,8 @@
 enum { CLUSTER, AS, PARTS };
 
 const struct cli_option slice_mark_options[] = {
-	[CLUSTER] = { "cluster", "FILE", "cluster file" },
-	[AS] = { "as", "drained|failed|usable", "usable: remove both marks" },
+	[CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
+	[AS] = { "as", "drained|failed|usable", "usable: remove both marks", CLI_NEEDED },
 	[PARTS + CLUSTER_LEAVES] = { "leaves", "L[,L..]",
 				     "leaves, their servers and links" },
 	[PARTS + CLUSTER_SPINES] = { "spines", "S[,S..]",
@@ -150,8 +150,7 @@ int slice_mark(const struct cli_args *args, struct err *err)
 	struct cluster c;
 	int ret;
 
-	ret = cli_need(args, CLUSTER, err) ?: cli_need(args, AS, err) ?:
-	      check_options(args, err) ?:
+	ret = check_options(args, err) ?:
 	      cluster_open(&c, args->value[CLUSTER], err);
 	if (ret)
 		return ret;

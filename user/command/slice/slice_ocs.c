@@ -11,8 +11,8 @@
 enum { CLUSTER, DRIVER };
 
 const struct cli_option slice_wire_options[] = {
-	[CLUSTER] = { "cluster", "FILE", "cluster file" },
-	[DRIVER] = { "driver", "COMMAND", "what moves circuits" },
+	[CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
+	[DRIVER] = { "driver", "COMMAND", "what moves circuits", CLI_NEEDED },
 	{}
 };
 
@@ -119,8 +119,7 @@ int slice_wire(const struct cli_args *args, struct err *err)
 	struct cluster c;
 	int ret;
 
-	ret = cli_need(args, CLUSTER, err) ?: cli_need(args, DRIVER, err) ?:
-	      cluster_open(&c, args->value[CLUSTER], err);
+	ret = cluster_open(&c, args->value[CLUSTER], err);
 	if (ret)
 		return ret;
 	if (!c.ocs.oxcs)

@@ -11,9 +11,9 @@
 enum { S_CLUSTER, S_GPUS, S_JOB, S_DURATION };
 
 const struct cli_option slice_submit_options[] = {
-	[S_CLUSTER] = { "cluster", "FILE", "cluster file" },
-	[S_GPUS] = { "gpus", "N", "number of GPUs" },
-	[S_JOB] = { "job", "NAME", "name of the job (default: a number)" },
+	[S_CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
+	[S_GPUS] = { "gpus", "N", "number of GPUs", CLI_NEEDED },
+	[S_JOB] = { "job", "NAME", "name of the job (default: a number)", CLI_NAMES },
 	[S_DURATION] = { "duration", "SECONDS", "time that the job will run" },
 	{}
 };
@@ -21,7 +21,7 @@ const struct cli_option slice_submit_options[] = {
 enum { CLUSTER, ORDER, START, OCS, DRIVER };
 
 const struct cli_option slice_queue_options[] = {
-	[CLUSTER] = { "cluster", "FILE", "cluster file" },
+	[CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
 	[ORDER] = { "order", "ORDER",
 		    "fifo, fewest-gpus, shortest or backfill (default: fifo)" },
 	[START] = { "start", NULL, "start the next jobs that have a place" },
@@ -112,8 +112,7 @@ int slice_submit(const struct cli_args *args, struct err *err)
 	struct cluster c;
 	int ret;
 
-	ret = cli_need(args, S_CLUSTER, err) ?: cli_need(args, S_GPUS, err) ?:
-	      cli_uint(args, S_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
+	ret = cli_uint(args, S_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
 		       &gpus, err) ?:
 	      cli_uint(args, S_DURATION, 1, INT64_MAX, &duration, err) ?:
 	      slice_check_id(args->value[S_JOB], err) ?:
@@ -297,7 +296,7 @@ int slice_queue(const struct cli_args *args, struct err *err)
 	struct json_object *root;
 	int ret;
 
-	ret = cli_need(args, CLUSTER, err) ?: check_options(args, &run, err);
+	ret = check_options(args, &run, err);
 	if (ret)
 		return ret;
 	root = out_root();

@@ -8,8 +8,8 @@
 enum { CLUSTER, JOB };
 
 const struct cli_option slice_release_options[] = {
-	[CLUSTER] = { "cluster", "FILE", "cluster file" },
-	[JOB] = { "job", "NAME", "name of the job" },
+	[CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
+	[JOB] = { "job", "NAME", "name of the job", CLI_NEEDED | CLI_NAMES },
 	{}
 };
 
@@ -87,8 +87,7 @@ int slice_release(const struct cli_args *args, struct err *err)
 	struct cluster c;
 	int ret;
 
-	ret = cli_need(args, CLUSTER, err) ?: cli_need(args, JOB, err) ?:
-	      cluster_open(&c, args->value[CLUSTER], err);
+	ret = cluster_open(&c, args->value[CLUSTER], err);
 	if (ret)
 		return ret;
 	if (cluster_queue_find(&c, args->value[JOB])) {

@@ -12,7 +12,7 @@
 enum { CLUSTER, POLICY, ORDER, SEED };
 
 const struct cli_option slice_replay_options[] = {
-	[CLUSTER] = { "cluster", "FILE", "cluster file: what jobs may have" },
+	[CLUSTER] = { "cluster", "FILE", "cluster file: what jobs may have", CLI_NEEDED },
 	[POLICY] = { "policy", "POLICY[,POLICY..]",
 		     "policies to play (default: all)" },
 	[ORDER] = { "order", "ORDER",
@@ -24,8 +24,8 @@ const struct cli_option slice_replay_options[] = {
 enum { T_JOBS, T_GPUS, T_LIKE, T_LOAD, T_SEED };
 
 const struct cli_option slice_trace_options[] = {
-	[T_JOBS] = { "jobs", "N", "number of jobs" },
-	[T_GPUS] = { "gpus", "N", "number of GPUs of the cluster" },
+	[T_JOBS] = { "jobs", "N", "number of jobs", CLI_NEEDED },
+	[T_GPUS] = { "gpus", "N", "number of GPUs of the cluster", CLI_NEEDED },
 	[T_LIKE] = { "like", "KIND",
 		     "powers-of-two or paper (default: powers-of-two)" },
 	[T_LOAD] = { "load", "SHARE",
@@ -251,7 +251,7 @@ int slice_replay(const struct cli_args *args, struct err *err)
 	struct play play = {};
 	int ret;
 
-	ret = cli_need(args, CLUSTER, err) ?: read_options(args, &play, err) ?:
+	ret = read_options(args, &play, err) ?:
 	      cluster_read(&play.c, args->value[CLUSTER], err);
 	if (ret)
 		return ret;
@@ -294,8 +294,7 @@ static int read_trace_options(const struct cli_args *args,
 	const char *share = args->value[T_LOAD];
 	int like = TRACE_POWERS, ret;
 
-	ret = cli_need(args, T_JOBS, err) ?: cli_need(args, T_GPUS, err) ?:
-	      cli_uint(args, T_JOBS, 1, TRACE_MAX_JOBS, &jobs, err) ?:
+	ret = cli_uint(args, T_JOBS, 1, TRACE_MAX_JOBS, &jobs, err) ?:
 	      cli_uint(args, T_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
 		       &gpus, err) ?:
 	      cli_word(args, T_LIKE, trace_like_names, &like, err) ?:

@@ -215,6 +215,8 @@ static const struct cli_verb verbs[] = {
 	{
 		.help = "Show the counters of packets and of the module",
 		.options = options,
+		.example = "stat --openmetrics",
+		.shows = true,
 		.run = run,
 	},
 	{}

@@ -203,6 +203,8 @@ static const struct cli_verb verbs[] = {
 	{
 		.help = "Show whether every job is steered as planned, and what is wrong",
 		.options = options,
+		.example = "status --no-probe",
+		.shows = true,
 		.run = run,
 	},
 	{}

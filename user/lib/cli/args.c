@@ -65,6 +65,16 @@ int cli_need(const struct cli_args *args, int option, struct err *err)
 		       args->options[option].name, args->options[option].arg);
 }
 
+int cli_need_all(const struct cli_args *args, struct err *err)
+{
+	int i, ret = 0;
+
+	for (i = 0; !ret && args->options[i].name; i++)
+		if (args->options[i].marks & CLI_NEEDED)
+			ret = cli_need(args, i, err);
+	return ret;
+}
+
 int cli_word(const struct cli_args *args, int option,
 	     const char * const *words, int *value, struct err *err)
 {

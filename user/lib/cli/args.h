@@ -13,16 +13,24 @@
 
 #define CLI_MAX_OPTIONS		28
 
+/* Marks of an option. */
+enum {
+	CLI_NEEDED = 1,		/* it must be given */
+	CLI_NAMES = 2,		/* its argument may stand without it: "job show 5" */
+};
+
 /**
  * struct cli_option - one long option of a verb
  * @name: without the dashes; NULL ends a table
  * @arg: what its argument is called, NULL: it takes none
- * @help: one line
+ * @help: one line, which is wrapped where it is printed
+ * @marks: CLI_*; one option of a table has CLI_NAMES
  */
 struct cli_option {
 	const char *name;
 	const char *arg;
 	const char *help;
+	unsigned int marks;
 };
 
 /**
@@ -47,7 +55,10 @@ struct cli_args {
  *	takes none
  * @help: one line
  * @options: ended by one without name
+ * @example: a command line that works, without the name of the program
  * @changes: it changes what the kernel does: CAP_NET_ADMIN and CAP_BPF
+ * @shows: it runs where its object is named without a verb; a verb without name is also
+ *	called show
  * @run: returns 0, or a negative errno with @err filled, or an exit status
  */
 struct cli_verb {
@@ -55,7 +66,9 @@ struct cli_verb {
 	const char *operand;
 	const char *help;
 	const struct cli_option *options;
+	const char *example;
 	bool changes;
+	bool shows;
 	int (*run)(const struct cli_args *args, struct err *err);
 };
 
@@ -74,23 +87,47 @@ struct cli_object {
 /* The name of the program. */
 extern const char * const cli_program;
 
-/* "--json" may stand anywhere: take it out before anything can fail. */
-bool cli_take_json(int *argc, char **argv);
+/**
+ * cli_take_output() - take out the options that say how to print: they may stand anywhere
+ * @argc: arguments
+ * @argv: likewise
+ * @out: set also on failure
+ * @err: filled on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int cli_take_output(int *argc, char **argv, struct out *out, struct err *err);
+
+/**
+ * struct cli_anywhere - an option with an argument, that may stand anywhere
+ * @name: with its dashes
+ * @letter: its short name, with its dash
+ * @alone: its argument where it has none behind "="; NULL: the next word is
+ */
+struct cli_anywhere {
+	const char *name;
+	const char *letter;
+	const char *alone;
+};
 
 /**
  * cli_take_value() - take out an option that may stand anywhere, and has an argument
  * @argc: arguments
  * @argv: likewise
- * @name: of the option, with its dashes
+ * @option: which
  * @value: set to its argument, or to NULL where the option is not given
  * @err: filled on failure
  *
  * Return: 0, or -EINVAL: it is given twice, or has no argument, or an empty one.
  */
-int cli_take_value(int *argc, char **argv, const char *name, const char **value,
-		   struct err *err);
+int cli_take_value(int *argc, char **argv, const struct cli_anywhere *option,
+		   const char **value, struct err *err);
 
 bool cli_wants_help(const char *arg);
+bool cli_wants_version(const char *arg);
+
+/* Print the version of the program. Return: as out_show(). */
+int cli_version(const struct out *out);
 
 /**
  * cli_usage() - refuse arguments
@@ -103,6 +140,9 @@ bool cli_wants_help(const char *arg);
  */
 int cli_usage(struct err *err, const char *what, const char *name,
 	      const char *see);
+
+/* The verb of an object that is named without one, or NULL. */
+const struct cli_verb *cli_shown(const struct cli_object *object);
 
 /**
  * cli_run() - run a verb
@@ -169,8 +209,11 @@ int cli_word(const struct cli_args *args, int option,
 /* Read A/B: numbers below @rows and @columns. Return: 0 or -EINVAL. */
 int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b);
 
-/* An option that must be given. Return: 0 or -EINVAL. */
+/* An option that must be given here. Return: 0 or -EINVAL. */
 int cli_need(const struct cli_args *args, int option, struct err *err);
+
+/* All options with CLI_NEEDED: cli_run() asks this. Return: 0 or -EINVAL. */
+int cli_need_all(const struct cli_args *args, struct err *err);
 
 /* Exactly one of @n options must be given. Return: 0 or -EINVAL. */
 int cli_one(const struct cli_args *args, const int *options, size_t n,

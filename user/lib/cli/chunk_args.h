@@ -29,13 +29,14 @@ enum {
 	CHUNK_OPTIONS,
 };
 
-#define CHUNK_SHARED_OPTIONS						\
+/* @marks: of those options that say for what network and size to plan. */
+#define CHUNK_SHARED_OPTIONS(marks...)				\
 	[CHUNK_OPTION_DIMS] = { "dims", "N0xN1x..",			\
-		"endpoints of each dimension" },		\
+		"endpoints of each dimension", marks },		\
 	[CHUNK_OPTION_BANDWIDTH] = { "bandwidth", "B0,B1,..",		\
-		"bandwidth of each dimension, per endpoint, in GiB/s" },		\
+		"bandwidth of each dimension, per endpoint, in GiB/s", marks },	\
 	[CHUNK_OPTION_SIZE] = { "size", "BYTES",			\
-		"size of the whole buffer, also as 64K, 100M, 1G" },		\
+		"size of the whole buffer, also as 64K, 100M, 1G", marks },	\
 	[CHUNK_OPTION_CHUNKS] = { "chunks", "N",			\
 		"number of chunks of the buffer (default: 64)" },		\
 	[CHUNK_OPTION_COLLECTIVE] = { "collective", "KIND",		\

@@ -5,6 +5,45 @@
 
 #include "args.h"
 
+/* Columns of a terminal, and of them those for an option, or for an object or verb. */
+#define WIDTH		80
+#define OPTION_WIDTH	31
+#define NAME_WIDTH	15
+
+/* Options of all verbs. */
+static const struct cli_option common[] = {
+	{ "json", NULL, "print JSON, also for errors (-j)" },
+	{ "pretty", NULL, "print JSON with indentation (-p)" },
+	{ "color", "[=auto|always|never]",
+	  "colour names of states (-c; default: auto, on terminals)" },
+	{ "help", NULL, "print this text (-h)" },
+	{}
+};
+
+/* Of rocesteer, of which each object has a name, and of all programs. */
+static const struct cli_option netns[] = {
+	{ "netns", "NAME|PID",
+	  "work in the network namespace of this name, or of this process (-n)" },
+	{}
+};
+
+static const struct cli_option version[] = {
+	{ "version", NULL, "print the version (-V)" },
+	{}
+};
+
+static void print_naming(const struct cli_option *option)
+{
+	bool needed;
+
+	for (; option->name; option++) {
+		needed = option->marks & CLI_NEEDED;
+		if (option->marks & CLI_NAMES)
+			printf(" %s[--%s] %s%s", needed ? "" : "[", option->name, option->arg,
+			       needed ? "" : "]");
+	}
+}
+
 static void print_usage(const struct cli_object *object,
 			const struct cli_verb *verb)
 {
@@ -13,50 +52,95 @@ static void print_usage(const struct cli_object *object,
 		printf(" %s", verb->name);
 	if (verb->operand)
 		printf(" %s", verb->operand);
+	print_naming(verb->options);
 	if (verb->options->name)
 		printf(" [OPTIONS]");
 	putchar('\n');
 }
 
-static void print_option(const char *name, const char *arg, const char *help)
+/* Bytes of the words that go into a line of so many columns. */
+static int line_length(const char *text, int columns)
 {
+	int len = strlen(text);
+
+	if (len <= columns)
+		return len;
+	for (len = columns; len && text[len] != ' '; len--)
+		;
+	return len ?: (int)strcspn(text, " ");
+}
+
+/* Two columns: the second one is wrapped. */
+static void print_line(const char *left, int width, const char *help)
+{
+	int len = line_length(help, WIDTH - width);
+
+	printf("  %-*s %.*s\n", width - 3, left, len, help);
+	for (help += len; *help++ == ' '; help += len) {
+		len = line_length(help, WIDTH - width);
+		printf("%*s%.*s\n", width, "", len, help);
+	}
+}
+
+static void print_option(const struct cli_option *option)
+{
+	const char *arg = option->arg ?: "";
 	char left[64];
 
-	snprintf(left, sizeof(left), "--%s%s%s", name, arg ? " " : "",
-		 arg ?: "");
-	printf("  %-28s %s\n", left, help);
+	snprintf(left, sizeof(left), "--%s%s%s", option->name,
+		 *arg && *arg != '[' ? " " : "", arg);
+	print_line(left, OPTION_WIDTH, option->help);
+}
+
+static void print_options(const struct cli_option *option)
+{
+	for (; option->name; option++)
+		if (!(option->marks & CLI_NEEDED))
+			print_option(option);
+}
+
+static void print_needed(const struct cli_option *option)
+{
+	bool any = false;
+
+	for (; option->name; option++) {
+		if (!(option->marks & CLI_NEEDED))
+			continue;
+		if (!any)
+			puts("\nNeeded:");
+		print_option(option);
+		any = true;
+	}
 }
 
 void cli_help_verb(const struct cli_object *object,
 		   const struct cli_verb *verb)
 {
-	const struct cli_option *option;
-
 	printf("Usage: ");
 	print_usage(object, verb);
-	printf("\n%s.\n\nOptions:\n", verb->help);
-	for (option = verb->options; option->name; option++)
-		print_option(option->name, option->arg, option->help);
-	print_option("json", NULL, "print JSON");
-	if (*object->name)
-		print_option("netns", "NAME|PID", "work in this network namespace");
-	else
-		print_option("version", NULL, "print the version");
-	print_option("help", NULL, "print this text");
+	printf("\n%s.\n", verb->help);
+	print_needed(verb->options);
+	puts("\nOptions:");
+	print_options(verb->options);
+	print_options(*object->name ? netns : version);
+	print_options(common);
+	printf("\nExample:\n    %s %s\n", cli_program, verb->example);
 }
 
 void cli_help_object(const struct cli_object *object)
 {
-	const struct cli_verb *verb = object->verbs;
+	const struct cli_verb *verb = object->verbs, *first = cli_shown(object);
 
 	if (!verb->name) {
 		cli_help_verb(object, verb);
 		return;
 	}
-	printf("Usage: rocesteer %s VERB [OPTIONS]\n\n%c%s.\n\nVerbs:\n",
-	       object->name, toupper(*object->help), object->help + 1);
+	printf("Usage: rocesteer %s %s [OPTIONS]\n\n%c%s.\n\nVerbs:\n", object->name,
+	       first ? "[VERB]" : "VERB", toupper(*object->help), object->help + 1);
 	for (; verb->run; verb++)
-		printf("  %-12s %s\n", verb->name, verb->help);
+		print_line(verb->name, NAME_WIDTH, verb->help);
+	if (first)
+		printf("\nWithout a verb: %s\n", first->name);
 	printf("\nSee also: rocesteer %s VERB --help\n", object->name);
 }
 
@@ -69,12 +153,15 @@ void cli_help(const struct cli_object * const *objects)
 	     "\n"
 	     "Objects:");
 	for (; *objects; objects++)
-		printf("  %-12s %s\n", (*objects)->name, (*objects)->help);
+		print_line((*objects)->name, NAME_WIDTH, (*objects)->help);
 	puts("\nOptions:");
-	print_option("json", NULL, "print JSON, also for errors");
-	print_option("netns", "NAME|PID",
-		     "work in the network namespace of this name, or of this process");
-	print_option("version", NULL, "print the version");
-	print_option("help", NULL, "print this text");
-	puts("\nSee also: rocesteer OBJECT help");
+	print_options(netns);
+	print_options(version);
+	print_options(common);
+	puts("\nObjects and verbs may be shortened while only one begins so.\n"
+	     "\n"
+	     "Example:\n"
+	     "    rocesteer -j -p job list\n"
+	     "\n"
+	     "See also: rocesteer OBJECT help");
 }

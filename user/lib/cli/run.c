@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/base.h"
 #include "args.h"
 #include "permission.h"
 
-enum { OPTION_HELP = CLI_MAX_OPTIONS, OPTION_JSON, OPTIONS };
+enum { OPTION_HELP = CLI_MAX_OPTIONS, OPTION_JSON, OPTION_PRETTY, OPTIONS };
 
 /* Arguments that stay: the first @to, and all behind the first @from. */
 static void close_gap(int *argc, char **argv, int from, int to)
@@ -19,15 +22,22 @@ static void close_gap(int *argc, char **argv, int from, int to)
 	*argc = to;
 }
 
-bool cli_take_json(int *argc, char **argv)
+/* What stands behind an option in its argument: "" or "=..."; NULL: it is another one. */
+static const char *behind(const char *arg, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(arg, name, len) && (!arg[len] || arg[len] == '=') ? arg + len : NULL;
+}
+
+/* An option without argument; with one it stays, and is refused. */
+static bool take_flag(int *argc, char **argv, const char *name, const char *letter)
 {
 	bool found = false;
 	int from, to = 1;
 
-	for (from = 1; from < *argc; from++) {
-		if (!strcmp(argv[from], "--"))
-			break;
-		if (!strcmp(argv[from], "--json"))
+	for (from = 1; from < *argc && strcmp(argv[from], "--"); from++) {
+		if (!strcmp(argv[from], name) || !strcmp(argv[from], letter))
 			found = true;
 		else
 			argv[to++] = argv[from];
@@ -36,33 +46,56 @@ bool cli_take_json(int *argc, char **argv)
 	return found;
 }
 
-int cli_take_value(int *argc, char **argv, const char *name, const char **value,
-		   struct err *err)
+int cli_take_value(int *argc, char **argv, const struct cli_anywhere *option,
+		   const char **value, struct err *err)
 {
-	size_t len = strlen(name);
 	int from, to = 1, ret = 0;
 
 	*value = NULL;
-	for (from = 1; !ret && from < *argc; from++) {
-		const char *arg = argv[from];
+	for (from = 1; !ret && from < *argc && strcmp(argv[from], "--"); from++) {
+		const char *rest = behind(argv[from], option->name) ?:
+				   behind(argv[from], option->letter);
 
-		if (!strcmp(arg, "--"))
-			break;
-		if (strncmp(arg, name, len) || (arg[len] && arg[len] != '=')) {
+		if (!rest) {
 			argv[to++] = argv[from];
 			continue;
 		}
 		if (*value)
-			ret = cli_usage(err, name, "is given twice", NULL);
-		else if (!arg[len] && from + 1 == *argc)
-			ret = cli_usage(err, name, "needs an argument", NULL);
+			ret = cli_usage(err, option->name, "is given twice", NULL);
+		else if (!*rest && !option->alone && from + 1 == *argc)
+			ret = cli_usage(err, option->name, "needs an argument", NULL);
 		else
-			*value = arg[len] ? arg + len + 1 : argv[++from];
+			*value = *rest ? rest + 1 : option->alone ?: argv[++from];
 		if (!ret && !**value)
-			ret = cli_usage(err, name, "is empty", NULL);
+			ret = cli_usage(err, option->name, "is empty", NULL);
 	}
 	close_gap(argc, argv, from, to);
 	return ret;
+}
+
+/* A terminal has colours, unless $NO_COLOR says no; an option decides for every output. */
+static int take_color(int *argc, char **argv, struct err *err)
+{
+	enum { AUTO, ALWAYS, NEVER };
+	static const char *const words[] = { "auto", "always", "never", NULL };
+	static const struct cli_anywhere option = { "--color", "-c", "always" };
+	const char *no = getenv("NO_COLOR"), *value;
+	int when, ret;
+
+	ret = cli_take_value(argc, argv, &option, &value, err);
+	when = value ? words_find(words, value) : AUTO;
+	if (!ret && when < 0)
+		ret = cli_usage(err, "--color: neither auto, always nor never:", value, NULL);
+	table_color(when == ALWAYS || (when == AUTO && !(no && *no) && isatty(STDOUT_FILENO)));
+	return ret;
+}
+
+int cli_take_output(int *argc, char **argv, struct out *out, struct err *err)
+{
+	out->json = take_flag(argc, argv, "--json", "-j");
+	out->pretty = take_flag(argc, argv, "--pretty", "-p");
+	out->json |= out->pretty;
+	return take_color(argc, argv, err);
 }
 
 int cli_usage(struct err *err, const char *what, const char *name,
@@ -90,9 +123,37 @@ bool cli_wants_help(const char *arg)
 	       !strcmp(arg, "-h");
 }
 
+const struct cli_verb *cli_shown(const struct cli_object *object)
+{
+	const struct cli_verb *verb;
+
+	for (verb = object->verbs; verb->run; verb++)
+		if (verb->shows)
+			return verb;
+	return NULL;
+}
+
+bool cli_wants_version(const char *arg)
+{
+	return !strcmp(arg, "version") || !strcmp(arg, "--version") || !strcmp(arg, "-V");
+}
+
+int cli_version(const struct out *out)
+{
+	struct json_object *root;
+
+	if (!out->json) {
+		printf("%s %s\n", cli_program, ROCESTEER_VERSION);
+		return 0;
+	}
+	root = out_root();
+	out_string(root, "version", ROCESTEER_VERSION);
+	return out_show(out, root, NULL);
+}
+
 /*
- * Options for getopt_long(), from the table of the verb. --json is read before, but not
- * --json=x.
+ * Options for getopt_long(), from the table of the verb. --json and --pretty are read before, but
+ * not --json=x.
  */
 static void long_options(const struct cli_option *options,
 			 struct option *longs)
@@ -108,6 +169,7 @@ static void long_options(const struct cli_option *options,
 		};
 	longs[i++] = (struct option) { "help", no_argument, NULL, OPTION_HELP };
 	longs[i++] = (struct option) { "json", no_argument, NULL, OPTION_JSON };
+	longs[i++] = (struct option) { "pretty", no_argument, NULL, OPTION_PRETTY };
 	longs[i] = (struct option) {};
 }
 
@@ -144,6 +206,19 @@ static const char *lack(const struct cli_option *option)
 	       !strcmp(option->arg, "COMMAND") ? "names no command" : NULL;
 }
 
+/* The operand, and the argument of an option that was not given by its name. */
+static void take_operands(struct cli_args *args, const struct cli_verb *verb, int argc,
+			  char **argv)
+{
+	int i;
+
+	if (optind < argc && verb->operand)
+		args->operand = argv[optind++];
+	for (i = 0; optind < argc && args->options[i].name; i++)
+		if (args->options[i].marks & CLI_NAMES && !args->value[i])
+			args->value[i] = argv[optind++];
+}
+
 /* Return: 0, 1 when help was asked for, or a negative errno. */
 static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
 		 char **argv, const char *see, struct err *err)
@@ -177,15 +252,14 @@ static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
 					 see);
 		args->value[option] = optarg ?: "";
 	}
-	if (optind < argc && verb->operand)
-		args->operand = argv[optind++];
+	take_operands(args, verb, argc, argv);
 	if (optind < argc)
 		return cli_usage(err, "unexpected argument", argv[optind], see);
 	if (args->operand && !*args->operand)
 		return cli_usage(err, verb->operand, "is empty", see);
 	if (verb->operand && verb->operand[0] != '[' && !args->operand)
 		return cli_usage(err, verb->operand, "is missing", see);
-	return 0;
+	return cli_need_all(args, err);
 }
 
 int cli_run(const struct cli_object *object, const struct cli_verb *verb,
