@@ -6,10 +6,12 @@
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 . packaging/completion/rocesteer
-rocesteer=${ROCESTEER:-build/rocesteer}
-
+rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+top=$PWD
 dir=$(mktemp -d)
 defer rm -rf "$dir"
+shells=(bash)
+! command -v zsh >/dev/null || shells+=(zsh)
 
 # The threat model names checks as proofs.
 named_checks_exist()
@@ -33,7 +35,7 @@ names()
 # The options of a help text with their arguments
 options()
 {
-	sed -n '/^Options:/,$s/^  \(--.\{26\}\).*/\1/p' | sed 's/ *$//'
+	sed -n '/^\(Needed\|Options\):/,$s/^  \(--.\{26\}\).*/\1/p' | sed 's/ *$//'
 }
 
 objects()
@@ -63,14 +65,19 @@ commands()
 # The options of a manual page: lines with **--name** *ARG*, maybe several
 documented()
 {
-	grep '^\*\*--' "$1" | sed 's/\*\*, \*\*/**\n**/g; s/, \*\*--/\n**--/g' |
+	grep '^\*\*--' "$1" | sed 's/, \*\*-[A-Za-z]\*\*\( \*[^*]*\*\)\?//g; s/\*\*, \*\*/**\n**/g; s/, \*\*--/\n**--/g' |
 		tr -d '*'
+}
+
+# Options of all commands, which rocesteer(8) has
+not_common()
+{
+	grep -v -x -e '--json' -e '--pretty' -e '--color.*' -e '--netns NAME|PID' -e '--help'
 }
 
 perf_options()
 {
-	build/rocesteer-perf --help | options |
-		grep -v -x -e '--json' -e '--help' | sort
+	build/rocesteer-perf --help | options | not_common | sort
 }
 
 page_is_complete()
@@ -81,10 +88,11 @@ page_is_complete()
 			# shellcheck disable=SC2086 # maybe no verb
 			[[ ! $verb && $(verbs "$object") ]] ||
 				"$rocesteer" "$object" $verb --help | options
-		done | grep -v -x -e '--json' -e '--netns NAME|PID' -e '--help' | sort -u) \
+		done | not_common | sort -u) \
 		<(documented "$page" | sort -u) &&
 		for verb in $(verbs "$object"); do
-			grep -q "rocesteer $object $verb\*\*" "$page" || {
+			grep -q -e "rocesteer $object $verb\*\*" \
+				-e "rocesteer $object\*\* \[\*\*$verb\*\*" "$page" || {
 				echo "$page: $verb is missing"
 				return 1
 			}
@@ -138,8 +146,8 @@ zsh_says()
 		_describe() { print -r -- ${choices%%:*} }
 		_files() { print files }
 		words=("$@") CURRENT=$#
-		eval "complete_rocesteer() { $(<packaging/completion/_rocesteer) }"
-		complete_rocesteer' zsh "$@"
+		eval "complete_rocesteer() { $(<"$0"/packaging/completion/_rocesteer) }"
+		complete_rocesteer' "$top" "$@"
 }
 
 bash_completes()
@@ -149,7 +157,7 @@ bash_completes()
 	[[ $(bash_says "$r" p) == "plan path"* ]] &&
 		[[ $(bash_says "$r" path v) == verify ]] &&
 		[[ $(bash_says "$r" --json job lo) == load ]] &&
-		[[ $(bash_says "$r" job load --p) == "--port-map --pid --pattern" ]] &&
+		[[ $(bash_says "$r" job load --p) == "--port-map --pid --pattern --pretty" ]] &&
 		[[ $(bash_says "$r" job load --module y) == yes ]] &&
 		[[ $(bash_says "$r" job load --split n) == none ]] &&
 		[[ $(bash_says "$r" path discover --dev l) == *lo* ]] &&
@@ -160,9 +168,19 @@ bash_completes()
 		[[ $(bash_says "$r" slice replay Makef) == Makefile ]] &&
 		[[ $(bash_says "$r" slice replay --order b) == backfill ]] &&
 		[[ $(bash_says "$r" job load --pattern p) == permutation ]] &&
+		[[ $(bash_says "$r" slice check --pattern hi) == \
+			"hierarchical-ring hierarchical-all-to-all" ]] &&
+		[[ $(bash_says "$r" job load --color) == --color ]] &&
+		[[ $(bash_says "$r" sl tra --lik) == --like ]] &&
 		[[ $(bash_says "$r" job load --port-map Makef) == Makefile ]] &&
 		[[ ! $(bash_says "$r" job list Makef) ]] &&
 		[[ $(bash_says build/rocesteer-perf --algorithm h) == halving ]]
+}
+
+# completes bash|zsh WORD OTHER...: the shell has the word for the last of the others
+completes()
+{
+	[[ " $("$1_says" "${@:3}" | tr '\n' ' ') " == *" $2 "* ]]
 }
 
 zsh_completes()
@@ -170,7 +188,8 @@ zsh_completes()
 	local r=$rocesteer
 
 	[[ $(zsh_says "$r" job '') == "load "*"unload "* ]] &&
-		[[ $(zsh_says "$r" job load --) == "--job "*" --help" ]] &&
+		[[ $(zsh_says "$r" job load --) == "--job "*" --help"* ]] &&
+		[[ $(zsh_says "$r" sl tra --) == "--jobs --gpus --like "* ]] &&
 		[[ $(zsh_says "$r" job load --split '') == "none fewest all auto" ]] &&
 		[[ $(zsh_says "$r" path discover --dev '') == *lo* ]] &&
 		[[ ! $(zsh_says "$r" path discover --hop '') ]] &&
@@ -178,6 +197,148 @@ zsh_completes()
 		[[ $(zsh_says "$r" path show '') == *files ]] &&
 		[[ $(zsh_says "$r" slice trace --like '') == "powers-of-two paper" ]] &&
 		[[ $(zsh_says build/rocesteer-perf --type '') == "int32 float32" ]]
+}
+
+# The names of jobs of a cluster file, which stands anywhere before
+names_of_jobs()
+{
+	local shell file=$dir/jobs.json
+	local slice=("$rocesteer" slice)
+
+	echo '{"leaves":4,"spines":4,"gpus_per_leaf":16,"gpus_per_server":4}' >"$file"
+	"${slice[@]}" alloc other --cluster "$file" --gpus 4 &&
+		"${slice[@]}" alloc train --cluster "$file" --gpus 4 || return
+	for shell in "${shells[@]}"; do
+		completes "$shell" other "${slice[@]}" show --cluster "$file" '' &&
+			completes "$shell" train "${slice[@]}" rel --cluster "$file" --job '' &&
+			completes "$shell" other "$rocesteer" job load --cluster "$file" \
+				--slice-job '' &&
+			! completes "$shell" train "${slice[@]}" show '' || return
+	done
+}
+
+no_wide_help()
+{
+	local command wide
+
+	wide=$({
+		"$rocesteer" help
+		build/rocesteer-perf --help
+		for command in $(objects); do
+			"$rocesteer" "$command" help
+		done
+		while read -r command; do
+			# shellcheck disable=SC2086 # words
+			"$rocesteer" $command --help
+		done < <(commands)
+	} | grep -E '^.{81}')
+	echo "$wide"
+	[[ ! $wide ]]
+}
+
+# Without options a command asks for the first of those that are needed, and without one of
+# these for this one.
+needed_is_asked_for()
+{
+	local command needed said
+
+	while read -r command; do
+		# shellcheck disable=SC2086 # words
+		needed=$("$rocesteer" $command --help | sed -n '/^Needed:/,/^$/p' | options | head -n 1)
+		[[ $needed && $command != *" "@(replay|steer|export) ]] || continue
+		# shellcheck disable=SC2086
+		said=$("$rocesteer" $command 2>&1 | head -n 1)
+		[[ $said == "rocesteer: $needed is missing" ]] ||
+			{ echo "$command: $said"; return 1; }
+	done < <(commands)
+}
+
+# The example at the end of a help text
+example()
+{
+	"$rocesteer" "$@" --help | tail -n 1 | sed 's/^    rocesteer //'
+}
+
+examples()
+{
+	local command
+
+	while read -r command; do
+		# shellcheck disable=SC2086 # words
+		example $command
+	done < <(commands)
+	echo "-j -p job list"
+}
+
+# What the examples work on: a device, job 1, the job train of a cluster file
+prepare()
+{
+	"$rocesteer" job unload --all
+	[[ $1 == "job load"* ]] || "$rocesteer" job load 1 --port-map ports.json --all --no-verify
+	echo '{"leaves":4,"spines":4,"gpus_per_leaf":16,"gpus_per_server":4}' >cluster.json
+	[[ $1 == "slice alloc"* ]] || "$rocesteer" slice alloc train --cluster cluster.json --gpus 16
+	"$rocesteer" slice trace --jobs 3 --gpus 16 >trace.csv
+}
+
+place()
+{
+	mount -t tmpfs run /run && mount -t bpf bpf /sys/fs/bpf && ip link set lo up &&
+		ip link add eth0 type veth peer name eth1 && ip link set eth1 up &&
+		ip address add 10.1.0.1/24 dev eth0 && ip link set eth0 up || return
+	cat >ports.json <<-E
+	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z","device":"eth0","hop":2,
+	 "peers":[{"address":"10.1.1.1","source":"10.1.0.1","local":false,"leaf":"10.255.0.2",
+	  "probed":2,"paths":[{"path":0,"router":"10.255.1.1","ports":[49152]},
+	   {"path":1,"router":"10.255.1.2","ports":[49160]}]}]}
+	E
+}
+
+# run_examples: those on standard input; some need what is not here, but none is refused for its
+# arguments
+run_examples()
+{
+	local line limit said status shell
+
+	place || return
+	while read -r line; do
+		prepare "$line" >log 2>&1 || { cat log; return 1; }
+		# These two do not end by themselves.
+		limit=60
+		[[ $line != daemon* && $line != "report record"* ]] || limit=0.5
+		# shellcheck disable=SC2086 # words
+		said=$(timeout "$limit" "$rocesteer" $line 2>&1 </dev/null)
+		status=$?
+		echo "$status: $line"
+		case $line in
+		path\ discover* | path\ verify* | chunk\ load* | chunk\ unload* | slice\ wire* | \
+			reduce\ [ljus]* | report\ show* | monitor | status* | reduce\ plan*)
+			[[ $said != *"See: "*"--help" ]]
+			;;
+		daemon* | report\ record*)
+			((status == 124))
+			;;
+		*)
+			((status == 0))
+			;;
+		esac || { echo "$said"; return 1; }
+	done
+	for shell in "${shells[@]}"; do
+		completes "$shell" 1 "$rocesteer" job show '' &&
+			completes "$shell" 1 "$rocesteer" flow show --job '' || return
+	done
+}
+
+examples_work()
+{
+	local lines
+
+	lines=$(examples)
+	(($(wc -l <<<"$lines") > 40)) || return
+	unshare --net --mount bash -c "
+		rocesteer=$rocesteer shells=(${shells[*]}) top=$PWD
+		. packaging/completion/rocesteer
+		$(declare -f place prepare run_examples bash_says zsh_says completes)
+		cd $dir && run_examples" <<<"$lines"
 }
 
 help_everywhere()
@@ -313,8 +474,15 @@ examples_are_read()
 	return "$status"
 }
 
-ktap_plan 10
+ktap_plan 14
 check "every command has the same text for help and --help" help_everywhere
+check "no line of any --help is wider than 80 columns" no_wide_help
+check "an option that --help says is needed is asked for" needed_is_asked_for
+if ((EUID)); then
+	skip "the examples of --help work" "not root"
+else
+	check "the examples of --help work" examples_work
+fi
 check "rocesteer(8) and --help agree" main_page_is_complete
 check "the other manual pages and --help agree" pages_are_complete
 check "the files that formats.rst shows are read by their commands" examples_are_read
@@ -323,6 +491,7 @@ check "an option means the same in all commands" one_vocabulary
 check "an error code has one exit status" one_status
 check "checks that security.rst names exist" named_checks_exist
 check "bash completes objects, verbs, options and values" bash_completes
+check "shells complete the names of jobs of a cluster file" names_of_jobs
 if command -v zsh >/dev/null; then
 	check "zsh completes objects, verbs, options and values" zsh_completes
 else
