@@ -72,14 +72,14 @@ in_units()
 # A state has a colour, which takes no column; where a line is cut, the colour ends as well.
 shows_colors()
 {
-	local plain colored
+	local top=(selftests/host/screen.py 24 80 "$rocesteer" top --count 1 --interval 10)
 
-	plain=$(selftests/host/screen.py 24 80 "$rocesteer" top --count 1 --interval 10 --color=never)
-	colored=$(NO_COLOR= selftests/host/screen.py 24 80 "$rocesteer" top --count 1 --interval 10)
-	cat -v <<<"$colored"
-	[[ $plain != *"$escape"*m* && $colored == *"$escape[32mup"* ]] &&
-		! grep -v "$escape\[0m$escape\[K" <<<"$colored" | grep -F "$escape[32m" &&
-		diff <(sed "s/$escape\[[0-9]*m//g" <<<"$colored") - <<<"$plain"
+	"${top[@]}" --color=never >"$dir/plain"
+	NO_COLOR='' "${top[@]}" >"$dir/colored"
+	cat -v "$dir/colored"
+	grep -q "${escape}\[32mup" "$dir/colored" && ! grep "${escape}\[[0-9]*m" "$dir/plain" &&
+		! grep "${escape}\[32m" "$dir/colored" | grep -v "${escape}\[0m${escape}\[K$" &&
+		sed "s/${escape}\[[0-9]*m//g" "$dir/colored" | diff - "$dir/plain"
 }
 
 # screen ROWS COLUMNS: the last screen; the cursor's row is the last

@@ -32,7 +32,7 @@ const char *table_printable(const char *text, char *copy, size_t size);
 /* Have headings bold, and states such as up and down in colours, or not: the default. */
 void table_color(bool on);
 
-/* Bytes of a printable text, and of colours in it, that are shown in so many columns of a terminal. */
+/* Bytes of a printable text, and of its colours, that fit into so many columns. */
 size_t table_fit(const char *text, int columns);
 
 /* Is it UTF-8 without control characters? */
