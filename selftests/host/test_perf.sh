@@ -29,7 +29,7 @@ refused()
 bad_options()
 {
 	local net=(--dims 4x2 --bandwidth "2,1" --size 64K)
-	local line=(--dims 3 --bandwidth 1 --chunks 3)
+	local line=(--dims 3 --bandwidth 1 --chunks 3 --rdma-dev a)
 	local reduce=("${one_dim[@]}" --algorithm netreduce) sums=netreduce,ring
 
 	refused "--dims N0xN1x.. is missing" &&
@@ -42,7 +42,7 @@ bad_options()
 		refused "--algorithm: A0: halving needs a power of two" \
 			"${line[@]}" --size 12K --algorithm halving &&
 		refused "--dims: more than 4096 ranks" --dims 65x64 \
-			--bandwidth 1,1 --size 64K &&
+			--bandwidth 1,1 --size 64K --rdma-dev a,b &&
 		refused "--type: 'int8' is not one of int32, float32" \
 			"${common[@]}" --type int8 &&
 		refused "--rendezvous: ':1' is not HOST or HOST:PORT" \

@@ -37,7 +37,7 @@ lists_and_shows()
 {
 	slice list | jq -e '.gpus == 16 and .usable_gpus == 4 and
 		.usable_servers == 2 and .usable_links == 8 and
-		[.jobs[].job] == ["train", "2", "3"]' &&
+		[.jobs[].job] == ["2", "3", "train"]' &&
 		slice show --job train | jq -e '.gpus == 8 and
 			(.links | length) == 8 and .degraded == false'
 }
