@@ -396,8 +396,8 @@ one_status()
 	(($(statuses | wc -l) > 20)) && [[ ! $more ]]
 }
 
-# example TITLE: the file that this section of formats.rst shows
-example()
+# file_of TITLE: the file that this section of formats.rst shows
+file_of()
 {
 	awk -v title="$1" '/^==/ { here = last == title } { last = $0 } here && sub(/^\t/, "")' \
 		Documentation/formats.rst
@@ -425,7 +425,7 @@ journal_goes_on()
 {
 	local cluster=$dir/cluster.json
 
-	example "Cluster file" | sed 's/"generation": 1/"generation": 3/' >"$cluster" &&
+	file_of "Cluster file" | sed 's/"generation": 1/"generation": 3/' >"$cluster" &&
 		cp "$1" "$cluster.journal" &&
 		"$rocesteer" slice mark --cluster "$cluster" --as drained --spines 1 &&
 		(($(wc -l <"$cluster.journal") == $(wc -l <"$1") + 1))
@@ -468,7 +468,7 @@ examples_are_read()
 		case $title in
 		Formats | "Settings of libraries" | "Driver of circuit switches") continue ;;
 		esac
-		example "$title" >"$dir/example"
+		file_of "$title" >"$dir/example"
 		reads "$title" "$dir/example" || { echo "$title"; status=1; }
 	done < <(shown)
 	return "$status"

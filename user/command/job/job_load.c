@@ -358,7 +358,7 @@ static int check_tables(struct load *l, bool over)
 		return 0;
 	}
 	if (ret)
-		return ret == -ENOENT ? job_missing(l->spec.id, l->err) : ret;
+		return ret == -ENOENT ? steer_job_missing(l->spec.id, l->err) : ret;
 	ret = check_programs(l) ?: over ? steer_job_replace(l->steer, &l->spec, l->err) :
 					  steer_job_add(l->steer, &l->spec, l->err);
 	if (ret)

@@ -248,7 +248,7 @@ int report_tables_read(struct report_tables *tables, bool begin, struct err *err
 	if (ret)
 		return ret;
 	if (begin && tables->job && steer_job_get(steer, tables->job, &job))
-		ret = job_missing(tables->job, err);
+		ret = steer_job_missing(tables->job, err);
 	ret = ret ?: steer_group_each(steer, tables->job, see_group, tables) ?:
 	      steer_peer_each(steer, tables->job, see_peer, tables) ?:
 	      steer_job_each(steer, see_job, tables) ?:
