@@ -127,7 +127,7 @@ static int next(void *client, struct batch_probe *probe, const __u8 **source,
 	if (next_probe == PROBES)
 		return -EAGAIN;
 	*probe = (struct batch_probe) {
-		.peer = next_probe, .kind = next_probe % (PROBE_QPN_LEAF + 1),
+		.peer = next_probe, .kind = next_probe % (PROBE_PEER + 1),
 		.port = 49152 + next_probe, .dqpn = next_probe,
 	};
 	*source = addr[next_probe & 1];

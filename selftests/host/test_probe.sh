@@ -518,8 +518,12 @@ no_route()
 
 own_address()
 {
-	fails no-route "10.1.0.1 is an address of this host" \
-		discover --peer 10.1.0.1
+	local addr
+
+	for addr in 10.1.0.1 127.0.0.1 127.9.9.9 ::1; do
+		fails no-route "$addr is an address of this host" \
+			discover --peer "$addr" || return
+	done
 }
 
 no_source()

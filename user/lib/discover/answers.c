@@ -16,6 +16,13 @@
 #define AT_A_TIME	256
 #define WAIT_MS		4000
 
+/* The SYN has left by the device: the answer may come by another uplink of the host. */
+static int unbind(int fd)
+{
+	setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "", 0);
+	return fd;
+}
+
 /* Return: a socket that connects, or a negative errno: -ECONNREFUSED is an answer. */
 static int begin(const char *device, const __u8 source[16], const __u8 host[16])
 {
@@ -36,7 +43,7 @@ static int begin(const char *device, const __u8 source[16], const __u8 host[16])
 	    errno != EINPROGRESS)
 		ret = -errno;
 	if (!ret)
-		return fd;
+		return unbind(fd);
 	close(fd);
 	return ret;
 }

@@ -93,6 +93,24 @@ static int bind_source(int fd, const char *device, const __u8 source[16])
 	       bind(fd, (struct sockaddr *)&ss, len);
 }
 
+/*
+ * Packets leave by the device. Answers may come by another one: a host with several uplinks
+ * may have the address on any of them.
+ */
+static int aim(int fd, const char *device, const __u8 source[16])
+{
+	unsigned int ifindex = if_nametoindex(device);
+	bool v4 = addr_is_v4(source);
+	struct sockaddr_storage ss;
+	socklen_t len = addr_to_sockaddr(source, 0, ifindex, &ss);
+
+	if (!ifindex)
+		return -1;	/* ENODEV */
+	return set(fd, v4 ? SOL_IP : SOL_IPV6, v4 ? IP_UNICAST_IF : IPV6_UNICAST_IF,
+		   htonl(ifindex)) ?:
+	       bind(fd, (struct sockaddr *)&ss, len);
+}
+
 int probe_source_check(const char *device, const __u8 source[16],
 		       struct err *err)
 {
@@ -117,8 +135,7 @@ int probe_open(struct probe_socket *sock, const char *device,
 		    SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP);
 	if (fd < 0)
 		return open_fail(device, source, err);
-	if (drop_packets(fd) || configure(fd, v4) ||
-	    bind_source(fd, device, source)) {
+	if (drop_packets(fd) || configure(fd, v4) || aim(fd, device, source)) {
 		ret = open_fail(device, source, err);
 		close(fd);
 		return ret;
@@ -172,15 +189,16 @@ void probe_build(struct probe_packet *packet, const struct probe_socket *sock,
 		.opcode = RESERVED_OPCODE,
 		.dqpn = htonl(dqpn & ROCESTEER_QPN_MASK),
 	};
-	bool leaf = kind == PROBE_LEAF || kind == PROBE_QPN_LEAF;
+	bool further = kind == PROBE_LEAF || kind == PROBE_QPN_LEAF || kind == PROBE_PEER;
+	bool to_peer = kind == PROBE_NEAR || kind == PROBE_PEER;
 	__u8 *udp = packet->data;
 
 	memset(packet, 0, sizeof(*packet));
 	memcpy(packet->peer, peer, 16);
-	packet->ttl = hop + leaf;
+	packet->ttl = hop + further - (kind == PROBE_BEFORE);
 	packet->len = PADDING + 4 * kind;
 	put_u16(udp, port);
-	put_u16(udp + 2, kind == PROBE_NEAR ? UNUSED_PORT : ROCESTEER_ROCE_PORT);
+	put_u16(udp + 2, to_peer ? UNUSED_PORT : ROCESTEER_ROCE_PORT);
 	put_u16(udp + 4, packet->len);
 	memcpy(udp + PROBE_UDP_HEADER, &bth, sizeof(bth));
 	memcpy(udp + COOKIE, &cookie, sizeof(cookie));

@@ -14,7 +14,7 @@
 #include "base/base.h"
 
 #define PROBE_UDP_HEADER	8
-#define PROBE_MAX		(PROBE_UDP_HEADER + 36)
+#define PROBE_MAX		(PROBE_UDP_HEADER + 44)
 
 /**
  * enum probe_kind - what a probe is for
@@ -23,6 +23,8 @@
  * @PROBE_NEAR: is the peer itself so near? To a port nobody listens on.
  * @PROBE_QPN: as PROBE_PATH, of a packet to a certain queue pair
  * @PROBE_QPN_LEAF: as PROBE_LEAF, of the same packet
+ * @PROBE_BEFORE: which router is one hop before
+ * @PROBE_PEER: is the peer itself one hop further? As PROBE_NEAR
  *
  * An answer may quote no more than the UDP header: the kinds differ in length.
  */
@@ -32,6 +34,8 @@ enum probe_kind {
 	PROBE_NEAR,
 	PROBE_QPN,
 	PROBE_QPN_LEAF,
+	PROBE_BEFORE,
+	PROBE_PEER,
 };
 
 /**
@@ -96,7 +100,7 @@ enum probe_match {
 /**
  * probe_open() - open a socket
  * @sock: filled; to be closed by probe_close()
- * @device: its packets leave by this device
+ * @device: its packets leave by this device; answers come by any
  * @source: with this address
  * @err: filled on failure: "permission", "no-device", "other-host"
  *

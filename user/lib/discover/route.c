@@ -69,7 +69,7 @@ static void put_addr(struct nlmsghdr *nlh, int type, const __u8 addr[16])
 		mnl_attr_put(nlh, type, 16, addr);
 }
 
-/* One RTM_GETROUTE. Return: 0, or the kernel's negative errno. */
+/* RTM_GETROUTE, by any device if @ifindex is 0. Return: 0, or the kernel's negative errno. */
 static int ask(unsigned int ifindex, const __u8 peer[16], const __u8 *source,
 	       unsigned int flags, struct answer *answer)
 {
@@ -96,7 +96,8 @@ static int ask(unsigned int ifindex, const __u8 peer[16], const __u8 *source,
 		rtm->rtm_src_len = rtm->rtm_dst_len;
 		put_addr(nlh, RTA_SRC, source);
 	}
-	mnl_attr_put_u32(nlh, RTA_OIF, ifindex);
+	if (ifindex)
+		mnl_attr_put_u32(nlh, RTA_OIF, ifindex);
 
 	nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
 	if (!nl)
@@ -125,12 +126,12 @@ static int lookup(unsigned int ifindex, const __u8 peer[16],
 	struct answer answer;
 	int ret;
 
+	if (!ask(0, peer, NULL, 0, &answer) && answer.type == RTN_LOCAL)
+		return -EADDRINUSE;	/* also of another device */
 	ret = ask(ifindex, peer, source, RTM_F_FIB_MATCH, &answer) ?:
 	      ask(ifindex, peer, source, 0, &answer);
 	if (ret)
 		return ret;
-	if (answer.type == RTN_LOCAL)
-		return -EADDRINUSE;
 	if (answer.type != RTN_UNICAST || answer.ifindex != ifindex)
 		return -ENETUNREACH;
 	if (source)
