@@ -49,7 +49,7 @@ void loop_remove(struct loop *loop, const struct source *source)
 }
 
 static void count(const struct queued_probe *probe, const __u8 *from,
-		  unsigned int sent, void *arg)
+		  unsigned int sent, bool unreachable, void *arg)
 {
 	++*(unsigned int *)arg;
 }

@@ -59,7 +59,8 @@ void job_load_unsplit(struct load *l);
 size_t job_load_steered(const struct load *l);
 
 /*
- * Probe a few ports of the map. Fail if a port takes another path than the map says; a
+ * Probe a few ports of the map. Fail if a port takes another path than the map says, or no
+ * path leads to a peer. A path whose router says that the peer is unreachable is marked so. A
  * probe without an answer is only a note. Return: 0 or a negative errno.
  */
 int job_load_verify(struct load *l);

@@ -25,18 +25,54 @@ static int refuse(struct load *l, const struct verify_result *moved)
 	return -ESTALE;
 }
 
+/* A path that leads nowhere is held down, unless there is no other. */
+static int hold_down(struct load *l, const struct verify_result *moved)
+{
+	struct portmap_peer *peer = &l->map.peers[moved->peer];
+	char name[ADDR_STRLEN], router[ADDR_STRLEN];
+	unsigned int p = 0;
+
+	addr_format(peer->addr, name);
+	addr_format(moved->actual, router);
+	peer->paths[moved->path].unreachable = true;
+	while (p < peer->nr_paths && peer->paths[p].unreachable)
+		p++;
+	if (p == peer->nr_paths) {
+		err_set(l->err, EXIT_FAILED, "unreachable",
+			"%s: %s is unreachable by all of its paths, as %s says of the last one",
+			l->map_file, name, router);
+		err_hint(l->err, "Repair the routes. See: rocesteer path verify %.100s",
+			 l->map_file);
+		return -EHOSTUNREACH;
+	}
+	out_note(&l->args->out,
+		 "%s: %s says that %s is unreachable: path %u is held down, until rocesteer daemon finds that it leads there again",
+		 l->map_file, router, name, moved->path);
+	return 0;
+}
+
 static int judge(struct load *l, const struct verify *verify)
 {
-	size_t i;
+	size_t i, silent = 0;
+	int ret = 0;
 
-	for (i = 0; i < verify->nr_moved; i++)
-		if (!addr_is_none(verify->moved[i].actual))
-			return refuse(l, &verify->moved[i]);
-	if (verify->nr_moved)
+	for (i = 0; !ret && i < verify->nr_moved; i++) {
+		const struct verify_result *moved = &verify->moved[i];
+
+		if (moved->unreachable)
+			ret = hold_down(l, moved);
+		else if (addr_is_none(moved->actual))
+			silent++;
+		else
+			ret = refuse(l, moved);
+	}
+	if (ret)
+		return ret;
+	if (silent)
 		out_note(&l->args->out,
 			 "%s: %zu of %zu probes got no answer: whether ports take their paths is not known. See: rocesteer path verify",
-			 l->map_file, verify->nr_moved, verify->checked + verify->far);
-	else if (verify->checked)
+			 l->map_file, silent, verify->checked + verify->far);
+	else if (verify->checked && !verify->nr_moved)
 		l->verified = time(NULL);
 	return 0;
 }

@@ -217,6 +217,19 @@ static void find_stale(struct status *st, const struct status_job *item,
 		      "The fabric hashes otherwise: rocesteer daemon finds the ports again; or rocesteer path discover, then rocesteer job replace.");
 }
 
+static void find_unreachable(struct status *st, const struct status_job *item,
+			     const struct verify_result *moved)
+{
+	char name[ADDR_STRLEN], router[ADDR_STRLEN];
+
+	status_advise(status_find(st, STATUS_ERROR, "unreachable", item->id,
+				  "%s says that %s is unreachable: path %u leads nowhere",
+				  addr_format(moved->actual, router),
+				  addr_format(item->sample.peers[moved->peer].addr, name),
+				  moved->path),
+		      "Repair the route of this router. rocesteer daemon holds the path down meanwhile.");
+}
+
 static void judge_probes(struct status *st, const struct status_job *item,
 			 const struct verify *verify)
 {
@@ -228,7 +241,10 @@ static void judge_probes(struct status *st, const struct status_job *item,
 	out_uint(job, "ports", item->ports);
 	out_uint(job, "hop", item->sample.hop + !!verify->far);
 	for (i = 0; i < verify->nr_moved; i++)
-		if (!addr_is_none(verify->moved[i].actual)) {
+		if (verify->moved[i].unreachable) {
+			find_unreachable(st, item, &verify->moved[i]);
+			return;
+		} else if (!addr_is_none(verify->moved[i].actual)) {
 			find_stale(st, item, &verify->moved[i], verify->checked);
 			return;
 		}

@@ -192,7 +192,7 @@ static bool is_own(const struct group *group, const struct queued_probe *probe,
 }
 
 static void probe_done(const struct queued_probe *probe, const __u8 *from,
-		       unsigned int sent, void *arg)
+		       unsigned int sent, bool unreachable, void *arg)
 {
 	struct group *group = probe->owner;
 	struct path_health *health = group->health;
@@ -212,6 +212,7 @@ static void probe_done(const struct queued_probe *probe, const __u8 *from,
 	}
 	if (from && !own)
 		path->moved = true;
+	path->unreachable |= unreachable;
 	if (!--health->out)
 		end_round(arg, group);
 }

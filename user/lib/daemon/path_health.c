@@ -120,6 +120,7 @@ void path_health_examine(struct path_health *health, __u64 due, __u64 watched,
 		path->router = false;
 		path->leaf = false;
 		path->moved = false;
+		path->unreachable = false;
 		if (path->state != PATH_DOWN && due & bit(p))
 			path->due = path->state == PATH_LOSSY ? path->suspected + FORGET : 0;
 		if (!path->fresh)
@@ -132,7 +133,7 @@ void path_health_examine(struct path_health *health, __u64 due, __u64 watched,
 
 static bool wants_controls(const struct path *path)
 {
-	return !path->leaf && !path->moved &&
+	return !path->leaf && !path->moved && !path->unreachable &&
 	       (path->state != PATH_DOWN || path->cause == VERDICT_UNKNOWN);
 }
 
@@ -259,6 +260,8 @@ enum path_verdict path_health_judge(const struct path_health *health, __u32 p,
 	const struct path *path = &health->path[p];
 	__u64 dead;
 
+	if (path->unreachable)
+		return VERDICT_UNREACHABLE;
 	if (path->leaf)
 		return VERDICT_ALIVE;
 	if (is_limited(health, p, now))

@@ -31,6 +31,7 @@ enum path_state {
  * @VERDICT_ROUTER: the router of the path does not answer, other routers do
  * @VERDICT_LEAF: the leaf answers by another path only
  * @VERDICT_DATA: no router answers, but this path alone loses packets
+ * @VERDICT_UNREACHABLE: a router of the path says that the peer is unreachable
  */
 enum path_verdict {
 	VERDICT_ALIVE,
@@ -38,6 +39,7 @@ enum path_verdict {
 	VERDICT_ROUTER,
 	VERDICT_LEAF,
 	VERDICT_DATA,
+	VERDICT_UNREACHABLE,
 };
 
 /**
@@ -64,6 +66,7 @@ enum path_verdict {
  * @router: its router answered in this examination
  * @leaf: the leaf answered in this examination
  * @moved: another router answered: the port takes another path now
+ * @unreachable: a router said that the peer is unreachable
  *
  * Times are CLOCK_MONOTONIC ns.
  */
@@ -90,6 +93,7 @@ struct path {
 	bool router;
 	bool leaf;
 	bool moved;
+	bool unreachable;
 };
 
 /**

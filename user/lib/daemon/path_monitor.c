@@ -59,6 +59,7 @@ static const char *const causes[] = {
 	[VERDICT_ROUTER] = "router",
 	[VERDICT_LEAF] = "leaf",
 	[VERDICT_DATA] = "data",
+	[VERDICT_UNREACHABLE] = "unreachable",
 };
 
 static const char *const states[] = {
@@ -242,7 +243,7 @@ static void path_exam_done(struct group *group, void *arg)
 				health->path[p].due = now +
 						      health->path[p].hold;
 			monitor->config->moved(group, p, monitor->config->arg);
-		} else if (health->watched >> p & 1) {
+		} else if (health->watched >> p & 1 && !health->path[p].unreachable) {
 			continue;
 		} else if (health->path[p].state != PATH_DOWN) {
 			judge_suspect(monitor, group, p, &traffic, now);

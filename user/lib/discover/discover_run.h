@@ -52,7 +52,8 @@ struct discover {
  *
  * All or nothing, but for missing paths: a peer with fewer than @paths paths
  * has its @expected above its @nr_paths. Where all paths are wanted, a peer also says
- * whether they depend on more than the port: @qpn_hash, @sprays.
+ * whether they depend on more than the port, or on the time: @qpn_hash, @sprays, @moved, and
+ * paths have weights where switches seem to weigh next hops.
  *
  * Return: 0 or a negative errno.
  */
@@ -70,6 +71,9 @@ int discover_run(const struct discover *discover, struct portmap *map,
  * Return: the least n for which that is at most 1 / @one_in.
  */
 unsigned int discover_bound(unsigned int paths, double one_in);
+
+/* Are so many ports without an answer that a path may be silent? */
+bool discover_is_silent(const struct portmap_peer *peer);
 
 /**
  * discover_port() - the walk through the source ports
@@ -141,6 +145,7 @@ int discover_flows(const struct probe_batch_config *config, struct discover_flow
  * @path: number of the path
  * @port: the port
  * @leaf: it is about the hop beyond the path's router, not the router
+ * @unreachable: @actual says that the peer is unreachable
  * @actual: who answered; all zero: nobody did
  */
 struct verify_result {
@@ -148,6 +153,7 @@ struct verify_result {
 	unsigned int path;
 	__u16 port;
 	bool leaf;
+	bool unreachable;
 	__u8 actual[16];
 };
 
@@ -157,7 +163,7 @@ struct verify_result {
  * @ports: ports that could be
  * @far: probes that went one hop beyond the router of a path
  * @far_lost: of these without an answer, which are among @moved
- * @moved: those that moved or got no answer; to be freed
+ * @moved: those that moved, got no answer or are unreachable; to be freed
  * @nr_moved: how many
  */
 struct verify {

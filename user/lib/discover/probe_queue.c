@@ -147,14 +147,14 @@ static int next_probe(void *client, struct batch_probe *probe,
 }
 
 static int probe_done(struct probe_queue *queue, const struct batch_probe *probe,
-		      const __u8 *from)
+		      const __u8 *from, bool unreachable)
 {
 	struct queued_probe done = queue->out[probe->peer];
 
 	queue->out[probe->peer].owner = NULL;
 	queue->used[probe->peer] = false;
 	if (done.owner)
-		queue->config->done(&done, from, probe->sent,
+		queue->config->done(&done, from, probe->sent, unreachable,
 				    queue->config->arg);
 	return 0;
 }
@@ -162,14 +162,15 @@ static int probe_done(struct probe_queue *queue, const struct batch_probe *probe
 static int got_answer(void *client, const struct batch_probe *probe,
 		      const struct probe_answer *answer)
 {
+	bool unreachable = answer->type == PROBE_UNREACHABLE;
+
 	/* A router that cannot reach the peer is no way to it. */
-	return probe_done(client, probe, answer->type == PROBE_UNREACHABLE ?
-					 NULL : answer->from);
+	return probe_done(client, probe, unreachable ? NULL : answer->from, unreachable);
 }
 
 static int got_nothing(void *client, const struct batch_probe *probe)
 {
-	return probe_done(client, probe, NULL);
+	return probe_done(client, probe, NULL, false);
 }
 
 static void tell_note(void *client, const char *line)

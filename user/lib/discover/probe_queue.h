@@ -45,7 +45,7 @@ struct queued_probe {
  * @timeout_ms: time to wait for the first answer; doubled with each of two repetitions
  * @short_quotes: as in struct probe_batch_config
  * @done: called when a probe was answered by @from, or by nobody, NULL, after it was sent
- *	@sent times
+ *	@sent times; @unreachable: a router says that the peer is, and @from is NULL
  * @note: report odd answers by a device to the user
  * @arg: passed to the callbacks
  */
@@ -54,7 +54,7 @@ struct probe_queue_config {
 	unsigned int timeout_ms;
 	bool short_quotes;
 	void (*done)(const struct queued_probe *probe, const __u8 *from,
-		     unsigned int sent, void *arg);
+		     unsigned int sent, bool unreachable, void *arg);
 	void (*note)(__u32 ifindex, const char *line, void *arg);
 	void *arg;
 };

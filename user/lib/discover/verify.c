@@ -83,7 +83,7 @@ static int next_probe(void *client, struct batch_probe *probe,
 }
 
 static int record(struct verification *run, const struct batch_probe *probe,
-		  const __u8 *actual)
+		  const __u8 *actual, bool unreachable)
 {
 	const struct portmap_peer *peer = &run->map->peers[probe->peer];
 	struct verify *verify = run->verify;
@@ -92,8 +92,9 @@ static int record(struct verification *run, const struct batch_probe *probe,
 	bool any = leaf && (run->extent->far || addr_is_none(peer->paths[path].leaf));
 	struct verify_result *moved;
 
-	if (actual && (any || !addr_compare(actual, leaf ? peer->paths[path].leaf :
-							   peer->paths[path].router)))
+	if (actual && !unreachable &&
+	    (any || !addr_compare(actual, leaf ? peer->paths[path].leaf :
+						 peer->paths[path].router)))
 		return 0;
 	verify->far_lost += leaf && !actual;
 	moved = reallocarray(verify->moved, verify->nr_moved + 1,
@@ -107,6 +108,7 @@ static int record(struct verification *run, const struct batch_probe *probe,
 	moved->path = path;
 	moved->port = probe->port;
 	moved->leaf = leaf;
+	moved->unreachable = unreachable;
 	if (actual)
 		memcpy(moved->actual, actual, 16);
 	return 0;
@@ -116,18 +118,17 @@ static int got_answer(void *client, const struct batch_probe *probe,
 		      const struct probe_answer *answer)
 {
 	struct verification *run = client;
-
 	bool leaf = probe->kind == PROBE_LEAF;
+	bool silent = answer->type == PROBE_PORT_UNREACHABLE && !leaf;
 
 	run->answered += !leaf;
-	return record(run, probe, answer->type == PROBE_TIME_EXCEEDED ||
-				  (leaf && answer->type == PROBE_PORT_UNREACHABLE) ?
-				  answer->from : NULL);
+	return record(run, probe, silent ? NULL : answer->from,
+		      answer->type == PROBE_UNREACHABLE);
 }
 
 static int got_nothing(void *client, const struct batch_probe *probe)
 {
-	return record(client, probe, NULL);
+	return record(client, probe, NULL, false);
 }
 
 static void status(void *client, char *line, size_t size)

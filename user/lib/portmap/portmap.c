@@ -85,7 +85,8 @@ void portmap_sort(struct portmap *map)
 			      sizeof(*map->peers[i].paths), compare_paths);
 }
 
-unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned int port)
+const struct portmap_path *portmap_peer_port_path(const struct portmap_peer *peer,
+						  unsigned int port)
 {
 	unsigned int i;
 	size_t j;
@@ -93,8 +94,15 @@ unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned in
 	for (i = 0; i < peer->nr_paths; i++)
 		for (j = 0; j < peer->paths[i].nr_ports; j++)
 			if (peer->paths[i].ports[j] == port)
-				return i;
-	return 0;
+				return &peer->paths[i];
+	return NULL;
+}
+
+unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned int port)
+{
+	const struct portmap_path *path = portmap_peer_port_path(peer, port);
+
+	return path ? path - peer->paths : 0;
 }
 
 unsigned int portmap_peer_find_path(const struct portmap_peer *peer, const __u8 *router,
@@ -118,6 +126,10 @@ void portmap_peer_free(struct portmap_peer *peer)
 	free(peer->paths);
 	peer->paths = NULL;
 	peer->nr_paths = 0;
+	if (peer->cut)
+		portmap_peer_free(peer->cut);
+	free(peer->cut);
+	peer->cut = NULL;
 }
 
 void portmap_free(struct portmap *map)
@@ -163,6 +175,8 @@ static void peer_to_json(const struct portmap_peer *peer,
 		out_uint(obj, "unanswered", peer->unanswered);
 	if (peer->qpn_hash)
 		out_bool(obj, "qpn_hash", true);
+	if (peer->moved)
+		out_bool(obj, "moved", true);
 	paths = out_array(obj, "paths");
 	for (i = 0; i < peer->nr_paths; i++)
 		path_to_json(&peer->paths[i], i, out_append_object(paths));

@@ -27,7 +27,9 @@
  * @ports: probed UDP source ports that take the path, host order, ascending
  *	order of probing; the first is the one to use
  * @nr_ports: at least 1
- * @weight: its capacity, relative to the others; at least 1
+ * @weight: its capacity, relative to the others; at least 1; by weights_propose() or by hand
+ * @unreachable: its router says that the peer is unreachable: a job that is loaded holds the
+ *	path down; not in a file
  * @home: flows of a job go here while it is up, where the job has home paths; not in a file
  */
 struct portmap_path {
@@ -36,6 +38,7 @@ struct portmap_path {
 	__u16 *ports;
 	size_t nr_ports;
 	__u16 weight;
+	bool unreachable;
 	bool home;
 };
 
@@ -50,6 +53,9 @@ struct portmap_path {
  * @qpn_hash: switches hash the destination queue pair number: @paths hold for packets to
  *	queue pair 0, those to another one may take others
  * @sprays: packets of one port take several paths; not in a file
+ * @moved: ports took other paths at the end of the search for paths, twice
+ * @cut: its paths have a router that says that the peer is unreachable, and are none of
+ *	@paths; NULL: there are none; not in a file
  * @expected: paths the user said there are, or 0; @nr_paths is less: the map
  *	is incomplete
  * @probed: source ports probed
@@ -65,6 +71,8 @@ struct portmap_peer {
 	bool near;
 	bool qpn_hash;
 	bool sprays;
+	bool moved;
+	struct portmap_peer *cut;
 	unsigned int expected;
 	unsigned int probed;
 	unsigned int unanswered;
@@ -157,7 +165,11 @@ void portmap_sort(struct portmap *map);
 int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
 			  const __u8 leaf[16], unsigned int port);
 
-/* Number of the path that a port of the peer takes; 0 where the port is on none. */
+/* The path that a port of the peer takes; NULL where the port is on none. */
+const struct portmap_path *portmap_peer_port_path(const struct portmap_peer *peer,
+						  unsigned int port);
+
+/* Number of this path; 0 where the port is on none. */
 unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned int port);
 
 /**

@@ -126,21 +126,20 @@ static int read_paths(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-static int read_qpn_hash(struct reader *r, struct json_object *obj,
-			 struct portmap_peer *peer)
+/* What may be true of paths. */
+static int read_mark(struct reader *r, struct json_object *obj, const char *key, bool local,
+		     bool *mark)
 {
-	struct json_object *hash;
+	struct json_object *value;
 	int ret;
 
-	if (!json_object_object_get_ex(obj, "qpn_hash", NULL))
+	if (!json_object_object_get_ex(obj, key, NULL))
 		return 0;
-	ret = reader_get(r, obj, "qpn_hash", json_type_boolean, &hash);
+	ret = reader_get(r, obj, key, json_type_boolean, &value);
 	if (ret)
 		return ret;
-	peer->qpn_hash = json_object_get_boolean(hash);
-	if (peer->qpn_hash && peer->local)
-		return reader_invalid(r, "qpn_hash", "is true and the peer is local");
-	return 0;
+	*mark = json_object_get_boolean(value);
+	return *mark && local ? reader_invalid(r, key, "is true and the peer is local") : 0;
 }
 
 static int read_peer(struct reader *r, struct json_object *obj,
@@ -167,7 +166,8 @@ static int read_peer(struct reader *r, struct json_object *obj,
 	peer->probed = probed;
 	peer->unanswered = unanswered;
 	peer->local = json_object_get_boolean(local);
-	ret = read_qpn_hash(r, obj, peer);
+	ret = read_mark(r, obj, "qpn_hash", peer->local, &peer->qpn_hash) ?:
+	      read_mark(r, obj, "moved", peer->local, &peer->moved);
 	if (ret)
 		return ret;
 	if (!peer->local)

@@ -107,6 +107,7 @@ static __u16 path_weight(const struct steer_job_spec *spec,
 	return path->home ? ROCESTEER_WEIGHT_HOME : 1;
 }
 
+/* Weights of the paths, and which of them are down. */
 static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],
 			const struct portmap_path *paths,
 			struct rocesteer_group *group)
@@ -126,6 +127,7 @@ static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],
 
 			if (group->weight[i] < weight)
 				group->weight[i] = weight;
+			group->down |= (__u64)peer->paths[p].unreachable << i;
 		}
 	}
 }
@@ -138,6 +140,7 @@ static int replace_group(struct steer *s, const struct rocesteer_group_key *key,
 		.key = *key,
 		.nr_paths = group->nr_paths,
 		.first = group->first,
+		.down = group->down,
 	};
 	struct rocesteer_group old;
 	__u32 p, q;
@@ -303,7 +306,7 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 		return -errno;
 	for (p = 0; p < group.nr_paths; p++) {
 		load[p] = rocesteer_path_load(&group, &peer, p, by);
-		weight[p] = peer.sport[p] ? group.weight[p] : 0;
+		weight[p] = peer.sport[p] && !(group.down >> p & 1) ? group.weight[p] : 0;
 	}
 	best = plan_least_loaded(load, weight, group.nr_paths, group.first);
 	if (best < 0)
