@@ -113,6 +113,8 @@ static void test_peer(void)
 		"peers[0].qpn_hash: is of type int, not boolean");
 	rejects(HEAD "{\"address\":\"10.1.1.1\",\"qpn_hash\":true," LOCAL "]}]}",
 		"peers[0].qpn_hash: is true and the peer is local");
+	rejects(HEAD "{\"address\":\"10.1.1.1\",\"moved\":true," LOCAL "]}]}",
+		"peers[0].moved: is true and the peer is local");
 	rejects(START ",\"incomplete\":true,\"device\":\"a\",\"hop\":2}",
 		"incomplete: paths are missing from this map");
 }

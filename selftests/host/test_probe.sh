@@ -496,7 +496,7 @@ silent_leaf()
 unreachable()
 {
 	fails unreachable "says that 10.7.0.1 is unreachable" \
-		discover --peer 10.7.0.1 --probe-timeout 20
+		discover --peer 10.7.0.1 --probe-timeout 100
 }
 
 no_device()

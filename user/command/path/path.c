@@ -78,6 +78,7 @@ static const struct out_column peer_columns[] = {
 	{ "probed", "PROBED" },
 	{ "unanswered", "UNANSWERED" },
 	{ "qpn_hash", "QPN-HASH" },
+	{ "moved", "MOVED" },
 	{ "missing", "MISSING" },
 	{ "reasons", "INCOMPLETE" },
 	{}
@@ -87,6 +88,7 @@ static const struct out_column path_columns[] = {
 	{ "address", "PEER" },
 	{ "path", "PATH" },
 	{ "router", "ROUTER" },
+	{ "weight", "WEIGHT" },
 	{ "ports", "PORTS" },
 	{}
 };
@@ -104,6 +106,7 @@ static const struct out_column split_columns[] = {
 	{ "path", "PATH" },
 	{ "router", "ROUTER" },
 	{ "leaf", "LEAF" },
+	{ "weight", "WEIGHT" },
 	{ "ports", "PORTS" },
 	{}
 };
@@ -122,6 +125,15 @@ static const struct out_column moved_columns[] = {
 	{ "hop", "HOP" },
 	{ "expected", "EXPECTED" },
 	{ "actual", "ACTUAL" },
+	{}
+};
+
+static const struct out_column unreachable_columns[] = {
+	{ "peer", "PEER" },
+	{ "path", "PATH" },
+	{ "port", "PORT" },
+	{ "expected", "EXPECTED" },
+	{ "actual", "SAYS SO" },
 	{}
 };
 
@@ -144,6 +156,8 @@ static const struct out_column checked_columns[] = {
 static const struct out_view verify_views[] = {
 	{ .columns = checked_columns },
 	{ .rows = "moved", .columns = moved_columns },
+	{ .rows = "unreachable", .columns = unreachable_columns,
+	  .title = "Unreachable:" },
 	{ .rows = "unanswered", .columns = unanswered_columns,
 	  .title = "No answer:" },
 	{}
@@ -291,7 +305,8 @@ static void __printf(4, 5) reason(const struct out *out, struct json_object *rea
 	va_start(args, fmt);
 	vsnprintf(line, sizeof(line), fmt, args);
 	va_end(args);
-	json_object_array_add(reasons, json_object_new_string(code));
+	if (reasons)
+		json_object_array_add(reasons, json_object_new_string(code));
 	out_note(out, "%s", line);
 }
 
@@ -315,40 +330,88 @@ static int ask_peers(const struct portmap *map, bool *answers)
 	return ret;
 }
 
+static unsigned int nr_cut(const struct portmap_peer *peer)
+{
+	return peer->cut ? peer->cut->nr_paths : 0;
+}
+
+/* Name the routers that have no way to the peer. */
+static void doubt_cut(const struct out *out, const struct portmap_peer *peer,
+		      const char *name, struct json_object *reasons)
+{
+	char router[ADDR_STRLEN];
+	unsigned int i;
+
+	for (i = 0; i < nr_cut(peer); i++) {
+		const struct portmap_path *path = &peer->cut->paths[i];
+
+		reason(out, i ? NULL : reasons, "unreachable",
+		       "%s: %s says that it is unreachable, %zu of %u ports lead there: the path is not in the map",
+		       name, addr_format(path->router, router), path->nr_ports, peer->probed);
+	}
+}
+
+/* RFC 7600: all routers without an IPv4 address may answer from this one. */
+static bool is_dummy(const __u8 addr[16])
+{
+	static const __u8 dummy[16] = { [10] = 0xff, 0xff, 192, 0, 0, 8 };
+
+	return !addr_compare(addr, dummy);
+}
+
+/* A path is known by its leaf, if not by its router. */
+static bool has_dummy(const struct portmap_peer *peer)
+{
+	unsigned int i;
+
+	for (i = 0; i < peer->nr_paths; i++)
+		if (is_dummy(peer->paths[i].router) && addr_is_none(peer->paths[i].leaf))
+			return true;
+	return is_dummy(peer->leaf);
+}
+
 /* Report why there may be more paths behind routers than were found. */
 static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
 			const char *name, struct json_object *reasons)
 {
 	unsigned int answered = peer->probed - peer->unanswered;
+	unsigned int found = peer->nr_paths + nr_cut(peer);
 	unsigned int enough;
 
-	enough = peer->expected ? 0 : discover_bound(peer->nr_paths + 1,
-						     DISCOVER_ONE_IN);
-	if (peer->nr_paths < peer->expected)
+	enough = peer->expected ? 0 : discover_bound(found + 1, DISCOVER_ONE_IN);
+	if (found < peer->expected)
 		reason(out, reasons, "missing",
 		       "%s: %u of %u paths are missing, no port reaches them",
-		       name, peer->expected - peer->nr_paths, peer->expected);
-	if (peer->expected && peer->nr_paths > peer->expected)
+		       name, peer->expected - found, peer->expected);
+	if (peer->expected && found > peer->expected)
 		reason(out, reasons, "more",
-		       "%s: %u paths, more than --paths %u", name,
-		       peer->nr_paths, peer->expected);
+		       "%s: %u paths, more than --paths %u", name, found, peer->expected);
 	if (answered < enough)
 		reason(out, reasons, "few-ports",
 		       "%s: %u ports were answered: it takes %u to be sure that there is no path besides these %u, see --ports",
-		       name, answered, enough, peer->nr_paths);
-	/* Less than a quarter of what a silent path would have is loss. */
-	if (4ull * peer->unanswered * (peer->nr_paths + 1) > peer->probed &&
-	    (!peer->expected || peer->nr_paths < peer->expected))
+		       name, answered, enough, found);
+	doubt_cut(out, peer, name, reasons);
+	/* Routers limit how often they say that a peer is unreachable. */
+	if (discover_is_silent(peer) && !nr_cut(peer) &&
+	    (!peer->expected || found < peer->expected))
 		reason(out, reasons, "silent",
 		       "%s: %u of %u ports got no answer: a router may not answer to expired TTLs, its path is not in the map",
 		       name, peer->unanswered, peer->probed);
-	if (!peer->expected && peer->nr_paths == 1)
+	if (has_dummy(peer))
+		reason(out, reasons, "no-address",
+		       "%s: 192.0.0.8 answers, as any router may that has no IPv4 address: paths by such routers are not told apart; give the routers addresses",
+		       name);
+	else if (!peer->expected && found == 1)
 		reason(out, reasons, "one-path",
 		       "%s: all ports take one path: routers may hash without ports (Linux: fib_multipath_hash_policy), or --hop is wrong; where there is one path only: --paths 1",
 		       name);
 	if (peer->sprays)
 		reason(out, reasons, "sprays",
 		       "%s: packets of one port take several paths: the fabric sprays packets, a port does not choose a path there",
+		       name);
+	if (peer->moved)
+		reason(out, reasons, "moved",
+		       "%s: ports moved to other paths during the search, twice: routes keep changing, the map is of no fabric",
 		       name);
 	if (!addr_compare(peer->leaf, peer->addr))
 		reason(out, reasons, "hop",
@@ -372,7 +435,7 @@ static size_t doubt(const struct out *out, const struct portmap_peer *peer,
 		reason(out, reasons, "near",
 		       "%s: it is no further away than --hop: it is under our own leaf, or --hop is too large",
 		       name);
-	if (!answers)
+	if (!answers && !nr_cut(peer))
 		reason(out, reasons, "peer-silent",
 		       "%s: the peer does not answer: is this the address of a host?",
 		       name);
@@ -395,8 +458,9 @@ static int mark_missing(const struct out *out, const struct portmap *map,
 		const struct portmap_peer *peer = &map->peers[i];
 		struct json_object *obj = json_object_array_get_idx(peers, i);
 
-		if (peer->nr_paths < peer->expected)
-			out_uint(obj, "missing", peer->expected - peer->nr_paths);
+		if (peer->nr_paths + nr_cut(peer) < peer->expected)
+			out_uint(obj, "missing",
+				 peer->expected - peer->nr_paths - nr_cut(peer));
 		if (doubt(out, peer, answers[i], out_array(obj, "reasons")))
 			incomplete++;
 		else
@@ -417,6 +481,44 @@ static void tell_qpn_hash(const struct out *out, const struct portmap *map)
 			out_note(out,
 				 "%s: switches hash the destination queue pair: one port is not one path; the ports hold for queue pairs that are probed only",
 				 addr_format(map->peers[i].addr, name));
+}
+
+/* Has a peer before this one the same leaf, and thus the same weights? */
+static bool is_told(const struct portmap *map, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!addr_compare(map->peers[i].leaf, map->peers[n].leaf))
+			return true;
+	return false;
+}
+
+/* Weights are proposed where the shares of ports differ. */
+static void tell_weights(const struct out *out, const struct portmap *map)
+{
+	char name[ADDR_STRLEN];
+	unsigned int p;
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++) {
+		const struct portmap_peer *peer = &map->peers[i];
+		const struct portmap_path *paths = peer->paths;
+		unsigned int least = 0, most = 0;
+
+		for (p = 1; p < peer->nr_paths; p++) {
+			if (paths[p].weight < paths[least].weight)
+				least = p;
+			if (paths[p].weight > paths[most].weight)
+				most = p;
+		}
+		if (least == most || is_told(map, i))
+			continue;
+		out_note(out,
+			 "%s: path %u has %.2f of the ports of path %u: do the switches weigh next hops, or do several routers answer from one address? Paths have weights in the map: see weight.",
+			 addr_format(peer->addr, name), least,
+			 (double)paths[least].nr_ports / paths[most].nr_ports, most);
+	}
 }
 
 static const struct out_view *views_of(const struct portmap *map)
@@ -448,6 +550,7 @@ static int report(const struct cli_args *args, struct portmap *map,
 	root = portmap_to_json(map);
 	incomplete = mark_missing(&args->out, map, root);
 	tell_qpn_hash(&args->out, map);
+	tell_weights(&args->out, map);
 	if (incomplete < 0)
 		ret = incomplete;
 	if (args->value[ACCEPT_INCOMPLETE])
@@ -519,7 +622,7 @@ out_free:
 static struct json_object *verify_to_json(const struct portmap *map,
 					  const struct verify *result)
 {
-	struct json_object *root = out_root(), *moved_array, *unanswered;
+	struct json_object *root = out_root(), *moved_array, *unreachable, *unanswered;
 	size_t i;
 
 	out_uint(root, "generation", map->generation);
@@ -527,6 +630,7 @@ static struct json_object *verify_to_json(const struct portmap *map,
 	out_uint(root, "ports", result->ports);
 	out_uint(root, "hop", map->hop + !!result->far);
 	moved_array = out_array(root, "moved");
+	unreachable = out_array(root, "unreachable");
 	unanswered = out_array(root, "unanswered");
 	for (i = 0; i < result->nr_moved; i++) {
 		const struct verify_result *moved = &result->moved[i];
@@ -535,7 +639,8 @@ static struct json_object *verify_to_json(const struct portmap *map,
 		bool silent = addr_is_none(moved->actual);
 		struct json_object *obj;
 
-		obj = out_append_object(silent ? unanswered : moved_array);
+		obj = out_append_object(silent ? unanswered :
+					moved->unreachable ? unreachable : moved_array);
 		out_addr(obj, "peer", peer->addr);
 		out_uint(obj, "path", moved->path);
 		out_uint(obj, "port", moved->port);

@@ -231,6 +231,22 @@ static bool hashes_qpns(const struct exporter *x)
 	return false;
 }
 
+/* A map that may be of no fabric is exact for none. */
+static bool has_moved(const struct exporter *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->nr_peers; i++)
+		if (x->peers[i]->moved)
+			return true;
+	return false;
+}
+
+static bool is_exact(const struct exporter *x, const struct export_balance *balance)
+{
+	return balance->worst == EXPORT_EVEN && !hashes_qpns(x) && !has_moved(x);
+}
+
 static void note_balance(const struct exporter *x, struct json_object *lib,
 			 const struct export_balance *balance, unsigned int n,
 			 const char *what, const char *best)
@@ -240,6 +256,9 @@ static void note_balance(const struct exporter *x, struct json_object *lib,
 	if (hashes_qpns(x))
 		note(lib,
 		     "Not exact: switches hash the destination queue pair, so a port does not choose a path. Chance does.");
+	else if (has_moved(x))
+		note(lib,
+		     "Not exact: ports moved to other paths while the map was made. Make it again when routes are stable: rocesteer path discover.");
 	else if (balance->worst == EXPORT_EVEN)
 		note(lib, "Exact: with %u %s all paths of each peer carry %s.", n, what,
 		     has_weights(x) ? "what their weights say" : "the same");
@@ -265,7 +284,7 @@ static int balance_of(const struct exporter *x, struct json_object *lib, const _
 	ret = export_measure(&x->e, ports, n, each, &balance);
 	if (ret)
 		goto out_free;
-	out_bool(lib, "exact", balance.worst == EXPORT_EVEN && !hashes_qpns(x));
+	out_bool(lib, "exact", is_exact(x, &balance));
 	out_decimal(lib, "worst", balance.worst, 4);
 	out_decimal(lib, "mean", balance.sum / x->nr_peers, 4);
 	array = out_array(lib, "balance");
@@ -356,7 +375,7 @@ static void add_devx(const struct exporter *x, struct json_object *lib, unsigned
 	out_uint(lib, "devx_factor", factor);
 	out_decimal(lib, "devx_worst", balance.worst, 4);
 	note(lib, "For rc_x (DEVX, mlx5) it is UCX_IB_ROCE_PATH_FACTOR=%u instead%s.", factor,
-	     balance.worst == EXPORT_EVEN ? ", which is exact" : ", which is not exact");
+	     is_exact(x, &balance) ? ", which is exact" : ", which is not exact");
 }
 
 static int export_for_ucx(const struct exporter *x)

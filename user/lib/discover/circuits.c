@@ -95,6 +95,17 @@ bool circuits_found(const struct circuits *c, unsigned int nr_paths)
 	return false;
 }
 
+bool circuits_meet(const struct circuits *one, const struct circuits *other)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < one->nr_addrs; i++)
+		for (k = 0; k < other->nr_addrs; k++)
+			if (!addr_compare(one->addr[i], other->addr[k]))
+				return true;
+	return false;
+}
+
 unsigned int circuits_paths(const struct circuits *c, unsigned int nr_paths)
 {
 	unsigned int n = 0, i;
@@ -112,6 +123,7 @@ int circuits_split(const struct circuits *c, const struct portmap_peer *peer,
 
 	*apart = *peer;
 	apart->paths = NULL;
+	apart->cut = NULL;
 	apart->nr_paths = 0;
 	for (i = 0; ret >= 0 && i < c->nr_seen; i++) {
 		const struct circuit_sighting *seen = &c->seen[i];

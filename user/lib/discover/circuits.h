@@ -85,6 +85,9 @@ bool circuits_joined(const struct circuits *circuits, unsigned int nr_paths);
 /* Has a router several paths, as far as answers tell? */
 bool circuits_found(const struct circuits *circuits, unsigned int nr_paths);
 
+/* Has an address answered in both? */
+bool circuits_meet(const struct circuits *one, const struct circuits *other);
+
 /* Number of paths by router and leaf; a router without an answer behind it has one. */
 unsigned int circuits_paths(const struct circuits *circuits,
 			    unsigned int nr_paths);

@@ -36,7 +36,8 @@ bool probe_rate_adapt(struct probe_rate *rate, __u64 now)
 
 	if (now - rate->since < WINDOW || total < WINDOW_PROBES)
 		return false;
-	if (rate->lost * 4 > total) {
+	rate->heard |= rate->answered;
+	if (rate->heard && rate->lost * 4 > total) {
 		new = 2.0 * rate->answered * SECOND / (now - rate->since);
 		if (new < old / 8)	/* one bad window is not everything */
 			new = old / 8;

@@ -2,7 +2,8 @@
 /*
  * The rate of probes. Routers limit the ICMP errors that they send (Linux: one a second to
  * each host, after a burst of six), and further probes are lost. While more than a quarter
- * is lost, the rate is twice that of the answers. It doubles when less is lost.
+ * is lost, the rate is twice that of the answers. It doubles when less is lost. It stays as long
+ * as nothing was ever answered, which is no limit.
  */
 #ifndef ROCESTEER_LIB_PROBE_RATE_H
 #define ROCESTEER_LIB_PROBE_RATE_H
@@ -18,6 +19,7 @@
  * @since: start of the window that is measured, ns
  * @answered: answers in the window
  * @lost: probes lost in the window
+ * @heard: there was an answer
  */
 struct probe_rate {
 	double max;
@@ -26,6 +28,7 @@ struct probe_rate {
 	__u64 since;
 	unsigned int answered;
 	unsigned int lost;
+	bool heard;
 };
 
 void probe_rate_start(struct probe_rate *rate, unsigned int max, __u64 now);

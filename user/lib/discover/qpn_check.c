@@ -21,14 +21,9 @@ static __u32 other_number(unsigned int i)
 
 static const __u8 *find_router(const struct portmap_peer *peer, __u16 port)
 {
-	unsigned int i;
-	size_t j;
+	const struct portmap_path *path = peer ? portmap_peer_port_path(peer, port) : NULL;
 
-	for (i = 0; peer && i < peer->nr_paths; i++)
-		for (j = 0; j < peer->paths[i].nr_ports; j++)
-			if (peer->paths[i].ports[j] == port)
-				return peer->paths[i].router;
-	return NULL;
+	return path ? path->router : NULL;
 }
 
 /* Do not ask again for what @peer, which may be NULL, has. */
@@ -118,6 +113,7 @@ static void keep_suspects(struct qpn_check *check)
 		if (differs(&check->port[i]))
 			check->port[n++] = check->port[i];
 	check->nr_ports = n;
+	check->suspected |= n;
 }
 
 /* Judge by the repetitions. Return: true if they decide. */

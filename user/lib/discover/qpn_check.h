@@ -47,6 +47,8 @@ struct qpn_port {
  * @pass: 0: the first pass over all ports; then repetitions
  * @next: index of the next probe of the pass, two for each port
  * @attempt: number of attempts without a decision
+ * @suspected: a port took another path than that of the peer; unless switches hash queue
+ *	pair numbers, the fabric has changed
  * @unstable: routers changed in the last attempt
  * @verdict: outcome
  */
@@ -58,6 +60,7 @@ struct qpn_check {
 	unsigned int pass;
 	unsigned int next;
 	unsigned int attempt;
+	bool suspected;
 	bool unstable;
 	enum qpn_verdict verdict;
 };
