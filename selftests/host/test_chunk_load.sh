@@ -234,10 +234,10 @@ undone()
 
 	pins=$(echo /sys/fs/bpf/rocesteer/netns-*)
 	pin=$pins/link_ingress_$(ip --json link show rs0 | jq '.[].ifindex')
-	mv "$pin" "$pins/kept" && mkdir "$pin" &&
+	mv "$pin" "$pins/link_kept" && mkdir "$pin" &&
 		refused attach 1 "cannot attach to device" job load --job 9 \
 			--port-map "$map" --flow 10.1.1.1/19 &&
-		rmdir "$pin" && mv "$pins/kept" "$pin" || return
+		rmdir "$pin" && mv "$pins/link_kept" "$pin" || return
 	pin=$pins/link_chunk_$(ip --json link show rs2 | jq '.[].ifindex')
 	cmd job load --job 8 --port-map "$map" --flow 10.1.1.1/18 &&
 		cmd chunk unload --job 7 | jq -e '.unloaded == 4' || return

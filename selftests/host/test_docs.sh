@@ -276,6 +276,7 @@ prepare()
 	"$rocesteer" job unload --all
 	[[ $1 == "job load"* ]] || "$rocesteer" job load 1 --port-map ports.json --all --no-verify
 	echo '{"leaves":4,"spines":4,"gpus_per_leaf":16,"gpus_per_server":4}' >cluster.json
+	rm -f cluster.json.journal
 	[[ $1 == "slice alloc"* ]] || "$rocesteer" slice alloc train --cluster cluster.json --gpus 16
 	"$rocesteer" slice trace --jobs 3 --gpus 16 >trace.csv
 }

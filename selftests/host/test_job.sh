@@ -79,7 +79,7 @@ limit_is_wrong()
 {
 	local wait
 
-	for wait in '' x -1 ' 1' 1s 86401; do
+	for wait in x -1 ' 1' 1s 86401; do
 		ROCESTEER_LOCK_WAIT=$wait job list >"$dir/out"
 		(($? == 2)) && cat "$dir/out" && jq -e --arg wait "'$wait'" '
 			.error.code == "usage" and (.error.message | contains(

@@ -164,6 +164,7 @@ leaves()
 # cluster LEAVES SPINES GPUS [FILTER]: a cluster file with all addresses
 cluster()
 {
+	rm -f "$file.journal"
 	jq -n --argjson leaves "$1" --argjson spines "$2" --argjson gpus "$3" '{
 		leaves: $leaves, spines: $spines, gpus_per_leaf: $gpus, gpus_per_server: 1,
 		routers: [range($spines) | "10.255.1.\(. + 1)"],

@@ -143,16 +143,14 @@ static int pack(const char *top, const char *file)
 static int check_file(const char *file, struct err *err)
 {
 	struct stat st;
-	int ret;
 
 	if (!strcmp(file, "-"))
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--bundle -: standard output has the status, name a file");
-	ret = file_has_place(file);
-	if (!ret && !stat(file, &st) && !S_ISREG(st.st_mode))
+	if (!stat(file, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return err_set(err, EXIT_BAD_INPUT, "usage", "--bundle: %s is no regular file",
 			       file);
-	return ret;
+	return file_has_place(file);
 }
 
 static int fill(struct status *st, struct json_object *files, const char *dir)

@@ -192,7 +192,8 @@ int file_check_names(const char *file, struct err *err)
 {
 	struct stat st;
 
-	if (stat(file, &st) || !S_ISREG(st.st_mode) || st.st_nlink == 1)
+	/* A file that is replaced at this moment has none. */
+	if (stat(file, &st) || !S_ISREG(st.st_mode) || st.st_nlink <= 1)
 		return 0;
 	err_set(err, EXIT_BAD_INPUT, "bad-file",
 		"%s: has %u names (hard links), and a change would reach one of them", file,

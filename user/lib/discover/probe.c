@@ -299,6 +299,7 @@ int probe_receive(const struct probe_socket *sock,
 		.msg_controllen = sizeof(control),
 	};
 	ssize_t len;
+	int ret;
 
 	len = recvmsg(sock->fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT);
 	if (len < 0 && errno == EAGAIN)
@@ -308,7 +309,12 @@ int probe_receive(const struct probe_socket *sock,
 	if (len < PROBE_UDP_HEADER)
 		return -ENOMSG;
 	answer->len = len;
-	return parse_answer(&msg, answer);
+	ret = parse_answer(&msg, answer);
+	/* That this host cannot send says nothing of routers. */
+	if (!ret && answer->type == PROBE_UNREACHABLE &&
+	    !addr_compare(answer->from, sock->source))
+		return -ENOMSG;
+	return ret;
 }
 
 /* RFC 792 has 8 bytes quoted, RFC 1812 and RFC 4443 all that there is. */

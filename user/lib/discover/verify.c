@@ -42,9 +42,18 @@ static void next_peer(struct verification *run, size_t step)
 						    run->extent->paths);
 }
 
-/* Of a sample each path in turn; else each path once, and each port that a leaf tells apart. */
-static bool goes_far(const struct verification *run, const struct portmap_path *path)
+/* Where the leaf itself tells paths apart, the peer is behind it. */
+static bool is_last_hop(const struct portmap_peer *peer)
 {
+	return portmap_peer_find_path(peer, peer->leaf, NULL) < ROCESTEER_MAX_PATHS;
+}
+
+/* Of a sample each path in turn; else each path once, and each port that a leaf tells apart. */
+static bool goes_far(const struct verification *run, const struct portmap_peer *peer,
+		     const struct portmap_path *path)
+{
+	if (is_last_hop(peer))
+		return false;
 	if (run->extent->far)
 		return !((run->verify->checked + run->sampled) % run->far_step);
 	return !run->port || !addr_is_none(path->leaf);
@@ -75,7 +84,7 @@ static int next_probe(void *client, struct batch_probe *probe,
 		*dest = peer->addr;
 		run->verify->checked += !run->leaf;
 		run->verify->far += run->leaf;
-		run->leaf = !run->leaf && goes_far(run, &peer->paths[run->path]);
+		run->leaf = !run->leaf && goes_far(run, peer, &peer->paths[run->path]);
 		run->port += !run->leaf;
 		return 0;
 	}
@@ -166,6 +175,24 @@ static int compare(const void *a, const void *b)
 	return (int)left->port - (int)right->port ?: left->leaf - right->leaf;
 }
 
+/* Behind a router that cannot reach the peer is nothing more to be said of the port. */
+static void drop_far(struct verify *verify)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < verify->nr_moved; i++) {
+		const struct verify_result *last = n ? &verify->moved[n - 1] : NULL;
+		const struct verify_result *moved = &verify->moved[i];
+
+		if (moved->leaf && last && last->unreachable && last->peer == moved->peer &&
+		    last->port == moved->port)
+			verify->far_lost -= addr_is_none(moved->actual);
+		else
+			verify->moved[n++] = *moved;
+	}
+	verify->nr_moved = n;
+}
+
 /* Nothing answers where nothing is sent. */
 static int check_device(const char *device, struct err *err)
 {
@@ -227,6 +254,7 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 	if (verify->nr_moved)
 		qsort(verify->moved, verify->nr_moved, sizeof(*verify->moved),
 		      compare);
+	drop_far(verify);
 	return 0;
 }
 
