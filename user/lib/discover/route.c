@@ -126,8 +126,9 @@ static int lookup(unsigned int ifindex, const __u8 peer[16],
 	struct answer answer;
 	int ret;
 
-	if (!ask(0, peer, NULL, 0, &answer) && answer.type == RTN_LOCAL)
-		return -EADDRINUSE;	/* also of another device */
+	/* An address of another device is local as well, unless rules lead around. */
+	if (!ask(0, peer, source, 0, &answer) && answer.type == RTN_LOCAL)
+		return -EADDRINUSE;
 	ret = ask(ifindex, peer, source, RTM_F_FIB_MATCH, &answer) ?:
 	      ask(ifindex, peer, source, 0, &answer);
 	if (ret)
