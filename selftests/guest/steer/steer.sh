@@ -125,7 +125,15 @@ second=10.1.0.77
 # second_address: host 0 gets another address, and its RDMA device the GID
 second_address()
 {
-	host_exec 0 ip address add "$second/24" dev "$(host_dev 0)" && busywait 10000 has_gid
+	second_address_do add && busywait 10000 has_gid
+}
+
+# second_address_do add|del; in a namespace that hosts share, its packets go as those of host 0
+second_address_do()
+{
+	host_exec 0 ip address "$1" "$second/24" dev "$(host_dev 0)" || return
+	fabric_has_host_netns ||
+		ip rule "$1" pref 10 iif lo from "$second" to 10.1.0.0/16 lookup 100
 }
 
 has_gid()

@@ -291,7 +291,7 @@ another_gid()
 	status=$?
 	((!status)) || flows_of 0
 	qps_end own && qps_end other &&
-		host_exec 0 ip address del "$second/24" dev "$(host_dev 0)" && return "$status"
+		second_address_do del && return "$status"
 }
 
 # rxe sends through the kernel, so "auto" means packets.

@@ -275,7 +275,7 @@ another_gid()
 	status=$?
 	((!status)) || host_exec 0 rocesteer stat
 	qps_end own && job_unload 0 && module_unload &&
-		host_exec 0 ip address del "$second/24" dev "$(host_dev 0)" && return "$status"
+		second_address_do del && return "$status"
 }
 
 # A killed process sends while its queue pairs go. Each flow that these packets make ends
