@@ -384,6 +384,8 @@ static __always_inline int check_known_flow(struct __sk_buff *skb, const struct 
 {
 	bool listed = !flow->sender && !(flow->flags & ROCESTEER_FLOW_FROM_PACKET);
 
+	if (sender == CONTINUE && is_sent_by(skb, flow->sender))
+		return CONTINUE;	/* a rival, or a flow without a share */
 	if (sender != CONTINUE && !(sender == ROCESTEER_VERDICT_FORWARDED && listed))
 		return sender;
 	if (sender == CONTINUE && is_other_sender(skb, &pkt->key, flow->job))

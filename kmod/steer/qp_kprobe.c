@@ -400,7 +400,7 @@ static int qp_watch_destroyed(void)
 	return 0;
 
 unwatch:
-	pr_err("cannot probe %s() nor %s(): %pe\n", qp_destroyed.symbol_name,
+	pr_err("cannot probe %s() or %s(): %pe\n", qp_destroyed.symbol_name,
 	       qp_destroyed_commit.symbol_name, ERR_PTR(err));
 	qp_unwatch_destroyed();
 	return err;

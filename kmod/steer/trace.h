@@ -29,7 +29,10 @@ DECLARE_EVENT_CLASS(rocesteer_flow,
 			      __entry->peer, __entry->dqpn, __entry->job)
 );
 
-/* A flow was registered, or got a queue pair or another job; job 0 for none. */
+/*
+ * A flow was registered, or got a queue pair or another job; job 0 for none. @dqpn has the rival
+ * number in bits 31..24, as in struct rocesteer_flow_key.
+ */
 DEFINE_EVENT(rocesteer_flow, rocesteer_flow_add,
 	     TP_PROTO(u64 netns_cookie,
 		      const struct rocesteer_flow_key *key, u32 job),

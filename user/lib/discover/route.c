@@ -126,7 +126,7 @@ static int lookup(unsigned int ifindex, const __u8 peer[16],
 	struct answer answer;
 	int ret;
 
-	/* An address of another device is local as well, unless rules lead around. */
+	/* An address of another device is local as well, unless a rule routes its packets. */
 	if (!ask(0, peer, source, 0, &answer) && answer.type == RTN_LOCAL)
 		return -EADDRINUSE;
 	ret = ask(ifindex, peer, source, RTM_F_FIB_MATCH, &answer) ?:
