@@ -202,14 +202,14 @@ static __always_inline void observe_flow(struct rocesteer_flow_path *flow)
 	flow->nr_pieces = 1;
 }
 
-/* May the job's flows be split? Without a branch, which the verifier would follow twice. */
-static __always_inline __u32 order_flags(const struct rocesteer_job *job)
+/* May the job's flow be split? Without a branch, which the verifier would follow twice. */
+static __always_inline __u32 order_flags(const struct rocesteer_job *job, __u32 dqpn)
 {
 	_Static_assert(ROCESTEER_RESEQ_ALL * ROCESTEER_FLOW_PEER_RESEQ ==
 		       ROCESTEER_FLOW_PEER_RESEQ &&
 		       ROCESTEER_RESEQ_AUTO * ROCESTEER_FLOW_PEER_RESEQ ==
 		       ROCESTEER_FLOW_RESEQ_AUTO, "a flag for each mode");
-	return job->reseq * ROCESTEER_FLOW_PEER_RESEQ;
+	return job->reseq * ROCESTEER_FLOW_PEER_RESEQ * (dqpn < ROCESTEER_QPN_REDUCE);
 }
 
 /* Report once that rs_flows is full; a later packet tries again where the event was lost. */
@@ -278,7 +278,7 @@ __noinline int choose_home(const struct rocesteer_flow_key *key, struct rocestee
 	job = bpf_map_lookup_elem(&rs_jobs, &id);
 	if (!peer || !job)
 		return no_port_map(key, id, (const struct source *)flow->source);
-	flow->flags |= order_flags(job);
+	flow->flags |= order_flags(job, key->dqpn);
 	copy_addr(flow->leaf, peer->leaf);
 	group = find_group(key, id, peer->leaf);
 	if (!group)

@@ -66,6 +66,12 @@ static inline __u32 rocesteer_bth_paths_most(__u32 bits)
 	return bits / (bits & -bits);
 }
 
+/*
+ * Queue pair numbers from here on are those of groups of NetReduce, see kmod/reduce/packet.h.
+ * Flows to them are whole: a switch that sums takes packets out of order for losses.
+ */
+#define ROCESTEER_QPN_REDUCE	0xc00000u
+
 /* Opcodes: bits 7..5 are the transport service */
 #define ROCESTEER_OP_SERVICE	0xe0
 #define ROCESTEER_OP_RC		0x00

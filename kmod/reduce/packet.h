@@ -17,7 +17,7 @@
 #include "slot.h"
 
 /* Virtual queue pair numbers: these bits, 14 bits of the group, the kind, 6 bits of the rank. */
-#define REDUCE_VIRTUAL		0xc00000u
+#define REDUCE_VIRTUAL		ROCESTEER_QPN_REDUCE
 #define REDUCE_GROUP_SHIFT	8
 #define REDUCE_GROUP_MASK	0x3fffu
 #define REDUCE_KIND_MASK	0xc0u

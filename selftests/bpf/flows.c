@@ -683,6 +683,11 @@ static void test_spread(void)
 	run = flow_entry(4).piece[PATHS - 1].end;
 	ktap_result(per_path[0] == 160 && per_path[1] == 40 && run == 28,
 		    "few packets of a split flow in a row take one path, for any large weights");
+	send_packet(ROCESTEER_QPN_REDUCE - 1, WRITE_MIDDLE, 1);
+	send_packet(ROCESTEER_QPN_REDUCE, WRITE_MIDDLE, 1);
+	ktap_result(flow_entry(ROCESTEER_QPN_REDUCE - 1).nr_pieces == PATHS &&
+		    flow_entry(ROCESTEER_QPN_REDUCE).nr_pieces == 1,
+		    "a flow to a queue pair number of a group that is summed is whole");
 }
 
 static struct rocesteer_peer peer_entry(struct rocesteer_peer_key *key)

@@ -375,14 +375,14 @@ deals_by_place()
 		job unload --job 9
 }
 
-# --split auto is no error where flows cannot be split.
+# --split auto, the default, is no error where flows cannot be split.
 splits_where_possible()
 {
-	local owner
+	local options
 
-	for owner in --all "--flow 10.1.1.1/55"; do
-		# shellcheck disable=SC2086 # an option and its value
-		job load --job 9 --port-map "$map" $owner --split auto |
+	for options in --all "--flow 10.1.1.1/55" "--flow 10.1.1.1/55 --split auto"; do
+		# shellcheck disable=SC2086 # options and their values
+		job load --job 9 --port-map "$map" $options |
 			jq -e '.split == "none" and .deal == "place"' &&
 			job show --job 9 | jq -e '.split == "none" and
 				.deal == "place" and .resequence == "off"' &&
@@ -1070,7 +1070,7 @@ check "stat names all counters" counts
 check "refused commands leave the loaded job as it was" refuses
 check "a second job with all flows of a device is refused" takes_device_once
 check "flows are dealt by the host's place, where that is known" deals_by_place
-check "--split auto splits flows only where the order can be restored" splits_where_possible
+check "without --split, flows are split only where the order can be restored" splits_where_possible
 check "a job with a slice has only the slice's paths in its tables" restricts
 check "job load takes a slice from a cluster file" from_cluster
 check "a slice names parallel links to one spine" parallel_links

@@ -26,6 +26,13 @@ job()
 	job_load_cgroup "$1" --split "$split" --resequence "$2"
 }
 
+# job_plain HOST [OPTION]: whether flows are split is up to rocesteer
+job_plain()
+{
+	host_exec "$1" rocesteer job load --job $(($1 + 1)) --port-map "$dir/ports$1.json" \
+		--cgroup "/sys/fs/cgroup/test$1" "${@:2}"
+}
+
 # jobs NEAR FAR: of host 0 and $far
 jobs()
 {

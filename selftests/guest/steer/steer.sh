@@ -88,14 +88,15 @@ discover()
 }
 
 # job_load HOST OPTION...: the job has the host's number plus one, as hosts may share a
-# namespace
+# namespace; its flows are whole, unless an option is --split
 job_load()
 {
-	local host=$1
+	local host=$1 split=(--split none)
 	shift
+	[[ " $* " != *" --split "* ]] || split=()
 
 	host_exec "$host" rocesteer job load --job $((host + 1)) \
-		--port-map "$dir/ports$host.json" "$@"
+		--port-map "$dir/ports$host.json" "${split[@]}" "$@"
 }
 
 # job_load_cgroup HOST OPTION...: a job by the cgroup of the host's traffic

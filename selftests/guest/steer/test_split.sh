@@ -27,7 +27,7 @@ slower()
 
 told()
 {
-	unjobs && jobs auto auto && in_order
+	unjobs && job_plain 0 && job_plain "$far" && in_order
 }
 
 # End traffic of which enough was seen.
@@ -100,7 +100,9 @@ few_bits()
 {
 	unjobs && bits bth_paths=0x20 || return
 	! job_load_cgroup 0 --json --split all >"$dir/few" &&
-		cat "$dir/few" && [[ $(jq -r .error.code "$dir/few") == few-bits ]]
+		cat "$dir/few" && [[ $(jq -r .error.code "$dir/few") == few-bits ]] || return
+	job_plain 0 --json 2>"$dir/said" | tee "$dir/few" | jq -e '.split == "none"' &&
+		grep "^Flows are not split: bth_paths=0x20" "$dir/said" && job_unload 0
 }
 
 other_bits()
@@ -273,7 +275,7 @@ check "job load --split fewest says that the daemon does not run" without_daemon
 check "one queue pair is split over all paths, and no packet is out of order" exact
 check "the pieces of a split flow are equal" shared_out
 check "a path 5 ms slower than the others costs no NAK" slower
-check "a flow is split when its peer says that it resequences" told
+check "without --split a flow is split when its peer says that it resequences" told
 check "a flow listed by --flow is split when its peer resequences" by_flow
 check "a listed flow is whole again when its peer no longer resequences" withdrawn
 check "splitting without the resequencer costs NAKs" disordered
@@ -288,7 +290,8 @@ check "paths carry equal shares of READ data, to 1 %" read_evenly
 check "READ data is split when the requester says that it resequences" reads_told
 check "READ data takes one path when the requester does not resequence" reads_untold
 check "READ requests are repeated without the resequencer" reads_disordered
-check "job load refuses bits of the BTH that cannot express all paths" few_bits
+check "bits of the BTH that cannot express all paths: --split all is refused, else flows are whole" \
+	few_bits
 check "flows and READ data are split with other bits of the BTH" other_bits
 [[ ! ${CHECK_ALL:-} ]] || check "all READ data arrives with 1 % loss" reads_lossy
 ktap_finish

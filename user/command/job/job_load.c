@@ -48,11 +48,24 @@ static const char *needs_module(const struct load *l)
 {
 	if (l->spec.cgroup_id || l->spec.pid)
 		return "tagging by --cgroup or --pid";
-	if (l->spec.reseq && !l->may_split)
+	if (l->needs_order)
 		return "restoring the order of split flows";
 	if (l->spec.actuator == ROCESTEER_ACTUATOR_QP)
 		return "--actuator qp";
 	return NULL;
+}
+
+/* Flows that may be whole are whole where packets cannot tell of all paths. */
+static int check_paths(struct load *l)
+{
+	int ret = steer_check_paths(&l->spec, l->err);
+
+	if (ret != -ERANGE)
+		return ret;
+	out_note(&l->args->out, "Flows are not split: %s.", l->err->message);
+	*l->err = (struct err){};
+	job_load_unsplit(l);
+	return 0;
 }
 
 static int open_module(struct load *l)
@@ -64,9 +77,11 @@ static int open_module(struct load *l)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
 			       "--module no: %s needs the module", what);
 	ret = module_open(&l->genl, what ? MODULE_YES : l->use, l->err);
-	if (!l->genl && l->may_split)
+	if (!l->may_split)
+		return ret;
+	if (!l->genl)
 		job_load_unsplit(l);
-	return ret;
+	return ret ?: check_paths(l);
 }
 
 /* Add a hint how to do without the module. */
@@ -76,7 +91,7 @@ static int explain(struct load *l, int ret)
 
 	if (l->spec.actuator == ROCESTEER_ACTUATOR_QP)
 		instead = "leave out --actuator qp";
-	else if (l->spec.reseq && !l->spec.cgroup_id && !l->spec.pid)
+	else if (l->needs_order && !l->spec.cgroup_id && !l->spec.pid)
 		instead = "leave out --split and --resequence";
 	if (ret == -ENOENT && needs_module(l)) {
 		err_set(l->err, EXIT_FAILED, "module-not-loaded",
@@ -349,17 +364,17 @@ out_module:
 }
 
 /* Tables that are not there refuse nothing that is to be loaded. */
-static int check_tables(struct load *l, bool over)
+static int check_tables(struct load *l)
 {
 	int ret = steer_open(&l->steer, STEER_READ, l->err);
 
-	if (ret == -ENOENT && !over) {
+	if (ret == -ENOENT && !l->over) {
 		l->err->code = NULL;
 		return 0;
 	}
 	if (ret)
 		return ret == -ENOENT ? steer_job_missing(l->spec.id, l->err) : ret;
-	ret = check_programs(l) ?: over ? steer_job_replace(l->steer, &l->spec, l->err) :
+	ret = check_programs(l) ?: l->over ? steer_job_replace(l->steer, &l->spec, l->err) :
 					  steer_job_add(l->steer, &l->spec, l->err);
 	if (ret)
 		name_taken(l);
@@ -367,43 +382,29 @@ static int check_tables(struct load *l, bool over)
 	return ret;
 }
 
-static int rehearse(struct load *l, bool over, struct json_object **root)
+static int rehearse(struct load *l, struct json_object **root)
 {
-	int ret = over ? 0 : steer_owns(l->spec.ifindex, l->err);
+	int ret = l->over ? 0 : steer_owns(l->spec.ifindex, l->err);
 
-	ret = ret ?: explain(l, open_module(l)) ?: check_tables(l, over);
+	ret = ret ?: explain(l, open_module(l)) ?: check_tables(l);
 	if (!ret)
 		*root = to_json(l);
 	genl_close(l->genl);
 	return ret;
 }
 
-static bool is_loaded(__u32 id)
-{
-	struct rocesteer_job job;
-	struct steer *steer;
-	struct err err = {};
-	bool loaded;
-
-	if (steer_open(&steer, STEER_READ, &err))
-		return false;
-	loaded = !steer_job_get(steer, id, &job);
-	steer_close(steer);
-	return loaded;
-}
-
 int job_put(const struct cli_args *args, enum job_put how, struct json_object **root,
 	    struct err *err)
 {
-	struct load l = { .args = args, .err = err, .spec.dry_run = how == JOB_CHECK };
-	bool over;
+	struct load l = {
+		.args = args, .err = err, .how = how, .spec.dry_run = how == JOB_CHECK,
+	};
 	int ret;
 
 	ret = permission_load(err) ?: job_options(&l) ?: job_load_verify(&l);
-	over = !ret && (how == JOB_REPLACE || (how != JOB_LOAD && is_loaded(l.spec.id)));
 	if (!ret)
-		ret = l.spec.dry_run ? rehearse(&l, over, root) :
-		      over ? replace(&l, root) : load(&l, root);
+		ret = l.spec.dry_run ? rehearse(&l, root) :
+		      l.over ? replace(&l, root) : load(&l, root);
 	if (!ret && !l.spec.dry_run)
 		note_daemon(&l);
 	free(l.flows);

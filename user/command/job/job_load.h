@@ -25,7 +25,11 @@
  * @use: of the module
  * @no_verify: the port map is not compared with the fabric
  * @verified: when every port that was probed took its path, CLOCK_REALTIME seconds, or 0
- * @may_split: --split auto: flows are split where that works, else not
+ * @may_split: flows are split where that works, else not: --split is auto, or not given
+ * @needs_order: --split or --resequence was given, so the module is needed
+ * @how: the job is loaded, or replaced
+ * @over: the job is replaced
+ * @loaded: the job that is replaced, or zeros
  * @genl: the module, or NULL
  * @steer: the tables
  * @moved: flows that have another path, or another port of theirs
@@ -44,6 +48,10 @@ struct load {
 	bool no_verify;
 	time_t verified;
 	bool may_split;
+	bool needs_order;
+	enum job_put how;
+	bool over;
+	struct rocesteer_job loaded;
 	struct genl *genl;
 	struct steer *steer;
 	size_t moved;

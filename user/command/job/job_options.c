@@ -49,11 +49,11 @@ const struct cli_option job_load_options[] = {
 	[RANGES] = { "ranges", "FILE", "memory of its peers that the host writes" },
 	[DSCP] = { "dscp", "D1,..", CHUNK_DSCP_HELP },
 	[SPLIT] = { "split", "none|fewest|all|auto",
-		    "which flows are split, auto: all where that works (default: none)" },
+		    "which flows are split, auto: all where that works (default: auto)" },
 	[DEAL] = { "deal", "least|place|auto",
 		   "the path of a flow: the least loaded, or by the host's place (default: auto)" },
 	[RESEQUENCE] = { "resequence", "auto|on|off",
-			 "restore the order of split flows (default: auto with --split)" },
+			 "restore the order of split flows (default: auto where flows are split)" },
 	[ACTUATOR] = { "actuator", "auto|packet|qp",
 		       "steer packets or queue pairs (default: auto, by device)" },
 	[KEEP_LABELS] = { "keep-labels", NULL,
@@ -89,7 +89,10 @@ static int read_module(struct load *l)
 	return ret;
 }
 
-/* Flows are split only with resequencing. */
+/*
+ * Flows are split only with resequencing. A job that is replaced keeps what it was loaded
+ * with.
+ */
 static int read_split(struct load *l)
 {
 	static const char *const words[] = {
@@ -99,18 +102,18 @@ static int read_split(struct load *l)
 		[SPLIT_AUTO] = "auto",
 		NULL
 	};
-	int split = ROCESTEER_SPLIT_NONE, order, ret;
+	bool keep = l->over && !l->args->value[SPLIT];
+	int split = keep ? l->loaded.split : SPLIT_AUTO, order, ret;
 	const char *option = NULL;
 
 	ret = cli_word(l->args, SPLIT, words, &split, l->err);
 	if (ret)
 		return ret;
-	if (split == SPLIT_AUTO) {
-		l->may_split = true;
+	l->may_split = keep || split == SPLIT_AUTO;
+	if (split == SPLIT_AUTO)
 		split = l->args->value[ALL] ? ROCESTEER_SPLIT_NONE :
 					      ROCESTEER_SPLIT_ALL;
-	}
-	order = split ? ROCESTEER_RESEQ_AUTO : ROCESTEER_RESEQ_NONE;
+	order = keep ? l->loaded.reseq : split ? ROCESTEER_RESEQ_AUTO : ROCESTEER_RESEQ_NONE;
 	ret = cli_word(l->args, RESEQUENCE, reseq_mode_names, &order, l->err);
 	if (ret)
 		return ret;
@@ -130,6 +133,7 @@ static int read_split(struct load *l)
 	}
 	l->spec.split = split;
 	l->spec.reseq = order;
+	l->needs_order = order && (!l->may_split || l->args->value[RESEQUENCE]);
 	return 0;
 }
 
@@ -448,6 +452,7 @@ static int choose_routing(struct load *l)
 			 "Flows take the spine of their GPU's lane: they are not split.");
 	l->spec.split = ROCESTEER_SPLIT_NONE;
 	l->spec.reseq = ROCESTEER_RESEQ_NONE;
+	l->needs_order = false;
 	return 0;
 }
 
@@ -542,19 +547,44 @@ static int read_chunks(struct load *l)
 				      l->args->value[DSCP], l->err) : 0;
 }
 
-int job_options(struct load *l)
+/* Is the job replaced? What is not loaded is refused later. */
+static void find_loaded(struct load *l)
+{
+	struct steer *steer;
+	struct err err = {};
+	bool loaded = false;
+
+	if (l->how == JOB_LOAD)
+		return;
+	if (!steer_open(&steer, STEER_READ, &err)) {
+		loaded = !steer_job_get(steer, l->spec.id, &l->loaded);
+		steer_close(steer);
+	}
+	l->over = loaded || l->how == JOB_REPLACE;
+}
+
+static int read_job(struct load *l)
 {
 	__u64 id = 0;
 	int ret;
 
-	ret = cli_need_all(l->args, l->err) ?:
-	      cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err) ?:
+	ret = cli_uint(l->args, JOB, 1, 0xffffffff, &id, l->err);
+	l->spec.id = id;
+	if (!ret)
+		find_loaded(l);
+	return ret;
+}
+
+int job_options(struct load *l)
+{
+	int ret;
+
+	ret = cli_need_all(l->args, l->err) ?: read_job(l) ?:
 	      read_owner(l) ?: read_dependent(l) ?: read_pattern(l) ?:
 	      read_module(l) ?: read_split(l) ?:
 	      read_actuator(l) ?: read_observe(l) ?: read_name(l) ?: read_cgroup(l) ?:
 	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?: read_deal(l) ?:
 	      check_steered(l) ?: read_chunks(l) ?: read_flows(l);
-	l->spec.id = id;
 	l->spec.all = l->args->value[ALL];
 	l->spec.dry_run |= !!l->args->value[DRY_RUN];
 	l->no_verify = l->args->value[NO_VERIFY];

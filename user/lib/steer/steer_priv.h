@@ -149,9 +149,6 @@ int steer_peers_put(struct steer *s, const struct steer_job_spec *spec);
 /* The entry of a job in rs_jobs. */
 struct rocesteer_job steer_job_of(const struct steer_job_spec *spec);
 
-/* Can packets announce so many paths? Return: 0 or a negative errno. */
-int steer_check_paths(const struct steer_job_spec *spec, struct err *err);
-
 /* Say why the tables could not be filled. Return: a negative errno. */
 int steer_fill_error(__u32 id, int ret, struct err *err);
 

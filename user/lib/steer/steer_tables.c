@@ -514,7 +514,7 @@ int steer_check_paths(const struct steer_job_spec *spec, struct err *err)
 			"bth_paths=%#x of the module tells of %u paths at most, there are more to leaf %s",
 			bits, most, addr_format(peer->leaf, leaf));
 		err_hint(err,
-			 "Load the module with more bits in bth_paths, at all hosts, or the job without --split");
+			 "Load the module with more bits in bth_paths, at all hosts, or the job with --split none");
 		return -ERANGE;
 	}
 	return 0;

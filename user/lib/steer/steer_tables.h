@@ -115,6 +115,12 @@ struct steer_job_spec {
 	bool replace;
 };
 
+/*
+ * Can packets of the job's flows, if they are split, announce the number of their paths?
+ * Return: 0, -ERANGE if not, or another negative errno.
+ */
+int steer_check_paths(const struct steer_job_spec *spec, struct err *err);
+
 /**
  * steer_job_add() - fill a job's tables and attach to its device, if it steers packets
  * @s: opened with STEER_CREATE
