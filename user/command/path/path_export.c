@@ -305,20 +305,17 @@ out_free:
 static int find_list(const struct exporter *x, enum export_for library, struct json_object *lib,
 		     unsigned int length, __u16 *ports)
 {
-	bool least = false;
 	int ret;
 
 	if (!x->e.nr_ports)
 		return not_probed(x, library, "no port");
-	ret = export_search(&x->e, length, ports, &least);
+	ret = export_search(&x->e, length, ports);
 	if (ret)
 		return ret;
 	out_uint(lib, "queue_pairs", length);
-	out_bool(lib, "least", least);
 	return balance_of(x, lib, ports, length,
 			  length > 1 ? "queue pairs, or a multiple of that," : "queue pair or more",
-			  least ? "No list of this length is more even." :
-				  "A search found no list that is more even.");
+			  "A search found no list that is more even.");
 }
 
 static int export_perftest(const struct exporter *x)

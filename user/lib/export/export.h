@@ -110,14 +110,13 @@ int export_measure(const struct export *e, const __u16 *ports, unsigned int n,
  * @length: of the list, up to EXPORT_MAX_LENGTH
  * @ports: filled; a port may be there more than once. The beginning of the list is as even
  *	as it can be with these ports
- * @least: set if no list of this length is more even
  *
  * The same map has the same list. The time is bounded: below a second for 256 peers of 64
  * paths. The worst peer's load is minimised, then the sum over all peers.
  *
  * Return: 0 or -ENOMEM.
  */
-int export_search(const struct export *e, unsigned int length, __u16 *ports, bool *least);
+int export_search(const struct export *e, unsigned int length, __u16 *ports);
 
 /**
  * export_ucx_port() - the port of a lane of UCX

@@ -2,9 +2,8 @@
 /*
  * Lists of ports that load the paths of many peers evenly. Ports that take the same path to
  * every peer are one class. Each port in turn goes where it costs least, which is exact where
- * another peer only renames the paths, as linear hashes do. Where that is not exact, the list
- * is looked for by an exact cover, then by going through all lists, then by exchanging ports:
- * each within a number of steps, so that the time is bounded and the result always the same.
+ * another peer only renames the paths, as linear hashes do. Where that is not exact, ports are
+ * exchanged, within a number of steps, so that the time is bounded and the result always the same.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,9 +12,7 @@
 #include "export_priv.h"
 
 #define GREEDY_STEPS	100000000ull	/* looks at a class and a peer */
-#define COVER_STEPS	20000000ull
 #define EXCHANGE_STEPS	240000000ull
-#define BOUND_STEPS	10000000ull
 #define NONE		0xffffffffu
 
 /**
@@ -26,7 +23,6 @@
  * @next: by port of @e, the next one of its class, or NONE
  * @path: by peer and class
  * @nr: classes that are used
- * @cut: these are not all
  * @nr_paths: of all peers together
  * @load: by peer and path
  * @cost: by peer and path: of one more
@@ -36,7 +32,6 @@
  * @best: those of the best list so far
  * @balance: its balance
  * @ideal: what no list of this length is better than
- * @least: no list is better than @best
  * @steps: that are left
  * @random: state
  */
@@ -47,7 +42,6 @@ struct search {
 	unsigned int *next;
 	__u8 *path;
 	unsigned int nr;
-	bool cut;
 	unsigned long long nr_paths;
 	__u16 (*load)[ROCESTEER_MAX_PATHS];
 	double (*cost)[ROCESTEER_MAX_PATHS];
@@ -57,7 +51,6 @@ struct search {
 	unsigned int best[EXPORT_MAX_LENGTH];
 	struct export_balance balance;
 	struct export_balance ideal;
-	bool least;
 	unsigned long long steps;
 	__u32 random;
 };
@@ -116,8 +109,7 @@ static int make_classes(struct search *s)
 	most = GREEDY_STEPS / s->length / e->nr_peers;
 	if (most < s->length)
 		most = s->length;
-	s->cut = s->nr > most;
-	if (s->cut)
+	if (s->nr > most)
 		s->nr = most;
 	for (j = 0; j < e->nr_peers; j++)
 		for (i = 0; i < s->nr; i++)
@@ -237,8 +229,7 @@ static bool keep_best(struct search *s)
 		s->balance = balance;
 		memcpy(s->best, s->pick, sizeof(s->best));
 	}
-	s->least = !export_is_better(&s->ideal, &s->balance);
-	return s->least;
+	return !export_is_better(&s->ideal, &s->balance);
 }
 
 /* Fullest paths cost by far the most: the eighth power of the load, in units of its share. */
@@ -342,143 +333,6 @@ static void exchange(struct search *s)
 	}
 }
 
-/* Every path has its share to be covered: @load counts down what is left of it. */
-static bool set_shares_left(struct search *s)
-{
-	unsigned int p;
-	size_t j;
-
-	for (j = 0; j < s->e->nr_peers; j++) {
-		const struct portmap_peer *peer = s->e->peers[j];
-		unsigned int sum = 0;
-
-		for (p = 0; p < peer->nr_paths; p++)
-			sum += peer->paths[p].weight;
-		for (p = 0; p < peer->nr_paths; p++) {
-			if (peer->paths[p].weight * s->length % sum)
-				return false;
-			s->load[j][p] = peer->paths[p].weight * s->length / sum;
-		}
-	}
-	return true;
-}
-
-static bool fits(const struct search *s, unsigned int class)
-{
-	size_t j;
-
-	for (j = 0; j < s->e->nr_peers; j++)
-		if (!s->load[j][paths_to(s, j)[class]])
-			return false;
-	return true;
-}
-
-/*
- * The path that the fewest of @n classes take, among paths with something left. Return: the
- * number of these classes.
- */
-static unsigned int rarest(const struct search *s, const unsigned int *classes,
-			   unsigned int n, size_t *peer, unsigned int *rare)
-{
-	unsigned int least = NONE, i, p;
-	size_t j;
-
-	for (j = 0; j < s->e->nr_peers && least; j++) {
-		unsigned int count[ROCESTEER_MAX_PATHS] = {};
-
-		for (i = 0; i < n; i++)
-			count[paths_to(s, j)[classes[i]]]++;
-		for (p = 0; p < s->e->peers[j]->nr_paths; p++)
-			if (s->load[j][p] && count[p] < least) {
-				least = count[p];
-				*peer = j;
-				*rare = p;
-			}
-	}
-	return least;
-}
-
-/* @classes: @n that fitted before the last one was taken. Return: found. */
-static bool cover_from(struct search *s, unsigned int depth, const unsigned int *classes,
-		       unsigned int n)
-{
-	unsigned int *left, i, nr = 0, rare = 0;
-	size_t peer = 0;
-	bool found = false;
-
-	if (depth == s->length)
-		return true;
-	left = malloc(n * sizeof(*left) ?: 1);
-	if (!left)
-		return false;
-	for (i = 0; i < n; i++)
-		if (fits(s, classes[i]))
-			left[nr++] = classes[i];
-	if (spend(s, n + nr * s->e->nr_peers) &&
-	    rarest(s, left, nr, &peer, &rare)) {
-		for (i = 0; i < nr && !found && s->steps; i++) {
-			if (paths_to(s, peer)[left[i]] != rare)
-				continue;
-			s->pick[depth] = left[i];
-			add(s, left[i], -1);
-			found = cover_from(s, depth + 1, left, nr);
-			add(s, left[i], 1);
-		}
-	}
-	free(left);
-	return found;
-}
-
-static bool cover(struct search *s)
-{
-	unsigned int *all = calloc(s->nr, sizeof(*all)), i;
-	bool found;
-
-	if (!all)
-		return false;
-	for (i = 0; i < s->nr; i++)
-		all[i] = i;
-	s->steps = COVER_STEPS;
-	clear_loads(s);
-	found = set_shares_left(s) && cover_from(s, 0, all, s->nr);
-	free(all);
-	if (!found)
-		return false;
-	load_list(s, s->pick);
-	return keep_best(s);
-}
-
-/* Try all lists in which classes ascend from @from, without those that cannot be better. */
-static void bound_from(struct search *s, unsigned int depth, unsigned int from)
-{
-	unsigned int class;
-
-	for (class = from; class < s->nr && !s->least && s->steps; class++) {
-		struct export_balance balance;
-
-		s->pick[depth] = class;
-		add(s, class, 1);
-		balance = balance_of(s);
-		if (spend(s, s->nr_paths) &&
-		    export_is_better(&balance, &s->balance)) {
-			if (depth + 1 == s->length)
-				keep_best(s);
-			else
-				bound_from(s, depth + 1, class);
-		}
-		add(s, class, -1);
-	}
-}
-
-static bool bound(struct search *s)
-{
-	s->steps = BOUND_STEPS;
-	clear_loads(s);
-	bound_from(s, 0, 0);
-	s->least |= s->steps && !s->cut;
-	return s->least;
-}
-
 /* Ports of the classes, the beginning as even as it can be; a class's ports in turn. */
 static void write_ports(struct search *s, __u16 *ports)
 {
@@ -503,16 +357,15 @@ static void write_ports(struct search *s, __u16 *ports)
 	}
 }
 
-int export_search(const struct export *e, unsigned int length, __u16 *ports, bool *least)
+int export_search(const struct export *e, unsigned int length, __u16 *ports)
 {
 	struct search s;
 	int ret = search_open(&s, e, length);
 
 	if (!ret) {
-		if (!greedy(&s) && !cover(&s) && !bound(&s))
+		if (!greedy(&s))
 			exchange(&s);
 		write_ports(&s, ports);
-		*least = s.least;
 	}
 	search_close(&s);
 	return ret;
