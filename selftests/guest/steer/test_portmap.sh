@@ -80,7 +80,23 @@ local_peer()
 	discover 0 1 && [[ $(jq '.peers[0].local' "$dir/ports0.json") == true ]]
 }
 
-ktap_plan 8
+# The same port map as without the VRF
+vrf()
+{
+	modprobe vrf && discover 0 "$far" && map >"$dir/without" && ip -n host0 -batch - <<-E &&
+		link add vrf0 up type vrf table 10
+		link set eth0 master vrf0
+		route add 10.1.0.0/16 via 10.1.0.254 dev eth0 table 10
+	E
+		discover 0 "$far" && map | diff "$dir/without" - && verify
+}
+
+map()
+{
+	jq 'del(.created, .generation)' "$dir/ports0.json"
+}
+
+ktap_plan 9
 check "a port map is found" steer_up --rate 40mbit --host-rate 80mbit
 check "the port map has all paths" all_paths
 check "the port map names the destination leaf" leaf_found
@@ -89,4 +105,9 @@ check "path verify accepts the port map" verify
 check "path verify reports ports that have moved" verify_after_reseed
 check "a path without a port is reported" too_many
 check "a peer under the same leaf is local" local_peer
+if fabric_has_host_netns; then
+	check "a device of a VRF has the port map that it has without" vrf
+else
+	skip "a device of a VRF has the port map that it has without" "hosts share a namespace"
+fi
 ktap_finish

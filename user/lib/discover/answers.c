@@ -30,20 +30,23 @@ static int begin(const char *device, const __u8 source[16], const __u8 host[16])
 	unsigned int scope = if_nametoindex(device);
 	socklen_t len = addr_to_sockaddr(source, 0, scope, &to);
 	int fd, ret = 0;
+	bool vrf;
 
 	fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
+	/* An address in a VRF is one to sockets of its devices only. */
+	vrf = bind(fd, (struct sockaddr *)&to, len);
 	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device,
 		       strlen(device) + 1) ||
-	    bind(fd, (struct sockaddr *)&to, len))
+	    (vrf && bind(fd, (struct sockaddr *)&to, len)))
 		ret = -errno;
 	len = addr_to_sockaddr(host, ROCESTEER_ROCE_PORT, scope, &to);
 	if (!ret && connect(fd, (struct sockaddr *)&to, len) &&
 	    errno != EINPROGRESS)
 		ret = -errno;
 	if (!ret)
-		return unbind(fd);
+		return vrf ? fd : unbind(fd);
 	close(fd);
 	return ret;
 }

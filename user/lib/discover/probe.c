@@ -95,7 +95,7 @@ static int bind_source(int fd, const char *device, const __u8 source[16])
 
 /*
  * Packets leave by the device. Answers may come by another one: a host with several uplinks
- * may have the address on any of them.
+ * may have the address on any of them. An address in a VRF is one to sockets of its devices only.
  */
 static int aim(int fd, const char *device, const __u8 source[16])
 {
@@ -106,9 +106,10 @@ static int aim(int fd, const char *device, const __u8 source[16])
 
 	if (!ifindex)
 		return -1;	/* ENODEV */
-	return set(fd, v4 ? SOL_IP : SOL_IPV6, v4 ? IP_UNICAST_IF : IPV6_UNICAST_IF,
-		   htonl(ifindex)) ?:
-	       bind(fd, (struct sockaddr *)&ss, len);
+	if (set(fd, v4 ? SOL_IP : SOL_IPV6, v4 ? IP_UNICAST_IF : IPV6_UNICAST_IF,
+		htonl(ifindex)))
+		return -1;
+	return bind(fd, (struct sockaddr *)&ss, len) ? bind_source(fd, device, source) : 0;
 }
 
 int probe_source_check(const char *device, const __u8 source[16],
