@@ -3,7 +3,7 @@
 #
 # Spines that go silent under traffic, with their links up: split flows leave them in time, no
 # queue pair fails, every byte arrives, and spines that are back are used again. A path that
-# loses some packets, and a NIC without carrier, take no path down.
+# loses some packets, a NIC without carrier, and a bond that loses a link take no path down.
 #
 # FLAPS is how many spines go silent for a while, one after the other: 6, or 50 for a soak of
 # some minutes under TCG.
@@ -89,9 +89,13 @@ path_by()
 		"$dir/ports0.json"
 }
 
+# vanish SPINE [RULE]: by default it loses all packets
 vanish()
 {
-	ip -n "spine$1" rule add pref 1 blackhole
+	local s=$1
+	shift
+
+	ip -n "spine$s" rule add pref 1 "${@:-blackhole}"
 }
 
 appear()
@@ -157,7 +161,7 @@ dies()
 	before=$(plan)
 	look
 	start=$now
-	vanish "$s"
+	vanish "$@"
 	busywait 60000 last_is down "$s" || return
 	busywait 60000 is_after $((start + 2 * limit))
 	after=$(plan)
@@ -205,6 +209,22 @@ returns()
 			(.event | startswith(\"path-\")))) | map((.time[:19] + \"Z\" |
 			fromdate) + (.time[19:-1] | tonumber)) |
 			\"held down for \(.[-1] - .[-2]) s\", .[-1] - .[-2] >= 0.1"
+}
+
+# The spine says so, without the limit that Linux has: once a second for each host.
+no_route()
+{
+	local cost
+
+	cost=$(sysctl -n net.ipv4.route.error_cost) &&
+		defer sysctl -qw "net.ipv4.route.error_cost=$cost" &&
+		sysctl -qw net.ipv4.route.error_cost=0 || return
+	write_start "$qps" "$timeout"
+	dies 3 to 10.1.1.0/24 unreachable &&
+		told "map(select(.path == $(path_by 3) and .event == \"path-down\"))[-1] |
+			.cause, .cause == \"unreachable\"" || return
+	appear 3
+	busywait 60000 last_is up 3 && busywait 60000 all_up && are_used && write_end
 }
 
 # One packet in five is lost, and the path answers to probes.
@@ -334,20 +354,83 @@ hashes_otherwise()
 		daemon_told 'any(.[]; .event == "path-moved")'
 }
 
+# bond NETNS MEMBER...: these devices become bond0
+bond()
+{
+	local netns=$1 member
+	shift
+
+	{
+		echo "link add bond0 mtu $fabric_mtu type bond mode balance-xor miimon 20" \
+			"xmit_hash_policy layer3+4"
+		for member; do
+			printf '%s\n' "address flush dev $member" "link set $member down" \
+				"link set $member master bond0"
+		done
+		echo "link set bond0 up"
+	} | ip -n "$netns" -batch -
+}
+
+# The RDMA device of host 0 is that of a bond of two links to its leaf.
+bond_up()
+{
+	host_dev()
+	{
+		(($1)) && echo eth0 || echo bond0
+	}
+	modprobe bonding && rdma link del "$(host_rdma 0)" &&
+		ip link add host0-1 netns leaf0 mtu "$fabric_mtu" \
+			type veth peer name eth1 netns host0 mtu "$fabric_mtu" &&
+		bond leaf0 host0 host0-1 && ip -n leaf0 link set bond0 master br0 &&
+		bond host0 eth0 eth1 && host_batch 0 | ip -n host0 -batch - &&
+		host_exec 0 rdma link add "$(host_rdma 0)" type rxe netdev bond0
+}
+
+# member_is down|up
+member_is()
+{
+	[[ $(host_exec 0 cat /proc/net/bonding/bond0) == *"eth1"$'\n'"MII Status: $1"* ]]
+}
+
+# All flows of the bond are steered, by ports that are true.
+bond_is_well()
+{
+	busywait 20000 member_is "$1" && are_used &&
+		host_exec 0 rocesteer path verify "$dir/ports0.json" &&
+		host_exec 0 rocesteer status
+}
+
+loses_member()
+{
+	job_unload 0 && rm "$dir/ports0.json" && bond_up && busywait 10000 host_gid 0 &&
+		discover 0 "$far" && job_load_cgroup 0 --split all --resequence on || return
+	write_start "$qps" "$timeout"
+	bond_is_well up && ip -n leaf0 link set host0-1 down && bond_is_well down &&
+		ip -n leaf0 link set host0-1 up && bond_is_well up && write_end
+}
+
 unload()
 {
 	job_unload 0 && job_unload "$far"
 }
 
-ktap_plan 10
+ktap_plan 12
 check "a fabric, its port map, daemons and jobs are up" up
 check "split flows leave a silent spine in time" attempt silent
 check "no piece on another path has moved" moved_least
 check "a spine that is back is used again after its hold-down" attempt returns
 check "every byte arrives in spite of a silent spine, without a failed completion" attempt write_end
+check "a path by a spine without a route goes down, and is used again with the route" \
+	attempt no_route
 check "a path that loses some packets is lossy, not down" attempt loses_some
 check "a NIC without carrier says nothing about paths" attempt no_carrier
 check "after $flaps flaps all paths are used, and every byte arrives" attempt flap
 check "traffic is on plan again after the fabric hashes otherwise" attempt hashes_otherwise
+bond="a bond that loses one of its links, and gets it back, fails no queue pair"
+if fabric_has_host_netns; then
+	check "$bond" attempt loses_member
+else
+	skip "$bond" "hosts share a namespace"
+fi
 check "the jobs are unloaded" unload
 ktap_finish
