@@ -40,6 +40,20 @@ module_without_btf()
 	rmmod rocesteer && return "$status"
 }
 
+# As beside an ib_core that the module was not built for: a symbol has another checksum.
+module_of_other_ib_core()
+{
+	objcopy --dump-section __versions="$dir/versions" "$module" "$dir/rocesteer.ko" &&
+		python3 -c 'import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[data.index(b"rdma_get_gid_attr\0") - 8] ^= 1
+open(sys.argv[1], "wb").write(data)' "$dir/versions" &&
+		objcopy --update-section __versions="$dir/versions" "$dir/rocesteer.ko" &&
+		modprobe -a rdma_cm && ! insmod "$dir/rocesteer.ko" &&
+		dmesg | grep "rocesteer: disagrees about version of symbol rdma_get_gid_attr" &&
+		refused module-not-loaded rocesteer --cgroup /sys/fs/cgroup/test0
+}
+
 # The other job is known to the module alone, and its flow has sent nothing.
 flow_of_other_job()
 {
@@ -70,9 +84,16 @@ ready()
 	steer_up --rate 40mbit --host-rate 80mbit && job_load 0 --all
 }
 
-ktap_plan 5
+ktap_plan 6
 check "a job is loaded on a fabric" ready
 check "a job by cgroup is refused where the module has no BTF" module_without_btf
+if [[ $(modinfo -F vermagic "$module") == *modversions* ]]; then
+	check "a module that was built for another ib_core is refused by the kernel" \
+		module_of_other_ib_core
+else
+	skip "a module that was built for another ib_core is refused by the kernel" \
+		"the kernel has no checksums of symbols"
+fi
 check "a flow that the module knows as another job's is refused" flow_of_other_job
 check "a command refuses a module with another netlink version" other_version
 check "the first job is unloaded" job_unload 0
