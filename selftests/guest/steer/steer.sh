@@ -126,7 +126,7 @@ second=10.1.0.77
 # second_address: host 0 gets another address, and its RDMA device the GID
 second_address()
 {
-	second_address_do add && busywait 10000 has_gid
+	second_address_do add && busywait 10000 has_gid 004d
 }
 
 # second_address_do add|del; in a namespace that hosts share, its packets go as those of host 0
@@ -137,9 +137,10 @@ second_address_do()
 		ip rule "$1" pref 10 iif lo from "$second" to 10.1.0.0/16 lookup 100
 }
 
+# has_gid HEX: of 10.1.0.0/16, the last two bytes of the address
 has_gid()
 {
-	grep -q ffff:0a01:004d "/sys/class/infiniband/$(host_rdma 0)"/ports/1/gids/*
+	grep -q "ffff:0a01:$1" "/sys/class/infiniband/$(host_rdma 0)"/ports/1/gids/*
 }
 
 # in_cgroup HOST COMMAND...: on the host, in its cgroup

@@ -278,6 +278,50 @@ another_gid()
 		second_address_do del && return "$status"
 }
 
+tagged=10.1.0.129
+
+# vlan_up: host 0 has VLAN 7 to its leaf, with an address of its own
+vlan_up()
+{
+	modprobe 8021q && ip -n leaf0 -batch - <<-E && host_exec 0 ip -batch - <<-E &&
+		link add link host0 name host0.7 up type vlan id 7
+		address add 10.1.0.254/25 dev host0.7
+	E
+		link add link eth0 name eth0.7 up type vlan id 7
+		address add $tagged/25 dev eth0.7
+		route add default via 10.1.0.254 dev eth0.7 table 200
+		rule add pref 10 iif lo from $tagged to 10.1.0.0/16 lookup 200
+	E
+		busywait 10000 has_gid 0081
+}
+
+vlan_down()
+{
+	ip -n leaf0 link del host0.7 && host_exec 0 ip link del eth0.7 &&
+		host_exec 0 ip rule del pref 10 from "$tagged"
+}
+
+# Packets of a VLAN pass the programs of its device, then those of the device below.
+vlan()
+{
+	local status
+
+	module_load && vlan_up && job_load 0 --all &&
+		host_exec 0 rocesteer path discover --dev eth0.7 --source "$tagged" \
+			--peer "$(host_ip "$far")" --out "$dir/vlan.json" >/dev/null &&
+		host_exec 0 rocesteer job load --job 100 --port-map "$dir/vlan.json" \
+			--cgroup /sys/fs/cgroup/test0 && launch=(in_cgroup 0) &&
+		qps_start own "$(host_rdma 0)" "$tagged" "$(host_ip "$far")" 100 1 &&
+		qps_tell own rts || return
+	qps_tell own write && busywait 10000 verdict_is other_source 1 && verdict_is steered 1 &&
+		flows_of 0 | jq -e '[.flows[] | [.job, .device]] == [[100, "eth0.7"]]' &&
+		host_exec 0 rocesteer status
+	status=$?
+	((!status)) || host_exec 0 rocesteer stat
+	qps_end own && host_exec 0 rocesteer job unload --job 100 && job_unload 0 &&
+		module_unload && vlan_down && return "$status"
+}
+
 # A killed process sends while its queue pairs go. Each flow that these packets make ends
 # soon, without waiting for silence.
 killed()
@@ -296,7 +340,7 @@ killed()
 	job_unload 0 && module_unload
 }
 
-ktap_plan 16
+ktap_plan 17
 check "a fabric and its port map are made" steer_up --rate 40mbit --host-rate 80mbit
 check "flows of a cgroup spread over the paths" by_cgroup
 check "flows end with their queue pairs" flows_are_gone
@@ -311,6 +355,7 @@ check "a queue pair that was of no job is steered by a job that is loaded later"
 check "queue pairs of other processes with the same peer stay as they are" rival
 check "a process that connects first to a job's peer does not keep the job unsteered" first
 check "queue pairs of an address that the port map is not of stay as they are" another_gid
+check "packets of a VLAN are steered once, by the job of the VLAN's device" vlan
 check "killed processes leave no share" killed
 check "no packet is lost while jobs and the module come and go" churn
 ktap_finish
