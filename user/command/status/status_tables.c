@@ -187,8 +187,8 @@ static int read_source(const struct rocesteer_source_key *key,
 	status_advise(status_find(st, STATUS_ERROR, "other-source", key->job,
 				  "%llu packets from %s are not steered: the port map is of another source",
 				  source->packets, text),
-		      "Add this source to the port map: rocesteer path discover --dev %s --source %s --peer ADDR --out FILE, then rocesteer job replace.",
-		      item->device, text);
+		      "Add this source to the port map: rocesteer path discover --dev %s --source %s --peer ADDR --out FILE, then rocesteer job replace. If a device above %s has it, as a VLAN, load a job there.",
+		      item->device, text, item->device);
 	return 0;
 }
 
