@@ -326,6 +326,44 @@ way_back()
 		busywait 20000 used 0 1 2 3
 }
 
+# is_refused PATH: flows send once more, as a router that answered a probe says nothing of data
+# for a second
+is_refused()
+{
+	psn=$((psn + 8))
+	flows --gateway "$gateway" 10.1.1.1 "$qpns" "$psn"
+	went down "$1" unreachable
+}
+
+# refused_by SPINE: the spine has no route to the peers, and says so
+refused_by()
+{
+	local spine=spine$1 gateway path
+
+	gateway=$(in_ns leaf0 cat /sys/class/net/br1-0/address)
+	for path in 0 1 2 3; do
+		[[ $(spine_of $path) != "$spine" ]] || break
+	done
+	ip -n "$prefix$spine" route save root 10.1.1.0/24 >"$dir/route" &&
+		ip -n "$prefix$spine" route del 10.1.1.0/24 || return
+	start=$(date +%s%N)
+	busywait 20000 is_refused "$path" && took >>"$dir/took"
+	ip -n "$prefix$spine" route restore <"$dir/route" && busywait 20000 went up "$path"
+}
+
+# The daemon asks one path a second in the other order, so that each would take three seconds.
+refused()
+{
+	local spine
+
+	restarts && : >"$dir/took" || return
+	for spine in 3 2 1 0; do
+		refused_by "$spine" && busywait 20000 used 0 1 2 3 || return
+	done
+	cat "$dir/took"
+	(($(sort -n "$dir/took" | sed -n '3s/ ms//p') < 1500))
+}
+
 restarts_down()
 {
 	local spine
@@ -723,7 +761,7 @@ world_is_empty()
 		[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
 }
 
-ktap_plan 26
+ktap_plan 27
 defer fabric_destroy
 check "a fabric, a job and its flows are made" ready
 defer daemon_kill
@@ -742,6 +780,7 @@ check "a dead path is found by routers that limit their ICMP" attempt rate_limit
 check "a path that dies right after its answers is taken down" attempt was_alive
 check "a path that flaps is held down longer" attempt backs_off
 check "monitor prints events, the state at first, and a new daemon" attempt is_monitored
+check "flows leave a spine that says that it has no route, before they repeat a packet" attempt refused
 check "a path is not down because answers come back by a dead path" attempt way_back
 check "a path that loses data while it is watched is taken down" attempt while_watched
 check "when the last path dies the paths that are held down are used again" attempt last_path

@@ -266,8 +266,10 @@ enum path_verdict path_health_judge(const struct path_health *health, __u32 p,
 		return VERDICT_ALIVE;
 	if (is_limited(health, p, now))
 		return VERDICT_UNKNOWN;
+	/* Flows use up what a router may say: a probe need not get the answer. */
 	if (health->router && !path->router)
-		return VERDICT_ROUTER;
+		return path->refused && now - path->refused < LIMIT ? VERDICT_UNREACHABLE :
+								      VERDICT_ROUTER;
 	/*
 	 * If a router is dead, the leaf's answers to probes by good paths may come
 	 * back by this router: its path has to be taken down first.

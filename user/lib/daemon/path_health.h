@@ -67,6 +67,7 @@ enum path_verdict {
  * @leaf: the leaf answered in this examination
  * @moved: another router answered: the port takes another path now
  * @unreachable: a router said that the peer is unreachable
+ * @refused: time when a router said so about a packet of a flow, or 0
  *
  * Times are CLOCK_MONOTONIC ns.
  */
@@ -94,6 +95,7 @@ struct path {
 	bool leaf;
 	bool moved;
 	bool unreachable;
+	__u64 refused;
 };
 
 /**

@@ -10,6 +10,7 @@
 #include "discover/discover.h"
 #include "event.h"
 #include "path_exam.h"
+#include "refusal.h"
 #include "path_health.h"
 
 #define MSEC	1000000ull
@@ -25,6 +26,7 @@
  * @source: source of @carriers
  * @dark: set of struct nic: devices without a carrier
  * @exams: examinations
+ * @refusals: listener for ICMP errors
  * @changes: paths that went down or came up in this step
  * @watch_at: time of the next check of a port
  * @watch_group: number of its group
@@ -38,6 +40,7 @@ struct path_monitor {
 	struct source source;
 	struct set dark;
 	struct path_exams *exams;
+	struct refusals refusals;
 	int changes;
 	__u64 watch_at;
 	size_t watch_group;
@@ -357,27 +360,75 @@ __u64 path_monitor_due(struct path_monitor *monitor)
 	return at < due ? at : due;
 }
 
-int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
-			 const struct rocesteer_flow_key *flow, __u32 path)
+/* Return: 0 where the path cannot be suspected, 1, or -ENOMEM. */
+static int suspect(struct path_monitor *monitor, struct group *group, __u32 path,
+		   const __u8 peer[16], const __u8 source[16])
 {
 	struct path_health *health = get_health(group);
-	struct rocesteer_flow_path takes = {};
-	__u32 i;
 
 	if (!health)
 		return -ENOMEM;
-	if (path >= health->nr_paths || is_dark(monitor, flow->ifindex))
+	if (path >= health->nr_paths || is_dark(monitor, group->key.ifindex))
 		return 0;
 	path_health_suspect(health, path, clock_ns());
+	memcpy(health->peer, peer, 16);
+	memcpy(health->source, source, 16);
+	return 1;
+}
+
+int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
+			 const struct rocesteer_flow_key *flow, __u32 path)
+{
+	struct rocesteer_flow_path takes = {};
+	struct path_health *health;
+	int ret;
+	__u32 i;
+
 	steer_flow_get(monitor->groups->steer, flow, &takes);
+	ret = suspect(monitor, group, path, flow->peer, takes.source);
+	if (ret <= 0)
+		return ret;
+	health = group->health;
 	for (i = 0; i < takes.nr_pieces && i < ROCESTEER_MAX_PATHS; i++)
 		health->doubts |= 1ull << (takes.piece[i].path & 63);
 	if (takes.detour.until)
 		health->doubts |= 1ull << (takes.detour.to & 63);
 	health->doubts &= ~group->down;
-	memcpy(health->peer, flow->peer, 16);
-	memcpy(health->source, takes.source, 16);
 	return 0;
+}
+
+/* Anybody can send an ICMP error: the path is examined. */
+static int suspect_refused(struct path_monitor *monitor, struct group *group,
+			   const struct refusal *refusal)
+{
+	struct rocesteer_peer_key key = { .job = group->key.job, .ifindex = group->key.ifindex };
+	struct rocesteer_peer peer;
+	int ret = 0;
+	__u32 p;
+
+	memcpy(key.addr, refusal->peer, 16);
+	memcpy(key.source, refusal->source, 16);
+	if (steer_peer_get(monitor->groups->steer, &key, &peer) || peer.qpn_hash ||
+	    memcmp(peer.leaf, group->key.leaf, 16))
+		return 0;
+	for (p = 0; p < peer.nr_paths && ret >= 0; p++) {
+		if (peer.sport[p] != refusal->sport)
+			continue;
+		ret = suspect(monitor, group, p, refusal->peer, refusal->source);
+		if (ret > 0)
+			group->health->path[p].refused = clock_ns();
+	}
+	return ret;
+}
+
+static void refused(const struct refusal *refusal, void *arg)
+{
+	struct path_monitor *monitor = arg;
+	const struct set *all = &monitor->groups->group;
+	size_t i;
+
+	for (i = 0; i < all->nr && suspect_refused(monitor, all->item[i], refusal) >= 0; i++)
+		;
 }
 
 /* The table says which paths are down, the monitor since when: the table is right. */
@@ -537,13 +588,15 @@ int path_monitor_open(struct path_monitor **out,
 		.ready = carriers_ready,
 		.arg = monitor,
 	};
-	return loop_add(loop, &monitor->source);
+	monitor->refusals = (struct refusals) { .loop = loop, .heard = refused, .arg = monitor };
+	return loop_add(loop, &monitor->source) ?: refusals_open(&monitor->refusals);
 }
 
 void path_monitor_close(struct path_monitor *monitor)
 {
 	if (!monitor)
 		return;
+	refusals_close(&monitor->refusals);
 	path_exams_free(monitor->exams);
 	set_clear(&monitor->dark, free);
 	if (monitor->carriers)
