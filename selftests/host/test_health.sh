@@ -165,11 +165,11 @@ attempt()
 	return 1
 }
 
-# went STATE PATH [CAUSE]: the last event of the path
+# went STATE PATH [CAUSE]: the last event of the path; CAUSE is a regular expression
 went()
 {
 	events "[.[] | select(.path == $2)] | last | .event == \"path-$1\" and
-		.job == 1 and .device == \"eth0\" ${3:+and .cause == \"$3\"}"
+		.job == 1 and .device == \"eth0\" ${3:+and (.cause | test(\"$3\"))}"
 }
 
 is_down()
@@ -419,11 +419,12 @@ no_carrier()
 		events 'all(.[]; .event != "path-down")'
 }
 
-# Wait until the daemon has moved the flows, as these would lose packets of their new path.
+# Wait until the daemon has moved the flows, as these would lose packets of their new path. A path
+# that is down by its lost data alone, because all routers are at their limit, is used again soon.
 loses_until_down()
 {
 	lose "$@"
-	busywait 2000 went down "$1"
+	busywait 2000 went down "$1" "router|leaf"
 }
 
 # A router at its limit may be taken for dead, but answers again.
