@@ -16,11 +16,13 @@
 #define GROUP	"{\"group\":5,\"root\":1," SIZES RANKS "}"
 #define PLAN(groups)	"{\"format\":1,\"job\":\"train\",\"groups\":[" groups "]}"
 #define PATH(router, port)	"{\"path\":0,\"router\":\"" router "\",\"ports\":[" port "]}"
+#define PEER(address, source, router) "{\"address\":\"" address "\",\"source\":\"" source "\"," \
+		"\"local\":false,\"leaf\":\"10.255.0.2\",\"probed\":2,\"paths\":[" \
+		PATH(router, "49152,49160") "]}"
 #define MAP(address, router)	"{\"format\":1,\"generation\":1," \
 		"\"created\":\"2026-01-02T03:04:05Z\",\"device\":\"eth0\",\"hop\":2," \
-		"\"peers\":[{\"address\":\"" address "\",\"source\":\"10.1.0.2\"," \
-		"\"local\":false,\"leaf\":\"10.255.0.2\",\"probed\":2,\"paths\":[" \
-		PATH(router, "49152,49160") "]}]}"
+		"\"peers\":[" PEER("10.1.0.1", "10.1.0.77", "10.255.1.1") "," \
+		PEER(address, "10.1.0.2", router) "]}"
 
 static char file[64];
 
@@ -146,9 +148,9 @@ static void test_labels(void)
 	__u32 got = label_of(MAP("10.1.0.1", "10.255.1.2"), message);
 
 	ktap_result(got && got != ~0u && rocesteer_label_sport(got) == 49152,
-		    "the label of a path's first port: 0x%x %s", got, message);
+		    "the label of the first port of the rank's source: 0x%x %s", got, message);
 	ktap_result(label_of(MAP("10.1.0.9", "10.255.1.2"), message) == ~0u &&
-		    !strcmp(message, ": there is no peer 10.1.0.1, the rank after 1 in group 5"),
+		    strstr(message, ": there is no peer 10.1.0.1 of the source 10.1.0.2, the rank"),
 		    "no such peer%s", message);
 	ktap_result(label_of(MAP("10.1.0.1", "10.255.1.1"), message) == ~0u &&
 		    strstr(message, ": no path to 10.1.0.1 has the router 10.255.1.2, as rank 1"),

@@ -112,6 +112,27 @@ one_source_again()
 		on_h0 "$rocesteer" job unload --all
 }
 
+# refuses COMMAND...: it names both sources, and the command that makes a map of one
+refuses()
+{
+	on_h0 "$rocesteer" --json "$@" >"$dir/refused"
+	(($? == 2)) && jq -ce '.error | select(.code == "sources") | select(.message |
+		test("10.1.1.1 has ports for several sources, as 10.1.0.77 and 10.1.0.1")) |
+		select(.hint | test("discover --dev eth0 --hop 2 --source 10.1.0.77 --peer 10.1.1.1 "))' \
+		"$dir/refused"
+}
+
+ambiguous_map()
+{
+	refuses path export "$map" --for perftest &&
+		refuses path export "$map" --for perftest --peer 10.1.1.1 &&
+		refuses job load --job 7 --flow 10.1.1.1/17 --port-map "$map" &&
+		on_h0 "$rocesteer" path export "$dir/one.json" --for perftest &&
+		on_h0 "$rocesteer" job load --job 7 --flow 10.1.1.1/17 \
+			--port-map "$dir/one.json" &&
+		on_h0 "$rocesteer" job unload --all
+}
+
 # A packet passes the programs of both devices.
 macvlan()
 {
@@ -125,11 +146,13 @@ macvlan()
 	send m0 10.1.0.9 && is_even && verdicts_are 1280 1280 && finds 0
 }
 
-ktap_plan 5
+ktap_plan 6
 check "packets of an address that the port map is not of stay as they are, and are named" \
 	second_address
 check "a port map has several sources, and flows that are known keep theirs" both_addresses
 check "packets of each source are steered by the ports of the source" after_silence
 check "job replace takes a source away" one_source_again
+check "a map of several sources is refused where the source of a flow is not known" \
+	ambiguous_map
 check "packets of a macvlan are steered once, by the job of the macvlan" macvlan
 ktap_finish

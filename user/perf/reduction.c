@@ -209,12 +209,14 @@ bool reduction_have_routers(const struct reduction *groups)
 	return false;
 }
 
-static const struct portmap_peer *find_peer(const struct portmap *map, const __u8 address[16])
+static const struct portmap_peer *find_peer(const struct portmap *map, const __u8 source[16],
+					    const __u8 address[16])
 {
 	size_t i;
 
 	for (i = 0; i < map->nr_peers; i++)
-		if (!addr_compare(map->peers[i].addr, address))
+		if (!addr_compare(map->peers[i].addr, address) &&
+		    !addr_compare(map->peers[i].source, source))
 			return &map->peers[i];
 	return NULL;
 }
@@ -224,15 +226,16 @@ static int find_label(const struct group *group, __u32 rank, const struct portma
 {
 	const __u8 *to = group->rank[(rank + 1) % group->ranks].address;
 	const __u8 *router = group->rank[rank].router;
+	const __u8 *from = group->rank[rank].address;
 	char text[ADDR_STRLEN], by[ADDR_STRLEN];
-	const struct portmap_peer *peer = find_peer(map, to);
+	const struct portmap_peer *peer = find_peer(map, from, to);
 	unsigned int i;
 
 	addr_format(to, text);
 	if (!peer)
 		return err_set(err, EXIT_BAD_INPUT, "no-peer",
-			       "%s: there is no peer %s, the rank after %u in group %u", file,
-			       text, rank, group->number);
+			       "%s: there is no peer %s of the source %s, the rank after %u in group %u",
+			       file, text, addr_format(from, by), rank, group->number);
 	for (i = 0; i < peer->nr_paths; i++)
 		if (!addr_compare(peer->paths[i].router, router)) {
 			*label = rocesteer_label_of(peer->paths[i].ports[0]);

@@ -239,23 +239,16 @@ static int read_pid(struct load *l)
 	return 0;
 }
 
-static const struct portmap_peer *find_peer(const struct portmap *map,
-					    const __u8 addr[16])
-{
-	size_t i;
-
-	for (i = 0; i < map->nr_peers; i++)
-		if (!addr_compare(map->peers[i].addr, addr))
-			return &map->peers[i];
-	return NULL;
-}
-
 static int check_flow(struct load *l, const struct rocesteer_flow_key *key,
 		      const char *item)
 {
-	const struct portmap_peer *peer = find_peer(&l->map, key->peer);
+	const struct portmap_peer *peer;
 	size_t i;
+	int ret;
 
+	ret = portmap_find_peer(&l->map, key->peer, l->args->value[PORT_MAP], &peer, l->err);
+	if (ret)
+		return ret;
 	if (!peer)
 		return err_set(l->err, EXIT_BAD_INPUT, "no-peer",
 			       "--flow: %s: the peer is not in %s", item,

@@ -120,6 +120,7 @@ static const struct out_view split_views[] = {
 
 static const struct out_column moved_columns[] = {
 	{ "peer", "PEER" },
+	{ "source", "SOURCE" },
 	{ "path", "PATH" },
 	{ "port", "PORT" },
 	{ "hop", "HOP" },
@@ -130,6 +131,7 @@ static const struct out_column moved_columns[] = {
 
 static const struct out_column unreachable_columns[] = {
 	{ "peer", "PEER" },
+	{ "source", "SOURCE" },
 	{ "path", "PATH" },
 	{ "port", "PORT" },
 	{ "expected", "EXPECTED" },
@@ -139,6 +141,7 @@ static const struct out_column unreachable_columns[] = {
 
 static const struct out_column unanswered_columns[] = {
 	{ "peer", "PEER" },
+	{ "source", "SOURCE" },
 	{ "path", "PATH" },
 	{ "port", "PORT" },
 	{ "hop", "HOP" },
@@ -642,6 +645,7 @@ static struct json_object *verify_to_json(const struct portmap *map,
 		obj = out_append_object(silent ? unanswered :
 					moved->unreachable ? unreachable : moved_array);
 		out_addr(obj, "peer", peer->addr);
+		out_addr(obj, "source", peer->source);
 		out_uint(obj, "path", moved->path);
 		out_uint(obj, "port", moved->port);
 		out_uint(obj, "hop", map->hop + moved->leaf);

@@ -53,10 +53,11 @@ static int bad_peer(struct err *err, const char *code, const char *item, const c
 static int take_peer(const char *item, void *arg)
 {
 	struct exporter *x = arg;
-	const struct portmap_peer *peer = NULL;
+	const struct portmap_peer *peer;
 	char in[320];
 	__u8 addr[16];
 	size_t i;
+	int ret;
 
 	if (addr_parse(item, addr))
 		return err_set(x->err, EXIT_BAD_INPUT, "usage",
@@ -64,9 +65,9 @@ static int take_peer(const char *item, void *arg)
 	for (i = 0; i < x->nr_peers; i++)
 		if (!addr_compare(x->peers[i]->addr, addr))
 			return bad_peer(x->err, "usage", item, " is given twice");
-	for (i = 0; i < x->map.nr_peers && !peer; i++)
-		if (!addr_compare(x->map.peers[i].addr, addr))
-			peer = &x->map.peers[i];
+	ret = portmap_find_peer(&x->map, addr, x->args->operand, &peer, x->err);
+	if (ret)
+		return ret;
 	snprintf(in, sizeof(in), ": the peer is not in %.256s", x->args->operand);
 	if (!peer)
 		return bad_peer(x->err, "no-peer", item, in);
@@ -79,13 +80,18 @@ static int take_peer(const char *item, void *arg)
 
 static int take_all(struct exporter *x)
 {
+	const struct portmap_peer *peer;
 	size_t i;
+	int ret = 0;
 
-	for (i = 0; i < x->map.nr_peers; i++)
-		if (!x->map.peers[i].local)
-			x->peers[x->nr_peers++] = &x->map.peers[i];
-	if (x->nr_peers)
-		return 0;
+	for (i = 0; !ret && i < x->map.nr_peers; i++) {
+		ret = portmap_find_peer(&x->map, x->map.peers[i].addr, x->args->operand, &peer,
+					x->err);
+		if (!ret && !peer->local)
+			x->peers[x->nr_peers++] = peer;
+	}
+	if (ret || x->nr_peers)
+		return ret;
 	return err_set(x->err, EXIT_BAD_INPUT, "local-peer",
 		       "%s: all peers are under our own leaf, there is one path only",
 		       x->args->operand);

@@ -19,6 +19,38 @@ int portmap_path_compare(const struct portmap_path *left,
 	       addr_compare(left->leaf, right->leaf);
 }
 
+static int several_sources(const struct portmap *map, const struct portmap_peer *peer,
+			   const struct portmap_peer *other, const char *file, struct err *err)
+{
+	char addr[ADDR_STRLEN], source[ADDR_STRLEN], more[ADDR_STRLEN];
+
+	addr_format(peer->addr, addr);
+	addr_format(peer->source, source);
+	err_set(err, EXIT_BAD_INPUT, "sources",
+		"%s: the peer %s has ports for several sources, as %s and %s: which are meant?",
+		file, addr, source, addr_format(other->source, more));
+	err_hint(err,
+		 "Make a map of one source: rocesteer path discover --dev %s --hop %u --source %s --peer %s --out FILE",
+		 map->device, map->hop, source, addr);
+	return -EINVAL;
+}
+
+int portmap_find_peer(const struct portmap *map, const __u8 addr[16], const char *file,
+		      const struct portmap_peer **peer, struct err *err)
+{
+	size_t i;
+
+	*peer = NULL;
+	for (i = 0; i < map->nr_peers; i++) {
+		if (addr_compare(map->peers[i].addr, addr))
+			continue;
+		if (*peer)
+			return several_sources(map, *peer, &map->peers[i], file, err);
+		*peer = &map->peers[i];
+	}
+	return 0;
+}
+
 static struct portmap_path *find_path(struct portmap_peer *peer,
 				      const struct portmap_path *path)
 {

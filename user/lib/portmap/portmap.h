@@ -145,6 +145,19 @@ struct json_object *portmap_to_json(const struct portmap *map);
 int portmap_from_json(struct json_object *root, const char *file,
 		      struct portmap *map, struct err *err);
 
+/**
+ * portmap_find_peer() - find the peer with an address
+ * @map: may have a peer several times, with a source each
+ * @addr: address
+ * @file: name for messages
+ * @peer: set; NULL: the map has no such peer
+ * @err: filled where the map has several sources for the peer: "sources"
+ *
+ * Return: 0 or -EINVAL.
+ */
+int portmap_find_peer(const struct portmap *map, const __u8 addr[16], const char *file,
+		      const struct portmap_peer **peer, struct err *err);
+
 /* Order of two paths by router and leaf, as memcmp(). */
 int portmap_path_compare(const struct portmap_path *left,
 			 const struct portmap_path *right);

@@ -261,8 +261,8 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 	return put_peer(s, spec, &key, &peer);
 }
 
-/* The source of the first port map to a peer, which the map has */
-static const __u8 *first_source(const struct portmap *map, const __u8 addr[16])
+/* The source of the port map to a peer of a listed flow: the map has one */
+static const __u8 *source_of(const struct portmap *map, const __u8 addr[16])
 {
 	size_t i;
 
@@ -280,7 +280,7 @@ static const __u8 *first_source(const struct portmap *map, const __u8 addr[16])
 static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 		    const struct rocesteer_flow_key *flow)
 {
-	const __u8 *source = first_source(spec->map, flow->peer);
+	const __u8 *source = source_of(spec->map, flow->peer);
 	struct rocesteer_peer_key key = steer_peer_key(spec->id, flow, source);
 	struct rocesteer_group_key gkey = { .job = spec->id,
 					    .ifindex = flow->ifindex };
