@@ -102,7 +102,7 @@ usage_plan()
 		plan --flows 1 --paths 2 --weights 1,-2 &&
 	usage "--weights: W3: '0x2' is not a whole number from 0 to 4294967295" \
 		plan --flows 1 --paths 4 --weights 1,1,1,0x2 &&
-	usage "--weights: W1 is empty or too long" \
+	usage "--weights: item 2 is empty" \
 		plan --flows 1 --paths 2 --weights 1, &&
 	refused weights "--weights: all weights are 0, no path can be used" \
 		plan --flows 1 --paths 2 --weights 0,0 &&
@@ -171,7 +171,7 @@ usage_chunk()
 		"${plan[@]}" "${net[@]}" --chunks 0 &&
 	usage "--dims: N1: '0' is not a number from 1 to 65536" \
 		"${plan[@]}" --dims 4x0 --bandwidth 2,1 &&
-	usage "--dims: N1 is empty or too long" \
+	usage "--dims: item 2 is empty" \
 		"${plan[@]}" --dims 4x --bandwidth 2,1 &&
 	usage "--dims: more than 8 dimensions" \
 		"${plan[@]}" --dims 2x2x2x2x2x2x2x2x2 --bandwidth 2,1 &&
@@ -248,8 +248,9 @@ usage_path()
 		path discover --dev lo --peer 10.0.0.1,224.0.0.1 &&
 	usage "--peer: 10.0.0.1 is given twice" \
 		path discover --dev lo --peer 10.0.0.1,10.0.0.1 &&
-	usage "--peer: an address is empty or too long" \
-		path discover --dev lo --peer 10.0.0.1, &&
+	usage "--peer: item 2 is empty" path discover --dev lo --peer 10.0.0.1, &&
+	usage "--peer: item 1 is longer than 255 bytes" \
+		path discover --dev lo --peer "$(printf '%0256d' 1)" &&
 	usage "--ports: 3 ports cannot take --paths 4" \
 		path discover --dev lo --peer 10.0.0.1 --ports 3 --paths 4 &&
 	usage "--source: fd00::1 is not of the peers' family" \
@@ -321,6 +322,7 @@ usage_job()
 		"${load[@]}" --cgroup / &&
 	refused no-process "--pid: there is no process 4194304" \
 		"${load[@]}" --pid 4194304 &&
+	usage "--flow: item 2 is empty" "${load[@]}" --flow 10.1.1.1/17,,10.1.1.1/18 &&
 	usage "--flow: '10.1.1.1' is not $qpn" \
 		"${load[@]}" --flow 10.1.1.1 &&
 	usage "--flow: '10.1.1.1/0x1000000' is not $qpn" \

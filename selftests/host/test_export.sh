@@ -214,7 +214,7 @@ errors()
 			"$map" --for nccl --peer x &&
 		fails 2 usage "--peer: 10.1.1.1 is given twice" \
 			"$map" --for nccl --peer 10.1.1.1,10.1.1.1 &&
-		fails 2 usage "--peer: an address is empty or too long" \
+		fails 2 usage "--peer: item 2 is empty" \
 			"$map" --for nccl --peer 10.1.1.1, &&
 		fails 2 no-peer "--peer: 10.9.9.9: the peer is not in $map" \
 			"$map" --for nccl --peer 10.9.9.9 &&

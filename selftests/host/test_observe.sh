@@ -226,6 +226,7 @@ refuses()
 		refused usage 2 job steer on --job 1 --share 10 --to 10.9.1.1 &&
 		refused no-leaf 2 job steer on --job 1 --to 10.9.9.9 &&
 		refused usage 2 job steer on --job 1 --to leaf1 &&
+		refused usage 2 job steer on --job 1 --to , &&
 		refused no-job 1 job steer on --job 2 &&
 		refused usage 2 job load --job 2 --all --port-map "$map" --observe --actuator qp &&
 		refused usage 2 job load --job 2 --all --port-map "$map" --observe \

@@ -114,7 +114,7 @@ refuses_servers()
 			alloc --servers 1/2,1/2 &&
 		refused 2 usage "--servers: '1/3' is not L/V, a leaf and a server, in $file" \
 			alloc --servers 1/3 &&
-		refused 2 usage "--nodes: an item is empty" alloc --nodes a2, &&
+		refused 2 usage "--nodes: item 2 is empty" alloc --nodes a2, &&
 		slice release --job 7 >"$dir/out" &&
 		slice mark --as failed --spines 1,2 >"$dir/out" &&
 		slice alloc --nodes a2,b2 | jq -e '.spines == [0, 3]' &&

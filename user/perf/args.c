@@ -88,10 +88,7 @@ static int read_devices(const struct cli_args *args,
 	struct devices devices = { .config = config, .err = err };
 	int ret;
 
-	ret = cli_each(args->value[PERF_OPTION_DEV], add_device, &devices);
-	if (ret && !err->code)
-		err_set(err, EXIT_BAD_INPUT, "usage",
-			"--rdma-dev: D%u is empty or too long", devices.dim);
+	ret = cli_each("rdma-dev", args->value[PERF_OPTION_DEV], add_device, &devices, err);
 	if (!ret && devices.dim < config->plan.of.dims)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
 			      "--rdma-dev: needs a device for each dimension: %u, not %u",

@@ -68,7 +68,7 @@ int chunk_load_read(struct chunk_table *table, const char *plan,
 		    const char *ranges, const char *dscp, struct err *err)
 {
 	*table = (struct chunk_table) {};
-	if (cli_each(dscp ?: CHUNK_DSCP, add_dscp, table))
+	if (cli_each("dscp", dscp ?: CHUNK_DSCP, add_dscp, table, err))
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--dscp: '%s' is not 1 to %u numbers up to 63",
 			       dscp, ROCESTEER_MAX_CLASSES - 1);

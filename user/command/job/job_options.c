@@ -300,10 +300,7 @@ static int read_flows(struct load *l)
 	int ret = 0;
 
 	if (l->args->value[FLOW])
-		ret = cli_each(l->args->value[FLOW], flow_add, l);
-	if (ret == -EINVAL && !l->err->code)
-		err_set(l->err, EXIT_BAD_INPUT, "usage",
-			"--flow: a flow is empty or too long");
+		ret = cli_each("flow", l->args->value[FLOW], flow_add, l, l->err);
 	l->spec.flows = l->flows;
 	return ret;
 }

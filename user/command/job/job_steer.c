@@ -123,7 +123,7 @@ static int choose(struct request *r)
 	int ret;
 
 	if (r->args->value[LEAF])
-		return cli_each(r->args->value[LEAF], choose_leaf, r);
+		return cli_each("to", r->args->value[LEAF], choose_leaf, r, r->err);
 	ret = cli_uint(r->args, SHARE, 0, 100, &share, r->err);
 	chosen = (r->nr * share + 99) / 100;
 	for (i = 0; i < r->nr; i++)

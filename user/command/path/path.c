@@ -272,11 +272,7 @@ static int read_peers(const struct cli_args *args, struct peers *peers)
 	if (args->value[PEER_FILE])
 		return read_file(args->value[PEER_FILE], peers);
 	snprintf(peers->where, sizeof(peers->where), "--peer");
-	ret = cli_each(args->value[PEER], peer_add, peers);
-	if (ret == -EINVAL && !peers->err->code)
-		err_set(peers->err, EXIT_BAD_INPUT, "usage",
-			"--peer: an address is empty or too long");
-	return ret;
+	return cli_each("peer", args->value[PEER], peer_add, peers, peers->err);
 }
 
 static int read_source(const struct cli_args *args, const struct peers *peers,

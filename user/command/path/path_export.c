@@ -99,18 +99,12 @@ static int take_all(struct exporter *x)
 
 static int take_peers(struct exporter *x)
 {
-	int ret;
+	const char *list = x->args->value[PEER];
 
 	x->peers = calloc(x->map.nr_peers, sizeof(*x->peers));
 	if (!x->peers)
 		return -ENOMEM;
-	if (!x->args->value[PEER])
-		return take_all(x);
-	ret = cli_each(x->args->value[PEER], take_peer, x);
-	if (ret == -EINVAL && !x->err->code)
-		err_set(x->err, EXIT_BAD_INPUT, "usage",
-			"--peer: an address is empty or too long");
-	return ret;
+	return list ? cli_each("peer", list, take_peer, x, x->err) : take_all(x);
 }
 
 /* Hint at the command that probes the missing ports; for many peers, with the map itself. */

@@ -84,10 +84,7 @@ static int weights_read(struct weights *weights, const char *text)
 	weights->value = calloc(weights->max, sizeof(*weights->value));
 	if (!weights->value)
 		return -ENOMEM;
-	ret = cli_each(text, weight_add, weights);
-	if (ret && !err->code)
-		err_set(err, EXIT_BAD_INPUT, "usage",
-			"--weights: W%u is empty or too long", weights->n);
+	ret = cli_each("weights", text, weight_add, weights, err);
 	if (!ret && weights->n != weights->max)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
 			      "--weights: as many weights as paths are needed, %u, not %u",

@@ -146,12 +146,9 @@ static int add_file(const char *file, void *arg)
 
 static int read_files(struct period *period, const struct cli_args *args, int option)
 {
-	int ret = args->value[option] ? cli_each(args->value[option], add_file, period) : 0;
+	const char *list = args->value[option];
 
-	if (ret == -EINVAL && !period->err->code)
-		err_set(period->err, EXIT_BAD_INPUT, "usage", "--%s: a name is empty or too long",
-			args->options[option].name);
-	return ret;
+	return list ? cli_each(args->options[option].name, list, add_file, period, period->err) : 0;
 }
 
 /* Recordings of one period have to have a moment in common. */

@@ -117,11 +117,7 @@ static int mark_each(const struct cli_args *args, struct mark *mark)
 			continue;
 		mark->part = part;
 		mark->option = args->options[PARTS + part].name;
-		ret = cli_each(list, mark_item, mark);
-		if (ret && !mark->err->code)
-			err_set(mark->err, EXIT_BAD_INPUT, "usage",
-				"--%s: an item is empty or too long",
-				mark->option);
+		ret = cli_each(mark->option, list, mark_item, mark, mark->err);
 	}
 	return ret;
 }

@@ -93,7 +93,7 @@ static int read_options(const struct cli_args *args, struct play *play,
 
 	for (i = 0; !list && i < REPLAY_POLICIES; i++)
 		play->wanted[i] = true;
-	if (list && cli_each(list, want, play))
+	if (list && cli_each("policy", list, want, play, err))
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--policy: '%s' is not a list of some of %s",
 			       list, words_list(replay_policy_names, all,

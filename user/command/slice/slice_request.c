@@ -63,10 +63,7 @@ int slice_request_read(const struct cluster *c, const char *list, bool nodes,
 	__u32 i;
 	int ret;
 
-	ret = cli_each(list, read_server, &r);
-	if (ret && !err->code)
-		err_set(err, EXIT_BAD_INPUT, "usage",
-			"--%s: an item is empty or too long", option);
+	ret = cli_each(option, list, read_server, &r, err);
 	if (ret && nodes && strchr(list, '['))
 		err_hint(err,
 			 "Names are wanted: --nodes \"$(scontrol show hostnames '%.150s' | paste -sd ,)\"",

@@ -137,17 +137,19 @@ static size_t item_len(const char *text)
 	return len;
 }
 
-int cli_each(const char *text, int (*fn)(const char *item, void *arg),
-	     void *arg)
+int cli_each(const char *option, const char *text, int (*fn)(const char *item, void *arg),
+	     void *arg, struct err *err)
 {
+	unsigned int n = 1;
 	char item[256];
 	size_t len;
 	int ret;
 
-	for (;; text += len + 1) {
+	for (;; text += len + 1, n++) {
 		len = item_len(text);
 		if (!len || len >= sizeof(item))
-			return -EINVAL;
+			return err_set(err, EXIT_BAD_INPUT, "usage", "--%s: item %u is %s", option,
+				       n, len ? "longer than 255 bytes" : "empty");
 		memcpy(item, text, len);
 		item[len] = '\0';
 		ret = fn(item, arg);

@@ -231,15 +231,16 @@ int cli_only_with(const struct cli_args *args, const struct cli_with *pairs,
 
 /**
  * cli_each() - go through a list separated by commas
+ * @option: whose list, for messages
  * @text: the list; a comma in brackets does not separate
  * @fn: called for each item; nonzero ends the walk
  * @arg: passed on
+ * @err: filled where an item is empty or longer than 255 bytes
  *
- * Return: 0, what @fn returned, or -EINVAL for an empty item or one beyond 255
- * bytes.
+ * Return: 0, what @fn returned, or -EINVAL.
  */
-int cli_each(const char *text, int (*fn)(const char *item, void *arg),
-	     void *arg);
+int cli_each(const char *option, const char *text, int (*fn)(const char *item, void *arg),
+	     void *arg, struct err *err);
 
 /* Help pages on standard output. */
 void cli_help(const struct cli_object * const *objects);

@@ -134,15 +134,8 @@ static int list_add(const char *item, void *arg)
 
 static int list_read(struct list *list, const char *text)
 {
-	int ret;
-
 	list->n = 0;
-	ret = cli_each(text, list_add, list);
-	if (ret && !list->err->code)
-		err_set(list->err, EXIT_BAD_INPUT, "usage",
-			"--%s: %c%u is empty or too long", list->name,
-			list->letter, list->n);
-	return ret;
+	return cli_each(list->name, text, list_add, list, list->err);
 }
 
 /* "16x8x8" is a list as well. */
@@ -293,17 +286,13 @@ static int read_beside(const struct cli_args *args, struct chunk_collective *of,
 {
 	struct beside beside = { .of = of, .err = err };
 	const char *text = args->value[CHUNK_OPTION_BESIDE];
-	int ret;
 
 	if (!text)
 		return 0;
 	of->beside = calloc(CHUNK_MAX_BESIDE, sizeof(*of->beside));
 	if (!of->beside)
 		return -ENOMEM;
-	ret = cli_each(text, add_beside, &beside);
-	if (ret && !err->code)
-		err_set(err, EXIT_BAD_INPUT, "usage", "--beside: a name is empty or too long");
-	return ret;
+	return cli_each("beside", text, add_beside, &beside, err);
 }
 
 void chunk_args_free(struct chunk_collective *of)
