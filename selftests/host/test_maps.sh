@@ -212,6 +212,26 @@ discover_names_unreachable()
 	return "$status"
 }
 
+# Routers limit how often they say so.
+status_says_unreachable()
+{
+	on_h0 "$rocesteer" --json status >"$dir/out"
+	(($? == 1)) && holds 'any(.findings[]; .code == "unreachable" and .job == 7 and
+		.severity == "error" and (.message |
+			test("10.9.0.6 says that 10.1.1.1 is unreachable: path 1 leads nowhere")))'
+}
+
+status_names_unreachable()
+{
+	local status
+
+	load && spine1_route del || return
+	busywait 20000 status_says_unreachable
+	status=$?
+	jq -c '.findings' "$dir/out"
+	spine1_route add via && unload && return "$status"
+}
+
 # down: paths of the job that are held down
 down()
 {
@@ -457,7 +477,7 @@ pty.spawn(sys.argv[1:])' "$rocesteer" path discover --dev eth0 --peer 10.1.1.1,1
 	tr '\r' '\n' <"$dir/text" | grep "of 2 peers done, .* about [0-9]* s left"
 }
 
-ktap_plan 21
+ktap_plan 22
 check "a fabric of 4 spines is made" fabric_create 4
 check "weights of next hops are told, and proposed for all peers of the leaf" tells_weights
 check "a path of a small weight is found" finds_small_weights
@@ -470,6 +490,7 @@ check "the daemon takes the path up when the route is back" daemon_takes_up
 check "the daemon takes a path down when its router says unreachable" daemon_takes_down
 check "job load refuses a map of which no path leads to the peer" load_refuses_unreachable
 check "path discover names a router without a route" discover_names_unreachable
+check "status names a router without a route" status_names_unreachable
 check "routes that change during the search make it start anew" searches_anew
 check "routes that keep changing are refused, and export is not exact" refuses_changes
 check "answers that come back by another uplink are received" hears_other_uplinks
