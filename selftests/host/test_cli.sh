@@ -267,6 +267,38 @@ usage_path()
 		path verify "$dir/bad"
 }
 
+# cannot_write FILE WHY: path discover says so before a search, which lo has no routers for.
+cannot_write()
+{
+	local status
+
+	"$rocesteer" --json path discover --dev lo --peer 10.0.0.1 --out "$1" >"$dir/json"
+	status=$?
+	cat "$dir/json"
+	((status == 1)) && jq -e --arg message "cannot write $1: $2" '.error |
+		.code == "write" and .message == $message' "$dir/json"
+}
+
+checks_out_first()
+{
+	local map=$dir/map.json discover=(path discover --dev lo --peer 10.0.0.1 --out)
+
+	cannot_write "$dir/nowhere/map" "No such file or directory" &&
+		cannot_write /dev/full "No space left on device" &&
+		cannot_write "$dir" "Is a directory" &&
+		refused bad-file "$dir/bad: is not JSON: it ends too early" \
+			"${discover[@]}" "$dir/bad" || return
+	cat >"$map" <<-E
+	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
+	 "device":"lo","hop":3,"peers":[
+	  {"address":"10.1.0.2","source":"127.0.0.1","local":true,
+	   "probed":0,"paths":[]}]}
+	E
+	refused other-map "$map: is of device lo and hop 3, not of lo and 2" \
+		"${discover[@]}" "$map" &&
+		[[ ! -e $map.lock && ! -e $dir/nowhere ]]
+}
+
 # A program without privileges would report all of this as "permission".
 usage_job()
 {
@@ -691,12 +723,13 @@ help()
 }
 
 echo '{"format": 1,' >"$dir/bad"
-ktap_plan 24
+ktap_plan 25
 check "wrong usage of every command is refused" usage_all
 check "wrong usage of plan is refused" usage_plan
 check "wrong usage of plan --prior is refused" usage_prior
 check "wrong usage of chunk is refused" usage_chunk
 check "wrong usage of path and bad files are refused" usage_path
+check "a file that cannot get the port map is refused before the search" checks_out_first
 check "wrong usage of job is refused" usage_job
 check "options without an effect are refused" idle_options
 check "plan prints the designed plan, with --json at any place" plan_as_designed

@@ -579,6 +579,14 @@ static int check_ports(__u64 ports, __u64 paths, struct err *err)
 		       "--ports: %llu ports cannot take --paths %llu", ports, paths);
 }
 
+static int check_out(const struct cli_args *args, unsigned int hop, struct err *err)
+{
+	struct portmap map = { .hop = hop };
+
+	snprintf(map.device, sizeof(map.device), "%s", args->value[DEV]);
+	return args->value[OUT] ? portmap_check(args->value[OUT], &map, err) : 0;
+}
+
 static int discover(const struct cli_args *args, struct err *err)
 {
 	struct discover what = { .note = note, .arg = (void *)&args->out };
@@ -595,7 +603,8 @@ static int discover(const struct cli_args *args, struct err *err)
 	      cli_uint(args, PORTS, 1, PORTMAP_MAX_PORTS, &ports, err) ?:
 	      read_rate(args, RATE, RETRIES, TIMEOUT, &what.config, err) ?:
 	      check_ports(ports, paths, err) ?:
-	      read_peers(args, &peers) ?: read_source(args, &peers, source, err);
+	      read_peers(args, &peers) ?: read_source(args, &peers, source, err) ?:
+	      check_out(args, hop, err);
 	if (ret)
 		goto out_free;
 	what.config.device = args->value[DEV];

@@ -302,24 +302,38 @@ static int check_alike(const char *file, const struct portmap *map,
 	return ret;
 }
 
-/* Add the peers of the old file, if there is one. */
-static int add_old(const char *file, struct portmap *map, portmap_own_fn *is_own,
-		   struct err *err)
+/* Read the old file, if there is one, which has to be like the new map. */
+static int read_old(const char *file, const struct portmap *map, portmap_own_fn *is_own,
+		    struct portmap *old, struct err *err)
 {
-	struct portmap old;
 	struct stat st;
-	int ret = 0;
+	int ret;
 
-	map->generation = 1;
+	*old = (struct portmap) {};
 	if (stat(file, &st) && errno == ENOENT)
 		return 0;
-	ret = portmap_read(file, &old, err);
+	ret = portmap_read(file, old, err);
 	if (ret) {
 		err_hint(err, "It exists and is no port map: remove it, or choose another --out.");
 		return ret;
 	}
+	ret = check_alike(file, map, old, is_own, err);
+	if (ret)
+		portmap_free(old);
+	return ret;
+}
+
+/* Add the peers of the old file. */
+static int add_old(const char *file, struct portmap *map, portmap_own_fn *is_own,
+		   struct err *err)
+{
+	struct portmap old;
+	int ret = read_old(file, map, is_own, &old, err);
+
+	if (ret)
+		return ret;
 	map->generation = old.generation + 1;
-	ret = check_alike(file, map, &old, is_own, err) ?: add_peers(map, &old);
+	ret = add_peers(map, &old);
 	if (!ret && map->nr_peers > ROCESTEER_MAX_PEERS)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
 			      "%s: more than %u peers", file,
@@ -377,6 +391,19 @@ static int write_locked(const char *file, struct portmap *map, portmap_own_fn *i
 	root = portmap_to_json(map);
 	ret = replace(file, root);
 	json_object_put(root);
+	return ret;
+}
+
+int portmap_check(const char *file, const struct portmap *map, struct err *err)
+{
+	int ret = file_has_place(file);
+	struct portmap old;
+
+	if (ret)
+		return err_errno(err, -ret, "write", "cannot write %s", file);
+	ret = file_check_names(file, err) ?: read_old(file, map, NULL, &old, err);
+	if (!ret)
+		portmap_free(&old);
 	return ret;
 }
 

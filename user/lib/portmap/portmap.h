@@ -128,6 +128,16 @@ typedef bool portmap_own_fn(const char *device, const __u8 source[16]);
 int portmap_write(const char *file, struct portmap *map, portmap_own_fn *is_own,
 		  struct err *err);
 
+/**
+ * portmap_check() - check that a map may be added to a file, before the work for it is done
+ * @file: as of portmap_write()
+ * @map: with device and hop, and no peers yet
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int portmap_check(const char *file, const struct portmap *map, struct err *err);
+
 struct json_object;
 
 /* The map as the object a file holds; NULL without memory. */
