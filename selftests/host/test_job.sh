@@ -675,6 +675,17 @@ fails_with()
 		(.error.hint | contains($hint))' "$dir/out"
 }
 
+# sees_none HINT: what shows jobs does not say that there is none.
+sees_none()
+{
+	local show
+
+	for show in "job list" "job show 7" "flow show" stat status; do
+		# shellcheck disable=SC2086 # words
+		fails_with other-bpffs "$1" "$rocesteer" --json $show || return
+	done
+}
+
 # Another BPF file system, in the place of the one that "ip netns exec" hides, has none of the
 # jobs: job 7 is not loaded twice there, and keeps its record when job 9 is unloaded.
 loads_beside()
@@ -684,6 +695,7 @@ loads_beside()
 	mount -t bpf bpf /sys/fs/bpf &&
 		fails_with other-bpffs "$hint" "${command[@]}" load --job 7 --all \
 			--port-map "$map" &&
+		sees_none "$hint" &&
 		[[ $(bpftool net show dev rs0 | grep -c rocesteer_) == 2 ]] &&
 		"${command[@]}" load --job 9 --port-map "$dir/rs1.json" --flow 10.1.1.1/99 &&
 		fails_with no-job "job list" "${command[@]}" unload --job 7 &&
@@ -695,7 +707,7 @@ hidden_by_ip()
 	jq '.device = "rs1"' "$map" >"$dir/rs1.json"
 	fails_with no-bpffs "rocesteer --netns tenant" ip netns exec tenant \
 		"$rocesteer" --json job list || return
-	export -f loads_beside fails_with
+	export -f loads_beside sees_none fails_with
 	rocesteer=$rocesteer map=$map dir=$dir ip netns exec tenant bash -c loads_beside &&
 		tenant status --no-probe |
 			jq -e --arg map "$map" '[.jobs[] | [.job, .port_map]] == [[7, $map]]'

@@ -86,8 +86,13 @@ static void link_name(char *buf, size_t size, const char *hook,
 	snprintf(buf, size, "link_%s_%u", hook, ifindex);
 }
 
-static int no_job(struct err *err)
+/* Who looks for jobs is told of those that cannot be seen. */
+static int no_job(int flags, struct err *err)
 {
+	int ret = flags & STEER_READ ? steer_owns_all(err) : 0;
+
+	if (ret)
+		return ret;
 	err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
 	err_hint(err, "Load one: rocesteer job load");
 	return -ENOENT;
@@ -145,7 +150,7 @@ int steer_root(int flags, struct err *err)
 		return err_errno(err, errno, "pin", "cannot create %s", PIN_ROOT);
 	fd = open(PIN_ROOT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		return no_job(err);
+		return no_job(flags, err);
 	if (fd < 0)
 		return err_errno(err, errno,
 				 errno == EACCES ? "permission" : "pin",
@@ -300,7 +305,7 @@ static int open_pins(struct steer *s, int flags, struct err *err)
 	if (fd < 0 && fd != -ENOENT)
 		return pin_error(s, "egress", fd, err);
 	if (fd < 0 && !(flags & (STEER_CREATE | STEER_RENEW)))
-		return no_job(err);
+		return no_job(flags, err);
 	s->module = !(flags & STEER_NO_MODULE) &&
 		    !access("/sys/kernel/btf/rocesteer", F_OK);
 	if (fd < 0)

@@ -125,3 +125,17 @@ int steer_owns(unsigned int ifindex, struct err *err)
 			 device);
 	return -EBUSY;
 }
+
+int steer_owns_all(struct err *err)
+{
+	struct if_nameindex *devices = if_nameindex();
+	size_t i;
+	int ret = 0;
+
+	if (!devices)
+		return -errno;
+	for (i = 0; !ret && devices[i].if_index; i++)
+		ret = steer_owns(devices[i].if_index, err);
+	if_freenameindex(devices);
+	return ret;
+}

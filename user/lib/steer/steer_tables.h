@@ -31,7 +31,8 @@ struct steer;
  *
  * Waits as lock_take() does while another process has them open, unless both only read, so
  * that no command sees half a job. Print after steer_close(): a reader of the output may
- * block. Without STEER_CREATE, -ENOENT with code "no-job" means that nothing is loaded.
+ * block. Without STEER_CREATE, -ENOENT with code "no-job" means that nothing is loaded; with
+ * STEER_READ -EBUSY with code "other-bpffs", that the jobs cannot be seen from here.
  *
  * Return: 0 or a negative errno.
  */
@@ -208,6 +209,9 @@ int steer_first(const struct steer *s, __u32 ifindex);
  * handle. Return: 0, or -EBUSY with the code "other-bpffs".
  */
 int steer_owns(unsigned int ifindex, struct err *err);
+
+/* The same for each device of this network namespace. */
+int steer_owns_all(struct err *err);
 
 /* Fill @err: there is no such job. Return: -ENOENT. */
 int steer_job_missing(__u32 id, struct err *err);
