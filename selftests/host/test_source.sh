@@ -133,6 +133,20 @@ ambiguous_map()
 		on_h0 "$rocesteer" job unload --all
 }
 
+# Both addresses of the device are NICs of the slice, each of a GPU with lanes of its own.
+slice_of_both()
+{
+	jq -n '{leaves: 2, spines: 4, gpus_per_leaf: 2, gpus_per_server: 2,
+		routers: [range(2) as $l | [range(4) | "10.9.\($l).\(4 * . + 2)"]],
+		nics: [[["10.1.0.1", "10.1.0.77"]], [["10.1.1.1", "10.1.1.2"]]]}' \
+			>"$dir/cluster.json" &&
+		"$rocesteer" slice alloc --cluster "$dir/cluster.json" --gpus 4 --job both || return
+	on_h0 "$rocesteer" --json job load --job 7 --all --port-map "$map" \
+		--cluster "$dir/cluster.json" --slice-job both >"$dir/refused"
+	(($? == 2)) && jq -ce '.error | select(.code == "sources") | .message |
+		test("are NICs of the slice, 10.1.0.77 and 10.1.0.1")' "$dir/refused"
+}
+
 # A packet passes the programs of both devices.
 macvlan()
 {
@@ -146,7 +160,7 @@ macvlan()
 	send m0 10.1.0.9 && is_even && verdicts_are 1280 1280 && finds 0
 }
 
-ktap_plan 6
+ktap_plan 7
 check "packets of an address that the port map is not of stay as they are, and are named" \
 	second_address
 check "a port map has several sources, and flows that are known keep theirs" both_addresses
@@ -154,5 +168,6 @@ check "packets of each source are steered by the ports of the source" after_sile
 check "job replace takes a source away" one_source_again
 check "a map of several sources is refused where the source of a flow is not known" \
 	ambiguous_map
+check "a map of two NICs of a slice is refused" slice_of_both
 check "packets of a macvlan are steered once, by the job of the macvlan" macvlan
 ktap_finish

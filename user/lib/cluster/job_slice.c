@@ -379,6 +379,27 @@ static __u32 find_own(const struct job_slice *js, const struct portmap *ports)
 	return rank;
 }
 
+/* Each GPU has lanes of its own: those of one are not for packets of another. */
+static int check_own(const struct job_slice *js, const struct portmap *ports, __u32 own,
+		     struct err *err)
+{
+	char one[ADDR_STRLEN], other[ADDR_STRLEN];
+	__u32 rank;
+	size_t i;
+
+	for (i = 0; i < ports->nr_peers; i++) {
+		rank = find_rank(js, ports->peers[i].source);
+		if (rank == NONE || rank == own)
+			continue;
+		err_set(err, EXIT_BAD_INPUT, "sources",
+			"job %s: two sources in the port map are NICs of the slice, %s and %s",
+			js->job, addr_format(js->nic[own], one), addr_format(js->nic[rank], other));
+		err_hint(err, "Make a map of each: rocesteer path discover --source %s ..", one);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int job_slice_restrict(struct job_slice *js, struct portmap *ports,
 		       __u32 *rank, struct err *err)
 {
@@ -398,7 +419,7 @@ int job_slice_restrict(struct job_slice *js, struct portmap *ports,
 			       js->job,
 			       addr_format(ports->peers[0].source, text));
 	*rank = own;
-	ret = restrict_peers(js, own, ports, &missing, err);
+	ret = check_own(js, ports, own, err) ?: restrict_peers(js, own, ports, &missing, err);
 	if (ret)
 		return ret;
 	miss_ranks(js, own, ports, &missing);
