@@ -91,12 +91,12 @@ discover()
 # namespace; its flows are whole, unless an option is --split
 job_load()
 {
-	local host=$1 split=(--split none)
+	local host=$1 whole=(--split none)
 	shift
-	[[ " $* " != *" --split "* ]] || split=()
+	[[ " $* " != *" --split "* ]] || whole=()
 
 	host_exec "$host" rocesteer job load --job $((host + 1)) \
-		--port-map "$dir/ports$host.json" "${split[@]}" "$@"
+		--port-map "$dir/ports$host.json" "${whole[@]}" "$@"
 }
 
 # job_load_cgroup HOST OPTION...: a job by the cgroup of the host's traffic
