@@ -342,7 +342,7 @@ refused_by()
 
 	gateway=$(in_ns leaf0 cat /sys/class/net/br1-0/address)
 	for path in 0 1 2 3; do
-		[[ $(spine_of $path) != "$spine" ]] || break
+		[[ $(spine_of "$path") != "$spine" ]] || break
 	done
 	ip -n "$prefix$spine" route save root 10.1.1.0/24 >"$dir/route" &&
 		ip -n "$prefix$spine" route del 10.1.1.0/24 || return
