@@ -219,8 +219,8 @@ static void test_order(void)
 	for (seed = 0; seed < 16000; seed++) {
 		unsigned int seen = 0;
 
-		plan_order(seed, 16, order);
-		plan_order(seed, 16, again);
+		random_order(seed, 16, order);
+		random_order(seed, 16, again);
 		same &= !memcmp(order, again, sizeof(order));
 		for (i = 0; i < 16; i++)
 			seen |= 1u << order[i];

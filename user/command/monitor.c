@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "daemon/daemon.h"
+#include "groups/groups.h"
 #include "objects.h"
 #include "events.h"
 #include "flow.h"

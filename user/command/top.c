@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/daemon.h"
+#include "groups/groups.h"
 #include "objects.h"
 
 #define MSEC	1000000ull

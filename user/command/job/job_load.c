@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/daemon.h"
+#include "groups/groups.h"
 #include "steer/steer.h"
 #include "../chunk/chunk_load.h"
 #include "../interrupt.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "reduce.h"
-#include "../slice/slice.h"
 
 enum { LEAF, SPINE, CLUSTER, JOB, MTU };
 
@@ -70,9 +69,9 @@ static int make_plan(const struct cli_args *args, int cluster, int job, int mtu,
 	ret = ret ?: cluster_read(&c, args->value[cluster], err);
 	if (ret)
 		return ret;
-	found = slice_find_job(&c, id, err);
+	found = cluster_find_job(&c, id, err);
 	if (found)
-		slice = slice_job_json(&c, id, found);
+		slice = cluster_job_json(&c, id, found);
 	ret = slice ? reduce_plan_make(plan, &c, slice, bytes, err) : -ENOENT;
 	json_object_put(slice);
 	cluster_close(&c);

@@ -84,37 +84,6 @@ static const struct out_view show_views[] = {
 	{}
 };
 
-struct json_object *slice_find_job(const struct cluster *c, const char *id,
-				   struct err *err)
-{
-	struct json_object *job = cluster_job(c, id);
-
-	if (job)
-		return job;
-	err_set(err, EXIT_FAILED, "no-job", "%s: jobs.%s: there is no such job",
-		c->file, id);
-	err_hint(err, "See: rocesteer slice list --cluster %s", c->file);
-	return NULL;
-}
-
-/* A copy: addresses come into its servers. */
-struct json_object *slice_job_json(const struct cluster *c, const char *id,
-				   struct json_object *job)
-{
-	struct json_object *root = out_root(), *copy;
-
-	out_string(root, "job", id);
-	json_object_object_foreach(job, key, value) {
-		if (!strcmp(key, "job"))
-			continue;
-		copy = NULL;
-		json_object_deep_copy(value, &copy, NULL);
-		json_object_object_add(root, key, copy);
-	}
-	cluster_addr_put(c, root);
-	return root;
-}
-
 /* A cluster file is the likely mistake. */
 static int read_slice(const char *file, struct json_object **root, struct err *err)
 {
@@ -141,9 +110,9 @@ int slice_get(const char *file, const char *cluster, const char *id,
 	ret = cluster_read(&c, cluster, err);
 	if (ret)
 		return ret;
-	job = slice_find_job(&c, id, err);
+	job = cluster_find_job(&c, id, err);
 	if (job)
-		*root = slice_job_json(&c, id, job);
+		*root = cluster_job_json(&c, id, job);
 	cluster_close(&c);
 	return job ? 0 : -ENOENT;
 }
@@ -214,7 +183,7 @@ static int list(const struct cli_args *args, struct err *err)
 	array = out_array(root, "jobs");
 	jobs = json_object_object_get(c.root, "jobs");
 	json_object_object_foreach(jobs, id, job) {
-		struct json_object *row = slice_job_json(&c, id, job);
+		struct json_object *row = cluster_job_json(&c, id, job);
 
 		json_object_object_del(row, "servers");
 		json_object_object_del(row, "links");
@@ -236,9 +205,9 @@ static int show(const struct cli_args *args, struct err *err)
 	ret = cluster_read(&c, args->value[CLUSTER], err);
 	if (ret)
 		return ret;
-	job = slice_find_job(&c, args->value[JOB], err);
+	job = cluster_find_job(&c, args->value[JOB], err);
 	if (job) {
-		root = slice_job_json(&c, args->value[JOB], job);
+		root = cluster_job_json(&c, args->value[JOB], job);
 		out_bool(root, "degraded", cluster_job_degraded(&c, job));
 		ret = out_show(&args->out, root, show_views);
 	} else {

@@ -123,14 +123,6 @@ int slice_check(const struct cli_args *args, struct err *err);
 extern const struct out_column slice_job_columns[];
 extern const struct out_column slice_server_columns[];
 
-/* The job that an option names. Return: NULL with @err filled. */
-struct json_object *slice_find_job(const struct cluster *c, const char *id,
-				   struct err *err);
-
-/* A job as commands print it. */
-struct json_object *slice_job_json(const struct cluster *c, const char *id,
-				   struct json_object *job);
-
 /**
  * slice_get() - a slice as commands print it, from where options say
  * @file: what alloc or show printed; NULL: it is in a cluster file

@@ -173,7 +173,7 @@ static int print_slice(const struct cli_args *args, const struct cluster *c,
 {
 	struct json_object *job = cluster_slice_json(gpus, &plan->slice), *root;
 
-	root = slice_job_json(c, id, job);
+	root = cluster_job_json(c, id, job);
 	json_object_put(job);
 	add_changes(root, c, plan);
 	if (plan->shared) {
@@ -265,7 +265,7 @@ static int find_slice(const struct cli_args *args, struct cluster *c,
 			       "%s: jobs.%s: the job has a slice already",
 			       c->file, id);
 	cluster_unlock(c);
-	return out_show(&args->out, slice_job_json(c, id, job), alloc_views);
+	return out_show(&args->out, cluster_job_json(c, id, job), alloc_views);
 }
 
 /* A job that waits gets a slice of the size that it waits for. */

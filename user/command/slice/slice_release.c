@@ -93,7 +93,7 @@ int slice_release(const struct cli_args *args, struct err *err)
 	if (cluster_queue_find(&c, args->value[JOB])) {
 		ret = withdraw(args, &c, args->value[JOB], err);
 	} else {
-		job = slice_find_job(&c, args->value[JOB], err);
+		job = cluster_find_job(&c, args->value[JOB], err);
 		ret = job ? release(args, &c, job, err) : -ENOENT;
 	}
 	cluster_close(&c);

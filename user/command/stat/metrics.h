@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "daemon/daemon.h"
+#include "groups/groups.h"
 #include "counters.h"
 
 #define METRICS_BEGIN	"# HELP rocesteer_"	/* with which they are printed */

@@ -3,7 +3,7 @@
 #ifndef ROCESTEER_CLI_STATUS_H
 #define ROCESTEER_CLI_STATUS_H
 
-#include "daemon/daemon.h"
+#include "groups/groups.h"
 #include "portmap/portmap.h"
 #include "steer/steer.h"
 #include "../objects.h"

@@ -24,4 +24,14 @@ static inline __u64 xorshift64(__u64 *state)
 	return *state;
 }
 
+/**
+ * random_order() - a permutation, such as the order in which a host deals whole flows to paths
+ * @seed: differs for each host, so that hosts begin with different paths
+ * @n: how many numbers
+ * @order: filled with 0..@n - 1
+ *
+ * The same on every machine for the same seed.
+ */
+void random_order(__u32 seed, __u32 n, __u32 *order);
+
 #endif /* ROCESTEER_LIB_RANDOM_H */

@@ -95,6 +95,13 @@ bool cluster_id_valid(const char *id);
 /* A job in the file, or NULL. It belongs to @c. */
 struct json_object *cluster_job(const struct cluster *c, const char *id);
 
+/* The job that an option names. Return: NULL with @err filled. */
+struct json_object *cluster_find_job(const struct cluster *c, const char *id, struct err *err);
+
+/* A copy of a job as commands print it. */
+struct json_object *cluster_job_json(const struct cluster *c, const char *id,
+				     struct json_object *job);
+
 /* Find the server with a name. Return: true if there is one. */
 bool cluster_find_node(const struct cluster *c, const char *name, __u32 *leaf,
 		       __u32 *server);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cluster_addr.h"
 #include "cluster_priv.h"
 
 const char * const cluster_stages[] = {
@@ -201,4 +202,34 @@ bool cluster_mark(struct cluster *c, enum cluster_mark mark, bool set,
 	else
 		add_pair(array, a, b);
 	return true;
+}
+
+struct json_object *cluster_find_job(const struct cluster *c, const char *id, struct err *err)
+{
+	struct json_object *job = cluster_job(c, id);
+
+	if (job)
+		return job;
+	err_set(err, EXIT_FAILED, "no-job", "%s: jobs.%s: there is no such job",
+		c->file, id);
+	err_hint(err, "See: rocesteer slice list --cluster %s", c->file);
+	return NULL;
+}
+
+/* A copy: addresses come into its servers. */
+struct json_object *cluster_job_json(const struct cluster *c, const char *id,
+				     struct json_object *job)
+{
+	struct json_object *root = out_root(), *copy;
+
+	out_string(root, "job", id);
+	json_object_object_foreach(job, key, value) {
+		if (!strcmp(key, "job"))
+			continue;
+		copy = NULL;
+		json_object_deep_copy(value, &copy, NULL);
+		json_object_object_add(root, key, copy);
+	}
+	cluster_addr_put(c, root);
+	return root;
 }

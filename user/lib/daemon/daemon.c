@@ -12,10 +12,8 @@
 #include <rocesteer/roce.h>
 
 #include "base/base.h"
-#include "event.h"
-#include "event_socket.h"
+#include "steer/steer.h"
 #include "flow_search.h"
-#include "group.h"
 #include "path_monitor.h"
 #include "qpn_search.h"
 #include "rediscovery.h"

@@ -10,10 +10,7 @@
 #include <json-c/json.h>
 
 #include "base/base.h"
-#include "event.h"
-#include "event_socket.h"
-#include "group.h"
-#include "rates.h"
+#include "groups/groups.h"
 
 /**
  * struct daemon_config - settings and callbacks

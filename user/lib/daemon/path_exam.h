@@ -4,7 +4,7 @@
 #define ROCESTEER_LIB_PATH_EXAM_H
 
 #include "base/base.h"
-#include "group.h"
+#include "groups/groups.h"
 
 /**
  * struct path_exam_config - settings and callbacks of all examinations

@@ -18,6 +18,8 @@
 #include <linux/types.h>
 #include <rocesteer/types.h>
 
+#include "groups/groups.h"
+
 enum path_state {
 	PATH_UP,
 	PATH_LOSSY,	/* in use */
@@ -129,16 +131,6 @@ struct path_health {
 	__u8 peer[16];
 	__u8 source[16];
 	struct path path[ROCESTEER_MAX_PATHS];
-};
-
-/**
- * struct traffic - traffic of a group's flows on each path
- * @packets: packets
- * @rounds: rounds of go-back-N
- */
-struct traffic {
-	__u64 packets[ROCESTEER_MAX_PATHS];
-	__u64 rounds[ROCESTEER_MAX_PATHS];
 };
 
 /**

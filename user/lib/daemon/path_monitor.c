@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "discover/discover.h"
-#include "event.h"
+#include "steer/steer.h"
 #include "path_exam.h"
 #include "refusal.h"
 #include "path_health.h"

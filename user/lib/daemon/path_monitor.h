@@ -9,7 +9,7 @@
 #include <json-c/json.h>
 
 #include "base/base.h"
-#include "group.h"
+#include "groups/groups.h"
 
 /**
  * struct path_monitor_config - settings and callbacks

@@ -7,8 +7,8 @@
 #include <linux/types.h>
 
 #include "base/base.h"
+#include "groups/groups.h"
 #include "task.h"
-#include "group.h"
 
 /**
  * struct qpn_search - state

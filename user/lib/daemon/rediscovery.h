@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
+#include "groups/groups.h"
 #include "task.h"
-#include "group.h"
 
 /**
  * struct rediscovery - state

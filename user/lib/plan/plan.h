@@ -58,7 +58,7 @@ struct plan_piece {
  * @flows: 1..PLAN_MAX_FLOWS
  * @paths: 1..PLAN_MAX_PATHS
  * @weights: capacity of each path; NULL: all equal; 0: the path is not used
- * @seed: seed of plan_order() for new flows; 0: the order of numbers
+ * @seed: seed of random_order() for new flows; 0: the order of numbers
  * @prior: present pieces, ascending by flow and range. Flows have their new numbers; a flow
  *	without a piece is new. The last piece ends at the length of the flow, which may
  *	differ between flows: a whole flow has one piece from 0 to 1. A path beyond @paths
@@ -132,16 +132,6 @@ struct plan_change {
  */
 int plan_compare(struct plan_change *change, const struct plan *plan,
 		 const struct plan_spec *spec);
-
-/**
- * plan_order() - the order in which a host deals whole flows to paths
- * @seed: differs per host, so that hosts begin with different paths
- * @paths: number of paths
- * @order: filled with a permutation of 0..@paths - 1
- *
- * The same on every machine for the same seed.
- */
-void plan_order(__u32 seed, __u32 paths, __u32 *order);
 
 /**
  * plan_least_loaded() - the path with the least load for its weight, counting one more flow

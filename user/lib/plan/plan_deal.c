@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "plan_priv.h"
 
 /* A prior seldom has whole numbers of new units: divide units. */
@@ -72,7 +73,7 @@ int deal_begin(struct deal *deal, const struct plan *plan,
 	for (i = 0; i < plan->paths; i++)
 		paths->open[i] = i;
 	if (spec->seed)
-		plan_order(spec->seed, plan->paths, paths->open);
+		random_order(spec->seed, plan->paths, paths->open);
 	for (i = 0; i < plan->paths; i++) {
 		paths->left[i] = plan->load[i] * deal->fine;
 		if (plan->load[paths->open[i]])

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "plan/plan.h"
+#include "base/base.h"
 #include "slice_priv.h"
 
 #define MOST_FLOWS	524288	/* of the steps of a pattern, for a proof */
@@ -310,7 +310,7 @@ static int permute(__u32 ranks, __u32 seed, struct contention_flow *flows)
 
 	if (!order)
 		return -ENOMEM;
-	plan_order(seed, ranks, order);
+	random_order(seed, ranks, order);
 	for (rank = 0; rank < ranks; rank++)
 		flows[rank].to = order[rank];
 	free(order);

@@ -218,7 +218,7 @@ static int add_group(struct steer *s, const struct steer_job_spec *spec,
 	int i;
 
 	memcpy(key.leaf, leaf->addr, 16);
-	plan_order(spec->seed ^ key.leaf[15], leaf->nr, order);
+	random_order(spec->seed ^ key.leaf[15], leaf->nr, order);
 	group.first = spec->deal == ROCESTEER_DEAL_PLACE ? spec->place % leaf->nr :
 							   order[0];
 	for (i = 0; i < leaf->nr; i++) {

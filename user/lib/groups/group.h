@@ -13,7 +13,8 @@
 #include "base/base.h"
 #include "portmap/portmap.h"
 #include "steer/steer.h"
-#include "path_health.h"
+
+struct path_health;
 
 /**
  * struct flow - a flow that has a share
@@ -33,6 +34,16 @@ struct flow {
 	bool moving;
 	__u32 nr_pieces;
 	struct rocesteer_piece *piece;
+};
+
+/**
+ * struct traffic - traffic of a group's flows on each path
+ * @packets: packets
+ * @rounds: rounds of go-back-N
+ */
+struct traffic {
+	__u64 packets[ROCESTEER_MAX_PATHS];
+	__u64 rounds[ROCESTEER_MAX_PATHS];
 };
 
 /**
