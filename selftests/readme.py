@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Run what README.md shows, in its order, and compare what is printed.
+"""Run what README.md and pages of Documentation show, and compare what is printed.
 
 readme.py [WORD]
 
-Runs the blocks that are marked ```console, or ```console WORD; in each block the
-commands behind "$ " one after the other, as root, in one shell and one directory, which
-has the tree's demo/ and build/. What follows a command is what it prints: "..." stands
-for any lines, and at the end of a line for the rest of it. With WORD
-numbers may differ. What fails is tried again for a while, and so is what shows
+Runs the blocks that are marked ```console, or ```console WORD, and "code-block:: console" in
+pages; in each block the commands behind "$ " one after the other, as root, in one shell and one
+directory, which has the tree's demo/ and build/. What follows a command is what it prints: "..."
+stands for any lines, and at the end of a line for the rest of it. With WORD numbers may differ. What fails is tried again for a while, and so is what shows
 something else, as a reader would.
 """
 import contextlib
@@ -23,24 +22,36 @@ import time
 TREE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 END = "end of the command"
 TIME_SCALE = 60 * int(os.environ.get("TIME_SCALE", "1"))
+PAGES = ["README.md", "Documentation/slices.rst", "Documentation/chunks.rst"]
+
+
+def read_pages():
+    """The lines of the pages, with the marks and the ends of blocks as in README.md."""
+    for page in PAGES:
+        with open(os.path.join(TREE, page), encoding="utf-8") as file:
+            text = file.read()
+        if page.endswith(".rst"):
+            text = re.sub(r"^\.\. code-block:: console\n\n((?:   .*\n)+)",
+                          lambda block: "```console\n" +
+                          re.sub("(?m)^   ", "", block[1]) + "```\n", text, flags=re.M)
+        yield from text.splitlines()
 
 
 def blocks(word):
     """The marked blocks: lists of commands with the lines that each prints."""
     mark = "```console" + (" " + word if word else "")
     block = None
-    with open(os.path.join(TREE, "README.md"), encoding="utf-8") as readme:
-        for line in readme.read().splitlines():
-            if block is None:
-                if line == mark:
-                    block = []
-            elif line == "```":
-                yield block
-                block = None
-            elif line.startswith("$ "):
-                block.append((line[2:], []))
-            else:
-                block[-1][1].append(line)
+    for line in read_pages():
+        if block is None:
+            if line == mark:
+                block = []
+        elif line == "```":
+            yield block
+            block = None
+        elif line.startswith("$ "):
+            block.append((line[2:], []))
+        else:
+            block[-1][1].append(line)
 
 
 NUMBER = re.compile(r"\d+(?:\.\d+)*")
