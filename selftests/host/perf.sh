@@ -6,8 +6,6 @@
 dir=$(mktemp -d)
 defer rm -rf "$dir"
 via=()	# before the command
-ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
-export ROCESTEER_PERF_TOKEN
 next_port=$((20000 + $$ % 10000))
 
 # rank RANK OPTION...: start a rank in the background

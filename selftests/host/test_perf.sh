@@ -100,55 +100,17 @@ plan()
 		{"address":"10.0.0.2","leaf":1}]}]}' >"${2:-$dir/plan}"
 }
 
-# Other users may not read the file of the token.
-tokens()
-{
-	local file=$dir/token text
-
-	for text in '' 0123 "$ROCESTEER_PERF_TOKEN"0 "$ROCESTEER_PERF_TOKEN x"; do
-		ROCESTEER_PERF_TOKEN=$text refused \
-			"ROCESTEER_PERF_TOKEN: a token is 32 hexadecimal digits" \
-			"${common[@]}" || return
-	done
-	text=$(env -u ROCESTEER_PERF_TOKEN "$perf" --rank 0 --rendezvous localhost \
-		"${common[@]}" 2>&1)
-	[[ $? == 2 && $text == *"there is no token"*"export ROCESTEER_PERF_TOKEN="* ]] ||
-		return
-	(umask 077 && printf '%s\r\n' "$ROCESTEER_PERF_TOKEN" >"$file")
-	begin
-	ROCESTEER_PERF_TOKEN=no rank 0 "${common[@]}" --token-file "$file"
-	for i in 1 2 3; do
-		rank "$i" "${common[@]}"
-	done
-	all_end 1 ": dimension 0: there is no RDMA device none0" || return
-	chmod 640 "$file"
-	refused "--token-file $file: others than its owner may know it" \
-		"${common[@]}" --token-file "$file" &&
-		refused "--token-file $dir/none: No such file" "${common[@]}" \
-			--token-file "$dir/none"
-}
-
 no_launcher()
 {
-	local text
+	local text i
 
 	text=$(env -i "$perf" "${common[@]}" 2>&1)
 	[[ $? == 2 && $text == *"--rank is missing"* ]] || return
-	text=$(env -i "$perf" "${common[@]}" --rank 1 2>&1)
-	[[ $? == 2 && $text == *"--rendezvous HOST[:PORT] of rank 0 is missing"* ]]
-}
-
-first_alone()
-{
-	local text
-
-	begin
-	text=$(env -i ROCESTEER_PERF_TOKEN="$ROCESTEER_PERF_TOKEN" MASTER_PORT="$port" \
-		"$perf" "${one_dim[@]}" --dims 2 --rank 0 --listen 127.0.0.1 \
-		--timeout 1000 2>&1)
-	[[ $? == 1 && $text == *"rank 1 has not connected"* ]] && return
-	echo "$text"
-	return 1
+	for i in 0 1; do
+		text=$(env -i "$perf" "${common[@]}" --rank "$i" 2>&1)
+		[[ $? == 2 && $text == *"--rendezvous HOST[:PORT] of rank 0 is missing"* ]] ||
+			return
+	done
 }
 
 # launched VARIABLE=VALUE...: start four ranks as a launcher does
@@ -158,9 +120,7 @@ launched()
 
 	begin
 	for ((i = 0; i < 4; i++)); do
-		env -i ROCESTEER_PERF_TOKEN="$ROCESTEER_PERF_TOKEN" \
-			"${@//%/$i}" "$perf" "${common[@]}" --timeout 20000 \
-			>"$dir/out$i" 2>&1 &
+		env -i "${@//%/$i}" "$perf" "${common[@]}" --timeout 20000 >"$dir/out$i" 2>&1 &
 		pid[i]=$!
 	done
 	all_end 1 "dimension 0: there is no RDMA device none0"
@@ -184,9 +144,8 @@ node_list()
 	local text want="rank 0 does not listen on $2 port 1:"
 
 	[[ $2 ]] || want="--rendezvous HOST[:PORT] of rank 0 is missing"
-	text=$(env -i ROCESTEER_PERF_TOKEN="$ROCESTEER_PERF_TOKEN" SLURM_PROCID=1 \
-		SLURM_STEP_NODELIST="$1" MASTER_PORT=1 "$perf" "${common[@]}" \
-		--timeout 1000 2>&1)
+	text=$(env -i SLURM_PROCID=1 SLURM_STEP_NODELIST="$1" MASTER_PORT=1 \
+		"$perf" "${common[@]}" --timeout 1000 2>&1)
 	echo "$1: $text"
 	[[ $text == *"$want"* ]]
 }
@@ -357,11 +316,7 @@ absent()
 		limit=8
 		rank "$i" "${common[@]}"
 	done
-	all_end 1 "rank 2 has not connected in 6 s" || return
-	begin
-	limit=4
-	rank 0 "${common[@]}"
-	all_end 1 "rank 1 and 2 more have not connected in 3 s"
+	all_end 1 "rank 2 has not connected in 6 s"
 }
 
 no_first()
@@ -369,7 +324,8 @@ no_first()
 	begin
 	limit=1
 	rank 1 "${common[@]}"
-	all_end 1 "rank 0 does not listen on localhost port $port: Connection refused"
+	all_end 1 "rank 0 does not listen on localhost port $port: Connection refused" &&
+		all_end_has "Rank 0 says at its end where it listens: see --listen."
 }
 
 # The rank's local port is the port to which it connects.
@@ -416,44 +372,54 @@ attack()
 	python3 selftests/host/attack_rendezvous.py "$1" "$port" "${@:2}"
 }
 
-without_token()
+# They are more than may stay, and ranks come after them.
+bounded()
 {
-	local grown i
+	local grown kept i
 
 	begin
 	rank 0 "${common[@]}"
 	busywait 10000 listens || return
-	grown=$(attack fill "${pid[0]}") &&
+	read -r grown kept < <(attack fill "${pid[0]}") &&
 		[[ $(attack knock) == "let go" ]] || return
-	echo "grown by $grown KiB"
-	((grown < 2048)) || return
+	echo "grown by $grown KiB, $kept are kept"
+	((grown < 2048 && kept > 32 && kept <= 4 + 64)) || return
 	for i in 1 2 3; do
 		rank "$i" "${common[@]}"
 	done
 	all_end 1 ": dimension 0: there is no RDMA device none0"
 }
 
-# Ranks with different tokens accept each other neither as rank 0 nor as another rank.
-other_token()
+other_version()
 {
 	begin
 	limit=4
 	rank 0 "${common[@]}"
-	rank 1 "${common[@]}"
-	ROCESTEER_PERF_TOKEN=${ROCESTEER_PERF_TOKEN//[0-7]/8} rank 2 \
-		"${common[@]}"
-	rank 3 "${common[@]}"
-	wait "${pid[2]}"
-	[[ $? == 1 && $(<"$dir/out2") == *"rank 0 (localhost) has ended, or has another token" ]] ||
-		return
-	rm "$dir/out2"
-	unset 'pid[2]'
-	all_end 1 "rank 2 has not connected in 3 s; 127.0.0.1 has another token"
+	busywait 10000 listens && [[ $(attack knock) == "let go" ]] || return
+	all_end 1 "rank 1 and 2 more have not connected in 3 s; 127.0.0.1 does not follow the" &&
+		all_end_has "Rank 0 listens on 127.0.0.1 port $port, which the others have to reach"
 }
 
-# with_token fail|fail_at_once: a rank's message does not control the terminal, and its
-# failure is never success
-with_token()
+# It has found the port of this job in place of its own.
+other_job()
+{
+	local i attacker
+
+	begin
+	rank 0 "${common[@]}"
+	busywait 10000 listens || return
+	attack differ &
+	attacker=$!
+	for i in 2 3; do
+		rank "$i" "${common[@]}"
+	done
+	all_end 2 "rank 1 (127.0.0.1) differs: dims is ?]0;owned? there, 2,2 on rank 0" &&
+		wait "$attacker"
+}
+
+# says fail|fail_at_once: a rank's message does not control the terminal, and its failure is
+# never success
+says()
 {
 	begin
 	rank 0 "${one_dim[@]}" --dims 2
@@ -489,24 +455,49 @@ listening_address()
 	ss -Hltn "sport = :$port" | awk '{ print $4 }'
 }
 
-one_address()
+# listens_on ADDRESS OPTION...: rank 0 listens there, and nowhere else
+listens_on()
 {
-	local text
+	local want=$1 text
+	shift
 
 	begin
-	rank 0 "${common[@]}" --listen 127.0.0.2
+	rank 0 "${common[@]}" "$@"
 	busywait 10000 listens || return
 	text=$(listening_address)
 	kill "${pid[0]}"
 	wait "${pid[0]}"
 	echo "$text"
-	[[ $text == "127.0.0.2:$port" ]] || return
-	begin
-	rank 0 "${common[@]}" --listen 192.0.2.1
-	all_end 1 "rendezvous: cannot listen on 192.0.2.1 port $port: Cannot"
+	[[ $text == "$want:$port" ]]
 }
 
-# Nobody accepts at the first address of rank 0's host. The nearest address comes first.
+one_address()
+{
+	listens_on 127.0.0.1 && listens_on 127.0.0.2 --listen 127.0.0.2 || return
+	begin
+	rank 0 "${common[@]}" --listen 192.0.2.1
+	all_end 1 "rendezvous: cannot listen on 192.0.2.1 port $port: Cannot" &&
+		all_end_has "Rank 0 runs on the host of --rendezvous; --listen names"
+}
+
+busy_port()
+{
+	local first status
+
+	begin
+	rank 0 "${common[@]}"
+	first=${pid[0]}
+	busywait 10000 listens && rank 0 "${common[@]}" &&
+		all_end 1 "cannot listen on localhost port $port: Address already in use" &&
+		all_end_has "--rendezvous HOST:PORT names another port."
+	status=$?
+	kill "$first"
+	wait "$first"
+	return "$status"
+}
+
+# Nobody accepts at the first address of rank 0's host. The nearest address comes first. Rank 0
+# does not pass over an address whose port is taken, unless --listen says so.
 dead_address()
 {
 	begin
@@ -518,13 +509,15 @@ dead_address()
 	exec {silent}< <(exec python3 selftests/host/attack_rendezvous.py silent "$port")
 	silent_pid=$!
 	read -r -u "$silent" || exit
+	"$@" --rank 0 --rendezvous "first:$port" >"$out/taken" 2>&1
 	"$@" --rank 0 --rendezvous "first:$port" --listen 127.0.0.2 >"$out/out0" 2>&1 &
 	"$@" --rank 1 --rendezvous "first:$port" >"$out/out1" 2>&1
 	wait "$!"
 	kill "$silent_pid"
 	E
-	cat "$dir"/out*
-	all_end_has ": dimension 0: there is no RDMA device none0"
+	cat "$dir/taken" "$dir"/out*
+	grep -q "cannot listen on first port $port: Address already in use" "$dir/taken" &&
+		all_end_has ": dimension 0: there is no RDMA device none0"
 }
 
 # files SOFT:HARD: rank 0's limits of open files
@@ -578,9 +571,7 @@ connected()
 
 ktap_plan 30
 check "wrong options are refused" bad_options
-check "a token has 32 digits, from the environment or a private file" tokens
 check "--rank and --rendezvous are required without a launcher" no_launcher
-check "rank 0 needs no --rendezvous" first_alone
 check "ranks are read from mpirun, srun and torchrun" launchers
 check "Slurm's lists of nodes are read" node_lists
 check "--version prints the version" version
@@ -605,13 +596,15 @@ else
 		"no network namespaces"
 fi
 check "connections that never speak do not hold up the ranks" strangers
-check "hosts without the token take bounded memory and are let go" without_token
-check "a rank with another token is refused" other_token
-check "a message from a rank is printed without control characters" with_token fail
-check "a rank that gives up as soon as it connects is reported" with_token fail_at_once
+check "connections that say no rank take bounded memory and are let go" bounded
+check "a process of another version is named if a rank does not come" other_version
+check "a rank of another job is named, with the setting that differs" other_job
+check "a message from a rank is printed without control characters" says fail
+check "a rank that gives up as soon as it connects is reported" says fail_at_once
 check "a second rank 0 is refused" second_first
 check "a rank that floods rank 0 ends the run and costs little CPU" flooded
-check "rank 0 listens on one address only" one_address
+check "rank 0 listens on the address of --rendezvous or --listen only" one_address
+check "a port that another process has is refused" busy_port
 check "rank 0 raises its limit of open files, or says that it is too low" few_files
 check "ranks end when one of them is killed" killed
 ktap_finish

@@ -368,8 +368,6 @@ perf()
 {
 	local differs="rank 1 (10.9.0.3) differs: size is 131072 there, 65536 on rank 0"
 
-	ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
-	export ROCESTEER_PERF_TOKEN
 	# shellcheck disable=SC2016 # the ranks' shell
 	! timeout 60 srun --nodes=2 --label bash -c 'exec "$0" --dims 2 \
 		--bandwidth 1 --size "$((64 << SLURM_PROCID))K" --chunks 1 \

@@ -30,9 +30,7 @@ const struct cli_option perf_options[] = {
 	[PERF_OPTION_RENDEZVOUS] = { "rendezvous", "HOST[:PORT]",
 		"host of rank 0" },
 	[PERF_OPTION_LISTEN] = { "listen", "ADDRESS",
-		"the only address that rank 0 listens on (default: all)" },
-	[PERF_OPTION_TOKEN_FILE] = { "token-file", "FILE",
-		"file with the token by which ranks know each other" },
+		"address that rank 0 listens on (default: that of --rendezvous)" },
 	[PERF_OPTION_TIMEOUT] = { "timeout", "MS",
 		"time without progress after which all ranks end (30000)" },
 	[PERF_OPTION_RANGES] = { "ranges-out", "FILE",
@@ -109,7 +107,6 @@ static int read_numbers(const struct cli_args *args,
 	config->iters = iters;
 	config->warmup = warmup;
 	config->timeout = timeout * MSEC;
-	config->listen = args->value[PERF_OPTION_LISTEN];
 	config->ranges = args->value[PERF_OPTION_RANGES];
 	return ret;
 }
@@ -301,9 +298,8 @@ int perf_args_read(const struct cli_args *args, struct perf_config *config,
 		       &config->type, err) ?:
 	      launch_read(&config->launch, args->value[PERF_OPTION_RANK],
 			  args->value[PERF_OPTION_RENDEZVOUS],
-			  layout_ranks(&config->plan.of), err) ?:
-	      token_read(&config->token, args->value[PERF_OPTION_TOKEN_FILE],
-			 err);
+			  layout_ranks(&config->plan.of), err);
+	config->listen = args->value[PERF_OPTION_LISTEN] ?: config->launch.host;
 	return ret ?: layout_init(&config->layout, &config->plan);
 }
 

@@ -137,10 +137,7 @@ static bool is_local(void)
 	return local && all && !strcmp(local, all);
 }
 
-/*
- * mpirun does not say where rank 0 is, unless all ranks are here. Rank 0 itself need not
- * know.
- */
+/* mpirun does not say where rank 0 is, unless all ranks are here. */
 static int find_rendezvous(struct launch *launch, struct err *err)
 {
 	const char *nodes = getenv("SLURM_STEP_NODELIST");
@@ -156,7 +153,7 @@ static int find_rendezvous(struct launch *launch, struct err *err)
 		return 0;
 	else if (is_local())
 		snprintf(launch->host, sizeof(launch->host), "localhost");
-	else if (launch->rank)
+	else
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--rendezvous HOST[:PORT] of rank 0 is missing");
 	return 0;

@@ -12,7 +12,7 @@
 /**
  * struct launch - this rank, and rank 0
  * @rank: number of this rank
- * @host: name or address of rank 0; may be empty on rank 0
+ * @host: name or address of rank 0
  * @port: port of rank 0
  */
 struct launch {

@@ -19,34 +19,27 @@
 #define FIRST_WAIT	(250 * MSEC)	/* with an address at first, twice as much next */
 #define BACKLOG	1024
 
-static int resolve(const char *host, const char *port, int family,
-		   struct addrinfo **list, struct err *err)
+static int resolve(const char *host, const char *port, struct addrinfo **list, struct err *err)
 {
-	struct addrinfo hints = {
-		.ai_socktype = SOCK_STREAM,
-		.ai_flags = host ? 0 : AI_PASSIVE,
-		.ai_family = family,
-	};
+	static const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	int ret = getaddrinfo(host, port, &hints, list);
 
 	if (!ret)
 		return 0;
-	return err_set(err, EXIT_FAILED, "no-address",
-		       "rendezvous: %s:%s: %s", host ?: "", port,
+	return err_set(err, EXIT_FAILED, "no-address", "rendezvous: %s:%s: %s", host, port,
 		       gai_strerror(ret));
 }
 
 /* Return: the socket, or a negative errno. */
 static int listen_on(const struct addrinfo *info)
 {
-	int on = 1, off = 0, fd, ret;
+	int on = 1, fd, ret;
 
 	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		    0);
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	if (!bind(fd, info->ai_addr, info->ai_addrlen) && !listen(fd, BACKLOG))
 		return fd;
 	ret = -errno;
@@ -54,31 +47,25 @@ static int listen_on(const struct addrinfo *info)
 	return ret;
 }
 
-/*
- * On all addresses by IPv6, which takes IPv4 as well, or where there is none by
- * IPv4.
- */
+/* Where one address has the port already, ranks would meet whoever listens there. */
 int meet_listen(const char *host, const char *port, int *fd, struct err *err)
 {
-	static const int families[] = { AF_INET6, AF_INET };
-	struct addrinfo *list;
-	size_t i;
+	struct addrinfo *list, *info;
 	int ret;
 
-	*fd = -1;
-	for (i = 0; i < ARRAY_SIZE(families) && *fd < 0; i++) {
-		ret = resolve(host, port, host ? AF_UNSPEC : families[i], &list,
-			      err);
-		if (ret)
-			return ret;
-		*fd = listen_on(list);
-		freeaddrinfo(list);
-	}
+	ret = resolve(host, port, &list, err);
+	if (ret)
+		return ret;
+	*fd = -EADDRNOTAVAIL;
+	for (info = list; info && *fd < 0 && *fd != -EADDRINUSE; info = info->ai_next)
+		*fd = listen_on(info);
+	freeaddrinfo(list);
 	if (*fd >= 0)
 		return 0;
-	return err_errno(err, -*fd, "listen",
-			 "rendezvous: cannot listen on %s%sport %s", host ?: "",
-			 host ? " " : "", port);
+	ret = err_errno(err, -*fd, "listen", "rendezvous: cannot listen on %s port %s", host, port);
+	err_hint(err, ret == -EADDRINUSE ? "--rendezvous HOST:PORT names another port." :
+		 "Rank 0 runs on the host of --rendezvous; --listen names another address of it.");
+	return ret;
 }
 
 /*
@@ -138,7 +125,7 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 	__u64 wait = FIRST_WAIT;
 	int ret;
 
-	ret = resolve(host, port, AF_UNSPEC, &list, err);
+	ret = resolve(host, port, &list, err);
 	if (ret)
 		return ret;
 	for (;;) {
@@ -153,10 +140,12 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 		wait *= 2;
 	}
 	freeaddrinfo(list);
-	if (*fd < 0)
-		return err_errno(err, -*fd, "rank-absent",
-				 "rank 0 does not listen on %s port %s", host,
-				 port);
+	if (*fd < 0) {
+		ret = err_errno(err, -*fd, "rank-absent", "rank 0 does not listen on %s port %s",
+				host, port);
+		err_hint(err, "Rank 0 says at its end where it listens: see --listen.");
+		return ret;
+	}
 	/* Writes block, up to SO_SNDTIMEO. */
 	fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
 	return 0;
@@ -165,14 +154,15 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name,
 	       size_t size)
 {
-	static const char mapped[] = "::ffff:";
-	char host[NI_MAXHOST] = "unknown address";
-	size_t skip = strlen(mapped);
+	if (getnameinfo((const struct sockaddr *)addr, len, name, size, NULL, 0, NI_NUMERICHOST))
+		snprintf(name, size, "unknown address");
+}
 
-	getnameinfo((const struct sockaddr *)addr, len, host, sizeof(host),
-		    NULL, 0, NI_NUMERICHOST);
-	/* An IPv4 address on an IPv6 socket */
-	if (strncmp(host, mapped, skip))
-		skip = 0;
-	snprintf(name, size, "%s", host + skip);
+void meet_here(int fd, char *name, size_t size)
+{
+	struct sockaddr_storage addr = {};
+	socklen_t len = sizeof(addr);
+
+	getsockname(fd, (struct sockaddr *)&addr, &len);
+	meet_name(&addr, len, name, size);
 }

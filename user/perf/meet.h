@@ -10,7 +10,7 @@
 
 /**
  * meet_listen() - listen for connections
- * @host: name or address of this host, or NULL: all of its addresses
+ * @host: name or address of this host
  * @port: number
  * @fd: set to the socket
  * @err: names host and port
@@ -34,8 +34,11 @@ int meet_listen(const char *host, const char *port, int *fd, struct err *err);
 int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 		 struct err *err);
 
-/* Format an address. */
+/* Format an address of a peer. */
 void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name,
 	       size_t size);
+
+/* Format the address of a listening socket. */
+void meet_here(int fd, char *name, size_t size);
 
 #endif /* ROCESTEER_PERF_MEET_H */

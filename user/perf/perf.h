@@ -7,7 +7,6 @@
 #include "reduction.h"
 #include "launch.h"
 #include "nic.h"
-#include "token.h"
 
 /* The options of chunk come first. */
 enum {
@@ -21,7 +20,6 @@ enum {
 	PERF_OPTION_RENDEZVOUS,
 	PERF_OPTION_TIMEOUT,
 	PERF_OPTION_LISTEN,
-	PERF_OPTION_TOKEN_FILE,
 	PERF_OPTION_RANGES,
 	PERF_OPTION_SWITCH,
 	PERF_OPTION_GROUP,
@@ -79,8 +77,7 @@ struct perf_sums {
  * @iters: number of measured runs
  * @warmup: number of runs before
  * @launch: this rank, and rank 0
- * @listen: address that rank 0 listens on; NULL: all
- * @token: secret of all ranks
+ * @listen: name or address that rank 0 listens on
  * @timeout: ns
  * @ranges: file to write, or NULL
  */
@@ -96,7 +93,6 @@ struct perf_config {
 	__u32 warmup;
 	struct launch launch;
 	const char *listen;
-	struct token token;
 	__u64 timeout;
 	const char *ranges;
 };

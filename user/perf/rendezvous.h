@@ -4,9 +4,8 @@
  * settings, distributes addresses, keeps the ranks in step, and if a rank fails or is gone,
  * ends all of them with the same message.
  *
- * All ranks have the token of the run (wire.h). A peer without the token is dropped, and
- * costs at most a file descriptor and 4 KiB, until all ranks have connected; then rank 0
- * stops to listen.
+ * Whoever reaches the port can be a rank. Who does not say a rank costs at most a file
+ * descriptor and 5 KiB, until all ranks have connected; then rank 0 stops to listen.
  *
  * A rank that is gone without a word is found by rank 0 after three quarters of the
  * timeout. The others wait for rank 0 for all of it.
@@ -20,7 +19,6 @@
 
 struct rendezvous;
 struct setting;
-struct token;
 
 /**
  * struct rendezvous_config - who meets where
@@ -28,8 +26,7 @@ struct token;
  * @ranks: how many there are
  * @host: name or address of rank 0
  * @port: there
- * @listen: the one address of rank 0 that it listens on, or NULL: all
- * @token: that all ranks have
+ * @listen: name or address of this host that rank 0 listens on
  * @largest: bytes of a rank in any rendezvous_gather()
  * @timeout: ns
  * @settings: ended by one without name; the first that differs is reported
@@ -40,7 +37,6 @@ struct rendezvous_config {
 	const char *host;
 	const char *port;
 	const char *listen;
-	const struct token *token;
 	size_t largest;
 	__u64 timeout;
 	const struct setting *settings;

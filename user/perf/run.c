@@ -50,7 +50,6 @@ static int meet(struct run *run)
 		.host = config->launch.host,
 		.port = config->launch.port,
 		.listen = config->listen,
-		.token = &config->token,
 		.largest = largest,
 		.timeout = config->timeout,
 		.settings = run->settings,

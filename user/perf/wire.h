@@ -1,43 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Frames over a TCP connection between two ranks. Numbers are in host order; a peer with
- * another byte order fails by its magic.
- *
- * Each end begins with a greeting, which has a nonce. Each frame ends with a tag over both
- * nonces, the number of the frame and the frame. The tag needs the token, so a frame is
- * complete, and comes from a rank of this run and over this connection. Nothing is kept
- * secret from a host that reads the connection.
+ * another byte order, or of another version, fails by its magic.
  */
 #ifndef ROCESTEER_PERF_WIRE_H
 #define ROCESTEER_PERF_WIRE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
 enum frame_type {
 	FRAME_HELLO,	/* __u32 rank, then settings as text */
 	FRAME_DATA,	/* one step of rendezvous_gather() */
-	FRAME_ERROR,	/* struct frame_error */
+	FRAME_ERROR,	/* struct frame_error: the end */
 	FRAME_BYE,	/* empty: the end, and all is well */
 };
 
-#define WIRE_NONCE	16
-
-/* The first message of each end. */
-struct greeting {
-	__u64 magic;		/* WIRE_MAGIC */
-	__u8 nonce[WIRE_NONCE];
-};
-
-#define WIRE_MAGIC	0x7266706572663032ull	/* of this version alone */
+#define WIRE_MAGIC	0x7266706572663033ull	/* of this version alone */
 
 /**
  * struct frame_head - begin of a frame
+ * @magic: WIRE_MAGIC
  * @type: enum frame_type
- * @length: bytes that follow, without 8 of the tag
+ * @length: bytes that follow
  */
 struct frame_head {
+	__u64 magic;
 	__u32 type;
 	__u32 length;
 };
@@ -46,12 +34,12 @@ struct frame_head {
  * struct frame - a received frame
  * @type: enum frame_type
  * @length: bytes of @data
- * @data: unaligned; valid until the next wire_read()
+ * @data: to be freed; a NUL follows
  */
 struct frame {
 	__u32 type;
 	__u32 length;
-	const char *data;
+	char *data;
 };
 
 #define WIRE_CODE	32
@@ -63,82 +51,50 @@ struct frame_error {
 	char message[512];
 };
 
-struct token;
-
 /**
  * struct wire - a connection
- * @fd: socket, or -1
- * @token: token of the run
+ * @fd: socket
  * @timeout: limit for a write, ns
  * @limit: bytes of the longest frame that is accepted; may be changed
- * @mine: sent greeting
- * @theirs: received greeting; without magic before
- * @sent: number of frames sent
- * @received: number of frames received
- * @buf: received bytes
- * @used: bytes in @buf
- * @checked: bytes in @buf that are complete frames with right tags
- * @last: offset of the last of these frames
- * @room: size of @buf
+ * @head: head of the frame that arrives
+ * @data: its data; NULL: the head is not complete
+ * @got: bytes of both that are here
  */
 struct wire {
 	int fd;
-	const struct token *token;
 	__u64 timeout;
 	__u32 limit;
-	struct greeting mine;
-	struct greeting theirs;
-	__u64 sent;
-	__u64 received;
-	char *buf;
-	size_t used;
-	size_t checked;
-	size_t last;
-	size_t room;
+	struct frame_head head;
+	char *data;
+	size_t got;
 };
 
 /**
- * wire_open() - take over a connected socket, and send the greeting
+ * wire_open() - take over a connected socket
  * @wire: filled
- * @fd: socket; taken over on failure, too
- * @token: token of the run
+ * @fd: socket
  * @timeout: ns after which a peer that is gone is detected, and limit for a write
  * @limit: bytes of the longest frame that is accepted
- *
- * Return: 0 or a negative errno.
  */
-int wire_open(struct wire *wire, int fd, const struct token *token,
-	      __u64 timeout, __u32 limit);
+void wire_open(struct wire *wire, int fd, __u64 timeout, __u32 limit);
 
 void wire_close(struct wire *wire);
 
-/* Close the connection after the other end has read all. */
-void wire_close_gently(struct wire *wire, __u64 until);
-
-/* Has the greeting arrived? Before, frames cannot be sent. */
-bool wire_is_greeted(const struct wire *wire);
+/* Send no more, and wait until the other end has read all and closes. */
+void wire_drain(const struct wire *wire, __u64 until);
 
 /* Return: 0 or a negative errno. */
-int wire_send(struct wire *wire, enum frame_type type, const void *data,
-	      size_t length);
+int wire_send(const struct wire *wire, enum frame_type type, const void *data,
+	      __u32 length);
 
 /**
- * wire_read() - read what has arrived
+ * wire_read() - read what has arrived, up to the end of a frame
  * @wire: connection
+ * @frame: filled with the frame
  *
- * A rank sends no frame before the answer to the last one, unless it fails. A peer that sends
- * more is refused.
- *
- * Return: 0, -EPIPE at the end, -EBADMSG for a wrong tag, -EPROTO for anything else that is
- * wrong, or another negative errno.
+ * Return: 1, 0 if no frame is complete, -EPIPE at the end, -EPROTO for what is no frame or
+ * a longer one, or another negative errno.
  */
-int wire_read(struct wire *wire);
-
-/* Get the first frame, or the last one. Return: false if there is none. */
-bool wire_first(const struct wire *wire, struct frame *frame);
-bool wire_last(const struct wire *wire, struct frame *frame);
-
-/* Remove the first frame. */
-void wire_next(struct wire *wire);
+int wire_read(struct wire *wire, struct frame *frame);
 
 #endif /* ROCESTEER_PERF_WIRE_H */

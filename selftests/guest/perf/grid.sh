@@ -17,8 +17,6 @@
 
 grid_ranks=0
 grid_rates=()
-ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
-export ROCESTEER_PERF_TOKEN
 
 grid_mac()
 {

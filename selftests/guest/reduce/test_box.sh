@@ -129,9 +129,6 @@ bad_groups()
 		refused bad-file 'del(.box)' && refused box . --leaf 0
 }
 
-ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
-export ROCESTEER_PERF_TOKEN
-
 perf()
 {
 	local i pid=() status=0

@@ -15,8 +15,6 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 
 cluster='' memory=/sys/module/rocesteer_reduce/parameters/reduce_memory
 all=(leaf0 leaf1 spine0 spine1)
-ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
-export ROCESTEER_PERF_TOKEN
 
 # at SWITCH VERB JOB: on the switch, named by its own option
 at()

@@ -38,14 +38,12 @@ jobs_load()
 # the CPU to rxe.
 mpi()
 {
-	ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
-	export ROCESTEER_PERF_TOKEN
 	(cd "$dir" && TMPDIR=$dir exec timeout $((300 * TIME_SCALE)) "$agent" host0 \
 		mpirun --allow-run-as-root --host host0,host1,host2,host3 \
 		--bind-to none --prtemca plm_ssh_agent "$agent" \
 		--mca pml ucx --mca mpi_yield_when_idle 1 \
 		-x UCX_TLS=rc_v,self -x UCX_RC_TIMEOUT=8s \
-		-x UCX_UD_VERBS_ETH_DGID_CHECK=n -x ROCESTEER_PERF_TOKEN "$@") \
+		-x UCX_UD_VERBS_ETH_DGID_CHECK=n "$@") \
 		>"$dir/out" 2>"$dir/log" &
 	mpi=$!
 }

@@ -120,8 +120,6 @@ runs()
 	local srun status
 
 	observe_forget
-	ROCESTEER_PERF_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
-	export ROCESTEER_PERF_TOKEN
 	# shellcheck disable=SC2016 # the ranks' shell
 	host_exec 0 timeout $((100 * TIME_SCALE)) srun --nodes=2 --rocesteer bash -c '
 		exec rocesteer-perf --bandwidth 1 --size 2M --chunks 4 \
