@@ -220,7 +220,8 @@ compares()
 	show "$dir/a.h0" --against "$dir/ecmp" --html "$dir/page.html" >"$dir/json" &&
 		jq -e '.comparison | map({(.measure): .difference}) | add |
 			.imbalance < 0 and .rounds == 0 and .bytes > 0' "$dir/json" &&
-		! grep -q '<script' "$dir/page.html" && grep -q '&lt;script' "$dir/page.html"
+		! grep -qF '"<script>"' "$dir/page.html" &&
+		grep -qF '"name":"\u003cscript>"' "$dir/page.html"
 }
 
 # refused CODE FILE OPTION...

@@ -11,14 +11,12 @@ struct json_object;
 
 /**
  * report_html() - write a report as a page
- * @root: what "rocesteer report show --json" prints (rocesteer-report(8)). What is absent, or
- *	of another type, is left out
+ * @root: what "rocesteer report show --json" prints (rocesteer-report(8))
  * @to: where
  *
- * The page needs no other file, no network and no script, and a policy in it forbids them.
- * Names of hosts and jobs come from others: all text is escaped, and control characters become
- * question marks. Colours follow what the reader prefers, light or dark, and everything that a
- * colour or a picture says is there as text.
+ * The page is page.html with the report in it, which a script of the page draws. The page needs
+ * no other file and no network, and a policy in it allows no other script. Names of hosts and
+ * jobs come from others: no text ends the report in the page, and the script draws them as text.
  *
  * Return: 0, or a negative errno if @to did not take it.
  */
