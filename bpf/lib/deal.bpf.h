@@ -88,7 +88,7 @@ static __always_inline bool splits(__u32 id)
 	return job && job->split != ROCESTEER_SPLIT_NONE;
 }
 
-/* Whose flows count where the job deals one: enum rocesteer_deal_by. */
+/* The flows that share the load of a path with a new flow: enum rocesteer_deal_by. */
 static __always_inline __u32 deals_by(__u32 id, bool queue_pair)
 {
 	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);

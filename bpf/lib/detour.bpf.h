@@ -17,10 +17,9 @@
 #define DETOUR_ROUNDS	2
 
 /*
- * A peer that acknowledgments do not reach repeats what it sent after a timeout, in
- * which there is nothing to acknowledge, unless it sends little; what it repeats
- * along with a packet that was lost follows on that. Half the shortest timeout in use, in
- * units of rocesteer_flow_path's responded.
+ * If acknowledgments to the peer are lost, the peer retransmits after its timeout. Until then it
+ * sends nothing. A retransmission that follows a shorter silence is caused by a lost data packet.
+ * Half the shortest timeout in use, in units of rocesteer_flow_path's responded.
  */
 #define DETOUR_SILENCE	(ROCESTEER_ACK_TIMEOUT_MIN >> 21)
 
@@ -106,8 +105,8 @@ static __always_inline void say_detour(struct rocesteer_flow_path *flow, __u32 f
 }
 
 /*
- * Avoid @from, and the path that was taken the last time; also where that was
- * @tried as a way around, and may be over since: it is the one to suspect.
+ * Avoid @from, and the path that was taken the last time. If the flow was on a detour (@tried),
+ * suspect the path of the detour, even if the detour has ended.
  */
 static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 					 struct rocesteer_flow_path *flow,

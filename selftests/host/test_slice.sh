@@ -96,7 +96,7 @@ servers_by_name()
 
 refuses_servers()
 {
-	refused 3 locality "server 0/0: of 2 GPUs 0 can be had" \
+	refused 3 locality "server 0/0: 0 of 2 GPUs are free" \
 		alloc --nodes a0,a2 --job 9 &&
 		slice mark --as drained --spines 2 >"$dir/out" &&
 		refused 3 network "4 GPUs: the leaves of these servers share" \

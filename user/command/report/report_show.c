@@ -180,7 +180,7 @@ static bool has_job(const struct period *period, __u32 job)
 	return false;
 }
 
-/* What has no job in common cannot be compared. */
+/* Two recordings can be compared only if they have a job in common. */
 static int check_jobs(const struct period *now, const struct period *before)
 {
 	size_t r, i;

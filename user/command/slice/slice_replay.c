@@ -328,7 +328,7 @@ int slice_trace(const struct cli_args *args, struct err *err)
 	trace_make(&spec, job);
 	if (job[spec.jobs - 1].arrival > TRACE_MAX_TIME)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
-			      "--jobs: they would arrive over more than %llu s",
+			      "--jobs: arrivals span more than %llu s: take fewer jobs, or a higher --load",
 			      TRACE_MAX_TIME / TRACE_SECOND);
 	else
 		ret = print_trace(args, job, spec.jobs, err);

@@ -123,9 +123,9 @@ int slice_request_refuse(const struct cluster *c, const struct slice_request *re
 
 		if (free < s->gpus)
 			return err_set(err, EXIT_REFUSED, "locality",
-				       "%s: server %u/%u: of %u GPUs %u can be had",
-				       c->file, s->leaf, s->server, s->gpus,
-				       free);
+				       "%s: server %u/%u: %u of %u GPUs are free",
+				       c->file, s->leaf, s->server, free,
+				       s->gpus);
 	}
 	return -EINVAL;
 }

@@ -96,8 +96,8 @@ struct chunk_exchange chunk_alg_exchange(enum chunk_alg alg, bool gather,
 struct chunk_exchange chunk_alg_swap(__u32 n, __u32 me, __u32 index);
 
 /*
- * Is both halves of an All-Reduce one stage, which leaves a range as large as it was, where the
- * dimension is the last one of the order?
+ * Does the algorithm do Reduce-Scatter and All-Gather as one stage when its dimension is the last
+ * one of the order? Ranges stay as large as they were.
  */
 bool chunk_alg_is_whole(enum chunk_alg alg);
 

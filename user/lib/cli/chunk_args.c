@@ -60,7 +60,7 @@ static int read_bandwidth(struct list *list, const char *item)
 	return 0;
 }
 
-/* What a dimension that leaves chunks whole has to be, beside what others have to */
+/* Further checks of a dimension whose algorithm does not divide a chunk */
 static int check_whole(const struct list *list)
 {
 	const struct chunk_collective *of = list->of;

@@ -114,7 +114,7 @@ static void add_links(struct gray_fit *fit, struct state *state)
 	}
 }
 
-/* What the acknowledgments that other links lose may make a link look like */
+/* The loss that a link seems to have because other links lose acknowledgments */
 static double rate_of_acks(const struct gray_fit *fit, size_t link)
 {
 	double most = 0;
