@@ -68,8 +68,8 @@ static void put_module(struct json_object *root, const struct genl_stats *stats)
 	unsigned int i;
 
 	for (i = 0; i <= ROCESTEER_A_STATS_MAX; i++)
-		if (genl_stat_name(i))
-			out_uint(obj, genl_stat_name(i), stats->value[i]);
+		if (genl_stat(i))
+			out_uint(obj, genl_stat(i)->name, stats->value[i]);
 	put_buckets(obj, "reseq_depth", stats->depth, ARRAY_SIZE(stats->depth), 1, false);
 	put_buckets(obj, "reseq_wait", stats->wait, ARRAY_SIZE(stats->wait), GENL_WAIT_UNIT,
 		    true);
@@ -129,8 +129,8 @@ static int print(const struct out *out, struct json_object *root)
 	for (i = 0; i < ROCESTEER_OBSERVED_MAX; i++)
 		observed[i] = name_column(observed_name(i));
 	for (i = 0; i <= ROCESTEER_A_STATS_MAX; i++)
-		if (genl_stat_name(i))
-			module[n++] = name_column(genl_stat_name(i));
+		if (genl_stat(i))
+			module[n++] = name_column(genl_stat(i)->name);
 	return out_show(out, root, views);
 }
 

@@ -98,8 +98,20 @@ struct genl_stats {
 
 #define GENL_WAIT_UNIT	1024ull
 
-/* Name of a counter in genl_stats, or NULL. */
-const char *genl_stat_name(unsigned int attr);
+/**
+ * struct genl_stat - a counter of genl_stats
+ * @name: as in the netlink family's specification, with _ for -
+ * @help: a sentence for its metric, or NULL: it is part of a histogram
+ * @is_gauge: it may fall
+ */
+struct genl_stat {
+	const char *name;
+	const char *help;
+	bool is_gauge;
+};
+
+/* The counter of an attribute, or NULL. */
+const struct genl_stat *genl_stat(unsigned int attr);
 
 /**
  * struct genl_event - a change in the module's registry

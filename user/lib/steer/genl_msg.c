@@ -9,45 +9,56 @@
 #include "base/base.h"
 #include "genl_priv.h"
 
-static const char * const stat_names[] = {
-	[ROCESTEER_A_STATS_JOBS] = "jobs",
-	[ROCESTEER_A_STATS_FLOWS] = "flows",
-	[ROCESTEER_A_STATS_LEARNT] = "learnt",
-	[ROCESTEER_A_STATS_UNTAGGED] = "untagged",
-	[ROCESTEER_A_STATS_REMOVED] = "removed",
-	[ROCESTEER_A_STATS_DUPLICATE] = "duplicate",
-	[ROCESTEER_A_STATS_FULL] = "full",
-	[ROCESTEER_A_STATS_NO_MEMORY] = "no_memory",
-	[ROCESTEER_A_STATS_RESEQ_HELD] = "reseq_held",
-	[ROCESTEER_A_STATS_RESEQ_FILLED] = "reseq_filled",
-	[ROCESTEER_A_STATS_RESEQ_LOST] = "reseq_lost",
-	[ROCESTEER_A_STATS_RESEQ_TIMEOUT] = "reseq_timeout",
-	[ROCESTEER_A_STATS_RESEQ_NAK] = "reseq_nak",
-	[ROCESTEER_A_STATS_RESEQ_BEHIND] = "reseq_behind",
-	[ROCESTEER_A_STATS_RESEQ_RESYNC] = "reseq_resync",
-	[ROCESTEER_A_STATS_RESEQ_OUT_OF_WINDOW] = "reseq_out_of_window",
-	[ROCESTEER_A_STATS_RESEQ_NO_MEMORY] = "reseq_no_memory",
-	[ROCESTEER_A_STATS_RESEQ_DROPPED] = "reseq_dropped",
-	[ROCESTEER_A_STATS_RESEQ_FOREIGN] = "reseq_foreign",
-	[ROCESTEER_A_STATS_RESEQ_BYTES] = "reseq_bytes",
-	[ROCESTEER_A_STATS_QP_STEERED] = "qp_steered",
-	[ROCESTEER_A_STATS_QP_OWN_LABEL] = "qp_own_label",
-	[ROCESTEER_A_STATS_RESEQ_GSO] = "reseq_gso",
-	[ROCESTEER_A_STATS_UNKNOWN_SENDER] = "unknown_sender",
-	[ROCESTEER_A_STATS_QP_LANE_LABEL] = "qp_lane_label",
-	[ROCESTEER_A_STATS_QP_CM_LABEL] = "qp_cm_label",
-	[ROCESTEER_A_STATS_KPROBES] = "kprobes",
-	/* NULL: RESEQ_DEPTH, RESEQ_WAIT, which are of several values */
-	[ROCESTEER_A_STATS_RESEQ_DEPTH_SUM] = "reseq_depth_sum",
-	[ROCESTEER_A_STATS_RESEQ_WAIT_SUM] = "reseq_wait_sum",
+/* By attribute. RESEQ_DEPTH and RESEQ_WAIT are of several values. */
+static const struct genl_stat stats[] = {
+#define STAT(attr, name, ...)	[ROCESTEER_A_STATS_ ## attr] = { name, __VA_ARGS__ }
+	STAT(JOBS, "jobs", "Jobs that the module knows.", true),
+	STAT(FLOWS, "flows", "Flows that the module knows.", true),
+	STAT(LEARNT, "learnt", "Queue pairs that were seen and registered."),
+	STAT(UNTAGGED, "untagged", "Registered queue pairs of no job."),
+	STAT(REMOVED, "removed", "Flows that went with their queue pair or device."),
+	STAT(DUPLICATE, "duplicate",
+	     "Queue pairs whose peer is connected to another process as well."),
+	STAT(FULL, "full", "Queue pairs that were not registered, as there were too many flows."),
+	STAT(NO_MEMORY, "no_memory", "Queue pairs that were not registered, as memory was short."),
+	STAT(RESEQ_HELD, "reseq_held", "Packets that waited for an earlier packet."),
+	STAT(RESEQ_FILLED, "reseq_filled", "Missing packets that came while others waited."),
+	STAT(RESEQ_LOST, "reseq_lost",
+	     "Missing packets given up, as all paths had delivered later ones."),
+	STAT(RESEQ_TIMEOUT, "reseq_timeout", "Missing packets given up by the timer."),
+	STAT(RESEQ_NAK, "reseq_nak", "NAKs and repeated READ requests of resequenced queue pairs."),
+	STAT(RESEQ_BEHIND, "reseq_behind", "Packets from before the expected packet."),
+	STAT(RESEQ_RESYNC, "reseq_resync",
+	     "Packets so far behind that the order starts again there."),
+	STAT(RESEQ_OUT_OF_WINDOW, "reseq_out_of_window",
+	     "Packets delivered at once, as they were too far ahead."),
+	STAT(RESEQ_NO_MEMORY, "reseq_no_memory",
+	     "Packets delivered at once, as there was no memory to let them wait."),
+	STAT(RESEQ_DROPPED, "reseq_dropped", "Waiting packets that were freed."),
+	STAT(RESEQ_FOREIGN, "reseq_foreign",
+	     "Packets to resequenced queue pairs from other hosts than their peer."),
+	STAT(RESEQ_BYTES, "reseq_bytes",
+	     "Memory that waiting packets take, in all network namespaces.", true),
+	STAT(QP_STEERED, "qp_steered", "Queue pairs connected with the source port of a path."),
+	STAT(QP_OWN_LABEL, "qp_own_label",
+	     "Queue pairs that kept a flow label of their application."),
+	STAT(RESEQ_GSO, "reseq_gso", "Aggregates of packets, which were not sorted."),
+	STAT(UNKNOWN_SENDER, "unknown_sender",
+	     "Packets to registered flows from queue pairs that are not registered."),
+	STAT(QP_LANE_LABEL, "qp_lane_label",
+	     "Queue pairs that came with the flow label of a lane of UCX."),
+	STAT(QP_CM_LABEL, "qp_cm_label", "Queue pairs that came with the flow label of rdma_cm."),
+	STAT(KPROBES, "kprobes", "0 if kprobes are off: no queue pair is seen.", true),
+	STAT(RESEQ_DEPTH_SUM, "reseq_depth_sum", NULL),
+	STAT(RESEQ_WAIT_SUM, "reseq_wait_sum", NULL),
+#undef STAT
 };
 
-static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_A_STATS_MAX + 1,
-	      "each counter has a name");
+static_assert(ARRAY_SIZE(stats) == ROCESTEER_A_STATS_MAX + 1, "each counter has a name");
 
-const char *genl_stat_name(unsigned int attr)
+const struct genl_stat *genl_stat(unsigned int attr)
 {
-	return attr <= ROCESTEER_A_STATS_MAX ? stat_names[attr] : NULL;
+	return attr <= ROCESTEER_A_STATS_MAX && stats[attr].name ? &stats[attr] : NULL;
 }
 
 static void get_name(const struct nlattr *attr, char name[ROCESTEER_NAME_SIZE])
