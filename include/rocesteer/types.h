@@ -380,11 +380,13 @@ struct rocesteer_ended {
  * @ROCESTEER_SPLIT_FEWEST: as few of them as there can be, into the fewest pieces
  *	(user/lib/plan/plan.h): paths carry the same bytes in the end
  * @ROCESTEER_SPLIT_ALL: all of them, over all paths: paths carry the same at each moment
+ * @ROCESTEER_SPLIT_MAX: their number
  */
 enum rocesteer_split {
 	ROCESTEER_SPLIT_NONE,
 	ROCESTEER_SPLIT_FEWEST,
 	ROCESTEER_SPLIT_ALL,
+	ROCESTEER_SPLIT_MAX
 };
 
 /* Most packets in a row that a flow over all paths sends on one path. */

@@ -242,7 +242,7 @@ static void note_daemon(const struct load *l)
 	bool hashes = hashes_qpns(&l->map);
 	int fd;
 
-	if (l->spec.split != ROCESTEER_SPLIT_FEWEST && !hashes && !l->spec.observe)
+	if (!split_kind(l->spec.split)->is_planned && !hashes && !l->spec.observe)
 		return;
 	fd = event_socket_connect();
 	if (fd >= 0)

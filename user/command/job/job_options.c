@@ -18,7 +18,7 @@
 #include "../slice/slice.h"
 
 /* Values beside enum rocesteer_split and enum rocesteer_deal: choose the best. */
-#define SPLIT_AUTO	(ROCESTEER_SPLIT_ALL + 1)
+#define SPLIT_AUTO	ROCESTEER_SPLIT_MAX
 #define DEAL_AUTO	(ROCESTEER_DEAL_PLACE + 1)
 
 enum {
@@ -95,18 +95,11 @@ static int read_module(struct load *l)
  */
 static int read_split(struct load *l)
 {
-	static const char *const words[] = {
-		[ROCESTEER_SPLIT_NONE] = "none",
-		[ROCESTEER_SPLIT_FEWEST] = "fewest",
-		[ROCESTEER_SPLIT_ALL] = "all",
-		[SPLIT_AUTO] = "auto",
-		NULL
-	};
 	bool keep = l->over && !l->args->value[SPLIT];
 	int split = keep ? l->loaded.split : SPLIT_AUTO, order, ret;
 	const char *option = NULL;
 
-	ret = cli_word(l->args, SPLIT, words, &split, l->err);
+	ret = cli_word(l->args, SPLIT, split_names, &split, l->err);
 	if (ret)
 		return ret;
 	l->may_split = keep || split == SPLIT_AUTO;
@@ -523,7 +516,7 @@ static int read_deal(struct load *l)
 	}
 	/* Flows that are planned together are dealt together. */
 	if (deal == DEAL_AUTO)
-		deal = known && l->spec.split != ROCESTEER_SPLIT_FEWEST ?
+		deal = known && !split_kind(l->spec.split)->is_planned ?
 		       ROCESTEER_DEAL_PLACE : ROCESTEER_DEAL_LEAST;
 	l->spec.deal = deal;
 	return 0;

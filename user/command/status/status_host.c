@@ -76,7 +76,7 @@ static bool wants_daemon(const struct status *st)
 	for (i = 0; i < st->jobs.nr; i++) {
 		const struct status_job *item = st->jobs.item[i];
 
-		if (item->job.split == ROCESTEER_SPLIT_FEWEST || item->observed)
+		if (split_kind(item->job.split)->is_planned || item->observed)
 			return true;
 	}
 	return false;

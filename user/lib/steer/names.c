@@ -47,11 +47,20 @@ const char * const actuator_names[] = {
 	NULL
 };
 
-static const char * const split_names[] = {
+const char * const split_names[] = {
 	[ROCESTEER_SPLIT_NONE] = "none",
 	[ROCESTEER_SPLIT_FEWEST] = "fewest",
 	[ROCESTEER_SPLIT_ALL] = "all",
+	[ROCESTEER_SPLIT_MAX] = "auto",
+	NULL
 };
+
+static const struct split_kind split_kinds[] = {
+	[ROCESTEER_SPLIT_FEWEST] = { .is_planned = true },
+	[ROCESTEER_SPLIT_ALL] = { .is_always = true },
+};
+
+static_assert(ARRAY_SIZE(split_kinds) == ROCESTEER_SPLIT_MAX, "each way to split is described");
 
 static const char * const deal_names[] = {
 	[ROCESTEER_DEAL_LEAST] = "least",
@@ -93,7 +102,12 @@ static const char *name_of(const char * const *names, unsigned int n,
 
 const char *split_name(unsigned int split)
 {
-	return name_of(split_names, ARRAY_SIZE(split_names), split);
+	return name_of(split_names, ROCESTEER_SPLIT_MAX, split);
+}
+
+const struct split_kind *split_kind(unsigned int split)
+{
+	return &split_kinds[split < ROCESTEER_SPLIT_MAX ? split : ROCESTEER_SPLIT_NONE];
 }
 
 const char *deal_name(unsigned int deal)

@@ -3,6 +3,8 @@
 #ifndef ROCESTEER_LIB_NAMES_H
 #define ROCESTEER_LIB_NAMES_H
 
+#include <stdbool.h>
+
 /**
  * verdict_name() - name of an enum rocesteer_verdict
  * @verdict: below ROCESTEER_VERDICT_MAX
@@ -32,7 +34,21 @@ const char *reseq_mode_name(unsigned int reseq);
 /* The same for enum rocesteer_label. */
 const char *label_name(unsigned int label);
 
-/* Words of the command line by their number, ended by NULL. */
+/**
+ * struct split_kind - what follows from an enum rocesteer_split
+ * @is_planned: flows take their pieces by plans of rocesteer daemon
+ * @is_always: flows on all their paths keep paths equal at each moment
+ */
+struct split_kind {
+	bool is_planned;
+	bool is_always;
+};
+
+/* Of an enum rocesteer_split; of a number that is none, as of ROCESTEER_SPLIT_NONE. */
+const struct split_kind *split_kind(unsigned int split);
+
+/* Words of the command line by their number, ended by NULL. ROCESTEER_SPLIT_MAX is "auto". */
+extern const char * const split_names[];
 extern const char * const reseq_mode_names[];
 extern const char * const actuator_names[];
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
 #include "steer_tables.h"
 
 struct job {
@@ -99,7 +100,7 @@ enum promise promise_of(const struct promises *promises,
 	if (!job || !(path->flags & ROCESTEER_FLOW_SHARE) ||
 	    path->flags & ROCESTEER_FLOW_OBSERVED)
 		return PROMISE_NONE;
-	if (job->split == ROCESTEER_SPLIT_ALL &&
+	if (split_kind(job->split)->is_always &&
 	    path->flags & ROCESTEER_FLOW_PEER_RESEQ && is_on_all(promises, key, path))
 		return PROMISE_ALWAYS;
 	return path->nr_pieces == 1 && job->deal == ROCESTEER_DEAL_PLACE ?
