@@ -208,7 +208,7 @@ static void talk(struct err *err)
 
 static void on_group(const struct reduce_group *group, void *arg)
 {
-	assert(group->config.nr_ranks <= REDUCE_MAX_RANKS);
+	assert(group->config.nr_ranks <= ROCESTEER_REDUCE_MAX_RANKS);
 	assert(reduce_poison_name(group->poison) && reduce_poison_text(group->poison));
 }
 

@@ -7,14 +7,16 @@
 
 static void check_group(const struct group *group)
 {
+	const struct reduce_config *config = &group->config;
 	__u32 i;
 
-	assert(group->ranks == RANKS && group->planned);
-	assert(group->packets && group->window && group->packets * group->window <= GROUP_PACKETS);
-	assert(group->switches == 1 || group->root != GROUP_NO_ROOT);
+	assert(config->nr_ranks == RANKS && group->planned);
+	assert(config->packets && config->window);
+	assert(config->packets * config->window <= ROCESTEER_REDUCE_MAX_WINDOW);
+	assert(group->switches == 1 || config->root != REDUCE_NO_ROOT);
 	assert(group->switches && group->switches != 2 && group->switches <= RANKS + 1);
 	for (i = 1; i < RANKS; i++)
-		assert(group->rank[i].leaf >= group->rank[i - 1].leaf);
+		assert(config->rank[i].leaf >= config->rank[i - 1].leaf);
 	for (i = 0; i < group->switches; i++)
 		assert(group->at[i].name[0] && group->at[i].option[0]);
 }

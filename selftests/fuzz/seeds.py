@@ -77,7 +77,7 @@ def recordings():
 def reductions():
     ranks = [{"address": "10.1.0.1", "leaf": 0},
              {"address": "10.1.0.2", "leaf": 0, "router": "10.255.1.1"},
-             {"address": "fd00::3", "leaf": 4, "router": "fd00::ff"}]
+             {"address": "10.1.0.3", "leaf": 4, "router": "fd00::ff"}]
     group = {"group": 7, "root": 1, "mtu": 4096, "packets": 40, "window": 2, "ranks": ranks}
     alone = {"group": 16383, "mtu": 256, "packets": 1, "window": 4096, "ranks": ranks[:1] * 3}
     put("reduction", {"format": 1, "job": "train", "groups": [group]})

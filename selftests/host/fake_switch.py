@@ -33,7 +33,7 @@ import time
 HEAD = struct.Struct("=QI4sQQ")  # address, bytes, immediate, flow label, wr_id
 TYPES = {"int32": "I", "fp32": "f"}
 FIELDS = {"group", "type", "op", "mtu", "packets", "window", "ranks"}
-RANK_FIELDS = {"address", "qpn", "psn", "va"}
+RANK_FIELDS = {"address", "leaf", "qpn", "psn", "va"}
 
 
 def name_of(qpn):
@@ -56,7 +56,7 @@ def check(group):
         refuse("too few or too many ranks")
     for rank in group["ranks"]:
         socket.inet_aton(rank["address"])
-        if set(rank) - {"leaf"} != RANK_FIELDS or not 0 <= rank["psn"] < 1 << 24:
+        if set(rank) != RANK_FIELDS or not 0 <= rank["psn"] < 1 << 24:
             refuse("not a rank")
 
 
@@ -168,12 +168,14 @@ def begin(where, group, fault):
     serve(where, group, sockets, fault)
 
 
-def switches_of(group):
-    """Those that have to know it."""
-    leaves = sorted({rank["leaf"] for rank in group["ranks"] if "leaf" in rank})
+def switches_of(group, switch):
+    """Those that have to know it, if this is one of them."""
+    leaves = sorted({rank["leaf"] for rank in group["ranks"]})
+    if switch == "alone":
+        return [switch]
     if len(leaves) > 1:
         return [f"leaf{leaf}" for leaf in leaves] + [f"spine{group['root']}"]
-    return [f"leaf{leaf}" for leaf in leaves] or ["alone"]
+    return [f"leaf{leaf}" for leaf in leaves]
 
 
 def times_told(where, number, switch):
@@ -188,8 +190,9 @@ def tell(where, fault, verb, switch):
     check(group)
     number = group["group"]
     path = place(where, number, switch)
-    if switch not in switches_of(group):
-        refuse(f"{switch} is none of {switches_of(group)}")
+    switches = switches_of(group, switch)
+    if switch not in switches:
+        refuse(f"{switch} is none of {switches}")
     fault = parse_fault(fault, number)
     if verb == "join" and not os.path.exists(path):
         print(json.dumps({"error": {"code": "not-found", "message": "No such group"}}))
@@ -200,7 +203,7 @@ def tell(where, fault, verb, switch):
         refuse(f"{switch} takes no group {number}")
     with open(path, "w", encoding="ascii") as file:
         json.dump(group, file)
-    paths = [place(where, number, other) for other in switches_of(group)]
+    paths = [place(where, number, other) for other in switches]
     if all(os.path.exists(path) and read(path) == group for path in paths):
         stop(where, number)
         begin(where, group, fault)

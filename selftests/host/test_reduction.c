@@ -43,14 +43,14 @@ static void test_read(void)
 	bool right;
 
 	right = !read_plan(PLAN(GROUP), &groups, &err) && groups.nr == 1 &&
-		groups.group->number == 5 && groups.group->root == 1 &&
+		groups.group->config.id == 5 && groups.group->config.root == 1 &&
 		groups.group->switches == 3 && !strcmp(groups.group->at[1].name, "leaf2") &&
 		!strcmp(groups.group->at[2].option, " --spine 1") &&
 		reduction_have_routers(&groups);
 	ktap_result(right, "a plan of leaves and a root is read %s", err.message);
 	right = !read_plan(PLAN("{\"group\":5," SIZES "\"ranks\":[" RANK0 "," RANK0 "]}"), &other,
 			   &err) &&
-		other.group->root == GROUP_NO_ROOT && other.group->switches == 1 &&
+		other.group->config.root == REDUCE_NO_ROOT && other.group->switches == 1 &&
 		!reduction_have_routers(&other);
 	ktap_result(right, "a plan of one leaf is read %s", err.message);
 	ktap_result(reduction_hash(&groups) != reduction_hash(&other),
@@ -68,12 +68,12 @@ static void test_hash(void)
 
 	read_plan(PLAN(GROUP), &groups, NULL);
 	first = reduction_hash(&groups);
-	groups.group->rank[1].router[15]++;
+	groups.group->config.rank[1].router[15]++;
 	differs = reduction_hash(&groups) != first;
-	groups.group->rank[1].router[15]--;
-	groups.group->root++;
+	groups.group->config.rank[1].router[15]--;
+	groups.group->config.root++;
 	differs &= reduction_hash(&groups) != first;
-	groups.group->root--;
+	groups.group->config.root--;
 	ktap_result(differs && reduction_hash(&groups) == first,
 		    "each field changes the hash of a plan");
 	reduction_free(&groups);
@@ -107,9 +107,16 @@ static void test_bad(void)
 	rejects(PLAN("{\"group\":5,\"mtu\":300,\"packets\":1,\"window\":1}"),
 		"groups[0].mtu: 300 is not one of 256, 512, 1024, 2048, 4096");
 	rejects(PLAN("{\"group\":5,\"mtu\":512,\"packets\":2048,\"window\":3}"),
-		"groups[0].window: 3 is not a number from 1 to 2");
+		"groups[0].window: 3 messages of 2048 packets are more than 4096 packets");
 	rejects(PLAN("{\"group\":5," SIZES "\"ranks\":[" RANK0 "]}"),
-		"groups[0].ranks: has 1 entries; by --dims there are 2 ranks");
+		"groups[0].ranks: has 1 entries, not 2 to 64");
+	rejects(PLAN("{\"group\":5," SIZES "\"ranks\":[" RANK0 "," RANK0 "," RANK0 "]}"),
+		"groups[0].ranks: has 3 entries; by --dims there are 2 ranks");
+	rejects(PLAN("{\"group\":5," SIZES "\"ranks\":[{\"address\":\"10.1.0.1\"}," RANK0 "]}"),
+		"groups[0].ranks[0].leaf: is missing");
+	rejects(PLAN("{\"group\":5," SIZES "\"ranks\":[" RANK0
+		     ",{\"address\":\"fd00::1\",\"leaf\":0}]}"),
+		"groups[0].ranks[1].address: is not of the family of ranks[0]");
 	rejects(PLAN("{\"group\":5," SIZES RANKS "}"),
 		"groups[0].root: is missing: the ranks have more than one leaf");
 	rejects(PLAN("{\"group\":5," SIZES "\"ranks\":[" RANK1 "," RANK0 "]}"),

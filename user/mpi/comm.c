@@ -132,21 +132,15 @@ static bool on_one_host(const struct card *card, int ranks)
 static void describe_group(const struct comm *comm, struct ring *ring, const struct kind *kind,
 			   const struct netreduce_card *cards)
 {
+	struct group *group = &ring->group;
 	int i;
 
-	ring->group = (struct group) {
-		.root = GROUP_NO_ROOT,
-		.type = kind->type,
-		.op = kind->op,
-		.packets = config.packets,
-		.window = NETREDUCE_WINDOW,
-		.ranks = comm->ranks,
-	};
-	memcpy(ring->group.box, config.box, sizeof(config.box));
-	group_find_switches(&ring->group);
+	group_init(group, 0, config.packets, config.box, comm->ranks);
 	for (i = 0; i < comm->ranks; i++)
-		netreduce_put(&cards[i], &ring->group.rank[i]);
-	ring->group.mtu = netreduce_common_mtu(&ring->group, cards);
+		netreduce_put(&cards[i], group, i);
+	group->config.type = kind->type;
+	group->config.op = kind->op;
+	group->config.mtu = netreduce_common_mtu(group, cards);
 }
 
 /* Load the group under the first number that is free. */
@@ -160,7 +154,7 @@ static struct answer load(struct ring *ring)
 	for (tries = 0; (answer.ret == -EEXIST || answer.ret == -EADDRINUSE) &&
 	     tries < config.groups; tries++) {
 		answer.number = config.first + hint++ % config.groups;
-		ring->group.number = answer.number;
+		ring->group.config.id = answer.number;
 		answer.ret = group_join(&ring->group, config.command, until, &err);
 	}
 	answer.psns = ring->group.psns;
@@ -210,8 +204,8 @@ static enum count exchange(struct comm *comm, const struct kind *kind, struct ri
 /* No rank sends before the switch has the group and all ranks receive. */
 static enum count connect_ring(struct comm *comm, const struct kind *kind, struct ring *ring)
 {
-	struct netreduce_card cards[GROUP_RANKS];
-	struct card card[GROUP_RANKS];
+	struct netreduce_card cards[ROCESTEER_REDUCE_MAX_RANKS];
+	struct card card[ROCESTEER_REDUCE_MAX_RANKS];
 	struct answer answer = {};
 	enum count why;
 	bool ok;
@@ -228,7 +222,7 @@ static enum count connect_ring(struct comm *comm, const struct kind *kind, struc
 			comm->why = COUNT_SWITCH;
 		return COUNT_SWITCH;
 	}
-	ring->group.number = answer.number;
+	ring->group.config.id = answer.number;
 	ring->group.psns = answer.psns;
 	ok = !netreduce_connect(&ring->part, cards, comm->rank);
 	if (!ok)
@@ -308,7 +302,8 @@ static bool run(struct comm *comm, struct ring *ring, __u64 bytes)
 static void ring_failed(struct comm *comm, const struct kind *kind, struct ring *ring)
 {
 	if (ring->part.failure[0])
-		count_explain(world_rank, "group %u: %s", ring->group.number, ring->part.failure);
+		count_explain(world_rank, "group %u: %s", ring->group.config.id,
+			      ring->part.failure);
 	leave(comm, kind, ring);
 	if (++ring->failures == CHANCES)
 		ring->why = COUNT_GIVEN_UP;
@@ -401,7 +396,7 @@ static int comm_deleted(MPI_Comm mpi, int key, void *value, void *extra)
 /* Settings are those of rank 0 of this world. */
 static bool in_world(MPI_Comm mpi, int ranks)
 {
-	int mine[GROUP_RANKS], other[GROUP_RANKS], i;
+	int mine[ROCESTEER_REDUCE_MAX_RANKS], other[ROCESTEER_REDUCE_MAX_RANKS], i;
 	MPI_Group here, world;
 	bool in = true;
 
@@ -422,7 +417,8 @@ static bool fits(MPI_Comm mpi, int *ranks)
 	int inter;
 
 	return !PMPI_Comm_test_inter(mpi, &inter) && !inter && !PMPI_Comm_size(mpi, ranks) &&
-	       *ranks >= 2 && *ranks <= (int)GROUP_RANKS && in_world(mpi, *ranks);
+	       *ranks >= REDUCE_MIN_RANKS && *ranks <= ROCESTEER_REDUCE_MAX_RANKS &&
+	       in_world(mpi, *ranks);
 }
 
 static void open_port(struct comm *comm)

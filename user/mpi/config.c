@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "group.h"
-#include "netreduce.h"
+#include "reduce/reduce.h"
 
 #define MILLIONTHS	1000000ull
 #define NS_PER_MS	1000000ull
@@ -21,9 +20,9 @@
 #define COUNTERS	"ROCESTEER_MPI_COUNTERS"
 
 /* The last 256 numbers: plans of jobs count from 0. */
-#define FIRST_GROUP	(GROUP_MAX - 255)
+#define FIRST_GROUP	(ROCESTEER_REDUCE_MAX_GROUP - 255)
 
-#define MAX_PACKETS	(GROUP_PACKETS / NETREDUCE_WINDOW)
+#define MAX_PACKETS	(ROCESTEER_REDUCE_MAX_WINDOW / REDUCE_WINDOW)
 #define MAX_MIN		1000000000000ull
 #define MIN_TIMEOUT	10ull		/* ms */
 #define MAX_TIMEOUT	3600000ull
@@ -54,7 +53,7 @@ static int number(const char *name, const char *value, __u64 min, __u64 max, __u
 static int read_groups(struct config *config, struct err *err)
 {
 	const char *value = value_of(GROUPS), *dash = value ? strchr(value, '-') : NULL;
-	__u64 first = FIRST_GROUP, last = GROUP_MAX;
+	__u64 first = FIRST_GROUP, last = ROCESTEER_REDUCE_MAX_GROUP;
 	char text[8] = "";
 	int ret;
 
@@ -63,8 +62,8 @@ static int read_groups(struct config *config, struct err *err)
 			return err_set(err, EXIT_BAD_INPUT, "environment",
 				       "%s: '%.64s' is no range such as 0-99", GROUPS, value);
 		memcpy(text, value, dash - value);
-		ret = number(GROUPS, text, 0, GROUP_MAX, &first, err) ?:
-		      number(GROUPS, dash + 1, first, GROUP_MAX, &last, err);
+		ret = number(GROUPS, text, 0, ROCESTEER_REDUCE_MAX_GROUP, &first, err) ?:
+		      number(GROUPS, dash + 1, first, ROCESTEER_REDUCE_MAX_GROUP, &last, err);
 		if (ret)
 			return ret;
 	}
@@ -96,7 +95,7 @@ static int read_command(struct config *config, const char *command, struct err *
 int config_read(struct config *config, struct err *err)
 {
 	const char *command = value_of(SWITCH);
-	__u64 min = 65536, packets = 40, timeout = 5000;
+	__u64 min = 65536, packets = REDUCE_PACKETS, timeout = 5000;
 	int ret;
 
 	*config = (struct config) {};

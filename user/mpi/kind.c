@@ -100,8 +100,8 @@ bool kind_of(MPI_Datatype datatype, MPI_Op op, struct kind *kind)
 	*kind = (struct kind) {
 		.index = type * (PORT_PARTS / ARRAY_SIZE(numbers)) + number,
 		.size = types[i].size,
-		.type = reduce_types[numbers[type]],
-		.op = reduce_ops[number],
+		.type = numbers[type],
+		.op = number,
 	};
 	return true;
 }

@@ -11,14 +11,14 @@
  * struct kind - what a call reduces
  * @index: number of type and operation, below PORT_PARTS
  * @size: bytes of an element of MPI
- * @type: name of the type
- * @op: name of the operation
+ * @type: enum rocesteer_reduce_type
+ * @op: enum rocesteer_reduce_op
  */
 struct kind {
 	__u32 index;
 	__u32 size;
-	const char *type;
-	const char *op;
+	__u32 type;
+	__u32 op;
 };
 
 /* Learn which handles this MPI has, after MPI_Init(). */

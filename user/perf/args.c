@@ -136,14 +136,16 @@ static int read_group(const struct cli_args *args, __u32 groups, __u32 *number, 
 		      __u8 box[16], struct err *err)
 {
 	const char *address = args->value[PERF_OPTION_BOX];
-	__u64 first = 0, most = 40;
+	__u64 first = 0, most = REDUCE_PACKETS;
 	int ret;
 
 	if (address && addr_parse(address, box))
 		return err_set(err, EXIT_BAD_INPUT, "usage", "--box: '%s' is not an address",
 			       address);
-	ret = cli_uint(args, PERF_OPTION_GROUP, 0, GROUP_MAX + 1 - groups, &first, err) ?:
-	      cli_uint(args, PERF_OPTION_PACKETS, 1, GROUP_PACKETS / NETREDUCE_WINDOW, &most, err);
+	ret = cli_uint(args, PERF_OPTION_GROUP, 0, ROCESTEER_REDUCE_MAX_GROUP + 1 - groups, &first,
+		       err) ?:
+	      cli_uint(args, PERF_OPTION_PACKETS, 1, ROCESTEER_REDUCE_MAX_WINDOW / REDUCE_WINDOW,
+		       &most, err);
 	*number = first;
 	*packets = most;
 	return ret;
@@ -206,10 +208,10 @@ static int read_reduce(const struct cli_args *args, const struct chunk_collectiv
 		return read_sums(args, of, sums, &config->sums, err);
 	if (!is_netreduce(args))
 		return check_unused(args, err);
-	if (of->dims != 1 || of->kind != CHUNK_ALL_REDUCE || ranks > GROUP_RANKS)
+	if (of->dims != 1 || of->kind != CHUNK_ALL_REDUCE || ranks > ROCESTEER_REDUCE_MAX_RANKS)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--algorithm: netreduce is for an all-reduce in one dimension of at most %u ranks",
-			       GROUP_RANKS);
+			       ROCESTEER_REDUCE_MAX_RANKS);
 	ret = cli_need(args, PERF_OPTION_SWITCH, err) ?:
 	      cli_only_with(args, with, ARRAY_SIZE(with), err);
 	if (ret)

@@ -8,35 +8,14 @@
 
 #include "command.h"
 
-static struct json_object *to_json(const struct group *group)
+static struct json_object *to_json(struct group *group)
 {
-	struct json_object *root = out_root(), *ranks;
+	struct json_object *root = out_root();
 	__u32 i;
 
-	out_uint(root, "group", group->number);
-	out_string(root, "type", group->type);
-	out_string(root, "op", group->op);
-	out_uint(root, "mtu", group->mtu);
-	out_uint(root, "packets", group->packets);
-	out_uint(root, "window", group->window);
-	if (group->root != GROUP_NO_ROOT)
-		out_uint(root, "root", group->root);
-	if (group_is_box(group))
-		out_addr(root, "box", group->box);
-	ranks = out_array(root, "ranks");
-	for (i = 0; i < group->ranks; i++) {
-		const struct group_rank *rank = &group->rank[i];
-		struct json_object *obj = out_append_object(ranks);
-
-		out_addr(obj, "address", rank->address);
-		if (group->planned)
-			out_uint(obj, "leaf", rank->leaf);
-		out_uint(obj, "qpn", rank->qpn);
-		out_uint(obj, "psn", group_psn(group, i, rank->psn));
-		out_uint(obj, "va", rank->va);
-		if (group_is_box(group))
-			out_uint(obj, "sender_qpn", rank->sender);
-	}
+	for (i = 0; i < group->config.nr_ranks; i++)
+		group->config.rank[i].psn = group_psn(group, i, group->part[i]);
+	reduce_config_put(root, &group->config);
 	return root;
 }
 
@@ -48,16 +27,31 @@ static void add_switch(struct group *group, const char *kind, __u32 number)
 	snprintf(at->option, sizeof(at->option), " --%s %u", kind, number);
 }
 
+void group_init(struct group *group, __u32 id, __u32 packets, const __u8 box[16], __u32 ranks)
+{
+	*group = (struct group) {
+		.config = {
+			.id = id,
+			.root = REDUCE_NO_ROOT,
+			.packets = packets,
+			.window = REDUCE_WINDOW,
+			.nr_ranks = ranks,
+		},
+		.switches = 1,
+	};
+	memcpy(group->config.box, box, sizeof(group->config.box));
+}
+
 void group_find_switches(struct group *group)
 {
+	const struct reduce_config *config = &group->config;
 	__u32 i;
 
-	group->switches = !group->planned;
-	for (i = 0; group->planned && i < group->ranks; i++)
-		if (!i || group->rank[i].leaf != group->rank[i - 1].leaf)
-			add_switch(group, "leaf", group->rank[i].leaf);
+	for (i = 0; i < config->nr_ranks; i++)
+		if (!i || config->rank[i].leaf != config->rank[i - 1].leaf)
+			add_switch(group, "leaf", config->rank[i].leaf);
 	if (group->switches > 1)
-		add_switch(group, "spine", group->root);
+		add_switch(group, "spine", config->root);
 }
 
 /* "COMMAND reduce VERB", for the shell; NULL without memory. */
@@ -137,7 +131,9 @@ static __u32 refused_rank(const struct err *err)
 	const char *at = strstr(err->message, "Rank ");
 	__u32 rank = 0;
 
-	return at && sscanf(at, "Rank %u:", &rank) == 1 && rank < GROUP_RANKS ? rank : 0;
+	if (!at || sscanf(at, "Rank %u:", &rank) != 1 || rank >= ROCESTEER_REDUCE_MAX_RANKS)
+		return 0;
+	return rank;
 }
 
 /*
@@ -150,8 +146,9 @@ int group_join(struct group *group, const char *command, __u64 until, struct err
 	struct err said;
 	__u32 tries;
 
+	group->config.joined = true;
 	group->psns = (struct group_psns) { .base = arc4random() };
-	for (tries = 0; ret == -EADDRINUSE && tries < 2 * group->ranks; tries++) {
+	for (tries = 0; ret == -EADDRINUSE && tries < 2 * group->config.nr_ranks; tries++) {
 		if (tries)
 			group->psns.opposite ^= ~0ull << refused_rank(&said);
 		said = (struct err) {};
@@ -167,7 +164,7 @@ void group_leave(struct group *group, const char *command, __u64 until, struct e
 	char verb[32];
 	__u32 i;
 
-	snprintf(verb, sizeof(verb), "unload %u", group->number);
+	snprintf(verb, sizeof(verb), "unload %u", group->config.id);
 	for (i = 0; i < group->switches; i++)
 		group->at[i].answer = group->at[i].loaded ? -EAGAIN : 0;
 	run_all(group, -EAGAIN, command, verb, "", until, err);

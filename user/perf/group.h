@@ -7,35 +7,13 @@
 #ifndef ROCESTEER_PERF_GROUP_H
 #define ROCESTEER_PERF_GROUP_H
 
+#include <rocesteer/roce.h>
+
 #include "base/base.h"
+#include "reduce/reduce.h"
 
-#define GROUP_MAX	16383u	/* number of a group */
-#define GROUP_RANKS	64u	/* at most */
-#define GROUP_PACKETS	4096u	/* of all messages in flight */
-#define GROUP_SWITCHES	(GROUP_RANKS + 1)
-#define GROUP_NO_ROOT	(~0u)
+#define GROUP_SWITCHES	(ROCESTEER_REDUCE_MAX_RANKS + 1)
 #define GROUP_PSN_SPREAD	0x10000u	/* of the first PSNs of ranks */
-
-/**
- * struct group_rank - a rank of a group
- * @address: address of its NIC, as in addr.h
- * @router: router that its packets to the next rank have to pass; all zero: any. Not for the
- *	switch
- * @leaf: number of its leaf
- * @qpn: queue pair that receives results
- * @psn: random part of the first PSN that it sends, below GROUP_PSN_SPREAD
- * @va: virtual address of the results
- * @sender: queue pair that sends, for a box
- */
-struct group_rank {
-	__u8 address[16];
-	__u8 router[16];
-	__u32 leaf;
-	__u32 qpn;
-	__u32 psn;
-	__u64 va;
-	__u32 sender;
-};
 
 /**
  * struct group_psns - what group_join() adds to the random parts of first PSNs
@@ -63,48 +41,32 @@ struct group_switch {
 
 /**
  * struct group - a group
- * @number: 0..GROUP_MAX
- * @planned: the group is from a plan, which has @mtu, @window, @root and @rank
+ * @config: the group, as switches know it; group_join() sets first PSNs and @joined
+ * @planned: @config is from a plan, which says all but type, operation and queue pairs
+ * @part: by rank: random part of the first PSN, below GROUP_PSN_SPREAD
  * @psns: set by group_join()
- * @box: address of a box beside the switches, which sums, or all zero
- * @root: number of the spine that sums for all leaves, or GROUP_NO_ROOT
- * @type: type of the elements, as the switch names it
- * @op: operation, as the switch names it
- * @mtu: payload of a packet, at most
- * @packets: packets of a message, at most
- * @window: messages in flight, at most
- * @rank: ranks in the order of the ring, leaf by leaf
- * @ranks: 2..GROUP_RANKS
  * @at: its switches
  * @switches: number of switches
  */
 struct group {
-	__u32 number;
+	struct reduce_config config;
 	bool planned;
+	__u32 part[ROCESTEER_REDUCE_MAX_RANKS];
 	struct group_psns psns;
-	__u8 box[16];
-	__u32 root;
-	const char *type;
-	const char *op;
-	__u32 mtu;
-	__u32 packets;
-	__u32 window;
-	struct group_rank rank[GROUP_RANKS];
-	__u32 ranks;
 	struct group_switch at[GROUP_SWITCHES];
 	__u32 switches;
 };
 
 /* The virtual queue pair that a rank connects to; the switch has it. */
-static inline __u32 group_qpn(__u32 number, __u32 rank)
+static inline __u32 group_qpn(__u32 id, __u32 rank)
 {
-	return 0xc00000 | number << 8 | rank;
+	return ROCESTEER_QPN_REDUCE | id << 8 | rank;
 }
 
 /* Likewise of a box: the one that a rank's receiver connects to. */
-static inline __u32 group_answer_qpn(__u32 number, __u32 rank)
+static inline __u32 group_answer_qpn(__u32 id, __u32 rank)
 {
-	return group_qpn(number, rank) | 0xc0;
+	return group_qpn(id, rank) | 0xc0;
 }
 
 /* The first PSN that a rank sends, by its random part */
@@ -115,13 +77,10 @@ static inline __u32 group_psn(const struct group *group, __u32 rank, __u32 part)
 	return (group->psns.base + part + more) & 0xffffff;
 }
 
-/* Does a box beside the switches sum? */
-static inline bool group_is_box(const struct group *group)
-{
-	return !addr_is_none(group->box);
-}
+/* A group without a plan, with a box or none. */
+void group_init(struct group *group, __u32 id, __u32 packets, const __u8 box[16], __u32 ranks);
 
-/* Fill @at with the switches of the group. */
+/* Fill @at with the switches of a group of a plan. */
 void group_find_switches(struct group *group);
 
 /**

@@ -79,7 +79,7 @@ static int post(struct netreduce *n)
 
 static __u32 window(const struct netreduce *n)
 {
-	return n->group->window < NETREDUCE_WINDOW ? n->group->window : NETREDUCE_WINDOW;
+	return n->group->config.window < REDUCE_WINDOW ? n->group->config.window : REDUCE_WINDOW;
 }
 
 /*
@@ -159,13 +159,15 @@ void netreduce_describe(const struct netreduce *n, struct netreduce_card *card)
 	card->psn = arc4random_uniform(GROUP_PSN_SPREAD);
 }
 
-void netreduce_put(const struct netreduce_card *card, struct group_rank *rank)
+void netreduce_put(const struct netreduce_card *card, struct group *group, __u32 rank)
 {
-	memcpy(rank->address, card->address.gid, sizeof(rank->address));
-	rank->qpn = card->in;
-	rank->sender = card->out;
-	rank->psn = card->psn;
-	rank->va = NETREDUCE_IOVA;
+	struct reduce_rank *to = &group->config.rank[rank];
+
+	memcpy(to->address, card->address.gid, sizeof(to->address));
+	to->qpn = card->in;
+	to->sender_qpn = card->out;
+	to->va = NETREDUCE_IOVA;
+	group->part[rank] = card->psn;
 }
 
 static __u32 mtu_bytes(enum ibv_mtu mtu)
@@ -179,10 +181,10 @@ static enum ibv_mtu least_mtu(const struct group *group, const struct netreduce_
 	enum ibv_mtu mtu = IBV_MTU_4096;
 	__u32 i;
 
-	for (i = 0; i < group->ranks; i++)
+	for (i = 0; i < group->config.nr_ranks; i++)
 		if (cards[i].address.mtu < mtu)
 			mtu = cards[i].address.mtu;
-	while (group->planned && mtu_bytes(mtu) > group->mtu)
+	while (group->planned && mtu_bytes(mtu) > group->config.mtu)
 		mtu--;
 	return mtu;
 }
@@ -197,14 +199,15 @@ static int connect_one(struct netreduce *n, struct ibv_qp *qp, struct nic_addres
 		       __u32 qpn, __u32 psn, __u32 label)
 {
 	address.mtu = n->mtu;
-	if (group_is_box(n->group))
-		memcpy(address.gid, n->group->box, sizeof(address.gid));
+	if (reduce_config_is_box(&n->group->config))
+		memcpy(address.gid, n->group->config.box, sizeof(address.gid));
 	return nic_qp_connect(n->nic, qp, &address, qpn, psn, psn, label);
 }
 
 static int connect_in(struct netreduce *n, const struct netreduce_card *from, __u32 rank)
 {
-	__u32 qpn = group_is_box(n->group) ? group_answer_qpn(n->group->number, rank) : from->out;
+	const struct reduce_config *config = &n->group->config;
+	__u32 qpn = reduce_config_is_box(config) ? group_answer_qpn(config->id, rank) : from->out;
 	__u32 psn = group_psn(n->group, rank, from->psn);
 	int error = nic_qp_init(n->in), i;
 
@@ -216,19 +219,20 @@ static int connect_in(struct netreduce *n, const struct netreduce_card *from, __
 static int connect_out(struct netreduce *n, const struct netreduce_card *own,
 		       const struct netreduce_card *to, __u32 rank)
 {
-	__u32 qpn = group_qpn(n->group->number, rank), psn = group_psn(n->group, rank, own->psn);
+	__u32 qpn = group_qpn(n->group->config.id, rank);
+	__u32 psn = group_psn(n->group, rank, own->psn);
 
 	return nic_qp_init(n->out) ?: connect_one(n, n->out, to->address, qpn, psn, n->label);
 }
 
 int netreduce_connect(struct netreduce *n, const struct netreduce_card *cards, __u32 rank)
 {
-	__u32 ranks = n->group->ranks, before = (rank + ranks - 1) % ranks;
+	__u32 ranks = n->group->config.nr_ranks, before = (rank + ranks - 1) % ranks;
 	const struct netreduce_card *to = &cards[(rank + 1) % ranks];
 	int error;
 
 	n->mtu = least_mtu(n->group, cards);
-	n->message = (__u64)n->group->packets * netreduce_mtu(n);
+	n->message = (__u64)n->group->config.packets * netreduce_mtu(n);
 	n->rkey = to->address.rkey;
 	error = connect_in(n, &cards[before], before) ?:
 		connect_out(n, &cards[rank], to, rank);

@@ -8,7 +8,7 @@
  * each rank gets the sum from the rank before it. Without the switch no host has the
  * virtual queue pair, and nothing arrives.
  *
- * A message is posted when the result NETREDUCE_WINDOW messages before it has arrived.
+ * A message is posted when the result REDUCE_WINDOW messages before it has arrived.
  * Results have a buffer of their own: after a failure the input is unchanged.
  */
 #ifndef ROCESTEER_PERF_NETREDUCE_H
@@ -17,7 +17,6 @@
 #include "group.h"
 #include "nic.h"
 
-#define NETREDUCE_WINDOW	2u	/* messages in flight, at most */
 #define NETREDUCE_FAILURE	256	/* of a text */
 #define NETREDUCE_IOVA		(WINDOW_IOVA * 2)	/* of the buffer of results */
 
@@ -93,7 +92,7 @@ struct netreduce_card {
 };
 
 /* Completions that a group may have at a time, beside those of the NIC's plan. */
-#define NETREDUCE_COMPLETIONS	(4 * NETREDUCE_WINDOW)
+#define NETREDUCE_COMPLETIONS	(4 * REDUCE_WINDOW)
 
 /**
  * netreduce_open() - create queue pairs
@@ -120,8 +119,8 @@ int netreduce_connect(struct netreduce *netreduce, const struct netreduce_card *
 /* Bytes of a full packet's payload, when connected. */
 __u32 netreduce_mtu(const struct netreduce *netreduce);
 
-/* Fill the queue pair and PSN of a rank, for switches. */
-void netreduce_put(const struct netreduce_card *card, struct group_rank *rank);
+/* Fill the queue pairs and PSN of a rank, for switches. */
+void netreduce_put(const struct netreduce_card *card, struct group *group, __u32 rank);
 
 /* Deal a part of the buffer to the group, when connected. */
 void netreduce_deal(struct netreduce *netreduce, __u64 from, __u64 bytes);

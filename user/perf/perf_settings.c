@@ -80,7 +80,8 @@ static struct setting *add_reduce(struct setting *setting, const struct perf_con
 		snprintf(setting->value, sizeof(setting->value), "%u groups of a plan %016llx",
 			 reduce->groups.nr, reduction_hash(&reduce->groups));
 	else if (first)
-		set_groups(setting, "group", first->number, first->packets, first->box);
+		set_groups(setting, "group", first->config.id, first->config.packets,
+			   first->config.box);
 	else if (config->sums.command)
 		set_groups(setting, "groups from", config->sums.group, config->sums.packets,
 			   config->sums.box);

@@ -9,9 +9,9 @@
 
 #include "nic_priv.h"
 
-const char * const reducer_types[] = {
-	[DATA_INT32] = "int32",
-	[DATA_FLOAT32] = "fp32",
+const enum rocesteer_reduce_type reducer_types[] = {
+	[DATA_INT32] = ROCESTEER_REDUCE_TYPE_INT32,
+	[DATA_FLOAT32] = ROCESTEER_REDUCE_TYPE_FP32,
 };
 
 /**
@@ -73,14 +73,15 @@ static int check_address(const struct reducer *reducer, const struct group *grou
 {
 	const __u8 *gid = reducer->nic->gid.raw;
 	__u32 rank = reducer->nic->rank;
+	const __u8 *address = group->config.rank[rank].address;
 	char text[ADDR_STRLEN], own[ADDR_STRLEN];
 
-	if (!group->planned || !addr_compare(group->rank[rank].address, gid))
+	if (!group->planned || !addr_compare(address, gid))
 		return 0;
 	return err_set(reducer->err, EXIT_BAD_INPUT, "address",
 		       "%s: ranks[%u] of group %u is %s, but %s has %s",
-		       reducer->config->reduce.file, rank, group->number,
-		       addr_format(group->rank[rank].address, text), reducer->nic->name,
+		       reducer->config->reduce.file, rank, group->config.id,
+		       addr_format(address, text), reducer->nic->name,
 		       addr_format(gid, own));
 }
 
@@ -112,25 +113,25 @@ static int open_all(struct reducer *reducer, struct netreduce_card *cards)
 	ret = ret ?: rendezvous_gather(reducer->rendezvous, "queue pairs", mine, cards,
 				       groups * sizeof(*cards), 0, reducer->err);
 	for (i = alive(reducer, 0); !ret && i < reducer->groups; i = alive(reducer, i + 1))
-		for (rank = 0; rank < reducer->group[i].ranks; rank++)
-			netreduce_put(&cards[rank * groups + i], &reducer->group[i].rank[rank]);
+		for (rank = 0; rank < reducer->group[i].config.nr_ranks; rank++)
+			netreduce_put(&cards[rank * groups + i], &reducer->group[i], rank);
 	return ret;
 }
 
 /* The cards of a group's ranks */
 static void column_of(const struct reducer *reducer, const struct netreduce_card *cards, __u32 i,
-		      struct netreduce_card column[GROUP_RANKS])
+		      struct netreduce_card column[ROCESTEER_REDUCE_MAX_RANKS])
 {
 	__u32 rank;
 
-	for (rank = 0; rank < reducer->group[i].ranks; rank++)
+	for (rank = 0; rank < reducer->group[i].config.nr_ranks; rank++)
 		column[rank] = cards[rank * reducer->groups + i];
 }
 
 /* The switch sends a result when all ranks have sent, so all of them are connected then. */
 static int connect_all(struct reducer *reducer, const struct netreduce_card *cards)
 {
-	struct netreduce_card column[GROUP_RANKS];
+	struct netreduce_card column[ROCESTEER_REDUCE_MAX_RANKS];
 	int ret = 0;
 	__u32 i;
 
@@ -145,7 +146,7 @@ static int connect_all(struct reducer *reducer, const struct netreduce_card *car
 static int load_groups(struct reducer *reducer, const struct netreduce_card *cards)
 {
 	const struct perf_config *config = reducer->config;
-	struct netreduce_card column[GROUP_RANKS];
+	struct netreduce_card column[ROCESTEER_REDUCE_MAX_RANKS];
 	__u64 until = deadline(reducer);
 	struct err said = {};
 	int ret = 0, error;
@@ -156,11 +157,11 @@ static int load_groups(struct reducer *reducer, const struct netreduce_card *car
 	for (i = alive(reducer, 0); i < reducer->groups; i = alive(reducer, i + 1)) {
 		struct group *group = &reducer->group[i];
 
-		group->type = reducer_types[config->type];
-		group->op = "sum";
+		group->config.type = reducer_types[config->type];
+		group->config.op = ROCESTEER_REDUCE_OP_SUM;
 		column_of(reducer, cards, i, column);
 		if (!group->planned)
-			group->mtu = netreduce_common_mtu(group, column);
+			group->config.mtu = netreduce_common_mtu(group, column);
 		error = group_join(group, config->reduce.command, until, &said);
 		if (!error)
 			continue;

@@ -46,8 +46,8 @@ struct reducer {
 	__u32 round;
 };
 
-/* Names that switches use for the types of data.h */
-extern const char * const reducer_types[];
+/* What switches call the types of data.h */
+extern const enum rocesteer_reduce_type reducer_types[];
 
 /* The most bytes of a rank in rendezvous_gather(). */
 size_t reducer_largest(const struct perf_config *config);

@@ -178,7 +178,7 @@ static bool has_root(const struct reduction *groups)
 	__u32 i;
 
 	for (i = 0; i < groups->nr; i++)
-		if (groups->group[i].root != GROUP_NO_ROOT)
+		if (groups->group[i].config.root != REDUCE_NO_ROOT)
 			return true;
 	return false;
 }
@@ -231,12 +231,12 @@ static void add_groups(struct json_object *root, const struct reduction *groups,
 	__u32 i;
 
 	for (i = 0; i < groups->nr; i++) {
-		const struct group *group = &groups->group[i];
+		const struct reduce_config *config = &groups->group[i].config;
 		struct json_object *obj = out_append_object(array);
 
-		out_uint(obj, "group", group->number);
-		if (group->root != GROUP_NO_ROOT)
-			out_uint(obj, "root", group->root);
+		out_uint(obj, "group", config->id);
+		if (config->root != REDUCE_NO_ROOT)
+			out_uint(obj, "root", config->root);
 		if (result->failed[i][0])
 			out_string(obj, "failed", result->failed[i]);
 	}

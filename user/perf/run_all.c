@@ -122,7 +122,7 @@ static void note_reason(struct run *run)
 	if (i == reduce->groups.nr || result->reason[0])
 		return;
 	if (reduce->file)
-		snprintf(name, sizeof(name), "group %u: ", reduce->groups.group[i].number);
+		snprintf(name, sizeof(name), "group %u: ", reduce->groups.group[i].config.id);
 	snprintf(result->reason, sizeof(result->reason), "%s%s", name, result->failed[i]);
 }
 

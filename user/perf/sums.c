@@ -50,7 +50,7 @@ static __u64 deadline(const struct sums *sums)
 static int fail(const struct sums *sums)
 {
 	return err_set(sums->err, EXIT_FAILED, "switch", "dimension %u: group %u: %s",
-		       sums->nic->dim, sums->lane.group->number, sums->lane.failure);
+		       sums->nic->dim, sums->lane.group->config.id, sums->lane.failure);
 }
 
 /* Stages in their order, whose sums have arrived or whose messages are acknowledged */
@@ -124,7 +124,7 @@ static int connect_own(struct sums *sums, const struct netreduce_card *cards)
 {
 	const struct layout *layout = &sums->config->layout;
 	__u32 dim = sums->nic->dim, rank = sums->nic->rank, m;
-	struct netreduce_card column[GROUP_RANKS];
+	struct netreduce_card column[ROCESTEER_REDUCE_MAX_RANKS];
 
 	for (m = 0; m < members(sums); m++)
 		column[m] = cards[layout_rank(layout, rank, dim, m)];
@@ -143,16 +143,18 @@ static int load_groups(struct sums *sums, const struct netreduce_card *cards)
 		return 0;
 	for (rank = 0; rank < config->layout.ranks; rank++) {
 		__u32 member = layout_member(&config->layout, rank, config->sums.dim);
-		struct group_rank *to = &sums->group[index_of(config, rank)].rank[member];
+		struct group *group = &sums->group[index_of(config, rank)];
 
-		netreduce_put(&cards[rank], to);
-		to->va = WINDOW_IOVA;
+		netreduce_put(&cards[rank], group, member);
+		group->config.rank[member].va = WINDOW_IOVA;
 	}
 	for (i = 0; !ret && i < sums->groups; i++) {
-		sums->group[i].type = reducer_types[config->type];
-		sums->group[i].op = "sum";
-		sums->group[i].mtu = netreduce_common_mtu(&sums->group[i], cards);
-		ret = group_join(&sums->group[i], config->sums.command, until, sums->err);
+		struct group *group = &sums->group[i];
+
+		group->config.type = reducer_types[config->type];
+		group->config.op = ROCESTEER_REDUCE_OP_SUM;
+		group->config.mtu = netreduce_common_mtu(group, cards);
+		ret = group_join(group, config->sums.command, until, sums->err);
 	}
 	return ret;
 }
@@ -186,17 +188,9 @@ static int groups_init(struct sums *sums)
 	sums->group = calloc(sums->groups, sizeof(*sums->group));
 	if (!sums->group)
 		return -ENOMEM;
-	for (i = 0; i < sums->groups; i++) {
-		sums->group[i] = (struct group) {
-			.number = config->sums.group + i,
-			.root = GROUP_NO_ROOT,
-			.packets = config->sums.packets,
-			.window = NETREDUCE_WINDOW,
-			.ranks = members(sums),
-		};
-		memcpy(sums->group[i].box, config->sums.box, sizeof(config->sums.box));
-		group_find_switches(&sums->group[i]);
-	}
+	for (i = 0; i < sums->groups; i++)
+		group_init(&sums->group[i], config->sums.group + i, config->sums.packets,
+			   config->sums.box, members(sums));
 	sums->lane = (struct netreduce) {
 		.nic = sums->nic,
 		.group = &sums->group[index_of(config, config->launch.rank)],

@@ -75,12 +75,12 @@ static const struct out_view show_views[] = {
 int reduce_read_id(const char *text, __u32 *id, struct err *err)
 {
 	__u64 value;
-	int ret = cli_number(text, 0, REDUCE_MAX_GROUP, &value);
+	int ret = cli_number(text, 0, ROCESTEER_REDUCE_MAX_GROUP, &value);
 
 	if (ret)
 		err_set(err, EXIT_BAD_INPUT, "usage",
 			"GROUP: '%s' is not a number from 0 to %u", text,
-			REDUCE_MAX_GROUP);
+			ROCESTEER_REDUCE_MAX_GROUP);
 	else
 		*id = value;
 	return ret;
@@ -106,23 +106,12 @@ static const struct reduce_conn *conn_of(const struct reduce_group *group, __u32
 }
 
 /* The switch counts packets of ranks with connections through it. */
-static void put_rank(struct json_object *array, __u32 nr, const struct reduce_group *group)
+static void put_conn(struct json_object *obj, __u32 rank, const struct reduce_group *group)
 {
-	const struct reduce_rank *rank = &group->config.rank[nr];
-	const struct reduce_conn *conn = conn_of(group, nr);
-	struct json_object *obj = out_append_object(array);
+	const struct reduce_conn *conn = conn_of(group, rank);
 	unsigned int i;
 
-	out_uint(obj, "rank", nr);
-	out_addr(obj, "address", rank->address);
-	out_uint(obj, "leaf", rank->leaf);
-	if (group->config.joined) {
-		out_uint(obj, "qpn", rank->qpn);
-		out_uint(obj, "psn", rank->psn);
-		out_uint(obj, "va", rank->va);
-	}
-	if (group->config.joined && reduce_config_is_box(&group->config))
-		out_uint(obj, "sender_qpn", rank->sender_qpn);
+	out_uint(obj, "rank", rank);
 	for (i = 0; conn && i <= ROCESTEER_REDUCE_A_CONN_MAX; i++)
 		if (reduce_conn_name(i))
 			out_uint(obj, reduce_conn_name(i), conn->value[i]);
@@ -147,39 +136,24 @@ static void put_state(struct json_object *obj, const struct reduce_group *group)
 	out_string(obj, "reason", text);
 }
 
-static const char *word(const char * const *words, __u32 n, __u32 index)
-{
-	return index < n ? words[index] : "unknown";
-}
-
 static void put_group(struct json_object *obj, const struct reduce_group *group)
 {
 	const struct reduce_config *config = &group->config;
 	struct json_object *ranks;
 	__u32 i;
 
-	out_uint(obj, "group", config->id);
-	out_string(obj, "role", word(reduce_roles, ROCESTEER_REDUCE_ROLE_ROOT + 1, config->role));
+	reduce_config_put(obj, config);
+	out_string(obj, "role", reduce_name(reduce_roles, config->role));
 	if (config->role == ROCESTEER_REDUCE_ROLE_LEAF)
 		out_uint(obj, "leaf", config->leaf);
-	if (reduce_config_is_box(config))
-		out_addr(obj, "box", config->box);
-	if (config->joined) {
-		out_string(obj, "type",
-			   word(reduce_types, ROCESTEER_REDUCE_TYPE_FP64 + 1, config->type));
-		out_string(obj, "op", word(reduce_ops, ROCESTEER_REDUCE_OP_MAX + 1, config->op));
-	}
 	out_uint(obj, "size", config->nr_ranks);
-	out_uint(obj, "mtu", config->mtu);
-	out_uint(obj, "packets", config->packets);
-	out_uint(obj, "window", config->window);
 	put_state(obj, group);
 	out_uint(obj, "done", group->done);
 	out_uint(obj, "held", group->held);
 	out_uint(obj, "bytes", group->bytes);
-	ranks = out_array(obj, "ranks");
+	ranks = json_object_object_get(obj, "ranks");
 	for (i = 0; i < config->nr_ranks; i++)
-		put_rank(ranks, i, group);
+		put_conn(json_object_array_get_idx(ranks, i), i, group);
 }
 
 static void list_group(const struct reduce_group *group, void *array)

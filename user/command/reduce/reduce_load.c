@@ -78,34 +78,13 @@ static int make_plan(const struct cli_args *args, int cluster, int job, int mtu,
 	return ret;
 }
 
-static bool has_router(const __u8 router[16])
+static void put_group(struct json_object *obj, const struct reduce_config *config)
 {
-	static const __u8 none[16];
-
-	return memcmp(router, none, sizeof(none));
-}
-
-static void put_group(struct json_object *array, const struct reduce_plan_group *group)
-{
-	const struct reduce_config *config = &group->config;
-	struct json_object *obj = out_append_object(array), *ranks, *rank;
 	__u32 i, leaves = 1;
 
-	out_uint(obj, "group", config->id);
-	if (config->root != REDUCE_NO_ROOT)
-		out_uint(obj, "root", config->root);
-	out_uint(obj, "mtu", config->mtu);
-	out_uint(obj, "packets", config->packets);
-	out_uint(obj, "window", config->window);
-	ranks = out_array(obj, "ranks");
-	for (i = 0; i < config->nr_ranks; i++) {
-		rank = out_append_object(ranks);
-		out_addr(rank, "address", config->rank[i].address);
-		out_uint(rank, "leaf", config->rank[i].leaf);
-		if (has_router(group->router[i]))
-			out_addr(rank, "router", group->router[i]);
-		leaves += i && config->rank[i].leaf != config->rank[i - 1].leaf;
-	}
+	for (i = 1; i < config->nr_ranks; i++)
+		leaves += config->rank[i].leaf != config->rank[i - 1].leaf;
+	reduce_config_put(obj, config);
 	out_uint(obj, "size", config->nr_ranks);
 	out_uint(obj, "leaves", leaves);
 }
@@ -124,7 +103,7 @@ int reduce_plan(const struct cli_args *args, struct err *err)
 		out_string(root, "job", args->value[PLAN_JOB]);
 		groups = out_array(root, "groups");
 		for (i = 0; i < plan.nr; i++)
-			put_group(groups, &plan.group[i]);
+			put_group(out_append_object(groups), &plan.group[i]);
 		ret = out_show(&args->out, root, plan_views);
 	}
 	reduce_plan_free(&plan);
@@ -193,7 +172,7 @@ static int restrict_plan(struct reduce_plan *plan, const struct reduce_switch *s
 	__u32 i, n = 0;
 
 	for (i = 0; i < plan->nr; i++)
-		if (!reduce_config_role(&plan->group[i].config, self, NULL))
+		if (!reduce_config_role(&plan->group[i], self, NULL))
 			plan->group[n++] = plan->group[i];
 	plan->nr = n;
 	if (n)
@@ -211,11 +190,11 @@ static int load_plan(struct reduce *reduce, const struct reduce_plan *plan, stru
 	__u32 i;
 
 	for (i = 0; !ret && i < plan->nr; i++)
-		ret = reduce_add(reduce, &plan->group[i].config, err);
+		ret = reduce_add(reduce, &plan->group[i], err);
 	if (!ret)
 		return 0;
 	for (i--; i; i--)
-		reduce_del(reduce, plan->group[i - 1].config.id, NULL);
+		reduce_del(reduce, plan->group[i - 1].id, NULL);
 	if (ret == -ENOMEM && err->code) {
 		err->code = "no-room";
 		err->exit_status = EXIT_REFUSED;
@@ -232,7 +211,7 @@ static int unload_plan(struct reduce *reduce, const struct reduce_plan *plan, st
 
 	for (i = 0; i < plan->nr; i++) {
 		said = (struct err) {};
-		one = reduce_del(reduce, plan->group[i].config.id, &said);
+		one = reduce_del(reduce, plan->group[i].id, &said);
 		gone += !one;
 		if (one == -ENOENT) {
 			missing = said;

@@ -29,6 +29,13 @@ const char * const reduce_roles[] = {
 	NULL
 };
 
+const char *reduce_name(const char * const *names, __u32 number)
+{
+	while (*names && number--)
+		names++;
+	return *names ?: "unknown";
+}
+
 static const char * const conn_names[] = {
 	[ROCESTEER_REDUCE_A_CONN_INPUTS] = "inputs",
 	[ROCESTEER_REDUCE_A_CONN_RESULTS] = "results",

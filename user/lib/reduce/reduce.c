@@ -156,7 +156,7 @@ static void parse_group(const struct nlmsghdr *nlh, struct reduce_group *group)
 	struct reduce_config *config = &group->config;
 	const struct nlattr *attr;
 
-	memset(group, 0, sizeof(*group));
+	*group = (struct reduce_group) { .config.root = REDUCE_NO_ROOT };
 	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case ROCESTEER_REDUCE_A_GROUP_ID:
@@ -179,7 +179,7 @@ static void parse_group(const struct nlmsghdr *nlh, struct reduce_group *group)
 			config->window = family_uint(attr);
 			break;
 		case ROCESTEER_REDUCE_A_GROUP_RANK:
-			if (config->nr_ranks < REDUCE_MAX_RANKS)
+			if (config->nr_ranks < ROCESTEER_REDUCE_MAX_RANKS)
 				parse_rank(attr, &config->rank[config->nr_ranks++]);
 			break;
 		case ROCESTEER_REDUCE_A_GROUP_POISON:
@@ -199,7 +199,7 @@ static void parse_group(const struct nlmsghdr *nlh, struct reduce_group *group)
 			group->bytes = family_uint(attr);
 			break;
 		case ROCESTEER_REDUCE_A_GROUP_CONN:
-			if (group->nr_conns < REDUCE_MAX_RANKS)
+			if (group->nr_conns < ROCESTEER_REDUCE_MAX_RANKS)
 				parse_conn(attr, &group->conn[group->nr_conns++]);
 			break;
 		case ROCESTEER_REDUCE_A_GROUP_ROLE:

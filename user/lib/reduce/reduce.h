@@ -13,39 +13,46 @@
 #include <uapi/linux/rocesteer_reduce.h>
 
 #include "base/base.h"
-#include "cluster/cluster.h"
 
-#define REDUCE_MAX_GROUP	ROCESTEER_REDUCE_MAX_GROUP
+struct cluster;
+
 #define REDUCE_NO_ROOT		(~0U)
 #define REDUCE_MIN_RANKS	2
-#define REDUCE_MAX_RANKS	ROCESTEER_REDUCE_MAX_RANKS
+#define REDUCE_WINDOW		2u	/* messages in flight, of groups that we make */
+#define REDUCE_PACKETS		40u	/* of a message, likewise, where nobody says otherwise */
 
 /* Names of enum rocesteer_reduce_type, _op and _role, ended by NULL. */
 extern const char * const reduce_types[];
 extern const char * const reduce_ops[];
 extern const char * const reduce_roles[];
 
+/* The name of a number; "unknown" for one that only a newer module knows. */
+const char *reduce_name(const char * const *names, __u32 number);
+
 /**
  * struct reduce_rank - a rank, as the user tells of it
  * @address: of its RoCE packets; IPv4 is mapped
+ * @router: that its packets to the next rank have to pass, as port maps name it; all zero: they
+ *	may go anywhere. Not known to the module
+ * @leaf: number of its leaf
  * @qpn: queue pair that receives results from the rank before it
  * @psn: first PSN that it sends
- * @va: virtual address where its results begin
- * @leaf: number of its leaf
  * @sender_qpn: queue pair that sends to the next rank, with a box
+ * @va: virtual address where its results begin
  */
 struct reduce_rank {
 	__u8 address[16];
+	__u8 router[16];
+	__u32 leaf;
 	__u32 qpn;
 	__u32 psn;
-	__u64 va;
-	__u32 leaf;
 	__u32 sender_qpn;
+	__u64 va;
 };
 
 /**
  * struct reduce_config - a group, as the user tells of it
- * @id: 0..REDUCE_MAX_GROUP
+ * @id: 0..ROCESTEER_REDUCE_MAX_GROUP
  * @type: enum rocesteer_reduce_type
  * @op: enum rocesteer_reduce_op
  * @mtu: bytes of payload of a packet, at most
@@ -58,7 +65,7 @@ struct reduce_rank {
  *	mapped; all zero: the switches between the ranks sum
  * @joined: @type, @op, and queue pairs of @rank are known; otherwise the group only has its
  *	memory
- * @nr_ranks: REDUCE_MIN_RANKS..REDUCE_MAX_RANKS
+ * @nr_ranks: REDUCE_MIN_RANKS..ROCESTEER_REDUCE_MAX_RANKS
  * @rank: in the order of the ring and of the sum: leaf by leaf
  */
 struct reduce_config {
@@ -74,7 +81,7 @@ struct reduce_config {
 	__u8 box[16];
 	bool joined;
 	__u32 nr_ranks;
-	struct reduce_rank rank[REDUCE_MAX_RANKS];
+	struct reduce_rank rank[ROCESTEER_REDUCE_MAX_RANKS];
 };
 
 /* Does a box beside the switches sum? */
@@ -82,6 +89,25 @@ static inline bool reduce_config_is_box(const struct reduce_config *config)
 {
 	return !addr_is_none(config->box);
 }
+
+static inline bool reduce_config_has_one_leaf(const struct reduce_config *config)
+{
+	return config->rank[0].leaf == config->rank[config->nr_ranks - 1].leaf;
+}
+
+/**
+ * reduce_config_read() - read a group of a file (Documentation/formats.rst)
+ * @r: where
+ * @obj: the group
+ * @config: zeroed; filled, with the role alone. @joined says which format: "Group", or the groups
+ *	of "Reduction plan"
+ *
+ * Return: 0 or -EINVAL.
+ */
+int reduce_config_read(struct reader *r, struct json_object *obj, struct reduce_config *config);
+
+/* The reverse: add the fields to an object. */
+void reduce_config_put(struct json_object *obj, const struct reduce_config *config);
 
 /**
  * reduce_file_read() - read a group file
@@ -120,28 +146,14 @@ int reduce_config_role(struct reduce_config *config, const struct reduce_switch 
  * groups. A job below one leaf has one group, for which the leaf is alone.
  */
 
-#define REDUCE_PLAN_WINDOW	2u	/* messages in flight */
-#define REDUCE_PLAN_PACKETS	40u	/* of a message, at most */
-
-/**
- * struct reduce_plan_group - a group
- * @config: without queue pairs, and without a role
- * @router: by rank: the router that the rank's packets have to pass, as port maps name it;
- *	all zero where they may go anywhere
- */
-struct reduce_plan_group {
-	struct reduce_config config;
-	__u8 router[REDUCE_MAX_RANKS][16];
-};
-
 /**
  * struct reduce_plan - the groups of a job
  * @nr: number of groups
- * @group: the groups, ascending by root
+ * @group: the groups, ascending by root; without queue pairs, and without a role
  */
 struct reduce_plan {
 	__u32 nr;
-	struct reduce_plan_group *group;
+	struct reduce_config *group;
 };
 
 /**
@@ -190,7 +202,7 @@ struct reduce_group {
 	__u64 held;
 	__u64 bytes;
 	__u32 nr_conns;
-	struct reduce_conn conn[REDUCE_MAX_RANKS];
+	struct reduce_conn conn[ROCESTEER_REDUCE_MAX_RANKS];
 };
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The reader of group files: a file is untrusted, every field is checked. */
+/* Groups as JSON, and what a switch does for them: nothing of netlink. */
 #include <json-c/json.h>
 #include <string.h>
 
@@ -40,94 +40,104 @@ static int check_fields(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-/* A number of a switch that may be absent. */
+/* A number of a switch, which stays as it is where the field is not needed, and absent. */
 static int read_switch(struct reader *r, struct json_object *obj, const char *field,
-		       __u32 absent, __u32 *number)
+		       bool needed, __u32 *number)
 {
-	__u64 value = absent;
+	__u64 value = *number;
 	int ret = 0;
 
-	if (json_object_object_get_ex(obj, field, NULL))
+	if (needed || json_object_object_get_ex(obj, field, NULL))
 		ret = reader_uint(r, obj, field, 0, MAX_SWITCH, &value);
 	*number = value;
 	return ret;
 }
 
 /* Acknowledgments to a rank go by way of the box, if there is one. */
-static int read_sender(struct reader *r, struct json_object *obj, bool box, __u32 *qpn)
+static int read_sender(struct reader *r, struct json_object *obj, bool box, __u64 *qpn)
 {
-	__u64 value = 0;
-	int ret = 0;
-
+	*qpn = 0;
 	if (box)
-		ret = reader_uint(r, obj, "sender_qpn", 0, MAX_24, &value);
-	else if (json_object_object_get_ex(obj, "sender_qpn", NULL))
-		ret = reader_invalid(r, "sender_qpn", "is there, but the group has no box");
-	*qpn = value;
-	return ret;
+		return reader_uint(r, obj, "sender_qpn", 0, MAX_24, qpn);
+	if (json_object_object_get_ex(obj, "sender_qpn", NULL))
+		return reader_invalid(r, "sender_qpn", "is there, but the group has no box");
+	return 0;
 }
 
-static int read_rank(struct reader *r, struct json_object *obj, bool box,
-		     struct reduce_rank *rank)
+static int read_queues(struct reader *r, struct json_object *obj, bool box,
+		       struct reduce_rank *rank)
 {
-	__u64 qpn, psn, va;
+	__u64 qpn, psn, va, sender_qpn;
 	int ret;
 
-	ret = check_fields(r, obj, rank_fields) ?:
-	      reader_addr(r, obj, "address", rank->address) ?:
-	      read_switch(r, obj, "leaf", 0, &rank->leaf) ?:
-	      reader_uint(r, obj, "qpn", 0, MAX_24, &qpn) ?:
+	ret = reader_uint(r, obj, "qpn", 0, MAX_24, &qpn) ?:
 	      reader_uint(r, obj, "psn", 0, MAX_24, &psn) ?:
 	      reader_uint(r, obj, "va", 0, MAX_ADDRESS, &va) ?:
-	      read_sender(r, obj, box, &rank->sender_qpn);
+	      read_sender(r, obj, box, &sender_qpn);
 	if (ret)
 		return ret;
 	rank->qpn = qpn;
 	rank->psn = psn;
 	rank->va = va;
+	rank->sender_qpn = sender_qpn;
 	return 0;
 }
 
-static int read_ranks(struct reader *r, struct json_object *root,
+static int read_rank(struct reader *r, struct json_object *obj,
+		     const struct reduce_config *config, struct reduce_rank *rank)
+{
+	bool joined = config->joined;
+	int ret;
+
+	ret = (joined ? check_fields(r, obj, rank_fields) : 0) ?:
+	      reader_addr(r, obj, "address", rank->address) ?:
+	      read_switch(r, obj, "leaf", !joined, &rank->leaf);
+	if (!ret && joined)
+		return read_queues(r, obj, reduce_config_is_box(config), rank);
+	if (!ret && json_object_object_get_ex(obj, "router", NULL))
+		return reader_addr(r, obj, "router", rank->router);
+	return ret;
+}
+
+static int read_ranks(struct reader *r, struct json_object *obj,
 		      struct reduce_config *config)
 {
 	struct json_object *array;
 	size_t n, i, mark;
 	int ret;
 
-	ret = reader_get(r, root, "ranks", json_type_array, &array);
+	ret = reader_get(r, obj, "ranks", json_type_array, &array);
 	if (ret)
 		return ret;
 	n = json_object_array_length(array);
-	if (n < REDUCE_MIN_RANKS || n > REDUCE_MAX_RANKS)
+	if (n < REDUCE_MIN_RANKS || n > ROCESTEER_REDUCE_MAX_RANKS)
 		return reader_invalid(r, "ranks", "has %zu entries, not %u to %u", n,
-				      REDUCE_MIN_RANKS, REDUCE_MAX_RANKS);
+				      REDUCE_MIN_RANKS, ROCESTEER_REDUCE_MAX_RANKS);
 	for (i = 0; i < n; i++) {
+		struct reduce_rank *rank = &config->rank[i];
+
 		mark = reader_enter(r, "ranks", i);
-		ret = read_rank(r, json_object_array_get_idx(array, i),
-				reduce_config_is_box(config), &config->rank[i]);
+		ret = read_rank(r, json_object_array_get_idx(array, i), config, rank);
 		if (ret)
 			return ret;
-		if (addr_is_v4(config->rank[i].address) !=
-		    addr_is_v4(config->rank[0].address))
+		if (addr_is_v4(rank->address) != addr_is_v4(config->rank[0].address))
 			return reader_invalid(r, "address", "is not of the family of ranks[0]");
-		if (i && config->rank[i].leaf < config->rank[i - 1].leaf)
+		if (i && rank->leaf < rank[-1].leaf)
 			return reader_invalid(r, "leaf", "%u is below that of the rank before",
-					      config->rank[i].leaf);
+					      rank->leaf);
 		reader_leave(r, mark);
 	}
 	config->nr_ranks = n;
 	return 0;
 }
 
-/* The box is beside the switches, so there is neither leaf nor root. */
-static int read_box(struct reader *r, struct json_object *root, struct reduce_config *config)
+/* Where leaves meet. In a file for one switch that may be the switch itself. */
+static int check_root(struct reader *r, const struct reduce_config *config)
 {
-	if (!json_object_object_get_ex(root, "box", NULL))
+	if (config->joined || config->root != REDUCE_NO_ROOT ||
+	    reduce_config_has_one_leaf(config))
 		return 0;
-	if (config->root != REDUCE_NO_ROOT)
-		return reader_invalid(r, "box", "and root exclude each other");
-	return reader_addr(r, root, "box", config->box);
+	return reader_invalid(r, "root", "is missing: the ranks have more than one leaf");
 }
 
 /* What is said of the box and of the ranks' addresses fits together. */
@@ -145,21 +155,38 @@ static int check_box(struct reader *r, const struct reduce_config *config)
 	return 0;
 }
 
-static int read_group(struct reader *r, struct json_object *root,
-		      struct reduce_config *config)
+/* The box is beside the switches, so there is neither leaf nor root. */
+static int read_box(struct reader *r, struct json_object *obj, struct reduce_config *config)
 {
-	__u64 id, mtu, packets, window;
+	if (!json_object_object_get_ex(obj, "box", NULL))
+		return 0;
+	if (config->root != REDUCE_NO_ROOT)
+		return reader_invalid(r, "box", "and root exclude each other");
+	return reader_addr(r, obj, "box", config->box);
+}
+
+/* What a group has that is joined. */
+static int read_joined(struct reader *r, struct json_object *obj, struct reduce_config *config)
+{
 	int type, op, ret;
 
-	ret = check_fields(r, root, group_fields) ?:
-	      reader_uint(r, root, "group", 0, REDUCE_MAX_GROUP, &id) ?:
-	      reader_word(r, root, "type", reduce_types, &type) ?:
-	      reader_word(r, root, "op", reduce_ops, &op) ?:
-	      reader_uint(r, root, "mtu", 256, 4096, &mtu) ?:
-	      reader_uint(r, root, "packets", 1, ROCESTEER_REDUCE_MAX_WINDOW, &packets) ?:
-	      reader_uint(r, root, "window", 1, ROCESTEER_REDUCE_MAX_WINDOW, &window) ?:
-	      read_switch(r, root, "root", REDUCE_NO_ROOT, &config->root) ?:
-	      read_box(r, root, config);
+	ret = reader_word(r, obj, "type", reduce_types, &type) ?:
+	      reader_word(r, obj, "op", reduce_ops, &op);
+	if (ret)
+		return ret;
+	config->type = type;
+	config->op = op;
+	return read_box(r, obj, config);
+}
+
+static int read_sizes(struct reader *r, struct json_object *obj, struct reduce_config *config)
+{
+	__u64 mtu, packets, window;
+	int ret;
+
+	ret = reader_uint(r, obj, "mtu", 256, 4096, &mtu) ?:
+	      reader_uint(r, obj, "packets", 1, ROCESTEER_REDUCE_MAX_WINDOW, &packets) ?:
+	      reader_uint(r, obj, "window", 1, ROCESTEER_REDUCE_MAX_WINDOW, &window);
 	if (ret)
 		return ret;
 	if (mtu & (mtu - 1))
@@ -169,14 +196,68 @@ static int read_group(struct reader *r, struct json_object *root,
 		return reader_invalid(r, "window",
 				      "%llu messages of %llu packets are more than %u packets",
 				      window, packets, ROCESTEER_REDUCE_MAX_WINDOW);
-	config->id = id;
-	config->type = type;
-	config->op = op;
 	config->mtu = mtu;
 	config->packets = packets;
 	config->window = window;
-	config->joined = true;
-	return read_ranks(r, root, config) ?: check_box(r, config);
+	return 0;
+}
+
+int reduce_config_read(struct reader *r, struct json_object *obj, struct reduce_config *config)
+{
+	__u64 id;
+	int ret;
+
+	ret = (config->joined ? check_fields(r, obj, group_fields) : 0) ?:
+	      reader_uint(r, obj, "group", 0, ROCESTEER_REDUCE_MAX_GROUP, &id);
+	if (ret)
+		return ret;
+	config->id = id;
+	config->root = REDUCE_NO_ROOT;
+	return read_sizes(r, obj, config) ?:
+	       read_switch(r, obj, "root", false, &config->root) ?:
+	       (config->joined ? read_joined(r, obj, config) : 0) ?:
+	       read_ranks(r, obj, config) ?:
+	       check_root(r, config) ?:
+	       check_box(r, config);
+}
+
+static void put_rank(struct json_object *obj, const struct reduce_config *config,
+		     const struct reduce_rank *rank)
+{
+	out_addr(obj, "address", rank->address);
+	out_uint(obj, "leaf", rank->leaf);
+	if (!config->joined) {
+		if (!addr_is_none(rank->router))
+			out_addr(obj, "router", rank->router);
+		return;
+	}
+	out_uint(obj, "qpn", rank->qpn);
+	out_uint(obj, "psn", rank->psn);
+	out_uint(obj, "va", rank->va);
+	if (reduce_config_is_box(config))
+		out_uint(obj, "sender_qpn", rank->sender_qpn);
+}
+
+void reduce_config_put(struct json_object *obj, const struct reduce_config *config)
+{
+	struct json_object *ranks;
+	__u32 i;
+
+	out_uint(obj, "group", config->id);
+	if (config->root != REDUCE_NO_ROOT)
+		out_uint(obj, "root", config->root);
+	if (reduce_config_is_box(config))
+		out_addr(obj, "box", config->box);
+	if (config->joined) {
+		out_string(obj, "type", reduce_name(reduce_types, config->type));
+		out_string(obj, "op", reduce_name(reduce_ops, config->op));
+	}
+	out_uint(obj, "mtu", config->mtu);
+	out_uint(obj, "packets", config->packets);
+	out_uint(obj, "window", config->window);
+	ranks = out_array(obj, "ranks");
+	for (i = 0; i < config->nr_ranks; i++)
+		put_rank(out_append_object(ranks), config, &config->rank[i]);
 }
 
 int reduce_file_read(struct reduce_config *config, const char *file, struct err *err)
@@ -186,14 +267,14 @@ int reduce_file_read(struct reduce_config *config, const char *file, struct err 
 	struct json_object *root;
 	int ret;
 
-	*config = (struct reduce_config) {};
+	*config = (struct reduce_config) { .joined = true };
 	if (standard)
 		ret = json_stdin_read(MAX_SIZE, MAX_DEPTH, &root, err);
 	else
 		ret = json_file_read(file, MAX_SIZE, MAX_DEPTH, &root, err);
 	if (ret)
 		return ret;
-	ret = read_group(&r, root, config);
+	ret = reduce_config_read(&r, root, config);
 	json_object_put(root);
 	return ret;
 }
@@ -211,7 +292,7 @@ static bool has_leaf(const struct reduce_config *config, __u32 leaf)
 int reduce_config_role(struct reduce_config *config, const struct reduce_switch *self,
 		       struct err *err)
 {
-	bool one = config->rank[0].leaf == config->rank[config->nr_ranks - 1].leaf;
+	bool one = reduce_config_has_one_leaf(config);
 
 	config->role = ROCESTEER_REDUCE_ROLE_ALONE;
 	if (reduce_config_is_box(config) && (self->is_leaf || self->is_spine))

@@ -41,8 +41,8 @@ static __u32 message_packets(__u64 memory, __u32 mtu, __u64 conns)
 
 	if (share < GROUP_SIZE)
 		return 0;
-	packets = (share - GROUP_SIZE) / (2 * REDUCE_PLAN_WINDOW * slot_bytes(mtu));
-	return packets < REDUCE_PLAN_PACKETS ? packets : REDUCE_PLAN_PACKETS;
+	packets = (share - GROUP_SIZE) / (2 * REDUCE_WINDOW * slot_bytes(mtu));
+	return packets < REDUCE_PACKETS ? packets : REDUCE_PACKETS;
 }
 
 struct job {
@@ -74,7 +74,7 @@ static int read_server(struct reader *r, struct json_object *server, struct job 
 	if (ret)
 		return ret;
 	ret = reader_addrs(r, "nics", array, gpus, nics);
-	if (!ret && config->nr_ranks + gpus > REDUCE_MAX_RANKS)
+	if (!ret && config->nr_ranks + gpus > ROCESTEER_REDUCE_MAX_RANKS)
 		return refuse(job, r->err, "a group has at most 64 ranks");
 	for (i = 0; !ret && i < gpus; i++) {
 		struct reduce_rank *rank = &config->rank[config->nr_ranks++];
@@ -140,7 +140,7 @@ static int set_packets(struct reader *r, struct job *job)
 		return ret;
 	if (conns < f->leaves)
 		conns = f->leaves;
-	job->config.window = REDUCE_PLAN_WINDOW;
+	job->config.window = REDUCE_WINDOW;
 	job->config.packets = message_packets(memory, job->config.mtu, conns);
 	return job->config.packets ? 0 :
 	       reader_invalid(r, "reduce_memory", "%llu bytes are too few for %llu connections",
@@ -160,13 +160,14 @@ static const __u8 *router_of(const struct job *job, __u32 leaf, __u32 lane)
 			contention_link_at(layout, rank, (rank + 1) % layout->ranks)].up[0];
 }
 
-static void set_routers(const struct job *job, struct reduce_plan_group *group, __u32 lane)
+static void set_routers(const struct job *job, struct reduce_config *config, __u32 lane)
 {
 	const struct contention_layout *layout = &job->js.slice.layout;
 	__u32 leaf;
 
 	for (leaf = 0; leaf < layout->leaves; leaf++)
-		memcpy(group->router[layout->first[leaf + 1] - 1], router_of(job, leaf, lane), 16);
+		memcpy(config->rank[layout->first[leaf + 1] - 1].router,
+		       router_of(job, leaf, lane), 16);
 }
 
 /*
@@ -180,7 +181,7 @@ static int set_number(const struct job *job, struct reduce_config *config, struc
 
 	if (!has_one_leaf(job))
 		number = (__u64)config->rank[0].leaf * f->spines + config->root;
-	if (number > REDUCE_MAX_GROUP)
+	if (number > ROCESTEER_REDUCE_MAX_GROUP)
 		return refuse(job, err, "there are more leaves and spines than numbers of groups");
 	config->id = number;
 	return 0;
@@ -189,15 +190,15 @@ static int set_number(const struct job *job, struct reduce_config *config, struc
 static int add_group(const struct job *job, struct reduce_plan *plan, __u32 lane,
 		     struct err *err)
 {
-	struct reduce_plan_group *group = &plan->group[plan->nr++];
+	struct reduce_config *config = &plan->group[plan->nr++];
 
-	group->config = job->config;
-	group->config.root = REDUCE_NO_ROOT;
+	*config = job->config;
+	config->root = REDUCE_NO_ROOT;
 	if (!has_one_leaf(job)) {
-		group->config.root = job->js.slice.spines[lane];
-		set_routers(job, group, lane);
+		config->root = job->js.slice.spines[lane];
+		set_routers(job, config, lane);
 	}
-	return set_number(job, &group->config, err);
+	return set_number(job, config, err);
 }
 
 static int add_groups(const struct job *job, struct reduce_plan *plan, struct err *err)
