@@ -278,7 +278,7 @@ plan()
 		{"address":"10.0.0.1","leaf":5},
 		{"address":"10.0.0.1","leaf":5,"router":"10.255.1.1"}]'
 	local port_map='{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
-		"device":"eth0","hop":2,"peers":[{"address":"10.0.0.1","source":"10.0.0.2",
+		"device":"eth0","hop":2,"peers":[{"address":"10.0.0.1","source":"10.0.0.1",
 		"local":false,"leaf":"10.255.0.2","probed":2,"paths":[
 		{"path":0,"router":"10.255.1.1","ports":[49152]},
 		{"path":1,"router":"10.255.1.2","ports":[49160,49161]}]}]}'
