@@ -119,6 +119,19 @@ stat()
 	field "$1" "$genl" stats-get
 }
 
+stat_is()
+{
+	[[ $(stat "$1") == "$2" ]]
+}
+
+# Fails if a device is removed while devices are listed.
+no_device()
+{
+	local links
+
+	links=$(rdma link show) && [[ ! $links ]]
+}
+
 is()
 {
 	[[ $1 == "$2" ]] && return

@@ -203,7 +203,6 @@ nothing_left()
 
 [[ -e $failslab ]] || skip_all "no failslab in kernel $release"
 ktap_plan 7
-# shellcheck disable=SC2119 # without parameters
 fault_in_module
 defer fault_where
 check "insmod survives a failure of each allocation" insmods
@@ -211,7 +210,6 @@ mkdir "$cgroup"
 defer rmdir "$cgroup"
 world_make
 defer world_end
-# shellcheck disable=SC2119
 load
 check "a network namespace survives failing allocations" namespaces
 check "jobs survive failing allocations" jobs

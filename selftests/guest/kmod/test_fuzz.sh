@@ -261,11 +261,6 @@ reads_are_noted()
 	look && (($(grown reseq-nak) + $(grown reseq-no-memory) > $(mangled naks)))
 }
 
-stat_is()
-{
-	[[ $(stat "$1") == "$2" ]]
-}
-
 traffic()
 {
 	"$genl" job-add id=2 resequence=1 \

@@ -44,13 +44,6 @@ reported()
 	dmesg | sed "1,/${0##*/} begins/d" | grep "$1"
 }
 
-no_device()
-{
-	local links
-
-	links=$(rdma link show) && [[ ! $links ]]
-}
-
 all_known()
 {
 	expect "known reports: " kernel_quiet

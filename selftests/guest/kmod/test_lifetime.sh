@@ -69,14 +69,6 @@ fabric_end()
 	busywait "$patience" no_device
 }
 
-# Fails if a device is removed while devices are listed.
-no_device()
-{
-	local links
-
-	links=$(rdma link show) && [[ ! $links ]]
-}
-
 # When a namespace is removed, the RDMA device of its NIC moves to the initial one, and is
 # not listed meanwhile. The NIC and its peer are removed after that.
 b_is_gone()
@@ -90,7 +82,6 @@ steer()
 		"cgroup-id=$cgroup_id" && split_start rsa in_a
 }
 
-# shellcheck disable=SC2119 # without parameters
 module_start()
 {
 	load && split_load && steer

@@ -82,11 +82,6 @@ with_qp()
 	is "$(stat reseq-bytes)" 0 && return "$result"
 }
 
-stat_is()
-{
-	[[ $(stat "$1") == "$2" ]]
-}
-
 # send PATHS WORD...: a letter names the path of the PSNs behind it, /N how many paths
 # there are from now on; PSN:LENGTH is a READ request, PSN! has a wrong ICRC; PSN= is
 # a READ response, PSN^ an acknowledgment, PSN^SYNDROME one with that

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2119,SC2120
+# shellcheck shell=bash
 #
 # One queue pair over all paths between two hosts. To be sourced.
 

@@ -331,3 +331,15 @@ flows_of()
 {
 	host_exec "$1" rocesteer --json flow show
 }
+
+# All commands end with the daemons, as the monitor does.
+daemons_down()
+{
+	pkill -TERM -x rocesteer
+	busywait 20000 no_daemon
+}
+
+no_daemon()
+{
+	! pgrep -x rocesteer >/dev/null
+}

@@ -46,18 +46,6 @@ daemons_run()
 	(($(find /run/rocesteer -name '*.sock' | wc -l) == $1))
 }
 
-# The monitor ends with the daemons.
-daemons_down()
-{
-	pkill -TERM -x rocesteer
-	busywait 20000 no_daemon
-}
-
-no_daemon()
-{
-	! pgrep -x rocesteer
-}
-
 # seen SPINE FILTER: jq of the packets on the links to the spine
 seen()
 {

@@ -49,17 +49,6 @@ daemons_up()
 	done
 }
 
-daemons_down()
-{
-	pkill -TERM -x rocesteer
-	busywait 20000 no_daemon
-}
-
-no_daemon()
-{
-	! pgrep -x rocesteer >/dev/null
-}
-
 each_job()
 {
 	local i
