@@ -25,6 +25,20 @@ in_ns()
 	ip netns exec "$ns" "$@"
 }
 
+# on HOST COMMAND...: "ip netns exec" would hide the BPF file system.
+on()
+{
+	local host=$1
+	shift
+
+	nsenter --net="/run/netns/$prefix$host" "$@"
+}
+
+on_h0()
+{
+	on h0 timeout 60 "$@"
+}
+
 # Namespaces that this process made, without the prefix
 fabric_made=()
 
@@ -241,6 +255,31 @@ fabric_uplinks_sent()
 		ip -n "${prefix}leaf0" -s -j link show "s$s" |
 			jq --arg what "$1" '.[0].stats64.tx[$what]'
 	done
+}
+
+# fabric_grown packets|bytes COMMAND...: what leaf0 sends to each spine meanwhile, in ${grown[]}
+fabric_grown()
+{
+	local before after s
+
+	mapfile -t before < <(fabric_uplinks_sent "$1")
+	"${@:2}" || return
+	mapfile -t after < <(fabric_uplinks_sent "$1")
+	for ((s = 0; s < spines; s++)); do
+		grown[s]=$((after[s] - before[s]))
+	done
+	echo "# by spine: ${grown[*]}"
+}
+
+# fabric_send HOST PEER QPN,.. PSN,..: from h0 or h1
+fabric_send()
+{
+	local leaf=leaf0 address=10.1.0.1
+
+	[[ $1 == h0 ]] || { leaf=leaf1 address=10.1.1.1; }
+	on "$1" selftests/host/flows.py \
+		--gateway "$(in_ns "$leaf" cat "/sys/class/net/br1-${leaf#leaf}/address")" \
+		eth0 "$address" "${@:2}"
 }
 
 # fabric_uplink SOURCE PEER PORT: the spine that packets of the flow take

@@ -8,6 +8,9 @@
                                     COUNT are killed at a random point, and as
                                     many are not; with circuits that DRIVER moves
                                     in the file WIRING
+    slices.py schema FILE [FIELDS...]
+                                    the schema takes the file, and not with any of
+                                    these JSON objects merged into it
 
 ROCESTEER names the command.
 """
@@ -136,6 +139,16 @@ def verify(name):
     print(f"{len(cluster['jobs'])} jobs, {len(lines)} lines of journal")
 
 
+def schema(name, *wrong):
+    import jsonschema  # pylint: disable=import-outside-toplevel
+    validator = jsonschema.Draft7Validator(read("Documentation/cluster.schema.json"))
+    validator.check_schema(validator.schema)
+    cluster = read(name)
+    validator.validate(cluster)
+    for fields in wrong:
+        assert not validator.is_valid(cluster | json.loads(fields)), fields
+
+
 class Worker(threading.Thread):
     """Runs commands one after the other, and kills some of them."""
     kills = 0
@@ -250,5 +263,7 @@ def kill(name, count, driver=None, wiring=None):
 if __name__ == "__main__":
     if sys.argv[1] == "verify":
         verify(sys.argv[2])
+    elif sys.argv[1] == "schema":
+        schema(*sys.argv[2:])
     else:
         kill(sys.argv[2], int(sys.argv[3]), *sys.argv[4:])

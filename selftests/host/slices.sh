@@ -3,10 +3,8 @@
 #
 # For tests of cluster files. Sourced behind selftests/lib.sh.
 
-rocesteer=${ROCESTEER:-build/rocesteer}
+. selftests/host/command.sh
 slices=selftests/host/slices.py
-dir=$(mktemp -d)
-defer rm -rf "$dir"
 file=$dir/cluster.json
 
 slice()
@@ -21,20 +19,34 @@ cluster()
 	echo "$1" >"$file"
 }
 
-# refused STATUS CODE MESSAGE ARGUMENT...: in JSON, and the file stays as it is
+contents()
+{
+	cat "$file"
+}
+
+# refused STATUS CODE MESSAGE ARGUMENT...: the file stays as it is
 refused()
 {
-	local want=$1 code=$2 message=$3 before json status
-	shift 3
+	unchanged contents fails "$1" "$2" "$3" slice "${@:4}"
+}
 
-	before=$(<"$file")
-	json=$(slice "$@")
-	status=$?
-	echo "$json"
-	((status == want)) && [[ $(<"$file") == "$before" ]] &&
-		jq -e --arg code "$code" --arg message "$message" \
-			'.error.code == $code and
-			(.error.message | contains($message))' <<<"$json"
+# with FIELD VALUE: set a field of the file
+with()
+{
+	jq --argjson value "$2" ".$1 = \$value" "$file" >"$dir/with" &&
+		cp "$dir/with" "$file"
+}
+
+# collectives JOB: no flows meet
+collectives()
+{
+	local pattern
+
+	for pattern in ring all-to-all hierarchical-ring hierarchical-all-to-all; do
+		slice check --job "$1" --pattern "$pattern" |
+			jq -e '.contended == 0 and .links == [] and .flows > 0 and
+				.flows == .ranks * .steps' || return
+	done
 }
 
 # The file agrees with itself: no link or GPU belongs to two jobs, and no pair of leaf and

@@ -5,10 +5,7 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=${ROCESTEER:-build/rocesteer}
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
+. selftests/host/command.sh
 
 plan()
 {

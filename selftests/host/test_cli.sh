@@ -5,10 +5,7 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=${ROCESTEER:-build/rocesteer}
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
+. selftests/host/command.sh
 
 # refused CODE MESSAGE ARGUMENT...: exit status 2, with the message in words and in JSON
 refused()
@@ -288,12 +285,7 @@ checks_out_first()
 		cannot_write "$dir" "Is a directory" &&
 		refused bad-file "$dir/bad: is not JSON: it ends too early" \
 			"${discover[@]}" "$dir/bad" || return
-	cat >"$map" <<-E
-	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
-	 "device":"lo","hop":3,"peers":[
-	  {"address":"10.1.0.2","source":"127.0.0.1","local":true,
-	   "probed":0,"paths":[]}]}
-	E
+	port_map lo "$near" | sed 's/10.1.0.1/127.0.0.1/; s/"hop":2/"hop":3/' >"$map"
 	refused other-map "$map: is of device lo and hop 3, not of lo and 2" \
 		"${discover[@]}" "$map" &&
 		[[ ! -e $map.lock && ! -e $dir/nowhere ]]
@@ -309,15 +301,7 @@ usage_job()
 		echo "not root"
 		return
 	fi
-	cat >"$map" <<-E
-	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
-	 "device":"lo","hop":2,"peers":[
-	  {"address":"10.1.1.1","source":"127.0.0.1","local":false,
-	   "leaf":"10.255.0.2","probed":1,"paths":[
-	    {"path":0,"router":"10.255.1.1","ports":[49152]}]},
-	  {"address":"10.1.0.2","source":"127.0.0.1","local":true,
-	   "probed":0,"paths":[]}]}
-	E
+	port_map lo "$(peer 10.1.1.1 49152)" "$near" | sed 's/10.1.0.1/127.0.0.1/' >"$map"
 	usage "--job ID is missing" job load &&
 	usage "--port-map FILE is missing" job load --job 1 &&
 	usage "--job: '0' is not a number from 1 to 4294967295" \

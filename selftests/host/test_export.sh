@@ -5,43 +5,18 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=${ROCESTEER:-build/rocesteer}
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-map=$dir/ports.json
+. selftests/host/command.sh
 
 export_for()
 {
 	"$rocesteer" path export "$map" --for "$@"
 }
 
-# peer ADDRESS PORTS...: a peer of a map, each argument the ports of one path
-peer()
-{
-	local address=$1 paths='' ports p=0
-	shift
-
-	for ports; do
-		paths+="${paths:+,}{\"path\":$p,\"router\":\"10.255.1.$((p + 1))\",$weights
-			\"ports\":[$ports]}"
-		p=$((p + 1))
-	done
-	echo "{\"address\":\"$address\",\"source\":\"10.1.0.1\",\"local\":false,
-		\"leaf\":\"10.255.0.2\",\"probed\":9,\"paths\":[$paths]}"
-}
-
 # write_map PEER...
 write_map()
 {
-	local IFS=,
-
-	echo "{\"format\":1,\"generation\":3,\"created\":\"2026-01-02T03:04:05Z\",
-		\"device\":\"eth0\",\"hop\":2,\"peers\":[$*]}" >"$map"
+	generation=3 port_map eth0 "$@" >"$map"
 }
-
-near='{"address":"10.1.0.2","source":"10.1.0.1","local":true,"probed":0,"paths":[]}'
-weights=''
 
 # Two peers whose paths are the other way round, and one that is local
 small_map()
@@ -191,48 +166,42 @@ evaluates()
 		(linear_map && eval "$(export_for ucx)" && [[ $UCX_IB_NUM_PATHS == 4 ]])
 }
 
-# fails STATUS CODE MESSAGE ARGUMENT...
-fails()
+# refused STATUS CODE MESSAGE ARGUMENT...: with exactly this message
+refused()
 {
-	local want=$1 code=$2 message=$3 json status
-	shift 3
-
-	json=$("$rocesteer" path export "$@" --json)
-	status=$?
-	echo "$json"
-	((status == want)) && jq -e --arg code "$code" --arg message "$message" \
-		'.error.code == $code and .error.message == $message' <<<"$json"
+	fails "$1" "$2" "$3" "$rocesteer" path export "${@:4}" --json &&
+		jq -e --arg message "$3" '.error.message == $message' "$dir/json"
 }
 
 errors()
 {
 	small_map
-	fails 2 usage "--for LIBRARY is missing" "$map" &&
-		fails 2 usage "--for: 'mpi' is not one of perftest, ucx, mooncake, uccl, nccl, json" \
+	refused 2 usage "--for LIBRARY is missing" "$map" &&
+		refused 2 usage "--for: 'mpi' is not one of perftest, ucx, mooncake, uccl, nccl, json" \
 			"$map" --for mpi &&
-		fails 2 usage "--peer: 'x' is not an address of a host" \
+		refused 2 usage "--peer: 'x' is not an address of a host" \
 			"$map" --for nccl --peer x &&
-		fails 2 usage "--peer: 10.1.1.1 is given twice" \
+		refused 2 usage "--peer: 10.1.1.1 is given twice" \
 			"$map" --for nccl --peer 10.1.1.1,10.1.1.1 &&
-		fails 2 usage "--peer: item 2 is empty" \
+		refused 2 usage "--peer: item 2 is empty" \
 			"$map" --for nccl --peer 10.1.1.1, &&
-		fails 2 no-peer "--peer: 10.9.9.9: the peer is not in $map" \
+		refused 2 no-peer "--peer: 10.9.9.9: the peer is not in $map" \
 			"$map" --for nccl --peer 10.9.9.9 &&
-		fails 2 local-peer "--peer: 10.1.0.2: the peer is under our own leaf, there is one path only" \
+		refused 2 local-peer "--peer: 10.1.0.2: the peer is under our own leaf, there is one path only" \
 			"$map" --for nccl --peer 10.1.0.2 &&
-		fails 2 no-file "$dir/none: No such file or directory" "$dir/none" --for nccl &&
-		fails 1 not-probed "$map: for no factor the port of each lane was probed for 10.1.1.1" \
+		refused 2 no-file "$dir/none: No such file or directory" "$dir/none" --for nccl &&
+		refused 1 not-probed "$map: for no factor the port of each lane was probed for 10.1.1.1" \
 			"$map" --for ucx --peer 10.1.1.1 &&
-		fails 1 not-probed "$map: no base with the ports behind it was probed for all of 2 peers" \
+		refused 1 not-probed "$map: no base with the ports behind it was probed for all of 2 peers" \
 			"$map" --for uccl || return
 	write_map "$near"
-	fails 2 local-peer "$map: all peers are under our own leaf, there is one path only" \
+	refused 2 local-peer "$map: all peers are under our own leaf, there is one path only" \
 		"$map" --for perftest || return
 	write_map "$(peer 10.1.1.1 50000 50001)" "$(peer 10.1.1.2 50002 50003)"
-	fails 1 not-probed "$map: no port was probed for all of 2 peers" \
+	refused 1 not-probed "$map: no port was probed for all of 2 peers" \
 		"$map" --for perftest || return
 	sed -i 's/50003/70000/' "$map"
-	fails 2 bad-file "$map: peers[1].paths[1].ports[0]: 70000 is not a port (49152..65535)" \
+	refused 2 bad-file "$map: peers[1].paths[1].ports[0]: 70000 is not a port (49152..65535)" \
 		"$map" --for perftest
 }
 

@@ -6,22 +6,10 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-. selftests/host/routers.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-daemon=''
+. selftests/host/command.sh
+. selftests/host/routers.sh
 searching=''
-map=$dir/ports.json
-
-# "ip netns exec" would hide the BPF file system.
-on_h0()
-{
-	nsenter --net="/run/netns/${prefix}h0" timeout 60 "$@"
-}
 
 # discover PEERS OPTION...: what it prints is in $dir/out
 discover()
@@ -241,7 +229,7 @@ down()
 
 flows()
 {
-	on_h0 selftests/host/flows.py --gateway "$(in_ns leaf0 cat /sys/class/net/br1-0/address)" eth0 10.1.0.1 10.1.1.1 "$(seq -s , 16 23)" 0,1,2
+	fabric_send h0 10.1.1.1 "$(seq -s , 16 23)" 0,1,2
 }
 
 load()
@@ -265,19 +253,10 @@ loaded_with_path_down()
 
 load_holds_down()
 {
-	local before after
+	local grown
 
-	busywait 20000 loaded_with_path_down || return
-	mapfile -t before < <(fabric_uplinks_sent packets)
-	flows
-	mapfile -t after < <(fabric_uplinks_sent packets)
-	echo "${before[*]} ${after[*]}"
-	((after[1] == before[1] && after[0] > before[0] && after[2] > before[2]))
-}
-
-is_ready()
-{
-	jq -s -e 'any(.[]; .event == "start")' "$dir/events"
+	busywait 20000 loaded_with_path_down && fabric_grown packets flows &&
+		((grown[1] == 0 && grown[0] > 0 && grown[2] > 0))
 }
 
 # event FILTER
@@ -288,9 +267,7 @@ event()
 
 daemon_takes_up()
 {
-	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/events" &
-	daemon=$!
-	busywait 20000 is_ready && spine1_route add via &&
+	daemon_start && spine1_route add via &&
 		busywait 20000 event '.event == "path-up" and .path == 1'
 }
 
@@ -312,9 +289,7 @@ load_refuses_unreachable()
 {
 	local s status
 
-	kill "$daemon"
-	wait "$daemon"
-	daemon=''
+	daemon_stop
 	unload || return
 	for s in 0 1 2 3; do
 		ip -n "${prefix}spine$s" route del 10.1.1.0/24

@@ -217,11 +217,8 @@ wrong_files()
 
 schema()
 {
-	three && slice queue --start >"$dir/out" &&
-		/usr/bin/python3 -c 'import json, sys, jsonschema
-schema, cluster = (json.load(open(name)) for name in sys.argv[1:])
-jsonschema.validate(cluster, schema)
-assert cluster["queue"]' Documentation/cluster.schema.json "$file"
+	three && slice queue --start >"$dir/out" && jq -e '.queue | length > 0' "$file" &&
+		"$slices" schema "$file"
 }
 
 ktap_plan 14

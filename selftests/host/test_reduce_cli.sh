@@ -6,10 +6,7 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=${ROCESTEER:-build/rocesteer}
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
+. selftests/host/command.sh
 file=$dir/group.json
 
 # group [FILTER]: a right group file, edited by jq

@@ -6,10 +6,7 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=${ROCESTEER:-build/rocesteer}
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
+. selftests/host/command.sh
 file=$dir/cluster.json
 trace=$dir/trace.csv
 
@@ -243,16 +240,11 @@ moves_circuits()
 # wrong LINE FIELD MESSAGE TRACE-LINE...
 wrong()
 {
-	local line=$1 field=$2 message=$3 json status
-	shift 3
+	local message="$trace: line $1: $2$3"
 
-	trace "$@"
-	json=$(replay)
-	status=$?
-	echo "$json"
-	((status == 2)) && jq -e --arg m "$trace: line $line: $field$message" \
-		'.error.code == "bad-file" and (.error.message |
-			startswith($m))' <<<"$json"
+	trace "${@:4}"
+	fails 2 bad-file "$message" replay && jq -e --arg message "$message" \
+		'.error.message | startswith($message)' "$dir/json"
 }
 
 wrong_traces()

@@ -6,40 +6,21 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-. selftests/host/routers.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-map=$dir/ports.json
-
-# "ip netns exec" would hide the BPF file system.
-on_h0()
-{
-	nsenter --net="/run/netns/${prefix}h0" timeout 60 "$@"
-}
+. selftests/host/command.sh
+. selftests/host/routers.sh
 
 discover()
 {
 	on_h0 "$rocesteer" path discover --paths 4 --peer 10.1.1.1 "$@"
 }
 
-# send DEVICE SOURCE: 80 packets of each of 16 queue pairs; sets @sent, those by each spine
+# send DEVICE SOURCE: 80 packets of each of 16 queue pairs; sets @grown, those by each spine
 send()
 {
-	local before after gateway s
-
-	gateway=$(in_ns leaf0 cat /sys/class/net/br1-0/address)
-	mapfile -t before < <(fabric_uplinks_sent packets)
-	on_h0 selftests/host/flows.py --gateway "$gateway" "$1" "$2" 10.1.1.1 \
-		"$(seq -s , 17 32)" "$(seq -s , 0 79)" || return
-	mapfile -t after < <(fabric_uplinks_sent packets)
-	for ((s = 0; s < spines; s++)); do
-		sent[s]=$((after[s] - before[s]))
-	done
-	echo "# by spine: ${sent[*]}"
+	fabric_grown packets on_h0 selftests/host/flows.py \
+		--gateway "$(in_ns leaf0 cat /sys/class/net/br1-0/address)" "$1" "$2" 10.1.1.1 \
+		"$(seq -s , 17 32)" "$(seq -s , 0 79)"
 }
 
 # 320 packets, and some of other kinds
@@ -48,7 +29,7 @@ is_even()
 	local s
 
 	for ((s = 0; s < spines; s++)); do
-		((sent[s] >= 320 && sent[s] < 340)) || return
+		((grown[s] >= 320 && grown[s] < 340)) || return
 	done
 }
 

@@ -6,15 +6,10 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+own_namespaces --net
+. selftests/host/command.sh
 escape=$'\033'
 export NO_COLOR=1	# but for one check
-
-own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-map=$dir/map.json
 
 # Two leaves with four paths each, whose routers do not answer
 ready()
