@@ -6,14 +6,10 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-set -o pipefail
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-map=$dir/map.json plan=$dir/plan.json ranges=$dir/ranges.json
+. selftests/host/command.sh
+set -o pipefail
+plan=$dir/plan.json ranges=$dir/ranges.json
 
 # A port map of rs0, a plan of four chunks over 4 x 2 endpoints, and the addresses to which a
 # host writes the chunks: three peers by rs0, one by rs2
@@ -26,13 +22,7 @@ ready()
 			ip link set "$dev" up && ip link set "$dev-far" up || return
 	done
 	ip address add 10.1.0.1/24 dev rs0
-	cat >"$map" <<-E
-	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
-	 "device":"rs0","hop":2,"peers":[
-	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
-	   "leaf":"10.255.0.2","probed":2,"paths":[
-	    {"path":0,"router":"10.255.1.1","ports":[49152]}]}]}
-	E
+	port_map rs0 "$(peer 10.1.1.1 49152)" >"$map"
 	"$rocesteer" --json chunk plan --dims 4x2 --bandwidth 2,1 --size 4M \
 		--chunks 4 >"$plan"
 	jq '{format: 1, rank: 0, hash, dimensions: [
@@ -160,19 +150,10 @@ state()
 	cmd job list
 }
 
+# refused CODE STATUS MESSAGE ARGUMENT...: all stays as it is
 refused()
 {
-	local code=$1 want=$2 message=$3 before json status
-	shift 3
-
-	before=$(state)
-	json=$(cmd "$@")
-	status=$?
-	echo "$json"
-	((status == want)) && [[ $(state) == "$before" ]] &&
-		jq -e --arg code "$code" --arg message "$message" \
-			'.error.code == $code and
-			(.error.message | contains($message))' <<<"$json"
+	unchanged state fails "$2" "$1" "$3" cmd "${@:4}"
 }
 
 # wrong MESSAGE JQ-FILTER [FILE]: change the ranges or another file

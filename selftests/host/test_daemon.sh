@@ -6,41 +6,20 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-map=$dir/map.json
-daemon=''
+. selftests/host/command.sh
 
 ready()
 {
-	local p paths=()
+	local ports=(50000 50001 50002 50003)
 
 	ip link add name rs0 mtu 4200 type veth peer name rs1 &&
 		ip link set rs0 up &&
 		ip link set rs1 up &&
 		ip link set lo up &&
 		ip address add 10.1.0.1/32 dev lo || return
-	for p in 0 1 2 3; do
-		paths+=("{\"path\":$p,\"router\":\"10.255.1.$((p + 1))\",
-			\"ports\":[$((50000 + p))]}")
-	done
-	cat >"$map" <<-E
-	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
-	 "device":"rs0","hop":2,"peers":[
-	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
-	   "leaf":"10.255.0.2","probed":4,
-	   "paths":[$(IFS=,; echo "${paths[*]}")]},
-	  {"address":"10.1.1.2","source":"10.1.0.1","local":false,
-	   "leaf":"10.255.0.2","probed":4,
-	   "paths":[$(IFS=,; echo "${paths[*]:0:3}")]},
-	  {"address":"10.1.1.3","source":"10.1.0.1","local":false,
-	   "leaf":"10.255.0.2","probed":4,
-	   "paths":[$(IFS=,; echo "${paths[*]}")]}]}
-	E
+	port_map rs0 "$(peer 10.1.1.1 "${ports[@]}")" "$(peer 10.1.1.2 "${ports[@]:0:3}")" \
+		"$(peer 10.1.1.3 "${ports[@]}")" >"$map"
 }
 
 socket()
@@ -53,30 +32,11 @@ is_serving()
 	[[ -S $(socket) ]]
 }
 
-# daemon_start [OPTION..]: return when it serves; its events are in $dir/events
-daemon_start()
+daemon_ends()
 {
-	"$rocesteer" daemon --json "$@" >"$dir/events" 2>"$dir/errors" &
-	daemon=$!
-	busywait 20000 is_serving
-}
-
-daemon_stop()
-{
-	local status
-
-	kill "$daemon"
-	kill -CONT "$daemon"	# a test that failed may have stopped it
-	wait "$daemon"
-	status=$?
-	daemon=''
+	daemon_stop && ! is_serving && return
 	cat "$dir/errors"
-	((!status)) && ! is_serving
-}
-
-daemon_kill()
-{
-	[[ ! $daemon ]] || kill -KILL "$daemon"
+	return 1
 }
 
 flows()
@@ -188,7 +148,7 @@ is_planned()
 
 starts_and_ends()
 {
-	daemon_start && daemon_stop
+	daemon_start && daemon_ends
 }
 
 is_alone()
@@ -203,31 +163,23 @@ is_alone()
 		jq -e '.error | .code == "permission" and .hint == "Run it as root."'
 }
 
-# Only root can open the locked directory, and a lock stops neither the daemon nor its end.
-waits_no_longer()
+is_delayed()
 {
-	local holder pid status
+	local pid
 
-	[[ $(stat -c %a /run/rocesteer) == 700 ]] || return
-	flock --no-fork /run/rocesteer sleep 100 &
-	holder=$!
-	busywait 10000 is_locked /run/rocesteer || return
-	ROCESTEER_LOCK_WAIT=0 "$rocesteer" --json daemon >"$dir/said"
-	(($? == 4)) && jq -e '.error.code == "locked"' "$dir/said" || return
+	ROCESTEER_LOCK_WAIT=0 fails 4 locked '' "$rocesteer" --json daemon || return
 	"$rocesteer" daemon 2>"$dir/said" &
 	pid=$!
 	busywait 10000 grep -s "waiting for /run/rocesteer" "$dir/said"
 	kill "$pid"
 	wait "$pid"
-	status=$?
-	kill "$holder"
-	wait "$holder"
-	((status == 128 + 15))
+	(($? == 128 + 15))
 }
 
-is_locked()
+# Only root can open the locked directory, and a lock stops neither the daemon nor its end.
+waits_no_longer()
 {
-	! flock -n "$1" true
+	[[ $(stat -c %a /run/rocesteer) == 700 ]] && while_locked /run/rocesteer is_delayed
 }
 
 # The message has the reason, not its consequence.
@@ -288,7 +240,7 @@ restarts()
 	local before after
 
 	before=$(show | jq -c '[.flows[].pieces]')
-	daemon_stop && daemon_start || return
+	daemon_ends && daemon_start || return
 	after=$(show | jq -c '[.flows[].pieces]')
 	[[ $before == "$after" ]] && events 'map(select(.event == "replan"))' |
 		jq -e 'length == 0'
@@ -350,10 +302,10 @@ keeps()
 # peer has no port.
 splits_all()
 {
-	unload && daemon_stop && load all && flows 10.1.1.1 16,17,18 &&
+	unload && daemon_ends && load all && flows 10.1.1.1 16,17,18 &&
 		in_turn '[1,1,1,1]' && keeps && set_down 2 &&
 		busywait 20000 in_turn '[1,0,1,1]' && flows 10.1.1.1 19,20,21 &&
-		in_turn '[1,0,1,1]' && daemon_stop && keeps && set_down 0 &&
+		in_turn '[1,0,1,1]' && daemon_ends && keeps && set_down 0 &&
 		busywait 20000 in_turn '[1,1,1,1]' && flows 10.1.1.2 22 &&
 		in_turn '[1,1,1,0]' 10.1.1.2 && in_turn '[1,1,1,1]'
 }
@@ -365,7 +317,7 @@ splits_by_weight()
 
 	jq '.peers[].paths |= map(.weight = if .path == 0 then 1 else 2 end)' \
 		"$dir/map.json" >"$map"
-	unload && daemon_stop && load all && flows 10.1.1.1 16,17,18,19 &&
+	unload && daemon_ends && load all && flows 10.1.1.1 16,17,18,19 &&
 		in_turn '[1,2,2,2]' && keeps && set_down 4 &&
 		busywait 20000 in_turn '[1,2,0,2]' && set_down 14 &&
 		busywait 20000 in_turn '[1,0,0,0]' && set_down 0 &&
@@ -383,18 +335,18 @@ placed()
 # Whole flows are at their place from the beginning, and when a path goes and comes.
 deals_by_place()
 {
-	unload && daemon_stop && load none && by_place 2 &&
+	unload && daemon_ends && load none && by_place 2 &&
 		flows 10.1.1.1 16,17,18 && flows 10.1.1.3 19,20 &&
 		placed '[0,2,3]' '[2,3]' && keeps && set_down 4 &&
 		busywait 20000 placed '[0,1,3]' '[0,3]' && flows 10.1.1.1 21 &&
-		placed '[0,1,3,3]' '[0,3]' && daemon_stop && keeps && set_down 0 &&
+		placed '[0,1,3,3]' '[0,3]' && daemon_ends && keeps && set_down 0 &&
 		busywait 20000 placed '[0,1,2,3]' '[2,3]'
 }
 
 # The flows began on the least loaded path of the group.
 returns_to_place()
 {
-	unload && daemon_stop && load none && flows 10.1.1.3 16,17,18 &&
+	unload && daemon_ends && load none && flows 10.1.1.3 16,17,18 &&
 		flows 10.1.1.1 19,20,21 && ! placed '[0,1,3]' '[0,1,3]' &&
 		by_place 3 && daemon_start && placed '[0,1,3]' '[0,1,3]'
 }
@@ -481,7 +433,7 @@ plans_unread()
 
 is_silent()
 {
-	unload && daemon_stop && load fewest &&
+	unload && daemon_ends && load fewest &&
 		flows 10.1.1.1 16,17,18,19,20,21 &&
 		unread plans_unread "$rocesteer" --json daemon && daemon_start
 }
@@ -493,23 +445,17 @@ says_locked()
 		jq -e .
 }
 
+reads_and_ends()
+{
+	touch /sys/fs/bpf/rocesteer/netns-* && flows 10.1.1.1 21 && busywait 20000 has_read 6 &&
+		busywait 20000 says_locked && daemon_ends
+}
+
 # A command that keeps the tables locked stops neither the daemon nor its end.
 is_not_stopped()
 {
-	local holder pin status
-
-	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 ||
-		return
-	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
-	flock --no-fork /sys/fs/bpf/rocesteer sleep 100 &
-	holder=$!
-	busywait 10000 is_locked /sys/fs/bpf/rocesteer && touch "$pin" &&
-		flows 10.1.1.1 21 && busywait 20000 has_read 6 &&
-		busywait 20000 says_locked && daemon_stop
-	status=$?
-	kill "$holder"
-	wait "$holder"
-	((!status)) && daemon_start && is_planned 6 8
+	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
+		while_locked /sys/fs/bpf/rocesteer reads_and_ends && daemon_start && is_planned 6 8
 }
 
 # set_paths NUMBER: change the group's paths, without the daemon's knowledge
@@ -655,7 +601,7 @@ device_comes_later()
 
 	ifindex=$(ip -j link show rs0 | jq '.[0].ifindex')
 	"$rocesteer" job load --job 2 --port-map "$map" --flow 10.1.1.1/99 &&
-		daemon_stop && ip link del rs0 && served false unserved &&
+		daemon_ends && ip link del rs0 && served false unserved &&
 		ip link add name rs0 index "$ifindex" mtu 4200 type veth \
 			peer name rs1 && ip link set rs0 up &&
 		ip link set rs1 up && served false unserved &&
@@ -763,7 +709,7 @@ goes_around()
 	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 &&
 		is_planned 5 8 && cut=$(jq '.flows[] |
 			select(.pieces | length > 1).dqpn' "$dir/flows") &&
-		unload && daemon_stop && load fewest &&
+		unload && daemon_ends && load fewest &&
 		flows 10.1.1.1 16,17,18,19,20 && has_port "$cut" &&
 		before=$(path_of "$cut") && daemon_start && is_planned 5 8 &&
 		[[ $(path_of "$cut") == "$before" && $before != *,* ]]
@@ -841,12 +787,12 @@ table_is_full()
 		flows 10.1.1.1 70000,70001 && ! is_told_full &&
 		"$rocesteer" --json stat | jq -e '.verdicts.table_full == 2' &&
 		kill -CONT "$daemon" && busywait 20000 refused_is_told &&
-		daemon_stop && is_told_full && unload
+		daemon_ends && is_told_full && unload
 }
 
 leaves()
 {
-	daemon_stop && is_planned 5 8 && unload
+	daemon_ends && is_planned 5 8 && unload
 }
 
 ktap_plan 34

@@ -5,11 +5,9 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
+. selftests/host/command.sh
 . packaging/completion/rocesteer
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 top=$PWD
-dir=$(mktemp -d)
-defer rm -rf "$dir"
 shells=(bash)
 ! command -v zsh >/dev/null || shells+=(zsh)
 
@@ -286,12 +284,7 @@ place()
 	mount -t tmpfs run /run && mount -t bpf bpf /sys/fs/bpf && ip link set lo up &&
 		ip link add eth0 type veth peer name eth1 && ip link set eth1 up &&
 		ip address add 10.1.0.1/24 dev eth0 && ip link set eth0 up || return
-	cat >ports.json <<-E
-	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z","device":"eth0","hop":2,
-	 "peers":[{"address":"10.1.1.1","source":"10.1.0.1","local":false,"leaf":"10.255.0.2",
-	  "probed":2,"paths":[{"path":0,"router":"10.255.1.1","ports":[49152]},
-	   {"path":1,"router":"10.255.1.2","ports":[49160]}]}]}
-	E
+	port_map eth0 "$(peer 10.1.1.1 49152 49160)" >ports.json
 }
 
 # run_examples: those on standard input; some need what is not here, but none is refused for its
@@ -338,7 +331,7 @@ examples_work()
 	unshare --net --mount bash -c "
 		rocesteer=$rocesteer shells=(${shells[*]}) top=$PWD
 		. packaging/completion/rocesteer
-		$(declare -f place prepare run_examples bash_says zsh_says completes)
+		$(declare -f peer port_map place prepare run_examples bash_says zsh_says completes)
 		cd $dir && run_examples" <<<"$lines"
 }
 

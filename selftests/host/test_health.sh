@@ -7,24 +7,13 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-. selftests/host/routers.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-daemon=''
+. selftests/host/command.sh
+. selftests/host/routers.sh
 routers=(spine{0..3} leaf1)
 qpns=16,17,18,19,20,21,22,23	# two of them on each path
 more=''	# to the other peer
 psn=0
-
-# "ip netns exec" would hide the BPF file system.
-on_h0()
-{
-	nsenter --net="/run/netns/${prefix}h0" timeout 60 "$@"
-}
 
 ready()
 {
@@ -65,18 +54,6 @@ if s.recv(64) == b"READY=1":
 		"$rocesteer" --json daemon "$@" >"$dir/events" &
 	daemon=$!
 	busywait 20000 is_ready
-}
-
-daemon_stop()
-{
-	local status
-
-	kill "$daemon"
-	kill -CONT "$daemon"	# a test that failed may have stopped it
-	wait "$daemon"
-	status=$?
-	daemon=''
-	return "$status"
 }
 
 # events FILTER: whether it holds for the array of events
@@ -331,16 +308,15 @@ way_back()
 is_refused()
 {
 	psn=$((psn + 8))
-	flows --gateway "$gateway" 10.1.1.1 "$qpns" "$psn"
+	fabric_send h0 10.1.1.1 "$qpns" "$psn"
 	went down "$1" unreachable
 }
 
 # refused_by SPINE: the spine has no route to the peers, and says so
 refused_by()
 {
-	local spine=spine$1 gateway path
+	local spine=spine$1 path
 
-	gateway=$(in_ns leaf0 cat /sys/class/net/br1-0/address)
 	for path in 0 1 2 3; do
 		[[ $(spine_of "$path") != "$spine" ]] || break
 	done
@@ -684,15 +660,13 @@ hashes_otherwise_again()
 # the spine
 loads_slice()
 {
-	local host=(nsenter --net="/run/netns/$prefix$1")
-
-	"${host[@]}" "$rocesteer" path discover --dev eth0 --source "$2" --peer "$4" \
+	on "$1" "$rocesteer" path discover --dev eth0 --source "$2" --peer "$4" \
 		--paths 4 --out "$dir/$1.json" &&
-		"${host[@]}" "$rocesteer" job load --job 3 --flow "$4/99" \
+		on "$1" "$rocesteer" job load --job 3 --flow "$4/99" \
 			--port-map "$dir/$1.json" --cluster "$dir/cluster.json" \
 			--slice-job one || return
-	"${host[@]}" "$rocesteer" --json job show --job 3 >"$dir/shown"
-	"${host[@]}" "$rocesteer" job unload --job 3 &&
+	on "$1" "$rocesteer" --json job show --job 3 >"$dir/shown"
+	on "$1" "$rocesteer" job unload --job 3 &&
 		jq -ce --arg router "$3" '.groups[0].routers == [$router]' "$dir/shown"
 }
 
@@ -748,11 +722,6 @@ links_hash_otherwise()
 		events 'any(.[]; .event == "path-moved" and .router and .path_leaf) and
 			any(.[]; .event == "remapped" and .job == 1) and
 			all(.[]; .event != "path-down")'
-}
-
-daemon_kill()
-{
-	[[ ! $daemon ]] || kill -KILL "$daemon"
 }
 
 world_is_empty()

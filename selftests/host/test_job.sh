@@ -6,14 +6,9 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-killat=$(realpath -- build/selftests/killat)
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-map=$dir/map.json
+. selftests/host/command.sh
+killat=$(realpath -- build/selftests/killat)
 
 ready()
 {
@@ -22,19 +17,10 @@ ready()
 		ip address add fd00::1/64 dev rs0 nodad &&
 		ip link set rs0 up &&
 		ip link set rs1 up || return
-	cat >"$map" <<-E
-	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
-	 "device":"rs0","hop":2,"peers":[
-	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
-	   "leaf":"10.255.0.2","probed":2,"paths":[
-	    {"path":0,"router":"10.255.1.1","ports":[49152]},
-	    {"path":1,"router":"10.255.1.2","ports":[49160]}]},
-	  {"address":"fd00:1::2","source":"fd00::1","local":false,
+	port_map rs0 "$(peer 10.1.1.1 49152 49160)" '{
+	  "address":"fd00:1::2","source":"fd00::1","local":false,
 	   "leaf":"fd00:255::2","probed":1,"paths":[
-	    {"path":0,"router":"fd00:255:1::1","ports":[50000]}]},
-	  {"address":"10.1.0.2","source":"10.1.0.1","local":true,
-	   "probed":0,"paths":[]}]}
-	E
+	    {"path":0,"router":"fd00:255:1::1","ports":[50000]}]}' "$near" >"$map"
 }
 
 # bpffs lets every user make a directory.
@@ -62,17 +48,9 @@ says_how_to_mount()
 		"$rocesteer" "$map"
 }
 
-is_locked()
-{
-	! flock -n /sys/fs/bpf/rocesteer true
-}
-
 names_the_holder()
 {
-	ROCESTEER_LOCK_WAIT=0 job "${@:2}" >"$dir/out"
-	(($? == 4)) && cat "$dir/out" && jq -e --arg who "process $1 (sleep) has" '
-		.error.code == "locked" and (.error.message | contains($who))' \
-		"$dir/out"
+	ROCESTEER_LOCK_WAIT=0 fails 4 locked "process $holder (sleep) has" job "$@"
 }
 
 limit_is_wrong()
@@ -80,29 +58,19 @@ limit_is_wrong()
 	local wait
 
 	for wait in x -1 ' 1' 1s 86401; do
-		ROCESTEER_LOCK_WAIT=$wait job list >"$dir/out"
-		(($? == 2)) && cat "$dir/out" && jq -e --arg wait "'$wait'" '
-			.error.code == "usage" and (.error.message | contains(
-			"ROCESTEER_LOCK_WAIT: \($wait) is not a number"))' \
-			"$dir/out" || return
+		ROCESTEER_LOCK_WAIT=$wait fails 2 usage \
+			"ROCESTEER_LOCK_WAIT: '$wait' is not a number" job list || return
 	done
 }
 
 waits_no_longer()
 {
-	local pid status
-
-	flock --no-fork /sys/fs/bpf/rocesteer sleep 100 &
-	pid=$!
-	busywait 10000 is_locked && names_the_holder "$pid" list &&
-		names_the_holder "$pid" load --job 8 --all --port-map "$map"
-	status=$?
-	kill "$pid"
-	wait "$pid"
-	return "$status"
+	names_the_holder list && names_the_holder load --job 8 --all --port-map "$map"
 }
 
-reads_all()
+# A command that reads does not delay others that read, but keeps others from changing
+# anything.
+read_together()
 {
 	local reads
 
@@ -111,23 +79,8 @@ reads_all()
 		# shellcheck disable=SC2086 # words
 		ROCESTEER_LOCK_WAIT=0 "$rocesteer" --json $reads || return
 	done
-}
-
-# A command that reads does not delay others that read, but keeps others from changing
-# anything.
-read_together()
-{
-	local pid status
-
-	flock --shared --no-fork /sys/fs/bpf/rocesteer sleep 100 &
-	pid=$!
-	busywait 10000 is_locked && reads_all &&
-		names_the_holder "$pid" load --job 8 --all --port-map "$map" &&
-		names_the_holder "$pid" unload --job 7
-	status=$?
-	kill "$pid"
-	wait "$pid"
-	return "$status"
+	names_the_holder load --job 8 --all --port-map "$map" &&
+		names_the_holder unload --job 7
 }
 
 # A command does not say that there is no job when the pins are incomplete.
@@ -231,15 +184,7 @@ counts()
 # refused CODE STATUS ARGUMENT...: the loaded jobs stay as they are
 refused()
 {
-	local code=$1 want=$2 before json status
-	shift 2
-
-	before=$(state)
-	json=$(job "$@")
-	status=$?
-	echo "$json"
-	((status == want)) && [[ $(state) == "$before" ]] &&
-		jq -e --arg code "$code" '.error.code == $code' <<<"$json"
+	unchanged state fails "$2" "$1" '' job "${@:3}"
 }
 
 refuses()
@@ -604,13 +549,7 @@ permissions()
 
 unprivileged()
 {
-	local before
-
-	before=$(state)
-	setpriv --bounding-set=-net_admin --inh-caps=-all \
-		"$rocesteer" --json job unload --all |
-		jq -e '.error.code == "permission"' &&
-		[[ $(state) == "$before" ]]
+	unchanged state fails 1 permission '' without net_admin job unload --all
 }
 
 not_root()
@@ -982,7 +921,8 @@ interrupted()
 # Path 1 has three times the capacity of path 0.
 weighs()
 {
-	sed '/10.255.1.2/ s/"ports"/"weight":3,&/' "$map" >"$dir/weights.json"
+	jq '(.peers[].paths[] | select(.router == "10.255.1.2")).weight = 3' "$map" \
+		>"$dir/weights.json"
 	job load --job 1 --port-map "$dir/weights.json" --flow \
 		10.1.1.1/11,10.1.1.1/12,10.1.1.1/13,10.1.1.1/14,10.1.1.1/15 \
 		>"$dir/log" || return
@@ -1063,7 +1003,7 @@ no_ethernet()
 	((status == 1)) && [[ $(jq -r .error.code <<<"$json") == no-ethernet ]]
 }
 
-ktap_plan 53
+ktap_plan 55
 check "a device and a port map are made" ready
 check "no job is loaded at first" empty
 check "lists without a job are empty, and show fails" lists_nothing
@@ -1072,9 +1012,11 @@ check "the hint about a missing BPF file system makes one for root alone" says_h
 check "pins without one of the tables are refused" lacks_a_part rs_tags
 check "pins without one of the programs are refused" lacks_a_part set_flow
 check "a job is loaded" loads
-check "a lock is waited for up to the limit, and its holder is named" waits_no_longer
+check "a lock is waited for up to the limit, and its holder is named" \
+	while_locked /sys/fs/bpf/rocesteer waits_no_longer
 check "a limit for the lock that is no number is refused" limit_is_wrong
-check "commands that read do not wait for each other" read_together
+shared=1 check "commands that read do not wait for each other" \
+	while_locked /sys/fs/bpf/rocesteer read_together
 check "a loaded job is listed and shown" shows
 check "listed flows are dealt to paths" shows_flows
 check "listed flows have no PSN and no acknowledgment yet" nothing_known

@@ -9,15 +9,10 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
+own_namespaces --net
+. selftests/host/command.sh
 killat=$(realpath -- build/selftests/killat)
 step=${STEP:-$(few 370 37)}
-
-own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-map=$dir/map.json
 plan=$dir/plan.json
 ranges=$dir/ranges.json
 file=$dir/cluster/c.json
@@ -33,14 +28,7 @@ ready()
 	ip link add rs0 mtu 4200 type veth peer name rs1 &&
 		ip address add 10.1.0.1/24 dev rs0 &&
 		ip link set rs0 up && ip link set rs1 up || return
-	cat >"$map" <<-E
-	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
-	 "device":"rs0","hop":2,"peers":[
-	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
-	   "leaf":"10.255.0.2","probed":2,"paths":[
-	    {"path":0,"router":"10.255.1.1","ports":[49152]},
-	    {"path":1,"router":"10.255.1.2","ports":[49160]}]}]}
-	E
+	port_map rs0 "$(peer 10.1.1.1 49152 49160)" >"$map"
 	rocesteer --json chunk plan --dims 4 --bandwidth 1 --size 4M --chunks 4 >"$plan" &&
 		jq '{format: 1, hash, dimensions: [{dimension: 0, netdev: "rs0"}],
 			ranges: [.chunks[] | {dimension: 0, stage: 0, chunk: .id,

@@ -7,28 +7,16 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-. selftests/host/routers.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-map=$dir/map.json
+. selftests/host/command.sh
+. selftests/host/routers.sh
 textfiles=$dir/textfiles
 prom=$textfiles/rocesteer.prom
 most_ms=50	# of a scrape with 10,000 flows
 
-# "ip netns exec" would hide the BPF file system.
-on_h0()
-{
-	nsenter --net="/run/netns/${prefix}h0" "$@"
-}
-
 ready()
 {
 	mkdir "$textfiles" && fabric_create 4 && defer fabric_destroy &&
-		gateway=$(in_ns leaf0 cat /sys/class/net/br1-0/address) &&
 		on_h0 "$rocesteer" path discover --dev eth0 --peer 10.1.1.1,10.1.1.2 --out "$map" &&
 		load
 }
@@ -36,12 +24,6 @@ ready()
 load()
 {
 	on_h0 "$rocesteer" job load --job 7 --name 'a "job"' --all --port-map "$map" --no-verify
-}
-
-# send PEER QPN,.. PSN,..
-send()
-{
-	on_h0 selftests/host/flows.py --gateway "$gateway" eth0 10.1.0.1 "$@"
 }
 
 metrics()
@@ -110,7 +92,8 @@ equal()
 {
 	local key
 
-	send 10.1.1.1 "$(seq -s , 17 33)" "$(seq -s , 0 19)" && busywait 10000 read_both || return
+	fabric_send h0 10.1.1.1 "$(seq -s , 17 33)" "$(seq -s , 0 19)" &&
+		busywait 10000 read_both || return
 	on_h0 "$rocesteer" --json flow show >"$dir/flows"
 	on_h0 "$rocesteer" --json top --count 1 --interval 10 >"$dir/top"
 	for key in bytes packets rounds; do
@@ -150,14 +133,14 @@ never_fall()
 	on_h0 "$rocesteer" --json job steer off --job 7 | jq -e '.changed == 17' &&
 		same total "$(totals)" "$before" &&
 		same flows "$(value rocesteer_flow_table_entries '{}')" 0 &&
-		send 10.1.1.1 17,18 0 && same total "$(totals)" "$before" &&
+		fabric_send h0 10.1.1.1 17,18 0 && same total "$(totals)" "$before" &&
 		same observed "$(value rocesteer_observed_flows '{}')" 2 &&
 		same unknown "$(value rocesteer_flows '{"path": "unknown"}')" 2 &&
 		same 'unknown bytes' "$(value rocesteer_unknown_path_bytes '{}')" 660 &&
 		on_h0 "$rocesteer" job steer on --job 7 && totals &&
 		same 'ended unknown' "$(value rocesteer_path_bytes_total '{"path": "unknown"}')" 660 &&
 		same 'unknown bytes' "$(value rocesteer_unknown_path_bytes '{}')" 0 &&
-		send 10.1.1.1 17,18 1 && totals &&
+		fabric_send h0 10.1.1.1 17,18 1 && totals &&
 		same 'all bytes' "$(jq '[.[] | select(.name == "rocesteer_path_bytes_total") |
 			.value] | add' "$dir/metrics")" $((330 * (17 * 20 + 4)))
 }
@@ -169,7 +152,7 @@ never_tear()
 
 	(
 		for ((round = 0; round < 8; round++)); do
-			send 10.1.1.2 "$(seq -s , 1 400)" "$round"
+			fabric_send h0 10.1.1.2 "$(seq -s , 1 400)" "$round"
 			on_h0 "$rocesteer" job steer "$( ((round % 2)) && echo on || echo off)" --job 7
 		done >/dev/null
 	) &
@@ -192,16 +175,10 @@ replaces_file()
 		[[ $(ls "$textfiles") == rocesteer.prom ]] && promtool check metrics <"$prom"
 }
 
-# refused CODE EXIT ARGUMENT...
+# refused CODE STATUS ARGUMENT...
 refused()
 {
-	local code=$1 status=$2
-	shift 2
-
-	on_h0 "$rocesteer" --json "$@" >"$dir/json"
-	status=$(($? != status))
-	cat "$dir/json"
-	((!status)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json"
+	fails "$2" "$1" '' on_h0 "$rocesteer" --json "${@:3}"
 }
 
 refuses()
@@ -248,7 +225,7 @@ scrape_ms()
 	local i TIMEFORMAT='%U %S'
 
 	for ((i = 0; i < 11; i++)); do
-		{ time on_h0 "$rocesteer" stat --openmetrics --out "$prom"; } 2>&1
+		{ time on h0 "$rocesteer" stat --openmetrics --out "$prom"; } 2>&1
 	done | awk '{ print ($1 + $2) * 1000 }' | sort -n | sed -n 6p
 }
 
@@ -256,7 +233,7 @@ fast()
 {
 	local ms
 
-	send 10.1.1.1 "$(seq -s , 1001 11000)" 0 && totals >"$dir/totals" &&
+	fabric_send h0 10.1.1.1 "$(seq -s , 1001 11000)" 0 && totals >"$dir/totals" &&
 		(($(value rocesteer_flow_table_entries '{}') >= 10000)) || return
 	ms=$(scrape_ms)
 	echo "a scrape with $(value rocesteer_flow_table_entries '{}') flows takes $ms ms"
@@ -268,14 +245,11 @@ idle()
 {
 	local before after
 
-	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/daemon" 2>&1 &
-	daemon=$!
-	busywait 5000 grep -q '"start"' "$dir/daemon" && sleep 3	# for the first look at all flows
+	daemon_start && sleep 3	# for the first look at all flows
 	before=$(awk '{ print $14 + $15 + $16 + $17 }' "/proc/$daemon/stat")
 	sleep 10
 	after=$(awk '{ print $14 + $15 + $16 + $17 }' "/proc/$daemon/stat")
-	kill "$daemon"
-	wait "$daemon"
+	daemon_stop
 	echo "in 10 s the daemon takes $((after - before)) hundredths of a second"
 	((after - before <= 10 * TIME_SCALE))
 }
@@ -330,7 +304,7 @@ fires()
 is_down()
 {
 	psn=$((psn + 1))
-	send 10.1.1.1 "$(seq -s , 1001 1016)" "$psn,$psn,$psn"
+	fabric_send h0 10.1.1.1 "$(seq -s , 1001 1016)" "$psn,$psn,$psn"
 	on_h0 "$rocesteer" --json top --count 1 --interval 10 |
 		jq -e '[.groups[].paths[] | select(.state == "down")] | length == 1' >/dev/null
 }
@@ -340,13 +314,10 @@ path_fails()
 {
 	local psn=10
 
-	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/daemon" 2>&1 &
-	daemon=$!
-	busywait 5000 grep -q '"start"' "$dir/daemon" &&
+	daemon_start &&
 		ip -n "${prefix}spine2" rule add pref 1 blackhole && busywait 20000 is_down && scrape
 	local status=$?
-	kill "$daemon"
-	wait "$daemon"
+	daemon_stop
 	return "$status"
 }
 

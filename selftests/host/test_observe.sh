@@ -6,25 +6,13 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-. selftests/host/routers.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-map=$dir/map.json
-
-# "ip netns exec" would hide the BPF file system.
-on_h0()
-{
-	nsenter --net="/run/netns/${prefix}h0" "$@"
-}
+. selftests/host/command.sh
+. selftests/host/routers.sh
 
 ready()
 {
 	fabric_create 4 && defer fabric_destroy &&
-		gateway=$(in_ns leaf0 cat /sys/class/net/br1-0/address) &&
 		on_h0 "$rocesteer" path discover --dev eth0 --peer 10.1.1.1,10.1.1.2 --out "$map"
 }
 
@@ -43,24 +31,6 @@ unload()
 	on_h0 "$rocesteer" job unload --all
 }
 
-daemon_start()
-{
-	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/daemon" 2>&1 &
-	daemon=$!
-	busywait 5000 grep -q '"start"' "$dir/daemon"
-}
-
-daemon_stop()
-{
-	kill "$daemon" && wait "$daemon"
-}
-
-# send PEER QPN,.. PSN,..
-send()
-{
-	on_h0 selftests/host/flows.py --gateway "$gateway" eth0 10.1.0.1 "$@"
-}
-
 flows()
 {
 	on_h0 "$rocesteer" --json flow show
@@ -77,19 +47,6 @@ predicted()
 {
 	flows | jq -c '[.flows[].sent[]] | [range(4) as $p |
 		[.[] | select(.path == $p) | .packets] | add // 0]'
-}
-
-# What leaves by each uplink while a command runs, in bytes: in $grown
-watch_uplinks()
-{
-	local before after s
-
-	mapfile -t before < <(fabric_uplinks_sent bytes)
-	"$@" || return
-	mapfile -t after < <(fabric_uplinks_sent bytes)
-	for ((s = 0; s < spines; s++)); do
-		grown[s]=$((after[s] - before[s]))
-	done
 }
 
 # equals: the bytes of each path, as flows have them, are those of the uplinks, within 1 %
@@ -112,7 +69,7 @@ predicts()
 	for ((round = 0; round < $(few 5 50); round++)); do
 		first=$((17 + 100 * round))
 		load --observe >/dev/null && daemon_start &&
-			watch_uplinks send 10.1.1.1 "$(seq -s , "$first" $((first + 11)))" \
+			fabric_grown bytes fabric_send h0 10.1.1.1 "$(seq -s , "$first" $((first + 11)))" \
 				"$(seq -s , 0 199)" &&
 			busywait 2000 found && equals
 		status=$?
@@ -130,7 +87,7 @@ own_ports()
 
 changes_nothing()
 {
-	load --observe && send 10.1.1.1 17,18,19,20 0,1,2 && own_ports &&
+	load --observe && fabric_send h0 10.1.1.1 17,18,19,20 0,1,2 && own_ports &&
 		on_h0 "$rocesteer" --json stat |
 			jq -e '.verdicts.observed == 12 and .verdicts.steered == 0' &&
 		on_h0 "$rocesteer" --json job list | jq -e '.jobs[0].steering == "off"'
@@ -159,10 +116,12 @@ steers_and_observes()
 	list=$(seq -s , 17 32)
 	steer on --job 1 | jq -e '.steering == "on" and .steered == 1 and .observed == 0 and
 			.changed == 4' &&
-		send 10.1.1.1 "$list" "$(seq -s , 10 19)" && spread_evenly '[40,40,40,40]' &&
+		fabric_send h0 10.1.1.1 "$list" "$(seq -s , 10 19)" &&
+		spread_evenly '[40,40,40,40]' &&
 		on_h0 "$rocesteer" --json job show --job 1 | jq -e '.steering == "on"' &&
 		steer off --job 1 | jq -e '.steering == "off" and .changed == 16' &&
-		send 10.1.1.1 "$list" "$(seq -s , 20 29)" && busywait 2000 found && own_ports &&
+		fabric_send h0 10.1.1.1 "$list" "$(seq -s , 20 29)" && busywait 2000 found &&
+		own_ports &&
 		! spread_evenly '[40,40,40,40]'
 }
 
@@ -174,7 +133,7 @@ by_share()
 		on_h0 "$rocesteer" job load --job 1 --all --port-map "$dir/two.json" --no-verify &&
 		steer off --job 1 --share 50 |
 			jq -e '.steering == "some" and .steered == 1 and .observed == 1' &&
-		send 10.1.1.1 17,18,19,20 0 && send 10.1.1.2 17,18,19,20 0 &&
+		fabric_send h0 10.1.1.1 17,18,19,20 0 && fabric_send h0 10.1.1.2 17,18,19,20 0 &&
 		flows | jq -e '[.flows[] | select(.peer == "10.1.1.1") | .actuator] | unique == ["none"]' &&
 		flows | jq -e '[.flows[] | select(.peer == "10.1.1.2") | .actuator] | unique == ["packet"]' &&
 		steer off --job 1 --to 10.9.1.5 | jq -e '.steering == "off" and .changed == 4' &&
@@ -186,11 +145,12 @@ listed()
 {
 	unload && on_h0 "$rocesteer" job load --job 1 --port-map "$map" --no-verify --observe \
 			--flow 10.1.1.1/17,10.1.1.1/18 &&
-		send 10.1.1.1 17,18,19 0 && own_ports && steer on --job 1 | jq -e '.changed == 2' &&
-		send 10.1.1.1 17,18,19 1 &&
+		fabric_send h0 10.1.1.1 17,18,19 0 && own_ports &&
+		steer on --job 1 | jq -e '.changed == 2' &&
+		fabric_send h0 10.1.1.1 17,18,19 1 &&
 		flows | jq -e '.flows | length == 2 and all(.actuator == "packet") and
 			([.[].path] | unique | length == 2)' &&
-		steer off --job 1 && send 10.1.1.1 17,18,19 2 && own_ports
+		steer off --job 1 && fabric_send h0 10.1.1.1 17,18,19 2 && own_ports
 }
 
 # Other seeds on leaf0 only: the daemon sees it, and looks for the paths again.
@@ -198,24 +158,18 @@ finds_again()
 {
 	local before
 
-	unload && load --observe && send 10.1.1.1 "$(seq -s , 17 32)" 0 && busywait 2000 found ||
-		return
+	unload && load --observe && fabric_send h0 10.1.1.1 "$(seq -s , 17 32)" 0 &&
+		busywait 2000 found || return
 	before=$(flows | jq -c '[.flows[].path]')
 	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=4711
 	changed() { found && [[ $(flows | jq -c '[.flows[].path]') != "$before" ]]; }
 	busywait 60000 changed
 }
 
-# refused CODE EXIT ARGUMENT...
+# refused CODE STATUS ARGUMENT...
 refused()
 {
-	local code=$1 status=$2
-	shift 2
-
-	on_h0 "$rocesteer" --json "$@" >"$dir/json"
-	(($? == status)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json" && return
-	cat "$dir/json"
-	return 1
+	fails "$2" "$1" '' on_h0 "$rocesteer" --json "${@:3}"
 }
 
 refuses()

@@ -322,13 +322,6 @@ wrong_files()
 			\"a\":{$job,\"oxcs\":[0,0]},\"b\":{${job//r\":0/r\":1},\"oxcs\":[0,0]}}"
 }
 
-# with FIELD VALUE: set a field of the file
-with()
-{
-	jq --argjson value "$2" ".$1 = \$value" "$file" >"$dir/with" &&
-		cp "$dir/with" "$file"
-}
-
 # A drained spine gets no circuits, and a failed link is not used.
 marks()
 {
@@ -351,19 +344,8 @@ marks()
 schema()
 {
 	torn
-	slice alloc --gpus 4 --job a --ocs --driver "$dir/driver" \
-		>"$dir/out" 2>&1 &&
-		/usr/bin/python3 - Documentation/cluster.schema.json "$file" <<-'E2'
-	import json, sys, jsonschema
-	schema, cluster = (json.load(open(name)) for name in sys.argv[1:])
-	jsonschema.validate(cluster, schema)
-	for key, value in (("oxcs", 0), ("circuits", [[-1]]), ("spine_ports", "2")):
-	    try:
-	        jsonschema.validate(cluster | {key: value}, schema)
-	    except jsonschema.ValidationError:
-	        continue
-	    sys.exit(f"{key}: {value} is valid")
-	E2
+	slice alloc --gpus 4 --job a --ocs --driver "$dir/driver" >"$dir/out" 2>&1 &&
+		"$slices" schema "$file" '{"oxcs": 0}' '{"circuits": [[-1]]}' '{"spine_ports": "2"}'
 }
 
 stays_as_it_is()
@@ -374,17 +356,6 @@ stays_as_it_is()
 		jq -e '.stage == "vclos" and (has("changes") | not) and
 			(.oxcs | length) == 4' &&
 		[[ ! -e $dir/requests ]] && wired_as_said && file_is_right
-}
-
-# collectives JOB: no flows meet
-collectives()
-{
-	local pattern
-
-	for pattern in ring all-to-all hierarchical-ring hierarchical-all-to-all; do
-		slice check --job "$1" --pattern "$pattern" |
-			jq -e '.contended == 0 and .flows > 0' || return
-	done
 }
 
 # Leaves with four, three and one GPUs and dark ports; hosts tell two circuits apart.

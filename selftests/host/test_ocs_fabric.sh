@@ -6,7 +6,6 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/net/fabric.sh
-rocesteer=$(realpath "${ROCESTEER:-build/rocesteer}")
 
 # The names of the fabric's namespaces are fixed, so the test has a mount namespace.
 if [[ ! ${OCS_INSIDE:-} ]]; then
@@ -22,16 +21,9 @@ fabric_has_host_netns()
 	true
 }
 
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-file=$dir/cluster.json
+. selftests/host/slices.sh
 leaves=4 spines=2 hosts=1 link_rate='' seed=1
 cpus=$(cpu_mask)
-
-slice()
-{
-	timeout 60 "$rocesteer" --json slice "$@" --cluster "$file"
-}
 
 destroy()
 {

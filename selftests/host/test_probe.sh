@@ -6,8 +6,8 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
+. selftests/host/command.sh
 . selftests/host/routers.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 
 remote=10.1.1.1,10.1.1.2
 remote6=fd00:1:1::1,fd00:1:1::2
@@ -23,17 +23,10 @@ discover()
 	path discover --dev eth0 "$@"
 }
 
-# fails CODE TEXT COMMAND...: exit status 1, and the message has the text
-fails()
+# refused CODE TEXT COMMAND...: exit status 1, and the message has the text
+refused()
 {
-	local code=$1 text=$2 json
-	shift 2
-
-	json=$("$@" --json)
-	(($? == 1)) || return
-	echo "$json"
-	jq -e --arg code "$code" --arg text "$text" '.error.code == $code and
-		(.error.message | contains($text))' <<<"$json" >/dev/null
+	fails 1 "$1" "$2" "${@:3}" --json
 }
 
 has_all_paths()
@@ -161,12 +154,8 @@ leaf0_order()
 # Make the map of h1.
 verify_is_at_home()
 {
-	local json status
-
-	json=$(path verify --json <(jq '.peers[].source = "10.1.1.1"' "$dir/ports.json"))
-	status=$?
-	echo "$json"
-	((status == 2)) && jq -e '.error.code == "other-host"' <<<"$json"
+	fails 2 other-host '' path verify --json \
+		<(jq '.peers[].source = "10.1.1.1"' "$dir/ports.json")
 }
 
 verify_finds_moved()
@@ -206,7 +195,7 @@ verify_unanswered()
 		jq -e '.moved == [] and [.unanswered[].expected] ==
 			["10.9.0.6", "10.9.0.6"]' <<<"$json" || return
 	ip -n "${prefix}leaf0" link set dn0 down || return
-	fails no-carrier "the device eth0 is down, or has no carrier" verify_quick
+	refused no-carrier "the device eth0 is down, or has no carrier" verify_quick
 	status=$?
 	ip -n "${prefix}leaf0" link set dn0 up && busywait 20000 verify_quick &&
 		return "$status"
@@ -422,39 +411,20 @@ adds()
 # A map of h1 with our device and hop, and our map by IPv6
 keeps_other_hosts()
 {
-	local json status
-
 	jq '.peers[].source |= if contains(":") then . else "10.1.1.1" end' \
 		"$dir/sum.json" >"$dir/h1.json" && cp "$dir/h1.json" "$dir/h1.before" || return
-	json=$(discover --peer 10.1.1.2 --paths 4 --out "$dir/h1.json" --json)
-	status=$?
-	echo "$json"
-	((status == 2)) && jq -e '.error.code == "other-map"' <<<"$json" &&
+	fails 2 other-map '' discover --peer 10.1.1.2 --paths 4 --out "$dir/h1.json" --json &&
 		cmp "$dir/h1.json" "$dir/h1.before"
-}
-
-is_locked()
-{
-	! flock -n "$dir/sum.json.lock" true
 }
 
 # The lock belongs to the owner of the map, who alone may open it.
 locks()
 {
-	local pid json status before
-
-	before=$(<"$dir/sum.json")
 	[[ $(stat -c %a "$dir/sum.json.lock") == 600 ]] || return
-	flock --no-fork "$dir/sum.json.lock" sleep 100 &
-	pid=$!
-	busywait 10000 is_locked && json=$(ROCESTEER_LOCK_WAIT=0 discover \
-		--peer 10.1.1.1 --paths 4 --out "$dir/sum.json" --json)
-	status=$?
-	kill "$pid"
-	wait "$pid"
-	echo "$json"
-	((status == 4)) && jq -e '.error.code == "locked"' <<<"$json" &&
-		[[ $(<"$dir/sum.json") == "$before" ]] || return
+	cp "$dir/sum.json" "$dir/sum.before"
+	ROCESTEER_LOCK_WAIT=0 while_locked "$dir/sum.json.lock" fails 4 locked '' discover \
+		--peer 10.1.1.1 --paths 4 --out "$dir/sum.json" --json &&
+		cmp "$dir/sum.json" "$dir/sum.before" || return
 	rm "$dir/sum.json.lock"
 	chown 65534:65534 "$dir/sum.json" && discover --peer 10.1.1.1 --paths 4 \
 		--out "$dir/link.json" >/dev/null &&
@@ -477,7 +447,7 @@ silent_spines()
 	local status
 
 	silence spine0 spine1 spine2 spine3
-	fails no-reply "hop 2 on the way to 10.1.1.1" \
+	refused no-reply "hop 2 on the way to 10.1.1.1" \
 		discover --peer "$remote" --probe-timeout 20 --retries 1
 	status=$?
 	unsilence spine0 spine1 spine2 spine3
@@ -489,7 +459,7 @@ silent_leaf()
 	local status
 
 	silence leaf1
-	fails no-reply "hop 3 on the way to 10.1.1.1" \
+	refused no-reply "hop 3 on the way to 10.1.1.1" \
 		discover --peer "$remote" --probe-timeout 20
 	status=$?
 	unsilence leaf1
@@ -498,20 +468,20 @@ silent_leaf()
 
 unreachable()
 {
-	fails unreachable "says that 10.7.0.1 is unreachable" \
+	refused unreachable "says that 10.7.0.1 is unreachable" \
 		discover --peer 10.7.0.1 --probe-timeout 100
 }
 
 no_device()
 {
-	fails no-device "no network device nope0" \
+	refused no-device "no network device nope0" \
 		path discover --dev nope0 --peer 10.1.1.1
 }
 
 no_route()
 {
 	ip -n "${prefix}h0" route del default via 10.1.0.254 || return
-	fails no-route "no route to 10.1.1.1 by eth0" \
+	refused no-route "no route to 10.1.1.1 by eth0" \
 		discover --peer 10.1.1.1
 	local status=$?
 
@@ -524,14 +494,14 @@ own_address()
 	local addr
 
 	for addr in 10.1.0.1 127.0.0.1 127.9.9.9 ::1; do
-		fails no-route "$addr is an address of this host" \
+		refused no-route "$addr is an address of this host" \
 			discover --peer "$addr" || return
 	done
 }
 
 no_source()
 {
-	fails no-route "from 10.1.0.99" \
+	refused no-route "from 10.1.0.99" \
 		discover --peer 10.1.1.1 --source 10.1.0.99 &&
 		discover --peer 10.1.1.1 --source 10.1.0.99 2>&1 |
 		grep "ip route get 10.1.1.1 from 10.1.0.99 oif eth0"
@@ -539,7 +509,7 @@ no_source()
 
 no_privilege()
 {
-	fails permission "CAP_NET_RAW" in_ns h0 setpriv \
+	refused permission "CAP_NET_RAW" in_ns h0 setpriv \
 		--bounding-set=-net_raw --inh-caps=-all \
 		"$rocesteer" path discover --dev eth0 --peer 10.1.1.1
 }
@@ -732,8 +702,6 @@ if ! ip netns add "$prefix" 2>/dev/null; then
 	skip_all "no network namespaces: not root, or not allowed"
 fi
 ip netns del "$prefix"
-dir=$(mktemp -d)
-defer rm -rf "$dir"
 defer fabric_destroy
 
 ktap_plan 45

@@ -6,24 +6,11 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-. selftests/host/routers.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
+. selftests/host/command.sh
+. selftests/host/routers.sh
 lose=/sys/fs/bpf/lose
 conditions=(plain lose cut limit)
-
-# "ip netns exec" would hide the BPF file system.
-on()
-{
-	local router=$1
-	shift
-
-	nsenter --net="/run/netns/$prefix$router" "$@"
-}
 
 discover()
 {

@@ -7,16 +7,11 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-killat=$(realpath -- build/selftests/killat)
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
+. selftests/host/command.sh
+killat=$(realpath -- build/selftests/killat)
 jobs=$dir/jobs.d
 psn=0
-daemon=''
 defer daemon_kill
 
 ready()
@@ -26,26 +21,15 @@ ready()
 		ip link set rs1 up &&
 		ip link set lo up &&
 		ip address add 10.1.0.1/32 dev lo &&
-		port_map all 1 2 3 4 && port_map fewer 1 3 4 && mkdir "$jobs"
+		map_of all 1 2 3 4 && map_of fewer 1 3 4 && mkdir "$jobs"
 }
 
-# port_map NAME SPINE..: the path over each has port 50000 + SPINE
-port_map()
+# map_of NAME SPINE..: the path over each has port 50000 + SPINE
+map_of()
 {
-	local paths='' p=0 spine
-
-	for spine in "${@:2}"; do
-		paths+=",{\"path\":$((p++)),\"router\":\"10.255.1.$spine\",
-			\"ports\":[$((50000 + spine))]}"
-	done
-	cat >"$dir/$1.json" <<-E
-	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
-	 "device":"rs0","hop":2,"peers":[
-	  {"address":"10.1.1.1","source":"10.1.0.1","local":false,
-	   "leaf":"10.255.0.2","probed":4,"paths":[${paths:1}]},
-	  {"address":"10.1.1.2","source":"10.1.0.1","local":false,
-	   "leaf":"10.255.0.2","probed":4,"paths":[${paths:1}]}]}
-	E
+	port_map rs0 "$(peer 10.1.1.1 "${@:2}")" "$(peer 10.1.1.2 "${@:2}")" |
+		jq '.peers[].paths[] |= (.ports[0] as $spine |
+			.router = "10.255.1.\($spine)" | .ports = [50000 + $spine])' >"$dir/$1.json"
 }
 
 # job VERB [OPTION..]: without probes, as nobody answers here
@@ -187,13 +171,6 @@ daemon_start()
 	busywait 20000 grep -q ' start ' "$dir/log"
 }
 
-daemon_kill()
-{
-	[[ ! $daemon ]] || kill "$daemon"
-	wait "$daemon" 2>/dev/null
-	daemon=''
-}
-
 # job_file NAME TEXT
 job_file()
 {
@@ -253,8 +230,8 @@ after_restart()
 	local before
 
 	before=$(ports)
-	daemon_kill && loaded "[5]" && daemon_start '' && loaded "[5]" && ! grep '^<' "$dir/log" &&
-		[[ $(ports) == "$before" ]] && daemon_kill && job unload --all
+	daemon_stop && loaded "[5]" && daemon_start '' && loaded "[5]" && ! grep '^<' "$dir/log" &&
+		[[ $(ports) == "$before" ]] && daemon_stop && job unload --all
 }
 
 # checked JQ-FILTER STATUS: nothing is loaded by that
@@ -300,7 +277,7 @@ obeys_root_alone()
 		busywait 20000 loaded "[]" && mv "$dir/away" "$jobs" && cat "$dir/log" &&
 		(($(grep -c "cannot read $jobs: No such file" "$dir/log") == 1))
 	local status=$?
-	daemon_kill
+	daemon_stop
 	return "$status"
 }
 
@@ -315,7 +292,7 @@ stops_at_a_signal()
 	JOURNAL_STREAM=1 "$rocesteer" daemon --job-files "$jobs" >"$dir/log" 2>&1 &
 	daemon=$!
 	busywait 20000 grep -q 'job-loaded' "$dir/log"
-	daemon_kill
+	daemon_stop
 	tail -n 3 "$dir/log"
 	(($(job list | jq '.jobs | length') < 100)) && ! grep '^<3>' "$dir/log" &&
 		job unload --all && rm "$jobs"/*

@@ -5,33 +5,9 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-. selftests/host/routers.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-
-# on HOST COMMAND...: "ip netns exec" would hide the BPF file system.
-on()
-{
-	local host=$1
-
-	shift
-	nsenter --net="/run/netns/$prefix$host" "$@"
-}
-
-# send HOST PEER QPN,.. PSN,..
-send()
-{
-	local leaf=leaf0 address=10.1.0.1
-
-	[[ $1 == h0 ]] || { leaf=leaf1 address=10.1.1.1; }
-	on "$1" selftests/host/flows.py \
-		--gateway "$(in_ns "$leaf" cat "/sys/class/net/br1-${leaf#leaf}/address")" \
-		eth0 "$address" "${@:2}"
-}
+. selftests/host/command.sh
+. selftests/host/routers.sh
 
 # Each has a port map to the other, and a job with all flows.
 ready()
@@ -89,15 +65,13 @@ show()
 # The bytes of paths in the recording are those that leaf0 sent, but for probes and ARP.
 records()
 {
-	local before after s
+	local grown s
 
 	begin h0 a.h0 && begin h1 a.h1 && busywait 5000 recording &&
-		mapfile -t before < <(fabric_uplinks_sent bytes) &&
-		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 0 199)" &&
-		mapfile -t after < <(fabric_uplinks_sent bytes) &&
-		send h1 10.1.0.1 17,18,19,20 0,1,2 && finish || return
+		fabric_grown bytes fabric_send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 0 199)" &&
+		fabric_send h1 10.1.0.1 17,18,19,20 0,1,2 && finish || return
 	for ((s = 0; s < spines; s++)); do
-		jq -e --argjson path "$s" --argjson sent "$((after[s] - before[s]))" '
+		jq -e --argjson path "$s" --argjson sent "${grown[s]}" '
 			([.flows[].sent[] | select(.path == $path) | .bytes] | add) as $b |
 			($b - $sent | fabs) <= 0.01 * $sent + 500' "$dir/a.h0" || return
 	done
@@ -123,8 +97,8 @@ loses()
 		jq -r '[.flows[] | select(.path == 2) | .dqpn | tostring] | join(",")') &&
 		psns=$(for ((i = 300; i < 340; i++)); do printf '%d,%d,%d,' "$i" $((i + 1)) "$i"; done) &&
 		begin h0 lossy && busywait 5000 recording &&
-		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 200 299)" &&
-		send h0 10.1.1.1 "$qpns" "${psns%,}" && finish &&
+		fabric_send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 200 299)" &&
+		fabric_send h0 10.1.1.1 "$qpns" "${psns%,}" && finish &&
 		show "$dir/lossy" >"$dir/json" &&
 		jq -e '.gray | length == 1 and .[0].cause == "loss" and
 			.[0].spine == "10.9.0.10" and .[0].other.spine == "10.9.0.10"' "$dir/json" &&
@@ -137,14 +111,12 @@ loses()
 meets()
 {
 	on h0 "$rocesteer" job steer off --job 1 && on h1 "$rocesteer" job steer off --job 1 || return
-	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/daemon" 2>&1 &
-	daemon=$!
-	busywait 5000 grep -q '"start"' "$dir/daemon" &&
-		send h0 10.1.1.1 "$(seq -s , 17 28)" 300 && busywait 5000 found 17 12 &&
+	daemon_start &&
+		fabric_send h0 10.1.1.1 "$(seq -s , 17 28)" 300 && busywait 5000 found 17 12 &&
 		begin h0 ecmp --no-probe && busywait 5000 recording &&
-		send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 301 349)" && finish
+		fabric_send h0 10.1.1.1 "$(seq -s , 17 28)" "$(seq -s , 301 349)" && finish
 	status=$?
-	kill "$daemon" && wait "$daemon"
+	daemon_stop
 	((!status)) && show "$dir/ecmp" >"$dir/json" &&
 		jq -e '(.groups[0] | .imbalance > 1 and .mode == "observed") and
 			(.collisions | length > 0 and all(.flows_on == (.flows | length) and
@@ -159,7 +131,7 @@ spread()
 {
 	local first=$1 p
 
-	send h0 10.1.1.1 "$(seq -s , "$first" $((first + 63)))" 0 &&
+	fabric_send h0 10.1.1.1 "$(seq -s , "$first" $((first + 63)))" 0 &&
 		busywait 5000 found "$first" 64 || return
 	for p in 0 1 2 3; do
 		on[p]=$(on h0 "$rocesteer" --json flow show | jq -r --argjson p "$p" --argjson first "$first" '
@@ -182,7 +154,7 @@ named()
 
 	begin h0 named --no-probe && busywait 5000 recording || return
 	began=${EPOCHREALTIME/./}
-	send h0 10.1.1.1 "$1" "$(seq -s , "$psn" $((psn + 20)))" && finish &&
+	fabric_send h0 10.1.1.1 "$1" "$(seq -s , "$psn" $((psn + 20)))" && finish &&
 		show "$dir/named" >"$dir/json" || return
 	psn=$((psn + 21))
 	echo "$(((${EPOCHREALTIME/./} - began) / 1000)) ms"
@@ -195,9 +167,7 @@ names_collisions()
 	local -a on a b c d
 	local round psn=1 one two
 
-	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/daemon" 2>&1 &
-	daemon=$!
-	busywait 5000 grep -q '"start"' "$dir/daemon" && spread 1000
+	daemon_start && spread 1000
 	status=$?
 	read -ra a <<<"${on[0]}" && read -ra b <<<"${on[1]}" && read -ra c <<<"${on[2]}" &&
 		read -ra d <<<"${on[3]}"
@@ -210,7 +180,7 @@ names_collisions()
 				.spine, (.flows | map(.dqpn) | sort)] == ["10.9.0.2", ($qpns | sort)]' \
 				"$dir/json" || status=1
 	done
-	kill "$daemon" && wait "$daemon"
+	daemon_stop
 	((!status)) || { echo "${on[@]}"; cat "$dir/json"; }
 	return "$status"
 }
@@ -227,13 +197,7 @@ compares()
 # refused CODE FILE OPTION...
 refused()
 {
-	local code=$1
-
-	shift
-	show "$@" >"$dir/json"
-	(($? == 2)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json" && return
-	cat "$dir/json"
-	return 1
+	fails 2 "$1" '' show "${@:2}"
 }
 
 # spoilt FILTER: a.h0 with a change is refused
@@ -265,13 +229,7 @@ refuses()
 # at_once STATUS CODE OPTION...: record is refused before the period
 at_once()
 {
-	local want=$1 code=$2 status
-	shift 2
-
-	on h0 timeout 60 "$rocesteer" --json report record --seconds 600 "$@" >"$dir/json"
-	status=$?
-	cat "$dir/json"
-	((status == want)) && jq -e --arg code "$code" '.error.code == $code' "$dir/json"
+	fails "$1" "$2" '' on h0 timeout 60 "$rocesteer" --json report record --seconds 600 "${@:3}"
 }
 
 finds_out_first()
@@ -344,8 +302,7 @@ event_times()
 no_job()
 {
 	on h0 "$rocesteer" job unload --all && on h1 "$rocesteer" job unload --all &&
-		! on h0 "$rocesteer" --json report record --out "$dir/none" >"$dir/json" &&
-		jq -e '.error.code == "no-job"' "$dir/json" && [[ ! -e $dir/none ]]
+		at_once 1 no-job --out "$dir/none" && [[ ! -e $dir/none ]]
 }
 
 check "there are routers, and port maps of two hosts" ready

@@ -8,13 +8,10 @@
 #	               +-- b0 10.9.0.3, under leaf 1, NICs rs0 10.1.1.1, rs2 10.2.1.1
 #
 # All run in mount, network and PID namespaces of the test.
-#
-# shellcheck disable=SC2119 # without parameters
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 . selftests/slurm.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
 perf=$PWD/build/rocesteer-perf
 plugin=$PWD/build/slurm/rocesteer.so
 
@@ -25,9 +22,7 @@ done
 [[ -e $plugin ]] ||
 	skip_all "the plugin is not built: there is no slurm/spank.h"
 own_namespaces --net --pid --fork --kill-child --mount-proc
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
+. selftests/host/command.sh
 file=$dir/cluster.json
 declare -A slurmd
 

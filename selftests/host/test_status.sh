@@ -6,21 +6,9 @@
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
-. selftests/host/routers.sh
-rocesteer=$(realpath -- "${ROCESTEER:-build/rocesteer}")
-
 own_namespaces --net
-
-dir=$(mktemp -d)
-defer rm -rf "$dir"
-map=$dir/ports.json
-daemon=''
-
-# "ip netns exec" would hide the BPF file system.
-on_h0()
-{
-	nsenter --net="/run/netns/${prefix}h0" timeout 60 "$@"
-}
+. selftests/host/command.sh
+. selftests/host/routers.sh
 
 load()
 {
@@ -40,28 +28,6 @@ unload()
 socket()
 {
 	find /run/rocesteer -name 'netns-*.sock'
-}
-
-is_ready()
-{
-	jq -s -e 'any(.[]; .event == "start")' "$dir/events"
-}
-
-# The daemon listens before it attaches the programs.
-daemon_start()
-{
-	rm -f "$dir/events"
-	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json daemon >"$dir/events" &
-	daemon=$!
-	busywait 20000 is_ready
-}
-
-daemon_kill()
-{
-	[[ $daemon ]] || return 0
-	kill "-${1:-TERM}" "$daemon"
-	wait "$daemon"
-	daemon=''
 }
 
 ready()
@@ -170,7 +136,7 @@ not_served()
 {
 	local pin
 
-	daemon_kill
+	daemon_stop
 	pin=$(echo /sys/fs/bpf/rocesteer/netns-*/link_egress_*)
 	rm "$pin" && finds error not-served && daemon_start && silent
 }
@@ -178,7 +144,7 @@ not_served()
 # A daemon would find the ports again.
 without_port()
 {
-	daemon_kill
+	daemon_stop
 	edit peers peer sport 6 0x00 && edit peers peer sport 7 0x00 &&
 		finds error no-port && jq -e '.jobs[0].no_port == 1' "$dir/status" &&
 		unload && load && daemon_start && silent
@@ -186,7 +152,7 @@ without_port()
 
 path_is_down()
 {
-	daemon_kill
+	daemon_stop
 	edit groups group down 0 0x04 && finds error path-down &&
 		edit groups group down 0 0x00 && daemon_start && silent
 }
@@ -198,7 +164,7 @@ hash_otherwise()
 
 stale()
 {
-	daemon_kill
+	daemon_stop
 	hash_otherwise 4711 && finds error stale-map &&
 		on_h0 "$rocesteer" --json status --no-probe |
 			jq -e 'all(.findings[]; .code != "stale-map")' &&
@@ -221,7 +187,7 @@ far_side_is_dead()
 
 load_refuses_stale()
 {
-	daemon_kill
+	daemon_stop
 	unload && hash_otherwise 4711 || return
 	load
 	(($? == 1)) && jq -e '.error.code == "stale-map" and
@@ -280,7 +246,7 @@ address()
 # The job gets a map of the new address while it is loaded, and then the old map.
 foreign()
 {
-	daemon_kill
+	daemon_stop
 	address 1 9 && finds error foreign-map &&
 		on_h0 "$rocesteer" path discover --dev eth0 --paths 4 \
 			--peer 10.1.1.1,10.1.1.2 --out "$dir/other.json" &&
@@ -304,8 +270,9 @@ other_version()
 
 daemon_is_dead()
 {
-	daemon_kill KILL
-	[[ $(socket) ]] && finds error daemon-dead && daemon_start && silent && daemon_kill &&
+	daemon_kill
+	daemon_stop
+	[[ $(socket) ]] && finds error daemon-dead && daemon_start && silent && daemon_stop &&
 		finds note daemon-dead && daemon_start && silent
 }
 
@@ -534,7 +501,7 @@ gone()
 {
 	on_h0 ip link set eth0 name gone0 netns 1 2>/dev/null ||
 		on_h0 ip link del eth0
-	daemon_kill
+	daemon_stop
 	finds error device-gone && unload
 }
 
