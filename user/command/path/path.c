@@ -329,11 +329,6 @@ static int ask_peers(const struct portmap *map, bool *answers)
 	return ret;
 }
 
-static unsigned int nr_cut(const struct portmap_peer *peer)
-{
-	return peer->cut ? peer->cut->nr_paths : 0;
-}
-
 /* Name the routers that have no way to the peer. */
 static void doubt_cut(const struct out *out, const struct portmap_peer *peer,
 		      const char *name, struct json_object *reasons)
@@ -341,7 +336,7 @@ static void doubt_cut(const struct out *out, const struct portmap_peer *peer,
 	char router[ADDR_STRLEN];
 	unsigned int i;
 
-	for (i = 0; i < nr_cut(peer); i++) {
+	for (i = 0; i < portmap_peer_nr_cut(peer); i++) {
 		const struct portmap_path *path = &peer->cut->paths[i];
 
 		reason(out, i ? NULL : reasons, "unreachable",
@@ -374,7 +369,7 @@ static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
 			const char *name, struct json_object *reasons)
 {
 	unsigned int answered = peer->probed - peer->unanswered;
-	unsigned int found = peer->nr_paths + nr_cut(peer);
+	unsigned int found = peer->nr_paths + portmap_peer_nr_cut(peer);
 	unsigned int enough;
 
 	enough = peer->expected ? 0 : discover_bound(found + 1, DISCOVER_ONE_IN);
@@ -391,7 +386,7 @@ static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
 		       name, answered, enough, found);
 	doubt_cut(out, peer, name, reasons);
 	/* Routers limit how often they say that a peer is unreachable. */
-	if (discover_is_silent(peer) && !nr_cut(peer) &&
+	if (discover_is_silent(peer) && !portmap_peer_nr_cut(peer) &&
 	    (!peer->expected || found < peer->expected))
 		reason(out, reasons, "silent",
 		       "%s: %u of %u ports got no answer: a router may not answer to expired TTLs, its path is not in the map",
@@ -434,7 +429,7 @@ static size_t doubt(const struct out *out, const struct portmap_peer *peer,
 		reason(out, reasons, "near",
 		       "%s: it is no further away than --hop: it is under our own leaf, or --hop is too large",
 		       name);
-	if (!answers && !nr_cut(peer))
+	if (!answers && !portmap_peer_nr_cut(peer))
 		reason(out, reasons, "peer-silent",
 		       "%s: the peer does not answer: is this the address of a host?",
 		       name);
@@ -457,9 +452,9 @@ static int mark_missing(const struct out *out, const struct portmap *map,
 		const struct portmap_peer *peer = &map->peers[i];
 		struct json_object *obj = json_object_array_get_idx(peers, i);
 
-		if (peer->nr_paths + nr_cut(peer) < peer->expected)
+		if (peer->nr_paths + portmap_peer_nr_cut(peer) < peer->expected)
 			out_uint(obj, "missing",
-				 peer->expected - peer->nr_paths - nr_cut(peer));
+				 peer->expected - peer->nr_paths - portmap_peer_nr_cut(peer));
 		if (doubt(out, peer, answers[i], out_array(obj, "reasons")))
 			incomplete++;
 		else

@@ -80,6 +80,12 @@ struct portmap_peer {
 	unsigned int nr_paths;
 };
 
+/* Paths of @cut. */
+static inline unsigned int portmap_peer_nr_cut(const struct portmap_peer *peer)
+{
+	return peer->cut ? peer->cut->nr_paths : 0;
+}
+
 /**
  * struct portmap - a port map
  * @generation: counts the versions of a file, from 1
