@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Changes of jobs, by inotify on the pins, and of flows, by the ring buffer. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
 
@@ -30,6 +32,11 @@ struct steer_events {
 	void (*fn)(const struct rocesteer_event *event, void *arg);
 	void *arg;
 };
+
+void steer_tell_watchers(struct steer *s)
+{
+	utimensat(AT_FDCWD, s->dir, NULL, 0);
+}
 
 int steer_watch_open(struct err *err)
 {
