@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The verbs of the object path, one file each, and what they share. */
+#ifndef ROCESTEER_CLI_PATH_H
+#define ROCESTEER_CLI_PATH_H
+
+#include "discover/discover.h"
+#include "portmap/portmap.h"
+#include "../objects.h"
+
+/* Options of a command that probes, at the numbers that it gives them. */
+#define PATH_PROBE_OPTIONS(RATE, RETRIES, TIMEOUT, SHORT_QUOTES)			\
+	[RATE] = { "rate", "PPS", "maximum of probes per second (default: "		\
+		   __stringify(PROBE_BATCH_RATE) ")" },					\
+	[RETRIES] = { "retries", "N", "repetitions of a lost probe (default: "		\
+		      __stringify(PROBE_BATCH_RETRIES) ")" },				\
+	[TIMEOUT] = { "probe-timeout", "MS", "time to wait for the first answer (default: " \
+		      __stringify(PROBE_BATCH_TIMEOUT) ")" },				\
+	[SHORT_QUOTES] = { "short-quotes", NULL,					\
+			   "believe answers that quote 8 bytes of a probe only" }
+
+/* The words of export_words, for help texts. */
+#define PATH_EXPORT_WORDS	"perftest, ucx, mooncake, uccl, nccl, json"
+
+extern const struct cli_option path_discover_options[];
+extern const struct cli_option path_verify_options[];
+extern const struct cli_option path_export_options[];
+
+int path_discover(const struct cli_args *args, struct err *err);
+int path_verify(const struct cli_args *args, struct err *err);
+int path_export(const struct cli_args *args, struct err *err);
+
+/* Print a line for the user; @arg: struct out. */
+void path_note(void *arg, const char *line);
+
+/* Read the options of PATH_PROBE_OPTIONS() that are numbers. Return: 0 or -EINVAL. */
+int path_read_rate(const struct cli_args *args, int rate, int retries,
+		   int timeout, struct probe_batch_config *config,
+		   struct err *err);
+
+/* How to show a port map: with leaves where these tell paths apart. */
+const struct out_view *path_views(const struct portmap *map);
+
+/*
+ * Mark incomplete peers in the tree of a map, and say why they are. Return: their number, or a
+ * negative errno.
+ */
+int path_doubt_peers(const struct out *out, const struct portmap *map,
+		     struct json_object *root);
+
+/* Say where ports choose no path, or paths have unequal shares of them. */
+void path_doubt_qpn_hash(const struct out *out, const struct portmap *map);
+void path_doubt_weights(const struct out *out, const struct portmap *map);
+
+#endif /* ROCESTEER_CLI_PATH_H */

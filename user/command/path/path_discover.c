@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rocesteer path discover: the peers, the search, and the file. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "export/export.h"
+#include "path.h"
+
+enum {
+	DEV, PEER, PEER_FILE, SOURCE, HOP, PATHS, PORTS, RATE, RETRIES, TIMEOUT,
+	SHORT_QUOTES, OUT, ACCEPT_INCOMPLETE, FOR,
+};
+
+const struct cli_option path_discover_options[] = {
+	[DEV] = { "dev", "DEV", "network device that the flows leave by", CLI_NEEDED },
+	[PEER] = { "peer", "ADDR[,ADDR..]", "addresses of the peers" },
+	[PEER_FILE] = { "peer-file", "FILE",
+			"or a file of addresses, - for standard input" },
+	[SOURCE] = { "source", "ADDR",
+		     "source address of the flows (default: the kernel's choice)" },
+	[HOP] = { "hop", "N",
+		  "distance of the routers that tell paths apart (default: 2)" },
+	[PATHS] = { "paths", "S",
+		    "number of paths (default: until another is improbable)" },
+	[PORTS] = { "ports", "MAX",
+		    "maximum of source ports to probe per peer (default: "
+		    __stringify(PROBE_BATCH_PORTS) ")" },
+	PATH_PROBE_OPTIONS(RATE, RETRIES, TIMEOUT, SHORT_QUOTES),
+	[OUT] = { "out", "FILE", "add to the port map in this file" },
+	[ACCEPT_INCOMPLETE] = { "accept-incomplete", NULL,
+				"write the file even if the map may be incomplete" },
+	[FOR] = { "for", "LIBRARY",
+		  "probe the ports too that path export needs for it: " PATH_EXPORT_WORDS },
+	{}
+};
+
+/* @where: option or line that they are from, for messages. */
+struct peers {
+	__u8 (*addr)[16];
+	size_t n;
+	char where[160];
+	struct err *err;
+};
+
+static int peer_add(const char *item, void *arg)
+{
+	struct peers *peers = arg;
+	__u8 addr[16], (*bigger)[16];
+	size_t i;
+
+	if (addr_parse(item, addr))
+		return err_set(peers->err, EXIT_BAD_INPUT, "usage",
+			       "%s: '%s' is not an address of a host",
+			       peers->where, item);
+	for (i = 0; i < peers->n; i++)
+		if (!addr_compare(peers->addr[i], addr))
+			return err_set(peers->err, EXIT_BAD_INPUT, "usage",
+				       "%s: %s is given twice", peers->where,
+				       item);
+	if (peers->n == ROCESTEER_MAX_PEERS)
+		return err_set(peers->err, EXIT_BAD_INPUT, "usage",
+			       "%s: more than %u peers", peers->where,
+			       ROCESTEER_MAX_PEERS);
+	bigger = reallocarray(peers->addr, peers->n + 1, sizeof(addr));
+	if (!bigger)
+		return -ENOMEM;
+	peers->addr = bigger;
+	memcpy(peers->addr[peers->n++], addr, 16);
+	return 0;
+}
+
+/* One line of a file, up to a '#'. */
+static int read_line(struct peers *peers, char *line)
+{
+	static const char between[] = ", \t\r\n";
+	char *item, *rest;
+	int ret = 0;
+
+	line[strcspn(line, "#")] = '\0';
+	for (item = strtok_r(line, between, &rest); !ret && item;
+	     item = strtok_r(NULL, between, &rest))
+		ret = peer_add(item, peers);
+	return ret;
+}
+
+static int read_file(const char *name, struct peers *peers)
+{
+	struct lines lines;
+	int ret = lines_open(&lines, strcmp(name, "-") ? name : NULL, peers->err);
+
+	if (ret)
+		return ret;
+	while (!ret && (ret = lines_next(&lines)) > 0) {
+		snprintf(peers->where, sizeof(peers->where), "%.128s: line %u", lines.file,
+			 lines.number);
+		ret = read_line(peers, lines.text);
+	}
+	lines_close(&lines);
+	if (!ret && !peers->n)
+		ret = err_set(peers->err, EXIT_BAD_INPUT, "bad-file",
+			      "%s: has no address", lines.file);
+	return ret;
+}
+
+static int read_peers(const struct cli_args *args, struct peers *peers)
+{
+	static const int from[] = { PEER, PEER_FILE };
+	int ret = cli_one(args, from, ARRAY_SIZE(from), peers->err);
+
+	if (ret)
+		return ret;
+	if (args->value[PEER_FILE])
+		return read_file(args->value[PEER_FILE], peers);
+	snprintf(peers->where, sizeof(peers->where), "--peer");
+	return cli_each("peer", args->value[PEER], peer_add, peers, peers->err);
+}
+
+static int read_source(const struct cli_args *args, const struct peers *peers,
+		       __u8 source[16], struct err *err)
+{
+	const char *text = args->value[SOURCE];
+	size_t i;
+
+	if (!text)
+		return 0;
+	if (addr_parse(text, source))
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--source: '%s' is not an address of a host",
+			       text);
+	for (i = 0; i < peers->n; i++)
+		if (addr_is_v4(peers->addr[i]) != addr_is_v4(source))
+			return err_set(err, EXIT_BAD_INPUT, "usage",
+				       "--source: %s is not of the peers' family",
+				       text);
+	return 0;
+}
+
+static bool is_own(const char *device, const __u8 source[16])
+{
+	struct err err = {};
+
+	return !probe_source_check(device, source, &err);
+}
+
+static int report(const struct cli_args *args, struct portmap *map,
+		  struct err *err)
+{
+	struct json_object *root;
+	int incomplete, ret = 0;
+
+	map->generation = 1;
+	root = portmap_to_json(map);
+	incomplete = path_doubt_peers(&args->out, map, root);
+	path_doubt_qpn_hash(&args->out, map);
+	path_doubt_weights(&args->out, map);
+	if (incomplete < 0)
+		ret = incomplete;
+	if (args->value[ACCEPT_INCOMPLETE])
+		incomplete = 0;
+	if (!ret && args->value[OUT] && !incomplete)
+		ret = portmap_write(args->value[OUT], map, is_own, err);
+	if (ret) {
+		json_object_put(root);
+		return ret;
+	}
+	out_uint(root, "generation", map->generation);
+	ret = out_show(&args->out, root, path_views(map));
+	if (!incomplete || ret)
+		return ret;
+	if (args->value[OUT])
+		out_note(&args->out, "%s is %s. To write it: --accept-incomplete.",
+			 args->value[OUT], access(args->value[OUT], F_OK) ?
+			 "not written" : "left as it was");
+	return EXIT_FAILED;
+}
+
+/* A port takes one path. */
+static int check_ports(__u64 ports, __u64 paths, struct err *err)
+{
+	return ports >= paths ? 0 :
+	       err_set(err, EXIT_BAD_INPUT, "usage",
+		       "--ports: %llu ports cannot take --paths %llu", ports, paths);
+}
+
+static int check_out(const struct cli_args *args, unsigned int hop, struct err *err)
+{
+	struct portmap map = { .hop = hop };
+
+	snprintf(map.device, sizeof(map.device), "%s", args->value[DEV]);
+	return args->value[OUT] ? portmap_check(args->value[OUT], &map, err) : 0;
+}
+
+int path_discover(const struct cli_args *args, struct err *err)
+{
+	struct discover what = { .note = path_note, .arg = (void *)&args->out };
+	__u64 hop = 2, paths = 0, ports = PROBE_BATCH_PORTS;
+	struct peers peers = { .err = err };
+	__u16 extra[EXPORT_MAX_EXTRA];
+	struct portmap map;
+	__u8 source[16];
+	int library = -1, ret;
+
+	ret = cli_word(args, FOR, export_words, &library, err) ?:
+	      cli_uint(args, HOP, 1, PORTMAP_MAX_HOP, &hop, err) ?:
+	      cli_uint(args, PATHS, 1, ROCESTEER_MAX_PATHS, &paths, err) ?:
+	      cli_uint(args, PORTS, 1, PORTMAP_MAX_PORTS, &ports, err) ?:
+	      path_read_rate(args, RATE, RETRIES, TIMEOUT, &what.config, err) ?:
+	      check_ports(ports, paths, err) ?:
+	      read_peers(args, &peers) ?: read_source(args, &peers, source, err) ?:
+	      check_out(args, hop, err);
+	if (ret)
+		goto out_free;
+	what.config.device = args->value[DEV];
+	what.config.hop = hop;
+	what.config.ports = ports;
+	what.config.short_quotes = args->value[SHORT_QUOTES];
+	what.paths = paths;
+	what.source = args->value[SOURCE] ? source : NULL;
+	what.peers = (const __u8 (*)[16])peers.addr;
+	what.nr_peers = peers.n;
+	what.extra = extra;
+	what.nr_extra = library < 0 ? 0 : export_extra(library, extra);
+	ret = discover_run(&what, &map, err);
+	if (ret)
+		goto out_free;
+	ret = report(args, &map, err);
+	portmap_free(&map);
+out_free:
+	free(peers.addr);
+	return ret;
+}
