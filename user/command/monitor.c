@@ -13,7 +13,7 @@
 #include "groups/groups.h"
 #include "objects.h"
 #include "events.h"
-#include "flow.h"
+#include "flow/flow.h"
 #include "module.h"
 
 #define STOP	1

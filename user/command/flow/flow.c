@@ -11,8 +11,8 @@
 #include <rocesteer/roce.h>
 
 #include "steer/steer.h"
-#include "job/job.h"
-#include "module.h"
+#include "../module.h"
+#include "../objects.h"
 
 enum { JOB };
 
