@@ -230,7 +230,8 @@ static int conf_check_same(const struct reduce_config *was, const struct reduce_
 	for (i = 0; i < was->nr_ranks; i++)
 		if (!ipv6_addr_equal(&was->rank[i].address, &config->rank[i].address) ||
 		    was->rank[i].leaf != config->rank[i].leaf) {
-			NL_SET_ERR_MSG_FMT(extack, "Rank %u: address and leaf must be those of the loaded group",
+			NL_SET_ERR_MSG_FMT(extack,
+					   "Rank %u: address and leaf must be those of the loaded group",
 					   i);
 			return -EINVAL;
 		}

@@ -316,7 +316,8 @@ static void test_small(void)
 	ktap_result(refusal, "%u fabrics: jobs are refused as by a search of all places", ROUNDS);
 	ktap_result(inside, "under one leaf no place has a smaller objective");
 	ktap_result(sound, "allocated servers and links were free, in order, and no flows meet");
-	ktap_result(missed * 100 < seen[2], "the planner misses less than 1 %% of the places over several leaves");
+	ktap_result(missed * 100 < seen[2],
+		    "the planner misses less than 1 %% of the places over several leaves");
 	printf("# server %u, leaf %u, vclos %u, missed %u, ", seen[0], seen[1], seen[2],
 	       missed);
 	printf("no gpus %u, no locality %u, no network %u\n", seen[3], seen[4], seen[5]);

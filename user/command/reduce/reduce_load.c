@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cluster/cluster.h"
 #include "reduce.h"
 
 enum { LEAF, SPINE, CLUSTER, JOB, MTU };

@@ -11,7 +11,8 @@
 
 /* By attribute. RESEQ_DEPTH and RESEQ_WAIT are of several values. */
 static const struct genl_stat stats[] = {
-#define STAT(attr, name, ...)	[ROCESTEER_A_STATS_ ## attr] = { name, __VA_ARGS__ }
+#define STAT(attr, name, ...) \
+	[ROCESTEER_A_STATS_ ## attr] = { name, __VA_ARGS__ }
 	STAT(JOBS, "jobs", "Jobs that the module knows.", true),
 	STAT(FLOWS, "flows", "Flows that the module knows.", true),
 	STAT(LEARNT, "learnt", "Queue pairs that were seen and registered."),
