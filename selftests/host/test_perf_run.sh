@@ -394,7 +394,7 @@ plan_differs()
 		return
 	plan
 	change "$dir/map" '.peers[0].address = "10.0.0.8"'
-	plan_refused 2 "$dir/map: there is no peer 10.0.0.1, the rank after "
+	plan_refused 2 "$dir/map: there is no peer 10.0.0.1 of the source 10.0.0.1, the rank after "
 }
 
 # A rank that is gone is no failure of the switch.
