@@ -27,7 +27,7 @@ static __u64 bit(__u32 p)
 	return 1ull << p;
 }
 
-void path_health_suspect(struct path_health *health, __u32 p, __u64 now)
+void path_health_suspect(struct path_health *health, __u32 p, bool lost, __u64 now)
 {
 	struct path *path = &health->path[p];
 
@@ -35,6 +35,7 @@ void path_health_suspect(struct path_health *health, __u32 p, __u64 now)
 		return;
 	if (!path->suspected || now - path->suspected > FORGET) {
 		path->fresh = true;
+		path->lost = 0;
 		path->detours = 0;
 		path->calm = 0;
 		path->sent = 0;
@@ -42,7 +43,10 @@ void path_health_suspect(struct path_health *health, __u32 p, __u64 now)
 	}
 	path->suspected = now;
 	path->doubted = false;
-	path->detours++;
+	if (lost) {
+		path->lost = now;
+		path->detours++;
+	}
 	if (path->state == PATH_LOSSY)
 		path->due = now + FORGET;
 	if (now >= path->calm_until)
@@ -61,7 +65,7 @@ void path_health_confirm(struct path_health *health, __u64 doubts, __u64 now)
 	for (p = 0; answers && p < health->nr_paths; p++)
 		if (doubts & bit(p) && !health->path[p].router &&
 		    !health->path[p].moved) {
-			path_health_suspect(health, p, now);
+			path_health_suspect(health, p, true, now);
 			health->path[p].doubted = true;
 		}
 }
@@ -221,8 +225,8 @@ static bool only_this_loses(const struct path_health *health, __u32 p,
 
 	for (q = 0; q < health->nr_paths; q++)
 		if (q != p && health->path[q].state != PATH_DOWN &&
-		    health->path[q].suspected &&
-		    health->path[q].suspected + FORGET > path->suspected)
+		    health->path[q].lost &&
+		    health->path[q].lost + FORGET > path->lost)
 			return false;
 	return path->detours >= 2 &&
 	       since(traffic->rounds[p], path->rounds) <= 4 * path->detours;
@@ -384,5 +388,6 @@ void path_health_up(struct path_health *health, __u32 p, __u64 now)
 	path->since = now;
 	path->due = 0;
 	path->suspected = 0;
+	path->lost = 0;
 	path->calm_until = 0;
 }

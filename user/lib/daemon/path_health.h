@@ -55,8 +55,9 @@ enum path_verdict {
  * @calm_until: a suspicion before this time is followed at this time
  * @calm: times in a row that the path answered although suspected
  * @suspected: time of the last suspicion
+ * @lost: time of the last suspicion because a flow lost packets
  * @doubted: suspected only because its router did not answer
- * @detours: suspicions since the first one
+ * @detours: suspicions because flows lost packets, since the first suspicion
  * @fresh: @packets and @rounds have to be set
  * @packets: packets of the group's flows on the path before the first suspicion
  * @rounds: rounds of go-back-N that began on the path before the first suspicion
@@ -83,6 +84,7 @@ struct path {
 	__u64 calm_until;
 	unsigned int calm;
 	__u64 suspected;
+	__u64 lost;
 	bool doubted;
 	__u64 detours;
 	bool fresh;
@@ -134,14 +136,15 @@ struct path_health {
 };
 
 /**
- * path_health_suspect() - a flow avoids a path
+ * path_health_suspect() - a flow avoids a path, or a router refuses its packets
  * @health: of its group
  * @p: path
+ * @lost: a flow has lost packets; if not, the path is only examined
  * @now: time
  *
  * Sets the path's bit in @suspects unless the path is down, later if it answered just now.
  */
-void path_health_suspect(struct path_health *health, __u32 p, __u64 now);
+void path_health_suspect(struct path_health *health, __u32 p, bool lost, __u64 now);
 
 /**
  * path_health_confirm() - an examination is over

@@ -173,7 +173,7 @@ __u64 path_monitor_due(struct path_monitor *monitor)
 
 /* Return: 0 where the path cannot be suspected, 1, or -ENOMEM. */
 static int suspect(struct path_monitor *monitor, struct group *group, __u32 path,
-		   const __u8 peer[16], const __u8 source[16])
+		   bool lost, const __u8 peer[16], const __u8 source[16])
 {
 	struct path_health *health = get_health(group);
 
@@ -181,7 +181,7 @@ static int suspect(struct path_monitor *monitor, struct group *group, __u32 path
 		return -ENOMEM;
 	if (path >= health->nr_paths || is_dark(monitor, group->key.ifindex))
 		return 0;
-	path_health_suspect(health, path, clock_ns());
+	path_health_suspect(health, path, lost, clock_ns());
 	memcpy(health->peer, peer, 16);
 	memcpy(health->source, source, 16);
 	return 1;
@@ -196,7 +196,7 @@ int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
 	__u32 i;
 
 	steer_flow_get(monitor->groups->steer, flow, &takes);
-	ret = suspect(monitor, group, path, flow->peer, takes.source);
+	ret = suspect(monitor, group, path, true, flow->peer, takes.source);
 	if (ret <= 0)
 		return ret;
 	health = group->health;
@@ -208,7 +208,7 @@ int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
 	return 0;
 }
 
-/* Anybody can send an ICMP error: the path is examined. */
+/* Anybody can send an ICMP error: the path is examined, but has lost nothing. */
 static int suspect_refused(struct path_monitor *monitor, struct group *group,
 			   const struct refusal *refusal)
 {
@@ -225,7 +225,7 @@ static int suspect_refused(struct path_monitor *monitor, struct group *group,
 	for (p = 0; p < peer.nr_paths && ret >= 0; p++) {
 		if (peer.sport[p] != refusal->sport)
 			continue;
-		ret = suspect(monitor, group, p, refusal->peer, refusal->source);
+		ret = suspect(monitor, group, p, false, refusal->peer, refusal->source);
 		if (ret > 0)
 			group->health->path[p].refused = clock_ns();
 	}
