@@ -278,7 +278,7 @@ __noinline int choose_home(const struct rocesteer_flow_key *key, struct rocestee
 	job = bpf_map_lookup_elem(&rs_jobs, &id);
 	if (!peer || !job)
 		return no_port_map(key, id, (const struct source *)flow->source);
-	flow->flags |= order_flags(job, key->dqpn);
+	flow->flags |= order_flags(job, key->dqpn & ROCESTEER_QPN_MASK);
 	copy_addr(flow->leaf, peer->leaf);
 	group = find_group(key, id, peer->leaf);
 	if (!group)
