@@ -14,13 +14,13 @@
 const struct cli_option perf_options[] = {
 	CHUNK_SHARED_OPTIONS(CLI_NEEDED),
 	[PERF_OPTION_POLICY] = { "policy", "POLICY",
-		"themis (default), baseline, best" },
-	[PERF_OPTION_QUEUE] = { "queue", "fifo|scf",
-		"order of waiting chunks: first come, or smallest first" },
+		"the order of dimensions (default: themis)", .words = chunk_policies },
+	[PERF_OPTION_QUEUE] = { "queue", NULL,
+		"order of waiting chunks: first come, or smallest first", .words = chunk_queues },
 	[PERF_OPTION_DEV] = { "rdma-dev", "D0[/GID0],..",
 		"RDMA device of each dimension, GID index", CLI_NEEDED },
-	[PERF_OPTION_TYPE] = { "type", "int32|float32",
-		"type of the elements (default: int32)" },
+	[PERF_OPTION_TYPE] = { "type", NULL,
+		"type of the elements (default: int32)", .words = data_types },
 	[PERF_OPTION_ITERS] = { "iters", "N",
 		"number of measured runs (default: 20)" },
 	[PERF_OPTION_WARMUP] = { "warmup", "N",
@@ -277,9 +277,8 @@ static int make_plan(const struct cli_args *args, struct perf_config *config,
 	config->policy = CHUNK_POLICY_THEMIS;
 	ret = read_collective(args, &of, err) ?: check(&of, err) ?:
 	      read_reduce(args, &of, config, err) ?:
-	      cli_word(args, PERF_OPTION_POLICY, chunk_policies,
-		       &config->policy, err) ?:
-	      cli_word(args, PERF_OPTION_QUEUE, chunk_queues, &queue, err);
+	      cli_word(args, PERF_OPTION_POLICY, &config->policy, err) ?:
+	      cli_word(args, PERF_OPTION_QUEUE, &queue, err);
 	ret = ret ?: chunk_make(&config->plan, &of, config->policy, queue);
 	if (ret)
 		chunk_args_free(&of);
@@ -296,8 +295,7 @@ int perf_args_read(const struct cli_args *args, struct perf_config *config,
 		return ret;
 	ret = read_devices(args, config, err) ?:
 	      read_numbers(args, config, err) ?:
-	      cli_word(args, PERF_OPTION_TYPE, data_types,
-		       &config->type, err) ?:
+	      cli_word(args, PERF_OPTION_TYPE, &config->type, err) ?:
 	      launch_read(&config->launch, args->value[PERF_OPTION_RANK],
 			  args->value[PERF_OPTION_RENDEZVOUS],
 			  layout_ranks(&config->plan.of), err);

@@ -10,9 +10,11 @@ enum { POLICY = CHUNK_OPTIONS, QUEUE };
 
 const struct cli_option chunk_plan_options[] = {
 	CHUNK_SHARED_OPTIONS(CLI_NEEDED),
-	[POLICY] = { "policy", "POLICY", "themis (default), baseline, best" },
-	[QUEUE] = { "queue", "fifo|scf",
-		    "order of waiting chunks: first come, or smallest first" },
+	[POLICY] = { "policy", "POLICY", "the order of dimensions (default: themis)",
+		     .words = chunk_policies },
+	[QUEUE] = { "queue", NULL,
+		    "order of waiting chunks: first come, or smallest first",
+		    .words = chunk_queues },
 	{}
 };
 
@@ -209,8 +211,8 @@ int chunk_plan_run(const struct cli_args *args, struct err *err)
 	struct chunk_plan plan;
 
 	ret = chunk_args_read(args, &of, err) ?:
-	      cli_word(args, POLICY, chunk_policies, &policy, err) ?:
-	      cli_word(args, QUEUE, chunk_queues, &queue, err) ?:
+	      cli_word(args, POLICY, &policy, err) ?:
+	      cli_word(args, QUEUE, &queue, err) ?:
 	      chunk_args_check(args, err) ?:
 	      chunk_make(&plan, &of, policy, queue);
 	if (!ret) {

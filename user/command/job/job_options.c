@@ -17,14 +17,20 @@
 #include "job_load.h"
 #include "../slice/slice.h"
 
-/* Values beside enum rocesteer_split and enum rocesteer_deal: choose the best. */
+/* Beside enum rocesteer_split: choose the best. */
 #define SPLIT_AUTO	ROCESTEER_SPLIT_MAX
-#define DEAL_AUTO	(ROCESTEER_DEAL_PLACE + 1)
 
 enum {
 	JOB, NAME, PORT_MAP, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
 	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, DEAL, RESEQUENCE, ACTUATOR,
 	KEEP_LABELS, OBSERVE, MODULE, NO_VERIFY, DRY_RUN,
+};
+
+static const char * const module_words[] = {
+	[MODULE_AUTO] = "auto",
+	[MODULE_YES] = "yes",
+	[MODULE_NO] = "no",
+	NULL
 };
 
 const struct cli_option job_load_options[] = {
@@ -42,26 +48,29 @@ const struct cli_option job_load_options[] = {
 		    "keep to this slice, from rocesteer slice alloc or show --json" },
 	[CLUSTER] = { "cluster", "FILE", "or to a slice in this cluster file" },
 	[SLICE_JOB] = { "slice-job", "NAME", "of the job of this name" },
-	[PATTERN] = { "pattern", "NAME",
-		      "ring, halving-doubling, all-to-all or permutation" },
+	[PATTERN] = { "pattern", "NAME", "how the ranks send", .words = contention_pattern_names },
 	[CHUNK_PLAN] = { "chunk-plan", "FILE",
 			 "tag packets by this plan, from rocesteer chunk plan --json" },
 	[RANGES] = { "ranges", "FILE", "memory of its peers that the host writes" },
 	[DSCP] = { "dscp", "D1,..", CHUNK_DSCP_HELP },
-	[SPLIT] = { "split", "none|fewest|all|auto",
-		    "which flows are split, auto: all where that works (default: auto)" },
-	[DEAL] = { "deal", "least|place|auto",
-		   "the path of a flow: the least loaded, or by the host's place (default: auto)" },
-	[RESEQUENCE] = { "resequence", "auto|on|off",
-			 "restore the order of split flows (default: auto where flows are split)" },
-	[ACTUATOR] = { "actuator", "auto|packet|qp",
-		       "steer packets or queue pairs (default: auto, by device)" },
+	[SPLIT] = { "split", NULL,
+		    "which flows are split, auto: all where that works (default: auto)",
+		    .words = split_names },
+	[DEAL] = { "deal", NULL,
+		   "the path of a flow: the least loaded, or by the host's place (default: auto)",
+		   .words = deal_names },
+	[RESEQUENCE] = { "resequence", NULL,
+			 "restore the order of split flows (default: auto where flows are split)",
+			 .words = reseq_mode_names },
+	[ACTUATOR] = { "actuator", NULL, "steer packets or queue pairs (default: auto, by device)",
+		       .words = actuator_names },
 	[KEEP_LABELS] = { "keep-labels", NULL,
 			  "leave the flow labels of UCX's lanes and of rdma_cm" },
 	[OBSERVE] = { "observe", NULL,
 		      "watch the flows, steer none until rocesteer job steer on" },
-	[MODULE] = { "module", "auto|yes|no",
-		     "use the kernel module (default: auto, if loaded or installed)" },
+	[MODULE] = { "module", NULL,
+		     "use the kernel module (default: auto, if loaded or installed)",
+		     .words = module_words },
 	[NO_VERIFY] = { "no-verify", NULL, "do not probe ports of the port map first" },
 	[DRY_RUN] = { "dry-run", NULL, "check everything, and change nothing" },
 	{}
@@ -76,15 +85,9 @@ static int read_owner(struct load *l)
 
 static int read_module(struct load *l)
 {
-	static const char *const words[] = {
-		[MODULE_AUTO] = "auto",
-		[MODULE_YES] = "yes",
-		[MODULE_NO] = "no",
-		NULL
-	};
 	int use = MODULE_AUTO, ret;
 
-	ret = cli_word(l->args, MODULE, words, &use, l->err);
+	ret = cli_word(l->args, MODULE, &use, l->err);
 	l->use = use;
 	return ret;
 }
@@ -99,7 +102,7 @@ static int read_split(struct load *l)
 	int split = keep ? l->loaded.split : SPLIT_AUTO, order, ret;
 	const char *option = NULL;
 
-	ret = cli_word(l->args, SPLIT, split_names, &split, l->err);
+	ret = cli_word(l->args, SPLIT, &split, l->err);
 	if (ret)
 		return ret;
 	l->may_split = keep || split == SPLIT_AUTO;
@@ -107,7 +110,7 @@ static int read_split(struct load *l)
 		split = l->args->value[ALL] ? ROCESTEER_SPLIT_NONE :
 					      ROCESTEER_SPLIT_ALL;
 	order = keep ? l->loaded.reseq : split ? ROCESTEER_RESEQ_AUTO : ROCESTEER_RESEQ_NONE;
-	ret = cli_word(l->args, RESEQUENCE, reseq_mode_names, &order, l->err);
+	ret = cli_word(l->args, RESEQUENCE, &order, l->err);
 	if (ret)
 		return ret;
 	if (split && !order && l->may_split)
@@ -141,7 +144,7 @@ static int read_actuator(struct load *l)
 {
 	int actuator = ROCESTEER_ACTUATOR_AUTO, ret;
 
-	ret = cli_word(l->args, ACTUATOR, actuator_names, &actuator, l->err);
+	ret = cli_word(l->args, ACTUATOR, &actuator, l->err);
 	if (ret)
 		return ret;
 	if (actuator == ROCESTEER_ACTUATOR_QP && l->may_split)
@@ -177,8 +180,7 @@ static int read_pattern(struct load *l)
 {
 	int pattern = -1, ret;
 
-	ret = cli_word(l->args, PATTERN, contention_pattern_names, &pattern,
-		       l->err);
+	ret = cli_word(l->args, PATTERN, &pattern, l->err);
 	if (l->args->value[SLICE] || l->args->value[CLUSTER])
 		l->spec.slice = 2 + pattern;	/* 1: not told */
 	return ret;
@@ -494,16 +496,10 @@ static bool find_place(struct load *l)
 
 static int read_deal(struct load *l)
 {
-	static const char *const words[] = {
-		[ROCESTEER_DEAL_LEAST] = "least",
-		[ROCESTEER_DEAL_PLACE] = "place",
-		[DEAL_AUTO] = "auto",
-		NULL
-	};
 	bool known = find_place(l);
 	int deal = DEAL_AUTO, ret;
 
-	ret = cli_word(l->args, DEAL, words, &deal, l->err);
+	ret = cli_word(l->args, DEAL, &deal, l->err);
 	if (ret)
 		return ret;
 	if (deal == ROCESTEER_DEAL_PLACE && !known) {

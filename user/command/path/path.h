@@ -18,9 +18,6 @@
 	[SHORT_QUOTES] = { "short-quotes", NULL,					\
 			   "believe answers that quote 8 bytes of a probe only" }
 
-/* The words of export_words, for help texts. */
-#define PATH_EXPORT_WORDS	"perftest, ucx, mooncake, uccl, nccl, json"
-
 extern const struct cli_option path_discover_options[];
 extern const struct cli_option path_verify_options[];
 extern const struct cli_option path_export_options[];

@@ -33,8 +33,8 @@ const struct cli_option path_discover_options[] = {
 	[OUT] = { "out", "FILE", "add to the port map in this file" },
 	[ACCEPT_INCOMPLETE] = { "accept-incomplete", NULL,
 				"write the file even if the map may be incomplete" },
-	[FOR] = { "for", "LIBRARY",
-		  "probe the ports too that path export needs for it: " PATH_EXPORT_WORDS },
+	[FOR] = { "for", "LIBRARY", "probe the ports too that path export needs for it",
+		  .words = export_words },
 	{}
 };
 
@@ -204,7 +204,7 @@ int path_discover(const struct cli_args *args, struct err *err)
 	__u8 source[16];
 	int library = -1, ret;
 
-	ret = cli_word(args, FOR, export_words, &library, err) ?:
+	ret = cli_word(args, FOR, &library, err) ?:
 	      cli_uint(args, HOP, 1, PORTMAP_MAX_HOP, &hop, err) ?:
 	      cli_uint(args, PATHS, 1, ROCESTEER_MAX_PATHS, &paths, err) ?:
 	      cli_uint(args, PORTS, 1, PORTMAP_MAX_PORTS, &ports, err) ?:

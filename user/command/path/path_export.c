@@ -11,7 +11,7 @@
 enum { FOR, PEER };
 
 const struct cli_option path_export_options[] = {
-	[FOR] = { "for", "LIBRARY", "whose settings to print: " PATH_EXPORT_WORDS, CLI_NEEDED },
+	[FOR] = { "for", "LIBRARY", "whose settings to print", CLI_NEEDED, export_words },
 	[PEER] = { "peer", "ADDR[,ADDR..]", "of these peers only (default: of all)" },
 	{}
 };
@@ -171,7 +171,7 @@ int path_export(const struct cli_args *args, struct err *err)
 		return -ENOMEM;
 	x->args = args;
 	x->err = err;
-	ret = cli_word(args, FOR, export_words, &library, err) ?:
+	ret = cli_word(args, FOR, &library, err) ?:
 	      portmap_read(args->operand, &x->map, err);
 	if (!ret) {
 		ret = export_map(x, library);

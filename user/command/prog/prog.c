@@ -14,9 +14,14 @@
 enum { MODULE };
 enum { AUTO, YES, NO, REPLACE };
 
+static const char * const module_words[] = {
+	[AUTO] = "auto", [YES] = "yes", [NO] = "no", [REPLACE] = "replace", NULL
+};
+
 static const struct cli_option load_options[] = {
-	[MODULE] = { "module", "auto|yes|no|replace",
-		     "call the module (default: auto, if loaded), replace: by the installed one" },
+	[MODULE] = { "module", NULL,
+		     "call the module (default: auto, if loaded), replace: by the installed one",
+		     .words = module_words },
 	{}
 };
 
@@ -194,14 +199,11 @@ out:
 
 static int run_load(const struct cli_args *args, struct err *err)
 {
-	static const char *const words[] = {
-		[AUTO] = "auto", [YES] = "yes", [NO] = "no", [REPLACE] = "replace", NULL
-	};
 	struct prog p = { .err = err };
 	struct json_object *root;
 	int module = AUTO, ret;
 
-	ret = cli_word(args, MODULE, words, &module, err) ?: permission_load(err);
+	ret = cli_word(args, MODULE, &module, err) ?: permission_load(err);
 	if (ret)
 		return ret;
 	interrupt_hold();

@@ -19,9 +19,7 @@ const struct cli_option slice_check_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "or a cluster file" },
 	[JOB] = { "job", "NAME", "and a job of this cluster file", CLI_NAMES },
 	[FLOWS] = { "flows", "FILE", "list of flows" },
-	[PATTERN] = { "pattern", "NAME",
-		      "ring, halving-doubling, all-to-all, permutation, "
-		      "hierarchical-ring or hierarchical-all-to-all" },
+	[PATTERN] = { "pattern", "NAME", "how the ranks send", .words = contention_pattern_names },
 	[SEED] = { "seed", "N", "seed of the permutation (default: 1)" },
 	{}
 };
@@ -55,7 +53,7 @@ int slice_pattern(const struct cli_args *args, int option, __u32 ranks,
 {
 	int i = CONTENTION_RING, ret;
 
-	ret = cli_word(args, option, contention_pattern_names, &i, err);
+	ret = cli_word(args, option, &i, err);
 	if (ret)
 		return ret;
 	if (contention_steps(i, ranks, 0) < 0)

@@ -8,9 +8,11 @@
 
 enum { CLUSTER, AS, PARTS };
 
+static const char * const mark_words[] = { "drained", "failed", "usable", NULL };
+
 const struct cli_option slice_mark_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
-	[AS] = { "as", "drained|failed|usable", "usable: remove both marks", CLI_NEEDED },
+	[AS] = { "as", NULL, "usable: remove both marks", CLI_NEEDED, mark_words },
 	[PARTS + CLUSTER_LEAVES] = { "leaves", "L[,L..]",
 				     "leaves, their servers and links" },
 	[PARTS + CLUSTER_SPINES] = { "spines", "S[,S..]",
@@ -124,12 +126,9 @@ static int mark_each(const struct cli_args *args, struct mark *mark)
 
 static int check_options(const struct cli_args *args, struct err *err)
 {
-	static const char * const words[] = {
-		"drained", "failed", "usable", NULL
-	};
 	int part, parts = 0, as;
 
-	if (cli_word(args, AS, words, &as, err))
+	if (cli_word(args, AS, &as, err))
 		return -EINVAL;
 	for (part = 0; part < CLUSTER_PARTS; part++)
 		parts += !!args->value[PARTS + part];

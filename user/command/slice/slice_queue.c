@@ -22,8 +22,8 @@ enum { CLUSTER, ORDER, START, OCS, DRIVER };
 
 const struct cli_option slice_queue_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file", CLI_NEEDED },
-	[ORDER] = { "order", "ORDER",
-		    "fifo, fewest-gpus, shortest or backfill (default: fifo)" },
+	[ORDER] = { "order", "ORDER", "the next of the jobs that wait (default: fifo)",
+		    .words = queue_order_names },
 	[START] = { "start", NULL, "start the next jobs that have a place" },
 	[OCS] = { "ocs", NULL, "move idle optical circuits if that helps" },
 	[DRIVER] = { "driver", "COMMAND", "program that moves circuits, for --ocs" },
@@ -279,7 +279,7 @@ static int check_options(const struct cli_args *args, struct queue_run *run,
 	};
 	int order = QUEUE_FIFO, ret;
 
-	ret = cli_word(args, ORDER, queue_order_names, &order, err) ?:
+	ret = cli_word(args, ORDER, &order, err) ?:
 	      cli_only_with(args, with, ARRAY_SIZE(with), err);
 	if (ret)
 		return ret;

@@ -15,8 +15,8 @@ const struct cli_option slice_replay_options[] = {
 	[CLUSTER] = { "cluster", "FILE", "cluster file: what jobs may have", CLI_NEEDED },
 	[POLICY] = { "policy", "POLICY[,POLICY..]",
 		     "policies to play (default: all)" },
-	[ORDER] = { "order", "ORDER",
-		    "fifo, fewest-gpus, shortest or backfill (default: fifo)" },
+	[ORDER] = { "order", "ORDER", "the next of the jobs that wait (default: fifo)",
+		    .words = queue_order_names },
 	[SEED] = { "seed", "N", "seed of random choices (default: 1)" },
 	{}
 };
@@ -26,8 +26,8 @@ enum { T_JOBS, T_GPUS, T_LIKE, T_LOAD, T_SEED };
 const struct cli_option slice_trace_options[] = {
 	[T_JOBS] = { "jobs", "N", "number of jobs", CLI_NEEDED },
 	[T_GPUS] = { "gpus", "N", "number of GPUs of the cluster", CLI_NEEDED },
-	[T_LIKE] = { "like", "KIND",
-		     "powers-of-two or paper (default: powers-of-two)" },
+	[T_LIKE] = { "like", "KIND", "sizes of the jobs (default: powers-of-two)",
+		     .words = trace_like_names },
 	[T_LOAD] = { "load", "SHARE",
 		     "share of the GPUs that jobs want (default: 0.9)" },
 	[T_SEED] = { "seed", "N", "seed of random choices (default: 1)" },
@@ -98,7 +98,7 @@ static int read_options(const struct cli_args *args, struct play *play,
 			       "--policy: '%s' is not a list of some of %s",
 			       list, words_list(replay_policy_names, all,
 						sizeof(all)));
-	if (cli_word(args, ORDER, queue_order_names, &order, err) ||
+	if (cli_word(args, ORDER, &order, err) ||
 	    cli_uint(args, SEED, 0, UINT32_MAX, &seed, err))
 		return -EINVAL;
 	play->spec.order = order;
@@ -297,7 +297,7 @@ static int read_trace_options(const struct cli_args *args,
 	ret = cli_uint(args, T_JOBS, 1, TRACE_MAX_JOBS, &jobs, err) ?:
 	      cli_uint(args, T_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
 		       &gpus, err) ?:
-	      cli_word(args, T_LIKE, trace_like_names, &like, err) ?:
+	      cli_word(args, T_LIKE, &like, err) ?:
 	      cli_uint(args, T_SEED, 0, UINT32_MAX, &seed, err);
 	if (ret)
 		return ret;

@@ -35,8 +35,8 @@ static inline int words_begin(const char * const *words, const char *text)
 	return found;
 }
 
-/* All of @words, for a message. Return: @buf. */
-static inline const char *words_list(const char * const *words, char *buf,
+/* All of @words, with @between them. Return: @buf. */
+static inline const char *words_join(const char * const *words, const char *between, char *buf,
 				     size_t size)
 {
 	size_t len = 0;
@@ -44,9 +44,14 @@ static inline const char *words_list(const char * const *words, char *buf,
 
 	buf[0] = '\0';
 	for (i = 0; words[i] && len < size; i++)
-		len += snprintf(buf + len, size - len, "%s%s", i ? ", " : "",
-				words[i]);
+		len += snprintf(buf + len, size - len, "%s%s", i ? between : "", words[i]);
 	return buf;
+}
+
+/* All of @words, for a message. Return: @buf. */
+static inline const char *words_list(const char * const *words, char *buf, size_t size)
+{
+	return words_join(words, ", ", buf, size);
 }
 
 #endif /* ROCESTEER_LIB_WORDS_H */

@@ -40,6 +40,17 @@ int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b)
 	       cli_number(slash + 1, 0, columns - 1, b);
 }
 
+bool cli_takes_argument(const struct cli_option *option)
+{
+	return option->arg || option->words;
+}
+
+const char *cli_argument(const struct cli_option *option, char *buf, size_t size)
+{
+	return option->words && !option->arg ? words_join(option->words, "|", buf, size) :
+					       option->arg ?: "";
+}
+
 bool cli_is_path(const struct cli_option *option)
 {
 	return option->arg && (!strcmp(option->arg, "FILE") || !strcmp(option->arg, "PATH"));
@@ -59,10 +70,13 @@ int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
 
 int cli_need(const struct cli_args *args, int option, struct err *err)
 {
+	const struct cli_option *of = &args->options[option];
+	char words[CLI_WORDS];
+
 	if (args->value[option])
 		return 0;
-	return err_set(err, EXIT_BAD_INPUT, "usage", "--%s %s is missing",
-		       args->options[option].name, args->options[option].arg);
+	return err_set(err, EXIT_BAD_INPUT, "usage", "--%s %s is missing", of->name,
+		       cli_argument(of, words, sizeof(words)));
 }
 
 int cli_need_all(const struct cli_args *args, struct err *err)
@@ -75,11 +89,11 @@ int cli_need_all(const struct cli_args *args, struct err *err)
 	return ret;
 }
 
-int cli_word(const struct cli_args *args, int option,
-	     const char * const *words, int *value, struct err *err)
+int cli_word(const struct cli_args *args, int option, int *value, struct err *err)
 {
+	const char * const *words = args->options[option].words;
 	const char *text = args->value[option];
-	char all[192];
+	char all[CLI_WORDS];
 	int i;
 
 	if (!text)

@@ -12,6 +12,7 @@
 #include "base/base.h"
 
 #define CLI_MAX_OPTIONS		28
+#define CLI_WORDS		192	/* bytes of all words of an option */
 
 /* Marks of an option. */
 enum {
@@ -22,15 +23,17 @@ enum {
 /**
  * struct cli_option - one long option of a verb
  * @name: without the dashes; NULL ends a table
- * @arg: what its argument is called, NULL: it takes none
- * @help: one line, which is wrapped where it is printed
+ * @arg: what its argument is called; NULL: it is called by its @words, or there is none
+ * @help: one line, which is wrapped where it is printed; behind it come @words that have @arg
  * @marks: CLI_*; one option of a table has CLI_NAMES
+ * @words: what its argument may be, for cli_word(), ended by NULL; or NULL
  */
 struct cli_option {
 	const char *name;
 	const char *arg;
 	const char *help;
 	unsigned int marks;
+	const char * const *words;
 };
 
 /**
@@ -165,6 +168,12 @@ int cli_exit(const struct out *out, int ret, struct err *err);
 int cli_fail(const struct out *out, struct json_object *root,
 	     const struct out_view *views, int ret, struct err *err);
 
+/* Does the option have an argument? */
+bool cli_takes_argument(const struct cli_option *option);
+
+/* What the argument is called, in @buf where its words say so; "": there is none. */
+const char *cli_argument(const struct cli_option *option, char *buf, size_t size);
+
 /* Does the option name a file, or another path? */
 bool cli_is_path(const struct cli_option *option);
 
@@ -194,17 +203,15 @@ int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
 int cli_number(const char *text, __u64 min, __u64 max, __u64 *value);
 
 /**
- * cli_word() - read an option that is one of some words
+ * cli_word() - read an option that is one of its words
  * @args: arguments
  * @option: its index; when absent @value stays as it is
- * @words: ended by NULL
  * @value: set to the word's index
  * @err: names the option and the words
  *
  * Return: 0 or -EINVAL.
  */
-int cli_word(const struct cli_args *args, int option,
-	     const char * const *words, int *value, struct err *err);
+int cli_word(const struct cli_args *args, int option, int *value, struct err *err);
 
 /* Read A/B: numbers below @rows and @columns. Return: 0 or -EINVAL. */
 int cli_pair(const char *text, __u64 rows, __u64 columns, __u64 *a, __u64 *b);

@@ -319,7 +319,7 @@ int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
 	      cli_uint(args, CHUNK_OPTION_CHUNKS, 1, CHUNK_MAX_CHUNKS, &chunks,
 		       err) ?:
 	      cli_uint(args, CHUNK_OPTION_IN_FLIGHT, 1, CHUNK_MAX_CHUNKS, &in_flight, err) ?:
-	      cli_word(args, CHUNK_OPTION_COLLECTIVE, chunk_kinds, &kind, err);
+	      cli_word(args, CHUNK_OPTION_COLLECTIVE, &kind, err);
 	if (ret)
 		return ret;
 	of->kind = kind;

@@ -40,7 +40,7 @@ enum {
 	[CHUNK_OPTION_CHUNKS] = { "chunks", "N",			\
 		"number of chunks of the buffer (default: 64)" },		\
 	[CHUNK_OPTION_COLLECTIVE] = { "collective", "KIND",		\
-		"all-reduce (default), reduce-scatter, all-gather, all-to-all" },	\
+		"what to do (default: all-reduce)", .words = chunk_kinds },	\
 	[CHUNK_OPTION_LATENCY] = { "latency", "L0,L1,..",		\
 		"latency of a step in each dimension, in us (default: 0)" },	\
 	[CHUNK_OPTION_ALGORITHM] = { "algorithm", "A0,A1,..",		\

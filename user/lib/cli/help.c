@@ -84,12 +84,15 @@ static void print_line(const char *left, int width, const char *help)
 
 static void print_option(const struct cli_option *option)
 {
-	const char *arg = option->arg ?: "";
-	char left[64];
+	char words[CLI_WORDS], left[64], help[384];
+	const char *arg = cli_argument(option, words, sizeof(words));
+	bool listed = option->words && option->arg;
 
 	snprintf(left, sizeof(left), "--%s%s%s", option->name,
 		 *arg && *arg != '[' ? " " : "", arg);
-	print_line(left, OPTION_WIDTH, option->help);
+	snprintf(help, sizeof(help), "%s%s%s", option->help, listed ? ": " : "",
+		 listed ? words_list(option->words, words, sizeof(words)) : "");
+	print_line(left, OPTION_WIDTH, help);
 }
 
 static void print_options(const struct cli_option *option)

@@ -163,8 +163,8 @@ static void long_options(const struct cli_option *options,
 	for (i = 0; options[i].name; i++)
 		longs[i] = (struct option) {
 			.name = options[i].name,
-			.has_arg = options[i].arg ? required_argument :
-						    no_argument,
+			.has_arg = cli_takes_argument(&options[i]) ? required_argument :
+								     no_argument,
 			.val = i,
 		};
 	longs[i++] = (struct option) { "help", no_argument, NULL, OPTION_HELP };
@@ -202,7 +202,8 @@ static int unknown(struct err *err, const struct option *longs, const char *arg,
 /* What is wrong with an empty argument, or NULL: it may be empty. */
 static const char *lack(const struct cli_option *option)
 {
-	return !strcmp(option->arg, "FILE") ? "names no file" :
+	return !option->arg ? NULL :
+	       !strcmp(option->arg, "FILE") ? "names no file" :
 	       !strcmp(option->arg, "COMMAND") ? "names no command" : NULL;
 }
 

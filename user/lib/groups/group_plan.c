@@ -520,6 +520,21 @@ static int find_homes(struct work *w)
 	return 0;
 }
 
+/* Flows that are split, if any */
+static int split(struct work *w)
+{
+	switch (w->group->split) {
+	case ROCESTEER_SPLIT_ALL:
+		return split_all(w);
+	case ROCESTEER_SPLIT_FEWEST:
+		return w->total ? split_fewest(w) : 0;
+	case ROCESTEER_SPLIT_NONE:
+	case ROCESTEER_SPLIT_MAX:
+		break;
+	}
+	return 0;
+}
+
 int group_plan(struct groups *groups, struct group *group,
 	       struct group_plan *plan)
 {
@@ -534,10 +549,7 @@ int group_plan(struct groups *groups, struct group *group,
 	ret = find_homes(&w);
 	if (!ret && w.total)
 		ret = deal_whole(&w) ?: put_whole(&w);
-	if (!ret && group->split == ROCESTEER_SPLIT_ALL)
-		ret = split_all(&w);
-	else if (!ret && w.total)
-		ret = split_fewest(&w);
+	ret = ret ?: split(&w);
 	free(w.home);
 	set_clear(&w.deals, free);
 	group_sweep(group);

@@ -62,9 +62,11 @@ static const struct split_kind split_kinds[] = {
 
 static_assert(ARRAY_SIZE(split_kinds) == ROCESTEER_SPLIT_MAX, "each way to split is described");
 
-static const char * const deal_names[] = {
+const char * const deal_names[] = {
 	[ROCESTEER_DEAL_LEAST] = "least",
 	[ROCESTEER_DEAL_PLACE] = "place",
+	[DEAL_AUTO] = "auto",
+	NULL
 };
 
 const char * const reseq_mode_names[] = {
@@ -112,7 +114,7 @@ const struct split_kind *split_kind(unsigned int split)
 
 const char *deal_name(unsigned int deal)
 {
-	return name_of(deal_names, ARRAY_SIZE(deal_names), deal);
+	return name_of(deal_names, DEAL_AUTO, deal);
 }
 
 const char *promise_name(unsigned int promise)

@@ -47,8 +47,12 @@ struct split_kind {
 /* Of an enum rocesteer_split; of a number that is none, as of ROCESTEER_SPLIT_NONE. */
 const struct split_kind *split_kind(unsigned int split);
 
+/* "auto" beside enum rocesteer_deal */
+#define DEAL_AUTO	(ROCESTEER_DEAL_PLACE + 1)
+
 /* Words of the command line by their number, ended by NULL. ROCESTEER_SPLIT_MAX is "auto". */
 extern const char * const split_names[];
+extern const char * const deal_names[];
 extern const char * const reseq_mode_names[];
 extern const char * const actuator_names[];
 
