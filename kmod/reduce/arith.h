@@ -18,6 +18,7 @@ static __always_inline unsigned int reduce_arith_size(enum rocesteer_reduce_type
 		return 4;
 	case ROCESTEER_REDUCE_TYPE_BF16:
 	case ROCESTEER_REDUCE_TYPE_FP16:
+	case __ROCESTEER_REDUCE_TYPE_MAX:
 		break;
 	}
 	return 2;

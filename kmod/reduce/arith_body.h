@@ -194,6 +194,8 @@ static void arith(enum rocesteer_reduce_type type, enum rocesteer_reduce_op op, 
 		return arith_wide(ROCESTEER_REDUCE_TYPE_INT64, op, sum, in, ranks, bytes);
 	case ROCESTEER_REDUCE_TYPE_FP64:
 		return arith_wide(ROCESTEER_REDUCE_TYPE_FP64, op, sum, in, ranks, bytes);
+	case __ROCESTEER_REDUCE_TYPE_MAX:
+		return;
 	}
 }
 

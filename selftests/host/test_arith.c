@@ -54,6 +54,8 @@ static const struct format {
 	[ROCESTEER_REDUCE_TYPE_FP64] = { "fp64", 52, 64, 0x7ff8000000000000 },
 };
 
+_Static_assert(ARRAY_SIZE(formats) == ROCESTEER_REDUCE_TYPE_MAX + 1, "each type is tested");
+
 static const char * const ops[] = { "sum", "min", "max" };
 
 /* Values of all 16-bit numbers, by decode() */

@@ -81,6 +81,7 @@ static const struct {
 	[ROCESTEER_REDUCE_POISON_GONE] = { "gone", "the group is being removed" },
 };
 
+static_assert(ARRAY_SIZE(reduce_types) == ROCESTEER_REDUCE_TYPE_MAX + 2, "each type has a name");
 static_assert(ARRAY_SIZE(conn_names) == ROCESTEER_REDUCE_A_CONN_MAX + 1,
 	      "each counter has a name");
 static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_REDUCE_A_STATS_MAX + 1,
