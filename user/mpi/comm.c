@@ -423,7 +423,7 @@ static bool fits(MPI_Comm mpi, int *ranks)
 
 static void open_port(struct comm *comm)
 {
-	bool ok = !port_open(&comm->port, config_device(), comm->rank, config.timeout / 4);
+	bool ok = !port_open(&comm->port, config_device(), config.timeout / 4);
 
 	if (!ok)
 		count_explain(world_rank, "%s", comm->port.err.message);

@@ -8,19 +8,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nic_priv.h"
-
 #define POLL_BATCH	16
 
 /* Of connections that are there, and of as many that are gone */
 #define COMPLETIONS	(2 * PORT_PARTS * NETREDUCE_COMPLETIONS)
 
-static int open_named(struct port *port, const char *device, __u32 rank, __u64 timeout)
+static int open_named(struct port *port, const char *device, __u64 timeout)
 {
 	int ret;
 
-	port->nic = (struct nic) {
-		.name = device, .rank = rank, .gid_index = NIC_ANY_GID, .err = &port->err,
+	port->nic = (struct nic_device) {
+		.name = device, .gid_index = NIC_ANY_GID, .err = &port->err,
 	};
 	ret = nic_device_open(&port->nic, timeout);
 	if (ret)
@@ -46,7 +44,7 @@ static bool is_here(const union ibv_gid *gid)
 }
 
 /* The first device whose address is here. The list owns its name, and the context after that. */
-static int open_first(struct port *port, __u32 rank, __u64 timeout)
+static int open_first(struct port *port, __u64 timeout)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	int ret = -ENODEV, i;
@@ -54,7 +52,7 @@ static int open_first(struct port *port, __u32 rank, __u64 timeout)
 	err_set(&port->err, EXIT_FAILED, "no-device",
 		"no RDMA device has an address of this host (ROCESTEER_MPI_DEVICE)");
 	for (i = 0; ret && list && list[i]; i++) {
-		ret = open_named(port, ibv_get_device_name(list[i]), rank, timeout);
+		ret = open_named(port, ibv_get_device_name(list[i]), timeout);
 		if (ret || is_here(&port->nic.gid))
 			continue;
 		nic_device_close(&port->nic);
@@ -86,13 +84,12 @@ static void *buffer(struct port *port, __u64 iova, struct ibv_mr **mr)
 	return data;
 }
 
-int port_open(struct port *port, const char *device, __u32 rank, __u64 timeout)
+int port_open(struct port *port, const char *device, __u64 timeout)
 {
-	int ret = device ? open_named(port, device, rank, timeout) :
-			   open_first(port, rank, timeout);
+	int ret = device ? open_named(port, device, timeout) : open_first(port, timeout);
 
 	if (ret) {
-		port->nic = (struct nic) {};
+		port->nic = (struct nic_device) {};
 		return ret;
 	}
 	port->in = buffer(port, WINDOW_IOVA, &port->nic.mr);

@@ -25,7 +25,7 @@
  * @round: counts connections, so that completions of earlier ones are not taken for others
  */
 struct port {
-	struct nic nic;
+	struct nic_device nic;
 	struct err err;
 	void *in;
 	void *out;
@@ -38,12 +38,11 @@ struct port {
  * port_open() - open a device, and register buffers
  * @port: zeroed; to be closed, also after a failure
  * @device: name, or NULL: the first with a GID of RoCE v2
- * @rank: this rank of the communicator
  * @timeout: ns after which queue pairs may give up
  *
  * Return: 0, or a negative errno with @port->err set.
  */
-int port_open(struct port *port, const char *device, __u32 rank, __u64 timeout);
+int port_open(struct port *port, const char *device, __u64 timeout);
 
 void port_close(struct port *port);
 

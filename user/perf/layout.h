@@ -31,7 +31,6 @@
 #include "chunk/chunk.h"
 
 #define ELEMENT		4u	/* bytes of each type there is */
-#define WINDOW_IOVA	0x10000000000ull
 
 /**
  * struct stage - one stage of a chunk

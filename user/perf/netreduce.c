@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout.h"
-#include "nic_priv.h"
-
 #define RESULT		1ull	/* of a wr_id: a receive */
 #define TAG_SHIFT	1
 #define DEPTH		(NETREDUCE_COMPLETIONS / 2)	/* of each queue */

@@ -15,7 +15,7 @@
 #define ROCESTEER_PERF_NETREDUCE_H
 
 #include "group.h"
-#include "nic.h"
+#include "nic_device.h"
 
 #define NETREDUCE_FAILURE	256	/* of a text */
 #define NETREDUCE_IOVA		(WINDOW_IOVA * 2)	/* of the buffer of results */
@@ -34,7 +34,7 @@ struct netreduce_message {
 
 /**
  * struct netreduce - connections of a group, and a run
- * @nic: NIC that the connections use
+ * @nic: device that the connections use
  * @group: group that switches sum for
  * @label: flow label of @out; 0: any
  * @tag: tag of the completions, see netreduce_tag()
@@ -56,7 +56,7 @@ struct netreduce_message {
  * @failure: reason of a failure, or empty
  */
 struct netreduce {
-	struct nic *nic;
+	struct nic_device *nic;
 	const struct group *group;
 	__u32 label;
 	__u32 tag;

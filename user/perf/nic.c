@@ -2,6 +2,7 @@
 #include "nic_priv.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,14 +21,13 @@ static __u32 members(const struct nic *nic)
 
 static int window_register(struct nic *nic, void *window)
 {
-	nic->mr = ibv_reg_mr_iova(nic->pd, window,
-				  nic->layout->elements * ELEMENT, WINDOW_IOVA,
-				  IBV_ACCESS_LOCAL_WRITE |
-				  IBV_ACCESS_REMOTE_WRITE);
-	if (nic->mr)
+	struct nic_device *device = &nic->device;
+
+	device->mr = ibv_reg_mr_iova(device->pd, window, nic->layout->elements * ELEMENT,
+				     WINDOW_IOVA, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	if (device->mr)
 		return 0;
-	return nic_fail(nic, errno, "memory",
-		    "cannot register the buffer (see ulimit -l)");
+	return nic_fail(device, errno, "memory", "cannot register the buffer (see ulimit -l)");
 }
 
 /* Messages of a run, by member. */
@@ -54,10 +54,10 @@ static void count(void *arg, __u32 chunk, __u32 stage,
 /* The wanted depth of a queue, within the limits of the device. */
 static __u32 depth_of(const struct nic *nic, __u32 wanted)
 {
-	__u32 most = nic->attr.max_cqe / (2 * members(nic));
+	__u32 most = nic->device.attr.max_cqe / (2 * members(nic));
 
-	if (most > (__u32)nic->attr.max_qp_wr)
-		most = nic->attr.max_qp_wr;
+	if (most > (__u32)nic->device.attr.max_qp_wr)
+		most = nic->device.attr.max_qp_wr;
 	if (most > MAX_DEPTH)
 		most = MAX_DEPTH;
 	return wanted < most ? wanted : most;
@@ -66,14 +66,14 @@ static __u32 depth_of(const struct nic *nic, __u32 wanted)
 static int link_create(struct nic *nic, struct link *link)
 {
 	struct ibv_qp_init_attr init = {
-		.send_cq = nic->cq, .recv_cq = nic->cq, .qp_type = IBV_QPT_RC,
+		.send_cq = nic->device.cq, .recv_cq = nic->device.cq, .qp_type = IBV_QPT_RC,
 		.cap = { .max_send_wr = depth_of(nic, link->messages) ?: 1,
 			 .max_recv_wr = link->receives ?: 1,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 	};
 
-	link->qp = ibv_create_qp(nic->pd, &init);
-	return link->qp ? 0 : nic_fail(nic, errno, "queue-pair", "cannot create one");
+	link->qp = ibv_create_qp(nic->device.pd, &init);
+	return link->qp ? 0 : nic_fail(&nic->device, errno, "queue-pair", "cannot create one");
 }
 
 /* What the dimension carries meanwhile */
@@ -101,6 +101,7 @@ static __u32 first_psn(__u32 qpn)
 
 static int links_create(struct nic *nic)
 {
+	struct nic_device *device = &nic->device;
 	__u32 completions = 1 + nic->guests, i;
 	int ret;
 
@@ -108,8 +109,8 @@ static int links_create(struct nic *nic)
 	if (!nic->link)
 		return -ENOMEM;
 	engine_messages(nic->layout, nic->rank, count, nic);
-	if (nic->largest * ELEMENT > nic->port.max_msg_sz)
-		return nic_fail(nic, EMSGSIZE, "message", "needs more chunks");
+	if (nic->largest * ELEMENT > device->port.max_msg_sz)
+		return nic_fail(device, EMSGSIZE, "message", "needs more chunks");
 	for (i = 0; i < members(nic); i++) {
 		struct link *link = &nic->link[i];
 
@@ -119,13 +120,12 @@ static int links_create(struct nic *nic)
 	ret = outbox_create(nic);
 	if (ret)
 		return ret;
-	nic->channel = ibv_create_comp_channel(nic->context);
-	if (!nic->channel)
-		return nic_fail(nic, errno, "device", "cannot get events");
-	nic->cq = ibv_create_cq(nic->context, completions, NULL, nic->channel,
-				0);
-	if (!nic->cq)
-		return nic_fail(nic, errno, "device", "cannot create a completion queue");
+	device->channel = ibv_create_comp_channel(device->context);
+	if (!device->channel)
+		return nic_fail(device, errno, "device", "cannot get events");
+	device->cq = ibv_create_cq(device->context, completions, NULL, device->channel, 0);
+	if (!device->cq)
+		return nic_fail(device, errno, "device", "cannot create a completion queue");
 	for (i = 0; !ret && i < members(nic); i++)
 		if (nic->link[i].messages || nic->link[i].answers)
 			ret = link_create(nic, &nic->link[i]);
@@ -134,7 +134,9 @@ static int links_create(struct nic *nic)
 
 int nic_open(struct nic *nic, void *window, __u64 timeout)
 {
-	return nic_device_open(nic, timeout) ?: window_register(nic, window) ?: links_create(nic);
+	snprintf(nic->device.where, sizeof(nic->device.where), "dimension %u: ", nic->dim);
+	return nic_device_open(&nic->device, timeout) ?: window_register(nic, window) ?:
+	       links_create(nic);
 }
 
 void nic_close(struct nic *nic)
@@ -148,7 +150,7 @@ void nic_close(struct nic *nic)
 			ibv_destroy_qp(nic->link[i].qp);
 	free(nic->link);
 	outbox_free(&nic->outbox);
-	nic_device_close(nic);
+	nic_device_close(&nic->device);
 }
 
 void nic_describe(const struct nic *nic, struct nic_address *address,
@@ -156,7 +158,7 @@ void nic_describe(const struct nic *nic, struct nic_address *address,
 {
 	__u32 i;
 
-	nic_describe_self(nic, address);
+	nic_describe_self(&nic->device, address);
 	for (i = 0; i < members(nic); i++)
 		qpns[i] = nic->link[i].qp ? nic->link[i].qp->qp_num : 0;
 }
@@ -178,13 +180,13 @@ int nic_connect(struct nic *nic, __u32 member,
 		if (ret)
 			return ret;
 	}
-	error = error ?: nic_qp_connect(nic, link->qp, address, qpn, first_psn(qpn),
+	error = error ?: nic_qp_connect(&nic->device, link->qp, address, qpn, first_psn(qpn),
 					first_psn(link->qp->qp_num), 0);
 	if (!error)
 		return 0;
-	return err_errno(nic->err, error, "connect",
+	return err_errno(nic->device.err, error, "connect",
 			 "dimension %u: %s: cannot connect to rank %u",
-			 nic->dim, nic->name, nic_rank(nic, member));
+			 nic->dim, nic->device.name, nic_rank(nic, member));
 }
 
 const __u8 *nic_peer(const struct nic *nic, __u32 member)

@@ -7,17 +7,11 @@
 #ifndef ROCESTEER_PERF_NIC_H
 #define ROCESTEER_PERF_NIC_H
 
-#include <infiniband/verbs.h>
-
-#include "base/base.h"
+#include "nic_device.h"
 #include "outbox.h"
 
-/* Bit of a wr_id: the queue pair belongs to the guest, who gets the completion. */
-#define NIC_GUEST	0x4000000000000000ull
-/* Return: 0, or a negative errno with the NIC's err set. */
+/* Completions of NIC_GUEST. Return: 0, or a negative errno with the NIC's err set. */
 typedef int nic_guest_fn(void *arg, const struct ibv_wc *wc);
-
-#define NIC_ANY_GID	(-1)	/* the first of RoCE v2, IPv4 before IPv6 */
 
 struct link;
 
@@ -26,12 +20,7 @@ struct link;
  * @dim: dimension
  * @layout: layout of the plan
  * @rank: this rank
- * @name: name of the RDMA device
- * @gid_index: index of the source GID
- * @gid: source GID
- * @attr: attributes of the device
- * @port: attributes of its port 1
- * @retry: queue pairs wait 4.096 us * 2^retry before each of seven retries
+ * @device: RDMA device, whose @err says why the loop has ended
  * @guests: completions that a guest may have at a time
  * @guest: called for these, with @guest_arg
  * @largest: elements of the largest message
@@ -40,23 +29,12 @@ struct link;
  * @engine: engine that messages are reported to
  * @completed: messages so far, both ways, with those of a guest
  * @source: source of the event loop
- * @err: why the loop has ended
  */
 struct nic {
 	__u32 dim;
 	const struct layout *layout;
 	__u32 rank;
-	const char *name;
-	int gid_index;
-	union ibv_gid gid;
-	struct ibv_device_attr attr;
-	struct ibv_port_attr port;
-	__u32 retry;
-	struct ibv_context *context;
-	struct ibv_pd *pd;
-	struct ibv_mr *mr;
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
+	struct nic_device device;
 	__u32 guests;
 	nic_guest_fn *guest;
 	void *guest_arg;
@@ -67,34 +45,20 @@ struct nic {
 	__u64 completed;
 	struct loop *loop;
 	struct source source;
-	struct err *err;
 };
-
-/* Address of a member in a dimension. */
-struct nic_address {
-	__u8 gid[16];
-	__u32 rkey;
-	__u32 mtu;	/* enum ibv_mtu */
-};
-
-/* Is there an RDMA device with the name? */
-bool nic_exists(const char *name);
 
 /**
  * nic_open() - open a NIC
- * @nic: with @dim, @layout, @rank, @name, @gid_index, @guests, @err set; to be
+ * @nic: with @dim, @layout, @rank, @guests, and @name, @gid_index, @err of @device set; to be
  *	closed, also after a failure
  * @window: window of the rank
  * @timeout: ns after which a member that does not acknowledge has failed
  *
- * Return: 0, or a negative errno with @nic->err set, which names the device.
+ * Return: 0, or a negative errno with @err set, which names the device.
  */
 int nic_open(struct nic *nic, void *window, __u64 timeout);
 
 void nic_close(struct nic *nic);
-
-/* Describe the device and the key of the window. */
-void nic_describe_self(const struct nic *nic, struct nic_address *address);
 
 /* Describe the device in @address, and the QPN for each member of the group. */
 void nic_describe(const struct nic *nic, struct nic_address *address,
@@ -107,7 +71,7 @@ void nic_describe(const struct nic *nic, struct nic_address *address,
  * @address: its address
  * @qpn: its queue pair for this rank
  *
- * Return: 0, or a negative errno with @nic->err set.
+ * Return: as nic_open().
  */
 int nic_connect(struct nic *nic, __u32 member,
 		const struct nic_address *address, __u32 qpn);

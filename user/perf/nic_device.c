@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The RDMA device of a NIC, and its queue pairs: all that does not depend on a plan. */
-#include "nic_priv.h"
+#include "nic_device.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -8,13 +7,9 @@
 
 #define PORT		1
 
-int nic_fail(const struct nic *nic, int error, const char *code,
-	     const char *what)
+int nic_fail(const struct nic_device *nic, int error, const char *code, const char *what)
 {
-	if (!nic->layout)
-		return err_errno(nic->err, error, code, "%s: %s", nic->name, what);
-	return err_errno(nic->err, error, code, "dimension %u: %s: %s", nic->dim,
-			 nic->name, what);
+	return err_errno(nic->err, error, code, "%s%s: %s", nic->where, nic->name, what);
 }
 
 bool nic_exists(const char *name)
@@ -30,7 +25,7 @@ bool nic_exists(const char *name)
 	return found;
 }
 
-static int device_open(struct nic *nic)
+static int device_open(struct nic_device *nic)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	int i;
@@ -44,9 +39,8 @@ static int device_open(struct nic *nic)
 	}
 	if (list)
 		ibv_free_device_list(list);
-	return err_set(nic->err, EXIT_FAILED, "no-device",
-		       "dimension %u: there is no RDMA device %s", nic->dim,
-		       nic->name);
+	return err_set(nic->err, EXIT_FAILED, "no-device", "%sthere is no RDMA device %s",
+		       nic->where, nic->name);
 }
 
 /* How much a GID is wanted; 0: not at all. */
@@ -62,7 +56,7 @@ static int worth(const struct ibv_gid_entry *entry)
 }
 
 /* The one that was asked for, or the first of the best. */
-static int gid_find(struct nic *nic)
+static int gid_find(struct nic_device *nic)
 {
 	bool any = nic->gid_index == NIC_ANY_GID;
 	int i = any ? 0 : nic->gid_index;
@@ -94,7 +88,7 @@ static __u32 retry_of(__u64 timeout)
 	return retry;
 }
 
-int nic_check_port(struct nic *nic)
+int nic_check_port(struct nic_device *nic)
 {
 	if (ibv_query_port(nic->context, PORT, &nic->port))
 		return nic_fail(nic, errno, "device", "cannot query it");
@@ -103,7 +97,7 @@ int nic_check_port(struct nic *nic)
 	return nic_fail(nic, ENETDOWN, "device", "its port is not active");
 }
 
-int nic_device_open(struct nic *nic, __u64 timeout)
+int nic_device_open(struct nic_device *nic, __u64 timeout)
 {
 	int ret;
 
@@ -120,7 +114,7 @@ int nic_device_open(struct nic *nic, __u64 timeout)
 	return nic->pd ? 0 : nic_fail(nic, errno, "device", "cannot allocate");
 }
 
-void nic_device_close(struct nic *nic)
+void nic_device_close(struct nic_device *nic)
 {
 	if (nic->cq)
 		ibv_destroy_cq(nic->cq);
@@ -134,7 +128,7 @@ void nic_device_close(struct nic *nic)
 		ibv_close_device(nic->context);
 }
 
-void nic_describe_self(const struct nic *nic, struct nic_address *address)
+void nic_describe_self(const struct nic_device *nic, struct nic_address *address)
 {
 	memcpy(address->gid, nic->gid.raw, sizeof(address->gid));
 	address->rkey = nic->mr->rkey;
@@ -152,8 +146,9 @@ int nic_qp_init(struct ibv_qp *qp)
 			     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-int nic_qp_connect(const struct nic *nic, struct ibv_qp *qp, const struct nic_address *address,
-		   __u32 qpn, __u32 receives, __u32 sends, __u32 label)
+int nic_qp_connect(const struct nic_device *nic, struct ibv_qp *qp,
+		   const struct nic_address *address, __u32 qpn, __u32 receives, __u32 sends,
+		   __u32 label)
 {
 	struct ibv_qp_attr rtr = {
 		.qp_state = IBV_QPS_RTR,

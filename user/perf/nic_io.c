@@ -13,7 +13,7 @@ int nic_post_receive(struct nic *nic, __u32 member)
 	struct ibv_recv_wr *bad, wr = { .wr_id = ARRIVED | member };
 	int error = ibv_post_recv(nic->link[member].qp, &wr, &bad);
 
-	return error ? nic_fail(nic, error, "queue-pair", "cannot receive") : 0;
+	return error ? nic_fail(&nic->device, error, "queue-pair", "cannot receive") : 0;
 }
 
 static int post(struct nic *nic, const struct message *message, __u32 index)
@@ -22,7 +22,7 @@ static int post(struct nic *nic, const struct message *message, __u32 index)
 	struct ibv_sge sge = {
 		.addr = WINDOW_IOVA + message->from * ELEMENT,
 		.length = message->elements * ELEMENT,
-		.lkey = nic->mr->lkey,
+		.lkey = nic->device.mr->lkey,
 	};
 	struct ibv_send_wr *bad, wr = {
 		.wr_id = index,
@@ -37,7 +37,7 @@ static int post(struct nic *nic, const struct message *message, __u32 index)
 	};
 	int error = ibv_post_send(link->qp, &wr, &bad);
 
-	return error ? nic_fail(nic, error, "queue-pair", "cannot send") : 0;
+	return error ? nic_fail(&nic->device, error, "queue-pair", "cannot send") : 0;
 }
 
 static int post_waiting(struct nic *nic)
@@ -68,11 +68,11 @@ static int sent(struct nic *nic, const struct message *message)
  */
 static int fail_member(struct nic *nic, __u32 member, const char *what)
 {
-	int ret = nic_check_port(nic);
+	int ret = nic_check_port(&nic->device);
 
 	if (ret)
 		return ret;
-	return err_set(nic->err, EXIT_FAILED, "rank-unreachable",
+	return err_set(nic->device.err, EXIT_FAILED, "rank-unreachable",
 		       "dimension %u: rank %u: %s", nic->dim,
 		       nic_rank(nic, member), what);
 }
@@ -109,22 +109,22 @@ static int drain(struct nic *nic)
 	struct ibv_wc wc[POLL_BATCH];
 	int nr, i, ret;
 
-	while ((nr = ibv_poll_cq(nic->cq, POLL_BATCH, wc)) > 0)
+	while ((nr = ibv_poll_cq(nic->device.cq, POLL_BATCH, wc)) > 0)
 		for (i = 0; i < nr; i++) {
 			ret = completed(nic, &wc[i]);
 			if (ret)
 				return ret;
 		}
-	return nr < 0 ? nic_fail(nic, errno, "device", "cannot poll") : 0;
+	return nr < 0 ? nic_fail(&nic->device, errno, "device", "cannot poll") : 0;
 }
 
 /* Completions from before the queue was armed cause no event. */
 static int arm(struct nic *nic)
 {
-	int error = ibv_req_notify_cq(nic->cq, 0);
+	int error = ibv_req_notify_cq(nic->device.cq, 0);
 
 	if (error)
-		return nic_fail(nic, error, "device", "cannot get events");
+		return nic_fail(&nic->device, error, "device", "cannot get events");
 	return drain(nic);
 }
 
@@ -134,8 +134,8 @@ static int ready(void *arg)
 	struct ibv_cq *cq;
 	void *cq_context;
 
-	if (ibv_get_cq_event(nic->channel, &cq, &cq_context))
-		return nic_fail(nic, errno, "device", "cannot get events");
+	if (ibv_get_cq_event(nic->device.channel, &cq, &cq_context))
+		return nic_fail(&nic->device, errno, "device", "cannot get events");
 	ibv_ack_cq_events(cq, 1);
 	return arm(nic);
 }
@@ -146,7 +146,7 @@ int nic_start(struct nic *nic, struct engine *engine, struct loop *loop)
 
 	nic->engine = engine;
 	nic->loop = loop;
-	nic->source = (struct source) { nic->channel->fd, ready, nic };
+	nic->source = (struct source) { nic->device.channel->fd, ready, nic };
 	ret = loop_add(loop, &nic->source);
 	return ret ?: arm(nic);
 }

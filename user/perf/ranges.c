@@ -119,7 +119,7 @@ static void netdev_name(const struct nic *nic, char *name, size_t size)
 
 	snprintf(file, sizeof(file),
 		 "/sys/class/infiniband/%s/ports/1/gid_attrs/ndevs/%d",
-		 nic->name, nic->gid_index);
+		 nic->device.name, nic->device.gid_index);
 	in = fopen(file, "re");
 	if (!in || !fgets(name, size, in))
 		name[0] = '\0';
@@ -150,9 +150,9 @@ static struct json_object *to_json(const struct perf_config *config,
 		obj = out_append_object(array);
 		netdev_name(&nic[k], text, sizeof(text));
 		out_uint(obj, "dimension", k);
-		out_string(obj, "device", nic[k].name);
+		out_string(obj, "device", nic[k].device.name);
 		out_string(obj, "netdev", text);
-		out_addr(obj, "source", nic[k].gid.raw);
+		out_addr(obj, "source", nic[k].device.gid.raw);
 	}
 	add_ranges(root, config, nic, claims);
 	return root;

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "nic_priv.h"
-
 const enum rocesteer_reduce_type reducer_types[] = {
 	[DATA_INT32] = ROCESTEER_REDUCE_TYPE_INT32,
 	[DATA_FLOAT32] = ROCESTEER_REDUCE_TYPE_FP32,
@@ -53,7 +51,7 @@ static __u64 deadline(const struct reducer *reducer)
 
 static int results_get(struct reducer *reducer)
 {
-	struct nic *nic = reducer->nic;
+	struct nic_device *nic = &reducer->nic->device;
 
 	reducer->results = mmap(NULL, bytes_of(reducer), PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -71,7 +69,7 @@ static int results_get(struct reducer *reducer)
 /* A plan is made for hosts. */
 static int check_address(const struct reducer *reducer, const struct group *group)
 {
-	const __u8 *gid = reducer->nic->gid.raw;
+	const __u8 *gid = reducer->nic->device.gid.raw;
 	__u32 rank = reducer->nic->rank;
 	const __u8 *address = group->config.rank[rank].address;
 	char text[ADDR_STRLEN], own[ADDR_STRLEN];
@@ -81,7 +79,7 @@ static int check_address(const struct reducer *reducer, const struct group *grou
 	return err_set(reducer->err, EXIT_BAD_INPUT, "address",
 		       "%s: ranks[%u] of group %u is %s, but %s has %s",
 		       reducer->config->reduce.file, rank, group->config.id,
-		       addr_format(address, text), reducer->nic->name,
+		       addr_format(address, text), reducer->nic->device.name,
 		       addr_format(gid, own));
 }
 
@@ -264,7 +262,7 @@ static int parts_init(struct reducer *reducer)
 
 	for (i = 0; !ret && i < reducer->groups; i++) {
 		reducer->part[i] = (struct netreduce) {
-			.nic = reducer->nic,
+			.nic = &reducer->nic->device,
 			.group = &reducer->group[i],
 			.label = label[i],
 			.key = reducer->mr->rkey,

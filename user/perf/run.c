@@ -99,10 +99,10 @@ static int nics_open(struct run *run)
 		nic->dim = k;
 		nic->layout = &config->layout;
 		nic->rank = config->launch.rank;
-		nic->name = config->dev[k].name;
-		nic->gid_index = config->dev[k].gid_index;
+		nic->device.name = config->dev[k].name;
+		nic->device.gid_index = config->dev[k].gid_index;
 		nic->guests = guests(config, k);
-		nic->err = run->err;
+		nic->device.err = run->err;
 		ret = nic_open(nic, run->window, config->timeout / 4);
 	}
 	return ret;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nic_priv.h"
 #include "reducer.h"
 
 __u32 sums_groups(const struct chunk_collective *of, __u32 dim)
@@ -192,9 +191,9 @@ static int groups_init(struct sums *sums)
 		group_init(&sums->group[i], config->sums.group + i, config->sums.packets,
 			   config->sums.box, members(sums));
 	sums->lane = (struct netreduce) {
-		.nic = sums->nic,
+		.nic = &sums->nic->device,
 		.group = &sums->group[index_of(config, config->launch.rank)],
-		.key = sums->nic->mr->rkey,
+		.key = sums->nic->device.mr->rkey,
 	};
 	sums->nic->guest = completed;
 	sums->nic->guest_arg = sums;
