@@ -6,7 +6,7 @@
 #ifndef ROCESTEER_MPI_PORT_H
 #define ROCESTEER_MPI_PORT_H
 
-#include "netreduce.h"
+#include "ring/ring.h"
 
 /* Bytes that are reduced at a time, whole elements and packets */
 #define PORT_BYTES	(2u << 20)

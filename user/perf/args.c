@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "netreduce.h"
+#include "ring/ring.h"
 #include "perf.h"
 #include "sums.h"
 

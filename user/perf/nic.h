@@ -7,7 +7,7 @@
 #ifndef ROCESTEER_PERF_NIC_H
 #define ROCESTEER_PERF_NIC_H
 
-#include "nic_device.h"
+#include "ring/ring.h"
 #include "outbox.h"
 
 /* Completions of NIC_GUEST. Return: 0, or a negative errno with the NIC's err set. */

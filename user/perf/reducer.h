@@ -10,7 +10,7 @@
 #ifndef ROCESTEER_PERF_REDUCER_H
 #define ROCESTEER_PERF_REDUCER_H
 
-#include "netreduce.h"
+#include "ring/ring.h"
 #include "perf.h"
 #include "rendezvous.h"
 

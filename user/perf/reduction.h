@@ -5,7 +5,7 @@
 #ifndef ROCESTEER_PERF_REDUCTION_H
 #define ROCESTEER_PERF_REDUCTION_H
 
-#include "group.h"
+#include "ring/ring.h"
 
 #define REDUCTION_GROUPS	64u	/* a bit each */
 

@@ -11,7 +11,7 @@
 #ifndef ROCESTEER_PERF_SUMS_H
 #define ROCESTEER_PERF_SUMS_H
 
-#include "netreduce.h"
+#include "ring/ring.h"
 #include "perf.h"
 #include "rendezvous.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The RDMA device of a NIC, and its queue pairs. */
-#ifndef ROCESTEER_PERF_NIC_DEVICE_H
-#define ROCESTEER_PERF_NIC_DEVICE_H
+#ifndef ROCESTEER_LIB_RING_NIC_DEVICE_H
+#define ROCESTEER_LIB_RING_NIC_DEVICE_H
 
 #include <infiniband/verbs.h>
 
@@ -10,7 +10,7 @@
 #define NIC_ANY_GID	(-1)	/* the first of RoCE v2, IPv4 before IPv6 */
 #define WINDOW_IOVA	0x10000000000ull	/* where each rank registers its window */
 
-/* Bit of a wr_id: the queue pair is not one of a plan, see netreduce_tag(). */
+/* Bit of each wr_id of netreduce.c: a NIC may have other queue pairs as well. */
 #define NIC_GUEST	0x4000000000000000ull
 
 /**
@@ -85,4 +85,4 @@ int nic_qp_connect(const struct nic_device *nic, struct ibv_qp *qp,
 		   const struct nic_address *address, __u32 qpn, __u32 receives, __u32 sends,
 		   __u32 label);
 
-#endif /* ROCESTEER_PERF_NIC_DEVICE_H */
+#endif /* ROCESTEER_LIB_RING_NIC_DEVICE_H */

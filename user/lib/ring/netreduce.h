@@ -11,8 +11,8 @@
  * A message is posted when the result REDUCE_WINDOW messages before it has arrived.
  * Results have a buffer of their own: after a failure the input is unchanged.
  */
-#ifndef ROCESTEER_PERF_NETREDUCE_H
-#define ROCESTEER_PERF_NETREDUCE_H
+#ifndef ROCESTEER_LIB_RING_NETREDUCE_H
+#define ROCESTEER_LIB_RING_NETREDUCE_H
 
 #include "group.h"
 #include "nic_device.h"
@@ -91,7 +91,7 @@ struct netreduce_card {
 	__u32 psn;
 };
 
-/* Completions that a group may have at a time, beside those of the NIC's plan. */
+/* Completions that a group may have at a time. */
 #define NETREDUCE_COMPLETIONS	(4 * REDUCE_WINDOW)
 
 /**
@@ -146,4 +146,4 @@ void netreduce_fail(struct netreduce *netreduce, const char *fmt, ...) __printf(
 /* Destroy the queue pairs. */
 void netreduce_stop(struct netreduce *netreduce);
 
-#endif /* ROCESTEER_PERF_NETREDUCE_H */
+#endif /* ROCESTEER_LIB_RING_NETREDUCE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "command.h"
+#include "switch_command.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -46,7 +46,7 @@ static char **environment(void)
 }
 
 /* Its output does not go to our output. Return: 0 or a negative errno. */
-static int spawn(struct command *command)
+static int spawn(struct switch_command *command)
 {
 	char *const argv[] = { "sh", "-c", command->line, NULL };
 	posix_spawn_file_actions_t actions;
@@ -66,9 +66,11 @@ static int spawn(struct command *command)
 	return -ret;
 }
 
-void command_start(struct command *command, char *line, const char *text)
+void switch_command_start(struct switch_command *command, char *line, const char *text)
 {
-	*command = (struct command) { .line = line, .in = file_of(text), .out = file_of("") };
+	*command = (struct switch_command) {
+		.line = line, .in = file_of(text), .out = file_of(""),
+	};
 	if (!line)
 		command->ret = -ENOMEM;
 	else if (command->in < 0 || command->out < 0)
@@ -157,7 +159,7 @@ static int fail(const char *line, int status, int out, struct err *err)
 	return ret;
 }
 
-int command_finish(struct command *command, __u64 until, struct err *err)
+int switch_command_finish(struct switch_command *command, __u64 until, struct err *err)
 {
 	int ret = command->ret ?: wait_end(command->pid, until);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "switch_command.h"
 
 static struct json_object *to_json(struct group *group)
 {
@@ -79,7 +79,7 @@ static char *line_of(const char *command, const struct group_switch *at, const c
 static void run_all(struct group *group, int which, const char *command, const char *verb,
 		    const char *text, __u64 until, struct err *err)
 {
-	struct command commands[GROUP_SWITCHES];
+	struct switch_command commands[GROUP_SWITCHES];
 	bool told[GROUP_SWITCHES];
 	struct err said = {};
 	char words[64];
@@ -91,12 +91,12 @@ static void run_all(struct group *group, int which, const char *command, const c
 		told[i] = at->answer == which;
 		snprintf(words, sizeof(words), "%s%s", verb, *text ? at->option : "");
 		if (told[i])
-			command_start(&commands[i], line_of(command, at, words), text);
+			switch_command_start(&commands[i], line_of(command, at, words), text);
 	}
 	for (i = 0; i < group->switches; i++) {
 		if (!told[i])
 			continue;
-		group->at[i].answer = command_finish(&commands[i], until, &said);
+		group->at[i].answer = switch_command_finish(&commands[i], until, &said);
 		if (group->at[i].answer && (group->at[i].answer != -ENOENT || which == -ENOENT))
 			*err = said;
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A group of ranks whose writes switches sum. Each switch gets the group as JSON by
- * "COMMAND reduce .. -". A group of a plan (reduction.h) may be on its switches already and
- * then joins; a group that was loaded here is unloaded here.
+ * "COMMAND reduce .. -". A group of a plan may be on its switches already and then joins; a
+ * group that was loaded here is unloaded here.
  */
-#ifndef ROCESTEER_PERF_GROUP_H
-#define ROCESTEER_PERF_GROUP_H
+#ifndef ROCESTEER_LIB_RING_GROUP_H
+#define ROCESTEER_LIB_RING_GROUP_H
 
 #include <rocesteer/roce.h>
 
@@ -101,4 +101,4 @@ int group_join(struct group *group, const char *command, __u64 until, struct err
 /* Unload the group if group_join() has loaded it; @err is the last error of a switch. */
 void group_leave(struct group *group, const char *command, __u64 until, struct err *err);
 
-#endif /* ROCESTEER_PERF_GROUP_H */
+#endif /* ROCESTEER_LIB_RING_GROUP_H */
