@@ -3,6 +3,7 @@
 #ifndef ROCESTEER_PERF_H
 #define ROCESTEER_PERF_H
 
+#include "chunk_args/chunk_args.h"
 #include "cli/cli.h"
 #include "reduction.h"
 #include "launch.h"

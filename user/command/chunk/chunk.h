@@ -4,6 +4,7 @@
 #define ROCESTEER_CLI_CHUNK_H
 
 #include "chunk/chunk.h"
+#include "chunk_args/chunk_args.h"
 #include "../objects.h"
 
 extern const struct cli_option chunk_plan_options[];

@@ -9,6 +9,7 @@
 #include "chunk_alg.h"
 #include "chunk_model.h"
 #include "chunk_plan.h"
+#include "chunk_policy.h"
 #include "chunk_search.h"
 #include "chunk_step.h"
 #include "chunk_table.h"

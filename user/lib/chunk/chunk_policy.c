@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans by the names of their policies, and figures about plans. */
+#include "chunk_policy.h"
+
 #include <errno.h>
 
-#include "chunk/chunk.h"
-#include "chunk_args.h"
+#include "chunk_model.h"
+#include "chunk_search.h"
 
 const char * const chunk_policies[] = {
 	[CHUNK_POLICY_THEMIS] = "themis",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The options that describe a collective and its network. */
+#include "chunk_args.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "chunk_args.h"
 
 /**
  * struct list - an option with a value for each dimension

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* A chunk plan by options, which the object chunk and rocesteer-perf share. */
-#ifndef ROCESTEER_LIB_CLI_CHUNK_ARGS_H
-#define ROCESTEER_LIB_CLI_CHUNK_ARGS_H
+#ifndef ROCESTEER_LIB_CHUNK_ARGS_H
+#define ROCESTEER_LIB_CHUNK_ARGS_H
 
 #include "chunk/chunk.h"
-#include "args.h"
-
-/* Values of --policy: two rules, and the best plan of a search. */
-enum {
-	CHUNK_POLICY_THEMIS,
-	CHUNK_POLICY_BASELINE,
-	CHUNK_POLICY_BEST,
-};
-
-#define CHUNK_QUEUE_ANY	(-1)	/* that the policy is made for */
+#include "cli/cli.h"
 
 /* A verb's own options follow. */
 enum {
@@ -51,31 +42,6 @@ enum {
 		"plans of collectives that run at the same time" }
 
 /**
- * chunk_make() - plan by any policy, but never worse than the baseline by the model
- * @plan: filled; to be freed by chunk_plan_free(); see @fell_back
- * @of: what to plan
- * @policy: CHUNK_POLICY_*
- * @queue: enum chunk_queue, or CHUNK_QUEUE_ANY
- *
- * Return: as chunk_plan_make().
- */
-int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
-	       int policy, int queue);
-
-/* Predicted time of the policy's own plan, also if worse, ps. Return: as chunk_plan_make(). */
-int chunk_predict(const struct chunk_collective *of, int policy, int queue,
-		  __u64 *ps);
-
-/* A time in ps, printed in us. */
-void chunk_add_us(struct json_object *obj, const char *key, __u64 ps);
-
-/* Thousandths of a percent, rounded down. */
-__u64 chunk_percent(__u64 part, __u64 whole);
-
-/* Policies by their names, ended by NULL. */
-extern const char * const chunk_policies[];
-
-/**
  * chunk_args_read() - read the shared options
  * @args: arguments
  * @of: filled; valid for chunk_plan_make(); to be freed by chunk_args_free(), also after a
@@ -96,4 +62,4 @@ void chunk_args_free(struct chunk_collective *of);
  */
 int chunk_args_check(const struct cli_args *args, struct err *err);
 
-#endif /* ROCESTEER_LIB_CLI_CHUNK_ARGS_H */
+#endif /* ROCESTEER_LIB_CHUNK_ARGS_H */
