@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Launchers' environment variables, and options that are numbers */
 #include "cli/cli.h"
-#include "perf/launch.h"
+#include "perf/meet/launch.h"
 #include "fuzz.h"
 
 #define ROOM	600

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Plans of groups for rocesteer-perf: accepted plans have switches, and ranks in order. */
 #include "fuzz.h"
-#include "perf/reduction.h"
+#include "perf/switch/reduction.h"
 
 #define RANKS	3
 

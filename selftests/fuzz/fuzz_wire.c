@@ -9,9 +9,9 @@
 #include <sys/un.h>
 
 #include "base/base.h"
-#include "perf/meet.h"
-#include "perf/rendezvous.h"
-#include "perf/setting.h"
+#include "perf/meet/meet.h"
+#include "perf/meet/rendezvous.h"
+#include "perf/meet/setting.h"
 #include "fuzz.h"
 
 #define CLIENTS	3

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../user/perf/engine.h"
+#include "../../user/perf/engine/engine.h"
 #include "../random.h"
 #include "../ktap.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../user/perf/outbox.h"
+#include "../../user/perf/engine/outbox.h"
 #include "chunk/chunk.h"
 #include "../ktap.h"
 

@@ -6,7 +6,7 @@
 
 #include <rocesteer/label.h>
 
-#include "../../user/perf/reduction.h"
+#include "../../user/perf/switch/reduction.h"
 #include "../ktap.h"
 
 #define RANK0	"{\"address\":\"10.1.0.1\",\"leaf\":0}"

@@ -7,7 +7,7 @@
 
 #include "ring/ring.h"
 #include "perf.h"
-#include "sums.h"
+#include "switch/sums.h"
 
 #define MSEC	1000000ull
 

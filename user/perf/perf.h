@@ -5,9 +5,9 @@
 
 #include "chunk_args/chunk_args.h"
 #include "cli/cli.h"
-#include "reduction.h"
-#include "launch.h"
-#include "nic.h"
+#include "engine/nic.h"
+#include "meet/launch.h"
+#include "switch/reduction.h"
 
 /* The options of chunk come first. */
 enum {

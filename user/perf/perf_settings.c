@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "perf.h"
-#include "setting.h"
+#include "meet/setting.h"
 
 static struct setting *add(struct setting *setting, const char *name,
 			   __u64 value)

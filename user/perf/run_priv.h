@@ -4,10 +4,10 @@
 #define ROCESTEER_PERF_RUN_PRIV_H
 
 #include "perf.h"
-#include "reducer.h"
-#include "rendezvous.h"
-#include "setting.h"
-#include "sums.h"
+#include "meet/rendezvous.h"
+#include "meet/setting.h"
+#include "switch/reducer.h"
+#include "switch/sums.h"
 
 /**
  * struct run - state of all runs

@@ -12,8 +12,8 @@
 #define ROCESTEER_PERF_SUMS_H
 
 #include "ring/ring.h"
-#include "perf.h"
-#include "rendezvous.h"
+#include "../perf.h"
+#include "../meet/rendezvous.h"
 
 /**
  * struct sum - a stage that the switch sums

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout.h"
+#include "../engine/layout.h"
 #include "portmap/portmap.h"
 
 #define MAX_SIZE	(16u << 20)	/* 64 groups of 64 ranks need 300 KiB */

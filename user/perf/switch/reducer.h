@@ -11,8 +11,8 @@
 #define ROCESTEER_PERF_REDUCER_H
 
 #include "ring/ring.h"
-#include "perf.h"
-#include "rendezvous.h"
+#include "../perf.h"
+#include "../meet/rendezvous.h"
 
 /**
  * struct reducer - state of a rank
