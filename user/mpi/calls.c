@@ -44,7 +44,7 @@ void calls_end(void)
 		count_print(where, rank);
 }
 
-/* Why a call is nothing for the network; COUNT_TAKEN: it may be. */
+/* The reason that leaves a call to MPI; COUNT_TAKEN: the network may take the call. */
 static enum count examine(int count, MPI_Datatype datatype, MPI_Op op, struct kind *kind)
 {
 	__u32 size;

@@ -19,8 +19,8 @@
  * @group: as the switch knows it
  * @part: connections of this rank
  * @ready: all ranks are connected
- * @failures: how often it has failed
- * @why: why MPI has these calls for good; COUNT_TAKEN: it has not
+ * @failures: number of its failures
+ * @why: the reason that leaves these calls to MPI for good; COUNT_TAKEN: none
  */
 struct ring {
 	struct group group;
@@ -32,13 +32,13 @@ struct ring {
 
 /**
  * struct comm - a communicator
- * @next: another one
- * @prev: likewise
+ * @next: the next one of @comms
+ * @prev: pointer to this one
  * @mpi: the program's communicator
  * @own: its ranks once more, for agreements
  * @rank: this rank
  * @ranks: number of ranks
- * @why: why MPI has all calls for good; COUNT_TAKEN: it has not
+ * @why: the reason that leaves all calls to MPI for good; COUNT_TAKEN: none
  * @port: port of this rank
  * @ring: by kind, NULL before the first call
  */
@@ -55,9 +55,9 @@ struct comm {
 };
 
 /**
- * struct card - what a rank tells the others
+ * struct card - addresses of a rank, for the others
  * @netreduce: addresses of its NIC and queue pairs
- * @ok: it has them
+ * @ok: the rank has them
  */
 struct card {
 	struct netreduce_card netreduce;
@@ -65,7 +65,7 @@ struct card {
 };
 
 /**
- * struct answer - what rank 0 has heard from the switch
+ * struct answer - answer of the switch, which rank 0 passes on
  * @ret: 0 or a negative errno
  * @number: number of the group
  * @psns: its first PSNs

@@ -33,7 +33,7 @@ void comm_exit(void);
  * @datatype: type
  * @op: operation
  * @comm: communicator
- * @kind: what @datatype and @op are for switches
+ * @kind: @datatype and @op, as switches name them
  *
  * Return: an error of MPI.
  */

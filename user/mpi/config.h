@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the environment says. Rank 0 reads it for all ranks, but for the name of the device. */
+/* Settings by environment. Rank 0 reads them for all ranks, except the name of the device. */
 #ifndef ROCESTEER_MPI_CONFIG_H
 #define ROCESTEER_MPI_CONFIG_H
 
@@ -11,8 +11,8 @@
  * struct config - settings, of plain bytes: rank 0 sends it to all ranks
  * @on: Allreduces may be taken
  * @first: least number of a group
- * @groups: how many numbers there are
- * @packets: of a message
+ * @groups: count of numbers
+ * @packets: packets of a message
  * @min: bytes from which on a call is taken
  * @timeout: ns without a result after which a group has failed
  * @box: address of a box beside the switches, which sums, or all zero
@@ -41,7 +41,7 @@ int config_read(struct config *config, struct err *err);
 /* The RDMA device of this rank; NULL: the first that will do. */
 const char *config_device(void);
 
-/* What prints the counters: "text", "json", or a file; NULL: nothing. */
+/* Where counters are printed: "text", "json", or a file; NULL: nowhere. */
 const char *config_counters(void);
 
 #endif /* ROCESTEER_MPI_CONFIG_H */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which calls the network has summed, and why MPI has done the others. */
+/* Counters of the calls that the network has summed, and of the others by their reasons. */
 #ifndef ROCESTEER_MPI_COUNT_H
 #define ROCESTEER_MPI_COUNT_H
 
 #include "base/base.h"
 
 /**
- * enum count - what has become of calls
+ * enum count - outcome of a call
  * @COUNT_TAKEN: the network has reduced all of it
  * @COUNT_OFF: there is no switch, or a variable has a wrong value
  * @COUNT_SMALL: below the threshold
@@ -41,7 +41,7 @@ enum count {
 /* One more call. Context: any thread. */
 void count_call(enum count count);
 
-/* That many bytes of input have been reduced by the network. */
+/* The network has reduced @bytes of input. */
 void count_bytes(__u64 bytes);
 
 /* Groups that were loaded. */

@@ -8,7 +8,7 @@
 #include <linux/types.h>
 
 /**
- * struct kind - what a call reduces
+ * struct kind - type and operation of a call
  * @index: number of type and operation, below PORT_PARTS
  * @size: bytes of an element of MPI
  * @type: enum rocesteer_reduce_type

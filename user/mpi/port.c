@@ -10,7 +10,7 @@
 
 #define POLL_BATCH	16
 
-/* Of connections that are there, and of as many that are gone */
+/* CQ size: completions of all open connections and of as many closed ones. */
 #define COMPLETIONS	(2 * PORT_PARTS * NETREDUCE_COMPLETIONS)
 
 static int open_named(struct port *port, const char *device, __u64 timeout)

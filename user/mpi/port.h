@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a rank has for a communicator: an RDMA device with a completion queue, buffers that are
- * registered, and the connections of groups. Nothing of MPI.
+ * The port of a rank for a communicator: an RDMA device with a completion queue, registered
+ * buffers, and the connections of groups. Nothing of MPI.
  */
 #ifndef ROCESTEER_MPI_PORT_H
 #define ROCESTEER_MPI_PORT_H
@@ -17,7 +17,7 @@
 /**
  * struct port - port of a rank
  * @nic: its device; @in is registered as its memory
- * @err: why something has failed
+ * @err: the last failure
  * @in: input
  * @out: results
  * @results: memory region of @out

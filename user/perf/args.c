@@ -232,7 +232,7 @@ static int read_reduce(const struct cli_args *args, const struct chunk_collectiv
 		       reduce->file);
 }
 
-/* Where switches sum all, the ring is planned, in case that fails. */
+/* If switches sum the whole All-Reduce, the plan is that of a ring, in case they fail. */
 static int read_collective(const struct cli_args *args, struct chunk_collective *of,
 			   struct err *err)
 {

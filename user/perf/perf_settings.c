@@ -24,7 +24,7 @@ static struct setting *add_word(struct setting *setting, const char *name,
 	return setting + 1;
 }
 
-/* The same of each dimension, separated by commas. */
+/* A value for each dimension, separated by commas. */
 static struct setting *add_dims(struct setting *setting, const char *name,
 				const struct chunk_collective *of,
 				__u64 (*get)(const struct chunk_dim *dim))

@@ -242,7 +242,7 @@ static void add_groups(struct json_object *root, const struct reduction *groups,
 	}
 }
 
-/* How it went with the switches. */
+/* Runs that fell back to the ring, and groups that were left out. */
 static void add_reduce(struct json_object *root, const struct perf_config *config,
 		       const struct perf_result *result)
 {

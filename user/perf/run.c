@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "run_priv.h"
 
-/* All of them together fit a frame. */
+/* The addresses of all ranks fit a frame. */
 _Static_assert(LAYOUT_MAX_RANKS *
 	       (CHUNK_MAX_DIMS * (sizeof(struct nic_address) + sizeof(__u32)) +
 		LAYOUT_MAX_RANKS * sizeof(__u32)) <= ~0u,
@@ -164,7 +164,7 @@ static int nics_connect(struct run *run)
 			ret = connect_dim(run, cards, k);
 	if (!ret && config->ranges)
 		ret = perf_ranges_write(config, run->nic, run->err);
-	/* Where there are no runs, it is the end. */
+	/* Without runs this is the end. */
 	ret = ret ?: rendezvous_gather(run->rendezvous,
 				       "word that it is connected", NULL, NULL,
 				       0, 0, run->err);

@@ -61,7 +61,7 @@ static int go(struct run *run, struct sample *sample)
 	return ret;
 }
 
-/* The same by switches. They are given up sooner: the others have limit until then. */
+/* Run by switches. They are given up sooner, while other ranks still wait for this one. */
 static int sum(struct run *run, struct sample *sample)
 {
 	__u64 stuck = 0;
@@ -126,7 +126,7 @@ static void note_reason(struct run *run)
 	snprintf(result->reason, sizeof(result->reason), "%s%s", name, result->failed[i]);
 }
 
-/* The same by switches, of the same input. @done: the results are kept. */
+/* A run by switches, of the input of the ring. @done: the results are kept. */
 static int go_switch(struct run *run, struct sample *all, bool *done)
 {
 	const struct perf_config *config = run->config;
@@ -154,7 +154,7 @@ static int go_switch(struct run *run, struct sample *all, bool *done)
 	return ret;
 }
 
-/* Filled and checked outside the time, begun and ended by all together. */
+/* A run by the ring, whose time is without fill and check. All ranks begin and end together. */
 static int go_ring(struct run *run, struct sample *all)
 {
 	const struct perf_config *config = run->config;

@@ -13,7 +13,7 @@ const char * const chunk_policies[] = {
 	NULL
 };
 
-/* As the rule says, also if another one is better */
+/* The plan of the policy, also if another one is better */
 static int make(struct chunk_plan *plan, const struct chunk_collective *of, int policy, int queue)
 {
 	int ret;

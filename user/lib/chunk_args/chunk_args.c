@@ -12,9 +12,9 @@
  * struct list - an option with a value for each dimension
  * @of: filled
  * @n: values so far
- * @max: there may be
- * @name: of the option
- * @letter: of its values in messages
+ * @max: most values
+ * @name: name of the option
+ * @letter: letter of its values in messages
  * @read: reads value @n
  * @err: names option and value
  */

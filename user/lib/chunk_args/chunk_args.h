@@ -57,7 +57,7 @@ int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
 void chunk_args_free(struct chunk_collective *of);
 
 /*
- * Where plans are made and not run, --algorithm means nothing without --latency, but for
+ * If plans are made and not run, --algorithm means nothing without --latency, but for
  * netreduce. Return: 0 or -EINVAL.
  */
 int chunk_args_check(const struct cli_args *args, struct err *err);

@@ -23,10 +23,10 @@ enum {
 /**
  * struct cli_option - one long option of a verb
  * @name: without the dashes; NULL ends a table
- * @arg: what its argument is called; NULL: it is called by its @words, or there is none
+ * @arg: name of its argument; NULL: its @words are its name, or there is none
  * @help: one line, which is wrapped where it is printed; behind it come @words that have @arg
  * @marks: CLI_*; one option of a table has CLI_NAMES
- * @words: what its argument may be, for cli_word(), ended by NULL; or NULL
+ * @words: words that its argument may be, for cli_word(), ended by NULL; or NULL
  */
 struct cli_option {
 	const char *name;
@@ -38,7 +38,7 @@ struct cli_option {
 
 /**
  * struct cli_args - a verb's parsed arguments
- * @out: where to print
+ * @out: output and its format
  * @options: table of the verb
  * @value: by index in @options: argument, "" for an option that takes none,
  *	NULL where the option was not given
@@ -54,8 +54,7 @@ struct cli_args {
 /**
  * struct cli_verb - something that can be done
  * @name: NULL: the object has this one verb, which is not named
- * @operand: what its one operand is called, in brackets where it may be left out, NULL: it
- *	takes none
+ * @operand: name of its one operand, in brackets where it may be left out; NULL: it takes none
  * @help: one line
  * @options: ended by one without name
  * @example: a command line that works, without the name of the program
@@ -117,7 +116,7 @@ struct cli_anywhere {
  * cli_take_value() - take out an option that may stand anywhere, and has an argument
  * @argc: arguments
  * @argv: likewise
- * @option: which
+ * @option: the option
  * @value: set to its argument, or to NULL where the option is not given
  * @err: filled on failure
  *
@@ -135,8 +134,8 @@ int cli_version(const struct out *out);
 /**
  * cli_usage() - refuse arguments
  * @err: filled
- * @what: is wrong
- * @name: with what, or NULL
+ * @what: begin of the message
+ * @name: its end, or NULL
  * @see: object and verb whose help says more, or NULL
  *
  * Return: -EINVAL.
@@ -171,7 +170,7 @@ int cli_fail(const struct out *out, struct json_object *root,
 /* Does the option have an argument? */
 bool cli_takes_argument(const struct cli_option *option);
 
-/* What the argument is called, in @buf where its words say so; "": there is none. */
+/* Name of the argument, in @buf if that is its words; "": there is none. */
 const char *cli_argument(const struct cli_option *option, char *buf, size_t size);
 
 /* Does the option name a file, or another path? */
@@ -238,7 +237,7 @@ int cli_only_with(const struct cli_args *args, const struct cli_with *pairs,
 
 /**
  * cli_each() - go through a list separated by commas
- * @option: whose list, for messages
+ * @option: name of the option, for messages
  * @text: the list; a comma in brackets does not separate
  * @fn: called for each item; nonzero ends the walk
  * @arg: passed on

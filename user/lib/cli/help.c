@@ -20,7 +20,7 @@ static const struct cli_option common[] = {
 	{}
 };
 
-/* Of rocesteer, of which each object has a name, and of all programs. */
+/* Options of rocesteer alone, in which each object has a name; then those of all programs. */
 static const struct cli_option netns[] = {
 	{ "netns", "NAME|PID",
 	  "work in the network namespace of this name, or of this process (-n)" },

@@ -22,7 +22,7 @@ static void close_gap(int *argc, char **argv, int from, int to)
 	*argc = to;
 }
 
-/* What stands behind an option in its argument: "" or "=..."; NULL: it is another one. */
+/* The rest of @arg behind the option @name: "" or "=..."; NULL: another option. */
 static const char *behind(const char *arg, const char *name)
 {
 	size_t len = strlen(name);
@@ -199,7 +199,7 @@ static int unknown(struct err *err, const struct option *longs, const char *arg,
 	return cli_usage(err, "unknown option", arg, see);
 }
 
-/* What is wrong with an empty argument, or NULL: it may be empty. */
+/* The error of an empty argument, or NULL: it may be empty. */
 static const char *lack(const struct cli_option *option)
 {
 	return !option->arg ? NULL :

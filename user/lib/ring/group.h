@@ -16,7 +16,7 @@
 #define GROUP_PSN_SPREAD	0x10000u	/* of the first PSNs of ranks */
 
 /**
- * struct group_psns - what group_join() adds to the random parts of first PSNs
+ * struct group_psns - addends of the random parts of first PSNs
  * @base: for all ranks
  * @opposite: ranks that get 2^23 more, a bit each
  */
@@ -63,7 +63,7 @@ static inline __u32 group_qpn(__u32 id, __u32 rank)
 	return ROCESTEER_QPN_REDUCE | id << 8 | rank;
 }
 
-/* Likewise of a box: the one that a rank's receiver connects to. */
+/* The virtual queue pair of a box that a rank's receiver connects to. */
 static inline __u32 group_answer_qpn(__u32 id, __u32 rank)
 {
 	return group_qpn(id, rank) | 0xc0;

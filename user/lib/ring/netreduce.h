@@ -98,7 +98,7 @@ struct netreduce_card {
  * netreduce_open() - create queue pairs
  * @netreduce: with @nic, @group, @label, @tag, @key set; to be stopped, also after a failure
  *
- * @nic is open, with NETREDUCE_COMPLETIONS for guests.
+ * @nic is open, and its completion queue has room for NETREDUCE_COMPLETIONS more.
  *
  * Return: 0, or a negative errno with @nic->err set.
  */

@@ -43,7 +43,7 @@ static int device_open(struct nic_device *nic)
 		       nic->where, nic->name);
 }
 
-/* How much a GID is wanted; 0: not at all. */
+/* Rank of a GID; 0: not one to use. */
 static int worth(const struct ibv_gid_entry *entry)
 {
 	const __u8 *raw = entry->gid.raw;
@@ -55,7 +55,7 @@ static int worth(const struct ibv_gid_entry *entry)
 	return IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)raw) ? 1 : 2;
 }
 
-/* The one that was asked for, or the first of the best. */
+/* The GID of the given index, or the first one of the best rank. */
 static int gid_find(struct nic_device *nic)
 {
 	bool any = nic->gid_index == NIC_ANY_GID;

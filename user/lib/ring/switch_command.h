@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A command line that runs beside this process, and its output. */
+/* A command that runs rocesteer on a switch, beside this process, and its output. */
 #ifndef ROCESTEER_LIB_RING_SWITCH_COMMAND_H
 #define ROCESTEER_LIB_RING_SWITCH_COMMAND_H
 

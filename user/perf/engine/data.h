@@ -17,7 +17,7 @@ enum data_type {
 	DATA_FLOAT32,
 };
 
-/* Their names, ended by NULL. */
+/* Names of types, ended by NULL. */
 extern const char * const data_types[];
 
 /* Add @elements of @from to those of @to. */

@@ -34,7 +34,7 @@ static void copy_blocks(struct engine *engine, const struct work *work, __u32 me
 		       engine->window + (pack ? at : place) * ELEMENT, run * ELEMENT);
 }
 
-/* What comes takes the place of what goes. */
+/* Pack the blocks for other members: received blocks take their place. */
 static void pack(struct engine *engine, const struct work *work)
 {
 	__u32 i;

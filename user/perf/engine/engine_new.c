@@ -51,7 +51,7 @@ struct chunk_exchange engine_exchange(const struct layout *layout, __u32 rank,
 	return chunk_alg_exchange(of->dim[work->stage.dim].alg, gather, work->members, me, index);
 }
 
-/* Where a stage of an All-to-All sends from */
+/* The place that a stage of an All-to-All sends from */
 static struct range packed(const struct layout *layout, const struct work *work, __u32 member)
 {
 	__u64 from = layout_place(layout, work->chunk, work->stage.leg, work->members + member);

@@ -100,7 +100,7 @@ struct engine {
 struct chunk_exchange engine_exchange(const struct layout *layout, __u32 rank,
 				      const struct work *work, __u32 index);
 
-/* The message that it sends. */
+/* The message of an exchange. */
 struct message engine_message(const struct layout *layout, __u32 rank,
 			      const struct work *work, __u32 index);
 

@@ -76,7 +76,7 @@ static int link_create(struct nic *nic, struct link *link)
 	return link->qp ? 0 : nic_fail(&nic->device, errno, "queue-pair", "cannot create one");
 }
 
-/* What the dimension carries meanwhile */
+/* Bytes that the dimension carries in a time */
 static __u64 bytes_in(const struct chunk_dim *dim, __u64 ps)
 {
 	return ((__uint128_t)dim->bandwidth * ps << 30) /
@@ -93,7 +93,7 @@ static int outbox_create(struct nic *nic)
 	return outbox_init(&nic->outbox);
 }
 
-/* From the number of the sending queue pair */
+/* The first PSN follows from the number of the sending queue pair. */
 static __u32 first_psn(__u32 qpn)
 {
 	return qpn * 0x9e3779b1u >> 8;

@@ -47,7 +47,7 @@ static int listen_on(const struct addrinfo *info)
 	return ret;
 }
 
-/* Where one address has the port already, ranks would meet whoever listens there. */
+/* If another process has the port of one address already, ranks would meet that process. */
 int meet_listen(const char *host, const char *port, int *fd, struct err *err)
 {
 	struct addrinfo *list, *info;

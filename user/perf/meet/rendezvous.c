@@ -18,19 +18,19 @@
 
 #define SECOND	1000000000ull
 #define MAX_HELLO	4096u
-#define STRANGERS	64u	/* that are listened to beside all ranks */
+#define STRANGERS	64u	/* connections that are read beside those of all ranks */
 
 /**
  * struct peer - a connection to another rank
- * @entry: of a list
- * @rendezvous: it belongs to
+ * @entry: entry of a list of peers
+ * @rendezvous: rendezvous of the peer
  * @wire: connection
- * @source: of the loop
+ * @source: source of the event loop
  * @name: its address
- * @known: it has said its rank
- * @rank: this is it
- * @frame: has come and waits; without data: none
- * @gone: a negative errno: nothing more will come; -ESHUTDOWN: it has said so
+ * @known: the peer has said its @rank
+ * @rank: rank of the peer
+ * @frame: frame that has come and waits; without data: none
+ * @gone: a negative errno: nothing more will come; -ESHUTDOWN: the peer has said so
  */
 struct peer {
 	TAILQ_ENTRY(peer) entry;
@@ -48,11 +48,11 @@ TAILQ_HEAD(peers, peer);
 
 /**
  * struct rendezvous - rank 0 has all others as peers, the others have rank 0
- * @config: who and where
- * @loop: all connections are in
+ * @config: ranks and addresses
+ * @loop: event loop of all connections
  * @listener: socket of rank 0
  * @peers: ordered by rank
- * @guests: those that have not said their rank, in the order in which they came
+ * @guests: peers that have not said their rank, in the order in which they came
  * @connections: to peers and guests
  * @met: ranks that have come
  * @patience: ns after which another rank is taken for gone
@@ -271,7 +271,7 @@ static int peer_add(struct rendezvous *rendezvous, int fd, const char *name)
 	return loop_add(rendezvous->loop, &peer->source);
 }
 
-/* Of too many connections the oldest that says nothing is let go. */
+/* If there are too many connections, the oldest one without a rank is closed. */
 static int accept_guest(void *arg)
 {
 	struct rendezvous *rendezvous = arg;
@@ -374,7 +374,7 @@ static int peer_send(struct peer *peer, enum frame_type type, const void *data, 
 {
 	int ret = wire_send(&peer->wire, type, data, length);
 
-	/* Why it is gone may be there to be read. */
+	/* The reason may be there to be read. */
 	if (ret && (peer->gone || !peer_ready(peer)))
 		peer_end(peer, ret);
 	return ret;
@@ -487,7 +487,7 @@ const struct err *rendezvous_error(const struct rendezvous *rendezvous)
 	return rendezvous->err.code ? &rendezvous->err : NULL;
 }
 
-/* Why we go, or that all is well */
+/* The reason for which this rank ends, or the word that all is well */
 static void say_bye(const struct peer *peer, const struct err *err)
 {
 	struct frame_error error = { .exit_status = err->exit_status };

@@ -4,8 +4,9 @@
  * settings, distributes addresses, keeps the ranks in step, and if a rank fails or is gone,
  * ends all of them with the same message.
  *
- * Whoever reaches the port can be a rank. Who does not say a rank costs at most a file
- * descriptor and 5 KiB, until all ranks have connected; then rank 0 stops to listen.
+ * Any process that reaches the port can be a rank. A connection that does not name its rank costs
+ * at most a file descriptor and 5 KiB, until all ranks have connected; then rank 0 stops to
+ * listen.
  *
  * A rank that is gone without a word is found by rank 0 after three quarters of the
  * timeout. The others wait for rank 0 for all of it.
@@ -21,11 +22,11 @@ struct rendezvous;
 struct setting;
 
 /**
- * struct rendezvous_config - who meets where
- * @rank: who we are
- * @ranks: how many there are
+ * struct rendezvous_config - ranks that meet, and where
+ * @rank: this rank
+ * @ranks: number of ranks
  * @host: name or address of rank 0
- * @port: there
+ * @port: port of rank 0
  * @listen: name or address of this host that rank 0 listens on
  * @largest: bytes of a rank in any rendezvous_gather()
  * @timeout: ns
@@ -45,7 +46,7 @@ struct rendezvous_config {
 /**
  * rendezvous_open() - meet
  * @rendezvous: set; to be closed
- * @config: who and where; stays valid
+ * @config: ranks and addresses; stays valid
  * @loop: watched for the others from now on: loop_wait() fails when a rank
  *	fails or is gone, and rendezvous_error() says so
  * @err: names the rank that is absent, or differs, and in what; ranks other
@@ -58,12 +59,12 @@ int rendezvous_open(struct rendezvous **rendezvous,
 		    struct err *err);
 
 /**
- * rendezvous_gather() - everybody learns what everybody has
+ * rendezvous_gather() - all ranks learn the data of all ranks
  * @rendezvous: rendezvous
- * @what: it is, for messages
- * @mine: @bytes
- * @all: @bytes of each rank
- * @bytes: as on all ranks; 0: they only wait for each other
+ * @what: name of the data, for messages
+ * @mine: data of this rank
+ * @all: set to the data of all ranks, @bytes of each
+ * @bytes: size, equal on all ranks; 0: ranks only wait for each other
  * @waited: ns of the timeout that have gone by before
  * @err: names the rank
  *
@@ -79,7 +80,7 @@ const struct err *rendezvous_error(const struct rendezvous *rendezvous);
 /**
  * rendezvous_close() - go
  * @rendezvous: freed; may be NULL
- * @err: why, for the others; without code: all is well
+ * @err: the reason, for the other ranks; without code: all is well
  */
 void rendezvous_close(struct rendezvous *rendezvous, const struct err *err);
 

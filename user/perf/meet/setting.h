@@ -8,8 +8,8 @@
 
 /**
  * struct setting - a setting that must be the same on all ranks
- * @name: what it is called in messages, without '=' and newline
- * @value: likewise
+ * @name: name in messages, without '=' and newline
+ * @value: value, without '=' and newline
  */
 struct setting {
 	const char *name;

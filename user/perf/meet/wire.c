@@ -53,7 +53,7 @@ void wire_drain(const struct wire *wire, __u64 until)
 		now = clock_ns();
 }
 
-/* All of it. A peer that reads slowly does not keep us. */
+/* Send all bytes. A peer that reads slowly does not keep this rank. */
 static int send_all(const struct wire *wire, const char *data, size_t length,
 		    int flags)
 {

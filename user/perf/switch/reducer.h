@@ -46,7 +46,7 @@ struct reducer {
 	__u32 round;
 };
 
-/* What switches call the types of data.h */
+/* Types of switches, by those of data.h */
 extern const enum rocesteer_reduce_type reducer_types[];
 
 /* The most bytes of a rank in rendezvous_gather(). */

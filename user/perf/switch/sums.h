@@ -3,10 +3,10 @@
  * A dimension of a plan that sums in the network (CHUNK_NETREDUCE). Each group of ranks in this
  * dimension is a group of its own on the switch, so there are as many as ranks over members. The
  * engine begins the stages that the switch sums in an order that all ranks know, and each stage
- * is cut into messages (netreduce.h), without a gap between two stages.
+ * is cut into messages (lib/ring), without a gap between two stages.
  *
- * What goes wrong with a group ends the run: other dimensions of a chunk may be done, and its
- * input is gone.
+ * A failure of a group ends the run: other dimensions of a chunk may be done, and its input is
+ * gone.
  */
 #ifndef ROCESTEER_PERF_SUMS_H
 #define ROCESTEER_PERF_SUMS_H
@@ -57,7 +57,7 @@ struct sums {
 	__u32 sent;
 };
 
-/* How many groups a dimension has, and which number that of a rank has on the switch */
+/* Number of groups of a dimension; number of the group of a rank, on the switch */
 __u32 sums_groups(const struct chunk_collective *of, __u32 dim);
 __u32 sums_group(const struct perf_config *config, __u32 rank);
 
