@@ -441,8 +441,7 @@ static MPI_Comm split(MPI_Comm mpi, const struct comm *comm, int *ranks, enum co
 	int rank;
 
 	*why = COUNT_COMM;
-	if (!fits(mpi, ranks) || PMPI_Comm_rank(mpi, &rank) ||
-	    PMPI_Comm_split(mpi, 0, rank, &own))
+	if (!fits(mpi, ranks) || PMPI_Comm_rank(mpi, &rank) || PMPI_Comm_split(mpi, 0, rank, &own))
 		return MPI_COMM_NULL;
 	*why = COUNT_TAKEN;
 	if (!agree(own, comm)) {

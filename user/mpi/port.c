@@ -79,8 +79,7 @@ static void *buffer(struct port *port, __u64 iova, struct ibv_mr **mr)
 	*mr = ibv_reg_mr_iova(port->nic.pd, data, PORT_BYTES, iova,
 			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	if (!*mr)
-		nic_fail(&port->nic, errno, "memory",
-			 "cannot register buffers (see ulimit -l)");
+		nic_fail(&port->nic, errno, "memory", "cannot register buffers (see ulimit -l)");
 	return data;
 }
 

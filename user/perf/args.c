@@ -74,14 +74,12 @@ static int add_device(const char *item, void *arg)
 		return err_set(devices->err, EXIT_BAD_INPUT, "usage",
 			       "--rdma-dev: '%s' is not DEVICE or DEVICE/GID-INDEX",
 			       item);
-	snprintf(dev->name, sizeof(dev->name), "%.*s", (int)(slash - item),
-		 item);
+	snprintf(dev->name, sizeof(dev->name), "%.*s", (int)(slash - item), item);
 	dev->gid_index = *slash ? (int)index : NIC_ANY_GID;
 	return 0;
 }
 
-static int read_devices(const struct cli_args *args,
-			struct perf_config *config, struct err *err)
+static int read_devices(const struct cli_args *args, struct perf_config *config, struct err *err)
 {
 	struct devices devices = { .config = config, .err = err };
 	int ret;
@@ -94,16 +92,14 @@ static int read_devices(const struct cli_args *args,
 	return ret;
 }
 
-static int read_numbers(const struct cli_args *args,
-			struct perf_config *config, struct err *err)
+static int read_numbers(const struct cli_args *args, struct perf_config *config, struct err *err)
 {
 	__u64 iters = 20, warmup = 5, timeout = 30000;
 	int ret;
 
 	ret = cli_uint(args, PERF_OPTION_ITERS, 0, 1000000, &iters, err) ?:
 	      cli_uint(args, PERF_OPTION_WARMUP, 0, 1000000, &warmup, err) ?:
-	      cli_uint(args, PERF_OPTION_TIMEOUT, 1000, 86400000,
-		       &timeout, err);
+	      cli_uint(args, PERF_OPTION_TIMEOUT, 1000, 86400000, &timeout, err);
 	config->iters = iters;
 	config->warmup = warmup;
 	config->timeout = timeout * MSEC;
@@ -268,8 +264,7 @@ static int check(const struct chunk_collective *of, struct err *err)
 	return 0;
 }
 
-static int make_plan(const struct cli_args *args, struct perf_config *config,
-		     struct err *err)
+static int make_plan(const struct cli_args *args, struct perf_config *config, struct err *err)
 {
 	int queue = CHUNK_QUEUE_ANY, ret;
 	struct chunk_collective of;
@@ -285,8 +280,7 @@ static int make_plan(const struct cli_args *args, struct perf_config *config,
 	return ret;
 }
 
-int perf_args_read(const struct cli_args *args, struct perf_config *config,
-		   struct err *err)
+int perf_args_read(const struct cli_args *args, struct perf_config *config, struct err *err)
 {
 	int ret;
 

@@ -109,8 +109,7 @@ extern const struct cli_option perf_options[];
  *
  * Return: 0 or a negative errno.
  */
-int perf_args_read(const struct cli_args *args, struct perf_config *config,
-		   struct err *err);
+int perf_args_read(const struct cli_args *args, struct perf_config *config, struct err *err);
 
 void perf_config_free(struct perf_config *config);
 
@@ -163,8 +162,7 @@ struct perf_result {
  *
  * Return: 0 or a negative errno.
  */
-int perf_run(const struct perf_config *config, struct perf_result *result,
-	     struct err *err);
+int perf_run(const struct perf_config *config, struct perf_result *result, struct err *err);
 
 /* Print the result, and @err if set. Return: as out_show() or out_error(). */
 int perf_report(const struct out *out, const struct perf_config *config,
@@ -175,8 +173,7 @@ struct setting;
 #define PERF_SETTINGS	15	/* the last one without name */
 
 /* Fill PERF_SETTINGS zeroed settings, which ranks compare. */
-void perf_settings_fill(struct setting *setting,
-			const struct perf_config *config);
+void perf_settings_fill(struct setting *setting, const struct perf_config *config);
 
 /* Check that the file of ranges can be written, and is no other file. */
 int perf_ranges_check(const struct perf_config *config, struct err *err);
@@ -189,7 +186,6 @@ int perf_ranges_check(const struct perf_config *config, struct err *err);
  *
  * The format is in Documentation/formats.rst. Return: 0 or a negative errno.
  */
-int perf_ranges_write(const struct perf_config *config, const struct nic *nic,
-		      struct err *err);
+int perf_ranges_write(const struct perf_config *config, const struct nic *nic, struct err *err);
 
 #endif /* ROCESTEER_PERF_H */

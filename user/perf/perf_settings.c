@@ -8,16 +8,14 @@
 #include "perf.h"
 #include "meet/setting.h"
 
-static struct setting *add(struct setting *setting, const char *name,
-			   __u64 value)
+static struct setting *add(struct setting *setting, const char *name, __u64 value)
 {
 	setting->name = name;
 	snprintf(setting->value, sizeof(setting->value), "%llu", value);
 	return setting + 1;
 }
 
-static struct setting *add_word(struct setting *setting, const char *name,
-				const char *word)
+static struct setting *add_word(struct setting *setting, const char *name, const char *word)
 {
 	setting->name = name;
 	snprintf(setting->value, sizeof(setting->value), "%s", word);
@@ -102,8 +100,7 @@ static struct setting *add_beside(struct setting *setting, const struct chunk_co
 	return setting + 1;
 }
 
-void perf_settings_fill(struct setting *setting,
-			const struct perf_config *config)
+void perf_settings_fill(struct setting *setting, const struct perf_config *config)
 {
 	const struct chunk_collective *of = &config->plan.of;
 	char hash[17];
@@ -116,8 +113,7 @@ void perf_settings_fill(struct setting *setting,
 	setting = add(setting, "chunks", of->chunks);
 	setting = add_dims(setting, "algorithm", of, get_alg);
 	setting = add_reduce(setting, config);
-	setting = add_dims(setting, "bandwidth (10^-6 GiB/s)", of,
-			   get_bandwidth);
+	setting = add_dims(setting, "bandwidth (10^-6 GiB/s)", of, get_bandwidth);
 	setting = add_dims(setting, "latency (ps)", of, get_latency);
 	setting = add(setting, "in-flight", of->in_flight);
 	setting = add(setting, "warmup", config->warmup);

@@ -25,8 +25,7 @@ struct claims {
 	bool failed;
 };
 
-static void add(void *arg, __u32 chunk, __u32 stage,
-		const struct message *message)
+static void add(void *arg, __u32 chunk, __u32 stage, const struct message *message)
 {
 	struct claims *claims = arg;
 	struct claim *more;
@@ -96,8 +95,7 @@ static void add_ranges(struct json_object *root,
 		struct json_object *obj = out_append_object(array);
 		char start[24];
 
-		snprintf(start, sizeof(start), "0x%llx",
-			 WINDOW_IOVA + claim->range.from * ELEMENT);
+		snprintf(start, sizeof(start), "0x%llx", WINDOW_IOVA + claim->range.from * ELEMENT);
 		out_addr(obj, "peer", nic_peer(&nic[claim->dim], claim->member));
 		out_uint(obj, "rank", layout_rank(&config->layout,
 						  config->launch.rank,
@@ -106,8 +104,7 @@ static void add_ranges(struct json_object *root,
 		out_uint(obj, "chunk", claim->chunk);
 		out_uint(obj, "stage", claim->stage);
 		out_string(obj, "start", start);
-		out_uint(obj, "length", (claim->range.to - claim->range.from) *
-					ELEMENT);
+		out_uint(obj, "length", (claim->range.to - claim->range.from) * ELEMENT);
 	}
 }
 
@@ -163,8 +160,7 @@ int perf_ranges_check(const struct perf_config *config, struct err *err)
 	return file_check(config->ranges, "{\"format\":1,\"rank\":", "file of ranges", err);
 }
 
-int perf_ranges_write(const struct perf_config *config, const struct nic *nic,
-		      struct err *err)
+int perf_ranges_write(const struct perf_config *config, const struct nic *nic, struct err *err)
 {
 	struct claims claims = {};
 	struct json_object *root;

@@ -57,8 +57,7 @@ static const struct out_view views[] = {
 };
 
 /* Bytes that a rank sends in a dimension. */
-static void add_bytes(void *arg, __u32 chunk, __u32 stage,
-		      const struct message *message)
+static void add_bytes(void *arg, __u32 chunk, __u32 stage, const struct message *message)
 {
 	__u64 *bytes = arg;
 
@@ -67,8 +66,7 @@ static void add_bytes(void *arg, __u32 chunk, __u32 stage,
 	bytes[message->dim] += message->elements * ELEMENT;
 }
 
-static __u64 mean(const struct perf_config *config,
-		  const struct perf_result *result)
+static __u64 mean(const struct perf_config *config, const struct perf_result *result)
 {
 	return config->iters ? result->ns / config->iters : 0;
 }
@@ -109,8 +107,7 @@ static void add_dimensions(struct json_object *root,
 		bytes[k] = mean_bytes(config, result, bytes[k]);
 		out_uint(obj, "bytes", bytes[k]);
 		if (ns)
-			out_decimal(obj, "used_percent",
-				    chunk_percent(bytes[k], could), 3);
+			out_decimal(obj, "used_percent", chunk_percent(bytes[k], could), 3);
 	}
 }
 
@@ -125,8 +122,7 @@ static __u64 bus_bytes(const struct perf_config *config)
 }
 
 /* Bytes per ns are GB/s. */
-static void add_rate(struct json_object *obj, const char *key, __u64 bytes,
-		     __u64 ns)
+static void add_rate(struct json_object *obj, const char *key, __u64 bytes, __u64 ns)
 {
 	out_decimal(obj, key, (__uint128_t)bytes * 10000 / ns, 4);
 }
@@ -155,8 +151,7 @@ static void add_results(struct json_object *root,
 }
 
 /* Stages of the last run, with --json. */
-static void add_stages(struct json_object *root,
-		       const struct perf_result *result)
+static void add_stages(struct json_object *root, const struct perf_result *result)
 {
 	struct json_object *array = out_array(root, "stages");
 	__u32 i;
@@ -197,8 +192,7 @@ static __u64 predict_sum(const struct perf_config *config)
 	       (1 + has_root(&config->reduce.groups));
 }
 
-static void add_plan(struct json_object *root,
-		     const struct perf_config *config, __u64 predicted)
+static void add_plan(struct json_object *root, const struct perf_config *config, __u64 predicted)
 {
 	const struct chunk_collective *of = &config->plan.of;
 	struct json_object *dims;

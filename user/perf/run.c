@@ -55,8 +55,7 @@ static int meet(struct run *run)
 		.settings = run->settings,
 	};
 	ret = loop_open(&run->loop);
-	return ret ?: rendezvous_open(&run->rendezvous, &run->meeting,
-				      &run->loop, run->err);
+	return ret ?: rendezvous_open(&run->rendezvous, &run->meeting, &run->loop, run->err);
 }
 
 static bool has_nic(const struct run *run, __u32 k)
@@ -68,13 +67,11 @@ static int window_get(struct run *run)
 {
 	size_t bytes = run->config->layout.elements * ELEMENT;
 
-	run->window = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	run->window = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (run->window != MAP_FAILED)
 		return 0;
 	run->window = NULL;
-	return err_errno(run->err, errno, "memory",
-			 "no memory for a buffer of %zu bytes", bytes);
+	return err_errno(run->err, errno, "memory", "no memory for a buffer of %zu bytes", bytes);
 }
 
 /* Completions of others than the plan's queue pairs */
@@ -108,8 +105,7 @@ static int nics_open(struct run *run)
 	return ret;
 }
 
-static struct nic_address *card_address(const struct chunk_collective *of,
-					char *card, __u32 dim)
+static struct nic_address *card_address(const struct chunk_collective *of, char *card, __u32 dim)
 {
 	__u32 k;
 
@@ -154,8 +150,7 @@ static int nics_connect(struct run *run)
 		if (has_nic(run, k)) {
 			struct nic_address *address = card_address(of, mine, k);
 
-			nic_describe(&run->nic[k], address,
-				     (__u32 *)(address + 1));
+			nic_describe(&run->nic[k], address, (__u32 *)(address + 1));
 		}
 	ret = ret ?: rendezvous_gather(run->rendezvous, "addresses", mine,
 				       cards, size, 0, run->err);
@@ -181,8 +176,7 @@ static int write_message(void *arg, const struct message *message)
 			      nic_write(&run->nic[message->dim], message);
 }
 
-static void watch(void *arg, __u32 chunk, __u32 stage, __u32 dim, __u64 from,
-		  __u64 to)
+static void watch(void *arg, __u32 chunk, __u32 stage, __u32 dim, __u64 from, __u64 to)
 {
 	struct run *run = arg;
 
@@ -247,8 +241,7 @@ static void explain(struct run *run, int ret)
 		err_set(err, EXIT_FAILED, "system", "%s", strerror(-ret));
 	if (run->same || (run->rendezvous && rendezvous_error(run->rendezvous)))
 		return;
-	snprintf(message, sizeof(message), "%.*s", (int)sizeof(message) - 1,
-		 err->message);
+	snprintf(message, sizeof(message), "%.*s", (int)sizeof(message) - 1, err->message);
 	snprintf(err->message, sizeof(err->message), "rank %u: %s",
 		 run->config->launch.rank, message);
 }
@@ -269,8 +262,7 @@ static void close_all(struct run *run)
 	loop_close(&run->loop);
 }
 
-int perf_run(const struct perf_config *config, struct perf_result *result,
-	     struct err *err)
+int perf_run(const struct perf_config *config, struct perf_result *result, struct err *err)
 {
 	struct run run = {
 		.config = config,

@@ -87,8 +87,7 @@ static int check_stuck(struct run *run, const struct sample *all)
 	__u32 i, rank, group;
 
 	for (i = 0; i < run->config->layout.ranks; i++)
-		if (all[i].stuck && (!first ||
-				     all[i].awaited.order < first->awaited.order))
+		if (all[i].stuck && (!first || all[i].awaited.order < first->awaited.order))
 			first = &all[i];
 	if (!first)
 		return 0;
@@ -170,8 +169,7 @@ static int go_ring(struct run *run, struct sample *all)
 	ret = ret ?: go(run, &mine);
 	if (ret)
 		return ret;
-	mine.wrong = data_check(&config->layout, config->type,
-				config->launch.rank, run->window);
+	mine.wrong = data_check(&config->layout, config->type, config->launch.rank, run->window);
 	return rendezvous_gather(run->rendezvous, "result", &mine, all,
 				 sizeof(mine), mine.stuck, run->err) ?:
 	       check_stuck(run, all);
@@ -184,8 +182,7 @@ static int go_once(struct run *run, struct sample *all, bool measured)
 	bool done = false;
 	int ret = 0;
 
-	data_fill(&config->layout, config->type, config->launch.rank,
-		  run->window);
+	data_fill(&config->layout, config->type, config->launch.rank, run->window);
 	if (run->reducer.alive)
 		ret = go_switch(run, all, &done);
 	if (ret || done)
@@ -232,8 +229,7 @@ int run_all(struct run *run)
 			progress_update(&progress, "run %u of %u", i + 1, all);
 		ret = go_once(run, samples, i >= config->warmup);
 		if (!ret)
-			add_samples(run->result, samples, ranks,
-				    i >= config->warmup);
+			add_samples(run->result, samples, ranks, i >= config->warmup);
 	}
 	progress_end(&progress);
 	free(samples);

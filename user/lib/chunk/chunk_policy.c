@@ -28,8 +28,7 @@ static int make(struct chunk_plan *plan, const struct chunk_collective *of, int 
 	return ret;
 }
 
-int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
-	       int policy, int queue)
+int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of, int policy, int queue)
 {
 	int ret = make(plan, of, policy, queue);
 
@@ -41,8 +40,7 @@ int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
 	return ret;
 }
 
-int chunk_predict(const struct chunk_collective *of, int policy, int queue,
-		  __u64 *ps)
+int chunk_predict(const struct chunk_collective *of, int policy, int queue, __u64 *ps)
 {
 	struct chunk_model *model = chunk_model_new(of);
 	struct chunk_plan plan;

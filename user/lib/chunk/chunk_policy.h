@@ -27,12 +27,10 @@ extern const char * const chunk_policies[];
  *
  * Return: as chunk_plan_make().
  */
-int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of,
-	       int policy, int queue);
+int chunk_make(struct chunk_plan *plan, const struct chunk_collective *of, int policy, int queue);
 
 /* Predicted time of the policy's own plan, also if worse, ps. Return: as chunk_plan_make(). */
-int chunk_predict(const struct chunk_collective *of, int policy, int queue,
-		  __u64 *ps);
+int chunk_predict(const struct chunk_collective *of, int policy, int queue, __u64 *ps);
 
 /* A time in ps, printed in us. */
 void chunk_add_us(struct json_object *obj, const char *key, __u64 ps);

@@ -28,8 +28,7 @@ struct list {
 	struct err *err;
 };
 
-static int bad_item(const struct list *list, const char *item,
-		    const char *what)
+static int bad_item(const struct list *list, const char *item, const char *what)
 {
 	return err_set(list->err, EXIT_BAD_INPUT, "usage",
 		       "--%s: %c%u: '%s' is not %s", list->name, list->letter,
@@ -107,8 +106,7 @@ static int read_latency(struct list *list, const char *item)
 	__u64 value;
 
 	if (decimal_read(item, 0, CHUNK_MAX_LATENCY, &value))
-		return bad_item(list, item,
-				"a number from 0 to 1000000 with at most six decimals");
+		return bad_item(list, item, "a number from 0 to 1000000 with at most six decimals");
 	if (value * steps > CHUNK_MAX_LATENCY)
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
 			       "--latency: L%u: %u steps of %s us are more than a second",
@@ -181,8 +179,7 @@ static int values_read(struct list *list, const char *text)
 	return ret;
 }
 
-static int size_read(const struct cli_args *args, struct chunk_collective *of,
-		     struct err *err)
+static int size_read(const struct cli_args *args, struct chunk_collective *of, struct err *err)
 {
 	static const char units[] = "KMGT";
 	const char *text = args->value[CHUNK_OPTION_SIZE], *unit;
@@ -210,8 +207,7 @@ static int size_read(const struct cli_args *args, struct chunk_collective *of,
 	return 0;
 }
 
-static int network_read(const struct cli_args *args,
-			struct chunk_collective *of, struct err *err)
+static int network_read(const struct cli_args *args, struct chunk_collective *of, struct err *err)
 {
 	static const struct {
 		int option;
@@ -306,8 +302,7 @@ void chunk_args_free(struct chunk_collective *of)
 	of->nr_beside = 0;
 }
 
-int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
-		    struct err *err)
+int chunk_args_read(const struct cli_args *args, struct chunk_collective *of, struct err *err)
 {
 	int kind = CHUNK_ALL_REDUCE, ret;
 	__u64 chunks = 64, in_flight = 8;

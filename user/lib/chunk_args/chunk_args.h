@@ -50,8 +50,7 @@ enum {
  *
  * Return: 0 or -EINVAL.
  */
-int chunk_args_read(const struct cli_args *args, struct chunk_collective *of,
-		    struct err *err);
+int chunk_args_read(const struct cli_args *args, struct chunk_collective *of, struct err *err);
 
 /* Free the plans beside. */
 void chunk_args_free(struct chunk_collective *of);

@@ -108,8 +108,7 @@ int cli_word(const struct cli_args *args, int option, int *value, struct err *er
 	return 0;
 }
 
-int cli_one(const struct cli_args *args, const int *options, size_t n,
-	    struct err *err)
+int cli_one(const struct cli_args *args, const int *options, size_t n, struct err *err)
 {
 	size_t i, given = 0, len = 0;
 	char all[128];

@@ -140,8 +140,7 @@ int cli_version(const struct out *out);
  *
  * Return: -EINVAL.
  */
-int cli_usage(struct err *err, const char *what, const char *name,
-	      const char *see);
+int cli_usage(struct err *err, const char *what, const char *name, const char *see);
 
 /* The verb of an object that is named without one, or NULL. */
 const struct cli_verb *cli_shown(const struct cli_object *object);
@@ -222,8 +221,7 @@ int cli_need(const struct cli_args *args, int option, struct err *err);
 int cli_need_all(const struct cli_args *args, struct err *err);
 
 /* Exactly one of @n options must be given. Return: 0 or -EINVAL. */
-int cli_one(const struct cli_args *args, const int *options, size_t n,
-	    struct err *err);
+int cli_one(const struct cli_args *args, const int *options, size_t n, struct err *err);
 
 /* @option means nothing without @other. */
 struct cli_with {
@@ -251,7 +249,6 @@ int cli_each(const char *option, const char *text, int (*fn)(const char *item, v
 /* Help pages on standard output. */
 void cli_help(const struct cli_object * const *objects);
 void cli_help_object(const struct cli_object *object);
-void cli_help_verb(const struct cli_object *object,
-		   const struct cli_verb *verb);
+void cli_help_verb(const struct cli_object *object, const struct cli_verb *verb);
 
 #endif /* ROCESTEER_LIB_CLI_ARGS_H */

@@ -44,8 +44,7 @@ static void print_naming(const struct cli_option *option)
 	}
 }
 
-static void print_usage(const struct cli_object *object,
-			const struct cli_verb *verb)
+static void print_usage(const struct cli_object *object, const struct cli_verb *verb)
 {
 	printf("%s%s%s", cli_program, *object->name ? " " : "", object->name);
 	if (verb->name)
@@ -88,8 +87,7 @@ static void print_option(const struct cli_option *option)
 	const char *arg = cli_argument(option, words, sizeof(words));
 	bool listed = option->words && option->arg;
 
-	snprintf(left, sizeof(left), "--%s%s%s", option->name,
-		 *arg && *arg != '[' ? " " : "", arg);
+	snprintf(left, sizeof(left), "--%s%s%s", option->name, *arg && *arg != '[' ? " " : "", arg);
 	snprintf(help, sizeof(help), "%s%s%s", option->help, listed ? ": " : "",
 		 listed ? words_list(option->words, words, sizeof(words)) : "");
 	print_line(left, OPTION_WIDTH, help);
@@ -116,8 +114,7 @@ static void print_needed(const struct cli_option *option)
 	}
 }
 
-void cli_help_verb(const struct cli_object *object,
-		   const struct cli_verb *verb)
+void cli_help_verb(const struct cli_object *object, const struct cli_verb *verb)
 {
 	printf("Usage: ");
 	print_usage(object, verb);

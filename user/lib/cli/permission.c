@@ -36,8 +36,7 @@ static bool has(const struct caps *caps, int cap)
 
 static int refuse(struct err *err, const char *what, const char *missing)
 {
-	err_set(err, EXIT_FAILED, "permission", "not permitted: %s %s", what,
-		missing);
+	err_set(err, EXIT_FAILED, "permission", "not permitted: %s %s", what, missing);
 	err_hint(err, "Run it as root.");
 	return -EPERM;
 }

@@ -98,18 +98,14 @@ int cli_take_output(int *argc, char **argv, struct out *out, struct err *err)
 	return take_color(argc, argv, err);
 }
 
-int cli_usage(struct err *err, const char *what, const char *name,
-	      const char *see)
+int cli_usage(struct err *err, const char *what, const char *name, const char *see)
 {
-	err_set(err, EXIT_BAD_INPUT, "usage", "%s%s%s", what, name ? " " : "",
-		name ?: "");
-	err_hint(err, "See: %s%s%s --help", cli_program,
-		 see && *see ? " " : "", see ?: "");
+	err_set(err, EXIT_BAD_INPUT, "usage", "%s%s%s", what, name ? " " : "", name ?: "");
+	err_hint(err, "See: %s%s%s --help", cli_program, see && *see ? " " : "", see ?: "");
 	return -EINVAL;
 }
 
-static int bad_option(struct err *err, const char *name, const char *what,
-		      const char *see)
+static int bad_option(struct err *err, const char *name, const char *what, const char *see)
 {
 	char option[32];
 
@@ -155,8 +151,7 @@ int cli_version(const struct out *out)
  * Options for getopt_long(), from the table of the verb. --json and --pretty are read before, but
  * not --json=x.
  */
-static void long_options(const struct cli_option *options,
-			 struct option *longs)
+static void long_options(const struct cli_option *options, struct option *longs)
 {
 	int i;
 
@@ -189,13 +184,11 @@ static bool in_full(const char *text, const char *name)
 }
 
 /* Report an option that getopt_long() refused. */
-static int unknown(struct err *err, const struct option *longs, const char *arg,
-		   const char *see)
+static int unknown(struct err *err, const struct option *longs, const char *arg, const char *see)
 {
 	for (; strchr(arg, '=') && longs->name; longs++)
 		if (in_full(arg, longs->name))
-			return bad_option(err, longs->name, "takes no argument",
-					  see);
+			return bad_option(err, longs->name, "takes no argument", see);
 	return cli_usage(err, "unknown option", arg, see);
 }
 
@@ -208,8 +201,7 @@ static const char *lack(const struct cli_option *option)
 }
 
 /* The operand, and the argument of an option that was not given by its name. */
-static void take_operands(struct cli_args *args, const struct cli_verb *verb, int argc,
-			  char **argv)
+static void take_operands(struct cli_args *args, const struct cli_verb *verb, int argc, char **argv)
 {
 	int i;
 
@@ -231,26 +223,21 @@ static int parse(struct cli_args *args, const struct cli_verb *verb, int argc,
 	opterr = 0;
 	optind = 1;
 	while ((option = getopt_long(argc, argv, ":h", longs, &index)) != -1) {
-		if (option < OPTIONS &&
-		    !in_full(last_option(argv), longs[index].name))
-			return cli_usage(err, "unknown option",
-					 last_option(argv), see);
+		if (option < OPTIONS && !in_full(last_option(argv), longs[index].name))
+			return cli_usage(err, "unknown option", last_option(argv), see);
 		switch (option) {
 		case 'h':
 		case OPTION_HELP:
 			return 1;
 		case ':':
-			return cli_usage(err, argv[optind - 1],
-					 "needs an argument", see);
+			return cli_usage(err, argv[optind - 1], "needs an argument", see);
 		case '?':
 			return unknown(err, longs, argv[optind - 1], see);
 		}
 		if (args->value[option])
-			return bad_option(err, longs[option].name,
-					  "is given twice", see);
+			return bad_option(err, longs[option].name, "is given twice", see);
 		if (optarg && !*optarg && lack(&verb->options[option]))
-			return cli_usage(err, last_option(argv), lack(&verb->options[option]),
-					 see);
+			return cli_usage(err, last_option(argv), lack(&verb->options[option]), see);
 		args->value[option] = optarg ?: "";
 	}
 	take_operands(args, verb, argc, argv);
@@ -269,8 +256,7 @@ int cli_run(const struct cli_object *object, const struct cli_verb *verb,
 	char see[64];
 	int ret;
 
-	snprintf(see, sizeof(see), "%s%s%s", object->name,
-		 verb->name ? " " : "", verb->name ?: "");
+	snprintf(see, sizeof(see), "%s%s%s", object->name, verb->name ? " " : "", verb->name ?: "");
 	if (argc > 1 && cli_wants_help(argv[1])) {
 		cli_help_verb(object, verb);
 		return 0;
@@ -285,10 +271,8 @@ int cli_run(const struct cli_object *object, const struct cli_verb *verb,
 		ret = permission_check(err);
 	if (!ret)
 		ret = verb->run(args, err);
-	if (ret < 0 && err->code && !strcmp(err->code, "usage") &&
-	    !err->hint[0])
-		err_hint(err, "See: %s%s%s --help", cli_program,
-			 *see ? " " : "", see);
+	if (ret < 0 && err->code && !strcmp(err->code, "usage") && !err->hint[0])
+		err_hint(err, "See: %s%s%s --help", cli_program, *see ? " " : "", see);
 	return ret;
 }
 
@@ -306,11 +290,9 @@ int cli_exit(const struct out *out, int ret, struct err *err)
 	int output = out_flush();
 
 	if (output && (!err->code || ret >= 0)) {
-		ret = err_set(err, EXIT_FAILED, "output", "standard output: %s",
-			      strerror(-output));
+		ret = err_set(err, EXIT_FAILED, "output", "standard output: %s", strerror(-output));
 		err_hint(err, "Only the output is lost: what the command does is done.");
-	} else if ((ret == -EPERM || ret == -EACCES) && err->code &&
-		   !err->hint[0]) {
+	} else if ((ret == -EPERM || ret == -EACCES) && err->code && !err->hint[0]) {
 		err_hint(err, "Run it as root.");
 	}
 	return ret < 0 ? cli_fail(out, out_root(), nothing, ret, err) : ret;

@@ -113,8 +113,7 @@ __u32 netreduce_common_mtu(const struct group *group, const struct netreduce_car
  * Connect rank @rank of the group, which switches know, by the cards of all its ranks; sets @mtu.
  * Return: as netreduce_open().
  */
-int netreduce_connect(struct netreduce *netreduce, const struct netreduce_card *cards,
-		      __u32 rank);
+int netreduce_connect(struct netreduce *netreduce, const struct netreduce_card *cards, __u32 rank);
 
 /* Bytes of a full packet's payload, when connected. */
 __u32 netreduce_mtu(const struct netreduce *netreduce);

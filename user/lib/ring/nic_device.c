@@ -65,8 +65,7 @@ static int gid_find(struct nic_device *nic)
 	int best = 0;
 
 	for (; i < end; i++) {
-		if (ibv_query_gid_ex(nic->context, PORT, i, &entry, 0) ||
-		    worth(&entry) <= best)
+		if (ibv_query_gid_ex(nic->context, PORT, i, &entry, 0) || worth(&entry) <= best)
 			continue;
 		best = worth(&entry);
 		nic->gid_index = i;

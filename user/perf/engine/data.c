@@ -64,8 +64,7 @@ static __u32 element(enum data_type type, __u32 weight, __u64 i)
 	return bits;
 }
 
-static void fill(enum data_type type, __u32 weight, __u32 *window,
-		 struct range range)
+static void fill(enum data_type type, __u32 weight, __u32 *window, struct range range)
 {
 	__u64 i;
 
@@ -73,8 +72,7 @@ static void fill(enum data_type type, __u32 weight, __u32 *window,
 		window[i] = element(type, weight, i);
 }
 
-void data_fill(const struct layout *layout, enum data_type type, __u32 rank,
-	       void *window)
+void data_fill(const struct layout *layout, enum data_type type, __u32 rank, void *window)
 {
 	const struct chunk_collective *of = &layout->plan->of;
 	bool gather = of->kind == CHUNK_ALL_GATHER;
@@ -87,8 +85,7 @@ void data_fill(const struct layout *layout, enum data_type type, __u32 rank,
 		     layout_range(layout, rank, i, gather ? layout->legs : 0));
 }
 
-static __u64 check(enum data_type type, __u32 weight, const __u32 *window,
-		   struct range range)
+static __u64 check(enum data_type type, __u32 weight, const __u32 *window, struct range range)
 {
 	__u64 wrong = 0, i;
 
@@ -126,8 +123,7 @@ static __u64 check_swapped(const struct layout *layout, enum data_type type, __u
 	return wrong;
 }
 
-__u64 data_check(const struct layout *layout, enum data_type type, __u32 rank,
-		 const void *window)
+__u64 data_check(const struct layout *layout, enum data_type type, __u32 rank, const void *window)
 {
 	const struct chunk_collective *of = &layout->plan->of;
 	__u32 total = total_weight(layout, type), i;
@@ -136,8 +132,7 @@ __u64 data_check(const struct layout *layout, enum data_type type, __u32 rank,
 	for (i = 0; i < of->chunks; i++)
 		switch (of->kind) {
 		case CHUNK_ALL_REDUCE:
-			wrong += check(type, total, window,
-				       layout_range(layout, rank, i, 0));
+			wrong += check(type, total, window, layout_range(layout, rank, i, 0));
 			break;
 		case CHUNK_REDUCE_SCATTER:
 			wrong += check(type, total, window,

@@ -21,15 +21,12 @@ enum data_type {
 extern const char * const data_types[];
 
 /* Add @elements of @from to those of @to. */
-void data_add(enum data_type type, void *to, const void *from,
-	      __u64 elements);
+void data_add(enum data_type type, void *to, const void *from, __u64 elements);
 
 /* Fill the input of a rank; all other elements get wrong values. */
-void data_fill(const struct layout *layout, enum data_type type, __u32 rank,
-	       void *window);
+void data_fill(const struct layout *layout, enum data_type type, __u32 rank, void *window);
 
 /* Number of wrong elements of the result. */
-__u64 data_check(const struct layout *layout, enum data_type type, __u32 rank,
-		 const void *window);
+__u64 data_check(const struct layout *layout, enum data_type type, __u32 rank, const void *window);
 
 #endif /* ROCESTEER_PERF_DATA_H */

@@ -49,16 +49,14 @@ static void pack(struct engine *engine, const struct work *work)
 /* Add a received range, or take a sum or blocks; a gathered range is in its place already. */
 static void take(struct engine *engine, struct work *work, __u32 index)
 {
-	struct chunk_exchange x = engine_exchange(engine->layout, engine->rank,
-						  work, index);
+	struct chunk_exchange x = engine_exchange(engine->layout, engine->rank, work, index);
 	struct range range = layout_parts(work->range, x.of, x.receive, x.parts);
 	__u64 staged;
 
 	work->left--;
 	if (index >= work->reduces)
 		return;
-	staged = layout_place(engine->layout, work->chunk, work->stage.leg,
-			      x.staged);
+	staged = layout_place(engine->layout, work->chunk, work->stage.leg, x.staged);
 	if (work->stage.swap)
 		copy_blocks(engine, work, x.receive, staged, false);
 	else if (work->stage.sum)
@@ -76,8 +74,7 @@ static int step_begin(struct engine *engine, struct work *work)
 
 	work->left = 0;
 	for (i = work->index; i < end; i++) {
-		struct message message = engine_message(engine->layout,
-							engine->rank, work, i);
+		struct message message = engine_message(engine->layout, engine->rank, work, i);
 		int ret;
 
 		work->left += message.source != me;
@@ -140,8 +137,7 @@ static int line_proceed(struct engine *engine, struct line *line)
 
 		if (work->begun)
 			continue;
-		if ((sums || !work->stage.sum) &&
-		    engine->reached[work->chunk] == work->number)
+		if ((sums || !work->stage.sum) && engine->reached[work->chunk] == work->number)
 			return work_begin(engine, work) ?: 1;
 		sums &= !work->stage.sum;
 	}
@@ -176,8 +172,7 @@ static struct work *work_find(const struct engine *engine, __u32 id)
 	__u32 stage = id >> INDEX_BITS & ((1u << STAGE_BITS) - 1);
 	__u32 chunk = id >> (INDEX_BITS + STAGE_BITS);
 
-	if (chunk >= engine->layout->plan->of.chunks ||
-	    stage >= engine->layout->stages)
+	if (chunk >= engine->layout->plan->of.chunks || stage >= engine->layout->stages)
 		return NULL;
 	return &engine->work[chunk * engine->layout->stages + stage];
 }
@@ -200,8 +195,7 @@ int engine_arrived(struct engine *engine, __u32 dim, __u32 from, __u32 id)
 	    engine_exchange(engine->layout, engine->rank, work, index).from != from)
 		return -EPROTO;
 	work->arrived[index] = true;
-	if (!work->begun || index < work->index ||
-	    index >= work->index + work->width)
+	if (!work->begun || index < work->index || index >= work->index + work->width)
 		return 0;
 	take(engine, work, index);
 	ret = work_proceed(engine, work);
@@ -233,8 +227,7 @@ bool engine_is_done(const struct engine *engine)
 }
 
 /* The first message of a stage in progress that has not arrived. */
-static struct awaited awaits(const struct engine *engine,
-			     const struct work *work)
+static struct awaited awaits(const struct engine *engine, const struct work *work)
 {
 	struct awaited awaited = {
 		.dim = work->stage.dim,

@@ -119,17 +119,14 @@ struct awaited {
 struct awaited engine_awaits(const struct engine *engine);
 
 /* Called at the end of a stage, with the times in ns at which it began and ended. */
-typedef void engine_watch_fn(void *arg, __u32 chunk, __u32 stage, __u32 dim,
-			     __u64 from, __u64 to);
+typedef void engine_watch_fn(void *arg, __u32 chunk, __u32 stage, __u32 dim, __u64 from, __u64 to);
 
 void engine_watch(struct engine *engine, engine_watch_fn *fn, void *arg);
 
 /* Called for each message that a run writes. */
-typedef void engine_message_fn(void *arg, __u32 chunk, __u32 stage,
-			       const struct message *message);
+typedef void engine_message_fn(void *arg, __u32 chunk, __u32 stage, const struct message *message);
 
 /* List all messages of a run in advance, chunk by chunk; @order is 0. */
-void engine_messages(const struct layout *layout, __u32 rank,
-		     engine_message_fn *fn, void *arg);
+void engine_messages(const struct layout *layout, __u32 rank, engine_message_fn *fn, void *arg);
 
 #endif /* ROCESTEER_PERF_ENGINE_H */

@@ -87,8 +87,7 @@ struct message engine_message(const struct layout *layout, __u32 rank,
 	};
 }
 
-void engine_messages(const struct layout *layout, __u32 rank,
-		     engine_message_fn *fn, void *arg)
+void engine_messages(const struct layout *layout, __u32 rank, engine_message_fn *fn, void *arg)
 {
 	__u32 chunk, stage, i;
 
@@ -144,8 +143,7 @@ static int works_init(struct engine *engine)
 	bool *arrived;
 
 	engine->work = calloc(nr, sizeof(*engine->work));
-	engine->reached = calloc(layout->plan->of.chunks,
-				 sizeof(*engine->reached));
+	engine->reached = calloc(layout->plan->of.chunks, sizeof(*engine->reached));
 	if (!engine->work || !engine->reached)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
@@ -211,8 +209,7 @@ void engine_reset(struct engine *engine)
 	const struct chunk_collective *of = &engine->layout->plan->of;
 	__u32 nr = of->chunks * engine->layout->stages, i;
 
-	memset(engine->arrived, 0, engine->nr_arrived *
-	       sizeof(*engine->arrived));
+	memset(engine->arrived, 0, engine->nr_arrived * sizeof(*engine->arrived));
 	memset(engine->reached, 0, of->chunks * sizeof(*engine->reached));
 	for (i = 0; i < of->dims; i++) {
 		engine->line[i].received = 0;

@@ -36,8 +36,7 @@ __u32 layout_member(const struct layout *layout, __u32 rank, __u32 dim)
 	return rank / stride(of, dim) % of->dim[dim].endpoints;
 }
 
-__u32 layout_rank(const struct layout *layout, __u32 rank, __u32 dim,
-		  __u32 member)
+__u32 layout_rank(const struct layout *layout, __u32 rank, __u32 dim, __u32 member)
 {
 	return rank + (member - layout_member(layout, rank, dim)) *
 	       stride(&layout->plan->of, dim);
@@ -57,8 +56,7 @@ static __u32 leg_dim(const struct layout *layout, __u32 chunk, __u32 leg)
 	}
 }
 
-struct stage layout_stage(const struct layout *layout, __u32 chunk,
-			  __u32 stage)
+struct stage layout_stage(const struct layout *layout, __u32 chunk, __u32 stage)
 {
 	const struct chunk_plan *plan = layout->plan;
 	bool middle = stage + 1 == layout->legs;
@@ -78,8 +76,7 @@ struct stage layout_stage(const struct layout *layout, __u32 chunk,
 	return result;
 }
 
-struct range layout_parts(struct range range, __u32 n, __u32 first,
-			  __u32 parts)
+struct range layout_parts(struct range range, __u32 n, __u32 first, __u32 parts)
 {
 	__u64 elements = range.to - range.from;
 
@@ -89,8 +86,7 @@ struct range layout_parts(struct range range, __u32 n, __u32 first,
 	};
 }
 
-struct range layout_range(const struct layout *layout, __u32 rank, __u32 chunk,
-			  __u32 leg)
+struct range layout_range(const struct layout *layout, __u32 rank, __u32 chunk, __u32 leg)
 {
 	const struct chunk_collective *of = &layout->plan->of;
 	struct range range;
@@ -107,8 +103,7 @@ struct range layout_range(const struct layout *layout, __u32 rank, __u32 chunk,
 	return range;
 }
 
-__u64 layout_place(const struct layout *layout, __u32 chunk, __u32 leg,
-		   __u32 place)
+__u64 layout_place(const struct layout *layout, __u32 chunk, __u32 leg, __u32 place)
 {
 	__u64 at = (__u64)chunk * layout->legs + leg;
 
@@ -152,10 +147,8 @@ int layout_init(struct layout *layout, const struct chunk_plan *plan)
 	layout->stages = layout->legs;
 	if (of->kind == CHUNK_ALL_REDUCE)
 		layout->stages += layout->legs - plan->fused;
-	layout->staging = calloc((size_t)of->chunks * layout->legs,
-				 sizeof(*layout->staging));
-	layout->place = calloc((size_t)of->chunks * layout->legs,
-			       sizeof(*layout->place));
+	layout->staging = calloc((size_t)of->chunks * layout->legs, sizeof(*layout->staging));
+	layout->place = calloc((size_t)of->chunks * layout->legs, sizeof(*layout->place));
 	if (!layout->staging || !layout->place) {
 		layout_free(layout);
 		return -ENOMEM;

@@ -98,12 +98,10 @@ __u32 layout_ranks(const struct chunk_collective *of);
 __u32 layout_member(const struct layout *layout, __u32 rank, __u32 dim);
 
 /* The rank that is member @member of the group of @rank in a dimension. */
-__u32 layout_rank(const struct layout *layout, __u32 rank, __u32 dim,
-		  __u32 member);
+__u32 layout_rank(const struct layout *layout, __u32 rank, __u32 dim, __u32 member);
 
 /* Stage @stage of a chunk, below chunk_plan_stages() */
-struct stage layout_stage(const struct layout *layout, __u32 chunk,
-			  __u32 stage);
+struct stage layout_stage(const struct layout *layout, __u32 chunk, __u32 stage);
 
 /* The distance of the numbers of ranks that are neighbours in a dimension. */
 __u32 layout_stride(const struct layout *layout, __u32 dim);
@@ -112,15 +110,12 @@ __u32 layout_stride(const struct layout *layout, __u32 dim);
  * The range of a chunk that @rank has when @leg dimensions have divided the chunk. Those of an
  * All-to-All do not divide it.
  */
-struct range layout_range(const struct layout *layout, __u32 rank, __u32 chunk,
-			  __u32 leg);
+struct range layout_range(const struct layout *layout, __u32 rank, __u32 chunk, __u32 leg);
 
 /* Parts @first to @first + @parts - 1 of a range that is cut into @n parts. */
-struct range layout_parts(struct range range, __u32 n, __u32 first,
-			  __u32 parts);
+struct range layout_parts(struct range range, __u32 n, __u32 first, __u32 parts);
 
 /* Offset of places in the staging area of a chunk's leg. */
-__u64 layout_place(const struct layout *layout, __u32 chunk, __u32 leg,
-		   __u32 place);
+__u64 layout_place(const struct layout *layout, __u32 chunk, __u32 leg, __u32 place);
 
 #endif /* ROCESTEER_PERF_LAYOUT_H */

@@ -31,8 +31,7 @@ static int window_register(struct nic *nic, void *window)
 }
 
 /* Messages of a run, by member. */
-static void count(void *arg, __u32 chunk, __u32 stage,
-		  const struct message *message)
+static void count(void *arg, __u32 chunk, __u32 stage, const struct message *message)
 {
 	struct nic *nic = arg;
 	__u32 me = layout_member(nic->layout, nic->rank, nic->dim);
@@ -153,8 +152,7 @@ void nic_close(struct nic *nic)
 	nic_device_close(&nic->device);
 }
 
-void nic_describe(const struct nic *nic, struct nic_address *address,
-		  __u32 *qpns)
+void nic_describe(const struct nic *nic, struct nic_address *address, __u32 *qpns)
 {
 	__u32 i;
 
@@ -163,8 +161,7 @@ void nic_describe(const struct nic *nic, struct nic_address *address,
 		qpns[i] = nic->link[i].qp ? nic->link[i].qp->qp_num : 0;
 }
 
-int nic_connect(struct nic *nic, __u32 member,
-		const struct nic_address *address, __u32 qpn)
+int nic_connect(struct nic *nic, __u32 member, const struct nic_address *address, __u32 qpn)
 {
 	struct link *link = &nic->link[member];
 	int ret, error;

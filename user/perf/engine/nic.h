@@ -61,8 +61,7 @@ int nic_open(struct nic *nic, void *window, __u64 timeout);
 void nic_close(struct nic *nic);
 
 /* Describe the device in @address, and the QPN for each member of the group. */
-void nic_describe(const struct nic *nic, struct nic_address *address,
-		  __u32 *qpns);
+void nic_describe(const struct nic *nic, struct nic_address *address, __u32 *qpns);
 
 /**
  * nic_connect() - connect the queue pair to a member
@@ -73,8 +72,7 @@ void nic_describe(const struct nic *nic, struct nic_address *address,
  *
  * Return: as nic_open().
  */
-int nic_connect(struct nic *nic, __u32 member,
-		const struct nic_address *address, __u32 qpn);
+int nic_connect(struct nic *nic, __u32 member, const struct nic_address *address, __u32 qpn);
 
 /* The address of a member, when connected. */
 const __u8 *nic_peer(const struct nic *nic, __u32 member);

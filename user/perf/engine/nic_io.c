@@ -96,11 +96,9 @@ static int completed(struct nic *nic, const struct ibv_wc *wc)
 		ret = sent(nic, message);
 	else
 		ret = nic_post_receive(nic, member) ?:
-		      engine_arrived(nic->engine, nic->dim, member,
-				     ntohl(wc->imm_data));
+		      engine_arrived(nic->engine, nic->dim, member, ntohl(wc->imm_data));
 	if (ret == -EPROTO)
-		return fail_member(nic, member,
-				   "sent what it should not have");
+		return fail_member(nic, member, "sent what it should not have");
 	return ret;
 }
 

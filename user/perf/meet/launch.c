@@ -42,8 +42,7 @@ static int check_ranks(const char *name, __u32 ranks, struct err *err)
 		       ranks);
 }
 
-static int read_rank(struct launch *launch, const char *rank, __u32 ranks,
-		     struct err *err)
+static int read_rank(struct launch *launch, const char *rank, __u32 ranks, struct err *err)
 {
 	const char *text = rank;
 	__u64 value;
@@ -68,8 +67,7 @@ static int read_rank(struct launch *launch, const char *rank, __u32 ranks,
 		       "--rank is missing, and neither mpirun nor srun says it");
 }
 
-static int read_port(struct launch *launch, const char *name, const char *text,
-		     struct err *err)
+static int read_port(struct launch *launch, const char *name, const char *text, struct err *err)
 {
 	__u64 port;
 
@@ -81,8 +79,7 @@ static int read_port(struct launch *launch, const char *name, const char *text,
 	return 0;
 }
 
-static int read_rendezvous(struct launch *launch, const char *text,
-			   struct err *err)
+static int read_rendezvous(struct launch *launch, const char *text, struct err *err)
 {
 	const char *end = text[0] == '[' ? strchr(text, ']') : NULL;
 	const char *host = text + !!end, *colon = strchr(end ?: text, ':');

@@ -35,8 +35,7 @@ static int listen_on(const struct addrinfo *info)
 {
 	int on = 1, fd, ret;
 
-	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		    0);
+	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -90,8 +89,7 @@ static int try_one(const struct addrinfo *info, __u64 wait)
 	socklen_t len = sizeof(error);
 	int fd;
 
-	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		    0);
+	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
 	poll_fd.fd = fd;
@@ -117,8 +115,7 @@ static __u64 time_left(__u64 until, __u64 wait)
 	return wait < until - now ? wait : until - now;
 }
 
-int meet_connect(const char *host, const char *port, __u64 until, int *fd,
-		 struct err *err)
+int meet_connect(const char *host, const char *port, __u64 until, int *fd, struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE };
 	struct addrinfo *list, *info;
@@ -151,8 +148,7 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 	return 0;
 }
 
-void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name,
-	       size_t size)
+void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name, size_t size)
 {
 	if (getnameinfo((const struct sockaddr *)addr, len, name, size, NULL, 0, NI_NUMERICHOST))
 		snprintf(name, size, "unknown address");

@@ -31,12 +31,10 @@ int meet_listen(const char *host, const char *port, int *fd, struct err *err);
  *
  * Return: 0 or a negative errno.
  */
-int meet_connect(const char *host, const char *port, __u64 until, int *fd,
-		 struct err *err);
+int meet_connect(const char *host, const char *port, __u64 until, int *fd, struct err *err);
 
 /* Format an address of a peer. */
-void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name,
-	       size_t size);
+void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name, size_t size);
 
 /* Format the address of a listening socket. */
 void meet_here(int fd, char *name, size_t size);

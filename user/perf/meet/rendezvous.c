@@ -265,8 +265,7 @@ static int peer_add(struct rendezvous *rendezvous, int fd, const char *name)
 	peer->source = (struct source) { fd, peer_ready, peer };
 	peer->known = config->rank;
 	snprintf(peer->name, sizeof(peer->name), "%s", name);
-	wire_open(&peer->wire, fd, config->timeout,
-		  peer->known ? frame_limit(config) : MAX_HELLO);
+	wire_open(&peer->wire, fd, config->timeout, peer->known ? frame_limit(config) : MAX_HELLO);
 	TAILQ_INSERT_TAIL(peer->known ? &rendezvous->peers : &rendezvous->guests, peer, entry);
 	return loop_add(rendezvous->loop, &peer->source);
 }
@@ -404,8 +403,7 @@ static void fail_silent(struct peer *peer, const char *what)
 	peer->gone = -ETIMEDOUT;
 }
 
-static int take_data(struct peer *peer, const char *what, void *data, size_t bytes,
-		     __u64 until)
+static int take_data(struct peer *peer, const char *what, void *data, size_t bytes, __u64 until)
 {
 	struct rendezvous *rendezvous = peer->rendezvous;
 	int ret = 0;

@@ -33,8 +33,7 @@ static bool find(const char *text, const char *name, char *value, size_t size)
 	return false;
 }
 
-bool setting_differs(const struct setting *settings, const char *text,
-		     char *what, size_t size)
+bool setting_differs(const struct setting *settings, const char *text, char *what, size_t size)
 {
 	char value[sizeof(settings->value)];
 

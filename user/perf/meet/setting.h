@@ -28,7 +28,6 @@ int setting_print(const struct setting *settings, char *text, size_t size);
  *
  * Return: true if a setting differs.
  */
-bool setting_differs(const struct setting *settings, const char *text,
-		     char *what, size_t size);
+bool setting_differs(const struct setting *settings, const char *text, char *what, size_t size);
 
 #endif /* ROCESTEER_PERF_SETTING_H */

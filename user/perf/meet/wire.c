@@ -54,8 +54,7 @@ void wire_drain(const struct wire *wire, __u64 until)
 }
 
 /* Send all bytes. A peer that reads slowly does not keep this rank. */
-static int send_all(const struct wire *wire, const char *data, size_t length,
-		    int flags)
+static int send_all(const struct wire *wire, const char *data, size_t length, int flags)
 {
 	__u64 until = clock_ns() + wire->timeout;
 	ssize_t sent;
@@ -74,8 +73,7 @@ static int send_all(const struct wire *wire, const char *data, size_t length,
 	return 0;
 }
 
-int wire_send(const struct wire *wire, enum frame_type type, const void *data,
-	      __u32 length)
+int wire_send(const struct wire *wire, enum frame_type type, const void *data, __u32 length)
 {
 	struct frame_head head = {
 		.magic = WIRE_MAGIC,

@@ -84,8 +84,7 @@ void wire_close(struct wire *wire);
 void wire_drain(const struct wire *wire, __u64 until);
 
 /* Return: 0 or a negative errno. */
-int wire_send(const struct wire *wire, enum frame_type type, const void *data,
-	      __u32 length);
+int wire_send(const struct wire *wire, enum frame_type type, const void *data, __u32 length);
 
 /**
  * wire_read() - read what has arrived, up to the end of a frame

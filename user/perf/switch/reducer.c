@@ -171,8 +171,7 @@ static int load_groups(struct reducer *reducer, const struct netreduce_card *car
 }
 
 /* Why a group is left out: by the first rank that it failed on. */
-static void leave_out(struct reducer *reducer, __u32 i, __u32 rank,
-		      struct failure *failure)
+static void leave_out(struct reducer *reducer, __u32 i, __u32 rank, struct failure *failure)
 {
 	char said[sizeof(failure->text)];
 

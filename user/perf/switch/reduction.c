@@ -12,8 +12,7 @@
 #define MAX_SIZE	(16u << 20)	/* 64 groups of 64 ranks need 300 KiB */
 #define MAX_DEPTH	8		/* the format needs 5 */
 
-static int read_group(struct reader *r, struct json_object *obj, __u32 ranks,
-		      struct group *group)
+static int read_group(struct reader *r, struct json_object *obj, __u32 ranks, struct group *group)
 {
 	int ret = reduce_config_read(r, obj, &group->config);
 
