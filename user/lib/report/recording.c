@@ -65,9 +65,8 @@ static void put_flow(struct json_object *obj, const struct recording_flow *flow)
 	}
 }
 
-static void put_event(struct json_object *obj, const struct recording_event *event)
+void recording_event_put(struct json_object *obj, const struct recording_event *event)
 {
-	out_uint(obj, "ms", event->ms);
 	out_string(obj, "event", event->name);
 	if (event->device[0])
 		out_string(obj, "device", event->device);
@@ -79,7 +78,7 @@ static void put_event(struct json_object *obj, const struct recording_event *eve
 
 struct json_object *recording_to_json(const struct recording *recording)
 {
-	struct json_object *root = out_root(), *array;
+	struct json_object *root = out_root(), *array, *event;
 	char text[UTC_SIZE];
 	size_t i;
 
@@ -99,8 +98,11 @@ struct json_object *recording_to_json(const struct recording *recording)
 	for (i = 0; i < recording->nr_flows; i++)
 		put_flow(out_append_object(array), &recording->flow[i]);
 	array = out_array(root, "events");
-	for (i = 0; i < recording->nr_events; i++)
-		put_event(out_append_object(array), &recording->event[i]);
+	for (i = 0; i < recording->nr_events; i++) {
+		event = out_append_object(array);
+		out_uint(event, "ms", recording->event[i].ms);
+		recording_event_put(event, &recording->event[i]);
+	}
 	return root;
 }
 

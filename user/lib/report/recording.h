@@ -171,6 +171,9 @@ struct recording {
 	size_t nr_events;
 };
 
+/* Put the name of an event, and its device, leaf and path where it has them. */
+void recording_event_put(struct json_object *obj, const struct recording_event *event);
+
 /* The recording as the object that a file holds. */
 struct json_object *recording_to_json(const struct recording *recording);
 

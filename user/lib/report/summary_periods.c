@@ -120,13 +120,7 @@ static void put_event(struct json_object *obj, const struct recording *recording
 	out_string(obj, "time", utc_format_ms(at, text));
 	out_decimal(obj, "seconds", at - begin, 3);
 	out_string(obj, "host", recording->host);
-	out_string(obj, "event", event->name);
-	if (event->device[0])
-		out_string(obj, "device", event->device);
-	if (!addr_is_none(event->leaf))
-		out_addr(obj, "leaf", event->leaf);
-	if (event->path != ROCESTEER_PATH_UNKNOWN)
-		out_uint(obj, "path", event->path);
+	recording_event_put(obj, event);
 }
 
 void summary_timeline(struct json_object *root, const struct report_join *join)
