@@ -84,7 +84,7 @@ static void test_head(void)
 		"device: is not the name of a device");
 	rejects(START ",\"device\":\"a\",\"hop\":-1}",
 		"hop: -1 is not a number from 1 to 30");
-	rejects(HEAD "]}", "peers: is empty");
+	rejects(HEAD "]}", "peers: has 0 entries, not 1 to 16384");
 	rejects(HEAD "7]}", "peers[0]: is not an object");
 }
 
@@ -142,7 +142,7 @@ static void test_path(void)
 	rejects(HEAD PEER WEIGHT "0,\"ports\":[49152]}]}]}",
 		"peers[0].paths[0].weight: 0 is not a number from 1 to 65534");
 	rejects(HEAD PEER ROUTER0 "[]}]}]}",
-		"peers[0].paths[0].ports: is empty: no port takes this path");
+		"peers[0].paths[0].ports: has 0 entries, not 1 to 16384");
 	rejects(HEAD PEER ROUTER0 "[49152,49153,70000]}]}]}",
 		"peers[0].paths[0].ports[2]: 70000 is not a port (49152..65535)");
 	rejects(HEAD PEER ROUTER0 "[4791]}]}]}",
@@ -171,7 +171,7 @@ static void test_json(void)
 	for (i = 0; i < 65; i++)
 		len += sprintf(many + len, "%s{}", i ? "," : "");
 	sprintf(many + len, "]}]}");
-	rejects(many, "peers[0].paths: has 65 entries, at most 64 are supported");
+	rejects(many, "peers[0].paths: has 65 entries, not 0 to 64");
 	free(many);
 }
 

@@ -170,8 +170,7 @@ static void take(struct host *host, const char *file, const char *name)
 	struct reader r = { .file = name, .err = &err };
 	int ret = json_file_read(file, MAX_SIZE, MAX_DEPTH, &host->root, &err);
 
-	if (!ret && !json_object_is_type(host->root, json_type_object))
-		ret = err_set(&err, EXIT_BAD_INPUT, "bad-file", "%s: is no object", name);
+	ret = ret ?: reader_object(&r, host->root);
 	if (!ret && error_of(host->root))
 		ret = err_set(&err, EXIT_FAILED, "failed", "%s", error_of(host->root));
 	ret = ret ?: check_result(&r, host);

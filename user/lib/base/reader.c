@@ -47,6 +47,20 @@ size_t reader_enter_index(struct reader *r, size_t i)
 	return len;
 }
 
+int reader_object(struct reader *r, struct json_object *value)
+{
+	return json_object_is_type(value, json_type_object) ? 0 :
+	       reader_invalid(r, r->where[0] ? "" : "(root)", "is not an object");
+}
+
+int reader_item(struct reader *r, const char *key, struct json_object *array, size_t i,
+		struct json_object **obj, size_t *mark)
+{
+	*obj = json_object_array_get_idx(array, i);
+	*mark = reader_enter(r, key, i);
+	return reader_object(r, *obj);
+}
+
 void reader_leave(struct reader *r, size_t mark)
 {
 	r->where[mark] = '\0';
@@ -77,6 +91,18 @@ int reader_get(struct reader *r, struct json_object *obj, const char *key,
 			       json_type_to_name(json_object_get_type(*value)),
 			       json_type_to_name(type));
 	return 0;
+}
+
+int reader_array(struct reader *r, struct json_object *obj, const char *key,
+		 size_t min, size_t max, struct json_object **array, size_t *n)
+{
+	int ret = reader_get(r, obj, key, json_type_array, array);
+
+	if (ret)
+		return ret;
+	*n = json_object_array_length(*array);
+	return *n >= min && *n <= max ? 0 :
+	       reader_invalid(r, key, "has %zu entries, not %zu to %zu", *n, min, max);
 }
 
 /* json-c saturates: a number that is too large is out of range, not wrapped. */

@@ -40,7 +40,14 @@ size_t reader_enter(struct reader *r, const char *key, size_t i);
 size_t reader_enter_key(struct reader *r, const char *key);
 size_t reader_enter_index(struct reader *r, size_t i);
 
+/* Enter element @i of @array, which has to be an object. Return: 0 or -EINVAL. */
+int reader_item(struct reader *r, const char *key, struct json_object *array, size_t i,
+		struct json_object **obj, size_t *mark);
+
 void reader_leave(struct reader *r, size_t mark);
+
+/* Check that a value is an object. Return: 0 or -EINVAL. */
+int reader_object(struct reader *r, struct json_object *value);
 
 /* Length of the byte order mark that some editors put before a text, or 0. */
 size_t reader_bom(const char *text, size_t len);
@@ -55,6 +62,9 @@ const char *reader_quote(const char *text, char *buf, size_t size);
  */
 int reader_get(struct reader *r, struct json_object *obj, const char *key,
 	       enum json_type type, struct json_object **value);
+/* @min and @max are of the number of elements, which @n is set to. */
+int reader_array(struct reader *r, struct json_object *obj, const char *key,
+		 size_t min, size_t max, struct json_object **array, size_t *n);
 int reader_uint(struct reader *r, struct json_object *obj, const char *key,
 		__u64 min, __u64 max, __u64 *number);
 int reader_string(struct reader *r, struct json_object *obj, const char *key,

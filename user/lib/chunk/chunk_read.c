@@ -16,34 +16,6 @@
 #define MAX_DEPTH	16
 #define FORMAT		1
 
-/* An array of objects, from 1 to @max of them. */
-static int read_array(struct reader *r, struct json_object *obj,
-		      const char *key, size_t max, struct json_object **array,
-		      size_t *n)
-{
-	int ret = reader_get(r, obj, key, json_type_array, array);
-
-	if (ret)
-		return ret;
-	*n = json_object_array_length(*array);
-	if (!*n || *n > max)
-		return reader_invalid(r, key, "has %zu elements, not 1 to %zu",
-				      *n, max);
-	return 0;
-}
-
-/* Element @i, entered: to be left by reader_leave(r, *mark). */
-static int enter_object(struct reader *r, struct json_object *array,
-			const char *key, size_t i, struct json_object **obj,
-			size_t *mark)
-{
-	*obj = json_object_array_get_idx(array, i);
-	*mark = reader_enter(r, key, i);
-	if (json_object_get_type(*obj) != json_type_object)
-		return reader_invalid(r, "", "is not an object");
-	return 0;
-}
-
 /* Only that of dimensions that leave chunks whole is part of a plan. */
 static int read_algorithm(struct reader *r, struct json_object *obj,
 			  const struct chunk_collective *of, __u64 endpoints, int *alg)
@@ -92,9 +64,9 @@ static int read_dims(struct reader *r, struct json_object *root,
 	size_t n, i, mark;
 	int ret, alg;
 
-	ret = read_array(r, root, "dimensions", CHUNK_MAX_DIMS, &array, &n);
+	ret = reader_array(r, root, "dimensions", 1, CHUNK_MAX_DIMS, &array, &n);
 	for (i = 0; !ret && i < n; i++) {
-		ret = enter_object(r, array, "dimensions", i, &obj, &mark) ?:
+		ret = reader_item(r, "dimensions", array, i, &obj, &mark) ?:
 		      reader_uint(r, obj, "endpoints", 1, CHUNK_MAX_ENDPOINTS,
 				  &endpoints) ?:
 		      read_algorithm(r, obj, of, endpoints, &alg);
@@ -148,7 +120,7 @@ static int read_chunks(struct reader *r, struct json_object *root,
 	__u64 bytes;
 	int ret;
 
-	ret = read_array(r, root, "chunks", CHUNK_MAX_CHUNKS, &array, &n);
+	ret = reader_array(r, root, "chunks", 1, CHUNK_MAX_CHUNKS, &array, &n);
 	if (ret)
 		return ret;
 	plan->of.chunks = n;
@@ -156,7 +128,7 @@ static int read_chunks(struct reader *r, struct json_object *root,
 	if (!plan->order)
 		return -ENOMEM;
 	for (i = 0; !ret && i < n; i++) {
-		ret = enter_object(r, array, "chunks", i, &obj, &mark) ?:
+		ret = reader_item(r, "chunks", array, i, &obj, &mark) ?:
 		      reader_uint(r, obj, "bytes", 1, CHUNK_MAX_SIZE, &bytes) ?:
 		      read_order(r, obj, plan, plan->order[i]);
 		if (!ret && bytes != chunk_bytes(&plan->of, i))
@@ -189,9 +161,8 @@ static int read_plan(struct reader *r, struct json_object *root,
 	int kind, queue, ret;
 	__u64 size;
 
-	if (json_object_get_type(root) != json_type_object)
-		return reader_invalid(r, "(root)", "is not an object");
-	ret = reader_word(r, root, "collective", chunk_kinds, &kind) ?:
+	ret = reader_object(r, root) ?:
+	      reader_word(r, root, "collective", chunk_kinds, &kind) ?:
 	      reader_word(r, root, "queue", chunk_queues, &queue) ?:
 	      reader_get(r, root, "fused", json_type_boolean, &fused) ?:
 	      reader_uint(r, root, "size", 1, CHUNK_MAX_SIZE, &size);
@@ -245,20 +216,19 @@ static int read_step(struct reader *r, struct json_object *root, struct chunk_st
 	size_t n, i, mark;
 	int ret;
 
-	if (json_object_get_type(root) != json_type_object)
-		return reader_invalid(r, "(root)", "is not an object");
-	ret = reader_uint(r, root, "format", FORMAT, FORMAT, &format) ?:
+	ret = reader_object(r, root) ?:
+	      reader_uint(r, root, "format", FORMAT, FORMAT, &format) ?:
 	      reader_string(r, root, "name", step->name, sizeof(step->name)) ?:
 	      reader_uint(r, root, "compute_us", 0, CHUNK_MAX_TIME / 1000000, &compute) ?:
 	      reader_uint(r, root, "model", 1, 1u << 31, &model) ?:
-	      read_array(r, root, "collectives", CHUNK_STEP_COLLECTIVES, &array, &n);
+	      reader_array(r, root, "collectives", 1, CHUNK_STEP_COLLECTIVES, &array, &n);
 	if (ret)
 		return ret;
 	step->compute = compute * 1000000;
 	step->model = model;
 	step->nr = n;
 	for (i = 0; !ret && i < n; i++) {
-		ret = enter_object(r, array, "collectives", i, &obj, &mark) ?:
+		ret = reader_item(r, "collectives", array, i, &obj, &mark) ?:
 		      read_collective(r, obj, &step->collective[i]);
 		if (!ret)
 			reader_leave(r, mark);
@@ -296,9 +266,9 @@ static int read_devices(struct ranges *s, struct json_object *root)
 	__u64 dim;
 	int ret;
 
-	ret = read_array(&s->r, root, "dimensions", CHUNK_MAX_DIMS, &array, &n);
+	ret = reader_array(&s->r, root, "dimensions", 1, CHUNK_MAX_DIMS, &array, &n);
 	for (i = 0; !ret && i < n; i++) {
-		ret = enter_object(&s->r, array, "dimensions", i, &obj, &mark) ?:
+		ret = reader_item(&s->r, "dimensions", array, i, &obj, &mark) ?:
 		      reader_uint(&s->r, obj, "dimension", 0,
 				  s->table->plan.of.dims - 1, &dim) ?:
 		      reader_string(&s->r, obj, "netdev", name, sizeof(name));
@@ -409,13 +379,11 @@ static int read_ranges(struct ranges *s, struct json_object *root)
 	__u64 format;
 	int ret;
 
-	if (json_object_get_type(root) != json_type_object)
-		return reader_invalid(&s->r, "(root)", "is not an object");
-	ret = reader_uint(&s->r, root, "format", FORMAT, FORMAT, &format) ?:
+	ret = reader_object(&s->r, root) ?:
+	      reader_uint(&s->r, root, "format", FORMAT, FORMAT, &format) ?:
 	      check_hash(&s->r, root, s->table->hash) ?:
 	      read_devices(s, root) ?:
-	      read_array(&s->r, root, "ranges", ROCESTEER_MAX_RANGES, &array,
-			 &n);
+	      reader_array(&s->r, root, "ranges", 1, ROCESTEER_MAX_RANGES, &array, &n);
 	if (ret)
 		return ret;
 	s->table->nr_ranges = n;
@@ -423,7 +391,7 @@ static int read_ranges(struct ranges *s, struct json_object *root)
 	if (!s->table->ranges)
 		return -ENOMEM;
 	for (i = 0; !ret && i < n; i++) {
-		ret = enter_object(&s->r, array, "ranges", i, &obj, &mark) ?:
+		ret = reader_item(&s->r, "ranges", array, i, &obj, &mark) ?:
 		      read_range(s, obj, &s->table->ranges[i]);
 		if (!ret)
 			reader_leave(&s->r, mark);

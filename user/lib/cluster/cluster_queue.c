@@ -118,9 +118,8 @@ static int read_entry(struct cluster *c, struct reader *r, size_t i)
 	__u64 number;
 	int ret;
 
-	if (json_object_get_type(entry) != json_type_object)
-		return reader_invalid(r, "", "is not an object");
-	ret = reader_string(r, entry, "job", id, sizeof(id)) ?:
+	ret = reader_object(r, entry) ?:
+	      reader_string(r, entry, "job", id, sizeof(id)) ?:
 	      reader_uint(r, entry, "gpus", 1, (__u64)c->fabric.leaves *
 			  c->fabric.gpus_per_leaf, &number) ?:
 	      cluster_read_time(r, entry, "submitted");

@@ -141,8 +141,6 @@ static int read_server(struct state *s, struct json_object *obj)
 	__u64 leaf, server, gpus;
 	int ret;
 
-	if (json_object_get_type(obj) != json_type_object)
-		return reader_invalid(&s->r, "", "is not an object");
 	ret = reader_uint(&s->r, obj, "leaf", 0, s->gpus.rows - 1, &leaf) ?:
 	      reader_uint(&s->r, obj, "server", 0, s->gpus.columns - 1,
 			  &server) ?:
@@ -157,7 +155,7 @@ static int read_server(struct state *s, struct json_object *obj)
 
 static int read_servers(struct state *s, struct json_object *job)
 {
-	struct json_object *servers;
+	struct json_object *servers, *server;
 	size_t i, mark;
 	int ret;
 
@@ -165,8 +163,8 @@ static int read_servers(struct state *s, struct json_object *job)
 	if (ret)
 		return ret;
 	for (i = 0; i < json_object_array_length(servers); i++) {
-		mark = reader_enter(&s->r, "servers", i);
-		ret = read_server(s, json_object_array_get_idx(servers, i));
+		ret = reader_item(&s->r, "servers", servers, i, &server, &mark) ?:
+		      read_server(s, server);
 		if (ret)
 			return ret;
 		reader_leave(&s->r, mark);
@@ -237,9 +235,8 @@ static int read_job(struct state *s, const char *id, struct json_object *job)
 	reader_enter_key(&s->r, reader_quote(id, quoted, sizeof(quoted)));
 	if (!cluster_id_valid(id))
 		return reader_invalid(&s->r, "", "is not the name of a job");
-	if (json_object_get_type(job) != json_type_object)
-		return reader_invalid(&s->r, "", "is not an object");
-	ret = reader_word(&s->r, job, "stage", cluster_stages, &stage) ?:
+	ret = reader_object(&s->r, job) ?:
+	      reader_word(&s->r, job, "stage", cluster_stages, &stage) ?:
 	      read_servers(s, job) ?:
 	      read_links(s, job) ?:
 	      check_slice(s, job, stage) ?:
@@ -401,17 +398,15 @@ int cluster_parse(struct cluster *c, struct err *err)
 		.r = { .file = c->file, .err = err },
 		.c = c, .fabric = &c->fabric,
 	};
-	int ret;
+	int ret = reader_object(&s.r, c->root);
 
-	if (json_object_get_type(c->root) != json_type_object)
-		return reader_invalid(&s.r, "(root)", "is not an object");
+	if (ret)
+		return ret;
 	cluster_warn_unknown(c);
 	c->generation = 0;
 	if (json_object_object_get_ex(c->root, "generation", NULL))
 		ret = reader_uint(&s.r, c->root, "generation", 0, INT64_MAX - 1,
 				  &c->generation);
-	else
-		ret = 0;
 	ret = ret ?: read_sizes(&s, c->root) ?:
 	      cluster_addr_check(&s.r, c->root, s.fabric, c->ocs.oxcs) ?:
 	      cluster_read_nodes(c, &s.r) ?:

@@ -18,15 +18,9 @@ static int read_ports(struct reader *r, struct json_object *obj,
 	size_t i, n, mark;
 	int ret;
 
-	ret = reader_get(r, obj, "ports", json_type_array, &ports);
+	ret = reader_array(r, obj, "ports", 1, PORTMAP_MAX_PORTS, &ports, &n);
 	if (ret)
 		return ret;
-	n = json_object_array_length(ports);
-	if (!n)
-		return reader_invalid(r, "ports", "is empty: no port takes this path");
-	if (n > PORTMAP_MAX_PORTS)
-		return reader_invalid(r, "ports", "has %zu entries, more than there are ports",
-				      n);
 	path->ports = calloc(n, sizeof(*path->ports));
 	if (!path->ports)
 		return -ENOMEM;
@@ -73,9 +67,6 @@ static int read_path(struct reader *r, struct json_object *obj,
 	__u64 given, weight = 1;
 	int ret;
 
-	peer->nr_paths++;	/* so that it is freed */
-	if (json_object_get_type(obj) != json_type_object)
-		return reader_invalid(r, "", "is not an object");
 	ret = reader_uint(r, obj, "path", 0, ROCESTEER_MAX_PATHS - 1, &given) ?:
 	      reader_addr(r, obj, "router", path->router);
 	if (!ret && json_object_object_get(obj, "leaf"))
@@ -97,28 +88,24 @@ static int read_paths(struct reader *r, struct json_object *obj,
 		      struct portmap_peer *peer)
 {
 	bool taken[PORTMAP_MAX_PORTS] = {};
-	struct json_object *paths;
+	struct json_object *paths, *path;
 	size_t i, n, mark;
 	int ret;
 
-	ret = reader_get(r, obj, "paths", json_type_array, &paths);
+	ret = reader_array(r, obj, "paths", 0, ROCESTEER_MAX_PATHS, &paths, &n);
 	if (ret)
 		return ret;
-	n = json_object_array_length(paths);
 	if (peer->local && n)
 		return reader_invalid(r, "paths", "must be empty: the peer is local");
 	if (!peer->local && !n)
 		return reader_invalid(r, "paths", "is empty and the peer is not local");
-	if (n > ROCESTEER_MAX_PATHS)
-		return reader_invalid(r, "paths", "has %zu entries, at most %u are supported",
-				      n, ROCESTEER_MAX_PATHS);
 	peer->paths = calloc(n ?: 1, sizeof(*peer->paths));
 	if (!peer->paths)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		mark = reader_enter(r, "paths", i);
-		ret = read_path(r, json_object_array_get_idx(paths, i), peer, i,
-				taken);
+		peer->nr_paths++;	/* so that it is freed */
+		ret = reader_item(r, "paths", paths, i, &path, &mark) ?:
+		      read_path(r, path, peer, i, taken);
 		if (ret)
 			return ret;
 		reader_leave(r, mark);
@@ -149,8 +136,6 @@ static int read_peer(struct reader *r, struct json_object *obj,
 	struct json_object *local;
 	int ret;
 
-	if (json_object_get_type(obj) != json_type_object)
-		return reader_invalid(r, "", "is not an object");
 	ret = reader_addr(r, obj, "address", peer->addr) ?:
 	      reader_addr(r, obj, "source", peer->source) ?:
 	      reader_get(r, obj, "local", json_type_boolean, &local) ?:
@@ -225,27 +210,20 @@ static int check_duplicates(struct reader *r, const struct portmap *map)
 static int read_peers(struct reader *r, struct json_object *root,
 		      struct portmap *map)
 {
-	struct json_object *peers;
+	struct json_object *peers, *peer;
 	size_t i, n, mark;
 	int ret;
 
-	ret = reader_get(r, root, "peers", json_type_array, &peers);
+	ret = reader_array(r, root, "peers", 1, ROCESTEER_MAX_PEERS, &peers, &n);
 	if (ret)
 		return ret;
-	n = json_object_array_length(peers);
-	if (!n)
-		return reader_invalid(r, "peers", "is empty");
-	if (n > ROCESTEER_MAX_PEERS)
-		return reader_invalid(r, "peers", "has %zu entries, at most %u are supported",
-				      n, ROCESTEER_MAX_PEERS);
 	map->peers = calloc(n, sizeof(*map->peers));
 	if (!map->peers)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		map->nr_peers++;
-		mark = reader_enter(r, "peers", i);
-		ret = read_peer(r, json_object_array_get_idx(peers, i),
-				&map->peers[i]);
+		ret = reader_item(r, "peers", peers, i, &peer, &mark) ?:
+		      read_peer(r, peer, &map->peers[i]);
 		if (ret)
 			return ret;
 		reader_leave(r, mark);
@@ -261,9 +239,8 @@ static int read_head(struct reader *r, struct json_object *root,
 	time_t at;
 	int ret;
 
-	if (json_object_get_type(root) != json_type_object)
-		return reader_invalid(r, "(root)", "is not an object");
-	ret = reader_uint(r, root, "format", 1, INT64_MAX, &format);
+	ret = reader_object(r, root) ?:
+	      reader_uint(r, root, "format", 1, INT64_MAX, &format);
 	if (ret)
 		return ret;
 	if (format != PORTMAP_FORMAT)

@@ -27,9 +27,10 @@ static int check_fields(struct reader *r, struct json_object *obj,
 			const char * const *fields)
 {
 	char quoted[64], all[128];
+	int ret = reader_object(r, obj);
 
-	if (json_object_get_type(obj) != json_type_object)
-		return reader_invalid(r, r->where[0] ? "" : "(root)", "is not an object");
+	if (ret)
+		return ret;
 	json_object_object_foreach(obj, key, value) {
 		(void)value;
 		if (words_find(fields, key) < 0)
@@ -106,13 +107,10 @@ static int read_ranks(struct reader *r, struct json_object *obj,
 	size_t n, i, mark;
 	int ret;
 
-	ret = reader_get(r, obj, "ranks", json_type_array, &array);
+	ret = reader_array(r, obj, "ranks", REDUCE_MIN_RANKS, ROCESTEER_REDUCE_MAX_RANKS, &array,
+			   &n);
 	if (ret)
 		return ret;
-	n = json_object_array_length(array);
-	if (n < REDUCE_MIN_RANKS || n > ROCESTEER_REDUCE_MAX_RANKS)
-		return reader_invalid(r, "ranks", "has %zu entries, not %u to %u", n,
-				      REDUCE_MIN_RANKS, ROCESTEER_REDUCE_MAX_RANKS);
 	for (i = 0; i < n; i++) {
 		struct reduce_rank *rank = &config->rank[i];
 

@@ -9,33 +9,6 @@
 
 #define MAX_DEPTH	8	/* the format needs 6 */
 
-/* An array of objects. */
-struct list {
-	struct json_object *array;
-	size_t nr;
-};
-
-static int read_list(struct reader *r, struct json_object *obj, const char *key, size_t most,
-		     struct list *list)
-{
-	int ret = reader_get(r, obj, key, json_type_array, &list->array);
-
-	if (ret)
-		return ret;
-	list->nr = json_object_array_length(list->array);
-	return list->nr > most ? reader_invalid(r, key, "has %zu entries, more than %zu",
-						list->nr, most) : 0;
-}
-
-/* Element @i, which is an object. */
-static int read_item(struct reader *r, const struct list *list, size_t i,
-		     struct json_object **item)
-{
-	*item = json_object_array_get_idx(list->array, i);
-	return json_object_get_type(*item) == json_type_object ? 0 :
-	       reader_invalid(r, "", "is not an object");
-}
-
 static bool has(struct json_object *obj, const char *key)
 {
 	return json_object_object_get_ex(obj, key, NULL);
@@ -94,14 +67,12 @@ static int read_path(struct reader *r, struct json_object *obj, struct recording
 
 static int read_paths(struct reader *r, struct json_object *obj, struct recording_group *group)
 {
-	struct json_object *item;
-	struct list list;
-	size_t mark;
-	int ret = read_list(r, obj, "paths", ROCESTEER_MAX_PATHS, &list);
+	struct json_object *array, *item;
+	size_t n, mark;
+	int ret = reader_array(r, obj, "paths", 0, ROCESTEER_MAX_PATHS, &array, &n);
 
-	for (; !ret && group->nr_paths < list.nr; group->nr_paths++) {
-		mark = reader_enter(r, "paths", group->nr_paths);
-		ret = read_item(r, &list, group->nr_paths, &item) ?:
+	for (; !ret && group->nr_paths < n; group->nr_paths++) {
+		ret = reader_item(r, "paths", array, group->nr_paths, &item, &mark) ?:
 		      read_path(r, item, &group->path[group->nr_paths]);
 		if (!ret)
 			reader_leave(r, mark);
@@ -125,19 +96,17 @@ static int read_group(struct reader *r, struct json_object *obj, struct recordin
 
 static int read_groups(struct reader *r, struct json_object *root, struct recording *recording)
 {
-	struct json_object *item;
-	struct list list;
-	size_t mark;
-	int ret = read_list(r, root, "groups", ROCESTEER_MAX_PEERS, &list);
+	struct json_object *array, *item;
+	size_t n, mark;
+	int ret = reader_array(r, root, "groups", 0, ROCESTEER_MAX_PEERS, &array, &n);
 
 	if (ret)
 		return ret;
-	recording->group = calloc(list.nr ?: 1, sizeof(*recording->group));
+	recording->group = calloc(n ?: 1, sizeof(*recording->group));
 	if (!recording->group)
 		return -ENOMEM;
-	for (; !ret && recording->nr_groups < list.nr; recording->nr_groups++) {
-		mark = reader_enter(r, "groups", recording->nr_groups);
-		ret = read_item(r, &list, recording->nr_groups, &item) ?:
+	for (; !ret && recording->nr_groups < n; recording->nr_groups++) {
+		ret = reader_item(r, "groups", array, recording->nr_groups, &item, &mark) ?:
 		      read_group(r, item, &recording->group[recording->nr_groups]);
 		if (!ret)
 			reader_leave(r, mark);
@@ -163,10 +132,9 @@ static int read_sent(struct reader *r, struct json_object *obj, __u32 nr_paths,
 static int read_flow(struct reader *r, struct json_object *obj,
 		     const struct recording *recording, struct recording_flow *flow)
 {
-	struct json_object *item;
+	struct json_object *array, *item;
 	__u32 group = 0, port = 0;
-	struct list list;
-	size_t mark;
+	size_t n, mark;
 	int ret;
 
 	if (!recording->nr_groups)
@@ -178,17 +146,16 @@ static int read_flow(struct reader *r, struct json_object *obj,
 	      read_bool(r, obj, "share", &flow->share) ?:
 	      read_bool(r, obj, "observed", &flow->observed) ?:
 	      read_u64(r, obj, "cnps", &flow->cnps) ?:
-	      read_list(r, obj, "sent", ROCESTEER_MAX_PATHS + 1, &list);
+	      reader_array(r, obj, "sent", 0, ROCESTEER_MAX_PATHS + 1, &array, &n);
 	if (ret)
 		return ret;
 	flow->group = group;
 	flow->port = port;
-	flow->sent = calloc(list.nr ?: 1, sizeof(*flow->sent));
+	flow->sent = calloc(n ?: 1, sizeof(*flow->sent));
 	if (!flow->sent)
 		return -ENOMEM;
-	for (; !ret && flow->nr_sent < list.nr; flow->nr_sent++) {
-		mark = reader_enter(r, "sent", flow->nr_sent);
-		ret = read_item(r, &list, flow->nr_sent, &item) ?:
+	for (; !ret && flow->nr_sent < n; flow->nr_sent++) {
+		ret = reader_item(r, "sent", array, flow->nr_sent, &item, &mark) ?:
 		      read_sent(r, item, recording->group[group].nr_paths,
 				&flow->sent[flow->nr_sent]);
 		if (!ret)
@@ -199,20 +166,18 @@ static int read_flow(struct reader *r, struct json_object *obj,
 
 static int read_flows(struct reader *r, struct json_object *root, struct recording *recording)
 {
-	struct json_object *item;
-	struct list list;
-	size_t mark, i;
-	int ret = read_list(r, root, "flows", 4 * ROCESTEER_MAX_FLOWS, &list);
+	struct json_object *array, *item;
+	size_t n, mark, i;
+	int ret = reader_array(r, root, "flows", 0, 4 * ROCESTEER_MAX_FLOWS, &array, &n);
 
 	if (ret)
 		return ret;
-	recording->flow = calloc(list.nr ?: 1, sizeof(*recording->flow));
+	recording->flow = calloc(n ?: 1, sizeof(*recording->flow));
 	if (!recording->flow)
 		return -ENOMEM;
-	for (i = 0; !ret && i < list.nr; i++) {
-		mark = reader_enter(r, "flows", i);
+	for (i = 0; !ret && i < n; i++) {
 		recording->nr_flows++;	/* so that it is freed */
-		ret = read_item(r, &list, i, &item) ?:
+		ret = reader_item(r, "flows", array, i, &item, &mark) ?:
 		      read_flow(r, item, recording, &recording->flow[i]);
 		if (!ret)
 			reader_leave(r, mark);
@@ -236,19 +201,17 @@ static int read_event(struct reader *r, struct json_object *obj, struct recordin
 
 static int read_events(struct reader *r, struct json_object *root, struct recording *recording)
 {
-	struct json_object *item;
-	struct list list;
-	size_t mark;
-	int ret = read_list(r, root, "events", RECORDING_MAX_EVENTS, &list);
+	struct json_object *array, *item;
+	size_t n, mark;
+	int ret = reader_array(r, root, "events", 0, RECORDING_MAX_EVENTS, &array, &n);
 
 	if (ret)
 		return ret;
-	recording->event = calloc(list.nr ?: 1, sizeof(*recording->event));
+	recording->event = calloc(n ?: 1, sizeof(*recording->event));
 	if (!recording->event)
 		return -ENOMEM;
-	for (; !ret && recording->nr_events < list.nr; recording->nr_events++) {
-		mark = reader_enter(r, "events", recording->nr_events);
-		ret = read_item(r, &list, recording->nr_events, &item) ?:
+	for (; !ret && recording->nr_events < n; recording->nr_events++) {
+		ret = reader_item(r, "events", array, recording->nr_events, &item, &mark) ?:
 		      read_event(r, item, &recording->event[recording->nr_events]);
 		if (!ret)
 			reader_leave(r, mark);
@@ -284,10 +247,8 @@ int recording_read(const char *file, struct recording *recording, struct err *er
 	int ret;
 
 	ret = json_file_read(file, RECORDING_MAX_SIZE, MAX_DEPTH, &root, err);
-	if (!ret && json_object_get_type(root) != json_type_object)
-		ret = reader_invalid(&r, "", "is not an object");
-	ret = ret ?: read_head(&r, root, recording) ?: read_groups(&r, root, recording) ?:
-	      read_flows(&r, root, recording) ?: read_events(&r, root, recording);
+	ret = ret ?: reader_object(&r, root) ?: read_head(&r, root, recording) ?:
+	      read_groups(&r, root, recording) ?: read_flows(&r, root, recording) ?: read_events(&r, root, recording);
 	json_object_put(root);
 	if (!ret)
 		recording_sum(recording);

@@ -64,8 +64,6 @@ static int read_server(struct reader *r, struct json_object *server,
 	__u64 gpus;
 	int ret;
 
-	if (json_object_get_type(server) != json_type_object)
-		return reader_invalid(r, "", "is not an object");
 	ret = reader_uint(r, server, "leaf", *leaf, SLICE_MAX_LEAVES - 1, leaf) ?:
 	      reader_uint(r, server, "gpus", 1, SLICE_MAX_GPUS, &gpus);
 	if (ret)
@@ -80,7 +78,7 @@ static int read_servers(struct reader *r, struct json_object *obj,
 			struct contention_slice *slice)
 {
 	__u64 gpus, sum = 0, leaf = 0;
-	struct json_object *servers;
+	struct json_object *servers, *server;
 	size_t i, n, mark;
 	int ret;
 
@@ -95,9 +93,8 @@ static int read_servers(struct reader *r, struct json_object *obj,
 	    !slice->leaf)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		mark = reader_enter(r, "servers", i);
-		ret = read_server(r, json_object_array_get_idx(servers, i),
-				  slice, gpus, &leaf, &sum);
+		ret = reader_item(r, "servers", servers, i, &server, &mark) ?:
+		      read_server(r, server, slice, gpus, &leaf, &sum);
 		if (ret)
 			return ret;
 		reader_leave(r, mark);
@@ -276,9 +273,8 @@ int contention_read_slice(struct contention_slice *slice, struct reader *r,
 			  struct json_object *obj)
 {
 	*slice = (struct contention_slice) {};
-	if (json_object_get_type(obj) != json_type_object)
-		return reader_invalid(r, "(root)", "is not an object");
-	return read_spines(r, obj, slice) ?: read_servers(r, obj, slice) ?:
+	return reader_object(r, obj) ?:
+	       read_spines(r, obj, slice) ?: read_servers(r, obj, slice) ?:
 	       read_lanes(r, obj, slice) ?: check_leaves(r, obj, slice) ?:
 	       check_links(r, obj, slice);
 }
@@ -303,8 +299,6 @@ static int read_flow(struct reader *r, struct json_object *obj, __u32 ranks,
 	__u64 from, to, step = 0;
 	int ret;
 
-	if (json_object_get_type(obj) != json_type_object)
-		return reader_invalid(r, "", "is not an object");
 	ret = reader_uint(r, obj, "from", 0, ranks - 1, &from) ?:
 	      reader_uint(r, obj, "to", 0, ranks - 1, &to);
 	if (!ret && from == to)
@@ -319,13 +313,12 @@ static int read_flow(struct reader *r, struct json_object *obj, __u32 ranks,
 static int read_flows(struct reader *r, struct json_object *root, __u32 ranks,
 		      struct contention_flow **flows, size_t *n)
 {
-	struct json_object *array;
+	struct json_object *array, *flow;
 	size_t i, mark;
 	int ret;
 
-	if (json_object_get_type(root) != json_type_object)
-		return reader_invalid(r, "(root)", "is not an object");
-	ret = reader_get(r, root, "flows", json_type_array, &array);
+	ret = reader_object(r, root) ?:
+	      reader_get(r, root, "flows", json_type_array, &array);
 	if (ret)
 		return ret;
 	*n = json_object_array_length(array);
@@ -333,9 +326,8 @@ static int read_flows(struct reader *r, struct json_object *root, __u32 ranks,
 	if (!*flows)
 		return -ENOMEM;
 	for (i = 0; !ret && i < *n; i++) {
-		mark = reader_enter(r, "flows", i);
-		ret = read_flow(r, json_object_array_get_idx(array, i), ranks,
-				&(*flows)[i]);
+		ret = reader_item(r, "flows", array, i, &flow, &mark) ?:
+		      read_flow(r, flow, ranks, &(*flows)[i]);
 		reader_leave(r, mark);
 	}
 	if (ret) {
