@@ -319,17 +319,17 @@ step_of_file()
 		jq -e '.networks[0] | .compute_us == 1000 and .ideal_us == 2000000 and
 			.baseline_us == 2000000' &&
 		echo "${step/:2,/:3,}" >"$dir/step" &&
-		wrong "two: collective 0: 3 ranks of a model-parallel group do not fill" \
+		wrong "two: collective 0: a model-parallel group of 3 ranks does not fill" \
 			train --step "$dir/step" "${net[@]}" &&
 		echo "${step/:2,\"size/:1000000,\"size}" >"$dir/step" &&
 		wrong "two: collective 0: 1000000 of all-reduce with 1073741824 bytes take more than a day on 2x4" \
 			train --step "$dir/step" "${net[@]}" &&
 		echo "${step/1073741824/63}" >"$dir/step" &&
-		wrong "two: collective 0: size: 63 is not a byte for each of 64 chunks" \
+		wrong "two: collective 0: size: 63 bytes are too few for 64 chunks" \
 			train --step "$dir/step" "${net[@]}" &&
 		echo "${step/\"size\"/\"sise\"}" >"$dir/step" &&
 		wrong "collectives[0].size: is missing" train --step "$dir/step" "${net[@]}" &&
-		wrong "--step: resnet is the name neither of a step nor of a file" \
+		wrong "--step: resnet is neither a known step nor a file" \
 			train --step resnet "${net[@]}"
 }
 

@@ -91,9 +91,9 @@ usage_plan()
 	usage "--paths: '99999999999999999999' is not a number from 1 to 4096" \
 		plan --flows 1 --paths 99999999999999999999 &&
 	usage "unknown option --split" plan --flows 1 --paths 1 --split fewest &&
-	usage "--weights: as many weights as paths are needed, 3, not 2" \
+	usage "--weights: 2 weights for 3 paths" \
 		plan --flows 1 --paths 3 --weights 1,2 &&
-	usage "--weights: as many weights as paths are needed, 1, not more" \
+	usage "--weights: more weights than paths, 1" \
 		plan --flows 1 --paths 1 --weights 1,2 &&
 	usage "--weights: W1: '-2' is not a whole number from 0 to 4294967295" \
 		plan --flows 1 --paths 2 --weights 1,-2 &&
@@ -103,7 +103,7 @@ usage_plan()
 		plan --flows 1 --paths 2 --weights 1, &&
 	refused weights "--weights: all weights are 0, no path can be used" \
 		plan --flows 1 --paths 2 --weights 0,0 &&
-	usage "--prior does not go with --recommend-qps" \
+	usage "--prior and --recommend-qps exclude each other" \
 		plan --flows 1 --paths 1 --recommend-qps --prior x
 }
 
@@ -248,7 +248,7 @@ usage_path()
 	usage "--peer: item 2 is empty" path discover --dev lo --peer 10.0.0.1, &&
 	usage "--peer: item 1 is longer than 255 bytes" \
 		path discover --dev lo --peer "$(printf '%0256d' 1)" &&
-	usage "--ports: 3 ports cannot take --paths 4" \
+	usage "--ports: 3 ports are too few for --paths 4" \
 		path discover --dev lo --peer 10.0.0.1 --ports 3 --paths 4 &&
 	usage "--source: fd00::1 is not of the peers' family" \
 		path discover --dev lo --peer 10.0.0.1 --source fd00::1 &&
@@ -669,7 +669,7 @@ idle_options()
 		--size 1M --algorithm direct &&
 	usage "--algorithm and --latency need --dims: the networks of the paper have their own" \
 		chunk compare --algorithm direct &&
-	usage "--size and --collective are those of the step: --step FILE has others" \
+	usage "--size and --collective belong to the step: --step FILE sets others" \
 		chunk train --size 1M &&
 	usage "--driver: only with --ocs" \
 		slice alloc "${cluster[@]}" --gpus 1 --driver x &&

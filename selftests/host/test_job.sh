@@ -861,7 +861,7 @@ names_taken()
 {
 	job load --job 1 --port-map "$map" --flow 10.1.1.1/17 >"$dir/log" || return
 	job load --job 2 --port-map "$map" --flow 10.1.1.1/18,10.1.1.1/17 |
-		jq -e '.error.message == "job 2: --flow: 10.1.1.1/17 is of job 1"'
+		jq -e '.error.message == "job 2: --flow: 10.1.1.1/17 belongs to job 1"'
 	local status=$?
 	job unload --all >"$dir/log"
 	return "$status"

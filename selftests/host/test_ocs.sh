@@ -277,7 +277,7 @@ wires()
 usage()
 {
 	torn
-	refused 2 usage "--driver COMMAND is missing" alloc --gpus 4 --ocs &&
+	refused 2 usage "--driver COMMAND or --dry-run is missing" alloc --gpus 4 --ocs &&
 		refused 2 usage "--driver COMMAND is missing" wire || return
 	wiring '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1}'
 	refused 2 no-ocs "oxcs: is missing" alloc --gpus 4 --ocs --dry-run &&

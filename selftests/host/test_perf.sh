@@ -283,7 +283,7 @@ will_fail()
 
 would_lose()
 {
-	[[ $(<"$dir/out0") == *"$dir/plan: is there, and is no file of ranges: this run will fail"* ]]
+	[[ $(<"$dir/out0") == *"$dir/plan: exists, and is not a file of ranges: this run will fail"* ]]
 }
 
 # forewarned CHECK FILE: a rank says what CHECK looks for before the others come

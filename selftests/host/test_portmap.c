@@ -108,7 +108,7 @@ static void test_peer(void)
 	rejects(HEAD PEER PATH0 "]}," PEER PATH1 "]}]}",
 		"peers[1].paths[0].path: 1 is out of order, expected 0");
 	rejects(HEAD PEER PATH0 "]}," PEER PATH0 "]}]}",
-		"peers[1].address: 10.1.1.1 is the same as that of peers[0], as is the source");
+		"peers[1].address: 10.1.1.1 and the source are the same as those of peers[0]");
 	rejects(HEAD QPN("1") PATH0 "]}]}",
 		"peers[0].qpn_hash: is of type int, not boolean");
 	rejects(HEAD "{\"address\":\"10.1.1.1\",\"qpn_hash\":true," LOCAL "]}]}",

@@ -439,7 +439,7 @@ peer_files()
 	(($? == 2)) && jq -e '.error.message |
 		test(": line 3: .10.1. is not an address of a host$")' <<<"$json" || return
 	json=$(path discover --dev eth0 --json --peer-file - <<<'# none')
-	(($? == 2)) && jq -e '.error.message == "standard input: has no address"' <<<"$json"
+	(($? == 2)) && jq -e '.error.message == "standard input: contains no address"' <<<"$json"
 }
 
 silent_spines()

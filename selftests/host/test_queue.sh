@@ -141,9 +141,9 @@ never_fits()
 {
 	cluster '{"leaves":2,"spines":3,"gpus_per_leaf":4,"gpus_per_server":2,
 		"failed":{"leaves":[0]},"free_gpus":[[0,0],[2,2]]}'
-	refused 3 shape "5 GPUs: under several leaves a job has whole servers of 2" \
+	refused 3 shape "5 GPUs: under several leaves a job has whole servers of 2 GPUs" \
 		submit --gpus 5 &&
-		refused 3 shape "8 GPUs: the leaves of the empty cluster have no number of lanes" \
+		refused 3 shape "8 GPUs: even in the empty cluster, leaves share no number of lanes" \
 			submit --gpus 8 &&
 		slice submit --gpus 3 &&
 		cluster '{"leaves":2,"spines":4,"gpus_per_leaf":4,
@@ -160,7 +160,7 @@ never_fits_circuits()
 {
 	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":2,"gpus_per_server":1,
 		"oxcs":2,"spine_ports":1}'
-	refused 3 shape "6 GPUs: the leaves of the empty cluster have no number of lanes" \
+	refused 3 shape "6 GPUs: even in the empty cluster, leaves share no number of lanes" \
 		submit --gpus 6 && slice submit --gpus 4 &&
 		jq '.queue[0].gpus = 6' "$file" >"$dir/old" &&
 		cp "$dir/old" "$file" &&
@@ -169,9 +169,9 @@ never_fits_circuits()
 
 usage()
 {
-	three && refused 1 exists "the job all is there already" \
+	three && refused 1 exists "the job all is in the file already" \
 		submit --gpus 1 --job all &&
-		refused 3 gpus "GPUs wanted: 9, there are 8" submit --gpus 9 &&
+		refused 3 gpus "9 GPUs are wanted, there are 8" submit --gpus 9 &&
 		refused 2 usage "--duration: '0'" submit --gpus 1 --duration 0 &&
 		refused 2 usage "--job: 'a/b'" submit --gpus 1 --job a/b &&
 		refused 2 usage "--order: 'last'" queue --order last &&

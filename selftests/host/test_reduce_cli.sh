@@ -42,18 +42,18 @@ usage()
 {
 	local not="is not a number from 0 to 16383"
 
-	said usage 2 "FILE is missing, or --cluster and --job" load &&
+	said usage 2 "FILE, or --cluster and --job, is missing" load &&
 		said usage 2 "FILE is missing" join &&
 		said usage 2 "FILE and --cluster, --job or --mtu exclude each other" \
 			load "$file" --job a &&
-		said usage 2 "--leaf or --spine is missing: which switch is this?" \
+		said usage 2 "--leaf or --spine is missing" \
 			load --cluster "$file" --job a &&
-		said usage 2 "--leaf and --spine: a switch is one of them" \
+		said usage 2 "--leaf and --spine exclude each other" \
 			load "$file" --leaf 0 --spine 0 &&
 		said usage 2 "--job NAME is missing" plan --cluster "$file" &&
 		said usage 2 "[FILE] is empty" load '' &&
 		said usage 2 "unexpected argument x" load "$file" x &&
-		said usage 2 "GROUP is missing, or --cluster and --job" unload &&
+		said usage 2 "GROUP, or --cluster and --job, is missing" unload &&
 		said usage 2 "GROUP: '16384' $not" unload 16384 &&
 		said usage 2 "GROUP: 'x' $not" show x &&
 		said usage 2 "GROUP: '-1' $not" show -- -1 &&
@@ -131,7 +131,7 @@ boxes()
 	local box='del(.root) | .ranks[].sender_qpn = 9'
 
 	bad '.ranks[0].sender_qpn = 9' \
-		"ranks[0].sender_qpn: is there, but the group has no box" &&
+		"ranks[0].sender_qpn: needs a box, the group has none" &&
 		bad '.box = "10.9.9.9" | del(.root)' "ranks[0].sender_qpn: is missing" &&
 		bad '.root = 1 | .box = "10.9.9.9"' "box: and root exclude each other" &&
 		bad "$box | .box = \"x\"" "box: 'x' is not an address of a host" &&

@@ -191,7 +191,7 @@ at_start()
 	daemon_start 1 && cat "$dir/log" && loaded "[5]" && send &&
 		[[ $(ports) == "[1,1,2,2,3,3,4,4]" ]] &&
 		grep -q '^<6>.* job-loaded job 5 ' "$dir/log" &&
-		grep -q '^<3>.*/bad.json portmap: is no option' "$dir/log" &&
+		grep -q '^<3>.*/bad.json portmap: is not an option' "$dir/log" &&
 		grep -q '^<3>.*/half.json job: is not a whole number$' "$dir/log" &&
 		grep -q '^<3>.*/worse.json' "$dir/log"
 }

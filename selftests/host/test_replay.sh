@@ -251,7 +251,7 @@ wrong_traces()
 {
 	cluster 2 2 4 2
 	wrong 2 arrival ": '-1' is not a time in seconds" -1,1,1,0,ring &&
-		wrong 3 arrival ": '4' is before that of the line before" \
+		wrong 3 arrival ": '4' is earlier than that of the line before" \
 			5,1,1,0,ring 4,1,1,0,ring &&
 		wrong 2 gpus ": '0' is not a number from 1 to 8" 1,0,1,0,ring &&
 		wrong 2 gpus ": '9' is not" 1,9,1,0,ring &&
@@ -261,10 +261,10 @@ wrong_traces()
 		wrong 4 communication ": '1.1' is not a share" 1,1,1,0,ring \
 			1,1,1,1,ring 1,1,1,1.1,ring &&
 		wrong 2 pattern ": 'star' is not one of ring, halving-doubling, all-to-all, permutation, hierarchical-ring, hierarchical-all-to-all" 1,1,1,0,star &&
-		wrong 2 pattern ": 'halving-doubling' takes a power of two" \
+		wrong 2 pattern ": 'halving-doubling' needs a power of two" \
 			1,3,1,0,halving-doubling &&
-		wrong 2 "there are not 5 fields" "" 1,1,1,0 &&
-		wrong 2 "there are not 5 fields" "" 1,1,1,0,ring,2 &&
+		wrong 2 "does not have 5 fields" "" 1,1,1,0 &&
+		wrong 2 "does not have 5 fields" "" 1,1,1,0,ring,2 &&
 		wrong 2 "there is no job" "" &&
 		echo 1,1,1,0,ring >"$trace" &&
 		replay | jq -e '.error.message | contains("line 1: is not the header")' &&

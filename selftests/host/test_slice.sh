@@ -139,20 +139,20 @@ refuses()
 	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
 		"free_gpus":[[2,2],[2,1],[1,1]],"free_links":[[1,1],[1,0],[0,1]],
 		"jobs":{}}'
-	refused 3 gpus "GPUs wanted: 10, free: 9" alloc --gpus 10 &&
+	refused 3 gpus "10 GPUs are wanted, 9 are free" alloc --gpus 10 &&
 		refused 3 locality \
-			"wholly free servers needed: 4, there are 3" \
+			"4 wholly free servers are needed, there are 3" \
 			alloc --gpus 8 &&
 		refused 3 network "6 GPUs: no leaves share enough free spines" \
 			alloc --gpus 6 &&
 		refused 3 shape \
-			"5 GPUs: under several leaves a job has whole servers of 2" \
+			"5 GPUs: under several leaves a job has whole servers of 2 GPUs" \
 			alloc --gpus 5 &&
 		jq -s -e 'map(.decision) == ["refuse", "refuse", "refuse",
 			"refuse"] and map(.code) == ["gpus", "locality",
 			"network", "shape"]' "$file.journal" &&
 		slice mark --as failed --servers 0/1 >"$dir/out" &&
-		refused 3 network "3 GPUs have a place only under one leaf, and no leaf has" \
+		refused 3 network "3 GPUs fit only under one leaf, and no leaf has" \
 			alloc --gpus 3
 }
 
@@ -212,7 +212,7 @@ wrong_files()
 		wrong "free_links[0][1]" "is not a number from 0 to 1" \
 			"{$head,\"free_links\":[[1,-1],[1,1]]}" &&
 		wrong "free_gpus[0][0]" \
-			"free GPUs: 1, of jobs: 2, together more than 2" \
+			"1 free GPUs and 2 of jobs are more than 2" \
 			"{$head,\"free_gpus\":[[1],[2]],\"jobs\":{\"a\":{$job,$server}}}" &&
 		wrong nodes "is not an array of 2" "{$head,\"nodes\":[]}" &&
 		wrong "nodes[1]" "is not an array of 1" \
@@ -278,17 +278,17 @@ jobs_agree_with_themselves()
 	disagrees leaves "is missing" 'del(.leaves)' &&
 		disagrees leaves "has 1 entries, for servers under 2 leaves" \
 			'.leaves = [0]' &&
-		disagrees "leaves[0]" "is not 0, which servers are under" \
+		disagrees "leaves[0]" "is not 0, the leaf of the servers" \
 			'.leaves = [2, 3]' &&
 		disagrees "spines[1]" "2 follows 3: spines ascend" \
 			'.spines = [3, 2, 1, 0]' &&
 		disagrees "spines[1]" "is not a number from 0 to" \
 			'.spines[1] = 1024' &&
 		disagrees "lane_links[0]" \
-			"of 2 lanes a leaf with 4 GPUs needs 2 links in each, and has 1" \
+			"in each of 2 lanes, a leaf with 4 GPUs needs 2 links, and has 1" \
 			'.spines = [0, 1]' &&
 		disagrees spines \
-			"of 2 lanes a leaf with 4 GPUs needs 2 links in each, and has 1" \
+			"in each of 2 lanes, a leaf with 4 GPUs needs 2 links, and has 1" \
 			'.spines = [0, 1] | del(.lane_links)' &&
 		disagrees spines "is empty, over 2 leaves" '.spines = [] | .links = []' &&
 		disagrees lane_links "has 1 entries, for servers under 2 leaves" \
@@ -301,7 +301,7 @@ jobs_agree_with_themselves()
 		disagrees "lane_links[0]" "is not a number from 1 to 256" \
 			'.lane_links = [257, 1]' &&
 		disagrees "lane_links[1]" \
-			"of 2 lanes a leaf with 4 GPUs needs 2 links in each, and has 1" \
+			"in each of 2 lanes, a leaf with 4 GPUs needs 2 links, and has 1" \
 			'.spines = [0, 1] | .lane_links = [2, 1] | .links = []' &&
 		disagrees links "has 8 entries, for 2 leaves and 4 spines 12 are needed" \
 			'.lane_links = [2, 1]' &&
@@ -329,7 +329,7 @@ no_file()
 		echo '{"leaves":' >"$file" &&
 		refused 2 bad-file "is not JSON" alloc --gpus 1 &&
 		echo "{'leaves':4}" >"$file" &&
-		refused 2 bad-file "line 1: is not JSON: names are in double quotes" \
+		refused 2 bad-file "line 1: is not JSON: names need double quotes" \
 			list &&
 		printf '{"leaves":4,"spines":1,\n "leaves" :2}' >"$file" &&
 		refused 2 bad-file 'line 2: the field "leaves" is there twice' list &&
@@ -345,14 +345,14 @@ marks()
 	slice alloc --gpus 8 --job a >"$dir/out" &&
 		slice mark --as failed --leaves 2 --links 0/3,1/3 |
 		jq -e '.changed == 3' &&
-		refused 3 gpus "GPUs wanted: 5, free: 4" alloc --gpus 5 &&
+		refused 3 gpus "5 GPUs are wanted, 4 are free" alloc --gpus 5 &&
 		slice list | jq -e '.jobs[0].degraded and .usable_links == 4' &&
 		"$rocesteer" slice list --cluster "$file" |
 		grep -A 2 -x failed | grep -x -E \
 			'leaves +2|links +\[ 0, 3 \],\[ 1, 3 \]' |
 		grep -c . | grep -x 2 &&
 		slice mark --as drained --servers 3/1 &&
-		refused 3 gpus "GPUs wanted: 3, free: 2" alloc --gpus 3 &&
+		refused 3 gpus "3 GPUs are wanted, 2 are free" alloc --gpus 3 &&
 		slice release --job a &&
 		slice alloc --gpus 8 --job a --dry-run |
 		jq -e '.error.code == "network"'
@@ -384,7 +384,7 @@ several_links()
 {
 	cluster '{"leaves":3,"spines":2,"gpus_per_leaf":4,"gpus_per_server":2,
 		"links_per_pair":2}'
-	refused 3 shape "8 GPUs: the leaves of the empty cluster have no number of lanes" \
+	refused 3 shape "8 GPUs: even in the empty cluster, leaves share no number of lanes" \
 		alloc --gpus 8 >"$dir/out" &&
 		hint "The nearest number of GPUs that fits is 6." &&
 		slice alloc --gpus 6 --job a | jq -e '.leaves == [0, 1] and
@@ -453,10 +453,10 @@ no_lanes()
 
 	cluster '{"leaves":4,"spines":12,"gpus_per_leaf":12,"gpus_per_server":6}'
 	for command in alloc submit; do
-		refused 3 shape "30 GPUs: the leaves of the empty cluster have no number of lanes" \
+		refused 3 shape "30 GPUs: even in the empty cluster, leaves share no number of lanes" \
 			"$command" --gpus 30 >"$dir/out" &&
 			hint "The nearest numbers of GPUs that fit are 24 and 36." &&
-			refused 3 shape "13 GPUs: under several leaves a job has whole servers of 6" \
+			refused 3 shape "13 GPUs: under several leaves a job has whole servers of 6 GPUs" \
 				"$command" --gpus 13 >"$dir/out" &&
 			hint "The nearest numbers of GPUs that fit are 12 and 18." ||
 			return
@@ -712,7 +712,7 @@ no_slice()
 {
 	small
 	"$rocesteer" --json slice check --slice "$file" --pattern ring | tee "$dir/out"
-	jq -e --arg file "$file" '.error.message == "\($file): is a cluster file, no slice" and
+	jq -e --arg file "$file" '.error.message == "\($file): is a cluster file, not a slice" and
 		(.error.hint | contains("slice show --cluster \($file)"))' "$dir/out"
 }
 
@@ -867,7 +867,7 @@ checks_flows()
 		flows '[{"from":0,"to":12}]' | jq -e '.error.message |
 			contains("flows[0].to: 12 is not a number from 0 to 11")' &&
 		flows '[{"from":3,"to":3}]' | jq -e '.error.message |
-			contains("flows[0].to: 3 is where the flow is from")' &&
+			contains("flows[0].to: 3 is the sender of the flow as well")' &&
 		flows '[{"from":0}]' | jq -e '.error.code == "bad-file"'
 }
 
@@ -925,7 +925,7 @@ checks_patterns()
 		jq '.spines = [0, 1]' "$dir/slice.json" >"$dir/few.json" &&
 		timeout 60 "$rocesteer" --json slice check --pattern ring \
 			--slice "$dir/few.json" | jq -e '.error.message |
-			contains("lane_links[0]: of 2 lanes a leaf with 4 GPUs needs 2")'
+			contains("lane_links[0]: in each of 2 lanes, a leaf with 4 GPUs needs 2")'
 }
 
 # Leaves lose different numbers of servers, so jobs are uneven.

@@ -424,8 +424,8 @@ not_packed()
 		[[ $(cat "$small/b") == old && $(ls "$small") == b ]]
 	status=$?
 	umount "$small"
-	((!status)) && bundle_refused 2 "name a file" - && [[ ! -e - ]] &&
-		bundle_refused 2 "no regular file" /dev/full && [[ -c /dev/full ]]
+	((!status)) && bundle_refused 2 "needs a file" - && [[ ! -e - ]] &&
+		bundle_refused 2 "not a regular file" /dev/full && [[ -c /dev/full ]]
 }
 
 # of_hosts STATUS JQ-FILTER: of the list $dir/hosts/list, with an ssh of our own
@@ -481,7 +481,7 @@ hosts_that_are_late()
 		printf 'good\n%s\n' "$line" >"$dir/hosts/list"
 		of_hosts 2 '.error.message | contains("/list: line 2: ")' || return
 	done
-	: >"$dir/hosts/list" && of_hosts 2 '.error.message | contains("names no host")'
+	: >"$dir/hosts/list" && of_hosts 2 '.error.message | contains("contains no host")'
 }
 
 # The record goes with the job. A record of an older job is not believed.

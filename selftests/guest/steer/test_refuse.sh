@@ -64,7 +64,7 @@ flow_of_other_job()
 	module_load && host_exec 0 "$genl" job-add id=9 &&
 		host_exec 0 "$genl" flow-add ifindex="$ifindex" peer="$peer" dqpn=77 job=9 || return
 	refused flow-taken rocesteer --flow "$peer/76,$peer/77" >"$dir/said" &&
-		grep "job 2: --flow: $peer/77 is of job 9" "$dir/said"
+		grep "job 2: --flow: $peer/77 belongs to job 9" "$dir/said"
 	status=$?
 	host_exec 0 "$genl" job-del id=9 && module_unload && return "$status"
 }

@@ -105,7 +105,7 @@ static int refuse(const struct training *training, const struct chunk_step *step
 {
 	if (of->size < of->chunks)
 		return err_set(training->err, EXIT_BAD_INPUT, "step",
-			       "%s: collective %u: size: %llu is not a byte for each of %u chunks",
+			       "%s: collective %u: size: %llu bytes are too few for %u chunks",
 			       step->name, i, of->size, of->chunks);
 	if (ret == -ERANGE)
 		return err_set(training->err, EXIT_BAD_INPUT, "step",
@@ -134,7 +134,7 @@ static int play(struct training *training, const struct chunk_step *step, __u32 
 		of.size = collective->size;
 		if (chunk_step_group(&of, collective->group, step->model))
 			return err_set(training->err, EXIT_BAD_INPUT, "step",
-				       "%s: collective %u: %u ranks of a model-parallel group do not fill dimensions of %s, or leave no data-parallel group",
+				       "%s: collective %u: a model-parallel group of %u ranks does not fill dimensions of %s, or leaves no data-parallel group",
 				       step->name, i, step->model, dims);
 		chunk_plan_fit(&of);
 		ret = add_times(&of, collective->count, times);
@@ -226,7 +226,7 @@ static int train(struct training *training)
 		return ret;
 	if (access(name, F_OK))
 		return err_set(training->err, EXIT_BAD_INPUT, "usage",
-			       "--step: %s is the name neither of a step nor of a file", name);
+			       "--step: %s is neither a known step nor a file", name);
 	return chunk_step_read(&step, name, training->err) ?: add_step(training, &step, NULL);
 }
 
@@ -236,7 +236,7 @@ static int check(const struct cli_args *args, struct err *err)
 	if (!args->value[CHUNK_OPTION_SIZE] && !args->value[CHUNK_OPTION_COLLECTIVE])
 		return 0;
 	return err_set(err, EXIT_BAD_INPUT, "usage",
-		       "--size and --collective are those of the step: --step FILE has others");
+		       "--size and --collective belong to the step: --step FILE sets others");
 }
 
 int chunk_train_run(const struct cli_args *args, struct err *err)

@@ -83,7 +83,7 @@ static int take_field(struct cli_args *args, const char *file, const char *field
 	const char **to;
 
 	if (!option)
-		return bad_field(err, file, field, "is no option of rocesteer job load");
+		return bad_field(err, file, field, "is not an option of rocesteer job load");
 	to = &args->value[option - job_load_options];
 	if (!option->arg) {
 		if (!json_object_is_type(value, json_type_boolean))
@@ -110,7 +110,7 @@ static int take_fields(struct cli_args *args, const char *file,
 	int ret = 0;
 
 	if (!json_object_is_type(root, json_type_object))
-		return err_set(err, EXIT_BAD_INPUT, "job-file", "%s: is no object", file);
+		return err_set(err, EXIT_BAD_INPUT, "job-file", "%s: is not an object", file);
 	at = json_object_iter_begin(root);
 	end = json_object_iter_end(root);
 	while (!ret && !json_object_iter_equal(&at, &end)) {

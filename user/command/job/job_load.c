@@ -111,7 +111,7 @@ static int check_programs(struct load *l)
 	if (!needs_module(l) && l->use != MODULE_YES)
 		return 0;
 	err_set(l->err, EXIT_FAILED, "module-not-used",
-		"the programs were loaded while the module was not, they do not call it");
+		"the programs were loaded before the module and do not call it");
 	err_hint(l->err, "Have them call it: rocesteer prog load");
 	return -EBUSY;
 }
@@ -122,7 +122,7 @@ static int is_taken(struct load *l, size_t i, __u32 job)
 	char peer[ADDR_STRLEN];
 
 	return err_set(l->err, EXIT_FAILED, "flow-taken",
-		       "job %u: --flow: %s/%u is of job %u", l->spec.id,
+		       "job %u: --flow: %s/%u belongs to job %u", l->spec.id,
 		       addr_format(l->flows[i].peer, peer), l->flows[i].dqpn,
 		       job);
 }

@@ -151,7 +151,7 @@ static int read_actuator(struct load *l)
 		job_load_unsplit(l);
 	if (actuator == ROCESTEER_ACTUATOR_QP && l->spec.split)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--split: a queue pair has one port, --actuator qp splits nothing");
+			       "--split: --actuator qp splits no flow, as a queue pair has one port");
 	l->spec.actuator = actuator;
 	l->spec.keep_labels = l->args->value[KEEP_LABELS];
 	if (l->spec.keep_labels && actuator == ROCESTEER_ACTUATOR_PACKET)
@@ -168,10 +168,10 @@ static int read_observe(struct load *l)
 		return 0;
 	if (l->args->value[CHUNK_PLAN])
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--observe: --chunk-plan gives packets a class, --observe changes none");
+			       "--observe: changes no packet, but --chunk-plan gives packets a class");
 	if (l->spec.actuator == ROCESTEER_ACTUATOR_QP)
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--observe: counts packets, of which --actuator qp sees none");
+			       "--observe: counts packets, but --actuator qp sees no packets");
 	return 0;
 }
 
@@ -504,7 +504,7 @@ static int read_deal(struct load *l)
 		return ret;
 	if (deal == ROCESTEER_DEAL_PLACE && !known) {
 		err_set(l->err, EXIT_BAD_INPUT, "no-place",
-			"--deal place: %s: peers: none is under our own leaf, where the host's place is its number among them",
+			"--deal place: %s: peers: none is under our own leaf, so this host has no place among them",
 			l->args->value[PORT_MAP]);
 		err_hint(l->err,
 			 "Give all hosts of the job to rocesteer path discover, or use --deal least.");

@@ -39,7 +39,7 @@ static int hold_down(struct load *l, const struct verify_result *moved)
 		p++;
 	if (p == peer->nr_paths) {
 		err_set(l->err, EXIT_FAILED, "unreachable",
-			"%s: %s is unreachable by all of its paths, as %s says of the last one",
+			"%s: %s is unreachable by all of its paths; %s says so of the last one",
 			l->map_file, name, router);
 		err_hint(l->err, "Repair the routes. See: rocesteer path verify %.100s",
 			 l->map_file);

@@ -102,7 +102,7 @@ static int read_file(const char *name, struct peers *peers)
 	lines_close(&lines);
 	if (!ret && !peers->n)
 		ret = err_set(peers->err, EXIT_BAD_INPUT, "bad-file",
-			      "%s: has no address", lines.file);
+			      "%s: contains no address", lines.file);
 	return ret;
 }
 
@@ -183,7 +183,7 @@ static int check_ports(__u64 ports, __u64 paths, struct err *err)
 {
 	return ports >= paths ? 0 :
 	       err_set(err, EXIT_BAD_INPUT, "usage",
-		       "--ports: %llu ports cannot take --paths %llu", ports, paths);
+		       "--ports: %llu ports are too few for --paths %llu", ports, paths);
 }
 
 static int check_out(const struct cli_args *args, unsigned int hop, struct err *err)

@@ -65,7 +65,7 @@ static int weight_add(const char *item, void *arg)
 
 	if (weights->n == weights->max)
 		return err_set(weights->err, EXIT_BAD_INPUT, "usage",
-			       "--weights: as many weights as paths are needed, %u, not more",
+			       "--weights: more weights than paths, %u",
 			       weights->max);
 	if (item[strspn(item, "0123456789")] ||
 	    cli_number(item, 0, 0xffffffff, &value))
@@ -87,8 +87,8 @@ static int weights_read(struct weights *weights, const char *text)
 	ret = cli_each("weights", text, weight_add, weights, err);
 	if (!ret && weights->n != weights->max)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
-			      "--weights: as many weights as paths are needed, %u, not %u",
-			      weights->max, weights->n);
+			      "--weights: %u weights for %u paths", weights->n,
+			      weights->max);
 	return ret;
 }
 
@@ -181,7 +181,7 @@ static int run(const struct cli_args *args, struct err *err)
 	      cli_uint(args, PATHS, 1, PLAN_MAX_PATHS, &paths, err);
 	if (!ret && args->value[PRIOR] && args->value[RECOMMEND_QPS])
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
-			      "--prior does not go with --recommend-qps");
+			      "--prior and --recommend-qps exclude each other");
 	if (ret)
 		return ret;
 	spec.flows = flows;

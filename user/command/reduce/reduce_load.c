@@ -119,7 +119,7 @@ static int read_switch(const struct cli_args *args, struct reduce_switch *self, 
 	};
 	if (self->is_leaf && self->is_spine)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--leaf and --spine: a switch is one of them");
+			       "--leaf and --spine exclude each other");
 	return cli_uint(args, LEAF, 0, ~0U, &self->number, err) ?:
 	       cli_uint(args, SPINE, 0, ~0U, &self->number, err);
 }
@@ -159,10 +159,10 @@ static int check_which(const struct cli_args *args, const char *operand, struct 
 			       "%s and --cluster, --job or --mtu exclude each other", operand);
 	if (!args->operand && !job)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "%s is missing, or --cluster and --job", operand);
+			       "%s, or --cluster and --job, is missing", operand);
 	if (job && !args->value[LEAF] && !args->value[SPINE])
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--leaf or --spine is missing: which switch is this?");
+			       "--leaf or --spine is missing");
 	return 0;
 }
 

@@ -250,7 +250,7 @@ static int check_host(const char *host, struct err *err)
 	if (host[0] && table_is_text(host) && strlen(host) < RECORDING_NAME)
 		return 0;
 	return err_set(err, EXIT_BAD_INPUT, "usage",
-		       "--host: is empty, longer than 64 bytes, or not printable UTF-8");
+		       "--host: the name is not 1 to 64 bytes of printable UTF-8");
 }
 
 int report_record(const struct cli_args *args, struct err *err)

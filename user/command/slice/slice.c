@@ -92,7 +92,7 @@ static int read_slice(const char *file, struct json_object **root, struct err *e
 	if (ret || !json_object_object_get_ex(*root, "gpus_per_leaf", NULL))
 		return ret;
 	json_object_put(*root);
-	err_set(err, EXIT_BAD_INPUT, "bad-file", "%s: is a cluster file, no slice", file);
+	err_set(err, EXIT_BAD_INPUT, "bad-file", "%s: is a cluster file, not a slice", file);
 	err_hint(err, "rocesteer slice show --cluster %s --job NAME --json prints a slice of it.",
 		 file);
 	return -EINVAL;

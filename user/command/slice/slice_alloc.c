@@ -78,18 +78,18 @@ static int explain_refusal(const struct cluster *c, int refusal,
 	switch (refusal) {
 	case SLICE_NO_GPUS:
 		return err_set(err, EXIT_REFUSED, "gpus",
-			       "%s: GPUs wanted: %u, free: %u", c->file,
+			       "%s: %u GPUs are wanted, %u are free", c->file,
 			       gpus, free);
 	case SLICE_NO_LOCALITY:
 		return err_set(err, EXIT_REFUSED, "locality",
-			       "%s: wholly free servers needed: %u, there are %u",
+			       "%s: %u wholly free servers are needed, there are %u",
 			       c->file, gpus / each + !!(gpus % each), whole);
 	}
 	if (slice_check_shape(c, gpus, err))
 		return -EINVAL;
 	if (gpus % each)
 		return err_set(err, EXIT_REFUSED, "network",
-			       "%s: %u GPUs have a place only under one leaf, and no leaf has the servers free",
+			       "%s: %u GPUs fit only under one leaf, and no leaf has enough free servers",
 			       c->file, gpus);
 	return err_set(err, EXIT_REFUSED, "network",
 		       "%s: %u GPUs: no leaves share enough free spines",
@@ -231,7 +231,7 @@ static int check_ocs(const struct cli_args *args, struct err *err)
 {
 	if (args->value[OCS] && !args->value[DRIVER] && !args->value[DRY_RUN])
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--ocs: --driver COMMAND is missing, or --dry-run");
+			       "--ocs: --driver COMMAND or --dry-run is missing");
 	return 0;
 }
 

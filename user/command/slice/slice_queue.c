@@ -86,10 +86,10 @@ static int submit(const struct cli_args *args, struct cluster *c, __u32 gpus,
 	}
 	if (cluster_job(c, id) || cluster_queue_find(c, id))
 		return err_set(err, EXIT_FAILED, "exists",
-			       "%s: the job %s is there already", c->file, id);
+			       "%s: the job %s is in the file already", c->file, id);
 	if (gpus > all)
 		return err_set(err, EXIT_REFUSED, "gpus",
-			       "%s: GPUs wanted: %u, there are %u", c->file,
+			       "%s: %u GPUs are wanted, there are %u", c->file,
 			       gpus, all);
 	if (slice_check_shape(c, gpus, err))
 		return -EINVAL;

@@ -95,7 +95,7 @@ static int read_options(const struct cli_args *args, struct play *play,
 		play->wanted[i] = true;
 	if (list && cli_each("policy", list, want, play, err))
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--policy: '%s' is not a list of some of %s",
+			       "--policy: '%s' is not a list of policies from %s",
 			       list, words_list(replay_policy_names, all,
 						sizeof(all)));
 	if (cli_word(args, ORDER, &order, err) ||

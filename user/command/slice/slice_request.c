@@ -198,11 +198,11 @@ static void refuse_shape(const struct cluster *c, const struct slice_fabric *fab
 
 	if (gpus % fabric->gpus_per_server)
 		err_set(err, EXIT_REFUSED, "shape",
-			"%s: %u GPUs: under several leaves a job has whole servers of %u",
+			"%s: %u GPUs: under several leaves a job has whole servers of %u GPUs",
 			c->file, gpus, fabric->gpus_per_server);
 	else
 		err_set(err, EXIT_REFUSED, "shape",
-			"%s: %u GPUs: the leaves of the empty cluster have no number of lanes in common that divides them",
+			"%s: %u GPUs: even in the empty cluster, leaves share no number of lanes that divides the job",
 			c->file, gpus);
 	if (below && above)
 		err_hint(err, "The nearest numbers of GPUs that fit are %u and %u.",

@@ -180,7 +180,7 @@ static int run(const struct cli_args *args, struct err *err)
 
 	if (args->value[HOSTS] && args->value[BUNDLE])
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--bundle: is of one host, not of --hosts");
+			       "--bundle and --hosts exclude each other");
 	if (args->value[HOSTS])
 		return status_hosts(args, args->value[HOSTS], args->value[NO_PROBE], err);
 	st.root = out_root();

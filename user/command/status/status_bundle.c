@@ -146,9 +146,9 @@ static int check_file(const char *file, struct err *err)
 
 	if (!strcmp(file, "-"))
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--bundle -: standard output has the status, name a file");
+			       "--bundle -: needs a file, as the status is printed on standard output");
 	if (!stat(file, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return err_set(err, EXIT_BAD_INPUT, "usage", "--bundle: %s is no regular file",
+		return err_set(err, EXIT_BAD_INPUT, "usage", "--bundle: %s is not a regular file",
 			       file);
 	return file_has_place(file);
 }

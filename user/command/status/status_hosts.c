@@ -86,7 +86,7 @@ static int add_host(struct ask *ask, unsigned int line, const char *text, struct
 
 	if (strlen(text) >= sizeof(name) || text[strspn(text, CHARACTERS)] || text[0] == '-')
 		return err_set(err, EXIT_BAD_INPUT, "bad-file",
-			       "%s: line %u: '%s' is no name of a host", ask->file, line,
+			       "%s: line %u: '%s' is not the name of a host", ask->file, line,
 			       reader_quote(text, quoted, sizeof(quoted)));
 	memcpy(name, text, strlen(text));
 	if (set_find(&ask->hosts, name, sizeof(name)))
@@ -119,7 +119,7 @@ static int read_hosts(struct ask *ask, struct err *err)
 		ret = err_errno(err, errno, "file", "%s", ask->file);
 	fclose(f);
 	if (!ret && !ask->hosts.nr)
-		ret = err_set(err, EXIT_BAD_INPUT, "bad-file", "%s: names no host", ask->file);
+		ret = err_set(err, EXIT_BAD_INPUT, "bad-file", "%s: contains no host", ask->file);
 	return ret;
 }
 

@@ -129,7 +129,7 @@ static int check_lax(const char *text, size_t len, const char *file,
 		return 0;
 	if (text[at] == '\'')
 		return err_set(err, EXIT_BAD_INPUT, "bad-file",
-			       "%s: line %d: is not JSON: names are in double quotes",
+			       "%s: line %d: is not JSON: names need double quotes",
 			       file, line_of(text, at));
 	end = skip_string(text, len, at);
 	snprintf(name, sizeof(name), "%.*s", (int)(end - at), text + at);

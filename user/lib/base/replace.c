@@ -148,9 +148,9 @@ int file_check(const char *file, const char *begin, const char *what, struct err
 		return 0;
 	in = fopen(file, "re");
 	if (!in)
-		return err_errno(err, errno, "write", "cannot read %s, which is there", file);
+		return err_errno(err, errno, "write", "cannot read %s", file);
 	if (!begins_as(in, begin))
-		ret = err_set(err, EXIT_BAD_INPUT, "bad-file", "%s: is there, and is no %s", file,
+		ret = err_set(err, EXIT_BAD_INPUT, "bad-file", "%s: exists, and is not a %s", file,
 			      what);
 	if (ret)
 		err_hint(err, "Remove it, or choose another file.");

@@ -85,9 +85,8 @@ static int invalid_cell(const struct cluster_grid *grid, struct reader *r,
 	if (!reader_in_range(value, 0, grid->each, &free))
 		return reader_invalid(r, key, "is not a number from 0 to %u",
 				      grid->each);
-	return reader_invalid(r, key, "free %s: %llu, of jobs: %u, together more than %u",
-			      grid->what, free,
-			      *cluster_cell(grid, grid->owned, row, column),
+	return reader_invalid(r, key, "%llu free %s and %u of jobs are more than %u",
+			      free, grid->what, *cluster_cell(grid, grid->owned, row, column),
 			      grid->each);
 }
 

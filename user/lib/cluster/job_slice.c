@@ -415,7 +415,7 @@ int job_slice_restrict(struct job_slice *js, struct portmap *ports,
 	own = find_own(js, ports);
 	if (own == NONE)
 		return err_set(err, EXIT_BAD_INPUT, "not-in-slice",
-			       "job %s: %s, the source in the port map, is no NIC of the slice",
+			       "job %s: %s, the source in the port map, is not a NIC of the slice",
 			       js->job,
 			       addr_format(ports->peers[0].source, text));
 	*rank = own;

@@ -220,7 +220,7 @@ static void tell_short(struct probe_batch *s, const __u8 from[16])
 	char text[ADDR_STRLEN];
 
 	note(s, &s->told_short,
-	     "%s answered with too little of a probe to tell it from a forged answer: it is not believed. If routers quote 8 bytes only here: --short-quotes.",
+	     "%s quotes too little of a probe: its answer may be forged, and is ignored. If routers here quote 8 bytes only: --short-quotes.",
 	     addr_format(from, text));
 }
 
@@ -230,7 +230,7 @@ static void tell_twice(struct probe_batch *s, const __u8 one[16],
 	char first[ADDR_STRLEN], second[ADDR_STRLEN];
 
 	note(s, &s->told_twice,
-	     "%s and %s have both answered one probe: its path has just changed, or one of the answers is forged.",
+	     "%s and %s both answered one probe: its path has just changed, or one of the answers is forged.",
 	     addr_format(one, first), addr_format(other, second));
 }
 

@@ -314,7 +314,7 @@ static int read_old(const char *file, const struct portmap *map, portmap_own_fn 
 		return 0;
 	ret = portmap_read(file, old, err);
 	if (ret) {
-		err_hint(err, "It exists and is no port map: remove it, or choose another --out.");
+		err_hint(err, "The file is not a port map: remove it, or choose another --out.");
 		return ret;
 	}
 	ret = check_alike(file, map, old, is_own, err);

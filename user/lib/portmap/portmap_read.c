@@ -199,7 +199,7 @@ static int check_duplicates(struct reader *r, const struct portmap *map)
 			continue;
 		reader_enter(r, "peers", sorted[i].i);
 		ret = reader_invalid(r, "address",
-				     "%s is the same as that of peers[%zu], as is the source",
+				     "%s and the source are the same as those of peers[%zu]",
 				     addr_format(sorted[i].peer->addr, text),
 				     sorted[i - 1].i);
 	}

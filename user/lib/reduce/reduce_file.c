@@ -61,7 +61,7 @@ static int read_sender(struct reader *r, struct json_object *obj, bool box, __u6
 	if (box)
 		return reader_uint(r, obj, "sender_qpn", 0, MAX_24, qpn);
 	if (json_object_object_get_ex(obj, "sender_qpn", NULL))
-		return reader_invalid(r, "sender_qpn", "is there, but the group has no box");
+		return reader_invalid(r, "sender_qpn", "needs a box, the group has none");
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static int read_ranks(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-/* Where leaves meet. In a file for one switch that may be the switch itself. */
+/* Leaves meet at the root. In a file for one switch, the switch may be the root itself. */
 static int check_root(struct reader *r, const struct reduce_config *config)
 {
 	if (config->joined || config->root != REDUCE_NO_ROOT ||

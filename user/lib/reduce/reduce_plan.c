@@ -182,7 +182,7 @@ static int set_number(const struct job *job, struct reduce_config *config, struc
 	if (!has_one_leaf(job))
 		number = (__u64)config->rank[0].leaf * f->spines + config->root;
 	if (number > ROCESTEER_REDUCE_MAX_GROUP)
-		return refuse(job, err, "there are more leaves and spines than numbers of groups");
+		return refuse(job, err, "the cluster needs more numbers of groups than there are");
 	config->id = number;
 	return 0;
 }

@@ -62,7 +62,7 @@ static int read_pattern(const struct lines *at, const char *text,
 	if (i < 0)
 		return invalid(at, "pattern", what, text);
 	if (contention_steps(i, job->gpus, 0) < 0)
-		return invalid(at, "pattern", "takes a power of two of GPUs",
+		return invalid(at, "pattern", "needs a power of two of GPUs",
 			       text);
 	job->pattern = i;
 	return 0;
@@ -77,13 +77,13 @@ static int read_job(const struct lines *at, char *line, __u32 max_gpus,
 
 	if (split(line, field) != FIELDS)
 		return err_set(at->err, EXIT_BAD_INPUT, "bad-file",
-			       "%s: line %u: there are not %u fields: " HEADER,
+			       "%s: line %u: does not have %u fields: " HEADER,
 			       at->file, at->number, FIELDS);
 	if (decimal_read(field[0], 0, TRACE_MAX_TIME, &job->arrival))
 		return invalid(at, "arrival", "is not a time in seconds, at most 10000000",
 			       field[0]);
 	if (job->arrival < before)
-		return invalid(at, "arrival", "is before that of the line before",
+		return invalid(at, "arrival", "is earlier than that of the line before",
 			       field[0]);
 	ret = read_gpus(at, field[1], max_gpus, &job->gpus);
 	if (ret)

@@ -248,7 +248,8 @@ int recording_read(const char *file, struct recording *recording, struct err *er
 
 	ret = json_file_read(file, RECORDING_MAX_SIZE, MAX_DEPTH, &root, err);
 	ret = ret ?: reader_object(&r, root) ?: read_head(&r, root, recording) ?:
-	      read_groups(&r, root, recording) ?: read_flows(&r, root, recording) ?: read_events(&r, root, recording);
+	      read_groups(&r, root, recording) ?: read_flows(&r, root, recording) ?:
+	      read_events(&r, root, recording);
 	json_object_put(root);
 	if (!ret)
 		recording_sum(recording);

@@ -160,7 +160,7 @@ static int check_lane_links(struct reader *r, const struct contention_layout *la
 		if (given)
 			reader_enter(r, "lane_links", i);
 		return reader_invalid(r, given ? "" : "spines",
-				      "of %u lanes a leaf with %u GPUs needs %u links in each, and has %u",
+				      "in each of %u lanes, a leaf with %u GPUs needs %u links, and has %u",
 				      layout->lanes, layout->first[i + 1] - layout->first[i],
 				      need, layout->links[i]);
 	}
@@ -219,7 +219,7 @@ static int check_leaves(struct reader *r, struct json_object *obj,
 		if (is_number(json_object_array_get_idx(leaves, i), slice->leaf[i]))
 			continue;
 		reader_enter(r, "leaves", i);
-		return reader_invalid(r, "", "is not %u, which servers are under",
+		return reader_invalid(r, "", "is not %u, the leaf of the servers",
 				      slice->leaf[i]);
 	}
 	return 0;
@@ -302,7 +302,7 @@ static int read_flow(struct reader *r, struct json_object *obj, __u32 ranks,
 	ret = reader_uint(r, obj, "from", 0, ranks - 1, &from) ?:
 	      reader_uint(r, obj, "to", 0, ranks - 1, &to);
 	if (!ret && from == to)
-		ret = reader_invalid(r, "to", "%llu is where the flow is from", to);
+		ret = reader_invalid(r, "to", "%llu is the sender of the flow as well", to);
 	if (!ret && json_object_object_get_ex(obj, "step", NULL))
 		ret = reader_uint(r, obj, "step", 0, MAX_STEP, &step);
 	if (!ret)

@@ -235,7 +235,7 @@ int steer_module_param(const char *name, __u32 *value, struct err *err)
 	genl_module_says(file, text, sizeof(text));
 	*value = strtoul(text, &end, 10);
 	return end != text ? 0 :
-	       err_set(err, EXIT_FAILED, "kernel", "/sys/module/rocesteer/%s: no number",
+	       err_set(err, EXIT_FAILED, "kernel", "/sys/module/rocesteer/%s: is not a number",
 		       file);
 }
 

@@ -252,7 +252,7 @@ int steer_check_paths(const struct steer_job_spec *spec, struct err *err)
 		    group_paths(spec->map, peer->leaf, paths) <= (int)most)
 			continue;
 		err_set(err, EXIT_REFUSED, "few-bits",
-			"bth_paths=%#x of the module tells of %u paths at most, there are more to leaf %s",
+			"bth_paths=%#x of the module can announce %u paths, but leaf %s has more",
 			bits, most, addr_format(peer->leaf, leaf));
 		err_hint(err,
 			 "Load the module with more bits in bth_paths, at all hosts, or the job with --split none");
