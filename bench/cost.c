@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the egress program costs a packet, against its peers in the same run.
+ * Cost of the egress program for a packet, against its peers in the same run.
  *
  * cost [--guest]
  *

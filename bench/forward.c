@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What forwarding costs a switch.
+ * Cost of forwarding for a switch.
  *
  *	forward DEVICE SINK
  *

@@ -25,7 +25,7 @@ int make_frame(struct xdp_md *ctx)
 	} __attribute__((packed)) *h = (void *)(long)ctx->data;
 	__u32 psn;
 
-	/* What hosts say on their own takes no PSN. */
+	/* Packets that hosts send on their own take no PSN. */
 	if ((void *)(h + 1) > (void *)(long)ctx->data_end ||
 	    h->udp.dest != bpf_htons(ROCESTEER_ROCE_PORT))
 		return XDP_PASS;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What restoring the order costs a packet that is received.
+ * Cost of restoring the order for a received packet.
  *
  *	order DEVICE SELF PEER QPN ON OFF
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What steering is measured against: a program that does nothing, which tells
+ * Programs to compare steering with: one that does nothing, which tells
  * what the measurement itself costs; the least that rewrites the source port of RoCE v2
  * packets, which leaves the ICRC broken; and the least that knows of flows, which only
  * looks the packet's flow up.
@@ -73,7 +73,7 @@ int port_direct(struct __sk_buff *skb)
 	return TCX_NEXT;
 }
 
-/* As rs_flows is looked up. */
+/* The lookup in rs_flows. */
 SEC("tcx/egress")
 int lookup(struct __sk_buff *skb)
 {

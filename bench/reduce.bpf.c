@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How long a function of the kernel takes, for bench/reduce, which attaches these to it.
- * Of calls that repeat themselves after some, the least time of each counts: in the others
- * an interrupt may have come.
+ * Calls repeat after a period; the least time of each counts, as an interrupt may have come
+ * in the others.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What summing costs the switch.
+ * Cost of summing for the switch.
  *
  *	reduce DEVICE SINK
  *
@@ -188,7 +188,7 @@ static double took(struct reduce_bpf *skel, unsigned int calls)
 	return sum;
 }
 
-/* What the programs tell of a function that only adds one to its argument. */
+/* Time of a function that only adds one to its argument. */
 static double tiny(void)
 {
 	struct reduce_bpf *skel = attach("bpf_fentry_test1", 1);

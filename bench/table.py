@@ -32,7 +32,7 @@ NAMES = {
 }
 # The most instructions of a program, for packets of one flow of any length
 MOST = {"idle": 200, "observe": 450, "steer": 450, "split": 500, "tag": 600, "tag_first": 2000}
-# What receiving a packet, and both ends of a flow, may take beyond what they do without us
+# Most time to receive a packet, and of both ends of a flow, beyond the time without us
 MOST_RECEIVED = {"whole": 300, "in_order": 450, "swapped": 720}
 MOST_ADDED = {"module": 460, "steered": 1150, "observed": 800}
 

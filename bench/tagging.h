@@ -18,7 +18,7 @@
 #define TAG_CLASS	3
 #define TAG_DSCP	24
 
-/* What a flow's message has; the messages of a flow fill one range after the other. */
+/* The RETH of a message; the messages of a flow fill one range after the other. */
 static inline struct rocesteer_reth tagging_reth(unsigned int message)
 {
 	return (struct rocesteer_reth){

@@ -16,7 +16,7 @@ MTU = 4096
 # packet. Rate limits count all of them.
 HEADERS = 14 + 20 + 8 + 12 + 4
 RETH = 16
-# What the limit of a link lets through at once, which is little of a step of so many.
+# Bytes that the limit of a link passes at once, and the least number of such bursts in a step.
 BURST, BURSTS = 20000, 12
 # The leaf with the broken link; and the rest of the link's rate.
 BROKEN_LEAF = 0

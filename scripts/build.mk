@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What all Makefiles share. V=1 shows the commands. WERROR=1 makes warnings errors: the
+# Common parts of all Makefiles. V=1 shows the commands. WERROR=1 makes warnings errors: the
 # checks set it, as another compiler may warn of more.
 
-# What the commands are linked with, by pkg-config
+# Libraries of the commands, for pkg-config
 PACKAGES := libmnl json-c 'libbpf >= 1.4' smartcols
 
 WARN	:= -Wall -Wextra -Wno-missing-field-initializers $(if $(WERROR),-Werror)

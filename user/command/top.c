@@ -105,7 +105,7 @@ static void put_path(struct json_object *obj, const struct rates_group *group,
 	out_uint(obj, "rounds_per_s", per_second(path->rounds, elapsed));
 }
 
-/* What observed flows send whose path is not known. */
+/* Traffic of observed flows without a known path. */
 static void put_unknown(struct json_object *obj, const struct rates_path *path,
 			__u64 elapsed, bool screen)
 {

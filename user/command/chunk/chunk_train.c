@@ -230,7 +230,7 @@ static int train(struct training *training)
 	return chunk_step_read(&step, name, training->err) ?: add_step(training, &step, NULL);
 }
 
-/* What a step has itself. */
+/* A step from a file has its own sizes and collectives. */
 static int check(const struct cli_args *args, struct err *err)
 {
 	if (!args->value[CHUNK_OPTION_SIZE] && !args->value[CHUNK_OPTION_COLLECTIVE])

@@ -34,7 +34,7 @@ struct job_file {
 	char said[512];
 };
 
-/* What is obeyed is for root alone to write. A ConfigMap is mounted so that nobody can. */
+/* Only root may write a file that is obeyed. A ConfigMap is mounted so that nobody can. */
 static int check_owner(const char *path, struct err *err)
 {
 	struct statvfs fs;
@@ -186,7 +186,7 @@ static void drop_job(struct job_files *jobs, struct job_file *file,
 	file->job = 0;
 }
 
-/* What a message says of the file, which its event names. */
+/* The message without the name of the file, which the event has as well. */
 static const char *without_file(const char *message, const char *path)
 {
 	size_t len = strlen(path);
@@ -265,7 +265,7 @@ static int look(struct job_files *jobs, struct err *err)
 	return ret;
 }
 
-/* What is loaded stays while the files are not to be known. */
+/* Jobs stay loaded while the files cannot be read. */
 static bool look_again(struct job_files *jobs,
 		       void (*emit)(struct json_object *event, void *arg), void *arg)
 {

@@ -115,7 +115,7 @@ static int choose_leaf(const char *item, void *arg)
 	return -ENOENT;
 }
 
-/* What each group is to be. */
+/* Choose the groups to be observed. */
 static int choose(struct request *r)
 {
 	__u64 share = 100;

@@ -212,7 +212,7 @@ static int see_flow(const struct rocesteer_flow_key *key,
 	return 0;
 }
 
-/* What was sent before is not of the period. */
+/* Forget the traffic before the period. */
 static void begin_period(struct report_tables *tables)
 {
 	size_t i;

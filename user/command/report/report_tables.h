@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What flows send between two readings of the tables. */
+/* Traffic of flows between two readings of the tables. */
 #ifndef ROCESTEER_REPORT_TABLES_H
 #define ROCESTEER_REPORT_TABLES_H
 

@@ -175,7 +175,7 @@ static int check(const struct cli_args *args, struct err *err)
 	       file_check(args->value[OUT], METRICS_BEGIN, "file of metrics", err);
 }
 
-/* What is absent is NULL. */
+/* Open tables and module; set NULL for the one that is absent. */
 static int open_all(const struct cli_args *args, struct steer **steer, struct genl **genl,
 		    struct err *err)
 {

@@ -139,7 +139,7 @@ static int pack(const char *top, const char *file)
 	return ret;
 }
 
-/* What is no file is not replaced by one. */
+/* A device or a pipe is not replaced by a file. */
 static int check_file(const char *file, struct err *err)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* As in the kernel's headers. */
+/* Macros of the kernel's headers. */
 #ifndef ROCESTEER_LIB_COMPILER_H
 #define ROCESTEER_LIB_COMPILER_H
 

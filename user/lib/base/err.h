@@ -14,7 +14,7 @@ enum exit_status {
 	EXIT_FAILED = 1,
 	EXIT_BAD_INPUT = 2,	/* usage, or a file's contents */
 	EXIT_REFUSED = 3,	/* no room */
-	EXIT_LOCKED = 4,	/* another process keeps a lock: later it may work */
+	EXIT_LOCKED = 4,	/* another process holds a lock: try again later */
 };
 
 /**
@@ -44,11 +44,11 @@ int err_set(struct err *err, int exit_status, const char *code,
 	    const char *fmt, ...) __printf(4, 5);
 
 /**
- * err_errno() - record what the system says, with EXIT_FAILED
+ * err_errno() - record an error of the system, with EXIT_FAILED
  * @err: as of err_set()
  * @error: positive errno; 0, where a library forgot it, is EIO
  * @code: static string
- * @fmt: message, printf style; what @error means is put behind it
+ * @fmt: message, printf style; the text of @error is appended
  *
  * Return: -@error.
  */

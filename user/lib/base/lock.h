@@ -12,15 +12,14 @@
 #include "err.h"
 
 /**
- * lock_take() - lock a file or a directory, and wait for who has it locked
- * @fd: its descriptor: the lock goes with the last copy of that
- * @how: LOCK_EX, or LOCK_SH for those that only read
- * @name: what to call it
+ * lock_take() - lock a file or a directory, or wait until its holder unlocks it
+ * @fd: its descriptor; closing the last copy of the descriptor releases the lock
+ * @how: LOCK_EX, or LOCK_SH for a reader
+ * @name: its name for messages
  * @err: filled on failure
  *
- * After a second of waiting a line on standard error says for whom. The wait ends
- * after 30 seconds, or as many as ROCESTEER_LOCK_WAIT says, with EXIT_LOCKED and
- * code "locked".
+ * After a second a line on standard error says what the command waits for. The wait ends
+ * after ROCESTEER_LOCK_WAIT seconds, by default 30, with EXIT_LOCKED and code "locked".
  *
  * Return: 0, -EAGAIN when another process kept the lock, or another negative
  * errno.

@@ -9,7 +9,7 @@
 #define LOOP_NEVER	(~0ull)
 
 /**
- * struct loop - what is waited for
+ * struct loop - an event loop
  * @fd: epoll
  */
 struct loop {
@@ -17,7 +17,7 @@ struct loop {
 };
 
 /**
- * struct source - a file descriptor that is waited for
+ * struct source - a file descriptor in a loop
  * @fd: file descriptor
  * @ready: called when it can be read, or has an error; may remove and free any
  *	source. Nonzero ends the loop with that value

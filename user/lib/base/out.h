@@ -85,9 +85,9 @@ int out_event(const struct out *out, struct json_object *event,
 /**
  * out_error() - print a failure, as text where standard output takes nothing
  * @out: where
- * @root: what was done before it; released here; with --json it gets the error
+ * @root: result up to the failure; released here; with --json it gets the error
  * @views: how people see it
- * @err: what
+ * @err: the failure
  *
  * Return: the exit status for it.
  */

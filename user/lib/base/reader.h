@@ -52,17 +52,16 @@ int reader_object(struct reader *r, struct json_object *value);
 /* Length of the byte order mark that some editors put before a text, or 0. */
 size_t reader_bom(const char *text, size_t len);
 
-/* A text from the file as a message may show it: short and printable. */
+/* A text from the file for a message: cut to @size, and printable. */
 const char *reader_quote(const char *text, char *buf, size_t size);
 
 /*
- * Get a field of an object. Return: 0, or -EINVAL where it is missing, or of
- * another type, or not in its range, which includes @min and @max; a text is to
- * be shorter than @size and without a NUL.
+ * Get a field of an object. Return: 0, or -EINVAL if the field is missing, of another type or not
+ * from @min to @max. A text has to be shorter than @size and without a NUL.
  */
 int reader_get(struct reader *r, struct json_object *obj, const char *key,
 	       enum json_type type, struct json_object **value);
-/* @min and @max are of the number of elements, which @n is set to. */
+/* @n: set to the number of elements, which is to be from @min to @max. */
 int reader_array(struct reader *r, struct json_object *obj, const char *key,
 		 size_t min, size_t max, struct json_object **array, size_t *n);
 int reader_uint(struct reader *r, struct json_object *obj, const char *key,
@@ -94,7 +93,7 @@ int reader_length(struct reader *r, struct json_object *array, size_t n);
 int reader_addrs(struct reader *r, const char *key, struct json_object *array,
 		 size_t n, __u8 addr[][16]);
 
-/* Whether a value is a number of a range; it is set where it is a number. */
+/* Is a value a number from @min to @max? @number is set if the value is a number. */
 bool reader_in_range(struct json_object *value, __u64 min, __u64 max,
 		     __u64 *number);
 

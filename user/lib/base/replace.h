@@ -10,10 +10,10 @@
 #include "err.h"
 
 /**
- * struct file_new - what is to be in a file
- * @out: takes it
- * @text: what @out was given
- * @len: bytes of it
+ * struct file_new - new contents of a file
+ * @out: stream that takes them
+ * @text: bytes written to @out
+ * @len: number of bytes
  */
 struct file_new {
 	FILE *out;
@@ -26,12 +26,12 @@ int file_begin(struct file_new *new);
 
 /**
  * file_replace() - replace a file atomically and durably
- * @file: replaced by rename, or created; a link leads to it, and what is no regular
- *	file is written to. One that is there passes on its permissions, as root also its
+ * @file: replaced by rename, or created; a link is followed, and a file that is not
+ *	regular is written to. An old file passes on its permissions, as root also its
  *	owner, and as root or a member its group
  * @new: contents; released
  *
- * FILE.new, beside it, is for no one else to use: one left by a crash is removed.
+ * FILE.new, in the same directory, is reserved: one that a crash has left is removed.
  *
  * Return: 0; a negative errno: the file is as it was; a positive one: the file is
  * replaced, but its directory could not be synced, and a crash may undo that.
@@ -51,21 +51,21 @@ int file_has_place(const char *file);
  * @what: name of the kind, for the message
  * @err: filled on failure
  *
- * A file that is there has to be of the kind, or empty: it may be an input, or another's.
+ * A file that exists has to be of the kind, or empty: any other may be an input.
  *
  * Return: 0 or a negative errno.
  */
 int file_check(const char *file, const char *begin, const char *what, struct err *err);
 
 /*
- * Open a file to read and write, no link to one. If it is not there, make an empty one; as
- * file_replace() it has what @like passes on. Return: a descriptor, or a negative errno.
+ * Open a file, but no link, to read and write. If there is none, create it empty, with what @like
+ * passes on as in file_replace(). Return: a descriptor, or a negative errno.
  */
 int file_open_like(const char *name, const struct stat *like, int flags);
 
 /*
- * Has the file one name only? What is renamed over one of several (hard links) leaves the others
- * behind, with a lock of their own. A file that is not there has none. Return: 0 or -EINVAL.
+ * Check that the file has no further hard links: these would keep the old contents, and a lock of
+ * their own. A file that does not exist passes. Return: 0 or -EINVAL.
  */
 int file_check_names(const char *file, struct err *err);
 

@@ -24,8 +24,8 @@ void table_print_line(struct json_object *row,
 		      const struct out_column *columns);
 
 /*
- * A copy that a terminal only shows, of as many characters as surely fit: texts come
- * from files, and from others. Return: @copy.
+ * Copy a text without what controls a terminal, cut to what fits: texts come from files and
+ * from other hosts. Return: @copy.
  */
 const char *table_printable(const char *text, char *copy, size_t size);
 

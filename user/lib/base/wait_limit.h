@@ -6,8 +6,8 @@
 #include "err.h"
 
 /*
- * The seconds that an environment variable says, or @seconds where it is unset or empty.
- * Return: they, or -EINVAL.
+ * Read a number of seconds from an environment variable; @seconds if it is unset or empty.
+ * Return: the number, or -EINVAL.
  */
 int wait_limit(const char *variable, int seconds, struct err *err);
 

@@ -17,7 +17,7 @@ static inline int words_find(const char * const *words, const char *text)
 	return -1;
 }
 
-/* Return: the index of the one of @words that is @text, or alone begins so, or -1. */
+/* Return: the index of @text in @words, or of the only word that begins with it, or -1. */
 static inline int words_begin(const char * const *words, const char *text)
 {
 	int i, found = -1, exact = words_find(words, text);

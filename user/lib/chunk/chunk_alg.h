@@ -29,7 +29,7 @@ enum chunk_alg {
 	CHUNK_NETREDUCE,
 	/*
 	 * Two binary trees (Sanders, Speck, Traeff, 2009) add a half each and send the sum back,
-	 * where CHUNK_NETREDUCE would sum; elsewhere as CHUNK_RING. What is an inner node of one
+	 * where CHUNK_NETREDUCE would sum; elsewhere as CHUNK_RING. An inner node of one
 	 * tree is a leaf of the other.
 	 */
 	CHUNK_TREE,
@@ -104,7 +104,7 @@ bool chunk_alg_is_whole(enum chunk_alg alg);
 /* Steps of such a stage, from all members to all. */
 __u32 chunk_alg_whole_steps(enum chunk_alg alg, __u32 n);
 
-/* Halves of the range that the member sends in it that sends most. */
+/* Halves of the range that the busiest member sends in such a stage. */
 __u32 chunk_alg_whole_halves(enum chunk_alg alg, __u32 n);
 
 /* The one exchange of a stage that switches sum: the range goes round by one member. */

@@ -456,7 +456,7 @@ __u64 chunk_model_ideal(const struct chunk_collective *of)
 			summed = of->dim[k].endpoints;
 	}
 	bytes = (of->size - rest) << (of->kind == CHUNK_ALL_REDUCE);
-	/* What is left for the last dimension is sent once, if switches sum it. */
+	/* The rest for the last dimension is sent once if switches sum it. */
 	if (summed > 1)
 		bytes = 2 * of->size - rest * summed;
 	return (__uint128_t)bytes * (1000000000000ull * CHUNK_BANDWIDTH_UNIT) /

@@ -34,7 +34,7 @@ struct chunk_model;
  * @stage: number of the stage, from 0
  * @dim: dimension
  * @from: begin, ps
- * @sent: the dimension has carried its bytes, ps
+ * @sent: time when the dimension has carried its bytes, ps
  * @to: end, ps
  */
 struct chunk_stage {

@@ -194,7 +194,7 @@ static void reverse(__u8 *order, __u32 dims)
 	}
 }
 
-/* What an endpoint sends in a dimension, once for both directions, times four endpoints */
+/* Bytes of an endpoint in a dimension, once for both directions, times four endpoints */
 static __uint128_t plan_above(const struct chunk_plan *plan, __u32 dim)
 {
 	const struct chunk_collective *of = &plan->of;
@@ -212,7 +212,7 @@ static __uint128_t plan_above(const struct chunk_plan *plan, __u32 dim)
 	return load_above(&balance, dim);
 }
 
-/* What others send in a dimension, as bytes that a chunk of the own collective would have. */
+/* Load of other collectives in a dimension, in bytes of a chunk of the own collective. */
 static __u64 bytes_beside(const struct chunk_collective *of, __u32 dim)
 {
 	__u32 n = of->dim[dim].endpoints, i;
@@ -233,8 +233,8 @@ static void add_sorted(struct balance *balance, __u64 bytes)
 }
 
 /*
- * What a dimension carries of an All-to-All is the same in all orders, so only the beginnings
- * are balanced. The other dimensions follow in a circle, for no two to be crowded next.
+ * In an All-to-All, the load of a dimension is the same in all orders, so only the first
+ * dimensions are balanced. The others follow in a circle, so that none is crowded next.
  */
 static void add_swapped(struct balance *balance, __u64 bytes)
 {

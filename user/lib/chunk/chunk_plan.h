@@ -54,7 +54,7 @@ enum chunk_policy {
 	CHUNK_THEMIS,
 };
 
-/* The next of the chunks that wait for a dimension. */
+/* Order of the chunks that wait for a dimension. */
 enum chunk_queue {
 	CHUNK_FIFO,		/* the first to arrive */
 	CHUNK_SCF,		/* the smallest; last stages after all others */
@@ -96,8 +96,8 @@ struct chunk_plan;
  * @dims: number of dimensions, 1..CHUNK_MAX_DIMS
  * @dim: the dimensions; at least one has more than one endpoint
  * @beside: plans of collectives that run at the same time, with as many dimensions of the same
- *	bandwidths, and at most CHUNK_MAX_TIME in each. Their loads are there when this one is
- *	planned, and no plan of theirs has others beside it
+ *	bandwidths, and at most CHUNK_MAX_TIME in each. This one is planned on top of their
+ *	loads; their own @nr_beside is 0
  * @nr_beside: number of these, 0..CHUNK_MAX_BESIDE
  */
 struct chunk_collective {
@@ -141,18 +141,18 @@ struct chunk_plan {
 __u64 chunk_time(const struct chunk_dim *dim, __u64 bytes);
 
 /*
- * Likewise of a stage of chunk_alg_is_whole(): bytes / bandwidth where switches sum, twice that
- * by CHUNK_TREE.
+ * Time of a stage of chunk_alg_is_whole(): bytes / bandwidth if switches sum, twice that by
+ * CHUNK_TREE.
  */
 __u64 chunk_sum_time(const struct chunk_dim *dim, __u64 bytes);
 
 /* The latency of one step of a stage */
 __u64 chunk_step_latency(const struct chunk_dim *dim);
 
-/* The latency of such a stage, by its steps in place of those of a ring. */
+/* The latency of a stage of chunk_alg_is_whole(), by its own number of steps. */
 __u64 chunk_sum_latency(const struct chunk_dim *dim);
 
-/* Give each dimension a ring whose algorithm the collective cannot use. */
+/* Replace each algorithm that the collective cannot use by a ring. */
 void chunk_plan_fit(struct chunk_collective *of);
 
 /* Bytes of a chunk. */
@@ -175,7 +175,7 @@ void chunk_plan_free(struct chunk_plan *plan);
 /* The last dimension of a chunk's Reduce-Scatter that has more than one endpoint */
 __u32 chunk_plan_last(const struct chunk_plan *plan, __u32 chunk);
 
-/* Are both halves of the All-Reduce one stage there that leaves the chunk whole? */
+/* Are both halves of the All-Reduce one stage in the last dimension of the chunk? */
 bool chunk_plan_sums(const struct chunk_plan *plan, __u32 chunk);
 
 /**

@@ -14,7 +14,7 @@
 #define CHUNK_STEP_COLLECTIVES	16u
 #define CHUNK_STEP_COUNT	1000000u
 
-/* Groups that a collective is of. */
+/* Ranks that take part in a collective. */
 enum chunk_group {
 	CHUNK_GROUP_ALL,	/* all ranks */
 	CHUNK_GROUP_MODEL,
@@ -59,8 +59,8 @@ struct chunk_step {
  * struct chunk_known - a step that the paper of Themis has, on average over its networks
  * @step: the step
  * @speedup: of Themis with SCF over the baseline, in hundredths
- * @most: likewise, of the network with the largest
- * @ideal: if all bandwidth were used
+ * @most: speed-up on the network where it is the largest
+ * @ideal: speed-up if all bandwidth were used
  */
 struct chunk_known {
 	struct chunk_step step;
@@ -73,7 +73,7 @@ struct chunk_known {
 
 /*
  * Steps with the inputs that the authors have published for ASTRA-sim; times of computation are
- * theirs, times 0.26, as of their accelerator of 234 in place of 60 TFLOPS.
+ * multiplied by 0.26, for an accelerator of 234 TFLOPS in place of one of 60.
  */
 extern const struct chunk_known chunk_known[CHUNK_KNOWN];
 
@@ -81,7 +81,7 @@ extern const struct chunk_known chunk_known[CHUNK_KNOWN];
 int chunk_step_read(struct chunk_step *step, const char *file, struct err *err);
 
 /**
- * chunk_step_group() - the part of a network that a group has
+ * chunk_step_group() - restrict a network to the ranks of a group
  * @of: the network; its dimensions are changed to those of the group
  * @group: the group
  * @model: ranks of a model-parallel group

@@ -95,7 +95,7 @@ bool cluster_id_valid(const char *id);
 /* A job in the file, or NULL. It belongs to @c. */
 struct json_object *cluster_job(const struct cluster *c, const char *id);
 
-/* The job that an option names. Return: NULL with @err filled. */
+/* Find the job that an option names. Return: NULL with @err filled. */
 struct json_object *cluster_find_job(const struct cluster *c, const char *id, struct err *err);
 
 /* A copy of a job as commands print it. */

@@ -28,7 +28,7 @@ struct json_object;
 int ocs_driver_run(const char *command, struct json_object *request, int lock,
 		   struct err *err);
 
-/* The file has the circuits, or they are moved back: unblock the signals. */
+/* Unblock the signals, once the file has the circuits or they are moved back. */
 void ocs_driver_done(void);
 
 #endif /* ROCESTEER_LIB_OCS_DRIVER_H */

@@ -17,9 +17,9 @@
  * @task: the search; the caller sets @loop, @done and @arg
  * @at: time of the next search, CLOCK_MONOTONIC ns, or LOOP_NEVER
  * @all_at: time of the next search for the paths of all observed flows, not only of those
- *	whose path is unknown: a switch may hash otherwise
- * @all: the search is one for all
- * @delay: time after which flows are looked for again whose probes got no answer, ns
+ *	whose path is unknown: a switch may have changed its hash
+ * @all: the running search is for all observed flows
+ * @delay: time until the next search for flows whose probes got no answer, ns
  */
 struct flow_search {
 	struct groups *groups;
@@ -31,7 +31,7 @@ struct flow_search {
 	__u64 delay;
 };
 
-/* Flows were entered whose path is unknown: search soon, because many come at once. */
+/* Search soon for the path of flows that were just entered; many come at once. */
 void flow_search_soon(struct flow_search *search);
 
 /* Ports may take other paths than before: search for all observed flows. */

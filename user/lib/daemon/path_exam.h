@@ -13,8 +13,8 @@
  * @timeout_ms: time to wait for the first answer
  * @short_quotes: as in struct probe_batch_config
  * @done: called when all answers are in, or late; the results are in the group's health
- * @note: called with a line for people: that a device cannot send, once until it can, or
- *	that answers are odd
+ * @note: called with a line for people: a device cannot send (once, until it can), or answers
+ *	are odd
  * @arg: passed to the callbacks
  */
 struct path_exam_config {

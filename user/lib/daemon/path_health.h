@@ -52,7 +52,7 @@ enum path_verdict {
  * @hold: time that the path is held down, at least
  * @wait: time until the next probe while the path does not answer
  * @due: time to examine the path again or, by path_health_recovers(), to use it again; or 0
- * @calm_until: a suspicion before this time is followed at this time
+ * @calm_until: a suspicion before this time is examined at this time
  * @calm: times in a row that the path answered although suspected
  * @suspected: time of the last suspicion
  * @lost: time of the last suspicion because a flow lost packets
@@ -176,7 +176,7 @@ __u64 path_health_due(const struct path_health *health, __u64 now, __u64 *at);
  */
 bool path_health_recovers(const struct path *path, __u64 now);
 
-/* Does path_health_examine() need the traffic? To sum it up takes a look at each flow. */
+/* Does path_health_examine() need the traffic? Its sum takes a walk over all flows. */
 bool path_health_is_fresh(const struct path_health *health);
 
 /**
@@ -230,7 +230,7 @@ enum path_verdict path_health_judge(const struct path_health *health, __u32 p,
 bool path_health_is_lossy(struct path_health *health, __u32 p,
 			  const struct traffic *traffic);
 
-/* The verdict is unknown: examine again, if the router may have answered too often. */
+/* The verdict is unknown: examine again if the router may only have limited its answers. */
 void path_health_unknown(struct path_health *health, __u32 p, __u64 now);
 
 /* The path is lossy. It is up again when no flow suspects it for a while. */
@@ -239,7 +239,7 @@ void path_health_lossy(struct path_health *health, __u32 p, __u64 now);
 /**
  * path_health_alive() - a suspected path answers
  *
- * The next suspicion is followed later each time, because random loss causes many.
+ * Each time the next suspicion is examined later, because random loss causes many.
  */
 void path_health_alive(struct path_health *health, __u32 p, __u64 now);
 

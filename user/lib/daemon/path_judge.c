@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What an examination says of paths: the tables get those that are down, and events tell. */
+/* Results of an examination: the tables get the paths that are down, and events report them. */
 #include "steer/steer.h"
 #include "path_monitor_priv.h"
 

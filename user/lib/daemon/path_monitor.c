@@ -48,7 +48,7 @@ static bool has_group(const struct path_monitor *monitor, __u32 ifindex)
 	return false;
 }
 
-/* Of devices that jobs have. Another event tells of a device that is gone. */
+/* Report devices of jobs that lost their carrier. A device that is gone has an event of its own. */
 static void tell_dark(struct path_monitor *monitor)
 {
 	char name[IF_NAMESIZE];

@@ -40,7 +40,7 @@ struct path_monitor {
 	__u32 watch_path;
 };
 
-/* The event that says what is the state of a path. */
+/* An event with the state of a path. */
 struct json_object *path_judge_event(const struct group *group, __u32 p);
 
 /* A path is up: use it, and say so. */

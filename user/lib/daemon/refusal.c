@@ -12,7 +12,7 @@
 #include <linux/udp.h>
 #include <rocesteer/types.h>
 
-/* Of the word with flags and fragment offset */
+/* Bits of the fragment offset in the word with the flags */
 #define FRAGMENT_OFFSET	0x1fff
 
 /* Errors that are read before other work is done */

@@ -13,7 +13,7 @@
 #include "base/base.h"
 
 /**
- * struct refusal - the packet that a router did not forward, by what it quotes
+ * struct refusal - a packet that a router did not forward, as its ICMP error quotes it
  * @source: source address
  * @peer: destination address
  * @sport: UDP source port, network byte order

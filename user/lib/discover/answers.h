@@ -9,14 +9,14 @@
 
 /**
  * answers_check() - try to connect to hosts
- * @device: by this network device
- * @source: from these addresses, one per host
+ * @device: network device to connect by
+ * @source: source addresses, one per host
  * @hosts: their addresses
  * @answers: set: the host took or refused the connection
  * @n: how many
  *
  * TCP to the port that RoCE v2 has in UDP; SYNs are sent again after one and three
- * seconds. A host whose firewall drops them is taken as one that is not there.
+ * seconds. A host whose firewall drops SYNs counts as absent.
  *
  * Return: 0 or a negative errno.
  */

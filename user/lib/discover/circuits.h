@@ -70,22 +70,22 @@ int circuits_saw(struct circuits *circuits, const struct portmap_peer *peer,
 		 __u16 port, const __u8 leaf[16]);
 
 /**
- * circuits_joined() - do answers say nothing about the interface?
+ * circuits_joined() - do answers hide the interface by which a probe came?
  * @circuits: circuits
  * @nr_paths: by router
  *
- * A link of a leaf leads to one spine. A leaf that answers from the address of the
- * interface by which the answer leaves, or always from the same, does so behind all
- * routers. So does one with a single spine: its links are not told apart.
+ * Each link of a leaf leads to one spine. A leaf that answers from the interface by which the
+ * answer leaves, or always from one, shows the same addresses behind all routers. So does a
+ * leaf with a single spine: its links are not told apart.
  *
- * Return: whether routers that have an address in common are all of one kind.
+ * Return: true if common addresses connect all routers, directly or by way of others.
  */
 bool circuits_joined(const struct circuits *circuits, unsigned int nr_paths);
 
 /* Has a router several paths, as far as answers tell? */
 bool circuits_found(const struct circuits *circuits, unsigned int nr_paths);
 
-/* Has an address answered in both? */
+/* Is there an address that answered in both? */
 bool circuits_meet(const struct circuits *one, const struct circuits *other);
 
 /* Number of paths by router and leaf; a router without an answer behind it has one. */

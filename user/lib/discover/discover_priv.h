@@ -13,25 +13,24 @@
 enum phase { PATHS, AGAIN, EXTRA, LEAF, AROUND, NEAR, QPN, PROVE, DONE };
 
 /*
- * One peer on its way through the phases. @started, @active, @answered and
- * @lost count the probes of the current phase, @unreachable is the router that
- * last said so. @silent are ports that got no answer: they are asked again, slowly,
- * as long as some answer then, as routers that limit their ICMP are not silent.
+ * A peer on its way through the phases. @started, @active, @answered and @lost count the probes
+ * of the current phase. @unreachable is the last router that said that the peer is. Ports
+ * without an answer are @silent: they are probed again, slowly, as long as some answer then,
+ * because a router may only limit its ICMP.
  *
- * A few ports of each path are asked one hop further. Where @circuits says that paths
- * by one router are different ones, they are @split: all ports are asked, and more
- * ports are probed if it takes more for so many paths. @walked counts them.
+ * A few ports of each path are probed one hop further. If @circuits shows several paths by one
+ * router, the paths are @split: all ports are probed there, and more ports if so many paths need
+ * them. @walked counts the ports.
  *
- * Where the peer itself is one hop further, as far as is seen, the routers may be its leaf by
- * each of its interfaces: the hops @around are asked. It is so, @at_leaf, if nobody answers
+ * If the peer seems to be one hop further, the routers may be its leaf, by each of its
+ * interfaces: the hops @around are probed. The routers are the leaf, @at_leaf, if nobody answers
  * at the hop @before.
  *
- * Weights are looked for behind the first peer of each leaf, the @leader of the others: at
- * least @least ports are asked. Where its paths are @weighted, all peers of the leaf are
- * searched so.
+ * Weights are measured behind the first peer of each leaf, the @leader of the others, with at
+ * least @least ports. If its paths are @weighted, all peers of the leaf are probed likewise.
  *
- * Then some ports are asked with other queue pair numbers: @qpn. At last the first port of each
- * path and ports from the first to the last are asked once more: if one has @moved, the search
+ * Then some ports are probed with other queue pair numbers: @qpn. At last the first port of each
+ * path, and ports from the first to the last, are probed once more: if one has @moved, the search
  * starts @anew.
  */
 struct target {

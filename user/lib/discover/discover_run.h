@@ -10,20 +10,20 @@
 #include "portmap/portmap.h"
 #include "probe_batch.h"
 
-/* A further path would have been seen but once in so many times. */
+/* A further path stays unseen once in so many searches. */
 #define DISCOVER_ONE_IN	1e3
 
 /**
- * struct discover - what to find out
+ * struct discover - input of a search for paths
  * @config: how to probe
- * @paths: paths there are to each peer, or 0 where that is not known
+ * @paths: number of paths to each peer; 0: not known
  * @source: our address, NULL: the one the kernel takes for each peer
- * @peers: their addresses, no two alike
+ * @peers: addresses of the peers, no two alike
  * @nr_peers: how many
- * @enough: whether what was found of @peers[i] is all that is wanted; may be NULL:
- *	all paths are
- * @split: whether paths to @peers[i] by one router are to be told apart by leaf; may be
- *	NULL: where a leaf is seen to tell them apart
+ * @enough: are the paths found to @peers[i] all that are wanted? NULL: all paths are
+ *	wanted
+ * @split: are paths to @peers[i] by one router to be told apart by leaf? NULL: where
+ *	answers of the leaf tell them apart
  * @extra: ports to probe besides, of each peer that is not local, no two alike
  * @nr_extra: how many
  * @note: called with lines for the user, may be NULL
@@ -45,7 +45,7 @@ struct discover {
 
 /**
  * discover_run() - find the port map to some peers
- * @discover: what and how
+ * @discover: input
  * @map: filled; to be freed by portmap_free()
  * @err: filled on failure: "no-device", "no-route", "permission",
  *	"no-reply", "unreachable", "too-many-paths"
@@ -105,7 +105,7 @@ struct discover_qpn {
  *
  * A path that is dead, or a hash that avoids a path, is no failure. But probes that take
  * a dead path wait for all of their repetitions, and slow others down unless the rate is
- * @steady: a second for each queue pair where the first waits for 40 ms, the second for 80.
+ * @steady: with timeouts of 40 ms, then 80 ms, by a second for each queue pair.
  *
  * Return: 0 or a negative errno.
  */
@@ -140,13 +140,13 @@ int discover_flows(const struct probe_batch_config *config, struct discover_flow
 		   size_t nr, struct err *err);
 
 /**
- * struct verify_result - a stored port that is not where it was
+ * struct verify_result - a port of a map that was not seen on its path
  * @peer: index in the map
  * @path: number of the path
  * @port: the port
- * @leaf: it is about the hop beyond the path's router, not the router
+ * @leaf: the probe went one hop beyond the path's router
  * @unreachable: @actual says that the peer is unreachable
- * @actual: who answered; all zero: nobody did
+ * @actual: address that answered; all zero: none
  */
 struct verify_result {
 	size_t peer;
@@ -160,10 +160,10 @@ struct verify_result {
 /**
  * struct verify - outcome of verify_run()
  * @checked: ports probed
- * @ports: ports that could be
+ * @ports: ports that could be probed
  * @far: probes that went one hop beyond the router of a path
- * @far_lost: of these without an answer, which are among @moved
- * @moved: those that moved, got no answer or are unreachable; to be freed
+ * @far_lost: of these, probes without an answer; @moved has them
+ * @moved: ports that moved, got no answer or are unreachable; to be freed
  * @nr_moved: how many
  */
 struct verify {
@@ -178,10 +178,10 @@ struct verify {
 /**
  * struct verify_extent - which ports of a map are probed
  * @all: every port, not only the first of each path
- * @far: at most so many probes one hop beyond the routers, where any answer will do; 0: one for
- *	each path, where a path that is told apart by its leaf has to enter there
- * @peers: of at most so many peers, spread over the map; 0: of all
- * @paths: of at most so many paths of each, other ones in turn; 0: of all
+ * @far: most probes one hop beyond the routers, where any answer will do; 0: one for each path,
+ *	and a path that is told apart by its leaf has to enter there
+ * @peers: most peers, spread over the map; 0: all
+ * @paths: most paths of each peer, which take turns; 0: all
  */
 struct verify_extent {
 	bool all;
@@ -192,7 +192,7 @@ struct verify_extent {
 
 /**
  * verify_run() - probe the ports of a port map again, to the routers of paths and one hop beyond
- * @config: how; its hop, ports and device are not used but the map's
+ * @config: how to probe, but for hop, ports and device, which are the map's
  * @map: the port map
  * @extent: which ports
  * @note: called with lines for the user, may be NULL

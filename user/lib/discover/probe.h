@@ -20,7 +20,7 @@
  * enum probe_kind - what a probe is for
  * @PROBE_PATH: which router is at the hop that tells paths apart
  * @PROBE_LEAF: which router is one hop further
- * @PROBE_NEAR: is the peer itself so near? To a port nobody listens on.
+ * @PROBE_NEAR: is the peer itself at that hop? To a port that nobody listens on
  * @PROBE_QPN: as PROBE_PATH, of a packet to a certain queue pair
  * @PROBE_QPN_LEAF: as PROBE_LEAF, of the same packet
  * @PROBE_BEFORE: which router is one hop before
@@ -86,10 +86,10 @@ struct probe_answer {
 
 /**
  * enum probe_match - how an answer fits a packet
- * @PROBE_OTHER: it answers another one
- * @PROBE_SHORT: to what it quotes, which is without the cookie: all that others
- *	would have to guess is 16 bits
- * @PROBE_OURS: to all it quotes, with the cookie
+ * @PROBE_OTHER: it answers another packet
+ * @PROBE_SHORT: its quote fits, but ends before the cookie: to forge such an answer,
+ *	others have to guess 16 bits only
+ * @PROBE_OURS: its quote fits, with the cookie
  */
 enum probe_match {
 	PROBE_OTHER,
@@ -110,7 +110,7 @@ int probe_open(struct probe_socket *sock, const char *device,
 	       const __u8 source[16], struct err *err);
 
 /**
- * probe_source_check() - is it our address that packets would be sent from?
+ * probe_source_check() - check that a source address is one of this host
  * @device: the packets leave by this device
  * @source: address
  * @err: filled where it is not: "other-host"

@@ -48,7 +48,7 @@ static bool is_last_hop(const struct portmap_peer *peer)
 	return portmap_peer_find_path(peer, peer->leaf, NULL) < ROCESTEER_MAX_PATHS;
 }
 
-/* Of a sample each path in turn; else each path once, and each port that a leaf tells apart. */
+/* In a sample, each path in turn; else each path once, and each port that a leaf tells apart. */
 static bool goes_far(const struct verification *run, const struct portmap_peer *peer,
 		     const struct portmap_path *path)
 {

@@ -13,10 +13,10 @@
 
 #include "portmap/portmap.h"
 
-/* Loads are compared in units of the mean of all paths of a peer, of so many parts. */
+/* Parts of the mean load of a peer's paths, in which loads are compared. */
 #define EXPORT_EVEN		10000u
 
-/* Ports of a list; longer ones are cut to what the peer with the most paths needs. */
+/* Most ports of a list; longer lists are cut to the needs of the peer with the most paths. */
 #define EXPORT_MAX_LENGTH	256
 
 /* Data queue pairs that UCCL-EP has for each peer and proxy, behind one for control. */
@@ -57,9 +57,9 @@ struct export {
 
 /**
  * struct export_balance - how evenly a list loads the paths of all peers
- * @worst: load of the fullest path, of the peer where that is the most; EXPORT_EVEN: every
- *	path of every peer has its share, which is in proportion to its weight
- * @sum: of that of each peer
+ * @worst: the largest load of a path of any peer; EXPORT_EVEN: every path of every peer has
+ *	its share, which is in proportion to its weight
+ * @sum: sum over the peers of the load of their fullest path
  */
 struct export_balance {
 	unsigned int worst;
@@ -111,7 +111,7 @@ int export_measure(const struct export *e, const __u16 *ports, unsigned int n,
  * @ports: filled; a port may be there more than once. The beginning of the list is as even
  *	as it can be with these ports
  *
- * The same map has the same list. The time is bounded: below a second for 256 peers of 64
+ * The same map gives the same list. The time is bounded: below a second for 256 peers of 64
  * paths. The worst peer's load is minimised, then the sum over all peers.
  *
  * Return: 0 or -ENOMEM.

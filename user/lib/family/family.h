@@ -14,7 +14,7 @@
 /**
  * struct family_spec - a family as this program knows it
  * @name: of the family
- * @module: that has it
+ * @module: module that registers it
  * @events: name of its multicast group
  * @version: of its messages
  */
@@ -76,14 +76,14 @@ struct nlmsghdr *family_request(struct family *family, __u8 cmd, __u16 flags);
  * @arg: passed to @fn
  * @err: filled on failure by what the kernel says: "exists", "not-found", "permission",
  *	"full", "kernel"
- * @fmt: what cannot be done then, printf style
+ * @fmt: failed action for the message ("cannot .."), printf style
  *
  * Return: 0 or a negative errno.
  */
 int family_ask(struct family *family, struct nlmsghdr *nlh, mnl_cb_t fn, void *arg,
 	       struct err *err, const char *fmt, ...) __printf(6, 7);
 
-/* A number of whatever width the kernel gave it; 0 for another one. */
+/* The value of a number of any width; 0 for another attribute. */
 __u64 family_uint(const struct nlattr *attr);
 
 #endif /* ROCESTEER_LIB_FAMILY_H */

@@ -106,8 +106,8 @@ static __u64 grown(__u64 now, __u64 before)
 }
 
 /*
- * What a flow had sent on a path at the last reading. When the path of an observed flow becomes
- * known, the programs count there what was sent before.
+ * Traffic of a flow on a path at the last reading. When the path of an observed flow becomes
+ * known, the programs add its earlier traffic to that path.
  */
 static const struct rocesteer_sent *sent_before(const struct rocesteer_flow_path *flow,
 						const struct counts *before, __u32 p)

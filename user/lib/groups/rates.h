@@ -32,12 +32,12 @@ struct rates_path {
  * @carrier: its device is up, and has a carrier
  * @ports: bit p: a peer has a port of path p
  * @observed: flows that are observed
- * @unknown: of observed flows whose path is not known; its @pieces are these flows
+ * @unknown: counters of observed flows without a known path; its @pieces are these flows
  * @path: its paths
  * @cnps: congestion notification packets that arrived for its flows; set by rates_total()
  * @ended: its flows that ended, likewise
  * @seen: @ended.flows when the flows had been read, likewise
- * @torn: a flow was ending meanwhile, likewise
+ * @torn: a flow ended during the reading, likewise
  */
 struct rates_group {
 	struct rocesteer_group_key key;
@@ -88,9 +88,9 @@ struct steer;
  * @rates: zero
  * @steer: open
  *
- * Paths have what the flows in the table sent, @ended of a group what others sent before
- * them. A flow that ends meanwhile is not to be counted twice, or not at all: the tables are
- * then read again, a few times. If flows end all the time, it may be missing once.
+ * Paths count the flows in the table, @ended of a group those that have ended. If a flow ends
+ * during the reading, the tables are read again, a few times, to count it once. If flows end
+ * all the time, the last reading may miss one.
  *
  * Return: 0 or a negative errno.
  */

@@ -138,7 +138,7 @@ int plan_compare(struct plan_change *change, const struct plan *plan,
  * @load: of each path
  * @weight: of each path; 0: the path cannot be used
  * @paths: number of paths
- * @first: of equal paths, the next one from here on; as least_loaded() of bpf/deal.bpf.c
+ * @first: of equal paths, the first from this one on; as in least_loaded() of bpf/deal.bpf.c
  *
  * Return: the path, or -1.
  */

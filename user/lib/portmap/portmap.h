@@ -50,14 +50,14 @@ struct portmap_path {
  * @local: the peer is on-link or under our own leaf, there is nothing to steer
  * @near: @local is a guess: the peer is no further away than the map's hop, and may be
  *	under another leaf; not in a file
- * @qpn_hash: switches hash the destination queue pair number: @paths hold for packets to
- *	queue pair 0, those to another one may take others
+ * @qpn_hash: switches hash the destination queue pair number: @paths are those of packets
+ *	to queue pair 0, packets to another queue pair may take other paths
  * @sprays: packets of one port take several paths; not in a file
  * @moved: ports took other paths at the end of the search for paths, twice
- * @cut: its paths have a router that says that the peer is unreachable, and are none of
- *	@paths; NULL: there are none; not in a file
- * @expected: paths the user said there are, or 0; @nr_paths is less: the map
- *	is incomplete
+ * @cut: further paths, whose routers say that the peer is unreachable; NULL: none; not
+ *	in a file
+ * @expected: number of paths by the user, or 0; with a smaller @nr_paths the map is
+ *	incomplete
  * @probed: source ports probed
  * @unanswered: of these, ports for which no router answered, also when asked again
  * @paths: ascending by router, then by leaf, so that numbers are stable
@@ -119,15 +119,14 @@ typedef bool portmap_own_fn(const char *device, const __u8 source[16]);
 
 /**
  * portmap_write() - add to a file, atomically and under its lock, FILE.lock
- * @file: replaced by rename, or created; what a symbolic link names, not the link
+ * @file: replaced by rename, or created; a symbolic link is followed
  * @map: gets the peers that only the old file has, behind its own; its generation
  *	is the old file's plus one, or 1
  * @is_own: whether a source of the old file is an address of this host
  * @err: filled on failure
  *
- * A FILE that exists and is not a port map, or one of another device or hop, or that is of a
- * source which this host has not, is refused: it may be something else the user did not mean
- * to lose.
+ * An old FILE has to be a port map of the same device and hop, with a source of this host: any
+ * other is refused, as the user may not mean to lose it.
  *
  * Return: 0 or a negative errno.
  */

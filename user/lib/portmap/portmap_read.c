@@ -113,7 +113,7 @@ static int read_paths(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-/* What may be true of paths. */
+/* Read a mark, which is false where it is absent. A local peer has no paths to mark. */
 static int read_mark(struct reader *r, struct json_object *obj, const char *key, bool local,
 		     bool *mark)
 {

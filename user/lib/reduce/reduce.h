@@ -30,10 +30,10 @@ extern const char * const reduce_roles[];
 const char *reduce_name(const char * const *names, __u32 number);
 
 /**
- * struct reduce_rank - a rank, as the user tells of it
+ * struct reduce_rank - a rank, as the user configures it
  * @address: of its RoCE packets; IPv4 is mapped
- * @router: that its packets to the next rank have to pass, as port maps name it; all zero: they
- *	may go anywhere. Not known to the module
+ * @router: router that its packets to the next rank have to pass, as in port maps; all zero:
+ *	any. Not known to the module
  * @leaf: number of its leaf
  * @qpn: queue pair that receives results from the rank before it
  * @psn: first PSN that it sends
@@ -51,7 +51,7 @@ struct reduce_rank {
 };
 
 /**
- * struct reduce_config - a group, as the user tells of it
+ * struct reduce_config - a group, as the user configures it
  * @id: 0..ROCESTEER_REDUCE_MAX_GROUP
  * @type: enum rocesteer_reduce_type
  * @op: enum rocesteer_reduce_op
@@ -162,9 +162,9 @@ struct reduce_plan {
  * @c: the cluster
  * @slice: of the job, as "slice show" prints it
  * @mtu: 256, 512, 1024, 2048 or 4096
- * @err: filled on failure: "no-groups": the job is not one to sum for; "bad-file"
+ * @err: filled on failure: "no-groups": switches cannot sum for the job; "bad-file"
  *
- * Equal files give equal plans. No two jobs of a cluster have groups of one number on a switch.
+ * Equal files give equal plans. On a switch, groups of two jobs never have the same number.
  *
  * Return: 0 or a negative errno.
  */
@@ -190,7 +190,7 @@ struct reduce_conn {
  * @done: packets of each rank whose sum is complete
  * @held: packets that wait now
  * @bytes: memory that is reserved, for packets that wait as well
- * @nr_conns: connections that the switch has to do with
+ * @nr_conns: number of connections that the switch serves
  * @conn: connections; the last one of a leaf brings results
  */
 struct reduce_group {
@@ -213,7 +213,7 @@ struct reduce_stats {
 	__u64 value[ROCESTEER_REDUCE_A_STATS_MAX + 1];
 };
 
-/* Names of the counters, NULL for a number that is none. */
+/* Names of the counters; NULL: there is no such counter. */
 const char *reduce_conn_name(unsigned int attr);
 const char *reduce_stat_name(unsigned int attr);
 
@@ -234,7 +234,7 @@ int reduce_open(struct reduce **reduce, struct err *err);
 
 void reduce_close(struct reduce *reduce);
 
-/* Changes. Errors carry the kernel's own words. Return: 0 or a negative errno. */
+/* Change groups. Errors have the kernel's message. Return: 0 or a negative errno. */
 int reduce_add(struct reduce *reduce, const struct reduce_config *config, struct err *err);
 int reduce_join(struct reduce *reduce, const struct reduce_config *config, struct err *err);
 int reduce_del(struct reduce *reduce, __u32 id, struct err *err);

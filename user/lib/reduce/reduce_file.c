@@ -138,7 +138,7 @@ static int check_root(struct reader *r, const struct reduce_config *config)
 	return reader_invalid(r, "root", "is missing: the ranks have more than one leaf");
 }
 
-/* What is said of the box and of the ranks' addresses fits together. */
+/* Check the address of the box against those of the ranks. */
 static int check_box(struct reader *r, const struct reduce_config *config)
 {
 	__u32 i;
@@ -163,7 +163,7 @@ static int read_box(struct reader *r, struct json_object *obj, struct reduce_con
 	return reader_addr(r, obj, "box", config->box);
 }
 
-/* What a group has that is joined. */
+/* Read the fields of a group that is joined. */
 static int read_joined(struct reader *r, struct json_object *obj, struct reduce_config *config)
 {
 	int type, op, ret;

@@ -32,8 +32,8 @@
 #define REPORT_GRAY_RATIO	2
 
 /*
- * A lost acknowledgment may repeat packets of a path that is not at fault. Mostly the next
- * one makes up for it: a link's rate has to exceed this part of any other link's.
+ * A lost acknowledgment may repeat packets of a path that is not at fault, though mostly the next
+ * acknowledgment prevents that. A link is named if its rate exceeds this part of all others'.
  */
 #define REPORT_GRAY_ACKS	8
 
@@ -43,7 +43,7 @@
 /* The smallest delay of a path counts if at least so many probes were answered. */
 #define REPORT_GRAY_ANSWERS	10
 
-/* What is wrong with a link; @report_cause_words has the words. */
+/* Causes of a gray link; report_cause_words has their names. */
 enum report_cause {
 	REPORT_LOSS,	/* packets are lost: rounds of go-back-N */
 	REPORT_MARKS,	/* packets are marked: CNPs of flows that are whole on a path */
@@ -63,9 +63,9 @@ extern const char * const report_cause_words[];
  * @lost: of these, without an answer. Routers limit answers, and answers have ways of their
  *	own: lost ones are no sign of a bad link
  * @delay_min_ns: the smallest delay of an answer
- * @group: number, below the number of paths, of the paths with which this one is compared:
- *	those of one host, or leaf, to one other leaf, which differ in their spine alone. What
- *	they have in common, as a NIC that drops packets, is no link's. All 0: one group
+ * @group: number, below the number of paths, of the group in which this path is compared:
+ *	the paths of one host, or leaf, to one other leaf, which differ in their spine only.
+ *	A fault of the whole group, as a NIC that drops packets, is of no link. All 0: one group
  */
 struct report_path {
 	size_t up;

@@ -151,7 +151,7 @@ static double find_most(const struct delays *d, struct report_gray *gray)
 	return most;
 }
 
-/* What a link adds is explained. */
+/* Subtract the delay that a link adds. */
 static void explain(struct delays *d, const struct report_gray *gray)
 {
 	const size_t *path;

@@ -32,7 +32,7 @@ int gray_fit_make(struct gray_fit *fit, const struct gray_index *index,
 		const struct report_path *path = &index->paths[i];
 
 		fit->packets[i] = path->packets;
-		/* What was not sent cannot be lost. */
+		/* A packet that was not sent cannot be lost. */
 		if (path->packets)
 			fit->events[i] = cause == REPORT_LOSS ? path->rounds : path->cnps;
 	}

@@ -12,7 +12,7 @@ struct json_object;
 /**
  * report_html() - write a report as a page
  * @root: what "rocesteer report show --json" prints (rocesteer-report(8))
- * @to: where
+ * @to: stream for the page
  *
  * The page is page.html with the report in it, which a script of the page draws. The page needs
  * no other file and no network, and a policy in it allows no other script. Names of hosts and

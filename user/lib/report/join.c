@@ -64,7 +64,7 @@ static const __u8 *own_address(const struct recording_group *group)
 	return addr_is_none(group->via) ? group->source : group->via;
 }
 
-/* What other hosts call the leaf of this host. */
+/* Join the addresses by which other hosts know the leaf of this host. */
 static int join_own(struct report_join *join, const struct recording_group *own)
 {
 	size_t r, i;

@@ -84,9 +84,9 @@ struct report_join {
  * @recording: kept
  * @nr: number of recordings
  *
- * A host's own leaf is what other hosts call the leaf of its address, and its first hop. Two
- * addresses of spines are one spine where they lead to one entry of a leaf, if the leaf has an
- * entry for each path.
+ * A host's own leaf has the address by which other hosts know the leaf of this host, and that of
+ * its first hop. Two addresses of spines are one spine where they lead to one entry of a leaf,
+ * if the leaf has an entry for each path.
  *
  * Return: 0; -E2BIG where there are too many leaves; -ENOMEM.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What one host recorded in a period: the file that "rocesteer report record" writes
+ * The traffic of one host in a period: the file that "rocesteer report record" writes
  * (Documentation/formats.rst), and its form in memory.
  */
 #ifndef ROCESTEER_LIB_REPORT_RECORDING_H
@@ -183,13 +183,13 @@ struct json_object *recording_to_json(const struct recording *recording);
  * @recording: filled; to be freed by recording_free(), also on failure
  * @err: names file and field
  *
- * What groups sent is the sum over their flows, and is not in the file twice.
+ * The file has no totals of groups: they are summed over their flows.
  *
  * Return: 0 or a negative errno.
  */
 int recording_read(const char *file, struct recording *recording, struct err *err);
 
-/* Sum what groups and paths sent, of what flows did. */
+/* Fill the totals of groups and paths from the flows. */
 void recording_sum(struct recording *recording);
 
 void recording_free(struct recording *recording);

@@ -39,7 +39,7 @@ static int read_u32(struct reader *r, struct json_object *obj, const char *key, 
 	return ret;
 }
 
-/* Of a period, or since its beginning */
+/* Length of a period, or time since its beginning */
 static int read_ms(struct reader *r, struct json_object *obj, __u64 *ms)
 {
 	return reader_uint(r, obj, "ms", 0, UINT32_MAX, ms);

@@ -50,7 +50,7 @@ struct report_imbalance {
  * struct report_collision - a link on which flows meet
  * @link: its index
  * @flows: active flows on it
- * @fair: with so many no link need have more: ceil(flows / links that are up) of its choice
+ * @fair: flows on the fullest link if they were even: ceil(flows / links up) of its choice
  */
 struct report_collision {
 	size_t link;

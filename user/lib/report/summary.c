@@ -241,7 +241,7 @@ static void get_shares(const struct recording_group *group,
 		};
 }
 
-/* What the same path sent before; a path is known by its router and entry. */
+/* The traffic of the same path before; router and entry identify a path. */
 static void put_path_before(struct json_object *obj, const struct recording_group *old,
 			    const struct recording_path *path)
 {
@@ -327,7 +327,7 @@ static void put_note(struct json_object *array, const char *host, const char *te
 	json_object_array_add(array, json_object_new_string(line));
 }
 
-/* What the reader has to know of these recordings. */
+/* Notes on the limits of these recordings. */
 static void put_notes(struct json_object *root, const struct report_join *join,
 		      const struct report_join *before)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What recordings mean, as the object that "rocesteer report show --json" prints. */
+/* The summary of recordings: the object that "rocesteer report show --json" prints. */
 #ifndef ROCESTEER_LIB_REPORT_SUMMARY_H
 #define ROCESTEER_LIB_REPORT_SUMMARY_H
 
@@ -8,7 +8,7 @@
 struct json_object;
 
 /**
- * report_summary() - say what recordings mean
+ * report_summary() - summarise recordings
  * @root: set; to be released
  * @now: recordings of a period, at least one
  * @before: those of an earlier period, or NULL

@@ -135,8 +135,8 @@ int slice_place(const struct slice_fabric *fabric, __u32 gpus,
  * @slice: filled; to be freed by slice_free()
  *
  * Over several leaves, of the numbers of lanes that divide the job the one that needs
- * the fewest links is taken. If the leaves have no links for any, they get a link for each
- * GPU of the leaf with the most: its own, but flows of the job can meet on these.
+ * the fewest links is taken. If the leaves have links for none of them, each gets as
+ * many links of its own as the fullest leaf has GPUs: flows of the job can meet there.
  *
  * Return: 0; SLICE_NO_LOCALITY: a server has fewer free GPUs; SLICE_NO_NETWORK;
  * -ENOMEM.

@@ -30,7 +30,7 @@ struct slice_lanes {
 };
 
 /**
- * struct slice_leaf - what a leaf could give a job
+ * struct slice_leaf - free parts of a leaf
  * @number: of the leaf
  * @servers: that are wholly free and have uplinks enough for their GPUs
  * @uplinks: that are free
@@ -43,7 +43,7 @@ struct slice_leaf {
 	const __u64 *spines;
 };
 
-/* The search has tried more. */
+/* Report that the search goes on. */
 static inline void slice_progress(const struct slice_fabric *fabric)
 {
 	if (fabric->progress)
@@ -67,12 +67,12 @@ void slice_lanes_count(struct slice_lanes *l);
  * slice_lanes_choose() - choose leaves for a job
  * @l: its number of lanes is set; leaves and links are filled
  * @fabric: its sizes
- * @leaf: what there is
+ * @leaf: leaves to choose from
  * @nr: number of @leaf
  * @first: the leaf to begin with
  * @words: of the leaves' bits
  *
- * The next leaf is the one that takes most of the servers that lack, of these the one
+ * The next leaf is the one with room for most of the missing servers; of equal leaves, that
  * with the fewest free uplinks, then servers.
  *
  * Return: whether the leaves have enough servers, and lanes in common.
@@ -97,7 +97,7 @@ __u32 slice_lane_numbers(__u32 gpus, __u32 each, __u32 most, __u32 *number);
 
 #define SLICE_MAX_NUMBERS	256	/* divisors of up to 2^22 GPUs, up to 1024 */
 
-/* Whether the leaves have the links of the lanes free. */
+/* Have the leaves free links for all lanes? */
 bool slice_has_links(const struct slice_fabric *fabric, const struct slice_lanes *l);
 
 /* Servers of a leaf that are wholly free. */

@@ -86,9 +86,9 @@ struct genl_flow {
 /**
  * struct genl_stats - the module's counters
  * @value: by ROCESTEER_A_STATS_*
- * @depth: how often 2^i packets at most waited, more than 2^(i - 1), when one began to
- * @wait: how often packets waited 2^i * GENL_WAIT_UNIT ns at most for a missing one; the last
- *	one is of all that waited longer
+ * @depth: times that a packet began to wait while 2^i at most, more than 2^(i - 1), waited
+ * @wait: times that packets waited 2^i * GENL_WAIT_UNIT ns at most for a missing one; the last
+ *	counts all longer waits
  */
 struct genl_stats {
 	__u64 value[ROCESTEER_A_STATS_MAX + 1];
@@ -140,7 +140,7 @@ int genl_open(struct genl **genl, struct err *err);
 
 void genl_close(struct genl *genl);
 
-/* Changes. Errors carry the kernel's own words. */
+/* Change the registry. Errors have the kernel's message. */
 int genl_job_add(struct genl *genl, const struct genl_job *job,
 		 struct err *err);
 int genl_job_del(struct genl *genl, __u32 id, struct err *err);
@@ -154,7 +154,7 @@ int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
  * @sqpn: its number
  * @err: filled on failure
  *
- * Return: 0; -ENOENT, -ENOTCONN or -EOPNOTSUPP where there is none with a flow; another
+ * Return: 0; -ENOENT, -ENOTCONN or -EOPNOTSUPP if no such queue pair has a flow; another
  * negative errno.
  */
 int genl_flow_adopt(struct genl *genl, __u32 ifindex, __u32 sqpn, struct err *err);

@@ -11,7 +11,7 @@
 #include "steer_tables.h"
 
 /**
- * job_record_write() - keep what a job was loaded from
+ * job_record_write() - keep the sources of a job, such as its port map
  * @s: open
  * @id: the job, loaded
  * @record: gets the time at which the job was loaded

@@ -35,7 +35,7 @@ const char *reseq_mode_name(unsigned int reseq);
 const char *label_name(unsigned int label);
 
 /**
- * struct split_kind - what follows from an enum rocesteer_split
+ * struct split_kind - properties of an enum rocesteer_split
  * @is_planned: flows take their pieces by plans of rocesteer daemon
  * @is_always: flows on all their paths keep paths equal at each moment
  */
@@ -44,7 +44,7 @@ struct split_kind {
 	bool is_always;
 };
 
-/* Of an enum rocesteer_split; of a number that is none, as of ROCESTEER_SPLIT_NONE. */
+/* Properties of an enum rocesteer_split; an unknown number has those of ROCESTEER_SPLIT_NONE. */
 const struct split_kind *split_kind(unsigned int split);
 
 /* "auto" beside enum rocesteer_deal */

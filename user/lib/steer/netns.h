@@ -31,7 +31,7 @@ int netns_cookie(__u64 *cookie, struct err *err);
 int netns_enter(const char *name, struct err *err);
 
 /**
- * netns_of_ip() - is this process one of "ip netns exec", and of which name?
+ * netns_of_ip() - does this process run in "ip netns exec", and in which namespace?
  * @name: set to the name of the network namespace
  * @size: bytes of @name
  *

@@ -76,7 +76,7 @@ size_t steer_key_size(enum steer_map map)
 	return map_specs[map].key_size;
 }
 
-/* Who looks for jobs is told of those that cannot be seen. */
+/* A command that looks for jobs reports jobs that cannot be seen from here. */
 static int no_job(int flags, struct err *err)
 {
 	int ret = flags & STEER_READ ? steer_owns_all(err) : 0;

@@ -265,7 +265,7 @@ int steer_fill_error(__u32 id, int ret, struct err *err)
 	}
 }
 
-/* As fill() finds out, once what killed commands left is gone. */
+/* Check for what fill() would refuse, leftovers of killed commands aside. */
 static int check_flows(struct steer *s, const struct steer_job_spec *spec, struct err *err)
 {
 	struct rocesteer_flow_path path;

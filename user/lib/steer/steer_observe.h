@@ -12,7 +12,7 @@
  * @observe: observe them; false: steer them
  * @groups: groups of the job
  * @nr: number of groups
- * @flows: set to the number of flows of which that was not so before
+ * @flows: set to the number of flows that change
  *
  * These flows are forgotten, with what they have sent, and entered by their next packet. A
  * queue pair that is steered by its label keeps it.
@@ -35,7 +35,7 @@ struct steer_steering {
 /* Count the groups of a job. Return: 0 or a negative errno. */
 int steer_job_steering(struct steer *s, __u32 job, struct steer_steering *steering);
 
-/* Set what becomes of new groups of a job. Return: 0 or a negative errno. */
+/* Set whether new groups of a job are observed. Return: 0 or a negative errno. */
 int steer_job_put_observe(struct steer *s, __u32 id, bool observe);
 
 /*

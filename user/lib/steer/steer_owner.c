@@ -44,7 +44,7 @@ static void take_links(struct set *links, const char *dir)
 		closedir(d);
 }
 
-/* Of all network namespaces: a device that came from another one has links of that. */
+/* Links of all network namespaces: a device that came from another one has links of that one. */
 static void take_all_links(struct set *links)
 {
 	char path[PATH_MAX];
@@ -74,7 +74,7 @@ static bool is_rocesteer(__u32 id)
 	return is;
 }
 
-/* Who may not ask does not know. */
+/* Without permission to ask, the answer is no. */
 static bool has_stranger(unsigned int ifindex, enum bpf_attach_type type, const struct set *links)
 {
 	LIBBPF_OPTS(bpf_prog_query_opts, opts);

@@ -85,9 +85,9 @@ int steer_pin_put(const char *dir, const char *name, int fd);
 void steer_pins_remove(const char *dir);
 
 /*
- * Remove the directories and records of namespaces that are gone: the module says which are.
- * @guess: where it is not used, a namespace whose devices are all gone counts as well. @own
- * stays.
+ * Remove the directories and records of namespaces that are gone, except @own. The module knows
+ * which are gone. @guess: without the module, a namespace whose devices are all gone counts as
+ * gone, too.
  */
 void steer_pins_sweep(const char *own, bool guess);
 
@@ -115,11 +115,11 @@ int steer_root(int flags, struct err *err);
 /* Read a parameter of the module, a number. Return: 0 or a negative errno. */
 int steer_module_param(const char *name, __u32 *value, struct err *err);
 
-/* The programs parse Ethernet frames: has a device such? Return: 0 or a negative errno. */
+/* Check that a device has Ethernet frames for the programs. Return: 0 or a negative errno. */
 int steer_check_device(unsigned int ifindex, struct err *err);
 
 /*
- * Attach to a device, where the actuator is not of queue pairs alone, or detach. Return: 0
+ * Attach to a device, unless the actuator steers queue pairs only, or detach. Return: 0
  * or a negative errno.
  */
 int steer_attach(struct steer *s, unsigned int ifindex,

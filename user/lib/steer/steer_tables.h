@@ -52,7 +52,7 @@ void steer_close(struct steer *s);
  */
 void steer_unlock(struct steer *s);
 
-/* From here on programs go with the last job; steer_close() removes them without a job. */
+/* Undo steer_keep(): without a job, steer_close() removes the programs. */
 void steer_let_go(struct steer *s);
 
 /* Do programs stay when the last job goes? */
@@ -88,8 +88,8 @@ const char *steer_pin_dir(const struct steer *s);
  * @nr_flows: number of explicit flows
  * @seed: seed of this host, for the path at which the deal starts
  * @place: place of this host under its leaf, for ROCESTEER_DEAL_PLACE
- * @dry_run: it is checked, and nothing is changed: steer_open() with STEER_READ is enough. Whether
- *	the tables have room for it shows when they are filled
+ * @dry_run: check only, and change nothing: steer_open() with STEER_READ is enough. Room in the
+ *	tables is not checked
  * @replace: set by steer_job_replace()
  */
 struct steer_job_spec {
