@@ -26,10 +26,8 @@ struct job_files {
  *	reason than before; takes the event
  * @arg: passed to @emit
  *
- * A file, NAME.json, is an object with the options of "rocesteer job load" as fields: their
- * names with _ instead of -, true for an option without an argument. Names of files begin
- * with /. An error in one file does not affect the others. A directory or a file that others
- * than root may write is not read. A signal of interrupt_pending() ends the work early.
+ * rocesteer-daemon(8) describes the files, NAME.json. An error in one file does not affect the
+ * others. A signal of interrupt_pending() ends the work early.
  *
  * Return: is there a file whose job could not be loaded?
  */

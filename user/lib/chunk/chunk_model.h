@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The time of a plan, by a model of queues. A dimension carries the bytes of one stage at a time,
- * at its bandwidth, without interruption. The chunk has gone through the stage when the latency
- * has passed as well; meanwhile the dimension carries bytes of further stages, while there are
- * less in flight than may be. Stages of a dimension end in the order in which they began. Chunks
- * wait for a dimension in a queue. All chunks are issued at time 0. The collective is over when
- * the last messages are acknowledged, after the latency of one more step.
+ * The time of a plan, by the model of queues of rocesteer-chunk(8), PREDICTION. Stages of a
+ * dimension end in the order in which they began.
  *
  * A Reduce-Scatter, an All-Gather and an All-to-All have one stage per dimension, in the chunk's
  * order. An All-Reduce has the stages of the Reduce-Scatter, then those of the All-Gather in

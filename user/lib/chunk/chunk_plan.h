@@ -205,17 +205,8 @@ __u64 chunk_plan_load(const struct chunk_plan *plan, __u32 dim);
  * chunk_plan_hash() - hash of a plan, which ranks compare before they run it
  * @plan: a plan
  *
- * FNV-1a with 64 bits over these values, little-endian and without padding:
- *
- *	__u8	kind, queue, fused, dims
- *	__u32	endpoints of each dimension; plus 2^31 for CHUNK_NETREDUCE, 2^30 for CHUNK_TREE
- *	__u32	chunks
- *	each chunk:
- *		__u64	bytes
- *		__u8	order[dims]
- *
- * with the values of the enums above. Rates are left out: they led to the plan, but ranks
- * need not agree on them.
+ * rocesteer-chunk(8) has the bytes under *hash*, with the values of the enums above. Rates are
+ * left out: they led to the plan, but ranks need not agree on them.
  */
 __u64 chunk_plan_hash(const struct chunk_plan *plan);
 

@@ -119,7 +119,7 @@ void reduce_config_put(struct json_object *obj, const struct reduce_config *conf
  */
 int reduce_file_read(struct reduce_config *config, const char *file, struct err *err);
 
-/* Which switch a group is loaded on: neither or one of the two. */
+/* The switch that a group is loaded on: a leaf, a spine, or the only switch. */
 struct reduce_switch {
 	bool is_leaf;
 	bool is_spine;
@@ -137,17 +137,8 @@ struct reduce_switch {
 int reduce_config_role(struct reduce_config *config, const struct reduce_switch *self,
 		       struct err *err);
 
-/*
- * The groups of a job that has a slice: which switches sum for its ranks, and with how
- * much memory (Documentation/formats.rst, "Reduction plan").
- *
- * The ranks count through the servers of the slice, and so leaf by leaf. A job over leaves
- * has a group for each of its spines, which is the group's root; a buffer is dealt to all
- * groups. A job below one leaf has one group, for which the leaf is alone.
- */
-
 /**
- * struct reduce_plan - the groups of a job
+ * struct reduce_plan - the groups of a job (Documentation/formats.rst, "Reduction plan")
  * @nr: number of groups
  * @group: the groups, ascending by root; without queue pairs, and without a role
  */

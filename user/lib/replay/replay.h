@@ -3,20 +3,9 @@
  * Play a trace of jobs through a queue and an allocator, in memory, to compare policies.
  * Pure; integers only: equal input gives equal output everywhere.
  *
- * The model: a job computes and communicates in turns. Its duration in the trace is without
- * contention. When it communicates, each GPU sends one flow: to the next GPU (ring), half of
- * the job away (halving-doubling, all-to-all), or to a random one (permutation); in
- * hierarchical patterns to the next server, or half of the servers away. A flow between
- * leaves takes a link up to a spine and a link down for as long as the job runs. Flows on a
- * link share its bandwidth evenly, and the slowest flow of a job delays all others.
- *
- * All flows of one job are active at the same time. A flow of another job is active for the
- * share d of the time in which that job communicates, and counts as d flows. A job whose
- * communication takes the share c of its duration, with k flows on its worst link, runs
- * 1 + c * (k - 1) times as long. The model leaves out that contention makes d grow.
- *
- * The links of a leaf are its circuits. If two leaves have no spine in common, a flow enters
- * by any link of the other leaf, as if spines were joined without contention.
+ * rocesteer-slice(8), **replay**, has the model. A flow between leaves takes a link up to a spine
+ * and a link down for as long as the job runs. The model leaves out that contention makes the
+ * share of communication of other jobs grow.
  */
 #ifndef ROCESTEER_LIB_REPLAY_H
 #define ROCESTEER_LIB_REPLAY_H

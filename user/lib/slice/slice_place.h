@@ -10,14 +10,9 @@
  * leaf whose first rank is f sends by link (r - f) / P, and receives by the link of that
  * number in the lane of the source. No other job uses these links.
  *
- * If each rank sends to the rank k further, or to the rank that differs in one bit, or does so
- * inside groups of ranks that P divides, then the lane of the source determines the lane of
- * the destination. At most ceil(n / P) flows of a lane leave a leaf, and as many enter it,
- * each by its own link: flows do not meet.
- *
- * The flows of a lane that leave one leaf enter the others, so a leaf needs no more links in
- * a lane than all others have together. If it has fewer than ceil(n / P), a flow takes the
- * link with the number of the link at its other end.
+ * Flows of collectives do not meet then: Documentation/design.rst, "Slices". A leaf needs no more
+ * links in a lane than all others have together. If it has fewer than ceil(n / P), a flow takes
+ * the link with the number of the link at its other end.
  *
  * If a leaf and a spine have several links, other jobs do not get the remaining ones: hosts
  * send by a hash over all of them.
