@@ -123,7 +123,7 @@ static struct rocesteer_flow_key flow_key(int ifindex, unsigned int flow)
 	return key;
 }
 
-/* With flows in that many pieces, none when 0. */
+/* Load the programs with flows in so many pieces; 0: without flows. */
 static struct rocesteer_bpf *load(int ifindex, __u32 pieces)
 {
 	struct rocesteer_flow_path path = {
@@ -152,7 +152,7 @@ static struct rocesteer_bpf *load(int ifindex, __u32 pieces)
 	return skel;
 }
 
-/* With flows that are observed, and have their path. */
+/* Load the programs with observed flows whose path is known. */
 static struct rocesteer_bpf *load_observed(int ifindex)
 {
 	struct rocesteer_bpf *skel = load(ifindex, 1);

@@ -50,7 +50,7 @@ static __always_inline struct headers *roce(struct __sk_buff *skb)
 	return h;
 }
 
-/* By the helper: packets of others stay shared. */
+/* Write by the helper: packets of others stay shared. */
 SEC("tcx/egress")
 int port_only(struct __sk_buff *skb)
 {
@@ -62,7 +62,7 @@ int port_only(struct __sk_buff *skb)
 	return TCX_NEXT;
 }
 
-/* In place: the kernel unshares each packet that the program sees. */
+/* Write in place: the kernel unshares each packet that the program sees. */
 SEC("tcx/egress")
 int port_direct(struct __sk_buff *skb)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* How many it has sent. */
+/* Packets that it has sent. */
 static inline unsigned long sink_packets(const char *device)
 {
 	unsigned long packets;

@@ -24,7 +24,7 @@ done
 rm -rf "$out"
 mkdir -p "$out"
 selftests/vm/build
-# By the clock of instructions results do not depend on the machine. The clock has to be right
+# The clock counts instructions, so that results do not depend on the machine. It has to be right
 # while the CPU sleeps, as the links are slow.
 ROCESTEER_ACCEL=${ROCESTEER_ACCEL:-icount,sleep=off} selftests/vm/run --kernel 7.2 \
 	--mem 3072 --timeout 7200 -- demo/chunk-guest "$out" "$@"

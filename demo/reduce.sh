@@ -24,7 +24,7 @@ done
 rm -rf "$out"
 mkdir -p "$out"
 selftests/vm/build
-# By the clock of instructions, as demo/chunk.sh
+# The clock counts instructions, as in demo/chunk.sh
 ROCESTEER_ACCEL=${ROCESTEER_ACCEL:-icount,sleep=off} selftests/vm/run --kernel 7.2 \
 	--mem 3072 --timeout 1800 -- demo/reduce-guest "$out" "$@"
 demo/reduce.py "$out"

@@ -43,7 +43,7 @@ static const struct out_view check_views[] = {
 };
 
 /**
- * struct daemon_cli - what the daemon's callbacks get
+ * struct daemon_cli - argument of the daemon's callbacks
  * @out: where to print
  * @jobs: files of --job-files
  * @journal: lines begin with a priority, as systemd's journal takes them

@@ -20,7 +20,7 @@ void interrupt_hold(void)
 	sigprocmask(SIG_BLOCK, &set, &before);
 }
 
-/* A signal that is ignored waits as well while it is held, and ends nothing. */
+/* A pending signal that is ignored would not end the process. */
 bool interrupt_pending(void)
 {
 	struct sigaction action;

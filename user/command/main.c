@@ -30,7 +30,7 @@ static const struct cli_object * const objects[] = {
 
 #define MAX_NAMES	32
 
-/* By its name, or by a beginning that no other object has. */
+/* Find an object by its name, or by a beginning that no other object has. */
 static const struct cli_object *find_object(const char *word)
 {
 	const char *names[MAX_NAMES] = {};

@@ -18,7 +18,7 @@
 
 #define STOP	1
 
-/* How often a daemon that does not run is looked for, ns. */
+/* Time between two looks for a daemon that does not run, ns. */
 #define LOOK	500000000ull
 
 static const struct cli_option options[] = { {} };
@@ -131,7 +131,7 @@ static int connect_daemon(struct monitor *m)
 	       add(m, &m->daemon, m->reader.fd, daemon_ready);
 }
 
-/* Either will do. */
+/* The module or the daemon is enough. */
 static int listen_to(struct monitor *m)
 {
 	struct err module = {};

@@ -112,7 +112,7 @@ static const struct {
 
 /* The sizes that the paper means by a large collective */
 static const __u64 sizes[] = { 100, 250, 500, 750, 1024 };
-/* Quarters of what is just enough */
+/* Bandwidths, in quarters of just enough */
 static const __u32 quarters[] = { 1, 2, 4, 8, 16 };
 
 /**

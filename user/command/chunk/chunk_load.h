@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Common parts of "chunk load" and "job load". */
+/* Parts that "chunk load" and "job load" share. */
 #ifndef ROCESTEER_CLI_CHUNK_LOAD_H
 #define ROCESTEER_CLI_CHUNK_LOAD_H
 

@@ -69,7 +69,7 @@ static const struct out_view views[] = {
 };
 
 /**
- * struct prediction - what the model says of a plan
+ * struct prediction - times of a plan by the model
  * @plan: its time, ps
  * @all: until those beside are over, too
  * @queue: with each queue
@@ -126,7 +126,7 @@ static void add_predicted(struct json_object *root,
 	chunk_add_us(obj, "ideal_us", ideal);
 }
 
-/* Without the zeroes at its end. */
+/* Add a decimal without zeroes at its end. */
 static void add_short(struct json_object *obj, const char *key, __u64 value,
 		      unsigned int decimals)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer chunk train: what a policy makes of a step of a training job. */
+/* rocesteer chunk train: steps of a training job under each policy. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -52,7 +52,7 @@ struct rows {
 };
 
 /**
- * struct show - to be shown
+ * struct show - flows to be shown
  * @steer: NULL where no job is loaded
  * @rows: flows
  * @devices: of @rows
@@ -143,9 +143,9 @@ static void free_row(struct flow_row *row)
 }
 
 /*
- * Whether the flow was steered when the table was read, and went before the module's
- * registry was: with its queue pair, the registry first and then the table. Or only
- * its tags are left.
+ * Did the flow end between the reading of the table and that of the module's registry? A
+ * queue pair that ends leaves the registry first, then the table. Or are only its tags
+ * left?
  */
 static bool is_gone(const struct flow_row *row, struct steer *steer, bool module)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A flow for people and for programs: what the tables say of it, and what the module says. */
+/* A flow for people and for programs, from the tables and the module. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>

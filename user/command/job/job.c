@@ -128,7 +128,7 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 		 job->name);
 	if (text[0])
 		out_string(obj, "name", text);
-	/* One that is gone has a name, too. */
+	/* A device that is gone has a name in the job, too. */
 	if (if_indextoname(job->ifindex, text))
 		out_string(obj, "device", text);
 	else
@@ -161,7 +161,7 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 	out_string(obj, "loaded", utc_format(job->loaded_at, text));
 }
 
-/* How many flows the module has for the job; nothing where it is not used. */
+/* Number of flows that the module has for the job; none without the module. */
 static void put_flows(struct json_object *obj, __u32 id, struct genl *genl)
 {
 	struct genl_job job;
@@ -346,7 +346,7 @@ static int show_chunks(struct show *show, struct steer *steer)
 	return ret;
 }
 
-/* The least that one of the job's flows promises. */
+/* The weakest promise of the job's flows. */
 static int weigh_flow(const struct rocesteer_flow_key *key,
 		      const struct rocesteer_flow_path *path, void *arg)
 {

@@ -45,7 +45,7 @@ int job_drop(__u32 id, struct err *err);
 
 struct steer;
 
-/* Whether the flows of a job are steered: "on", "off", or "some" of its groups. */
+/* State of a job's steering: "on", "off", or "some" for some of its groups. */
 const char *job_steering(struct steer *steer, __u32 id);
 
 #endif /* ROCESTEER_JOB_H */

@@ -15,7 +15,7 @@
 #include "../interrupt.h"
 #include "job.h"
 
-/* A list of flows is the longest thing in it. */
+/* The longest field is a list of flows. */
 #define FILE_MAX	1048576
 
 /**
@@ -58,7 +58,7 @@ static int bad_field(struct err *err, const char *file, const char *field,
 	return err_set(err, EXIT_BAD_INPUT, "job-file", "%s: %s: %s", file, field, what);
 }
 
-/* The option that a field is named after, or NULL. What a file describes is to be loaded. */
+/* The option that a field is named after, or NULL. Files describe jobs to be loaded. */
 static const struct cli_option *find_option(const char *field)
 {
 	const struct cli_option *option;
@@ -229,7 +229,7 @@ bool job_file_is(const char *name)
 	return name[0] != '.' && end && !strcmp(end, ".json");
 }
 
-/* Which files are there? -ENOENT: a directory that is not there has none. */
+/* List the files. -ENOENT: a directory that does not exist has none. */
 static int look(struct job_files *jobs, struct err *err)
 {
 	int ret = check_owner(jobs->dir, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * rocesteer job load and replace: validate everything, then the tables, then the module.
- * Whatever fails of a load is undone in reverse order.
+ * If a step of a load fails, the steps before are undone in reverse order.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -169,7 +169,7 @@ static int register_job(struct load *l)
 
 	if (!l->genl)
 		return 0;
-	if (qps_adopt(l->genl, l->err) < 0) {	/* those that come are seen */
+	if (qps_adopt(l->genl, l->err) < 0) {	/* later ones are seen */
 		out_note(&l->args->out, "%s", l->err->message);
 		l->err->code = NULL;
 	}
@@ -234,8 +234,8 @@ static bool hashes_qpns(const struct portmap *map)
 }
 
 /*
- * BPF puts flows on all paths: which few can be split instead is up to the daemon. So is
- * to find ports for queue pairs, where switches hash their numbers.
+ * BPF puts flows on all paths: only the daemon can split a few instead, and find ports for
+ * queue pairs where switches hash their numbers.
  */
 static void note_daemon(const struct load *l)
 {
@@ -318,7 +318,7 @@ static void ignore_group(struct group *group, void *arg)
 	(void)arg;
 }
 
-/* Flows of the job go where they belong now: as the daemon plans them. */
+/* Put the flows of the job where they belong now, as the daemon would plan them. */
 static int plan_job(struct load *l, struct groups *groups)
 {
 	struct group_plan plan;
@@ -363,7 +363,7 @@ out_module:
 	return ret;
 }
 
-/* Tables that are not there refuse nothing that is to be loaded. */
+/* Without tables nothing speaks against a load. */
 static int check_tables(struct load *l)
 {
 	int ret = steer_open(&l->steer, STEER_READ, l->err);

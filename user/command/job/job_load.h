@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the files of rocesteer job load. */
+/* Shared by the files of rocesteer job load. */
 #ifndef ROCESTEER_JOB_LOAD_H
 #define ROCESTEER_JOB_LOAD_H
 

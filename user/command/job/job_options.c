@@ -526,7 +526,7 @@ static int read_chunks(struct load *l)
 				      l->args->value[DSCP], l->err) : 0;
 }
 
-/* Is the job replaced? What is not loaded is refused later. */
+/* Find the job that is replaced. A missing job is refused later. */
 static void find_loaded(struct load *l)
 {
 	struct steer *steer;

@@ -34,16 +34,16 @@ static const struct out_view views[] = {
 };
 
 /**
- * struct request - what is asked for
+ * struct request - the request
  * @args: arguments
  * @err: filled on failure
  * @id: number of the job
  * @job: the job
  * @on: steer, not observe
  * @key: groups of the job, by leaf
- * @observe: what the groups are now, and then what they are to be
+ * @observe: whether each group is observed now, then whether it is to be
  * @nr: number of groups
- * @changed: flows of which that was not so
+ * @changed: number of flows that change
  */
 struct request {
 	const struct cli_args *args;

@@ -183,7 +183,7 @@ int job_unload(const struct cli_args *args, struct err *err)
 	ret = steer_open(&steer, 0, err);
 	if (ret && ret != -ENOENT)
 		return ret;
-	/* A module that cannot be talked to holds no job back. */
+	/* An unusable module keeps no job loaded. */
 	if (module_open(&genl, MODULE_AUTO, err))
 		out_note(&args->out, "%s", err->message);
 	err->code = NULL;

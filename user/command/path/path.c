@@ -43,7 +43,7 @@ static const struct out_view map_views[] = {
 	{}
 };
 
-/* Where paths by one router are told apart. */
+/* Columns of a map where paths by one router are told apart. */
 static const struct out_column split_columns[] = {
 	{ "address", "PEER" },
 	{ "path", "PATH" },

@@ -23,7 +23,7 @@ static void __printf(4, 5) reason(const struct out *out, struct json_object *rea
 	out_note(out, "%s", line);
 }
 
-/* Which of the peers answer. Return: 0 or a negative errno. */
+/* Find out which peers answer. Return: 0 or a negative errno. */
 static int ask_peers(const struct portmap *map, bool *answers)
 {
 	__u8 (*addr)[16] = calloc(map->nr_peers, 2 * sizeof(*addr));

@@ -104,7 +104,7 @@ static void print_uneven(struct json_object *lib)
 	}
 }
 
-/* For people and shells: all but the settings is a comment. */
+/* Print for people and shells: all but the settings are comments. */
 static void print_library(struct json_object *lib)
 {
 	struct json_object *notes = member(lib, "notes"), *settings = member(lib, "settings");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the files of rocesteer path export. */
+/* Shared by the files of rocesteer path export. */
 #ifndef ROCESTEER_CLI_PATH_EXPORT_H
 #define ROCESTEER_CLI_PATH_EXPORT_H
 

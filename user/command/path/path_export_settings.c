@@ -176,7 +176,7 @@ static void note_balance(const struct exporter *x, struct json_object *lib,
 		     mean / EXPORT_EVEN, mean % EXPORT_EVEN / 100, best);
 }
 
-/* How even it is, for all peers and for each. @n queue pairs have @ports. */
+/* Balance for all peers and for each. @n queue pairs have @ports. */
 static int balance_of(const struct exporter *x, struct json_object *lib, const __u16 *ports,
 		      unsigned int n, const char *what, const char *best)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the files of rocesteer prog. */
+/* Shared by the files of rocesteer prog. */
 #ifndef ROCESTEER_CLI_PROG_H
 #define ROCESTEER_CLI_PROG_H
 

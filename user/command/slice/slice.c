@@ -148,7 +148,7 @@ static void put_totals(struct json_object *root, const struct cluster *c)
 	out_uint(root, "usable_links", links);
 }
 
-/* Without lists that are empty, as of marks that were taken away. */
+/* Put the marked parts, without empty lists, which marks leave that were taken away. */
 static void put_mark(struct json_object *root, const struct cluster *c,
 		     const char *mark)
 {

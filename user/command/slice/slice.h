@@ -38,7 +38,7 @@ struct slice_request {
 int slice_request_read(const struct cluster *c, const char *list, bool nodes,
 		       struct slice_request *request, struct err *err);
 
-/* Whether a job has the servers that are asked for; without any: no. */
+/* Has a job the servers that are asked for? No, if none are. */
 bool slice_request_matches(const struct slice_request *request, struct json_object *job);
 
 /* Say why these servers cannot be had. Return: a negative errno. */
@@ -90,7 +90,7 @@ int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
 struct json_object *slice_decision(const char *decision, const char *id,
 				   struct json_object *more);
 
-/* Whether a name can be a job's, which NULL is. Return: 0 or -EINVAL. */
+/* Check that a text can name a job; NULL can. Return: 0 or -EINVAL. */
 int slice_check_id(const char *id, struct err *err);
 
 /* A job without a name gets the number of the change, or the next unused. */

@@ -51,7 +51,7 @@ static bool is_pair(enum cluster_part part)
 	return part == CLUSTER_SERVERS || part == CLUSTER_LINKS;
 }
 
-/* How an item is written. */
+/* Syntax of an item. */
 static const char *item_name(enum cluster_part part)
 {
 	static const char * const names[] = {

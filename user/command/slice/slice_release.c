@@ -28,7 +28,7 @@ static const struct out_view release_views[] = {
 	{}
 };
 
-/* How long the job waited, if that is known, and ran. */
+/* Times that the job waited, if that is known, and ran. */
 static void put_times(struct json_object *root, struct json_object *job)
 {
 	__u64 run = cluster_seconds_since(job, "since");

@@ -154,7 +154,7 @@ static int make_empty(const struct cluster *c, struct slice_fabric *fabric,
 	return 0;
 }
 
-/* Whether a job has a place there. Return: 1, 0, or -ENOMEM. */
+/* Has a job a place there? Return: 1, 0, or -ENOMEM. */
 static int fits(const struct slice_fabric *fabric, const struct ocs *ocs, __u32 gpus)
 {
 	struct slice slice = {};

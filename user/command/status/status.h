@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the files of rocesteer status. */
+/* Shared by the files of rocesteer status. */
 #ifndef ROCESTEER_CLI_STATUS_H
 #define ROCESTEER_CLI_STATUS_H
 

@@ -28,7 +28,7 @@ int file_write(int fd, const char *text, size_t len)
 
 static int give(int fd, const struct stat *like)
 {
-	/* Without privilege only a group can be given, one that we are in. */
+	/* Without privilege only a group of the user can be set. */
 	if (fchown(fd, like->st_uid, like->st_gid) &&
 	    fchown(fd, -1, like->st_gid) && errno != EPERM && errno != EINVAL)
 		return -errno;
@@ -90,7 +90,7 @@ static int try_directory(const char *file)
 	return ret;
 }
 
-/* To write nothing fails on devices that are full. */
+/* Write nothing: even that fails on a full device. */
 static int try_device(const char *file)
 {
 	int fd = open(file, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC), ret;

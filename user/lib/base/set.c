@@ -17,7 +17,7 @@ static int compare(const void *a, const void *b, size_t size)
 	return (x > y) - (x < y);
 }
 
-/* Where the key is (@found), or would be. */
+/* Index of the key (@found), or the index at which to insert it. */
 static size_t position(const struct set *set, const void *key, size_t size,
 		       bool *found)
 {

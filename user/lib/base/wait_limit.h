@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How long others are waited for. */
+/* Time limits of waits for others. */
 #ifndef ROCESTEER_LIB_WAIT_LIMIT_H
 #define ROCESTEER_LIB_WAIT_LIMIT_H
 

@@ -16,7 +16,7 @@
 #define MAX_DEPTH	16
 #define FORMAT		1
 
-/* Only that of dimensions that leave chunks whole is part of a plan. */
+/* The algorithm is part of a plan only in dimensions that leave chunks whole. */
 static int read_algorithm(struct reader *r, struct json_object *obj,
 			  const struct chunk_collective *of, __u64 endpoints, int *alg)
 {
@@ -140,7 +140,7 @@ static int read_chunks(struct reader *r, struct json_object *root,
 	return ret;
 }
 
-/* @want: what it is to be. */
+/* @want: the expected hash. */
 static int check_hash(struct reader *r, struct json_object *root, __u64 want)
 {
 	char text[17], hash[17];

@@ -159,7 +159,7 @@ static void anneal(struct search *search, struct chunk_plan *plan)
 	}
 }
 
-/* Chosen from what is there; @plan holds anything, and the result. */
+/* Choose the best of the plans by rule, then anneal. @plan: room for the result. */
 static int search_run(struct chunk_plan *plan, unsigned int queues)
 {
 	struct search search = { .best = plan, .least = -1 };

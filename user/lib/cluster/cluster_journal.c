@@ -56,7 +56,7 @@ static off_t cut_torn(int fd)
 	return end ? line_begin(fd, end - 1) : -ENOENT;
 }
 
-/* The file is older than its journal, which has decisions that are still carried out. */
+/* The file is older than its journal: jobs of later decisions may still run. */
 static int refuse(const struct cluster *c, __u64 generation, struct err *err)
 {
 	err_set(err, EXIT_BAD_INPUT, "journal-ahead",

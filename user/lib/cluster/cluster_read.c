@@ -376,7 +376,7 @@ static int make_fabric(const struct state *s, struct cluster *c)
 		if (s->links.free[i] == s->links.each)
 			c->fabric.free_links[i] =
 				cluster_grid_usable(&s->links, i);
-		/* Which of several failed is not known: a free one, if any. */
+		/* It is not known which of several links failed: a free one, if any. */
 		c->failed_links[i] = s->links.failed[i] > s->links.free[i];
 	}
 	if (c->ocs.oxcs)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the files of daemon_run(). */
+/* Shared by the files of daemon_run(). */
 #ifndef ROCESTEER_LIB_DAEMON_PRIV_H
 #define ROCESTEER_LIB_DAEMON_PRIV_H
 

@@ -270,7 +270,7 @@ enum path_verdict path_health_judge(const struct path_health *health, __u32 p,
 		return VERDICT_ALIVE;
 	if (is_limited(health, p, now))
 		return VERDICT_UNKNOWN;
-	/* Flows use up what a router may say: a probe need not get the answer. */
+	/* Packets of flows use up the limit of a router's answers: a probe may get none. */
 	if (health->router && !path->router)
 		return path->refused && now - path->refused < LIMIT ? VERDICT_UNREACHABLE :
 								      VERDICT_ROUTER;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which paths are examined: suspected ones, those that are due, and one after the other. */
+/* Choose paths to examine: suspected paths, paths that are due, and one after the other. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdlib.h>

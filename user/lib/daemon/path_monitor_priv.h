@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the files of the monitor of paths. */
+/* Shared by the files of the monitor of paths. */
 #ifndef ROCESTEER_LIB_PATH_MONITOR_PRIV_H
 #define ROCESTEER_LIB_PATH_MONITOR_PRIV_H
 

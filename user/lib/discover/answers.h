@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whether hosts answer at all: probes do not reach them. */
+/* Check whether hosts answer at all: probes do not reach them. */
 #ifndef ROCESTEER_LIB_ANSWERS_H
 #define ROCESTEER_LIB_ANSWERS_H
 

@@ -138,7 +138,7 @@ static void finish(struct discovery *run, struct target *t)
 		search_leaf(run, leader);
 }
 
-/* The paths of a peer are known, but whether they depend on queue pair numbers. */
+/* The paths of a peer are known, but not whether they depend on queue pair numbers. */
 static void end_leaves(struct discovery *run, struct target *t)
 {
 	if (run->discover->enough) {
@@ -222,7 +222,7 @@ static int split(struct discovery *run, struct target *t)
 	return ret;
 }
 
-/* Nobody but the peer, if anybody, was seen one hop further. */
+/* Only the peer, or nobody, answered one hop further. */
 static bool may_be_at_leaf(const struct discovery *run, const struct target *t)
 {
 	const struct circuits *c = &t->circuits;

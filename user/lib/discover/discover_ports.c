@@ -47,7 +47,7 @@ static bool was_walked(const struct target *t, __u16 port)
 	return i * STRIDE_INVERSE % PORTMAP_MAX_PORTS < t->walked;
 }
 
-/* Was it probed besides? */
+/* Was the port one of the extra ports? */
 static bool was_extra(const struct discovery *run, const struct target *t, __u16 port)
 {
 	size_t i;
@@ -103,7 +103,7 @@ static unsigned int leaf_ports(const struct discovery *run, const struct target 
 		return PORTMAP_MAX_PORTS;
 	if (run->discover->enough || found == 1 || (paths && found >= paths))
 		return 1;
-	/* One of each says whether more would say something. */
+	/* One port of each path shows whether more ports would tell links apart. */
 	return t->answered + t->lost < found || t->joined ? 1 : LEAF_PORTS;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the files of discover_run(). */
+/* Shared by the files of discover_run(). */
 #ifndef ROCESTEER_LIB_DISCOVER_PRIV_H
 #define ROCESTEER_LIB_DISCOVER_PRIV_H
 

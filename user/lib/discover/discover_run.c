@@ -151,7 +151,7 @@ static int got_nothing(void *client, const struct batch_probe *probe)
 	return discover_phase_advance(run, t);
 }
 
-/* How much of a peer's search is done, as the ports that it takes show. */
+/* Share of a peer's search that is done, by the ports that it takes. */
 static double share_done(const struct discovery *run, const struct target *t)
 {
 	unsigned int paths = t->peer->nr_paths, goal = t->least;

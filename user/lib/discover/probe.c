@@ -22,7 +22,7 @@
 #define RESERVED_OPCODE	0x9f
 /* The first port of traceroute, on which no host listens. */
 #define UNUSED_PORT	33434
-/* Where the cookie is, and where the padding that tells the kinds apart begins. */
+/* Offsets of the cookie, and of the padding whose length tells the kinds apart. */
 #define COOKIE		(PROBE_UDP_HEADER + sizeof(struct rocesteer_bth))
 #define PADDING		(COOKIE + sizeof(__u64))
 

@@ -26,7 +26,7 @@ static const __u8 *find_router(const struct portmap_peer *peer, __u16 port)
 	return path ? path->router : NULL;
 }
 
-/* Do not ask again for what @peer, which may be NULL, has. */
+/* Begin the first pass. Routers that @peer has are known; @peer may be NULL. */
 static void begin(struct qpn_check *check, const struct portmap_peer *peer)
 {
 	unsigned int i;

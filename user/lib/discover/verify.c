@@ -23,7 +23,7 @@ struct verification {
 	void *arg;
 };
 
-/* Steps through @all that take at most @most of them; 0: all. */
+/* Length of a step through @all that takes at most @most of them; 0: all. */
 static size_t stride(size_t all, size_t most)
 {
 	return most && all > most ? (all + most - 1) / most : 1;
@@ -193,7 +193,7 @@ static void drop_far(struct verify *verify)
 	verify->nr_moved = n;
 }
 
-/* Nothing answers where nothing is sent. */
+/* A device that is down sends no probe, which would look like silent routers. */
 static int check_device(const char *device, struct err *err)
 {
 	if (!carrier_is_missing(device))

@@ -31,7 +31,7 @@
  * @pick: classes of the list
  * @best: those of the best list so far
  * @balance: its balance
- * @ideal: what no list of this length is better than
+ * @ideal: the best that a list of this length could be
  * @steps: that are left
  * @random: state
  */

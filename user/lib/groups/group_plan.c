@@ -138,8 +138,8 @@ static struct deal *deal_of(struct work *w, size_t i)
 }
 
 /*
- * By place, flows are dealt without regard to their paths, so that they return to them after
- * a path was down.
+ * A deal by place ignores the present paths of flows, so that flows return to a path that was
+ * down.
  */
 static int count_whole(struct work *w)
 {

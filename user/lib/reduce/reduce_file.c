@@ -22,7 +22,7 @@ static const char * const rank_fields[] = {
 	"address", "leaf", "qpn", "psn", "va", "sender_qpn", NULL
 };
 
-/* A field that is misspelt is not one that is left out. */
+/* Refuse unknown fields: a field may be misspelt, not left out. */
 static int check_fields(struct reader *r, struct json_object *obj,
 			const char * const *fields)
 {
@@ -41,7 +41,7 @@ static int check_fields(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-/* A number of a switch, which stays as it is where the field is not needed, and absent. */
+/* Read the number of a switch. If the field is absent, and not @needed, @number stays. */
 static int read_switch(struct reader *r, struct json_object *obj, const char *field,
 		       bool needed, __u32 *number)
 {

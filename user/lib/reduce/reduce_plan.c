@@ -9,7 +9,7 @@
 #include "cluster/cluster.h"
 #include "reduce.h"
 
-#define MEMORY		(256ull << 20)	/* where the file says nothing, as the module has */
+#define MEMORY		(256ull << 20)	/* default, as of the module */
 
 /* Bytes beside the payload, at most: headers, and overhead of the kernel. */
 #define PACKET_HEADERS	192u

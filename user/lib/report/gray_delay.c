@@ -18,7 +18,7 @@
 #define AS_MUCH		0.9
 
 /**
- * struct delays - what is not explained yet
+ * struct delays - delays that no link explains yet
  * @index: terms of paths
  * @more: of each path, more than its group has; NAN without enough answers
  * @delay: of each path, without what links explain
@@ -95,7 +95,7 @@ static void compare(struct delays *d)
 	d->noise = fmax(d->noise, NOISE_NS);
 }
 
-/* Set what a link may add. Return: what all its paths have more for it. */
+/* Set the delay that a link may add. Return: the sum over its paths. */
 static double sum_of(const struct delays *d, size_t link, struct report_gray *gray)
 {
 	const size_t *path;

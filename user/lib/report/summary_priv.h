@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the files that make the summary. */
+/* Shared by the files that make the summary. */
 #ifndef ROCESTEER_LIB_REPORT_SUMMARY_PRIV_H
 #define ROCESTEER_LIB_REPORT_SUMMARY_PRIV_H
 

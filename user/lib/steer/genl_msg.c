@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "genl_priv.h"
 
-/* By attribute. RESEQ_DEPTH and RESEQ_WAIT are of several values. */
+/* Counters by attribute. RESEQ_DEPTH and RESEQ_WAIT have several values. */
 static const struct genl_stat stats[] = {
 #define STAT(attr, name, ...) \
 	[ROCESTEER_A_STATS_ ## attr] = { name, __VA_ARGS__ }
@@ -250,7 +250,7 @@ static int walk_message(const struct nlmsghdr *nlh, void *data)
 	struct genl_flow flow;
 	struct genl_job job;
 
-	if (walk->ret)		/* ended: read the rest away */
+	if (walk->ret)		/* the walk has ended: drop the rest */
 		return MNL_CB_OK;
 	if (walk->job) {
 		parse_job(nlh, &job);

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where "ip netns" has names. */
+/* Directory of the names of "ip netns". */
 #define NAMES	"/run/netns"
 
 int netns_cookie(__u64 *cookie, struct err *err)

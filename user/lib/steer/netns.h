@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which network namespace this is, and another one. */
+/* The network namespace of this process, and a move to another one. */
 #ifndef ROCESTEER_LIB_NETNS_H
 #define ROCESTEER_LIB_NETNS_H
 

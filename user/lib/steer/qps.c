@@ -121,7 +121,7 @@ static long adopt_device(struct dump *d, __u32 device, struct genl *genl)
 
 	ret = dump(d, RDMA_NLDEV_CMD_PORT_GET, &device, take_port, &ports) ?:
 	      dump(d, RDMA_NLDEV_CMD_RES_QP_GET, &device, take_qps, &qps);
-	/* One may not be connected, or be gone by now. */
+	/* A queue pair may not be connected, or be gone by now. */
 	for (i = 0; !ret && ports.nr && i < qps.nr; i++)
 		adopted += !genl_flow_adopt(genl, ports.item[0], qps.item[i], &err);
 	free(ports.item);

@@ -115,7 +115,7 @@ static int check_root(int fd, struct err *err)
 	return 0;
 }
 
-/* One that is mounted within "ip netns exec" has none of the machine's jobs. */
+/* A BPF file system of "ip netns exec" would have none of the machine's jobs. */
 static int no_bpffs(struct err *err)
 {
 	char netns[NAME_MAX + 1];
@@ -168,7 +168,7 @@ static int lock_root(int flags, struct err *err)
 	return ret;
 }
 
-/* Something else than we would have pinned: another version's, or a part is gone. */
+/* A pin is not as this version makes it: it is another version's, or a part is gone. */
 static int version_error(struct steer *s, const char *name, const char *what,
 			 struct err *err)
 {

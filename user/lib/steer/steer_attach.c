@@ -89,7 +89,7 @@ static __u32 prog_id(const struct steer *s, const char *prog)
 	return info.id;
 }
 
-/* Does a program run before others, but for our own? -EPERM: not to be known. */
+/* Does a program run before all that are not ours? -EPERM: the kernel does not tell. */
 static int is_first(const struct steer *s, const char *prog,
 		    enum bpf_attach_type type, unsigned int ifindex)
 {

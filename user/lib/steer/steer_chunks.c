@@ -16,7 +16,7 @@ static int put(struct steer *s, enum steer_map map, const void *key,
 	       -errno : 0;
 }
 
-/* A counter that the program finds: it makes none. */
+/* Make a counter: the program only finds counters. */
 static int add_count(struct steer *s, __u32 job, __u32 class, __u32 dimension)
 {
 	struct rocesteer_count_key key = { job, class, dimension };

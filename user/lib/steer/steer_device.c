@@ -104,7 +104,7 @@ static int drop_flow(int fd, const void *key, const void *value, void *arg)
 	(void)value;
 	if (flow->ifindex != move->from)
 		return 0;
-	if (move->map == MAP_FLOWS)	/* what it sent is counted further */
+	if (move->map == MAP_FLOWS)	/* its traffic stays counted */
 		steer_forget(move->s, flow);
 	bpf_map_delete_elem(fd, key);
 	return 0;
@@ -148,7 +148,7 @@ static int move_device(struct steer *s, __u32 id, __u32 from, __u32 to)
 	return steer_run_program(s->progs[PROG_CHANGED], NULL, 0);
 }
 
-/* Once more does no harm, in case this is killed. The job comes last. */
+/* Move a job's entries. If this is killed, it can be done again: the job itself is the last. */
 static int move_job(struct steer *s, __u32 id, struct rocesteer_job *job,
 		    __u32 to, bool *chunks)
 {
@@ -178,8 +178,8 @@ static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
 	int ret;
 
 	/*
-	 * Without a link that was done, or none was attached: the job needs none, or job
-	 * load was killed.
+	 * Without a link the work is done, or nothing was attached: the job needs no
+	 * program, or job load was killed.
 	 */
 	if ((job->ifindex != to || !steer_serves(s, to)) &&
 	    (steer_has_link(s, job->ifindex) ||

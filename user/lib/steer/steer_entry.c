@@ -35,7 +35,7 @@ static int replace_inner_map(void)
 	return ret;
 }
 
-/* Without memory for the maps: a program runs for microseconds. */
+/* If there is no memory for the maps, a second is enough: programs run for microseconds. */
 void steer_wait_programs(void)
 {
 	if (replace_inner_map())

@@ -152,7 +152,7 @@ static bool is_purged(const struct purge *purge, __u32 job)
 	return job && bpf_map_lookup_elem(purge->jobs, &job, &there);
 }
 
-/* Delete the entry if it is to be. */
+/* Delete the entry if the purge covers it. */
 static int purge_one(int fd, const void *key, const void *value, void *arg)
 {
 	const struct rocesteer_flow_path *path = value;

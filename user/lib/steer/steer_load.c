@@ -45,7 +45,7 @@ static void unpin(const char *dir, const char *name)
 		unlink(path);
 }
 
-/* Several, where this was killed before. */
+/* Step aside under a free name: a killed command may have left several. */
 static int step_aside(const char *dir, const char *name)
 {
 	char from[PATH_MAX], to[PATH_MAX], old[64];
@@ -190,7 +190,7 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 			      bpf_program__fd(skel->progs.rocesteer_ingress)) ?:
 		     pin_over(s->dir, "chunk",
 			      bpf_program__fd(skel->progs.rocesteer_chunk));
-	/* Last: its presence says that all else is there. */
+	/* The last pin, whose presence says that all others are there. */
 	return ret ?: pin_over(s->dir, "egress",
 			       bpf_program__fd(skel->progs.rocesteer_egress));
 }

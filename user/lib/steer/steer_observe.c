@@ -10,11 +10,11 @@
 #include "steer_priv.h"
 
 /**
- * struct change - what becomes of a job
+ * struct change - change of a job's groups
  * @s: tables
  * @job: its number
  * @observe: observe its flows, or steer them
- * @group: its groups of which that is so now, with those of which it was before
+ * @group: its groups in that state, now or before
  * @nr: how many
  * @flows: flows that were forgotten
  */

@@ -36,7 +36,7 @@ int steer_pin_put(const char *dir, const char *name, int fd)
 	       bpf_obj_pin(fd, path);
 }
 
-/* The link itself goes some time after its pin. */
+/* The link itself goes some time after the pin. */
 void steer_policy_detach(const char *dir)
 {
 	int fd = steer_pin_get(dir, STEER_PIN_POLICY);
