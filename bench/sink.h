@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* Packets that it has sent. */
 static inline unsigned long sink_packets(const char *device)

@@ -12,7 +12,6 @@
  * Prints JSON, of which bench/slices.py makes the table.
  */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer daemon: plan flows until a signal ends it. */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

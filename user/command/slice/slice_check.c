@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer slice check: the links that flows of a job would meet on. */
-#include <errno.h>
 #include <json-c/json.h>
 #include <stdint.h>
 #include <stdlib.h>

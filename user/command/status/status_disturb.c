@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer status: other parts of this host that could change or keep RoCE packets. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer status: is each job steered as planned. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

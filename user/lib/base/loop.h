@@ -3,7 +3,6 @@
 #ifndef ROCESTEER_LIB_LOOP_H
 #define ROCESTEER_LIB_LOOP_H
 
-#include <stdbool.h>
 #include <linux/types.h>
 
 #define LOOP_NEVER	(~0ull)

@@ -8,7 +8,6 @@
 
 #include <json-c/json.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <linux/types.h>
 
 #include "err.h"

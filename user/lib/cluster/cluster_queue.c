@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Jobs of a cluster file that wait, in the order of arrival. */
-#include <errno.h>
 #include <json-c/json.h>
 #include <stdint.h>
 #include <stdlib.h>

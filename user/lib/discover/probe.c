@@ -9,7 +9,6 @@
 #include <netinet/icmp6.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <linux/errqueue.h>
 #include <linux/filter.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 #ifndef ROCESTEER_LIB_PROBE_H
 #define ROCESTEER_LIB_PROBE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "event.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

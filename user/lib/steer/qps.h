@@ -3,8 +3,6 @@
 #ifndef ROCESTEER_LIB_QPS_H
 #define ROCESTEER_LIB_QPS_H
 
-#include <linux/types.h>
-
 #include "base/base.h"
 
 struct genl;
