@@ -2,11 +2,12 @@
 /*
  * How user space changes entries that the programs count in: field by field,
  * where bpf_map_update_elem() would put old counts back. Run by
- * bpf_prog_test_run_opts(); arguments and errors: rocesteer/types.h.
+ * bpf_prog_test_run_opts(); arguments and errors: rocesteer/set.h.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
+#include "rocesteer/set.h"
 #include "lib/move.bpf.h"
 #include "lib/deal.bpf.h"
 #include "lib/tags.bpf.h"

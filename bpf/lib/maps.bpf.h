@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The tables. Pinned by name, one set per network namespace; types and their
- * documentation are in rocesteer/types.h. Written by user space except where
+ * documentation are in rocesteer/types.h and rocesteer/stats.h. Written by user space except where
  * noted. But for rs_qpns none evicts: a full table refuses, and the refusal is counted.
  */
 #ifndef MAPS_BPF_H
@@ -9,7 +9,7 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include "rocesteer/types.h"
+#include "rocesteer/stats.h"
 
 /* Per-flow paths. Written by the programs, one entry per flow. */
 struct {

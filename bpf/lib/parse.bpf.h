@@ -16,7 +16,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include "rocesteer/roce.h"
-#include "rocesteer/types.h"
+#include "rocesteer/stats.h"
 
 /* Tags inside the frame; the outermost one is mostly in skb->vlan_tci. */
 #define VLAN_DEPTH	2

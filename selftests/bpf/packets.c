@@ -24,7 +24,7 @@
 #include "../packets.h"
 #include "../ktap.h"
 #include "../../include/rocesteer/chunk.h"
-#include "../../include/rocesteer/types.h"
+#include "../../include/rocesteer/stats.h"
 
 #define JOB		7
 #define PATHS		4

@@ -31,7 +31,7 @@
 
 #include "unpinned.h"
 #include "../../include/rocesteer/roce.h"
-#include "../../include/rocesteer/types.h"
+#include "../../include/rocesteer/stats.h"
 
 #define BATCH		32	/* frames in flight, fewer than a receive buffer holds */
 #define FRAME_MAX	8192

@@ -4,7 +4,7 @@
 #define ROCESTEER_LIB_RATES_H
 
 #include <stdbool.h>
-#include <rocesteer/types.h>
+#include <rocesteer/stats.h>
 
 #include "base/base.h"
 

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 #include <stddef.h>
-#include <rocesteer/types.h>
+#include <rocesteer/stats.h>
 #include <uapi/linux/rocesteer.h>
 
 #include "base/base.h"

@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <rocesteer/types.h>
+#include <rocesteer/set.h>
+#include <rocesteer/stats.h>
 
 #include "base/base.h"
 #include "portmap/portmap.h"
