@@ -9,7 +9,8 @@
 
 #include "base/compiler.h"
 
-static unsigned int ktap_count, ktap_failed;
+/* Those of all files of a test */
+unsigned int ktap_count __attribute__((weak)), ktap_failed __attribute__((weak));
 
 static inline void ktap_begin(void)
 {

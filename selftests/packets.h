@@ -12,6 +12,7 @@
 #include <linux/udp.h>
 #include <zlib.h>
 
+#include "checksum.h"
 #include "../include/rocesteer/roce.h"
 #include "../include/rocesteer/types.h"
 
@@ -122,8 +123,7 @@ static inline __u32 packet_icrc(const struct packet *p, const struct packet_layo
 static inline void packet_fix_ipv4(struct packet *p)
 {
 	struct packet_layout l;
-	__u32 sum = 0;
-	size_t i;
+	__u32 sum;
 	__u8 *ip;
 
 	packet_layout(p, &l);
@@ -132,10 +132,7 @@ static inline void packet_fix_ipv4(struct packet *p)
 		return;
 	ip[10] = 0;
 	ip[11] = 0;
-	for (i = 0; i < l.l4 - l.l3; i += 2)
-		sum += ip[i] << 8 | ip[i + 1];
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = ~(sum + (sum >> 16));
+	sum = ~checksum_add(0, ip, l.l4 - l.l3);
 	ip[10] = sum >> 8;
 	ip[11] = sum;
 }

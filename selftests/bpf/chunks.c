@@ -4,10 +4,7 @@
  * tables of its own. Output is KTAP.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <linux/if_ether.h>
@@ -15,16 +12,12 @@
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 
-#include <bpf/bpf.h>
-
-#include "unpinned.h"
-#include "../ktap.h"
+#include "tables.h"
+#include "../checksum.h"
 #include "../../include/rocesteer/chunk.h"
 #include "../random.h"
 
-#define JOB		7
 #define OTHER_JOB	8
-#define IFINDEX		1	/* what BPF_PROG_TEST_RUN gives a frame */
 #define MTU		256
 #define BASE		0xfffffffff000ull	/* of the ranges */
 #define RANGE		0x10000			/* bytes of each */
@@ -66,26 +59,9 @@ struct frame6 {
 	struct roce roce;
 } __attribute__((packed));
 
-static void die(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static void put(struct bpf_map *map, const void *key, const void *value)
-{
-	if (bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY))
-		die(bpf_map__name(map));
-}
-
 static struct rocesteer_flow_key flow_key(__u32 dqpn)
 {
-	struct rocesteer_flow_key key = { .ifindex = IFINDEX, .dqpn = dqpn };
-
-	memset(key.peer + 10, 0xff, 2);
-	key.peer[12] = 10;
-	key.peer[15] = 2;
-	return key;
+	return flow_key_to(2, dqpn);
 }
 
 /* Chunk c is written to range c; its stage has this class and dimension. */
@@ -177,20 +153,6 @@ static void begin(void)
 	add_ranges(OTHER_JOB, key.peer, 0);
 }
 
-/* One's complement sum of an IPv4 header; 0xffff: right. */
-static __u32 ip_sum(const void *ip)
-{
-	const __u8 *byte = ip;
-	__u32 sum = 0;
-	int i;
-
-	for (i = 0; i < 20; i++)
-		sum += i % 2 ? byte[i] : byte[i] << 8;
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return sum;
-}
-
 static void make_roce(struct roce *roce, __u32 dqpn, __u8 opcode, __u32 psn,
 		      __u64 va, __u32 length)
 {
@@ -246,10 +208,10 @@ static struct got forward_packet(__u32 from, __u32 dqpn, __u8 opcode, __u32 psn,
 	struct got got;
 
 	make_roce(&in.roce, dqpn, opcode, psn, va, length);
-	in.ip.check = htons(~ip_sum(&in.ip));
+	in.ip.check = htons(~checksum_add(0, &in.ip, sizeof(in.ip)));
 	got.class = run_forwarded(from, &in, &out, sizeof(in));
 	got.dscp = out.ip.tos >> 2;
-	if (ip_sum(&out.ip) != 0xffff || (out.ip.tos & 3) != ECN)
+	if (checksum_add(0, &out.ip, sizeof(out.ip)) != 0xffff || (out.ip.tos & 3) != ECN)
 		got.class = -1;
 	in.ip.tos = out.ip.tos;
 	in.ip.check = out.ip.check;

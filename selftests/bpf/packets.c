@@ -11,25 +11,15 @@
  * counted once. The program for chunks gives a packet the DSCP of its chunk, or changes
  * nothing. Several processes with different seeds use several CPUs. Output is KTAP.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <linux/if_ether.h>
 #include <linux/ipv6.h>
 
-#include <bpf/bpf.h>
-
-#include "unpinned.h"
+#include "tables.h"
 #include "../packets.h"
-#include "../ktap.h"
 #include "../../include/rocesteer/chunk.h"
 #include "../../include/rocesteer/stats.h"
 
-#define JOB		7
-#define PATHS		4
-#define IFINDEX		1	/* what BPF_PROG_TEST_RUN gives a frame */
-#define FIRST_PORT	0xc100	/* of path 0 */
 #define CLASS		1
 #define DSCP		46	/* of its only class of chunks */
 #define BATCH		4096	/* packets between two looks at the counters */
@@ -49,18 +39,6 @@ static const struct packet_world world = {
 };
 
 static struct packet in, out;
-
-static void die(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static void put(struct bpf_map *map, const void *key, const void *value)
-{
-	if (bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY))
-		die(bpf_map__name(map));
-}
 
 /* Nearly all addresses of a peer are of the job's only chunk. */
 static void add_range(const struct rocesteer_peer_key *peer)
@@ -140,14 +118,7 @@ static __u32 stored_icrc(const struct packet *p, const struct packet_layout *l)
 /* One's complement sum of the UDP datagram, folded; 0xffff is 0. */
 static __u32 udp_sum(const struct packet *p, const struct packet_layout *l)
 {
-	__u32 sum = 0;
-	size_t i;
-
-	for (i = 0; i < l->len; i += 2)
-		sum += p->data[l->l4 + i] << 8 | p->data[l->l4 + i + 1];
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return sum % 0xffff;
+	return checksum_add(0, p->data + l->l4, l->len) % 0xffff;
 }
 
 static void dump(const char *what, const struct packet *p)
@@ -203,14 +174,7 @@ static void check_steered(void)
 /* One's complement sum of an IPv4 header, as udp_sum(). */
 static __u32 ip_sum(const struct packet *p, const struct packet_layout *l)
 {
-	__u32 sum = 0;
-	size_t i;
-
-	for (i = l->l3; i < l->l4; i += 2)
-		sum += p->data[i] << 8 | p->data[i + 1];
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return sum % 0xffff;
+	return checksum_add(0, p->data + l->l3, l->l4 - l->l3) % 0xffff;
 }
 
 /* A marked packet has the DSCP, and but for the IP checksum nothing else is new. */

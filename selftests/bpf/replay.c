@@ -30,6 +30,7 @@
 #include <bpf/libbpf.h>
 
 #include "unpinned.h"
+#include "../checksum.h"
 #include "../../include/rocesteer/roce.h"
 #include "../../include/rocesteer/stats.h"
 
@@ -282,19 +283,12 @@ static void send_by_device(int fd, const char *to, const char *saddr, __u32 dqpn
 				      sizeof(f.icrc)) },
 		.bth = { .dqpn = htonl(dqpn), .apsn = htonl(psn) },
 	};
-	__u16 word[sizeof(f.ip) / 2];
-	__u32 sum = 0;
-	int i;
 
 	if (sscanf(to, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &f.eth.h_dest[0],
 		   &f.eth.h_dest[1], &f.eth.h_dest[2], &f.eth.h_dest[3],
 		   &f.eth.h_dest[4], &f.eth.h_dest[5]) != 6)
 		die(to);
-	memcpy(word, &f.ip, sizeof(word));
-	for (i = 0; i < (int)(sizeof(f.ip) / 2); i++)
-		sum += word[i];
-	sum = (sum & 0xffff) + (sum >> 16);
-	f.ip.check = ~(sum + (sum >> 16));
+	f.ip.check = htons(~checksum_add(0, &f.ip, sizeof(f.ip)));
 	if (send(fd, &f, sizeof(f), 0) < 0)
 		die("send");
 }

@@ -32,6 +32,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../../checksum.h"
 #include "../../../include/rocesteer/icrc.h"
 #include "../../../include/rocesteer/types.h"
 
@@ -138,14 +139,10 @@ static __u32 icrc(void)
 /* RFC 768. The addresses are the end of the IP header, whichever it is. */
 static __u16 udp_checksum(void)
 {
-	unsigned int i, addresses = ip_len == sizeof(struct iphdr) ? 8 : 32;
-	const __u8 *byte = packet.ip + sizeof(packet.ip) - addresses;
-	__u32 sum = IPPROTO_UDP + UDP_LEN;
+	unsigned int addresses = ip_len == sizeof(struct iphdr) ? 8 : 32;
+	__u32 sum = checksum_add(IPPROTO_UDP + UDP_LEN,
+				 packet.ip + sizeof(packet.ip) - addresses, addresses + UDP_LEN);
 
-	for (i = 0; i < addresses + UDP_LEN; i++)
-		sum += i % 2 ? byte[i] : byte[i] << 8;
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
 	return htons(~sum & 0xffff ?: 0xffff);
 }
 

@@ -225,18 +225,15 @@ static void flush(unsigned int n)
 /* Set a UDP checksum, without which GRO aggregates nothing, or none. */
 static void fix_udp(struct packet *p, const struct packet_layout *l, bool has_one)
 {
-	size_t from = l->v6 ? l->l3 + 8 : l->l3 + 12, i;
-	__u32 sum = IPPROTO_UDP + l->len;
+	__u32 sum;
 
 	p->data[l->l4 + 6] = 0;
 	p->data[l->l4 + 7] = 0;
 	if (!has_one)
 		return;
-	for (i = from; i < l->l4 + l->len; i++)
-		if (i < from + (l->v6 ? 32 : 8) || i >= l->l4)
-			sum += (i - from) % 2 ? p->data[i] : p->data[i] << 8;
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
+	sum = checksum_add(IPPROTO_UDP + l->len, p->data + l->l3 + (l->v6 ? 8 : 12),
+			   l->v6 ? 32 : 8);
+	sum = checksum_add(sum, p->data + l->l4, l->len);
 	sum = ~sum & 0xffff ?: 0xffff;
 	p->data[l->l4 + 6] = sum >> 8;
 	p->data[l->l4 + 7] = sum;
