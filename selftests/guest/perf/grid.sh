@@ -209,3 +209,9 @@ capture_end()
 	((!status)) || tail -n 4 "$dir"/log*
 	return "$status"
 }
+
+# all_say TEXT: every rank that has ended has printed it
+all_say()
+{
+	! grep -L -F -- "$1" "$dir"/out* | grep .
+}

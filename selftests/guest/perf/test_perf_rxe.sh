@@ -44,12 +44,6 @@ finish()
 	return "$bad"
 }
 
-# all_say TEXT: every rank that has ended has printed it
-all_say()
-{
-	! grep -L -F -- "$1" "$dir"/out* | grep .
-}
-
 # Each device has a queue pair for management, with its PD and CQ.
 nothing_left()
 {

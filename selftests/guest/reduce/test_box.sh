@@ -37,22 +37,6 @@ shown()
 	group_unload
 }
 
-sent_bytes()
-{
-	ip -n leaf0 -s -j link show host0 | jq '.[].stats64.rx.bytes'
-}
-
-sends_once()
-{
-	local before sent bytes=1048576
-
-	before=$(sent_bytes)
-	sums 4 bytes="$bytes" timeout=20 || return
-	sent=$(($(sent_bytes) - before))
-	echo "a rank has sent $sent bytes for $bytes"
-	((sent > bytes && sent < bytes * 103 / 100))
-}
-
 # lost PLACE LOSS
 lost()
 {
@@ -110,23 +94,20 @@ strangers()
 	group_unload && no_input_forwarded && return "$status"
 }
 
-# refused CODE FILTER: the group's file, changed by a filter of jq, is refused
-refused()
+# bad CODE FILTER: the group's file, changed by a filter of jq, is refused
+bad()
 {
-	local json
-
 	jq "$2" "$dir/run.json" >"$dir/changed.json"
-	json=$(in_switch rocesteer --json reduce load "$dir/changed.json" "${@:3}")
-	echo "$json"
-	[[ $(jq -r .error.code <<<"$json") == "$1" ]] && nothing_held
+	refused "$1" in_switch rocesteer --json reduce load "$dir/changed.json" "${@:3}" &&
+		nothing_held
 }
 
 bad_groups()
 {
-	refused kernel '.box = "10.1.0.201"' && refused bad-file '.box = "10.1.0.1"' &&
-		refused bad-file '.box = "fd00:1::c8"' && refused bad-file '.box = "box"' &&
-		refused bad-file '.root = 1' && refused bad-file 'del(.ranks[2].sender_qpn)' &&
-		refused bad-file 'del(.box)' && refused box . --leaf 0
+	bad kernel '.box = "10.1.0.201"' && bad bad-file '.box = "10.1.0.1"' &&
+		bad bad-file '.box = "fd00:1::c8"' && bad bad-file '.box = "box"' &&
+		bad bad-file '.root = 1' && bad bad-file 'del(.ranks[2].sender_qpn)' &&
+		bad bad-file 'del(.box)' && bad box . --leaf 0
 }
 
 perf()

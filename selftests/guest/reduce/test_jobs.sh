@@ -30,7 +30,7 @@ at()
 slices()
 {
 	cluster=$dir/cluster.json
-	jq -n --argjson hosts "$(selftests/net/fabric.sh hosts --json)" '{
+	jq -n --argjson hosts "$(fabric_hosts)" '{
 		leaves: 2, spines: 2, gpus_per_leaf: 2, gpus_per_server: 1,
 		routers: ["10.255.1.1", "10.255.1.2"],
 		nics: [range(2) as $l | $hosts | map(select(.leaf == $l) | [.ipv4])]}' >"$cluster"

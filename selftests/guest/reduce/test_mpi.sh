@@ -11,6 +11,7 @@ set -uo pipefail
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 # shellcheck source=selftests/guest/reduce/reduce.sh
 . selftests/guest/reduce/reduce.sh
+. selftests/guest/blacs.sh
 
 agent=$PWD/selftests/guest/steer/mpi_agent
 scalapack=/usr/lib/x86_64-linux-gnu/scalapack
@@ -155,51 +156,12 @@ tester()
 {
 	local tester=$scalapack/$1-tests/xFbtest status=0
 
-	tester_input
+	tester_input "$ranks" -1 16 200
 	preload='' runs "$1" "$tester" && cp "$dir/out" "$dir/without" &&
 		grep -q "THERE WERE NO FAILURES IN THIS TEST RUN" "$dir/without" || return
 	runs "$1" "$tester" || status=1
 	diff "$dir/without" "$dir/out" && count '.taken == 2 and .failed == 0' && no_groups &&
 		return "$status"
-}
-
-# The sum of matrices of four types over all ranks, for all of them
-tester_input()
-{
-	cat >"$dir/bt.dat" <<-E
-	'sums'
-	6                       device out: stdout
-	'-'                     output file
-	'F'                     Run SDRV?
-	'F'                     Run BSBR?
-	'T'                     Run COMB?
-	'F'                     Run AUX?
-	4                       Number of precisions
-	'I' 'S' 'C' 'Z'         Values for precision
-	0                       Verbosity level
-	E
-	cat >"$dir/comb.dat" <<-E
-	1                       Number of OPs
-	'+'                     Combine operations to perform
-	1                       Number of scopes
-	'A'                     values for scopes: all
-	0                       Repeatability flag
-	0                       Coherence flag
-	1                       Number of topologies
-	' '                     TOP: what MPI has
-	2                       Number of matrices
-	16 200                  M
-	16 200                  N
-	16 200                  LDASRC
-	16 200                  LDADEST
-	-1 -1                   LDI
-	1                       Number of dests
-	-1                      RDEST: all
-	-1                      CDEST
-	1                       Number of grids
-	1                       NPROW
-	$ranks                       NPCOL
-	E
 }
 
 # The switch has reduced that much for the groups that it has.

@@ -40,23 +40,6 @@ min_and_max()
 	types_of reduces 3 op=min bytes=8196 packets=1 && types_of reduces 3 op=max bytes=8196
 }
 
-sent_bytes()
-{
-	ip -n "$switch" -s -j link show host0 | jq '.[].stats64.rx.bytes'
-}
-
-# A ring sends one and a half times the buffer.
-sends_once()
-{
-	local before sent bytes=1048576
-
-	before=$(sent_bytes)
-	sums 4 bytes="$bytes" timeout=20 || return
-	sent=$(($(sent_bytes) - before))
-	echo "a rank has sent $sent bytes for $bytes"
-	((sent > bytes && sent < bytes * 103 / 100))
-}
-
 # A packet socket keeps packets as they came: the switch writes into copies.
 tapped()
 {
@@ -193,16 +176,6 @@ odd()
 #
 # Groups
 #
-
-refused()
-{
-	local code=$1 json
-	shift
-
-	json=$("$@")
-	echo "$json"
-	[[ $(jq -r .error.code <<<"$json") == "$code" ]]
-}
 
 twice()
 {

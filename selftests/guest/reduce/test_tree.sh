@@ -35,7 +35,7 @@ within_5_percent()
 	(($1 > $2 && $1 < $2 * 105 / 100))
 }
 
-sends_once()
+carried_once()
 {
 	local before bytes=1048576 up down host
 
@@ -200,7 +200,7 @@ check "two hosts below each of two leaves are made" first_up
 ((!ktap_failed)) || exit
 check "sums of all types are right" types_of sums 4 bytes=132308
 check "minimum is right" sums 4 type=fp16 op=min bytes=8196 packets=1
-check "uplinks, downlinks and hosts carry the buffer once" sends_once
+check "uplinks, downlinks and hosts carry the buffer once" carried_once
 check "leaves and spine sum over IPv6" sums "4 0 6" type=fp32 bytes=132308
 for place in "${places[@]}"; do
 	for loss in "${losses[@]}"; do

@@ -113,6 +113,17 @@ job_unload()
 	host_exec "$1" rocesteer job unload --job $(($1 + 1))
 }
 
+# jobs_unload HOST...: unload the jobs of all hosts that have one, and leave nothing behind
+jobs_unload()
+{
+	local host
+
+	for host; do
+		job_unload "$host" || return
+	done
+	[[ ! $(ls /sys/fs/bpf/rocesteer) ]]
+}
+
 # hold NAME HOST DQPN COUNT [PSN [FACTOR]]: queue pairs of the host, connected to DQPN and on
 # of $far, which has none of these. They belong to the host's job if $launch begins with
 # in_cgroup.
@@ -224,7 +235,19 @@ write_end()
 # Bytes that each leaf has sent to each spine, with Ethernet headers: a list for each leaf
 uplinks()
 {
-	selftests/net/fabric.sh links --json | jq -c .uplinks
+	fabric_links | jq -c .uplinks
+}
+
+# Bytes on all links between leaves and spines
+link_bytes()
+{
+	fabric_links | jq -c '[.uplinks, .downlinks] | flatten'
+}
+
+# Of the cluster in $dir/cluster.json
+slice()
+{
+	rocesteer --json slice "$@" --cluster "$dir/cluster.json"
 }
 
 # Nothing is sent for a while but probes of the daemons.

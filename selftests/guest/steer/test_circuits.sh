@@ -30,7 +30,7 @@ up()
 
 cluster()
 {
-	jq -n --argjson hosts "$("$fabric" hosts --json)" '{
+	jq -n --argjson hosts "$(fabric_hosts)" '{
 		leaves: 3, spines: 4, gpus_per_leaf: 2, gpus_per_server: 1,
 		oxcs: 4, spine_ports: 1,
 		circuits: [[0, 1, null, null], [2, null, 1, 0],
@@ -53,11 +53,6 @@ observe_leaves()
 				"object-pinned $pins/observe"
 		done | netns_exec "leaf$l" tc -batch - || return
 	done
-}
-
-slice()
-{
-	rocesteer --json slice "$@" --cluster "$dir/cluster.json"
 }
 
 # common JOB: how many spines both of its leaves have circuits to
@@ -251,16 +246,10 @@ runs()
 
 ends()
 {
-	local i
-
-	traffic_end && look && foreign a && foreign b && lossless || return
-	for ((i = 0; i < leaves * hosts; i++)); do
-		job_unload "$i" || return
-	done
-	[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
+	traffic_end && look && foreign a && foreign b && lossless &&
+		jobs_unload {0..5}
 }
 
-fabric=selftests/net/fabric.sh
 ktap_plan 7
 check "a fabric has the circuits of the file" up
 check "two jobs start, each on a spine of its own" jobs_start

@@ -17,9 +17,9 @@ up()
 		discover_all --paths 8
 }
 
-slice()
+allocated()
 {
-	jq -n --argjson hosts "$("$fabric" hosts --json)" '{
+	jq -n --argjson hosts "$(fabric_hosts)" '{
 		leaves: 2, spines: 2, gpus_per_leaf: 2, gpus_per_server: 1,
 		links_per_pair: 2, parallel_links: 2,
 		leaf_addrs: [range(2) as $l | [range(2) as $s | range(2) |
@@ -29,8 +29,7 @@ slice()
 		drained: {spines: [1]},
 		nics: [range(2) as $l | $hosts | map(select(.leaf == $l) |
 			[.ipv4])]}' >"$dir/cluster.json"
-	rocesteer --json slice alloc --gpus 4 --job a --cluster "$dir/cluster.json" \
-		>"$dir/a.json" || return
+	slice alloc --gpus 4 --job a >"$dir/a.json" || return
 	jq -c '{spines, lane_links, up, down}' "$dir/a.json"
 	jq -e '.spines == [0, 0] and .lane_links == [1, 1]' "$dir/a.json"
 }
@@ -43,11 +42,6 @@ load()
 		job_load "$i" --all --slice "$dir/a.json" --pattern all-to-all \
 			>/dev/null || return
 	done
-}
-
-link_bytes()
-{
-	"$fabric" links --json | jq -c '[.uplinks, .downlinks] | flatten'
 }
 
 # alone_on_links SHIFT LINKS: each rank sends to the rank SHIFT further. So many links are
@@ -80,18 +74,12 @@ steps_are_free()
 
 unload()
 {
-	local i
-
-	for ((i = 0; i < 4; i++)); do
-		job_unload "$i" || return
-	done
-	[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
+	jobs_unload 0 1 2 3
 }
 
-fabric=selftests/net/fabric.sh
 ktap_plan 5
 check "a fabric with two links to each spine and port maps of all hosts are made" up
-check "a job has two lanes over one spine" slice
+check "a job has two lanes over one spine" allocated
 check "the slice of the job is loaded on all hosts" load
 check "no link carries two flows of a step" steps_are_free
 check "unloading leaves nothing" unload

@@ -9,6 +9,7 @@
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/steer/steer.sh
 . selftests/net/observe.sh
+. selftests/guest/blacs.sh
 pins=/sys/fs/bpf/test-mpi
 agent=$PWD/selftests/guest/steer/mpi_agent
 tester=/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/xFbtest
@@ -55,45 +56,6 @@ mpi_wait()
 	return 1
 }
 
-# Input of the tester: the sum of each matrix over all ranks, for rank 0 and for all
-tester_input()
-{
-	cat >"$dir/bt.dat" <<-E
-	'sums'
-	6                       device out: stdout
-	'-'                     output file
-	'F'                     Run SDRV?
-	'F'                     Run BSBR?
-	'T'                     Run COMB?
-	'F'                     Run AUX?
-	4                       Number of precisions
-	'I' 'S' 'C' 'Z'         Values for precision
-	0                       Verbosity level
-	E
-	cat >"$dir/comb.dat" <<-E
-	1                       Number of OPs
-	'+'                     Combine operations to perform
-	1                       Number of scopes
-	'A'                     values for scopes: all
-	0                       Repeatability flag: no, as MPI is not
-	0                       Coherence flag: no
-	1                       Number of topologies
-	' '                     TOP: what MPI has
-	${#sizes[@]}                       Number of matrices
-	${sizes[*]}             M
-	${sizes[*]}             N
-	${sizes[*]}             LDASRC
-	${sizes[*]}             LDADEST
-	${sizes[*]//*/-1}                LDI
-	2                       Number of dests
-	0 -1                    RDEST: rank 0, all
-	0 -1                    CDEST
-	1                       Number of grids
-	1                       NPROW
-	$ranks                       NPCOL
-	E
-}
-
 # Note all flows and processes. True once every host has a flow to every other.
 sample()
 {
@@ -110,7 +72,7 @@ sample()
 
 sums()
 {
-	tester_input
+	tester_input "$ranks" "0 -1" "${sizes[@]}"
 	observe_forget
 	before=$(hw_counter out_of_seq_request)
 	mpi "$tester"
@@ -241,13 +203,7 @@ perf_of_three()
 
 unloaded()
 {
-	local i
-
-	busywait 10000 nobody || return
-	for ((i = 0; i < ranks; i++)); do
-		job_unload "$i" || return
-	done
-	[[ ! $(ls /sys/fs/bpf/rocesteer) ]]
+	busywait 10000 nobody && jobs_unload {0..3}
 }
 
 # UCX connects to itself, too, and asks for its own IPv4 address, which nobody answers where

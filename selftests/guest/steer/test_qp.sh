@@ -304,8 +304,7 @@ auto()
 
 unloaded()
 {
-	job_unload 0 && job_unload "$far" &&
-		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] &&
+	jobs_unload 0 "$far" &&
 		! bpftool link show | grep -B 1 -A 3 struct_ops &&
 		module_unload
 }

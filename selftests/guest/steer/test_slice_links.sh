@@ -25,15 +25,10 @@ up()
 		discover_all --paths "$spines"
 }
 
-slice()
-{
-	rocesteer --json slice "$@" --cluster "$dir/cluster.json"
-}
-
 # Each job has half of the spines.
 slices()
 {
-	jq -n --argjson hosts "$("$fabric" hosts --json)" '{
+	jq -n --argjson hosts "$(fabric_hosts)" '{
 		leaves: 3, spines: 4, gpus_per_leaf: 3, gpus_per_server: 1,
 		routers: [range(4) | "10.255.1.\(. + 1)"],
 		nics: [range(3) as $l | $hosts | map(select(.leaf == $l) |
@@ -114,12 +109,6 @@ foreign()
 		., (.requests > 0 and .acks > 0 and .foreign == 0)' "$dir/seen"
 }
 
-# Bytes that each link between routers has sent
-link_bytes()
-{
-	"$fabric" links --json | jq -c '[.uplinks, .downlinks] | flatten'
-}
-
 # alone_on_links SHIFT: slice check finds no contention in the step, and no link carries more
 # than one flow and acknowledgments
 alone_on_links()
@@ -161,7 +150,7 @@ ecmp()
 	local seed sum=0
 
 	for seed in 1 2 3; do
-		"$fabric" seed "$seed" && traffic_of 2 a b || return
+		selftests/net/fabric.sh seed "$seed" && traffic_of 2 a b || return
 		sum=$((sum + ms[a]))
 	done
 	echo "$((sum / 3)) ms beside another job"
@@ -185,15 +174,10 @@ unreachable()
 
 unload()
 {
-	local host
-
-	for host in ${ranks[a]} ${ranks[b]}; do
-		job_unload "$host" || return
-	done
-	[[ ! $(find /sys/fs/bpf -name 'rs_*') ]]
+	# shellcheck disable=SC2086 # words
+	jobs_unload ${ranks[a]} ${ranks[b]}
 }
 
-fabric=selftests/net/fabric.sh
 ktap_plan 8
 check "a fabric and port maps of all hosts are made" up
 check "two jobs get slices under the same leaves, of different sizes" slices

@@ -27,7 +27,7 @@ up()
 
 cluster()
 {
-	jq -n --argjson hosts "$(selftests/net/fabric.sh hosts --json)" '{
+	jq -n --argjson hosts "$(fabric_hosts)" '{
 		leaves: 2, spines: 4, gpus_per_leaf: 1, gpus_per_server: 1,
 		routers: [range(4) | "10.255.1.\(. + 1)"],
 		nics: ($hosts | map([[.ipv4]])),

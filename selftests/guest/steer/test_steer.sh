@@ -66,9 +66,7 @@ module_is_pinned()
 
 unloaded()
 {
-	job_unload 0 && job_unload "$far" && module_unload &&
-		[[ ! $(ls /sys/fs/bpf/rocesteer) ]] &&
-		! bpftool net | grep rocesteer
+	jobs_unload 0 "$far" && module_unload && ! bpftool net | grep rocesteer
 }
 
 # The queue pairs are older than the job and the module.
