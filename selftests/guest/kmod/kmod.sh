@@ -13,6 +13,9 @@ release=$(uname -r)
 build=$here/../../../build/guest
 module=${1:-$build/$release/rocesteer.ko}
 genl=$build/selftests/genl
+cgroot=/sys/fs/cgroup
+# shellcheck disable=SC2034 # for tests
+tracing=/sys/kernel/tracing
 dir=$(mktemp -d)
 defer rm -rf "$dir"
 
@@ -77,6 +80,19 @@ world_end()
 	ip rule del pref 32000
 	ip rule del pref 10
 	ip rule del pref 10
+}
+
+# With a cgroup, and another below
+groups_make()
+{
+	world_make || return
+	mkdir -p "$cgroot/rs/inner"
+}
+
+groups_end()
+{
+	world_end
+	rmdir "$cgroot/rs/inner" "$cgroot/rs"
 }
 
 # expect TEXT COMMAND...: the output contains TEXT
