@@ -59,7 +59,8 @@ struct packet_layout {
 	size_t l3, l4, len;
 };
 
-static __u64 packet_state = 0x2545f4914f6cdd1d;
+/* That of all files of a program */
+__u64 packet_state __attribute__((weak)) = 0x2545f4914f6cdd1d;
 
 /* Another seed gives other packets. */
 static inline void packet_seed(__u64 seed)
