@@ -55,7 +55,7 @@ struct {
 	__type(value, struct rocesteer_ranges);
 } rs_range_peers SEC(".maps");
 
-/* What was sent. Entries are made with the job, rocesteer_chunk counts in them. */
+/* Counts of packets. Entries are made with the job, and rocesteer_chunk counts in them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -75,7 +75,7 @@ static const struct rocesteer_tag no_tag = {
 #define RANGE_BEFORE	(~1ull)
 #define RANGE_BEHIND	(~2ull)
 
-/* What is written to an address, by one range. Return: as find_range(); RANGE_*. */
+/* Look for a write in one range. Return: as find_range(), or RANGE_*. */
 __noinline __u64 look_at_range(const struct rocesteer_range_key *key, __u64 start,
 			       __u32 length)
 {
@@ -140,7 +140,7 @@ __noinline __u64 find_range(const struct rocesteer_flow_key *key,
 	return NO_RANGE;
 }
 
-/* What a WRITE with this RETH is. */
+/* Return: the tag of a WRITE with this RETH. */
 static __always_inline struct rocesteer_tag
 make_tag(const struct rocesteer_flow_key *key, struct rocesteer_tags *tags,
 	 const struct rocesteer_reth *reth)

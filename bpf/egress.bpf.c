@@ -93,7 +93,7 @@ static __always_inline int count_verdict(int verdict)
 	return TCX_NEXT;
 }
 
-/* As count_verdict(), verified once for all verdicts, but slower. */
+/* count_verdict(), verified once for all verdicts, but slower */
 __noinline int count_slow_verdict(int verdict)
 {
 	return count_verdict(verdict);
@@ -113,7 +113,7 @@ enum {
 	CB_DQPN,	/* bits of the BTH's dqpn that are set, in network order */
 };
 
-/* As count_verdict(), without an index that has to be checked. */
+/* count_verdict(ROCESTEER_VERDICT_STEERED), without an index that has to be checked */
 static __always_inline int count_steered(void)
 {
 	__u32 zero = 0;

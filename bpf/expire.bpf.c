@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flows that have been silent for long are forgotten, and give their share back: who
- * is not told by the module that a queue pair is gone finds out like that. One that
- * goes on is entered again by its next packet, which overtakes nothing.
+ * A flow that has been silent for long is forgotten, and gives its share back. Without the
+ * module nothing else tells that a queue pair is gone. If the flow goes on, its next packet,
+ * which overtakes nothing, enters the flow again.
  *
- * Listed flows stay, and those of queue pairs, whose packets may not be seen.
+ * Listed flows stay, and flows of queue pairs, whose packets may not be seen.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>

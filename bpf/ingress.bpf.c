@@ -44,7 +44,7 @@ __noinline int note_peer_reseq(const struct rocesteer_flow_key *key, bool reseq)
 	return 0;
 }
 
-/* Does it end what a READ or an atomic asked for? */
+/* Return: whether the packet ends the response to a READ or an atomic. */
 static __always_inline bool is_answer(const struct packet *pkt)
 {
 	return pkt->opcode == ROCESTEER_OP_RC_READ_LAST ||
@@ -52,14 +52,14 @@ static __always_inline bool is_answer(const struct packet *pkt)
 	       pkt->opcode == ROCESTEER_OP_RC_ATOMIC_ACK;
 }
 
-/* Does it tell the local queue pair's own flow anything? */
+/* Return: whether the packet tells anything about the local queue pair's own flow. */
 static __always_inline bool concerns_flow(const struct packet *pkt)
 {
 	return pkt->opcode == ROCESTEER_OP_RC_ACK || pkt->opcode == ROCESTEER_OP_CNP ||
 	       pkt->opcode == ROCESTEER_OP_RC_READ || is_answer(pkt);
 }
 
-/* What came back says of the requests. */
+/* Note the progress of the requests that an answer tells. */
 static __always_inline void note_answer(struct rocesteer_flow_path *flow,
 					const struct packet *pkt, __u32 psn)
 {

@@ -17,7 +17,7 @@ extern void bpf_rcu_read_lock(void)
 extern void bpf_rcu_read_unlock(void)
 	__ksym;
 
-/* Not to be put to sleep between finding an entry and writing to it. */
+/* A program must not sleep between finding an entry and writing to the entry. */
 #define undisturbed(call) ({		\
 	int ret;			\
 					\

@@ -33,7 +33,7 @@ extern __s64 bpf_rocesteer_flow_job(struct __sk_buff *skb,
 				    const struct rocesteer_flow_key *key,
 				    __u32 key__sz) __ksym __weak;
 
-/* What the module says of a packet's flow; -ENOENT where there is no module. */
+/* Return: the module's answer about a packet's flow; -ENOENT where there is no module. */
 static __always_inline __s64 claimed_job(struct __sk_buff *skb,
 					 const struct rocesteer_flow_key *key)
 {
@@ -220,7 +220,7 @@ find_flow(const struct rocesteer_flow_key *key, __u64 *state)
 
 	if (!flow)
 		return NULL;
-	/* Not a plain load: it has to be in between. */
+	/* An atomic access, as a plain load could be moved before or behind the lookups. */
 	*state = __sync_fetch_and_add(flow_state(flow), 0);
 	return bpf_map_lookup_elem(&rs_flows, key) == flow ? flow : NULL;
 }
@@ -263,7 +263,7 @@ static __always_inline void set_varies(struct rocesteer_flow_path *flow)
 }
 
 /*
- * What the flow's packets say: that it is on @less paths fewer than it has pieces. Another
+ * Packets of the flow say that it is on @less paths fewer than it has pieces. Another
  * CPU may change the number of pieces at the same time, and then say the new number: of
  * two orders the one that leaves too high a number is safe.
  */

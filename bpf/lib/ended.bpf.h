@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What flows have sent that ended. */
+/* Sums over the flows that ended. */
 #ifndef ENDED_BPF_H
 #define ENDED_BPF_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tables. Pinned by name, one set per network namespace; types and their
- * documentation are in rocesteer/types.h and rocesteer/stats.h. Written by user space except where
- * noted. But for rs_qpns none evicts: a full table refuses, and the refusal is counted.
+ * The tables, pinned by name, one set per network namespace. Types and their documentation
+ * are in rocesteer/types.h and rocesteer/stats.h. User space writes the tables except where
+ * noted. Only rs_qpns evicts: another full table refuses, and the refusal is counted.
  */
 #ifndef MAPS_BPF_H
 #define MAPS_BPF_H
@@ -86,7 +86,7 @@ struct {
 	__type(value, struct rocesteer_group);
 } rs_groups SEC(".maps");
 
-/* What the flows of each group sent that ended. The programs create and count. */
+/* Sums over the flows of each group that ended. The programs create and count. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -143,14 +143,14 @@ struct {
 	__type(value, struct rocesteer_version);
 } rs_version SEC(".maps");
 
-/* What rocesteer daemon has to know at once: struct rocesteer_event. */
+/* Events that rocesteer daemon has to know at once: struct rocesteer_event. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } rs_events SEC(".maps");
 
-/* As rocesteer_flow_path's responded. */
+/* Return: the time in the units of rocesteer_flow_path's responded. */
 static __always_inline __u32 coarse_now(void)
 {
 	return bpf_ktime_get_coarse_ns() >> 20;

@@ -29,7 +29,7 @@
 
 #define RC_OPCODES	32
 
-/* Those that answer the peer, as bits. */
+/* Opcodes that answer the peer, as bits. */
 #define OPS_RESPONSE	(2u * (1u << ROCESTEER_OP_RC_ATOMIC_ACK) - \
 				 (1u << ROCESTEER_OP_RC_RESPONSE))
 
@@ -87,7 +87,7 @@ struct packet {
 	__u8 syndrome;
 };
 
-/* What every RoCE v2 packet begins with behind IP. */
+/* Every RoCE v2 packet begins with these bytes behind IP. */
 struct roce_headers {
 	struct udphdr udp;
 	struct rocesteer_bth bth;
@@ -179,8 +179,9 @@ static __always_inline int parse_ipv4(struct __sk_buff *skb, __u32 off,
 }
 
 /*
- * Is it an IPv4 address in IPv6? As a flow's peer it stands for IPv4: a packet that has
- * it on the wire, where it has no place, would pass for one of an IPv4 flow.
+ * Return: whether the address is an IPv4 address in IPv6. As a flow's peer such an address
+ * stands for IPv4: a packet with the address on the wire, where it has no place, would pass
+ * for one of an IPv4 flow.
  */
 static __always_inline bool is_v4mapped(const struct in6_addr *addr)
 {

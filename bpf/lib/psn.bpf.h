@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the PSNs of a flow tell: RC is go-back-N, so a PSN that is not ahead of
+ * The PSNs of a flow tell its losses: RC is go-back-N, so a PSN that is not ahead of
  * the highest begins, or goes on with, a round of retransmission.
  */
 #ifndef PSN_BPF_H
@@ -81,7 +81,7 @@ static __always_inline __u32 psn_note(struct rocesteer_psns *psns, __u32 psn)
  * @data: it is, or ends, what a READ or an atomic asked for: numbered from the request
  *	on, so maybe beyond the last request
  *
- * Who sees none of the flow has to guess a PSN: one in 256 guesses is right.
+ * A forger who sees none of the flow has to guess a PSN: one in 256 guesses is right.
  *
  * Return: PSN of the last request that is answered; ROCESTEER_PSN_NONE where it
  * cannot be of this flow.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who sends a packet. Any process can send by UDP what looks like RoCE v2; what is
- * forwarded may come from anybody. Only rxe's own sockets, and those of whoever may use
- * raw or packet sockets here, are believed.
+ * The sender of a packet. Any process can send packets by UDP that look like RoCE v2, and
+ * forwarded packets may come from anybody. Only rxe's own sockets are believed, and raw and
+ * packet sockets, which need privileges here.
  */
 #ifndef SOCKET_BPF_H
 #define SOCKET_BPF_H
@@ -14,7 +14,7 @@
 #include <bpf/bpf_helpers.h>
 #include "parse.bpf.h"
 
-/* Of the kernel's structs what is read here. */
+/* Members of the kernel's structs that are read here. */
 struct net;
 
 struct possible_net___sender {

@@ -12,7 +12,7 @@
 #error "the BPF programs are for little-endian machines"
 #endif
 
-/* What of a packet's headers is changed. */
+/* The headers that are changed. */
 struct steered {
 	struct udphdr udp;
 	struct rocesteer_bth bth;
@@ -83,7 +83,7 @@ static __always_inline bool write_sport(struct __sk_buff *skb, __u32 l4_off,
 		bpf_l4_csum_replace(skb, off, old_icrc, old_icrc ^ icrc_xor,
 				    BPF_F_MARK_MANGLED_0 | sizeof(old_icrc));
 	}
-	/* It named the old path: bonds and ECMP routes below us would go by it. */
+	/* The hash is that of the old path: bonds and ECMP routes below us would go by it. */
 	if (skb->hash)
 		bpf_set_hash_invalid(skb);
 	return true;

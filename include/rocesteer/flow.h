@@ -5,7 +5,7 @@
 
 #include "types.h"
 
-/* What a flow is before anything is known of it. */
+/* A flow before anything is known of it */
 static const struct rocesteer_flow_path rocesteer_flow_init = {
 	.acked = ROCESTEER_PSN_NONE,
 	.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
@@ -50,7 +50,7 @@ static inline __u64 rocesteer_path_load(const struct rocesteer_group *group,
 	       (by & 1) * group->flows[p];
 }
 
-/* Whose flows count where a flow is dealt, that of a queue pair or of packets. */
+/* Return: the flows that count where one is dealt, that of a queue pair or of packets. */
 static inline __u32 rocesteer_deal_by(__u32 deal, int queue_pair)
 {
 	if (deal == ROCESTEER_DEAL_PLACE)

@@ -69,7 +69,7 @@ struct rocesteer_set_observe {
  * @router: likewise
  * @leaf: likewise
  *
- * What is counted stays as it is, by the old numbers of the paths, until flows are moved.
+ * Counters stay as they are, by the old numbers of the paths, until flows are moved.
  *
  * The program returns 0; -ENOENT when there is no such group; -EINVAL when @nr_paths is out
  * of range.

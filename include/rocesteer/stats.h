@@ -24,7 +24,7 @@ struct rocesteer_ended_path {
  * @unknown: of observed flows whose path was never known
  * @path: by path
  *
- * What a flow counts goes with the flow. With these sums the counters of a group never fall.
+ * The counters of a flow go with the flow. With these sums the counters of a group never fall.
  */
 struct rocesteer_ended {
 	__u64 flows;

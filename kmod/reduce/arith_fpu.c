@@ -30,7 +30,7 @@ static inline __u64 fp64_add(__u64 a, __u64 b)
 
 #include "arith_body.h"
 
-/* As reduce_arith(), without the pad */
+/* reduce_arith() without the pad */
 void reduce_arith_fpu(enum rocesteer_reduce_type type, enum rocesteer_reduce_op op, void *sum,
 		      const void *const *in, unsigned int ranks, unsigned int bytes)
 {

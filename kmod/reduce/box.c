@@ -73,7 +73,7 @@ static int box_send6(struct net *net, struct sk_buff *skb)
 
 int reduce_box_send(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
-	/* As packets that are forwarded: fq takes the time of arrival for that of departure. */
+	/* fq would take the time of arrival for that of departure. */
 	skb_clear_tstamp(skb);
 	return skb->protocol == htons(ETH_P_IP) ? box_send4(net, skb) : box_send6(net, skb);
 }

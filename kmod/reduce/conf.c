@@ -118,7 +118,7 @@ static int conf_check(struct reduce_net *rn, const struct reduce_config *config,
 	return err ?: conf_check_role(config, extack) ?: conf_check_box(rn, config, extack);
 }
 
-/* What is known of the runs of a group's virtual numbers, which the namespace does not forget */
+/* Past runs of a group's virtual numbers, which the namespace does not forget */
 static struct reduce_past *conf_past(struct reduce_net *rn, u32 id)
 {
 	struct reduce_past *past = xa_load(&rn->past, id);

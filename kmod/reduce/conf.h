@@ -6,7 +6,7 @@
 #include "net.h"
 
 /*
- * What user space changes. Process context, may sleep; takes @rn->conf. Errors have a text in
+ * Changes by user space. Process context, may sleep; takes @rn->conf. Errors have a text in
  * @extack.
  */
 

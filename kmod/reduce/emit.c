@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What slot.c calls: sum, send results, nudge.
+ * Work for slot.c: sum, send results, nudge.
  *
  * Packets are sent without the lock of the group, in order, by one CPU at a time. A CPU sends
  * REDUCE_EMIT_BATCH packets in one go; if there are more, a work item goes on.

@@ -13,7 +13,7 @@
 #include "net.h"
 #include "reseq_hook.h"
 
-/* Of two jobs with one owner, chance would decide which one gets a queue pair. */
+/* If two jobs had one owner, chance would decide which one gets a queue pair. */
 static int conf_check_job(struct rocesteer_net *rn,
 			  const struct rocesteer_job_rule *rule,
 			  struct netlink_ext_ack *extack)

@@ -65,7 +65,7 @@ int rocesteer_flow_add(struct rocesteer_net *rn,
 	spin_unlock(&rocesteer_lock);
 	rcu_read_unlock();
 
-	/* Not kfree(): a walk may have found it before rocesteer_flow_link() failed. */
+	/* A walk may have found the flow before rocesteer_flow_link() failed. */
 	if (flow)
 		rocesteer_flow_free(flow);
 	return err;

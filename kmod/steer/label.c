@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who chose the flow label of a queue pair that is being connected.
+ * The origin of the flow label of a queue pair that is being connected.
  *
  * The connection manager computes a label from the port numbers of a connection and returns
  * it among the attributes for RTR. A kretprobe of rdma_init_qp_attr() notes a digest of the

@@ -69,7 +69,7 @@ static int nl_stats_put(struct sk_buff *msg, const struct rocesteer_net *rn, int
 					    offsetof(struct rocesteer_stats, wait),
 					    ROCESTEER_WAIT_BUCKETS);
 	default:
-		/* It puts an u32 if the value fits. */
+		/* nla_put_uint() puts an u32 if the value fits. */
 		return nla_put_uint(msg, attr, nl_stats_value(rn, attr));
 	}
 }

@@ -79,7 +79,7 @@ static struct rocesteer_qp qp_describe(const struct ib_qp *qp,
 	if (mask & IB_QP_PATH_MTU)
 		mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	info.path_mtu = max(mtu, 0);
-	/* Not dev_name(), which a rename frees. */
+	/* A rename would free dev_name(). */
 	strscpy(info.device, qp->device->name);
 	return info;
 }

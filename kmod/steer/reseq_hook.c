@@ -130,7 +130,7 @@ static void hook_note_gso(struct rocesteer_net *rn, const struct sk_buff *skb)
 }
 
 /*
- * As check_addr() of rxe. An IPv4-mapped address in an IPv6 packet, which the stack
+ * The rule of rxe's check_addr(). An IPv4-mapped address in an IPv6 packet, which the stack
  * accepts, is not the IPv4 host: @pf tells them apart.
  */
 static inline bool hook_is_for(const struct rocesteer_reseq *reseq,

@@ -178,7 +178,7 @@ static void window_leave(struct rocesteer_window *win, struct sk_buff *skb)
  * @sport: see struct rocesteer_packet
  * @paths: see struct rocesteer_packet
  *
- * Of two packets with one PSN the newer one stays, which may request an acknowledgment.
+ * The newer of two packets with one PSN stays, which may request an acknowledgment.
  *
  * Context: BH disabled.
  * Return: 0; 1 if an older packet was freed; -ENOMEM if the caller keeps the packet.

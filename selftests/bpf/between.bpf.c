@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What another CPU may do between two steps of a program, done at the entry of a function
- * that the program calls there: a flow goes and another flow gets its memory, or a device's
- * job goes. Flows that are forgotten are counted by whether a kernel worker forgot them.
+ * Another CPU may act between two steps of a program. These programs do so at the entry of a
+ * function that the program calls there: a flow goes and another flow gets its memory, or a
+ * device's job goes. Flows that are forgotten are counted by whether a kernel worker forgot them.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>

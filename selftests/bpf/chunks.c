@@ -167,7 +167,7 @@ static void make_roce(struct roce *roce, __u32 dqpn, __u8 opcode, __u32 psn,
 	roce->reth.length = htonl(length);
 }
 
-/* What a packet got; @class is -1 where fields other than the DSCP were changed. */
+/* Class and DSCP of a packet; @class is -1 where fields other than the DSCP were changed. */
 struct got {
 	int class;
 	__u8 dscp;

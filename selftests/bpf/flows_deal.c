@@ -126,7 +126,7 @@ static void observe_group(__u32 observe)
 		die("set_observe");
 }
 
-/* What a flow sent on a path. */
+/* The flow has sent so many packets on the path, with so many rounds of go-back-N. */
 static bool has_sent(__u32 dqpn, __u32 path, __u64 packets, __u64 rounds)
 {
 	struct rocesteer_sent sent = flow_entry(dqpn).sent[path];
@@ -155,7 +155,7 @@ static void test_observe(void)
 		    flow.piece[0].path == ROCESTEER_PATH_UNKNOWN &&
 		    flow.piece[0].sport == htons(ROCESTEER_SPORT_MIN) && has_sent(1, 0, 3, 0) &&
 		    !group_entry().flows[0],
-		    "the path of an observed flow is asked for once, and of no group till then");
+		    "the path of an observed flow is asked for once, and no group counts it before");
 	ktap_result(set_piece(1, PATHS, ROCESTEER_SPORT_MIN) == -EINVAL &&
 		    set_piece(1, 3, FIRST_PORT + 3) == -EINVAL &&
 		    !set_piece(1, 3, ROCESTEER_SPORT_MIN) && group_entry().flows[3] == 1 &&
@@ -176,7 +176,7 @@ static void test_observe(void)
 	ktap_result(send_packet(1, WRITE_MIDDLE, 3) == FAILED &&
 		    send_packet(2, WRITE_MIDDLE, 0) >= 0 && !forget(1) &&
 		    send_packet(1, WRITE_MIDDLE, 4) >= 0,
-		    "a flow is steered when its group is, and the flow was forgotten");
+		    "a flow of a group that is steered again is steered once it was forgotten");
 }
 
 static void test_weights(void)
@@ -284,7 +284,7 @@ static void test_place(void)
 	for (i = 0; i < PATHS; i++)
 		in_turn += paths[0][i] == (2 + i) % PATHS && paths[1][i] == paths[0][i];
 	ktap_result(in_turn == PATHS,
-		    "dealt by place, flows to each peer take all paths in turn from the host's on");
+		    "flows dealt by place take all paths to each peer in turn, from the host's on");
 	ktap_result(group_entry().flows[2] == 2 && peer_flows(2) == 1,
 		    "flows dealt by place are counted by group and by peer");
 	if (set_piece(1, 1, FIRST_PORT + 1))
@@ -331,7 +331,7 @@ static void test_deal_by(void)
 	ktap_result(lightest(to_peer, in_group, ROCESTEER_DEAL_LEAST, false) == 3 &&
 		    lightest(to_peer, in_group, ROCESTEER_DEAL_PLACE, false) == 1 &&
 		    lightest(to_peer, in_group, ROCESTEER_DEAL_PLACE, true) == 1,
-		    "packets are dealt by the group's flows; by place, all by the peer's flows");
+		    "packets are dealt by the group's flows, and by the peer's where places deal");
 }
 
 static void put_ports(__u32 dqpn, __u16 first)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the ingress program learns about a flow that the module resequences. */
+/* The ingress program learns from the peer about a flow that the module resequences. */
 #include "flows.h"
 
 #define TOLD_DQPN	7

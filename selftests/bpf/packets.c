@@ -349,7 +349,7 @@ int main(int argc, char **argv)
 	printf("# %llu to the program for chunks, %llu marked\n", total_tagged,
 	       total_marked);
 	ktap_result(!failures,
-		    "a mutated packet leaves unchanged, or with the fields changed that may be");
+		    "a mutated packet leaves unchanged but for the fields that steering may change");
 	ktap_result(total_steered > total_sent / 8,
 		    "more than one in eight of the packets sent are steered");
 	ktap_result(total_marked > total_tagged / 64,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What tests put into the tables of the programs. */
+/* Entries that tests make in the tables of the programs. */
 #ifndef TABLES_H
 #define TABLES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the daemon tells a client, in pieces, as the client prints it. */
+/* The client prints the daemon's events, which arrive in pieces. */
 #include <errno.h>
 #include <sys/socket.h>
 

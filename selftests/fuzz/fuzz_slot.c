@@ -210,7 +210,7 @@ static void receive(u32 c, s64 position, u8 what)
 				 what == 0xf6 ? REDUCE_ROUTE : REDUCE_ALIVE, packet))
 		follow(c, position);
 	arriving = NULL;
-	/* What may leave leaves at once, or later. */
+	/* Results that may leave do so at once, or later. */
 	if (what < 0xa0)
 		reduce_slots_pump(&slots, what < 0x90 ? ~0u : 1);
 	assert(!poisoned || (nr_drops == 1 && nr_live == live - 1));

@@ -27,7 +27,7 @@
 # and 10.<100+k>.l.2s+2 at the spine, and routers send IPv4 ICMP errors from the address of
 # the interface at which a packet arrived.
 #
-# As a command: see usage. Sourced, it offers the host_* functions.
+# The usage is below. A script that sources this file has the functions of fabric_hosts.sh, too.
 
 fabric_state=/run/fabric
 fabric_mtu=4200

@@ -34,7 +34,7 @@ host_ip6()
 {
 	local leaf=$(($1 / hosts))
 
-	# As the kernel writes it, without the 0 of the first leaf
+	# The kernel writes the address without the 0 of the first leaf.
 	if ((leaf)); then
 		printf 'fd00:1:%x::%x\n' $leaf $(($1 % hosts + 1))
 	else

@@ -137,7 +137,7 @@ static long forget_one(struct bpf_map *map, const void *key, void *value,
 	return 0;
 }
 
-/* Not attached: "bpftool prog run" empties the tables. */
+/* Empties the tables, by "bpftool prog run". */
 SEC("tc")
 int forget(struct __sk_buff *skb)
 {

@@ -24,7 +24,7 @@
 #include "rocesteer/roce.h"
 #include "rocesteer/types.h"
 
-/* Of the router, so that those behind each other do not choose alike. */
+/* The seed of the router, so that routers behind each other do not choose alike. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -32,7 +32,7 @@ struct {
 	__type(value, __u32);
 } qpn_hash_seed SEC(".maps");
 
-/* What is hashed: words, the last of which has 24 bits. */
+/* The hashed words, the last of which has 24 bits. */
 struct hashed {
 	__be32 addr[8];
 	__be16 sport;

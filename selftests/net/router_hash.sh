@@ -49,7 +49,7 @@ router_hash_on()
 		nsenter --net="/run/netns/$netns" tc -batch -
 }
 
-# Not by "tc -n", which has another /sys/fs/bpf.
+# The callers enter the namespace themselves, as "tc -n" has another /sys/fs/bpf.
 router_hash_batch()
 {
 	ip -n "$1" -j link show type veth | jq -r --arg program "$2" '.[].ifname |

@@ -176,7 +176,7 @@ static __always_inline void put_port(struct reps_flow *flow, __be16 sport)
 	bpf_spin_unlock(&flow->lock);
 }
 
-/* Of an IPv4 header the first word, with the bits of ECN, which the ICRC leaves out. */
+/* Return: the first word of an IPv4 header, with the bits of ECN, which the ICRC leaves out. */
 static __always_inline __be16 load_ecn(struct __sk_buff *skb, const struct packet *pkt)
 {
 	__be16 word = 0;

@@ -72,7 +72,7 @@ struct connection {
 	size_t posted;
 };
 
-/* What the process at the other end needs to know. */
+/* The end of a connection, for the process at the other end. */
 struct end {
 	__u32 qpn;
 	__u32 rkey;
@@ -95,7 +95,7 @@ static bool repeats;
 static bool timed;	/* says when each step ends */
 static unsigned int nr_steps = 1;
 
-/* Of this host's process. */
+/* Variables of this host's process */
 static unsigned int self;
 static struct shared *shared;
 static struct connection *connections;
@@ -184,7 +184,7 @@ static void device_open(const struct host *host)
 		err(1, "%s", host->device);
 }
 
-/* What is at word @i of connection @c. */
+/* Return: word @i of the buffer of connection @c. */
 static __u64 content(unsigned int c, size_t i)
 {
 	return (c + 1) * 0x9e3779b97f4a7c15ull + i;
@@ -215,7 +215,7 @@ static bool is_sender(const struct connection *conn)
 	return conn->flow->from == self;
 }
 
-/* Is it our requests that move the data? */
+/* Return: whether requests of this host move the data. */
 static bool is_requester(const struct connection *conn)
 {
 	return is_sender(conn) != conn->flow->read;

@@ -34,7 +34,7 @@
 #define QUEUE	0
 #define TABLE	"mangle"
 
-/* As in kmod/steer/reseq_hook.c */
+/* The same headers as in kmod/steer/reseq_hook.c */
 struct headers {
 	struct udphdr udp;
 	struct rocesteer_bth bth;

@@ -217,7 +217,7 @@ static void flush(unsigned int n)
 		sent = sendmmsg(wire, msg + at, n - at, 0);
 		if (sent < 0 && errno != ENOBUFS && errno != EINTR && errno != EINVAL)
 			err(1, "send");
-		/* One that is too short for the device is left out. */
+		/* A packet that is too short for the device is left out. */
 		at += sent > 0 ? sent : errno == EINVAL;
 	}
 }

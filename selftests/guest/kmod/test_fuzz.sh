@@ -36,7 +36,7 @@ up()
 	local kind
 	world_make && mkdir "$cgroup" "$hunted" || return
 	modprobe -a 8021q nf_tables nft_queue nfnetlink_queue 2>/dev/null
-	# As in test_resequence: a socket is there, so only lists are made.
+	# GRO makes lists only, because a socket is there, as in test_resequence.
 	ethtool -K rsb gro on rx-gro-list on &&
 		echo 10000000 >/sys/class/net/rsb/gro_flush_timeout || return
 	ip address add fd00:77::2/64 dev rsb nodad

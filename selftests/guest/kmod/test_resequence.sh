@@ -381,10 +381,10 @@ check "lost READ data is requested once more" with_qp answers_lost
 check "READ data of a silent path is not waited for" with_qp answers_silent
 check "acknowledgments do not overtake READ data" with_qp answers_mixed
 check "RESET drops waiting READ data" with_qp answers_reset
-check "the module loads with other bits" bits_load
-check "other bits carry the number of paths" with_qp replanned
-check "a lost packet is detected with other bits" with_qp lost
-check "a READ request has the other bit" with_qp asks_by_bit
+check "the module loads with other bits of the BTH" bits_load
+check "other bits of the BTH carry the number of paths" with_qp replanned
+check "with other bits of the BTH a lost packet causes one NAK" with_qp lost
+check "with other bits of the BTH a READ request has the bit that was chosen" with_qp asks_by_bit
 bits_unload
 check "the kernel did not complain" kernel_quiet
 ktap_finish

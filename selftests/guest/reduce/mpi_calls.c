@@ -271,7 +271,7 @@ static void plain(__u64 count, size_t bytes)
 		MPI_Allreduce(input, result, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* What is the same in all lengths is the least of them. */
+/* Elements have the same sums whatever the length of their buffer. */
 static void of_sizes(void)
 {
 	static const size_t elements[] = { 2048, 2049, 5000, 16384, 65537, 300000 };

@@ -201,7 +201,7 @@ static void send_mutated(const struct life *life, __u32 rank, __u32 position)
 	if (is_virtual(&view)) {
 		note_input(&p, &view);
 	} else {
-		/* It passes, by rights: it must have no input's payload. */
+		/* The packet may pass, so it must not have an input's payload. */
 		packet_state = state;
 		make_mutated(&p, life, rank, position, true, right);
 		look(&p, 1, &view);

@@ -185,7 +185,7 @@ void note_input(const struct packet *p, const struct view *view)
 	memcpy(input->data, view->payload, view->len);
 }
 
-/* Is it the sum of one input each of the ranks from @rank on, and of @before? */
+/* Return: whether it is the sum of @before and one input of each rank from @rank on. */
 static bool is_sum(const struct life *life, __u32 position, __u32 rank, const __u8 *before,
 		   const struct view *view)
 {
@@ -223,7 +223,7 @@ static bool is_unsure(const struct life *life, __u32 position)
 	return false;
 }
 
-/* What leaves. */
+/* Packets that leave. */
 
 static void check_result(const struct packet *p, const struct view *view)
 {

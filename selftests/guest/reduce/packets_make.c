@@ -93,7 +93,7 @@ static void append_headers(struct packet *p, const struct life *life, __u32 rank
 		packet_append(p, &imm, sizeof(imm));
 }
 
-/* As the rank has to send it. */
+/* Make the packet that a rank has to send for a position. */
 void make(struct packet *p, const struct life *life, __u32 rank, __u32 position)
 {
 	__u32 len = length_at(life, position), i, word = 0;
@@ -160,7 +160,7 @@ static void insert_option(struct packet *p)
 	}
 }
 
-/* What a group looks at, in particular. */
+/* Mutate a field that a group looks at. */
 static void mutate_group(struct packet *p)
 {
 	struct packet_layout l;
@@ -219,7 +219,7 @@ static void mutate_group(struct packet *p)
 	}
 }
 
-/* As the rank would send it, or without its payload, and then mutated. */
+/* Make the packet that a rank has to send, or that packet @empty of payload, and mutate it. */
 void make_mutated(struct packet *p, const struct life *life, __u32 rank, __u32 position,
 		  bool empty, bool right)
 {

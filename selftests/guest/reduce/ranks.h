@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of ranks have in common: ranks.c says what it does. */
+/* Shared by the parts of ranks, which ranks.c describes. */
 #ifndef REDUCE_RANKS_H
 #define REDUCE_RANKS_H
 
@@ -24,14 +24,14 @@ struct host {
 	char address[INET6_ADDRSTRLEN];
 };
 
-/* What a rank does before it sends a message, or in each message (odd). */
+/* An action of a rank before it sends a message, or in each message (odd). */
 struct event {
 	int rank;
 	unsigned long message;
 	unsigned int ms;
 };
 
-/* What the process of another rank needs to know. */
+/* The end of a connection, for the process of another rank. */
 struct end {
 	__u32 sends;	/* QPN of the connection to the next rank */
 	__u32 receives;	/* of that from the rank before */
@@ -40,7 +40,7 @@ struct end {
 	union ibv_gid gid;
 };
 
-/* What has come of a buffer. */
+/* Numbers of elements of a buffer, by what they became. */
 struct verdict {
 	unsigned long right, blank, wrong, raw, changed;
 };
@@ -60,7 +60,7 @@ struct shared {
 	char data[];	/* the expected result, then inputs */
 };
 
-/* Of all ranks, as the options say: ranks.c */
+/* Options of all ranks: ranks.c */
 extern enum type type;
 extern enum op op;
 extern size_t bytes, element, count;	/* of a buffer, of an element; elements */
@@ -73,7 +73,7 @@ extern struct host hosts[MAX_RANKS];
 extern unsigned int nr_ranks;
 extern struct shared *shared;
 
-/* Of this rank's process */
+/* Variables of this rank's process */
 extern unsigned int self;
 extern char *in, *out, *scratch;	/* scratch: where a ring receives what it adds */
 extern unsigned long sent, completed, received;	/* messages */

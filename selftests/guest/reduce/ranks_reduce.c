@@ -206,7 +206,7 @@ static enum outcome reduce(unsigned int iteration, bool ring, struct verdict *ve
 	barrier();
 	begin = now_ms();
 	outcome = ring ? ring_reduce() : net_reduce();
-	/* Who leaves acknowledges nothing any more. */
+	/* A rank that leaves acknowledges nothing any more. */
 	barrier();
 	if (!self)
 		shared->ms += now_ms() - begin;

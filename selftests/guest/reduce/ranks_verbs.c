@@ -303,7 +303,7 @@ static enum outcome give_up(enum outcome outcome, const char *reason)
 	return outcome;
 }
 
-/* What is complete. Return: RIGHT, FAILED; STALLED: nothing */
+/* Take completions. Return: RIGHT or FAILED; STALLED when there is none. */
 static enum outcome poll_once(void)
 {
 	struct ibv_wc wc[16];

@@ -22,7 +22,7 @@ static void count(__u32 key)
 		__sync_fetch_and_add(value, 1);
 }
 
-/* As drivers do that have a page for each packet: a packet keeps what it has been grown to. */
+/* A packet keeps the room it was grown to, as in drivers that have a page for each packet. */
 SEC("tc")
 int grow(struct __sk_buff *skb)
 {

@@ -142,7 +142,7 @@ defer rm "$said" "$stats"
 echo "${0##*/} begins" >/dev/kmsg
 defer down
 check "a switch of ${#ends[@]} ports and the module are up" up_with_module
-check "of $((rounds * batch)) packets, many mutated, only right sums leave" fuzz_all
+check "only right sums leave a switch that gets $((rounds * batch)) packets, many mutated" fuzz_all
 check "results, nudges and other packets left the switch" \
 	some results nudges strangers ended
 check "each reason to refuse a packet occurred" reasons

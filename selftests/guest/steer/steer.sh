@@ -244,7 +244,7 @@ link_bytes()
 	fabric_links | jq -c '[.uplinks, .downlinks] | flatten'
 }
 
-# Of the cluster in $dir/cluster.json
+# slice VERB...: the command, for the cluster in $dir/cluster.json
 slice()
 {
 	rocesteer --json slice "$@" --cluster "$dir/cluster.json"

@@ -38,7 +38,7 @@ own_spine()
 		"$dir/ports$1.json" >"$dir/own$1.json"
 }
 
-# As an operator does, who knows a process of the container
+# An operator loads the job, who knows a process of the container.
 load()
 {
 	local cgroup
@@ -172,7 +172,7 @@ by_process()
 	on 1 job unload --job 2 && [[ $flows == "[2,2]" ]]
 }
 
-# As a pod ends: the container, then its namespace
+# The container goes first, then its namespace, as when a pod ends.
 ends()
 {
 	container_down test0 && rdma link del rxe0 && ip netns del host0 &&
@@ -215,12 +215,12 @@ if fabric_has_host_netns; then
 		other_stays_steered
 	check "a container without capabilities sees and changes no job" sees_and_changes_nothing
 	check "a job by a process of a container has its flows" by_process
-	check "of a container that ends nothing is left, and the other goes on" ends
+	check "an ended container leaves no tables, and flows of the other are still steered" ends
 	check "in the end no table or program is left" is_empty
 else
 	ktap_plan 4
 	check "a fabric and a container are made" ready "$container_user"
-	check "the job of a container that shares the machine's network steers it" \
+	check "a container that shares the machine's network is steered by its job" \
 		shares_the_network 0
 	check "in the end no table or program is left" is_empty
 	skip "jobs of two containers in network namespaces of their own" \

@@ -82,7 +82,7 @@ has_ended()
 	[[ $(crun state daemon | jq -r .status) == stopped ]]
 }
 
-# As the pod is replaced: its job stays.
+# The pod is replaced, and its job stays.
 stops()
 {
 	container_exec daemon rocesteer prog unload

@@ -64,7 +64,7 @@ steered_while_it_goes_on()
 		jq -e '(.links | add) as $all | .links | max <= 1.01 * $all / 4' "$dir/steered"
 }
 
-# As before: the queue pairs have their ports, and switches hash as they did.
+# The queue pairs have their own ports again, and switches hash as before.
 observed_again()
 {
 	local status=0

@@ -106,8 +106,8 @@ check "path verify reports ports that have moved" verify_after_reseed
 check "a path without a port is reported" too_many
 check "a peer under the same leaf is local" local_peer
 if fabric_has_host_netns; then
-	check "a device of a VRF has the port map that it has without" vrf
+	check "a device has the same port map in a VRF as without" vrf
 else
-	skip "a device of a VRF has the port map that it has without" "hosts share a namespace"
+	skip "a device has the same port map in a VRF as without" "hosts share a namespace"
 fi
 ktap_finish

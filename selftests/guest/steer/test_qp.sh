@@ -338,7 +338,7 @@ namespace_goes()
 ktap_plan 16
 check "a fabric and its port map are made, and observed" ready
 check "--actuator qp is refused without the module" refused_without_module
-check "packets of labelled queue pairs take the planned ports and paths, past no program" by_label
+check "packets of labelled queue pairs take the planned ports and paths without a program" by_label
 check "programs of another job leave labelled packets as they are" untouched
 check "shares of paths end with their queue pairs" flows_are_gone
 check "each connected queue pair has one share, also after reconnects and failures" shares
@@ -348,7 +348,7 @@ check "with --keep-labels the labels of UCX's lanes and of rdma_cm stay" kept_la
 check "queue pairs that were connected before the job are not steered, with a reason" late_job
 check "flows listed by --flow get their labels" listed
 check "a process that connects first to a job's peer does not keep the job unsteered" first
-check "a queue pair of an address that the port map is not of is not steered, with a reason" \
+check "a queue pair of an address without a port map is not steered, with a reason" \
 	another_gid
 check "by default rxe's packets are steered" auto
 check "unloading leaves nothing" unloaded

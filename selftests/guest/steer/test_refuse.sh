@@ -40,7 +40,7 @@ module_without_btf()
 	rmmod rocesteer && return "$status"
 }
 
-# As beside an ib_core that the module was not built for: a symbol has another checksum.
+# A symbol of ib_core has another checksum, as if the module was built for another ib_core.
 module_of_other_ib_core()
 {
 	objcopy --dump-section __versions="$dir/versions" "$module" "$dir/rocesteer.ko" &&

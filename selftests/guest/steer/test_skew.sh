@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a slow path costs a split queue pair. Rates are measured by the clock of instructions,
+# The cost of a slow path for a split queue pair. Rates are measured by the clock of instructions,
 # which a busy machine does not disturb.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit

@@ -359,7 +359,7 @@ check "flows of other processes stay as they are" untagged
 check "a queue pair that was of no job is steered by a job that is loaded later" second_job
 check "queue pairs of other processes with the same peer stay as they are" rival
 check "a process that connects first to a job's peer does not keep the job unsteered" first
-check "queue pairs of an address that the port map is not of stay as they are" another_gid
+check "queue pairs of an address without a port map stay as they are" another_gid
 check "packets of a VLAN are steered once, by the job of the VLAN's device" vlan
 check "killed processes leave no share" killed
 check "no packet is lost while jobs and the module come and go" churn
