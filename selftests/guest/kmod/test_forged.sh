@@ -237,7 +237,8 @@ check "a flood fills the window, not the memory" with_qp flood
 in_time "a full window is delivered in several softirqs" yields
 in_time "forged responses do not change the order" forged_answers
 check "a NAK of another program does not change the order" with_qp forged_nak
-check "memory of waiting packets is bounded, and shared by flows" with_limit 65536 with_qp memory_bound
+check "memory of waiting packets is bounded, and shared by flows" \
+	with_limit 65536 with_qp memory_bound
 in_time "unsolicited responses pass" answers_unasked
 check "forged READ data fills the window, not the memory" with_qp answers_forged
 check "the kernel did not complain" kernel_quiet

@@ -179,7 +179,8 @@ straggler()
 	local status=0
 
 	seen_mark
-	ranks_start straggle 4 type=fp32 bytes=262144 packets=8 timeout=21 straggle="2:3:$(few 1500 5000)" &&
+	ranks_start straggle 4 type=fp32 bytes=262144 packets=8 timeout=21 \
+		straggle="2:3:$(few 1500 5000)" &&
 		ranks_end straggle 0 || return
 	group_is '[.ranks[] | select(.inputs) | .duplicates + .replays + .stale + .restarts] | add == 0' ||
 		status=1
@@ -187,9 +188,9 @@ straggler()
 	group_unload && no_input_forwarded && return "$status"
 }
 
-# in_the_middle COMMAND...: rank 2 is held before its fourth message, while packets of all
-# others wait in the switch
-in_the_middle()
+# while_packets_wait COMMAND...: run it when rank 2 is held before its fourth message, and
+# packets of all others wait in the switch
+while_packets_wait()
 {
 	local status=0
 
@@ -204,8 +205,8 @@ in_the_middle()
 	return "$status"
 }
 
-# on_the_move COMMAND...: while ranks send
-on_the_move()
+# while_ranks_send COMMAND...: run it while ranks send
+while_ranks_send()
 {
 	local status=0
 

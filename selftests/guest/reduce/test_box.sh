@@ -152,16 +152,18 @@ check "sums are right with lost, doubled and reordered packets" \
 check "sums are right with flipped bits" \
 	disturbed "all corrupt 2%" sums 4 type=fp32 bytes=262144 "${quick[@]}"
 check "no packet is sent twice while one rank waits" straggler
-check "a ring takes over when the group is unloaded in the middle" in_the_middle group_unload
-check "a ring takes over when the group is unloaded on the move" on_the_move group_unload
-check "a ring takes over when the module is reloaded on the move" on_the_move module_reload
+check "a ring takes over when the group is unloaded while packets wait" \
+	while_packets_wait group_unload
+check "a ring takes over when the group is unloaded while ranks send" while_ranks_send group_unload
+check "a ring takes over when the module is reloaded while ranks send" \
+	while_ranks_send module_reload
 check "the group of the failed run is unloaded" group_unload
-check "a ring takes over when the box loses its address" on_the_move address_goes
+check "a ring takes over when the box loses its address" while_ranks_send address_goes
 check "the box gets its address back" address_comes
-check "a ring takes over when the box's link goes down" in_the_middle link_down
+check "a ring takes over when the box's link goes down" while_packets_wait link_down
 check "the group of the failed run is unloaded" group_unload
 check "broken packets and packets of other hosts are dropped" strangers
-check "a forged packet poisons the group" in_the_middle forged
+check "a forged packet poisons the group" while_packets_wait forged
 check "the group of the failed run is unloaded" group_unload
 check "the other ranks end when a rank dies" rank_dies
 check "without a group no input arrives, and a ring runs" no_group

@@ -248,17 +248,18 @@ check "sums are right with lost, doubled and reordered packets" \
 check "sums are right with flipped bits" corrupted
 check "no packet is sent twice while one rank waits" straggler
 
-check "a ring takes over when the group is unloaded in the middle" in_the_middle group_unload
-check "a ring takes over when the group is unloaded on the move" on_the_move group_unload
-for how in in_the_middle on_the_move; do
+check "a ring takes over when the group is unloaded while packets wait" \
+	while_packets_wait group_unload
+check "a ring takes over when the group is unloaded while ranks send" while_ranks_send group_unload
+for how in while_packets_wait while_ranks_send; do
 	check "a ring takes over when the module is reloaded ${how//_/ }" $how module_reload
 	check "the group of the failed run is unloaded" group_unload
 done
-check "a ring takes over when a link of the switch goes down" in_the_middle link_down
+check "a ring takes over when a link of the switch goes down" while_packets_wait link_down
 check "the group of the failed run is unloaded" group_unload
 check "broken packets and packets of other hosts are dropped" strangers
 check "ranks that disagree poison the group" odd
-check "a forged packet poisons the group" in_the_middle forged
+check "a forged packet poisons the group" while_packets_wait forged
 check "the group of the failed run is unloaded" group_unload
 check "the other ranks end when a rank dies" rank_dies
 check "without a group no input arrives, and a ring runs" no_group

@@ -72,7 +72,8 @@ without_switch()
 
 	seen_mark
 	passes=1
-	reduce_unload && reduce_load && without=$1 ranks_start none 4 bytes=65536 "${dies[@]}" && ranks_end none 3 4 || status=1
+	reduce_unload && reduce_load && without=$1 ranks_start none 4 bytes=65536 "${dies[@]}" &&
+		ranks_end none 3 4 || status=1
 	passes=''
 	(($(result none ring_right) == 4 * 16384)) || status=1
 	seen_get
@@ -187,7 +188,7 @@ side_by_side()
 other_spine()
 {
 	root=0
-	shape_by_root && in_the_middle forgets spine0 || return
+	shape_by_root && while_packets_wait forgets spine0 || return
 	group=5 forgets leaf0 && group=5 forgets leaf1 || return
 	root=1
 	shape_by_root && group=6 sums 4 type=fp32 bytes=65536
@@ -212,17 +213,19 @@ done
 check "sums are right with doubled and reordered packets" \
 	disturbed "all delay 2ms 1ms duplicate 2%" sums 4 type=fp32 bytes=131072 "${quick[@]}"
 check "no packet is sent twice while one rank waits" straggler
-check "a ring takes over when a leaf unloads the group in the middle" in_the_middle forgets leaf0
+check "a ring takes over when a leaf unloads the group while packets wait" \
+	while_packets_wait forgets leaf0
 check "the leaf takes the group again" remembers leaf0 --leaf 0
 check "the group of the failed run is unloaded" group_unload
-check "a ring takes over when the spine unloads the group on the move" on_the_move forgets spine0
+check "a ring takes over when the spine unloads the group while ranks send" \
+	while_ranks_send forgets spine0
 check "the spine takes the group again" remembers spine0 --spine 0
 check "the group of the failed run is unloaded" group_unload
-for how in in_the_middle on_the_move; do
+for how in while_packets_wait while_ranks_send; do
 	check "a ring takes over when the module is reloaded ${how//_/ }" $how module_reload
 	check "the group of the failed run is unloaded" group_unload
 done
-check "a ring takes over when a link of the spine goes down" in_the_middle spine_link_down
+check "a ring takes over when a link of the spine goes down" while_packets_wait spine_link_down
 check "the group of the failed run is unloaded" group_unload
 check "the other ranks end when a rank dies" rank_dies
 check "the spine drops inputs of a leaf that does not sum" without_switch leaf0 spine0
