@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "checksum.h"
+#include "random.h"
 #include "../include/rocesteer/roce.h"
 #include "../include/rocesteer/types.h"
 
@@ -58,24 +59,6 @@ struct packet_layout {
 	bool v6;
 	size_t l3, l4, len;
 };
-
-/* That of all files of a program */
-__u64 packet_state __attribute__((weak)) = 0x2545f4914f6cdd1d;
-
-/* Another seed gives other packets. */
-static inline void packet_seed(__u64 seed)
-{
-	packet_state = 0x2545f4914f6cdd1d ^ seed << 32;
-}
-
-/* Below @n, which is not 0: as selftests/random.h, but for the seed. */
-static inline __u32 packet_below(__u32 n)
-{
-	packet_state ^= packet_state << 13;
-	packet_state ^= packet_state >> 7;
-	packet_state ^= packet_state << 17;
-	return (packet_state >> 33) % n;
-}
 
 /* Find the headers of a packet that may be RoCE v2. Return: whether that can be. */
 static inline bool packet_layout(const struct packet *p, struct packet_layout *l)
@@ -156,23 +139,23 @@ static inline void packet_append_ip(struct packet *p, const struct packet_world 
 				    bool v6, size_t udp_len)
 {
 	static const __u32 no_operation[10] = { [0 ... 9] = 0x01010101 };
-	__u8 words = packet_below(4) ? 0 : packet_below(11);
+	__u8 words = random_below(4) ? 0 : random_below(11);
 	struct ipv6hdr ip6 = {
-		.version = 6, .priority = packet_below(16), .hop_limit = 64,
+		.version = 6, .priority = random_below(16), .hop_limit = 64,
 		.nexthdr = IPPROTO_UDP, .payload_len = htons(udp_len),
 	};
 	struct iphdr ip = {
-		.version = 4, .ihl = 5 + words, .tos = packet_below(256), .ttl = 64,
-		.protocol = IPPROTO_UDP, .id = htons(packet_below(65536)),
+		.version = 4, .ihl = 5 + words, .tos = random_below(256), .ttl = 64,
+		.protocol = IPPROTO_UDP, .id = htons(random_below(65536)),
 		.tot_len = htons(20 + words * 4 + udp_len),
 	};
 
 	if (v6) {
 		memcpy(&ip6.saddr, w->v6[0], 16);
 		memcpy(&ip6.daddr, w->v6[1], 16);
-		if (!packet_below(8))
+		if (!random_below(8))
 			packet_map((__u8 *)&ip6.saddr, w->v4[0]);
-		if (!packet_below(8))
+		if (!random_below(8))
 			packet_map((__u8 *)&ip6.daddr, w->v4[1]);
 		packet_append(p, &ip6, sizeof(ip6));
 	} else {
@@ -186,23 +169,23 @@ static inline void packet_append_ip(struct packet *p, const struct packet_world 
 /* A valid packet, its ICRC included, but for an address and a checksum now and then. */
 static inline void packet_make(struct packet *p, const struct packet_world *w)
 {
-	bool v6 = packet_below(5) < 2;
-	__u32 tags = w->tagged ? 1 : packet_below(8) ? 0 : 1 + packet_below(2);
-	size_t payload = 4 * (packet_below(16) ? packet_below(17) :
-						 packet_below(w->room / 4 - 40));
+	bool v6 = random_below(5) < 2;
+	__u32 tags = w->tagged ? 1 : random_below(8) ? 0 : 1 + random_below(2);
+	size_t payload = 4 * (random_below(16) ? random_below(17) :
+						 random_below(w->room / 4 - 40));
 	struct udphdr udp = {
-		.source = htons(0xd000 + packet_below(4096)),
+		.source = htons(0xd000 + random_below(4096)),
 		.dest = htons(ROCESTEER_ROCE_PORT),
-		.check = packet_below(4) ? 0 : 1 + packet_below(0xffff),
+		.check = random_below(4) ? 0 : 1 + random_below(0xffff),
 	};
 	struct rocesteer_bth bth = {
-		.opcode = w->responses ? ROCESTEER_OP_RC_RESPONSE + packet_below(6) :
-					 packet_below(0x20),
-		.flags = packet_below(4) << 6,
+		.opcode = w->responses ? ROCESTEER_OP_RC_RESPONSE + random_below(6) :
+					 random_below(0x20),
+		.flags = random_below(4) << 6,
 		.pkey = 0xffff,
-		.dqpn = htonl((w->paths ? packet_below(4) << 24 : 0) |
-			      (w->qpn + packet_below(w->qpns))),
-		.apsn = htonl(packet_below(2) << 31 | (w->psn + packet_below(512))),
+		.dqpn = htonl((w->paths ? random_below(4) << 24 : 0) |
+			      (w->qpn + random_below(w->qpns))),
+		.apsn = htonl(random_below(2) << 31 | (w->psn + random_below(512))),
 	};
 	struct packet_layout l = {};
 	__u32 i, word;
@@ -211,13 +194,13 @@ static inline void packet_make(struct packet *p, const struct packet_world *w)
 	packet_append(p, w->mac, sizeof(w->mac));
 	udp.len = htons(sizeof(udp) + sizeof(bth) + payload + sizeof(word));
 	for (i = 0; i < tags; i++)
-		packet_append(p, w->tagged || packet_below(2) ?
+		packet_append(p, w->tagged || random_below(2) ?
 			      "\x81\x00\x00\x07" : "\x88\xa8\x00\x07", 4);
 	packet_append(p, v6 ? "\x86\xdd" : "\x08\x00", 2);
 	packet_append_ip(p, w, v6, ntohs(udp.len));
 	packet_append(p, &udp, sizeof(udp));
 	packet_append(p, &bth, sizeof(bth));
-	memset(p->data + p->len, packet_below(256), payload);
+	memset(p->data + p->len, random_below(256), payload);
 	p->len += payload + sizeof(word);
 	packet_layout(p, &l);
 	word = packet_icrc(p, &l);
@@ -232,48 +215,48 @@ static inline void packet_mutate(struct packet *p)
 	__u8 *at;
 
 	packet_layout(p, &l);
-	switch (packet_below(12)) {
+	switch (random_below(12)) {
 	case 0:
-		p->data[packet_below(head)] ^= 1 << packet_below(8);
+		p->data[random_below(head)] ^= 1 << random_below(8);
 		break;
 	case 1:
-		p->data[packet_below(head)] = packet_below(256);
+		p->data[random_below(head)] = random_below(256);
 		break;
 	case 2:
-		p->data[packet_below(p->len)] = packet_below(256);
+		p->data[random_below(p->len)] = random_below(256);
 		break;
 	case 3:		/* truncated */
-		p->len = ETH_HLEN + packet_below(p->len - ETH_HLEN + 1);
+		p->len = ETH_HLEN + random_below(p->len - ETH_HLEN + 1);
 		break;
 	case 4:		/* padded */
-		p->len += packet_below(64);
+		p->len += random_below(64);
 		break;
 	case 5:		/* UDP length */
-		p->data[l.l4 + 4 + packet_below(2)] += packet_below(16) - 8;
+		p->data[l.l4 + 4 + random_below(2)] += random_below(16) - 8;
 		break;
 	case 6:		/* IP length */
-		p->data[l.l3 + (l.v6 ? 4 : 2) + packet_below(2)] += packet_below(16) - 8;
+		p->data[l.l3 + (l.v6 ? 4 : 2) + random_below(2)] += random_below(16) - 8;
 		break;
 	case 7:		/* a fragment */
 		if (l.v6)
 			p->data[l.l3 + 6] = 44;
 		else
-			p->data[l.l3 + 6 + packet_below(2)] = packet_below(256);
+			p->data[l.l3 + 6 + random_below(2)] = random_below(256);
 		break;
 	case 8:		/* IHL or version */
-		p->data[l.l3] = packet_below(256);
+		p->data[l.l3] = random_below(256);
 		break;
 	case 9:		/* half of an IPv4 address in IPv6 */
-		at = p->data + l.l3 + (packet_below(2) ? 8 : 24);
+		at = p->data + l.l3 + (random_below(2) ? 8 : 24);
 		memset(at, 0, 10);
 		memset(at + 10, 0xff, 2);
 		break;
 	case 10:	/* another opcode, QPN or PSN */
-		p->data[l.l4 + 8] = packet_below(256);
-		p->data[l.l4 + 8 + 5 + packet_below(7)] = packet_below(256);
+		p->data[l.l4 + 8] = random_below(256);
+		p->data[l.l4 + 8 + 5 + random_below(7)] = random_below(256);
 		break;
 	case 11:	/* the type of what follows a tag, or of the frame */
-		memcpy(p->data + 12, packet_below(2) ? "\x81\x00" : "\x86\xdd", 2);
+		memcpy(p->data + 12, random_below(2) ? "\x81\x00" : "\x86\xdd", 2);
 		break;
 	}
 	if (p->len > sizeof(p->data) - 128)

@@ -5,12 +5,21 @@
 
 #include "../user/lib/base/random.h"
 
+#define RANDOM_SEED	0x2545f4914f6cdd1d
+
+/* That of all files of a program */
+__u64 random_state __attribute__((weak)) = RANDOM_SEED;
+
+/* Another seed gives other numbers. */
+static inline void random_seed(__u64 seed)
+{
+	random_state = RANDOM_SEED ^ seed << 32;
+}
+
 /* Below @n, which is not 0. */
 static inline __u32 random_below(__u32 n)
 {
-	static __u64 state = 0x2545f4914f6cdd1d;
-
-	return (xorshift64(&state) >> 33) % n;
+	return (xorshift64(&random_state) >> 33) % n;
 }
 
 #endif /* RANDOM_H */

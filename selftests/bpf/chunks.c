@@ -3,10 +3,7 @@
  * Which class rocesteer_chunk gives a packet, checked with frames through BPF_PROG_TEST_RUN,
  * tables of its own. Output is KTAP.
  */
-#include <arpa/inet.h>
 #include <sched.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -444,19 +441,12 @@ static void test_others(void)
 }
 
 /* Send a WRITE of flow @dqpn by UDP, as any process can, with a wrong ICRC. */
-static void send_by_udp(__u32 dqpn, __u32 psn, __u64 va, __u32 length)
+static void send_write(__u32 dqpn, __u32 psn, __u64 va, __u32 length)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons(ROCESTEER_ROCE_PORT),
-				  .sin_addr.s_addr = inet_addr("10.0.0.2") };
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 	struct roce roce = {};
 
 	make_roce(&roce, dqpn, FIRST, psn, va, length);
-	if (fd < 0 || sendto(fd, &roce.bth, sizeof(roce) - sizeof(roce.udp), 0,
-			     (void *)&to, sizeof(to)) < 0)
-		die("sendto");
-	close(fd);
+	send_by_udp(&roce.bth, sizeof(roce) - sizeof(roce.udp));
 }
 
 /* Only packets of a flow's own queue pair make or change the tags of the flow. */
@@ -486,7 +476,7 @@ static void test_senders(void)
 		die("attach");
 	begins(1, 0, 5, 3, class_of(JOB, 5));
 	before = tags_of(1);
-	send_by_udp(1, 0, address(2), 3 * MTU);
+	send_write(1, 0, address(2), 3 * MTU);
 	after = tags_of(1);
 	ktap_result(before.next == 1 && !memcmp(&before, &after, sizeof(after)),
 		    "a packet that a process sends by UDP does not change the tags of a flow");

@@ -255,19 +255,6 @@ void send_many(__u32 dqpn, __u32 psn, int nr, int per_path[PATHS])
 	}
 }
 
-unsigned int count_flows(void)
-{
-	struct rocesteer_flow_key key, *prev = NULL;
-	unsigned int n = 0;
-
-	while (!bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_flows), prev,
-				     &key)) {
-		prev = &key;
-		n++;
-	}
-	return n;
-}
-
 __u64 now(void)
 {
 	struct timespec t;

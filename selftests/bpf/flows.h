@@ -3,7 +3,6 @@
 #ifndef FLOWS_H
 #define FLOWS_H
 
-#include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/udp.h>
@@ -54,7 +53,6 @@ int set_piece(__u32 dqpn, __u16 path, __u16 sport);
 void set_down(__u64 down);
 __u64 verdicts(enum rocesteer_verdict verdict);
 void send_many(__u32 dqpn, __u32 psn, int nr, int per_path[PATHS]);
-unsigned int count_flows(void);
 __u64 now(void);
 
 void flows_deal(void);

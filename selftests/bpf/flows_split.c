@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Plans for flows, and how a split flow is shared out by PSN. */
-#include <errno.h>
 
 #include "flows.h"
 

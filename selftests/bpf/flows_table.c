@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How flows go from the table: silent ones, and those that meet others in their memory. */
-#include <errno.h>
 
 #include "flows.h"
 #include "../../include/rocesteer/chunk.h"
@@ -57,11 +56,11 @@ static bool others_end(unsigned int nr, unsigned int *sent)
 {
 	__u64 begin = now();
 
-	while (count_flows() > nr && now() - begin < 30000000000ULL) {
+	while (count_flows(skel) > nr && now() - begin < 30000000000ULL) {
 		send_packet(100, WRITE_MIDDLE, *sent);
 		++*sent;
 	}
-	return count_flows() == nr;
+	return count_flows(skel) == nr;
 }
 
 static void test_sweep(void)
@@ -158,7 +157,7 @@ static void test_reuse(void)
 		    "the share of a flow that goes while it is dealt is given back");
 	hook->bss->job_goes = true;
 	send_packet(1, WRITE_MIDDLE, 0);
-	ktap_result(!hook->bss->job_goes && !count_flows(),
+	ktap_result(!hook->bss->job_goes && !count_flows(skel),
 		    "a flow whose job goes while the flow is entered is forgotten");
 	between_bpf__destroy(hook);
 }

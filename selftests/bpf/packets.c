@@ -220,7 +220,7 @@ static bool run(struct bpf_program *prog)
 		    .data_size_out = sizeof(out.data));
 	struct __sk_buff skb = { .gso_size = 1024, .gso_segs = 2 };
 
-	if (!packet_below(64)) {
+	if (!random_below(64)) {
 		opts.ctx_in = &skb;
 		opts.ctx_size_in = sizeof(skb);
 	}
@@ -279,16 +279,16 @@ static void batch(__u32 count)
 	sum_counters(skel->maps.rs_observed, 0, ROCESTEER_OBSERVED_MAX, &seen);
 	for (i = 0; i < count;) {
 		packet_make(&in, &world);
-		for (n = packet_below(4); n; n--)
+		for (n = random_below(4); n; n--)
 			packet_mutate(&in);
 		/* A longer packet does not fit into the page of a test run. */
 		if (in.len > PACKET_MAX)
 			in.len = PACKET_MAX;
-		if (!packet_below(4)) {
+		if (!random_below(4)) {
 			i += tag();
 			continue;
 		}
-		egress = packet_below(4);
+		egress = random_below(4);
 		if (!run(egress ? skel->progs.rocesteer_egress :
 				  skel->progs.rocesteer_ingress))
 			continue;
@@ -331,7 +331,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1)
 		count = strtoull(argv[1], NULL, 0);
-	packet_seed(argc > 2 ? strtoull(argv[2], NULL, 0) : 0);
+	random_seed(argc > 2 ? strtoull(argv[2], NULL, 0) : 0);
 	ktap_begin();
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	for (left = count; left; n++) {

@@ -9,18 +9,12 @@
  * module, and the test fails where the module is not loaded. The test runs in a
  * network namespace of its own, which ends with the test. Output is KTAP.
  */
-#include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-#include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/ip.h>
@@ -29,7 +23,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "unpinned.h"
+#include "tables.h"
 #include "../checksum.h"
 #include "../../include/rocesteer/roce.h"
 #include "../../include/rocesteer/stats.h"
@@ -45,12 +39,6 @@ struct frame {
 };
 
 static struct frame sent[BATCH], expected[BATCH];
-
-static void die(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static FILE *open_in(const char *dir, const char *name, size_t skip)
 {
@@ -243,21 +231,14 @@ static void report_verdicts(struct rocesteer_bpf *skel, unsigned int steered,
 }
 
 /* Send a packet of RC flow @dqpn by UDP, as any process can, with a wrong ICRC. */
-static void send_by_udp(__u32 dqpn, __u32 psn)
+static void send_request(__u32 dqpn, __u32 psn)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons(ROCESTEER_ROCE_PORT),
-				  .sin_addr.s_addr = inet_addr("10.0.0.2") };
 	struct {
 		struct rocesteer_bth bth;
 		__be32 icrc;
 	} packet = { .bth.dqpn = htonl(dqpn), .bth.apsn = htonl(psn) };
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
-	if (fd < 0 || sendto(fd, &packet, sizeof(packet), 0, (void *)&to,
-			     sizeof(to)) < 0)
-		die("sendto");
-	close(fd);
+	send_by_udp(&packet, sizeof(packet));
 }
 
 /* Send such a packet by packet socket @fd, in a frame to MAC address @to. */
@@ -317,11 +298,11 @@ static void report_process(struct rocesteer_bpf *skel, __u32 ifindex, int tx)
 				&job, BPF_ANY) ||
 	    bpf_map_update_elem(flows, &key, &flow, BPF_ANY))
 		die("tables");
-	send_by_udp(1, 0);
+	send_request(1, 0);
 	printf("%sok 4 a packet that a process sends by UDP makes no flow\n",
 	       verdict(skel, ROCESTEER_VERDICT_USER) == 1 ? "" : "not ");
 	send_by_device(tx, "02:00:00:00:00:02", "10.0.0.1", key.dqpn, 100);
-	send_by_udp(key.dqpn, 100 + (1 << 22));
+	send_request(key.dqpn, 100 + (1 << 22));
 	if (bpf_map_lookup_elem(flows, &key, &flow))
 		die("rs_flows");
 	printf("%sok 5 a packet that a process sends by UDP does not move the PSN of a flow\n",
@@ -369,19 +350,6 @@ static void report_sizes(struct rocesteer_bpf *skel)
 	}
 	printf("%sok 3 no program takes more than %d verified instructions\n",
 	       ok ? "" : "not ", MOST_VERIFIED);
-}
-
-static unsigned int count_flows(struct rocesteer_bpf *skel)
-{
-	struct rocesteer_flow_key key, *prev = NULL;
-	unsigned int n = 0;
-
-	while (!bpf_map_get_next_key(bpf_map__fd(skel->maps.rs_flows), prev,
-				     &key)) {
-		prev = &key;
-		n++;
-	}
-	return n;
 }
 
 int main(int argc, char **argv)

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Shared by the tests of the module. Sourced after selftests/lib.sh, with
-# "here" set and an optional argument, the module.
+# Shared by the tests of the module. Sourced at the top of the tree, after selftests/lib.sh.
 #
 #	rsa 10.77.0.1 --- rsb 10.77.0.2
 #	 |                 |
 #	rxea              rxeb
 
 release=$(uname -r)
-# shellcheck disable=SC2154 # set by whoever sources this
-build=$here/../../../build/guest
-module=${1:-$build/$release/rocesteer.ko}
+build=$PWD/build/guest
+module=$build/$release/rocesteer.ko
 genl=$build/selftests/genl
 cgroot=/sys/fs/cgroup
 # shellcheck disable=SC2034 # for tests
@@ -25,8 +23,7 @@ modprobe rdma_rxe || skip_all "no rxe in kernel $release"
 modprobe -a ib_uverbs rdma_cm veth dummy bridge crc32 2>/dev/null
 
 export PATH=$PATH:$build/selftests
-# shellcheck source=selftests/qps.sh
-. "$here/../../qps.sh"
+. selftests/qps.sh
 
 load()
 {
@@ -182,6 +179,6 @@ memory()
 # The kernel has not complained since this was sourced
 kernel_quiet()
 {
-	dmesg | sed "1,/${0##*/} begins/d" | "$here/../../vm/reports"
+	dmesg | sed "1,/${0##*/} begins/d" | selftests/vm/reports
 }
 echo "${0##*/} begins" >/dev/kmsg

@@ -28,6 +28,7 @@
 #include <linux/netfilter/nfnetlink_queue.h>
 #include <linux/udp.h>
 
+#include "../../random.h"
 #include "../../../include/rocesteer/roce.h"
 #include "../../../include/rocesteer/types.h"
 
@@ -45,18 +46,9 @@ struct headers {
 #define READ_LENGTH	(sizeof(struct udphdr) + sizeof(struct rocesteer_bth) + \
 			 offsetof(struct rocesteer_reth, length))
 
-static __u64 state = 0x2545f4914f6cdd1d;
 static struct mnl_socket *nl;
 static char buf[1 << 17];
 static unsigned long naks, mutated_naks, mutated_asks;
-
-static __u32 below(__u32 n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 33) % n;
-}
 
 static struct nlmsghdr *message(void *at, __u16 type, __u16 flags, __u8 pf, __u16 id)
 {
@@ -179,29 +171,29 @@ static bool is_nak(const struct headers *h)
 static size_t mutate(struct headers *h, size_t len)
 {
 	__u8 *byte = (__u8 *)h;
-	size_t at = below(len);
+	size_t at = random_below(len);
 
-	switch (below(8)) {
+	switch (random_below(8)) {
 	case 0:		/* a NAK */
 	case 1:
 		h->bth.opcode = ROCESTEER_OP_RC_ACK;
-		h->syndrome = below(2) ? ROCESTEER_AETH_NAK_PSN :
-					 ROCESTEER_AETH_RNR | below(32);
+		h->syndrome = random_below(2) ? ROCESTEER_AETH_NAK_PSN :
+					 ROCESTEER_AETH_RNR | random_below(32);
 		break;
 	case 2:		/* another PSN, often close */
 	case 3:
-		h->bth.apsn ^= htonl(below(2) ? below(64) : below(1 << 24));
+		h->bth.apsn ^= htonl(random_below(2) ? random_below(64) : random_below(1 << 24));
 		break;
 	case 4:		/* a READ of any length */
-		h->bth.opcode = below(2) ? ROCESTEER_OP_RC_READ : below(0x20);
+		h->bth.opcode = random_below(2) ? ROCESTEER_OP_RC_READ : random_below(0x20);
 		break;
 	case 5:		/* maybe the length of a READ */
-		if (len >= READ_LENGTH + 4 && below(2))
-			at = READ_LENGTH + below(4);
-		byte[at] = below(256);
+		if (len >= READ_LENGTH + 4 && random_below(2))
+			at = READ_LENGTH + random_below(4);
+		byte[at] = random_below(256);
 		break;
 	case 6:
-		h->bth.dqpn ^= htonl(below(8));
+		h->bth.dqpn ^= htonl(random_below(8));
 		break;
 	case 7:
 		return at;
@@ -214,7 +206,7 @@ static void mangle(struct headers *h, size_t *len)
 	struct headers was = *h;
 	bool mutated;
 
-	if (below(4))
+	if (random_below(4))
 		*len = mutate(h, *len);
 	mutated = memcmp(h, &was, sizeof(was));
 	if (!is_rc(h, *len) || (h->bth.dqpn ^ was.bth.dqpn) & htonl(ROCESTEER_QPN_MASK))
@@ -276,7 +268,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		errx(2, "usage: mangle SEED");
-	state ^= strtoull(argv[1], NULL, 0) << 32;
+	random_seed(strtoull(argv[1], NULL, 0));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	setvbuf(stdin, NULL, _IONBF, 0);
 	/* Inherited pipes to other helpers, which wait for them to close */

@@ -20,6 +20,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 
+#include "../../random.h"
 #include "../../../include/uapi/linux/rocesteer.h"
 
 enum { NLA_U32 = 4, NLA_UINT = 8, NLA_NUL_STRING = ROCESTEER_NAME_SIZE };
@@ -37,19 +38,10 @@ static const struct {
 #define REQUESTS	(sizeof(requests) / sizeof(requests[0]))
 static bool sent[REQUESTS], right[REQUESTS];
 
-static __u64 state;
 static struct mnl_socket *nl;
 static __u16 family;
 static char buf[16384];
 static unsigned long changes, denied;
-
-static __u32 below(__u32 n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 33) % n;
-}
 
 static int find_id(const struct nlattr *attr, void *data)
 {
@@ -97,13 +89,14 @@ static __u32 number(void)
 		0, 1, 0xff, 0xffff, 0xffffff, 0x1000000, 0x7fffffff, ~0u,
 	};
 
-	return below(3) ? below(12) : edges[below(sizeof(edges) / sizeof(edges[0]))];
+	return random_below(3) ? random_below(12) :
+				 edges[random_below(sizeof(edges) / sizeof(edges[0]))];
 }
 
 /* An attribute of the command, or of any number and length */
 static void put_attribute(struct nlmsghdr *nlh, int depth)
 {
-	__u16 type = below(ROCESTEER_A_FLOW_MAX + 4);
+	__u16 type = random_below(ROCESTEER_A_FLOW_MAX + 4);
 	__u8 bytes[80] = {};
 	struct nlattr *nest;
 	size_t i;
@@ -111,10 +104,10 @@ static void put_attribute(struct nlmsghdr *nlh, int depth)
 	if (nlh->nlmsg_len > 4096)
 		return;
 	for (i = 0; i < sizeof(bytes); i++)
-		bytes[i] = below(4) ? 0 : below(256);
-	switch (below(8)) {
+		bytes[i] = random_below(4) ? 0 : random_below(256);
+	switch (random_below(8)) {
 	case 0:
-		mnl_attr_put(nlh, type, below(sizeof(bytes)), bytes);
+		mnl_attr_put(nlh, type, random_below(sizeof(bytes)), bytes);
 		break;
 	case 1:
 		mnl_attr_put_u64(nlh, type, number());
@@ -125,37 +118,37 @@ static void put_attribute(struct nlmsghdr *nlh, int depth)
 		mnl_attr_put(nlh, ROCESTEER_A_FLOW_PEER, 16, bytes);
 		break;
 	case 3:
-		mnl_attr_put_strz(nlh, type, below(2) ? "name" : "\xff\x01");
+		mnl_attr_put_strz(nlh, type, random_below(2) ? "name" : "\xff\x01");
 		break;
 	case 4:
 		if (depth > 8)
 			break;
 		nest = mnl_attr_nest_start(nlh, type);
-		for (i = below(4); i; i--)
+		for (i = random_below(4); i; i--)
 			put_attribute(nlh, depth + 1);
 		mnl_attr_nest_end(nlh, nest);
 		break;
 	default:
-		mnl_attr_put_u32(nlh, 1 + below(4), number());
+		mnl_attr_put_u32(nlh, 1 + random_below(4), number());
 	}
 }
 
 /* All attributes of the command, nearly all, or half of them; some are mutated. */
 static void put_request(struct nlmsghdr *nlh, __u8 cmd)
 {
-	__u8 peer[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = below(2) };
-	__u32 all = below(2) ? 8 : 2;
+	__u8 peer[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = random_below(2) };
+	__u32 all = random_below(2) ? 8 : 2;
 	size_t i;
 
 	for (i = 0; i < REQUESTS; i++) {
 		__u16 attribute = requests[i].attribute;
-		__u32 value = below(8) ? 1 + below(2) : number();
+		__u32 value = random_below(8) ? 1 + random_below(2) : number();
 
-		sent[i] = requests[i].cmd == cmd && below(all);
+		sent[i] = requests[i].cmd == cmd && random_below(all);
 		if (!sent[i])
 			continue;
 		if (cmd == ROCESTEER_CMD_JOB_ADD && attribute == ROCESTEER_A_JOB_PID &&
-		    below(2))
+		    random_below(2))
 			value = getpid();
 		if (requests[i].type == NLA_U32)
 			mnl_attr_put_u32(nlh, attribute, value);
@@ -186,26 +179,26 @@ static struct nlmsghdr *make(__u32 seq)
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
 	nlh->nlmsg_seq = seq;
 	head = mnl_nlmsg_put_extra_header(nlh, sizeof(*head));
-	head->cmd = below(ROCESTEER_CMD_MAX + 4);
+	head->cmd = random_below(ROCESTEER_CMD_MAX + 4);
 	/* Few job-dels: jobs shall stay for a while, and have flows. */
-	if (head->cmd == ROCESTEER_CMD_JOB_DEL && below(4))
+	if (head->cmd == ROCESTEER_CMD_JOB_DEL && random_below(4))
 		head->cmd = ROCESTEER_CMD_FLOW_ADD;
-	head->version = below(16) ? ROCESTEER_FAMILY_VERSION : below(256);
-	if (!below(8))
+	head->version = random_below(16) ? ROCESTEER_FAMILY_VERSION : random_below(256);
+	if (!random_below(8))
 		nlh->nlmsg_flags |= NLM_F_DUMP;
-	if (!below(16))
-		nlh->nlmsg_flags |= below(0x10000) & ~NLM_F_ECHO;
-	put_request(nlh, below(4) ? head->cmd : 0);
-	if (below(2))
+	if (!random_below(16))
+		nlh->nlmsg_flags |= random_below(0x10000) & ~NLM_F_ECHO;
+	put_request(nlh, random_below(4) ? head->cmd : 0);
+	if (random_below(2))
 		return nlh;
-	for (i = below(6); i; i--)
+	for (i = random_below(6); i; i--)
 		put_attribute(nlh, 0);
-	if (!below(8) && nlh->nlmsg_len > 40) {	/* mutate a byte behind the headers */
-		buf[20 + below(nlh->nlmsg_len - 20)] = below(256);
+	if (!random_below(8) && nlh->nlmsg_len > 40) {	/* mutate a byte behind the headers */
+		buf[20 + random_below(nlh->nlmsg_len - 20)] = random_below(256);
 		memset(sent, 0, sizeof(sent));
 	}
-	if (!below(16)) {			/* truncate behind the headers */
-		nlh->nlmsg_len = 20 + below(nlh->nlmsg_len - 19);
+	if (!random_below(16)) {			/* truncate behind the headers */
+		nlh->nlmsg_len = 20 + random_below(nlh->nlmsg_len - 19);
 		memset(sent, 0, sizeof(sent));
 	}
 	return nlh;
@@ -234,7 +227,7 @@ static int answer(__u32 seq, bool dump)
 				return 0;
 		}
 		/* Do not read the dump to its end. */
-		if (dump && !below(4)) {
+		if (dump && !random_below(4)) {
 			open_socket();
 			return 0;
 		}
@@ -279,7 +272,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		errx(2, "usage: messages COUNT SEED");
 	count = strtoul(argv[1], NULL, 0);
-	state = 0x2545f4914f6cdd1d ^ strtoull(argv[2], NULL, 0) << 32;
+	random_seed(strtoull(argv[2], NULL, 0));
 	open_socket();
 	find_family();
 	for (i = 0; i < count; i++)

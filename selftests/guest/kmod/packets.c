@@ -95,7 +95,7 @@ static bool cut(struct packet *first, struct packet *p)
 
 	if (!packet_layout(p, &l) || l.l4 + l.len != p->len || l.len < 32)
 		return false;
-	at = 8 * (1 + packet_below(l.len / 8 - 2));
+	at = 8 * (1 + random_below(l.len / 8 - 2));
 	*first = *p;
 	first->len = l.l4 + at;
 	head = l.l4;
@@ -246,8 +246,8 @@ static void fix_udp(struct packet *p, const struct packet_layout *l, bool has_on
 static unsigned int make_run(struct packet *p, const struct packet_world *world)
 {
 	static __u32 done[256];
-	__u32 apsn, psn, icrc, n = 2 + packet_below(BATCH / 4 - 2), i;
-	bool has_checksum = packet_below(2);
+	__u32 apsn, psn, icrc, n = 2 + random_below(BATCH / 4 - 2), i;
+	bool has_checksum = random_below(2);
 	struct rocesteer_bth *bth;
 	struct packet_layout l;
 
@@ -282,22 +282,22 @@ static unsigned int make_some(struct packet *p, const struct packet_world *world
 	struct packet first;
 	unsigned int m;
 
-	if (!packet_below(64))
+	if (!random_below(64))
 		return make_run(p, world);
 	packet_make(p, world);
 	spare_rxe(p);
-	for (m = packet_below(2) ? 0 : packet_below(4); m; m--)
+	for (m = random_below(2) ? 0 : random_below(4); m; m--)
 		packet_mutate(p);
-	if (packet_below(16))
+	if (random_below(16))
 		packet_fix_ipv4(p);
 	if (kills_rxe(p))
 		return 0;
-	if (!packet_below(16)) {
+	if (!random_below(16)) {
 		send_out(p, world);
 		return 0;
 	}
 	note_request(p);
-	if (packet_below(32) || !cut(&first, p))
+	if (random_below(32) || !cut(&first, p))
 		return 1;
 	p[1] = *p;
 	p[0] = first;
@@ -315,7 +315,7 @@ int main(int argc, char **argv)
 		errx(2, "usage: packets all|responses COUNT SEED DEVICE MAC QPN NUMBER PSN "
 			"ADDRESS...");
 	count = strtoul(argv[2], NULL, 0);
-	packet_seed(strtoul(argv[3], NULL, 0));
+	random_seed(strtoul(argv[3], NULL, 0));
 	open_wire(argv[4]);
 	for (i = 0; i < 2; i++) {
 		struct packet_world *world = &worlds[i];
@@ -332,7 +332,7 @@ int main(int argc, char **argv)
 		addresses(world, argv + 9 + 4 * i);
 	}
 	while (count--) {
-		n += make_some(&packet[n], &worlds[!packet_below(3)]);
+		n += make_some(&packet[n], &worlds[!random_below(3)]);
 		if (n > BATCH * 3 / 4) {
 			flush(n);
 			n = 0;

@@ -1,17 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Make each allocation of the module fail once: test_fault.sh [MODULE], as root in a guest
-# whose kernel has failslab. A command that fails changes nothing and leaks nothing.
+# Make each allocation of the module fail once, in a guest whose kernel has failslab. A command
+# that fails changes nothing and leaks nothing.
 
 set -u
-here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-# shellcheck source=selftests/lib.sh
-. "$here/../../lib.sh"
-# shellcheck source=selftests/guest/kmod/kmod.sh
-. "$here/kmod.sh"
-# shellcheck source=selftests/guest/kmod/fault.sh
-. "$here/fault.sh"
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/lib.sh
+. selftests/guest/kmod/kmod.sh
+. selftests/guest/kmod/fault.sh
 
 cgroup=/sys/fs/cgroup/test-fault
 flow=()	# the key of one, once its device is there

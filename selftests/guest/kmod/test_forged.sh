@@ -1,17 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packets that are not the peer's, or more than may wait, at the resequencer, as root in the
-# guest: test_forged.sh [MODULE]
+# Packets that are not the peer's, or more than may wait, at the resequencer.
 
 set -u
-here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-# shellcheck source=selftests/lib.sh
-. "$here/../../lib.sh"
-# shellcheck source=selftests/guest/kmod/kmod.sh
-. "$here/kmod.sh"
-# shellcheck source=selftests/guest/kmod/resequence.sh
-. "$here/resequence.sh"
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/lib.sh
+. selftests/guest/kmod/kmod.sh
+. selftests/guest/kmod/resequence.sh
 
 # Packets from another address are counted and passed; rxe drops them.
 foreign()

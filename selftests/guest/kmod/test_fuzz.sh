@@ -1,21 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Fuzz the module with packets and netlink messages: test_fuzz.sh [MODULE], as root in the
-# guest. PACKETS=N, in steps of 6000, and MESSAGES=N, at least 8000, are how many.
+# Fuzz the module with packets and netlink messages. PACKETS=N, in steps of 6000, and
+# MESSAGES=N, at least 8000, are how many.
 #
 #	rsa 10.77.0.1 ------------- rsb 10.77.0.2, fd00:77::2; rsb.7 10.77.7.2, fd00:7::2
 #	 |  sends, for 10.77.0.9     |  rxeb: queue pairs connected to ::9 of each network,
 #	rxea and the other ::9       |  resequenced; what they send is mutated by mangle
 
 set -u
-here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-# shellcheck source=selftests/lib.sh
-. "$here/../../lib.sh"
-# shellcheck source=selftests/guest/kmod/kmod.sh
-. "$here/kmod.sh"
-# shellcheck source=selftests/guest/kmod/split_flows.sh
-. "$here/split_flows.sh"
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/lib.sh
+. selftests/guest/kmod/kmod.sh
+. selftests/guest/kmod/split_flows.sh
 
 packets=${PACKETS:-6000}
 messages=${MESSAGES:-8000}

@@ -1,18 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rocesteer.ko, as root in the guest: test_kmod.sh [MODULE]
+# rocesteer.ko: jobs, flows, namespaces, events, loading and unloading.
 #
 # Queue pairs are connected to 10.77.0.9, which does not exist. Real traffic goes from rsa to
 # rsb.
 
 set -u
-here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-# shellcheck source=selftests/lib.sh
-. "$here/../../lib.sh"
-
-# shellcheck source=selftests/guest/kmod/kmod.sh
-. "$here/kmod.sh"
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/lib.sh
+. selftests/guest/kmod/kmod.sh
 
 test_load()
 {

@@ -5,11 +5,9 @@
 # test_known.sh, as root in a guest whose kernel tracks references.
 
 set -u
-here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-# shellcheck source=selftests/lib.sh
-. "$here/../../lib.sh"
-# shellcheck source=selftests/guest/kmod/kmod.sh
-. "$here/kmod.sh"
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/lib.sh
+. selftests/guest/kmod/kmod.sh
 
 in_netns()
 {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Queue pairs that rocesteer.ko learns, as root in the guest: test_learn.sh [MODULE]
+# Queue pairs that rocesteer.ko learns.
 #
 #	init_net: kmod.sh        (7.2 only)  namespace rs-host
 #	rsa --- rsb                          rsc 10.78.0.1 --- rsd
@@ -12,12 +12,9 @@
 # packet is needed.
 
 set -u
-here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-# shellcheck source=selftests/lib.sh
-. "$here/../../lib.sh"
-
-# shellcheck source=selftests/guest/kmod/kmod.sh
-. "$here/kmod.sh"
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/lib.sh
+. selftests/guest/kmod/kmod.sh
 
 test_learn()
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Remove jobs, queue pairs, network namespaces and the module while packets of split
-# traffic wait: test_lifetime.sh [MODULE], as root in the guest.
+# traffic wait.
 #
 # LIFETIME_ROUNDS is the number of removals: 16, or 200 for a soak of some minutes under
 # TCG.
@@ -12,13 +12,10 @@
 #	      rxea                  slower                 rxeb
 
 set -u
-here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-# shellcheck source=selftests/lib.sh
-. "$here/../../lib.sh"
-# shellcheck source=selftests/guest/kmod/kmod.sh
-. "$here/kmod.sh"
-# shellcheck source=selftests/guest/kmod/split_flows.sh
-. "$here/split_flows.sh"
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/lib.sh
+. selftests/guest/kmod/kmod.sh
+. selftests/guest/kmod/split_flows.sh
 
 goals=${LIFETIME_ROUNDS:-16}
 patience=300000	# a kernel that checks what it does takes long, or never ends

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The resequencer under real traffic, and under attack: test_traffic.sh
-# [MODULE], as root in the guest.
+# The resequencer under real traffic, and under attack.
 #
 #	    four paths, by source port; netem sets their rate, delay and loss
 #	rsa 10.77.0.1 ============================================ rsb 10.77.0.2
@@ -10,13 +9,10 @@
 #	rxea  rsf, in namespace rs-foe, has rsa's network          rxeb
 
 set -u
-here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-# shellcheck source=selftests/lib.sh
-. "$here/../../lib.sh"
-# shellcheck source=selftests/guest/kmod/kmod.sh
-. "$here/kmod.sh"
-# shellcheck source=selftests/guest/kmod/split_flows.sh
-. "$here/split_flows.sh"
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/lib.sh
+. selftests/guest/kmod/kmod.sh
+. selftests/guest/kmod/split_flows.sh
 
 rate=4		# of each of the four paths, in Mbit/s
 

@@ -210,6 +210,21 @@ capture_end()
 	return "$status"
 }
 
+# finish [STATUS]: every rank of pid ends with it
+finish()
+{
+	local i status bad=0
+
+	for i in "${!pid[@]}"; do
+		wait "${pid[i]}"
+		status=$?
+		((status == ${1:-0})) || bad=1
+		((!status)) || echo "rank $i: $status: $(tail -n 1 "$dir/out$i" | cut -c 1-300)"
+	done
+	pid=()
+	return "$bad"
+}
+
 # all_say TEXT: every rank that has ended has printed it
 all_say()
 {

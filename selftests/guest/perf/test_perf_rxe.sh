@@ -28,22 +28,6 @@ start()
 	done
 }
 
-# finish [STATUS]: every rank ends with it
-finish()
-{
-	local i status bad=0
-
-	echo "at $SECONDS s"
-	for i in "${!pid[@]}"; do
-		wait "${pid[i]}"
-		status=$?
-		((status == ${1:-0})) || bad=1
-		echo "rank $i: $status: $(tail -n 1 "$dir/out$i" | cut -c 1-200)"
-	done
-	pid=()
-	return "$bad"
-}
-
 # Each device has a queue pair for management, with its PD and CQ.
 nothing_left()
 {

@@ -88,8 +88,8 @@ static __u32 next_psn(__u32 before, bool any_before)
 	__u32 psn;
 
 	do
-		psn = packet_below(2) ? packet_below(1 << 24) :
-					(1 << 24) - 1 - packet_below(POSITIONS);
+		psn = random_below(2) ? random_below(1 << 24) :
+					(1 << 24) - 1 - random_below(POSITIONS);
 	while (any_before &&
 	       abs(rocesteer_psn_diff(psn, before)) < (1 << 22) + 2 * POSITIONS);
 	return psn;
@@ -105,11 +105,11 @@ static void begin(struct life *life)
 	life->group = serial % GROUPS;
 	life->v6 = serial >> 1 & 1;
 	life->forged = serial & 1;
-	life->ranks = 2 + packet_below(nr_ports - 1);
-	life->mtu = packet_below(3) ? 256 << packet_below(2) : MTU_MOST;
-	life->packets = 1 + packet_below(5);
-	life->window = 1 + packet_below(3);
-	life->positions = POSITIONS / 2 + packet_below(POSITIONS / 2);
+	life->ranks = 2 + random_below(nr_ports - 1);
+	life->mtu = random_below(3) ? 256 << random_below(2) : MTU_MOST;
+	life->packets = 1 + random_below(5);
+	life->window = 1 + random_below(3);
+	life->positions = POSITIONS / 2 + random_below(POSITIONS / 2);
 	for (r = 0; r < life->ranks; r++) {
 		psn = &used[life->group][r];
 		*psn = next_psn(*psn, serial > GROUPS);
@@ -158,7 +158,7 @@ static void transmit(const struct packet *p, __u32 rank, bool gso)
 		.sll_family = AF_PACKET, .sll_ifindex = ports[rank % nr_ports],
 	};
 	/* A large packet has so many bytes in one piece, the rest in pages. */
-	struct virtio_net_hdr head = { .hdr_len = 14 + packet_below(80) };
+	struct virtio_net_hdr head = { .hdr_len = 14 + random_below(80) };
 	struct iovec iov[2] = { { &head, sizeof(head) }, { (void *)p->data, p->len } };
 	struct msghdr msg = {
 		.msg_name = &to, .msg_namelen = sizeof(to), .msg_iov = iov, .msg_iovlen = 2,
@@ -175,7 +175,7 @@ static void transmit(const struct packet *p, __u32 rank, bool gso)
 	}
 	if (head.hdr_len > p->len)
 		head.hdr_len = p->len;
-	if (sendmsg(packet_below(2) ? plain : direct, &msg, 0) < 0 &&
+	if (sendmsg(random_below(2) ? plain : direct, &msg, 0) < 0 &&
 	    errno != EINVAL && errno != ENOBUFS && errno != EMSGSIZE)
 		err(1, "send");
 	count.sent++;
@@ -185,15 +185,15 @@ static void transmit(const struct packet *p, __u32 rank, bool gso)
 
 static void send_mutated(const struct life *life, __u32 rank, __u32 position)
 {
-	bool right = life->forged && packet_below(2);
+	bool right = life->forged && random_below(2);
 	static struct packet p;
-	__u64 state = packet_state;
+	__u64 state = random_state;
 	struct view view;
 
 	make(&p, life, rank, position);
 	look(&p, 1, &view);
 	know(&view);
-	packet_state = state;
+	random_state = state;
 	make_mutated(&p, life, rank, position, false, right);
 	look(&p, 1, &view);
 	if ((view.qpn & 0xff8000) == REAL)
@@ -202,7 +202,7 @@ static void send_mutated(const struct life *life, __u32 rank, __u32 position)
 		note_input(&p, &view);
 	} else {
 		/* The packet may pass, so it must not have an input's payload. */
-		packet_state = state;
+		random_state = state;
 		make_mutated(&p, life, rank, position, true, right);
 		look(&p, 1, &view);
 		if (is_virtual(&view))
@@ -217,7 +217,7 @@ static void send_valid(struct life *life, __u32 rank, __u32 position)
 {
 	static struct packet p;
 	struct view view;
-	bool gso = !packet_below(64);
+	bool gso = !random_below(64);
 
 	make(&p, life, rank, position);
 	look(&p, 1, &view);
@@ -257,18 +257,18 @@ static bool has_ended(const struct life *life)
 
 static void step(struct life *life)
 {
-	__u32 rank = packet_below(life->ranks), from = acked(life, rank);
+	__u32 rank = random_below(life->ranks), from = acked(life, rank);
 	__u32 to = posted(life, rank), *next = &life->next[rank];
 
 	life->sent++;
-	if (*next >= to || !packet_below(32))
+	if (*next >= to || !random_below(32))
 		*next = from;
-	if (!packet_below(32))
-		*next += packet_below(3);
-	if (!packet_below(3))
+	if (!random_below(32))
+		*next += random_below(3);
+	if (!random_below(3))
 		send_mutated(life, rank, *next < life->positions ? *next : 0);
-	if (!packet_below(32))			/* one that has come long ago */
-		send_valid(life, rank, packet_below(to));
+	if (!random_below(32))			/* one that has come long ago */
+		send_valid(life, rank, random_below(to));
 	if (*next < to)
 		send_valid(life, rank, (*next)++);
 }
@@ -332,7 +332,7 @@ int main(int argc, char **argv)
 	if (argc < 6 || argc > 4 + RANKS)
 		errx(2, "usage: packets COUNT SEED ROCESTEER PORT PORT...");
 	sends = strtoul(argv[1], NULL, 0);
-	packet_seed(strtoul(argv[2], NULL, 0));
+	random_seed(strtoul(argv[2], NULL, 0));
 	command = argv[3];
 	for (i = 4; i < argc; i++) {
 		ports[nr_ports] = if_nametoindex(argv[i]);
@@ -343,7 +343,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < LIVES; i++)
 		begin(&lives[i]);
 	while (count.sent < sends)
-		live(&lives[packet_below(LIVES)]);
+		live(&lives[random_below(LIVES)]);
 	for (i = 0; i < LIVES; i++)
 		end(&lives[i]);
 	drain();

@@ -72,7 +72,7 @@ static void append_headers(struct packet *p, const struct life *life, __u32 rank
 	struct rocesteer_bth bth = {
 		.opcode = opcode, .flags = (-len & 3) << 4, .pkey = 0xffff,
 		.dqpn = htonl(VIRTUAL | life->group << 8 | rank),
-		.apsn = htonl(packet_below(2) << 31 |
+		.apsn = htonl(random_below(2) << 31 |
 			      ((life->psn[rank] + position) & ROCESTEER_PSN_MASK)),
 	};
 	struct rocesteer_reth reth = {
@@ -142,7 +142,7 @@ static void insert_option(struct packet *p)
 {
 	static const __u8 headers[] = { 0, 43, 44, 60 };
 	struct packet_layout l;
-	__u32 words = 1 + packet_below(4);
+	__u32 words = 1 + random_below(4);
 
 	if (!packet_layout(p, &l))
 		return;
@@ -150,9 +150,9 @@ static void insert_option(struct packet *p)
 		resize(p, l.l4, 8);
 		memset(p->data + l.l4, 0, 8);
 		p->data[l.l4] = IPPROTO_UDP;
-		p->data[l.l3 + 6] = headers[packet_below(sizeof(headers))];
-		if (p->data[l.l3 + 6] == 44 && packet_below(2))
-			p->data[l.l4 + 3] = packet_below(256);
+		p->data[l.l3 + 6] = headers[random_below(sizeof(headers))];
+		if (p->data[l.l3 + 6] == 44 && random_below(2))
+			p->data[l.l4 + 3] = random_below(256);
 	} else if (l.l4 - l.l3 == 20) {
 		resize(p, l.l4, words * 4);
 		memset(p->data + l.l4, 1, words * 4);
@@ -170,38 +170,38 @@ static void mutate_group(struct packet *p)
 		return;
 	ip = p->data + l.l3;
 	bth = p->data + l.l4 + sizeof(struct udphdr);
-	switch (packet_below(13)) {
+	switch (random_below(13)) {
 	case 0:		/* group */
-		bth[6] = packet_below(2) ? packet_below(GROUPS) : packet_below(256);
+		bth[6] = random_below(2) ? random_below(GROUPS) : random_below(256);
 		break;
 	case 1:		/* rank */
-		bth[7] = packet_below(2) ? packet_below(RANKS) : packet_below(256);
+		bth[7] = random_below(2) ? random_below(RANKS) : random_below(256);
 		break;
 	case 2:		/* the last byte of an address */
-		ip[(l.v6 ? 23 : 15) + (packet_below(2) ? 0 : l.v6 ? 16 : 4)] = packet_below(6);
+		ip[(l.v6 ? 23 : 15) + (random_below(2) ? 0 : l.v6 ? 16 : 4)] = random_below(6);
 		break;
 	case 3:
-		bth[0] = packet_below(4) ? ROCESTEER_OP_RC_WRITE_FIRST + packet_below(6) :
-					   packet_below(0x20);
+		bth[0] = random_below(4) ? ROCESTEER_OP_RC_WRITE_FIRST + random_below(6) :
+					   random_below(0x20);
 		break;
 	case 4:		/* solicited, padding, version */
-		bth[1] = packet_below(2) ? packet_below(4) << 4 : packet_below(256);
+		bth[1] = random_below(2) ? random_below(4) << 4 : random_below(256);
 		break;
 	case 5:		/* RETH and immediate, or payload */
-		bth[12 + packet_below(24)] ^= 1 << packet_below(8);
+		bth[12 + random_below(24)] ^= 1 << random_below(8);
 		break;
 	case 6:		/* PSN */
-		bth[11] += packet_below(9) - 4;
+		bth[11] += random_below(9) - 4;
 		break;
 	case 7:
-		bth[9 + packet_below(3)] = packet_below(256);
+		bth[9 + random_below(3)] = random_below(256);
 		break;
 	case 8:		/* shorter, with nothing at all */
 		resize(p, l.l4 + 20 + extension(bth[0]),
-		       -4 * (int)packet_below((l.len - 20 - extension(bth[0])) / 4 + 1));
+		       -4 * (int)random_below((l.len - 20 - extension(bth[0])) / 4 + 1));
 		break;
 	case 9:		/* longer, beyond the MTU */
-		resize(p, p->len, packet_below(2) ? 4 * packet_below(40) : packet_below(600));
+		resize(p, p->len, random_below(2) ? 4 * random_below(40) : random_below(600));
 		break;
 	case 10:
 		insert_option(p);
@@ -214,7 +214,7 @@ static void mutate_group(struct packet *p)
 		p->len += 4;
 		break;
 	case 12:	/* kind: what a leaf or a root sends */
-		bth[7] ^= (1 + packet_below(3)) << 6;
+		bth[7] ^= (1 + random_below(3)) << 6;
 		break;
 	}
 }
@@ -228,12 +228,12 @@ void make_mutated(struct packet *p, const struct life *life, __u32 rank, __u32 p
 	make(p, life, rank, position);
 	if (empty)
 		memset(p->data + p->len - ROCESTEER_ICRC_SIZE - ((len + 3) & ~3), 0, len);
-	for (n = 1 + packet_below(3); n; n--)
-		if (packet_below(2))
+	for (n = 1 + random_below(3); n; n--)
+		if (random_below(2))
 			mutate_group(p);
 		else
 			packet_mutate(p);
-	if (packet_below(16))
+	if (random_below(16))
 		packet_fix_ipv4(p);
 	if (right)
 		fix_icrc(p);

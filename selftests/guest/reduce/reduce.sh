@@ -349,7 +349,13 @@ group_is()
 # stat_get JQ
 stat_get()
 {
-	in_switch rocesteer --json reduce stat | jq -r "$1"
+	in_switch rocesteer --json reduce stat | jq -c -r "$1"
+}
+
+# stat_is JQ VALUE
+stat_is()
+{
+	[[ $(stat_get "$1") == "$2" ]]
 }
 
 # reduces "RANKS [FIRST [FAMILY]]" OPTION...: load a group, run an All-Reduce, unload the

@@ -205,6 +205,23 @@ while_packets_wait()
 	return "$status"
 }
 
+# dropped "COUNTER..." COMMAND: while rank 2 is held, COMMAND sends packets, of which the switch
+# drops one for each of these reasons
+dropped()
+{
+	local counters="[.${1// /, .}]" want status=0
+
+	want=$(stat_get "$counters | map(. + 1)")
+	seen_mark
+	ranks_start middle 4 type=fp32 bytes=262144 packets=4 hold=2:3 timeout=20 || return
+	busywait 20000 ranks_held middle && "$2" && busywait 5000 stat_is "$counters" "$want" ||
+		status=1
+	stat_get "$counters"
+	ranks_release middle
+	ranks_end middle 0 || status=1
+	group_unload && no_input_forwarded && return "$status"
+}
+
 # while_ranks_send COMMAND...: run it while ranks send
 while_ranks_send()
 {

@@ -10,7 +10,6 @@
 set -uo pipefail
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
-# shellcheck source=selftests/guest/reduce/reduce.sh
 . selftests/guest/reduce/reduce.sh
 
 cluster='' memory=/sys/module/rocesteer_reduce/parameters/reduce_memory

@@ -10,7 +10,6 @@
 set -uo pipefail
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
-# shellcheck source=selftests/guest/reduce/reduce.sh
 . selftests/guest/reduce/reduce.sh
 
 skbs=/sys/fs/bpf/test_skb

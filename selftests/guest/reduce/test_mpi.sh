@@ -9,7 +9,6 @@
 set -uo pipefail
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
-# shellcheck source=selftests/guest/reduce/reduce.sh
 . selftests/guest/reduce/reduce.sh
 . selftests/guest/blacs.sh
 

@@ -11,7 +11,6 @@
 set -uo pipefail
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
-# shellcheck source=selftests/guest/reduce/reduce.sh
 . selftests/guest/reduce/reduce.sh
 
 read -r -a losses <<<"$(few 1 "0.1 1 5")"
