@@ -3,9 +3,9 @@
  * Tags packets with the class of the chunk that they carry. A program of its own,
  * at the egress of devices on which a job has chunks.
  *
- * The address that a WRITE goes to says which chunk it is, but only its first
- * packet has it: of each flow the PSNs of the messages in flight are kept, also
- * for what is sent again from the middle of a message.
+ * The address of a WRITE tells the chunk, but only the first packet has the address. So the
+ * PSNs of the messages in flight are kept for each flow, also for packets that are sent again
+ * from the middle of a message.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct {
 	__type(value, struct rocesteer_chunk_job);
 } rs_chunk_jobs SEC(".maps");
 
-/* Their chunks. */
+/* Chunks of these jobs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -36,7 +36,7 @@ struct {
 	__type(value, struct rocesteer_chunk);
 } rs_chunks SEC(".maps");
 
-/* Where they are written to: by peer, sorted by address. */
+/* The addresses that chunks are written to: by peer, sorted by address. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -70,7 +70,7 @@ static const struct rocesteer_tag no_tag = {
 	.dimension = ROCESTEER_NO_DIMENSION,
 };
 
-/* No range has an address; or one that lies before, or behind, the range that was looked at. */
+/* No range has the address, or it lies before or behind the range that was looked at. */
 #define NO_RANGE	(~0ull)
 #define RANGE_BEFORE	(~1ull)
 #define RANGE_BEHIND	(~2ull)
@@ -94,7 +94,7 @@ __noinline __u64 look_at_range(const struct rocesteer_range_key *key, __u64 star
 }
 
 /**
- * find_range() - what is written to an address
+ * find_range() - find the chunk that is written to an address
  * @key: flow
  * @tags: the flow's entry
  * @start: address
@@ -175,8 +175,8 @@ static __always_inline bool has_psn(const struct rocesteer_message *message,
 }
 
 /*
- * Where the message of a PSN is noted, or ROCESTEER_MAX_MESSAGES. The later one
- * where the numbers have gone round.
+ * Return: the index of the message that has a PSN, of the later one where PSNs have gone
+ * round; or ROCESTEER_MAX_MESSAGES.
  */
 __noinline __u32 search_message(const struct rocesteer_tags *tags, __u32 psn)
 {
@@ -193,7 +193,7 @@ __noinline __u32 search_message(const struct rocesteer_tags *tags, __u32 psn)
 	return ROCESTEER_MAX_MESSAGES;
 }
 
-/* Where to note a message: behind the last one, unless it is sent again. */
+/* Return: the index for a message: behind the last one, unless it is sent again. */
 static __always_inline __u32 place_message(struct rocesteer_tags *tags, __u32 psn)
 {
 	const struct rocesteer_message *last;
@@ -208,7 +208,7 @@ static __always_inline __u32 place_message(struct rocesteer_tags *tags, __u32 ps
 	return at & (ROCESTEER_MAX_MESSAGES - 1);
 }
 
-/* A packet that begins a message: only the first of several is full. */
+/* Note a packet that begins a message, of which only the first of several is full. */
 static __always_inline struct rocesteer_tag
 begin_message(struct __sk_buff *skb, const struct packet *pkt,
 	      struct rocesteer_tags *tags)
@@ -234,7 +234,7 @@ begin_message(struct __sk_buff *skb, const struct packet *pkt,
 	return tag;
 }
 
-/* Which of the flow's messages a packet continues. */
+/* Find the message of the flow that a packet continues. */
 static __always_inline struct rocesteer_tag
 continue_message(const struct packet *pkt, struct rocesteer_tags *tags)
 {

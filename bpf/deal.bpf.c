@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which job a flow belongs to and which path its group deals it. */
+/* The job that a flow belongs to, and the path that its group deals the flow. */
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
@@ -192,7 +192,7 @@ static __always_inline void set_home(struct rocesteer_flow_path *flow,
 	flow->nr_pieces = 1;
 }
 
-/* Its first packet tells the port, and rocesteer daemon the path. */
+/* The first packet of the flow tells the port, and rocesteer daemon the path. */
 static __always_inline void observe_flow(struct rocesteer_flow_path *flow)
 {
 	flow->flags |= ROCESTEER_FLOW_OBSERVED;
@@ -202,7 +202,7 @@ static __always_inline void observe_flow(struct rocesteer_flow_path *flow)
 	flow->nr_pieces = 1;
 }
 
-/* May the job's flow be split? Without a branch, which the verifier would follow twice. */
+/* Return: whether the job's flow may be split. The verifier would follow a branch twice. */
 static __always_inline __u32 order_flags(const struct rocesteer_job *job, __u32 dqpn)
 {
 	_Static_assert(ROCESTEER_RESEQ_ALL * ROCESTEER_FLOW_PEER_RESEQ ==
@@ -223,8 +223,8 @@ static __always_inline void notify_full(const struct rocesteer_flow_key *key,
 static const struct rocesteer_ports no_ports;
 
 /*
- * Enter the flow's queue pair into rs_qpns, and have its ports found. That is asked once,
- * not with each packet; who reads no events looks for entries without ports.
+ * Enter the flow's queue pair into rs_qpns, and have its ports found. The event is sent once,
+ * not with each packet. A reader that has lost events looks for entries without ports.
  */
 __noinline int ask_ports(const struct rocesteer_flow_key *key,
 			 const struct rocesteer_flow_path *flow)
@@ -261,7 +261,7 @@ __noinline int no_port_map(const struct rocesteer_flow_key *key, __u32 job,
 	return ROCESTEER_VERDICT_OTHER_SOURCE;
 }
 
-/* Choose the home of a flow that is put together. Return: CONTINUE, or the verdict. */
+/* Choose the home of a new flow. Return: CONTINUE, or the verdict. */
 __noinline int choose_home(const struct rocesteer_flow_key *key, struct rocesteer_flow_path *flow)
 {
 	struct rocesteer_group *group;
@@ -374,10 +374,10 @@ __noinline int enter_packet(struct __sk_buff *skb, const struct packet *pkt, boo
  *
  * A queue pair has one socket for all its life, so most packets are known by the cookie of
  * their socket, and do not get here. Packets of flows that their job lists may be forwarded.
- * Another queue pair may have the same peer: the module knows the job of that one. And it may
- * send from another address.
+ * Another queue pair may have the same peer, and send from another address: the module knows
+ * the job of that queue pair.
  *
- * Return: CONTINUE where it is the flow's, or the verdict on it.
+ * Return: CONTINUE where the packet is of the flow, or the verdict on the packet.
  */
 static __always_inline int check_known_flow(struct __sk_buff *skb, const struct packet *pkt,
 					    struct rocesteer_flow_path *flow, int sender)
@@ -438,7 +438,7 @@ __noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
 	return most;
 }
 
-/* Packets in a row on a path of a flow that is on all paths. */
+/* Return: packets in a row on a path of a flow that is on all paths. */
 __noinline __u32 run_on(const struct rocesteer_group *group, __u32 p, __u32 most)
 {
 	return group && most && p < ROCESTEER_MAX_PATHS ?

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * On TCX at egress: gives every packet of a job's RC flows the UDP source port of its
- * path: that of the whole flow, or of the piece of the flow that the packet is in.
+ * On TCX at egress: gives every packet of a job's RC flows the UDP source port of the path of
+ * the flow, or of the piece of the flow that the packet is in.
  *
- * A flow that is tagged while it sends changes its path once, and may be received out
- * of order that once.
+ * A flow that sends already when its job comes changes its path once, and may be received out
+ * of order at that moment.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -42,7 +42,7 @@ static __always_inline __u32 icrc_delta(volatile __u64 *icrc, __u16 v,
 }
 
 /*
- * rocesteer_egress does what most packets need. Another program goes on with the rest.
+ * rocesteer_egress is enough for most packets. Another program goes on with the rest.
  *
  * TAIL_WRITE: the packet has to be changed. TAIL_PARSE: the frame is not plain.
  * TAIL_NEW_FLOW: the flow, or its sender, is not known, or the flow has no share.
@@ -80,7 +80,7 @@ struct {
 	},
 };
 
-/* Go on in another program. Return: the verdict where that is gone, being unloaded. */
+/* Go on in another program. Return: the verdict where that program is unloaded. */
 static __always_inline int go_on(struct __sk_buff *skb, __u32 tail)
 {
 	bpf_tail_call_static(skb, &rs_tail_calls, tail);
@@ -102,8 +102,7 @@ __noinline int count_slow_verdict(int verdict)
 /*
  * The change of one packet, handed to rocesteer_write in skb->cb. A program that writes to
  * packets directly is several times as fast as bpf_skb_store_bytes(), but the kernel
- * unshares every packet before the program runs. So only packets that are steered get
- * there.
+ * unshares every packet before the program runs. So only steered packets get there.
  */
 enum {
 	CB_L4_OFF,
@@ -143,7 +142,7 @@ static __always_inline void count_sent(struct rocesteer_sent *sent, __u32 len)
 	__sync_fetch_and_add(&sent->bytes, len);
 }
 
-/* Has the packet of a queue pair that is steered by its label the planned port? */
+/* Compare the port of a queue pair that is steered by its label with the planned one. */
 __noinline int check_port(struct rocesteer_flow_path *flow, __u32 sport,
 			  __u32 len)
 {
@@ -204,7 +203,7 @@ static __always_inline __be32 ack_bits(const struct rocesteer_flow_path *flow)
 	return bpf_htonl(reseq * rs_bth_paths << ROCESTEER_BTH_SHIFT);
 }
 
-/* A whole flow that waits to move moves where it overtakes nothing. */
+/* Move a whole flow that waits to move, where the packet overtakes nothing. */
 static __always_inline void move_if_idle(struct rocesteer_flow_path *flow)
 {
 	if (flow->next.end && may_move(flow, coarse_now()))

@@ -48,7 +48,7 @@ int BPF_PROG(rocesteer_flow_add, __u64 netns)
 /* Looks at a silent flow until it is forgotten; how often is rs_sweep_ns. */
 #define SWEEP_LOOKS	2
 
-/* User space sets another one for tests. */
+/* Tests set another time. */
 const volatile __u64 rs_sweep_ns = 30000000000ULL;
 
 struct bpf_map;
@@ -114,7 +114,7 @@ static __always_inline int set_look(struct bpf_wq *wq)
 	return bpf_wq_set_callback_impl(wq, look, 0, NULL);
 }
 
-/* Run once, when the tables are there. */
+/* User space runs this once, when the tables are there. */
 SEC("syscall")
 int rocesteer_sweep(void *ctx)
 {

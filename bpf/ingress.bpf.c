@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * On TCX at ingress: counts what arrives, and notes what acknowledgments tell the
- * flow of the queue pair that they are for.
+ * On TCX at ingress: counts packets that arrive, and notes acknowledgments in the flow of the
+ * queue pair that they are for.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -79,8 +79,8 @@ static __always_inline void note_answer(struct rocesteer_flow_path *flow,
 }
 
 /*
- * Can the peer's READ request have this PSN? Before this end has sent anything, accept any:
- * the request may say that the peer resequences.
+ * Return: whether the peer's READ request can have this PSN. Before this end has sent anything,
+ * each PSN is accepted: the request may say that the peer resequences.
  */
 static __always_inline bool may_ask(const struct rocesteer_flow_path *flow,
 				    __u32 psn)
@@ -97,7 +97,7 @@ static __always_inline bool may_ask(const struct rocesteer_flow_path *flow,
  * @change: also where the flow is not known yet, or the peer says another thing of its
  *	order than before
  *
- * Anybody can send one in the peer's name: it is believed where its PSN fits.
+ * Anybody can send an acknowledgment in the peer's name: it is believed where its PSN fits.
  *
  * Return: whether it takes @change.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How user space changes entries that the programs count in: field by field,
- * where bpf_map_update_elem() would put old counts back. Run by
- * bpf_prog_test_run_opts(); arguments and errors: rocesteer/set.h.
+ * By these programs user space changes entries that the programs count in: field by field,
+ * as bpf_map_update_elem() would put old counts back. Run by bpf_prog_test_run_opts();
+ * arguments and errors: rocesteer/set.h.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -28,8 +28,8 @@ extern void bpf_rcu_read_unlock(void)
 })
 
 /*
- * Has the flow's job these paths, with these ports? Pieces are read one by one:
- * together they fill the stack.
+ * Return: whether the flow's job has these paths, with these ports. Pieces are read one by
+ * one, because together they fill the stack.
  */
 static __always_inline bool has_paths(struct rocesteer_set_flow *set,
 				      const struct rocesteer_ports *ports,
@@ -51,8 +51,8 @@ static __always_inline bool has_paths(struct rocesteer_set_flow *set,
 }
 
 /*
- * Move a flow's share to another path; user space moves one at a time. Whoever moves
- * it or gives it back counts what the flags were, so that none is counted twice.
+ * Move a flow's share to another path; user space moves one at a time. The CPU that moves the
+ * share or gives it back counts by the old flags, so that no share is counted twice.
  */
 static __always_inline bool move_share(struct rocesteer_flow_path *flow,
 				       struct rocesteer_group *group,
@@ -126,7 +126,7 @@ static __always_inline int set_flow(struct rocesteer_set_flow *set)
 		return -EPERM;
 	peer = find_peer(&key, flow);
 	group = find_group(&key, flow->job, flow->leaf);
-	/* Its job may be in the middle of being unloaded. */
+	/* The job may be half unloaded. */
 	if (!peer || !group)
 		return -ENOENT;
 	if (state & ROCESTEER_FLOW_OBSERVED)
@@ -238,7 +238,7 @@ int rocesteer_set_peer(struct rocesteer_set_peer *set)
 	return undisturbed(change_peer(set));
 }
 
-/* The flow's next packet enters it anew, if its job has a port map to its peer. */
+/* The next packet enters the flow anew, if the job has a port map to the peer. */
 SEC("syscall")
 int rocesteer_forget(struct rocesteer_flow_key *gone)
 {

@@ -7,7 +7,7 @@
 #include "rocesteer/policy.h"
 #include "lib/deal.bpf.h"
 
-/* A flow that was given by hand may be known, and have its share. */
+/* A listed flow may be known, and have its share. */
 SEC("struct_ops/source_port")
 __be16 BPF_PROG(rocesteer_source_port, const struct rocesteer_flow_key *asked,
 		__u32 claimed, __u32 options, const struct in6_addr *local)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which job a flow belongs to and which path its group deals it. */
+/* The job that a flow belongs to, and the path that its group deals the flow. */
 #ifndef DEAL_BPF_H
 #define DEAL_BPF_H
 
@@ -11,7 +11,7 @@
 #include "parse.bpf.h"
 #include "socket.bpf.h"
 
-/* Rounds of a deal, or of a change of flags, that other CPUs keep winning. */
+/* Tries to deal, or to change flags, while other CPUs come first. */
 #define DEAL_TRIES	8
 
 /* False where the module is not to be used although it is there. */
@@ -63,7 +63,7 @@ static __always_inline __s64 owning_job(__s64 claimed, __u32 ifindex)
  */
 __s64 name_rival(struct __sk_buff *skb, struct rocesteer_flow_key *key);
 
-/* Does the job steer this flow by its flow label, rather than per packet? */
+/* Return: whether the job steers this flow by its flow label, not by its packets. */
 static __always_inline bool steers_qp(__u32 id, bool software)
 {
 	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
@@ -72,7 +72,7 @@ static __always_inline bool steers_qp(__u32 id, bool software)
 		       (job->actuator == ROCESTEER_ACTUATOR_AUTO && !software));
 }
 
-/* Do queue pairs of the job keep the flow labels that no application chose? */
+/* Return: whether queue pairs of the job keep flow labels that no application chose. */
 static __always_inline bool keeps_labels(__u32 id)
 {
 	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
@@ -80,7 +80,7 @@ static __always_inline bool keeps_labels(__u32 id)
 	return job && job->keep_labels;
 }
 
-/* Does the job want its flows split? */
+/* Return: whether the job wants its flows split. */
 static __always_inline bool splits(__u32 id)
 {
 	struct rocesteer_job *job = bpf_map_lookup_elem(&rs_jobs, &id);
@@ -155,7 +155,7 @@ find_peer(const struct rocesteer_flow_key *key, const struct rocesteer_flow_path
 	return bpf_map_lookup_elem(&rs_peers, &pkey);
 }
 
-/* Is the flow to be observed, not steered? */
+/* Return: whether the flow is observed, not steered. */
 static __always_inline bool is_observed(const struct rocesteer_flow_key *key, __u32 job,
 					const __u8 source[16])
 {
@@ -166,7 +166,7 @@ static __always_inline bool is_observed(const struct rocesteer_flow_key *key, __
 	return group && group->observe;
 }
 
-/* Where the ports of a flow are in rs_qpns. */
+/* Return: the key of a flow's ports in rs_qpns. */
 static __always_inline struct rocesteer_qpn_key
 qpn_key(const struct rocesteer_flow_key *key, const struct rocesteer_flow_path *flow)
 {
@@ -294,7 +294,7 @@ static __always_inline void set_nr_pieces(struct rocesteer_flow_path *flow,
  * that it is verified once, with pointers that may be NULL.
  */
 
-/* Does a queue pair that the module knows, and that is not of this job, send the packet? */
+/* Return: whether a queue pair sends the packet that the module knows, of another job. */
 bool is_other_sender(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
 		     __u32 job);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ways around a path that seems to be dead. What one flow sees is enough to
- * save that flow at once; rocesteer daemon is told, finds out about the path
- * and plans for all.
+ * Detours around a path that seems to be dead. The losses of one flow are enough to save that
+ * flow at once. rocesteer daemon gets an event, probes the path and plans for all flows.
  */
 #ifndef DETOUR_BPF_H
 #define DETOUR_BPF_H
@@ -10,9 +9,8 @@
 #include "deal.bpf.h"
 
 /*
- * Rounds of go-back-N that begin with one PSN before its path is suspected, where
- * the peer asks for what it misses. At random loss of 1 % one round in a hundred is
- * followed by another.
+ * Rounds of go-back-N that begin with one PSN before its path is suspected, where the peer asks
+ * for missing packets. At random loss of 1 % one round in a hundred is followed by another.
  */
 #define DETOUR_ROUNDS	2
 
@@ -24,12 +22,12 @@
 #define DETOUR_SILENCE	(ROCESTEER_ACK_TIMEOUT_MIN >> 21)
 
 /*
- * How long a path is avoided: twice the Ethereal paper's 100 ms, for rocesteer
- * daemon, which then takes over, needs two rounds of probes before.
+ * A path is avoided for twice the 100 ms of the Ethereal paper, because rocesteer daemon, which
+ * then takes over, needs two rounds of probes.
  */
 #define DETOUR_NS	200000000ULL
 
-/* Where a packet leaves: a path, and its source port, which is 0 where there is none. */
+/* The path that a packet leaves by, and its source port, which is 0 where there is none. */
 struct route {
 	__u32 path;
 	__be16 sport;
@@ -68,7 +66,7 @@ static __always_inline struct route find_route(struct rocesteer_flow_path *flow,
 }
 
 /**
- * has_piece() - is one of a flow's pieces on a path?
+ * has_piece() - whether one of a flow's pieces is on a path
  * @flow: flow
  * @path: path
  */
@@ -89,9 +87,9 @@ __noinline bool has_piece(struct rocesteer_flow_path *flow, __u32 path)
 }
 
 /*
- * Where @to has a piece of the flow as well, the flow is on one path less. That is said
- * first, and taken back where it is not so, or where set_nr_pieces() has been at work:
- * the last to write says the higher number.
+ * Where @to has a piece of the flow as well, the flow is on one path less. The lower number is
+ * set first, and taken back where @to has none, or where set_nr_pieces() has been at work: the
+ * last write sets the higher number.
  */
 static __always_inline void say_detour(struct rocesteer_flow_path *flow, __u32 from, __u32 to)
 {
@@ -125,7 +123,7 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
 		return;
 	avoid = 1ULL << (from & 63) | 1ULL << (last & 63) |
 		1ULL << (suspect & 63);
-	/* Where no other path is up one that is held down may be alive. */
+	/* If no other path is up, a path that is held down may be alive. */
 	others = ~0ULL >> (-group->nr_paths & 63) & ~(1ULL << (from & 63));
 	if (others & ~group->down)
 		avoid |= group->down;
@@ -151,10 +149,8 @@ static __always_inline void begin_detour(const struct rocesteer_flow_key *key,
  * @flow: flow
  * @seq: enum rocesteer_sequence
  *
- * One, where the peer did not ask for it: for a whole timeout nothing came back; or
- * where it repeats what was acknowledged.
- *
- * Return: how many.
+ * Return: one, where the peer did not ask for the round, so that for a whole timeout nothing
+ * came back, or where the round repeats acknowledged packets; else more.
  */
 __noinline __u32 enough_rounds(const struct rocesteer_flow_path *flow, __u32 seq)
 {
@@ -168,8 +164,8 @@ __noinline __u32 enough_rounds(const struct rocesteer_flow_path *flow, __u32 seq
 }
 
 /*
- * Acknowledgments are repeated: do they not reach the peer? Where that is not sure,
- * it is believed every second time.
+ * Acknowledgments are repeated, so they may not reach the peer. Where that is not sure, the
+ * path is suspected every second time.
  */
 static __always_inline bool misses_acks(struct rocesteer_flow_path *flow)
 {
@@ -189,7 +185,7 @@ static __always_inline bool misses_acks(struct rocesteer_flow_path *flow)
  * @rounds: that began with it in a row
  * @seq: enum rocesteer_sequence
  *
- * Return: 0, or -1 for what never is asked for.
+ * Return: 0, or -1 for arguments that no caller has.
  */
 __noinline int note_round(const struct rocesteer_flow_key *key,
 			  struct rocesteer_flow_path *flow, __u32 piece,

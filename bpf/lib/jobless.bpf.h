@@ -34,13 +34,13 @@ struct {
 /* Grows whenever a flow may have got a job, once the tables and the module say so. */
 volatile __u64 job_changes;
 
-/* Void all that sockets remember. */
+/* Make void what all sockets remember. */
 static __always_inline void note_change(void)
 {
 	__sync_fetch_and_add(&job_changes, 1);
 }
 
-/* A barrier as well: what is asked afterwards is no older than the number. */
+/* A barrier as well: answers of tables and module from then on are no older than the number. */
 static __always_inline __u64 read_changes(void)
 {
 	return __sync_fetch_and_add(&job_changes, 0);
@@ -55,7 +55,7 @@ static __always_inline bool same_key(const struct rocesteer_flow_key *a,
 	return x[0] == y[0] && x[1] == y[1] && x[2] == y[2];
 }
 
-/* Let the socket of a packet forget what is void. Return: 0, as nobody looks at it. */
+/* Let the socket of a packet forget a void entry. Return: 0, which nobody reads. */
 __noinline int forget_jobless(struct __sk_buff *skb)
 {
 	struct bpf_sock *sk = skb->sk;
@@ -65,7 +65,7 @@ __noinline int forget_jobless(struct __sk_buff *skb)
 	return 0;
 }
 
-/* Does the socket of a packet remember that the flow is of no job? */
+/* Return: whether the socket of a packet remembers that the flow is of no job. */
 static __always_inline bool is_jobless(struct __sk_buff *skb,
 				       const struct rocesteer_flow_key *key)
 {

@@ -22,9 +22,9 @@ struct {
 } rs_flows SEC(".maps");
 
 /*
- * Where the value of a flow is put together before it is entered: one for packets,
- * which no other packet interrupts on its CPU, and one for queue pairs, which have a
- * lock, but may be interrupted by packets.
+ * Room in which a flow is built before it is entered: one for packets, as no other packet
+ * interrupts a packet on its CPU, and one for queue pairs, which have a lock, but may be
+ * interrupted by packets.
  */
 enum {
 	NEW_PACKET,
@@ -116,7 +116,7 @@ struct {
 	__type(value, __u32);
 } rs_devices SEC(".maps");
 
-/* Packets by what became of them at egress. Written by the egress program. */
+/* Packets by verdict at egress. Written by the egress program. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -125,7 +125,7 @@ struct {
 	__type(value, struct rocesteer_verdicts);
 } rs_verdicts SEC(".maps");
 
-/* RoCE packets by what they told at ingress. Written by the ingress program. */
+/* RoCE packets by enum rocesteer_observed. Written by the ingress program. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -134,7 +134,7 @@ struct {
 	__type(value, struct rocesteer_observations);
 } rs_observed SEC(".maps");
 
-/* Which version's programs these are. */
+/* The version of these programs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* When a whole flow may go another way: it overtakes nothing. */
+/* A whole flow may take another path when its packets overtake nothing. */
 #ifndef MOVE_BPF_H
 #define MOVE_BPF_H
 
@@ -7,15 +7,14 @@
 #include "psn.bpf.h"
 
 /*
- * READ data is not acknowledged: what a flow sent has arrived when it has sent none
- * for longer than packets stay in a network. As rocesteer_flow_path's responded.
+ * READ data is not acknowledged: all has arrived when the flow has sent none for longer than
+ * packets stay in a network. In the units of rocesteer_flow_path's responded.
  */
 #define IDLE_SILENCE	32
 
 /*
- * Does a flow overtake nothing of its own on a new path? The peer has answered all
- * requests, and responses have arrived. Where nobody says what is answered, yes.
- * @now: as responded.
+ * Return: whether a flow overtakes nothing of its own on a new path: the peer has answered all
+ * requests, or nobody tells the answers; and responses have arrived. @now: as responded.
  */
 static __always_inline bool may_move(const struct rocesteer_flow_path *flow,
 				     __u32 now)
@@ -34,7 +33,7 @@ static __always_inline bool may_move(const struct rocesteer_flow_path *flow,
 	       now - flow->responded >= IDLE_SILENCE;
 }
 
-/* Let a whole flow go where it shall, now that it overtakes nothing. */
+/* Move a whole flow to its planned path, where the flow overtakes nothing. */
 static __always_inline void move(struct rocesteer_flow_path *flow)
 {
 	flow->piece[0] = flow->next;

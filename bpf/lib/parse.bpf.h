@@ -61,7 +61,7 @@ struct source {
 };
 
 /**
- * struct packet - what the programs read of a RoCE v2 packet
+ * struct packet - fields of a RoCE v2 packet that the programs read
  * @key: its flow, as seen from the sender; of a packet that was received the
  *	local queue pair and the sender's address
  * @source: our address
@@ -216,7 +216,7 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 const volatile __u32 rs_bth_paths = ROCESTEER_BTH_PATHS;
 const volatile __u32 rs_bth_reseq = ROCESTEER_BTH_RESEQ;
 
-/* Does the sender say that it resequences what it receives? */
+/* Return: whether the sender says that it resequences the packets that it receives. */
 static __always_inline bool says_reseq(const struct rocesteer_bth *bth)
 {
 	if (bth->opcode == ROCESTEER_OP_RC_READ)
@@ -225,7 +225,7 @@ static __always_inline bool says_reseq(const struct rocesteer_bth *bth)
 	       !(~bth->dqpn & bpf_htonl(rs_bth_paths << ROCESTEER_BTH_SHIFT));
 }
 
-/* Is a datagram to the RoCE port RoCE v2? @udp_len is what IP says of its length. */
+/* Check whether a datagram to the RoCE port is RoCE v2. @udp_len is its length by IP. */
 static __always_inline int check_udp(const struct __sk_buff *skb, const struct roce_headers *h,
 				     __u32 l4_off, __u32 udp_len)
 {
@@ -426,13 +426,13 @@ static __always_inline int parse_roce(struct __sk_buff *skb, struct packet *pkt,
 	return CONTINUE;
 }
 
-/* Is the transport service RC? */
+/* Return: whether the transport service is RC. */
 static __always_inline bool opcode_is_rc(__u8 opcode)
 {
 	return (opcode & ROCESTEER_OP_SERVICE) == ROCESTEER_OP_RC;
 }
 
-/* Does an RC packet have a PSN of the peer's: READ data, an acknowledgment? Without a branch. */
+/* Return: whether an RC packet has a PSN of the peer's: READ data, an acknowledgment. */
 static __always_inline bool opcode_is_response(__u8 opcode)
 {
 	return OPS_RESPONSE >> opcode % RC_OPCODES & 1;
@@ -443,7 +443,7 @@ static __always_inline bool opcode_is_ack(__u8 opcode)
 	return opcode == ROCESTEER_OP_RC_ACK || opcode == ROCESTEER_OP_RC_ATOMIC_ACK;
 }
 
-/* Does an acknowledgment acknowledge nothing, but ask for a packet? */
+/* Return: whether an acknowledgment asks for a packet, and acknowledges nothing. */
 static __always_inline bool opcode_is_nak(__u8 opcode, __u8 syndrome)
 {
 	return opcode == ROCESTEER_OP_RC_ACK && syndrome & ROCESTEER_AETH_TYPE;

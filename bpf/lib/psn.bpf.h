@@ -12,13 +12,13 @@
 /* Most packets that a sender has in flight. */
 #define PSN_WINDOW	0x10000
 
-/* Is @a before @b in the 24-bit sequence? */
+/* Return: whether @a is before @b in the 24-bit sequence. */
 static __always_inline bool psn_before(__u32 a, __u32 b)
 {
 	return (a - b) & (ROCESTEER_PSN_MASK + 1) >> 1;
 }
 
-/* Is @psn ahead of all that were sent? */
+/* Return: whether @psn is ahead of all PSNs that were sent. */
 static __always_inline bool psn_is_new(const struct rocesteer_psns *psns,
 				       __u32 psn)
 {
@@ -101,8 +101,8 @@ static __always_inline __u32 psn_answers(const struct rocesteer_psns *psns,
 }
 
 /*
- * Can the peer's request have this PSN? What was sent in response to others has those
- * before.
+ * Return: whether the peer's request can have this PSN. Responses to earlier requests have the
+ * PSNs before.
  */
 static __always_inline bool psn_continues(const struct rocesteer_psns *psns,
 					  __u32 psn)

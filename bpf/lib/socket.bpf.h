@@ -54,13 +54,13 @@ static __always_inline const struct sock___sender *packet_socket(struct __sk_buf
 	return kernel->sk;
 }
 
-/* Has the socket the cookie @known? 0: none is known */
+/* Return: whether the socket has the cookie @known. 0: none is known */
 static __always_inline bool is_sender(const struct sock___sender *sk, __u64 known)
 {
 	return known && sk->__sk_common.skc_cookie.counter == (__s64)known;
 }
 
-/* Does the socket with the cookie @known send the packet? */
+/* Return: whether the socket with the cookie @known sends the packet. */
 static __always_inline bool is_sent_by(struct __sk_buff *skb, __u64 known)
 {
 	const struct sock___sender *sk = packet_socket(skb);
@@ -68,7 +68,7 @@ static __always_inline bool is_sent_by(struct __sk_buff *skb, __u64 known)
 	return sk && is_sender(sk, known);
 }
 
-/* Does the kernel use the socket by itself, as rxe does? */
+/* Return: whether the kernel uses the socket by itself, as rxe does. */
 static __always_inline bool is_kernels(const struct sock___sender *sk)
 {
 	__u32 bit = 63 - __CORE_RELO(sk, sk_kern_sock, LSHIFT_U64);
@@ -80,10 +80,10 @@ static __always_inline bool is_kernels(const struct sock___sender *sk)
 }
 
 /**
- * check_sender() - may the sender of a packet make a flow of it?
+ * check_sender() - whether the sender of a packet may make a flow
  * @skb: the packet, at egress
  *
- * A packet that was bridged keeps its socket: that it was received tells.
+ * A packet that was bridged keeps its socket, and is known by its ingress device.
  *
  * Return: CONTINUE, or the verdict on the packet.
  */
