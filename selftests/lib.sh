@@ -235,22 +235,6 @@ fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)' <&"$pipe" || return
 	return "$status"
 }
 
-# value_byte MAP STRUCT MEMBER: offset of the member of struct rocesteer_STRUCT in values of
-# rs_MAP
-value_byte()
-{
-	bpftool -j btf dump map pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_$1" value |
-		jq --arg struct "rocesteer_$2" --arg member "$3" '.types[] |
-			select(.kind == "STRUCT" and .name == $struct).members[] |
-			select(.name == $member).bits_offset / 8'
-}
-
-# flow_byte MEMBER: its offset in values of rs_flows
-flow_byte()
-{
-	value_byte flows flow_path "$1"
-}
-
 # attach_first DEVICE PIN: attach a program before all others, which bpftool cannot do
 attach_first()
 {

@@ -34,6 +34,49 @@ unchanged()
 	"${@:2}" && [[ $("$1") == "$before" ]]
 }
 
+# veth DEVICE PEER [OPTION...]: a device, with options, and what is at its other end
+veth()
+{
+	ip link add name "$1" "${@:3}" mtu 4200 type veth peer name "$2" &&
+		ip link set "$1" up && ip link set "$2" up
+}
+
+# value_byte MAP STRUCT MEMBER: offset of the member of struct rocesteer_STRUCT in values of
+# rs_MAP
+value_byte()
+{
+	bpftool -j btf dump map pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_$1" value |
+		jq --arg struct "rocesteer_$2" --arg member "$3" '.types[] |
+			select(.kind == "STRUCT" and .name == $struct).members[] |
+			select(.name == $member).bits_offset / 8'
+}
+
+# flow_byte MEMBER: its offset in values of rs_flows
+flow_byte()
+{
+	value_byte flows flow_path "$1"
+}
+
+# set_entry MAP FILTER [BYTE VALUE]...: set bytes of the value of the first such entry of rs_MAP.
+# FILTER is of jq, VALUE an expression of the shell, in which "old" is the byte so far.
+set_entry()
+{
+	local pin entry old
+	local -a key value
+
+	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_$1
+	entry=$(bpftool -j map dump pinned "$pin" | jq "first(.[] | select($2))")
+	shift 2
+	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
+	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
+	while (($#)); do
+		old=${value[$1]}
+		value[$1]=$(($2))
+		shift 2
+	done
+	bpftool map update pinned "$pin" key "${key[@]}" value "${value[@]}"
+}
+
 # peer ADDRESS PORTS...: a peer of a port map, each argument the ports of one path
 peer()
 {

@@ -15,13 +15,7 @@ plan=$dir/plan.json ranges=$dir/ranges.json
 # host writes the chunks: three peers by rs0, one by rs2
 ready()
 {
-	local dev
-
-	for dev in rs0 rs2; do
-		ip link add name "$dev" type veth peer name "$dev-far" &&
-			ip link set "$dev" up && ip link set "$dev-far" up || return
-	done
-	ip address add 10.1.0.1/24 dev rs0
+	veth rs0 rs0-far && veth rs2 rs2-far && ip address add 10.1.0.1/24 dev rs0 || return
 	port_map rs0 "$(peer 10.1.1.1 49152)" >"$map"
 	"$rocesteer" --json chunk plan --dims 4x2 --bandwidth 2,1 --size 4M \
 		--chunks 4 >"$plan"

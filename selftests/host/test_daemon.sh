@@ -13,11 +13,7 @@ ready()
 {
 	local ports=(50000 50001 50002 50003)
 
-	ip link add name rs0 mtu 4200 type veth peer name rs1 &&
-		ip link set rs0 up &&
-		ip link set rs1 up &&
-		ip link set lo up &&
-		ip address add 10.1.0.1/32 dev lo || return
+	veth rs0 rs1 && ip link set lo up && ip address add 10.1.0.1/32 dev lo || return
 	port_map rs0 "$(peer 10.1.1.1 "${ports[@]}")" "$(peer 10.1.1.2 "${ports[@]:0:3}")" \
 		"$(peer 10.1.1.3 "${ports[@]}")" >"$map"
 }
@@ -44,37 +40,16 @@ flows()
 	selftests/host/flows.py rs0 10.1.0.1 "$@"
 }
 
-# poke BYTE VALUE: set a byte of the job in rs_jobs
+# poke BYTE VALUE: set a byte of job 1
 poke()
 {
-	local pin value
-
-	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
-	mapfile -t value < <(bpftool -j map lookup pinned "$pin/rs_jobs" \
-		key 1 0 0 0 | jq -r '.value[]')
-	value[$1]=$2
-	bpftool map update pinned "$pin/rs_jobs" key 1 0 0 0 \
-		value "${value[@]}" && touch "$pin"
-}
-
-# set_group BYTE VALUE: set a byte of the only group
-set_group()
-{
-	local pin entry key value
-
-	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
-	entry=$(bpftool -j map dump pinned "$pin/rs_groups" | jq '.[0]')
-	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
-	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
-	value[$1]=$2
-	bpftool map update pinned "$pin/rs_groups" key "${key[@]}" \
-		value "${value[@]}"
+	set_entry jobs '.key[0] == "0x01"' "$1" "$2" && touch /sys/fs/bpf/rocesteer/netns-*
 }
 
 # set_down BITS: paths that are down
 set_down()
 {
-	set_group 8 "$1" && kill -HUP "$daemon"
+	set_entry groups true 8 "$1" && kill -HUP "$daemon"
 }
 
 # All peers of this job resequence.
@@ -94,7 +69,7 @@ splits()
 # by_place PATH: deal the flows of each peer from this path on
 by_place()
 {
-	set_group 4 "$1" && poke 18 1
+	set_entry groups true 4 "$1" && poke 18 1
 }
 
 # load RULE
@@ -461,7 +436,7 @@ is_not_stopped()
 # set_paths NUMBER: change the group's paths, without the daemon's knowledge
 set_paths()
 {
-	set_group 0 "$1"
+	set_entry groups true 0 "$1"
 }
 
 uses()
@@ -474,18 +449,12 @@ uses()
 # set_ports FIRST: change the peer's ports, without the daemon's knowledge
 set_ports()
 {
-	local pin key value p
+	local bytes=() p
 
-	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
-	mapfile -t key < <(bpftool -j map dump pinned "$pin/rs_peers" | jq -r '.[].key |
-		select(.[20:24] == ["0x0a", "0x01", "0x01", "0x01"])[]')
-	mapfile -t value < <(bpftool -j map lookup pinned "$pin/rs_peers" \
-		key "${key[@]}" | jq -r '.value[]')
 	for p in 0 1 2 3; do
-		value[24 + 2 * p]=$((($1 + p) >> 8))
-		value[25 + 2 * p]=$((($1 + p) & 255))
+		bytes+=($((24 + 2 * p)) "($1 + $p) >> 8" $((25 + 2 * p)) "($1 + $p) & 255")
 	done
-	bpftool map update pinned "$pin/rs_peers" key "${key[@]}" value "${value[@]}"
+	set_entry peers '.key[20:24] == ["0x0a", "0x01", "0x01", "0x01"]' "${bytes[@]}"
 }
 
 # ports FIRST [DQPN,..]: the ports of these flows, or of all
@@ -557,13 +526,6 @@ served()
 			all(.[].paths[]; .state == $state)' "$dir/top"
 }
 
-# new_device NAME: make another device, as a driver that is loaded again does
-new_device()
-{
-	ip link add name "$1" mtu 4200 type veth peer name rs1 &&
-		ip link set "$1" up && ip link set rs1 up
-}
-
 # A path of a device without programs is not up, with a daemon and without.
 device_goes()
 {
@@ -583,7 +545,7 @@ device_goes()
 # The new device has another number, and no programs.
 device_comes()
 {
-	new_device rs0 && busywait 20000 told device-back && served true up &&
+	veth rs0 rs1 && busywait 20000 told device-back && served true up &&
 		flows 10.1.1.1 30,31,32,33,34,35 && is_planned 6 8 &&
 		(($(programs rs0) == 2))
 }
@@ -602,9 +564,7 @@ device_comes_later()
 	ifindex=$(ip -j link show rs0 | jq '.[0].ifindex')
 	"$rocesteer" job load --job 2 --port-map "$map" --flow 10.1.1.1/99 &&
 		daemon_ends && ip link del rs0 && served false unserved &&
-		ip link add name rs0 index "$ifindex" mtu 4200 type veth \
-			peer name rs1 && ip link set rs0 up &&
-		ip link set rs1 up && served false unserved &&
+		veth rs0 rs1 index "$ifindex" && served false unserved &&
 		show | jq -e '(.flows | length) == 7 and
 			all(.flows[]; has("actuator") | not)' &&
 		daemon_start && busywait 20000 served true up &&
@@ -639,7 +599,7 @@ device_is_renamed()
 		ip link set rs9 netns "rs$$" &&
 		busywait 20000 gone_by_name rs9 &&
 		(($(programs rs9 ip netns exec "rs$$") == 0)) &&
-		ip link del rs1 && ip netns del "rs$$" && new_device rs9 &&
+		ip link del rs1 && ip netns del "rs$$" && veth rs9 rs1 &&
 		busywait 20000 is_served rs9 && ip link set rs9 name rs0 &&
 		ip link set rs0 up && busywait 20000 is_served rs0
 }
@@ -665,34 +625,23 @@ gone_by_name()
 		'.jobs[0] | .device == $name and (.served | not)'
 }
 
-# set_flags DQPN SET CLEAR: change flags in rs_flows, and make the flow whole
+# set_flags DQPN FLAGS: change flags in rs_flows, and make the flow whole
 set_flags()
 {
-	local pin entry key value flags
-
-	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
-	entry=$(bpftool -j map dump pinned "$pin/rs_flows" |
-		jq --argjson dqpn "$1" \
-			'.[] | select(.formatted.key.dqpn == $dqpn)')
-	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
-	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
-	flags=$(flow_byte flags)
-	value[flags]=$(((value[flags] | $2) & ~$3))
-	value[$(flow_byte nr_pieces)]=1
-	bpftool map update pinned "$pin/rs_flows" key "${key[@]}" \
-		value "${value[@]}"
+	set_entry flows ".formatted.key.dqpn == $1" "$(flow_byte flags)" "$2" \
+		"$(flow_byte nr_pieces)" 1
 }
 
 # The flow is like one whose queue pair has its port for good.
 has_port()
 {
-	set_flags "$1" 16 0
+	set_flags "$1" 'old | 16'
 }
 
 # The flow is like one that has sent no data yet, and has no share of a path.
 only_acks()
 {
-	set_flags "$1" 0 1
+	set_flags "$1" 'old & ~1'
 }
 
 path_of()

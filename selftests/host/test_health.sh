@@ -586,10 +586,7 @@ lands_as_planned()
 # The address of the job is gone, so its device can send nothing.
 cannot_send()
 {
-	ip -n "${prefix}h0" link add name rs0 type veth peer name rs1 &&
-		ip -n "${prefix}h0" addr add 10.77.0.1/32 dev rs0 &&
-		ip -n "${prefix}h0" link set rs0 up &&
-		ip -n "${prefix}h0" link set rs1 up &&
+	fabric_link h0 rs0 h0 rs1 && ip -n "${prefix}h0" addr add 10.77.0.1/32 dev rs0 &&
 		jq '.device = "rs0" | .peers |= [first |
 			.source = "10.77.0.1" | .paths |= [first]]' \
 			"$dir/ports.json" >"$dir/unsent.json" &&

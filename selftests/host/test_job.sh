@@ -12,11 +12,8 @@ killat=$(realpath -- build/selftests/killat)
 
 ready()
 {
-	ip link add name rs0 type veth peer name rs1 &&
-		ip address add 10.1.0.1/24 dev rs0 &&
-		ip address add fd00::1/64 dev rs0 nodad &&
-		ip link set rs0 up &&
-		ip link set rs1 up || return
+	veth rs0 rs1 && ip address add 10.1.0.1/24 dev rs0 &&
+		ip address add fd00::1/64 dev rs0 nodad || return
 	port_map rs0 "$(peer 10.1.1.1 49152 49160)" '{
 	  "address":"fd00:1::2","source":"fd00::1","local":false,
 	   "leaf":"fd00:255::2","probed":1,"paths":[
@@ -739,18 +736,8 @@ begins_anew()
 # orphan: give a flow of job 7 to a job that does not exist, as a killed load leaves it
 orphan()
 {
-	local pin entry key value
-
-	job load --job 7 --port-map "$map" --flow 10.1.1.1/17,10.1.1.1/18 \
-		>"$dir/log" || return
-	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
-	entry=$(bpftool -j map dump pinned "$pin/rs_flows" |
-		jq '.[] | select(.formatted.key.dqpn == 17)')
-	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
-	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
-	value[$(flow_byte job)]=8
-	bpftool map update pinned "$pin/rs_flows" key "${key[@]}" \
-		value "${value[@]}"
+	job load --job 7 --port-map "$map" --flow 10.1.1.1/17,10.1.1.1/18 >"$dir/log" || return
+	set_entry flows '.formatted.key.dqpn == 17' "$(flow_byte job)" 8
 }
 
 has_flows()
@@ -934,17 +921,11 @@ weighs()
 # A daemon that looked for the ports again has found none for path 1.
 lacks_a_port()
 {
-	local pin entry key value at status
+	local at status
 
 	job load --job 1 --port-map "$map" --flow 10.1.1.1/11 >"$dir/log" || return
-	pin=$(echo /sys/fs/bpf/rocesteer/netns-*)
-	entry=$(bpftool -j map dump pinned "$pin/rs_peers" |
-		jq '.[] | select(.formatted.value.nr_paths == 2)')
-	mapfile -t key < <(jq -r '.key[]' <<<"$entry")
-	mapfile -t value < <(jq -r '.value[]' <<<"$entry")
 	at=$(value_byte peers peer sport)
-	value[at + 2]=0 value[at + 3]=0
-	bpftool map update pinned "$pin/rs_peers" key "${key[@]}" value "${value[@]}" &&
+	set_entry peers '.formatted.value.nr_paths == 2' $((at + 2)) 0 $((at + 3)) 0 &&
 		job show --job 1 | jq -ce '[.groups[] | select(.leaf == "10.255.0.2") |
 			.down, .no_port] == [[], [1]]' &&
 		"$rocesteer" --json top --count 1 --interval 10 | jq -ce '[.groups[] |

@@ -25,9 +25,7 @@ rocesteer()
 
 ready()
 {
-	ip link add rs0 mtu 4200 type veth peer name rs1 &&
-		ip address add 10.1.0.1/24 dev rs0 &&
-		ip link set rs0 up && ip link set rs1 up || return
+	veth rs0 rs1 && ip address add 10.1.0.1/24 dev rs0 || return
 	port_map rs0 "$(peer 10.1.1.1 49152 49160)" >"$map"
 	rocesteer --json chunk plan --dims 4 --bandwidth 1 --size 4M --chunks 4 >"$plan" &&
 		jq '{format: 1, hash, dimensions: [{dimension: 0, netdev: "rs0"}],

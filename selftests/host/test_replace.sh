@@ -16,11 +16,7 @@ defer daemon_kill
 
 ready()
 {
-	ip link add name rs0 mtu 4200 type veth peer name rs1 &&
-		ip link set rs0 up &&
-		ip link set rs1 up &&
-		ip link set lo up &&
-		ip address add 10.1.0.1/32 dev lo &&
+	veth rs0 rs1 && ip link set lo up && ip address add 10.1.0.1/32 dev lo &&
 		map_of all 1 2 3 4 && map_of fewer 1 3 4 && mkdir "$jobs"
 }
 

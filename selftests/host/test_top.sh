@@ -14,9 +14,7 @@ export NO_COLOR=1	# but for one check
 # Two leaves with four paths each, whose routers do not answer
 ready()
 {
-	ip link add name rs0 type veth peer name rs1 &&
-		ip address add 10.1.0.1/24 dev rs0 &&
-		ip link set rs0 up && ip link set rs1 up || return
+	veth rs0 rs1 && ip address add 10.1.0.1/24 dev rs0 || return
 	jq -n '{format: 1, generation: 1, created: "2026-01-02T03:04:05Z", device: "rs0",
 		hop: 2, peers: [range(1; 3) | {address: "10.1.\(.).1", source: "10.1.0.1",
 			local: false, leaf: "10.255.0.\(.)", probed: 4, paths: [range(4) |
