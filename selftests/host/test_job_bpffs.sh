@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# test_job.sh with the other kind of /sys/fs/bpf: a BPF file system, as systemd mounts one, if
+# The tests of jobs with the other kind of /sys/fs/bpf: a BPF file system, as systemd mounts one, if
 # the machine has none, and else none.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
@@ -24,13 +24,21 @@ else
 	mount -t bpf bpf $bpffs && mkdir $bpffs/rocesteer || exit
 fi
 
+jobs_pass()
+{
+	local test
+
+	for test in selftests/host/test_job{,_rights,_slice,_tables}.sh; do
+		"$test" || return
+	done
+}
+
 nothing_is_left()
 {
 	[[ ! $(find "$bpffs" -mindepth 2) ]]
 }
 
 ktap_plan 2
-check "the tests of jobs pass $with a BPF file system on the machine" \
-	selftests/host/test_job.sh
+check "the tests of jobs pass $with a BPF file system on the machine" jobs_pass
 check "the machine's /sys/fs/bpf is as it was" nothing_is_left
 ktap_finish
