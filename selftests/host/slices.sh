@@ -55,3 +55,8 @@ file_is_right()
 {
 	"$slices" verify "$file"
 }
+
+small()
+{
+	cluster '{"leaves":4,"spines":4,"gpus_per_leaf":4,"gpus_per_server":2}'
+}
