@@ -1,125 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The daemon's plans, without the module: flows are frames that a veth sends. The test has a
-# network namespace and a BPF file system of its own.
+# The daemon without the module: its start and end, what stops it and what does not, and events
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../.." || exit
 . selftests/lib.sh
 own_namespaces --net
-. selftests/host/command.sh
-
-ready()
-{
-	local ports=(50000 50001 50002 50003)
-
-	veth rs0 rs1 && ip link set lo up && ip address add 10.1.0.1/32 dev lo || return
-	port_map rs0 "$(peer 10.1.1.1 "${ports[@]}")" "$(peer 10.1.1.2 "${ports[@]:0:3}")" \
-		"$(peer 10.1.1.3 "${ports[@]}")" >"$map"
-}
-
-socket()
-{
-	echo /run/rocesteer/netns-*.sock
-}
-
-is_serving()
-{
-	[[ -S $(socket) ]]
-}
-
-daemon_ends()
-{
-	daemon_stop && ! is_serving && return
-	cat "$dir/errors"
-	return 1
-}
-
-flows()
-{
-	selftests/host/flows.py rs0 10.1.0.1 "$@"
-}
-
-# poke BYTE VALUE: set a byte of job 1
-poke()
-{
-	set_entry jobs '.key[0] == "0x01"' "$1" "$2" && touch /sys/fs/bpf/rocesteer/netns-*
-}
-
-# set_down BITS: paths that are down
-set_down()
-{
-	set_entry groups true 8 "$1" && kill -HUP "$daemon"
-}
-
-# All peers of this job resequence.
-resequence()
-{
-	poke 19 1
-}
-
-# splits none|fewest|all: the rule of the job
-splits()
-{
-	local -A rules=([none]=0 [fewest]=1 [all]=2)
-
-	poke 17 "${rules[$1]}"
-}
-
-# by_place PATH: deal the flows of each peer from this path on
-by_place()
-{
-	set_entry groups true 4 "$1" && poke 18 1
-}
-
-# load RULE
-load()
-{
-	"$rocesteer" job load --job 1 --all --port-map "$map" && splits "$1" &&
-		resequence
-}
-
-unload()
-{
-	"$rocesteer" job unload --job 1
-}
-
-show()
-{
-	"$rocesteer" --json flow show
-}
-
-# planned FLOWS PIECES [PATHS]: so many, with equal loads on paths, and groups count the flows
-# that are at home there
-planned()
-{
-	show >"$dir/flows" &&
-		jq -e --argjson flows "$1" --argjson pieces "$2" \
-			--argjson paths "${3:-4}" '
-			[.flows[].pieces | .[-1].to as $period | .[] |
-				{path, share: ((.to - .from) / $period)}] |
-			(length == $pieces) and
-			([group_by(.path)[] | map(.share) | add] |
-				length == $paths and all(.[];
-				. - $flows / $paths | fabs < 0.000001))' \
-			"$dir/flows" >/dev/null &&
-		counted
-}
-
-counted()
-{
-	"$rocesteer" --json job show --job 1 |
-		jq -e --slurpfile show "$dir/flows" '.groups[0].flows ==
-			[range(4) as $p | [$show[0].flows[] |
-				select(.path == $p)] | length]' >/dev/null
-}
-
-is_planned()
-{
-	busywait 20000 planned "$@" && return
-	jq -c '.flows[] | [.peer, .dqpn, .pieces]' "$dir/flows" | head
-	return 1
-}
+. selftests/host/daemon.sh
 
 starts_and_ends()
 {
@@ -192,11 +79,6 @@ splits_fewest()
 			"$dir/flows"
 }
 
-events()
-{
-	jq -s "$1" "$dir/events"
-}
-
 # No whole flow moves for another flow.
 adds()
 {
@@ -239,113 +121,6 @@ loses_events()
 	flows 10.1.1.1 "$qpns"
 	kill -CONT "$daemon"
 	is_planned 5009 5012
-}
-
-# No flow of the group uses a path to which one peer has no port.
-lacks_a_port()
-{
-	unload && load fewest && flows 10.1.1.1 16,17,18 && is_planned 3 6 &&
-		flows 10.1.1.2 19 && is_planned 4 6 3 &&
-		jq -e 'all(.flows[].pieces[]; .path != 3 and .port != 0)' \
-			"$dir/flows"
-}
-
-# in_turn RUNS [PEER]: each flow to the peer sends so many packets in a row on each path,
-# beginning with its home
-in_turn()
-{
-	show >"$dir/flows" && jq -e --argjson runs "$1" --arg peer "${2:-10.1.1.1}" '
-		[.flows[] | select(.peer == $peer)] | . != [] and all(.[]; .path as $home |
-		[.pieces[] | [.path, .to - .from]] == [range(4) | (. + $home) % 4 |
-			select($runs[.] > 0) | [., $runs[.]]])' "$dir/flows" &&
-		counted
-}
-
-# keeps: a new daemon finds nothing to change. It waits long for answers to probes, so paths
-# that are down stay down.
-keeps()
-{
-	local before
-
-	before=$(show | jq -c '[.flows[].pieces]') &&
-		daemon_start --probe-timeout 10000 &&
-		[[ $(show | jq -c '[.flows[].pieces]') == "$before" ]] &&
-		events 'map(select(.event == "replan"))' | jq -e '. == []'
-}
-
-# Also flows that begin meanwhile do not take a path that is down, nor a path for which their
-# peer has no port.
-splits_all()
-{
-	unload && daemon_ends && load all && flows 10.1.1.1 16,17,18 &&
-		in_turn '[1,1,1,1]' && keeps && set_down 2 &&
-		busywait 20000 in_turn '[1,0,1,1]' && flows 10.1.1.1 19,20,21 &&
-		in_turn '[1,0,1,1]' && daemon_ends && keeps && set_down 0 &&
-		busywait 20000 in_turn '[1,1,1,1]' && flows 10.1.1.2 22 &&
-		in_turn '[1,1,1,0]' 10.1.1.2 && in_turn '[1,1,1,1]'
-}
-
-# The heaviest path has two packets in a row. Without this path all have one.
-splits_by_weight()
-{
-	local map=$dir/weights.json
-
-	jq '.peers[].paths |= map(.weight = if .path == 0 then 1 else 2 end)' \
-		"$dir/map.json" >"$map"
-	unload && daemon_ends && load all && flows 10.1.1.1 16,17,18,19 &&
-		in_turn '[1,2,2,2]' && keeps && set_down 4 &&
-		busywait 20000 in_turn '[1,2,0,2]' && set_down 14 &&
-		busywait 20000 in_turn '[1,0,0,0]' && set_down 0 &&
-		busywait 20000 in_turn '[1,2,2,2]'
-}
-
-# placed PATHS PATHS: flows to 10.1.1.1 and to 10.1.1.3 are on these paths
-placed()
-{
-	show >"$dir/flows" && jq -e --argjson want "[$1,$2]" '
-		[.flows | group_by(.peer)[] | map(.path) | sort] == $want' "$dir/flows" &&
-		counted
-}
-
-# Whole flows are at their place from the beginning, and when a path goes and comes.
-deals_by_place()
-{
-	unload && daemon_ends && load none && by_place 2 &&
-		flows 10.1.1.1 16,17,18 && flows 10.1.1.3 19,20 &&
-		placed '[0,2,3]' '[2,3]' && keeps && set_down 4 &&
-		busywait 20000 placed '[0,1,3]' '[0,3]' && flows 10.1.1.1 21 &&
-		placed '[0,1,3,3]' '[0,3]' && daemon_ends && keeps && set_down 0 &&
-		busywait 20000 placed '[0,1,2,3]' '[2,3]'
-}
-
-# The flows began on the least loaded path of the group.
-returns_to_place()
-{
-	unload && daemon_ends && load none && flows 10.1.1.3 16,17,18 &&
-		flows 10.1.1.1 19,20,21 && ! placed '[0,1,3]' '[0,1,3]' &&
-		by_place 3 && daemon_start && placed '[0,1,3]' '[0,1,3]'
-}
-
-whole()
-{
-	show >"$dir/flows" && jq -e '(.flows | length) == 6 and
-		all(.flows[]; .pieces | length == 1)' "$dir/flows" && counted
-}
-
-has_read()
-{
-	[[ $(events '[.[] | select(.event == "replan")] | last.flows') == "$1" ]]
-}
-
-# Flows stay whole without a rule, or where nobody resequences. The daemon plans flows of the
-# other job later, so it has seen these flows.
-stays_whole()
-{
-	unload && load none && flows 10.1.1.1 16,17,18,19,20,21 && whole &&
-		unload && "$rocesteer" job load --job 1 --all --port-map "$map" &&
-		splits fewest && flows 10.1.1.1 16,17,18,19,20,21 &&
-		whole && flows 10.1.1.1 22,23 && resequence &&
-		is_planned 8 8
 }
 
 unloads()
@@ -433,237 +208,6 @@ is_not_stopped()
 		while_locked /sys/fs/bpf/rocesteer reads_and_ends && daemon_start && is_planned 6 8
 }
 
-# set_paths NUMBER: change the group's paths, without the daemon's knowledge
-set_paths()
-{
-	set_entry groups true 0 "$1"
-}
-
-uses()
-{
-	show | jq -e --argjson paths "$1" --argjson flows "$2" '
-		(.flows | length) == $flows and
-		([.flows[].pieces[].path] | unique) == $paths' >/dev/null
-}
-
-# set_ports FIRST: change the peer's ports, without the daemon's knowledge
-set_ports()
-{
-	local bytes=() p
-
-	for p in 0 1 2 3; do
-		bytes+=($((24 + 2 * p)) "($1 + $p) >> 8" $((25 + 2 * p)) "($1 + $p) & 255")
-	done
-	set_entry peers '.key[20:24] == ["0x0a", "0x01", "0x01", "0x01"]' "${bytes[@]}"
-}
-
-# ports FIRST [DQPN,..]: the ports of these flows, or of all
-ports()
-{
-	show | jq -e --argjson first "$1" --argjson of "[${2:-}]" 'all(.flows[] |
-		select($of == [] or (.dqpn | IN($of[]))).pieces[];
-		.port == $first + .path)'
-}
-
-# Plans use the ports of the tables. Flows that only acknowledge get these ports when the
-# tables are read.
-notices_ports()
-{
-	only_acks 17 && kill -HUP "$daemon" && busywait 20000 has_read 5 &&
-		set_ports 51000 && flows 10.1.1.1 22 &&
-		busywait 20000 ports 51000 16,18,19,20,21,22 &&
-		kill -HUP "$daemon" &&
-		busywait 20000 ports 51000 && kill -0 "$daemon"
-}
-
-# The tables have changed, so a plan is refused, and the daemon reads them again.
-notices_changes()
-{
-	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
-		set_paths 2 && flows 10.1.1.1 21 &&
-		busywait 20000 uses '[0,1]' 6 && kill -0 "$daemon" &&
-		set_paths 4 && kill -HUP "$daemon" &&
-		busywait 20000 uses '[0,1,2,3]' 6 && kill -0 "$daemon" &&
-		notices_ports
-}
-
-replanned()
-{
-	events 'any(.[]; .event == "replan" and .flows == 9)' | grep -q true
-}
-
-# The flows have the port of their queue pair, by paths that the daemon has not read yet.
-plans_around_unknown_paths()
-{
-	local dqpn
-
-	unload && load fewest && flows 10.1.1.1 16,17,18,19 && is_planned 4 4 &&
-		set_paths 2 && kill -HUP "$daemon" &&
-		busywait 20000 uses '[0,1]' 4 && kill -STOP "$daemon" &&
-		set_paths 4 && flows 10.1.1.1 20,21,22,23 || return
-	for dqpn in 20 21 22 23; do
-		has_port "$dqpn" || return
-	done
-	[[ $(path_of 20)$(path_of 21) == *[23]* ]] && kill -CONT "$daemon" &&
-		flows 10.1.1.1 24 && busywait 20000 replanned
-}
-
-# told EVENT: the last event of the device
-told()
-{
-	events '[.[] | select(.event | startswith("device-"))] | last' |
-		jq -e --arg event "$1" '.event == $event and .job == 1 and
-			.device == "rs0"'
-}
-
-served()
-{
-	"$rocesteer" --json job list >"$dir/list" &&
-		"$rocesteer" --json top --count 1 --interval 10 >"$dir/top" &&
-		jq -e --argjson served "$1" 'all(.jobs[]; .device == "rs0" and
-			.served == $served)' "$dir/list" &&
-		jq -e --arg state "$2" '.groups | length >= 1 and
-			all(.[].paths[]; .state == $state)' "$dir/top"
-}
-
-# A path of a device without programs is not up, with a daemon and without.
-device_goes()
-{
-	local monitor
-
-	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 && is_planned 5 8 &&
-		served true up && ip link del rs0 &&
-		busywait 20000 told device-gone && served false unserved &&
-		show | jq -e '.flows == []' || return
-	"$rocesteer" --json monitor >"$dir/monitor" &
-	monitor=$!
-	busywait 20000 grep -s '"device-gone".*"rs0"' "$dir/monitor"
-	kill "$monitor" && wait "$monitor"
-	grep '"device-gone"' "$dir/monitor"
-}
-
-# The new device has another number, and no programs.
-device_comes()
-{
-	veth rs0 rs1 && busywait 20000 told device-back && served true up &&
-		flows 10.1.1.1 30,31,32,33,34,35 && is_planned 6 8 &&
-		(($(programs rs0) == 2))
-}
-
-# programs DEVICE [COMMAND..]: print how many are attached, as COMMAND.. sees it
-programs()
-{
-	"${@:2}" bpftool net show dev "$1" | grep -c 'rocesteer'
-}
-
-# The new device has the same number, and no daemon has seen the old one go.
-device_comes_later()
-{
-	local ifindex
-
-	ifindex=$(ip -j link show rs0 | jq '.[0].ifindex')
-	"$rocesteer" job load --job 2 --port-map "$map" --flow 10.1.1.1/99 &&
-		daemon_ends && ip link del rs0 && served false unserved &&
-		veth rs0 rs1 index "$ifindex" && served false unserved &&
-		show | jq -e '(.flows | length) == 7 and
-			all(.flows[]; has("actuator") | not)' &&
-		daemon_start && busywait 20000 served true up &&
-		events 'map(select(.event == "device-back").job) | sort' |
-			jq -e '. == [1, 2]' &&
-		show | jq -e '.flows == []' &&
-		"$rocesteer" --json job show --job 2 |
-			jq -e '.served and all(.groups[]; .flows | add == 0)' &&
-		"$rocesteer" job unload --job 2 && flows 10.1.1.1 40,41,42,43,44,45 &&
-		busywait 20000 counts_six
-}
-
-counts_six()
-{
-	"$rocesteer" --json job show --job 1 |
-		jq -e '.groups[0].flows | add == 6'
-}
-
-# A name may have any character but blanks, colons and slashes.
-is_shown()
-{
-	ip link set rs9 name $'rs\e9' && "$rocesteer" job list >"$dir/list" &&
-		cat -v "$dir/list" && grep 'rs?9' "$dir/list" &&
-		! grep $'\e' "$dir/list" && ip link set $'rs\e9' name rs9 &&
-		ip link set rs9 up && busywait 20000 is_named rs9
-}
-
-device_is_renamed()
-{
-	ip link set rs0 name rs9 && ip link set rs9 up &&
-		busywait 20000 is_named rs9 && is_shown && ip netns add "rs$$" &&
-		ip link set rs9 netns "rs$$" &&
-		busywait 20000 gone_by_name rs9 &&
-		(($(programs rs9 ip netns exec "rs$$") == 0)) &&
-		ip link del rs1 && ip netns del "rs$$" && veth rs9 rs1 &&
-		busywait 20000 is_served rs9 && ip link set rs9 name rs0 &&
-		ip link set rs0 up && busywait 20000 is_served rs0
-}
-
-is_served()
-{
-	"$rocesteer" --json job list | jq -e --arg name "$1" \
-		'.jobs[0] | .device == $name and .served'
-}
-
-# The job keeps the old name, and the daemon has the new one.
-is_named()
-{
-	bpftool -j map dump pinned \
-		"$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_jobs" |
-		jq -e --arg name "$1" \
-			'.[0].formatted.value.device | startswith($name)'
-}
-
-gone_by_name()
-{
-	"$rocesteer" --json job list | jq -e --arg name "$1" \
-		'.jobs[0] | .device == $name and (.served | not)'
-}
-
-# set_flags DQPN FLAGS: change flags in rs_flows, and make the flow whole
-set_flags()
-{
-	set_entry flows ".formatted.key.dqpn == $1" "$(flow_byte flags)" "$2" \
-		"$(flow_byte nr_pieces)" 1
-}
-
-# The flow is like one whose queue pair has its port for good.
-has_port()
-{
-	set_flags "$1" 'old | 16'
-}
-
-# The flow is like one that has sent no data yet, and has no share of a path.
-only_acks()
-{
-	set_flags "$1" 'old & ~1'
-}
-
-path_of()
-{
-	show | jq -c --argjson dqpn "$1" \
-		'.flows[] | select(.dqpn == $dqpn) | [.pieces[].path]'
-}
-
-# Another flow is cut instead of the one that would be.
-goes_around()
-{
-	local cut before
-
-	unload && load fewest && flows 10.1.1.1 16,17,18,19,20 &&
-		is_planned 5 8 && cut=$(jq '.flows[] |
-			select(.pieces | length > 1).dqpn' "$dir/flows") &&
-		unload && daemon_ends && load fewest &&
-		flows 10.1.1.1 16,17,18,19,20 && has_port "$cut" &&
-		before=$(path_of "$cut") && daemon_start && is_planned 5 8 &&
-		[[ $(path_of "$cut") == "$before" && $before != *,* ]]
-}
-
 # A period is 2 or 4 packets, and each flow sends a hundred.
 sends_exactly()
 {
@@ -741,10 +285,10 @@ table_is_full()
 
 leaves()
 {
-	daemon_ends && is_planned 5 8 && unload
+	daemon_ends && is_planned 6 8 && unload
 }
 
-ktap_plan 34
+ktap_plan 21
 check "a device and a port map are made" ready
 defer daemon_kill
 check "the daemon starts and ends without a job" starts_and_ends
@@ -759,26 +303,11 @@ check "a new flow gets its part of the paths" adds
 check "a restart of the daemon changes no plan" restarts
 check "a daemon starts after another was killed" crashes
 check "the daemon reads the tables again when events were lost" loses_events
-check "a peer without a port for a path gets the other paths" lacks_a_port
-check "flows of --split all take all usable paths in turn" splits_all
-check "flows of --split all take paths by weight" splits_by_weight
-check "whole flows take the path of their host's place" deals_by_place
-check "whole flows that began elsewhere are moved to the path of their host's place" \
-	returns_to_place
-check "flows that may not be split stay whole" stays_whole
 check "the daemon follows tables that are removed and loaded again" unloads
 check "top shows the rates of paths" tops
 check "flow show prints jobs, actuators and bytes by path" shows
 check "a client that does not read does not stop the daemon" is_silent
 check "a process that holds the lock of the tables does not stop the daemon" is_not_stopped
-check "the daemon reads tables again on a change and on SIGHUP" notices_changes
-check "a device that goes away is reported, and its job is no longer served" device_goes
-check "a device that comes back is steered again" device_comes
-check "a device that came back while no daemon ran is steered again" device_comes_later
-check "the daemon follows a device's new name, and drops one that leaves the namespace" \
-	device_is_renamed
-check "a queue pair with the port of an unknown path is planned around" plans_around_unknown_paths
-check "a queue pair with a steered label stays on its path" goes_around
 check "SIGTERM ends the daemon and leaves the tables" leaves
 check "a full table of flows is reported as an event" table_is_full
 check "no socket of the daemon is left" test -z "$(socket | grep -v '\*')"
