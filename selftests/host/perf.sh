@@ -7,6 +7,9 @@ dir=$(mktemp -d)
 defer rm -rf "$dir"
 via=()	# before the command
 next_port=$((20000 + $$ % 10000))
+# Options of tests that open no NIC
+common=(--dims 2x2 --bandwidth "2,1" --size 64K --chunks 4 --rdma-dev "none0,none1")
+one_dim=(--bandwidth 1 --size 64K --chunks 4 --rdma-dev none0)
 
 # rank RANK OPTION...: start a rank in the background
 rank()
