@@ -15,7 +15,7 @@ RC_WRITE_ONLY = 0x0a
 
 def frame(ethernet, source, peer, qpn, psn):
     """An Ethernet frame with one WRITE ONLY of 256 bytes."""
-    # Of each queue pair another port, as rxe has it
+    # Each queue pair has another port, as with rxe.
     sport = 0xc000 + (qpn * 0x61c88647 % (1 << 32) >> 18)
     bth = struct.pack(">BBHII", RC_WRITE_ONLY, 0x40, 0xffff, qpn,
                       1 << 31 | psn)

@@ -73,7 +73,7 @@ static inline bool unit_is_smallest(const struct plan *plan)
 	return common == 1;
 }
 
-/* As many flows are whole as fit into their paths' shares. */
+/* The number of whole flows is the number that fits into the shares of their paths. */
 static inline bool whole_is_most(const struct plan *plan)
 {
 	__u32 fit = 0, whole = 0, p;

@@ -245,7 +245,7 @@ def kill(name, count, driver=None, wiring=None):
     looks, jobs = watch(name, workers)
     for worker in workers:
         worker.join()
-    # What a crash left in the journal is mended by the next that decides.
+    # The next decision mends a journal that a crash has cut.
     assert run("alloc", "--cluster", name, "--gpus", 1, "--job", "last")[0] in (0, 3)
     verify(name)
     if driver:

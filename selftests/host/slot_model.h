@@ -242,7 +242,7 @@ static inline bool model_can_deliver(u32 rank, enum model_hop hop)
 /* Nothing is under way: the timers of all that wait fire. Return: there were some. */
 bool model_time_out_all(void);
 
-/* What slot_model.c, slot_switch.c and slot_kind.c have of each other. */
+/* Functions that slot_model.c, slot_switch.c and slot_kind.c share. */
 
 void model_check(bool ok, const char *what);
 void model_push(u32 rank, enum model_hop hop, struct model_frame frame);

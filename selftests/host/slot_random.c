@@ -166,7 +166,7 @@ static void random_timer(const struct weather *weather)
 		model_time_out(rank);
 }
 
-/* What the network has held for long comes in the end, and what switches hold leaves. */
+/* In the end late packets arrive, and switches send the packets that they hold. */
 static bool random_rest(const struct weather *weather, bool must)
 {
 	u32 rank = below(model_group.ranks), i;

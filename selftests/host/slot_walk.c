@@ -241,7 +241,7 @@ static void walk_end(const u8 *state)
 		model_end();
 		state_load(state);
 	} else if (!model_world.broken && model_time_out_all()) {
-		walk_on(state, "and all: timers", 0);
+		walk_on(state, "timers of all hosts and switches", 0);
 	}
 }
 

@@ -68,7 +68,7 @@ static void test_worked(void)
 		    "4x4 at 2:1, four chunks: baseline to themis is 8 to 7");
 }
 
-/* Of the ASTRA-sim tutorial at ASPLOS 2023, simulated with latencies. */
+/* The example of the ASTRA-sim tutorial at ASPLOS 2023, simulated with latencies. */
 static void test_tutorial(void)
 {
 	static const __u32 dims[][2] = { { 8, 50 }, { 8, 50 }, { 8, 50 }, {} };

@@ -120,7 +120,7 @@ all_to_all()
 			--latency 1,1 --algorithm halving,ring 2>&1
 }
 
-# Of eight endpoints: six steps in place of fourteen, and an answer.
+# A tree of eight endpoints takes six steps in place of fourteen, and an answer.
 tree()
 {
 	plan --dims 8 --bandwidth 1 --size 1M --chunks 1 --latency 1000 --algorithm tree |
@@ -340,7 +340,7 @@ step()
 		'{"format":1,"name":"one","compute_us":0,"model":4,' "$@" >"$dir/step"
 }
 
-# What halving and netreduce are not for takes as long as a ring.
+# Collectives for which halving and netreduce do not exist take as long as a ring.
 step_of_rings()
 {
 	local net=(--step "$dir/step" --dims 4x4 --bandwidth "1,1" --latency "5,5") kind group

@@ -311,14 +311,14 @@ static void test_latency(void)
 	pairs = predict(&of, CHUNK_BASELINE, CHUNK_FIFO);
 	of.in_flight = 1;
 	alone = predict(&of, CHUNK_BASELINE, CHUNK_FIFO);
-	/* Of two in flight, one begins when the other has been on its way for 2 ms. */
+	/* With two stages in flight, one begins when the other has been on its way for 2 ms. */
 	ktap_result(is_near(free_running / 1e9, 10 * 2 + 8 + 4, 0.001) &&
 		    is_near(pairs / 1e9, 5 * 10 + 2 + 4, 0.001) &&
 		    is_near(alone / 1e9, 10 * (2 + 8) + 4, 0.001),
 		    "model: latencies of stages in flight overlap");
 }
 
-/* Of eight endpoints: two times the bytes, in six steps in place of fourteen, and an answer. */
+/* A tree of eight endpoints sends twice the bytes, in six steps, not fourteen, and an answer. */
 static void test_tree(void)
 {
 	static const __u32 dims[][2] = { { 8, 1 }, {} };

@@ -268,7 +268,7 @@ examples()
 	echo "-j -p job list"
 }
 
-# What the examples work on: a device, job 1, the job train of a cluster file
+# The examples have a device, job 1, and the job train of a cluster file.
 prepare()
 {
 	"$rocesteer" job unload --all

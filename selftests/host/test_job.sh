@@ -139,7 +139,7 @@ unloads()
 	job unload --job 7 | jq -e '.unloaded == [7]'
 }
 
-# As ip does: an object alone lists, the number of a job needs no option.
+# An object alone lists, and the number of a job needs no option, as with ip.
 is_brief()
 {
 	job load 1 --port-map "$map" --flow 10.1.1.1/17 &&

@@ -17,7 +17,7 @@ manifest()
 ktap_plan 5
 check "the manifest has known fields of the right types alone" manifest schema
 check "the pod's capabilities are those of the service" manifest privileges
-check "commands and places are those of the service" manifest paths
+check "the manifest has the commands and places of the service" manifest paths
 check "the example of a job has known options" manifest jobs
 check "the image is of this version" manifest image
 ktap_finish

@@ -59,7 +59,7 @@ static void test_many(void)
 	for (unsigned int i = REPORT_ADDRESSES_MAX; i > 1; i--)
 		ok = ok && !join(&leaves, i, i - 1);
 	ktap_result(ok && !report_leaves_number(&leaves) && leaves.nr == 1,
-		    "as many addresses as are allowed, in one leaf");
+		    "one leaf takes as many addresses as are allowed");
 	ktap_result(join(&leaves, 1, REPORT_ADDRESSES_MAX + 1) == -E2BIG,
 		    "one more address is refused");
 	ktap_result(!join(&leaves, 1, REPORT_ADDRESSES_MAX), "known addresses are joined still");

@@ -201,7 +201,7 @@ names()
 		grep -qw "$name" "$page" || absent+=" $name"
 	done
 	while read -r name; do
-		# Of the module, which is not here
+		# The module is not here.
 		if [[ $name == rocesteer_module_* ]]; then
 			grep -qE "\b${name%_bucket}\b" "$page" || absent+=" $name"
 		else
@@ -329,7 +329,7 @@ alerts_fire()
 		busywait 60000 fires RocesteerJobNotServed && ! fires RocesteerMetricsStale
 }
 
-check "there are routers, and a job" ready
+check "a fabric and a job are made" ready
 check "promtool finds no fault in the metrics" lint
 check "metrics are what stat, top and flow show say" equal
 check "no counter falls when flows end, and what unknown paths carried is counted apart" never_fall

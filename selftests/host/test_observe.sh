@@ -187,7 +187,7 @@ refuses()
 			--chunk-plan "$map" --ranges "$map"
 }
 
-check "there are routers, and a port map" ready
+check "a fabric and a port map are made" ready
 check "a packet of a job that is observed leaves as it came" changes_nothing
 check "the path of a flow is unknown until the daemon has found it, and so is what it sent" \
 	unknown_first

@@ -253,7 +253,7 @@ static void test_whole(void)
 		slice_free(&slice);
 	}
 	ktap_result(asked > ROUNDS / 100 && missed * 100 <= asked,
-		    "of jobs that need all ports of all leaves at most 1 %% are refused");
+		    "at most 1 %% of the jobs that need all ports of all leaves are refused");
 	printf("# asked %u, refused %u\n", asked, missed);
 }
 

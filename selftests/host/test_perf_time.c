@@ -43,7 +43,7 @@ static void add_event(struct event event, __u64 after)
 	events[nr_events++] = event;
 }
 
-/* Of those at the same time the first one: links keep their order. */
+/* The first event of a time is taken first, as links keep their order. */
 static struct event next_event(void)
 {
 	struct event event;
@@ -181,7 +181,7 @@ static __u64 run(const struct chunk_plan *plan, __u32 in_flight)
 		engine_messages(&layout, rank, count, outboxes[rank]);
 		for (k = 0; k < DIMS; k++) {
 			outboxes[rank][k].most = 1024;
-			/* What a link carries until a message is acknowledged */
+			/* The bytes that a link carries until a message is acknowledged */
 			if (plan->of.dim[k].latency)
 				outboxes[rank][k].under_way = (__uint128_t)2 * latency *
 							      bytes_per_second(k) / SECOND;

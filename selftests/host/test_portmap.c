@@ -308,7 +308,7 @@ static void make_paths(struct portmap_peer *peer, unsigned int nr)
 	}
 }
 
-/* Who answers behind each router, by its ports: a letter for each address. */
+/* Each router has a word: for each of its ports a letter, the address that answers. */
 static bool tells_apart(const char *const answers[], unsigned int nr,
 			unsigned int paths)
 {

@@ -228,7 +228,7 @@ listens()
 	[[ $(ss -Hltn "sport = :$port") ]]
 }
 
-# Of two failures the first is the cause: rank 1 never comes, either. A rank that is killed
+# The first of two failures is the cause, as rank 1 never comes, either. A rank that is killed
 # before it has told its rank counts as one that has not come.
 killed()
 {

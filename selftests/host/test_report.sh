@@ -126,7 +126,7 @@ meets()
 	return 1
 }
 
-# Of 64 new queue pairs from $1 on, whose flows are observed: their numbers by path, in ${on[]}
+# spread FIRST: ${on[]} gets the numbers of 64 new queue pairs whose flows are observed, by path.
 spread()
 {
 	local first=$1 p
@@ -278,7 +278,7 @@ empty_names()
 	refused usage "$dir/a.h0" --hosts , && refused usage "$dir/a.h0" --against "$dir/ecmp,"
 }
 
-# What was not sent has no imbalance, and no rounds of a million packets.
+# A recording without flows has no imbalance, and no rounds of a million packets.
 without_traffic()
 {
 	jq '.flows = []' "$dir/a.h0" >"$dir/idle" &&
@@ -305,8 +305,8 @@ no_job()
 		at_once 1 no-job --out "$dir/none" && [[ ! -e $dir/none ]]
 }
 
-check "there are routers, and port maps of two hosts" ready
-check "jobs are loaded on both" load
+check "a fabric and port maps of two hosts are made" ready
+check "both hosts load a job" load
 check "a recording has the bytes that the switch sent on each path" records
 check "recordings of two hosts make one fabric, on which balanced flows do not meet" balanced
 check "a path whose packets are sent again is told by its two links" loses

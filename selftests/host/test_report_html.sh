@@ -103,7 +103,7 @@ shows_as_text()
 		diff - "$dir/plain"
 }
 
-# What a terminal acts on, and what turns the direction of writing
+# Controls of terminals, and the mark that turns the direction of writing, are shown as ?.
 shows_no_control()
 {
 	drawn $'a\e[1m\u202eb' . && shows 'a?[1m?b, a?[1m?b to leaf 10.9.1.1, path 3'

@@ -243,7 +243,7 @@ keeps_the_owner()
 		[[ $(stat -c '%u:%g %a' "$file") == "65534:65534 664" ]]
 }
 
-# Who may not write the directory cannot lock, and root is not the way out.
+# A user who may not write the directory cannot lock, and root is not the way out.
 needs_no_root()
 {
 	if ((EUID)); then

@@ -26,7 +26,7 @@ static void probe(struct portmap_peer *peer, const unsigned int *weight, unsigne
 	}
 }
 
-/* As discovery does: as many ports as there have to be, and twice as many in doubt. */
+/* Discovery takes the least number of ports, and twice as many in doubt. */
 static enum weights_verdict search(unsigned int n, const unsigned int *weight)
 {
 	struct portmap_peer peer = { .paths = paths, .nr_paths = n };
