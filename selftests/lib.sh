@@ -177,7 +177,7 @@ script()
 	return "$status"
 }
 
-# planted KIND: a fault of a script for selftests/host/test_check.sh, which sets
+# planted KIND: a fault of a script for selftests/host/tree/test_check.sh, which sets
 # CHECK_PLANT=KIND:SCRIPT. scripts/check runs a script without the fault "once" again.
 planted()
 {

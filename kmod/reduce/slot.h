@@ -2,7 +2,7 @@
 /*
  * The slots of a group: which packets wait, which sums are complete, and when a result may
  * leave on which connection. slot.c has no dependencies: the module and a model checker,
- * selftests/host/test_slot.c, compile it and define the functions at the end of this file.
+ * selftests/host/reduce/test_slot.c, compile it and define the functions at the end of this file.
  *
  * Rank r sends its input to rank r + 1. The switch replaces the input by the sum of all
  * ranks. The position of a packet is its PSN less the first PSN of its connection. Packets of

@@ -8,7 +8,7 @@
  * The fuzzer's input has the number of inputs, packets in half of the slots, leaf or root, and
  * the first PSNs; then two bytes for each packet.
  */
-#include "../host/kernel_types.h"
+#include "../host/reduce/kernel_types.h"
 #include "../../kmod/reduce/slot.c"
 #include "fuzz.h"
 

@@ -26,8 +26,8 @@
  *   when one flow replaces another. With s paths of any weights: twice the excess and
  *   2 + s / 4 flows more.
  *
- * These figures are measured by selftests/host/test_replan.c. On few flows and paths nearly
- * all plans move the minimum for so few pieces: selftests/host/test_plan_least.c.
+ * These figures are measured by selftests/host/plan/test_replan.c. On few flows and paths nearly
+ * all plans move the minimum for so few pieces: selftests/host/plan/test_plan_least.c.
  */
 #ifndef ROCESTEER_LIB_PLAN_H
 #define ROCESTEER_LIB_PLAN_H
