@@ -88,11 +88,7 @@ appear()
 # Linux's default is one ICMP error a second to each host, after six.
 limit()
 {
-	local router
-
-	for router in "${routers[@]}"; do
-		in_ns "$router" sysctl -qw net.ipv4.icmp_ratelimit="$1"
-	done
+	fabric_sysctl net.ipv4.icmp_ratelimit="$1"
 }
 
 # Flows that are silent for a minute are forgotten.

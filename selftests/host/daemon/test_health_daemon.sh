@@ -32,38 +32,28 @@ restarts_up()
 
 silent_routers()
 {
-	local router
-
 	restarts || return
-	for router in "${routers[@]}"; do
-		vanish "$router" iif lo
-	done
+	fabric_silence add "${routers[@]}"
 	lose 0 && busywait 20000 went up 0 &&
 		events 'any(.[]; .event == "path-down") and all(.[];
 			.event != "path-down" or .cause == "data")' || return
-	for router in "${routers[@]}"; do
-		appear "$router"
-	done
+	fabric_silence del "${routers[@]}"
 }
 
 # Anybody can say that a peer is unreachable. All paths answer, or none.
 forged_errors()
 {
-	local router port status=0
+	local port status=0
 
 	restarts || return
-	for router in "${routers[@]}"; do
-		vanish "$router" iif lo
-	done
+	fabric_silence add "${routers[@]}"
 	port=$(jq '.peers[0].paths[2].ports[0]' "$dir/ports.json")
 	for _ in 1 2 3 4 5 6; do
 		in_ns h1 selftests/host/daemon/refuse.py 10.1.0.1 10.1.1.1 "$port"
 		sleep 0.3	# an examination in between
 	done
 	events 'all(.[]; .event != "path-down")' && is_down || status=1
-	for router in "${routers[@]}"; do
-		appear "$router"
-	done
+	fabric_silence del "${routers[@]}"
 	return "$status"
 }
 

@@ -140,13 +140,9 @@ both_load_a_slice()
 # Two spines with two links to each leaf, which routers tell apart
 has_links()
 {
-	local router
-
 	on_h0 "$rocesteer" job unload --all && daemon_stop && fabric_destroy &&
 		fabric_create 2 2 || return
-	for router in spine0 spine1 leaf1; do
-		in_ns "$router" sysctl -qw net.ipv4.icmp_errors_use_inbound_ifaddr=1
-	done
+	fabric_sysctl net.ipv4.icmp_errors_use_inbound_ifaddr=1
 	rm "$dir/ports.json"
 	on_h0 "$rocesteer" path discover --dev eth0 --peer 10.1.1.1 \
 		--out "$dir/ports.json" && load && daemon_start &&

@@ -134,6 +134,18 @@ daemon_kill()
 	[[ ! $daemon ]] || kill -KILL "$daemon"
 }
 
+# listen HOST: in a fabric of routers.sh a process, $listener, listens on the RoCE port
+listen()
+{
+	in_ns "$1" python3 -c 'import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("", 4791))
+print("ready", flush=True)
+time.sleep(60)' >"$dir/listener" &
+	listener=$!
+	busywait 10000 grep -q ready "$dir/listener"
+}
+
 # is_locked FILE
 is_locked()
 {

@@ -220,6 +220,26 @@ fabric_hash()
 		$(seq -f "${prefix}spine%g" 0 $((spines - 1)))
 }
 
+# fabric_sysctl SETTING...: of all routers but leaf0
+fabric_sysctl()
+{
+	local router
+
+	for router in $(seq -f spine%g 0 $((spines - 1))) leaf1; do
+		in_ns "$router" sysctl -qw "$@"
+	done
+}
+
+# fabric_silence add|del ROUTER...: these send no packets of their own, or send them again
+fabric_silence()
+{
+	local router
+
+	for router in "${@:2}"; do
+		ip -n "$prefix$router" rule "$1" pref 1 iif lo blackhole
+	done
+}
+
 # fabric_destroy: remove the namespaces of fabric_made, the last one first
 fabric_destroy()
 {
@@ -282,18 +302,24 @@ fabric_send()
 		eth0 "$address" "${@:2}"
 }
 
+# fabric_packets SOURCE PEER PORT: h0 sends fifty packets of the flow
+fabric_packets()
+{
+	in_ns h0 python3 -c 'import socket, sys
+source, peer, port = sys.argv[1:]
+s = socket.socket(socket.AF_INET6 if ":" in peer else socket.AF_INET, socket.SOCK_DGRAM)
+s.bind((source, int(port)))
+for i in range(50):
+    s.sendto(b"x" * 32, (peer, 4791))' "$@"
+}
+
 # fabric_uplink SOURCE PEER PORT: the spine that packets of the flow take
 fabric_uplink()
 {
 	local before after s best=0
 
 	mapfile -t before < <(fabric_uplinks_sent packets)
-	in_ns h0 python3 -c 'import socket, sys
-source, peer, port = sys.argv[1:]
-s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-s.bind((source, int(port)))
-for i in range(50):
-    s.sendto(b"x" * 32, (peer, 4791))' "$@"
+	fabric_packets "$@"
 	mapfile -t after < <(fabric_uplinks_sent packets)
 	for ((s = 0; s < spines; s++)); do
 		((after[s] - before[s] < after[best] - before[best])) || best=$s

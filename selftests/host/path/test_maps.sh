@@ -141,29 +141,14 @@ hears_other_uplinks()
 	ip -n "${prefix}h0" route replace default via 10.1.0.254 dev eth0
 }
 
-# silence_spines add|del: a rule by which spines send nothing of their own
-silence_spines()
-{
-	local s
-
-	for s in 0 1 2 3; do
-		ip -n "${prefix}spine$s" rule "$1" pref 1 iif lo blackhole
-	done
-}
-
 # A host that listens on the RoCE port answers to no probe there, as a NIC does not.
 silent_tier()
 {
 	local status
 
-	silence_spines add
+	fabric_silence add spine{0..3}
 	in_ns leaf1 sysctl -qw net.ipv4.icmp_errors_use_inbound_ifaddr=1
-	in_ns h1 python3 -c 'import socket, time
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("", 4791))
-print("ready", flush=True)
-time.sleep(60)' >"$dir/listener" &
-	busywait 10000 grep -q ready "$dir/listener"
+	listen h1
 	rm -f "$map"
 	discover 10.1.1.1,10.1.1.2 --hop 3 --probe-timeout 50 --retries 1 --out "$map" &&
 		holds 'all(.peers[]; [.paths[].router] ==
@@ -173,9 +158,9 @@ time.sleep(60)' >"$dir/listener" &
 			--probe-timeout 50 --retries 1
 	status=$?
 	in_ns leaf1 sysctl -qw net.ipv4.icmp_errors_use_inbound_ifaddr=0
-	kill %%
-	wait %% 2>/dev/null
-	silence_spines del
+	kill "$listener"
+	wait "$listener" 2>/dev/null
+	fabric_silence del spine{0..3}
 	return "$status"
 }
 

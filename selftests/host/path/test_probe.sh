@@ -118,15 +118,9 @@ is_local()
 
 is_local_listening()
 {
-	local status listener
+	local status
 
-	in_ns h3 python3 -c 'import socket, time
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("", 4791))
-print("ready", flush=True)
-time.sleep(60)' >"$dir/listener" &
-	listener=$!
-	busywait 10000 grep -q ready "$dir/listener" &&
+	listen h3 &&
 		discover --peer 10.2.0.1 --probe-timeout 50 --retries 1 --json |
 		jq -e '.peers[0].local' >/dev/null
 	status=$?

@@ -53,11 +53,11 @@ verify_unanswered()
 {
 	local json text status
 
-	silence spine1
+	fabric_silence add spine1
 	json=$(verify_quick --json)
 	status=$?
 	text=$(verify_quick)
-	unsilence spine1
+	fabric_silence del spine1
 	echo "$json" "$text"
 	((status == 1)) && [[ $text == *"No answer:"* && $text != *"every port"* ]] &&
 		jq -e '.moved == [] and [.unanswered[].expected] ==
@@ -69,23 +69,12 @@ verify_unanswered()
 		return "$status"
 }
 
-# sysctl_each SETTING...: on each router but our leaf
-sysctl_each()
-{
-	local s
-
-	for ((s = 0; s < 4; s++)); do
-		in_ns "spine$s" sysctl -qw "$@"
-	done
-	in_ns leaf1 sysctl -qw "$@"
-}
-
 # Linux's default is one ICMP error a second to each host. That takes 50 s.
 survives_rate_limit()
 {
 	local status start=$SECONDS
 
-	sysctl_each net.ipv4.icmp_ratelimit="$(few 200 1000)"
+	fabric_sysctl net.ipv4.icmp_ratelimit="$(few 200 1000)"
 	rm -f "$dir/ports.json"
 	discover --peer 10.1.1.1 --paths 4 --out "$dir/ports.json" &&
 		has_all_paths 4 && agrees
@@ -98,38 +87,19 @@ survives_rate_limit()
 		grep 'slowing down' "$dir/stderr"
 	status=$?
 	echo "without: $((SECONDS - start)) s"
-	sysctl_each net.ipv4.icmp_ratelimit=0
+	fabric_sysctl net.ipv4.icmp_ratelimit=0
 	return "$status"
-}
-
-# silence ROUTER...: they send no packets of their own
-silence()
-{
-	local router
-
-	for router; do
-		ip -n "$prefix$router" rule add pref 1 iif lo blackhole
-	done
-}
-
-unsilence()
-{
-	local router
-
-	for router; do
-		ip -n "$prefix$router" rule del pref 1
-	done
 }
 
 silent_spine()
 {
 	local json status
 
-	silence spine2
+	fabric_silence add spine2
 	json=$(discover --peer 10.1.1.1 --probe-timeout 20 --json \
 		--out "$dir/silent.json")
 	status=$?
-	unsilence spine2
+	fabric_silence del spine2
 	jq -c '.peers[0] | {probed, unanswered, paths: [.paths[].path]}' \
 		<<<"$json"
 	((status == 1)) && [[ ! -e $dir/silent.json ]] &&
@@ -153,11 +123,11 @@ silent_spines()
 {
 	local status
 
-	silence spine0 spine1 spine2 spine3
+	fabric_silence add spine{0..3}
 	refused no-reply "hop 2 on the way to 10.1.1.1" \
 		discover --peer "$remote" --probe-timeout 20 --retries 1
 	status=$?
-	unsilence spine0 spine1 spine2 spine3
+	fabric_silence del spine{0..3}
 	return "$status"
 }
 
@@ -165,11 +135,11 @@ silent_leaf()
 {
 	local status
 
-	silence leaf1
+	fabric_silence add leaf1
 	refused no-reply "hop 3 on the way to 10.1.1.1" \
 		discover --peer "$remote" --probe-timeout 20
 	status=$?
-	unsilence leaf1
+	fabric_silence del leaf1
 	return "$status"
 }
 

@@ -10,12 +10,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 # inbound 0|1: whether routers answer from the interface on which a probe arrived
 inbound()
 {
-	local s
-
-	in_ns leaf1 sysctl -qw "net.ipv4.icmp_errors_use_inbound_ifaddr=$1"
-	for ((s = 0; s < spines; s++)); do
-		in_ns "spine$s" sysctl -qw "net.ipv4.icmp_errors_use_inbound_ifaddr=$1"
-	done
+	fabric_sysctl "net.ipv4.icmp_errors_use_inbound_ifaddr=$1"
 }
 
 # Packets that arrived at leaf1, by the address of the link
@@ -33,11 +28,7 @@ enters()
 
 	while read -r port leaf; do
 		before=$(arrived)
-		in_ns h0 python3 -c 'import socket, sys
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("10.1.0.1", int(sys.argv[1])))
-for i in range(50):
-    s.sendto(b"x" * 32, ("10.1.1.1", 4791))' "$port" || return
+		fabric_packets 10.1.0.1 10.1.1.1 "$port" || return
 		after=$(arrived)
 		echo "$port $leaf: $before $after"
 		jq -ne --arg leaf "$leaf" --argjson before "$before" \

@@ -48,11 +48,7 @@ finds_the_others()
 
 both_links()
 {
-	local router
-
-	for router in leaf1 spine0 spine1; do
-		on "$router" sysctl -qw net.ipv4.icmp_errors_use_inbound_ifaddr=1
-	done
+	fabric_sysctl net.ipv4.icmp_errors_use_inbound_ifaddr=1
 	fabric_hash on qpn_hash
 }
 
