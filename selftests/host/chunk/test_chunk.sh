@@ -40,8 +40,7 @@ vector()
 {
 	diff <(plan --dims 16x64 --bandwidth 150,100 --size 104857600 |
 		jq -r '.chunks[] | "\(.id),\(.bytes),\(.order | join("-"))"') \
-		<(grep -v '^#' selftests/host/chunk/themis_2d.csv |
-			cut -d , -f 1-3)
+		<(grep -v '^#' selftests/host/chunk/themis_2d.csv | cut -d , -f 1-3)
 }
 
 tutorial()
@@ -174,8 +173,7 @@ all_gather()
 {
 	diff <(plan "${large[@]}" --collective reduce-scatter |
 		jq -c '[.chunks[].order | reverse]') \
-		<(plan "${large[@]}" --collective all-gather |
-			jq -c '[.chunks[].order]')
+		<(plan "${large[@]}" --collective all-gather | jq -c '[.chunks[].order]')
 }
 
 baseline()
@@ -198,8 +196,7 @@ latency()
 	local plain ring halving
 
 	plain=$(plan "${args[@]}" | jq .predicted.plan_us)
-	ring=$(plan "${args[@]}" --latency 1.5,1.5,1.5 |
-		jq .predicted.plan_us)
+	ring=$(plan "${args[@]}" --latency 1.5,1.5,1.5 | jq .predicted.plan_us)
 	halving=$(plan "${args[@]}" --latency 1.5,1.5,1.5 \
 		--algorithm halving,direct,ring | jq .predicted.plan_us)
 	jq -n -e "($ring - $plain - (2 * 3 * 7 + 1) * 1.5 | fabs) < 0.01

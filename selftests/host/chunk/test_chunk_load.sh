@@ -17,8 +17,7 @@ ready()
 {
 	veth rs0 rs0-far && veth rs2 rs2-far && ip address add 10.1.0.1/24 dev rs0 || return
 	port_map rs0 "$(peer 10.1.1.1 49152)" >"$map"
-	"$rocesteer" --json chunk plan --dims 4x2 --bandwidth 2,1 --size 4M \
-		--chunks 4 >"$plan"
+	"$rocesteer" --json chunk plan --dims 4x2 --bandwidth 2,1 --size 4M --chunks 4 >"$plan"
 	jq '{format: 1, rank: 0, hash, dimensions: [
 		{dimension: 0, device: "rxe0", netdev: "rs0", source: "10.1.0.1"},
 		{dimension: 1, device: "rxe1", netdev: "rs2", source: "10.2.0.1"}],
@@ -158,12 +157,10 @@ wrong()
 	jq "$2" "$file" >"$dir/wrong.json" || return
 	if [[ $file == "$plan" ]]; then
 		refused bad-file 2 "wrong.json: $1" job load --job 8 --port-map "$map" \
-			--flow 10.1.1.1/18 --chunk-plan "$dir/wrong.json" \
-			--ranges "$ranges"
+			--flow 10.1.1.1/18 --chunk-plan "$dir/wrong.json" --ranges "$ranges"
 	else
 		refused bad-file 2 "wrong.json: $1" job load --job 8 --port-map "$map" \
-			--flow 10.1.1.1/18 --chunk-plan "$plan" \
-			--ranges "$dir/wrong.json"
+			--flow 10.1.1.1/18 --chunk-plan "$plan" --ranges "$dir/wrong.json"
 	fi
 }
 
@@ -172,8 +169,7 @@ refuses()
 	wrong "format: 2 is not" '.format = 2' &&
 		wrong "hash: is not the plan's" '.hash = "0123456789abcdef"' &&
 		wrong "ranges[3].stage: 4 is not" '.ranges[3].stage = 4' &&
-		wrong "ranges[0].dimension: 1 is not that of" \
-			'.ranges[0].dimension = 1' &&
+		wrong "ranges[0].dimension: 1 is not that of" '.ranges[0].dimension = 1' &&
 		wrong "ranges[1].peer: is not the address" '.ranges[1].peer = "h"' &&
 		wrong "ranges[1].start: is not a hex" '.ranges[1].start = "12"' &&
 		wrong "ranges[1].length: 0 is not" '.ranges[1].length = 0' &&
@@ -186,8 +182,7 @@ refuses()
 			'.dimensions[1].dimension = 0' &&
 		wrong "collective: 'ring' is not one of all-reduce, \
 reduce-scatter, all-gather" '.collective = "ring"' "$plan" &&
-		wrong "queue: 'lifo' is not one of fifo, scf" \
-			'.queue = "lifo"' "$plan" &&
+		wrong "queue: 'lifo' is not one of fifo, scf" '.queue = "lifo"' "$plan" &&
 		wrong "chunks[1].order: is not one" '.chunks[1].order = [0,0]' "$plan" &&
 		wrong "chunks[0].bytes: 1 is not" '.chunks[0].bytes = 1' "$plan" &&
 		wrong "hash: is not the plan's" '.chunks[0].order |= reverse' "$plan" &&
@@ -257,8 +252,7 @@ full()
 {
 	local json job status
 
-	cmd chunk plan --dims 4x2 --bandwidth 2,1 --size 4M --chunks 16384 \
-		>"$dir/most.json" &&
+	cmd chunk plan --dims 4x2 --bandwidth 2,1 --size 4M --chunks 16384 >"$dir/most.json" &&
 		jq '{format: 1, hash, dimensions: [{dimension: 0, netdev: "rs0"}],
 			ranges: [{dimension: 0, stage: 0, chunk: 0,
 			peer: "10.1.0.2", start: "0x1000", length: 4096}]}' \
@@ -266,8 +260,7 @@ full()
 		cmd chunk unload --job 8 || return
 	for job in 11 12 13 14 15; do
 		json=$(cmd job load --job "$job" --flow "10.1.1.1/$job" \
-			--port-map "$map" --chunk-plan "$dir/most.json" \
-			--ranges "$dir/one.json")
+			--port-map "$map" --chunk-plan "$dir/most.json" --ranges "$dir/one.json")
 		status=$?
 		((job == 15 || !status)) || return
 	done
@@ -308,8 +301,7 @@ interrupted()
 
 chunks_of_7()
 {
-	cmd chunk load --job 7 --chunk-plan "$dir/most.json" \
-		--ranges "$dir/one.json" >"$dir/log"
+	cmd chunk load --job 7 --chunk-plan "$dir/most.json" --ranges "$dir/one.json" >"$dir/log"
 }
 
 all_interrupted()

@@ -26,8 +26,7 @@ output_fails()
 {
 	local full="No space left on device"
 
-	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4}' \
-		>"$dir/cluster.json"
+	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4}' >"$dir/cluster.json"
 	unprintable "$full" plan --flows 1 --paths 1 >/dev/full &&
 		unprintable "$full" --json plan --flows 1 --paths 1 >/dev/full &&
 		unprintable "$full" --help >/dev/full &&
@@ -70,8 +69,7 @@ foreign()
 foreign_files()
 {
 	printf '10.0.0.1\n10.0.0.1\n' >"$dir/peers"
-	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4}' \
-		>"$dir/foreign.json"
+	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4}' >"$dir/foreign.json"
 	"$rocesteer" slice trace --jobs 3 --gpus 4 >"$dir/trace.csv" &&
 		foreign "$dir/peers" && foreign "$dir/foreign.json" &&
 		foreign "$dir/trace.csv" &&
@@ -105,8 +103,7 @@ controls()
 		shows 'device: is not' path show "$map" || return
 	echo '{"leaves":1,"spines":1,"gpus_per_leaf":4,"gpus_per_server":4,
 		"nodes":[["n\u001b"]]}' >"$slice" &&
-		"$rocesteer" slice alloc --gpus 1 --job a --cluster "$slice" \
-			>"$dir/said" &&
+		"$rocesteer" slice alloc --gpus 1 --job a --cluster "$slice" >"$dir/said" &&
 		! grep $'\e' "$dir/said" &&
 		sed -i 's/"stage":"server"/"stage":"\\u001b[31m"/' "$slice" &&
 		shows "jobs.a.stage: '?[31m' is not one of" slice list --cluster "$slice"

@@ -86,8 +86,7 @@ page_is_complete()
 			# shellcheck disable=SC2086 # maybe no verb
 			[[ ! $verb && $(verbs "$object") ]] ||
 				"$rocesteer" "$object" $verb --help | options
-		done | not_common | sort -u) \
-		<(documented "$page" | sort -u) &&
+		done | not_common | sort -u) <(documented "$page" | sort -u) &&
 		for verb in $(verbs "$object"); do
 			grep -q -e "rocesteer $object $verb\*\*" \
 				-e "rocesteer $object\*\* \[\*\*$verb\*\*" "$page" || {
@@ -112,8 +111,7 @@ pages_are_complete()
 	for object in $(objects); do
 		page_is_complete "$object" || status=1
 	done
-	diff <(perf_options) \
-		<(documented Documentation/man/rocesteer-perf.8.rst | sort) ||
+	diff <(perf_options) <(documented Documentation/man/rocesteer-perf.8.rst | sort) ||
 		status=1
 	return "$status"
 }
@@ -121,8 +119,7 @@ pages_are_complete()
 # rst2man prints its warnings into the page.
 pages_are_correct()
 {
-	printf '%s\n' Documentation/man/*.rst \
-		Documentation/*.rst |
+	printf '%s\n' Documentation/man/*.rst Documentation/*.rst |
 		xargs -P 2 -n 1 rst2html --strict >/dev/null
 }
 
@@ -340,8 +337,7 @@ help_everywhere()
 	local object command
 
 	for object in $(objects); do
-		diff <("$rocesteer" "$object" help) \
-			<("$rocesteer" "$object" --help) || return
+		diff <("$rocesteer" "$object" help) <("$rocesteer" "$object" --help) || return
 	done
 	while read -r command; do
 		# shellcheck disable=SC2086 # words
@@ -377,8 +373,7 @@ one_vocabulary()
 statuses()
 {
 	cat user/{command,perf,command/*,lib/*}/*.c | tr '\n\t' '  ' |
-		grep -oE 'EXIT_[A-Z_]+, *"[^"]+"' |
-		sed 's/\(.*\), *"\(.*\)"/\2 \1/' | sort -u
+		grep -oE 'EXIT_[A-Z_]+, *"[^"]+"' | sed 's/\(.*\), *"\(.*\)"/\2 \1/' | sort -u
 }
 
 one_status()

@@ -56,14 +56,10 @@ usage_plan()
 {
 	usage "--flows N is missing" plan &&
 	usage "--paths S is missing" plan --flows 1 &&
-	usage "--flows: '0' is not a number from 1 to 1048576" \
-		plan --flows 0 --paths 1 &&
-	usage "--flows: '-1' is not a number from 1 to 1048576" \
-		plan --flows -1 --paths 1 &&
-	usage "--flows: ' 1' is not a number from 1 to 1048576" \
-		plan --flows ' 1' --paths 1 &&
-	usage "--flows: '1x' is not a number from 1 to 1048576" \
-		plan --flows 1x --paths 1 &&
+	usage "--flows: '0' is not a number from 1 to 1048576" plan --flows 0 --paths 1 &&
+	usage "--flows: '-1' is not a number from 1 to 1048576" plan --flows -1 --paths 1 &&
+	usage "--flows: ' 1' is not a number from 1 to 1048576" plan --flows ' 1' --paths 1 &&
+	usage "--flows: '1x' is not a number from 1 to 1048576" plan --flows 1x --paths 1 &&
 	usage "--paths: '99999999999999999999' is not a number from 1 to 4096" \
 		plan --flows 1 --paths 99999999999999999999 &&
 	usage "unknown option --split" plan --flows 1 --paths 1 --split fewest &&
@@ -75,8 +71,7 @@ usage_plan()
 		plan --flows 1 --paths 2 --weights 1,-2 &&
 	usage "--weights: W3: '0x2' is not a whole number from 0 to 4294967295" \
 		plan --flows 1 --paths 4 --weights 1,1,1,0x2 &&
-	usage "--weights: item 2 is empty" \
-		plan --flows 1 --paths 2 --weights 1, &&
+	usage "--weights: item 2 is empty" plan --flows 1 --paths 2 --weights 1, &&
 	refused weights "--weights: all weights are 0, no path can be used" \
 		plan --flows 1 --paths 2 --weights 0,0 &&
 	usage "--prior and --recommend-qps exclude each other" \
@@ -87,8 +82,7 @@ usage_plan()
 prior()
 {
 	echo "$2" >"$dir/prior.json"
-	refused bad-file "$dir/prior.json: $1" \
-		plan --flows 2 --paths 2 --prior "$dir/prior.json"
+	refused bad-file "$dir/prior.json: $1" plan --flows 2 --paths 2 --prior "$dir/prior.json"
 }
 
 usage_prior()
@@ -138,28 +132,22 @@ usage_chunk()
 		chunk plan "${net[@]}" --size M &&
 	usage "--size: '' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind" \
 		chunk plan "${net[@]}" --size '' &&
-	usage "--size: 63 is not a byte for each of 64 chunks" \
-		chunk plan "${net[@]}" --size 63 &&
+	usage "--size: 63 is not a byte for each of 64 chunks" chunk plan "${net[@]}" --size 63 &&
 	usage "--chunks: '0' is not a number from 1 to 16384" \
 		"${plan[@]}" "${net[@]}" --chunks 0 &&
 	usage "--dims: N1: '0' is not a number from 1 to 65536" \
 		"${plan[@]}" --dims 4x0 --bandwidth 2,1 &&
-	usage "--dims: item 2 is empty" \
-		"${plan[@]}" --dims 4x --bandwidth 2,1 &&
+	usage "--dims: item 2 is empty" "${plan[@]}" --dims 4x --bandwidth 2,1 &&
 	usage "--dims: more than 8 dimensions" \
 		"${plan[@]}" --dims 2x2x2x2x2x2x2x2x2 --bandwidth 2,1 &&
 	usage "--dims: no dimension joins more than one endpoint" \
 		"${plan[@]}" --dims 1x1 --bandwidth 2,1 &&
 	usage "--bandwidth: as many values as dimensions are needed, 2, not 1" \
 		"${plan[@]}" --dims 4x2 --bandwidth 2 &&
-	usage "--bandwidth: more than 2 dimensions" \
-		"${plan[@]}" --dims 4x2 --bandwidth 2,1,1 &&
-	usage "--bandwidth: B1: '0' is not $word" \
-		"${plan[@]}" --dims 4x2 --bandwidth 2,0 &&
-	usage "--bandwidth: B0: '-2' is not $word" \
-		"${plan[@]}" --dims 4x2 --bandwidth -2,1 &&
-	usage "--bandwidth: B0: '1.' is not $word" \
-		"${plan[@]}" --dims 4x2 --bandwidth 1.,1 &&
+	usage "--bandwidth: more than 2 dimensions" "${plan[@]}" --dims 4x2 --bandwidth 2,1,1 &&
+	usage "--bandwidth: B1: '0' is not $word" "${plan[@]}" --dims 4x2 --bandwidth 2,0 &&
+	usage "--bandwidth: B0: '-2' is not $word" "${plan[@]}" --dims 4x2 --bandwidth -2,1 &&
+	usage "--bandwidth: B0: '1.' is not $word" "${plan[@]}" --dims 4x2 --bandwidth 1.,1 &&
 	usage "--bandwidth: B0: '0.0000001' is not $word" \
 		"${plan[@]}" --dims 4x2 --bandwidth 0.0000001,1 &&
 	usage "--bandwidth: B0: '18446744073709.551617' is not $word" \
@@ -187,8 +175,7 @@ usage_chunk()
 		"${plan[@]}" "${net[@]}" --collective all &&
 	usage "--policy: 'worst' is not one of themis, baseline, best" \
 		"${plan[@]}" "${net[@]}" --policy worst &&
-	usage "--queue: 'lifo' is not one of fifo, scf" \
-		"${plan[@]}" "${net[@]}" --queue lifo
+	usage "--queue: 'lifo' is not one of fifo, scf" "${plan[@]}" "${net[@]}" --queue lifo
 }
 
 # line WHAT TEXT: as a peer file and as the first job of a trace the line of this text is refused
@@ -219,8 +206,7 @@ usage_path()
 		path discover --dev lo --peer 10.0.0 &&
 	usage "--peer: '224.0.0.1' is not an address of a host" \
 		path discover --dev lo --peer 10.0.0.1,224.0.0.1 &&
-	usage "--peer: 10.0.0.1 is given twice" \
-		path discover --dev lo --peer 10.0.0.1,10.0.0.1 &&
+	usage "--peer: 10.0.0.1 is given twice" path discover --dev lo --peer 10.0.0.1,10.0.0.1 &&
 	usage "--peer: item 2 is empty" path discover --dev lo --peer 10.0.0.1, &&
 	usage "--peer: item 1 is longer than 255 bytes" \
 		path discover --dev lo --peer "$(printf '%0256d' 1)" &&
@@ -232,12 +218,9 @@ usage_path()
 		path discover --dev lo --peer 10.0.0.1 --hop 31 &&
 	usage "--paths: '65' is not a number from 1 to 64" \
 		path discover --dev lo --peer 10.0.0.1 --paths 65 &&
-	refused no-file "$dir/nowhere: No such file or directory" \
-		path show "$dir/nowhere" &&
-	refused bad-file "$dir/bad: is not JSON: it ends too early" \
-		path show "$dir/bad" &&
-	refused bad-file "$dir/bad: is not JSON: it ends too early" \
-		path verify "$dir/bad"
+	refused no-file "$dir/nowhere: No such file or directory" path show "$dir/nowhere" &&
+	refused bad-file "$dir/bad: is not JSON: it ends too early" path show "$dir/bad" &&
+	refused bad-file "$dir/bad: is not JSON: it ends too early" path verify "$dir/bad"
 }
 
 # cannot_write FILE WHY: path discover says so before a search, which lo has no routers for.
@@ -282,12 +265,10 @@ usage_job()
 	usage "--port-map FILE is missing" job load --job 1 &&
 	usage "--job: '0' is not a number from 1 to 4294967295" \
 		job load --job 0 --port-map x --all &&
-	usage "one of --cgroup, --pid, --flow and --all must be given" \
-		"${load[@]}" &&
+	usage "one of --cgroup, --pid, --flow and --all must be given" "${load[@]}" &&
 	usage "only one of --cgroup, --pid, --flow and --all must be given" \
 		"${load[@]}" --all --pid 1 &&
-	usage "--module: 'maybe' is not one of auto, yes, no" \
-		"${load[@]}" --all --module maybe &&
+	usage "--module: 'maybe' is not one of auto, yes, no" "${load[@]}" --all --module maybe &&
 	usage "--split: 'some' is not one of none, fewest, all, auto" \
 		"${load[@]}" --all --split some &&
 	usage "--resequence: with --all the module does not know the job's flows" \
@@ -298,8 +279,7 @@ usage_job()
 		"${load[@]}" --all --split all &&
 	usage "--pattern: 'bogus' is not one of ring, halving-doubling, all-to-all, permutation, hierarchical-ring, hierarchical-all-to-all" \
 		"${load[@]}" --all --slice "$dir/nowhere" --pattern bogus &&
-	usage "one of --slice and --cluster must be given" \
-		"${load[@]}" --all --pattern ring &&
+	usage "one of --slice and --cluster must be given" "${load[@]}" --all --pattern ring &&
 	usage "only one of --slice and --cluster must be given" \
 		"${load[@]}" --all --slice "$dir/nowhere" --cluster "$dir/nowhere" &&
 	usage "--name: is not UTF-8, or contains a control character" \
@@ -310,17 +290,12 @@ usage_job()
 		"${load[@]}" --all --name 12345678901234567890123456789012 &&
 	refused no-cgroup "--cgroup: /nowhere: No such file or directory" \
 		"${load[@]}" --cgroup /nowhere &&
-	refused no-cgroup "--cgroup: / is not a cgroup v2 directory" \
-		"${load[@]}" --cgroup / &&
-	refused no-process "--pid: there is no process 4194304" \
-		"${load[@]}" --pid 4194304 &&
+	refused no-cgroup "--cgroup: / is not a cgroup v2 directory" "${load[@]}" --cgroup / &&
+	refused no-process "--pid: there is no process 4194304" "${load[@]}" --pid 4194304 &&
 	usage "--flow: item 2 is empty" "${load[@]}" --flow 10.1.1.1/17,,10.1.1.1/18 &&
-	usage "--flow: '10.1.1.1' is not $qpn" \
-		"${load[@]}" --flow 10.1.1.1 &&
-	usage "--flow: '10.1.1.1/0x1000000' is not $qpn" \
-		"${load[@]}" --flow 10.1.1.1/0x1000000 &&
-	usage "--flow: '10.1.1.1/1' is not $qpn" \
-		"${load[@]}" --flow 10.1.1.1/1 &&
+	usage "--flow: '10.1.1.1' is not $qpn" "${load[@]}" --flow 10.1.1.1 &&
+	usage "--flow: '10.1.1.1/0x1000000' is not $qpn" "${load[@]}" --flow 10.1.1.1/0x1000000 &&
+	usage "--flow: '10.1.1.1/1' is not $qpn" "${load[@]}" --flow 10.1.1.1/1 &&
 	usage "--flow: 10.1.1.1/0x11 is given twice" \
 		"${load[@]}" --flow 10.1.1.1/17,10.1.1.1/0x11 &&
 	refused no-peer "--flow: 10.9.9.9/17: the peer is not in $map" \
@@ -328,8 +303,7 @@ usage_job()
 	refused local-peer "--flow: 10.1.0.2/17: the peer is under our own leaf, there is nothing to steer" \
 		"${load[@]}" --flow 10.1.0.2/17 &&
 	usage "one of --job and --all must be given" job unload &&
-	usage "only one of --job and --all must be given" \
-		job unload --job 1 --all &&
+	usage "only one of --job and --all must be given" job unload --job 1 --all &&
 	usage "--job ID is missing" job show
 }
 
@@ -341,8 +315,7 @@ unprivileged()
 		echo "not root, or no setpriv"
 		return
 	fi
-	for command in "job load --job 1 --all --port-map $dir/nowhere" \
-		"job unload --all"; do
+	for command in "job load --job 1 --all --port-map $dir/nowhere" "job unload --all"; do
 		# shellcheck disable=SC2086 # words
 		json=$(setpriv --bounding-set=-net_admin --inh-caps=-all \
 			"$rocesteer" --json $command)
@@ -367,12 +340,10 @@ idle_options()
 		chunk compare --algorithm direct &&
 	usage "--size and --collective belong to the step: --step FILE sets others" \
 		chunk train --size 1M &&
-	usage "--driver: only with --ocs" \
-		slice alloc "${cluster[@]}" --gpus 1 --driver x &&
+	usage "--driver: only with --ocs" slice alloc "${cluster[@]}" --gpus 1 --driver x &&
 	usage "only one of --gpus, --servers and --nodes must be given" \
 		slice alloc "${cluster[@]}" --gpus 1 --servers 0/0 &&
-	usage "--driver: only with --start" \
-		slice queue "${cluster[@]}" --ocs --driver x &&
+	usage "--driver: only with --start" slice queue "${cluster[@]}" --ocs --driver x &&
 	usage "--order: 'lifo' is not one of fifo, fewest-gpus, shortest, backfill" \
 		slice queue "${cluster[@]}" --order lifo &&
 	usage "--seed: only with --pattern" slice check --slice x --flows x --seed 1 &&

@@ -16,8 +16,7 @@ starts_and_ends()
 is_alone()
 {
 	daemon_start &&
-		"$rocesteer" --json daemon |
-			jq -e '.error.code == "running"' &&
+		"$rocesteer" --json daemon | jq -e '.error.code == "running"' &&
 		[[ $(stat -c %a "$(socket)") == 600 ]] && is_serving || return
 	cp "$rocesteer" "$dir/rocesteer" && chmod 755 "$dir" &&
 		setpriv --reuid=65534 --regid=65534 --clear-groups \
@@ -65,8 +64,7 @@ unprivileged()
 	local cap
 
 	for cap in net_admin bpf,-sys_admin net_raw; do
-		setpriv "--bounding-set=-$cap" --inh-caps=-all \
-			"$rocesteer" --json daemon |
+		setpriv "--bounding-set=-$cap" --inh-caps=-all "$rocesteer" --json daemon |
 			jq -e '.error.code == "permission"' || return
 	done
 }
@@ -75,8 +73,7 @@ unprivileged()
 splits_fewest()
 {
 	load fewest && flows 10.1.1.1 16,17,18,19,20,21 && is_planned 6 8 &&
-		jq -e '[.flows[].pieces | select(length == 1)] | length >= 4' \
-			"$dir/flows"
+		jq -e '[.flows[].pieces | select(length == 1)] | length >= 4' "$dir/flows"
 }
 
 # No whole flow moves for another flow.
@@ -231,8 +228,7 @@ tops()
 	status=$?
 	kill "$top"
 	wait "$top"
-	((!status)) && "$rocesteer" top --count 1 --interval 10 |
-		grep 'STATE.*ROUNDS/S'
+	((!status)) && "$rocesteer" top --count 1 --interval 10 | grep 'STATE.*ROUNDS/S'
 }
 
 # Each flow sends 100 packets at a time, over two paths if it is cut.

@@ -68,8 +68,7 @@ device_comes_later()
 		show | jq -e '(.flows | length) == 7 and
 			all(.flows[]; has("actuator") | not)' &&
 		daemon_start && busywait 20000 served true up &&
-		events 'map(select(.event == "device-back").job) | sort' |
-			jq -e '. == [1, 2]' &&
+		events 'map(select(.event == "device-back").job) | sort' | jq -e '. == [1, 2]' &&
 		show | jq -e '.flows == []' &&
 		"$rocesteer" --json job show --job 2 |
 			jq -e '.served and all(.groups[]; .flows | add == 0)' &&
@@ -79,8 +78,7 @@ device_comes_later()
 
 counts_six()
 {
-	"$rocesteer" --json job show --job 1 |
-		jq -e '.groups[0].flows | add == 6'
+	"$rocesteer" --json job show --job 1 | jq -e '.groups[0].flows | add == 6'
 }
 
 # A name may have any character but blanks, colons and slashes.
@@ -113,10 +111,8 @@ is_served()
 # The job keeps the old name, and the daemon has the new one.
 is_named()
 {
-	bpftool -j map dump pinned \
-		"$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_jobs" |
-		jq -e --arg name "$1" \
-			'.[0].formatted.value.device | startswith($name)'
+	bpftool -j map dump pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_jobs" |
+		jq -e --arg name "$1" '.[0].formatted.value.device | startswith($name)'
 }
 
 gone_by_name()

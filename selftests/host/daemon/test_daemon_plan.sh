@@ -26,8 +26,7 @@ lacks_a_port()
 {
 	unload && load fewest && flows 10.1.1.1 16,17,18 && is_planned 3 6 &&
 		flows 10.1.1.2 19 && is_planned 4 6 3 &&
-		jq -e 'all(.flows[].pieces[]; .path != 3 and .port != 0)' \
-			"$dir/flows"
+		jq -e 'all(.flows[].pieces[]; .path != 3 and .port != 0)' "$dir/flows"
 }
 
 # in_turn RUNS [PEER]: each flow to the peer sends so many packets in a row on each path,
@@ -219,8 +218,7 @@ only_acks()
 
 path_of()
 {
-	show | jq -c --argjson dqpn "$1" \
-		'.flows[] | select(.dqpn == $dqpn) | [.pieces[].path]'
+	show | jq -c --argjson dqpn "$1" '.flows[] | select(.dqpn == $dqpn) | [.pieces[].path]'
 }
 
 # Another flow is cut instead of the one that would be.

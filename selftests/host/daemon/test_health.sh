@@ -34,8 +34,7 @@ if s.recv(64) == b"READY=1":
 # topped STATE PATH: top has shown this state
 topped()
 {
-	jq -s -e "any(.[]; .groups[0].paths[$2].state == \"$1\")" "$dir/top" \
-		>/dev/null
+	jq -s -e "any(.[]; .groups[0].paths[$2].state == \"$1\")" "$dir/top" >/dev/null
 }
 
 # milliseconds from the test's $start to the last event
@@ -75,8 +74,7 @@ loses_some()
 		psns+=$psn,$psn,
 	done
 	psn=$((psn + 8))
-	nsenter --net="/run/netns/${prefix}h0" \
-		"$rocesteer" --json top --interval 10 >"$dir/top" &
+	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json top --interval 10 >"$dir/top" &
 	top=$!
 	flows 10.1.1.1 "$1" "$psns$psn,$psn,$psn"
 	busywait 2000 topped suspected "$2"
@@ -209,8 +207,7 @@ backs_off()
 			appear "$spine" && busywait 20000 went up 2 &&
 			busywait 20000 used 0 1 2 3 || return
 	done
-	jq -s -c '[.[] | select(.event == "path-down") | [.path, .hold_ms]]' \
-		"$dir/events"
+	jq -s -c '[.[] | select(.event == "path-down") | [.path, .hold_ms]]' "$dir/events"
 	events '[.[] | select(.event == "path-down" and .path == 2) |
 		.hold_ms] == [50, 100, 200]'
 }

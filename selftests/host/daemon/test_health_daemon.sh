@@ -59,8 +59,7 @@ forged_errors()
 
 operstate()
 {
-	[[ $(ip -n "${prefix}h0" -j link show eth0 | jq -r '.[0].operstate') == \
-		"$1" ]]
+	[[ $(ip -n "${prefix}h0" -j link show eth0 | jq -r '.[0].operstate') == "$1" ]]
 }
 
 no_carrier()
@@ -92,8 +91,7 @@ rate_limits()
 # monitor FILE: run it in the background
 monitor()
 {
-	nsenter --net="/run/netns/${prefix}h0" \
-		"$rocesteer" --json monitor >"$1" &
+	nsenter --net="/run/netns/${prefix}h0" "$rocesteer" --json monitor >"$1" &
 	monitor=$!
 }
 

@@ -33,8 +33,7 @@ cannot_send()
 		jq '.device = "rs0" | .peers |= [first |
 			.source = "10.77.0.1" | .paths |= [first]]' \
 			"$dir/ports.json" >"$dir/unsent.json" &&
-		on_h0 "$rocesteer" job load --job 2 --all \
-			--port-map "$dir/unsent.json" &&
+		on_h0 "$rocesteer" job load --job 2 --all --port-map "$dir/unsent.json" &&
 		ip -n "${prefix}h0" addr del 10.77.0.1/32 dev rs0 &&
 		busywait 20000 events 'any(.[]; .event == "error")'
 }
@@ -95,8 +94,7 @@ finds()
 		'.peers[] | select(.address == $peer).ports[]' >"$dir/planned"
 	cmp -s <(jq -r --arg peer "$1" '.peers[] |
 			select(.address == $peer).paths[].router' \
-			"$dir/fewer.json") \
-		<(fabric_oracle 10.1.0.1 "$1" <"$dir/planned")
+			"$dir/fewer.json") <(fabric_oracle 10.1.0.1 "$1" <"$dir/planned")
 }
 
 finds_all()
@@ -187,10 +185,8 @@ defer fabric_destroy
 ready && defer daemon_kill && starts || exit
 check "ports are found again when the fabric hashes otherwise" attempt hashes_otherwise
 check "ports that are found late are not given to the next job" attempt job_is_replaced
-check "a job with some of the paths finds these paths again" \
-	attempt hashes_otherwise_again
-check "both hosts of a slice load it, whatever their leaf calls the spines" \
-	both_load_a_slice
+check "a job with some of the paths finds these paths again" attempt hashes_otherwise_again
+check "both hosts of a slice load it, whatever their leaf calls the spines" both_load_a_slice
 check "a job uses parallel links that the leaf tells apart" has_links
 check "ports of parallel links are found again when spines hash otherwise" links_hash_otherwise
 check "no namespace or device is left" world_is_empty

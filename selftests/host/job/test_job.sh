@@ -48,8 +48,7 @@ shows_flows()
 # Without acknowledgments nobody knows of outstanding packets, so a plan need not wait.
 nothing_known()
 {
-	bpftool --json map dump pinned \
-		"$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_flows" |
+	bpftool --json map dump pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_flows" |
 		jq -e 'map(.formatted.value) | length == 3 and
 			all(.acked == 4294967295 and .psns[0].next == .acked and
 				.psns[0].repeats == .acked and
@@ -69,27 +68,19 @@ refuses()
 	jq '.peers |= map(select(.local))' "$map" >"$dir/local.json"
 	sed 's/"fd00::1"/"fd00::3"/' "$map" >"$dir/foreign.json"
 	refused exists 1 load --job 7 --port-map "$map" --flow 10.1.1.1/99 &&
-		refused no-device 1 load --job 8 --all \
-			--port-map "$dir/elsewhere.json" &&
+		refused no-device 1 load --job 8 --all --port-map "$dir/elsewhere.json" &&
 		refused no-file 2 load --job 8 --all --port-map "$dir/none" &&
 		refused local-peer 2 load --job 8 --all --port-map "$dir/local.json" &&
 		refused other-host 2 load --job 8 --all --port-map "$dir/foreign.json" &&
 		refused no-job 1 unload --job 8 &&
 		refused no-job 1 show --job 8 &&
-		refused module-not-loaded 1 load --job 8 --pid $$ \
-			--port-map "$map" &&
-		refused module-not-loaded 1 load --job 8 --all --module yes \
-			--port-map "$map" &&
-		refused usage 2 load --job 8 --pid $$ --module no \
-			--port-map "$map" &&
-		refused module-not-loaded 1 load --job 8 --all --actuator qp \
-			--port-map "$map" &&
-		refused usage 2 load --job 8 --all --actuator qp --module no \
-			--port-map "$map" &&
-		refused usage 2 load --job 8 --all --actuator qp --split all \
-			--port-map "$map" &&
-		refused usage 2 load --job 8 --all --actuator both \
-			--port-map "$map"
+		refused module-not-loaded 1 load --job 8 --pid $$ --port-map "$map" &&
+		refused module-not-loaded 1 load --job 8 --all --module yes --port-map "$map" &&
+		refused usage 2 load --job 8 --pid $$ --module no --port-map "$map" &&
+		refused module-not-loaded 1 load --job 8 --all --actuator qp --port-map "$map" &&
+		refused usage 2 load --job 8 --all --actuator qp --module no --port-map "$map" &&
+		refused usage 2 load --job 8 --all --actuator qp --split all --port-map "$map" &&
+		refused usage 2 load --job 8 --all --actuator both --port-map "$map"
 }
 
 takes_device_once()
@@ -106,8 +97,7 @@ says_what_to_do()
 {
 	"$rocesteer" job load --job 8 --pid $$ --port-map "$map" 2>&1 |
 		grep -- '--flow or --all' &&
-		"$rocesteer" job load --job 8 --all --actuator qp \
-			--port-map "$map" 2>&1 |
+		"$rocesteer" job load --job 8 --all --actuator qp --port-map "$map" 2>&1 |
 		grep '^modprobe rocesteer, or leave out --actuator qp\.$' &&
 		"$rocesteer" job load --job 8 --flow 10.1.1.1/99 --split all \
 			--port-map "$map" 2>&1 |

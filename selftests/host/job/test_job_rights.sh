@@ -89,8 +89,7 @@ permissions()
 			! job show --job 9 >"$dir/log" || return
 	done
 	for cap in net_admin bpf,-sys_admin; do
-		without "$cap" job unload --job 7 |
-			jq -e '.error.code == "permission"' || return
+		without "$cap" job unload --job 7 | jq -e '.error.code == "permission"' || return
 	done
 	for reads in "job list" "job show --job 7" "flow show" stat; do
 		# shellcheck disable=SC2086 # words
@@ -98,8 +97,7 @@ permissions()
 	done
 	setpriv --bounding-set=-all,+net_admin,+bpf,+perfmon --inh-caps=-all \
 		"$rocesteer" --json "${load[@]}" | jq -e '.job == 9' &&
-		without all job show --job 9 |
-			jq -e '.job == 9 and (has("first") | not)' &&
+		without all job show --job 9 | jq -e '.job == 9 and (has("first") | not)' &&
 		setpriv --bounding-set=-all,+net_admin,+bpf --inh-caps=-all \
 			"$rocesteer" --json job unload --job 9 | jq -e '.unloaded == [9]'
 }

@@ -64,8 +64,7 @@ deals_by_place()
 		[[ $(paths_of place place) == "$dealt" ]] &&
 		paths_of least least | jq -e 'map(.[1]) == ["bytes", "bytes", "bytes"]' &&
 		jq '.peers |= map(select(.local | not))' "$map" >"$dir/far.json" &&
-		refused no-place 2 load --job 8 --all --deal place \
-			--port-map "$dir/far.json" &&
+		refused no-place 2 load --job 8 --all --deal place --port-map "$dir/far.json" &&
 		job load --job 9 --port-map "$dir/far.json" --all | jq -e '.deal == "least"' &&
 		job unload --job 9
 }
@@ -98,10 +97,8 @@ restricts()
 {
 	slice
 	not_split && in_slice 0 1 null --slice "$dir/slice.json" &&
-		in_slice 0 1 '"ring"' --slice "$dir/slice.json" \
-			--pattern ring &&
-		in_slice null null '"permutation"' --slice "$dir/slice.json" \
-			--pattern permutation
+		in_slice 0 1 '"ring"' --slice "$dir/slice.json" --pattern ring &&
+		in_slice null null '"permutation"' --slice "$dir/slice.json" --pattern permutation
 }
 
 from_cluster()
@@ -200,8 +197,7 @@ refuses_slices()
 10.1.1.1 by spine 1, 10.255.1.9\"" 10.255.1.9 &&
 		refused_slice no-port 3 "10.1.1.7 by spine 1" '' '' 10.1.1.7 &&
 		refused_slice not-in-slice 2 "10.1.0.1, the source" '' 10.1.0.7 &&
-		refused_slice bad-file 2 "servers: two GPUs have the NIC" '' \
-			10.1.1.1 &&
+		refused_slice bad-file 2 "servers: two GPUs have the NIC" '' 10.1.1.1 &&
 		refused_slice bad-file 2 "routers[0]: is not the address" spine1 &&
 		refused_slice bad-file 2 "servers[1].nics[0]: is not" '' '' nic
 	echo '{"job":"train","gpus":4,"leaves":[0,1],"spines":[0,1],
@@ -218,8 +214,7 @@ refuses_slices()
 		<(sed 's/10.1.1.1/10.1.0.2/' "$dir/slice.json") &&
 		refused bad-file 2 load --job 8 --all --port-map "$map" --slice \
 			<(jq 'del(.routers)' "$dir/slice.json") &&
-		refused usage 2 load --job 8 --all --port-map "$map" \
-			--pattern ring &&
+		refused usage 2 load --job 8 --all --port-map "$map" --pattern ring &&
 		refused usage 2 load --job 8 --all --port-map "$map" \
 			--slice "$dir/slice.json" --pattern spiral &&
 		refused no-file 2 load --job 8 --all --port-map "$map" \
@@ -232,8 +227,7 @@ weighs()
 	jq '(.peers[].paths[] | select(.router == "10.255.1.2")).weight = 3' "$map" \
 		>"$dir/weights.json"
 	job load --job 1 --port-map "$dir/weights.json" --flow \
-		10.1.1.1/11,10.1.1.1/12,10.1.1.1/13,10.1.1.1/14,10.1.1.1/15 \
-		>"$dir/log" || return
+		10.1.1.1/11,10.1.1.1/12,10.1.1.1/13,10.1.1.1/14,10.1.1.1/15 >"$dir/log" || return
 	job show --job 1 | jq -ce '.groups[] |
 		select(.leaf == "10.255.0.2").flows == [1, 4]' &&
 		job unload --job 1 >"$dir/log"

@@ -36,8 +36,7 @@ printing()
 	flows=$(printf ',10.2.0.%d/17' {1..100})
 	jq '.peers = [.peers[0] as $peer | range(1; 101) |
 		$peer + {address: "10.2.0.\(.)"}]' "$map" >"$dir/many.json" &&
-		job load --job 9 --port-map "$dir/many.json" \
-			--flow "${flows:1}" >"$dir/log" &&
+		job load --job 9 --port-map "$dir/many.json" --flow "${flows:1}" >"$dir/log" &&
 		unread two_jobs "$rocesteer" --json flow show &&
 		unread two_jobs "$rocesteer" --json job show --job 9 &&
 		job unload --job 9 >"$dir/log"
@@ -51,8 +50,7 @@ few_calls()
 	job load --job 9 --port-map "$map" --flow "${flows:1}" >"$dir/log" &&
 		"$killat" 1000 60 "$rocesteer" --json flow show --job 9 >"$dir/out" &&
 		jq -e '.flows | length == 2000' "$dir/out" &&
-		"$killat" 1000 60 "$rocesteer" --json top --count 1 --interval 10 \
-			>"$dir/out" &&
+		"$killat" 1000 60 "$rocesteer" --json top --count 1 --interval 10 >"$dir/out" &&
 		jq -e '[.groups[] | select(.job == 9).paths[].flows] ==
 			[1000, 1000, 0]' \
 			"$dir/out" &&
@@ -68,8 +66,7 @@ begin_load()
 	for map; do
 		while read -ra entry; do
 			entry[0]=8
-			bpftool map update pinned "$pin/$map" \
-				key "${entry[@]}" || return
+			bpftool map update pinned "$pin/$map" key "${entry[@]}" || return
 		done < <(bpftool -j map dump pinned "$pin/$map" |
 			jq -r '.[] | [.key[], "value", .value[]] | join(" ")')
 	done
@@ -122,8 +119,7 @@ frees_flows()
 	orphan && has_flows '[[7, 18], [8, 17]]' &&
 		job load --job 9 --port-map "$map" --flow 10.1.1.1/17 &&
 		has_flows '[[7, 18], [9, 17]]' && job unload --all &&
-		orphan && job unload --job 8 |
-			jq -e '.error.code == "no-job"' &&
+		orphan && job unload --job 8 | jq -e '.error.code == "no-job"' &&
 		has_flows '[[7, 18]]' && job unload --all
 }
 

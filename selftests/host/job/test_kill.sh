@@ -161,8 +161,7 @@ unload()
 
 is_loaded()
 {
-	rocesteer --json job list |
-		jq -e --argjson job "$1" 'any(.jobs[]; .job == $job)'
+	rocesteer --json job list | jq -e --argjson job "$1" 'any(.jobs[]; .job == $job)'
 }
 
 no_job()
@@ -319,8 +318,7 @@ step=${STEP:-$(few 8 2)} check "the cluster file is whole after the first slice 
 check "the cluster file is whole after slice alloc was killed" \
 	kills cluster_used cluster_is_whole "${alloc[@]}"
 check "the cluster file is whole after slice release was killed" \
-	kills cluster_new cluster_is_whole \
-	"$rocesteer" slice release --job new --cluster "$file"
+	kills cluster_new cluster_is_whole "$rocesteer" slice release --job new --cluster "$file"
 step=${STEP:-$(few 12 3)} \
 	check "the cluster file is whole after a system call of slice alloc failed" \
 		errors cluster_used new_is_there cluster_is_whole "${alloc[@]}"
@@ -341,8 +339,7 @@ check "a killed job unload leaves what the next commands can remove" \
 check "the port map is whole after path discover was killed" \
 	kills ports_make ports_are_whole "${discover[@]}"
 check "the port map is whole after a system call of path discover failed" \
-	errors ports_make ports_have_3 ports_are_whole \
-	"${discover[@]}"
+	errors ports_make ports_have_3 ports_are_whole "${discover[@]}"
 goes_on=1 check "another daemon can start after one was killed" \
 	kills daemon_job daemon_begins "$rocesteer" daemon
 check "the job of killed daemons can be unloaded" daemon_ends

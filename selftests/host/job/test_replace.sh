@@ -37,8 +37,7 @@ job()
 # Send a packet of each of eight flows, with the next PSN.
 send()
 {
-	selftests/host/lib/flows.py rs0 10.1.0.1 10.1.1.1 \
-		"$(seq -s , 100 107)" $((psn++))
+	selftests/host/lib/flows.py rs0 10.1.0.1 10.1.1.1 "$(seq -s , 100 107)" $((psn++))
 }
 
 ports()

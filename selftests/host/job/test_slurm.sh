@@ -160,8 +160,7 @@ field()
 # submit ARGUMENT...: a job that waits for finish()
 submit()
 {
-	job=$(sbatch --parsable --output="$dir/out.%j" --nodes=2 "$@" \
-		"$dir/batch")
+	job=$(sbatch --parsable --output="$dir/out.%j" --nodes=2 "$@" "$dir/batch")
 }
 
 running()
@@ -261,8 +260,7 @@ no_links()
 		submit --rocesteer && busywait 60000 held && empty &&
 		field AdminComment |
 		grep -F "the leaves of these servers share too few free spines" &&
-		"$rocesteer" slice mark --cluster "$file" --as usable \
-			--spines 0,1 &&
+		"$rocesteer" slice mark --cluster "$file" --as usable --spines 0,1 &&
 		busywait 60000 idle &&
 		scontrol update JobId="$job" StartTime=now &&
 		scontrol release "$job" &&
@@ -283,8 +281,7 @@ no_links_at_once()
 		! timeout 60 srun --nodes=2 --rocesteer true 2>"$dir/said" &&
 		cat "$dir/said" && grep -F "too few free spines" "$dir/said" &&
 		busywait 60000 over &&
-		"$rocesteer" slice mark --cluster "$file" --as usable \
-			--spines 0,1
+		"$rocesteer" slice mark --cluster "$file" --as usable --spines 0,1
 }
 
 drained()
@@ -403,8 +400,7 @@ again()
 		controller prolog_slurmctld 'a0,b0' &&
 		jq -e '.jobs["99"].gpus == 4' "$file" &&
 		controller prolog_slurmctld b0 &&
-		jq -e '.jobs["99"].servers == [{leaf: 1, server: 0, gpus: 2}]' \
-			"$file" &&
+		jq -e '.jobs["99"].servers == [{leaf: 1, server: 0, gpus: 2}]' "$file" &&
 		controller epilog_slurmctld b0 &&
 		controller epilog_slurmctld b0 &&
 		empty

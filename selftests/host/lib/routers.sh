@@ -260,10 +260,8 @@ fabric_oracle()
 	local port
 
 	while read -r port; do
-		echo "route get $2 from $1 iif br1-0 ipproto udp" \
-			"sport $port dport 4791"
-	done | ip -n "${prefix}leaf0" -batch - |
-		sed -n 's/.* via \([^ ]*\) .*/\1/p'
+		echo "route get $2 from $1 iif br1-0 ipproto udp" "sport $port dport 4791"
+	done | ip -n "${prefix}leaf0" -batch - | sed -n 's/.* via \([^ ]*\) .*/\1/p'
 }
 
 # fabric_uplinks_sent packets|bytes: what leaf0 has sent to each spine

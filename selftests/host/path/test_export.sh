@@ -68,8 +68,7 @@ qpn_hash()
 mooncake()
 {
 	small_map
-	export_for mooncake |
-		is MC_NUM_QP_PER_EP=2 MC_MLX5_QP_UDP_SPORTS=49152,50000
+	export_for mooncake | is MC_NUM_QP_PER_EP=2 MC_MLX5_QP_UDP_SPORTS=49152,50000
 }
 
 # A factor of 9 changes both bits: lanes 0 to 3 have four paths.
@@ -183,8 +182,7 @@ errors()
 			"$map" --for nccl --peer x &&
 		refused 2 usage "--peer: 10.1.1.1 is given twice" \
 			"$map" --for nccl --peer 10.1.1.1,10.1.1.1 &&
-		refused 2 usage "--peer: item 2 is empty" \
-			"$map" --for nccl --peer 10.1.1.1, &&
+		refused 2 usage "--peer: item 2 is empty" "$map" --for nccl --peer 10.1.1.1, &&
 		refused 2 no-peer "--peer: 10.9.9.9: the peer is not in $map" \
 			"$map" --for nccl --peer 10.9.9.9 &&
 		refused 2 local-peer "--peer: 10.1.0.2: the peer is under our own leaf, there is one path only" \

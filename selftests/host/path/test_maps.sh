@@ -123,8 +123,7 @@ hears_other_uplinks()
 	ip -n "${prefix}h0" addr add 10.1.0.200/32 dev lo
 	ip -n "${prefix}h0" route replace default src 10.1.0.200 \
 		nexthop via 10.1.0.254 dev eth0 nexthop via 10.2.0.254 dev eth1
-	ip -n "${prefix}leaf0" route add 10.1.0.200/32 \
-		nexthop via 10.1.0.1 nexthop via 10.2.0.9
+	ip -n "${prefix}leaf0" route add 10.1.0.200/32 nexthop via 10.1.0.1 nexthop via 10.2.0.9
 	for s in 0 1 2 3; do
 		ip -n "${prefix}spine$s" route add 10.1.0.200/32 via "10.9.0.$((s * 4 + 1))"
 		nexthops+=(nexthop via "10.9.1.$((s * 4 + 2))")

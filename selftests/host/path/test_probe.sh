@@ -20,8 +20,7 @@ agrees6()
 		((spine)) || spine=''
 		[[ $router == "fd00:9:${spine:+0:$spine:}:2" ]] || return
 		count=$((count + 1))
-	done < <(jq -r '.peers[0].paths[] | "\(.ports[0]) \(.router)"' \
-		"$dir/ports.json")
+	done < <(jq -r '.peers[0].paths[] | "\(.ports[0]) \(.router)"' "$dir/ports.json")
 	((count == spines))
 }
 
@@ -210,15 +209,13 @@ peer_files()
 
 no_device()
 {
-	refused no-device "no network device nope0" \
-		path discover --dev nope0 --peer 10.1.1.1
+	refused no-device "no network device nope0" path discover --dev nope0 --peer 10.1.1.1
 }
 
 no_route()
 {
 	ip -n "${prefix}h0" route del default via 10.1.0.254 || return
-	refused no-route "no route to 10.1.1.1 by eth0" \
-		discover --peer 10.1.1.1
+	refused no-route "no route to 10.1.1.1 by eth0" discover --peer 10.1.1.1
 	local status=$?
 
 	ip -n "${prefix}h0" route add default via 10.1.0.254
@@ -237,8 +234,7 @@ own_address()
 
 no_source()
 {
-	refused no-route "from 10.1.0.99" \
-		discover --peer 10.1.1.1 --source 10.1.0.99 &&
+	refused no-route "from 10.1.0.99" discover --peer 10.1.1.1 --source 10.1.0.99 &&
 		discover --peer 10.1.1.1 --source 10.1.0.99 2>&1 |
 		grep "ip route get 10.1.1.1 from 10.1.0.99 oif eth0"
 }

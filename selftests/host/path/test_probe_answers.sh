@@ -96,12 +96,10 @@ silent_spine()
 	local json status
 
 	fabric_silence add spine2
-	json=$(discover --peer 10.1.1.1 --probe-timeout 20 --json \
-		--out "$dir/silent.json")
+	json=$(discover --peer 10.1.1.1 --probe-timeout 20 --json --out "$dir/silent.json")
 	status=$?
 	fabric_silence del spine2
-	jq -c '.peers[0] | {probed, unanswered, paths: [.paths[].path]}' \
-		<<<"$json"
+	jq -c '.peers[0] | {probed, unanswered, paths: [.paths[].path]}' <<<"$json"
 	((status == 1)) && [[ ! -e $dir/silent.json ]] &&
 		jq -e '.peers[0] | .unanswered > 0 and (.paths | length) == 3 and
 			.reasons == ["silent"]' <<<"$json" >/dev/null
@@ -184,8 +182,7 @@ answered()
 	busywait 20000 test -s "$dir/ready" &&
 		in_ns lone timeout 120 "$rocesteer" path discover --dev eth0 \
 			--peer "${peer:-10.9.9.9}" --ports 1 --paths 1 --probe-timeout 100 \
-			--retries 1 --accept-incomplete "$@" \
-			>"$dir/out" 2>"$dir/said"
+			--retries 1 --accept-incomplete "$@" >"$dir/out" 2>"$dir/said"
 	status=$?
 	kill "$pid"
 	wait "$pid"

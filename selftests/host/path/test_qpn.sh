@@ -54,8 +54,7 @@ limit()
 	local router
 
 	for router in $(routers); do
-		on "$router" sysctl -qw "net.ipv4.icmp_ratelimit=$1" \
-			"net.ipv6.icmp.ratelimit=$1"
+		on "$router" sysctl -qw "net.ipv4.icmp_ratelimit=$1" "net.ipv6.icmp.ratelimit=$1"
 	done
 }
 

@@ -147,8 +147,7 @@ check "packets of an address that the port map is not of stay as they are, and a
 check "a port map has several sources, and flows that are known keep theirs" both_addresses
 check "packets of each source are steered by the ports of the source" after_silence
 check "job replace takes a source away" one_source_again
-check "a map of several sources is refused where the source of a flow is not known" \
-	ambiguous_map
+check "a map of several sources is refused where the source of a flow is not known" ambiguous_map
 check "a map of two NICs of a slice is refused" slice_of_both
 check "packets of a macvlan are steered once, by the job of the macvlan" macvlan
 ktap_finish

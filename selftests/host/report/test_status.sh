@@ -36,8 +36,7 @@ ready()
 		on_h0 "$rocesteer" path discover --dev eth0 --paths 4 \
 			--peer 10.1.1.1,10.1.1.2 --out "$map" &&
 		load && daemon_start &&
-		on_h0 selftests/host/lib/flows.py eth0 10.1.0.1 10.1.1.1 \
-			"$(seq -s , 16 23)" 0,1,2
+		on_h0 selftests/host/lib/flows.py eth0 10.1.0.1 10.1.1.1 "$(seq -s , 16 23)" 0,1,2
 }
 
 # A host without the module has this note.
@@ -205,8 +204,7 @@ answer()
 	[[ $1 == no ]] || value=100000
 	for s in 0 1 2 3; do
 		in_ns "spine$s" sysctl -qw net.ipv4.icmp_ratelimit=$((100000 - value)) \
-			net.ipv4.icmp_msgs_burst="$value" \
-			net.ipv4.icmp_msgs_per_sec="$value" ||
+			net.ipv4.icmp_msgs_burst="$value" net.ipv4.icmp_msgs_per_sec="$value" ||
 			return
 	done
 }

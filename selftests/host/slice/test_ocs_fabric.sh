@@ -45,8 +45,7 @@ up()
 	} | sed 's/^/netns add /' | ip -batch - || return
 	defer destroy
 	for netns in $(routers); do
-		router_sysctl $((n++)) |
-			netns_exec "$netns" sysctl -q -e -p - || return
+		router_sysctl $((n++)) | netns_exec "$netns" sysctl -q -e -p - || return
 	done
 	for netns in $(host_namespaces); do
 		host_sysctl | netns_exec "$netns" sysctl -q -e -p - || return
@@ -136,8 +135,7 @@ agrees()
 		for ((s = 0; s < spines; s++)); do
 			want=$(jq --argjson l "$l" --argjson s "$s" \
 				'[.circuits[$l][] | select(. == $s)] | length' "$file")
-			have=$(ip -n "spine$s" -o link show up |
-				grep -c ": leaf${l}[.@]")
+			have=$(ip -n "spine$s" -o link show up | grep -c ": leaf${l}[.@]")
 			((want == have)) || {
 				echo "leaf $l, spine $s: $have circuits, not $want"
 				return 1

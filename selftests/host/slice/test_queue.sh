@@ -13,8 +13,7 @@ three()
 	cluster '{"leaves":2,"spines":4,"gpus_per_leaf":4,"gpus_per_server":2}'
 	slice submit --gpus 4 --job half --duration 100 &&
 		slice submit --gpus 8 --job all --duration 10 &&
-		slice submit --gpus 1 --job one --duration 50 |
-		jq -e '.waiting == 3'
+		slice submit --gpus 1 --job one --duration 50 | jq -e '.waiting == 3'
 }
 
 # queue ORDER NAMES: these jobs wait in this order
@@ -105,8 +104,7 @@ moves_circuits()
 		"oxcs":2,"spine_ports":2,"circuits":[[0,0],[1,1]]}'
 	slice submit --gpus 4 --job a &&
 		slice queue --start | jq -e '.waiting[0].lacks == "network"' &&
-		slice queue --start --ocs --driver false |
-		jq -e '.error.code == "driver"' &&
+		slice queue --start --ocs --driver false | jq -e '.error.code == "driver"' &&
 		jq -e '(.queue | length) == 1 and .circuits[0] == [0, 0]' "$file" &&
 		slice queue --start --ocs --driver true |
 		jq -e '.started[0].stage == "ocs" and .waiting == []' &&
@@ -169,14 +167,12 @@ never_fits_circuits()
 
 usage()
 {
-	three && refused 1 exists "the job all is in the file already" \
-		submit --gpus 1 --job all &&
+	three && refused 1 exists "the job all is in the file already" submit --gpus 1 --job all &&
 		refused 3 gpus "9 GPUs are wanted, there are 8" submit --gpus 9 &&
 		refused 2 usage "--duration: '0'" submit --gpus 1 --duration 0 &&
 		refused 2 usage "--job: 'a/b'" submit --gpus 1 --job a/b &&
 		refused 2 usage "--order: 'last'" queue --order last &&
-		refused 2 usage "--driver COMMAND is missing" \
-			queue --start --ocs &&
+		refused 2 usage "--driver COMMAND is missing" queue --start --ocs &&
 		refused 2 no-ocs "oxcs: is missing" queue --ocs
 }
 
@@ -205,13 +201,10 @@ wrong_files()
 	wrong queue "is of type object" '{}' &&
 		wrong "queue[0]" "is not an object" '[1]' &&
 		wrong "queue[0].job" "is missing" '[{}]' &&
-		wrong "queue[0].gpus" "3 is not a number from 1 to 2" \
-			"[{${a/s\":1/s\":3}}]" &&
-		wrong "queue[0].submitted" "is not an RFC 3339 time" \
-			"[{${a/T03/ 03}}]" &&
+		wrong "queue[0].gpus" "3 is not a number from 1 to 2" "[{${a/s\":1/s\":3}}]" &&
+		wrong "queue[0].submitted" "is not an RFC 3339 time" "[{${a/T03/ 03}}]" &&
 		wrong "queue[0].duration" "0 is not" "[{$a,\"duration\":0}]" &&
-		wrong "queue[0].job" "is not the name of a job" \
-			"[{${a/\"a\"/\"a b\"}}]" &&
+		wrong "queue[0].job" "is not the name of a job" "[{${a/\"a\"/\"a b\"}}]" &&
 		wrong "queue[1].job" "is there more than once" "[{$a},{$a}]"
 }
 

@@ -13,8 +13,7 @@ trace=$dir/trace.csv
 # cluster LEAVES SPINES GPUS_PER_LEAF GPUS_PER_SERVER
 cluster()
 {
-	printf '{"leaves":%d,"spines":%d,"gpus_per_leaf":%d,"gpus_per_server":%d}' \
-		"$@" >"$file"
+	printf '{"leaves":%d,"spines":%d,"gpus_per_leaf":%d,"gpus_per_server":%d}' "$@" >"$file"
 }
 
 # trace LINE...: a trace file with these lines
@@ -25,8 +24,7 @@ trace()
 
 replay()
 {
-	timeout 120 "$rocesteer" --json slice replay "$trace" \
-		--cluster "$file" "$@"
+	timeout 120 "$rocesteer" --json slice replay "$trace" --cluster "$file" "$@"
 }
 
 # of POLICY FILTER: the filter is true of the policy in a replay on standard input
@@ -144,10 +142,8 @@ orders()
 	cluster 1 1 4 4
 	trace 0,3,100,0,ring 1,4,10,0,ring 2,1,20,0,ring
 	replay --policy ideal | of ideal '.jwt_s == (99 + 108) / 3' &&
-		replay --policy ideal --order fewest-gpus |
-		of ideal '.jwt_s == 99 / 3' &&
-		replay --policy ideal --order shortest |
-		of ideal '.jwt_s == (99 + 108) / 3' &&
+		replay --policy ideal --order fewest-gpus | of ideal '.jwt_s == 99 / 3' &&
+		replay --policy ideal --order shortest | of ideal '.jwt_s == (99 + 108) / 3' &&
 		trace 0,4,100,0,ring 1,4,50,0,ring 2,4,20,0,ring &&
 		replay --policy ideal --order shortest |
 		of ideal '.jwt_s * 3 | round == 98 + 119' &&
@@ -163,8 +159,7 @@ backfill()
 
 	cluster 1 1 4 4
 	trace 0,4,100,0,ring 1,3,10,0,ring 2,2,20,0,ring 3,1,5,0,ring
-	replay --policy ideal --order backfill |
-		of ideal '.jwt_s * 4 == 99 + 108 + 97' || return
+	replay --policy ideal --order backfill | of ideal '.jwt_s * 4 == 99 + 108 + 97' || return
 	for n in 199 200; do
 		mapfile -t behind < <(yes 1,2,1,0,ring | head -n "$n")
 		trace 0,3,100,0,ring "${behind[@]}" 1,1,1000,0,ring
@@ -185,8 +180,7 @@ most_keep_to_p99()
 	cluster 1 1 200 1
 	trace 0,1,10,0,ring 0,1,14,0,ring
 	replay --policy ideal | of ideal '.jct_p99_s == 14' &&
-		trace 0,1,1000,0,ring 0,1,1009,0,ring 0,1,2008,0,ring \
-			0,1,2017,0,ring &&
+		trace 0,1,1000,0,ring 0,1,1009,0,ring 0,1,2008,0,ring 0,1,2017,0,ring &&
 		replay --policy ideal | of ideal '.jct_p99_s == 2017' &&
 		trace 0,1,{1..200},0,ring &&
 		replay --policy ideal | of ideal '.jct_p99_s == 198'
@@ -200,8 +194,7 @@ fragmentation()
 		"free_gpus":[[2,2],[0,0]]}' >"$file"
 	trace 0,1,100,0,ring 0,3,50,0,ring
 	replay --policy vclos,ideal >"$dir/out" &&
-		of vclos '.jwt_s == 50 and .fragmentation == 0.4545' \
-			<"$dir/out" &&
+		of vclos '.jwt_s == 50 and .fragmentation == 0.4545' <"$dir/out" &&
 		of ideal '.jwt_s == 0 and .fragmentation == 1' <"$dir/out" &&
 		trace 0,3,50,0,ring 0,5,10,0,ring &&
 		replay --policy vclos,ideal >"$dir/out" &&
@@ -233,8 +226,7 @@ moves_circuits()
 		"free_gpus":[[0,1,1],[0,1,1]]}' >"$file"
 	trace 0,4,10,0,ring
 	replay >"$dir/out" && of vclos '.refused == 1' <"$dir/out" &&
-		of ocs-vclos '.refused == 0 and .moved > 0 and .jrt_s == 10' \
-			<"$dir/out"
+		of ocs-vclos '.refused == 0 and .moved > 0 and .jrt_s == 10' <"$dir/out"
 }
 
 # wrong LINE FIELD MESSAGE TRACE-LINE...
@@ -288,8 +280,7 @@ usage()
 
 makes_traces()
 {
-	"$rocesteer" --json slice trace --jobs 2000 --gpus 1024 --seed 7 \
-		>"$dir/out" &&
+	"$rocesteer" --json slice trace --jobs 2000 --gpus 1024 --seed 7 >"$dir/out" &&
 		jq -e '(.jobs | length) == 2000 and all(.jobs[];
 			.gpus <= 256 and (.gpus | log2 | . == floor) and
 			.duration >= 10 and .communication >= 0.1 and
@@ -299,19 +290,15 @@ makes_traces()
 			$busy / 1024 / .jobs[-1].arrival |
 			. > 0.8 and . < 1' \
 			"$dir/out" &&
-		"$rocesteer" slice trace --jobs 2000 --gpus 1024 --seed 7 \
-			>"$trace" &&
-		"$rocesteer" slice trace --jobs 2000 --gpus 1024 --seed 7 |
-		cmp - "$trace" &&
-		! "$rocesteer" slice trace --jobs 2000 --gpus 1024 --seed 8 |
-		cmp -s - "$trace"
+		"$rocesteer" slice trace --jobs 2000 --gpus 1024 --seed 7 >"$trace" &&
+		"$rocesteer" slice trace --jobs 2000 --gpus 1024 --seed 7 | cmp - "$trace" &&
+		! "$rocesteer" slice trace --jobs 2000 --gpus 1024 --seed 8 | cmp -s - "$trace"
 }
 
 # Shares of the shortest durations, by size of the job
 makes_traces_of_the_paper()
 {
-	"$rocesteer" --json slice trace --jobs 20000 --gpus 8192 --like paper \
-		>"$dir/out" &&
+	"$rocesteer" --json slice trace --jobs 20000 --gpus 8192 --like paper >"$dir/out" &&
 		jq -e 'def near($want): . > $want - 0.02 and . < $want + 0.02;
 			def share(f): ([.[] | select(f)] | length) / length;
 			.jobs | ([.[].gpus] | unique) ==

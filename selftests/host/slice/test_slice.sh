@@ -49,8 +49,7 @@ dry_run_changes_nothing()
 releases()
 {
 	slice release --job train | jq -e '.gpus == 8 and .links == 8' &&
-		refused 1 no-job "jobs.train: there is no such job" \
-			release --job train &&
+		refused 1 no-job "jobs.train: there is no such job" release --job train &&
 		slice release --job 2 && slice release --job 3 &&
 		jq -e '.jobs == {} and (.free_gpus | flatten | add) == 16 and
 			(.free_links | flatten | add) == 16' "$file" &&
@@ -91,22 +90,19 @@ servers_by_name()
 
 refuses_servers()
 {
-	refused 3 locality "server 0/0: 0 of 2 GPUs are free" \
-		alloc --nodes a0,a2 --job 9 &&
+	refused 3 locality "server 0/0: 0 of 2 GPUs are free" alloc --nodes a0,a2 --job 9 &&
 		slice mark --as drained --spines 2 >"$dir/out" &&
 		refused 3 network "4 GPUs: the leaves of these servers share" \
 			alloc --nodes a2,b2 --job 9 &&
 		slice mark --as usable --spines 2 >"$dir/out" &&
 		refused 1 exists "jobs.7: the job has a slice already" \
 			alloc --nodes a0,a1 --job 7 &&
-		refused 2 no-node "$file: nodes: there is no 'b1'" \
-			alloc --nodes a2,b1 &&
+		refused 2 no-node "$file: nodes: there is no 'b1'" alloc --nodes a2,b1 &&
 		refused 2 no-node "nodes: there is no 'b0[4-5]-[01,09]'" \
 			alloc --nodes 'a2,b0[4-5]-[01,09]' &&
 		slice alloc --nodes 'a[0-1]' | jq -e \
 			'.error.hint | contains("scontrol show hostnames \u0027a[0-1]\u0027")' &&
-		refused 2 usage "--servers: server 1/2 is given twice" \
-			alloc --servers 1/2,1/2 &&
+		refused 2 usage "--servers: server 1/2 is given twice" alloc --servers 1/2,1/2 &&
 		refused 2 usage "--servers: '1/3' is not L/V, a leaf and a server, in $file" \
 			alloc --servers 1/3 &&
 		refused 2 usage "--nodes: item 2 is empty" alloc --nodes a2, &&
@@ -135,13 +131,9 @@ refuses()
 		"free_gpus":[[2,2],[2,1],[1,1]],"free_links":[[1,1],[1,0],[0,1]],
 		"jobs":{}}'
 	refused 3 gpus "10 GPUs are wanted, 9 are free" alloc --gpus 10 &&
-		refused 3 locality \
-			"4 wholly free servers are needed, there are 3" \
-			alloc --gpus 8 &&
-		refused 3 network "6 GPUs: no leaves share enough free spines" \
-			alloc --gpus 6 &&
-		refused 3 shape \
-			"5 GPUs: under several leaves a job has whole servers of 2 GPUs" \
+		refused 3 locality "4 wholly free servers are needed, there are 3" alloc --gpus 8 &&
+		refused 3 network "6 GPUs: no leaves share enough free spines" alloc --gpus 6 &&
+		refused 3 shape "5 GPUs: under several leaves a job has whole servers of 2 GPUs" \
 			alloc --gpus 5 &&
 		jq -s -e 'map(.decision) == ["refuse", "refuse", "refuse",
 			"refuse"] and map(.code) == ["gpus", "locality",
@@ -155,20 +147,16 @@ usage()
 {
 	small
 	slice alloc --gpus 2 --job a >"$dir/out" &&
-		refused 1 exists "jobs.a: the job has a slice already" \
-			alloc --gpus 2 --job a &&
+		refused 1 exists "jobs.a: the job has a slice already" alloc --gpus 2 --job a &&
 		refused 2 usage "one of --gpus, --servers and --nodes" alloc &&
 		refused 2 usage "one of --gpus, --servers and --nodes" \
 			alloc --gpus 2 --servers 0/0 &&
-		refused 2 usage "--ocs: only with --gpus" \
-			alloc --ocs --dry-run --servers 0/0 &&
-		refused 2 usage "--gpus: '0' is not a number from 1" \
-			alloc --gpus 0 &&
+		refused 2 usage "--ocs: only with --gpus" alloc --ocs --dry-run --servers 0/0 &&
+		refused 2 usage "--gpus: '0' is not a number from 1" alloc --gpus 0 &&
 		refused 2 usage "--gpus: '99999999999' is not a number" \
 			alloc --gpus 99999999999 &&
 		refused 2 usage "--job: 'a/b' is not" alloc --gpus 1 --job a/b &&
-		refused 1 no-job "jobs.b: there is no such job" \
-			release --job b &&
+		refused 1 no-job "jobs.b: there is no such job" release --job b &&
 		refused 1 no-job "jobs.b: there is no such job" show --job b &&
 		refused 2 usage "--job NAME is missing" release &&
 		refused 2 usage "one of --flows and --pattern" check --job a
@@ -179,29 +167,23 @@ marks()
 {
 	small
 	slice alloc --gpus 8 --job a >"$dir/out" &&
-		slice mark --as failed --leaves 2 --links 0/3,1/3 |
-		jq -e '.changed == 3' &&
+		slice mark --as failed --leaves 2 --links 0/3,1/3 | jq -e '.changed == 3' &&
 		refused 3 gpus "5 GPUs are wanted, 4 are free" alloc --gpus 5 &&
 		slice list | jq -e '.jobs[0].degraded and .usable_links == 4' &&
-		"$rocesteer" slice list --cluster "$file" |
-		grep -A 2 -x failed | grep -x -E \
-			'leaves +2|links +\[ 0, 3 \],\[ 1, 3 \]' |
-		grep -c . | grep -x 2 &&
+		"$rocesteer" slice list --cluster "$file" | grep -A 2 -x failed | grep -x -E \
+			'leaves +2|links +\[ 0, 3 \],\[ 1, 3 \]' | grep -c . | grep -x 2 &&
 		slice mark --as drained --servers 3/1 &&
 		refused 3 gpus "3 GPUs are wanted, 2 are free" alloc --gpus 3 &&
 		slice release --job a &&
-		slice alloc --gpus 8 --job a --dry-run |
-		jq -e '.error.code == "network"'
+		slice alloc --gpus 8 --job a --dry-run | jq -e '.error.code == "network"'
 	slice mark --as usable --leaves 2 --links 0/3 &&
 		slice alloc --gpus 8 --job a | jq -e '.leaves == [0, 2]' &&
 		slice mark --as usable --leaves 2 | jq -e '.changed == 0' &&
 		slice mark --as usable --servers 3/1 --links 1/3 &&
 		slice list | jq -e '.usable_gpus == 8 and
 			(has("failed") or has("drained") | not)' &&
-		refused 2 usage "--servers: '3/2' is not L/V" \
-			mark --as failed --servers 3/2 &&
-		refused 2 usage "--links: '0' is not L/S" \
-			mark --as failed --links 0 &&
+		refused 2 usage "--servers: '3/2' is not L/V" mark --as failed --servers 3/2 &&
+		refused 2 usage "--links: '0' is not L/S" mark --as failed --links 0 &&
 		refused 2 usage "--as: 'broken' is not one of drained, failed, usable" \
 			mark --as broken --leaves 1 &&
 		refused 2 usage "one of --leaves, --spines, --servers and --links" \
@@ -381,10 +363,8 @@ pairs_are_not_shared()
 		slice alloc --servers 0/1,1/1 --job b | jq -e '.spines == [1]' &&
 		jq -e '.free_links == [[1, 1], [1, 1]]' "$file" &&
 		slice list | jq -e '.links == 8 and .usable_links == 0' &&
-		refused 3 network "no leaves share enough free spines" \
-			alloc --gpus 2 &&
-		refused 3 network "share too few free spines" \
-			alloc --servers 0/2,1/2 &&
+		refused 3 network "no leaves share enough free spines" alloc --gpus 2 &&
+		refused 3 network "share too few free spines" alloc --servers 0/2,1/2 &&
 		file_is_right &&
 		slice release --job a >"$dir/out" &&
 		slice alloc --gpus 4 --job c | jq -e '.spines == [0, 0]' &&

@@ -88,8 +88,7 @@ checks_cables()
 checks_patterns()
 {
 	collectives a || return
-	slice check --job a --pattern hierarchical-ring |
-		jq -e '.steps == 2 and .flows == 24' &&
+	slice check --job a --pattern hierarchical-ring | jq -e '.steps == 2 and .flows == 24' &&
 		slice check --job a --pattern hierarchical-all-to-all |
 		jq -e '.steps == 5 and .flows == 60' || return
 	slice check --job a --pattern permutation --seed 4 >"$dir/out"

@@ -27,8 +27,7 @@ wrong_files()
 		wrong "(root)" "is not an object" null &&
 		wrong leaves "is missing" '{}' &&
 		wrong leaves "0 is not a number from 1 to 4096" '{"leaves":0}' &&
-		wrong spines "is of type string, not int" \
-			'{"leaves":2,"spines":"2"}' &&
+		wrong spines "is of type string, not int" '{"leaves":2,"spines":"2"}' &&
 		wrong gpus_per_server "3 does not divide gpus_per_leaf" \
 			'{"leaves":2,"spines":2,"gpus_per_leaf":4,"gpus_per_server":3}' &&
 		wrong free_gpus "needs an entry for each leaf: 2, not 1" \
@@ -39,12 +38,10 @@ wrong_files()
 			"{$head,\"free_gpus\":[[2],[3]]}" &&
 		wrong "free_links[0][1]" "is not a number from 0 to 1" \
 			"{$head,\"free_links\":[[1,-1],[1,1]]}" &&
-		wrong "free_gpus[0][0]" \
-			"1 free GPUs and 2 of jobs are more than 2" \
+		wrong "free_gpus[0][0]" "1 free GPUs and 2 of jobs are more than 2" \
 			"{$head,\"free_gpus\":[[1],[2]],\"jobs\":{\"a\":{$job,$server}}}" &&
 		wrong nodes "is not an array of 2" "{$head,\"nodes\":[]}" &&
-		wrong "nodes[1]" "is not an array of 1" \
-			"{$head,\"nodes\":[[\"a\"],\"b\"]}" &&
+		wrong "nodes[1]" "is not an array of 1" "{$head,\"nodes\":[[\"a\"],\"b\"]}" &&
 		wrong "nodes[1][0]" "nodes[0][0] has the same name" \
 			"{$head,\"nodes\":[[\"a\"],[\"a\"]]}" &&
 		wrong "nodes[0][0]" "is not the name of a node" \
@@ -63,11 +60,9 @@ wrong_files()
 		wrong jobs "is of type array, not object" "{$head,\"jobs\":[]}" &&
 		wrong "jobs.a.stage" "'foo' is not one of server, leaf, vclos, ocs" \
 			"{$head,\"jobs\":{\"a\":{\"stage\":\"foo\"}}}" &&
-		wrong "jobs.a b" "is not the name of a job" \
-			"{$head,\"jobs\":{\"a b\":{}}}" &&
+		wrong "jobs.a b" "is not the name of a job" "{$head,\"jobs\":{\"a b\":{}}}" &&
 		wrong jobs.a.servers "is missing" "{$head,\"jobs\":{\"a\":{$job}}}" &&
-		wrong "jobs.b.servers[0].gpus" \
-			"jobs own more than the server's 2" \
+		wrong "jobs.b.servers[0].gpus" "jobs own more than the server's 2" \
 			"{$head,\"jobs\":{\"a\":{$job,$server},\"b\":{$job,$server}}}" &&
 		wrong "jobs.a.links[2]" "is owned more than once" \
 			"{$head,\"jobs\":{\"a\":{$job,${server%?}[0,1],[1,1],[0,1]]}}}" &&
@@ -83,8 +78,7 @@ wrong_files()
 			"{$head,\"failed\":{\"servers\":[[0,1]]}}" &&
 		wrong "drained.leaves[1]" "is not a number from 0 to 1" \
 			"{$head,\"drained\":{\"leaves\":[0,2]}}" &&
-		wrong generation "is of type double, not int" \
-			"{$head,\"generation\":1.5}"
+		wrong generation "is of type double, not int" "{$head,\"generation\":1.5}"
 }
 
 # disagrees FIELD MESSAGE FILTER: a job edited so is refused, in a cluster file and alone
@@ -104,14 +98,10 @@ jobs_agree_with_themselves()
 	slice alloc --gpus 8 --job a >"$dir/out" || return
 	cp "$file" "$dir/right.json"
 	disagrees leaves "is missing" 'del(.leaves)' &&
-		disagrees leaves "has 1 entries, for servers under 2 leaves" \
-			'.leaves = [0]' &&
-		disagrees "leaves[0]" "is not 0, the leaf of the servers" \
-			'.leaves = [2, 3]' &&
-		disagrees "spines[1]" "2 follows 3: spines ascend" \
-			'.spines = [3, 2, 1, 0]' &&
-		disagrees "spines[1]" "is not a number from 0 to" \
-			'.spines[1] = 1024' &&
+		disagrees leaves "has 1 entries, for servers under 2 leaves" '.leaves = [0]' &&
+		disagrees "leaves[0]" "is not 0, the leaf of the servers" '.leaves = [2, 3]' &&
+		disagrees "spines[1]" "2 follows 3: spines ascend" '.spines = [3, 2, 1, 0]' &&
+		disagrees "spines[1]" "is not a number from 0 to" '.spines[1] = 1024' &&
 		disagrees "lane_links[0]" \
 			"in each of 2 lanes, a leaf with 4 GPUs needs 2 links, and has 1" \
 			'.spines = [0, 1]' &&
@@ -135,8 +125,7 @@ jobs_agree_with_themselves()
 			'.lane_links = [2, 1]' &&
 		disagrees "links[1]" "is not [0,0], as leaves and spines say" \
 			'.spines = [0, 1] | .lane_links = [2, 2]' &&
-		disagrees links "has 0 entries, for 2 leaves and 4 spines" \
-			'.links = []' &&
+		disagrees links "has 0 entries, for 2 leaves and 4 spines" '.links = []' &&
 		disagrees "links[5]" "is not [1,1], as leaves and spines say" \
 			'.links[5] = [2, 2]' &&
 		disagrees "servers[2].leaf" "1 is not a number from 2 to" \
@@ -157,8 +146,7 @@ no_file()
 		echo '{"leaves":' >"$file" &&
 		refused 2 bad-file "is not JSON" alloc --gpus 1 &&
 		echo "{'leaves':4}" >"$file" &&
-		refused 2 bad-file "line 1: is not JSON: names need double quotes" \
-			list &&
+		refused 2 bad-file "line 1: is not JSON: names need double quotes" list &&
 		printf '{"leaves":4,"spines":1,\n "leaves" :2}' >"$file" &&
 		refused 2 bad-file 'line 2: the field "leaves" is there twice' list &&
 		cluster '{"a":{"a":"\\","b":1},"b":[{"a":1},{"a":"it'"'"'s","b":"a"}],
@@ -232,8 +220,7 @@ keeps_the_owner()
 	cp "$rocesteer" "$dir/rocesteer" && chmod 777 "$dir" &&
 		chown 65534:1 "$file" && chmod 640 "$file" &&
 		slice alloc --gpus 1 --job a >"$dir/out" &&
-		[[ $(stat -c '%u:%g %a' "$file"{,.journal} | uniq -c) == \
-			*" 2 65534:1 640" ]] &&
+		[[ $(stat -c '%u:%g %a' "$file"{,.journal} | uniq -c) == *" 2 65534:1 640" ]] &&
 		[[ $(stat -c '%u:%g %a' "$file.lock") == "65534:1 600" ]] &&
 		as_someone release --job a &&
 		[[ $(stat -c '%u %a' "$file") == "65534 640" ]] &&
@@ -265,8 +252,7 @@ follows_links()
 	small
 	mkdir -p "$dir/elsewhere"
 	ln -sf "$file" "$dir/elsewhere/link.json"
-	timeout 60 "$rocesteer" slice alloc --gpus 1 \
-		--cluster "$dir/elsewhere/link.json" &&
+	timeout 60 "$rocesteer" slice alloc --gpus 1 --cluster "$dir/elsewhere/link.json" &&
 		[[ -L $dir/elsewhere/link.json ]] &&
 		jq -e '.jobs | length == 1' "$file" &&
 		[[ $(ls "$dir/elsewhere") == link.json ]]
@@ -276,8 +262,7 @@ mends_the_journal()
 {
 	small
 	slice alloc --gpus 1 --job a >"$dir/out"
-	echo '{"generation":2,"decision":"alloc","job":"b","gpus":1}' \
-		>>"$file.journal"
+	echo '{"generation":2,"decision":"alloc","job":"b","gpus":1}' >>"$file.journal"
 	printf '{"generation":3,"dec' >>"$file.journal"
 	slice alloc --gpus 1 --job c >"$dir/out" &&
 		jq -s -e 'map([.generation, .decision]) == [[1, "alloc"],
@@ -390,8 +375,7 @@ locked_by_nobody()
 	chmod "$1" "$file" && chmod 755 "$dir" &&
 		slice alloc --gpus 1 >"$dir/out" &&
 		[[ $(stat -c %a "$file.lock") == "$2" ]] &&
-		! setpriv --reuid=65534 --regid=65534 --clear-groups \
-			flock -n "$file.lock" true
+		! setpriv --reuid=65534 --regid=65534 --clear-groups flock -n "$file.lock" true
 }
 
 not_for_strangers()

@@ -33,8 +33,7 @@ debian()
 	# shellcheck disable=SC2016 # mmdebstrap's shell expands $1
 	if mmdebstrap --mode=root --variant=apt --format=directory \
 			--customize-hook='copy-in scripts/deps /tmp' \
-			--customize-hook='chroot "$1" /tmp/deps build' \
-			"$suite" "$new" \
+			--customize-hook='chroot "$1" /tmp/deps build' "$suite" "$new" \
 			"deb [signed-by=$keyring] $mirror $suite main"; then
 		mv -T "$new" "$root"
 	else
@@ -61,8 +60,7 @@ enter()
 	git ls-files -z -co --exclude-standard |
 		xargs -0 tar -c --ignore-failed-read | tar -x -C "$work/root/tree" &&
 		exec chroot "$work/root" env -i HOME=/root LANG=C.UTF-8 \
-			PATH=/usr/sbin:/usr/bin MAKEFLAGS=s bash -c \
-			"cd /tree && ${*:2}"
+			PATH=/usr/sbin:/usr/bin MAKEFLAGS=s bash -c "cd /tree && ${*:2}"
 }
 
 # All packages are there, so the command installs no other one.
