@@ -347,7 +347,7 @@ static void test_summed(void)
 	for (i = 0; i < of.chunks; i++)
 		last &= plan.order[i][0] == 1 && chunk_plan_stages(&plan, i) == 3 &&
 			chunk_plan_sums(&plan, i) && chunk_plan_last(&plan, i) == 0;
-	/* And half of the time of a chunk, before and behind */
+	/* Half of a chunk's time passes before and behind. */
 	ktap_result(last && is_near(time_of(&plan) / 1e6, 500000.0 * (1 + 1 / 64.0), 0.01) &&
 		    is_near(chunk_model_ideal(&of) / 1e6, 500000, 0.001),
 		    "a dimension that sums in the network is last, and sends a chunk once");

@@ -52,8 +52,8 @@ keeps()
 		events 'map(select(.event == "replan"))' | jq -e '. == []'
 }
 
-# Also flows that begin meanwhile do not take a path that is down, nor a path for which their
-# peer has no port.
+# Flows that begin meanwhile take neither a path that is down, nor a path for which their peer has
+# no port.
 splits_all()
 {
 	unload && daemon_ends && load all && flows 10.1.1.1 16,17,18 &&

@@ -393,7 +393,7 @@ static void test_cut(void)
 		member = random_below(4);
 		cut = &hosts[rank].wire[dim][member];
 		cut_after = random_below(12);
-		/* It may have carried all that there was. */
+		/* The cut wire may have carried all messages before. */
 		if (!run()) {
 			cuts++;
 			found += finds_cut(rank, dim, member);

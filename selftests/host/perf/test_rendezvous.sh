@@ -53,7 +53,7 @@ attack()
 	python3 selftests/host/perf/attack_rendezvous.py "$1" "$port" "${@:2}"
 }
 
-# They are more than may stay, and ranks come after them.
+# More connections come than may stay, and ranks come after these.
 bounded()
 {
 	local grown kept i
@@ -81,7 +81,7 @@ other_version()
 		all_end_has "Rank 0 listens on 127.0.0.1 port $port, which the others have to reach"
 }
 
-# It has found the port of this job in place of its own.
+# A rank of another job has found the port of this job.
 other_job()
 {
 	local i attacker

@@ -284,7 +284,7 @@ static void draw_acks(struct fabric *f)
 	draw_one(f);
 }
 
-/* So many rounds that those of lost acknowledgments are no chance either */
+/* Rounds are so many that the rounds of lost acknowledgments are no chance either. */
 static void draw_more(struct fabric *f)
 {
 	unsigned int i;
