@@ -47,14 +47,3 @@ holds()
 {
 	jq -e "$1" "$dir/out" >/dev/null
 }
-
-# leaf0_weights WEIGHT...: of the next hops to the peers' leaf, one each spine
-leaf0_weights()
-{
-	local s=0 weight nexthops=()
-
-	for weight; do
-		nexthops+=(nexthop via "10.9.0.$((s++ * 4 + 2))" weight "$weight")
-	done
-	ip -n "${prefix}leaf0" route replace 10.1.1.0/24 "${nexthops[@]}"
-}

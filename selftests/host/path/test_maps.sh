@@ -2,12 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Port maps of fabrics that are not what they seem: switches weigh next hops, routers have no
-# address or that of another, hosts have two uplinks.
+# address or that of another, or change routes; hosts have two uplinks.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/lib.sh
 own_namespaces --net
 . selftests/host/path/maps.sh
+
+# leaf0_weights WEIGHT...: of the next hops to the peers' leaf, one each spine
+leaf0_weights()
+{
+	local s=0 weight nexthops=()
+
+	for weight; do
+		nexthops+=(nexthop via "10.9.0.$((s++ * 4 + 2))" weight "$weight")
+	done
+	ip -n "${prefix}leaf0" route replace 10.1.1.0/24 "${nexthops[@]}"
+}
 
 # The fabric gives it 11. The other leaf has 12.
 leaf0_seed()
@@ -190,13 +201,69 @@ pty.spawn(sys.argv[1:])' "$rocesteer" path discover --dev eth0 --peer 10.1.1.1,1
 	tr '\r' '\n' <"$dir/text" | grep "of 2 peers done, .* about [0-9]* s left"
 }
 
-ktap_plan 13
+# sent: packets of leaf0 to all spines
+sent()
+{
+	fabric_uplinks_sent packets | awk '{ sum += $1 } END { print sum }'
+}
+
+# more_than N
+more_than()
+{
+	(($(sent) > $1))
+}
+
+# change N WEIGHT...: change the routes after N probes more
+change()
+{
+	local n
+
+	n=$(($(sent) + $1))
+	busywait 20000 more_than "$n" && leaf0_weights "${@:2}"
+}
+
+# search OPTION...: while routes change; what it says is in $dir/said
+search()
+{
+	rm -f "$map" "$dir/said"
+	leaf0_weights 1 1 1 1
+	on_h0 "$rocesteer" path discover --dev eth0 --peer 10.1.1.1 --rate 30 --ports 120 --out "$map" \
+		"$@" 2>"$dir/said" >/dev/null &
+	searching=$!
+}
+
+searches_anew()
+{
+	search
+	change 20 1 1 1 && wait "$searching"
+	cat "$dir/said"
+	grep "starting anew" "$dir/said" &&
+		jq -e '.peers[0] | (.paths | length) == 3 and .moved == null' "$map" &&
+		on_h0 "$rocesteer" path verify "$map" --all
+}
+
+refuses_changes()
+{
+	search --accept-incomplete
+	change 20 1 1 1 && busywait 20000 grep "starting anew" "$dir/said" &&
+		change 20 1 1 1 1 && wait "$searching"
+	cat "$dir/said"
+	grep "ports moved to other paths during the search, twice" "$dir/said" &&
+		jq -e '.peers[0].moved' "$map" || return
+	on_h0 "$rocesteer" --json path export "$map" --for perftest |
+		jq -e '.libraries[0].exact == false' &&
+		on_h0 "$rocesteer" path export "$map" --for perftest | grep "^# Not exact: ports moved"
+}
+
+ktap_plan 15
 check "a fabric of 4 spines is made" fabric_create 4
 check "weights of next hops are told, and proposed for all peers of the leaf" tells_weights
 check "a path of a small weight is found" finds_small_weights
 check "equal paths have no weights, and one peer of a leaf is probed at length" \
 	equal_paths_are_equal
 check "two routers that answer from one address are doubted" same_address
+check "routes that change during the search make it start anew" searches_anew
+check "routes that keep changing are refused, and export is not exact" refuses_changes
 check "answers that come back by another uplink are received" hears_other_uplinks
 check "--hop 3 is refused where the spines answer" talking_tier
 check "the interfaces of the leaf tell paths apart where no spine answers" silent_tier
