@@ -132,7 +132,7 @@ usage_chunk()
 		chunk plan "${net[@]}" --size M &&
 	usage "--size: '' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind" \
 		chunk plan "${net[@]}" --size '' &&
-	usage "--size: 63 is not a byte for each of 64 chunks" chunk plan "${net[@]}" --size 63 &&
+	usage "--size: 63 bytes are too few for 64 chunks" chunk plan "${net[@]}" --size 63 &&
 	usage "--chunks: '0' is not a number from 1 to 16384" \
 		"${plan[@]}" "${net[@]}" --chunks 0 &&
 	usage "--dims: N1: '0' is not a number from 1 to 65536" \

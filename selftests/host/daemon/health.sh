@@ -85,12 +85,6 @@ appear()
 	ip -n "$prefix$1" rule del pref 1
 }
 
-# Linux's default is one ICMP error a second to each host, after six.
-limit()
-{
-	fabric_sysctl net.ipv4.icmp_ratelimit="$1"
-}
-
 # Flows that are silent for a minute are forgotten.
 all_send()
 {
@@ -108,7 +102,7 @@ attempt()
 	for router in "${routers[@]}"; do
 		appear "$router" 2>/dev/null
 	done
-	limit 0
+	fabric_sysctl net.ipv4.icmp_ratelimit=0
 	return 1
 }
 

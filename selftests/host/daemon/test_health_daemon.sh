@@ -74,18 +74,19 @@ no_carrier()
 		events 'all(.[]; .event != "path-down")'
 }
 
-# A router at its limit may be taken for dead, but answers again.
+# Linux sends one ICMP error a second to each host by default, after six. A router at its limit may
+# be taken for dead, but answers again.
 rate_limits()
 {
 	local spine
 
-	restarts && limit 1000 || return
+	restarts && fabric_sysctl net.ipv4.icmp_ratelimit=1000 || return
 	spine=$(spine_of 2)
 	lose 0 && lose 1 && lose 2 && vanish "$spine" &&
 		busywait 20000 loses_until_down 2 &&
 		busywait 20000 is_down 2 &&
 		appear "$spine" && busywait 20000 went up 2 &&
-		busywait 20000 is_down && limit 0
+		busywait 20000 is_down && fabric_sysctl net.ipv4.icmp_ratelimit=0
 }
 
 # monitor FILE: run it in the background

@@ -7,12 +7,6 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/lib.sh
 . selftests/host/path/path.sh
 
-# inbound 0|1: whether routers answer from the interface on which a probe arrived
-inbound()
-{
-	fabric_sysctl "net.ipv4.icmp_errors_use_inbound_ifaddr=$1"
-}
-
 # Packets that arrived at leaf1, by the address of the link
 arrived()
 {
@@ -42,7 +36,7 @@ enters()
 finds_links()
 {
 	rm -f "$dir/ports.json"
-	inbound 1
+	fabric_sysctl net.ipv4.icmp_errors_use_inbound_ifaddr=1
 	discover --peer "$remote" --out "$dir/ports.json" && has_all_paths 8 &&
 		one_leaf && agrees && enters &&
 		jq -e 'all(.peers[]; [.paths[] | [.router, .leaf]] ==
@@ -98,10 +92,10 @@ verify_finds_moved_links()
 # Routers answer by any interface, or from one address.
 links_look_alike()
 {
-	inbound 0
+	fabric_sysctl net.ipv4.icmp_errors_use_inbound_ifaddr=0
 	discover --peer "$remote" --json >"$dir/alike" &&
 		jq -e 'all(.peers[].paths[]; .leaf == null)' "$dir/alike" || return
-	inbound 1
+	fabric_sysctl net.ipv4.icmp_errors_use_inbound_ifaddr=1
 	in_ns leaf1 ip addr add 10.255.0.2/32 dev lo
 	in_ns leaf1 ip route replace 10.1.0.0/24 src 10.255.0.2 \
 		nexthop via 10.9.1.2 nexthop via 10.9.1.6

@@ -46,12 +46,6 @@ finds_the_others()
 		END { exit bad || NR != 8 }' "$dir/found"
 }
 
-both_links()
-{
-	fabric_sysctl net.ipv4.icmp_errors_use_inbound_ifaddr=1
-	fabric_hash on qpn_hash
-}
-
 ktap_plan 4
 fabric_create 4 && fabric_hash on qpn_hash || exit
 # shellcheck disable=SC2046 # words
@@ -59,7 +53,8 @@ check "ports are found for each queue pair" finds_ports 2 3 4 $(seq 1 991 167772
 check "ports of the other paths are found when a path is dead" finds_the_others
 fabric_destroy
 check "a fabric of 2 spines with 2 links to each leaf is made" fabric_create 2 2
-both_links
+fabric_sysctl net.ipv4.icmp_errors_use_inbound_ifaddr=1
+fabric_hash on qpn_hash
 # shellcheck disable=SC2046 # words
 check "ports are found for each queue pair and parallel link" \
 	finds_ports 3 4 8 $(seq 70 991 16777215 | head -n 20)

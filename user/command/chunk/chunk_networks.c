@@ -25,7 +25,7 @@ static int read_paper(const struct cli_args *args, struct chunk_networks *networ
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--algorithm and --latency need --dims: the networks of the paper have their own");
 	ret = cli_word(args, CHUNK_OPTION_COLLECTIVE, &kind, err);
-	one.value[CHUNK_OPTION_COLLECTIVE] = NULL;	/* the networks' algorithms are for any */
+	one.value[CHUNK_OPTION_COLLECTIVE] = NULL;	/* the networks' algorithms suit any */
 	networks->nr = CHUNK_NETWORKS;
 	for (n = 0; !ret && n < networks->nr; n++) {
 		networks->name[n] = paper[n];

@@ -202,7 +202,7 @@ static int size_read(const struct cli_args *args, struct chunk_collective *of, s
 	of->size <<= shift;
 	if (of->size < of->chunks)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--size: %llu is not a byte for each of %u chunks",
+			       "--size: %llu bytes are too few for %u chunks",
 			       of->size, of->chunks);
 	return 0;
 }

@@ -36,13 +36,9 @@ static int read_all(struct reader *r, struct json_object *root, __u32 ranks,
 	int ret;
 
 	ret = reader_uint(r, root, "format", 1, 1, &format) ?:
-	      reader_get(r, root, "groups", json_type_array, &array);
+	      reader_array(r, root, "groups", 1, REDUCTION_GROUPS, &array, &n);
 	if (ret)
 		return ret;
-	n = json_object_array_length(array);
-	if (!n || n > REDUCTION_GROUPS)
-		return reader_invalid(r, "groups", "has %zu entries, not 1 to %u", n,
-				      REDUCTION_GROUPS);
 	groups->group = calloc(n, sizeof(*groups->group));
 	if (!groups->group)
 		return -ENOMEM;
