@@ -145,8 +145,7 @@ static struct rocesteer_bpf *load(int ifindex, __u32 pieces)
 	for (i = 0; pieces && i < MANY_FLOWS; i++) {
 		struct rocesteer_flow_key key = flow_key(ifindex, i);
 
-		if (bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows), &key,
-					&path, BPF_NOEXIST))
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows), &key, &path, BPF_NOEXIST))
 			die("rs_flows");
 	}
 	return skel;
@@ -288,8 +287,7 @@ static double recompute(const struct frame *f, size_t len)
 	int i;
 
 	for (i = 0; i < PACKETS; i++) {
-		crc = libdeflate_crc32(crc, &f->ip, len - sizeof(f->eth) -
-				       ROCESTEER_ICRC_SIZE);
+		crc = libdeflate_crc32(crc, &f->ip, len - sizeof(f->eth) - ROCESTEER_ICRC_SIZE);
 		asm volatile("" : "+r"(crc));
 	}
 	return (now() - start) / PACKETS;
@@ -305,8 +303,7 @@ static void add_row(struct json_object *part, const char *name,
 	for (l = 0; l < NR_LOADS; l++) {
 		double value = ns[l] - (less ? less[l] : 0);
 
-		json_object_object_add(row, loads[l].name,
-				       json_object_new_double(value));
+		json_object_object_add(row, loads[l].name, json_object_new_double(value));
 	}
 	json_object_object_add(part, name, row);
 }
@@ -346,8 +343,7 @@ static int tags(int ifindex, bool chunks)
 	for (i = 0; i < MANY_FLOWS; i++) {
 		struct rocesteer_flow_key key = flow_key(ifindex, i);
 
-		if ((!i && tagging_tables(skel, &key)) ||
-		    (chunks && tagging_flow(skel, &key)))
+		if ((!i && tagging_tables(skel, &key)) || (chunks && tagging_flow(skel, &key)))
 			die("tables of chunks");
 	}
 	return bpf_program__fd(skel->progs.rocesteer_chunk);
@@ -362,8 +358,7 @@ static int lookup(struct peers_bpf *peers, int ifindex)
 	for (i = 0; i < MANY_FLOWS; i++) {
 		struct rocesteer_flow_key key = flow_key(ifindex, i);
 
-		if (bpf_map_update_elem(bpf_map__fd(peers->maps.flows), &key,
-					&none, BPF_NOEXIST))
+		if (bpf_map_update_elem(bpf_map__fd(peers->maps.flows), &key, &none, BPF_NOEXIST))
 			die("flows");
 	}
 	return bpf_program__fd(peers->progs.lookup);

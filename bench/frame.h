@@ -40,8 +40,7 @@ static inline __u16 frame_ip_sum(struct iphdr ip)
  * From MAC address 04:04:04:04:04:04 to 02:02:02:02:02:02, queue pair 0, without an ICRC.
  * Return: length of the frame.
  */
-static inline size_t frame_make(struct frame *f, int payload, const char *from,
-				const char *to)
+static inline size_t frame_make(struct frame *f, int payload, const char *from, const char *to)
 {
 	size_t udp = sizeof(f->udp) + sizeof(f->bth) + payload + ROCESTEER_ICRC_SIZE;
 	int i;

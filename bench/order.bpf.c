@@ -31,8 +31,7 @@ int make_frame(struct xdp_md *ctx)
 		return XDP_PASS;
 	psn = next++ ^ swap;
 	h->udp.source = bpf_htons(ROCESTEER_SPORT_MIN + psn % paths);
-	h->bth.dqpn = bpf_htonl(qpn | rocesteer_bth_paths(ROCESTEER_BTH_PATHS,
-							  paths - 1));
+	h->bth.dqpn = bpf_htonl(qpn | rocesteer_bth_paths(ROCESTEER_BTH_PATHS, paths - 1));
 	h->bth.apsn = bpf_htonl(psn & ROCESTEER_PSN_MASK);
 	return XDP_PASS;
 }

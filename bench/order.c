@@ -118,8 +118,7 @@ int main(int argc, char **argv)
 
 	printf("{\"receive_ns\": {\"no_job\": %u", cases[0].ns);
 	for (i = 1; i < NR_CASES; i++)
-		printf(", \"%s\": %d", cases[i].name,
-		       (int)(cases[i].ns - cases[0].ns));
+		printf(", \"%s\": %d", cases[i].name, (int)(cases[i].ns - cases[0].ns));
 	puts("}}");
 	return 0;
 }

@@ -28,8 +28,7 @@ static inline struct rocesteer_reth tagging_reth(unsigned int message)
 }
 
 /* Return: 0, or not, with errno set. */
-static inline int tagging_tables(struct rocesteer_bpf *skel,
-				 const struct rocesteer_flow_key *flow)
+static inline int tagging_tables(struct rocesteer_bpf *skel, const struct rocesteer_flow_key *flow)
 {
 	struct rocesteer_range_key key = { .peer = { .job = TAG_JOB,
 						     .ifindex = flow->ifindex } };
@@ -53,15 +52,12 @@ static inline int tagging_tables(struct rocesteer_bpf *skel,
 	return err |
 	       bpf_map_update_elem(bpf_map__fd(skel->maps.rs_range_peers),
 				   &key.peer, &ranges, BPF_ANY) |
-	       bpf_map_update_elem(bpf_map__fd(skel->maps.rs_chunks), &ckey,
-				   &chunk, BPF_ANY) |
-	       bpf_map_update_elem(bpf_map__fd(skel->maps.rs_chunk_jobs), &id,
-				   &job, BPF_ANY);
+	       bpf_map_update_elem(bpf_map__fd(skel->maps.rs_chunks), &ckey, &chunk, BPF_ANY) |
+	       bpf_map_update_elem(bpf_map__fd(skel->maps.rs_chunk_jobs), &id, &job, BPF_ANY);
 }
 
 /* A message that every packet continues, and a counter. Return: as above. */
-static inline int tagging_flow(struct rocesteer_bpf *skel,
-			       const struct rocesteer_flow_key *flow)
+static inline int tagging_flow(struct rocesteer_bpf *skel, const struct rocesteer_flow_key *flow)
 {
 	const struct rocesteer_count_key key = { TAG_JOB, TAG_CLASS, 0 };
 	struct rocesteer_count none[libbpf_num_possible_cpus()];
@@ -75,10 +71,8 @@ static inline int tagging_flow(struct rocesteer_bpf *skel,
 	};
 
 	memset(none, 0, sizeof(none));
-	return bpf_map_update_elem(bpf_map__fd(skel->maps.rs_chunk_counts),
-				   &key, none, BPF_ANY) |
-	       bpf_map_update_elem(bpf_map__fd(skel->maps.rs_tags), flow,
-				   &tags, BPF_ANY);
+	return bpf_map_update_elem(bpf_map__fd(skel->maps.rs_chunk_counts), &key, none, BPF_ANY) |
+	       bpf_map_update_elem(bpf_map__fd(skel->maps.rs_tags), flow, &tags, BPF_ANY);
 }
 
 #endif /* TAGGING_H */

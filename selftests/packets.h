@@ -171,8 +171,7 @@ static inline void packet_make(struct packet *p, const struct packet_world *w)
 {
 	bool v6 = random_below(5) < 2;
 	__u32 tags = w->tagged ? 1 : random_below(8) ? 0 : 1 + random_below(2);
-	size_t payload = 4 * (random_below(16) ? random_below(17) :
-						 random_below(w->room / 4 - 40));
+	size_t payload = 4 * (random_below(16) ? random_below(17) : random_below(w->room / 4 - 40));
 	struct udphdr udp = {
 		.source = htons(0xd000 + random_below(4096)),
 		.dest = htons(ROCESTEER_ROCE_PORT),

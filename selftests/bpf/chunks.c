@@ -150,8 +150,7 @@ static void begin(void)
 	add_ranges(OTHER_JOB, key.peer, 0);
 }
 
-static void make_roce(struct roce *roce, __u32 dqpn, __u8 opcode, __u32 psn,
-		      __u64 va, __u32 length)
+static void make_roce(struct roce *roce, __u32 dqpn, __u8 opcode, __u32 psn, __u64 va, __u32 length)
 {
 	roce->udp.source = htons(ROCESTEER_SPORT_MIN);
 	roce->udp.dest = htons(ROCESTEER_ROCE_PORT);
@@ -182,8 +181,7 @@ static int run_forwarded(__u32 from, void *in, void *out, size_t size)
 		    .ctx_size_in = sizeof(before), .ctx_out = &after,
 		    .ctx_size_out = sizeof(after));
 
-	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_chunk),
-				   &opts))
+	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_chunk), &opts))
 		die("test run");
 	return after.priority;
 }
@@ -217,8 +215,7 @@ static struct got forward_packet(__u32 from, __u32 dqpn, __u8 opcode, __u32 psn,
 	return got;
 }
 
-static struct got send_packet(__u32 dqpn, __u8 opcode, __u32 psn, __u64 va,
-			      __u32 length)
+static struct got send_packet(__u32 dqpn, __u8 opcode, __u32 psn, __u64 va, __u32 length)
 {
 	return forward_packet(0, dqpn, opcode, psn, va, length);
 }
@@ -236,15 +233,13 @@ static bool is_class(struct got got, int class)
 static bool has_class(__u32 dqpn, __u8 opcode, __u32 psn, int class)
 {
 	/* MIDDLE and LAST have no RETH: bytes in its place must not matter. */
-	return is_class(send_packet(dqpn, opcode, psn, address(psn % RANGES), 1),
-			class);
+	return is_class(send_packet(dqpn, opcode, psn, address(psn % RANGES), 1), class);
 }
 
 /* Send the first packet of a message of @packets. Return: whether @class was given. */
 static bool begins(__u32 dqpn, __u32 psn, __u32 chunk, __u32 packets, int class)
 {
-	return is_class(send_packet(dqpn, FIRST, psn, address(chunk),
-				    packets * MTU), class);
+	return is_class(send_packet(dqpn, FIRST, psn, address(chunk), packets * MTU), class);
 }
 
 /* Send a whole message to a chunk. Return: whether all packets were given @class. */
@@ -254,8 +249,7 @@ static bool whole(__u32 dqpn, __u32 psn, __u32 chunk, __u32 packets, int class)
 	__u32 i;
 
 	for (i = 1; i < packets; i++)
-		ok &= has_class(dqpn, i == packets - 1 ? LAST_IMM : MIDDLE,
-				psn + i, class);
+		ok &= has_class(dqpn, i == packets - 1 ? LAST_IMM : MIDDLE, psn + i, class);
 	return ok;
 }
 
@@ -265,8 +259,7 @@ static struct rocesteer_count counted(__u32 job, __u16 class, __u16 dimension)
 	int cpu, cpus = libbpf_num_possible_cpus();
 	struct rocesteer_count all[cpus], sum = {};
 
-	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_chunk_counts), &key,
-				all))
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_chunk_counts), &key, all))
 		die("rs_chunk_counts");
 	for (cpu = 0; cpu < cpus; cpu++) {
 		sum.messages += all[cpu].messages;
@@ -295,9 +288,7 @@ static void test_address(void)
 		int class = class_of(JOB, i);
 
 		ok &= is_class(send_packet(1, ONLY, i, address(i), 1), class);
-		ok &= is_class(send_packet(1, ONLY_IMM, i,
-					   address(i) + RANGE - MTU, MTU),
-			       class);
+		ok &= is_class(send_packet(1, ONLY_IMM, i, address(i) + RANGE - MTU, MTU), class);
 	}
 	ktap_result(ok, "a WRITE has the class and DSCP of the chunk at its address");
 	ktap_result(is_class(send_packet(1, ONLY, 0, address(0) - 1, 1), 0) &&
@@ -306,16 +297,14 @@ static void test_address(void)
 		    is_class(send_packet(1, ONLY, 0, ~0ull, MTU), 0),
 		    "a WRITE to an address in no chunk's range has no class");
 	ktap_result(is_class(send_packet(1, ONLY, 0, address(1) - 1, 2), 0) &&
-		    is_class(send_packet(1, FIRST, 0, address(1),
-					 RANGE + 1), 0) &&
+		    is_class(send_packet(1, FIRST, 0, address(1), RANGE + 1), 0) &&
 		    is_class(send_packet(1, FIRST, 0, address(1), ~0u), 0) &&
 		    is_class(send_packet(1, ONLY, 0, address(1), 0), 0),
 		    "a WRITE that is not all in one chunk's range has no class");
 	begin();
 	add_ranges(JOB, flow_key(1).peer, 100);
 	ktap_result(is_class(send_packet(1, ONLY, 0, BASE + RANGE + 99, 1), 0) &&
-		    is_class(send_packet(1, ONLY, 0, BASE + RANGE + 100, 1),
-			     class_of(JOB, 1)),
+		    is_class(send_packet(1, ONLY, 0, BASE + RANGE + 100, 1), class_of(JOB, 1)),
 		    "a WRITE between the ranges of two chunks has no class");
 }
 
@@ -350,11 +339,9 @@ static void test_messages(void)
 
 	begin();
 	for (i = 0; i < ROCESTEER_MAX_MESSAGES; i++)
-		ok &= begins(1, 10 * i, i % RANGES, 10,
-			     class_of(JOB, i % RANGES));
+		ok &= begins(1, 10 * i, i % RANGES, 10, class_of(JOB, i % RANGES));
 	for (i = 0; i < ROCESTEER_MAX_MESSAGES; i++)
-		ok &= has_class(1, MIDDLE, 10 * i + 1 + i % 8,
-				class_of(JOB, i % RANGES));
+		ok &= has_class(1, MIDDLE, 10 * i + 1 + i % 8, class_of(JOB, i % RANGES));
 	ktap_result(ok,
 		    "a flow may have %u messages in flight, all with their classes",
 		    ROCESTEER_MAX_MESSAGES);
@@ -470,8 +457,7 @@ static void test_senders(void)
 	    system("ip link set lo up"))
 		die("network namespace");
 	skel->links.rocesteer_chunk =
-		bpf_program__attach_tcx(skel->progs.rocesteer_chunk, IFINDEX,
-					NULL);
+		bpf_program__attach_tcx(skel->progs.rocesteer_chunk, IFINDEX, NULL);
 	if (!skel->links.rocesteer_chunk)
 		die("attach");
 	begins(1, 0, 5, 3, class_of(JOB, 5));
@@ -540,8 +526,7 @@ static void test_random(void)
 			model[(psn + i) & ROCESTEER_PSN_MASK] =
 				i ? class : class | 0x80;
 		ok &= n > 1 ? whole(1, psn, chunk, n, class) :
-			      is_class(send_packet(1, ONLY, psn,
-						   address(chunk), 1), class);
+			      is_class(send_packet(1, ONLY, psn, address(chunk), 1), class);
 		first[nr++] = psn;
 		psn = (psn + n) & ROCESTEER_PSN_MASK;
 		packets += n;

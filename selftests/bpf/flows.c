@@ -86,8 +86,7 @@ int forward_packet(__u32 from, __u32 dqpn, __u8 opcode, __u32 psn)
 
 	in.ip.daddr = htonl(0x0a000000 | host);
 	in.udp.check = htons(~udp_sum(&in));
-	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_egress),
-				   &opts))
+	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_egress), &opts))
 		die("test run");
 	path = ntohs(out.udp.source) - FIRST_PORT;
 	return path < PATHS ? (int)path : FAILED;
@@ -147,8 +146,7 @@ void begin_table(__u8 reseq, __u32 nr_flows, __u64 sweep_ns, __u32 bth_paths)
 	skel = load_table(false, nr_flows, sweep_ns, bth_paths);
 	if (!skel)
 		die("load");
-	events = ring_buffer__new(bpf_map__fd(skel->maps.rs_events), on_event,
-				  NULL, NULL);
+	events = ring_buffer__new(bpf_map__fd(skel->maps.rs_events), on_event, NULL, NULL);
 	if (!events)
 		die("ring buffer");
 	memcpy(pkey.addr, flow.peer, sizeof(pkey.addr));
@@ -186,8 +184,7 @@ void begin_job(enum rocesteer_split split, enum rocesteer_deal deal)
 
 int run(struct bpf_program *prog, const void *ctx, size_t size)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
-		    .ctx_size_in = size);
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx, .ctx_size_in = size);
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(prog), &opts))
 		die("syscall program");

@@ -26,8 +26,7 @@ static void test_deal(void)
 }
 
 /* Send an IPv6 packet to queue pair 1. Return: whether @verdict was counted. */
-static bool sends_v6(const char *saddr, const char *daddr,
-		     enum rocesteer_verdict verdict)
+static bool sends_v6(const char *saddr, const char *daddr, enum rocesteer_verdict verdict)
 {
 	struct {
 		struct ethhdr eth;
@@ -39,21 +38,18 @@ static bool sends_v6(const char *saddr, const char *daddr,
 	} __attribute__((packed)) in = {
 		.eth.h_proto = htons(ETH_P_IPV6),
 		.ip = { .version = 6, .nexthdr = IPPROTO_UDP,
-			.payload_len = htons(sizeof(in) - sizeof(in.eth) -
-					     sizeof(in.ip)) },
+			.payload_len = htons(sizeof(in) - sizeof(in.eth) - sizeof(in.ip)) },
 		.udp = { .source = htons(ROCESTEER_SPORT_MIN),
 			 .dest = htons(ROCESTEER_ROCE_PORT),
 			 .len = in.ip.payload_len },
 		.bth = { .opcode = WRITE_MIDDLE, .dqpn = htonl(1) },
 	};
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = &in,
-		    .data_size_in = sizeof(in));
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = &in, .data_size_in = sizeof(in));
 	__u64 before = verdicts(verdict);
 
 	inet_pton(AF_INET6, saddr, &in.ip.saddr);
 	inet_pton(AF_INET6, daddr, &in.ip.daddr);
-	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_egress),
-				   &opts))
+	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_egress), &opts))
 		die("test run");
 	return verdicts(verdict) == before + 1;
 }
@@ -387,8 +383,7 @@ static void test_qpn_hash(void)
 		    !set_piece(1, 1, 51001),
 		    "a plan is accepted only with the ports of its hashed queue pair");
 	send_packet(2, WRITE_MIDDLE, 1);
-	ktap_result(is_asked(2),
-		    "each hashed queue pair of a peer waits for ports of its own");
+	ktap_result(is_asked(2), "each hashed queue pair of a peer waits for ports of its own");
 }
 
 void flows_deal(void)

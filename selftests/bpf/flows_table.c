@@ -20,17 +20,14 @@ static struct between_bpf *between(void)
 		die("between");
 	bpf_object__for_each_map(map, hook->obj) {
 		bpf_map__set_pin_path(map, NULL);
-		shared = bpf_object__find_map_by_name(skel->obj,
-						      bpf_map__name(map));
+		shared = bpf_object__find_map_by_name(skel->obj, bpf_map__name(map));
 		if (shared && bpf_map__reuse_fd(map, bpf_map__fd(shared)))
 			die(bpf_map__name(map));
 	}
 	if (bpf_program__set_attach_target(hook->progs.on_least_loaded, meet,
 					   "least_loaded") ||
-	    bpf_program__set_attach_target(hook->progs.on_enter_flow, meet,
-					   "enter_flow") ||
-	    bpf_program__set_attach_target(hook->progs.on_forget_flow, sweep,
-					   "forget_flow"))
+	    bpf_program__set_attach_target(hook->progs.on_enter_flow, meet, "enter_flow") ||
+	    bpf_program__set_attach_target(hook->progs.on_forget_flow, sweep, "forget_flow"))
 		die("between");
 	if (between_bpf__load(hook)) {
 		if (errno != EPERM)

@@ -24,8 +24,7 @@ static struct rocesteer_flow_path told(__u8 from, __u8 opcode, __u32 psn, bool r
 	in.ip.saddr = htonl(0x0a000000 | from);
 	if (restores && opcode == ROCESTEER_OP_RC_ACK)
 		in.bth.dqpn |= htonl(PROMISE);
-	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_ingress),
-				   &opts))
+	if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.rocesteer_ingress), &opts))
 		die("test run");
 	key.ifindex = told_ifindex;
 	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_flows), &key, &flow))

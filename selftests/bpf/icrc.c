@@ -55,13 +55,11 @@ int main(int argc, char **argv)
 	fin = fopen(path, "r");
 	snprintf(path, sizeof(path), "%s/out.pcap", argv[1]);
 	fout = fopen(path, "r");
-	if (!fin || !fout || fseek(fin, 24, SEEK_SET) ||
-	    fseek(fout, 24, SEEK_SET))
+	if (!fin || !fout || fseek(fin, 24, SEEK_SET) || fseek(fout, 24, SEEK_SET))
 		return 1;
 	while ((len = next(fin, in)) && next(fout, out) == len) {
 		unsigned int l3 = load16(in + 12) == htons(0x8100) ? 18 : 14;
-		unsigned int l4 = l3 + (in[l3] >> 4 == 6 ? 40 :
-					(in[l3] & 15) * 4);
+		unsigned int l4 = l3 + (in[l3] >> 4 == 6 ? 40 : (in[l3] & 15) * 4);
 		__u32 delta;
 
 		if (!memcmp(in, out, len))	/* the invalid frames follow */

@@ -166,8 +166,7 @@ static void check_steered(void)
 	if ((stored_icrc(&in, &l) ^ packet_icrc(&in, &l)) !=
 	    (stored_icrc(&out, &l) ^ packet_icrc(&out, &l)))
 		return fail("the ICRC is wrong");
-	if ((was[6] || was[7]) &&
-	    (udp_sum(&in, &l) != udp_sum(&out, &l) || !(now[6] || now[7])))
+	if ((was[6] || was[7]) && (udp_sum(&in, &l) != udp_sum(&out, &l) || !(now[6] || now[7])))
 		return fail("the UDP checksum is wrong");
 }
 
@@ -289,8 +288,7 @@ static void batch(__u32 count)
 			continue;
 		}
 		egress = random_below(4);
-		if (!run(egress ? skel->progs.rocesteer_egress :
-				  skel->progs.rocesteer_ingress))
+		if (!run(egress ? skel->progs.rocesteer_egress : skel->progs.rocesteer_ingress))
 			continue;
 		i++;
 		same = out.len == in.len && !memcmp(out.data, in.data, in.len);
@@ -310,8 +308,7 @@ static void batch(__u32 count)
 		fail("not each was counted once");
 	if (seen_now - seen > received)
 		fail("one that was received was counted twice");
-	if (changed > steered_now - steered ||
-	    steered_now - steered > changed + maybe)
+	if (changed > steered_now - steered || steered_now - steered > changed + maybe)
 		fail("steered are not those that changed");
 	total_steered += changed;
 	total_sent += sent;
@@ -346,8 +343,7 @@ int main(int argc, char **argv)
 	seconds = to.tv_sec - from.tv_sec + (to.tv_nsec - from.tv_nsec) / 1e9;
 	printf("# %llu packets, %llu of them sent, %llu changed, %.0f a second\n",
 	       count, total_sent, total_steered, count / seconds);
-	printf("# %llu to the program for chunks, %llu marked\n", total_tagged,
-	       total_marked);
+	printf("# %llu to the program for chunks, %llu marked\n", total_tagged, total_marked);
 	ktap_result(!failures,
 		    "a mutated packet leaves unchanged but for the fields that steering may change");
 	ktap_result(total_steered > total_sent / 8,

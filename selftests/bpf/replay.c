@@ -91,8 +91,7 @@ static void add_flows(struct rocesteer_bpf *skel, const char *dir, int ifindex)
 				die("flows.txt");
 		if (key.peer[0] == 0xfd)	/* the IPv6 peer */
 			memcpy(path.source, source_v6, sizeof(source_v6));
-		if (bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows), &key,
-					&path, BPF_NOEXIST))
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.rs_flows), &key, &path, BPF_NOEXIST))
 			die("rs_flows");
 	}
 	fclose(f);
@@ -109,8 +108,7 @@ static int packet_socket(const char *dev)
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
 	    setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)) ||
-	    setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on,
-		       sizeof(on)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		die("packet socket");
 	return fd;
@@ -164,8 +162,7 @@ static void explain(const struct frame *want, const struct frame *got)
 	printf("# length %zu, expected %zu\n", got->len, want->len);
 	for (i = 0; i < want->len && i < got->len; i++)
 		if (want->data[i] != got->data[i])
-			printf("# byte %zu: %02x, expected %02x\n", i,
-			       got->data[i], want->data[i]);
+			printf("# byte %zu: %02x, expected %02x\n", i, got->data[i], want->data[i]);
 }
 
 /* Return: frames that came out wrong, or not at all. */
@@ -199,15 +196,13 @@ static unsigned int replay(const char *dir, int tx, int rx, unsigned int *total)
 	return wrong;
 }
 
-static void sum_verdicts(struct rocesteer_bpf *skel,
-			 __u64 sum[ROCESTEER_VERDICT_MAX])
+static void sum_verdicts(struct rocesteer_bpf *skel, __u64 sum[ROCESTEER_VERDICT_MAX])
 {
 	int cpus = libbpf_num_possible_cpus(), cpu, v;
 	__u64 (*values)[ROCESTEER_VERDICT_MAX] = calloc(cpus, sizeof(*values));
 	__u32 zero = 0;
 
-	if (!values || bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_verdicts),
-					   &zero, values))
+	if (!values || bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_verdicts), &zero, values))
 		die("rs_verdicts");
 	for (cpu = 0; cpu < cpus; cpu++)
 		for (v = 0; v < ROCESTEER_VERDICT_MAX; v++)
@@ -215,8 +210,7 @@ static void sum_verdicts(struct rocesteer_bpf *skel,
 	free(values);
 }
 
-static void report_verdicts(struct rocesteer_bpf *skel, unsigned int steered,
-			    unsigned int total)
+static void report_verdicts(struct rocesteer_bpf *skel, unsigned int steered, unsigned int total)
 {
 	__u64 sum[ROCESTEER_VERDICT_MAX] = {}, all = 0;
 	int v;
@@ -242,8 +236,7 @@ static void send_request(__u32 dqpn, __u32 psn)
 }
 
 /* Send such a packet by packet socket @fd, in a frame to MAC address @to. */
-static void send_by_device(int fd, const char *to, const char *saddr, __u32 dqpn,
-			   __u32 psn)
+static void send_by_device(int fd, const char *to, const char *saddr, __u32 dqpn, __u32 psn)
 {
 	struct {
 		struct ethhdr eth;
@@ -260,8 +253,7 @@ static void send_by_device(int fd, const char *to, const char *saddr, __u32 dqpn
 			.daddr = inet_addr("10.0.0.2") },
 		.udp = { .source = htons(0xc000),
 			 .dest = htons(ROCESTEER_ROCE_PORT),
-			 .len = htons(sizeof(f.udp) + sizeof(f.bth) +
-				      sizeof(f.icrc)) },
+			 .len = htons(sizeof(f.udp) + sizeof(f.bth) + sizeof(f.icrc)) },
 		.bth = { .dqpn = htonl(dqpn), .apsn = htonl(psn) },
 	};
 
@@ -378,8 +370,7 @@ int main(int argc, char **argv)
 		die("load");
 	add_flows(skel, argv[argc - 1], ifindex);
 	skel->links.rocesteer_egress =
-		bpf_program__attach_tcx(skel->progs.rocesteer_egress, ifindex,
-					NULL);
+		bpf_program__attach_tcx(skel->progs.rocesteer_egress, ifindex, NULL);
 	if (!skel->links.rocesteer_egress)
 		die("attach");
 	tx = packet_socket("in0");

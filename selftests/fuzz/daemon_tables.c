@@ -225,8 +225,7 @@ int steer_job_each(struct steer *s,
 }
 
 int steer_devices_check(struct steer *s,
-			void (*fn)(__u32 id, const char *device,
-				   enum steer_device is, void *arg),
+			void (*fn)(__u32 id, const char *device, enum steer_device is, void *arg),
 			void *arg, struct err *err)
 {
 	int i;

@@ -35,8 +35,7 @@ static inline const char *fuzz_file(const void *data, size_t size)
 	if (!fd[which]) {
 		fd[which] = memfd_create("fuzz", MFD_CLOEXEC);
 		assert(fd[which] >= 0);
-		snprintf(name[which], sizeof(name[which]), "/proc/self/fd/%d",
-			 fd[which]);
+		snprintf(name[which], sizeof(name[which]), "/proc/self/fd/%d", fd[which]);
 	}
 	assert(!ftruncate(fd[which], 0));
 	assert(pwrite(fd[which], data, size, 0) == (ssize_t)size);
@@ -53,8 +52,7 @@ static inline void fuzz_write(const char *name, const void *data, size_t size)
 }
 
 /* Parse the input as the commands parse a file of JSON. Return: 0 or a negative errno. */
-static inline int fuzz_json(const __u8 *data, size_t size,
-			    struct json_object **root)
+static inline int fuzz_json(const __u8 *data, size_t size, struct json_object **root)
 {
 	struct err err = {};
 	int ret = json_file_read(fuzz_file(data, size), 1u << 20, 32, root, &err);

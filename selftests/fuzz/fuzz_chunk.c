@@ -24,14 +24,12 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 
 	if (chunk_plan_read(&plan, file, &err)) {
 		assert(err.code);
-		snprintf(other_hash, sizeof(other_hash),
-			 "%s: hash: is not the plan's", file);
+		snprintf(other_hash, sizeof(other_hash), "%s: hash: is not the plan's", file);
 		if (strncmp(err.message, other_hash, strlen(other_hash)))
 			goto out;
 	}
 	chunks = calloc(plan.of.chunks, sizeof(*chunks));
-	assert(!chunk_classes(&plan, 1 + size % (ROCESTEER_MAX_CLASSES - 1),
-			      chunks));
+	assert(!chunk_classes(&plan, 1 + size % (ROCESTEER_MAX_CLASSES - 1), chunks));
 	for (i = 0; i < plan.of.chunks; i++) {
 		assert(chunks[i].nr_stages);
 		want += chunks[i].nr_stages;

@@ -74,8 +74,7 @@ static bool place(struct cluster *c, __u32 gpus, struct slice *slice)
 	if (!ret && c->ocs.oxcs && slice->nr_spines)
 		assert(!ocs_assign(&c->ocs, c->ocs.circuit, slice));
 	if (ret == SLICE_NO_NETWORK && c->ocs.oxcs) {
-		__u16 *circuit = calloc((size_t)c->ocs.leaves * c->ocs.oxcs,
-					sizeof(*circuit));
+		__u16 *circuit = calloc((size_t)c->ocs.leaves * c->ocs.oxcs, sizeof(*circuit));
 
 		ret = ocs_place(&c->fabric, &c->ocs, gpus, slice, circuit);
 		if (!ret)

@@ -122,8 +122,7 @@ int carrier_fd(const struct carrier_monitor *link)
 }
 
 int carrier_read(struct carrier_monitor *link,
-		 void (*fn)(__u32 ifindex, const char *name, bool carrier,
-			    void *arg),
+		 void (*fn)(__u32 ifindex, const char *name, bool carrier, void *arg),
 		 void *arg)
 {
 	__u8 how = fuzz_u8(&in);

@@ -51,8 +51,7 @@ int mnl_socket_bind(struct mnl_socket *nl, unsigned int groups, pid_t pid)
 	return 0;
 }
 
-int mnl_socket_setsockopt(const struct mnl_socket *nl, int type, void *buf,
-			  socklen_t len)
+int mnl_socket_setsockopt(const struct mnl_socket *nl, int type, void *buf, socklen_t len)
 {
 	return 0;
 }

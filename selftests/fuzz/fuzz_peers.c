@@ -7,8 +7,7 @@
 const char * const cli_program = "rocesteer";
 
 /* Nothing is probed. */
-int discover_run(const struct discover *discover, struct portmap *map,
-		 struct err *err)
+int discover_run(const struct discover *discover, struct portmap *map, struct err *err)
 {
 	__u8 again[16];
 	char text[ADDR_STRLEN];
@@ -33,8 +32,7 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 	struct cli_args args = {};
 	struct err err = {};
 
-	assert(cli_run(&cli_path, cli_path.verbs, &args, ARRAY_SIZE(argv), argv,
-		       &err) < 0);
+	assert(cli_run(&cli_path, cli_path.verbs, &args, ARRAY_SIZE(argv), argv, &err) < 0);
 	assert(err.code && err.message[0]);
 	return 0;
 }

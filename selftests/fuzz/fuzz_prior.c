@@ -26,8 +26,7 @@ static void check_pieces(const struct plan *plan)
 				      piece->flow == piece[-1].flow + 1));
 		carry[piece->path] += piece->to - piece->from;
 	}
-	assert(plan->pieces[i - 1].to == plan->unit &&
-	       plan->pieces[i - 1].flow == plan->flows - 1);
+	assert(plan->pieces[i - 1].to == plan->unit && plan->pieces[i - 1].flow == plan->flows - 1);
 	for (p = 0; p < plan->paths; p++)
 		assert(carry[p] == plan->load[p]);
 }
@@ -41,8 +40,7 @@ static void check_few(const struct plan *plan, const struct plan_spec *spec)
 	if (spec->weights)
 		assert(plan->nr_pieces <= spec->flows + used - 1);
 	else
-		assert(plan->nr_pieces ==
-		       spec->flows + used - plan_gcd(spec->flows, used));
+		assert(plan->nr_pieces == spec->flows + used - plan_gcd(spec->flows, used));
 }
 
 static void check_again(const struct plan *plan, const struct plan_spec *spec)
@@ -54,8 +52,7 @@ static void check_again(const struct plan *plan, const struct plan_spec *spec)
 	again.nr_prior = plan->nr_pieces;
 	assert(!plan_make(&two, &again));
 	assert(two.nr_pieces == plan->nr_pieces &&
-	       !memcmp(two.pieces, plan->pieces,
-		       two.nr_pieces * sizeof(*two.pieces)));
+	       !memcmp(two.pieces, plan->pieces, two.nr_pieces * sizeof(*two.pieces)));
 	plan_free(&two);
 }
 

@@ -116,8 +116,7 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *msg, int flags)
 	return len;
 }
 
-static int next(void *client, struct batch_probe *probe, const __u8 **source,
-		const __u8 **peer)
+static int next(void *client, struct batch_probe *probe, const __u8 **source, const __u8 **peer)
 {
 	static __u8 addr[2][16] = {
 		{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1 },
@@ -151,8 +150,7 @@ static int answered(void *client, const struct batch_probe *probe,
 
 	assert(answer->type <= PROBE_UNREACHABLE);
 	for (i = 0; !config.short_quotes && i < n; i++)
-		if (answer->len >= ENOUGH &&
-		    !memcmp(out[i].data, answer->quote, ENOUGH))
+		if (answer->len >= ENOUGH && !memcmp(out[i].data, answer->quote, ENOUGH))
 			break;
 	assert(i < n);
 	return end(probe);

@@ -42,8 +42,7 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 
 	if (!length)
 		length = write_plan(plan, sizeof(plan));
-	if (chunk_table_read(&table, fuzz_file(plan, length), fuzz_file(data, size),
-			     &err)) {
+	if (chunk_table_read(&table, fuzz_file(plan, length), fuzz_file(data, size), &err)) {
 		assert(err.code);
 	} else {
 		assert(table.nr_ranges);

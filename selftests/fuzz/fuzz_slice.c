@@ -38,8 +38,7 @@ static void check(const struct contention_slice *slice)
 		if (contention_pattern_steps(&slice->layout, pattern) < 0)
 			continue;
 		links = 0;
-		ret = contention_test_pattern(&slice->layout, pattern, 1, count,
-					      &links);
+		ret = contention_test_pattern(&slice->layout, pattern, 1, count, &links);
 		assert(ret == links);
 	}
 	assert(contention_prove(&slice->layout) >= 0);

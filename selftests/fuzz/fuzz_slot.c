@@ -56,8 +56,7 @@ void reduce_slots_sum(struct reduce_slots *s, struct reduce_slot *slot)
 	}
 }
 
-void reduce_slots_take(struct reduce_slots *s, const struct reduce_slot *slot,
-		       const void *packet)
+void reduce_slots_take(struct reduce_slots *s, const struct reduce_slot *slot, const void *packet)
 {
 	const struct packet *p = packet;
 
@@ -74,8 +73,7 @@ static bool has_result(const struct reduce_slots *s, const struct reduce_slot *s
 }
 
 /* No packet overtakes its sender or earlier packets. A result goes on as it comes. */
-void reduce_slots_emit(struct reduce_slots *s, u32 c, const struct reduce_slot *slot,
-		       void *packet)
+void reduce_slots_emit(struct reduce_slots *s, u32 c, const struct reduce_slot *slot, void *packet)
 {
 	struct packet *p = packet;
 

@@ -59,8 +59,7 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 	file = open_memstream(&text, &length);
 	trace_write(file, jobs, nr);
 	fclose(file);
-	assert(!trace_read(fuzz_file(text, length), 4 * SIZE * SIZE, &again,
-			   &nr_again, &err));
+	assert(!trace_read(fuzz_file(text, length), 4 * SIZE * SIZE, &again, &nr_again, &err));
 	assert(nr_again == nr && !memcmp(again, jobs, nr * sizeof(*jobs)));
 	free(again);
 	free(text);

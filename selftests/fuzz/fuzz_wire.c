@@ -45,8 +45,7 @@ int meet_listen(const char *host, const char *port, int *fd, struct err *err)
 	return 0;
 }
 
-int meet_connect(const char *host, const char *port, __u64 until, int *fd,
-		 struct err *err)
+int meet_connect(const char *host, const char *port, __u64 until, int *fd, struct err *err)
 {
 	int pair[2];
 
@@ -56,8 +55,7 @@ int meet_connect(const char *host, const char *port, __u64 until, int *fd,
 	return 0;
 }
 
-void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name,
-	       size_t size)
+void meet_name(const struct sockaddr_storage *addr, socklen_t len, char *name, size_t size)
 {
 	snprintf(name, size, "10.0.0.9");
 }
@@ -136,8 +134,7 @@ int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)
 	assert(!loop_open(&loop));
 	ret = rendezvous_open(&rendezvous, &config, &loop, &err);
 	if (!ret)
-		ret = rendezvous_gather(rendezvous, "word", "12345678", all, 8, 0,
-					&err);
+		ret = rendezvous_gather(rendezvous, "word", "12345678", all, 8, 0, &err);
 	if (ret && !err.code && rendezvous_error(rendezvous))
 		err = *rendezvous_error(rendezvous);
 	assert(!ret || (err.code && is_printable(err.message)));

@@ -72,15 +72,13 @@ struct {
 } icrc_drops SEC(".maps");
 
 /* False for a frame that is of no interest. */
-static __always_inline bool identify(struct __sk_buff *skb,
-				     struct seen_key *key)
+static __always_inline bool identify(struct __sk_buff *skb, struct seen_key *key)
 {
 	struct packet pkt;
 	struct link link;
 
 	if (parse_roce(skb, &pkt, false) != CONTINUE || !is_rc(&pkt) ||
-	    bpf_skb_load_bytes(skb, offsetof(struct ethhdr, h_source), &link,
-			       sizeof(link)) ||
+	    bpf_skb_load_bytes(skb, offsetof(struct ethhdr, h_source), &link, sizeof(link)) ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + offsetof(struct iphdr, saddr),
 			       key->source, sizeof(key->source)))
 		return false;
@@ -130,8 +128,7 @@ int BPF_PROG(icrc_check, void *skb, void *pkt, int err)
 
 struct bpf_map;
 
-static long forget_one(struct bpf_map *map, const void *key, void *value,
-		       void *arg)
+static long forget_one(struct bpf_map *map, const void *key, void *value, void *arg)
 {
 	bpf_map_delete_elem(map, key);
 	return 0;

@@ -113,8 +113,7 @@ static __always_inline __be16 next_port(struct spray_ports *ports)
 static __always_inline void send_by(struct __sk_buff *skb, const struct packet *pkt,
 				    const struct spray_ports *ports, __be16 sport)
 {
-	set_sport(skb, pkt, sport,
-		  rocesteer_bth_paths(ROCESTEER_BTH_PATHS, ports->nr_paths - 1));
+	set_sport(skb, pkt, sport, rocesteer_bth_paths(ROCESTEER_BTH_PATHS, ports->nr_paths - 1));
 }
 
 SEC("tc")

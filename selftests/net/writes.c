@@ -133,8 +133,7 @@ static void traffic_read(void)
 				host.netns, host.device,
 				&host.gid_index) == 4)
 			hosts[nr_hosts++] = host;
-		else if (nr_flows < MAX_FLOWS &&
-			 flow_parse(line, &flow))
+		else if (nr_flows < MAX_FLOWS && flow_parse(line, &flow))
 			flows[nr_flows++] = flow;
 		else
 			errx(2, "not understood, or too many: %s", line);
@@ -338,8 +337,7 @@ static unsigned int post_messages(unsigned int each, unsigned int step)
 
 	for (; each; each--)
 		for (c = 0; c < nr_connections; c++)
-			if (is_requester(&connections[c]) &&
-			    connections[c].flow->step == step)
+			if (is_requester(&connections[c]) && connections[c].flow->step == step)
 				under_way += connection_post(c);
 	return under_way;
 }
@@ -366,8 +364,7 @@ static void complete(unsigned int under_way, bool go_on)
 		wait_event();
 		while (ibv_poll_cq(cq, 1, &wc) > 0) {
 			if (wc.status != IBV_WC_SUCCESS)
-				errx(1, "failed: %s",
-				     ibv_wc_status_str(wc.status));
+				errx(1, "failed: %s", ibv_wc_status_str(wc.status));
 			under_way--;
 			if (go_on)
 				under_way += connection_post(wc.wr_id);

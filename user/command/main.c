@@ -116,8 +116,7 @@ static int take_netns(int *argc, char **argv, struct err *err)
 	       (name ? netns_enter(name, err) : 0);
 }
 
-static int dispatch(struct cli_args *args, int argc, char **argv,
-		    struct err *err)
+static int dispatch(struct cli_args *args, int argc, char **argv, struct err *err)
 {
 	const struct cli_object *object;
 	const struct cli_verb *verb;

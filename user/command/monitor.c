@@ -116,8 +116,7 @@ static int daemon_ready(void *arg)
 	return print_change(m, "daemon-down");
 }
 
-static int add(struct monitor *m, struct source *source, int fd,
-	       int (*ready)(void *arg))
+static int add(struct monitor *m, struct source *source, int fd, int (*ready)(void *arg))
 {
 	*source = (struct source) { .fd = fd, .ready = ready, .arg = m };
 	return fd < 0 ? fd : loop_add(&m->loop, source);
@@ -154,12 +153,10 @@ static int listen_to(struct monitor *m)
 		return ret;
 	}
 	if (ret) {
-		out_note(m->out, "Only the daemon's events: %s.",
-			 module.message);
+		out_note(m->out, "Only the daemon's events: %s.", module.message);
 		return 0;
 	}
-	return add(m, &m->module, genl_listen(m->genl, m->err),
-		   module_ready) ?:
+	return add(m, &m->module, genl_listen(m->genl, m->err), module_ready) ?:
 	       (m->reader.fd < 0 ? print_change(m, "daemon-down") : 0);
 }
 

@@ -15,9 +15,7 @@ int report_job(struct __sk_buff *skb)
 	struct packet pkt;
 
 	if (parse_roce(skb, &pkt, false) == CONTINUE)
-		bpf_printk("rs-ask: %lld.",
-			   bpf_rocesteer_flow_job(skb, &pkt.key,
-						  sizeof(pkt.key)));
+		bpf_printk("rs-ask: %lld.", bpf_rocesteer_flow_job(skb, &pkt.key, sizeof(pkt.key)));
 	return TC_ACT_UNSPEC;
 }
 

@@ -124,8 +124,7 @@ static struct mnl_socket *nl;
 static unsigned int seq;
 static int family, group;
 
-static void value_put(struct nlmsghdr *nlh, const struct attribute *attr,
-		      const char *value)
+static void value_put(struct nlmsghdr *nlh, const struct attribute *attr, const char *value)
 {
 	unsigned char address[16] = { [10] = 0xff, [11] = 0xff };
 
@@ -169,8 +168,7 @@ static void value_print(const struct nlattr *nla, enum kind kind)
 		printf("%s", mnl_attr_get_str(nla));
 		break;
 	case ADDRESS:
-		printf("%s", inet_ntop(AF_INET6, mnl_attr_get_payload(nla),
-				       text, sizeof(text)));
+		printf("%s", inet_ntop(AF_INET6, mnl_attr_get_payload(nla), text, sizeof(text)));
 		break;
 	case FLAG:
 		printf("1");
@@ -238,9 +236,7 @@ static int answer_read(mnl_cb_t callback, void *data)
 				continue;
 			}
 			if (error->error)
-				printf("%s %s\n",
-				       strerrorname_np(-error->error),
-				       explanation(nlh));
+				printf("%s %s\n", strerrorname_np(-error->error), explanation(nlh));
 			return -error->error;
 		}
 	}
@@ -367,8 +363,7 @@ static int event_print(const struct nlmsghdr *nlh, void *data)
 static int monitor(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (mnl_socket_setsockopt(nl, NETLINK_ADD_MEMBERSHIP, &group,
-				  sizeof(group)))
+	if (mnl_socket_setsockopt(nl, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)))
 		err(2, "membership");
 	puts("listening");
 	return answer_read(event_print, NULL);

@@ -65,8 +65,7 @@ static int ipv4_open(const char *from, const char *to)
 	ip = packet.ip + sizeof(packet.ip) - ip_len;
 	header = (void *)ip;
 	addr->sin_family = AF_INET;
-	if (!inet_pton(AF_INET, from, &header->saddr) ||
-	    !inet_pton(AF_INET, to, &addr->sin_addr))
+	if (!inet_pton(AF_INET, from, &header->saddr) || !inet_pton(AF_INET, to, &addr->sin_addr))
 		return -1;
 	header->daddr = addr->sin_addr.s_addr;
 	header->version = 4;
@@ -106,8 +105,7 @@ static __u32 crc(__u32 state, const void *data, size_t len)
 
 	for (; len--; byte++)
 		for (i = 0; i < 8; i++)
-			state = rocesteer_crc32_shift(state ^
-						      (*byte >> i & 1));
+			state = rocesteer_crc32_shift(state ^ (*byte >> i & 1));
 	return state;
 }
 
@@ -132,8 +130,7 @@ static __u32 icrc(void)
 	}
 	masked.udp.check = 0xffff;
 	masked.bth.dqpn |= htonl(~ROCESTEER_QPN_MASK);
-	return ~crc(crc(~0u, lrh, sizeof(lrh)), header,
-		    ip_len + UDP_LEN - sizeof(masked.icrc));
+	return ~crc(crc(~0u, lrh, sizeof(lrh)), header, ip_len + UDP_LEN - sizeof(masked.icrc));
 }
 
 /* RFC 768. The addresses are the end of the IP header, whichever it is. */
@@ -167,8 +164,7 @@ static void packet_send(int fd, const char *name, int psn, unsigned int sport,
 	packet.bth.opcode = opcode(name);
 	packet.bth.dqpn |= htonl(rocesteer_bth_paths(bits, paths - 1));
 	packet.bth.apsn = htonl(psn & ROCESTEER_PSN_MASK);
-	if (packet.bth.opcode == ROCESTEER_OP_RC_ACK ||
-	    packet.bth.opcode == OP_READ_ONLY) {
+	if (packet.bth.opcode == ROCESTEER_OP_RC_ACK || packet.bth.opcode == OP_READ_ONLY) {
 		packet.reth.va[0] = htonl(more << 24);
 	} else {
 		packet.bth.apsn |= htonl(ACK_REQUEST);
@@ -208,8 +204,7 @@ static void obey(int fd, const char *line)
 		checksum = number;
 	else if (sscanf(line, "echo %15s", word) == 1)
 		puts(word);
-	else if (sscanf(line, "%15s %i %u %u %u", word, &psn, &sport, &paths,
-			&length) >= 4)
+	else if (sscanf(line, "%15s %i %u %u %u", word, &psn, &sport, &paths, &length) >= 4)
 		packet_send(fd, word, psn, sport, paths, length);
 	else
 		errx(2, "not a command: %s", line);

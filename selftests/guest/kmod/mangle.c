@@ -142,11 +142,9 @@ static void open_queue(void)
 
 	nl = mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC);
 	if (!nl || mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) ||
-	    setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE, &room,
-		       sizeof(room)))
+	    setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)))
 		err(2, "netlink");
-	nlh = message(buf, NFNL_SUBSYS_QUEUE << 8 | NFQNL_MSG_CONFIG, NLM_F_ACK,
-		      AF_UNSPEC, QUEUE);
+	nlh = message(buf, NFNL_SUBSYS_QUEUE << 8 | NFQNL_MSG_CONFIG, NLM_F_ACK, AF_UNSPEC, QUEUE);
 	mnl_attr_put(nlh, NFQA_CFG_CMD, sizeof(bind), &bind);
 	mnl_attr_put(nlh, NFQA_CFG_PARAMS, sizeof(params), &params);
 	mnl_attr_put_u32(nlh, NFQA_CFG_QUEUE_MAXLEN, htonl(1 << 16));
@@ -242,8 +240,7 @@ static int go_on(const struct nlmsghdr *in, void *unused)
 	mnl_attr_parse(in, sizeof(struct nfgenmsg), take, tb);
 	header = mnl_attr_get_payload(tb[NFQA_PACKET_HDR]);
 	verdict.id = header->packet_id;
-	nlh = message(out, NFNL_SUBSYS_QUEUE << 8 | NFQNL_MSG_VERDICT, 0, AF_UNSPEC,
-		      QUEUE);
+	nlh = message(out, NFNL_SUBSYS_QUEUE << 8 | NFQNL_MSG_VERDICT, 0, AF_UNSPEC, QUEUE);
 	mnl_attr_put(nlh, NFQA_VERDICT_HDR, sizeof(verdict), &verdict);
 	if (tb[NFQA_PAYLOAD] && !tb[NFQA_MARK]) {
 		ip = mnl_attr_get_payload(tb[NFQA_PAYLOAD]);

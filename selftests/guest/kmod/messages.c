@@ -237,8 +237,7 @@ static int answer(__u32 seq, bool dump)
 /* flow-adopt finds no queue pair. */
 static bool is_answer(__u8 cmd, int ret)
 {
-	return !ret || (cmd == ROCESTEER_CMD_FLOW_ADOPT &&
-			(ret == -ENOENT || ret == -ENODEV));
+	return !ret || (cmd == ROCESTEER_CMD_FLOW_ADOPT && (ret == -ENOENT || ret == -ENODEV));
 }
 
 static void send_one(__u32 seq)

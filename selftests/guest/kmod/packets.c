@@ -76,13 +76,11 @@ static void send_out(const struct packet *p, const struct packet_world *world)
 	if (l.v6) {
 		memcpy(q.data + l.l3 + 8, world->v6[1], 16);
 		memcpy(q.data + l.l3 + 24, world->v6[0], 16);
-		sendto(raw6, q.data + l.l3, q.len - l.l3, 0, (void *)&to6,
-		       sizeof(to6));
+		sendto(raw6, q.data + l.l3, q.len - l.l3, 0, (void *)&to6, sizeof(to6));
 	} else {
 		memcpy(q.data + l.l3 + 12, world->v4[1], 4);
 		memcpy(q.data + l.l3 + 16, world->v4[0], 4);
-		sendto(raw4, q.data + l.l3, q.len - l.l3, 0, (void *)&to4,
-		       sizeof(to4));
+		sendto(raw4, q.data + l.l3, q.len - l.l3, 0, (void *)&to4, sizeof(to4));
 	}
 }
 
@@ -138,8 +136,7 @@ static bool is_to_its_device(const struct packet *p, const struct packet_layout 
 	const __u8 *to = p->data + l->l3 + (l->v6 ? 24 : 16);
 
 	return (tagged || l->l3 == ETH_HLEN) &&
-	       !memcmp(to, l->v6 ? worlds[tagged].v6[1] : worlds[tagged].v4[1],
-		       l->v6 ? 16 : 4);
+	       !memcmp(to, l->v6 ? worlds[tagged].v6[1] : worlds[tagged].v4[1], l->v6 ? 16 : 4);
 }
 
 /*
@@ -192,8 +189,7 @@ static void note_request(const struct packet *p)
 
 	packet_layout(p, &l);
 	udp += l.l4;
-	if (l.l4 + sizeof(struct udphdr) >= p->len ||
-	    (udp[2] << 8 | udp[3]) != ROCESTEER_ROCE_PORT)
+	if (l.l4 + sizeof(struct udphdr) >= p->len || (udp[2] << 8 | udp[3]) != ROCESTEER_ROCE_PORT)
 		return;
 	opcode = udp[sizeof(struct udphdr)];
 	requests[l.v6 + 2 * (l.l3 > ETH_HLEN)] +=

@@ -40,8 +40,7 @@ static union ibv_gid gid_of(const char *text)
 {
 	union ibv_gid gid = { .raw = { [10] = 0xff, [11] = 0xff } };
 
-	if (!inet_pton(AF_INET, text, gid.raw + 12) &&
-	    !inet_pton(AF_INET6, text, gid.raw))
+	if (!inet_pton(AF_INET, text, gid.raw + 12) && !inet_pton(AF_INET6, text, gid.raw))
 		errx(2, "%s: not an address", text);
 	return gid;
 }
@@ -184,8 +183,7 @@ static int request_await(void)
 static void memory_offer(void)
 {
 	static char memory[1 << 20];
-	struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory),
-				       IBV_ACCESS_REMOTE_READ);
+	struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_REMOTE_READ);
 
 	if (!mr)
 		err(2, "MR");

@@ -24,8 +24,7 @@ int split(struct __sk_buff *skb)
 	    pkt.opcode & ROCESTEER_OP_SERVICE || is_response(&pkt) ||
 	    bpf_ntohs(pkt.sport) < ROCESTEER_SPORT_MIN)
 		return TC_ACT_UNSPEC;
-	dqpn = bpf_htonl(pkt.key.dqpn |
-			 rocesteer_bth_paths(ROCESTEER_BTH_PATHS, PATHS - 1));
+	dqpn = bpf_htonl(pkt.key.dqpn | rocesteer_bth_paths(ROCESTEER_BTH_PATHS, PATHS - 1));
 	bpf_skb_store_bytes(skb, pkt.l4_off + sizeof(struct udphdr) +
 			    offsetof(struct rocesteer_bth, dqpn),
 			    &dqpn, sizeof(dqpn), 0);

@@ -144,8 +144,7 @@ static inline __u32 element_combine(enum type type, enum op op, __u32 a, __u32 b
 {
 	if (type == INT32)
 		return int_combine(op, a, b);
-	return element_of(type, value_combine(op, element_value(type, a),
-					      element_value(type, b)));
+	return element_of(type, value_combine(op, element_value(type, a), element_value(type, b)));
 }
 
 #endif /* REDUCE_ELEMENTS_H */

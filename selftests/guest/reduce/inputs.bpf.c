@@ -186,8 +186,7 @@ int leaves(struct __sk_buff *skb)
 }
 
 /* Between a leaf and a spine. False: it is none of the group's, or of another kind. */
-static __always_inline bool virtual_get(struct __sk_buff *skb, __u32 kind,
-					struct payload *payload)
+static __always_inline bool virtual_get(struct __sk_buff *skb, __u32 kind, struct payload *payload)
 {
 	struct packet pkt;
 

@@ -176,8 +176,7 @@ static void fortran(size_t elements, MPI_Datatype datatype, MPI_Op op, MPI_Comm 
 }
 
 /* All ranks take part in PMPI_Allreduce(), or none: they agree before. */
-static void one(enum type type, MPI_Op op, size_t count, MPI_Comm comm, bool in_place,
-		__u64 seed)
+static void one(enum type type, MPI_Op op, size_t count, MPI_Comm comm, bool in_place, __u64 seed)
 {
 	bool complex = is_complex(type, op, count, seed);
 	MPI_Datatype datatype = datatype_of(type, seed, complex);

@@ -90,8 +90,7 @@ static __u32 next_psn(__u32 before, bool any_before)
 	do
 		psn = random_below(2) ? random_below(1 << 24) :
 					(1 << 24) - 1 - random_below(POSITIONS);
-	while (any_before &&
-	       abs(rocesteer_psn_diff(psn, before)) < (1 << 22) + 2 * POSITIONS);
+	while (any_before && abs(rocesteer_psn_diff(psn, before)) < (1 << 22) + 2 * POSITIONS);
 	return psn;
 }
 

@@ -89,8 +89,7 @@ static enum outcome ring_reduce(void)
 		if (step >= half)
 			chunk = (self + 1 + 2 * nr_ranks - (step - half)) % nr_ranks;
 		begin = chunk_begin(chunk) * element;
-		post(out + begin, chunk_bytes(chunk),
-		     step < half ? scratch_offset(step) : begin);
+		post(out + begin, chunk_bytes(chunk), step < half ? scratch_offset(step) : begin);
 		while (received - base <= step) {
 			outcome = progress();
 			if (outcome)

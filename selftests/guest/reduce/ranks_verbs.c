@@ -102,14 +102,12 @@ static size_t out_size(void)
 static void memory_map(void)
 {
 	in = input(self);
-	out = mmap(NULL, out_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		   -1, 0);
+	out = mmap(NULL, out_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (out == MAP_FAILED)
 		err(SETUP, "no memory");
 	scratch = out + (bytes + GUARD + 3) / 4 * 4;
 	in_mr = ibv_reg_mr(pd, in, bytes, IBV_ACCESS_LOCAL_WRITE);
-	out_mr = ibv_reg_mr(pd, out, out_size(),
-			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	out_mr = ibv_reg_mr(pd, out, out_size(), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	if (!in_mr || !out_mr)
 		err(SETUP, "memory region");
 }

@@ -45,8 +45,7 @@ static void test_vector(void)
 	if (file)
 		fclose(file);
 	chunk_plan_free(&plan);
-	ktap_result(lines == 64 && good == 64,
-		    "themis plans what ASTRA-sim's OfflineGreedy does");
+	ktap_result(lines == 64 && good == 64, "themis plans what ASTRA-sim's OfflineGreedy does");
 }
 
 static void test_worked(void)
@@ -62,8 +61,7 @@ static void test_worked(void)
 	for (i = 0; i < 4; i++)
 		first = first << 4 | plan.order[i][0];
 	chunk_plan_free(&plan);
-	ktap_result(first == 0x0100,
-		    "4x4 at 2:1, four chunks: the second begins in dimension 1");
+	ktap_result(first == 0x0100, "4x4 at 2:1, four chunks: the second begins in dimension 1");
 	ktap_result(baseline * 7 == themis * 8,
 		    "4x4 at 2:1, four chunks: baseline to themis is 8 to 7");
 }
@@ -80,8 +78,7 @@ static void test_tutorial(void)
 		    "8x8x8 at 50 GB/s: baseline as simulated");
 	ktap_result(is_near(predict(&of, CHUNK_THEMIS, CHUNK_SCF) / 1e6,
 			    13586, 0.5) &&
-		    is_near(predict(&of, CHUNK_THEMIS, CHUNK_SCF) / 1e6,
-			    13635.871, 0.5),
+		    is_near(predict(&of, CHUNK_THEMIS, CHUNK_SCF) / 1e6, 13635.871, 0.5),
 		    "8x8x8 at 50 GB/s: themis as simulated");
 	ktap_result(is_near(chunk_model_ideal(&of) / 1e6, 13307.292, 0.001),
 		    "8x8x8 at 50 GB/s: ideal");
@@ -138,8 +135,7 @@ static void paper_sort(struct paper *paper)
 		for (j = 0; j + 1 < paper->of->dims - i; j++) {
 			__u8 *pair = paper->list + j, k = pair[1];
 
-			if (!paper_less(paper, paper->load[pair[1]],
-					paper->load[pair[0]]))
+			if (!paper_less(paper, paper->load[pair[1]], paper->load[pair[0]]))
 				continue;
 			pair[1] = pair[0];
 			pair[0] = k;
@@ -435,8 +431,7 @@ static void test_guard(void)
 		chunk_plan_free(&plan);
 	}
 	printf("# %u of %u plans fell back\n", fell, made);
-	ktap_result(!worse && fell > 100,
-		    "no plan takes longer than the baseline");
+	ktap_result(!worse && fell > 100, "no plan takes longer than the baseline");
 	printf("# plans %016llx\n", all);
 	ktap_result(all == ALL_PLANS, "every machine makes these 10,000 plans");
 	ktap_result(!wrong, "a plan falls back to the baseline only if that is faster");

@@ -36,8 +36,7 @@ static __u64 ready(const struct trace *trace, const struct chunk_stage *stage)
 	return 0;
 }
 
-static const struct chunk_stage *stage_before(const struct trace *trace,
-					      __u32 i)
+static const struct chunk_stage *stage_before(const struct trace *trace, __u32 i)
 {
 	const struct chunk_stage *stage = &trace->stage[i];
 
@@ -233,8 +232,7 @@ static void test_model(void)
 }
 
 /* A smaller stage of a dimension has no lower class, except for last stages. */
-static bool in_order(const struct chunk_plan *plan,
-		     const struct rocesteer_chunk *chunks, __u32 nr)
+static bool in_order(const struct chunk_plan *plan, const struct rocesteer_chunk *chunks, __u32 nr)
 {
 	static __u64 least[CHUNK_MAX_DIMS][ROCESTEER_MAX_CLASSES];
 	static __u64 most[CHUNK_MAX_DIMS][ROCESTEER_MAX_CLASSES];
@@ -288,8 +286,7 @@ static void test_classes(void)
 		__u32 nr = 1 + random_below(ROCESTEER_MAX_CLASSES - 1);
 
 		of = random_any();
-		if (chunk_plan_make(&plan, &of, random_below(2) ?
-				    CHUNK_THEMIS : CHUNK_BASELINE))
+		if (chunk_plan_make(&plan, &of, random_below(2) ? CHUNK_THEMIS : CHUNK_BASELINE))
 			continue;
 		ok &= !chunk_classes(&plan, nr, chunks) &&
 		      in_order(&plan, chunks, nr);

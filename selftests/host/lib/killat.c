@@ -68,8 +68,7 @@ int main(int argc, char **argv)
 	}
 	signal(SIGALRM, on_alarm);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status) ||
-	    ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD |
-		   PTRACE_O_EXITKILL))
+	    ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL))
 		err(2, "cannot trace %s", argv[3]);
 	alarm(atoi(argv[2]));
 	for (;;) {

@@ -93,8 +93,7 @@ static void step(void)
 		break;
 	case 4 ... 6:
 		if (flight)
-			response(plus(oldest, random_below(n < flight ? n :
-								 flight)));
+			response(plus(oldest, random_below(n < flight ? n : flight)));
 		break;
 	default:
 		if (!random_below(10))
@@ -115,8 +114,7 @@ static void test_bounds(void)
 	ktap_result(!rocesteer_outstanding_add(&out, 5, (1 << 23) - 1) &&
 		    rocesteer_outstanding_pass(&out, 5 + (1 << 22), &next) &&
 		    next == 6 + (1 << 22) &&
-		    rocesteer_outstanding_add(&out, 4 + (1 << 23),
-					      (1 << 22) + 2) == -ENOSPC &&
+		    rocesteer_outstanding_add(&out, 4 + (1 << 23), (1 << 22) + 2) == -ENOSPC &&
 		    rocesteer_outstanding_add(&out, 5, 1 << 23) == -ENOSPC &&
 		    rocesteer_outstanding_add(&out, 5, ~0U) == -ENOSPC &&
 		    !rocesteer_outstanding_add(&out, 5, 1),

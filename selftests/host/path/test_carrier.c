@@ -27,8 +27,7 @@ static const struct reply *next;
 static unsigned int asked, told;
 
 /* Stand-ins for libmnl */
-ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf,
-			  size_t len)
+ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf, size_t len)
 {
 	(void)nl;
 	(void)buf;
@@ -102,8 +101,7 @@ int main(void)
 	n = asks_again(link, (struct reply[]) {
 		{ .type = RTM_NEWLINK, .ifindex = 1 }, { .error = ENOBUFS },
 		{ .type = RTM_NEWLINK, .ifindex = 2 }, {} });
-	ktap_result(n == 1 && told == 6,
-		    "lost messages make the monitor ask once more");
+	ktap_result(n == 1 && told == 6, "lost messages make the monitor ask once more");
 	n = asks_again(link, (struct reply[]) {
 		{ .type = RTM_NEWLINK, .flags = NLM_F_MULTI, .ifindex = 1 },
 		{ .type = RTM_NEWLINK, .flags = NLM_F_MULTI | NLM_F_DUMP_INTR,

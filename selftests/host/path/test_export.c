@@ -149,8 +149,7 @@ static void brute(const struct export *e, unsigned int length, __u16 *ports, uns
 
 	if (depth == length) {
 		export_measure(e, ports, length, NULL, &b);
-		if (b.worst < best->worst ||
-		    (b.worst == best->worst && b.sum < best->sum))
+		if (b.worst < best->worst || (b.worst == best->worst && b.sum < best->sum))
 			*best = b;
 		return;
 	}
@@ -277,8 +276,7 @@ static void test_bounded(void)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ended);
 	seconds = ended.tv_sec - began.tv_sec + (ended.tv_nsec - began.tv_nsec) / 1e9;
 	ktap_result(seconds < SECONDS, "a list for 256 random peers of 64 paths is found in time");
-	printf("# %.2f s, worst %u, mean %.0f\n", seconds, r.balance.worst,
-	       r.balance.sum / 256.0);
+	printf("# %.2f s, worst %u, mean %.0f\n", seconds, r.balance.worst, r.balance.sum / 256.0);
 	search(256, &again);
 	ktap_result(!memcmp(r.ports, again.ports, r.length * sizeof(*r.ports)) &&
 		    r.balance.worst <= 4 * EXPORT_EVEN,

@@ -78,12 +78,9 @@ static void test_head(void)
 		"created: is not an RFC 3339 time");
 	rejects("{\"format\":1,\"generation\":1,\"created\":\"\"}",
 		"created: is empty");
-	rejects(START ",\"device\":\"an-interface-name\"}",
-		"device: is longer than 15 bytes");
-	rejects(START ",\"device\":\"a/b\",\"hop\":2}",
-		"device: is not the name of a device");
-	rejects(START ",\"device\":\"a\",\"hop\":-1}",
-		"hop: -1 is not a number from 1 to 30");
+	rejects(START ",\"device\":\"an-interface-name\"}", "device: is longer than 15 bytes");
+	rejects(START ",\"device\":\"a/b\",\"hop\":2}", "device: is not the name of a device");
+	rejects(START ",\"device\":\"a\",\"hop\":-1}", "hop: -1 is not a number from 1 to 30");
 	rejects(HEAD "]}", "peers: has 0 entries, not 1 to 16384");
 	rejects(HEAD "7]}", "peers[0]: is not an object");
 }
@@ -103,14 +100,12 @@ static void test_peer(void)
 		"peers[0].local: is of type int, not boolean");
 	rejects(HEAD "{\"address\":\"10.1.1.1\"," LOCAL PATH0 "]}]}",
 		"peers[0].paths: must be empty: the peer is local");
-	rejects(HEAD PEER "]}]}",
-		"peers[0].paths: is empty and the peer is not local");
+	rejects(HEAD PEER "]}]}", "peers[0].paths: is empty and the peer is not local");
 	rejects(HEAD PEER PATH0 "]}," PEER PATH1 "]}]}",
 		"peers[1].paths[0].path: 1 is out of order, expected 0");
 	rejects(HEAD PEER PATH0 "]}," PEER PATH0 "]}]}",
 		"peers[1].address: 10.1.1.1 and the source are the same as those of peers[0]");
-	rejects(HEAD QPN("1") PATH0 "]}]}",
-		"peers[0].qpn_hash: is of type int, not boolean");
+	rejects(HEAD QPN("1") PATH0 "]}]}", "peers[0].qpn_hash: is of type int, not boolean");
 	rejects(HEAD "{\"address\":\"10.1.1.1\",\"qpn_hash\":true," LOCAL "]}]}",
 		"peers[0].qpn_hash: is true and the peer is local");
 	rejects(HEAD "{\"address\":\"10.1.1.1\",\"moved\":true," LOCAL "]}]}",
@@ -147,8 +142,7 @@ static void test_path(void)
 		"peers[0].paths[0].ports[2]: 70000 is not a port (49152..65535)");
 	rejects(HEAD PEER ROUTER0 "[4791]}]}]}",
 		"peers[0].paths[0].ports[0]: 4791 is not a port (49152..65535)");
-	rejects(HEAD PEER ROUTER0 "[\"x\"]}]}]}",
-		"peers[0].paths[0].ports[0]: is not a number");
+	rejects(HEAD PEER ROUTER0 "[\"x\"]}]}]}", "peers[0].paths[0].ports[0]: is not a number");
 	rejects(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.2\",\"ports\":[49160]}]}]}",
 		"peers[0].paths[1].ports[0]: port 49160 is listed twice for this peer");
 }
@@ -309,8 +303,7 @@ static void make_paths(struct portmap_peer *peer, unsigned int nr)
 }
 
 /* Each router has a word: for each of its ports a letter, the address that answers. */
-static bool tells_apart(const char *const answers[], unsigned int nr,
-			unsigned int paths)
+static bool tells_apart(const char *const answers[], unsigned int nr, unsigned int paths)
 {
 	struct portmap_peer peer, apart = {};
 	struct circuits circuits = {};
@@ -412,8 +405,7 @@ static void test_leaves(void)
 
 int main(void)
 {
-	snprintf(dir, sizeof(dir), "%s/rocesteer-XXXXXX",
-		 getenv("TMPDIR") ?: "/tmp");
+	snprintf(dir, sizeof(dir), "%s/rocesteer-XXXXXX", getenv("TMPDIR") ?: "/tmp");
 	if (!mkdtemp(dir))
 		return 1;
 	snprintf(file, sizeof(file), "%s/ports.json", dir);

@@ -70,16 +70,13 @@ int main(void)
 	for (i = 0; i < PROBES; i++) {
 		probe_queue_add(queue, &probe);
 		probe_queue_step(queue, NULL);
-		sent += !probe_batch_ops->next(probe_batch_client, &out[i % 2],
-					       &source, &peer);
+		sent += !probe_batch_ops->next(probe_batch_client, &out[i % 2], &source, &peer);
 		if (i)
-			probe_batch_ops->lost(probe_batch_client,
-					      &out[(i + 1) % 2]);
+			probe_batch_ops->lost(probe_batch_client, &out[(i + 1) % 2]);
 		if (queue->nr > most)
 			most = queue->nr;
 	}
-	ktap_result(sent == PROBES && done == PROBES - 1,
-		    "each probe is sent, and comes back");
+	ktap_result(sent == PROBES && done == PROBES - 1, "each probe is sent, and comes back");
 	ktap_result(most <= 4, "the queue keeps probes that wait, not those that were sent: %zu",
 		    most);
 	probe_queue_free(queue);

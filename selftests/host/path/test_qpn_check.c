@@ -113,8 +113,7 @@ static enum qpn_verdict examine(struct model *model, unsigned int ports)
 }
 
 /* How many of RUNS fabrics get a verdict that is not @want. */
-static unsigned int misjudged(struct model model, unsigned int ports,
-			      enum qpn_verdict want)
+static unsigned int misjudged(struct model model, unsigned int ports, enum qpn_verdict want)
 {
 	unsigned int i, wrong = 0, change = model.change;
 
@@ -126,8 +125,7 @@ static unsigned int misjudged(struct model model, unsigned int ports,
 }
 
 /* At most one in @one_in is misjudged. */
-static void judges(const char *name, struct model model, enum qpn_verdict want,
-		   unsigned int one_in)
+static void judges(const char *name, struct model model, enum qpn_verdict want, unsigned int one_in)
 {
 	unsigned int wrong = misjudged(model, 20, want);
 

@@ -126,8 +126,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	return 0;
 }
 
-int ibv_query_port(struct ibv_context *context, __u8 port,
-		   struct _compat_ibv_port_attr *compat)
+int ibv_query_port(struct ibv_context *context, __u8 port, struct _compat_ibv_port_attr *compat)
 {
 	struct ibv_port_attr *attr = (struct ibv_port_attr *)compat;
 
@@ -243,8 +242,7 @@ int ibv_destroy_cq(struct ibv_cq *ibv_cq)
 	return 0;
 }
 
-int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
-		     void **arg)
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **arg)
 {
 	*cq = ((struct fake_channel *)channel)->cq;
 	*arg = NULL;
@@ -320,8 +318,7 @@ int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int mask)
 	return mask & IBV_QP_DEST_QPN && fault("connect") ? EHOSTUNREACH : 0;
 }
 
-static void complete(struct fake_qp *qp, __u64 wr_id, enum ibv_wc_status status,
-		     __be32 imm)
+static void complete(struct fake_qp *qp, __u64 wr_id, enum ibv_wc_status status, __be32 imm)
 {
 	struct fake_cq *cq = (struct fake_cq *)qp->qp.send_cq;
 
@@ -341,8 +338,7 @@ static void die(struct fake_qp *qp, enum ibv_wc_status status)
 		free(packet);
 	}
 	for (; qp->received < qp->receives; qp->received++)
-		complete(qp, qp->receive[qp->received % MAX_WRS],
-			 IBV_WC_WR_FLUSH_ERR, 0);
+		complete(qp, qp->receive[qp->received % MAX_WRS], IBV_WC_WR_FLUSH_ERR, 0);
 }
 
 /* Take no more messages from others. */
@@ -382,11 +378,9 @@ static void receive(struct fake_qp *qp)
 {
 	static struct packet packet;
 
-	while (qp->received < qp->receives &&
-	       recv(qp->fd, &packet, sizeof(packet), 0) > 0) {
+	while (qp->received < qp->receives && recv(qp->fd, &packet, sizeof(packet), 0) > 0) {
 		memcpy(memory(packet.addr, packet.length), packet.data, packet.length);
-		complete(qp, qp->receive[qp->received++ % MAX_WRS],
-			 IBV_WC_SUCCESS, packet.imm);
+		complete(qp, qp->receive[qp->received++ % MAX_WRS], IBV_WC_SUCCESS, packet.imm);
 	}
 }
 
@@ -422,8 +416,7 @@ static int req_notify_cq(struct ibv_cq *cq, int solicited)
 	return 0;
 }
 
-static int post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr,
-		     struct ibv_send_wr **bad)
+static int post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct fake_qp *qp = (struct fake_qp *)ibv_qp;
 	struct packet *packet = malloc(sizeof(*packet));
@@ -453,8 +446,7 @@ static int post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr,
 	return 0;
 }
 
-static int post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr,
-		     struct ibv_recv_wr **bad)
+static int post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct fake_qp *qp = (struct fake_qp *)ibv_qp;
 

@@ -46,8 +46,7 @@ static int host_write(void *arg, const struct message *message)
 
 	if (wire->sent == wire->room) {
 		wire->room = 2 * wire->room + 16;
-		wire->message = realloc(wire->message, wire->room *
-					sizeof(*wire->message));
+		wire->message = realloc(wire->message, wire->room * sizeof(*wire->message));
 		wire->copy = realloc(wire->copy, wire->room * sizeof(*wire->copy));
 	}
 	wire->copy[wire->sent] = NULL;
@@ -138,14 +137,12 @@ static int happen(int *ret)
 	pick = random_below(nr);
 	if (busy[pick].wire->arrived < ready(busy[pick].rank, busy[pick].wire) &&
 	    (busy[pick].wire != cut || cut->arrived < cut_after) &&
-	    (busy[pick].wire->acked == busy[pick].wire->arrived ||
-	     random_below(2))) {
+	    (busy[pick].wire->acked == busy[pick].wire->arrived || random_below(2))) {
 		*ret = deliver(busy[pick].rank, busy[pick].wire);
 	} else {
 		struct wire *wire = busy[pick].wire;
 
-		*ret = engine_sent(hosts[busy[pick].rank].engine,
-				   wire->message[wire->acked++].id);
+		*ret = engine_sent(hosts[busy[pick].rank].engine, wire->message[wire->acked++].id);
 	}
 	return 1;
 }
@@ -177,8 +174,7 @@ static void hosts_free(void)
 	layout_free(&layout);
 }
 
-static void hosts_new(const struct chunk_plan *plan, enum data_type type,
-		      __u32 in_flight)
+static void hosts_new(const struct chunk_plan *plan, enum data_type type, __u32 in_flight)
 {
 	__u32 rank;
 
@@ -226,8 +222,7 @@ static __u64 wrong(enum data_type type)
 }
 
 /* Run twice: the first run must leave nothing that changes the next. */
-static bool runs_right(const struct chunk_plan *plan, enum data_type type,
-		       __u32 in_flight)
+static bool runs_right(const struct chunk_plan *plan, enum data_type type, __u32 in_flight)
 {
 	bool right = true;
 	__u32 rank, i;
@@ -280,14 +275,12 @@ static void test_network(const __u32 *dims, enum chunk_kind kind)
 				of.size *= ranks;
 			if (chunk_plan_make(&plan, &of, runs & 1))
 				continue;
-			right = runs_right(&plan, runs / 2 & 1,
-					   1 + random_below(4));
+			right = runs_right(&plan, runs / 2 & 1, 1 + random_below(4));
 			chunk_plan_free(&plan);
 			runs++;
 		}
 	}
-	ktap_result(right && runs, "%s over %s: %u runs", chunk_kinds[kind], name,
-		    runs);
+	ktap_result(right && runs, "%s over %s: %u runs", chunk_kinds[kind], name, runs);
 }
 
 /* Compute the sums independently of the checker. */
@@ -418,16 +411,14 @@ struct claim {
 static struct claim claims[100000];
 static __u32 nr_claims, writer;
 
-static void claim(void *arg, __u32 chunk, __u32 stage,
-		  const struct message *message)
+static void claim(void *arg, __u32 chunk, __u32 stage, const struct message *message)
 {
 	(void)arg;
 	if (message->elements)
 		claims[nr_claims++] = (struct claim) {
 			.from = message->to,
 			.to = message->to + message->elements,
-			.rank = layout_rank(&layout, writer, message->dim,
-					    message->member),
+			.rank = layout_rank(&layout, writer, message->dim, message->member),
 			.chunk = chunk,
 			.stage = stage,
 		};

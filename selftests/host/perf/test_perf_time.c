@@ -54,8 +54,7 @@ static struct event next_event(void)
 			next = i;
 	event = events[next];
 	nr_events--;
-	memmove(&events[next], &events[next + 1],
-		(nr_events - next) * sizeof(*events));
+	memmove(&events[next], &events[next + 1], (nr_events - next) * sizeof(*events));
 	return event;
 }
 
@@ -141,8 +140,7 @@ static int happen(struct event event)
 		event.what = SENT;
 		add_event(event, now + latency);
 		return engine_arrived(engines[to], event.dim,
-				      layout_member(&layout, event.rank,
-						    event.dim), message->id);
+				      layout_member(&layout, event.rank, event.dim), message->id);
 	case SENT:
 		outbox_done(&outboxes[event.rank][event.dim], event.index);
 		link_feed(event.rank, event.dim);
@@ -151,8 +149,7 @@ static int happen(struct event event)
 	return -1;
 }
 
-static void count(void *arg, __u32 chunk, __u32 stage,
-		  const struct message *message)
+static void count(void *arg, __u32 chunk, __u32 stage, const struct message *message)
 {
 	struct outbox *outbox = arg;
 

@@ -106,8 +106,7 @@ static void test_bounds(void)
 		    code(4, PLAN_MAX_PATHS + 1, NULL) == -EINVAL,
 		    "numbers out of range are refused");
 	ktap_result(code(4, 4, zero) == -EINVAL, "all weights 0 are refused");
-	ktap_result(!code(PLAN_MAX_FLOWS, PLAN_MAX_PATHS, NULL),
-		    "the largest plan is made");
+	ktap_result(!code(PLAN_MAX_FLOWS, PLAN_MAX_PATHS, NULL), "the largest plan is made");
 	for (p = 0; p < PLAN_MAX_PATHS; p++)
 		prime[p] = 4294967291u - (p & 1);
 	ktap_result(code(PLAN_MAX_FLOWS - 3, PLAN_MAX_PATHS, prime) == -EOVERFLOW,
@@ -154,8 +153,7 @@ static void test_speed(void)
 	new = micros(4096, &none);
 	more = micros(4097, &plan);
 	plan_free(&plan);
-	ktap_result(new < 1000 && more < 1000,
-		    "4096 flows on 64 paths in less than 1 ms");
+	ktap_result(new < 1000 && more < 1000, "4096 flows on 64 paths in less than 1 ms");
 	printf("# new %.1f us, one more flow %.1f us\n", new, more);
 }
 
@@ -176,8 +174,7 @@ static bool qps_right(__u32 n, __u32 s)
 	if (plan_qps(&spec, qps, &nr))
 		return false;
 	for (k = 1; k <= s; k++) {
-		if (k < s && (imbalance(n, s, k) >= best ||
-			      (k > PLAN_QPS_MAX && k < exact)))
+		if (k < s && (imbalance(n, s, k) >= best || (k > PLAN_QPS_MAX && k < exact)))
 			continue;
 		best = imbalance(n, s, k);
 		if (i == nr || qps[i].qps != k || (k < s && qps[i].always) ||
@@ -231,8 +228,7 @@ static void test_order(void)
 		lo = first[i] < lo ? first[i] : lo;
 		hi = first[i] > hi ? first[i] : hi;
 	}
-	ktap_result(permutation && same,
-		    "order: a permutation, the same for the same seed");
+	ktap_result(permutation && same, "order: a permutation, the same for the same seed");
 	ktap_result(lo > 800 && hi < 1200, "order: hosts begin everywhere");
 	printf("# 1000 expected, %u to %u seeds begin with a path\n", lo, hi);
 }

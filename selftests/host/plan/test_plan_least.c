@@ -51,8 +51,7 @@ static struct slot *find_slot(struct search *s, const __u8 *left)
 	for (;; hash++) {
 		struct slot *slot = &s->slots[hash % NR_SLOTS];
 
-		if (slot->round != s->round ||
-		    !memcmp(slot->left, left, sizeof(slot->left)))
+		if (slot->round != s->round || !memcmp(slot->left, left, sizeof(slot->left)))
 			return slot;
 	}
 }
@@ -158,8 +157,7 @@ static struct best rate(const struct search *s, const struct plan *plan)
 }
 
 /* A prior: the plan for other flows and paths, or whole flows anywhere. */
-static size_t make_prior(struct plan_piece *prior, __u32 flows, __u32 paths,
-			 const __u32 *weights)
+static size_t make_prior(struct plan_piece *prior, __u32 flows, __u32 paths, const __u32 *weights)
 {
 	struct plan_spec spec = { .flows = 1 + random_below(MAX_FLOWS),
 				  .paths = paths, .weights = weights };
@@ -191,8 +189,7 @@ static void random_weights(__u32 *weights, __u32 max)
 	weights[0] += !weights[0];
 }
 
-static void test(struct search *s, const char *name, __u32 max_weight,
-		 double enough)
+static void test(struct search *s, const char *name, __u32 max_weight, double enough)
 {
 	struct plan_piece prior[MAX_FLOWS * MAX_PATHS];
 	__u32 before[MAX_PATHS], weights[MAX_PATHS], fewest = 0, least = 0, i;
@@ -211,10 +208,8 @@ static void test(struct search *s, const char *name, __u32 max_weight,
 
 		random_weights(before, max_weight);
 		random_weights(weights, max_weight);
-		spec.nr_prior = make_prior(prior, spec.flows, spec.paths,
-					   before);
-		if (plan_make(&plan, &spec) ||
-		    plan_compare(&change, &plan, &spec))
+		spec.nr_prior = make_prior(prior, spec.flows, spec.paths, before);
+		if (plan_make(&plan, &spec) || plan_compare(&change, &plan, &spec))
 			continue;
 		best = search_best(s, &plan, &spec, &change);
 		made = rate(s, &plan);
@@ -230,8 +225,7 @@ static void test(struct search *s, const char *name, __u32 max_weight,
 	ktap_result(max_weight > 1 ? fewest >= enough * ROUNDS :
 				     fewest == ROUNDS,
 		    "%s: a plan has the fewest pieces and the most whole flows", name);
-	ktap_result(least >= enough * fewest && most <= 0.5,
-		    "%s: a plan moves the least", name);
+	ktap_result(least >= enough * fewest && most <= 0.5, "%s: a plan moves the least", name);
 	printf("# of %u: %u fewest, of these %u least, others %.2f flows more\n",
 	       ROUNDS, fewest, least, most);
 }

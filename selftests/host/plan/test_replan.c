@@ -187,8 +187,7 @@ static bool base_stays(const struct world *w)
 	for (i = 0; i < w->nr_prior; i++) {
 		const struct plan_piece *piece = &w->prior[i];
 
-		if (piece->from || (i + 1 < w->nr_prior &&
-				    piece[1].flow == piece->flow))
+		if (piece->from || (i + 1 < w->nr_prior && piece[1].flow == piece->flow))
 			continue;
 		were[piece->path]++;
 		while (plan->pieces[now].flow != piece->flow)
@@ -217,8 +216,7 @@ static bool is_steady(const struct world *w)
 	if (plan_make(&again, &spec))
 		return false;
 	same = again.nr_pieces == w->plan.nr_pieces &&
-	       !memcmp(again.pieces, w->plan.pieces,
-		       again.nr_pieces * sizeof(*again.pieces));
+	       !memcmp(again.pieces, w->plan.pieces, again.nr_pieces * sizeof(*again.pieces));
 	plan_free(&again);
 	return same;
 }
@@ -323,8 +321,7 @@ static void count(const struct world *w, struct stats *stats)
 		stats->beyond = moved - must;
 }
 
-static void run(struct world *w, __u32 flows, __u32 paths, struct verdict *v,
-		struct stats *stats)
+static void run(struct world *w, __u32 flows, __u32 paths, struct verdict *v, struct stats *stats)
 {
 	enum event event;
 	__u32 p;
@@ -343,8 +340,7 @@ static void run(struct world *w, __u32 flows, __u32 paths, struct verdict *v,
 			continue;
 		plan_free(&w->plan);
 		spec = spec_of(w);
-		if (plan_make(&w->plan, &spec) ||
-		    plan_compare(&w->change, &w->plan, &spec)) {
+		if (plan_make(&w->plan, &spec) || plan_compare(&w->change, &w->plan, &spec)) {
 			v->made = false;
 			return;
 		}

@@ -84,8 +84,7 @@ static void conn_push(const struct model_switch *sw, u32 conn, struct model_fram
 #define PACKET_RANKS(id)	((id) >> 32 & 0xff)
 #define PACKET_BIT(id)		(1u << ((id) >> PACKET_TWIN & 3))
 
-static u64 packet_new(struct model_switch *sw, u32 conn, u32 position,
-		      struct model_payload payload)
+static u64 packet_new(struct model_switch *sw, u32 conn, u32 position, struct model_payload payload)
 {
 	u8 *live = &sw->live[conn][position];
 	u32 twin = 0;

@@ -93,8 +93,7 @@ static void test_no_collision(void)
 
 	ktap_result(report_collisions(even, ARRAY_SIZE(even), found, ROOM) == 0,
 		    "7 flows dealt evenly to 4 links do not meet without need");
-	ktap_result(report_collisions(dead, 1, found, ROOM) == 0,
-		    "no link is up: no collision");
+	ktap_result(report_collisions(dead, 1, found, ROOM) == 0, "no link is up: no collision");
 	ktap_result(report_collisions(NULL, 0, found, ROOM) == 0, "no links: no collision");
 	ktap_result(report_collisions(far, 1, found, ROOM) == -EINVAL,
 		    "a number of a choice out of range is refused");

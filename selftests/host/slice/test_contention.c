@@ -80,8 +80,7 @@ static __u32 own_link(__u32 rank)
 }
 
 /* Whether a flow takes the link from a leaf up, or down to it. */
-static bool takes(const struct contention_flow *flow, bool up, __u32 leaf,
-		  __u32 lane, __u32 link)
+static bool takes(const struct contention_flow *flow, bool up, __u32 leaf, __u32 lane, __u32 link)
 {
 	__u32 rank = up ? flow->from : flow->to;
 
@@ -98,8 +97,7 @@ static void note(const struct contention_link *link, void *arg)
 	seen->flows[link->up][link->leaf][link->lane * layout.most + link->link] +=
 		link->nr_flows;
 	for (i = 0; i < link->nr_flows; i++)
-		seen->sound &= takes(&link->flows[i], link->up, link->leaf,
-				     link->lane, link->link);
+		seen->sound &= takes(&link->flows[i], link->up, link->leaf, link->lane, link->link);
 }
 
 /* Flows that take a link, one by one. */
@@ -126,8 +124,7 @@ static bool agrees(struct contention_flow *flows, size_t n)
 	worst = contention_worst(&layout, flows, n);
 	for (i = 0; i < 2 * layout.leaves * each; i++) {
 		__u32 leaf = i / 2 / each, at = i / 2 % each;
-		__u32 want = count(flows, n, i & 1, leaf, at / layout.most,
-				   at % layout.most);
+		__u32 want = count(flows, n, i & 1, leaf, at / layout.most, at % layout.most);
 
 		links += want > 1;
 		most = want > most ? want : most;
@@ -260,8 +257,7 @@ static void test_hierarchical(void)
 	for (i = 0; i < 24 * 24; i++) {
 		__u32 from = i / 24, to = i % 24;
 
-		ok &= sent[from][to] == (from != to && (from / 4 == to / 4 ||
-							from % 4 == to % 4));
+		ok &= sent[from][to] == (from != to && (from / 4 == to / 4 || from % 4 == to % 4));
 	}
 	ktap_result(ok && contention_steps(CONTENTION_HIERARCHICAL_ALL_TO_ALL, 24, 4) == 8,
 		    "a hierarchical all-to-all goes through groups, then through their equals");
@@ -287,8 +283,7 @@ static void test_permutation(void)
 	for (seed = 0; seed < 100; seed++) {
 		bool to[MAX_RANKS] = {};
 
-		contention_step(CONTENTION_PERMUTATION, layout.ranks, 0, seed, 0,
-				flows);
+		contention_step(CONTENTION_PERMUTATION, layout.ranks, 0, seed, 0, flows);
 		for (rank = 0; rank < layout.ranks; rank++) {
 			ok &= flows[rank].from == rank && !to[flows[rank].to];
 			to[flows[rank].to] = true;

@@ -123,8 +123,7 @@ static bool is_wiring(const __u16 *circuit, __u32 *changed)
 			*changed += old != now && old != OCS_DARK;
 			if (now == OCS_DARK)
 				continue;
-			if (now >= ocs.spines ||
-			    ++used[now] > ocs.spine_ports)
+			if (now >= ocs.spines || ++used[now] > ocs.spine_ports)
 				return false;
 			if (old != now && ocs.shut[ocs_pair(&ocs, i, now)])
 				return false;
@@ -281,10 +280,8 @@ static void test_links(void)
 	ocs.shut[ocs_pair(&ocs, 5, 1)] = true;
 	ocs_links(&ocs, &plain);
 	for (i = 0; i < 8 * 4; i++)
-		ok &= links[i] == (i % 4 && i != 3 * 4 + (3 + 2) % 4 &&
-				   i != 5 * 4 + 1);
-	ktap_result(ok && plain.links_per_pair == 1,
-		    "idle circuits are links");
+		ok &= links[i] == (i % 4 && i != 3 * 4 + (3 + 2) % 4 && i != 5 * 4 + 1);
+	ktap_result(ok && plain.links_per_pair == 1, "idle circuits are links");
 	ocs_free(&ocs);
 }
 

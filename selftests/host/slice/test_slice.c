@@ -172,8 +172,7 @@ static bool apply(const struct slice *slice, bool take)
 
 		gpus = &fabric.free_gpus[server->leaf * nr_servers() +
 					 server->server];
-		if (server->server >= nr_servers() ||
-		    (take && *gpus < server->gpus))
+		if (server->server >= nr_servers() || (take && *gpus < server->gpus))
 			return false;
 		*gpus += take ? -server->gpus : server->gpus;
 	}
@@ -183,8 +182,7 @@ static bool apply(const struct slice *slice, bool take)
 					fabric.spines + slice->spines[j]];
 
 			for (u = 0; u < slice->lane_links[i]; u++) {
-				if (slice->spines[j] >= fabric.spines ||
-				    (take && !*links))
+				if (slice->spines[j] >= fabric.spines || (take && !*links))
 					return false;
 				*links += take ? -1 : 1;
 			}
@@ -209,15 +207,13 @@ static bool is_sound(const struct slice *slice, __u32 gpus)
 	for (i = 0; i < slice->nr_servers; i++) {
 		const struct slice_server *server = &slice->servers[i];
 
-		if (i && server->leaf == server[-1].leaf &&
-		    server->server <= server[-1].server)
+		if (i && server->leaf == server[-1].leaf && server->server <= server[-1].server)
 			return false;
 		leaf += server->leaf != slice->leaves[leaf];
 		if (leaf == slice->nr_leaves || server->leaf != slice->leaves[leaf])
 			return false;
 		sum += server->gpus;
-		if (slice->stage == SLICE_VCLOS &&
-		    server->gpus != fabric.gpus_per_server)
+		if (slice->stage == SLICE_VCLOS && server->gpus != fabric.gpus_per_server)
 			return false;
 	}
 	ok = !contention_layout_of(slice, &layout) && !contention_prove(&layout);
@@ -318,8 +314,7 @@ static void test_small(void)
 	ktap_result(sound, "allocated servers and links were free, in order, and no flows meet");
 	ktap_result(missed * 100 < seen[2],
 		    "the planner misses less than 1 %% of the places over several leaves");
-	printf("# server %u, leaf %u, vclos %u, missed %u, ", seen[0], seen[1], seen[2],
-	       missed);
+	printf("# server %u, leaf %u, vclos %u, missed %u, ", seen[0], seen[1], seen[2], missed);
 	printf("no gpus %u, no locality %u, no network %u\n", seen[3], seen[4], seen[5]);
 }
 

@@ -57,8 +57,7 @@ static int add_dscp(const char *item, void *arg)
 	struct chunk_table *table = arg;
 	__u64 dscp;
 
-	if (table->nr_classes + 1 == ROCESTEER_MAX_CLASSES ||
-	    cli_number(item, 0, 63, &dscp))
+	if (table->nr_classes + 1 == ROCESTEER_MAX_CLASSES || cli_number(item, 0, 63, &dscp))
 		return -EINVAL;
 	table->dscp[++table->nr_classes] = dscp;
 	return 0;

@@ -14,8 +14,7 @@ static const struct chunk_network paper[CHUNK_NETWORKS] = {
 	{ "4x8x4x8", "375,175,150,100", "ring,direct,ring,halving", "0.02,0.7,0.7,1.7" },
 };
 
-static int read_paper(const struct cli_args *args, struct chunk_networks *networks,
-		      struct err *err)
+static int read_paper(const struct cli_args *args, struct chunk_networks *networks, struct err *err)
 {
 	struct cli_args one = *args;
 	int kind = CHUNK_ALL_REDUCE, ret;

@@ -118,8 +118,7 @@ static void add_predicted(struct json_object *root,
 	chunk_add_us(obj, "plan_us", prediction->plan);
 	if (plan->of.nr_beside)
 		chunk_add_us(obj, "all_us", prediction->all);
-	out_decimal(obj, "plan_percent",
-		    chunk_percent(ideal, prediction->plan), 3);
+	out_decimal(obj, "plan_percent", chunk_percent(ideal, prediction->plan), 3);
 	chunk_add_us(obj, "fifo_us", prediction->queue[CHUNK_FIFO]);
 	chunk_add_us(obj, "scf_us", prediction->queue[CHUNK_SCF]);
 	chunk_add_us(obj, "baseline_us", prediction->baseline);
@@ -127,8 +126,7 @@ static void add_predicted(struct json_object *root,
 }
 
 /* Add a decimal without zeroes at its end. */
-static void add_short(struct json_object *obj, const char *key, __u64 value,
-		      unsigned int decimals)
+static void add_short(struct json_object *obj, const char *key, __u64 value, unsigned int decimals)
 {
 	for (; decimals && value % 10 == 0; decimals--)
 		value /= 10;
@@ -158,8 +156,7 @@ static void add_dimensions(struct json_object *root,
 			add_short(obj, "latency_us", dim->latency, 6);
 		chunk_add_us(obj, "busy_us", prediction->busy[k]);
 		out_decimal(obj, "busy_percent",
-			    chunk_percent(prediction->busy[k],
-					  prediction->plan), 3);
+			    chunk_percent(prediction->busy[k], prediction->plan), 3);
 	}
 }
 

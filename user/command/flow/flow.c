@@ -210,8 +210,7 @@ static struct flow_device *device_of(struct show *show, __u32 ifindex)
 
 static struct flow_classes *classes_of(struct show *show, __u32 job)
 {
-	struct flow_classes *classes = set_get(&show->classes, &job, sizeof(job),
-					       sizeof(*classes));
+	struct flow_classes *classes = set_get(&show->classes, &job, sizeof(job), sizeof(*classes));
 	struct rocesteer_chunk_job chunks;
 
 	if (!classes || classes->asked)

@@ -7,8 +7,7 @@
 
 #include "flow.h"
 
-void flow_put_key(struct json_object *obj, const char *device,
-		  const struct rocesteer_flow_key *key)
+void flow_put_key(struct json_object *obj, const char *device, const struct rocesteer_flow_key *key)
 {
 	out_string(obj, "device", device);
 	out_addr(obj, "peer", key->peer);
@@ -50,8 +49,7 @@ static bool is_unknown(const struct rocesteer_flow_path *path)
 }
 
 /* Pieces, and for people "path:packets of the period" where there are several. */
-static void put_pieces(struct json_object *obj,
-		       const struct rocesteer_flow_path *path)
+static void put_pieces(struct json_object *obj, const struct rocesteer_flow_path *path)
 {
 	struct json_object *array = out_array(obj, "pieces"), *item;
 	char text[ROCESTEER_MAX_PATHS * 20];
@@ -75,8 +73,7 @@ static void put_pieces(struct json_object *obj,
 }
 
 /* Bytes of each path; for people "path:bytes" if there are several. */
-static void put_sent(struct json_object *obj,
-		     const struct rocesteer_flow_path *path)
+static void put_sent(struct json_object *obj, const struct rocesteer_flow_path *path)
 {
 	struct json_object *array = out_array(obj, "sent"), *item;
 	char text[ROCESTEER_MAX_PATHS * 24];
@@ -162,8 +159,7 @@ static void put_classes(struct json_object *obj, const struct flow_row *row)
 		out_append_uint(array, row->tags->packets[i]);
 }
 
-void flow_row_put(struct json_object *obj, const struct flow_row *row,
-		  struct steer *steer)
+void flow_row_put(struct json_object *obj, const struct flow_row *row, struct steer *steer)
 {
 	const char *actuator = actuator_of(row);
 	const char *reason = actuator ? NULL : reason_of(row, steer);

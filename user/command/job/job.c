@@ -124,8 +124,7 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 	char text[40];
 
 	out_uint(obj, "job", id);
-	snprintf(text, sizeof(text), "%.*s", (int)sizeof(job->name),
-		 job->name);
+	snprintf(text, sizeof(text), "%.*s", (int)sizeof(job->name), job->name);
 	if (text[0])
 		out_string(obj, "name", text);
 	/* A device that is gone has a name in the job, too. */
@@ -156,8 +155,7 @@ static void put_job(struct json_object *obj, struct steer *steer, __u32 id,
 	out_string(obj, "resequence", reseq_mode_name(job->reseq));
 	out_bool(obj, "slice", job->slice);
 	if (job->slice > 1 && job->slice - 2 < CONTENTION_PATTERNS)
-		out_string(obj, "pattern",
-			   contention_pattern_names[job->slice - 2]);
+		out_string(obj, "pattern", contention_pattern_names[job->slice - 2]);
 	out_string(obj, "loaded", utc_format(job->loaded_at, text));
 }
 

@@ -52,8 +52,7 @@ static int check_owner(const char *path, struct err *err)
 	return -EPERM;
 }
 
-static int bad_field(struct err *err, const char *file, const char *field,
-		     const char *what)
+static int bad_field(struct err *err, const char *file, const char *field, const char *what)
 {
 	return err_set(err, EXIT_BAD_INPUT, "job-file", "%s: %s: %s", file, field, what);
 }
@@ -69,8 +68,7 @@ static const struct cli_option *find_option(const char *field)
 		name[i] = field[i] == '_' ? '-' : field[i];
 	name[i] = '\0';
 	for (option = job_load_options; option->name; option++)
-		if (!strcmp(option->name, name) && !strchr(field, '-') &&
-		    strcmp(name, "dry-run"))
+		if (!strcmp(option->name, name) && !strchr(field, '-') && strcmp(name, "dry-run"))
 			return option;
 	return NULL;
 }
@@ -180,8 +178,7 @@ static void drop_job(struct job_files *jobs, struct job_file *file,
 {
 	struct err err = {};
 
-	if (file->job && !has_number(jobs, file, file->job) &&
-	    !job_drop(file->job, &err))
+	if (file->job && !has_number(jobs, file, file->job) && !job_drop(file->job, &err))
 		emit(file_event("job-unloaded", jobs, file), arg);
 	file->job = 0;
 }

@@ -149,8 +149,7 @@ static int register_flow(struct load *l, size_t i)
 	int ret;
 
 	ret = genl_flow_add(l->genl, owned.key, l->spec.id, l->err);
-	if (ret == -EEXIST &&
-	    genl_flow_each(l->genl, find_owner, &owned, NULL) > 0)
+	if (ret == -EEXIST && genl_flow_each(l->genl, find_owner, &owned, NULL) > 0)
 		return is_taken(l, i, owned.job);
 	return ret;
 }
@@ -288,8 +287,7 @@ static int load(struct load *l, struct json_object **root)
 		goto out_steer;
 	}
 	if (l->chunks.nr_ranges)
-		ret = steer_chunks_add(l->steer, l->spec.id, &l->chunks,
-				       l->err);
+		ret = steer_chunks_add(l->steer, l->spec.id, &l->chunks, l->err);
 	ret = ret ?: register_job(l);
 	/* An interrupted job is not wanted. */
 	if (!ret && interrupt_pending()) {

@@ -191,8 +191,7 @@ static int read_name(struct load *l)
 	const char *name = l->args->value[NAME] ?: "";
 
 	if (strlen(name) >= sizeof(((struct rocesteer_job *)0)->name))
-		return err_set(l->err, EXIT_BAD_INPUT, "usage",
-			       "--name: longer than 31 bytes");
+		return err_set(l->err, EXIT_BAD_INPUT, "usage", "--name: longer than 31 bytes");
 	if (!table_is_text(name))
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
 			       "--name: is not UTF-8, or contains a control character");
@@ -234,8 +233,7 @@ static int read_pid(struct load *l)
 	return 0;
 }
 
-static int check_flow(struct load *l, const struct rocesteer_flow_key *key,
-		      const char *item)
+static int check_flow(struct load *l, const struct rocesteer_flow_key *key, const char *item)
 {
 	const struct portmap_peer *peer;
 	size_t i;
@@ -272,8 +270,7 @@ static int flow_add(const char *item, void *arg)
 	slash = strchr(addr, '/');
 	if (slash)
 		*slash = '\0';
-	if (!slash || addr_parse(addr, key.peer) ||
-	    cli_number(slash + 1, 2, 0xffffff, &qpn))
+	if (!slash || addr_parse(addr, key.peer) || cli_number(slash + 1, 2, 0xffffff, &qpn))
 		return err_set(l->err, EXIT_BAD_INPUT, "usage",
 			       "--flow: '%s' is not ADDR/QPN, with a queue pair number from 2 to 16777215",
 			       item);
@@ -312,8 +309,7 @@ size_t job_load_steered(const struct load *l)
 /* A slice under one leaf has no peer to steer to. Chunks are tagged anyway. */
 static int check_steered(struct load *l)
 {
-	if (l->slice.slice.layout.leaves == 1 || l->args->value[CHUNK_PLAN] ||
-	    job_load_steered(l))
+	if (l->slice.slice.layout.leaves == 1 || l->args->value[CHUNK_PLAN] || job_load_steered(l))
 		return 0;
 	err_set(l->err, EXIT_BAD_INPUT, "local-peer",
 		"%s: peers: all of them are local, there is nothing to steer",
@@ -341,8 +337,7 @@ static void name_map(struct load *l)
 	if (!l->err->code)
 		return;
 	memcpy(said, l->err->message, sizeof(said));
-	snprintf(l->err->message, sizeof(said), "%s: %.400s",
-		 l->args->value[PORT_MAP], said);
+	snprintf(l->err->message, sizeof(said), "%s: %.400s", l->args->value[PORT_MAP], said);
 }
 
 /* Packets of another source than ours match nothing. */
@@ -354,8 +349,7 @@ static int check_sources(struct load *l)
 
 	for (i = 0; !ret && i < l->map.nr_peers; i++)
 		if (!i || addr_compare(peers[i].source, peers[i - 1].source))
-			ret = probe_source_check(l->map.device, peers[i].source,
-						 l->err);
+			ret = probe_source_check(l->map.device, peers[i].source, l->err);
 	if (ret)
 		name_map(l);
 	return ret;
@@ -419,12 +413,10 @@ static int choose_routing(struct load *l)
 	if (layout->leaves == 1)
 		return 0;
 	if (l->args->value[PATTERN]) {
-		ret = slice_pattern(l->args, PATTERN, layout->ranks, &pattern,
-				    l->err);
+		ret = slice_pattern(l->args, PATTERN, layout->ranks, &pattern, l->err);
 		if (ret)
 			return ret;
-		shared = contention_test_pattern(layout, pattern, 0, ignore,
-						 NULL);
+		shared = contention_test_pattern(layout, pattern, 0, ignore, NULL);
 	}
 	if (shared < 0)
 		return shared;
@@ -450,8 +442,7 @@ static int read_slice(struct load *l)
 
 	if (!slice && !cluster)
 		return 0;
-	ret = slice_get(slice, cluster, l->args->value[SLICE_JOB], &root,
-			l->err);
+	ret = slice_get(slice, cluster, l->args->value[SLICE_JOB], &root, l->err);
 	if (ret)
 		return ret;
 	ret = job_slice_read(&l->slice, root, slice ?: cluster, l->err);

@@ -109,8 +109,7 @@ static int choose_leaf(const char *item, void *arg)
 	}
 	if (found)
 		return 0;
-	err_set(r->err, EXIT_BAD_INPUT, "no-leaf", "--to: job %u has no group to %s", r->id,
-		item);
+	err_set(r->err, EXIT_BAD_INPUT, "no-leaf", "--to: job %u has no group to %s", r->id, item);
 	err_hint(r->err, "See: rocesteer job show --job %u", r->id);
 	return -ENOENT;
 }
@@ -174,8 +173,7 @@ static int add_again(struct genl *genl, const struct genl_job *job,
 			ret = 0;
 	}
 	if (ret)
-		err_hint(err, "The module has lost job %u: unload it, and load it again.",
-			 job->id);
+		err_hint(err, "The module has lost job %u: unload it, and load it again.", job->id);
 	return ret;
 }
 

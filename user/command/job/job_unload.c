@@ -110,8 +110,7 @@ static int drop_tables(struct steer *steer, __u32 id, struct err *err)
 	return ret;
 }
 
-static int unload(struct steer *steer, struct genl *genl, __u32 id,
-		  struct err *err)
+static int unload(struct steer *steer, struct genl *genl, __u32 id, struct err *err)
 {
 	int module = -ENOENT, tables = -ENOENT;
 

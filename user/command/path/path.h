@@ -41,8 +41,7 @@ const struct out_view *path_views(const struct portmap *map);
  * Mark incomplete peers in the tree of a map, and say why they are. Return: their number, or a
  * negative errno.
  */
-int path_doubt_peers(const struct out *out, const struct portmap *map,
-		     struct json_object *root);
+int path_doubt_peers(const struct out *out, const struct portmap *map, struct json_object *root);
 
 /* Say where ports choose no path, or paths have unequal shares of them. */
 void path_doubt_qpn_hash(const struct out *out, const struct portmap *map);

@@ -146,8 +146,7 @@ static bool is_own(const char *device, const __u8 source[16])
 	return !probe_source_check(device, source, &err);
 }
 
-static int report(const struct cli_args *args, struct portmap *map,
-		  struct err *err)
+static int report(const struct cli_args *args, struct portmap *map, struct err *err)
 {
 	struct json_object *root;
 	int incomplete, ret = 0;

@@ -150,8 +150,7 @@ static size_t doubt(const struct out *out, const struct portmap_peer *peer,
 	return json_object_array_length(reasons);
 }
 
-int path_doubt_peers(const struct out *out, const struct portmap *map,
-		     struct json_object *root)
+int path_doubt_peers(const struct out *out, const struct portmap *map, struct json_object *root)
 {
 	struct json_object *peers = json_object_object_get(root, "peers");
 	size_t n = map->nr_peers, i;

@@ -87,15 +87,13 @@ static void setting_list(struct json_object *lib, const char *name, const char *
 
 	for (i = 0; i < n; i++) {
 		out_append_uint(array, value[i]);
-		len += snprintf(text + len, sizeof(text) - len, "%s%u", i ? "," : "",
-				value[i]);
+		len += snprintf(text + len, sizeof(text) - len, "%s%u", i ? "," : "", value[i]);
 	}
 	if (name)
 		setting(lib, name, text);
 }
 
-static void list_ports(struct json_object *lib, const char *name, const __u16 *port,
-		       unsigned int n)
+static void list_ports(struct json_object *lib, const char *name, const __u16 *port, unsigned int n)
 {
 	__u32 value[EXPORT_MAX_LENGTH] = {};
 	unsigned int i;

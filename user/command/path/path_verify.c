@@ -68,8 +68,7 @@ static const struct out_view verified_views[] = {
 	{}
 };
 
-static struct json_object *verify_to_json(const struct portmap *map,
-					  const struct verify *result)
+static struct json_object *verify_to_json(const struct portmap *map, const struct verify *result)
 {
 	struct json_object *root = out_root(), *moved_array, *unreachable, *unanswered;
 	size_t i;
@@ -116,8 +115,7 @@ int path_verify(const struct cli_args *args, struct err *err)
 	if (ret)
 		return ret;
 	config.short_quotes = args->value[SHORT_QUOTES];
-	ret = verify_run(&config, &map, &extent, path_note, (void *)&args->out,
-			 &result, err);
+	ret = verify_run(&config, &map, &extent, path_note, (void *)&args->out, &result, err);
 	if (ret)
 		goto out_free;
 	ret = out_show(&args->out, verify_to_json(&map, &result),

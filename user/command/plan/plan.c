@@ -67,8 +67,7 @@ static int weight_add(const char *item, void *arg)
 		return err_set(weights->err, EXIT_BAD_INPUT, "usage",
 			       "--weights: more weights than paths, %u",
 			       weights->max);
-	if (item[strspn(item, "0123456789")] ||
-	    cli_number(item, 0, 0xffffffff, &value))
+	if (item[strspn(item, "0123456789")] || cli_number(item, 0, 0xffffffff, &value))
 		return err_set(weights->err, EXIT_BAD_INPUT, "usage",
 			       "--weights: W%u: '%s' is not a whole number from 0 to 4294967295",
 			       weights->n, item);
@@ -109,8 +108,7 @@ static int explain(int ret, struct err *err)
 	return ret;
 }
 
-static void add_change(struct json_object *root,
-		       const struct plan_change *change)
+static void add_change(struct json_object *root, const struct plan_change *change)
 {
 	struct json_object *obj = out_object(root, "change");
 
@@ -120,8 +118,7 @@ static void add_change(struct json_object *root,
 	out_uint(obj, "unit", change->unit);
 }
 
-static struct json_object *to_json(const struct plan *plan,
-				   const struct plan_change *change)
+static struct json_object *to_json(const struct plan *plan, const struct plan_change *change)
 {
 	struct json_object *root = out_root(), *array;
 	size_t i;
@@ -147,8 +144,7 @@ static struct json_object *to_json(const struct plan *plan,
 	return root;
 }
 
-static int show_plan(const struct out *out, const struct plan_spec *spec,
-		     struct err *err)
+static int show_plan(const struct out *out, const struct plan_spec *spec, struct err *err)
 {
 	struct plan_change change;
 	struct plan plan;
@@ -163,8 +159,7 @@ static int show_plan(const struct out *out, const struct plan_spec *spec,
 		err_set(err, EXIT_BAD_INPUT, "prior",
 			"--prior: a common unit of both plans exceeds 63 bits");
 	if (!ret)
-		ret = out_show(out, to_json(&plan, spec->prior ? &change : NULL),
-			       views);
+		ret = out_show(out, to_json(&plan, spec->prior ? &change : NULL), views);
 	plan_free(&plan);
 	return ret;
 }
@@ -191,8 +186,7 @@ static int run(const struct cli_args *args, struct err *err)
 		ret = weights_read(&weights, args->value[WEIGHTS]);
 	spec.weights = weights.value;
 	if (!ret && args->value[PRIOR])
-		ret = plan_prior_read(args->value[PRIOR], flows, &prior,
-				      &spec.nr_prior, err);
+		ret = plan_prior_read(args->value[PRIOR], flows, &prior, &spec.nr_prior, err);
 	spec.prior = prior;
 	if (!ret && args->value[RECOMMEND_QPS])
 		ret = explain(plan_qps_show(&args->out, &spec), err);

@@ -20,8 +20,7 @@ static int read_piece(struct reader *r, struct json_object *obj,
 	bool next;
 	int ret;
 
-	ret = reader_uint(r, obj, "flow", before ? before->flow : 0,
-			  PLAN_MAX_FLOWS - 1, &flow) ?:
+	ret = reader_uint(r, obj, "flow", before ? before->flow : 0, PLAN_MAX_FLOWS - 1, &flow) ?:
 	      reader_uint(r, obj, "path", 0, PLAN_MAX_PATHS - 1, &path);
 	if (ret)
 		return ret;

@@ -71,8 +71,7 @@ int plan_qps_show(const struct out *out, const struct plan_spec *spec)
 
 		out_uint(choice, "qps", qps[i].qps);
 		out_uint(choice, "queue_pairs", qps[i].qps * spec->flows);
-		out_decimal(choice, "imbalance",
-			    qps[i].imbalance * 10000 + 0.5, 4);
+		out_decimal(choice, "imbalance", qps[i].imbalance * 10000 + 0.5, 4);
 		out_string(choice, "promise", promise(&qps[i]));
 	}
 	return out_show(out, root, views);

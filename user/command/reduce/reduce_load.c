@@ -161,8 +161,7 @@ static int check_which(const struct cli_args *args, const char *operand, struct 
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "%s, or --cluster and --job, is missing", operand);
 	if (job && !args->value[LEAF] && !args->value[SPINE])
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--leaf or --spine is missing");
+		return err_set(err, EXIT_BAD_INPUT, "usage", "--leaf or --spine is missing");
 	return 0;
 }
 

@@ -346,8 +346,7 @@ static int fill_flow(struct recording_flow *to, const struct seen *from, size_t 
 	return 0;
 }
 
-static size_t group_index(const struct report_tables *tables,
-			  const struct rocesteer_group_key *key)
+static size_t group_index(const struct report_tables *tables, const struct rocesteer_group_key *key)
 {
 	size_t i = 0;
 

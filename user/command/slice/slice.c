@@ -149,8 +149,7 @@ static void put_totals(struct json_object *root, const struct cluster *c)
 }
 
 /* Put the marked parts, without empty lists, which marks leave that were taken away. */
-static void put_mark(struct json_object *root, const struct cluster *c,
-		     const char *mark)
+static void put_mark(struct json_object *root, const struct cluster *c, const char *mark)
 {
 	struct json_object *parts = NULL, *put = NULL, *list;
 	int part;

@@ -87,8 +87,7 @@ int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
  * A line of the journal about a job, which may be NULL, with further fields but for the
  * job's parts. -ENOMEM ends the program.
  */
-struct json_object *slice_decision(const char *decision, const char *id,
-				   struct json_object *more);
+struct json_object *slice_decision(const char *decision, const char *id, struct json_object *more);
 
 /* Check that a text can name a job; NULL can. Return: 0 or -EINVAL. */
 int slice_check_id(const char *id, struct err *err);

@@ -51,8 +51,7 @@ const char *slice_lacks(int refusal)
 	return names[refusal];
 }
 
-static void count_free(const struct slice_fabric *fabric, __u32 *gpus,
-		       __u32 *whole)
+static void count_free(const struct slice_fabric *fabric, __u32 *gpus, __u32 *whole)
 {
 	size_t servers = (size_t)fabric->leaves * fabric->gpus_per_leaf /
 			 fabric->gpus_per_server, i;
@@ -96,8 +95,7 @@ static int explain_refusal(const struct cluster *c, int refusal,
 		       c->file, gpus);
 }
 
-struct json_object *slice_decision(const char *decision, const char *id,
-				   struct json_object *more)
+struct json_object *slice_decision(const char *decision, const char *id, struct json_object *more)
 {
 	struct json_object *line = out_root();
 
@@ -107,10 +105,8 @@ struct json_object *slice_decision(const char *decision, const char *id,
 	if (!more)
 		return line;
 	json_object_object_foreach(more, key, value)
-		if (strcmp(key, "servers") && strcmp(key, "links") &&
-		    strcmp(key, "oxcs"))
-			json_object_object_add(line, key,
-					       json_object_get(value));
+		if (strcmp(key, "servers") && strcmp(key, "links") && strcmp(key, "oxcs"))
+			json_object_object_add(line, key, json_object_get(value));
 	return line;
 }
 
@@ -120,8 +116,7 @@ static void add_changes(struct json_object *obj, const struct cluster *c,
 	if (!plan->circuit)
 		return;
 	json_object_object_add(obj, "changes",
-			       cluster_changes_json(&c->ocs, c->ocs.circuit,
-						    plan->circuit));
+			       cluster_changes_json(&c->ocs, c->ocs.circuit, plan->circuit));
 }
 
 int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
@@ -144,8 +139,7 @@ int slice_carry_out(struct cluster *c, const char *id, __u32 gpus,
 		add_changes(line, c, plan);
 		ret = cluster_commit(c, line, err);
 	}
-	if (ret && ran && !c->replaced &&
-	    slice_plan_move(c, plan, driver, id, true, &more))
+	if (ret && ran && !c->replaced && slice_plan_move(c, plan, driver, id, true, &more))
 		err_hint(err, "Circuits could not be moved back (%s): see rocesteer slice wire.",
 			 more.message);
 	ocs_driver_done();
@@ -205,8 +199,7 @@ static int place(const struct cli_args *args, struct cluster *c,
 	if (ret > 0)
 		ret = refuse(args, c, ret, request, err);
 	else if (!ret && !args->value[DRY_RUN])
-		ret = slice_carry_out(c, id, gpus, &plan, args->value[DRIVER],
-				      err);
+		ret = slice_carry_out(c, id, gpus, &plan, args->value[DRIVER], err);
 	progress_end(&line);
 	if (!ret)
 		ret = print_slice(args, c, id, gpus, &plan);
@@ -297,8 +290,7 @@ static int alloc(const struct cli_args *args, struct cluster *c,
 			       "%s: oxcs: is missing: there are no circuits",
 			       c->file);
 	if (!args->value[GPUS])
-		ret = slice_request_read(c, nodes ?: args->value[SERVERS], nodes,
-					 &request, err);
+		ret = slice_request_read(c, nodes ?: args->value[SERVERS], nodes, &request, err);
 	if (!ret && cluster_job(c, id))
 		ret = find_slice(args, c, id, &request, err);
 	else if (!ret)
@@ -317,8 +309,7 @@ int slice_alloc(const struct cli_args *args, struct err *err)
 	int ret;
 
 	ret = check_want(args, err) ?:
-	      cli_uint(args, GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS, &gpus,
-		       err) ?:
+	      cli_uint(args, GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS, &gpus, err) ?:
 	      slice_check_id(id, err) ?: check_ocs(args, err);
 	if (ret)
 		return ret;

@@ -106,8 +106,7 @@ static int test(struct check *check, struct contention_flow *flows, size_t n)
 	return ret < 0 ? ret : 0;
 }
 
-static int check_pattern(const struct cli_args *args, struct check *check,
-			 struct err *err)
+static int check_pattern(const struct cli_args *args, struct check *check, struct err *err)
 {
 	__u32 ranks = check->slice.layout.ranks;
 	enum contention_pattern pattern;
@@ -123,8 +122,7 @@ static int check_pattern(const struct cli_args *args, struct check *check,
 			       "--seed: only with --pattern permutation");
 	check->steps = contention_pattern_steps(&check->slice.layout, pattern);
 	check->flows = check->steps * ranks;
-	ret = contention_test_pattern(&check->slice.layout, pattern, seed,
-				      report, check);
+	ret = contention_test_pattern(&check->slice.layout, pattern, seed, report, check);
 	return ret < 0 ? ret : 0;
 }
 
@@ -134,8 +132,7 @@ static int check_flows(const char *file, struct check *check, struct err *err)
 	size_t from, to, n;
 	int ret;
 
-	ret = contention_read_flows(file, check->slice.layout.ranks, &flows, &n,
-				    err);
+	ret = contention_read_flows(file, check->slice.layout.ranks, &flows, &n, err);
 	if (ret)
 		return ret;
 	for (from = 0; !ret && from < n; from = to) {
@@ -147,8 +144,7 @@ static int check_flows(const char *file, struct check *check, struct err *err)
 	return ret;
 }
 
-static int read_slice(const struct cli_args *args, struct check *check,
-		      struct err *err)
+static int read_slice(const struct cli_args *args, struct check *check, struct err *err)
 {
 	const char *file = args->value[SLICE], *cluster = args->value[CLUSTER];
 	struct reader r = { .file = file ?: cluster, .err = err };

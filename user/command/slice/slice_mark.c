@@ -65,8 +65,7 @@ static const char *item_name(enum cluster_part part)
 }
 
 /* L, or L/V. */
-static int read_part(const struct mark *mark, const char *item, __u64 *a,
-		     __u64 *b)
+static int read_part(const struct mark *mark, const char *item, __u64 *a, __u64 *b)
 {
 	const struct slice_fabric *fabric = &mark->c->fabric;
 	__u32 servers = fabric->gpus_per_leaf / fabric->gpus_per_server;
@@ -95,8 +94,7 @@ static int mark_item(const char *item, void *arg)
 		bool set = !strcmp(mark->as, cluster_mark_names[i]);
 
 		if (set || !strcmp(mark->as, "usable"))
-			mark->changed += cluster_mark(mark->c, i, set,
-						      mark->part, a, b);
+			mark->changed += cluster_mark(mark->c, i, set, mark->part, a, b);
 	}
 	array = json_object_object_get(mark->line, mark->option);
 	if (!array)

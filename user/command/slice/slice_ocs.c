@@ -94,8 +94,7 @@ static int drive(const struct cluster *c, const char *driver, const char *id,
 	out_string(request, "cluster", c->file);
 	if (id)
 		out_string(request, "job", id);
-	json_object_object_add(request, "changes",
-			       cluster_changes_json(&c->ocs, from, to));
+	json_object_object_add(request, "changes", cluster_changes_json(&c->ocs, from, to));
 	ret = ocs_driver_run(driver, request, c->lock, err);
 	json_object_put(request);
 	return ret;
@@ -109,8 +108,7 @@ int slice_plan_move(const struct cluster *c, const struct slice_plan *plan,
 
 	if (!plan->circuit)
 		return 0;
-	return drive(c, driver, id, back ? plan->circuit : is,
-		     back ? is : plan->circuit, err);
+	return drive(c, driver, id, back ? plan->circuit : is, back ? is : plan->circuit, err);
 }
 
 int slice_wire(const struct cli_args *args, struct err *err)
@@ -127,8 +125,7 @@ int slice_wire(const struct cli_args *args, struct err *err)
 			      "%s: oxcs: is missing: there are no circuits",
 			      c.file);
 	else
-		ret = drive(&c, args->value[DRIVER], NULL, NULL, c.ocs.circuit,
-			    err);
+		ret = drive(&c, args->value[DRIVER], NULL, NULL, c.ocs.circuit, err);
 	ocs_driver_done();
 	root = out_root();
 	out_uint(root, "ports", (__u64)c.ocs.leaves * c.ocs.oxcs);

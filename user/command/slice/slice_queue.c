@@ -112,8 +112,7 @@ int slice_submit(const struct cli_args *args, struct err *err)
 	struct cluster c;
 	int ret;
 
-	ret = cli_uint(args, S_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
-		       &gpus, err) ?:
+	ret = cli_uint(args, S_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS, &gpus, err) ?:
 	      cli_uint(args, S_DURATION, 1, INT64_MAX, &duration, err) ?:
 	      slice_check_id(args->value[S_JOB], err) ?:
 	      cluster_open(&c, args->value[S_CLUSTER], err);
@@ -125,8 +124,7 @@ int slice_submit(const struct cli_args *args, struct err *err)
 }
 
 /* The queue of a file, in an order. Return: 0 or -ENOMEM; free in any case. */
-static int make_queue(const struct cluster *c, enum queue_order order,
-		      struct queue *queue)
+static int make_queue(const struct cluster *c, enum queue_order order, struct queue *queue)
 {
 	size_t n = cluster_queue_length(c), i;
 	int ret = queue_init(queue, order, n);
@@ -176,8 +174,7 @@ static int start(struct queue_run *run, struct cluster *c,
 	if (ret == SLICE_NO_NETWORK && slice_check_shape(c, gpus, &shape))
 		*lacks = shape.code;
 	if (!ret && run->args->value[START]) {
-		ret = slice_carry_out(c, id, gpus, &plan,
-				      run->args->value[DRIVER], err);
+		ret = slice_carry_out(c, id, gpus, &plan, run->args->value[DRIVER], err);
 		if (!ret)
 			ret = 1;
 		if (c->replaced)
@@ -213,8 +210,7 @@ static int start_one(struct queue_run *run, struct cluster *c,
 		lacks[i] = known(queue, lacks, i);
 		if (lacks[i])
 			continue;
-		ret = start(run, c, cluster_queue_entry(c, job->number),
-			    job->gpus, &lacks[i], err);
+		ret = start(run, c, cluster_queue_entry(c, job->number), job->gpus, &lacks[i], err);
 		if (!lacks[i])
 			break;
 	}
@@ -232,10 +228,8 @@ static void list(struct queue_run *run, const struct cluster *c,
 
 		entry = cluster_queue_entry(c, queue_job(queue, i)->number);
 		json_object_object_foreach(entry, key, value)
-			json_object_object_add(row, key,
-					       json_object_get(value));
-		out_uint(row, "waited_s",
-			 cluster_seconds_since(entry, "submitted"));
+			json_object_object_add(row, key, json_object_get(value));
+		out_uint(row, "waited_s", cluster_seconds_since(entry, "submitted"));
 		json_object_object_del(row, "lacks");	/* ours to say */
 		if (lacks[i])
 			out_string(row, "lacks", lacks[i]);
@@ -271,8 +265,7 @@ static int step(struct queue_run *run, struct err *err)
 	return ret;
 }
 
-static int check_options(const struct cli_args *args, struct queue_run *run,
-			 struct err *err)
+static int check_options(const struct cli_args *args, struct queue_run *run, struct err *err)
 {
 	static const struct cli_with with[] = {
 		{ DRIVER, OCS }, { DRIVER, START },
@@ -285,8 +278,7 @@ static int check_options(const struct cli_args *args, struct queue_run *run,
 		return ret;
 	run->order = order;
 	if (args->value[OCS] && args->value[START] && !args->value[DRIVER])
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--ocs: --driver COMMAND is missing");
+		return err_set(err, EXIT_BAD_INPUT, "usage", "--ocs: --driver COMMAND is missing");
 	return 0;
 }
 

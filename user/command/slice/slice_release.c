@@ -43,8 +43,7 @@ static void put_times(struct json_object *root, struct json_object *job)
 }
 
 /* A job that waits no longer does. */
-static int withdraw(const struct cli_args *args, struct cluster *c,
-		    const char *id, struct err *err)
+static int withdraw(const struct cli_args *args, struct cluster *c, const char *id, struct err *err)
 {
 	struct json_object *root = out_root();
 	int ret;

@@ -83,8 +83,7 @@ static int want(const char *item, void *arg)
 	return 0;
 }
 
-static int read_options(const struct cli_args *args, struct play *play,
-			struct err *err)
+static int read_options(const struct cli_args *args, struct play *play, struct err *err)
 {
 	const char *list = args->value[POLICY];
 	int order = QUEUE_FIFO, i;
@@ -96,10 +95,8 @@ static int read_options(const struct cli_args *args, struct play *play,
 	if (list && cli_each("policy", list, want, play, err))
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--policy: '%s' is not a list of policies from %s",
-			       list, words_list(replay_policy_names, all,
-						sizeof(all)));
-	if (cli_word(args, ORDER, &order, err) ||
-	    cli_uint(args, SEED, 0, UINT32_MAX, &seed, err))
+			       list, words_list(replay_policy_names, all, sizeof(all)));
+	if (cli_word(args, ORDER, &order, err) || cli_uint(args, SEED, 0, UINT32_MAX, &seed, err))
 		return -EINVAL;
 	play->spec.order = order;
 	play->spec.seed = seed;
@@ -167,14 +164,12 @@ static __u64 ratio(__u64 part, __u64 whole)
 }
 
 /* A mean in milliseconds, for three decimals. */
-static void put_mean(struct json_object *row, const char *key, __u64 sum,
-		     __u32 jobs)
+static void put_mean(struct json_object *row, const char *key, __u64 sum, __u32 jobs)
 {
 	out_decimal(row, key, jobs ? sum / jobs / 1000 : 0, 3);
 }
 
-static void put_policy(struct json_object *rows, const struct play *play,
-		       enum replay_policy policy)
+static void put_policy(struct json_object *rows, const struct play *play, enum replay_policy policy)
 {
 	const struct replay_result *ideal = &play->result[REPLAY_IDEAL];
 	const struct replay_result *r = &play->result[policy];
@@ -222,8 +217,7 @@ static int show(const struct cli_args *args, const struct play *play)
 	return out_show(&args->out, root, views);
 }
 
-static int play_trace(const struct cli_args *args, struct play *play,
-		      struct err *err)
+static int play_trace(const struct cli_args *args, struct play *play, struct err *err)
 {
 	const struct slice_fabric *fabric = &play->c.fabric;
 	struct trace_job *jobs;
@@ -279,24 +273,20 @@ static int print_trace(const struct cli_args *args,
 		out_decimal(row, "arrival", jobs[i].arrival, DECIMAL_PLACES);
 		out_uint(row, "gpus", jobs[i].gpus);
 		out_decimal(row, "duration", jobs[i].duration, DECIMAL_PLACES);
-		out_decimal(row, "communication", jobs[i].communication,
-			    DECIMAL_PLACES);
-		out_string(row, "pattern",
-			   contention_pattern_names[jobs[i].pattern]);
+		out_decimal(row, "communication", jobs[i].communication, DECIMAL_PLACES);
+		out_string(row, "pattern", contention_pattern_names[jobs[i].pattern]);
 	}
 	return out_show(&args->out, root, NULL);
 }
 
-static int read_trace_options(const struct cli_args *args,
-			      struct trace_spec *spec, struct err *err)
+static int read_trace_options(const struct cli_args *args, struct trace_spec *spec, struct err *err)
 {
 	__u64 jobs = 0, gpus = 0, load = 900000, seed = 1;
 	const char *share = args->value[T_LOAD];
 	int like = TRACE_POWERS, ret;
 
 	ret = cli_uint(args, T_JOBS, 1, TRACE_MAX_JOBS, &jobs, err) ?:
-	      cli_uint(args, T_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
-		       &gpus, err) ?:
+	      cli_uint(args, T_GPUS, 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS, &gpus, err) ?:
 	      cli_word(args, T_LIKE, &like, err) ?:
 	      cli_uint(args, T_SEED, 0, UINT32_MAX, &seed, err);
 	if (ret)

@@ -28,8 +28,7 @@ static int read_server(const char *item, void *arg)
 				       "%s: nodes: there is no '%s'",
 				       r->c->file, item);
 	} else {
-		if (cli_pair(item, fabric->leaves,
-			     fabric->gpus_per_leaf / each, &a, &b))
+		if (cli_pair(item, fabric->leaves, fabric->gpus_per_leaf / each, &a, &b))
 			return err_set(r->err, EXIT_BAD_INPUT, "usage",
 				       "--servers: '%s' is not L/V, a leaf and a server, in %s",
 				       item, r->c->file);
@@ -131,8 +130,7 @@ int slice_request_refuse(const struct cluster *c, const struct slice_request *re
 }
 
 /* The empty cluster, without marks. Return: 0 or -ENOMEM; to be freed. */
-static int make_empty(const struct cluster *c, struct slice_fabric *fabric,
-		      struct ocs *ocs)
+static int make_empty(const struct cluster *c, struct slice_fabric *fabric, struct ocs *ocs)
 {
 	size_t servers = (size_t)c->fabric.leaves *
 			 slice_servers_per_leaf(&c->fabric), i;
@@ -205,11 +203,9 @@ static void refuse_shape(const struct cluster *c, const struct slice_fabric *fab
 			"%s: %u GPUs: even in the empty cluster, leaves share no number of lanes that divides the job",
 			c->file, gpus);
 	if (below && above)
-		err_hint(err, "The nearest numbers of GPUs that fit are %u and %u.",
-			 below, above);
+		err_hint(err, "The nearest numbers of GPUs that fit are %u and %u.", below, above);
 	else if (below || above)
-		err_hint(err, "The nearest number of GPUs that fits is %u.",
-			 below + above);
+		err_hint(err, "The nearest number of GPUs that fits is %u.", below + above);
 }
 
 int slice_check_shape(const struct cluster *c, __u32 gpus, struct err *err)

@@ -38,8 +38,7 @@ static void read_version(struct metrics *metrics, const struct steer *steer)
 			 (int)sizeof(version.version) - 1, version.version);
 }
 
-int metrics_read(struct metrics *metrics, struct steer *steer, struct genl *genl,
-		 struct err *err)
+int metrics_read(struct metrics *metrics, struct steer *steer, struct genl *genl, struct err *err)
 {
 	struct read read = { metrics, steer };
 	int ret = counters_read(&metrics->counters, steer, genl, err);

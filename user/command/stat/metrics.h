@@ -47,8 +47,7 @@ struct metrics {
  *
  * Return: 0 or a negative errno.
  */
-int metrics_read(struct metrics *metrics, struct steer *steer, struct genl *genl,
-		 struct err *err);
+int metrics_read(struct metrics *metrics, struct steer *steer, struct genl *genl, struct err *err);
 
 void metrics_free(struct metrics *metrics);
 

@@ -71,8 +71,7 @@ static void put_module(struct json_object *root, const struct genl_stats *stats)
 		if (genl_stat(i))
 			out_uint(obj, genl_stat(i)->name, stats->value[i]);
 	put_buckets(obj, "reseq_depth", stats->depth, ARRAY_SIZE(stats->depth), 1, false);
-	put_buckets(obj, "reseq_wait", stats->wait, ARRAY_SIZE(stats->wait), GENL_WAIT_UNIT,
-		    true);
+	put_buckets(obj, "reseq_wait", stats->wait, ARRAY_SIZE(stats->wait), GENL_WAIT_UNIT, true);
 }
 
 static struct json_object *to_json(const struct counters *counters)
@@ -156,8 +155,7 @@ static int replace(const char *file, const struct metrics *metrics, struct err *
 	return 0;	/* what a crash undoes is old in seconds */
 }
 
-static int show_metrics(const struct cli_args *args, const struct metrics *metrics,
-			struct err *err)
+static int show_metrics(const struct cli_args *args, const struct metrics *metrics, struct err *err)
 {
 	if (args->value[OUT])
 		return replace(args->value[OUT], metrics, err);

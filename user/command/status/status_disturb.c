@@ -55,8 +55,7 @@ static int find_feature(int fd, const char *device, const char *name)
 	if (ethtool(fd, device, strings))
 		strings->len = 0;
 	for (i = 0; i < strings->len; i++)
-		if (!strncmp((char *)strings->data + i * ETH_GSTRING_LEN, name,
-			     ETH_GSTRING_LEN))
+		if (!strncmp((char *)strings->data + i * ETH_GSTRING_LEN, name, ETH_GSTRING_LEN))
 			found = i;
 	free(strings);
 	return found;

@@ -21,8 +21,7 @@ static bool is_missed(const struct status *st)
 
 	for (i = 0; i < n; i++) {
 		struct json_object *code =
-			json_object_object_get(json_object_array_get_idx(st->findings, i),
-					       "code");
+			json_object_object_get(json_object_array_get_idx(st->findings, i), "code");
 
 		if (!strncmp(json_object_get_string(code), "module-", 7))
 			return true;

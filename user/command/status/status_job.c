@@ -29,15 +29,13 @@ static void put_source(struct json_object *obj, const struct status_job *item)
 	if (!item->record)
 		return;
 	if (record_uint(item, "verified_at"))
-		out_string(obj, "verified",
-			   utc_format(record_uint(item, "verified_at"), text));
+		out_string(obj, "verified", utc_format(record_uint(item, "verified_at"), text));
 	out_string(obj, "map_created", record_string(item, "created") ?: "-");
 	out_string(obj, "port_map", record_string(item, "port_map") ?: "-");
 	json_object_object_add(obj, "source", json_object_get(item->record));
 }
 
-static void put_job(struct json_object *obj, const struct status *st,
-		    const struct status_job *item)
+static void put_job(struct json_object *obj, const struct status *st, const struct status_job *item)
 {
 	const struct rocesteer_job *job = &item->job;
 	int first = steer_first(st->steer, job->ifindex);
@@ -157,8 +155,7 @@ static void judge_source(struct status *st, const struct status_job *item)
 	    (__u64)stat_now.st_mtime != record_uint(item, "modified_at")) {
 		finding = status_find(st, STATUS_NOTE, "map-changed", item->id,
 				      "%s was written since the job was loaded", file);
-		status_advise(finding,
-			      "For the job to have its ports: rocesteer job replace");
+		status_advise(finding, "For the job to have its ports: rocesteer job replace");
 	}
 }
 
@@ -258,8 +255,7 @@ static void judge_probes(struct status *st, const struct status_job *item,
 					  verify->far_lost, verify->far, item->sample.hop + 1),
 			      "The links of the peers' leaf may be down, or it limits its answers: rocesteer path verify");
 	if (verify->checked && !verify->nr_moved)
-		out_string(job, "verified",
-			   utc_format(time(NULL), text));
+		out_string(job, "verified", utc_format(time(NULL), text));
 }
 
 static void probe(struct status *st, const struct status_job *item)

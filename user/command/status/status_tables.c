@@ -33,8 +33,7 @@ static __u32 bits(__u64 paths)
 
 static void read_group(struct status *st, const struct rates_group *group)
 {
-	struct status_job *item = set_find(&st->jobs, &group->key.job,
-					   sizeof(group->key.job));
+	struct status_job *item = set_find(&st->jobs, &group->key.job, sizeof(group->key.job));
 	__u32 nr = group->group.nr_paths, p;
 	__u64 imbalance = rates_imbalance(group), all;
 
@@ -111,8 +110,7 @@ static int sample_ports(struct portmap_peer *to, const struct rocesteer_peer *pe
 	return ret < 0 ? ret : 0;
 }
 
-static void check_source(struct status *st, struct status_job *item,
-			 const __u8 source[16])
+static void check_source(struct status *st, struct status_job *item, const __u8 source[16])
 {
 	struct err err = {};
 

@@ -14,8 +14,7 @@ int decimal_read(const char *text, __u64 min, __u64 max, __u64 *value)
 			decimals = 0;
 			continue;
 		}
-		if (*at < '0' || *at > '9' || decimals == DECIMAL_PLACES ||
-		    number > max)
+		if (*at < '0' || *at > '9' || decimals == DECIMAL_PLACES || number > max)
 			return -EINVAL;
 		number = number * 10 + *at - '0';
 		decimals += decimals >= 0;

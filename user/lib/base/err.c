@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set(struct err *err, int exit_status, const char *code,
-		const char *fmt, va_list args)
+static void set(struct err *err, int exit_status, const char *code, const char *fmt, va_list args)
 {
 	if (!err)
 		return;
@@ -17,8 +16,7 @@ static void set(struct err *err, int exit_status, const char *code,
 	vsnprintf(err->message, sizeof(err->message), fmt, args);
 }
 
-int err_set(struct err *err, int exit_status, const char *code,
-	    const char *fmt, ...)
+int err_set(struct err *err, int exit_status, const char *code, const char *fmt, ...)
 {
 	va_list args;
 
@@ -39,8 +37,7 @@ int err_errno(struct err *err, int error, const char *code, const char *fmt, ...
 	va_end(args);
 	if (err) {
 		len = strlen(err->message);
-		snprintf(err->message + len, sizeof(err->message) - len, ": %s",
-			 strerror(error));
+		snprintf(err->message + len, sizeof(err->message) - len, ": %s", strerror(error));
 	}
 	return -error;
 }

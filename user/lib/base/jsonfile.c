@@ -22,8 +22,7 @@ static int fail(const char *file, struct err *err)
 }
 
 /* Read all of @fd, at most @max bytes. */
-static int slurp(int fd, const char *file, size_t max, char **text,
-		 size_t *len, struct err *err)
+static int slurp(int fd, const char *file, size_t max, char **text, size_t *len, struct err *err)
 {
 	char *buf = NULL, *bigger;
 	size_t room = 0, used = 0;
@@ -119,8 +118,7 @@ static size_t find_lax(const char *text, size_t len)
 	return i;
 }
 
-static int check_lax(const char *text, size_t len, const char *file,
-		     struct err *err)
+static int check_lax(const char *text, size_t len, const char *file, struct err *err)
 {
 	size_t at = find_lax(text, len), end;
 	char name[64], quoted[64];
@@ -148,8 +146,7 @@ static int parse(const char *text, size_t len, const char *file, int depth,
 
 	if (!tok)
 		return -ENOMEM;
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
-			       JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 	*root = json_tokener_parse_ex(tok, text, len);
 	error = json_tokener_get_error(tok);
 	at = json_tokener_get_parse_end(tok);
@@ -208,8 +205,7 @@ int json_file_read(const char *file, size_t max, int depth,
 	return ret;
 }
 
-int json_stdin_read(size_t max, int depth, struct json_object **root,
-		    struct err *err)
+int json_stdin_read(size_t max, int depth, struct json_object **root, struct err *err)
 {
 	return read_open(STDIN_FILENO, JSON_STDIN, max, depth, root, err);
 }

@@ -26,7 +26,6 @@ int json_file_read(const char *file, size_t max, int depth,
 #define JSON_STDIN	"standard input"
 
 /* The same from standard input. */
-int json_stdin_read(size_t max, int depth, struct json_object **root,
-		    struct err *err);
+int json_stdin_read(size_t max, int depth, struct json_object **root, struct err *err);
 
 #endif /* ROCESTEER_LIB_JSONFILE_H */

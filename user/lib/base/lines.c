@@ -13,8 +13,7 @@ int lines_open(struct lines *lines, const char *file, struct err *err)
 	*lines = (struct lines) { .file = file ?: JSON_STDIN, .err = err };
 	lines->in = file ? fopen(file, "re") : stdin;
 	if (!lines->in)
-		return err_set(err, EXIT_BAD_INPUT, "no-file", "%s: %s", file,
-			       strerror(errno));
+		return err_set(err, EXIT_BAD_INPUT, "no-file", "%s: %s", file, strerror(errno));
 	lines->text = malloc(LINES_MAX + 1);
 	if (lines->text)
 		return 0;

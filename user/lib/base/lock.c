@@ -99,8 +99,7 @@ static void report_wait(int fd, const char *name)
 	char who[80], raw[512], text[512];
 
 	describe_holder(fd, who, sizeof(who));
-	snprintf(raw, sizeof(raw), "waiting for %.256s, which %s has locked",
-		 name, who);
+	snprintf(raw, sizeof(raw), "waiting for %.256s, which %s has locked", name, who);
 	fprintf(stderr, "%s: %s\n", program_invocation_short_name,
 		table_printable(raw, text, sizeof(text)));
 }

@@ -32,8 +32,7 @@ static void print_json(const struct out *out, struct json_object *root)
 	puts(json_object_to_json_string_ext(root, how | JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
-int out_show(const struct out *out, struct json_object *root,
-	     const struct out_view *views)
+int out_show(const struct out *out, struct json_object *root, const struct out_view *views)
 {
 	bool first = true;
 
@@ -49,8 +48,7 @@ int out_show(const struct out *out, struct json_object *root,
 	return out_flush();
 }
 
-int out_event(const struct out *out, struct json_object *event,
-	      const struct out_column *columns)
+int out_event(const struct out *out, struct json_object *event, const struct out_column *columns)
 {
 	if (!event)
 		return -ENOMEM;
@@ -79,8 +77,7 @@ int out_error(const struct out *out, struct json_object *root,
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name,
 			table_printable(err->message, text, TEXT));
 		if (err->hint[0])
-			fprintf(stderr, "%s\n",
-				table_printable(err->hint, text, TEXT));
+			fprintf(stderr, "%s\n", table_printable(err->hint, text, TEXT));
 	}
 	return err->exit_status;
 }
@@ -107,8 +104,7 @@ static struct json_object *must(struct json_object *obj)
 	exit(EXIT_FAILED);
 }
 
-static void add(struct json_object *obj, const char *key,
-		struct json_object *value)
+static void add(struct json_object *obj, const char *key, struct json_object *value)
 {
 	if (json_object_object_add(obj, key, value))
 		must(NULL);
@@ -138,8 +134,7 @@ void out_uint(struct json_object *obj, const char *key, __u64 value)
 	add(obj, key, must(json_object_new_uint64(value)));
 }
 
-void out_decimal(struct json_object *obj, const char *key, __u64 value,
-		 unsigned int decimals)
+void out_decimal(struct json_object *obj, const char *key, __u64 value, unsigned int decimals)
 {
 	add(obj, key, decimal(value, decimals));
 }
@@ -220,8 +215,7 @@ void out_append_addr(struct json_object *array, const __u8 addr[16])
 	append(array, must(json_object_new_string(addr_format(addr, text))));
 }
 
-void out_append_decimal(struct json_object *array, __u64 value,
-			unsigned int decimals)
+void out_append_decimal(struct json_object *array, __u64 value, unsigned int decimals)
 {
 	append(array, decimal(value, decimals));
 }

@@ -59,8 +59,7 @@ struct out_view {
  *
  * Return: 0, -ENOMEM when @root is NULL, or as out_flush().
  */
-int out_show(const struct out *out, struct json_object *root,
-	     const struct out_view *views);
+int out_show(const struct out *out, struct json_object *root, const struct out_view *views);
 
 /**
  * out_flush() - write what was printed
@@ -78,8 +77,7 @@ int out_flush(void);
  *
  * Return: as out_show().
  */
-int out_event(const struct out *out, struct json_object *event,
-	      const struct out_column *columns);
+int out_event(const struct out *out, struct json_object *event, const struct out_column *columns);
 
 /**
  * out_error() - print a failure, as text where standard output takes nothing
@@ -114,8 +112,7 @@ struct json_object *out_object(struct json_object *obj, const char *key);
 struct json_object *out_array(struct json_object *obj, const char *key);
 
 /* @value / 10^@decimals, one to nine, printed exactly. */
-void out_decimal(struct json_object *obj, const char *key, __u64 value,
-		 unsigned int decimals);
+void out_decimal(struct json_object *obj, const char *key, __u64 value, unsigned int decimals);
 
 /**
  * out_sort() - sort an array
@@ -130,8 +127,7 @@ struct json_object *out_append_object(struct json_object *array);
 struct json_object *out_append_array(struct json_object *array);
 void out_append_uint(struct json_object *array, __u64 value);
 void out_append_addr(struct json_object *array, const __u8 addr[16]);
-void out_append_decimal(struct json_object *array, __u64 value,
-			unsigned int decimals);
+void out_append_decimal(struct json_object *array, __u64 value, unsigned int decimals);
 
 /* A root to begin with. */
 struct json_object *out_root(void);

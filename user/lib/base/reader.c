@@ -25,8 +25,7 @@ size_t reader_enter(struct reader *r, const char *key, size_t i)
 {
 	size_t len = strlen(r->where);
 
-	snprintf(r->where + len, sizeof(r->where) - len, "%s%s[%zu]",
-		 len ? "." : "", key, i);
+	snprintf(r->where + len, sizeof(r->where) - len, "%s%s[%zu]", len ? "." : "", key, i);
 	return len;
 }
 
@@ -34,8 +33,7 @@ size_t reader_enter_key(struct reader *r, const char *key)
 {
 	size_t len = strlen(r->where);
 
-	snprintf(r->where + len, sizeof(r->where) - len, "%s%s",
-		 len ? "." : "", key);
+	snprintf(r->where + len, sizeof(r->where) - len, "%s%s", len ? "." : "", key);
 	return len;
 }
 
@@ -106,8 +104,7 @@ int reader_array(struct reader *r, struct json_object *obj, const char *key,
 }
 
 /* json-c saturates: a number that is too large is out of range, not wrapped. */
-bool reader_in_range(struct json_object *value, __u64 min, __u64 max,
-		     __u64 *number)
+bool reader_in_range(struct json_object *value, __u64 min, __u64 max, __u64 *number)
 {
 	if (json_object_get_type(value) != json_type_int)
 		return false;
@@ -168,14 +165,12 @@ int reader_word(struct reader *r, struct json_object *obj, const char *key,
 
 int reader_length(struct reader *r, struct json_object *array, size_t n)
 {
-	if (json_object_get_type(array) != json_type_array ||
-	    json_object_array_length(array) != n)
+	if (json_object_get_type(array) != json_type_array || json_object_array_length(array) != n)
 		return reader_invalid(r, "", "is not an array of %zu", n);
 	return 0;
 }
 
-int reader_addr(struct reader *r, struct json_object *obj, const char *key,
-		__u8 addr[16])
+int reader_addr(struct reader *r, struct json_object *obj, const char *key, __u8 addr[16])
 {
 	char text[ADDR_STRLEN], quoted[ADDR_STRLEN];
 	int ret = reader_string(r, obj, key, text, sizeof(text));
@@ -194,16 +189,13 @@ int reader_addrs(struct reader *r, const char *key, struct json_object *array,
 	__u8 unused[16];
 	size_t i;
 
-	if (json_object_get_type(array) != json_type_array ||
-	    json_object_array_length(array) != n)
-		return reader_invalid(r, key, "is not an array of %zu addresses",
-				      n);
+	if (json_object_get_type(array) != json_type_array || json_object_array_length(array) != n)
+		return reader_invalid(r, key, "is not an array of %zu addresses", n);
 	for (i = 0; i < n; i++) {
 		struct json_object *value = json_object_array_get_idx(array, i);
 
 		if (json_object_get_type(value) == json_type_string &&
-		    !addr_parse(json_object_get_string(value),
-				addr ? addr[i] : unused))
+		    !addr_parse(json_object_get_string(value), addr ? addr[i] : unused))
 			continue;
 		if (key[0])
 			reader_enter_key(r, key);

@@ -74,8 +74,7 @@ int reader_word(struct reader *r, struct json_object *obj, const char *key,
 		const char * const *words, int *index);
 
 /* Get the address of a host: IPv6, or IPv4 mapped to IPv6. */
-int reader_addr(struct reader *r, struct json_object *obj, const char *key,
-		__u8 addr[16]);
+int reader_addr(struct reader *r, struct json_object *obj, const char *key, __u8 addr[16]);
 
 /* Check that a value is an array of @n. Return: 0 or -EINVAL. */
 int reader_length(struct reader *r, struct json_object *array, size_t n);
@@ -94,7 +93,6 @@ int reader_addrs(struct reader *r, const char *key, struct json_object *array,
 		 size_t n, __u8 addr[][16]);
 
 /* Is a value a number from @min to @max? @number is set if the value is a number. */
-bool reader_in_range(struct json_object *value, __u64 min, __u64 max,
-		     __u64 *number);
+bool reader_in_range(struct json_object *value, __u64 min, __u64 max, __u64 *number);
 
 #endif /* ROCESTEER_LIB_READER_H */

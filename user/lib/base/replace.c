@@ -35,8 +35,7 @@ static int give(int fd, const struct stat *like)
 	return fchmod(fd, like->st_mode & 0777) ? -errno : 0;
 }
 
-static int write_synced(const char *temp, const struct stat *like,
-			const char *text, size_t len)
+static int write_synced(const char *temp, const struct stat *like, const char *text, size_t len)
 {
 	int fd, ret;
 
@@ -179,8 +178,7 @@ static int file_create(const char *name, const struct stat *like)
 	} else {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 		ret = fd < 0 ? -errno : give(fd, like);
-		if (!ret && linkat(AT_FDCWD, self, AT_FDCWD, name,
-				   AT_SYMLINK_FOLLOW))
+		if (!ret && linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW))
 			ret = -errno;
 	}
 	if (fd >= 0)
@@ -230,8 +228,7 @@ static int write_through(const char *file, const struct file_new *new)
 	return ret;
 }
 
-static int replace(const char *file, const struct stat *like,
-		   const struct file_new *new)
+static int replace(const char *file, const struct stat *like, const struct file_new *new)
 {
 	int dir = open_directory(file), ret;
 	char *temp;

@@ -18,8 +18,7 @@ static int compare(const void *a, const void *b, size_t size)
 }
 
 /* Index of the key (@found), or the index at which to insert it. */
-static size_t position(const struct set *set, const void *key, size_t size,
-		       bool *found)
+static size_t position(const struct set *set, const void *key, size_t size, bool *found)
 {
 	size_t from = 0, to = set->nr;
 
@@ -75,8 +74,7 @@ void *set_get(struct set *set, const void *key, size_t size, size_t item_size)
 	if (!item)
 		return NULL;
 	memcpy(item, key, size);
-	memmove(&set->item[at + 1], &set->item[at],
-		(set->nr++ - at) * sizeof(item));
+	memmove(&set->item[at + 1], &set->item[at], (set->nr++ - at) * sizeof(item));
 	set->item[at] = item;
 	return item;
 }

@@ -281,8 +281,7 @@ static void print_table(struct table *table)
 	for (i = 0; table->columns[i].key; i++) {
 		flags = table->text >> i & 1 ? SCOLS_FL_WRAP : SCOLS_FL_RIGHT;
 		column = scols_table_get_column(table->scols, i);
-		scols_column_set_flags(column, table->used >> i & 1 ? flags :
-					       SCOLS_FL_HIDDEN);
+		scols_column_set_flags(column, table->used >> i & 1 ? flags : SCOLS_FL_HIDDEN);
 		scols_column_set_wrapfunc(column, scols_wrapnl_chunksize,
 					  scols_wrapnl_nextchunk, NULL);
 	}
@@ -309,8 +308,7 @@ static struct libscols_table *new_table(FILE *to, const struct out_column *colum
 	return scols;
 }
 
-static bool print_rows(FILE *to, struct json_object *root,
-		       const struct out_view *view, bool first)
+static bool print_rows(FILE *to, struct json_object *root, const struct out_view *view, bool first)
 {
 	struct row row = { .obj[0] = root, .depth = 1 };
 	struct table table = {
@@ -363,16 +361,14 @@ static bool print_fields(FILE *to, struct json_object *root,
 	return printed;
 }
 
-bool table_print(FILE *to, struct json_object *root, const struct out_view *view,
-		 bool first)
+bool table_print(FILE *to, struct json_object *root, const struct out_view *view, bool first)
 {
 	if (!view->rows)
 		return print_fields(to, root, view, first);
 	return print_rows(to, root, view, first);
 }
 
-void table_print_line(struct json_object *row,
-		      const struct out_column *columns)
+void table_print_line(struct json_object *row, const struct out_column *columns)
 {
 	struct json_object *value;
 	char text[MAX_CELL];

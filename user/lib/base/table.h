@@ -16,12 +16,10 @@
  *
  * Return: true when something was printed.
  */
-bool table_print(FILE *to, struct json_object *root, const struct out_view *view,
-		 bool first);
+bool table_print(FILE *to, struct json_object *root, const struct out_view *view, bool first);
 
 /* Print the values of one object on one line. */
-void table_print_line(struct json_object *row,
-		      const struct out_column *columns);
+void table_print_line(struct json_object *row, const struct out_column *columns);
 
 /*
  * Copy a text without what controls a terminal, cut to what fits: texts come from files and

@@ -71,8 +71,7 @@ static struct chunk_exchange ring(bool gather, __u32 n, __u32 me, __u32 step)
  * Each of two members sends the half that the other keeps. A received half is staged at the
  * place of the half that was sent.
  */
-static struct chunk_exchange halving(bool gather, __u32 n, __u32 me,
-				     __u32 step)
+static struct chunk_exchange halving(bool gather, __u32 n, __u32 me, __u32 step)
 {
 	__u32 half = gather ? 1u << step : n >> (step + 1);
 	__u32 keep = me & ~(half - 1), give = keep ^ half;

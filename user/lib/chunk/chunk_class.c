@@ -57,8 +57,7 @@ static void add_stages(const struct chunk_plan *plan, struct queue *queues,
 	for (i = 0; i < legs; i++) {
 		__u32 at = of->kind == CHUNK_ALL_GATHER ? legs - 1 - i : i;
 
-		add_stage(queues, chunk, leg[at], size[at],
-			  i + 1 == stages);
+		add_stage(queues, chunk, leg[at], size[at], i + 1 == stages);
 	}
 	for (i = stages - legs; i--;)
 		add_stage(queues, chunk, leg[i], size[i], !i);
@@ -86,8 +85,7 @@ static void rank(struct queue *queue, __u32 nr)
 	}
 }
 
-int chunk_classes(const struct chunk_plan *plan, __u32 nr,
-		  struct rocesteer_chunk *chunks)
+int chunk_classes(const struct chunk_plan *plan, __u32 nr, struct rocesteer_chunk *chunks)
 {
 	struct queue queues[CHUNK_MAX_DIMS] = {};
 	__u32 dims = plan->of.dims, i, k;
@@ -95,8 +93,7 @@ int chunk_classes(const struct chunk_plan *plan, __u32 nr,
 	int ret = 0;
 
 	for (k = 0; k < dims; k++) {
-		queues[k].stage = calloc(2ul * plan->of.chunks,
-					 sizeof(*queues[k].stage));
+		queues[k].stage = calloc(2ul * plan->of.chunks, sizeof(*queues[k].stage));
 		if (!queues[k].stage)
 			ret = -ENOMEM;
 	}

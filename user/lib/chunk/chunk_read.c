@@ -55,8 +55,7 @@ static int read_millionths(struct reader *r, struct json_object *obj, const char
 	return 0;
 }
 
-static int read_dims(struct reader *r, struct json_object *root,
-		     struct chunk_collective *of)
+static int read_dims(struct reader *r, struct json_object *root, struct chunk_collective *of)
 {
 	struct json_object *array, *obj;
 	__u64 endpoints, bandwidth, latency;
@@ -67,8 +66,7 @@ static int read_dims(struct reader *r, struct json_object *root,
 	ret = reader_array(r, root, "dimensions", 1, CHUNK_MAX_DIMS, &array, &n);
 	for (i = 0; !ret && i < n; i++) {
 		ret = reader_item(r, "dimensions", array, i, &obj, &mark) ?:
-		      reader_uint(r, obj, "endpoints", 1, CHUNK_MAX_ENDPOINTS,
-				  &endpoints) ?:
+		      reader_uint(r, obj, "endpoints", 1, CHUNK_MAX_ENDPOINTS, &endpoints) ?:
 		      read_algorithm(r, obj, of, endpoints, &alg);
 		bandwidth = 1;
 		latency = 0;
@@ -100,20 +98,17 @@ static int read_order(struct reader *r, struct json_object *obj,
 	if (ret)
 		return ret;
 	for (k = 0; k < dims; k++) {
-		if (!reader_in_range(json_object_array_get_idx(array, k), 0,
-				     dims - 1, &dim))
+		if (!reader_in_range(json_object_array_get_idx(array, k), 0, dims - 1, &dim))
 			break;
 		seen |= 1u << dim;
 		order[k] = dim;
 	}
 	if (json_object_array_length(array) != dims || seen != (1u << dims) - 1)
-		return reader_invalid(r, "order", "is not one of the %u dimensions",
-				      dims);
+		return reader_invalid(r, "order", "is not one of the %u dimensions", dims);
 	return 0;
 }
 
-static int read_chunks(struct reader *r, struct json_object *root,
-		       struct chunk_plan *plan)
+static int read_chunks(struct reader *r, struct json_object *root, struct chunk_plan *plan)
 {
 	struct json_object *array, *obj;
 	size_t n, i, mark;
@@ -154,8 +149,7 @@ static int check_hash(struct reader *r, struct json_object *root, __u64 want)
 	return 0;
 }
 
-static int read_plan(struct reader *r, struct json_object *root,
-		     struct chunk_plan *plan)
+static int read_plan(struct reader *r, struct json_object *root, struct chunk_plan *plan)
 {
 	struct json_object *fused;
 	int kind, queue, ret;
@@ -269,14 +263,12 @@ static int read_devices(struct ranges *s, struct json_object *root)
 	ret = reader_array(&s->r, root, "dimensions", 1, CHUNK_MAX_DIMS, &array, &n);
 	for (i = 0; !ret && i < n; i++) {
 		ret = reader_item(&s->r, "dimensions", array, i, &obj, &mark) ?:
-		      reader_uint(&s->r, obj, "dimension", 0,
-				  s->table->plan.of.dims - 1, &dim) ?:
+		      reader_uint(&s->r, obj, "dimension", 0, s->table->plan.of.dims - 1, &dim) ?:
 		      reader_string(&s->r, obj, "netdev", name, sizeof(name));
 		if (ret)
 			break;
 		if (s->ifindex[dim])
-			return reader_invalid(&s->r, "dimension",
-					      "%llu is there twice", dim);
+			return reader_invalid(&s->r, "dimension", "%llu is there twice", dim);
 		s->ifindex[dim] = if_nametoindex(name);
 		if (!s->ifindex[dim])
 			return reader_invalid(&s->r, "netdev",
@@ -301,8 +293,7 @@ static int read_address(struct reader *r, struct json_object *obj, __u64 *start)
 	return 0;
 }
 
-static int read_range(struct ranges *s, struct json_object *obj,
-		      struct chunk_range *to)
+static int read_range(struct ranges *s, struct json_object *obj, struct chunk_range *to)
 {
 	const struct rocesteer_chunk *chunk;
 	__u64 dim, number, stage, start, length;
@@ -311,10 +302,8 @@ static int read_range(struct ranges *s, struct json_object *obj,
 	int ret;
 
 	ret = reader_string(r, obj, "peer", peer, sizeof(peer)) ?:
-	      reader_uint(r, obj, "dimension", 0, s->table->plan.of.dims - 1,
-			  &dim) ?:
-	      reader_uint(r, obj, "chunk", 0, s->table->plan.of.chunks - 1,
-			  &number) ?:
+	      reader_uint(r, obj, "dimension", 0, s->table->plan.of.dims - 1, &dim) ?:
+	      reader_uint(r, obj, "chunk", 0, s->table->plan.of.chunks - 1, &number) ?:
 	      read_address(r, obj, &start) ?:
 	      reader_uint(r, obj, "length", 1, CHUNK_MAX_SIZE, &length);
 	if (ret)
@@ -326,8 +315,7 @@ static int read_range(struct ranges *s, struct json_object *obj,
 	if (addr_parse(peer, to->peer))
 		return reader_invalid(r, "peer", "is not the address of a host");
 	if (chunk->dimension[stage] != dim)
-		return reader_invalid(r, "dimension", "%llu is not that of the chunk's stage",
-				      dim);
+		return reader_invalid(r, "dimension", "%llu is not that of the chunk's stage", dim);
 	if (!s->ifindex[dim])
 		return reader_invalid(r, "dimension", "%llu has no device", dim);
 	if (start + length < start)
@@ -399,8 +387,7 @@ static int read_ranges(struct ranges *s, struct json_object *root)
 	return ret ?: sort_ranges(s);
 }
 
-int chunk_table_read(struct chunk_table *table, const char *plan,
-		     const char *file, struct err *err)
+int chunk_table_read(struct chunk_table *table, const char *plan, const char *file, struct err *err)
 {
 	struct ranges s = { .r = { .file = file, .err = err }, .table = table };
 	struct json_object *root;

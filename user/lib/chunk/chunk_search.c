@@ -53,8 +53,7 @@ static void swap(__u8 *order, __u32 i, __u32 j)
 }
 
 /* Two chunks change orders, or one takes another's, or swaps two dimensions. */
-static void change_make(struct chunk_plan *plan, struct change *change,
-			__u32 *state)
+static void change_make(struct chunk_plan *plan, struct change *change, __u32 *state)
 {
 	__u32 how = random_below(state, 3);
 	__u8 *a, *b;
@@ -70,17 +69,13 @@ static void change_make(struct chunk_plan *plan, struct change *change,
 	if (how <= 1)
 		memcpy(a, change->order_b, CHUNK_MAX_DIMS);
 	else
-		swap(a, random_below(state, plan->of.dims),
-		     random_below(state, plan->of.dims));
+		swap(a, random_below(state, plan->of.dims), random_below(state, plan->of.dims));
 }
 
-static bool change_is_none(const struct chunk_plan *plan,
-			   const struct change *change)
+static bool change_is_none(const struct chunk_plan *plan, const struct change *change)
 {
-	return !memcmp(plan->order[change->a], change->order_a,
-		       CHUNK_MAX_DIMS) &&
-	       !memcmp(plan->order[change->b], change->order_b,
-		       CHUNK_MAX_DIMS);
+	return !memcmp(plan->order[change->a], change->order_a, CHUNK_MAX_DIMS) &&
+	       !memcmp(plan->order[change->b], change->order_b, CHUNK_MAX_DIMS);
 }
 
 static void change_undo(struct chunk_plan *plan, const struct change *change)
@@ -110,14 +105,12 @@ static __u64 try(struct search *search, const struct chunk_plan *plan)
 		search->least = time;
 		search->best->queue = plan->queue;
 		search->best->fused = plan->fused;
-		memcpy(search->best->order, plan->order,
-		       plan->of.chunks * sizeof(*plan->order));
+		memcpy(search->best->order, plan->order, plan->of.chunks * sizeof(*plan->order));
 	}
 	return time;
 }
 
-static void try_queues(struct search *search, struct chunk_plan *plan,
-		       unsigned int queues)
+static void try_queues(struct search *search, struct chunk_plan *plan, unsigned int queues)
 {
 	__u32 queue;
 
@@ -183,8 +176,7 @@ static int search_run(struct chunk_plan *plan, unsigned int queues)
 	return ret;
 }
 
-int chunk_search(struct chunk_plan *plan, const struct chunk_collective *of,
-		 unsigned int queues)
+int chunk_search(struct chunk_plan *plan, const struct chunk_collective *of, unsigned int queues)
 {
 	int ret;
 

@@ -32,7 +32,6 @@ int chunk_guard(struct chunk_plan *plan);
  *
  * Return: as chunk_plan_make().
  */
-int chunk_search(struct chunk_plan *plan, const struct chunk_collective *of,
-		 unsigned int queues);
+int chunk_search(struct chunk_plan *plan, const struct chunk_collective *of, unsigned int queues);
 
 #endif /* ROCESTEER_LIB_CHUNK_SEARCH_H */

@@ -81,7 +81,6 @@ int chunk_plan_read(struct chunk_plan *plan, const char *file, struct err *err);
  *
  * Return: 0 or -ENOMEM.
  */
-int chunk_classes(const struct chunk_plan *plan, __u32 nr,
-		  struct rocesteer_chunk *chunks);
+int chunk_classes(const struct chunk_plan *plan, __u32 nr, struct rocesteer_chunk *chunks);
 
 #endif /* ROCESTEER_LIB_CHUNK_TABLE_H */

@@ -311,8 +311,7 @@ int chunk_args_read(const struct cli_args *args, struct chunk_collective *of, st
 	ret = cli_need(args, CHUNK_OPTION_DIMS, err) ?:
 	      cli_need(args, CHUNK_OPTION_BANDWIDTH, err) ?:
 	      cli_need(args, CHUNK_OPTION_SIZE, err) ?:
-	      cli_uint(args, CHUNK_OPTION_CHUNKS, 1, CHUNK_MAX_CHUNKS, &chunks,
-		       err) ?:
+	      cli_uint(args, CHUNK_OPTION_CHUNKS, 1, CHUNK_MAX_CHUNKS, &chunks, err) ?:
 	      cli_uint(args, CHUNK_OPTION_IN_FLIGHT, 1, CHUNK_MAX_CHUNKS, &in_flight, err) ?:
 	      cli_word(args, CHUNK_OPTION_COLLECTIVE, &kind, err);
 	if (ret)

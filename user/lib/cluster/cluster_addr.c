@@ -13,8 +13,7 @@ static struct json_object *at(struct json_object *array, struct json_object *i)
 	return json_object_array_get_idx(array, json_object_get_int64(i));
 }
 
-static int check_leaf(struct reader *r, struct json_object *leaf,
-		      const struct slice_fabric *fabric)
+static int check_leaf(struct reader *r, struct json_object *leaf, const struct slice_fabric *fabric)
 {
 	__u32 each = fabric->gpus_per_server;
 	__u32 n = fabric->gpus_per_leaf / each, i;
@@ -24,16 +23,14 @@ static int check_leaf(struct reader *r, struct json_object *leaf,
 	ret = reader_length(r, leaf, n);
 	for (i = 0; !ret && i < n; i++) {
 		mark = reader_enter_index(r, i);
-		ret = reader_addrs(r, "", json_object_array_get_idx(leaf, i),
-				   each, NULL);
+		ret = reader_addrs(r, "", json_object_array_get_idx(leaf, i), each, NULL);
 		if (!ret)
 			reader_leave(r, mark);
 	}
 	return ret;
 }
 
-static int check_nics(struct reader *r, struct json_object *nics,
-		      const struct slice_fabric *fabric)
+static int check_nics(struct reader *r, struct json_object *nics, const struct slice_fabric *fabric)
 {
 	size_t outer = reader_enter_key(r, "nics"), mark;
 	__u32 i;
@@ -115,8 +112,7 @@ int cluster_routers_read(struct reader *r, struct json_object *array,
 	} else {
 		ret = read_row(r, array, n, spines, router, routers);
 		for (i = 1; !ret && routers && i < leaves; i++)
-			memcpy(routers + (size_t)i * n, routers,
-			       n * sizeof(*routers));
+			memcpy(routers + (size_t)i * n, routers, n * sizeof(*routers));
 	}
 	free(router);
 	if (!ret)
@@ -196,8 +192,7 @@ int cluster_addr_check(struct reader *r, struct json_object *root,
 	int ret = check_ends(r, root, fabric, oxcs);
 
 	if (!ret && json_object_object_get_ex(root, "routers", &value))
-		ret = cluster_routers_read(r, value, fabric->leaves, fabric->spines,
-					   NULL, NULL);
+		ret = cluster_routers_read(r, value, fabric->leaves, fabric->spines, NULL, NULL);
 	if (!ret && json_object_object_get_ex(root, "nics", &value))
 		ret = check_nics(r, value, fabric);
 	return ret;
@@ -212,8 +207,7 @@ static void put_row(struct json_object *array, struct json_object *routers,
 	for (i = 0; i < json_object_array_length(spines); i++) {
 		struct json_object *spine = json_object_array_get_idx(spines, i);
 
-		json_object_array_add(array,
-				      json_object_get(at(routers, spine)));
+		json_object_array_add(array, json_object_get(at(routers, spine)));
 	}
 }
 
@@ -281,11 +275,9 @@ void cluster_addr_put(const struct cluster *c, struct json_object *slice)
 		struct json_object *server, *own;
 
 		server = json_object_array_get_idx(servers, i);
-		own = at(at(nics, member(server, "leaf")),
-			 member(server, "server"));
+		own = at(at(nics, member(server, "leaf")), member(server, "server"));
 		if (json_object_array_length(own) ==
 		    (size_t)json_object_get_int64(member(server, "gpus")))
-			json_object_object_add(server, "nics",
-					       json_object_get(own));
+			json_object_object_add(server, "nics", json_object_get(own));
 	}
 }

@@ -60,8 +60,7 @@ static int take_lock(struct cluster *c, struct err *err)
 		ret = lock_take(c->lock, LOCK_EX, name, err);
 	} else {
 		ret = c->lock;
-		err_set(err, EXIT_FAILED, "lock", "cannot open %s: %s", name,
-			strerror(-ret));
+		err_set(err, EXIT_FAILED, "lock", "cannot open %s: %s", name, strerror(-ret));
 	}
 	free(name);
 	return ret;
@@ -78,8 +77,7 @@ static int begin(struct cluster *c, const char *file, struct err *err)
 	if (c->file)
 		return 0;
 	ret = -errno;
-	err_set(err, EXIT_BAD_INPUT, "no-file", "%s: %s", file,
-		strerror(-ret));
+	err_set(err, EXIT_BAD_INPUT, "no-file", "%s: %s", file, strerror(-ret));
 	return ret;
 }
 
@@ -194,8 +192,7 @@ static void print_root(FILE *file, struct json_object *root)
 	fputs("\n}\n", file);
 }
 
-int cluster_commit(struct cluster *c, struct json_object *decision,
-		   struct err *err)
+int cluster_commit(struct cluster *c, struct json_object *decision, struct err *err)
 {
 	struct file_new new;
 	int ret;
@@ -223,8 +220,7 @@ int cluster_commit(struct cluster *c, struct json_object *decision,
 	return hint_access(-abs(ret), err);
 }
 
-int cluster_note(struct cluster *c, struct json_object *decision,
-		 struct err *err)
+int cluster_note(struct cluster *c, struct json_object *decision, struct err *err)
 {
 	return cluster_journal_add(c, c->generation, decision, err);
 }

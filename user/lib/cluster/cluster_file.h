@@ -103,8 +103,7 @@ struct json_object *cluster_job_json(const struct cluster *c, const char *id,
 				     struct json_object *job);
 
 /* Find the server with a name. Return: true if there is one. */
-bool cluster_find_node(const struct cluster *c, const char *name, __u32 *leaf,
-		       __u32 *server);
+bool cluster_find_node(const struct cluster *c, const char *name, __u32 *leaf, __u32 *server);
 
 /* Has a part of the job failed? */
 bool cluster_job_degraded(const struct cluster *c, struct json_object *job);
@@ -124,8 +123,7 @@ struct queue_job cluster_entry_wants(struct json_object *entry, __u32 number);
 __u64 cluster_seconds_since(struct json_object *obj, const char *key);
 
 /* Add a job that waits, in memory; @duration in seconds, 0: not known. */
-void cluster_queue_add(struct cluster *c, const char *id, __u32 gpus,
-		       __u64 duration);
+void cluster_queue_add(struct cluster *c, const char *id, __u32 gpus, __u64 duration);
 
 /* Remove a job that waits. Return: its entry, to be released, or NULL. */
 struct json_object *cluster_queue_take(struct cluster *c, const char *id);
@@ -143,8 +141,7 @@ const char *cluster_stage_name(const struct slice *slice);
  * @gpus: number of GPUs
  * @slice: from slice_place() on @c->fabric
  */
-void cluster_add_job(struct cluster *c, const char *id, __u32 gpus,
-		     const struct slice *slice);
+void cluster_add_job(struct cluster *c, const char *id, __u32 gpus, const struct slice *slice);
 
 /**
  * cluster_move_circuits() - set the circuits in the file
@@ -161,8 +158,7 @@ void cluster_move_circuits(struct cluster *c, const __u16 *circuit);
  *
  * Return: a list of leaf, OXC, and the spines before and after.
  */
-struct json_object *cluster_changes_json(const struct ocs *ocs,
-					 const __u16 *from, const __u16 *to);
+struct json_object *cluster_changes_json(const struct ocs *ocs, const __u16 *from, const __u16 *to);
 
 /* Release a job's slice. @id is in use. */
 void cluster_remove_job(struct cluster *c, const char *id);
@@ -190,12 +186,10 @@ bool cluster_mark(struct cluster *c, enum cluster_mark mark, bool set,
  * Return: 0 or a negative errno. On failure the file is as it was, unless @c->replaced: the
  * directory could not be synced, code "sync".
  */
-int cluster_commit(struct cluster *c, struct json_object *decision,
-		   struct err *err);
+int cluster_commit(struct cluster *c, struct json_object *decision, struct err *err);
 
 /* Add a line to the journal, for a decision that changes nothing. */
-int cluster_note(struct cluster *c, struct json_object *decision,
-		 struct err *err);
+int cluster_note(struct cluster *c, struct json_object *decision, struct err *err);
 
 /* A slice, as commands print it and the file has it. */
 struct json_object *cluster_slice_json(__u32 gpus, const struct slice *slice);

@@ -27,8 +27,7 @@ void cluster_grid_free(struct cluster_grid *grid)
 	free(grid->failed);
 }
 
-bool cluster_grid_own(const struct cluster_grid *grid, __u32 row, __u32 column,
-		      __u32 n)
+bool cluster_grid_own(const struct cluster_grid *grid, __u32 row, __u32 column, __u32 n)
 {
 	__u16 *owned = cluster_cell(grid, grid->owned, row, column);
 
@@ -48,8 +47,7 @@ void cluster_grid_mark(const struct cluster_grid *grid, __u32 row,
 {
 	add(cluster_cell(grid, grid->marked, row, column), n, grid->each);
 	if (mark == CLUSTER_FAILED)
-		add(cluster_cell(grid, grid->failed, row, column), n,
-		    grid->each);
+		add(cluster_cell(grid, grid->failed, row, column), n, grid->each);
 }
 
 __u32 cluster_grid_usable(const struct cluster_grid *grid, size_t i)
@@ -59,8 +57,7 @@ __u32 cluster_grid_usable(const struct cluster_grid *grid, size_t i)
 }
 
 /* In a file without free parts, all that no job owns is free. */
-static void make_rows(const struct cluster_grid *grid,
-		      struct json_object *root)
+static void make_rows(const struct cluster_grid *grid, struct json_object *root)
 {
 	struct json_object *rows = out_array(root, grid->key);
 	__u32 row, column;
@@ -70,8 +67,7 @@ static void make_rows(const struct cluster_grid *grid,
 
 		for (column = 0; column < grid->columns; column++)
 			out_append_uint(columns, grid->each -
-					*cluster_cell(grid, grid->owned, row,
-						      column));
+					*cluster_cell(grid, grid->owned, row, column));
 	}
 }
 
@@ -83,8 +79,7 @@ static int invalid_cell(const struct cluster_grid *grid, struct reader *r,
 
 	snprintf(key, sizeof(key), "%s[%u][%u]", grid->key, row, column);
 	if (!reader_in_range(value, 0, grid->each, &free))
-		return reader_invalid(r, key, "is not a number from 0 to %u",
-				      grid->each);
+		return reader_invalid(r, key, "is not a number from 0 to %u", grid->each);
 	return reader_invalid(r, key, "%llu free %s and %u of jobs are more than %u",
 			      free, grid->what, *cluster_cell(grid, grid->owned, row, column),
 			      grid->each);
@@ -99,8 +94,7 @@ static int read_row(const struct cluster_grid *grid, struct reader *r,
 	if (json_object_get_type(columns) != json_type_array ||
 	    json_object_array_length(columns) != grid->columns) {
 		snprintf(key, sizeof(key), "%s[%u]", grid->key, row);
-		return reader_invalid(r, key, "is not a list of %u numbers",
-				      grid->columns);
+		return reader_invalid(r, key, "is not a list of %u numbers", grid->columns);
 	}
 	for (column = 0; column < grid->columns; column++) {
 		struct json_object *value;
@@ -116,8 +110,7 @@ static int read_row(const struct cluster_grid *grid, struct reader *r,
 	return 0;
 }
 
-int cluster_grid_read(struct cluster_grid *grid, struct reader *r,
-		      struct json_object *root)
+int cluster_grid_read(struct cluster_grid *grid, struct reader *r, struct json_object *root)
 {
 	struct json_object *rows;
 	__u32 row;
@@ -133,8 +126,7 @@ int cluster_grid_read(struct cluster_grid *grid, struct reader *r,
 				      grid->rows,
 				      json_object_array_length(rows));
 	for (row = 0; row < grid->rows; row++) {
-		ret = read_row(grid, r, row,
-			       json_object_array_get_idx(rows, row));
+		ret = read_row(grid, r, row, json_object_array_get_idx(rows, row));
 		if (ret)
 			return ret;
 	}

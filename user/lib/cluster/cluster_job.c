@@ -55,8 +55,7 @@ struct json_object *cluster_slice_json(__u32 gpus, const struct slice *slice)
 	array = out_array(root, "links");
 	for (i = 0; i < slice->nr_leaves; i++)
 		for (j = 0; j < slice->nr_spines * slice->lane_links[i]; j++)
-			add_pair(array, slice->leaves[i],
-				 slice->spines[j / slice->lane_links[i]]);
+			add_pair(array, slice->leaves[i], slice->spines[j / slice->lane_links[i]]);
 	if (slice->oxcs) {
 		array = out_array(root, "oxcs");
 		for (i = 0; i < slice_links(slice); i++)
@@ -71,8 +70,7 @@ struct json_object *cluster_job(const struct cluster *c, const char *id)
 	return member(member(c->root, "jobs"), id);
 }
 
-static void change(struct cluster *c, const char *key, __u32 row, __u32 column,
-		   int by)
+static void change(struct cluster *c, const char *key, __u32 row, __u32 column, int by)
 {
 	struct json_object *rows = member(c->root, key), *columns;
 
@@ -100,13 +98,11 @@ static void move(struct cluster *c, struct json_object *job, int sign)
 	for (i = 0; !c->ocs.oxcs && i < json_object_array_length(links); i++) {
 		struct json_object *link = json_object_array_get_idx(links, i);
 
-		change(c, "free_links", element_uint(link, 0), element_uint(link, 1),
-		       sign);
+		change(c, "free_links", element_uint(link, 0), element_uint(link, 1), sign);
 	}
 }
 
-void cluster_add_job(struct cluster *c, const char *id, __u32 gpus,
-		     const struct slice *slice)
+void cluster_add_job(struct cluster *c, const char *id, __u32 gpus, const struct slice *slice)
 {
 	struct json_object *job = cluster_slice_json(gpus, slice);
 	struct json_object *entry = cluster_queue_take(c, id);
@@ -114,8 +110,7 @@ void cluster_add_job(struct cluster *c, const char *id, __u32 gpus,
 
 	if (entry)
 		json_object_object_add(job, "submitted",
-				       json_object_get(member(entry,
-							      "submitted")));
+				       json_object_get(member(entry, "submitted")));
 	json_object_put(entry);
 	out_string(job, "since", utc_format(time(NULL), text));
 	move(c, job, -1);
@@ -142,23 +137,20 @@ bool cluster_job_degraded(const struct cluster *c, struct json_object *job)
 		server = json_object_array_get_idx(servers, i);
 		leaf = json_object_get_int64(member(server, "leaf"));
 		v = json_object_get_int64(member(server, "server"));
-		if (c->failed_servers[leaf * (fabric->gpus_per_leaf /
-					      fabric->gpus_per_server) + v])
+		if (c->failed_servers[leaf * (fabric->gpus_per_leaf / fabric->gpus_per_server) + v])
 			return true;
 	}
 	for (i = 0; i < json_object_array_length(links); i++) {
 		struct json_object *link = json_object_array_get_idx(links, i);
 
-		if (c->failed_links[element_uint(link, 0) * fabric->spines +
-				    element_uint(link, 1)])
+		if (c->failed_links[element_uint(link, 0) * fabric->spines + element_uint(link, 1)])
 			return true;
 	}
 	return false;
 }
 
 /* An element that is @a, or [@a, @b]. */
-static bool is_part(struct json_object *obj, enum cluster_part part, __u32 a,
-		    __u32 b)
+static bool is_part(struct json_object *obj, enum cluster_part part, __u32 a, __u32 b)
 {
 	if (part == CLUSTER_LEAVES || part == CLUSTER_SPINES)
 		return json_object_get_int64(obj) == a;
@@ -166,8 +158,7 @@ static bool is_part(struct json_object *obj, enum cluster_part part, __u32 a,
 }
 
 /* The list of a mark's parts, created if it is missing. */
-static struct json_object *marked(struct cluster *c, enum cluster_mark mark,
-				  enum cluster_part part)
+static struct json_object *marked(struct cluster *c, enum cluster_mark mark, enum cluster_part part)
 {
 	struct json_object *parts = member(c->root, cluster_mark_names[mark]);
 	struct json_object *array;
@@ -210,8 +201,7 @@ struct json_object *cluster_find_job(const struct cluster *c, const char *id, st
 
 	if (job)
 		return job;
-	err_set(err, EXIT_FAILED, "no-job", "%s: jobs.%s: there is no such job",
-		c->file, id);
+	err_set(err, EXIT_FAILED, "no-job", "%s: jobs.%s: there is no such job", c->file, id);
 	err_hint(err, "See: rocesteer slice list --cluster %s", c->file);
 	return NULL;
 }

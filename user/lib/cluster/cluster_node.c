@@ -59,8 +59,7 @@ int cluster_read_nodes(struct cluster *c, struct reader *r)
 	return ret;
 }
 
-bool cluster_find_node(const struct cluster *c, const char *name, __u32 *leaf,
-		       __u32 *server)
+bool cluster_find_node(const struct cluster *c, const char *name, __u32 *leaf, __u32 *server)
 {
 	struct json_object *place;
 

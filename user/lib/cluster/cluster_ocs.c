@@ -26,8 +26,7 @@ void cluster_move_circuits(struct cluster *c, const __u16 *circuit)
 	}
 }
 
-struct json_object *cluster_changes_json(const struct ocs *ocs,
-					 const __u16 *from, const __u16 *to)
+struct json_object *cluster_changes_json(const struct ocs *ocs, const __u16 *from, const __u16 *to)
 {
 	struct json_object *array = json_object_new_array();
 	__u32 leaf, oxc;
@@ -44,15 +43,13 @@ struct json_object *cluster_changes_json(const struct ocs *ocs,
 			out_uint(change, "oxc", oxc);
 			json_object_object_add(change, "from", from ?
 					       spine_json(from[port]) : NULL);
-			json_object_object_add(change, "to",
-					       spine_json(to[port]));
+			json_object_object_add(change, "to", spine_json(to[port]));
 		}
 	}
 	return array;
 }
 
-static int invalid_circuit(struct reader *r, __u32 leaf, __u32 oxc,
-			   const char *fmt, __u32 number)
+static int invalid_circuit(struct reader *r, __u32 leaf, __u32 oxc, const char *fmt, __u32 number)
 {
 	char key[64];
 
@@ -72,8 +69,7 @@ static int read_row(struct ocs *ocs, struct reader *r, __u32 leaf,
 		char key[64];
 
 		snprintf(key, sizeof(key), "circuits[%u]", leaf);
-		return reader_invalid(r, key, "is not a list of %u spines",
-				      ocs->oxcs);
+		return reader_invalid(r, key, "is not a list of %u spines", ocs->oxcs);
 	}
 	for (oxc = 0; oxc < ocs->oxcs; oxc++) {
 		struct json_object *value = json_object_array_get_idx(row, oxc);
@@ -93,8 +89,7 @@ static int read_row(struct ocs *ocs, struct reader *r, __u32 leaf,
 	return 0;
 }
 
-static int read_circuits(struct ocs *ocs, struct reader *r,
-			 struct json_object *root)
+static int read_circuits(struct ocs *ocs, struct reader *r, struct json_object *root)
 {
 	struct json_object *rows;
 	__u32 *used, leaf;
@@ -111,8 +106,7 @@ static int read_circuits(struct ocs *ocs, struct reader *r,
 	if (!used)
 		return -ENOMEM;
 	for (leaf = 0; !ret && leaf < ocs->leaves; leaf++)
-		ret = read_row(ocs, r, leaf,
-			       json_object_array_get_idx(rows, leaf), used);
+		ret = read_row(ocs, r, leaf, json_object_array_get_idx(rows, leaf), used);
 	free(used);
 	return ret;
 }
@@ -140,8 +134,7 @@ int cluster_read_ocs(struct cluster *c, struct reader *r)
 	ports = (fabric->leaves + fabric->spines - 1) / fabric->spines;
 	ret = reader_uint(r, c->root, "oxcs", 1, SLICE_MAX_UPLINKS, &oxcs);
 	if (!ret && json_object_object_get_ex(c->root, "spine_ports", NULL))
-		ret = reader_uint(r, c->root, "spine_ports", 1,
-				  SLICE_MAX_LEAVES, &ports);
+		ret = reader_uint(r, c->root, "spine_ports", 1, SLICE_MAX_LEAVES, &ports);
 	if (ret)
 		return ret;
 	for (i = 0; i < 2; i++)
@@ -174,11 +167,9 @@ int cluster_own_circuit(struct cluster *c, struct reader *r,
 		return ret;
 	if (i >= json_object_array_length(oxcs))
 		return reader_invalid(r, "oxcs", "are fewer than the links");
-	if (!reader_in_range(json_object_array_get_idx(oxcs, i), 0,
-			     c->ocs.oxcs - 1, &oxc)) {
+	if (!reader_in_range(json_object_array_get_idx(oxcs, i), 0, c->ocs.oxcs - 1, &oxc)) {
 		reader_enter(r, "oxcs", i);
-		return reader_invalid(r, "", "is not a number from 0 to %u",
-				      c->ocs.oxcs - 1);
+		return reader_invalid(r, "", "is not a number from 0 to %u", c->ocs.oxcs - 1);
 	}
 	port = ocs_port(&c->ocs, leaf, oxc);
 	if (!c->ocs.fixed[port] && c->ocs.circuit[port] == spine) {
@@ -192,8 +183,7 @@ int cluster_own_circuit(struct cluster *c, struct reader *r,
 			      "the circuit is not that of the link");
 }
 
-void cluster_count_circuits(const struct cluster *c,
-			    struct cluster_grid *links)
+void cluster_count_circuits(const struct cluster *c, struct cluster_grid *links)
 {
 	const struct ocs *ocs = &c->ocs;
 	__u32 leaf, oxc;
@@ -203,8 +193,7 @@ void cluster_count_circuits(const struct cluster *c,
 			size_t port = ocs_port(ocs, leaf, oxc);
 
 			if (!ocs->fixed[port] && ocs->circuit[port] != OCS_DARK)
-				++*cluster_cell(links, links->free, leaf,
-						ocs->circuit[port]);
+				++*cluster_cell(links, links->free, leaf, ocs->circuit[port]);
 		}
 	}
 }
@@ -221,8 +210,7 @@ void cluster_mark_circuits(struct cluster *c, const struct cluster_grid *links)
 
 			if (ocs->fixed[port] || ocs->circuit[port] == OCS_DARK)
 				continue;
-			marked = cluster_cell(links, links->marked, leaf,
-					      ocs->circuit[port]);
+			marked = cluster_cell(links, links->marked, leaf, ocs->circuit[port]);
 			ocs->fixed[port] = *marked;
 			*marked -= !!*marked;
 		}

@@ -6,8 +6,7 @@
 #include "base/base.h"
 #include "cluster_file.h"
 
-static inline struct json_object *member(struct json_object *obj,
-					 const char *key)
+static inline struct json_object *member(struct json_object *obj, const char *key)
 {
 	return json_object_object_get(obj, key);
 }
@@ -58,12 +57,10 @@ int cluster_grid_init(struct cluster_grid *grid);
 void cluster_grid_free(struct cluster_grid *grid);
 
 /* Read the free parts, or add them to a file without them. */
-int cluster_grid_read(struct cluster_grid *grid, struct reader *r,
-		      struct json_object *root);
+int cluster_grid_read(struct cluster_grid *grid, struct reader *r, struct json_object *root);
 
 /* Own some more. Return: false if there are too few. */
-bool cluster_grid_own(const struct cluster_grid *grid, __u32 row, __u32 column,
-		      __u32 n);
+bool cluster_grid_own(const struct cluster_grid *grid, __u32 row, __u32 column, __u32 n);
 
 /* Mark some in a cell, at most all. */
 void cluster_grid_mark(const struct cluster_grid *grid, __u32 row,
@@ -84,8 +81,7 @@ int cluster_own_circuit(struct cluster *c, struct reader *r,
 			__u32 spine);
 
 /* Count the circuits that no job owns as free links. */
-void cluster_count_circuits(const struct cluster *c,
-			    struct cluster_grid *links);
+void cluster_count_circuits(const struct cluster *c, struct cluster_grid *links);
 
 /*
  * Fix the circuits whose links are marked, which consumes the marks, and give the others to
@@ -94,8 +90,7 @@ void cluster_count_circuits(const struct cluster *c,
 void cluster_mark_circuits(struct cluster *c, const struct cluster_grid *links);
 
 /* Check that a field is an RFC 3339 time. Return: 0 or a negative errno. */
-int cluster_read_time(struct reader *r, struct json_object *obj,
-		      const char *key);
+int cluster_read_time(struct reader *r, struct json_object *obj, const char *key);
 
 /* Check the queue. Return: 0 or a negative errno. */
 int cluster_read_queue(struct cluster *c, struct reader *r);

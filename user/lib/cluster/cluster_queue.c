@@ -70,8 +70,7 @@ __u64 cluster_seconds_since(struct json_object *obj, const char *key)
 	return then < now ? now - then : 0;
 }
 
-void cluster_queue_add(struct cluster *c, const char *id, __u32 gpus,
-		       __u64 duration)
+void cluster_queue_add(struct cluster *c, const char *id, __u32 gpus, __u64 duration)
 {
 	struct json_object *array = waiting(c) ?: out_array(c->root, "queue");
 	struct json_object *entry = out_append_object(array);
@@ -96,8 +95,7 @@ struct json_object *cluster_queue_take(struct cluster *c, const char *id)
 	return entry;
 }
 
-int cluster_read_time(struct reader *r, struct json_object *obj,
-		      const char *key)
+int cluster_read_time(struct reader *r, struct json_object *obj, const char *key)
 {
 	char text[UTC_SIZE];
 	time_t at;

@@ -38,8 +38,7 @@ bool cluster_id_valid(const char *id)
 	size_t len;
 
 	for (len = 0; id[len]; len++)
-		if (!isalnum((unsigned char)id[len]) &&
-		    !strchr("._+-", id[len]))
+		if (!isalnum((unsigned char)id[len]) && !strchr("._+-", id[len]))
 			return false;
 	return len && len <= CLUSTER_MAX_ID;
 }
@@ -55,11 +54,9 @@ static int read_sizes(struct state *s, struct json_object *root)
 	      reader_uint(r, root, "gpus_per_leaf", 1, SLICE_MAX_GPUS, &gpus) ?:
 	      reader_uint(r, root, "gpus_per_server", 1, gpus, &each);
 	if (!ret && json_object_object_get(root, "links_per_pair"))
-		ret = reader_uint(r, root, "links_per_pair", 1, SLICE_MAX_LINKS,
-				  &links);
+		ret = reader_uint(r, root, "links_per_pair", 1, SLICE_MAX_LINKS, &links);
 	if (!ret && json_object_object_get(root, "parallel_links"))
-		ret = reader_uint(r, root, "parallel_links", 1, SLICE_MAX_UPLINKS,
-				  &parallel);
+		ret = reader_uint(r, root, "parallel_links", 1, SLICE_MAX_UPLINKS, &parallel);
 	if (ret)
 		return ret;
 	if (gpus % each)
@@ -89,8 +86,7 @@ static int read_sizes(struct state *s, struct json_object *root)
 	       cluster_grid_init(&s->links);
 }
 
-static int invalid_entry(struct state *s, const char *key, size_t i,
-			 const char *what)
+static int invalid_entry(struct state *s, const char *key, size_t i, const char *what)
 {
 	reader_enter(&s->r, key, i);
 	return reader_invalid(&s->r, "", "%s", what);
@@ -107,10 +103,8 @@ static int read_pair(struct state *s, struct json_object *array,
 
 	if (json_object_get_type(pair) == json_type_array &&
 	    json_object_array_length(pair) == 2 &&
-	    reader_in_range(json_object_array_get_idx(pair, 0), 0,
-			    grid->rows - 1, &a) &&
-	    reader_in_range(json_object_array_get_idx(pair, 1), 0,
-			    grid->columns - 1, &b)) {
+	    reader_in_range(json_object_array_get_idx(pair, 0), 0, grid->rows - 1, &a) &&
+	    reader_in_range(json_object_array_get_idx(pair, 1), 0, grid->columns - 1, &b)) {
 		*row = a;
 		*column = b;
 		return 0;
@@ -127,8 +121,7 @@ static int read_number(struct state *s, struct json_object *array,
 	char what[64];
 	__u64 value;
 
-	if (reader_in_range(json_object_array_get_idx(array, i), 0, end - 1,
-			    &value)) {
+	if (reader_in_range(json_object_array_get_idx(array, i), 0, end - 1, &value)) {
 		*number = value;
 		return 0;
 	}
@@ -142,8 +135,7 @@ static int read_server(struct state *s, struct json_object *obj)
 	int ret;
 
 	ret = reader_uint(&s->r, obj, "leaf", 0, s->gpus.rows - 1, &leaf) ?:
-	      reader_uint(&s->r, obj, "server", 0, s->gpus.columns - 1,
-			  &server) ?:
+	      reader_uint(&s->r, obj, "server", 0, s->gpus.columns - 1, &server) ?:
 	      reader_uint(&s->r, obj, "gpus", 1, s->gpus.each, &gpus);
 	if (ret)
 		return ret;
@@ -183,11 +175,9 @@ static int read_links(struct state *s, struct json_object *job)
 	for (i = 0; !ret && i < json_object_array_length(links); i++) {
 		ret = read_pair(s, links, "links", i, &s->links, &leaf, &spine);
 		if (!ret && !cluster_grid_own(&s->links, leaf, spine, 1))
-			ret = invalid_entry(s, "links", i,
-					    "is owned more than once");
+			ret = invalid_entry(s, "links", i, "is owned more than once");
 		if (!ret && s->c->ocs.oxcs)
-			ret = cluster_own_circuit(s->c, &s->r, job, i, leaf,
-						  spine);
+			ret = cluster_own_circuit(s->c, &s->r, job, i, leaf, spine);
 	}
 	return ret;
 }
@@ -289,8 +279,7 @@ static void mark_ocs_spine(struct state *s, __u32 spine, enum cluster_mark mark)
 	for (leaf = 0; leaf < s->links.rows; leaf++) {
 		s->c->ocs.shut[ocs_pair(&s->c->ocs, leaf, spine)] = true;
 		if (mark == CLUSTER_FAILED)
-			*cluster_cell(&s->links, s->links.failed, leaf,
-				      spine) = s->links.each;
+			*cluster_cell(&s->links, s->links.failed, leaf, spine) = s->links.each;
 	}
 }
 
@@ -329,8 +318,7 @@ static int read_marked(struct state *s, enum cluster_mark mark,
 	}
 }
 
-static int read_marks(struct state *s, struct json_object *root,
-		      enum cluster_mark mark)
+static int read_marks(struct state *s, struct json_object *root, enum cluster_mark mark)
 {
 	const char *name = cluster_mark_names[mark];
 	struct json_object *parts, *array;
@@ -364,8 +352,7 @@ static int make_fabric(const struct state *s, struct cluster *c)
 	c->fabric.free_links = calloc(pairs, sizeof(*c->fabric.free_links));
 	c->failed_servers = calloc(servers, sizeof(*c->failed_servers));
 	c->failed_links = calloc(pairs, sizeof(*c->failed_links));
-	if (!c->fabric.free_gpus || !c->fabric.free_links ||
-	    !c->failed_servers || !c->failed_links)
+	if (!c->fabric.free_gpus || !c->fabric.free_links || !c->failed_servers || !c->failed_links)
 		return -ENOMEM;
 	for (i = 0; i < servers; i++) {
 		c->fabric.free_gpus[i] = cluster_grid_usable(&s->gpus, i);
@@ -405,8 +392,7 @@ int cluster_parse(struct cluster *c, struct err *err)
 	cluster_warn_unknown(c);
 	c->generation = 0;
 	if (json_object_object_get_ex(c->root, "generation", NULL))
-		ret = reader_uint(&s.r, c->root, "generation", 0, INT64_MAX - 1,
-				  &c->generation);
+		ret = reader_uint(&s.r, c->root, "generation", 0, INT64_MAX - 1, &c->generation);
 	ret = ret ?: read_sizes(&s, c->root) ?:
 	      cluster_addr_check(&s.r, c->root, s.fabric, c->ocs.oxcs) ?:
 	      cluster_read_nodes(c, &s.r) ?:

@@ -42,7 +42,6 @@ void cluster_warn_unknown(const struct cluster *c)
 		return;
 	told = true;
 	warn(c->file, c->root, NULL, fields);
-	warn(c->file, c->root, cluster_mark_names[CLUSTER_DRAINED],
-	     cluster_part_names);
+	warn(c->file, c->root, cluster_mark_names[CLUSTER_DRAINED], cluster_part_names);
 	warn(c->file, c->root, cluster_mark_names[CLUSTER_FAILED], cluster_part_names);
 }

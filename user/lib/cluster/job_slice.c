@@ -11,16 +11,14 @@
 
 #define NONE	(~0u)
 
-static int read_routers(struct reader *r, struct json_object *obj,
-			struct job_slice *js)
+static int read_routers(struct reader *r, struct json_object *obj, struct job_slice *js)
 {
 	const struct contention_slice *slice = &js->slice;
 	__u32 leaves = slice->layout.leaves;
 	struct json_object *array;
 	int ret;
 
-	js->routers = calloc((size_t)leaves * slice->nr_spines,
-			     sizeof(*js->routers));
+	js->routers = calloc((size_t)leaves * slice->nr_spines, sizeof(*js->routers));
 	if (!js->routers)
 		return -ENOMEM;
 	ret = reader_get(r, obj, "routers", json_type_array, &array);
@@ -103,8 +101,7 @@ static int read_links(struct reader *r, struct json_object *obj, struct job_slic
 }
 
 /* A server has as many NICs as GPUs; contention_read_slice() has counted the GPUs. */
-static int read_nics(struct reader *r, struct json_object *obj,
-		     struct job_slice *js)
+static int read_nics(struct reader *r, struct json_object *obj, struct job_slice *js)
 {
 	struct json_object *servers, *array;
 	size_t i, mark;
@@ -136,14 +133,12 @@ static int check_nics(struct reader *r, const struct job_slice *js)
 	__u8 twice[16];
 	int ret;
 
-	ret = addr_find_twice((const __u8 (*)[16])js->nic,
-			      js->slice.layout.ranks, twice);
+	ret = addr_find_twice((const __u8 (*)[16])js->nic, js->slice.layout.ranks, twice);
 	return ret <= 0 ? ret : reader_invalid(r, "servers", "two GPUs have the NIC %s",
 					       addr_format(twice, text));
 }
 
-int job_slice_read(struct job_slice *js, struct json_object *obj,
-		   const char *file, struct err *err)
+int job_slice_read(struct job_slice *js, struct json_object *obj, const char *file, struct err *err)
 {
 	struct reader r = { .file = file, .err = err };
 	int ret;
@@ -219,8 +214,7 @@ static const __u8 *router_of(const struct ends *ends, __u32 lane)
  * Does a path go by the links of a lane? A path has the address of the leaf only if several
  * links lead down to it.
  */
-static bool is_of_lane(const struct ends *ends, __u32 lane,
-		       const struct portmap_path *path)
+static bool is_of_lane(const struct ends *ends, __u32 lane, const struct portmap_path *path)
 {
 	const struct job_link *up, *down;
 	size_t i;
@@ -254,8 +248,7 @@ static void miss(struct missing *missing, const struct ends *ends, __u32 lane)
 	memcpy(missing->addr, ends->js->nic[ends->peer], 16);
 }
 
-static int check_missing(const struct job_slice *js,
-			 const struct missing *missing, struct err *err)
+static int check_missing(const struct job_slice *js, const struct missing *missing, struct err *err)
 {
 	char peer[ADDR_STRLEN], router[ADDR_STRLEN], more[32] = "";
 
@@ -400,8 +393,7 @@ static int check_own(const struct job_slice *js, const struct portmap *ports, __
 	return 0;
 }
 
-int job_slice_restrict(struct job_slice *js, struct portmap *ports,
-		       __u32 *rank, struct err *err)
+int job_slice_restrict(struct job_slice *js, struct portmap *ports, __u32 *rank, struct err *err)
 {
 	const struct contention_layout *layout = &js->slice.layout;
 	struct missing missing = {};

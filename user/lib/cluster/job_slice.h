@@ -72,7 +72,6 @@ void job_slice_free(struct job_slice *js);
  *
  * Return: 0 or a negative errno.
  */
-int job_slice_restrict(struct job_slice *js, struct portmap *ports,
-		       __u32 *rank, struct err *err);
+int job_slice_restrict(struct job_slice *js, struct portmap *ports, __u32 *rank, struct err *err);
 
 #endif /* ROCESTEER_LIB_JOB_SLICE_H */

@@ -22,8 +22,7 @@
 /* The request is a file, so a command that does not read it blocks no one. */
 static int write_request(struct json_object *request)
 {
-	const char *text = json_object_to_json_string_ext(request,
-					JSON_C_TO_STRING_PLAIN);
+	const char *text = json_object_to_json_string_ext(request, JSON_C_TO_STRING_PLAIN);
 	int fd = memfd_create("request", MFD_CLOEXEC), ret;
 
 	if (fd < 0)
@@ -75,8 +74,7 @@ static int start(const char *command, int in, int lock, pid_t *pid)
 	if (ret)
 		goto out_actions;
 	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO,
-					 STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
 	/* A duplicate onto itself is not closed on exec. */
 	posix_spawn_file_actions_adddup2(&actions, lock, lock);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
@@ -120,8 +118,7 @@ static int run(const char *command, int in, int lock, int seconds)
 	return late ? -ETIMEDOUT : status;
 }
 
-int ocs_driver_run(const char *command, struct json_object *request, int lock,
-		   struct err *err)
+int ocs_driver_run(const char *command, struct json_object *request, int lock, struct err *err)
 {
 	int wait = wait_limit("ROCESTEER_DRIVER_WAIT", WAIT, err);
 	int in, status;
@@ -137,13 +134,11 @@ int ocs_driver_run(const char *command, struct json_object *request, int lock,
 	if (!status)
 		return 0;
 	if (status < 0)
-		err_set(err, EXIT_FAILED, "driver", "%s: %s", command,
-			strerror(-status));
+		err_set(err, EXIT_FAILED, "driver", "%s: %s", command, strerror(-status));
 	else if (WIFEXITED(status))
 		err_set(err, EXIT_FAILED, "driver",
 			"%s: exit status %d", command, WEXITSTATUS(status));
 	else
-		err_set(err, EXIT_FAILED, "driver", "%s: signal %d", command,
-			WTERMSIG(status));
+		err_set(err, EXIT_FAILED, "driver", "%s: signal %d", command, WTERMSIG(status));
 	return status < 0 ? status : -EIO;
 }

@@ -25,8 +25,7 @@ struct json_object;
  * Return: 0 if all circuits were moved; -EIO if the command failed; -ETIMEDOUT if it took too
  * long; another negative errno if it did not run.
  */
-int ocs_driver_run(const char *command, struct json_object *request, int lock,
-		   struct err *err);
+int ocs_driver_run(const char *command, struct json_object *request, int lock, struct err *err);
 
 /* Unblock the signals, once the file has the circuits or they are moved back. */
 void ocs_driver_done(void);

@@ -40,8 +40,7 @@ void daemon_plan_soon(struct daemon *d)
 		d->plan_at = clock_ns() + SETTLE;
 }
 
-static void emit_plan(struct daemon *d, const struct group *group,
-		      const struct group_plan *plan)
+static void emit_plan(struct daemon *d, const struct group *group, const struct group_plan *plan)
 {
 	struct json_object *event = event_group("replan", group);
 
@@ -188,8 +187,7 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int add_source(struct daemon *d, struct source *source, int fd,
-		      int (*ready)(void *arg))
+static int add_source(struct daemon *d, struct source *source, int fd, int (*ready)(void *arg))
 {
 	*source = (struct source) { .fd = fd, .ready = ready, .arg = d };
 	return fd < 0 ? fd : loop_add(&d->loop, source);

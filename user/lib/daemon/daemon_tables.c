@@ -50,8 +50,7 @@ static void take_event(const struct rocesteer_event *event, void *arg)
 		return;
 	}
 	if (event->type == ROCESTEER_EVENT_DETOUR) {
-		ret = path_monitor_suspect(d->monitor, group, &event->key,
-					   event->path);
+		ret = path_monitor_suspect(d->monitor, group, &event->key, event->path);
 		emit_detour(d, group, event);
 	} else if (event->type == ROCESTEER_EVENT_FULL) {
 		daemon_emit(event_group("table-full", group), d);
@@ -98,8 +97,7 @@ static void group_gone(struct group *group, void *arg)
 	path_monitor_forget(d->monitor, group);
 }
 
-static struct json_object *device_event(const char *name, __u32 job,
-					const char *device)
+static struct json_object *device_event(const char *name, __u32 job, const char *device)
 {
 	struct json_object *event = event_new(name);
 
@@ -109,8 +107,7 @@ static struct json_object *device_event(const char *name, __u32 job,
 }
 
 /* The event is emitted once. */
-static void device_found(__u32 id, const char *device, enum steer_device is,
-			 void *arg)
+static void device_found(__u32 id, const char *device, enum steer_device is, void *arg)
 {
 	struct daemon *d = arg;
 	struct missing_device *missing = set_find(&d->missing, &id, sizeof(id));

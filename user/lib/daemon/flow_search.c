@@ -112,8 +112,7 @@ static int add_wanted(const struct rocesteer_flow_key *key,
 	struct list *list = arg;
 	struct wanted *w = &list->item[list->nr];
 
-	if (!is_observed(path) || (!list->search->all && !is_unknown(path)) ||
-	    list->nr == MOST)
+	if (!is_observed(path) || (!list->search->all && !is_unknown(path)) || list->nr == MOST)
 		return 0;
 	w->target = find_target(list, key, path);
 	if (!w->target)
@@ -150,8 +149,7 @@ static int put_path(struct steer *steer, const struct wanted *w, unsigned int pa
 	return ret == -ENOENT || ret == -EINVAL || ret == -EPERM ? 0 : ret;
 }
 
-static int probe(const struct flow_search *search, struct wanted **some, size_t nr,
-		 struct err *err)
+static int probe(const struct flow_search *search, struct wanted **some, size_t nr, struct err *err)
 {
 	struct discover_flow *flows = calloc(nr, sizeof(*flows));
 	char device[IF_NAMESIZE];

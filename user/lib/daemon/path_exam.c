@@ -46,11 +46,9 @@ struct search {
 	bool found;
 };
 
-static struct probe_queue *get_queue(struct path_exams *exams,
-				     const struct probe_queue_key *key)
+static struct probe_queue *get_queue(struct path_exams *exams, const struct probe_queue_key *key)
 {
-	struct entry *entry = set_get(&exams->queues, key, sizeof(*key),
-				      sizeof(*entry));
+	struct entry *entry = set_get(&exams->queues, key, sizeof(*key), sizeof(*entry));
 
 	if (entry && !entry->queue)
 		entry->queue = probe_queue_new(key, &exams->probe_queue_config);
@@ -151,8 +149,7 @@ static int probe_paths(struct path_exams *exams, struct group *group,
 	return ret;
 }
 
-int path_exam_start(struct path_exams *exams, struct group *group, __u64 due,
-		    __u64 watched)
+int path_exam_start(struct path_exams *exams, struct group *group, __u64 due, __u64 watched)
 {
 	struct search s = { .group = group };
 	struct traffic traffic = {};
@@ -162,8 +159,7 @@ int path_exam_start(struct path_exams *exams, struct group *group, __u64 due,
 		group_traffic(exams->config.groups, group, &traffic);
 	path_health_examine(group->health, due, watched, usable, &traffic);
 	if (group->health->examined)
-		return probe_paths(exams, group, &s, group->health->examined,
-				   0);
+		return probe_paths(exams, group, &s, group->health->examined, 0);
 	path_health_postpone(group->health, clock_ns());
 	return 0;
 }
@@ -181,8 +177,7 @@ static void end_round(struct path_exams *exams, struct group *group)
 }
 
 /* Is this the leaf of the path? If the leaf does not tell paths apart, any leaf is. */
-static bool is_own(const struct group *group, const struct queued_probe *probe,
-		   const __u8 *from)
+static bool is_own(const struct group *group, const struct queued_probe *probe, const __u8 *from)
 {
 	const __u8 *leaf = group->leaf[probe->path];
 
@@ -221,8 +216,7 @@ static void probe_done(const struct queued_probe *probe, const __u8 *from,
 static void probe_note(__u32 ifindex, const char *line, void *arg)
 {
 	struct path_exams *exams = arg;
-	struct said *said = set_get(&exams->said, &ifindex, sizeof(ifindex),
-				    sizeof(*said));
+	struct said *said = set_get(&exams->said, &ifindex, sizeof(ifindex), sizeof(*said));
 
 	if (!said || !strcmp(said->line, line))
 		return;
@@ -317,8 +311,7 @@ void path_exams_step(struct path_exams *exams)
 		if (failed)
 			forget(exams, ifindex);
 		if (failed && !entry->failed)
-			exams->config.note(ifindex, err.message,
-					   exams->config.arg);
+			exams->config.note(ifindex, err.message, exams->config.arg);
 		entry->failed = failed;
 	}
 }

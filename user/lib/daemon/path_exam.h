@@ -43,8 +43,7 @@ void path_exams_free(struct path_exams *exams);
  *
  * Return: 0 or -ENOMEM.
  */
-int path_exam_start(struct path_exams *exams, struct group *group, __u64 due,
-		    __u64 watched);
+int path_exam_start(struct path_exams *exams, struct group *group, __u64 due, __u64 watched);
 
 /* Forget an examination. */
 void path_exam_cancel(struct path_exams *exams, struct group *group);

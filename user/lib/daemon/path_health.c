@@ -63,8 +63,7 @@ void path_health_confirm(struct path_health *health, __u64 doubts, __u64 now)
 	for (p = 0; p < health->nr_paths; p++)
 		answers |= health->path[p].router;
 	for (p = 0; answers && p < health->nr_paths; p++)
-		if (doubts & bit(p) && !health->path[p].router &&
-		    !health->path[p].moved) {
+		if (doubts & bit(p) && !health->path[p].router && !health->path[p].moved) {
 			path_health_suspect(health, p, true, now);
 			health->path[p].doubted = true;
 		}
@@ -292,8 +291,7 @@ static double ratio(__u64 rounds, __u64 packets)
 	return packets ? (double)rounds / packets : 0;
 }
 
-bool path_health_is_lossy(struct path_health *health, __u32 p,
-			  const struct traffic *traffic)
+bool path_health_is_lossy(struct path_health *health, __u32 p, const struct traffic *traffic)
 {
 	struct path *path = &health->path[p];
 	__u64 rounds = since(traffic->rounds[p], path->rounds);

@@ -227,8 +227,7 @@ enum path_verdict path_health_judge(const struct path_health *health, __u32 p,
  *
  * Sets @loss of the path.
  */
-bool path_health_is_lossy(struct path_health *health, __u32 p,
-			  const struct traffic *traffic);
+bool path_health_is_lossy(struct path_health *health, __u32 p, const struct traffic *traffic);
 
 /* The verdict is unknown: examine again if the router may only have limited its answers. */
 void path_health_unknown(struct path_health *health, __u32 p, __u64 now);

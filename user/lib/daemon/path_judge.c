@@ -52,8 +52,7 @@ static void put_down(struct path_monitor *monitor, struct group *group)
 	monitor->changes++;
 }
 
-void path_judge_up(struct path_monitor *monitor, struct group *group, __u32 p,
-		   __u64 now)
+void path_judge_up(struct path_monitor *monitor, struct group *group, __u32 p, __u64 now)
 {
 	path_health_up(group->health, p, now);
 	if (group->down >> p & 1) {
@@ -67,8 +66,7 @@ void path_judge_up(struct path_monitor *monitor, struct group *group, __u32 p,
  * The last path that is up is @dead, and controls, which are down, have answered: use these.
  * Return: true if there is one.
  */
-static bool controls_up(struct path_monitor *monitor, struct group *group,
-			__u32 dead, __u64 now)
+static bool controls_up(struct path_monitor *monitor, struct group *group, __u32 dead, __u64 now)
 {
 	const struct path_health *health = group->health;
 	__u64 controls = health->controls & ~(1ull << dead);
@@ -87,8 +85,7 @@ static void path_down(struct path_monitor *monitor, struct group *group, __u32 p
 {
 	__u64 all = group->nr_paths < 64 ? (1ull << group->nr_paths) - 1 : ~0ull;
 
-	if (!(all & ~group->down & ~(1ull << p)) &&
-	    !controls_up(monitor, group, p, now))
+	if (!(all & ~group->down & ~(1ull << p)) && !controls_up(monitor, group, p, now))
 		return;		/* the last one is better than none */
 	path_health_down(group->health, p, cause, monitor->config->hold, now);
 	group->down |= 1ull << p;
@@ -112,8 +109,7 @@ static void judge_suspect(struct path_monitor *monitor, struct group *group,
 		return;
 	}
 	path_health_alive(group->health, p, now);
-	if (path->state == PATH_UP &&
-	    path_health_is_lossy(group->health, p, traffic)) {
+	if (path->state == PATH_UP && path_health_is_lossy(group->health, p, traffic)) {
 		path_health_lossy(group->health, p, now);
 		emit(monitor, group, p);
 	}

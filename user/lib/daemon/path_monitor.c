@@ -75,8 +75,7 @@ static struct path_health *get_health(struct group *group)
 	return group->health;
 }
 
-static int step_group(struct path_monitor *monitor, struct group *group,
-		      __u64 watched, __u64 now)
+static int step_group(struct path_monitor *monitor, struct group *group, __u64 watched, __u64 now)
 {
 	struct path_health *health = group->health;
 	__u64 due, at;
@@ -158,8 +157,7 @@ __u64 path_monitor_due(struct path_monitor *monitor)
 	for (i = 0; i < monitor->groups->group.nr; i++) {
 		const struct group *group = monitor->groups->group.item[i];
 
-		if (!group->health || group->health->out ||
-		    is_dark(monitor, group->key.ifindex))
+		if (!group->health || group->health->out || is_dark(monitor, group->key.ifindex))
 			continue;
 		path_health_due(group->health, now, &at);
 		if (group->health->suspects | group->health->doubts)
@@ -243,8 +241,7 @@ static void refused(const struct refusal *refusal, void *arg)
 }
 
 /* The table says which paths are down, the monitor since when: the table is right. */
-static int read_group(struct path_monitor *monitor, struct group *group,
-		      __u64 now)
+static int read_group(struct path_monitor *monitor, struct group *group, __u64 now)
 {
 	struct path_health *health = group->health;
 	__u32 p;
@@ -269,8 +266,7 @@ static int read_group(struct path_monitor *monitor, struct group *group,
 			path_health_up(health, p, now);
 			continue;
 		}
-		path_health_down(health, p, VERDICT_UNKNOWN,
-				 monitor->config->hold, now);
+		path_health_down(health, p, VERDICT_UNKNOWN, monitor->config->hold, now);
 		health->path[p].due = now;
 	}
 	return 0;
@@ -325,8 +321,7 @@ void path_monitor_each(struct path_monitor *monitor,
 }
 
 /* Without a carrier no router answers, which says nothing about paths. */
-static void carrier_changed(struct path_monitor *monitor, __u32 ifindex,
-			    bool carrier)
+static void carrier_changed(struct path_monitor *monitor, __u32 ifindex, bool carrier)
 {
 	struct nic *nic = set_find(&monitor->dark, &ifindex, sizeof(ifindex));
 	size_t i;
@@ -335,8 +330,7 @@ static void carrier_changed(struct path_monitor *monitor, __u32 ifindex,
 		return;
 	if (carrier) {
 		if (nic->told)
-			monitor->config->emit(nic_event("carrier-back", nic),
-					      monitor->config->arg);
+			monitor->config->emit(nic_event("carrier-back", nic), monitor->config->arg);
 		set_remove(&monitor->dark, &ifindex, sizeof(ifindex));
 		free(nic);
 		return;
@@ -350,8 +344,7 @@ static void carrier_changed(struct path_monitor *monitor, __u32 ifindex,
 	}
 }
 
-static void device_changed(__u32 ifindex, const char *name, bool carrier,
-			   void *arg)
+static void device_changed(__u32 ifindex, const char *name, bool carrier, void *arg)
 {
 	struct path_monitor *monitor = arg;
 

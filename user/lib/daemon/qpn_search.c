@@ -95,8 +95,7 @@ static bool has_paths(struct steer *steer, const struct waiting *w)
 	return true;
 }
 
-static int put_ports(struct steer *steer, const struct waiting *w,
-		     const struct discover_qpn *found)
+static int put_ports(struct steer *steer, const struct waiting *w, const struct discover_qpn *found)
 {
 	struct rocesteer_ports ports = {};
 	unsigned int p;
@@ -110,8 +109,7 @@ static int put_ports(struct steer *steer, const struct waiting *w,
 	return ret == -ENOENT ? 0 : ret;	/* it was unloaded */
 }
 
-static int probe(const struct qpn_search *search, struct waiting **some, size_t nr,
-		 struct err *err)
+static int probe(const struct qpn_search *search, struct waiting **some, size_t nr, struct err *err)
 {
 	struct discover_qpn *what = calloc(nr, sizeof(*what));
 	char device[IF_NAMESIZE];

@@ -74,8 +74,7 @@ static __be16 port_of(const struct portmap_path *path, __be16 old, bool down)
 	return htons(path->ports[0]);
 }
 
-static bool same_paths(const struct rocesteer_group *group,
-		       const struct group *before)
+static bool same_paths(const struct rocesteer_group *group, const struct group *before)
 {
 	return !memcmp(group->router, before->router, sizeof(group->router)) &&
 	       !memcmp(group->leaf, before->leaf, sizeof(group->leaf));
@@ -102,12 +101,10 @@ static int put_peer(const struct rediscovery *rediscovery, struct steer *steer,
 		return 0;
 	memcpy(gkey.leaf, set.peer.leaf, 16);
 	before = groups_find(rediscovery->groups, &gkey);
-	if (!before || steer_group_get(steer, &gkey, &group) ||
-	    !same_paths(&group, before))
+	if (!before || steer_group_get(steer, &gkey, &group) || !same_paths(&group, before))
 		return 0;
 	for (p = 0; p < before->nr_paths; p++)
-		sport[p] = port_of(find_path(found, before, p), sport[p],
-				   group.down >> p & 1);
+		sport[p] = port_of(find_path(found, before, p), sport[p], group.down >> p & 1);
 	return steer_set_peer(steer, &set) ?:
 	       steer_qpns_forget(steer, set.key.job, &set.key);
 }
@@ -142,8 +139,7 @@ static size_t take_alike(struct peers *peers)
 		const struct known peer = peers->peer[i];
 		__u8 addr[16];
 
-		if (memcmp(peer.source, first.source, 16) ||
-		    peer.peer.hop != first.peer.hop)
+		if (memcmp(peer.source, first.source, 16) || peer.peer.hop != first.peer.hop)
 			continue;
 		memcpy(addr, peers->addr[i], 16);
 		memcpy(peers->addr[i], peers->addr[n], 16);

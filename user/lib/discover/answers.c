@@ -42,8 +42,7 @@ static int begin(const char *device, const __u8 source[16], const __u8 host[16])
 	    (vrf && bind(fd, (struct sockaddr *)&to, len)))
 		ret = -errno;
 	len = addr_to_sockaddr(host, ROCESTEER_ROCE_PORT, scope, &to);
-	if (!ret && connect(fd, (struct sockaddr *)&to, len) &&
-	    errno != EINPROGRESS)
+	if (!ret && connect(fd, (struct sockaddr *)&to, len) && errno != EINPROGRESS)
 		ret = -errno;
 	if (!ret)
 		return vrf ? fd : unbind(fd);

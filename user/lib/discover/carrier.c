@@ -68,8 +68,7 @@ static int take_attr(const struct nlattr *attr, void *data)
 {
 	const char **name = data;
 
-	if (mnl_attr_get_type(attr) == IFLA_IFNAME &&
-	    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
+	if (mnl_attr_get_type(attr) == IFLA_IFNAME && !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
 		*name = mnl_attr_get_str(attr);
 	return MNL_CB_OK;
 }
@@ -81,21 +80,18 @@ static int take(const struct nlmsghdr *nlh, void *data)
 	const char *name = "";
 
 	/* A bridge tells of its ports as well. */
-	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*ifi) ||
-	    ifi->ifi_family != AF_UNSPEC)
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*ifi) || ifi->ifi_family != AF_UNSPEC)
 		return MNL_CB_OK;
 	mnl_attr_parse(nlh, sizeof(*ifi), take_attr, &name);
 	if (nlh->nlmsg_type == RTM_NEWLINK)
-		monitor->fn(ifi->ifi_index, name, ifi->ifi_flags & IFF_LOWER_UP,
-			 monitor->arg);
+		monitor->fn(ifi->ifi_index, name, ifi->ifi_flags & IFF_LOWER_UP, monitor->arg);
 	else if (nlh->nlmsg_type == RTM_DELLINK)
 		monitor->fn(ifi->ifi_index, NULL, false, monitor->arg);
 	return MNL_CB_OK;
 }
 
 int carrier_read(struct carrier_monitor *monitor,
-		 void (*fn)(__u32 ifindex, const char *name, bool carrier,
-			    void *arg), void *arg)
+		 void (*fn)(__u32 ifindex, const char *name, bool carrier, void *arg), void *arg)
 {
 	char buf[32768];
 	bool lost = false;

@@ -34,8 +34,7 @@ int carrier_fd(const struct carrier_monitor *monitor);
  * Return: 0 or a negative errno.
  */
 int carrier_read(struct carrier_monitor *monitor,
-		 void (*fn)(__u32 ifindex, const char *name, bool carrier,
-			    void *arg), void *arg);
+		 void (*fn)(__u32 ifindex, const char *name, bool carrier, void *arg), void *arg);
 
 /* Is a device without a carrier, or down? One that is not there is not. */
 bool carrier_is_missing(const char *device);

@@ -8,8 +8,7 @@
 #include "base/base.h"
 
 /* Return: number of a path, or -1. */
-static int least_asked(const struct circuits *c, const struct portmap_peer *peer,
-		       unsigned int most)
+static int least_asked(const struct circuits *c, const struct portmap_peer *peer, unsigned int most)
 {
 	unsigned int i;
 	int best = -1;
@@ -21,14 +20,12 @@ static int least_asked(const struct circuits *c, const struct portmap_peer *peer
 	return best;
 }
 
-bool circuits_has_next(const struct circuits *c,
-		       const struct portmap_peer *peer, unsigned int most)
+bool circuits_has_next(const struct circuits *c, const struct portmap_peer *peer, unsigned int most)
 {
 	return least_asked(c, peer, most) >= 0;
 }
 
-__u16 circuits_next(struct circuits *c, const struct portmap_peer *peer,
-		    unsigned int most)
+__u16 circuits_next(struct circuits *c, const struct portmap_peer *peer, unsigned int most)
 {
 	int path = least_asked(c, peer, most);
 

@@ -50,8 +50,7 @@ struct circuits {
  *
  * Return: a port of the path with the fewest probed ports, or 0.
  */
-__u16 circuits_next(struct circuits *circuits, const struct portmap_peer *peer,
-		    unsigned int most);
+__u16 circuits_next(struct circuits *circuits, const struct portmap_peer *peer, unsigned int most);
 
 /* Is there a port left? */
 bool circuits_has_next(const struct circuits *circuits,
@@ -89,8 +88,7 @@ bool circuits_found(const struct circuits *circuits, unsigned int nr_paths);
 bool circuits_meet(const struct circuits *one, const struct circuits *other);
 
 /* Number of paths by router and leaf; a router without an answer behind it has one. */
-unsigned int circuits_paths(const struct circuits *circuits,
-			    unsigned int nr_paths);
+unsigned int circuits_paths(const struct circuits *circuits, unsigned int nr_paths);
 
 /**
  * circuits_split() - tell the paths apart

@@ -20,16 +20,14 @@ void discover_phase_enter(struct discovery *run, struct target *t, enum phase ph
 		run->done++;
 }
 
-void discover_phase_note(const struct discovery *run, const struct target *t,
-			 const char *fmt)
+void discover_phase_note(const struct discovery *run, const struct target *t, const char *fmt)
 {
 	const struct discover *d = run->discover;
 	char peer[ADDR_STRLEN], line[320];
 
 	if (!d->note)
 		return;
-	snprintf(line, sizeof(line), fmt, addr_format(t->peer->addr, peer),
-		 d->config.hop);
+	snprintf(line, sizeof(line), fmt, addr_format(t->peer->addr, peer), d->config.hop);
 	d->note(d->arg, line);
 }
 
@@ -89,8 +87,7 @@ static void set_least(const struct discovery *run, struct target *t,
  * Are more ports to be probed for paths of a small weight? Not where it is known what is to be
  * found, nor where the map is refused anyway: there is one path, or some lead nowhere.
  */
-static bool wants_more(struct discovery *run, struct target *t,
-		       const struct portmap_peer *found)
+static bool wants_more(struct discovery *run, struct target *t, const struct portmap_peer *found)
 {
 	const struct discover *d = run->discover;
 
@@ -146,8 +143,7 @@ static void end_leaves(struct discovery *run, struct target *t)
 		return;
 	}
 	if (t->peer->nr_paths > 1)
-		qpn_check_start(&t->qpn, t->peer, t->walked,
-				run->discover->config.ports);
+		qpn_check_start(&t->qpn, t->peer, t->walked, run->discover->config.ports);
 	discover_phase_enter(run, t, t->peer->nr_paths > 1 ? QPN : PROVE);
 }
 
@@ -228,8 +224,7 @@ static bool may_be_at_leaf(const struct discovery *run, const struct target *t)
 	const struct circuits *c = &t->circuits;
 
 	return !t->around && run->discover->config.hop > 1 &&
-	       (!c->nr_addrs ||
-		(c->nr_addrs == 1 && !addr_compare(c->addr[0], t->peer->addr)));
+	       (!c->nr_addrs || (c->nr_addrs == 1 && !addr_compare(c->addr[0], t->peer->addr)));
 }
 
 /* The routers are one, which is the leaf. */

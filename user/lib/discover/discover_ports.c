@@ -66,8 +66,7 @@ void discover_ports_skip(const struct discovery *run, struct target *t)
 		while (t->extra < d->nr_extra && was_walked(t, d->extra[t->extra]))
 			t->extra++;
 	if (t->phase == PATHS)
-		while (t->walked < d->config.ports &&
-		       was_extra(run, t, discover_port(t->walked)))
+		while (t->walked < d->config.ports && was_extra(run, t, discover_port(t->walked)))
 			t->walked++;
 }
 
@@ -129,8 +128,7 @@ bool discover_ports_wanted(const struct discovery *run, const struct target *t)
 		return false;
 	switch (t->phase) {
 	case PATHS:
-		if (t->active >= PEER_ACTIVE ||
-		    t->walked >= run->discover->config.ports)
+		if (t->active >= PEER_ACTIVE || t->walked >= run->discover->config.ports)
 			return false;
 		if (!t->answered && t->lost + t->active >= SILENT_PORTS)
 			return false;
@@ -141,8 +139,7 @@ bool discover_ports_wanted(const struct discovery *run, const struct target *t)
 		return t->active < PEER_ACTIVE && t->extra < run->discover->nr_extra;
 	case LEAF:
 		return !t->at_leaf && t->active < PEER_ACTIVE &&
-		       circuits_has_next(&t->circuits, t->peer,
-					 leaf_ports(run, t));
+		       circuits_has_next(&t->circuits, t->peer, leaf_ports(run, t));
 	case AROUND:
 		return t->started < 2 * NEAR_PORTS;
 	case NEAR:
@@ -158,8 +155,7 @@ bool discover_ports_wanted(const struct discovery *run, const struct target *t)
 	return false;
 }
 
-void discover_ports_take(const struct discovery *run, struct target *t,
-			 struct batch_probe *probe)
+void discover_ports_take(const struct discovery *run, struct target *t, struct batch_probe *probe)
 {
 	unsigned int i = t->started++;
 
@@ -181,8 +177,7 @@ void discover_ports_take(const struct discovery *run, struct target *t,
 		break;
 	case LEAF:
 		probe->kind = PROBE_LEAF;
-		probe->port = circuits_next(&t->circuits, t->peer,
-					    leaf_ports(run, t));
+		probe->port = circuits_next(&t->circuits, t->peer, leaf_ports(run, t));
 		break;
 	case AROUND:
 		probe->kind = i % 2 ? PROBE_BEFORE : PROBE_PEER;

@@ -88,8 +88,7 @@ bool discover_ports_suffice(const struct discovery *run, const struct target *t,
 bool discover_ports_wanted(const struct discovery *run, const struct target *t);
 
 /* Fill in the probe that the phase wants. */
-void discover_ports_take(const struct discovery *run, struct target *t,
-			 struct batch_probe *probe);
+void discover_ports_take(const struct discovery *run, struct target *t, struct batch_probe *probe);
 
 /* Begin a phase, of which no probe is out. */
 void discover_phase_enter(struct discovery *run, struct target *t, enum phase phase);

@@ -129,8 +129,7 @@ static void end_half(struct search *s, __u16 port, const __u8 *leaf)
 	while (half->port != port)
 		half++;
 	if (leaf)
-		found(s, portmap_peer_find_path(peer, peer->paths[half->path].router, leaf),
-		      port);
+		found(s, portmap_peer_find_path(peer, peer->paths[half->path].router, leaf), port);
 	*half = s->half[--s->nr_half];
 	s->active--;
 }

@@ -120,8 +120,7 @@ static int got_answer(void *client, const struct batch_probe *probe,
 	} else if (t->phase == AROUND) {
 		t->before |= probe->kind == PROBE_BEFORE;
 		t->answered += probe->kind == PROBE_PEER && itself;
-	} else if (answer->type == PROBE_TIME_EXCEEDED &&
-		   probe->kind != PROBE_NEAR) {
+	} else if (answer->type == PROBE_TIME_EXCEEDED && probe->kind != PROBE_NEAR) {
 		ret = saw_router(run, t, probe, answer->from);
 	} else if (answer->type == PROBE_PORT_UNREACHABLE && itself) {
 		/* The peer answers itself: there is no leaf, or no spine, between. */
@@ -221,8 +220,7 @@ static int prepare(struct discovery *run, const struct discover *d,
 	for (i = 0; i < d->nr_peers; i++) {
 		struct portmap_peer *peer = &map->peers[i];
 
-		ret = route_lookup(d->config.device, d->peers[i], d->source,
-				   &route, err);
+		ret = route_lookup(d->config.device, d->peers[i], d->source, &route, err);
 		if (ret)
 			return ret;
 		memcpy(peer->addr, d->peers[i], 16);
@@ -308,8 +306,7 @@ static void free_targets(struct discovery *run, size_t n)
 	free(run->targets);
 }
 
-int discover_run(const struct discover *discover, struct portmap *map,
-		 struct err *err)
+int discover_run(const struct discover *discover, struct portmap *map, struct err *err)
 {
 	struct discovery run = {
 		.discover = discover,

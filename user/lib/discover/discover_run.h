@@ -57,8 +57,7 @@ struct discover {
  *
  * Return: 0 or a negative errno.
  */
-int discover_run(const struct discover *discover, struct portmap *map,
-		 struct err *err);
+int discover_run(const struct discover *discover, struct portmap *map, struct err *err);
 
 /**
  * discover_bound() - ports after which one more path is improbable

@@ -24,8 +24,7 @@ static size_t find(size_t *parent, size_t peer)
 	return peer;
 }
 
-int leaf_name(struct leaf_sighting *seen, size_t nr_seen, __u8 *leaf,
-	      size_t nr_peers)
+int leaf_name(struct leaf_sighting *seen, size_t nr_seen, __u8 *leaf, size_t nr_peers)
 {
 	size_t *parent = calloc(nr_peers ?: 1, sizeof(*parent));
 	__u8 (*name)[16] = calloc(nr_peers ?: 1, sizeof(*name));
@@ -45,8 +44,7 @@ int leaf_name(struct leaf_sighting *seen, size_t nr_seen, __u8 *leaf,
 	for (i = nr_seen; i--;)		/* descending: the lowest stays */
 		memcpy(name[find(parent, seen[i].peer)], seen[i].addr, 16);
 	for (i = 0; i < nr_seen; i++)
-		memcpy(leaf + seen[i].peer * 16,
-		       name[find(parent, seen[i].peer)], 16);
+		memcpy(leaf + seen[i].peer * 16, name[find(parent, seen[i].peer)], 16);
 	ret = 0;
 out_free:
 	free(parent);

@@ -30,7 +30,6 @@ struct leaf_sighting {
  *
  * Return: 0 or -ENOMEM.
  */
-int leaf_name(struct leaf_sighting *seen, size_t nr_seen, __u8 *leaf,
-	      size_t nr_peers);
+int leaf_name(struct leaf_sighting *seen, size_t nr_seen, __u8 *leaf, size_t nr_peers);
 
 #endif /* ROCESTEER_LIB_LEAF_ALIAS_H */

@@ -39,8 +39,7 @@ static int drop_packets(int fd)
 	struct sock_filter ret0 = BPF_STMT(BPF_RET | BPF_K, 0);
 	struct sock_fprog prog = { .len = 1, .filter = &ret0 };
 
-	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog,
-			  sizeof(prog));
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
 }
 
 static int configure(int fd, bool v4)
@@ -53,8 +52,7 @@ static int configure(int fd, bool v4)
 	       set(fd, SOL_IPV6, IPV6_AUTOFLOWLABEL, 0);
 }
 
-static int open_fail(const char *device, const __u8 source[16],
-		     struct err *err)
+static int open_fail(const char *device, const __u8 source[16], struct err *err)
 {
 	char text[ADDR_STRLEN];
 	int ret = -errno;
@@ -62,13 +60,11 @@ static int open_fail(const char *device, const __u8 source[16],
 	switch (ret) {
 	case -EPERM:
 	case -EACCES:
-		err_set(err, EXIT_FAILED, "permission",
-			"not permitted: probes need CAP_NET_RAW");
+		err_set(err, EXIT_FAILED, "permission", "not permitted: probes need CAP_NET_RAW");
 		err_hint(err, "Run it as root.");
 		break;
 	case -ENODEV:
-		err_set(err, EXIT_FAILED, "no-device",
-			"there is no network device %s", device);
+		err_set(err, EXIT_FAILED, "no-device", "there is no network device %s", device);
 		break;
 	case -EADDRNOTAVAIL:
 		err_set(err, EXIT_BAD_INPUT, "other-host",
@@ -87,8 +83,7 @@ static int bind_source(int fd, const char *device, const __u8 source[16])
 	struct sockaddr_storage ss;
 	socklen_t len = addr_to_sockaddr(source, 0, if_nametoindex(device), &ss);
 
-	return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device,
-			  strlen(device) + 1) ?:
+	return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device) + 1) ?:
 	       bind(fd, (struct sockaddr *)&ss, len);
 }
 
@@ -105,17 +100,14 @@ static int aim(int fd, const char *device, const __u8 source[16])
 
 	if (!ifindex)
 		return -1;	/* ENODEV */
-	if (set(fd, v4 ? SOL_IP : SOL_IPV6, v4 ? IP_UNICAST_IF : IPV6_UNICAST_IF,
-		htonl(ifindex)))
+	if (set(fd, v4 ? SOL_IP : SOL_IPV6, v4 ? IP_UNICAST_IF : IPV6_UNICAST_IF, htonl(ifindex)))
 		return -1;
 	return bind(fd, (struct sockaddr *)&ss, len) ? bind_source(fd, device, source) : 0;
 }
 
-int probe_source_check(const char *device, const __u8 source[16],
-		       struct err *err)
+int probe_source_check(const char *device, const __u8 source[16], struct err *err)
 {
-	int fd = socket(addr_is_v4(source) ? AF_INET : AF_INET6,
-			SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = socket(addr_is_v4(source) ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int ret = 0;
 
 	if (fd < 0 || bind_source(fd, device, source))
@@ -131,8 +123,7 @@ int probe_open(struct probe_socket *sock, const char *device,
 	bool v4 = addr_is_v4(source);
 	int fd, ret;
 
-	fd = socket(v4 ? AF_INET : AF_INET6,
-		    SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP);
+	fd = socket(v4 ? AF_INET : AF_INET6, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP);
 	if (fd < 0)
 		return open_fail(device, source, err);
 	if (drop_packets(fd) || configure(fd, v4) || aim(fd, device, source)) {
@@ -161,8 +152,7 @@ static __u32 sum_words(__u32 sum, const __u8 *data, size_t len)
 }
 
 /* RFC 768, RFC 8200 8.1. The kernel writes none for a raw UDP socket. */
-static __u16 udp_checksum(const __u8 *source, const __u8 *peer,
-			  const __u8 *udp, size_t len)
+static __u16 udp_checksum(const __u8 *source, const __u8 *peer, const __u8 *udp, size_t len)
 {
 	size_t skip = addr_is_v4(peer) ? 12 : 0;
 	__u32 sum = IPPROTO_UDP + len;
@@ -215,8 +205,7 @@ static void clear_error(const struct probe_socket *sock)
 	errno = saved;
 }
 
-int probe_send(const struct probe_socket *sock,
-	       const struct probe_packet *packet)
+int probe_send(const struct probe_socket *sock, const struct probe_packet *packet)
 {
 	union {
 		char buf[CMSG_SPACE(sizeof(int))];
@@ -243,20 +232,17 @@ int probe_send(const struct probe_socket *sock,
 	return sendmsg(sock->fd, &msg, 0) < 0 ? -errno : 0;
 }
 
-static int answer_type(const struct sock_extended_err *ee,
-		       enum probe_answer_type *type)
+static int answer_type(const struct sock_extended_err *ee, enum probe_answer_type *type)
 {
 	bool v4 = ee->ee_origin == SO_EE_ORIGIN_ICMP;
 
 	if (!v4 && ee->ee_origin != SO_EE_ORIGIN_ICMP6)
 		return -ENOMSG;
-	if (ee->ee_type == (v4 ? ICMP_TIME_EXCEEDED : ICMP6_TIME_EXCEEDED) &&
-	    ee->ee_code == 0)
+	if (ee->ee_type == (v4 ? ICMP_TIME_EXCEEDED : ICMP6_TIME_EXCEEDED) && ee->ee_code == 0)
 		*type = PROBE_TIME_EXCEEDED;
 	else if (ee->ee_type != (v4 ? ICMP_DEST_UNREACH : ICMP6_DST_UNREACH))
 		return -ENOMSG;
-	else if (ee->ee_code == (v4 ? ICMP_PORT_UNREACH :
-				      ICMP6_DST_UNREACH_NOPORT))
+	else if (ee->ee_code == (v4 ? ICMP_PORT_UNREACH : ICMP6_DST_UNREACH_NOPORT))
 		*type = PROBE_PORT_UNREACHABLE;
 	else
 		*type = PROBE_UNREACHABLE;
@@ -274,18 +260,15 @@ static int parse_answer(struct msghdr *msg, struct probe_answer *answer)
 
 		if (!(cmsg->cmsg_level == SOL_IP &&
 		      cmsg->cmsg_type == IP_RECVERR) &&
-		    !(cmsg->cmsg_level == SOL_IPV6 &&
-		      cmsg->cmsg_type == IPV6_RECVERR))
+		    !(cmsg->cmsg_level == SOL_IPV6 && cmsg->cmsg_type == IPV6_RECVERR))
 			continue;
 		return answer_type(ee, &answer->type) ?:
-		       (addr_from_sockaddr(SO_EE_OFFENDER(ee), answer->from) ?
-			-ENOMSG : 0);
+		       (addr_from_sockaddr(SO_EE_OFFENDER(ee), answer->from) ? -ENOMSG : 0);
 	}
 	return -ENOMSG;
 }
 
-int probe_receive(const struct probe_socket *sock,
-		  struct probe_answer *answer)
+int probe_receive(const struct probe_socket *sock, struct probe_answer *answer)
 {
 	char control[512] __aligned(8);
 	struct iovec iov = { answer->quote, sizeof(answer->quote) };
@@ -311,20 +294,17 @@ int probe_receive(const struct probe_socket *sock,
 	answer->len = len;
 	ret = parse_answer(&msg, answer);
 	/* That this host cannot send says nothing of routers. */
-	if (!ret && answer->type == PROBE_UNREACHABLE &&
-	    !addr_compare(answer->from, sock->source))
+	if (!ret && answer->type == PROBE_UNREACHABLE && !addr_compare(answer->from, sock->source))
 		return -ENOMSG;
 	return ret;
 }
 
 /* RFC 792 has 8 bytes quoted, RFC 1812 and RFC 4443 all that there is. */
-enum probe_match probe_match(const struct probe_packet *packet,
-			     const struct probe_answer *answer)
+enum probe_match probe_match(const struct probe_packet *packet, const struct probe_answer *answer)
 {
 	size_t len = answer->len < packet->len ? answer->len : packet->len;
 
-	if (addr_compare(packet->peer, answer->peer) ||
-	    memcmp(packet->data, answer->quote, len))
+	if (addr_compare(packet->peer, answer->peer) || memcmp(packet->data, answer->quote, len))
 		return PROBE_OTHER;
 	return len < PADDING ? PROBE_SHORT : PROBE_OURS;
 }

@@ -116,8 +116,7 @@ int probe_open(struct probe_socket *sock, const char *device,
  *
  * Return: 0 or a negative errno.
  */
-int probe_source_check(const char *device, const __u8 source[16],
-		       struct err *err);
+int probe_source_check(const char *device, const __u8 source[16], struct err *err);
 
 void probe_close(struct probe_socket *sock);
 
@@ -137,8 +136,7 @@ void probe_build(struct probe_packet *packet, const struct probe_socket *sock,
 		 __u16 port, __u32 dqpn, __u64 cookie);
 
 /* Send a packet. Return: 0 or a negative errno. */
-int probe_send(const struct probe_socket *sock,
-	       const struct probe_packet *packet);
+int probe_send(const struct probe_socket *sock, const struct probe_packet *packet);
 
 /**
  * probe_receive() - take one answer
@@ -148,11 +146,9 @@ int probe_send(const struct probe_socket *sock,
  * Return: 0; -EAGAIN when there is none; -ENOMSG: something else was there, go
  * on; another negative errno.
  */
-int probe_receive(const struct probe_socket *sock,
-		  struct probe_answer *answer);
+int probe_receive(const struct probe_socket *sock, struct probe_answer *answer);
 
 /* Compare an answer with a packet. */
-enum probe_match probe_match(const struct probe_packet *packet,
-			     const struct probe_answer *answer);
+enum probe_match probe_match(const struct probe_packet *packet, const struct probe_answer *answer);
 
 #endif /* ROCESTEER_LIB_PROBE_H */

@@ -57,8 +57,7 @@ struct probe_batch {
 	bool told_twice;
 };
 
-static struct probe_socket *get_socket(struct probe_batch *s,
-				       const __u8 source[16])
+static struct probe_socket *get_socket(struct probe_batch *s, const __u8 source[16])
 {
 	unsigned int i;
 
@@ -115,8 +114,7 @@ static struct active *find_repeat(struct probe_batch *s, __u64 now)
 	for (i = 0; i < PROBE_BATCH_ACTIVE; i++) {
 		struct active *a = &s->active[i];
 
-		if (a->state == TO_REPEAT && a->due <= now &&
-		    (!best || a->due < best->due))
+		if (a->state == TO_REPEAT && a->due <= now && (!best || a->due < best->due))
 			best = a;
 	}
 	return best;
@@ -224,8 +222,7 @@ static void tell_short(struct probe_batch *s, const __u8 from[16])
 	     addr_format(from, text));
 }
 
-static void tell_twice(struct probe_batch *s, const __u8 one[16],
-		       const __u8 other[16])
+static void tell_twice(struct probe_batch *s, const __u8 one[16], const __u8 other[16])
 {
 	char first[ADDR_STRLEN], second[ADDR_STRLEN];
 
@@ -411,8 +408,7 @@ static int loop(struct probe_batch *s, struct err *err)
 			     "Many probes get no answer, as where routers limit their ICMP: slowing down to %.0f a second.",
 			     s->rate.per_second);
 		s->ops->status(s->client, line, sizeof(line));
-		progress_update(&progress, "%s, %.0f probes/s", line,
-				s->rate.per_second);
+		progress_update(&progress, "%s, %.0f probes/s", line, s->rate.per_second);
 		ret = sleep_until(s, until);
 		if (ret)
 			break;

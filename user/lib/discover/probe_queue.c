@@ -84,8 +84,7 @@ static void make_room(struct probe_queue *queue)
 	if (!queue->next || queue->next < queue->nr / 2)
 		return;
 	queue->nr -= queue->next;
-	memmove(queue->probes, queue->probes + queue->next,
-		queue->nr * sizeof(*queue->probes));
+	memmove(queue->probes, queue->probes + queue->next, queue->nr * sizeof(*queue->probes));
 	queue->next = 0;
 }
 
@@ -154,8 +153,7 @@ static int probe_done(struct probe_queue *queue, const struct batch_probe *probe
 	queue->out[probe->peer].owner = NULL;
 	queue->used[probe->peer] = false;
 	if (done.owner)
-		queue->config->done(&done, from, probe->sent, unreachable,
-				    queue->config->arg);
+		queue->config->done(&done, from, probe->sent, unreachable, queue->config->arg);
 	return 0;
 }
 
@@ -213,8 +211,7 @@ static int start(struct probe_queue *queue, struct err *err)
 		.timeout_ms = queue->config->timeout_ms,
 		.short_quotes = queue->config->short_quotes,
 	};
-	ret = probe_batch_start(&queue->batch, &queue->probe_batch_config, &ops,
-				queue);
+	ret = probe_batch_start(&queue->batch, &queue->probe_batch_config, &ops, queue);
 	if (ret)
 		return ret;
 	queue->source = (struct source) {

@@ -84,8 +84,7 @@ void qpn_check_next(struct qpn_check *check, __u16 *port, __u32 *dqpn)
 	skip_known(check);
 }
 
-void qpn_check_saw(struct qpn_check *check, __u16 port, __u32 dqpn,
-		   const __u8 router[16])
+void qpn_check_saw(struct qpn_check *check, __u16 port, __u32 dqpn, const __u8 router[16])
 {
 	struct qpn_port *asked = check->port;
 	bool other = dqpn;

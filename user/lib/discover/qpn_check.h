@@ -84,8 +84,7 @@ bool qpn_check_has_next(const struct qpn_check *check);
 void qpn_check_next(struct qpn_check *check, __u16 *port, __u32 *dqpn);
 
 /* A probe was answered. */
-void qpn_check_saw(struct qpn_check *check, __u16 port, __u32 dqpn,
-		   const __u8 router[16]);
+void qpn_check_saw(struct qpn_check *check, __u16 port, __u32 dqpn, const __u8 router[16]);
 
 /* All probes are in: go on. Return: false if @verdict is final. */
 bool qpn_check_go_on(struct qpn_check *check);

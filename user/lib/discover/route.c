@@ -53,8 +53,7 @@ static int parse(const struct nlmsghdr *nlh, void *data)
 	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 	struct answer *answer = data;
 
-	if (nlh->nlmsg_type != RTM_NEWROUTE ||
-	    mnl_nlmsg_get_payload_len(nlh) < sizeof(*rtm))
+	if (nlh->nlmsg_type != RTM_NEWROUTE || mnl_nlmsg_get_payload_len(nlh) < sizeof(*rtm))
 		return MNL_CB_OK;
 	answer->type = rtm->rtm_type;
 	mnl_attr_parse(nlh, sizeof(*rtm), collect, answer);
@@ -108,8 +107,7 @@ static int ask(unsigned int ifindex, const __u8 peer[16], const __u8 *source,
 		goto out_close;
 	}
 	len = mnl_socket_recvfrom(nl, buf, sizeof(buf));
-	if (len < 0 || mnl_cb_run(buf, len, seq, mnl_socket_get_portid(nl),
-				  parse, answer) < 0)
+	if (len < 0 || mnl_cb_run(buf, len, seq, mnl_socket_get_portid(nl), parse, answer) < 0)
 		ret = -errno;
 out_close:
 	mnl_socket_close(nl);
@@ -174,8 +172,7 @@ int route_lookup(const char *device, const __u8 peer[16],
 	int ret, other;
 
 	if (!ifindex) {
-		err_set(err, EXIT_FAILED, "no-device",
-			"there is no network device %s", device);
+		err_set(err, EXIT_FAILED, "no-device", "there is no network device %s", device);
 		err_hint(err, "See: ip link");
 		return -ENODEV;
 	}

@@ -71,8 +71,7 @@ static int next_probe(void *client, struct batch_probe *probe,
 			next_peer(run, stride(run->map->nr_peers, run->extent->peers));
 			continue;
 		}
-		if (run->port == (run->extent->all ?
-				  peer->paths[run->path].nr_ports : 1)) {
+		if (run->port == (run->extent->all ? peer->paths[run->path].nr_ports : 1)) {
 			run->path += stride(peer->nr_paths, run->extent->paths);
 			run->port = 0;
 			continue;
@@ -106,8 +105,7 @@ static int record(struct verification *run, const struct batch_probe *probe,
 						 peer->paths[path].router)))
 		return 0;
 	verify->far_lost += leaf && !actual;
-	moved = reallocarray(verify->moved, verify->nr_moved + 1,
-			     sizeof(*moved));
+	moved = reallocarray(verify->moved, verify->nr_moved + 1, sizeof(*moved));
 	if (!moved)
 		return -ENOMEM;
 	verify->moved = moved;
@@ -131,8 +129,7 @@ static int got_answer(void *client, const struct batch_probe *probe,
 	bool silent = answer->type == PROBE_PORT_UNREACHABLE && !leaf;
 
 	run->answered += !leaf;
-	return record(run, probe, silent ? NULL : answer->from,
-		      answer->type == PROBE_UNREACHABLE);
+	return record(run, probe, silent ? NULL : answer->from, answer->type == PROBE_UNREACHABLE);
 }
 
 static int got_nothing(void *client, const struct batch_probe *probe)
@@ -198,8 +195,7 @@ static int check_device(const char *device, struct err *err)
 {
 	if (!carrier_is_missing(device))
 		return 0;	/* where there is no device the probes say so */
-	err_set(err, EXIT_FAILED, "no-carrier",
-		"the device %s is down, or has no carrier", device);
+	err_set(err, EXIT_FAILED, "no-carrier", "the device %s is down, or has no carrier", device);
 	err_hint(err, "See: ip link show %s", device);
 	return -ENETDOWN;
 }
@@ -252,8 +248,7 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 		return ret;
 	}
 	if (verify->nr_moved)
-		qsort(verify->moved, verify->nr_moved, sizeof(*verify->moved),
-		      compare);
+		qsort(verify->moved, verify->nr_moved, sizeof(*verify->moved), compare);
 	drop_far(verify);
 	return 0;
 }

@@ -68,8 +68,7 @@ static void note_paths(struct export *e, size_t j)
 	}
 }
 
-int export_open(struct export *e, const struct portmap_peer * const *peers,
-		size_t nr_peers)
+int export_open(struct export *e, const struct portmap_peer * const *peers, size_t nr_peers)
 {
 	__u16 count[PORTMAP_MAX_PORTS] = {};
 	size_t j;
@@ -127,8 +126,7 @@ unsigned int export_length(const struct export *e)
 	return most <= EXPORT_MAX_LENGTH ? most : EXPORT_MAX_LENGTH;
 }
 
-unsigned int export_fullest(const struct portmap_peer *peer, const __u16 *load,
-			    unsigned int n)
+unsigned int export_fullest(const struct portmap_peer *peer, const __u16 *load, unsigned int n)
 {
 	__u64 sum = 0, most = 0;
 	unsigned int p;

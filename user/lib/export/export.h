@@ -74,8 +74,7 @@ struct export_balance {
  *
  * Return: 0 or -ENOMEM.
  */
-int export_open(struct export *e, const struct portmap_peer * const *peers,
-		size_t nr_peers);
+int export_open(struct export *e, const struct portmap_peer * const *peers, size_t nr_peers);
 
 /* Free what export_open() took. */
 void export_close(struct export *e);

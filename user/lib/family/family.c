@@ -28,8 +28,7 @@ static int find_text(const struct nlattr *attr, void *data)
 
 	if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG &&
 	    mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) >= 0)
-		snprintf(family->extack, sizeof(family->extack), "%s",
-			 mnl_attr_get_str(attr));
+		snprintf(family->extack, sizeof(family->extack), "%s", mnl_attr_get_str(attr));
 	return MNL_CB_OK;
 }
 
@@ -49,8 +48,7 @@ static int take_error(struct family *family, const struct nlmsghdr *nlh)
 }
 
 /* Return: 1 when the replies are complete, 0 for more, or a negative errno. */
-static int take_messages(struct family *family, ssize_t len, mnl_cb_t fn,
-			 void *arg)
+static int take_messages(struct family *family, ssize_t len, mnl_cb_t fn, void *arg)
 {
 	const struct nlmsghdr *nlh = (void *)family->buf;
 	int rest = len;
@@ -88,8 +86,7 @@ static int talk(struct family *family, struct nlmsghdr *nlh, mnl_cb_t fn, void *
 	if (mnl_socket_sendto(family->nl, nlh, nlh->nlmsg_len) < 0)
 		return -errno;
 	do {
-		len = mnl_socket_recvfrom(family->nl, family->buf,
-					  sizeof(family->buf));
+		len = mnl_socket_recvfrom(family->nl, family->buf, sizeof(family->buf));
 		if (len < 0)
 			return -errno;
 		ret = take_messages(family, len, fn, arg);
@@ -184,8 +181,7 @@ int family_open(struct family *family, const struct family_spec *spec, struct er
 	*family = (struct family) { .spec = spec, .seq = time(NULL) };
 	family->nl = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
 	if (!family->nl || mnl_socket_bind(family->nl, 0, MNL_SOCKET_AUTOPID))
-		return err_errno(err, errno, "netlink",
-				 "cannot open a netlink socket");
+		return err_errno(err, errno, "netlink", "cannot open a netlink socket");
 	mnl_socket_setsockopt(family->nl, NETLINK_EXT_ACK, &on, sizeof(on));
 	mnl_socket_setsockopt(family->nl, NETLINK_CAP_ACK, &on, sizeof(on));
 	return resolve(family, err);

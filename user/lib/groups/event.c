@@ -11,8 +11,7 @@ struct json_object *event_new(const char *name)
 	char text[UTC_SIZE];
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	out_string(event, "time",
-		   utc_format_fraction(now.tv_sec, now.tv_nsec / 1000, 6, text));
+	out_string(event, "time", utc_format_fraction(now.tv_sec, now.tv_nsec / 1000, 6, text));
 	out_string(event, "event", name);
 	return event;
 }
@@ -27,8 +26,7 @@ struct json_object *event_group(const char *name, const struct group *group)
 	return event;
 }
 
-struct json_object *event_path(const char *name, const struct group *group,
-			       __u32 path)
+struct json_object *event_path(const char *name, const struct group *group, __u32 path)
 {
 	struct json_object *event = event_group(name, group);
 

@@ -13,8 +13,7 @@ struct json_object *event_new(const char *name);
 struct json_object *event_group(const char *name, const struct group *group);
 
 /* An event about one of its paths. */
-struct json_object *event_path(const char *name, const struct group *group,
-			       __u32 path);
+struct json_object *event_path(const char *name, const struct group *group, __u32 path);
 
 /* The text of an event, valid as long as the event. */
 const char *event_line(struct json_object *event);

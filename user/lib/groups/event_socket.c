@@ -120,8 +120,7 @@ void event_socket_send(struct event_socket *server, struct json_object *event)
 
 	for (client = server->client; client < server->client + MAX_CLIENTS;
 	     client++) {
-		if (client->source.fd < 0 ||
-		    (server->newcomer && server->newcomer != client))
+		if (client->source.fd < 0 || (server->newcomer && server->newcomer != client))
 			continue;
 		if (client->lost)
 			send_lost(client);
@@ -185,8 +184,7 @@ static int claim(struct event_socket *server, struct err *err)
 			     sizeof(server->address)) &&
 	    !chmod(server->address.sun_path, 0600))
 		return fd;
-	ret = err_errno(err, errno, "socket", "cannot bind %s",
-			server->address.sun_path);
+	ret = err_errno(err, errno, "socket", "cannot bind %s", server->address.sun_path);
 	if (fd >= 0)
 		close(fd);
 	return ret;
@@ -198,10 +196,8 @@ static int open_dir(struct err *err)
 	int fd, ret;
 
 	if (mkdir(EVENT_SOCKET_DIR, 0700) && errno != EEXIST)
-		return err_errno(err, errno, "socket", "cannot create %s",
-				 EVENT_SOCKET_DIR);
-	fd = open(EVENT_SOCKET_DIR,
-		  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		return err_errno(err, errno, "socket", "cannot create %s", EVENT_SOCKET_DIR);
+	fd = open(EVENT_SOCKET_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0 && !fchmod(fd, 0700))
 		return fd;
 	ret = err_errno(err, errno, "socket", "cannot open %s", EVENT_SOCKET_DIR);

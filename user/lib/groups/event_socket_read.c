@@ -13,8 +13,7 @@ static int take_lines(struct event_socket_reader *reader,
 	char *at = reader->line, *end;
 	int ret = 0;
 
-	while (!ret && (end = memchr(at, '\n',
-				     reader->line + reader->len - at))) {
+	while (!ret && (end = memchr(at, '\n', reader->line + reader->len - at))) {
 		struct json_object *event;
 
 		*end = '\0';

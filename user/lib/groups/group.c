@@ -28,8 +28,7 @@ static void free_group(void *item)
 	free(group);
 }
 
-struct group *groups_find(const struct groups *groups,
-			  const struct rocesteer_group_key *key)
+struct group *groups_find(const struct groups *groups, const struct rocesteer_group_key *key)
 {
 	return set_find(&groups->group, key, sizeof(*key));
 }
@@ -67,8 +66,7 @@ static int add_flow(struct group *group, const struct rocesteer_flow_key *key,
 	return 0;
 }
 
-static void remove_flow(struct group *group,
-			const struct rocesteer_flow_key *key)
+static void remove_flow(struct group *group, const struct rocesteer_flow_key *key)
 {
 	struct flow *flow = set_find(&group->flows, key, sizeof(*key));
 
@@ -90,15 +88,13 @@ void group_sweep(struct group *group)
 	}
 }
 
-static bool is_in_group(const struct group *group,
-			const struct rocesteer_flow_path *path)
+static bool is_in_group(const struct group *group, const struct rocesteer_flow_path *path)
 {
 	return path->job == group->key.job &&
 	       !memcmp(path->leaf, group->key.leaf, sizeof(path->leaf));
 }
 
-int group_update(struct groups *groups, struct group *group,
-		 const struct rocesteer_flow_key *key)
+int group_update(struct groups *groups, struct group *group, const struct rocesteer_flow_key *key)
 {
 	struct rocesteer_flow_path path;
 
@@ -160,8 +156,7 @@ static int read_group(const struct rocesteer_group_key *key,
 {
 	const struct reading *reading = arg;
 	struct groups *groups = reading->groups;
-	const struct job *job = set_find(&groups->jobs, &key->job,
-					 sizeof(key->job));
+	const struct job *job = set_find(&groups->jobs, &key->job, sizeof(key->job));
 	struct group *group;
 
 	if (!job || from->nr_paths > ROCESTEER_MAX_PATHS)
@@ -199,8 +194,7 @@ static int read_flow(const struct rocesteer_flow_key *key,
 	return add_flow(group, key, path);
 }
 
-int groups_read(struct groups *groups,
-		void (*gone)(struct group *group, void *arg), void *arg)
+int groups_read(struct groups *groups, void (*gone)(struct group *group, void *arg), void *arg)
 {
 	struct reading reading = { groups, gone, arg };
 	struct set *all = &groups->group;
@@ -228,8 +222,7 @@ int groups_read(struct groups *groups,
 	return ret;
 }
 
-void group_traffic(struct groups *groups, const struct group *group,
-		   struct traffic *traffic)
+void group_traffic(struct groups *groups, const struct group *group, struct traffic *traffic)
 {
 	struct rocesteer_flow_path path;
 	size_t i;

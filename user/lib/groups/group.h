@@ -100,8 +100,7 @@ struct groups {
  *
  * All groups are marked as changed. Return: 0 or -ENOMEM.
  */
-int groups_read(struct groups *groups,
-		void (*gone)(struct group *group, void *arg), void *arg);
+int groups_read(struct groups *groups, void (*gone)(struct group *group, void *arg), void *arg);
 
 /**
  * groups_know() - check that the jobs have the present name of a device
@@ -127,8 +126,7 @@ void group_describe(const struct group *group, const struct rocesteer_peer_key *
 
 void groups_clear(struct groups *groups);
 
-struct group *groups_find(const struct groups *groups,
-			  const struct rocesteer_group_key *key);
+struct group *groups_find(const struct groups *groups, const struct rocesteer_group_key *key);
 
 /**
  * group_update() - read a flow from the tables
@@ -138,8 +136,7 @@ struct group *groups_find(const struct groups *groups,
  *
  * The group is marked as changed. Return: 0 or -ENOMEM.
  */
-int group_update(struct groups *groups, struct group *group,
-		 const struct rocesteer_flow_key *key);
+int group_update(struct groups *groups, struct group *group, const struct rocesteer_flow_key *key);
 
 /* Remove flows without a piece, which are no longer in the tables. */
 void group_sweep(struct group *group);
@@ -169,12 +166,10 @@ struct group_plan {
  *
  * Return: 0 or a negative errno.
  */
-int group_plan(struct groups *groups, struct group *group,
-	       struct group_plan *plan);
+int group_plan(struct groups *groups, struct group *group, struct group_plan *plan);
 
 /* Counters of the group's flows. */
-void group_traffic(struct groups *groups, const struct group *group,
-		   struct traffic *traffic);
+void group_traffic(struct groups *groups, const struct group *group, struct traffic *traffic);
 
 /**
  * groups_move_acks() - move flows without a share off paths that are down, and off ports

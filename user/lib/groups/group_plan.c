@@ -62,11 +62,9 @@ static struct flow *nth_flow(const struct work *w, size_t i)
 	return w->group->flows.item[i];
 }
 
-static int get_peer(const struct work *w, const struct flow *flow,
-		    struct rocesteer_peer *peer)
+static int get_peer(const struct work *w, const struct flow *flow, struct rocesteer_peer *peer)
 {
-	return steer_ports_get(w->groups->steer, w->group->key.job, &flow->key, flow->source,
-			       peer);
+	return steer_ports_get(w->groups->steer, w->group->key.job, &flow->key, flow->source, peer);
 }
 
 /* A path can be used while it is up and all peers have a port to it. */
@@ -231,8 +229,7 @@ static bool has_path(const struct flow *flow, __u32 path)
 static bool is_same(const struct flow *flow, const struct rocesteer_set_flow *set)
 {
 	return flow->nr_pieces == set->nr_pieces &&
-	       !memcmp(flow->piece, set->piece,
-		       set->nr_pieces * sizeof(*set->piece));
+	       !memcmp(flow->piece, set->piece, set->nr_pieces * sizeof(*set->piece));
 }
 
 /*
@@ -245,16 +242,14 @@ static bool is_stuck(const struct work *w, struct flow *flow)
 
 	if (!w->group->down)
 		return false;
-	if (flow->moving &&
-	    !steer_flow_get(w->groups->steer, &flow->key, &path)) {
+	if (flow->moving && !steer_flow_get(w->groups->steer, &flow->key, &path)) {
 		flow->moving = path.next.end;
 		p = path.piece[0].path;
 	}
 	return p < ROCESTEER_MAX_PATHS && w->group->down >> p & 1;
 }
 
-static int write_flow(struct work *w, struct flow *flow,
-		      struct rocesteer_set_flow *set)
+static int write_flow(struct work *w, struct flow *flow, struct rocesteer_set_flow *set)
 {
 	struct rocesteer_piece *piece;
 	int ret;
@@ -276,8 +271,7 @@ static int write_flow(struct work *w, struct flow *flow,
 }
 
 /* Write a flow's pieces if they have changed. */
-static int put_flow(struct work *w, struct flow *flow,
-		    struct rocesteer_set_flow *set)
+static int put_flow(struct work *w, struct flow *flow, struct rocesteer_set_flow *set)
 {
 	struct rocesteer_peer peer;
 	__u32 i, moved = 0;
@@ -341,8 +335,7 @@ static __u32 end_of(const struct plan *plan, __u64 to)
 	       (__uint128_t)to * PERIOD_MAX / plan->unit;
 }
 
-static int put_split(struct work *w, const struct plan *plan,
-		     struct flow **flows)
+static int put_split(struct work *w, const struct plan *plan, struct flow **flows)
 {
 	size_t i = 0;
 	int ret = 0;
@@ -391,8 +384,7 @@ static void find_room(const struct work *w, __u32 *room)
 		room[p] = left[p] >> shift;
 }
 
-static struct plan_piece *make_prior(struct flow **flows, __u32 nr,
-				     size_t *nr_prior)
+static struct plan_piece *make_prior(struct flow **flows, __u32 nr, size_t *nr_prior)
 {
 	struct plan_piece *prior;
 	size_t n = 0;
@@ -535,8 +527,7 @@ static int split(struct work *w)
 	return 0;
 }
 
-int group_plan(struct groups *groups, struct group *group,
-	       struct group_plan *plan)
+int group_plan(struct groups *groups, struct group *group, struct group_plan *plan)
 {
 	struct work w = { .groups = groups, .group = group, .plan = plan };
 	int ret;

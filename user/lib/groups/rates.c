@@ -45,8 +45,7 @@ static int read_group(const struct rocesteer_group_key *key,
 	struct rocesteer_job job;
 	char name[IF_NAMESIZE];
 
-	group = set_get(&look->rates->groups, key, sizeof(*key),
-			sizeof(*group));
+	group = set_get(&look->rates->groups, key, sizeof(*key), sizeof(*group));
 	if (!group)
 		return -ENOMEM;
 	group->group = *from;
@@ -82,8 +81,7 @@ static bool is_unknown(const struct rocesteer_flow_path *flow)
 static int keep(struct look *look, const struct rocesteer_flow_key *key,
 		const struct rocesteer_flow_path *flow)
 {
-	struct counts *counts = set_get(&look->flows, key, sizeof(*key),
-					sizeof(*counts));
+	struct counts *counts = set_get(&look->flows, key, sizeof(*key), sizeof(*counts));
 	__u32 nr = ROCESTEER_MAX_PATHS;
 
 	if (!counts)
@@ -140,8 +138,7 @@ static void add_up(struct rates_group *group,
 		path->bytes += grown(flow->sent[p].bytes, old->bytes);
 		path->rounds += grown(flow->sent[p].rounds, old->rounds);
 	}
-	if (flow->detour.until > clock_ns() &&
-	    flow->detour.from < ROCESTEER_MAX_PATHS)
+	if (flow->detour.until > clock_ns() && flow->detour.from < ROCESTEER_MAX_PATHS)
 		group->path[flow->detour.from].avoided++;
 	if (!(flow->flags & ROCESTEER_FLOW_SHARE))
 		return;
@@ -167,8 +164,7 @@ static int read_flow(const struct rocesteer_flow_key *key,
 		return 0;
 	}
 	if (group)
-		add_up(group, flow, set_find(&look->rates->flows, key,
-					     sizeof(*key)));
+		add_up(group, flow, set_find(&look->rates->flows, key, sizeof(*key)));
 	return look->total ? 0 : keep(look, key, flow);
 }
 

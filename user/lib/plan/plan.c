@@ -64,15 +64,13 @@ static void keep_order(struct plan_piece *pieces, size_t nr,
 		if (at == nr)
 			continue;
 		found = pieces[at];
-		memmove(&pieces[done + 1], &pieces[done],
-			(at - done) * sizeof(found));
+		memmove(&pieces[done + 1], &pieces[done], (at - done) * sizeof(found));
 		pieces[done++] = found;
 	}
 }
 
 /* Sort what was dealt by flows, and lay out each flow from 0. */
-static int collect(struct plan *plan, const struct deal *deal,
-		   const struct plan_spec *spec)
+static int collect(struct plan *plan, const struct deal *deal, const struct plan_spec *spec)
 {
 	size_t *end, i, at = 0, prior = 0;
 	__u32 flow;
@@ -95,11 +93,9 @@ static int collect(struct plan *plan, const struct deal *deal,
 		size_t had = prior;
 		__u64 from = 0;
 
-		while (prior < spec->nr_prior &&
-		       spec->prior[prior].flow == flow)
+		while (prior < spec->nr_prior && spec->prior[prior].flow == flow)
 			prior++;
-		keep_order(&plan->pieces[at], end[flow] - at, spec->prior, had,
-			   prior);
+		keep_order(&plan->pieces[at], end[flow] - at, spec->prior, had, prior);
 		for (; at < end[flow]; at++) {
 			plan->pieces[at].from = from;
 			from += plan->pieces[at].to / deal->fine;

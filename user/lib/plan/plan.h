@@ -130,8 +130,7 @@ struct plan_change {
  *
  * Return: 0; -EOVERFLOW if a common unit exceeds 63 bits; -ENOMEM.
  */
-int plan_compare(struct plan_change *change, const struct plan *plan,
-		 const struct plan_spec *spec);
+int plan_compare(struct plan_change *change, const struct plan *plan, const struct plan_spec *spec);
 
 /**
  * plan_least_loaded() - the path with the least load for its weight, counting one more flow
@@ -170,7 +169,6 @@ struct plan_qps {
  *
  * Return: as plan_make().
  */
-int plan_qps(const struct plan_spec *spec, struct plan_qps qps[PLAN_QPS_MAX + 2],
-	     size_t *nr);
+int plan_qps(const struct plan_spec *spec, struct plan_qps qps[PLAN_QPS_MAX + 2], size_t *nr);
 
 #endif /* ROCESTEER_LIB_PLAN_H */

@@ -91,8 +91,7 @@ static void compare_flows(const struct compare *c)
 	}
 }
 
-int plan_compare(struct plan_change *change, const struct plan *plan,
-		 const struct plan_spec *spec)
+int plan_compare(struct plan_change *change, const struct plan *plan, const struct plan_spec *spec)
 {
 	struct compare c = { .plan = plan, .spec = spec, .change = change };
 	__u64 scale;

@@ -13,8 +13,7 @@
 /* A side of @nr with nothing open; @left is to be freed. Return: 0, -ENOMEM. */
 static int init_side(struct deal_side *side, __u32 nr)
 {
-	side->left = calloc(nr, sizeof(*side->left) + sizeof(*side->rest) +
-			    sizeof(*side->open));
+	side->left = calloc(nr, sizeof(*side->left) + sizeof(*side->rest) + sizeof(*side->open));
 	if (!side->left)
 		return -ENOMEM;
 	side->rest = side->left + nr;
@@ -23,8 +22,7 @@ static int init_side(struct deal_side *side, __u32 nr)
 }
 
 /* Add the prior pieces, in parts of @whole, the length of a flow. */
-static int add_links(struct deal *deal, const struct plan_spec *spec,
-		     __u64 whole)
+static int add_links(struct deal *deal, const struct plan_spec *spec, __u64 whole)
 {
 	const struct plan_piece *prior = spec->prior;
 	size_t i, last = 0, nr = spec->nr_prior;
@@ -52,16 +50,14 @@ static int add_links(struct deal *deal, const struct plan_spec *spec,
 	return 0;
 }
 
-int deal_begin(struct deal *deal, const struct plan *plan,
-	       const struct plan_spec *spec)
+int deal_begin(struct deal *deal, const struct plan *plan, const struct plan_spec *spec)
 {
 	struct deal_side *flows = &deal->side[FLOWS];
 	struct deal_side *paths = &deal->side[PATHS];
 	__u32 i, nr = 0, most;
 
 	*deal = (struct deal) { .fine = 1 };
-	while (deal->fine < FINE_MAX &&
-	       plan->unit * plan->flows * deal->fine <= INT64_MAX / 2)
+	while (deal->fine < FINE_MAX && plan->unit * plan->flows * deal->fine <= INT64_MAX / 2)
 		deal->fine *= 2;
 	if (init_side(flows, plan->flows) || init_side(paths, plan->paths))
 		return -ENOMEM;

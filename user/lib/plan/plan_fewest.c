@@ -107,8 +107,7 @@ static void take_any(struct deal *deal, int from, __u32 item, __u32 *next)
 	}
 }
 
-static void add_choice(struct deal *deal, int from, __u32 nr, __s64 value,
-		       __u32 item, __u32 bin)
+static void add_choice(struct deal *deal, int from, __u32 nr, __s64 value, __u32 item, __u32 bin)
 {
 	deal->choices[nr] = (struct deal_choice) {
 		.value = value,
@@ -137,8 +136,7 @@ static __u32 list_choices(struct deal *deal, int from, bool last)
 		value = least(link->have, items->left[item]) -
 			items->rest[item];
 		if (last || value > 0)
-			add_choice(deal, from, nr++, value, item,
-				   link->end[!from]);
+			add_choice(deal, from, nr++, value, item, link->end[!from]);
 	}
 	for (i = 0; last && i < items->nr_open; i++) {
 		item = items->open[i];

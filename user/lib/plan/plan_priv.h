@@ -68,8 +68,7 @@ struct deal_choice {
  *
  * Return: 0, -EINVAL or -ENOMEM, as plan_make().
  */
-int deal_begin(struct deal *deal, const struct plan *plan,
-	       const struct plan_spec *spec);
+int deal_begin(struct deal *deal, const struct plan *plan, const struct plan_spec *spec);
 
 void deal_end(struct deal *deal);
 

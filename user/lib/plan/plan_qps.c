@@ -39,14 +39,12 @@ static double imbalance(const struct plan_spec *spec, __u64 flows, __u64 *carrie
 			    (carried[to] + 1) * weight_of(spec, p))
 				to = p;
 		carried[to]++;
-		most = (double)carried[to] * sum / ((double)flows *
-						    weight_of(spec, to));
+		most = (double)carried[to] * sum / ((double)flows * weight_of(spec, to));
 	}
 	return most;
 }
 
-int plan_qps(const struct plan_spec *spec, struct plan_qps qps[PLAN_QPS_MAX + 2],
-	     size_t *nr)
+int plan_qps(const struct plan_spec *spec, struct plan_qps qps[PLAN_QPS_MAX + 2], size_t *nr)
 {
 	const struct plan_spec one = {
 		.flows = 1,

@@ -11,8 +11,7 @@
 
 #include "base/base.h"
 
-int portmap_path_compare(const struct portmap_path *left,
-			 const struct portmap_path *right)
+int portmap_path_compare(const struct portmap_path *left, const struct portmap_path *right)
 {
 	return addr_compare(left->router, right->router) ?:
 	       addr_compare(left->leaf, right->leaf);
@@ -50,8 +49,7 @@ int portmap_find_peer(const struct portmap *map, const __u8 addr[16], const char
 	return 0;
 }
 
-static struct portmap_path *find_path(struct portmap_peer *peer,
-				      const struct portmap_path *path)
+static struct portmap_path *find_path(struct portmap_peer *peer, const struct portmap_path *path)
 {
 	unsigned int i;
 
@@ -61,8 +59,7 @@ static struct portmap_path *find_path(struct portmap_peer *peer,
 	return NULL;
 }
 
-static struct portmap_path *new_path(struct portmap_peer *peer,
-				     const struct portmap_path *path)
+static struct portmap_path *new_path(struct portmap_peer *peer, const struct portmap_path *path)
 {
 	if (!peer->paths)
 		peer->paths = calloc(ROCESTEER_MAX_PATHS, sizeof(*peer->paths));
@@ -190,8 +187,7 @@ static void path_to_json(const struct portmap_path *path, unsigned int number,
 		out_append_uint(ports, path->ports[i]);
 }
 
-static void peer_to_json(const struct portmap_peer *peer,
-			 struct json_object *obj)
+static void peer_to_json(const struct portmap_peer *peer, struct json_object *obj)
 {
 	struct json_object *paths;
 	unsigned int i;
@@ -261,8 +257,7 @@ static int add_peers(struct portmap *map, struct portmap *old)
 }
 
 /* Does a map have peers of this family, all of them of other hosts' sources? */
-static bool is_other_hosts(const struct portmap *map, const __u8 source[16],
-			   portmap_own_fn *is_own)
+static bool is_other_hosts(const struct portmap *map, const __u8 source[16], portmap_own_fn *is_own)
 {
 	bool other = false;
 	size_t i;
@@ -323,8 +318,7 @@ static int read_old(const char *file, const struct portmap *map, portmap_own_fn 
 }
 
 /* Add the peers of the old file. */
-static int add_old(const char *file, struct portmap *map, portmap_own_fn *is_own,
-		   struct err *err)
+static int add_old(const char *file, struct portmap *map, portmap_own_fn *is_own, struct err *err)
 {
 	struct portmap old;
 	int ret = read_old(file, map, is_own, &old, err);
@@ -406,8 +400,7 @@ int portmap_check(const char *file, const struct portmap *map, struct err *err)
 	return ret;
 }
 
-int portmap_write(const char *file, struct portmap *map, portmap_own_fn *is_own,
-		  struct err *err)
+int portmap_write(const char *file, struct portmap *map, portmap_own_fn *is_own, struct err *err)
 {
 	char *real = realpath(file, NULL);	/* a link stays one */
 	int fd = file_check_names(file, err) ?: lock(real ?: file, err), ret = fd;
@@ -418,7 +411,6 @@ int portmap_write(const char *file, struct portmap *map, portmap_own_fn *is_own,
 	}
 	free(real);
 	if (ret && !err->code)
-		err_set(err, EXIT_FAILED, "write", "cannot write %s: %s", file,
-			strerror(-ret));
+		err_set(err, EXIT_FAILED, "write", "cannot write %s: %s", file, strerror(-ret));
 	return ret;
 }

@@ -130,8 +130,7 @@ typedef bool portmap_own_fn(const char *device, const __u8 source[16]);
  *
  * Return: 0 or a negative errno.
  */
-int portmap_write(const char *file, struct portmap *map, portmap_own_fn *is_own,
-		  struct err *err);
+int portmap_write(const char *file, struct portmap *map, portmap_own_fn *is_own, struct err *err);
 
 /**
  * portmap_check() - check that a map may be added to a file, before the work for it is done
@@ -174,8 +173,7 @@ int portmap_find_peer(const struct portmap *map, const __u8 addr[16], const char
 		      const struct portmap_peer **peer, struct err *err);
 
 /* Order of two paths by router and leaf, as memcmp(). */
-int portmap_path_compare(const struct portmap_path *left,
-			 const struct portmap_path *right);
+int portmap_path_compare(const struct portmap_path *left, const struct portmap_path *right);
 
 /* Sort each peer's paths. */
 void portmap_sort(struct portmap *map);

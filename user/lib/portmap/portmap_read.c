@@ -31,8 +31,7 @@ static int read_ports(struct reader *r, struct json_object *obj,
 		mark = reader_enter(r, "ports", i);
 		if (json_object_get_type(value) != json_type_int)
 			return reader_invalid(r, "", "is not a number");
-		if (!reader_in_range(value, ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX,
-				     &port))
+		if (!reader_in_range(value, ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX, &port))
 			return reader_invalid(r, "", "%s is not a port (%u..%u)",
 					      json_object_get_string(value),
 					      ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX);
@@ -50,8 +49,7 @@ static int read_ports(struct reader *r, struct json_object *obj,
 static int check_order(struct reader *r, const struct portmap_path *before,
 		       const struct portmap_path *path)
 {
-	if (!addr_compare(before->router, path->router) &&
-	    addr_is_none(before->leaf))
+	if (!addr_compare(before->router, path->router) && addr_is_none(before->leaf))
 		return reader_invalid(r, "router", "is that of the path before, which has no leaf");
 	if (portmap_path_compare(before, path) >= 0)
 		return reader_invalid(r, "router",
@@ -84,8 +82,7 @@ static int read_path(struct reader *r, struct json_object *obj,
 	return ret ?: read_ports(r, obj, path, taken);
 }
 
-static int read_paths(struct reader *r, struct json_object *obj,
-		      struct portmap_peer *peer)
+static int read_paths(struct reader *r, struct json_object *obj, struct portmap_peer *peer)
 {
 	bool taken[PORTMAP_MAX_PORTS] = {};
 	struct json_object *paths, *path;
@@ -129,8 +126,7 @@ static int read_mark(struct reader *r, struct json_object *obj, const char *key,
 	return *mark && local ? reader_invalid(r, key, "is true and the peer is local") : 0;
 }
 
-static int read_peer(struct reader *r, struct json_object *obj,
-		     struct portmap_peer *peer)
+static int read_peer(struct reader *r, struct json_object *obj, struct portmap_peer *peer)
 {
 	__u64 probed, unanswered = 0;
 	struct json_object *local;
@@ -207,8 +203,7 @@ static int check_duplicates(struct reader *r, const struct portmap *map)
 	return ret;
 }
 
-static int read_peers(struct reader *r, struct json_object *root,
-		      struct portmap *map)
+static int read_peers(struct reader *r, struct json_object *root, struct portmap *map)
 {
 	struct json_object *peers, *peer;
 	size_t i, n, mark;
@@ -231,8 +226,7 @@ static int read_peers(struct reader *r, struct json_object *root,
 	return check_duplicates(r, map);
 }
 
-static int read_head(struct reader *r, struct json_object *root,
-		     struct portmap *map)
+static int read_head(struct reader *r, struct json_object *root, struct portmap *map)
 {
 	__u64 format, hop;
 	const char *c;
@@ -246,10 +240,8 @@ static int read_head(struct reader *r, struct json_object *root,
 	if (format != PORTMAP_FORMAT)
 		return reader_invalid(r, "format", "%llu is not known, this program knows %u",
 				      format, PORTMAP_FORMAT);
-	ret = reader_uint(r, root, "generation", 1, INT64_MAX - 1,
-			  &map->generation) ?:
-	      reader_string(r, root, "created", map->created,
-			    sizeof(map->created)) ?:
+	ret = reader_uint(r, root, "generation", 1, INT64_MAX - 1, &map->generation) ?:
+	      reader_string(r, root, "created", map->created, sizeof(map->created)) ?:
 	      reader_string(r, root, "device", map->device, sizeof(map->device)) ?:
 	      reader_uint(r, root, "hop", 1, PORTMAP_MAX_HOP, &hop);
 	if (ret)

@@ -82,8 +82,7 @@ static const struct {
 };
 
 static_assert(ARRAY_SIZE(reduce_types) == ROCESTEER_REDUCE_TYPE_MAX + 2, "each type has a name");
-static_assert(ARRAY_SIZE(conn_names) == ROCESTEER_REDUCE_A_CONN_MAX + 1,
-	      "each counter has a name");
+static_assert(ARRAY_SIZE(conn_names) == ROCESTEER_REDUCE_A_CONN_MAX + 1, "each counter has a name");
 static_assert(ARRAY_SIZE(stat_names) == ROCESTEER_REDUCE_A_STATS_MAX + 1,
 	      "each counter has a name");
 

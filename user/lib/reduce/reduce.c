@@ -51,8 +51,7 @@ static void put_rank(struct nlmsghdr *nlh, const struct reduce_config *config, _
 	const struct reduce_rank *rank = &config->rank[i];
 	struct nlattr *nest = mnl_attr_nest_start(nlh, ROCESTEER_REDUCE_A_GROUP_RANK);
 
-	mnl_attr_put(nlh, ROCESTEER_REDUCE_A_RANK_ADDRESS, sizeof(rank->address),
-		     rank->address);
+	mnl_attr_put(nlh, ROCESTEER_REDUCE_A_RANK_ADDRESS, sizeof(rank->address), rank->address);
 	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_LEAF, rank->leaf);
 	if (config->joined) {
 		mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_RANK_QPN, rank->qpn);
@@ -221,16 +220,14 @@ static int take_group(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-int reduce_get(struct reduce *reduce, __u32 id, struct reduce_group *group,
-	       struct err *err)
+int reduce_get(struct reduce *reduce, __u32 id, struct reduce_group *group, struct err *err)
 {
 	struct nlmsghdr *nlh;
 
 	memset(group, 0, sizeof(*group));
 	nlh = family_request(&reduce->family, ROCESTEER_REDUCE_CMD_GROUP_GET, 0);
 	mnl_attr_put_u32(nlh, ROCESTEER_REDUCE_A_GROUP_ID, id);
-	return family_ask(&reduce->family, nlh, take_group, group, err,
-			  "cannot get group %u", id);
+	return family_ask(&reduce->family, nlh, take_group, group, err, "cannot get group %u", id);
 }
 
 struct walk {
@@ -276,6 +273,5 @@ int reduce_stats(struct reduce *reduce, struct reduce_stats *stats, struct err *
 
 	memset(stats, 0, sizeof(*stats));
 	nlh = family_request(&reduce->family, ROCESTEER_REDUCE_CMD_STATS_GET, 0);
-	return family_ask(&reduce->family, nlh, take_stats, stats, err,
-			  "cannot read the counters");
+	return family_ask(&reduce->family, nlh, take_stats, stats, err, "cannot read the counters");
 }

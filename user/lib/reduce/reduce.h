@@ -239,8 +239,7 @@ int reduce_del(struct reduce *reduce, __u32 id, struct err *err);
  *
  * Return: 0; -ENOENT when there is none; another negative errno.
  */
-int reduce_get(struct reduce *reduce, __u32 id, struct reduce_group *group,
-	       struct err *err);
+int reduce_get(struct reduce *reduce, __u32 id, struct reduce_group *group, struct err *err);
 
 /* All groups, ascending. Return: 0 or a negative errno. */
 int reduce_each(struct reduce *reduce,

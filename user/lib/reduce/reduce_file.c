@@ -23,8 +23,7 @@ static const char * const rank_fields[] = {
 };
 
 /* Refuse unknown fields: a field may be misspelt, not left out. */
-static int check_fields(struct reader *r, struct json_object *obj,
-			const char * const *fields)
+static int check_fields(struct reader *r, struct json_object *obj, const char * const *fields)
 {
 	char quoted[64], all[128];
 	int ret = reader_object(r, obj);
@@ -100,8 +99,7 @@ static int read_rank(struct reader *r, struct json_object *obj,
 	return ret;
 }
 
-static int read_ranks(struct reader *r, struct json_object *obj,
-		      struct reduce_config *config)
+static int read_ranks(struct reader *r, struct json_object *obj, struct reduce_config *config)
 {
 	struct json_object *array;
 	size_t n, i, mark;
@@ -132,8 +130,7 @@ static int read_ranks(struct reader *r, struct json_object *obj,
 /* Leaves meet at the root. In a file for one switch, the switch may be the root itself. */
 static int check_root(struct reader *r, const struct reduce_config *config)
 {
-	if (config->joined || config->root != REDUCE_NO_ROOT ||
-	    reduce_config_has_one_leaf(config))
+	if (config->joined || config->root != REDUCE_NO_ROOT || reduce_config_has_one_leaf(config))
 		return 0;
 	return reader_invalid(r, "root", "is missing: the ranks have more than one leaf");
 }

@@ -187,8 +187,7 @@ static int set_number(const struct job *job, struct reduce_config *config, struc
 	return 0;
 }
 
-static int add_group(const struct job *job, struct reduce_plan *plan, __u32 lane,
-		     struct err *err)
+static int add_group(const struct job *job, struct reduce_plan *plan, __u32 lane, struct err *err)
 {
 	struct reduce_config *config = &plan->group[plan->nr++];
 

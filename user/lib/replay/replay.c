@@ -86,8 +86,7 @@ static void set_factors(struct replay *p)
 
 		if (r->nr_links)
 			set_factor(r, p->now,
-				   replay_load_worst(&p->load, r->job, r->links,
-						     r->nr_links));
+				   replay_load_worst(&p->load, r->job, r->links, r->nr_links));
 	}
 	p->changed = false;
 }
@@ -135,8 +134,7 @@ static int start(struct replay *p, __u32 number)
 		.job = job, .factor = TRACE_SHARE, .since = p->now,
 		.left = job->duration, .end = p->now + job->duration,
 	};
-	ret = replay_site_take(&p->site, p->policy, job->gpus, &r->place,
-			       p->result);
+	ret = replay_site_take(&p->site, p->policy, job->gpus, &r->place, p->result);
 	if (!ret)
 		p->no_place[job->gpus - 1] = p->ended + 1;
 	if (ret <= 0)

@@ -38,8 +38,7 @@ int replay_load_init(struct replay_load *load, const struct ocs *ocs,
 		return -ENOMEM;
 	for (port = 0; port < ports; port++)
 		if (ocs->circuit[port] != OCS_DARK)
-			load->first[ocs_pair(ocs, port / ocs->oxcs,
-					     ocs->circuit[port]) + 1]++;
+			load->first[ocs_pair(ocs, port / ocs->oxcs, ocs->circuit[port]) + 1]++;
 	for (pair = 0; pair < pairs; pair++) {
 		load->first[pair + 1] += load->first[pair];
 		while (link < load->first[pair + 1])
@@ -109,8 +108,7 @@ static struct range links_up(const struct replay_load *load, __u32 leaf)
 }
 
 /* Links down from the spine of a link, or all links of the leaf if the spine has none to it. */
-static struct range links_down(const struct replay_load *load, __u32 up,
-			       __u32 leaf)
+static struct range links_down(const struct replay_load *load, __u32 up, __u32 leaf)
 {
 	const __u32 *first = load->first + (size_t)leaf * load->spines +
 			     load->spine[up];
@@ -140,8 +138,7 @@ static __u64 crowd(const struct replay_load *load, struct way way)
  * The pair of links with the fewest flows on its worse link, through a spine that both
  * leaves have if there is one, so that other flows keep their choice.
  */
-static struct way least(const struct replay_load *load, struct range ups,
-			__u32 to)
+static struct way least(const struct replay_load *load, struct range ups, __u32 to)
 {
 	struct way way = {}, best = {};
 	__u64 fewest = ~0ull;
@@ -163,8 +160,7 @@ static struct way least(const struct replay_load *load, struct range ups,
 }
 
 /* Add a flow to a link of its job, which is listed with the first one. */
-static void count(struct replay_load *load, __u32 link,
-		  struct replay_link *links, __u32 *nr)
+static void count(struct replay_load *load, __u32 link, struct replay_link *links, __u32 *nr)
 {
 	if (!load->own[link]++)
 		links[(*nr)++].link = link;
@@ -201,8 +197,7 @@ static void route(struct replay_load *load, enum replay_policy policy,
 	struct range downs = links_up(load, to);
 	struct way way;
 
-	if (from / each == to || ups.begin == ups.end ||
-	    downs.begin == downs.end)
+	if (from / each == to || ups.begin == ups.end || downs.begin == downs.end)
 		return;
 	way = find(load, policy, ups, to, from % each, flow, seed);
 	count(load, way.up, links, nr);

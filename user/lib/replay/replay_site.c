@@ -17,8 +17,7 @@ static int copy_ocs(struct replay_site *site, const struct ocs *ocs)
 		return -ENOMEM;
 	memcpy(site->ocs.circuit, ocs->circuit, ports * sizeof(*ocs->circuit));
 	memcpy(site->ocs.fixed, ocs->fixed, ports * sizeof(*ocs->fixed));
-	memcpy(site->ocs.shut, ocs->shut,
-	       (size_t)ocs->leaves * ocs->spines * sizeof(*ocs->shut));
+	memcpy(site->ocs.shut, ocs->shut, (size_t)ocs->leaves * ocs->spines * sizeof(*ocs->shut));
 	return 0;
 }
 
@@ -85,8 +84,7 @@ static void take_leaf(const struct slice_fabric *fabric, __u32 leaf,
 }
 
 /* Take leaves with the most free GPUs first. */
-static int pack(const struct slice_fabric *fabric, __u32 gpus,
-		struct slice *slice)
+static int pack(const struct slice_fabric *fabric, __u32 gpus, struct slice *slice)
 {
 	bool *taken = calloc(fabric->leaves, sizeof(*taken));
 	__u32 leaf;
@@ -130,15 +128,13 @@ static int find(struct replay_site *site, enum replay_policy policy, __u32 gpus,
 		return 0;
 	}
 	ret = slice_place(&site->fabric, gpus, slice);
-	if (policy != REPLAY_VCLOS &&
-	    (ret == SLICE_NO_NETWORK || ret == SLICE_NO_LOCALITY))
+	if (policy != REPLAY_VCLOS && (ret == SLICE_NO_NETWORK || ret == SLICE_NO_LOCALITY))
 		ret = pack(&site->fabric, gpus, slice);
 	return ret;
 }
 
 /* Take or give the links of a slice, with all of their pairs. */
-static void use_links(struct replay_site *site, const struct slice *slice,
-		      bool use)
+static void use_links(struct replay_site *site, const struct slice *slice, bool use)
 {
 	struct slice_fabric *fabric = &site->fabric;
 	__u32 n = 0, i, j;
@@ -166,8 +162,7 @@ static void use_links(struct replay_site *site, const struct slice *slice,
 }
 
 /* Take GPUs of a server, the first ones that are free. */
-static void take_gpus(struct replay_site *site,
-		      const struct slice_server *server, __u32 *gpu)
+static void take_gpus(struct replay_site *site, const struct slice_server *server, __u32 *gpu)
 {
 	__u32 each = site->fabric.gpus_per_server, left = server->gpus, at;
 

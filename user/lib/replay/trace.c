@@ -9,8 +9,7 @@
 #define HEADER	"arrival,gpus,duration,communication,pattern"
 #define FIELDS	5
 
-static int invalid(const struct lines *at, const char *field, const char *what,
-		   const char *text)
+static int invalid(const struct lines *at, const char *field, const char *what, const char *text)
 {
 	char quoted[40];
 
@@ -35,14 +34,12 @@ static int split(char *line, char *field[FIELDS])
 	}
 }
 
-static int read_gpus(const struct lines *at, const char *text, __u32 most,
-		     __u32 *gpus)
+static int read_gpus(const struct lines *at, const char *text, __u32 most, __u32 *gpus)
 {
 	char what[80];
 	__u64 value;
 
-	if (!strchr(text, '.') &&
-	    !decimal_read(text, TRACE_SECOND, most * TRACE_SECOND, &value)) {
+	if (!strchr(text, '.') && !decimal_read(text, TRACE_SECOND, most * TRACE_SECOND, &value)) {
 		*gpus = value / TRACE_SECOND;
 		return 0;
 	}
@@ -50,8 +47,7 @@ static int read_gpus(const struct lines *at, const char *text, __u32 most,
 	return invalid(at, "gpus", what, text);
 }
 
-static int read_pattern(const struct lines *at, const char *text,
-			struct trace_job *job)
+static int read_pattern(const struct lines *at, const char *text, struct trace_job *job)
 {
 	int i = words_find(contention_pattern_names, text);
 	char all[128], what[160];
@@ -61,8 +57,7 @@ static int read_pattern(const struct lines *at, const char *text,
 	if (i < 0)
 		return invalid(at, "pattern", what, text);
 	if (contention_steps(i, job->gpus, 0) < 0)
-		return invalid(at, "pattern", "needs a power of two of GPUs",
-			       text);
+		return invalid(at, "pattern", "needs a power of two of GPUs", text);
 	job->pattern = i;
 	return 0;
 }
@@ -82,8 +77,7 @@ static int read_job(const struct lines *at, char *line, __u32 max_gpus,
 		return invalid(at, "arrival", "is not a time in seconds, at most 10000000",
 			       field[0]);
 	if (job->arrival < before)
-		return invalid(at, "arrival", "is earlier than that of the line before",
-			       field[0]);
+		return invalid(at, "arrival", "is earlier than that of the line before", field[0]);
 	ret = read_gpus(at, field[1], max_gpus, &job->gpus);
 	if (ret)
 		return ret;
@@ -92,8 +86,7 @@ static int read_job(const struct lines *at, char *line, __u32 max_gpus,
 			       "is not a time in seconds, more than 0, at most 10000000",
 			       field[2]);
 	if (decimal_read(field[3], 0, TRACE_SHARE, &share))
-		return invalid(at, "communication", "is not a share from 0 to 1",
-			       field[3]);
+		return invalid(at, "communication", "is not a share from 0 to 1", field[3]);
 	job->communication = share;
 	return read_pattern(at, field[4], job);
 }
@@ -144,8 +137,7 @@ int trace_read(const char *file, __u32 max_gpus, struct trace_job **jobs,
 	ret = read_lines(&at, max_gpus, jobs, nr);
 	lines_close(&at);
 	if (!ret && !*nr)
-		ret = err_set(err, EXIT_BAD_INPUT, "bad-file",
-			      "%s: line 2: there is no job", file);
+		ret = err_set(err, EXIT_BAD_INPUT, "bad-file", "%s: line 2: there is no job", file);
 	if (ret) {
 		free(*jobs);
 		*jobs = NULL;

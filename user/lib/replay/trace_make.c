@@ -112,8 +112,7 @@ static __u64 draw_from_table(const struct quantile *q, __u64 *state)
 		(share - q[0].share) / (q[1].share - q[0].share)) * 1000;
 }
 
-static enum contention_pattern draw_pattern(const struct traffic *traffic,
-					    __u64 *state)
+static enum contention_pattern draw_pattern(const struct traffic *traffic, __u64 *state)
 {
 	__u32 left = uniform(state) * 100, i;
 
@@ -133,8 +132,7 @@ static void make_power(__u32 most, __u64 *state, struct trace_job *job)
 static void make_paper(__u64 *state, struct trace_job *job)
 {
 	job->gpus = draw_gpus(paper, state, TRACE_PAPER_GPUS);
-	job->duration = draw_from_table(job->gpus <= 64 ? small : large,
-					state) * 1000;
+	job->duration = draw_from_table(job->gpus <= 64 ? small : large, state) * 1000;
 	job->communication = (20 + (__u32)(uniform(state) * 331)) * 1000;
 	job->pattern = draw_pattern(even, state);
 	if (contention_steps(job->pattern, job->gpus, 0) < 0)

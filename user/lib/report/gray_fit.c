@@ -14,8 +14,7 @@
 #define CHANGE		(1 / 1e6)	/* of a value: a smaller one is none */
 #define LEAST		(1 / 1e18)	/* a rate, below any that packets can show */
 
-int gray_fit_make(struct gray_fit *fit, const struct gray_index *index,
-		  enum report_cause cause)
+int gray_fit_make(struct gray_fit *fit, const struct gray_index *index, enum report_cause cause)
 {
 	size_t i;
 

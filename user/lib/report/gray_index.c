@@ -25,8 +25,7 @@ static int check(const struct gray_index *index)
 	return 0;
 }
 
-size_t gray_index_terms(const struct gray_index *index, size_t path,
-			size_t terms[GRAY_PATH_TERMS])
+size_t gray_index_terms(const struct gray_index *index, size_t path, size_t terms[GRAY_PATH_TERMS])
 {
 	const struct report_path *p = &index->paths[path];
 	size_t n = 0;

@@ -33,8 +33,7 @@ int gray_index_make(struct gray_index *index, const struct report_path *paths,
 void gray_index_free(struct gray_index *index);
 
 /* Terms of a path into @terms. Return: how many. */
-size_t gray_index_terms(const struct gray_index *index, size_t path,
-			size_t terms[GRAY_PATH_TERMS]);
+size_t gray_index_terms(const struct gray_index *index, size_t path, size_t terms[GRAY_PATH_TERMS]);
 
 /* The paths of a term. Return: how many. */
 static inline size_t gray_index_paths(const struct gray_index *index, size_t term,
@@ -66,8 +65,7 @@ struct gray_fit {
 };
 
 /* A model of rounds or CNPs without links. Free it in any case. Return: 0 or -ENOMEM. */
-int gray_fit_make(struct gray_fit *fit, const struct gray_index *index,
-		  enum report_cause cause);
+int gray_fit_make(struct gray_fit *fit, const struct gray_index *index, enum report_cause cause);
 void gray_fit_free(struct gray_fit *fit);
 
 /* Make all values the most likely ones, but for that of @held, which may be REPORT_NO_LINK. */

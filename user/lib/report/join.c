@@ -88,8 +88,7 @@ static int join_leaves(struct report_join *join, const struct recording_group *g
 
 	for (p = 0; !ret && p < group->nr_paths; p++)
 		if (!addr_is_none(group->path[p].entry))
-			ret = report_leaves_join(&join->leaves, group->leaf,
-						 group->path[p].entry);
+			ret = report_leaves_join(&join->leaves, group->leaf, group->path[p].entry);
 	return ret;
 }
 

@@ -227,8 +227,7 @@ static int read_head(struct reader *r, struct json_object *root, struct recordin
 
 	ret = reader_uint(r, root, "format", RECORDING_FORMAT, RECORDING_FORMAT, &format) ?:
 	      reader_string(r, root, "host", recording->host, sizeof(recording->host)) ?:
-	      reader_string(r, root, "version", recording->version,
-			    sizeof(recording->version)) ?:
+	      reader_string(r, root, "version", recording->version, sizeof(recording->version)) ?:
 	      reader_string(r, root, "kernel", recording->kernel, sizeof(recording->kernel)) ?:
 	      reader_string(r, root, "begin", begin, sizeof(begin)) ?:
 	      read_ms(r, root, &recording->ms) ?:

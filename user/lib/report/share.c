@@ -27,8 +27,7 @@ static __u64 fair_flows(__u64 flows, __u64 up)
 	return flows / up + (flows % up != 0);
 }
 
-void report_imbalance(const struct report_share *shares, size_t nr,
-		      struct report_imbalance *result)
+void report_imbalance(const struct report_share *shares, size_t nr, struct report_imbalance *result)
 {
 	double bytes = 0, max = 0, off = 0;
 	__u64 flows = 0, used = 0, up = 0;

@@ -36,8 +36,7 @@ static __u32 link_of_rank(const struct contention_layout *layout, __u32 rank)
  * The link of a flow at the leaf of @rank: that of the rank. A leaf with fewer links than
  * its ranks need has as many as all other leaves; then the other end gives the number.
  */
-__u32 contention_link_at(const struct contention_layout *layout, __u32 rank,
-			 __u32 other)
+__u32 contention_link_at(const struct contention_layout *layout, __u32 rank, __u32 other)
 {
 	__u32 leaf = layout->leaf[rank], to = layout->leaf[other], link;
 
@@ -49,8 +48,7 @@ __u32 contention_link_at(const struct contention_layout *layout, __u32 rank,
 }
 
 /* The link by which a flow leaves its source leaf, or enters its destination leaf. */
-static size_t link_of(const struct links *links,
-		      const struct contention_flow *flow)
+static size_t link_of(const struct links *links, const struct contention_flow *flow)
 {
 	const struct contention_layout *layout = links->layout;
 	__u32 rank = links->up ? flow->from : flow->to;
@@ -65,8 +63,7 @@ static size_t all_links(const struct contention_layout *layout)
 	return (size_t)layout->leaves * layout->lanes * layout->most;
 }
 
-static bool leaves_leaf(const struct contention_layout *layout,
-			const struct contention_flow *flow)
+static bool leaves_leaf(const struct contention_layout *layout, const struct contention_flow *flow)
 {
 	return layout->leaf[flow->from] != layout->leaf[flow->to];
 }
@@ -101,8 +98,7 @@ static int compare_flows(const void *a, const void *b, void *arg)
 }
 
 /* Does any link have two flows? One bit per link is enough to see. */
-static int any_shared(const struct links *links,
-		      const struct contention_flow *flows, size_t n)
+static int any_shared(const struct links *links, const struct contention_flow *flows, size_t n)
 {
 	__u64 *taken = calloc(all_links(links->layout) / 64 + 1, sizeof(*taken));
 	int shared = 0;
@@ -123,8 +119,7 @@ static int any_shared(const struct links *links,
 /* Find the links of one direction that flows between leaves meet on. */
 static long test_links(const struct links *links, struct contention_flow *flows,
 		       size_t n,
-		       void (*report)(const struct contention_link *link,
-				      void *arg),
+		       void (*report)(const struct contention_link *link, void *arg),
 		       void *arg)
 {
 	const struct contention_layout *layout = links->layout;
@@ -159,8 +154,7 @@ static long test_links(const struct links *links, struct contention_flow *flows,
 
 __u32 contention_links_needed(const struct contention_layout *layout, __u32 leaf)
 {
-	return slice_divide_up(layout->first[leaf + 1] - layout->first[leaf],
-			       layout->lanes);
+	return slice_divide_up(layout->first[leaf + 1] - layout->first[leaf], layout->lanes);
 }
 
 void contention_layout_count(struct contention_layout *layout)
@@ -178,8 +172,7 @@ void contention_layout_count(struct contention_layout *layout)
 		layout->pair[i] = i;
 }
 
-int contention_layout_init(struct contention_layout *layout, __u32 ranks, __u32 leaves,
-			   __u32 lanes)
+int contention_layout_init(struct contention_layout *layout, __u32 ranks, __u32 leaves, __u32 lanes)
 {
 	*layout = (struct contention_layout) {
 		.lanes = lanes,
@@ -232,8 +225,7 @@ void contention_layout_free(struct contention_layout *layout)
 
 long contention_test(const struct contention_layout *layout,
 		     struct contention_flow *flows, size_t n,
-		     void (*report)(const struct contention_link *link,
-				    void *arg),
+		     void (*report)(const struct contention_link *link, void *arg),
 		     void *arg)
 {
 	long up, down;
@@ -250,8 +242,7 @@ long contention_test(const struct contention_layout *layout,
 }
 
 /* Most flows on a link of one direction. */
-static long worst_link(const struct links *links, const struct contention_flow *flows,
-		       size_t n)
+static long worst_link(const struct links *links, const struct contention_flow *flows, size_t n)
 {
 	__u32 *count = calloc(all_links(links->layout) + 1, sizeof(*count)), most = 0;
 	size_t i;
@@ -334,8 +325,7 @@ static __u32 destination(enum contention_pattern pattern, __u32 rank, __u32 rank
 	case CONTENTION_ALL_TO_ALL:
 		return (rank + step + 1) % ranks;
 	case CONTENTION_HIERARCHICAL_RING:
-		return hierarchical(rank, ranks, inside,
-				    step || inside == 1 ? inside : 1);
+		return hierarchical(rank, ranks, inside, step || inside == 1 ? inside : 1);
 	case CONTENTION_HIERARCHICAL_ALL_TO_ALL:
 		return hierarchical(rank, ranks, inside, step + 1);
 	default:
@@ -378,8 +368,7 @@ static long prove(const struct contention_layout *layout,
 	for (step = 0; step < steps; step += stride) {
 		long worst;
 
-		contention_step(pattern, layout->ranks, group_of(layout), 0, step,
-				flows);
+		contention_step(pattern, layout->ranks, group_of(layout), 0, step, flows);
 		worst = contention_worst(layout, flows, layout->ranks);
 		if (worst < 0)
 			return worst;
@@ -411,8 +400,7 @@ long contention_prove(const struct contention_layout *layout)
 
 long contention_test_pattern(const struct contention_layout *layout,
 			     enum contention_pattern pattern, __u32 seed,
-			     void (*report)(const struct contention_link *link,
-					    void *arg),
+			     void (*report)(const struct contention_link *link, void *arg),
 			     void *arg)
 {
 	struct contention_flow *flows = calloc(layout->ranks, sizeof(*flows));
@@ -421,11 +409,9 @@ long contention_test_pattern(const struct contention_layout *layout,
 	long ret = flows ? 0 : -ENOMEM;
 
 	for (step = 0; ret >= 0 && step < steps; step++) {
-		ret = contention_step(pattern, layout->ranks, group, seed, step,
-				      flows);
+		ret = contention_step(pattern, layout->ranks, group, seed, step, flows);
 		if (!ret)
-			ret = contention_test(layout, flows, layout->ranks,
-					      report, arg);
+			ret = contention_test(layout, flows, layout->ranks, report, arg);
 		links += ret;
 	}
 	free(flows);

@@ -71,8 +71,7 @@ __u32 contention_links_needed(const struct contention_layout *layout, __u32 leaf
  *
  * Return: number among the links of the leaf in the lane of the flow.
  */
-__u32 contention_link_at(const struct contention_layout *layout, __u32 rank,
-			 __u32 other);
+__u32 contention_link_at(const struct contention_layout *layout, __u32 rank, __u32 other);
 
 struct contention_flow {
 	__u32 from;	/* rank */
@@ -112,8 +111,7 @@ struct contention_link {
  */
 long contention_test(const struct contention_layout *layout,
 		     struct contention_flow *flows, size_t n,
-		     void (*report)(const struct contention_link *link,
-				    void *arg),
+		     void (*report)(const struct contention_link *link, void *arg),
 		     void *arg);
 
 /**
@@ -181,8 +179,7 @@ int contention_step(enum contention_pattern pattern, __u32 ranks, __u32 group,
  */
 long contention_test_pattern(const struct contention_layout *layout,
 			     enum contention_pattern pattern, __u32 seed,
-			     void (*report)(const struct contention_link *link,
-					    void *arg),
+			     void (*report)(const struct contention_link *link, void *arg),
 			     void *arg);
 
 /* Steps of a pattern, as contention_test_pattern() takes them. */

@@ -11,8 +11,7 @@
 #define MAX_DEPTH	16	/* a flow needs 3 */
 #define MAX_STEP	65535
 
-static int read_spines(struct reader *r, struct json_object *obj,
-		       struct contention_slice *slice)
+static int read_spines(struct reader *r, struct json_object *obj, struct contention_slice *slice)
 {
 	struct json_object *spines;
 	__u64 spine = 0;
@@ -74,23 +73,20 @@ static int read_server(struct reader *r, struct json_object *server,
 	return 0;
 }
 
-static int read_servers(struct reader *r, struct json_object *obj,
-			struct contention_slice *slice)
+static int read_servers(struct reader *r, struct json_object *obj, struct contention_slice *slice)
 {
 	__u64 gpus, sum = 0, leaf = 0;
 	struct json_object *servers, *server;
 	size_t i, n, mark;
 	int ret;
 
-	ret = reader_uint(r, obj, "gpus", 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS,
-			  &gpus) ?:
+	ret = reader_uint(r, obj, "gpus", 1, SLICE_MAX_LEAVES * SLICE_MAX_GPUS, &gpus) ?:
 	      reader_get(r, obj, "servers", json_type_array, &servers);
 	if (ret)
 		return ret;
 	n = json_object_array_length(servers);
 	slice->leaf = calloc(n + 1, sizeof(*slice->leaf));
-	if (contention_layout_init(&slice->layout, gpus, n, slice->nr_spines) ||
-	    !slice->leaf)
+	if (contention_layout_init(&slice->layout, gpus, n, slice->nr_spines) || !slice->leaf)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		ret = reader_item(r, "servers", servers, i, &server, &mark) ?:
@@ -100,8 +96,7 @@ static int read_servers(struct reader *r, struct json_object *obj,
 		reader_leave(r, mark);
 	}
 	if (sum != gpus)
-		return reader_invalid(r, "gpus", "%llu is not the %llu of the servers",
-				      gpus, sum);
+		return reader_invalid(r, "gpus", "%llu is not the %llu of the servers", gpus, sum);
 	return 0;
 }
 
@@ -145,8 +140,7 @@ static void join_lanes(struct contention_slice *slice)
 }
 
 /* Has the leaf as many links as its ranks need, or as all other leaves have? */
-static int check_lane_links(struct reader *r, const struct contention_layout *layout,
-			    bool given)
+static int check_lane_links(struct reader *r, const struct contention_layout *layout, bool given)
 {
 	__u32 all = 0, i;
 
@@ -167,8 +161,7 @@ static int check_lane_links(struct reader *r, const struct contention_layout *la
 	return 0;
 }
 
-static int read_lanes(struct reader *r, struct json_object *obj,
-		      struct contention_slice *slice)
+static int read_lanes(struct reader *r, struct json_object *obj, struct contention_slice *slice)
 {
 	struct contention_layout *layout = &slice->layout;
 	bool given = json_object_object_get_ex(obj, "lane_links", NULL);
@@ -177,8 +170,7 @@ static int read_lanes(struct reader *r, struct json_object *obj,
 	if (layout->leaves == 1 && slice->nr_spines)
 		return reader_invalid(r, "spines", "is not empty, under one leaf");
 	if (layout->leaves > 1 && !slice->nr_spines)
-		return reader_invalid(r, "spines", "is empty, over %u leaves",
-				      layout->leaves);
+		return reader_invalid(r, "spines", "is empty, over %u leaves", layout->leaves);
 	if (slice->nr_spines > SLICE_MAX_UPLINKS)
 		return reader_invalid(r, "spines", "has %u entries, at most %u",
 				      slice->nr_spines, SLICE_MAX_UPLINKS);
@@ -219,8 +211,7 @@ static int check_leaves(struct reader *r, struct json_object *obj,
 		if (is_number(json_object_array_get_idx(leaves, i), slice->leaf[i]))
 			continue;
 		reader_enter(r, "leaves", i);
-		return reader_invalid(r, "", "is not %u, the leaf of the servers",
-				      slice->leaf[i]);
+		return reader_invalid(r, "", "is not %u, the leaf of the servers", slice->leaf[i]);
 	}
 	return 0;
 }
@@ -237,8 +228,7 @@ static int check_link(struct reader *r, struct json_object *links, size_t i, __u
 	    is_number(json_object_array_get_idx(link, 1), spine))
 		return 0;
 	reader_enter(r, "links", i);
-	return reader_invalid(r, "", "is not [%u,%u], as leaves and spines say", leaf,
-			      spine);
+	return reader_invalid(r, "", "is not [%u,%u], as leaves and spines say", leaf, spine);
 }
 
 /* Each leaf has links to the spine of each lane. */
@@ -264,13 +254,11 @@ static int check_links(struct reader *r, struct json_object *obj,
 	for (i = 0; i < layout->leaves; i++)
 		for (k = 0; k < layout->lanes; k++)
 			for (u = 0; !ret && u < layout->links[i]; u++)
-				ret = check_link(r, links, at++, slice->leaf[i],
-						 slice->spines[k]);
+				ret = check_link(r, links, at++, slice->leaf[i], slice->spines[k]);
 	return ret;
 }
 
-int contention_read_slice(struct contention_slice *slice, struct reader *r,
-			  struct json_object *obj)
+int contention_read_slice(struct contention_slice *slice, struct reader *r, struct json_object *obj)
 {
 	*slice = (struct contention_slice) {};
 	return reader_object(r, obj) ?:

@@ -54,8 +54,7 @@ void ocs_links(const struct ocs *ocs, struct slice_fabric *fabric)
 			if (!ocs_idle_link(ocs, port))
 				continue;
 			pair = ocs_pair(ocs, leaf, ocs->circuit[port]);
-			if (links[pair] < most &&
-			    ++links[pair] > fabric->links_per_pair)
+			if (links[pair] < most && ++links[pair] > fabric->links_per_pair)
 				fabric->links_per_pair = links[pair];
 		}
 	}
@@ -76,8 +75,7 @@ static __u32 assign(const struct ocs *ocs, const __u16 *circuit, __u32 leaf,
 	return oxc;
 }
 
-int ocs_assign(const struct ocs *ocs, const __u16 *circuit,
-	       struct slice *slice)
+int ocs_assign(const struct ocs *ocs, const __u16 *circuit, struct slice *slice)
 {
 	__u32 *oxcs, i, k, oxc = 0;
 
@@ -98,8 +96,7 @@ int ocs_assign(const struct ocs *ocs, const __u16 *circuit,
 }
 
 /* Free ports of spines at an OXC, by spine. */
-static void count_left(const struct ocs *ocs, const __u16 *circuit, __u32 oxc,
-		       __u32 *left)
+static void count_left(const struct ocs *ocs, const __u16 *circuit, __u32 oxc, __u32 *left)
 {
 	__u32 i;
 
@@ -110,8 +107,7 @@ static void count_left(const struct ocs *ocs, const __u16 *circuit, __u32 oxc,
 			left[circuit[ocs_port(ocs, i, oxc)]]--;
 }
 
-static __u32 count_circuits(const struct ocs *ocs, const __u16 *circuit,
-			    __u32 leaf, __u32 spine)
+static __u32 count_circuits(const struct ocs *ocs, const __u16 *circuit, __u32 leaf, __u32 spine)
 {
 	__u32 oxc, n = 0;
 
@@ -121,8 +117,7 @@ static __u32 count_circuits(const struct ocs *ocs, const __u16 *circuit,
 }
 
 /* Join a port to the spine that its leaf has the fewest circuits to. */
-static void join(const struct ocs *ocs, __u16 *circuit, __u32 leaf, __u32 oxc,
-		 __u32 *left)
+static void join(const struct ocs *ocs, __u16 *circuit, __u32 leaf, __u32 oxc, __u32 *left)
 {
 	__u32 best = UINT32_MAX, spine, to = 0;
 
@@ -144,8 +139,7 @@ static void join(const struct ocs *ocs, __u16 *circuit, __u32 leaf, __u32 oxc,
 }
 
 /* Take down circuits that block others at an OXC, where @need has ports to keep. */
-static void make_way(const struct ocs *ocs, __u16 *circuit, const bool *need,
-		     __u32 oxc)
+static void make_way(const struct ocs *ocs, __u16 *circuit, const bool *need, __u32 oxc)
 {
 	__u32 left[SLICE_MAX_SPINES], leaf;
 
@@ -219,8 +213,7 @@ static int make_slice(const struct slice_fabric *fabric, const struct ocs *ocs,
 	for (spine = 0; spine < ocs->spines; spine++)
 		for (k = 0; k < w->lanes[spine]; k++)
 			slice->spines[slice->nr_spines++] = spine;
-	if (memcmp(circuit, ocs->circuit, (size_t)ocs->leaves * ocs->oxcs *
-		   sizeof(*circuit))) {
+	if (memcmp(circuit, ocs->circuit, (size_t)ocs->leaves * ocs->oxcs * sizeof(*circuit))) {
 		slice->stage = SLICE_OCS;
 		slice->objective = count_down(ocs, circuit);
 	} else {
@@ -318,8 +311,7 @@ static __u32 order_numbers(struct search *s, __u32 *number)
 	__u64 waste[SLICE_MAX_NUMBERS];
 	__u32 n, kept = 0, i, j;
 
-	n = slice_lane_numbers(s->l.gpus, s->fabric->gpus_per_server, s->ocs->oxcs,
-			       number);
+	n = slice_lane_numbers(s->l.gpus, s->fabric->gpus_per_server, s->ocs->oxcs, number);
 	for (i = 0; i < n; i++) {
 		__u32 lanes = number[i];
 		__u64 own = parts ? count_parts(s, lanes) : count_waste(s, lanes);

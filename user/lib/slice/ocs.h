@@ -95,7 +95,6 @@ int ocs_place(const struct slice_fabric *fabric, const struct ocs *ocs,
 	      __u32 gpus, struct slice *slice, __u16 *circuit);
 
 /* Name the OXC of each link of a slice over leaves. Return: 0 or -ENOMEM. */
-int ocs_assign(const struct ocs *ocs, const __u16 *circuit,
-	       struct slice *slice);
+int ocs_assign(const struct ocs *ocs, const __u16 *circuit, struct slice *slice);
 
 #endif /* ROCESTEER_LIB_OCS_H */

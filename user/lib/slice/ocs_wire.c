@@ -159,8 +159,7 @@ static bool put(struct ocs_wire *w, __u32 leaf, __u32 spine, int depth)
 		return false;
 	if (put_free(w, leaf, spine))
 		return true;
-	return depth && (put_own(w, leaf, spine, depth) ||
-			 put_other(w, leaf, spine, depth));
+	return depth && (put_own(w, leaf, spine, depth) || put_other(w, leaf, spine, depth));
 }
 
 /* Add a lane by a spine. */
@@ -241,8 +240,7 @@ static int best_spine(struct ocs_wire *w, __u32 lack, int try)
 
 		if (!lanes)
 			continue;
-		key = (__s64)lanes << 32 | (0xfffff - (w->left[spine] -
-						       lanes * w->l->sum)) << 10;
+		key = (__s64)lanes << 32 | (0xfffff - (w->left[spine] - lanes * w->l->sum)) << 10;
 		key |= try ? draw(w) & 1023 : 1023 - spine;
 		key = try > 2 ? draw(w) : key;
 		if (key > most) {

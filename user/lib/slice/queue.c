@@ -26,8 +26,7 @@ void queue_free(struct queue *queue)
 	free(queue->job);
 }
 
-static bool is_before(enum queue_order order, const struct queue_job *a,
-		      const struct queue_job *b)
+static bool is_before(enum queue_order order, const struct queue_job *a, const struct queue_job *b)
 {
 	if (order == QUEUE_FEWEST_GPUS && a->gpus != b->gpus)
 		return a->gpus < b->gpus;

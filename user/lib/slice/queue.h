@@ -55,8 +55,7 @@ void queue_free(struct queue *queue);
 void queue_add(struct queue *queue, const struct queue_job *job);
 
 /* The i-th job, the first is 0. */
-static inline const struct queue_job *queue_job(const struct queue *queue,
-						__u32 i)
+static inline const struct queue_job *queue_job(const struct queue *queue, __u32 i)
 {
 	return &queue->job[queue->first + i];
 }

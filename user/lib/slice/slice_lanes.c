@@ -8,8 +8,7 @@
 
 #define STARTS	8	/* leaves to begin with */
 
-int slice_lanes_init(struct slice_lanes *l, const struct slice_fabric *fabric,
-		     __u32 gpus)
+int slice_lanes_init(struct slice_lanes *l, const struct slice_fabric *fabric, __u32 gpus)
 {
 	*l = (struct slice_lanes) {
 		.gpus = gpus,
@@ -72,8 +71,7 @@ static __u32 least(__u32 a, __u32 b)
 }
 
 /* Is a leaf a better next one, when a number of servers is missing? */
-static bool is_better(const struct slice_leaf *a, const struct slice_leaf *b,
-		      __u32 lack)
+static bool is_better(const struct slice_leaf *a, const struct slice_leaf *b, __u32 lack)
 {
 	__u32 gives = least(a->servers, lack), other = least(b->servers, lack);
 
@@ -96,8 +94,7 @@ static int next_leaf(const struct slice_lanes *l, const struct slice_leaf *leaf,
 		if (taken[i] || !leaf[i].servers ||
 		    (best >= 0 && !is_better(&leaf[i], &leaf[best], lack)))
 			continue;
-		if (!words ||
-		    count_common(common, leaf[i].spines, words) >= l->lanes)
+		if (!words || count_common(common, leaf[i].spines, words) >= l->lanes)
 			best = i;
 	}
 	return best;
@@ -161,16 +158,14 @@ bool slice_lanes_choose(struct slice_lanes *l, const struct slice_fabric *fabric
 /* Links of a pair that one job may have. */
 static __u32 links_of(const struct slice_fabric *fabric, __u32 leaf, __u32 spine)
 {
-	return least(fabric->free_links[(size_t)leaf * fabric->spines + spine],
-		     fabric->parallel);
+	return least(fabric->free_links[(size_t)leaf * fabric->spines + spine], fabric->parallel);
 }
 
 /*
  * Lanes that a leaf can have by each spine with a number of links in each, as consecutive
  * bits: common bits are common lanes.
  */
-static __u32 make_bits(const struct slice_fabric *fabric, __u32 leaf, __u32 links,
-		       __u64 *bits)
+static __u32 make_bits(const struct slice_fabric *fabric, __u32 leaf, __u32 links, __u64 *bits)
 {
 	__u32 each = least(fabric->links_per_pair, fabric->parallel), n = 0;
 	__u32 spine, i;
@@ -312,8 +307,7 @@ static void try_lanes(struct search *s, __u32 lanes)
 		;
 }
 
-int slice_place_across(const struct slice_fabric *fabric, __u32 gpus,
-		       struct slice *slice)
+int slice_place_across(const struct slice_fabric *fabric, __u32 gpus, struct slice *slice)
 {
 	__u32 each = least(fabric->links_per_pair, fabric->parallel);
 	struct search s = {
@@ -359,8 +353,7 @@ int slice_take_leaves(struct slice *slice, const struct slice_fabric *fabric,
 }
 
 /* Lanes that a spine can have. */
-static __u32 lanes_by(const struct slice_fabric *fabric,
-		      const struct slice_lanes *l, __u32 spine)
+static __u32 lanes_by(const struct slice_fabric *fabric, const struct slice_lanes *l, __u32 spine)
 {
 	__u32 lanes = l->lanes, i;
 

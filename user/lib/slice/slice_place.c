@@ -43,8 +43,7 @@ static __u32 servers_needed(const struct slice_fabric *fabric, __u32 gpus)
 	       (gpus % fabric->gpus_per_server != 0);
 }
 
-int slice_make_room(struct slice *slice, __u32 leaves, __u32 spines,
-		    __u32 servers)
+int slice_make_room(struct slice *slice, __u32 leaves, __u32 spines, __u32 servers)
 {
 	slice->leaves = calloc(leaves, sizeof(*slice->leaves));
 	slice->lane_links = calloc(leaves, sizeof(*slice->lane_links));
@@ -74,21 +73,18 @@ __u32 slice_links(const struct slice *slice)
 }
 
 /* The server with the fewest free GPUs that are enough, or -1. */
-static int tightest_server(const struct slice_fabric *fabric, __u32 leaf,
-			   __u32 gpus)
+static int tightest_server(const struct slice_fabric *fabric, __u32 leaf, __u32 gpus)
 {
 	const __u16 *free_gpus = gpus_of(fabric, leaf);
 	int best = -1, v;
 
 	for (v = 0; v < (int)slice_servers_per_leaf(fabric); v++)
-		if (free_gpus[v] >= gpus &&
-		    (best < 0 || free_gpus[v] < free_gpus[best]))
+		if (free_gpus[v] >= gpus && (best < 0 || free_gpus[v] < free_gpus[best]))
 			best = v;
 	return best;
 }
 
-static void add_server(struct slice *slice, __u32 leaf, __u32 server,
-		       __u32 gpus)
+static void add_server(struct slice *slice, __u32 leaf, __u32 server, __u32 gpus)
 {
 	slice->servers[slice->nr_servers++] =
 		(struct slice_server) { leaf, server, gpus };
@@ -111,8 +107,7 @@ void slice_take_servers(struct slice *slice, const struct slice_fabric *fabric,
 }
 
 /* Take the best server; if several are equal, one of the leaf with the fewest free GPUs. */
-static int place_in_server(const struct slice_fabric *fabric, __u32 gpus,
-			   struct slice *slice)
+static int place_in_server(const struct slice_fabric *fabric, __u32 gpus, struct slice *slice)
 {
 	__u32 best_free = 0, best_leaf = 0, best_fit = 0, leaf;
 	int best = -1;
@@ -125,8 +120,7 @@ static int place_in_server(const struct slice_fabric *fabric, __u32 gpus,
 			continue;
 		total = slice_free_on_leaf(fabric, leaf);
 		fit = gpus_of(fabric, leaf)[server];
-		if (best >= 0 && (fit > best_fit ||
-				  (fit == best_fit && total >= best_free)))
+		if (best >= 0 && (fit > best_fit || (fit == best_fit && total >= best_free)))
 			continue;
 		best = server;
 		best_leaf = leaf;
@@ -155,8 +149,7 @@ static __u32 free_uplinks(const struct slice_fabric *fabric, __u32 leaf)
 }
 
 /* Take the best leaf; if several are equal, the one with the fewest free uplinks. */
-static int place_in_leaf(const struct slice_fabric *fabric, __u32 gpus,
-			 struct slice *slice)
+static int place_in_leaf(const struct slice_fabric *fabric, __u32 gpus, struct slice *slice)
 {
 	__u32 need = servers_needed(fabric, gpus), best_free = NONE;
 	__u32 best = 0, best_links = 0, leaf;
@@ -168,8 +161,7 @@ static int place_in_leaf(const struct slice_fabric *fabric, __u32 gpus,
 			continue;
 		total = slice_free_on_leaf(fabric, leaf);
 		links = free_uplinks(fabric, leaf);
-		if (total < best_free ||
-		    (total == best_free && links < best_links)) {
+		if (total < best_free || (total == best_free && links < best_links)) {
 			best = leaf;
 			best_free = total;
 			best_links = links;
@@ -187,8 +179,7 @@ static int place_in_leaf(const struct slice_fabric *fabric, __u32 gpus,
 }
 
 /* Return: 1 if the job is placed, 0, or -ENOMEM. */
-static int place(const struct slice_fabric *fabric, __u32 gpus,
-		 struct slice *slice)
+static int place(const struct slice_fabric *fabric, __u32 gpus, struct slice *slice)
 {
 	int ret;
 
@@ -199,8 +190,7 @@ static int place(const struct slice_fabric *fabric, __u32 gpus,
 	return ret ?: slice_place_across(fabric, gpus, slice);
 }
 
-int slice_place(const struct slice_fabric *fabric, __u32 gpus,
-		struct slice *slice)
+int slice_place(const struct slice_fabric *fabric, __u32 gpus, struct slice *slice)
 {
 	__u32 total = 0, whole = 0, leaf;
 	int ret;
@@ -253,8 +243,7 @@ static bool count_at(const struct slice_fabric *fabric, struct slice_lanes *l)
 	__u32 number[SLICE_MAX_NUMBERS], best = 0, n, i;
 	__u64 fewest = 0;
 
-	n = slice_lane_numbers(l->gpus, 1, fabric->spines * fabric->links_per_pair,
-			       number);
+	n = slice_lane_numbers(l->gpus, 1, fabric->spines * fabric->links_per_pair, number);
 	for (i = 0; i < n; i++) {
 		l->lanes = number[i];
 		slice_lanes_count(l);

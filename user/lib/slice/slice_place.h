@@ -119,8 +119,7 @@ __u32 slice_links(const struct slice *slice);
  *
  * Return: 0; an enum slice_refusal; -ENOMEM.
  */
-int slice_place(const struct slice_fabric *fabric, __u32 gpus,
-		struct slice *slice);
+int slice_place(const struct slice_fabric *fabric, __u32 gpus, struct slice *slice);
 
 /**
  * slice_place_at() - give a job servers that were chosen already
@@ -149,7 +148,6 @@ __u32 slice_servers_per_leaf(const struct slice_fabric *fabric);
 __u32 slice_free_on_leaf(const struct slice_fabric *fabric, __u32 leaf);
 
 /* Make room in an empty slice. Return: 0 or -ENOMEM. */
-int slice_make_room(struct slice *slice, __u32 leaves, __u32 spines,
-		    __u32 servers);
+int slice_make_room(struct slice *slice, __u32 leaves, __u32 spines, __u32 servers);
 
 #endif /* ROCESTEER_LIB_SLICE_PLACE_H */

@@ -56,8 +56,7 @@ static inline __u32 slice_divide_up(__u32 a, __u32 b)
 	return a / b + !!(a % b);
 }
 
-int slice_lanes_init(struct slice_lanes *l, const struct slice_fabric *fabric,
-		     __u32 gpus);
+int slice_lanes_init(struct slice_lanes *l, const struct slice_fabric *fabric, __u32 gpus);
 void slice_lanes_free(struct slice_lanes *l);
 
 /* Say how many links each leaf has in each lane, from the GPUs on the leaves. */
@@ -119,7 +118,6 @@ bool slice_take_links(struct slice *slice, const struct slice_fabric *fabric,
 		      const struct slice_lanes *l);
 
 /* Place over several leaves. Return: 1 when it was placed, 0, or -ENOMEM. */
-int slice_place_across(const struct slice_fabric *fabric, __u32 gpus,
-		       struct slice *slice);
+int slice_place_across(const struct slice_fabric *fabric, __u32 gpus, struct slice *slice);
 
 #endif /* ROCESTEER_LIB_SLICE_PRIV_H */

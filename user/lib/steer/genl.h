@@ -141,8 +141,7 @@ int genl_open(struct genl **genl, struct err *err);
 void genl_close(struct genl *genl);
 
 /* Change the registry. Errors have the kernel's message. */
-int genl_job_add(struct genl *genl, const struct genl_job *job,
-		 struct err *err);
+int genl_job_add(struct genl *genl, const struct genl_job *job, struct err *err);
 int genl_job_del(struct genl *genl, __u32 id, struct err *err);
 int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
 		  __u32 job, struct err *err);
@@ -168,8 +167,7 @@ int genl_flow_adopt(struct genl *genl, __u32 ifindex, __u32 sqpn, struct err *er
  *
  * Return: 0; -ENOENT when there is none; another negative errno.
  */
-int genl_job_get(struct genl *genl, __u32 id, struct genl_job *job,
-		 struct err *err);
+int genl_job_get(struct genl *genl, __u32 id, struct genl_job *job, struct err *err);
 
 /* Dumps; a callback that returns nonzero ends the walk with that value. */
 int genl_job_each(struct genl *genl,

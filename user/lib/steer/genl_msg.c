@@ -109,8 +109,7 @@ static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
 			break;
 		case ROCESTEER_A_FLOW_PEER:
 			if (mnl_attr_get_payload_len(attr) == 16)
-				memcpy(flow->key.peer,
-				       mnl_attr_get_payload(attr), 16);
+				memcpy(flow->key.peer, mnl_attr_get_payload(attr), 16);
 			break;
 		case ROCESTEER_A_FLOW_DQPN:
 			flow->key.dqpn |= family_uint(attr);
@@ -166,8 +165,7 @@ static void parse_flow(const struct nlmsghdr *nlh, struct genl_flow *flow)
 	}
 }
 
-int genl_job_add(struct genl *genl, const struct genl_job *job,
-		 struct err *err)
+int genl_job_add(struct genl *genl, const struct genl_job *job, struct err *err)
 {
 	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_JOB_ADD, 0);
 
@@ -175,15 +173,12 @@ int genl_job_add(struct genl *genl, const struct genl_job *job,
 	if (job->name[0])
 		mnl_attr_put_strz(nlh, ROCESTEER_A_JOB_NAME, job->name);
 	if (job->cgroup_id)
-		mnl_attr_put_u64(nlh, ROCESTEER_A_JOB_CGROUP_ID,
-				 job->cgroup_id);
+		mnl_attr_put_u64(nlh, ROCESTEER_A_JOB_CGROUP_ID, job->cgroup_id);
 	if (job->pid)
 		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_PID, job->pid);
 	if (job->resequence)
-		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_RESEQUENCE,
-				 job->resequence);
-	return family_ask(&genl->family, nlh, NULL, NULL, err,
-			  "cannot add job %u", job->id);
+		mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_RESEQUENCE, job->resequence);
+	return family_ask(&genl->family, nlh, NULL, NULL, err, "cannot add job %u", job->id);
 }
 
 int genl_job_del(struct genl *genl, __u32 id, struct err *err)
@@ -191,8 +186,7 @@ int genl_job_del(struct genl *genl, __u32 id, struct err *err)
 	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_JOB_DEL, 0);
 
 	mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_ID, id);
-	return family_ask(&genl->family, nlh, NULL, NULL, err,
-			  "cannot delete job %u", id);
+	return family_ask(&genl->family, nlh, NULL, NULL, err, "cannot delete job %u", id);
 }
 
 int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
@@ -216,8 +210,7 @@ int genl_flow_adopt(struct genl *genl, __u32 ifindex, __u32 sqpn, struct err *er
 
 	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_IFINDEX, ifindex);
 	mnl_attr_put_u32(nlh, ROCESTEER_A_FLOW_SQPN, sqpn);
-	return family_ask(&genl->family, nlh, NULL, NULL, err,
-			  "cannot learn queue pair %u", sqpn);
+	return family_ask(&genl->family, nlh, NULL, NULL, err, "cannot learn queue pair %u", sqpn);
 }
 
 static int take_job(const struct nlmsghdr *nlh, void *arg)
@@ -226,14 +219,12 @@ static int take_job(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-int genl_job_get(struct genl *genl, __u32 id, struct genl_job *job,
-		 struct err *err)
+int genl_job_get(struct genl *genl, __u32 id, struct genl_job *job, struct err *err)
 {
 	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_JOB_GET, 0);
 
 	mnl_attr_put_u32(nlh, ROCESTEER_A_JOB_ID, id);
-	return family_ask(&genl->family, nlh, take_job, job, err,
-			  "cannot get job %u", id);
+	return family_ask(&genl->family, nlh, take_job, job, err, "cannot get job %u", id);
 }
 
 /* A dump's callback and what it returned. */
@@ -266,8 +257,7 @@ int genl_job_each(struct genl *genl,
 		  int (*fn)(const struct genl_job *job, void *arg), void *arg,
 		  struct err *err)
 {
-	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_JOB_GET,
-					      NLM_F_DUMP);
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_JOB_GET, NLM_F_DUMP);
 	struct walk walk = { .job = fn, .arg = arg };
 
 	return family_ask(&genl->family, nlh, walk_message, &walk, err,
@@ -278,8 +268,7 @@ int genl_flow_each(struct genl *genl,
 		   int (*fn)(const struct genl_flow *flow, void *arg),
 		   void *arg, struct err *err)
 {
-	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_FLOW_GET,
-					      NLM_F_DUMP);
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_FLOW_GET, NLM_F_DUMP);
 	struct walk walk = { .flow = fn, .arg = arg };
 
 	return family_ask(&genl->family, nlh, walk_message, &walk, err,
@@ -310,8 +299,7 @@ int genl_stats(struct genl *genl, struct genl_stats *stats, struct err *err)
 	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_STATS_GET, 0);
 
 	memset(stats, 0, sizeof(*stats));
-	return family_ask(&genl->family, nlh, take_stats, stats, err,
-			  "cannot read the counters");
+	return family_ask(&genl->family, nlh, take_stats, stats, err, "cannot read the counters");
 }
 
 static bool parse_event(const struct nlmsghdr *nlh, struct genl_event *event)
@@ -347,8 +335,7 @@ static bool parse_event(const struct nlmsghdr *nlh, struct genl_event *event)
 	return true;
 }
 
-int genl_receive(struct genl *genl,
-		 int (*fn)(const struct genl_event *event, void *arg), void *arg)
+int genl_receive(struct genl *genl, int (*fn)(const struct genl_event *event, void *arg), void *arg)
 {
 	struct genl_event event = { .name = "lost" };
 	struct family *family = &genl->family;
@@ -371,7 +358,6 @@ int genl_listen(struct genl *genl, struct err *err)
 
 	if (mnl_socket_setsockopt(family->nl, NETLINK_ADD_MEMBERSHIP,
 				  &family->group, sizeof(family->group)))
-		return err_errno(err, errno, "netlink",
-				 "cannot listen to the module's events");
+		return err_errno(err, errno, "netlink", "cannot listen to the module's events");
 	return mnl_socket_get_fd(family->nl);
 }

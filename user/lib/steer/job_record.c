@@ -44,8 +44,7 @@ static int replace(const char *path, struct json_object *record, struct err *err
 	return ret < 0 ? err_errno(err, -ret, "record", "cannot write %s", path) : 0;
 }
 
-int job_record_write(struct steer *s, __u32 id, struct json_object *record,
-		     struct err *err)
+int job_record_write(struct steer *s, __u32 id, struct json_object *record, struct err *err)
 {
 	struct rocesteer_job job;
 	char dir[64], path[96];
@@ -77,8 +76,7 @@ struct json_object *job_record_read(struct steer *s, __u32 id)
 	char path[96];
 
 	record_path(path, sizeof(path), s, id);
-	if (steer_job_get(s, id, &job) ||
-	    json_file_read(path, MAX_SIZE, MAX_DEPTH, &record, NULL))
+	if (steer_job_get(s, id, &job) || json_file_read(path, MAX_SIZE, MAX_DEPTH, &record, NULL))
 		return NULL;
 	if (is_of(record, &job))
 		return record;

@@ -19,8 +19,7 @@
  *
  * Return: 0 or a negative errno.
  */
-int job_record_write(struct steer *s, __u32 id, struct json_object *record,
-		     struct err *err);
+int job_record_write(struct steer *s, __u32 id, struct json_object *record, struct err *err);
 
 /*
  * Return: the record, to be released; NULL where there is none, or it is of a job that

@@ -91,13 +91,10 @@ static const char * const labels[] = {
 	[ROCESTEER_LABEL_CM] = "cm",
 };
 
-static_assert(ARRAY_SIZE(verdicts) == ROCESTEER_VERDICT_MAX,
-	      "each verdict has a name");
-static_assert(ARRAY_SIZE(observed) == ROCESTEER_OBSERVED_MAX,
-	      "each observation has a name");
+static_assert(ARRAY_SIZE(verdicts) == ROCESTEER_VERDICT_MAX, "each verdict has a name");
+static_assert(ARRAY_SIZE(observed) == ROCESTEER_OBSERVED_MAX, "each observation has a name");
 
-static const char *name_of(const char * const *names, unsigned int n,
-			   unsigned int value)
+static const char *name_of(const char * const *names, unsigned int n, unsigned int value)
 {
 	return value < n ? names[value] : "unknown";
 }

@@ -21,10 +21,8 @@ int netns_cookie(__u64 *cookie, struct err *err)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int ret = 0;
 
-	if (fd < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &len))
-		ret = err_errno(err, errno, "netns",
-				"cannot tell this network namespace");
+	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &len))
+		ret = err_errno(err, errno, "netns", "cannot tell this network namespace");
 	if (fd >= 0)
 		close(fd);
 	return ret;
@@ -39,8 +37,7 @@ static bool is_pid(const char *name)
 static int no_namespace(const char *name, bool pid, struct err *err)
 {
 	if (pid) {
-		err_set(err, EXIT_BAD_INPUT, "no-process", "--netns: there is no process %s",
-			name);
+		err_set(err, EXIT_BAD_INPUT, "no-process", "--netns: there is no process %s", name);
 		err_hint(err, "A number is a process of this pid namespace.");
 	} else {
 		err_set(err, EXIT_BAD_INPUT, "no-netns",

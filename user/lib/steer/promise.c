@@ -40,8 +40,7 @@ static int read_group(const struct rocesteer_group_key *key,
 		      const struct rocesteer_group *from, void *arg)
 {
 	struct promises *promises = arg;
-	struct group *group = set_get(&promises->groups, key, sizeof(*key),
-				      sizeof(*group));
+	struct group *group = set_get(&promises->groups, key, sizeof(*key), sizeof(*group));
 
 	if (!group)
 		return -ENOMEM;
@@ -94,11 +93,9 @@ enum promise promise_of(const struct promises *promises,
 			const struct rocesteer_flow_key *key,
 			const struct rocesteer_flow_path *path)
 {
-	const struct job *job = set_find(&promises->jobs, &path->job,
-					 sizeof(path->job));
+	const struct job *job = set_find(&promises->jobs, &path->job, sizeof(path->job));
 
-	if (!job || !(path->flags & ROCESTEER_FLOW_SHARE) ||
-	    path->flags & ROCESTEER_FLOW_OBSERVED)
+	if (!job || !(path->flags & ROCESTEER_FLOW_SHARE) || path->flags & ROCESTEER_FLOW_OBSERVED)
 		return PROMISE_NONE;
 	if (split_kind(job->split)->is_always &&
 	    path->flags & ROCESTEER_FLOW_PEER_RESEQ && is_on_all(promises, key, path))

@@ -90,8 +90,7 @@ static int take_qps(const struct nlmsghdr *nlh, void *list)
 }
 
 /* Ask for all of a kind, of one device where @device is not NULL. */
-static int dump(struct dump *d, int what, const __u32 *device, mnl_cb_t take,
-		struct list *list)
+static int dump(struct dump *d, int what, const __u32 *device, mnl_cb_t take, struct list *list)
 {
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(d->buf);
 	ssize_t len;

@@ -95,8 +95,7 @@ static int check_root(int fd, struct err *err)
 
 	if (fstat(fd, &root) || stat(BPFFS, &above))
 		return err_errno(err, errno, "pin", "cannot check %s", PIN_ROOT);
-	if ((root.st_uid && root.st_uid != geteuid()) ||
-	    root.st_mode & 0077) {
+	if ((root.st_uid && root.st_uid != geteuid()) || root.st_mode & 0077) {
 		err_set(err, EXIT_FAILED, "unsafe",
 			"%s is open to others: its owner is user %u, its mode is %04o",
 			PIN_ROOT, root.st_uid, root.st_mode & 07777);
@@ -169,8 +168,7 @@ static int lock_root(int flags, struct err *err)
 }
 
 /* A pin is not as this version makes it: it is another version's, or a part is gone. */
-static int version_error(struct steer *s, const char *name, const char *what,
-			 struct err *err)
+static int version_error(struct steer *s, const char *name, const char *what, struct err *err)
 {
 	err_set(err, EXIT_FAILED, "version", "%s/%s %s version %d", s->dir,
 		name, what, ROCESTEER_ABI);
@@ -180,8 +178,7 @@ static int version_error(struct steer *s, const char *name, const char *what,
 	return -EPROTO;
 }
 
-static int pin_error(struct steer *s, const char *name, int ret,
-		     struct err *err)
+static int pin_error(struct steer *s, const char *name, int ret, struct err *err)
 {
 	if (ret == -ENOENT)
 		return version_error(s, name, "is not there, unlike in", err);
@@ -209,8 +206,7 @@ static int maps_open(struct steer *s, struct err *err)
 		if (s->maps[i] < 0)
 			return pin_error(s, map_specs[i].name, s->maps[i], err);
 		if (!has_layout(s->maps[i], i))
-			return version_error(s, map_specs[i].name,
-					     "has another layout than", err);
+			return version_error(s, map_specs[i].name, "has another layout than", err);
 	}
 	return 0;
 }

@@ -15,8 +15,7 @@
 #include "steer_priv.h"
 
 /* Links go by ifindex: bpffs takes no dot in a name, VLAN devices have one. */
-static void link_name(char *buf, size_t size, const char *hook,
-		      unsigned int ifindex)
+static void link_name(char *buf, size_t size, const char *hook, unsigned int ifindex)
 {
 	snprintf(buf, size, "link_%s_%u", hook, ifindex);
 }
@@ -31,8 +30,7 @@ static void detach(struct steer *s, const char *prog, unsigned int ifindex)
 }
 
 /* Is a program attached to a device? A link stays pinned when its device goes. */
-static bool is_attached(const struct steer *s, const char *prog,
-			unsigned int ifindex)
+static bool is_attached(const struct steer *s, const char *prog, unsigned int ifindex)
 {
 	struct bpf_link_info info = {};
 	__u32 len = sizeof(info);
@@ -167,8 +165,7 @@ int steer_check_device(unsigned int ifindex, struct err *err)
 		close(fd);
 	if (ret)
 		return attach_error(ifindex, ret, err);
-	if (ifr.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
-	    ifr.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK)
+	if (ifr.ifr_hwaddr.sa_family == ARPHRD_ETHER || ifr.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK)
 		return 0;
 	err_set(err, EXIT_FAILED, "no-ethernet",
 		"the packets of %s have no Ethernet header: they cannot be steered",

@@ -9,8 +9,7 @@
 
 #include "steer_priv.h"
 
-static int put(struct steer *s, enum steer_map map, const void *key,
-	       const void *value)
+static int put(struct steer *s, enum steer_map map, const void *key, const void *value)
 {
 	return bpf_map_update_elem(s->maps[map], key, value, BPF_NOEXIST) ?
 	       -errno : 0;
@@ -33,8 +32,7 @@ static int add_count(struct steer *s, __u32 job, __u32 class, __u32 dimension)
 	return ret;
 }
 
-static int add_counts(struct steer *s, __u32 job,
-		      const struct chunk_table *table)
+static int add_counts(struct steer *s, __u32 job, const struct chunk_table *table)
 {
 	__u32 class, k;
 	int ret;
@@ -49,8 +47,7 @@ static int add_counts(struct steer *s, __u32 job,
 	return ret;
 }
 
-static int add_chunks(struct steer *s, __u32 job,
-		      const struct chunk_table *table)
+static int add_chunks(struct steer *s, __u32 job, const struct chunk_table *table)
 {
 	struct rocesteer_chunk_key key = { .job = job };
 	int ret = 0;
@@ -61,8 +58,7 @@ static int add_chunks(struct steer *s, __u32 job,
 }
 
 /* Ranges of a peer follow each other; their number makes them visible. */
-static int add_ranges(struct steer *s, __u32 job,
-		      const struct chunk_table *table)
+static int add_ranges(struct steer *s, __u32 job, const struct chunk_table *table)
 {
 	struct rocesteer_range_key key = { .peer.job = job };
 	size_t i;
@@ -72,8 +68,7 @@ static int add_ranges(struct steer *s, __u32 job,
 		const struct chunk_range *range = &table->ranges[i];
 		struct rocesteer_ranges ranges;
 
-		if (range->ifindex != key.peer.ifindex ||
-		    memcmp(range->peer, key.peer.addr, 16)) {
+		if (range->ifindex != key.peer.ifindex || memcmp(range->peer, key.peer.addr, 16)) {
 			key.index = 0;
 			key.peer.ifindex = range->ifindex;
 			memcpy(key.peer.addr, range->peer, 16);
@@ -87,8 +82,7 @@ static int add_ranges(struct steer *s, __u32 job,
 	return ret;
 }
 
-static int attach_all(struct steer *s, const struct chunk_table *table,
-		      struct err *err)
+static int attach_all(struct steer *s, const struct chunk_table *table, struct err *err)
 {
 	__u32 last = 0;
 	size_t i;
@@ -124,10 +118,8 @@ static int check_job(struct steer *s, __u32 job, struct err *err)
 	if (steer_job_get(s, job, &loaded))
 		return steer_job_missing(job, err);
 	if (!steer_chunks_get(s, job, &chunks)) {
-		err_set(err, EXIT_FAILED, "exists", "job %u has chunks already",
-			job);
-		err_hint(err, "To replace them: rocesteer chunk unload --job %u",
-			 job);
+		err_set(err, EXIT_FAILED, "exists", "job %u has chunks already", job);
+		err_hint(err, "To replace them: rocesteer chunk unload --job %u", job);
 		return -EEXIST;
 	}
 	return 0;
@@ -147,12 +139,10 @@ static int fill_error(__u32 job, int ret, struct err *err)
 	if (ret == -E2BIG)
 		return err_set(err, EXIT_REFUSED, "full",
 			       "job %u: the tables of chunks are full", job);
-	return err_errno(err, -ret, "tables",
-			 "cannot fill the tables of chunks of job %u", job);
+	return err_errno(err, -ret, "tables", "cannot fill the tables of chunks of job %u", job);
 }
 
-int steer_chunks_add(struct steer *s, __u32 job, const struct chunk_table *table,
-		     struct err *err)
+int steer_chunks_add(struct steer *s, __u32 job, const struct chunk_table *table, struct err *err)
 {
 	int ret;
 
@@ -168,8 +158,7 @@ int steer_chunks_add(struct steer *s, __u32 job, const struct chunk_table *table
 	return ret;
 }
 
-int steer_chunks_get(struct steer *s, __u32 job,
-		     struct rocesteer_chunk_job *chunks)
+int steer_chunks_get(struct steer *s, __u32 job, struct rocesteer_chunk_job *chunks)
 {
 	return bpf_map_lookup_elem(s->maps[MAP_CHUNK_JOBS], &job, chunks) ?
 	       -ENOENT : 0;
@@ -217,8 +206,7 @@ static int purge_peer(int fd, const void *key, const void *value, void *arg)
 	if (peer->job != purge->job)
 		return 0;
 	bpf_map_delete_elem(fd, key);
-	set_get(&purge->devices, &peer->ifindex, sizeof(peer->ifindex),
-		sizeof(peer->ifindex));
+	set_get(&purge->devices, &peer->ifindex, sizeof(peer->ifindex), sizeof(peer->ifindex));
 	return 0;
 }
 
@@ -259,13 +247,11 @@ int steer_chunks_del(struct steer *s, __u32 job, struct err *err)
 
 	steer_chunks_purge(s, job);	/* also what a killed command began */
 	if (ret)
-		err_set(err, EXIT_FAILED, "no-chunks", "job %u has no chunks",
-			job);
+		err_set(err, EXIT_FAILED, "no-chunks", "job %u has no chunks", job);
 	return ret;
 }
 
-void steer_chunks_forget(struct steer *s, const struct rocesteer_flow_key *flows,
-			 size_t nr)
+void steer_chunks_forget(struct steer *s, const struct rocesteer_flow_key *flows, size_t nr)
 {
 	if (nr)
 		steer_wait_programs();

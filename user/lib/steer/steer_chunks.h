@@ -18,15 +18,13 @@
  * Return: 0 or a negative errno; -EEXIST, code "exists", if the job has chunks; -ENOENT, code
  * "no-job".
  */
-int steer_chunks_add(struct steer *s, __u32 job, const struct chunk_table *table,
-		     struct err *err);
+int steer_chunks_add(struct steer *s, __u32 job, const struct chunk_table *table, struct err *err);
 
 /* Stop to tag packets. Return: 0, or -ENOENT, code "no-chunks". */
 int steer_chunks_del(struct steer *s, __u32 job, struct err *err);
 
 /* Return: 0, or -ENOENT if the job has no chunks. */
-int steer_chunks_get(struct steer *s, __u32 job,
-		     struct rocesteer_chunk_job *chunks);
+int steer_chunks_get(struct steer *s, __u32 job, struct rocesteer_chunk_job *chunks);
 
 /* Walk the counters of flows by class, as steer_flow_each() does. */
 int steer_tags_each(struct steer *s,

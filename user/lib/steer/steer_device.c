@@ -25,8 +25,7 @@
  */
 struct check {
 	struct steer *s;
-	void (*fn)(__u32 id, const char *device, enum steer_device is,
-		   void *arg);
+	void (*fn)(__u32 id, const char *device, enum steer_device is, void *arg);
 	void *arg;
 	struct err *err;
 	int ret;
@@ -111,8 +110,7 @@ static int drop_flow(int fd, const void *key, const void *value, void *arg)
 }
 
 static int move_entries(struct steer *s, struct move *move, enum steer_map map,
-			int (*fn)(int fd, const void *key, const void *value,
-				  void *arg))
+			int (*fn)(int fd, const void *key, const void *value, void *arg))
 {
 	move->map = map;
 	return steer_map_each(s->maps[map], fn, move);
@@ -139,8 +137,7 @@ static int move_device(struct steer *s, __u32 id, __u32 from, __u32 to)
 {
 	__u32 other;
 
-	if (!bpf_map_lookup_elem(s->maps[MAP_DEVICES], &to, &other) &&
-	    other != id)
+	if (!bpf_map_lookup_elem(s->maps[MAP_DEVICES], &to, &other) && other != id)
 		return -EEXIST;
 	bpf_map_delete_elem(s->maps[MAP_DEVICES], &from);
 	if (bpf_map_update_elem(s->maps[MAP_DEVICES], &to, &id, BPF_ANY))
@@ -149,8 +146,7 @@ static int move_device(struct steer *s, __u32 id, __u32 from, __u32 to)
 }
 
 /* Move a job's entries. If this is killed, it can be done again: the job itself is the last. */
-static int move_job(struct steer *s, __u32 id, struct rocesteer_job *job,
-		    __u32 to, bool *chunks)
+static int move_job(struct steer *s, __u32 id, struct rocesteer_job *job, __u32 to, bool *chunks)
 {
 	struct move move = { .job = id, .from = job->ifindex, .to = to };
 	int ret;
@@ -170,8 +166,7 @@ static int move_job(struct steer *s, __u32 id, struct rocesteer_job *job,
 	return ret;
 }
 
-static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
-		     __u32 to)
+static int come_back(struct check *check, __u32 id, struct rocesteer_job *job, __u32 to)
 {
 	struct steer *s = check->s;
 	bool chunks = false;
@@ -182,8 +177,7 @@ static int come_back(struct check *check, __u32 id, struct rocesteer_job *job,
 	 * program, or job load was killed.
 	 */
 	if ((job->ifindex != to || !steer_serves(s, to)) &&
-	    (steer_has_link(s, job->ifindex) ||
-	     job->actuator == ROCESTEER_ACTUATOR_QP))
+	    (steer_has_link(s, job->ifindex) || job->actuator == ROCESTEER_ACTUATOR_QP))
 		drop_flows(s, job->ifindex);
 	set_get(&check->back, &to, sizeof(to), sizeof(to));
 	ret = move_job(s, id, job, to, &chunks);
@@ -232,8 +226,7 @@ static int check_job(int fd, const void *key, const void *value, void *arg)
 }
 
 int steer_devices_check(struct steer *s,
-			void (*fn)(__u32 id, const char *device,
-				   enum steer_device is, void *arg),
+			void (*fn)(__u32 id, const char *device, enum steer_device is, void *arg),
 			void *arg, struct err *err)
 {
 	struct check check = { .s = s, .fn = fn, .arg = arg, .err = err };

@@ -24,8 +24,7 @@ static int replace_inner_map(void)
 	inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rs_wait", 4, 4, 1, NULL);
 	opts.inner_map_fd = inner;
 	if (inner >= 0)
-		outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rs_waits",
-				       4, 4, 1, &opts);
+		outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rs_waits", 4, 4, 1, &opts);
 	if (outer >= 0)
 		ret = bpf_map_update_elem(outer, &zero, &inner, BPF_ANY);
 	if (outer >= 0)
@@ -44,8 +43,7 @@ void steer_wait_programs(void)
 
 int steer_run_program(int prog, const void *ctx, size_t size)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx,
-		    .ctx_size_in = size);
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = ctx, .ctx_size_in = size);
 
 	return bpf_prog_test_run_opts(prog, &opts) ?: (int)opts.retval;
 }
@@ -195,8 +193,6 @@ static int read_counters(int fd, __u32 nr, __u64 *sums)
 int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],
 		   __u64 observed[ROCESTEER_OBSERVED_MAX])
 {
-	return read_counters(s->maps[MAP_VERDICTS], ROCESTEER_VERDICT_MAX,
-			     verdicts) ?:
-	       read_counters(s->maps[MAP_OBSERVED], ROCESTEER_OBSERVED_MAX,
-			     observed);
+	return read_counters(s->maps[MAP_VERDICTS], ROCESTEER_VERDICT_MAX, verdicts) ?:
+	       read_counters(s->maps[MAP_OBSERVED], ROCESTEER_OBSERVED_MAX, observed);
 }

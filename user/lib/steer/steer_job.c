@@ -110,8 +110,7 @@ static int add_job(struct steer *s, const struct steer_job_spec *spec)
 {
 	struct rocesteer_job job = steer_job_of(spec);
 
-	if (bpf_map_update_elem(s->maps[MAP_JOBS], &spec->id, &job,
-				BPF_NOEXIST))
+	if (bpf_map_update_elem(s->maps[MAP_JOBS], &spec->id, &job, BPF_NOEXIST))
 		return -errno;
 	if (spec->all && bpf_map_update_elem(s->maps[MAP_DEVICES],
 					     &spec->ifindex, &spec->id,
@@ -225,21 +224,18 @@ static void remove_job(struct steer *s, __u32 id, __u32 ifindex)
 	bpf_map_delete_elem(s->maps[MAP_JOBS], &id);
 }
 
-static int check_job(struct steer *s, const struct steer_job_spec *spec,
-		     struct err *err)
+static int check_job(struct steer *s, const struct steer_job_spec *spec, struct err *err)
 {
 	struct rocesteer_job job;
 	__u32 other;
 
 	if (!bpf_map_lookup_elem(s->maps[MAP_JOBS], &spec->id, &job)) {
-		err_set(err, EXIT_FAILED, "exists", "job %u is loaded already",
-			spec->id);
+		err_set(err, EXIT_FAILED, "exists", "job %u is loaded already", spec->id);
 		err_hint(err, "See: rocesteer job show %u. To replace: rocesteer job replace %u",
 			 spec->id, spec->id);
 		return -EEXIST;
 	}
-	if (spec->all && !bpf_map_lookup_elem(s->maps[MAP_DEVICES],
-					      &spec->ifindex, &other)) {
+	if (spec->all && !bpf_map_lookup_elem(s->maps[MAP_DEVICES], &spec->ifindex, &other)) {
 		err_set(err, EXIT_FAILED, "device-taken",
 			"job %u has all flows of %s already", other,
 			spec->map->device);
@@ -254,14 +250,12 @@ int steer_fill_error(__u32 id, int ret, struct err *err)
 {
 	switch (ret) {
 	case -E2BIG:
-		return err_set(err, EXIT_REFUSED, "full",
-			       "job %u: the tables are full", id);
+		return err_set(err, EXIT_REFUSED, "full", "job %u: the tables are full", id);
 	case -EEXIST:
 		return err_set(err, EXIT_FAILED, "flow-taken",
 			       "job %u: another job has one of its flows", id);
 	default:
-		return err_errno(err, -ret, "tables",
-				 "cannot fill the tables of job %u", id);
+		return err_errno(err, -ret, "tables", "cannot fill the tables of job %u", id);
 	}
 }
 
@@ -273,14 +267,12 @@ static int check_flows(struct steer *s, const struct steer_job_spec *spec, struc
 	size_t i;
 
 	for (i = 0; !spec->reseq && i < spec->nr_flows; i++)
-		if (!steer_flow_get(s, &spec->flows[i], &path) &&
-		    !steer_job_get(s, path.job, &job))
+		if (!steer_flow_get(s, &spec->flows[i], &path) && !steer_job_get(s, path.job, &job))
 			return steer_fill_error(spec->id, -EEXIST, err);
 	return 0;
 }
 
-int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
-		  struct err *err)
+int steer_job_add(struct steer *s, const struct steer_job_spec *spec, struct err *err)
 {
 	int ret;
 

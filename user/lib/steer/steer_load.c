@@ -186,13 +186,10 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 
 	for (i = 0; !ret && i < PROG_MAX; i++)
 		ret = pin_over(s->dir, steer_prog_names[i], bpf_program__fd(progs[i]));
-	ret = ret ?: pin_over(s->dir, "ingress",
-			      bpf_program__fd(skel->progs.rocesteer_ingress)) ?:
-		     pin_over(s->dir, "chunk",
-			      bpf_program__fd(skel->progs.rocesteer_chunk));
+	ret = ret ?: pin_over(s->dir, "ingress", bpf_program__fd(skel->progs.rocesteer_ingress)) ?:
+		     pin_over(s->dir, "chunk", bpf_program__fd(skel->progs.rocesteer_chunk));
 	/* The last pin, whose presence says that all others are there. */
-	return ret ?: pin_over(s->dir, "egress",
-			       bpf_program__fd(skel->progs.rocesteer_egress));
+	return ret ?: pin_over(s->dir, "egress", bpf_program__fd(skel->progs.rocesteer_egress));
 }
 
 static int put_version(struct steer *s, struct rocesteer_bpf *skel)
@@ -213,8 +210,7 @@ static int install(struct steer *s, struct rocesteer_bpf *skel)
 	int ret;
 
 	ret = pin_own_maps(s, skel) ?:
-	      steer_run_program(bpf_program__fd(skel->progs.rocesteer_sweep),
-				NULL, 0);
+	      steer_run_program(bpf_program__fd(skel->progs.rocesteer_sweep), NULL, 0);
 	if (!ret && s->module)
 		ret = attach_module(s, skel);
 	ret = ret ?: update_links(s, skel) ?: pin_programs(s, skel);
@@ -244,10 +240,8 @@ static int set_up(struct steer *s, struct rocesteer_bpf *skel, struct err *err)
 	int ret = 0;
 
 	if (s->module)
-		ret = steer_module_param("bth_paths",
-					 &skel->rodata->rs_bth_paths, err) ?:
-		      steer_module_param("bth_reseq",
-					 &skel->rodata->rs_bth_reseq, err);
+		ret = steer_module_param("bth_paths", &skel->rodata->rs_bth_paths, err) ?:
+		      steer_module_param("bth_reseq", &skel->rodata->rs_bth_reseq, err);
 	rocesteer_icrc_init(skel->rodata->rs_icrc);
 	skel->rodata->rs_netns = s->netns;
 	skel->rodata->rs_use_module = s->module;
@@ -300,8 +294,7 @@ int steer_load(struct steer *s, struct err *err)
 	int ret;
 
 	if (!skel)
-		return err_errno(err, errno, "bpf",
-				 "cannot open the BPF programs");
+		return err_errno(err, errno, "bpf", "cannot open the BPF programs");
 	ret = set_up(s, skel, err);
 	if (ret)
 		goto out;

@@ -40,8 +40,7 @@ static bool is_changed(const struct change *change, const struct rocesteer_flow_
 	struct rocesteer_group_key key = { .job = path->job, .ifindex = flow->ifindex };
 	size_t i;
 
-	if (path->job != change->job ||
-	    !(path->flags & ROCESTEER_FLOW_OBSERVED) != change->observe)
+	if (path->job != change->job || !(path->flags & ROCESTEER_FLOW_OBSERVED) != change->observe)
 		return false;
 	memcpy(key.leaf, path->leaf, sizeof(key.leaf));
 	for (i = 0; i < change->nr; i++)

@@ -10,8 +10,7 @@
 #include "steer_priv.h"
 
 /* Number of @path among the group's paths, which are sorted. */
-static int path_index(const struct portmap_path *paths, int nr,
-		      const struct portmap_path *path)
+static int path_index(const struct portmap_path *paths, int nr, const struct portmap_path *path)
 {
 	int i;
 
@@ -30,8 +29,7 @@ static int path_cmp(const void *a, const void *b)
  * The paths that lead to @leaf, over all its peers: path p has to mean the
  * same for each of them, also where one peer lacks a port for it.
  */
-static int group_paths(const struct portmap *map, const __u8 leaf[16],
-		       struct portmap_path *paths)
+static int group_paths(const struct portmap *map, const __u8 leaf[16], struct portmap_path *paths)
 {
 	unsigned int nr = 0, p;
 	size_t i;
@@ -54,8 +52,7 @@ static int group_paths(const struct portmap *map, const __u8 leaf[16],
 }
 
 /* If there is a home path, all flows take it while it is up; the others are equal. */
-static __u16 path_weight(const struct steer_job_spec *spec,
-			 const struct portmap_path *path)
+static __u16 path_weight(const struct steer_job_spec *spec, const struct portmap_path *path)
 {
 	if (!spec->home)
 		return path->weight;
@@ -76,8 +73,7 @@ static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],
 		if (peer->local || memcmp(peer->leaf, leaf, 16))
 			continue;
 		for (p = 0; p < peer->nr_paths; p++) {
-			int i = path_index(paths, group->nr_paths,
-					   &peer->paths[p]);
+			int i = path_index(paths, group->nr_paths, &peer->paths[p]);
 			__u16 weight = path_weight(spec, &peer->paths[p]);
 
 			if (group->weight[i] < weight)
@@ -163,8 +159,7 @@ struct leaf {
 	struct portmap_path paths[ROCESTEER_MAX_PATHS];
 };
 
-static int add_group(struct steer *s, const struct steer_job_spec *spec,
-		     const struct leaf *leaf)
+static int add_group(struct steer *s, const struct steer_job_spec *spec, const struct leaf *leaf)
 {
 	struct rocesteer_group_key key = { .job = spec->id,
 					   .ifindex = spec->ifindex };
@@ -248,8 +243,7 @@ int steer_check_paths(const struct steer_job_spec *spec, struct err *err)
 	for (i = 0; i < spec->map->nr_peers; i++) {
 		const struct portmap_peer *peer = &spec->map->peers[i];
 
-		if (peer->local ||
-		    group_paths(spec->map, peer->leaf, paths) <= (int)most)
+		if (peer->local || group_paths(spec->map, peer->leaf, paths) <= (int)most)
 			continue;
 		err_set(err, EXIT_REFUSED, "few-bits",
 			"bth_paths=%#x of the module can announce %u paths, but leaf %s has more",

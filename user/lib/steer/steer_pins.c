@@ -58,8 +58,7 @@ void steer_pins_remove(const char *dir)
 	steer_policy_detach(dir);
 	while ((de = readdir(d)))
 		if (de->d_name[0] != '.')
-			unlinkat(dirfd(d), de->d_name,
-				 strcmp(de->d_name, KEEP) ? 0 : AT_REMOVEDIR);
+			unlinkat(dirfd(d), de->d_name, strcmp(de->d_name, KEEP) ? 0 : AT_REMOVEDIR);
 	closedir(d);
 	rmdir(dir);
 }

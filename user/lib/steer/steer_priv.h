@@ -165,7 +165,6 @@ int steer_sum_cpus(const __u64 *values, __u32 nr, __u64 *sums);
 void steer_chunks_purge(struct steer *s, __u32 job);
 
 /* Forget the messages of flows that are another job's now. */
-void steer_chunks_forget(struct steer *s, const struct rocesteer_flow_key *flows,
-			 size_t nr);
+void steer_chunks_forget(struct steer *s, const struct rocesteer_flow_key *flows, size_t nr);
 
 #endif /* ROCESTEER_LIB_STEER_PRIV_H */

@@ -33,8 +33,7 @@ struct work {
 
 static int differs(const struct steer_job_spec *spec, const char *in, struct err *err)
 {
-	err_set(err, EXIT_FAILED, "other-job", "job %u is loaded with another %s",
-		spec->id, in);
+	err_set(err, EXIT_FAILED, "other-job", "job %u is loaded with another %s", spec->id, in);
 	err_hint(err, "Unload the job, and load it: its flows take their ECMP paths meanwhile.");
 	return -EINVAL;
 }
@@ -44,8 +43,7 @@ static int check_same(const struct steer_job_spec *spec, struct err *err,
 {
 	if (job->ifindex != spec->ifindex)
 		return differs(spec, "device", err);
-	if (job->cgroup_id != spec->cgroup_id || job->pid != spec->pid ||
-	    job->all != spec->all)
+	if (job->cgroup_id != spec->cgroup_id || job->pid != spec->pid || job->all != spec->all)
 		return differs(spec, "owner", err);
 	if (job->actuator != spec->actuator)
 		return differs(spec, "actuator", err);
@@ -75,8 +73,7 @@ static int check_flows(struct work *w, struct err *err)
 		return 0;
 	steer_flow_each(w->s, count_listed, w);
 	for (i = 0; i < spec->nr_flows; i++)
-		if (steer_flow_get(w->s, &spec->flows[i], &path) ||
-		    path.job != spec->id)
+		if (steer_flow_get(w->s, &spec->flows[i], &path) || path.job != spec->id)
 			break;
 	return i < spec->nr_flows || w->listed != spec->nr_flows ?
 	       differs(spec, "list of flows", err) : 0;
@@ -144,8 +141,7 @@ static int drop_source(const struct rocesteer_source_key *key,
 {
 	struct work *w = arg;
 
-	if (key->job == w->spec->id && source->mapped &&
-	    !has_source(w->spec->map, key->addr))
+	if (key->job == w->spec->id && source->mapped && !has_source(w->spec->map, key->addr))
 		bpf_map_delete_elem(w->s->maps[MAP_SOURCES], key);
 	return 0;
 }
@@ -264,8 +260,7 @@ static int replace(struct work *w)
 	return 0;
 }
 
-int steer_job_replace(struct steer *s, const struct steer_job_spec *spec,
-		      struct err *err)
+int steer_job_replace(struct steer *s, const struct steer_job_spec *spec, struct err *err)
 {
 	struct steer_job_spec over = *spec;
 	struct work w = { .s = s, .spec = &over };

@@ -134,8 +134,7 @@ int steer_check_paths(const struct steer_job_spec *spec, struct err *err);
  * Return: 0 or a negative errno; -EEXIST, code "exists", for a job that is
  * loaded.
  */
-int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
-		  struct err *err);
+int steer_job_add(struct steer *s, const struct steer_job_spec *spec, struct err *err);
 
 /**
  * steer_job_replace() - give a job that is loaded another port map, slice, name, split or
@@ -151,8 +150,7 @@ int steer_job_add(struct steer *s, const struct steer_job_spec *spec,
  * code "other-job", if a field differs that cannot be replaced. If the tables are full, some
  * peers have been replaced.
  */
-int steer_job_replace(struct steer *s, const struct steer_job_spec *spec,
-		      struct err *err);
+int steer_job_replace(struct steer *s, const struct steer_job_spec *spec, struct err *err);
 
 /**
  * steer_job_del() - empty a job's tables and detach from a device it was the
@@ -189,8 +187,7 @@ enum steer_device {
  * Return: 0 or a negative errno; a failure for one job does not affect the others.
  */
 int steer_devices_check(struct steer *s,
-			void (*fn)(__u32 id, const char *device,
-				   enum steer_device is, void *arg),
+			void (*fn)(__u32 id, const char *device, enum steer_device is, void *arg),
 			void *arg, struct err *err);
 
 /* Are the programs attached to a device? */
@@ -228,8 +225,7 @@ __u64 steer_peer_paths(const struct rocesteer_peer *peer);
  * jobs. Flows come and go without the lock, but none is passed twice.
  */
 int steer_job_each(struct steer *s,
-		   int (*fn)(__u32 id, const struct rocesteer_job *job,
-			     void *arg), void *arg);
+		   int (*fn)(__u32 id, const struct rocesteer_job *job, void *arg), void *arg);
 int steer_peer_each(struct steer *s, __u32 job,
 		    int (*fn)(const struct rocesteer_peer_key *key,
 			      const struct rocesteer_peer *peer, void *arg),

@@ -23,8 +23,7 @@ static int use_of(int fd, struct steer_use *use)
 	struct bpf_map_info info = {};
 	__u32 len = sizeof(info);
 
-	if (bpf_map_get_info_by_fd(fd, &info, &len) ||
-	    info.type != BPF_MAP_TYPE_HASH)
+	if (bpf_map_get_info_by_fd(fd, &info, &len) || info.type != BPF_MAP_TYPE_HASH)
 		return 0;
 	memset(use, 0, sizeof(*use));
 	snprintf(use->name, sizeof(use->name), "%s", info.name);

@@ -46,8 +46,7 @@ int steer_map_each(int fd, int (*fn)(int fd, const void *key, const void *value,
 		if (!more && errno != ENOENT)
 			ret = -errno;
 		for (i = 0; !ret && i < nr; i++)
-			ret = fn(fd, keys + i * info.key_size, values + i * size,
-				 arg);
+			ret = fn(fd, keys + i * info.key_size, values + i * size, arg);
 		first = false;
 	}
 	free(keys);
@@ -91,8 +90,7 @@ static int job_one(int fd, const void *key, const void *value, void *arg)
 }
 
 int steer_job_each(struct steer *s,
-		   int (*fn)(__u32 id, const struct rocesteer_job *job,
-			     void *arg), void *arg)
+		   int (*fn)(__u32 id, const struct rocesteer_job *job, void *arg), void *arg)
 {
 	struct walk w = { .fn.job = fn, .arg = arg };
 
@@ -240,8 +238,7 @@ static int count_one(int fd, const void *key, const void *value, void *arg)
 	(void)fd;
 	if (w->job && of->job != w->job)
 		return 0;
-	return steer_sum_cpus(value, sizeof(count) / sizeof(__u64),
-			      (__u64 *)&count) ?:
+	return steer_sum_cpus(value, sizeof(count) / sizeof(__u64), (__u64 *)&count) ?:
 	       w->fn.count(of, &count, w->arg);
 }
 

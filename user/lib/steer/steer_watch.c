@@ -47,8 +47,7 @@ int steer_watch_open(struct err *err)
 		return ret;
 	close(ret);
 	fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (fd >= 0 && inotify_add_watch(fd, PIN_ROOT,
-					 IN_CREATE | IN_DELETE | IN_ATTRIB) >= 0)
+	if (fd >= 0 && inotify_add_watch(fd, PIN_ROOT, IN_CREATE | IN_DELETE | IN_ATTRIB) >= 0)
 		return fd;
 	ret = err_errno(err, errno, "watch", "cannot watch %s", PIN_ROOT);
 	if (fd >= 0)
@@ -91,8 +90,7 @@ static int take_event(void *ctx, void *data, size_t size)
 {
 	struct steer_events *events = ctx;
 
-	if (ring__avail_data_size(events->ring) + 2 * RECORD >=
-	    ring__size(events->ring))
+	if (ring__avail_data_size(events->ring) + 2 * RECORD >= ring__size(events->ring))
 		events->lost = true;
 	if (size >= sizeof(struct rocesteer_event))
 		events->fn(data, events->arg);
@@ -104,11 +102,9 @@ struct steer_events *steer_events_open(struct steer *s, struct err *err)
 	struct steer_events *events = calloc(1, sizeof(*events));
 
 	if (events)
-		events->buffer = ring_buffer__new(s->maps[MAP_EVENTS],
-						  take_event, events, NULL);
+		events->buffer = ring_buffer__new(s->maps[MAP_EVENTS], take_event, events, NULL);
 	if (!events || !events->buffer) {
-		err_errno(err, errno, "events",
-			  "cannot read the programs' events");
+		err_errno(err, errno, "events", "cannot read the programs' events");
 		free(events);
 		return NULL;
 	}

@@ -136,8 +136,7 @@ __u64 data_check(const struct layout *layout, enum data_type type, __u32 rank, c
 			break;
 		case CHUNK_REDUCE_SCATTER:
 			wrong += check(type, total, window,
-				       layout_range(layout, rank, i,
-						    layout->legs));
+				       layout_range(layout, rank, i, layout->legs));
 			break;
 		case CHUNK_ALL_GATHER:
 			wrong += check_gathered(layout, type, window, i);

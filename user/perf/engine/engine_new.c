@@ -77,8 +77,7 @@ struct message engine_message(const struct layout *layout, __u32 rank,
 		.source = x.from,
 		.from = range.from,
 		.to = index >= work->reduces ? range.from :
-		      layout_place(layout, work->chunk, work->stage.leg,
-				   x.place),
+		      layout_place(layout, work->chunk, work->stage.leg, x.place),
 		.elements = range.to - range.from,
 		.order = work->order,
 		.id = (work->chunk << STAGE_BITS | work->number) <<
