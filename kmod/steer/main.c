@@ -13,6 +13,7 @@
 
 #include "../compat.h"
 #include "flow.h"
+#include "hop.h"
 #include "job.h"
 #include "kfunc.h"
 #include "label.h"
@@ -115,9 +116,12 @@ static int __init rocesteer_init(void)
 	err = register_pernet_subsys(&rocesteer_net_ops);
 	if (err)
 		goto exit_flow;
-	err = rocesteer_nl_register();
+	err = rocesteer_hop_register();
 	if (err)
 		goto unregister_net;
+	err = rocesteer_nl_register();
+	if (err)
+		goto unregister_hop;
 	err = register_netdevice_notifier(&rocesteer_netdev_notifier);
 	if (err)
 		goto unregister_nl;
@@ -141,6 +145,8 @@ unregister_netdev:
 	unregister_netdevice_notifier(&rocesteer_netdev_notifier);
 unregister_nl:
 	rocesteer_nl_unregister();
+unregister_hop:
+	rocesteer_hop_unregister();
 unregister_net:
 	unregister_pernet_subsys(&rocesteer_net_ops);
 exit_flow:
@@ -154,7 +160,7 @@ exit_flow:
  * - kprobes: no flow is learnt any more;
  * - the device notifier: unregistering it removes all flows, announced while the netlink
  *   family still exists;
- * - netlink: sends queued events and waits for requests, which may have added flows;
+ * - netlink: sends queued events and waits for requests, which may have added flows or limits;
  * - namespaces, with their hooks, jobs and remaining flows;
  * - RCU callbacks, which are code of this module.
  */
@@ -164,6 +170,7 @@ static void __exit rocesteer_exit(void)
 	rocesteer_label_unregister();
 	unregister_netdevice_notifier(&rocesteer_netdev_notifier);
 	rocesteer_nl_unregister();
+	rocesteer_hop_unregister();
 	unregister_pernet_subsys(&rocesteer_net_ops);
 	rcu_barrier();
 	rocesteer_flow_exit();

@@ -62,6 +62,11 @@ static const struct nla_policy rocesteer_flow_adopt_nl_policy[ROCESTEER_A_FLOW_S
 	[ROCESTEER_A_FLOW_SQPN] = { .type = NLA_U32, },
 };
 
+/* ROCESTEER_CMD_HOP_LIMIT_SET - do */
+static const struct nla_policy rocesteer_hop_limit_set_nl_policy[ROCESTEER_A_HOP_LIMIT_LIMIT + 1] = {
+	[ROCESTEER_A_HOP_LIMIT_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
+};
+
 /* Ops table for rocesteer */
 static const struct genl_split_ops rocesteer_nl_ops[] = {
 	{
@@ -126,6 +131,13 @@ static const struct genl_split_ops rocesteer_nl_ops[] = {
 		.doit		= rocesteer_nl_flow_adopt_doit,
 		.policy		= rocesteer_flow_adopt_nl_policy,
 		.maxattr	= ROCESTEER_A_FLOW_SQPN,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= ROCESTEER_CMD_HOP_LIMIT_SET,
+		.doit		= rocesteer_nl_hop_limit_set_doit,
+		.policy		= rocesteer_hop_limit_set_nl_policy,
+		.maxattr	= ROCESTEER_A_HOP_LIMIT_LIMIT,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

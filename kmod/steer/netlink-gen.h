@@ -23,6 +23,8 @@ int rocesteer_nl_flow_get_dumpit(struct sk_buff *skb,
 				 struct netlink_callback *cb);
 int rocesteer_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
 int rocesteer_nl_flow_adopt_doit(struct sk_buff *skb, struct genl_info *info);
+int rocesteer_nl_hop_limit_set_doit(struct sk_buff *skb,
+				    struct genl_info *info);
 
 enum {
 	ROCESTEER_NLGRP_EVENTS,

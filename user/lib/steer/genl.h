@@ -159,6 +159,16 @@ int genl_flow_add(struct genl *genl, const struct rocesteer_flow_key *key,
 int genl_flow_adopt(struct genl *genl, __u32 ifindex, __u32 sqpn, struct err *err);
 
 /**
+ * genl_hop_limit() - limit the hops of what this process connects to RDMA devices from now on
+ * @genl: connection; the limit ends with it
+ * @limit: 1 to 255
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno; -EOPNOTSUPP: the module is of an older version.
+ */
+int genl_hop_limit(struct genl *genl, __u8 limit, struct err *err);
+
+/**
  * genl_job_get() - one job
  * @genl: connection
  * @id: which

@@ -213,6 +213,14 @@ int genl_flow_adopt(struct genl *genl, __u32 ifindex, __u32 sqpn, struct err *er
 	return family_ask(&genl->family, nlh, NULL, NULL, err, "cannot learn queue pair %u", sqpn);
 }
 
+int genl_hop_limit(struct genl *genl, __u8 limit, struct err *err)
+{
+	struct nlmsghdr *nlh = family_request(&genl->family, ROCESTEER_CMD_HOP_LIMIT_SET, 0);
+
+	mnl_attr_put_u32(nlh, ROCESTEER_A_HOP_LIMIT_LIMIT, limit);
+	return family_ask(&genl->family, nlh, NULL, NULL, err, "cannot limit hops to %u", limit);
+}
+
 static int take_job(const struct nlmsghdr *nlh, void *arg)
 {
 	parse_job(nlh, arg);
