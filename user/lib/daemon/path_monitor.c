@@ -208,7 +208,7 @@ int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
 
 /* Anybody can send an ICMP error: the path is examined, but has lost nothing. */
 static int suspect_refused(struct path_monitor *monitor, struct group *group,
-			   const struct refusal *refusal)
+			   const struct quote *refusal)
 {
 	struct rocesteer_peer_key key = { .job = group->key.job, .ifindex = group->key.ifindex };
 	struct rocesteer_peer peer;
@@ -230,7 +230,7 @@ static int suspect_refused(struct path_monitor *monitor, struct group *group,
 	return ret;
 }
 
-static void refused(const struct refusal *refusal, void *arg)
+static void refused(const struct quote *refusal, void *arg)
 {
 	struct path_monitor *monitor = arg;
 	const struct set *all = &monitor->groups->group;

@@ -7,6 +7,7 @@
 #include "carrier.h"
 #include "discover_run.h"
 #include "probe_queue.h"
+#include "quote.h"
 #include "route.h"
 
 #endif /* ROCESTEER_LIB_DISCOVER_H */

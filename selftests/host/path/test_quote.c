@@ -9,7 +9,7 @@
 #include <linux/udp.h>
 #include <rocesteer/types.h>
 
-#include "daemon/refusal.h"
+#include "discover/quote.h"
 #include "../../ktap.h"
 
 static struct {
@@ -25,7 +25,7 @@ static struct {
 	struct udphdr udp;
 } v6;
 
-static struct refusal refusal;
+static struct quote refusal;
 
 static void fill(void)
 {
@@ -48,12 +48,12 @@ static void fill(void)
 
 static bool read_v4(size_t len)
 {
-	return refusal_read_v4((const __u8 *)&v4, len, &refusal);
+	return quote_read_v4((const __u8 *)&v4, len, &refusal);
 }
 
 static bool read_v6(size_t len)
 {
-	return refusal_read_v6((const __u8 *)&v6, len, &refusal);
+	return quote_read_v6((const __u8 *)&v6, len, &refusal);
 }
 
 static bool is_read(void)
@@ -78,10 +78,10 @@ static bool is_cut(void)
 		__u8 data[len ?: 1];
 
 		memcpy(data, &v4, len);
-		taken |= refusal_read_v4(data, len, &refusal);
+		taken |= quote_read_v4(data, len, &refusal);
 		if (len < sizeof(v6)) {
 			memcpy(data, &v6, len);
-			taken |= refusal_read_v6(data, len, &refusal);
+			taken |= quote_read_v6(data, len, &refusal);
 		}
 	}
 	return !taken;
