@@ -7,6 +7,7 @@
 #define ROCESTEER_MPI_PORT_H
 
 #include "ring/ring.h"
+#include "verbs/verbs.h"
 
 /* Bytes that are reduced at a time, whole elements and packets */
 #define PORT_BYTES	(2u << 20)

@@ -15,9 +15,12 @@
 #define ROCESTEER_LIB_RING_NETREDUCE_H
 
 #include "group.h"
-#include "nic_device.h"
+#include "verbs/verbs.h"
 
 #define NETREDUCE_FAILURE	256	/* of a text */
+/* Bit of each wr_id of netreduce.c: a NIC may have other queue pairs as well. */
+#define NIC_GUEST		0x4000000000000000ull
+#define WINDOW_IOVA		0x10000000000ull	/* where each rank registers its window */
 #define NETREDUCE_IOVA		(WINDOW_IOVA * 2)	/* of the buffer of results */
 
 /**

@@ -8,6 +8,7 @@
 #define ROCESTEER_PERF_NIC_H
 
 #include "ring/ring.h"
+#include "verbs/verbs.h"
 #include "outbox.h"
 
 /* Completions of NIC_GUEST. Return: 0, or a negative errno with the NIC's err set. */

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The RDMA device of a NIC, and its queue pairs. */
-#ifndef ROCESTEER_LIB_RING_NIC_DEVICE_H
-#define ROCESTEER_LIB_RING_NIC_DEVICE_H
+#ifndef ROCESTEER_LIB_NIC_DEVICE_H
+#define ROCESTEER_LIB_NIC_DEVICE_H
 
 #include <infiniband/verbs.h>
 
 #include "base/base.h"
 
 #define NIC_ANY_GID	(-1)	/* the first of RoCE v2, IPv4 before IPv6 */
-#define WINDOW_IOVA	0x10000000000ull	/* where each rank registers its window */
-
-/* Bit of each wr_id of netreduce.c: a NIC may have other queue pairs as well. */
-#define NIC_GUEST	0x4000000000000000ull
 
 /**
  * struct nic_device - device of a NIC
@@ -85,4 +81,4 @@ int nic_qp_connect(const struct nic_device *nic, struct ibv_qp *qp,
 		   const struct nic_address *address, __u32 qpn, __u32 receives, __u32 sends,
 		   __u32 label);
 
-#endif /* ROCESTEER_LIB_RING_NIC_DEVICE_H */
+#endif /* ROCESTEER_LIB_NIC_DEVICE_H */
