@@ -301,8 +301,8 @@ run_examples()
 		status=$?
 		echo "$status: $line"
 		case $line in
-		path\ discover* | path\ verify* | chunk\ load* | chunk\ unload* | slice\ wire* | \
-			reduce\ [ljus]* | report\ show* | monitor | status* | reduce\ plan*)
+		path\ discover* | path\ verify* | path\ prove* | chunk\ load* | chunk\ unload* | \
+			slice\ wire* | reduce\ [ljus]* | report\ show* | monitor | status* | reduce\ plan*)
 			[[ $said != *"See: "*"--help" ]]
 			;;
 		daemon* | report\ record*)

@@ -13,9 +13,9 @@ usage_all()
 	usage "no object is given" &&
 	usage "unknown object nonsense" nonsense &&
 	usage "unknown option --nonsense" --nonsense &&
-	usage "no verb is given: path has discover, verify, show, export" path &&
-	usage "no verb is given: path has discover, verify, show, export" path --peer x &&
-	usage "unknown verb nonsense: path has discover, verify, show, export" path nonsense &&
+	usage "no verb is given: path has discover, verify, prove, show, export" path &&
+	usage "no verb is given: path has discover, verify, prove, show, export" path --peer x &&
+	usage "unknown verb nonsense: path has discover, verify, prove, show, export" path nonsense &&
 	usage "unknown verb sho: plan has none" plan sho &&
 	usage "unknown option --nonsense" plan --nonsense &&
 	usage "--flows needs an argument" plan --flows &&
@@ -47,7 +47,7 @@ usage_all()
 	usage "--all takes no argument" job unload --all=1 &&
 	usage "unknown option --al=1" job unload --al=1 &&
 	usage "unknown object nonsense" help nonsense &&
-	usage "unknown verb nonsense: path has discover, verify, show, export" \
+	usage "unknown verb nonsense: path has discover, verify, prove, show, export" \
 		help path nonsense &&
 	usage "unexpected argument b" path show a b
 }
@@ -218,6 +218,16 @@ usage_path()
 		path discover --dev lo --peer 10.0.0.1 --hop 31 &&
 	usage "--paths: '65' is not a number from 1 to 64" \
 		path discover --dev lo --peer 10.0.0.1 --paths 65 &&
+	usage "--rdma-dev DEV is missing" path prove --peer 10.0.0.1 &&
+	usage "--peer ADDR is missing" path prove --rdma-dev rxe0 &&
+	usage "--peer: --labels, --sports or --port-map must say what to prove" \
+		path prove --rdma-dev rxe0 --peer 10.0.0.1 &&
+	usage "--labels: '1048576' is not a number from 1 to 1048575" \
+		path prove --rdma-dev rxe0 --peer 10.0.0.1 --labels 1,1048576 &&
+	usage "--sports: '4791' is not a port from 49152 to 65535" \
+		path prove --rdma-dev rxe0 --peer 10.0.0.1 --sports 4791 &&
+	usage "--job: only with --port-map" \
+		path prove --rdma-dev rxe0 --peer 10.0.0.1 --labels 1 --job 1 &&
 	refused no-file "$dir/nowhere: No such file or directory" path show "$dir/nowhere" &&
 	refused bad-file "$dir/bad: is not JSON: it ends too early" path show "$dir/bad" &&
 	refused bad-file "$dir/bad: is not JSON: it ends too early" path verify "$dir/bad"

@@ -29,7 +29,7 @@ bad_options()
 	local reduce=("${one_dim[@]}" --algorithm netreduce) sums=netreduce,ring
 
 	refused "--dims N0xN1x.. is missing" &&
-		refused "--rdma-dev D0[/GID0],.. is missing" "${net[@]}" &&
+		refused "--rdma-dev DEV[,DEV..] is missing" "${net[@]}" &&
 		refused "--rdma-dev: needs a device for each dimension: 2, not 1" "${net[@]}" --rdma-dev a &&
 		refused "--rdma-dev: more than 2 dimensions" "${net[@]}" --rdma-dev a,b,c &&
 		refused "--rdma-dev: 'a/x' is not" "${net[@]}" --rdma-dev a/x,b &&

@@ -310,6 +310,24 @@ static void clear(struct show *show)
 	set_clear(&show->classes, free);
 }
 
+int flow_put_one(struct json_object *obj, const struct rocesteer_flow_key *key, struct err *err)
+{
+	struct show show = {};
+	int ret = collect(&show, 0, err);
+	size_t i;
+
+	for (i = 0; !ret && i < show.rows.n; i++)
+		if (!memcmp(&show.rows.row[i].key, key, sizeof(*key)))
+			break;
+	if (!ret && i < show.rows.n)
+		flow_row_put(obj, &show.rows.row[i], show.steer);
+	else
+		ret = ret ?: -ENOENT;
+	steer_close(show.steer);
+	clear(&show);
+	return ret;
+}
+
 static int run(const struct cli_args *args, struct err *err)
 {
 	struct json_object *root = NULL;

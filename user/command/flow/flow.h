@@ -57,4 +57,7 @@ __u32 flow_row_job(const struct flow_row *row);
 /* Add all fields of a flow; @steer: NULL where no job is loaded. */
 void flow_row_put(struct json_object *obj, const struct flow_row *row, struct steer *steer);
 
+/* Add all fields of one flow. Return: 0; -ENOENT: nobody knows it; another negative errno. */
+int flow_put_one(struct json_object *obj, const struct rocesteer_flow_key *key, struct err *err);
+
 #endif /* ROCESTEER_CLI_FLOW_H */

@@ -124,6 +124,13 @@ static const struct cli_verb verbs[] = {
 		.run = path_verify,
 	},
 	{
+		.name = "prove",
+		.help = "Let the NIC show which ports it makes, and which way its packets go",
+		.options = path_prove_options,
+		.example = "path prove --rdma-dev rxe0 --port-map ports.json",
+		.run = path_prove,
+	},
+	{
 		.name = "show",
 		.operand = "FILE",
 		.help = "Show a port map",

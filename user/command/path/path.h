@@ -21,10 +21,12 @@
 extern const struct cli_option path_discover_options[];
 extern const struct cli_option path_verify_options[];
 extern const struct cli_option path_export_options[];
+extern const struct cli_option path_prove_options[];
 
 int path_discover(const struct cli_args *args, struct err *err);
 int path_verify(const struct cli_args *args, struct err *err);
 int path_export(const struct cli_args *args, struct err *err);
+int path_prove(const struct cli_args *args, struct err *err);
 
 /* Print a line for the user; @arg: struct out. */
 void path_note(void *arg, const char *line);

@@ -1,0 +1,201 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# "path prove": the ports that rxe makes, and the way of its own packets, by what routers quote.
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/guest/steer/steer.sh
+
+spines=${PROVE_SPINES:-4}
+
+ready()
+{
+	steer_fabric --spines "$spines" && discover 0 "$far" && module_load && defer module_unload
+}
+
+# prove [OPTION...]: into proof
+prove()
+{
+	proof=$(host_exec 0 rocesteer --json path prove --rdma-dev "$(host_rdma 0)" "$@")
+	local status=$?
+
+	jq -c '(.labels[]?), (.verdicts[]?), .error?' <<<"$proof"
+	return "$status"
+}
+
+# disproved [OPTION...]: not all is as planned
+disproved()
+{
+	prove "$@"
+	(($? == 1))
+}
+
+# says VERDICT...: the verdicts of the last proof
+says()
+{
+	[[ $(jq -r '[.verdicts[].verdict] | join(" ")' <<<"$proof") == "$*" ]]
+}
+
+proved()
+{
+	prove --port-map "$dir/ports0.json" && says label same-way &&
+		(($(jq '[.labels[] | select(.made == .port and .router == .expected)] | length' \
+			<<<"$proof") == spines))
+}
+
+queue_pairs_hashed()
+{
+	fabric_hash qpn_hash on || return
+	disproved --port-map "$dir/ports0.json"
+	local status=$?
+
+	fabric_hash qpn_hash off
+	((!status)) && says label queue-pair-hash
+}
+
+packets_hashed()
+{
+	fabric_hash packet_hash on || return
+	disproved --port-map "$dir/ports0.json"
+	local status=$?
+
+	fabric_hash packet_hash off
+	((!status)) && says label sprayed
+}
+
+old_map()
+{
+	fabric_seed 99
+	disproved --port-map "$dir/ports0.json"
+	local status=$?
+
+	fabric_seed 1
+	((!status)) && says label other-way
+}
+
+silent()
+{
+	local dev
+
+	dev=$(host_dev 0)
+	host_exec 0 tc qdisc add dev "$dev" clsact &&
+		host_exec 0 tc filter add dev "$dev" ingress protocol ip flower ip_proto icmp type 11 \
+			action drop || return
+	disproved --port-map "$dir/ports0.json"
+	local status=$?
+
+	host_exec 0 tc qdisc del dev "$dev" clsact
+	((!status)) && says no-answer
+}
+
+labels_given()
+{
+	prove --peer "$(host_ip "$far")" --labels 1,0x123,0x4567,0xabcde --hop 1 &&
+		says label nothing-to-compare &&
+		[[ $(jq -r '[.labels[].router] | unique | .[]' <<<"$proof") == 10.255.0.1 ]]
+}
+
+ipv6()
+{
+	discover_at "$(host_ip6 0)" "$(host_ip6 "$far")" six &&
+		prove --port-map "$dir/six.json" && says label same-way
+}
+
+discover_at()
+{
+	host_exec 0 rocesteer path discover --dev "$(host_dev 0)" --source "$1" --peer "$2" \
+		--out "$dir/$3.json"
+}
+
+host_ip6()
+{
+	echo "fd00:1:$(host_leaf "$1")::$(($1 % hosts + 1))"
+}
+
+# steered ACTUATOR: the queue pair of the proof takes the path of the port that its job gave it
+steered()
+{
+	job_load_cgroup 0 --actuator "$1" && prove --port-map "$dir/ports0.json" --job 1
+	local status=$?
+
+	jq -c .flow <<<"$proof"
+	job_unload 0
+	((!status)) && says label same-way steered &&
+		jq -e --arg actuator "$1" '.flow | .actuator == $actuator and .port == .made' <<<"$proof"
+}
+
+# The port map of the job has no such peer.
+not_steered()
+{
+	jq '.peers[0].address = "10.1.1.9"' "$dir/ports0.json" >"$dir/other.json" &&
+		host_exec 0 rocesteer job load --job 1 --port-map "$dir/other.json" --actuator qp \
+			--split none --cgroup /sys/fs/cgroup/test0 --no-verify || return
+	disproved --port-map "$dir/ports0.json" --job 1
+	local status=$?
+
+	job_unload 0
+	((!status)) && says label same-way not-steered && jq -e '.flow.reason == "no-peer"' <<<"$proof"
+}
+
+prove_on()
+{
+	while :; do
+		prove --port-map "$dir/ports0.json" && says label same-way || return
+		echo proved
+	done >"$dir/proofs" 2>&1
+}
+
+# Fifty queue pairs of another process connect to the same peer meanwhile, and write to it.
+others_connect()
+{
+	local status i pid
+
+	prove_on &
+	pid=$!
+	for ((i = 0; i < 4; i++)); do
+		{
+			host_line 0 /sys/fs/cgroup/test0
+			host_line "$far" "/sys/fs/cgroup/test$far"
+			echo "flow 0 1 $((50 * 4096))"
+		} | build/guest/selftests/writes 50 4096 1 14 || return
+	done
+	kill "$pid"
+	wait "$pid"
+	status=$?
+	tail -n 3 "$dir/proofs"
+	((status == 143 && $(grep -c proved "$dir/proofs") > 3))
+}
+
+# The limit ends with the process: the shell that started it connects as before.
+killed()
+{
+	local i
+
+	for ((i = 0; i < $(few 40 200); i++)); do
+		host_exec 0 timeout -s KILL "0.$(printf %03d $((RANDOM % 200)))" \
+			rocesteer path prove --rdma-dev "$(host_rdma 0)" --port-map "$dir/ports0.json"
+	done >/dev/null 2>&1
+	busywait 10000 are_connected_exactly 0 && others_connect &&
+		module_unload && module_load && prove --port-map "$dir/ports0.json"
+}
+
+are_connected_exactly()
+{
+	(($(connected_qps 0 | jq length) == $1))
+}
+
+ktap_plan 13
+check "a fabric, and a port map" ready
+check "a port of each path is made of its label, and takes the path" proved
+check "labels that are given are proved at the leaf" labels_given
+check "a switch that hashes queue pairs is named" queue_pairs_hashed
+check "a switch that sprays packets is named" packets_hashed
+check "a port map that is not true any more is named" old_map
+check "a router that is silent is named" silent
+check "IPv6 is proved" ipv6
+check "a job that steers queue pairs is proved" steered qp
+check "a job that steers packets is proved" steered packet
+check "a job that does not steer is named, with the reason" not_steered
+check "queue pairs of other processes keep their hop limits" others_connect
+check "nothing is left of a proof that is killed" killed
+ktap_finish

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Shared by the files of path prove. */
+#ifndef ROCESTEER_CLI_PATH_PROVE_H
+#define ROCESTEER_CLI_PATH_PROVE_H
+
+#include <rocesteer/roce.h>
+
+#include "path.h"
+#include "prove/prove.h"
+
+/* The first of 256 queue pairs that no host has, below those of sums */
+#define PROVE_DQPN	(ROCESTEER_QPN_REDUCE - 256)
+
+/**
+ * struct proof - state of the command
+ * @args: options
+ * @err: filled on failure
+ * @map: port map, or none
+ * @file: of the port map, or NULL
+ * @config: how to ask
+ * @prove: the device
+ * @labels: flow labels that were given
+ * @nr_labels: their number
+ * @rows: what became of labels
+ * @nr_rows: their number
+ * @progress: line for people
+ * @root: result
+ * @array: array of the result that is being filled
+ */
+struct proof {
+	const struct cli_args *args;
+	struct err *err;
+	struct portmap map;
+	const char *file;
+	struct prove_config config;
+	struct prove *prove;
+	__u32 *labels;
+	size_t nr_labels;
+	struct prove_row *rows;
+	size_t nr_rows;
+	struct progress progress;
+	struct json_object *root;
+	struct json_object *array;
+};
+
+/**
+ * path_prove_job() - connect a queue pair from the job's cgroup
+ * @p: state; "flow" is added to the result
+ * @job: its number
+ * @peer: peer to connect to
+ * @steered: set: the job steers the queue pair, and its packet took the path of its port
+ *
+ * The process stays in the job's cgroup.
+ *
+ * Return: 0 or a negative errno.
+ */
+int path_prove_job(struct proof *p, __u32 job, const struct portmap_peer *peer, bool *steered);
+
+#endif /* ROCESTEER_CLI_PATH_PROVE_H */

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "prove.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/random.h>
+#include <arpa/inet.h>
+#include <rocesteer/roce.h>
+
+#include "discover/discover.h"
+#include "steer/steer.h"
+#include "verbs/verbs.h"
+
+/**
+ * struct prove - a device
+ * @nic: the device
+ * @config: how to ask
+ * @ifindex: network device of the GID
+ * @genl: connection to the module, which holds the limit
+ * @icmp: raw socket
+ */
+struct prove {
+	struct nic_device nic;
+	struct prove_config config;
+	__u32 ifindex;
+	struct genl *genl;
+	int icmp;
+};
+
+static bool is_v4(const struct prove *prove)
+{
+	return addr_is_v4(prove->config.peer);
+}
+
+static bool is_link_local(const __u8 gid[16])
+{
+	return IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)gid);
+}
+
+/* The GID of the source, or the first of the peer's family */
+static int find_gid(struct prove *prove, struct err *err)
+{
+	const struct prove_config *config = &prove->config;
+	bool any = addr_is_none(config->source);
+	struct ibv_gid_entry entry;
+	char text[ADDR_STRLEN];
+	int i;
+
+	for (i = 0; i < prove->nic.port.gid_tbl_len; i++) {
+		if ((config->gid_index >= 0 && i != config->gid_index) ||
+		    ibv_query_gid_ex(prove->nic.context, 1, i, &entry, 0) ||
+		    entry.gid_type != IBV_GID_TYPE_ROCE_V2 ||
+		    addr_is_v4(entry.gid.raw) != is_v4(prove) ||
+		    (any ? is_link_local(entry.gid.raw) :
+			   memcmp(entry.gid.raw, config->source, 16)))
+			continue;
+		prove->nic.gid_index = i;
+		prove->nic.gid = entry.gid;
+		prove->ifindex = entry.ndev_ifindex;
+		return 0;
+	}
+	return err_set(err, EXIT_FAILED, "no-gid", "%s: no RoCE v2 GID for %s", config->device,
+		       addr_format(any ? config->peer : config->source, text));
+}
+
+static int open_icmp(struct prove *prove, struct err *err)
+{
+	prove->icmp = quote_open(is_v4(prove), QUOTE_EXPIRED);
+	return prove->icmp < 0 ? err_errno(err, -prove->icmp, "socket",
+					   "cannot listen to ICMP") : 0;
+}
+
+static int open_module(struct prove *prove, struct err *err)
+{
+	int ret = genl_open(&prove->genl, err);
+
+	if (ret) {
+		err_hint(err,
+			 "Only the module can set hop limits of queue pairs: modprobe rocesteer.");
+		return ret;
+	}
+	ret = genl_hop_limit(prove->genl, prove->config.hop, err);
+	if (ret == -EOPNOTSUPP)
+		err_hint(err,
+			 "The module is of an older version: rocesteer prog load --module replace.");
+	return ret;
+}
+
+int prove_open(struct prove **out, const struct prove_config *config, struct err *err)
+{
+	struct prove *prove = calloc(1, sizeof(*prove));
+	int ret;
+
+	if (!prove)
+		return -ENOMEM;
+	*prove = (struct prove) {
+		.nic = { .name = config->device, .err = err,
+			 .gid_index = config->gid_index < 0 ? NIC_ANY_GID : config->gid_index },
+		.config = *config,
+		.icmp = -1,
+	};
+	ret = nic_device_open(&prove->nic, config->timeout) ?: find_gid(prove, err) ?:
+	      open_icmp(prove, err) ?: open_module(prove, err);
+	if (!ret) {
+		prove->nic.cq = ibv_create_cq(prove->nic.context, PROVE_PACKETS, NULL, NULL, 0);
+		if (!prove->nic.cq)
+			ret = nic_fail(&prove->nic, errno, "device", "cannot allocate");
+	}
+	if (ret) {
+		prove_close(prove);
+		return ret;
+	}
+	*out = prove;
+	return 0;
+}
+
+void prove_close(struct prove *prove)
+{
+	if (prove->genl)
+		genl_close(prove->genl);
+	if (prove->icmp >= 0)
+		close(prove->icmp);
+	nic_device_close(&prove->nic);
+	free(prove);
+}
+
+__u32 prove_ifindex(const struct prove *prove)
+{
+	return prove->ifindex;
+}
+
+const __u8 *prove_source(const struct prove *prove)
+{
+	return prove->nic.gid.raw;
+}
+
+/* A driver that says another hop limit would send the packet to the peer. */
+static int check_limit(const struct prove *prove, struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = {};
+	__u8 said;
+
+	if (ibv_query_qp(qp, &attr, IBV_QP_AV, &init))
+		return 0;
+	said = attr.ah_attr.grh.hop_limit;
+	if (!said || said == prove->config.hop)
+		return 0;
+	return nic_fail(&prove->nic, EPROTO, "hop-limit",
+			"the queue pair did not get the hop limit");
+}
+
+static int connect_qp(struct prove *prove, struct ibv_qp *qp,
+		      const struct prove_question *question, __u32 psn)
+{
+	struct nic_address address = { .mtu = IBV_MTU_1024 };
+	int error;
+
+	memcpy(address.gid, question->peer, 16);
+	error = nic_qp_init(qp) ?: nic_qp_connect(&prove->nic, qp, &address, question->dqpn, psn,
+						  psn, question->label);
+	if (error)
+		return nic_fail(&prove->nic, error, "connect", "cannot connect a queue pair");
+	return check_limit(prove, qp);
+}
+
+/* Writes of no byte, which need no key */
+static int send_all(struct prove *prove, struct ibv_qp *qp, unsigned int packets)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE }, *bad;
+	int error = 0;
+
+	while (!error && packets--)
+		error = ibv_post_send(qp, &wr, &bad);
+	return error ? nic_fail(&prove->nic, error, "send", "cannot send") : 0;
+}
+
+/* Which packet is it? Return: its number, or a negative number: another one. */
+static int number_of(const struct prove *prove, const struct prove_question *question, __u32 psn,
+		     const struct quote *quote)
+{
+	__s32 number = quote->has_bth ? rocesteer_psn_diff(quote->psn, psn) : 0;
+
+	if (memcmp(quote->source, prove->nic.gid.raw, 16) ||
+	    memcmp(quote->peer, question->peer, 16) ||
+	    (quote->has_bth && quote->dqpn != question->dqpn) ||
+	    number >= (int)question->packets)
+		return -1;
+	return number;
+}
+
+/* Answers to packets that were repeated are no new ones. */
+static int hear(struct prove *prove, const struct prove_question *question, __u32 psn,
+		__u64 start, struct prove_answer *answers)
+{
+	bool v4 = is_v4(prove);
+	__u64 now = clock_ns(), until = now + prove->config.timeout;
+	struct pollfd wait = { .fd = prove->icmp, .events = POLLIN };
+	unsigned int n = 0, seen = 0;
+	struct quote quote;
+	int i, ret;
+
+	while (n < question->packets && now < until) {
+		poll(&wait, 1, (until - now) / 1000000 + 1);
+		now = clock_ns();
+		while ((ret = quote_receive(prove->icmp, v4, &quote)) >= 0) {
+			i = ret ? number_of(prove, question, psn, &quote) : -1;
+			if (i < 0 || seen >> i & 1)
+				continue;
+			seen |= 1u << i;
+			answers[n] = (struct prove_answer) {
+				.sport = ntohs(quote.sport),
+				.ns = now - start,
+				.unreachable = quote.kind == QUOTE_UNREACHABLE,
+			};
+			memcpy(answers[n++].router, quote.router, 16);
+		}
+	}
+	return n;
+}
+
+/* Old answers are of no interest. */
+static void drain(struct prove *prove)
+{
+	struct quote quote;
+
+	while (quote_receive(prove->icmp, is_v4(prove), &quote) >= 0)
+		;
+}
+
+int prove_ask(struct prove *prove, const struct prove_question *question,
+	      struct prove_answer *answers, __u32 *sqpn, struct err *err)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = prove->nic.cq, .recv_cq = prove->nic.cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = PROVE_PACKETS, .max_recv_wr = 1, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+	struct ibv_qp *qp = ibv_create_qp(prove->nic.pd, &init);
+	__u64 start;
+	__u32 psn = 0;
+	int ret;
+
+	prove->nic.err = err;
+	if (!qp)
+		return nic_fail(&prove->nic, errno, "device", "cannot create a queue pair");
+	*sqpn = qp->qp_num;
+	if (getrandom(&psn, sizeof(psn), 0) < 0)
+		psn = qp->qp_num;
+	psn &= ROCESTEER_PSN_MASK;
+	drain(prove);
+	ret = connect_qp(prove, qp, question, psn);
+	start = clock_ns();
+	ret = ret ?: send_all(prove, qp, question->packets) ?:
+	      hear(prove, question, psn, start, answers);
+	if (ret >= 0 && question->heard)
+		ret = question->heard(answers, ret, question->arg) ?: ret;
+	ibv_destroy_qp(qp);
+	return ret;
+}
