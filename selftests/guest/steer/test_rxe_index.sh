@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# test_steer.sh on rdma_rxe as Linux 6.12 had it before 6.12.44: selftests/vm/rxe-index
+# test_steer.sh on rdma_rxe as Linux 6.12 had it before 6.12.44: selftests/vm/rxe-edited
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/lib.sh
