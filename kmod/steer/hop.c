@@ -106,7 +106,7 @@ static void hop_free(struct rcu_head *rcu)
 	kfree(hop);
 }
 
-/* The limit of a socket, if any, ends. */
+/* The limit of a socket, if any, ends; with NULL each limit. */
 static void hop_drop(const struct net *net, u32 portid)
 {
 	struct hop *hop, *next;

@@ -43,6 +43,23 @@ proved()
 			<<<"$proof") == spines))
 }
 
+# As many labels as the ports of the map that are the first to be probed
+hundred()
+{
+	local ports
+
+	ports=$(jq -r '[.peers[0].paths[].ports[]][:100] | join(",")' "$dir/ports0.json")
+	prove --port-map "$dir/ports0.json" --sports "$ports" >"$dir/hundred" && says label same-way &&
+		jq -e '.labels | length == 100 and all(.made == .port and .router == .expected)' \
+			<<<"$proof"
+}
+
+by_netns()
+{
+	rocesteer --netns host0 path prove --rdma-dev "$(host_rdma 0)" \
+		--port-map "$dir/ports0.json"
+}
+
 queue_pairs_hashed()
 {
 	fabric_hash qpn_hash on || return
@@ -184,10 +201,36 @@ are_connected_exactly()
 	(($(connected_qps 0 | jq length) == $1))
 }
 
-ktap_plan 13
+report()
+{
+	prove --port-map "$dir/ports0.json" --job 1 --report "$dir/report" || return
+	cat "$dir/report"
+	jq -e --argjson spines "$spines" '.driver == "software" and .hop == 2 and .kernel and
+		[.verdicts[].verdict] == ["label", "same-way", "steered"] and
+		.flow == {actuator: "qp", label: "policy"} and (.labels | length == $spines and
+			all(.as_expected and .us >= 0))' "$dir/report" &&
+		! grep -E "10\.[0-9]+\.|fd00|eth|rxe" "$dir/report"
+}
+
+report_of_job()
+{
+	job_load_cgroup 0 --actuator qp && report
+	local status=$?
+
+	job_unload 0
+	return "$status"
+}
+
+ktap_plan 16
 check "a fabric, and a port map" ready
 check "a port of each path is made of its label, and takes the path" proved
 check "labels that are given are proved at the leaf" labels_given
+check "a hundred ports take the paths of the port map" hundred
+if fabric_has_host_netns; then
+	check "another network namespace is proved by --netns" by_netns
+else
+	skip "another network namespace is proved by --netns" "hosts share one"
+fi
 check "a switch that hashes queue pairs is named" queue_pairs_hashed
 check "a switch that sprays packets is named" packets_hashed
 check "a port map that is not true any more is named" old_map
@@ -196,6 +239,7 @@ check "IPv6 is proved" ipv6
 check "a job that steers queue pairs is proved" steered qp
 check "a job that steers packets is proved" steered packet
 check "a job that does not steer is named, with the reason" not_steered
+check "a report has what was found, and neither addresses nor names" report_of_job
 check "queue pairs of other processes keep their hop limits" others_connect
 check "nothing is left of a proof that is killed" killed
 ktap_finish

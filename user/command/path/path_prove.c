@@ -10,7 +10,7 @@
 
 #define TIMEOUT	1000	/* ms */
 
-enum { RDMA_DEV, GID_INDEX, PORT_MAP, PEER, LABELS, SPORTS, HOP, JOB };
+enum { RDMA_DEV, GID_INDEX, PORT_MAP, PEER, LABELS, SPORTS, HOP, JOB, REPORT };
 
 const struct cli_option path_prove_options[] = {
 	[RDMA_DEV] = { "rdma-dev", "DEV", "RDMA device", CLI_NEEDED },
@@ -21,6 +21,7 @@ const struct cli_option path_prove_options[] = {
 	[SPORTS] = { "sports", "P[,P..]", "prove the labels of these ports" },
 	[HOP] = { "hop", "N", "hop where packets end (default: that of the port map, or 2)" },
 	[JOB] = { "job", "ID", "prove that this job steers a queue pair of its cgroup, too" },
+	[REPORT] = { "report", "FILE", "write what was found, without addresses and names" },
 	{}
 };
 
@@ -265,6 +266,14 @@ static int read_options(struct proof *p, const struct portmap_peer **peer)
 	return ret;
 }
 
+/* A file that is no report may be an input. */
+static int check_report(const struct proof *p)
+{
+	const char *file = p->args->value[REPORT];
+
+	return file ? file_check(file, "{\"report\":", "report", p->err) : 0;
+}
+
 /* A verdict by its name, and what to do */
 struct verdict {
 	const char *name;
@@ -417,6 +426,8 @@ static int run(struct proof *p, const struct portmap_peer *peer)
 	ret = p->args->value[PEER] ? prove_peer(p, peer, p->config.peer) : prove_leaves(p);
 	progress_end(&p->progress);
 	ret = ret ?: judge(p, &good) ?: judge_job(p, peer, &good);
+	if (!ret && p->args->value[REPORT])
+		ret = path_prove_report(p, p->args->value[REPORT]);
 	if (ret) {
 		json_object_put(p->root);
 		return ret;
@@ -430,7 +441,7 @@ int path_prove(const struct cli_args *args, struct err *err)
 	const struct portmap_peer *peer = NULL;
 	int ret;
 
-	ret = read_options(&p, &peer) ?: permission_probe(err) ?:
+	ret = read_options(&p, &peer) ?: check_report(&p) ?: permission_probe(err) ?:
 	      prove_open(&p.prove, &p.config, err);
 	if (!ret) {
 		ret = run(&p, peer);

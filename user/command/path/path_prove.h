@@ -56,4 +56,7 @@ struct proof {
  */
 int path_prove_job(struct proof *p, __u32 job, const struct portmap_peer *peer, bool *steered);
 
+/* Write the result to a file, without addresses and names. Return: 0 or a negative errno. */
+int path_prove_report(const struct proof *p, const char *file);
+
 #endif /* ROCESTEER_CLI_PATH_PROVE_H */

@@ -2,7 +2,9 @@
 #include "prove.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,6 +137,24 @@ __u32 prove_ifindex(const struct prove *prove)
 const __u8 *prove_source(const struct prove *prove)
 {
 	return prove->nic.gid.raw;
+}
+
+/* Software devices have a parent, the network device, and no driver. */
+void prove_describe(const struct prove *prove, struct json_object *obj)
+{
+	const struct ibv_device_attr *attr = &prove->nic.attr;
+	char path[PATH_MAX], driver[PATH_MAX];
+	const char *slash;
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/driver", prove->nic.name);
+	len = readlink(path, driver, sizeof(driver) - 1);
+	driver[len < 0 ? 0 : len] = '\0';
+	slash = strrchr(driver, '/');
+	out_string(obj, "driver", slash ? slash + 1 : "software");
+	out_string(obj, "firmware", attr->fw_ver);
+	out_uint(obj, "vendor", attr->vendor_id);
+	out_uint(obj, "part", attr->vendor_part_id);
 }
 
 /* A driver that says another hop limit would send the packet to the peer. */

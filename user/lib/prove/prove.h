@@ -66,6 +66,9 @@ void prove_close(struct prove *prove);
 const __u8 *prove_source(const struct prove *prove);
 __u32 prove_ifindex(const struct prove *prove);
 
+/* Add what the device is: its driver, firmware, and the numbers of vendor and part. */
+void prove_describe(const struct prove *prove, struct json_object *obj);
+
 /**
  * prove_ask() - connect a queue pair, and hear what routers say of its packets
  * @prove: device
