@@ -43,7 +43,7 @@ proved()
 			<<<"$proof") == spines))
 }
 
-# As many labels as the ports of the map that are the first to be probed
+# The ports of the map that were probed first, a hundred
 hundred()
 {
 	local ports

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What all commands have in common: output, files, short words, colours and help. The test needs no
+# Common to all commands: output, files, short words, colours and help. The test needs no
 # privilege and no kernel.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit

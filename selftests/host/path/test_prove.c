@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What answers of routers say of a NIC and a fabric. */
+/* Verdicts on a NIC and a fabric, by answers of routers */
 #include <string.h>
 #include <rocesteer/label.h>
 

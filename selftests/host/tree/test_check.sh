@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What scripts/check makes of scripts that fail, and of a kernel that complains
+# Results of scripts/check for scripts that fail, and for a kernel that complains
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/lib.sh

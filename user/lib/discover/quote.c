@@ -15,7 +15,7 @@
 
 #include "base/base.h"
 
-/* Of the word with flags and fragment offset */
+/* Bits of the fragment offset in the word with the flags */
 #define FRAGMENT_OFFSET	0x1fff
 
 static const __u8 types[][2] = {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <rocesteer/label.h>
 
-/* As rdma_calc_flow_label() of the kernel */
+/* The same as rdma_calc_flow_label() of the kernel */
 static __u32 label_of_qpns(__u32 sqpn, __u32 dqpn)
 {
 	__u64 v = (__u64)sqpn * dqpn;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the answers of routers say of a NIC and a fabric. Pure. */
+/* Verdicts on a NIC and a fabric, by answers of routers. Pure. */
 #ifndef ROCESTEER_LIB_PROVE_VERDICT_H
 #define ROCESTEER_LIB_PROVE_VERDICT_H
 
