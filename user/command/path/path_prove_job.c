@@ -2,7 +2,6 @@
 /* rocesteer path prove --job: does the job steer a queue pair of its cgroup? */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

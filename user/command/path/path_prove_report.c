@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer path prove --report: what was found, to be sent to us. */
-#include <errno.h>
 #include <json-c/json.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 #include "path_prove.h"
@@ -58,8 +56,6 @@ int path_prove_report(const struct proof *p, const char *file)
 {
 	struct json_object *root = out_root();
 	struct utsname host;
-	struct file_new new;
-	int ret;
 
 	uname(&host);
 	out_string(root, "report", "path prove");
@@ -69,14 +65,5 @@ int path_prove_report(const struct proof *p, const char *file)
 	out_uint(root, "hop", p->config.hop);
 	put_rows(p, root);
 	put_verdicts(p, root);
-	ret = file_begin(&new);
-	if (!ret) {
-		fprintf(new.out, "%s\n",
-			json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
-		ret = file_replace(file, &new);
-	}
-	json_object_put(root);
-	if (!ret)
-		return 0;
-	return err_errno(p->err, ret < 0 ? -ret : ret, "write", "--report: cannot write %s", file);
+	return json_file_write(file, root, JSON_C_TO_STRING_PRETTY, p->err);
 }

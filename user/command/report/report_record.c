@@ -194,25 +194,6 @@ static int fill(struct recorder *r, const char *host, const char *kernel)
 	return report_tables_fill(&r->tables, to);
 }
 
-static int write_file(const char *file, const struct recording *recording, struct err *err)
-{
-	struct json_object *root = recording_to_json(recording);
-	struct file_new new;
-	int ret = file_begin(&new);
-
-	if (ret)
-		goto out_put;
-	fputs(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN), new.out);
-	fputc('\n', new.out);
-	ret = file_replace(file, &new);
-	if (ret < 0)
-		err_errno(err, -ret, "write", "cannot write %s", file);
-	ret = ret < 0 ? ret : 0;
-out_put:
-	json_object_put(root);
-	return ret;
-}
-
 static struct json_object *to_json(const struct recorder *r)
 {
 	const struct recording *recording = &r->recording;
@@ -274,7 +255,8 @@ int report_record(const struct cli_args *args, struct err *err)
 	r.probes = !args->value[NO_PROBE];
 	r.reader.fd = event_socket_connect();
 	ret = record(&r, seconds, interval) ?: fill(&r, host, name.release) ?:
-	      write_file(args->value[OUT], &r.recording, err);
+	      json_file_write(args->value[OUT], recording_to_json(&r.recording),
+			      JSON_C_TO_STRING_PLAIN, err);
 	if (!ret)
 		root = to_json(&r);
 	if (r.reader.fd >= 0)

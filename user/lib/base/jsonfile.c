@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "reader.h"
+#include "replace.h"
 
 static int fail(const char *file, struct err *err)
 {
@@ -208,4 +209,17 @@ int json_file_read(const char *file, size_t max, int depth,
 int json_stdin_read(size_t max, int depth, struct json_object **root, struct err *err)
 {
 	return read_open(STDIN_FILENO, JSON_STDIN, max, depth, root, err);
+}
+
+int json_file_write(const char *file, struct json_object *root, int flags, struct err *err)
+{
+	struct file_new new;
+	int ret = file_begin(&new);
+
+	if (!ret) {
+		fprintf(new.out, "%s\n", json_object_to_json_string_ext(root, flags));
+		ret = file_replace(file, &new);
+	}
+	json_object_put(root);
+	return ret < 0 ? err_errno(err, -ret, "write", "cannot write %s", file) : 0;
 }

@@ -28,4 +28,15 @@ int json_file_read(const char *file, size_t max, int depth,
 /* The same from standard input. */
 int json_stdin_read(size_t max, int depth, struct json_object **root, struct err *err);
 
+/**
+ * json_file_write() - replace a file as by file_replace()
+ * @file: name
+ * @root: contents; released
+ * @flags: of json_object_to_json_string_ext()
+ * @err: names the file
+ *
+ * Return: 0 or a negative errno.
+ */
+int json_file_write(const char *file, struct json_object *root, int flags, struct err *err);
+
 #endif /* ROCESTEER_LIB_JSONFILE_H */

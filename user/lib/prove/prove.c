@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/random.h>
 #include <arpa/inet.h>
 #include <rocesteer/roce.h>
 
@@ -79,11 +78,8 @@ static int open_module(struct prove *prove, struct err *err)
 {
 	int ret = genl_open(&prove->genl, err);
 
-	if (ret) {
-		err_hint(err,
-			 "Only the module can set hop limits of queue pairs: modprobe rocesteer.");
+	if (ret)
 		return ret;
-	}
 	ret = genl_hop_limit(prove->genl, prove->config.hop, err);
 	if (ret == -EOPNOTSUPP)
 		err_hint(err,
@@ -121,8 +117,7 @@ int prove_open(struct prove **out, const struct prove_config *config, struct err
 
 void prove_close(struct prove *prove)
 {
-	if (prove->genl)
-		genl_close(prove->genl);
+	genl_close(prove->genl);
 	if (prove->icmp >= 0)
 		close(prove->icmp);
 	nic_device_close(&prove->nic);
@@ -198,7 +193,10 @@ static int send_all(struct prove *prove, struct ibv_qp *qp, unsigned int packets
 	return error ? nic_fail(&prove->nic, error, "send", "cannot send") : 0;
 }
 
-/* Which packet is it? Return: its number, or a negative number: another one. */
+/*
+ * Number of the packet that is quoted; negative: a packet of others. A quote without PSN counts for
+ * the first packet.
+ */
 static int number_of(const struct prove *prove, const struct prove_question *question, __u32 psn,
 		     const struct quote *quote)
 {
@@ -234,7 +232,6 @@ static int hear(struct prove *prove, const struct prove_question *question, __u3
 			answers[n] = (struct prove_answer) {
 				.sport = ntohs(quote.sport),
 				.ns = now - start,
-				.unreachable = quote.kind == QUOTE_UNREACHABLE,
 			};
 			memcpy(answers[n++].router, quote.router, 16);
 		}
@@ -260,17 +257,14 @@ int prove_ask(struct prove *prove, const struct prove_question *question,
 			 .max_recv_sge = 1 },
 	};
 	struct ibv_qp *qp = ibv_create_qp(prove->nic.pd, &init);
+	__u32 psn = arc4random() & ROCESTEER_PSN_MASK;
 	__u64 start;
-	__u32 psn = 0;
 	int ret;
 
 	prove->nic.err = err;
 	if (!qp)
 		return nic_fail(&prove->nic, errno, "device", "cannot create a queue pair");
 	*sqpn = qp->qp_num;
-	if (getrandom(&psn, sizeof(psn), 0) < 0)
-		psn = qp->qp_num;
-	psn &= ROCESTEER_PSN_MASK;
 	drain(prove);
 	ret = connect_qp(prove, qp, question, psn);
 	start = clock_ns();

@@ -8,17 +8,15 @@
 #include <linux/types.h>
 
 /**
- * struct prove_answer - what a router says of a packet
+ * struct prove_answer - the packet that a router quotes, as its hop limit has ended there
  * @sport: UDP source port, host order
  * @router: address of the router
  * @ns: time from the packet to the answer
- * @unreachable: the router has no way to the peer; else the hop limit ended there
  */
 struct prove_answer {
 	__u16 sport;
 	__u8 router[16];
 	__u64 ns;
-	bool unreachable;
 };
 
 /**
@@ -82,9 +80,9 @@ enum prove_port prove_port_of(const struct prove_row *rows, size_t n);
 const struct prove_row *prove_stray(const struct prove_row *rows, size_t n);
 
 /**
- * prove_way_of() - why packets go another way
+ * prove_way_of() - the reason why packets go another way than is expected
  * @one: routers that packets of one queue pair met
- * @nr_one: their number, 0 where nothing went another way
+ * @nr_one: their number
  * @same: routers that queue pairs met which differ in their own number
  * @nr_same: their number
  * @dqpn: routers that queue pairs met which differ in their destination as well
