@@ -94,7 +94,8 @@ static int priority(const char *name)
 		{ "error", 3 },		{ "table-full", 4 },
 		{ "device-gone", 4 },	{ "no-carrier", 4 },
 		{ "path-down", 4 },	{ "path-lossy", 4 },
-		{ "lost", 4 },		{ "detour", 5 },
+		{ "nic-unproved", 4 },	{ "lost", 4 },
+		{ "nic-proved", 5 },	{ "detour", 5 },
 		{ "path-moved", 5 },	{ "path-up", 5 },
 		{ "replan", 7 },
 	};

@@ -221,7 +221,55 @@ report_of_job()
 	return "$status"
 }
 
-ktap_plan 16
+# proofs EVENT: so often has the daemon of host 0 said so
+proofs()
+{
+	grep -c "\"event\":\"$1\"" "$dir/daemon"
+}
+
+said()
+{
+	(($(proofs "$1") == $2))
+}
+
+# look STATUS: of the host, whose exit status is this
+look()
+{
+	looked=$(host_exec 0 rocesteer --json status)
+	local status=$?
+
+	jq -c '.jobs[], .findings[], .not_looked_at[]' <<<"$looked"
+	((status == $1))
+}
+
+# The daemon has its proof from packets of the NIC, as nobody else sees them.
+daemon_proves()
+{
+	local launch=(in_cgroup 0)
+
+	daemon_up && job_load_cgroup 0 --actuator qp && hold proved 0 100 6 &&
+		busywait 40000 said nic-proved 1 && look 0 &&
+		jq -e '.jobs[0] | .nic_asked == 4 and .nic_proved == 4' <<<"$looked"
+}
+
+# The port map knows nothing of the hash, and probes have one number.
+strays_named()
+{
+	local status
+
+	fabric_hash qpn_hash on || return
+	busywait 40000 said nic-unproved 1 && look 1 &&
+		jq -e '[.findings[].code] | contains(["nic-way"])' <<<"$looked" &&
+		jq -e '.jobs[0] | .nic_proved < .nic_asked' <<<"$looked"
+	status=$?
+	tail -n 2 "$dir/daemon"
+	fabric_hash qpn_hash off
+	((!status)) && busywait 40000 said nic-proved 2
+	status=$?
+	qps_end proved && job_unload 0 && return "$status"
+}
+
+ktap_plan 18
 check "a fabric, and a port map" ready
 check "a port of each path is made of its label, and takes the path" proved
 check "labels that are given are proved at the leaf" labels_given
@@ -242,4 +290,6 @@ check "a job that does not steer is named, with the reason" not_steered
 check "a report has what was found, and neither addresses nor names" report_of_job
 check "queue pairs of other processes keep their hop limits" others_connect
 check "nothing is left of a proof that is killed" killed
+check "the daemon and status prove steered queue pairs by packets of the NIC" daemon_proves
+check "they name a NIC whose packets go another way" strays_named
 ktap_finish

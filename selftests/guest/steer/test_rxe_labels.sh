@@ -34,7 +34,22 @@ named()
 	jq -e '.verdicts[0].verdict == "queue-pair"' <<<"$proof"
 }
 
-ktap_plan 2
+# Nothing shows that a flow is not steered but the NIC's own packets.
+status_named()
+{
+	local looked status launch=(in_cgroup 0)
+
+	job_load_cgroup 0 --actuator qp && hold named 0 100 2 || return
+	looked=$(host_exec 0 rocesteer --json status)
+	status=$?
+	jq -c '.jobs[], .findings[]' <<<"$looked"
+	jq -e '[.findings[].code] | contains(["nic-port"])' <<<"$looked" &&
+		jq -e '.jobs[0] | .nic_asked == 2 and .nic_proved == 0' <<<"$looked" &&
+		((status == 1)) && qps_end named && job_unload 0
+}
+
+ktap_plan 3
 check "a fabric whose hosts have an rxe that ignores labels" ready
 check "a driver that ignores labels is named, with its rule" named
+check "status names the queue pairs that it leaves unsteered" status_named
 ktap_finish

@@ -260,7 +260,7 @@ static int read_options(struct proof *p, const struct portmap_peer **peer)
 		ret = err_set(p->err, EXIT_BAD_INPUT, "usage",
 			      "--peer: --labels, --sports or --port-map must say what to prove");
 	p->config.device = args->value[RDMA_DEV];
-	p->config.gid_index = args->value[GID_INDEX] ? (int)gid : -1;
+	p->config.gid_index = args->value[GID_INDEX] ? (int)gid : NIC_ANY_GID;
 	p->config.hop = hop;
 	p->config.timeout = TIMEOUT * 1000000ull;
 	return ret;

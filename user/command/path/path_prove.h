@@ -3,13 +3,8 @@
 #ifndef ROCESTEER_CLI_PATH_PROVE_H
 #define ROCESTEER_CLI_PATH_PROVE_H
 
-#include <rocesteer/roce.h>
-
 #include "path.h"
 #include "prove/prove.h"
-
-/* The first of 256 queue pairs that no host has, below those of sums */
-#define PROVE_DQPN	(ROCESTEER_QPN_REDUCE - 256)
 
 /**
  * struct proof - state of the command

@@ -32,6 +32,8 @@ static const struct out_column job_columns[] = {
 	{ "checked", "CHECKED" },
 	{ "ports", "OF PORTS" },
 	{ "hop", "TO HOP" },
+	{ "nic_proved", "BY NIC" },
+	{ "nic_asked", "OF" },
 	{ "verified", "VERIFIED" },
 	{ "map_created", "MAP OF" },
 	{ "port_map", "PORT MAP" },

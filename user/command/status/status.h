@@ -5,8 +5,12 @@
 
 #include "groups/groups.h"
 #include "portmap/portmap.h"
+#include "prove/prove.h"
 #include "steer/steer.h"
 #include "../objects.h"
+
+/* Queue pairs of a job that NICs are asked about */
+#define STATUS_NIC_FLOWS	4
 
 /**
  * struct status_job - a job of the tables
@@ -23,6 +27,8 @@
  * @met: peers that were met in the tables
  * @ports: of all peers, without those of dead paths
  * @sample: some of them, with the ports in use
+ * @steered: queue pairs that are steered
+ * @nic: some of them
  * @source: the last of the addresses that flows have
  * @record: what it was loaded from, or NULL
  */
@@ -40,6 +46,8 @@ struct status_job {
 	size_t met;
 	__u64 ports;
 	struct portmap sample;
+	size_t steered;
+	struct prove_flow nic[STATUS_NIC_FLOWS];
 	__u8 source[16];
 	struct json_object *record;
 };
@@ -107,6 +115,14 @@ void status_jobs_free(struct status *st);
 
 /* Do the ports of a job take their paths? Behind steer_close(). */
 void status_probe(struct status *st);
+
+/* A flow of the tables: take it into the sample of its job, if its queue pair is steered. */
+void status_nic_sample(struct status *st, struct status_job *item,
+		       const struct rocesteer_flow_key *key,
+		       const struct rocesteer_flow_path *path);
+
+/* Ask the NICs about the sample; @job is the job's part of the result. */
+void status_nic(struct status *st, struct status_job *item, struct json_object *job);
 
 /* Versions, module, daemon, tables, job files. */
 void status_host(struct status *st);

@@ -258,11 +258,12 @@ static void judge_probes(struct status *st, const struct status_job *item,
 		out_string(job, "verified", utc_format(time(NULL), text));
 }
 
-static void probe(struct status *st, const struct status_job *item)
+static void probe(struct status *st, struct status_job *item)
 {
 	struct verify verify;
 	struct err err = {};
 
+	status_nic(st, item, shown(st, item->id));
 	if (!item->sample.nr_peers || !item->device[0])
 		return;
 	if (verify_sample(&item->sample, &verify, &err)) {

@@ -69,9 +69,10 @@ static int read_flow(const struct rocesteer_flow_key *key,
 	struct status *st = arg;
 	struct status_job *item = set_find(&st->jobs, &path->job, sizeof(path->job));
 
-	(void)key;
-	if (item)
-		item->flows++;
+	if (!item)
+		return 0;
+	item->flows++;
+	status_nic_sample(st, item, key, path);
 	return 0;
 }
 

@@ -199,13 +199,14 @@ static void send_one(struct json_object *event, void *arg)
 	json_object_put(event);
 }
 
-/* A new client learns which devices are gone, and which paths are not up. */
+/* A new client learns what is wrong: devices that are gone, paths that are not up, NICs. */
 static void send_snapshot(struct event_socket *server, void *arg)
 {
 	struct daemon *d = arg;
 
 	daemon_tables_missing(d, send_one, server);
 	path_monitor_each(d->monitor, send_one, server);
+	nic_proof_each(&d->nic_proof, send_one, server);
 }
 
 /* Handle signals before clients can connect: a client may send one. */
@@ -238,6 +239,8 @@ static __u64 next_time(const struct daemon *d)
 		due = qpn_search_due(&d->qpn_search);
 	if (flow_search_due(&d->flow_search) < due)
 		due = flow_search_due(&d->flow_search);
+	if (nic_proof_due(&d->nic_proof) < due)
+		due = nic_proof_due(&d->nic_proof);
 	return due < d->plan_at ? due : d->plan_at;
 }
 
@@ -245,6 +248,7 @@ static int do_step(struct daemon *d)
 {
 	int ret = 0;
 
+	nic_proof_step(&d->nic_proof);
 	if (clock_ns() >= d->jobs_at)
 		load_jobs(d, false);
 	if (d->reload && clock_ns() >= d->reload_at)
@@ -317,6 +321,10 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 			.task = { .loop = &d.loop, .done = flows_found, .arg = &d },
 			.at = LOOP_NEVER,
 		},
+		.nic_proof = {
+			.groups = &d.groups, .emit = daemon_emit, .arg = &d,
+			.task.loop = &d.loop,
+		},
 		.plan_at = LOOP_NEVER,
 	};
 	int ret;
@@ -325,6 +333,7 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 	task_stop(&d.rediscovery.task);
 	task_stop(&d.qpn_search.task);
 	task_stop(&d.flow_search.task);
+	task_stop(&d.nic_proof.task);
 	path_monitor_close(d.monitor);
 	daemon_tables_close(&d);
 	groups_clear(&d.groups);

@@ -7,6 +7,7 @@
 #include "steer/steer.h"
 #include "daemon.h"
 #include "flow_search.h"
+#include "nic_proof.h"
 #include "path_monitor.h"
 #include "qpn_search.h"
 #include "rediscovery.h"
@@ -25,6 +26,7 @@
  * @rediscovery: finds the ports of paths again
  * @qpn_search: finds the ports of queue pairs, where switches hash their numbers
  * @flow_search: finds the paths of observed flows
+ * @nic_proof: has NICs prove the paths of queue pairs
  * @plan_at: time to plan changed groups, or LOOP_NEVER
  * @jobs_at: time to load jobs from files again, or LOOP_NEVER
  * @reload: the tables have to be read again
@@ -48,6 +50,7 @@ struct daemon {
 	struct rediscovery rediscovery;
 	struct qpn_search qpn_search;
 	struct flow_search flow_search;
+	struct nic_proof nic_proof;
 	__u64 plan_at;
 	__u64 jobs_at;
 	bool reload;

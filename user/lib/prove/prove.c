@@ -19,14 +19,12 @@
  * struct prove - a device
  * @nic: the device
  * @config: how to ask
- * @ifindex: network device of the GID
  * @genl: connection to the module, which holds the limit
  * @icmp: raw socket
  */
 struct prove {
 	struct nic_device nic;
 	struct prove_config config;
-	__u32 ifindex;
 	struct genl *genl;
 	int icmp;
 };
@@ -34,37 +32,6 @@ struct prove {
 static bool is_v4(const struct prove *prove)
 {
 	return addr_is_v4(prove->config.peer);
-}
-
-static bool is_link_local(const __u8 gid[16])
-{
-	return IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)gid);
-}
-
-/* The GID of the source, or the first of the peer's family */
-static int find_gid(struct prove *prove, struct err *err)
-{
-	const struct prove_config *config = &prove->config;
-	bool any = addr_is_none(config->source);
-	struct ibv_gid_entry entry;
-	char text[ADDR_STRLEN];
-	int i;
-
-	for (i = 0; i < prove->nic.port.gid_tbl_len; i++) {
-		if ((config->gid_index >= 0 && i != config->gid_index) ||
-		    ibv_query_gid_ex(prove->nic.context, 1, i, &entry, 0) ||
-		    entry.gid_type != IBV_GID_TYPE_ROCE_V2 ||
-		    addr_is_v4(entry.gid.raw) != is_v4(prove) ||
-		    (any ? is_link_local(entry.gid.raw) :
-			   memcmp(entry.gid.raw, config->source, 16)))
-			continue;
-		prove->nic.gid_index = i;
-		prove->nic.gid = entry.gid;
-		prove->ifindex = entry.ndev_ifindex;
-		return 0;
-	}
-	return err_set(err, EXIT_FAILED, "no-gid", "%s: no RoCE v2 GID for %s", config->device,
-		       addr_format(any ? config->peer : config->source, text));
 }
 
 static int open_icmp(struct prove *prove, struct err *err)
@@ -95,13 +62,14 @@ int prove_open(struct prove **out, const struct prove_config *config, struct err
 	if (!prove)
 		return -ENOMEM;
 	*prove = (struct prove) {
-		.nic = { .name = config->device, .err = err,
-			 .gid_index = config->gid_index < 0 ? NIC_ANY_GID : config->gid_index },
+		.nic = { .name = config->device, .gid_index = config->gid_index, .err = err,
+			 .family = addr_is_v4(config->peer) ? AF_INET : AF_INET6 },
 		.config = *config,
 		.icmp = -1,
 	};
-	ret = nic_device_open(&prove->nic, config->timeout) ?: find_gid(prove, err) ?:
-	      open_icmp(prove, err) ?: open_module(prove, err);
+	memcpy(prove->nic.source, config->source, 16);
+	ret = nic_device_open(&prove->nic, config->timeout) ?: open_icmp(prove, err) ?:
+	      open_module(prove, err);
 	if (!ret) {
 		prove->nic.cq = ibv_create_cq(prove->nic.context, PROVE_PACKETS, NULL, NULL, 0);
 		if (!prove->nic.cq)
@@ -126,7 +94,7 @@ void prove_close(struct prove *prove)
 
 __u32 prove_ifindex(const struct prove *prove)
 {
-	return prove->ifindex;
+	return prove->nic.ifindex;
 }
 
 const __u8 *prove_source(const struct prove *prove)

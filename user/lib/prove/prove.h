@@ -7,8 +7,15 @@
 #ifndef ROCESTEER_LIB_PROVE_H
 #define ROCESTEER_LIB_PROVE_H
 
+#include <rocesteer/roce.h>
+
 #include "base/base.h"
+#include "prove_flow.h"
 #include "prove_verdict.h"
+#include "verbs/verbs.h"
+
+/* The first of 256 queue pairs that no host has, below those of sums */
+#define PROVE_DQPN	(ROCESTEER_QPN_REDUCE - 256)
 
 /* Packets that one queue pair sends at most */
 #define PROVE_PACKETS	8
@@ -17,8 +24,8 @@ struct prove;
 
 /**
  * struct prove_config - how to ask
- * @device: name of the RDMA device
- * @gid_index: index of the source GID; -1: that of @source
+ * @device: name of the RDMA device; NULL: the one that has @source
+ * @gid_index: index of the source GID, or NIC_ANY_GID
  * @source: source address; all zero: any of the family of @peer
  * @peer: an address of the family that is proved
  * @hop: hop limit

@@ -25,38 +25,23 @@ bool nic_exists(const char *name)
 	return found;
 }
 
-static int device_open(struct nic_device *nic)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	int i;
-
-	for (i = 0; list && list[i]; i++) {
-		if (strcmp(ibv_get_device_name(list[i]), nic->name))
-			continue;
-		nic->context = ibv_open_device(list[i]);
-		ibv_free_device_list(list);
-		return nic->context ? 0 : nic_fail(nic, errno, "device", "cannot open it");
-	}
-	if (list)
-		ibv_free_device_list(list);
-	return err_set(nic->err, EXIT_FAILED, "no-device", "%sthere is no RDMA device %s",
-		       nic->where, nic->name);
-}
-
 /* Rank of a GID; 0: not one to use. */
-static int worth(const struct ibv_gid_entry *entry)
+static int worth(const struct nic_device *nic, const struct ibv_gid_entry *entry)
 {
 	const __u8 *raw = entry->gid.raw;
+	bool v4 = addr_is_v4(raw);
 
-	if (entry->gid_type != IBV_GID_TYPE_ROCE_V2)
+	if (entry->gid_type != IBV_GID_TYPE_ROCE_V2 ||
+	    (!addr_is_none(nic->source) && addr_compare(raw, nic->source)) ||
+	    (nic->family && nic->family != (v4 ? AF_INET : AF_INET6)))
 		return 0;
-	if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)raw))
+	if (v4)
 		return 3;
 	return IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)raw) ? 1 : 2;
 }
 
-/* The GID of the given index, or the first one of the best rank. */
-static int gid_find(struct nic_device *nic)
+/* The GID of the given index, or the first one of the best rank */
+static bool gid_find(struct nic_device *nic)
 {
 	bool any = nic->gid_index == NIC_ANY_GID;
 	int i = any ? 0 : nic->gid_index;
@@ -65,16 +50,67 @@ static int gid_find(struct nic_device *nic)
 	int best = 0;
 
 	for (; i < end; i++) {
-		if (ibv_query_gid_ex(nic->context, PORT, i, &entry, 0) || worth(&entry) <= best)
+		if (ibv_query_gid_ex(nic->context, PORT, i, &entry, 0) ||
+		    worth(nic, &entry) <= best)
 			continue;
-		best = worth(&entry);
+		best = worth(nic, &entry);
 		nic->gid_index = i;
 		nic->gid = entry.gid;
+		nic->ifindex = entry.ndev_ifindex;
 	}
-	if (best)
-		return 0;
-	return nic_fail(nic, EADDRNOTAVAIL, "no-gid", any ? "it has no GID of RoCE v2" :
+	return best;
+}
+
+static int gid_missing(const struct nic_device *nic)
+{
+	char text[ADDR_STRLEN];
+
+	if (!addr_is_none(nic->source))
+		return err_set(nic->err, EXIT_FAILED, "no-gid",
+			       "%s%s: no GID of RoCE v2 has the address %s", nic->where,
+			       nic->name ?: "RDMA devices", addr_format(nic->source, text));
+	return nic_fail(nic, EADDRNOTAVAIL, "no-gid", nic->gid_index == NIC_ANY_GID ?
+			"it has no GID of RoCE v2" :
 			"the GID of this index is not one of RoCE v2");
+}
+
+/* A device without a name need only be looked at. */
+static bool has_source(struct nic_device *nic)
+{
+	bool found = !ibv_query_port(nic->context, PORT, &nic->port) && gid_find(nic);
+
+	if (found)
+		nic->name = ibv_get_device_name(nic->context->device);
+	else
+		ibv_close_device(nic->context);
+	return found;
+}
+
+static int device_open(struct nic_device *nic)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	bool found = false;
+	int i, error = 0;
+
+	for (i = 0; !found && list && list[i]; i++) {
+		if (nic->name && strcmp(ibv_get_device_name(list[i]), nic->name))
+			continue;
+		nic->context = ibv_open_device(list[i]);
+		if (!nic->context)
+			error = errno;
+		found = nic->context && (nic->name || has_source(nic));
+	}
+	if (list)
+		ibv_free_device_list(list);
+	if (found)
+		return 0;
+	nic->context = NULL;
+	if (error)
+		return err_errno(nic->err, error, "device", "%s%s: cannot open it", nic->where,
+				 nic->name ?: "an RDMA device");
+	return nic->name ? err_set(nic->err, EXIT_FAILED, "no-device",
+				   "%sthere is no RDMA device %s", nic->where, nic->name) :
+			   gid_missing(nic);
 }
 
 /* With seven retries a queue pair fails before the ranks time out. */
@@ -106,7 +142,7 @@ int nic_device_open(struct nic_device *nic, __u64 timeout)
 		return ret;
 	if (ibv_query_device(nic->context, &nic->attr))
 		return nic_fail(nic, errno, "device", "cannot query it");
-	ret = nic_check_port(nic) ?: gid_find(nic);
+	ret = nic_check_port(nic) ?: gid_find(nic) ? 0 : gid_missing(nic);
 	if (ret)
 		return ret;
 	nic->pd = ibv_alloc_pd(nic->context);

@@ -7,14 +7,17 @@
 
 #include "base/base.h"
 
-#define NIC_ANY_GID	(-1)	/* the first of RoCE v2, IPv4 before IPv6 */
+#define NIC_ANY_GID	(-1)	/* the first of RoCE v2 that fits, IPv4 before IPv6 */
 
 /**
  * struct nic_device - device of a NIC
  * @where: begin of error messages: "dimension 2: ", or empty
- * @name: name of the RDMA device
+ * @name: name of the RDMA device; NULL: the first one that has @source
  * @gid_index: index of the source GID
+ * @source: address of the source GID; all zero: any
+ * @family: AF_INET or AF_INET6: of that address; 0: any
  * @gid: source GID
+ * @ifindex: its network device
  * @attr: attributes of the device
  * @port: attributes of its port 1
  * @retry: queue pairs wait 4.096 us * 2^retry before each of seven retries
@@ -25,7 +28,10 @@ struct nic_device {
 	char where[24];
 	const char *name;
 	int gid_index;
+	__u8 source[16];
+	int family;
 	union ibv_gid gid;
+	__u32 ifindex;
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port;
 	__u32 retry;
@@ -52,7 +58,7 @@ int nic_fail(const struct nic_device *nic, int error, const char *code, const ch
 
 /**
  * nic_device_open() - open the device, and find the port and the GID
- * @nic: with @where, @name, @gid_index, @err set; to be closed, also after a failure
+ * @nic: with the fields up to @family, and @err, set; to be closed, also after a failure
  * @timeout: ns after which a peer that does not acknowledge has failed
  *
  * Sets all but @mr, @channel and @cq.
