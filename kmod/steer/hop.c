@@ -93,8 +93,10 @@ static int hop_probe(struct netlink_ext_ack *extack)
 	lockdep_assert_held(&hop_lock);
 	err = hop_probed ? 0 : register_kretprobe(&hop_found);
 	hop_probed = !err;
-	if (err)
+	if (err) {
+		hop_found.kp.addr = NULL;	/* the next attempt goes by name again */
 		NL_SET_ERR_MSG(extack, "Cannot probe the RDMA core for hop limits");
+	}
 	return err;
 }
 
