@@ -49,6 +49,27 @@ struct hop_call {
 	int wanted;
 };
 
+/**
+ * rocesteer_hop_limit() - the hop limit that the calling process asked for
+ *
+ * Context: Process context, also with interrupts off.
+ * Return: limit, or 0.
+ */
+int rocesteer_hop_limit(void)
+{
+	const struct hop *hop;
+	int limit = 0;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(hop, &hop_list, node)
+		if (hop->owner == task_tgid(current)) {
+			limit = hop->limit;
+			break;
+		}
+	rcu_read_unlock();
+	return limit;
+}
+
 /*
  * int rdma_addr_find_l2_eth_by_grh(sgid, dgid, u8 *dmac, sgid_attr, int *hoplimit). Return:
  * nonzero to ignore the return of the function.
@@ -56,16 +77,8 @@ struct hop_call {
 static int hop_begin(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct hop_call *call = (void *)ri->data;
-	const struct hop *hop;
 
-	call->wanted = 0;
-	rcu_read_lock();
-	list_for_each_entry_rcu(hop, &hop_list, node)
-		if (hop->owner == task_tgid(current)) {
-			call->wanted = hop->limit;
-			break;
-		}
-	rcu_read_unlock();
+	call->wanted = rocesteer_hop_limit();
 	call->limit = (void *)regs_get_kernel_argument(regs, 4);
 	return !call->wanted;
 }

@@ -8,6 +8,7 @@ struct net;
 struct netlink_ext_ack;
 
 int rocesteer_hop_set(struct net *net, u32 portid, u8 limit, struct netlink_ext_ack *extack);
+int rocesteer_hop_limit(void);
 int rocesteer_hop_register(void);
 void rocesteer_hop_unregister(void);
 

@@ -35,6 +35,7 @@
 
 #include "../compat.h"
 #include "flow.h"
+#include "hop.h"
 #include "label.h"
 #include "net.h"
 #include "qp_kprobe.h"
@@ -107,6 +108,9 @@ static void qp_learn_rcu(const struct ib_qp *qp, struct ib_qp_attr *attr,
 	struct rocesteer_flow_key key = qp_key(attr, dev);
 	u16 sport;
 
+	/* It asks which port the driver makes of this label, and is no flow. */
+	if (info.label == ROCESTEER_LABEL_OWN && rocesteer_hop_limit())
+		return;
 	/* Queue pairs of kernel threads have no owner. */
 	if (!(current->flags & PF_KTHREAD)) {
 		info.owner = task_tgid(current);

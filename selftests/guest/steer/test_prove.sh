@@ -105,9 +105,10 @@ silent()
 	((!status)) && says no-answer
 }
 
+# No host has the address.
 labels_given()
 {
-	prove --peer "$(host_ip "$far")" --labels 1,0x123,0x4567,0xabcde --hop 1 &&
+	prove --peer 10.1.1.99 --labels 1,0x123,0x4567,0xabcde --hop 1 &&
 		says label nothing-to-compare &&
 		[[ $(jq -r '[.labels[].router] | unique | .[]' <<<"$proof") == 10.255.0.1 ]]
 }
@@ -127,6 +128,19 @@ discover_at()
 host_ip6()
 {
 	echo "fd00:1:$(host_leaf "$1")::$(($1 % hosts + 1))"
+}
+
+vlan()
+{
+	local status
+
+	vlan_up && host_exec 0 rocesteer path discover --dev eth0.7 --source "$tagged" \
+			--peer "$(host_ip "$far")" --out "$dir/vlan.json" >/dev/null &&
+		host_exec 0 rocesteer job load --job 1 --port-map "$dir/vlan.json" \
+			--cgroup /sys/fs/cgroup/test0 --actuator qp || return
+	prove --port-map "$dir/vlan.json" --job 1 && says label same-way steered
+	status=$?
+	job_unload 0 && vlan_down && return "$status"
 }
 
 # steered ACTUATOR: the queue pair of the proof takes the path of the port that its job gave it
@@ -232,6 +246,11 @@ said()
 	(($(proofs "$1") == $2))
 }
 
+own_labels()
+{
+	host_exec 0 rocesteer --json stat | jq .module.qp_own_label
+}
+
 # look STATUS: of the host, whose exit status is this
 look()
 {
@@ -242,14 +261,17 @@ look()
 	((status == $1))
 }
 
-# The daemon has its proof from packets of the NIC, as nobody else sees them.
+# The daemon has its proof from packets of the NIC, as nobody else sees them. The queue pairs that
+# prove are no flows of the job.
 daemon_proves()
 {
-	local launch=(in_cgroup 0)
+	local launch=(in_cgroup 0) before
 
-	daemon_up && job_load_cgroup 0 --actuator qp && hold proved 0 100 6 &&
+	before=$(own_labels)
+	daemon_up && job_load 0 --all --actuator qp && hold proved 0 100 6 &&
 		busywait 40000 said nic-proved 1 && look 0 &&
-		jq -e '.jobs[0] | .nic_asked == 4 and .nic_proved == 4' <<<"$looked"
+		jq -e '.jobs[0] | .nic_asked == 4 and .nic_proved == 4' <<<"$looked" &&
+		(($(own_labels) == before))
 }
 
 # The port map knows nothing of the hash, and probes have one number.
@@ -269,10 +291,10 @@ strays_named()
 	qps_end proved && job_unload 0 && return "$status"
 }
 
-ktap_plan 18
+ktap_plan 19
 check "a fabric, and a port map" ready
 check "a port of each path is made of its label, and takes the path" proved
-check "labels that are given are proved at the leaf" labels_given
+check "labels that are given are proved at the leaf, to a spare address" labels_given
 check "a hundred ports take the paths of the port map" hundred
 if fabric_has_host_netns; then
 	check "another network namespace is proved by --netns" by_netns
@@ -284,6 +306,11 @@ check "a switch that sprays packets is named" packets_hashed
 check "a port map that is not true any more is named" old_map
 check "a router that is silent is named" silent
 check "IPv6 is proved" ipv6
+if fabric_has_host_netns; then
+	check "a NIC and a job are proved on a VLAN" vlan
+else
+	skip "a NIC and a job are proved on a VLAN" "hosts share a namespace"
+fi
 check "a job that steers queue pairs is proved" steered qp
 check "a job that steers packets is proved" steered packet
 check "a job that does not steer is named, with the reason" not_steered

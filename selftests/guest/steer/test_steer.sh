@@ -283,29 +283,6 @@ another_gid()
 		second_address_do del && return "$status"
 }
 
-tagged=10.1.0.129
-
-# vlan_up: host 0 has VLAN 7 to its leaf, with an address of its own
-vlan_up()
-{
-	modprobe 8021q && ip -n leaf0 -batch - <<-E && host_exec 0 ip -batch - <<-E &&
-		link add link host0 name host0.7 up type vlan id 7
-		address add 10.1.0.254/25 dev host0.7
-	E
-		link add link eth0 name eth0.7 up type vlan id 7
-		address add $tagged/25 dev eth0.7
-		route add default via 10.1.0.254 dev eth0.7 table 200
-		rule add pref 10 iif lo from $tagged to 10.1.0.0/16 lookup 200
-	E
-		busywait 10000 has_gid 0081
-}
-
-vlan_down()
-{
-	ip -n leaf0 link del host0.7 && host_exec 0 ip link del eth0.7 &&
-		host_exec 0 ip rule del pref 10 from "$tagged"
-}
-
 # Packets of a VLAN pass the programs of its device, then those of the device below.
 vlan()
 {

@@ -20,24 +20,30 @@ void status_nic_sample(struct status *st, struct status_job *item,
 		item->nic[at] = flow;
 }
 
+/* A finding by what was found */
+static const struct {
+	enum status_severity severity;
+	const char *code;
+	const char *hint;
+} says[] = {
+	[PROVE_FOUND_SILENT] = { STATUS_NOTE, "nic-no-answer",
+		"See whether routers answer, and are reached: rocesteer path verify",
+	},
+	[PROVE_FOUND_PORT] = { STATUS_ERROR, "nic-port",
+		"The driver ignores flow labels: rocesteer path prove says by which rule it makes ports.",
+	},
+	[PROVE_FOUND_ROUTER] = { STATUS_ERROR, "nic-way",
+		"rocesteer path prove says why. If the queue pairs were connected before the fabric changed, connect them again.",
+	},
+};
+
 static void find(struct status *st, const struct status_job *item, const struct prove_flow *flow)
 {
-	static const struct {
-		const char *code;
-		const char *hint;
-	} says[] = {
-		[PROVE_FOUND_SILENT] = { "nic-no-answer",
-			"See whether routers answer, and are reached: rocesteer path verify" },
-		[PROVE_FOUND_PORT] = { "nic-port",
-			"The driver ignores flow labels: rocesteer path prove says by which rule it makes ports." },
-		[PROVE_FOUND_ROUTER] = { "nic-way",
-			"rocesteer path prove says why. If the queue pairs were connected before the fabric changed, connect them again." },
-	};
 	char text[PROVE_FLOW_TEXT];
 
-	status_advise(status_find(st, flow->found == PROVE_FOUND_SILENT ? STATUS_NOTE : STATUS_ERROR,
-				  says[flow->found].code, item->id, "%s",
-				  prove_flow_say(flow, text)), "%s", says[flow->found].hint);
+	status_advise(status_find(st, says[flow->found].severity, says[flow->found].code, item->id,
+				  "%s", prove_flow_say(flow, text)),
+		      "%s", says[flow->found].hint);
 }
 
 /* One finding of each kind is enough; the counters say how many there are. */
