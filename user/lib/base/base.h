@@ -11,7 +11,7 @@
 #include "compiler.h"
 #include "decimal.h"
 #include "err.h"
-#include "hash.h"
+#include "fnv1a.h"
 #include "jsonfile.h"
 #include "lines.h"
 #include "lock.h"

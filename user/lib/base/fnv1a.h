@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef ROCESTEER_LIB_HASH_H
-#define ROCESTEER_LIB_HASH_H
+#ifndef ROCESTEER_LIB_FNV1A_H
+#define ROCESTEER_LIB_FNV1A_H
 
 #include <stddef.h>
 #include <linux/types.h>
@@ -17,4 +17,4 @@ static inline __u64 fnv1a(__u64 hash, const void *data, size_t size)
 	return hash;
 }
 
-#endif /* ROCESTEER_LIB_HASH_H */
+#endif /* ROCESTEER_LIB_FNV1A_H */

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "hash_learn.h"
+
+#include <string.h>
+#include <rocesteer/roce.h>
+
+#include "base/base.h"
+
+#define ATTEMPTS	4	/* rounds of a stage in which some ports get no answer */
+#define COSET_ASKS	4	/* of a round */
+#define COSET_ATTEMPTS	3	/* to get an answer */
+
+static struct hash_ask *ask(struct hash_learn *learn, __u16 port, __u32 dqpn)
+{
+	struct hash_ask *new = &learn->ask[learn->nr++];
+
+	*new = (struct hash_ask) { .port = port, .dqpn = dqpn };
+	learn->asked++;
+	return new;
+}
+
+static void enter(struct hash_learn *learn, enum hash_stage stage)
+{
+	learn->stage = stage;
+	learn->attempts = 0;
+}
+
+/* Ask the vectors that have no answer yet. */
+static void ask_vectors(struct hash_learn *learn)
+{
+	unsigned int i;
+
+	for (i = 0; i < HASH_PORT_BITS; i++)
+		if (!learn->known[i])
+			ask(learn, learn->model.base ^ learn->vector[i], 0);
+}
+
+/*
+ * A vector without an answer may lead to a router that never answers: another one is added to it.
+ * Return: false if there is none.
+ */
+static bool change_vector(struct hash_learn *learn, unsigned int i)
+{
+	unsigned int k, from = xorshift32(&learn->seed) % HASH_PORT_BITS;
+
+	for (k = 0; k < HASH_PORT_BITS; k++) {
+		unsigned int other = (from + k) % HASH_PORT_BITS;
+
+		if (!learn->known[other] || learn->added[other] >= 0)
+			continue;
+		learn->added[i] = other;
+		learn->vector[i] = 1 << i ^ 1 << other;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The router of a vector is new: so are those of all its coset. Few are asked at once, as a hash
+ * that is not linear shows soon.
+ */
+static void ask_coset(struct hash_learn *learn)
+{
+	const struct hash_model *model = &learn->model;
+	unsigned int half = hash_model_size(model), v;
+
+	for (v = 1; v < half && learn->nr < COSET_ASKS; v++) {
+		if (!addr_is_none(model->router[half + v]) || learn->times[v] == COSET_ATTEMPTS)
+			continue;
+		learn->times[v]++;
+		learn->place[learn->nr] = v;
+		ask(learn, hash_model_port(model, v) ^ learn->vector[learn->at], 0);
+	}
+}
+
+/* A label whose router answers */
+static __u16 test_port(struct hash_learn *learn)
+{
+	const struct hash_model *model = &learn->model;
+	__u16 port;
+
+	do {
+		port = model->base ^ xorshift32(&learn->seed) % (1 << HASH_PORT_BITS);
+	} while (addr_is_none(hash_model_router(model, port, 0)));
+	return port;
+}
+
+/* Random ports, with random queue pairs: a switch that hashes these does not pass. */
+static void ask_tests(struct hash_learn *learn)
+{
+	/* (1/N)^t is 1 in 1,000 */
+	static const __u8 tests[HASH_MAX_BITS + 1] = { 0, 10, 5, 4, 3, 2, 2 };
+
+	while (learn->nr < tests[learn->model.bits] - learn->passed)
+		ask(learn, test_port(learn),
+		    xorshift32(&learn->seed) % (ROCESTEER_QPN_MASK - 1) + 2);
+}
+
+static void set_columns(struct hash_learn *learn, const __u8 label[HASH_PORT_BITS])
+{
+	unsigned int i;
+
+	for (i = 0; i < HASH_PORT_BITS; i++)
+		learn->model.column[i] = learn->added[i] < 0 ? label[i] :
+					 label[i] ^ label[learn->added[i]];
+}
+
+static enum hash_verdict end_columns(struct hash_learn *learn)
+{
+	__u8 label[HASH_PORT_BITS];
+	unsigned int i;
+
+	if (!learn->model.bits)
+		return HASH_NO_INFLUENCE;
+	if (learn->model.bits == 1)
+		return HASH_FEW;
+	for (i = 0; i < HASH_PORT_BITS; i++)
+		label[i] = hash_model_find(&learn->model, learn->seen[i]);
+	set_columns(learn, label);
+	enter(learn, HASH_TEST);
+	ask_tests(learn);
+	return HASH_OPEN;
+}
+
+/* All routers of a coset were asked. Those without an answer keep a label without a router. */
+static enum hash_verdict add_bit(struct hash_learn *learn)
+{
+	struct hash_model *model = &learn->model;
+	unsigned int half = hash_model_size(model), v;
+
+	for (v = 1; v < half; v++)
+		learn->silent += addr_is_none(model->router[half + v]);
+	model->step[model->bits++] = learn->vector[learn->at++];
+	return 4 * learn->silent > hash_model_size(model) ? HASH_SILENT : HASH_OPEN;
+}
+
+/* Give labels to the routers of vectors, until a coset has to be asked. */
+static enum hash_verdict label_vectors(struct hash_learn *learn)
+{
+	struct hash_model *model = &learn->model;
+
+	while (learn->at < HASH_PORT_BITS) {
+		if (hash_model_find(model, learn->seen[learn->at]) >= 0) {
+			learn->at++;
+			continue;
+		}
+		if (model->bits == HASH_MAX_BITS)
+			return HASH_MANY;
+		memcpy(model->router[hash_model_size(model)], learn->seen[learn->at], 16);
+		memset(learn->times, 0, sizeof(learn->times));
+		enter(learn, HASH_COSET);
+		ask_coset(learn);
+		if (learn->nr)
+			return HASH_OPEN;
+		add_bit(learn);
+	}
+	return end_columns(learn);
+}
+
+static enum hash_verdict take_vectors(struct hash_learn *learn)
+{
+	unsigned int i, k = 0, missing = 0;
+
+	for (i = 0; i < HASH_PORT_BITS; i++) {
+		const struct hash_ask *answer;
+
+		if (learn->known[i])
+			continue;
+		answer = &learn->ask[k++];
+		learn->known[i] = answer->answered;
+		memcpy(learn->seen[i], answer->router, 16);
+	}
+	for (i = 0; i < HASH_PORT_BITS; i++) {
+		if (learn->known[i])
+			continue;
+		missing++;
+		if (!change_vector(learn, i))
+			return HASH_SILENT;
+	}
+	learn->nr = 0;
+	if (!missing)
+		return label_vectors(learn);
+	ask_vectors(learn);
+	return HASH_OPEN;
+}
+
+/* Each router of a coset is another one, and none was met before. */
+static enum hash_verdict take_coset(struct hash_learn *learn)
+{
+	struct hash_model *model = &learn->model;
+	unsigned int half = hash_model_size(model), i;
+	enum hash_verdict verdict;
+	bool known;
+
+	for (i = 0; i < learn->nr; i++) {
+		const struct hash_ask *answer = &learn->ask[i];
+
+		if (!answer->answered)
+			continue;
+		model->bits++;		/* look in the coset as well */
+		known = hash_model_find(model, answer->router) >= 0;
+		model->bits--;
+		if (known)
+			return learn->silent ? HASH_SILENT : HASH_NOT_LINEAR;
+		memcpy(model->router[half + learn->place[i]], answer->router, 16);
+	}
+	learn->nr = 0;
+	ask_coset(learn);
+	if (learn->nr)
+		return HASH_OPEN;
+	verdict = add_bit(learn);
+	return verdict == HASH_OPEN ? label_vectors(learn) : verdict;
+}
+
+static enum hash_verdict take_tests(struct hash_learn *learn)
+{
+	unsigned int i;
+
+	for (i = 0; i < learn->nr; i++) {
+		const struct hash_ask *answer = &learn->ask[i];
+
+		if (!answer->answered)
+			continue;
+		if (addr_compare(answer->router, hash_model_router(&learn->model, answer->port, 0)))
+			return HASH_NOT_LINEAR;
+		learn->passed++;
+	}
+	learn->nr = 0;
+	ask_tests(learn);
+	return learn->nr ? HASH_OPEN : HASH_LINEAR;
+}
+
+void hash_learn_start(struct hash_learn *learn, __u16 base, const __u8 router[16], __u32 seed)
+{
+	unsigned int i;
+
+	*learn = (struct hash_learn) { .model.base = base, .seed = seed };
+	memcpy(learn->model.router[0], router, 16);
+	for (i = 0; i < HASH_PORT_BITS; i++) {
+		learn->vector[i] = 1 << i;
+		learn->added[i] = -1;
+	}
+	ask_vectors(learn);
+}
+
+enum hash_verdict hash_learn_step(struct hash_learn *learn)
+{
+	if (learn->stage == HASH_COSET)
+		learn->verdict = take_coset(learn);
+	else if (++learn->attempts > ATTEMPTS)
+		learn->verdict = HASH_SILENT;
+	else if (learn->stage == HASH_COLUMNS)
+		learn->verdict = take_vectors(learn);
+	else
+		learn->verdict = take_tests(learn);
+	return learn->verdict;
+}
+
+const char *hash_verdict_text(enum hash_verdict verdict)
+{
+	static const char * const text[] = {
+		[HASH_OPEN] = "is not known",
+		[HASH_LINEAR] = "is linear: the paths of ports follow from those of a few",
+		[HASH_NO_INFLUENCE] = "does not depend on the source port",
+		[HASH_FEW] = "leads to two paths",
+		[HASH_NOT_LINEAR] = "is not linear, or the number of next hops is no power of two",
+		[HASH_MANY] = "leads to more paths than a model has",
+		[HASH_SILENT] = "is not known: too few routers answer",
+	};
+
+	return text[verdict];
+}

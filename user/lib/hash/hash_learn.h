@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Learn the model of a hash: rounds of ports that are asked together. */
+#ifndef ROCESTEER_LIB_HASH_LEARN_H
+#define ROCESTEER_LIB_HASH_LEARN_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#include "hash_model.h"
+
+/**
+ * enum hash_verdict - result
+ * @HASH_OPEN: there is another round
+ * @HASH_LINEAR: the model holds
+ * @HASH_NO_INFLUENCE: all ports take one path
+ * @HASH_FEW: there are two paths, for which a model saves nothing
+ * @HASH_NOT_LINEAR: ports take other paths than an affine hash gives them, or the number of next
+ *	hops is no power of two
+ * @HASH_MANY: there are more next hops than a model has
+ * @HASH_SILENT: too few routers answer to say
+ */
+enum hash_verdict {
+	HASH_OPEN,
+	HASH_LINEAR,
+	HASH_NO_INFLUENCE,
+	HASH_FEW,
+	HASH_NOT_LINEAR,
+	HASH_MANY,
+	HASH_SILENT,
+};
+
+/**
+ * struct hash_ask - a port that is asked
+ * @port: port, host order
+ * @dqpn: destination queue pair of the packet
+ * @answered: @router is set
+ * @router: that answered
+ */
+struct hash_ask {
+	__u16 port;
+	__u32 dqpn;
+	bool answered;
+	__u8 router[16];
+};
+
+#define HASH_MAX_ASKS	HASH_PORT_BITS	/* of a round */
+
+enum hash_stage { HASH_COLUMNS, HASH_COSET, HASH_TEST };
+
+/**
+ * struct hash_learn - state
+ * @model: model, right with HASH_LINEAR
+ * @verdict: result so far
+ * @ask: the round; its user sets @answered and @router
+ * @nr: number of @ask
+ * @asked: of all rounds
+ * @silent: next hops that do not answer
+ * @stage: what the round is for
+ * @seed: of random ports
+ * @attempts: rounds of this stage, without those of cosets
+ * @vector: XOR of ports; a basis of all ports
+ * @added: vector that was added to this one, which got no answer, or -1
+ * @known: the vector's router has answered
+ * @seen: router of the base with the vector
+ * @at: vectors whose label is known
+ * @times: how often each port of a coset was asked
+ * @place: in the coset, of each port of the round
+ * @passed: tests that agreed
+ */
+struct hash_learn {
+	struct hash_model model;
+	enum hash_verdict verdict;
+	struct hash_ask ask[HASH_MAX_ASKS];
+	unsigned int nr;
+	unsigned int asked;
+	unsigned int silent;
+	enum hash_stage stage;
+	__u32 seed;
+	unsigned int attempts;
+	__u16 vector[HASH_PORT_BITS];
+	int added[HASH_PORT_BITS];
+	bool known[HASH_PORT_BITS];
+	__u8 seen[HASH_PORT_BITS][16];
+	unsigned int at;
+	unsigned int times[HASH_MAX_LABELS / 2];
+	unsigned int place[HASH_MAX_ASKS];
+	unsigned int passed;
+};
+
+/**
+ * hash_learn_start() - begin
+ * @learn: state; the first round is set
+ * @base: a port, host order
+ * @router: that answered to @base
+ * @seed: of random ports, not 0
+ */
+void hash_learn_start(struct hash_learn *learn, __u16 base, const __u8 router[16], __u32 seed);
+
+/* Take the answers of a round, and set the next one. Return: @verdict. */
+enum hash_verdict hash_learn_step(struct hash_learn *learn);
+
+/* What the verdict means, in words. */
+const char *hash_verdict_text(enum hash_verdict verdict);
+
+#endif /* ROCESTEER_LIB_HASH_LEARN_H */

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "hash_model.h"
+
+#include <rocesteer/types.h>
+
+#include "base/base.h"
+
+_Static_assert(HASH_MAX_LABELS == ROCESTEER_MAX_PATHS && HASH_MAX_LABELS == 1 << HASH_MAX_BITS,
+	       "a label for each path");
+
+__u8 hash_model_label(const struct hash_model *model, __u16 port)
+{
+	__u16 differ = port ^ model->base;
+	unsigned int i;
+	__u8 label = 0;
+
+	for (i = 0; i < HASH_PORT_BITS; i++)
+		if (differ >> i & 1)
+			label ^= model->column[i];
+	return label;
+}
+
+__u16 hash_model_port(const struct hash_model *model, __u8 label)
+{
+	__u16 port = model->base;
+	unsigned int i;
+
+	for (i = 0; i < model->bits; i++)
+		if (label >> i & 1)
+			port ^= model->step[i];
+	return port;
+}
+
+int hash_model_find(const struct hash_model *model, const __u8 router[16])
+{
+	unsigned int i;
+
+	for (i = 0; i < hash_model_size(model); i++)
+		if (!addr_compare(model->router[i], router))
+			return i;
+	return -1;
+}
+
+int hash_model_constant(const struct hash_model *model, __u16 port, const __u8 router[16])
+{
+	int label = hash_model_find(model, router);
+
+	return label < 0 ? label : label ^ hash_model_label(model, port);
+}
+
+const __u8 *hash_model_router(const struct hash_model *model, __u16 port, __u8 constant)
+{
+	return model->router[hash_model_label(model, port) ^ constant];
+}
+
+unsigned int hash_model_checks(const struct hash_model *model)
+{
+	static const __u8 checks[HASH_MAX_BITS + 1] = { 0, 0, 3, 5, 4, 5, 5 };
+
+	return checks[model->bits];
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The model of a hash: a label for each next hop, and which label a port has. */
+#ifndef ROCESTEER_LIB_HASH_MODEL_H
+#define ROCESTEER_LIB_HASH_MODEL_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#define HASH_PORT_BITS	14	/* that differ between source ports of RoCE v2 */
+#define HASH_MAX_BITS	6	/* of a label */
+#define HASH_MAX_LABELS	64
+
+/**
+ * struct hash_model - the next hops of ports
+ * @base: port whose label is 0 for the peer that the model was learnt from, host order
+ * @bits: of a label; there are 2^@bits next hops
+ * @column: label that a bit of the port adds
+ * @step: XOR of ports that adds the label 1 << i
+ * @router: address of the next hop, by label; all zero where it does not answer
+ *
+ * For another peer, a constant of the peer is added to all labels: hash_model_constant().
+ */
+struct hash_model {
+	__u16 base;
+	unsigned int bits;
+	__u8 column[HASH_PORT_BITS];
+	__u16 step[HASH_MAX_BITS];
+	__u8 router[HASH_MAX_LABELS][16];
+};
+
+static inline unsigned int hash_model_size(const struct hash_model *model)
+{
+	return 1u << model->bits;
+}
+
+/* The label of a port, without the constant of a peer. */
+__u8 hash_model_label(const struct hash_model *model, __u16 port);
+
+/* A port with a label; @label is taken without the constant of a peer. */
+__u16 hash_model_port(const struct hash_model *model, __u8 label);
+
+/* The label of a next hop, or -1. */
+int hash_model_find(const struct hash_model *model, const __u8 router[16]);
+
+/* The constant of a peer that answered by @router to @port, or -1 where no label has it. */
+int hash_model_constant(const struct hash_model *model, __u16 port, const __u8 router[16]);
+
+/* The next hop of a port to a peer with a constant; all zero where it does not answer. */
+const __u8 *hash_model_router(const struct hash_model *model, __u16 port, __u8 constant);
+
+/**
+ * hash_model_checks() - ports that have to agree before a model is believed
+ * @model: model
+ *
+ * For the first peer of a leaf, besides the port that gives the constant: the leaf may have its
+ * next hops in another order, or the hash another function. Both agree less than once in 1,000
+ * times. Two ports do for further peers of a leaf.
+ */
+unsigned int hash_model_checks(const struct hash_model *model);
+
+#endif /* ROCESTEER_LIB_HASH_MODEL_H */
