@@ -273,6 +273,17 @@ int steer_flow_get(struct steer *s, const struct rocesteer_flow_key *key,
 	return 0;
 }
 
+int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,
+		    struct rocesteer_group *group)
+{
+	const struct table_group *found = FIND(groups, key);
+
+	if (found)
+		*group = found->value;
+	race();
+	return found ? 0 : -ENOENT;
+}
+
 int steer_peer_get(struct steer *s, const struct rocesteer_peer_key *key,
 		   struct rocesteer_peer *peer)
 {
