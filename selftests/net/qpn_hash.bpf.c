@@ -4,6 +4,7 @@
  * what is set here is what Linux takes where fib_multipath_hash_policy is 1.
  *
  * qpn_hash	addresses, UDP source port and destination queue pair number
+ * linear_hash	the CRC32 of addresses, ports and protocol, of which Linux takes the highest bits
  * packet_hash	nothing: each packet has a path of its own
  *
  * Other packets than RoCE v2 keep Linux's hash.
@@ -109,6 +110,33 @@ int qpn_hash(struct __sk_buff *skb)
 	sum = mix(sum, in.sport);
 	sum = mix(sum, in.dqpn);
 	bpf_set_hash(skb, end(sum));
+	return TC_ACT_UNSPEC;
+}
+
+static __always_inline __u32 crc32(__u32 crc, __u32 word)
+{
+	int i;
+
+	crc ^= word;
+	for (i = 0; i < 32; i++)
+		crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	return crc;
+}
+
+SEC("tc")
+int linear_hash(struct __sk_buff *skb)
+{
+	struct hashed in = {};
+	__u32 zero = 0, i, *seed, crc;
+
+	seed = bpf_map_lookup_elem(&qpn_hash_seed, &zero);
+	if (!seed || !load_fields(skb, &in))
+		return TC_ACT_UNSPEC;
+	crc = *seed;
+	for (i = 0; i < 8; i++)
+		crc = crc32(crc, in.addr[i]);
+	crc = crc32(crc, in.sport | in.dport << 16);
+	bpf_set_hash(skb, crc32(crc, IPPROTO_UDP));
 	return TC_ACT_UNSPEC;
 }
 

@@ -21,6 +21,7 @@ static const struct out_column peer_columns[] = {
 	{ "probed", "PROBED" },
 	{ "unanswered", "UNANSWERED" },
 	{ "qpn_hash", "QPN-HASH" },
+	{ "linear", "LINEAR" },
 	{ "moved", "MOVED" },
 	{ "missing", "MISSING" },
 	{ "reasons", "INCOMPLETE" },

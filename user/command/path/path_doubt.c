@@ -86,7 +86,7 @@ static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
 	unsigned int found = peer->nr_paths + portmap_peer_nr_cut(peer);
 	unsigned int enough;
 
-	enough = peer->expected ? 0 : discover_bound(found + 1, DISCOVER_ONE_IN);
+	enough = peer->expected || peer->linear ? 0 : discover_bound(found + 1, DISCOVER_ONE_IN);
 	if (found < peer->expected)
 		reason(out, reasons, "missing",
 		       "%s: %u of %u paths are missing, no port reaches them",

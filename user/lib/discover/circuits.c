@@ -46,22 +46,31 @@ static int number_of(struct circuits *c, const __u8 leaf[16])
 	return c->nr_addrs++;
 }
 
+int circuits_note(struct circuits *c, unsigned int path, const __u8 leaf[16])
+{
+	int number = number_of(c, leaf);
+
+	if (number < 0)
+		c->many = true;
+	else
+		c->leaves[path] |= 1ull << number;
+	return number;
+}
+
 int circuits_saw(struct circuits *c, const struct portmap_peer *peer,
 		 __u16 port, const __u8 leaf[16])
 {
-	int number = number_of(c, leaf), path = portmap_peer_find_port(peer, port);
+	unsigned int path = portmap_peer_find_port(peer, port);
+	int number = circuits_note(c, path, leaf);
 	struct circuit_sighting *seen;
 
-	if (number < 0) {
-		c->many = true;
+	if (number < 0)
 		return 0;
-	}
 	seen = reallocarray(c->seen, c->nr_seen + 1, sizeof(*seen));
 	if (!seen)
 		return -ENOMEM;
 	c->seen = seen;
 	seen[c->nr_seen++] = (struct circuit_sighting) { port, path, number };
-	c->leaves[path] |= 1ull << number;
 	return 0;
 }
 
@@ -80,6 +89,19 @@ bool circuits_joined(const struct circuits *c, unsigned int nr_paths)
 		if (c->leaves[i] & ~joined)
 			return false;
 	return true;
+}
+
+bool circuits_shared(const struct circuits *c)
+{
+	__u64 seen = 0;
+	unsigned int i;
+
+	for (i = 0; i < ROCESTEER_MAX_PATHS; i++) {
+		if (c->leaves[i] & seen)
+			return true;
+		seen |= c->leaves[i];
+	}
+	return false;
 }
 
 bool circuits_found(const struct circuits *c, unsigned int nr_paths)

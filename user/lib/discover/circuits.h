@@ -56,6 +56,9 @@ __u16 circuits_next(struct circuits *circuits, const struct portmap_peer *peer, 
 bool circuits_has_next(const struct circuits *circuits,
 		       const struct portmap_peer *peer, unsigned int most);
 
+/* An address answered behind a path. Return: its number, or -1 where there are too many. */
+int circuits_note(struct circuits *circuits, unsigned int path, const __u8 leaf[16]);
+
 /**
  * circuits_saw() - note an answer
  * @circuits: circuits
@@ -80,6 +83,9 @@ int circuits_saw(struct circuits *circuits, const struct portmap_peer *peer,
  * Return: true if common addresses connect all routers, directly or by way of others.
  */
 bool circuits_joined(const struct circuits *circuits, unsigned int nr_paths);
+
+/* Has an address answered behind two routers? Then none is that of a link. */
+bool circuits_shared(const struct circuits *circuits);
 
 /* Has a router several paths, as far as answers tell? */
 bool circuits_found(const struct circuits *circuits, unsigned int nr_paths);

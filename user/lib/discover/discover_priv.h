@@ -71,6 +71,12 @@ struct discovery {
 	struct err *err;
 };
 
+/*
+ * Find the paths of peers by learning what the switches make of ports: they are DONE. Return: 0 or
+ * a negative errno.
+ */
+int discover_learn(struct discovery *run);
+
 /* Set @run->goal: how many ports must be answered, by the number of paths found. */
 void discover_ports_goals(struct discovery *run);
 

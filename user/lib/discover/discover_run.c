@@ -319,6 +319,7 @@ int discover_run(const struct discover *discover, struct portmap *map, struct er
 
 	discover_ports_goals(&run);
 	ret = prepare(&run, discover, map, err) ?:
+	      discover_learn(&run) ?:
 	      probe_batch_run(&discover->config, &ops, &run, err) ?:
 	      name_leaves(&run);
 	if (!ret)

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-#define ATTEMPTS	4	/* rounds of a stage in which some ports get no answer */
+#define ATTEMPTS	3	/* rounds of a stage in which some ports get no answer */
 #define COSET_ASKS	4	/* of a round */
 #define COSET_ATTEMPTS	3	/* to get an answer */
 

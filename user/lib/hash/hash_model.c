@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "hash_model.h"
 
-#include <rocesteer/types.h>
-
 #include "base/base.h"
 
-_Static_assert(HASH_MAX_LABELS == ROCESTEER_MAX_PATHS && HASH_MAX_LABELS == 1 << HASH_MAX_BITS,
-	       "a label for each path");
+_Static_assert(1 << HASH_MAX_BITS == HASH_MAX_LABELS, "a label for each path");
 
 __u8 hash_model_label(const struct hash_model *model, __u16 port)
 {
@@ -20,11 +17,11 @@ __u8 hash_model_label(const struct hash_model *model, __u16 port)
 	return label;
 }
 
-__u16 hash_model_port(const struct hash_model *model, __u8 label)
+__u16 hash_model_move(const struct hash_model *model, __u16 port, __u8 label)
 {
-	__u16 port = model->base;
 	unsigned int i;
 
+	label ^= hash_model_label(model, port);
 	for (i = 0; i < model->bits; i++)
 		if (label >> i & 1)
 			port ^= model->step[i];

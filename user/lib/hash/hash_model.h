@@ -5,10 +5,11 @@
 
 #include <stdbool.h>
 #include <linux/types.h>
+#include <rocesteer/types.h>
 
 #define HASH_PORT_BITS	14	/* that differ between source ports of RoCE v2 */
 #define HASH_MAX_BITS	6	/* of a label */
-#define HASH_MAX_LABELS	64
+#define HASH_MAX_LABELS	ROCESTEER_MAX_PATHS
 
 /**
  * struct hash_model - the next hops of ports
@@ -36,8 +37,14 @@ static inline unsigned int hash_model_size(const struct hash_model *model)
 /* The label of a port, without the constant of a peer. */
 __u8 hash_model_label(const struct hash_model *model, __u16 port);
 
-/* A port with a label; @label is taken without the constant of a peer. */
-__u16 hash_model_port(const struct hash_model *model, __u8 label);
+/* A port with a label, not far from @port; labels are without the constant of a peer. */
+__u16 hash_model_move(const struct hash_model *model, __u16 port, __u8 label);
+
+/* The port by which flows go that want the label. */
+static inline __u16 hash_model_port(const struct hash_model *model, __u8 label)
+{
+	return hash_model_move(model, model->base, label);
+}
 
 /* The label of a next hop, or -1. */
 int hash_model_find(const struct hash_model *model, const __u8 router[16]);

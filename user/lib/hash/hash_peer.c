@@ -4,26 +4,25 @@
 #include "base/base.h"
 
 /* The first @bits + 1 are affinely independent; all are distinct. */
-static __u8 label_of(unsigned int bits, unsigned int first, unsigned int i)
+static __u8 label_of(unsigned int bits, unsigned int turn, unsigned int i)
 {
-	__u8 all = (1 << bits) - 1, label = first & all;
+	__u8 all = (1 << bits) - 1;
 
 	if (!i)
-		return label;
+		return 0;
 	if (i <= bits)
-		return label ^ 1 << (first + i) % bits;
-	label ^= all;
-	return i == bits + 1 ? label : label ^ 1 << (i - bits - 2);
+		return 1 << (turn + i) % bits;
+	return i == bits + 1 ? all : all ^ 1 << (i - bits - 2);
 }
 
 void hash_peer_ask(const struct hash_model *model, struct hash_ask *asks, unsigned int nr,
-		   unsigned int first)
+		   unsigned int turn)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
 		asks[i] = (struct hash_ask) {
-			.port = hash_model_port(model, label_of(model->bits, first, i)),
+			.port = hash_model_port(model, label_of(model->bits, turn, i)),
 		};
 }
 
@@ -42,5 +41,11 @@ int hash_peer_judge(const struct hash_model *model, const struct hash_ask *asks,
 		constant = one;
 		answered++;
 	}
-	return answered < need ? HASH_PEER_SILENT : constant;
+	if (answered < need)
+		return HASH_PEER_SILENT;
+	for (i = 0; i < nr; i++)
+		if (!asks[i].answered &&
+		    !addr_is_none(hash_model_router(model, asks[i].port, constant)))
+			return HASH_PEER_SILENT;
+	return constant;
 }

@@ -12,22 +12,24 @@
 /**
  * hash_peer_ask() - choose ports to ask
  * @model: model
- * @asks: filled: ports with distinct labels
+ * @asks: filled: ports with distinct labels, the base of the model first
  * @nr: number of ports
- * @first: number of the first of them, as differs between peers: routers limit their ICMP
+ * @turn: differs between peers, which check the model for different bits
  *
  * Ports are those of hash_model_port(), by which flows go. As far as possible none follows from
  * the others by an affine function, so that another one shows.
  */
 void hash_peer_ask(const struct hash_model *model, struct hash_ask *asks, unsigned int nr,
-		   unsigned int first);
+		   unsigned int turn);
 
 /**
  * hash_peer_judge() - judge the answers
  * @model: model
  * @asks: ports that were asked
  * @nr: number of ports
- * @need: answers that have to agree
+ * @need: answers that have to agree, at least
+ *
+ * A port needs no answer if its router never answers, by the model.
  *
  * Return: the constant, HASH_PEER_OTHER or HASH_PEER_SILENT.
  */

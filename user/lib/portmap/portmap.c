@@ -202,6 +202,8 @@ static void peer_to_json(const struct portmap_peer *peer, struct json_object *ob
 		out_uint(obj, "unanswered", peer->unanswered);
 	if (peer->qpn_hash)
 		out_bool(obj, "qpn_hash", true);
+	if (peer->linear)
+		out_bool(obj, "linear", true);
 	if (peer->moved)
 		out_bool(obj, "moved", true);
 	paths = out_array(obj, "paths");

@@ -53,6 +53,8 @@ struct portmap_path {
  * @qpn_hash: switches hash the destination queue pair number: @paths are those of packets
  *	to queue pair 0, packets to another queue pair may take other paths
  * @sprays: packets of one port take several paths; not in a file
+ * @linear: the paths of all ports follow from those of the @probed ones, as the hash of the
+ *	switches is linear
  * @moved: ports took other paths at the end of the search for paths, twice
  * @cut: further paths, whose routers say that the peer is unreachable; NULL: none; not
  *	in a file
@@ -71,6 +73,7 @@ struct portmap_peer {
 	bool near;
 	bool qpn_hash;
 	bool sprays;
+	bool linear;
 	bool moved;
 	struct portmap_peer *cut;
 	unsigned int expected;

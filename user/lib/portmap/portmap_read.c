@@ -148,6 +148,7 @@ static int read_peer(struct reader *r, struct json_object *obj, struct portmap_p
 	peer->unanswered = unanswered;
 	peer->local = json_object_get_boolean(local);
 	ret = read_mark(r, obj, "qpn_hash", peer->local, &peer->qpn_hash) ?:
+	      read_mark(r, obj, "linear", peer->local, &peer->linear) ?:
 	      read_mark(r, obj, "moved", peer->local, &peer->moved);
 	if (ret)
 		return ret;
