@@ -77,6 +77,41 @@ answers()
 	in_ns h0 awk '$1 == "Icmp:" && seen { print $6 } $1 == "Icmp:" { seen = 1 }' /proc/net/snmp
 }
 
+# add PEER: to the map, $asked routers have answered
+add()
+{
+	local before status
+
+	before=$(answers)
+	discover --peer "$1" --out "$map" >/dev/null
+	status=$?
+	asked=$(($(answers) - before))
+	echo "$asked answers"
+	jq -c '.peers[0] | [.address, .linear, .probed, (.paths | length)]' "$map"
+	return "$status"
+}
+
+# The model is in the map: nothing is learnt again.
+further_peer()
+{
+	add 10.1.4.8 && all_linear && ((asked <= 4)) && verifies
+}
+
+# Another seed only adds a constant. The peers that are not asked are out of date.
+other_seed()
+{
+	local status
+
+	on leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=4711 &&
+		router_hash_seed "${prefix}leaf0" || return
+	add 10.1.2.2 2>"$dir/said" && grep "out of date" "$dir/said" &&
+		jq -e '.peers[0].linear and (.models | length) == 1' "$map" && ! verifies &&
+		learn && verifies
+	status=$?
+	on leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=11 && router_hash_seed "${prefix}leaf0"
+	return "$status"
+}
+
 # learn [OPTION...]: $asked routers have answered
 learn()
 {
@@ -198,9 +233,11 @@ few_ports()
 	fabric_hash off linear_hash && learn && verifies && jq -e 'all(.peers[]; .linear == null)' "$map"
 }
 
-ktap_plan 9
+ktap_plan 11
 check "a fabric of 16 spines, and 31 peers below four leaves" ready
 check "140 answers are enough for 31 peers, and every port is right" few_answers
+check "a further peer is known by two ports" further_peer
+check "a switch that got another seed is noticed" other_seed
 check "lost answers do no harm" with_losses
 check "routers that limit their answers delay discovery by 10 s at most" with_limits
 check "a router that never answers is missing, and its ports are left out" with_silent_router

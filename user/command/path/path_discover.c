@@ -185,12 +185,19 @@ static int check_ports(__u64 ports, __u64 paths, struct err *err)
 		       "--ports: %llu ports are too few for --paths %llu", ports, paths);
 }
 
-static int check_out(const struct cli_args *args, unsigned int hop, struct err *err)
+/* The file may be there: @known is what it has. */
+static int read_out(const struct cli_args *args, unsigned int hop, struct portmap *known,
+		    struct err *err)
 {
+	const char *file = args->value[OUT];
 	struct portmap map = { .hop = hop };
+	int ret;
 
 	snprintf(map.device, sizeof(map.device), "%s", args->value[DEV]);
-	return args->value[OUT] ? portmap_check(args->value[OUT], &map, err) : 0;
+	ret = file ? portmap_check(file, &map, err) : 0;
+	if (ret || !file || access(file, F_OK))
+		return ret;
+	return portmap_read(file, known, err);
 }
 
 int path_discover(const struct cli_args *args, struct err *err)
@@ -199,7 +206,7 @@ int path_discover(const struct cli_args *args, struct err *err)
 	__u64 hop = 2, paths = 0, ports = PROBE_BATCH_PORTS;
 	struct peers peers = { .err = err };
 	__u16 extra[EXPORT_MAX_EXTRA];
-	struct portmap map;
+	struct portmap map, known = {};
 	__u8 source[16];
 	int library = -1, ret;
 
@@ -210,7 +217,7 @@ int path_discover(const struct cli_args *args, struct err *err)
 	      path_read_rate(args, RATE, RETRIES, TIMEOUT, &what.config, err) ?:
 	      check_ports(ports, paths, err) ?:
 	      read_peers(args, &peers) ?: read_source(args, &peers, source, err) ?:
-	      check_out(args, hop, err);
+	      read_out(args, hop, &known, err);
 	if (ret)
 		goto out_free;
 	what.config.device = args->value[DEV];
@@ -221,6 +228,7 @@ int path_discover(const struct cli_args *args, struct err *err)
 	what.source = args->value[SOURCE] ? source : NULL;
 	what.peers = (const __u8 (*)[16])peers.addr;
 	what.nr_peers = peers.n;
+	what.known = known.nr_peers ? &known : NULL;
 	what.extra = extra;
 	what.nr_extra = library < 0 ? 0 : export_extra(library, extra);
 	ret = discover_run(&what, &map, err);
@@ -229,6 +237,7 @@ int path_discover(const struct cli_args *args, struct err *err)
 	ret = report(args, &map, err);
 	portmap_free(&map);
 out_free:
+	portmap_free(&known);
 	free(peers.addr);
 	return ret;
 }

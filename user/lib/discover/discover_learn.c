@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Before ports are walked through: learn what the switches make of ports, from one peer, and know
- * the ports of the others from a port or three of each. Peers for which that does not hold go on
- * to the walk as if nothing had been asked.
+ * the ports of the others from a port or three of each. An earlier port map may know it already.
+ * Peers for which that does not hold go on to the walk as if nothing had been asked.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -51,6 +51,8 @@ struct question {
 /**
  * struct class - peers that share a source
  * @run: search
+ * @source: that they share
+ * @model: known before, or NULL
  * @learn: learner, with the model
  * @address: constants by address
  * @pupils: peers
@@ -59,10 +61,13 @@ struct question {
  * @nr_questions: number of questions
  * @next: next one to be sent
  * @room: number of questions that fit
+ * @noted: the map that was known is out of date, which was said
  * @late: an answer came only when the probe was sent again
  */
 struct class {
 	struct discovery *run;
+	const __u8 *source;
+	const struct portmap_model *model;
 	struct hash_learn learn;
 	struct hash_address address;
 	struct pupil *pupils;
@@ -71,6 +76,7 @@ struct class {
 	size_t nr_questions;
 	size_t next;
 	size_t room;
+	bool noted;
 	bool late;
 };
 
@@ -194,7 +200,7 @@ static int ask_bases(struct class *c, size_t from, size_t to)
 	int ret = 0;
 
 	for (i = from; !ret && i < c->nr && i < to; i++) {
-		c->pupils[i].asks[0].port = discover_port(0);
+		c->pupils[i].asks[0].port = c->model ? c->model->hash.base : discover_port(0);
 		ret = add_port(c, &c->pupils[i], &c->pupils[i].asks[0]);
 	}
 	return ret ?: ask_all(c);
@@ -223,7 +229,35 @@ static int learn(struct class *c, struct pupil *teacher)
 		ret = ret ?: ask_all(c);
 	} while (!ret && hash_learn_step(l) == HASH_OPEN);
 	teacher->taught = true;
+	teacher->probed = l->asked + 1;
+	hash_address_add(&c->address, teacher->t->peer->addr, 0);
 	return ret;
+}
+
+/* Take the known model, and the constants of peers that it was right for. */
+static void recall(struct class *c)
+{
+	const struct portmap *known = c->run->discover->known;
+	const struct hash_model *hash = &c->model->hash;
+	unsigned int label;
+	size_t i;
+
+	c->learn = (struct hash_learn) {
+		.model = *hash, .verdict = HASH_LINEAR, .seed = arc4random() | 1,
+	};
+	for (label = 0; label < hash_model_size(hash); label++)
+		c->learn.silent += addr_is_none(hash->router[label]);
+	for (i = 0; i < known->nr_peers; i++) {
+		const struct portmap_peer *peer = &known->peers[i];
+		int constant;
+
+		if (!peer->linear || addr_compare(peer->source, c->source))
+			continue;
+		constant = hash_model_constant(hash, peer->paths[0].ports[0],
+					       peer->paths[0].router);
+		if (constant >= 0)
+			hash_address_add(&c->address, peer->addr, constant);
+	}
 }
 
 /* Ask the leaf by so many routers, one after the other. */
@@ -284,7 +318,7 @@ static int ask_leaves_again(struct class *c, const struct pupil *teacher)
 	return ret;
 }
 
-/* A port of each peer, and two of the one that taught: does the leaf have one address? */
+/* A port of each peer, and two of the first: does its leaf have one address? */
 static int ask_leaves(struct class *c, struct pupil *teacher)
 {
 	size_t i;
@@ -312,11 +346,29 @@ static bool shows_links(const struct class *c, const struct pupil *teacher)
 	return !teacher->t->circuits.nr_addrs;
 }
 
+/* Has a peer of the known map this leaf, by the name of the leaf? */
+static bool is_known(const struct class *c, const struct pupil *pupil)
+{
+	const struct portmap *known = c->model ? c->run->discover->known : NULL;
+	const struct circuits *circuits = &pupil->t->circuits;
+	unsigned int k;
+	size_t i;
+
+	for (i = 0; known && i < known->nr_peers; i++)
+		for (k = 0; k < circuits->nr_addrs; k++)
+			if (known->peers[i].linear &&
+			    !addr_compare(known->peers[i].leaf, circuits->addr[k]))
+				return true;
+	return false;
+}
+
 /* Is this the first peer of its leaf, of those that are taught or asked? */
 static bool is_first(const struct class *c, const struct pupil *pupil)
 {
 	size_t i;
 
+	if (is_known(c, pupil))
+		return false;
 	for (i = 0; i < c->nr; i++) {
 		const struct pupil *other = &c->pupils[i];
 
@@ -339,6 +391,22 @@ static void choose(struct class *c, struct pupil *pupil, unsigned int checks)
 	pupil->nr = 1 + checks;
 	hash_peer_ask(&c->learn.model, pupil->asks, pupil->nr, pupil - c->pupils);
 	pupil->asks[0] = base;
+}
+
+/* The constant of a peer; a known map says another one if its peers are not right any more. */
+static void take_constant(struct class *c, struct pupil *pupil, __u8 constant)
+{
+	const __u8 *addr = pupil->t->peer->addr;
+	int follows = hash_address_predict(&c->address, addr);
+
+	pupil->taught = true;
+	pupil->constant = constant;
+	if (c->model && follows >= 0 && follows != constant && !c->noted) {
+		discover_phase_note(c->run, pupil->t,
+				    "%s: its ports take other paths than the known peers say: the fabric has changed, and their ports may be out of date, see path verify.");
+		c->noted = true;
+	}
+	hash_address_add(&c->address, addr, constant);
 }
 
 /* Ask the ports that were chosen, and judge all answers of these peers. */
@@ -364,10 +432,8 @@ static int ask_pupils(struct class *c)
 		pupil->judged = true;
 		pupil->probed = pupil->nr;
 		constant = hash_peer_judge(&c->learn.model, pupil->asks, pupil->nr, 2);
-		pupil->taught = constant >= 0;
-		pupil->constant = constant;
-		if (pupil->taught)
-			hash_address_add(&c->address, pupil->t->peer->addr, constant);
+		if (constant >= 0)
+			take_constant(c, pupil, constant);
 	}
 	return ret;
 }
@@ -454,39 +520,86 @@ static int finish(struct class *c, struct pupil *pupil)
 	return 0;
 }
 
-static int teach(struct class *c)
+/* The model goes into the map. */
+static int keep_model(const struct class *c)
 {
-	struct pupil *teacher;
-	size_t i;
-	int ret;
+	struct portmap_model model = { .hash = c->learn.model };
 
-	ret = ask_bases(c, 0, FIRST_PEERS);
-	teacher = ret ? NULL : first_that_answers(c);
-	if (!teacher)
-		return ret;
-	ret = learn(c, teacher);
-	if (ret || c->learn.verdict != HASH_LINEAR)
-		return ret;
-	teacher->probed = c->learn.asked + 1;
-	ret = ask_bases(c, FIRST_PEERS, c->nr) ?: ask_leaves(c, teacher);
-	if (ret || shows_links(c, teacher))
-		return ret;
-	hash_address_add(&c->address, teacher->t->peer->addr, 0);
-	ret = teach_some(c) ?: teach_others(c);
-	for (i = 0; !ret && i < c->nr; i++)
-		if (c->pupils[i].taught)
-			ret = finish(c, &c->pupils[i]);
-	return ret;
+	memcpy(model.source, c->source, 16);
+	return portmap_add_model(c->run->map, &model);
 }
 
-/* The walk begins as if nothing had been asked. */
-static void forget(struct class *c)
+/* Peers that disagree with a known model: the fabric may have changed since. */
+static bool is_outdated(const struct class *c)
 {
 	size_t i;
 
 	for (i = 0; i < c->nr; i++)
-		if (c->pupils[i].t->phase != DONE)
-			c->pupils[i].t->circuits = (struct circuits) {};
+		if (c->model && c->pupils[i].judged && !c->pupils[i].taught)
+			return true;
+	return false;
+}
+
+static int teach(struct class *c)
+{
+	struct pupil *first;
+	size_t i, taught = 0;
+	int ret;
+
+	ret = ask_bases(c, 0, FIRST_PEERS);
+	first = ret ? NULL : first_that_answers(c);
+	if (!first)
+		return ret;
+	if (c->model)
+		recall(c);
+	else
+		ret = learn(c, first);
+	if (ret || c->learn.verdict != HASH_LINEAR)
+		return ret;
+	ret = ask_bases(c, FIRST_PEERS, c->nr) ?: ask_leaves(c, first);
+	if (ret || shows_links(c, first))
+		return ret;
+	ret = teach_some(c) ?: teach_others(c);
+	if (ret || is_outdated(c))
+		return ret;
+	for (i = 0; !ret && i < c->nr; i++)
+		if (c->pupils[i].taught) {
+			taught++;
+			ret = finish(c, &c->pupils[i]);
+		}
+	return ret ?: taught ? keep_model(c) : 0;
+}
+
+/* Begin as if nothing had been asked. */
+static void forget(struct class *c)
+{
+	size_t i;
+
+	memset(&c->address, 0, sizeof(c->address));
+	for (i = 0; i < c->nr; i++) {
+		if (c->pupils[i].t->phase == DONE)
+			continue;
+		c->pupils[i].t->circuits = (struct circuits) {};
+		c->pupils[i] = (struct pupil) { .t = c->pupils[i].t };
+	}
+}
+
+/* With the known model, or with one that is learnt if there is none or a peer disagrees with it */
+static int teach_class(struct class *c)
+{
+	const struct portmap *known = c->run->discover->known;
+	int ret = 0;
+
+	c->source = c->pupils[0].t->peer->source;
+	c->model = known ? portmap_find_model(known, c->source) : NULL;
+	if (c->model) {
+		ret = teach(c);
+		if (ret || !is_outdated(c))
+			return ret;
+		forget(c);
+		c->model = NULL;
+	}
+	return teach(c);
 }
 
 /* Peers with the source of the first one that is not @done. Return: their number. */
@@ -524,8 +637,7 @@ int discover_learn(struct discovery *run)
 	if (c.pupils && done)
 		ret = 0;
 	while (!ret && (c.nr = gather(run, c.pupils, done))) {
-		memset(&c.address, 0, sizeof(c.address));
-		ret = teach(&c);
+		ret = teach_class(&c);
 		forget(&c);
 	}
 	free(done);

@@ -24,6 +24,7 @@
  *	wanted
  * @split: are paths to @peers[i] by one router to be told apart by leaf? NULL: where
  *	answers of the leaf tell them apart
+ * @known: an earlier port map of the device, whose models are tried first, or NULL
  * @extra: ports to probe besides, of each peer that is not local, no two alike
  * @nr_extra: how many
  * @note: called with lines for the user, may be NULL
@@ -37,6 +38,7 @@ struct discover {
 	size_t nr_peers;
 	bool (*enough)(void *arg, size_t i, const struct portmap_peer *found);
 	bool (*split)(void *arg, size_t i);
+	const struct portmap *known;
 	const __u16 *extra;
 	size_t nr_extra;
 	void (*note)(void *arg, const char *line);

@@ -167,6 +167,7 @@ void portmap_free(struct portmap *map)
 	for (i = 0; i < map->nr_peers; i++)
 		portmap_peer_free(&map->peers[i]);
 	free(map->peers);
+	free(map->models);
 	memset(map, 0, sizeof(*map));
 }
 
@@ -213,7 +214,7 @@ static void peer_to_json(const struct portmap_peer *peer, struct json_object *ob
 
 struct json_object *portmap_to_json(const struct portmap *map)
 {
-	struct json_object *root = out_root(), *peers;
+	struct json_object *root = out_root(), *peers, *models;
 	size_t i;
 
 	out_uint(root, "format", PORTMAP_FORMAT);
@@ -224,6 +225,9 @@ struct json_object *portmap_to_json(const struct portmap *map)
 	peers = out_array(root, "peers");
 	for (i = 0; i < map->nr_peers; i++)
 		peer_to_json(&map->peers[i], out_append_object(peers));
+	models = map->nr_models ? out_array(root, "models") : NULL;
+	for (i = 0; i < map->nr_models; i++)
+		portmap_model_to_json(&map->models[i], out_append_object(models));
 	return root;
 }
 
@@ -236,6 +240,40 @@ static bool has_peer(const struct portmap *map, size_t n, const struct portmap_p
 		    !addr_compare(map->peers[i].source, peer->source))
 			return true;
 	return false;
+}
+
+const struct portmap_model *portmap_find_model(const struct portmap *map, const __u8 source[16])
+{
+	size_t i;
+
+	for (i = 0; i < map->nr_models; i++)
+		if (!addr_compare(map->models[i].source, source))
+			return &map->models[i];
+	return NULL;
+}
+
+int portmap_add_model(struct portmap *map, const struct portmap_model *model)
+{
+	struct portmap_model *models;
+
+	models = reallocarray(map->models, map->nr_models + 1, sizeof(*models));
+	if (!models)
+		return -ENOMEM;
+	map->models = models;
+	models[map->nr_models++] = *model;
+	return 0;
+}
+
+/* Keep the models of sources that @map has none of. */
+static int add_models(struct portmap *map, const struct portmap *old)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < old->nr_models && map->nr_models < PORTMAP_MAX_MODELS; i++)
+		if (!portmap_find_model(map, old->models[i].source))
+			ret = portmap_add_model(map, &old->models[i]);
+	return ret;
 }
 
 /* Move the peers of @old that @map has not behind its own. */
@@ -328,7 +366,7 @@ static int add_old(const char *file, struct portmap *map, portmap_own_fn *is_own
 	if (ret)
 		return ret;
 	map->generation = old.generation + 1;
-	ret = add_peers(map, &old);
+	ret = add_models(map, &old) ?: add_peers(map, &old);
 	if (!ret && map->nr_peers > ROCESTEER_MAX_PEERS)
 		ret = err_set(err, EXIT_BAD_INPUT, "usage",
 			      "%s: more than %u peers", file,

@@ -12,9 +12,11 @@
 #include <rocesteer/types.h>
 
 #include "base/base.h"
+#include "portmap_model.h"
 
 #define PORTMAP_FORMAT		1
 #define PORTMAP_MAX_HOP		30
+#define PORTMAP_MAX_MODELS	64
 /* Bounds of a file, which is untrusted input. */
 #define PORTMAP_MAX_SIZE	(64u << 20)
 #define PORTMAP_MAX_PORTS	(ROCESTEER_SPORT_MAX - ROCESTEER_SPORT_MIN + 1)
@@ -97,6 +99,8 @@ static inline unsigned int portmap_peer_nr_cut(const struct portmap_peer *peer)
  * @hop: distance of the routers that tell paths apart, from 1
  * @peers: no two with the same address and source
  * @nr_peers: at least 1 in a file
+ * @models: of hashes, no two with the same source
+ * @nr_models: number of models
  */
 struct portmap {
 	__u64 generation;
@@ -105,6 +109,8 @@ struct portmap {
 	unsigned int hop;
 	struct portmap_peer *peers;
 	size_t nr_peers;
+	struct portmap_model *models;
+	size_t nr_models;
 };
 
 /**
@@ -211,6 +217,12 @@ unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned in
  */
 unsigned int portmap_peer_find_path(const struct portmap_peer *peer, const __u8 *router,
 				    const __u8 *leaf);
+
+/* The model of a source, or NULL. */
+const struct portmap_model *portmap_find_model(const struct portmap *map, const __u8 source[16]);
+
+/* Add a model of a source that has none. Return: 0 or -ENOMEM. */
+int portmap_add_model(struct portmap *map, const struct portmap_model *model);
 
 void portmap_peer_free(struct portmap_peer *peer);
 void portmap_free(struct portmap *map);

@@ -227,6 +227,27 @@ static int read_peers(struct reader *r, struct json_object *root, struct portmap
 	return check_duplicates(r, map);
 }
 
+static int read_models(struct reader *r, struct json_object *root, struct portmap *map)
+{
+	struct json_object *models, *obj;
+	struct portmap_model model;
+	size_t i, n, mark;
+	int ret;
+
+	if (!json_object_object_get_ex(root, "models", NULL))
+		return 0;
+	ret = reader_array(r, root, "models", 0, PORTMAP_MAX_MODELS, &models, &n);
+	for (i = 0; !ret && i < n; i++) {
+		ret = reader_item(r, "models", models, i, &obj, &mark) ?:
+		      portmap_model_read(r, obj, &model);
+		if (!ret && portmap_find_model(map, model.source))
+			ret = reader_invalid(r, "source", "is that of another model");
+		ret = ret ?: portmap_add_model(map, &model);
+		reader_leave(r, mark);
+	}
+	return ret;
+}
+
 static int read_head(struct reader *r, struct json_object *root, struct portmap *map)
 {
 	__u64 format, hop;
@@ -265,7 +286,8 @@ int portmap_from_json(struct json_object *root, const char *file,
 	int ret;
 
 	memset(map, 0, sizeof(*map));
-	ret = read_head(&r, root, map) ?: read_peers(&r, root, map);
+	ret = read_head(&r, root, map) ?: read_peers(&r, root, map) ?:
+	      read_models(&r, root, map);
 	if (ret)
 		portmap_free(map);
 	if (ret == -ENOMEM)

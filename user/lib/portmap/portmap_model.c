@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "portmap_model.h"
+
+#include <json-c/json.h>
+#include <string.h>
+#include <rocesteer/types.h>
+
+#define LEAST_ROUTERS	4
+
+void portmap_model_to_json(const struct portmap_model *model, struct json_object *obj)
+{
+	const struct hash_model *hash = &model->hash;
+	struct json_object *array;
+	char text[ADDR_STRLEN];
+	unsigned int i;
+
+	out_addr(obj, "source", model->source);
+	out_uint(obj, "base", hash->base);
+	array = out_array(obj, "columns");
+	for (i = 0; i < HASH_PORT_BITS; i++)
+		out_append_uint(array, hash->column[i]);
+	array = out_array(obj, "steps");
+	for (i = 0; i < hash->bits; i++)
+		out_append_uint(array, hash->step[i]);
+	array = out_array(obj, "routers");
+	for (i = 0; i < hash_model_size(hash); i++)
+		json_object_array_add(array, addr_is_none(hash->router[i]) ? NULL :
+				      json_object_new_string(addr_format(hash->router[i], text)));
+}
+
+/* Numbers of an array of a fixed length */
+static int read_numbers(struct reader *r, struct json_object *obj, const char *key, size_t length,
+			__u64 max, __u64 *numbers)
+{
+	struct json_object *array;
+	size_t n, i;
+	int ret = reader_array(r, obj, key, length, length, &array, &n);
+
+	for (i = 0; !ret && i < length; i++) {
+		struct json_object *value = json_object_array_get_idx(array, i);
+		size_t mark = reader_enter(r, key, i);
+
+		if (json_object_get_type(value) != json_type_int ||
+		    !reader_in_range(value, 0, max, &numbers[i]))
+			return reader_invalid(r, "", "is not a number from 0 to %llu", max);
+		reader_leave(r, mark);
+	}
+	return ret;
+}
+
+static int read_routers(struct reader *r, struct json_object *obj, struct hash_model *hash)
+{
+	struct json_object *array;
+	size_t n, i;
+	int ret = reader_array(r, obj, "routers", LEAST_ROUTERS, HASH_MAX_LABELS, &array, &n);
+
+	if (ret)
+		return ret;
+	if (n & (n - 1))
+		return reader_invalid(r, "routers", "are %zu, which is no power of two", n);
+	while (1u << hash->bits < n)
+		hash->bits++;
+	for (i = 0; i < n; i++) {
+		struct json_object *value = json_object_array_get_idx(array, i);
+		const char *text = json_object_get_string(value);
+		size_t mark = reader_enter(r, "routers", i);
+		__u8 router[16];
+
+		if (value && (json_object_get_type(value) != json_type_string ||
+			      addr_parse(text, router)))
+			return reader_invalid(r, "", "is not an address");
+		if (value && hash_model_find(hash, router) >= 0)
+			return reader_invalid(r, "", "%s is there twice", text);
+		if (value)
+			memcpy(hash->router[i], router, 16);
+		reader_leave(r, mark);
+	}
+	return 0;
+}
+
+int portmap_model_read(struct reader *r, struct json_object *obj, struct portmap_model *model)
+{
+	struct hash_model *hash = &model->hash;
+	__u64 base, numbers[HASH_PORT_BITS];
+	unsigned int i;
+	int ret;
+
+	*model = (struct portmap_model) {};
+	ret = reader_addr(r, obj, "source", model->source) ?:
+	      reader_uint(r, obj, "base", ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX, &base) ?:
+	      read_routers(r, obj, hash) ?:
+	      read_numbers(r, obj, "columns", HASH_PORT_BITS, hash_model_size(hash) - 1, numbers);
+	if (ret)
+		return ret;
+	hash->base = base;
+	for (i = 0; i < HASH_PORT_BITS; i++)
+		hash->column[i] = numbers[i];
+	ret = read_numbers(r, obj, "steps", hash->bits, ROCESTEER_SPORT_MAX - ROCESTEER_SPORT_MIN,
+			   numbers);
+	if (ret)
+		return ret;
+	for (i = 0; i < hash->bits; i++) {
+		hash->step[i] = numbers[i];
+		if (hash_model_label(hash, hash->base ^ hash->step[i]) != 1 << i)
+			return reader_invalid(r, "steps", "do not agree with columns");
+	}
+	return 0;
+}
