@@ -49,6 +49,10 @@ def portmaps():
     put("portmap", portmap)
     portmap["peers"][0] |= {"expected": 4}
     put("portmap", portmap)
+    portmap["peers"][0] |= {"linear": True}
+    put("portmap", portmap | {"models": [{
+        "source": "10.1.0.1", "base": 49152, "columns": [1, 2] + 11 * [0] + [3],
+        "steps": [1, 2], "routers": ["10.255.1.1", None, "10.255.1.2", "10.255.1.4"]}]})
 
 
 def recordings():

@@ -147,6 +147,36 @@ static void test_path(void)
 		"peers[0].paths[1].ports[0]: port 49160 is listed twice for this peer");
 }
 
+#define MODEL(columns, steps, routers)	HEAD PEER PATH0 "]}],\"models\":[{" \
+	"\"source\":\"10.1.0.1\",\"base\":49152,\"columns\":[" columns "],\"steps\":[" steps "]," \
+	"\"routers\":[" routers "]}]}"
+#define COLUMNS	"1,2,0,0,0,0,0,0,0,0,0,0,0,3"
+#define STEPS	"1,2"
+#define ROUTERS	"\"10.255.1.1\",\"10.255.1.2\",null,\"10.255.1.4\""
+
+static void test_models(void)
+{
+	struct portmap map;
+	struct err err = {};
+
+	put(MODEL(COLUMNS, STEPS, ROUTERS));
+	ktap_result(!portmap_read(file, &map, &err) && map.nr_models == 1 &&
+		    map.models[0].hash.bits == 2 && map.models[0].hash.column[13] == 3 &&
+		    addr_is_none(map.models[0].hash.router[2]), "a model is read");
+	portmap_free(&map);
+	rejects(MODEL("1,2", STEPS, ROUTERS),
+		"models[0].columns: is not an array of 14");
+	rejects(MODEL("1,2,4,0,0,0,0,0,0,0,0,0,0,3", STEPS, ROUTERS),
+		"models[0].columns[2]: is not a number from 0 to 3");
+	rejects(MODEL(COLUMNS, "1,1", ROUTERS), "models[0].steps: do not agree with columns");
+	rejects(MODEL(COLUMNS, STEPS, ROUTERS ",\"10.255.1.5\""),
+		"models[0].routers: are 5, which is no power of two");
+	rejects(MODEL(COLUMNS, STEPS, "null,null,\"10.255.1.1\",\"10.255.1.1\""),
+		"models[0].routers[3]: 10.255.1.1 is there twice");
+	rejects(MODEL(COLUMNS, STEPS, "null,null,null,7"),
+		"models[0].routers[3]: is not an address");
+}
+
 static void test_json(void)
 {
 	char deep[64], *many;
@@ -413,6 +443,7 @@ int main(void)
 	test_head();
 	test_peer();
 	test_path();
+	test_models();
 	test_json();
 	test_files();
 	test_split();

@@ -32,19 +32,20 @@ void portmap_model_to_json(const struct portmap_model *model, struct json_object
 static int read_numbers(struct reader *r, struct json_object *obj, const char *key, size_t length,
 			__u64 max, __u64 *numbers)
 {
-	struct json_object *array;
-	size_t n, i;
-	int ret = reader_array(r, obj, key, length, length, &array, &n);
+	struct json_object *array = json_object_object_get(obj, key);
+	size_t outer = reader_enter_key(r, key), mark, i;
+	int ret = reader_length(r, array, length);
 
 	for (i = 0; !ret && i < length; i++) {
 		struct json_object *value = json_object_array_get_idx(array, i);
-		size_t mark = reader_enter(r, key, i);
 
+		mark = reader_enter_index(r, i);
 		if (json_object_get_type(value) != json_type_int ||
 		    !reader_in_range(value, 0, max, &numbers[i]))
 			return reader_invalid(r, "", "is not a number from 0 to %llu", max);
 		reader_leave(r, mark);
 	}
+	reader_leave(r, outer);
 	return ret;
 }
 
