@@ -261,6 +261,27 @@ __noinline int no_port_map(const struct rocesteer_flow_key *key, __u32 job,
 	return ROCESTEER_VERDICT_OTHER_SOURCE;
 }
 
+/* Report a peer without a port map, which rocesteer daemon may find. */
+__noinline int ask_peer(const struct rocesteer_flow_key *key, struct rocesteer_flow_path *flow,
+			const struct rocesteer_job *job)
+{
+	struct rocesteer_peer_key pkey;
+	struct asked now, *before;
+
+	if (!key || !flow || !job)
+		return -1;
+	now = (struct asked) { .at = bpf_ktime_get_ns(), .loaded_at = job->loaded_at };
+	pkey = peer_key(key, flow->job, flow->source);
+	before = bpf_map_lookup_elem(&rs_unknown, &pkey);
+	if (before && before->loaded_at == now.loaded_at &&
+	    now.at - before->at < ROCESTEER_PEER_AGAIN)
+		return 0;
+	copy_addr(flow->leaf, flow->source);
+	if (!notify_flow(ROCESTEER_EVENT_PEER, key, flow, 0))
+		bpf_map_update_elem(&rs_unknown, &pkey, &now, BPF_ANY);
+	return 0;
+}
+
 /* Choose the home of a new flow. Return: CONTINUE, or the verdict. */
 __noinline int choose_home(const struct rocesteer_flow_key *key, struct rocesteer_flow_path *flow)
 {
@@ -276,8 +297,12 @@ __noinline int choose_home(const struct rocesteer_flow_key *key, struct rocestee
 	id = flow->job;
 	peer = find_peer(key, flow);
 	job = bpf_map_lookup_elem(&rs_jobs, &id);
-	if (!peer || !job)
-		return no_port_map(key, id, (const struct source *)flow->source);
+	if (!peer || !job) {
+		by = no_port_map(key, id, (const struct source *)flow->source);
+		if (by == ROCESTEER_VERDICT_NO_PEER && job)
+			ask_peer(key, flow, job);
+		return by;
+	}
 	flow->flags |= order_flags(job, key->dqpn & ROCESTEER_QPN_MASK);
 	copy_addr(flow->leaf, peer->leaf);
 	group = find_group(key, id, peer->leaf);

@@ -34,6 +34,16 @@ qps_tell()
 	qps_answers "$1" "${3:-done}"
 }
 
+# What a failed check has left
+qps_end_all()
+{
+	local name
+
+	for name in "${!qp_pid[@]}"; do
+		qps_end "$name"
+	done
+}
+
 # The process and its queue pairs end with its input.
 qps_end()
 {

@@ -2,7 +2,7 @@
 /*
  * The tables, pinned by name, one set per network namespace. Types and their documentation
  * are in rocesteer/types.h and rocesteer/stats.h. User space writes the tables except where
- * noted. Only rs_qpns evicts: another full table refuses, and the refusal is counted.
+ * noted. Only rs_qpns and rs_unknown evict: another full table refuses, and the refusal is counted.
  */
 #ifndef MAPS_BPF_H
 #define MAPS_BPF_H
@@ -51,6 +51,27 @@ struct {
 	__type(key, struct rocesteer_peer_key);
 	__type(value, struct rocesteer_peer);
 } rs_peers SEC(".maps");
+
+/**
+ * struct asked - when a peer was reported
+ * @at: CLOCK_MONOTONIC ns
+ * @loaded_at: of the job, as another one may have its number
+ */
+struct asked {
+	__u64 at;
+	__u64 loaded_at;
+};
+
+/*
+ * Peers that have no port map, and were reported. The programs enter them; the oldest makes room.
+ * Not pinned.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct rocesteer_peer_key);
+	__type(value, struct asked);
+} rs_unknown SEC(".maps");
 
 /* Sources of a job's packets: user space enters those of port maps, the programs others. */
 struct {

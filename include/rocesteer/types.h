@@ -479,6 +479,8 @@ struct rocesteer_version {
  *	are silent were last looked for
  * @ROCESTEER_EVENT_QPN: rs_qpns has no ports yet for the QPN of a flow, which is not
  *	entered. @path is 0
+ * @ROCESTEER_EVENT_PEER: the job has a port map of the source, but not of the peer; once in
+ *	ROCESTEER_PEER_AGAIN ns for each peer. @leaf is the source
  */
 enum rocesteer_event_type {
 	ROCESTEER_EVENT_SHARE,
@@ -487,7 +489,11 @@ enum rocesteer_event_type {
 	ROCESTEER_EVENT_PEER_RESEQ,
 	ROCESTEER_EVENT_FULL,
 	ROCESTEER_EVENT_QPN,
+	ROCESTEER_EVENT_PEER,
 };
+
+/* Time after which a peer without a port map is reported again */
+#define ROCESTEER_PEER_AGAIN	30000000000ull
 
 /**
  * struct rocesteer_event - record of rs_events

@@ -350,6 +350,24 @@ static bool is_asked(__u32 dqpn)
 	       !ports.sport[0];
 }
 
+/* The peer is taken out of the job's port map. */
+static void test_unknown_peer(void)
+{
+	struct rocesteer_peer_key key;
+
+	begin(ROCESTEER_RESEQ_NONE);
+	peer_entry(&key);
+	bpf_map__delete_elem(skel->maps.rs_peers, &key, sizeof(key), 0);
+	send_packet(1, WRITE_MIDDLE, 1);
+	send_packet(2, WRITE_MIDDLE, 1);
+	ktap_result(verdicts(ROCESTEER_VERDICT_NO_PEER) == 2 && !count_flows(skel),
+		    "packets to a peer without a port map leave as they came");
+	ktap_result(take_events() == 1 && last_event.type == ROCESTEER_EVENT_PEER &&
+		    last_event.job == JOB && !memcmp(last_event.key.peer, key.addr, 16) &&
+		    !memcmp(last_event.leaf, key.source, 16),
+		    "a peer without a port map is reported to user space once, with the source");
+}
+
 /* Where switches hash the destination QPN each queue pair needs ports of its own. */
 static void test_qpn_hash(void)
 {
@@ -398,5 +416,6 @@ void flows_deal(void)
 	test_down();
 	test_place();
 	test_deal_by();
+	test_unknown_peer();
 	test_qpn_hash();
 }

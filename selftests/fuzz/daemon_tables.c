@@ -224,6 +224,14 @@ int steer_job_each(struct steer *s,
 	return ret;
 }
 
+int steer_job_get(struct steer *s, __u32 id, struct rocesteer_job *job)
+{
+	if (id - 1 >= JOBS || !jobs[id - 1].there)
+		return -ENOENT;
+	*job = jobs[id - 1].value;
+	return 0;
+}
+
 int steer_devices_check(struct steer *s,
 			void (*fn)(__u32 id, const char *device, enum steer_device is, void *arg),
 			void *arg, struct err *err)

@@ -71,7 +71,8 @@ int steer_events_read(struct steer_events *events,
 {
 	__u8 what = fuzz_u8(&in), i = fuzz_u8(&in) % FLOWS;
 	struct rocesteer_event event = {
-		.type = what % 4, .job = flows[i].value.job, .key = flows[i].key,
+		.type = what % (ROCESTEER_EVENT_PEER + 1),
+		.job = flows[i].value.job, .key = flows[i].key,
 		.path = fuzz_u8(&in) % ROCESTEER_MAX_PATHS,
 	};
 

@@ -43,6 +43,7 @@ fabric_usage()
 	       fabric.sh down
 	       fabric.sh seed N         other hash seeds on every router
 	       fabric.sh qpn-hash on|off     routers hash the destination queue pair, too
+	       fabric.sh linear-hash on|off  routers hash by a CRC, as most switches
 	       fabric.sh packet-hash on|off  each packet of RoCE has a path of its own
 	       fabric.sh cut|join LEAF SPINE    from cut on their links lose all packets
 	       fabric.sh rate LEAF SPINE [RATE]  of their links, by default as the others
@@ -509,7 +510,7 @@ fabric_main()
 	up)	fabric_up "$@" ;;
 	down)	fabric_down ;;
 	seed)	fabric_seed "$@" ;;
-	qpn-hash | packet-hash) fabric_hash "${command/-/_}" "$@" ;;
+	qpn-hash | linear-hash | packet-hash) fabric_hash "${command/-/_}" "$@" ;;
 	cut)	fabric_cut add "$@" ;;
 	join)	fabric_cut del "$@" ;;
 	rate)	fabric_link_rate "$@" ;;

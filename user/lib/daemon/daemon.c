@@ -160,6 +160,21 @@ static int qpns_found(const char *message, void *arg)
 	return 0;
 }
 
+/* A search for peers ended: read those that were found. */
+static int peers_found(const char *message, void *arg)
+{
+	struct json_object *event;
+	struct daemon *d = arg;
+
+	if (message[0]) {
+		event = event_new("error");
+		out_string(event, "message", message);
+		daemon_emit(event, d);
+	}
+	d->reload = true;
+	return 0;
+}
+
 /* A search for the paths of flows ended. */
 static int flows_found(const char *message, void *arg)
 {
@@ -237,6 +252,8 @@ static __u64 next_time(const struct daemon *d)
 		due = d->jobs_at;
 	if (qpn_search_due(&d->qpn_search) < due)
 		due = qpn_search_due(&d->qpn_search);
+	if (peer_search_due(&d->peer_search) < due)
+		due = peer_search_due(&d->peer_search);
 	if (flow_search_due(&d->flow_search) < due)
 		due = flow_search_due(&d->flow_search);
 	if (nic_proof_due(&d->nic_proof) < due)
@@ -249,6 +266,7 @@ static int do_step(struct daemon *d)
 	int ret = 0;
 
 	nic_proof_step(&d->nic_proof);
+	peer_search_step(&d->peer_search);
 	if (clock_ns() >= d->jobs_at)
 		load_jobs(d, false);
 	if (d->reload && clock_ns() >= d->reload_at)
@@ -316,6 +334,11 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 			.task = { .loop = &d.loop, .done = qpns_found, .arg = &d },
 			.at = LOOP_NEVER,
 		},
+		.peer_search = {
+			.groups = &d.groups, .short_quotes = config->short_quotes,
+			.task = { .loop = &d.loop, .done = peers_found, .arg = &d },
+			.at = LOOP_NEVER,
+		},
 		.flow_search = {
 			.groups = &d.groups, .short_quotes = config->short_quotes,
 			.task = { .loop = &d.loop, .done = flows_found, .arg = &d },
@@ -332,6 +355,7 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 	ret = start(&d) ?: run(&d);
 	task_stop(&d.rediscovery.task);
 	task_stop(&d.qpn_search.task);
+	task_stop(&d.peer_search.task);
 	task_stop(&d.flow_search.task);
 	task_stop(&d.nic_proof.task);
 	path_monitor_close(d.monitor);

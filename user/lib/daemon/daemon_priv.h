@@ -9,6 +9,7 @@
 #include "flow_search.h"
 #include "nic_proof.h"
 #include "path_monitor.h"
+#include "peer_search.h"
 #include "qpn_search.h"
 #include "rediscovery.h"
 
@@ -25,6 +26,7 @@
  * @path_monitor_config: of @monitor
  * @rediscovery: finds the ports of paths again
  * @qpn_search: finds the ports of queue pairs, where switches hash their numbers
+ * @peer_search: finds the ports of peers that no port map has
  * @flow_search: finds the paths of observed flows
  * @nic_proof: has NICs prove the paths of queue pairs
  * @plan_at: time to plan changed groups, or LOOP_NEVER
@@ -49,6 +51,7 @@ struct daemon {
 	struct path_monitor *monitor;
 	struct rediscovery rediscovery;
 	struct qpn_search qpn_search;
+	struct peer_search peer_search;
 	struct flow_search flow_search;
 	struct nic_proof nic_proof;
 	__u64 plan_at;

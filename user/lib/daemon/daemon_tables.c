@@ -43,6 +43,10 @@ static void take_event(const struct rocesteer_event *event, void *arg)
 	struct group *group;
 	int ret;
 
+	if (event->type == ROCESTEER_EVENT_PEER) {
+		peer_search_want(&d->peer_search, event);
+		return;
+	}
 	memcpy(key.leaf, event->leaf, sizeof(key.leaf));
 	group = groups_find(&d->groups, &key);
 	if (!group) {
@@ -70,10 +74,10 @@ static void take_event(const struct rocesteer_event *event, void *arg)
 		d->reload = true;
 }
 
-/* Only the event of a full table says more than the tables. */
+/* Only these events say more than the tables. */
 static void take_full(const struct rocesteer_event *event, void *arg)
 {
-	if (event->type == ROCESTEER_EVENT_FULL)
+	if (event->type == ROCESTEER_EVENT_FULL || event->type == ROCESTEER_EVENT_PEER)
 		take_event(event, arg);
 }
 

@@ -225,6 +225,81 @@ int steer_peers_put(struct steer *s, const struct steer_job_spec *spec)
 	return ret;
 }
 
+/* Another group of the job: is it observed, and where does a deal by place start? */
+struct example {
+	__u8 observe;
+	__u32 first;
+};
+
+static int take_example(const struct rocesteer_group_key *key, const struct rocesteer_group *group,
+			void *arg)
+{
+	struct example *example = arg;
+
+	(void)key;
+	example->observe = group->observe;
+	example->first = group->first;
+	return 1;
+}
+
+/* A group of a leaf that the job has had no peer of */
+static int new_group(struct steer *s, const struct rocesteer_job *job,
+		     const struct rocesteer_group_key *key, const struct portmap_peer *peer,
+		     struct rocesteer_group *group)
+{
+	struct example example = {};
+	unsigned int p;
+	int ret = steer_group_each(s, key->job, take_example, &example);
+
+	if (ret < 0)
+		return ret;
+	*group = (struct rocesteer_group) { .nr_paths = peer->nr_paths,
+					    .observe = example.observe };
+	group->first = (job->deal == ROCESTEER_DEAL_PLACE ? example.first : arc4random()) %
+		       peer->nr_paths;
+	for (p = 0; p < peer->nr_paths; p++) {
+		memcpy(group->router[p], peer->paths[p].router, 16);
+		memcpy(group->leaf[p], peer->paths[p].leaf, 16);
+		group->weight[p] = peer->paths[p].weight;
+	}
+	return bpf_map_update_elem(s->maps[MAP_GROUPS], key, group, BPF_NOEXIST) ? -errno : 0;
+}
+
+int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
+		   const struct portmap_peer *from)
+{
+	struct rocesteer_group_key gkey = { .job = job, .ifindex = ifindex };
+	struct rocesteer_peer_key key = { .job = job, .ifindex = ifindex };
+	struct rocesteer_peer peer = { .hop = hop, .qpn_hash = from->qpn_hash };
+	struct rocesteer_group group;
+	struct rocesteer_job loaded;
+	unsigned int p, q, common = 0;
+	int ret;
+
+	memcpy(gkey.leaf, from->leaf, 16);
+	memcpy(peer.leaf, from->leaf, 16);
+	memcpy(key.addr, from->addr, 16);
+	memcpy(key.source, from->source, 16);
+	if (!from->nr_paths || steer_job_get(s, job, &loaded) || loaded.ifindex != ifindex)
+		return -ENOENT;
+	if (steer_group_get(s, &gkey, &group)) {
+		ret = new_group(s, &loaded, &gkey, from, &group);
+		if (ret)
+			return ret;
+	}
+	peer.nr_paths = group.nr_paths;
+	for (p = 0; p < group.nr_paths; p++) {
+		q = portmap_peer_find_path(from, group.router[p], group.leaf[p]);
+		if (q == ROCESTEER_MAX_PATHS)
+			continue;
+		peer.sport[p] = htons(from->paths[q].ports[0]);
+		common++;
+	}
+	if (!common)
+		return -ENOENT;
+	return bpf_map_update_elem(s->maps[MAP_PEERS], &key, &peer, BPF_NOEXIST) ? -errno : 0;
+}
+
 /* Packets of split flows announce the number of paths. */
 int steer_check_paths(const struct steer_job_spec *spec, struct err *err)
 {

@@ -285,6 +285,22 @@ int steer_source_get(struct steer *s, const struct rocesteer_source_key *key,
 int steer_qpn_put(struct steer *s, const struct rocesteer_qpn_key *key,
 		  const struct rocesteer_ports *ports);
 
+/**
+ * steer_peer_add() - add a peer to a job
+ * @s: open and locked
+ * @job: number of the job, with another peer of the same source
+ * @ifindex: its device
+ * @hop: distance of the routers that tell paths apart
+ * @peer: ports; with paths in order
+ *
+ * The paths of a leaf that other peers have stay as they are: further ones are left out.
+ *
+ * Return: 0; -EEXIST if the job has the peer; -ENOENT if there is no such job, or no common path;
+ * another negative errno.
+ */
+int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
+		   const struct portmap_peer *peer);
+
 /*
  * Forget the ports of a job's queue pairs at a peer, or with NULL at all peers, so that they
  * are found again. Return: 0 or a negative errno.

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Peers that a job's port map does not have: the daemon finds their ports when a flow begins
+
+cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
+. selftests/lib.sh
+own_namespaces --net
+. selftests/host/daemon/health.sh
+
+discover()
+{
+	on_h0 "$rocesteer" path discover --dev eth0 --peer 10.1.1.1 --out "$dir/ports.json"
+}
+
+ready_linear()
+{
+	fabric_create 4 && fabric_hash on linear_hash && discover &&
+		jq -e '.peers[0].linear' "$dir/ports.json" && load && daemon_start
+}
+
+# steered PEER FLOWS: so many flows to the peer have paths
+steered()
+{
+	[[ $(show | jq --arg peer "$1" '[.flows[] | select(.peer == $peer and .path != null)] |
+		length') == "$2" ]]
+}
+
+# sends PEER: eight flows, whose packets go on until they are steered
+sends()
+{
+	psn=$((psn + 8))
+	flows "$1" "$qpns" "$psn" && steered "$1" 8
+}
+
+# right PEER: its ports take the paths of the job
+right()
+{
+	on_h0 "$rocesteer" --json job show --job 1 | jq -r --arg peer "$1" '.groups[0].routers as $r |
+		.peers[] | select(.address == $peer) | .ports | to_entries[] |
+		"\(.value) \($r[.key])"' >"$dir/ports" && [[ -s $dir/ports ]] || return
+	cut -d ' ' -f 1 "$dir/ports" | while read -r port; do
+		spine=$(fabric_uplink 10.1.0.1 "$1" "$port") &&
+			echo "$port 10.9.0.$((spine * 4 + 2))"
+	done | diff - "$dir/ports"
+}
+
+# A peer of the same leaf. Its first packets leave as they came.
+same_leaf()
+{
+	! sends 10.1.1.2 && busywait 20000 sends 10.1.1.2 && right 10.1.1.2 &&
+		[[ $(events_of error) == 0 ]]
+}
+
+events_of()
+{
+	jq -s --arg name "$1" '[.[] | select(.event == $name)] | length' "$dir/events"
+}
+
+# The peer is under our own leaf: there is nothing to steer, and nothing to say.
+own_leaf()
+{
+	! sends 10.2.0.1 && busywait 5000 is_quiet && ! sends 10.2.0.1
+}
+
+is_quiet()
+{
+	[[ ! $(<"/proc/$daemon/task/$daemon/children") ]]
+}
+
+# No router answers on the way there.
+no_host()
+{
+	ip -n "${prefix}h0" route add 10.99.0.0/16 via 10.1.0.254 &&
+		! sends 10.99.0.1 && busywait 20000 says_so
+}
+
+says_so()
+{
+	jq -s -e 'any(.[]; .event == "error" and (.message | test("10.99.0.1")))' "$dir/events"
+}
+
+# Without a model the ports are walked through.
+not_linear()
+{
+	daemon_stop && on_h0 "$rocesteer" job unload --job 1 && fabric_hash off linear_hash &&
+		rm "$dir/ports.json" && discover && load && daemon_start &&
+		! sends 10.1.1.2 && busywait 30000 sends 10.1.1.2 && right 10.1.1.2
+}
+
+ends()
+{
+	daemon_stop && on_h0 "$rocesteer" job unload --job 1
+}
+
+defer fabric_destroy
+defer daemon_kill
+ktap_plan 6
+check "a job with a port map of one peer" ready_linear
+check "flows to another peer are steered soon, by ports that take their paths" same_leaf
+check "a peer under our own leaf is left alone" own_leaf
+check "a peer that no router leads to is told" no_host
+check "where the hash is not linear, a new peer is found as well" not_linear
+check "all ends" ends
+ktap_finish

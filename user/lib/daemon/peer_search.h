@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Find the ports of peers that a job's flows go to and its port map does not have. The models of
+ * the port map make that a matter of a few probes.
+ */
+#ifndef ROCESTEER_LIB_PEER_SEARCH_H
+#define ROCESTEER_LIB_PEER_SEARCH_H
+
+#include <json-c/json.h>
+
+#include "base/base.h"
+#include "groups/groups.h"
+#include "task.h"
+
+/* Peers of one search; more are reported again later. */
+#define PEER_SEARCH_MOST	256
+
+/**
+ * struct peer_search - state
+ * @groups: tables and groups
+ * @short_quotes: as in struct probe_batch_config
+ * @task: the search; the caller sets @loop, @done and @arg
+ * @at: time of the next search, CLOCK_MONOTONIC ns, or LOOP_NEVER
+ * @wanted: peers that wait for a search
+ * @nr: number of peers
+ */
+struct peer_search {
+	struct groups *groups;
+	bool short_quotes;
+	struct task task;
+	__u64 at;
+	struct rocesteer_peer_key wanted[PEER_SEARCH_MOST];
+	size_t nr;
+};
+
+/* A program has reported a peer: ROCESTEER_EVENT_PEER. */
+void peer_search_want(struct peer_search *search, const struct rocesteer_event *event);
+
+/* Begin a search if it is time, and none runs. */
+void peer_search_step(struct peer_search *search);
+
+/* When peer_search_step() has something to do. */
+__u64 peer_search_due(const struct peer_search *search);
+
+#endif /* ROCESTEER_LIB_PEER_SEARCH_H */
