@@ -5,206 +5,15 @@
  * Peers for which that does not hold go on to the walk as if nothing had been asked.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover_priv.h"
-#include "hash/hash.h"
+#include "discover_class.h"
 
 #define LEAST_PORTS	128	/* of a peer, so that the walk could do better than the model */
 #define FIRST_PEERS	32	/* of which one has to answer */
 #define FURTHER_CHECKS	2	/* of a peer that is not the first of its leaf */
 #define FOLLOWS_CHECKS	1	/* of one whose address says the constant */
-#define LEAF_ROUNDS	8	/* of a port of each path: one of two links is missed by 1 in 128 */
-
-/**
- * struct pupil - a peer
- * @t: its search
- * @asks: ports of the model, the base first
- * @nr: number of @asks, 0 until more than the base is asked
- * @judged: their answers are in
- * @probed: ports that were asked
- * @met: addresses of its leaf, before the round
- * @taught: the model holds
- * @constant: of the model
- */
-struct pupil {
-	struct target *t;
-	struct hash_ask asks[HASH_PORT_BITS];
-	unsigned int nr;
-	bool judged;
-	unsigned int probed;
-	unsigned int met;
-	bool taught;
-	__u8 constant;
-};
-
-/* A probe of a round; @ask: gets the answer, NULL: it is of the leaf; @answered: it is. */
-struct question {
-	struct pupil *pupil;
-	struct batch_probe probe;
-	struct hash_ask *ask;
-	bool answered;
-};
-
-/**
- * struct class - peers that share a source
- * @run: search
- * @source: that they share
- * @model: known before, or NULL
- * @learn: learner, with the model
- * @address: constants by address
- * @pupils: peers
- * @nr: number of peers
- * @questions: round
- * @nr_questions: number of questions
- * @next: next one to be sent
- * @room: number of questions that fit
- * @noted: the map that was known is out of date, which was said
- * @late: an answer came only when the probe was sent again
- */
-struct class {
-	struct discovery *run;
-	const __u8 *source;
-	const struct portmap_model *model;
-	struct hash_learn learn;
-	struct hash_address address;
-	struct pupil *pupils;
-	size_t nr;
-	struct question *questions;
-	size_t nr_questions;
-	size_t next;
-	size_t room;
-	bool noted;
-	bool late;
-};
-
-static int next_question(void *client, struct batch_probe *probe, const __u8 **source,
-			 const __u8 **peer)
-{
-	struct class *c = client;
-	struct question *q = &c->questions[c->next];
-
-	if (c->next == c->nr_questions)
-		return -EAGAIN;
-	*probe = q->probe;
-	probe->peer = c->next++;
-	*source = q->pupil->t->peer->source;
-	*peer = q->pupil->t->peer->addr;
-	return 0;
-}
-
-static int got_router(void *client, const struct batch_probe *probe,
-		      const struct probe_answer *answer)
-{
-	struct class *c = client;
-	struct question *q = &c->questions[probe->peer];
-
-	if (answer->type != PROBE_TIME_EXCEEDED)
-		return 0;
-	q->answered = true;
-	c->late |= probe->sent > 1;
-	if (q->ask) {
-		q->ask->answered = true;
-		memcpy(q->ask->router, answer->from, 16);
-		return 0;
-	}
-	/* Labels are as good as paths: they differ by a constant. */
-	circuits_note(&q->pupil->t->circuits, hash_model_label(&c->learn.model, probe->port),
-		      answer->from);
-	return 0;
-}
-
-static int got_nothing(void *client, const struct batch_probe *probe)
-{
-	(void)client;
-	(void)probe;
-	return 0;
-}
-
-static void status(void *client, char *line, size_t size)
-{
-	const struct class *c = client;
-
-	snprintf(line, size, "learning the hash of switches: %zu of %zu ports asked", c->next,
-		 c->nr_questions);
-}
-
-static int add_question(struct class *c, const struct question *question)
-{
-	struct question *bigger;
-	size_t room = c->room * 2 + 64;
-
-	if (c->nr_questions == c->room) {
-		bigger = reallocarray(c->questions, room, sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		c->questions = bigger;
-		c->room = room;
-	}
-	c->questions[c->nr_questions++] = *question;
-	return 0;
-}
-
-static int add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask)
-{
-	return add_question(c, &(struct question) {
-		.pupil = pupil,
-		.probe = { .kind = ask->dqpn ? PROBE_QPN : PROBE_PATH, .port = ask->port,
-			   .dqpn = ask->dqpn },
-		.ask = ask,
-	});
-}
-
-/* Leave the questions without an answer. */
-static void keep_open(struct class *c)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < c->nr_questions; i++)
-		if (!c->questions[i].answered)
-			c->questions[n++] = c->questions[i];
-	c->nr_questions = n;
-}
-
-/*
- * Ask all questions, and forget them. Routers that limit their ICMP answer late: go on as long as
- * such answers come.
- */
-static int ask_all(struct class *c)
-{
-	static const struct probe_batch_ops ops = {
-		.next = next_question,
-		.answer = got_router,
-		.lost = got_nothing,
-		.status = status,
-	};
-	int ret = 0;
-
-	c->late = true;
-	while (!ret && c->late && c->nr_questions) {
-		c->late = false;
-		c->next = 0;
-		ret = probe_batch_run(&c->run->discover->config, &ops, c, c->run->err);
-		keep_open(c);
-	}
-	c->nr_questions = 0;
-	return ret;
-}
-
-/* A port of each peer. Those without an answer are under our own leaf, or lost. */
-static int ask_bases(struct class *c, size_t from, size_t to)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = from; !ret && i < c->nr && i < to; i++) {
-		c->pupils[i].asks[0].port = c->model ? c->model->hash.base : discover_port(0);
-		ret = add_port(c, &c->pupils[i], &c->pupils[i].asks[0]);
-	}
-	return ret ?: ask_all(c);
-}
 
 static struct pupil *first_that_answers(struct class *c)
 {
@@ -225,8 +34,8 @@ static int learn(struct class *c, struct pupil *teacher)
 	hash_learn_start(l, teacher->asks[0].port, teacher->asks[0].router, arc4random() | 1);
 	do {
 		for (i = 0, ret = 0; !ret && i < l->nr; i++)
-			ret = add_port(c, teacher, &l->ask[i]);
-		ret = ret ?: ask_all(c);
+			ret = class_add_port(c, teacher, &l->ask[i]);
+		ret = ret ?: class_ask(c);
 	} while (!ret && hash_learn_step(l) == HASH_OPEN);
 	teacher->taught = true;
 	teacher->probed = l->asked + 1;
@@ -258,92 +67,6 @@ static void recall(struct class *c)
 		if (constant >= 0)
 			hash_address_add(&c->address, peer->addr, constant);
 	}
-}
-
-/* Ask the leaf by so many routers, one after the other. */
-static int add_leaves(struct class *c, struct pupil *pupil, unsigned int nr)
-{
-	const struct hash_model *model = &c->learn.model;
-	unsigned int label = pupil - c->pupils, i;
-	int ret = 0;
-
-	pupil->met = pupil->t->circuits.nr_addrs;
-	for (i = 0; !ret && i < nr; i++) {
-		__u16 any = discover_port(xorshift32(&c->learn.seed) % PORTMAP_MAX_PORTS);
-
-		ret = add_question(c, &(struct question) {
-			.pupil = pupil,
-			.probe = { .kind = PROBE_LEAF,
-				   .port = hash_model_move(model, any, (label + i) %
-							   hash_model_size(model)) },
-		});
-	}
-	return ret;
-}
-
-/* The first of the peers before this one that has its leaf; NULL: there is none. */
-static struct pupil *leaf_first(const struct class *c, const struct pupil *pupil)
-{
-	struct pupil *other;
-
-	for (other = c->pupils; other < pupil; other++)
-		if (circuits_meet(&other->t->circuits, &pupil->t->circuits))
-			return other;
-	return NULL;
-}
-
-/*
- * A leaf may answer by the address of any of its interfaces. The first peer of each leaf asks until
- * there are no new ones; if these may be those of links, until two of a router had shown.
- */
-static int ask_leaves_again(struct class *c, const struct pupil *teacher)
-{
-	unsigned int round;
-	size_t i;
-	int ret = 0;
-
-	for (round = 0; !ret && round < LEAF_ROUNDS; round++) {
-		bool hidden = circuits_shared(&teacher->t->circuits);
-
-		for (i = 0; !ret && i < c->nr; i++) {
-			struct pupil *pupil = &c->pupils[i];
-			unsigned int addrs = pupil->t->circuits.nr_addrs;
-
-			if (addrs && (!round || !hidden || addrs > pupil->met) &&
-			    !leaf_first(c, pupil))
-				ret = add_leaves(c, pupil, hash_model_size(&c->learn.model));
-		}
-		ret = ret ?: ask_all(c);
-	}
-	return ret;
-}
-
-/* A port of each peer, and two of the first: does its leaf have one address? */
-static int ask_leaves(struct class *c, struct pupil *teacher)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; !ret && i < c->nr; i++)
-		if (c->pupils[i].asks[0].answered)
-			ret = add_leaves(c, &c->pupils[i], &c->pupils[i] == teacher ? 2 : 1);
-	ret = ret ?: ask_all(c);
-	if (ret || teacher->t->circuits.nr_addrs < 2)
-		return ret;
-	return ask_leaves_again(c, teacher);
-}
-
-/* Are links told apart by the addresses of a leaf? Then the walk tells paths by them. */
-static bool shows_links(const struct class *c, const struct pupil *teacher)
-{
-	size_t i;
-
-	if (circuits_shared(&teacher->t->circuits))
-		return false;
-	for (i = 0; i < c->nr; i++)
-		if (circuits_found(&c->pupils[i].t->circuits, hash_model_size(&c->learn.model)))
-			return true;
-	return !teacher->t->circuits.nr_addrs;
 }
 
 /* Has a peer of the known map this leaf, by the name of the leaf? */
@@ -420,9 +143,9 @@ static int ask_pupils(struct class *c)
 		struct pupil *pupil = &c->pupils[i];
 
 		for (k = 1; !ret && !pupil->judged && k < pupil->nr; k++)
-			ret = add_port(c, pupil, &pupil->asks[k]);
+			ret = class_add_port(c, pupil, &pupil->asks[k]);
 	}
-	ret = ret ?: ask_all(c);
+	ret = ret ?: class_ask(c);
 	for (i = 0; !ret && i < c->nr; i++) {
 		struct pupil *pupil = &c->pupils[i];
 		int constant;
@@ -546,7 +269,7 @@ static int teach(struct class *c)
 	size_t i, taught = 0;
 	int ret;
 
-	ret = ask_bases(c, 0, FIRST_PEERS);
+	ret = class_ask_bases(c, 0, FIRST_PEERS);
 	first = ret ? NULL : first_that_answers(c);
 	if (!first)
 		return ret;
@@ -556,8 +279,8 @@ static int teach(struct class *c)
 		ret = learn(c, first);
 	if (ret || c->learn.verdict != HASH_LINEAR)
 		return ret;
-	ret = ask_bases(c, FIRST_PEERS, c->nr) ?: ask_leaves(c, first);
-	if (ret || shows_links(c, first))
+	ret = class_ask_bases(c, FIRST_PEERS, c->nr) ?: class_ask_leaves(c, first);
+	if (ret || class_shows_links(c, first))
 		return ret;
 	ret = teach_some(c) ?: teach_others(c);
 	if (ret || is_outdated(c))
