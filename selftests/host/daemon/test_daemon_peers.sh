@@ -88,18 +88,47 @@ not_linear()
 		! sends 10.1.1.2 && busywait 30000 sends 10.1.1.2 && right 10.1.1.2
 }
 
+# No peer is named: both are found, and the next job has them.
+by_device()
+{
+	daemon_stop && on_h0 "$rocesteer" job unload --job 1 && fabric_hash on linear_hash &&
+		on_h0 "$rocesteer" job load --job 1 --all --dev eth0 && daemon_start || return
+	fails 1 no-device "--dev: there is no network device none0" on_h0 "$rocesteer" job load \
+		--job 2 --all --dev none0 --json || return
+	! sends 10.1.1.1 && busywait 20000 sends 10.1.1.1 && right 10.1.1.1 &&
+		! sends 10.1.1.2 && busywait 20000 sends 10.1.1.2 && right 10.1.1.2 || return
+	busywait 5000 is_quiet && on_h0 "$rocesteer" job unload --job 1 &&
+		on_h0 "$rocesteer" job load --job 1 --all --dev eth0 &&
+		sends 10.1.1.1 && sends 10.1.1.2 && right 10.1.1.2
+}
+
+# What is kept is not right any more.
+other_seed()
+{
+	on_h0 "$rocesteer" job unload --job 1 &&
+		on leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=4711 &&
+		router_hash_seed "${prefix}leaf0" || return
+	on_h0 "$rocesteer" job load --job 1 --all --dev eth0 2>"$dir/said"
+	cat "$dir/said"
+	grep -q "found again" "$dir/said" && ! sends 10.1.1.1 &&
+		busywait 20000 sends 10.1.1.1 && right 10.1.1.1
+}
+
 ends()
 {
 	daemon_stop && on_h0 "$rocesteer" job unload --job 1
 }
 
+mount -t tmpfs tmpfs /var/lib || exit
 defer fabric_destroy
 defer daemon_kill
-ktap_plan 6
+ktap_plan 8
 check "a job with a port map of one peer" ready_linear
 check "flows to another peer are steered soon, by ports that take their paths" same_leaf
 check "a peer under our own leaf is left alone" own_leaf
 check "a peer that no router leads to is told" no_host
 check "where the hash is not linear, a new peer is found as well" not_linear
+check "a job of a device needs no port map, and the next one has what was found" by_device
+check "what was found and is out of date is found again" other_seed
 check "all ends" ends
 ktap_finish

@@ -155,7 +155,7 @@ ports_take_their_paths()
 {
 	on_h0 "$rocesteer" path discover --dev eth0 --peer 10.1.1.1 --json >"$dir/now" &&
 		on_h0 "$rocesteer" --json job show --job 1 | jq -e --slurpfile now \
-			"$dir/now" '.peers[0].ports as $ports |
+			"$dir/now" '.peers[] | select(.address == "10.1.1.1") | .ports as $ports |
 			$now[0].peers[0].paths | length == 8 and
 			all(.[]; any(.ports[] == $ports[.path]; .))'
 }

@@ -406,6 +406,7 @@ int job_put(const struct cli_args *args, enum job_put how, struct json_object **
 	if (!ret && !l.spec.dry_run)
 		note_daemon(&l);
 	free(l.flows);
+	free(l.sources);
 	job_slice_free(&l.slice);
 	chunk_table_free(&l.chunks);
 	portmap_free(&l.map);

@@ -16,6 +16,8 @@
  * @args: arguments
  * @err: filled on failure
  * @map_file: name of the port map
+ * @by_dev: the port map is the host's own, and may be empty: --dev
+ * @sources: addresses of the device, with @by_dev
  * @map: port map, restricted to @slice
  * @slice: of the job; without ranks where it has none
  * @rank: of its GPU in the slice
@@ -38,6 +40,8 @@ struct load {
 	const struct cli_args *args;
 	struct err *err;
 	const char *map_file;
+	bool by_dev;
+	__u8 (*sources)[16];
 	struct portmap map;
 	struct job_slice slice;
 	__u32 rank;
@@ -62,6 +66,15 @@ int job_options(struct load *l);
 
 /* --split auto: no flow is split after all. */
 void job_load_unsplit(struct load *l);
+
+/*
+ * Take the device of --dev, its addresses, and what the host has found of it before. Return: 0 or
+ * a negative errno.
+ */
+int job_load_device(struct load *l, const char *device);
+
+/* What the host has found is not right any more: leave it out. */
+void job_load_forget(struct load *l);
 
 /* Peers of the map that are not local: paths lead to them. */
 size_t job_load_steered(const struct load *l);

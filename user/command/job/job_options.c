@@ -21,7 +21,7 @@
 #define SPLIT_AUTO	ROCESTEER_SPLIT_MAX
 
 enum {
-	JOB, NAME, PORT_MAP, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
+	JOB, NAME, PORT_MAP, DEV, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
 	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, DEAL, RESEQUENCE, ACTUATOR,
 	KEEP_LABELS, OBSERVE, MODULE, NO_VERIFY, DRY_RUN,
 };
@@ -37,7 +37,8 @@ const struct cli_option job_load_options[] = {
 	[JOB] = { "job", "ID", "number of the job", CLI_NEEDED | CLI_NAMES },
 	[NAME] = { "name", "NAME", "name for people" },
 	[PORT_MAP] = { "port-map", "FILE",
-		       "port map, from rocesteer path discover", CLI_NEEDED },
+		       "port map, from rocesteer path discover" },
+	[DEV] = { "dev", "DEV", "or a device: rocesteer daemon finds peers when flows begin" },
 	[CGROUP] = { "cgroup", "PATH",
 		     "the flows of processes in this cgroup v2 directory" },
 	[PID] = { "pid", "PID", "the flows of this process" },
@@ -78,9 +79,10 @@ const struct cli_option job_load_options[] = {
 
 static int read_owner(struct load *l)
 {
-	static const int owners[] = { CGROUP, PID, FLOW, ALL };
+	static const int owners[] = { CGROUP, PID, FLOW, ALL }, from[] = { PORT_MAP, DEV };
 
-	return cli_one(l->args, owners, ARRAY_SIZE(owners), l->err);
+	return cli_one(l->args, from, ARRAY_SIZE(from), l->err) ?:
+	       cli_one(l->args, owners, ARRAY_SIZE(owners), l->err);
 }
 
 static int read_module(struct load *l)
@@ -239,13 +241,13 @@ static int check_flow(struct load *l, const struct rocesteer_flow_key *key, cons
 	size_t i;
 	int ret;
 
-	ret = portmap_find_peer(&l->map, key->peer, l->args->value[PORT_MAP], &peer, l->err);
+	ret = portmap_find_peer(&l->map, key->peer, l->map_file, &peer, l->err);
 	if (ret)
 		return ret;
 	if (!peer)
 		return err_set(l->err, EXIT_BAD_INPUT, "no-peer",
 			       "--flow: %s: the peer is not in %s", item,
-			       l->args->value[PORT_MAP]);
+			       l->map_file);
 	if (peer->local)
 		return err_set(l->err, EXIT_BAD_INPUT, "local-peer",
 			       "--flow: %s: the peer is under our own leaf, there is nothing to steer",
@@ -309,23 +311,24 @@ size_t job_load_steered(const struct load *l)
 /* A slice under one leaf has no peer to steer to. Chunks are tagged anyway. */
 static int check_steered(struct load *l)
 {
-	if (l->slice.slice.layout.leaves == 1 || l->args->value[CHUNK_PLAN] || job_load_steered(l))
+	if (l->by_dev || l->slice.slice.layout.leaves == 1 || l->args->value[CHUNK_PLAN] ||
+	    job_load_steered(l))
 		return 0;
 	err_set(l->err, EXIT_BAD_INPUT, "local-peer",
 		"%s: peers: all of them are local, there is nothing to steer",
-		l->args->value[PORT_MAP]);
+		l->map_file);
 	err_hint(l->err, "If they are under other leaves, discover with a smaller --hop.");
 	return -EINVAL;
 }
 
 /* Each host deals from another path: FNV-1a of its own address. */
-static __u32 host_seed(const struct portmap *map)
+static __u32 host_seed(const __u8 source[16])
 {
 	__u32 hash = 0x811c9dc5;
 	int i;
 
 	for (i = 0; i < 16; i++)
-		hash = (hash ^ map->peers[0].source[i]) * 0x01000193;
+		hash = (hash ^ source[i]) * 0x01000193;
 	return hash;
 }
 
@@ -337,7 +340,7 @@ static void name_map(struct load *l)
 	if (!l->err->code)
 		return;
 	memcpy(said, l->err->message, sizeof(said));
-	snprintf(l->err->message, sizeof(said), "%s: %.400s", l->args->value[PORT_MAP], said);
+	snprintf(l->err->message, sizeof(said), "%s: %.400s", l->map_file, said);
 }
 
 /* Packets of another source than ours match nothing. */
@@ -357,9 +360,15 @@ static int check_sources(struct load *l)
 
 static int read_map(struct load *l)
 {
-	const char *file = l->args->value[PORT_MAP];
+	const char *file = l->args->value[PORT_MAP], *device = l->args->value[DEV];
 	int ret;
 
+	l->spec.map = &l->map;
+	if (device) {
+		ret = job_load_device(l, device);
+		l->spec.seed = ret ? 0 : host_seed(l->sources[0]);
+		return ret;
+	}
 	l->map_file = file;
 	ret = portmap_read(file, &l->map, l->err);
 	if (ret)
@@ -372,8 +381,7 @@ static int read_map(struct load *l)
 		err_hint(l->err, "The port map may be of another host or network namespace.");
 		return -ENODEV;
 	}
-	l->spec.map = &l->map;
-	l->spec.seed = host_seed(&l->map);
+	l->spec.seed = host_seed(l->map.peers[0].source);
 	return check_sources(l);
 }
 
@@ -496,7 +504,7 @@ static int read_deal(struct load *l)
 	if (deal == ROCESTEER_DEAL_PLACE && !known) {
 		err_set(l->err, EXIT_BAD_INPUT, "no-place",
 			"--deal place: %s: peers: none is under our own leaf, so this host has no place among them",
-			l->args->value[PORT_MAP]);
+			l->map_file);
 		err_hint(l->err,
 			 "Give all hosts of the job to rocesteer path discover, or use --deal least.");
 		return -EINVAL;

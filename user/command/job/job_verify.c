@@ -83,7 +83,7 @@ int job_load_verify(struct load *l)
 	struct err err = {};
 	int ret;
 
-	if (l->no_verify)
+	if (l->no_verify || !l->map.nr_peers)
 		return 0;
 	if (verify_sample(&l->map, &verify, &err)) {
 		out_note(&l->args->out, "%s: the ports are not verified: %s",
@@ -92,7 +92,12 @@ int job_load_verify(struct load *l)
 	}
 	ret = judge(l, &verify);
 	free(verify.moved);
-	return ret;
+	if (!ret || !l->by_dev)
+		return ret;
+	job_load_forget(l);
+	out_note(&l->args->out, "%s Its peers are found again when flows begin.", l->err->message);
+	*l->err = (struct err) {};
+	return 0;
 }
 
 static void put_options(struct json_object *record, const struct cli_args *args)
@@ -122,10 +127,12 @@ static void put_map(struct json_object *record, const struct load *l)
 
 	out_string(record, "port_map", path ?: l->map_file);
 	free(path);
-	if (!stat(l->map_file, &st) && S_ISREG(st.st_mode))
+	if (!l->by_dev && !stat(l->map_file, &st) && S_ISREG(st.st_mode))
 		out_uint(record, "modified_at", st.st_mtime);
-	out_uint(record, "generation", l->map.generation);
-	out_string(record, "created", l->map.created);
+	if (l->map.created[0]) {
+		out_uint(record, "generation", l->map.generation);
+		out_string(record, "created", l->map.created);
+	}
 	if (l->verified)
 		out_uint(record, "verified_at", l->verified);
 }

@@ -2,6 +2,7 @@
 #include "peer_search.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 /* Delay after a task could not be started, ns */
 #define AGAIN	1000000000ull
 
+#define HOP	2	/* where paths differ, as of path discover */
+
 /**
  * struct batch - peers of a job that are searched together
  * @search: of the daemon
@@ -25,6 +28,7 @@
  * @peers: their addresses
  * @nr: number of peers
  * @known: the job's port map, or empty
+ * @file: of the port map
  * @hop: distance of the routers that tell paths apart
  * @err: filled with the last failure
  */
@@ -36,6 +40,7 @@ struct batch {
 	__u8 peers[PEER_SEARCH_MOST][16];
 	size_t nr;
 	struct portmap known;
+	char file[PATH_MAX];
 	unsigned int hop;
 	struct err *err;
 };
@@ -58,10 +63,14 @@ static void read_known(struct batch *batch)
 	const char *file = json_object_get_string(json_object_object_get(record, "port_map"));
 	struct err unread = {};
 
+	if (file)
+		snprintf(batch->file, sizeof(batch->file), "%s", file);
 	steer_peer_each(steer, batch->job, take_hop, batch);
 	if (file && portmap_read(file, &batch->known, &unread))
 		batch->known = (struct portmap) {};
-	if (batch->known.nr_peers && batch->known.hop != batch->hop)
+	if (!batch->hop)
+		batch->hop = batch->known.hop ?: HOP;
+	if (batch->known.hop != batch->hop)
 		portmap_free(&batch->known);
 	json_object_put(record);
 }
@@ -91,6 +100,24 @@ static int put_peers(const struct batch *batch, const struct portmap *found)
 	return ret;
 }
 
+static bool is_own(const char *device, const __u8 source[16])
+{
+	struct err err = {};
+
+	return !probe_source_check(device, source, &err);
+}
+
+/* Jobs that were loaded by --dev have what the host knows. Without that, it is found again. */
+static void keep(const struct batch *batch, const char *device, struct portmap *found)
+{
+	char store[PATH_STORE_NAME];
+	struct err err = {};
+
+	if (!path_store_name(device, store, &err) && !strcmp(store, batch->file) &&
+	    !path_store_make())
+		portmap_write(store, found, is_own, &err);
+}
+
 static int find(const struct batch *batch, const __u8 (*peers)[16], size_t nr)
 {
 	char device[IF_NAMESIZE];
@@ -113,6 +140,7 @@ static int find(const struct batch *batch, const __u8 (*peers)[16], size_t nr)
 	if (ret)
 		return ret;
 	ret = put_peers(batch, &found);
+	keep(batch, device, &found);
 	portmap_free(&found);
 	return ret;
 }
@@ -124,7 +152,7 @@ static int find_all(struct batch *batch)
 	size_t i;
 
 	read_known(batch);
-	ret = batch->hop ? find(batch, batch->peers, batch->nr) : 0;
+	ret = find(batch, batch->peers, batch->nr);
 	if (ret && batch->nr > 1)
 		for (i = 0, ret = 0; i < batch->nr; i++) {
 			one = find(batch, &batch->peers[i], 1);

@@ -88,8 +88,8 @@ static __u16 test_port(struct hash_learn *learn)
 /* Random ports, with random queue pairs: a switch that hashes these does not pass. */
 static void ask_tests(struct hash_learn *learn)
 {
-	/* (1/N)^t is 1 in 1,000 */
-	static const __u8 tests[HASH_MAX_BITS + 1] = { 0, 10, 5, 4, 3, 2, 2 };
+	/* (1/N)^t is less than 1 in 16,000 */
+	static const __u8 tests[HASH_MAX_BITS + 1] = { 0, 14, 7, 6, 4, 4, 3 };
 
 	while (learn->nr < tests[learn->model.bits] - learn->passed)
 		ask(learn, test_port(learn),

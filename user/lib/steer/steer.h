@@ -7,6 +7,7 @@
 #include "job_record.h"
 #include "names.h"
 #include "netns.h"
+#include "path_store.h"
 #include "promise.h"
 #include "qps.h"
 #include "steer_chunks.h"

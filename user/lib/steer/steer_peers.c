@@ -122,12 +122,12 @@ static int put_group(struct steer *s, const struct steer_job_spec *spec,
 }
 
 /* Packets of this source have port maps. */
-static int put_source(struct steer *s, const struct rocesteer_peer_key *key)
+static int put_source(struct steer *s, const struct steer_job_spec *spec, const __u8 addr[16])
 {
-	struct rocesteer_source_key skey = { .job = key->job, .ifindex = key->ifindex };
+	struct rocesteer_source_key skey = { .job = spec->id, .ifindex = spec->ifindex };
 	struct rocesteer_source source = { .mapped = 1 };
 
-	memcpy(skey.addr, key->source, 16);
+	memcpy(skey.addr, addr, 16);
 	return bpf_map_update_elem(s->maps[MAP_SOURCES], &skey, &source, BPF_ANY) ? -errno : 0;
 }
 
@@ -136,7 +136,7 @@ static int put_peer(struct steer *s, const struct steer_job_spec *spec,
 		    const struct rocesteer_peer *peer)
 {
 	struct rocesteer_set_peer set = { .key = *key, .peer = *peer };
-	int ret = put_source(s, key);
+	int ret = put_source(s, spec, key->source);
 
 	if (ret)
 		return ret;
@@ -218,6 +218,8 @@ int steer_peers_put(struct steer *s, const struct steer_job_spec *spec)
 	size_t i;
 	int ret = 0;
 
+	for (i = 0; !ret && i < spec->nr_sources; i++)
+		ret = put_source(s, spec, spec->sources[i]);
 	for (i = 0; !ret && i < map->nr_peers; i++)
 		if (!map->peers[i].local)
 			ret = see_leaf(s, spec, &leaf, map->peers[i].leaf) ?:

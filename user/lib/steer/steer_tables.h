@@ -84,6 +84,8 @@ const char *steer_pin_dir(const struct steer *s);
  * @observe: flows are observed until steer_job_observe() has them steered
  * @ifindex: device of @map
  * @map: paths; peers that are local are left out
+ * @sources: our addresses whose peers may be added later: steer_peer_add()
+ * @nr_sources: number of sources
  * @home: flows take the home paths of @map while these are up, else any path
  * @flows: explicit flows, with peers of @map
  * @nr_flows: number of explicit flows
@@ -108,6 +110,8 @@ struct steer_job_spec {
 	bool observe;
 	unsigned int ifindex;
 	const struct portmap *map;
+	const __u8 (*sources)[16];
+	size_t nr_sources;
 	bool home;
 	const struct rocesteer_flow_key *flows;
 	size_t nr_flows;
