@@ -233,15 +233,15 @@ static bool hashes_qpns(const struct portmap *map)
 }
 
 /*
- * BPF puts flows on all paths: only the daemon can split a few instead, and find ports for
- * queue pairs where switches hash their numbers.
+ * BPF puts flows on all paths: only the daemon can split a few instead, and find ports of peers,
+ * and those of queue pairs where switches hash their numbers.
  */
 static void note_daemon(const struct load *l)
 {
-	bool hashes = hashes_qpns(&l->map);
+	bool finds = l->by_dev || hashes_qpns(&l->map);
 	int fd;
 
-	if (!split_kind(l->spec.split)->is_planned && !hashes && !l->spec.observe)
+	if (!split_kind(l->spec.split)->is_planned && !finds && !l->spec.observe)
 		return;
 	fd = event_socket_connect();
 	if (fd >= 0)
@@ -250,7 +250,7 @@ static void note_daemon(const struct load *l)
 		out_note(&l->args->out,
 			 "%s until the daemon runs: systemctl start rocesteer, or rocesteer daemon.",
 			 l->spec.observe ? "The paths of flows are not known" :
-			 hashes ? "Flows are not steered" : "Flows are not planned");
+			 finds ? "Flows are not steered" : "Flows are not planned");
 }
 
 /* Name the job that a flow belongs to. */
