@@ -11,24 +11,12 @@
 #include "discover/discover.h"
 #include "job_load.h"
 
-#define HOP	2	/* where paths differ, as of path discover */
-
 /* An address that flows may have, of the form of maps */
 static bool take_addr(const struct ifaddrs *from, const char *device, __u8 addr[16])
 {
-	static const __u8 mapped[12] = { [10] = 0xff, 0xff };
-
-	if (strcmp(from->ifa_name, device) || !from->ifa_addr)
-		return false;
-	if (from->ifa_addr->sa_family == AF_INET) {
-		memcpy(addr, mapped, sizeof(mapped));
-		memcpy(addr + 12, &((struct sockaddr_in *)from->ifa_addr)->sin_addr, 4);
-		return true;
-	}
-	if (from->ifa_addr->sa_family != AF_INET6)
-		return false;
-	memcpy(addr, &((struct sockaddr_in6 *)from->ifa_addr)->sin6_addr, 16);
-	return !IN6_IS_ADDR_LINKLOCAL((struct in6_addr *)addr);
+	return !strcmp(from->ifa_name, device) && from->ifa_addr &&
+	       !addr_from_sockaddr(from->ifa_addr, addr) &&
+	       !IN6_IS_ADDR_LINKLOCAL((struct in6_addr *)addr);
 }
 
 static int read_sources(struct load *l, const char *device)
@@ -53,7 +41,7 @@ static int read_sources(struct load *l, const char *device)
 
 static void know_nothing(struct load *l, const char *device)
 {
-	struct portmap none = { .hop = HOP };
+	struct portmap none = { .hop = PROBE_BATCH_HOP };
 
 	snprintf(none.device, sizeof(none.device), "%s", device);
 	portmap_free(&l->map);
@@ -65,20 +53,20 @@ void job_load_forget(struct load *l)
 	char device[IF_NAMESIZE];
 
 	memcpy(device, l->map.device, sizeof(device));
-	unlink(l->map_file);
+	if (!l->spec.dry_run)
+		unlink(l->map_file);
 	know_nothing(l, device);
 }
 
 /* Is all of it of this device, and of addresses that it still has? */
 static bool is_right(const struct load *l, const char *device)
 {
-	struct err err = {};
 	size_t i;
 
 	if (strcmp(l->map.device, device))
 		return false;
 	for (i = 0; i < l->map.nr_peers; i++)
-		if (probe_source_check(device, l->map.peers[i].source, &err))
+		if (!probe_source_is_own(device, l->map.peers[i].source))
 			return false;
 	return true;
 }

@@ -139,13 +139,6 @@ static int read_source(const struct cli_args *args, const struct peers *peers,
 	return 0;
 }
 
-static bool is_own(const char *device, const __u8 source[16])
-{
-	struct err err = {};
-
-	return !probe_source_check(device, source, &err);
-}
-
 static int report(const struct cli_args *args, struct portmap *map, struct err *err)
 {
 	struct json_object *root;
@@ -161,7 +154,7 @@ static int report(const struct cli_args *args, struct portmap *map, struct err *
 	if (args->value[ACCEPT_INCOMPLETE])
 		incomplete = 0;
 	if (!ret && args->value[OUT] && !incomplete)
-		ret = portmap_write(args->value[OUT], map, is_own, err);
+		ret = portmap_write(args->value[OUT], map, probe_source_is_own, err);
 	if (ret) {
 		json_object_put(root);
 		return ret;
@@ -203,7 +196,7 @@ static int read_out(const struct cli_args *args, unsigned int hop, struct portma
 int path_discover(const struct cli_args *args, struct err *err)
 {
 	struct discover what = { .note = path_note, .arg = (void *)&args->out };
-	__u64 hop = 2, paths = 0, ports = PROBE_BATCH_PORTS;
+	__u64 hop = PROBE_BATCH_HOP, paths = 0, ports = PROBE_BATCH_PORTS;
 	struct peers peers = { .err = err };
 	__u16 extra[EXPORT_MAX_EXTRA];
 	struct portmap map, known = {};

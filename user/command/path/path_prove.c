@@ -239,7 +239,7 @@ static int read_options(struct proof *p, const struct portmap_peer **peer)
 {
 	static const struct cli_with with[] = { { JOB, PORT_MAP } };
 	const struct cli_args *args = p->args;
-	__u64 hop = 2, gid = 0;
+	__u64 hop, gid = 0;
 	int ret;
 
 	p->file = args->value[PORT_MAP];
@@ -249,7 +249,7 @@ static int read_options(struct proof *p, const struct portmap_peer **peer)
 		ret = portmap_read(p->file, &p->map, p->err);
 	if (ret)
 		return ret;
-	hop = p->file ? p->map.hop : 2;
+	hop = p->file ? p->map.hop : PROBE_BATCH_HOP;
 	ret = cli_uint(args, HOP, 1, PORTMAP_MAX_HOP, &hop, p->err) ?:
 	      cli_uint(args, GID_INDEX, 0, 65535, &gid, p->err) ?: read_peer(p, peer);
 	if (!ret && args->value[LABELS])

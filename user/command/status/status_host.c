@@ -68,6 +68,12 @@ static void look_at_kprobes(struct status *st)
 			      "Write 1 to kernel.ftrace_enabled and /sys/kernel/debug/kprobes/enabled.");
 }
 
+/* Was the job loaded by --dev? */
+static bool has_device(const struct status_job *item)
+{
+	return json_object_object_get(json_object_object_get(item->record, "options"), "dev");
+}
+
 static bool wants_daemon(const struct status *st)
 {
 	size_t i;
@@ -75,7 +81,7 @@ static bool wants_daemon(const struct status *st)
 	for (i = 0; i < st->jobs.nr; i++) {
 		const struct status_job *item = st->jobs.item[i];
 
-		if (split_kind(item->job.split)->is_planned || item->observed)
+		if (split_kind(item->job.split)->is_planned || item->observed || has_device(item))
 			return true;
 	}
 	return false;

@@ -139,19 +139,26 @@ static int remapped(const char *message, void *arg)
 	return 0;
 }
 
+/* What a task says at its end; nothing where it did not fail. */
+static void emit_failure(struct daemon *d, const char *message)
+{
+	struct json_object *event;
+
+	if (!message[0])
+		return;
+	event = event_new("error");
+	out_string(event, "message", message);
+	daemon_emit(event, d);
+}
+
 /* A search ended: plan the flows of queue pairs that have ports now. */
 static int qpns_found(const char *message, void *arg)
 {
-	struct json_object *event;
 	struct daemon *d = arg;
 	struct group *group;
 	size_t i;
 
-	if (message[0]) {
-		event = event_new("error");
-		out_string(event, "message", message);
-		daemon_emit(event, d);
-	}
+	emit_failure(d, message);
 	for (i = 0; i < d->groups.group.nr; i++) {
 		group = d->groups.group.item[i];
 		group->changed = true;
@@ -163,14 +170,9 @@ static int qpns_found(const char *message, void *arg)
 /* A search for peers ended: read those that were found. */
 static int peers_found(const char *message, void *arg)
 {
-	struct json_object *event;
 	struct daemon *d = arg;
 
-	if (message[0]) {
-		event = event_new("error");
-		out_string(event, "message", message);
-		daemon_emit(event, d);
-	}
+	emit_failure(d, message);
 	d->reload = true;
 	return 0;
 }
@@ -178,14 +180,7 @@ static int peers_found(const char *message, void *arg)
 /* A search for the paths of flows ended. */
 static int flows_found(const char *message, void *arg)
 {
-	struct json_object *event;
-	struct daemon *d = arg;
-
-	if (!message[0])
-		return 0;
-	event = event_new("error");
-	out_string(event, "message", message);
-	daemon_emit(event, d);
+	emit_failure(arg, message);
 	return 0;
 }
 

@@ -17,8 +17,6 @@
 /* Delay after a task could not be started, ns */
 #define AGAIN	1000000000ull
 
-#define HOP	2	/* where paths differ, as of path discover */
-
 /**
  * struct batch - peers of a job that are searched together
  * @search: of the daemon
@@ -69,17 +67,17 @@ static void read_known(struct batch *batch)
 	if (file && portmap_read(file, &batch->known, &unread))
 		batch->known = (struct portmap) {};
 	if (!batch->hop)
-		batch->hop = batch->known.hop ?: HOP;
+		batch->hop = batch->known.hop ?: PROBE_BATCH_HOP;
 	if (batch->known.hop != batch->hop)
 		portmap_free(&batch->known);
 	json_object_put(record);
 }
 
-/* Paths that one may rely on. A peer under our own leaf has none. */
+/* Paths that one may rely on, and all of them. A peer under our own leaf has none. */
 static bool is_usable(const struct portmap_peer *peer)
 {
 	return !peer->local && peer->nr_paths && !peer->sprays && !peer->moved &&
-	       !portmap_peer_nr_cut(peer);
+	       !portmap_peer_nr_cut(peer) && !discover_is_silent(peer);
 }
 
 static int put_peers(const struct batch *batch, const struct portmap *found)
@@ -100,13 +98,6 @@ static int put_peers(const struct batch *batch, const struct portmap *found)
 	return ret;
 }
 
-static bool is_own(const char *device, const __u8 source[16])
-{
-	struct err err = {};
-
-	return !probe_source_check(device, source, &err);
-}
-
 /* Jobs that were loaded by --dev have what the host knows. Without that, it is found again. */
 static void keep(const struct batch *batch, const char *device, struct portmap *found)
 {
@@ -115,7 +106,7 @@ static void keep(const struct batch *batch, const char *device, struct portmap *
 
 	if (!path_store_name(device, store, &err) && !strcmp(store, batch->file) &&
 	    !path_store_make())
-		portmap_write(store, found, is_own, &err);
+		portmap_write(store, found, probe_source_is_own, &err);
 }
 
 static int find(const struct batch *batch, const __u8 (*peers)[16], size_t nr)

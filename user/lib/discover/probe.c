@@ -117,6 +117,13 @@ int probe_source_check(const char *device, const __u8 source[16], struct err *er
 	return ret;
 }
 
+bool probe_source_is_own(const char *device, const __u8 source[16])
+{
+	struct err err = {};
+
+	return !probe_source_check(device, source, &err);
+}
+
 int probe_open(struct probe_socket *sock, const char *device,
 	       const __u8 source[16], struct err *err)
 {

@@ -7,6 +7,7 @@
 #ifndef ROCESTEER_LIB_PROBE_H
 #define ROCESTEER_LIB_PROBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
@@ -117,6 +118,9 @@ int probe_open(struct probe_socket *sock, const char *device,
  * Return: 0 or a negative errno.
  */
 int probe_source_check(const char *device, const __u8 source[16], struct err *err);
+
+/* The same, without the reason. */
+bool probe_source_is_own(const char *device, const __u8 source[16]);
 
 void probe_close(struct probe_socket *sock);
 

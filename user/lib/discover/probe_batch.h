@@ -17,6 +17,7 @@
 #define PROBE_BATCH_ACTIVE	256
 
 /* Defaults of struct probe_batch_config. */
+#define PROBE_BATCH_HOP		2
 #define PROBE_BATCH_PORTS	1024
 #define PROBE_BATCH_RATE	1000
 #define PROBE_BATCH_RETRIES	3

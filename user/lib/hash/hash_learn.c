@@ -255,18 +255,3 @@ enum hash_verdict hash_learn_step(struct hash_learn *learn)
 		learn->verdict = take_tests(learn);
 	return learn->verdict;
 }
-
-const char *hash_verdict_text(enum hash_verdict verdict)
-{
-	static const char * const text[] = {
-		[HASH_OPEN] = "is not known",
-		[HASH_LINEAR] = "is linear: the paths of ports follow from those of a few",
-		[HASH_NO_INFLUENCE] = "does not depend on the source port",
-		[HASH_FEW] = "leads to two paths",
-		[HASH_NOT_LINEAR] = "is not linear, or the number of next hops is no power of two",
-		[HASH_MANY] = "leads to more paths than a model has",
-		[HASH_SILENT] = "is not known: too few routers answer",
-	};
-
-	return text[verdict];
-}

@@ -99,7 +99,4 @@ void hash_learn_start(struct hash_learn *learn, __u16 base, const __u8 router[16
 /* Take the answers of a round, and set the next one. Return: @verdict. */
 enum hash_verdict hash_learn_step(struct hash_learn *learn);
 
-/* What the verdict means, in words. */
-const char *hash_verdict_text(enum hash_verdict verdict);
-
 #endif /* ROCESTEER_LIB_HASH_LEARN_H */

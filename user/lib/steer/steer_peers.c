@@ -275,7 +275,7 @@ int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
 	struct rocesteer_peer peer = { .hop = hop, .qpn_hash = from->qpn_hash };
 	struct rocesteer_group group;
 	struct rocesteer_job loaded;
-	unsigned int p, q, common = 0;
+	unsigned int p, q;
 	int ret;
 
 	memcpy(gkey.leaf, from->leaf, 16);
@@ -292,13 +292,11 @@ int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
 	peer.nr_paths = group.nr_paths;
 	for (p = 0; p < group.nr_paths; p++) {
 		q = portmap_peer_find_path(from, group.router[p], group.leaf[p]);
-		if (q == ROCESTEER_MAX_PATHS)
-			continue;
-		peer.sport[p] = htons(from->paths[q].ports[0]);
-		common++;
+		if (q < ROCESTEER_MAX_PATHS)
+			peer.sport[p] = htons(from->paths[q].ports[0]);
+		else if (!(group.down >> p & 1))
+			return -ENOENT;
 	}
-	if (!common)
-		return -ENOENT;
 	return bpf_map_update_elem(s->maps[MAP_PEERS], &key, &peer, BPF_NOEXIST) ? -errno : 0;
 }
 

@@ -292,15 +292,16 @@ int steer_qpn_put(struct steer *s, const struct rocesteer_qpn_key *key,
 /**
  * steer_peer_add() - add a peer to a job
  * @s: open and locked
- * @job: number of the job, with another peer of the same source
+ * @job: number of the job, which has the source of the peer
  * @ifindex: its device
  * @hop: distance of the routers that tell paths apart
  * @peer: ports; with paths in order
  *
- * The paths of a leaf that other peers have stay as they are: further ones are left out.
+ * The paths of a leaf that other peers have stay as they are: further ones are left out. The peer
+ * needs a port of each that is up, as a group does not use a path that a peer has no port of.
  *
- * Return: 0; -EEXIST if the job has the peer; -ENOENT if there is no such job, or no common path;
- * another negative errno.
+ * Return: 0; -EEXIST if the job has the peer; -ENOENT if there is no such job, or a port is
+ * missing; another negative errno.
  */
 int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
 		   const struct portmap_peer *peer);
