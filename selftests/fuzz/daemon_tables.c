@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 
+#include "steer/steer_priv.h"
 #include "daemon_tables.h"
 
 #define JOBS	2
@@ -194,13 +195,13 @@ static void race(void)
 /* Stand-ins for steer/steer_tables.h */
 int steer_open(struct steer **s, int flags, struct err *err)
 {
-	static char steer;
+	static struct steer steer;
 
 	if (!jobs[0].there && !jobs[1].there) {
 		err_set(err, EXIT_FAILED, "no-job", "no job is loaded");
 		return -ENOENT;
 	}
-	*s = (struct steer *)&steer;
+	*s = &steer;
 	return 0;
 }
 

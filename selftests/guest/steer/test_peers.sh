@@ -72,6 +72,22 @@ queue_pairs()
 	qps_end next && job_unload 0 && return "$status"
 }
 
+# The job has no port map, and its hosts are named.
+named()
+{
+	local host
+
+	for ((host = 0; host < 4; host++)); do
+		host_ip "$host"
+	done >"$dir/hosts"
+	host_exec 0 rocesteer job load --job 1 --cgroup /sys/fs/cgroup/test0 --actuator qp \
+		--peer-file "$dir/hosts" && soon true && hold ahead 0 100 1 && qp_is '"qp"' null
+	local status=$?
+
+	((!status)) || flows_of 0
+	qps_end ahead && job_unload 0 && return "$status"
+}
+
 # A port of the peer takes the path that the job has it for.
 proved()
 {
@@ -79,9 +95,10 @@ proved()
 		--port-map "$dir/ports0.json"
 }
 
-ktap_plan 4
+ktap_plan 5
 check "a fabric of switches, a port map of one peer, and the daemon" ready
 check "a queue pair to another peer is steered after its first packet" packets
 check "of two queue pairs to another peer, steered by labels, the second one is" queue_pairs
+check "with hosts that are named and no port map, the first queue pair to one is" named
 check "the NIC's own packets take the paths of the model" proved
 ktap_finish

@@ -152,7 +152,7 @@ bash_completes()
 	[[ $(bash_says "$r" p) == "plan path"* ]] &&
 		[[ $(bash_says "$r" path v) == verify ]] &&
 		[[ $(bash_says "$r" --json job lo) == load ]] &&
-		[[ $(bash_says "$r" job load --p) == "--port-map --pid --pattern --pretty" ]] &&
+		[[ $(bash_says "$r" job load --p) == "--port-map --peer-file --pid --pattern --pretty" ]] &&
 		[[ $(bash_says "$r" job load --module y) == yes ]] &&
 		[[ $(bash_says "$r" job load --split n) == none ]] &&
 		[[ $(bash_says "$r" path discover --dev l) == *lo* ]] &&

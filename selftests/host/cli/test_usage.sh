@@ -272,7 +272,9 @@ usage_job()
 	fi
 	port_map lo "$(peer 10.1.1.1 49152)" "$near" | sed 's/10.1.0.1/127.0.0.1/' >"$map"
 	usage "--job ID is missing" job load &&
-	usage "one of --port-map and --dev must be given" job load --job 1 &&
+	usage "one of --cgroup, --pid, --flow and --all must be given" job load --job 1 &&
+	usage "--peer-file: the peers of a slice are those of its hosts" \
+		"${load[@]}" --all --slice x --peer-file x &&
 	usage "only one of --port-map and --dev must be given" "${load[@]}" --dev lo --all &&
 	usage "--job: '0' is not a number from 1 to 4294967295" \
 		job load --job 0 --port-map x --all &&

@@ -72,12 +72,13 @@ is_quiet()
 no_host()
 {
 	ip -n "${prefix}h0" route add 10.99.0.0/16 via 10.1.0.254 &&
-		! sends 10.99.0.1 && busywait 20000 says_so
+		! sends 10.99.0.1 && busywait 20000 complains_of 10.99.0.1
 }
 
-says_so()
+complains_of()
 {
-	jq -s -e 'any(.[]; .event == "error" and (.message | test("10.99.0.1")))' "$dir/events"
+	jq -s -e --arg peer "$1" 'any(.[]; .event == "error" and (.message | test($peer)))' \
+		"$dir/events"
 }
 
 # Without a model the ports are walked through.
@@ -95,6 +96,8 @@ by_device()
 		on_h0 "$rocesteer" job load --job 1 --all --dev eth0 && daemon_start || return
 	fails 1 no-device "--dev: there is no network device none0" on_h0 "$rocesteer" job load \
 		--job 2 --all --dev none0 --json || return
+	fails 1 no-device "no RDMA device with RoCE v2 has a network device here" on_h0 \
+		"$rocesteer" job load --job 2 --all --json || return
 	! sends 10.1.1.1 && busywait 20000 sends 10.1.1.1 && right 10.1.1.1 &&
 		! sends 10.1.1.2 && busywait 20000 sends 10.1.1.2 && right 10.1.1.2 || return
 	busywait 5000 is_quiet && on_h0 "$rocesteer" job unload --job 1 &&
@@ -114,6 +117,24 @@ other_seed()
 		busywait 20000 sends 10.1.1.1 && right 10.1.1.1
 }
 
+has_ports()
+{
+	on_h0 "$rocesteer" --json job show --job 1 |
+		jq -e --arg peer "$1" 'any(.peers[]; .address == $peer)' >"$dir/shown"
+}
+
+# Of the hosts of a job, one is the host itself, and no router leads to another one, for which the
+# others do not wait.
+ahead()
+{
+	on_h0 "$rocesteer" job unload --job 1 && rm /var/lib/rocesteer/paths/* &&
+		printf '%s\n' "10.1.0.1 # own" 10.99.0.7 10.1.1.1,10.1.1.2 10.2.0.1 >"$dir/hosts" &&
+		on_h0 "$rocesteer" job load --job 1 --all --dev eth0 --peer-file "$dir/hosts" &&
+		busywait 20000 has_ports 10.1.1.1 && busywait 20000 has_ports 10.1.1.2 &&
+		sends 10.1.1.1 && sends 10.1.1.2 && right 10.1.1.2 && ! complains_of 10.99.0.7 &&
+		busywait 20000 complains_of 10.99.0.7
+}
+
 ends()
 {
 	daemon_stop && on_h0 "$rocesteer" job unload --job 1
@@ -122,7 +143,7 @@ ends()
 mount -t tmpfs tmpfs /var/lib || exit
 defer fabric_destroy
 defer daemon_kill
-ktap_plan 8
+ktap_plan 9
 check "a job with a port map of one peer" ready_linear
 check "flows to another peer are steered soon, by ports that take their paths" same_leaf
 check "a peer under our own leaf is left alone" own_leaf
@@ -130,5 +151,6 @@ check "a peer that no router leads to is told" no_host
 check "where the hash is not linear, a new peer is found as well" not_linear
 check "a job of a device needs no port map, and the next one has what was found" by_device
 check "what was found and is out of date is found again" other_seed
+check "hosts that are named are found ahead: the first packets to them are steered" ahead
 check "all ends" ends
 ktap_finish

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rocesteer job load --dev: a job without a port map, whose peers are found when flows begin. */
+/* rocesteer job load without a port map: its peers are found by the daemon. */
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -10,6 +10,7 @@
 
 #include "discover/discover.h"
 #include "job_load.h"
+#include "rdma_netdevs.h"
 
 /* An address that flows may have, of the form of maps */
 static bool take_addr(const struct ifaddrs *from, const char *device, __u8 addr[16])
@@ -71,14 +72,40 @@ static bool is_right(const struct load *l, const char *device)
 	return true;
 }
 
+/* The only network device that has RDMA devices */
+static int choose_device(struct load *l, char device[IF_NAMESIZE])
+{
+	char other[IF_NAMESIZE];
+	__u32 ifindex[2];
+	size_t nr = rdma_netdevs(ifindex, ARRAY_SIZE(ifindex));
+
+	if (!nr || !if_indextoname(ifindex[0], device)) {
+		err_set(l->err, EXIT_FAILED, "no-device",
+			"no RDMA device with RoCE v2 has a network device here");
+		err_hint(l->err, "See rdma link. A device can be named by --dev.");
+		return -ENODEV;
+	}
+	if (nr == 1)
+		return 0;
+	return err_set(l->err, EXIT_BAD_INPUT, "usage",
+		       "--dev: is needed, as RDMA devices have several network devices: %s, %s",
+		       device, if_indextoname(ifindex[1], other) ?: "..");
+}
+
 int job_load_device(struct load *l, const char *device)
 {
-	static char file[PATH_STORE_NAME];
+	static char file[PATH_STORE_NAME], name[IF_NAMESIZE];
 	struct err err = {};
 	int ret;
 
 	l->by_dev = true;
 	l->map_file = file;
+	if (!device) {
+		ret = choose_device(l, name);
+		if (ret)
+			return ret;
+		device = name;
+	}
 	l->spec.ifindex = if_nametoindex(device);
 	if (!l->spec.ifindex)
 		return err_set(l->err, EXIT_FAILED, "no-device",

@@ -238,7 +238,7 @@ static bool hashes_qpns(const struct portmap *map)
  */
 static void note_daemon(const struct load *l)
 {
-	bool finds = l->by_dev || hashes_qpns(&l->map);
+	bool finds = l->by_dev || l->peers.nr || hashes_qpns(&l->map);
 	int fd;
 
 	if (!split_kind(l->spec.split)->is_planned && !finds && !l->spec.observe)
@@ -406,6 +406,7 @@ int job_put(const struct cli_args *args, enum job_put how, struct json_object **
 	if (!ret && !l.spec.dry_run)
 		note_daemon(&l);
 	free(l.flows);
+	free(l.peers.addr);
 	free(l.sources);
 	job_slice_free(&l.slice);
 	chunk_table_free(&l.chunks);

@@ -10,13 +10,15 @@
 #include "steer/steer.h"
 #include "job.h"
 #include "../module.h"
+#include "../peer_list.h"
 
 /**
  * struct load - a job to be loaded
  * @args: arguments
  * @err: filled on failure
  * @map_file: name of the port map
- * @by_dev: the port map is the host's own, and may be empty: --dev
+ * @peers: hosts of the job that --peer-file names
+ * @by_dev: the port map is the host's own, and may be empty: there is no --port-map
  * @sources: addresses of the device, with @by_dev
  * @map: port map, restricted to @slice
  * @slice: of the job; without ranks where it has none
@@ -40,6 +42,7 @@ struct load {
 	const struct cli_args *args;
 	struct err *err;
 	const char *map_file;
+	struct peer_list peers;
 	bool by_dev;
 	__u8 (*sources)[16];
 	struct portmap map;
@@ -68,8 +71,8 @@ int job_options(struct load *l);
 void job_load_unsplit(struct load *l);
 
 /*
- * Take the device of --dev, its addresses, and what the host has found of it before. Return: 0 or
- * a negative errno.
+ * Take the device of --dev, or with NULL that of the RDMA devices, its addresses, and what the host
+ * has found of it before. Return: 0 or a negative errno.
  */
 int job_load_device(struct load *l, const char *device);
 

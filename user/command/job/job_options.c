@@ -21,7 +21,7 @@
 #define SPLIT_AUTO	ROCESTEER_SPLIT_MAX
 
 enum {
-	JOB, NAME, PORT_MAP, DEV, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
+	JOB, NAME, PORT_MAP, DEV, PEER_FILE, CGROUP, PID, FLOW, ALL, SLICE, CLUSTER, SLICE_JOB,
 	PATTERN, CHUNK_PLAN, RANGES, DSCP, SPLIT, DEAL, RESEQUENCE, ACTUATOR,
 	KEEP_LABELS, OBSERVE, MODULE, NO_VERIFY, DRY_RUN,
 };
@@ -38,7 +38,10 @@ const struct cli_option job_load_options[] = {
 	[NAME] = { "name", "NAME", "name for people" },
 	[PORT_MAP] = { "port-map", "FILE",
 		       "port map, from rocesteer path discover" },
-	[DEV] = { "dev", "DEV", "or a device: rocesteer daemon finds peers when flows begin" },
+	[DEV] = { "dev", "DEV",
+		  "or a device: the daemon finds peers (default: that of the RDMA devices)" },
+	[PEER_FILE] = { "peer-file", "FILE",
+			"hosts of the job, found before flows begin, - for standard input" },
 	[CGROUP] = { "cgroup", "PATH",
 		     "the flows of processes in this cgroup v2 directory" },
 	[PID] = { "pid", "PID", "the flows of this process" },
@@ -80,9 +83,11 @@ const struct cli_option job_load_options[] = {
 static int read_owner(struct load *l)
 {
 	static const int owners[] = { CGROUP, PID, FLOW, ALL }, from[] = { PORT_MAP, DEV };
+	int ret = 0;
 
-	return cli_one(l->args, from, ARRAY_SIZE(from), l->err) ?:
-	       cli_one(l->args, owners, ARRAY_SIZE(owners), l->err);
+	if (l->args->value[PORT_MAP])
+		ret = cli_one(l->args, from, ARRAY_SIZE(from), l->err);
+	return ret ?: cli_one(l->args, owners, ARRAY_SIZE(owners), l->err);
 }
 
 static int read_module(struct load *l)
@@ -364,7 +369,7 @@ static int read_map(struct load *l)
 	int ret;
 
 	l->spec.map = &l->map;
-	if (device) {
+	if (!file) {
 		ret = job_load_device(l, device);
 		l->spec.seed = ret ? 0 : host_seed(l->sources[0]);
 		return ret;
@@ -385,6 +390,14 @@ static int read_map(struct load *l)
 	return check_sources(l);
 }
 
+static int read_peer_file(struct load *l)
+{
+	const char *file = l->args->value[PEER_FILE];
+
+	l->peers.err = l->err;
+	return file ? peer_list_read(&l->peers, file) : 0;
+}
+
 static int read_dependent(struct load *l)
 {
 	static const struct cli_with with[] = {
@@ -398,6 +411,9 @@ static int read_dependent(struct load *l)
 
 	if (args->value[SLICE] || args->value[CLUSTER] || args->value[PATTERN])
 		ret = cli_one(args, slice, ARRAY_SIZE(slice), l->err);
+	if (!ret && args->value[PEER_FILE] && (args->value[SLICE] || args->value[CLUSTER]))
+		ret = err_set(l->err, EXIT_BAD_INPUT, "usage",
+			      "--peer-file: the peers of a slice are those of its hosts");
 	return ret ?: cli_only_with(args, with, ARRAY_SIZE(with), l->err);
 }
 
@@ -561,7 +577,7 @@ int job_options(struct load *l)
 	      read_owner(l) ?: read_dependent(l) ?: read_pattern(l) ?:
 	      read_module(l) ?: read_split(l) ?:
 	      read_actuator(l) ?: read_observe(l) ?: read_name(l) ?: read_cgroup(l) ?:
-	      read_pid(l) ?: read_map(l) ?: read_slice(l) ?: read_deal(l) ?:
+	      read_pid(l) ?: read_peer_file(l) ?: read_map(l) ?: read_slice(l) ?: read_deal(l) ?:
 	      check_steered(l) ?: read_chunks(l) ?: read_flows(l);
 	l->spec.all = l->args->value[ALL];
 	l->spec.dry_run |= !!l->args->value[DRY_RUN];

@@ -137,6 +137,17 @@ static void put_map(struct json_object *record, const struct load *l)
 		out_uint(record, "verified_at", l->verified);
 }
 
+/* The daemon searches for these. */
+static void put_peers(struct json_object *record, const struct load *l)
+{
+	struct json_object *array = l->peers.nr ? out_array(record, "peers") : NULL;
+	size_t i;
+
+	for (i = 0; i < l->peers.nr; i++)
+		if (!probe_source_is_own(l->map.device, l->peers.addr[i]))
+			out_append_addr(array, l->peers.addr[i]);
+}
+
 void job_load_remember(struct load *l)
 {
 	struct json_object *record = out_root();
@@ -145,6 +156,7 @@ void job_load_remember(struct load *l)
 	out_string(record, "version", ROCESTEER_VERSION);
 	put_options(record, l->args);
 	put_map(record, l);
+	put_peers(record, l);
 	if (job_record_write(l->steer, l->spec.id, record, &err))
 		out_note(&l->args->out,
 			 "Where the job came from is not kept for rocesteer status: %s",

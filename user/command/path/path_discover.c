@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "export/export.h"
+#include "../peer_list.h"
 #include "path.h"
 
 enum {
@@ -38,75 +39,7 @@ const struct cli_option path_discover_options[] = {
 	{}
 };
 
-/* @where: option or line that they are from, for messages. */
-struct peers {
-	__u8 (*addr)[16];
-	size_t n;
-	char where[160];
-	struct err *err;
-};
-
-static int peer_add(const char *item, void *arg)
-{
-	struct peers *peers = arg;
-	__u8 addr[16], (*bigger)[16];
-	size_t i;
-
-	if (addr_parse(item, addr))
-		return err_set(peers->err, EXIT_BAD_INPUT, "usage",
-			       "%s: '%s' is not an address of a host",
-			       peers->where, item);
-	for (i = 0; i < peers->n; i++)
-		if (!addr_compare(peers->addr[i], addr))
-			return err_set(peers->err, EXIT_BAD_INPUT, "usage",
-				       "%s: %s is given twice", peers->where,
-				       item);
-	if (peers->n == ROCESTEER_MAX_PEERS)
-		return err_set(peers->err, EXIT_BAD_INPUT, "usage",
-			       "%s: more than %u peers", peers->where,
-			       ROCESTEER_MAX_PEERS);
-	bigger = reallocarray(peers->addr, peers->n + 1, sizeof(addr));
-	if (!bigger)
-		return -ENOMEM;
-	peers->addr = bigger;
-	memcpy(peers->addr[peers->n++], addr, 16);
-	return 0;
-}
-
-/* One line of a file, up to a '#'. */
-static int read_line(struct peers *peers, char *line)
-{
-	static const char between[] = ", \t\r\n";
-	char *item, *rest;
-	int ret = 0;
-
-	line[strcspn(line, "#")] = '\0';
-	for (item = strtok_r(line, between, &rest); !ret && item;
-	     item = strtok_r(NULL, between, &rest))
-		ret = peer_add(item, peers);
-	return ret;
-}
-
-static int read_file(const char *name, struct peers *peers)
-{
-	struct lines lines;
-	int ret = lines_open(&lines, strcmp(name, "-") ? name : NULL, peers->err);
-
-	if (ret)
-		return ret;
-	while (!ret && (ret = lines_next(&lines)) > 0) {
-		snprintf(peers->where, sizeof(peers->where), "%.128s: line %u", lines.file,
-			 lines.number);
-		ret = read_line(peers, lines.text);
-	}
-	lines_close(&lines);
-	if (!ret && !peers->n)
-		ret = err_set(peers->err, EXIT_BAD_INPUT, "bad-file",
-			      "%s: contains no address", lines.file);
-	return ret;
-}
-
-static int read_peers(const struct cli_args *args, struct peers *peers)
+static int read_peers(const struct cli_args *args, struct peer_list *peers)
 {
 	static const int from[] = { PEER, PEER_FILE };
 	int ret = cli_one(args, from, ARRAY_SIZE(from), peers->err);
@@ -114,12 +47,11 @@ static int read_peers(const struct cli_args *args, struct peers *peers)
 	if (ret)
 		return ret;
 	if (args->value[PEER_FILE])
-		return read_file(args->value[PEER_FILE], peers);
-	snprintf(peers->where, sizeof(peers->where), "--peer");
-	return cli_each("peer", args->value[PEER], peer_add, peers, peers->err);
+		return peer_list_read(peers, args->value[PEER_FILE]);
+	return peer_list_parse(peers, "peer", args->value[PEER]);
 }
 
-static int read_source(const struct cli_args *args, const struct peers *peers,
+static int read_source(const struct cli_args *args, const struct peer_list *peers,
 		       __u8 source[16], struct err *err)
 {
 	const char *text = args->value[SOURCE];
@@ -131,7 +63,7 @@ static int read_source(const struct cli_args *args, const struct peers *peers,
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--source: '%s' is not an address of a host",
 			       text);
-	for (i = 0; i < peers->n; i++)
+	for (i = 0; i < peers->nr; i++)
 		if (addr_is_v4(peers->addr[i]) != addr_is_v4(source))
 			return err_set(err, EXIT_BAD_INPUT, "usage",
 				       "--source: %s is not of the peers' family",
@@ -197,7 +129,7 @@ int path_discover(const struct cli_args *args, struct err *err)
 {
 	struct discover what = { .note = path_note, .arg = (void *)&args->out };
 	__u64 hop = PROBE_BATCH_HOP, paths = 0, ports = PROBE_BATCH_PORTS;
-	struct peers peers = { .err = err };
+	struct peer_list peers = { .err = err };
 	__u16 extra[EXPORT_MAX_EXTRA];
 	struct portmap map, known = {};
 	__u8 source[16];
@@ -220,7 +152,7 @@ int path_discover(const struct cli_args *args, struct err *err)
 	what.paths = paths;
 	what.source = args->value[SOURCE] ? source : NULL;
 	what.peers = (const __u8 (*)[16])peers.addr;
-	what.nr_peers = peers.n;
+	what.nr_peers = peers.nr;
 	what.known = known.nr_peers ? &known : NULL;
 	what.extra = extra;
 	what.nr_extra = library < 0 ? 0 : export_extra(library, extra);

@@ -357,6 +357,7 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 	daemon_tables_close(&d);
 	groups_clear(&d.groups);
 	set_clear(&d.missing, free);
+	set_clear(&d.peer_search.jobs, free);
 	event_socket_close(d.server);
 	close_source(&d.source_watch);
 	close_source(&d.source_signal);

@@ -224,6 +224,7 @@ static int read_tables(struct daemon *d)
 		path_monitor_forget_all(d->monitor);
 		groups_clear(&d->groups);
 		set_clear(&d->missing, free);
+		set_clear(&d->peer_search.jobs, free);
 		return 0;
 	}
 	if (ret)
@@ -240,7 +241,8 @@ static int read_tables(struct daemon *d)
 	steer_unlock(d->groups.steer);
 	qpn_search_soon(&d->qpn_search);
 	flow_search_again(&d->flow_search);
-	return ret ?: path_monitor_read(d->monitor) ?: daemon_plan(d) ?:
+	return ret ?: peer_search_read(&d->peer_search) ?: path_monitor_read(d->monitor) ?:
+	       daemon_plan(d) ?:
 	       groups_move_acks(&d->groups);
 }
 

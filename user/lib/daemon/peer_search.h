@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Find the ports of peers that a job's flows go to and its port map does not have. The models of
- * the port map make that a matter of a few probes.
+ * Find the ports of peers that a job's port map does not have: of those that its flows go to, and
+ * ahead of flows, of those that the job's record names. The models of the port map make that a
+ * matter of a few probes.
  */
 #ifndef ROCESTEER_LIB_PEER_SEARCH_H
 #define ROCESTEER_LIB_PEER_SEARCH_H
@@ -23,6 +24,7 @@
  * @at: time of the next search, CLOCK_MONOTONIC ns, or LOOP_NEVER
  * @wanted: peers that wait for a search
  * @nr: number of peers
+ * @jobs: set of struct ahead: jobs, whose named peers were searched or are to be
  */
 struct peer_search {
 	struct groups *groups;
@@ -31,10 +33,14 @@ struct peer_search {
 	__u64 at;
 	struct rocesteer_peer_key wanted[PEER_SEARCH_MOST];
 	size_t nr;
+	struct set jobs;
 };
 
 /* A program has reported a peer: ROCESTEER_EVENT_PEER. */
 void peer_search_want(struct peer_search *search, const struct rocesteer_event *event);
+
+/* The tables were read: new jobs may name peers. Return: 0 or a negative errno. */
+int peer_search_read(struct peer_search *search);
 
 /* Begin a search if it is time, and none runs. */
 void peer_search_step(struct peer_search *search);

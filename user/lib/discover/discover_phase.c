@@ -325,11 +325,22 @@ static int next_phase(struct discovery *run, struct target *t)
 	return 0;
 }
 
+void discover_phase_leave_out(struct discovery *run, struct target *t)
+{
+	portmap_peer_free(t->peer);
+	t->left_out = true;
+	run->left_out++;
+	discover_phase_enter(run, t, DONE);
+}
+
 int discover_phase_advance(struct discovery *run, struct target *t)
 {
 	int ret = 0;
 
 	while (!ret && !t->active && t->phase != DONE && !discover_ports_wanted(run, t))
 		ret = next_phase(run, t);
-	return ret;
+	if (!run->discover->partial || (ret != -ETIMEDOUT && ret != -EHOSTUNREACH))
+		return ret;
+	discover_phase_leave_out(run, t);
+	return 0;
 }

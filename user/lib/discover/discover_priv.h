@@ -47,6 +47,7 @@ struct target {
 	bool at_leaf;
 	bool moved;
 	bool anew;
+	bool left_out;
 	unsigned int walked;
 	size_t extra;
 	enum phase phase;
@@ -59,7 +60,7 @@ struct target {
 	unsigned int nr_silent;
 };
 
-/* A search. @goal: ports that must be answered, by paths found. */
+/* A search. @goal: ports that must be answered, by paths found; @left_out: number of such peers */
 struct discovery {
 	const struct discover *discover;
 	struct portmap *map;
@@ -67,6 +68,7 @@ struct discovery {
 	unsigned int goal[ROCESTEER_MAX_PATHS + 1];
 	size_t cursor;
 	size_t done;
+	size_t left_out;
 	__u64 started;
 	struct err *err;
 };
@@ -104,6 +106,9 @@ void discover_phase_enter(struct discovery *run, struct target *t, enum phase ph
  * errno.
  */
 int discover_phase_advance(struct discovery *run, struct target *t);
+
+/* The search for a peer has failed, but goes on for others: it is not in the map. */
+void discover_phase_leave_out(struct discovery *run, struct target *t);
 
 /* Tell the caller of the search: @fmt takes the peer's address and the hop. */
 void discover_phase_note(const struct discovery *run, const struct target *t, const char *fmt);

@@ -220,14 +220,18 @@ static int prepare(struct discovery *run, const struct discover *d,
 	for (i = 0; i < d->nr_peers; i++) {
 		struct portmap_peer *peer = &map->peers[i];
 
+		memcpy(peer->addr, d->peers[i], 16);
+		run->targets[i].peer = peer;
 		ret = route_lookup(d->config.device, d->peers[i], d->source, &route, err);
+		if (ret && d->partial && ret != -ENODEV) {
+			discover_phase_leave_out(run, &run->targets[i]);
+			continue;
+		}
 		if (ret)
 			return ret;
-		memcpy(peer->addr, d->peers[i], 16);
 		memcpy(peer->source, route.source, 16);
 		peer->local = route.on_link;
 		peer->expected = route.on_link ? 0 : d->paths;
-		run->targets[i].peer = peer;
 		run->targets[i].joined = true;
 		run->targets[i].split = d->split && d->split(d->arg, i);
 		if (peer->local)
@@ -297,6 +301,35 @@ static void weigh(const struct discovery *run)
 	}
 }
 
+/* Leave out all peers that are not done. */
+static void leave_others_out(struct discovery *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->map->nr_peers; i++)
+		if (run->targets[i].phase != DONE)
+			discover_phase_leave_out(run, &run->targets[i]);
+}
+
+/* Take the peers out that were left out, and say how many there are. */
+static void close_gaps(const struct discovery *run, struct portmap *map)
+{
+	char said[sizeof(run->err->message)];
+	size_t i, n = 0;
+
+	if (!run->left_out)
+		return;
+	for (i = 0; i < map->nr_peers; i++)
+		if (!run->targets[i].left_out)
+			map->peers[n++] = map->peers[i];
+	map->nr_peers = n;
+	if (run->left_out == 1 || !run->err->code)
+		return;
+	memcpy(said, run->err->message, sizeof(said));
+	snprintf(run->err->message, sizeof(said), "%.400s; %zu peers are without ports", said,
+		 run->left_out);
+}
+
 static void free_targets(struct discovery *run, size_t n)
 {
 	size_t i;
@@ -318,12 +351,16 @@ int discover_run(const struct discover *discover, struct portmap *map, struct er
 	int ret;
 
 	discover_ports_goals(&run);
-	ret = prepare(&run, discover, map, err) ?:
-	      discover_learn(&run) ?:
+	ret = prepare(&run, discover, map, err) ?: discover_learn(&run);
+	if (!ret && discover->quick)
+		leave_others_out(&run);
+	ret = ret ?:
 	      probe_batch_run(&discover->config, &ops, &run, err) ?:
 	      name_leaves(&run);
-	if (!ret)
+	if (!ret) {
 		weigh(&run);
+		close_gaps(&run, map);
+	}
 	free_targets(&run, discover->nr_peers);
 	if (ret) {
 		portmap_free(map);

@@ -24,6 +24,8 @@
  *	wanted
  * @split: are paths to @peers[i] by one router to be told apart by leaf? NULL: where
  *	answers of the leaf tell them apart
+ * @partial: a peer without a route or an answer is left out
+ * @quick: so is a peer whose ports do not follow from a linear hash
  * @known: an earlier port map of the device, whose models are tried first, or NULL
  * @extra: ports to probe besides, of each peer that is not local, no two alike
  * @nr_extra: how many
@@ -38,6 +40,8 @@ struct discover {
 	size_t nr_peers;
 	bool (*enough)(void *arg, size_t i, const struct portmap_peer *found);
 	bool (*split)(void *arg, size_t i);
+	bool partial;
+	bool quick;
 	const struct portmap *known;
 	const __u16 *extra;
 	size_t nr_extra;
@@ -52,10 +56,10 @@ struct discover {
  * @err: filled on failure: "no-device", "no-route", "permission",
  *	"no-reply", "unreachable", "too-many-paths"
  *
- * All or nothing, but for missing paths: a peer with fewer than @paths paths
- * has its @expected above its @nr_paths. Where all paths are wanted, a peer also says
- * whether they depend on more than the port, or on the time: @qpn_hash, @sprays, @moved, and
- * paths have weights where switches seem to weigh next hops.
+ * All or nothing, but for peers that are left out, of which @err names one, and missing paths: a
+ * peer with fewer than @paths paths has its @expected above its @nr_paths. Where all paths are
+ * wanted, a peer also says whether they depend on more than the port, or on the time: @qpn_hash,
+ * @sprays, @moved, and paths have weights where switches seem to weigh next hops.
  *
  * Return: 0 or a negative errno.
  */
