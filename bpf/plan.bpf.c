@@ -229,6 +229,7 @@ static __always_inline int change_peer(struct rocesteer_set_peer *set)
 	peer->nr_paths = to->nr_paths;
 	peer->hop = to->hop;
 	peer->qpn_hash = to->qpn_hash;
+	peer->partial = to->partial;
 	return 0;
 }
 

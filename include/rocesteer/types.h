@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		9
+#define ROCESTEER_ABI		10
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -243,6 +243,7 @@ struct rocesteer_peer_key {
  * @hop: TTL that ends at the routers that tell paths apart, for probes
  * @qpn_hash: not 0: switches on the way hash the destination QPN as well. @sport is for
  *	probes, whose QPN is 0; what flows take is in rs_qpns
+ * @partial: not 0: few ports were asked, so that paths may be missing; rocesteer daemon goes on
  * @sport: per path the UDP source port that takes it, network order; 0 where
  *	no port was found that does
  * @flows: flows to the peer that are at home on each path, as rocesteer_group.flows;
@@ -252,7 +253,8 @@ struct rocesteer_peer {
 	__u8 leaf[16];
 	__u32 nr_paths;
 	__u16 hop;
-	__u16 qpn_hash;
+	__u8 qpn_hash;
+	__u8 partial;
 	__be16 sport[ROCESTEER_MAX_PATHS];
 	__u32 flows[ROCESTEER_MAX_PATHS];
 };

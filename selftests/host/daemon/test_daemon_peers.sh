@@ -81,19 +81,37 @@ complains_of()
 		"$dir/events"
 }
 
-# Without a model the ports are walked through.
+# is_whole PEER: its ports take all four paths
+is_whole()
+{
+	on_h0 "$rocesteer" --json job show --job 1 | jq -e --arg peer "$1" '.peers[] |
+		select(.address == $peer) | (.partial | not) and (.ports | length == 4 and all(. > 0))'
+}
+
+# Without a model the flows take the paths of a few ports, while all ports are walked through.
 not_linear()
 {
 	daemon_stop && on_h0 "$rocesteer" job unload --job 1 && fabric_hash off linear_hash &&
-		rm "$dir/ports.json" && discover && load && daemon_start &&
-		! sends 10.1.1.2 && busywait 30000 sends 10.1.1.2 && right 10.1.1.2
+		rm "$dir/ports.json" && discover && load && daemon_start || return
+	! sends 10.1.1.2 && busywait 30000 sends 10.1.1.2 &&
+		busywait 30000 is_whole 10.1.1.2 && right 10.1.1.2 && steered 10.1.1.2 8
+}
+
+# The group has the paths of few ports at first, and then all.
+not_linear_alone()
+{
+	on_h0 "$rocesteer" job unload --job 1 &&
+		on_h0 "$rocesteer" job load --job 1 --all --dev eth0 &&
+		! sends 10.1.1.1 && busywait 30000 sends 10.1.1.1 &&
+		busywait 30000 is_whole 10.1.1.1 && right 10.1.1.1 && steered 10.1.1.1 8
 }
 
 # No peer is named: both are found, and the next job has them.
 by_device()
 {
-	daemon_stop && on_h0 "$rocesteer" job unload --job 1 && fabric_hash on linear_hash &&
-		on_h0 "$rocesteer" job load --job 1 --all --dev eth0 && daemon_start || return
+	on_h0 "$rocesteer" job unload --job 1 && rm /var/lib/rocesteer/paths/* &&
+		fabric_hash on linear_hash &&
+		on_h0 "$rocesteer" job load --job 1 --all --dev eth0 || return
 	fails 1 no-device "--dev: there is no network device none0" on_h0 "$rocesteer" job load \
 		--job 2 --all --dev none0 --json || return
 	fails 1 no-device "no RDMA device with RoCE v2 has a network device here" on_h0 \
@@ -123,15 +141,14 @@ has_ports()
 		jq -e --arg peer "$1" 'any(.peers[]; .address == $peer)' >"$dir/shown"
 }
 
-# Of the hosts of a job, one is the host itself, and no router leads to another one, for which the
-# others do not wait.
+# Of the hosts of a job, one is the host itself, and no router leads to another one.
 ahead()
 {
 	on_h0 "$rocesteer" job unload --job 1 && rm /var/lib/rocesteer/paths/* &&
 		printf '%s\n' "10.1.0.1 # own" 10.99.0.7 10.1.1.1,10.1.1.2 10.2.0.1 >"$dir/hosts" &&
 		on_h0 "$rocesteer" job load --job 1 --all --dev eth0 --peer-file "$dir/hosts" &&
 		busywait 20000 has_ports 10.1.1.1 && busywait 20000 has_ports 10.1.1.2 &&
-		sends 10.1.1.1 && sends 10.1.1.2 && right 10.1.1.2 && ! complains_of 10.99.0.7 &&
+		sends 10.1.1.1 && sends 10.1.1.2 && right 10.1.1.2 &&
 		busywait 20000 complains_of 10.99.0.7
 }
 
@@ -143,12 +160,14 @@ ends()
 mount -t tmpfs tmpfs /var/lib || exit
 defer fabric_destroy
 defer daemon_kill
-ktap_plan 9
+ktap_plan 10
 check "a job with a port map of one peer" ready_linear
 check "flows to another peer are steered soon, by ports that take their paths" same_leaf
 check "a peer under our own leaf is left alone" own_leaf
 check "a peer that no router leads to is told" no_host
 check "where the hash is not linear, a new peer is found as well" not_linear
+check "so is one of a job without a port map, whose paths are those of few ports first" \
+	not_linear_alone
 check "a job of a device needs no port map, and the next one has what was found" by_device
 check "what was found and is out of date is found again" other_seed
 check "hosts that are named are found ahead: the first packets to them are steered" ahead

@@ -74,6 +74,7 @@ static const struct out_column peer_columns[] = {
 	{ "leaf", "LEAF" },
 	{ "ports", "PORTS OF PATHS" },
 	{ "qpn_hash", "QPN-HASH" },
+	{ "partial", "PARTIAL" },
 	{}
 };
 
@@ -259,6 +260,8 @@ static int show_peer(const struct rocesteer_peer_key *key,
 	out_addr(obj, "leaf", peer->leaf);
 	if (peer->qpn_hash)
 		out_bool(obj, "qpn_hash", true);
+	if (peer->partial)
+		out_bool(obj, "partial", true);
 	ports = out_array(obj, "ports");
 	for (i = 0; i < peer->nr_paths && i < ROCESTEER_MAX_PATHS; i++)
 		out_append_uint(ports, ntohs(peer->sport[i]));

@@ -332,7 +332,9 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 		.peer_search = {
 			.groups = &d.groups, .short_quotes = config->short_quotes,
 			.task = { .loop = &d.loop, .done = peers_found, .arg = &d },
+			.walk = { .loop = &d.loop, .done = peers_found, .arg = &d },
 			.at = LOOP_NEVER,
+			.walk_at = LOOP_NEVER,
 		},
 		.flow_search = {
 			.groups = &d.groups, .short_quotes = config->short_quotes,
@@ -351,6 +353,7 @@ int daemon_run(const struct daemon_config *config, struct err *err)
 	task_stop(&d.rediscovery.task);
 	task_stop(&d.qpn_search.task);
 	task_stop(&d.peer_search.task);
+	task_stop(&d.peer_search.walk);
 	task_stop(&d.flow_search.task);
 	task_stop(&d.nic_proof.task);
 	path_monitor_close(d.monitor);

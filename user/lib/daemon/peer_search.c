@@ -16,8 +16,29 @@
 /* Delay after a task could not be started, ns */
 #define AGAIN	1000000000ull
 
-/* Named peers of one search: flows to some begin while others are searched. */
-#define SOME	256
+/* Delay until peers are walked again that are partial after a walk, ns */
+#define WALK_AGAIN	60000000000ull
+
+/**
+ * enum mode - how ports are found
+ * @LINEAR: those that follow from a linear hash; other peers are left out
+ * @FEW: whatever a few ports show, which is soon; peers are partial then
+ * @ALL: all paths
+ * @WALK: likewise, behind the flows of partial peers
+ */
+enum mode { LINEAR, FEW, ALL, WALK };
+
+/* Of each mode: most ports of a peer, probes a second, and peers that are searched together */
+static const struct {
+	unsigned int ports;
+	unsigned int rate;
+	size_t peers;
+} modes[] = {
+	[LINEAR] = { PROBE_BATCH_PORTS, PROBE_BATCH_RATE, 256 },
+	[FEW] = { 4, PROBE_BATCH_RATE, 32 },
+	[ALL] = { PROBE_BATCH_PORTS, PROBE_BATCH_RATE, 256 },
+	[WALK] = { PROBE_BATCH_PORTS, 100, 4 },
+};
 
 /**
  * struct ahead - a job whose record may name peers
@@ -44,6 +65,7 @@ struct ahead {
  * @file: of the job's port map
  * @known: the port map, or empty
  * @hop: distance of the routers that tell paths apart
+ * @by_place: flows are dealt by place, which needs all paths
  * @err: filled with the last failure
  */
 struct batch {
@@ -58,6 +80,7 @@ struct batch {
 	const char *file;
 	struct portmap known;
 	unsigned int hop;
+	bool by_place;
 	struct err *err;
 };
 
@@ -75,8 +98,11 @@ static int take_hop(const struct rocesteer_peer_key *key, const struct rocesteer
 static void begin(struct batch *batch)
 {
 	struct steer *steer = batch->search->groups->steer;
+	struct rocesteer_job job = {};
 	struct err unread = {};
 
+	steer_job_get(steer, batch->job, &job);
+	batch->by_place = job.deal == ROCESTEER_DEAL_PLACE;
 	batch->record = job_record_read(steer, batch->job);
 	batch->file = json_object_get_string(json_object_object_get(batch->record, "port_map"));
 	steer_peer_each(steer, batch->job, take_hop, batch);
@@ -103,7 +129,7 @@ static bool is_usable(const struct portmap_peer *peer)
 	       !portmap_peer_nr_cut(peer) && !discover_is_silent(peer);
 }
 
-static int put_peers(struct batch *batch, const struct portmap *found)
+static int put_peers(struct batch *batch, const struct portmap *found, bool partial)
 {
 	struct steer *steer = NULL;
 	size_t i;
@@ -114,7 +140,7 @@ static int put_peers(struct batch *batch, const struct portmap *found)
 		if (!is_usable(&found->peers[i]))
 			continue;
 		ret = steer_peer_add(steer, batch->job, batch->ifindex, batch->hop,
-				     &found->peers[i]);
+				     &found->peers[i], partial);
 		if (ret == -EEXIST || ret == -ENOENT)
 			ret = 0;
 	}
@@ -133,20 +159,29 @@ static void keep(const struct batch *batch, const char *device, struct portmap *
 		portmap_write(store, found, probe_source_is_own, &err);
 }
 
+/* A few ports do not tell links apart: answers by addresses of links may be mixed. */
+static bool never(void *arg, size_t i)
+{
+	(void)arg;
+	(void)i;
+	return false;
+}
+
 /* Find some of the peers; what is found is known to the next ones. */
-static int find(struct batch *batch, const __u8 (*peers)[16], size_t nr, bool quick)
+static int find(struct batch *batch, const __u8 (*peers)[16], size_t nr, enum mode mode)
 {
 	char device[IF_NAMESIZE];
 	struct discover discover = {
-		.config = { .device = device, .hop = batch->hop, .ports = PROBE_BATCH_PORTS,
-			    .rate = PROBE_BATCH_RATE, .retries = PROBE_BATCH_RETRIES,
+		.config = { .device = device, .hop = batch->hop, .ports = modes[mode].ports,
+			    .rate = modes[mode].rate, .retries = PROBE_BATCH_RETRIES,
 			    .timeout_ms = PROBE_BATCH_TIMEOUT,
 			    .short_quotes = batch->search->short_quotes },
 		.source = addr_is_none(batch->source) ? NULL : batch->source,
 		.peers = peers,
 		.nr_peers = nr,
 		.partial = true,
-		.quick = quick,
+		.quick = mode == LINEAR,
+		.split = mode == FEW ? never : NULL,
 		.known = batch->known.nr_peers ? &batch->known : NULL,
 	};
 	struct portmap found;
@@ -157,21 +192,25 @@ static int find(struct batch *batch, const __u8 (*peers)[16], size_t nr, bool qu
 	ret = discover_run(&discover, &found, batch->err);
 	if (ret)
 		return ret;
-	ret = put_peers(batch, &found);
+	ret = put_peers(batch, &found, mode == FEW);
+	if (mode == FEW) {
+		portmap_free(&found);
+		return ret;
+	}
 	keep(batch, device, &found);
 	portmap_free(&batch->known);
 	batch->known = found;
 	return ret;
 }
 
-static int find_some(struct batch *batch, bool quick)
+static int find_by(struct batch *batch, enum mode mode)
 {
+	size_t i, most = modes[mode].peers;
 	int ret = 0;
-	size_t i;
 
-	for (i = 0; !ret && i < batch->nr; i += SOME)
+	for (i = 0; !ret && i < batch->nr; i += most)
 		ret = find(batch, (const __u8 (*)[16])(batch->peers + i),
-			   batch->nr - i < SOME ? batch->nr - i : SOME, quick);
+			   batch->nr - i < most ? batch->nr - i : most, mode);
 	return ret;
 }
 
@@ -186,13 +225,13 @@ static void keep_others(struct batch *batch)
 	batch->nr = n;
 }
 
-/* A peer that does not answer takes seconds: the others do not wait for those. */
+/* A walk takes seconds: flows take the paths of a few ports until its end. */
 static int find_all(struct batch *batch)
 {
-	int ret = find_some(batch, true);
+	int ret = find_by(batch, LINEAR);
 
 	keep_others(batch);
-	return ret ?: find_some(batch, false);
+	return ret ?: find_by(batch, batch->by_place ? ALL : FEW);
 }
 
 /* Take the peers with the job, the device and the source of the last one. */
@@ -211,22 +250,22 @@ static int take_alike(struct batch *batch, struct rocesteer_peer_key *wanted, si
 		if (wanted[i].job != like.job || wanted[i].ifindex != like.ifindex ||
 		    memcmp(wanted[i].source, like.source, 16))
 			wanted[left++] = wanted[i];
-		else if (steer_peer_get(steer, &wanted[i], &peer))
+		else if (steer_peer_get(steer, &wanted[i], &peer) || peer.partial)
 			memcpy(batch->peers[batch->nr++], wanted[i].addr, 16);
 	}
 	*nr = left;
 	return batch->peers ? 0 : -ENOMEM;
 }
 
-/* Peers that flows go to */
-static int search_wanted(struct peer_search *search, struct err *err)
+/* Peers that flows go to, or with @walk partial ones */
+static int search_wanted(struct peer_search *search, bool walk, struct err *err)
 {
 	struct batch batch = { .search = search, .err = err };
 	int ret = take_alike(&batch, search->wanted, &search->nr);
 
 	if (!ret) {
 		begin(&batch);
-		ret = find_all(&batch);
+		ret = walk ? find_by(&batch, WALK) : find_all(&batch);
 	}
 	end(&batch);
 	return ret;
@@ -287,13 +326,38 @@ static int run(void *what, struct err *err)
 	size_t i;
 
 	while (search->nr) {
-		one = search_wanted(search, err);
+		one = search_wanted(search, false, err);
 		ret = one ?: ret;
 	}
 	for (i = 0; i < search->jobs.nr; i++) {
 		const struct ahead *ahead = search->jobs.item[i];
 
 		one = ahead->begun ? 0 : search_named(search, ahead->job, err);
+		ret = one ?: ret;
+	}
+	return ret ?: err->code ? -EHOSTUNREACH : 0;
+}
+
+static int add_partial(const struct rocesteer_peer_key *key, const struct rocesteer_peer *peer,
+		       void *arg)
+{
+	struct peer_search *search = arg;
+
+	if (peer->partial)
+		search->wanted[search->nr++] = *key;
+	return search->nr == PEER_SEARCH_MOST;
+}
+
+/* Likewise */
+static int walk(void *what, struct err *err)
+{
+	struct peer_search *search = what;
+	int ret = 0, one;
+
+	search->nr = 0;
+	steer_peer_each(search->groups->steer, 0, add_partial, search);
+	while (search->nr) {
+		one = search_wanted(search, true, err);
 		ret = one ?: ret;
 	}
 	return ret ?: err->code ? -EHOSTUNREACH : 0;
@@ -345,6 +409,25 @@ static int add_job(__u32 id, const struct rocesteer_job *job, void *arg)
 	return 0;
 }
 
+static int is_partial(const struct rocesteer_peer_key *key, const struct rocesteer_peer *peer,
+		      void *arg)
+{
+	(void)key;
+	(void)arg;
+	return peer->partial;
+}
+
+/* Walk at once, but not without end where a walk finds nothing. */
+static void walk_soon(struct peer_search *search)
+{
+	if (steer_peer_each(search->groups->steer, 0, is_partial, NULL) <= 0) {
+		search->walk_at = LOOP_NEVER;
+		search->walked = 0;
+	} else if (search->walk_at == LOOP_NEVER) {
+		search->walk_at = search->walked ? search->walked + WALK_AGAIN : clock_ns();
+	}
+}
+
 int peer_search_read(struct peer_search *search)
 {
 	struct jobs jobs = { .steer = search->groups->steer, .before = &search->jobs };
@@ -354,6 +437,7 @@ int peer_search_read(struct peer_search *search)
 	search->jobs = jobs.now;
 	if (has_named(search))
 		search_soon(search);
+	walk_soon(search);
 	return ret;
 }
 
@@ -377,15 +461,18 @@ void peer_search_want(struct peer_search *search, const struct rocesteer_event *
 	search_soon(search);
 }
 
-void peer_search_step(struct peer_search *search)
+static __u64 task_due(const struct peer_search *search, const struct task *task, __u64 at)
+{
+	return task->pid || !search->groups->steer ? LOOP_NEVER : at;
+}
+
+static void step_search(struct peer_search *search)
 {
 	size_t i;
 
-	if (clock_ns() < peer_search_due(search))
-		return;
-	search->at = LOOP_NEVER;
 	search->task.run = run;
 	search->task.what = search;
+	search->at = LOOP_NEVER;
 	if (task_start(&search->task)) {
 		search->at = clock_ns() + AGAIN;
 		return;
@@ -395,7 +482,28 @@ void peer_search_step(struct peer_search *search)
 		((struct ahead *)search->jobs.item[i])->begun = true;
 }
 
+static void step_walk(struct peer_search *search)
+{
+	search->walk.run = walk;
+	search->walk.what = search;
+	search->walked = clock_ns();
+	search->walk_at = task_start(&search->walk) ? search->walked + AGAIN : LOOP_NEVER;
+}
+
+void peer_search_step(struct peer_search *search)
+{
+	__u64 now = clock_ns();
+
+	if (now >= task_due(search, &search->task, search->at))
+		step_search(search);
+	if (now >= task_due(search, &search->walk, search->walk_at))
+		step_walk(search);
+}
+
 __u64 peer_search_due(const struct peer_search *search)
 {
-	return search->task.pid || !search->groups->steer ? LOOP_NEVER : search->at;
+	__u64 due = task_due(search, &search->task, search->at);
+	__u64 walk = task_due(search, &search->walk, search->walk_at);
+
+	return walk < due ? walk : due;
 }

@@ -67,25 +67,36 @@ static int get_peer(const struct work *w, const struct flow *flow, struct rocest
 	return steer_ports_get(w->groups->steer, w->group->key.job, &flow->key, flow->source, peer);
 }
 
-/* A path can be used while it is up and all peers have a port to it. */
-static void find_paths(struct work *w)
+/*
+ * A path can be used while it is up and all peers have a port to it. Whole flows to a peer with
+ * ports of some paths stay where the programs have dealt them.
+ */
+static int find_paths(struct work *w)
 {
 	const struct group *group = w->group;
 	struct rocesteer_peer peer;
 	__u32 p;
 	size_t i;
 
+	w->home = calloc(group->flows.nr, sizeof(*w->home));
+	if (!w->home)
+		return -ENOMEM;
 	for (p = 0; p < group->nr_paths; p++)
 		w->weight[p] = group->down >> p & 1 ? 0 : group->weight[p];
 	for (i = 0; i < group->flows.nr; i++) {
 		if (get_peer(w, nth_flow(w, i), &peer))
 			continue;	/* its job is being unloaded */
+		if (peer.partial) {
+			w->home[i] = STAYS;
+			continue;
+		}
 		for (p = 0; p < group->nr_paths; p++)
 			if (!peer.sport[p])
 				w->weight[p] = 0;
 	}
 	for (p = 0; p < group->nr_paths; p++)
 		w->total += w->weight[p];
+	return 0;
 }
 
 static bool is_by_place(const struct work *w)
@@ -488,28 +499,27 @@ static int split_all(struct work *w)
 	return ret;
 }
 
-static int find_homes(struct work *w)
+static void find_homes(struct work *w)
 {
 	const struct group *group = w->group;
+	bool all = group->split == ROCESTEER_SPLIT_ALL;
 	size_t i;
 
-	w->home = calloc(group->flows.nr, sizeof(*w->home));
-	if (!w->home)
-		return -ENOMEM;
 	for (i = 0; i < group->flows.nr; i++) {
 		const struct flow *flow = nth_flow(w, i);
 		__u32 p = flow->piece[0].path;
 
 		if (flow->stays)
 			w->home[i] = STAYS;
-		else if (group->split && flow->peer_reseq)
+		else if (group->split && flow->peer_reseq && (all || w->home[i] != STAYS))
 			w->home[i] = SPLIT;
+		else if (w->home[i] == STAYS)
+			continue;
 		else if (p < group->nr_paths && w->weight[p])
 			w->home[i] = p;
 		else
 			w->home[i] = NONE;
 	}
-	return 0;
 }
 
 /* Flows that are split, if any */
@@ -536,8 +546,9 @@ int group_plan(struct groups *groups, struct group *group, struct group_plan *pl
 	group->changed = false;
 	if (!group->flows.nr)
 		return 0;
-	find_paths(&w);
-	ret = find_homes(&w);
+	ret = find_paths(&w);
+	if (!ret)
+		find_homes(&w);
 	if (!ret && w.total)
 		ret = deal_whole(&w) ?: put_whole(&w);
 	ret = ret ?: split(&w);

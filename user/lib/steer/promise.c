@@ -21,6 +21,7 @@ struct group {
 
 struct peer {
 	struct rocesteer_peer_key key;
+	bool partial;
 	__u64 up;
 };
 
@@ -62,6 +63,7 @@ static int read_peer(const struct rocesteer_peer_key *key,
 		return -ENOMEM;
 	memcpy(gkey.leaf, from->leaf, sizeof(gkey.leaf));
 	group = set_find(&promises->groups, &gkey, sizeof(gkey));
+	peer->partial = from->partial;
 	peer->up = steer_peer_paths(from) & ~(group ? group->down : 0);
 	return 0;
 }
@@ -86,7 +88,7 @@ static bool is_on_all(const struct promises *promises,
 	peer = set_find(&promises->peers, &pkey, sizeof(pkey));
 	for (i = 0; i < path->nr_pieces && i < ROCESTEER_MAX_PATHS; i++)
 		on |= 1ULL << (path->piece[i].path % ROCESTEER_MAX_PATHS);
-	return peer && on == peer->up && !path->detour.until;
+	return peer && !peer->partial && on == peer->up && !path->detour.until;
 }
 
 enum promise promise_of(const struct promises *promises,

@@ -244,6 +244,15 @@ static int take_example(const struct rocesteer_group_key *key, const struct roce
 	return 1;
 }
 
+static void add_path(struct rocesteer_group *group, const struct portmap_path *path)
+{
+	__u32 p = group->nr_paths++;
+
+	memcpy(group->router[p], path->router, 16);
+	memcpy(group->leaf[p], path->leaf, 16);
+	group->weight[p] = path->weight;
+}
+
 /* A group of a leaf that the job has had no peer of */
 static int new_group(struct steer *s, const struct rocesteer_job *job,
 		     const struct rocesteer_group_key *key, const struct portmap_peer *peer,
@@ -255,49 +264,95 @@ static int new_group(struct steer *s, const struct rocesteer_job *job,
 
 	if (ret < 0)
 		return ret;
-	*group = (struct rocesteer_group) { .nr_paths = peer->nr_paths,
-					    .observe = example.observe };
+	*group = (struct rocesteer_group) { .observe = example.observe };
 	group->first = (job->deal == ROCESTEER_DEAL_PLACE ? example.first : arc4random()) %
 		       peer->nr_paths;
-	for (p = 0; p < peer->nr_paths; p++) {
-		memcpy(group->router[p], peer->paths[p].router, 16);
-		memcpy(group->leaf[p], peer->paths[p].leaf, 16);
-		group->weight[p] = peer->paths[p].weight;
-	}
+	for (p = 0; p < peer->nr_paths; p++)
+		add_path(group, &peer->paths[p]);
 	return bpf_map_update_elem(s->maps[MAP_GROUPS], key, group, BPF_NOEXIST) ? -errno : 0;
 }
 
-int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
-		   const struct portmap_peer *from)
+/* Paths that only this peer takes come after the others, whose numbers stay. */
+static int extend_group(struct steer *s, const struct rocesteer_group_key *key,
+			const struct portmap_peer *peer, struct rocesteer_group *group)
 {
+	struct rocesteer_set_paths set = { .key = *key, .first = group->first,
+					   .down = group->down };
+	__u32 p, nr = group->nr_paths;
+	unsigned int q;
+
+	for (q = 0; q < peer->nr_paths && group->nr_paths < ROCESTEER_MAX_PATHS; q++) {
+		for (p = 0; p < nr; p++)
+			if (!memcmp(group->router[p], peer->paths[q].router, 16) &&
+			    !memcmp(group->leaf[p], peer->paths[q].leaf, 16))
+				break;
+		if (p == nr)
+			add_path(group, &peer->paths[q]);
+	}
+	if (group->nr_paths == nr)
+		return 0;
+	set.nr_paths = group->nr_paths;
+	memcpy(set.weight, group->weight, sizeof(set.weight));
+	memcpy(set.router, group->router, sizeof(set.router));
+	memcpy(set.leaf, group->leaf, sizeof(set.leaf));
+	return steer_set_paths(s, &set);
+}
+
+/* The port that the peer's flows have, if it takes the path, or the first one */
+static __be16 port_of(const struct portmap_path *path, __be16 before)
+{
+	size_t i;
+
+	for (i = 0; i < path->nr_ports; i++)
+		if (htons(path->ports[i]) == before)
+			return before;
+	return htons(path->ports[0]);
+}
+
+int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
+		   const struct portmap_peer *from, bool partial)
+{
+	struct rocesteer_set_peer set = { .key.job = job, .key.ifindex = ifindex };
 	struct rocesteer_group_key gkey = { .job = job, .ifindex = ifindex };
-	struct rocesteer_peer_key key = { .job = job, .ifindex = ifindex };
-	struct rocesteer_peer peer = { .hop = hop, .qpn_hash = from->qpn_hash };
+	struct rocesteer_peer *peer = &set.peer;
 	struct rocesteer_group group;
 	struct rocesteer_job loaded;
 	unsigned int p, q;
-	int ret;
+	bool known;
+	int ret = 0;
 
-	memcpy(gkey.leaf, from->leaf, 16);
-	memcpy(peer.leaf, from->leaf, 16);
-	memcpy(key.addr, from->addr, 16);
-	memcpy(key.source, from->source, 16);
+	memcpy(set.key.addr, from->addr, 16);
+	memcpy(set.key.source, from->source, 16);
+	known = !steer_peer_get(s, &set.key, peer);
+	if (known && !peer->partial)
+		return -EEXIST;
+	if (!known)
+		memcpy(peer->leaf, from->leaf, 16);
+	memcpy(gkey.leaf, peer->leaf, 16);
 	if (!from->nr_paths || steer_job_get(s, job, &loaded) || loaded.ifindex != ifindex)
 		return -ENOENT;
-	if (steer_group_get(s, &gkey, &group)) {
+	if (steer_group_get(s, &gkey, &group))
 		ret = new_group(s, &loaded, &gkey, from, &group);
-		if (ret)
-			return ret;
-	}
-	peer.nr_paths = group.nr_paths;
+	else if (known || partial)
+		ret = extend_group(s, &gkey, from, &group);
+	if (ret)
+		return ret;
+	peer->hop = hop;
+	peer->nr_paths = group.nr_paths;
+	peer->qpn_hash = from->qpn_hash;
+	peer->partial = partial;
 	for (p = 0; p < group.nr_paths; p++) {
 		q = portmap_peer_find_path(from, group.router[p], group.leaf[p]);
 		if (q < ROCESTEER_MAX_PATHS)
-			peer.sport[p] = htons(from->paths[q].ports[0]);
-		else if (!(group.down >> p & 1))
+			peer->sport[p] = port_of(&from->paths[q], peer->sport[p]);
+		else if (known || partial || group.down >> p & 1)
+			peer->sport[p] = 0;
+		else
 			return -ENOENT;
 	}
-	return bpf_map_update_elem(s->maps[MAP_PEERS], &key, &peer, BPF_NOEXIST) ? -errno : 0;
+	if (known)
+		return steer_set_peer(s, &set) ?: steer_qpns_forget(s, job, &set.key);
+	return bpf_map_update_elem(s->maps[MAP_PEERS], &set.key, peer, BPF_NOEXIST) ? -errno : 0;
 }
 
 /* Packets of split flows announce the number of paths. */

@@ -296,15 +296,17 @@ int steer_qpn_put(struct steer *s, const struct rocesteer_qpn_key *key,
  * @ifindex: its device
  * @hop: distance of the routers that tell paths apart
  * @peer: ports; with paths in order
+ * @partial: as in struct rocesteer_peer
  *
  * The paths of a leaf that other peers have stay as they are: further ones are left out. The peer
- * needs a port of each that is up, as a group does not use a path that a peer has no port of.
+ * needs a port of each that is up, as a group does not use a path that a peer has no port of. A
+ * peer that is, or was, partial may lack some, and its further paths are added to the leaf's.
  *
- * Return: 0; -EEXIST if the job has the peer; -ENOENT if there is no such job, or a port is
- * missing; another negative errno.
+ * Return: 0; -EEXIST if the job has the peer, and not in part; -ENOENT if there is no such job, or
+ * a port is missing; another negative errno.
  */
 int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
-		   const struct portmap_peer *peer);
+		   const struct portmap_peer *peer, bool partial);
 
 /*
  * Forget the ports of a job's queue pairs at a peer, or with NULL at all peers, so that they
