@@ -52,7 +52,7 @@ def portmaps():
     portmap["peers"][0] |= {"linear": True}
     put("portmap", portmap | {"models": [{
         "source": "10.1.0.1", "base": 49152, "columns": [1, 2] + 11 * [0] + [3],
-        "steps": [1, 2], "routers": ["10.255.1.1", None, "10.255.1.2", "10.255.1.4"]}]})
+        "qpn_columns": [1] + 23 * [2], "steps": [1, 2], "routers": ["10.255.1.1", None, "10.255.1.2", "10.255.1.4"]}]})
 
 
 def recordings():

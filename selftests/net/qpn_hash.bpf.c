@@ -5,6 +5,7 @@
  *
  * qpn_hash	addresses, UDP source port and destination queue pair number
  * linear_hash	the CRC32 of addresses, ports and protocol, of which Linux takes the highest bits
+ * linear_qpn_hash	the same with the destination queue pair number
  * packet_hash	nothing: each packet has a path of its own
  *
  * Other packets than RoCE v2 keep Linux's hash.
@@ -123,8 +124,7 @@ static __always_inline __u32 crc32(__u32 crc, __u32 word)
 	return crc;
 }
 
-SEC("tc")
-int linear_hash(struct __sk_buff *skb)
+static __always_inline int set_linear_hash(struct __sk_buff *skb, bool qpn)
 {
 	struct hashed in = {};
 	__u32 zero = 0, i, *seed, crc;
@@ -136,8 +136,22 @@ int linear_hash(struct __sk_buff *skb)
 	for (i = 0; i < 8; i++)
 		crc = crc32(crc, in.addr[i]);
 	crc = crc32(crc, in.sport | in.dport << 16);
+	if (qpn)
+		crc = crc32(crc, in.dqpn);
 	bpf_set_hash(skb, crc32(crc, IPPROTO_UDP));
 	return TC_ACT_UNSPEC;
+}
+
+SEC("tc")
+int linear_hash(struct __sk_buff *skb)
+{
+	return set_linear_hash(skb, false);
+}
+
+SEC("tc")
+int linear_qpn_hash(struct __sk_buff *skb)
+{
+	return set_linear_hash(skb, true);
 }
 
 SEC("tc")

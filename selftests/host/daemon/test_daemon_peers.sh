@@ -152,6 +152,47 @@ ahead()
 		busywait 20000 complains_of 10.99.0.7
 }
 
+# answers: ICMP "time exceeded" that h0 has got
+answers()
+{
+	# shellcheck disable=SC2016 # awk expands them
+	on_h0 awk '$1 == "Icmp:" && seen { print $6 } $1 == "Icmp:" { seen = 1 }' /proc/net/snmp
+}
+
+# Each flow takes the router of its path.
+takes_paths()
+{
+	on_h0 "$rocesteer" --json job show --job 1 >"$dir/shown"
+	show | jq -r '.flows[] | select(.peer == "10.1.1.1") | "\(.dqpn) \(.port) \(.path)"' >"$dir/flows"
+	awk '{ print $1, $2 }' "$dir/flows" |
+		on_h0 selftests/host/path/qpn_router.py 10.1.0.1 10.1.1.1 2 >"$dir/took"
+	awk '{ print $3 }' "$dir/flows" | while read -r path; do
+		jq -r --argjson path "$path" '.groups[0].routers[$path]' "$dir/shown"
+	done | diff - "$dir/took"
+}
+
+# Further queue pairs
+more_send()
+{
+	psn=$((psn + 8))
+	flows 10.1.1.1 100,101,102,103,104,105,106,107 "$psn" && steered 10.1.1.1 16
+}
+
+# Queue pair numbers are hashed, too: what the daemon learns says the ports of further queue pairs.
+by_queue_pair()
+{
+	local before
+
+	on_h0 "$rocesteer" job unload --job 1 && rm /var/lib/rocesteer/paths/* &&
+		fabric_hash off linear_hash && fabric_hash on linear_qpn_hash &&
+		on_h0 "$rocesteer" job load --job 1 --all --dev eth0 &&
+		! sends 10.1.1.1 && busywait 20000 sends 10.1.1.1 || return
+	before=$(answers)
+	! more_send && busywait 20000 more_send || return
+	echo "$(($(answers) - before)) answers to probes"
+	(($(answers) - before <= 8)) && takes_paths && fabric_hash off linear_qpn_hash
+}
+
 ends()
 {
 	daemon_stop && on_h0 "$rocesteer" job unload --job 1
@@ -160,7 +201,7 @@ ends()
 mount -t tmpfs tmpfs /var/lib || exit
 defer fabric_destroy
 defer daemon_kill
-ktap_plan 10
+ktap_plan 11
 check "a job with a port map of one peer" ready_linear
 check "flows to another peer are steered soon, by ports that take their paths" same_leaf
 check "a peer under our own leaf is left alone" own_leaf
@@ -171,5 +212,6 @@ check "so is one of a job without a port map, whose paths are those of few ports
 check "a job of a device needs no port map, and the next one has what was found" by_device
 check "what was found and is out of date is found again" other_seed
 check "hosts that are named are found ahead: the first packets to them are steered" ahead
+check "where queue pair numbers are hashed, their ports follow from what was learnt" by_queue_pair
 check "all ends" ends
 ktap_finish

@@ -23,6 +23,13 @@ static void print(const struct discover_qpn *found)
 	}
 }
 
+static const struct hash_model *model_of(const struct portmap *map, const __u8 source[16])
+{
+	const struct portmap_model *model = portmap_find_model(map, source);
+
+	return model ? &model->hash : NULL;
+}
+
 int main(int argc, char **argv)
 {
 	struct probe_batch_config config = {
@@ -44,7 +51,9 @@ int main(int argc, char **argv)
 	for (i = 0; i < map.nr_peers; i++)
 		for (q = 2; q < argc; q++)
 			what[n++] = (struct discover_qpn) {
-				.peer = &map.peers[i], .dqpn = strtoul(argv[q], NULL, 0),
+				.peer = &map.peers[i],
+				.model = model_of(&map, map.peers[i].source),
+				.dqpn = strtoul(argv[q], NULL, 0),
 			};
 	config.device = map.device;
 	config.hop = map.hop;

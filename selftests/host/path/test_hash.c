@@ -174,12 +174,6 @@ static bool refuses_table(void)
 	return refuses(with_table);
 }
 
-/* The tests have random queue pairs, and come last. */
-static bool refuses_qpn(void)
-{
-	return accepted(with_qpn, 6000, 80) <= 6;
-}
-
 /* The bits of XOR that choose may all be of the address. */
 static bool no_influence(void)
 {
@@ -229,6 +223,44 @@ static int peer_constant(const struct fabric *fabric, __u32 peer, bool first, un
 	answer(fabric, peer, asks, n);
 	*asked += n;
 	return hash_peer_judge(&learn.model, asks, n, n);
+}
+
+/* Ports and queue pairs whose next hop is another one than the model says */
+static unsigned int wrong_qpns(const struct fabric *fabric, __u32 peer, __u8 constant)
+{
+	unsigned int i, wrong = 0;
+
+	for (i = 0; i < 1000; i++) {
+		__u32 dqpn = draw(1 << HASH_QPN_BITS);
+		__u16 port = BASE + draw(PORTS);
+		const __u8 *router = hash_model_router(&learn.model, port, constant ^
+						       hash_model_qpn(&learn.model, dqpn));
+
+		wrong += router[15] != fabric_next_hop(fabric, peer, port, dqpn) + 1;
+	}
+	return wrong;
+}
+
+/* A further peer needs no more ports than where queue pairs are not hashed. */
+static bool learns_qpn(void)
+{
+	unsigned int i, asked = 0, ports = 0, max = 0, wrong = 0;
+
+	for (i = 0; i < FABRICS; i++) {
+		struct fabric fabric = with_qpn(i);
+		int constant;
+
+		if (learn_it(&fabric) != HASH_LINEAR || !hash_model_has_qpn(&learn.model))
+			return false;
+		asked += learn.asked;
+		if (learn.asked > max)
+			max = learn.asked;
+		constant = peer_constant(&fabric, PEER + 1, true, &ports);
+		wrong += constant < 0 || wrong_qpns(&fabric, PEER, 0) ||
+			 wrong_qpns(&fabric, PEER + 1, constant);
+	}
+	printf("# %u ports in the mean, %u at most\n", asked / FABRICS, max);
+	return !wrong && max <= 120;
 }
 
 static bool transfers(void)
@@ -328,7 +360,7 @@ int main(void)
 	ktap_result(refuses_not_linear(), "a hash that is not linear is refused");
 	ktap_result(refuses_no_power(), "a number of next hops that is no power of two is refused");
 	ktap_result(refuses_table(), "a table of buckets in no order is refused");
-	ktap_result(refuses_qpn(), "a hash of queue pair numbers is refused");
+	ktap_result(learns_qpn(), "a hash of queue pair numbers is learnt as well");
 	ktap_result(no_influence(), "a hash that takes few bits, or none, of the port is named");
 	ktap_result(silent_router(), "a router that never answers is left out");
 	ktap_result(transfers(), "ports to further peers are right");

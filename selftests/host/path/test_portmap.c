@@ -151,6 +151,7 @@ static void test_path(void)
 	"\"source\":\"10.1.0.1\",\"base\":49152,\"columns\":[" columns "],\"steps\":[" steps "]," \
 	"\"routers\":[" routers "]}]}"
 #define COLUMNS	"1,2,0,0,0,0,0,0,0,0,0,0,0,3"
+#define QPN_COLUMNS	"1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,3"
 #define STEPS	"1,2"
 #define ROUTERS	"\"10.255.1.1\",\"10.255.1.2\",null,\"10.255.1.4\""
 
@@ -164,6 +165,13 @@ static void test_models(void)
 		    map.models[0].hash.bits == 2 && map.models[0].hash.column[13] == 3 &&
 		    addr_is_none(map.models[0].hash.router[2]), "a model is read");
 	portmap_free(&map);
+	put(MODEL(COLUMNS "],\"qpn_columns\":[" QPN_COLUMNS, STEPS, ROUTERS));
+	ktap_result(!portmap_read(file, &map, &err) &&
+		    hash_model_qpn(&map.models[0].hash, 0x800001) == 2,
+		    "a model with queue pairs is read");
+	portmap_free(&map);
+	rejects(MODEL(COLUMNS "],\"qpn_columns\":[1", STEPS, ROUTERS),
+		"models[0].qpn_columns: is not an array of 24");
 	rejects(MODEL("1,2", STEPS, ROUTERS),
 		"models[0].columns: is not an array of 14");
 	rejects(MODEL("1,2,4,0,0,0,0,0,0,0,0,0,0,3", STEPS, ROUTERS),

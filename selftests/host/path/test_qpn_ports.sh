@@ -25,12 +25,30 @@ finds_ports()
 	before=$(received)
 	on h0 build/user/qpn_ports "$dir/qpn.json" "$@" >"$dir/found" || return
 	after=$(received)
-	echo "$(((after - before) / $#)) probes each"
+	probes=$((after - before))
+	echo "$((probes / $#)) probes each"
 	awk '{ print $2, $5 }' "$dir/found" |
 		on h0 selftests/host/path/qpn_router.py 10.1.0.1 10.1.1.1 "$ttl" >"$dir/took"
 	awk -v n="$column" '{ print $n }' "$dir/found" | diff - "$dir/took" &&
 		(($(wc -l <"$dir/found") == $# * paths)) &&
-		((paths > 4 || (after - before) / $# <= 20))
+		((paths > 4 || probes / $# <= 20))
+}
+
+# The model says the ports: no packet is sent.
+follows_ports()
+{
+	local status
+
+	fabric_hash off qpn_hash
+	fabric_hash on linear_qpn_hash
+	# shellcheck disable=SC2046 # words
+	finds_ports 2 3 4 $(seq 1 991 16777215 | head -n 500)
+	status=$?
+	jq -e '.peers[0] | .linear and .qpn_hash' "$dir/qpn.json" && ((!status)) &&
+		[[ $probes == 0 ]]
+	status=$?
+	fabric_hash off linear_qpn_hash
+	return "$status"
 }
 
 finds_the_others()
@@ -46,11 +64,12 @@ finds_the_others()
 		END { exit bad || NR != 8 }' "$dir/found"
 }
 
-ktap_plan 4
+ktap_plan 5
 fabric_create 4 && fabric_hash on qpn_hash || exit
 # shellcheck disable=SC2046 # words
 check "ports are found for each queue pair" finds_ports 2 3 4 $(seq 1 991 16777215 | head -n 50)
 check "ports of the other paths are found when a path is dead" finds_the_others
+check "where the hash is linear, ports follow from the number of the queue pair" follows_ports
 fabric_destroy
 check "a fabric of 2 spines with 2 links to each leaf is made" fabric_create 2 2
 fabric_sysctl net.ipv4.icmp_errors_use_inbound_ifaddr=1

@@ -9,6 +9,7 @@
 
 #include "discover/discover.h"
 #include "portmap/portmap.h"
+#include "job_map.h"
 
 /* Delay of a search, for more peers, ns */
 #define SETTLE	2000000ull
@@ -99,15 +100,13 @@ static void begin(struct batch *batch)
 {
 	struct steer *steer = batch->search->groups->steer;
 	struct rocesteer_job job = {};
-	struct err unread = {};
 
 	steer_job_get(steer, batch->job, &job);
 	batch->by_place = job.deal == ROCESTEER_DEAL_PLACE;
 	batch->record = job_record_read(steer, batch->job);
 	batch->file = json_object_get_string(json_object_object_get(batch->record, "port_map"));
 	steer_peer_each(steer, batch->job, take_hop, batch);
-	if (batch->file && portmap_read(batch->file, &batch->known, &unread))
-		batch->known = (struct portmap) {};
+	job_map_read(steer, batch->job, &batch->known);
 	if (!batch->hop)
 		batch->hop = batch->known.hop ?: PROBE_BATCH_HOP;
 	if (batch->known.hop != batch->hop)

@@ -9,6 +9,7 @@
 
 #include "discover/discover.h"
 #include "portmap/portmap.h"
+#include "job_map.h"
 
 /* Delay of a search, for more queue pairs, ns. */
 #define SETTLE	2000000ull
@@ -24,19 +25,30 @@
  * @key: key
  * @peer: its peer, with paths that need ports
  * @path: the paths
+ * @port: a port of each path to queue pair 0, host order, or 0
  * @hop: distance of the routers that tell paths apart
  */
 struct waiting {
 	struct rocesteer_qpn_key key;
 	struct portmap_peer peer;
 	struct portmap_path path[ROCESTEER_MAX_PATHS];
+	__u16 port[ROCESTEER_MAX_PATHS];
 	unsigned int hop;
 };
 
+/* The port map of a job, which may have models */
+struct map {
+	__u32 job;
+	bool read;
+	struct portmap portmap;
+};
+
+/* Queue pairs that wait; @maps: set of struct map */
 struct list {
 	const struct groups *groups;
 	struct waiting *item;
 	size_t nr;
+	struct set maps;
 };
 
 static bool is_waiting(const struct rocesteer_ports *ports)
@@ -55,6 +67,7 @@ static int add_waiting(const struct rocesteer_qpn_key *key,
 	const struct group *group;
 	struct rocesteer_peer peer;
 	struct waiting *w;
+	__u32 p;
 
 	if (!is_waiting(ports) || list->nr == MOST ||
 	    steer_peer_get(list->groups->steer, &key->peer, &peer))
@@ -67,6 +80,11 @@ static int add_waiting(const struct rocesteer_qpn_key *key,
 	w->key = *key;
 	w->hop = peer.hop;
 	group_describe(group, &key->peer, &peer, &w->peer, w->path);
+	for (p = 0; p < group->nr_paths; p++) {
+		w->port[p] = ntohs(peer.sport[p]);
+		w->path[p].ports = &w->port[p];
+		w->path[p].nr_ports = !!peer.sport[p];
+	}
 	return 0;
 }
 
@@ -109,7 +127,31 @@ static int put_ports(struct steer *steer, const struct waiting *w, const struct 
 	return ret == -ENOENT ? 0 : ret;	/* it was unloaded */
 }
 
-static int probe(const struct qpn_search *search, struct waiting **some, size_t nr, struct err *err)
+static const struct hash_model *find_model(struct list *list, const struct waiting *w)
+{
+	const __u32 job = w->key.peer.job;
+	struct map *map = set_get(&list->maps, &job, sizeof(job), sizeof(*map));
+	const struct portmap_model *model;
+
+	if (!map)
+		return NULL;
+	if (!map->read)
+		job_map_read(list->groups->steer, job, &map->portmap);
+	map->read = true;
+	model = portmap_find_model(&map->portmap, w->key.peer.source);
+	return model ? &model->hash : NULL;
+}
+
+static void free_map(void *item)
+{
+	struct map *map = item;
+
+	portmap_free(&map->portmap);
+	free(map);
+}
+
+static int find(const struct qpn_search *search, struct list *list, struct waiting **some,
+		size_t nr, struct err *err)
 {
 	struct discover_qpn *what = calloc(nr, sizeof(*what));
 	char device[IF_NAMESIZE];
@@ -122,6 +164,7 @@ static int probe(const struct qpn_search *search, struct waiting **some, size_t 
 
 	for (i = 0; !ret && i < nr; i++) {
 		what[i].peer = &some[i]->peer;
+		what[i].model = find_model(list, some[i]);
 		what[i].dqpn = some[i]->key.dqpn;
 	}
 	if (!ret && !if_indextoname(some[0]->key.peer.ifindex, device))
@@ -147,7 +190,7 @@ static int search_all(const struct qpn_search *search, struct list *list,
 			done[k] = true;
 			some[nr++] = &list->item[k];
 		}
-		ret = nr ? probe(search, some, nr, err) : 0;
+		ret = nr ? find(search, list, some, nr, err) : 0;
 	}
 	return ret;
 }
@@ -163,6 +206,7 @@ static int run(void *what, struct err *err)
 	ret = list.item && some ?
 	      steer_qpn_each(search->groups->steer, 0, add_waiting, &list) : -ENOMEM;
 	ret = ret ?: search_all(search, &list, some, err);
+	set_clear(&list.maps, free_map);
 	free(some);
 	free(list.item);
 	return ret;

@@ -239,6 +239,7 @@ static int finish(struct class *c, struct pupil *pupil)
 		t->peer->expected = hash_model_size(&c->learn.model);
 	t->peer->probed = pupil->probed;
 	t->peer->linear = true;
+	t->peer->qpn_hash = hash_model_has_qpn(&c->learn.model);
 	discover_phase_enter(c->run, t, DONE);
 	return 0;
 }

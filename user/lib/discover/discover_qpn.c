@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Ports for queue pairs, where switches hash the destination queue pair number. */
+/*
+ * Ports for queue pairs, where switches hash the destination queue pair number: by a model of the
+ * hash, or by probes.
+ */
 #include "discover_run.h"
 
 #include <errno.h>
@@ -180,6 +183,47 @@ static const struct probe_batch_ops ops = {
 	.status = status,
 };
 
+/* The constant on which the ports of all paths agree, or -1 */
+static int constant_of(const struct hash_model *model, const struct portmap_peer *peer)
+{
+	int constant = -1, one;
+	unsigned int p;
+
+	for (p = 0; p < peer->nr_paths; p++) {
+		const struct portmap_path *path = &peer->paths[p];
+
+		if (!path->nr_ports && hash_model_find(model, path->router) >= 0)
+			continue;
+		if (!path->nr_ports || !addr_is_none(path->leaf))
+			return -1;
+		one = hash_model_constant(model, path->ports[0], path->router);
+		if (one < 0 || (constant >= 0 && one != constant))
+			return -1;
+		constant = one;
+	}
+	return constant;
+}
+
+/* Does a model say which ports there are? */
+static bool follows(struct discover_qpn *what)
+{
+	const struct hash_model *model = what->model;
+	unsigned int p;
+	__u8 differs;
+	int constant;
+
+	if (!model || !hash_model_has_qpn(model))
+		return false;
+	constant = constant_of(model, what->peer);
+	if (constant < 0)
+		return false;
+	differs = constant ^ hash_model_qpn(model, what->dqpn);
+	for (p = 0; p < what->peer->nr_paths; p++)
+		what->port[p] = hash_model_port(model, differs ^
+				hash_model_find(model, what->peer->paths[p].router));
+	return true;
+}
+
 static void start(struct search *s, struct discover_qpn *what, unsigned int ports)
 {
 	unsigned int paths = what->peer->nr_paths;
@@ -187,7 +231,7 @@ static void start(struct search *s, struct discover_qpn *what, unsigned int port
 
 	memset(what->port, 0, sizeof(what->port));
 	s->what = what;
-	s->missing = paths;
+	s->missing = follows(what) ? 0 : paths;
 	s->bound = bound > 1 ? bound : SILENT_PORTS;
 	if (s->bound > ports)
 		s->bound = ports;

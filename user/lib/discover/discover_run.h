@@ -91,18 +91,20 @@ __u16 discover_port(unsigned int i);
 /**
  * struct discover_qpn - a queue pair, where switches hash its number
  * @peer: its host, and the paths to it
+ * @model: that may hold for the peer, or NULL
  * @dqpn: destination queue pair number of the packets
  * @port: filled: for each path of @peer a source port by which packets to the queue pair
  *	take it, host order, or 0 where none was found
  */
 struct discover_qpn {
 	const struct portmap_peer *peer;
+	const struct hash_model *model;
 	__u32 dqpn;
 	__u16 port[ROCESTEER_MAX_PATHS];
 };
 
 /**
- * discover_qpn() - find ports for queue pairs by probes
+ * discover_qpn() - find ports for queue pairs, without probes where a model says them
  * @config: how to probe; its @ports is the most for each queue pair
  * @what: queue pairs; all are probed at once
  * @nr: how many

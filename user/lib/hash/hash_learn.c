@@ -73,27 +73,39 @@ static void ask_coset(struct hash_learn *learn)
 	}
 }
 
-/* A label whose router answers */
-static __u16 test_port(struct hash_learn *learn)
+/* A random port by which packets to the queue pair take a router that answers, by the model */
+static __u16 test_port(struct hash_learn *learn, __u32 dqpn)
 {
 	const struct hash_model *model = &learn->model;
 	__u16 port;
 
 	do {
 		port = model->base ^ xorshift32(&learn->seed) % (1 << HASH_PORT_BITS);
-	} while (addr_is_none(hash_model_router(model, port, 0)));
+	} while (addr_is_none(hash_model_router(model, port, hash_model_qpn(model, dqpn))));
 	return port;
 }
 
-/* Random ports, with random queue pairs: a switch that hashes these does not pass. */
+/* Random ports, with random queue pairs */
 static void ask_tests(struct hash_learn *learn)
 {
 	/* (1/N)^t is less than 1 in 16,000 */
 	static const __u8 tests[HASH_MAX_BITS + 1] = { 0, 14, 7, 6, 4, 4, 3 };
 
-	while (learn->nr < tests[learn->model.bits] - learn->passed)
-		ask(learn, test_port(learn),
-		    xorshift32(&learn->seed) % (ROCESTEER_QPN_MASK - 1) + 2);
+	while (learn->nr < tests[learn->model.bits] - learn->passed) {
+		__u32 dqpn = xorshift32(&learn->seed) % (ROCESTEER_QPN_MASK - 1) + 2;
+
+		ask(learn, test_port(learn, dqpn), dqpn);
+	}
+}
+
+/* Bits of queue pair numbers, each with a random port, as its router may never answer */
+static void ask_qpn(struct hash_learn *learn)
+{
+	unsigned int i;
+
+	for (i = 0; i < HASH_QPN_BITS; i++)
+		if (!learn->qpn_known[i])
+			ask(learn, test_port(learn, 0), 1 << i);
 }
 
 static void set_columns(struct hash_learn *learn, const __u8 label[HASH_PORT_BITS])
@@ -212,6 +224,24 @@ static enum hash_verdict take_coset(struct hash_learn *learn)
 	return verdict == HASH_OPEN ? label_vectors(learn) : verdict;
 }
 
+static bool agrees(const struct hash_model *model, const struct hash_ask *answer)
+{
+	__u8 constant = hash_model_qpn(model, answer->dqpn);
+
+	return !addr_compare(answer->router, hash_model_router(model, answer->port, constant));
+}
+
+/* Does the port agree without the queue pair? Then its number is hashed as well. */
+static enum hash_verdict blame_qpn(struct hash_learn *learn, __u16 port)
+{
+	if (hash_model_has_qpn(&learn->model))
+		return HASH_NOT_LINEAR;
+	enter(learn, HASH_BLAME);
+	learn->nr = 0;
+	ask(learn, port, 0);
+	return HASH_OPEN;
+}
+
 static enum hash_verdict take_tests(struct hash_learn *learn)
 {
 	unsigned int i;
@@ -221,13 +251,59 @@ static enum hash_verdict take_tests(struct hash_learn *learn)
 
 		if (!answer->answered)
 			continue;
-		if (addr_compare(answer->router, hash_model_router(&learn->model, answer->port, 0)))
-			return HASH_NOT_LINEAR;
+		if (!agrees(&learn->model, answer))
+			return blame_qpn(learn, answer->port);
 		learn->passed++;
 	}
 	learn->nr = 0;
 	ask_tests(learn);
 	return learn->nr ? HASH_OPEN : HASH_LINEAR;
+}
+
+static enum hash_verdict take_blame(struct hash_learn *learn)
+{
+	const struct hash_ask answer = learn->ask[0];
+
+	if (answer.answered && !agrees(&learn->model, &answer))
+		return HASH_NOT_LINEAR;
+	learn->nr = 0;
+	if (answer.answered) {
+		enter(learn, HASH_QPN);
+		ask_qpn(learn);
+	} else {
+		ask(learn, answer.port, 0);
+	}
+	return HASH_OPEN;
+}
+
+static enum hash_verdict take_qpn(struct hash_learn *learn)
+{
+	struct hash_model *model = &learn->model;
+	unsigned int i, k = 0;
+
+	for (i = 0; i < HASH_QPN_BITS; i++) {
+		const struct hash_ask *answer;
+		int column;
+
+		if (learn->qpn_known[i])
+			continue;
+		answer = &learn->ask[k++];
+		if (!answer->answered)
+			continue;
+		column = hash_model_constant(model, answer->port, answer->router);
+		if (column < 0)
+			return HASH_NOT_LINEAR;
+		model->qpn_column[i] = column;
+		learn->qpn_known[i] = true;
+	}
+	learn->nr = 0;
+	ask_qpn(learn);
+	if (learn->nr)
+		return HASH_OPEN;
+	learn->passed = 0;
+	enter(learn, HASH_TEST);
+	ask_tests(learn);
+	return HASH_OPEN;
 }
 
 void hash_learn_start(struct hash_learn *learn, __u16 base, const __u8 router[16], __u32 seed)
@@ -251,6 +327,10 @@ enum hash_verdict hash_learn_step(struct hash_learn *learn)
 		learn->verdict = HASH_SILENT;
 	else if (learn->stage == HASH_COLUMNS)
 		learn->verdict = take_vectors(learn);
+	else if (learn->stage == HASH_BLAME)
+		learn->verdict = take_blame(learn);
+	else if (learn->stage == HASH_QPN)
+		learn->verdict = take_qpn(learn);
 	else
 		learn->verdict = take_tests(learn);
 	return learn->verdict;

@@ -43,9 +43,9 @@ struct hash_ask {
 	__u8 router[16];
 };
 
-#define HASH_MAX_ASKS	HASH_PORT_BITS	/* of a round */
+#define HASH_MAX_ASKS	HASH_QPN_BITS	/* of a round */
 
-enum hash_stage { HASH_COLUMNS, HASH_COSET, HASH_TEST };
+enum hash_stage { HASH_COLUMNS, HASH_COSET, HASH_TEST, HASH_BLAME, HASH_QPN };
 
 /**
  * struct hash_learn - state
@@ -66,6 +66,7 @@ enum hash_stage { HASH_COLUMNS, HASH_COSET, HASH_TEST };
  * @times: how often each port of a coset was asked
  * @place: in the coset, of each port of the round
  * @passed: tests that agreed
+ * @qpn_known: the column of a bit of queue pair numbers is known
  */
 struct hash_learn {
 	struct hash_model model;
@@ -85,6 +86,7 @@ struct hash_learn {
 	unsigned int times[HASH_MAX_LABELS / 2];
 	unsigned int place[HASH_MAX_ASKS];
 	unsigned int passed;
+	bool qpn_known[HASH_QPN_BITS];
 };
 
 /**

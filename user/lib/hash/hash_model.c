@@ -17,6 +17,27 @@ __u8 hash_model_label(const struct hash_model *model, __u16 port)
 	return label;
 }
 
+__u8 hash_model_qpn(const struct hash_model *model, __u32 dqpn)
+{
+	unsigned int i;
+	__u8 label = 0;
+
+	for (i = 0; i < HASH_QPN_BITS; i++)
+		if (dqpn >> i & 1)
+			label ^= model->qpn_column[i];
+	return label;
+}
+
+bool hash_model_has_qpn(const struct hash_model *model)
+{
+	unsigned int i;
+
+	for (i = 0; i < HASH_QPN_BITS; i++)
+		if (model->qpn_column[i])
+			return true;
+	return false;
+}
+
 __u16 hash_model_move(const struct hash_model *model, __u16 port, __u8 label)
 {
 	unsigned int i;

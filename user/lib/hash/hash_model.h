@@ -8,6 +8,7 @@
 #include <rocesteer/types.h>
 
 #define HASH_PORT_BITS	14	/* that differ between source ports of RoCE v2 */
+#define HASH_QPN_BITS	24	/* of the number of a queue pair */
 #define HASH_MAX_BITS	6	/* of a label */
 #define HASH_MAX_LABELS	ROCESTEER_MAX_PATHS
 
@@ -16,15 +17,19 @@
  * @base: port whose label is 0 for the peer that the model was learnt from, host order
  * @bits: of a label; there are 2^@bits next hops
  * @column: label that a bit of the port adds
+ * @qpn_column: label that a bit of the destination queue pair number adds; all are 0 where
+ *	switches do not hash it
  * @step: XOR of ports that adds the label 1 << i
  * @router: address of the next hop, by label; all zero where it does not answer
  *
- * For another peer, a constant of the peer is added to all labels: hash_model_constant().
+ * For another peer, a constant of the peer is added to all labels: hash_model_constant(). Likewise
+ * one of a queue pair is: hash_model_qpn(). Without it labels are those of queue pair 0.
  */
 struct hash_model {
 	__u16 base;
 	unsigned int bits;
 	__u8 column[HASH_PORT_BITS];
+	__u8 qpn_column[HASH_QPN_BITS];
 	__u16 step[HASH_MAX_BITS];
 	__u8 router[HASH_MAX_LABELS][16];
 };
@@ -36,6 +41,11 @@ static inline unsigned int hash_model_size(const struct hash_model *model)
 
 /* The label of a port, without the constant of a peer. */
 __u8 hash_model_label(const struct hash_model *model, __u16 port);
+
+/* The constant of packets to a queue pair, 0 where switches do not hash its number. */
+__u8 hash_model_qpn(const struct hash_model *model, __u32 dqpn);
+
+bool hash_model_has_qpn(const struct hash_model *model);
 
 /* A port with a label, not far from @port; labels are without the constant of a peer. */
 __u16 hash_model_move(const struct hash_model *model, __u16 port, __u8 label);

@@ -19,6 +19,11 @@ void portmap_model_to_json(const struct portmap_model *model, struct json_object
 	array = out_array(obj, "columns");
 	for (i = 0; i < HASH_PORT_BITS; i++)
 		out_append_uint(array, hash->column[i]);
+	if (hash_model_has_qpn(hash)) {
+		array = out_array(obj, "qpn_columns");
+		for (i = 0; i < HASH_QPN_BITS; i++)
+			out_append_uint(array, hash->qpn_column[i]);
+	}
 	array = out_array(obj, "steps");
 	for (i = 0; i < hash->bits; i++)
 		out_append_uint(array, hash->step[i]);
@@ -82,7 +87,7 @@ static int read_routers(struct reader *r, struct json_object *obj, struct hash_m
 int portmap_model_read(struct reader *r, struct json_object *obj, struct portmap_model *model)
 {
 	struct hash_model *hash = &model->hash;
-	__u64 base, numbers[HASH_PORT_BITS];
+	__u64 base, numbers[HASH_QPN_BITS];
 	unsigned int i;
 	int ret;
 
@@ -96,6 +101,15 @@ int portmap_model_read(struct reader *r, struct json_object *obj, struct portmap
 	hash->base = base;
 	for (i = 0; i < HASH_PORT_BITS; i++)
 		hash->column[i] = numbers[i];
+	if (json_object_object_get(obj, "qpn_columns"))
+		ret = read_numbers(r, obj, "qpn_columns", HASH_QPN_BITS, hash_model_size(hash) - 1,
+				   numbers);
+	else
+		memset(numbers, 0, sizeof(numbers));
+	if (ret)
+		return ret;
+	for (i = 0; i < HASH_QPN_BITS; i++)
+		hash->qpn_column[i] = numbers[i];
 	ret = read_numbers(r, obj, "steps", hash->bits, ROCESTEER_SPORT_MAX - ROCESTEER_SPORT_MIN,
 			   numbers);
 	if (ret)
