@@ -38,10 +38,11 @@ const struct cli_option path_discover_options[] = {
 	{}
 };
 
-/* @where: option or line that they are from, for messages. */
+/* @seen: the same, sorted; @where: option or line that they are from, for messages. */
 struct peers {
 	__u8 (*addr)[16];
 	size_t n;
+	struct set seen;
 	char where[160];
 	struct err *err;
 };
@@ -50,25 +51,23 @@ static int peer_add(const char *item, void *arg)
 {
 	struct peers *peers = arg;
 	__u8 addr[16], (*bigger)[16];
-	size_t i;
 
 	if (addr_parse(item, addr))
 		return err_set(peers->err, EXIT_BAD_INPUT, "usage",
 			       "%s: '%s' is not an address of a host",
 			       peers->where, item);
-	for (i = 0; i < peers->n; i++)
-		if (!addr_compare(peers->addr[i], addr))
-			return err_set(peers->err, EXIT_BAD_INPUT, "usage",
-				       "%s: %s is given twice", peers->where,
-				       item);
+	if (set_find(&peers->seen, addr, sizeof(addr)))
+		return err_set(peers->err, EXIT_BAD_INPUT, "usage",
+			       "%s: %s is given twice", peers->where, item);
 	if (peers->n == ROCESTEER_MAX_PEERS)
 		return err_set(peers->err, EXIT_BAD_INPUT, "usage",
 			       "%s: more than %u peers", peers->where,
 			       ROCESTEER_MAX_PEERS);
 	bigger = reallocarray(peers->addr, peers->n + 1, sizeof(addr));
-	if (!bigger)
+	if (bigger)
+		peers->addr = bigger;
+	if (!bigger || !set_get(&peers->seen, addr, sizeof(addr), sizeof(addr)))
 		return -ENOMEM;
-	peers->addr = bigger;
 	memcpy(peers->addr[peers->n++], addr, 16);
 	return 0;
 }
@@ -145,7 +144,7 @@ static int report(const struct cli_args *args, struct portmap *map, struct err *
 	int incomplete, ret = 0;
 
 	map->generation = 1;
-	root = portmap_to_json(map);
+	root = path_to_json(map);
 	incomplete = path_doubt_peers(&args->out, map, root);
 	path_doubt_qpn_hash(&args->out, map);
 	path_doubt_weights(&args->out, map);
@@ -231,6 +230,7 @@ int path_discover(const struct cli_args *args, struct err *err)
 	portmap_free(&map);
 out_free:
 	portmap_free(&known);
+	set_clear(&peers.seen, free);
 	free(peers.addr);
 	return ret;
 }
