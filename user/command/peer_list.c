@@ -13,25 +13,23 @@ static int peer_add(const char *item, void *arg)
 {
 	struct peer_list *list = arg;
 	__u8 addr[16], (*bigger)[16];
-	size_t i;
 
 	if (addr_parse(item, addr))
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
 			       "%s: '%s' is not an address of a host",
 			       list->where, item);
-	for (i = 0; i < list->nr; i++)
-		if (!addr_compare(list->addr[i], addr))
-			return err_set(list->err, EXIT_BAD_INPUT, "usage",
-				       "%s: %s is given twice", list->where,
-				       item);
+	if (set_find(&list->seen, addr, sizeof(addr)))
+		return err_set(list->err, EXIT_BAD_INPUT, "usage",
+			       "%s: %s is given twice", list->where, item);
 	if (list->nr == ROCESTEER_MAX_PEERS)
 		return err_set(list->err, EXIT_BAD_INPUT, "usage",
 			       "%s: more than %u peers", list->where,
 			       ROCESTEER_MAX_PEERS);
 	bigger = reallocarray(list->addr, list->nr + 1, sizeof(addr));
-	if (!bigger)
+	if (bigger)
+		list->addr = bigger;
+	if (!bigger || !set_get(&list->seen, addr, sizeof(addr), sizeof(addr)))
 		return -ENOMEM;
-	list->addr = bigger;
 	memcpy(list->addr[list->nr++], addr, 16);
 	return 0;
 }
@@ -73,4 +71,10 @@ int peer_list_parse(struct peer_list *list, const char *option, const char *valu
 {
 	snprintf(list->where, sizeof(list->where), "--%s", option);
 	return cli_each(option, value, peer_add, list, list->err);
+}
+
+void peer_list_free(struct peer_list *list)
+{
+	set_clear(&list->seen, free);
+	free(list->addr);
 }

@@ -75,13 +75,14 @@ queue_pairs()
 # The job has no port map, and its hosts are named.
 named()
 {
-	local host
+	local host device=()
 
+	fabric_has_host_netns || device=(--dev "$(host_dev 0)")
 	for ((host = 0; host < 4; host++)); do
 		host_ip "$host"
 	done >"$dir/hosts"
 	host_exec 0 rocesteer job load --job 1 --cgroup /sys/fs/cgroup/test0 --actuator qp \
-		--peer-file "$dir/hosts" && soon true && hold ahead 0 100 1 && qp_is '"qp"' null
+		"${device[@]}" --peer-file "$dir/hosts" && soon true && hold ahead 0 100 1 && qp_is '"qp"' null
 	local status=$?
 
 	((!status)) || flows_of 0

@@ -406,7 +406,7 @@ int job_put(const struct cli_args *args, enum job_put how, struct json_object **
 	if (!ret && !l.spec.dry_run)
 		note_daemon(&l);
 	free(l.flows);
-	free(l.peers.addr);
+	peer_list_free(&l.peers);
 	free(l.sources);
 	job_slice_free(&l.slice);
 	chunk_table_free(&l.chunks);

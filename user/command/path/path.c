@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer path: which source port takes which path. */
+#include <stdio.h>
+
 #include "base/base.h"
 #include "path.h"
 
@@ -10,6 +12,9 @@ static const struct out_column head_columns[] = {
 	{ "hop", "hop" },
 	{ "generation", "generation" },
 	{ "created", "created" },
+	{ "peers_probed", "peers probed" },
+	{ "peers_confirmed", "peers confirmed" },
+	{ "peers_predicted", "peers predicted" },
 	{}
 };
 
@@ -21,7 +26,7 @@ static const struct out_column peer_columns[] = {
 	{ "probed", "PROBED" },
 	{ "unanswered", "UNANSWERED" },
 	{ "qpn_hash", "QPN-HASH" },
-	{ "linear", "LINEAR" },
+	{ "rests_on", "RESTS ON" },
 	{ "moved", "MOVED" },
 	{ "missing", "MISSING" },
 	{ "reasons", "INCOMPLETE" },
@@ -95,6 +100,32 @@ const struct out_view *path_views(const struct portmap *map)
 	return map_views;
 }
 
+struct json_object *path_to_json(const struct portmap *map)
+{
+	struct json_object *root = portmap_to_json(map);
+	struct json_object *peers = json_object_object_get(root, "peers");
+	unsigned int probed = 0, confirmed = 0, predicted = 0;
+	char text[32];
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++) {
+		const struct portmap_peer *peer = &map->peers[i];
+
+		if (peer->local)
+			continue;
+		probed += !peer->linear;
+		confirmed += peer->linear && peer->probed;
+		predicted += peer->linear && !peer->probed;
+		snprintf(text, sizeof(text), "confirmed %u", peer->probed);
+		out_string(json_object_array_get_idx(peers, i), "rests_on",
+			   !peer->linear ? "probed" : peer->probed ? text : "predicted");
+	}
+	out_uint(root, "peers_probed", probed);
+	out_uint(root, "peers_confirmed", confirmed);
+	out_uint(root, "peers_predicted", predicted);
+	return root;
+}
+
 static int show(const struct cli_args *args, struct err *err)
 {
 	struct portmap map;
@@ -103,7 +134,7 @@ static int show(const struct cli_args *args, struct err *err)
 	ret = portmap_read(args->operand, &map, err);
 	if (ret)
 		return ret;
-	ret = out_show(&args->out, portmap_to_json(&map), path_views(&map));
+	ret = out_show(&args->out, path_to_json(&map), path_views(&map));
 	portmap_free(&map);
 	return ret;
 }

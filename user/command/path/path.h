@@ -36,6 +36,9 @@ int path_read_rate(const struct cli_args *args, int rate, int retries,
 		   int timeout, struct probe_batch_config *config,
 		   struct err *err);
 
+/* The tree of a map, with what peers rest on, and how many rest on what */
+struct json_object *path_to_json(const struct portmap *map);
+
 /* How to show a port map: with leaves where these tell paths apart. */
 const struct out_view *path_views(const struct portmap *map);
 

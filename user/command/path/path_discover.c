@@ -77,7 +77,7 @@ static int report(const struct cli_args *args, struct portmap *map, struct err *
 	int incomplete, ret = 0;
 
 	map->generation = 1;
-	root = portmap_to_json(map);
+	root = path_to_json(map);
 	incomplete = path_doubt_peers(&args->out, map, root);
 	path_doubt_qpn_hash(&args->out, map);
 	path_doubt_weights(&args->out, map);
@@ -163,6 +163,6 @@ int path_discover(const struct cli_args *args, struct err *err)
 	portmap_free(&map);
 out_free:
 	portmap_free(&known);
-	free(peers.addr);
+	peer_list_free(&peers);
 	return ret;
 }

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAF_ROUNDS	8	/* of a port of each path: one of two links is missed by 1 in 128 */
-
 /* A probe of a round; @ask: gets the answer, NULL: it is of the leaf; @answered: it is. */
 struct question {
 	struct pupil *pupil;
@@ -31,6 +29,19 @@ static int next_question(void *client, struct batch_probe *probe, const __u8 **s
 	return 0;
 }
 
+static int saw_leaf(struct class *c, struct pupil *pupil, __u16 port, const __u8 from[16])
+{
+	struct leaf *leaf = class_leaf(c, from);
+
+	if (!leaf)
+		return -ENOMEM;
+	if (!leaf->first || pupil < leaf->first)
+		leaf->first = pupil;
+	/* Labels are as good as paths: they differ by a constant. */
+	circuits_note(&pupil->t->circuits, hash_model_label(&c->learn.model, port), from);
+	return 0;
+}
+
 static int got_router(void *client, const struct batch_probe *probe,
 		      const struct probe_answer *answer)
 {
@@ -41,14 +52,10 @@ static int got_router(void *client, const struct batch_probe *probe,
 		return 0;
 	q->answered = true;
 	c->late |= probe->sent > 1;
-	if (q->ask) {
-		q->ask->answered = true;
-		memcpy(q->ask->router, answer->from, 16);
-		return 0;
-	}
-	/* Labels are as good as paths: they differ by a constant. */
-	circuits_note(&q->pupil->t->circuits, hash_model_label(&c->learn.model, probe->port),
-		      answer->from);
+	if (!q->ask)
+		return saw_leaf(c, q->pupil, probe->port, answer->from);
+	q->ask->answered = true;
+	memcpy(q->ask->router, answer->from, 16);
 	return 0;
 }
 
@@ -93,6 +100,14 @@ int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask)
 	});
 }
 
+int class_add_leaf(struct class *c, struct pupil *pupil, __u16 port)
+{
+	return add_question(c, &(struct question) {
+		.pupil = pupil,
+		.probe = { .kind = PROBE_LEAF, .port = port },
+	});
+}
+
 /* Leave the questions without an answer. */
 static void keep_open(struct class *c)
 {
@@ -124,100 +139,4 @@ int class_ask(struct class *c)
 	}
 	c->nr_questions = 0;
 	return ret;
-}
-
-int class_ask_bases(struct class *c, size_t from, size_t to)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = from; !ret && i < c->nr && i < to; i++) {
-		c->pupils[i].asks[0].port = c->model ? c->model->hash.base : discover_port(0);
-		ret = class_add_port(c, &c->pupils[i], &c->pupils[i].asks[0]);
-	}
-	return ret ?: class_ask(c);
-}
-
-/* Ask the leaf by so many routers, one after the other. */
-static int add_leaves(struct class *c, struct pupil *pupil, unsigned int nr)
-{
-	const struct hash_model *model = &c->learn.model;
-	unsigned int label = pupil - c->pupils, i;
-	int ret = 0;
-
-	pupil->met = pupil->t->circuits.nr_addrs;
-	for (i = 0; !ret && i < nr; i++) {
-		__u16 any = discover_port(xorshift32(&c->learn.seed) % PORTMAP_MAX_PORTS);
-
-		ret = add_question(c, &(struct question) {
-			.pupil = pupil,
-			.probe = { .kind = PROBE_LEAF,
-				   .port = hash_model_move(model, any, (label + i) %
-							   hash_model_size(model)) },
-		});
-	}
-	return ret;
-}
-
-/* The first of the peers before this one that has its leaf; NULL: there is none. */
-static struct pupil *leaf_first(const struct class *c, const struct pupil *pupil)
-{
-	struct pupil *other;
-
-	for (other = c->pupils; other < pupil; other++)
-		if (circuits_meet(&other->t->circuits, &pupil->t->circuits))
-			return other;
-	return NULL;
-}
-
-/*
- * A leaf may answer by the address of any of its interfaces. The first peer of each leaf asks until
- * there are no new ones; if these may be those of links, until two of a router had shown.
- */
-static int ask_leaves_again(struct class *c, const struct pupil *first)
-{
-	unsigned int round;
-	size_t i;
-	int ret = 0;
-
-	for (round = 0; !ret && round < LEAF_ROUNDS; round++) {
-		bool hidden = circuits_shared(&first->t->circuits);
-
-		for (i = 0; !ret && i < c->nr; i++) {
-			struct pupil *pupil = &c->pupils[i];
-			unsigned int addrs = pupil->t->circuits.nr_addrs;
-
-			if (addrs && (!round || !hidden || addrs > pupil->met) &&
-			    !leaf_first(c, pupil))
-				ret = add_leaves(c, pupil, hash_model_size(&c->learn.model));
-		}
-		ret = ret ?: class_ask(c);
-	}
-	return ret;
-}
-
-int class_ask_leaves(struct class *c, struct pupil *first)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; !ret && i < c->nr; i++)
-		if (c->pupils[i].asks[0].answered)
-			ret = add_leaves(c, &c->pupils[i], &c->pupils[i] == first ? 2 : 1);
-	ret = ret ?: class_ask(c);
-	if (ret || first->t->circuits.nr_addrs < 2)
-		return ret;
-	return ask_leaves_again(c, first);
-}
-
-bool class_shows_links(const struct class *c, const struct pupil *first)
-{
-	size_t i;
-
-	if (circuits_shared(&first->t->circuits))
-		return false;
-	for (i = 0; i < c->nr; i++)
-		if (circuits_found(&c->pupils[i].t->circuits, hash_model_size(&c->learn.model)))
-			return true;
-	return !first->t->circuits.nr_addrs;
 }

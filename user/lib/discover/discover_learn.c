@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Before ports are walked through: learn what the switches make of ports, from one peer, and know
- * the ports of the others from a port or three of each. An earlier port map may know it already.
- * Peers for which that does not hold go on to the walk as if nothing had been asked.
+ * the ports of the others by a few ports of some of them, and by their addresses. An earlier port
+ * map may know it already. Peers for which that does not hold go on to the walk as if nothing had
+ * been asked.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +12,24 @@
 #include "discover_class.h"
 
 #define LEAST_PORTS	128	/* of a peer, so that the walk could do better than the model */
-#define FIRST_PEERS	32	/* of which one has to answer */
+#define FIRST_PEERS	32	/* of which one has to answer; they check what addresses say */
 #define FURTHER_CHECKS	2	/* of a peer that is not the first of its leaf */
 #define FOLLOWS_CHECKS	1	/* of one whose address says the constant */
+
+/* Ask the base of some peers, all over the class. */
+static int ask_bases(struct class *c)
+{
+	size_t nr = c->nr < FIRST_PEERS ? c->nr : FIRST_PEERS, i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < nr; i++) {
+		struct pupil *pupil = &c->pupils[i * c->nr / nr];
+
+		pupil->asks[0].port = c->model ? c->model->hash.base : discover_port(0);
+		ret = class_add_port(c, pupil, &pupil->asks[0]);
+	}
+	return ret ?: class_ask(c);
+}
 
 static struct pupil *first_that_answers(struct class *c)
 {
@@ -43,93 +59,107 @@ static int learn(struct class *c, struct pupil *teacher)
 	return ret;
 }
 
+/* A peer of the known map, and its leaf */
+static int recall_peer(struct class *c, const struct portmap_peer *peer)
+{
+	struct leaf *leaf = class_leaf(c, peer->leaf);
+	int constant;
+
+	if (!leaf)
+		return -ENOMEM;
+	leaf->marks |= LEAF_KNOWN;
+	if (addr_compare(peer->source, c->source))
+		return 0;
+	constant = hash_model_constant(&c->learn.model, peer->paths[0].ports[0],
+				       peer->paths[0].router);
+	if (constant >= 0)
+		hash_address_add(&c->address, peer->addr, constant);
+	return 0;
+}
+
 /* Take the known model, and the constants of peers that it was right for. */
-static void recall(struct class *c)
+static int recall(struct class *c)
 {
 	const struct portmap *known = c->run->discover->known;
 	const struct hash_model *hash = &c->model->hash;
 	unsigned int label;
 	size_t i;
+	int ret = 0;
 
 	c->learn = (struct hash_learn) {
 		.model = *hash, .verdict = HASH_LINEAR, .seed = arc4random() | 1,
 	};
 	for (label = 0; label < hash_model_size(hash); label++)
 		c->learn.silent += addr_is_none(hash->router[label]);
-	for (i = 0; i < known->nr_peers; i++) {
-		const struct portmap_peer *peer = &known->peers[i];
-		int constant;
-
-		if (!peer->linear || addr_compare(peer->source, c->source))
-			continue;
-		constant = hash_model_constant(hash, peer->paths[0].ports[0],
-					       peer->paths[0].router);
-		if (constant >= 0)
-			hash_address_add(&c->address, peer->addr, constant);
-	}
+	for (i = 0; !ret && i < known->nr_peers; i++)
+		if (known->peers[i].linear)
+			ret = recall_peer(c, &known->peers[i]);
+	return ret;
 }
 
-/* Has a peer of the known map this leaf, by the name of the leaf? */
-static bool is_known(const struct class *c, const struct pupil *pupil)
-{
-	const struct portmap *known = c->model ? c->run->discover->known : NULL;
-	const struct circuits *circuits = &pupil->t->circuits;
-	unsigned int k;
-	size_t i;
-
-	for (i = 0; known && i < known->nr_peers; i++)
-		for (k = 0; k < circuits->nr_addrs; k++)
-			if (known->peers[i].linear &&
-			    !addr_compare(known->peers[i].leaf, circuits->addr[k]))
-				return true;
-	return false;
-}
-
-/* Is this the first peer of its leaf, of those that are taught or asked? */
-static bool is_first(const struct class *c, const struct pupil *pupil)
-{
-	size_t i;
-
-	if (is_known(c, pupil))
-		return false;
-	for (i = 0; i < c->nr; i++) {
-		const struct pupil *other = &c->pupils[i];
-
-		if ((other->taught || (other->nr && !other->judged && other < pupil)) &&
-		    circuits_meet(&other->t->circuits, &pupil->t->circuits))
-			return false;
-	}
-	return true;
-}
-
+/* Is nothing known of the peer but its leaf, or its base as well? */
 static bool may_learn(const struct pupil *pupil)
 {
-	return pupil->asks[0].answered && pupil->t->circuits.nr_addrs && !pupil->taught;
+	return pupil->t->circuits.nr_addrs && !pupil->taught && !pupil->nr;
 }
 
-static void choose(struct class *c, struct pupil *pupil, unsigned int checks)
+static int constant_by_address(const struct class *c, const struct pupil *pupil)
 {
+	return hash_address_predict(&c->address, pupil->t->peer->addr);
+}
+
+/* Choose ports, as many as are to be believed of this peer and its leaf. */
+static void choose(struct class *c, struct pupil *pupil, bool follows)
+{
+	unsigned int checks = follows ? FOLLOWS_CHECKS : FURTHER_CHECKS;
 	struct hash_ask base = pupil->asks[0];
 
+	if (c->doubted || !(class_leaf_marks(c, pupil) & (LEAF_KNOWN | LEAF_TAUGHT)))
+		checks = hash_model_checks(&c->learn.model);
+	class_mark_leaf(c, pupil, LEAF_ASKED);
 	pupil->nr = 1 + checks;
 	hash_peer_ask(&c->learn.model, pupil->asks, pupil->nr, pupil - c->pupils);
-	pupil->asks[0] = base;
+	if (base.answered)
+		pupil->asks[0] = base;
 }
 
-/* The constant of a peer; a known map says another one if its peers are not right any more. */
-static void take_constant(struct class *c, struct pupil *pupil, __u8 constant)
+/* Does the constant agree with the address? A known map is not right any more if it does not. */
+static bool confirm(struct class *c, const struct pupil *pupil, int constant)
 {
-	const __u8 *addr = pupil->t->peer->addr;
-	int follows = hash_address_predict(&c->address, addr);
+	int follows = constant_by_address(c, pupil);
 
-	pupil->taught = true;
-	pupil->constant = constant;
-	if (c->model && follows >= 0 && follows != constant && !c->noted) {
+	if (follows < 0 || follows == constant) {
+		c->confirmed += follows >= 0;
+		return true;
+	}
+	c->doubted = true;
+	if (c->model && constant >= 0 && !c->noted) {
 		discover_phase_note(c->run, pupil->t,
 				    "%s: its ports take other paths than the known peers say: the fabric has changed, and their ports may be out of date, see path verify.");
 		c->noted = true;
 	}
-	hash_address_add(&c->address, addr, constant);
+	return false;
+}
+
+/* A peer that contradicts its address is asked again, by more ports, if it was asked by few. */
+static void judge(struct class *c, struct pupil *pupil)
+{
+	int constant = hash_peer_judge(&c->learn.model, pupil->asks, pupil->nr, 2);
+
+	pupil->refused = constant == HASH_PEER_OTHER;
+	if (constant >= 0 && !confirm(c, pupil, constant) &&
+	    pupil->nr <= hash_model_checks(&c->learn.model)) {
+		pupil->nr = 0;
+		return;
+	}
+	pupil->judged = true;
+	pupil->probed = pupil->nr;
+	if (constant < 0)
+		return;
+	pupil->taught = true;
+	pupil->constant = constant;
+	class_mark_leaf(c, pupil, LEAF_TAUGHT);
+	hash_address_add(&c->address, pupil->t->peer->addr, constant);
 }
 
 /* Ask the ports that were chosen, and judge all answers of these peers. */
@@ -142,69 +172,112 @@ static int ask_pupils(struct class *c)
 	for (i = 0; !ret && i < c->nr; i++) {
 		struct pupil *pupil = &c->pupils[i];
 
-		for (k = 1; !ret && !pupil->judged && k < pupil->nr; k++)
+		for (k = pupil->asks[0].answered; !ret && !pupil->judged && k < pupil->nr; k++)
 			ret = class_add_port(c, pupil, &pupil->asks[k]);
+	}
+	ret = ret ?: class_ask(c);
+	for (i = 0; !ret && i < c->nr; i++)
+		if (c->pupils[i].nr && !c->pupils[i].judged)
+			judge(c, &c->pupils[i]);
+	for (i = 0; !ret && i < c->nr; i++)
+		if (c->pupils[i].refused)
+			c->doubted |= class_leaf_marks(c, &c->pupils[i]) & LEAF_TAUGHT;
+	return ret;
+}
+
+/* A peer of each leaf, and those whose constants do not follow from those before */
+static int teach_some(struct class *c)
+{
+	struct hash_address span = c->address;
+	size_t i;
+
+	for (i = 0; i < c->nr; i++)
+		if (c->pupils[i].taught)
+			class_mark_leaf(c, &c->pupils[i], LEAF_ASKED | LEAF_TAUGHT);
+	for (i = 0; i < c->nr; i++) {
+		struct pupil *pupil = &c->pupils[i];
+		const __u8 *addr = pupil->t->peer->addr;
+		bool follows = hash_address_predict(&span, addr) >= 0;
+
+		if (!may_learn(pupil))
+			continue;
+		if (!follows || !(class_leaf_marks(c, pupil) & LEAF_ASKED))
+			choose(c, pupil, follows);
+		hash_address_add(&span, addr, 0);
+	}
+	return ask_pupils(c);
+}
+
+/* The constant of a peer by its address, if the model holds for its leaf, or -1 */
+static int predict(const struct class *c, const struct pupil *pupil)
+{
+	return may_learn(pupil) && class_leaf_marks(c, pupil) & LEAF_TAUGHT ?
+	       constant_by_address(c, pupil) : -1;
+}
+
+/* Ask the base of some peers whose constants follow: is it what their addresses say? */
+static int check_some(struct class *c)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < c->nr; i++) {
+		struct pupil *pupil = &c->pupils[i];
+
+		if (pupil->asks[0].answered || predict(c, pupil) < 0 || !class_draw(c))
+			continue;
+		pupil->asks[0].port = c->learn.model.base;
+		ret = class_add_port(c, pupil, &pupil->asks[0]);
 	}
 	ret = ret ?: class_ask(c);
 	for (i = 0; !ret && i < c->nr; i++) {
 		struct pupil *pupil = &c->pupils[i];
-		int constant;
 
-		if (pupil->judged || !pupil->nr)
-			continue;
-		pupil->judged = true;
-		pupil->probed = pupil->nr;
-		constant = hash_peer_judge(&c->learn.model, pupil->asks, pupil->nr, 2);
-		if (constant >= 0)
-			take_constant(c, pupil, constant);
+		if (pupil->asks[0].answered && predict(c, pupil) >= 0)
+			confirm(c, pupil, hash_peer_judge(&c->learn.model, pupil->asks, 1, 1));
 	}
 	return ret;
 }
 
-static int constant_of(const struct class *c, const struct pupil *pupil)
+/* If all checks agree, those who were not asked are as their addresses say. */
+static int teach_by_address(struct class *c)
 {
-	return hash_peer_judge(&c->learn.model, pupil->asks, 1, 1);
-}
-
-/* Peers whose addresses do not follow from those before, and all first ones of a leaf */
-static int teach_some(struct class *c)
-{
-	unsigned int checks = hash_model_checks(&c->learn.model);
-	struct hash_address span = c->address;
+	int ret = c->doubted ? 0 : check_some(c);
 	size_t i;
 
+	if (ret || c->doubted || c->confirmed < CLASS_CONFIRMATIONS)
+		return ret;
 	for (i = 0; i < c->nr; i++) {
 		struct pupil *pupil = &c->pupils[i];
+		int constant = predict(c, pupil);
 
-		if (!may_learn(pupil))
+		if (constant < 0)
 			continue;
-		if (is_first(c, pupil))
-			choose(c, pupil, checks);
-		else if (hash_address_predict(&span, pupil->t->peer->addr) < 0)
-			choose(c, pupil, FURTHER_CHECKS);
-		hash_address_add(&span, pupil->t->peer->addr, 0);
+		pupil->taught = true;
+		pupil->constant = constant;
+		pupil->probed = pupil->asks[0].answered;
 	}
-	return ask_pupils(c);
+	return 0;
 }
 
-/* The others: their address says what the first port has to be. */
+/* All others. Some may have to be asked again. */
 static int teach_others(struct class *c)
 {
-	unsigned int checks = hash_model_checks(&c->learn.model);
+	bool some;
 	size_t i;
+	int ret = 0;
 
-	for (i = 0; i < c->nr; i++) {
-		struct pupil *pupil = &c->pupils[i];
-		int follows = hash_address_predict(&c->address, pupil->t->peer->addr);
-
-		if (!may_learn(pupil) || pupil->nr)
-			continue;
-		if (is_first(c, pupil) || (follows >= 0 && follows != constant_of(c, pupil)))
-			choose(c, pupil, checks);
-		else
-			choose(c, pupil, follows < 0 ? FURTHER_CHECKS : FOLLOWS_CHECKS);
-	}
-	return ask_pupils(c);
+	do {
+		for (i = 0, some = false; i < c->nr; i++) {
+			if (!may_learn(&c->pupils[i]))
+				continue;
+			choose(c, &c->pupils[i], constant_by_address(c, &c->pupils[i]) >= 0);
+			some = true;
+		}
+		if (some)
+			ret = ask_pupils(c);
+	} while (!ret && some);
+	return ret;
 }
 
 static const __u8 no_leaf[16];
@@ -253,11 +326,16 @@ static int keep_model(const struct class *c)
 	return portmap_add_model(c->run->map, &model);
 }
 
-/* Peers that disagree with a known model: the fabric may have changed since. */
+/*
+ * Peers that disagree with a known model, or many of which one disagrees with its address: the
+ * fabric may have changed since.
+ */
 static bool is_outdated(const struct class *c)
 {
 	size_t i;
 
+	if (c->model && c->doubted && c->nr > FIRST_PEERS)
+		return true;
 	for (i = 0; i < c->nr; i++)
 		if (c->model && c->pupils[i].judged && !c->pupils[i].taught)
 			return true;
@@ -270,20 +348,20 @@ static int teach(struct class *c)
 	size_t i, taught = 0;
 	int ret;
 
-	ret = class_ask_bases(c, 0, FIRST_PEERS);
+	ret = ask_bases(c);
 	first = ret ? NULL : first_that_answers(c);
 	if (!first)
 		return ret;
-	if (c->model)
-		recall(c);
-	else
-		ret = learn(c, first);
+	ret = c->model ? recall(c) : learn(c, first);
 	if (ret || c->learn.verdict != HASH_LINEAR)
 		return ret;
-	ret = class_ask_bases(c, FIRST_PEERS, c->nr) ?: class_ask_leaves(c, first);
+	ret = class_ask_leaves(c, first);
 	if (ret || class_shows_links(c, first))
 		return ret;
-	ret = teach_some(c) ?: teach_others(c);
+	ret = teach_some(c) ?: teach_by_address(c);
+	if (ret || is_outdated(c))
+		return ret;
+	ret = teach_others(c);
 	if (ret || is_outdated(c))
 		return ret;
 	for (i = 0; !ret && i < c->nr; i++)
@@ -300,6 +378,9 @@ static void forget(struct class *c)
 	size_t i;
 
 	memset(&c->address, 0, sizeof(c->address));
+	c->confirmed = 0;
+	c->doubted = false;
+	set_clear(&c->leaves, free);
 	for (i = 0; i < c->nr; i++) {
 		if (c->pupils[i].t->phase == DONE)
 			continue;
@@ -326,7 +407,14 @@ static int teach_class(struct class *c)
 	return teach(c);
 }
 
-/* Peers with the source of the first one that is not @done. Return: their number. */
+static int compare_pupils(const void *a, const void *b)
+{
+	const struct pupil *left = a, *right = b;
+
+	return addr_compare(left->t->peer->addr, right->t->peer->addr);
+}
+
+/* Peers with the source of the first one that is not @done, by address. Return: their number. */
 static size_t gather(struct discovery *run, struct pupil *pupils, bool *done)
 {
 	const __u8 *source = NULL;
@@ -344,6 +432,7 @@ static size_t gather(struct discovery *run, struct pupil *pupils, bool *done)
 		done[i] = true;
 		pupils[n++] = (struct pupil) { .t = t };
 	}
+	qsort(pupils, n, sizeof(*pupils), compare_pupils);
 	return n;
 }
 
