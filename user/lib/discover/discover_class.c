@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_SPARE	3	/* a quarter of all routers is silent at most */
 #define LEAF_ROUNDS	8	/* of a port of each path: one of two links is missed by 1 in 128 */
 
 /* A probe of a round; @ask: gets the answer, NULL: it is of the leaf; @answered: it is. */
@@ -83,6 +84,11 @@ static int add_question(struct class *c, const struct question *question)
 	return 0;
 }
 
+unsigned int class_spare(const struct class *c)
+{
+	return c->learn.silent < MOST_SPARE ? c->learn.silent : MOST_SPARE;
+}
+
 int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask)
 {
 	return add_question(c, &(struct question) {
@@ -126,14 +132,18 @@ int class_ask(struct class *c)
 	return ret;
 }
 
-int class_ask_bases(struct class *c, size_t from, size_t to)
+int class_ask_bases(struct class *c, size_t from, size_t to, __u16 port)
 {
 	size_t i;
 	int ret = 0;
 
 	for (i = from; !ret && i < c->nr && i < to; i++) {
-		c->pupils[i].asks[0].port = c->model ? c->model->hash.base : discover_port(0);
-		ret = class_add_port(c, &c->pupils[i], &c->pupils[i].asks[0]);
+		struct hash_ask *ask = &c->pupils[i].asks[0];
+
+		if (ask->answered)
+			continue;
+		ask->port = port;
+		ret = class_add_port(c, &c->pupils[i], ask);
 	}
 	return ret ?: class_ask(c);
 }
@@ -203,9 +213,10 @@ int class_ask_leaves(struct class *c, struct pupil *first)
 
 	for (i = 0; !ret && i < c->nr; i++)
 		if (c->pupils[i].asks[0].answered)
-			ret = add_leaves(c, &c->pupils[i], &c->pupils[i] == first ? 2 : 1);
+			ret = add_leaves(c, &c->pupils[i], class_spare(c) +
+					 (&c->pupils[i] == first ? 2 : 1));
 	ret = ret ?: class_ask(c);
-	if (ret || first->t->circuits.nr_addrs < 2)
+	if (ret || first->t->circuits.nr_addrs < 2 || c->run->discover->enough)
 		return ret;
 	return ask_leaves_again(c, first);
 }
@@ -216,8 +227,8 @@ bool class_shows_links(const struct class *c, const struct pupil *first)
 
 	if (circuits_shared(&first->t->circuits))
 		return false;
-	for (i = 0; i < c->nr; i++)
+	for (i = 0; !c->run->discover->split && i < c->nr; i++)
 		if (circuits_found(&c->pupils[i].t->circuits, hash_model_size(&c->learn.model)))
 			return true;
-	return !first->t->circuits.nr_addrs;
+	return !first->t->circuits.nr_addrs && !c->run->discover->enough;
 }

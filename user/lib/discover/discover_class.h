@@ -62,6 +62,9 @@ struct class {
 	bool late;
 };
 
+/* Ports to ask besides, as some may take a router that does not answer */
+unsigned int class_spare(const struct class *c);
+
 /* Have a port of a peer asked, by class_ask(). Return: 0 or -ENOMEM. */
 int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
@@ -71,16 +74,23 @@ int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask);
  */
 int class_ask(struct class *c);
 
-/* Ask a port of peers @from..@to - 1. Those without an answer are under our own leaf, or lost. */
-int class_ask_bases(struct class *c, size_t from, size_t to);
+/*
+ * Ask a port of those of peers @from..@to - 1 that have not answered yet. Those that never do are
+ * under our own leaf, or lost.
+ */
+int class_ask_bases(struct class *c, size_t from, size_t to, __u16 port);
 
 /*
  * Ask a port of each peer one hop further, and two of the first: does its leaf have one address? If
- * not, the first peer of each leaf is asked until its addresses are known.
+ * not, the first peer of each leaf is asked until its addresses are known, unless the caller knows
+ * what is enough: it knows the leaves.
  */
 int class_ask_leaves(struct class *c, struct pupil *first);
 
-/* Are links told apart by the addresses of a leaf? Then the walk tells paths by them. */
+/*
+ * Are links told apart by the addresses of a leaf, unless the caller says which are? Then the walk
+ * tells paths by them.
+ */
 bool class_shows_links(const struct class *c, const struct pupil *first);
 
 #endif /* ROCESTEER_LIB_DISCOVER_CLASS_H */

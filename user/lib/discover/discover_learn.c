@@ -102,18 +102,32 @@ static bool is_first(const struct class *c, const struct pupil *pupil)
 	return true;
 }
 
-static bool may_learn(const struct pupil *pupil)
+/* A peer whose leaf is not known, and need not be, is the first of its leaf. */
+static bool may_learn(const struct class *c, const struct pupil *pupil)
 {
-	return pupil->asks[0].answered && pupil->t->circuits.nr_addrs && !pupil->taught;
+	bool named = pupil->t->circuits.nr_addrs || c->run->discover->enough;
+
+	return pupil->asks[0].answered && named && !pupil->taught;
 }
 
+/* Labels differ from that of the port that was asked first as they would from the base's. */
 static void choose(struct class *c, struct pupil *pupil, unsigned int checks)
 {
-	struct hash_ask base = pupil->asks[0];
+	const struct hash_model *model = &c->learn.model;
+	struct hash_ask first = pupil->asks[0];
+	__u8 label = hash_model_label(model, first.port);
+	unsigned int i;
 
-	pupil->nr = 1 + checks;
-	hash_peer_ask(&c->learn.model, pupil->asks, pupil->nr, pupil - c->pupils);
-	pupil->asks[0] = base;
+	pupil->nr = 1 + checks + class_spare(c);
+	if (pupil->nr > hash_peer_most(model))
+		pupil->nr = hash_peer_most(model);
+	hash_peer_ask(model, pupil->asks, pupil->nr, pupil - c->pupils);
+	pupil->asks[0] = first;
+	for (i = 1; label && i < pupil->nr; i++) {
+		__u8 other = hash_model_label(model, pupil->asks[i].port);
+
+		pupil->asks[i].port = hash_model_port(model, other ^ label);
+	}
 }
 
 /* The constant of a peer; a known map says another one if its peers are not right any more. */
@@ -176,7 +190,7 @@ static int teach_some(struct class *c)
 	for (i = 0; i < c->nr; i++) {
 		struct pupil *pupil = &c->pupils[i];
 
-		if (!may_learn(pupil))
+		if (!may_learn(c, pupil))
 			continue;
 		if (is_first(c, pupil))
 			choose(c, pupil, checks);
@@ -197,7 +211,7 @@ static int teach_others(struct class *c)
 		struct pupil *pupil = &c->pupils[i];
 		int follows = hash_address_predict(&c->address, pupil->t->peer->addr);
 
-		if (!may_learn(pupil) || pupil->nr)
+		if (!may_learn(c, pupil) || pupil->nr)
 			continue;
 		if (is_first(c, pupil) || (follows >= 0 && follows != constant_of(c, pupil)))
 			choose(c, pupil, checks);
@@ -222,6 +236,8 @@ static int put_ports(const struct class *c, const struct pupil *pupil)
 			     d->extra[label - hash_model_size(model)];
 		const __u8 *router = hash_model_router(model, port, pupil->constant);
 
+		if (addr_is_none(router) && c->learn.silent == 1)
+			pupil->t->peer->silent_port = port;
 		if (!addr_is_none(router) && !portmap_peer_port_path(pupil->t->peer, port))
 			ret = portmap_peer_add_port(pupil->t->peer, router, no_leaf, port);
 	}
@@ -265,11 +281,12 @@ static bool is_outdated(const struct class *c)
 
 static int teach(struct class *c)
 {
+	__u16 base = c->model ? c->model->hash.base : discover_port(0);
 	struct pupil *first;
 	size_t i, taught = 0;
 	int ret;
 
-	ret = class_ask_bases(c, 0, FIRST_PEERS);
+	ret = class_ask_bases(c, 0, FIRST_PEERS, base);
 	first = ret ? NULL : first_that_answers(c);
 	if (!first)
 		return ret;
@@ -279,7 +296,10 @@ static int teach(struct class *c)
 		ret = learn(c, first);
 	if (ret || c->learn.verdict != HASH_LINEAR)
 		return ret;
-	ret = class_ask_bases(c, FIRST_PEERS, c->nr) ?: class_ask_leaves(c, first);
+	ret = class_ask_bases(c, FIRST_PEERS, c->nr, base);
+	if (!ret && c->learn.silent)	/* the first port of some may take the silent router */
+		ret = class_ask_bases(c, 0, c->nr, hash_model_port(&c->learn.model, 1));
+	ret = ret ?: class_ask_leaves(c, first);
 	if (ret || class_shows_links(c, first))
 		return ret;
 	ret = teach_some(c) ?: teach_others(c);
@@ -325,7 +345,10 @@ static int teach_class(struct class *c)
 	return teach(c);
 }
 
-/* Peers with the source of the first one that is not @done. Return: their number. */
+/*
+ * Peers with the source of the first one that is not @done. Links are told apart by the walk alone.
+ * Return: their number.
+ */
 static size_t gather(struct discovery *run, struct pupil *pupils, bool *done)
 {
 	const __u8 *source = NULL;
@@ -334,7 +357,7 @@ static size_t gather(struct discovery *run, struct pupil *pupils, bool *done)
 	for (i = 0; i < run->map->nr_peers; i++) {
 		struct target *t = &run->targets[i];
 
-		if (done[i] || t->phase == DONE)
+		if (done[i] || t->phase == DONE || t->split)
 			continue;
 		if (!source)
 			source = t->peer->source;
@@ -353,7 +376,7 @@ int discover_learn(struct discovery *run)
 	bool *done;
 	int ret = -ENOMEM;
 
-	if (d->enough || d->split || d->config.ports < LEAST_PORTS)
+	if (d->config.ports < LEAST_PORTS)
 		return 0;
 	c.pupils = calloc(d->nr_peers, sizeof(*c.pupils));
 	done = calloc(d->nr_peers, sizeof(*done));
