@@ -2,14 +2,13 @@
 #include "peer_search.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "discover/discover.h"
 #include "portmap/portmap.h"
+#include "found_peers.h"
 
 /* Delay of a search, for more peers, ns */
 #define SETTLE	2000000ull
@@ -26,7 +25,6 @@
  * @peers: their addresses
  * @nr: number of peers
  * @known: the job's port map, or empty
- * @file: of the port map
  * @hop: distance of the routers that tell paths apart
  * @err: filled with the last failure
  */
@@ -38,7 +36,6 @@ struct batch {
 	__u8 peers[PEER_SEARCH_MOST][16];
 	size_t nr;
 	struct portmap known;
-	char file[PATH_MAX];
 	unsigned int hop;
 	struct err *err;
 };
@@ -61,8 +58,6 @@ static void read_known(struct batch *batch)
 	const char *file = json_object_get_string(json_object_object_get(record, "port_map"));
 	struct err unread = {};
 
-	if (file)
-		snprintf(batch->file, sizeof(batch->file), "%s", file);
 	steer_peer_each(steer, batch->job, take_hop, batch);
 	if (file && portmap_read(file, &batch->known, &unread))
 		batch->known = (struct portmap) {};
@@ -73,13 +68,6 @@ static void read_known(struct batch *batch)
 	json_object_put(record);
 }
 
-/* Paths that one may rely on, and all of them. A peer under our own leaf has none. */
-static bool is_usable(const struct portmap_peer *peer)
-{
-	return !peer->local && peer->nr_paths && !peer->sprays && !peer->moved &&
-	       !portmap_peer_nr_cut(peer) && !discover_is_silent(peer);
-}
-
 static int put_peers(const struct batch *batch, const struct portmap *found)
 {
 	struct steer *steer = NULL;
@@ -87,7 +75,7 @@ static int put_peers(const struct batch *batch, const struct portmap *found)
 	int ret = steer_open(&steer, 0, batch->err);
 
 	for (i = 0; !ret && i < found->nr_peers; i++) {
-		if (!is_usable(&found->peers[i]))
+		if (!found_peer_is_usable(&found->peers[i]))
 			continue;
 		ret = steer_peer_add(steer, batch->job, batch->ifindex, batch->hop,
 				     &found->peers[i]);
@@ -96,17 +84,6 @@ static int put_peers(const struct batch *batch, const struct portmap *found)
 	}
 	steer_close(steer);
 	return ret;
-}
-
-/* Jobs that were loaded by --dev have what the host knows. Without that, it is found again. */
-static void keep(const struct batch *batch, const char *device, struct portmap *found)
-{
-	char store[PATH_STORE_NAME];
-	struct err err = {};
-
-	if (!path_store_name(device, store, &err) && !strcmp(store, batch->file) &&
-	    !path_store_make())
-		portmap_write(store, found, probe_source_is_own, &err);
 }
 
 static int find(const struct batch *batch, const __u8 (*peers)[16], size_t nr)
@@ -131,7 +108,7 @@ static int find(const struct batch *batch, const __u8 (*peers)[16], size_t nr)
 	if (ret)
 		return ret;
 	ret = put_peers(batch, &found);
-	keep(batch, device, &found);
+	found_peers_keep(batch->search->groups->steer, batch->job, &found);
 	portmap_free(&found);
 	return ret;
 }
