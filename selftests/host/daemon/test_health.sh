@@ -183,7 +183,7 @@ refused_by()
 	ip -n "$prefix$spine" route restore <"$dir/route" && busywait 20000 went up "$path"
 }
 
-# The daemon asks one path a second in the other order, so that each would take three seconds.
+# The daemon checks one port in five seconds, so that none of them would do.
 refused()
 {
 	local spine
@@ -238,23 +238,36 @@ received()
 	in_ns "$1" cat /proc/net/snmp | awk '/^Ip: [0-9]/ { print $4 }'
 }
 
-# is_asked ROUTER RECEIVED: a probe has come since
+# is_asked RECEIVED...: a probe has come to a spine since, which is $asked
 is_asked()
 {
-	(($(received "$1") > $2))
+	for asked in 0 1 2 3; do
+		shift "$((asked > 0))"
+		(($(received "spine$asked") <= $1)) || return 0
+	done
+	return 1
 }
 
 # The daemon does not judge a path that it is watching, so it has to examine the path again.
 while_watched()
 {
-	local spine before
+	local asked spine path
+	local -a before=()
 
 	restarts --probe-timeout 200 || return
-	spine=$(spine_of 1)
-	vanish "$spine"
-	before=$(received "$spine")
-	busywait 20000 is_asked "$spine" "$before" && lose 1 &&
-		busywait 20000 went down 1 router && appear "$spine" &&
+	for spine in 0 1 2 3; do
+		vanish "spine$spine"
+		before+=("$(received "spine$spine")")
+	done
+	busywait 20000 is_asked "${before[@]}" || return
+	for spine in 0 1 2 3; do
+		((spine == asked)) || appear "spine$spine"
+	done
+	for path in 0 1 2 3; do
+		[[ $(spine_of "$path") != "spine$asked" ]] || break
+	done
+	lose "$path"
+	busywait 20000 went down "$path" router && appear "spine$asked" &&
 		busywait 20000 used 0 1 2 3
 }
 

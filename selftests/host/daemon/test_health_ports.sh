@@ -45,7 +45,7 @@ hashes_otherwise()
 	kill -STOP "$daemon"
 	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=7
 	! lands_as_planned && kill -CONT "$daemon" &&
-		busywait 20000 lands_as_planned && is_down &&
+		busywait 60000 lands_as_planned && is_down &&
 		busywait 20000 used 0 1 2 3 &&
 		events 'any(.[]; .event == "path-moved" and .router) and
 			any(.[]; .event == "remapped" and .job == 1) and
@@ -73,7 +73,7 @@ job_is_replaced()
 			>"$dir/fewer.json" && vanish leaf1 iif lo || return
 	for seed in 11 12 13; do
 		in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed="$seed"
-		busywait 8000 stop_search && break
+		busywait 20000 stop_search && break
 	done
 	in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=7
 	on_h0 "$rocesteer" job unload --job 1 &&
@@ -106,7 +106,7 @@ hashes_otherwise_again()
 {
 	kill -STOP "$daemon"
 	finds_all && in_ns leaf0 sysctl -qw net.ipv4.fib_multipath_hash_seed=8
-	! finds_all && kill -CONT "$daemon" && busywait 20000 finds_all
+	! finds_all && kill -CONT "$daemon" && busywait 60000 finds_all
 }
 
 # loads_slice HOST ADDRESS ROUTER PEER: load it by the address that the host's leaf uses for
@@ -167,7 +167,7 @@ links_hash_otherwise()
 	fabric_downlinks 0 1 1 0
 	fabric_downlinks 1 1 1 0
 	! ports_take_their_paths && kill -CONT "$daemon" &&
-		busywait 30000 ports_take_their_paths &&
+		busywait 60000 ports_take_their_paths &&
 		events 'any(.[]; .event == "path-moved" and .router and .path_leaf) and
 			any(.[]; .event == "remapped" and .job == 1) and
 			all(.[]; .event != "path-down")'

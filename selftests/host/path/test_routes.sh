@@ -113,10 +113,10 @@ daemon_takes_up()
 		busywait 20000 event '.event == "path-up" and .path == 1'
 }
 
-# No flow loses a packet: the daemon asks one path a second.
+# No flow loses a packet: the daemon asks one path in five seconds.
 daemon_takes_down()
 {
-	spine1_route del && busywait 20000 event '.event == "path-down" and .path == 1 and
+	spine1_route del && busywait 40000 event '.event == "path-down" and .path == 1 and
 		.cause == "unreachable"' && spine1_route add via &&
 		busywait 20000 event '.event == "path-up" and .path == 1'
 }

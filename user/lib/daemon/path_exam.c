@@ -55,34 +55,41 @@ static struct probe_queue *get_queue(struct path_exams *exams, const struct prob
 	return entry ? entry->queue : NULL;
 }
 
-static int add_probes(struct probe_queue *queue, struct group *group, __u32 p,
-		      const struct search *s)
+static int add_probe(struct probe_queue *queue, struct group *group, __u32 p,
+		     const struct search *s, enum probe_kind kind)
 {
 	struct queued_probe probe = {
 		.owner = group,
 		.path = p,
+		.kind = kind,
 		.port = ntohs(s->peer.sport[p]),
 	};
-	struct path_health *health = group->health;
-	__u64 bit = 1ull << p;
-	__u64 whole = (health->examined & ~health->watched) | health->controls;
-	enum probe_kind last;
 
 	memcpy(probe.source, s->key.source, 16);
 	memcpy(probe.peer, s->key.addr, 16);
-	/*
-	 * Routers limit how often they answer: send no needless probe. A watched path
-	 * needs one to the leaf only if the leaf tells it from others.
-	 */
-	probe.kind = health->path[p].router ? PROBE_LEAF : PROBE_PATH;
-	last = whole & bit || !addr_is_none(group->leaf[p]) ? PROBE_LEAF :
-							      PROBE_PATH;
-	for (; probe.kind <= last; probe.kind++) {
-		if (probe_queue_add(queue, &probe))
-			return -ENOMEM;
-		health->out++;
-	}
+	if (probe_queue_add(queue, &probe))
+		return -ENOMEM;
+	group->health->out++;
 	return 0;
+}
+
+/*
+ * Routers limit how often they answer: send no needless probe. A path in doubt needs one to the
+ * leaf only if the leaf tells it from others.
+ */
+static int add_probes(struct probe_queue *queue, struct group *group, __u32 p,
+		      const struct search *s)
+{
+	const struct path_health *health = group->health;
+	__u64 whole = (health->examined & ~health->watched) | health->controls;
+	enum probe_kind kind = health->path[p].router ? PROBE_LEAF : PROBE_PATH;
+	enum probe_kind last = whole >> p & 1 || !addr_is_none(group->leaf[p]) ? PROBE_LEAF :
+										 PROBE_PATH;
+	int ret = 0;
+
+	for (; !ret && kind <= last; kind++)
+		ret = add_probe(queue, group, p, s, kind);
+	return ret;
 }
 
 static int take_peer(const struct rocesteer_peer_key *key,
@@ -113,31 +120,38 @@ static bool find_peer(struct path_exams *exams, struct search *s)
 	return s->found;
 }
 
-/* Paths to which the peer has a port; none while the job is being unloaded. */
-static __u64 usable_paths(struct path_exams *exams, struct search *s)
+__u64 path_exam_usable(const struct group *group, const struct rocesteer_peer *peer)
 {
 	__u64 usable = 0;
 	__u32 p;
 
-	if (!find_peer(exams, s))
-		return 0;
-	for (p = 0; p < s->group->nr_paths; p++)
-		if (s->peer.sport[p])
+	for (p = 0; p < group->nr_paths; p++)
+		if (peer->sport[p])
 			usable |= 1ull << p;
 	return usable;
+}
+
+/* None while the job is being unloaded. */
+static __u64 usable_paths(struct path_exams *exams, struct search *s)
+{
+	return find_peer(exams, s) ? path_exam_usable(s->group, &s->peer) : 0;
+}
+
+static struct probe_queue *group_queue(struct path_exams *exams, const struct search *s)
+{
+	return get_queue(exams, &(struct probe_queue_key) {
+				 .ifindex = s->group->key.ifindex,
+				 .hop = s->peer.hop });
 }
 
 /* Probe some paths, and then others. */
 static int probe_paths(struct path_exams *exams, struct group *group,
 		       const struct search *s, __u64 first, __u64 then)
 {
-	struct probe_queue *queue;
+	struct probe_queue *queue = group_queue(exams, s);
 	__u32 p;
 	int ret = 0;
 
-	queue = get_queue(exams, &(struct probe_queue_key) {
-				    .ifindex = group->key.ifindex,
-				    .hop = s->peer.hop });
 	if (!queue)
 		return -ENOMEM;
 	for (p = 0; !ret && p < group->nr_paths; p++)
@@ -149,15 +163,36 @@ static int probe_paths(struct path_exams *exams, struct group *group,
 	return ret;
 }
 
-int path_exam_start(struct path_exams *exams, struct group *group, __u64 due, __u64 watched)
+static void examine(struct path_exams *exams, struct group *group, __u64 due, __u64 watched,
+		    __u64 usable)
 {
-	struct search s = { .group = group };
 	struct traffic traffic = {};
-	__u64 usable = usable_paths(exams, &s);
 
 	if (path_health_is_fresh(group->health))
 		group_traffic(exams->config.groups, group, &traffic);
 	path_health_examine(group->health, due, watched, usable, &traffic);
+}
+
+int path_exam_watch(struct path_exams *exams, struct group *group,
+		    const struct rocesteer_peer *peer, __u32 p)
+{
+	const struct search s = { .group = group, .key = group->health->turn_peer,
+				  .peer = *peer };
+	struct probe_queue *queue = group_queue(exams, &s);
+
+	if (!queue)
+		return -ENOMEM;
+	examine(exams, group, 0, 1ull << p, 1ull << p);
+	return add_probe(queue, group, p, &s,
+			 addr_is_none(group->leaf[p]) ? PROBE_PATH : PROBE_LEAF);
+}
+
+int path_exam_start(struct path_exams *exams, struct group *group, __u64 due, __u64 watched)
+{
+	struct search s = { .group = group };
+	__u64 usable = usable_paths(exams, &s);
+
+	examine(exams, group, due, watched, usable);
 	if (group->health->examined)
 		return probe_paths(exams, group, &s, group->health->examined, 0);
 	path_health_postpone(group->health, clock_ns());

@@ -35,6 +35,15 @@ struct path_exams *path_exams_new(const struct path_exam_config *config);
 void path_exams_free(struct path_exams *exams);
 
 /**
+ * path_exam_usable() - paths to which a peer has a port
+ * @group: group
+ * @peer: one of its peers
+ *
+ * Return: a bit for each path.
+ */
+__u64 path_exam_usable(const struct group *group, const struct rocesteer_peer *peer);
+
+/**
  * path_exam_start() - examine paths that are due, suspected or watched
  * @exams: exams
  * @group: group with health, without an outstanding probe
@@ -44,6 +53,19 @@ void path_exams_free(struct path_exams *exams);
  * Return: 0 or -ENOMEM.
  */
 int path_exam_start(struct path_exams *exams, struct group *group, __u64 due, __u64 watched);
+
+/**
+ * path_exam_watch() - check a port by one probe: to the leaf if the leaf tells the path from
+ *	others, else to the router that does
+ * @exams: exams
+ * @group: group with health, without an outstanding probe, suspect or doubt
+ * @peer: a peer, of key @turn_peer of the group's health
+ * @p: path to which the peer has a port
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int path_exam_watch(struct path_exams *exams, struct group *group,
+		    const struct rocesteer_peer *peer, __u32 p);
 
 /* Forget an examination. */
 void path_exam_cancel(struct path_exams *exams, struct group *group);

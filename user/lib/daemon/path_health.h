@@ -117,6 +117,8 @@ struct path {
  * @out: outstanding probes
  * @peer: destination of the flow that was last in trouble
  * @source: source of that flow
+ * @turn_peer: peer whose ports are checked in turn
+ * @turn: paths whose port to that peer is still to be checked
  * @path: paths
  */
 struct path_health {
@@ -132,6 +134,8 @@ struct path_health {
 	unsigned int out;
 	__u8 peer[16];
 	__u8 source[16];
+	struct rocesteer_peer_key turn_peer;
+	__u64 turn;
 	struct path path[ROCESTEER_MAX_PATHS];
 };
 

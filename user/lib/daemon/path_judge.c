@@ -135,8 +135,9 @@ void path_judge_all(struct group *group, void *arg)
 				health->path[p].due = now +
 						      health->path[p].hold;
 			monitor->config->moved(group, p, monitor->config->arg);
-		} else if (health->watched >> p & 1 && !health->path[p].unreachable) {
-			continue;
+		} else if (health->watched >> p & 1) {
+			if (health->path[p].unreachable)	/* for this peer, or for all */
+				path_health_suspect(health, p, false, now);
 		} else if (health->path[p].state != PATH_DOWN) {
 			judge_suspect(monitor, group, p, &traffic, now);
 		} else if (path_health_probed(health, p, &traffic, now)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Choose paths to examine: suspected paths, paths that are due, and one after the other. */
+/* Choose paths to examine: suspected paths, paths that are due, and doubts. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdlib.h>
@@ -8,9 +8,6 @@
 #include "discover/discover.h"
 #include "steer/steer.h"
 #include "path_monitor_priv.h"
-
-/* Interval between checks of ports, over all groups. */
-#define WATCH	(1000 * MSEC)
 
 /**
  * struct nic - a device without a carrier
@@ -22,7 +19,7 @@ struct nic {
 	bool told;
 };
 
-static bool is_dark(const struct path_monitor *monitor, __u32 ifindex)
+bool path_monitor_is_dark(const struct path_monitor *monitor, __u32 ifindex)
 {
 	return set_find(&monitor->dark, &ifindex, sizeof(ifindex));
 }
@@ -35,7 +32,7 @@ static struct json_object *nic_event(const char *name, const struct nic *nic)
 	return event;
 }
 
-static bool has_group(const struct path_monitor *monitor, __u32 ifindex)
+bool path_monitor_has_group(const struct path_monitor *monitor, __u32 ifindex)
 {
 	size_t i;
 
@@ -57,7 +54,7 @@ static void tell_dark(struct path_monitor *monitor)
 	for (i = 0; i < monitor->dark.nr; i++) {
 		struct nic *nic = monitor->dark.item[i];
 
-		if (nic->told || !has_group(monitor, nic->ifindex) ||
+		if (nic->told || !path_monitor_has_group(monitor, nic->ifindex) ||
 		    !if_indextoname(nic->ifindex, name))
 			continue;
 		nic->told = true;
@@ -65,7 +62,7 @@ static void tell_dark(struct path_monitor *monitor)
 	}
 }
 
-static struct path_health *get_health(struct group *group)
+struct path_health *path_monitor_health(struct group *group)
 {
 	if (!group->health) {
 		group->health = calloc(1, sizeof(*group->health));
@@ -75,13 +72,13 @@ static struct path_health *get_health(struct group *group)
 	return group->health;
 }
 
-static int step_group(struct path_monitor *monitor, struct group *group, __u64 watched, __u64 now)
+static int step_group(struct path_monitor *monitor, struct group *group, __u64 now)
 {
 	struct path_health *health = group->health;
-	__u64 due, at;
+	__u64 due, watched, at;
 	__u32 p;
 
-	if (!health || health->out || is_dark(monitor, group->key.ifindex))
+	if (!health || health->out || path_monitor_is_dark(monitor, group->key.ifindex))
 		return 0;
 	due = path_health_due(health, now, &at);
 	for (p = 0; p < group->nr_paths; p++) {
@@ -92,30 +89,9 @@ static int step_group(struct path_monitor *monitor, struct group *group, __u64 w
 		due &= ~(1ull << p);
 		path_judge_up(monitor, group, p, now);
 	}
-	if (!health->suspects)
-		watched |= health->doubts;
+	watched = health->suspects ? 0 : health->doubts;
 	return due || health->suspects || watched ?
 	       path_exam_start(monitor->exams, group, due, watched) : 0;
-}
-
-/* The group whose port is checked next, or NULL. */
-static struct group *watch_next(struct path_monitor *monitor, __u64 now)
-{
-	const struct set *all = &monitor->groups->group;
-	struct group *group;
-
-	if (now < monitor->watch_at || !all->nr)
-		return NULL;
-	monitor->watch_at = now + WATCH;
-	if (monitor->watch_group >= all->nr)
-		monitor->watch_group = 0;
-	group = all->item[monitor->watch_group];
-	if (++monitor->watch_path >= group->nr_paths) {
-		monitor->watch_path = 0;
-		monitor->watch_group = (monitor->watch_group + 1) % all->nr;
-		group = all->item[monitor->watch_group];
-	}
-	return get_health(group) ? group : NULL;
 }
 
 static void path_exam_note(__u32 ifindex, const char *line, void *arg)
@@ -131,17 +107,13 @@ static void path_exam_note(__u32 ifindex, const char *line, void *arg)
 int path_monitor_step(struct path_monitor *monitor)
 {
 	__u64 now = clock_ns();
-	const struct group *watched = watch_next(monitor, now);
 	size_t i;
 	int ret = 0;
 
 	monitor->changes = 0;
-	for (i = 0; !ret && i < monitor->groups->group.nr; i++) {
-		struct group *group = monitor->groups->group.item[i];
-
-		ret = step_group(monitor, group, group == watched ?
-				 1ull << monitor->watch_path : 0, now);
-	}
+	for (i = 0; !ret && i < monitor->groups->group.nr; i++)
+		ret = step_group(monitor, monitor->groups->group.item[i], now);
+	ret = ret ?: path_watch_step(monitor, now);
 	if (!ret)
 		path_exams_step(monitor->exams);
 	return ret ?: monitor->changes;
@@ -149,15 +121,14 @@ int path_monitor_step(struct path_monitor *monitor)
 
 __u64 path_monitor_due(struct path_monitor *monitor)
 {
-	__u64 now = clock_ns(), due = LOOP_NEVER, at;
+	__u64 now = clock_ns(), due = path_watch_due(monitor), at;
 	size_t i;
 
-	if (monitor->groups->group.nr)
-		due = monitor->watch_at;
 	for (i = 0; i < monitor->groups->group.nr; i++) {
 		const struct group *group = monitor->groups->group.item[i];
 
-		if (!group->health || group->health->out || is_dark(monitor, group->key.ifindex))
+		if (!group->health || group->health->out ||
+		    path_monitor_is_dark(monitor, group->key.ifindex))
 			continue;
 		path_health_due(group->health, now, &at);
 		if (group->health->suspects | group->health->doubts)
@@ -173,11 +144,11 @@ __u64 path_monitor_due(struct path_monitor *monitor)
 static int suspect(struct path_monitor *monitor, struct group *group, __u32 path,
 		   bool lost, const __u8 peer[16], const __u8 source[16])
 {
-	struct path_health *health = get_health(group);
+	struct path_health *health = path_monitor_health(group);
 
 	if (!health)
 		return -ENOMEM;
-	if (path >= health->nr_paths || is_dark(monitor, group->key.ifindex))
+	if (path >= health->nr_paths || path_monitor_is_dark(monitor, group->key.ifindex))
 		return 0;
 	path_health_suspect(health, path, lost, clock_ns());
 	memcpy(health->peer, peer, 16);
@@ -248,7 +219,7 @@ static int read_group(struct path_monitor *monitor, struct group *group, __u64 n
 
 	if (!health && !group->down)
 		return 0;
-	health = get_health(group);
+	health = path_monitor_health(group);
 	if (!health)
 		return -ENOMEM;
 	if (health->nr_paths != group->nr_paths) {	/* another job of this number */
@@ -280,9 +251,8 @@ int path_monitor_read(struct path_monitor *monitor)
 
 	for (i = 0; !ret && i < monitor->groups->group.nr; i++)
 		ret = read_group(monitor, monitor->groups->group.item[i], now);
-	monitor->watch_at = now + WATCH;
 	tell_dark(monitor);
-	return ret;
+	return ret ?: path_watch_read(monitor, now);
 }
 
 void path_monitor_forget(struct path_monitor *monitor, struct group *group)
@@ -296,6 +266,7 @@ void path_monitor_forget_all(struct path_monitor *monitor)
 
 	for (i = 0; i < monitor->groups->group.nr; i++)
 		path_monitor_forget(monitor, monitor->groups->group.item[i]);
+	set_clear(&monitor->watches, free);
 }
 
 void path_monitor_each(struct path_monitor *monitor,
@@ -403,6 +374,7 @@ void path_monitor_close(struct path_monitor *monitor)
 	refusals_close(&monitor->refusals);
 	path_exams_free(monitor->exams);
 	set_clear(&monitor->dark, free);
+	set_clear(&monitor->watches, free);
 	if (monitor->carriers)
 		loop_remove(monitor->loop, &monitor->source);
 	carrier_close(monitor->carriers);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The path monitor examines paths that flows avoid, takes dead ones down, and takes them up
- * when they answer again. It also checks one port a second: does it still take its path?
+ * when they answer again. It also checks ports in turn: does each still take its path?
  */
 #ifndef ROCESTEER_LIB_PATH_MONITOR_H
 #define ROCESTEER_LIB_PATH_MONITOR_H

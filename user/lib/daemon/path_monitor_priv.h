@@ -21,9 +21,7 @@
  * @exams: examinations
  * @refusals: listener for ICMP errors
  * @changes: paths that went down or came up in this step
- * @watch_at: time of the next check of a port
- * @watch_group: number of its group
- * @watch_path: its path
+ * @watches: set of struct watch: checks of ports, by device
  */
 struct path_monitor {
 	const struct path_monitor_config *config;
@@ -35,10 +33,26 @@ struct path_monitor {
 	struct path_exams *exams;
 	struct refusals refusals;
 	int changes;
-	__u64 watch_at;
-	size_t watch_group;
-	__u32 watch_path;
+	struct set watches;
 };
+
+/* The state of a group's paths, NULL without memory. */
+struct path_health *path_monitor_health(struct group *group);
+
+/* Has a device no carrier? */
+bool path_monitor_is_dark(const struct path_monitor *monitor, __u32 ifindex);
+
+/* Is there a group of the device? */
+bool path_monitor_has_group(const struct path_monitor *monitor, __u32 ifindex);
+
+/* The groups were read again: check ports of their devices. Return: 0 or -ENOMEM. */
+int path_watch_read(struct path_monitor *monitor, __u64 now);
+
+/* Check a port of each device that is due. Return: 0 or -ENOMEM. */
+int path_watch_step(struct path_monitor *monitor, __u64 now);
+
+/* When path_watch_step() has something to do, or LOOP_NEVER. */
+__u64 path_watch_due(const struct path_monitor *monitor);
 
 /* An event with the state of a path. */
 struct json_object *path_judge_event(const struct group *group, __u32 p);

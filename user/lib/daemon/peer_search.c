@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "discover/discover.h"
 #include "portmap/portmap.h"
+#include "found_peers.h"
 #include "job_map.h"
 
 /* Delay of a search, for more peers, ns */
@@ -62,8 +62,6 @@ struct ahead {
  * @peers: their addresses
  * @nr: number of peers
  * @found: set of addresses
- * @record: of the job, or NULL
- * @file: of the job's port map
  * @known: the port map, or empty
  * @hop: distance of the routers that tell paths apart
  * @by_place: flows are dealt by place, which needs all paths
@@ -77,8 +75,6 @@ struct batch {
 	__u8 (*peers)[16];
 	size_t nr;
 	struct set found;
-	struct json_object *record;
-	const char *file;
 	struct portmap known;
 	unsigned int hop;
 	bool by_place;
@@ -103,8 +99,6 @@ static void begin(struct batch *batch)
 
 	steer_job_get(steer, batch->job, &job);
 	batch->by_place = job.deal == ROCESTEER_DEAL_PLACE;
-	batch->record = job_record_read(steer, batch->job);
-	batch->file = json_object_get_string(json_object_object_get(batch->record, "port_map"));
 	steer_peer_each(steer, batch->job, take_hop, batch);
 	job_map_read(steer, batch->job, &batch->known);
 	if (!batch->hop)
@@ -117,15 +111,7 @@ static void end(struct batch *batch)
 {
 	portmap_free(&batch->known);
 	set_clear(&batch->found, free);
-	json_object_put(batch->record);
 	free(batch->peers);
-}
-
-/* Paths that one may rely on, and all of them. A peer under our own leaf has none. */
-static bool is_usable(const struct portmap_peer *peer)
-{
-	return !peer->local && peer->nr_paths && !peer->sprays && !peer->moved &&
-	       !portmap_peer_nr_cut(peer) && !discover_is_silent(peer);
 }
 
 static int put_peers(struct batch *batch, const struct portmap *found, bool partial)
@@ -136,7 +122,7 @@ static int put_peers(struct batch *batch, const struct portmap *found, bool part
 
 	for (i = 0; !ret && i < found->nr_peers; i++) {
 		set_get(&batch->found, found->peers[i].addr, 16, 16);
-		if (!is_usable(&found->peers[i]))
+		if (!found_peer_is_usable(&found->peers[i]))
 			continue;
 		ret = steer_peer_add(steer, batch->job, batch->ifindex, batch->hop,
 				     &found->peers[i], partial);
@@ -145,17 +131,6 @@ static int put_peers(struct batch *batch, const struct portmap *found, bool part
 	}
 	steer_close(steer);
 	return ret;
-}
-
-/* Jobs that were loaded by --dev have what the host knows. Without that, it is found again. */
-static void keep(const struct batch *batch, const char *device, struct portmap *found)
-{
-	char store[PATH_STORE_NAME];
-	struct err err = {};
-
-	if (found->nr_peers && batch->file && !path_store_name(device, store, &err) &&
-	    !strcmp(store, batch->file) && !path_store_make())
-		portmap_write(store, found, probe_source_is_own, &err);
 }
 
 /* A few ports do not tell links apart: answers by addresses of links may be mixed. */
@@ -196,7 +171,7 @@ static int find(struct batch *batch, const __u8 (*peers)[16], size_t nr, enum mo
 		portmap_free(&found);
 		return ret;
 	}
-	keep(batch, device, &found);
+	found_peers_keep(batch->search->groups->steer, batch->job, &found);
 	portmap_free(&batch->known);
 	batch->known = found;
 	return ret;
@@ -302,7 +277,7 @@ static int take_named(struct batch *batch, struct json_object *named)
 static int search_named(struct peer_search *search, __u32 id, struct err *err)
 {
 	struct batch batch = { .search = search, .job = id, .err = err };
-	struct json_object *named;
+	struct json_object *record, *named;
 	struct rocesteer_job job;
 	int ret = 0;
 
@@ -310,9 +285,11 @@ static int search_named(struct peer_search *search, __u32 id, struct err *err)
 		return 0;
 	batch.ifindex = job.ifindex;
 	begin(&batch);
-	named = json_object_object_get(batch.record, "peers");
+	record = job_record_read(search->groups->steer, id);
+	named = json_object_object_get(record, "peers");
 	if (json_object_is_type(named, json_type_array))
 		ret = take_named(&batch, named) ?: find_all(&batch);
+	json_object_put(record);
 	end(&batch);
 	return ret;
 }

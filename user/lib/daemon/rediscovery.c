@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "discover/discover.h"
 #include "portmap/portmap.h"
+#include "found_peers.h"
 
 #define PAUSE	10000000000ull
 
@@ -23,6 +24,7 @@ struct peers {
 	const struct groups *groups;
 	__u32 job;
 	__u32 ifindex;
+	char device[IF_NAMESIZE];
 	__u8 (*addr)[16];
 	struct known *peer;
 	size_t nr;
@@ -47,7 +49,7 @@ static int add_peer(const struct rocesteer_peer_key *key,
 }
 
 /* Path @p of a group among the paths found, or NULL. */
-static const struct portmap_path *
+static struct portmap_path *
 find_path(const struct portmap_peer *found, const struct group *group, __u32 p)
 {
 	struct portmap_path want = {};
@@ -61,11 +63,17 @@ find_path(const struct portmap_peer *found, const struct group *group, __u32 p)
 	return NULL;
 }
 
-/* The port that takes a path now: the previous one if it still does. */
-static __be16 port_of(const struct portmap_path *path, __be16 old, bool down)
+/*
+ * The port that takes a path now: the previous one if it still does. That of a path that is down is
+ * the one that takes a router that does not answer.
+ */
+static __be16 port_of(const struct portmap_peer *found, const struct portmap_path *path,
+		      __be16 old, bool down)
 {
 	size_t i;
 
+	if (!path && down && found->silent_port)
+		return htons(found->silent_port);
 	if (!path)
 		return down ? old : 0;
 	for (i = 0; i < path->nr_ports; i++)
@@ -80,37 +88,60 @@ static bool same_paths(const struct rocesteer_group *group, const struct group *
 	       !memcmp(group->leaf, before->leaf, sizeof(group->leaf));
 }
 
+/* Add what the search leaves out, as the job knows it. */
+static void complete(struct portmap_peer *found, const struct rocesteer_peer *peer,
+		     const struct group *group)
+{
+	struct portmap_path *path;
+	__u32 p;
+
+	memcpy(found->leaf, peer->leaf, 16);
+	found->qpn_hash = peer->qpn_hash;
+	if (found->expected < group->nr_paths)
+		found->expected = group->nr_paths;
+	for (p = 0; p < group->nr_paths; p++) {
+		path = find_path(found, group, p);
+		if (path)
+			path->weight = group->weight[p];
+	}
+}
+
 /*
- * Another job may have got the number: the ports are right if it has the same paths.
+ * Another job may have got the number: the ports are right if it has the same paths. If not, @found
+ * loses its paths.
  */
 static int put_peer(const struct rediscovery *rediscovery, struct steer *steer,
-		    const struct portmap_peer *found)
+		    struct portmap_peer *found)
 {
 	struct rocesteer_set_peer set = { .key.job = rediscovery->job,
 					  .key.ifindex = rediscovery->ifindex };
 	struct rocesteer_group_key gkey = { .job = rediscovery->job,
 					    .ifindex = rediscovery->ifindex };
-	const struct group *before;
+	const struct group *before = NULL;
 	struct rocesteer_group group;
 	__be16 *sport = set.peer.sport;
 	__u32 p;
 
 	memcpy(set.key.addr, found->addr, 16);
 	memcpy(set.key.source, found->source, 16);
-	if (steer_peer_get(steer, &set.key, &set.peer))
+	if (!steer_peer_get(steer, &set.key, &set.peer)) {
+		memcpy(gkey.leaf, set.peer.leaf, 16);
+		before = groups_find(rediscovery->groups, &gkey);
+	}
+	if (!before || steer_group_get(steer, &gkey, &group) || !same_paths(&group, before)) {
+		portmap_peer_free(found);
 		return 0;
-	memcpy(gkey.leaf, set.peer.leaf, 16);
-	before = groups_find(rediscovery->groups, &gkey);
-	if (!before || steer_group_get(steer, &gkey, &group) || !same_paths(&group, before))
-		return 0;
+	}
 	for (p = 0; p < before->nr_paths; p++)
-		sport[p] = port_of(find_path(found, before, p), sport[p], group.down >> p & 1);
+		sport[p] = port_of(found, find_path(found, before, p), sport[p],
+				   group.down >> p & 1);
+	complete(found, &set.peer, before);
 	return steer_set_peer(steer, &set) ?:
 	       steer_qpns_forget(steer, set.key.job, &set.key);
 }
 
 /* Under the lock no job comes or goes. */
-static int put_ports(const struct rediscovery *rediscovery, const struct portmap *map,
+static int put_ports(const struct rediscovery *rediscovery, struct portmap *map,
 		     struct err *err)
 {
 	struct steer *steer = NULL;
@@ -186,9 +217,8 @@ static bool split(void *arg, size_t i)
 static int find_ports(const struct rediscovery *rediscovery, struct peers *peers,
 		      size_t nr, struct err *err)
 {
-	char device[IF_NAMESIZE];
 	struct discover discover = {
-		.config = { .device = device, .hop = peers->peer[0].peer.hop,
+		.config = { .device = peers->device, .hop = peers->peer[0].peer.hop,
 			    .ports = PROBE_BATCH_PORTS, .rate = PROBE_BATCH_RATE,
 			    .retries = PROBE_BATCH_RETRIES,
 			    .timeout_ms = PROBE_BATCH_TIMEOUT,
@@ -203,12 +233,11 @@ static int find_ports(const struct rediscovery *rediscovery, struct peers *peers
 	struct portmap map;
 	int ret;
 
-	if (!if_indextoname(rediscovery->ifindex, device))
-		return -errno;
 	ret = discover_run(&discover, &map, err);
 	if (ret)
 		return ret;
 	ret = put_ports(rediscovery, &map, err);
+	found_peers_keep(rediscovery->groups->steer, rediscovery->job, &map);
 	portmap_free(&map);
 	return ret;
 }
@@ -221,6 +250,9 @@ static int run(void *what, struct err *err)
 	size_t n;
 	int ret;
 
+	if (!if_indextoname(peers.ifindex, peers.device))
+		return -errno;
+	found_peers_forget(peers.groups->steer, peers.job, peers.device);
 	ret = steer_peer_each(peers.groups->steer, rediscovery->job, add_peer, &peers);
 	while (!ret && peers.nr) {
 		n = take_alike(&peers);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_SPARE	3	/* a quarter of all routers is silent at most */
+
 /* A probe of a round; @ask: gets the answer, NULL: it is of the leaf; @answered: it is. */
 struct question {
 	struct pupil *pupil;
@@ -88,6 +90,11 @@ static int add_question(struct class *c, const struct question *question)
 	}
 	c->questions[c->nr_questions++] = *question;
 	return 0;
+}
+
+unsigned int class_spare(const struct class *c)
+{
+	return c->learn.silent < MOST_SPARE ? c->learn.silent : MOST_SPARE;
 }
 
 int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask)

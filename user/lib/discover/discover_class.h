@@ -102,6 +102,9 @@ struct class {
 	bool late;
 };
 
+/* Ports to ask besides, as some may take a router that does not answer */
+unsigned int class_spare(const struct class *c);
+
 /* Have a port of a peer asked, by class_ask(). Return: 0 or -ENOMEM. */
 int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
@@ -124,11 +127,15 @@ static inline bool class_draw(struct class *c)
  * Find the leaf of each peer by a port one hop further. Where there are many peers, one between two
  * others of a leaf is taken as of this leaf, if those that are checked are. Two ports of the first
  * peer show whether its leaf has one address. If not, the first peer of each leaf is asked until
- * its addresses are known. Return: 0 or a negative errno.
+ * its addresses are known, unless the caller knows what is enough: it knows the leaves. Return: 0
+ * or a negative errno.
  */
 int class_ask_leaves(struct class *c, struct pupil *first);
 
-/* Are links told apart by the addresses of a leaf? Then the walk tells paths by them. */
+/*
+ * Are links told apart by the addresses of a leaf, unless the caller says which are? Then the walk
+ * tells paths by them.
+ */
 bool class_shows_links(const struct class *c, const struct pupil *first);
 
 /* The leaf's address, added if it is new; NULL without memory. */

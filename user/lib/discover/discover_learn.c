@@ -97,10 +97,11 @@ static int recall(struct class *c)
 	return ret;
 }
 
-/* Is nothing known of the peer but its leaf, or its base as well? */
-static bool may_learn(const struct pupil *pupil)
+/* Is nothing known of the peer but its leaf, which the caller may know, or its base as well? */
+static bool may_learn(const struct class *c, const struct pupil *pupil)
 {
-	return pupil->t->circuits.nr_addrs && !pupil->taught && !pupil->nr;
+	return (pupil->t->circuits.nr_addrs || c->run->discover->enough) && !pupil->taught &&
+	       !pupil->nr;
 }
 
 static int constant_by_address(const struct class *c, const struct pupil *pupil)
@@ -117,7 +118,9 @@ static void choose(struct class *c, struct pupil *pupil, bool follows)
 	if (c->doubted || !(class_leaf_marks(c, pupil) & (LEAF_KNOWN | LEAF_TAUGHT)))
 		checks = hash_model_checks(&c->learn.model);
 	class_mark_leaf(c, pupil, LEAF_ASKED);
-	pupil->nr = 1 + checks;
+	pupil->nr = 1 + checks + class_spare(c);
+	if (pupil->nr > hash_peer_most(&c->learn.model))
+		pupil->nr = hash_peer_most(&c->learn.model);
 	hash_peer_ask(&c->learn.model, pupil->asks, pupil->nr, pupil - c->pupils);
 	if (base.answered)
 		pupil->asks[0] = base;
@@ -199,7 +202,7 @@ static int teach_some(struct class *c)
 		const __u8 *addr = pupil->t->peer->addr;
 		bool follows = hash_address_predict(&span, addr) >= 0;
 
-		if (!may_learn(pupil))
+		if (!may_learn(c, pupil))
 			continue;
 		if (!follows || !(class_leaf_marks(c, pupil) & LEAF_ASKED))
 			choose(c, pupil, follows);
@@ -211,7 +214,7 @@ static int teach_some(struct class *c)
 /* The constant of a peer by its address, if the model holds for its leaf, or -1 */
 static int predict(const struct class *c, const struct pupil *pupil)
 {
-	return may_learn(pupil) && class_leaf_marks(c, pupil) & LEAF_TAUGHT ?
+	return may_learn(c, pupil) && class_leaf_marks(c, pupil) & LEAF_TAUGHT ?
 	       constant_by_address(c, pupil) : -1;
 }
 
@@ -269,7 +272,7 @@ static int teach_others(struct class *c)
 
 	do {
 		for (i = 0, some = false; i < c->nr; i++) {
-			if (!may_learn(&c->pupils[i]))
+			if (!may_learn(c, &c->pupils[i]))
 				continue;
 			choose(c, &c->pupils[i], constant_by_address(c, &c->pupils[i]) >= 0);
 			some = true;
@@ -295,6 +298,8 @@ static int put_ports(const struct class *c, const struct pupil *pupil)
 			     d->extra[label - hash_model_size(model)];
 		const __u8 *router = hash_model_router(model, port, pupil->constant);
 
+		if (addr_is_none(router) && c->learn.silent == 1)
+			pupil->t->peer->silent_port = port;
 		if (!addr_is_none(router) && !portmap_peer_port_path(pupil->t->peer, port))
 			ret = portmap_peer_add_port(pupil->t->peer, router, no_leaf, port);
 	}
@@ -414,7 +419,10 @@ static int compare_pupils(const void *a, const void *b)
 	return addr_compare(left->t->peer->addr, right->t->peer->addr);
 }
 
-/* Peers with the source of the first one that is not @done, by address. Return: their number. */
+/*
+ * Peers with the source of the first one that is not @done, by address. Links are told apart by the
+ * walk alone. Return: their number.
+ */
 static size_t gather(struct discovery *run, struct pupil *pupils, bool *done)
 {
 	const __u8 *source = NULL;
@@ -423,7 +431,7 @@ static size_t gather(struct discovery *run, struct pupil *pupils, bool *done)
 	for (i = 0; i < run->map->nr_peers; i++) {
 		struct target *t = &run->targets[i];
 
-		if (done[i] || t->phase == DONE)
+		if (done[i] || t->phase == DONE || t->split)
 			continue;
 		if (!source)
 			source = t->peer->source;
@@ -443,7 +451,7 @@ int discover_learn(struct discovery *run)
 	bool *done;
 	int ret = -ENOMEM;
 
-	if (d->enough || d->split || d->config.ports < LEAST_PORTS)
+	if (d->config.ports < LEAST_PORTS)
 		return 0;
 	c.pupils = calloc(d->nr_peers, sizeof(*c.pupils));
 	done = calloc(d->nr_peers, sizeof(*done));

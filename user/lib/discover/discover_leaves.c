@@ -127,7 +127,7 @@ static int ask_some(struct class *c, bool (*wanted)(struct class *c, size_t i))
 
 	for (i = 0; !ret && i < c->nr; i++)
 		if (!c->pupils[i].leaf_asked && wanted(c, i))
-			ret = add_leaves(c, &c->pupils[i], 1);
+			ret = add_leaves(c, &c->pupils[i], 1 + class_spare(c));
 	return ret ?: class_ask(c);
 }
 
@@ -162,12 +162,13 @@ int class_ask_leaves(struct class *c, struct pupil *first)
 {
 	int ret;
 
-	ret = add_leaves(c, first, 2) ?: ask_some(c, is_even) ?: ask_some(c, may_differ);
+	ret = add_leaves(c, first, 2 + class_spare(c)) ?: ask_some(c, is_even) ?:
+	      ask_some(c, may_differ);
 	if (!ret && follow(c))
 		take_leaves(c);
 	else
 		ret = ret ?: ask_some(c, is_any);
-	if (ret || first->t->circuits.nr_addrs < 2)
+	if (ret || first->t->circuits.nr_addrs < 2 || c->run->discover->enough)
 		return ret;
 	return ask_again(c, first);
 }
@@ -178,8 +179,8 @@ bool class_shows_links(const struct class *c, const struct pupil *first)
 
 	if (circuits_shared(&first->t->circuits))
 		return false;
-	for (i = 0; i < c->nr; i++)
+	for (i = 0; !c->run->discover->split && i < c->nr; i++)
 		if (circuits_found(&c->pupils[i].t->circuits, hash_model_size(&c->learn.model)))
 			return true;
-	return !first->t->circuits.nr_addrs;
+	return !first->t->circuits.nr_addrs && !c->run->discover->enough;
 }

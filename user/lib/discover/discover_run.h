@@ -21,7 +21,7 @@
  * @peers: addresses of the peers, no two alike
  * @nr_peers: how many
  * @enough: are the paths found to @peers[i] all that are wanted? NULL: all paths are
- *	wanted
+ *	wanted, and the leaves of peers
  * @split: are paths to @peers[i] by one router to be told apart by leaf? NULL: where
  *	answers of the leaf tell them apart
  * @partial: a peer without a route or an answer is left out

@@ -9,11 +9,19 @@
 #define HASH_PEER_OTHER		(-1)
 #define HASH_PEER_SILENT	(-2)
 
+/* Ports of which hash_peer_ask() can choose distinct ones */
+static inline unsigned int hash_peer_most(const struct hash_model *model)
+{
+	unsigned int labels = 2 * model->bits + 2;
+
+	return labels < hash_model_size(model) ? labels : hash_model_size(model);
+}
+
 /**
  * hash_peer_ask() - choose ports to ask
  * @model: model
  * @asks: filled: ports with distinct labels, the base of the model first
- * @nr: number of ports
+ * @nr: number of ports, hash_peer_most() at most
  * @turn: differs between peers, which check the model for different bits
  *
  * Ports are those of hash_model_port(), by which flows go. As far as possible none follows from

@@ -57,6 +57,8 @@ struct portmap_path {
  * @sprays: packets of one port take several paths; not in a file
  * @linear: the paths of all ports follow from those of the @probed ones, as the hash of the
  *	switches is linear
+ * @silent_port: where @linear, a port whose router does not answer, if there is one such router; or
+ *	0; not in a file
  * @moved: ports took other paths at the end of the search for paths, twice
  * @cut: further paths, whose routers say that the peer is unreachable; NULL: none; not
  *	in a file
@@ -76,6 +78,7 @@ struct portmap_peer {
 	bool qpn_hash;
 	bool sprays;
 	bool linear;
+	__u16 silent_port;
 	bool moved;
 	struct portmap_peer *cut;
 	unsigned int expected;
