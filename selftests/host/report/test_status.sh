@@ -349,12 +349,13 @@ is_full()
 		"$dir/status"
 }
 
-# 15 jobs with 1,000 peers each fill more than 90 % of the table.
+# 15 jobs with 1,000 peers each fill more than 90 % of the table. The peers are none: a daemon would
+# find their paths dead.
 fills_up()
 {
 	local id
 
-	unload || return
+	unload && daemon_stop || return
 	jq '.peers[0] as $p | .peers = [range(1000) |
 		$p + {address: "10.2.\(. / 250 | floor).\(. % 250 + 1)"}]' "$map" \
 		>"$dir/many.json" || return
@@ -363,7 +364,7 @@ fills_up()
 			--port-map "$dir/many.json" --flow "10.2.0.1/$((16 + id))" || return
 		((id != 14)) || is_full false 14000 || return
 	done
-	is_full true 15000 && unload && load && silent
+	is_full true 15000 && unload && load && daemon_start && silent
 }
 
 # An overlay hides /etc.

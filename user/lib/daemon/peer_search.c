@@ -35,7 +35,7 @@ static const struct {
 	unsigned int rate;
 	size_t peers;
 } modes[] = {
-	[LINEAR] = { PROBE_BATCH_PORTS, PROBE_BATCH_RATE, 256 },
+	[LINEAR] = { PROBE_BATCH_PORTS, PROBE_BATCH_RATE, 2048 },
 	[FEW] = { 4, PROBE_BATCH_RATE, 32 },
 	[ALL] = { PROBE_BATCH_PORTS, PROBE_BATCH_RATE, 256 },
 	[WALK] = { PROBE_BATCH_PORTS, 100, 4 },
