@@ -199,10 +199,21 @@ static void keep_others(struct batch *batch)
 	batch->nr = n;
 }
 
+/* Peers that were walked through show that it was not. */
+static bool may_be_linear(const struct batch *batch)
+{
+	size_t i;
+
+	for (i = 0; i < batch->known.nr_peers; i++)
+		if (!batch->known.peers[i].local)
+			return batch->known.nr_models;
+	return true;
+}
+
 /* A walk takes seconds: flows take the paths of a few ports until its end. */
 static int find_all(struct batch *batch)
 {
-	int ret = find_by(batch, LINEAR);
+	int ret = may_be_linear(batch) ? find_by(batch, LINEAR) : 0;
 
 	keep_others(batch);
 	return ret ?: find_by(batch, batch->by_place ? ALL : FEW);
