@@ -18,6 +18,7 @@ enum family { CRC16, CRC32_LOW, CRC32_HIGH, XOR16, AFFINE, JHASH, FAMILIES };
  * @macro: a function for each of four classes of addresses
  * @order: the order of next hops differs between destination leaves
  * @qpn: the hash takes the destination queue pair as well
+ * @products: of which it takes the products of neighbouring bits
  * @silent: next hop that does not answer, or -1
  * @loss: answers of 1000 that are lost
  */
@@ -30,6 +31,7 @@ struct fabric {
 	bool macro;
 	bool order;
 	bool qpn;
+	bool products;
 	int silent;
 	unsigned int loss;
 };

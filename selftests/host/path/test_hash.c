@@ -153,6 +153,15 @@ static struct fabric with_qpn(unsigned int i)
 	return fabric;
 }
 
+/* Numbers with one bit add nothing. */
+static struct fabric with_products(unsigned int i)
+{
+	struct fabric fabric = with_qpn(i);
+
+	fabric.products = true;
+	return fabric;
+}
+
 /* One of 1,000 may be believed wrongly. */
 static bool refuses(struct fabric (*make)(unsigned int i))
 {
@@ -172,6 +181,11 @@ static bool refuses_no_power(void)
 static bool refuses_table(void)
 {
 	return refuses(with_table);
+}
+
+static bool refuses_products(void)
+{
+	return accepted(with_products, 6000, 120) <= 6;
 }
 
 /* The bits of XOR that choose may all be of the address. */
@@ -361,6 +375,7 @@ int main(void)
 	ktap_result(refuses_no_power(), "a number of next hops that is no power of two is refused");
 	ktap_result(refuses_table(), "a table of buckets in no order is refused");
 	ktap_result(learns_qpn(), "a hash of queue pair numbers is learnt as well");
+	ktap_result(refuses_products(), "a hash of products of queue pair bits is refused");
 	ktap_result(no_influence(), "a hash that takes few bits, or none, of the port is named");
 	ktap_result(silent_router(), "a router that never answers is left out");
 	ktap_result(transfers(), "ports to further peers are right");

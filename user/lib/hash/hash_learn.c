@@ -231,10 +231,13 @@ static bool agrees(const struct hash_model *model, const struct hash_ask *answer
 	return !addr_compare(answer->router, hash_model_router(model, answer->port, constant));
 }
 
-/* Does the port agree without the queue pair? Then its number is hashed as well. */
+/*
+ * Does the port agree without the queue pair? Then its number is hashed as well. Once its columns
+ * are known, no other test has an excuse.
+ */
 static enum hash_verdict blame_qpn(struct hash_learn *learn, __u16 port)
 {
-	if (hash_model_has_qpn(&learn->model))
+	if (learn->qpn_known[0])
 		return HASH_NOT_LINEAR;
 	enter(learn, HASH_BLAME);
 	learn->nr = 0;
