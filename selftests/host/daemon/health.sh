@@ -30,6 +30,20 @@ flows()
 	on_h0 selftests/host/lib/flows.py eth0 10.1.0.1 "$@"
 }
 
+# steered PEER FLOWS: so many flows to the peer have paths
+steered()
+{
+	[[ $(show | jq --arg peer "$1" '[.flows[] | select(.peer == $peer and .path != null)] |
+		length') == "$2" ]]
+}
+
+# sends PEER: eight flows, whose packets go on until they are steered
+sends()
+{
+	psn=$((psn + 8))
+	flows "$1" "$qpns" "$psn" && steered "$1" 8
+}
+
 # events FILTER: whether it holds for the array of events
 events()
 {

@@ -19,20 +19,6 @@ ready_linear()
 		jq -e '.peers[0].linear' "$dir/ports.json" && load && daemon_start
 }
 
-# steered PEER FLOWS: so many flows to the peer have paths
-steered()
-{
-	[[ $(show | jq --arg peer "$1" '[.flows[] | select(.peer == $peer and .path != null)] |
-		length') == "$2" ]]
-}
-
-# sends PEER: eight flows, whose packets go on until they are steered
-sends()
-{
-	psn=$((psn + 8))
-	flows "$1" "$qpns" "$psn" && steered "$1" 8
-}
-
 # right PEER: its ports take the paths of the job
 right()
 {
@@ -150,13 +136,6 @@ ahead()
 		busywait 20000 has_ports 10.1.1.1 && busywait 20000 has_ports 10.1.1.2 &&
 		sends 10.1.1.1 && sends 10.1.1.2 && right 10.1.1.2 &&
 		busywait 20000 complains_of 10.99.0.7
-}
-
-# answers: ICMP "time exceeded" that h0 has got
-answers()
-{
-	# shellcheck disable=SC2016 # awk expands them
-	on_h0 awk '$1 == "Icmp:" && seen { print $6 } $1 == "Icmp:" { seen = 1 }' /proc/net/snmp
 }
 
 # Each flow takes the router of its path.

@@ -11,33 +11,13 @@ own_namespaces --net
 spines=8
 peers=(10.1.1.{1..8})
 
-# steered PEER: all of its flows have paths
-steered()
-{
-	[[ $(show | jq --arg peer "$1" '[.flows[] | select(.peer == $peer and .path != null)] |
-		length') == 8 ]]
-}
-
-sends()
-{
-	psn=$((psn + 8))
-	flows "$1" "$qpns" "$psn" && steered "$1"
-}
-
-all_send()
+peers_send()
 {
 	local peer
 
 	for peer in "${peers[@]}"; do
 		sends "$peer" || return
 	done
-}
-
-# answers: of routers to probes
-answers()
-{
-	in_ns h0 cat /proc/net/snmp | awk '$1 == "Icmp:" { if (n) { print $n; exit }
-		for (i = 2; i <= NF; i++) if ($i == "InTimeExcds") n = i }'
 }
 
 # send_some PEER PORT..: twenty packets from the first port, forty from the second ..
@@ -93,7 +73,7 @@ ready_linear()
 		ip -n "${prefix}h1" addr add "$peer/24" dev eth0 || return
 	done
 	on_h0 "$rocesteer" job load --job 1 --all --dev eth0 && daemon_start &&
-		busywait 30000 all_send && all_right
+		busywait 30000 peers_send && all_right
 }
 
 # hash_by SEED
@@ -117,7 +97,7 @@ few_probes()
 
 is_told()
 {
-	all_send
+	peers_send
 	events "any(.[]; .event == \"$1\")"
 }
 
@@ -152,7 +132,7 @@ next_job()
 	daemon_stop && on_h0 "$rocesteer" job unload --job 1 &&
 		on_h0 "$rocesteer" job load --job 1 --all --dev eth0 2>"$dir/said"
 	cat "$dir/said"
-	! grep -q "found again" "$dir/said" && daemon_start && all_send && all_right || return
+	! grep -q "found again" "$dir/said" && daemon_start && peers_send && all_right || return
 	before=$(answers)
 	! sends 10.1.1.9 && busywait 20000 sends 10.1.1.9 && right 10.1.1.9 || return
 	n=$(($(answers) - before))
@@ -168,7 +148,7 @@ learnt_once()
 
 went_back()
 {
-	all_send
+	peers_send
 	is_down && all_right
 }
 
@@ -179,7 +159,7 @@ some_paths()
 
 	jq '.peers[].paths |= .[:4]' /var/lib/rocesteer/paths/*.json \
 		>"$dir/ports.json" && daemon_stop && on_h0 "$rocesteer" job unload --job 1 &&
-		load && daemon_start && all_send || return
+		load && daemon_start && peers_send || return
 	spine=$(spine_of 2)
 	vanish "$spine"
 	lose 2

@@ -253,6 +253,13 @@ fabric_destroy()
 	fabric_made=()
 }
 
+# answers: ICMP "time exceeded" that h0 has got
+answers()
+{
+	# shellcheck disable=SC2016 # awk expands them
+	in_ns h0 awk '$1 == "Icmp:" && seen { print $6 } $1 == "Icmp:" { seen = 1 }' /proc/net/snmp
+}
+
 # fabric_oracle SOURCE PEER: the gateway to which leaf0 routes each flow, by its source port
 # on standard input. IPv4 only: for IPv6 "ip route get" hashes without ports.
 fabric_oracle()

@@ -38,7 +38,7 @@ static unsigned int fill(const struct fabric *fabric, __u32 peer, __u16 port, __
 	key[8] = IPPROTO_UDP;
 	put(key + 9, port, 2);
 	put(key + 11, 4791, 2);
-	put(key + LENGTH, fabric->products ? dqpn & dqpn >> 1 : dqpn, QPN);
+	put(key + LENGTH, fabric->products ? dqpn & (dqpn >> 1) : dqpn, QPN);
 	return fabric->qpn ? LENGTH + QPN : LENGTH;
 }
 

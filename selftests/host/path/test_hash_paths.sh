@@ -70,13 +70,6 @@ ready()
 	fabric_hash on linear_hash
 }
 
-# answers: ICMP "time exceeded" that h0 has got
-answers()
-{
-	# shellcheck disable=SC2016 # awk expands them
-	in_ns h0 awk '$1 == "Icmp:" && seen { print $6 } $1 == "Icmp:" { seen = 1 }' /proc/net/snmp
-}
-
 # add PEER: to the map, $asked routers have answered
 add()
 {

@@ -94,7 +94,8 @@ static int choose_device(struct load *l, char device[IF_NAMESIZE])
 
 int job_load_device(struct load *l, const char *device)
 {
-	static char file[PATH_STORE_NAME], name[IF_NAMESIZE];
+	static char file[PATH_STORE_NAME];
+	char name[IF_NAMESIZE];
 	struct err err = {};
 	int ret;
 

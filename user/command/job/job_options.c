@@ -390,12 +390,21 @@ static int read_map(struct load *l)
 	return check_sources(l);
 }
 
+/* One file does for all hosts: this one is no peer of its own. */
 static int read_peer_file(struct load *l)
 {
 	const char *file = l->args->value[PEER_FILE];
+	struct peer_list *peers = &l->peers;
+	size_t i, n = 0;
+	int ret;
 
-	l->peers.err = l->err;
-	return file ? peer_list_read(&l->peers, file) : 0;
+	peers->err = l->err;
+	ret = file ? peer_list_read(peers, file) : 0;
+	for (i = 0; !ret && i < peers->nr; i++)
+		if (!probe_source_is_own(l->map.device, peers->addr[i]))
+			memcpy(peers->addr[n++], peers->addr[i], 16);
+	peers->nr = n;
+	return ret;
 }
 
 static int read_dependent(struct load *l)
@@ -577,7 +586,7 @@ int job_options(struct load *l)
 	      read_owner(l) ?: read_dependent(l) ?: read_pattern(l) ?:
 	      read_module(l) ?: read_split(l) ?:
 	      read_actuator(l) ?: read_observe(l) ?: read_name(l) ?: read_cgroup(l) ?:
-	      read_pid(l) ?: read_peer_file(l) ?: read_map(l) ?: read_slice(l) ?: read_deal(l) ?:
+	      read_pid(l) ?: read_map(l) ?: read_peer_file(l) ?: read_slice(l) ?: read_deal(l) ?:
 	      check_steered(l) ?: read_chunks(l) ?: read_flows(l);
 	l->spec.all = l->args->value[ALL];
 	l->spec.dry_run |= !!l->args->value[DRY_RUN];

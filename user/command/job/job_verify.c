@@ -144,8 +144,7 @@ static void put_peers(struct json_object *record, const struct load *l)
 	size_t i;
 
 	for (i = 0; i < l->peers.nr; i++)
-		if (!probe_source_is_own(l->map.device, l->peers.addr[i]))
-			out_append_addr(array, l->peers.addr[i]);
+		out_append_addr(array, l->peers.addr[i]);
 }
 
 void job_load_remember(struct load *l)

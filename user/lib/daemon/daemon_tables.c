@@ -242,8 +242,7 @@ static int read_tables(struct daemon *d)
 	qpn_search_soon(&d->qpn_search);
 	flow_search_again(&d->flow_search);
 	return ret ?: peer_search_read(&d->peer_search) ?: path_monitor_read(d->monitor) ?:
-	       daemon_plan(d) ?:
-	       groups_move_acks(&d->groups);
+	       daemon_plan(d) ?: groups_move_acks(&d->groups);
 }
 
 int daemon_tables_reload(struct daemon *d)

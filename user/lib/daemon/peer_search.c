@@ -153,7 +153,7 @@ static int find(struct batch *batch, const __u8 (*peers)[16], size_t nr, enum mo
 		.source = addr_is_none(batch->source) ? NULL : batch->source,
 		.peers = peers,
 		.nr_peers = nr,
-		.partial = true,
+		.leave_out = true,
 		.quick = mode == LINEAR,
 		.split = mode == FEW ? never : NULL,
 		.known = batch->known.nr_peers ? &batch->known : NULL,
@@ -199,7 +199,7 @@ static void keep_others(struct batch *batch)
 	batch->nr = n;
 }
 
-/* Peers that were walked through show that it was not. */
+/* A port map with peers and without a model was walked through: no linear hash explained it. */
 static bool may_be_linear(const struct batch *batch)
 {
 	size_t i;
@@ -335,7 +335,7 @@ static int add_partial(const struct rocesteer_peer_key *key, const struct rocest
 	return search->nr == PEER_SEARCH_MOST;
 }
 
-/* Likewise */
+/* In a process of its own: all paths of partial peers */
 static int walk(void *what, struct err *err)
 {
 	struct peer_search *search = what;

@@ -70,16 +70,11 @@ find_path(const struct portmap_peer *found, const struct group *group, __u32 p)
 static __be16 port_of(const struct portmap_peer *found, const struct portmap_path *path,
 		      __be16 old, bool down)
 {
-	size_t i;
-
-	if (!path && down && found->silent_port)
+	if (path)
+		return htons(portmap_path_port(path, ntohs(old)));
+	if (down && found->silent_port)
 		return htons(found->silent_port);
-	if (!path)
-		return down ? old : 0;
-	for (i = 0; i < path->nr_ports; i++)
-		if (htons(path->ports[i]) == old)
-			return old;
-	return htons(path->ports[0]);
+	return down ? old : 0;
 }
 
 static bool same_paths(const struct rocesteer_group *group, const struct group *before)

@@ -112,21 +112,14 @@ static bool may_differ(struct class *c, size_t i)
 	return !is_between(c, i) || class_draw(c);
 }
 
-static bool is_any(struct class *c, size_t i)
-{
-	(void)c;
-	(void)i;
-	return true;
-}
-
-/* Ask the leaves of those peers that were not asked, and are wanted. */
+/* Ask the leaves of those peers that were not asked, and are wanted; NULL: all are. */
 static int ask_some(struct class *c, bool (*wanted)(struct class *c, size_t i))
 {
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < c->nr; i++)
-		if (!c->pupils[i].leaf_asked && wanted(c, i))
+		if (!c->pupils[i].leaf_asked && (!wanted || wanted(c, i)))
 			ret = add_leaves(c, &c->pupils[i], 1 + class_spare(c));
 	return ret ?: class_ask(c);
 }
@@ -167,7 +160,7 @@ int class_ask_leaves(struct class *c, struct pupil *first)
 	if (!ret && follow(c))
 		take_leaves(c);
 	else
-		ret = ret ?: ask_some(c, is_any);
+		ret = ret ?: ask_some(c, NULL);
 	if (ret || first->t->circuits.nr_addrs < 2 || c->run->discover->enough)
 		return ret;
 	return ask_again(c, first);

@@ -339,7 +339,7 @@ int discover_phase_advance(struct discovery *run, struct target *t)
 
 	while (!ret && !t->active && t->phase != DONE && !discover_ports_wanted(run, t))
 		ret = next_phase(run, t);
-	if (!run->discover->partial || (ret != -ETIMEDOUT && ret != -EHOSTUNREACH))
+	if (!run->discover->leave_out || (ret != -ETIMEDOUT && ret != -EHOSTUNREACH))
 		return ret;
 	discover_phase_leave_out(run, t);
 	return 0;

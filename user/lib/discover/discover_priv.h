@@ -32,6 +32,8 @@ enum phase { PATHS, AGAIN, EXTRA, LEAF, AROUND, NEAR, QPN, PROVE, DONE };
  * Then some ports are probed with other queue pair numbers: @qpn. At last the first port of each
  * path, and ports from the first to the last, are probed once more: if one has @moved, the search
  * starts @anew.
+ *
+ * A peer that is @left_out has no route, or no answer, and does not get into the map.
  */
 struct target {
 	struct portmap_peer *peer;
@@ -60,7 +62,7 @@ struct target {
 	unsigned int nr_silent;
 };
 
-/* A search. @goal: ports that must be answered, by paths found; @left_out: number of such peers */
+/* A search. @goal: ports that must be answered, by paths found; @left_out: peers that are */
 struct discovery {
 	const struct discover *discover;
 	struct portmap *map;

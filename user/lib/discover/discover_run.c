@@ -223,7 +223,7 @@ static int prepare(struct discovery *run, const struct discover *d,
 		memcpy(peer->addr, d->peers[i], 16);
 		run->targets[i].peer = peer;
 		ret = route_lookup(d->config.device, d->peers[i], d->source, &route, err);
-		if (ret && d->partial && ret != -ENODEV) {
+		if (ret && d->leave_out && ret != -ENODEV) {
 			discover_phase_leave_out(run, &run->targets[i]);
 			continue;
 		}

@@ -24,7 +24,7 @@
  *	wanted, and the leaves of peers
  * @split: are paths to @peers[i] by one router to be told apart by leaf? NULL: where
  *	answers of the leaf tell them apart
- * @partial: a peer without a route or an answer is left out
+ * @leave_out: a peer without a route or an answer is left out
  * @quick: so is a peer whose ports do not follow from a linear hash
  * @known: an earlier port map of the device, whose models are tried first, or NULL
  * @extra: ports to probe besides, of each peer that is not local, no two alike
@@ -40,7 +40,7 @@ struct discover {
 	size_t nr_peers;
 	bool (*enough)(void *arg, size_t i, const struct portmap_peer *found);
 	bool (*split)(void *arg, size_t i);
-	bool partial;
+	bool leave_out;
 	bool quick;
 	const struct portmap *known;
 	const __u16 *extra;

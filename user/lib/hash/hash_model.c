@@ -5,27 +5,26 @@
 
 _Static_assert(1 << HASH_MAX_BITS == HASH_MAX_LABELS, "a label for each path");
 
-__u8 hash_model_label(const struct hash_model *model, __u16 port)
+/* The sum of the columns of @bits */
+static __u8 sum(const __u8 *column, unsigned int nr, __u32 bits)
 {
-	__u16 differ = port ^ model->base;
 	unsigned int i;
 	__u8 label = 0;
 
-	for (i = 0; i < HASH_PORT_BITS; i++)
-		if (differ >> i & 1)
-			label ^= model->column[i];
+	for (i = 0; i < nr; i++)
+		if (bits >> i & 1)
+			label ^= column[i];
 	return label;
+}
+
+__u8 hash_model_label(const struct hash_model *model, __u16 port)
+{
+	return sum(model->column, HASH_PORT_BITS, port ^ model->base);
 }
 
 __u8 hash_model_qpn(const struct hash_model *model, __u32 dqpn)
 {
-	unsigned int i;
-	__u8 label = 0;
-
-	for (i = 0; i < HASH_QPN_BITS; i++)
-		if (dqpn >> i & 1)
-			label ^= model->qpn_column[i];
-	return label;
+	return sum(model->qpn_column, HASH_QPN_BITS, dqpn);
 }
 
 bool hash_model_has_qpn(const struct hash_model *model)

@@ -133,6 +133,16 @@ unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned in
 	return path ? path - peer->paths : 0;
 }
 
+__u16 portmap_path_port(const struct portmap_path *path, __u16 before)
+{
+	size_t i;
+
+	for (i = 0; i < path->nr_ports; i++)
+		if (path->ports[i] == before)
+			return before;
+	return path->ports[0];
+}
+
 unsigned int portmap_peer_find_path(const struct portmap_peer *peer, const __u8 *router,
 				    const __u8 *leaf)
 {

@@ -221,6 +221,9 @@ unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned in
 unsigned int portmap_peer_find_path(const struct portmap_peer *peer, const __u8 *router,
 				    const __u8 *leaf);
 
+/* The port @before, host order, if it takes the path, else the first one that does. */
+__u16 portmap_path_port(const struct portmap_path *path, __u16 before);
+
 /* The model of a source, or NULL. */
 const struct portmap_model *portmap_find_model(const struct portmap *map, const __u8 source[16]);
 

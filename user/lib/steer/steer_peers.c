@@ -83,30 +83,51 @@ static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],
 	}
 }
 
-/* The counts of a group that is there stay, and the paths that are down. */
-static int replace_group(struct steer *s, const struct rocesteer_group_key *key,
-			 const struct rocesteer_group *group)
+int steer_group_path(const struct rocesteer_group *group, const __u8 router[16],
+		     const __u8 leaf[16])
+{
+	__u32 p;
+
+	for (p = 0; p < group->nr_paths; p++)
+		if (!memcmp(group->router[p], router, 16) && !memcmp(group->leaf[p], leaf, 16))
+			return p;
+	return -1;
+}
+
+/* Give a group that is there these paths. Its counts stay. */
+static int put_paths(struct steer *s, const struct rocesteer_group_key *key,
+		     const struct rocesteer_group *group, __u64 down)
 {
 	struct rocesteer_set_paths set = {
 		.key = *key,
 		.nr_paths = group->nr_paths,
 		.first = group->first,
-		.down = group->down,
+		.down = down,
 	};
-	struct rocesteer_group old;
-	__u32 p, q;
 
-	if (bpf_map_lookup_elem(s->maps[MAP_GROUPS], key, &old))
-		return -errno;
-	for (p = 0; p < group->nr_paths; p++)
-		for (q = 0; q < old.nr_paths; q++)
-			if (!memcmp(group->router[p], old.router[q], 16) &&
-			    !memcmp(group->leaf[p], old.leaf[q], 16))
-				set.down |= (old.down >> q & 1) << p;
 	memcpy(set.weight, group->weight, sizeof(set.weight));
 	memcpy(set.router, group->router, sizeof(set.router));
 	memcpy(set.leaf, group->leaf, sizeof(set.leaf));
 	return steer_set_paths(s, &set);
+}
+
+/* Paths that are down stay down. */
+static int replace_group(struct steer *s, const struct rocesteer_group_key *key,
+			 const struct rocesteer_group *group)
+{
+	struct rocesteer_group old;
+	__u64 down = group->down;
+	__u32 p;
+	int q;
+
+	if (bpf_map_lookup_elem(s->maps[MAP_GROUPS], key, &old))
+		return -errno;
+	for (p = 0; p < group->nr_paths; p++) {
+		q = steer_group_path(&old, group->router[p], group->leaf[p]);
+		if (q >= 0)
+			down |= (old.down >> q & 1) << p;
+	}
+	return put_paths(s, key, group, down);
 }
 
 /* The group of a leaf comes before its peers. */
@@ -276,37 +297,16 @@ static int new_group(struct steer *s, const struct rocesteer_job *job,
 static int extend_group(struct steer *s, const struct rocesteer_group_key *key,
 			const struct portmap_peer *peer, struct rocesteer_group *group)
 {
-	struct rocesteer_set_paths set = { .key = *key, .first = group->first,
-					   .down = group->down };
-	__u32 p, nr = group->nr_paths;
+	__u32 nr = group->nr_paths;
 	unsigned int q;
 
 	for (q = 0; q < peer->nr_paths && group->nr_paths < ROCESTEER_MAX_PATHS; q++) {
-		for (p = 0; p < nr; p++)
-			if (!memcmp(group->router[p], peer->paths[q].router, 16) &&
-			    !memcmp(group->leaf[p], peer->paths[q].leaf, 16))
-				break;
-		if (p == nr)
-			add_path(group, &peer->paths[q]);
+		const struct portmap_path *path = &peer->paths[q];
+
+		if (steer_group_path(group, path->router, path->leaf) < 0)
+			add_path(group, path);
 	}
-	if (group->nr_paths == nr)
-		return 0;
-	set.nr_paths = group->nr_paths;
-	memcpy(set.weight, group->weight, sizeof(set.weight));
-	memcpy(set.router, group->router, sizeof(set.router));
-	memcpy(set.leaf, group->leaf, sizeof(set.leaf));
-	return steer_set_paths(s, &set);
-}
-
-/* The port that the peer's flows have, if it takes the path, or the first one */
-static __be16 port_of(const struct portmap_path *path, __be16 before)
-{
-	size_t i;
-
-	for (i = 0; i < path->nr_ports; i++)
-		if (htons(path->ports[i]) == before)
-			return before;
-	return htons(path->ports[0]);
+	return group->nr_paths == nr ? 0 : put_paths(s, key, group, group->down);
 }
 
 int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
@@ -344,7 +344,8 @@ int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
 	for (p = 0; p < group.nr_paths; p++) {
 		q = portmap_peer_find_path(from, group.router[p], group.leaf[p]);
 		if (q < ROCESTEER_MAX_PATHS)
-			peer->sport[p] = port_of(&from->paths[q], peer->sport[p]);
+			peer->sport[p] = htons(portmap_path_port(&from->paths[q],
+								 ntohs(peer->sport[p])));
 		else if (known || partial || group.down >> p & 1)
 			peer->sport[p] = 0;
 		else

@@ -171,13 +171,8 @@ static int drop_group(const struct rocesteer_group_key *key,
 static int new_number(const struct rocesteer_group *before,
 		      const struct rocesteer_group *now, __u32 path)
 {
-	__u32 p;
-
-	for (p = 0; path < before->nr_paths && p < now->nr_paths; p++)
-		if (!memcmp(before->router[path], now->router[p], 16) &&
-		    !memcmp(before->leaf[path], now->leaf[p], 16))
-			return p;
-	return -1;
+	return path < before->nr_paths ?
+	       steer_group_path(now, before->router[path], before->leaf[path]) : -1;
 }
 
 /* Give pieces the new number of their path, if the port still takes it. */
