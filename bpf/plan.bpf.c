@@ -204,6 +204,7 @@ static __always_inline int change_paths(struct rocesteer_set_paths *set)
 	bpf_probe_read_kernel(group->weight, sizeof(group->weight), set->weight);
 	bpf_probe_read_kernel(group->router, sizeof(group->router), set->router);
 	bpf_probe_read_kernel(group->leaf, sizeof(group->leaf), set->leaf);
+	bpf_probe_read_kernel(group->via, sizeof(group->via), set->via);
 	group->nr_paths = set->nr_paths;
 	group->first = set->first;
 	group->down = set->down;
@@ -228,6 +229,7 @@ static __always_inline int change_peer(struct rocesteer_set_peer *set)
 	bpf_probe_read_kernel(peer->sport, sizeof(peer->sport), to->sport);
 	peer->nr_paths = to->nr_paths;
 	peer->hop = to->hop;
+	peer->leaf_hop = to->leaf_hop;
 	peer->qpn_hash = to->qpn_hash;
 	peer->partial = to->partial;
 	return 0;

@@ -68,6 +68,7 @@ struct rocesteer_set_observe {
  * @weight: likewise
  * @router: likewise
  * @leaf: likewise
+ * @via: likewise
  *
  * Counters stay as they are, by the old numbers of the paths, until flows are moved.
  *
@@ -82,6 +83,7 @@ struct rocesteer_set_paths {
 	__u16 weight[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
 	__u8 leaf[ROCESTEER_MAX_PATHS][16];
+	__u8 via[ROCESTEER_MAX_PATHS][16];
 };
 
 /**
@@ -113,7 +115,7 @@ _Static_assert(sizeof(struct rocesteer_set_flow) ==
 	       40 + ROCESTEER_MAX_PATHS * 8, "padding");
 _Static_assert(sizeof(struct rocesteer_set_group) == 32, "padding");
 _Static_assert(sizeof(struct rocesteer_set_paths) ==
-	       40 + ROCESTEER_MAX_PATHS * 34, "padding");
+	       40 + ROCESTEER_MAX_PATHS * 50, "padding");
 _Static_assert(sizeof(struct rocesteer_set_peer) ==
 	       64 + ROCESTEER_MAX_PATHS * 6, "padding");
 

@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		10
+#define ROCESTEER_ABI		11
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -241,6 +241,7 @@ struct rocesteer_peer_key {
  * @leaf: router address of the leaf that the peer is under
  * @nr_paths: paths known, 1..ROCESTEER_MAX_PATHS
  * @hop: TTL that ends at the routers that tell paths apart, for probes
+ * @leaf_hop: TTL that ends at the leaf
  * @qpn_hash: not 0: switches on the way hash the destination QPN as well. @sport is for
  *	probes, whose QPN is 0; what flows take is in rs_qpns
  * @partial: not 0: few ports were asked, so that paths may be missing; rocesteer daemon goes on
@@ -252,7 +253,8 @@ struct rocesteer_peer_key {
 struct rocesteer_peer {
 	__u8 leaf[16];
 	__u32 nr_paths;
-	__u16 hop;
+	__u8 hop;
+	__u8 leaf_hop;
 	__u8 qpn_hash;
 	__u8 partial;
 	__be16 sport[ROCESTEER_MAX_PATHS];
@@ -328,6 +330,8 @@ struct rocesteer_group_key {
  * @router: address of the router that tells each path from the others
  * @leaf: address by which each path enters the leaf, where that tells paths by one
  *	router apart; else all zero
+ * @via: address of the router before @router that several paths go through: in three tiers
+ *	the agg of a path across pods; else all zero
  *
  * A new flow is at home on the path with the fewest flows for its weight, the
  * first such from @first on (Ethereal, algorithm 1): the fewest of the group, or by
@@ -344,6 +348,7 @@ struct rocesteer_group {
 	__u16 weight[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
 	__u8 leaf[ROCESTEER_MAX_PATHS][16];
+	__u8 via[ROCESTEER_MAX_PATHS][16];
 };
 
 #define ROCESTEER_WEIGHT_HOME	0xffff	/* as if there were room for all flows */
@@ -529,7 +534,7 @@ _Static_assert(sizeof(struct rocesteer_source_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_source) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_group) ==
-	       24 + ROCESTEER_MAX_PATHS * 38, "padding");
+	       24 + ROCESTEER_MAX_PATHS * 54, "padding");
 _Static_assert(sizeof(struct rocesteer_job) == 80, "padding");
 _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 

@@ -102,6 +102,7 @@ static void change_peer(__u32 i, __u8 how)
 	addr(peers[i].key.source, 250);
 	peer->nr_paths = ROCESTEER_MAX_PATHS;
 	peer->hop = 2;
+	peer->leaf_hop = 3;
 	for (p = 0; p < ROCESTEER_MAX_PATHS; p++)
 		peer->sport[p] = htons(50000 + p + (how >> 4) * 64);
 	if (how & 8)

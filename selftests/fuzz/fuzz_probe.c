@@ -28,7 +28,7 @@ static bool flood;	/* there is always an answer more */
 static int nr_read;
 
 static struct probe_batch_config config = {
-	.device = "eth0", .hop = 2, .ports = 64, .rate = 1000, .retries = 2,
+	.device = "eth0", .ports = 64, .rate = 1000, .retries = 2,
 	.timeout_ms = 20,
 };
 

@@ -56,7 +56,6 @@ int main(int argc, char **argv)
 				.dqpn = strtoul(argv[q], NULL, 0),
 			};
 	config.device = map.device;
-	config.hop = map.hop;
 	if (discover_qpn(&config, what, n, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		return 1;

@@ -218,7 +218,7 @@ static struct found search_again(const char *what, const struct portmap *known, 
 	static __u8 peers[PEERS][16];
 	static __u32 order[PEERS];
 	struct discover discover = {
-		.config = { .device = "eth0", .hop = 2, .ports = PROBE_BATCH_PORTS },
+		.config = { .device = "eth0", .ports = PROBE_BATCH_PORTS },
 		.peers = peers, .nr_peers = PEERS, .known = known,
 	};
 	struct found found = { .cpu = cpu() };

@@ -58,9 +58,8 @@ int main(void)
 {
 	unsigned int done = 0, sent = 0, i;
 	struct probe_queue_config config = { .done = count, .arg = &done };
-	struct probe_queue_key key = { .ifindex = 1, .hop = 2 };
-	struct probe_queue *queue = probe_queue_new(&key, &config);
-	struct queued_probe probe = { .owner = &key };
+	struct probe_queue *queue = probe_queue_new(1, &config);
+	struct queued_probe probe = { .owner = &config };
 	struct batch_probe out[2];
 	const __u8 *source, *peer;
 	size_t most = 0;

@@ -42,7 +42,7 @@ static int read_sources(struct load *l, const char *device)
 
 static void know_nothing(struct load *l, const char *device)
 {
-	struct portmap none = { .hop = PROBE_BATCH_HOP };
+	struct portmap none = {};
 
 	snprintf(none.device, sizeof(none.device), "%s", device);
 	portmap_free(&l->map);

@@ -111,11 +111,10 @@ static int check_ports(__u64 ports, __u64 paths, struct err *err)
 }
 
 /* The file may be there: @known is what it has. */
-static int read_out(const struct cli_args *args, unsigned int hop, struct portmap *known,
-		    struct err *err)
+static int read_out(const struct cli_args *args, struct portmap *known, struct err *err)
 {
 	const char *file = args->value[OUT];
-	struct portmap map = { .hop = hop };
+	struct portmap map = {};
 	int ret;
 
 	snprintf(map.device, sizeof(map.device), "%s", args->value[DEV]);
@@ -128,7 +127,7 @@ static int read_out(const struct cli_args *args, unsigned int hop, struct portma
 int path_discover(const struct cli_args *args, struct err *err)
 {
 	struct discover what = { .note = path_note, .arg = (void *)&args->out };
-	__u64 hop = PROBE_BATCH_HOP, paths = 0, ports = PROBE_BATCH_PORTS;
+	__u64 hop = 0, paths = 0, ports = PROBE_BATCH_PORTS;
 	struct peer_list peers = { .err = err };
 	__u16 extra[EXPORT_MAX_EXTRA];
 	struct portmap map, known = {};
@@ -142,11 +141,11 @@ int path_discover(const struct cli_args *args, struct err *err)
 	      path_read_rate(args, RATE, RETRIES, TIMEOUT, &what.config, err) ?:
 	      check_ports(ports, paths, err) ?:
 	      read_peers(args, &peers) ?: read_source(args, &peers, source, err) ?:
-	      read_out(args, hop, &known, err);
+	      read_out(args, &known, err);
 	if (ret)
 		goto out_free;
 	what.config.device = args->value[DEV];
-	what.config.hop = hop;
+	what.hop = hop;
 	what.config.ports = ports;
 	what.config.short_quotes = args->value[SHORT_QUOTES];
 	what.paths = paths;

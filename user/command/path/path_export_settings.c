@@ -26,12 +26,12 @@ static void hint_discover(const struct exporter *x, enum export_for library)
 				addr_format(x->peers[i]->addr, addr));
 	if (len < sizeof(peers))
 		err_hint(x->err,
-			 "rocesteer path discover --dev %s --hop %u --peer %s --for %s --out %s",
-			 x->map.device, x->map.hop, peers, export_words[library], file);
+			 "rocesteer path discover --dev %s --peer %s --for %s --out %s",
+			 x->map.device, peers, export_words[library], file);
 	else
 		err_hint(x->err,
-			 "jq -r '.peers[].address' %s | rocesteer path discover --dev %s --hop %u --peer-file - --for %s --out %s",
-			 file, x->map.device, x->map.hop, export_words[library], file);
+			 "jq -r '.peers[].address' %s | rocesteer path discover --dev %s --peer-file - --for %s --out %s",
+			 file, x->map.device, export_words[library], file);
 }
 
 static int not_probed(const struct exporter *x, enum export_for library, const char *what)

@@ -131,11 +131,18 @@ static void put_row(struct proof *p, const struct portmap_peer *peer, const stru
 	out_uint(obj, "us", row->answer.ns / 1000);
 }
 
+unsigned int path_prove_hop(const struct proof *p, const struct portmap_peer *peer)
+{
+	return peer && !p->args->value[HOP] ? peer->hop : p->hop;
+}
+
 static int prove_label(struct proof *p, const struct portmap_peer *peer, const __u8 addr[16],
 		       __u32 label)
 {
 	struct prove_row *rows = reallocarray(p->rows, p->nr_rows + 1, sizeof(*rows)), *row;
-	struct prove_question question = { .label = label, .packets = 1 };
+	struct prove_question question = {
+		.hop = path_prove_hop(p, peer), .label = label, .packets = 1,
+	};
 	const struct portmap_path *path;
 	unsigned int number;
 	int ret;
@@ -239,7 +246,8 @@ static int read_options(struct proof *p, const struct portmap_peer **peer)
 {
 	static const struct cli_with with[] = { { JOB, PORT_MAP } };
 	const struct cli_args *args = p->args;
-	__u64 hop, gid = 0;
+	__u64 hop = PROBE_BATCH_HOP, gid = 0;
+	size_t i;
 	int ret;
 
 	p->file = args->value[PORT_MAP];
@@ -249,7 +257,11 @@ static int read_options(struct proof *p, const struct portmap_peer **peer)
 		ret = portmap_read(p->file, &p->map, p->err);
 	if (ret)
 		return ret;
-	hop = p->file ? p->map.hop : PROBE_BATCH_HOP;
+	for (i = 0; i < p->map.nr_peers; i++)
+		if (!p->map.peers[i].local) {
+			hop = p->map.peers[i].hop;
+			break;
+		}
 	ret = cli_uint(args, HOP, 1, PORTMAP_MAX_HOP, &hop, p->err) ?:
 	      cli_uint(args, GID_INDEX, 0, 65535, &gid, p->err) ?: read_peer(p, peer);
 	if (!ret && args->value[LABELS])
@@ -261,7 +273,7 @@ static int read_options(struct proof *p, const struct portmap_peer **peer)
 			      "--peer: --labels, --sports or --port-map must say what to prove");
 	p->config.device = args->value[RDMA_DEV];
 	p->config.gid_index = args->value[GID_INDEX] ? (int)gid : NIC_ANY_GID;
-	p->config.hop = hop;
+	p->hop = hop;
 	p->config.timeout = TIMEOUT * 1000000ull;
 	return ret;
 }
@@ -420,7 +432,7 @@ static int run(struct proof *p, const struct portmap_peer *peer)
 	p->root = out_root();
 	out_string(p->root, "rdma_dev", p->config.device);
 	out_addr(p->root, "source", prove_source(p->prove));
-	out_uint(p->root, "hop", p->config.hop);
+	out_uint(p->root, "hop", p->hop);
 	p->array = out_array(p->root, "labels");
 	progress_start(&p->progress);
 	ret = p->args->value[PEER] ? prove_peer(p, peer, p->config.peer) : prove_leaves(p);

@@ -18,6 +18,7 @@
  * @nr_labels: their number
  * @rows: what became of labels
  * @nr_rows: their number
+ * @hop: where packets end; that of the first peer, where each has its own
  * @progress: line for people
  * @root: result
  * @array: array of the result that is being filled
@@ -33,10 +34,14 @@ struct proof {
 	size_t nr_labels;
 	struct prove_row *rows;
 	size_t nr_rows;
+	unsigned int hop;
 	struct progress progress;
 	struct json_object *root;
 	struct json_object *array;
 };
+
+/* Where packets to a peer end, of which the port map may know; NULL: nothing is known. */
+unsigned int path_prove_hop(const struct proof *p, const struct portmap_peer *peer);
 
 /**
  * path_prove_job() - connect a queue pair from the job's cgroup

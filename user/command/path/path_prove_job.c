@@ -117,7 +117,8 @@ static int heard(const struct prove_answer *answers, int nr, void *arg)
 
 int path_prove_job(struct proof *p, __u32 job, const struct portmap_peer *peer, bool *steered)
 {
-	struct prove_question question = { .dqpn = PROVE_DQPN + 255, .packets = 1, .heard = heard };
+	struct prove_question question = { .dqpn = PROVE_DQPN + 255, .packets = 1, .heard = heard,
+					    .hop = path_prove_hop(p, peer) };
 	struct look look = { .p = p, .peer = peer, .question = &question };
 	struct prove_answer answer;
 	__u32 sqpn;

@@ -62,7 +62,7 @@ int path_prove_report(const struct proof *p, const char *file)
 	out_string(root, "version", ROCESTEER_VERSION);
 	out_string(root, "kernel", host.release);
 	prove_describe(p->prove, root);
-	out_uint(root, "hop", p->config.hop);
+	out_uint(root, "hop", p->hop);
 	put_rows(p, root);
 	put_verdicts(p, root);
 	return json_file_write(file, root, JSON_C_TO_STRING_PRETTY, p->err);

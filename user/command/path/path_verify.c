@@ -76,7 +76,7 @@ static struct json_object *verify_to_json(const struct portmap *map, const struc
 	out_uint(root, "generation", map->generation);
 	out_uint(root, "checked", result->checked);
 	out_uint(root, "ports", result->ports);
-	out_uint(root, "hop", map->hop + !!result->far);
+	out_uint(root, "hop", result->hop);
 	moved_array = out_array(root, "moved");
 	unreachable = out_array(root, "unreachable");
 	unanswered = out_array(root, "unanswered");
@@ -93,7 +93,7 @@ static struct json_object *verify_to_json(const struct portmap *map, const struc
 		out_addr(obj, "source", peer->source);
 		out_uint(obj, "path", moved->path);
 		out_uint(obj, "port", moved->port);
-		out_uint(obj, "hop", map->hop + moved->leaf);
+		out_uint(obj, "hop", moved->hop);
 		out_addr(obj, "expected", !moved->leaf ? path->router :
 			 addr_is_none(path->leaf) ? peer->leaf : path->leaf);
 		if (!silent)

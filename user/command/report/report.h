@@ -15,7 +15,8 @@ int report_show(const struct cli_args *args, struct err *err);
 /**
  * struct report_target - a path to be measured
  * @ifindex: network device
- * @hop: distance of the routers that tell paths apart
+ * @hop: distance of the router of the path
+ * @leaf_hop: distance of the leaf
  * @source: address that packets have
  * @peer: address that packets go to
  * @port: UDP source port that takes the path, host order
@@ -28,6 +29,7 @@ int report_show(const struct cli_args *args, struct err *err);
 struct report_target {
 	__u32 ifindex;
 	unsigned int hop;
+	unsigned int leaf_hop;
 	__u8 source[16];
 	__u8 peer[16];
 	__u16 port;

@@ -10,12 +10,12 @@
 #include "report.h"
 
 /**
- * struct round - probes to paths over one device, at one distance
+ * struct round - probes to paths over one device
  * @target: the paths
  * @nr: how many
  * @next: probes that were sent
  * @first: path of the first one: in each round another, as the first one takes longer
- * @kind: PROBE_LEAF: to the entries; PROBE_PATH: to the router before the spine
+ * @kind: PROBE_LEAF: to the entries; PROBE_BEFORE: to the router before that of the path
  * @at: when each was sent, CLOCK_MONOTONIC ns
  */
 struct round {
@@ -39,6 +39,7 @@ static int next_probe(void *client, struct batch_probe *probe, const __u8 **sour
 	target = round->target[i];
 	probe->peer = i;
 	probe->kind = round->kind;
+	probe->ttl = probe_ttl(round->kind, target->hop, target->leaf_hop);
 	probe->port = target->port;
 	*source = target->source;
 	*peer = target->peer;
@@ -56,7 +57,7 @@ static int got_answer(void *client, const struct batch_probe *probe,
 
 	if (answer->type != PROBE_TIME_EXCEEDED)
 		return 0;
-	if (round->kind == PROBE_PATH) {
+	if (round->kind == PROBE_BEFORE) {
 		memcpy(target->via, answer->from, sizeof(target->via));
 		return 0;
 	}
@@ -92,12 +93,11 @@ static const struct probe_batch_ops ops = {
 };
 
 /* Each probe is sent once: a repeated one would say nothing of the delay. */
-static int probe(struct round *round, enum probe_kind kind, unsigned int hop, struct err *err)
+static int probe(struct round *round, enum probe_kind kind, struct err *err)
 {
 	char device[IF_NAMESIZE];
 	struct probe_batch_config config = {
-		.device = device, .hop = hop, .rate = 1000, .steady = true,
-		.timeout_ms = 200,
+		.device = device, .rate = 1000, .steady = true, .timeout_ms = 200,
 	};
 
 	round->kind = kind;
@@ -110,7 +110,7 @@ static int probe(struct round *round, enum probe_kind kind, unsigned int hop, st
 
 static bool is_alike(const struct report_target *left, const struct report_target *right)
 {
-	return left->ifindex == right->ifindex && left->hop == right->hop;
+	return left->ifindex == right->ifindex;
 }
 
 /* Is it the first of those that are alike? */
@@ -141,8 +141,8 @@ int report_probe(struct report_target *targets, size_t nr, bool via, struct err 
 			if (is_alike(&targets[k], &targets[i]))
 				round.target[round.nr++] = &targets[k];
 		if (via && targets[i].hop > 1)
-			ret = probe(&round, PROBE_PATH, targets[i].hop - 1, err);
-		ret = ret ?: probe(&round, PROBE_LEAF, targets[i].hop, err);
+			ret = probe(&round, PROBE_BEFORE, err);
+		ret = ret ?: probe(&round, PROBE_LEAF, err);
 	}
 	free(round.target);
 	free(round.at);

@@ -66,6 +66,7 @@ struct seen_group {
 	char name[32];
 	__u8 source[16];
 	unsigned int hop;
+	unsigned int leaf_hop;
 	__u16 port[ROCESTEER_MAX_PATHS];
 	__u8 peer[ROCESTEER_MAX_PATHS][16];
 	size_t target[ROCESTEER_MAX_PATHS];
@@ -99,6 +100,7 @@ static int see_peer(const struct rocesteer_peer_key *key, const struct rocesteer
 	if (!group || (group->hop && memcmp(group->source, key->source, 16)))
 		return 0;	/* probes have one source */
 	group->hop = peer->hop;
+	group->leaf_hop = peer->leaf_hop;
 	memcpy(group->source, key->source, sizeof(group->source));
 	for (p = 0; p < group->group.nr_paths; p++) {
 		if (!peer->sport[p] || group->port[p])
@@ -280,6 +282,7 @@ int report_tables_targets(struct report_tables *tables)
 				continue;
 			target->ifindex = group->key.ifindex;
 			target->hop = group->hop;
+			target->leaf_hop = group->leaf_hop;
 			target->port = group->port[p];
 			memcpy(target->source, group->source, 16);
 			memcpy(target->peer, group->peer[p], 16);

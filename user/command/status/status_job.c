@@ -235,7 +235,7 @@ static void judge_probes(struct status *st, const struct status_job *item,
 
 	out_uint(job, "checked", verify->checked);
 	out_uint(job, "ports", item->ports);
-	out_uint(job, "hop", item->sample.hop + !!verify->far);
+	out_uint(job, "hop", verify->hop);
 	for (i = 0; i < verify->nr_moved; i++)
 		if (verify->moved[i].unreachable) {
 			find_unreachable(st, item, &verify->moved[i]);
@@ -252,7 +252,7 @@ static void judge_probes(struct status *st, const struct status_job *item,
 	if (2 * verify->far_lost > verify->far)
 		status_advise(status_find(st, STATUS_NOTE, "far-no-answer", item->id,
 					  "%zu of %zu probes got no answer from hop %u, behind the routers of the paths",
-					  verify->far_lost, verify->far, item->sample.hop + 1),
+					  verify->far_lost, verify->far, verify->hop),
 			      "The links of the peers' leaf may be down, or it limits its answers: rocesteer path verify");
 	if (verify->checked && !verify->nr_moved)
 		out_string(job, "verified", utc_format(time(NULL), text));

@@ -143,7 +143,8 @@ static int read_peer(const struct rocesteer_peer_key *key,
 	to = sample_place(item);
 	if (!to)
 		return item->sample.peers ? 0 : -ENOMEM;
-	item->sample.hop = peer->hop;
+	to->hop = peer->hop;
+	to->leaf_hop = peer->leaf_hop;
 	memcpy(to->addr, key->addr, 16);
 	memcpy(to->source, key->source, 16);
 	return sample_ports(to, peer, &group);

@@ -30,13 +30,11 @@
  * @key: key
  * @peer: the peer, for probes
  * @path: its paths
- * @hop: distance of the routers that tell paths apart
  */
 struct target {
 	struct rocesteer_peer_key key;
 	struct portmap_peer peer;
 	struct portmap_path path[ROCESTEER_MAX_PATHS];
-	unsigned int hop;
 };
 
 /**
@@ -102,7 +100,6 @@ static const struct target *find_target(struct list *list, const struct rocestee
 	if (!target)
 		return NULL;
 	group_describe(group, &pkey, &peer, &target->peer, target->path);
-	target->hop = peer.hop;
 	return target;
 }
 
@@ -125,11 +122,10 @@ static int add_wanted(const struct rocesteer_flow_key *key,
 	return 0;
 }
 
-/* Can they be probed together: by one device, at one distance? */
+/* Can they be probed together: by one device? */
 static bool is_alike(const struct wanted *left, const struct wanted *right)
 {
-	return left->key.ifindex == right->key.ifindex &&
-	       left->target->hop == right->target->hop;
+	return left->key.ifindex == right->key.ifindex;
 }
 
 /* A flow that is gone, or has another port by now, is left alone. */
@@ -154,8 +150,7 @@ static int probe(const struct flow_search *search, struct wanted **some, size_t 
 	struct discover_flow *flows = calloc(nr, sizeof(*flows));
 	char device[IF_NAMESIZE];
 	struct probe_batch_config config = {
-		.device = device, .hop = some[0]->target->hop,
-		.short_quotes = search->short_quotes, PROBE_BATCH_QUICK,
+		.device = device, .short_quotes = search->short_quotes, PROBE_BATCH_QUICK,
 	};
 	int ret = flows ? 0 : -ENOMEM;
 	size_t i;

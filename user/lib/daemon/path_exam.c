@@ -25,9 +25,9 @@ struct path_exams {
 	struct set said;
 };
 
-/* A probe queue in a set; @failed: its last packet could not be sent. */
+/* The probe queue of a device in a set; @failed: its last packet could not be sent. */
 struct entry {
-	struct probe_queue_key key;
+	__u32 ifindex;
 	struct probe_queue *queue;
 	bool failed;
 };
@@ -46,12 +46,12 @@ struct search {
 	bool found;
 };
 
-static struct probe_queue *get_queue(struct path_exams *exams, const struct probe_queue_key *key)
+static struct probe_queue *get_queue(struct path_exams *exams, __u32 ifindex)
 {
-	struct entry *entry = set_get(&exams->queues, key, sizeof(*key), sizeof(*entry));
+	struct entry *entry = set_get(&exams->queues, &ifindex, sizeof(ifindex), sizeof(*entry));
 
 	if (entry && !entry->queue)
-		entry->queue = probe_queue_new(key, &exams->probe_queue_config);
+		entry->queue = probe_queue_new(ifindex, &exams->probe_queue_config);
 	return entry ? entry->queue : NULL;
 }
 
@@ -62,6 +62,7 @@ static int add_probe(struct probe_queue *queue, struct group *group, __u32 p,
 		.owner = group,
 		.path = p,
 		.kind = kind,
+		.ttl = probe_ttl(kind, s->peer.hop, s->peer.leaf_hop),
 		.port = ntohs(s->peer.sport[p]),
 	};
 
@@ -137,18 +138,11 @@ static __u64 usable_paths(struct path_exams *exams, struct search *s)
 	return find_peer(exams, s) ? path_exam_usable(s->group, &s->peer) : 0;
 }
 
-static struct probe_queue *group_queue(struct path_exams *exams, const struct search *s)
-{
-	return get_queue(exams, &(struct probe_queue_key) {
-				 .ifindex = s->group->key.ifindex,
-				 .hop = s->peer.hop });
-}
-
 /* Probe some paths, and then others. */
 static int probe_paths(struct path_exams *exams, struct group *group,
 		       const struct search *s, __u64 first, __u64 then)
 {
-	struct probe_queue *queue = group_queue(exams, s);
+	struct probe_queue *queue = get_queue(exams, group->key.ifindex);
 	__u32 p;
 	int ret = 0;
 
@@ -178,7 +172,7 @@ int path_exam_watch(struct path_exams *exams, struct group *group,
 {
 	const struct search s = { .group = group, .key = group->health->turn_peer,
 				  .peer = *peer };
-	struct probe_queue *queue = group_queue(exams, &s);
+	struct probe_queue *queue = get_queue(exams, group->key.ifindex);
 
 	if (!queue)
 		return -ENOMEM;
@@ -289,9 +283,9 @@ void path_exams_forget(struct path_exams *exams, __u32 ifindex)
 	for (i = exams->queues.nr; i--;) {
 		struct entry *entry = exams->queues.item[i];
 
-		if (entry->key.ifindex != ifindex)
+		if (entry->ifindex != ifindex)
 			continue;
-		set_remove(&exams->queues, &entry->key, sizeof(entry->key));
+		set_remove(&exams->queues, &entry->ifindex, sizeof(entry->ifindex));
 		free_entry(entry);
 	}
 	if (!said)
@@ -336,7 +330,7 @@ void path_exams_step(struct path_exams *exams)
 
 	for (i = 0; i < exams->queues.nr; i++) {
 		struct entry *entry = exams->queues.item[i];
-		__u32 ifindex = entry->key.ifindex;
+		__u32 ifindex = entry->ifindex;
 		struct err err = {};
 		bool failed;
 

@@ -63,7 +63,6 @@ struct ahead {
  * @nr: number of peers
  * @found: set of addresses
  * @known: the port map, or empty
- * @hop: distance of the routers that tell paths apart
  * @by_place: flows are dealt by place, which needs all paths
  * @err: filled with the last failure
  */
@@ -76,20 +75,9 @@ struct batch {
 	size_t nr;
 	struct set found;
 	struct portmap known;
-	unsigned int hop;
 	bool by_place;
 	struct err *err;
 };
-
-static int take_hop(const struct rocesteer_peer_key *key, const struct rocesteer_peer *peer,
-		    void *arg)
-{
-	struct batch *batch = arg;
-
-	(void)key;
-	batch->hop = peer->hop;
-	return 1;
-}
 
 /* The port map that the job was loaded from may have a model. */
 static void begin(struct batch *batch)
@@ -99,12 +87,7 @@ static void begin(struct batch *batch)
 
 	steer_job_get(steer, batch->job, &job);
 	batch->by_place = job.deal == ROCESTEER_DEAL_PLACE;
-	steer_peer_each(steer, batch->job, take_hop, batch);
 	job_map_read(steer, batch->job, &batch->known);
-	if (!batch->hop)
-		batch->hop = batch->known.hop ?: PROBE_BATCH_HOP;
-	if (batch->known.hop != batch->hop)
-		portmap_free(&batch->known);
 }
 
 static void end(struct batch *batch)
@@ -124,7 +107,7 @@ static int put_peers(struct batch *batch, const struct portmap *found, bool part
 		set_get(&batch->found, found->peers[i].addr, 16, 16);
 		if (!found_peer_is_usable(&found->peers[i]))
 			continue;
-		ret = steer_peer_add(steer, batch->job, batch->ifindex, batch->hop,
+		ret = steer_peer_add(steer, batch->job, batch->ifindex,
 				     &found->peers[i], partial);
 		if (ret == -EEXIST || ret == -ENOENT)
 			ret = 0;
@@ -146,7 +129,7 @@ static int find(struct batch *batch, const __u8 (*peers)[16], size_t nr, enum mo
 {
 	char device[IF_NAMESIZE];
 	struct discover discover = {
-		.config = { .device = device, .hop = batch->hop, .ports = modes[mode].ports,
+		.config = { .device = device, .ports = modes[mode].ports,
 			    .rate = modes[mode].rate, .retries = PROBE_BATCH_RETRIES,
 			    .timeout_ms = PROBE_BATCH_TIMEOUT,
 			    .short_quotes = batch->search->short_quotes },

@@ -26,14 +26,12 @@
  * @peer: its peer, with paths that need ports
  * @path: the paths
  * @port: a port of each path to queue pair 0, host order, or 0
- * @hop: distance of the routers that tell paths apart
  */
 struct waiting {
 	struct rocesteer_qpn_key key;
 	struct portmap_peer peer;
 	struct portmap_path path[ROCESTEER_MAX_PATHS];
 	__u16 port[ROCESTEER_MAX_PATHS];
-	unsigned int hop;
 };
 
 /* The port map of a job, which may have models */
@@ -78,7 +76,6 @@ static int add_waiting(const struct rocesteer_qpn_key *key,
 		return 0;
 	w = &list->item[list->nr++];
 	w->key = *key;
-	w->hop = peer.hop;
 	group_describe(group, &key->peer, &peer, &w->peer, w->path);
 	for (p = 0; p < group->nr_paths; p++) {
 		w->port[p] = ntohs(peer.sport[p]);
@@ -88,11 +85,10 @@ static int add_waiting(const struct rocesteer_qpn_key *key,
 	return 0;
 }
 
-/* Can they be probed together: by one device, at one distance? */
+/* Can they be probed together: by one device? */
 static bool is_alike(const struct waiting *left, const struct waiting *right)
 {
-	return left->key.peer.ifindex == right->key.peer.ifindex &&
-	       left->hop == right->hop;
+	return left->key.peer.ifindex == right->key.peer.ifindex;
 }
 
 /* Another job may have got the number: check that the paths are the same. */
@@ -156,7 +152,7 @@ static int find(const struct qpn_search *search, struct list *list, struct waiti
 	struct discover_qpn *what = calloc(nr, sizeof(*what));
 	char device[IF_NAMESIZE];
 	struct probe_batch_config config = {
-		.device = device, .hop = some[0]->hop, .ports = PROBE_BATCH_PORTS,
+		.device = device, .ports = PROBE_BATCH_PORTS,
 		.short_quotes = search->short_quotes, PROBE_BATCH_QUICK,
 	};
 	int ret = what ? 0 : -ENOMEM;

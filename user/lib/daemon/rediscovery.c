@@ -155,7 +155,7 @@ static int put_ports(const struct rediscovery *rediscovery, struct portmap *map,
 	return ret;
 }
 
-/* All peers with the source address and the distance of the first one. */
+/* All peers with the source address of the first one. */
 static size_t take_alike(struct peers *peers)
 {
 	const struct known first = peers->peer[0];
@@ -165,7 +165,7 @@ static size_t take_alike(struct peers *peers)
 		const struct known peer = peers->peer[i];
 		__u8 addr[16];
 
-		if (memcmp(peer.source, first.source, 16) || peer.peer.hop != first.peer.hop)
+		if (memcmp(peer.source, first.source, 16))
 			continue;
 		memcpy(addr, peers->addr[i], 16);
 		memcpy(peers->addr[i], peers->addr[n], 16);
@@ -213,7 +213,7 @@ static int find_ports(const struct rediscovery *rediscovery, struct peers *peers
 		      size_t nr, struct err *err)
 {
 	struct discover discover = {
-		.config = { .device = peers->device, .hop = peers->peer[0].peer.hop,
+		.config = { .device = peers->device,
 			    .ports = PROBE_BATCH_PORTS, .rate = PROBE_BATCH_RATE,
 			    .retries = PROBE_BATCH_RETRIES,
 			    .timeout_ms = PROBE_BATCH_TIMEOUT,

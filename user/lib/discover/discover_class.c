@@ -26,6 +26,7 @@ static int next_question(void *client, struct batch_probe *probe, const __u8 **s
 		return -EAGAIN;
 	*probe = q->probe;
 	probe->peer = c->next++;
+	probe->ttl = probe_ttl(probe->kind, q->pupil->t->peer->hop, q->pupil->t->peer->leaf_hop);
 	*source = q->pupil->t->peer->source;
 	*peer = q->pupil->t->peer->addr;
 	return 0;

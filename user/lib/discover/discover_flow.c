@@ -42,6 +42,7 @@ static int next_probe(void *client, struct batch_probe *probe, const __u8 **sour
 		return -EAGAIN;
 	}
 	flow = &s->flow[probe->peer];
+	probe->ttl = probe_ttl(probe->kind, flow->peer->hop, flow->peer->leaf_hop);
 	probe->port = flow->port;
 	probe->dqpn = flow->dqpn;
 	*source = flow->peer->source;

@@ -27,7 +27,7 @@ void discover_phase_note(const struct discovery *run, const struct target *t, co
 
 	if (!d->note)
 		return;
-	snprintf(line, sizeof(line), fmt, addr_format(t->peer->addr, peer), d->config.hop);
+	snprintf(line, sizeof(line), fmt, addr_format(t->peer->addr, peer), t->peer->hop);
 	d->note(d->arg, line);
 }
 
@@ -219,11 +219,11 @@ static int split(struct discovery *run, struct target *t)
 }
 
 /* Only the peer, or nobody, answered one hop further. */
-static bool may_be_at_leaf(const struct discovery *run, const struct target *t)
+static bool may_be_at_leaf(const struct target *t)
 {
 	const struct circuits *c = &t->circuits;
 
-	return !t->around && run->discover->config.hop > 1 &&
+	return !t->around && t->peer->hop > 1 &&
 	       (!c->nr_addrs || (c->nr_addrs == 1 && !addr_compare(c->addr[0], t->peer->addr)));
 }
 
@@ -243,7 +243,7 @@ static int end_leaf(struct discovery *run, struct target *t)
 	const struct discover *d = run->discover;
 	bool was = t->split;
 
-	if (may_be_at_leaf(run, t)) {
+	if (may_be_at_leaf(t)) {
 		t->around = true;
 		discover_phase_enter(run, t, AROUND);
 		return 0;
@@ -251,7 +251,7 @@ static int end_leaf(struct discovery *run, struct target *t)
 	if (t->at_leaf)
 		name_leaf(t);
 	if (!t->circuits.nr_addrs)
-		return no_replies(run, t, d->config.hop + 1, t->peer->nr_paths);
+		return no_replies(run, t, t->peer->leaf_hop, t->peer->nr_paths);
 	if (!d->split)
 		t->split = circuits_found(&t->circuits, t->peer->nr_paths);
 	t->answered = 0;	/* they are counted by @circuits */
@@ -280,7 +280,6 @@ static void end_paths(struct discovery *run, struct target *t)
 
 static int next_phase(struct discovery *run, struct target *t)
 {
-	unsigned int hop = run->discover->config.hop;
 
 	if (t->peer->local) {
 		portmap_peer_free(t->peer);
@@ -290,7 +289,7 @@ static int next_phase(struct discovery *run, struct target *t)
 	switch (t->phase) {
 	case PATHS:
 		if (!t->peer->nr_paths && portmap_peer_nr_cut(t->peer))
-			return no_replies(run, t, hop, t->peer->probed);
+			return no_replies(run, t, t->peer->hop, t->peer->probed);
 		end_paths(run, t);
 		break;
 	case AGAIN:
@@ -312,7 +311,7 @@ static int next_phase(struct discovery *run, struct target *t)
 					    "%s: no router answers before hop %u. Paths are told apart by the interfaces of its leaf: this is right only if the leaf answers from the interface by which a probe came in.");
 		return end_leaf(run, t);
 	case NEAR:
-		return no_replies(run, t, hop, t->peer->probed);
+		return no_replies(run, t, t->peer->hop, t->peer->probed);
 	case QPN:
 		end_qpn(run, t);
 		break;

@@ -94,6 +94,7 @@ static int next_probe(void *client, struct batch_probe *probe,
 		run->cursor = (run->cursor + 1) % run->nr;
 		if (!fill_probe(s, probe))
 			continue;
+		probe->ttl = probe_ttl(probe->kind, s->what->peer->hop, s->what->peer->leaf_hop);
 		*source = s->what->peer->source;
 		*peer = s->what->peer->addr;
 		return 0;

@@ -27,6 +27,7 @@ static int next_probe(void *client, struct batch_probe *probe,
 		if (probe->peer >= run->done + PEERS_ACTIVE || !discover_ports_wanted(run, t))
 			continue;
 		discover_ports_take(run, t, probe);
+		probe->ttl = probe_ttl(probe->kind, t->peer->hop, t->peer->leaf_hop);
 		*source = t->peer->source;
 		*peer = t->peer->addr;
 		return 0;
@@ -57,7 +58,7 @@ static int saw_router(struct discovery *run, struct target *t,
 		return ret < 0 ? ret : 0;
 	err_set(run->err, EXIT_FAILED, "too-many-paths",
 		"more than %u routers answer at hop %u on the way to %s",
-		ROCESTEER_MAX_PATHS, run->discover->config.hop,
+		ROCESTEER_MAX_PATHS, t->peer->hop,
 		addr_format(t->peer->addr, peer));
 	return ret;
 }
@@ -100,7 +101,7 @@ static void found_near(struct discovery *run, struct target *t)
 	if (t->peer->local)
 		return;
 	t->peer->local = true;
-	t->peer->near = run->discover->config.hop > LEAF_PEER;
+	t->peer->near = t->peer->hop > LEAF_PEER;
 	if (!t->peer->near)
 		discover_phase_note(run, t,
 				    "%s is not further away than hop %u: taken as under our own leaf.");
@@ -209,7 +210,6 @@ static int prepare(struct discovery *run, const struct discover *d,
 	int ret;
 
 	memset(map, 0, sizeof(*map));
-	map->hop = d->config.hop;
 	utc_format(time(NULL), map->created);
 	snprintf(map->device, sizeof(map->device), "%s", d->config.device);
 	map->peers = calloc(d->nr_peers, sizeof(*map->peers));
@@ -231,6 +231,8 @@ static int prepare(struct discovery *run, const struct discover *d,
 			return ret;
 		memcpy(peer->source, route.source, 16);
 		peer->local = route.on_link;
+		peer->hop = d->hop ?: PROBE_BATCH_HOP;
+		peer->leaf_hop = peer->hop + 1;
 		peer->expected = route.on_link ? 0 : d->paths;
 		run->targets[i].joined = true;
 		run->targets[i].split = d->split && d->split(d->arg, i);

@@ -16,6 +16,7 @@
 /**
  * struct discover - input of a search for paths
  * @config: how to probe
+ * @hop: distance of the routers that tell paths apart, in front of the leaf; 0: not known
  * @paths: number of paths to each peer; 0: not known
  * @source: our address, NULL: the one the kernel takes for each peer
  * @peers: addresses of the peers, no two alike
@@ -34,6 +35,7 @@
  */
 struct discover {
 	struct probe_batch_config config;
+	unsigned int hop;
 	unsigned int paths;
 	const __u8 *source;
 	const __u8 (*peers)[16];
@@ -151,7 +153,8 @@ int discover_flows(const struct probe_batch_config *config, struct discover_flow
  * @peer: index in the map
  * @path: number of the path
  * @port: the port
- * @leaf: the probe went one hop beyond the path's router
+ * @hop: distance at which the probe ended
+ * @leaf: that is the leaf's
  * @unreachable: @actual says that the peer is unreachable
  * @actual: address that answered; all zero: none
  */
@@ -159,6 +162,7 @@ struct verify_result {
 	size_t peer;
 	unsigned int path;
 	__u16 port;
+	__u8 hop;
 	bool leaf;
 	bool unreachable;
 	__u8 actual[16];
@@ -168,8 +172,9 @@ struct verify_result {
  * struct verify - outcome of verify_run()
  * @checked: ports probed
  * @ports: ports that could be probed
- * @far: probes that went one hop beyond the router of a path
+ * @far: probes that went on to the leaf
  * @far_lost: of these, probes without an answer; @moved has them
+ * @hop: distance at which the farthest probe ended
  * @moved: ports that moved, got no answer or are unreachable; to be freed
  * @nr_moved: how many
  */
@@ -178,6 +183,7 @@ struct verify {
 	size_t ports;
 	size_t far;
 	size_t far_lost;
+	unsigned int hop;
 	struct verify_result *moved;
 	size_t nr_moved;
 };
@@ -185,7 +191,7 @@ struct verify {
 /**
  * struct verify_extent - which ports of a map are probed
  * @all: every port, not only the first of each path
- * @far: most probes one hop beyond the routers, where any answer will do; 0: one for each path,
+ * @far: most probes to leaves, where any answer will do; 0: one for each path,
  *	and a path that is told apart by its leaf has to enter there
  * @peers: most peers, spread over the map; 0: all
  * @paths: most paths of each peer, which take turns; 0: all
@@ -198,8 +204,8 @@ struct verify_extent {
 };
 
 /**
- * verify_run() - probe the ports of a port map again, to the routers of paths and one hop beyond
- * @config: how to probe, but for hop, ports and device, which are the map's
+ * verify_run() - probe the ports of a port map again, to the routers of paths and to the leaf
+ * @config: how to probe, but for ports and device, which are the map's
  * @map: the port map
  * @extent: which ports
  * @note: called with lines for the user, may be NULL

@@ -178,21 +178,27 @@ static void put_u16(__u8 *at, __u16 value)
 	at[1] = value;
 }
 
+unsigned int probe_ttl(enum probe_kind kind, unsigned int hop, unsigned int leaf_hop)
+{
+	if (kind == PROBE_LEAF || kind == PROBE_QPN_LEAF || kind == PROBE_PEER)
+		return leaf_hop;
+	return hop - (kind == PROBE_BEFORE);
+}
+
 void probe_build(struct probe_packet *packet, const struct probe_socket *sock,
-		 const __u8 peer[16], enum probe_kind kind, unsigned int hop,
+		 const __u8 peer[16], enum probe_kind kind, unsigned int ttl,
 		 __u16 port, __u32 dqpn, __u64 cookie)
 {
 	struct rocesteer_bth bth = {
 		.opcode = RESERVED_OPCODE,
 		.dqpn = htonl(dqpn & ROCESTEER_QPN_MASK),
 	};
-	bool further = kind == PROBE_LEAF || kind == PROBE_QPN_LEAF || kind == PROBE_PEER;
 	bool to_peer = kind == PROBE_NEAR || kind == PROBE_PEER;
 	__u8 *udp = packet->data;
 
 	memset(packet, 0, sizeof(*packet));
 	memcpy(packet->peer, peer, 16);
-	packet->ttl = hop + further - (kind == PROBE_BEFORE);
+	packet->ttl = ttl;
 	packet->len = PADDING + 4 * kind;
 	put_u16(udp, port);
 	put_u16(udp + 2, to_peer ? UNUSED_PORT : ROCESTEER_ROCE_PORT);

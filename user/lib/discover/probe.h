@@ -19,12 +19,12 @@
 /**
  * enum probe_kind - what a probe is for
  * @PROBE_PATH: which router is at the hop that tells paths apart
- * @PROBE_LEAF: which router is one hop further
+ * @PROBE_LEAF: by which address does the leaf of the peer answer
  * @PROBE_NEAR: is the peer itself at that hop? To a port that nobody listens on
  * @PROBE_QPN: as PROBE_PATH, of a packet to a certain queue pair
  * @PROBE_QPN_LEAF: as PROBE_LEAF, of the same packet
  * @PROBE_BEFORE: which router is one hop before
- * @PROBE_PEER: is the peer itself one hop further? As PROBE_NEAR
+ * @PROBE_PEER: is the peer itself where its leaf should be? As PROBE_NEAR
  *
  * An answer may quote no more than the UDP header: the kinds differ in length.
  */
@@ -37,6 +37,16 @@ enum probe_kind {
 	PROBE_BEFORE,
 	PROBE_PEER,
 };
+
+/**
+ * probe_ttl() - where a probe ends
+ * @kind: what for
+ * @hop: distance of the routers that tell paths to the peer apart
+ * @leaf_hop: distance of the leaf of the peer
+ *
+ * Return: its TTL.
+ */
+unsigned int probe_ttl(enum probe_kind kind, unsigned int hop, unsigned int leaf_hop);
 
 /**
  * struct probe_socket - a raw socket for one source address
@@ -130,13 +140,13 @@ void probe_close(struct probe_socket *sock);
  * @sock: it will be sent on
  * @peer: destination
  * @kind: what for
- * @hop: TTL of PROBE_PATH
+ * @ttl: hops it lives
  * @port: UDP source port, host order
  * @dqpn: destination queue pair number, which some switches hash
  * @cookie: random, by which an answer to this packet is known
  */
 void probe_build(struct probe_packet *packet, const struct probe_socket *sock,
-		 const __u8 peer[16], enum probe_kind kind, unsigned int hop,
+		 const __u8 peer[16], enum probe_kind kind, unsigned int ttl,
 		 __u16 port, __u32 dqpn, __u64 cookie);
 
 /* Send a packet. Return: 0 or a negative errno. */

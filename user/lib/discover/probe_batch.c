@@ -155,7 +155,7 @@ static int start_probe(struct probe_batch *s, struct active *a)
 	if (!a->sock)
 		return -EIO;
 	a->probe.sent = 0;
-	probe_build(&a->packet, a->sock, peer, a->probe.kind, s->config->hop,
+	probe_build(&a->packet, a->sock, peer, a->probe.kind, a->probe.ttl,
 		    a->probe.port, a->probe.dqpn, cookie);
 	s->nr_active++;
 	s->last = a - s->active;

@@ -29,7 +29,6 @@
 /**
  * struct probe_batch_config - how to probe
  * @device: network device
- * @hop: TTL that ends at the routers that tell paths apart
  * @ports: source ports to probe per peer, at most
  * @rate: probes per second, at most
  * @steady: keep the rate even if routers limit their ICMP
@@ -40,7 +39,6 @@
  */
 struct probe_batch_config {
 	const char *device;
-	unsigned int hop;
 	unsigned int ports;
 	unsigned int rate;
 	bool steady;
@@ -53,6 +51,7 @@ struct probe_batch_config {
  * struct batch_probe - a probe
  * @peer: number of the peer, chosen by the client
  * @kind: kind
+ * @ttl: probe_ttl()
  * @port: UDP source port
  * @dqpn: destination queue pair number, mostly 0
  * @sent: in results: number of times that the probe was sent
@@ -60,6 +59,7 @@ struct probe_batch_config {
 struct batch_probe {
 	__u32 peer;
 	enum probe_kind kind;
+	__u8 ttl;
 	__u16 port;
 	__u32 dqpn;
 	unsigned int sent;

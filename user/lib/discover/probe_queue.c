@@ -13,7 +13,7 @@
 
 /**
  * struct probe_queue - state
- * @key: which
+ * @ifindex: device that probes leave by
  * @config: the caller's
  * @device: name of the device
  * @batch: while probes are out, else NULL
@@ -28,7 +28,7 @@
  * @used: places of @out
  */
 struct probe_queue {
-	struct probe_queue_key key;
+	__u32 ifindex;
 	const struct probe_queue_config *config;
 	char device[IF_NAMESIZE];
 	struct probe_batch *batch;
@@ -42,14 +42,14 @@ struct probe_queue {
 	bool used[PROBE_BATCH_ACTIVE];
 };
 
-struct probe_queue *probe_queue_new(const struct probe_queue_key *key,
+struct probe_queue *probe_queue_new(__u32 ifindex,
 				    const struct probe_queue_config *config)
 {
 	struct probe_queue *queue = calloc(1, sizeof(*queue));
 
 	if (!queue)
 		return NULL;
-	queue->key = *key;
+	queue->ifindex = ifindex;
 	queue->config = config;
 	queue->due = LOOP_NEVER;
 	return queue;
@@ -139,6 +139,7 @@ static int next_probe(void *client, struct batch_probe *probe,
 	queue->used[place] = true;
 	probe->peer = place;
 	probe->kind = next->kind;
+	probe->ttl = next->ttl;
 	probe->port = next->port;
 	*source = next->source;
 	*peer = next->peer;
@@ -175,7 +176,7 @@ static void tell_note(void *client, const char *line)
 {
 	struct probe_queue *queue = client;
 
-	queue->config->note(queue->key.ifindex, line, queue->config->arg);
+	queue->config->note(queue->ifindex, line, queue->config->arg);
 }
 
 static const struct probe_batch_ops ops = {
@@ -197,14 +198,13 @@ static int start(struct probe_queue *queue, struct err *err)
 {
 	int ret;
 
-	if (!if_indextoname(queue->key.ifindex, queue->device)) {
+	if (!if_indextoname(queue->ifindex, queue->device)) {
 		err_set(err, EXIT_FAILED, "no-device",
-			"there is no network device %u", queue->key.ifindex);
+			"there is no network device %u", queue->ifindex);
 		return -ENODEV;
 	}
 	queue->probe_batch_config = (struct probe_batch_config) {
 		.device = queue->device,
-		.hop = queue->key.hop,
 		.rate = RATE,
 		.steady = true,
 		.retries = RETRIES,

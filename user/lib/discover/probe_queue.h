@@ -12,20 +12,11 @@
 #include "probe.h"
 
 /**
- * struct probe_queue_key - key of a queue
- * @ifindex: device that probes leave by
- * @hop: TTL that ends at the routers that tell paths apart
- */
-struct probe_queue_key {
-	__u32 ifindex;
-	__u32 hop;
-};
-
-/**
  * struct queued_probe - one probe
  * @owner: chosen by the caller
  * @path: chosen by the caller
  * @kind: kind
+ * @ttl: probe_ttl()
  * @port: UDP source port, host order
  * @source: our address
  * @peer: destination
@@ -34,6 +25,7 @@ struct queued_probe {
 	void *owner;
 	__u32 path;
 	enum probe_kind kind;
+	__u8 ttl;
 	__u16 port;
 	__u8 source[16];
 	__u8 peer[16];
@@ -61,8 +53,8 @@ struct probe_queue_config {
 
 struct probe_queue;
 
-/* Return: to be given back by probe_queue_free(), or NULL without memory. */
-struct probe_queue *probe_queue_new(const struct probe_queue_key *key,
+/* A queue of a device. Return: to be given back by probe_queue_free(), or NULL without memory. */
+struct probe_queue *probe_queue_new(__u32 ifindex,
 				    const struct probe_queue_config *config);
 
 void probe_queue_free(struct probe_queue *queue);

@@ -78,7 +78,10 @@ static int next_probe(void *client, struct batch_probe *probe,
 		}
 		probe->peer = run->peer;
 		probe->kind = run->leaf ? PROBE_LEAF : PROBE_PATH;
+		probe->ttl = probe_ttl(probe->kind, peer->hop, peer->leaf_hop);
 		probe->port = peer->paths[run->path].ports[run->port];
+		if (probe->ttl > run->verify->hop)
+			run->verify->hop = probe->ttl;
 		*source = peer->source;
 		*dest = peer->addr;
 		run->verify->checked += !run->leaf;
@@ -114,6 +117,7 @@ static int record(struct verification *run, const struct batch_probe *probe,
 	moved->peer = probe->peer;
 	moved->path = path;
 	moved->port = probe->port;
+	moved->hop = probe->ttl;
 	moved->leaf = leaf;
 	moved->unreachable = unreachable;
 	if (actual)
@@ -237,7 +241,6 @@ int verify_run(const struct probe_batch_config *config, const struct portmap *ma
 
 	memset(verify, 0, sizeof(*verify));
 	own.device = map->device;
-	own.hop = map->hop;
 	count_ports(&run);
 	next_peer(&run, 0);
 	ret = check_device(map->device, err) ?:

@@ -174,6 +174,7 @@ static int read_group(const struct rocesteer_group_key *key,
 	memcpy(group->weight, from->weight, sizeof(group->weight));
 	memcpy(group->router, from->router, sizeof(group->router));
 	memcpy(group->leaf, from->leaf, sizeof(group->leaf));
+	memcpy(group->via, from->via, sizeof(group->via));
 	group->changed = true;
 	group->seen = true;
 	return 0;
@@ -294,9 +295,12 @@ void group_describe(const struct group *group, const struct rocesteer_peer_key *
 	memcpy(peer->addr, key->addr, 16);
 	memcpy(peer->source, key->source, 16);
 	memcpy(peer->leaf, from->leaf, 16);
+	peer->hop = from->hop;
+	peer->leaf_hop = from->leaf_hop;
 	for (p = 0; p < group->nr_paths; p++) {
 		memcpy(paths[p].router, group->router[p], 16);
 		memcpy(paths[p].leaf, group->leaf[p], 16);
+		memcpy(paths[p].via, group->via[p], 16);
 	}
 	peer->paths = paths;
 	peer->nr_paths = group->nr_paths;

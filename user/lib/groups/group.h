@@ -57,6 +57,7 @@ struct traffic {
  * @weight: weight of each path
  * @router: router that tells each path from the others
  * @leaf: address by which each path enters the leaf, or all zero
+ * @via: as in struct rocesteer_group
  * @flows: set of struct flow
  * @changed: the group has to be planned
  * @seen: groups_read() has found the group
@@ -72,6 +73,7 @@ struct group {
 	__u16 weight[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
 	__u8 leaf[ROCESTEER_MAX_PATHS][16];
+	__u8 via[ROCESTEER_MAX_PATHS][16];
 	struct set flows;
 	bool changed;
 	bool seen;

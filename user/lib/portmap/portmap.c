@@ -28,8 +28,8 @@ static int several_sources(const struct portmap *map, const struct portmap_peer 
 		"%s: the peer %s has ports for several sources, as %s and %s: which are meant?",
 		file, addr, source, addr_format(other->source, more));
 	err_hint(err,
-		 "Make a map of one source: rocesteer path discover --dev %s --hop %u --source %s --peer %s --out FILE",
-		 map->device, map->hop, source, addr);
+		 "Make a map of one source: rocesteer path discover --dev %s --source %s --peer %s --out FILE",
+		 map->device, source, addr);
 	return -EINVAL;
 }
 
@@ -100,7 +100,34 @@ int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
 
 static int compare_paths(const void *a, const void *b)
 {
-	return portmap_path_compare(a, b);
+	const struct portmap_path *left = a, *right = b;
+
+	return addr_compare(left->via, right->via) ?: portmap_path_compare(left, right);
+}
+
+/* How many paths before this one have its router before? */
+static size_t turn_of(const struct portmap_path *sorted, size_t i)
+{
+	size_t turn = 0;
+
+	while (turn < i && !addr_compare(sorted[i - turn - 1].via, sorted[i].via))
+		turn++;
+	return turn;
+}
+
+void portmap_order(struct portmap_path *paths, size_t nr)
+{
+	struct portmap_path sorted[ROCESTEER_MAX_PATHS];
+	size_t turn, i, n = 0;
+
+	if (!nr)
+		return;
+	qsort(paths, nr, sizeof(*paths), compare_paths);
+	memcpy(sorted, paths, nr * sizeof(*paths));
+	for (turn = 0; n < nr; turn++)
+		for (i = 0; i < nr; i++)
+			if (turn_of(sorted, i) == turn)
+				paths[n++] = sorted[i];
 }
 
 void portmap_sort(struct portmap *map)
@@ -108,9 +135,7 @@ void portmap_sort(struct portmap *map)
 	size_t i;
 
 	for (i = 0; i < map->nr_peers; i++)
-		if (map->peers[i].nr_paths)
-			qsort(map->peers[i].paths, map->peers[i].nr_paths,
-			      sizeof(*map->peers[i].paths), compare_paths);
+		portmap_order(map->peers[i].paths, map->peers[i].nr_paths);
 }
 
 const struct portmap_path *portmap_peer_port_path(const struct portmap_peer *peer,
@@ -189,6 +214,8 @@ static void path_to_json(const struct portmap_path *path, unsigned int number,
 
 	out_uint(obj, "path", number);
 	out_addr(obj, "router", path->router);
+	if (!addr_is_none(path->via))
+		out_addr(obj, "via", path->via);
 	if (!addr_is_none(path->leaf))
 		out_addr(obj, "leaf", path->leaf);
 	if (path->weight != 1)
@@ -206,8 +233,11 @@ static void peer_to_json(const struct portmap_peer *peer, struct json_object *ob
 	out_addr(obj, "address", peer->addr);
 	out_addr(obj, "source", peer->source);
 	out_bool(obj, "local", peer->local);
-	if (!peer->local)
+	if (!peer->local) {
 		out_addr(obj, "leaf", peer->leaf);
+		out_uint(obj, "hop", peer->hop);
+		out_uint(obj, "leaf_hop", peer->leaf_hop);
+	}
 	out_uint(obj, "probed", peer->probed);
 	if (peer->unanswered)
 		out_uint(obj, "unanswered", peer->unanswered);
@@ -231,7 +261,6 @@ struct json_object *portmap_to_json(const struct portmap *map)
 	out_uint(root, "generation", map->generation);
 	out_string(root, "created", map->created);
 	out_string(root, "device", map->device);
-	out_uint(root, "hop", map->hop);
 	peers = out_array(root, "peers");
 	for (i = 0; i < map->nr_peers; i++)
 		peer_to_json(&map->peers[i], out_append_object(peers));
@@ -332,10 +361,9 @@ static int check_alike(const char *file, const struct portmap *map,
 	int ret = 0;
 	size_t i;
 
-	if (strcmp(map->device, old->device) || map->hop != old->hop)
+	if (strcmp(map->device, old->device))
 		ret = err_set(err, EXIT_BAD_INPUT, "other-map",
-			      "%s: is of device %s and hop %u, not of %s and %u",
-			      file, old->device, old->hop, map->device, map->hop);
+			      "%s: is of device %s, not of %s", file, old->device, map->device);
 	for (i = 0; !ret && i < map->nr_peers; i++)
 		if (is_other_hosts(old, map->peers[i].source, is_own))
 			ret = err_set(err, EXIT_BAD_INPUT, "other-map",

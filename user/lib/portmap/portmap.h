@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "portmap_model.h"
 
-#define PORTMAP_FORMAT		1
+#define PORTMAP_FORMAT		2	/* 1 has one hop for all peers */
 #define PORTMAP_MAX_HOP		30
 #define PORTMAP_MAX_MODELS	64
 /* Bounds of a file, which is untrusted input. */
@@ -26,6 +26,8 @@
  * @router: address of the router that tells this path from the others
  * @leaf: address of the interface by which it enters the peer's leaf, where that tells
  *	paths by one router apart; else all zero
+ * @via: router before, which several paths go through: in three tiers the agg of a path to
+ *	another pod, whose core is @router; else all zero
  * @ports: probed UDP source ports that take the path, host order, ascending
  *	order of probing; the first is the one to use
  * @nr_ports: at least 1
@@ -37,6 +39,7 @@
 struct portmap_path {
 	__u8 router[16];
 	__u8 leaf[16];
+	__u8 via[16];
 	__u16 *ports;
 	size_t nr_ports;
 	__u16 weight;
@@ -49,8 +52,10 @@ struct portmap_path {
  * @addr: its address
  * @source: our address that the flows have
  * @leaf: router of the leaf that the peer is under; all zero when @local
+ * @hop: distance of the routers of @paths, from 1; 0 when @local
+ * @leaf_hop: distance of @leaf, which is greater
  * @local: the peer is on-link or under our own leaf, there is nothing to steer
- * @near: @local is a guess: the peer is no further away than the map's hop, and may be
+ * @near: @local is a guess: the peer is no further away than the hop asked, and may be
  *	under another leaf; not in a file
  * @qpn_hash: switches hash the destination queue pair number: @paths are those of packets
  *	to queue pair 0, packets to another queue pair may take other paths
@@ -66,13 +71,15 @@ struct portmap_path {
  *	incomplete
  * @probed: source ports probed
  * @unanswered: of these, ports for which no router answered, also when asked again
- * @paths: ascending by router, then by leaf, so that numbers are stable
+ * @paths: as portmap_order() has them, so that numbers are stable
  * @nr_paths: 0 when @local, else 1..ROCESTEER_MAX_PATHS
  */
 struct portmap_peer {
 	__u8 addr[16];
 	__u8 source[16];
 	__u8 leaf[16];
+	__u8 hop;
+	__u8 leaf_hop;
 	bool local;
 	bool near;
 	bool qpn_hash;
@@ -99,7 +106,6 @@ static inline unsigned int portmap_peer_nr_cut(const struct portmap_peer *peer)
  * @generation: counts the versions of a file, from 1
  * @created: as utc_format() has it
  * @device: network device the peers are reached by
- * @hop: distance of the routers that tell paths apart, from 1
  * @peers: no two with the same address and source
  * @nr_peers: at least 1 in a file
  * @models: of hashes, no two with the same source
@@ -109,7 +115,6 @@ struct portmap {
 	__u64 generation;
 	char created[UTC_SIZE];
 	char device[IF_NAMESIZE];
-	unsigned int hop;
 	struct portmap_peer *peers;
 	size_t nr_peers;
 	struct portmap_model *models;
@@ -137,8 +142,8 @@ typedef bool portmap_own_fn(const char *device, const __u8 source[16]);
  * @is_own: whether a source of the old file is an address of this host
  * @err: filled on failure
  *
- * An old FILE has to be a port map of the same device and hop, with a source of this host: any
- * other is refused, as the user may not mean to lose it.
+ * An old FILE has to be a port map of the same device, with a source of this host: any other is
+ * refused, as the user may not mean to lose it.
  *
  * Return: 0 or a negative errno.
  */
@@ -147,7 +152,7 @@ int portmap_write(const char *file, struct portmap *map, portmap_own_fn *is_own,
 /**
  * portmap_check() - check that a map may be added to a file, before the work for it is done
  * @file: as of portmap_write()
- * @map: with device and hop, and no peers yet
+ * @map: with a device, and no peers yet
  * @err: filled on failure
  *
  * Return: 0 or a negative errno.
@@ -186,6 +191,17 @@ int portmap_find_peer(const struct portmap *map, const __u8 addr[16], const char
 
 /* Order of two paths by router and leaf, as memcmp(). */
 int portmap_path_compare(const struct portmap_path *left, const struct portmap_path *right);
+
+/**
+ * portmap_order() - put paths into the order of their numbers
+ * @paths: paths to one leaf
+ * @nr: how many
+ *
+ * By router, then by leaf. Paths of several tiers take turns: the first of each @via, then the
+ * second, and so on. So where A aggs have C cores each, path a + A * c goes by core c of agg a, and
+ * hosts that begin with successive paths begin with different aggs.
+ */
+void portmap_order(struct portmap_path *paths, size_t nr);
 
 /* Sort each peer's paths. */
 void portmap_sort(struct portmap *map);

@@ -45,12 +45,14 @@ static int read_ports(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-/* Two paths by one router need a leaf each. */
+/* Two paths by one router need a leaf each. The order by tiers is put right, not checked. */
 static int check_order(struct reader *r, const struct portmap_path *before,
 		       const struct portmap_path *path)
 {
 	if (!addr_compare(before->router, path->router) && addr_is_none(before->leaf))
 		return reader_invalid(r, "router", "is that of the path before, which has no leaf");
+	if (!addr_is_none(path->via))
+		return 0;
 	if (portmap_path_compare(before, path) >= 0)
 		return reader_invalid(r, "router",
 				      "is a duplicate or out of order: paths ascend by router, then by leaf");
@@ -67,6 +69,8 @@ static int read_path(struct reader *r, struct json_object *obj,
 
 	ret = reader_uint(r, obj, "path", 0, ROCESTEER_MAX_PATHS - 1, &given) ?:
 	      reader_addr(r, obj, "router", path->router);
+	if (!ret && json_object_object_get(obj, "via"))
+		ret = reader_addr(r, obj, "via", path->via);
 	if (!ret && json_object_object_get(obj, "leaf"))
 		ret = reader_addr(r, obj, "leaf", path->leaf);
 	if (!ret && json_object_object_get(obj, "weight"))
@@ -126,7 +130,23 @@ static int read_mark(struct reader *r, struct json_object *obj, const char *key,
 	return *mark && local ? reader_invalid(r, key, "is true and the peer is local") : 0;
 }
 
-static int read_peer(struct reader *r, struct json_object *obj, struct portmap_peer *peer)
+/* Where the routers of its paths are, and its leaf; @hop: of a file of format 1, or 0 */
+static int read_hops(struct reader *r, struct json_object *obj, __u64 hop,
+		     struct portmap_peer *peer)
+{
+	__u64 leaf_hop = hop + 1;
+	int ret = 0;
+
+	if (!hop)
+		ret = reader_uint(r, obj, "hop", 1, PORTMAP_MAX_HOP, &hop) ?:
+		      reader_uint(r, obj, "leaf_hop", hop + 1, 2 * PORTMAP_MAX_HOP, &leaf_hop);
+	peer->hop = hop;
+	peer->leaf_hop = leaf_hop;
+	return ret;
+}
+
+static int read_peer(struct reader *r, struct json_object *obj, __u64 hop,
+		     struct portmap_peer *peer)
 {
 	__u64 probed, unanswered = 0;
 	struct json_object *local;
@@ -153,7 +173,7 @@ static int read_peer(struct reader *r, struct json_object *obj, struct portmap_p
 	if (ret)
 		return ret;
 	if (!peer->local)
-		ret = reader_addr(r, obj, "leaf", peer->leaf);
+		ret = reader_addr(r, obj, "leaf", peer->leaf) ?: read_hops(r, obj, hop, peer);
 	return ret ?: read_paths(r, obj, peer);
 }
 
@@ -204,7 +224,8 @@ static int check_duplicates(struct reader *r, const struct portmap *map)
 	return ret;
 }
 
-static int read_peers(struct reader *r, struct json_object *root, struct portmap *map)
+static int read_peers(struct reader *r, struct json_object *root, __u64 hop,
+		      struct portmap *map)
 {
 	struct json_object *peers, *peer;
 	size_t i, n, mark;
@@ -219,7 +240,7 @@ static int read_peers(struct reader *r, struct json_object *root, struct portmap
 	for (i = 0; i < n; i++) {
 		map->nr_peers++;
 		ret = reader_item(r, "peers", peers, i, &peer, &mark) ?:
-		      read_peer(r, peer, &map->peers[i]);
+		      read_peer(r, peer, hop, &map->peers[i]);
 		if (ret)
 			return ret;
 		reader_leave(r, mark);
@@ -248,9 +269,10 @@ static int read_models(struct reader *r, struct json_object *root, struct portma
 	return ret;
 }
 
-static int read_head(struct reader *r, struct json_object *root, struct portmap *map)
+/* @hop: 0 unless the format has one for all peers */
+static int read_head(struct reader *r, struct json_object *root, __u64 *hop, struct portmap *map)
 {
-	__u64 format, hop;
+	__u64 format;
 	const char *c;
 	time_t at;
 	int ret;
@@ -259,16 +281,16 @@ static int read_head(struct reader *r, struct json_object *root, struct portmap 
 	      reader_uint(r, root, "format", 1, INT64_MAX, &format);
 	if (ret)
 		return ret;
-	if (format != PORTMAP_FORMAT)
-		return reader_invalid(r, "format", "%llu is not known, this program knows %u",
+	if (format > PORTMAP_FORMAT)
+		return reader_invalid(r, "format", "%llu is not known, this program knows 1..%u",
 				      format, PORTMAP_FORMAT);
 	ret = reader_uint(r, root, "generation", 1, INT64_MAX - 1, &map->generation) ?:
 	      reader_string(r, root, "created", map->created, sizeof(map->created)) ?:
-	      reader_string(r, root, "device", map->device, sizeof(map->device)) ?:
-	      reader_uint(r, root, "hop", 1, PORTMAP_MAX_HOP, &hop);
+	      reader_string(r, root, "device", map->device, sizeof(map->device));
+	if (!ret && format == 1)
+		ret = reader_uint(r, root, "hop", 1, PORTMAP_MAX_HOP, hop);
 	if (ret)
 		return ret;
-	map->hop = hop;
 	if (json_object_get_boolean(json_object_object_get(root, "incomplete")))
 		return reader_invalid(r, "incomplete", "paths are missing from this map");
 	if (!utc_parse(map->created, &at))
@@ -283,13 +305,16 @@ int portmap_from_json(struct json_object *root, const char *file,
 		      struct portmap *map, struct err *err)
 {
 	struct reader r = { .file = file, .err = err };
+	__u64 hop = 0;
 	int ret;
 
 	memset(map, 0, sizeof(*map));
-	ret = read_head(&r, root, map) ?: read_peers(&r, root, map) ?:
+	ret = read_head(&r, root, &hop, map) ?: read_peers(&r, root, hop, map) ?:
 	      read_models(&r, root, map);
 	if (ret)
 		portmap_free(map);
+	else
+		portmap_sort(map);
 	if (ret == -ENOMEM)
 		err_set(err, EXIT_FAILED, "memory", "out of memory");
 	return ret;

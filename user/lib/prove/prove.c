@@ -20,12 +20,14 @@
  * @nic: the device
  * @config: how to ask
  * @genl: connection to the module, which holds the limit
+ * @hop: the limit, or 0
  * @icmp: raw socket
  */
 struct prove {
 	struct nic_device nic;
 	struct prove_config config;
 	struct genl *genl;
+	__u8 hop;
 	int icmp;
 };
 
@@ -41,16 +43,15 @@ static int open_icmp(struct prove *prove, struct err *err)
 					   "cannot listen to ICMP") : 0;
 }
 
-static int open_module(struct prove *prove, struct err *err)
+static int limit_hops(struct prove *prove, __u8 hop, struct err *err)
 {
-	int ret = genl_open(&prove->genl, err);
+	int ret = prove->hop == hop ? 0 : genl_hop_limit(prove->genl, hop, err);
 
-	if (ret)
-		return ret;
-	ret = genl_hop_limit(prove->genl, prove->config.hop, err);
 	if (ret == -EOPNOTSUPP)
 		err_hint(err,
 			 "The module is of an older version: rocesteer prog load --module replace.");
+	if (!ret)
+		prove->hop = hop;
 	return ret;
 }
 
@@ -69,7 +70,7 @@ int prove_open(struct prove **out, const struct prove_config *config, struct err
 	};
 	memcpy(prove->nic.source, config->source, 16);
 	ret = nic_device_open(&prove->nic, config->timeout) ?: open_icmp(prove, err) ?:
-	      open_module(prove, err);
+	      genl_open(&prove->genl, err);
 	if (!ret) {
 		prove->nic.cq = ibv_create_cq(prove->nic.context, PROVE_PACKETS, NULL, NULL, 0);
 		if (!prove->nic.cq)
@@ -130,7 +131,7 @@ static int check_limit(const struct prove *prove, struct ibv_qp *qp)
 	if (ibv_query_qp(qp, &attr, IBV_QP_AV, &init))
 		return 0;
 	said = attr.ah_attr.grh.hop_limit;
-	if (!said || said == prove->config.hop)
+	if (!said || said == prove->hop)
 		return 0;
 	return nic_fail(&prove->nic, EPROTO, "hop-limit",
 			"the queue pair did not get the hop limit");
@@ -224,12 +225,15 @@ int prove_ask(struct prove *prove, const struct prove_question *question,
 		.cap = { .max_send_wr = PROVE_PACKETS, .max_recv_wr = 1, .max_send_sge = 1,
 			 .max_recv_sge = 1 },
 	};
-	struct ibv_qp *qp = ibv_create_qp(prove->nic.pd, &init);
 	__u32 psn = arc4random() & ROCESTEER_PSN_MASK;
+	struct ibv_qp *qp;
 	__u64 start;
-	int ret;
+	int ret = limit_hops(prove, question->hop, err);
 
+	if (ret)
+		return ret;
 	prove->nic.err = err;
+	qp = ibv_create_qp(prove->nic.pd, &init);
 	if (!qp)
 		return nic_fail(&prove->nic, errno, "device", "cannot create a queue pair");
 	*sqpn = qp->qp_num;

@@ -28,7 +28,6 @@ struct prove;
  * @gid_index: index of the source GID, or NIC_ANY_GID
  * @source: source address; all zero: any of the family of @peer
  * @peer: an address of the family that is proved
- * @hop: hop limit
  * @timeout: ns to wait for an answer
  */
 struct prove_config {
@@ -36,13 +35,13 @@ struct prove_config {
 	int gid_index;
 	__u8 source[16];
 	__u8 peer[16];
-	__u8 hop;
 	__u64 timeout;
 };
 
 /**
  * struct prove_question - a queue pair
  * @peer: address that it is connected to
+ * @hop: hop limit
  * @label: flow label; 0: the driver, or the module, chooses the port
  * @dqpn: destination queue pair
  * @packets: number of packets, 1 to PROVE_PACKETS
@@ -51,6 +50,7 @@ struct prove_config {
  */
 struct prove_question {
 	__u8 peer[16];
+	__u8 hop;
 	__u32 label;
 	__u32 dqpn;
 	unsigned int packets;
@@ -59,7 +59,7 @@ struct prove_question {
 };
 
 /**
- * prove_open() - open the device, and limit the hops of what this process connects
+ * prove_open() - open the device
  * @prove: set; to be closed by prove_close()
  * @config: copied, but for the name
  * @err: filled on failure
@@ -77,7 +77,8 @@ __u32 prove_ifindex(const struct prove *prove);
 void prove_describe(const struct prove *prove, struct json_object *obj);
 
 /**
- * prove_ask() - connect a queue pair, and hear what routers say of its packets
+ * prove_ask() - limit the hops of what this process connects, connect a queue pair, and hear what
+ * routers say of its packets
  * @prove: device
  * @question: what to ask
  * @answers: filled, @question->packets of them at most

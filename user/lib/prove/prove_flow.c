@@ -45,13 +45,13 @@ bool prove_flow_get(struct steer *steer, const struct rocesteer_flow_key *key,
 /* Can both be asked by one struct prove? */
 static bool is_alike(const struct prove_flow *left, const struct prove_flow *right)
 {
-	return left->hop == right->hop && !addr_compare(left->source, right->source);
+	return !addr_compare(left->source, right->source);
 }
 
 static int ask(struct prove *prove, struct prove_flow *flow, struct err *err)
 {
 	struct prove_question question = {
-		.label = rocesteer_label_of(flow->port), .dqpn = flow->dqpn, .packets = 1,
+		.hop = flow->hop, .label = rocesteer_label_of(flow->port), .dqpn = flow->dqpn, .packets = 1,
 	};
 	__u32 sqpn;
 	int i, ret;
@@ -80,7 +80,7 @@ static int ask(struct prove *prove, struct prove_flow *flow, struct err *err)
 static int open_for(const struct prove_flow *flow, struct prove **prove, struct err *err)
 {
 	struct prove_config config = {
-		.gid_index = NIC_ANY_GID, .hop = flow->hop, .timeout = TIMEOUT,
+		.gid_index = NIC_ANY_GID, .timeout = TIMEOUT,
 	};
 
 	memcpy(config.source, flow->source, 16);

@@ -9,7 +9,7 @@
 
 #include "steer_priv.h"
 
-/* Number of @path among the group's paths, which are sorted. */
+/* Number of @path among the group's paths. */
 static int path_index(const struct portmap_path *paths, int nr, const struct portmap_path *path)
 {
 	int i;
@@ -18,11 +18,6 @@ static int path_index(const struct portmap_path *paths, int nr, const struct por
 		if (!portmap_path_compare(&paths[i], path))
 			return i;
 	return -1;
-}
-
-static int path_cmp(const void *a, const void *b)
-{
-	return portmap_path_compare(a, b);
 }
 
 /*
@@ -47,7 +42,7 @@ static int group_paths(const struct portmap *map, const __u8 leaf[16], struct po
 			paths[nr++] = peer->paths[p];
 		}
 	}
-	qsort(paths, nr, sizeof(*paths), path_cmp);
+	portmap_order(paths, nr);
 	return nr;
 }
 
@@ -108,6 +103,7 @@ static int put_paths(struct steer *s, const struct rocesteer_group_key *key,
 	memcpy(set.weight, group->weight, sizeof(set.weight));
 	memcpy(set.router, group->router, sizeof(set.router));
 	memcpy(set.leaf, group->leaf, sizeof(set.leaf));
+	memcpy(set.via, group->via, sizeof(set.via));
 	return steer_set_paths(s, &set);
 }
 
@@ -195,6 +191,7 @@ static int add_group(struct steer *s, const struct steer_job_spec *spec, const s
 	for (i = 0; i < leaf->nr; i++) {
 		memcpy(group.router[i], leaf->paths[i].router, 16);
 		memcpy(group.leaf[i], leaf->paths[i].leaf, 16);
+		memcpy(group.via[i], leaf->paths[i].via, 16);
 	}
 	set_weights(spec, leaf->addr, leaf->paths, &group);
 	return put_group(s, spec, &key, &group);
@@ -219,7 +216,8 @@ static int add_peer(struct steer *s, const struct steer_job_spec *spec,
 	struct rocesteer_peer_key key = { .job = spec->id,
 					  .ifindex = spec->ifindex };
 	struct rocesteer_peer peer = { .nr_paths = leaf->nr,
-				       .hop = spec->map->hop,
+				       .hop = from->hop,
+				       .leaf_hop = from->leaf_hop,
 				       .qpn_hash = from->qpn_hash };
 	unsigned int p;
 
@@ -271,6 +269,7 @@ static void add_path(struct rocesteer_group *group, const struct portmap_path *p
 
 	memcpy(group->router[p], path->router, 16);
 	memcpy(group->leaf[p], path->leaf, 16);
+	memcpy(group->via[p], path->via, 16);
 	group->weight[p] = path->weight;
 }
 
@@ -309,7 +308,7 @@ static int extend_group(struct steer *s, const struct rocesteer_group_key *key,
 	return group->nr_paths == nr ? 0 : put_paths(s, key, group, group->down);
 }
 
-int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
+int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex,
 		   const struct portmap_peer *from, bool partial)
 {
 	struct rocesteer_set_peer set = { .key.job = job, .key.ifindex = ifindex };
@@ -337,7 +336,8 @@ int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
 		ret = extend_group(s, &gkey, from, &group);
 	if (ret)
 		return ret;
-	peer->hop = hop;
+	peer->hop = from->hop;
+	peer->leaf_hop = from->leaf_hop;
 	peer->nr_paths = group.nr_paths;
 	peer->qpn_hash = from->qpn_hash;
 	peer->partial = partial;

@@ -294,7 +294,6 @@ int steer_qpn_put(struct steer *s, const struct rocesteer_qpn_key *key,
  * @s: open and locked
  * @job: number of the job, which has the source of the peer
  * @ifindex: its device
- * @hop: distance of the routers that tell paths apart
  * @peer: ports; with paths in order
  * @partial: as in struct rocesteer_peer
  *
@@ -305,7 +304,7 @@ int steer_qpn_put(struct steer *s, const struct rocesteer_qpn_key *key,
  * Return: 0; -EEXIST if the job has the peer, and not in part; -ENOENT if there is no such job, or
  * a port is missing; another negative errno.
  */
-int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex, unsigned int hop,
+int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex,
 		   const struct portmap_peer *peer, bool partial);
 
 /*
